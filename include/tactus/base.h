@@ -1,0 +1,110 @@
+/* tactus/base.h: scalars, the run context, errors.
+ *
+ * Everything in Tactus that can fail because of the world (a file, an option, memory, HDF5) returns
+ * `enum tac_err`; its value is the program's exit code.  The one sentence that says what went wrong lives in the
+ * context, put there by tac_fail().  Bugs are caught by TAC_CHECK and abort.
+ *
+ *     struct tac_ctx ctx;
+ *     tac_ctx_init(&ctx, MPI_COMM_WORLD);
+ *     enum tac_err err = tac_scene_read(&ctx, "drop.json", &options, &scene);
+ *     if (err) { fprintf(stderr, "tactus: %s\n", ctx.error); return err; }
+ */
+#ifndef TACTUS_BASE_H
+#define TACTUS_BASE_H
+
+#include <inttypes.h>
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef int64_t tac_gid;  /* global id of a vertex, triangle, edge: position in the scene's order */
+typedef int32_t tac_lid;  /* local id on this rank */
+typedef int64_t tac_time; /* simulated time in quanta (design: integer time) */
+
+#define TAC_GID_MPI MPI_INT64_T
+#define TAC_LID_MPI MPI_INT32_T
+#define TAC_TIME_MPI MPI_INT64_T
+#define TAC_GID_HDF5 H5T_NATIVE_INT64
+#define TAC_LID_HDF5 H5T_NATIVE_INT32
+#define TAC_TIME_HDF5 H5T_NATIVE_INT64
+#define TAC_PRIGID PRId64
+#define TAC_PRILID PRId32
+#define TAC_PRITIME PRId64
+#define TAC_TIME_NEVER INT64_MAX
+
+/* The value is the exit code of the program. */
+enum tac_err {
+    TAC_OK = 0,
+    TAC_ERR_NO = 1,      /* the answer is no: a diff differs */
+    TAC_ERR_INPUT = 2,   /* usage or bad input; nothing was run */
+    TAC_ERR_RUN = 3,     /* failed while running: disk, memory, a scene that cannot go on */
+    TAC_ERR_STOPPED = 75 /* stopped early, with a checkpoint to go on from */
+};
+
+/* The run context: who we are and what went wrong.  Created by the caller, one per program. */
+struct tac_ctx {
+    MPI_Comm comm; /* borrowed */
+    int rank, size;
+    bool quiet;        /* no warnings, no progress */
+    char error[2048];  /* one sentence: what, where, what to do; empty while all is well */
+    int warnings;      /* how many tac_warn() calls */
+};
+
+/* Local. */
+void tac_ctx_init(struct tac_ctx *ctx, MPI_Comm comm);
+
+/* Local. Records the sentence (printf style, no trailing newline) and returns `err`.  The first failure wins: a
+ * later one does not overwrite it. */
+enum tac_err tac_fail(struct tac_ctx *ctx, enum tac_err err, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Local. One line "tactus: warning: ..." on stderr, from rank 0 only, unless ctx->quiet. */
+void tac_warn(struct tac_ctx *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Local. Makes an error of one rank the error of all: returns the largest code, with the sentence of the lowest rank
+ * that has it.  Collective. */
+enum tac_err tac_agree(struct tac_ctx *ctx, enum tac_err err);
+
+/* Jumps to `done:` with `err` set when the call fails. */
+#define TAC_TRY(call)                                                                                                  \
+    do {                                                                                                               \
+        if ((err = (call)) != TAC_OK)                                                                                  \
+            goto done;                                                                                                 \
+    } while (0)
+
+/* A bug if false, in every build: prints place and aborts. */
+#define TAC_CHECK(condition) ((condition) ? (void)0 : tac_abort(__FILE__, __LINE__, #condition))
+#ifdef NDEBUG
+#define TAC_ASSERT(condition) ((void)0)
+#else
+#define TAC_ASSERT(condition) TAC_CHECK(condition)
+#endif
+_Noreturn void tac_abort(const char *file, int line, const char *condition);
+
+/* Memory.  tac_alloc: `count` zeroed elements of `size` bytes into *out (a pointer to a pointer); count 0 gives a
+ * non-NULL pointer.  tac_grow: makes room for at least `need` elements, doubling; *capacity in elements. Both fail
+ * with TAC_ERR_RUN and a sentence.  Free with free(). */
+enum tac_err tac_alloc(struct tac_ctx *ctx, size_t count, size_t size, void *out);
+enum tac_err tac_grow(struct tac_ctx *ctx, void *array, size_t *capacity, size_t need, size_t size);
+
+/* The known name nearest to `word` by edit distance, or NULL when none is near enough to be meant. */
+const char *tac_nearest(const char *word, const char *const *known, size_t count);
+
+/* Seconds of wall time from an arbitrary start. */
+double tac_wall_s(void);
+
+#define TAC_VERSION "0.1.0"
+/* Version and commit the library was built from. */
+const char *tac_version(void);
+const char *tac_commit(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,68 @@
+/* tactus/mesh.h: meshes as they come: made by a generator, read from a file, or written inline; and their topology.
+ *
+ * A mesh has vertices and any of triangles and segments.  A mesh with neither is a set of points (particles).  A mesh
+ * owns its arrays.  Vertex order is that of the generator or file; it is part of the scene and never changes.
+ *
+ *     struct tac_mesh *mesh = NULL;
+ *     json_t *spec = json_pack("{s:s, s:f, s:i}", "kind", "sphere", "radius", .1, "level", 3);
+ *     TAC_TRY(tac_mesh_create(ctx, spec, "bodies[0].mesh", ".", &mesh));
+ *     ...
+ *     tac_mesh_destroy(&mesh);
+ */
+#ifndef TACTUS_MESH_H
+#define TACTUS_MESH_H
+
+#include <jansson.h>
+#include <tactus/base.h>
+
+struct tac_mesh {
+    tac_lid vertex_count;
+    double *x; /* owned, (vertex_count, 3), m */
+    tac_lid triangle_count;
+    tac_lid *triangle; /* owned, (triangle_count, 3) vertex indices */
+    tac_lid segment_count;
+    tac_lid *segment; /* owned, (segment_count, 2) vertex indices */
+};
+
+/* Local. Makes the mesh that a scene's "mesh" object describes (docs/scene-format.md; kinds grid, ribbon, sphere,
+ * torus, cylinder, cone, box, tetrahedron ... icosahedron, spikes, segments, points, inline, file).  `where` is the
+ * JSON path used in error sentences; relative file paths start at `base_dir`.  Checks: known keys, finite numbers,
+ * indices in range, degenerate triangles (repeated vertex or zero area), zero-length segments, duplicate triangles or
+ * segments.  Vertices in no element of a mesh with elements are dropped with a warning.  TAC_ERR_INPUT on bad input. */
+enum tac_err tac_mesh_create(struct tac_ctx *ctx, const json_t *spec, const char *where, const char *base_dir,
+                             struct tac_mesh **out);
+
+/* Local. Reads OBJ, PLY (ascii and binary), STL (ascii and binary), Gmsh .msh 2.2/4.1 (ascii and binary) or HDF5
+ * (/vertices (V,3) f8, /triangles (T,3) i8, /segments (S,2) i8), told apart by content, then extension. */
+enum tac_err tac_mesh_read(struct tac_ctx *ctx, const char *path, struct tac_mesh **out);
+
+/* Local. Writes by extension: .obj, .ply (binary), .stl (binary; triangles only), .h5. Through a temporary name and
+ * rename: nothing half-written is left looking whole. */
+enum tac_err tac_mesh_write(struct tac_ctx *ctx, const struct tac_mesh *mesh, const char *path);
+
+/* Local. NULL is allowed; leaves NULL. */
+void tac_mesh_destroy(struct tac_mesh **mesh);
+
+/* Edges, their triangles and hinges of a set of triangles and segments. Edges are unique and sorted by
+ * (min vertex, max vertex): an edge's id is its rank in that order (invariance law: force keys).  */
+struct tac_topology {
+    tac_lid edge_count;
+    tac_lid *edge;          /* owned, (edge_count, 2), smaller vertex first */
+    tac_lid *edge_triangle; /* owned, (edge_count, 2): triangles at the edge in ascending order, -1 where none */
+    tac_lid *edge_valence;  /* owned, (edge_count): triangles at the edge; over 2 is non-manifold */
+    tac_lid *edge_segment;  /* owned, (edge_count): segment element that is this edge, or -1 */
+    tac_lid *triangle_edge; /* owned, (triangle_count, 3): edge k is opposite vertex k of the triangle */
+    tac_lid hinge_count;
+    tac_lid *hinge;      /* owned, (hinge_count, 4): edge's two vertices (min, max), then the opposite vertices of the
+                            triangle that has the edge in the direction min -> max first, the other second; where the
+                            two triangles disagree in orientation, ascending by triangle id */
+    tac_lid *hinge_edge; /* owned, (hinge_count) edge id, ascending */
+};
+
+/* Local. Hinges are the edges with exactly two triangles. O((T + S) log). */
+enum tac_err tac_topology_create(struct tac_ctx *ctx, tac_lid vertex_count, tac_lid triangle_count,
+                                 const tac_lid *triangle, tac_lid segment_count, const tac_lid *segment,
+                                 struct tac_topology **out);
+void tac_topology_destroy(struct tac_topology **topology);
+
+#endif

@@ -1,0 +1,132 @@
+/* tactus/scene.h: the scene file (JSON, docs/scene-format.md) and what it means: bodies placed, masses lumped.
+ *
+ * tac_scene_read() reads, applies --set, validates and resolves; nothing is left to default afterwards.  A scene owns
+ * everything below; it is immutable once read, and the same on every rank.  Vertices are numbered body by body in
+ * scene order, each mesh's own order inside.
+ *
+ *     const char *set[] = {"contact.friction=0.4"};
+ *     struct tac_scene *scene = NULL;
+ *     TAC_TRY(tac_scene_read(ctx, "drop.json", set, 1, &scene));
+ *     scene->x[3 * i] ...
+ *     tac_scene_destroy(&scene);
+ */
+#ifndef TACTUS_SCENE_H
+#define TACTUS_SCENE_H
+
+#include <jansson.h>
+#include <tactus/base.h>
+#include <tactus/mesh.h>
+
+enum tac_clock_mode { TAC_CLOCKS_NESTED, TAC_CLOCKS_FREE };
+enum tac_discovery_mode { TAC_DISCOVER_SPECULATE, TAC_DISCOVER_KDS, TAC_DISCOVER_ALL_PAIRS };
+enum tac_stretch_model { TAC_STRETCH_NONE, TAC_STRETCH_CST, TAC_STRETCH_SPRING };
+
+struct tac_material {
+    char *name;     /* owned */
+    double density; /* kg/m^2 on triangles, kg/m on segments; 0: none */
+    enum tac_stretch_model stretch_model;
+    double stretch_stiffness; /* cst: N/m; spring: N */
+    double poisson;           /* cst */
+    bool bend;                /* has a hinge model */
+    double bend_stiffness;    /* N m */
+    bool rest_flat;           /* rest angle 0 instead of the mesh's */
+};
+
+struct tac_body {
+    char *name;              /* owned */
+    tac_lid material;        /* index, or -1 */
+    double mass;             /* per vertex, kg; 0: from density */
+    double radius;           /* offset of its surface, m */
+    double position[3];      /* m */
+    double rotation[3];      /* rotation vector, degrees */
+    double scale;
+    double velocity[3];         /* m/s */
+    double angular_velocity[3]; /* rad/s about the body's centre of mass */
+    bool has_random_speed;
+    double random_speed[2]; /* lo, hi, m/s */
+    int64_t seed;
+    bool fixed, self_contact;
+    tac_lid vertex_begin, vertex_end;     /* its vertices in the scene's arrays */
+    tac_lid triangle_begin, triangle_end; /* its triangles */
+    tac_lid segment_begin, segment_end;   /* its segments */
+    bool has_elements;                    /* false: points (particles) */
+};
+
+/* A script: vertices (global ids) that follow a path (piecewise linear displacement from where they are at the first
+ * knot) or a rotation. */
+struct tac_motion {
+    tac_lid vertex_count;
+    tac_lid *vertex; /* owned, ascending scene vertex ids */
+    bool release;    /* free outside its knots */
+    tac_lid knot_count;
+    double *knot_t_s;     /* owned, (knot_count), ascending strictly after rounding to quanta */
+    double *displacement; /* owned, (knot_count, 3), m; NULL for a rotation */
+    double *degrees;      /* owned, (knot_count); NULL for a path */
+    double axis[3];       /* unit, for a rotation */
+    double center[3];     /* m, for a rotation */
+};
+
+struct tac_scene {
+    char *name;       /* owned; "" if the scene has none */
+    char *path;       /* owned; the file it was read from */
+    json_t *json;     /* owned; resolved: --set applied, absolute paths, defaults filled in */
+    char sha256[65];  /* of what determines the trajectory, mesh contents included; not end, output, discovery, paths */
+
+    double end_s, frame_s, quantum_s;
+    tac_time t_end; /* quanta */
+    double gravity[3];
+
+    struct {
+        double thickness, stiffness, restitution, friction;
+        double thickness_exponent, stiffness_exponent;
+        double min_period_s;     /* 0: h(1)/2^20 */
+        double pairs_per_vertex; /* N_c; 0: chosen from the restitution and valence */
+        tac_lid ignore_count;
+        tac_lid *ignore; /* owned, (ignore_count, 2) body indices that may pass through each other */
+    } contact;
+
+    struct {
+        enum tac_clock_mode mode;
+        double elastic_safety, elastic_s;
+        double contact_safety, contact_s; /* contact_s: infinity if none */
+        double gravity_s;
+    } clocks;
+
+    struct {
+        enum tac_discovery_mode mode;
+        double window_s[2]; /* shortest, longest; 0, 0: automatic */
+    } discovery;
+
+    tac_lid material_count;
+    struct tac_material *material; /* owned */
+    tac_lid body_count;
+    struct tac_body *body; /* owned */
+    tac_lid motion_count;
+    struct tac_motion *motion; /* owned */
+
+    /* Placed geometry = rest shape = start positions. */
+    tac_lid vertex_count;
+    double *x;          /* owned, (V, 3), m */
+    double *v;          /* owned, (V, 3), m/s; 0 for fixed vertices */
+    double *mass;       /* owned, (V), kg, > 0 for every vertex that can ever be free; 0 for fixed and for scripted
+                           vertices without mass */
+    uint8_t *ever_free; /* owned, (V): 1 if the vertex is free at some time */
+    tac_lid *vertex_body; /* owned, (V) */
+    tac_lid triangle_count;
+    tac_lid *triangle; /* owned, (T, 3) scene vertex ids */
+    tac_lid segment_count;
+    tac_lid *segment; /* owned, (S, 2) scene vertex ids */
+    struct tac_topology *topology; /* owned, of all triangles and segments */
+    bool two_d; /* no triangles and every z is 0 */
+};
+
+/* Collective. Reads and validates.  `set` are (set_count) strings "path=value".  One sentence per failure with the JSON path
+ * or line and column; TAC_ERR_INPUT. */
+enum tac_err tac_scene_read(struct tac_ctx *ctx, const char *path, const char *const *set, int set_count,
+                            struct tac_scene **out);
+void tac_scene_destroy(struct tac_scene **scene);
+
+/* Frame k's time in quanta: k x frame rounded to the nearest multiple of 2^16 quanta, never past the end. */
+tac_time tac_scene_frame_time(const struct tac_scene *scene, int64_t k);
+
+#endif

@@ -1,0 +1,150 @@
+#include <tactus/base.h>
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+void tac_ctx_init(struct tac_ctx *ctx, MPI_Comm comm)
+{
+    memset(ctx, 0, sizeof *ctx);
+    ctx->comm = comm;
+    MPI_Comm_rank(comm, &ctx->rank);
+    MPI_Comm_size(comm, &ctx->size);
+}
+
+enum tac_err tac_fail(struct tac_ctx *ctx, enum tac_err err, const char *format, ...)
+{
+    if (ctx->error[0] == '\0') {
+        va_list args;
+        va_start(args, format);
+        vsnprintf(ctx->error, sizeof ctx->error, format, args);
+        va_end(args);
+    }
+    return err;
+}
+
+void tac_warn(struct tac_ctx *ctx, const char *format, ...)
+{
+    ctx->warnings++;
+    if (ctx->quiet || ctx->rank != 0)
+        return;
+    va_list args;
+    va_start(args, format);
+    fputs("tactus: warning: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
+enum tac_err tac_agree(struct tac_ctx *ctx, enum tac_err err)
+{
+    if (ctx->size == 1)
+        return err;
+    struct {
+        int value, rank;
+    } mine = {(int)err, ctx->rank}, worst;
+    MPI_Allreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, ctx->comm);
+    if (worst.value != TAC_OK) {
+        char text[sizeof ctx->error];
+        memcpy(text, ctx->error, sizeof text);
+        MPI_Bcast(text, (int)sizeof text, MPI_CHAR, worst.rank, ctx->comm);
+        memcpy(ctx->error, text, sizeof text);
+    }
+    return (enum tac_err)worst.value;
+}
+
+void tac_abort(const char *file, int line, const char *condition)
+{
+    fprintf(stderr, "tactus: internal error at %s:%d: %s does not hold; please report it with the scene\n", file, line,
+            condition);
+    fflush(stderr);
+    abort();
+}
+
+enum tac_err tac_alloc(struct tac_ctx *ctx, size_t count, size_t size, void *out)
+{
+    void *memory = calloc(count ? count : 1, size);
+    if (memory == NULL)
+        return tac_fail(ctx, TAC_ERR_RUN, "out of memory: %zu bytes asked for; use a smaller scene or a machine with more memory",
+                        count * size);
+    memcpy(out, &memory, sizeof memory);
+    return TAC_OK;
+}
+
+enum tac_err tac_grow(struct tac_ctx *ctx, void *array, size_t *capacity, size_t need, size_t size)
+{
+    if (need <= *capacity)
+        return TAC_OK;
+    size_t more = *capacity < 8 ? 16 : *capacity * 2;
+    if (more < need)
+        more = need;
+    void *old, *memory;
+    memcpy(&old, array, sizeof old);
+    memory = realloc(old, more * size);
+    if (memory == NULL)
+        return tac_fail(ctx, TAC_ERR_RUN, "out of memory: %zu bytes asked for; use a smaller scene or a machine with more memory",
+                        more * size);
+    memcpy(array, &memory, sizeof memory);
+    *capacity = more;
+    return TAC_OK;
+}
+
+static size_t edit_distance(const char *a, const char *b)
+{
+    enum { LONGEST = 64 };
+    size_t row[LONGEST + 1], na = strlen(a), nb = strlen(b);
+    if (na > LONGEST || nb > LONGEST)
+        return LONGEST;
+    for (size_t j = 0; j <= nb; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= na; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= nb; j++) {
+            size_t above = row[j], best = diagonal + (a[i - 1] != b[j - 1]);
+            if (above + 1 < best)
+                best = above + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            row[j] = best;
+            diagonal = above;
+        }
+    }
+    return row[nb];
+}
+
+const char *tac_nearest(const char *word, const char *const *known, size_t count)
+{
+    const char *best = NULL;
+    size_t best_distance = strlen(word) / 2 + 2;
+    for (size_t i = 0; i < count; i++) {
+        size_t d = edit_distance(word, known[i]);
+        if (d < best_distance) {
+            best_distance = d;
+            best = known[i];
+        }
+    }
+    return best;
+}
+
+double tac_wall_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+const char *tac_version(void)
+{
+    return TAC_VERSION;
+}
+
+const char *tac_commit(void)
+{
+#ifdef TACTUS_COMMIT
+    return TACTUS_COMMIT;
+#else
+    return "unknown";
+#endif
+}
