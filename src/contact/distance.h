@@ -1,0 +1,218 @@
+/* distance.h: distance of two primitives, the weights of their closest points, and the direction between them.
+ *
+ * These run at every tick of every contact, so they are inline.  Which feature is nearest is decided with triple
+ * products instead of the usual differences of products (by Lagrange's identity d1 d4 - d3 d2 = (ab x ac).(ab x ap),
+ * and so on): near-parallel edges and sliver triangles then lose eps / sin(angle) instead of eps / sin^2, and the
+ * distance stays accurate to a few eps times the size of the primitives.  Coordinates enter only as differences.
+ *
+ *     struct tac_near near;
+ *     tac_near_pair(TAC_PAIR_EDGE_EDGE, x, &near);     x: the four vertices in the pair's order
+ *     gradient of near.d with respect to vertex k is near.w[k] * near.n
+ */
+#ifndef TACTUS_CONTACT_DISTANCE_H
+#define TACTUS_CONTACT_DISTANCE_H
+
+#include <math.h>
+#include <string.h>
+#include <tactus/math.h>
+
+/* What touches what; the order is part of the force key. */
+enum tac_pair_type {
+    TAC_PAIR_VERTEX_TRIANGLE, /* vertices: p, a, b, c */
+    TAC_PAIR_EDGE_EDGE,       /* a0, a1, b0, b1 */
+    TAC_PAIR_VERTEX_SEGMENT,  /* p, a, b */
+    TAC_PAIR_VERTEX_VERTEX,   /* p, q */
+    TAC_PAIR_TYPES
+};
+
+struct tac_near {
+    double d;    /* distance, m */
+    double n[3]; /* unit, from the second primitive's closest point to the first's; 0 if d is 0 */
+    double w[4]; /* signed weights: first primitive's sum to 1, second's to -1; unused ones 0 */
+};
+
+/* How many of a pair's four vertices belong to its first primitive, and how many it has in all. */
+static inline int tac_pair_first(enum tac_pair_type type)
+{
+    return type == TAC_PAIR_EDGE_EDGE ? 2 : 1;
+}
+static inline int tac_pair_vertices(enum tac_pair_type type)
+{
+    static const int count[TAC_PAIR_TYPES] = {4, 4, 3, 2};
+    return count[type];
+}
+
+static inline double tac_clamp01(double s)
+{
+    return s < 0 ? 0 : s > 1 ? 1 : s;
+}
+
+static inline void tac_near_finish(const double r[3], struct tac_near *near)
+{
+    double d = sqrt(tac_dot(r, r)), inverse = d > 0 ? 1 / d : 0;
+    near->d = d;
+    near->n[0] = r[0] * inverse;
+    near->n[1] = r[1] * inverse;
+    near->n[2] = r[2] * inverse;
+}
+
+/* x (4,3): p, a, b, c.  Regions as in any text on collision detection, tests by triple products. */
+static inline void tac_near_vertex_triangle(const double x[4][3], struct tac_near *near)
+{
+    double ab[3], ac[3], ap[3], n[3], s[3], r[3], v = 0, w = 0;
+    tac_sub(ab, x[2], x[1]);
+    tac_sub(ac, x[3], x[1]);
+    tac_sub(ap, x[0], x[1]);
+    double d1 = tac_dot(ab, ap), d2 = tac_dot(ac, ap);
+    if (d1 <= 0 && d2 <= 0)
+        goto done;
+    double bp[3], cp[3];
+    tac_sub(bp, x[0], x[2]);
+    tac_sub(cp, x[0], x[3]);
+    double d3 = tac_dot(ab, bp), d4 = tac_dot(ac, bp);
+    if (d3 >= 0 && d4 <= d3) {
+        v = 1;
+        goto done;
+    }
+    double d5 = tac_dot(ab, cp), d6 = tac_dot(ac, cp);
+    if (d6 >= 0 && d5 <= d6) {
+        w = 1;
+        goto done;
+    }
+    tac_cross(n, ab, ac);
+    tac_cross(s, ab, ap);
+    double vc = tac_dot(n, s);
+    if (vc <= 0 && d1 >= 0 && d3 <= 0) {
+        v = d1 / (d1 - d3);
+        goto done;
+    }
+    tac_cross(s, ap, ac);
+    double vb = tac_dot(n, s);
+    if (vb <= 0 && d2 >= 0 && d6 <= 0) {
+        w = d2 / (d2 - d6);
+        goto done;
+    }
+    tac_cross(s, bp, cp);
+    double va = tac_dot(n, s), e1 = d4 - d3, e2 = d5 - d6;
+    if (va <= 0 && e1 >= 0 && e2 >= 0) {
+        w = e1 / (e1 + e2);
+        v = 1 - w;
+        goto done;
+    }
+    double inverse = 1 / (va + vb + vc);
+    v = vb * inverse;
+    w = vc * inverse;
+done:
+    for (int k = 0; k < 3; k++)
+        r[k] = ap[k] - (v * ab[k] + w * ac[k]);
+    near->w[0] = 1;
+    near->w[1] = -(1 - v - w);
+    near->w[2] = -v;
+    near->w[3] = -w;
+    tac_near_finish(r, near);
+}
+
+/* x (4,3): a0, a1, b0, b1. */
+static inline void tac_near_edge_edge(const double x[4][3], struct tac_near *near)
+{
+    double d1[3], d2[3], r[3], n[3], m[3], q[3];
+    tac_sub(d1, x[1], x[0]);
+    tac_sub(d2, x[3], x[2]);
+    tac_sub(r, x[0], x[2]);
+    double a = tac_dot(d1, d1), e = tac_dot(d2, d2), b = tac_dot(d1, d2), c = tac_dot(d1, r), f = tac_dot(d2, r);
+    tac_cross(n, d1, d2);
+    tac_cross(m, d2, r);
+    double nn = tac_dot(n, n);
+    double s = nn > 0 ? tac_clamp01(tac_dot(n, m) / nn) : 0;
+    double t = (b * s + f) / e;
+    if (!(t >= 0)) {
+        t = 0;
+        s = tac_clamp01(-c / a);
+    } else if (t > 1) {
+        t = 1;
+        s = tac_clamp01((b - c) / a);
+    }
+    for (int k = 0; k < 3; k++)
+        q[k] = r[k] + (s * d1[k] - t * d2[k]);
+    near->w[0] = 1 - s;
+    near->w[1] = s;
+    near->w[2] = -(1 - t);
+    near->w[3] = -t;
+    tac_near_finish(q, near);
+}
+
+/* x (3,3): p, a, b. */
+static inline void tac_near_vertex_segment(const double x[4][3], struct tac_near *near)
+{
+    double ab[3], ap[3], r[3];
+    tac_sub(ab, x[2], x[1]);
+    tac_sub(ap, x[0], x[1]);
+    double s = tac_clamp01(tac_dot(ab, ap) / tac_dot(ab, ab));
+    for (int k = 0; k < 3; k++)
+        r[k] = ap[k] - s * ab[k];
+    near->w[0] = 1;
+    near->w[1] = -(1 - s);
+    near->w[2] = -s;
+    near->w[3] = 0;
+    tac_near_finish(r, near);
+}
+
+/* x (2,3): p, q. */
+static inline void tac_near_vertex_vertex(const double x[4][3], struct tac_near *near)
+{
+    double r[3];
+    tac_sub(r, x[0], x[1]);
+    near->w[0] = 1;
+    near->w[1] = -1;
+    near->w[2] = near->w[3] = 0;
+    tac_near_finish(r, near);
+}
+
+static inline void tac_near_pair(enum tac_pair_type type, const double x[4][3], struct tac_near *near)
+{
+    switch (type) {
+    case TAC_PAIR_VERTEX_TRIANGLE:
+        tac_near_vertex_triangle(x, near);
+        break;
+    case TAC_PAIR_EDGE_EDGE:
+        tac_near_edge_edge(x, near);
+        break;
+    case TAC_PAIR_VERTEX_SEGMENT:
+        tac_near_vertex_segment(x, near);
+        break;
+    default:
+        tac_near_vertex_vertex(x, near);
+    }
+}
+
+/* sin^2(0.1): edges closer to parallel than 0.1 rad are mollified. */
+#define TAC_MOLLIFIER_E 0.009966711079379185
+
+/* The mollifier m(c) of an edge-edge layer, c = sin^2 of the angle between the edges (design 1.3): 1 unless the edges
+ * are near parallel.  Where it is under 1, returns true and fills gradient (4,3) with dm/dx. */
+static inline bool tac_mollifier(const double x[4][3], double *m, double gradient[4][3])
+{
+    double u[3], v[3], n[3];
+    tac_sub(u, x[1], x[0]);
+    tac_sub(v, x[3], x[2]);
+    tac_cross(n, u, v);
+    double a = tac_dot(u, u), b = tac_dot(v, v), uv = tac_dot(u, v), ab = a * b, nn = tac_dot(n, n);
+    if (nn >= TAC_MOLLIFIER_E * ab) {
+        *m = 1;
+        return false;
+    }
+    double c = nn / ab, z = c / TAC_MOLLIFIER_E;
+    *m = z * (2 - z);
+    double slope = (2 - 2 * z) / TAC_MOLLIFIER_E;
+    for (int k = 0; k < 3; k++) {
+        double gu = slope * (2 / a) * ((u[k] - (uv / b) * v[k]) - c * u[k]);
+        double gv = slope * (2 / b) * ((v[k] - (uv / a) * u[k]) - c * v[k]);
+        gradient[0][k] = -gu;
+        gradient[1][k] = gu;
+        gradient[2][k] = -gv;
+        gradient[3][k] = gv;
+    }
+    return true;
+}
+
+#endif
