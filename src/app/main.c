@@ -1,0 +1,124 @@
+/* main.c: the program `tactus`: finds the command, runs it on the ranks it can use, says what went wrong, once. */
+#include "app.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Not all commands have landed yet. */
+#pragma weak tac_cmd_run
+#pragma weak tac_cmd_check
+#pragma weak tac_cmd_mesh
+#pragma weak tac_cmd_info
+#pragma weak tac_cmd_diff
+#pragma weak tac_cmd_status
+#pragma weak tac_cmd_export
+
+struct command {
+    const char *name;
+    enum tac_err (*run)(struct tac_ctx *ctx, int argc, char **argv);
+    bool later; /* promised, but of a later version */
+    const char *help;
+};
+
+static const struct command COMMANDS[] = {
+    {"run", tac_cmd_run, false, "run a scene"},
+    {"check", tac_cmd_check, false, "validate a scene and describe it; nothing is run"},
+    {"mesh", tac_cmd_mesh, false, "make a mesh and write it to a file"},
+    {"info", tac_cmd_info, false, "what a frames file, run folder or mesh holds"},
+    {"diff", tac_cmd_diff, false, "compare two runs to the last bit, or within a tolerance"},
+    {"audit", NULL, true, "prove from a recorded run that nothing passed through anything"},
+    {"status", tac_cmd_status, false, "progress of a running or ended run"},
+    {"export", tac_cmd_export, false, "write frames of a run as OBJ or PLY files"},
+};
+enum { COMMAND_COUNT = sizeof COMMANDS / sizeof COMMANDS[0] };
+
+static void print_help(void)
+{
+    printf("usage: tactus COMMAND [argument ...] [--option value ...]\n\n"
+           "Tactus simulates thin deformable shells, ropes, particles and obstacles in contact.\n\ncommands:\n");
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        printf("  %-8s %s%s\n", COMMANDS[i].name, COMMANDS[i].help, COMMANDS[i].later ? " (in a later version)" : "");
+    printf("\n'tactus COMMAND -h' explains a command; 'tactus --version' tells the version and commit.\n");
+}
+
+/* Finds the command; *out stays NULL when the line asked for help or the version, which were printed. */
+static enum tac_err find_command(struct tac_ctx *ctx, int argc, char **argv, const struct command **out)
+{
+    const char *known[COMMAND_COUNT];
+    *out = NULL;
+    if (argc < 2)
+        return tac_fail(ctx, TAC_ERR_INPUT, "no command is given; 'tactus --help' lists the commands");
+    const char *word = argv[1];
+    if (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0) {
+        if (ctx->rank == 0)
+            print_help();
+        return TAC_OK;
+    }
+    if (strcmp(word, "--version") == 0) {
+        if (ctx->rank == 0)
+            printf("tactus %s (commit %s)\n", tac_version(), tac_commit());
+        return TAC_OK;
+    }
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        known[i] = COMMANDS[i].name;
+        if (strcmp(word, COMMANDS[i].name) == 0)
+            *out = &COMMANDS[i];
+    }
+    if (*out == NULL && word[0] == '-')
+        return tac_fail(
+            ctx, TAC_ERR_INPUT,
+            "unknown option '%.100s' in the place of a command; options come after it: tactus COMMAND %.100s", word,
+            word);
+    if (*out == NULL) {
+        const char *near = tac_nearest(word, known, COMMAND_COUNT);
+        if (near != NULL)
+            return tac_fail(ctx, TAC_ERR_INPUT, "unknown command '%.100s'; did you mean '%s'?", word, near);
+        return tac_fail(ctx, TAC_ERR_INPUT, "unknown command '%.100s'; 'tactus --help' lists the commands", word);
+    }
+    if ((*out)->run == NULL)
+        return tac_fail(ctx, TAC_ERR_INPUT, "the command '%s' is not in this version (%s); it comes in a later one",
+                        word, tac_version());
+    return TAC_OK;
+}
+
+/* Only `run` will use several ranks; the others work on rank 0 alone, and the rest hear how it ended. */
+static enum tac_err run_command(struct tac_ctx *ctx, const struct command *command, int argc, char **argv)
+{
+    enum tac_err err = TAC_OK;
+    if (strcmp(command->name, "run") == 0 && ctx->size > 1)
+        return tac_fail(
+            ctx, TAC_ERR_INPUT,
+            "tactus run was started on %d ranks, but this version (%s) runs on one; start it without mpirun", ctx->size,
+            tac_version());
+    if (ctx->size == 1)
+        return command->run(ctx, argc, argv);
+    if (ctx->rank == 0) {
+        struct tac_ctx alone;
+        tac_ctx_init(&alone, MPI_COMM_SELF);
+        err = command->run(&alone, argc, argv);
+        memcpy(ctx->error, alone.error, sizeof ctx->error);
+    }
+    return err;
+}
+
+int main(int argc, char **argv)
+{
+    if (MPI_Init(&argc, &argv) != MPI_SUCCESS) {
+        fprintf(stderr, "tactus: MPI could not be started; check the Open MPI installation\n");
+        return TAC_ERR_RUN;
+    }
+    struct tac_ctx ctx;
+    tac_ctx_init(&ctx, MPI_COMM_WORLD);
+    const struct command *command = NULL;
+    enum tac_err err = find_command(&ctx, argc, argv, &command);
+    if (!err && command != NULL)
+        err = run_command(&ctx, command, argc - 2, argv + 2);
+    if ((fflush(stdout) != 0 || ferror(stdout)) && err <= TAC_ERR_NO)
+        err = tac_fail(&ctx, TAC_ERR_RUN, "cannot write to standard output: %s", strerror(errno));
+    err = tac_agree(&ctx, err);
+    if (err > TAC_ERR_NO && ctx.rank == 0)
+        fprintf(stderr, "tactus: %s\n",
+                ctx.error[0] != '\0' ? ctx.error : "failed without saying why; please report it");
+    MPI_Finalize();
+    return err;
+}
