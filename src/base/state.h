@@ -1,0 +1,27 @@
+/* state.h: the state of the vertices, as the force loops see it.
+ *
+ * Two arrays of 32-byte records, so that reading a stencil's positions touches half a cache line per vertex and
+ * kicking it another half.  Local vertex i of a rank; owned ones first, ghosts behind them.
+ */
+#ifndef TACTUS_STATE_H
+#define TACTUS_STATE_H
+
+#include <tactus/base.h>
+
+struct tac_pos {
+    double x[3]; /* position at vel[i].t, m */
+    double w;    /* inverse mass now, 1/kg; 0 while fixed or scripted */
+};
+
+struct tac_vel {
+    double v[3]; /* velocity after the kicks at t, m/s */
+    tac_time t;  /* the vertex's own clock: when it was last rewritten, quanta */
+};
+
+/* The book of works of one stretch of time (design 1.7), in joules. Not part of the trajectory. */
+struct tac_book {
+    double work;     /* sum of the works of all kicks */
+    double absolute; /* sum of their magnitudes */
+};
+
+#endif

@@ -1,0 +1,82 @@
+/* elastic.h: springs, membranes and hinges, sorted into rate classes.
+ *
+ * A rate class holds all forces of one kind and one period, in the order of their force keys, in one array: ticking it
+ * is one tight loop.  The set owns its classes.  Periods follow design 1.2: safety x 2/omega with omega the largest
+ * bound of the *assembled* stiffness over the stencil's vertices, so that a weak force never ticks slower than the
+ * stiff ones around it allow.
+ */
+#ifndef TACTUS_FORCES_ELASTIC_H
+#define TACTUS_FORCES_ELASTIC_H
+
+#include "base/state.h"
+#include <tactus/accum.h>
+#include <tactus/scene.h>
+
+/* Kinds in the order of the force key. */
+enum tac_kind { TAC_KIND_GRAVITY, TAC_KIND_SPRING, TAC_KIND_CST, TAC_KIND_HINGE, TAC_KIND_PENALTY, TAC_KINDS };
+
+/* V = (k/2L)(l - L)^2; k in N (ACM section 3). */
+struct tac_spring {
+    tac_lid v[2];
+    double length;    /* L, m */
+    double stiffness; /* k/L, N/m */
+};
+
+/* St Venant-Kirchhoff membrane on a constant-strain triangle: V = A Y/(2(1-nu^2)) [(1-nu) tr(E^2) + nu (tr E)^2]. */
+struct tac_cst {
+    tac_lid v[3], body;
+    double b00, b01, b11; /* inverse of the rest shape's edge matrix (upper triangular), 1/m */
+    double a, b;          /* A Y/(1+nu) and A Y nu/(1-nu^2), N m */
+};
+
+/* V = k 3|e|^2/(A1+A2) (theta - theta0)^2 (Grinspun et al. 2003). */
+struct tac_hinge {
+    tac_lid v[4]; /* edge's two, then the two opposite vertices */
+    double stiffness; /* k 3|e|^2/(A1+A2), N m */
+    double angle;     /* theta0, rad */
+};
+
+struct tac_rate_class {
+    tac_time period;
+    double h_s; /* period in seconds */
+    size_t count[TAC_KINDS];
+    struct tac_spring *spring; /* owned */
+    struct tac_cst *cst;       /* owned */
+    struct tac_hinge *hinge;   /* owned */
+    size_t vertex_count;
+    tac_lid *vertex; /* owned: free at some time, and this is the shortest period among its elastic forces and gravity
+                        (nested clocks: a class due implies all shorter ones are; free clocks: all vertices of its stencils) */
+    size_t held_count[TAC_KINDS];
+    tac_lid *held[TAC_KINDS]; /* owned: elements with a vertex that is scripted at some time */
+};
+
+struct tac_elastic {
+    size_t class_count;
+    struct tac_rate_class *rate; /* owned, ascending period */
+    double omega_max;            /* largest stiffness bound, rad/s */
+    double omega_min;            /* smallest bound of any element, rad/s */
+    double *omega;               /* owned, (V): bound at each vertex, rad/s; 0 without elastic forces */
+};
+
+/* Local. Elements of all bodies with a vertex that is free at some time. TAC_ERR_INPUT if a period falls under 2^12
+ * quanta, naming the element. */
+enum tac_err tac_elastic_create(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_elastic **out);
+void tac_elastic_destroy(struct tac_elastic **elastic);
+
+/* Local. Ticks every force of one kind of one class: kicks of h dV/dx at the positions pos[].x, which must be those of
+ * this instant for all vertices of the stencils. With book, works are added. */
+void tac_elastic_tick(const struct tac_rate_class *rate, enum tac_kind kind, const struct tac_pos *pos,
+                      struct tac_vel *vel, struct tac_book *book);
+
+/* Local. Impulses h dV/dx of element e on its vertices, (4,3), N s, at x (4,3); the element itself, no kick. */
+void tac_elastic_impulse(const struct tac_rate_class *rate, enum tac_kind kind, size_t e, const double x[4][3],
+                         double impulse[4][3]);
+const tac_lid *tac_elastic_stencil(const struct tac_rate_class *rate, enum tac_kind kind, size_t e, int *count);
+
+/* Local. Potential of element e at x (4,3), J. */
+double tac_elastic_potential(const struct tac_rate_class *rate, enum tac_kind kind, size_t e, const double x[4][3]);
+
+/* The largest period of the clock mode that is not above `bound_s`: 2^k quanta when nested. 0 if under one quantum. */
+tac_time tac_clock_period(const struct tac_scene *scene, double bound_s);
+
+#endif

@@ -1,0 +1,362 @@
+/* Elements of a scene, their stiffness bounds, periods and rate classes. */
+#include "forces/kernels.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* The builder's lists, before they are sorted into classes. */
+struct builder {
+    struct tac_ctx *ctx;
+    const struct tac_scene *scene;
+    size_t count[TAC_KINDS];
+    struct tac_spring *spring;
+    struct tac_cst *cst;
+    struct tac_hinge *hinge;
+    double *row[TAC_KINDS]; /* (count, 4): sum over j of |K_ij| for each vertex i of the element's stencil */
+    tac_lid *id[TAC_KINDS]; /* edge, triangle, edge: for messages */
+    tac_time *period[TAC_KINDS];
+    double *omega2;
+};
+
+tac_time tac_clock_period(const struct tac_scene *scene, double bound_s)
+{
+    double quanta = bound_s / scene->quantum_s; /* exact: the quantum is a power of two */
+    if (!(quanta >= 1))
+        return 0;
+    if (quanta >= 0x1p62)
+        return (tac_time)1 << 62;
+    tac_time whole = (tac_time)quanta;
+    if (scene->clocks.mode == TAC_CLOCKS_FREE)
+        return whole;
+    return (tac_time)1 << (63 - __builtin_clzll((unsigned long long)whole));
+}
+
+static bool any_free(const struct tac_scene *scene, const tac_lid *v, int n)
+{
+    for (int k = 0; k < n; k++)
+        if (scene->ever_free[v[k]])
+            return true;
+    return false;
+}
+
+static const struct tac_material *material_of(const struct tac_scene *scene, tac_lid body)
+{
+    tac_lid m = scene->body[body].material;
+    return m < 0 ? NULL : &scene->material[m];
+}
+
+static void add_spring(struct builder *b, tac_lid edge)
+{
+    const struct tac_scene *s = b->scene;
+    const tac_lid *v = &s->topology->edge[2 * edge];
+    const struct tac_material *m = material_of(s, s->vertex_body[v[0]]);
+    if (m == NULL || m->stretch_model != TAC_STRETCH_SPRING || !any_free(s, v, 2))
+        return;
+    size_t n = b->count[TAC_KIND_SPRING]++;
+    double d[3];
+    tac_sub(d, &s->x[3 * v[1]], &s->x[3 * v[0]]);
+    double length = sqrt(tac_dot(d, d));
+    b->spring[n] = (struct tac_spring){{v[0], v[1]}, length, m->stretch_stiffness / length};
+    b->id[TAC_KIND_SPRING][n] = edge;
+    for (int k = 0; k < 2; k++)
+        b->row[TAC_KIND_SPRING][4 * n + (size_t)k] = 2 * b->spring[n].stiffness;
+}
+
+/* Row sums of the rest stiffness A B^T C B, whose 2x2 blocks are bounded by their Frobenius norms. */
+static void cst_rows(const struct tac_cst *c, double area_y, double nu, double row[4])
+{
+    const double g[3][2] = {{-c->b00 - c->b01, -c->b11}, {c->b00, 0}, {c->b01, c->b11}};
+    const double c00 = area_y / (1 - nu * nu), c01 = nu * c00, c22 = area_y / (2 * (1 + nu));
+    /* dE/dx of vertex i in the triangle's own frame is built from g[i] = (d/dX, d/dY) of its hat function. The rest
+     * frame's first axis is along the first edge, so b01, b11 act on the second: F = I at rest. */
+    for (int i = 0; i < 3; i++) {
+        row[i] = 0;
+        for (int j = 0; j < 3; j++) {
+            double xx = c00 * g[i][0] * g[j][0] + c22 * g[i][1] * g[j][1];
+            double yy = c00 * g[i][1] * g[j][1] + c22 * g[i][0] * g[j][0];
+            double xy = c01 * g[i][0] * g[j][1] + c22 * g[i][1] * g[j][0];
+            double yx = c01 * g[i][1] * g[j][0] + c22 * g[i][0] * g[j][1];
+            row[i] += sqrt(xx * xx + yy * yy + xy * xy + yx * yx);
+        }
+    }
+    row[3] = 0;
+}
+
+static void add_cst(struct builder *b, tac_lid triangle)
+{
+    const struct tac_scene *s = b->scene;
+    const tac_lid *v = &s->triangle[3 * triangle];
+    const struct tac_material *m = material_of(s, s->vertex_body[v[0]]);
+    if (m == NULL || m->stretch_model != TAC_STRETCH_CST || !any_free(s, v, 3))
+        return;
+    double e1[3], e2[3], n[3];
+    tac_sub(e1, &s->x[3 * v[1]], &s->x[3 * v[0]]);
+    tac_sub(e2, &s->x[3 * v[2]], &s->x[3 * v[0]]);
+    tac_cross(n, e1, e2);
+    double l = sqrt(tac_dot(e1, e1)), nn = sqrt(tac_dot(n, n)), p = tac_dot(e1, e2) / l, q = nn / l;
+    double area_y = .5 * nn * m->stretch_stiffness, nu = m->poisson;
+    size_t k = b->count[TAC_KIND_CST]++;
+    b->cst[k] = (struct tac_cst){{v[0], v[1], v[2]}, s->vertex_body[v[0]], 1 / l, -p / (l * q), 1 / q,
+                                 area_y / (1 + nu), area_y * nu / (1 - nu * nu)};
+    b->id[TAC_KIND_CST][k] = triangle;
+    cst_rows(&b->cst[k], area_y, nu, &b->row[TAC_KIND_CST][4 * k]);
+}
+
+static void add_hinge(struct builder *b, tac_lid hinge)
+{
+    const struct tac_scene *s = b->scene;
+    const tac_lid *v = &s->topology->hinge[4 * hinge];
+    const struct tac_material *m = material_of(s, s->vertex_body[v[0]]);
+    if (m == NULL || !m->bend || !any_free(s, v, 4))
+        return;
+    const double *x[4];
+    for (int k = 0; k < 4; k++)
+        x[k] = &s->x[3 * v[k]];
+    double e[3], n1[3], n2[3], ee, j[4][3], length[4], sum = 0;
+    double angle = tac_hinge_angle(x[0], x[1], x[2], x[3], e, n1, n2, &ee);
+    double area = .5 * (sqrt(tac_dot(n1, n1)) + sqrt(tac_dot(n2, n2)));
+    size_t n = b->count[TAC_KIND_HINGE]++;
+    b->hinge[n] = (struct tac_hinge){{v[0], v[1], v[2], v[3]}, m->bend_stiffness * 3 * ee / area, m->rest_flat ? 0 : angle};
+    b->id[TAC_KIND_HINGE][n] = s->topology->hinge_edge[hinge];
+    /* K = 2 k grad grad^T; the gradient is the impulse of a unit bend, over 2 k. */
+    struct tac_hinge unit = b->hinge[n];
+    unit.angle = angle - 1;
+    tac_hinge_impulse(&unit, 1, x[0], x[1], x[2], x[3], j);
+    for (int k = 0; k < 4; k++)
+        sum += length[k] = sqrt(tac_dot(j[k], j[k]));
+    for (int k = 0; k < 4; k++)
+        b->row[TAC_KIND_HINGE][4 * n + (size_t)k] =
+            unit.stiffness > 0 ? length[k] * sum / (2 * unit.stiffness) : 0;
+}
+
+static enum tac_err collect(struct builder *b)
+{
+    enum tac_err err;
+    const struct tac_scene *s = b->scene;
+    struct tac_ctx *ctx = b->ctx;
+    const size_t most[TAC_KINDS] = {0, (size_t)s->topology->edge_count, (size_t)s->triangle_count,
+                                    (size_t)s->topology->hinge_count, 0};
+    TAC_TRY(tac_alloc(ctx, most[TAC_KIND_SPRING], sizeof *b->spring, &b->spring));
+    TAC_TRY(tac_alloc(ctx, most[TAC_KIND_CST], sizeof *b->cst, &b->cst));
+    TAC_TRY(tac_alloc(ctx, most[TAC_KIND_HINGE], sizeof *b->hinge, &b->hinge));
+    TAC_TRY(tac_alloc(ctx, (size_t)s->vertex_count, sizeof *b->omega2, &b->omega2));
+    for (int k = 0; k < TAC_KINDS; k++) {
+        TAC_TRY(tac_alloc(ctx, 4 * most[k], sizeof *b->row[k], &b->row[k]));
+        TAC_TRY(tac_alloc(ctx, most[k], sizeof *b->id[k], &b->id[k]));
+        TAC_TRY(tac_alloc(ctx, most[k], sizeof *b->period[k], &b->period[k]));
+    }
+    for (tac_lid i = 0; i < s->topology->edge_count; i++)
+        add_spring(b, i);
+    for (tac_lid i = 0; i < s->triangle_count; i++)
+        add_cst(b, i);
+    for (tac_lid i = 0; i < s->topology->hinge_count; i++)
+        add_hinge(b, i);
+done:
+    return err;
+}
+
+static const tac_lid *stencil(const struct builder *b, int kind, size_t e, int *count)
+{
+    const struct tac_rate_class all = {.spring = b->spring, .cst = b->cst, .hinge = b->hinge};
+    return tac_elastic_stencil(&all, (enum tac_kind)kind, e, count);
+}
+
+/* Bounds of the assembled stiffness (Gershgorin over blocks), then each element's period from its worst vertex. */
+static enum tac_err choose_periods(struct builder *b, struct tac_elastic *el)
+{
+    static const char *const name[TAC_KINDS] = {"", "spring of edge", "triangle", "hinge of edge", ""};
+    const struct tac_scene *s = b->scene;
+    int n;
+    for (int k = TAC_KIND_SPRING; k <= TAC_KIND_HINGE; k++)
+        for (size_t e = 0; e < b->count[k]; e++) {
+            const tac_lid *v = stencil(b, k, e, &n);
+            for (int i = 0; i < n; i++)
+                if (s->ever_free[v[i]])
+                    b->omega2[v[i]] += b->row[k][4 * e + (size_t)i] / s->mass[v[i]];
+        }
+    el->omega_min = INFINITY;
+    for (int k = TAC_KIND_SPRING; k <= TAC_KIND_HINGE; k++)
+        for (size_t e = 0; e < b->count[k]; e++) {
+            double worst = 0;
+            const tac_lid *v = stencil(b, k, e, &n);
+            for (int i = 0; i < n; i++)
+                worst = fmax(worst, b->omega2[v[i]]);
+            double omega = sqrt(worst);
+            double bound = omega > 0 ? s->clocks.elastic_safety * 2 / omega : s->clocks.elastic_s;
+            tac_time period = tac_clock_period(s, fmin(bound, s->clocks.elastic_s));
+            if (!(period >= 4096)) /* 2^12 quanta; also catches a bound that is not a number */
+                return tac_fail(b->ctx, TAC_ERR_INPUT,
+                                "the %s %" TAC_PRILID " of body `%s` needs a period of %.3g s, under 2^12 quanta (%.3g s); make "
+                                "it softer, heavier or coarser, or set clocks.quantum_s to a smaller power of two",
+                                name[k], b->id[k][e], s->body[s->vertex_body[v[0]]].name, fmin(bound, s->clocks.elastic_s),
+                                4096 * s->quantum_s);
+            b->period[k][e] = period;
+            el->omega_max = fmax(el->omega_max, omega);
+            el->omega_min = fmin(el->omega_min, omega);
+        }
+    for (tac_lid i = 0; i < s->vertex_count; i++)
+        el->omega[i] = sqrt(b->omega2[i]);
+    return TAC_OK;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    tac_time x = *(const tac_time *)a, y = *(const tac_time *)b;
+    return (x > y) - (x < y);
+}
+
+static int compare_lids(const void *a, const void *b)
+{
+    tac_lid x = *(const tac_lid *)a, y = *(const tac_lid *)b;
+    return (x > y) - (x < y);
+}
+
+static size_t find_class(const struct tac_elastic *el, tac_time period)
+{
+    size_t lo = 0, hi = el->class_count;
+    while (hi - lo > 1) {
+        size_t mid = (lo + hi) / 2;
+        if (el->rate[mid].period <= period)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static enum tac_err make_classes(struct builder *b, struct tac_elastic *el, tac_time gravity)
+{
+    enum tac_err err;
+    tac_time *all = NULL;
+    size_t n = 0, distinct = 0;
+    TAC_TRY(tac_alloc(b->ctx, b->count[1] + b->count[2] + b->count[3] + 1, sizeof *all, &all));
+    for (int k = TAC_KIND_SPRING; k <= TAC_KIND_HINGE; k++)
+        for (size_t e = 0; e < b->count[k]; e++)
+            all[n++] = b->period[k][e];
+    if (gravity)
+        all[n++] = gravity;
+    qsort(all, n, sizeof *all, compare_times);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || all[i] != all[i - 1])
+            all[distinct++] = all[i];
+    TAC_TRY(tac_alloc(b->ctx, distinct, sizeof *el->rate, &el->rate));
+    el->class_count = distinct;
+    for (size_t i = 0; i < distinct; i++) {
+        el->rate[i].period = all[i];
+        el->rate[i].h_s = (double)all[i] * b->scene->quantum_s;
+    }
+    for (int k = TAC_KIND_SPRING; k <= TAC_KIND_HINGE; k++)
+        for (size_t e = 0; e < b->count[k]; e++)
+            el->rate[find_class(el, b->period[k][e])].count[k]++;
+    for (size_t i = 0; i < distinct; i++) {
+        struct tac_rate_class *r = &el->rate[i];
+        TAC_TRY(tac_alloc(b->ctx, r->count[TAC_KIND_SPRING], sizeof *r->spring, &r->spring));
+        TAC_TRY(tac_alloc(b->ctx, r->count[TAC_KIND_CST], sizeof *r->cst, &r->cst));
+        TAC_TRY(tac_alloc(b->ctx, r->count[TAC_KIND_HINGE], sizeof *r->hinge, &r->hinge));
+        memset(r->count, 0, sizeof r->count);
+    }
+    /* In scene order, so each class ends in key order. */
+    for (size_t e = 0; e < b->count[TAC_KIND_SPRING]; e++) {
+        struct tac_rate_class *r = &el->rate[find_class(el, b->period[TAC_KIND_SPRING][e])];
+        r->spring[r->count[TAC_KIND_SPRING]++] = b->spring[e];
+    }
+    for (size_t e = 0; e < b->count[TAC_KIND_CST]; e++) {
+        struct tac_rate_class *r = &el->rate[find_class(el, b->period[TAC_KIND_CST][e])];
+        r->cst[r->count[TAC_KIND_CST]++] = b->cst[e];
+    }
+    for (size_t e = 0; e < b->count[TAC_KIND_HINGE]; e++) {
+        struct tac_rate_class *r = &el->rate[find_class(el, b->period[TAC_KIND_HINGE][e])];
+        r->hinge[r->count[TAC_KIND_HINGE]++] = b->hinge[e];
+    }
+done:
+    free(all);
+    return err;
+}
+
+/* Which vertices a class brings to the instant, and which of its elements have a scripted vertex. */
+static enum tac_err list_vertices(struct builder *b, struct tac_elastic *el, tac_time gravity)
+{
+    enum tac_err err = TAC_OK;
+    const struct tac_scene *s = b->scene;
+    const bool nested = s->clocks.mode == TAC_CLOCKS_NESTED;
+    tac_lid *seen = NULL; /* last class (plus one) that listed the vertex */
+    uint8_t *scripted = NULL;
+    int n;
+    TAC_TRY(tac_alloc(b->ctx, (size_t)s->vertex_count, sizeof *seen, &seen));
+    TAC_TRY(tac_alloc(b->ctx, (size_t)s->vertex_count, 1, &scripted));
+    for (tac_lid m = 0; m < s->motion_count; m++)
+        for (tac_lid i = 0; i < s->motion[m].vertex_count; i++)
+            scripted[s->motion[m].vertex[i]] = 1;
+    for (size_t c = 0; c < el->class_count; c++) {
+        struct tac_rate_class *r = &el->rate[c];
+        size_t capacity = 0;
+        const bool gravity_class = gravity && r->period == gravity;
+        for (int k = TAC_KIND_SPRING; k <= TAC_KIND_HINGE; k++) {
+            size_t held_capacity = 0;
+            for (size_t e = 0; e < r->count[k]; e++) {
+                const tac_lid *v = tac_elastic_stencil(r, (enum tac_kind)k, e, &n);
+                bool held = false;
+                for (int i = 0; i < n; i++) {
+                    held |= scripted[v[i]];
+                    if (!(s->ever_free[v[i]] || scripted[v[i]]) || seen[v[i]] == (tac_lid)c + 1 || (nested && seen[v[i]]))
+                        continue;
+                    seen[v[i]] = (tac_lid)c + 1;
+                    TAC_TRY(tac_grow(b->ctx, &r->vertex, &capacity, r->vertex_count + 1, sizeof *r->vertex));
+                    r->vertex[r->vertex_count++] = v[i];
+                }
+                if (held) {
+                    TAC_TRY(tac_grow(b->ctx, &r->held[k], &held_capacity, r->held_count[k] + 1, sizeof *r->held[k]));
+                    r->held[k][r->held_count[k]++] = (tac_lid)e;
+                }
+            }
+        }
+        for (tac_lid i = 0; gravity_class && i < s->vertex_count; i++)
+            if (s->ever_free[i]) {
+                r->count[TAC_KIND_GRAVITY]++;
+                if (seen[i] == (tac_lid)c + 1 || (nested && seen[i]))
+                    continue;
+                seen[i] = (tac_lid)c + 1;
+                TAC_TRY(tac_grow(b->ctx, &r->vertex, &capacity, r->vertex_count + 1, sizeof *r->vertex));
+                r->vertex[r->vertex_count++] = i;
+            }
+        if (r->vertex_count)
+            qsort(r->vertex, r->vertex_count, sizeof *r->vertex, compare_lids);
+    }
+done:
+    free(seen);
+    free(scripted);
+    return err;
+}
+
+enum tac_err tac_elastic_create(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_elastic **out)
+{
+    enum tac_err err;
+    struct builder b = {.ctx = ctx, .scene = scene};
+    struct tac_elastic *el = NULL;
+    const bool pulled = scene->gravity[0] != 0 || scene->gravity[1] != 0 || scene->gravity[2] != 0;
+    tac_time gravity = pulled ? tac_clock_period(scene, scene->clocks.gravity_s) : 0;
+    TAC_TRY(tac_alloc(ctx, 1, sizeof *el, &el));
+    if (pulled && gravity < 4096) {
+        err = tac_fail(ctx, TAC_ERR_INPUT, "clocks.gravity_s is %g s, under 2^12 quanta (%g s); make it longer",
+                       scene->clocks.gravity_s, 4096 * scene->quantum_s);
+        goto done;
+    }
+    TAC_TRY(tac_alloc(ctx, (size_t)scene->vertex_count, sizeof *el->omega, &el->omega));
+    TAC_TRY(collect(&b));
+    TAC_TRY(choose_periods(&b, el));
+    TAC_TRY(make_classes(&b, el, gravity));
+    TAC_TRY(list_vertices(&b, el, gravity));
+done:
+    free(b.spring);
+    free(b.cst);
+    free(b.hinge);
+    free(b.omega2);
+    for (int k = 0; k < TAC_KINDS; k++) {
+        free(b.row[k]);
+        free(b.id[k]);
+        free(b.period[k]);
+    }
+    if (err)
+        tac_elastic_destroy(&el);
+    *out = el;
+    return err;
+}
