@@ -1,0 +1,62 @@
+# Installing: the program, the library, its headers, find_package(tactus) and pkg-config's tactus.pc.
+# Everything is relative to the prefix, so a folder that was installed can be moved or packed.
+
+set_target_properties(tactus PROPERTIES VERSION ${PROJECT_VERSION}
+  SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+set(TACTUS_CONFIG_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/tactus)
+file(RELATIVE_PATH TACTUS_BIN_TO_LIB /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${CMAKE_INSTALL_LIBDIR})
+set_target_properties(tactus-program PROPERTIES INSTALL_RPATH "$ORIGIN/${TACTUS_BIN_TO_LIB}")
+
+install(TARGETS tactus EXPORT tactus-targets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS tactus-program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY include/tactus DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
+install(DIRECTORY jobs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/scenes FILES_MATCHING PATTERN "*.json" PATTERN lib EXCLUDE)
+
+# find_package(tactus)
+install(EXPORT tactus-targets NAMESPACE tactus:: DESTINATION ${TACTUS_CONFIG_DIR})
+configure_package_config_file(cmake/tactus-config.cmake.in ${CMAKE_BINARY_DIR}/tactus-config.cmake
+  INSTALL_DESTINATION ${TACTUS_CONFIG_DIR})
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/tactus-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/tactus-config.cmake ${CMAKE_BINARY_DIR}/tactus-config-version.cmake
+  DESTINATION ${TACTUS_CONFIG_DIR})
+
+# pkg-config tactus. The public headers include mpi.h and jansson.h. MPI and HDF5 go by different names on different
+# systems; where they have none, their flags are written out. A static library passes on what it was built with.
+pkg_search_module(TACTUS_PC_MPI QUIET ompi-c mpich mpi-c)
+pkg_search_module(TACTUS_PC_HDF5 QUIET hdf5-openmpi hdf5-mpich hdf5)
+set(TACTUS_PC_REQUIRES "jansson >= 2.13")
+set(TACTUS_PC_CFLAGS "")
+set(TACTUS_PC_LIBS "")
+set(TACTUS_PC_LIBS_PRIVATE "")
+if(TACTUS_PC_MPI_FOUND)
+  string(APPEND TACTUS_PC_REQUIRES ", ${TACTUS_PC_MPI_MODULE_NAME}")
+else()
+  foreach(dir ${MPI_C_INCLUDE_DIRS})
+    string(APPEND TACTUS_PC_CFLAGS " -I${dir}")
+  endforeach()
+  string(JOIN " " libraries ${MPI_C_LIBRARIES})
+  string(APPEND TACTUS_PC_LIBS " ${libraries}")
+endif()
+set(private_requires "")
+if(TACTUS_PC_HDF5_FOUND)
+  set(private_requires ${TACTUS_PC_HDF5_MODULE_NAME})
+else()
+  string(JOIN " " TACTUS_PC_LIBS_PRIVATE ${HDF5_LIBRARIES})
+endif()
+string(APPEND TACTUS_PC_LIBS_PRIVATE " -lm")
+if(BUILD_SHARED_LIBS)
+  set(TACTUS_PC_REQUIRES_PRIVATE ${private_requires})
+else()
+  if(private_requires)
+    string(APPEND TACTUS_PC_REQUIRES ", ${private_requires}")
+  endif()
+  string(APPEND TACTUS_PC_LIBS " ${TACTUS_PC_LIBS_PRIVATE}")
+  set(TACTUS_PC_LIBS_PRIVATE "")
+endif()
+file(RELATIVE_PATH TACTUS_PC_TO_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+string(REGEX REPLACE "/$" "" TACTUS_PC_TO_PREFIX "${TACTUS_PC_TO_PREFIX}")
+configure_file(cmake/tactus.pc.in ${CMAKE_BINARY_DIR}/tactus.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/tactus.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
