@@ -9,8 +9,8 @@ static int check_failed, check_passed;
             check_passed++;                                                                                            \
         } else {                                                                                                       \
             if (check_failed++ < 50) {                                                                                 \
-                printf("%s:%d: failed: %s: ", __FILE__, __LINE__, #condition);                                         \
-                printf("" __VA_ARGS__);                                                                                \
+                printf("%s:%d: failed: %s:", __FILE__, __LINE__, #condition);                                          \
+                printf(" " __VA_ARGS__);                                                                               \
                 printf("\n");                                                                                          \
             }                                                                                                          \
         }                                                                                                              \

@@ -22,6 +22,9 @@ struct tac_accum {
 };
 
 void tac_accum_add(struct tac_accum *a, double value);
+/* Propagates the carries: equal sums then have equal bytes (checkpoints), and the limbs of up to 2^30 ranks may be
+ * added with MPI_SUM (then carry again). */
+void tac_accum_carry(struct tac_accum *a);
 /* a += b, exactly. */
 void tac_accum_merge(struct tac_accum *a, const struct tac_accum *b);
 /* The sum rounded once (round half even; underflow to subnormals). Does not change the sum. */
