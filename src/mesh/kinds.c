@@ -1,0 +1,148 @@
+#include "mesh/kinds.h"
+
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+static const struct tac_param grid[] = {
+    {.name = "size",
+     .type = TAC_PARAM_NUMBERS,
+     .width = 2,
+     .required = true,
+     .positive = true,
+     .help = "[x, z], side lengths"},
+    {.name = "cells",
+     .type = TAC_PARAM_COUNTS,
+     .width = 2,
+     .required = true,
+     .least = {1, 1},
+     .help = "[nx, nz], squares along each side"},
+};
+static const struct tac_param sphere[] = {
+    {.name = "radius", .type = TAC_PARAM_NUMBER, .required = true, .positive = true, .help = "of the sphere"},
+    {.name = "level", .type = TAC_PARAM_COUNT, .help = "subdivisions of the icosahedron, 20 x 4^level triangles; 0"},
+};
+static const struct tac_param box[] = {
+    {.name = "size",
+     .type = TAC_PARAM_NUMBERS,
+     .width = 3,
+     .required = true,
+     .positive = true,
+     .help = "[x, y, z], side lengths"},
+    {.name = "cells",
+     .type = TAC_PARAM_COUNTS,
+     .width = 3,
+     .required = true,
+     .least = {1, 1, 1},
+     .help = "[nx, ny, nz], squares along each side"},
+};
+static const struct tac_param solid[] = {
+    {.name = "edge", .type = TAC_PARAM_NUMBER, .required = true, .positive = true, .help = "edge length of the solid"},
+    {.name = "level", .type = TAC_PARAM_COUNT, .help = "subdivisions, each cuts a triangle in four; 0"},
+};
+static const struct tac_param segments[] = {
+    {.name = "vertices",
+     .type = TAC_PARAM_ROWS,
+     .width = 3,
+     .help = "[[x, y, z], ...], a chain unless edges are given"},
+    {.name = "edges", .type = TAC_PARAM_INDICES, .width = 2, .help = "[[i, j], ...], the vertices each segment joins"},
+    {.name = "from", .type = TAC_PARAM_NUMBERS, .width = 3, .help = "[x, y, z], start of a straight chain"},
+    {.name = "to", .type = TAC_PARAM_NUMBERS, .width = 3, .help = "[x, y, z], its end"},
+    {.name = "cells", .type = TAC_PARAM_COUNT, .least = {1}, .help = "segments between from and to; 1"},
+    {.name = "closed", .type = TAC_PARAM_FLAG, .help = "join the last vertex to the first; false"},
+};
+static const struct tac_param lattice[] = {
+    {.name = "count",
+     .type = TAC_PARAM_COUNTS,
+     .width = 3,
+     .required = true,
+     .least = {1, 1, 1},
+     .help = "[i, j, k], points along x, y and z"},
+    {.name = "spacing", .type = TAC_PARAM_NUMBER, .required = true, .positive = true, .help = "between neighbours"},
+};
+static const struct tac_param points[] = {
+    {.name = "vertices", .type = TAC_PARAM_ROWS, .width = 3, .help = "[[x, y, z], ...]"},
+    {.name = "lattice",
+     .type = TAC_PARAM_OBJECT,
+     .member = lattice,
+     .member_count = COUNT(lattice),
+     .help = "{count [i, j, k], spacing}, centred"},
+};
+static const struct tac_param inlined[] = {
+    {.name = "vertices", .type = TAC_PARAM_ROWS, .width = 3, .required = true, .help = "[[x, y, z], ...]"},
+    {.name = "triangles", .type = TAC_PARAM_INDICES, .width = 3, .help = "[[i, j, k], ...], vertices counted from 0"},
+    {.name = "edges", .type = TAC_PARAM_INDICES, .width = 2, .help = "[[i, j], ...], segments"},
+};
+
+#define KIND(name, table, make, help)                                                                                  \
+    {                                                                                                                  \
+        name, help, table, COUNT(table), make                                                                          \
+    }
+
+const struct tac_mesh_kind tac_mesh_kinds[] = {
+    KIND("grid", grid, tac_make_grid, "a flat sheet in the x-z plane, centred, facing +y"),
+    KIND("sphere", sphere, tac_make_sphere, "a subdivided icosahedron, every vertex on the sphere"),
+    KIND("box", box, tac_make_box, "the surface of a box, centred"),
+    KIND("tetrahedron", solid, tac_make_tetrahedron, "regular, centred"),
+    KIND("cube", solid, tac_make_cube, "regular, centred"),
+    KIND("octahedron", solid, tac_make_octahedron, "regular, centred"),
+    KIND("dodecahedron", solid, tac_make_dodecahedron, "regular, centred"),
+    KIND("icosahedron", solid, tac_make_icosahedron, "regular, centred"),
+    KIND("segments", segments, tac_make_segments, "a chain or net of segments"),
+    KIND("points", points, tac_make_points, "particles"),
+    KIND("inline", inlined, tac_make_inline, "vertices and elements written down here"),
+};
+const size_t tac_mesh_kind_count = COUNT(tac_mesh_kinds);
+
+enum tac_err tac_mesh_kind_find(struct tac_ctx *ctx, const char *path, const char *name,
+                                const struct tac_mesh_kind **out)
+{
+    const char *names[COUNT(tac_mesh_kinds)], *near;
+    for (size_t i = 0; i < COUNT(tac_mesh_kinds); i++) {
+        names[i] = tac_mesh_kinds[i].name;
+        if (strcmp(name, names[i]) == 0) {
+            *out = &tac_mesh_kinds[i];
+            return TAC_OK;
+        }
+    }
+    near = tac_nearest(name, names, COUNT(names));
+    if (near != NULL)
+        return tac_fail(ctx, TAC_ERR_INPUT, "%s: there is no mesh kind '%.60s'; did you mean '%s'?", path, name, near);
+    return tac_fail(ctx, TAC_ERR_INPUT,
+                    "%s: there is no mesh kind '%.60s'; there are grid, ribbon, sphere, torus, cylinder, cone, box, "
+                    "tetrahedron, cube, octahedron, dodecahedron, icosahedron, spikes, segments, points, inline and "
+                    "file",
+                    path, name);
+}
+
+enum tac_err tac_mesh_create(struct tac_ctx *ctx, const json_t *spec, const char *where, const char *base_dir,
+                             struct tac_mesh **out)
+{
+    enum tac_err err = TAC_OK;
+    const struct tac_mesh_kind *kind = NULL;
+    struct tac_builder b;
+    struct tac_params p = {.ctx = ctx, .object = spec, .where = where, .base_dir = base_dir};
+    char path[512];
+    const char *name = json_string_value(json_object_get(spec, "kind"));
+    tac_builder_init(&b, ctx, where);
+    if (!json_is_object(spec)) {
+        err = tac_fail(ctx, TAC_ERR_INPUT, "%s: must be an object such as {\"kind\": \"sphere\", \"radius\": 0.1}",
+                       where);
+        goto done;
+    }
+    if (name == NULL) {
+        err = tac_fail(ctx, TAC_ERR_INPUT, "%s: must be the name of a mesh kind, such as \"grid\" or \"file\"",
+                       tac_params_path(&p, "kind", path));
+        goto done;
+    }
+    TAC_TRY(tac_mesh_kind_find(ctx, tac_params_path(&p, "kind", path), name, &kind));
+    p.what = kind->name;
+    if (strcmp(where, "--") == 0)
+        b.where = kind->name;
+    TAC_TRY(tac_params_check(&p, kind->param, kind->param_count, "kind"));
+    TAC_TRY(kind->make(&p, &b));
+    TAC_TRY(tac_builder_finish(&b, kind->make == tac_make_points, out));
+done:
+    tac_builder_clear(&b);
+    return err;
+}

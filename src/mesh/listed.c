@@ -1,0 +1,152 @@
+/* Meshes whose vertices are written down: inline, segments, points. */
+#include "mesh/kinds.h"
+
+#include <string.h>
+
+static enum tac_err push_vertices(const struct tac_params *p, struct tac_builder *b)
+{
+    enum tac_err err = TAC_OK;
+    const size_t count = tac_params_row_count(p, "vertices");
+    TAC_TRY(tac_builder_reserve(b, (double)count, 0, 0));
+    for (size_t i = 0; i < count; i++) {
+        double x[3];
+        tac_params_row(p, "vertices", i, 3, x);
+        TAC_TRY(tac_builder_vertex(b, x[0], x[1], x[2]));
+    }
+done:
+    return err;
+}
+
+/* The elements under a key, each index held against the number of vertices so that the sentence has the JSON path. */
+static enum tac_err push_elements(const struct tac_params *p, struct tac_builder *b, const char *key, int width)
+{
+    enum tac_err err = TAC_OK;
+    char path[512];
+    const size_t count = tac_params_row_count(p, key);
+    for (size_t e = 0; e < count; e++) {
+        double v[3];
+        tac_params_row(p, key, e, width, v);
+        for (int k = 0; k < width; k++) {
+            if (v[k] >= (double)b->vertex_count) {
+                err = tac_fail(p->ctx, TAC_ERR_INPUT, "%s[%zu][%d]: vertex %.0f does not exist; there are %zu, from 0",
+                               tac_params_path(p, key, path), e, k, v[k], b->vertex_count);
+                goto done;
+            }
+        }
+        if (width == 3)
+            TAC_TRY(tac_builder_triangle(b, (int64_t)v[0], (int64_t)v[1], (int64_t)v[2]));
+        else
+            TAC_TRY(tac_builder_segment(b, (int64_t)v[0], (int64_t)v[1]));
+    }
+done:
+    return err;
+}
+
+enum tac_err tac_make_inline(const struct tac_params *p, struct tac_builder *b)
+{
+    enum tac_err err = TAC_OK;
+    TAC_TRY(push_vertices(p, b));
+    TAC_TRY(push_elements(p, b, "triangles", 3));
+    TAC_TRY(push_elements(p, b, "edges", 2));
+done:
+    return err;
+}
+
+/* Refuses a key that has no meaning beside what else is given. */
+static enum tac_err refuse(const struct tac_params *p, const char *key, const char *why)
+{
+    char path[512];
+    if (!tac_params_has(p, key))
+        return TAC_OK;
+    return tac_fail(p->ctx, TAC_ERR_INPUT, "%s: %s", tac_params_path(p, key, path), why);
+}
+
+static enum tac_err straight_chain(const struct tac_params *p, struct tac_builder *b)
+{
+    enum tac_err err = TAC_OK;
+    char path[512];
+    double from[3], to[3];
+    const int64_t n = tac_params_count(p, "cells", 1);
+    const char *missing = !tac_params_has(p, "from") ? "from" : !tac_params_has(p, "to") ? "to" : NULL;
+    if (missing != NULL) {
+        err = tac_fail(p->ctx, TAC_ERR_INPUT, "%s: is missing; segments need 'from' and 'to', or 'vertices'",
+                       tac_params_path(p, missing, path));
+        goto done;
+    }
+    TAC_TRY(refuse(p, "edges", "goes with 'vertices', not with 'from' and 'to'"));
+    if (tac_params_flag(p, "closed"))
+        TAC_TRY(refuse(p, "closed", "a straight line cannot be closed; give 'vertices' instead of 'from' and 'to'"));
+    tac_params_numbers(p, "from", 3, from);
+    tac_params_numbers(p, "to", 3, to);
+    TAC_TRY(tac_builder_reserve(b, (double)n + 1, 0, (double)n));
+    for (int64_t i = 0; i <= n; i++) {
+        /* Weights of both ends: exact at the ends, and 0 stays 0. */
+        const double v = (double)i / (double)n, u = (double)(n - i) / (double)n;
+        TAC_TRY(tac_builder_vertex(b, u * from[0] + v * to[0], u * from[1] + v * to[1], u * from[2] + v * to[2]));
+    }
+    for (int64_t i = 0; i < n; i++)
+        TAC_TRY(tac_builder_segment(b, i, i + 1));
+done:
+    return err;
+}
+
+enum tac_err tac_make_segments(const struct tac_params *p, struct tac_builder *b)
+{
+    enum tac_err err = TAC_OK;
+    if (!tac_params_has(p, "vertices"))
+        return straight_chain(p, b);
+    TAC_TRY(refuse(p, "from", "goes without 'vertices'; give one or the other"));
+    TAC_TRY(refuse(p, "to", "goes without 'vertices'; give one or the other"));
+    TAC_TRY(refuse(p, "cells", "goes with 'from' and 'to', not with 'vertices'"));
+    TAC_TRY(push_vertices(p, b));
+    if (tac_params_has(p, "edges")) {
+        if (tac_params_flag(p, "closed"))
+            TAC_TRY(refuse(p, "closed", "goes without 'edges': they say themselves what is joined"));
+        TAC_TRY(push_elements(p, b, "edges", 2));
+    } else {
+        const bool closed = tac_params_flag(p, "closed");
+        const int64_t n = (int64_t)b->vertex_count;
+        if (n < (closed ? 3 : 2)) {
+            char path[512];
+            err = tac_fail(p->ctx, TAC_ERR_INPUT, "%s: a %s needs at least %d vertices, not %" PRId64,
+                           tac_params_path(p, "vertices", path), closed ? "closed chain" : "chain", closed ? 3 : 2, n);
+            goto done;
+        }
+        for (int64_t i = 0; i + 1 < n; i++)
+            TAC_TRY(tac_builder_segment(b, i, i + 1));
+        if (closed)
+            TAC_TRY(tac_builder_segment(b, n - 1, 0));
+    }
+done:
+    return err;
+}
+
+/* Points on a lattice about the origin, x fastest. */
+static enum tac_err lattice(const struct tac_params *p, struct tac_builder *b)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_params inner = *p;
+    int64_t n[3];
+    inner.object = json_object_get(p->object, "lattice");
+    tac_params_counts(&inner, "count", 3, n);
+    const double h = .5 * tac_params_number(&inner, "spacing");
+    TAC_TRY(tac_builder_reserve(b, (double)n[0] * (double)n[1] * (double)n[2], 0, 0));
+    for (int64_t k = 0; k < n[2]; k++)
+        for (int64_t j = 0; j < n[1]; j++)
+            for (int64_t i = 0; i < n[0]; i++)
+                TAC_TRY(tac_builder_vertex(b, h * (double)(2 * i - n[0] + 1), h * (double)(2 * j - n[1] + 1),
+                                           h * (double)(2 * k - n[2] + 1)));
+done:
+    return err;
+}
+
+enum tac_err tac_make_points(const struct tac_params *p, struct tac_builder *b)
+{
+    const bool vertices = tac_params_has(p, "vertices");
+    const int sources = vertices + tac_params_has(p, "lattice");
+    if (sources != 1)
+        return tac_fail(p->ctx, TAC_ERR_INPUT, "%s: points need exactly one of 'vertices' and 'lattice', not %s",
+                        strcmp(p->where, "--") == 0 ? "tactus mesh points" : p->where,
+                        sources == 0 ? "none" : "several");
+    return vertices ? push_vertices(p, b) : lattice(p, b);
+}

@@ -1,0 +1,64 @@
+/* params.h: the keys of a mesh's description, as tables. One table per kind serves the JSON reader, the command line
+ * and its help, so they cannot disagree.
+ *
+ * tac_params_check() refuses what the table does not allow; after it the getters cannot fail.
+ */
+#ifndef TACTUS_MESH_PARAMS_H
+#define TACTUS_MESH_PARAMS_H
+
+#include <jansson.h>
+#include <tactus/base.h>
+
+enum tac_param_type {
+    TAC_PARAM_NUMBER,  /* 0.5 */
+    TAC_PARAM_NUMBERS, /* [1, 2]: `width` of them */
+    TAC_PARAM_COUNT,   /* 3 */
+    TAC_PARAM_COUNTS,  /* [3, 4]: `width` of them */
+    TAC_PARAM_FLAG,    /* true */
+    TAC_PARAM_STRING,  /* "a.obj" */
+    TAC_PARAM_ROWS,    /* [[0, 0, 0], [1, 0, 0]]: rows of `width` numbers */
+    TAC_PARAM_INDICES, /* [[0, 1, 2]]: rows of `width` vertex indices */
+    TAC_PARAM_OBJECT   /* {..}: has a table of its own */
+};
+
+struct tac_param {
+    const char *name;
+    enum tac_param_type type;
+    int width; /* numbers per row; 0 for scalars */
+    bool required;
+    bool positive;                  /* numbers: must be over 0 */
+    int least[3];                   /* counts: smallest allowed, per component */
+    const char *help;               /* one line, for -h and docs */
+    const struct tac_param *member; /* of an object: its table */
+    size_t member_count;
+};
+
+/* A description being read. */
+struct tac_params {
+    struct tac_ctx *ctx;  /* borrowed */
+    const json_t *object; /* borrowed */
+    const char *where;    /* borrowed: JSON path of the object; "--" for command-line options, which then read --name */
+    const char *base_dir; /* borrowed: where relative file paths start */
+    const char *what;     /* borrowed: "a grid" */
+};
+
+/* Local. "where.name", or "--name". Returns text. */
+const char *tac_params_path(const struct tac_params *p, const char *name, char text[512]);
+
+/* Local. Known keys only (but `ignored`, which may be NULL), all required ones, right types, finite numbers in range.
+ * TAC_ERR_INPUT with the path of the key. */
+enum tac_err tac_params_check(const struct tac_params *p, const struct tac_param *table, size_t count,
+                              const char *ignored);
+
+/* Local. Of a checked description. */
+bool tac_params_has(const struct tac_params *p, const char *name);
+double tac_params_number(const struct tac_params *p, const char *name);
+int64_t tac_params_count(const struct tac_params *p, const char *name, int64_t missing);
+bool tac_params_flag(const struct tac_params *p, const char *name);
+const char *tac_params_string(const struct tac_params *p, const char *name);
+void tac_params_numbers(const struct tac_params *p, const char *name, int width, double *out);
+void tac_params_counts(const struct tac_params *p, const char *name, int width, int64_t *out);
+size_t tac_params_row_count(const struct tac_params *p, const char *name);
+void tac_params_row(const struct tac_params *p, const char *name, size_t row, int width, double *out);
+
+#endif
