@@ -13,7 +13,7 @@
 #define TACTUS_CONTACT_DISTANCE_H
 
 #include <math.h>
-#include <string.h>
+#include <stdbool.h>
 #include <tactus/math.h>
 
 /* What touches what; the order is part of the force key. */

@@ -1,0 +1,278 @@
+#include "contact/model.h"
+#include "forces/elastic.h"
+#include <float.h>
+#include <stdlib.h>
+
+enum { MOST_LAYERS = 1 << 22 };
+
+/* How many pairs may press on a vertex at once, for two vertices of these valences (48 for 6 and 6). */
+static double pressing(double va, double vb)
+{
+    return (va + 1) * (vb + 1) - 1;
+}
+
+static double period_bound(const struct tac_model *m, double w_eff, double pairs)
+{
+    return 2 * m->scene->clocks.contact_safety * sqrt(1 / (w_eff * pairs * m->scene->contact.stiffness));
+}
+
+static enum tac_err vertex_tables(struct tac_ctx *ctx, struct tac_model *m)
+{
+    enum tac_err err;
+    const struct tac_scene *s = m->scene;
+    TAC_TRY(tac_alloc(ctx, (size_t)s->vertex_count, sizeof *m->w_ever, &m->w_ever));
+    TAC_TRY(tac_alloc(ctx, (size_t)s->vertex_count, sizeof *m->valence, &m->valence));
+    TAC_TRY(tac_alloc(ctx, (size_t)s->vertex_count, 1, &m->particle));
+    for (tac_lid i = 0; i < s->vertex_count; i++) {
+        m->w_ever[i] = s->ever_free[i] ? 1 / s->mass[i] : 0;
+        m->particle[i] = 1;
+    }
+    for (tac_lid i = 0; i < 2 * s->topology->edge_count; i++) {
+        m->valence[s->topology->edge[i]]++;
+        m->particle[s->topology->edge[i]] = 0;
+    }
+    if (s->contact.ignore_count) {
+        size_t n = (size_t)s->body_count;
+        TAC_TRY(tac_alloc(ctx, n * n, 1, &m->ignored));
+        for (tac_lid i = 0; i < s->contact.ignore_count; i++) {
+            size_t a = (size_t)s->contact.ignore[2 * i], b = (size_t)s->contact.ignore[2 * i + 1];
+            m->ignored[a * n + b] = m->ignored[b * n + a] = 1;
+        }
+    }
+done:
+    return err;
+}
+
+/* The tables reach past the deepest layer that any pair may have. */
+static enum tac_err layer_tables(struct tac_ctx *ctx, struct tac_model *m)
+{
+    enum tac_err err = TAC_OK;
+    const struct tac_scene *s = m->scene;
+    double shortest = fmax(s->contact.min_period_s, 4096 * s->quantum_s);
+    double deep = m->h1_max_s / shortest, limit = deep * deep;
+    if (s->contact.min_period_s == 0)
+        limit = fmin(limit, 0x1p40);
+    size_t capacity = 0, capacity_b = 0, capacity_c = 0;
+    double sum = 0;
+    for (int32_t l = 0; l == 0 || m->layer_count < 2 || m->sum[l - 1] <= limit; l++) {
+        if (l > MOST_LAYERS) {
+            err = tac_fail(ctx, TAC_ERR_INPUT,
+                           "contact.min_period_s = %g leaves more than %d layers between two surfaces; make it longer, or "
+                           "contact.stiffness_exponent larger",
+                           s->contact.min_period_s, MOST_LAYERS);
+            goto done;
+        }
+        size_t need = (size_t)l + 1;
+        TAC_TRY(tac_grow(ctx, &m->reach, &capacity, need, sizeof *m->reach));
+        TAC_TRY(tac_grow(ctx, &m->rate, &capacity_b, need, sizeof *m->rate));
+        TAC_TRY(tac_grow(ctx, &m->sum, &capacity_c, need, sizeof *m->sum));
+        m->reach[l] = l ? tac_pow(l, -s->contact.thickness_exponent) : 0;
+        m->rate[l] = l ? tac_pow(l, s->contact.stiffness_exponent) : 0;
+        m->sum[l] = sum += m->rate[l];
+        m->layer_count = l;
+    }
+done:
+    return err;
+}
+
+enum tac_err tac_model_create(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_model **out)
+{
+    enum tac_err err;
+    struct tac_model *m = NULL;
+    TAC_TRY(tac_alloc(ctx, 1, sizeof *m, &m));
+    m->scene = scene;
+    m->e2 = scene->contact.restitution * scene->contact.restitution;
+    m->pairs_per_vertex = scene->contact.pairs_per_vertex > 0 ? scene->contact.pairs_per_vertex
+                          : scene->contact.restitution == 1  ? 48
+                                                             : 8;
+    TAC_TRY(vertex_tables(ctx, m));
+    double w_min = INFINITY, w_max = 0;
+    tac_lid valence_max = 6, lightest = 0;
+    for (tac_lid i = 0; i < scene->vertex_count; i++)
+        if (scene->ever_free[i]) {
+            if (m->w_ever[i] > w_max) {
+                w_max = m->w_ever[i];
+                lightest = i;
+            }
+            w_min = fmin(w_min, m->w_ever[i]);
+        }
+    for (tac_lid i = 0; i < scene->vertex_count; i++)
+        valence_max = m->valence[i] > valence_max ? m->valence[i] : valence_max;
+    if (w_max > 0) {
+        double most = m->pairs_per_vertex * fmax(1, pressing(valence_max, valence_max) / 48);
+        m->h1_max_s = period_bound(m, w_min, m->pairs_per_vertex);
+        m->h1_min_s = fmin(period_bound(m, 2 * w_max, most), scene->clocks.contact_s);
+    }
+    if (scene->contact.thickness > 0 && w_max > 0) {
+        if (!(tac_clock_period(scene, m->h1_min_s) >= 4096)) {
+            err = tac_fail(ctx, TAC_ERR_INPUT,
+                           "a contact of vertex %" TAC_PRILID " of body `%s` may need a period of %.3g s in its first layer, "
+                           "under 2^12 quanta (%.3g s); make contact.stiffness smaller, the vertex heavier, or "
+                           "clocks.quantum_s a smaller power of two",
+                           lightest - scene->body[scene->vertex_body[lightest]].vertex_begin,
+                           scene->body[scene->vertex_body[lightest]].name, m->h1_min_s, 4096 * scene->quantum_s);
+            goto done;
+        }
+        TAC_TRY(layer_tables(ctx, m));
+    }
+done:
+    if (err)
+        tac_model_destroy(&m);
+    *out = m;
+    return err;
+}
+
+void tac_model_destroy(struct tac_model **model)
+{
+    struct tac_model *m = *model;
+    if (m == NULL)
+        return;
+    free(m->reach);
+    free(m->rate);
+    free(m->sum);
+    free(m->w_ever);
+    free(m->valence);
+    free(m->particle);
+    free(m->ignored);
+    free(m);
+    *model = NULL;
+}
+
+bool tac_model_is_pair(const struct tac_model *m, enum tac_pair_type type, const tac_lid *v)
+{
+    const struct tac_scene *s = m->scene;
+    const int first = tac_pair_first(type), n = tac_pair_vertices(type);
+    double w = 0;
+    for (int i = 0; i < n; i++)
+        w += m->w_ever[v[i]];
+    if (w == 0)
+        return false;
+    for (int i = 0; i < first; i++)
+        for (int j = first; j < n; j++)
+            if (v[i] == v[j])
+                return false;
+    tac_lid a = s->vertex_body[v[0]], b = s->vertex_body[v[first]];
+    if (a == b)
+        return s->body[a].self_contact;
+    return m->ignored == NULL || !m->ignored[(size_t)a * (size_t)s->body_count + (size_t)b];
+}
+
+void tac_model_form(const struct tac_model *m, enum tac_pair_type type, const tac_lid *v, struct tac_form *form)
+{
+    const struct tac_scene *s = m->scene;
+    const int first = tac_pair_first(type), n = tac_pair_vertices(type);
+    double x[4][3], wa = 0, wb = 0;
+    tac_lid va = 0, vb = 0;
+    struct tac_near near;
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < 3; k++)
+            x[i][k] = s->x[3 * v[i] + k];
+        double w = m->w_ever[v[i]];
+        tac_lid valence = m->valence[v[i]];
+        if (i < first) {
+            wa = w > wa ? w : wa;
+            va = valence > va ? valence : va;
+        } else {
+            wb = w > wb ? w : wb;
+            vb = valence > vb ? valence : vb;
+        }
+    }
+    tac_near_pair(type, x, &near);
+    tac_lid a = s->vertex_body[v[0]], b = s->vertex_body[v[first]];
+    double radius = s->body[a].radius + s->body[b].radius;
+    /* A mesh finer than its own radius: shrunk, and silent at the start like any other pair. */
+    if (a == b && s->body[a].has_elements && .9 * near.d < radius)
+        radius = .5 * near.d;
+    double room = .9 * (near.d - radius);
+    form->radius = radius;
+    form->thickness = room < s->contact.thickness ? room : s->contact.thickness;
+    form->stiffness = s->contact.stiffness;
+    double pairs = m->pairs_per_vertex * fmax(1, pressing(va, vb) / 48);
+    form->h_s = period_bound(m, wa + wb, pairs);
+    double shortest = s->contact.min_period_s > 0 ? s->contact.min_period_s : form->h_s * 0x1p-20;
+    shortest = fmax(shortest, 4096 * s->quantum_s);
+    /* The deepest layer with h(l) = h_s / sqrt(sum) >= shortest; the first always exists. */
+    double limit = form->h_s / shortest;
+    limit *= limit;
+    int32_t lo = 1, hi = m->layer_count;
+    while (hi - lo > 1) {
+        int32_t mid = lo + (hi - lo) / 2;
+        if (m->sum[mid] <= limit)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    form->bottom = lo;
+}
+
+static tac_time layer_period(const struct tac_model *m, const struct tac_form *form, int32_t l)
+{
+    return tac_clock_period(m->scene, fmin(form->h_s / sqrt(m->sum[l]), m->scene->clocks.contact_s));
+}
+
+tac_time tac_model_rung(const struct tac_model *m, const struct tac_form *form, int32_t first, int32_t *last)
+{
+    tac_time period = layer_period(m, form, first);
+    /* Periods do not increase with l: bisect for the last layer of this one. */
+    int32_t lo = first, hi = form->bottom + 1;
+    while (hi - lo > 1) {
+        int32_t mid = lo + (hi - lo) / 2;
+        if (layer_period(m, form, mid) == period)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    *last = lo;
+    return period;
+}
+
+void tac_key_vertices(const struct tac_scene *s, uint64_t key, tac_lid v[4])
+{
+    tac_lid a = (tac_lid)(key >> 31 & 0x7fffffff), b = (tac_lid)(key & 0x7fffffff);
+    v[0] = a;
+    v[1] = v[2] = v[3] = -1;
+    switch (tac_key_type(key)) {
+    case TAC_PAIR_VERTEX_TRIANGLE:
+        for (int k = 0; k < 3; k++)
+            v[1 + k] = s->triangle[3 * b + k];
+        break;
+    case TAC_PAIR_EDGE_EDGE:
+        for (int k = 0; k < 2; k++) {
+            v[k] = s->topology->edge[2 * a + k];
+            v[2 + k] = s->topology->edge[2 * b + k];
+        }
+        break;
+    case TAC_PAIR_VERTEX_SEGMENT:
+        for (int k = 0; k < 2; k++)
+            v[1 + k] = s->segment[2 * b + k];
+        break;
+    default:
+        v[1] = b;
+    }
+}
+
+void tac_key_describe(const struct tac_scene *s, uint64_t key, char *text, size_t size)
+{
+    tac_lid v[4], b = (tac_lid)(key & 0x7fffffff);
+    tac_key_vertices(s, key, v);
+    const enum tac_pair_type type = tac_key_type(key);
+    const struct tac_body *p = &s->body[s->vertex_body[v[0]]], *q = &s->body[s->vertex_body[v[tac_pair_first(type)]]];
+    const tac_lid p0 = p->vertex_begin, q0 = q->vertex_begin;
+    switch (type) {
+    case TAC_PAIR_VERTEX_TRIANGLE:
+        snprintf(text, size, "vertex %d of body `%s` and triangle %d of body `%s`", v[0] - p0, p->name,
+                 b - q->triangle_begin, q->name);
+        break;
+    case TAC_PAIR_EDGE_EDGE:
+        snprintf(text, size, "edge %d-%d of body `%s` and edge %d-%d of body `%s`", v[0] - p0, v[1] - p0, p->name,
+                 v[2] - q0, v[3] - q0, q->name);
+        break;
+    case TAC_PAIR_VERTEX_SEGMENT:
+        snprintf(text, size, "vertex %d of body `%s` and segment %d of body `%s`", v[0] - p0, p->name,
+                 b - q->segment_begin, q->name);
+        break;
+    default:
+        snprintf(text, size, "vertex %d of body `%s` and vertex %d of body `%s`", v[0] - p0, p->name, v[1] - q0,
+                 q->name);
+    }
+}

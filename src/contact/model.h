@@ -1,0 +1,79 @@
+/* model.h: the infinite nest of penalty layers between every pair of primitives, as far as it exists.
+ *
+ * The model owns tables that depend on the scene alone: eta(l)/eta(1), r(l)/r(1) and their running sum.  A pair's own
+ * numbers (thickness, radius, period of its layers) follow from the start positions and masses, so anyone can make
+ * them again at any time: nothing about a pair that is not pressed needs to be stored (design 1.3).
+ *
+ * Consecutive layers of a pair with the same period are one *rung*: they tick together, with one kick that sums them
+ * in the order of the layers.  With nested clocks h(l) ~ l^-2 is cut to powers of two, so the thousand layers of a
+ * pair are some twenty rungs.
+ *
+ *     struct tac_form form;
+ *     tac_model_form(model, TAC_PAIR_VERTEX_TRIANGLE, v, &form);
+ *     int l = 1, last; tac_time period = tac_model_rung(model, &form, l, &last);      layers 1..last tick every period
+ */
+#ifndef TACTUS_CONTACT_MODEL_H
+#define TACTUS_CONTACT_MODEL_H
+
+#include "contact/distance.h"
+#include <tactus/scene.h>
+
+struct tac_model {
+    const struct tac_scene *scene; /* borrowed */
+    int32_t layer_count;           /* layers 1 .. layer_count are in the tables */
+    double *reach;                 /* owned, [l] = eta(l)/eta(1) = l^-a; [0] unused */
+    double *rate;                  /* owned, [l] = r(l)/r(1) = l^b */
+    double *sum;                   /* owned, [l] = sum of rate up to l */
+    double *w_ever;                /* owned, (V): inverse of the mass while free, 0 if never free */
+    tac_lid *valence;              /* owned, (V): edges at the vertex */
+    uint8_t *particle;             /* owned, (V): 1 if the vertex is in no element */
+    uint8_t *ignored;              /* owned, (bodies, bodies) or NULL: pairs of bodies that may pass */
+    double pairs_per_vertex;       /* N_c of two valence-6 vertices */
+    double e2;                     /* restitution squared: factor of the stiffness while separating */
+    double h1_min_s, h1_max_s;     /* bounds of h(1) over all pairs that can be */
+};
+
+/* A pair's own numbers. */
+struct tac_form {
+    double thickness; /* eta(1) of this pair, m */
+    double radius;    /* r_a + r_b, shrunk where a mesh is finer, m */
+    double h_s;       /* bound of h(1) before rounding to a clock, s */
+    double stiffness; /* r(1), N/m */
+    int32_t bottom;   /* L: deepest layer that exists */
+};
+
+/* Local. TAC_ERR_INPUT if the first layer of some pair needs a period under 2^12 quanta. */
+enum tac_err tac_model_create(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_model **out);
+void tac_model_destroy(struct tac_model **model);
+
+/* False for what is no pair: a shared vertex, no vertex that can ever be free, bodies that may pass, no self contact. v in the
+ * order of distance.h. */
+bool tac_model_is_pair(const struct tac_model *model, enum tac_pair_type type, const tac_lid *v);
+
+/* A pair's numbers from the start positions (design 1.3, "Pair thickness"). */
+void tac_model_form(const struct tac_model *model, enum tac_pair_type type, const tac_lid *v, struct tac_form *form);
+
+/* Period of the rung that begins with layer `first`, in quanta, and its last layer. first <= form->bottom. */
+tac_time tac_model_rung(const struct tac_model *model, const struct tac_form *form, int32_t first, int32_t *last);
+
+/* Distance of the primitives (radius included) under which layer l acts; l may be bottom + 1, the end of the nest. */
+static inline double tac_model_reach(const struct tac_model *model, const struct tac_form *form, int32_t l)
+{
+    return form->radius + form->thickness * model->reach[l];
+}
+
+/* Force keys of pairs: type, then the ids of the two primitives, the first one first. */
+static inline uint64_t tac_pair_key(enum tac_pair_type type, tac_lid a, tac_lid b)
+{
+    return (uint64_t)type << 62 | (uint64_t)(uint32_t)a << 31 | (uint64_t)(uint32_t)b;
+}
+static inline enum tac_pair_type tac_key_type(uint64_t key)
+{
+    return (enum tac_pair_type)(key >> 62);
+}
+/* Ids of the two primitives, and the vertices (up to 4, -1 where unused). */
+void tac_key_vertices(const struct tac_scene *scene, uint64_t key, tac_lid v[4]);
+/* "vertex 3 of body `a` and triangle 12 of body `b`", ids within the body. */
+void tac_key_describe(const struct tac_scene *scene, uint64_t key, char *text, size_t size);
+
+#endif
