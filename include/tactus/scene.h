@@ -126,6 +126,10 @@ enum tac_err tac_scene_read(struct tac_ctx *ctx, const char *path, const char *c
                             struct tac_scene **out);
 void tac_scene_destroy(struct tac_scene **scene);
 
+/* t_s [s] in quanta, rounded to the nearest, halves away from zero; +-TAC_TIME_NEVER where 2^53 quanta do not reach.
+ * Motion knots are due at tac_scene_quanta(scene, knot_t_s[k]). */
+tac_time tac_scene_quanta(const struct tac_scene *scene, double t_s);
+
 /* Frame k's time in quanta: k x frame rounded to the nearest multiple of 2^16 quanta, never past the end. */
 tac_time tac_scene_frame_time(const struct tac_scene *scene, int64_t k);
 

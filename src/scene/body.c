@@ -1,0 +1,295 @@
+/* body.c: the bodies of a scene: their keys, their meshes, and where they are placed. */
+#include "read.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <tactus/math.h>
+
+#define AT(member) offsetof(struct tac_body, member)
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+static const struct tac_field body_fields[] = {
+    {.key = "name", .kind = TAC_FIELD_OTHER, .required = true},
+    {.key = "mesh", .kind = TAC_FIELD_OTHER, .required = true},
+    {.key = "material", .kind = TAC_FIELD_OTHER},
+    {.key = "mass", .kind = TAC_FIELD_NUMBER, .offset = AT(mass), .fallback = NAN, .max = INFINITY, .min_open = true},
+    {.key = "radius", .kind = TAC_FIELD_NUMBER, .offset = AT(radius), .max = TAC_FARTHEST},
+    {.key = "position", .kind = TAC_FIELD_VECTOR, .offset = AT(position), .max = TAC_FARTHEST},
+    {.key = "rotation", .kind = TAC_FIELD_VECTOR, .offset = AT(rotation), .max = 1e6},
+    {.key = "scale", .kind = TAC_FIELD_NUMBER, .offset = AT(scale), .fallback = 1, .max = TAC_FARTHEST,
+     .min_open = true},
+    {.key = "velocity", .kind = TAC_FIELD_VECTOR, .offset = AT(velocity), .max = TAC_FARTHEST},
+    {.key = "angular_velocity", .kind = TAC_FIELD_VECTOR, .offset = AT(angular_velocity), .max = TAC_FARTHEST},
+    {.key = "random_speed", .kind = TAC_FIELD_RANGE, .offset = AT(random_speed), .fallback = NAN, .max = TAC_FARTHEST},
+    {.key = "seed", .kind = TAC_FIELD_INTEGER, .offset = AT(seed), .max = 9007199254740991.0},
+    {.key = "fixed", .kind = TAC_FIELD_BOOL, .offset = AT(fixed)},
+    {.key = "self", .kind = TAC_FIELD_BOOL, .offset = AT(self_contact), .fallback = 1},
+};
+
+static enum tac_err read_name(struct tac_reader *reader, json_t *object, const char *where, tac_lid index)
+{
+    struct tac_body *body = &reader->scene->body[index];
+    char place[TAC_WHERE];
+    const char *name;
+    enum tac_err err = TAC_OK;
+    tac_where(place, where, "name");
+    TAC_TRY(tac_string(reader, json_object_get(object, "name"), place, &name));
+    if (name[0] == '\0')
+        TAC_TRY(tac_scene_fail(reader, place, "is empty; give each body a name"));
+    json_t *other = json_object_get(reader->names, name);
+    if (other != NULL)
+        TAC_TRY(tac_scene_fail(reader, place, "\"%.60s\" is the name of bodies[%lld] already; names must be unique", name,
+                               (long long)json_integer_value(other)));
+    if (json_object_set_new(reader->names, name, json_integer(index)) != 0)
+        TAC_TRY(tac_fail(reader->ctx, TAC_ERR_RUN, "out of memory while reading %s", reader->file));
+    TAC_TRY(tac_copy(reader->ctx, name, &body->name));
+done:
+    return err;
+}
+
+static enum tac_err read_material_name(struct tac_reader *reader, json_t *object, const char *where,
+                                       struct tac_body *body)
+{
+    const struct tac_scene *scene = reader->scene;
+    json_t *value = json_object_get(object, "material");
+    char place[TAC_WHERE];
+    const char *name;
+    body->material = -1;
+    if (value == NULL)
+        return TAC_OK;
+    tac_where(place, where, "material");
+    enum tac_err err = tac_string(reader, value, place, &name);
+    if (err)
+        return err;
+    for (tac_lid i = 0; i < scene->material_count && body->material < 0; i++)
+        if (strcmp(scene->material[i].name, name) == 0)
+            body->material = i;
+    if (body->material >= 0)
+        return TAC_OK;
+    const char *nearest = NULL;
+    for (tac_lid i = 0; i < scene->material_count && nearest == NULL; i++)
+        nearest = tac_nearest(name, (const char *const *)&scene->material[i].name, 1);
+    if (nearest != NULL)
+        return tac_scene_fail(reader, place, "\"%.60s\" is no material of the scene; did you mean \"%.60s\"?", name, nearest);
+    return tac_scene_fail(reader, place, "\"%.60s\" is no material of the scene; add it to materials", name);
+}
+
+/* A relative path in the mesh's object becomes absolute: the resolved scene can then be read from anywhere. */
+static enum tac_err resolve_path(struct tac_reader *reader, json_t *mesh)
+{
+    const char *path = json_string_value(json_object_get(mesh, "path"));
+    if (path == NULL || path[0] == '/' || path[0] == '\0')
+        return TAC_OK;
+    size_t size = strlen(reader->base_dir) + strlen(path) + 2;
+    char *whole = NULL;
+    enum tac_err err = TAC_OK;
+    TAC_TRY(tac_alloc(reader->ctx, size, 1, &whole));
+    snprintf(whole, size, "%s/%s", strcmp(reader->base_dir, "/") == 0 ? "" : reader->base_dir, path);
+    if (json_object_set_new(mesh, "path", json_string(whole)) != 0)
+        err = tac_scene_fail(reader, "", "lies in a folder whose name is not UTF-8 text; rename the folder");
+done:
+    free(whole);
+    return err;
+}
+
+/* Room for a mesh behind what the scene has. */
+static enum tac_err make_room(struct tac_reader *reader, const char *where, const struct tac_mesh *mesh)
+{
+    struct tac_scene *scene = reader->scene;
+    enum tac_err err = TAC_OK;
+    size_t vertices = (size_t)scene->vertex_count + (size_t)mesh->vertex_count;
+    size_t triangles = (size_t)scene->triangle_count + (size_t)mesh->triangle_count;
+    size_t segments = (size_t)scene->segment_count + (size_t)mesh->segment_count;
+    if (vertices > TAC_MOST_ELEMENTS || triangles > TAC_MOST_ELEMENTS || segments > TAC_MOST_ELEMENTS)
+        TAC_TRY(tac_scene_fail(reader, where,
+                               "brings the scene to %zu vertices, %zu triangles and %zu segments; at most %d of each can "
+                               "be counted: use coarser meshes",
+                               vertices, triangles, segments, TAC_MOST_ELEMENTS));
+    TAC_TRY(tac_grow(reader->ctx, &scene->x, &reader->x_capacity, 3 * vertices, sizeof *scene->x));
+    TAC_TRY(tac_grow(reader->ctx, &scene->vertex_body, &reader->body_capacity, vertices, sizeof *scene->vertex_body));
+    TAC_TRY(tac_grow(reader->ctx, &scene->triangle, &reader->triangle_capacity, 3 * triangles, sizeof *scene->triangle));
+    TAC_TRY(tac_grow(reader->ctx, &scene->segment, &reader->segment_capacity, 2 * segments, sizeof *scene->segment));
+done:
+    return err;
+}
+
+/* x = position + R scale X.  Without rotation R is left out, so that such bodies lie exactly where they are told. */
+static enum tac_err place_vertices(struct tac_reader *reader, const char *where, const struct tac_body *body,
+                                   const struct tac_mesh *mesh, double *x)
+{
+    const double *w = body->rotation;
+    bool turned = w[0] != 0 || w[1] != 0 || w[2] != 0;
+    double radians[3], r[9];
+    for (int k = 0; k < 3; k++)
+        radians[k] = w[k] * (TAC_PI / 180);
+    tac_rotation(radians, r);
+    for (tac_lid i = 0; i < mesh->vertex_count; i++) {
+        double scaled[3], *to = x + 3 * (size_t)i;
+        for (int k = 0; k < 3; k++)
+            scaled[k] = body->scale * mesh->x[3 * (size_t)i + (size_t)k];
+        for (int k = 0; k < 3; k++) {
+            to[k] = body->position[k] + (turned ? tac_dot(r + 3 * k, scaled) : scaled[k]);
+            if (!(fabs(to[k]) <= TAC_FARTHEST))
+                return tac_scene_fail(reader, where, "places vertex %d at coordinate %g; coordinates must stay within %g m",
+                                      (int)i, to[k], TAC_FARTHEST);
+        }
+        if (to[2] != 0)
+            reader->leaves_plane = true;
+    }
+    return TAC_OK;
+}
+
+static enum tac_err append(struct tac_reader *reader, const char *where, tac_lid index, const struct tac_mesh *mesh)
+{
+    struct tac_scene *scene = reader->scene;
+    struct tac_body *body = &scene->body[index];
+    enum tac_err err = TAC_OK;
+    TAC_TRY(make_room(reader, where, mesh));
+    tac_lid first = scene->vertex_count;
+    TAC_TRY(place_vertices(reader, where, body, mesh, scene->x + 3 * (size_t)first));
+    for (tac_lid i = 0; i < mesh->vertex_count; i++)
+        scene->vertex_body[first + i] = index;
+    for (size_t i = 0; i < 3 * (size_t)mesh->triangle_count; i++)
+        scene->triangle[3 * (size_t)scene->triangle_count + i] = first + mesh->triangle[i];
+    for (size_t i = 0; i < 2 * (size_t)mesh->segment_count; i++)
+        scene->segment[2 * (size_t)scene->segment_count + i] = first + mesh->segment[i];
+    body->vertex_begin = first;
+    body->vertex_end = scene->vertex_count = first + mesh->vertex_count;
+    body->triangle_begin = scene->triangle_count;
+    body->triangle_end = scene->triangle_count += mesh->triangle_count;
+    body->segment_begin = scene->segment_count;
+    body->segment_end = scene->segment_count += mesh->segment_count;
+    body->has_elements = mesh->triangle_count > 0 || mesh->segment_count > 0;
+    if (mesh->triangle_count > 0)
+        reader->leaves_plane = true;
+done:
+    return err;
+}
+
+static enum tac_err read_mesh(struct tac_reader *reader, json_t *object, const char *where, tac_lid index)
+{
+    char place[TAC_WHERE], whole[2 * TAC_WHERE];
+    struct tac_mesh *mesh = NULL;
+    json_t *spec = json_object_get(object, "mesh");
+    enum tac_err err = TAC_OK;
+    tac_where(place, where, "mesh");
+    if (!json_is_object(spec))
+        TAC_TRY(tac_scene_fail(reader, place, "must be an object with a \"kind\", not %s", tac_json_type(spec)));
+    TAC_TRY(resolve_path(reader, spec));
+    snprintf(whole, sizeof whole, "%.250s: %s", reader->file, place);
+    TAC_TRY(tac_mesh_create(reader->ctx, spec, whole, reader->base_dir, &mesh));
+    if (mesh->vertex_count == 0)
+        TAC_TRY(tac_scene_fail(reader, place, "has no vertices; give a mesh that has some"));
+    TAC_TRY(append(reader, where, index, mesh));
+done:
+    tac_mesh_destroy(&mesh);
+    return err;
+}
+
+static enum tac_err read_body(struct tac_reader *reader, json_t *object, tac_lid index)
+{
+    struct tac_body *body = &reader->scene->body[index];
+    char where[TAC_WHERE];
+    enum tac_err err = TAC_OK;
+    tac_where_index(where, "bodies", (size_t)index);
+    TAC_TRY(tac_fields_read(reader, object, where, body_fields, COUNT(body_fields), body));
+    TAC_TRY(read_name(reader, object, where, index));
+    TAC_TRY(read_material_name(reader, object, where, body));
+    body->has_random_speed = json_object_get(object, "random_speed") != NULL;
+    if (body->velocity[2] != 0 || body->angular_velocity[0] != 0 || body->angular_velocity[1] != 0)
+        reader->leaves_plane = true;
+    bool moves = body->has_random_speed;
+    for (int k = 0; k < 3; k++)
+        moves = moves || body->velocity[k] != 0 || body->angular_velocity[k] != 0;
+    if (body->fixed && moves)
+        tac_scene_warn(reader, where, "(\"%.60s\") is fixed: its velocity has no effect", body->name);
+    TAC_TRY(read_mesh(reader, object, where, index));
+done:
+    return err;
+}
+
+enum tac_err tac_scene_read_bodies(struct tac_reader *reader, json_t *root)
+{
+    struct tac_scene *scene = reader->scene;
+    enum tac_err err = TAC_OK;
+    json_t *bodies;
+    TAC_TRY(tac_list(reader, root, "", "bodies", &bodies));
+    size_t count = json_array_size(bodies);
+    if (count == 0)
+        TAC_TRY(tac_scene_fail(reader, "bodies", "is empty; a scene needs at least one body"));
+    if (count > TAC_MOST_ELEMENTS)
+        TAC_TRY(tac_scene_fail(reader, "bodies", "has too many elements"));
+    reader->names = json_object();
+    TAC_TRY(tac_alloc(reader->ctx, count, sizeof *scene->body, &scene->body));
+    for (size_t i = 0; i < count; i++) {
+        scene->body_count++;
+        TAC_TRY(read_body(reader, json_array_get(bodies, i), (tac_lid)i));
+    }
+done:
+    return err;
+}
+
+enum tac_err tac_scene_find_body(struct tac_reader *reader, const json_t *value, const char *where, tac_lid *out)
+{
+    const struct tac_scene *scene = reader->scene;
+    const char *name, *nearest = NULL;
+    enum tac_err err = tac_string(reader, value, where, &name);
+    if (err)
+        return err;
+    json_t *index = json_object_get(reader->names, name);
+    if (index != NULL) {
+        *out = (tac_lid)json_integer_value(index);
+        return TAC_OK;
+    }
+    for (tac_lid i = 0; i < scene->body_count && nearest == NULL; i++)
+        nearest = tac_nearest(name, (const char *const *)&scene->body[i].name, 1);
+    if (nearest != NULL)
+        return tac_scene_fail(reader, where, "\"%.60s\" is no body of the scene; did you mean \"%.60s\"?", name, nearest);
+    return tac_scene_fail(reader, where, "\"%.60s\" is no body of the scene; give the name of one", name);
+}
+
+static int by_pair(const void *a, const void *b)
+{
+    const tac_lid *p = a, *q = b;
+    if (p[0] != q[0])
+        return p[0] < q[0] ? -1 : 1;
+    return (p[1] > q[1]) - (p[1] < q[1]);
+}
+
+enum tac_err tac_scene_read_ignore(struct tac_reader *reader, json_t *contact)
+{
+    struct tac_scene *scene = reader->scene;
+    enum tac_err err = TAC_OK;
+    json_t *ignore;
+    tac_lid *pair;
+    TAC_TRY(tac_list(reader, contact, "contact", "ignore", &ignore));
+    size_t count = json_array_size(ignore);
+    TAC_TRY(tac_alloc(reader->ctx, count, 2 * sizeof *pair, &scene->contact.ignore));
+    pair = scene->contact.ignore;
+    for (size_t i = 0; i < count; i++) {
+        char where[TAC_WHERE], place[TAC_WHERE];
+        json_t *names = json_array_get(ignore, i);
+        tac_lid index[2] = {0, 0};
+        tac_where_index(where, "contact.ignore", i);
+        if (!json_is_array(names) || json_array_size(names) != 2)
+            TAC_TRY(tac_scene_fail(reader, where, "must be an array of two names of bodies"));
+        for (size_t k = 0; k < 2; k++) {
+            tac_where_index(place, where, k);
+            TAC_TRY(tac_scene_find_body(reader, json_array_get(names, k), place, &index[k]));
+        }
+        if (index[0] == index[1])
+            TAC_TRY(tac_scene_fail(reader, where, "names one body twice; set the body's \"self\" to false instead"));
+        pair[2 * i] = index[0] < index[1] ? index[0] : index[1];
+        pair[2 * i + 1] = index[0] < index[1] ? index[1] : index[0];
+    }
+    qsort(pair, count, 2 * sizeof *pair, by_pair);
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || by_pair(pair + 2 * i, pair + 2 * (kept - 1)) != 0) {
+            memmove(pair + 2 * kept, pair + 2 * i, 2 * sizeof *pair);
+            kept++;
+        }
+    scene->contact.ignore_count = (tac_lid)kept;
+done:
+    return err;
+}

@@ -1,0 +1,97 @@
+/* read.h: the parts of the scene's reader, and how they read one JSON object.
+ *
+ * Each object of the format is a table of `struct tac_field`; tac_fields_read() checks it against the table (unknown
+ * keys, types, ranges, keys of later versions), stores the values and writes the defaults back into the JSON, which
+ * so becomes the resolved scene.  What a table cannot say (references, lists, meshes) is code next to it.
+ */
+#ifndef TACTUS_SCENE_READ_H
+#define TACTUS_SCENE_READ_H
+
+#include <jansson.h>
+#include <math.h>
+#include <stddef.h>
+#include <tactus/base.h>
+#include <tactus/scene.h>
+
+#define TAC_WHERE 256            /* bytes of a JSON path in a sentence; longer ones are cut */
+#define TAC_FARTHEST 1e50        /* m and m/s: beyond, squares of squares leave the range of double */
+#define TAC_MOST_ELEMENTS 536870911 /* vertices, triangles, segments of a scene: edges are still counted by tac_lid */
+
+struct tac_reader {
+    struct tac_ctx *ctx; /* borrowed */
+    const char *file;    /* borrowed; the scene's path, as given */
+    char *base_dir;      /* owned; absolute folder that relative paths start at */
+    struct tac_scene *scene; /* owned until it is handed out */
+    bool leaves_plane;       /* something has a z part: the scene is not 2D */
+    json_t *names;           /* owned; body name -> index */
+    size_t x_capacity, body_capacity, triangle_capacity, segment_capacity; /* of the scene's growing arrays */
+};
+
+enum tac_field_kind {
+    TAC_FIELD_NUMBER,  /* double */
+    TAC_FIELD_INTEGER, /* int64_t */
+    TAC_FIELD_VECTOR,  /* double[3], no component beyond +-max */
+    TAC_FIELD_RANGE,   /* double[2], the first at most the second, both in the field's range */
+    TAC_FIELD_BOOL,    /* bool */
+    TAC_FIELD_CHOICE,  /* int-sized enum: the place of the string in `choice` */
+    TAC_FIELD_EMPTY,   /* an array of a later version: only [] is accepted */
+    TAC_FIELD_OTHER    /* known; read by code */
+};
+
+#define TAC_NOWHERE ((size_t)-1) /* offset of a field that is checked but not stored */
+
+struct tac_field {
+    const char *key;
+    enum tac_field_kind kind;
+    size_t offset;             /* of the value in the struct that is filled, or TAC_NOWHERE */
+    double fallback;           /* default (choice: its place); NAN: none, the value is left as it is */
+    double min, max;           /* allowed range, ends included ... */
+    bool min_open, max_open;   /* ... unless said here */
+    bool required;
+    bool later;                /* any value but the default belongs to a later version (no default: any value) */
+    const char *const *choice; /* NULL-terminated */
+    const char *later_choice;  /* the choice that belongs to a later version, or NULL */
+};
+
+/* Local. "FILE: WHERE" and the sentence; returns TAC_ERR_INPUT. */
+enum tac_err tac_scene_fail(struct tac_reader *reader, const char *where, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void tac_scene_warn(struct tac_reader *reader, const char *where, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Local. "a string", "an array", ...: for sentences. */
+const char *tac_json_type(const json_t *value);
+
+/* Local. where + "." + key into out; where "" gives key. */
+void tac_where(char out[TAC_WHERE], const char *where, const char *key);
+void tac_where_index(char out[TAC_WHERE], const char *where, size_t index);
+
+/* Local. Reads `object` (checked to be one) by the table into `base`, and writes defaults into it. */
+enum tac_err tac_fields_read(struct tac_reader *reader, json_t *object, const char *where,
+                             const struct tac_field *field, size_t count, void *base);
+/* Local. The object under `key` of `parent`, made empty where it is missing; borrowed. */
+enum tac_err tac_section(struct tac_reader *reader, json_t *parent, const char *where, const char *key, json_t **out);
+/* Local. The array under `key`, made empty where missing; borrowed. */
+enum tac_err tac_list(struct tac_reader *reader, json_t *parent, const char *where, const char *key, json_t **out);
+/* Local. Single values.  A number comes without the sign of zero. */
+enum tac_err tac_number(struct tac_reader *reader, const json_t *value, const char *where, double *out);
+enum tac_err tac_integer(struct tac_reader *reader, const json_t *value, const char *where, int64_t min, int64_t max,
+                         int64_t *out);
+enum tac_err tac_vector(struct tac_reader *reader, const json_t *value, const char *where, double out[3]);
+enum tac_err tac_string(struct tac_reader *reader, const json_t *value, const char *where, const char **out);
+enum tac_err tac_copy(struct tac_ctx *ctx, const char *text, char **out);
+
+/* The parts, in the order they run. */
+enum tac_err tac_scene_set(struct tac_reader *reader, json_t *root, const char *assignment);
+enum tac_err tac_scene_read_materials(struct tac_reader *reader, json_t *root);
+enum tac_err tac_scene_read_bodies(struct tac_reader *reader, json_t *root);
+/* `contact`: the scene's section. */
+enum tac_err tac_scene_read_ignore(struct tac_reader *reader, json_t *contact);
+enum tac_err tac_scene_read_motions(struct tac_reader *reader, json_t *root);
+enum tac_err tac_scene_find_body(struct tac_reader *reader, const json_t *value, const char *where, tac_lid *out);
+enum tac_err tac_scene_masses(struct tac_reader *reader);
+enum tac_err tac_scene_velocities(struct tac_reader *reader);
+enum tac_err tac_scene_check_elements(struct tac_reader *reader);
+enum tac_err tac_scene_hash(struct tac_reader *reader);
+
+#endif

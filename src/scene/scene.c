@@ -1,0 +1,329 @@
+/* scene.c: a scene from its file to its arrays: load, --set, the scalar sections; the rest is in body.c, motion.c,
+ * mass.c and hash.c. */
+#include "read.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define FORMAT "tactus-scene/1"
+#define FRAME_GRAIN 65536.0      /* quanta: frames lie on multiples of it */
+#define MOST_QUANTA 9007199254740992.0 /* 2^53: spans stay exact as doubles */
+
+static const char *const clock_modes[] = {"nested", "free", NULL};
+static const char *const discovery_modes[] = {"speculate", "kds", "all-pairs", NULL};
+static const char *const friction_models[] = {"anchor", "kinetic", NULL};
+
+#define AT(member) offsetof(struct tac_scene, member)
+
+static const struct tac_field scene_fields[] = {
+    {.key = "format", .kind = TAC_FIELD_OTHER, .required = true},
+    {.key = "name", .kind = TAC_FIELD_OTHER},
+    {.key = "time", .kind = TAC_FIELD_OTHER, .required = true},
+    {.key = "gravity", .kind = TAC_FIELD_VECTOR, .offset = AT(gravity), .max = TAC_FARTHEST},
+    {.key = "contact", .kind = TAC_FIELD_OTHER},
+    {.key = "clocks", .kind = TAC_FIELD_OTHER},
+    {.key = "discovery", .kind = TAC_FIELD_OTHER},
+    {.key = "output", .kind = TAC_FIELD_OTHER},
+    {.key = "materials", .kind = TAC_FIELD_OTHER},
+    {.key = "bodies", .kind = TAC_FIELD_OTHER, .required = true},
+    {.key = "motions", .kind = TAC_FIELD_OTHER},
+    {.key = "loads", .kind = TAC_FIELD_EMPTY, .offset = TAC_NOWHERE},
+};
+
+static const struct tac_field time_fields[] = {
+    {.key = "end", .kind = TAC_FIELD_NUMBER, .offset = AT(end_s), .max = INFINITY, .min_open = true, .required = true},
+    {.key = "frame", .kind = TAC_FIELD_NUMBER, .offset = AT(frame_s), .max = INFINITY, .min_open = true, .required = true},
+};
+
+/* The ranges of the exponents keep stiffness_exponent - 2 thickness_exponent >= -1: the sum over the layers of
+ * r(l) eta(l)^2 diverges, so no finite energy gets through (design: discrete penalty layers). */
+static const struct tac_field contact_fields[] = {
+    {.key = "thickness", .kind = TAC_FIELD_NUMBER, .offset = AT(contact.thickness), .max = TAC_FARTHEST},
+    {.key = "stiffness", .kind = TAC_FIELD_NUMBER, .offset = AT(contact.stiffness), .fallback = 1000, .max = INFINITY,
+     .min_open = true},
+    {.key = "restitution", .kind = TAC_FIELD_NUMBER, .offset = AT(contact.restitution), .max = 1},
+    {.key = "friction", .kind = TAC_FIELD_NUMBER, .offset = AT(contact.friction), .max = INFINITY, .later = true},
+    {.key = "friction_model", .kind = TAC_FIELD_CHOICE, .offset = TAC_NOWHERE, .choice = friction_models,
+     .later_choice = "kinetic"},
+    {.key = "pairs", .kind = TAC_FIELD_EMPTY, .offset = TAC_NOWHERE},
+    {.key = "ignore", .kind = TAC_FIELD_OTHER},
+    {.key = "thickness_exponent", .kind = TAC_FIELD_NUMBER, .offset = AT(contact.thickness_exponent), .fallback = .25,
+     .max = 1, .min_open = true},
+    {.key = "stiffness_exponent", .kind = TAC_FIELD_NUMBER, .offset = AT(contact.stiffness_exponent), .fallback = 3,
+     .min = 1, .max = 8},
+    {.key = "min_period_s", .kind = TAC_FIELD_NUMBER, .offset = AT(contact.min_period_s), .fallback = NAN,
+     .max = INFINITY, .min_open = true},
+    {.key = "pairs_per_vertex", .kind = TAC_FIELD_NUMBER, .offset = AT(contact.pairs_per_vertex), .fallback = NAN,
+     .min = 1, .max = 1e9},
+};
+
+static const struct tac_field clocks_fields[] = {
+    {.key = "mode", .kind = TAC_FIELD_CHOICE, .offset = AT(clocks.mode), .choice = clock_modes},
+    {.key = "quantum_s", .kind = TAC_FIELD_NUMBER, .offset = AT(quantum_s), .fallback = 0x1p-46, .min = 0x1p-120,
+     .max = 1},
+    {.key = "elastic_safety", .kind = TAC_FIELD_NUMBER, .offset = AT(clocks.elastic_safety), .fallback = .1, .max = 1,
+     .min_open = true},
+    {.key = "elastic_s", .kind = TAC_FIELD_NUMBER, .offset = AT(clocks.elastic_s), .fallback = .001, .max = INFINITY,
+     .min_open = true},
+    {.key = "contact_safety", .kind = TAC_FIELD_NUMBER, .offset = AT(clocks.contact_safety), .fallback = .15, .max = 1,
+     .min_open = true},
+    {.key = "contact_s", .kind = TAC_FIELD_NUMBER, .offset = AT(clocks.contact_s), .fallback = NAN, .max = INFINITY,
+     .min_open = true},
+    {.key = "gravity_s", .kind = TAC_FIELD_NUMBER, .offset = AT(clocks.gravity_s), .fallback = .001, .max = INFINITY,
+     .min_open = true},
+};
+
+static const struct tac_field discovery_fields[] = {
+    {.key = "mode", .kind = TAC_FIELD_CHOICE, .offset = AT(discovery.mode), .choice = discovery_modes,
+     .later_choice = "kds"},
+    {.key = "window_s", .kind = TAC_FIELD_RANGE, .offset = AT(discovery.window_s), .fallback = NAN, .max = INFINITY,
+     .min_open = true},
+};
+
+static const struct tac_field output_fields[] = {
+    {.key = "checkpoint_every_s", .kind = TAC_FIELD_NUMBER, .offset = TAC_NOWHERE, .fallback = NAN, .max = INFINITY,
+     .min_open = true, .later = true},
+    {.key = "checkpoint_every_t", .kind = TAC_FIELD_NUMBER, .offset = TAC_NOWHERE, .fallback = NAN, .max = INFINITY,
+     .min_open = true, .later = true},
+    {.key = "checkpoint_keep", .kind = TAC_FIELD_INTEGER, .offset = TAC_NOWHERE, .fallback = NAN, .min = 1,
+     .max = 1000000, .later = true},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+/* The nearest whole number, halves away from zero; x >= 0, the result exact. */
+static double nearest(double x)
+{
+    double low = floor(x);
+    return x - low >= .5 ? low + 1 : low;
+}
+
+tac_time tac_scene_quanta(const struct tac_scene *scene, double t_s)
+{
+    double quanta = fabs(t_s) / scene->quantum_s; /* exact: the quantum is a power of two */
+    if (!(quanta < MOST_QUANTA))
+        return t_s < 0 ? -TAC_TIME_NEVER : TAC_TIME_NEVER;
+    tac_time rounded = (tac_time)nearest(quanta);
+    return t_s < 0 ? -rounded : rounded;
+}
+
+tac_time tac_scene_frame_time(const struct tac_scene *scene, int64_t k)
+{
+    if (k <= 0)
+        return 0;
+    double grains = (double)k * (scene->frame_s / (FRAME_GRAIN * scene->quantum_s));
+    if (!(grains * FRAME_GRAIN < (double)scene->t_end + FRAME_GRAIN))
+        return scene->t_end;
+    tac_time t = (tac_time)(nearest(grains) * FRAME_GRAIN);
+    return t < scene->t_end ? t : scene->t_end;
+}
+
+static enum tac_err read_clocks(struct tac_reader *reader, json_t *clocks)
+{
+    struct tac_scene *scene = reader->scene;
+    enum tac_err err = TAC_OK;
+    int exponent;
+    scene->clocks.contact_s = INFINITY;
+    TAC_TRY(tac_fields_read(reader, clocks, "clocks", clocks_fields, COUNT(clocks_fields), scene));
+    double mantissa = frexp(scene->quantum_s, &exponent);
+    if (mantissa != .5)
+        TAC_TRY(tac_scene_fail(reader, "clocks.quantum_s", "is %.17g; it must be a power of two, for instance %.17g",
+                               scene->quantum_s, ldexp(1, mantissa < 0.70710678 ? exponent - 1 : exponent)));
+done:
+    return err;
+}
+
+static enum tac_err read_time(struct tac_reader *reader, json_t *section)
+{
+    struct tac_scene *scene = reader->scene;
+    enum tac_err err = TAC_OK;
+    TAC_TRY(tac_fields_read(reader, section, "time", time_fields, COUNT(time_fields), scene));
+    if (!(scene->end_s / scene->quantum_s < MOST_QUANTA))
+        TAC_TRY(tac_scene_fail(reader, "time.end",
+                               "is %.17g s, over 2^53 quanta of %.17g s; end sooner or set clocks.quantum_s higher",
+                               scene->end_s, scene->quantum_s));
+    scene->t_end = tac_scene_quanta(scene, scene->end_s);
+    if (scene->t_end <= 0)
+        TAC_TRY(tac_scene_fail(reader, "time.end", "is %.17g s, which rounds to no quantum of %.17g s; end later",
+                               scene->end_s, scene->quantum_s));
+    /* Below one grain two frames would fall on one instant. */
+    if (scene->frame_s / scene->quantum_s < FRAME_GRAIN)
+        TAC_TRY(tac_scene_fail(reader, "time.frame",
+                               "is %.17g s; frames lie on multiples of 2^16 quanta, so it must be at least %.17g s",
+                               scene->frame_s, FRAME_GRAIN * scene->quantum_s));
+done:
+    return err;
+}
+
+static enum tac_err read_head(struct tac_reader *reader, json_t *root)
+{
+    struct tac_scene *scene = reader->scene;
+    enum tac_err err = TAC_OK;
+    const char *text = "";
+    if (!json_is_object(root))
+        TAC_TRY(tac_scene_fail(reader, "", "must hold a JSON object, not %s", tac_json_type(root)));
+    /* The format first: of another format nothing else can be judged. */
+    json_t *format = json_object_get(root, "format");
+    if (format == NULL)
+        TAC_TRY(tac_scene_fail(reader, "", "has no key \"format\"; a scene has \"format\": \"" FORMAT "\""));
+    TAC_TRY(tac_string(reader, format, "format", &text));
+    if (strcmp(text, FORMAT) != 0)
+        TAC_TRY(tac_scene_fail(reader, "format", "is \"%.60s\"; this version reads \"" FORMAT "\"", text));
+    TAC_TRY(tac_fields_read(reader, root, "", scene_fields, COUNT(scene_fields), scene));
+    text = "";
+    json_t *name = json_object_get(root, "name");
+    if (name != NULL)
+        TAC_TRY(tac_string(reader, name, "name", &text));
+    TAC_TRY(tac_copy(reader->ctx, text, &scene->name));
+    reader->leaves_plane = scene->gravity[2] != 0;
+done:
+    return err;
+}
+
+/* Everything, from the JSON; `root` becomes the resolved scene. */
+static enum tac_err resolve(struct tac_reader *reader, json_t *root)
+{
+    struct tac_scene *scene = reader->scene;
+    enum tac_err err = TAC_OK;
+    json_t *section;
+    TAC_TRY(read_head(reader, root));
+    TAC_TRY(tac_section(reader, root, "", "clocks", &section));
+    TAC_TRY(read_clocks(reader, section));
+    TAC_TRY(tac_section(reader, root, "", "time", &section));
+    TAC_TRY(read_time(reader, section));
+    TAC_TRY(tac_section(reader, root, "", "discovery", &section));
+    TAC_TRY(tac_fields_read(reader, section, "discovery", discovery_fields, COUNT(discovery_fields), scene));
+    TAC_TRY(tac_section(reader, root, "", "output", &section));
+    TAC_TRY(tac_fields_read(reader, section, "output", output_fields, COUNT(output_fields), scene));
+    TAC_TRY(tac_section(reader, root, "", "contact", &section));
+    TAC_TRY(tac_fields_read(reader, section, "contact", contact_fields, COUNT(contact_fields), scene));
+    TAC_TRY(tac_scene_read_materials(reader, root));
+    TAC_TRY(tac_scene_read_bodies(reader, root));
+    TAC_TRY(tac_scene_read_ignore(reader, section));
+    TAC_TRY(tac_scene_read_motions(reader, root));
+    TAC_TRY(tac_scene_masses(reader));
+    TAC_TRY(tac_scene_velocities(reader));
+    TAC_TRY(tac_topology_create(reader->ctx, scene->vertex_count, scene->triangle_count, scene->triangle,
+                                scene->segment_count, scene->segment, &scene->topology));
+    TAC_TRY(tac_scene_check_elements(reader));
+    TAC_TRY(tac_scene_hash(reader));
+done:
+    return err;
+}
+
+static enum tac_err load(struct tac_reader *reader, json_t **out)
+{
+    struct tac_ctx *ctx = reader->ctx;
+    struct stat status;
+    json_error_t error;
+    FILE *stream = fopen(reader->file, "rb");
+    if (stream == NULL)
+        return tac_fail(ctx, TAC_ERR_INPUT, "%s: cannot be opened: %s; check the path", reader->file, strerror(errno));
+    if (fstat(fileno(stream), &status) == 0 && S_ISDIR(status.st_mode)) {
+        fclose(stream);
+        return tac_fail(ctx, TAC_ERR_INPUT, "%s: is a folder; give the scene file (a run folder holds scene.json)",
+                        reader->file);
+    }
+    *out = json_loadf(stream, JSON_REJECT_DUPLICATES, &error);
+    bool broken = ferror(stream) != 0;
+    fclose(stream);
+    if (broken)
+        return tac_fail(ctx, TAC_ERR_INPUT, "%s: cannot be read; check the file and its disk", reader->file);
+    if (*out == NULL)
+        return tac_scene_fail(reader, "", "line %d column %d: %s; correct the JSON", error.line, error.column, error.text);
+    return TAC_OK;
+}
+
+static enum tac_err find_base(struct tac_reader *reader)
+{
+    char *copy = NULL;
+    enum tac_err err = TAC_OK;
+    TAC_TRY(tac_copy(reader->ctx, reader->file, &copy));
+    reader->base_dir = realpath(dirname(copy), NULL);
+    if (reader->base_dir == NULL)
+        err = tac_fail(reader->ctx, TAC_ERR_INPUT, "%s: its folder cannot be found: %s; check the path", reader->file,
+                       strerror(errno));
+done:
+    free(copy);
+    return err;
+}
+
+static enum tac_err read_local(struct tac_reader *reader, const char *const *set, int set_count)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_scene *scene = reader->scene;
+    TAC_TRY(tac_copy(reader->ctx, reader->file, &scene->path));
+    TAC_TRY(load(reader, &scene->json));
+    TAC_TRY(find_base(reader));
+    for (int i = 0; i < set_count; i++)
+        TAC_TRY(tac_scene_set(reader, scene->json, set[i]));
+    TAC_TRY(resolve(reader, scene->json));
+done:
+    return err;
+}
+
+enum tac_err tac_scene_read(struct tac_ctx *ctx, const char *path, const char *const *set, int set_count,
+                            struct tac_scene **out)
+{
+    struct tac_reader reader = {.ctx = ctx, .file = path};
+    enum tac_err err;
+    *out = NULL;
+    err = tac_alloc(ctx, 1, sizeof *reader.scene, &reader.scene);
+    if (err == TAC_OK)
+        err = read_local(&reader, set, set_count);
+    free(reader.base_dir);
+    json_decref(reader.names);
+    err = tac_agree(ctx, err);
+    if (err == TAC_OK && ctx->size > 1) {
+        /* Every rank read the file itself: they must have read the same. */
+        char first[sizeof reader.scene->sha256];
+        memcpy(first, reader.scene->sha256, sizeof first);
+        MPI_Bcast(first, (int)sizeof first, MPI_CHAR, 0, ctx->comm);
+        if (strcmp(first, reader.scene->sha256) != 0)
+            err = tac_fail(ctx, TAC_ERR_INPUT, "%s: rank %d reads another scene than rank 0; put it on a shared disk", path,
+                           ctx->rank);
+        err = tac_agree(ctx, err);
+    }
+    if (err)
+        tac_scene_destroy(&reader.scene);
+    *out = reader.scene;
+    return err;
+}
+
+void tac_scene_destroy(struct tac_scene **scene)
+{
+    struct tac_scene *s = *scene;
+    if (s == NULL)
+        return;
+    for (tac_lid i = 0; i < s->material_count; i++)
+        free(s->material[i].name);
+    for (tac_lid i = 0; i < s->body_count; i++)
+        free(s->body[i].name);
+    for (tac_lid i = 0; i < s->motion_count; i++) {
+        free(s->motion[i].vertex);
+        free(s->motion[i].knot_t_s);
+        free(s->motion[i].displacement);
+        free(s->motion[i].degrees);
+    }
+    tac_topology_destroy(&s->topology);
+    json_decref(s->json);
+    free(s->name);
+    free(s->path);
+    free(s->contact.ignore);
+    free(s->material);
+    free(s->body);
+    free(s->motion);
+    free(s->x);
+    free(s->v);
+    free(s->mass);
+    free(s->ever_free);
+    free(s->vertex_body);
+    free(s->triangle);
+    free(s->segment);
+    free(s);
+    *scene = NULL;
+}
