@@ -33,12 +33,12 @@ struct tac_material {
 };
 
 struct tac_body {
-    char *name;              /* owned */
-    tac_lid material;        /* index, or -1 */
-    double mass;             /* per vertex, kg; 0: from density */
-    double radius;           /* offset of its surface, m */
-    double position[3];      /* m */
-    double rotation[3];      /* rotation vector, degrees */
+    char *name;         /* owned */
+    tac_lid material;   /* index, or -1 */
+    double mass;        /* per vertex, kg; 0: from density */
+    double radius;      /* offset of its surface, m */
+    double position[3]; /* m */
+    double rotation[3]; /* rotation vector, degrees */
     double scale;
     double velocity[3];         /* m/s */
     double angular_velocity[3]; /* rad/s about the body's centre of mass */
@@ -67,10 +67,10 @@ struct tac_motion {
 };
 
 struct tac_scene {
-    char *name;       /* owned; "" if the scene has none */
-    char *path;       /* owned; the file it was read from */
-    json_t *json;     /* owned; resolved: --set applied, absolute paths, defaults filled in */
-    char sha256[65];  /* of what determines the trajectory, mesh contents included; not end, output, discovery, paths */
+    char *name;      /* owned; "" if the scene has none */
+    char *path;      /* owned; the file it was read from */
+    json_t *json;    /* owned; resolved: --set applied, absolute paths, defaults filled in */
+    char sha256[65]; /* of what determines the trajectory, mesh contents included; not end, output, discovery, paths */
 
     double end_s, frame_s, quantum_s;
     tac_time t_end; /* quanta */
@@ -106,22 +106,22 @@ struct tac_scene {
 
     /* Placed geometry = rest shape = start positions. */
     tac_lid vertex_count;
-    double *x;          /* owned, (V, 3), m */
-    double *v;          /* owned, (V, 3), m/s; 0 for fixed vertices */
-    double *mass;       /* owned, (V), kg, > 0 for every vertex that can ever be free; 0 for fixed and for scripted
-                           vertices without mass */
-    uint8_t *ever_free; /* owned, (V): 1 if the vertex is free at some time */
+    double *x;            /* owned, (V, 3), m */
+    double *v;            /* owned, (V, 3), m/s; 0 for fixed vertices */
+    double *mass;         /* owned, (V), kg, > 0 for every vertex that can ever be free; 0 for fixed and for scripted
+                             vertices without mass */
+    uint8_t *ever_free;   /* owned, (V): 1 if the vertex is free at some time */
     tac_lid *vertex_body; /* owned, (V) */
     tac_lid triangle_count;
     tac_lid *triangle; /* owned, (T, 3) scene vertex ids */
     tac_lid segment_count;
-    tac_lid *segment; /* owned, (S, 2) scene vertex ids */
+    tac_lid *segment;              /* owned, (S, 2) scene vertex ids */
     struct tac_topology *topology; /* owned, of all triangles and segments */
-    bool two_d; /* no triangles and every z is 0 */
+    bool two_d;                    /* no triangles and every z is 0 */
 };
 
-/* Collective. Reads and validates.  `set` are (set_count) strings "path=value".  One sentence per failure with the JSON path
- * or line and column; TAC_ERR_INPUT. */
+/* Collective. Reads and validates.  `set` are (set_count) strings "path=value".  One sentence per failure with the JSON
+ * path or line and column; TAC_ERR_INPUT. */
 enum tac_err tac_scene_read(struct tac_ctx *ctx, const char *path, const char *const *set, int set_count,
                             struct tac_scene **out);
 void tac_scene_destroy(struct tac_scene **scene);

@@ -16,7 +16,11 @@ static const struct tac_field body_fields[] = {
     {.key = "radius", .kind = TAC_FIELD_NUMBER, .offset = AT(radius), .max = TAC_FARTHEST},
     {.key = "position", .kind = TAC_FIELD_VECTOR, .offset = AT(position), .max = TAC_FARTHEST},
     {.key = "rotation", .kind = TAC_FIELD_VECTOR, .offset = AT(rotation), .max = 1e6},
-    {.key = "scale", .kind = TAC_FIELD_NUMBER, .offset = AT(scale), .fallback = 1, .max = TAC_FARTHEST,
+    {.key = "scale",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = AT(scale),
+     .fallback = 1,
+     .max = TAC_FARTHEST,
      .min_open = true},
     {.key = "velocity", .kind = TAC_FIELD_VECTOR, .offset = AT(velocity), .max = TAC_FARTHEST},
     {.key = "angular_velocity", .kind = TAC_FIELD_VECTOR, .offset = AT(angular_velocity), .max = TAC_FARTHEST},
@@ -38,8 +42,8 @@ static enum tac_err read_name(struct tac_reader *reader, json_t *object, const c
         TAC_TRY(tac_scene_fail(reader, place, "is empty; give each body a name"));
     json_t *other = json_object_get(reader->names, name);
     if (other != NULL)
-        TAC_TRY(tac_scene_fail(reader, place, "\"%.60s\" is the name of bodies[%lld] already; names must be unique", name,
-                               (long long)json_integer_value(other)));
+        TAC_TRY(tac_scene_fail(reader, place, "\"%.60s\" is the name of bodies[%lld] already; names must be unique",
+                               name, (long long)json_integer_value(other)));
     if (json_object_set_new(reader->names, name, json_integer(index)) != 0)
         TAC_TRY(tac_fail(reader->ctx, TAC_ERR_RUN, "out of memory while reading %s", reader->file));
     TAC_TRY(tac_copy(reader->ctx, name, &body->name));
@@ -70,7 +74,8 @@ static enum tac_err read_material_name(struct tac_reader *reader, json_t *object
     for (tac_lid i = 0; i < scene->material_count && nearest == NULL; i++)
         nearest = tac_nearest(name, (const char *const *)&scene->material[i].name, 1);
     if (nearest != NULL)
-        return tac_scene_fail(reader, place, "\"%.60s\" is no material of the scene; did you mean \"%.60s\"?", name, nearest);
+        return tac_scene_fail(reader, place, "\"%.60s\" is no material of the scene; did you mean \"%.60s\"?", name,
+                              nearest);
     return tac_scene_fail(reader, place, "\"%.60s\" is no material of the scene; add it to materials", name);
 }
 
@@ -101,13 +106,15 @@ static enum tac_err make_room(struct tac_reader *reader, const char *where, cons
     size_t triangles = (size_t)scene->triangle_count + (size_t)mesh->triangle_count;
     size_t segments = (size_t)scene->segment_count + (size_t)mesh->segment_count;
     if (vertices > TAC_MOST_ELEMENTS || triangles > TAC_MOST_ELEMENTS || segments > TAC_MOST_ELEMENTS)
-        TAC_TRY(tac_scene_fail(reader, where,
-                               "brings the scene to %zu vertices, %zu triangles and %zu segments; at most %d of each can "
-                               "be counted: use coarser meshes",
-                               vertices, triangles, segments, TAC_MOST_ELEMENTS));
+        TAC_TRY(
+            tac_scene_fail(reader, where,
+                           "brings the scene to %zu vertices, %zu triangles and %zu segments; at most %d of each can "
+                           "be counted: use coarser meshes",
+                           vertices, triangles, segments, TAC_MOST_ELEMENTS));
     TAC_TRY(tac_grow(reader->ctx, &scene->x, &reader->x_capacity, 3 * vertices, sizeof *scene->x));
     TAC_TRY(tac_grow(reader->ctx, &scene->vertex_body, &reader->body_capacity, vertices, sizeof *scene->vertex_body));
-    TAC_TRY(tac_grow(reader->ctx, &scene->triangle, &reader->triangle_capacity, 3 * triangles, sizeof *scene->triangle));
+    TAC_TRY(
+        tac_grow(reader->ctx, &scene->triangle, &reader->triangle_capacity, 3 * triangles, sizeof *scene->triangle));
     TAC_TRY(tac_grow(reader->ctx, &scene->segment, &reader->segment_capacity, 2 * segments, sizeof *scene->segment));
 done:
     return err;
@@ -130,8 +137,9 @@ static enum tac_err place_vertices(struct tac_reader *reader, const char *where,
         for (int k = 0; k < 3; k++) {
             to[k] = body->position[k] + (turned ? tac_dot(r + 3 * k, scaled) : scaled[k]);
             if (!(fabs(to[k]) <= TAC_FARTHEST))
-                return tac_scene_fail(reader, where, "places vertex %d at coordinate %g; coordinates must stay within %g m",
-                                      (int)i, to[k], TAC_FARTHEST);
+                return tac_scene_fail(reader, where,
+                                      "places vertex %d at coordinate %g; coordinates must stay within %g m", (int)i,
+                                      to[k], TAC_FARTHEST);
         }
         if (to[2] != 0)
             reader->leaves_plane = true;
@@ -244,7 +252,8 @@ enum tac_err tac_scene_find_body(struct tac_reader *reader, const json_t *value,
     for (tac_lid i = 0; i < scene->body_count && nearest == NULL; i++)
         nearest = tac_nearest(name, (const char *const *)&scene->body[i].name, 1);
     if (nearest != NULL)
-        return tac_scene_fail(reader, where, "\"%.60s\" is no body of the scene; did you mean \"%.60s\"?", name, nearest);
+        return tac_scene_fail(reader, where, "\"%.60s\" is no body of the scene; did you mean \"%.60s\"?", name,
+                              nearest);
     return tac_scene_fail(reader, where, "\"%.60s\" is no body of the scene; give the name of one", name);
 }
 

@@ -38,6 +38,17 @@ void tac_scene_warn(struct tac_reader *reader, const char *where, const char *fo
     tac_warn(reader->ctx, "%s: %s %s", reader->file, where, text);
 }
 
+struct tac_shown tac_shown(double value)
+{
+    struct tac_shown shown;
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(shown.text, sizeof shown.text, "%.*g", digits, value);
+        if (strtod(shown.text, NULL) == value)
+            break;
+    }
+    return shown;
+}
+
 const char *tac_json_type(const json_t *value)
 {
     switch (json_typeof(value)) {
@@ -108,9 +119,10 @@ enum tac_err tac_integer(struct tac_reader *reader, const json_t *value, const c
     } else {
         double number = json_real_value(value);
         if (floor(number) != number) /* 3.0 is a whole number, as in JSON Schema */
-            return tac_scene_fail(reader, where, "is %.17g; it must be a whole number", number);
+            return tac_scene_fail(reader, where, "is %s; it must be a whole number", tac_shown(number).text);
         if (!(fabs(number) < 9007199254740992.0))
-            return tac_scene_fail(reader, where, "is %.17g; it must be from %" PRId64 " to %" PRId64, number, min, max);
+            return tac_scene_fail(reader, where, "is %s; it must be from %" PRId64 " to %" PRId64,
+                                  tac_shown(number).text, min, max);
         integer = (int64_t)number;
     }
     if (integer < min || integer > max)
@@ -121,7 +133,8 @@ enum tac_err tac_integer(struct tac_reader *reader, const json_t *value, const c
 }
 
 /* `count` numbers. */
-static enum tac_err numbers(struct tac_reader *reader, const json_t *value, const char *where, size_t count, double *out)
+static enum tac_err numbers(struct tac_reader *reader, const json_t *value, const char *where, size_t count,
+                            double *out)
 {
     char wanted[64];
     snprintf(wanted, sizeof wanted, "an array of %zu numbers", count);
@@ -160,11 +173,11 @@ static enum tac_err in_range(struct tac_reader *reader, const struct tac_field *
         return TAC_OK;
     char text[160];
     if (isinf(field->max))
-        snprintf(text, sizeof text, "%s %.17g", field->min_open ? "greater than" : "at least", field->min);
+        snprintf(text, sizeof text, "%s %s", field->min_open ? "greater than" : "at least", tac_shown(field->min).text);
     else
-        snprintf(text, sizeof text, "%s %.17g and %s %.17g", field->min_open ? "greater than" : "at least", field->min,
-                 field->max_open ? "less than" : "at most", field->max);
-    return tac_scene_fail(reader, where, "is %.17g; it must be %s", value, text);
+        snprintf(text, sizeof text, "%s %s and %s %s", field->min_open ? "greater than" : "at least",
+                 tac_shown(field->min).text, field->max_open ? "less than" : "at most", tac_shown(field->max).text);
+    return tac_scene_fail(reader, where, "is %s; it must be %s", tac_shown(value).text, text);
 }
 
 static enum tac_err unknown(struct tac_reader *reader, const char *where, const char *what, const char *word,
@@ -236,7 +249,7 @@ static enum tac_err read_choice(struct tac_reader *reader, const struct tac_fiel
 static enum tac_err read_number(struct tac_reader *reader, const struct tac_field *field, const json_t *value,
                                 const char *where, void *base)
 {
-    double number;
+    double number = 0;
     enum tac_err err = TAC_OK;
     TAC_TRY(tac_number(reader, value, where, &number));
     TAC_TRY(in_range(reader, field, where, number));
@@ -245,8 +258,8 @@ static enum tac_err read_number(struct tac_reader *reader, const struct tac_fiel
                        where);
     else if (field->later && number != field->fallback)
         err = tac_fail(reader->ctx, TAC_ERR_INPUT,
-                       "%s: not available in this version: %s = %.17g; leave it out or set it to %.17g", reader->file,
-                       where, number, field->fallback);
+                       "%s: not available in this version: %s = %s; leave it out or set it to %s", reader->file, where,
+                       tac_shown(number).text, tac_shown(field->fallback).text);
     else
         store(field, base, &number, sizeof number);
 done:
@@ -267,8 +280,8 @@ static enum tac_err read_field(struct tac_reader *reader, const struct tac_field
                                const char *where, void *base)
 {
     enum tac_err err = TAC_OK;
-    double vector[3];
-    int64_t integer;
+    double vector[3] = {0, 0, 0};
+    int64_t integer = 0;
     bool flag;
     switch (field->kind) {
     case TAC_FIELD_NUMBER:
@@ -285,8 +298,8 @@ static enum tac_err read_field(struct tac_reader *reader, const struct tac_field
         TAC_TRY(tac_vector(reader, value, where, vector));
         for (int k = 0; k < 3; k++)
             if (fabs(vector[k]) > field->max)
-                TAC_TRY(tac_scene_fail(reader, where, "has a component %.17g; it must stay within %g", vector[k],
-                                       field->max));
+                TAC_TRY(tac_scene_fail(reader, where, "has a component %s; it must stay within %g",
+                                       tac_shown(vector[k]).text, field->max));
         store(field, base, vector, sizeof vector);
         break;
     case TAC_FIELD_RANGE:
@@ -294,8 +307,8 @@ static enum tac_err read_field(struct tac_reader *reader, const struct tac_field
         for (int i = 0; i < 2; i++)
             TAC_TRY(in_range(reader, field, where, vector[i]));
         if (vector[0] > vector[1])
-            TAC_TRY(tac_scene_fail(reader, where, "is [%.17g, %.17g]; the first must not exceed the second", vector[0],
-                                   vector[1]));
+            TAC_TRY(tac_scene_fail(reader, where, "is [%s, %s]; the first must not exceed the second",
+                                   tac_shown(vector[0]).text, tac_shown(vector[1]).text));
         store(field, base, vector, 2 * sizeof vector[0]);
         break;
     case TAC_FIELD_BOOL:

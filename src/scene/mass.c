@@ -32,8 +32,8 @@ static enum tac_err lump(struct tac_reader *reader, const struct tac_body *body,
         double a = area(scene, t);
         if (!(a > 0))
             return tac_scene_fail(reader, where,
-                                  "(\"%.60s\") has a triangle %d of no area once placed; check scale and position", body->name,
-                                  (int)(t - body->triangle_begin));
+                                  "(\"%.60s\") has a triangle %d of no area once placed; check scale and position",
+                                  body->name, (int)(t - body->triangle_begin));
         for (int k = 0; k < 3; k++)
             scene->mass[scene->triangle[3 * (size_t)t + (size_t)k]] += density * a / 3;
     }
@@ -66,17 +66,19 @@ static enum tac_err check_masses(struct tac_reader *reader, const struct tac_bod
                                   "body a mass",
                                   body->name, scene->material[body->material].name);
         if (density > 0 && !body->has_elements)
-            return tac_scene_fail(reader, where,
-                                  "(\"%.60s\") can move freely but has no mass: density acts on triangles and segments, and "
-                                  "its mesh has neither; give the body a mass per vertex",
-                                  body->name);
+            return tac_scene_fail(
+                reader, where,
+                "(\"%.60s\") can move freely but has no mass: density acts on triangles and segments, and "
+                "its mesh has neither; give the body a mass per vertex",
+                body->name);
         if (density > 0)
             return tac_scene_fail(reader, where, "(\"%.60s\") has a vertex %d of mass 0; raise its density or size",
                                   body->name, (int)(i - body->vertex_begin));
-        return tac_scene_fail(reader, where,
-                              "(\"%.60s\") can move freely but has no mass; give it a mass, or a material with a density, "
-                              "or \"fixed\": true",
-                              body->name);
+        return tac_scene_fail(
+            reader, where,
+            "(\"%.60s\") can move freely but has no mass; give it a mass, or a material with a density, "
+            "or \"fixed\": true",
+            body->name);
     }
     return TAC_OK;
 }
@@ -159,7 +161,8 @@ enum tac_err tac_scene_velocities(struct tac_reader *reader)
             for (int k = 0; k < 3; k++) {
                 v[k] = body->velocity[k] + turning[k] + thermal[k];
                 if (!(fabs(v[k]) <= TAC_FARTHEST))
-                    TAC_TRY(tac_scene_fail(reader, where, "(\"%.60s\") starts its vertex %d at %g m/s; speeds must stay "
+                    TAC_TRY(tac_scene_fail(reader, where,
+                                           "(\"%.60s\") starts its vertex %d at %g m/s; speeds must stay "
                                            "within %g m/s",
                                            body->name, (int)(i - body->vertex_begin), v[k], TAC_FARTHEST));
             }
@@ -183,11 +186,12 @@ static enum tac_err check_manifold(struct tac_reader *reader)
         const double *x = scene->x + 3 * (size_t)edge[0];
         char where[TAC_WHERE];
         tac_where_index(where, "bodies", (size_t)b);
-        return tac_scene_fail(reader, where,
-                              "(\"%.60s\") bends, but its edge between vertices %d and %d at (%g, %g, %g) has %d triangles; "
-                              "split the mesh there or leave out materials.%.60s.bend",
-                              body->name, (int)(edge[0] - body->vertex_begin), (int)(edge[1] - body->vertex_begin), x[0], x[1],
-                              x[2], (int)topology->edge_valence[e], scene->material[body->material].name);
+        return tac_scene_fail(
+            reader, where,
+            "(\"%.60s\") bends, but its edge between vertices %d and %d at (%g, %g, %g) has %d triangles; "
+            "split the mesh there or leave out materials.%.60s.bend",
+            body->name, (int)(edge[0] - body->vertex_begin), (int)(edge[1] - body->vertex_begin), x[0], x[1], x[2],
+            (int)topology->edge_valence[e], scene->material[body->material].name);
     }
     return TAC_OK;
 }
@@ -211,14 +215,20 @@ enum tac_err tac_scene_check_elements(struct tac_reader *reader)
         if (material == NULL || body->fixed)
             continue;
         if (material->bend && !hinged[b])
-            tac_scene_warn(reader, where, "(\"%.60s\") has no two triangles at one edge: \"bend\" of its material \"%.60s\" has "
-                           "no effect", body->name, material->name);
+            tac_scene_warn(reader, where,
+                           "(\"%.60s\") has no two triangles at one edge: \"bend\" of its material \"%.60s\" has "
+                           "no effect",
+                           body->name, material->name);
         if (material->stretch_model == TAC_STRETCH_CST && segments)
-            tac_scene_warn(reader, where, "(\"%.60s\") has segments: the stretch model \"cst\" of its material \"%.60s\" acts on "
-                           "triangles only", body->name, material->name);
+            tac_scene_warn(reader, where,
+                           "(\"%.60s\") has segments: the stretch model \"cst\" of its material \"%.60s\" acts on "
+                           "triangles only",
+                           body->name, material->name);
         else if (material->stretch_model != TAC_STRETCH_NONE && !segments && !triangles)
-            tac_scene_warn(reader, where, "(\"%.60s\") has neither triangles nor segments: \"stretch\" of its material \"%.60s\" "
-                           "has no effect", body->name, material->name);
+            tac_scene_warn(reader, where,
+                           "(\"%.60s\") has neither triangles nor segments: \"stretch\" of its material \"%.60s\" "
+                           "has no effect",
+                           body->name, material->name);
     }
 done:
     free(hinged);

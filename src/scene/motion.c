@@ -17,7 +17,10 @@ static const struct tac_field motion_fields[] = {
 };
 
 static const struct tac_field rotate_fields[] = {
-    {.key = "axis", .kind = TAC_FIELD_VECTOR, .offset = offsetof(struct tac_motion, axis), .max = INFINITY,
+    {.key = "axis",
+     .kind = TAC_FIELD_VECTOR,
+     .offset = offsetof(struct tac_motion, axis),
+     .max = INFINITY,
      .required = true},
     {.key = "center", .kind = TAC_FIELD_VECTOR, .offset = offsetof(struct tac_motion, center), .max = TAC_FARTHEST},
     {.key = "path", .kind = TAC_FIELD_OTHER, .required = true},
@@ -29,8 +32,8 @@ static const struct tac_field selection_fields[] = {
 
 static enum tac_err select_all(struct tac_reader *reader, const struct tac_body *body, struct tac_motion *motion)
 {
-    enum tac_err err = tac_alloc(reader->ctx, (size_t)(body->vertex_end - body->vertex_begin), sizeof(tac_lid),
-                                 &motion->vertex);
+    enum tac_err err =
+        tac_alloc(reader->ctx, (size_t)(body->vertex_end - body->vertex_begin), sizeof(tac_lid), &motion->vertex);
     if (err)
         return err;
     for (tac_lid i = body->vertex_begin; i < body->vertex_end; i++)
@@ -90,8 +93,8 @@ static enum tac_err select_box(struct tac_reader *reader, json_t *object, const 
     }
     for (int k = 0; k < 3; k++)
         if (corner[0][k] > corner[1][k])
-            TAC_TRY(tac_scene_fail(reader, box_where, "has its low %c = %.17g above its high %c = %.17g", 'x' + k,
-                                   corner[0][k], 'x' + k, corner[1][k]));
+            TAC_TRY(tac_scene_fail(reader, box_where, "has its low %c = %s above its high %c = %s", 'x' + k,
+                                   tac_shown(corner[0][k]).text, 'x' + k, tac_shown(corner[1][k]).text));
     TAC_TRY(tac_alloc(reader->ctx, (size_t)(body->vertex_end - body->vertex_begin), sizeof(tac_lid), &motion->vertex));
     for (tac_lid i = body->vertex_begin; i < body->vertex_end; i++) {
         const double *x = scene->x + 3 * (size_t)i;
@@ -143,16 +146,16 @@ static enum tac_err read_knot(struct tac_reader *reader, const json_t *knot, con
     tac_where_index(place, where, 0);
     TAC_TRY(tac_number(reader, json_array_get(knot, 0), place, &t));
     if (t < 0)
-        TAC_TRY(tac_scene_fail(reader, place, "is %.17g; a knot must not lie before t = 0", t));
+        TAC_TRY(tac_scene_fail(reader, place, "is %s; a knot must not lie before t = 0", tac_shown(t).text));
     if (tac_scene_quanta(scene, t) == TAC_TIME_NEVER)
-        TAC_TRY(tac_scene_fail(reader, place, "is %.17g s, over 2^53 quanta of %.17g s; choose an earlier time", t,
-                               scene->quantum_s));
+        TAC_TRY(tac_scene_fail(reader, place, "is %s s, over 2^53 quanta of %s s; choose an earlier time",
+                               tac_shown(t).text, tac_shown(scene->quantum_s).text));
     if (motion->knot_count > 0) {
         double before = motion->knot_t_s[motion->knot_count - 1];
         if (tac_scene_quanta(scene, t) <= tac_scene_quanta(scene, before))
             TAC_TRY(tac_scene_fail(reader, place,
-                                   "is %.17g after %.17g; times of knots must ascend, by more than a quantum of %.17g s", t,
-                                   before, scene->quantum_s));
+                                   "is %s after %s; times of knots must ascend, by more than a quantum of %s s",
+                                   tac_shown(t).text, tac_shown(before).text, tac_shown(scene->quantum_s).text));
     }
     motion->knot_t_s[motion->knot_count++] = t;
     *out = json_array_get(knot, 1);
@@ -194,8 +197,8 @@ static enum tac_err read_path(struct tac_reader *reader, const json_t *path, con
             if (fabs(u[k]) > TAC_FARTHEST)
                 TAC_TRY(tac_scene_fail(reader, place, "must stay within %g m", TAC_FARTHEST));
         if (i == 0 && (u[0] != 0 || u[1] != 0 || u[2] != 0))
-            TAC_TRY(tac_scene_fail(reader, place, "is [%.17g, %.17g, %.17g]; a path must start at displacement [0, 0, 0]",
-                                   u[0], u[1], u[2]));
+            TAC_TRY(tac_scene_fail(reader, place, "is [%s, %s, %s]; a path must start at displacement [0, 0, 0]",
+                                   tac_shown(u[0]).text, tac_shown(u[1]).text, tac_shown(u[2]).text));
         if (u[2] != 0)
             reader->leaves_plane = true;
     }
@@ -219,7 +222,8 @@ static enum tac_err read_angles(struct tac_reader *reader, const json_t *path, c
         tac_where_index(place, knot_where, 1);
         TAC_TRY(tac_number(reader, value, place, &degrees[i]));
         if (i == 0 && degrees[0] != 0)
-            TAC_TRY(tac_scene_fail(reader, place, "is %.17g; a rotation must start at 0 degrees", degrees[0]));
+            TAC_TRY(
+                tac_scene_fail(reader, place, "is %s; a rotation must start at 0 degrees", tac_shown(degrees[0]).text));
         double step = i ? fabs(degrees[i] - degrees[i - 1]) : 0;
         turned += step;
         if (!(turned <= MOST_DEGREES))

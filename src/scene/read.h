@@ -13,14 +13,14 @@
 #include <tactus/base.h>
 #include <tactus/scene.h>
 
-#define TAC_WHERE 256            /* bytes of a JSON path in a sentence; longer ones are cut */
-#define TAC_FARTHEST 1e50        /* m and m/s: beyond, squares of squares leave the range of double */
+#define TAC_WHERE 256               /* bytes of a JSON path in a sentence; longer ones are cut */
+#define TAC_FARTHEST 1e50           /* m and m/s: beyond, squares of squares leave the range of double */
 #define TAC_MOST_ELEMENTS 536870911 /* vertices, triangles, segments of a scene: edges are still counted by tac_lid */
 
 struct tac_reader {
-    struct tac_ctx *ctx; /* borrowed */
-    const char *file;    /* borrowed; the scene's path, as given */
-    char *base_dir;      /* owned; absolute folder that relative paths start at */
+    struct tac_ctx *ctx;     /* borrowed */
+    const char *file;        /* borrowed; the scene's path, as given */
+    char *base_dir;          /* owned; absolute folder that relative paths start at */
     struct tac_scene *scene; /* owned until it is handed out */
     bool leaves_plane;       /* something has a z part: the scene is not 2D */
     json_t *names;           /* owned; body name -> index */
@@ -43,10 +43,10 @@ enum tac_field_kind {
 struct tac_field {
     const char *key;
     enum tac_field_kind kind;
-    size_t offset;             /* of the value in the struct that is filled, or TAC_NOWHERE */
-    double fallback;           /* default (choice: its place); NAN: none, the value is left as it is */
-    double min, max;           /* allowed range, ends included ... */
-    bool min_open, max_open;   /* ... unless said here */
+    size_t offset;           /* of the value in the struct that is filled, or TAC_NOWHERE */
+    double fallback;         /* default (choice: its place); NAN: none, the value is left as it is */
+    double min, max;         /* allowed range, ends included ... */
+    bool min_open, max_open; /* ... unless said here */
     bool required;
     bool later;                /* any value but the default belongs to a later version (no default: any value) */
     const char *const *choice; /* NULL-terminated */
@@ -58,6 +58,12 @@ enum tac_err tac_scene_fail(struct tac_reader *reader, const char *where, const 
     __attribute__((format(printf, 3, 4)));
 void tac_scene_warn(struct tac_reader *reader, const char *where, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* A number in the fewest digits that read back as it: for sentences. */
+struct tac_shown {
+    char text[32];
+};
+struct tac_shown tac_shown(double value);
 
 /* Local. "a string", "an array", ...: for sentences. */
 const char *tac_json_type(const json_t *value);

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #define FORMAT "tactus-scene/1"
-#define FRAME_GRAIN 65536.0      /* quanta: frames lie on multiples of it */
+#define FRAME_GRAIN 65536.0            /* quanta: frames lie on multiples of it */
 #define MOST_QUANTA 9007199254740992.0 /* 2^53: spans stay exact as doubles */
 
 static const char *const clock_modes[] = {"nested", "free", NULL};
@@ -36,61 +36,135 @@ static const struct tac_field scene_fields[] = {
 
 static const struct tac_field time_fields[] = {
     {.key = "end", .kind = TAC_FIELD_NUMBER, .offset = AT(end_s), .max = INFINITY, .min_open = true, .required = true},
-    {.key = "frame", .kind = TAC_FIELD_NUMBER, .offset = AT(frame_s), .max = INFINITY, .min_open = true, .required = true},
+    {.key = "frame",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = AT(frame_s),
+     .max = INFINITY,
+     .min_open = true,
+     .required = true},
 };
 
 /* The ranges of the exponents keep stiffness_exponent - 2 thickness_exponent >= -1: the sum over the layers of
  * r(l) eta(l)^2 diverges, so no finite energy gets through (design: discrete penalty layers). */
 static const struct tac_field contact_fields[] = {
     {.key = "thickness", .kind = TAC_FIELD_NUMBER, .offset = AT(contact.thickness), .max = TAC_FARTHEST},
-    {.key = "stiffness", .kind = TAC_FIELD_NUMBER, .offset = AT(contact.stiffness), .fallback = 1000, .max = INFINITY,
+    {.key = "stiffness",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = AT(contact.stiffness),
+     .fallback = 1000,
+     .max = INFINITY,
      .min_open = true},
     {.key = "restitution", .kind = TAC_FIELD_NUMBER, .offset = AT(contact.restitution), .max = 1},
     {.key = "friction", .kind = TAC_FIELD_NUMBER, .offset = AT(contact.friction), .max = INFINITY, .later = true},
-    {.key = "friction_model", .kind = TAC_FIELD_CHOICE, .offset = TAC_NOWHERE, .choice = friction_models,
+    {.key = "friction_model",
+     .kind = TAC_FIELD_CHOICE,
+     .offset = TAC_NOWHERE,
+     .choice = friction_models,
      .later_choice = "kinetic"},
     {.key = "pairs", .kind = TAC_FIELD_EMPTY, .offset = TAC_NOWHERE},
     {.key = "ignore", .kind = TAC_FIELD_OTHER},
-    {.key = "thickness_exponent", .kind = TAC_FIELD_NUMBER, .offset = AT(contact.thickness_exponent), .fallback = .25,
-     .max = 1, .min_open = true},
-    {.key = "stiffness_exponent", .kind = TAC_FIELD_NUMBER, .offset = AT(contact.stiffness_exponent), .fallback = 3,
-     .min = 1, .max = 8},
-    {.key = "min_period_s", .kind = TAC_FIELD_NUMBER, .offset = AT(contact.min_period_s), .fallback = NAN,
-     .max = INFINITY, .min_open = true},
-    {.key = "pairs_per_vertex", .kind = TAC_FIELD_NUMBER, .offset = AT(contact.pairs_per_vertex), .fallback = NAN,
-     .min = 1, .max = 1e9},
+    {.key = "thickness_exponent",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = AT(contact.thickness_exponent),
+     .fallback = .25,
+     .max = 1,
+     .min_open = true},
+    {.key = "stiffness_exponent",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = AT(contact.stiffness_exponent),
+     .fallback = 3,
+     .min = 1,
+     .max = 8},
+    {.key = "min_period_s",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = AT(contact.min_period_s),
+     .fallback = NAN,
+     .max = INFINITY,
+     .min_open = true},
+    {.key = "pairs_per_vertex",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = AT(contact.pairs_per_vertex),
+     .fallback = NAN,
+     .min = 1,
+     .max = 1e9},
 };
 
 static const struct tac_field clocks_fields[] = {
     {.key = "mode", .kind = TAC_FIELD_CHOICE, .offset = AT(clocks.mode), .choice = clock_modes},
-    {.key = "quantum_s", .kind = TAC_FIELD_NUMBER, .offset = AT(quantum_s), .fallback = 0x1p-46, .min = 0x1p-120,
+    {.key = "quantum_s",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = AT(quantum_s),
+     .fallback = 0x1p-46,
+     .min = 0x1p-120,
      .max = 1},
-    {.key = "elastic_safety", .kind = TAC_FIELD_NUMBER, .offset = AT(clocks.elastic_safety), .fallback = .1, .max = 1,
+    {.key = "elastic_safety",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = AT(clocks.elastic_safety),
+     .fallback = .1,
+     .max = 1,
      .min_open = true},
-    {.key = "elastic_s", .kind = TAC_FIELD_NUMBER, .offset = AT(clocks.elastic_s), .fallback = .001, .max = INFINITY,
+    {.key = "elastic_s",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = AT(clocks.elastic_s),
+     .fallback = .001,
+     .max = INFINITY,
      .min_open = true},
-    {.key = "contact_safety", .kind = TAC_FIELD_NUMBER, .offset = AT(clocks.contact_safety), .fallback = .15, .max = 1,
+    {.key = "contact_safety",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = AT(clocks.contact_safety),
+     .fallback = .15,
+     .max = 1,
      .min_open = true},
-    {.key = "contact_s", .kind = TAC_FIELD_NUMBER, .offset = AT(clocks.contact_s), .fallback = NAN, .max = INFINITY,
+    {.key = "contact_s",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = AT(clocks.contact_s),
+     .fallback = NAN,
+     .max = INFINITY,
      .min_open = true},
-    {.key = "gravity_s", .kind = TAC_FIELD_NUMBER, .offset = AT(clocks.gravity_s), .fallback = .001, .max = INFINITY,
+    {.key = "gravity_s",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = AT(clocks.gravity_s),
+     .fallback = .001,
+     .max = INFINITY,
      .min_open = true},
 };
 
 static const struct tac_field discovery_fields[] = {
-    {.key = "mode", .kind = TAC_FIELD_CHOICE, .offset = AT(discovery.mode), .choice = discovery_modes,
+    {.key = "mode",
+     .kind = TAC_FIELD_CHOICE,
+     .offset = AT(discovery.mode),
+     .choice = discovery_modes,
      .later_choice = "kds"},
-    {.key = "window_s", .kind = TAC_FIELD_RANGE, .offset = AT(discovery.window_s), .fallback = NAN, .max = INFINITY,
+    {.key = "window_s",
+     .kind = TAC_FIELD_RANGE,
+     .offset = AT(discovery.window_s),
+     .fallback = NAN,
+     .max = INFINITY,
      .min_open = true},
 };
 
 static const struct tac_field output_fields[] = {
-    {.key = "checkpoint_every_s", .kind = TAC_FIELD_NUMBER, .offset = TAC_NOWHERE, .fallback = NAN, .max = INFINITY,
-     .min_open = true, .later = true},
-    {.key = "checkpoint_every_t", .kind = TAC_FIELD_NUMBER, .offset = TAC_NOWHERE, .fallback = NAN, .max = INFINITY,
-     .min_open = true, .later = true},
-    {.key = "checkpoint_keep", .kind = TAC_FIELD_INTEGER, .offset = TAC_NOWHERE, .fallback = NAN, .min = 1,
-     .max = 1000000, .later = true},
+    {.key = "checkpoint_every_s",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = TAC_NOWHERE,
+     .fallback = NAN,
+     .max = INFINITY,
+     .min_open = true,
+     .later = true},
+    {.key = "checkpoint_every_t",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = TAC_NOWHERE,
+     .fallback = NAN,
+     .max = INFINITY,
+     .min_open = true,
+     .later = true},
+    {.key = "checkpoint_keep",
+     .kind = TAC_FIELD_INTEGER,
+     .offset = TAC_NOWHERE,
+     .fallback = NAN,
+     .min = 1,
+     .max = 1000000,
+     .later = true},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -131,8 +205,9 @@ static enum tac_err read_clocks(struct tac_reader *reader, json_t *clocks)
     TAC_TRY(tac_fields_read(reader, clocks, "clocks", clocks_fields, COUNT(clocks_fields), scene));
     double mantissa = frexp(scene->quantum_s, &exponent);
     if (mantissa != .5)
-        TAC_TRY(tac_scene_fail(reader, "clocks.quantum_s", "is %.17g; it must be a power of two, for instance %.17g",
-                               scene->quantum_s, ldexp(1, mantissa < 0.70710678 ? exponent - 1 : exponent)));
+        TAC_TRY(tac_scene_fail(reader, "clocks.quantum_s", "is %s; it must be a power of two, for instance %s",
+                               tac_shown(scene->quantum_s).text,
+                               tac_shown(ldexp(1, mantissa < 0.70710678 ? exponent - 1 : exponent)).text));
 done:
     return err;
 }
@@ -144,17 +219,17 @@ static enum tac_err read_time(struct tac_reader *reader, json_t *section)
     TAC_TRY(tac_fields_read(reader, section, "time", time_fields, COUNT(time_fields), scene));
     if (!(scene->end_s / scene->quantum_s < MOST_QUANTA))
         TAC_TRY(tac_scene_fail(reader, "time.end",
-                               "is %.17g s, over 2^53 quanta of %.17g s; end sooner or set clocks.quantum_s higher",
-                               scene->end_s, scene->quantum_s));
+                               "is %s s, over 2^53 quanta of %s s; end sooner or set clocks.quantum_s higher",
+                               tac_shown(scene->end_s).text, tac_shown(scene->quantum_s).text));
     scene->t_end = tac_scene_quanta(scene, scene->end_s);
     if (scene->t_end <= 0)
-        TAC_TRY(tac_scene_fail(reader, "time.end", "is %.17g s, which rounds to no quantum of %.17g s; end later",
-                               scene->end_s, scene->quantum_s));
+        TAC_TRY(tac_scene_fail(reader, "time.end", "is %s s, which rounds to no quantum of %s s; end later",
+                               tac_shown(scene->end_s).text, tac_shown(scene->quantum_s).text));
     /* Below one grain two frames would fall on one instant. */
     if (scene->frame_s / scene->quantum_s < FRAME_GRAIN)
         TAC_TRY(tac_scene_fail(reader, "time.frame",
-                               "is %.17g s; frames lie on multiples of 2^16 quanta, so it must be at least %.17g s",
-                               scene->frame_s, FRAME_GRAIN * scene->quantum_s));
+                               "is %s s; frames lie on multiples of 2^16 quanta, so it must be at least %s s",
+                               tac_shown(scene->frame_s).text, tac_shown(FRAME_GRAIN * scene->quantum_s).text));
 done:
     return err;
 }
@@ -234,7 +309,8 @@ static enum tac_err load(struct tac_reader *reader, json_t **out)
     if (broken)
         return tac_fail(ctx, TAC_ERR_INPUT, "%s: cannot be read; check the file and its disk", reader->file);
     if (*out == NULL)
-        return tac_scene_fail(reader, "", "line %d column %d: %s; correct the JSON", error.line, error.column, error.text);
+        return tac_scene_fail(reader, "", "line %d column %d: %s; correct the JSON", error.line, error.column,
+                              error.text);
     return TAC_OK;
 }
 
@@ -284,8 +360,8 @@ enum tac_err tac_scene_read(struct tac_ctx *ctx, const char *path, const char *c
         memcpy(first, reader.scene->sha256, sizeof first);
         MPI_Bcast(first, (int)sizeof first, MPI_CHAR, 0, ctx->comm);
         if (strcmp(first, reader.scene->sha256) != 0)
-            err = tac_fail(ctx, TAC_ERR_INPUT, "%s: rank %d reads another scene than rank 0; put it on a shared disk", path,
-                           ctx->rank);
+            err = tac_fail(ctx, TAC_ERR_INPUT, "%s: rank %d reads another scene than rank 0; put it on a shared disk",
+                           path, ctx->rank);
         err = tac_agree(ctx, err);
     }
     if (err)

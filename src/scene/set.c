@@ -95,7 +95,8 @@ static json_t *fresh(const char *key, const char *rest)
 }
 
 /* Puts `value` (borrowed) at `path` below `node`. */
-static enum tac_err put(struct tac_reader *reader, const char *assignment, json_t *node, const char *path, json_t *value)
+static enum tac_err put(struct tac_reader *reader, const char *assignment, json_t *node, const char *path,
+                        json_t *value)
 {
     for (;;) {
         size_t index = 0, length;
@@ -115,7 +116,8 @@ static enum tac_err put(struct tac_reader *reader, const char *assignment, json_
         bool last = path[length] == '\0';
         if (json_is_array(node)) {
             if (last)
-                return json_array_set(node, index, value) == 0 ? TAC_OK : bad(reader, assignment, "cannot be stored", "");
+                return json_array_set(node, index, value) == 0 ? TAC_OK
+                                                               : bad(reader, assignment, "cannot be stored", "");
             node = json_array_get(node, index);
             path += length + 1;
             continue;
