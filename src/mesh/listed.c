@@ -80,9 +80,11 @@ static enum tac_err straight_chain(const struct tac_params *p, struct tac_builde
     tac_params_numbers(p, "to", 3, to);
     TAC_TRY(tac_builder_reserve(b, (double)n + 1, 0, (double)n));
     for (int64_t i = 0; i <= n; i++) {
-        /* Weights of both ends: exact at the ends, and 0 stays 0. */
-        const double v = (double)i / (double)n, u = (double)(n - i) / (double)n;
-        TAC_TRY(tac_builder_vertex(b, u * from[0] + v * to[0], u * from[1] + v * to[1], u * from[2] + v * to[2]));
+        const double v = (double)i / (double)n;
+        double x[3];
+        for (int k = 0; k < 3; k++)
+            x[k] = i == n ? to[k] : from[k] + v * (to[k] - from[k]);
+        TAC_TRY(tac_builder_vertex(b, x[0], x[1], x[2]));
     }
     for (int64_t i = 0; i < n; i++)
         TAC_TRY(tac_builder_segment(b, i, i + 1));

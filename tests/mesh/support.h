@@ -16,7 +16,7 @@ static struct tac_ctx ctx;
 static inline struct tac_mesh *make_where(const char *text, const char *where)
 {
     struct tac_mesh *mesh = NULL;
-    char copy[4096];
+    char copy[16384];
     snprintf(copy, sizeof copy, "%s", text);
     for (char *c = copy; *c; c++)
         if (*c == '\'')
