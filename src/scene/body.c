@@ -40,6 +40,7 @@ static enum tac_err read_name(struct tac_reader *reader, json_t *object, const c
     TAC_TRY(tac_string(reader, json_object_get(object, "name"), place, &name));
     if (name[0] == '\0')
         TAC_TRY(tac_scene_fail(reader, place, "is empty; give each body a name"));
+    TAC_TRY(tac_check_name(reader, name, place));
     json_t *other = json_object_get(reader->names, name);
     if (other != NULL)
         TAC_TRY(tac_scene_fail(reader, place, "\"%.60s\" is the name of bodies[%lld] already; names must be unique",
@@ -210,7 +211,7 @@ static enum tac_err read_body(struct tac_reader *reader, json_t *object, tac_lid
     for (int k = 0; k < 3; k++)
         moves = moves || body->velocity[k] != 0 || body->angular_velocity[k] != 0;
     if (body->fixed && moves)
-        tac_scene_warn(reader, where, "(\"%.60s\") is fixed: its velocity has no effect", body->name);
+        tac_scene_warn(reader, where, "\"%.60s\" is fixed: its velocity has no effect", body->name);
     TAC_TRY(read_mesh(reader, object, where, index));
 done:
     return err;

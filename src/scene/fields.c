@@ -24,7 +24,7 @@ enum tac_err tac_scene_fail(struct tac_reader *reader, const char *where, const 
     char place[TAC_WHERE];
     snprintf(place, sizeof place, "%s", where);
     one_line(place);
-    return tac_fail(reader->ctx, TAC_ERR_INPUT, "%s: %s%s%s", reader->file, place, place[0] ? " " : "", text);
+    return tac_fail(reader->ctx, TAC_ERR_INPUT, "%s: %s%s%s", reader->file, place, place[0] ? ": " : "", text);
 }
 
 void tac_scene_warn(struct tac_reader *reader, const char *where, const char *format, ...)
@@ -35,7 +35,7 @@ void tac_scene_warn(struct tac_reader *reader, const char *where, const char *fo
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     one_line(text);
-    tac_warn(reader->ctx, "%s: %s %s", reader->file, where, text);
+    tac_warn(reader->ctx, "%s: %s: %s", reader->file, where, text);
 }
 
 struct tac_shown tac_shown(double value)
@@ -155,6 +155,14 @@ static enum tac_err numbers(struct tac_reader *reader, const json_t *value, cons
 enum tac_err tac_vector(struct tac_reader *reader, const json_t *value, const char *where, double out[3])
 {
     return numbers(reader, value, where, 3, out);
+}
+
+enum tac_err tac_check_name(struct tac_reader *reader, const char *name, const char *where)
+{
+    for (const char *c = name; *c != '\0'; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            return tac_scene_fail(reader, where, "\"%.60s\" holds a control character; use plain text", name);
+    return TAC_OK;
 }
 
 enum tac_err tac_string(struct tac_reader *reader, const json_t *value, const char *where, const char **out)

@@ -32,7 +32,7 @@ static enum tac_err lump(struct tac_reader *reader, const struct tac_body *body,
         double a = area(scene, t);
         if (!(a > 0))
             return tac_scene_fail(reader, where,
-                                  "(\"%.60s\") has a triangle %d of no area once placed; check scale and position",
+                                  "\"%.60s\" has a triangle %d of no area once placed; check scale and position",
                                   body->name, (int)(t - body->triangle_begin));
         for (int k = 0; k < 3; k++)
             scene->mass[scene->triangle[3 * (size_t)t + (size_t)k]] += density * a / 3;
@@ -41,7 +41,7 @@ static enum tac_err lump(struct tac_reader *reader, const struct tac_body *body,
         double l = length(scene, s);
         if (!(l > 0))
             return tac_scene_fail(reader, where,
-                                  "(\"%.60s\") has a segment %d of no length once placed; check scale and position",
+                                  "\"%.60s\" has a segment %d of no length once placed; check scale and position",
                                   body->name, (int)(s - body->segment_begin));
         for (int k = 0; k < 2; k++)
             scene->mass[scene->segment[2 * (size_t)s + (size_t)k]] += density * l / 2;
@@ -56,27 +56,27 @@ static enum tac_err check_masses(struct tac_reader *reader, const struct tac_bod
     for (tac_lid i = body->vertex_begin; i < body->vertex_end; i++) {
         double mass = scene->mass[i];
         if (!isfinite(mass))
-            return tac_scene_fail(reader, where, "(\"%.60s\") has a vertex %d of infinite mass; lower its density",
+            return tac_scene_fail(reader, where, "\"%.60s\" has a vertex %d of infinite mass; lower its density",
                                   body->name, (int)(i - body->vertex_begin));
         if (mass > 0 || !scene->ever_free[i])
             continue;
         if (body->material >= 0 && density == 0)
             return tac_scene_fail(reader, where,
-                                  "(\"%.60s\") can move freely but has no mass; give materials.%.60s a density, or the "
+                                  "\"%.60s\" can move freely but has no mass; give materials.%.60s a density, or the "
                                   "body a mass",
                                   body->name, scene->material[body->material].name);
         if (density > 0 && !body->has_elements)
             return tac_scene_fail(
                 reader, where,
-                "(\"%.60s\") can move freely but has no mass: density acts on triangles and segments, and "
+                "\"%.60s\" can move freely but has no mass: density acts on triangles and segments, and "
                 "its mesh has neither; give the body a mass per vertex",
                 body->name);
         if (density > 0)
-            return tac_scene_fail(reader, where, "(\"%.60s\") has a vertex %d of mass 0; raise its density or size",
+            return tac_scene_fail(reader, where, "\"%.60s\" has a vertex %d of mass 0; raise its density or size",
                                   body->name, (int)(i - body->vertex_begin));
         return tac_scene_fail(
             reader, where,
-            "(\"%.60s\") can move freely but has no mass; give it a mass, or a material with a density, "
+            "\"%.60s\" can move freely but has no mass; give it a mass, or a material with a density, "
             "or \"fixed\": true",
             body->name);
     }
@@ -162,7 +162,7 @@ enum tac_err tac_scene_velocities(struct tac_reader *reader)
                 v[k] = body->velocity[k] + turning[k] + thermal[k];
                 if (!(fabs(v[k]) <= TAC_FARTHEST))
                     TAC_TRY(tac_scene_fail(reader, where,
-                                           "(\"%.60s\") starts its vertex %d at %g m/s; speeds must stay "
+                                           "\"%.60s\" starts its vertex %d at %g m/s; speeds must stay "
                                            "within %g m/s",
                                            body->name, (int)(i - body->vertex_begin), v[k], TAC_FARTHEST));
             }
@@ -188,7 +188,7 @@ static enum tac_err check_manifold(struct tac_reader *reader)
         tac_where_index(where, "bodies", (size_t)b);
         return tac_scene_fail(
             reader, where,
-            "(\"%.60s\") bends, but its edge between vertices %d and %d at (%g, %g, %g) has %d triangles; "
+            "\"%.60s\" bends, but its edge between vertices %d and %d at (%g, %g, %g) has %d triangles; "
             "split the mesh there or leave out materials.%.60s.bend",
             body->name, (int)(edge[0] - body->vertex_begin), (int)(edge[1] - body->vertex_begin), x[0], x[1], x[2],
             (int)topology->edge_valence[e], scene->material[body->material].name);
@@ -216,17 +216,17 @@ enum tac_err tac_scene_check_elements(struct tac_reader *reader)
             continue;
         if (material->bend && !hinged[b])
             tac_scene_warn(reader, where,
-                           "(\"%.60s\") has no two triangles at one edge: \"bend\" of its material \"%.60s\" has "
+                           "\"%.60s\" has no two triangles at one edge: \"bend\" of its material \"%.60s\" has "
                            "no effect",
                            body->name, material->name);
         if (material->stretch_model == TAC_STRETCH_CST && segments)
             tac_scene_warn(reader, where,
-                           "(\"%.60s\") has segments: the stretch model \"cst\" of its material \"%.60s\" acts on "
+                           "\"%.60s\" has segments: the stretch model \"cst\" of its material \"%.60s\" acts on "
                            "triangles only",
                            body->name, material->name);
         else if (material->stretch_model != TAC_STRETCH_NONE && !segments && !triangles)
             tac_scene_warn(reader, where,
-                           "(\"%.60s\") has neither triangles nor segments: \"stretch\" of its material \"%.60s\" "
+                           "\"%.60s\" has neither triangles nor segments: \"stretch\" of its material \"%.60s\" "
                            "has no effect",
                            body->name, material->name);
     }

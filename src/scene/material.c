@@ -101,6 +101,9 @@ static enum tac_err read_material(struct tac_reader *reader, json_t *object, con
     char where[TAC_WHERE], place[TAC_WHERE];
     enum tac_err err = TAC_OK;
     tac_where(where, "materials", name);
+    if (name[0] == '\0')
+        TAC_TRY(tac_scene_fail(reader, where, "has an empty name; give each material a name"));
+    TAC_TRY(tac_check_name(reader, name, "materials:"));
     TAC_TRY(tac_copy(reader->ctx, name, &material->name));
     TAC_TRY(tac_fields_read(reader, object, where, material_fields, COUNT(material_fields), material));
     json_t *stretch = json_object_get(object, "stretch"), *bend = json_object_get(object, "bend");

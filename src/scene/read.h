@@ -85,6 +85,8 @@ enum tac_err tac_integer(struct tac_reader *reader, const json_t *value, const c
                          int64_t *out);
 enum tac_err tac_vector(struct tac_reader *reader, const json_t *value, const char *where, double out[3]);
 enum tac_err tac_string(struct tac_reader *reader, const json_t *value, const char *where, const char **out);
+/* Names go to terminals, files and other programs: no control characters. */
+enum tac_err tac_check_name(struct tac_reader *reader, const char *name, const char *where);
 enum tac_err tac_copy(struct tac_ctx *ctx, const char *text, char **out);
 
 /* The parts, in the order they run. */

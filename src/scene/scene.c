@@ -253,6 +253,7 @@ static enum tac_err read_head(struct tac_reader *reader, json_t *root)
     json_t *name = json_object_get(root, "name");
     if (name != NULL)
         TAC_TRY(tac_string(reader, name, "name", &text));
+    TAC_TRY(tac_check_name(reader, text, "name"));
     TAC_TRY(tac_copy(reader->ctx, text, &scene->name));
     reader->leaves_plane = scene->gravity[2] != 0;
 done:

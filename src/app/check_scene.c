@@ -1,0 +1,343 @@
+/* check_scene.c: the scene's part of `tactus check`: what was read, in numbers. */
+#include "check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a body or the whole scene has. */
+struct tally {
+    tac_lid free, released, scripted, fixed; /* released: both scripted and, at other times, free; counted in free */
+    double mass;                             /* kg, of vertices that are ever free */
+    double low[3], high[3];                  /* bounding box, m */
+};
+
+static struct tally tally(const struct tac_scene *scene, const uint8_t *moved, tac_lid begin, tac_lid end)
+{
+    struct tally t = {.low = {INFINITY, INFINITY, INFINITY}, .high = {-INFINITY, -INFINITY, -INFINITY}};
+    for (tac_lid i = begin; i < end; i++) {
+        if (scene->ever_free[i]) {
+            t.free++;
+            t.released += moved[i];
+            t.mass += scene->mass[i];
+        } else if (moved[i]) {
+            t.scripted++;
+        } else {
+            t.fixed++;
+        }
+        for (int k = 0; k < 3; k++) {
+            t.low[k] = fmin(t.low[k], scene->x[3 * (size_t)i + (size_t)k]);
+            t.high[k] = fmax(t.high[k], scene->x[3 * (size_t)i + (size_t)k]);
+        }
+    }
+    return t;
+}
+
+/* Frames 0, 1, ... up to the first at the end. */
+static int64_t frame_count(const struct tac_scene *scene)
+{
+    int64_t low = 0, high = 1;
+    while (tac_scene_frame_time(scene, high) < scene->t_end)
+        high *= 2; /* frames lie at least 2^16 quanta apart, so this ends below 2^38 */
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (tac_scene_frame_time(scene, middle) < scene->t_end)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high + 1;
+}
+
+/* Kinds of pairs that the scene's elements can form. */
+static json_t *pair_kinds(const struct tac_scene *scene, tac_lid free)
+{
+    json_t *kinds = json_array();
+    bool particles = false;
+    for (tac_lid b = 0; b < scene->body_count; b++)
+        particles = particles || !scene->body[b].has_elements;
+    if (scene->contact.thickness == 0 || free == 0)
+        return kinds;
+    if (scene->triangle_count > 0)
+        json_array_append_new(kinds, json_string("vertex-triangle"));
+    if (!scene->two_d && scene->topology->edge_count > 0)
+        json_array_append_new(kinds, json_string("edge-edge"));
+    if (scene->segment_count > 0)
+        json_array_append_new(kinds, json_string("vertex-segment"));
+    if (particles || (!scene->two_d && scene->segment_count > 0))
+        json_array_append_new(kinds, json_string("vertex-vertex"));
+    return kinds;
+}
+
+static json_t *vector(const double v[3])
+{
+    return json_pack("[f, f, f]", v[0], v[1], v[2]);
+}
+
+/* json has no infinity: a sum that left the range is null. */
+static json_t *number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *describe_material(const struct tac_material *m)
+{
+    json_t *object = json_pack("{s:s}", "name", m->name);
+    if (m->density > 0)
+        json_object_set_new(object, "density", json_real(m->density));
+    if (m->stretch_model == TAC_STRETCH_CST)
+        json_object_set_new(
+            object, "stretch",
+            json_pack("{s:s, s:f, s:f}", "model", "cst", "stiffness", m->stretch_stiffness, "poisson", m->poisson));
+    if (m->stretch_model == TAC_STRETCH_SPRING)
+        json_object_set_new(object, "stretch",
+                            json_pack("{s:s, s:f}", "model", "spring", "stiffness", m->stretch_stiffness));
+    if (m->bend)
+        json_object_set_new(object, "bend",
+                            json_pack("{s:s, s:f, s:s}", "model", "hinge", "stiffness", m->bend_stiffness, "rest",
+                                      m->rest_flat ? "flat" : "mesh"));
+    return object;
+}
+
+static json_t *describe_body(const struct tac_scene *scene, const struct tac_body *body, const struct tally *t)
+{
+    json_t *object = json_pack(
+        "{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:[o, o], s:f, s:b, s:b}", "name", body->name, "vertices",
+        (int)(body->vertex_end - body->vertex_begin), "triangles", (int)(body->triangle_end - body->triangle_begin),
+        "segments", (int)(body->segment_end - body->segment_begin), "free", (int)t->free, "scripted",
+        (int)(t->scripted + t->released), "fixed_vertices", (int)t->fixed, "mass", number(t->mass), "box",
+        vector(t->low), vector(t->high), "radius", body->radius, "fixed", body->fixed, "self", body->self_contact);
+    if (object != NULL && body->material >= 0)
+        json_object_set_new(object, "material", json_string(scene->material[body->material].name));
+    return object;
+}
+
+static json_t *describe_motion(const struct tac_scene *scene, const struct tac_motion *m)
+{
+    const struct tac_body *body = &scene->body[scene->vertex_body[m->vertex[0]]];
+    return json_pack("{s:s, s:s, s:i, s:i, s:f, s:f, s:b}", "body", body->name, "kind", m->degrees ? "rotate" : "path",
+                     "vertices", (int)m->vertex_count, "knots", (int)m->knot_count, "first", m->knot_t_s[0], "last",
+                     m->knot_t_s[m->knot_count - 1], "release", m->release);
+}
+
+static json_t *describe_contact(const struct tac_scene *scene, tac_lid free)
+{
+    json_t *ignore = json_array();
+    for (tac_lid i = 0; i < scene->contact.ignore_count; i++)
+        json_array_append_new(ignore, json_pack("[s, s]", scene->body[scene->contact.ignore[2 * (size_t)i]].name,
+                                                scene->body[scene->contact.ignore[2 * (size_t)i + 1]].name));
+    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:o}", "thickness", scene->contact.thickness, "stiffness",
+                     scene->contact.stiffness, "restitution", scene->contact.restitution, "friction",
+                     scene->contact.friction, "thickness_exponent", scene->contact.thickness_exponent,
+                     "stiffness_exponent", scene->contact.stiffness_exponent, "pairs", pair_kinds(scene, free),
+                     "ignore", ignore);
+}
+
+static const char *discovery_name(enum tac_discovery_mode mode)
+{
+    return mode == TAC_DISCOVER_SPECULATE ? "speculate" : mode == TAC_DISCOVER_KDS ? "kds" : "all-pairs";
+}
+
+/* The report's parts about the whole scene. */
+static void describe_whole(const struct tac_scene *scene, const struct tally *t, json_t *report)
+{
+    json_t *path = json_string(scene->path); /* NULL if it is not UTF-8 */
+    json_object_set_new(report, "scene", path != NULL ? path : json_null());
+    json_object_set_new(report, "name", json_string(scene->name));
+    json_object_set_new(report, "sha256", json_string(scene->sha256));
+    json_object_set_new(report, "dimensions", json_integer(scene->two_d ? 2 : 3));
+    json_object_set_new(report, "degrees_of_freedom", json_integer((scene->two_d ? 2 : 3) * (json_int_t)t->free));
+    json_object_set_new(report, "vertices",
+                        json_pack("{s:i, s:i, s:i, s:i}", "all", (int)scene->vertex_count, "free", (int)t->free,
+                                  "scripted", (int)(t->scripted + t->released), "fixed", (int)t->fixed));
+    json_object_set_new(report, "triangles", json_integer(scene->triangle_count));
+    json_object_set_new(report, "segments", json_integer(scene->segment_count));
+    json_object_set_new(report, "edges", json_integer(scene->topology->edge_count));
+    json_object_set_new(report, "hinges", json_integer(scene->topology->hinge_count));
+    json_object_set_new(report, "mass", number(t->mass));
+    json_object_set_new(report, "box", json_pack("[o, o]", vector(t->low), vector(t->high)));
+    json_object_set_new(report, "time",
+                        json_pack("{s:f, s:f, s:I, s:f}", "end", scene->end_s, "frame", scene->frame_s, "frames",
+                                  (json_int_t)frame_count(scene), "quantum_s", scene->quantum_s));
+    json_object_set_new(report, "gravity", vector(scene->gravity));
+    json_object_set_new(report, "contact", describe_contact(scene, t->free));
+    json_object_set_new(report, "clocks",
+                        json_pack("{s:s}", "mode", scene->clocks.mode == TAC_CLOCKS_NESTED ? "nested" : "free"));
+    json_object_set_new(report, "discovery", json_pack("{s:s}", "mode", discovery_name(scene->discovery.mode)));
+}
+
+/* Text: written from the report, so that the two tell the same. */
+
+static double real(const json_t *object, const char *key)
+{
+    json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static long long count(const json_t *object, const char *key)
+{
+    return (long long)json_integer_value(json_object_get(object, key));
+}
+
+static const char *word(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+static void print_vector(FILE *text, const json_t *v)
+{
+    fprintf(text, "(%g, %g, %g)", json_number_value(json_array_get(v, 0)), json_number_value(json_array_get(v, 1)),
+            json_number_value(json_array_get(v, 2)));
+}
+
+static void print_box(FILE *text, const json_t *box)
+{
+    print_vector(text, json_array_get(box, 0));
+    fputs(" to ", text);
+    print_vector(text, json_array_get(box, 1));
+}
+
+static void print_contact(FILE *text, const json_t *contact)
+{
+    size_t i;
+    json_t *item;
+    if (real(contact, "thickness") == 0) {
+        fputs("contact    none: contact.thickness is 0\n", text);
+        return;
+    }
+    fprintf(text, "contact    thickness %g m, stiffness %g N/m, restitution %g, friction %g\n",
+            real(contact, "thickness"), real(contact, "stiffness"), real(contact, "restitution"),
+            real(contact, "friction"));
+    fputs("pairs      ", text);
+    json_array_foreach(json_object_get(contact, "pairs"), i, item)
+    {
+        fprintf(text, "%s%s", i ? ", " : "", json_string_value(item));
+    }
+    fputs(json_array_size(json_object_get(contact, "pairs")) ? "\n" : "none: nothing can move\n", text);
+    json_array_foreach(json_object_get(contact, "ignore"), i, item)
+    {
+        fprintf(text, "ignored    \"%s\" and \"%s\" may pass through each other\n",
+                json_string_value(json_array_get(item, 0)), json_string_value(json_array_get(item, 1)));
+    }
+}
+
+static void print_materials(FILE *text, const json_t *materials)
+{
+    size_t i;
+    json_t *m;
+    json_array_foreach(materials, i, m)
+    {
+        json_t *stretch = json_object_get(m, "stretch"), *bend = json_object_get(m, "bend");
+        fprintf(text, "material   \"%s\": ", word(m, "name"));
+        if (json_object_get(m, "density"))
+            fprintf(text, "density %g", real(m, "density"));
+        else
+            fputs("no density", text);
+        if (stretch != NULL)
+            fprintf(text, ", stretch %s %g %s", word(stretch, "model"), real(stretch, "stiffness"),
+                    strcmp(word(stretch, "model"), "cst") == 0 ? "N/m" : "N");
+        if (json_object_get(stretch, "poisson"))
+            fprintf(text, " poisson %g", real(stretch, "poisson"));
+        if (bend != NULL)
+            fprintf(text, ", bend %s %g N m rest %s", word(bend, "model"), real(bend, "stiffness"), word(bend, "rest"));
+        fputs("\n", text);
+    }
+}
+
+static void print_bodies(FILE *text, const json_t *bodies)
+{
+    size_t i;
+    json_t *b;
+    json_array_foreach(bodies, i, b)
+    {
+        fprintf(text, "body       \"%s\": %lld vertices, %lld triangles, %lld segments", word(b, "name"),
+                count(b, "vertices"), count(b, "triangles"), count(b, "segments"));
+        if (json_object_get(b, "material"))
+            fprintf(text, ", material \"%s\"", word(b, "material"));
+        if (real(b, "radius") > 0)
+            fprintf(text, ", radius %g m", real(b, "radius"));
+        if (count(b, "free") > 0)
+            fprintf(text, ", mass %g kg", real(b, "mass"));
+        if (json_is_true(json_object_get(b, "fixed")))
+            fputs(", fixed", text);
+        if (count(b, "scripted") > 0)
+            fprintf(text, ", %lld scripted", count(b, "scripted"));
+        if (json_is_false(json_object_get(b, "self")))
+            fputs(", no contact with itself", text);
+        fputs("\n           ", text);
+        print_box(text, json_object_get(b, "box"));
+        fputs(" m\n", text);
+    }
+}
+
+static void print_motions(FILE *text, const json_t *motions)
+{
+    size_t i;
+    json_t *m;
+    json_array_foreach(motions, i, m)
+    {
+        fprintf(text, "motion     %s of %lld vertices of \"%s\", %lld knots from %g to %g s%s\n", word(m, "kind"),
+                count(m, "vertices"), word(m, "body"), count(m, "knots"), real(m, "first"), real(m, "last"),
+                json_is_true(json_object_get(m, "release")) ? ", free outside them" : "");
+    }
+}
+
+static void print_report(FILE *text, const char *path, const json_t *report)
+{
+    const json_t *time = json_object_get(report, "time"), *vertices = json_object_get(report, "vertices");
+    fprintf(text, "scene      %s", path);
+    if (word(report, "name")[0])
+        fprintf(text, ": \"%s\"", word(report, "name"));
+    fprintf(text, "\nsha256     %s\n", word(report, "sha256"));
+    fprintf(text, "time       end %g s, %lld frames every %g s, quantum %g s\n", real(time, "end"),
+            count(time, "frames"), real(time, "frame"), real(time, "quantum_s"));
+    fprintf(text, "space      %lldD, ", count(report, "dimensions"));
+    print_box(text, json_object_get(report, "box"));
+    fputs(" m, gravity ", text);
+    print_vector(text, json_object_get(report, "gravity"));
+    fprintf(text, " m/s^2\nmesh       %lld vertices, %lld triangles, %lld segments, %lld edges, %lld hinges\n",
+            count(vertices, "all"), count(report, "triangles"), count(report, "segments"), count(report, "edges"),
+            count(report, "hinges"));
+    fprintf(text, "freedom    %lld degrees: %lld vertices free, %lld scripted, %lld fixed; mass %g kg\n",
+            count(report, "degrees_of_freedom"), count(vertices, "free"), count(vertices, "scripted"),
+            count(vertices, "fixed"), real(report, "mass"));
+    print_contact(text, json_object_get(report, "contact"));
+    fprintf(text, "clocks     %s; discovery %s\n", word(json_object_get(report, "clocks"), "mode"),
+            word(json_object_get(report, "discovery"), "mode"));
+    print_materials(text, json_object_get(report, "materials"));
+    print_bodies(text, json_object_get(report, "bodies"));
+    print_motions(text, json_object_get(report, "motions"));
+}
+
+enum tac_err tac_check_describe(struct tac_ctx *ctx, const struct tac_scene *scene, json_t *report, FILE *text)
+{
+    enum tac_err err = TAC_OK;
+    uint8_t *moved = NULL;
+    TAC_TRY(tac_alloc(ctx, (size_t)scene->vertex_count, 1, &moved));
+    for (tac_lid m = 0; m < scene->motion_count; m++)
+        for (tac_lid k = 0; k < scene->motion[m].vertex_count; k++)
+            moved[scene->motion[m].vertex[k]] = 1;
+    struct tally whole = tally(scene, moved, 0, scene->vertex_count);
+    describe_whole(scene, &whole, report);
+    json_t *list = json_array();
+    json_object_set_new(report, "materials", list);
+    for (tac_lid i = 0; i < scene->material_count; i++)
+        json_array_append_new(list, describe_material(&scene->material[i]));
+    json_object_set_new(report, "bodies", list = json_array());
+    for (tac_lid i = 0; i < scene->body_count; i++) {
+        const struct tac_body *body = &scene->body[i];
+        struct tally t = tally(scene, moved, body->vertex_begin, body->vertex_end);
+        json_array_append_new(list, describe_body(scene, body, &t));
+    }
+    json_object_set_new(report, "motions", list = json_array());
+    for (tac_lid i = 0; i < scene->motion_count; i++)
+        json_array_append_new(list, describe_motion(scene, &scene->motion[i]));
+    if (json_array_size(json_object_get(report, "bodies")) != (size_t)scene->body_count)
+        TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "out of memory while describing %s", scene->path));
+    if (text != NULL)
+        print_report(text, scene->path, report);
+done:
+    free(moved);
+    return err;
+}

@@ -1,0 +1,61 @@
+/* cmd_check.c: `tactus check SCENE`: validates a scene and describes it; nothing is run. */
+#include "app.h"
+#include "check.h"
+
+#include <stdlib.h>
+
+static const char usage[] = "SCENE [-o DIR] [--set path=value ...] [--json]";
+static const char about[] =
+    "Reads a scene as 'tactus run' would, refuses what cannot be run, and tells what is in it.\n"
+    "Exit code 0: the scene is sound; 2: it is not, and the sentence on stderr says why.";
+
+static enum tac_err check(struct tac_ctx *ctx, const char *path, const struct tac_strings *set, const char *dir,
+                          bool as_json)
+{
+    struct tac_scene *scene = NULL;
+    json_t *report = json_object();
+    FILE *text = as_json || ctx->rank != 0 ? NULL : stdout;
+    enum tac_err err = TAC_OK;
+    TAC_TRY(tac_scene_read(ctx, path, set->item, set->count, &scene));
+    TAC_TRY(tac_check_describe(ctx, scene, report, text));
+    /* ENGINE: periods, the table of layers, the estimate of the energy defect and overlaps (DIR/overlaps.obj) are
+     * reported here: keys into `report`, lines on `text` unless it is NULL. */
+    (void)dir;
+    if (as_json && ctx->rank == 0) {
+        json_object_set_new(report, "warnings", json_integer(ctx->warnings));
+        if (json_dumpf(report, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) != 0)
+            TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "the report cannot be written to standard output; check the disk"));
+        putchar('\n');
+    }
+done:
+    json_decref(report);
+    tac_scene_destroy(&scene);
+    return err;
+}
+
+enum tac_err tac_cmd_check(struct tac_ctx *ctx, int argc, char **argv)
+{
+    const char *scene = NULL, *dir = NULL;
+    struct tac_strings set = {NULL, 0};
+    bool json = false, help = false;
+    int count = 0;
+    const struct tac_option option[] = {
+        {"-o", TAC_OPTION_STRING, &dir, "DIR", "folder for overlaps.obj, written when surfaces overlap"},
+        {"--set", TAC_OPTION_LIST, &set, "path=value", "change a key of the scene, e.g. contact.restitution=0.5"},
+        {"--json", TAC_OPTION_FLAG, &json, NULL, "print the report as JSON"},
+    };
+    const size_t options = sizeof option / sizeof option[0];
+    enum tac_err err = TAC_OK;
+    TAC_TRY(tac_options_parse(ctx, "check", argc, argv, option, options, &scene, 1, &count, &help));
+    if (help) {
+        if (ctx->rank == 0)
+            tac_options_help("check", usage, about, option, options);
+    } else if (count < 1) {
+        err = tac_fail(ctx, TAC_ERR_INPUT, "tactus check needs a scene: tactus check %s", usage);
+    } else {
+        err = check(ctx, scene, &set, dir, json);
+    }
+done:
+    free(set.item);
+    return err;
+}
