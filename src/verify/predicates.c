@@ -180,8 +180,9 @@ int tac_orient3d(const double a[3], const double b[3], const double c[3], const 
         w[k] = d[k] - a[k];
         if (u[k] == 0.0 && v[k] == 0.0 && w[k] == 0.0)
             return 0; /* differences are zero only when they are: a plane along two axes */
-        double most = fmax(fmax(fabs(u[k]), fabs(v[k])), fabs(w[k]));
-        largest = fmax(largest, most);
+        largest = fabs(u[k]) > largest ? fabs(u[k]) : largest;
+        largest = fabs(v[k]) > largest ? fabs(v[k]) : largest;
+        largest = fabs(w[k]) > largest ? fabs(w[k]) : largest;
     }
     for (int k = 0; k < 3; k++) {
         int i = (k + 1) % 3, j = (k + 2) % 3;

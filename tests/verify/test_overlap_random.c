@@ -49,6 +49,8 @@ static void random_body(struct tac_scene *scene, int kind, bool flat, bool fine)
             segment[segments][0] = i;
             segment[segments++][1] = i + 1;
         }
+    if (kind != 2) /* a mesh with elements has no other vertices */
+        vertices = kind == 0 ? triangle[triangles - 1][2] + 1 : segment[segments - 1][1] + 1;
     struct tac_body *body = build_body(scene, name, dice(4) > 0, dice(2) ? (double)dice(4) / 4 : 0, NULL, x, vertices,
                                        triangle, triangles, segment, segments);
     body->self_contact = dice(4) > 0;
@@ -171,7 +173,8 @@ int main(int argc, char **argv)
         CHECK(tac_overlap_find(&ctx, scene, &found) == TAC_OK, "%s", ctx.error);
         for (size_t i = 1; i < found->count; i++)
             CHECK(found->overlap[i - 1].gap <= found->overlap[i].gap);
-        qsort(found->overlap, found->count, sizeof *found->overlap, compare);
+        if (found->count > 0)
+            qsort(found->overlap, found->count, sizeof *found->overlap, compare);
         for (size_t i = 1; i < found->count; i++)
             CHECK(compare(&found->overlap[i - 1], &found->overlap[i]) != 0, "listed twice");
         int before[6], after = 0;
