@@ -42,9 +42,10 @@ static inline int tac_pair_vertices(enum tac_pair_type type)
     return count[type];
 }
 
+/* Also makes 0 of a NaN: 0/0 of an edge that has collapsed to a point. */
 static inline double tac_clamp01(double s)
 {
-    return s < 0 ? 0 : s > 1 ? 1 : s;
+    return s > 0 ? s < 1 ? s : 1 : 0;
 }
 
 static inline void tac_near_finish(const double r[3], struct tac_near *near)
@@ -55,6 +56,10 @@ static inline void tac_near_finish(const double r[3], struct tac_near *near)
     near->n[1] = r[1] * inverse;
     near->n[2] = r[2] * inverse;
 }
+
+/* Triangles less than 1e-4 high for their length, down to collapsed ones: there the tests below decide by rounding
+ * errors. Slower: tries each edge and the interior. */
+void tac_near_sliver(const double x[4][3], struct tac_near *near);
 
 /* x (4,3): p, a, b, c.  Regions as in any text on collision detection, tests by triple products. */
 static inline void tac_near_vertex_triangle(const double x[4][3], struct tac_near *near)
@@ -80,6 +85,11 @@ static inline void tac_near_vertex_triangle(const double x[4][3], struct tac_nea
         goto done;
     }
     tac_cross(n, ab, ac);
+    double nn = tac_dot(n, n), ll = tac_dot(ab, ab) + tac_dot(ac, ac), shape = 1e-8 * ll * ll;
+    if (!(nn > shape)) {
+        tac_near_sliver(x, near);
+        return;
+    }
     tac_cross(s, ab, ap);
     double vc = tac_dot(n, s);
     if (vc <= 0 && d1 >= 0 && d3 <= 0) {
@@ -102,6 +112,18 @@ static inline void tac_near_vertex_triangle(const double x[4][3], struct tac_nea
     double inverse = 1 / (va + vb + vc);
     v = vb * inverse;
     w = vc * inverse;
+    if (nn < 3e6 * shape) { /* a height under a tenth: the foot is off by eps times the inverse; once more from there */
+        for (int k = 0; k < 3; k++)
+            r[k] = ap[k] - (v * ab[k] + w * ac[k]);
+        tac_cross(s, r, ac);
+        v += tac_dot(n, s) / nn;
+        tac_cross(s, ab, r);
+        w += tac_dot(n, s) / nn;
+        if (!(v >= 0 && w >= 0 && v + w <= 1)) {
+            tac_near_sliver(x, near);
+            return;
+        }
+    }
 done:
     for (int k = 0; k < 3; k++)
         r[k] = ap[k] - (v * ab[k] + w * ac[k]);
