@@ -142,11 +142,17 @@ static inline dd reference_point_triangle2(const double x[4][3])
     dd_cross(n, ab, ac);
     dd nn = dd_dot(n, n);
     if (nn.hi > 0) {
-        dd_cross(m, ac, pa);
-        dd v = dd_div(dd_dot(m, n), nn);
-        dd_cross(m, pa, ab);
-        dd w = dd_div(dd_dot(m, n), nn);
-        if (v.hi > 0 && w.hi > 0 && dd_add(v, w).hi < 1) /* on the edge the edges' own candidates serve */
+        dd v = dd_of(0), w = dd_of(0);
+        for (int pass = 0; pass < 2; pass++) { /* again from the residual: slivers 1e-16 high */
+            dd r[3];
+            for (int k = 0; k < 3; k++)
+                r[k] = dd_add(pa[k], dd_add(dd_mul(v, ab[k]), dd_mul(w, ac[k])));
+            dd_cross(m, ac, r);
+            v = dd_add(v, dd_div(dd_dot(m, n), nn));
+            dd_cross(m, r, ab);
+            w = dd_add(w, dd_div(dd_dot(m, n), nn));
+        }
+        if (v.hi > 0 && w.hi > 0 && dd_less(dd_add(v, w), dd_of(1))) /* on the edge the edges' own candidates serve */
             dd_keep_least(&least, dd_reach(pa, v, ab, w, ac));
     }
     return least;
@@ -165,10 +171,18 @@ static inline dd reference_edge_edge2(const double x[4][3])
     dd_cross(n, u, v);
     dd nn = dd_dot(n, n);
     if (nn.hi > 0) {
-        dd_cross(m, v, r);
-        dd s = dd_clamp01(dd_div(dd_dot(m, n), nn));
-        dd_cross(m, u, r);
-        dd t = dd_clamp01(dd_div(dd_dot(m, n), nn));
+        dd s = dd_of(0), t = dd_of(0);
+        for (int pass = 0; pass < 2; pass++) {
+            dd q[3];
+            for (int k = 0; k < 3; k++)
+                q[k] = dd_add(r[k], dd_sub(dd_mul(s, u[k]), dd_mul(t, v[k])));
+            dd_cross(m, v, q);
+            s = dd_add(s, dd_div(dd_dot(m, n), nn));
+            dd_cross(m, u, q);
+            t = dd_add(t, dd_div(dd_dot(m, n), nn));
+        }
+        s = dd_clamp01(s);
+        t = dd_clamp01(t);
         dd_keep_least(&least, dd_reach(r, s, u, dd_neg(t), v));
     }
     return least;

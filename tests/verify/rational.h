@@ -105,6 +105,8 @@ static inline rational exact_vv(struct vec x, struct vec a)
 static inline rational exact_ve(struct vec x, struct vec a, struct vec b)
 {
     struct vec e = v_sub(b, a);
+    if (mpq_sgn(v_dot(e, e)) == 0)
+        return exact_vv(x, a);
     rational t = q_div(v_dot(v_sub(x, a), e), v_dot(e, e));
     if (mpq_sgn(t) <= 0)
         return exact_vv(x, a);
