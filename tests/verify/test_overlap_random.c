@@ -152,11 +152,9 @@ static void check_all(const struct tac_scene *scene, const struct tac_overlaps *
     }
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-    MPI_Init(&argc, &argv);
-    struct tac_ctx ctx;
-    tac_ctx_init(&ctx, MPI_COMM_WORLD);
+    struct tac_ctx ctx = {.size = 1}; /* a rank alone needs no MPI */
     size_t listed = 0, checked = 0;
     for (int round = 0; round < 120; round++) {
         struct tac_scene *scene = build_scene();
@@ -192,6 +190,5 @@ int main(int argc, char **argv)
         CHECK(seen[k] > 20, "kind %d hardly occurs", k);
     printf("%zu scenes, %zu overlaps\n", checked, listed);
     rational_free();
-    MPI_Finalize();
     return check_result();
 }
