@@ -27,6 +27,8 @@ void tac_accum_add(struct tac_accum *a, double value);
 void tac_accum_carry(struct tac_accum *a);
 /* a += b, exactly. */
 void tac_accum_merge(struct tac_accum *a, const struct tac_accum *b);
+/* a -= b, exactly. */
+void tac_accum_subtract(struct tac_accum *a, const struct tac_accum *b);
 /* The sum rounded once (round half even; underflow to subnormals). Does not change the sum. */
 double tac_accum_value(const struct tac_accum *a);
 

@@ -121,3 +121,11 @@ double tac_accum_value(const struct tac_accum *a)
     }
     return sign * ldexp((double)mantissa, lowest - LOWEST);
 }
+
+void tac_accum_subtract(struct tac_accum *a, const struct tac_accum *b)
+{
+    struct tac_accum minus = *b;
+    for (int i = 0; i < TAC_ACCUM_LIMBS; i++)
+        minus.limb[i] = -minus.limb[i];
+    tac_accum_merge(a, &minus);
+}

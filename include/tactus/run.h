@@ -1,0 +1,24 @@
+/* tactus/run.h: a whole run: from a scene to a run folder.
+ *
+ *     struct tac_run_options options = {.dir = "drop.run"};
+ *     TAC_TRY(tac_run(ctx, scene, &options));
+ */
+#ifndef TACTUS_RUN_H
+#define TACTUS_RUN_H
+
+#include <tactus/base.h>
+#include <tactus/scene.h>
+
+struct tac_run_options {
+    const char *dir; /* run folder; made */
+    bool overwrite;  /* replace an old run there */
+    int argc;        /* for run.json: how it was called; may be 0 */
+    char **argv;
+};
+
+/* Collective. Refuses scenes that start with overlaps; runs to scene->t_end; writes frames, energies, status and run.json (docs/run-folder.md).
+ * TAC_ERR_INPUT: nothing was run; TAC_ERR_RUN: it failed or was stopped by a signal, with what was committed
+ * written. */
+enum tac_err tac_run(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_run_options *options);
+
+#endif

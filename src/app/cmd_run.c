@@ -1,0 +1,114 @@
+/* cmd_run.c: `tactus run SCENE`: runs a scene into a run folder. */
+#include "app.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tactus/run.h>
+
+static const char usage[] = "SCENE [-o DIR] [--overwrite] [--until T] [--discover MODE] [--set path=value ...] [--quiet]";
+static const char about[] = "Runs a scene and writes a run folder: frames.h5 and frames.xdmf (open the latter in ParaView), energy.csv,\n"
+                            "run.json, scene.json, status.json.  Progress goes to stderr.\n"
+                            "Exit code 0: it ran to its end; 2: the scene or the command line is wrong, nothing was run;\n"
+                            "3: it failed while running, and the sentence on stderr says where.";
+
+/* <stem of the scene's file>.run in the current folder. */
+static enum tac_err default_folder(struct tac_ctx *ctx, const char *scene, char **out)
+{
+    const char *base = strrchr(scene, '/');
+    base = base ? base + 1 : scene;
+    const char *dot = strrchr(base, '.');
+    size_t stem = dot && dot != base ? (size_t)(dot - base) : strlen(base);
+    enum tac_err err = tac_alloc(ctx, stem + 5, 1, out);
+    if (err == TAC_OK) {
+        memcpy(*out, base, stem);
+        memcpy(*out + stem, ".run", 5);
+    }
+    return err;
+}
+
+static enum tac_err add_setting(struct tac_ctx *ctx, struct tac_strings *set, const char *text)
+{
+    const char **item = realloc(set->item, ((size_t)set->count + 1) * sizeof *item);
+    if (item == NULL)
+        return tac_fail(ctx, TAC_ERR_RUN, "out of memory while reading the command line");
+    set->item = item;
+    set->item[set->count++] = text;
+    return TAC_OK;
+}
+
+struct arguments {
+    const char *scene, *dir, *discover, *restart, *wall_limit;
+    double until;
+    bool overwrite, record, quiet, help;
+    struct tac_strings set;
+};
+
+static enum tac_err refuse_later(struct tac_ctx *ctx, const struct arguments *a)
+{
+    const char *name = a->restart      ? "--restart"
+                       : a->wall_limit ? "--wall-limit"
+                       : a->record     ? "--record"
+                                       : NULL;
+    if (name == NULL)
+        return TAC_OK;
+    return tac_fail(ctx, TAC_ERR_INPUT, "%s is not in this version (%s): it comes in a later one; leave it out", name,
+                    tac_version());
+}
+
+static enum tac_err run(struct tac_ctx *ctx, struct arguments *a, int argc, char **argv)
+{
+    enum tac_err err;
+    struct tac_scene *scene = NULL;
+    char *folder = NULL, end[64], mode[64];
+    TAC_TRY(refuse_later(ctx, a));
+    ctx->quiet = a->quiet;
+    if (!isnan(a->until)) {
+        snprintf(end, sizeof end, "time.end=%.17g", a->until);
+        TAC_TRY(add_setting(ctx, &a->set, end));
+    }
+    if (a->discover) {
+        snprintf(mode, sizeof mode, "discovery.mode=%.40s", a->discover);
+        TAC_TRY(add_setting(ctx, &a->set, mode));
+    }
+    TAC_TRY(default_folder(ctx, a->scene, &folder));
+    TAC_TRY(tac_scene_read(ctx, a->scene, a->set.item, a->set.count, &scene));
+    const struct tac_run_options options = {a->dir ? a->dir : folder, a->overwrite, argc, argv};
+    TAC_TRY(tac_run(ctx, scene, &options));
+done:
+    tac_scene_destroy(&scene);
+    free(folder);
+    return err;
+}
+
+enum tac_err tac_cmd_run(struct tac_ctx *ctx, int argc, char **argv)
+{
+    struct arguments a = {.until = NAN};
+    int count = 0;
+    const struct tac_option option[] = {
+        {"-o", TAC_OPTION_STRING, &a.dir, "DIR", "run folder (default: <scene's name>.run in the current folder)"},
+        {"--overwrite", TAC_OPTION_FLAG, &a.overwrite, NULL, "replace a run that the folder already holds"},
+        {"--until", TAC_OPTION_NUMBER, &a.until, "T", "end at T seconds instead of the scene's time.end"},
+        {"--discover", TAC_OPTION_STRING, &a.discover, "MODE",
+         "how contacts are found: speculate (default) or all-pairs; the trajectory is the same"},
+        {"--set", TAC_OPTION_LIST, &a.set, "path=value", "change a key of the scene, e.g. contact.restitution=0.5"},
+        {"--quiet", TAC_OPTION_FLAG, &a.quiet, NULL, "no progress and no warnings"},
+        {"--restart", TAC_OPTION_STRING, &a.restart, "FILE|DIR", "go on from a checkpoint (in a later version)"},
+        {"--wall-limit", TAC_OPTION_STRING, &a.wall_limit, "HH:MM:SS", "stop in time with a checkpoint (in a later version)"},
+        {"--record", TAC_OPTION_FLAG, &a.record, NULL, "keep every breakpoint for an audit (in a later version)"},
+    };
+    const size_t options = sizeof option / sizeof option[0];
+    enum tac_err err;
+    TAC_TRY(tac_options_parse(ctx, "run", argc, argv, option, options, &a.scene, 1, &count, &a.help));
+    if (a.help) {
+        if (ctx->rank == 0)
+            tac_options_help("run", usage, about, option, options);
+    } else if (count < 1) {
+        err = tac_fail(ctx, TAC_ERR_INPUT, "tactus run needs a scene: tactus run %s", usage);
+    } else {
+        err = run(ctx, &a, argc, argv);
+    }
+done:
+    free(a.set.item);
+    return err;
+}

@@ -1,0 +1,106 @@
+/* When something is due (design 2.1): with nested clocks a count of trailing zeros, with free clocks a heap. */
+#include "events/sim.h"
+#include <stdlib.h>
+
+static void sift_down(struct tac_alarm *heap, size_t n, size_t i)
+{
+    struct tac_alarm moving = heap[i];
+    for (size_t child; (child = 2 * i + 1) < n; i = child) {
+        if (child + 1 < n && heap[child + 1].t < heap[child].t)
+            child++;
+        if (heap[child].t >= moving.t)
+            break;
+        heap[i] = heap[child];
+    }
+    heap[i] = moving;
+}
+
+static bool rung_class_empty(const struct tac_rung_class *c)
+{
+    return c->count + c->extra_count == 0;
+}
+
+enum tac_err tac_clock_start(struct tac_sim *sim)
+{
+    enum tac_err err = TAC_OK;
+    if (sim->due_rung_capacity < sim->rung_class_capacity) {
+        free(sim->due_rung);
+        sim->due_rung = NULL;
+        TAC_TRY(tac_alloc(sim->ctx, sim->rung_class_capacity, sizeof *sim->due_rung, &sim->due_rung));
+        sim->due_rung_capacity = sim->rung_class_capacity;
+    }
+    if (sim->scene->clocks.mode == TAC_CLOCKS_NESTED)
+        goto done;
+    size_t most = sim->elastic->class_count + sim->rung_class_count;
+    TAC_TRY(tac_grow(sim->ctx, &sim->heap, &sim->heap_capacity, most, sizeof *sim->heap));
+    sim->heap_count = 0;
+    for (size_t i = 0; i < sim->elastic->class_count; i++) {
+        tac_time period = sim->elastic->rate[i].period;
+        sim->heap[sim->heap_count++] = (struct tac_alarm){(sim->now / period + 1) * period, period, (int32_t)i};
+    }
+    for (size_t i = 0; i < sim->rung_class_count; i++)
+        if (!rung_class_empty(&sim->rung_class[i])) {
+            tac_time period = sim->rung_class[i].period;
+            sim->heap[sim->heap_count++] = (struct tac_alarm){(sim->now / period + 1) * period, period, ~(int32_t)i};
+        }
+    for (size_t i = sim->heap_count / 2; i-- > 0;)
+        sift_down(sim->heap, sim->heap_count, i);
+done:
+    return err;
+}
+
+static tac_time next_nested(struct tac_sim *sim, tac_time t, tac_time limit)
+{
+    tac_time shortest = sim->elastic->class_count ? sim->elastic->rate[0].period : TAC_TIME_NEVER;
+    size_t first = sim->first_rung_class;
+    while (first < sim->rung_class_count && rung_class_empty(&sim->rung_class[first]))
+        first++;
+    if (first < sim->rung_class_count && sim->rung_class[first].period < shortest)
+        shortest = sim->rung_class[first].period;
+    if (shortest == TAC_TIME_NEVER)
+        return TAC_TIME_NEVER;
+    tac_time next = (t & -shortest) + shortest;
+    if (next > limit)
+        return TAC_TIME_NEVER;
+    sim->due_elastic_count = sim->due_rung_count = 0;
+    for (size_t i = 0; i < sim->elastic->class_count && (next & (sim->elastic->rate[i].period - 1)) == 0; i++)
+        sim->due_elastic[sim->due_elastic_count++] = (int32_t)i;
+    for (size_t i = first; i < sim->rung_class_count && (next & (sim->rung_class[i].period - 1)) == 0; i++)
+        if (!rung_class_empty(&sim->rung_class[i]))
+            sim->due_rung[sim->due_rung_count++] = (int32_t)i;
+    return next;
+}
+
+static int compare_indices(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static tac_time next_free(struct tac_sim *sim, tac_time limit)
+{
+    if (sim->heap_count == 0 || sim->heap[0].t > limit)
+        return TAC_TIME_NEVER;
+    tac_time next = sim->heap[0].t;
+    sim->due_elastic_count = sim->due_rung_count = 0;
+    while (sim->heap[0].t == next) {
+        int32_t index = sim->heap[0].index;
+        if (index >= 0)
+            sim->due_elastic[sim->due_elastic_count++] = index;
+        else
+            sim->due_rung[sim->due_rung_count++] = ~index;
+        sim->heap[0].t += sim->heap[0].period;
+        sift_down(sim->heap, sim->heap_count, 0);
+    }
+    /* Classes are numbered by period, so ascending index is the order of the force key. */
+    if (sim->due_elastic_count > 1)
+        qsort(sim->due_elastic, sim->due_elastic_count, sizeof *sim->due_elastic, compare_indices);
+    if (sim->due_rung_count > 1)
+        qsort(sim->due_rung, sim->due_rung_count, sizeof *sim->due_rung, compare_indices);
+    return next;
+}
+
+tac_time tac_clock_next(struct tac_sim *sim, tac_time t, tac_time limit)
+{
+    return sim->scene->clocks.mode == TAC_CLOCKS_NESTED ? next_nested(sim, t, limit) : next_free(sim, limit);
+}

@@ -1,0 +1,427 @@
+/* Running the instants of a window (design 2.2, 3.1). Nothing here allocates or logs. */
+#include "events/sim.h"
+#include <string.h>
+
+void tac_position(const struct tac_sim *sim, tac_lid i, tac_time t, double x[3])
+{
+    const struct tac_pos *pos = &sim->pos[i];
+    const struct tac_vel *vel = &sim->vel[i];
+    if (vel->t == t) {
+        memcpy(x, pos->x, sizeof pos->x);
+    } else if (pos->w == 0 && sim->script_of[i] >= 0) {
+        const struct tac_script *s = &sim->script[sim->script_of[i]];
+        double dt = tac_seconds(sim, t - s->t);
+        for (int k = 0; k < 3; k++)
+            x[k] = s->x[k] + dt * s->v[k];
+    } else {
+        double dt = tac_seconds(sim, t - vel->t);
+        for (int k = 0; k < 3; k++)
+            x[k] = pos->x[k] + dt * vel->v[k];
+    }
+}
+
+/* Brings a free vertex to t: rewrites (x, t). With contact, its path is kept. */
+static inline void bring(struct tac_sim *sim, tac_lid i, tac_time t, bool contact)
+{
+    struct tac_pos *restrict pos = &sim->pos[i];
+    struct tac_vel *restrict vel = &sim->vel[i];
+    double dt = tac_seconds(sim, t - vel->t);
+    pos->x[0] += dt * vel->v[0];
+    pos->x[1] += dt * vel->v[1];
+    pos->x[2] += dt * vel->v[2];
+    vel->t = t;
+    if (!contact)
+        return;
+    struct tac_line *restrict line = &sim->line[i];
+    double s = tac_seconds(sim, t - line->t), r[3];
+    for (int k = 0; k < 3; k++)
+        r[k] = pos->x[k] - (line->x[k] + s * line->v[k]);
+    double r2 = tac_dot(r, r);
+    line->deviation2 = r2 > line->deviation2 ? r2 : line->deviation2;
+    if (sim->near[i]) {
+        int32_t k = (int32_t)sim->break_count++, head = sim->break_head[i];
+        sim->breaks[k] = (struct tac_break){
+            t, {pos->x[0], pos->x[1], pos->x[2]}, {vel->v[0], vel->v[1], vel->v[2]}, -1, 0};
+        if (head >= 0)
+            sim->breaks[head].next = k;
+        else
+            sim->break_first[i] = k;
+        sim->break_head[i] = k;
+    }
+}
+
+static inline void bring_class(struct tac_sim *sim, const struct tac_rate_class *rate, tac_time t, bool contact)
+{
+    for (size_t k = 0; k < rate->vertex_count; k++) {
+        tac_lid i = rate->vertex[k];
+        if (sim->vel[i].t == t)
+            continue; /* free clocks: another class brought it */
+        if (sim->pos[i].w != 0) {
+            bring(sim, i, t, contact);
+        } else if (sim->script_of[i] >= 0) {
+            double x[3];
+            tac_position(sim, i, t, x);
+            memcpy(sim->pos[i].x, x, sizeof x);
+            sim->vel[i].t = t;
+        }
+    }
+}
+
+static void tick_gravity(struct tac_sim *sim, const struct tac_rate_class *rate)
+{
+    const double h = rate->h_s, *g = sim->scene->gravity;
+    const double dv[3] = {h * g[0], h * g[1], h * g[2]}, half = .5 * tac_dot(dv, dv);
+    double work = 0, absolute = 0;
+    for (tac_lid i = 0; i < sim->scene->vertex_count; i++) {
+        if (sim->pos[i].w == 0)
+            continue;
+        double *v = sim->vel[i].v, w = sim->mass[i] * (tac_dot(dv, v) + half);
+        work += w;
+        absolute += fabs(w);
+        v[0] += dv[0];
+        v[1] += dv[1];
+        v[2] += dv[2];
+    }
+    sim->book.work += work;
+    sim->book.absolute += absolute;
+}
+
+/* What scripts put in: minus the impulse on a scripted vertex times its velocity. */
+static void script_work(struct tac_sim *sim, tac_lid i, const double j[3])
+{
+    const struct tac_script *s = &sim->script[sim->script_of[i]];
+    double work = -tac_dot(j, s->v);
+    tac_accum_add(&sim->work, work);
+}
+
+static void held_works(struct tac_sim *sim, const struct tac_rate_class *rate, enum tac_kind kind)
+{
+    for (size_t k = 0; k < rate->held_count[kind]; k++) {
+        size_t e = (size_t)rate->held[kind][k];
+        int n;
+        const tac_lid *v = tac_elastic_stencil(rate, kind, e, &n);
+        double x[4][3], j[4][3];
+        for (int i = 0; i < n; i++)
+            memcpy(x[i], sim->pos[v[i]].x, sizeof x[i]);
+        tac_elastic_impulse(rate, kind, e, x, j);
+        for (int i = 0; i < n; i++)
+            if (sim->pos[v[i]].w == 0 && sim->script_of[v[i]] >= 0) {
+                script_work(sim, v[i], j[i]);
+                /* The loop over the class entered this vertex' work as if it moved freely. */
+                sim->book.work -= tac_dot(j[i], sim->vel[v[i]].v);
+            }
+    }
+}
+
+/* The positions of a pair at t. */
+static inline void gather(const struct tac_sim *sim, const struct tac_pair *p, tac_time t, double x[4][3])
+{
+    for (int k = 0; k < p->count; k++)
+        tac_position(sim, p->v[k], t, x[k]);
+}
+
+static inline void look(struct tac_sim *sim, struct tac_pair *p, tac_time t)
+{
+    double x[4][3], gradient[4][3];
+    gather(sim, p, t, x);
+    tac_near_pair((enum tac_pair_type)p->type, x, &p->near);
+    p->mollifier = 1;
+    if (p->type == TAC_PAIR_EDGE_EDGE)
+        tac_mollifier(x, &p->mollifier, gradient);
+    p->t_near = t;
+}
+
+/* Impulse of a rung on vertex k of its pair: normal w n + mollified dm/dx. */
+static inline void rung_impulse(const struct tac_pair *p, int k, double normal, double mollified,
+                                const double gradient[4][3], double j[3])
+{
+    double f = normal * p->near.w[k];
+    for (int c = 0; c < 3; c++)
+        j[c] = f * p->near.n[c];
+    if (mollified != 0)
+        for (int c = 0; c < 3; c++)
+            j[c] += mollified * gradient[k][c];
+}
+
+static void kick_pair(struct tac_sim *sim, struct tac_pair *p, tac_time t, double normal, double mollified)
+{
+    double gradient[4][3], m, work = 0;
+    if (mollified != 0) {
+        double x[4][3];
+        gather(sim, p, t, x);
+        tac_mollifier(x, &m, gradient);
+    }
+    for (int k = 0; k < p->count; k++) {
+        tac_lid i = p->v[k];
+        double j[3], w = sim->pos[i].w;
+        rung_impulse(p, k, normal, mollified, gradient, j);
+        double *sum = &sim->impulse[3 * (size_t)i];
+        sum[0] += j[0];
+        sum[1] += j[1];
+        sum[2] += j[2];
+        if (w == 0) {
+            if (sim->script_of[i] >= 0)
+                script_work(sim, i, j);
+            continue;
+        }
+        if (sim->vel[i].t != t)
+            bring(sim, i, t, true);
+        double *v = sim->vel[i].v;
+        work += j[0] * v[0] + j[1] * v[1] + j[2] * v[2] + .5 * w * (j[0] * j[0] + j[1] * j[1] + j[2] * j[2]);
+        v[0] += w * j[0];
+        v[1] += w * j[1];
+        v[2] += w * j[2];
+    }
+    sim->book.work += work;
+    sim->book.absolute += fabs(work);
+}
+
+/* One tick of a rung: layers first..last of a pair, all with the same period. */
+static void tick_rung(struct tac_sim *sim, struct tac_rung *e, double h, tac_time t)
+{
+    struct tac_pair *p = &sim->pair[e->pair];
+    const struct tac_model *model = sim->model;
+    if (p->t_near != t)
+        look(sim, p, t);
+    const double d = p->near.d - p->form.radius, eta1 = p->form.thickness;
+    if (d >= eta1 * model->reach[e->first]) {
+        e->last_d = INFINITY;
+        sim->silent++;
+    } else {
+        double f = 0, g2 = 0;
+        int32_t l = e->first;
+        for (; l <= e->last; l++) {
+            double g = d - eta1 * model->reach[l];
+            if (g >= 0)
+                break;
+            double rg = model->rate[l] * g;
+            f -= rg;
+            g2 += rg * g;
+        }
+        if (l - 1 > sim->deepest_layer)
+            sim->deepest_layer = l - 1;
+        double hr = h * p->form.stiffness;
+        double normal = hr * f * p->mollifier, mollified = p->mollifier < 1 ? -.5 * hr * g2 : 0;
+        /* All active layers of a rung were active at its last tick or are approached: one test serves them. */
+        if (e->last_d < d && model->e2 != 1) {
+            sim->loss[sim->loss_count++] =
+                (struct tac_loss){e->pair, (model->e2 - 1) * normal, (model->e2 - 1) * mollified};
+            normal *= model->e2;
+            mollified *= model->e2;
+        }
+        e->last_d = d;
+        p->active = 1;
+        kick_pair(sim, p, t, normal, mollified);
+    }
+    if (e->last == p->depth)
+        p->deep_last = e->last_d;
+    if (e->last != p->depth || sim->mode == TAC_DISCOVER_ALL_PAIRS)
+        return;
+    /* The pair's deepest watched rung: is the next one about to be needed? */
+    if (p->near.d < p->next) {
+        sim->stop = TAC_STOP_ABORT;
+    } else if (p->depth < p->form.bottom && p->d_tick < INFINITY && p->d_tick > p->near.d && p->t_tick < t) {
+        double speed = (p->near.d - p->d_tick) / tac_seconds(sim, t - p->t_tick);
+        while (p->depth < p->form.bottom && p->near.d + speed * tac_seconds(sim, p->deep_period) < p->next)
+            if (!tac_watch_deepen(sim, e->pair, t)) {
+                sim->stop = TAC_STOP_ABORT;
+                break;
+            }
+    }
+    p->d_tick = p->near.d;
+    p->t_tick = t;
+}
+
+static void tick_rungs(struct tac_sim *sim, struct tac_rung_class *c, tac_time t)
+{
+    size_t i = 0, j = 0;
+    const double h = c->h_s;
+    sim->ticks[TAC_KIND_PENALTY] += (int64_t)(c->count + c->extra_count);
+    if (c->extra_count == 0) {
+        for (; i < c->count; i++)
+            tick_rung(sim, &c->rung[i], h, t);
+        return;
+    }
+    while (i < c->count || j < c->extra_count) {
+        bool from_extra = i >= c->count || (j < c->extra_count &&
+                                            (c->extra[j].key < c->rung[i].key ||
+                                             (c->extra[j].key == c->rung[i].key && c->extra[j].first < c->rung[i].first)));
+        tick_rung(sim, from_extra ? &c->extra[j++] : &c->rung[i++], h, t);
+    }
+}
+
+/* Mean velocity of vertex i over the kicks of instant t. */
+static void mean_velocity(const struct tac_sim *sim, tac_lid i, tac_time t, double v[3])
+{
+    v[0] = v[1] = v[2] = 0;
+    if (sim->pos[i].w == 0) {
+        if (sim->script_of[i] >= 0)
+            memcpy(v, sim->script[sim->script_of[i]].v, 3 * sizeof *v);
+        return;
+    }
+    const struct tac_break *b = &sim->breaks[sim->break_head[i]];
+    TAC_ASSERT(b->t == t);
+    for (int k = 0; k < 3; k++)
+        v[k] = .5 * (b->v[k] + sim->vel[i].v[k]);
+}
+
+/* What restitution took away at this instant: minus the work of the part of the kick that was left out. */
+static void enter_losses(struct tac_sim *sim, tac_time t)
+{
+    for (size_t n = 0; n < sim->loss_count; n++) {
+        const struct tac_loss *loss = &sim->loss[n];
+        const struct tac_pair *p = &sim->pair[loss->pair];
+        double gradient[4][3], m, work = 0;
+        if (loss->mollified != 0) {
+            double x[4][3];
+            gather(sim, p, t, x);
+            tac_mollifier(x, &m, gradient);
+        }
+        for (int k = 0; k < p->count; k++) {
+            double j[3], v[3];
+            rung_impulse(p, k, loss->normal, loss->mollified, gradient, j);
+            mean_velocity(sim, p->v[k], t, v);
+            work += tac_dot(j, v);
+        }
+        tac_accum_add(&sim->dissipated, -work);
+    }
+    sim->loss_count = 0;
+}
+
+static void run_instant(struct tac_sim *sim, tac_time t)
+{
+    const struct tac_elastic *el = sim->elastic;
+    for (size_t i = 0; i < sim->due_elastic_count; i++) {
+        if (sim->contact)
+            bring_class(sim, &el->rate[sim->due_elastic[i]], t, true);
+        else
+            bring_class(sim, &el->rate[sim->due_elastic[i]], t, false);
+    }
+    for (int kind = TAC_KIND_GRAVITY; kind <= TAC_KIND_HINGE; kind++)
+        for (size_t i = 0; i < sim->due_elastic_count; i++) {
+            const struct tac_rate_class *rate = &el->rate[sim->due_elastic[i]];
+            if (rate->count[kind] == 0)
+                continue;
+            if (kind == TAC_KIND_GRAVITY)
+                tick_gravity(sim, rate);
+            else
+                tac_elastic_tick(rate, (enum tac_kind)kind, sim->pos, sim->vel, sim->keep_book ? &sim->book : NULL);
+            sim->ticks[kind] += (int64_t)rate->count[kind];
+            if (rate->held_count[kind])
+                held_works(sim, rate, (enum tac_kind)kind);
+        }
+    for (size_t i = 0; i < sim->due_rung_count; i++)
+        tick_rungs(sim, &sim->rung_class[sim->due_rung[i]], t);
+    if (sim->loss_count)
+        enter_losses(sim, t);
+}
+
+enum tac_err tac_pass_begin(struct tac_sim *sim)
+{
+    enum tac_err err;
+    TAC_TRY(tac_watch_settle(sim));
+    TAC_TRY(tac_clock_start(sim));
+    const tac_lid n = sim->scene->vertex_count;
+    sim->window_start = sim->now;
+    sim->stop = TAC_STOP_NONE;
+    memset(sim->ticks, 0, sizeof sim->ticks);
+    sim->silent = 0;
+    sim->dissipated_start = sim->dissipated;
+    sim->work_start = sim->work;
+    sim->book_start = sim->book;
+    sim->deepest_start = sim->deepest_layer;
+    if (!sim->contact)
+        goto done;
+    for (tac_lid i = 0; i < n; i++) {
+        struct tac_line *line = &sim->line[i];
+        memcpy(line->x, sim->pos[i].x, sizeof line->x);
+        memcpy(line->v, sim->vel[i].v, sizeof line->v);
+        line->t = sim->vel[i].t;
+        line->deviation2 = 0;
+    }
+    for (size_t k = 0; k < sim->near_count; k++) {
+        size_t i = (size_t)sim->near_list[k];
+        memcpy(&sim->impulse_start[3 * i], &sim->impulse[3 * i], 3 * sizeof(double));
+        sim->break_head[i] = -1;
+    }
+    sim->break_count = 0;
+    for (size_t c = 0; c < sim->rung_class_count; c++)
+        for (size_t k = 0; k < sim->rung_class[c].count; k++)
+            sim->rung_class[c].rung[k].saved_d = sim->rung_class[c].rung[k].last_d;
+    for (size_t k = 0; k < sim->pair_count; k++) {
+        sim->pair[k].t_near = -1;
+        sim->pair[k].active = 0;
+    }
+done:
+    return err;
+}
+
+static void keep_velocities(struct tac_sim *sim)
+{
+    for (tac_lid i = 0; i < sim->scene->vertex_count; i++)
+        memcpy(&sim->v_before[3 * (size_t)i], sim->vel[i].v, 3 * sizeof(double));
+    sim->has_before = true;
+}
+
+tac_time tac_pass_run(struct tac_sim *sim, tac_time end)
+{
+    double start_s = tac_wall_s();
+    tac_time t = sim->window_start, reached = end;
+    sim->has_before = false;
+    while ((t = tac_clock_next(sim, t, end)) != TAC_TIME_NEVER) {
+        if (sim->contact && sim->break_count + sim->near_count > sim->break_capacity) {
+            sim->stop = TAC_STOP_FULL;
+            reached = t - 1;
+            break;
+        }
+        if (t == sim->before_at)
+            keep_velocities(sim);
+        run_instant(sim, t);
+        if (sim->stop != TAC_STOP_NONE) {
+            reached = t;
+            break;
+        }
+    }
+    for (int k = 0; k < TAC_KINDS; k++)
+        sim->counters.executed[k] += sim->ticks[k];
+    sim->counters.seconds_forces += tac_wall_s() - start_s;
+    return reached;
+}
+
+enum tac_err tac_pass_restore(struct tac_sim *sim, tac_time believed)
+{
+    for (tac_lid i = 0; i < sim->scene->vertex_count; i++) {
+        const struct tac_line *line = &sim->line[i];
+        memcpy(sim->pos[i].x, line->x, sizeof line->x);
+        memcpy(sim->vel[i].v, line->v, sizeof line->v);
+        sim->vel[i].t = line->t;
+    }
+    for (size_t k = 0; k < sim->near_count; k++) {
+        size_t i = (size_t)sim->near_list[k];
+        memcpy(&sim->impulse[3 * i], &sim->impulse_start[3 * i], 3 * sizeof(double));
+    }
+    sim->dissipated = sim->dissipated_start;
+    sim->work = sim->work_start;
+    sim->book = sim->book_start;
+    sim->deepest_layer = sim->deepest_start;
+    tac_watch_undo(sim, believed);
+    sim->counters.rollbacks++;
+    for (int k = 0; k < TAC_KINDS; k++)
+        sim->counters.repeated_ticks += sim->ticks[k];
+    return TAC_OK;
+}
+
+enum tac_err tac_pass_commit(struct tac_sim *sim, tac_time end)
+{
+    for (int k = 0; k < TAC_KINDS; k++)
+        sim->counters.committed[k] += sim->ticks[k];
+    sim->counters.silent += sim->silent;
+    sim->counters.windows++;
+    sim->window_s = tac_seconds(sim, end - sim->window_start);
+    sim->now = end;
+    if (sim->deepest_layer > sim->deepest_ever)
+        sim->deepest_ever = sim->deepest_layer;
+    sim->counters.deepest_layer = sim->deepest_ever;
+    tac_watch_believe(sim);
+    return tac_watch_settle(sim);
+}

@@ -1,0 +1,124 @@
+#include "events/path.h"
+#include <string.h>
+
+double tac_sweep(enum tac_pair_type type, const double x[4][3], const double u[4][3], double threshold,
+                 double tolerance)
+{
+    enum { MOST_STEPS = 100 };
+    const int n = tac_pair_vertices(type);
+    const double reach = tac_relative(type, u);
+    double s = 0, y[4][3];
+    struct tac_near near;
+    for (int step = 0; step < MOST_STEPS; step++) {
+        for (int i = 0; i < n; i++)
+            for (int k = 0; k < 3; k++)
+                y[i][k] = x[i][k] + s * u[i][k];
+        tac_near_pair(type, y, &near);
+        double gap = near.d - threshold - tolerance;
+        if (!(gap > 0))
+            return s;
+        if (gap > reach * (1 - s))
+            return TAC_SWEEP_CLEAR;
+        s += .999999 * (gap / reach);
+        if (s >= 1)
+            return TAC_SWEEP_CLEAR;
+    }
+    return s;
+}
+
+void tac_path_start(const struct tac_sim *sim, tac_lid i, tac_time t, double x[3])
+{
+    const struct tac_line *line = &sim->line[i];
+    if (sim->pos[i].w == 0) {
+        tac_position(sim, i, t, x);
+        return;
+    }
+    double dt = tac_seconds(sim, t - line->t);
+    for (int k = 0; k < 3; k++)
+        x[k] = line->x[k] + dt * line->v[k];
+}
+
+/* Walks one vertex' path forward, piece by piece. */
+struct walker {
+    const struct tac_break *end; /* breakpoint that ends the piece under way; NULL: the last piece */
+    tac_lid vertex;
+    double x[3], v[3]; /* at the time reached, and until `end` */
+};
+
+static void enter_piece(const struct tac_sim *sim, struct walker *w, int32_t next)
+{
+    w->end = next >= 0 ? &sim->breaks[next] : NULL;
+    memcpy(w->v, w->end ? w->end->v : sim->vel[w->vertex].v, sizeof w->v);
+}
+
+static void start_walk(const struct tac_sim *sim, struct walker *w, tac_lid vertex, tac_time t0)
+{
+    w->vertex = vertex;
+    if (sim->pos[vertex].w == 0) {
+        w->end = NULL;
+        memset(w->v, 0, sizeof w->v);
+        if (sim->script_of[vertex] >= 0)
+            memcpy(w->v, sim->script[sim->script_of[vertex]].v, sizeof w->v);
+        tac_position(sim, vertex, t0, w->x);
+        return;
+    }
+    const struct tac_line *line = &sim->line[vertex];
+    double dt = tac_seconds(sim, t0 - line->t);
+    const double *from = line->x;
+    enter_piece(sim, w, sim->break_head[vertex] >= 0 ? sim->break_first[vertex] : -1);
+    while (w->end != NULL && w->end->t <= t0) {
+        dt = tac_seconds(sim, t0 - w->end->t);
+        from = w->end->x;
+        enter_piece(sim, w, w->end->next);
+    }
+    for (int k = 0; k < 3; k++)
+        w->x[k] = from[k] + dt * w->v[k];
+}
+
+tac_time tac_path_sweep(const struct tac_sim *sim, enum tac_pair_type type, const tac_lid v[4], tac_time t0,
+                        tac_time t1, double threshold, double tolerance)
+{
+    const int n = tac_pair_vertices(type);
+    const double limit = threshold + tolerance;
+    struct walker walker[4];
+    struct tac_near near;
+    double x[4][3], u[4][3], bound = -1; /* a lower bound of the distance now; under 0: not known */
+    for (int i = 0; i < n; i++)
+        start_walk(sim, &walker[i], v[i], t0);
+    for (tac_time t = t0, next;; t = next) {
+        next = t1;
+        for (int i = 0; i < n; i++)
+            if (walker[i].end != NULL && walker[i].end->t < next)
+                next = walker[i].end->t;
+        double dt = tac_seconds(sim, next - t);
+        for (int i = 0; i < n; i++)
+            for (int k = 0; k < 3; k++) {
+                x[i][k] = walker[i].x[k];
+                u[i][k] = dt * walker[i].v[k];
+            }
+        double change = tac_relative(type, u);
+        if (!(bound - change > limit)) {
+            tac_near_pair(type, x, &near);
+            bound = near.d;
+        }
+        if (bound - change > limit) {
+            bound -= change;
+        } else {
+            double s = tac_sweep(type, x, u, threshold, tolerance);
+            if (s <= 1)
+                return t + (tac_time)(s * (double)(next - t));
+            bound = -1;
+        }
+        if (next >= t1)
+            return TAC_TIME_NEVER;
+        for (int i = 0; i < n; i++) {
+            if (walker[i].end != NULL && walker[i].end->t == next) {
+                memcpy(walker[i].x, walker[i].end->x, sizeof walker[i].x);
+                enter_piece(sim, &walker[i], walker[i].end->next);
+            } else {
+                for (int k = 0; k < 3; k++)
+                    walker[i].x[k] += u[i][k];
+            }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+/* Scripted vertices: caught at their first knot, moved along straight pieces, and let go after their last if they may be. */
+#include "events/sim.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Knots of a motion in quanta, a rotation's pieces cut so that none turns by more than one degree. */
+static enum tac_err add_knots(struct tac_sim *sim, const struct tac_motion *m, size_t *capacity)
+{
+    enum tac_err err = TAC_OK;
+    for (tac_lid k = 0; k < m->knot_count; k++) {
+        int64_t pieces = 1;
+        tac_time t = (tac_time)floor(m->knot_t_s[k] / sim->quantum + .5), before = t;
+        double from = 0, to = m->degrees ? m->degrees[k] : 0;
+        if (k > 0 && m->degrees) {
+            from = m->degrees[k - 1];
+            before = (tac_time)floor(m->knot_t_s[k - 1] / sim->quantum + .5);
+            pieces = (int64_t)fmin(1e7, fmax(1, ceil(fabs(to - from))));
+            pieces = pieces < t - before ? pieces : t - before;
+        }
+        TAC_TRY(tac_grow(sim->ctx, &sim->knot, capacity, sim->knot_count + (size_t)pieces, sizeof *sim->knot));
+        for (int64_t p = 1; p <= pieces; p++) {
+            struct tac_knot *knot = &sim->knot[sim->knot_count++];
+            memset(knot, 0, sizeof *knot);
+            double share = (double)p / (double)pieces;
+            knot->t = p == pieces ? t : before + (tac_time)(share * (double)(t - before));
+            knot->turn = p == pieces ? to : from + share * (to - from);
+            if (m->displacement)
+                memcpy(knot->shift, &m->displacement[3 * k], sizeof knot->shift);
+        }
+    }
+done:
+    return err;
+}
+
+enum tac_err tac_scripts_create(struct tac_sim *sim)
+{
+    enum tac_err err = TAC_OK;
+    const struct tac_scene *s = sim->scene;
+    size_t count = 0, capacity = 0;
+    for (tac_lid m = 0; m < s->motion_count; m++)
+        count += (size_t)s->motion[m].vertex_count;
+    TAC_TRY(tac_alloc(sim->ctx, count, sizeof *sim->script, &sim->script));
+    for (tac_lid m = 0; m < s->motion_count; m++) {
+        const struct tac_motion *motion = &s->motion[m];
+        size_t begin = sim->knot_count;
+        TAC_TRY(add_knots(sim, motion, &capacity));
+        for (tac_lid i = 0; i < motion->vertex_count; i++) {
+            struct tac_script *script = &sim->script[sim->script_count];
+            script->vertex = motion->vertex[i];
+            script->motion = m;
+            script->knot_begin = (int32_t)begin;
+            script->knot_count = (int32_t)(sim->knot_count - begin);
+            sim->script_of[script->vertex] = (int32_t)sim->script_count++;
+        }
+    }
+done:
+    return err;
+}
+
+/* Where a script's knot puts its vertex. */
+static void knot_position(const struct tac_sim *sim, const struct tac_script *s, const struct tac_knot *knot, double x[3])
+{
+    const struct tac_motion *m = &sim->scene->motion[s->motion];
+    if (m->displacement) {
+        for (int k = 0; k < 3; k++)
+            x[k] = s->origin[k] + knot->shift[k];
+        return;
+    }
+    double radians = knot->turn * (TAC_PI / 180), vector[3], matrix[9], r[3];
+    for (int k = 0; k < 3; k++)
+        vector[k] = radians * m->axis[k];
+    tac_rotation(vector, matrix);
+    tac_sub(r, s->origin, m->center);
+    for (int k = 0; k < 3; k++)
+        x[k] = knot->turn == 0 ? s->origin[k] : m->center[k] + tac_dot(&matrix[3 * k], r);
+}
+
+/* The energy that leaves with a vertex that is caught, or comes with one let go: booked as work of the script. */
+static void hand_over(struct tac_sim *sim, tac_lid i, const double x[3], const double v[3], const double v_before[3],
+                      double sign)
+{
+    double mean[3];
+    for (int k = 0; k < 3; k++)
+        mean[k] = .5 * (v[k] + v_before[k]);
+    double m = sim->mass[i];
+    tac_accum_add(&sim->work, sign * .5 * m * tac_dot(mean, mean));
+    tac_accum_add(&sim->work, -sign * m * tac_dot(sim->scene->gravity, x));
+    double kinetic = .5 * m * tac_dot(v, v);
+    sim->book.work += sign * kinetic;
+    sim->book.absolute += kinetic;
+}
+
+static void apply(struct tac_sim *sim, struct tac_script *s, const struct tac_knot *knot)
+{
+    const tac_lid i = s->vertex;
+    const struct tac_motion *m = &sim->scene->motion[s->motion];
+    struct tac_pos *pos = &sim->pos[i];
+    struct tac_vel *vel = &sim->vel[i];
+    const bool first = s->next == 0, last = s->next == s->knot_count - 1;
+    memcpy(s->v_before, s->v, sizeof s->v);
+    if (first) {
+        double x[3];
+        tac_position(sim, i, sim->now, x);
+        memcpy(s->origin, x, sizeof x);
+        if (pos->w != 0 && sim->now > 0) {
+            const double *before = sim->has_before && sim->before_at == sim->now ? &sim->v_before[3 * (size_t)i] : vel->v;
+            hand_over(sim, i, x, vel->v, before, -1);
+        }
+        memcpy(s->v_before, vel->v, sizeof s->v_before);
+        pos->w = 0;
+        s->on = true;
+    }
+    s->t = sim->now;
+    s->next++;
+    knot_position(sim, s, knot, s->x);
+    if (last && m->release && !(first && s->knot_count == 1)) {
+        /* Free again, with the last piece's velocity. */
+        s->on = false;
+        pos->w = sim->model->w_ever[i];
+        memcpy(vel->v, s->v, sizeof vel->v);
+        hand_over(sim, i, s->x, vel->v, vel->v, 1);
+    } else if (last) {
+        memset(s->v, 0, sizeof s->v);
+        memset(vel->v, 0, sizeof vel->v);
+    } else {
+        double x[3];
+        const double span = tac_seconds(sim, knot[1].t - knot[0].t);
+        knot_position(sim, s, knot + 1, x);
+        for (int k = 0; k < 3; k++)
+            s->v[k] = (x[k] - s->x[k]) / span;
+        memcpy(vel->v, s->v, sizeof vel->v);
+    }
+    memcpy(pos->x, s->x, sizeof pos->x);
+    vel->t = sim->now;
+}
+
+void tac_scripts_apply(struct tac_sim *sim)
+{
+    sim->next_knot = TAC_TIME_NEVER;
+    for (size_t k = 0; k < sim->script_count; k++) {
+        struct tac_script *s = &sim->script[k];
+        while (s->next < s->knot_count && sim->knot[s->knot_begin + s->next].t <= sim->now)
+            apply(sim, s, &sim->knot[s->knot_begin + s->next]);
+        if (s->next < s->knot_count && sim->knot[s->knot_begin + s->next].t < sim->next_knot)
+            sim->next_knot = sim->knot[s->knot_begin + s->next].t;
+    }
+}

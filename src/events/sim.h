@@ -1,0 +1,292 @@
+/* sim.h: one simulation: state, clocks, watched contacts, and the passes that run them.
+ *
+ * A window (T, T + W] is run as a *pass*: every due force at every instant, with the rungs watched now, keeping each
+ * vertex's path.  Discovery then looks at the paths: clean windows are committed, others are run again from the
+ * window's start with what was missed watched too.  All state hangs off struct tac_sim, which owns it.
+ *
+ *     tac_sim_create(ctx, scene, mode, &sim);
+ *     while (sim->now < scene->t_end) tac_sim_advance(sim, next_stop);    commits up to next_stop
+ *     tac_sim_destroy(&sim);
+ */
+#ifndef TACTUS_EVENTS_SIM_H
+#define TACTUS_EVENTS_SIM_H
+
+#include "base/state.h"
+#include "contact/model.h"
+#include "forces/elastic.h"
+#include <math.h>
+#include <tactus/accum.h>
+#include <tactus/output.h>
+#include <tactus/scene.h>
+
+struct tac_candidates;
+
+/* Where a window started: the line x + (t - t0) v, and the largest squared deviation of the vertex' path from it.  One cache line;
+ * it is also what a rollback restores. */
+struct tac_line {
+    double x[3], v[3];
+    tac_time t;
+    double deviation2; /* m^2 */
+};
+
+/* A breakpoint of a near vertex: it was at x at t, and moved with v before. */
+struct tac_break {
+    tac_time t;
+    double x[3], v[3];
+    int32_t next; /* index of the vertex' next breakpoint, or -1 */
+    int32_t unused;
+};
+
+/* A watched pair. */
+struct tac_pair {
+    uint64_t key;
+    tac_lid v[4];
+    uint8_t type, count, first; /* vertices in all, in the first primitive */
+    uint8_t live;
+    int32_t depth; /* deepest watched layer; 0: none */
+    int32_t rungs; /* watched rungs */
+    double next;   /* distance under which the first layer not watched (or the end of the nest) is reached */
+    struct tac_form form;
+    tac_time t_near;      /* instant of `near`; -1: none */
+    struct tac_near near; /* at t_near */
+    double mollifier;     /* at t_near; 1 but for near-parallel edges */
+    double d_tick;        /* distance at t_tick, the deepest rung's last tick; infinity: none */
+    tac_time t_tick;
+    double deep_last;     /* last_d of the deepest rung */
+    tac_time deep_period; /* its period */
+    double deep_reach;    /* distance under which its first layer acts, m */
+    int32_t quiet;        /* clean windows in a row in which the deepest rung was silent and far */
+    int32_t births;       /* rungs born in this pass; first of them in sim->birth */
+    int32_t first_birth;
+    uint8_t active;       /* some layer acted in this pass */
+    uint8_t listed;       /* scratch of the candidate list */
+};
+
+/* A rung of a pair: layers first..last, one period.  `last_d` is state: the distance at its last tick if that was
+ * active, else infinity; born at the first active tick, erased at the first silent one (design 1.5). */
+struct tac_rung {
+    uint64_t key;
+    int32_t pair;
+    int32_t first, last;
+    int32_t fresh; /* born in the pass under way (not at its start) */
+    tac_time born;
+    double last_d, saved_d;
+};
+
+/* All watched rungs of one period.  `extra` are those born while running, merged in when the pass has ended. */
+struct tac_rung_class {
+    tac_time period;
+    double h_s;
+    size_t count, capacity;
+    struct tac_rung *rung; /* owned, by key */
+    size_t extra_count, extra_capacity;
+    struct tac_rung *extra; /* owned, by key */
+    size_t extra_wanted;    /* room asked for in vain during a pass */
+    size_t dropped;         /* rungs marked (pair < 0) to be taken out */
+};
+
+/* A rung born during a pass: until t the pair was watched only down to `next`. */
+struct tac_birth {
+    int32_t pair;
+    int32_t following; /* next birth of the same pair, or -1 */
+    tac_time t;
+    double next;
+};
+
+/* A restitution kick of this instant whose lost work is entered when the instant is over. */
+struct tac_loss {
+    int32_t pair;
+    double normal, mollified; /* impulse on vertex k: normal w_k n + mollified dm/dx_k, N s */
+};
+
+/* A vertex that is scripted at some time. */
+struct tac_script {
+    tac_lid vertex;
+    tac_lid motion;
+    int32_t knot_begin, knot_count; /* its pieces in sim->knot */
+    int32_t next;                   /* first knot not yet passed */
+    bool on;                        /* scripted now */
+    double origin[3];               /* where it was when it was caught, m */
+    double x[3], v[3];              /* line of the piece under way, from t */
+    tac_time t;
+    double v_before[3]; /* velocity before the last knot */
+};
+
+/* Knots of all motions, rotations cut to pieces of at most one degree; the same for all vertices of a motion. */
+struct tac_knot {
+    tac_time t;
+    double shift[3]; /* path: displacement, m */
+    double turn;     /* rotation, degrees */
+};
+
+enum tac_stop { TAC_STOP_NONE, TAC_STOP_ABORT, TAC_STOP_FULL };
+
+struct tac_sim {
+    struct tac_ctx *ctx;           /* borrowed */
+    const struct tac_scene *scene; /* borrowed */
+    enum tac_discovery_mode mode;
+    const struct tac_discovery *discovery;
+    struct tac_elastic *elastic;   /* owned */
+    struct tac_model *model;       /* owned */
+    bool contact;                  /* contact.thickness > 0 and something can touch */
+    double quantum;                /* s */
+
+    tac_time now;        /* committed time: all before will not be run again */
+    struct tac_pos *pos; /* owned, (V) */
+    struct tac_vel *vel; /* owned, (V) */
+    double *mass;        /* owned, (V), kg */
+    double *impulse;     /* owned, (V, 3): contact impulse since the last frame, N s */
+    int32_t *script_of;  /* owned, (V): script or -1 */
+
+    /* paths of the window under way */
+    tac_time window_start;
+    struct tac_line *line;    /* owned, (V) */
+    double *impulse_start;    /* owned, (V, 3): only entries of near vertices are kept */
+    uint8_t *near;            /* owned, (V): 1 if it keeps breakpoints */
+    int32_t *near_pairs;      /* owned, (V): watched pairs at the vertex */
+    int32_t *break_head;      /* owned, (V): newest breakpoint, or -1 */
+    int32_t *break_first;     /* owned, (V): oldest, if there is a newest */
+    bool near_changed;
+    size_t near_count;
+    tac_lid *near_list;       /* owned: vertices with near_pairs > 0 */
+    size_t break_count, break_capacity;
+    struct tac_break *breaks; /* owned */
+
+    /* watched contacts */
+    size_t pair_count, pair_capacity; /* slots, live or not */
+    struct tac_pair *pair;            /* owned */
+    size_t live_pairs, free_count, free_capacity;
+    int32_t *free_slot; /* owned */
+    size_t hash_size;   /* power of two */
+    int32_t *hash;      /* owned: slots by key, -1 empty */
+    size_t rung_class_count, rung_class_capacity;
+    struct tac_rung_class *rung_class; /* owned, ascending period */
+    size_t first_rung_class;           /* no class before it has a rung */
+    size_t rung_count;                 /* in all classes, but for those born in this pass */
+    size_t birth_count, birth_capacity;
+    struct tac_birth *birth; /* owned */
+    size_t loss_count, loss_capacity;
+    struct tac_loss *loss; /* owned */
+
+    /* clocks */
+    size_t heap_count, heap_capacity;
+    struct tac_alarm *heap; /* owned; free clocks only */
+    size_t due_elastic_count, due_rung_count;
+    int32_t *due_elastic; /* owned: indices of classes, ascending period */
+    int32_t *due_rung;    /* owned */
+    size_t due_rung_capacity;
+
+    /* scripts */
+    size_t script_count;
+    struct tac_script *script; /* owned */
+    size_t knot_count;
+    struct tac_knot *knot; /* owned */
+    tac_time next_knot;    /* first time at which some script changes */
+
+    /* accumulators (design 1.7); saved at a window's start */
+    struct tac_accum dissipated, work, dissipated_start, work_start;
+    struct tac_book book, book_start;
+    double kinetic_start;                           /* J, at t = 0 */
+    bool has_start;
+    struct tac_accum total_start; /* total energy of the first row */
+    int64_t deepest_layer, deepest_start;           /* since the last row */
+    int64_t ticks[TAC_KINDS], silent;               /* of the pass under way */
+    int64_t deepest_ever;
+
+    tac_time before_at; /* keep the velocities before the kicks of this instant */
+    bool has_before;    /* v_before holds them: there was such an instant */
+    double *v_before;   /* owned, (V, 3) */
+    enum tac_stop stop; /* why the pass ended early */
+
+    struct tac_counters counters;
+    struct tac_candidates *candidates;   /* owned by speculate */
+    void *oracle;                        /* owned by all-pairs */
+    double window_s;                     /* window of the last commit */
+    tac_time window, window_least, window_most, window_unit; /* speculate: length asked for, its bounds */
+    int32_t clean_streak;
+    bool keep_book; /* enter the works of elastic kicks too */
+};
+
+struct tac_alarm {
+    tac_time t, period;
+    int32_t index; /* >= 0: elastic class; < 0: rung class ~index */
+};
+
+/* ---- clock.c ---- */
+/* Local. Prepares the clocks for a pass from sim->now. */
+enum tac_err tac_clock_start(struct tac_sim *sim);
+/* Local. The next instant after t, with the due classes in sim->due_*. TAC_TIME_NEVER if none before `limit`. */
+tac_time tac_clock_next(struct tac_sim *sim, tac_time t, tac_time limit);
+
+/* ---- pass.c ---- */
+/* Local. x of vertex i at t (design 2.2): looks, does not touch. */
+void tac_position(const struct tac_sim *sim, tac_lid i, tac_time t, double x[3]);
+/* Local. Marks the window's start (what tac_pass_restore goes back to). */
+enum tac_err tac_pass_begin(struct tac_sim *sim);
+/* Local. Runs all instants in (window_start, end]; returns the time reached: `end`, or the instant at which a pass
+ * that can no longer be right stopped (sim->stop). */
+tac_time tac_pass_run(struct tac_sim *sim, tac_time end);
+/* Local. Back to the window's start; rungs born after `believed` in this pass are dropped. */
+enum tac_err tac_pass_restore(struct tac_sim *sim, tac_time believed);
+/* Local. What was run is right: now = end. */
+enum tac_err tac_pass_commit(struct tac_sim *sim, tac_time end);
+
+/* ---- watch.c ---- */
+/* Local. The slot of a pair that is watched, or -1. */
+int32_t tac_watch_find(const struct tac_sim *sim, uint64_t key);
+/* Local. Watches one more rung of a pair (from sim->now); a new pair gets a slot. *slot told. Call between passes. */
+enum tac_err tac_watch(struct tac_sim *sim, uint64_t key, int32_t *slot);
+/* Local. Watches one more rung of slot from t on, in the event loop: no allocation; false if there is no room or no
+ * further layer. */
+bool tac_watch_deepen(struct tac_sim *sim, int32_t slot, tac_time t);
+/* Local. Sorts newly watched rungs into their classes and makes room for a pass. Call before each pass. */
+enum tac_err tac_watch_settle(struct tac_sim *sim);
+/* Local. Drops the deepest rung of a pair (must be silent); the pair with its last one. Call between passes. */
+void tac_watch_drop(struct tac_sim *sim, int32_t slot);
+/* Local. Rollback: rungs born after `believed` in this pass are dropped, the others' state is the window start's. */
+void tac_watch_undo(struct tac_sim *sim, tac_time believed);
+/* Local. Commit: what was born in this pass stays. */
+void tac_watch_believe(struct tac_sim *sim);
+/* Local. Empty tables. */
+enum tac_err tac_watch_create(struct tac_sim *sim);
+void tac_watch_destroy(struct tac_sim *sim);
+
+/* ---- script.c ---- */
+enum tac_err tac_scripts_create(struct tac_sim *sim);
+/* Local. Applies all knots at sim->now, after its kicks. */
+void tac_scripts_apply(struct tac_sim *sim);
+
+/* ---- discovery: one table of functions per way of finding contacts ---- */
+struct tac_discovery {
+    const char *name;
+    enum tac_err (*create)(struct tac_sim *sim);
+    /* Commits at least one step, at most to `limit`. */
+    enum tac_err (*advance)(struct tac_sim *sim, tac_time limit);
+    void (*destroy)(struct tac_sim *sim);
+};
+extern const struct tac_discovery tac_discovery_none, tac_discovery_all_pairs, tac_discovery_speculate;
+
+/* ---- sim.c ---- */
+enum tac_err tac_sim_create(struct tac_ctx *ctx, const struct tac_scene *scene, enum tac_discovery_mode mode,
+                            struct tac_sim **out);
+void tac_sim_destroy(struct tac_sim **sim);
+/* Local. Commits some more, at most up to `limit` > now; stops at scripted knots, which it applies.  For an energy row at
+ * a time t, set sim->before_at = t before advancing to it. */
+enum tac_err tac_sim_advance(struct tac_sim *sim, tac_time limit);
+/* Local. The sentence of a nest that has ended: TAC_ERR_RUN. */
+enum tac_err tac_sim_stuck(struct tac_sim *sim, const struct tac_pair *pair, tac_time t);
+
+/* ---- energy.c ---- */
+/* Local (sums of this rank). The row of now; v_before must be from now. Resets deepest_layer. */
+enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row);
+/* Local. Book of works: |sum of works - change of kinetic energy| / sum |work|. */
+double tac_sim_book_residual(const struct tac_sim *sim);
+double tac_sim_kinetic(const struct tac_sim *sim);
+
+/* Seconds of t quanta. */
+static inline double tac_seconds(const struct tac_sim *sim, tac_time t)
+{
+    return (double)t * sim->quantum;
+}
+
+#endif

@@ -1,0 +1,410 @@
+/* Speculative windows (design 3.1): run ahead, look whether a layer was missed, and if so run again with it. */
+#include "events/path.h"
+#include "kds/candidates.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { TICKS_PER_WINDOW = 24, TICKS_AT_MOST = 64, STREAK = 8, QUIET_WINDOWS = 3 };
+
+/* What was missed in a pass. */
+struct miss {
+    size_t candidate;
+    tac_time t; /* nothing of it before */
+};
+
+struct verdict {
+    size_t count, capacity;
+    struct miss *miss; /* owned */
+    tac_time earliest;
+    uint64_t earliest_key;
+};
+
+/* The period that most of the work has: what a window is measured in. */
+static tac_time main_period(const struct tac_sim *sim)
+{
+    double best = 0;
+    tac_time period = 0;
+    for (size_t i = 0; i < sim->elastic->class_count; i++) {
+        const struct tac_rate_class *r = &sim->elastic->rate[i];
+        double work = (double)(r->count[TAC_KIND_SPRING] + r->count[TAC_KIND_CST] + 4 * r->count[TAC_KIND_HINGE]) /
+                      (double)r->period;
+        if (work > best) {
+            best = work;
+            period = r->period;
+        }
+    }
+    return period;
+}
+
+static tac_time to_quanta(const struct tac_sim *sim, double s)
+{
+    return s > 0 ? (tac_time)fmin(0x1p60, fmax(1, s / sim->quantum)) : 0;
+}
+
+static enum tac_err create(struct tac_sim *sim)
+{
+    enum tac_err err;
+    TAC_TRY(tac_candidates_create(sim, &sim->candidates));
+    tac_time period = main_period(sim), first = tac_clock_period(sim->scene, sim->model->h1_min_s);
+    sim->window_unit = period ? period : 2 * first;
+    sim->window_most = period ? TICKS_AT_MOST * period : (tac_time)1 << 60;
+    sim->window_least = period ? period : first;
+    sim->window = TICKS_PER_WINDOW * sim->window_unit;
+    tac_time lo = to_quanta(sim, sim->scene->discovery.window_s[0]), hi = to_quanta(sim, sim->scene->discovery.window_s[1]);
+    if (hi > 0) {
+        sim->window_least = lo > 0 ? lo : 1;
+        sim->window_most = hi;
+    }
+    sim->window = sim->window < sim->window_most ? sim->window : sim->window_most;
+    sim->window = sim->window > sim->window_least ? sim->window : sim->window_least;
+    sim->candidates->horizon = 16 * sim->window;
+    for (tac_lid i = 0; i < sim->scene->vertex_count; i++)
+        memcpy(&sim->candidates->x[3 * (size_t)i], sim->pos[i].x, 3 * sizeof(double));
+done:
+    return err;
+}
+
+static void destroy(struct tac_sim *sim)
+{
+    tac_candidates_destroy(&sim->candidates);
+}
+
+/* Chords and deviations of the pass. Returns false if some vertex is not finite (its index in *bad). */
+static bool measure(struct tac_sim *sim, tac_time end, tac_lid *bad, double *wildest)
+{
+    struct tac_candidates *c = sim->candidates;
+    const tac_time start = sim->window_start;
+    *wildest = 0;
+    for (tac_lid i = 0; i < sim->scene->vertex_count; i++) {
+        struct tac_move *move = &c->move[i];
+        double *x = &c->x[3 * (size_t)i], to[3];
+        if (sim->pos[i].w == 0) {
+            if (sim->script_of[i] < 0)
+                continue;
+            tac_position(sim, i, start, x);
+            tac_position(sim, i, end, to);
+            tac_sub(move->u, to, x);
+            move->deviation = 0;
+            continue;
+        }
+        const struct tac_line *line = &sim->line[i];
+        double s0 = tac_seconds(sim, start - line->t), s1 = tac_seconds(sim, end - line->t), off[3];
+        double dt = tac_seconds(sim, end - sim->vel[i].t);
+        for (int k = 0; k < 3; k++) {
+            x[k] = line->x[k] + s0 * line->v[k];
+            to[k] = sim->pos[i].x[k] + dt * sim->vel[i].v[k];
+            off[k] = to[k] - (line->x[k] + s1 * line->v[k]);
+        }
+        tac_sub(move->u, to, x);
+        move->deviation = sqrt(line->deviation2) + sqrt(tac_dot(off, off));
+        if (!(move->deviation < 1e150)) {
+            *bad = i;
+            return false;
+        }
+        *wildest = move->deviation > *wildest ? move->deviation : *wildest;
+    }
+    return true;
+}
+
+/* Do all vertices keep to their tubes during the pass? Updates offsets only when asked to (at a commit). */
+static bool tubes_hold(struct tac_sim *sim, tac_time end, bool keep)
+{
+    struct tac_candidates *c = sim->candidates;
+    if (end > c->end)
+        return false;
+    const double s = tac_seconds(sim, end - c->start);
+    for (tac_lid i = 0; i < sim->scene->vertex_count; i++) {
+        struct tac_tube *tube = &c->tube[i];
+        if (tube->radius == 0)
+            continue;
+        const struct tac_move *move = &c->move[i];
+        const double *x = &c->x[3 * (size_t)i];
+        double off[3];
+        for (int k = 0; k < 3; k++)
+            off[k] = x[k] + move->u[k] - (tube->x[k] + s * tube->v[k]);
+        double offset = sqrt(tac_dot(off, off)), worst = offset > tube->offset ? offset : tube->offset;
+        if (keep)
+            tube->offset = offset;
+        else if (!(worst + move->deviation <= tube->radius))
+            return false;
+    }
+    return true;
+}
+
+static bool all_near(const struct tac_sim *sim, const struct tac_candidate *q)
+{
+    for (int i = 0; i < q->count; i++)
+        if (sim->pos[q->v[i]].w != 0 && !sim->near[q->v[i]])
+            return false;
+    return true;
+}
+
+static void chords(const struct tac_candidates *c, const struct tac_candidate *q, double x[4][3], double u[4][3])
+{
+    for (int i = 0; i < q->count; i++) {
+        memcpy(x[i], &c->x[3 * (size_t)q->v[i]], sizeof x[i]);
+        memcpy(u[i], c->move[q->v[i]].u, sizeof u[i]);
+    }
+}
+
+/* When may q first come under its next layer in the pass?  TAC_TIME_NEVER: not at all, proven. */
+static tac_time look_at(struct tac_sim *sim, struct tac_candidate *q, tac_time end)
+{
+    struct tac_candidates *c = sim->candidates;
+    const tac_time start = sim->window_start;
+    const enum tac_pair_type type = (enum tac_pair_type)q->type;
+    const struct tac_pair *p = q->slot >= 0 ? &sim->pair[q->slot] : NULL;
+    double x[4][3], u[4][3], da = 0, db = 0;
+    for (int i = 0; i < q->count; i++) {
+        const struct tac_move *move = &c->move[q->v[i]];
+        memcpy(u[i], move->u, sizeof u[i]);
+        if (i < q->first)
+            da = move->deviation > da ? move->deviation : da;
+        else
+            db = move->deviation > db ? move->deviation : db;
+    }
+    q->change = tac_relative(type, u);
+    const double deviation = da + db;
+    if (p != NULL && p->births > 0) {
+        /* Each part of the window against the first layer not watched in it. */
+        tac_time from = start;
+        for (int32_t k = p->first_birth; k >= 0; k = sim->birth[k].following) {
+            const struct tac_birth *birth = &sim->birth[k];
+            tac_time t = tac_path_sweep(sim, type, q->v, from, birth->t, birth->next, q->tolerance);
+            if (t != TAC_TIME_NEVER)
+                return t;
+            from = birth->t;
+        }
+        q->d_end = 0;
+        return tac_path_sweep(sim, type, q->v, from, end, p->next, q->tolerance);
+    }
+    const double limit = q->next + q->tolerance + deviation;
+    if (!(q->d - q->change > limit)) {
+        struct tac_near near;
+        chords(c, q, x, u);
+        tac_near_pair(type, x, &near);
+        q->d = near.d;
+    }
+    q->d_end = fmax(0, q->d - q->change);
+    if (q->d - q->change > limit)
+        return TAC_TIME_NEVER;
+    double s = tac_sweep(type, x, u, q->next + deviation, q->tolerance);
+    if (s > 1)
+        return TAC_TIME_NEVER;
+    if (all_near(sim, q))
+        return tac_path_sweep(sim, type, q->v, start, end, q->next, q->tolerance);
+    return start + (tac_time)(s * (double)(end - start));
+}
+
+static enum tac_err judge(struct tac_sim *sim, tac_time end, struct verdict *verdict)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_candidates *c = sim->candidates;
+    const size_t active = tac_candidates_active(c, end);
+    verdict->count = 0;
+    verdict->earliest = TAC_TIME_NEVER;
+    for (size_t k = c->known; k < active && sim->now > c->start; k++)
+        c->list[k].d = 0; /* the list's start is past: look anew */
+    c->known = active;
+    for (size_t k = 0; k < active; k++) {
+        struct tac_candidate *q = &c->list[k];
+        tac_time t = look_at(sim, q, end);
+        if (t == TAC_TIME_NEVER)
+            continue;
+        TAC_TRY(tac_grow(sim->ctx, &verdict->miss, &verdict->capacity, verdict->count + 1, sizeof *verdict->miss));
+        verdict->miss[verdict->count++] = (struct miss){k, t};
+        if (t < verdict->earliest || (t == verdict->earliest && q->key < verdict->earliest_key)) {
+            verdict->earliest = t;
+            verdict->earliest_key = q->key;
+        }
+    }
+done:
+    return err;
+}
+
+/* The nest ended: the scene cannot go on. */
+enum tac_err tac_sim_stuck(struct tac_sim *sim, const struct tac_pair *p, tac_time t)
+{
+    char what[256];
+    double x[3], at[3] = {0, 0, 0};
+    tac_key_describe(sim->scene, p->key, what, sizeof what);
+    for (int i = 0; i < p->count; i++) {
+        tac_position(sim, p->v[i], sim->now, x);
+        for (int k = 0; k < 3; k++)
+            at[k] += x[k] / p->count;
+    }
+    /* Its own tick at or after the path came so low: the same instant in every mode of discovery. */
+    t = (t + p->deep_period - 1) / p->deep_period * p->deep_period;
+    return tac_fail(sim->ctx, TAC_ERR_RUN,
+                    "the scene cannot go on at t = %.9g s: %s near (%.6g, %.6g, %.6g) are pressed through all %d layers between "
+                    "them, to %.3g m; leave them room, slow what presses them, or make contact.min_period_s shorter",
+                    tac_seconds(sim, t), what, at[0], at[1], at[2], p->form.bottom,
+                    tac_model_reach(sim->model, &p->form, p->form.bottom + 1));
+}
+
+/* After a miss: back to the window's start, and watch what was found. */
+static enum tac_err go_back(struct tac_sim *sim, const struct verdict *verdict)
+{
+    enum tac_err err;
+    struct tac_candidates *c = sim->candidates;
+    TAC_TRY(tac_pass_restore(sim, verdict->earliest));
+    for (size_t k = 0; k < verdict->count; k++) {
+        struct tac_candidate *q = &c->list[verdict->miss[k].candidate];
+        if (q->slot >= 0) {
+            struct tac_pair *p = &sim->pair[q->slot];
+            if (p->depth == p->form.bottom) {
+                if (verdict->miss[k].t <= sim->now && verdict->earliest <= sim->now) {
+                    err = tac_sim_stuck(sim, p, verdict->miss[k].t);
+                    goto done;
+                }
+                continue;
+            }
+        }
+        TAC_TRY(tac_watch(sim, q->key, &q->slot));
+    }
+    for (size_t k = 0; k < c->count; k++)
+        if (c->list[k].slot >= 0)
+            c->list[k].next = sim->pair[c->list[k].slot].next;
+done:
+    return err;
+}
+
+/* A clean pass: watch what will be near, drop what has long been silent. */
+static enum tac_err look_ahead(struct tac_sim *sim, tac_time end)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_candidates *c = sim->candidates;
+    const bool deepens = sim->scene->clocks.mode == TAC_CLOCKS_NESTED;
+    for (size_t k = 0; k < c->known; k++) {
+        struct tac_candidate *q = &c->list[k];
+        struct tac_pair *p = q->slot >= 0 ? &sim->pair[q->slot] : NULL;
+        const enum tac_pair_type type = (enum tac_pair_type)q->type;
+        q->d = q->d_end;
+        bool silent = p != NULL && p->deep_last == INFINITY && !p->active;
+        bool approaching = (p == NULL || (!deepens && p->depth < p->form.bottom)) && q->d - 2 * q->change < q->next;
+        if (!silent && !approaching) {
+            if (p != NULL)
+                q->next = p->next;
+            continue;
+        }
+        double x[4][3], u[4][3];
+        struct tac_near near;
+        chords(c, q, x, u);
+        for (int i = 0; i < q->count; i++)
+            for (int j = 0; j < 3; j++) {
+                x[i][j] += u[i][j];
+                u[i][j] *= 1.25;
+            }
+        tac_near_pair(type, x, &near);
+        q->d = near.d - q->tolerance;
+        if (approaching && q->d - 2 * q->change < q->next && tac_sweep(type, x, u, q->next, q->tolerance) <= 1) {
+            TAC_TRY(tac_watch(sim, q->key, &q->slot));
+            q->next = sim->pair[q->slot].next;
+        } else if (silent) {
+            if (near.d > p->deep_reach + .02 * p->form.thickness + 4 * q->change)
+                p->quiet++;
+            else
+                p->quiet = 0;
+            if (p->quiet >= QUIET_WINDOWS) {
+                double first = tac_model_reach(sim->model, &p->form, 1);
+                tac_watch_drop(sim, q->slot);
+                q->next = p->live ? p->next : first;
+                q->slot = p->live ? q->slot : -1;
+            } else {
+                q->next = p->next;
+            }
+        }
+    }
+done:
+    return err;
+}
+
+static enum tac_err fail_not_finite(struct tac_sim *sim, tac_lid i, tac_time t)
+{
+    const struct tac_body *body = &sim->scene->body[sim->scene->vertex_body[i]];
+    return tac_fail(sim->ctx, TAC_ERR_RUN,
+                    "vertex %" TAC_PRILID " of body `%s` left the range of numbers at t = %.9g s; its forces are unstable: make "
+                    "clocks.elastic_safety smaller, or its material softer",
+                    i - body->vertex_begin, body->name, tac_seconds(sim, t));
+}
+
+/* Longer after a run of clean windows, shorter after an early miss. */
+static void adapt(struct tac_sim *sim, int attempts, tac_time asked)
+{
+    if (attempts > 0) {
+        sim->clean_streak = 0;
+        sim->window = sim->window / 2 > sim->window_least ? sim->window / 2 : sim->window_least;
+    } else if (asked >= sim->window && ++sim->clean_streak >= STREAK) {
+        sim->clean_streak = 0;
+        sim->window = 2 * sim->window < sim->window_most ? 2 * sim->window : sim->window_most;
+    }
+}
+
+/* A list whose tubes were left before their time was asked to live too long; one that lived out, too short. */
+static enum tac_err new_list(struct tac_sim *sim, tac_time reached)
+{
+    struct tac_candidates *c = sim->candidates;
+    const tac_time window = reached - sim->window_start, age = sim->window_start - c->start;
+    if (c->end > c->start) {
+        if (reached > c->end)
+            c->horizon = 2 * c->horizon < 1024 * sim->window ? 2 * c->horizon : 1024 * sim->window;
+        else if (age < c->horizon / 2)
+            c->horizon = c->horizon / 2 > 2 * sim->window ? c->horizon / 2 : 2 * sim->window;
+    }
+    c->known = 0;
+    return tac_candidates_build(sim, c, window, c->horizon);
+}
+
+static enum tac_err advance(struct tac_sim *sim, tac_time limit)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_candidates *c = sim->candidates;
+    struct verdict verdict = {0};
+    tac_time end = limit - sim->now > sim->window + sim->window / 4 ? sim->now + sim->window : limit;
+    const tac_time asked = end - sim->now;
+    int attempts = 0;
+    for (;; attempts++) {
+        tac_lid bad = -1;
+        double wildest = 0;
+        TAC_TRY(tac_pass_begin(sim));
+        tac_time reached = tac_pass_run(sim, end);
+        double begin_s = tac_wall_s();
+        bool finite = measure(sim, reached, &bad, &wildest);
+        if (!finite || wildest > 256 * c->skin) {
+            /* Nonsense, or motion too wild for one window: a shorter one.  One instant alone is straight. */
+            tac_time shorter = (reached - sim->now) / 4;
+            if (shorter > 0) {
+                TAC_TRY(tac_pass_restore(sim, sim->now));
+                end = sim->now + shorter;
+                continue;
+            }
+            if (!finite) {
+                err = fail_not_finite(sim, bad, reached);
+                goto done;
+            }
+        }
+        if (!tubes_hold(sim, reached, false))
+            TAC_TRY(new_list(sim, reached));
+        TAC_TRY(judge(sim, reached, &verdict));
+        if (verdict.count == 0) {
+            tubes_hold(sim, reached, true);
+            TAC_TRY(tac_pass_commit(sim, reached));
+            TAC_TRY(look_ahead(sim, reached));
+            sim->counters.seconds_discovery += tac_wall_s() - begin_s;
+            break;
+        }
+        TAC_TRY(go_back(sim, &verdict));
+        /* A second miss: only what is certainly right. Where that is nothing, the pair there has become deeper. */
+        if (attempts > 0 && verdict.earliest > sim->now)
+            end = verdict.earliest;
+        else
+            end = reached > sim->now ? reached : end;
+        sim->counters.seconds_discovery += tac_wall_s() - begin_s;
+    }
+    adapt(sim, attempts, asked);
+done:
+    free(verdict.miss);
+    return err;
+}
+
+const struct tac_discovery tac_discovery_speculate = {"speculate", create, advance, destroy};

@@ -1,0 +1,434 @@
+/* Watched pairs and their rungs. */
+#include "events/sim.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_EXTRA = 64, BREAKS_PER_VERTEX = 128 };
+
+/* ---- pairs by key: open addressing, linear probing ---- */
+
+static size_t home(const struct tac_sim *sim, uint64_t key)
+{
+    return (size_t)(tac_hash64(key, 0) & (sim->hash_size - 1));
+}
+
+int32_t tac_watch_find(const struct tac_sim *sim, uint64_t key)
+{
+    if (sim->hash_size == 0)
+        return -1;
+    for (size_t i = home(sim, key);; i = (i + 1) & (sim->hash_size - 1)) {
+        int32_t slot = sim->hash[i];
+        if (slot < 0 || sim->pair[slot].key == key)
+            return slot;
+    }
+}
+
+static void hash_put(struct tac_sim *sim, int32_t slot)
+{
+    size_t i = home(sim, sim->pair[slot].key);
+    while (sim->hash[i] >= 0)
+        i = (i + 1) & (sim->hash_size - 1);
+    sim->hash[i] = slot;
+}
+
+static void hash_remove(struct tac_sim *sim, uint64_t key)
+{
+    const size_t mask = sim->hash_size - 1;
+    size_t i = home(sim, key);
+    while (sim->pair[sim->hash[i]].key != key)
+        i = (i + 1) & mask;
+    /* Close the gap: move back whatever may not stay behind it. */
+    for (size_t j = (i + 1) & mask; sim->hash[j] >= 0; j = (j + 1) & mask) {
+        size_t k = home(sim, sim->pair[sim->hash[j]].key);
+        if (((j - k) & mask) >= ((j - i) & mask)) {
+            sim->hash[i] = sim->hash[j];
+            i = j;
+        }
+    }
+    sim->hash[i] = -1;
+}
+
+static enum tac_err hash_room(struct tac_sim *sim)
+{
+    enum tac_err err = TAC_OK;
+    int32_t *table = NULL;
+    if (2 * (sim->live_pairs + 1) <= sim->hash_size)
+        return TAC_OK;
+    size_t size = sim->hash_size ? 2 * sim->hash_size : 256;
+    TAC_TRY(tac_alloc(sim->ctx, size, sizeof *table, &table));
+    memset(table, 0xff, size * sizeof *table);
+    free(sim->hash);
+    sim->hash = table;
+    sim->hash_size = size;
+    for (size_t k = 0; k < sim->pair_count; k++)
+        if (sim->pair[k].live)
+            hash_put(sim, (int32_t)k);
+done:
+    return err;
+}
+
+/* ---- rung classes ---- */
+
+/* The class of a period; with free clocks it may have to be made (only between passes). */
+static enum tac_err class_of(struct tac_sim *sim, tac_time period, size_t *index)
+{
+    enum tac_err err = TAC_OK;
+    if (sim->scene->clocks.mode == TAC_CLOCKS_NESTED) {
+        *index = (size_t)__builtin_ctzll((unsigned long long)period);
+        return TAC_OK;
+    }
+    size_t lo = 0, hi = sim->rung_class_count;
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        if (sim->rung_class[mid].period < period)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    *index = lo;
+    if (lo < sim->rung_class_count && sim->rung_class[lo].period == period)
+        return TAC_OK;
+    TAC_TRY(tac_grow(sim->ctx, &sim->rung_class, &sim->rung_class_capacity, sim->rung_class_count + 1,
+                     sizeof *sim->rung_class));
+    memmove(&sim->rung_class[lo + 1], &sim->rung_class[lo], (sim->rung_class_count - lo) * sizeof *sim->rung_class);
+    sim->rung_class_count++;
+    sim->rung_class[lo] = (struct tac_rung_class){.period = period, .h_s = tac_seconds(sim, period)};
+done:
+    return err;
+}
+
+enum tac_err tac_watch_create(struct tac_sim *sim)
+{
+    enum tac_err err = TAC_OK;
+    if (sim->scene->clocks.mode == TAC_CLOCKS_NESTED) {
+        TAC_TRY(tac_grow(sim->ctx, &sim->rung_class, &sim->rung_class_capacity, 63, sizeof *sim->rung_class));
+        for (size_t k = 0; k < 63; k++)
+            sim->rung_class[k] =
+                (struct tac_rung_class){.period = (tac_time)1 << k, .h_s = tac_seconds(sim, (tac_time)1 << k)};
+        sim->rung_class_count = 63;
+    }
+done:
+    return err;
+}
+
+static bool rung_before(const struct tac_rung *a, const struct tac_rung *b)
+{
+    return a->key != b->key ? a->key < b->key : a->first < b->first;
+}
+
+static int compare_rungs(const void *a, const void *b)
+{
+    const struct tac_rung *x = a, *y = b;
+    return rung_before(x, y) ? -1 : rung_before(y, x);
+}
+
+/* The rung of a pair in a class; first tells rungs of one pair apart. NULL if it has none there. */
+static struct tac_rung *find_rung(struct tac_rung_class *c, uint64_t key, int32_t first)
+{
+    const struct tac_rung wanted = {.key = key, .first = first};
+    size_t lo = 0, hi = c->count;
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        if (rung_before(&c->rung[mid], &wanted))
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    if (lo < c->count && c->rung[lo].key == key && c->rung[lo].first == first)
+        return &c->rung[lo];
+    for (size_t i = 0; i < c->extra_count; i++)
+        if (c->extra[i].key == key && c->extra[i].first == first)
+            return &c->extra[i];
+    return NULL;
+}
+
+/* What is the pair's deepest rung now? Sets period, last distance, and where the next one begins. */
+static struct tac_rung *refresh(struct tac_sim *sim, struct tac_pair *p)
+{
+    int32_t first = 1, last = 0, begin = 1;
+    tac_time period = 0;
+    size_t index = 0;
+    p->rungs = 0;
+    while (last < p->depth) {
+        begin = first;
+        period = tac_model_rung(sim->model, &p->form, first, &last);
+        first = last + 1;
+        p->rungs++;
+    }
+    p->next = tac_model_reach(sim->model, &p->form, p->depth + 1);
+    p->deep_period = period;
+    p->deep_last = INFINITY;
+    p->deep_reach = tac_model_reach(sim->model, &p->form, begin);
+    if (p->depth == 0 || class_of(sim, period, &index) != TAC_OK)
+        return NULL;
+    struct tac_rung *rung = find_rung(&sim->rung_class[index], p->key, begin);
+    if (rung)
+        p->deep_last = rung->last_d;
+    return rung;
+}
+
+static void append_extra(struct tac_sim *sim, struct tac_rung_class *c, int32_t slot, int32_t first, int32_t last,
+                         tac_time t, bool fresh)
+{
+    const struct tac_rung rung = {sim->pair[slot].key, slot, first, last, fresh, t, INFINITY, INFINITY};
+    size_t k = c->extra_count++;
+    /* In key order: births come in that order, so this seldom moves anything. */
+    while (k > 0 && rung_before(&rung, &c->extra[k - 1])) {
+        c->extra[k] = c->extra[k - 1];
+        k--;
+    }
+    c->extra[k] = rung;
+}
+
+/* ---- watching ---- */
+
+static enum tac_err new_pair(struct tac_sim *sim, uint64_t key, int32_t *slot)
+{
+    enum tac_err err;
+    TAC_TRY(hash_room(sim));
+    if (sim->free_count) {
+        *slot = sim->free_slot[--sim->free_count];
+    } else {
+        TAC_TRY(tac_grow(sim->ctx, &sim->pair, &sim->pair_capacity, sim->pair_count + 1, sizeof *sim->pair));
+        /* Every slot may come free: dropping a pair must not fail. */
+        TAC_TRY(tac_grow(sim->ctx, &sim->free_slot, &sim->free_capacity, sim->pair_capacity, sizeof *sim->free_slot));
+        *slot = (int32_t)sim->pair_count++;
+    }
+    struct tac_pair *p = &sim->pair[*slot];
+    memset(p, 0, sizeof *p);
+    p->key = key;
+    p->type = (uint8_t)tac_key_type(key);
+    p->count = (uint8_t)tac_pair_vertices(tac_key_type(key));
+    p->first = (uint8_t)tac_pair_first(tac_key_type(key));
+    p->live = 1;
+    p->t_near = -1;
+    p->d_tick = INFINITY;
+    p->deep_last = INFINITY;
+    p->mollifier = 1;
+    tac_key_vertices(sim->scene, key, p->v);
+    tac_model_form(sim->model, tac_key_type(key), p->v, &p->form);
+    p->next = tac_model_reach(sim->model, &p->form, 1);
+    hash_put(sim, *slot);
+    sim->live_pairs++;
+    for (int k = 0; k < p->count; k++)
+        if (sim->near_pairs[p->v[k]]++ == 0) {
+            sim->near[p->v[k]] = 1;
+            sim->break_head[p->v[k]] = -1;
+            sim->near_changed = true;
+        }
+done:
+    return err;
+}
+
+enum tac_err tac_watch(struct tac_sim *sim, uint64_t key, int32_t *slot)
+{
+    enum tac_err err = TAC_OK;
+    size_t index;
+    *slot = tac_watch_find(sim, key);
+    if (*slot < 0)
+        TAC_TRY(new_pair(sim, key, slot));
+    struct tac_pair *p = &sim->pair[*slot];
+    TAC_CHECK(p->depth < p->form.bottom);
+    int32_t first = p->depth + 1, last;
+    tac_time period = tac_model_rung(sim->model, &p->form, first, &last);
+    TAC_TRY(class_of(sim, period, &index));
+    struct tac_rung_class *c = &sim->rung_class[index];
+    TAC_TRY(tac_grow(sim->ctx, &c->extra, &c->extra_capacity, c->extra_count + 1, sizeof *c->extra));
+    c->extra[c->extra_count++] = (struct tac_rung){p->key, *slot, first, last, 0, sim->now, INFINITY, INFINITY};
+    p->depth = last;
+    p->rungs++;
+    p->deep_period = period;
+    p->deep_last = INFINITY;
+    p->deep_reach = p->next;
+    p->quiet = 0;
+    p->next = tac_model_reach(sim->model, &p->form, last + 1);
+    sim->counters.contacts_found++;
+done:
+    return err;
+}
+
+bool tac_watch_deepen(struct tac_sim *sim, int32_t slot, tac_time t)
+{
+    struct tac_pair *p = &sim->pair[slot];
+    int32_t first = p->depth + 1, last;
+    if (p->depth >= p->form.bottom || sim->scene->clocks.mode == TAC_CLOCKS_FREE ||
+        sim->birth_count == sim->birth_capacity)
+        return false;
+    tac_time period = tac_model_rung(sim->model, &p->form, first, &last);
+    size_t index = (size_t)__builtin_ctzll((unsigned long long)period);
+    struct tac_rung_class *c = &sim->rung_class[index];
+    if (c->extra_count == c->extra_capacity) {
+        c->extra_wanted = 2 * c->extra_capacity;
+        return false;
+    }
+    append_extra(sim, c, slot, first, last, t, true);
+    sim->first_rung_class = index < sim->first_rung_class ? index : sim->first_rung_class;
+    int32_t birth = (int32_t)sim->birth_count++;
+    sim->birth[birth] = (struct tac_birth){slot, -1, t, p->next};
+    if (p->births++ == 0) {
+        p->first_birth = birth;
+    } else {
+        int32_t k = p->first_birth;
+        while (sim->birth[k].following >= 0)
+            k = sim->birth[k].following;
+        sim->birth[k].following = birth;
+    }
+    p->depth = last;
+    p->rungs++;
+    p->deep_period = period;
+    p->deep_last = INFINITY;
+    p->deep_reach = p->next;
+    p->quiet = 0;
+    p->next = tac_model_reach(sim->model, &p->form, last + 1);
+    sim->counters.contacts_found++;
+    return true;
+}
+
+static enum tac_err list_near(struct tac_sim *sim)
+{
+    enum tac_err err = TAC_OK;
+    sim->near_count = 0;
+    for (tac_lid i = 0; i < sim->scene->vertex_count; i++)
+        if (sim->near_pairs[i] > 0)
+            sim->near_list[sim->near_count++] = i;
+    sim->near_changed = false;
+    TAC_TRY(tac_grow(sim->ctx, &sim->breaks, &sim->break_capacity, sim->near_count * BREAKS_PER_VERTEX + 1024,
+                     sizeof *sim->breaks));
+done:
+    return err;
+}
+
+/* Merges extra into the sorted rungs, from the back, and drops what was marked. */
+static enum tac_err settle_class(struct tac_sim *sim, struct tac_rung_class *c)
+{
+    enum tac_err err = TAC_OK;
+    if (c->dropped) {
+        size_t n = 0;
+        for (size_t i = 0; i < c->count; i++)
+            if (c->rung[i].pair >= 0)
+                c->rung[n++] = c->rung[i];
+        c->count = n;
+        c->dropped = 0;
+    }
+    if (c->extra_count) {
+        TAC_TRY(tac_grow(sim->ctx, &c->rung, &c->capacity, c->count + c->extra_count, sizeof *c->rung));
+        qsort(c->extra, c->extra_count, sizeof *c->extra, compare_rungs);
+        size_t i = c->count, j = c->extra_count;
+        for (size_t k = i + j; j > 0;) {
+            bool take_extra = i == 0 || rung_before(&c->rung[i - 1], &c->extra[j - 1]);
+            c->rung[--k] = take_extra ? c->extra[--j] : c->rung[--i];
+            if (take_extra)
+                c->rung[k].fresh = 0;
+        }
+        c->count += c->extra_count;
+        c->extra_count = 0;
+    }
+done:
+    return err;
+}
+
+enum tac_err tac_watch_settle(struct tac_sim *sim)
+{
+    enum tac_err err = TAC_OK;
+    if (!sim->contact)
+        return TAC_OK;
+    const bool nested = sim->scene->clocks.mode == TAC_CLOCKS_NESTED;
+    size_t rungs = 0, room = 0;
+    sim->first_rung_class = sim->rung_class_count;
+    for (size_t k = 0; k < sim->rung_class_count; k++) {
+        struct tac_rung_class *c = &sim->rung_class[k];
+        TAC_TRY(settle_class(sim, c));
+        if (c->count && sim->first_rung_class == sim->rung_class_count)
+            sim->first_rung_class = k;
+        rungs += c->count;
+        if (nested && k >= 12) {
+            size_t want = sim->live_pairs < 512 ? sim->live_pairs + FIRST_EXTRA : 512 + FIRST_EXTRA;
+            want = c->extra_wanted > want ? c->extra_wanted : want;
+            TAC_TRY(tac_grow(sim->ctx, &c->extra, &c->extra_capacity, want, sizeof *c->extra));
+        }
+        room += c->extra_capacity;
+    }
+    sim->rung_count = rungs;
+    TAC_TRY(tac_grow(sim->ctx, &sim->birth, &sim->birth_capacity, 4 * sim->live_pairs + 1024, sizeof *sim->birth));
+    TAC_TRY(tac_grow(sim->ctx, &sim->loss, &sim->loss_capacity, rungs + room, sizeof *sim->loss));
+    if (sim->near_changed)
+        TAC_TRY(list_near(sim));
+done:
+    return err;
+}
+
+void tac_watch_undo(struct tac_sim *sim, tac_time believed)
+{
+    for (size_t k = 0; k < sim->rung_class_count; k++) {
+        struct tac_rung_class *c = &sim->rung_class[k];
+        for (size_t i = 0; i < c->count; i++)
+            c->rung[i].last_d = c->rung[i].saved_d;
+        size_t n = 0;
+        for (size_t i = 0; i < c->extra_count; i++) {
+            struct tac_rung *e = &c->extra[i];
+            if (e->born > believed) {
+                struct tac_pair *p = &sim->pair[e->pair];
+                p->depth = p->depth < e->first - 1 ? p->depth : e->first - 1;
+            } else {
+                e->last_d = INFINITY;
+                c->extra[n++] = *e;
+            }
+        }
+        c->extra_count = n;
+    }
+    for (size_t k = 0; k < sim->pair_count; k++)
+        if (sim->pair[k].live) {
+            sim->pair[k].births = 0;
+            sim->pair[k].d_tick = INFINITY;
+            refresh(sim, &sim->pair[k]);
+        }
+    sim->birth_count = 0;
+}
+
+void tac_watch_believe(struct tac_sim *sim)
+{
+    for (size_t k = 0; k < sim->birth_count; k++)
+        sim->pair[sim->birth[k].pair].births = 0;
+    sim->birth_count = 0;
+}
+
+void tac_watch_drop(struct tac_sim *sim, int32_t slot)
+{
+    struct tac_pair *p = &sim->pair[slot];
+    struct tac_rung *rung = refresh(sim, p);
+    size_t index;
+    TAC_CHECK(rung != NULL && rung->last_d == INFINITY);
+    if (class_of(sim, p->deep_period, &index) == TAC_OK)
+        sim->rung_class[index].dropped++;
+    rung->pair = -1;
+    p->depth = rung->first - 1;
+    p->quiet = 0;
+    p->d_tick = INFINITY;
+    if (p->depth > 0) {
+        refresh(sim, p);
+        return;
+    }
+    hash_remove(sim, p->key);
+    p->live = 0;
+    sim->live_pairs--;
+    for (int k = 0; k < p->count; k++)
+        if (--sim->near_pairs[p->v[k]] == 0) {
+            sim->near[p->v[k]] = 0;
+            sim->near_changed = true;
+        }
+    sim->free_slot[sim->free_count++] = slot;
+}
+
+void tac_watch_destroy(struct tac_sim *sim)
+{
+    for (size_t k = 0; k < sim->rung_class_count; k++) {
+        free(sim->rung_class[k].rung);
+        free(sim->rung_class[k].extra);
+    }
+    free(sim->rung_class);
+    free(sim->pair);
+    free(sim->hash);
+    free(sim->free_slot);
+    free(sim->birth);
+    free(sim->loss);
+}

@@ -1,0 +1,467 @@
+#include "kds/candidates.h"
+#include "events/path.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLICES = 16 };
+
+/* A leaf: a triangle, segment or particle, and the vertices and edges it stands for (each has one leaf). */
+struct tac_primitive {
+    tac_lid v[3];
+    tac_lid id;            /* triangle, segment, or vertex */
+    uint8_t count;         /* vertices: 3, 2, 1 */
+    uint8_t vertices;      /* bit k: stands for v[k] */
+    uint8_t edges;         /* bit k: stands for edge[k] */
+    tac_lid edge[3];
+    tac_lid body;
+};
+
+static void add_primitive(struct tac_candidates *c, const struct tac_scene *s, tac_lid count, tac_lid id,
+                          const tac_lid *v, uint8_t *taken, uint8_t *edge_taken, int32_t *fill)
+{
+    tac_lid body = s->vertex_body[v[0]];
+    struct tac_primitive *p = &c->primitive[c->primitive_begin[body] + fill[body]++];
+    memset(p, 0, sizeof *p);
+    p->id = id;
+    p->count = (uint8_t)count;
+    p->body = body;
+    for (tac_lid k = 0; k < count; k++) {
+        p->v[k] = v[k];
+        if (!taken[v[k]]) {
+            taken[v[k]] = 1;
+            p->vertices |= (uint8_t)(1 << k);
+        }
+    }
+    tac_lid edges = count == 3 ? 3 : count == 2 ? 1 : 0;
+    for (tac_lid k = 0; k < edges; k++) {
+        p->edge[k] = count == 3 ? s->topology->triangle_edge[3 * id + k] : c->scratch[id];
+        if (!edge_taken[p->edge[k]]) {
+            edge_taken[p->edge[k]] = 1;
+            p->edges |= (uint8_t)(1 << k);
+        }
+    }
+}
+
+static enum tac_err make_primitives(struct tac_sim *sim, struct tac_candidates *c)
+{
+    enum tac_err err;
+    const struct tac_scene *s = sim->scene;
+    uint8_t *taken = NULL, *edge_taken = NULL;
+    int32_t *fill = NULL;
+    tac_lid particles = 0;
+    for (tac_lid i = 0; i < s->vertex_count; i++)
+        particles += sim->model->particle[i];
+    size_t total = (size_t)s->triangle_count + (size_t)s->segment_count + (size_t)particles;
+    size_t most = total > (size_t)s->vertex_count ? total : (size_t)s->vertex_count;
+    TAC_TRY(tac_alloc(sim->ctx, total, sizeof *c->primitive, &c->primitive));
+    TAC_TRY(tac_alloc(sim->ctx, total, sizeof *c->box, &c->box));
+    TAC_TRY(tac_alloc(sim->ctx, most, sizeof *c->scratch, &c->scratch));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)c->body_count + 1, sizeof *c->primitive_begin, &c->primitive_begin));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)c->body_count, sizeof *fill, &fill));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)s->vertex_count, 1, &taken));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)s->topology->edge_count, 1, &edge_taken));
+    for (tac_lid b = 0; b < c->body_count; b++) {
+        const struct tac_body *body = &s->body[b];
+        int32_t n = body->triangle_end - body->triangle_begin + body->segment_end - body->segment_begin;
+        for (tac_lid i = body->vertex_begin; i < body->vertex_end; i++)
+            n += sim->model->particle[i];
+        c->primitive_begin[b + 1] = c->primitive_begin[b] + n;
+    }
+    for (tac_lid e = 0; e < s->topology->edge_count; e++)
+        if (s->topology->edge_segment[e] >= 0)
+            c->scratch[s->topology->edge_segment[e]] = e;
+    for (tac_lid t = 0; t < s->triangle_count; t++)
+        add_primitive(c, s, 3, t, &s->triangle[3 * t], taken, edge_taken, fill);
+    for (tac_lid g = 0; g < s->segment_count; g++)
+        add_primitive(c, s, 2, g, &s->segment[2 * g], taken, edge_taken, fill);
+    for (tac_lid i = 0; i < s->vertex_count; i++)
+        if (sim->model->particle[i])
+            add_primitive(c, s, 1, i, &i, taken, edge_taken, fill);
+    for (tac_lid b = 0; b < c->body_count; b++)
+        TAC_TRY(tac_tree_create(sim->ctx, c->primitive_begin[b + 1] - c->primitive_begin[b], &c->tree[b]));
+done:
+    free(taken);
+    free(edge_taken);
+    free(fill);
+    return err;
+}
+
+enum tac_err tac_candidates_create(struct tac_sim *sim, struct tac_candidates **out)
+{
+    enum tac_err err;
+    const struct tac_scene *s = sim->scene;
+    const size_t n = (size_t)s->vertex_count, bodies = (size_t)s->body_count;
+    struct tac_candidates *c = NULL;
+    TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *c, &c));
+    c->body_count = s->body_count;
+    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *c->move, &c->move));
+    TAC_TRY(tac_alloc(sim->ctx, 3 * n, sizeof *c->x, &c->x));
+    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *c->tube, &c->tube));
+    TAC_TRY(tac_alloc(sim->ctx, bodies, sizeof *c->tree, &c->tree));
+    TAC_TRY(tac_alloc(sim->ctx, 3 * bodies, sizeof *c->frame, &c->frame));
+    TAC_TRY(tac_alloc(sim->ctx, bodies, 1, &c->still));
+    TAC_TRY(tac_alloc(sim->ctx, bodies, sizeof *c->order, &c->order));
+    TAC_TRY(tac_alloc(sim->ctx, 2 * bodies, sizeof *c->sweep, &c->sweep));
+    TAC_TRY(make_primitives(sim, c));
+    /* The skin: a quarter of the thickness, or a tenth of an edge where meshes are coarser than that. */
+    double sum = 0;
+    int64_t edges = 0;
+    for (tac_lid e = 0; e < s->topology->edge_count; e++) {
+        const tac_lid *v = &s->topology->edge[2 * e];
+        if (!s->ever_free[v[0]] && !s->ever_free[v[1]])
+            continue;
+        double d[3];
+        tac_sub(d, &s->x[3 * v[1]], &s->x[3 * v[0]]);
+        sum += sqrt(tac_dot(d, d));
+        edges++;
+    }
+    c->skin = .25 * s->contact.thickness;
+    if (edges)
+        c->skin = fmax(c->skin, .1 * sum / (double)edges);
+    for (tac_lid b = 0; b < c->body_count; b++) {
+        c->still[b] = 1;
+        for (tac_lid i = s->body[b].vertex_begin; i < s->body[b].vertex_end; i++)
+            if (s->ever_free[i] || sim->script_of[i] >= 0)
+                c->still[b] = 0;
+    }
+done:
+    if (err)
+        tac_candidates_destroy(&c);
+    *out = c;
+    return err;
+}
+
+void tac_candidates_destroy(struct tac_candidates **candidates)
+{
+    struct tac_candidates *c = *candidates;
+    if (c == NULL)
+        return;
+    for (int32_t b = 0; c->tree && b < c->body_count; b++)
+        tac_tree_destroy(&c->tree[b]);
+    free(c->tree);
+    free(c->move);
+    free(c->x);
+    free(c->tube);
+    free(c->list);
+    free(c->found);
+    free(c->slice);
+    free(c->primitive);
+    free(c->primitive_begin);
+    free(c->box);
+    free(c->scratch);
+    free(c->frame);
+    free(c->still);
+    free(c->order);
+    free(c->sweep);
+    free(c);
+    *candidates = NULL;
+}
+
+/* Tubes along the chords of the pass, and each body's frame: the mean of its tubes' velocities. */
+static void lay_tubes(struct tac_sim *sim, struct tac_candidates *c, double window_s)
+{
+    const struct tac_scene *s = sim->scene;
+    c->extent = 0;
+    for (tac_lid b = 0; b < c->body_count; b++) {
+        const struct tac_body *body = &s->body[b];
+        double mean[3] = {0, 0, 0};
+        for (tac_lid i = body->vertex_begin; i < body->vertex_end; i++) {
+            struct tac_tube *tube = &c->tube[i];
+            const struct tac_move *move = &c->move[i];
+            for (int k = 0; k < 3; k++) {
+                tube->x[k] = c->x[3 * (size_t)i + (size_t)k];
+                tube->v[k] = move->u[k] / window_s;
+                mean[k] += tube->v[k];
+                c->extent = fmax(c->extent, fabs(tube->x[k]) + fabs(move->u[k]));
+            }
+            tube->radius = c->still[b] ? 0 : fmax(c->skin, 2 * move->deviation);
+            tube->offset = 0;
+        }
+        for (int k = 0; k < 3; k++)
+            c->frame[3 * b + k] = mean[k] / fmax(1, body->vertex_end - body->vertex_begin);
+    }
+}
+
+/* Boxes of a body's primitives in its frame: its vertices' tubes, and half the reach of a contact. */
+static void lay_boxes(struct tac_sim *sim, struct tac_candidates *c, tac_lid b)
+{
+    const struct tac_scene *s = sim->scene;
+    const double margin = .5 * s->contact.thickness + s->body[b].radius + 1e-12 * c->extent, *frame = &c->frame[3 * b];
+    struct tac_tree *tree = c->tree[b];
+    for (int32_t p = c->primitive_begin[b]; p < c->primitive_begin[b + 1]; p++) {
+        const struct tac_primitive *q = &c->primitive[p];
+        struct tac_dop *box = &c->box[p];
+        tac_dop_empty(box);
+        for (int i = 0; i < q->count; i++) {
+            const struct tac_tube *tube = &c->tube[q->v[i]];
+            double end[3], at[TAC_DOP_AXES], later[TAC_DOP_AXES];
+            for (int k = 0; k < 3; k++)
+                end[k] = tube->x[k] + c->span_s * (tube->v[k] - frame[k]);
+            tac_dop_project(tube->x, at);
+            tac_dop_project(end, later);
+            for (int k = 0; k < TAC_DOP_AXES; k++) {
+                double reach = (tube->radius + margin) * tac_dop_length[k];
+                box->lo[k] = fmin(box->lo[k], fmin(at[k], later[k]) - reach);
+                box->hi[k] = fmax(box->hi[k], fmax(at[k], later[k]) + reach);
+            }
+        }
+    }
+    if (!s->body[b].has_elements)
+        tree->stale = true; /* particles mix */
+    tac_tree_refit(tree, &c->box[c->primitive_begin[b]], c->scratch);
+}
+
+struct search {
+    struct tac_sim *sim;
+    struct tac_candidates *c;
+    const struct tac_primitive *a, *b; /* first primitive of the two bodies */
+    double reach;                      /* most that their first layers may reach */
+    size_t count;
+};
+
+/* Enters the pair if it may touch while the tubes hold. */
+static enum tac_err consider(struct search *search, enum tac_pair_type type, tac_lid id_a, tac_lid id_b,
+                             const tac_lid *va, const tac_lid *vb)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_sim *sim = search->sim;
+    struct tac_candidates *c = search->c;
+    const int first = tac_pair_first(type), n = tac_pair_vertices(type);
+    tac_lid v[4] = {-1, -1, -1, -1};
+    double x[4][3], u[4][3], ra = 0, rb = 0, w = 0;
+    for (int i = 0; i < n; i++) {
+        v[i] = i < first ? va[i] : vb[i - first];
+        w += sim->model->w_ever[v[i]];
+    }
+    if (w == 0)
+        return TAC_OK;
+    for (int i = 0; i < first; i++)
+        for (int j = first; j < n; j++)
+            if (v[i] == v[j])
+                return TAC_OK;
+    for (int i = 0; i < n; i++) {
+        const struct tac_tube *tube = &c->tube[v[i]];
+        for (int k = 0; k < 3; k++) {
+            x[i][k] = tube->x[k];
+            u[i][k] = c->span_s * tube->v[k];
+        }
+        if (i < first)
+            ra = fmax(ra, tube->radius);
+        else
+            rb = fmax(rb, tube->radius);
+    }
+    struct tac_near near;
+    tac_near_pair(type, x, &near);
+    double travel = tac_relative(type, u), room = near.d - ra - rb - 1e-12 * c->extent;
+    if (room - travel > search->reach)
+        return TAC_OK;
+    struct tac_form form;
+    tac_model_form(sim->model, type, v, &form);
+    room -= tac_model_reach(sim->model, &form, 1);
+    const uint64_t key = tac_pair_key(type, id_a, id_b);
+    const int32_t slot = tac_watch_find(sim, key);
+    double share = room <= 0 || slot >= 0 ? 0 : room / travel; /* of the lifetime, before which nothing happens */
+    if (share > 1)
+        return TAC_OK;
+    TAC_TRY(tac_grow(sim->ctx, &c->found, &c->capacity_found, search->count + 1, sizeof *c->found));
+    struct tac_candidate *q = &c->found[search->count++];
+    memset(q, 0, sizeof *q);
+    q->key = key;
+    memcpy(q->v, v, sizeof v);
+    q->slot = slot;
+    q->type = (uint8_t)type;
+    q->count = (uint8_t)n;
+    q->first = (uint8_t)first;
+    q->d = near.d;
+    q->next = slot >= 0 ? sim->pair[slot].next : tac_model_reach(sim->model, &form, 1);
+    q->tolerance = 1e-7 * form.thickness + 1e-14 * c->extent;
+    q->d_end = share; /* until it is sorted */
+done:
+    return err;
+}
+
+static enum tac_err vertices_against(struct search *search, const struct tac_primitive *a, const struct tac_primitive *b)
+{
+    enum tac_err err = TAC_OK;
+    for (int k = 0; k < a->count; k++) {
+        if (!(a->vertices >> k & 1))
+            continue;
+        if (b->count == 3)
+            TAC_TRY(consider(search, TAC_PAIR_VERTEX_TRIANGLE, a->v[k], b->id, &a->v[k], b->v));
+        else if (b->count == 2)
+            TAC_TRY(consider(search, TAC_PAIR_VERTEX_SEGMENT, a->v[k], b->id, &a->v[k], b->v));
+    }
+done:
+    return err;
+}
+
+static enum tac_err visit(void *context, int32_t ia, int32_t ib)
+{
+    enum tac_err err = TAC_OK;
+    struct search *search = context;
+    const struct tac_primitive *a = &search->a[ia], *b = &search->b[ib];
+    const struct tac_scene *s = search->sim->scene;
+    TAC_TRY(vertices_against(search, a, b));
+    TAC_TRY(vertices_against(search, b, a));
+    if (a->count == 1 && b->count == 1) {
+        if (a->id > b->id) {
+            const struct tac_primitive *swap = a;
+            a = b;
+            b = swap;
+        }
+        TAC_TRY(consider(search, TAC_PAIR_VERTEX_VERTEX, a->id, b->id, a->v, b->v));
+    }
+    if (s->two_d)
+        goto done;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            if ((a->edges >> i & 1) && (b->edges >> j & 1)) {
+                tac_lid e = a->edge[i], f = b->edge[j];
+                if (e > f) {
+                    tac_lid swap = e;
+                    e = f;
+                    f = swap;
+                }
+                TAC_TRY(consider(search, TAC_PAIR_EDGE_EDGE, e, f, &s->topology->edge[2 * e], &s->topology->edge[2 * f]));
+            }
+done:
+    return err;
+}
+
+static enum tac_err search_bodies(struct search *search, tac_lid a, tac_lid b)
+{
+    struct tac_candidates *c = search->c;
+    const struct tac_scene *s = search->sim->scene;
+    if (c->still[a] && c->still[b])
+        return TAC_OK;
+    if (a == b ? !s->body[a].self_contact
+               : search->sim->model->ignored && search->sim->model->ignored[(size_t)a * (size_t)s->body_count + (size_t)b])
+        return TAC_OK;
+    search->a = &c->primitive[c->primitive_begin[a]];
+    search->b = &c->primitive[c->primitive_begin[b]];
+    search->reach = s->contact.thickness + s->body[a].radius + s->body[b].radius;
+    double drift[3], along[TAC_DOP_AXES], lo[TAC_DOP_AXES], hi[TAC_DOP_AXES];
+    int64_t tests = 0;
+    for (int k = 0; k < 3; k++)
+        drift[k] = c->span_s * (c->frame[3 * a + k] - c->frame[3 * b + k]);
+    tac_dop_project(drift, along);
+    for (int k = 0; k < TAC_DOP_AXES; k++) {
+        lo[k] = fmin(0, along[k]);
+        hi[k] = fmax(0, along[k]);
+    }
+    enum tac_err err = tac_tree_overlaps(c->tree[a], c->tree[b], a == b ? NULL : lo, hi, visit, search, &tests);
+    if (a == b) {
+        /* A tree whose order no longer suits the shape costs tests: build it anew. */
+        struct tac_tree *tree = c->tree[a];
+        if (tree->tests_fresh == 0)
+            tree->tests_fresh = tests + 1;
+        else if (tests > 2 * tree->tests_fresh + 1000)
+            tree->stale = true;
+    }
+    return err;
+}
+
+/* Pairs of bodies by sweeping along x; each body's sweep holds its root box moving with its frame. */
+static enum tac_err search_all(struct search *search)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_candidates *c = search->c;
+    int32_t n = 0;
+    for (tac_lid b = 0; b < c->body_count; b++) {
+        if (c->tree[b]->count == 0)
+            continue;
+        const struct tac_dop *root = &c->tree[b]->node[0].dop;
+        double drift = c->span_s * c->frame[3 * b];
+        c->sweep[2 * b] = root->lo[0] + fmin(0, drift);
+        c->sweep[2 * b + 1] = root->hi[0] + fmax(0, drift);
+        int32_t k = n++;
+        for (; k > 0 && c->sweep[2 * c->order[k - 1]] > c->sweep[2 * b]; k--)
+            c->order[k] = c->order[k - 1];
+        c->order[k] = b;
+    }
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t j = i; j < n && c->sweep[2 * c->order[j]] <= c->sweep[2 * c->order[i] + 1]; j++)
+            TAC_TRY(search_bodies(search, c->order[i], c->order[j]));
+done:
+    return err;
+}
+
+/* Watched pairs that cannot touch any more stay on the list until they are dropped. */
+static enum tac_err keep_watched(struct search *search)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_sim *sim = search->sim;
+    struct tac_candidates *c = search->c;
+    for (size_t k = 0; k < search->count; k++)
+        if (c->found[k].slot >= 0)
+            sim->pair[c->found[k].slot].listed = 1;
+    for (size_t k = 0; k < sim->pair_count; k++) {
+        struct tac_pair *p = &sim->pair[k];
+        if (p->live && !p->listed) {
+            TAC_TRY(tac_grow(sim->ctx, &c->found, &c->capacity_found, search->count + 1, sizeof *c->found));
+            struct tac_candidate *q = &c->found[search->count++];
+            memset(q, 0, sizeof *q);
+            q->key = p->key;
+            memcpy(q->v, p->v, sizeof q->v);
+            q->slot = (int32_t)k;
+            q->type = p->type;
+            q->count = p->count;
+            q->first = p->first;
+            q->next = p->next;
+            q->tolerance = 1e-7 * p->form.thickness + 1e-14 * c->extent;
+        }
+        p->listed = 0;
+    }
+done:
+    return err;
+}
+
+static enum tac_err sort_by_slice(struct tac_sim *sim, struct tac_candidates *c, size_t count)
+{
+    enum tac_err err;
+    size_t at[SLICES + 1] = {0};
+    TAC_TRY(tac_grow(sim->ctx, &c->list, &c->capacity, count, sizeof *c->list));
+    for (size_t k = 0; k < count; k++) {
+        int slice = (int)(c->found[k].d_end * SLICES);
+        at[(slice < SLICES ? slice : SLICES - 1) + 1]++;
+    }
+    for (int k = 0; k < SLICES; k++) {
+        at[k + 1] += at[k];
+        c->slice_end[k] = at[k + 1];
+    }
+    for (size_t k = 0; k < count; k++) {
+        int slice = (int)(c->found[k].d_end * SLICES);
+        c->list[at[slice < SLICES ? slice : SLICES - 1]++] = c->found[k];
+    }
+    c->count = count;
+done:
+    return err;
+}
+
+enum tac_err tac_candidates_build(struct tac_sim *sim, struct tac_candidates *c, tac_time window, tac_time lifetime)
+{
+    enum tac_err err;
+    struct search search = {.sim = sim, .c = c};
+    c->span = lifetime > window ? lifetime : window;
+    c->span_s = tac_seconds(sim, c->span);
+    lay_tubes(sim, c, tac_seconds(sim, window));
+    for (tac_lid b = 0; b < c->body_count; b++)
+        if (!c->still[b] || c->tree[b]->stale)
+            lay_boxes(sim, c, b);
+    TAC_TRY(search_all(&search));
+    TAC_TRY(keep_watched(&search));
+    TAC_TRY(sort_by_slice(sim, c, search.count));
+    c->start = sim->now;
+    c->end = sim->now + c->span;
+    sim->counters.candidate_builds++;
+    sim->counters.candidates = (int64_t)c->count;
+done:
+    return err;
+}
+
+size_t tac_candidates_active(const struct tac_candidates *c, tac_time t)
+{
+    double share = (double)(t - c->start) / (double)c->span;
+    int slice = (int)(share * SLICES) + 1; /* one more: the share was rounded */
+    return c->slice_end[slice < SLICES ? slice : SLICES - 1];
+}

@@ -1,0 +1,74 @@
+/* candidates.h: the pairs that may touch within some time to come.
+ *
+ * Each vertex is promised to stay in a tube for the list's lifetime: within `radius` of a straight line in space and
+ * time.  The list holds every pair whose distance may come under its first layer while all vertices keep to their
+ * tubes, with the earliest time at which that could be.  A vertex that leaves its tube ends the list.
+ */
+#ifndef TACTUS_KDS_CANDIDATES_H
+#define TACTUS_KDS_CANDIDATES_H
+
+#include "events/sim.h"
+#include "kds/tree.h"
+
+struct tac_candidate {
+    uint64_t key;
+    tac_lid v[4];
+    int32_t slot; /* watched pair, or -1 */
+    uint8_t type, count, first;
+    double d;         /* lower bound of the distance at sim->now, m */
+    double next;      /* distance under which the first layer not watched is reached, m */
+    double d_end;     /* lower bound at the end of the pass under way */
+    double change;    /* most that the distance may have changed over the pass under way */
+    double tolerance; /* m */
+};
+
+/* How a vertex moved in the pass under way: its path stays within `deviation` of the chord x .. x + u. */
+struct tac_move {
+    double u[3], deviation;
+};
+
+struct tac_tube {
+    double x[3], v[3]; /* centre at the list's start, velocity */
+    double radius;     /* promised; m */
+    double offset;     /* distance from the centre at sim->now */
+};
+
+struct tac_candidates {
+    struct tac_move *move; /* owned, (V): of the pass under way */
+    double *x;             /* owned, (V, 3): positions at the window's start */
+    struct tac_tube *tube; /* owned, (V) */
+    tac_time start, end;   /* the list's lifetime; end <= start: none */
+    tac_time horizon;      /* lifetime asked for */
+    double skin;           /* usual tube radius, m */
+    double extent;         /* largest coordinate, m */
+
+    size_t known; /* of the list: their d is kept up to date; the others' is that of the list's start */
+    size_t count, capacity;
+    struct tac_candidate *list; /* owned; by time slice of their first possible contact */
+    size_t capacity_found;
+    struct tac_candidate *found; /* owned: as found, before they are sorted */
+    uint8_t *slice;              /* owned */
+    size_t slice_end[17];        /* the list up to slice k may touch before start + (k + 1)/16 of the lifetime */
+
+    int32_t body_count;
+    struct tac_tree **tree;          /* owned, one per body */
+    struct tac_primitive *primitive; /* owned, all bodies */
+    int32_t *primitive_begin;        /* owned, (bodies + 1) */
+    struct tac_dop *box;             /* owned, one per primitive */
+    int32_t *scratch;
+    double *frame;       /* owned, (bodies, 3): velocity of each body's frame */
+    uint8_t *still;      /* owned, (bodies): never moves */
+    int32_t *order;      /* owned, (bodies): by lower end of their root's sweep along x */
+    double *sweep;       /* owned, (bodies, 2) */
+    tac_time span;       /* build under way: its lifetime, s and quanta */
+    double span_s;
+};
+
+enum tac_err tac_candidates_create(struct tac_sim *sim, struct tac_candidates **out);
+void tac_candidates_destroy(struct tac_candidates **candidates);
+/* Local. A new list from sim->now for `lifetime` quanta, tubes along move[] over the pass of `window` quanta. */
+enum tac_err tac_candidates_build(struct tac_sim *sim, struct tac_candidates *c, tac_time window, tac_time lifetime);
+/* How many candidates (from the list's front) may touch before t. */
+size_t tac_candidates_active(const struct tac_candidates *c, tac_time t);
+
+#endif
