@@ -28,16 +28,19 @@ struct tac_mesh {
  * torus, cylinder, cone, box, tetrahedron ... icosahedron, spikes, segments, points, inline, file).  `where` is the
  * JSON path used in error sentences; relative file paths start at `base_dir`.  Checks: known keys, finite numbers,
  * indices in range, degenerate triangles (repeated vertex or zero area), zero-length segments, duplicate triangles or
- * segments.  Vertices in no element of a mesh with elements are dropped with a warning.  TAC_ERR_INPUT on bad input. */
+ * segments.  Vertices in no element of a mesh with elements are dropped with a warning.  TAC_ERR_INPUT on bad input.
+ * `where` "--" is for a command line: sentences then name options, "--radius". */
 enum tac_err tac_mesh_create(struct tac_ctx *ctx, const json_t *spec, const char *where, const char *base_dir,
                              struct tac_mesh **out);
 
 /* Local. Reads OBJ, PLY (ascii and binary), STL (ascii and binary), Gmsh .msh 2.2/4.1 (ascii and binary) or HDF5
- * (/vertices (V,3) f8, /triangles (T,3) i8, /segments (S,2) i8), told apart by content, then extension. */
+ * (/vertices (V,3) f8, /triangles (T,3) i8, /segments (S,2) i8), told apart by content, then extension.  Checks and
+ * drops like tac_mesh_create.  TAC_ERR_INPUT names the file and the line, byte or facet. */
 enum tac_err tac_mesh_read(struct tac_ctx *ctx, const char *path, struct tac_mesh **out);
 
 /* Local. Writes by extension: .obj, .ply (binary), .stl (binary; triangles only), .h5. Through a temporary name and
- * rename: nothing half-written is left looking whole. */
+ * rename: nothing half-written is left looking whole.  TAC_ERR_INPUT: the name has another extension or cannot be
+ * made, or STL cannot hold the mesh; TAC_ERR_RUN: the disk failed. */
 enum tac_err tac_mesh_write(struct tac_ctx *ctx, const struct tac_mesh *mesh, const char *path);
 
 /* Local. NULL is allowed; leaves NULL. */

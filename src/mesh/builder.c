@@ -14,12 +14,13 @@ void tac_builder_init(struct tac_builder *b, struct tac_ctx *ctx, const char *wh
 
 void tac_builder_clear(struct tac_builder *b)
 {
+    free(b->path);
     free(b->x);
     free(b->triangle);
     free(b->triangle_place);
     free(b->segment);
     free(b->segment_place);
-    tac_builder_init(b, b->ctx, b->where);
+    tac_builder_init(b, b->ctx, "");
 }
 
 static enum tac_err too_many(struct tac_builder *b, const char *what, double count)

@@ -20,6 +20,7 @@
 struct tac_builder {
     struct tac_ctx *ctx; /* borrowed */
     const char *where;   /* borrowed: JSON path or file name, starts every error sentence */
+    char *path;          /* owned: the name of the file, which `where` then is; or NULL */
     const char *unit;    /* borrowed: what `place` counts ("line", "facet"); NULL: places are not kept */
     int64_t place;       /* where in the file the next element comes from; set by readers */
     size_t vertex_count, vertex_capacity;

@@ -59,7 +59,7 @@ static const struct tac_param cylinder[] = {
      .required = true,
      .least = {3, 1},
      .help = "[around, along], squares"},
-    {.name = "closed", .type = TAC_PARAM_FLAG, .help = "with flat ends; false"},
+    {.name = "closed", .type = TAC_PARAM_FLAG, .help = "with flat ends"},
 };
 static const struct tac_param spikes[] = {
     {.name = "size",
@@ -80,11 +80,13 @@ static const struct tac_param spikes[] = {
      .required = true,
      .positive = true,
      .help = "diameter of a spike's foot, through its corners"},
-    {.name = "sides", .type = TAC_PARAM_COUNT, .least = {3}, .help = "triangles of a spike; 6"},
+    {.name = "sides", .type = TAC_PARAM_COUNT, .least = {3}, .help = "triangles of a spike (default 6)"},
 };
 static const struct tac_param sphere[] = {
     {.name = "radius", .type = TAC_PARAM_NUMBER, .required = true, .positive = true, .help = "of the sphere"},
-    {.name = "level", .type = TAC_PARAM_COUNT, .help = "subdivisions of the icosahedron, 20 x 4^level triangles; 0"},
+    {.name = "level",
+     .type = TAC_PARAM_COUNT,
+     .help = "subdivisions of the icosahedron, 20 x 4^level triangles (default 0)"},
 };
 static const struct tac_param box[] = {
     {.name = "size",
@@ -102,7 +104,7 @@ static const struct tac_param box[] = {
 };
 static const struct tac_param solid[] = {
     {.name = "edge", .type = TAC_PARAM_NUMBER, .required = true, .positive = true, .help = "edge length of the solid"},
-    {.name = "level", .type = TAC_PARAM_COUNT, .help = "subdivisions, each cuts a triangle in four; 0"},
+    {.name = "level", .type = TAC_PARAM_COUNT, .help = "subdivisions, each cuts a triangle in four (default 0)"},
 };
 static const struct tac_param segments[] = {
     {.name = "vertices",
@@ -112,8 +114,8 @@ static const struct tac_param segments[] = {
     {.name = "edges", .type = TAC_PARAM_INDICES, .width = 2, .help = "[[i, j], ...], the vertices each segment joins"},
     {.name = "from", .type = TAC_PARAM_NUMBERS, .width = 3, .help = "[x, y, z], start of a straight chain"},
     {.name = "to", .type = TAC_PARAM_NUMBERS, .width = 3, .help = "[x, y, z], its end"},
-    {.name = "cells", .type = TAC_PARAM_COUNT, .least = {1}, .help = "segments between from and to; 1"},
-    {.name = "closed", .type = TAC_PARAM_FLAG, .help = "join the last vertex to the first; false"},
+    {.name = "cells", .type = TAC_PARAM_COUNT, .least = {1}, .help = "segments between from and to (default 1)"},
+    {.name = "closed", .type = TAC_PARAM_FLAG, .help = "join the last vertex to the first"},
 };
 static const struct tac_param lattice[] = {
     {.name = "count",
@@ -126,6 +128,7 @@ static const struct tac_param lattice[] = {
 };
 static const struct tac_param points[] = {
     {.name = "vertices", .type = TAC_PARAM_ROWS, .width = 3, .help = "[[x, y, z], ...]"},
+    {.name = "path", .type = TAC_PARAM_STRING, .help = "a mesh file: its vertices, whatever else it holds"},
     {.name = "lattice",
      .type = TAC_PARAM_OBJECT,
      .member = lattice,
@@ -136,6 +139,13 @@ static const struct tac_param inlined[] = {
     {.name = "vertices", .type = TAC_PARAM_ROWS, .width = 3, .required = true, .help = "[[x, y, z], ...]"},
     {.name = "triangles", .type = TAC_PARAM_INDICES, .width = 3, .help = "[[i, j, k], ...], vertices counted from 0"},
     {.name = "edges", .type = TAC_PARAM_INDICES, .width = 2, .help = "[[i, j], ...], segments"},
+};
+
+static const struct tac_param file[] = {
+    {.name = "path",
+     .type = TAC_PARAM_STRING,
+     .required = true,
+     .help = "an OBJ, PLY, STL, Gmsh .msh (2.2, 4.1) or HDF5 file"},
 };
 
 #define KIND(name, table, make, help)                                                                                  \
@@ -160,6 +170,7 @@ const struct tac_mesh_kind tac_mesh_kinds[] = {
     KIND("segments", segments, tac_make_segments, "a chain or net of segments"),
     KIND("points", points, tac_make_points, "particles"),
     KIND("inline", inlined, tac_make_inline, "vertices and elements written down here"),
+    KIND("file", file, tac_make_file, "a mesh read from a file"),
 };
 const size_t tac_mesh_kind_count = COUNT(tac_mesh_kinds);
 

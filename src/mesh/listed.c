@@ -144,11 +144,13 @@ done:
 
 enum tac_err tac_make_points(const struct tac_params *p, struct tac_builder *b)
 {
-    const bool vertices = tac_params_has(p, "vertices");
-    const int sources = vertices + tac_params_has(p, "lattice");
+    const bool vertices = tac_params_has(p, "vertices"), path = tac_params_has(p, "path");
+    const int sources = vertices + path + tac_params_has(p, "lattice");
     if (sources != 1)
-        return tac_fail(p->ctx, TAC_ERR_INPUT, "%s: points need exactly one of 'vertices' and 'lattice', not %s",
-                        strcmp(p->where, "--") == 0 ? "tactus mesh points" : p->where,
-                        sources == 0 ? "none" : "several");
+        return tac_fail(
+            p->ctx, TAC_ERR_INPUT, "%s: points need exactly one of 'vertices', 'path' and 'lattice', not %s",
+            strcmp(p->where, "--") == 0 ? "tactus mesh points" : p->where, sources == 0 ? "none" : "several");
+    if (path)
+        return tac_make_file(p, b);
     return vertices ? push_vertices(p, b) : lattice(p, b);
 }

@@ -1,0 +1,196 @@
+/* HDF5 meshes: /vertices (V, 3) floats, /triangles (T, 3) and /segments (S, 2) integers. */
+#include "mesh/read.h"
+
+#include <hdf5.h>
+#include <stdlib.h>
+
+/* HDF5 prints its own errors unless told not to; this program says them in one sentence. */
+struct silence {
+    H5E_auto2_t function;
+    void *data;
+};
+
+static struct silence begin_silence(void)
+{
+    struct silence s;
+    H5Eget_auto2(H5E_DEFAULT, &s.function, &s.data);
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    return s;
+}
+
+static void end_silence(const struct silence *s)
+{
+    H5Eset_auto2(H5E_DEFAULT, s->function, s->data);
+}
+
+bool tac_is_hdf5(const char *path)
+{
+    const struct silence quiet = begin_silence();
+    const bool yes = H5Fis_hdf5(path) > 0;
+    end_silence(&quiet);
+    return yes;
+}
+
+struct table {
+    const char *name;
+    hsize_t width;
+    bool required, real;
+};
+
+static const struct table VERTICES = {"/vertices", 3, true, true};
+static const struct table TRIANGLES = {"/triangles", 3, false, false};
+static const struct table SEGMENTS = {"/segments", 2, false, false};
+
+/* A dataset can claim any size while the file holds nothing: unwritten values are made up by the library. What is
+ * claimed must be stored, allowing for compression (deflate reaches 1032:1). */
+static bool is_stored(hid_t set, hid_t type, double values)
+{
+    hid_t how = H5Dget_create_plist(set);
+    const double claimed = values * (double)H5Tget_size(type), stored = (double)H5Dget_storage_size(set);
+    const H5D_layout_t layout = H5Pget_layout(how);
+    const bool inside =
+        (layout == H5D_COMPACT || layout == H5D_CONTIGUOUS || layout == H5D_CHUNKED) && H5Pget_external_count(how) == 0;
+    H5Pclose(how);
+    return inside && (values == 0 || stored * (layout == H5D_CHUNKED ? 1100 : 1) >= claimed);
+}
+
+/* Opens a table and checks its kind and shape; *set stays negative if it is not there and need not be. */
+static enum tac_err open_table(struct tac_ctx *ctx, hid_t file, const char *path, const struct table *table, hid_t *set,
+                               hsize_t *rows)
+{
+    enum tac_err err = TAC_OK;
+    hid_t type = -1, space = -1;
+    hsize_t dims[2] = {0, 0};
+    *rows = 0;
+    if (H5Lexists(file, table->name, H5P_DEFAULT) <= 0) {
+        if (table->required)
+            err = tac_fail(ctx, TAC_ERR_INPUT, "%s: has no dataset %s; a mesh in HDF5 needs /vertices (V, 3)", path,
+                           table->name);
+        goto done;
+    }
+    *set = H5Dopen2(file, table->name, H5P_DEFAULT);
+    if (*set < 0 || (type = H5Dget_type(*set)) < 0 || (space = H5Dget_space(*set)) < 0) {
+        err = tac_fail(ctx, TAC_ERR_INPUT, "%s: %s cannot be opened as a dataset; the file is damaged or no mesh", path,
+                       table->name);
+        goto done;
+    }
+    const H5T_class_t class = H5Tget_class(type);
+    if (class != H5T_INTEGER && !(table->real && class == H5T_FLOAT)) {
+        err = tac_fail(ctx, TAC_ERR_INPUT, "%s: %s must hold %s", path, table->name,
+                       table->real ? "floating-point numbers" : "integers");
+        goto done;
+    }
+    if (H5Sget_simple_extent_ndims(space) != 2 || H5Sget_simple_extent_dims(space, dims, NULL) != 2 ||
+        dims[1] != table->width) {
+        err = tac_fail(ctx, TAC_ERR_INPUT, "%s: %s must be of shape (rows, %d)", path, table->name, (int)table->width);
+        goto done;
+    }
+    if (dims[0] > (hsize_t)TAC_MESH_LIMIT) {
+        err = tac_fail(ctx, TAC_ERR_INPUT, "%s: %s has %.0f rows, more than one mesh may have (%" PRId64 ")", path,
+                       table->name, (double)dims[0], TAC_MESH_LIMIT);
+        goto done;
+    }
+    if (!is_stored(*set, type, (double)dims[0] * (double)dims[1])) {
+        err = tac_fail(ctx, TAC_ERR_INPUT, "%s: %s is not stored whole in this file; write its data into it", path,
+                       table->name);
+        goto done;
+    }
+    *rows = dims[0];
+done:
+    if (type >= 0)
+        H5Tclose(type);
+    if (space >= 0)
+        H5Sclose(space);
+    return err;
+}
+
+/* The values of an open table into *out (owned by the caller). */
+static enum tac_err read_table(struct tac_ctx *ctx, const char *path, const struct table *table, hid_t set,
+                               hsize_t rows, void **out)
+{
+    enum tac_err err = TAC_OK;
+    TAC_TRY(tac_alloc(ctx, (size_t)(rows * table->width), 8, out));
+    if (rows > 0 &&
+        H5Dread(set, table->real ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, *out) < 0)
+        err =
+            tac_fail(ctx, TAC_ERR_INPUT, "%s: the values of %s cannot be read; the file is damaged", path, table->name);
+done:
+    return err;
+}
+
+static enum tac_err load(struct tac_ctx *ctx, hid_t file, const char *path, const struct table *table,
+                         struct tac_builder *b)
+{
+    enum tac_err err = TAC_OK;
+    hid_t set = -1;
+    hsize_t rows = 0;
+    void *data = NULL;
+    TAC_TRY(open_table(ctx, file, path, table, &set, &rows));
+    if (set < 0)
+        goto done;
+    TAC_TRY(read_table(ctx, path, table, set, rows, &data));
+    for (hsize_t i = 0; i < rows; i++) {
+        const double *x = (const double *)data + 3 * i;
+        const int64_t *v = (const int64_t *)data + table->width * i;
+        TAC_TRY(table == &VERTICES    ? tac_builder_vertex(b, x[0], x[1], x[2])
+                : table == &TRIANGLES ? tac_builder_triangle(b, v[0], v[1], v[2])
+                                      : tac_builder_segment(b, v[0], v[1]));
+    }
+done:
+    free(data);
+    if (set >= 0)
+        H5Dclose(set);
+    return err;
+}
+
+enum tac_err tac_read_hdf5(struct tac_ctx *ctx, const char *path, struct tac_builder *b)
+{
+    enum tac_err err = TAC_OK;
+    const struct silence quiet = begin_silence();
+    const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (file < 0) {
+        err = tac_fail(ctx, TAC_ERR_INPUT,
+                       "%s: cannot be opened as HDF5; the file is damaged, cut off or being written", path);
+        goto done;
+    }
+    TAC_TRY(load(ctx, file, path, &VERTICES, b));
+    TAC_TRY(load(ctx, file, path, &TRIANGLES, b));
+    TAC_TRY(load(ctx, file, path, &SEGMENTS, b));
+done:
+    if (file >= 0)
+        H5Fclose(file);
+    end_silence(&quiet);
+    return err;
+}
+
+static bool write_table(hid_t file, const struct table *table, hsize_t rows, const void *data)
+{
+    const hsize_t dims[2] = {rows, table->width};
+    const hid_t space = H5Screate_simple(2, dims, NULL);
+    const hid_t set = H5Dcreate2(file, table->name, table->real ? H5T_IEEE_F64LE : H5T_STD_I64LE, space, H5P_DEFAULT,
+                                 H5P_DEFAULT, H5P_DEFAULT);
+    bool good = space >= 0 && set >= 0;
+    if (good && rows > 0)
+        good =
+            H5Dwrite(set, table->real ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0;
+    if (set >= 0)
+        good = H5Dclose(set) >= 0 && good;
+    if (space >= 0)
+        H5Sclose(space);
+    return good;
+}
+
+enum tac_err tac_write_hdf5(struct tac_ctx *ctx, const struct tac_mesh *mesh, const char *path)
+{
+    const struct silence quiet = begin_silence();
+    const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    bool good = file >= 0 && write_table(file, &VERTICES, (hsize_t)mesh->vertex_count, mesh->x) &&
+                write_table(file, &TRIANGLES, (hsize_t)mesh->triangle_count, mesh->triangle) &&
+                write_table(file, &SEGMENTS, (hsize_t)mesh->segment_count, mesh->segment);
+    if (file >= 0)
+        good = H5Fclose(file) >= 0 && good;
+    end_silence(&quiet);
+    if (!good)
+        return tac_fail(ctx, TAC_ERR_RUN, "%s: cannot be written; is there space on the disk?", path);
+    return TAC_OK;
+}

@@ -1,0 +1,25 @@
+/* read.h: the readers, one per format. Each pushes into a builder whose `where` is the file's path, and sets its unit
+ * and place so that the checks at the end can say where an element came from. */
+#ifndef TACTUS_MESH_READ_H
+#define TACTUS_MESH_READ_H
+
+#include "mesh/builder.h"
+#include "mesh/file.h"
+
+/* All local; TAC_ERR_INPUT with file and line or byte. */
+enum tac_err tac_read_obj(const struct tac_file *file, struct tac_builder *b);
+enum tac_err tac_read_ply(const struct tac_file *file, struct tac_builder *b);
+enum tac_err tac_read_stl_text(const struct tac_file *file, struct tac_builder *b);
+enum tac_err tac_read_stl_binary(const struct tac_file *file, struct tac_builder *b);
+enum tac_err tac_read_gmsh(const struct tac_file *file, struct tac_builder *b);
+enum tac_err tac_read_hdf5(struct tac_ctx *ctx, const char *path, struct tac_builder *b);
+
+/* Local. Of any format, told apart by content, then by extension. `from` as in tac_file_load. The path is copied. */
+enum tac_err tac_read_any(struct tac_ctx *ctx, const char *path, const char *from, struct tac_builder *b);
+
+/* Local. Whether the file is HDF5; prints nothing. */
+bool tac_is_hdf5(const char *path);
+/* Local. Writes /vertices, /triangles and /segments to a new file. */
+enum tac_err tac_write_hdf5(struct tac_ctx *ctx, const struct tac_mesh *mesh, const char *path);
+
+#endif
