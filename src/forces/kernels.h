@@ -4,6 +4,7 @@
 
 #include "forces/elastic.h"
 #include <math.h>
+#include <string.h>
 #include <tactus/math.h>
 
 /* Impulse on vertex 0; vertex 1 gets the opposite. */
@@ -77,7 +78,7 @@ static inline double tac_hinge_angle(const double *restrict x0, const double *re
     tac_cross(n2, b, e);
     tac_cross(c, n1, n2);
     *ee = tac_dot(e, e);
-    return tac_atan2(tac_dot(c, e) / sqrt(*ee), tac_dot(n1, n2));
+    return tac_atan2(*ee > 0 ? tac_dot(c, e) / sqrt(*ee) : 0, tac_dot(n1, n2));
 }
 
 /* Impulses on all four vertices. */
@@ -91,7 +92,12 @@ static inline void tac_hinge_impulse(const struct tac_hinge *g, double h, const 
     tac_sub(b, x3, x0);
     /* d theta/d x2 = -|e| n1/|n1|^2, likewise x3; the edge's vertices balance force and torque. */
     double f = 2 * h * g->stiffness * (theta - g->angle) * sqrt(ee);
-    double f2 = f / tac_dot(n1, n1), f3 = f / tac_dot(n2, n2);
+    double nn1 = tac_dot(n1, n1), nn2 = tac_dot(n2, n2);
+    if (!(nn1 > 0 && nn2 > 0)) { /* a collapsed triangle has no normal to push along; a NaN would spread */
+        memset(j, 0, 4 * sizeof *j);
+        return;
+    }
+    double f2 = f / nn1, f3 = f / nn2;
     double s = tac_dot(a, e) / ee, t = tac_dot(b, e) / ee;
     for (int k = 0; k < 3; k++) {
         j[2][k] = f2 * n1[k];
