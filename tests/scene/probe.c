@@ -1,0 +1,52 @@
+/* probe.c: reads many scenes in one process, for the Python tests: a line {"scene": path, "set": [...], "resolved":
+ * true} on stdin, a line {"code", "error", "sha256", "warnings", "resolved"} on stdout. */
+#include <stdlib.h>
+#include <string.h>
+#include <tactus/scene.h>
+
+static json_t *answer(json_t *question)
+{
+    struct tac_ctx ctx;
+    struct tac_scene *scene = NULL;
+    const char *set[64];
+    int count = 0;
+    size_t i;
+    json_t *item;
+    tac_ctx_init(&ctx, MPI_COMM_SELF);
+    ctx.quiet = true;
+    json_array_foreach(json_object_get(question, "set"), i, item)
+    {
+        if (count < 64)
+            set[count++] = json_string_value(item);
+    }
+    enum tac_err err = tac_scene_read(&ctx, json_string_value(json_object_get(question, "scene")), set, count, &scene);
+    TAC_CHECK((err == TAC_OK) == (scene != NULL));
+    TAC_CHECK((err == TAC_OK) == (ctx.error[0] == '\0'));
+    json_t *reply = json_pack("{s:i, s:s%, s:s, s:i}", "code", (int)err, "error", ctx.error, strlen(ctx.error),
+                              "sha256", scene ? scene->sha256 : "", "warnings", ctx.warnings);
+    if (scene != NULL && json_is_true(json_object_get(question, "resolved")))
+        json_object_set(reply, "resolved", scene->json);
+    tac_scene_destroy(&scene);
+    TAC_CHECK(scene == NULL);
+    return reply;
+}
+
+int main(int argc, char **argv)
+{
+    char *line = NULL;
+    size_t size = 0;
+    MPI_Init(&argc, &argv);
+    while (getline(&line, &size, stdin) > 0) {
+        json_t *question = json_loads(line, 0, NULL);
+        TAC_CHECK(question != NULL);
+        json_t *reply = answer(question);
+        TAC_CHECK(reply != NULL); /* an error sentence is UTF-8 */
+        json_dumpf(reply, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
+        putchar('\n');
+        json_decref(reply);
+        json_decref(question);
+    }
+    free(line);
+    MPI_Finalize();
+    return 0;
+}

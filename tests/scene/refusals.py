@@ -1,0 +1,325 @@
+#!/usr/bin/python3
+"""refusals.py PROBE: every class of bad input ends in one sentence that says what, where and what to do, with code 2.
+
+If it fails, some odd input is run as if it were sound, crashes the reader, or is refused without a helpful sentence.
+"""
+
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+
+import scenes
+
+BASE = scenes.scene(
+    materials={"cloth": {"density": 0.1, "stretch": {"model": "cst", "stiffness": 10},
+                         "bend": {"model": "hinge", "stiffness": 1}},
+               "weightless": {"stretch": {"model": "spring", "stiffness": 10}}},
+    contact={"thickness": 0.01},
+    bodies=[{"name": "sheet", "material": "cloth", "mesh": {"kind": "grid", "size": [1, 1], "cells": [2, 2]}},
+            {"name": "floor", "fixed": True, "position": [0, -1, 0],
+             "mesh": {"kind": "grid", "size": [4, 4], "cells": [1, 1]}},
+            {"name": "dust.1", "mass": 0.5, "mesh": {"kind": "points", "vertices": [[0, 1, 0], [0, 2, 0]]}}],
+    motions=[{"body": "sheet", "vertices": [0, 1], "path": [[0, [0, 0, 0]], [1, [0, 1, 0]]]}])
+
+FINS = {"kind": "inline", "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1]],
+        "triangles": [[0, 1, 2], [0, 1, 3], [0, 1, 4]]}
+
+# What --set does to the base scene, and what the sentence must say.
+REFUSED = [
+    # unknown keys, nearest known one
+    ("gravty=[0,0,0]", r"gravty: is no known key; did you mean \"gravity\"\?"),
+    ("contact.fricton=0.4", r"contact\.fricton: is no known key; did you mean \"friction\"\?"),
+    ("clocks.quantum=1", r"clocks\.quantum: .* did you mean \"quantum_s\"\?"),
+    ("bodies.sheet.colour=red", r"bodies\[0\]\.colour: is no known key.*known: name, mesh"),
+    ("bodies.sheet.mesh.cell=[1,1]", r"bodies\[0\]\.mesh\.cell: .*did you mean 'cells'"),
+    ("materials.cloth.stretch.poison=0.3", r"materials\.cloth\.stretch\.poison: .* did you mean \"poisson\"\?"),
+    ("motions.0.rotat={}", r"motions\[0\]\.rotat: .* did you mean \"rotate\"\?"),
+    ("time.frames=1", r"time\.frames: .* did you mean \"frame\"\?"),
+    # missing
+    ("time={}", r"time\.end: is missing; it is required"),
+    ("bodies.0={\"name\":\"a\"}", r"bodies\[0\]\.mesh: is missing"),
+    ("bodies.0={\"mesh\":{}}", r"bodies\[0\]\.name: is missing"),
+    ("materials.cloth.stretch={}", r"materials\.cloth\.stretch\.model: is missing"),
+    ("motions.0={}", r"motions\[0\]\.body: is missing"),
+    # format
+    ("format=tactus-scene/2", r"format: is \"tactus-scene/2\"; this version reads \"tactus-scene/1\""),
+    ("format=1", r"format: must be a string, not a number"),
+    # types
+    ("gravity=9.81", r"gravity: must be an array of 3 numbers, not a number"),
+    ("gravity=[0,1]", r"gravity: must be an array of 3 numbers, not of 2"),
+    ("gravity.1=down", r"gravity\[1\]: must be a number, not the string \"down\""),
+    ("contact=0.1", r"contact: must be an object, not a number"),
+    ("contact.thickness=thin", r"contact\.thickness: must be a number, not the string \"thin\""),
+    ("bodies={}", r"bodies: must be an array, not an object"),
+    ("bodies.0=sheet", r"bodies\[0\]: must be an object"),
+    ("bodies.sheet.fixed=1", r"bodies\[0\]\.fixed: must be true or false, not a number"),
+    ("bodies.sheet.fixed=null", r"bodies\[0\]\.fixed: must be true or false, not null"),
+    ("bodies.sheet.seed=1.5", r"bodies\[0\]\.seed: is 1\.5; it must be a whole number"),
+    ("bodies.sheet.seed=1e30", r"bodies\[0\]\.seed: is 1e\+30; it must be from 0 to"),
+    ("bodies.sheet.name=7", r"bodies\[0\]\.name: must be a string"),
+    ("bodies.sheet.mesh=file.obj", r"bodies\[0\]\.mesh: must be an object"),
+    ("motions.0.vertices=some", r"motions\[0\]\.vertices: must be \"all\""),
+    ("motions.0.vertices=3", r"motions\[0\]\.vertices: must be \"all\""),
+    ("motions.0.path.0=0", r"motions\[0\]\.path\[0\]: must be an array of two: the time and the displacement"),
+    ("motions.0.path=0", r"motions\[0\]\.path: must be an array of knots"),
+    ("materials=[]", r"materials: must be an object"),
+    # numbers that are not finite, or out of range
+    ("contact.thickness=1e999", r"contact\.thickness: must be a number, not the string"),
+    ("contact.thickness=NaN", r"contact\.thickness: must be a number"),
+    ("contact.thickness=-0.1", r"contact\.thickness: is -0\.1; it must be at least 0"),
+    ("contact.stiffness=0", r"contact\.stiffness: is 0; it must be greater than 0"),
+    ("contact.restitution=1.1", r"contact\.restitution: is 1\.1; it must be at least 0 and at most 1"),
+    ("contact.restitution=-1e-300", r"contact\.restitution: is -1e-300; it must be at least 0"),
+    ("contact.friction=-0.1", r"contact\.friction: is -0\.1; it must be at least 0"),
+    ("contact.thickness_exponent=0", r"thickness_exponent: is 0; it must be greater than 0 and at most 1"),
+    ("contact.thickness_exponent=1.5", r"thickness_exponent: is 1\.5; it must be"),
+    ("contact.stiffness_exponent=0.9", r"stiffness_exponent: is 0\.9; it must be at least 1 and at most 8"),
+    ("contact.stiffness_exponent=9", r"stiffness_exponent: is 9; it must be"),
+    ("contact.min_period_s=0", r"min_period_s: is 0; it must be greater than 0"),
+    ("contact.pairs_per_vertex=0", r"pairs_per_vertex: is 0; it must be at least 1"),
+    ("clocks.elastic_safety=0", r"elastic_safety: is 0; it must be greater than 0 and at most 1"),
+    ("clocks.contact_safety=1.01", r"contact_safety: is 1\.01; it must be"),
+    ("clocks.gravity_s=-1", r"gravity_s: is -1; it must be greater than 0"),
+    ("clocks.elastic_s=0", r"elastic_s: is 0; it must be greater than 0"),
+    ("clocks.contact_s=0", r"contact_s: is 0; it must be greater than 0"),
+    ("clocks.mode=fre", r"clocks\.mode: \"fre\": is no known value; did you mean \"free\"\?"),
+    ("clocks.quantum_s=0.3", r"quantum_s: is 0\.3; it must be a power of two, for instance 0\.25"),
+    ("clocks.quantum_s=1.4210854715202e-14", r"quantum_s: .*power of two, for instance 1\.4210854715202004e-14"),
+    ("clocks.quantum_s=0", r"quantum_s: is 0; it must be at least"),
+    ("clocks.quantum_s=2", r"quantum_s: is 2; it must be"),
+    ("discovery.window_s=[1,0.5]", r"window_s: is \[1, 0\.5\]; the first must not exceed the second"),
+    ("discovery.window_s=[0,1]", r"window_s: is 0; it must be greater than 0"),
+    ("materials.cloth.density=0", r"materials\.cloth\.density: is 0; it must be greater than 0"),
+    ("materials.cloth.stretch.stiffness=0", r"stiffness: is 0; it must be greater than 0"),
+    ("materials.cloth.stretch.poisson=1", r"poisson: is 1; it must be at least 0 and less than 1"),
+    ("materials.cloth.stretch.poisson=-0.1", r"poisson: is -0\.1; it must be"),
+    ("materials.weightless.stretch.poisson=0.1", r"poisson: belongs to the model \"cst\""),
+    ("materials.cloth.stretch.model=csst", r"\"csst\": is no known value; did you mean \"cst\"\?"),
+    ("materials.cloth.bend.model=spring", r"bend\.model: \"spring\": is no known value.*hinge"),
+    ("materials.cloth.bend.rest=bent", r"bend\.rest: \"bent\": is no known value"),
+    ("materials.cloth.bend.stiffness=-1", r"bend\.stiffness: is -1; it must be greater than 0"),
+    ("bodies.sheet.radius=-1", r"bodies\[0\]\.radius: is -1; it must be at least 0"),
+    ("bodies.sheet.mass=0", r"bodies\[0\]\.mass: is 0; it must be greater than 0"),
+    ("bodies.sheet.scale=0", r"bodies\[0\]\.scale: is 0; it must be greater than 0"),
+    ("bodies.sheet.scale=-1", r"bodies\[0\]\.scale: is -1; it must be greater than 0"),
+    ("bodies.sheet.position=[0,1e51,0]", r"bodies\[0\]\.position: has a component 1e\+51; it must stay within 1e\+50"),
+    ("bodies.sheet={\"name\":\"sheet\",\"mass\":1,\"scale\":1e50,\"mesh\":{\"kind\":\"points\",\"vertices\":[[9,0,0]]}}",
+     r"bodies\[0\]: places vertex 0 at coordinate 9e\+50; coordinates must stay within 1e\+50 m"),
+    ("bodies.sheet.scale=1e-200", r"bodies\[0\]: \"sheet\" has a triangle 0 of no area once placed"),
+    ("bodies.sheet.position=[1e40,0,0]", r"\"sheet\" has a triangle 0 of no area once placed"),
+    ("bodies.sheet.velocity=[1e300,0,0]", r"bodies\[0\]\.velocity: has a component 1e\+300"),
+    (["motions=[]", "bodies.2.scale=1e49", "bodies.2.angular_velocity=[1e50,0,0]"], r"bodies\[2\]: \"dust.1\" starts its vertex 0 at .*speeds must stay within"),
+    ("bodies.sheet.random_speed=[2,1]", r"random_speed: is \[2, 1\]; the first must not exceed the second"),
+    ("bodies.sheet.random_speed=[-1,1]", r"random_speed: is -1; it must be at least 0"),
+    ("bodies.sheet.random_speed=1", r"random_speed: must be an array of 2 numbers"),
+    (["materials.cloth.density=1e308", "bodies.sheet.scale=1e10"], r"has a vertex 0 of infinite mass; lower its density"),
+    # time
+    ("time.end=0", r"time\.end: is 0; it must be greater than 0"),
+    ("time.frame=-1", r"time\.frame: is -1; it must be greater than 0"),
+    ("time.end=1e300", r"time\.end: is 1e\+300 s, over 2\^53 quanta"),
+    ("time.end=129", r"time\.end: is 129 s, over 2\^53 quanta of 1\.4210854715202004e-14 s; end sooner or set "
+                     r"clocks\.quantum_s higher"),
+    ("time.end=1e-15", r"time\.end: is 1e-15 s, which rounds to no quantum"),
+    ("time.frame=4e-10", r"time\.frame: is 4e-10 s; frames lie on multiples of 2\^16 quanta, so it must be at least "
+                         r"9\.313225746154785e-10 s"),
+    ("time.frame=1e-300", r"time\.frame: .* it must be at least"),
+    # names and references
+    ("bodies.floor.name=sheet", r"bodies\[1\]\.name: \"sheet\" is the name of bodies\[0\] already; names must be unique"),
+    ("bodies.floor.name=", r"bodies\[1\]\.name: is empty"),
+    ("bodies.floor.name=\"a\\nb\"", r"bodies\[1\]\.name: \"a\?b\" holds a control character"),
+    ("materials={\"\":{}}", r"has an empty name"),
+    ("bodies.sheet.material=clot", r"bodies\[0\]\.material: \"clot\" is no material of the scene; did you mean \"cloth\"\?"),
+    ("bodies.sheet.material=steel", r"\"steel\" is no material of the scene"),
+    ("motions.0.body=shet", r"motions\[0\]\.body: \"shet\" is no body of the scene; did you mean \"sheet\"\?"),
+    ("motions.0.body=0", r"motions\[0\]\.body: must be a string"),
+    ("contact.ignore=[[\"sheet\",\"flor\"]]", r"contact\.ignore\[0\]\[1\]: \"flor\" is no body.*\"floor\""),
+    ("contact.ignore=[[\"sheet\"]]", r"contact\.ignore\[0\]: must be an array of two names"),
+    ("contact.ignore=[[\"sheet\",\"sheet\"]]", r"contact\.ignore\[0\]: names one body twice; set the body's \"self\""),
+    ("bodies=[]", r"bodies: is empty; a scene needs at least one body"),
+    # mass
+    ("bodies.sheet.material=weightless", r"bodies\[0\]: \"sheet\" can move freely but has no mass; give "
+                                         r"materials\.weightless a density, or the body a mass"),
+    ("bodies.floor.fixed=false", r"bodies\[1\]: \"floor\" can move freely but has no mass; give it a mass, or a material"),
+    ("bodies.2={\"name\":\"d\",\"material\":\"cloth\",\"mesh\":{\"kind\":\"points\",\"vertices\":[[0,0,0]]}}",
+     r"bodies\[2\]: \"d\" can move freely but has no mass: density acts on triangles and segments"),
+    ("materials.cloth.density=1e-323", r"\"sheet\" has a vertex 2 of mass 0; raise its density or size"),
+    # motions
+    ("bodies.sheet.fixed=true", r"motions\[0\]: moves \"sheet\", which is fixed"),
+    ("motions.0.rotate={\"axis\":[0,1,0],\"path\":[[0,0]]}", r"motions\[0\]: must have either \"path\" or \"rotate\", not both"),
+    ("motions=[{\"body\":\"sheet\"}]", r"motions\[0\]: must have either \"path\" or \"rotate\""),
+    ("motions.0.vertices=[]", r"motions\[0\]\.vertices: is empty"),
+    ("motions.0.vertices=[9]", r"motions\[0\]\.vertices\[0\]: is 9; it must be from 0 to 8"),
+    ("motions.0.vertices=[-1]", r"motions\[0\]\.vertices\[0\]: is -1; it must be from 0 to 8"),
+    ("motions.0.vertices=[0.5]", r"motions\[0\]\.vertices\[0\]: is 0\.5; it must be a whole number"),
+    ("motions.0.vertices=[3,3]", r"motions\[0\]\.vertices: lists vertex 3 twice"),
+    ("motions.0.vertices=[0,1,2,3,4,5,6,7,8,0]", r"lists 10 indices, but the body has only 9 vertices"),
+    ("motions.0.vertices={\"box\":[[5,5,5],[6,6,6]]}", r"vertices\.box: holds no vertex of \"sheet\""),
+    ("motions.0.vertices={\"box\":[[1,0,0],[0,0,0]]}", r"vertices\.box: has its low x = 1 above its high x = 0"),
+    ("motions.0.vertices={\"box\":[[1,0,0]]}", r"vertices\.box: must be \[\[x, y, z\], \[x, y, z\]\]"),
+    ("motions.0.vertices={\"ball\":1}", r"vertices\.ball: is no known key"),
+    ("motions.0.path=[]", r"motions\[0\]\.path: is empty; one knot pins"),
+    ("motions.0.path.0.1=[0,0,1]", r"path\[0\]\[1\]: is \[0, 0, 1\]; a path must start at displacement \[0, 0, 0\]"),
+    ("motions.0.path.0.0=-1", r"path\[0\]\[0\]: is -1; a knot must not lie before t = 0"),
+    ("motions.0.path.1.0=0", r"path\[1\]\[0\]: is 0 after 0; times of knots must ascend"),
+    ("motions.0.path.1.0=1e-15", r"path\[1\]\[0\]: is 1e-15 after 0; times of knots must ascend, by more than a quantum"),
+    ("motions.0.path.1.0=1e9", r"path\[1\]\[0\]: is 1e\+09 s, over 2\^53 quanta"),
+    ("motions.0.path.1.1=[0,1e60,0]", r"path\[1\]\[1\]: must stay within 1e\+50 m"),
+    ("motions=[{\"body\":\"sheet\",\"rotate\":{\"axis\":[0,0,0],\"path\":[[0,0]]}}]", r"rotate\.axis: is \[0, 0, 0\]"),
+    ("motions=[{\"body\":\"sheet\",\"rotate\":{\"axis\":[0,1,0],\"path\":[[0,5]]}}]", r"must start at 0 degrees"),
+    ("motions=[{\"body\":\"sheet\",\"rotate\":{\"axis\":[0,1,0],\"path\":[[0,0],[1,1e9]]}}]", r"turns by more than 3\.6e\+06"),
+    ("motions=[{\"body\":\"sheet\",\"rotate\":{\"axis\":[0,1,0],\"path\":[[0,0],[1e-13,90]]}}]",
+     r"turns by more than a degree in a quantum"),
+    ("motions=[{\"body\":\"sheet\",\"path\":[[0,[0,0,0]]]},{\"body\":\"sheet\",\"vertices\":[4],\"path\":[[0,[0,0,0]]]}]",
+     r"motions\[1\]: moves vertex 4 of \"sheet\", which motions\[0\] moves already; a vertex has at most one motion"),
+    # meshes
+    ("bodies.sheet.mesh.kind=gird", r"bodies\[0\]\.mesh\.kind: .*'gird'.*'grid'"),
+    ("bodies.sheet.mesh.cells=[1e9,1e9]", r"bodies\[0\]\.mesh"),
+    ("bodies.sheet.mesh.cells=[100000,100000]", r"bodies\[0\]\.mesh"),
+    ("bodies.sheet.mesh.cells=[99999999999999999999,1]", r"bodies\[0\]\.mesh\.cells"),
+    ("bodies.floor.mesh={\"kind\":\"file\",\"path\":\"no-such.obj\"}", r"no-such\.obj"),
+    ("bodies.floor.mesh={\"kind\":\"inline\",\"vertices\":[[0,0,0],[1,0,0]],\"triangles\":[[0,1,2]]}",
+     r"bodies\[1\]\.mesh\.triangles\[0\]\[2\]: vertex 2 does not exist"),
+    ("bodies.floor.mesh={\"kind\":\"inline\",\"vertices\":[[0,0,0],[1,0,0],[2,0,0]],\"triangles\":[[0,1,2]]}",
+     r"bodies\[1\]\.mesh"),
+    ("bodies.floor.mesh={\"kind\":\"inline\",\"vertices\":[]}", r"bodies\[1\]\.mesh"),
+    ("bodies.0=" + json.dumps({"name": "sheet", "material": "cloth", "mesh": FINS}),
+     r"bodies\[0\]: \"sheet\" bends, but its edge between vertices 0 and 1 at \(0, 0, 0\) has 3 triangles"),
+    # --set itself
+    ("contact", r"--set contact: must be path=value"),
+    ("=3", r"--set =3: must be path=value"),
+    ("bodies.7.mass=1", r"--set bodies\.7\.mass=1: the index is past the end: the array's length is 3"),
+    ("bodies.post.mass=1", r"--set bodies\.post\.mass=1: no element of the array is named \"post\""),
+    ("bodies..mass=1", r"a name in the path is empty"),
+    ("name.first=1", r"name: must be a string, not an object"),
+    ("time.end.x=1", r"the path goes on below a value that is a number"),
+    ("loads.0.body=sheet", r"--set loads\.0\.body=sheet: the scene has no array loads"),
+]
+
+# Whole files.
+BROKEN = [
+    ("", r"line \d+ column \d+: "),
+    ("{", r"line 1 column 1: "),
+    ('{"format": "tactus-scene/1",\n "time": {"end": 1,, "frame": 1}}', r"line 2 column 20: "),
+    ('{"format": "tactus-scene/1", "name": 1e999}', r"line 1 column \d+: real number overflow"),
+    ('{"format": "tactus-scene/1", "time": {"end": 99999999999999999999}}', r"line 1 column \d+: too big integer"),
+    ('{"format": "tactus-scene/1", "time": {"end": NaN}}', r"line 1 column \d+: "),
+    ('{"format": "tactus-scene/1",\n"name": "a", "name": "b"}', r"line 2 column \d+: duplicate object key"),
+    (json.dumps(scenes.scene()) + "x", r"line 1 column \d+: end of file expected"),
+    ("[" * 100000, r"line 1 column \d+: maximum parsing depth reached"),
+    (b"\xff\xfe{\x00}\x00", r"line 1 column \d+: "),
+    (b'{"format": "tactus-scene/1", "name": "\xff"}', r"line 1 column \d+: unable to decode byte 0xff"),
+    ("[]", r"must hold a JSON object, not an array"),
+    ("{}", r"has no key \"format\""),
+    ('{"format": "tactus-scene/1"}', r"time: is missing"),
+    (json.dumps(scenes.scene(**{"x" * 100000: 1})), r"is no known key"),
+    (json.dumps(scenes.scene(name="n" * 100000, **{"y\n\x1b": 1})), r"y\?\?: is no known key"),
+]
+
+
+def one_sentence(reply, pattern):
+    error = reply["error"]
+    return (reply["code"] == 2 and re.search(pattern, error) and len(error) < 1900
+            and not any(ord(c) < 32 for c in error))
+
+
+def table(probe):
+    path = probe.write("base.json", json.dumps(BASE))
+    assert probe.ask([path])[0]["code"] == 0, probe.ask([path])
+    replies = probe.ask([path] * len(REFUSED), sets=[item if isinstance(item, list) else [item] for item, _ in REFUSED])
+    for (item, pattern), reply in zip(REFUSED, replies):
+        if not one_sentence(reply, pattern):
+            yield f"--set {item}: wanted code 2 and '{pattern}', got {reply['code']}: {reply['error']}"
+    for (text, pattern), reply in zip(BROKEN, probe.ask([text for text, _ in BROKEN])):
+        if not one_sentence(reply, pattern):
+            yield f"{text[:200]}: wanted code 2 and '{pattern}', got {reply['code']}: {reply['error'][:300]}"
+    for path, pattern in [("/no/such/scene.json", "cannot be opened: No such file"), (probe.path, "is a folder")]:
+        reply = probe.ask([path])[0]
+        if not one_sentence(reply, pattern):
+            yield f"{path}: wanted code 2 and '{pattern}', got {reply['code']}: {reply['error']}"
+
+
+def damaged(probe):
+    """Scenes cut short and scrambled: refused, or by luck still good, never a crash."""
+    text = json.dumps(list(scenes.good(probe))[1]).encode()
+    cut = [text[:i] for i in range(0, len(text) - 1, 7)]
+    for i, reply in enumerate(probe.ask(cut)):
+        if not one_sentence(reply, r"line 1 column \d+: "):
+            yield f"cut after {7 * i} bytes: {reply}"
+    rng = random.Random(1)
+    for reply in probe.ask([scramble(rng, text) for _ in range(600)]):
+        if reply["code"] and not one_sentence(reply, "."):
+            yield f"scrambled: {reply}"
+
+
+def scramble(rng, text):
+    text = bytearray(text)
+    for _ in range(rng.randrange(1, 4)):
+        i = rng.randrange(len(text))
+        what = rng.randrange(4)
+        if what == 0:
+            text[i] = rng.randrange(256)
+        elif what == 1:
+            del text[i:i + rng.randrange(1, 20)]
+        elif what == 2:
+            j = rng.randrange(len(text))
+            text[i:i] = text[j:j + rng.randrange(1, 40)]
+        else:
+            text[i:i + 1] = rng.choice([b"9" * 30, b"-", b"e999", b"null", b"[]", b"{}", b'""', b"0", b"\\u0000"])
+    return bytes(text)
+
+
+def accepted(probe):
+    """What looks odd and is right."""
+    path = probe.write("base.json", json.dumps(BASE))
+    for item in [["contact.friction=0"], ["bodies.dust.1.mass=2"], ["bodies.2.mass=2"], ["bodies.sheet.position.1=0.3"],
+                 ["clocks.quantum_s=1.862645149230957e-09", "time.end=8e6", "time.frame=1"], ["motions=[]"],
+                 ["bodies.sheet.scale=1e-20"], ["time.end=127"], ["time.frame=1e9"], ["bodies.sheet.seed=3.0"],
+                 ["discovery.mode=all-pairs"], ["contact.ignore=[[\"sheet\",\"dust.1\"],[\"dust.1\",\"sheet\"]]"],
+                 ["materials.cloth.stretch.damping=0", "contact.pairs=[]", "loads=[]", "output={}"],
+                 ["bodies.floor.material=weightless"], ["bodies.sheet.mesh=" + json.dumps(FINS), "materials.cloth={\"density\":1}",
+                                                        "motions=[]"]]:
+        reply = probe.ask([path], sets=[item])[0]
+        if reply["code"]:
+            yield f"--set {item} is refused: {reply['error']}"
+
+
+def program(probe):
+    """The program itself: exit codes, one line on stderr, nothing on stdout."""
+    tactus = os.environ["TACTUS"]
+    path = probe.write("base.json", json.dumps(BASE))
+
+    def run(*arguments):
+        done = subprocess.run([tactus, "check", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+    for arguments, pattern in [([path, "--set", "contact.friction=0.4"], r"not available in this version: contact\.friction"),
+                               ([path, "--set", "bodies.sheet.colour=red"], r"is no known key"),
+                               (["/no/such.json"], r"cannot be opened"), ([], r"needs a scene"),
+                               ([path, "--sett", "a=1"], r"'--set'")]:
+        code, out, error = run(*arguments)
+        if code != 2 or out or len(error.splitlines()) != 1 or not re.search("^tactus: .*" + pattern, error):
+            yield f"tactus check {arguments}: {code} '{out}' '{error}'"
+    code, out, error = run(path, "--json", "--set", "name=odd")
+    if code or error or json.loads(out)["degrees_of_freedom"] != 3 * (9 - 2 + 2) or json.loads(out)["name"] != "odd":
+        yield f"tactus check --json: {code} '{out}' '{error}'"
+    code, out, error = run(path)
+    for text in ['"sheet": 9 vertices, 8 triangles', "edge-edge", "4 vertices, 2 triangles, 0 segments, fixed", "3D"]:
+        if code or text not in out:
+            yield f"tactus check does not tell '{text}': {code} '{out}' '{error}'"
+
+
+def main():
+    probe = scenes.Probe(sys.argv[1])
+    failures = []
+    for part in table, damaged, accepted, program:
+        failures += part(probe)
+    for failure in failures[:60]:
+        print(failure)
+    print(f"{len(REFUSED) + len(BROKEN)} refusals, {len(failures)} failures")
+    return 1 if failures else 0
+
+
+sys.exit(main())

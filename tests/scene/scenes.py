@@ -1,0 +1,123 @@
+"""scenes.py: what the Python tests of the scene reader share: the probe, and scenes that together use every key."""
+
+import copy
+import json
+import os
+import subprocess
+import tempfile
+
+
+class Probe:
+    """Asks the probe program about many scenes at once; each is a dict, a string or bytes."""
+
+    def __init__(self, program):
+        self.program = program
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = self.folder.name
+
+    def write(self, name, content):
+        path = os.path.join(self.path, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    def ask(self, scenes, sets=None, resolved=False):
+        questions = []
+        for i, scene in enumerate(scenes):
+            text = json.dumps(scene) if isinstance(scene, dict) else scene
+            path = text if isinstance(text, str) and text.startswith("/") else self.write(f"{i}.json", text)
+            questions.append({"scene": path, "set": sets[i] if sets else [], "resolved": resolved})
+        text = "".join(json.dumps(q) + "\n" for q in questions)
+        done = subprocess.run([self.program], input=text.encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        replies = [json.loads(line) for line in done.stdout.splitlines()]
+        if done.returncode or len(replies) != len(questions):
+            last = questions[len(replies)] if len(replies) < len(questions) else None
+            bad = open(last["scene"], "rb").read()[:2000] if last else b""
+            raise SystemExit(f"probe ended with {done.returncode} on {last}\n{bad}\n{done.stderr.decode()[-3000:]}")
+        return replies
+
+
+def scene(**keys):
+    """The smallest scene, with keys replaced."""
+    result = {"format": "tactus-scene/1", "time": {"end": 1, "frame": 0.25},
+              "bodies": [{"name": "a", "mass": 1, "mesh": {"kind": "points", "vertices": [[0, 0, 0], [1, 0, 0]]}}]}
+    result.update(copy.deepcopy(keys))
+    return result
+
+
+TETRAHEDRON = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+
+
+def good(probe):
+    """Scenes that the reader takes."""
+    mesh = probe.write("meshes/tetrahedron.obj", TETRAHEDRON)
+    probe.write("meshes/dust.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\n")
+    cloth = {"density": 0.15, "stretch": {"model": "cst", "stiffness": 500, "poisson": 0.3, "damping": 0},
+             "bend": {"model": "hinge", "stiffness": 1e-5, "damping": 0, "rest": "flat"}}
+    rope = {"density": 0.5, "stretch": {"model": "spring", "stiffness": 200}}
+    yield scene()
+    yield scene(
+        name="everything", gravity=[0, -9.81, 0],
+        contact={"thickness": 0.001, "stiffness": 1000, "restitution": 0.5, "friction": 0, "friction_model": "anchor",
+                 "pairs": [], "ignore": [["sheet", "post"], ["rope", "sheet"]], "thickness_exponent": 0.25,
+                 "stiffness_exponent": 3, "min_period_s": 1e-9, "pairs_per_vertex": 12},
+        clocks={"mode": "nested", "quantum_s": 2.0 ** -46, "elastic_safety": 0.1, "elastic_s": 0.001,
+                "contact_safety": 0.15, "contact_s": 0.001, "gravity_s": 0.001},
+        discovery={"mode": "all-pairs", "window_s": [0.001, 0.1]}, output={},
+        materials={"cloth": cloth, "rope": rope, "stuff": {"density": 1}},
+        bodies=[{"name": "sheet", "material": "cloth", "mesh": {"kind": "grid", "size": [0.5, 0.15], "cells": [4, 2]},
+                 "radius": 0.001, "position": [0, 0.2, 0], "rotation": [0, 30, 0], "scale": 2, "velocity": [0, -1, 0],
+                 "angular_velocity": [0, 0, 1], "random_speed": [0, 0.5], "seed": 7, "fixed": False, "self": True},
+                {"name": "post", "mesh": {"kind": "cube", "edge": 0.5}, "fixed": True},
+                {"name": "rope", "material": "rope",
+                 "mesh": {"kind": "segments", "vertices": [[0, 2, 0], [1, 2, 0], [1, 3, 0]], "closed": True}}],
+        motions=[{"body": "sheet", "vertices": {"box": [[-1, -1, -1], [-0.3, 1, 1]]},
+                  "path": [[0, [0, 0, 0]], [1, [0.1, 0, 0]]], "release": True},
+                 {"body": "sheet", "vertices": [7, 8], "rotate": {"axis": [0, 1, 0], "center": [0, 1, 0],
+                                                                  "path": [[0, 0], [0.5, 90]]}},
+                 {"body": "rope", "vertices": "all", "path": [[0.5, [0, 0, 0]]]}],
+        loads=[])
+    yield scene(clocks={"mode": "free"}, discovery={"mode": "speculate"}, materials={"m": {}})
+    for m in [{"kind": "ribbon", "curve": [[0, 0, 0], [1, 0, 0], [1, 1, 0]], "width": 0.2, "cells": [6, 2], "up": [0, 0, 1]},
+              {"kind": "sphere", "radius": 0.5, "level": 1},
+              {"kind": "torus", "radii": [1, 0.25], "cells": [6, 4]},
+              {"kind": "cylinder", "radius": 0.5, "height": 2, "cells": [6, 2], "closed": True},
+              {"kind": "cone", "radius": 0.5, "height": 2, "cells": [6, 2], "closed": True},
+              {"kind": "box", "size": [1, 2, 3], "cells": [1, 2, 1]},
+              {"kind": "tetrahedron", "edge": 1, "level": 1}, {"kind": "cube", "edge": 1, "level": 0},
+              {"kind": "octahedron", "edge": 1, "level": 0}, {"kind": "dodecahedron", "edge": 1, "level": 0},
+              {"kind": "icosahedron", "edge": 1, "level": 0}, {"kind": "file", "path": "meshes/tetrahedron.obj"},
+              {"kind": "spikes", "size": [1, 1], "count": [2, 2], "height": 0.2, "base": 0.1, "sides": 3},
+              {"kind": "inline", "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [2, 2, 2]], "triangles": [[0, 1, 2]],
+               "edges": [[2, 3]]},
+              {"kind": "file", "path": mesh}]:
+        yield scene(materials={"m": cloth}, bodies=[{"name": "b", "material": "m", "mesh": m}])
+    for m in [{"kind": "segments", "from": [0, 0, 0], "to": [1, 0, 0], "cells": 3, "closed": False},
+              {"kind": "segments", "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0]], "edges": [[0, 1], [1, 2], [0, 2]]}]:
+        yield scene(materials={"m": rope}, bodies=[{"name": "b", "material": "m", "mesh": m}])
+    for m in [{"kind": "points", "path": "meshes/dust.obj"},
+              {"kind": "points", "lattice": {"count": [2, 3, 1], "spacing": 0.5}}]:
+        yield scene(bodies=[{"name": "b", "mass": 2, "mesh": m, "random_speed": [1, 2]}])
+
+
+def later(probe):
+    """Scenes that the format allows and this version refuses by name: the scene, and what the sentence must name."""
+    def material(part, **keys):
+        base = {"stretch": {"model": "spring", "stiffness": 1}, "bend": {"model": "hinge", "stiffness": 1}}
+        base[part].update(keys)
+        return scene(materials={"m": base})
+    yield scene(contact={"friction": 0.3}), "contact.friction"
+    yield scene(contact={"friction_model": "kinetic"}), "contact.friction_model"
+    yield scene(contact={"pairs": [{"materials": ["m", "m"], "stiffness": 1, "restitution": 0, "friction": 0}]},
+                materials={"m": {}}), "contact.pairs"
+    yield scene(discovery={"mode": "kds"}), "discovery.mode"
+    yield scene(output={"checkpoint_every_s": 60}), "output.checkpoint_every_s"
+    yield scene(output={"checkpoint_every_t": 0.5}), "output.checkpoint_every_t"
+    yield scene(output={"checkpoint_keep": 2}), "output.checkpoint_keep"
+    for part, key, value in [("stretch", "damping", 0.1), ("stretch", "yield", 0.1), ("stretch", "limit", 0.1),
+                             ("bend", "damping", 0.1), ("bend", "yield", 0.1)]:
+        yield material(part, **{key: value}), f"materials.m.{part}.{key}"
+    path = [[0, 1], [1, 0]]
+    for load in [{"force": [0, 1, 0], "vertices": [0], "path": path}, {"pressure": 10}, {"wind": [1, 0, 0], "drag": 1}]:
+        yield scene(loads=[{"body": "a", **load}]), "loads"

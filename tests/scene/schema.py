@@ -1,0 +1,208 @@
+#!/usr/bin/python3
+"""schema.py PROBE: holds the scene reader against docs/scene.schema.json, in both directions.
+
+If it fails, reader and schema disagree on a scene: an editor that uses the schema would mislead, or a key was added in
+one place only. Scenes that together use every key of the schema are taken by both; then each of their values is removed,
+retyped, renamed or moved out of range, one at a time, and both must still agree, except for what JSON Schema cannot say.
+"""
+
+import copy
+import json
+import os
+import re
+import sys
+
+import jsonschema
+import scenes
+
+# Sentences of the reader about what no schema can express: relations between keys, files, geometry.
+ONLY_READER = {
+    r"is no (body|material) of the scene": "names must exist",
+    r"is the name of bodies\[\d+\] already": "names are unique",
+    r"can move freely but has no mass": "mass or density, seen over two objects",
+    r"not available in this version": "keys of later versions",
+    r"must be a power of two": "a number theory",
+    r"times of knots must ascend": "order in a list",
+    r"the first must not exceed the second": "order of two numbers",
+    r"has its low . = .* above its high": "order of two numbers",
+    r"holds no vertex of": "geometry",
+    r"\.vertices\[\d+\]: is \d+; it must be from 0 to \d+": "indices within the body",
+    r"moves vertex \d+ of .* already": "one motion per vertex",
+    r"which is fixed": "fixed with a motion",
+    r"2\^16 quanta, so it must be at least": "frames and the quantum",
+    r"over 2\^53 quanta": "times and the quantum",
+    r"places vertex \d+ at coordinate": "geometry",
+    r"vertex \d+ does not exist|names a vertex that does not exist": "indices within the mesh",
+    r"names vertex \d+ twice|the same vertices|degenerate|no length|no area|so thin|coincide|duplicate": "geometry",
+    r"No such file|cannot be opened|cannot open|not a mesh": "files",
+    r"or the torus cuts itself": "a relation of two numbers",
+    r"does not fit between spikes": "a relation of numbers",
+}
+
+OTHER_TYPES = ["text", "", 1, -1, 0, 0.5, 1e60, 1e300, True, None, [], {}, [0, 0], [1, 2, 3], [[0, 0, 0]], {"a": 1}]
+
+
+def places(value, path=()):
+    """Every place in a JSON value, the whole first."""
+    yield path
+    if isinstance(value, dict):
+        for key in value:
+            yield from places(value[key], path + (key,))
+    elif isinstance(value, list):
+        for i, item in enumerate(value):
+            yield from places(item, path + (i,))
+
+
+def at(value, path):
+    for step in path:
+        value = value[step]
+    return value
+
+
+def changed(value, path, change):
+    """A copy in which change(parent, last step) was called."""
+    result = copy.deepcopy(value)
+    change(at(result, path[:-1]), path[-1])
+    return result
+
+
+def set_to(new):
+    def change(parent, step):
+        parent[step] = copy.deepcopy(new)
+    return change
+
+
+def remove(parent, step):
+    del parent[step]
+
+
+def rename(new):
+    def change(parent, step):
+        items = [(new if key == step else key, item) for key, item in parent.items()]
+        parent.clear()
+        parent.update(items)
+    return change
+
+
+def duplicate(parent, step):
+    parent.insert(step, copy.deepcopy(parent[step]))
+
+
+def mutants(value, only):
+    """The scene with one value changed; `only`: just below this key, or everywhere."""
+    for path in places(value):
+        if not path or (only and path[0] != only):
+            continue
+        old, step = at(value, path), path[-1]
+        yield changed(value, path, remove)
+        if isinstance(step, str):
+            for new in (step + "s", step[1:] + step[0], step.upper()):
+                yield changed(value, path, rename(new))
+        else:
+            yield changed(value, path, duplicate)
+        if isinstance(step, int) and step > 1:
+            continue  # like its neighbours
+        for new in OTHER_TYPES:
+            if type(new) is not type(old) or new != old:
+                yield changed(value, path, set_to(new))
+        if isinstance(old, (int, float)) and not isinstance(old, bool):
+            for new in (-old, old + 1, 2 * old, old / 1024, 1 - old, -1e-9, 1e10):
+                if new != old:
+                    yield changed(value, path, set_to(new))
+        if isinstance(old, str):
+            for new in (old + "x", old[:-1], old + "\u0007"):
+                yield changed(value, path, set_to(new))
+        if isinstance(old, list) and old:
+            yield changed(value, path, set_to(old + [old[0]]))
+            yield changed(value, path, set_to(old[:-1]))
+
+
+def main():
+    probe = scenes.Probe(sys.argv[1])
+    with open(os.path.join(os.environ["TACTUS_SOURCE"], "docs/scene.schema.json")) as file:
+        schema = json.load(file)
+    jsonschema.Draft7Validator.check_schema(schema)
+    validator = jsonschema.Draft7Validator(schema)
+    failures = []
+
+    # Which keys of the schema the scenes use.
+    declared, used = set(), set()
+
+    def declare(node, where):
+        if isinstance(node, dict):
+            if node.get("additionalProperties") is False:
+                declared.update((where, key) for key in node["properties"])
+                node["x-where"] = where
+            for key, item in node.items():
+                declare(item, f"{where}/{key}")
+        elif isinstance(node, list):
+            for i, item in enumerate(node):
+                declare(item, f"{where}/{i}")
+
+    marked = copy.deepcopy(schema)
+    declare(marked, "")
+
+    def note(_, properties, instance, node):
+        if "x-where" in node and isinstance(instance, dict):
+            used.update((node["x-where"], key) for key in instance)
+        return jsonschema.Draft7Validator.VALIDATORS["properties"](noter, properties, instance, node)
+
+    noter_class = jsonschema.validators.extend(jsonschema.Draft7Validator, {"properties": note})
+    noter = noter_class(marked)
+
+    good = list(scenes.good(probe))
+    later = list(scenes.later(probe))
+    for scene in good + [scene for scene, _ in later]:
+        for error in validator.iter_errors(scene):
+            failures.append(f"the schema refuses a good scene: {error.message[:200]} at {list(error.absolute_path)}")
+        list(noter.iter_errors(scene))
+    for where, key in sorted(declared - used):
+        failures.append(f"no scene of this test uses the schema's {where}/{key}")
+    replies = probe.ask(good, resolved=True)
+    for scene, reply in zip(good, replies):
+        if reply["code"]:
+            failures.append(f"the reader refuses a good scene: {reply['error']}")
+        else:
+            for error in validator.iter_errors(reply["resolved"]):
+                failures.append(f"the schema refuses a resolved scene: {error.message[:200]}")
+    for (scene, name), reply in zip(later, probe.ask([scene for scene, _ in later])):
+        if reply["code"] != 2 or f"not available in this version: {name}" not in reply["error"]:
+            failures.append(f"{name} is not refused by name: {reply['code']} {reply['error']}")
+
+    seen, mutated = set(), []
+    for i, scene in enumerate(good):
+        for mutant in mutants(scene, "bodies" if i > 2 else None):  # from there on only the meshes are new
+            text = json.dumps(mutant)
+            if text not in seen:
+                seen.add(text)
+                mutated.append(mutant)
+    excused = dict.fromkeys(ONLY_READER, 0)
+    valid = 0
+    for mutant, reply in zip(mutated, probe.ask(mutated)):
+        by_schema, by_reader = validator.is_valid(mutant), reply["code"] == 0
+        valid += by_reader
+        if reply["code"] not in (0, 2) or (reply["code"] and not reply["error"].strip()):
+            failures.append(f"code {reply['code']}, sentence '{reply['error']}' for {json.dumps(mutant)[:1500]}")
+        if by_schema == by_reader:
+            continue
+        if by_reader:
+            error = next(validator.iter_errors(mutant))
+            failures.append(f"only the schema refuses ({error.message[:150]} at {list(error.absolute_path)})")
+            continue
+        reasons = [pattern for pattern in ONLY_READER if re.search(pattern, reply["error"])]
+        if not reasons:
+            failures.append(f"only the reader refuses: {reply['error'].split('.json: ')[-1]}")
+        for pattern in reasons:
+            excused[pattern] += 1
+
+    for pattern in excused:
+        if not excused[pattern]:
+            failures.append(f"no mutant needs the excuse '{pattern}': remove it")
+    for failure in sorted(set(failures))[:60]:
+        print(failure)
+    print(f"{len(good)} good scenes, {len(declared)} keys, {len(mutated)} mutants, {valid} of them still good, "
+          f"{sum(excused.values())} that only the reader can refuse, {len(set(failures))} failures")
+    return 1 if failures or valid < 100 or len(mutated) < 1000 else 0
+
+
+sys.exit(main())
