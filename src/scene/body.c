@@ -112,11 +112,14 @@ static enum tac_err make_room(struct tac_reader *reader, const char *where, cons
                            "brings the scene to %zu vertices, %zu triangles and %zu segments; at most %d of each can "
                            "be counted: use coarser meshes",
                            vertices, triangles, segments, TAC_MOST_ELEMENTS));
-    TAC_TRY(tac_grow(reader->ctx, &scene->x, &reader->x_capacity, 3 * vertices, sizeof *scene->x));
-    TAC_TRY(tac_grow(reader->ctx, &scene->vertex_body, &reader->body_capacity, vertices, sizeof *scene->vertex_body));
+    /* One more, so that no array is NULL, whatever the scene lacks. */
+    TAC_TRY(tac_grow(reader->ctx, &scene->x, &reader->x_capacity, 3 * vertices + 1, sizeof *scene->x));
     TAC_TRY(
-        tac_grow(reader->ctx, &scene->triangle, &reader->triangle_capacity, 3 * triangles, sizeof *scene->triangle));
-    TAC_TRY(tac_grow(reader->ctx, &scene->segment, &reader->segment_capacity, 2 * segments, sizeof *scene->segment));
+        tac_grow(reader->ctx, &scene->vertex_body, &reader->body_capacity, vertices + 1, sizeof *scene->vertex_body));
+    TAC_TRY(tac_grow(reader->ctx, &scene->triangle, &reader->triangle_capacity, 3 * triangles + 1,
+                     sizeof *scene->triangle));
+    TAC_TRY(
+        tac_grow(reader->ctx, &scene->segment, &reader->segment_capacity, 2 * segments + 1, sizeof *scene->segment));
 done:
     return err;
 }

@@ -46,6 +46,7 @@ int main(int argc, char **argv)
         json_decref(reply);
         json_decref(question);
     }
+    fflush(stdout); /* a leak checker may end the process before stdio does */
     free(line);
     MPI_Finalize();
     return 0;

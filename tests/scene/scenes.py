@@ -30,7 +30,7 @@ class Probe:
             questions.append({"scene": path, "set": sets[i] if sets else [], "resolved": resolved})
         text = "".join(json.dumps(q) + "\n" for q in questions)
         done = subprocess.run([self.program], input=text.encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        replies = [json.loads(line) for line in done.stdout.splitlines()]
+        replies = [json.loads(line) for line in done.stdout.split(b"\n")[:-1]]
         if done.returncode or len(replies) != len(questions):
             last = questions[len(replies)] if len(replies) < len(questions) else None
             bad = open(last["scene"], "rb").read()[:2000] if last else b""

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""schema.py PROBE: holds the scene reader against docs/scene.schema.json, in both directions.
+"""schema.py PROBE [N]: holds the scene reader against docs/scene.schema.json, in both directions.
 
 If it fails, reader and schema disagree on a scene: an editor that uses the schema would mislead, or a key was added in
 one place only. Scenes that together use every key of the schema are taken by both; then each of their values is removed,
-retyped, renamed or moved out of range, one at a time, and both must still agree, except for what JSON Schema cannot say.
+retyped, renamed or moved out of range, one at a time, and both must still agree, except for what JSON Schema cannot say.  N: only every Nth of these (a slow build).
 """
 
 import copy
@@ -176,6 +176,8 @@ def main():
             if text not in seen:
                 seen.add(text)
                 mutated.append(mutant)
+    every = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+    mutated = mutated[::every]
     excused = dict.fromkeys(ONLY_READER, 0)
     valid = 0
     for mutant, reply in zip(mutated, probe.ask(mutated)):
@@ -196,13 +198,13 @@ def main():
             excused[pattern] += 1
 
     for pattern in excused:
-        if not excused[pattern]:
+        if not excused[pattern] and every == 1:
             failures.append(f"no mutant needs the excuse '{pattern}': remove it")
     for failure in sorted(set(failures))[:60]:
         print(failure)
     print(f"{len(good)} good scenes, {len(declared)} keys, {len(mutated)} mutants, {valid} of them still good, "
           f"{sum(excused.values())} that only the reader can refuse, {len(set(failures))} failures")
-    return 1 if failures or valid < 100 or len(mutated) < 1000 else 0
+    return 1 if failures or valid < 100 / every or len(mutated) < 1000 / every else 0
 
 
 sys.exit(main())

@@ -429,6 +429,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     tac_ctx_init(&ctx, MPI_COMM_WORLD);
     ctx.quiet = true;
+    setvbuf(stdout, NULL, _IOLBF, 0); /* what failed is told before an abort */
     TAC_CHECK(mkdtemp(folder) != NULL);
     test_masses();
     test_placement();
