@@ -18,14 +18,21 @@ struct dataset {
     bool plain;       /* neither chunked nor compressed */
 };
 
+/* Keeps HDF5's reason before another call of it clears that. */
+static bool note(struct tac_frames *w, bool ok)
+{
+    if (!ok && w->reason[0] == '\0')
+        tac_h5_reason(w->reason, sizeof w->reason);
+    return ok;
+}
+
 /* Agrees on how an HDF5 step went.  A file on which one failed is never written again. */
 static enum tac_err step(struct tac_ctx *ctx, struct tac_frames *w, const char *what, bool ok)
 {
     enum tac_err err = TAC_OK;
     if (!ok) {
-        char reason[256];
-        tac_h5_reason(reason, sizeof reason);
-        err = tac_fail(ctx, TAC_ERR_RUN, "cannot write %s to %s: %s; is the disk in order?", what, w->path, reason);
+        note(w, false);
+        err = tac_fail(ctx, TAC_ERR_RUN, "cannot write %s to %s: %s; is the disk in order?", what, w->path, w->reason);
     }
     err = tac_agree(ctx, err);
     w->broken = w->broken || err;
@@ -46,12 +53,13 @@ static hid_t creation_list(const struct dataset *d)
     return list;
 }
 
-static hid_t create_dataset(const struct dataset *d, hid_t space)
+static hid_t create_dataset(struct tac_frames *w, const struct dataset *d, hid_t space)
 {
     hid_t list = creation_list(d), id = -1;
     if (list < 0)
         return -1;
     id = H5Dcreate2(d->group, d->name, d->type, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    note(w, id >= 0);
     H5Pclose(list);
     if (id >= 0 && d->units != NULL && !tac_h5_put_text(id, "units", d->units)) {
         H5Dclose(id);
@@ -61,7 +69,7 @@ static hid_t create_dataset(const struct dataset *d, hid_t space)
 }
 
 /* Collective: every rank transfers, also the ones without rows, for filters need it. */
-static bool transfer(const struct tac_frames *w, const struct dataset *d, hid_t id, hid_t space)
+static bool transfer(struct tac_frames *w, const struct dataset *d, hid_t id, hid_t space)
 {
     int rank = d->columns > 0 ? 2 : 1;
     hsize_t start[2] = {(hsize_t)d->begin, 0}, count[2] = {(hsize_t)(d->end - d->begin), (hsize_t)d->columns};
@@ -76,8 +84,8 @@ static bool transfer(const struct tac_frames *w, const struct dataset *d, hid_t 
         H5Sselect_none(memory);
     }
     static const double nothing[3];
-    bool ok = selected >= 0 &&
-              H5Dwrite(id, d->type, memory, space, w->collective, d->end > d->begin ? d->data : nothing) >= 0;
+    const void *data = d->end > d->begin ? d->data : nothing;
+    bool ok = note(w, selected >= 0 && H5Dwrite(id, d->type, memory, space, w->collective, data) >= 0);
     H5Sclose(memory);
     return ok;
 }
@@ -88,7 +96,7 @@ static enum tac_err write_dataset(struct tac_ctx *ctx, struct tac_frames *w, con
     hsize_t size[2] = {(hsize_t)d->rows, (hsize_t)d->columns};
     hid_t space = H5Screate_simple(d->columns > 0 ? 2 : 1, size, NULL), id = -1;
     if (space >= 0)
-        id = create_dataset(d, space);
+        id = create_dataset(w, d, space);
     TAC_TRY(step(ctx, w, d->name, space >= 0 && id >= 0));
     if (d->rows > 0)
         TAC_TRY(step(ctx, w, d->name, transfer(w, d, id, space)));
@@ -349,7 +357,7 @@ done:
 
 /* ---- frames ---- */
 
-static bool write_time(const struct tac_frames *w, hid_t group, bool mine, double time_s)
+static bool write_time(struct tac_frames *w, hid_t group, bool mine, double time_s)
 {
     hid_t space = H5Screate(H5S_SCALAR), memory = H5Screate(H5S_SCALAR), id = -1;
     bool ok = space >= 0 && memory >= 0;
@@ -360,7 +368,7 @@ static bool write_time(const struct tac_frames *w, hid_t group, bool mine, doubl
         H5Sselect_none(space);
         H5Sselect_none(memory);
     }
-    ok = ok && H5Dwrite(id, H5T_NATIVE_DOUBLE, memory, space, w->collective, &time_s) >= 0;
+    ok = note(w, ok && H5Dwrite(id, H5T_NATIVE_DOUBLE, memory, space, w->collective, &time_s) >= 0);
     if (id >= 0)
         ok = H5Dclose(id) >= 0 && ok;
     if (space >= 0)

@@ -18,6 +18,7 @@ struct tac_frames {
     hid_t collective;   /* transfer property list */
     char *path;         /* owned */
     int space_fd;       /* rank 0: a descriptor of our own, to reserve disk space with; -1 elsewhere */
+    char reason[256];   /* the first failure of HDF5, in its words */
     bool broken;        /* HDF5 failed: nothing more is written, and closing must not go near the disk */
     tac_lid vertex_count;
     tac_gid point_count;

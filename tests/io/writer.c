@@ -3,19 +3,22 @@
  *
  *     writer DIR [--kind mixed|triangles|segments|points] [--vertices N] [--frames N] [--first N] [--every N]
  *                [--seed N] [--overwrite] [--owner scattered|blocks|one] [--pause SECONDS] [--state STATE]
- *                [--change FIELD,FRAME,VERTEX,HOW] [--no-finish] [--quiet]
+ *                [--change FIELD,FRAME,VERTEX,HOW] [--no-finish] [--quiet] [--break-at FRAME]
  *
+ * --break-at: from that frame on every write to frames.h5 fails, as on a broken disk.
  * Exits with the code of the first failure, after its sentence on stderr.  Prints "frame K" after each frame. */
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <tactus/math.h>
 #include <tactus/output.h>
 #include <unistd.h>
 
 struct options {
     const char *dir, *kind, *owner, *state, *change;
-    int vertices, frames, first, seed, every;
+    int vertices, frames, first, seed, every, break_at;
     bool overwrite, no_finish, quiet;
     double pause_s;
 };
@@ -28,7 +31,8 @@ static struct options parse(int argc, char **argv)
                         .change = "",
                         .vertices = 300,
                         .frames = 5,
-                        .every = 1};
+                        .every = 1,
+                        .break_at = -1};
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
         i++;
@@ -50,6 +54,8 @@ static struct options parse(int argc, char **argv)
             o.every = atoi(value);
         else if (!strcmp(word, "--seed"))
             o.seed = atoi(value);
+        else if (!strcmp(word, "--break-at"))
+            o.break_at = atoi(value);
         else if (!strcmp(word, "--pause"))
             o.pause_s = atof(value);
         else if (i-- && !strcmp(word, "--overwrite"))
@@ -143,6 +149,21 @@ static bool owns(const struct options *o, const struct tac_ctx *ctx, tac_gid id,
     return (int)(tac_hash64(7, (uint64_t)id) % (uint64_t)ctx->size) == ctx->rank;
 }
 
+/* Puts read-only descriptors in the place of those that frames.h5 is written through. */
+static void break_file(const char *dir)
+{
+    char path[1024];
+    struct stat file, other;
+    snprintf(path, sizeof path, "%s/frames.h5", dir);
+    int broken = open(path, O_RDONLY);
+    if (broken < 0 || fstat(broken, &file) != 0)
+        exit(98);
+    for (int fd = 3; fd < 256; fd++)
+        if (fd != broken && fstat(fd, &other) == 0 && other.st_dev == file.st_dev && other.st_ino == file.st_ino)
+            dup2(broken, fd);
+    close(broken);
+}
+
 static enum tac_err write_frame(struct tac_ctx *ctx, const struct options *o, const struct tac_scene *scene,
                                 struct tac_output *out, int index)
 {
@@ -211,6 +232,8 @@ static enum tac_err write_run(struct tac_ctx *ctx, const struct options *o, cons
     status.counters.rollbacks = 2;
     TAC_TRY(tac_output_create(ctx, scene, o->dir, o->overwrite, out));
     for (int k = o->first; k < o->first + o->frames; k++) {
+        if (k == o->break_at)
+            break_file(o->dir);
         TAC_TRY(write_frame(ctx, o, scene, *out, k));
         struct tac_energy_row row = make_row(o, k);
         TAC_TRY(tac_output_row(ctx, *out, &row));
