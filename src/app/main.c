@@ -4,15 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-/* Not all commands have landed yet. */
-#pragma weak tac_cmd_run
-#pragma weak tac_cmd_check
-#pragma weak tac_cmd_mesh
-#pragma weak tac_cmd_info
-#pragma weak tac_cmd_diff
-#pragma weak tac_cmd_status
-#pragma weak tac_cmd_export
-
 struct command {
     const char *name;
     enum tac_err (*run)(struct tac_ctx *ctx, int argc, char **argv);

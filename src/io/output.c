@@ -154,18 +154,11 @@ enum tac_err tac_output_row(struct tac_ctx *ctx, struct tac_output *out, const s
 
 static json_t *options_json(const struct tac_summary *summary)
 {
-    json_t *command = json_array(), *options = NULL;
-    for (int i = 0; command != NULL && i < summary->argc; i++) {
-        json_t *word = json_string(summary->argv[i]);
-        /* Arguments may be any bytes; JSON wants UTF-8. */
-        if (json_array_append_new(command, word != NULL ? word : json_string("(not UTF-8)")) != 0) {
-            json_decref(command);
-            return NULL;
-        }
-    }
-    options = json_pack("{s:s?, s:s?, s:o}", "discovery", summary->discovery, "clocks", summary->clocks, "arguments",
-                        command);
-    return options;
+    json_t *arguments = json_array();
+    for (int i = 0; arguments != NULL && i < summary->argc; i++)
+        json_array_append_new(arguments, tac_json_text(summary->argv[i]));
+    return json_pack("{s:s?, s:s?, s:o}", "discovery", summary->discovery, "clocks", summary->clocks, "arguments",
+                     arguments);
 }
 
 static json_t *run_json(struct tac_ctx *ctx, const struct tac_output *out, const struct tac_summary *summary)

@@ -7,6 +7,7 @@
 #include <tactus/output.h>
 
 #include "io/h5.h"
+#include "io/report.h"
 
 #define TAC_FRAMES_FORMAT "tactus-frames/1"
 #define TAC_STATUS_FORMAT "tactus-status/1"
@@ -78,13 +79,6 @@ enum tac_err tac_folder_replace_json(struct tac_ctx *ctx, const struct tac_folde
 bool tac_folder_rewrite(const struct tac_folder *folder, const char *name, const char *text, size_t length);
 void tac_folder_close(struct tac_folder *folder);
 
-/* ---- process.c: is the writer of a status.json still there? ---- */
-enum tac_alive { TAC_ALIVE_NO, TAC_ALIVE_YES, TAC_ALIVE_UNKNOWN };
-/* Adds host, pid, pid_start and updated (Unix time) to a status. */
-bool tac_process_describe(json_t *status);
-/* Unknown: another host, or not said. */
-enum tac_alive tac_process_alive(const json_t *status);
-
 /* ---- xdmf.c: frames.xdmf ---- */
 struct tac_xdmf {
     char *text; /* owned: the frames so far, without head and tail */
@@ -111,8 +105,6 @@ enum tac_err tac_xdmf_add(struct tac_ctx *ctx, struct tac_output *out, int64_t i
 /* Local to rank 0. Rewrites frames.xdmf; unless `force`, a long one only while that takes a small part of the time. */
 enum tac_err tac_xdmf_write(struct tac_ctx *ctx, struct tac_output *out, bool force);
 
-/* A JSON number, or null where JSON has none (NaN, infinity). */
-json_t *tac_json_real(double value);
 /* New references; NULL if out of memory. */
 json_t *tac_status_json(const struct tac_scene *scene, const struct tac_status *status);
 json_t *tac_counters_json(const struct tac_counters *counters);

@@ -9,11 +9,6 @@
 
 static const char *const KIND[5] = {"gravity", "spring", "cst", "hinge", "penalty"};
 
-json_t *tac_json_real(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static bool put(json_t *object, const char *key, json_t *value)
 {
     return json_object_set_new(object, key, value) == 0;
@@ -84,7 +79,7 @@ json_t *tac_status_json(const struct tac_scene *scene, const struct tac_status *
         put(object, "ticks_per_s", tac_json_real(s->ticks_per_s)) && put_integer(object, "contacts", s->contacts) &&
         put_integer(object, "deepest_layer", s->deepest_layer) && put_integer(object, "restarts", 0) &&
         put(object, "checkpoint", json_null()) &&
-        put(object, "error", s->error != NULL ? json_stringn_nocheck(s->error, strlen(s->error)) : json_null()) &&
+        put(object, "error", s->error != NULL ? tac_json_text(s->error) : json_null()) &&
         put(object, "name", json_string(scene->name)) && put(object, "scene_sha256", json_string(scene->sha256)) &&
         put(object, "version", json_string(tac_version())) && tac_process_describe(object) &&
         put(object, "counters", tac_counters_json(&s->counters));
@@ -94,24 +89,10 @@ json_t *tac_status_json(const struct tac_scene *scene, const struct tac_status *
     return NULL;
 }
 
-/* "2:07:05", or "?" */
-static void duration(double seconds, char *text, size_t size)
-{
-    if (!(seconds >= 0) || seconds > 1e9) {
-        snprintf(text, size, "?");
-        return;
-    }
-    int64_t s = (int64_t)(seconds + .5);
-    if (s >= 3600)
-        snprintf(text, size, "%" PRId64 ":%02d:%02d", s / 3600, (int)(s / 60 % 60), (int)(s % 60));
-    else
-        snprintf(text, size, "%d:%02d", (int)(s / 60), (int)(s % 60));
-}
-
 static void progress_text(const struct tac_status *s, char *text, size_t size)
 {
     char left[32];
-    duration(s->wall_left_s, left, sizeof left);
+    tac_duration_text(s->wall_left_s, left, sizeof left);
     snprintf(text, size,
              "t %.6g of %.6g s  %.1f %%  left %s  %.3g ticks/s  %" PRId64 " contacts  layer %" PRId64
              "  window %.3g s  %" PRId64 " rollbacks",

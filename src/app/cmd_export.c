@@ -1,0 +1,206 @@
+/* cmd_export.c: tactus export DIR: frames as OBJ or PLY files. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app.h"
+#include "io/export.h"
+#include "io/reader.h"
+
+/* ---- which frames ---- */
+
+/* A number at *at, moved behind it; false if there is none.  Negative ones count from the end: -1 is the last. */
+static bool take_number(const char **at, const struct tac_reader *r, int64_t *value)
+{
+    char *end;
+    if (**at != '-' && (**at < '0' || **at > '9'))
+        return false;
+    errno = 0;
+    long long n = strtoll(*at, &end, 10);
+    if (end == *at || errno != 0)
+        return false;
+    *at = end;
+    if (n < 0)
+        n = -n <= r->frame_count ? r->frame[r->frame_count + n].index : -1;
+    *value = n;
+    return true;
+}
+
+/* "3", "5:8", "0:10:100", with open ends: first, step and last index; last is included. */
+static bool take_range(const char **at, const struct tac_reader *r, int64_t range[3], bool *single)
+{
+    int64_t field[3];
+    bool given[3] = {false, false, false};
+    int n = 0;
+    const char *begin = *at;
+    for (;; ++*at) {
+        if (**at != ':' && **at != ',' && **at != '\0') {
+            if (!take_number(at, r, &field[n]))
+                return false;
+            given[n] = true;
+        }
+        n++;
+        if (**at != ':')
+            break;
+        if (n == 3)
+            return false;
+    }
+    if (*at == begin)
+        return false;
+    *single = n == 1;
+    range[0] = given[0] ? field[0] : 0;
+    range[1] = n == 3 && given[1] ? field[1] : 1;
+    range[2] = n == 1 ? range[0] : given[n - 1] ? field[n - 1] : INT64_MAX;
+    return range[1] > 0 && (**at == ',' || **at == '\0');
+}
+
+static enum tac_err select_frames(struct tac_ctx *ctx, const struct tac_reader *r, const char *text, bool *chosen)
+{
+    const char *at = text;
+    if (strcmp(text, "all") == 0)
+        text = at = "0:";
+    else if (strcmp(text, "last") == 0)
+        text = at = "-1";
+    for (;; at++) {
+        int64_t range[3], found = 0;
+        bool single;
+        const char *begin = at;
+        if (!take_range(&at, r, range, &single))
+            return tac_fail(ctx, TAC_ERR_INPUT,
+                            "--frames does not understand '%.100s'; it takes 7, 0:100, 0:10:100 (first:step:last), a "
+                            "list of these with commas, 'all' or 'last'",
+                            text);
+        for (int64_t k = 0; k < r->frame_count; k++)
+            if (r->frame[k].index >= range[0] && r->frame[k].index <= range[2] &&
+                (r->frame[k].index - range[0]) % range[1] == 0) {
+                chosen[k] = true;
+                found++;
+            }
+        if (found == 0)
+            return tac_fail(ctx, TAC_ERR_INPUT, "'%s' has no frame %.*s: its frames are %s to %s", r->path,
+                            (int)(at - begin), begin, r->frame_count > 0 ? r->frame[0].name : "none",
+                            r->frame_count > 0 ? r->frame[r->frame_count - 1].name : "none");
+        if (*at == '\0')
+            return TAC_OK;
+    }
+}
+
+/* ---- the files ---- */
+
+struct export
+{
+    const struct tac_reader *r;
+    const char *dir, *format;
+    bool overwrite;
+    double *x, *v; /* owned, (V, 3) */
+    float *f;      /* owned, (V, 3) */
+    bool *chosen;  /* owned, (frames) */
+};
+
+static void file_name(const struct export *e, int64_t k, char *path, size_t size)
+{
+    snprintf(path, size, "%s/frame-%s.%s", e->dir, e->r->frame[k].name, e->format);
+}
+
+/* Before anything is written: is all of it allowed? */
+static enum tac_err prepare(struct tac_ctx *ctx, const struct export *e)
+{
+    struct stat s;
+    char path[4096];
+    if (strlen(e->dir) > sizeof path - 64)
+        return tac_fail(ctx, TAC_ERR_INPUT, "the name of the folder after -o is too long");
+    if (mkdir(e->dir, 0777) != 0 && errno != EEXIST)
+        return tac_fail(ctx, TAC_ERR_INPUT, "cannot make the folder '%s': %s; choose another with -o", e->dir,
+                        strerror(errno));
+    if (stat(e->dir, &s) != 0 || !S_ISDIR(s.st_mode))
+        return tac_fail(ctx, TAC_ERR_INPUT, "'%s' is a file, not a folder; choose another with -o", e->dir);
+    for (int64_t k = 0; !e->overwrite && k < e->r->frame_count; k++) {
+        file_name(e, k, path, sizeof path);
+        if (e->chosen[k] && lstat(path, &s) == 0)
+            return tac_fail(ctx, TAC_ERR_INPUT,
+                            "'%s' exists; give --overwrite to replace it, or choose another folder with -o", path);
+    }
+    return TAC_OK;
+}
+
+static enum tac_err write_frames(struct tac_ctx *ctx, const struct export *e, int64_t *written)
+{
+    enum tac_err err = TAC_OK;
+    char path[4096];
+    for (int64_t k = 0; k < e->r->frame_count; k++) {
+        if (!e->chosen[k])
+            continue;
+        struct tac_export_frame frame = {e->r->frame[k].time_s, e->x, e->v, e->f};
+        TAC_TRY(tac_reader_frame(ctx, e->r, k, e->x, e->v, e->f));
+        file_name(e, k, path, sizeof path);
+        TAC_TRY(
+            tac_export_write(ctx, e->r, &frame, strcmp(e->format, "ply") == 0 ? TAC_EXPORT_PLY : TAC_EXPORT_OBJ, path));
+        ++*written;
+    }
+done:
+    return err;
+}
+
+static enum tac_err export_run(struct tac_ctx *ctx, struct tac_reader *r, const char *frames, struct export *e)
+{
+    enum tac_err err = TAC_OK;
+    int64_t written = 0;
+    size_t n = 3 * (size_t)r->vertex_count;
+    e->r = r;
+    TAC_TRY(tac_alloc(ctx, (size_t)r->frame_count, sizeof *e->chosen, &e->chosen));
+    TAC_TRY(select_frames(ctx, r, frames, e->chosen));
+    TAC_TRY(tac_reader_mesh(ctx, r));
+    TAC_TRY(tac_alloc(ctx, n, sizeof *e->x, &e->x));
+    TAC_TRY(tac_alloc(ctx, n, sizeof *e->v, &e->v));
+    TAC_TRY(tac_alloc(ctx, n, sizeof *e->f, &e->f));
+    TAC_TRY(prepare(ctx, e));
+    TAC_TRY(write_frames(ctx, e, &written));
+    printf("%s: %" PRId64 " %s files\n", e->dir, written, e->format);
+done:
+    free(e->chosen);
+    free(e->x);
+    free(e->v);
+    free(e->f);
+    return err;
+}
+
+enum tac_err tac_cmd_export(struct tac_ctx *ctx, int argc, char **argv)
+{
+    enum tac_err err = TAC_OK;
+    struct export e = {.format = "ply"};
+    struct tac_reader *r = NULL;
+    const char *run, *frames = "all";
+    bool help;
+    int count;
+    const struct tac_option option[] = {
+        {"-o", TAC_OPTION_STRING, &e.dir, "DIR2", "the folder to write to, made if need be"},
+        {"--frames", TAC_OPTION_STRING, &frames, "F", "7, 0:100, 0:10:100 (first:step:last), a list, 'all' or 'last'"},
+        {"--format", TAC_OPTION_STRING, &e.format, "obj|ply", "ply (the default) also has velocity, force and body"},
+        {"--overwrite", TAC_OPTION_FLAG, &e.overwrite, NULL, "replace files that are there"},
+    };
+    const size_t options = sizeof option / sizeof option[0];
+    TAC_TRY(tac_options_parse(ctx, "export", argc, argv, option, options, &run, 1, &count, &help));
+    if (help) {
+        tac_options_help(
+            "export", "DIR -o DIR2 [--frames F] [--format obj|ply] [--overwrite]",
+            "Writes frames of a run folder (or frames.h5) as DIR2/frame-NNNNNN.obj or .ply. The last frame\n"
+            "of a range is part of it; -1 is the last frame of the run, -2 the one before.",
+            option, options);
+        goto done;
+    }
+    if (count != 1)
+        err = tac_fail(ctx, TAC_ERR_INPUT, "tactus export needs a run folder: tactus export DIR -o DIR2");
+    else if (e.dir == NULL || e.dir[0] == '\0')
+        err = tac_fail(ctx, TAC_ERR_INPUT, "tactus export needs a folder to write to: -o DIR2");
+    else if (strcmp(e.format, "obj") != 0 && strcmp(e.format, "ply") != 0)
+        err = tac_fail(ctx, TAC_ERR_INPUT, "--format is obj or ply, not '%.100s'", e.format);
+    if (err)
+        goto done;
+    TAC_TRY(tac_reader_open(ctx, run, &r));
+    err = export_run(ctx, r, frames, &e);
+done:
+    tac_reader_close(&r);
+    return err;
+}

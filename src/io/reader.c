@@ -1,0 +1,539 @@
+#include "io/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/child.h"
+#include "io/h5.h"
+#include "io/output.h"
+
+static enum tac_err fail_damaged(struct tac_ctx *ctx, const struct tac_reader *r, const char *what)
+{
+    return tac_fail(ctx, TAC_ERR_INPUT, "'%s' is no frames file of a run, or it is damaged: %s", r->path, what);
+}
+
+/* ---- datasets ---- */
+
+struct shape {
+    const char *path;
+    H5T_class_t class;
+    size_t bytes;
+    int columns; /* 0: one-dimensional */
+};
+
+/* The filters that the writer uses. */
+static bool known_filters(hid_t list)
+{
+    int n = H5Pget_nfilters(list);
+    for (int i = 0; i < n; i++) {
+        unsigned flags;
+        size_t values = 0;
+        H5Z_filter_t filter = H5Pget_filter2(list, (unsigned)i, &flags, &values, NULL, 0, NULL, NULL);
+        if (filter != H5Z_FILTER_SHUFFLE && filter != H5Z_FILTER_DEFLATE && filter != H5Z_FILTER_FLETCHER32)
+            return false;
+    }
+    return n >= 0;
+}
+
+/* Nothing outside the file, no strange filter, no chunk or dataset larger than what is stored can unpack to: a small
+ * file must not make us ask for a large memory. */
+static bool sound_storage(hid_t dataset, hsize_t values, size_t bytes)
+{
+    enum { DEFLATE_AT_MOST = 1100, CHUNK_BYTES = 1 << 28 };
+    hsize_t chunk[H5S_MAX_RANK], chunk_bytes = bytes;
+    hid_t list = H5Dget_create_plist(dataset);
+    if (list < 0)
+        return false;
+    H5D_layout_t layout = H5Pget_layout(list);
+    bool ok = (layout == H5D_CONTIGUOUS || layout == H5D_CHUNKED || layout == H5D_COMPACT) &&
+              H5Pget_external_count(list) == 0 && known_filters(list);
+    if (ok && layout == H5D_CHUNKED) {
+        int rank = H5Pget_chunk(list, H5S_MAX_RANK, chunk);
+        for (int i = 0; i < rank; i++)
+            chunk_bytes = chunk[i] <= CHUNK_BYTES && chunk_bytes <= CHUNK_BYTES ? chunk_bytes * chunk[i] : UINT64_MAX;
+        ok = rank > 0 && chunk_bytes <= CHUNK_BYTES;
+    }
+    H5Pclose(list);
+    /* Walks the index of chunks: what is wrong there shows now. */
+    hsize_t stored = ok ? H5Dget_storage_size(dataset) : 0;
+    return ok && values * bytes <= stored * DEFLATE_AT_MOST;
+}
+
+static bool right_type(hid_t dataset, const struct shape *s)
+{
+    hid_t type = H5Dget_type(dataset);
+    bool ok = type >= 0 && H5Tget_class(type) == s->class && (s->bytes == 0 || H5Tget_size(type) == s->bytes);
+    if (type >= 0)
+        H5Tclose(type);
+    return ok;
+}
+
+/* Opens a dataset of that shape and tells its rows; -1 if there is none or it is not of that shape. */
+static hid_t open_dataset(const struct tac_reader *r, const struct shape *s, int64_t *rows)
+{
+    hsize_t size[2] = {0, 0};
+    hid_t id = H5Dopen2(r->file, s->path, H5P_DEFAULT);
+    if (id < 0)
+        return -1;
+    hid_t space = H5Dget_space(id);
+    int rank = space >= 0 ? H5Sget_simple_extent_ndims(space) : -1;
+    bool ok = rank == (s->columns > 0 ? 2 : 1) && H5Sget_simple_extent_dims(space, size, NULL) == rank &&
+              (s->columns == 0 || size[1] == (hsize_t)s->columns) && size[0] <= INT32_MAX && right_type(id, s);
+    if (space >= 0)
+        H5Sclose(space);
+    if (ok && size[0] > 0)
+        ok = sound_storage(id, size[0] * (hsize_t)(s->columns > 0 ? s->columns : 1), s->bytes > 0 ? s->bytes : 1);
+    if (!ok) {
+        H5Dclose(id);
+        return -1;
+    }
+    *rows = (int64_t)size[0];
+    return id;
+}
+
+static bool read_dataset(const struct tac_reader *r, const struct shape *s, int64_t rows, hid_t type, void *data)
+{
+    int64_t there;
+    hid_t id = open_dataset(r, s, &there);
+    bool ok = id >= 0 && there == rows && (rows == 0 || H5Dread(id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0);
+    if (id >= 0)
+        H5Dclose(id);
+    return ok;
+}
+
+static int64_t count_rows(const struct tac_reader *r, const struct shape *s)
+{
+    int64_t rows;
+    hid_t id = open_dataset(r, s, &rows);
+    if (id < 0)
+        return -1;
+    H5Dclose(id);
+    return rows;
+}
+
+static const struct shape TRIANGLES = {"/mesh/triangles", H5T_INTEGER, 8, 3},
+                          SEGMENTS = {"/mesh/segments", H5T_INTEGER, 8, 2},
+                          POINTS = {"/mesh/points", H5T_INTEGER, 8, 0}, BODY = {"/mesh/body", H5T_INTEGER, 4, 0},
+                          BODY_NAMES = {"/mesh/body_names", H5T_STRING, 0, 0},
+                          RADIUS = {"/mesh/radius", H5T_FLOAT, 8, 0};
+
+/* ---- the structure ---- */
+
+static enum tac_err count_mesh(struct tac_ctx *ctx, struct tac_reader *r)
+{
+    const struct shape *const shapes[] = {&TRIANGLES, &SEGMENTS, &POINTS, &BODY, &BODY_NAMES, &RADIUS};
+    int64_t rows[6];
+    if (H5Lexists(r->file, "mesh", H5P_DEFAULT) <= 0 || H5Lexists(r->file, "frames", H5P_DEFAULT) <= 0)
+        return fail_damaged(ctx, r, "it has no /mesh or no /frames");
+    for (int i = 0; i < 6; i++) {
+        rows[i] = count_rows(r, shapes[i]);
+        if (rows[i] < 0)
+            return tac_fail(ctx, TAC_ERR_INPUT,
+                            "'%s' is no frames file of a run, or it is damaged: %s is missing or not as it should be",
+                            r->path, shapes[i]->path);
+    }
+    if (rows[3] != rows[5])
+        return fail_damaged(ctx, r, "/mesh/body and /mesh/radius differ in length");
+    r->triangle_count = (tac_lid)rows[0];
+    r->segment_count = (tac_lid)rows[1];
+    r->point_count = (tac_lid)rows[2];
+    r->vertex_count = (tac_lid)rows[3];
+    r->body_count = (tac_lid)rows[4];
+    return TAC_OK;
+}
+
+static bool read_time(const struct tac_reader *r, struct tac_reader_frame *f)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/frames/%s", f->name);
+    hid_t group = H5Gopen2(r->file, path, H5P_DEFAULT);
+    if (group < 0)
+        return false;
+    hid_t id = H5Lexists(group, "time", H5P_DEFAULT) > 0 ? H5Dopen2(group, "time", H5P_DEFAULT) : -1;
+    hid_t space = id >= 0 ? H5Dget_space(id) : -1;
+    const struct shape time = {"", H5T_FLOAT, 8, 0};
+    bool ok = space >= 0 && H5Sget_simple_extent_npoints(space) == 1 && right_type(id, &time) &&
+              sound_storage(id, 1, 8) &&
+              H5Dread(id, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, &f->time_s) >= 0 && isfinite(f->time_s);
+    if (space >= 0)
+        H5Sclose(space);
+    if (id >= 0)
+        H5Dclose(id);
+    H5Gclose(group);
+    return ok;
+}
+
+static bool whole_frame(const struct tac_reader *r, struct tac_reader_frame *f)
+{
+    static const struct {
+        const char *name;
+        size_t bytes;
+    } fields[3] = {{"position", 8}, {"velocity", 8}, {"contact_force", 4}};
+    for (int i = 0; i < 3; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "/frames/%s/%s", f->name, fields[i].name);
+        struct shape s = {path, H5T_FLOAT, fields[i].bytes, 3};
+        if (count_rows(r, &s) != r->vertex_count)
+            return false;
+    }
+    return read_time(r, f);
+}
+
+struct listing {
+    struct tac_ctx *ctx;
+    struct tac_reader *r;
+    size_t capacity;
+    enum tac_err err;
+};
+
+static herr_t add_frame(hid_t group, const char *name, const H5L_info_t *info, void *data)
+{
+    struct listing *l = data;
+    struct tac_reader *r = l->r;
+    size_t n = strspn(name, "0123456789");
+    if (n < 6 || n > 18 || name[n] != '\0' || info->type != H5L_TYPE_HARD)
+        return 0; /* not ours: a reader of today passes over what a writer of tomorrow adds */
+    l->err = tac_grow(l->ctx, &r->frame, &l->capacity, (size_t)r->frame_count + 1, sizeof *r->frame);
+    if (l->err)
+        return -1;
+    struct tac_reader_frame *f = &r->frame[r->frame_count++];
+    memset(f, 0, sizeof *f);
+    snprintf(f->name, sizeof f->name, "%s", name);
+    f->index = strtoll(name, NULL, 10);
+    return 0;
+}
+
+static int by_index(const void *a, const void *b)
+{
+    int64_t x = ((const struct tac_reader_frame *)a)->index, y = ((const struct tac_reader_frame *)b)->index;
+    return (x > y) - (x < y);
+}
+
+static enum tac_err list_frames(struct tac_ctx *ctx, struct tac_reader *r)
+{
+    struct listing l = {ctx, r, 0, TAC_OK};
+    hid_t group = H5Gopen2(r->file, "frames", H5P_DEFAULT);
+    herr_t walked = group >= 0 ? H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, add_frame, &l) : -1;
+    if (group >= 0)
+        H5Gclose(group);
+    if (l.err)
+        return l.err;
+    if (walked < 0)
+        return fail_damaged(ctx, r, "its list of frames cannot be read");
+    if (r->frame_count > 0)
+        qsort(r->frame, (size_t)r->frame_count, sizeof *r->frame, by_index);
+    for (int64_t k = 0; k < r->frame_count; k++) {
+        if (!whole_frame(r, &r->frame[k])) {
+            if (k < r->frame_count - 1)
+                return tac_fail(ctx, TAC_ERR_INPUT, "'%s' is damaged: /frames/%s is not whole", r->path,
+                                r->frame[k].name);
+            r->frame_count--; /* the writer was stopped in the middle of it */
+            r->incomplete++;
+        } else if (k > 0 && !(r->frame[k].time_s > r->frame[k - 1].time_s)) {
+            return tac_fail(ctx, TAC_ERR_INPUT,
+                            "'%s' is damaged: the time of /frames/%s is not after the one before it", r->path,
+                            r->frame[k].name);
+        }
+    }
+    return TAC_OK;
+}
+
+/* Names are printed on terminals: nothing in a foreign file shall steer one. */
+static void tame(char *text)
+{
+    for (; *text != '\0'; text++)
+        if ((unsigned char)*text < 32 || *text == 127)
+            *text = '?';
+}
+
+static enum tac_err open_file(struct tac_ctx *ctx, struct tac_reader *r)
+{
+    char format[64];
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+#if H5_VERSION_GE(1, 10, 7)
+    /* Locks fail on some network file systems, and keep no run from writing. */
+    if (access >= 0)
+        H5Pset_file_locking(access, false, true);
+#endif
+    r->file = H5Fopen(r->path, H5F_ACC_RDONLY, access >= 0 ? access : H5P_DEFAULT);
+    if (access >= 0)
+        H5Pclose(access);
+    if (r->file < 0)
+        return fail_damaged(ctx, r, "the HDF5 library cannot open it");
+    if (!tac_h5_get_text(r->file, "format", format, sizeof format))
+        return tac_fail(ctx, TAC_ERR_INPUT,
+                        "'%s' is an HDF5 file, but no frames file of a run (it has no attribute 'format')", r->path);
+    tame(format);
+    if (strcmp(format, TAC_FRAMES_FORMAT) != 0)
+        return tac_fail(ctx, TAC_ERR_INPUT, "'%s' has the format '%s', but this version (%s) reads '%s'", r->path,
+                        format, tac_version(), TAC_FRAMES_FORMAT);
+    tac_h5_get_text(r->file, "name", r->name, sizeof r->name);
+    tac_h5_get_text(r->file, "version", r->version, sizeof r->version);
+    tac_h5_get_text(r->file, "commit", r->commit, sizeof r->commit);
+    tac_h5_get_text(r->file, "scene_sha256", r->sha256, sizeof r->sha256);
+    tame(r->name);
+    tame(r->version);
+    tame(r->commit);
+    tame(r->sha256);
+    enum tac_err err = count_mesh(ctx, r);
+    return err ? err : list_frames(ctx, r);
+}
+
+/* ---- the child that goes first ---- */
+
+struct trial {
+    struct tac_ctx *ctx;
+    struct tac_reader *r;
+};
+
+static int open_in_child(void *data)
+{
+    struct trial *t = data;
+    open_file(t->ctx, t->r);
+    return 0; /* a failure with a sentence is no crash: the parent will come to the same */
+}
+
+static enum tac_err try_in_child(struct tac_ctx *ctx, struct tac_reader *r, int64_t bytes)
+{
+    struct trial trial = {ctx, r};
+    int result;
+    enum tac_err err = tac_child_try(ctx, bytes, open_in_child, &trial, &result);
+    if (!err && result != 0)
+        err = fail_damaged(ctx, r, "the HDF5 library breaks down over it");
+    return err;
+}
+
+static char *join(const char *a, const char *b)
+{
+    size_t size = strlen(a) + strlen(b) + 1;
+    char *text = malloc(size);
+    if (text != NULL)
+        snprintf(text, size, "%s%s", a, b);
+    return text;
+}
+
+static bool is_hdf5(const char *path)
+{
+    static const unsigned char magic[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+    unsigned char head[8];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return false;
+    ssize_t n = read(fd, head, sizeof head);
+    close(fd);
+    return n == (ssize_t)sizeof head && memcmp(head, magic, sizeof head) == 0;
+}
+
+static enum tac_err find_file(struct tac_ctx *ctx, const char *path, struct tac_reader *r, off_t *bytes)
+{
+    struct stat s;
+    if (stat(path, &s) != 0)
+        return tac_fail(ctx, TAC_ERR_INPUT, "cannot read '%s': %s", path, strerror(errno));
+    if (S_ISDIR(s.st_mode)) {
+        r->folder = join(path, "");
+        r->path = join(path, "/frames.h5");
+        if (r->folder == NULL)
+            return tac_fail(ctx, TAC_ERR_RUN, "out of memory while opening '%s'", path);
+        if (r->path != NULL && stat(r->path, &s) != 0)
+            return tac_fail(ctx, TAC_ERR_INPUT, "'%s' is no run folder: cannot read its frames.h5: %s", path,
+                            strerror(errno));
+    } else {
+        r->path = join(path, "");
+    }
+    if (r->path == NULL)
+        return tac_fail(ctx, TAC_ERR_RUN, "out of memory while opening '%s'", path);
+    if (!S_ISREG(s.st_mode))
+        return tac_fail(ctx, TAC_ERR_INPUT, "'%s' is no file", r->path);
+    if (access(r->path, R_OK) != 0)
+        return tac_fail(ctx, TAC_ERR_INPUT, "cannot read '%s': %s", r->path, strerror(errno));
+    if (!is_hdf5(r->path))
+        return tac_fail(ctx, TAC_ERR_INPUT, "'%s' is no frames file of a run: it is not HDF5", r->path);
+    *bytes = s.st_size;
+    return TAC_OK;
+}
+
+/* Exit code: 1 for a file that says it has a format of ours. */
+static int has_format(void *data)
+{
+    char format[64] = "";
+    struct tac_h5_quiet quiet;
+    tac_h5_quiet(&quiet);
+    hid_t file = H5Fopen((const char *)data, H5F_ACC_RDONLY, H5P_DEFAULT);
+    bool has =
+        file >= 0 && tac_h5_get_text(file, "format", format, sizeof format) && strncmp(format, "tactus-", 7) == 0;
+    if (file >= 0)
+        H5Fclose(file);
+    tac_h5_restore(&quiet);
+    return has;
+}
+
+enum tac_err tac_reader_is_frames(struct tac_ctx *ctx, const char *path, bool *is)
+{
+    int result = 0;
+    enum tac_err err = is_hdf5(path) ? tac_child_try(ctx, 0, has_format, (void *)(uintptr_t)path, &result) : TAC_OK;
+    *is = result == 1;
+    return err;
+}
+
+enum tac_err tac_reader_open(struct tac_ctx *ctx, const char *path, struct tac_reader **out)
+{
+    enum tac_err err = TAC_OK;
+    off_t bytes = 0;
+    struct tac_reader *r = NULL;
+    struct tac_h5_quiet quiet;
+    tac_h5_quiet(&quiet);
+    *out = NULL;
+    TAC_TRY(tac_alloc(ctx, 1, sizeof *r, &r));
+    r->file = -1;
+    TAC_TRY(find_file(ctx, path, r, &bytes));
+    TAC_TRY(try_in_child(ctx, r, bytes));
+    TAC_TRY(open_file(ctx, r));
+    if (r->incomplete > 0)
+        tac_warn(ctx, "'%s': the last frame was not finished and is left out", r->path);
+    *out = r;
+    r = NULL;
+done:
+    tac_reader_close(&r);
+    tac_h5_restore(&quiet);
+    return err;
+}
+
+/* ---- contents ---- */
+
+static enum tac_err read_ids(struct tac_ctx *ctx, const struct tac_reader *r, const struct shape *s, tac_lid rows,
+                             tac_lid limit, tac_lid **out)
+{
+    enum tac_err err = TAC_OK;
+    size_t n = (size_t)rows * (size_t)(s->columns > 0 ? s->columns : 1);
+    int64_t *wide = NULL;
+    TAC_TRY(tac_alloc(ctx, n, sizeof *wide, &wide));
+    TAC_TRY(tac_alloc(ctx, n, sizeof **out, out));
+    if (!read_dataset(r, s, rows, H5T_NATIVE_INT64, wide)) {
+        err = tac_fail(ctx, TAC_ERR_INPUT, "'%s' is damaged: cannot read %s", r->path, s->path);
+        goto done;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (wide[i] < 0 || wide[i] >= limit) {
+            err = tac_fail(ctx, TAC_ERR_INPUT, "'%s' is damaged: %s holds %" PRId64 ", outside 0 .. %" TAC_PRILID,
+                           r->path, s->path, wide[i], limit - 1);
+            goto done;
+        }
+        (*out)[i] = (tac_lid)wide[i];
+    }
+done:
+    free(wide);
+    return err;
+}
+
+static enum tac_err read_names(struct tac_ctx *ctx, struct tac_reader *r)
+{
+    enum tac_err err = TAC_OK;
+    enum { LONGEST = 65536 };
+    char *text = NULL;
+    int64_t rows;
+    size_t size = 0;
+    hid_t id = open_dataset(r, &BODY_NAMES, &rows), type = id >= 0 ? H5Dget_type(id) : -1;
+    TAC_TRY(tac_alloc(ctx, (size_t)r->body_count, sizeof *r->body_name, &r->body_name));
+    if (type >= 0 && H5Tis_variable_str(type) == 0)
+        size = H5Tget_size(type);
+    if (size == 0 || size > LONGEST || rows != r->body_count || (rows > 0 && !sound_storage(id, (hsize_t)rows, size))) {
+        err = fail_damaged(ctx, r, "/mesh/body_names is not as it should be");
+        goto done;
+    }
+    TAC_TRY(tac_alloc(ctx, (size_t)rows * size + 1, 1, &text));
+    if (rows > 0 && H5Dread(id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) < 0) {
+        err = fail_damaged(ctx, r, "cannot read /mesh/body_names");
+        goto done;
+    }
+    for (int64_t b = 0; b < rows; b++) {
+        size_t length = strnlen(text + (size_t)b * size, size);
+        TAC_TRY(tac_alloc(ctx, length + 1, 1, &r->body_name[b]));
+        memcpy(r->body_name[b], text + (size_t)b * size, length);
+        tame(r->body_name[b]);
+    }
+done:
+    free(text);
+    if (type >= 0)
+        H5Tclose(type);
+    if (id >= 0)
+        H5Dclose(id);
+    return err;
+}
+
+enum tac_err tac_reader_mesh(struct tac_ctx *ctx, struct tac_reader *r)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_h5_quiet quiet;
+    if (r->body != NULL)
+        return TAC_OK;
+    tac_h5_quiet(&quiet);
+    TAC_TRY(read_ids(ctx, r, &TRIANGLES, r->triangle_count, r->vertex_count, &r->triangle));
+    TAC_TRY(read_ids(ctx, r, &SEGMENTS, r->segment_count, r->vertex_count, &r->segment));
+    TAC_TRY(read_ids(ctx, r, &POINTS, r->point_count, r->vertex_count, &r->point));
+    TAC_TRY(read_names(ctx, r));
+    TAC_TRY(tac_alloc(ctx, (size_t)r->vertex_count, sizeof *r->radius, &r->radius));
+    if (!read_dataset(r, &RADIUS, r->vertex_count, H5T_NATIVE_DOUBLE, r->radius)) {
+        err = fail_damaged(ctx, r, "cannot read /mesh/radius");
+        goto done;
+    }
+    TAC_TRY(read_ids(ctx, r, &BODY, r->vertex_count, r->body_count, &r->body));
+done:
+    tac_h5_restore(&quiet);
+    return err;
+}
+
+static enum tac_err read_field(struct tac_ctx *ctx, const struct tac_reader *r, int64_t k, const char *name,
+                               size_t bytes, hid_t type, void *data)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/frames/%s/%s", r->frame[k].name, name);
+    struct shape s = {path, H5T_FLOAT, bytes, 3};
+    if (data == NULL || read_dataset(r, &s, r->vertex_count, type, data))
+        return TAC_OK;
+    return tac_fail(ctx, TAC_ERR_INPUT, "'%s' is damaged: cannot read %s", r->path, path);
+}
+
+enum tac_err tac_reader_frame(struct tac_ctx *ctx, const struct tac_reader *r, int64_t k, double *position,
+                              double *velocity, float *contact_force)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_h5_quiet quiet;
+    TAC_CHECK(k >= 0 && k < r->frame_count);
+    tac_h5_quiet(&quiet);
+    TAC_TRY(read_field(ctx, r, k, "position", 8, H5T_NATIVE_DOUBLE, position));
+    TAC_TRY(read_field(ctx, r, k, "velocity", 8, H5T_NATIVE_DOUBLE, velocity));
+    TAC_TRY(read_field(ctx, r, k, "contact_force", 4, H5T_NATIVE_FLOAT, contact_force));
+done:
+    tac_h5_restore(&quiet);
+    return err;
+}
+
+void tac_reader_close(struct tac_reader **p)
+{
+    struct tac_reader *r = *p;
+    if (r == NULL)
+        return;
+    struct tac_h5_quiet quiet;
+    tac_h5_quiet(&quiet);
+    if (r->file >= 0)
+        H5Fclose(r->file);
+    tac_h5_restore(&quiet);
+    for (tac_lid b = 0; r->body_name != NULL && b < r->body_count; b++)
+        free(r->body_name[b]);
+    free(r->body_name);
+    free(r->path);
+    free(r->folder);
+    free(r->frame);
+    free(r->triangle);
+    free(r->segment);
+    free(r->point);
+    free(r->body);
+    free(r->radius);
+    free(r);
+    *p = NULL;
+}
