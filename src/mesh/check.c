@@ -95,6 +95,8 @@ static enum tac_err check_repeats(struct tac_builder *b, const char *what, size_
     const size_t w = (size_t)width;
     size_t found = SIZE_MAX, first = 0;
     char text[512];
+    if (count < 2)
+        return TAC_OK;
     TAC_TRY(tac_alloc(b->ctx, count * w, sizeof *key, &key));
     TAC_TRY(tac_alloc(b->ctx, count, sizeof *order, &order));
     memcpy(key, element, count * w * sizeof *key);
