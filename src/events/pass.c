@@ -305,7 +305,7 @@ static void run_instant(struct tac_sim *sim, tac_time t)
             if (kind == TAC_KIND_GRAVITY)
                 tick_gravity(sim, rate);
             else
-                tac_elastic_tick(rate, (enum tac_kind)kind, sim->pos, sim->vel, sim->keep_book ? &sim->book : NULL);
+                tac_elastic_tick(rate, (enum tac_kind)kind, sim->pos, sim->vel, &sim->book);
             sim->ticks[kind] += (int64_t)rate->count[kind];
             if (rate->held_count[kind])
                 held_works(sim, rate, (enum tac_kind)kind);

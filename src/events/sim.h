@@ -204,7 +204,6 @@ struct tac_sim {
     double window_s;                     /* window of the last commit */
     tac_time window, window_least, window_most, window_unit; /* speculate: length asked for, its bounds */
     int32_t clean_streak;
-    bool keep_book; /* enter the works of elastic kicks too */
 };
 
 struct tac_alarm {

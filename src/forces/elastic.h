@@ -64,7 +64,7 @@ enum tac_err tac_elastic_create(struct tac_ctx *ctx, const struct tac_scene *sce
 void tac_elastic_destroy(struct tac_elastic **elastic);
 
 /* Local. Ticks every force of one kind of one class: kicks of h dV/dx at the positions pos[].x, which must be those of
- * this instant for all vertices of the stencils. With book, works are added. */
+ * this instant for all vertices of the stencils. Works are added to the book, if there is one. */
 void tac_elastic_tick(const struct tac_rate_class *rate, enum tac_kind kind, const struct tac_pos *pos,
                       struct tac_vel *vel, struct tac_book *book);
 

@@ -108,24 +108,22 @@ static void add_hinge(struct builder *b, tac_lid hinge)
     const struct tac_material *m = material_of(s, s->vertex_body[v[0]]);
     if (m == NULL || !m->bend || !any_free(s, v, 4))
         return;
-    const double *x[4];
+    double x[4][3], e[3], a[3], o[3], n1[3], n2[3], ee, j[4][3], length[4], sum = 0;
     for (int k = 0; k < 4; k++)
-        x[k] = &s->x[3 * v[k]];
-    double e[3], n1[3], n2[3], ee, j[4][3], length[4], sum = 0;
-    double angle = tac_hinge_angle(x[0], x[1], x[2], x[3], e, n1, n2, &ee);
+        memcpy(x[k], &s->x[3 * v[k]], sizeof x[k]);
+    double angle = tac_one_hinge_angle(x, e, a, o, n1, n2, &ee);
     double area = .5 * (sqrt(tac_dot(n1, n1)) + sqrt(tac_dot(n2, n2)));
     size_t n = b->count[TAC_KIND_HINGE]++;
     b->hinge[n] = (struct tac_hinge){{v[0], v[1], v[2], v[3]}, m->bend_stiffness * 3 * ee / area, m->rest_flat ? 0 : angle};
     b->id[TAC_KIND_HINGE][n] = s->topology->hinge_edge[hinge];
     /* K = 2 k grad grad^T; the gradient is the impulse of a unit bend, over 2 k. */
-    struct tac_hinge unit = b->hinge[n];
-    unit.angle = angle - 1;
-    tac_hinge_impulse(&unit, 1, x[0], x[1], x[2], x[3], j);
+    const double stiffness = b->hinge[n].stiffness;
+    tac_one_hinge(angle - 1, 2 * stiffness, x, j);
     for (int k = 0; k < 4; k++)
         sum += length[k] = sqrt(tac_dot(j[k], j[k]));
     for (int k = 0; k < 4; k++)
         b->row[TAC_KIND_HINGE][4 * n + (size_t)k] =
-            unit.stiffness > 0 ? length[k] * sum / (2 * unit.stiffness) : 0;
+            stiffness > 0 ? length[k] * sum / (2 * stiffness) : 0;
 }
 
 static enum tac_err collect(struct builder *b)

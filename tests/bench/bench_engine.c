@@ -1,0 +1,288 @@
+/* bench_engine: what asynchrony and contact cost, against a plain synchronous leapfrog loop over the same arrays.
+ *
+ *     bench_engine [cells [repeats]]
+ *
+ * Each figure is a ratio of two loops timed in turn in one run, median (least .. largest) of the repeats:
+ *   off       contact off: the engine's instants against the plain loop
+ *   idle      contact on, a cloth falling freely: windows, paths and discovery as well
+ *   drape     two sheets over an obstacle;  stack: sheets resting on each other on a floor
+ * and force ticks per second beside the STREAM triad, time per vertex and tick at growing sizes, bytes per vertex. */
+#include "events/sim.h"
+#include "forces/kernels.h"
+#include "kds/candidates.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct tac_ctx ctx;
+
+static struct tac_sim *load(const char *text, struct tac_scene **scene)
+{
+    char path[] = "/tmp/bench-engine-XXXXXX";
+    int fd = mkstemp(path);
+    struct tac_sim *sim = NULL;
+    if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+        exit(3);
+    close(fd);
+    if (tac_scene_read(&ctx, path, NULL, 0, scene) ||
+        tac_sim_create(&ctx, *scene, (*scene)->discovery.mode, &sim)) {
+        fprintf(stderr, "bench_engine: %s\n", ctx.error);
+        exit(3);
+    }
+    unlink(path);
+    return sim;
+}
+
+static inline void gather(const struct tac_pos *pos, const tac_lid *v, int n, double x[][3])
+{
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < 3; k++)
+            x[i][k] = pos[v[i]].x[k];
+}
+
+static inline void scatter(const struct tac_pos *pos, struct tac_vel *vel, const tac_lid *v, int n, double j[][3])
+{
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < 3; k++)
+            vel[v[i]].v[k] += pos[v[i]].w * j[i][k];
+}
+
+/* The plain loop: everything at one period, as in any explicit code. */
+static void leapfrog(struct tac_sim *sim, int steps, double h)
+{
+    const tac_lid n = sim->scene->vertex_count;
+    struct tac_pos *restrict pos = sim->pos;
+    struct tac_vel *restrict vel = sim->vel;
+    const double *g = sim->scene->gravity;
+    for (int step = 0; step < steps; step++) {
+        for (tac_lid i = 0; i < n; i++)
+            for (int k = 0; k < 3; k++)
+                pos[i].x[k] += h * vel[i].v[k];
+        for (tac_lid i = 0; i < n; i++)
+            for (int k = 0; k < 3; k++)
+                vel[i].v[k] += pos[i].w != 0 ? h * g[k] : 0;
+        for (size_t c = 0; c < sim->elastic->class_count; c++) {
+            const struct tac_rate_class *r = &sim->elastic->rate[c];
+            for (size_t e = 0; e < r->count[TAC_KIND_SPRING]; e++) {
+                const struct tac_spring *s = &r->spring[e];
+                double x[2][3], j[2][3];
+                gather(pos, s->v, 2, x);
+                tac_one_spring(s->length, h * s->stiffness, x, j[0]);
+                for (int k = 0; k < 3; k++)
+                    j[1][k] = -j[0][k];
+                scatter(pos, vel, s->v, 2, j);
+            }
+            for (size_t e = 0; e < r->count[TAC_KIND_CST]; e++) {
+                const struct tac_cst *t = &r->cst[e];
+                double x[3][3], j[3][3];
+                gather(pos, t->v, 3, x);
+                tac_one_cst(t->b00, t->b01, t->b11, h * t->a, h * t->b, x, j);
+                scatter(pos, vel, t->v, 3, j);
+            }
+            for (size_t e = 0; e < r->count[TAC_KIND_HINGE]; e++) {
+                const struct tac_hinge *b = &r->hinge[e];
+                double x[4][3], j[4][3];
+                gather(pos, b->v, 4, x);
+                tac_one_hinge(b->angle, 2 * h * b->stiffness, x, j);
+                scatter(pos, vel, b->v, 4, j);
+            }
+        }
+    }
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double report(const char *name, double *sample, int n, const char *unit)
+{
+    qsort(sample, (size_t)n, sizeof *sample, compare);
+    printf("%-34s %8.3f  (%.3f .. %.3f) %s\n", name, sample[n / 2], sample[0], sample[n - 1], unit);
+    fflush(stdout);
+    return sample[n / 2];
+}
+
+/* Most frequent (smallest) period of the elastic forces: the plain loop's step. */
+static tac_time shortest(const struct tac_sim *sim)
+{
+    return sim->elastic->rate[0].period;
+}
+
+static double run_engine(struct tac_sim *sim, tac_time span)
+{
+    double begin = tac_wall_s();
+    tac_time end = sim->now + span;
+    while (sim->now < end)
+        if (tac_sim_advance(sim, end)) {
+            fprintf(stderr, "bench_engine: %s\n", ctx.error);
+            exit(3);
+        }
+    return tac_wall_s() - begin;
+}
+
+/* Engine and plain loop over the same span of simulated time, in turn. `warm_s`: simulated seconds first. */
+static void compare_loops(const char *name, const char *text, double warm_s, int ticks, int repeats)
+{
+    struct tac_scene *scene, *plain_scene;
+    struct tac_sim *sim = load(text, &scene), *plain = load(text, &plain_scene);
+    tac_time period = shortest(sim);
+    double ratio[64], per[64];
+    if (warm_s > 0)
+        run_engine(sim, (tac_time)(warm_s / sim->quantum) / period * period);
+    leapfrog(plain, 2, tac_seconds(plain, period) * 1e-3);
+    run_engine(sim, 2 * 24 * period);
+    int64_t penalty = sim->counters.committed[TAC_KIND_PENALTY];
+    for (int r = 0; r < repeats; r++) {
+        double a = run_engine(sim, ticks * period), begin = tac_wall_s();
+        leapfrog(plain, ticks, tac_seconds(plain, period) * 1e-3); /* slow motion: any speed costs the same */
+        double b = tac_wall_s() - begin;
+        ratio[r] = a / b;
+        per[r] = 1e9 * b / ticks / scene->vertex_count;
+    }
+    penalty = sim->counters.committed[TAC_KIND_PENALTY] - penalty;
+    report(name, ratio, repeats, "x plain loop");
+    report("   plain loop", per, repeats, "ns per vertex and tick");
+    printf("   %.2f penalty ticks per vertex and tick, %" PRId64 " rollbacks, %" PRId64 " lists, forces %.2f s, discovery %.2f s\n",
+           (double)penalty / repeats / ticks / scene->vertex_count, sim->counters.rollbacks,
+           sim->counters.candidate_builds, sim->counters.seconds_forces, sim->counters.seconds_discovery);
+    tac_sim_destroy(&sim);
+    tac_sim_destroy(&plain);
+    tac_scene_destroy(&scene);
+    tac_scene_destroy(&plain_scene);
+}
+
+#define CST "\"stretch\":{\"model\":\"cst\",\"stiffness\":500,\"poisson\":0.3},\"bend\":{\"model\":\"hinge\",\"stiffness\":1e-5}"
+#define SPRING "\"stretch\":{\"model\":\"spring\",\"stiffness\":2}"
+#define HEAD "{\"format\":\"tactus-scene/1\",\"time\":{\"end\":100,\"frame\":1},\"gravity\":[0,-9.81,0],"
+
+static char buffer[4096];
+
+static const char *falling(int cells, const char *forces, double thickness)
+{
+    double size = .005 * cells;
+    snprintf(buffer, sizeof buffer,
+             HEAD "\"contact\":{\"thickness\":%g},\"clocks\":{\"gravity_s\":1},"
+                  "\"materials\":{\"m\":{\"density\":0.15,%s}},\"bodies\":[{\"name\":\"sheet\",\"material\":\"m\","
+                  "\"mesh\":{\"kind\":\"grid\",\"size\":[%g,%g],\"cells\":[%d,%d]}}]}",
+             thickness, forces, size, size, cells, cells);
+    return buffer;
+}
+
+static const char *draped(int cells)
+{
+    double size = .005 * cells;
+    snprintf(buffer, sizeof buffer,
+             HEAD "\"contact\":{\"thickness\":0.001},\"materials\":{\"m\":{\"density\":0.15," CST "}},\"bodies\":["
+                  "{\"name\":\"a\",\"material\":\"m\",\"mesh\":{\"kind\":\"grid\",\"size\":[%g,%g],\"cells\":[%d,%d]},\"position\":[0,%g,0]},"
+                  "{\"name\":\"b\",\"material\":\"m\",\"mesh\":{\"kind\":\"grid\",\"size\":[%g,%g],\"cells\":[%d,%d]},\"position\":[0.001,%g,0.0013]},"
+                  "{\"name\":\"ball\",\"mesh\":{\"kind\":\"sphere\",\"radius\":%g,\"level\":4},\"fixed\":true}]}",
+             size, size, cells, cells, .25 * size + .002, size, size, cells, cells, .25 * size + .0035, .25 * size);
+    return buffer;
+}
+
+static const char *stacked(int cells)
+{
+    double size = .005 * cells;
+    snprintf(buffer, sizeof buffer,
+             HEAD "\"contact\":{\"thickness\":0.001},\"materials\":{\"m\":{\"density\":0.15," CST "}},\"bodies\":["
+                  "{\"name\":\"a\",\"material\":\"m\",\"mesh\":{\"kind\":\"grid\",\"size\":[%g,%g],\"cells\":[%d,%d]},\"position\":[0,0.00105,0]},"
+                  "{\"name\":\"b\",\"material\":\"m\",\"mesh\":{\"kind\":\"grid\",\"size\":[%g,%g],\"cells\":[%d,%d]},\"position\":[0.001,0.0021,0.0013]},"
+                  "{\"name\":\"floor\",\"mesh\":{\"kind\":\"grid\",\"size\":[%g,%g],\"cells\":[8,8]},\"fixed\":true}]}",
+             size, size, cells, cells, size, size, cells, cells, 1.2 * size, 1.2 * size);
+    return buffer;
+}
+
+/* STREAM triad on arrays out of cache: GB/s. */
+static double triad(void)
+{
+    size_t n = 8000000;
+    double *a = calloc(n, sizeof *a), *b = calloc(n, sizeof *b), *c = calloc(n, sizeof *c), best = 1e9;
+    for (int r = 0; r < 5; r++) {
+        double begin = tac_wall_s();
+        for (size_t i = 0; i < n; i++)
+            a[i] = b[i] + 3. * c[i];
+        double s = tac_wall_s() - begin;
+        best = s < best ? s : best;
+        b[r] = a[n - 1 - (size_t)r];
+    }
+    free(a);
+    free(b);
+    free(c);
+    return 24e-9 * (double)n / best;
+}
+
+static double resident_bytes(void)
+{
+    long pages = 0, unused;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file == NULL || fscanf(file, "%ld %ld", &unused, &pages) != 2)
+        pages = 0;
+    if (file)
+        fclose(file);
+    return (double)pages * (double)sysconf(_SC_PAGESIZE);
+}
+
+static void ticks_per_second(int cells, int repeats)
+{
+    struct tac_scene *scene;
+    struct tac_sim *sim = load(falling(cells, SPRING, 0), &scene);
+    double sample[64];
+    run_engine(sim, 10 * shortest(sim));
+    for (int r = 0; r < repeats; r++)
+        sample[r] = 20e-6 * (double)sim->elastic->rate[0].count[TAC_KIND_SPRING] / run_engine(sim, 20 * shortest(sim));
+    report("spring ticks, engine, contact off", sample, repeats, "M/s");
+    printf("%-34s %8.3f  GB/s\n", "STREAM triad", triad());
+    tac_sim_destroy(&sim);
+    tac_scene_destroy(&scene);
+}
+
+static void growth(int repeats)
+{
+    static const int cells[3] = {70, 141, 282}; /* two sheets: 10k, 40k, 160k vertices */
+    double first = 0;
+    for (int k = 0; k < 3; k++) {
+        struct tac_scene *scene;
+        double before = resident_bytes(), sample[64];
+        struct tac_sim *sim = load(stacked(cells[k]), &scene);
+        tac_time period = shortest(sim);
+        run_engine(sim, (tac_time)(.02 / sim->quantum) / period * period / (k == 2 ? 4 : 1));
+        for (int r = 0; r < repeats; r++)
+            sample[r] = 1e9 * run_engine(sim, 48 * period) / 48 / scene->vertex_count;
+        char name[64];
+        snprintf(name, sizeof name, "stack of %d vertices", scene->vertex_count);
+        double median = report(name, sample, repeats, "ns per vertex and tick");
+        first = k == 0 ? median : first;
+        printf("   %.2f x the smallest; %.0f bytes per vertex\n", median / first, (resident_bytes() - before) / scene->vertex_count);
+        tac_sim_destroy(&sim);
+        tac_scene_destroy(&scene);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int cells = argc > 1 ? atoi(argv[1]) : 100, repeats = argc > 2 ? atoi(argv[2]) : 5;
+    const char *only = argc > 3 ? argv[3] : "";
+    MPI_Init(&argc, &argv);
+    tac_ctx_init(&ctx, MPI_COMM_WORLD);
+    repeats = repeats < 1 ? 1 : repeats > 64 ? 64 : repeats;
+    if (!*only || !strcmp(only, "off")) {
+        compare_loops("contact off, springs", falling(cells, SPRING, 0), 0, 200, repeats);
+        compare_loops("contact off, cst and hinges", falling(cells, CST, 0), 0, 60, repeats);
+    }
+    if (!*only || !strcmp(only, "idle")) {
+        compare_loops("contact idle, springs", falling(cells, SPRING, .001), 0, 240, repeats);
+        compare_loops("contact idle, cst and hinges", falling(cells, CST, .001), 0, 96, repeats);
+    }
+    if (!*only || !strcmp(only, "drape"))
+        compare_loops("two sheets draped on a ball", draped(cells), .1, 96, repeats);
+    if (!*only || !strcmp(only, "stack"))
+        compare_loops("two sheets resting on a floor", stacked(cells), .05, 96, repeats);
+    if (!*only || !strcmp(only, "speed"))
+        ticks_per_second(cells, repeats);
+    if (!*only || !strcmp(only, "growth"))
+        growth(repeats);
+    MPI_Finalize();
+    return 0;
+}
