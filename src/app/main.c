@@ -1,4 +1,5 @@
 /* main.c: the program `tactus`: finds the command, runs it on the ranks it can use, says what went wrong, once. */
+#include "alone.h"
 #include "app.h"
 
 #include <errno.h>
@@ -94,6 +95,7 @@ static enum tac_err run_command(struct tac_ctx *ctx, const struct command *comma
 
 int main(int argc, char **argv)
 {
+    tac_alone_begin();
     if (MPI_Init(&argc, &argv) != MPI_SUCCESS) {
         fprintf(stderr, "tactus: MPI could not be started; check the Open MPI installation\n");
         return TAC_ERR_RUN;
@@ -111,5 +113,6 @@ int main(int argc, char **argv)
         fprintf(stderr, "tactus: %s\n",
                 ctx.error[0] != '\0' ? ctx.error : "failed without saying why; please report it");
     MPI_Finalize();
+    tac_alone_end();
     return err;
 }

@@ -101,7 +101,8 @@ static double displacements(struct tac_sim *sim, tac_time t, double *u, double *
     return sqrt(most);
 }
 
-/* Looks at one pair over the segment; watches as many rungs as it may come to. */
+/* Looks at one pair over the segment; watches one more rung if it may come so near: the segment may then be shorter,
+ * and all look again. */
 static enum tac_err look_at(struct tac_sim *sim, struct oracle *o, struct entry *e, tac_time t, double extent, bool *grew)
 {
     enum tac_err err = TAC_OK;
@@ -121,7 +122,8 @@ static enum tac_err look_at(struct tac_sim *sim, struct oracle *o, struct entry 
         e->next = p->live ? p->next : first;
         e->slot = p->live ? e->slot : -1;
     }
-    for (double s; (s = tac_sweep((enum tac_pair_type)e->type, x, u, e->next, tolerance)) <= 1;) {
+    double s = tac_sweep((enum tac_pair_type)e->type, x, u, e->next, tolerance);
+    if (s <= 1) {
         if (e->slot >= 0 && sim->pair[e->slot].depth == sim->pair[e->slot].form.bottom) {
             err = tac_sim_stuck(sim, &sim->pair[e->slot], sim->now + (tac_time)(s * (double)(t - sim->now)));
             goto done;
