@@ -99,7 +99,8 @@ static enum tac_err check_repeats(struct tac_builder *b, const char *what, size_
         return TAC_OK;
     TAC_TRY(tac_alloc(b->ctx, count * w, sizeof *key, &key));
     TAC_TRY(tac_alloc(b->ctx, count, sizeof *order, &order));
-    memcpy(key, element, count * w * sizeof *key);
+    if (count > 0)
+        memcpy(key, element, count * w * sizeof *key);
     for (size_t e = 0; e < count; e++) {
         tac_lid *v = key + w * e;
         for (size_t k = 1; k < w; k++) {
