@@ -428,10 +428,8 @@ static void test_ticks(const struct tac_scene *scene, const struct tac_elastic *
     free(sum);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-    MPI_Init(&argc, &argv);
-    tac_ctx_init(&ctx, MPI_COMM_WORLD);
     struct tac_scene *scene = read_scene(materials, bodies, "");
     struct tac_elastic *elastic = make_elastic(scene);
     test_impulses(scene, elastic);
@@ -442,6 +440,5 @@ int main(int argc, char **argv)
     test_closed_hinge();
     tac_elastic_destroy(&elastic);
     tac_scene_destroy(&scene);
-    MPI_Finalize();
     return check_result();
 }
