@@ -32,6 +32,16 @@ done:
     return err;
 }
 
+/* Held where it is, from t = 0. */
+static void hold(struct tac_sim *sim, struct tac_script *s)
+{
+    memcpy(s->origin, sim->pos[s->vertex].x, sizeof s->origin);
+    memcpy(s->x, s->origin, sizeof s->x);
+    sim->pos[s->vertex].w = 0;
+    memset(sim->vel[s->vertex].v, 0, sizeof sim->vel[s->vertex].v);
+    s->on = true;
+}
+
 enum tac_err tac_scripts_create(struct tac_sim *sim)
 {
     enum tac_err err = TAC_OK;
@@ -51,6 +61,8 @@ enum tac_err tac_scripts_create(struct tac_sim *sim)
             script->knot_begin = (int32_t)begin;
             script->knot_count = (int32_t)(sim->knot_count - begin);
             sim->script_of[script->vertex] = (int32_t)sim->script_count++;
+            if (!motion->release) /* held before the first knot too */
+                hold(sim, script);
         }
     }
 done:
@@ -96,7 +108,7 @@ static void apply(struct tac_sim *sim, struct tac_script *s, const struct tac_kn
     const struct tac_motion *m = &sim->scene->motion[s->motion];
     struct tac_pos *pos = &sim->pos[i];
     struct tac_vel *vel = &sim->vel[i];
-    const bool first = s->next == 0, last = s->next == s->knot_count - 1;
+    const bool first = s->next == 0 && !s->on, last = s->next == s->knot_count - 1;
     memcpy(s->v_before, s->v, sizeof s->v);
     if (first) {
         double x[3];
@@ -113,7 +125,7 @@ static void apply(struct tac_sim *sim, struct tac_script *s, const struct tac_kn
     s->t = sim->now;
     s->next++;
     knot_position(sim, s, knot, s->x);
-    if (last && m->release && !(first && s->knot_count == 1)) {
+    if (last && m->release && s->knot_count > 1) { /* one knot pins */
         /* Free again, with the last piece's velocity. */
         s->on = false;
         pos->w = sim->model->w_ever[i];
