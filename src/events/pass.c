@@ -50,20 +50,33 @@ static inline void bring(struct tac_sim *sim, tac_lid i, tac_time t, bool contac
     }
 }
 
-static inline void bring_class(struct tac_sim *sim, const struct tac_rate_class *rate, tac_time t, bool contact)
+static inline __attribute__((always_inline)) void bring_one_of_class(struct tac_sim *sim, tac_lid i, tac_time t,
+                                                                     bool contact)
 {
-    for (size_t k = 0; k < rate->vertex_count; k++) {
-        tac_lid i = rate->vertex[k];
-        if (sim->vel[i].t == t)
-            continue; /* free clocks: another class brought it */
-        if (sim->pos[i].w != 0) {
-            bring(sim, i, t, contact);
-        } else if (sim->script_of[i] >= 0) {
-            double x[3];
-            tac_position(sim, i, t, x);
-            memcpy(sim->pos[i].x, x, sizeof x);
-            sim->vel[i].t = t;
-        }
+    if (sim->vel[i].t == t)
+        return; /* free clocks: another class brought it */
+    if (sim->pos[i].w != 0) {
+        bring(sim, i, t, contact);
+    } else if (sim->script_of[i] >= 0) {
+        double x[3];
+        tac_position(sim, i, t, x);
+        memcpy(sim->pos[i].x, x, sizeof x);
+        sim->vel[i].t = t;
+    }
+}
+
+static inline __attribute__((always_inline)) void bring_class(struct tac_sim *sim, const struct tac_rate_class *rate,
+                                                              tac_time t, bool contact)
+{
+    const size_t n = rate->vertex_count;
+    if (n == 0)
+        return;
+    if ((size_t)(rate->vertex[n - 1] - rate->vertex[0]) == n - 1) { /* one run of vertices: nothing to look up */
+        for (tac_lid i = rate->vertex[0]; i <= rate->vertex[n - 1]; i++)
+            bring_one_of_class(sim, i, t, contact);
+    } else {
+        for (size_t k = 0; k < n; k++)
+            bring_one_of_class(sim, rate->vertex[k], t, contact);
     }
 }
 
