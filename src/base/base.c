@@ -64,7 +64,15 @@ void tac_abort(const char *file, int line, const char *condition)
 
 enum tac_err tac_alloc(struct tac_ctx *ctx, size_t count, size_t size, void *out)
 {
-    void *memory = calloc(count ? count : 1, size);
+    /* Large arrays start on a cache line: no 32-byte record straddles two. */
+    void *memory = NULL;
+    if (size == 0 || count <= SIZE_MAX / 2 / size) {
+        size_t bytes = count * size;
+        if (bytes < 4096)
+            memory = calloc(bytes ? bytes : 1, 1);
+        else if ((memory = aligned_alloc(64, (bytes + 63) / 64 * 64)) != NULL)
+            memset(memory, 0, bytes);
+    }
     if (memory == NULL)
         return tac_fail(ctx, TAC_ERR_RUN, "out of memory: %zu bytes asked for; use a smaller scene or a machine with more memory",
                         count * size);

@@ -9,13 +9,13 @@
 #include <tactus/base.h>
 
 struct tac_pos {
-    double x[3]; /* position at vel[i].t, m */
-    double w;    /* inverse mass now, 1/kg; 0 while fixed or scripted */
+    double x[3]; /* position at t, m */
+    tac_time t;  /* the vertex's own clock: when it was last rewritten, quanta */
 };
 
 struct tac_vel {
     double v[3]; /* velocity after the kicks at t, m/s */
-    tac_time t;  /* the vertex's own clock: when it was last rewritten, quanta */
+    double w;    /* inverse mass now, 1/kg; 0 while fixed or scripted. Here, so that a kick is one vector operation */
 };
 
 /* The book of works of one stretch of time (design 1.7), in joules. Not part of the trajectory. */

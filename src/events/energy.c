@@ -65,7 +65,7 @@ enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row)
     memset(row, 0, sizeof *row);
     row->time_s = tac_seconds(sim, sim->now);
     for (tac_lid i = 0; i < sim->scene->vertex_count; i++) {
-        if (sim->pos[i].w == 0)
+        if (sim->vel[i].w == 0)
             continue;
         double v[3], x[3], a[3], m = sim->mass[i];
         mean_velocity(sim, i, v);
@@ -116,7 +116,7 @@ double tac_sim_kinetic(const struct tac_sim *sim)
 {
     struct tac_accum sum = {0};
     for (tac_lid i = 0; i < sim->scene->vertex_count; i++)
-        if (sim->pos[i].w != 0)
+        if (sim->vel[i].w != 0)
             tac_accum_add(&sum, .5 * sim->mass[i] * tac_dot(sim->vel[i].v, sim->vel[i].v));
     return tac_accum_value(&sum);
 }

@@ -6,15 +6,15 @@ void tac_position(const struct tac_sim *sim, tac_lid i, tac_time t, double x[3])
 {
     const struct tac_pos *pos = &sim->pos[i];
     const struct tac_vel *vel = &sim->vel[i];
-    if (vel->t == t) {
+    if (pos->t == t) {
         memcpy(x, pos->x, sizeof pos->x);
-    } else if (pos->w == 0 && sim->script_of[i] >= 0) {
+    } else if (vel->w == 0 && sim->script_of[i] >= 0) {
         const struct tac_script *s = &sim->script[sim->script_of[i]];
         double dt = tac_seconds(sim, t - s->t);
         for (int k = 0; k < 3; k++)
             x[k] = s->x[k] + dt * s->v[k];
     } else {
-        double dt = tac_seconds(sim, t - vel->t);
+        double dt = tac_seconds(sim, t - pos->t);
         for (int k = 0; k < 3; k++)
             x[k] = pos->x[k] + dt * vel->v[k];
     }
@@ -25,11 +25,11 @@ static inline void bring(struct tac_sim *sim, tac_lid i, tac_time t, bool contac
 {
     struct tac_pos *restrict pos = &sim->pos[i];
     struct tac_vel *restrict vel = &sim->vel[i];
-    double dt = tac_seconds(sim, t - vel->t);
+    double dt = tac_seconds(sim, t - pos->t);
     pos->x[0] += dt * vel->v[0];
     pos->x[1] += dt * vel->v[1];
     pos->x[2] += dt * vel->v[2];
-    vel->t = t;
+    pos->t = t;
     if (!contact)
         return;
     struct tac_line *restrict line = &sim->line[i];
@@ -53,15 +53,15 @@ static inline void bring(struct tac_sim *sim, tac_lid i, tac_time t, bool contac
 static inline __attribute__((always_inline)) void bring_one_of_class(struct tac_sim *sim, tac_lid i, tac_time t,
                                                                      bool contact)
 {
-    if (sim->vel[i].t == t)
+    if (sim->pos[i].t == t)
         return; /* free clocks: another class brought it */
-    if (sim->pos[i].w != 0) {
+    if (sim->vel[i].w != 0) {
         bring(sim, i, t, contact);
     } else if (sim->script_of[i] >= 0) {
         double x[3];
         tac_position(sim, i, t, x);
         memcpy(sim->pos[i].x, x, sizeof x);
-        sim->vel[i].t = t;
+        sim->pos[i].t = t;
     }
 }
 
@@ -86,7 +86,7 @@ static void tick_gravity(struct tac_sim *sim, const struct tac_rate_class *rate)
     const double dv[3] = {h * g[0], h * g[1], h * g[2]}, half = .5 * tac_dot(dv, dv);
     double work = 0, absolute = 0;
     for (tac_lid i = 0; i < sim->scene->vertex_count; i++) {
-        if (sim->pos[i].w == 0)
+        if (sim->vel[i].w == 0)
             continue;
         double *v = sim->vel[i].v, w = sim->mass[i] * (tac_dot(dv, v) + half);
         work += w;
@@ -118,7 +118,7 @@ static void held_works(struct tac_sim *sim, const struct tac_rate_class *rate, e
             memcpy(x[i], sim->pos[v[i]].x, sizeof x[i]);
         tac_elastic_impulse(rate, kind, e, x, j);
         for (int i = 0; i < n; i++)
-            if (sim->pos[v[i]].w == 0 && sim->script_of[v[i]] >= 0) {
+            if (sim->vel[v[i]].w == 0 && sim->script_of[v[i]] >= 0) {
                 script_work(sim, v[i], j[i]);
                 /* The loop over the class entered this vertex' work as if it moved freely. */
                 sim->book.work -= tac_dot(j[i], sim->vel[v[i]].v);
@@ -166,7 +166,7 @@ static void kick_pair(struct tac_sim *sim, struct tac_pair *p, tac_time t, doubl
     }
     for (int k = 0; k < p->count; k++) {
         tac_lid i = p->v[k];
-        double j[3], w = sim->pos[i].w;
+        double j[3], w = sim->vel[i].w;
         rung_impulse(p, k, normal, mollified, gradient, j);
         double *sum = &sim->impulse[3 * (size_t)i];
         sum[0] += j[0];
@@ -177,7 +177,7 @@ static void kick_pair(struct tac_sim *sim, struct tac_pair *p, tac_time t, doubl
                 script_work(sim, i, j);
             continue;
         }
-        if (sim->vel[i].t != t)
+        if (sim->pos[i].t != t)
             bring(sim, i, t, true);
         double *v = sim->vel[i].v;
         work += j[0] * v[0] + j[1] * v[1] + j[2] * v[2] + .5 * w * (j[0] * j[0] + j[1] * j[1] + j[2] * j[2]);
@@ -267,7 +267,7 @@ static void tick_rungs(struct tac_sim *sim, struct tac_rung_class *c, tac_time t
 static void mean_velocity(const struct tac_sim *sim, tac_lid i, tac_time t, double v[3])
 {
     v[0] = v[1] = v[2] = 0;
-    if (sim->pos[i].w == 0) {
+    if (sim->vel[i].w == 0) {
         if (sim->script_of[i] >= 0)
             memcpy(v, sim->script[sim->script_of[i]].v, 3 * sizeof *v);
         return;
@@ -349,7 +349,7 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
         struct tac_line *line = &sim->line[i];
         memcpy(line->x, sim->pos[i].x, sizeof line->x);
         memcpy(line->v, sim->vel[i].v, sizeof line->v);
-        line->t = sim->vel[i].t;
+        line->t = sim->pos[i].t;
         line->deviation2 = 0;
     }
     for (size_t k = 0; k < sim->near_count; k++) {
@@ -407,7 +407,7 @@ enum tac_err tac_pass_restore(struct tac_sim *sim, tac_time believed)
         const struct tac_line *line = &sim->line[i];
         memcpy(sim->pos[i].x, line->x, sizeof line->x);
         memcpy(sim->vel[i].v, line->v, sizeof line->v);
-        sim->vel[i].t = line->t;
+        sim->pos[i].t = line->t;
     }
     for (size_t k = 0; k < sim->near_count; k++) {
         size_t i = (size_t)sim->near_list[k];

@@ -29,7 +29,7 @@ double tac_sweep(enum tac_pair_type type, const double x[4][3], const double u[4
 void tac_path_start(const struct tac_sim *sim, tac_lid i, tac_time t, double x[3])
 {
     const struct tac_line *line = &sim->line[i];
-    if (sim->pos[i].w == 0) {
+    if (sim->vel[i].w == 0) {
         tac_position(sim, i, t, x);
         return;
     }
@@ -54,7 +54,7 @@ static void enter_piece(const struct tac_sim *sim, struct walker *w, int32_t nex
 static void start_walk(const struct tac_sim *sim, struct walker *w, tac_lid vertex, tac_time t0)
 {
     w->vertex = vertex;
-    if (sim->pos[vertex].w == 0) {
+    if (sim->vel[vertex].w == 0) {
         w->end = NULL;
         memset(w->v, 0, sizeof w->v);
         if (sim->script_of[vertex] >= 0)

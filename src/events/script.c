@@ -37,7 +37,7 @@ static void hold(struct tac_sim *sim, struct tac_script *s)
 {
     memcpy(s->origin, sim->pos[s->vertex].x, sizeof s->origin);
     memcpy(s->x, s->origin, sizeof s->x);
-    sim->pos[s->vertex].w = 0;
+    sim->vel[s->vertex].w = 0;
     memset(sim->vel[s->vertex].v, 0, sizeof sim->vel[s->vertex].v);
     s->on = true;
 }
@@ -114,12 +114,12 @@ static void apply(struct tac_sim *sim, struct tac_script *s, const struct tac_kn
         double x[3];
         tac_position(sim, i, sim->now, x);
         memcpy(s->origin, x, sizeof x);
-        if (pos->w != 0 && sim->now > 0) {
+        if (vel->w != 0 && sim->now > 0) {
             const double *before = sim->has_before && sim->before_at == sim->now ? &sim->v_before[3 * (size_t)i] : vel->v;
             hand_over(sim, i, x, vel->v, before, -1);
         }
         memcpy(s->v_before, vel->v, sizeof s->v_before);
-        pos->w = 0;
+        vel->w = 0;
         s->on = true;
     }
     s->t = sim->now;
@@ -128,7 +128,7 @@ static void apply(struct tac_sim *sim, struct tac_script *s, const struct tac_kn
     if (last && m->release && s->knot_count > 1) { /* one knot pins */
         /* Free again, with the last piece's velocity. */
         s->on = false;
-        pos->w = sim->model->w_ever[i];
+        vel->w = sim->model->w_ever[i];
         memcpy(vel->v, s->v, sizeof vel->v);
         hand_over(sim, i, s->x, vel->v, vel->v, 1);
     } else if (last) {
@@ -143,7 +143,7 @@ static void apply(struct tac_sim *sim, struct tac_script *s, const struct tac_kn
         memcpy(vel->v, s->v, sizeof vel->v);
     }
     memcpy(pos->x, s->x, sizeof pos->x);
-    vel->t = sim->now;
+    pos->t = sim->now;
 }
 
 void tac_scripts_apply(struct tac_sim *sim)

@@ -25,7 +25,7 @@ static enum tac_err make_state(struct tac_sim *sim)
     for (size_t i = 0; i < n; i++) {
         memcpy(sim->pos[i].x, &s->x[3 * i], sizeof sim->pos[i].x);
         memcpy(sim->vel[i].v, &s->v[3 * i], sizeof sim->vel[i].v);
-        sim->pos[i].w = sim->model->w_ever[i];
+        sim->vel[i].w = sim->model->w_ever[i];
         sim->mass[i] = s->mass[i];
         sim->script_of[i] = -1;
     }

@@ -78,7 +78,7 @@ static bool measure(struct tac_sim *sim, tac_time end, tac_lid *bad, double *wil
     for (tac_lid i = 0; i < sim->scene->vertex_count; i++) {
         struct tac_move *move = &c->move[i];
         double *x = &c->x[3 * (size_t)i], to[3];
-        if (sim->pos[i].w == 0) {
+        if (sim->vel[i].w == 0) {
             if (sim->script_of[i] < 0)
                 continue;
             tac_position(sim, i, start, x);
@@ -89,7 +89,7 @@ static bool measure(struct tac_sim *sim, tac_time end, tac_lid *bad, double *wil
         }
         const struct tac_line *line = &sim->line[i];
         double s0 = tac_seconds(sim, start - line->t), s1 = tac_seconds(sim, end - line->t), off[3];
-        double dt = tac_seconds(sim, end - sim->vel[i].t);
+        double dt = tac_seconds(sim, end - sim->pos[i].t);
         for (int k = 0; k < 3; k++) {
             x[k] = line->x[k] + s0 * line->v[k];
             to[k] = sim->pos[i].x[k] + dt * sim->vel[i].v[k];
@@ -134,7 +134,7 @@ static bool tubes_hold(struct tac_sim *sim, tac_time end, bool keep)
 static bool all_near(const struct tac_sim *sim, const struct tac_candidate *q)
 {
     for (int i = 0; i < q->count; i++)
-        if (sim->pos[q->v[i]].w != 0 && !sim->near[q->v[i]])
+        if (sim->vel[q->v[i]].w != 0 && !sim->near[q->v[i]])
             return false;
     return true;
 }

@@ -16,23 +16,54 @@ enum { FOUR = 4 };
 /* One field of the four elements q[]; past the end of a class the first is repeated, and not kicked. */
 #define LANES(field) ((tac_four){q[0]->field, q[1]->field, q[2]->field, q[3]->field})
 
-/* Kicks a vertex by lane e of an impulse; the kick's work J . (v before + v after) / 2 in *work, which costs nothing
- * beside waiting for memory. */
-static inline __attribute__((always_inline)) double kick(struct tac_vel *restrict vel, double w, const tac_four j[3],
-                                                         int e)
+/* Impulses of four elements on one of their vertices, from coordinates side by side to one row (jx, jy, jz, 0) each. */
+static inline __attribute__((always_inline)) void rows(tac_four row[FOUR], const tac_four j[3])
 {
-    const double j0 = j[0][e], j1 = j[1][e], j2 = j[2][e], d0 = w * j0, d1 = w * j1, d2 = w * j2;
-    double work = j0 * (vel->v[0] + .5 * d0) + j1 * (vel->v[1] + .5 * d1) + j2 * (vel->v[2] + .5 * d2);
-    vel->v[0] += d0;
-    vel->v[1] += d1;
-    vel->v[2] += d2;
+    const tac_four zero = {0, 0, 0, 0};
+    tac_four xy_lo = __builtin_shufflevector(j[0], j[1], 0, 4, 2, 6), xy_hi = __builtin_shufflevector(j[0], j[1], 1, 5, 3, 7);
+    tac_four z_lo = __builtin_shufflevector(j[2], zero, 0, 4, 2, 6), z_hi = __builtin_shufflevector(j[2], zero, 1, 5, 3, 7);
+    row[0] = __builtin_shufflevector(xy_lo, z_lo, 0, 1, 4, 5);
+    row[1] = __builtin_shufflevector(xy_hi, z_hi, 0, 1, 4, 5);
+    row[2] = __builtin_shufflevector(xy_lo, z_lo, 2, 3, 6, 7);
+    row[3] = __builtin_shufflevector(xy_hi, z_hi, 2, 3, 6, 7);
+}
+
+/* Kicks a vertex: v += w j, and w += w 0. Returns the kick's work, J . (v before + v after) / 2, by coordinates. */
+static inline __attribute__((always_inline)) tac_four kick(struct tac_vel *vel, tac_four j)
+{
+    tac_four v;
+    memcpy(&v, vel, sizeof v);
+    tac_four d = __builtin_shufflevector(v, v, 3, 3, 3, 3) * j;
+    tac_four work = j * (v + .5 * d);
+    v += d;
+    memcpy(vel, &v, sizeof v);
     return work;
 }
 
-static inline __attribute__((always_inline)) void enter(struct tac_book *book, double work)
+/* A book of four lanes, closed into the real one at the end of a loop. */
+struct four_book {
+    tac_four work, absolute;
+};
+
+/* Enters the works of four elements, given by coordinates. */
+static inline __attribute__((always_inline)) void enter(struct four_book *book, const tac_four work[FOUR])
 {
-    book->work += work;
-    book->absolute += fabs(work);
+    const tac_four_mask magnitude = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
+    tac_four x, y, z, even_pq = __builtin_shufflevector(work[0], work[1], 0, 4, 2, 6);
+    tac_four even_rs = __builtin_shufflevector(work[2], work[3], 0, 4, 2, 6);
+    x = __builtin_shufflevector(even_pq, even_rs, 0, 1, 4, 5);
+    z = __builtin_shufflevector(even_pq, even_rs, 2, 3, 6, 7);
+    y = __builtin_shufflevector(__builtin_shufflevector(work[0], work[1], 1, 5, 1, 5),
+                                __builtin_shufflevector(work[2], work[3], 1, 5, 1, 5), 0, 1, 4, 5);
+    x = x + y + z;
+    book->work += x;
+    book->absolute += (tac_four)((tac_four_mask)x & magnitude);
+}
+
+static inline __attribute__((always_inline)) void close_book(struct tac_book *book, const struct four_book *sum)
+{
+    book->work += (sum->work[0] + sum->work[1]) + (sum->work[2] + sum->work[3]);
+    book->absolute += (sum->absolute[0] + sum->absolute[1]) + (sum->absolute[2] + sum->absolute[3]);
 }
 
 /* Positions of four vertices, transposed: x[k] holds coordinate k of all four. */
@@ -51,91 +82,115 @@ static inline __attribute__((always_inline)) void load(tac_four x[3], const stru
     x[2] = __builtin_shufflevector(even_pq, even_rs, 2, 3, 6, 7);
 }
 
+/* n elements from s on, 1 to 4. */
+static inline __attribute__((always_inline)) void four_springs(const struct tac_spring *s, int n, double h,
+                                                             const struct tac_pos *restrict pos,
+                                                             struct tac_vel *restrict vel, struct four_book *sum)
+{
+    const tac_four none = {0, 0, 0, 0};
+    tac_four x[2][3], length, hk, j[3], row[FOUR];
+    const struct tac_spring *q[FOUR] = {s, s + (n > 1 ? 1 : 0), s + (n > 2 ? 2 : 0), s + (n > 3 ? 3 : 0)};
+    for (int v = 0; v < 2; v++)
+        load(x[v], pos, q[0]->v[v], q[1]->v[v], q[2]->v[v], q[3]->v[v]);
+    length = LANES(length);
+    hk = h * LANES(stiffness);
+    tac_four_spring(length, hk, x, j);
+    rows(row, j);
+    tac_four work[FOUR] = {none, none, none, none};
+    for (int e = 0; e < n; e++) {
+        work[e] = kick(&vel[s[e].v[0]], row[e]);
+        work[e] += kick(&vel[s[e].v[1]], -row[e]);
+    }
+    enter(sum, work);
+}
+
 TAC_VERSIONS
 static void tick_springs(const struct tac_rate_class *rate, const struct tac_pos *restrict pos,
-                         struct tac_vel *restrict vel, struct tac_book *book)
+                  struct tac_vel *restrict vel, struct tac_book *book)
 {
-    struct tac_book sum = {0, 0};
-    const double h = rate->h_s;
+    struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
     const size_t count = rate->count[TAC_KIND_SPRING];
-    for (size_t i = 0; i < count; i += FOUR) {
-        const struct tac_spring *s = &rate->spring[i];
-        const int n = count - i < FOUR ? (int)(count - i) : FOUR;
-        tac_four x[2][3], length, hk, j[3], minus[3];
-        const struct tac_spring *q[FOUR] = {s, s + (n > 1 ? 1 : 0), s + (n > 2 ? 2 : 0), s + (n > 3 ? 3 : 0)};
-        for (int v = 0; v < 2; v++)
-            load(x[v], pos, q[0]->v[v], q[1]->v[v], q[2]->v[v], q[3]->v[v]);
-        length = LANES(length);
-        hk = h * LANES(stiffness);
-        tac_four_spring(length, hk, x, j);
-        for (int k = 0; k < 3; k++)
-            minus[k] = -j[k];
-        for (int e = 0; e < n; e++) {
-            double work = kick(&vel[s[e].v[0]], pos[s[e].v[0]].w, j, e);
-            enter(&sum, work + kick(&vel[s[e].v[1]], pos[s[e].v[1]].w, minus, e));
-        }
-    }
-    book->work += sum.work;
-    book->absolute += sum.absolute;
+    size_t i = 0;
+    for (; i + FOUR <= count; i += FOUR)
+        four_springs(&rate->spring[i], FOUR, rate->h_s, pos, vel, &sum);
+    if (i < count)
+        four_springs(&rate->spring[i], (int)(count - i), rate->h_s, pos, vel, &sum);
+    close_book(book, &sum);
+}
+
+/* n elements from c on, 1 to 4. */
+static inline __attribute__((always_inline)) void four_csts(const struct tac_cst *c, int n, double h,
+                                                             const struct tac_pos *restrict pos,
+                                                             struct tac_vel *restrict vel, struct four_book *sum)
+{
+    const tac_four none = {0, 0, 0, 0};
+    tac_four x[3][3], b00, b01, b11, ha, hb, j[3][3], row[3][FOUR];
+    const struct tac_cst *q[FOUR] = {c, c + (n > 1 ? 1 : 0), c + (n > 2 ? 2 : 0), c + (n > 3 ? 3 : 0)};
+    for (int v = 0; v < 3; v++)
+        load(x[v], pos, q[0]->v[v], q[1]->v[v], q[2]->v[v], q[3]->v[v]);
+    b00 = LANES(b00);
+    b01 = LANES(b01);
+    b11 = LANES(b11);
+    ha = h * LANES(a);
+    hb = h * LANES(b);
+    tac_four_cst(b00, b01, b11, ha, hb, x, j);
+    for (int v = 0; v < 3; v++)
+        rows(row[v], j[v]);
+    tac_four work[FOUR] = {none, none, none, none};
+    for (int e = 0; e < n; e++)
+        for (int v = 0; v < 3; v++)
+            work[e] += kick(&vel[c[e].v[v]], row[v][e]);
+    enter(sum, work);
 }
 
 TAC_VERSIONS
 static void tick_csts(const struct tac_rate_class *rate, const struct tac_pos *restrict pos,
-                      struct tac_vel *restrict vel, struct tac_book *book)
+                  struct tac_vel *restrict vel, struct tac_book *book)
 {
-    struct tac_book sum = {0, 0};
-    const double h = rate->h_s;
+    struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
     const size_t count = rate->count[TAC_KIND_CST];
-    for (size_t i = 0; i < count; i += FOUR) {
-        const struct tac_cst *c = &rate->cst[i];
-        const int n = count - i < FOUR ? (int)(count - i) : FOUR;
-        tac_four x[3][3], b00, b01, b11, ha, hb, j[3][3];
-        const struct tac_cst *q[FOUR] = {c, c + (n > 1 ? 1 : 0), c + (n > 2 ? 2 : 0), c + (n > 3 ? 3 : 0)};
-        for (int v = 0; v < 3; v++)
-            load(x[v], pos, q[0]->v[v], q[1]->v[v], q[2]->v[v], q[3]->v[v]);
-        b00 = LANES(b00);
-        b01 = LANES(b01);
-        b11 = LANES(b11);
-        ha = h * LANES(a);
-        hb = h * LANES(b);
-        tac_four_cst(b00, b01, b11, ha, hb, x, j);
-        for (int e = 0; e < n; e++) {
-            double work = 0;
-            for (int v = 0; v < 3; v++)
-                work += kick(&vel[c[e].v[v]], pos[c[e].v[v]].w, j[v], e);
-            enter(&sum, work);
-        }
-    }
-    book->work += sum.work;
-    book->absolute += sum.absolute;
+    size_t i = 0;
+    for (; i + FOUR <= count; i += FOUR)
+        four_csts(&rate->cst[i], FOUR, rate->h_s, pos, vel, &sum);
+    if (i < count)
+        four_csts(&rate->cst[i], (int)(count - i), rate->h_s, pos, vel, &sum);
+    close_book(book, &sum);
+}
+
+/* n elements from g on, 1 to 4. */
+static inline __attribute__((always_inline)) void four_hinges(const struct tac_hinge *g, int n, double h,
+                                                             const struct tac_pos *restrict pos,
+                                                             struct tac_vel *restrict vel, struct four_book *sum)
+{
+    const tac_four none = {0, 0, 0, 0};
+    tac_four x[4][3], rest, hk, j[4][3], row[4][FOUR];
+    const struct tac_hinge *q[FOUR] = {g, g + (n > 1 ? 1 : 0), g + (n > 2 ? 2 : 0), g + (n > 3 ? 3 : 0)};
+    for (int v = 0; v < 4; v++)
+        load(x[v], pos, q[0]->v[v], q[1]->v[v], q[2]->v[v], q[3]->v[v]);
+    rest = LANES(angle);
+    hk = 2 * h * LANES(stiffness);
+    tac_four_hinge(rest, hk, x, j);
+    for (int v = 0; v < 4; v++)
+        rows(row[v], j[v]);
+    tac_four work[FOUR] = {none, none, none, none};
+    for (int e = 0; e < n; e++)
+        for (int v = 0; v < 4; v++)
+            work[e] += kick(&vel[g[e].v[v]], row[v][e]);
+    enter(sum, work);
 }
 
 TAC_VERSIONS
 static void tick_hinges(const struct tac_rate_class *rate, const struct tac_pos *restrict pos,
-                        struct tac_vel *restrict vel, struct tac_book *book)
+                  struct tac_vel *restrict vel, struct tac_book *book)
 {
-    struct tac_book sum = {0, 0};
-    const double h = rate->h_s;
+    struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
     const size_t count = rate->count[TAC_KIND_HINGE];
-    for (size_t i = 0; i < count; i += FOUR) {
-        const struct tac_hinge *g = &rate->hinge[i];
-        const int n = count - i < FOUR ? (int)(count - i) : FOUR;
-        tac_four x[4][3], rest, hk, j[4][3];
-        const struct tac_hinge *q[FOUR] = {g, g + (n > 1 ? 1 : 0), g + (n > 2 ? 2 : 0), g + (n > 3 ? 3 : 0)};
-        for (int v = 0; v < 4; v++)
-            load(x[v], pos, q[0]->v[v], q[1]->v[v], q[2]->v[v], q[3]->v[v]);
-        rest = LANES(angle);
-        hk = 2 * h * LANES(stiffness);
-        tac_four_hinge(rest, hk, x, j);
-        for (int e = 0; e < n; e++) {
-            double work = 0;
-            for (int v = 0; v < 4; v++)
-                work += kick(&vel[g[e].v[v]], pos[g[e].v[v]].w, j[v], e);
-            enter(&sum, work);
-        }
-    }
-    book->work += sum.work;
-    book->absolute += sum.absolute;
+    size_t i = 0;
+    for (; i + FOUR <= count; i += FOUR)
+        four_hinges(&rate->hinge[i], FOUR, rate->h_s, pos, vel, &sum);
+    if (i < count)
+        four_hinges(&rate->hinge[i], (int)(count - i), rate->h_s, pos, vel, &sum);
+    close_book(book, &sum);
 }
 
 void tac_elastic_tick(const struct tac_rate_class *rate, enum tac_kind kind, const struct tac_pos *pos,

@@ -44,7 +44,7 @@ static inline void scatter(const struct tac_pos *pos, struct tac_vel *vel, const
 {
     for (int i = 0; i < n; i++)
         for (int k = 0; k < 3; k++)
-            vel[v[i]].v[k] += pos[v[i]].w * j[i][k];
+            vel[v[i]].v[k] += vel[v[i]].w * j[i][k];
 }
 
 /* The plain loop: everything at one period, as in any explicit code. */
@@ -60,7 +60,7 @@ static void leapfrog(struct tac_sim *sim, int steps, double h)
                 pos[i].x[k] += h * vel[i].v[k];
         for (tac_lid i = 0; i < n; i++)
             for (int k = 0; k < 3; k++)
-                vel[i].v[k] += pos[i].w != 0 ? h * g[k] : 0;
+                vel[i].v[k] += vel[i].w != 0 ? h * g[k] : 0;
         for (size_t c = 0; c < sim->elastic->class_count; c++) {
             const struct tac_rate_class *r = &sim->elastic->rate[c];
             for (size_t e = 0; e < r->count[TAC_KIND_SPRING]; e++) {

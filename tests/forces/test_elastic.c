@@ -377,8 +377,8 @@ static void test_ticks(const struct tac_scene *scene, const struct tac_elastic *
             pos[i].x[k] = flat[3 * i + (size_t)k] = scene->x[3 * i + (size_t)k] + uniform(-.03, .03);
             vel[i].v[k] = uniform(-1, 1);
         }
-        pos[i].w = i % 11 == 0 ? 0 : 1 / scene->mass[i]; /* some held */
-        vel[i].t = (tac_time)i;
+        vel[i].w = i % 11 == 0 ? 0 : 1 / scene->mass[i]; /* some held */
+        pos[i].t = (tac_time)i;
         plain[i] = start[i] = vel[i];
     }
     for (size_t c = 0; c < elastic->class_count; c++) {
@@ -393,9 +393,9 @@ static void test_ticks(const struct tac_scene *scene, const struct tac_elastic *
                 const tac_lid *v = tac_elastic_stencil(rate, (enum tac_kind)kind, e, &n);
                 tac_elastic_impulse(rate, (enum tac_kind)kind, e, (const double(*)[3])x, j);
                 for (int i = 0; i < n; i++) {
-                    held += pos[v[i]].w == 0 ? tac_dot(j[i], vel[v[i]].v) : 0;
+                    held += vel[v[i]].w == 0 ? tac_dot(j[i], vel[v[i]].v) : 0;
                     for (int k = 0; k < 3; k++)
-                        sum[3 * v[i] + k] += pos[v[i]].w * j[i][k];
+                        sum[3 * v[i] + k] += vel[v[i]].w * j[i][k];
                 }
             }
             memcpy(start, vel, count * sizeof *vel);
@@ -405,14 +405,14 @@ static void test_ticks(const struct tac_scene *scene, const struct tac_elastic *
             for (size_t i = 0; i < count; i++) {
                 for (int k = 0; k < 3; k++) {
                     raise_to(&worst, fabs(vel[i].v[k] - start[i].v[k] - sum[3 * i + (size_t)k]));
-                    if (pos[i].w == 0) {
+                    if (vel[i].w == 0) {
                         CHECK(vel[i].v[k] == start[i].v[k], "a held vertex is not kicked");
                     } else {
-                        before += start[i].v[k] * start[i].v[k] / (2 * pos[i].w);
-                        after += vel[i].v[k] * vel[i].v[k] / (2 * pos[i].w);
+                        before += start[i].v[k] * start[i].v[k] / (2 * vel[i].w);
+                        after += vel[i].v[k] * vel[i].v[k] / (2 * vel[i].w);
                     }
                 }
-                CHECK(vel[i].t == (tac_time)i, "a tick leaves clocks alone");
+                CHECK(pos[i].t == (tac_time)i, "a tick leaves clocks alone");
             }
             CHECK(worst < 1e-13, "kicks are the impulses over the masses: off by %g m/s", worst);
             CHECK(fabs(after - before - (book.work - held)) <= 1e-12 * (before + book.absolute), "works %g, energy %g",
