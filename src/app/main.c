@@ -3,6 +3,7 @@
 #include "app.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct command {
@@ -93,15 +94,28 @@ static enum tac_err run_command(struct tac_ctx *ctx, const struct command *comma
     return err;
 }
 
+/* Starting MPI takes a third of a second and a helper process.  Without a launcher, what uses one rank goes without. */
+static bool wants_mpi(int argc, char **argv)
+{
+    static const char *const launcher[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE", "SLURM_PROCID"};
+    for (size_t i = 0; i < sizeof launcher / sizeof launcher[0]; i++)
+        if (getenv(launcher[i]) != NULL)
+            return true;
+    return argc > 1 && strcmp(argv[1], "run") == 0;
+}
+
 int main(int argc, char **argv)
 {
-    tac_alone_begin();
-    if (MPI_Init(&argc, &argv) != MPI_SUCCESS) {
+    struct tac_ctx ctx = {.comm = MPI_COMM_SELF, .size = 1};
+    bool mpi = wants_mpi(argc, argv);
+    if (mpi)
+        tac_alone_begin();
+    if (mpi && MPI_Init(&argc, &argv) != MPI_SUCCESS) {
         fprintf(stderr, "tactus: MPI could not be started; check the Open MPI installation\n");
         return TAC_ERR_RUN;
     }
-    struct tac_ctx ctx;
-    tac_ctx_init(&ctx, MPI_COMM_WORLD);
+    if (mpi)
+        tac_ctx_init(&ctx, MPI_COMM_WORLD);
     const struct command *command = NULL;
     enum tac_err err = find_command(&ctx, argc, argv, &command);
     if (!err && command != NULL)
@@ -112,7 +126,9 @@ int main(int argc, char **argv)
     if (err > TAC_ERR_NO && ctx.rank == 0)
         fprintf(stderr, "tactus: %s\n",
                 ctx.error[0] != '\0' ? ctx.error : "failed without saying why; please report it");
-    MPI_Finalize();
-    tac_alone_end();
+    if (mpi) {
+        MPI_Finalize();
+        tac_alone_end();
+    }
     return err;
 }

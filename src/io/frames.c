@@ -115,12 +115,12 @@ static int64_t space_for(tac_gid rows, int64_t row_bytes)
     return raw + raw / 512 + (rows / TAC_CHUNK_ROWS + 1) * 256;
 }
 
-static enum tac_err reserve(struct tac_ctx *ctx, const struct tac_frames *w, int64_t bytes)
+static enum tac_err reserve(struct tac_ctx *ctx, struct tac_frames *w, int64_t bytes)
 {
     enum { METADATA_BYTES = 128 * 1024 };
     enum tac_err err = TAC_OK;
     if (w->space_fd >= 0)
-        err = tac_space_reserve(ctx, w->space_fd, w->path, bytes + METADATA_BYTES);
+        err = tac_space_reserve(ctx, w->space_fd, w->path, bytes + METADATA_BYTES, &w->reserved);
     return tac_agree(ctx, err);
 }
 
@@ -266,25 +266,39 @@ done:
 
 static enum tac_err flush(struct tac_ctx *ctx, struct tac_frames *w, const char *what)
 {
-    enum tac_err err = step(ctx, w, what, H5Fflush(w->file, H5F_SCOPE_GLOBAL) >= 0);
-    if (!err)
-        tac_space_release(w->space_fd);
-    return err;
+    return step(ctx, w, what, H5Fflush(w->file, H5F_SCOPE_GLOBAL) >= 0);
+}
+
+/* Several ranks write through MPI-IO.  One needs none of it, and MPI-IO's flush waits for the disk, which would cost
+ * milliseconds a frame.  No locks in either case: who looks at a run shall not be refused. */
+static hid_t access_list(struct tac_ctx *ctx)
+{
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    if (access < 0)
+        return -1;
+    bool ok = H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) >= 0 &&
+              (ctx->size > 1 ? H5Pset_fapl_mpio(access, ctx->comm, MPI_INFO_NULL) : H5Pset_fapl_sec2(access)) >= 0;
+#if H5_VERSION_GE(1, 10, 7)
+    ok = ok && H5Pset_file_locking(access, false, true) >= 0;
+#endif
+    if (ok)
+        return access;
+    H5Pclose(access);
+    return -1;
 }
 
 static enum tac_err create_file(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_scene *scene)
 {
     enum tac_err err = TAC_OK;
-    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-    bool ok = access >= 0 && H5Pset_fapl_mpio(access, ctx->comm, MPI_INFO_NULL) >= 0 &&
-              H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) >= 0;
+    hid_t access = access_list(ctx);
+    bool ok = access >= 0;
     /* Whatever one rank lacks, all stay away from the collective create. */
     TAC_TRY(step(ctx, w, "a new file", ok));
     w->file = H5Fcreate(w->path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
     TAC_TRY(step(ctx, w, "a new file", w->file >= 0));
     w->collective = H5Pcreate(H5P_DATASET_XFER);
-    TAC_TRY(
-        step(ctx, w, "a new file", w->collective >= 0 && H5Pset_dxpl_mpio(w->collective, H5FD_MPIO_COLLECTIVE) >= 0));
+    TAC_TRY(step(ctx, w, "a new file",
+                 w->collective >= 0 && (ctx->size == 1 || H5Pset_dxpl_mpio(w->collective, H5FD_MPIO_COLLECTIVE) >= 0)));
     TAC_TRY(reserve(ctx, w, 0));
     ok = tac_h5_put_text(w->file, "format", TAC_FRAMES_FORMAT) && tac_h5_put_text(w->file, "version", tac_version()) &&
          tac_h5_put_text(w->file, "commit", tac_commit()) && tac_h5_put_text(w->file, "name", scene->name) &&

@@ -18,6 +18,7 @@ struct tac_frames {
     hid_t file, frames; /* the file and its group /frames; -1: closed */
     hid_t collective;   /* transfer property list */
     char *path;         /* owned */
+    int64_t reserved;   /* rank 0: disk space is reserved up to here, bytes from the start */
     int space_fd;       /* rank 0: a descriptor of our own, to reserve disk space with; -1 elsewhere */
     char reason[256];   /* the first failure of HDF5, in its words */
     bool broken;        /* HDF5 failed: nothing more is written, and closing must not go near the disk */
@@ -49,8 +50,9 @@ void tac_rows_of_rank(tac_gid count, int rank, int size, tac_gid *begin, tac_gid
 enum tac_err tac_rows_gather(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_frame *frame);
 
 /* ---- space.c: a full disk is told before HDF5 is in the middle of a write, which it does not survive ---- */
-/* Local. Reserves disk space for `bytes` beyond the file's end. */
-enum tac_err tac_space_reserve(struct tac_ctx *ctx, int fd, const char *path, int64_t bytes);
+/* Local. Reserves disk space for `bytes` beyond the file's end, unless *reserved says that it is; more than that where
+ * there is plenty. */
+enum tac_err tac_space_reserve(struct tac_ctx *ctx, int fd, const char *path, int64_t bytes, int64_t *reserved);
 /* Local. Gives back what is still reserved beyond the file's end. */
 void tac_space_release(int fd);
 /* Local. After HDF5 failed on a file, closing it would fail again and crash at exit.  Points every descriptor that

@@ -15,11 +15,12 @@
 
 #include "io/output.h"
 
-enum tac_err tac_space_reserve(struct tac_ctx *ctx, int fd, const char *path, int64_t bytes)
+enum tac_err tac_space_reserve(struct tac_ctx *ctx, int fd, const char *path, int64_t bytes, int64_t *reserved)
 {
     struct stat file;
     struct statvfs disk;
     struct rlimit limit;
+    enum { PLENTY = 1 << 24 }; /* bytes */
     const double mib = 1.0 / 1048576.0;
     if (fstat(fd, &file) != 0)
         return tac_fail(ctx, TAC_ERR_RUN, "cannot write %s: %s", path, strerror(errno));
@@ -30,8 +31,17 @@ enum tac_err tac_space_reserve(struct tac_ctx *ctx, int fd, const char *path, in
         return tac_fail(ctx, TAC_ERR_RUN,
                         "%s would pass the limit on file sizes (%.1f MiB): raise it with 'ulimit -f unlimited'", path,
                         (double)limit.rlim_cur * mib);
-    if (fallocate(fd, FALLOC_FL_KEEP_SIZE, file.st_size, bytes) == 0)
+    if (file.st_size + bytes <= *reserved)
         return TAC_OK;
+    /* Asking costs about a millisecond: ask for several frames if they are small. */
+    for (int64_t want = bytes < PLENTY / 8 ? 8 * bytes : bytes;; want = bytes) {
+        if (fallocate(fd, FALLOC_FL_KEEP_SIZE, file.st_size, want) == 0) {
+            *reserved = file.st_size + want;
+            return TAC_OK;
+        }
+        if (want == bytes)
+            break;
+    }
     int why = errno;
     if (why == ENOSPC || why == EDQUOT || why == EFBIG || why == EIO || why == EROFS) {
         tac_space_release(fd);

@@ -3,7 +3,7 @@
  *
  *     writer DIR [--kind mixed|triangles|segments|points] [--vertices N] [--frames N] [--first N] [--every N]
  *                [--seed N] [--overwrite] [--owner scattered|blocks|one] [--pause SECONDS] [--state STATE]
- *                [--change FIELD,FRAME,VERTEX,HOW] [--no-finish] [--quiet] [--break-at FRAME]
+ *                [--change FIELD,FRAME,VERTEX,HOW] [--no-finish] [--quiet] [--break-at FRAME] [-- DIR ...]
  *
  * --break-at: from that frame on every write to frames.h5 fails, as on a broken disk.
  * Exits with the code of the first failure, after its sentence on stderr.  Prints "frame K" after each frame. */
@@ -33,7 +33,7 @@ static struct options parse(int argc, char **argv)
                         .frames = 5,
                         .every = 1,
                         .break_at = -1};
-    for (int i = 1; i < argc; i++) {
+    for (int i = 0; i < argc; i++) {
         const char *word = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
         i++;
         if (!strcmp(word, "--kind"))
@@ -259,24 +259,35 @@ done:
     return err;
 }
 
+static enum tac_err write_one(struct tac_ctx *ctx, int argc, char **argv)
+{
+    struct options o = parse(argc, argv);
+    ctx->quiet = o.quiet;
+    struct tac_scene *scene = make_scene(&o);
+    struct tac_output *out = NULL;
+    enum tac_err err = write_run(ctx, &o, scene, argc, argv, &out);
+    tac_output_destroy(&out);
+    err = tac_agree(ctx, err);
+    if (err && ctx->rank == 0)
+        fprintf(stderr, "tactus: %s\n", ctx->error);
+    json_decref(scene->json);
+    free(scene->vertex_body);
+    free(scene->triangle);
+    free(scene->segment);
+    return err;
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     struct tac_ctx ctx;
     tac_ctx_init(&ctx, MPI_COMM_WORLD);
-    struct options o = parse(argc, argv);
-    ctx.quiet = o.quiet;
-    struct tac_scene *scene = make_scene(&o);
-    struct tac_output *out = NULL;
-    enum tac_err err = write_run(&ctx, &o, scene, argc, argv, &out);
-    tac_output_destroy(&out);
-    err = tac_agree(&ctx, err);
-    if (err && ctx.rank == 0)
-        fprintf(stderr, "tactus: %s\n", ctx.error);
-    json_decref(scene->json);
-    free(scene->vertex_body);
-    free(scene->triangle);
-    free(scene->segment);
+    enum tac_err err = TAC_OK;
+    for (int i = 1, end; i < argc && !err; i = end + 1) {
+        for (end = i; end < argc && strcmp(argv[end], "--") != 0; end++)
+            ;
+        err = write_one(&ctx, end - i, argv + i);
+    }
     MPI_Finalize();
     return err;
 }
