@@ -1,8 +1,18 @@
-/* probe.c: reads many scenes in one process, for the Python tests: a line {"scene": path, "set": [...], "resolved":
- * true} on stdin, a line {"code", "error", "sha256", "warnings", "resolved"} on stdout. */
+/* probe.c: reads many scenes in one process, for the Python tests: a line {"scene": path, "text": "...", "set":
+ * [...], "resolved": true} on stdin (with "text" it is written to the path first), a line {"code", "error", "sha256",
+ * "warnings", "resolved"} on stdout. */
 #include <stdlib.h>
 #include <string.h>
 #include <tactus/scene.h>
+
+/* Only the file of the last question is left: thousands would take longer to remove than to read. */
+static void write_text(const char *path, const json_t *text)
+{
+    FILE *file = fopen(path, "wb");
+    TAC_CHECK(file != NULL);
+    TAC_CHECK(fwrite(json_string_value(text), 1, json_string_length(text), file) == json_string_length(text));
+    fclose(file);
+}
 
 static json_t *answer(json_t *question)
 {
@@ -19,7 +29,10 @@ static json_t *answer(json_t *question)
         if (count < 64)
             set[count++] = json_string_value(item);
     }
-    enum tac_err err = tac_scene_read(&ctx, json_string_value(json_object_get(question, "scene")), set, count, &scene);
+    const char *path = json_string_value(json_object_get(question, "scene"));
+    if (json_object_get(question, "text") != NULL)
+        write_text(path, json_object_get(question, "text"));
+    enum tac_err err = tac_scene_read(&ctx, path, set, count, &scene);
     TAC_CHECK((err == TAC_OK) == (scene != NULL));
     TAC_CHECK((err == TAC_OK) == (ctx.error[0] == '\0'));
     json_t *reply = json_pack("{s:i, s:s%, s:s, s:i}", "code", (int)err, "error", ctx.error, strlen(ctx.error),

@@ -25,16 +25,20 @@ class Probe:
     def ask(self, scenes, sets=None, resolved=False):
         questions = []
         for i, scene in enumerate(scenes):
-            text = json.dumps(scene) if isinstance(scene, dict) else scene
-            path = text if isinstance(text, str) and text.startswith("/") else self.write(f"{i}.json", text)
-            questions.append({"scene": path, "set": sets[i] if sets else [], "resolved": resolved})
+            question = {"scene": os.path.join(self.path, "scene.json"), "set": sets[i] if sets else [], "resolved": resolved}
+            if isinstance(scene, bytes):
+                question["scene"] = self.write(f"{i}.json", scene)
+            elif isinstance(scene, str) and scene.startswith("/"):
+                question["scene"] = scene
+            else:
+                question["text"] = scene if isinstance(scene, str) else json.dumps(scene)
+            questions.append(question)
         text = "".join(json.dumps(q) + "\n" for q in questions)
         done = subprocess.run([self.program], input=text.encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         replies = [json.loads(line) for line in done.stdout.split(b"\n")[:-1]]
         if done.returncode or len(replies) != len(questions):
             last = questions[len(replies)] if len(replies) < len(questions) else None
-            bad = open(last["scene"], "rb").read()[:2000] if last else b""
-            raise SystemExit(f"probe ended with {done.returncode} on {last}\n{bad}\n{done.stderr.decode()[-3000:]}")
+            raise SystemExit(f"probe ended with {done.returncode} on {str(last)[:3000]}\n{done.stderr.decode()[-3000:]}")
         return replies
 
 

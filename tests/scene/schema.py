@@ -39,7 +39,7 @@ ONLY_READER = {
     r"does not fit between spikes": "a relation of numbers",
 }
 
-OTHER_TYPES = ["text", "", 1, -1, 0, 0.5, 1e60, 1e300, True, None, [], {}, [0, 0], [1, 2, 3], [[0, 0, 0]], {"a": 1}]
+OTHER_TYPES = ["text", -1, 0, 0.5, 1e60, True, None, [], {}, [1, 2, 3], [[0, 0, 0]]]
 
 
 def places(value, path=()):
@@ -102,15 +102,15 @@ def mutants(value, only):
             yield changed(value, path, duplicate)
         if isinstance(step, int) and step > 1:
             continue  # like its neighbours
-        for new in OTHER_TYPES:
+        for new in OTHER_TYPES if isinstance(step, str) or step == 0 else []:
             if type(new) is not type(old) or new != old:
                 yield changed(value, path, set_to(new))
         if isinstance(old, (int, float)) and not isinstance(old, bool):
-            for new in (-old, old + 1, 2 * old, old / 1024, 1 - old, -1e-9, 1e10):
+            for new in (-old, old + 1, old / 1024, 1 - old, -1e-9, 1e10):
                 if new != old:
                     yield changed(value, path, set_to(new))
         if isinstance(old, str):
-            for new in (old + "x", old[:-1], old + "\u0007"):
+            for new in (old + "x", old[:-1], "", old + "\u0007"):
                 yield changed(value, path, set_to(new))
         if isinstance(old, list) and old:
             yield changed(value, path, set_to(old + [old[0]]))
