@@ -49,6 +49,30 @@ static int64_t frame_count(const struct tac_scene *scene)
     return high + 1;
 }
 
+/* Adds to an object under construction; NULL, and the object is gone, when memory is out. */
+static json_t *put(json_t *object, const char *key, json_t *value)
+{
+    if (json_object_set_new(object, key, value) == 0)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *append(json_t *array, json_t *value)
+{
+    if (json_array_append_new(array, value) == 0)
+        return array;
+    json_decref(array);
+    return NULL;
+}
+
+/* An array under `key` of the report, borrowed; NULL when memory is out: appending to it then fails. */
+static json_t *list_in(json_t *report, const char *key)
+{
+    json_object_set_new(report, key, json_array());
+    return json_object_get(report, key);
+}
+
 /* Kinds of pairs that the scene's elements can form. */
 static json_t *pair_kinds(const struct tac_scene *scene, tac_lid free)
 {
@@ -59,14 +83,28 @@ static json_t *pair_kinds(const struct tac_scene *scene, tac_lid free)
     if (scene->contact.thickness == 0 || free == 0)
         return kinds;
     if (scene->triangle_count > 0)
-        json_array_append_new(kinds, json_string("vertex-triangle"));
+        kinds = append(kinds, json_string("vertex-triangle"));
     if (!scene->two_d && scene->topology->edge_count > 0)
-        json_array_append_new(kinds, json_string("edge-edge"));
+        kinds = append(kinds, json_string("edge-edge"));
     if (scene->segment_count > 0)
-        json_array_append_new(kinds, json_string("vertex-segment"));
+        kinds = append(kinds, json_string("vertex-segment"));
     if (particles || (!scene->two_d && scene->segment_count > 0))
-        json_array_append_new(kinds, json_string("vertex-vertex"));
+        kinds = append(kinds, json_string("vertex-vertex"));
     return kinds;
+}
+
+/* A path need not be UTF-8, as JSON text must be: then its other bytes become '?'. */
+static json_t *path_text(const char *path)
+{
+    json_t *text = json_string(path);
+    char *copy = text == NULL ? calloc(strlen(path) + 1, 1) : NULL;
+    if (copy == NULL)
+        return text;
+    for (size_t i = 0; path[i] != '\0'; i++)
+        copy[i] = (unsigned char)path[i] < 0x80 ? path[i] : '?';
+    text = json_string(copy);
+    free(copy);
+    return text;
 }
 
 static json_t *vector(const double v[3])
@@ -84,18 +122,17 @@ static json_t *describe_material(const struct tac_material *m)
 {
     json_t *object = json_pack("{s:s}", "name", m->name);
     if (m->density > 0)
-        json_object_set_new(object, "density", json_real(m->density));
+        object = put(object, "density", json_real(m->density));
     if (m->stretch_model == TAC_STRETCH_CST)
-        json_object_set_new(
-            object, "stretch",
-            json_pack("{s:s, s:f, s:f}", "model", "cst", "stiffness", m->stretch_stiffness, "poisson", m->poisson));
+        object =
+            put(object, "stretch",
+                json_pack("{s:s, s:f, s:f}", "model", "cst", "stiffness", m->stretch_stiffness, "poisson", m->poisson));
     if (m->stretch_model == TAC_STRETCH_SPRING)
-        json_object_set_new(object, "stretch",
-                            json_pack("{s:s, s:f}", "model", "spring", "stiffness", m->stretch_stiffness));
+        object = put(object, "stretch", json_pack("{s:s, s:f}", "model", "spring", "stiffness", m->stretch_stiffness));
     if (m->bend)
-        json_object_set_new(object, "bend",
-                            json_pack("{s:s, s:f, s:s}", "model", "hinge", "stiffness", m->bend_stiffness, "rest",
-                                      m->rest_flat ? "flat" : "mesh"));
+        object = put(object, "bend",
+                     json_pack("{s:s, s:f, s:s}", "model", "hinge", "stiffness", m->bend_stiffness, "rest",
+                               m->rest_flat ? "flat" : "mesh"));
     return object;
 }
 
@@ -107,8 +144,8 @@ static json_t *describe_body(const struct tac_scene *scene, const struct tac_bod
         "segments", (int)(body->segment_end - body->segment_begin), "free", (int)t->free, "scripted",
         (int)(t->scripted + t->released), "fixed_vertices", (int)t->fixed, "mass", number(t->mass), "box",
         vector(t->low), vector(t->high), "radius", body->radius, "fixed", body->fixed, "self", body->self_contact);
-    if (object != NULL && body->material >= 0)
-        json_object_set_new(object, "material", json_string(scene->material[body->material].name));
+    if (body->material >= 0)
+        object = put(object, "material", json_string(scene->material[body->material].name));
     return object;
 }
 
@@ -124,8 +161,8 @@ static json_t *describe_contact(const struct tac_scene *scene, tac_lid free)
 {
     json_t *ignore = json_array();
     for (tac_lid i = 0; i < scene->contact.ignore_count; i++)
-        json_array_append_new(ignore, json_pack("[s, s]", scene->body[scene->contact.ignore[2 * (size_t)i]].name,
-                                                scene->body[scene->contact.ignore[2 * (size_t)i + 1]].name));
+        ignore = append(ignore, json_pack("[s, s]", scene->body[scene->contact.ignore[2 * (size_t)i]].name,
+                                          scene->body[scene->contact.ignore[2 * (size_t)i + 1]].name));
     return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:o}", "thickness", scene->contact.thickness, "stiffness",
                      scene->contact.stiffness, "restitution", scene->contact.restitution, "friction",
                      scene->contact.friction, "thickness_exponent", scene->contact.thickness_exponent,
@@ -138,32 +175,36 @@ static const char *discovery_name(enum tac_discovery_mode mode)
     return mode == TAC_DISCOVER_SPECULATE ? "speculate" : mode == TAC_DISCOVER_KDS ? "kds" : "all-pairs";
 }
 
-/* The report's parts about the whole scene. */
-static void describe_whole(const struct tac_scene *scene, const struct tally *t, json_t *report)
+/* The report's parts about the whole scene; not 0 when memory is out. */
+static int describe_whole(const struct tac_scene *scene, const struct tally *t, json_t *report)
 {
-    json_t *path = json_string(scene->path); /* NULL if it is not UTF-8 */
-    json_object_set_new(report, "scene", path != NULL ? path : json_null());
-    json_object_set_new(report, "name", json_string(scene->name));
-    json_object_set_new(report, "sha256", json_string(scene->sha256));
-    json_object_set_new(report, "dimensions", json_integer(scene->two_d ? 2 : 3));
-    json_object_set_new(report, "degrees_of_freedom", json_integer((scene->two_d ? 2 : 3) * (json_int_t)t->free));
-    json_object_set_new(report, "vertices",
-                        json_pack("{s:i, s:i, s:i, s:i}", "all", (int)scene->vertex_count, "free", (int)t->free,
-                                  "scripted", (int)(t->scripted + t->released), "fixed", (int)t->fixed));
-    json_object_set_new(report, "triangles", json_integer(scene->triangle_count));
-    json_object_set_new(report, "segments", json_integer(scene->segment_count));
-    json_object_set_new(report, "edges", json_integer(scene->topology->edge_count));
-    json_object_set_new(report, "hinges", json_integer(scene->topology->hinge_count));
-    json_object_set_new(report, "mass", number(t->mass));
-    json_object_set_new(report, "box", json_pack("[o, o]", vector(t->low), vector(t->high)));
-    json_object_set_new(report, "time",
-                        json_pack("{s:f, s:f, s:I, s:f}", "end", scene->end_s, "frame", scene->frame_s, "frames",
-                                  (json_int_t)frame_count(scene), "quantum_s", scene->quantum_s));
-    json_object_set_new(report, "gravity", vector(scene->gravity));
-    json_object_set_new(report, "contact", describe_contact(scene, t->free));
-    json_object_set_new(report, "clocks",
-                        json_pack("{s:s}", "mode", scene->clocks.mode == TAC_CLOCKS_NESTED ? "nested" : "free"));
-    json_object_set_new(report, "discovery", json_pack("{s:s}", "mode", discovery_name(scene->discovery.mode)));
+    int failed = 0;
+    failed |= json_object_set_new(report, "scene", path_text(scene->path));
+    failed |= json_object_set_new(report, "name", json_string(scene->name));
+    failed |= json_object_set_new(report, "sha256", json_string(scene->sha256));
+    failed |= json_object_set_new(report, "dimensions", json_integer(scene->two_d ? 2 : 3));
+    failed |=
+        json_object_set_new(report, "degrees_of_freedom", json_integer((scene->two_d ? 2 : 3) * (json_int_t)t->free));
+    failed |=
+        json_object_set_new(report, "vertices",
+                            json_pack("{s:i, s:i, s:i, s:i}", "all", (int)scene->vertex_count, "free", (int)t->free,
+                                      "scripted", (int)(t->scripted + t->released), "fixed", (int)t->fixed));
+    failed |= json_object_set_new(report, "triangles", json_integer(scene->triangle_count));
+    failed |= json_object_set_new(report, "segments", json_integer(scene->segment_count));
+    failed |= json_object_set_new(report, "edges", json_integer(scene->topology->edge_count));
+    failed |= json_object_set_new(report, "hinges", json_integer(scene->topology->hinge_count));
+    failed |= json_object_set_new(report, "mass", number(t->mass));
+    failed |= json_object_set_new(report, "box", json_pack("[o, o]", vector(t->low), vector(t->high)));
+    failed |= json_object_set_new(report, "time",
+                                  json_pack("{s:f, s:f, s:I, s:f}", "end", scene->end_s, "frame", scene->frame_s,
+                                            "frames", (json_int_t)frame_count(scene), "quantum_s", scene->quantum_s));
+    failed |= json_object_set_new(report, "gravity", vector(scene->gravity));
+    failed |= json_object_set_new(report, "contact", describe_contact(scene, t->free));
+    failed |= json_object_set_new(
+        report, "clocks", json_pack("{s:s}", "mode", scene->clocks.mode == TAC_CLOCKS_NESTED ? "nested" : "free"));
+    failed |=
+        json_object_set_new(report, "discovery", json_pack("{s:s}", "mode", discovery_name(scene->discovery.mode)));
+    return failed;
 }
 
 /* Text: written from the report, so that the two tell the same. */
@@ -319,21 +360,23 @@ enum tac_err tac_check_describe(struct tac_ctx *ctx, const struct tac_scene *sce
         for (tac_lid k = 0; k < scene->motion[m].vertex_count; k++)
             moved[scene->motion[m].vertex[k]] = 1;
     struct tally whole = tally(scene, moved, 0, scene->vertex_count);
-    describe_whole(scene, &whole, report);
-    json_t *list = json_array();
-    json_object_set_new(report, "materials", list);
+    int failed = describe_whole(scene, &whole, report);
+    json_t *list = list_in(report, "materials");
+    failed |= list == NULL;
     for (tac_lid i = 0; i < scene->material_count; i++)
-        json_array_append_new(list, describe_material(&scene->material[i]));
-    json_object_set_new(report, "bodies", list = json_array());
+        failed |= json_array_append_new(list, describe_material(&scene->material[i]));
+    list = list_in(report, "bodies");
+    failed |= list == NULL;
     for (tac_lid i = 0; i < scene->body_count; i++) {
         const struct tac_body *body = &scene->body[i];
         struct tally t = tally(scene, moved, body->vertex_begin, body->vertex_end);
-        json_array_append_new(list, describe_body(scene, body, &t));
+        failed |= json_array_append_new(list, describe_body(scene, body, &t));
     }
-    json_object_set_new(report, "motions", list = json_array());
+    list = list_in(report, "motions");
+    failed |= list == NULL;
     for (tac_lid i = 0; i < scene->motion_count; i++)
-        json_array_append_new(list, describe_motion(scene, &scene->motion[i]));
-    if (json_array_size(json_object_get(report, "bodies")) != (size_t)scene->body_count)
+        failed |= json_array_append_new(list, describe_motion(scene, &scene->motion[i]));
+    if (failed)
         TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "out of memory while describing %s", scene->path));
     if (text != NULL)
         print_report(text, scene->path, report);

@@ -338,11 +338,15 @@ done:
     return err;
 }
 
-/* The JSON of a field's default, or NULL when it has none. */
+static bool has_fallback(const struct tac_field *field)
+{
+    return !isnan(field->fallback) && field->kind != TAC_FIELD_RANGE && field->kind != TAC_FIELD_EMPTY &&
+           field->kind != TAC_FIELD_OTHER;
+}
+
+/* The JSON of a field's default. */
 static json_t *fallback_json(const struct tac_field *field)
 {
-    if (isnan(field->fallback))
-        return NULL;
     switch (field->kind) {
     case TAC_FIELD_NUMBER:
         return json_real(field->fallback);
@@ -373,10 +377,10 @@ enum tac_err tac_fields_read(struct tac_reader *reader, json_t *object, const ch
         if (value == NULL && field[i].required)
             TAC_TRY(tac_scene_fail(reader, place, "is missing; it is required"));
         if (value == NULL) {
-            value = fallback_json(&field[i]);
-            if (value == NULL)
+            if (!has_fallback(&field[i]))
                 continue;
-            if (json_object_set_new(object, field[i].key, value) != 0)
+            value = fallback_json(&field[i]);
+            if (json_object_set_new(object, field[i].key, value) != 0) /* also refuses NULL */
                 TAC_TRY(tac_fail(reader->ctx, TAC_ERR_RUN, "out of memory while reading %s", reader->file));
         }
         TAC_TRY(read_field(reader, &field[i], value, place, base));

@@ -91,6 +91,7 @@ enum tac_err tac_copy(struct tac_ctx *ctx, const char *text, char **out);
 
 /* The parts, in the order they run. */
 enum tac_err tac_scene_set(struct tac_reader *reader, json_t *root, const char *assignment);
+enum tac_err tac_scene_read_settings(struct tac_reader *reader, json_t *root);
 enum tac_err tac_scene_read_materials(struct tac_reader *reader, json_t *root);
 enum tac_err tac_scene_read_bodies(struct tac_reader *reader, json_t *root);
 /* `contact`: the scene's section. */

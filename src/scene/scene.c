@@ -1,5 +1,5 @@
-/* scene.c: a scene from its file to its arrays: load, --set, the scalar sections; the rest is in body.c, motion.c,
- * mass.c and hash.c. */
+/* scene.c: a scene from its file to its arrays: load, --set, then the parts in their order; the rest is in settings.c,
+ * material.c, body.c, motion.c, mass.c and hash.c. */
 #include "read.h"
 
 #include <errno.h>
@@ -9,277 +9,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define FORMAT "tactus-scene/1"
-#define FRAME_GRAIN 65536.0            /* quanta: frames lie on multiples of it */
-#define MOST_QUANTA 9007199254740992.0 /* 2^53: spans stay exact as doubles */
-
-static const char *const clock_modes[] = {"nested", "free", NULL};
-static const char *const discovery_modes[] = {"speculate", "kds", "all-pairs", NULL};
-static const char *const friction_models[] = {"anchor", "kinetic", NULL};
-
-#define AT(member) offsetof(struct tac_scene, member)
-
-static const struct tac_field scene_fields[] = {
-    {.key = "format", .kind = TAC_FIELD_OTHER, .required = true},
-    {.key = "name", .kind = TAC_FIELD_OTHER},
-    {.key = "time", .kind = TAC_FIELD_OTHER, .required = true},
-    {.key = "gravity", .kind = TAC_FIELD_VECTOR, .offset = AT(gravity), .max = TAC_FARTHEST},
-    {.key = "contact", .kind = TAC_FIELD_OTHER},
-    {.key = "clocks", .kind = TAC_FIELD_OTHER},
-    {.key = "discovery", .kind = TAC_FIELD_OTHER},
-    {.key = "output", .kind = TAC_FIELD_OTHER},
-    {.key = "materials", .kind = TAC_FIELD_OTHER},
-    {.key = "bodies", .kind = TAC_FIELD_OTHER, .required = true},
-    {.key = "motions", .kind = TAC_FIELD_OTHER},
-    {.key = "loads", .kind = TAC_FIELD_EMPTY, .offset = TAC_NOWHERE},
-};
-
-static const struct tac_field time_fields[] = {
-    {.key = "end", .kind = TAC_FIELD_NUMBER, .offset = AT(end_s), .max = INFINITY, .min_open = true, .required = true},
-    {.key = "frame",
-     .kind = TAC_FIELD_NUMBER,
-     .offset = AT(frame_s),
-     .max = INFINITY,
-     .min_open = true,
-     .required = true},
-};
-
-/* The ranges of the exponents keep stiffness_exponent - 2 thickness_exponent >= -1: the sum over the layers of
- * r(l) eta(l)^2 diverges, so no finite energy gets through (design: discrete penalty layers). */
-static const struct tac_field contact_fields[] = {
-    {.key = "thickness", .kind = TAC_FIELD_NUMBER, .offset = AT(contact.thickness), .max = TAC_FARTHEST},
-    {.key = "stiffness",
-     .kind = TAC_FIELD_NUMBER,
-     .offset = AT(contact.stiffness),
-     .fallback = 1000,
-     .max = INFINITY,
-     .min_open = true},
-    {.key = "restitution", .kind = TAC_FIELD_NUMBER, .offset = AT(contact.restitution), .max = 1},
-    {.key = "friction", .kind = TAC_FIELD_NUMBER, .offset = AT(contact.friction), .max = INFINITY, .later = true},
-    {.key = "friction_model",
-     .kind = TAC_FIELD_CHOICE,
-     .offset = TAC_NOWHERE,
-     .choice = friction_models,
-     .later_choice = "kinetic"},
-    {.key = "pairs", .kind = TAC_FIELD_EMPTY, .offset = TAC_NOWHERE},
-    {.key = "ignore", .kind = TAC_FIELD_OTHER},
-    {.key = "thickness_exponent",
-     .kind = TAC_FIELD_NUMBER,
-     .offset = AT(contact.thickness_exponent),
-     .fallback = .25,
-     .max = 1,
-     .min_open = true},
-    {.key = "stiffness_exponent",
-     .kind = TAC_FIELD_NUMBER,
-     .offset = AT(contact.stiffness_exponent),
-     .fallback = 3,
-     .min = 1,
-     .max = 8},
-    {.key = "min_period_s",
-     .kind = TAC_FIELD_NUMBER,
-     .offset = AT(contact.min_period_s),
-     .fallback = NAN,
-     .max = INFINITY,
-     .min_open = true},
-    {.key = "pairs_per_vertex",
-     .kind = TAC_FIELD_NUMBER,
-     .offset = AT(contact.pairs_per_vertex),
-     .fallback = NAN,
-     .min = 1,
-     .max = 1e9},
-};
-
-static const struct tac_field clocks_fields[] = {
-    {.key = "mode", .kind = TAC_FIELD_CHOICE, .offset = AT(clocks.mode), .choice = clock_modes},
-    {.key = "quantum_s",
-     .kind = TAC_FIELD_NUMBER,
-     .offset = AT(quantum_s),
-     .fallback = 0x1p-46,
-     .min = 0x1p-120,
-     .max = 1},
-    {.key = "elastic_safety",
-     .kind = TAC_FIELD_NUMBER,
-     .offset = AT(clocks.elastic_safety),
-     .fallback = .1,
-     .max = 1,
-     .min_open = true},
-    {.key = "elastic_s",
-     .kind = TAC_FIELD_NUMBER,
-     .offset = AT(clocks.elastic_s),
-     .fallback = .001,
-     .max = INFINITY,
-     .min_open = true},
-    {.key = "contact_safety",
-     .kind = TAC_FIELD_NUMBER,
-     .offset = AT(clocks.contact_safety),
-     .fallback = .15,
-     .max = 1,
-     .min_open = true},
-    {.key = "contact_s",
-     .kind = TAC_FIELD_NUMBER,
-     .offset = AT(clocks.contact_s),
-     .fallback = NAN,
-     .max = INFINITY,
-     .min_open = true},
-    {.key = "gravity_s",
-     .kind = TAC_FIELD_NUMBER,
-     .offset = AT(clocks.gravity_s),
-     .fallback = .001,
-     .max = INFINITY,
-     .min_open = true},
-};
-
-static const struct tac_field discovery_fields[] = {
-    {.key = "mode",
-     .kind = TAC_FIELD_CHOICE,
-     .offset = AT(discovery.mode),
-     .choice = discovery_modes,
-     .later_choice = "kds"},
-    {.key = "window_s",
-     .kind = TAC_FIELD_RANGE,
-     .offset = AT(discovery.window_s),
-     .fallback = NAN,
-     .max = INFINITY,
-     .min_open = true},
-};
-
-static const struct tac_field output_fields[] = {
-    {.key = "checkpoint_every_s",
-     .kind = TAC_FIELD_NUMBER,
-     .offset = TAC_NOWHERE,
-     .fallback = NAN,
-     .max = INFINITY,
-     .min_open = true,
-     .later = true},
-    {.key = "checkpoint_every_t",
-     .kind = TAC_FIELD_NUMBER,
-     .offset = TAC_NOWHERE,
-     .fallback = NAN,
-     .max = INFINITY,
-     .min_open = true,
-     .later = true},
-    {.key = "checkpoint_keep",
-     .kind = TAC_FIELD_INTEGER,
-     .offset = TAC_NOWHERE,
-     .fallback = NAN,
-     .min = 1,
-     .max = 1000000,
-     .later = true},
-};
-
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
-
-/* The nearest whole number, halves away from zero; x >= 0, the result exact. */
-static double nearest(double x)
-{
-    double low = floor(x);
-    return x - low >= .5 ? low + 1 : low;
-}
-
-tac_time tac_scene_quanta(const struct tac_scene *scene, double t_s)
-{
-    double quanta = fabs(t_s) / scene->quantum_s; /* exact: the quantum is a power of two */
-    if (!(quanta < MOST_QUANTA))
-        return t_s < 0 ? -TAC_TIME_NEVER : TAC_TIME_NEVER;
-    tac_time rounded = (tac_time)nearest(quanta);
-    return t_s < 0 ? -rounded : rounded;
-}
-
-tac_time tac_scene_frame_time(const struct tac_scene *scene, int64_t k)
-{
-    if (k <= 0)
-        return 0;
-    double grains = (double)k * (scene->frame_s / (FRAME_GRAIN * scene->quantum_s));
-    if (!(grains * FRAME_GRAIN < (double)scene->t_end + FRAME_GRAIN))
-        return scene->t_end;
-    tac_time t = (tac_time)(nearest(grains) * FRAME_GRAIN);
-    return t < scene->t_end ? t : scene->t_end;
-}
-
-static enum tac_err read_clocks(struct tac_reader *reader, json_t *clocks)
-{
-    struct tac_scene *scene = reader->scene;
-    enum tac_err err = TAC_OK;
-    int exponent;
-    scene->clocks.contact_s = INFINITY;
-    TAC_TRY(tac_fields_read(reader, clocks, "clocks", clocks_fields, COUNT(clocks_fields), scene));
-    double mantissa = frexp(scene->quantum_s, &exponent);
-    if (mantissa != .5)
-        TAC_TRY(tac_scene_fail(reader, "clocks.quantum_s", "is %s; it must be a power of two, for instance %s",
-                               tac_shown(scene->quantum_s).text,
-                               tac_shown(ldexp(1, mantissa < 0.70710678 ? exponent - 1 : exponent)).text));
-done:
-    return err;
-}
-
-static enum tac_err read_time(struct tac_reader *reader, json_t *section)
-{
-    struct tac_scene *scene = reader->scene;
-    enum tac_err err = TAC_OK;
-    TAC_TRY(tac_fields_read(reader, section, "time", time_fields, COUNT(time_fields), scene));
-    if (!(scene->end_s / scene->quantum_s < MOST_QUANTA))
-        TAC_TRY(tac_scene_fail(reader, "time.end",
-                               "is %s s, over 2^53 quanta of %s s; end sooner or set clocks.quantum_s higher",
-                               tac_shown(scene->end_s).text, tac_shown(scene->quantum_s).text));
-    scene->t_end = tac_scene_quanta(scene, scene->end_s);
-    if (scene->t_end <= 0)
-        TAC_TRY(tac_scene_fail(reader, "time.end", "is %s s, which rounds to no quantum of %s s; end later",
-                               tac_shown(scene->end_s).text, tac_shown(scene->quantum_s).text));
-    /* Below one grain two frames would fall on one instant. */
-    if (scene->frame_s / scene->quantum_s < FRAME_GRAIN)
-        TAC_TRY(tac_scene_fail(reader, "time.frame",
-                               "is %s s; frames lie on multiples of 2^16 quanta, so it must be at least %s s",
-                               tac_shown(scene->frame_s).text, tac_shown(FRAME_GRAIN * scene->quantum_s).text));
-done:
-    return err;
-}
-
-static enum tac_err read_head(struct tac_reader *reader, json_t *root)
-{
-    struct tac_scene *scene = reader->scene;
-    enum tac_err err = TAC_OK;
-    const char *text = "";
-    if (!json_is_object(root))
-        TAC_TRY(tac_scene_fail(reader, "", "must hold a JSON object, not %s", tac_json_type(root)));
-    /* The format first: of another format nothing else can be judged. */
-    json_t *format = json_object_get(root, "format");
-    if (format == NULL)
-        TAC_TRY(tac_scene_fail(reader, "", "has no key \"format\"; a scene has \"format\": \"" FORMAT "\""));
-    TAC_TRY(tac_string(reader, format, "format", &text));
-    if (strcmp(text, FORMAT) != 0)
-        TAC_TRY(tac_scene_fail(reader, "format", "is \"%.60s\"; this version reads \"" FORMAT "\"", text));
-    TAC_TRY(tac_fields_read(reader, root, "", scene_fields, COUNT(scene_fields), scene));
-    text = "";
-    json_t *name = json_object_get(root, "name");
-    if (name != NULL)
-        TAC_TRY(tac_string(reader, name, "name", &text));
-    TAC_TRY(tac_check_name(reader, text, "name"));
-    TAC_TRY(tac_copy(reader->ctx, text, &scene->name));
-    reader->leaves_plane = scene->gravity[2] != 0;
-done:
-    return err;
-}
-
 /* Everything, from the JSON; `root` becomes the resolved scene. */
 static enum tac_err resolve(struct tac_reader *reader, json_t *root)
 {
     struct tac_scene *scene = reader->scene;
     enum tac_err err = TAC_OK;
-    json_t *section;
-    TAC_TRY(read_head(reader, root));
-    TAC_TRY(tac_section(reader, root, "", "clocks", &section));
-    TAC_TRY(read_clocks(reader, section));
-    TAC_TRY(tac_section(reader, root, "", "time", &section));
-    TAC_TRY(read_time(reader, section));
-    TAC_TRY(tac_section(reader, root, "", "discovery", &section));
-    TAC_TRY(tac_fields_read(reader, section, "discovery", discovery_fields, COUNT(discovery_fields), scene));
-    TAC_TRY(tac_section(reader, root, "", "output", &section));
-    TAC_TRY(tac_fields_read(reader, section, "output", output_fields, COUNT(output_fields), scene));
-    TAC_TRY(tac_section(reader, root, "", "contact", &section));
-    TAC_TRY(tac_fields_read(reader, section, "contact", contact_fields, COUNT(contact_fields), scene));
+    TAC_TRY(tac_scene_read_settings(reader, root));
     TAC_TRY(tac_scene_read_materials(reader, root));
     TAC_TRY(tac_scene_read_bodies(reader, root));
-    TAC_TRY(tac_scene_read_ignore(reader, section));
+    TAC_TRY(tac_scene_read_ignore(reader, json_object_get(root, "contact")));
     TAC_TRY(tac_scene_read_motions(reader, root));
     TAC_TRY(tac_scene_masses(reader));
     TAC_TRY(tac_scene_velocities(reader));
@@ -309,6 +47,8 @@ static enum tac_err load(struct tac_reader *reader, json_t **out)
     fclose(stream);
     if (broken)
         return tac_fail(ctx, TAC_ERR_INPUT, "%s: cannot be read; check the file and its disk", reader->file);
+    if (*out == NULL && (json_error_code(&error) == json_error_out_of_memory || error.text[0] == '\0'))
+        return tac_fail(ctx, TAC_ERR_RUN, "out of memory while reading %s", reader->file);
     if (*out == NULL)
         return tac_scene_fail(reader, "", "line %d column %d: %s; correct the JSON", error.line, error.column,
                               error.text);

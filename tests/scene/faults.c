@@ -1,0 +1,129 @@
+/* faults.c: every allocation of the reader and of the description fails once.  If it fails, a machine that runs out of
+ * memory crashes, leaks (the sanitized build looks), or worse: goes on with a scene that is not the one in the file. */
+#include "check.h"
+
+#include "app/check.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+char *__real_strndup(const char *text, size_t length);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+char *__wrap_strndup(const char *text, size_t length);
+json_t *__real_json_loadf(FILE *input, size_t flags, json_error_t *error);
+json_t *__real_json_loads(const char *input, size_t flags, json_error_t *error);
+json_t *__wrap_json_loadf(FILE *input, size_t flags, json_error_t *error);
+json_t *__wrap_json_loads(const char *input, size_t flags, json_error_t *error);
+
+static long left = -1; /* allocations until one fails; -1: none does */
+
+static bool fails(void)
+{
+    return left >= 0 && left-- == 0;
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *memory, size_t size)
+{
+    return fails() ? NULL : __real_realloc(memory, size);
+}
+
+char *__wrap_strndup(const char *text, size_t length)
+{
+    return fails() ? NULL : __real_strndup(text, length);
+}
+
+static void *json_memory(size_t size)
+{
+    return fails() ? NULL : malloc(size);
+}
+
+/* jansson's own parser does not survive a failed allocation (its assertions end the program): spare it. */
+json_t *__wrap_json_loadf(FILE *input, size_t flags, json_error_t *error)
+{
+    long kept = left;
+    left = -1;
+    json_t *value = __real_json_loadf(input, flags, error);
+    left = kept;
+    return value;
+}
+
+json_t *__wrap_json_loads(const char *input, size_t flags, json_error_t *error)
+{
+    long kept = left;
+    left = -1;
+    json_t *value = __real_json_loads(input, flags, error);
+    left = kept;
+    return value;
+}
+
+static const char text[] =
+    "{\"format\": \"tactus-scene/1\", \"name\": \"n\", \"time\": {\"end\": 1, \"frame\": 0.1},"
+    " \"contact\": {\"thickness\": 0.01, \"ignore\": [[\"a\", \"f\"]]},"
+    " \"materials\": {\"m\": {\"density\": 1, \"stretch\": {\"model\": \"cst\", \"stiffness\": 1},"
+    "   \"bend\": {\"model\": \"hinge\", \"stiffness\": 1}}},"
+    " \"bodies\": [{\"name\": \"a\", \"material\": \"m\", \"mesh\": {\"kind\": \"grid\", \"size\": [1, 1], \"cells\": "
+    "[2, 2]}},"
+    "  {\"name\": \"f\", \"fixed\": true, \"position\": [0, -1, 0], \"mesh\": {\"kind\": \"points\", \"vertices\": "
+    "[[0, 0, 0]]}}],"
+    " \"motions\": [{\"body\": \"a\", \"vertices\": {\"box\": [[-1, -1, -1], [0, 3, 1]]}, \"path\": [[0, [0, 0, 0]]]},"
+    "  {\"body\": \"a\", \"vertices\": [8], \"rotate\": {\"axis\": [0, 1, 0], \"path\": [[0, 0]]}}]}";
+
+static const char *const set[] = {"contact.restitution=0.5", "bodies.a.position.1=2", "output={}"};
+
+/* One reading and description; allocation n fails.  Tells whether that one was reached. */
+static bool attempt(struct tac_ctx *ctx, const char *path, long n, char sha256[65], char **report_text)
+{
+    struct tac_scene *scene = NULL;
+    json_t *report = json_object();
+    ctx->error[0] = '\0';
+    left = n;
+    enum tac_err err = tac_scene_read(ctx, path, set, 3, &scene);
+    CHECK((err == TAC_OK) == (scene != NULL), "allocation %ld: %d", n, err);
+    if (err == TAC_OK)
+        err = tac_check_describe(ctx, scene, report, NULL);
+    bool reached = left < 0;
+    left = -1;
+    CHECK(err == TAC_OK || ctx->error[0] != '\0', "allocation %ld: code %d without a sentence", n, err);
+    CHECK(err == TAC_OK || reached, "allocation %ld: code %d though memory was there: %s", n, err, ctx->error);
+    if (err == TAC_OK) {
+        char *dump = json_dumps(report, JSON_COMPACT);
+        CHECK(*report_text == NULL || (strcmp(dump, *report_text) == 0 && strcmp(sha256, scene->sha256) == 0),
+              "allocation %ld failed and the scene became another", n);
+        strcpy(sha256, scene->sha256);
+        free(*report_text);
+        *report_text = dump;
+    }
+    json_decref(report);
+    tac_scene_destroy(&scene);
+    return reached;
+}
+
+int main(int argc, char **argv)
+{
+    char path[] = "/tmp/tactus-faults-XXXXXX", sha256[65], *report = NULL;
+    struct tac_ctx ctx;
+    long n = 0;
+    MPI_Init(&argc, &argv);
+    tac_ctx_init(&ctx, MPI_COMM_WORLD);
+    ctx.quiet = true;
+    json_set_alloc_funcs(json_memory, free);
+    int file = mkstemp(path);
+    TAC_CHECK(file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text) && close(file) == 0);
+    attempt(&ctx, path, -1, sha256, &report);
+    CHECK(report != NULL, "%s", ctx.error);
+    while (n < 100000 && attempt(&ctx, path, n, sha256, &report))
+        n++;
+    CHECK(n > 200 && n < 100000, "%ld allocations", n);
+    free(report);
+    unlink(path);
+    MPI_Finalize();
+    return check_result();
+}
