@@ -145,10 +145,11 @@ enum tac_err tac_box_tree_create(struct tac_ctx *ctx, struct tac_box_item *item,
     size_t group_count = 0;
     TAC_TRY(tac_alloc(ctx, 1, sizeof *tree, &tree));
     tree->item = item;
-    /* Leaves hold at least one item, so there are fewer than 2 nodes per item. */
-    TAC_TRY(tac_alloc(ctx, 2 * item_count, sizeof *tree->node, &tree->node));
     for (size_t i = 0; i < item_count; i++)
         group_count += i == 0 || item[i].body != item[i - 1].body;
+    /* Over LEAF items split into leaves of two or more, so a body has no more nodes than items; fewer nodes than bodies
+     * join them. */
+    TAC_TRY(tac_alloc(ctx, item_count + group_count, sizeof *tree->node, &tree->node));
     TAC_TRY(tac_alloc(ctx, group_count, sizeof *group, &group));
     group_count = 0;
     for (size_t i = 0; i < item_count; i++) {
