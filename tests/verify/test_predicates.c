@@ -75,7 +75,7 @@ int main(void)
 {
     for (int kind = 0; kind < 5; kind++) {
         int counts[3] = {0};
-        for (int i = 0; i < (kind == 2 || kind == 4 ? 400 : 4000); i++) {
+        for (int i = 0; i < (kind == 2 || kind == 4 ? 400 : 1500); i++) {
             double x[5][3];
             random_points(x, 5, kind);
             check_points(x, kind, counts);
