@@ -8,10 +8,8 @@
 #include <float.h>
 #include <stdlib.h>
 
-/* The bound that discovery may rely on: |d - true d| <= ERROR_BOUND eps x size. The worst of 1e8 inputs stays below
- * half of it. */
-#define ERROR_BOUND 16
 #define EPS (DBL_EPSILON / 2)
+#define ERROR_BOUND (TAC_NEAR_ERROR / EPS)
 
 static const char *const pair_name[TAC_PAIR_TYPES] = {"vertex-triangle", "edge-edge", "vertex-segment",
                                                       "vertex-vertex"};

@@ -8,8 +8,7 @@
 #include <float.h>
 #include <stdlib.h>
 
-#define REFERENCE_BOUND 0x1p-80             /* of the pair's size: 2^27 times finer than what is judged by it */
-#define KERNEL_BOUND (16 * DBL_EPSILON / 2) /* of the pair's size, as in test_distance.c */
+#define REFERENCE_BOUND 0x1p-80 /* of the pair's size: 2^27 times finer than what is judged by it */
 
 static rational exact_distance2(enum tac_pair_type type, const double x[4][3])
 {
@@ -48,7 +47,7 @@ int main(int argc, char **argv)
                 const double(*y)[3] = (const double(*)[3])x;
                 for (int i = 0; i < tac_pair_vertices((enum tac_pair_type)type); i++)
                     for (int k = 0; k < 3; k++)
-                        size = fmax(size, fabs(x[i][k] - x[0][k]));
+                        size = fmax(size, fabs(x[i][k] - x[0][k])); /* no longer than the longest */
                 dd exact = dd_sqrt(from_rational(exact_distance2((enum tac_pair_type)type, y)));
                 rational_clear();
                 zeros += exact.hi == 0;
@@ -58,7 +57,7 @@ int main(int argc, char **argv)
                 double off = fabs(dd_sub(reference, exact).hi), error = fabs(dd_sub(dd_of(near.d), exact).hi);
                 CHECK(off <= REFERENCE_BOUND * size, "type %d, %s, input %d: reference is off by %g of the size", type,
                       input_name((enum input_family)family), (int)n, off / size);
-                CHECK(error <= KERNEL_BOUND * size, "type %d, %s, input %d: %g, exactly %.17g", type,
+                CHECK(error <= TAC_NEAR_ERROR * size, "type %d, %s, input %d: %g, exactly %.17g", type,
                       input_name((enum input_family)family), (int)n, near.d, exact.hi);
                 if (size > 0) {
                     worst_reference = fmax(worst_reference, off / size);
