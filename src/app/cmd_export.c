@@ -11,49 +11,58 @@
 
 /* ---- which frames ---- */
 
-/* A number at *at, moved behind it; false if there is none.  Negative ones count from the end: -1 is the last. */
-static bool take_number(const char **at, const struct tac_reader *r, int64_t *value)
+/* A whole number at *at, moved behind it; false if there is none. */
+static bool take_number(const char **at, int64_t *value)
 {
     char *end;
     if (**at != '-' && (**at < '0' || **at > '9'))
         return false;
     errno = 0;
-    long long n = strtoll(*at, &end, 10);
+    *value = strtoll(*at, &end, 10);
     if (end == *at || errno != 0)
         return false;
     *at = end;
-    if (n < 0)
-        n = -n <= r->frame_count ? r->frame[r->frame_count + n].index : -1;
-    *value = n;
     return true;
 }
 
-/* "3", "5:8", "0:10:100", with open ends: first, step and last index; last is included. */
-static bool take_range(const char **at, const struct tac_reader *r, int64_t range[3], bool *single)
+/* Negative numbers count from the end: -1 is the last frame. -1: there is none. */
+static int64_t index_of(const struct tac_reader *r, int64_t n)
 {
-    int64_t field[3];
+    if (n >= 0)
+        return n;
+    return n >= -r->frame_count ? r->frame[r->frame_count + n].index : -1;
+}
+
+struct range {
+    int64_t first, step, last; /* indices of frames; last is included */
+};
+
+/* "3", "5:8", "0:10:100", with open ends, up to a comma or the end. */
+static bool take_range(const char **at, const struct tac_reader *r, struct range *range)
+{
+    int64_t field[3] = {0, 0, 0};
     bool given[3] = {false, false, false};
     int n = 0;
     const char *begin = *at;
     for (;; ++*at) {
         if (**at != ':' && **at != ',' && **at != '\0') {
-            if (!take_number(at, r, &field[n]))
+            if (!take_number(at, &field[n]))
                 return false;
             given[n] = true;
         }
         n++;
-        if (**at != ':')
+        if (**at != ':' || n == 3)
             break;
-        if (n == 3)
-            return false;
     }
-    if (*at == begin)
+    if (*at == begin || (**at != ',' && **at != '\0'))
         return false;
-    *single = n == 1;
-    range[0] = given[0] ? field[0] : 0;
-    range[1] = n == 3 && given[1] ? field[1] : 1;
-    range[2] = n == 1 ? range[0] : given[n - 1] ? field[n - 1] : INT64_MAX;
-    return range[1] > 0 && (**at == ',' || **at == '\0');
+    int end = n - 1;
+    range->first = given[0] ? index_of(r, field[0]) : 0;
+    range->step = n == 3 && given[1] ? field[1] : 1;
+    range->last = given[end] ? index_of(r, field[end]) : INT64_MAX;
+    /* Python has the step last: 0:100:10 would be one frame, and is none that anyone wants. */
+    bool swapped = n == 3 && given[2] && range->last > range->first && range->step > range->last - range->first;
+    return range->step > 0 && !swapped;
 }
 
 static enum tac_err select_frames(struct tac_ctx *ctx, const struct tac_reader *r, const char *text, bool *chosen)
@@ -64,20 +73,22 @@ static enum tac_err select_frames(struct tac_ctx *ctx, const struct tac_reader *
     else if (strcmp(text, "last") == 0)
         text = at = "-1";
     for (;; at++) {
-        int64_t range[3], found = 0;
-        bool single;
+        struct range range;
+        int64_t found = 0;
         const char *begin = at;
-        if (!take_range(&at, r, range, &single))
-            return tac_fail(ctx, TAC_ERR_INPUT,
-                            "--frames does not understand '%.100s'; it takes 7, 0:100, 0:10:100 (first:step:last), a "
-                            "list of these with commas, 'all' or 'last'",
-                            text);
-        for (int64_t k = 0; k < r->frame_count; k++)
-            if (r->frame[k].index >= range[0] && r->frame[k].index <= range[2] &&
-                (r->frame[k].index - range[0]) % range[1] == 0) {
+        if (!take_range(&at, r, &range))
+            return tac_fail(
+                ctx, TAC_ERR_INPUT,
+                "--frames does not understand '%.100s'; it takes 7, 0:100, 0:10:100 (first:step:last), a list of these "
+                "with commas, 'all' or 'last'",
+                text);
+        for (int64_t k = 0; k < r->frame_count; k++) {
+            int64_t i = r->frame[k].index;
+            if (i >= range.first && i <= range.last && (i - range.first) % range.step == 0) {
                 chosen[k] = true;
                 found++;
             }
+        }
         if (found == 0)
             return tac_fail(ctx, TAC_ERR_INPUT, "'%s' has no frame %.*s: its frames are %s to %s", r->path,
                             (int)(at - begin), begin, r->frame_count > 0 ? r->frame[0].name : "none",

@@ -333,7 +333,7 @@ static enum tac_err find_file(struct tac_ctx *ctx, const char *path, struct tac_
 {
     struct stat s;
     if (stat(path, &s) != 0)
-        return tac_fail(ctx, TAC_ERR_INPUT, "cannot read '%s': %s", path, strerror(errno));
+        return tac_fail(ctx, TAC_ERR_INPUT, "cannot read '%.1000s': %s", path, strerror(errno));
     if (S_ISDIR(s.st_mode)) {
         r->folder = join(path, "");
         r->path = join(path, "/frames.h5");
