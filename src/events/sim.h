@@ -202,7 +202,7 @@ struct tac_sim {
     struct tac_candidates *candidates;   /* owned by speculate */
     void *oracle;                        /* owned by all-pairs */
     double window_s;                     /* window of the last commit */
-    tac_time window, window_least, window_most, window_unit; /* speculate: length asked for, its bounds */
+    tac_time window, window_least, window_short, window_most, window_unit; /* speculate: length asked for, its bounds */
     int32_t clean_streak;
 };
 

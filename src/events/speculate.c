@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TICKS_PER_WINDOW = 24, TICKS_AT_MOST = 64, STREAK = 8, QUIET_WINDOWS = 3 };
+enum { TICKS_PER_WINDOW = 24, TICKS_AT_LEAST = 12, TICKS_AT_MOST = 64, STREAK = 6, QUIET_WINDOWS = 1 };
 
 /* What was missed in a pass. */
 struct miss {
@@ -49,11 +49,13 @@ static enum tac_err create(struct tac_sim *sim)
     sim->window_unit = period ? period : 2 * first;
     sim->window_most = period ? TICKS_AT_MOST * period : (tac_time)1 << 60;
     sim->window_least = period ? period : first;
+    sim->window_short = period ? TICKS_AT_LEAST * period : first;
     sim->window = TICKS_PER_WINDOW * sim->window_unit;
     tac_time lo = to_quanta(sim, sim->scene->discovery.window_s[0]), hi = to_quanta(sim, sim->scene->discovery.window_s[1]);
     if (hi > 0) {
         sim->window_least = lo > 0 ? lo : 1;
         sim->window_most = hi;
+        sim->window_short = sim->window_least;
     }
     sim->window = sim->window < sim->window_most ? sim->window : sim->window_most;
     sim->window = sim->window > sim->window_least ? sim->window : sim->window_least;
@@ -269,19 +271,32 @@ done:
     return err;
 }
 
+/* Longer after a run of clean windows, shorter after an early miss. */
+static void adapt(struct tac_sim *sim, int attempts, tac_time asked)
+{
+    if (attempts > 0) {
+        sim->clean_streak = 0;
+        sim->window = sim->window / 2 > sim->window_short ? sim->window / 2 : sim->window_short;
+    } else if (asked >= sim->window && ++sim->clean_streak >= STREAK) {
+        sim->clean_streak = 0;
+        sim->window = 2 * sim->window < sim->window_most ? 2 * sim->window : sim->window_most;
+    }
+}
+
 /* A clean pass: watch what will be near, drop what has long been silent. */
-static enum tac_err look_ahead(struct tac_sim *sim, tac_time end)
+static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
 {
     enum tac_err err = TAC_OK;
     struct tac_candidates *c = sim->candidates;
     const bool deepens = sim->scene->clocks.mode == TAC_CLOCKS_NESTED;
+    const double ahead = 1.25 * fmax(1, next_over_this); /* windows of the next length to look ahead */
     for (size_t k = 0; k < c->known; k++) {
         struct tac_candidate *q = &c->list[k];
         struct tac_pair *p = q->slot >= 0 ? &sim->pair[q->slot] : NULL;
         const enum tac_pair_type type = (enum tac_pair_type)q->type;
         q->d = q->d_end;
         bool silent = p != NULL && p->deep_last == INFINITY && !p->active;
-        bool approaching = (p == NULL || (!deepens && p->depth < p->form.bottom)) && q->d - 2 * q->change < q->next;
+        bool approaching = (p == NULL || (!deepens && p->depth < p->form.bottom)) && q->d - 2 * ahead * q->change < 1.05 * q->next;
         if (!silent && !approaching) {
             if (p != NULL)
                 q->next = p->next;
@@ -290,18 +305,21 @@ static enum tac_err look_ahead(struct tac_sim *sim, tac_time end)
         double x[4][3], u[4][3];
         struct tac_near near;
         chords(c, q, x, u);
-        for (int i = 0; i < q->count; i++)
+        double deviation = 0;
+        for (int i = 0; i < q->count; i++) {
+            deviation = fmax(deviation, c->move[q->v[i]].deviation);
             for (int j = 0; j < 3; j++) {
                 x[i][j] += u[i][j];
-                u[i][j] *= 1.25;
+                u[i][j] *= ahead;
             }
+        }
         tac_near_pair(type, x, &near);
         q->d = near.d - q->tolerance;
-        if (approaching && q->d - 2 * q->change < q->next && tac_sweep(type, x, u, q->next, q->tolerance) <= 1) {
+        if (approaching && q->d - 2 * ahead * q->change < 1.05 * q->next && tac_sweep(type, x, u, q->next + .5 * deviation, q->tolerance) <= 1) {
             TAC_TRY(tac_watch(sim, q->key, &q->slot));
             q->next = sim->pair[q->slot].next;
         } else if (silent) {
-            if (near.d > p->deep_reach + .02 * p->form.thickness + 4 * q->change)
+            if (near.d > p->deep_reach + .02 * p->form.thickness + 2 * q->change)
                 p->quiet++;
             else
                 p->quiet = 0;
@@ -326,18 +344,6 @@ static enum tac_err fail_not_finite(struct tac_sim *sim, tac_lid i, tac_time t)
                     "vertex %" TAC_PRILID " of body `%s` left the range of numbers at t = %.9g s; its forces are unstable: make "
                     "clocks.elastic_safety smaller, or its material softer",
                     i - body->vertex_begin, body->name, tac_seconds(sim, t));
-}
-
-/* Longer after a run of clean windows, shorter after an early miss. */
-static void adapt(struct tac_sim *sim, int attempts, tac_time asked)
-{
-    if (attempts > 0) {
-        sim->clean_streak = 0;
-        sim->window = sim->window / 2 > sim->window_least ? sim->window / 2 : sim->window_least;
-    } else if (asked >= sim->window && ++sim->clean_streak >= STREAK) {
-        sim->clean_streak = 0;
-        sim->window = 2 * sim->window < sim->window_most ? 2 * sim->window : sim->window_most;
-    }
 }
 
 /* A list whose tubes were left before their time was asked to live too long; one that lived out, too short. */
@@ -389,7 +395,8 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
         if (verdict.count == 0) {
             tubes_hold(sim, reached, true);
             TAC_TRY(tac_pass_commit(sim, reached));
-            TAC_TRY(look_ahead(sim, reached));
+            adapt(sim, attempts, asked);
+            TAC_TRY(look_ahead(sim, (double)sim->window / (double)(reached - sim->window_start)));
             sim->counters.seconds_discovery += tac_wall_s() - begin_s;
             break;
         }
@@ -401,7 +408,6 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
             end = reached > sim->now ? reached : end;
         sim->counters.seconds_discovery += tac_wall_s() - begin_s;
     }
-    adapt(sim, attempts, asked);
 done:
     free(verdict.miss);
     return err;

@@ -279,9 +279,9 @@ int main(int argc, char **argv)
         compare_loops("contact idle, cst and hinges", falling(cells, CST, .001), 0, 96, repeats);
     }
     if (!*only || !strcmp(only, "drape"))
-        compare_loops("two sheets draped on a ball", draped(cells), .1, 96, repeats);
+        compare_loops("two sheets draped on a ball", draped(cells), .03, 96, repeats);
     if (!*only || !strcmp(only, "stack"))
-        compare_loops("two sheets resting on a floor", stacked(cells), .05, 96, repeats);
+        compare_loops("two sheets resting on a floor", stacked(cells), .02, 96, repeats);
     if (!*only || !strcmp(only, "speed"))
         ticks_per_second(cells, repeats);
     if (!*only || !strcmp(only, "growth"))
