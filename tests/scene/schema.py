@@ -88,11 +88,20 @@ def duplicate(parent, step):
     parent.insert(step, copy.deepcopy(parent[step]))
 
 
-def mutants(value, only):
-    """The scene with one value changed; `only`: just below this key, or everywhere."""
+def role(value, path):
+    """What a place is, whatever its scene: the path without indices, the kind of mesh it is in, the type it holds."""
+    kinds = [part["kind"] for part in (at(value, path[:n]) for n in range(len(path))) if isinstance(part, dict) and "kind" in part]
+    last = path[-1] if isinstance(path[-1], str) else min(path[-1], 2)
+    return (*(step if isinstance(step, str) else "*" for step in path[:-1]), last, *kinds, type(at(value, path)))
+
+
+def mutants(value, seen):
+    """The scene with one value changed; places whose role was `seen` are left alone."""
+    new_roles = set()
     for path in places(value):
-        if not path or (only and path[0] != only):
+        if not path or role(value, path) in seen:
             continue
+        new_roles.add(role(value, path))
         old, step = at(value, path), path[-1]
         yield changed(value, path, remove)
         if isinstance(step, str):
@@ -115,6 +124,7 @@ def mutants(value, only):
         if isinstance(old, list) and old:
             yield changed(value, path, set_to(old + [old[0]]))
             yield changed(value, path, set_to(old[:-1]))
+    seen |= new_roles
 
 
 def main():
@@ -169,12 +179,12 @@ def main():
         if reply["code"] != 2 or f"not available in this version: {name}" not in reply["error"]:
             failures.append(f"{name} is not refused by name: {reply['code']} {reply['error']}")
 
-    seen, mutated = set(), []
-    for i, scene in enumerate(good):
-        for mutant in mutants(scene, "bodies" if i > 2 else None):  # from there on only the meshes are new
+    roles, texts, mutated = set(), set(), []
+    for scene in good:
+        for mutant in mutants(scene, roles):
             text = json.dumps(mutant)
-            if text not in seen:
-                seen.add(text)
+            if text not in texts:
+                texts.add(text)
                 mutated.append(mutant)
     every = int(sys.argv[2]) if len(sys.argv) > 2 else 1
     mutated = mutated[::every]
