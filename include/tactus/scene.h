@@ -107,7 +107,7 @@ struct tac_scene {
     /* Placed geometry = rest shape = start positions. */
     tac_lid vertex_count;
     double *x;            /* owned, (V, 3), m */
-    double *v;            /* owned, (V, 3), m/s; 0 for fixed vertices */
+    double *v;            /* owned, (V, 3), m/s; 0 for vertices that are never free */
     double *mass;         /* owned, (V), kg, > 0 for every vertex that can ever be free; 0 for fixed and for scripted
                              vertices without mass */
     uint8_t *ever_free;   /* owned, (V): 1 if the vertex is free at some time */
