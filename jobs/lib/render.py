@@ -1,0 +1,197 @@
+"""jobs/render: pictures of a run's frames and its energy curves. See --help."""
+import argparse
+import os
+import sys
+
+if __name__ == "__main__":
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(name, "1")  # each process draws its own frame
+
+import multiprocessing
+import re
+
+import numpy as np
+from matplotlib import font_manager
+from PIL import Image, ImageDraw, ImageFont
+
+from energy_plot import draw_energy
+from picture import Picture
+from rundir import Problem, Run
+
+
+def wanted_frames(text, count):
+    """'last', '3', '0,5,last', 'first:step:last' (as in `tactus export`), or 'all' -> ascending indices that exist."""
+    found = set()
+    for part in text.split(","):
+        part = part.strip()
+        span = re.fullmatch(r"(\d+):(\d+):(\d+|last)", part)
+        if part == "all":
+            found.update(range(count))
+        elif part == "last":
+            found.add(count - 1)
+        elif re.fullmatch(r"\d+", part):
+            found.add(int(part))
+        elif span and int(span[2]) > 0:
+            end = count - 1 if span[3] == "last" else int(span[3])
+            found.update(range(int(span[1]), min(end, count) + 1, int(span[2])))
+        else:
+            raise Problem(f"--frames: '{part}' is none of a frame's number, first:step:last, last, all")
+    wrong = [k for k in found if k >= count]
+    if wrong or not found:
+        raise Problem(f"--frames {text}: the run has the frames 0 to {count - 1}, not {min(wrong) if wrong else 'these'}")
+    return sorted(found)
+
+
+def size(text):
+    match = re.fullmatch(r"(\d{2,4})x(\d{2,4})", text)
+    if not match:
+        raise argparse.ArgumentTypeError(f"'{text}' is not WIDTHxHEIGHT in pixels, like 1280x960")
+    return int(match[1]), int(match[2])
+
+
+def finite(text):
+    value = float(text)
+    if not np.isfinite(value):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a finite number")
+    return value
+
+
+def vector(text):
+    try:
+        up = [finite(c) for c in text.split(",")]
+    except (ValueError, argparse.ArgumentTypeError):
+        up = []
+    if len(up) != 3 or not np.any(up):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a direction x,y,z")
+    return up
+
+
+_picture = _problem = None  # each worker process has its own
+
+
+def _begin(folder, frames, view):
+    """A worker's start. It may not raise: a pool starts workers that die anew for ever."""
+    global _picture, _problem
+    try:
+        _picture = Picture(Run(folder), frames, **view)
+    except Exception as e:
+        _problem = e
+
+
+def _draw(job):
+    if _problem is not None:
+        raise _problem
+    k, width, height = job
+    return _picture.draw(k, width, height)
+
+
+def draw_all(folder, frames, view, jobs, processes):
+    """Draws (frame, width, height) jobs with one camera that holds all `frames`; yields images in order."""
+    if processes == 1 or len(jobs) == 1:
+        _begin(folder, frames, view)
+        yield from map(_draw, jobs)
+        return
+    with multiprocessing.Pool(min(processes, len(jobs)), _begin, (folder, frames, view)) as pool:
+        yield from pool.imap(_draw, jobs)
+
+
+def contact_sheet(images, times, columns):
+    """Images side by side, each with its time below."""
+    height, width = images[0].shape[:2]
+    margin, foot = max(8, width // 60), max(26, height // 12)
+    rows = -(-len(images) // columns)
+    sheet = Image.new("RGB", (columns * (width + margin) + margin, rows * (height + foot + margin) + margin), "white")
+    pen = ImageDraw.Draw(sheet)
+    font = ImageFont.truetype(font_manager.findfont("DejaVu Sans"), max(12, foot * 5 // 9))
+    for i, (image, t) in enumerate(zip(images, times)):
+        x, y = margin + (i % columns) * (width + margin), margin + (i // columns) * (height + foot + margin)
+        sheet.paste(Image.fromarray(image), (x, y))
+        pen.text((x + width / 2, y + height + foot / 2), f"{t:.4g} s", fill="#3b4148", font=font, anchor="mm")
+    return sheet
+
+
+def options(argv):
+    p = argparse.ArgumentParser(
+        prog="jobs/render", description="Draws a run: pictures of frames, a sheet of several, energy curves. All are PNG files in the run's folder.")
+    p.add_argument("folder", metavar="DIR", help="the run folder")
+    p.add_argument("--frames", metavar="LIST", help="frames to draw in full size: 12 or 0,8,last or first:step:last or all (default: last)")
+    p.add_argument("--sheet", metavar="N", type=int, default=6, help="frames on the sheet, evenly over the run; 0: no sheet (default 6)")
+    p.add_argument("--movie", action="store_true", help="also movie.webp of all frames (browsers show it), at a third of the size")
+    p.add_argument("--size", type=size, default=(1280, 960), metavar="WxH", help="pixels of a full picture (default 1280x960)")
+    p.add_argument("--azimuth", type=finite, metavar="DEG", help="camera round the vertical (default 32)")
+    p.add_argument("--elevation", type=finite, metavar="DEG", help="camera above the horizon (default 24)")
+    p.add_argument("--zoom", type=finite, default=1.0, help="above 1: closer (default 1)")
+    p.add_argument("--up", type=vector, metavar="X,Y,Z", help="which way is up (default: against gravity, else y)")
+    p.add_argument("-o", "--output", metavar="DIR2", help="where the pictures go (default: DIR)")
+    o = p.parse_args(argv)
+    if not 0.05 <= o.zoom <= 20:
+        p.error("--zoom is between 0.05 and 20")
+    if not 0 <= o.sheet <= 60:
+        p.error("--sheet is between 0 and 60")
+    return o
+
+
+def save(image, path):
+    """Through a temporary name, so that nothing half-written looks whole."""
+    image.save(path + ".part", format="PNG", optimize=True)
+    os.replace(path + ".part", path)
+    print(path, flush=True)
+
+
+def run(argv):
+    o = options(argv)
+    run = Run(o.folder)
+    out = o.output or o.folder
+    os.makedirs(out, exist_ok=True)
+    single = wanted_frames(o.frames or "last", run.frames)
+    spread = sorted({round(k) for k in np.linspace(0, run.frames - 1, o.sheet)}) if o.sheet else []
+    if o.frames and len(single) > 1 and o.sheet:
+        spread = single[:60]
+    movie = list(range(run.frames)) if o.movie else []
+    view = {"azimuth": o.azimuth, "elevation": o.elevation, "zoom": o.zoom, "up": o.up}
+    width, height = o.size
+    small = (max(16, width // 3), max(16, height // 3))
+    every = sorted(set(single) | set(spread) | set(movie))
+    # The camera holds what the frames show; a sample of them is enough to place it.
+    placing = sorted({every[round(k)] for k in np.linspace(0, len(every) - 1, 24)})
+    sheet_size = (max(16, width // 2), max(16, height // 2))
+    jobs = [(k, width, height) for k in single] + [(k, *sheet_size) for k in spread] + [(k, *small) for k in movie]
+    images = draw_all(o.folder, placing, view, jobs, len(os.sched_getaffinity(0)))
+    for k in single:
+        save(Image.fromarray(next(images)), os.path.join(out, f"frame-{run.names[k]}.png"))
+    if len(spread) > 1:
+        drawn = [next(images) for _ in spread]
+        columns = 3 if len(spread) > 4 or len(spread) == 3 else 2
+        save(contact_sheet(drawn, [run.frame(k)[0] for k in spread], columns), os.path.join(out, "sheet.png"))
+    else:
+        for _ in spread:
+            next(images)
+    if movie:
+        save_movie([next(images) for _ in movie], os.path.join(out, "movie.webp"))
+    if os.path.exists(os.path.join(o.folder, "energy.csv")):
+        path = os.path.join(out, "energy.png")
+        draw_energy(o.folder, path)
+        print(path)
+
+
+def save_movie(images, path):
+    frames = [Image.fromarray(i) for i in images]
+    frames[0].save(path + ".part", format="WEBP", save_all=True, append_images=frames[1:], duration=50, loop=0, quality=80, method=3)
+    os.replace(path + ".part", path)
+    print(path, flush=True)
+
+
+def main():
+    try:
+        run(sys.argv[1:])
+    except Problem as e:
+        print(f"render: {e}", file=sys.stderr)
+        return 2
+    except OSError as e:
+        print(f"render: {e.strerror or e}: {e.filename or ''}", file=sys.stderr)
+        return 3
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,160 @@
+#!/usr/bin/python3
+"""jobs/render on run folders made here: the pictures show what is there, and bad input gives one sentence and code 2.
+Wrong would be: something out of the picture, a wall before what moves, a trace back on odd input, a half-written file."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import h5py
+import numpy as np
+from PIL import Image
+
+RENDER = os.path.join(os.environ["TACTUS_SOURCE"], "jobs", "render")
+COLUMNS = ("time,kinetic,gravity,stretch,bend,contact,total,dissipated,work,defect,momentum_x,momentum_y,momentum_z,"
+           "angular_momentum_x,angular_momentum_y,angular_momentum_z,friction_couple_x,friction_couple_y,friction_couple_z,"
+           "contacts,deepest_layer,min_distance")
+checks = 0
+
+
+def check(ok, what):
+    global checks
+    checks += 1
+    if not ok:
+        sys.exit(f"render.py: {what}")
+
+
+def write_run(folder, frames, triangles=(), segments=(), points=(), body=None, names=("thing",), fixed=(), radius=None, gravity=(0, -9.81, 0)):
+    os.makedirs(folder)
+    n = len(frames[0])
+    with h5py.File(os.path.join(folder, "frames.h5"), "w") as f:
+        m = f.create_group("mesh")
+        m["triangles"] = np.array(triangles, "i8").reshape(-1, 3)
+        m["segments"] = np.array(segments, "i8").reshape(-1, 2)
+        m["points"] = np.array(points, "i8")
+        m["body"] = np.zeros(n, "i4") if body is None else np.array(body, "i4")
+        m["body_names"] = np.array([s.encode() for s in names])
+        m["radius"] = np.zeros(n) if radius is None else np.array(radius, float)
+        for k, x in enumerate(frames):
+            g = f.create_group(f"frames/{k:06d}")
+            g["position"], g["velocity"] = np.array(x, float), np.zeros((n, 3))
+            g["contact_force"], g["time"] = np.zeros((n, 3), "f4"), 0.25 * k
+    with open(os.path.join(folder, "scene.json"), "w") as f:
+        json.dump({"gravity": list(gravity), "bodies": [{"name": s, "fixed": s in fixed} for s in names]}, f)
+    with open(os.path.join(folder, "energy.csv"), "w") as f:
+        f.write(COLUMNS + "\n")
+        for k in range(len(frames)):
+            f.write(",".join("%.17g" % (v * (k + 1)) for v in [0.25] + [0.01] * 18 + [3, 1]) + ",nan\n")
+    return folder
+
+
+def render(*args, code=0):
+    p = subprocess.run([RENDER, *args], capture_output=True, text=True)
+    check(p.returncode == code, f"{args}: code {p.returncode} instead of {code}: {p.stderr}")
+    if code:
+        check("Traceback" not in p.stderr and len(p.stderr.strip().splitlines()[-1]) > 20, f"{args}: no sentence: {p.stderr}")
+    return p.stdout.split() if code == 0 else p.stderr
+
+
+def image(path):
+    return np.asarray(Image.open(path)).astype(int)
+
+
+def is_orange(picture):
+    """Pixels of the first moving body's colour."""
+    return (picture[..., 0] > 1.5 * picture[..., 2]) & (picture[..., 0] > 40)
+
+
+BOX = [[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
+BOX_TRIANGLES = [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3]]
+
+
+def a_ball_in_a_box(work):
+    """The near walls of a closed box are left out, so the ball in it is seen; it is round and whole in every frame."""
+    frames = [BOX + [[-0.6, 0.2, 0.1]], BOX + [[0.6, 0.2, 0.1]]]
+    run = write_run(work + "/box", frames, BOX_TRIANGLES, points=[8], body=[0] * 8 + [1], names=("box", "ball"), fixed=("box",), radius=[0] * 8 + [0.3])
+    out = render(run, "--frames", "0,1", "--size", "240x180", "--sheet", "0")
+    check([os.path.basename(p) for p in out] == ["frame-000000.png", "frame-000001.png", "energy.png"], f"files: {out}")
+    places = []
+    for path in out[:2]:
+        p = image(path)
+        check(p.shape == (180, 240, 3), f"a picture of {p.shape}")
+        ball = np.argwhere(is_orange(p))
+        check(len(ball) > 150, f"the ball covers {len(ball)} pixels")
+        check(ball.min() > 0 and (ball.max(0) < [179, 239]).all(), "the ball is cut by the picture's edge")
+        tall, wide = np.ptp(ball, axis=0) + 1
+        check(abs(tall - wide) <= 4, f"the ball is {wide} x {tall}")
+        places.append(ball.mean(0))
+    check(places[1][1] - places[0][1] > 30, "the ball did not go to the right")
+    check(not [n for n in os.listdir(run) if n.endswith(".part")], "a .part file is left")
+    before = open(out[0], "rb").read()
+    render(run, "--frames", "0,1", "--size", "240x180", "--sheet", "0")
+    check(open(out[0], "rb").read() == before, "two pictures of the same frame differ")
+
+
+def odd_but_good(work):
+    """Scenes with next to nothing in them; every output."""
+    one = write_run(work + "/one", [[[0, 0, 0]]], points=[0], gravity=(0, 0, 0))
+    check(len(render(one, "--size", "64x48")) == 2, "one particle, one frame: a picture and the energy")
+    chain = [[[0, 1.0 - t, 0], [0, 2.0 - t, 0], [-2, 0, 0], [2, 0, 0]] for t in (0, 0.3, 0.6)]
+    flat = write_run(work + "/flat", chain, segments=[[0, 1], [2, 3]], body=[0, 0, 1, 1], names=("spring", "floor"), fixed=("floor",))
+    out = render(flat, "--size", "96x72", "--movie", "-o", work + "/elsewhere")
+    check(sorted(os.listdir(work + "/elsewhere")) == ["energy.png", "frame-000002.png", "movie.webp", "sheet.png"], f"files: {out}")
+    with Image.open(work + "/elsewhere/movie.webp") as movie:
+        check(movie.n_frames == 3, f"a movie of {movie.n_frames} frames")
+    check(is_orange(image(work + "/elsewhere/frame-000002.png")).sum() > 30, "the spring is not in the picture")
+    # Many frames: first:step:last, last, and all are understood.
+    check(len(render(flat, "--size", "32x24", "--frames", "0:2:last", "--sheet", "0")) == 3, "0:2:last of three frames is two pictures")
+    check(len(render(flat, "--size", "32x24", "--frames", "all", "--sheet", "0")) == 4, "all of three frames is three pictures")
+    fallen = write_run(work + "/fallen", [[[0, 0, 0], [1, 0, 0], [0, 0, 1], [5, 5, 5]]], [[0, 1, 2], [0, 1, 1]], gravity=(0, 0, -9.81))
+    render(fallen, "--size", "64x48", "--zoom", "0.5", "--azimuth", "200", "--elevation", "80", "--up", "0,0,1")
+    only_fixed = write_run(work + "/fixed", [BOX], BOX_TRIANGLES, names=("box",), fixed=("box",))
+    render(only_fixed, "--size", "64x48")
+    os.remove(one + "/scene.json")
+    os.remove(one + "/energy.csv")
+    check(len(render(one, "--size", "64x48")) == 1, "without scene.json and energy.csv a picture is drawn all the same")
+
+
+def bad_input(work):
+    run = write_run(work + "/run", [BOX, BOX], BOX_TRIANGLES)
+    for args, word in (
+        ((work + "/none",), "none"),
+        ((work,), "frames.h5"),
+        ((run, "--frames", "7"), "0 to 1"),
+        ((run, "--frames", "x"), "'x'"),
+        ((run, "--frames", "0:0:1"), "0:0:1"),
+        ((run, "--size", "big"), "WIDTHxHEIGHT"),
+        ((run, "--zoom", "nan"), "nan"),
+        ((run, "--zoom", "0"), "--zoom"),
+        ((run, "--sheet", "-1"), "--sheet"),
+        ((run, "--up", "0,0,0"), "direction"),
+        ((run, "--no-such"), "--no-such"),
+        ((), "DIR"),
+    ):
+        said = render(*args, code=2)
+        check(word in said, f"{args}: '{word}' is not in: {said}")
+    broken = work + "/broken"
+    os.makedirs(broken)
+    whole = open(run + "/frames.h5", "rb").read()
+    for text in (b"", b"no HDF5", whole[: len(whole) // 2]):
+        open(broken + "/frames.h5", "wb").write(text)
+        check("frames.h5" in render(broken, code=2), "a damaged frames.h5 is not named")
+    with h5py.File(broken + "/frames.h5", "w") as f:
+        f["other"] = 1
+    check("not a frames file" in render(broken, code=2), "a foreign HDF5 file is not refused")
+    bad = [list(map(list, BOX)), list(map(list, BOX))]
+    bad[1][3][1] = float("nan")
+    check("000001" in render(write_run(work + "/nan", bad, BOX_TRIANGLES), "--size", "32x24", code=2), "a frame with nan is not named")
+    outside = [list(t) for t in BOX_TRIANGLES]
+    outside[0][0] = 99
+    check("vertices" in render(write_run(work + "/outside", [BOX], outside), code=2), "an index out of range is not named")
+    open(run + "/scene.json", "w").write("{")
+    check("scene.json" in render(run, code=2), "a damaged scene.json is not named")
+
+
+with tempfile.TemporaryDirectory() as folder:
+    a_ball_in_a_box(folder)
+    odd_but_good(folder)
+    bad_input(folder)
+print(f"{checks} checks passed")
