@@ -6,7 +6,7 @@ from shading import Light, corner_normals, noise_turn, to_linear, to_srgb
 
 MOVING = ["#cf5b3a", "#2d7f89", "#dfa93a", "#6b5b9e", "#7da24c", "#c2517f", "#4b7cc0", "#8d6b50"]
 FIXED = "#8b9198"
-GROUND = to_linear("#e9e5de")
+GROUND = to_linear("#dcd8d0")
 SKY_LOW, SKY_HIGH = to_linear("#ece9e4"), to_linear("#c9d3dd")
 
 
@@ -22,7 +22,10 @@ class Picture:
         self.zoom = zoom
         self.size = max(float(np.linalg.norm(self.high - self.low)), 1e-12)
         self.thickness = (0.007 if self.flat else 0.004) * self.size
+        self.floor_is_body = False
         self._hide_walls()
+        if not self.floor_is_body:
+            self.floor -= 3e-4 * self.size  # just under all there is
         self._colours()
 
     def _axes(self, azimuth, elevation, up):
@@ -50,13 +53,34 @@ class Picture:
         high = np.max([(x + pad)[use].max(0) for x in states], 0)
         self.mover_low, self.mover_high = low, high
         room = 0.30 * np.linalg.norm(high - low)
-        near = [np.clip(states[0][still], low - room, high + room)] if still.any() else []
+        # A floor or wall that is plane and reaches beyond what moves shall not push the camera away.
+        self._planes(states[0], low, high)
+        shown = still & (~self.wide[run.body] if use.sum() < len(use) else True)
+        near = [np.clip(states[0][shown], low - room, high + room)] if shown.any() else []
         cloud = near + [(x + s * pad)[use][:: max(1, int(use.sum() / 4000))] for x in states for s in (-1, 1)]
         corners = np.array([[(low, high)[(k >> d) & 1][d] for d in range(3)] for k in range(8)])
         self.cloud = np.concatenate(cloud + ([] if len(states) > 1 else [corners]) if self.flat else cloud)
         self.low, self.high = self.cloud.min(0), self.cloud.max(0)
         everything = [x[r] for x in states for r in (np.flatnonzero(use), np.flatnonzero(still)) if len(r)]
         self.floor = min(float((p @ self.up).min()) for p in everything)
+
+    def _planes(self, x, low, high):
+        """Of the fixed bodies of triangles: which are plane (with their normals), and of these the wide ones."""
+        run, n = self.run, len(self.run.body_names)
+        self.planar, self.wide, self.plane_normal = np.zeros(n, bool), np.zeros(n, bool), np.zeros((n, 3))
+        owner = run.body[run.triangles[:, 0]] if len(run.triangles) else np.zeros(0, int)
+        size = np.linalg.norm(high - low)
+        for b in np.flatnonzero(run.fixed):
+            p = x[run.triangles[owner == b]]
+            if len(p) == 0:
+                continue
+            normal = np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])
+            normal = normal[np.argmax((normal * normal).sum(1))]
+            normal /= max(np.linalg.norm(normal), 1e-300)
+            corners = p.reshape(-1, 3)
+            self.plane_normal[b] = normal
+            self.planar[b] = np.abs((corners - corners[0]) @ normal).max() <= 1e-4 * np.linalg.norm(np.ptp(corners, axis=0))
+            self.wide[b] = self.planar[b] and np.linalg.norm(np.ptp(corners, axis=0)) > size
 
     def _hide_walls(self):
         """Fixed walls that stand before what moves (the near sides of a box) are left out."""
@@ -79,8 +103,13 @@ class Picture:
             around = bool((low <= self.mover_low + slack).all() and (high >= self.mover_high - slack).all())
             normal = np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])
             normal /= np.maximum(np.linalg.norm(normal, axis=1), 1e-300)[:, None]
-            planar = bool(np.abs((p.reshape(-1, 3) - p[0, 0]) @ normal[0]).max() < slack)
-            if not (around or planar):
+            level = float((p @ self.up).min())
+            if self.wide[b] and abs(self.plane_normal[b] @ self.up) > 0.9999 and np.any(run.gravity) and level <= self.floor + slack:
+                # The lowest wide floor: the ground, drawn without end, stands in for it.
+                keep[mine] = casts[mine] = False
+                self.floor, self.floor_is_body = level, True
+                continue
+            if not (around or self.planar[b]):
                 continue
             side = ((corners[None] - p[:, :1]) * normal[:, None]).sum(2)
             inward = np.where((side >= -slack).all(1), 1, np.where((side <= slack).all(1), -1, 0))
@@ -208,7 +237,7 @@ class Surface:
     def _find_ground(self, middle, reach):
         """Gives the samples that see nothing else the ground, where there is one and it is near enough to matter."""
         pic, view = self.picture, self.view
-        self.height = float(view.origin @ pic.up) - (pic.floor - 3e-4 * pic.size)
+        self.height = float(view.origin @ pic.up) - pic.floor
         if pic.flat or pic.inside or not np.any(pic.run.gravity) or self.height <= 0:
             return
         at = np.flatnonzero(self.buffer.thing < 0)
