@@ -11,34 +11,35 @@ import multiprocessing
 import re
 
 import numpy as np
-from matplotlib import font_manager
 from PIL import Image, ImageDraw, ImageFont
 
-from energy_plot import draw_energy
 from picture import Picture
 from rundir import Problem, Run
 
 
 def wanted_frames(text, count):
-    """'last', '3', '0,5,last', 'first:step:last' (as in `tactus export`), or 'all' -> ascending indices that exist."""
+    """7, 0:100, 0:10:100 (first:step:last), a list of these, 'all', 'last'; negative numbers count from the end (as in
+    `tactus export`) -> ascending indices."""
+
+    def number(word):
+        k = count - 1 if word == "last" else int(word)
+        k = k + count if k < 0 else k
+        if not 0 <= k < count:
+            raise Problem(f"--frames {text}: there is no frame {word}; the run has the frames 0 to {count - 1}")
+        return k
+
     found = set()
     for part in text.split(","):
-        part = part.strip()
-        span = re.fullmatch(r"(\d+):(\d+):(\d+|last)", part)
-        if part == "all":
+        match = re.fullmatch(r"(-?\d+|last)(?::(?:(\d+):)?(-?\d+|last))?", part.strip())
+        if part.strip() == "all":
             found.update(range(count))
-        elif part == "last":
-            found.add(count - 1)
-        elif re.fullmatch(r"\d+", part):
-            found.add(int(part))
-        elif span and int(span[2]) > 0:
-            end = count - 1 if span[3] == "last" else int(span[3])
-            found.update(range(int(span[1]), min(end, count) + 1, int(span[2])))
+        elif match and match[2] != "0":
+            first = number(match[1])
+            found.update(range(first, (number(match[3]) if match[3] else first) + 1, int(match[2] or 1)))
         else:
-            raise Problem(f"--frames: '{part}' is none of a frame's number, first:step:last, last, all")
-    wrong = [k for k in found if k >= count]
-    if wrong or not found:
-        raise Problem(f"--frames {text}: the run has the frames 0 to {count - 1}, not {min(wrong) if wrong else 'these'}")
+            raise Problem(f"--frames: '{part}' is none of a frame's number, first:last, first:step:last, last, all")
+    if not found:
+        raise Problem(f"--frames {text}: these are no frames; the last comes before the first")
     return sorted(found)
 
 
@@ -97,6 +98,8 @@ def draw_all(folder, frames, view, jobs, processes):
 
 def contact_sheet(images, times, columns):
     """Images side by side, each with its time below."""
+    from matplotlib import font_manager  # here, as it takes longer to load than a small picture to draw
+
     height, width = images[0].shape[:2]
     margin, foot = max(8, width // 60), max(26, height // 12)
     rows = -(-len(images) // columns)
@@ -114,7 +117,7 @@ def options(argv):
     p = argparse.ArgumentParser(
         prog="jobs/render", description="Draws a run: pictures of frames, a sheet of several, energy curves. All are PNG files in the run's folder.")
     p.add_argument("folder", metavar="DIR", help="the run folder")
-    p.add_argument("--frames", metavar="LIST", help="frames to draw in full size: 12 or 0,8,last or first:step:last or all (default: last)")
+    p.add_argument("--frames", metavar="LIST", help="frames to draw in full size: 7, 0:100, 0:10:100 (first:step:last), a list, 'all' or 'last' (default: last)")
     p.add_argument("--sheet", metavar="N", type=int, default=6, help="frames on the sheet, evenly over the run; 0: no sheet (default 6)")
     p.add_argument("--movie", action="store_true", help="also movie.webp of all frames (browsers show it), at a third of the size")
     p.add_argument("--size", type=size, default=(1280, 960), metavar="WxH", help="pixels of a full picture (default 1280x960)")
@@ -170,6 +173,8 @@ def run(argv):
         save_movie([next(images) for _ in movie], os.path.join(out, "movie.webp"))
     if os.path.exists(os.path.join(o.folder, "energy.csv")):
         path = os.path.join(out, "energy.png")
+        from energy_plot import draw_energy
+
         draw_energy(o.folder, path)
         print(path)
 

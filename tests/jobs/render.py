@@ -107,6 +107,7 @@ def odd_but_good(work):
     # Many frames: first:step:last, last, and all are understood.
     check(len(render(flat, "--size", "32x24", "--frames", "0:2:last", "--sheet", "0")) == 3, "0:2:last of three frames is two pictures")
     check(len(render(flat, "--size", "32x24", "--frames", "all", "--sheet", "0")) == 4, "all of three frames is three pictures")
+    check(len(render(flat, "--size", "32x24", "--frames=-2:-1,0", "--sheet", "0")) == 4, "-2:-1 and 0 of three frames is three pictures")
     fallen = write_run(work + "/fallen", [[[0, 0, 0], [1, 0, 0], [0, 0, 1], [5, 5, 5]]], [[0, 1, 2], [0, 1, 1]], gravity=(0, 0, -9.81))
     render(fallen, "--size", "64x48", "--zoom", "0.5", "--azimuth", "200", "--elevation", "80", "--up", "0,0,1")
     only_fixed = write_run(work + "/fixed", [BOX], BOX_TRIANGLES, names=("box",), fixed=("box",))
@@ -123,6 +124,8 @@ def bad_input(work):
         ((work,), "frames.h5"),
         ((run, "--frames", "7"), "0 to 1"),
         ((run, "--frames", "x"), "'x'"),
+        ((run, "--frames", "1:0"), "1:0"),
+        ((run, "--frames=-3"), "-3"),
         ((run, "--frames", "0:0:1"), "0:0:1"),
         ((run, "--size", "big"), "WIDTHxHEIGHT"),
         ((run, "--zoom", "nan"), "nan"),

@@ -10,3 +10,8 @@ for scene in jobs/*.json; do
     found=$((found + 1))
 done
 [ $found -ge 2 ] || { echo "only $found scenes found"; exit 1; }
+# So do the scenes that README.md shows.
+awk -v out="$work/readme-" '/^```json/ { n++; on = 1; next } /^```/ { on = 0 } on { print > (out n ".json") }' README.md
+for scene in "$work"/readme-*.json; do
+    "$TACTUS" check "$scene" -o "$work" >"$work/out" 2>&1 || { cat "$work/out"; exit 1; }
+done
