@@ -208,7 +208,8 @@ class Picture:
         sun = self.up * 1.0 + self.axes[0] * -0.62 - self.axes[2] * 0.42
         if self.flat:
             sun = np.array([-0.4, 0.7, 1.0])
-        light = Light(self.up if not self.flat else np.array([0, 0.3, 1.0]), sun, middle, reach, casters, centres, radii)
+        light = Light(self.up if not self.flat else np.array([0, 0.3, 1.0]), sun, middle, reach, casters, centres, radii,
+                      size=int(np.clip(1.6 * max(width, height), 256, 2048)))
 
         buffer = Buffer(view)
         if view.parallel:
