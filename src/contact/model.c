@@ -11,6 +11,16 @@ static double pressing(double va, double vb)
     return (va + 1) * (vb + 1) - 1;
 }
 
+/* N_c for two vertices of these valences. For e = 1 the accuracy of the bounce asks for as many as may press; below
+ * 1 only stability does, which holds up to N_c / s^2 pairs: half of that is allowed. */
+static double pairs_counted(const struct tac_model *m, double va, double vb)
+{
+    const double most = pressing(va, vb), s = m->scene->clocks.contact_safety;
+    if (m->scene->contact.pairs_per_vertex > 0)
+        return m->pairs_per_vertex;
+    return fmax(m->pairs_per_vertex, m->scene->contact.restitution == 1 ? most : 2 * s * s * most);
+}
+
 static double period_bound(const struct tac_model *m, double w_eff, double pairs)
 {
     return 2 * m->scene->clocks.contact_safety * sqrt(1 / (w_eff * pairs * m->scene->contact.stiffness));
@@ -99,7 +109,7 @@ enum tac_err tac_model_create(struct tac_ctx *ctx, const struct tac_scene *scene
     for (tac_lid i = 0; i < scene->vertex_count; i++)
         valence_max = m->valence[i] > valence_max ? m->valence[i] : valence_max;
     if (w_max > 0) {
-        double most = m->pairs_per_vertex * fmax(1, pressing(valence_max, valence_max) / 48);
+        double most = pairs_counted(m, valence_max, valence_max);
         m->h1_max_s = period_bound(m, w_min, m->pairs_per_vertex);
         m->h1_min_s = fmin(period_bound(m, 2 * w_max, most), scene->clocks.contact_s);
     }
@@ -187,7 +197,7 @@ void tac_model_form(const struct tac_model *m, enum tac_pair_type type, const ta
     form->radius = radius;
     form->thickness = room < s->contact.thickness ? room : s->contact.thickness;
     form->stiffness = s->contact.stiffness;
-    double pairs = m->pairs_per_vertex * fmax(1, pressing(va, vb) / 48);
+    double pairs = pairs_counted(m, va, vb);
     form->h_s = period_bound(m, wa + wb, pairs);
     double shortest = s->contact.min_period_s > 0 ? s->contact.min_period_s : form->h_s * 0x1p-20;
     shortest = fmax(shortest, 4096 * s->quantum_s);

@@ -2,6 +2,8 @@
 #include "events/sim.h"
 #include <string.h>
 
+enum { AHEAD = 6 }; /* rungs whose pairs are fetched early */
+
 void tac_position(const struct tac_sim *sim, tac_lid i, tac_time t, double x[3])
 {
     const struct tac_pos *pos = &sim->pos[i];
@@ -245,14 +247,26 @@ static void tick_rung(struct tac_sim *sim, struct tac_rung *e, double h, tac_tim
     p->t_tick = t;
 }
 
+/* Pairs lie in the order in which they came to be watched, so a class visits them all over memory. */
+static inline void prefetch_pair(const struct tac_sim *sim, const struct tac_rung_class *c, size_t i)
+{
+    if (i >= c->count)
+        return;
+    const char *p = (const char *)&sim->pair[c->rung[i].pair];
+    for (size_t k = 0; k < sizeof(struct tac_pair); k += 64)
+        __builtin_prefetch(p + k, 1);
+}
+
 static void tick_rungs(struct tac_sim *sim, struct tac_rung_class *c, tac_time t)
 {
     size_t i = 0, j = 0;
     const double h = c->h_s;
     sim->ticks[TAC_KIND_PENALTY] += (int64_t)(c->count + c->extra_count);
     if (c->extra_count == 0) {
-        for (; i < c->count; i++)
+        for (; i < c->count; i++) {
+            prefetch_pair(sim, c, i + AHEAD);
             tick_rung(sim, &c->rung[i], h, t);
+        }
         return;
     }
     while (i < c->count || j < c->extra_count) {

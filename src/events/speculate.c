@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TICKS_PER_WINDOW = 24, TICKS_AT_LEAST = 12, TICKS_AT_MOST = 64, STREAK = 6, QUIET_WINDOWS = 1 };
+enum { TICKS_PER_WINDOW = 24, TICKS_AT_LEAST = 12, TICKS_AT_MOST = 64, STREAK = 6, QUIET_WINDOWS = 1, QUIET_MARGIN = 4 };
 
 /* What was missed in a pass. */
 struct miss {
@@ -319,7 +319,7 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
             TAC_TRY(tac_watch(sim, q->key, &q->slot));
             q->next = sim->pair[q->slot].next;
         } else if (silent) {
-            if (near.d > p->deep_reach + .02 * p->form.thickness + 2 * q->change)
+            if (near.d > p->deep_reach + QUIET_MARGIN * (q->change + deviation))
                 p->quiet++;
             else
                 p->quiet = 0;
