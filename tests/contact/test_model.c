@@ -83,10 +83,14 @@ static void check_form(const struct tac_model *m, enum tac_pair_type type, const
     CHECK(form.thickness == s->contact.thickness || form.thickness >= .899 * (near.d - form.radius),
           "no thinner than that");
     CHECK(tac_model_reach(m, &form, 1) < near.d, "layer 1 is silent at the start");
-    /* h(1) = 2 s sqrt(m_eff / (N_c r(1))); N_c is for valence 6, and grows with the neighbourhoods of larger ones. */
+    /* h(1) = 2 s sqrt(m_eff / (N_c r(1))). N_c: what was asked for; else at e = 1 at least 48 and all pairs that two such
+     * vertices can press at once, below at least 8 and half of what stability asks for. */
     double w = heaviest_inverse(s, v, 0, first) + heaviest_inverse(s, v, first, n);
     double around = (most_edges(s, v, 0, first) + 1) * (most_edges(s, v, first, n) + 1) - 1;
-    pairs *= fmax(1, around / 48);
+    if (s->contact.pairs_per_vertex == 0) {
+        double safety = s->clocks.contact_safety;
+        pairs = s->contact.restitution == 1 ? fmax(48, around) : fmax(8, 2 * safety * safety * around);
+    }
     double bound = 2 * s->clocks.contact_safety * sqrt(1 / (w * pairs * s->contact.stiffness));
     CHECK(fabs(form.h_s / bound - 1) < 1e-14, "h(1) = %g s, %g s by the formula", form.h_s, bound);
     CHECK(form.h_s <= m->h1_max_s && form.h_s >= m->h1_min_s, "h(1) = %g s outside %g..%g s", form.h_s, m->h1_min_s,
