@@ -88,6 +88,7 @@ class Maker:
         self.end = self.tick * self.draw.power(60, 250)
         self.thickness = self.draw.power(0.004, 0.05)
         self.restitution = self.draw.choice([0, 0, 1, 0.5, self.draw.uniform(0, 1)])
+        self.deepest = None  # least contact period, in ticks
         self.materials = {}
         self.count = 0
 
@@ -275,6 +276,15 @@ class Maker:
         group.movable = False
         return group
 
+    def vice(self):
+        """Walls that close further than any shell can give: the run ends early, in every way at the same instant."""
+        group = self.walls()
+        self.deepest = self.draw.power(1e-3, 0.1)
+        for motion in group.motions:
+            step = motion["path"][-1][1]
+            step[0] = math.copysign(2 * group.reach, step[0])
+        return group
+
     def mill(self):
         """An obstacle that turns among shells or particles."""
         draw, arm, size = self.draw, self.draw.uniform(0.15, 0.3), self.draw.uniform(0.06, 0.12)
@@ -354,6 +364,7 @@ class Maker:
         return group
 
     KINDS = ["soup", "cloth", "gas", "ropes", "ribbons", "walls", "mill", "curtain"]
+    ALONE = ["plane", "vice"]  # in no mixture
 
     def groups(self, kind):
         """One group of the kind, or up to three of any kind that stand side by side, and may fly into each other."""
@@ -392,6 +403,8 @@ class Maker:
             contact["thickness_exponent"] = draw.choice([0.3, 0.5])
         if draw.chance(0.1):
             contact["stiffness_exponent"] = draw.choice([2, 2.5])
+        if self.deepest:
+            contact["min_period_s"] = self.deepest * self.tick
         if draw.chance(0.15):
             contact["pairs_per_vertex"] = draw.choice([4, 16])
         return contact
@@ -437,14 +450,14 @@ class Maker:
 def make(seed, kind=None):
     """The scene of a seed, as a dictionary."""
     if kind is None:
-        kind = Draw(seed, "kind").choice(Maker.KINDS + ["plane", "mixed", "mixed", "mixed"])
+        kind = Draw(seed, "kind").choice(Maker.KINDS + Maker.ALONE + ["mixed"] * 4)
     return Maker(seed, kind).scene(seed, kind)
 
 
 def main():
     parser = argparse.ArgumentParser(description="Writes a small random scene.")
     parser.add_argument("seed", type=int)
-    parser.add_argument("--kind", choices=Maker.KINDS + ["plane", "mixed"], help="default: by the seed")
+    parser.add_argument("--kind", choices=Maker.KINDS + Maker.ALONE + ["mixed"], help="default: by the seed")
     parser.add_argument("-o", metavar="FILE", help="default: standard output")
     arguments = parser.parse_args()
     text = json.dumps(make(arguments.seed, arguments.kind), indent=1) + "\n"
