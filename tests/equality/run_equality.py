@@ -136,6 +136,10 @@ def check(name, scene, ways, options):
             result.trouble.append(f"{way.name}: {difference}\n    {folder} {other}")
         else:
             shutil.rmtree(other)
+    if options.apart and not result.trouble:
+        code, output, _ = call([options.apart, folder], {}, options.limit)
+        if code != 0:
+            result.trouble.append(f"surfaces that must lie apart do not: {output.strip()}")
     if options.contact and not result.layer and not result.trouble:
         result.trouble.append("nothing touches in this scene: it tests nothing")
     if not result.trouble:
@@ -167,6 +171,7 @@ def main():
     parser.add_argument("scene", nargs="+")
     parser.add_argument("--some", action="store_true", help="per scene two other ways, in turn, beside speculate")
     parser.add_argument("--contact", action="store_true", help="a scene in which nothing touches is a failure")
+    parser.add_argument("--apart", metavar="PROGRAM", help="frames_apart: checks that nothing crosses in the frames")
     parser.add_argument("--limit", type=float, default=120, help="seconds that a run may take (%(default)s)")
     parser.add_argument("--jobs", type=int, default=1, help="scenes at a time")
     parser.add_argument("--keep", default=None, help="folder for what differs; default: the system's for temporary files")
