@@ -112,6 +112,14 @@ def compare(way, reference, mine, folders, limit):
     return "; ".join([line for line in lines if "largest" in line] or lines) or f"tactus diff ends with {code}"
 
 
+def crossings(folder, options):
+    """What crosses in a run's frames: a list of at most one sentence."""
+    if not options.apart:
+        return []
+    code, output, _ = call([options.apart, folder], {}, options.limit)
+    return [f"surfaces that must lie apart do not: {output.strip()}"] if code != 0 else []
+
+
 def check(name, scene, ways, options):
     """Runs a scene in all ways; leaves nothing behind unless something differs."""
     result = Result(name)
@@ -134,12 +142,12 @@ def check(name, scene, ways, options):
         result.cells.append(f"{way.name}: {'DIFFERS' if difference else 'same'}")
         if difference:
             result.trouble.append(f"{way.name}: {difference}\n    {folder} {other}")
-        else:
+        elif not way.same_frames:  # finer: more to see
+            result.trouble += crossings(other, options)
+        if not result.trouble:
             shutil.rmtree(other)
-    if options.apart and not result.trouble:
-        code, output, _ = call([options.apart, folder], {}, options.limit)
-        if code != 0:
-            result.trouble.append(f"surfaces that must lie apart do not: {output.strip()}")
+    if not result.trouble:
+        result.trouble += crossings(folder, options)
     if options.contact and not result.layer and not result.trouble:
         result.trouble.append("nothing touches in this scene: it tests nothing")
     if not result.trouble:
