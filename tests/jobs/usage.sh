@@ -27,6 +27,9 @@ while read -r group package why; do
     grep -qF "\`$package\`" docs/building.md || fail "docs/building.md does not mention $package"
 done <jobs/lib/packages
 
+twice=$(awk '!/^#/ && NF { print $2 }' jobs/lib/packages | sort | uniq -d)
+[ -z "$twice" ] || fail "jobs/lib/packages lists twice: $twice"
+
 # README names every scene, and everything it links to exists.
 for scene in jobs/*.json; do
     grep -qF "${scene#jobs/}" README.md || fail "README.md does not mention $scene"
