@@ -2,7 +2,10 @@
 #include "events/sim.h"
 #include <string.h>
 
-enum { AHEAD = 6 }; /* rungs whose pairs are fetched early */
+enum {
+    AHEAD = 6,    /* rungs whose pairs are fetched early */
+    FORESIGHT = 2 /* ticks of the deepest rung within which the next one must not be reached unwatched */
+};
 
 void tac_position(const struct tac_sim *sim, tac_lid i, tac_time t, double x[3])
 {
@@ -237,7 +240,7 @@ static void tick_rung(struct tac_sim *sim, struct tac_rung *e, double h, tac_tim
         sim->stop = TAC_STOP_ABORT;
     } else if (p->depth < p->form.bottom && p->d_tick < INFINITY && p->d_tick > p->near.d && p->t_tick < t) {
         double speed = (p->near.d - p->d_tick) / tac_seconds(sim, t - p->t_tick);
-        while (p->depth < p->form.bottom && p->near.d + speed * tac_seconds(sim, p->deep_period) < p->next)
+        while (p->depth < p->form.bottom && p->near.d + FORESIGHT * speed * tac_seconds(sim, p->deep_period) < p->next)
             if (!tac_watch_deepen(sim, e->pair, t)) {
                 sim->stop = TAC_STOP_ABORT;
                 break;
@@ -376,8 +379,11 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
         for (size_t k = 0; k < sim->rung_class[c].count; k++)
             sim->rung_class[c].rung[k].saved_d = sim->rung_class[c].rung[k].last_d;
     for (size_t k = 0; k < sim->pair_count; k++) {
-        sim->pair[k].t_near = -1;
-        sim->pair[k].active = 0;
+        struct tac_pair *p = &sim->pair[k];
+        p->t_near = -1;
+        p->active = 0;
+        p->d_tick_start = p->d_tick;
+        p->t_tick_start = p->t_tick;
     }
 done:
     return err;

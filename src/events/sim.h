@@ -52,6 +52,8 @@ struct tac_pair {
     double mollifier;     /* at t_near; 1 but for near-parallel edges */
     double d_tick;        /* distance at t_tick, the deepest rung's last tick; infinity: none */
     tac_time t_tick;
+    double d_tick_start; /* the same at the window's start */
+    tac_time t_tick_start;
     double deep_last;     /* last_d of the deepest rung */
     tac_time deep_period; /* its period */
     double deep_reach;    /* distance under which its first layer acts, m */

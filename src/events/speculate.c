@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TICKS_PER_WINDOW = 24, TICKS_AT_LEAST = 12, TICKS_AT_MOST = 64, STREAK = 6, QUIET_WINDOWS = 1, QUIET_MARGIN = 4 };
+enum { TICKS_PER_WINDOW = 16, TICKS_AT_LEAST = 8, TICKS_AT_MOST = 24, STREAK = 6, QUIET_WINDOWS = 1, QUIET_MARGIN = 4 };
 
 /* What was missed in a pass. */
 struct miss {
@@ -244,6 +244,19 @@ enum tac_err tac_sim_stuck(struct tac_sim *sim, const struct tac_pair *p, tac_ti
                     tac_model_reach(sim->model, &p->form, p->form.bottom + 1));
 }
 
+/* A pair newly watched has no tick to foresee from: take its distance now. */
+static void prime(struct tac_sim *sim, int32_t slot)
+{
+    struct tac_pair *p = &sim->pair[slot];
+    double x[4][3];
+    struct tac_near near;
+    for (int i = 0; i < p->count; i++)
+        tac_position(sim, p->v[i], sim->now, x[i]);
+    tac_near_pair((enum tac_pair_type)p->type, x, &near);
+    p->d_tick = near.d;
+    p->t_tick = sim->now;
+}
+
 /* After a miss: back to the window's start, and watch what was found. */
 static enum tac_err go_back(struct tac_sim *sim, const struct verdict *verdict)
 {
@@ -263,6 +276,7 @@ static enum tac_err go_back(struct tac_sim *sim, const struct verdict *verdict)
             }
         }
         TAC_TRY(tac_watch(sim, q->key, &q->slot));
+        prime(sim, q->slot);
     }
     for (size_t k = 0; k < c->count; k++)
         if (c->list[k].slot >= 0)
@@ -289,7 +303,7 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
     enum tac_err err = TAC_OK;
     struct tac_candidates *c = sim->candidates;
     const bool deepens = sim->scene->clocks.mode == TAC_CLOCKS_NESTED;
-    const double ahead = 1.25 * fmax(1, next_over_this); /* windows of the next length to look ahead */
+    const double ahead = 2 * fmax(1, next_over_this); /* windows of the next length to look ahead */
     for (size_t k = 0; k < c->known; k++) {
         struct tac_candidate *q = &c->list[k];
         struct tac_pair *p = q->slot >= 0 ? &sim->pair[q->slot] : NULL;
@@ -315,8 +329,9 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
         }
         tac_near_pair(type, x, &near);
         q->d = near.d - q->tolerance;
-        if (approaching && q->d - 2 * ahead * q->change < 1.05 * q->next && tac_sweep(type, x, u, q->next + .5 * deviation, q->tolerance) <= 1) {
+        if (approaching && q->d - 2 * ahead * q->change < 1.05 * q->next && tac_sweep(type, x, u, q->next + deviation, q->tolerance) <= 1) {
             TAC_TRY(tac_watch(sim, q->key, &q->slot));
+            prime(sim, q->slot);
             q->next = sim->pair[q->slot].next;
         } else if (silent) {
             if (near.d > p->deep_reach + QUIET_MARGIN * (q->change + deviation))

@@ -379,7 +379,8 @@ void tac_watch_undo(struct tac_sim *sim, tac_time believed)
     for (size_t k = 0; k < sim->pair_count; k++)
         if (sim->pair[k].live) {
             sim->pair[k].births = 0;
-            sim->pair[k].d_tick = INFINITY;
+            sim->pair[k].d_tick = sim->pair[k].d_tick_start;
+            sim->pair[k].t_tick = sim->pair[k].t_tick_start;
             refresh(sim, &sim->pair[k]);
         }
     sim->birth_count = 0;
