@@ -6,7 +6,7 @@
 static void mean_velocity(const struct tac_sim *sim, tac_lid i, double v[3])
 {
     memcpy(v, sim->vel[i].v, 3 * sizeof *v);
-    if (sim->has_before && sim->before_at == sim->now)
+    if (sim->kept_at == sim->now)
         for (int k = 0; k < 3; k++)
             v[k] = .5 * (v[k] + sim->v_before[3 * (size_t)i + (size_t)k]);
 }
@@ -91,16 +91,21 @@ enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row)
     tac_accum_merge(&total, &bend);
     tac_accum_merge(&total, &contact);
     row->total = tac_accum_value(&total);
-    row->dissipated = tac_accum_value(&sim->dissipated);
-    row->work = tac_accum_value(&sim->work);
+    struct tac_accum dissipated = sim->dissipated, work = sim->work;
+    if (sim->kept_at == sim->now) { /* like v: halfway through this instant's kicks */
+        tac_accum_subtract(&dissipated, &sim->dissipated_ahead);
+        tac_accum_subtract(&work, &sim->work_ahead);
+    }
+    row->dissipated = tac_accum_value(&dissipated);
+    row->work = tac_accum_value(&work);
     if (!sim->has_start) {
         sim->has_start = true;
         sim->total_start = total;
     }
     /* total - work + dissipated - start, rounded once. */
     struct tac_accum defect = total;
-    tac_accum_merge(&defect, &sim->dissipated);
-    tac_accum_subtract(&defect, &sim->work);
+    tac_accum_merge(&defect, &dissipated);
+    tac_accum_subtract(&defect, &work);
     tac_accum_subtract(&defect, &sim->total_start);
     row->defect = tac_accum_value(&defect);
     for (int k = 0; k < 3; k++) {

@@ -104,15 +104,17 @@ static void tick_gravity(struct tac_sim *sim, const struct tac_rate_class *rate)
     sim->book.absolute += absolute;
 }
 
-/* What scripts put in: minus the impulse on a scripted vertex times its velocity. */
-static void script_work(struct tac_sim *sim, tac_lid i, const double j[3])
+/* What scripts put in: minus the impulse on a scripted vertex times its mean velocity around the tick. */
+static void script_work(struct tac_sim *sim, tac_lid i, const double j[3], tac_time t, tac_time period)
 {
-    const struct tac_script *s = &sim->script[sim->script_of[i]];
-    double work = -tac_dot(j, s->v);
-    tac_accum_add(&sim->work, work);
+    double v[3], ahead[3];
+    tac_script_velocity(sim, i, t, period, v, t == sim->kept_at ? ahead : NULL);
+    tac_accum_add(&sim->work, -tac_dot(j, v));
+    if (t == sim->kept_at)
+        tac_accum_add(&sim->work_ahead, -tac_dot(j, ahead));
 }
 
-static void held_works(struct tac_sim *sim, const struct tac_rate_class *rate, enum tac_kind kind)
+static void held_works(struct tac_sim *sim, const struct tac_rate_class *rate, enum tac_kind kind, tac_time t)
 {
     for (size_t k = 0; k < rate->held_count[kind]; k++) {
         size_t e = (size_t)rate->held[kind][k];
@@ -124,7 +126,7 @@ static void held_works(struct tac_sim *sim, const struct tac_rate_class *rate, e
         tac_elastic_impulse(rate, kind, e, x, j);
         for (int i = 0; i < n; i++)
             if (sim->vel[v[i]].w == 0 && sim->script_of[v[i]] >= 0) {
-                script_work(sim, v[i], j[i]);
+                script_work(sim, v[i], j[i], t, rate->period);
                 /* The loop over the class entered this vertex' work as if it moved freely. */
                 sim->book.work -= tac_dot(j[i], sim->vel[v[i]].v);
             }
@@ -161,7 +163,8 @@ static inline void rung_impulse(const struct tac_pair *p, int k, double normal, 
             j[c] += mollified * gradient[k][c];
 }
 
-static void kick_pair(struct tac_sim *sim, struct tac_pair *p, tac_time t, double normal, double mollified)
+static void kick_pair(struct tac_sim *sim, struct tac_pair *p, tac_time t, tac_time period, double normal,
+                      double mollified)
 {
     double gradient[4][3], m, work = 0;
     if (mollified != 0) {
@@ -179,7 +182,7 @@ static void kick_pair(struct tac_sim *sim, struct tac_pair *p, tac_time t, doubl
         sum[2] += j[2];
         if (w == 0) {
             if (sim->script_of[i] >= 0)
-                script_work(sim, i, j);
+                script_work(sim, i, j, t, period);
             continue;
         }
         if (sim->pos[i].t != t)
@@ -195,7 +198,7 @@ static void kick_pair(struct tac_sim *sim, struct tac_pair *p, tac_time t, doubl
 }
 
 /* One tick of a rung: layers first..last of a pair, all with the same period. */
-static void tick_rung(struct tac_sim *sim, struct tac_rung *e, double h, tac_time t)
+static void tick_rung(struct tac_sim *sim, struct tac_rung *e, const struct tac_rung_class *c, tac_time t)
 {
     struct tac_pair *p = &sim->pair[e->pair];
     const struct tac_model *model = sim->model;
@@ -218,18 +221,18 @@ static void tick_rung(struct tac_sim *sim, struct tac_rung *e, double h, tac_tim
         }
         if (l - 1 > sim->deepest_layer)
             sim->deepest_layer = l - 1;
-        double hr = h * p->form.stiffness;
+        double hr = c->h_s * p->form.stiffness;
         double normal = hr * f * p->mollifier, mollified = p->mollifier < 1 ? -.5 * hr * g2 : 0;
         /* All active layers of a rung were active at its last tick or are approached: one test serves them. */
         if (e->last_d < d && model->e2 != 1) {
             sim->loss[sim->loss_count++] =
-                (struct tac_loss){e->pair, (model->e2 - 1) * normal, (model->e2 - 1) * mollified};
+                (struct tac_loss){e->pair, c->period, (model->e2 - 1) * normal, (model->e2 - 1) * mollified};
             normal *= model->e2;
             mollified *= model->e2;
         }
         e->last_d = d;
         p->active = 1;
-        kick_pair(sim, p, t, normal, mollified);
+        kick_pair(sim, p, t, c->period, normal, mollified);
     }
     if (e->last == p->depth)
         p->deep_last = e->last_d;
@@ -263,12 +266,11 @@ static inline void prefetch_pair(const struct tac_sim *sim, const struct tac_run
 static void tick_rungs(struct tac_sim *sim, struct tac_rung_class *c, tac_time t)
 {
     size_t i = 0, j = 0;
-    const double h = c->h_s;
     sim->ticks[TAC_KIND_PENALTY] += (int64_t)(c->count + c->extra_count);
     if (c->extra_count == 0) {
         for (; i < c->count; i++) {
             prefetch_pair(sim, c, i + AHEAD);
-            tick_rung(sim, &c->rung[i], h, t);
+            tick_rung(sim, &c->rung[i], c, t);
         }
         return;
     }
@@ -276,17 +278,17 @@ static void tick_rungs(struct tac_sim *sim, struct tac_rung_class *c, tac_time t
         bool from_extra = i >= c->count || (j < c->extra_count &&
                                             (c->extra[j].key < c->rung[i].key ||
                                              (c->extra[j].key == c->rung[i].key && c->extra[j].first < c->rung[i].first)));
-        tick_rung(sim, from_extra ? &c->extra[j++] : &c->rung[i++], h, t);
+        tick_rung(sim, from_extra ? &c->extra[j++] : &c->rung[i++], c, t);
     }
 }
 
-/* Mean velocity of vertex i over the kicks of instant t. */
-static void mean_velocity(const struct tac_sim *sim, tac_lid i, tac_time t, double v[3])
+/* Mean velocity of vertex i over the kicks of instant t; of a scripted one, around the tick of a force of this period. */
+static void mean_velocity(const struct tac_sim *sim, tac_lid i, tac_time t, tac_time period, double v[3])
 {
     v[0] = v[1] = v[2] = 0;
     if (sim->vel[i].w == 0) {
         if (sim->script_of[i] >= 0)
-            memcpy(v, sim->script[sim->script_of[i]].v, 3 * sizeof *v);
+            tac_script_velocity(sim, i, t, period, v, NULL);
         return;
     }
     const struct tac_break *b = &sim->breaks[sim->break_head[i]];
@@ -310,10 +312,12 @@ static void enter_losses(struct tac_sim *sim, tac_time t)
         for (int k = 0; k < p->count; k++) {
             double j[3], v[3];
             rung_impulse(p, k, loss->normal, loss->mollified, gradient, j);
-            mean_velocity(sim, p->v[k], t, v);
+            mean_velocity(sim, p->v[k], t, loss->period, v);
             work += tac_dot(j, v);
         }
         tac_accum_add(&sim->dissipated, -work);
+        if (t == sim->kept_at)
+            tac_accum_add(&sim->dissipated_ahead, -.5 * work);
     }
     sim->loss_count = 0;
 }
@@ -338,7 +342,7 @@ static void run_instant(struct tac_sim *sim, tac_time t)
                 tac_elastic_tick(rate, (enum tac_kind)kind, sim->pos, sim->vel, &sim->book);
             sim->ticks[kind] += (int64_t)rate->count[kind];
             if (rate->held_count[kind])
-                held_works(sim, rate, (enum tac_kind)kind);
+                held_works(sim, rate, (enum tac_kind)kind, t);
         }
     for (size_t i = 0; i < sim->due_rung_count; i++)
         tick_rungs(sim, &sim->rung_class[sim->due_rung[i]], t);
@@ -389,26 +393,27 @@ done:
     return err;
 }
 
-static void keep_velocities(struct tac_sim *sim)
+static void keep_velocities(struct tac_sim *sim, tac_time t)
 {
+    sim->kept_at = t;
+    sim->work_ahead = sim->dissipated_ahead = (struct tac_accum){0};
     for (tac_lid i = 0; i < sim->scene->vertex_count; i++)
         memcpy(&sim->v_before[3 * (size_t)i], sim->vel[i].v, 3 * sizeof(double));
-    sim->has_before = true;
 }
 
 tac_time tac_pass_run(struct tac_sim *sim, tac_time end)
 {
     double start_s = tac_wall_s();
     tac_time t = sim->window_start, reached = end;
-    sim->has_before = false;
+    sim->kept_at = -1;
     while ((t = tac_clock_next(sim, t, end)) != TAC_TIME_NEVER) {
         if (sim->contact && sim->break_count + sim->near_count > sim->break_capacity) {
             sim->stop = TAC_STOP_FULL;
             reached = t - 1;
             break;
         }
-        if (t == sim->before_at)
-            keep_velocities(sim);
+        if (t == sim->before_at || t == sim->next_knot)
+            keep_velocities(sim, t);
         run_instant(sim, t);
         if (sim->stop != TAC_STOP_NONE) {
             reached = t;

@@ -87,19 +87,88 @@ static void knot_position(const struct tac_sim *sim, const struct tac_script *s,
         x[k] = knot->turn == 0 ? s->origin[k] : m->center[k] + tac_dot(&matrix[3 * k], r);
 }
 
-/* The energy that leaves with a vertex that is caught, or comes with one let go: booked as work of the script. */
-static void hand_over(struct tac_sim *sim, tac_lid i, const double x[3], const double v[3], const double v_before[3],
-                      double sign)
+static tac_time gravity_period(const struct tac_sim *sim)
 {
-    double mean[3];
-    for (int k = 0; k < 3; k++)
-        mean[k] = .5 * (v[k] + v_before[k]);
-    double m = sim->mass[i];
-    tac_accum_add(&sim->work, sign * .5 * m * tac_dot(mean, mean));
-    tac_accum_add(&sim->work, -sign * m * tac_dot(sim->scene->gravity, x));
-    double kinetic = .5 * m * tac_dot(v, v);
+    for (size_t k = 0; k < sim->elastic->class_count; k++)
+        if (sim->elastic->rate[k].count[TAC_KIND_GRAVITY])
+            return sim->elastic->rate[k].period;
+    return 0;
+}
+
+/* The energy that leaves with a vertex that is caught, or comes with one let go: booked as work of the script.  Gravity's
+ * ticks make it fall as if it changed hands halfway between two of them, on the line along v; `half` if it is caught at
+ * one, of whose kick v_mean has but half. */
+static void hand_over(struct tac_sim *sim, tac_lid i, const double x[3], const double v[3], const double v_mean[3],
+                      bool half, double sign)
+{
+    const double m = sim->mass[i], kinetic = .5 * m * tac_dot(v, v), *g = sim->scene->gravity;
+    const tac_time h = gravity_period(sim), since = h ? sim->now % h : 0;
+    const double ahead = h && !(half && since == 0) ? -m * tac_seconds(sim, h / 2 - since) * tac_dot(g, v) : 0;
+    tac_accum_add(&sim->work, sign * .5 * m * tac_dot(v_mean, v_mean));
+    tac_accum_add(&sim->work, -sign * m * tac_dot(g, x));
+    tac_accum_add(&sim->work, sign * ahead);
+    if (sim->kept_at == sim->now)
+        tac_accum_add(&sim->work_ahead, sign * ahead);
     sim->book.work += sign * kinetic;
     sim->book.absolute += kinetic;
+}
+
+/* Where a scripted vertex is at t, which may lie some knots before or after now. */
+static void path_position(const struct tac_sim *sim, const struct tac_script *s, tac_time t, double x[3])
+{
+    const struct tac_knot *knot = &sim->knot[s->knot_begin];
+    const bool release = sim->scene->motion[s->motion].release;
+    int32_t k = s->next - 1;
+    while (k >= 0 && knot[k].t > t)
+        k--;
+    while (k + 1 < s->knot_count && knot[k + 1].t <= t)
+        k++;
+    if (k < 0) {
+        memcpy(x, s->origin, sizeof s->origin);
+        return;
+    }
+    /* Let go, it goes on with the velocity of its last piece. */
+    const bool beyond = k == s->knot_count - 1;
+    const int32_t from = beyond && release && k > 0 ? k - 1 : k;
+    knot_position(sim, s, &knot[from], x);
+    if (beyond && from == k)
+        return;
+    double to[3];
+    const double share = (double)(t - knot[from].t) / (double)(knot[from + 1].t - knot[from].t);
+    knot_position(sim, s, &knot[from + 1], to);
+    for (int c = 0; c < 3; c++)
+        x[c] += share * (to[c] - x[c]);
+}
+
+void tac_script_velocity(const struct tac_sim *sim, tac_lid i, tac_time t, tac_time period, double v[3], double ahead[3])
+{
+    const struct tac_script *s = &sim->script[sim->script_of[i]];
+    const struct tac_knot *knot = &sim->knot[s->knot_begin];
+    const tac_time begin = t - period / 2, end = t + period / 2, caught_at = knot[0].t;
+    /* The ticks up to the catch kicked the vertex as if it were free for half a period more; this one, the first after
+     * it, goes back to there. A force that ticked at the catch itself gave half of its kick to the energy that left. */
+    const bool first = s->caught && t - period <= caught_at;
+    if (!first && begin >= s->t && (s->next == s->knot_count || end <= knot[s->next].t)) {
+        memcpy(v, s->v, sizeof s->v);
+        for (int c = 0; ahead && c < 3; c++)
+            ahead[c] = .5 * v[c];
+        return;
+    }
+    double from[3], at[3], to[3];
+    if (first) {
+        const double dt = t - period < caught_at ? tac_seconds(sim, begin - caught_at) : 0;
+        for (int c = 0; c < 3; c++)
+            from[c] = s->origin[c] + dt * s->v_free[c];
+    } else {
+        path_position(sim, s, begin, from);
+    }
+    path_position(sim, s, t, at);
+    path_position(sim, s, end, to);
+    for (int c = 0; c < 3; c++) {
+        v[c] = (to[c] - from[c]) / tac_seconds(sim, period);
+        if (ahead)
+            ahead[c] = (to[c] - at[c]) / tac_seconds(sim, period);
+    }
 }
 
 static void apply(struct tac_sim *sim, struct tac_script *s, const struct tac_knot *knot)
@@ -109,16 +178,19 @@ static void apply(struct tac_sim *sim, struct tac_script *s, const struct tac_kn
     struct tac_pos *pos = &sim->pos[i];
     struct tac_vel *vel = &sim->vel[i];
     const bool first = s->next == 0 && !s->on, last = s->next == s->knot_count - 1;
-    memcpy(s->v_before, s->v, sizeof s->v);
     if (first) {
         double x[3];
         tac_position(sim, i, sim->now, x);
         memcpy(s->origin, x, sizeof x);
         if (vel->w != 0 && sim->now > 0) {
-            const double *before = sim->has_before && sim->before_at == sim->now ? &sim->v_before[3 * (size_t)i] : vel->v;
-            hand_over(sim, i, x, vel->v, before, -1);
+            const bool ticked = sim->kept_at == sim->now;
+            double mean[3];
+            for (int k = 0; k < 3; k++)
+                mean[k] = ticked ? .5 * (vel->v[k] + sim->v_before[3 * (size_t)i + (size_t)k]) : vel->v[k];
+            hand_over(sim, i, x, vel->v, mean, ticked, -1);
+            s->caught = true;
+            memcpy(s->v_free, vel->v, sizeof s->v_free);
         }
-        memcpy(s->v_before, vel->v, sizeof s->v_before);
         vel->w = 0;
         s->on = true;
     }
@@ -130,7 +202,7 @@ static void apply(struct tac_sim *sim, struct tac_script *s, const struct tac_kn
         s->on = false;
         vel->w = sim->model->w_ever[i];
         memcpy(vel->v, s->v, sizeof vel->v);
-        hand_over(sim, i, s->x, vel->v, vel->v, 1);
+        hand_over(sim, i, s->x, vel->v, vel->v, false, 1);
     } else if (last) {
         memset(s->v, 0, sizeof s->v);
         memset(vel->v, 0, sizeof vel->v);

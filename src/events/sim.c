@@ -69,7 +69,7 @@ enum tac_err tac_sim_create(struct tac_ctx *ctx, const struct tac_scene *scene, 
     sim->mode = mode;
     sim->quantum = scene->quantum_s;
     sim->next_knot = TAC_TIME_NEVER;
-    sim->before_at = -1;
+    sim->before_at = sim->kept_at = -1;
     TAC_TRY(tac_elastic_create(ctx, scene, &sim->elastic));
     TAC_TRY(tac_model_create(ctx, scene, &sim->model));
     sim->contact = scene->contact.thickness > 0 && sim->model->h1_max_s > 0;

@@ -98,6 +98,7 @@ struct tac_birth {
 /* A restitution kick of this instant whose lost work is entered when the instant is over. */
 struct tac_loss {
     int32_t pair;
+    tac_time period;
     double normal, mollified; /* impulse on vertex k: normal w_k n + mollified dm/dx_k, N s */
 };
 
@@ -111,7 +112,8 @@ struct tac_script {
     double origin[3];               /* where it was when it was caught, m */
     double x[3], v[3];              /* line of the piece under way, from t */
     tac_time t;
-    double v_before[3]; /* velocity before the last knot */
+    bool caught;      /* was free before its first knot, and moved with v_free */
+    double v_free[3]; /* m/s */
 };
 
 /* Knots of all motions, rotations cut to pieces of at most one degree; the same for all vertices of a motion. */
@@ -195,9 +197,10 @@ struct tac_sim {
     int64_t ticks[TAC_KINDS], silent;               /* of the pass under way */
     int64_t deepest_ever;
 
-    tac_time before_at; /* keep the velocities before the kicks of this instant */
-    bool has_before;    /* v_before holds them: there was such an instant */
+    tac_time before_at; /* keep the velocities before the kicks of this instant (those of knots are always kept) */
+    tac_time kept_at;   /* the instant whose v_before was kept in the last pass, -1: none */
     double *v_before;   /* owned, (V, 3) */
+    struct tac_accum dissipated_ahead, work_ahead; /* J: of what the ticks at kept_at entered, the part after kept_at */
     enum tac_stop stop; /* why the pass ended early */
 
     struct tac_counters counters;
@@ -256,6 +259,10 @@ void tac_watch_destroy(struct tac_sim *sim);
 enum tac_err tac_scripts_create(struct tac_sim *sim);
 /* Local. Applies all knots at sim->now, after its kicks. */
 void tac_scripts_apply(struct tac_sim *sim);
+/* Local. Velocity with which scripted vertex i takes part in the tick at t of a force of this period: its displacement
+ * over (t - period/2, t + period/2), for which the tick stands, over the period.  So works stay of second order in the
+ * period wherever the knots fall between the ticks.  ahead (or NULL): the part of it that lies after t. */
+void tac_script_velocity(const struct tac_sim *sim, tac_lid i, tac_time t, tac_time period, double v[3], double ahead[3]);
 
 /* ---- discovery: one table of functions per way of finding contacts ---- */
 struct tac_discovery {
