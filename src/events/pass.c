@@ -7,7 +7,8 @@ enum {
     FORESIGHT = 2 /* ticks of the deepest rung within which the next one must not be reached unwatched */
 };
 
-void tac_position(const struct tac_sim *sim, tac_lid i, tac_time t, double x[3])
+/* tac_position, inlined where contacts tick. */
+static inline __attribute__((always_inline)) void position(const struct tac_sim *sim, tac_lid i, tac_time t, double x[3])
 {
     const struct tac_pos *pos = &sim->pos[i];
     const struct tac_vel *vel = &sim->vel[i];
@@ -23,6 +24,11 @@ void tac_position(const struct tac_sim *sim, tac_lid i, tac_time t, double x[3])
         for (int k = 0; k < 3; k++)
             x[k] = pos->x[k] + dt * vel->v[k];
     }
+}
+
+void tac_position(const struct tac_sim *sim, tac_lid i, tac_time t, double x[3])
+{
+    position(sim, i, t, x);
 }
 
 /* Brings a free vertex to t: rewrites (x, t). With contact, its path is kept. */
@@ -137,7 +143,7 @@ static void held_works(struct tac_sim *sim, const struct tac_rate_class *rate, e
 static inline void gather(const struct tac_sim *sim, const struct tac_pair *p, tac_time t, double x[4][3])
 {
     for (int k = 0; k < p->count; k++)
-        tac_position(sim, p->v[k], t, x[k]);
+        position(sim, p->v[k], t, x[k]);
 }
 
 static inline void look(struct tac_sim *sim, struct tac_pair *p, tac_time t)
