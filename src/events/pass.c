@@ -146,15 +146,40 @@ static inline void gather(const struct tac_sim *sim, const struct tac_pair *p, t
         position(sim, p->v[k], t, x[k]);
 }
 
-static inline void look(struct tac_sim *sim, struct tac_pair *p, tac_time t)
+/* Is the pair certainly silent at t, in the arithmetic of its tick?  The two primitives' extents along the last normal
+ * bound their distance from below, for a quarter of the price of the distance. `clear` is the distance under which
+ * it matters; the bound is told. */
+static inline bool surely_beyond(const struct tac_pair *p, const double x[4][3], double clear, double *bound)
 {
-    double x[4][3], gradient[4][3];
-    gather(sim, p, t, x);
+    const double *n = p->near.n;
+    double least = INFINITY, most = -INFINITY;
+    for (int k = 0; k < p->count; k++) {
+        /* From vertex 0, so that coordinates far from the origin cost no accuracy. */
+        double along = n[0] * (x[k][0] - x[0][0]) + n[1] * (x[k][1] - x[0][1]) + n[2] * (x[k][2] - x[0][2]);
+        if (k < p->first)
+            least = along < least ? along : least;
+        else
+            most = along > most ? along : most;
+    }
+    *bound = least - most;
+    return *bound > clear;
+}
+
+static inline void look(struct tac_sim *sim, struct tac_pair *p, const double x[4][3], tac_time t)
+{
+    double gradient[4][3];
     tac_near_pair((enum tac_pair_type)p->type, x, &p->near);
     p->mollifier = 1;
     if (p->type == TAC_PAIR_EDGE_EDGE)
         tac_mollifier(x, &p->mollifier, gradient);
     p->t_near = t;
+    /* Rounding of the distance and of the bound: 2^-50 of the longest way between vertices, with room to grow. */
+    double size = 0;
+    for (int k = 1; k < p->count; k++)
+        for (int c = 0; c < 3; c++)
+            size += fabs(x[k][c] - x[0][c]);
+    p->guard = 0x1p-44 * size;
+    (void)gradient;
 }
 
 /* Impulse of a rung on vertex k of its pair: normal w n + mollified dm/dx. */
@@ -208,9 +233,24 @@ static void tick_rung(struct tac_sim *sim, struct tac_rung *e, const struct tac_
 {
     struct tac_pair *p = &sim->pair[e->pair];
     const struct tac_model *model = sim->model;
-    if (p->t_near != t)
-        look(sim, p, t);
-    const double d = p->near.d - p->form.radius, eta1 = p->form.thickness;
+    const double eta1 = p->form.thickness;
+    if (p->t_near != t) {
+        double x[4][3], bound, clear = p->form.radius + eta1 * model->reach[e->first] + p->guard;
+        gather(sim, p, t, x);
+        if (sim->mode != TAC_DISCOVER_ALL_PAIRS && surely_beyond(p, x, clear, &bound) &&
+            (e->last != p->depth || p->d_tick - bound < .25 * (bound - p->next))) {
+            e->last_d = INFINITY;
+            sim->silent++;
+            if (e->last == p->depth) {
+                p->deep_last = INFINITY;
+                p->d_tick = bound;
+                p->t_tick = t;
+            }
+            return;
+        }
+        look(sim, p, x, t);
+    }
+    const double d = p->near.d - p->form.radius;
     if (d >= eta1 * model->reach[e->first]) {
         e->last_d = INFINITY;
         sim->silent++;

@@ -50,6 +50,7 @@ struct tac_pair {
     tac_time t_near;      /* instant of `near`; -1: none */
     struct tac_near near; /* at t_near */
     double mollifier;     /* at t_near; 1 but for near-parallel edges */
+    double guard;         /* rounding of a distance of this pair, m */
     double d_tick;        /* distance at t_tick, the deepest rung's last tick; infinity: none */
     tac_time t_tick;
     double d_tick_start; /* the same at the window's start */
