@@ -18,9 +18,7 @@ static enum tac_err check(struct tac_ctx *ctx, const char *path, const struct ta
     enum tac_err err = TAC_OK;
     TAC_TRY(tac_scene_read(ctx, path, set->item, set->count, &scene));
     TAC_TRY(tac_check_describe(ctx, scene, report, text));
-    /* ENGINE: periods, the table of layers, the estimate of the energy defect and overlaps (DIR/overlaps.obj) are
-     * reported here: keys into `report`, lines on `text` unless it is NULL. */
-    (void)dir;
+    TAC_TRY(tac_check_engine(ctx, scene, dir, report, text));
     if (as_json && ctx->rank == 0) {
         json_object_set_new(report, "warnings", json_integer(ctx->warnings));
         if (json_dumpf(report, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) != 0)

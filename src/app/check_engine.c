@@ -1,0 +1,101 @@
+/* check_engine.c: what the engine makes of a scene: clocks, layers of contact, and whether it starts with overlaps. */
+#include "check.h"
+
+#include "contact/model.h"
+#include "forces/elastic.h"
+#include "verify/overlap.h"
+#include <math.h>
+
+static const char *const KIND[TAC_KINDS] = {"gravity", "spring", "cst", "hinge", "penalty"};
+
+/* Rate classes, ascending period; free clocks may have thousands: the text shows the first dozen. */
+static void describe_classes(const struct tac_elastic *elastic, json_t *report, FILE *text)
+{
+    enum { SHOWN = 12 };
+    json_t *list = json_array();
+    double ticks = 0, one_rate = 0;
+    for (size_t i = 0; i < elastic->class_count; i++) {
+        const struct tac_rate_class *rate = &elastic->rate[i];
+        json_t *item = json_pack("{s:f}", "period", rate->h_s);
+        if (text && i < SHOWN)
+            fprintf(text, "%-10s %.6g s:", i == 0 ? "periods" : "", rate->h_s);
+        for (int k = TAC_KIND_GRAVITY; k <= TAC_KIND_HINGE; k++) {
+            if (rate->count[k] == 0)
+                continue;
+            json_object_set_new(item, KIND[k], json_integer((json_int_t)rate->count[k]));
+            ticks += (double)rate->count[k] / rate->h_s;
+            one_rate += (double)rate->count[k] / elastic->rate[0].h_s;
+            if (text && i < SHOWN)
+                fprintf(text, " %zu %s", rate->count[k], KIND[k]);
+        }
+        if (text && i < SHOWN)
+            fputc('\n', text);
+        json_array_append_new(list, item);
+    }
+    if (text && elastic->class_count > SHOWN)
+        fprintf(text, "           and %zu periods more\n", elastic->class_count - SHOWN);
+    if (text && one_rate > 0)
+        fprintf(text, "ticks      %.4g a second, %.0f %% of what one clock for all would take\n", ticks,
+                100 * ticks / one_rate);
+    json_object_set_new(report, "periods", list);
+    json_object_set_new(report, "ticks_per_second", json_real(ticks));
+}
+
+/* The first rungs of the nest for the lightest vertex against something fixed: the fastest that such a pair can be. */
+static enum tac_err describe_layers(struct tac_ctx *ctx, const struct tac_scene *scene, json_t *report, FILE *text)
+{
+    enum { SHOWN = 5 };
+    enum tac_err err;
+    struct tac_model *model = NULL;
+    TAC_TRY(tac_model_create(ctx, scene, &model));
+    if (!(scene->contact.thickness > 0) || !(model->h1_max_s > 0))
+        goto done;
+    json_t *list = json_array();
+    for (int side = 0; side < 2; side++) {
+        struct tac_form form = {.thickness = scene->contact.thickness,
+                                .h_s = side == 0 ? model->h1_min_s : model->h1_max_s,
+                                .stiffness = scene->contact.stiffness};
+        double shortest = fmax(scene->contact.min_period_s > 0 ? scene->contact.min_period_s : form.h_s * 0x1p-20,
+                               4096 * scene->quantum_s);
+        for (form.bottom = 1; form.bottom + 1 < model->layer_count &&
+                              form.h_s / sqrt(model->sum[form.bottom + 1]) >= shortest;)
+            form.bottom++;
+        if (text)
+            fprintf(text, "%-10s %s: %d layers, down to %.3g m\n", side == 0 ? "nest" : "",
+                    side == 0 ? "fastest pair" : "slowest pair", form.bottom,
+                    form.thickness * model->reach[form.bottom + 1]);
+        json_t *rungs = json_array();
+        int32_t last = 0;
+        for (int32_t l = 1, n = 0; l <= form.bottom && n < SHOWN; l = last + 1, n++) {
+            double h = (double)tac_model_rung(model, &form, l, &last) * scene->quantum_s;
+            double reach = form.thickness * model->reach[l], stiffness = form.stiffness * model->rate[l];
+            if (text)
+                fprintf(text, "           layers %d..%d: eta %.4g m, r %.4g N/m, period %.4g s\n", l, last, reach, stiffness, h);
+            json_array_append_new(rungs, json_pack("{s:i, s:i, s:f, s:f, s:f}", "first", (int)l, "last", (int)last,
+                                                   "thickness", reach, "stiffness", stiffness, "period", h));
+        }
+        json_array_append_new(list, json_pack("{s:s, s:i, s:o}", "pair", side == 0 ? "fastest" : "slowest", "layers",
+                                              (int)form.bottom, "rungs", rungs));
+    }
+    json_object_set_new(report, "nest", list);
+done:
+    tac_model_destroy(&model);
+    return err;
+}
+
+enum tac_err tac_check_engine(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, json_t *report,
+                              FILE *text)
+{
+    enum tac_err err;
+    struct tac_elastic *elastic = NULL;
+    TAC_TRY(tac_elastic_create(ctx, scene, &elastic));
+    describe_classes(elastic, report, text);
+    TAC_TRY(describe_layers(ctx, scene, report, text));
+    TAC_TRY(tac_overlap_check(ctx, scene, dir));
+    if (text)
+        fprintf(text, "start      no surfaces overlap\n");
+    json_object_set_new(report, "overlaps", json_integer(0));
+done:
+    tac_elastic_destroy(&elastic);
+    return err;
+}
