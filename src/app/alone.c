@@ -20,6 +20,10 @@ void tac_alone_begin(void)
         return;
     }
     setenv("OMPI_MCA_orte_tmpdir_base", folder, 1);
+    /* A process alone needs no daemon and no network: it starts in hundredths of a second instead of tenths. */
+    setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+    setenv("OMPI_MCA_pml", "ob1", 0);
+    setenv("OMPI_MCA_btl", "self", 0);
 }
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)

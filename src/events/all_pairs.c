@@ -24,6 +24,7 @@ struct oracle {
     double *wake;        /* owned: least of each block */
     double travelled;    /* sum over segments of twice the largest displacement of a vertex, m */
     double *u;           /* owned, (V, 3) */
+    int32_t stuck;       /* slot of a pair that comes under its bottom in the segment, or -1 */
 };
 
 static enum tac_err add(struct tac_sim *sim, struct oracle *o, enum tac_pair_type type, tac_lid a, tac_lid b)
@@ -125,12 +126,12 @@ static enum tac_err look_at(struct tac_sim *sim, struct oracle *o, struct entry 
     double s = tac_sweep((enum tac_pair_type)e->type, x, u, e->next, tolerance);
     if (s <= 1) {
         if (e->slot >= 0 && sim->pair[e->slot].depth == sim->pair[e->slot].form.bottom) {
-            err = tac_sim_stuck(sim, &sim->pair[e->slot], sim->now + (tac_time)(s * (double)(t - sim->now)));
-            goto done;
+            o->stuck = e->slot;
+        } else {
+            TAC_TRY(tac_watch(sim, e->key, &e->slot));
+            e->next = sim->pair[e->slot].next;
+            *grew = true;
         }
-        TAC_TRY(tac_watch(sim, e->key, &e->slot));
-        e->next = sim->pair[e->slot].next;
-        *grew = true;
     }
     e->wake = e->slot >= 0 ? 0 : o->travelled + .999 * fmax(0, near.d - e->next - tolerance);
 done:
@@ -161,6 +162,7 @@ done:
 static enum tac_err advance(struct tac_sim *sim, tac_time limit)
 {
     enum tac_err err;
+    struct oracle *o = sim->oracle;
     tac_time t;
     for (;;) {
         bool grew = false;
@@ -170,12 +172,17 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
         if (t == TAC_TIME_NEVER)
             t = limit;
         double begin_s = tac_wall_s();
-        err = look_at_all(sim, sim->oracle, t, &grew);
+        o->stuck = -1;
+        err = look_at_all(sim, o, t, &grew);
         sim->counters.seconds_discovery += tac_wall_s() - begin_s;
         if (err)
             goto done;
         if (!grew)
             break;
+    }
+    if (o->stuck >= 0) {
+        err = tac_sim_stuck(sim, &sim->pair[o->stuck]);
+        goto done;
     }
     TAC_TRY(tac_pass_begin(sim));
     tac_time reached = tac_pass_run(sim, t);

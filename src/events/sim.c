@@ -136,3 +136,48 @@ enum tac_err tac_sim_advance(struct tac_sim *sim, tac_time limit)
 done:
     return err;
 }
+
+/* Distance of a pair at its own next tick, if nothing kicks it before, and the point between the two. */
+static double next_tick(const struct tac_sim *sim, const struct tac_pair *p, tac_time *t, double at[3])
+{
+    double x[4][3];
+    struct tac_near near;
+    *t = (sim->now / p->deep_period + 1) * p->deep_period;
+    for (int i = 0; i < p->count; i++)
+        tac_position(sim, p->v[i], *t, x[i]);
+    tac_near_pair((enum tac_pair_type)p->type, x, &near);
+    for (int k = 0; k < 3; k++) {
+        at[k] = 0;
+        for (int i = 0; i < p->count; i++)
+            at[k] += .5 * fabs(near.w[i]) * x[i][k];
+    }
+    return near.d;
+}
+
+/* All modes of discovery come here in the same stretch between two instants, if not at the same time in it, nor with
+ * the same pair of several. So the sentence follows from the state alone: of all pairs at their bottom that will be
+ * found through it at their next tick, the one that ticks first, with the lowest key. */
+enum tac_err tac_sim_stuck(struct tac_sim *sim, const struct tac_pair *found)
+{
+    const struct tac_pair *stuck = found;
+    tac_time first, t;
+    double at[3], place[3];
+    char what[256];
+    bool through = next_tick(sim, found, &first, at) < found->next;
+    for (size_t k = 0; k < sim->pair_count; k++) {
+        const struct tac_pair *p = &sim->pair[k];
+        if (!p->live || p->depth < p->form.bottom || !(next_tick(sim, p, &t, place) < p->next) ||
+            (through && (t > first || (t == first && p->key >= stuck->key))))
+            continue;
+        through = true;
+        stuck = p;
+        first = t;
+        memcpy(at, place, sizeof at);
+    }
+    tac_key_describe(sim->scene, stuck->key, what, sizeof what);
+    return tac_fail(
+        sim->ctx, TAC_ERR_RUN,
+        "the scene cannot go on at t = %.9g s: %s near (%.6g, %.6g, %.6g) are pressed through all %d layers between "
+        "them, to %.3g m; leave them room, slow what presses them, or make contact.min_period_s shorter",
+        tac_seconds(sim, first), what, at[0], at[1], at[2], stuck->form.bottom, stuck->next);
+}

@@ -282,8 +282,9 @@ void tac_sim_destroy(struct tac_sim **sim);
 /* Local. Commits some more, at most up to `limit` > now; stops at scripted knots, which it applies.  For an energy row at
  * a time t, set sim->before_at = t before advancing to it. */
 enum tac_err tac_sim_advance(struct tac_sim *sim, tac_time limit);
-/* Local. The sentence of a nest that has ended: TAC_ERR_RUN. */
-enum tac_err tac_sim_stuck(struct tac_sim *sim, const struct tac_pair *pair, tac_time t);
+/* Local. The sentence of a nest that has ended in the stretch between two instants that sim->now lies in: TAC_ERR_RUN.
+ * `found` is a pair that comes under its bottom there; the sentence may name another one. */
+enum tac_err tac_sim_stuck(struct tac_sim *sim, const struct tac_pair *found);
 
 /* ---- energy.c ---- */
 /* Local (sums of this rank). The row of now; v_before must be from now. Resets deepest_layer. */

@@ -224,26 +224,6 @@ done:
     return err;
 }
 
-/* The nest ended: the scene cannot go on. */
-enum tac_err tac_sim_stuck(struct tac_sim *sim, const struct tac_pair *p, tac_time t)
-{
-    char what[256];
-    double x[3], at[3] = {0, 0, 0};
-    tac_key_describe(sim->scene, p->key, what, sizeof what);
-    for (int i = 0; i < p->count; i++) {
-        tac_position(sim, p->v[i], sim->now, x);
-        for (int k = 0; k < 3; k++)
-            at[k] += x[k] / p->count;
-    }
-    /* Its own tick at or after the path came so low: the same instant in every mode of discovery. */
-    t = (t + p->deep_period - 1) / p->deep_period * p->deep_period;
-    return tac_fail(sim->ctx, TAC_ERR_RUN,
-                    "the scene cannot go on at t = %.9g s: %s near (%.6g, %.6g, %.6g) are pressed through all %d layers between "
-                    "them, to %.3g m; leave them room, slow what presses them, or make contact.min_period_s shorter",
-                    tac_seconds(sim, t), what, at[0], at[1], at[2], p->form.bottom,
-                    tac_model_reach(sim->model, &p->form, p->form.bottom + 1));
-}
-
 /* A pair newly watched has no tick to foresee from: take its distance now. */
 static void prime(struct tac_sim *sim, int32_t slot)
 {
@@ -269,7 +249,7 @@ static enum tac_err go_back(struct tac_sim *sim, const struct verdict *verdict)
             struct tac_pair *p = &sim->pair[q->slot];
             if (p->depth == p->form.bottom) {
                 if (verdict->miss[k].t <= sim->now && verdict->earliest <= sim->now) {
-                    err = tac_sim_stuck(sim, p, verdict->miss[k].t);
+                    err = tac_sim_stuck(sim, p);
                     goto done;
                 }
                 continue;
