@@ -15,7 +15,6 @@ struct dataset {
     int columns; /* 0: one-dimensional */
     tac_gid rows, begin, end;
     const void *data; /* rows begin .. end */
-    bool plain;       /* neither chunked nor compressed */
 };
 
 /* Keeps HDF5's reason before another call of it clears that. */
@@ -39,11 +38,23 @@ static enum tac_err step(struct tac_ctx *ctx, struct tac_frames *w, const char *
     return err;
 }
 
-static hid_t creation_list(const struct dataset *d)
+/* Tracking the order of attributes makes HDF5 write object headers of version 2, which have checksums.  (Groups of the
+ * newer kind have them too, but a run that is killed while it writes one leaves a file that takes readers down.) */
+static hid_t checked_list(void)
 {
     hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    if (list >= 0 && H5Pset_attr_creation_order(list, H5P_CRT_ORDER_TRACKED) < 0) {
+        H5Pclose(list);
+        return -1;
+    }
+    return list;
+}
+
+static hid_t creation_list(const struct dataset *d)
+{
+    hid_t list = checked_list();
     hsize_t chunk[2] = {(hsize_t)(d->rows < TAC_CHUNK_ROWS ? d->rows : TAC_CHUNK_ROWS), (hsize_t)d->columns};
-    if (list < 0 || d->plain || d->rows == 0)
+    if (list < 0 || d->rows == 0)
         return list; /* a chunk may not be empty */
     if (H5Pset_chunk(list, d->columns > 0 ? 2 : 1, chunk) < 0 || H5Pset_shuffle(list) < 0 ||
         H5Pset_deflate(list, 1) < 0 || H5Pset_fletcher32(list) < 0 || H5Pset_fill_time(list, H5D_FILL_TIME_NEVER) < 0) {
@@ -161,7 +172,7 @@ static enum tac_err write_ids(struct tac_ctx *ctx, struct tac_frames *w, hid_t m
                               int columns, const struct tac_scene *scene, const tac_lid *points, value_at value)
 {
     enum tac_err err = TAC_OK;
-    struct dataset d = {mesh, name, NULL, TAC_GID_HDF5, columns, rows, 0, 0, NULL, false};
+    struct dataset d = {mesh, name, NULL, TAC_GID_HDF5, columns, rows, 0, 0, NULL};
     int64_t width = columns > 0 ? columns : 1, *part = NULL;
     tac_rows_of_rank(rows, ctx->rank, ctx->size, &d.begin, &d.end);
     TAC_TRY(tac_agree(ctx, tac_alloc(ctx, (size_t)((d.end - d.begin) * width), sizeof *part, &part)));
@@ -178,8 +189,7 @@ static enum tac_err write_radius(struct tac_ctx *ctx, struct tac_frames *w, hid_
 {
     enum tac_err err = TAC_OK;
     double *radius = NULL;
-    struct dataset d = {mesh,       "radius", "m",  H5T_NATIVE_DOUBLE, 0, scene->vertex_count, w->row_begin,
-                        w->row_end, NULL,     false};
+    struct dataset d = {mesh, "radius", "m", H5T_NATIVE_DOUBLE, 0, scene->vertex_count, w->row_begin, w->row_end, NULL};
     TAC_TRY(tac_agree(ctx, tac_alloc(ctx, (size_t)(d.end - d.begin), sizeof *radius, &radius)));
     for (tac_gid i = d.begin; i < d.end; i++)
         radius[i - d.begin] = scene->body[scene->vertex_body[i]].radius;
@@ -210,7 +220,7 @@ static enum tac_err write_body_names(struct tac_ctx *ctx, struct tac_frames *w, 
                  type >= 0 && H5Tset_size(type, longest) >= 0 && H5Tset_strpad(type, H5T_STR_NULLPAD) >= 0 &&
                      H5Tset_cset(type, H5T_CSET_UTF8) >= 0));
     struct dataset d = {mesh, "body_names", NULL, type, 0, scene->body_count, 0, ctx->rank == 0 ? scene->body_count : 0,
-                        text, true};
+                        text};
     TAC_TRY(write_dataset(ctx, w, &d));
 done:
     if (type >= 0)
@@ -250,8 +260,7 @@ static enum tac_err write_mesh(struct tac_ctx *ctx, struct tac_frames *w, const 
         TAC_TRY(write_ids(ctx, w, mesh, "cells", cells, 0, scene, points, cell_value));
     struct dataset body = {mesh,         "body",     NULL,
                            TAC_LID_HDF5, 0,          w->vertex_count,
-                           w->row_begin, w->row_end, scene->vertex_body + w->row_begin,
-                           false};
+                           w->row_begin, w->row_end, scene->vertex_body + w->row_begin};
     TAC_TRY(write_dataset(ctx, w, &body));
     TAC_TRY(write_radius(ctx, w, mesh, scene));
     TAC_TRY(write_body_names(ctx, w, mesh, scene));
@@ -371,24 +380,20 @@ done:
 
 /* ---- frames ---- */
 
-static bool write_time(struct tac_frames *w, hid_t group, bool mine, double time_s)
+/* Kept in the object header, under its checksum; all ranks write the same there. */
+static bool write_time(struct tac_frames *w, hid_t group, double time_s)
 {
-    hid_t space = H5Screate(H5S_SCALAR), memory = H5Screate(H5S_SCALAR), id = -1;
-    bool ok = space >= 0 && memory >= 0;
-    if (ok)
-        id = H5Dcreate2(group, "time", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    ok = ok && id >= 0 && tac_h5_put_text(id, "units", "s");
-    if (ok && !mine) {
-        H5Sselect_none(space);
-        H5Sselect_none(memory);
-    }
-    ok = note(w, ok && H5Dwrite(id, H5T_NATIVE_DOUBLE, memory, space, w->collective, &time_s) >= 0);
+    hid_t space = H5Screate(H5S_SCALAR), list = checked_list(), id = -1;
+    if (space >= 0 && list >= 0 && H5Pset_layout(list, H5D_COMPACT) >= 0)
+        id = H5Dcreate2(group, "time", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    bool ok = note(w, id >= 0 && tac_h5_put_text(id, "units", "s") &&
+                          H5Dwrite(id, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, w->collective, &time_s) >= 0);
     if (id >= 0)
         ok = H5Dclose(id) >= 0 && ok;
+    if (list >= 0)
+        H5Pclose(list);
     if (space >= 0)
         H5Sclose(space);
-    if (memory >= 0)
-        H5Sclose(memory);
     return ok;
 }
 
@@ -402,7 +407,7 @@ static enum tac_err write_frame(struct tac_ctx *ctx, struct tac_frames *w, const
     hid_t group = H5Gcreate2(w->frames, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     TAC_TRY(step(ctx, w, what, group >= 0));
     struct dataset d = {group,           "position",   "m",        H5T_NATIVE_DOUBLE, 3,
-                        w->vertex_count, w->row_begin, w->row_end, position,          false};
+                        w->vertex_count, w->row_begin, w->row_end, position};
     TAC_TRY(write_dataset(ctx, w, &d));
     d.name = "velocity";
     d.units = "m/s";
@@ -414,7 +419,7 @@ static enum tac_err write_frame(struct tac_ctx *ctx, struct tac_frames *w, const
     d.data = contact_force;
     TAC_TRY(write_dataset(ctx, w, &d));
     /* Last: a reader takes a frame without a time for one that was not finished. */
-    TAC_TRY(step(ctx, w, what, write_time(w, group, ctx->rank == 0, frame->time_s)));
+    TAC_TRY(step(ctx, w, what, write_time(w, group, frame->time_s)));
 done:
     if (group >= 0 && H5Gclose(group) < 0)
         w->broken = true;

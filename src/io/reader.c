@@ -19,6 +19,8 @@ static enum tac_err fail_damaged(struct tac_ctx *ctx, const struct tac_reader *r
 
 /* ---- datasets ---- */
 
+enum { LONGEST_NAME = 65536 }; /* bytes of a body's name */
+
 struct shape {
     const char *path;
     H5T_class_t class;
@@ -26,51 +28,96 @@ struct shape {
     int columns; /* 0: one-dimensional */
 };
 
-/* The filters that the writer uses. */
-static bool known_filters(hid_t list)
+/* The writer's filters: what passes them is what was written, for the last is a checksum.  Without it, or with other
+ * parameters, HDF5 would unpack damage into values. */
+static bool known_filters(hid_t list, size_t bytes)
 {
-    int n = H5Pget_nfilters(list);
-    for (int i = 0; i < n; i++) {
-        unsigned flags;
-        size_t values = 0;
-        H5Z_filter_t filter = H5Pget_filter2(list, (unsigned)i, &flags, &values, NULL, 0, NULL, NULL);
-        if (filter != H5Z_FILTER_SHUFFLE && filter != H5Z_FILTER_DEFLATE && filter != H5Z_FILTER_FLETCHER32)
+    static const H5Z_filter_t expected[3] = {H5Z_FILTER_SHUFFLE, H5Z_FILTER_DEFLATE, H5Z_FILTER_FLETCHER32};
+    if (H5Pget_nfilters(list) != 3)
+        return false;
+    for (unsigned i = 0; i < 3; i++) {
+        unsigned flags, value[8] = {0};
+        size_t values = 8;
+        if (H5Pget_filter2(list, i, &flags, &values, value, 0, NULL, NULL) != expected[i] ||
+            (expected[i] == H5Z_FILTER_SHUFFLE && (values != 1 || value[0] != bytes)))
             return false;
     }
-    return n >= 0;
+    return true;
+}
+
+/* Every chunk went through all filters. */
+static bool known_chunks(hid_t dataset)
+{
+#if H5_VERSION_GE(1, 10, 5)
+    hid_t space = H5Dget_space(dataset);
+    hsize_t count = 0, offset[H5S_MAX_RANK], size;
+    bool ok = space >= 0 && H5Dget_num_chunks(dataset, space, &count) >= 0;
+    for (hsize_t i = 0; ok && i < count; i++) {
+        unsigned mask;
+        haddr_t address;
+        ok = H5Dget_chunk_info(dataset, space, i, offset, &mask, &address, &size) >= 0 && mask == 0;
+    }
+    if (space >= 0)
+        H5Sclose(space);
+    return ok;
+#else
+    return true;
+#endif
 }
 
 /* Nothing outside the file, no strange filter, no chunk or dataset larger than what is stored can unpack to: a small
  * file must not make us ask for a large memory. */
-static bool sound_storage(hid_t dataset, hsize_t values, size_t bytes)
+static bool sound_storage(hid_t dataset, const hsize_t size[2], int rank, size_t bytes)
 {
     enum { DEFLATE_AT_MOST = 1100, CHUNK_BYTES = 1 << 28 };
-    hsize_t chunk[H5S_MAX_RANK], chunk_bytes = bytes;
+    hsize_t chunk[H5S_MAX_RANK], chunk_bytes = bytes, all_bytes = bytes;
     hid_t list = H5Dget_create_plist(dataset);
     if (list < 0)
         return false;
+    for (int i = 0; i < rank; i++)
+        all_bytes *= size[i];
     H5D_layout_t layout = H5Pget_layout(list);
     bool ok = (layout == H5D_CONTIGUOUS || layout == H5D_CHUNKED || layout == H5D_COMPACT) &&
-              H5Pget_external_count(list) == 0 && known_filters(list);
+              H5Pget_external_count(list) == 0;
     if (ok && layout == H5D_CHUNKED) {
-        int rank = H5Pget_chunk(list, H5S_MAX_RANK, chunk);
-        for (int i = 0; i < rank; i++)
-            chunk_bytes = chunk[i] <= CHUNK_BYTES && chunk_bytes <= CHUNK_BYTES ? chunk_bytes * chunk[i] : UINT64_MAX;
-        ok = rank > 0 && chunk_bytes <= CHUNK_BYTES;
+        ok = H5Pget_chunk(list, H5S_MAX_RANK, chunk) == rank && known_filters(list, bytes) && known_chunks(dataset);
+        for (int i = 0; ok && i < rank; i++) {
+            ok = chunk[i] <= size[i] && chunk[i] <= CHUNK_BYTES && chunk_bytes <= CHUNK_BYTES;
+            chunk_bytes *= chunk[i];
+        }
+        ok = ok && chunk_bytes <= CHUNK_BYTES;
     }
     H5Pclose(list);
     /* Walks the index of chunks: what is wrong there shows now. */
     hsize_t stored = ok ? H5Dget_storage_size(dataset) : 0;
-    return ok && values * bytes <= stored * DEFLATE_AT_MOST;
+    return ok && (layout == H5D_CHUNKED ? all_bytes <= stored * DEFLATE_AT_MOST : all_bytes == stored);
 }
 
+/* Exactly one of the types that a machine would write. */
 static bool right_type(hid_t dataset, const struct shape *s)
 {
     hid_t type = H5Dget_type(dataset);
-    bool ok = type >= 0 && H5Tget_class(type) == s->class && (s->bytes == 0 || H5Tget_size(type) == s->bytes);
+    bool ok = type >= 0 && H5Tget_class(type) == s->class;
+    if (ok && s->class == H5T_FLOAT)
+        ok = s->bytes == 8 ? H5Tequal(type, H5T_IEEE_F64LE) > 0 || H5Tequal(type, H5T_IEEE_F64BE) > 0
+                           : H5Tequal(type, H5T_IEEE_F32LE) > 0 || H5Tequal(type, H5T_IEEE_F32BE) > 0;
+    else if (ok && s->class == H5T_INTEGER)
+        ok = s->bytes == 8 ? H5Tequal(type, H5T_STD_I64LE) > 0 || H5Tequal(type, H5T_STD_I64BE) > 0
+                           : H5Tequal(type, H5T_STD_I32LE) > 0 || H5Tequal(type, H5T_STD_I32BE) > 0;
+    else if (ok)
+        ok = H5Tis_variable_str(type) == 0 && H5Tget_size(type) > 0 && H5Tget_size(type) <= LONGEST_NAME;
     if (type >= 0)
         H5Tclose(type);
     return ok;
+}
+
+static size_t value_bytes(hid_t dataset)
+{
+    hid_t type = H5Dget_type(dataset);
+    size_t bytes = type >= 0 ? H5Tget_size(type) : 0;
+    if (type >= 0)
+        H5Tclose(type);
+    return bytes;
 }
 
 /* Opens a dataset of that shape and tells its rows; -1 if there is none or it is not of that shape. */
@@ -87,7 +134,7 @@ static hid_t open_dataset(const struct tac_reader *r, const struct shape *s, int
     if (space >= 0)
         H5Sclose(space);
     if (ok && size[0] > 0)
-        ok = sound_storage(id, size[0] * (hsize_t)(s->columns > 0 ? s->columns : 1), s->bytes > 0 ? s->bytes : 1);
+        ok = sound_storage(id, size, rank, value_bytes(id));
     if (!ok) {
         H5Dclose(id);
         return -1;
@@ -158,7 +205,7 @@ static bool read_time(const struct tac_reader *r, struct tac_reader_frame *f)
     hid_t space = id >= 0 ? H5Dget_space(id) : -1;
     const struct shape time = {"", H5T_FLOAT, 8, 0};
     bool ok = space >= 0 && H5Sget_simple_extent_npoints(space) == 1 && right_type(id, &time) &&
-              sound_storage(id, 1, 8) &&
+              sound_storage(id, NULL, 0, 8) &&
               H5Dread(id, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, &f->time_s) >= 0 && isfinite(f->time_s);
     if (space >= 0)
         H5Sclose(space);
@@ -433,15 +480,14 @@ done:
 static enum tac_err read_names(struct tac_ctx *ctx, struct tac_reader *r)
 {
     enum tac_err err = TAC_OK;
-    enum { LONGEST = 65536 };
     char *text = NULL;
-    int64_t rows;
+    int64_t rows = 0;
     size_t size = 0;
     hid_t id = open_dataset(r, &BODY_NAMES, &rows), type = id >= 0 ? H5Dget_type(id) : -1;
     TAC_TRY(tac_alloc(ctx, (size_t)r->body_count, sizeof *r->body_name, &r->body_name));
-    if (type >= 0 && H5Tis_variable_str(type) == 0)
+    if (type >= 0)
         size = H5Tget_size(type);
-    if (size == 0 || size > LONGEST || rows != r->body_count || (rows > 0 && !sound_storage(id, (hsize_t)rows, size))) {
+    if (size == 0 || rows != r->body_count) {
         err = fail_damaged(ctx, r, "/mesh/body_names is not as it should be");
         goto done;
     }
