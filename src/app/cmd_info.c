@@ -48,17 +48,12 @@ static void print_box(const struct box *b, const char *what)
 
 /* ---- meshes ---- */
 
-struct mesh_trial {
-    struct tac_ctx *ctx;
-    const char *path;
-};
-
-static int read_mesh_in_child(void *data)
+static enum tac_err read_mesh_in_child(struct tac_ctx *ctx, void *path, int64_t *result)
 {
-    struct mesh_trial *t = data;
     struct tac_mesh *mesh = NULL;
-    tac_mesh_read(t->ctx, t->path, &mesh);
-    return 0;
+    enum tac_err err = tac_mesh_read(ctx, path, &mesh);
+    tac_mesh_destroy(&mesh);
+    return err;
 }
 
 struct edges {
@@ -87,14 +82,8 @@ static enum tac_err info_mesh(struct tac_ctx *ctx, const char *path, bool as_jso
     struct tac_mesh *mesh = NULL;
     struct edges e;
     struct stat s;
-    struct mesh_trial trial = {ctx, path};
-    int result;
     int64_t bytes = stat(path, &s) == 0 ? s.st_size : 0;
-    TAC_TRY(tac_child_try(ctx, bytes, read_mesh_in_child, &trial, &result));
-    if (result != 0) {
-        err = tac_fail(ctx, TAC_ERR_INPUT, "'%s' is damaged: reading it breaks down", path);
-        goto done;
-    }
+    TAC_TRY(tac_child_try(ctx, path, bytes, read_mesh_in_child, (void *)(uintptr_t)path, NULL));
     TAC_TRY(tac_mesh_read(ctx, path, &mesh));
     TAC_TRY(count_edges(ctx, mesh, &e));
     struct box b = box_of(mesh->x, mesh->vertex_count);

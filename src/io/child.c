@@ -4,10 +4,19 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int child_main(int64_t bytes, int (*work)(void *data), void *data)
+/* What the child tells, in memory that both see. */
+struct told {
+    bool done;
+    enum tac_err err;
+    int64_t result;
+    char error[sizeof((struct tac_ctx *)0)->error];
+};
+
+static void child_begin(int64_t bytes)
 {
     /* MPI and sanitizers catch these to print where they were; here they just end the child. */
     static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGILL, SIGALRM};
@@ -19,23 +28,38 @@ static int child_main(int64_t bytes, int (*work)(void *data), void *data)
         signal(fatal[i], SIG_DFL);
     int64_t more = bytes / BYTES_PER_S;
     alarm(LEAST_S + (unsigned)(more < MOST_S ? more : MOST_S));
-    return work(data);
 }
 
-enum tac_err tac_child_try(struct tac_ctx *ctx, int64_t bytes, int (*work)(void *data), void *data, int *result)
+enum tac_err tac_child_try(struct tac_ctx *ctx, const char *name, int64_t bytes,
+                           enum tac_err (*work)(struct tac_ctx *ctx, void *data, int64_t *result), void *data,
+                           int64_t *result)
 {
-    int status = 0;
-    *result = -1;
+    enum tac_err err = TAC_OK;
+    struct told *told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (told == MAP_FAILED)
+        return tac_fail(ctx, TAC_ERR_RUN, "out of memory while looking into '%.1000s'", name);
     fflush(NULL);
     pid_t child = fork();
-    if (child < 0)
-        return tac_fail(ctx, TAC_ERR_RUN, "cannot start a process to look into a file: %s", strerror(errno));
-    if (child == 0)
-        _exit(child_main(bytes, work, data));
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
-            return tac_fail(ctx, TAC_ERR_RUN, "cannot wait for a process that looks into a file: %s", strerror(errno));
-    if (WIFEXITED(status) && WEXITSTATUS(status) != 255)
-        *result = WEXITSTATUS(status);
-    return TAC_OK;
+    if (child == 0) {
+        child_begin(bytes);
+        told->err = work(ctx, data, &told->result);
+        memcpy(told->error, ctx->error, sizeof told->error);
+        told->done = true;
+        _exit(0);
+    }
+    if (child < 0) {
+        err = tac_fail(ctx, TAC_ERR_RUN, "cannot start a process to look into '%.1000s': %s", name, strerror(errno));
+        goto done;
+    }
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        ;
+    if (!told->done)
+        err = tac_fail(ctx, TAC_ERR_INPUT, "'%.1000s' is damaged: the HDF5 library breaks down over it", name);
+    else if (told->err)
+        err = tac_fail(ctx, told->err, "%s", told->error);
+    if (result != NULL)
+        *result = told->result;
+done:
+    munmap(told, sizeof *told);
+    return err;
 }

@@ -1,12 +1,18 @@
-/* io/child.h: does a piece of reading survive? */
+/* io/child.h: is it safe to read this? */
 #ifndef TACTUS_IO_CHILD_H
 #define TACTUS_IO_CHILD_H
 
 #include <tactus/base.h>
 
-/* Local. Runs work(data) in a child process whose output is thrown away, for at most a minute and the time to read
- * `bytes`.  What it returned (0 .. 254) in *result; -1 when it crashed or did not end.  HDF5 follows pointers in its
- * files; where they are wrong it may crash: so the child goes first. TAC_ERR_RUN when there can be no child. */
-enum tac_err tac_child_try(struct tac_ctx *ctx, int64_t bytes, int (*work)(void *data), void *data, int *result);
+/* HDF5 follows pointers in its files; where they are wrong it may crash, never end, or leave itself in a state that it
+ * cannot close down from.  So a child process goes first.
+ *
+ * Local. Runs work(ctx, data) in a child whose output is thrown away, for at most a minute and the time to read
+ * `bytes`. What it failed with, sentence included, becomes the caller's failure.  A child that crashed or did not end
+ * is TAC_ERR_INPUT with the sentence "'NAME' is damaged: ...". *result (may be NULL): the number that work left there.
+ */
+enum tac_err tac_child_try(struct tac_ctx *ctx, const char *name, int64_t bytes,
+                           enum tac_err (*work)(struct tac_ctx *ctx, void *data, int64_t *result), void *data,
+                           int64_t *result);
 
 #endif

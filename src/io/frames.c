@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "io/disk.h"
 #include "io/output.h"
 
 /* One dataset to be: rows x columns, this rank's part of it. */
@@ -29,7 +30,10 @@ static bool note(struct tac_frames *w, bool ok)
 static enum tac_err step(struct tac_ctx *ctx, struct tac_frames *w, const char *what, bool ok)
 {
     enum tac_err err = TAC_OK;
-    if (!ok) {
+    if (w->disk_error != 0) {
+        err = tac_fail(ctx, TAC_ERR_RUN, "cannot write %s to %s: %s; is the disk in order?", what, w->path,
+                       strerror(w->disk_error));
+    } else if (!ok) {
         note(w, false);
         err = tac_fail(ctx, TAC_ERR_RUN, "cannot write %s to %s: %s; is the disk in order?", what, w->path, w->reason);
     }
@@ -278,15 +282,16 @@ static enum tac_err flush(struct tac_ctx *ctx, struct tac_frames *w, const char 
     return step(ctx, w, what, H5Fflush(w->file, H5F_SCOPE_GLOBAL) >= 0);
 }
 
-/* Several ranks write through MPI-IO.  One needs none of it, and MPI-IO's flush waits for the disk, which would cost
+/* Several ranks write through MPI-IO.  One rank needs none of it: MPI-IO's flush waits for the disk, which would cost
  * milliseconds a frame.  No locks in either case: who looks at a run shall not be refused. */
-static hid_t access_list(struct tac_ctx *ctx)
+static hid_t access_list(struct tac_ctx *ctx, struct tac_frames *w)
 {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     if (access < 0)
         return -1;
     bool ok = H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) >= 0 &&
-              (ctx->size > 1 ? H5Pset_fapl_mpio(access, ctx->comm, MPI_INFO_NULL) : H5Pset_fapl_sec2(access)) >= 0;
+              (ctx->size > 1 ? H5Pset_fapl_mpio(access, ctx->comm, MPI_INFO_NULL) >= 0
+                             : tac_disk_use(access, &w->disk_error, &w->disk));
 #if H5_VERSION_GE(1, 10, 7)
     ok = ok && H5Pset_file_locking(access, false, true) >= 0;
 #endif
@@ -299,7 +304,7 @@ static hid_t access_list(struct tac_ctx *ctx)
 static enum tac_err create_file(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_scene *scene)
 {
     enum tac_err err = TAC_OK;
-    hid_t access = access_list(ctx);
+    hid_t access = access_list(ctx, w);
     bool ok = access >= 0;
     /* Whatever one rank lacks, all stay away from the collective create. */
     TAC_TRY(step(ctx, w, "a new file", ok));
@@ -361,6 +366,7 @@ enum tac_err tac_frames_create(struct tac_ctx *ctx, const struct tac_scene *scen
     TAC_TRY(tac_agree(ctx, tac_alloc(ctx, 1, sizeof *w, &w)));
     w->file = w->frames = w->collective = -1;
     w->space_fd = -1;
+    w->disk = -1;
     w->vertex_count = scene->vertex_count;
     tac_rows_of_rank(w->vertex_count, ctx->rank, ctx->size, &w->row_begin, &w->row_end);
     TAC_TRY(tac_agree(ctx, make_path(ctx, w, dir)));
@@ -372,7 +378,7 @@ enum tac_err tac_frames_create(struct tac_ctx *ctx, const struct tac_scene *scen
     w = NULL;
 done:
     if (w != NULL)
-        w->broken = true; /* what is not whole is not worth a flush, and on a full disk that would fail */
+        w->broken = true; /* what is not whole is not worth waiting for */
     tac_frames_destroy(ctx, &w);
     tac_h5_restore(&quiet);
     return err;
@@ -455,11 +461,12 @@ enum tac_err tac_frames_close(struct tac_ctx *ctx, struct tac_frames *w)
     if (w == NULL || w->file < 0)
         return TAC_OK;
     tac_h5_quiet(&quiet);
-    if (w->broken)
+    if (w->broken && ctx->size > 1)
         tac_space_abandon(w->path, w->space_fd);
     bool ok = (w->frames < 0 || H5Gclose(w->frames) >= 0) && (w->collective < 0 || H5Pclose(w->collective) >= 0);
     ok = H5Fclose(w->file) >= 0 && ok;
     w->file = w->frames = w->collective = -1;
+    tac_disk_release(&w->disk);
     if (!w->broken)
         err = step(ctx, w, "the end", ok);
     tac_space_release(w->space_fd);
@@ -472,6 +479,7 @@ void tac_frames_destroy(struct tac_ctx *ctx, struct tac_frames **w)
     if (*w == NULL)
         return;
     tac_frames_close(ctx, *w);
+    tac_disk_release(&(*w)->disk);
     if ((*w)->space_fd >= 0)
         close((*w)->space_fd);
     free((*w)->path);

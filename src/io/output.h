@@ -20,8 +20,10 @@ struct tac_frames {
     char *path;         /* owned */
     int64_t reserved;   /* rank 0: disk space is reserved up to here, bytes from the start */
     int space_fd;       /* rank 0: a descriptor of our own, to reserve disk space with; -1 elsewhere */
+    int disk_error;     /* one rank: errno of the first failure of its driver */
+    hid_t disk;         /* one rank: the driver; -1 elsewhere */
     char reason[256];   /* the first failure of HDF5, in its words */
-    bool broken;        /* HDF5 failed: nothing more is written, and closing must not go near the disk */
+    bool broken;        /* a write failed: nothing more is written */
     tac_lid vertex_count;
     tac_gid point_count;
     bool mixed; /* more than one of triangles, segments, points: /mesh/cells exists */
@@ -55,8 +57,8 @@ enum tac_err tac_rows_gather(struct tac_ctx *ctx, struct tac_frames *w, const st
 enum tac_err tac_space_reserve(struct tac_ctx *ctx, int fd, const char *path, int64_t bytes, int64_t *reserved);
 /* Local. Gives back what is still reserved beyond the file's end. */
 void tac_space_release(int fd);
-/* Local. After HDF5 failed on a file, closing it would fail again and crash at exit.  Points every descriptor that
- * this process has of the file, but `keep`, at memory: closing then succeeds, and the file stays as it is. */
+/* Local. After MPI-IO failed on a file, closing it would fail again and crash at exit.  Points every descriptor that
+ * this process has of the file, but `keep`, at memory: closing can succeed then, and the file stays as it is. */
 void tac_space_abandon(const char *path, int keep);
 
 /* ---- folder.c: rank 0 only ---- */

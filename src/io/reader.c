@@ -261,7 +261,7 @@ static int by_index(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static enum tac_err list_frames(struct tac_ctx *ctx, struct tac_reader *r)
+static enum tac_err list_names(struct tac_ctx *ctx, struct tac_reader *r)
 {
     struct listing l = {ctx, r, 0, TAC_OK};
     hid_t group = H5Gopen2(r->file, "frames", H5P_DEFAULT);
@@ -274,17 +274,29 @@ static enum tac_err list_frames(struct tac_ctx *ctx, struct tac_reader *r)
         return fail_damaged(ctx, r, "its list of frames cannot be read");
     if (r->frame_count > 0)
         qsort(r->frame, (size_t)r->frame_count, sizeof *r->frame, by_index);
+    return TAC_OK;
+}
+
+/* Finds which frames are whole, unless that is known; the last one may be half-written.  Reads their times. */
+static enum tac_err list_frames(struct tac_ctx *ctx, struct tac_reader *r, int64_t whole)
+{
+    enum tac_err err = list_names(ctx, r);
+    if (err)
+        return err;
+    if (r->frame_count > whole) {
+        r->incomplete = r->frame_count - whole;
+        r->frame_count = whole;
+    }
     for (int64_t k = 0; k < r->frame_count; k++) {
-        if (!whole_frame(r, &r->frame[k])) {
-            if (k < r->frame_count - 1)
-                return tac_fail(ctx, TAC_ERR_INPUT, "'%s' is damaged: /frames/%s is not whole", r->path,
-                                r->frame[k].name);
+        struct tac_reader_frame *f = &r->frame[k];
+        if (whole == INT64_MAX ? !whole_frame(r, f) : !read_time(r, f)) {
+            if (whole != INT64_MAX || k < r->frame_count - 1)
+                return tac_fail(ctx, TAC_ERR_INPUT, "'%s' is damaged: /frames/%s is not whole", r->path, f->name);
             r->frame_count--; /* the writer was stopped in the middle of it */
             r->incomplete++;
-        } else if (k > 0 && !(r->frame[k].time_s > r->frame[k - 1].time_s)) {
+        } else if (k > 0 && !(f->time_s > f[-1].time_s)) {
             return tac_fail(ctx, TAC_ERR_INPUT,
-                            "'%s' is damaged: the time of /frames/%s is not after the one before it", r->path,
-                            r->frame[k].name);
+                            "'%s' is damaged: the time of /frames/%s is not after the one before it", r->path, f->name);
         }
     }
     return TAC_OK;
@@ -298,7 +310,8 @@ static void tame(char *text)
             *text = '?';
 }
 
-static enum tac_err open_file(struct tac_ctx *ctx, struct tac_reader *r)
+/* `whole`: how many frames are known to be whole; INT64_MAX: find out. */
+static enum tac_err open_file(struct tac_ctx *ctx, struct tac_reader *r, int64_t whole)
 {
     char format[64];
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
@@ -328,30 +341,15 @@ static enum tac_err open_file(struct tac_ctx *ctx, struct tac_reader *r)
     tame(r->commit);
     tame(r->sha256);
     enum tac_err err = count_mesh(ctx, r);
-    return err ? err : list_frames(ctx, r);
+    return err ? err : list_frames(ctx, r, whole);
 }
 
-/* ---- the child that goes first ---- */
-
-struct trial {
-    struct tac_ctx *ctx;
-    struct tac_reader *r;
-};
-
-static int open_in_child(void *data)
+/* Leaves how many frames are whole. */
+static enum tac_err open_in_child(struct tac_ctx *ctx, void *data, int64_t *whole)
 {
-    struct trial *t = data;
-    open_file(t->ctx, t->r);
-    return 0; /* a failure with a sentence is no crash: the parent will come to the same */
-}
-
-static enum tac_err try_in_child(struct tac_ctx *ctx, struct tac_reader *r, int64_t bytes)
-{
-    struct trial trial = {ctx, r};
-    int result;
-    enum tac_err err = tac_child_try(ctx, bytes, open_in_child, &trial, &result);
-    if (!err && result != 0)
-        err = fail_damaged(ctx, r, "the HDF5 library breaks down over it");
+    struct tac_reader *r = data;
+    enum tac_err err = open_file(ctx, r, INT64_MAX);
+    *whole = r->frame_count;
     return err;
 }
 
@@ -404,26 +402,24 @@ static enum tac_err find_file(struct tac_ctx *ctx, const char *path, struct tac_
     return TAC_OK;
 }
 
-/* Exit code: 1 for a file that says it has a format of ours. */
-static int has_format(void *data)
+static enum tac_err has_format(struct tac_ctx *ctx, void *path, int64_t *has)
 {
     char format[64] = "";
     struct tac_h5_quiet quiet;
     tac_h5_quiet(&quiet);
-    hid_t file = H5Fopen((const char *)data, H5F_ACC_RDONLY, H5P_DEFAULT);
-    bool has =
-        file >= 0 && tac_h5_get_text(file, "format", format, sizeof format) && strncmp(format, "tactus-", 7) == 0;
+    hid_t file = H5Fopen((const char *)path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    *has = file >= 0 && tac_h5_get_text(file, "format", format, sizeof format) && strncmp(format, "tactus-", 7) == 0;
     if (file >= 0)
         H5Fclose(file);
     tac_h5_restore(&quiet);
-    return has;
+    return TAC_OK;
 }
 
 enum tac_err tac_reader_is_frames(struct tac_ctx *ctx, const char *path, bool *is)
 {
-    int result = 0;
-    enum tac_err err = is_hdf5(path) ? tac_child_try(ctx, 0, has_format, (void *)(uintptr_t)path, &result) : TAC_OK;
-    *is = result == 1;
+    int64_t has = 0;
+    enum tac_err err = is_hdf5(path) ? tac_child_try(ctx, path, 0, has_format, (void *)(uintptr_t)path, &has) : TAC_OK;
+    *is = has != 0;
     return err;
 }
 
@@ -431,6 +427,7 @@ enum tac_err tac_reader_open(struct tac_ctx *ctx, const char *path, struct tac_r
 {
     enum tac_err err = TAC_OK;
     off_t bytes = 0;
+    int64_t whole = 0;
     struct tac_reader *r = NULL;
     struct tac_h5_quiet quiet;
     tac_h5_quiet(&quiet);
@@ -438,8 +435,8 @@ enum tac_err tac_reader_open(struct tac_ctx *ctx, const char *path, struct tac_r
     TAC_TRY(tac_alloc(ctx, 1, sizeof *r, &r));
     r->file = -1;
     TAC_TRY(find_file(ctx, path, r, &bytes));
-    TAC_TRY(try_in_child(ctx, r, bytes));
-    TAC_TRY(open_file(ctx, r));
+    TAC_TRY(tac_child_try(ctx, r->path, bytes, open_in_child, r, &whole));
+    TAC_TRY(open_file(ctx, r, whole));
     if (r->incomplete > 0)
         tac_warn(ctx, "'%s': the last frame was not finished and is left out", r->path);
     *out = r;
