@@ -1,8 +1,16 @@
-/* io/disk.h: a file driver for HDF5 that survives a broken disk.
+/* io/disk.h: a file driver for HDF5 whose file is whole at every moment.
  *
- * When a write fails, HDF5 1.10 is left with a cache it can neither flush nor drop: closing the file fails, and the
- * library crashes as the program ends.  This driver tells HDF5 that all is well, remembers what went wrong, and from
- * then on writes nothing: on the disk the file is as if the process had been killed at that moment, and closing works.
+ * HDF5 changes its structures in place, in any order, while it flushes: a run killed in the middle leaves a file that
+ * nobody can open.  And when a write fails, HDF5 1.10 is left with a cache it can neither flush nor drop: closing the
+ * file fails, and the library crashes as the program ends.  This driver
+ *
+ *   - writes what is new, beyond the end of the file as of the last flush, at once;
+ *   - keeps what changes there until the flush is complete, and then writes it in an order in which every step leaves
+ *     a file that can be read (a few microseconds; a kill between two of the steps loses nothing but may show a
+ *     frame twice);
+ *   - tells HDF5 that all is well when a write fails, remembers why, and writes nothing any more: the file stays as of
+ *     the last flush, and closing it works.
+ *
  * The caller looks at the error after every step.  For one process; several ranks go through MPI-IO. */
 #ifndef TACTUS_IO_DISK_H
 #define TACTUS_IO_DISK_H

@@ -274,6 +274,12 @@ static enum tac_err list_names(struct tac_ctx *ctx, struct tac_reader *r)
         return fail_damaged(ctx, r, "its list of frames cannot be read");
     if (r->frame_count > 0)
         qsort(r->frame, (size_t)r->frame_count, sizeof *r->frame, by_index);
+    /* A run that was killed while a node of the list was split leaves some frames in it twice. */
+    int64_t kept = 0;
+    for (int64_t k = 0; k < r->frame_count; k++)
+        if (kept == 0 || strcmp(r->frame[k].name, r->frame[kept - 1].name) != 0)
+            r->frame[kept++] = r->frame[k];
+    r->frame_count = kept;
     return TAC_OK;
 }
 
