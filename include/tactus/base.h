@@ -51,9 +51,9 @@ enum tac_err {
 struct tac_ctx {
     MPI_Comm comm; /* borrowed */
     int rank, size;
-    bool quiet;        /* no warnings, no progress */
-    char error[2048];  /* one sentence: what, where, what to do; empty while all is well */
-    int warnings;      /* how many tac_warn() calls */
+    bool quiet;       /* no warnings, no progress */
+    char error[2048]; /* one sentence: what, where, what to do; empty while all is well */
+    int warnings;     /* how many tac_warn() calls */
 };
 
 /* Local. */

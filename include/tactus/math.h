@@ -11,12 +11,12 @@
 
 #define TAC_PI 3.141592653589793238462643383279502884
 
-double tac_sin(double radians);          /* any finite argument; best under 1e5 */
-double tac_cos(double radians);          /* likewise */
-double tac_atan2(double y, double x);    /* -pi..pi; atan2(0, 0) is 0 */
-double tac_acos(double c);               /* clamps c to -1..1 */
+double tac_sin(double radians);       /* any finite argument; best under 1e5 */
+double tac_cos(double radians);       /* likewise */
+double tac_atan2(double y, double x); /* -pi..pi; atan2(0, 0) is 0 */
+double tac_acos(double c);            /* clamps c to -1..1 */
 double tac_exp(double x);
-double tac_log(double x);                /* x > 0 */
+double tac_log(double x);                     /* x > 0 */
 double tac_pow(double base, double exponent); /* base > 0; exact 1 at base 1 or exponent 0 */
 
 /* Rotation matrix (row-major, 9) of a rotation vector in radians (Rodrigues). */

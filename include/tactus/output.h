@@ -1,11 +1,12 @@
-/* tactus/output.h: the run folder: frames.h5, frames.xdmf, energy.csv, run.json, scene.json, status.json (docs/run-folder.md).
+/* tactus/output.h: the run folder: frames.h5, frames.xdmf, energy.csv, run.json, scene.json, status.json
+ * (docs/run-folder.md).
  *
  * The writer owns its open files.  Every file but the two that grow (frames.h5, energy.csv) is replaced by rename, so
  * nothing half-written looks whole; the two that grow are flushed after each frame.
  *
  *     TAC_TRY(tac_output_create(ctx, scene, "drop.run", false, &out));
- *     for each frame: tac_output_frame(ctx, out, &frame); tac_output_row(ctx, out, &row); tac_output_status(ctx, out, &status);
- *     tac_output_finish(ctx, out, &summary); tac_output_destroy(&out);
+ *     for each frame: tac_output_frame(ctx, out, &frame); tac_output_row(ctx, out, &row); tac_output_status(ctx, out,
+ * &status); tac_output_finish(ctx, out, &summary); tac_output_destroy(&out);
  */
 #ifndef TACTUS_OUTPUT_H
 #define TACTUS_OUTPUT_H
@@ -19,11 +20,11 @@ struct tac_output; /* opaque */
 struct tac_frame {
     int64_t index;
     double time_s;
-    tac_lid count;               /* vertices of this rank */
-    const tac_gid *id;           /* (count) ascending global ids; NULL: 0 .. count-1 */
-    const double *position;      /* (count, 3), m */
-    const double *velocity;      /* (count, 3), m/s */
-    const float *contact_force;  /* (count, 3), N: mean over the time since the last frame */
+    tac_lid count;              /* vertices of this rank */
+    const tac_gid *id;          /* (count) ascending global ids; NULL: 0 .. count-1 */
+    const double *position;     /* (count, 3), m */
+    const double *velocity;     /* (count, 3), m/s */
+    const float *contact_force; /* (count, 3), N: mean over the time since the last frame */
 };
 
 /* One row of energy.csv, already summed over ranks. */
@@ -38,18 +39,18 @@ struct tac_energy_row {
 struct tac_counters {
     /* force ticks per kind: gravity, spring, cst, hinge, penalty */
     int64_t committed[5], executed[5];
-    int64_t silent;            /* committed penalty ticks that found no gap below zero */
+    int64_t silent;             /* committed penalty ticks that found no gap below zero */
     int64_t windows, rollbacks; /* windows committed; passes thrown away */
-    int64_t repeated_ticks;    /* ticks executed again because of rollbacks */
-    int64_t contacts_found;    /* (pair, rung) watches begun */
+    int64_t repeated_ticks;     /* ticks executed again because of rollbacks */
+    int64_t contacts_found;     /* (pair, rung) watches begun */
     int64_t deepest_layer;
     int64_t certificates_created, certificates_failed, certificates_rescheduled; /* kinetic structures */
-    int64_t candidate_builds, candidates;   /* broad phase: lists built, pairs in the newest list */
+    int64_t candidate_builds, candidates; /* broad phase: lists built, pairs in the newest list */
     double seconds_forces, seconds_contact, seconds_discovery, seconds_waiting, seconds_exchange, seconds_output;
 };
 
 struct tac_status {
-    const char *state; /* running, finished, stopped, failed */
+    const char *state;                         /* running, finished, stopped, failed */
     double time_s, end_s, wall_s, wall_left_s; /* wall_left_s: NaN if unknown */
     double window_s;
     int64_t contacts, deepest_layer;
@@ -75,11 +76,13 @@ enum tac_err tac_output_create(struct tac_ctx *ctx, const struct tac_scene *scen
 enum tac_err tac_output_frame(struct tac_ctx *ctx, struct tac_output *out, const struct tac_frame *frame);
 /* Collective (rank 0 writes). Appends a row, %.17g, and flushes. */
 enum tac_err tac_output_row(struct tac_ctx *ctx, struct tac_output *out, const struct tac_energy_row *row);
-/* Local to rank 0; others return at once. Replaces status.json and draws the progress line on stderr (a terminal: one line redrawn;
- * a log: plain lines, at most one per 10 s).  Call freely: it does nothing more often than twice a second, unless
- * `force`. */
-enum tac_err tac_output_status(struct tac_ctx *ctx, struct tac_output *out, const struct tac_status *status, bool force);
-/* Collective. Writes run.json and the last status.json, closes all files, ends the progress line. Also after a failure. */
+/* Local to rank 0; others return at once. Replaces status.json and draws the progress line on stderr (a terminal: one
+ * line redrawn; a log: plain lines, at most one per 10 s).  Call freely: it does nothing more often than twice a
+ * second, unless `force`. */
+enum tac_err tac_output_status(struct tac_ctx *ctx, struct tac_output *out, const struct tac_status *status,
+                               bool force);
+/* Collective. Writes run.json and the last status.json, closes all files, ends the progress line. Also after a failure.
+ */
 enum tac_err tac_output_finish(struct tac_ctx *ctx, struct tac_output *out, const struct tac_summary *summary);
 void tac_output_destroy(struct tac_output **out);
 

@@ -16,9 +16,9 @@ struct tac_run_options {
     char **argv;
 };
 
-/* Collective. Refuses scenes that start with overlaps; runs to scene->t_end; writes frames, energies, status and run.json (docs/run-folder.md).
- * TAC_ERR_INPUT: nothing was run; TAC_ERR_RUN: it failed or was stopped by a signal, with what was committed
- * written. */
+/* Collective. Refuses scenes that start with overlaps; runs to scene->t_end; writes frames, energies, status and
+ * run.json (docs/run-folder.md). TAC_ERR_INPUT: nothing was run; TAC_ERR_RUN: it failed or was stopped by a signal,
+ * with what was committed written. */
 enum tac_err tac_run(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_run_options *options);
 
 #endif

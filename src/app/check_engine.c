@@ -57,8 +57,8 @@ static enum tac_err describe_layers(struct tac_ctx *ctx, const struct tac_scene 
                                 .stiffness = scene->contact.stiffness};
         double shortest = fmax(scene->contact.min_period_s > 0 ? scene->contact.min_period_s : form.h_s * 0x1p-20,
                                4096 * scene->quantum_s);
-        for (form.bottom = 1; form.bottom + 1 < model->layer_count &&
-                              form.h_s / sqrt(model->sum[form.bottom + 1]) >= shortest;)
+        for (form.bottom = 1;
+             form.bottom + 1 < model->layer_count && form.h_s / sqrt(model->sum[form.bottom + 1]) >= shortest;)
             form.bottom++;
         if (text)
             fprintf(text, "%-10s %s: %d layers, down to %.3g m\n", side == 0 ? "nest" : "",
@@ -70,7 +70,8 @@ static enum tac_err describe_layers(struct tac_ctx *ctx, const struct tac_scene 
             double h = (double)tac_model_rung(model, &form, l, &last) * scene->quantum_s;
             double reach = form.thickness * model->reach[l], stiffness = form.stiffness * model->rate[l];
             if (text)
-                fprintf(text, "           layers %d..%d: eta %.4g m, r %.4g N/m, period %.4g s\n", l, last, reach, stiffness, h);
+                fprintf(text, "           layers %d..%d: eta %.4g m, r %.4g N/m, period %.4g s\n", l, last, reach,
+                        stiffness, h);
             json_array_append_new(rungs, json_pack("{s:i, s:i, s:f, s:f, s:f}", "first", (int)l, "last", (int)last,
                                                    "thickness", reach, "stiffness", stiffness, "period", h));
         }

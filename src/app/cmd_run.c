@@ -6,11 +6,13 @@
 #include <string.h>
 #include <tactus/run.h>
 
-static const char usage[] = "SCENE [-o DIR] [--overwrite] [--until T] [--discover MODE] [--set path=value ...] [--quiet]";
-static const char about[] = "Runs a scene and writes a run folder: frames.h5 and frames.xdmf (open the latter in ParaView), energy.csv,\n"
-                            "run.json, scene.json, status.json.  Progress goes to stderr.\n"
-                            "Exit code 0: it ran to its end; 2: the scene or the command line is wrong, nothing was run;\n"
-                            "3: it failed while running, and the sentence on stderr says where.";
+static const char usage[] =
+    "SCENE [-o DIR] [--overwrite] [--until T] [--discover MODE] [--set path=value ...] [--quiet]";
+static const char about[] =
+    "Runs a scene and writes a run folder: frames.h5 and frames.xdmf (open the latter in ParaView), energy.csv,\n"
+    "run.json, scene.json, status.json.  Progress goes to stderr.\n"
+    "Exit code 0: it ran to its end; 2: the scene or the command line is wrong, nothing was run;\n"
+    "3: it failed while running, and the sentence on stderr says where.";
 
 /* <stem of the scene's file>.run in the current folder. */
 static enum tac_err default_folder(struct tac_ctx *ctx, const char *scene, char **out)
@@ -46,10 +48,7 @@ struct arguments {
 
 static enum tac_err refuse_later(struct tac_ctx *ctx, const struct arguments *a)
 {
-    const char *name = a->restart      ? "--restart"
-                       : a->wall_limit ? "--wall-limit"
-                       : a->record     ? "--record"
-                                       : NULL;
+    const char *name = a->restart ? "--restart" : a->wall_limit ? "--wall-limit" : a->record ? "--record" : NULL;
     if (name == NULL)
         return TAC_OK;
     return tac_fail(ctx, TAC_ERR_INPUT, "%s is not in this version (%s): it comes in a later one; leave it out", name,
@@ -94,7 +93,8 @@ enum tac_err tac_cmd_run(struct tac_ctx *ctx, int argc, char **argv)
         {"--set", TAC_OPTION_LIST, &a.set, "path=value", "change a key of the scene, e.g. contact.restitution=0.5"},
         {"--quiet", TAC_OPTION_FLAG, &a.quiet, NULL, "no progress and no warnings"},
         {"--restart", TAC_OPTION_STRING, &a.restart, "FILE|DIR", "go on from a checkpoint (in a later version)"},
-        {"--wall-limit", TAC_OPTION_STRING, &a.wall_limit, "HH:MM:SS", "stop in time with a checkpoint (in a later version)"},
+        {"--wall-limit", TAC_OPTION_STRING, &a.wall_limit, "HH:MM:SS",
+         "stop in time with a checkpoint (in a later version)"},
         {"--record", TAC_OPTION_FLAG, &a.record, NULL, "keep every breakpoint for an audit (in a later version)"},
     };
     const size_t options = sizeof option / sizeof option[0];

@@ -74,7 +74,8 @@ enum tac_err tac_alloc(struct tac_ctx *ctx, size_t count, size_t size, void *out
             memset(memory, 0, bytes);
     }
     if (memory == NULL)
-        return tac_fail(ctx, TAC_ERR_RUN, "out of memory: %zu bytes asked for; use a smaller scene or a machine with more memory",
+        return tac_fail(ctx, TAC_ERR_RUN,
+                        "out of memory: %zu bytes asked for; use a smaller scene or a machine with more memory",
                         count * size);
     memcpy(out, &memory, sizeof memory);
     return TAC_OK;
@@ -91,7 +92,8 @@ enum tac_err tac_grow(struct tac_ctx *ctx, void *array, size_t *capacity, size_t
     memcpy(&old, array, sizeof old);
     memory = realloc(old, more * size);
     if (memory == NULL)
-        return tac_fail(ctx, TAC_ERR_RUN, "out of memory: %zu bytes asked for; use a smaller scene or a machine with more memory",
+        return tac_fail(ctx, TAC_ERR_RUN,
+                        "out of memory: %zu bytes asked for; use a smaller scene or a machine with more memory",
                         more * size);
     memcpy(array, &memory, sizeof memory);
     *capacity = more;

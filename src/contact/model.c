@@ -66,10 +66,11 @@ static enum tac_err layer_tables(struct tac_ctx *ctx, struct tac_model *m)
     double sum = 0;
     for (int32_t l = 0; l == 0 || m->layer_count < 2 || m->sum[l - 1] <= limit; l++) {
         if (l > MOST_LAYERS) {
-            err = tac_fail(ctx, TAC_ERR_INPUT,
-                           "contact.min_period_s = %g leaves more than %d layers between two surfaces; make it longer, or "
-                           "contact.stiffness_exponent larger",
-                           s->contact.min_period_s, MOST_LAYERS);
+            err = tac_fail(
+                ctx, TAC_ERR_INPUT,
+                "contact.min_period_s = %g leaves more than %d layers between two surfaces; make it longer, or "
+                "contact.stiffness_exponent larger",
+                s->contact.min_period_s, MOST_LAYERS);
             goto done;
         }
         size_t need = (size_t)l + 1;
@@ -93,8 +94,8 @@ enum tac_err tac_model_create(struct tac_ctx *ctx, const struct tac_scene *scene
     m->scene = scene;
     m->e2 = scene->contact.restitution * scene->contact.restitution;
     m->pairs_per_vertex = scene->contact.pairs_per_vertex > 0 ? scene->contact.pairs_per_vertex
-                          : scene->contact.restitution == 1  ? 48
-                                                             : 8;
+                          : scene->contact.restitution == 1   ? 48
+                                                              : 8;
     TAC_TRY(vertex_tables(ctx, m));
     double w_min = INFINITY, w_max = 0;
     tac_lid valence_max = 6, lightest = 0;
@@ -116,7 +117,8 @@ enum tac_err tac_model_create(struct tac_ctx *ctx, const struct tac_scene *scene
     if (scene->contact.thickness > 0 && w_max > 0) {
         if (!(tac_clock_period(scene, m->h1_min_s) >= 4096)) {
             err = tac_fail(ctx, TAC_ERR_INPUT,
-                           "a contact of vertex %" TAC_PRILID " of body `%s` may need a period of %.3g s in its first layer, "
+                           "a contact of vertex %" TAC_PRILID
+                           " of body `%s` may need a period of %.3g s in its first layer, "
                            "under 2^12 quanta (%.3g s); make contact.stiffness smaller, the vertex heavier, or "
                            "clocks.quantum_s a smaller power of two",
                            lightest - scene->body[scene->vertex_body[lightest]].vertex_begin,

@@ -46,8 +46,8 @@ struct tac_form {
 enum tac_err tac_model_create(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_model **out);
 void tac_model_destroy(struct tac_model **model);
 
-/* False for what is no pair: a shared vertex, no vertex that can ever be free, bodies that may pass, no self contact. v in the
- * order of distance.h. */
+/* False for what is no pair: a shared vertex, no vertex that can ever be free, bodies that may pass, no self contact. v
+ * in the order of distance.h. */
 bool tac_model_is_pair(const struct tac_model *model, enum tac_pair_type type, const tac_lid *v);
 
 /* A pair's numbers from the start positions (design 1.3, "Pair thickness"). */

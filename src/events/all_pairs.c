@@ -36,8 +36,9 @@ static enum tac_err add(struct tac_sim *sim, struct oracle *o, enum tac_pair_typ
     if (!tac_model_is_pair(sim->model, type, e.v))
         return TAC_OK;
     if (o->count >= 40000000)
-        return tac_fail(sim->ctx, TAC_ERR_INPUT,
-                        "the scene has more than 4e7 pairs, too many for --discover all-pairs; use --discover speculate");
+        return tac_fail(
+            sim->ctx, TAC_ERR_INPUT,
+            "the scene has more than 4e7 pairs, too many for --discover all-pairs; use --discover speculate");
     tac_model_form(sim->model, type, e.v, &form);
     e.count = (uint8_t)tac_pair_vertices(type);
     e.next = tac_model_reach(sim->model, &form, 1);
@@ -104,7 +105,8 @@ static double displacements(struct tac_sim *sim, tac_time t, double *u, double *
 
 /* Looks at one pair over the segment; watches one more rung if it may come so near: the segment may then be shorter,
  * and all look again. */
-static enum tac_err look_at(struct tac_sim *sim, struct oracle *o, struct entry *e, tac_time t, double extent, bool *grew)
+static enum tac_err look_at(struct tac_sim *sim, struct oracle *o, struct entry *e, tac_time t, double extent,
+                            bool *grew)
 {
     enum tac_err err = TAC_OK;
     double x[4][3], u[4][3];
@@ -117,7 +119,8 @@ static enum tac_err look_at(struct tac_sim *sim, struct oracle *o, struct entry 
     tac_near_pair((enum tac_pair_type)e->type, x, &near);
     /* Rungs long left behind: they would only be silent. */
     struct tac_pair *p = e->slot >= 0 ? &sim->pair[e->slot] : NULL;
-    if (p != NULL && p->deep_last == INFINITY && near.d > p->deep_reach + .1 * p->form.thickness + 8 * tac_relative((enum tac_pair_type)e->type, u)) {
+    if (p != NULL && p->deep_last == INFINITY &&
+        near.d > p->deep_reach + .1 * p->form.thickness + 8 * tac_relative((enum tac_pair_type)e->type, u)) {
         double first = tac_model_reach(sim->model, &p->form, 1);
         tac_watch_drop(sim, e->slot);
         e->next = p->live ? p->next : first;

@@ -8,7 +8,8 @@ enum {
 };
 
 /* tac_position, inlined where contacts tick. */
-static inline __attribute__((always_inline)) void position(const struct tac_sim *sim, tac_lid i, tac_time t, double x[3])
+static inline __attribute__((always_inline)) void position(const struct tac_sim *sim, tac_lid i, tac_time t,
+                                                           double x[3])
 {
     const struct tac_pos *pos = &sim->pos[i];
     const struct tac_vel *vel = &sim->vel[i];
@@ -51,8 +52,8 @@ static inline void bring(struct tac_sim *sim, tac_lid i, tac_time t, bool contac
     line->deviation2 = r2 > line->deviation2 ? r2 : line->deviation2;
     if (sim->near[i]) {
         int32_t k = (int32_t)sim->break_count++, head = sim->break_head[i];
-        sim->breaks[k] = (struct tac_break){
-            t, {pos->x[0], pos->x[1], pos->x[2]}, {vel->v[0], vel->v[1], vel->v[2]}, -1, 0};
+        sim->breaks[k] =
+            (struct tac_break){t, {pos->x[0], pos->x[1], pos->x[2]}, {vel->v[0], vel->v[1], vel->v[2]}, -1, 0};
         if (head >= 0)
             sim->breaks[head].next = k;
         else
@@ -321,14 +322,16 @@ static void tick_rungs(struct tac_sim *sim, struct tac_rung_class *c, tac_time t
         return;
     }
     while (i < c->count || j < c->extra_count) {
-        bool from_extra = i >= c->count || (j < c->extra_count &&
-                                            (c->extra[j].key < c->rung[i].key ||
-                                             (c->extra[j].key == c->rung[i].key && c->extra[j].first < c->rung[i].first)));
+        bool from_extra =
+            i >= c->count ||
+            (j < c->extra_count && (c->extra[j].key < c->rung[i].key ||
+                                    (c->extra[j].key == c->rung[i].key && c->extra[j].first < c->rung[i].first)));
         tick_rung(sim, from_extra ? &c->extra[j++] : &c->rung[i++], c, t);
     }
 }
 
-/* Mean velocity of vertex i over the kicks of instant t; of a scripted one, around the tick of a force of this period. */
+/* Mean velocity of vertex i over the kicks of instant t; of a scripted one, around the tick of a force of this period.
+ */
 static void mean_velocity(const struct tac_sim *sim, tac_lid i, tac_time t, tac_time period, double v[3])
 {
     v[0] = v[1] = v[2] = 0;

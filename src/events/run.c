@@ -75,8 +75,9 @@ static enum tac_err write_frame(struct run *run)
             sim->impulse[c] = 0;
         }
     }
-    const struct tac_frame frame = {run->frame,    tac_seconds(sim, sim->now), run->scene->vertex_count, NULL,
-                                    run->position, run->velocity,              run->force};
+    const struct tac_frame frame = {
+        run->frame, tac_seconds(sim, sim->now), run->scene->vertex_count, NULL, run->position, run->velocity,
+        run->force};
     TAC_TRY(tac_sim_energy(sim, &run->row));
     TAC_TRY(tac_output_frame(run->ctx, run->out, &frame));
     TAC_TRY(tac_output_row(run->ctx, run->out, &run->row));

@@ -1,4 +1,5 @@
-/* Scripted vertices: caught at their first knot, moved along straight pieces, and let go after their last if they may be. */
+/* Scripted vertices: caught at their first knot, moved along straight pieces, and let go after their last if they may
+ * be. */
 #include "events/sim.h"
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +71,8 @@ done:
 }
 
 /* Where a script's knot puts its vertex. */
-static void knot_position(const struct tac_sim *sim, const struct tac_script *s, const struct tac_knot *knot, double x[3])
+static void knot_position(const struct tac_sim *sim, const struct tac_script *s, const struct tac_knot *knot,
+                          double x[3])
 {
     const struct tac_motion *m = &sim->scene->motion[s->motion];
     if (m->displacement) {
@@ -95,9 +97,9 @@ static tac_time gravity_period(const struct tac_sim *sim)
     return 0;
 }
 
-/* The energy that leaves with a vertex that is caught, or comes with one let go: booked as work of the script.  Gravity's
- * ticks make it fall as if it changed hands halfway between two of them, on the line along v; `half` if it is caught at
- * one, of whose kick v_mean has but half. */
+/* The energy that leaves with a vertex that is caught, or comes with one let go: booked as work of the script.
+ * Gravity's ticks make it fall as if it changed hands halfway between two of them, on the line along v; `half` if it is
+ * caught at one, of whose kick v_mean has but half. */
 static void hand_over(struct tac_sim *sim, tac_lid i, const double x[3], const double v[3], const double v_mean[3],
                       bool half, double sign)
 {
@@ -140,7 +142,8 @@ static void path_position(const struct tac_sim *sim, const struct tac_script *s,
         x[c] += share * (to[c] - x[c]);
 }
 
-void tac_script_velocity(const struct tac_sim *sim, tac_lid i, tac_time t, tac_time period, double v[3], double ahead[3])
+void tac_script_velocity(const struct tac_sim *sim, tac_lid i, tac_time t, tac_time period, double v[3],
+                         double ahead[3])
 {
     const struct tac_script *s = &sim->script[sim->script_of[i]];
     const struct tac_knot *knot = &sim->knot[s->knot_begin];

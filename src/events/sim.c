@@ -73,9 +73,9 @@ enum tac_err tac_sim_create(struct tac_ctx *ctx, const struct tac_scene *scene, 
     TAC_TRY(tac_elastic_create(ctx, scene, &sim->elastic));
     TAC_TRY(tac_model_create(ctx, scene, &sim->model));
     sim->contact = scene->contact.thickness > 0 && sim->model->h1_max_s > 0;
-    sim->discovery = !sim->contact                       ? &tac_discovery_none
+    sim->discovery = !sim->contact                    ? &tac_discovery_none
                      : mode == TAC_DISCOVER_ALL_PAIRS ? &tac_discovery_all_pairs
-                                                         : &tac_discovery_speculate;
+                                                      : &tac_discovery_speculate;
     TAC_TRY(make_state(sim));
     TAC_TRY(tac_alloc(ctx, sim->elastic->class_count, sizeof *sim->due_elastic, &sim->due_elastic));
     if (sim->contact)

@@ -21,8 +21,8 @@
 
 struct tac_candidates;
 
-/* Where a window started: the line x + (t - t0) v, and the largest squared deviation of the vertex' path from it.  One cache line;
- * it is also what a rollback restores. */
+/* Where a window started: the line x + (t - t0) v, and the largest squared deviation of the vertex' path from it.  One
+ * cache line; it is also what a rollback restores. */
 struct tac_line {
     double x[3], v[3];
     tac_time t;
@@ -61,8 +61,8 @@ struct tac_pair {
     int32_t quiet;        /* clean windows in a row in which the deepest rung was silent and far */
     int32_t births;       /* rungs born in this pass; first of them in sim->birth */
     int32_t first_birth;
-    uint8_t active;       /* some layer acted in this pass */
-    uint8_t listed;       /* scratch of the candidate list */
+    uint8_t active; /* some layer acted in this pass */
+    uint8_t listed; /* scratch of the candidate list */
 };
 
 /* A rung of a pair: layers first..last, one period.  `last_d` is state: the distance at its last tick if that was
@@ -131,10 +131,10 @@ struct tac_sim {
     const struct tac_scene *scene; /* borrowed */
     enum tac_discovery_mode mode;
     const struct tac_discovery *discovery;
-    struct tac_elastic *elastic;   /* owned */
-    struct tac_model *model;       /* owned */
-    bool contact;                  /* contact.thickness > 0 and something can touch */
-    double quantum;                /* s */
+    struct tac_elastic *elastic; /* owned */
+    struct tac_model *model;     /* owned */
+    bool contact;                /* contact.thickness > 0 and something can touch */
+    double quantum;              /* s */
 
     tac_time now;        /* committed time: all before will not be run again */
     struct tac_pos *pos; /* owned, (V) */
@@ -145,15 +145,15 @@ struct tac_sim {
 
     /* paths of the window under way */
     tac_time window_start;
-    struct tac_line *line;    /* owned, (V) */
-    double *impulse_start;    /* owned, (V, 3): only entries of near vertices are kept */
-    uint8_t *near;            /* owned, (V): 1 if it keeps breakpoints */
-    int32_t *near_pairs;      /* owned, (V): watched pairs at the vertex */
-    int32_t *break_head;      /* owned, (V): newest breakpoint, or -1 */
-    int32_t *break_first;     /* owned, (V): oldest, if there is a newest */
+    struct tac_line *line; /* owned, (V) */
+    double *impulse_start; /* owned, (V, 3): only entries of near vertices are kept */
+    uint8_t *near;         /* owned, (V): 1 if it keeps breakpoints */
+    int32_t *near_pairs;   /* owned, (V): watched pairs at the vertex */
+    int32_t *break_head;   /* owned, (V): newest breakpoint, or -1 */
+    int32_t *break_first;  /* owned, (V): oldest, if there is a newest */
     bool near_changed;
     size_t near_count;
-    tac_lid *near_list;       /* owned: vertices with near_pairs > 0 */
+    tac_lid *near_list; /* owned: vertices with near_pairs > 0 */
     size_t break_count, break_capacity;
     struct tac_break *breaks; /* owned */
 
@@ -191,23 +191,23 @@ struct tac_sim {
     /* accumulators (design 1.7); saved at a window's start */
     struct tac_accum dissipated, work, dissipated_start, work_start;
     struct tac_book book, book_start;
-    double kinetic_start;                           /* J, at t = 0 */
+    double kinetic_start; /* J, at t = 0 */
     bool has_start;
-    struct tac_accum total_start; /* total energy of the first row */
-    int64_t deepest_layer, deepest_start;           /* since the last row */
-    int64_t ticks[TAC_KINDS], silent;               /* of the pass under way */
+    struct tac_accum total_start;         /* total energy of the first row */
+    int64_t deepest_layer, deepest_start; /* since the last row */
+    int64_t ticks[TAC_KINDS], silent;     /* of the pass under way */
     int64_t deepest_ever;
 
     tac_time before_at; /* keep the velocities before the kicks of this instant (those of knots are always kept) */
     tac_time kept_at;   /* the instant whose v_before was kept in the last pass, -1: none */
     double *v_before;   /* owned, (V, 3) */
     struct tac_accum dissipated_ahead, work_ahead; /* J: of what the ticks at kept_at entered, the part after kept_at */
-    enum tac_stop stop; /* why the pass ended early */
+    enum tac_stop stop;                            /* why the pass ended early */
 
     struct tac_counters counters;
-    struct tac_candidates *candidates;   /* owned by speculate */
-    void *oracle;                        /* owned by all-pairs */
-    double window_s;                     /* window of the last commit */
+    struct tac_candidates *candidates;                                     /* owned by speculate */
+    void *oracle;                                                          /* owned by all-pairs */
+    double window_s;                                                       /* window of the last commit */
     tac_time window, window_least, window_short, window_most, window_unit; /* speculate: length asked for, its bounds */
     int32_t clean_streak;
 };
@@ -263,7 +263,8 @@ void tac_scripts_apply(struct tac_sim *sim);
 /* Local. Velocity with which scripted vertex i takes part in the tick at t of a force of this period: its displacement
  * over (t - period/2, t + period/2), for which the tick stands, over the period.  So works stay of second order in the
  * period wherever the knots fall between the ticks.  ahead (or NULL): the part of it that lies after t. */
-void tac_script_velocity(const struct tac_sim *sim, tac_lid i, tac_time t, tac_time period, double v[3], double ahead[3]);
+void tac_script_velocity(const struct tac_sim *sim, tac_lid i, tac_time t, tac_time period, double v[3],
+                         double ahead[3]);
 
 /* ---- discovery: one table of functions per way of finding contacts ---- */
 struct tac_discovery {
@@ -279,8 +280,8 @@ extern const struct tac_discovery tac_discovery_none, tac_discovery_all_pairs, t
 enum tac_err tac_sim_create(struct tac_ctx *ctx, const struct tac_scene *scene, enum tac_discovery_mode mode,
                             struct tac_sim **out);
 void tac_sim_destroy(struct tac_sim **sim);
-/* Local. Commits some more, at most up to `limit` > now; stops at scripted knots, which it applies.  For an energy row at
- * a time t, set sim->before_at = t before advancing to it. */
+/* Local. Commits some more, at most up to `limit` > now; stops at scripted knots, which it applies.  For an energy row
+ * at a time t, set sim->before_at = t before advancing to it. */
 enum tac_err tac_sim_advance(struct tac_sim *sim, tac_time limit);
 /* Local. The sentence of a nest that has ended in the stretch between two instants that sim->now lies in: TAC_ERR_RUN.
  * `found` is a pair that comes under its bottom there; the sentence may name another one. */

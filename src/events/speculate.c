@@ -51,7 +51,8 @@ static enum tac_err create(struct tac_sim *sim)
     sim->window_least = period ? period : first;
     sim->window_short = period ? TICKS_AT_LEAST * period : first;
     sim->window = TICKS_PER_WINDOW * sim->window_unit;
-    tac_time lo = to_quanta(sim, sim->scene->discovery.window_s[0]), hi = to_quanta(sim, sim->scene->discovery.window_s[1]);
+    tac_time lo = to_quanta(sim, sim->scene->discovery.window_s[0]),
+             hi = to_quanta(sim, sim->scene->discovery.window_s[1]);
     if (hi > 0) {
         sim->window_least = lo > 0 ? lo : 1;
         sim->window_most = hi;
@@ -290,7 +291,8 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
         const enum tac_pair_type type = (enum tac_pair_type)q->type;
         q->d = q->d_end;
         bool silent = p != NULL && p->deep_last == INFINITY && !p->active;
-        bool approaching = (p == NULL || (!deepens && p->depth < p->form.bottom)) && q->d - 2 * ahead * q->change < 1.05 * q->next;
+        bool approaching =
+            (p == NULL || (!deepens && p->depth < p->form.bottom)) && q->d - 2 * ahead * q->change < 1.05 * q->next;
         if (!silent && !approaching) {
             if (p != NULL)
                 q->next = p->next;
@@ -309,7 +311,8 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
         }
         tac_near_pair(type, x, &near);
         q->d = near.d - q->tolerance;
-        if (approaching && q->d - 2 * ahead * q->change < 1.05 * q->next && tac_sweep(type, x, u, q->next + deviation, q->tolerance) <= 1) {
+        if (approaching && q->d - 2 * ahead * q->change < 1.05 * q->next &&
+            tac_sweep(type, x, u, q->next + deviation, q->tolerance) <= 1) {
             TAC_TRY(tac_watch(sim, q->key, &q->slot));
             prime(sim, q->slot);
             q->next = sim->pair[q->slot].next;
@@ -336,7 +339,8 @@ static enum tac_err fail_not_finite(struct tac_sim *sim, tac_lid i, tac_time t)
 {
     const struct tac_body *body = &sim->scene->body[sim->scene->vertex_body[i]];
     return tac_fail(sim->ctx, TAC_ERR_RUN,
-                    "vertex %" TAC_PRILID " of body `%s` left the range of numbers at t = %.9g s; its forces are unstable: make "
+                    "vertex %" TAC_PRILID
+                    " of body `%s` left the range of numbers at t = %.9g s; its forces are unstable: make "
                     "clocks.elastic_safety smaller, or its material softer",
                     i - body->vertex_begin, body->name, tac_seconds(sim, t));
 }

@@ -5,7 +5,8 @@
 /* The loops go in blocks of four: impulses side by side, from positions that kicks of this instant do not change, then
  * the kicks one after the other in key order.  The compilers make one version for machines with 256-bit vectors; it
  * gives the same bits. (clang refuses vector arguments in such versions, even inlined; it makes one.) */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__AVX2__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__AVX2__) &&                           \
+    !defined(__SANITIZE_ADDRESS__)
 #define TAC_VERSIONS __attribute__((target_clones("avx2", "default")))
 #else
 #define TAC_VERSIONS
@@ -20,8 +21,10 @@ enum { FOUR = 4 };
 static inline __attribute__((always_inline)) void rows(tac_four row[FOUR], const tac_four j[3])
 {
     const tac_four zero = {0, 0, 0, 0};
-    tac_four xy_lo = __builtin_shufflevector(j[0], j[1], 0, 4, 2, 6), xy_hi = __builtin_shufflevector(j[0], j[1], 1, 5, 3, 7);
-    tac_four z_lo = __builtin_shufflevector(j[2], zero, 0, 4, 2, 6), z_hi = __builtin_shufflevector(j[2], zero, 1, 5, 3, 7);
+    tac_four xy_lo = __builtin_shufflevector(j[0], j[1], 0, 4, 2, 6),
+             xy_hi = __builtin_shufflevector(j[0], j[1], 1, 5, 3, 7);
+    tac_four z_lo = __builtin_shufflevector(j[2], zero, 0, 4, 2, 6),
+             z_hi = __builtin_shufflevector(j[2], zero, 1, 5, 3, 7);
     row[0] = __builtin_shufflevector(xy_lo, z_lo, 0, 1, 4, 5);
     row[1] = __builtin_shufflevector(xy_hi, z_hi, 0, 1, 4, 5);
     row[2] = __builtin_shufflevector(xy_lo, z_lo, 2, 3, 6, 7);
@@ -84,8 +87,8 @@ static inline __attribute__((always_inline)) void load(tac_four x[3], const stru
 
 /* n elements from s on, 1 to 4. */
 static inline __attribute__((always_inline)) void four_springs(const struct tac_spring *s, int n, double h,
-                                                             const struct tac_pos *restrict pos,
-                                                             struct tac_vel *restrict vel, struct four_book *sum)
+                                                               const struct tac_pos *restrict pos,
+                                                               struct tac_vel *restrict vel, struct four_book *sum)
 {
     const tac_four none = {0, 0, 0, 0};
     tac_four x[2][3], length, hk, j[3], row[FOUR];
@@ -106,7 +109,7 @@ static inline __attribute__((always_inline)) void four_springs(const struct tac_
 
 TAC_VERSIONS
 static void tick_springs(const struct tac_rate_class *rate, const struct tac_pos *restrict pos,
-                  struct tac_vel *restrict vel, struct tac_book *book)
+                         struct tac_vel *restrict vel, struct tac_book *book)
 {
     struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
     const size_t count = rate->count[TAC_KIND_SPRING];
@@ -120,8 +123,8 @@ static void tick_springs(const struct tac_rate_class *rate, const struct tac_pos
 
 /* n elements from c on, 1 to 4. */
 static inline __attribute__((always_inline)) void four_csts(const struct tac_cst *c, int n, double h,
-                                                             const struct tac_pos *restrict pos,
-                                                             struct tac_vel *restrict vel, struct four_book *sum)
+                                                            const struct tac_pos *restrict pos,
+                                                            struct tac_vel *restrict vel, struct four_book *sum)
 {
     const tac_four none = {0, 0, 0, 0};
     tac_four x[3][3], b00, b01, b11, ha, hb, j[3][3], row[3][FOUR];
@@ -145,7 +148,7 @@ static inline __attribute__((always_inline)) void four_csts(const struct tac_cst
 
 TAC_VERSIONS
 static void tick_csts(const struct tac_rate_class *rate, const struct tac_pos *restrict pos,
-                  struct tac_vel *restrict vel, struct tac_book *book)
+                      struct tac_vel *restrict vel, struct tac_book *book)
 {
     struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
     const size_t count = rate->count[TAC_KIND_CST];
@@ -159,8 +162,8 @@ static void tick_csts(const struct tac_rate_class *rate, const struct tac_pos *r
 
 /* n elements from g on, 1 to 4. */
 static inline __attribute__((always_inline)) void four_hinges(const struct tac_hinge *g, int n, double h,
-                                                             const struct tac_pos *restrict pos,
-                                                             struct tac_vel *restrict vel, struct four_book *sum)
+                                                              const struct tac_pos *restrict pos,
+                                                              struct tac_vel *restrict vel, struct four_book *sum)
 {
     const tac_four none = {0, 0, 0, 0};
     tac_four x[4][3], rest, hk, j[4][3], row[4][FOUR];
@@ -181,7 +184,7 @@ static inline __attribute__((always_inline)) void four_hinges(const struct tac_h
 
 TAC_VERSIONS
 static void tick_hinges(const struct tac_rate_class *rate, const struct tac_pos *restrict pos,
-                  struct tac_vel *restrict vel, struct tac_book *book)
+                        struct tac_vel *restrict vel, struct tac_book *book)
 {
     struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
     const size_t count = rate->count[TAC_KIND_HINGE];

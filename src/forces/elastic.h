@@ -31,7 +31,7 @@ struct tac_cst {
 
 /* V = k 3|e|^2/(A1+A2) (theta - theta0)^2 (Grinspun et al. 2003). */
 struct tac_hinge {
-    tac_lid v[4]; /* edge's two, then the two opposite vertices */
+    tac_lid v[4];     /* edge's two, then the two opposite vertices */
     double stiffness; /* k 3|e|^2/(A1+A2), N m */
     double angle;     /* theta0, rad */
 };
@@ -45,7 +45,8 @@ struct tac_rate_class {
     struct tac_hinge *hinge;   /* owned */
     size_t vertex_count;
     tac_lid *vertex; /* owned: free at some time, and this is the shortest period among its elastic forces and gravity
-                        (nested clocks: a class due implies all shorter ones are; free clocks: all vertices of its stencils) */
+                        (nested clocks: a class due implies all shorter ones are; free clocks: all vertices of its
+                        stencils) */
     size_t held_count[TAC_KINDS];
     tac_lid *held[TAC_KINDS]; /* owned: elements with a vertex that is scripted at some time */
 };

@@ -95,8 +95,8 @@ static void add_cst(struct builder *b, tac_lid triangle)
     double l = sqrt(tac_dot(e1, e1)), nn = sqrt(tac_dot(n, n)), p = tac_dot(e1, e2) / l, q = nn / l;
     double area_y = .5 * nn * m->stretch_stiffness, nu = m->poisson;
     size_t k = b->count[TAC_KIND_CST]++;
-    b->cst[k] = (struct tac_cst){{v[0], v[1], v[2]}, s->vertex_body[v[0]], 1 / l, -p / (l * q), 1 / q,
-                                 area_y / (1 + nu), area_y * nu / (1 - nu * nu)};
+    b->cst[k] = (struct tac_cst){{v[0], v[1], v[2]}, s->vertex_body[v[0]],       1 / l, -p / (l * q), 1 / q,
+                                 area_y / (1 + nu),  area_y * nu / (1 - nu * nu)};
     b->id[TAC_KIND_CST][k] = triangle;
     cst_rows(&b->cst[k], area_y, nu, &b->row[TAC_KIND_CST][4 * k]);
 }
@@ -114,7 +114,8 @@ static void add_hinge(struct builder *b, tac_lid hinge)
     double angle = tac_one_hinge_angle(x, e, a, o, n1, n2, &ee);
     double area = .5 * (sqrt(tac_dot(n1, n1)) + sqrt(tac_dot(n2, n2)));
     size_t n = b->count[TAC_KIND_HINGE]++;
-    b->hinge[n] = (struct tac_hinge){{v[0], v[1], v[2], v[3]}, m->bend_stiffness * 3 * ee / area, m->rest_flat ? 0 : angle};
+    b->hinge[n] =
+        (struct tac_hinge){{v[0], v[1], v[2], v[3]}, m->bend_stiffness * 3 * ee / area, m->rest_flat ? 0 : angle};
     b->id[TAC_KIND_HINGE][n] = s->topology->hinge_edge[hinge];
     /* K = 2 k grad grad^T; the gradient is the impulse of a unit bend, over 2 k. */
     const double stiffness = b->hinge[n].stiffness;
@@ -122,8 +123,7 @@ static void add_hinge(struct builder *b, tac_lid hinge)
     for (int k = 0; k < 4; k++)
         sum += length[k] = sqrt(tac_dot(j[k], j[k]));
     for (int k = 0; k < 4; k++)
-        b->row[TAC_KIND_HINGE][4 * n + (size_t)k] =
-            stiffness > 0 ? length[k] * sum / (2 * stiffness) : 0;
+        b->row[TAC_KIND_HINGE][4 * n + (size_t)k] = stiffness > 0 ? length[k] * sum / (2 * stiffness) : 0;
 }
 
 static enum tac_err collect(struct builder *b)
@@ -183,10 +183,11 @@ static enum tac_err choose_periods(struct builder *b, struct tac_elastic *el)
             tac_time period = tac_clock_period(s, fmin(bound, s->clocks.elastic_s));
             if (!(period >= 4096)) /* 2^12 quanta; also catches a bound that is not a number */
                 return tac_fail(b->ctx, TAC_ERR_INPUT,
-                                "the %s %" TAC_PRILID " of body `%s` needs a period of %.3g s, under 2^12 quanta (%.3g s); make "
+                                "the %s %" TAC_PRILID
+                                " of body `%s` needs a period of %.3g s, under 2^12 quanta (%.3g s); make "
                                 "it softer, heavier or coarser, or set clocks.quantum_s to a smaller power of two",
-                                name[k], b->id[k][e], s->body[s->vertex_body[v[0]]].name, fmin(bound, s->clocks.elastic_s),
-                                4096 * s->quantum_s);
+                                name[k], b->id[k][e], s->body[s->vertex_body[v[0]]].name,
+                                fmin(bound, s->clocks.elastic_s), 4096 * s->quantum_s);
             b->period[k][e] = period;
             el->omega_max = fmax(el->omega_max, omega);
             el->omega_min = fmin(el->omega_min, omega);
@@ -295,7 +296,8 @@ static enum tac_err list_vertices(struct builder *b, struct tac_elastic *el, tac
                 bool held = false;
                 for (int i = 0; i < n; i++) {
                     held |= scripted[v[i]];
-                    if (!(s->ever_free[v[i]] || scripted[v[i]]) || seen[v[i]] == (tac_lid)c + 1 || (nested && seen[v[i]]))
+                    if (!(s->ever_free[v[i]] || scripted[v[i]]) || seen[v[i]] == (tac_lid)c + 1 ||
+                        (nested && seen[v[i]]))
                         continue;
                     seen[v[i]] = (tac_lid)c + 1;
                     TAC_TRY(tac_grow(b->ctx, &r->vertex, &capacity, r->vertex_count + 1, sizeof *r->vertex));

@@ -8,10 +8,10 @@ enum { SLICES = 16 };
 /* A leaf: a triangle, segment or particle, and the vertices and edges it stands for (each has one leaf). */
 struct tac_primitive {
     tac_lid v[3];
-    tac_lid id;            /* triangle, segment, or vertex */
-    uint8_t count;         /* vertices: 3, 2, 1 */
-    uint8_t vertices;      /* bit k: stands for v[k] */
-    uint8_t edges;         /* bit k: stands for edge[k] */
+    tac_lid id;       /* triangle, segment, or vertex */
+    uint8_t count;    /* vertices: 3, 2, 1 */
+    uint8_t vertices; /* bit k: stands for v[k] */
+    uint8_t edges;    /* bit k: stands for edge[k] */
     tac_lid edge[3];
     tac_lid body;
 };
@@ -280,7 +280,8 @@ done:
     return err;
 }
 
-static enum tac_err vertices_against(struct search *search, const struct tac_primitive *a, const struct tac_primitive *b)
+static enum tac_err vertices_against(struct search *search, const struct tac_primitive *a,
+                                     const struct tac_primitive *b)
 {
     enum tac_err err = TAC_OK;
     for (int k = 0; k < a->count; k++) {
@@ -322,7 +323,8 @@ static enum tac_err visit(void *context, int32_t ia, int32_t ib)
                     e = f;
                     f = swap;
                 }
-                TAC_TRY(consider(search, TAC_PAIR_EDGE_EDGE, e, f, &s->topology->edge[2 * e], &s->topology->edge[2 * f]));
+                TAC_TRY(
+                    consider(search, TAC_PAIR_EDGE_EDGE, e, f, &s->topology->edge[2 * e], &s->topology->edge[2 * f]));
             }
 done:
     return err;
@@ -334,8 +336,9 @@ static enum tac_err search_bodies(struct search *search, tac_lid a, tac_lid b)
     const struct tac_scene *s = search->sim->scene;
     if (c->still[a] && c->still[b])
         return TAC_OK;
-    if (a == b ? !s->body[a].self_contact
-               : search->sim->model->ignored && search->sim->model->ignored[(size_t)a * (size_t)s->body_count + (size_t)b])
+    if (a == b
+            ? !s->body[a].self_contact
+            : search->sim->model->ignored && search->sim->model->ignored[(size_t)a * (size_t)s->body_count + (size_t)b])
         return TAC_OK;
     search->a = &c->primitive[c->primitive_begin[a]];
     search->b = &c->primitive[c->primitive_begin[b]];

@@ -56,11 +56,11 @@ struct tac_candidates {
     int32_t *primitive_begin;        /* owned, (bodies + 1) */
     struct tac_dop *box;             /* owned, one per primitive */
     int32_t *scratch;
-    double *frame;       /* owned, (bodies, 3): velocity of each body's frame */
-    uint8_t *still;      /* owned, (bodies): never moves */
-    int32_t *order;      /* owned, (bodies): by lower end of their root's sweep along x */
-    double *sweep;       /* owned, (bodies, 2) */
-    tac_time span;       /* build under way: its lifetime, s and quanta */
+    double *frame;  /* owned, (bodies, 3): velocity of each body's frame */
+    uint8_t *still; /* owned, (bodies): never moves */
+    int32_t *order; /* owned, (bodies): by lower end of their root's sweep along x */
+    double *sweep;  /* owned, (bodies, 2) */
+    tac_time span;  /* build under way: its lifetime, s and quanta */
     double span_s;
 };
 

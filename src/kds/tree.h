@@ -54,8 +54,8 @@ static inline void tac_dop_empty(struct tac_dop *dop)
     }
 }
 
-/* Pairs of leaves whose boxes overlap, of one tree (b == a; each pair once) or of two. For two, tree a drifts against tree b by
- * drift_lo..drift_hi along each axis. */
+/* Pairs of leaves whose boxes overlap, of one tree (b == a; each pair once) or of two. For two, tree a drifts against
+ * tree b by drift_lo..drift_hi along each axis. */
 typedef enum tac_err tac_tree_visit(void *context, int32_t primitive_a, int32_t primitive_b);
 enum tac_err tac_tree_overlaps(const struct tac_tree *a, const struct tac_tree *b, const double *drift_lo,
                                const double *drift_hi, tac_tree_visit *visit, void *context, int64_t *tests);

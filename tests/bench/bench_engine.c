@@ -24,8 +24,7 @@ static struct tac_sim *load(const char *text, struct tac_scene **scene)
     if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
         exit(3);
     close(fd);
-    if (tac_scene_read(&ctx, path, NULL, 0, scene) ||
-        tac_sim_create(&ctx, *scene, (*scene)->discovery.mode, &sim)) {
+    if (tac_scene_read(&ctx, path, NULL, 0, scene) || tac_sim_create(&ctx, *scene, (*scene)->discovery.mode, &sim)) {
         fprintf(stderr, "bench_engine: %s\n", ctx.error);
         exit(3);
     }
@@ -147,7 +146,8 @@ static void compare_loops(const char *name, const char *text, double warm_s, int
     report(name, ratio, repeats, "x plain loop");
     printf("   %.3f x by the least times of both\n", least_a / least_b);
     report("   plain loop", per, repeats, "ns per vertex and tick");
-    printf("   %.2f penalty ticks per vertex and tick, %" PRId64 " rollbacks, %" PRId64 " lists, forces %.2f s, discovery %.2f s\n",
+    printf("   %.2f penalty ticks per vertex and tick, %" PRId64 " rollbacks, %" PRId64
+           " lists, forces %.2f s, discovery %.2f s\n",
            (double)penalty / repeats / ticks / scene->vertex_count, sim->counters.rollbacks,
            sim->counters.candidate_builds, sim->counters.seconds_forces, sim->counters.seconds_discovery);
     tac_sim_destroy(&sim);
@@ -156,7 +156,9 @@ static void compare_loops(const char *name, const char *text, double warm_s, int
     tac_scene_destroy(&plain_scene);
 }
 
-#define CST "\"stretch\":{\"model\":\"cst\",\"stiffness\":500,\"poisson\":0.3},\"bend\":{\"model\":\"hinge\",\"stiffness\":1e-5}"
+#define CST                                                                                                            \
+    "\"stretch\":{\"model\":\"cst\",\"stiffness\":500,\"poisson\":0.3},\"bend\":{\"model\":\"hinge\",\"stiffness\":"   \
+    "1e-5}"
 #define SPRING "\"stretch\":{\"model\":\"spring\",\"stiffness\":2}"
 #define HEAD "{\"format\":\"tactus-scene/1\",\"time\":{\"end\":100,\"frame\":1},\"gravity\":[0,-9.81,0],"
 
@@ -178,8 +180,10 @@ static const char *draped(int cells)
     double size = .005 * cells;
     snprintf(buffer, sizeof buffer,
              HEAD "\"contact\":{\"thickness\":0.001},\"materials\":{\"m\":{\"density\":0.15," CST "}},\"bodies\":["
-                  "{\"name\":\"a\",\"material\":\"m\",\"mesh\":{\"kind\":\"grid\",\"size\":[%g,%g],\"cells\":[%d,%d]},\"position\":[0,%g,0]},"
-                  "{\"name\":\"b\",\"material\":\"m\",\"mesh\":{\"kind\":\"grid\",\"size\":[%g,%g],\"cells\":[%d,%d]},\"position\":[0.001,%g,0.0013]},"
+                  "{\"name\":\"a\",\"material\":\"m\",\"mesh\":{\"kind\":\"grid\",\"size\":[%g,%g],\"cells\":[%d,%d]},"
+                  "\"position\":[0,%g,0]},"
+                  "{\"name\":\"b\",\"material\":\"m\",\"mesh\":{\"kind\":\"grid\",\"size\":[%g,%g],\"cells\":[%d,%d]},"
+                  "\"position\":[0.001,%g,0.0013]},"
                   "{\"name\":\"ball\",\"mesh\":{\"kind\":\"sphere\",\"radius\":%g,\"level\":4},\"fixed\":true}]}",
              size, size, cells, cells, .25 * size + .002, size, size, cells, cells, .25 * size + .0035, .25 * size);
     return buffer;
@@ -190,8 +194,10 @@ static const char *stacked(int cells)
     double size = .005 * cells;
     snprintf(buffer, sizeof buffer,
              HEAD "\"contact\":{\"thickness\":0.001},\"materials\":{\"m\":{\"density\":0.15," CST "}},\"bodies\":["
-                  "{\"name\":\"a\",\"material\":\"m\",\"mesh\":{\"kind\":\"grid\",\"size\":[%g,%g],\"cells\":[%d,%d]},\"position\":[0,0.00105,0]},"
-                  "{\"name\":\"b\",\"material\":\"m\",\"mesh\":{\"kind\":\"grid\",\"size\":[%g,%g],\"cells\":[%d,%d]},\"position\":[0.001,0.0021,0.0013]},"
+                  "{\"name\":\"a\",\"material\":\"m\",\"mesh\":{\"kind\":\"grid\",\"size\":[%g,%g],\"cells\":[%d,%d]},"
+                  "\"position\":[0,0.00105,0]},"
+                  "{\"name\":\"b\",\"material\":\"m\",\"mesh\":{\"kind\":\"grid\",\"size\":[%g,%g],\"cells\":[%d,%d]},"
+                  "\"position\":[0.001,0.0021,0.0013]},"
                   "{\"name\":\"floor\",\"mesh\":{\"kind\":\"grid\",\"size\":[%g,%g],\"cells\":[8,8]},\"fixed\":true}]}",
              size, size, cells, cells, size, size, cells, cells, 1.2 * size, 1.2 * size);
     return buffer;
@@ -250,14 +256,15 @@ static void growth(int repeats)
         double before = resident_bytes(), sample[64];
         struct tac_sim *sim = load(stacked(cells[k]), &scene);
         tac_time period = shortest(sim);
-        run_engine(sim, (tac_time)(.02 / sim->quantum) / period * period / (k == 2 ? 4 : 1));
+        run_engine(sim, (tac_time)(.006 / sim->quantum) / period * period);
         for (int r = 0; r < repeats; r++)
             sample[r] = 1e9 * run_engine(sim, 48 * period) / 48 / scene->vertex_count;
         char name[64];
         snprintf(name, sizeof name, "stack of %d vertices", scene->vertex_count);
         double median = report(name, sample, repeats, "ns per vertex and tick");
         first = k == 0 ? median : first;
-        printf("   %.2f x the smallest; %.0f bytes per vertex\n", median / first, (resident_bytes() - before) / scene->vertex_count);
+        printf("   %.2f x the smallest; %.0f bytes per vertex\n", median / first,
+               (resident_bytes() - before) / scene->vertex_count);
         tac_sim_destroy(&sim);
         tac_scene_destroy(&scene);
     }
@@ -279,7 +286,7 @@ int main(int argc, char **argv)
         compare_loops("contact idle, cst and hinges", falling(cells, CST, .001), 0, 96, repeats);
     }
     if (!*only || !strcmp(only, "drape"))
-        compare_loops("two sheets draped on a ball", draped(cells), .03, 96, repeats);
+        compare_loops("two sheets draped on a ball", draped(cells), .12, 96, repeats);
     if (!*only || !strcmp(only, "stack"))
         compare_loops("two sheets resting on a floor", stacked(cells), .02, 96, repeats);
     if (!*only || !strcmp(only, "speed"))

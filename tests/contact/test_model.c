@@ -83,8 +83,8 @@ static void check_form(const struct tac_model *m, enum tac_pair_type type, const
     CHECK(form.thickness == s->contact.thickness || form.thickness >= .899 * (near.d - form.radius),
           "no thinner than that");
     CHECK(tac_model_reach(m, &form, 1) < near.d, "layer 1 is silent at the start");
-    /* h(1) = 2 s sqrt(m_eff / (N_c r(1))). N_c: what was asked for; else at e = 1 at least 48 and all pairs that two such
-     * vertices can press at once, below at least 8 and half of what stability asks for. */
+    /* h(1) = 2 s sqrt(m_eff / (N_c r(1))). N_c: what was asked for; else at e = 1 at least 48 and all pairs that two
+     * such vertices can press at once, below at least 8 and half of what stability asks for. */
     double w = heaviest_inverse(s, v, 0, first) + heaviest_inverse(s, v, first, n);
     double around = (most_edges(s, v, 0, first) + 1) * (most_edges(s, v, first, n) + 1) - 1;
     if (s->contact.pairs_per_vertex == 0) {

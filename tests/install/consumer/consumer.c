@@ -1,5 +1,5 @@
-/* A program of somebody else: makes a sphere, writes it with HDF5 (so every library behind Tactus is linked and loaded),
- * reads it back and prints its size; then reads a scene.  Every public header is included. */
+/* A program of somebody else: makes a sphere, writes it with HDF5 (so every library behind Tactus is linked and
+ * loaded), reads it back and prints its size; then reads a scene.  Every public header is included. */
 #include <tactus/accum.h>
 #include <tactus/base.h>
 #include <tactus/math.h>
