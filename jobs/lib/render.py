@@ -73,6 +73,7 @@ _picture = _problem = None  # each worker process has its own
 def _begin(folder, frames, view):
     """A worker's start. It may not raise: a pool starts workers that die anew for ever."""
     global _picture, _problem
+    _picture = _problem = None
     try:
         _picture = Picture(Run(folder), frames, **view)
     except Exception as e:
@@ -186,9 +187,9 @@ def save_movie(images, path):
     print(path, flush=True)
 
 
-def main():
+def main(argv):
     try:
-        run(sys.argv[1:])
+        run(argv)
     except Problem as e:
         print(f"render: {e}", file=sys.stderr)
         return 2
@@ -199,4 +200,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 """jobs/render on run folders made here: the pictures show what is there, and bad input gives one sentence and code 2.
 Wrong would be: something out of the picture, a wall before what moves, a trace back on odd input, a half-written file."""
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -10,6 +12,10 @@ import tempfile
 import h5py
 import numpy as np
 from PIL import Image
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.environ["TACTUS_SOURCE"], "jobs", "lib"))
+from render import main
 
 RENDER = os.path.join(os.environ["TACTUS_SOURCE"], "jobs", "render")
 COLUMNS = ("time,kinetic,gravity,stretch,bend,contact,total,dissipated,work,defect,momentum_x,momentum_y,momentum_z,"
@@ -52,11 +58,23 @@ def write_run(folder, frames, triangles=(), segments=(), points=(), body=None, n
 
 
 def render(*args, code=0):
-    p = subprocess.run([RENDER, *args], capture_output=True, text=True)
-    check(p.returncode == code, f"{args}: code {p.returncode} instead of {code}: {p.stderr}")
+    """As the command would, in this process: starting Python forty times takes longer than all the pictures."""
+    said, wrote = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stderr(said), contextlib.redirect_stdout(wrote):
+        try:
+            got = main(list(args))
+        except SystemExit as e:  # of argparse
+            got = e.code
+    check(got == code, f"{args}: code {got} instead of {code}: {said.getvalue()}")
     if code:
-        check("Traceback" not in p.stderr and len(p.stderr.strip().splitlines()[-1]) > 20, f"{args}: no sentence: {p.stderr}")
-    return p.stdout.split() if code == 0 else p.stderr
+        lines = said.getvalue().strip().splitlines()
+        check(lines and len(lines[-1]) > 20, f"{args}: no sentence: {said.getvalue()}")
+    return wrote.getvalue().split() if code == 0 else said.getvalue()
+
+
+def command(*args):
+    p = subprocess.run([RENDER, *args], capture_output=True, text=True)
+    return p.returncode, p.stdout.split(), p.stderr
 
 
 def image(path):
@@ -95,6 +113,15 @@ def a_ball_in_a_box(work):
     os.remove(run + "/energy.csv")
     render(run, "--frames", "0,1", "--size", "240x180", "--sheet", "0")
     check(open(out[0], "rb").read() == before, "two pictures of the same frame differ")
+
+
+def the_command(work):
+    """The same through jobs/render itself."""
+    run = write_run(work + "/command", [[[0, 0, 0]]], points=[0], gravity=(0, 0, 0), energy=True)
+    code, out, said = command(run, "--size", "64x48")
+    check(code == 0 and len(out) == 2 and all(os.path.getsize(p) > 100 for p in out), f"jobs/render: {code}, {out}, {said}")
+    code, out, said = command(run, "--frames", "7")
+    check(code == 2 and out == [] and said.count("\n") == 1 and "Traceback" not in said, f"jobs/render, wrong frame: {code}, {said}")
 
 
 def odd_but_good(work):
@@ -162,6 +189,7 @@ def bad_input(work):
 
 with tempfile.TemporaryDirectory() as folder:
     a_ball_in_a_box(folder)
+    the_command(folder)
     odd_but_good(folder)
     bad_input(folder)
 print(f"{checks} checks passed")

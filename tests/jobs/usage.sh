@@ -39,3 +39,10 @@ for page in README.md CONTRIBUTING.md docs/tour.md docs/building.md; do
         [ -e "$(dirname "$page")/${link%%#*}" ] || fail "$page links to $link, which is not there"
     done < <(grep -oP '\]\(\K(?!https?:|#)[^)]+' "$page")
 done
+
+# The files that the tour goes through are there.
+tree=$(git ls-files)
+while read -r file; do
+    [ "$file" != cmd_NAME.c ] || continue
+    grep -qE "(^|/)${file//./\\.}\$" <<<"$tree" || fail "docs/tour.md speaks of $file, which is not there"
+done < <(grep -oE '[A-Za-z0-9_./-]+\.(c|h|py|md)\b' docs/tour.md | sed 's|^src/app/cmd_NAME.c$|cmd_NAME.c|' | sort -u)
