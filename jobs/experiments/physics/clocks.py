@@ -102,7 +102,7 @@ def cloth_scene(name, x, triangles, bend, periods, safety):
         body.update(angular_velocity=[0, 10 * speed / extent, 0])
         body["mesh"]["vertices"] = x.tolist()
     return scene(periods * modes["period"], power_of_two(modes["period"] / 4), [body], name=name,
-                 materials={"cloth": material}, clocks={"elastic_safety": safety}), modes
+                 materials={"cloth": material}, clocks={"elastic_safety": safety, "quantum_s": 2.0 ** -40}), modes
 
 
 def global_period(experiment, s, count):
