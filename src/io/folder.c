@@ -91,16 +91,18 @@ static bool cannot_remove(int folder, const char *name)
     return unlinkat(folder, name, 0) != 0 && errno != ENOENT;
 }
 
-/* A refused try leaves only overlaps.obj: no run, but nothing to keep beside one either. */
+/* A refused try leaves only overlaps.obj: that is no run, but nothing to keep beside one either.  Whose it is, its
+ * first line tells (src/verify/overlap_report.c). */
 static void remove_overlaps(int folder)
 {
-    char text[64] = "";
+    static const char first[] = "# surfaces that cross, touch or lie closer than their radius allows: ";
+    char text[sizeof first] = "";
     int fd = openat(folder, "overlaps.obj", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
     if (fd < 0)
         return;
-    ssize_t n = read(fd, text, sizeof text - 1);
+    ssize_t n = read(fd, text, sizeof first - 1);
     close(fd);
-    if (n > 0 && text[0] == '#' && (strstr(text, "tactus") != NULL || strstr(text, "Tactus") != NULL))
+    if (n == (ssize_t)sizeof first - 1 && memcmp(text, first, sizeof first - 1) == 0)
         unlinkat(folder, "overlaps.obj", 0);
 }
 

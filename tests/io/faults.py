@@ -131,8 +131,13 @@ must_write("foreign")
 check(len(os.listdir("foreign")) == 7, "a folder with other files is fine")
 
 # A refused try's overlaps.obj is no run, and goes when one begins there; somebody's own stays.
-os.mkdir("refused.run")
-open("refused.run/overlaps.obj", "w").write("# tactus: overlaps\nv 0 0 0\n")
+grid = '{"name": "%s", "mesh": {"kind": "grid", "size": [1, 1], "cells": [1, 1]}, "mass": 1, "rotation": [%d, 0, 0]}'
+open("scene.json", "w").write('{"format": "tactus-scene/1", "time": {"end": 1, "frame": 0.5}, "contact": {"thickness": 0.01}, "bodies": [%s, %s]}'
+                              % (grid % ("a", 0), grid % ("b", 90)))
+r = tactus("run", "scene.json", "-o", "refused.run")
+check(r.code == 2 and os.listdir("refused.run") == ["overlaps.obj"], "a refused run leaves overlaps.obj: %s" % r.err)
+r = tactus("run", "scene.json", "-o", "refused.run")
+check(r.code == 2 and "already holds" not in r.err, "and may be tried again: " + r.err)
 os.mkdir("own.run")
 open("own.run/overlaps.obj", "w").write("# my own\nv 0 0 0\n")
 must_write_all([["refused.run"], ["own.run"]])
