@@ -11,181 +11,24 @@
 #include "io/child.h"
 #include "io/h5.h"
 #include "io/output.h"
-
-static enum tac_err fail_damaged(struct tac_ctx *ctx, const struct tac_reader *r, const char *what)
-{
-    return tac_fail(ctx, TAC_ERR_INPUT, "'%s' is no frames file of a run, or it is damaged: %s", r->path, what);
-}
-
-/* ---- datasets ---- */
-
-enum { LONGEST_NAME = 65536 }; /* bytes of a body's name */
-
-struct shape {
-    const char *path;
-    H5T_class_t class;
-    size_t bytes;
-    int columns; /* 0: one-dimensional */
-};
-
-/* The writer's filters: what passes them is what was written, for the last is a checksum.  Without it, or with other
- * parameters, HDF5 would unpack damage into values. */
-static bool known_filters(hid_t list, size_t bytes)
-{
-    static const H5Z_filter_t expected[3] = {H5Z_FILTER_SHUFFLE, H5Z_FILTER_DEFLATE, H5Z_FILTER_FLETCHER32};
-    if (H5Pget_nfilters(list) != 3)
-        return false;
-    for (unsigned i = 0; i < 3; i++) {
-        unsigned flags, value[8] = {0};
-        size_t values = 8;
-        if (H5Pget_filter2(list, i, &flags, &values, value, 0, NULL, NULL) != expected[i] ||
-            (expected[i] == H5Z_FILTER_SHUFFLE && (values != 1 || value[0] != bytes)))
-            return false;
-    }
-    return true;
-}
-
-/* Every chunk went through all filters. */
-static bool known_chunks(hid_t dataset)
-{
-#if H5_VERSION_GE(1, 10, 5)
-    hid_t space = H5Dget_space(dataset);
-    hsize_t count = 0, offset[H5S_MAX_RANK], size;
-    bool ok = space >= 0 && H5Dget_num_chunks(dataset, space, &count) >= 0;
-    for (hsize_t i = 0; ok && i < count; i++) {
-        unsigned mask;
-        haddr_t address;
-        ok = H5Dget_chunk_info(dataset, space, i, offset, &mask, &address, &size) >= 0 && mask == 0;
-    }
-    if (space >= 0)
-        H5Sclose(space);
-    return ok;
-#else
-    return true;
-#endif
-}
-
-/* Nothing outside the file, no strange filter, no chunk or dataset larger than what is stored can unpack to: a small
- * file must not make us ask for a large memory. */
-static bool sound_storage(hid_t dataset, const hsize_t size[2], int rank, size_t bytes)
-{
-    enum { DEFLATE_AT_MOST = 1100, CHUNK_BYTES = 1 << 28 };
-    hsize_t chunk[H5S_MAX_RANK], chunk_bytes = bytes, all_bytes = bytes;
-    hid_t list = H5Dget_create_plist(dataset);
-    if (list < 0)
-        return false;
-    for (int i = 0; i < rank; i++)
-        all_bytes *= size[i];
-    H5D_layout_t layout = H5Pget_layout(list);
-    bool ok = (layout == H5D_CONTIGUOUS || layout == H5D_CHUNKED || layout == H5D_COMPACT) &&
-              H5Pget_external_count(list) == 0;
-    if (ok && layout == H5D_CHUNKED) {
-        ok = H5Pget_chunk(list, H5S_MAX_RANK, chunk) == rank && known_filters(list, bytes) && known_chunks(dataset);
-        for (int i = 0; ok && i < rank; i++) {
-            ok = chunk[i] <= size[i] && chunk[i] <= CHUNK_BYTES && chunk_bytes <= CHUNK_BYTES;
-            chunk_bytes *= chunk[i];
-        }
-        ok = ok && chunk_bytes <= CHUNK_BYTES;
-    }
-    H5Pclose(list);
-    /* Walks the index of chunks: what is wrong there shows now. */
-    hsize_t stored = ok ? H5Dget_storage_size(dataset) : 0;
-    return ok && (layout == H5D_CHUNKED ? all_bytes <= stored * DEFLATE_AT_MOST : all_bytes == stored);
-}
-
-/* Exactly one of the types that a machine would write. */
-static bool right_type(hid_t dataset, const struct shape *s)
-{
-    hid_t type = H5Dget_type(dataset);
-    bool ok = type >= 0 && H5Tget_class(type) == s->class;
-    if (ok && s->class == H5T_FLOAT)
-        ok = s->bytes == 8 ? H5Tequal(type, H5T_IEEE_F64LE) > 0 || H5Tequal(type, H5T_IEEE_F64BE) > 0
-                           : H5Tequal(type, H5T_IEEE_F32LE) > 0 || H5Tequal(type, H5T_IEEE_F32BE) > 0;
-    else if (ok && s->class == H5T_INTEGER)
-        ok = s->bytes == 8 ? H5Tequal(type, H5T_STD_I64LE) > 0 || H5Tequal(type, H5T_STD_I64BE) > 0
-                           : H5Tequal(type, H5T_STD_I32LE) > 0 || H5Tequal(type, H5T_STD_I32BE) > 0;
-    else if (ok)
-        ok = H5Tis_variable_str(type) == 0 && H5Tget_size(type) > 0 && H5Tget_size(type) <= LONGEST_NAME;
-    if (type >= 0)
-        H5Tclose(type);
-    return ok;
-}
-
-static size_t value_bytes(hid_t dataset)
-{
-    hid_t type = H5Dget_type(dataset);
-    size_t bytes = type >= 0 ? H5Tget_size(type) : 0;
-    if (type >= 0)
-        H5Tclose(type);
-    return bytes;
-}
-
-/* Opens a dataset of that shape and tells its rows; -1 if there is none or it is not of that shape. */
-static hid_t open_dataset(const struct tac_reader *r, const struct shape *s, int64_t *rows)
-{
-    hsize_t size[2] = {0, 0};
-    hid_t id = H5Dopen2(r->file, s->path, H5P_DEFAULT);
-    if (id < 0)
-        return -1;
-    hid_t space = H5Dget_space(id);
-    int rank = space >= 0 ? H5Sget_simple_extent_ndims(space) : -1;
-    bool ok = rank == (s->columns > 0 ? 2 : 1) && H5Sget_simple_extent_dims(space, size, NULL) == rank &&
-              (s->columns == 0 || size[1] == (hsize_t)s->columns) && size[0] <= INT32_MAX && right_type(id, s);
-    if (space >= 0)
-        H5Sclose(space);
-    if (ok && size[0] > 0)
-        ok = sound_storage(id, size, rank, value_bytes(id));
-    if (!ok) {
-        H5Dclose(id);
-        return -1;
-    }
-    *rows = (int64_t)size[0];
-    return id;
-}
-
-static bool read_dataset(const struct tac_reader *r, const struct shape *s, int64_t rows, hid_t type, void *data)
-{
-    int64_t there;
-    hid_t id = open_dataset(r, s, &there);
-    bool ok = id >= 0 && there == rows && (rows == 0 || H5Dread(id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0);
-    if (id >= 0)
-        H5Dclose(id);
-    return ok;
-}
-
-static int64_t count_rows(const struct tac_reader *r, const struct shape *s)
-{
-    int64_t rows;
-    hid_t id = open_dataset(r, s, &rows);
-    if (id < 0)
-        return -1;
-    H5Dclose(id);
-    return rows;
-}
-
-static const struct shape TRIANGLES = {"/mesh/triangles", H5T_INTEGER, 8, 3},
-                          SEGMENTS = {"/mesh/segments", H5T_INTEGER, 8, 2},
-                          POINTS = {"/mesh/points", H5T_INTEGER, 8, 0}, BODY = {"/mesh/body", H5T_INTEGER, 4, 0},
-                          BODY_NAMES = {"/mesh/body_names", H5T_STRING, 0, 0},
-                          RADIUS = {"/mesh/radius", H5T_FLOAT, 8, 0};
-
-/* ---- the structure ---- */
+#include "io/stored.h"
 
 static enum tac_err count_mesh(struct tac_ctx *ctx, struct tac_reader *r)
 {
-    const struct shape *const shapes[] = {&TRIANGLES, &SEGMENTS, &POINTS, &BODY, &BODY_NAMES, &RADIUS};
+    const struct tac_shape *const shapes[] = {&TAC_STORED_TRIANGLES, &TAC_STORED_SEGMENTS,   &TAC_STORED_POINTS,
+                                              &TAC_STORED_BODY,      &TAC_STORED_BODY_NAMES, &TAC_STORED_RADIUS};
     int64_t rows[6];
     if (H5Lexists(r->file, "mesh", H5P_DEFAULT) <= 0 || H5Lexists(r->file, "frames", H5P_DEFAULT) <= 0)
-        return fail_damaged(ctx, r, "it has no /mesh or no /frames");
+        return tac_reader_damaged(ctx, r, "it has no /mesh or no /frames");
     for (int i = 0; i < 6; i++) {
-        rows[i] = count_rows(r, shapes[i]);
+        rows[i] = tac_stored_rows(r, shapes[i]);
         if (rows[i] < 0)
             return tac_fail(ctx, TAC_ERR_INPUT,
                             "'%s' is no frames file of a run, or it is damaged: %s is missing or not as it should be",
                             r->path, shapes[i]->path);
     }
     if (rows[3] != rows[5])
-        return fail_damaged(ctx, r, "/mesh/body and /mesh/radius differ in length");
+        return tac_reader_damaged(ctx, r, "/mesh/body and /mesh/radius differ in length");
     r->triangle_count = (tac_lid)rows[0];
     r->segment_count = (tac_lid)rows[1];
     r->point_count = (tac_lid)rows[2];
@@ -203,9 +46,9 @@ static bool read_time(const struct tac_reader *r, struct tac_reader_frame *f)
         return false;
     hid_t id = H5Lexists(group, "time", H5P_DEFAULT) > 0 ? H5Dopen2(group, "time", H5P_DEFAULT) : -1;
     hid_t space = id >= 0 ? H5Dget_space(id) : -1;
-    const struct shape time = {"", H5T_FLOAT, 8, 0};
-    bool ok = space >= 0 && H5Sget_simple_extent_npoints(space) == 1 && right_type(id, &time) &&
-              sound_storage(id, NULL, 0, 8) &&
+    const struct tac_shape time = {"", H5T_FLOAT, 8, 0};
+    bool ok = space >= 0 && H5Sget_simple_extent_npoints(space) == 1 && tac_stored_type(id, &time) &&
+              tac_stored_sound(id, NULL, 0, 8) &&
               H5Dread(id, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, &f->time_s) >= 0 && isfinite(f->time_s);
     if (space >= 0)
         H5Sclose(space);
@@ -224,8 +67,8 @@ static bool whole_frame(const struct tac_reader *r, struct tac_reader_frame *f)
     for (int i = 0; i < 3; i++) {
         char path[64];
         snprintf(path, sizeof path, "/frames/%s/%s", f->name, fields[i].name);
-        struct shape s = {path, H5T_FLOAT, fields[i].bytes, 3};
-        if (count_rows(r, &s) != r->vertex_count)
+        struct tac_shape s = {path, H5T_FLOAT, fields[i].bytes, 3};
+        if (tac_stored_rows(r, &s) != r->vertex_count)
             return false;
     }
     return read_time(r, f);
@@ -271,7 +114,7 @@ static enum tac_err list_names(struct tac_ctx *ctx, struct tac_reader *r)
     if (l.err)
         return l.err;
     if (walked < 0)
-        return fail_damaged(ctx, r, "its list of frames cannot be read");
+        return tac_reader_damaged(ctx, r, "its list of frames cannot be read");
     if (r->frame_count > 0)
         qsort(r->frame, (size_t)r->frame_count, sizeof *r->frame, by_index);
     /* A run that was killed while a node of the list was split leaves some frames in it twice. */
@@ -308,14 +151,6 @@ static enum tac_err list_frames(struct tac_ctx *ctx, struct tac_reader *r, int64
     return TAC_OK;
 }
 
-/* Names are printed on terminals: nothing in a foreign file shall steer one. */
-static void tame(char *text)
-{
-    for (; *text != '\0'; text++)
-        if ((unsigned char)*text < 32 || *text == 127)
-            *text = '?';
-}
-
 /* `whole`: how many frames are known to be whole; INT64_MAX: find out. */
 static enum tac_err open_file(struct tac_ctx *ctx, struct tac_reader *r, int64_t whole)
 {
@@ -330,11 +165,11 @@ static enum tac_err open_file(struct tac_ctx *ctx, struct tac_reader *r, int64_t
     if (access >= 0)
         H5Pclose(access);
     if (r->file < 0)
-        return fail_damaged(ctx, r, "the HDF5 library cannot open it");
+        return tac_reader_damaged(ctx, r, "the HDF5 library cannot open it");
     if (!tac_h5_get_text(r->file, "format", format, sizeof format))
         return tac_fail(ctx, TAC_ERR_INPUT,
                         "'%s' is an HDF5 file, but no frames file of a run (it has no attribute 'format')", r->path);
-    tame(format);
+    tac_stored_tame(format);
     if (strcmp(format, TAC_FRAMES_FORMAT) != 0)
         return tac_fail(ctx, TAC_ERR_INPUT, "'%s' has the format '%s', but this version (%s) reads '%s'", r->path,
                         format, tac_version(), TAC_FRAMES_FORMAT);
@@ -342,10 +177,10 @@ static enum tac_err open_file(struct tac_ctx *ctx, struct tac_reader *r, int64_t
     tac_h5_get_text(r->file, "version", r->version, sizeof r->version);
     tac_h5_get_text(r->file, "commit", r->commit, sizeof r->commit);
     tac_h5_get_text(r->file, "scene_sha256", r->sha256, sizeof r->sha256);
-    tame(r->name);
-    tame(r->version);
-    tame(r->commit);
-    tame(r->sha256);
+    tac_stored_tame(r->name);
+    tac_stored_tame(r->version);
+    tac_stored_tame(r->commit);
+    tac_stored_tame(r->sha256);
     enum tac_err err = count_mesh(ctx, r);
     return err ? err : list_frames(ctx, r, whole);
 }
@@ -453,96 +288,13 @@ done:
     return err;
 }
 
-/* ---- contents ---- */
-
-static enum tac_err read_ids(struct tac_ctx *ctx, const struct tac_reader *r, const struct shape *s, tac_lid rows,
-                             tac_lid limit, tac_lid **out)
-{
-    enum tac_err err = TAC_OK;
-    size_t n = (size_t)rows * (size_t)(s->columns > 0 ? s->columns : 1);
-    int64_t *wide = NULL;
-    TAC_TRY(tac_alloc(ctx, n, sizeof *wide, &wide));
-    TAC_TRY(tac_alloc(ctx, n, sizeof **out, out));
-    if (!read_dataset(r, s, rows, H5T_NATIVE_INT64, wide)) {
-        err = tac_fail(ctx, TAC_ERR_INPUT, "'%s' is damaged: cannot read %s", r->path, s->path);
-        goto done;
-    }
-    for (size_t i = 0; i < n; i++) {
-        if (wide[i] < 0 || wide[i] >= limit) {
-            err = tac_fail(ctx, TAC_ERR_INPUT, "'%s' is damaged: %s holds %" PRId64 ", outside 0 .. %" TAC_PRILID,
-                           r->path, s->path, wide[i], limit - 1);
-            goto done;
-        }
-        (*out)[i] = (tac_lid)wide[i];
-    }
-done:
-    free(wide);
-    return err;
-}
-
-static enum tac_err read_names(struct tac_ctx *ctx, struct tac_reader *r)
-{
-    enum tac_err err = TAC_OK;
-    char *text = NULL;
-    int64_t rows = 0;
-    size_t size = 0;
-    hid_t id = open_dataset(r, &BODY_NAMES, &rows), type = id >= 0 ? H5Dget_type(id) : -1;
-    TAC_TRY(tac_alloc(ctx, (size_t)r->body_count, sizeof *r->body_name, &r->body_name));
-    if (type >= 0)
-        size = H5Tget_size(type);
-    if (size == 0 || rows != r->body_count) {
-        err = fail_damaged(ctx, r, "/mesh/body_names is not as it should be");
-        goto done;
-    }
-    TAC_TRY(tac_alloc(ctx, (size_t)rows * size + 1, 1, &text));
-    if (rows > 0 && H5Dread(id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) < 0) {
-        err = fail_damaged(ctx, r, "cannot read /mesh/body_names");
-        goto done;
-    }
-    for (int64_t b = 0; b < rows; b++) {
-        size_t length = strnlen(text + (size_t)b * size, size);
-        TAC_TRY(tac_alloc(ctx, length + 1, 1, &r->body_name[b]));
-        memcpy(r->body_name[b], text + (size_t)b * size, length);
-        tame(r->body_name[b]);
-    }
-done:
-    free(text);
-    if (type >= 0)
-        H5Tclose(type);
-    if (id >= 0)
-        H5Dclose(id);
-    return err;
-}
-
-enum tac_err tac_reader_mesh(struct tac_ctx *ctx, struct tac_reader *r)
-{
-    enum tac_err err = TAC_OK;
-    struct tac_h5_quiet quiet;
-    if (r->body != NULL)
-        return TAC_OK;
-    tac_h5_quiet(&quiet);
-    TAC_TRY(read_ids(ctx, r, &TRIANGLES, r->triangle_count, r->vertex_count, &r->triangle));
-    TAC_TRY(read_ids(ctx, r, &SEGMENTS, r->segment_count, r->vertex_count, &r->segment));
-    TAC_TRY(read_ids(ctx, r, &POINTS, r->point_count, r->vertex_count, &r->point));
-    TAC_TRY(read_names(ctx, r));
-    TAC_TRY(tac_alloc(ctx, (size_t)r->vertex_count, sizeof *r->radius, &r->radius));
-    if (!read_dataset(r, &RADIUS, r->vertex_count, H5T_NATIVE_DOUBLE, r->radius)) {
-        err = fail_damaged(ctx, r, "cannot read /mesh/radius");
-        goto done;
-    }
-    TAC_TRY(read_ids(ctx, r, &BODY, r->vertex_count, r->body_count, &r->body));
-done:
-    tac_h5_restore(&quiet);
-    return err;
-}
-
 static enum tac_err read_field(struct tac_ctx *ctx, const struct tac_reader *r, int64_t k, const char *name,
                                size_t bytes, hid_t type, void *data)
 {
     char path[64];
     snprintf(path, sizeof path, "/frames/%s/%s", r->frame[k].name, name);
-    struct shape s = {path, H5T_FLOAT, bytes, 3};
-    if (data == NULL || read_dataset(r, &s, r->vertex_count, type, data))
+    struct tac_shape s = {path, H5T_FLOAT, bytes, 3};
+    if (data == NULL || tac_stored_read(r, &s, r->vertex_count, type, data))
         return TAC_OK;
     return tac_fail(ctx, TAC_ERR_INPUT, "'%s' is damaged: cannot read %s", r->path, path);
 }

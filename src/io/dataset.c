@@ -1,0 +1,127 @@
+/* dataset.c: datasets of frames.h5, written by all ranks together. */
+#include <string.h>
+
+#include "io/frames.h"
+
+bool tac_frames_note(struct tac_frames *w, bool ok)
+{
+    if (!ok && w->reason[0] == '\0')
+        tac_h5_reason(w->reason, sizeof w->reason);
+    return ok;
+}
+
+enum tac_err tac_frames_step(struct tac_ctx *ctx, struct tac_frames *w, const char *what, bool ok)
+{
+    enum tac_err err = TAC_OK;
+    if (w->disk_error != 0) {
+        err = tac_fail(ctx, TAC_ERR_RUN, "cannot write %s to %s: %s; is the disk in order?", what, w->path,
+                       strerror(w->disk_error));
+    } else if (!ok) {
+        tac_frames_note(w, false);
+        err = tac_fail(ctx, TAC_ERR_RUN, "cannot write %s to %s: %s; is the disk in order?", what, w->path, w->reason);
+    }
+    err = tac_agree(ctx, err);
+    w->broken = w->broken || err;
+    return err;
+}
+
+/* Tracking the order of attributes makes HDF5 write object headers of version 2, which have checksums.  (Groups of the
+ * newer kind have them too, but a run that is killed while it writes one leaves a file that takes readers down.) */
+hid_t tac_dataset_list(void)
+{
+    hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    if (list >= 0 && H5Pset_attr_creation_order(list, H5P_CRT_ORDER_TRACKED) < 0) {
+        H5Pclose(list);
+        return -1;
+    }
+    return list;
+}
+
+static hid_t creation_list(const struct tac_dataset *d)
+{
+    hid_t list = tac_dataset_list();
+    enum { CHUNK_BYTES = 1 << 22 }; /* at most: names may be long */
+    hsize_t chunk[2] = {(hsize_t)(d->rows < TAC_CHUNK_ROWS ? d->rows : TAC_CHUNK_ROWS), (hsize_t)d->columns};
+    size_t bytes = H5Tget_size(d->type);
+    if (bytes > 0 && chunk[0] * bytes > CHUNK_BYTES && d->columns == 0)
+        chunk[0] = bytes < CHUNK_BYTES ? CHUNK_BYTES / bytes : 1;
+    if (list < 0 || d->rows == 0)
+        return list; /* a chunk may not be empty */
+    if (H5Pset_chunk(list, d->columns > 0 ? 2 : 1, chunk) < 0 || H5Pset_shuffle(list) < 0 ||
+        H5Pset_deflate(list, 1) < 0 || H5Pset_fletcher32(list) < 0 || H5Pset_fill_time(list, H5D_FILL_TIME_NEVER) < 0) {
+        H5Pclose(list);
+        return -1;
+    }
+    return list;
+}
+
+static hid_t create_dataset(struct tac_frames *w, const struct tac_dataset *d, hid_t space)
+{
+    hid_t list = creation_list(d), id = -1;
+    if (list < 0)
+        return -1;
+    id = H5Dcreate2(d->group, d->name, d->type, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    tac_frames_note(w, id >= 0);
+    H5Pclose(list);
+    if (id >= 0 && d->units != NULL && !tac_h5_put_text(id, "units", d->units)) {
+        H5Dclose(id);
+        return -1;
+    }
+    return id;
+}
+
+/* Collective: every rank transfers, also the ones without rows, for filters need it. */
+static bool transfer(struct tac_frames *w, const struct tac_dataset *d, hid_t id, hid_t space)
+{
+    int rank = d->columns > 0 ? 2 : 1;
+    hsize_t start[2] = {(hsize_t)d->begin, 0}, count[2] = {(hsize_t)(d->end - d->begin), (hsize_t)d->columns};
+    hid_t memory = H5Screate_simple(rank, count, NULL);
+    herr_t selected;
+    if (memory < 0)
+        return false;
+    if (d->end > d->begin) {
+        selected = H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL);
+    } else {
+        selected = H5Sselect_none(space);
+        H5Sselect_none(memory);
+    }
+    static const double nothing[3];
+    const void *data = d->end > d->begin ? d->data : nothing;
+    bool ok = tac_frames_note(w, selected >= 0 && H5Dwrite(id, d->type, memory, space, w->collective, data) >= 0);
+    H5Sclose(memory);
+    return ok;
+}
+
+enum tac_err tac_dataset_write(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_dataset *d)
+{
+    enum tac_err err = TAC_OK;
+    hsize_t size[2] = {(hsize_t)d->rows, (hsize_t)d->columns};
+    hid_t space = H5Screate_simple(d->columns > 0 ? 2 : 1, size, NULL), id = -1;
+    if (space >= 0)
+        id = create_dataset(w, d, space);
+    TAC_TRY(tac_frames_step(ctx, w, d->name, space >= 0 && id >= 0));
+    if (d->rows > 0)
+        TAC_TRY(tac_frames_step(ctx, w, d->name, transfer(w, d, id, space)));
+done:
+    if (id >= 0 && H5Dclose(id) < 0)
+        w->broken = true;
+    if (space >= 0)
+        H5Sclose(space);
+    return err;
+}
+
+/* Deflate may grow a chunk, and chunks are listed. */
+int64_t tac_dataset_space(tac_gid rows, int64_t row_bytes)
+{
+    int64_t raw = rows * row_bytes;
+    return raw + raw / 512 + (rows / TAC_CHUNK_ROWS + 1) * 256;
+}
+
+enum tac_err tac_frames_reserve(struct tac_ctx *ctx, struct tac_frames *w, int64_t bytes)
+{
+    enum { METADATA_BYTES = 128 * 1024 };
+    enum tac_err err = TAC_OK;
+    if (w->space_fd >= 0)
+        err = tac_space_reserve(ctx, w->space_fd, w->path, bytes + METADATA_BYTES, &w->reserved);
+    return tac_agree(ctx, err);
+}

@@ -1,0 +1,34 @@
+/* io/frames.h: frames.h5 from the inside: dataset.c writes datasets, frames_mesh.c the mesh, frames.c files and frames.
+ */
+#ifndef TACTUS_IO_FRAMES_H
+#define TACTUS_IO_FRAMES_H
+
+#include "io/output.h"
+
+/* One dataset to be: rows x columns, this rank's part of it. */
+struct tac_dataset {
+    hid_t group;
+    const char *name, *units; /* units NULL: none */
+    hid_t type;
+    int columns; /* 0: one-dimensional */
+    tac_gid rows, begin, end;
+    const void *data; /* rows begin .. end */
+};
+
+/* Collective. Creates and writes a dataset: chunks, shuffle, deflate, checksums; and its unit. */
+enum tac_err tac_dataset_write(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_dataset *d);
+/* Local. A creation list for datasets whose headers have checksums; negative on failure. */
+hid_t tac_dataset_list(void);
+/* At most what a dataset takes on disk. */
+int64_t tac_dataset_space(tac_gid rows, int64_t row_bytes);
+
+/* Local. Keeps HDF5's reason before another call of it clears that; gives `ok` back. */
+bool tac_frames_note(struct tac_frames *w, bool ok);
+/* Collective. Agrees on how a step of writing `what` went.  A file on which one failed is never written again. */
+enum tac_err tac_frames_step(struct tac_ctx *ctx, struct tac_frames *w, const char *what, bool ok);
+/* Collective. Sees to it that there is disk space for datasets of `bytes` in all, and what describes them. */
+enum tac_err tac_frames_reserve(struct tac_ctx *ctx, struct tac_frames *w, int64_t bytes);
+/* Collective. Writes /mesh; sets point_count and mixed. */
+enum tac_err tac_frames_mesh(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_scene *scene);
+
+#endif
