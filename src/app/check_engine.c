@@ -3,6 +3,7 @@
 
 #include "contact/model.h"
 #include "forces/elastic.h"
+#include "verify/estimate.h"
 #include "verify/overlap.h"
 #include <math.h>
 
@@ -84,6 +85,40 @@ done:
     return err;
 }
 
+/* The error of the energy that a bounce at the scene's own speeds leaves. */
+static enum tac_err describe_bounce(struct tac_ctx *ctx, const struct tac_scene *scene,
+                                    const struct tac_elastic *elastic, json_t *report, FILE *text)
+{
+    enum tac_err err;
+    struct tac_model *model = NULL;
+    struct tac_estimate e;
+    double fall = 0, speed = tac_estimate_speed(scene, &fall);
+    TAC_TRY(tac_model_create(ctx, scene, &model));
+    TAC_TRY(tac_estimate_bounce(ctx, scene, elastic, model, speed, &e));
+    if (e.body < 0) {
+        json_object_set_new(report, "bounce", json_null());
+        goto done;
+    }
+    const struct tac_bounce *b = &e.worst;
+    const char *body = scene->body[e.body].name;
+    const char *largest = b->gravity >= b->contact && b->gravity >= b->elastic ? "clocks.gravity_s"
+                          : b->elastic >= b->contact                           ? "clocks.elastic_safety or elastic_s"
+                                                                               : "clocks.contact_safety";
+    if (text)
+        fprintf(
+            text,
+            "bounce     at %.3g m/s may change the energy of \"%s\" by %.1g of it (contact %.1g, elastic %.1g, gravity "
+            "%.1g);\n           %s makes most of it\n",
+            speed, body, b->total, b->contact, b->elastic, b->gravity, largest);
+    json_object_set_new(report, "bounce",
+                        json_pack("{s:f, s:f, s:s, s:f, s:f, s:f, s:f}", "speed", speed, "fall", fall, "body", body,
+                                  "contact", b->contact, "elastic", b->elastic, "gravity", b->gravity, "total",
+                                  b->total));
+done:
+    tac_model_destroy(&model);
+    return err;
+}
+
 enum tac_err tac_check_engine(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, json_t *report,
                               FILE *text)
 {
@@ -92,6 +127,7 @@ enum tac_err tac_check_engine(struct tac_ctx *ctx, const struct tac_scene *scene
     TAC_TRY(tac_elastic_create(ctx, scene, &elastic));
     describe_classes(elastic, report, text);
     TAC_TRY(describe_layers(ctx, scene, report, text));
+    TAC_TRY(describe_bounce(ctx, scene, elastic, report, text));
     TAC_TRY(tac_overlap_check(ctx, scene, dir));
     if (text)
         fprintf(text, "start      no surfaces overlap\n");
