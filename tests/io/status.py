@@ -39,9 +39,13 @@ for part in PARTS:
 check(write("--quiet", "quiet.run").err == "", "quiet")
 
 # On a terminal: one line, redrawn, cut to its width, ended.
-master, slave = pty.openpty()
+try:
+    master, slave = pty.openpty()
+except OSError as error:  # a bare chroot has no /dev/pts
+    print("skipped: the progress line on a terminal (%s)" % error)
+    master = None
 import fcntl, struct, termios
-for columns in (200, 40):
+for columns in (200, 40) if master is not None else ():
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     p = subprocess.Popen([WRITER, "tty%d.run" % columns, "--frames", "30", "--pause", ".05"], stdout=subprocess.DEVNULL, stderr=slave)
     text = b""
@@ -55,7 +59,8 @@ for columns in (200, 40):
     if columns == 200:
         for part in PARTS[1:]:
             check(re.search(part.replace("100", ".*"), drawn[-1]), "%r in %r" % (part, drawn[-1]))
-check(write("tty40.run", "--overwrite", "--frames", 1).code == 0, "and again")
+if master is not None:
+    check(write("tty40.run", "--overwrite", "--frames", 1).code == 0, "and again")
 
 # Ends of other kinds.
 must_write_all([["stopped.run", "--state", "stopped"], ["failed.run", "--state", "failed"]])
