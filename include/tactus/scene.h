@@ -118,6 +118,8 @@ struct tac_scene {
     tac_lid *segment;              /* owned, (S, 2) scene vertex ids */
     struct tac_topology *topology; /* owned, of all triangles and segments */
     bool two_d;                    /* no triangles and every z is 0 */
+
+    struct tac_part *part; /* owned; NULL: all of the above is of the whole scene. Else of one rank: partition/part.h */
 };
 
 /* Collective. Reads and validates.  `set` are (set_count) strings "path=value".  One sentence per failure with the JSON

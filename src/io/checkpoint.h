@@ -1,0 +1,84 @@
+/* checkpoint.h: the whole state at a commit, in one HDF5 file written by all ranks (design 4.5).
+ *
+ * A checkpoint is self-contained: scene, geometry, topology's elements, and all state that the trajectory depends on.
+ * Each rank gives rows of some tables, by global id, and gets back a block of rows; who holds what is no matter.
+ */
+#ifndef TACTUS_IO_CHECKPOINT_H
+#define TACTUS_IO_CHECKPOINT_H
+
+#include <tactus/accum.h>
+#include <tactus/output.h>
+#include <tactus/scene.h>
+
+/* A vertex that is in some motion. */
+struct tac_script_state {
+    tac_gid vertex;
+    int64_t next;      /* first knot not yet passed */
+    double origin[3];  /* where it was when it was caught, m */
+    double x[3], v[3]; /* line of the piece under way, from t */
+    double v_free[3];
+    tac_time t;
+    int32_t on, caught;
+};
+
+/* A watched pair. */
+struct tac_pair_state {
+    uint64_t key;      /* force key: type and global ids of its primitives */
+    tac_gid vertex[4]; /* -1 where unused */
+    int64_t depth;     /* deepest watched layer */
+    int64_t last;      /* first of its rungs' entries in the table `last` (of this rank; of the file in the file) */
+    int64_t rungs;
+};
+
+struct tac_checkpoint {
+    /* the same on all ranks */
+    tac_time now;
+    int64_t frame;       /* next frame's index */
+    tac_time last_frame; /* when the last one was */
+    int64_t restarts;
+    struct tac_accum dissipated, work, total_start; /* carried */
+    int32_t has_start;
+    double kinetic_start, book_work, book_absolute;
+    int64_t deepest_layer; /* since the last row */
+    double wall_s;         /* of all runs so far */
+    struct tac_counters counters;
+    tac_gid vertex_total, triangle_total, segment_total;
+
+    /* this rank's rows */
+    tac_lid vertex_count;
+    tac_gid *vertex_id; /* owned, (n) ascending */
+    double *start;      /* owned, (n, 3): positions at t = 0, m */
+    double *mass;       /* owned, (n), kg */
+    double *x, *v;      /* owned, (n, 3): at the vertex' own t */
+    tac_time *t;        /* owned, (n) */
+    double *impulse;    /* owned, (n, 3): contact impulse since the last frame, N s */
+    tac_lid triangle_count;
+    tac_gid *triangle_id; /* owned, (n) ascending */
+    tac_gid *triangle;    /* owned, (n, 3) */
+    tac_lid segment_count;
+    tac_gid *segment_id; /* owned, (n) ascending */
+    tac_gid *segment;    /* owned, (n, 2) */
+    tac_lid script_count;
+    struct tac_script_state *script; /* owned */
+    tac_lid pair_count;
+    struct tac_pair_state *pair; /* owned, ascending key; each pair on one rank */
+    tac_lid last_count;
+    double *last; /* owned, (last_count): per rung the distance at its last active tick, or infinity, m */
+};
+
+void tac_checkpoint_destroy(struct tac_checkpoint **checkpoint);
+
+/* Collective. Writes DIR/checkpoint-NNNNNN.h5 (NNNNNN one more than the newest there), points DIR/checkpoint.h5 to it,
+ * and removes all but the newest `keep` whole ones.  name: told (of size `size`).  TAC_ERR_RUN: the disk failed; the
+ * old ones stand. */
+enum tac_err tac_checkpoint_write(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, int keep,
+                                  const struct tac_checkpoint *checkpoint, char *name, size_t size);
+
+/* Collective. `path` is a checkpoint, or a run folder: then the newest whole one in it is taken, with a warning for
+ * each newer one that is damaged.  Checks length and CRC before HDF5 sees the file.  *file (owned by the caller): which
+ * it was. The rows are dealt out in blocks of ids.  *json (owned by the caller): the scene's text; sha256 (65 bytes):
+ * its hash. TAC_ERR_INPUT: damaged, foreign, or none there. */
+enum tac_err tac_checkpoint_read(struct tac_ctx *ctx, const char *path, char **file, json_t **json, char *sha256,
+                                 struct tac_checkpoint **out);
+
+#endif

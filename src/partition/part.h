@@ -1,0 +1,91 @@
+/* part.h: which vertices and elements a rank holds, and how they are dealt out.
+ *
+ * A rank owns some vertices.  Its *local scene* is a struct tac_scene whose vertices are the owned ones, by ascending
+ * global id, and behind them the ghosts that its elements reach, by ascending global id; whose triangles and segments
+ * are those that touch an owned vertex, by ascending global id; whose edges are the edges of those, and whose hinges
+ * are those with an owned vertex among their four.  So whatever the engine does in the order of local elements it does
+ * in the order of the force keys (design 2.2), and a rank's memory follows its surroundings, not the scene.
+ *
+ * *Pieces* are the scene on its way from one deal to the next: every vertex, triangle, segment and hinge is on exactly
+ * one rank, no matter which.  Reading makes pieces, tac_localise() makes a local scene of them, tac_pieces_of() makes
+ * pieces of a local scene again (migration).
+ */
+#ifndef TACTUS_PARTITION_PART_H
+#define TACTUS_PARTITION_PART_H
+
+#include <tactus/scene.h>
+
+/* What a local scene is of the whole.  Hangs off tac_scene.part; NULL there: the rank holds the whole scene. */
+struct tac_part {
+    tac_gid vertex_total, triangle_total, segment_total, edge_total;
+    tac_lid owned;        /* vertices 0 .. owned-1 of the local scene are ours */
+    tac_gid *vertex_id;   /* owned, (V) ascending within the owned ones, and within the ghosts */
+    int32_t *owner;       /* owned, (V) rank */
+    tac_lid *valence;     /* owned, (V) edges of the whole scene at the vertex; right for ghosts too */
+    uint8_t *scripted;    /* owned, (V) 1: in some motion of the scene; right for ghosts too */
+    tac_gid *triangle_id; /* owned, (T) ascending */
+    tac_gid *segment_id;  /* owned, (S) ascending */
+    tac_gid *edge_id;     /* owned, (E) ascending */
+};
+
+struct tac_pieces {
+    tac_gid vertex_total, triangle_total, segment_total, edge_total; /* of the scene; the same on all ranks */
+
+    tac_lid vertex_count;
+    tac_gid *vertex_id;            /* owned, (n) ascending */
+    double *x, *v;                 /* owned, (n, 3): start positions, m, and velocities, m/s */
+    double *mass;                  /* owned, (n), kg */
+    uint8_t *ever_free, *scripted; /* owned, (n) */
+    tac_lid *body;                 /* owned, (n) */
+    tac_lid *valence;              /* owned, (n): edges at the vertex */
+    int32_t *owner;                /* owned, (n): the rank that shall own it */
+
+    tac_lid triangle_count;
+    tac_gid *triangle_id;   /* owned, (n) ascending */
+    tac_gid *triangle;      /* owned, (n, 3) vertex ids */
+    tac_gid *triangle_edge; /* owned, (n, 3) edge ids; edge k is opposite vertex k */
+
+    tac_lid segment_count;
+    tac_gid *segment_id;   /* owned, (n) ascending */
+    tac_gid *segment;      /* owned, (n, 2) vertex ids */
+    tac_gid *segment_edge; /* owned, (n) edge ids */
+
+    tac_lid hinge_count;
+    tac_gid *hinge;      /* owned, (n, 4) vertex ids, in the order of tac_topology.hinge */
+    tac_gid *hinge_edge; /* owned, (n) edge ids, ascending */
+};
+
+/* Collective. Pieces of a scene that every rank holds whole: rank r takes the r-th block of everything. owner is 0.
+ * valence, triangle_edge, segment_edge, hinges and edge_total are left to tac_pieces_topology(). */
+enum tac_err tac_pieces_from_scene(struct tac_ctx *ctx, const struct tac_scene *whole, struct tac_pieces **out);
+
+/* Collective. Edges (ids as in tac_topology: the rank of (min, max) vertex), valences and hinges, made in parallel from
+ * the pieces' triangles and segments: every edge is made where its smaller vertex' block is. */
+enum tac_err tac_pieces_topology(struct tac_ctx *ctx, struct tac_pieces *pieces);
+
+/* Collective. The local scene of every rank, by pieces->owner.  Bodies (with their ranges of global ids), materials,
+ * settings and json are those of `common` (borrowed fields are copied, so that the local scene owns all it has);
+ * motion[].vertex are local ids of *owned* vertices.  Ranks may own nothing. */
+enum tac_err tac_localise(struct tac_ctx *ctx, const struct tac_scene *common, const struct tac_pieces *pieces,
+                          struct tac_scene **out);
+
+/* Collective. Pieces of local scenes: each rank gives the vertices that it owns (owner = itself, to be changed by the
+ * caller), and the elements whose lowest vertex it owns.  x, v, mass as in the local scene. */
+enum tac_err tac_pieces_of(struct tac_ctx *ctx, const struct tac_scene *local, struct tac_pieces **out);
+
+void tac_pieces_destroy(struct tac_pieces **pieces);
+void tac_part_destroy(struct tac_part **part);
+
+/* Local. Frees the arrays of a whole scene that a local one has replaced (x, v, mass, ever_free, vertex_body, triangle,
+ * segment, topology: NULL afterwards); counts, bodies, materials, motions and json stay. */
+void tac_scene_shed(struct tac_scene *whole);
+
+/* The local id of a global one among n ascending ids, or -1. */
+tac_lid tac_id_find(const tac_gid *ascending, tac_lid n, tac_gid id);
+
+/* Collective. Sends `count[r]` records of `size` bytes to each rank r, lying one behind the other in `send`; what came,
+ * in the order of ranks, in *receive (owned by the caller), with receive_count (ranks). */
+enum tac_err tac_exchange(struct tac_ctx *ctx, const void *send, const int64_t *count, size_t size, void *receive,
+                          int64_t *receive_count);
+
+#endif
