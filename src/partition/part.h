@@ -18,14 +18,17 @@
 /* What a local scene is of the whole.  Hangs off tac_scene.part; NULL there: the rank holds the whole scene. */
 struct tac_part {
     tac_gid vertex_total, triangle_total, segment_total, edge_total;
-    tac_lid owned;        /* vertices 0 .. owned-1 of the local scene are ours */
-    tac_gid *vertex_id;   /* owned, (V) ascending within the owned ones, and within the ghosts */
-    int32_t *owner;       /* owned, (V) rank */
-    tac_lid *valence;     /* owned, (V) edges of the whole scene at the vertex; right for ghosts too */
-    uint8_t *scripted;    /* owned, (V) 1: in some motion of the scene; right for ghosts too */
-    tac_gid *triangle_id; /* owned, (T) ascending */
-    tac_gid *segment_id;  /* owned, (S) ascending */
-    tac_gid *edge_id;     /* owned, (E) ascending */
+    tac_lid owned;         /* vertices 0 .. owned-1 of the local scene are ours */
+    tac_gid *vertex_id;    /* owned, (V) ascending within the owned ones, and within the ghosts */
+    int32_t *owner;        /* owned, (V) rank */
+    tac_lid *valence;      /* owned, (V) edges of the whole scene at the vertex; right for ghosts too */
+    uint8_t *scripted;     /* owned, (V) 1: in some motion of the scene; right for ghosts too */
+    tac_lid *motion;       /* owned, (V) which motion, or -1; right for ghosts too */
+    tac_gid *triangle_id;  /* owned, (T) ascending */
+    tac_gid *segment_id;   /* owned, (S) ascending */
+    tac_lid *segment_edge; /* owned, (S) local edge ids */
+    tac_gid *edge_id; /* owned, (E) ascending. Of the local topology's edges, edge_valence is that of the whole scene;
+                         edge_triangle and edge_segment are -1 also where the element is not local */
 };
 
 struct tac_pieces {
@@ -37,13 +40,16 @@ struct tac_pieces {
     double *mass;                  /* owned, (n), kg */
     uint8_t *ever_free, *scripted; /* owned, (n) */
     tac_lid *body;                 /* owned, (n) */
+    tac_lid *motion;               /* owned, (n): the motion that moves it, or -1 */
     tac_lid *valence;              /* owned, (n): edges at the vertex */
     int32_t *owner;                /* owned, (n): the rank that shall own it */
 
     tac_lid triangle_count;
-    tac_gid *triangle_id;   /* owned, (n) ascending */
-    tac_gid *triangle;      /* owned, (n, 3) vertex ids */
-    tac_gid *triangle_edge; /* owned, (n, 3) edge ids; edge k is opposite vertex k */
+    tac_gid *triangle_id;      /* owned, (n) ascending */
+    tac_gid *triangle;         /* owned, (n, 3) vertex ids */
+    tac_gid *triangle_edge;    /* owned, (n, 3) edge ids; edge k is opposite vertex k */
+    tac_lid *triangle_valence; /* owned, (n, 3): triangles at each of these edges */
+    uint8_t *triangle_place;   /* owned, (n, 3): how many of those come before this one; 2: two or more */
 
     tac_lid segment_count;
     tac_gid *segment_id;   /* owned, (n) ascending */

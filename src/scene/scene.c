@@ -1,5 +1,6 @@
 /* scene.c: a scene from its file to its arrays: load, --set, then the parts in their order; the rest is in settings.c,
  * material.c, body.c, motion.c, mass.c and hash.c. */
+#include "partition/part.h"
 #include "read.h"
 
 #include <errno.h>
@@ -127,6 +128,7 @@ void tac_scene_destroy(struct tac_scene **scene)
         free(s->motion[i].degrees);
     }
     tac_topology_destroy(&s->topology);
+    tac_part_destroy(&s->part);
     json_decref(s->json);
     free(s->name);
     free(s->path);

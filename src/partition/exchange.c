@@ -1,0 +1,284 @@
+/* exchange.c: records between ranks, and the sorted ids that the deals of pieces are made of. */
+#include "partition/exchange.h"
+
+#include "partition/part.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+tac_gid tac_block_begin(tac_gid total, int size, int rank)
+{
+    /* total / size * rank + ... : total * rank could overflow. */
+    const tac_gid each = total / size, more = total % size;
+    return each * rank + more * rank / size;
+}
+
+int tac_block_rank(tac_gid total, int size, tac_gid id)
+{
+    int low = 0, high = size; /* begin(low) <= id < begin(high) */
+    while (high - low > 1) {
+        const int middle = low + (high - low) / 2;
+        if (tac_block_begin(total, size, middle) <= id)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+tac_lid tac_id_find(const tac_gid *ascending, tac_lid n, tac_gid id)
+{
+    tac_lid low = 0, high = n;
+    while (low < high) {
+        const tac_lid middle = low + (high - low) / 2;
+        if (ascending[middle] < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < n && ascending[low] == id ? low : -1;
+}
+
+enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
+
+enum tac_err tac_sort_keyed(struct tac_ctx *ctx, size_t n, struct tac_keyed *list)
+{
+    struct tac_keyed *spare = NULL, *from = list, *to;
+    size_t *start = NULL;
+    tac_gid used = 0;
+    enum tac_err err = TAC_OK;
+    bool sorted = true;
+    for (size_t i = 0; i < n; i++) {
+        used |= list[i].key;
+        sorted = sorted && (i == 0 || list[i - 1].key <= list[i].key);
+    }
+    if (sorted)
+        return TAC_OK;
+    TAC_TRY(tac_alloc(ctx, n, sizeof *spare, &spare));
+    TAC_TRY(tac_alloc(ctx, DIGITS, sizeof *start, &start));
+    to = spare;
+    for (int shift = 0; shift < 63 && used >> shift != 0; shift += DIGIT_BITS) {
+        memset(start, 0, DIGITS * sizeof *start);
+        for (size_t i = 0; i < n; i++)
+            start[(from[i].key >> shift) & (DIGITS - 1)]++;
+        size_t sum = 0;
+        for (size_t d = 0; d < DIGITS; d++) {
+            const size_t count = start[d];
+            start[d] = sum;
+            sum += count;
+        }
+        for (size_t i = 0; i < n; i++)
+            to[start[(from[i].key >> shift) & (DIGITS - 1)]++] = from[i];
+        struct tac_keyed *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != list)
+        memcpy(list, from, n * sizeof *list);
+done:
+    free(start);
+    free(spare);
+    return err;
+}
+
+enum tac_err tac_compress(struct tac_ctx *ctx, size_t n, const tac_gid *id, tac_gid **unique, size_t *unique_count,
+                          tac_lid *place)
+{
+    struct tac_keyed *list = NULL;
+    size_t count = 0;
+    enum tac_err err = TAC_OK;
+    *unique = NULL;
+    TAC_TRY(tac_alloc(ctx, n, sizeof *list, &list));
+    for (size_t i = 0; i < n; i++)
+        list[i] = (struct tac_keyed){id[i], (int64_t)i};
+    TAC_TRY(tac_sort_keyed(ctx, n, list));
+    for (size_t i = 0; i < n; i++)
+        count += i == 0 || list[i].key != list[i - 1].key;
+    if (count > INT32_MAX)
+        TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "rank %d would hold %zu ids of one kind; use more ranks", ctx->rank, count));
+    TAC_TRY(tac_alloc(ctx, count, sizeof **unique, unique));
+    *unique_count = count;
+    count = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || list[i].key != list[i - 1].key)
+            (*unique)[count++] = list[i].key;
+        place[list[i].index] = (tac_lid)(count - 1);
+    }
+done:
+    free(list);
+    return err;
+}
+
+/* More records than MPI's int counts: rank by rank, in portions. */
+static void exchange_in_portions(struct tac_ctx *ctx, const char *send, const int64_t *count, char *receive,
+                                 const int64_t *receive_count, size_t size, int portion, MPI_Datatype type)
+{
+    for (int step = 0; step < ctx->size; step++) {
+        const int to = (ctx->rank + step) % ctx->size, from = (ctx->rank - step + ctx->size) % ctx->size;
+        int64_t out = 0, in = 0;
+        const char *first = send;
+        char *target = receive;
+        for (int r = 0; r < to; r++)
+            first += (size_t)count[r] * size;
+        for (int r = 0; r < from; r++)
+            target += (size_t)receive_count[r] * size;
+        while (out < count[to] || in < receive_count[from]) {
+            const int64_t left = count[to] - out, missing = receive_count[from] - in;
+            const int go = left < portion ? (int)left : portion, come = missing < portion ? (int)missing : portion;
+            MPI_Sendrecv(first + (size_t)out * size, go, type, go > 0 ? to : MPI_PROC_NULL, 0,
+                         target + (size_t)in * size, come, type, come > 0 ? from : MPI_PROC_NULL, 0, ctx->comm,
+                         MPI_STATUS_IGNORE);
+            out += go;
+            in += come;
+        }
+    }
+}
+
+/* Counts and places fit MPI's ints. */
+static void exchange_at_once(struct tac_ctx *ctx, const void *send, const int64_t *count, void *receive,
+                             const int64_t *receive_count, MPI_Datatype type, int *room)
+{
+    int *c[2] = {room, room + ctx->size}, *d[2] = {room + 2 * ctx->size, room + 3 * ctx->size};
+    const int64_t *from[2] = {count, receive_count};
+    for (int way = 0; way < 2; way++) {
+        int sum = 0;
+        for (int r = 0; r < ctx->size; r++) {
+            c[way][r] = (int)from[way][r];
+            d[way][r] = sum;
+            sum += c[way][r];
+        }
+    }
+    MPI_Alltoallv(send, c[0], d[0], type, receive, c[1], d[1], type, ctx->comm);
+}
+
+enum tac_err tac_exchange(struct tac_ctx *ctx, const void *send, const int64_t *count, size_t size, void *receive,
+                          int64_t *receive_count)
+{
+    /* Well below INT_MAX: some implementations count in bytes or pieces of their own inside. */
+    return tac_exchange_limited(ctx, send, count, size, receive, receive_count, INT_MAX / 2 / (int64_t)size);
+}
+
+enum tac_err tac_exchange_limited(struct tac_ctx *ctx, const void *send, const int64_t *count, size_t size,
+                                  void *receive, int64_t *receive_count, int64_t limit)
+{
+    enum tac_err err = TAC_OK;
+    char *arrived = NULL;
+    int *room = NULL;
+    int64_t total[2] = {0, 0}, most;
+    MPI_Datatype type;
+    MPI_Alltoall(count, 1, MPI_INT64_T, receive_count, 1, MPI_INT64_T, ctx->comm);
+    for (int r = 0; r < ctx->size; r++) {
+        total[0] += count[r];
+        total[1] += receive_count[r];
+    }
+    most = total[0] > total[1] ? total[0] : total[1];
+    MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT64_T, MPI_MAX, ctx->comm);
+    err = tac_alloc(ctx, (size_t)total[1], size, &arrived);
+    if (err == TAC_OK)
+        err = tac_alloc(ctx, 4 * (size_t)ctx->size, sizeof *room, &room);
+    TAC_TRY(tac_agree(ctx, err));
+    MPI_Type_contiguous((int)size, MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    if (most <= limit)
+        exchange_at_once(ctx, send, count, arrived, receive_count, type, room);
+    else
+        exchange_in_portions(ctx, send, count, arrived, receive_count, size, (int)(limit / ctx->size + 1), type);
+    MPI_Type_free(&type);
+done:
+    free(room);
+    if (err) {
+        free(arrived);
+        arrived = NULL;
+    }
+    memcpy(receive, &arrived, sizeof arrived);
+    return err;
+}
+
+/* Puts the records in the order of their destinations. */
+static enum tac_err pack(struct tac_ctx *ctx, size_t n, const int32_t *to, const char *record, size_t size,
+                         int64_t *sent, int64_t *place, char **out)
+{
+    enum tac_err err = TAC_OK;
+    int64_t *next = NULL;
+    TAC_TRY(tac_alloc(ctx, (size_t)ctx->size, sizeof *next, &next));
+    TAC_TRY(tac_alloc(ctx, n, size, out));
+    memset(sent, 0, (size_t)ctx->size * sizeof *sent);
+    for (size_t i = 0; i < n; i++)
+        sent[to[i]]++;
+    for (int r = 1; r < ctx->size; r++)
+        next[r] = next[r - 1] + sent[r - 1];
+    for (size_t i = 0; i < n; i++) {
+        const int64_t at = next[to[i]]++;
+        memcpy(*out + (size_t)at * size, record + i * size, size);
+        if (place != NULL)
+            place[i] = at;
+    }
+done:
+    free(next);
+    return err;
+}
+
+enum tac_err tac_deal_traced(struct tac_ctx *ctx, enum tac_err err, size_t n, const int32_t *to, const void *record,
+                             size_t size, void *received, int64_t *sent, int64_t *came, int64_t *place)
+{
+    char *packed = NULL;
+    void *none = NULL;
+    memcpy(received, &none, sizeof none);
+    if (err == TAC_OK)
+        err = pack(ctx, n, to, record, size, sent, place, &packed);
+    TAC_TRY(tac_agree(ctx, err));
+    TAC_TRY(tac_exchange(ctx, packed, sent, size, received, came));
+done:
+    free(packed);
+    return err;
+}
+
+enum tac_err tac_deal(struct tac_ctx *ctx, enum tac_err err, size_t n, const int32_t *to, const void *record,
+                      size_t size, void *received, size_t *total)
+{
+    int64_t *count = NULL;
+    if (err == TAC_OK)
+        err = tac_alloc(ctx, 2 * (size_t)ctx->size, sizeof *count, &count);
+    err = tac_deal_traced(ctx, err, n, to, record, size, received, count, count ? count + ctx->size : NULL, NULL);
+    *total = 0;
+    for (int r = 0; r < ctx->size && err == TAC_OK; r++)
+        *total += (size_t)count[ctx->size + r];
+    free(count);
+    return err;
+}
+
+enum tac_err tac_ask(struct tac_ctx *ctx, enum tac_err err, size_t n, const int32_t *to, const tac_gid *id,
+                     tac_answer *answer, const void *known, size_t size, void *out)
+{
+    tac_gid *asked = NULL;
+    int64_t *count = NULL, *place = NULL, *sent = NULL, *came = NULL, *back = NULL;
+    char *answers = NULL, *got = NULL;
+    size_t total = 0;
+    if (err == TAC_OK)
+        err = tac_alloc(ctx, 3 * (size_t)ctx->size, sizeof *count, &count);
+    if (err == TAC_OK)
+        err = tac_alloc(ctx, n, sizeof *place, &place);
+    if (err == TAC_OK) {
+        sent = count;
+        came = count + ctx->size;
+        back = count + 2 * ctx->size;
+    }
+    TAC_TRY(tac_deal_traced(ctx, err, n, to, id, sizeof *id, &asked, sent, came, place));
+    for (int r = 0; r < ctx->size; r++)
+        total += (size_t)came[r];
+    err = tac_alloc(ctx, total, size, &answers);
+    for (size_t i = 0; i < total && err == TAC_OK; i++)
+        answer(known, asked[i], answers + i * size);
+    TAC_TRY(tac_agree(ctx, err));
+    TAC_TRY(tac_exchange(ctx, answers, came, size, &got, back));
+    for (size_t i = 0; i < n; i++)
+        memcpy((char *)out + i * size, got + (size_t)place[i] * size, size);
+done:
+    free(got);
+    free(answers);
+    free(asked);
+    free(place);
+    free(count);
+    return err;
+}

@@ -1,0 +1,284 @@
+/* pieces.c: pieces of a whole scene, and of the local scenes of all ranks; what belongs to both structs. */
+#include "partition/pieces.h"
+
+#include "partition/exchange.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum tac_err tac_pieces_make(struct tac_ctx *ctx, size_t vertices, size_t triangles, size_t segments, size_t hinges,
+                             struct tac_pieces **out)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_pieces *p = NULL;
+    if (vertices > INT32_MAX || triangles > INT32_MAX || segments > INT32_MAX || hinges > INT32_MAX)
+        return tac_fail(ctx, TAC_ERR_RUN,
+                        "rank %d would hold %zu vertices, %zu triangles and %zu segments; use more ranks", ctx->rank,
+                        vertices, triangles, segments);
+    TAC_TRY(tac_alloc(ctx, 1, sizeof *p, &p));
+    p->vertex_count = (tac_lid)vertices;
+    p->triangle_count = (tac_lid)triangles;
+    p->segment_count = (tac_lid)segments;
+    TAC_TRY(tac_alloc(ctx, vertices, sizeof *p->vertex_id, &p->vertex_id));
+    TAC_TRY(tac_alloc(ctx, 3 * vertices, sizeof *p->x, &p->x));
+    TAC_TRY(tac_alloc(ctx, 3 * vertices, sizeof *p->v, &p->v));
+    TAC_TRY(tac_alloc(ctx, vertices, sizeof *p->mass, &p->mass));
+    TAC_TRY(tac_alloc(ctx, vertices, 1, &p->ever_free));
+    TAC_TRY(tac_alloc(ctx, vertices, 1, &p->scripted));
+    TAC_TRY(tac_alloc(ctx, vertices, sizeof *p->body, &p->body));
+    TAC_TRY(tac_alloc(ctx, vertices, sizeof *p->motion, &p->motion));
+    TAC_TRY(tac_alloc(ctx, vertices, sizeof *p->valence, &p->valence));
+    TAC_TRY(tac_alloc(ctx, vertices, sizeof *p->owner, &p->owner));
+    TAC_TRY(tac_alloc(ctx, triangles, sizeof *p->triangle_id, &p->triangle_id));
+    TAC_TRY(tac_alloc(ctx, 3 * triangles, sizeof *p->triangle, &p->triangle));
+    TAC_TRY(tac_alloc(ctx, 3 * triangles, sizeof *p->triangle_edge, &p->triangle_edge));
+    TAC_TRY(tac_alloc(ctx, 3 * triangles, sizeof *p->triangle_valence, &p->triangle_valence));
+    TAC_TRY(tac_alloc(ctx, 3 * triangles, 1, &p->triangle_place));
+    TAC_TRY(tac_alloc(ctx, segments, sizeof *p->segment_id, &p->segment_id));
+    TAC_TRY(tac_alloc(ctx, 2 * segments, sizeof *p->segment, &p->segment));
+    TAC_TRY(tac_alloc(ctx, segments, sizeof *p->segment_edge, &p->segment_edge));
+    TAC_TRY(tac_pieces_hinges(ctx, p, hinges));
+    *out = p;
+    p = NULL;
+done:
+    tac_pieces_destroy(&p);
+    return err;
+}
+
+enum tac_err tac_pieces_hinges(struct tac_ctx *ctx, struct tac_pieces *p, size_t hinges)
+{
+    enum tac_err err = TAC_OK;
+    free(p->hinge);
+    free(p->hinge_edge);
+    p->hinge = p->hinge_edge = NULL;
+    p->hinge_count = 0;
+    TAC_TRY(tac_alloc(ctx, 4 * hinges, sizeof *p->hinge, &p->hinge));
+    TAC_TRY(tac_alloc(ctx, hinges, sizeof *p->hinge_edge, &p->hinge_edge));
+    p->hinge_count = (tac_lid)hinges;
+done:
+    return err;
+}
+
+void tac_pieces_destroy(struct tac_pieces **pieces)
+{
+    struct tac_pieces *p = *pieces;
+    if (p == NULL)
+        return;
+    free(p->vertex_id);
+    free(p->x);
+    free(p->v);
+    free(p->mass);
+    free(p->ever_free);
+    free(p->scripted);
+    free(p->body);
+    free(p->motion);
+    free(p->valence);
+    free(p->owner);
+    free(p->triangle_id);
+    free(p->triangle);
+    free(p->triangle_edge);
+    free(p->triangle_valence);
+    free(p->triangle_place);
+    free(p->segment_id);
+    free(p->segment);
+    free(p->segment_edge);
+    free(p->hinge);
+    free(p->hinge_edge);
+    free(p);
+    *pieces = NULL;
+}
+
+void tac_part_destroy(struct tac_part **part)
+{
+    struct tac_part *p = *part;
+    if (p == NULL)
+        return;
+    free(p->vertex_id);
+    free(p->owner);
+    free(p->valence);
+    free(p->scripted);
+    free(p->motion);
+    free(p->triangle_id);
+    free(p->segment_id);
+    free(p->segment_edge);
+    free(p->edge_id);
+    free(p);
+    *part = NULL;
+}
+
+void tac_scene_shed(struct tac_scene *whole)
+{
+    free(whole->x);
+    free(whole->v);
+    free(whole->mass);
+    free(whole->ever_free);
+    free(whole->vertex_body);
+    free(whole->triangle);
+    free(whole->segment);
+    whole->x = whole->v = whole->mass = NULL;
+    whole->ever_free = NULL;
+    whole->vertex_body = whole->triangle = whole->segment = NULL;
+    tac_topology_destroy(&whole->topology);
+}
+
+/* The motions of the vertices of a block. */
+static void fill_motions(const struct tac_scene *whole, struct tac_pieces *p)
+{
+    for (tac_lid i = 0; i < p->vertex_count; i++)
+        p->motion[i] = -1;
+    if (p->vertex_count == 0)
+        return;
+    const tac_gid first = p->vertex_id[0], last = p->vertex_id[p->vertex_count - 1];
+    for (tac_lid m = 0; m < whole->motion_count; m++) {
+        const struct tac_motion *motion = &whole->motion[m];
+        for (tac_lid k = 0; k < motion->vertex_count; k++) {
+            if (motion->vertex[k] < first || motion->vertex[k] > last)
+                continue;
+            p->motion[motion->vertex[k] - first] = m;
+            p->scripted[motion->vertex[k] - first] = 1;
+        }
+    }
+}
+
+enum tac_err tac_pieces_from_scene(struct tac_ctx *ctx, const struct tac_scene *whole, struct tac_pieces **out)
+{
+    struct tac_pieces *p = NULL;
+    const tac_gid total[3] = {whole->vertex_count, whole->triangle_count, whole->segment_count};
+    tac_gid first[3], count[3];
+    *out = NULL;
+    for (int k = 0; k < 3; k++) {
+        first[k] = tac_block_begin(total[k], ctx->size, ctx->rank);
+        count[k] = tac_block_begin(total[k], ctx->size, ctx->rank + 1) - first[k];
+    }
+    enum tac_err err = tac_pieces_make(ctx, (size_t)count[0], (size_t)count[1], (size_t)count[2], 0, &p);
+    TAC_TRY(tac_agree(ctx, err));
+    p->vertex_total = total[0];
+    p->triangle_total = total[1];
+    p->segment_total = total[2];
+    for (tac_lid i = 0; i < p->vertex_count; i++) {
+        const size_t from = (size_t)(first[0] + i);
+        p->vertex_id[i] = first[0] + i;
+        p->mass[i] = whole->mass[from];
+        p->ever_free[i] = whole->ever_free[from];
+        p->body[i] = whole->vertex_body[from];
+    }
+    memcpy(p->x, whole->x + 3 * first[0], 3 * (size_t)count[0] * sizeof *p->x);
+    memcpy(p->v, whole->v + 3 * first[0], 3 * (size_t)count[0] * sizeof *p->v);
+    fill_motions(whole, p);
+    for (tac_lid i = 0; i < p->triangle_count; i++)
+        p->triangle_id[i] = first[1] + i;
+    for (size_t i = 0; i < 3 * (size_t)count[1]; i++)
+        p->triangle[i] = whole->triangle[3 * (size_t)first[1] + i];
+    for (tac_lid i = 0; i < p->segment_count; i++)
+        p->segment_id[i] = first[2] + i;
+    for (size_t i = 0; i < 2 * (size_t)count[2]; i++)
+        p->segment[i] = whole->segment[2 * (size_t)first[2] + i];
+    *out = p;
+    p = NULL;
+done:
+    tac_pieces_destroy(&p);
+    return err;
+}
+
+/* Whether the element of these local vertices is ours to give: we own the lowest of them. */
+static bool is_ours(const struct tac_part *part, const tac_lid *vertex, int count)
+{
+    tac_lid lowest = vertex[0];
+    for (int k = 1; k < count; k++)
+        if (part->vertex_id[vertex[k]] < part->vertex_id[lowest])
+            lowest = vertex[k];
+    return lowest < part->owned;
+}
+
+static void give_vertices(const struct tac_ctx *ctx, const struct tac_scene *local, struct tac_pieces *p)
+{
+    const struct tac_part *part = local->part;
+    const size_t n = (size_t)part->owned;
+    memcpy(p->vertex_id, part->vertex_id, n * sizeof *p->vertex_id);
+    memcpy(p->x, local->x, 3 * n * sizeof *p->x);
+    memcpy(p->v, local->v, 3 * n * sizeof *p->v);
+    memcpy(p->mass, local->mass, n * sizeof *p->mass);
+    memcpy(p->ever_free, local->ever_free, n);
+    memcpy(p->scripted, part->scripted, n);
+    memcpy(p->body, local->vertex_body, n * sizeof *p->body);
+    memcpy(p->motion, part->motion, n * sizeof *p->motion);
+    memcpy(p->valence, part->valence, n * sizeof *p->valence);
+    for (size_t i = 0; i < n; i++)
+        p->owner[i] = ctx->rank;
+}
+
+static void give_triangles(const struct tac_scene *local, struct tac_pieces *p)
+{
+    const struct tac_part *part = local->part;
+    const struct tac_topology *topo = local->topology;
+    size_t n = 0;
+    for (tac_lid t = 0; t < local->triangle_count; t++) {
+        const tac_lid *v = local->triangle + 3 * (size_t)t, *e = topo->triangle_edge + 3 * (size_t)t;
+        if (!is_ours(part, v, 3))
+            continue;
+        p->triangle_id[n] = part->triangle_id[t];
+        for (size_t k = 0; k < 3; k++) {
+            const tac_lid *at = topo->edge_triangle + 2 * (size_t)e[k];
+            p->triangle[3 * n + k] = part->vertex_id[v[k]];
+            p->triangle_edge[3 * n + k] = part->edge_id[e[k]];
+            p->triangle_valence[3 * n + k] = topo->edge_valence[e[k]];
+            p->triangle_place[3 * n + k] = at[0] == t ? 0 : at[1] == t ? 1 : 2;
+        }
+        n++;
+    }
+}
+
+static void give_others(const struct tac_scene *local, struct tac_pieces *p)
+{
+    const struct tac_part *part = local->part;
+    const struct tac_topology *topo = local->topology;
+    size_t n = 0;
+    for (tac_lid s = 0; s < local->segment_count; s++) {
+        const tac_lid *v = local->segment + 2 * (size_t)s;
+        if (!is_ours(part, v, 2))
+            continue;
+        p->segment_id[n] = part->segment_id[s];
+        p->segment_edge[n] = part->edge_id[part->segment_edge[s]];
+        for (size_t k = 0; k < 2; k++)
+            p->segment[2 * n + k] = part->vertex_id[v[k]];
+        n++;
+    }
+    n = 0;
+    for (tac_lid h = 0; h < topo->hinge_count; h++) {
+        const tac_lid *v = topo->hinge + 4 * (size_t)h;
+        if (!is_ours(part, v, 4))
+            continue;
+        for (size_t k = 0; k < 4; k++)
+            p->hinge[4 * n + k] = part->vertex_id[v[k]];
+        p->hinge_edge[n++] = part->edge_id[topo->hinge_edge[h]];
+    }
+}
+
+enum tac_err tac_pieces_of(struct tac_ctx *ctx, const struct tac_scene *local, struct tac_pieces **out)
+{
+    const struct tac_part *part = local->part;
+    const struct tac_topology *topo = local->topology;
+    struct tac_pieces *p = NULL;
+    size_t triangles = 0, segments = 0, hinges = 0;
+    *out = NULL;
+    for (tac_lid t = 0; t < local->triangle_count; t++)
+        triangles += is_ours(part, local->triangle + 3 * (size_t)t, 3);
+    for (tac_lid s = 0; s < local->segment_count; s++)
+        segments += is_ours(part, local->segment + 2 * (size_t)s, 2);
+    for (tac_lid h = 0; h < topo->hinge_count; h++)
+        hinges += is_ours(part, topo->hinge + 4 * (size_t)h, 4);
+    enum tac_err err = tac_pieces_make(ctx, (size_t)part->owned, triangles, segments, hinges, &p);
+    TAC_TRY(tac_agree(ctx, err));
+    p->vertex_total = part->vertex_total;
+    p->triangle_total = part->triangle_total;
+    p->segment_total = part->segment_total;
+    p->edge_total = part->edge_total;
+    give_vertices(ctx, local, p);
+    give_triangles(local, p);
+    give_others(local, p);
+    *out = p;
+    p = NULL;
+done:
+    tac_pieces_destroy(&p);
+    return err;
+}

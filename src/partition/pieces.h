@@ -1,0 +1,16 @@
+/* pieces.h: what the makers of pieces share. */
+#ifndef TACTUS_PARTITION_PIECES_H
+#define TACTUS_PARTITION_PIECES_H
+
+#include "partition/part.h"
+
+/* Local. Room for so much; totals are 0. */
+enum tac_err tac_pieces_make(struct tac_ctx *ctx, size_t vertices, size_t triangles, size_t segments, size_t hinges,
+                             struct tac_pieces **out);
+/* Local. Room for other hinges. */
+enum tac_err tac_pieces_hinges(struct tac_ctx *ctx, struct tac_pieces *pieces, size_t hinges);
+
+/* Local. All of `common` but its vertices, elements, topology and lists of motions' vertices; counts of those are 0. */
+enum tac_err tac_scene_copy_common(struct tac_ctx *ctx, const struct tac_scene *common, struct tac_scene **out);
+
+#endif
