@@ -4,7 +4,7 @@
  * The writer owns its open files.  Every file but the two that grow (frames.h5, energy.csv) is replaced by rename, so
  * nothing half-written looks whole; the two that grow are flushed after each frame.
  *
- *     TAC_TRY(tac_output_create(ctx, scene, "drop.run", false, &out));
+ *     TAC_TRY(tac_output_create(ctx, scene, "drop.run", false, &out));       or tac_output_resume()
  *     for each frame: tac_output_frame(ctx, out, &frame); tac_output_row(ctx, out, &row); tac_output_status(ctx, out,
  * &status); tac_output_finish(ctx, out, &summary); tac_output_destroy(&out);
  */
@@ -46,6 +46,8 @@ struct tac_counters {
     int64_t deepest_layer;
     int64_t certificates_created, certificates_failed, certificates_rescheduled; /* kinetic structures */
     int64_t candidate_builds, candidates; /* broad phase: lists built, pairs in the newest list */
+    int64_t messages_sent, bytes_sent;    /* between ranks, in passes and discovery */
+    int64_t migrations;                   /* vertices that went to another rank */
     double seconds_forces, seconds_contact, seconds_discovery, seconds_waiting, seconds_exchange, seconds_output;
 };
 
@@ -72,6 +74,20 @@ struct tac_summary {
  * A folder that holds a run is refused (TAC_ERR_INPUT) unless overwrite, which removes the old run's files first. */
 enum tac_err tac_output_create(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, bool overwrite,
                                struct tac_output **out);
+/* Collective. Goes on with a run folder from a checkpoint at `now`: `checkpoint_file` is its path, next_frame the index
+ * of the first frame that will be written.  Removes frames and rows that are later, or between two frames (the last
+ * ones of a run that ended there); rewrites frames.xdmf, scene.json and status.json (restarts + 1).  A folder without
+ * frames begins with next_frame.  A frames.h5 that cannot be read any more is renamed to frames.h5.damaged, with a
+ * warning. Refused (TAC_ERR_INPUT): a folder in which a run is alive, or with a run of another scene or another
+ * time.frame. As after tac_output_create(), the scene's large arrays are not needed again; its counts, name and hash
+ * are. */
+enum tac_err tac_output_resume(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
+                               const char *checkpoint_file, tac_time now, int64_t next_frame, struct tac_output **out);
+/* Collective. Brings frames and rows to the disk: call before a checkpoint is written, or a machine that goes down
+ * could leave a checkpoint later than the frames. */
+enum tac_err tac_output_sync(struct tac_ctx *ctx, struct tac_output *out);
+/* Local. A checkpoint of this name (in the folder) was written: status.json and run.json will tell. */
+void tac_output_checkpoint(struct tac_output *out, const char *name);
 /* Collective. Appends a frame and flushes; rewrites frames.xdmf. */
 enum tac_err tac_output_frame(struct tac_ctx *ctx, struct tac_output *out, const struct tac_frame *frame);
 /* Collective (rank 0 writes). Appends a row, %.17g, and flushes. */

@@ -97,6 +97,12 @@ struct tac_scene {
         double window_s[2]; /* shortest, longest; 0, 0: automatic */
     } discovery;
 
+    struct {
+        double every_s; /* wall time from one to the next */
+        double every_t; /* simulated time, s; 0: none */
+        int keep;       /* how many of the newest are kept */
+    } checkpoint;
+
     tac_lid material_count;
     struct tac_material *material; /* owned */
     tac_lid body_count;
@@ -127,6 +133,28 @@ struct tac_scene {
 enum tac_err tac_scene_read(struct tac_ctx *ctx, const char *path, const char *const *set, int set_count,
                             struct tac_scene **out);
 void tac_scene_destroy(struct tac_scene **scene);
+
+/* The geometry of a whole scene, out of a checkpoint. All borrowed. */
+struct tac_geometry {
+    tac_gid vertex_count, triangle_count, segment_count;
+    const double *x;         /* (V, 3) start positions, m */
+    const double *mass;      /* (V), kg, to be compared with the scene's; NULL: they are not */
+    const tac_gid *triangle; /* (T, 3) */
+    const tac_gid *segment;  /* (S, 2) */
+};
+
+/* Local. What a checkpoint keeps of a scene: its resolved JSON and, under the key "geometry", which no scene file may
+ * have, how many vertices, triangles and segments each body has.  New reference; NULL: out of memory. */
+json_t *tac_scene_stored_json(const struct tac_scene *scene);
+
+/* Collective. The scene that a checkpoint goes on with, the same to the last bit as tac_scene_read() made it then.
+ * `path` NULL: the stored one; no mesh is read or made.  Else the scene file `path`, which must be the same scene: its
+ * meshes are made and compared, but for files that are gone, in whose place the checkpoint's geometry stands (with a
+ * warning).  `set` is applied to either.  TAC_ERR_INPUT, naming the key and both values, if something differs that the
+ * hash covers (not end, frame, output, discovery, names, paths).  stored: what tac_scene_stored_json() gave. */
+enum tac_err tac_scene_resume(struct tac_ctx *ctx, const char *path, const char *const *set, int set_count,
+                              const json_t *stored, const char *stored_sha256, const struct tac_geometry *geometry,
+                              struct tac_scene **out);
 
 /* t_s [s] in quanta, rounded to the nearest, halves away from zero; +-TAC_TIME_NEVER where 2^53 quanta do not reach.
  * Motion knots are due at tac_scene_quanta(scene, knot_t_s[k]). */

@@ -42,6 +42,9 @@ static void print_text(const char *dir, const json_t *s, enum tac_alive alive, d
            (long long)json_integer_value(json_object_get(s, "deepest_layer")));
     printf("  window      %.3g s, %lld rollbacks\n", real_of(s, "window_s"),
            (long long)json_integer_value(json_object_get(json_object_get(s, "counters"), "rollbacks")));
+    const char *checkpoint = json_string_value(json_object_get(s, "checkpoint"));
+    printf("  checkpoint  %s, restarted %lld times\n", checkpoint != NULL ? checkpoint : "none yet",
+           (long long)json_integer_value(json_object_get(s, "restarts")));
     if (running && age_s >= 0) {
         tac_duration_text(age_s, left, sizeof left);
         printf("  last sign   %s ago\n", left);

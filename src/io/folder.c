@@ -3,9 +3,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "io/output.h"
@@ -106,15 +109,43 @@ static void remove_overlaps(int folder)
         unlinkat(folder, "overlaps.obj", 0);
 }
 
-static enum tac_err remove_old_run(struct tac_ctx *ctx, const struct tac_folder *f, const json_t *mark)
+static enum tac_err refuse_alive(struct tac_ctx *ctx, const struct tac_folder *f, const json_t *mark)
 {
-    char name[256];
+    enum { JUST_NOW_S = 60 };
     const char *state = json_string_value(json_object_get(mark, "state"));
-    if (state != NULL && strcmp(state, "running") == 0 && tac_process_alive(mark) == TAC_ALIVE_YES)
+    if (state == NULL || strcmp(state, "running") != 0)
+        return TAC_OK;
+    enum tac_alive alive = tac_process_alive(mark);
+    if (alive == TAC_ALIVE_YES)
         return tac_fail(ctx, TAC_ERR_INPUT,
                         "a run is still writing to '%s' (process %" PRId64
                         "); stop it first or choose another folder with -o",
                         f->dir, (int64_t)json_integer_value(json_object_get(mark, "pid")));
+    double updated = json_number_value(json_object_get(mark, "updated"));
+    if (alive == TAC_ALIVE_UNKNOWN && fabs(difftime(time(NULL), (time_t)0) - updated) < JUST_NOW_S)
+        tac_warn(ctx, "a run on another machine wrote to '%s' less than a minute ago; make sure that it has ended",
+                 f->dir);
+    return TAC_OK;
+}
+
+/* Keeps the folder while this process lives: of two runs that begin at once one gets it.  Where the file system knows
+ * no locks, status.json alone has to tell. */
+static enum tac_err lock_folder(struct tac_ctx *ctx, const struct tac_folder *f)
+{
+    if (flock(f->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return TAC_OK;
+    return tac_fail(ctx, TAC_ERR_INPUT,
+                    "a run is still writing to '%s'; stop it first or choose another folder with -o", f->dir);
+}
+
+static enum tac_err remove_old_run(struct tac_ctx *ctx, const struct tac_folder *f, const json_t *mark)
+{
+    char name[256];
+    enum tac_err err = refuse_alive(ctx, f, mark);
+    if (!err)
+        err = lock_folder(ctx, f);
+    if (err)
+        return err;
     if (visit(f->fd, cannot_remove, name, sizeof name) || cannot_remove(f->fd, "status.json"))
         return tac_fail(ctx, TAC_ERR_INPUT, "cannot remove the old run from '%s': %s; choose another folder with -o",
                         f->dir, strerror(errno));
@@ -181,12 +212,10 @@ static enum tac_err set_mark(struct tac_ctx *ctx, struct tac_folder *f, const ch
                     f->dir, strerror(why));
 }
 
-enum tac_err tac_folder_claim(struct tac_ctx *ctx, const char *dir, bool overwrite, const char *text,
-                              struct tac_folder *f)
+/* Makes and opens the folder. */
+static enum tac_err open_folder(struct tac_ctx *ctx, const char *dir, struct tac_folder *f)
 {
     enum tac_err err = TAC_OK;
-    char name[256];
-    json_t *mark = NULL;
     *f = (struct tac_folder){.fd = -1};
     if (dir[0] == '\0')
         return tac_fail(ctx, TAC_ERR_INPUT, "the name of the run folder is empty; name one with -o");
@@ -201,6 +230,17 @@ enum tac_err tac_folder_claim(struct tac_ctx *ctx, const char *dir, bool overwri
                        dir, strerror(errno));
         goto done;
     }
+done:
+    return err;
+}
+
+enum tac_err tac_folder_claim(struct tac_ctx *ctx, const char *dir, bool overwrite, const char *text,
+                              struct tac_folder *f)
+{
+    enum tac_err err = TAC_OK;
+    char name[256];
+    json_t *mark = NULL;
+    TAC_TRY(open_folder(ctx, dir, f));
     mark = read_mark(f->fd);
     if (mark != NULL && !overwrite) {
         err =
@@ -217,6 +257,7 @@ enum tac_err tac_folder_claim(struct tac_ctx *ctx, const char *dir, bool overwri
                        dir, name);
         goto done;
     }
+    TAC_TRY(lock_folder(ctx, f));
     TAC_TRY(set_mark(ctx, f, text));
     remove_overlaps(f->fd);
 done:
@@ -225,6 +266,39 @@ done:
         tac_folder_abandon(f);
         tac_folder_close(f);
     }
+    return err;
+}
+
+/* Something of a run's name but checkpoints: those may have been brought here to go on from. */
+static bool no_checkpoint(int folder, const char *name)
+{
+    return strncmp(name, "checkpoint", strlen("checkpoint")) != 0;
+}
+
+enum tac_err tac_folder_resume(struct tac_ctx *ctx, const char *dir, bool here, struct tac_folder *f, int64_t *restarts)
+{
+    enum tac_err err = TAC_OK;
+    char name[256];
+    json_t *mark = NULL;
+    TAC_TRY(open_folder(ctx, dir, f));
+    mark = read_mark(f->fd);
+    if (mark != NULL)
+        TAC_TRY(refuse_alive(ctx, f, mark));
+    TAC_TRY(lock_folder(ctx, f));
+    if (mark == NULL && !here &&
+        (faccessat(f->fd, "status.json", F_OK, 0) == 0 || visit(f->fd, no_checkpoint, name, sizeof name)))
+        TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT,
+                         "'%s' holds files that no run in this folder made (there is no status.json of a run); move "
+                         "them away or choose another folder with -o",
+                         dir));
+    const json_t *before = json_object_get(mark, "restarts");
+    *restarts = json_is_integer(before) && json_integer_value(before) >= 0 ? json_integer_value(before) + 1 : 1;
+done:
+    json_decref(mark);
+    if (err && f->made)
+        rmdir(f->dir);
+    if (err)
+        tac_folder_close(f);
     return err;
 }
 

@@ -15,7 +15,7 @@ static enum tac_err flush(struct tac_ctx *ctx, struct tac_frames *w, const char 
 
 /* Several ranks write through MPI-IO.  One rank needs none of it: MPI-IO's flush waits for the disk, which would cost
  * milliseconds a frame.  No locks in either case: who looks at a run shall not be refused. */
-static hid_t access_list(struct tac_ctx *ctx, struct tac_frames *w)
+hid_t tac_frames_access(struct tac_ctx *ctx, struct tac_frames *w)
 {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     if (access < 0)
@@ -32,19 +32,24 @@ static hid_t access_list(struct tac_ctx *ctx, struct tac_frames *w)
     return -1;
 }
 
+enum tac_err tac_frames_transfer(struct tac_ctx *ctx, struct tac_frames *w)
+{
+    w->collective = H5Pcreate(H5P_DATASET_XFER);
+    return tac_frames_step(ctx, w, "frames",
+                           w->collective >= 0 &&
+                               (ctx->size == 1 || H5Pset_dxpl_mpio(w->collective, H5FD_MPIO_COLLECTIVE) >= 0));
+}
+
 static enum tac_err create_file(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_scene *scene)
 {
     enum tac_err err = TAC_OK;
-    hid_t access = access_list(ctx, w);
+    hid_t access = tac_frames_access(ctx, w);
     bool ok = access >= 0;
     /* Whatever one rank lacks, all stay away from the collective create. */
     TAC_TRY(tac_frames_step(ctx, w, "a new file", ok));
     w->file = H5Fcreate(w->path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
     TAC_TRY(tac_frames_step(ctx, w, "a new file", w->file >= 0));
-    w->collective = H5Pcreate(H5P_DATASET_XFER);
-    TAC_TRY(tac_frames_step(ctx, w, "a new file",
-                            w->collective >= 0 &&
-                                (ctx->size == 1 || H5Pset_dxpl_mpio(w->collective, H5FD_MPIO_COLLECTIVE) >= 0)));
+    TAC_TRY(tac_frames_transfer(ctx, w));
     TAC_TRY(tac_frames_reserve(ctx, w, 0));
     ok = tac_h5_put_text(w->file, "format", TAC_FRAMES_FORMAT) && tac_h5_put_text(w->file, "version", tac_version()) &&
          tac_h5_put_text(w->file, "commit", tac_commit()) && tac_h5_put_text(w->file, "name", scene->name) &&
@@ -57,17 +62,17 @@ done:
     return err;
 }
 
-/* Rank 0 makes the file, so that the reason why it cannot be made is the system's own. */
-static enum tac_err make_path(struct tac_ctx *ctx, struct tac_frames *w, const char *dir)
+/* Rank 0 makes or opens the file, so that the reason why it cannot is the system's own. */
+static enum tac_err make_path(struct tac_ctx *ctx, struct tac_frames *w, const char *dir, bool create)
 {
     enum tac_err err = TAC_OK;
     size_t size = strlen(dir) + sizeof "/frames.h5";
     TAC_TRY(tac_alloc(ctx, size, 1, &w->path));
     snprintf(w->path, size, "%s/frames.h5", dir);
     if (ctx->rank == 0) {
-        w->space_fd = open(w->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        w->space_fd = open(w->path, O_RDWR | O_CLOEXEC | (create ? O_CREAT | O_EXCL : 0), 0666);
         if (w->space_fd < 0)
-            err = tac_fail(ctx, TAC_ERR_RUN, "cannot create %s: %s", w->path, strerror(errno));
+            err = tac_fail(ctx, TAC_ERR_RUN, "cannot %s %s: %s", create ? "create" : "write", w->path, strerror(errno));
     }
 done:
     return err;
@@ -87,6 +92,27 @@ done:
     return err;
 }
 
+enum tac_err tac_frames_blank(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, bool create,
+                              struct tac_frames **out)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_frames *w = NULL;
+    *out = NULL;
+    TAC_TRY(tac_agree(ctx, tac_alloc(ctx, 1, sizeof *w, &w)));
+    w->file = w->frames = w->collective = -1;
+    w->space_fd = -1;
+    w->disk = -1;
+    w->vertex_count = scene->vertex_count;
+    tac_rows_of_rank(w->vertex_count, ctx->rank, ctx->size, &w->row_begin, &w->row_end);
+    TAC_TRY(tac_agree(ctx, make_path(ctx, w, dir, create)));
+    TAC_TRY(tac_agree(ctx, alloc_rows(ctx, w)));
+    *out = w;
+    w = NULL;
+done:
+    tac_frames_destroy(ctx, &w);
+    return err;
+}
+
 enum tac_err tac_frames_create(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
                                struct tac_frames **out)
 {
@@ -95,14 +121,7 @@ enum tac_err tac_frames_create(struct tac_ctx *ctx, const struct tac_scene *scen
     struct tac_h5_quiet quiet;
     tac_h5_quiet(&quiet);
     *out = NULL;
-    TAC_TRY(tac_agree(ctx, tac_alloc(ctx, 1, sizeof *w, &w)));
-    w->file = w->frames = w->collective = -1;
-    w->space_fd = -1;
-    w->disk = -1;
-    w->vertex_count = scene->vertex_count;
-    tac_rows_of_rank(w->vertex_count, ctx->rank, ctx->size, &w->row_begin, &w->row_end);
-    TAC_TRY(tac_agree(ctx, make_path(ctx, w, dir)));
-    TAC_TRY(tac_agree(ctx, alloc_rows(ctx, w)));
+    TAC_TRY(tac_frames_blank(ctx, scene, dir, true, &w));
     TAC_TRY(create_file(ctx, w, scene));
     TAC_TRY(tac_frames_mesh(ctx, w, scene));
     TAC_TRY(flush(ctx, w, "/mesh"));
@@ -114,6 +133,21 @@ done:
     tac_frames_destroy(ctx, &w);
     tac_h5_restore(&quiet);
     return err;
+}
+
+enum tac_err tac_frames_sync(struct tac_ctx *ctx, struct tac_frames *w)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_h5_quiet quiet;
+    if (w->broken || w->file < 0)
+        return TAC_OK;
+    tac_h5_quiet(&quiet);
+    TAC_TRY(flush(ctx, w, "frames")); /* several ranks: MPI-IO waits for the disk itself */
+    if (ctx->rank == 0 && fsync(w->space_fd) != 0)
+        err = tac_fail(ctx, TAC_ERR_RUN, "cannot write %s: %s; is the disk in order?", w->path, strerror(errno));
+done:
+    tac_h5_restore(&quiet);
+    return tac_agree(ctx, err);
 }
 
 /* ---- frames ---- */

@@ -28,6 +28,16 @@ bool tac_frames_note(struct tac_frames *w, bool ok);
 enum tac_err tac_frames_step(struct tac_ctx *ctx, struct tac_frames *w, const char *what, bool ok);
 /* Collective. Sees to it that there is disk space for datasets of `bytes` in all, and what describes them. */
 enum tac_err tac_frames_reserve(struct tac_ctx *ctx, struct tac_frames *w, int64_t bytes);
+/* Collective. A writer of DIR/frames.h5 with its buffers, and rank 0's descriptor of the file; still without the file.
+ */
+enum tac_err tac_frames_blank(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, bool create,
+                              struct tac_frames **out);
+/* Local. How the file is accessed; negative on failure. */
+hid_t tac_frames_access(struct tac_ctx *ctx, struct tac_frames *w);
+/* Collective. How frames are transferred. */
+enum tac_err tac_frames_transfer(struct tac_ctx *ctx, struct tac_frames *w);
+/* Local. Counts points, and finds out whether there is more than one kind of elements. */
+void tac_frames_count(struct tac_frames *w, const struct tac_scene *scene);
 /* Collective. Writes /mesh; sets point_count and mixed. */
 enum tac_err tac_frames_mesh(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_scene *scene);
 

@@ -97,13 +97,24 @@ done:
     return err;
 }
 
+void tac_frames_count(struct tac_frames *w, const struct tac_scene *scene)
+{
+    w->point_count = 0;
+    for (tac_lid b = 0; b < scene->body_count; b++)
+        if (!scene->body[b].has_elements)
+            w->point_count += scene->body[b].vertex_end - scene->body[b].vertex_begin;
+    w->mixed = (scene->triangle_count > 0) + (scene->segment_count > 0) + (w->point_count > 0) > 1;
+}
+
 static enum tac_err list_points(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_scene *scene,
                                 tac_lid **points)
 {
-    enum tac_err err = tac_alloc(ctx, (size_t)scene->vertex_count, sizeof **points, points);
-    for (tac_lid i = 0; !err && i < scene->vertex_count; i++)
-        if (!scene->body[scene->vertex_body[i]].has_elements)
-            (*points)[w->point_count++] = i;
+    tac_lid count = 0;
+    enum tac_err err = tac_alloc(ctx, (size_t)w->point_count, sizeof **points, points);
+    for (tac_lid b = 0; !err && b < scene->body_count; b++)
+        for (tac_lid i = scene->body[b].vertex_begin; !scene->body[b].has_elements && i < scene->body[b].vertex_end;
+             i++)
+            (*points)[count++] = i;
     return tac_agree(ctx, err);
 }
 
@@ -112,9 +123,9 @@ enum tac_err tac_frames_mesh(struct tac_ctx *ctx, struct tac_frames *w, const st
     enum tac_err err = TAC_OK;
     tac_lid *points = NULL;
     hid_t mesh = -1;
+    tac_frames_count(w, scene);
     TAC_TRY(list_points(ctx, w, scene, &points));
     tac_gid triangles = scene->triangle_count, segments = scene->segment_count;
-    w->mixed = (triangles > 0) + (segments > 0) + (w->point_count > 0) > 1;
     tac_gid cells = w->mixed ? 4 * triangles + 4 * segments + 3 * w->point_count : 0;
     TAC_TRY(tac_frames_reserve(ctx, w,
                                tac_dataset_space(triangles, 24) + tac_dataset_space(segments, 16) +

@@ -39,7 +39,7 @@ static enum tac_err append_energy(struct tac_ctx *ctx, struct tac_output *out, c
     return TAC_OK;
 }
 
-static enum tac_err open_energy(struct tac_ctx *ctx, struct tac_output *out)
+enum tac_err tac_energy_create(struct tac_ctx *ctx, struct tac_output *out)
 {
     out->energy = openat(out->folder.fd, "energy.csv", O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
     if (out->energy < 0)
@@ -47,16 +47,22 @@ static enum tac_err open_energy(struct tac_ctx *ctx, struct tac_output *out)
     return append_energy(ctx, out, ENERGY_HEADER, sizeof ENERGY_HEADER - 1);
 }
 
+enum tac_err tac_output_first_status(struct tac_ctx *ctx, struct tac_output *out, double time_s, char **text)
+{
+    struct tac_status status = {.state = "running", .time_s = time_s, .end_s = out->scene->end_s, .wall_left_s = NAN};
+    json_t *json = tac_status_json(out, &status);
+    *text = json != NULL ? json_dumps(json, JSON_INDENT(2)) : NULL;
+    json_decref(json);
+    return *text != NULL ? TAC_OK : tac_fail(ctx, TAC_ERR_RUN, "out of memory while making the run folder");
+}
+
 /* Rank 0: the folder, with a status.json that claims it. */
 static enum tac_err claim(struct tac_ctx *ctx, struct tac_output *out, const char *dir, bool overwrite)
 {
-    struct tac_status status = {.state = "running", .end_s = out->scene->end_s, .wall_left_s = NAN};
-    json_t *json = tac_status_json(out->scene, &status);
-    char *text = json != NULL ? json_dumps(json, JSON_INDENT(2)) : NULL;
-    json_decref(json);
-    if (text == NULL)
-        return tac_fail(ctx, TAC_ERR_RUN, "out of memory while making the run folder '%s'", dir);
-    enum tac_err err = tac_folder_claim(ctx, dir, overwrite, text, &out->folder);
+    char *text = NULL;
+    enum tac_err err = tac_output_first_status(ctx, out, 0, &text);
+    if (!err)
+        err = tac_folder_claim(ctx, dir, overwrite, text, &out->folder);
     free(text);
     return err;
 }
@@ -66,10 +72,30 @@ static enum tac_err write_small(struct tac_ctx *ctx, struct tac_output *out)
 {
     enum tac_err err = TAC_OK;
     TAC_TRY(tac_folder_replace_json(ctx, &out->folder, "scene.json", out->scene->json, true));
-    TAC_TRY(open_energy(ctx, out));
+    TAC_TRY(tac_energy_create(ctx, out));
     TAC_TRY(tac_xdmf_write(ctx, out, true));
 done:
     return err;
+}
+
+enum tac_err tac_output_blank(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_output **result)
+{
+    struct tac_output *out = NULL;
+    enum tac_err err = tac_agree(ctx, tac_alloc(ctx, 1, sizeof *out, &out));
+    *result = out;
+    if (err) {
+        free(out);
+        *result = NULL;
+        return err;
+    }
+    out->ctx = ctx;
+    out->scene = scene;
+    out->folder.fd = out->energy = -1;
+    out->start_wall_s = tac_wall_s();
+    out->last_line = out->start_wall_s; /* the first plain line comes after a while */
+    out->last_status = -1;
+    out->terminal = isatty(STDERR_FILENO);
+    return TAC_OK;
 }
 
 enum tac_err tac_output_create(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, bool overwrite,
@@ -78,14 +104,7 @@ enum tac_err tac_output_create(struct tac_ctx *ctx, const struct tac_scene *scen
     enum tac_err err = TAC_OK;
     struct tac_output *out = NULL;
     *result = NULL;
-    TAC_TRY(tac_agree(ctx, tac_alloc(ctx, 1, sizeof *out, &out)));
-    out->ctx = ctx;
-    out->scene = scene;
-    out->folder.fd = out->energy = -1;
-    out->start_wall_s = tac_wall_s();
-    out->last_line = out->start_wall_s; /* the first plain line comes after a while */
-    out->last_status = -1;
-    out->terminal = isatty(STDERR_FILENO);
+    TAC_TRY(tac_output_blank(ctx, scene, &out));
     TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? claim(ctx, out, dir, overwrite) : TAC_OK));
     TAC_TRY(tac_frames_create(ctx, scene, dir, &out->frames));
     TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? write_small(ctx, out) : TAC_OK));
@@ -163,12 +182,28 @@ static json_t *options_json(const struct tac_summary *summary)
 
 static json_t *run_json(struct tac_ctx *ctx, const struct tac_output *out, const struct tac_summary *summary)
 {
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o}", "format", TAC_RUN_FORMAT,
-                     "version", tac_version(), "commit", tac_commit(), "name", out->scene->name, "scene_sha256",
-                     out->scene->sha256, "ranks", ctx->size, "state", summary->status.state, "time",
-                     tac_json_real(summary->status.time_s), "options", options_json(summary), "counters",
-                     tac_counters_json(&summary->status.counters), "wall_s", tac_json_real(summary->wall_s),
-                     "book_residual", tac_json_real(summary->book_residual));
+    return json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "format", TAC_RUN_FORMAT,
+        "version", tac_version(), "commit", tac_commit(), "name", out->scene->name, "scene_sha256", out->scene->sha256,
+        "ranks", ctx->size, "restarts", (json_int_t)out->restarts, "checkpoints", (json_int_t)out->checkpoints, "state",
+        summary->status.state, "time", tac_json_real(summary->status.time_s), "options", options_json(summary),
+        "counters", tac_counters_json(&summary->status.counters), "wall_s", tac_json_real(summary->wall_s),
+        "peak_memory_bytes", out->peak_memory_bytes > 0 ? json_integer(out->peak_memory_bytes) : json_null(),
+        "book_residual", tac_json_real(summary->book_residual));
+}
+
+/* The most memory that this process ever had, by the kernel's account; 0: not told. */
+static int64_t peak_memory_bytes(void)
+{
+    long long kib = 0;
+    char line[256];
+    FILE *status = fopen("/proc/self/status", "re");
+    while (status != NULL && fgets(line, sizeof line, status) != NULL)
+        if (sscanf(line, "VmHWM: %lld kB", &kib) == 1)
+            break;
+    if (status != NULL)
+        fclose(status);
+    return kib * 1024;
 }
 
 static enum tac_err write_last(struct tac_ctx *ctx, struct tac_output *out, const struct tac_summary *summary)
@@ -197,6 +232,8 @@ enum tac_err tac_output_finish(struct tac_ctx *ctx, struct tac_output *out, cons
 {
     enum tac_err err = tac_frames_close(ctx, out->frames);
     struct tac_summary told = *summary;
+    int64_t peak = peak_memory_bytes();
+    MPI_Reduce(&peak, &out->peak_memory_bytes, 1, MPI_INT64_T, MPI_MAX, 0, ctx->comm);
     if (err) {
         told.status.state = "failed";
         told.status.error = ctx->error;

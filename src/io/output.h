@@ -37,6 +37,18 @@ struct tac_frames {
 /* Collective. Creates DIR/frames.h5 with /mesh and an empty /frames, and flushes it. */
 enum tac_err tac_frames_create(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
                                struct tac_frames **out);
+/* A frame that stays. */
+struct tac_kept_frame {
+    int64_t index;
+    double time_s;
+};
+/* Collective. Opens DIR/frames.h5 to go on with frame `next`, after what is later than t_s [s] or lies between two
+ * frames is removed from it; without one, or with one that is damaged (renamed), makes a new one.  Rank 0: *kept (owned
+ * by the caller), *count: the frames that stay. */
+enum tac_err tac_frames_resume(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, double t_s,
+                               int64_t next, struct tac_kept_frame **kept, int64_t *count, struct tac_frames **out);
+/* Collective. Brings the file to the disk. */
+enum tac_err tac_frames_sync(struct tac_ctx *ctx, struct tac_frames *w);
 /* Collective. Appends and flushes one frame. */
 enum tac_err tac_frames_write(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_frame *frame);
 /* Collective. */
@@ -72,6 +84,10 @@ struct tac_folder {
  * run (unless overwrite: removes its files), one in which a run is alive, and one with foreign files of our names. */
 enum tac_err tac_folder_claim(struct tac_ctx *ctx, const char *dir, bool overwrite, const char *text,
                               struct tac_folder *folder);
+/* Makes or takes the folder for a run that goes on.  here: the checkpoint lies in it, so it is its run's, whatever
+ * status.json says.  *restarts: how often its run was restarted, this time included. */
+enum tac_err tac_folder_resume(struct tac_ctx *ctx, const char *dir, bool here, struct tac_folder *folder,
+                               int64_t *restarts);
 /* Removes all that a run makes, and the folder if we made it. */
 void tac_folder_abandon(struct tac_folder *folder);
 /* Writes NAME.tmp and renames it over NAME.  sync: contents reach the disk before the name does. */
@@ -99,10 +115,23 @@ struct tac_output {
     struct tac_frames *frames;     /* owned */
     int energy;                    /* rank 0: descriptor of energy.csv; -1: none */
     struct tac_xdmf xdmf;          /* rank 0 */
+    int64_t restarts;              /* rank 0 */
+    int64_t checkpoints;           /* written by this process */
+    char checkpoint[64];           /* the newest one's name; empty: none */
+    int64_t peak_memory_bytes;     /* rank 0, at the end: of the rank that had most */
     double start_wall_s;
     bool terminal, line_open;      /* rank 0: the progress line */
     double last_status, last_line; /* rank 0: wall time; negative: never */
 };
+
+/* Collective. A writer without files, for what creates or opens them. */
+enum tac_err tac_output_blank(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_output **out);
+/* Local to rank 0. The status of a run that begins, as text; owned by the caller. */
+enum tac_err tac_output_first_status(struct tac_ctx *ctx, struct tac_output *out, double time_s, char **text);
+/* Local to rank 0. A new energy.csv with its header. */
+enum tac_err tac_energy_create(struct tac_ctx *ctx, struct tac_output *out);
+/* Local to rank 0. Opens energy.csv, or makes one, and cuts off rows that are later than t_s [s] or between frames. */
+enum tac_err tac_energy_resume(struct tac_ctx *ctx, struct tac_output *out, double t_s, int64_t next);
 
 /* Local to rank 0. Adds a frame to the index. */
 enum tac_err tac_xdmf_add(struct tac_ctx *ctx, struct tac_output *out, int64_t index, double time_s);
@@ -110,7 +139,7 @@ enum tac_err tac_xdmf_add(struct tac_ctx *ctx, struct tac_output *out, int64_t i
 enum tac_err tac_xdmf_write(struct tac_ctx *ctx, struct tac_output *out, bool force);
 
 /* New references; NULL if out of memory. */
-json_t *tac_status_json(const struct tac_scene *scene, const struct tac_status *status);
+json_t *tac_status_json(const struct tac_output *out, const struct tac_status *status);
 json_t *tac_counters_json(const struct tac_counters *counters);
 /* Local to rank 0. The status that is written last: also over a full disk, where it can. */
 enum tac_err tac_status_last(struct tac_ctx *ctx, struct tac_output *out, const struct tac_status *status);

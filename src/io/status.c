@@ -43,17 +43,19 @@ static bool put_seconds(json_t *object, const struct tac_counters *c)
 json_t *tac_counters_json(const struct tac_counters *c)
 {
     json_t *object = json_object();
-    bool ok = object != NULL && put_ticks(object, "committed", c->committed) &&
-              put_ticks(object, "executed", c->executed) && put_integer(object, "silent", c->silent) &&
-              put_integer(object, "windows", c->windows) && put_integer(object, "rollbacks", c->rollbacks) &&
-              put_integer(object, "repeated_ticks", c->repeated_ticks) &&
-              put_integer(object, "contacts_found", c->contacts_found) &&
-              put_integer(object, "deepest_layer", c->deepest_layer) &&
-              put_integer(object, "certificates_created", c->certificates_created) &&
-              put_integer(object, "certificates_failed", c->certificates_failed) &&
-              put_integer(object, "certificates_rescheduled", c->certificates_rescheduled) &&
-              put_integer(object, "candidate_builds", c->candidate_builds) &&
-              put_integer(object, "candidates", c->candidates) && put_seconds(object, c);
+    bool ok =
+        object != NULL && put_ticks(object, "committed", c->committed) && put_ticks(object, "executed", c->executed) &&
+        put_integer(object, "silent", c->silent) && put_integer(object, "windows", c->windows) &&
+        put_integer(object, "rollbacks", c->rollbacks) && put_integer(object, "repeated_ticks", c->repeated_ticks) &&
+        put_integer(object, "contacts_found", c->contacts_found) &&
+        put_integer(object, "deepest_layer", c->deepest_layer) &&
+        put_integer(object, "certificates_created", c->certificates_created) &&
+        put_integer(object, "certificates_failed", c->certificates_failed) &&
+        put_integer(object, "certificates_rescheduled", c->certificates_rescheduled) &&
+        put_integer(object, "candidate_builds", c->candidate_builds) &&
+        put_integer(object, "candidates", c->candidates) && put_integer(object, "messages_sent", c->messages_sent) &&
+        put_integer(object, "bytes_sent", c->bytes_sent) && put_integer(object, "migrations", c->migrations) &&
+        put_seconds(object, c);
     if (ok)
         return object;
     json_decref(object);
@@ -66,8 +68,9 @@ static double share_of(const struct tac_status *s)
     return share < 0 ? 0 : share > 1 ? 1 : share;
 }
 
-json_t *tac_status_json(const struct tac_scene *scene, const struct tac_status *s)
+json_t *tac_status_json(const struct tac_output *out, const struct tac_status *s)
 {
+    const struct tac_scene *scene = out->scene;
     json_t *object = json_object();
     bool ok =
         object != NULL && put(object, "format", json_string(TAC_STATUS_FORMAT)) &&
@@ -77,8 +80,8 @@ json_t *tac_status_json(const struct tac_scene *scene, const struct tac_status *
         put(object, "wall_s", tac_json_real(s->wall_s)) && put(object, "wall_left_s", tac_json_real(s->wall_left_s)) &&
         put(object, "window_s", tac_json_real(s->window_s)) &&
         put(object, "ticks_per_s", tac_json_real(s->ticks_per_s)) && put_integer(object, "contacts", s->contacts) &&
-        put_integer(object, "deepest_layer", s->deepest_layer) && put_integer(object, "restarts", 0) &&
-        put(object, "checkpoint", json_null()) &&
+        put_integer(object, "deepest_layer", s->deepest_layer) && put_integer(object, "restarts", out->restarts) &&
+        put(object, "checkpoint", out->checkpoint[0] != '\0' ? tac_json_text(out->checkpoint) : json_null()) &&
         put(object, "error", s->error != NULL ? tac_json_text(s->error) : json_null()) &&
         put(object, "name", json_string(scene->name)) && put(object, "scene_sha256", json_string(scene->sha256)) &&
         put(object, "version", json_string(tac_version())) && tac_process_describe(object) &&
@@ -134,7 +137,7 @@ enum tac_err tac_output_status(struct tac_ctx *ctx, struct tac_output *out, cons
         return TAC_OK;
     out->last_status = now;
     draw(ctx, out, status, false);
-    json_t *json = tac_status_json(out->scene, status);
+    json_t *json = tac_status_json(out, status);
     enum tac_err err = tac_folder_replace_json(ctx, &out->folder, "status.json", json, false);
     json_decref(json);
     return err;
@@ -143,7 +146,7 @@ enum tac_err tac_output_status(struct tac_ctx *ctx, struct tac_output *out, cons
 enum tac_err tac_status_last(struct tac_ctx *ctx, struct tac_output *out, const struct tac_status *status)
 {
     draw(ctx, out, status, true);
-    json_t *json = tac_status_json(out->scene, status);
+    json_t *json = tac_status_json(out, status);
     enum tac_err err = tac_folder_replace_json(ctx, &out->folder, "status.json", json, true);
     if (err && json != NULL) {
         /* No room for a second copy: the end of a run on a full disk is worth a rewrite in place. */

@@ -124,9 +124,10 @@ done:
     return err;
 }
 
-/* x = position + R scale X.  Without rotation R is left out, so that such bodies lie exactly where they are told. */
+/* x = position + R scale X.  Without rotation R is left out, so that such bodies lie exactly where they are told.
+ * placed: the mesh is where it belongs. */
 static enum tac_err place_vertices(struct tac_reader *reader, const char *where, const struct tac_body *body,
-                                   const struct tac_mesh *mesh, double *x)
+                                   const struct tac_mesh *mesh, bool placed, double *x)
 {
     const double *w = body->rotation;
     bool turned = w[0] != 0 || w[1] != 0 || w[2] != 0;
@@ -140,6 +141,8 @@ static enum tac_err place_vertices(struct tac_reader *reader, const char *where,
             scaled[k] = body->scale * mesh->x[3 * (size_t)i + (size_t)k];
         for (int k = 0; k < 3; k++) {
             to[k] = body->position[k] + (turned ? tac_dot(r + 3 * k, scaled) : scaled[k]);
+            if (placed)
+                to[k] = mesh->x[3 * (size_t)i + (size_t)k];
             if (!(fabs(to[k]) <= TAC_FARTHEST))
                 return tac_scene_fail(reader, where,
                                       "places vertex %d at coordinate %g; coordinates must stay within %g m", (int)i,
@@ -151,14 +154,15 @@ static enum tac_err place_vertices(struct tac_reader *reader, const char *where,
     return TAC_OK;
 }
 
-static enum tac_err append(struct tac_reader *reader, const char *where, tac_lid index, const struct tac_mesh *mesh)
+static enum tac_err append(struct tac_reader *reader, const char *where, tac_lid index, const struct tac_mesh *mesh,
+                           bool placed)
 {
     struct tac_scene *scene = reader->scene;
     struct tac_body *body = &scene->body[index];
     enum tac_err err = TAC_OK;
     TAC_TRY(make_room(reader, where, mesh));
     tac_lid first = scene->vertex_count;
-    TAC_TRY(place_vertices(reader, where, body, mesh, scene->x + 3 * (size_t)first));
+    TAC_TRY(place_vertices(reader, where, body, mesh, placed, scene->x + 3 * (size_t)first));
     for (tac_lid i = 0; i < mesh->vertex_count; i++)
         scene->vertex_body[first + i] = index;
     for (size_t i = 0; i < 3 * (size_t)mesh->triangle_count; i++)
@@ -189,10 +193,13 @@ static enum tac_err read_mesh(struct tac_reader *reader, json_t *object, const c
         TAC_TRY(tac_scene_fail(reader, place, "must be an object with a \"kind\", not %s", tac_json_type(spec)));
     TAC_TRY(resolve_path(reader, spec));
     snprintf(whole, sizeof whole, "%.250s: %s", reader->file, place);
-    TAC_TRY(tac_mesh_create(reader->ctx, spec, whole, reader->base_dir, &mesh));
+    TAC_TRY(tac_resume_mesh(reader, object, where, index, &mesh));
+    bool placed = mesh != NULL;
+    if (!placed)
+        TAC_TRY(tac_mesh_create(reader->ctx, spec, whole, reader->base_dir, &mesh));
     if (mesh->vertex_count == 0)
         TAC_TRY(tac_scene_fail(reader, place, "has no vertices; give a mesh that has some"));
-    TAC_TRY(append(reader, where, index, mesh));
+    TAC_TRY(append(reader, where, index, mesh, placed));
 done:
     tac_mesh_destroy(&mesh);
     return err;

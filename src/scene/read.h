@@ -25,6 +25,16 @@ struct tac_reader {
     bool leaves_plane;       /* something has a z part: the scene is not 2D */
     json_t *names;           /* owned; body name -> index */
     size_t x_capacity, body_capacity, triangle_capacity, segment_capacity; /* of the scene's growing arrays */
+    struct tac_resume *resume;                                             /* borrowed; NULL: the scene is new */
+};
+
+/* Going on from a checkpoint (resume.c). */
+struct tac_resume {
+    const struct tac_geometry *geometry; /* borrowed */
+    json_t *stored;                      /* owned; the resolved scene of the checkpoint */
+    size_t body_count;                   /* of it */
+    tac_lid *begin;   /* owned, (body_count + 1, 3): where each body's vertices, triangles, segments begin */
+    bool from_stored; /* no scene file: all geometry is the checkpoint's */
 };
 
 enum tac_field_kind {
@@ -102,5 +112,18 @@ enum tac_err tac_scene_masses(struct tac_reader *reader);
 enum tac_err tac_scene_velocities(struct tac_reader *reader);
 enum tac_err tac_scene_check_elements(struct tac_reader *reader);
 enum tac_err tac_scene_hash(struct tac_reader *reader);
+
+/* scene.c, for resume.c: everything from the JSON; `root` becomes the resolved scene. */
+enum tac_err tac_scene_resolve(struct tac_reader *reader, json_t *root);
+enum tac_err tac_scene_load(struct tac_reader *reader, json_t **out);
+enum tac_err tac_scene_find_base(struct tac_reader *reader);
+/* resume.c, for body.c: the mesh of a body whose geometry is the checkpoint's, placed already; *mesh stays NULL where
+ * the body's own mesh is to be made. */
+enum tac_err tac_resume_mesh(struct tac_reader *reader, json_t *body, const char *where, tac_lid index,
+                             struct tac_mesh **mesh);
+/* differ.c: the first key in which the scene read differs from the stored one, of those that count; TAC_ERR_INPUT. */
+enum tac_err tac_scene_differs(struct tac_reader *reader);
+/* differ.c: the same for what places body `index`, whose mesh's file is gone; TAC_OK if nothing does. */
+enum tac_err tac_scene_placed_alike(struct tac_reader *reader, json_t *body, tac_lid index);
 
 #endif

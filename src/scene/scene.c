@@ -1,5 +1,6 @@
 /* scene.c: a scene from its file to its arrays: load, --set, then the parts in their order; the rest is in settings.c,
- * material.c, body.c, motion.c, mass.c and hash.c. */
+ * material.c, body.c, motion.c, mass.c and hash.c; resume.c does the same for a scene that goes on from a checkpoint.
+ */
 #include "partition/part.h"
 #include "read.h"
 
@@ -10,8 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Everything, from the JSON; `root` becomes the resolved scene. */
-static enum tac_err resolve(struct tac_reader *reader, json_t *root)
+enum tac_err tac_scene_resolve(struct tac_reader *reader, json_t *root)
 {
     struct tac_scene *scene = reader->scene;
     enum tac_err err = TAC_OK;
@@ -30,7 +30,7 @@ done:
     return err;
 }
 
-static enum tac_err load(struct tac_reader *reader, json_t **out)
+enum tac_err tac_scene_load(struct tac_reader *reader, json_t **out)
 {
     struct tac_ctx *ctx = reader->ctx;
     struct stat status;
@@ -56,7 +56,7 @@ static enum tac_err load(struct tac_reader *reader, json_t **out)
     return TAC_OK;
 }
 
-static enum tac_err find_base(struct tac_reader *reader)
+enum tac_err tac_scene_find_base(struct tac_reader *reader)
 {
     char *copy = NULL;
     enum tac_err err = TAC_OK;
@@ -75,11 +75,11 @@ static enum tac_err read_local(struct tac_reader *reader, const char *const *set
     enum tac_err err = TAC_OK;
     struct tac_scene *scene = reader->scene;
     TAC_TRY(tac_copy(reader->ctx, reader->file, &scene->path));
-    TAC_TRY(load(reader, &scene->json));
-    TAC_TRY(find_base(reader));
+    TAC_TRY(tac_scene_load(reader, &scene->json));
+    TAC_TRY(tac_scene_find_base(reader));
     for (int i = 0; i < set_count; i++)
         TAC_TRY(tac_scene_set(reader, scene->json, set[i]));
-    TAC_TRY(resolve(reader, scene->json));
+    TAC_TRY(tac_scene_resolve(reader, scene->json));
 done:
     return err;
 }

@@ -138,28 +138,31 @@ static const struct tac_field discovery_fields[] = {
      .min_open = true},
 };
 
+/* What the section `output` tells; a count comes as 64 bits. */
+struct output {
+    double every_s, every_t;
+    int64_t keep;
+};
+
 static const struct tac_field output_fields[] = {
     {.key = "checkpoint_every_s",
      .kind = TAC_FIELD_NUMBER,
-     .offset = TAC_NOWHERE,
-     .fallback = NAN,
+     .offset = offsetof(struct output, every_s),
+     .fallback = 600,
      .max = INFINITY,
-     .min_open = true,
-     .later = true},
+     .min_open = true},
     {.key = "checkpoint_every_t",
      .kind = TAC_FIELD_NUMBER,
-     .offset = TAC_NOWHERE,
+     .offset = offsetof(struct output, every_t),
      .fallback = NAN,
      .max = INFINITY,
-     .min_open = true,
-     .later = true},
+     .min_open = true},
     {.key = "checkpoint_keep",
      .kind = TAC_FIELD_INTEGER,
-     .offset = TAC_NOWHERE,
-     .fallback = NAN,
+     .offset = offsetof(struct output, keep),
+     .fallback = 2,
      .min = 1,
-     .max = 1000000,
-     .later = true},
+     .max = 1000000},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -255,6 +258,16 @@ done:
     return err;
 }
 
+static enum tac_err read_output(struct tac_reader *reader, json_t *section)
+{
+    struct output output = {0};
+    enum tac_err err = tac_fields_read(reader, section, "output", output_fields, COUNT(output_fields), &output);
+    reader->scene->checkpoint.every_s = output.every_s;
+    reader->scene->checkpoint.every_t = output.every_t;
+    reader->scene->checkpoint.keep = (int)output.keep;
+    return err;
+}
+
 enum tac_err tac_scene_read_settings(struct tac_reader *reader, json_t *root)
 {
     struct tac_scene *scene = reader->scene;
@@ -268,7 +281,7 @@ enum tac_err tac_scene_read_settings(struct tac_reader *reader, json_t *root)
     TAC_TRY(tac_section(reader, root, "", "discovery", &section));
     TAC_TRY(tac_fields_read(reader, section, "discovery", discovery_fields, COUNT(discovery_fields), scene));
     TAC_TRY(tac_section(reader, root, "", "output", &section));
-    TAC_TRY(tac_fields_read(reader, section, "output", output_fields, COUNT(output_fields), scene));
+    TAC_TRY(read_output(reader, section));
     TAC_TRY(tac_section(reader, root, "", "contact", &section));
     TAC_TRY(tac_fields_read(reader, section, "contact", contact_fields, COUNT(contact_fields), scene));
 done:

@@ -1,0 +1,32 @@
+#include "base/signals.h"
+
+#include <signal.h>
+#include <string.h>
+
+/* Signals come to a process, not to a run, so this is of the process. */
+static volatile sig_atomic_t caught;
+
+static void note(int number)
+{
+    caught = number;
+}
+
+void tac_signals_catch(void)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = note;
+    sigemptyset(&action.sa_mask);
+    caught = 0;
+    action.sa_flags = SA_RESTART; /* nothing that is under way shall fail for it */
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGUSR1, &action, NULL);
+    /* Who presses Ctrl-C again does not want to wait for a checkpoint. */
+    action.sa_flags = (int)(SA_RESTART | SA_RESETHAND);
+    sigaction(SIGINT, &action, NULL);
+}
+
+int tac_signal_caught(void)
+{
+    return caught;
+}

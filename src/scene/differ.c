@@ -1,0 +1,215 @@
+/* differ.c: a scene that shall go on from a checkpoint is not the one that the checkpoint is of: which key says so?
+ *
+ * That it is not, the hash has told; here it only gets a name.  What the hash leaves out is not looked at. */
+#include "read.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a value is in a sentence. */
+struct told {
+    char text[128];
+};
+
+static struct told tell(const json_t *value)
+{
+    struct told told = {"not set"};
+    if (value == NULL)
+        return told;
+    if (json_is_real(value)) {
+        snprintf(told.text, sizeof told.text, "%s", tac_shown(json_real_value(value)).text);
+        return told;
+    }
+    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6) | JSON_ENSURE_ASCII);
+    if (text != NULL)
+        snprintf(told.text, sizeof told.text, "%.90s%s", text, strlen(text) > 90 ? "..." : "");
+    free(text);
+    return told;
+}
+
+static enum tac_err differs(struct tac_reader *reader, const char *where, const json_t *now, const json_t *then)
+{
+    return tac_scene_fail(reader, where,
+                          "is %s, but %s in the scene that the checkpoint is of; set it back, or start anew without "
+                          "--restart",
+                          tell(now).text, tell(then).text);
+}
+
+static enum tac_err compare(struct tac_reader *reader, const char *where, const json_t *now, const json_t *then);
+
+/* `except`: keys that do not count, or NULL. */
+static enum tac_err compare_objects(struct tac_reader *reader, const char *where, const json_t *now, const json_t *then,
+                                    const char *const *except)
+{
+    const json_t *const sides[2] = {now, then};
+    for (int side = 0; side < 2; side++) {
+        const char *key;
+        json_t *value;
+        json_object_foreach((json_t *)sides[side], key, value)
+        {
+            char place[TAC_WHERE];
+            bool counts = side == 0 || json_object_get(now, key) == NULL;
+            for (int k = 0; except != NULL && except[k] != NULL; k++)
+                counts = counts && strcmp(key, except[k]) != 0;
+            if (!counts)
+                continue;
+            tac_where(place, where, key);
+            enum tac_err err = compare(reader, place, json_object_get(now, key), json_object_get(then, key));
+            if (err)
+                return err;
+        }
+    }
+    return TAC_OK;
+}
+
+static enum tac_err compare(struct tac_reader *reader, const char *where, const json_t *now, const json_t *then)
+{
+    if (now == NULL && then == NULL)
+        return TAC_OK;
+    if (json_is_number(now) && json_is_number(then))
+        return json_number_value(now) == json_number_value(then) ? TAC_OK : differs(reader, where, now, then);
+    if (json_is_object(now) && json_is_object(then))
+        return compare_objects(reader, where, now, then, NULL);
+    if (!json_is_array(now) || !json_is_array(then))
+        return now != NULL && then != NULL && json_equal(now, then) ? TAC_OK : differs(reader, where, now, then);
+    size_t count = json_array_size(now);
+    if (count != json_array_size(then))
+        return differs(reader, where, now, then);
+    for (size_t i = 0; i < count; i++) {
+        char place[TAC_WHERE];
+        tac_where_index(place, where, i);
+        enum tac_err err = compare(reader, place, json_array_get(now, i), json_array_get(then, i));
+        if (err)
+            return err;
+    }
+    return TAC_OK;
+}
+
+static enum tac_err compare_keys(struct tac_reader *reader, const char *where, const json_t *now, const json_t *then,
+                                 const char *const *keys)
+{
+    for (; *keys != NULL; keys++) {
+        char place[TAC_WHERE];
+        tac_where(place, where, *keys);
+        enum tac_err err = compare(reader, place, json_object_get(now, *keys), json_object_get(then, *keys));
+        if (err)
+            return err;
+    }
+    return TAC_OK;
+}
+
+static const char *const PLACING[] = {"position", "rotation", "scale", NULL};
+
+enum tac_err tac_scene_placed_alike(struct tac_reader *reader, json_t *body, tac_lid index)
+{
+    static const char *const path[] = {"path", NULL};
+    const json_t *then = json_array_get(json_object_get(reader->resume->stored, "bodies"), (size_t)index);
+    char where[TAC_WHERE], place[TAC_WHERE];
+    enum tac_err err = TAC_OK;
+    tac_where_index(where, "bodies", (size_t)index);
+    tac_where(place, where, "mesh");
+    TAC_TRY(compare_objects(reader, place, json_object_get(body, "mesh"), json_object_get(then, "mesh"), path));
+    TAC_TRY(compare_keys(reader, where, body, then, PLACING));
+done:
+    return err;
+}
+
+/* Are the body's vertices and elements the checkpoint's? */
+static bool same_geometry(const struct tac_reader *reader, tac_lid index)
+{
+    const struct tac_scene *s = reader->scene;
+    const struct tac_geometry *g = reader->resume->geometry;
+    const struct tac_body *b = &s->body[index];
+    const tac_lid *begin = reader->resume->begin + 3 * (size_t)index, *end = begin + 3;
+    if (b->vertex_begin != begin[0] || b->vertex_end != end[0] || b->triangle_begin != begin[1] ||
+        b->triangle_end != end[1] || b->segment_begin != begin[2] || b->segment_end != end[2])
+        return false;
+    for (size_t i = 3 * (size_t)begin[1]; i < 3 * (size_t)end[1]; i++)
+        if (s->triangle[i] != g->triangle[i])
+            return false;
+    for (size_t i = 2 * (size_t)begin[2]; i < 2 * (size_t)end[2]; i++)
+        if (s->segment[i] != g->segment[i])
+            return false;
+    size_t first = 3 * (size_t)begin[0], count = 3 * (size_t)end[0] - first;
+    return memcmp(s->x + first, g->x + first, count * sizeof *s->x) == 0;
+}
+
+static enum tac_err compare_materials(struct tac_reader *reader, const char *where, const json_t *now,
+                                      const json_t *then)
+{
+    const char *name = json_string_value(json_object_get(now, "material"));
+    const char *old = json_string_value(json_object_get(then, "material"));
+    char place[TAC_WHERE];
+    if (name == NULL && old == NULL)
+        return TAC_OK;
+    tac_where(place, where, "material");
+    if (name == NULL || old == NULL)
+        return differs(reader, place, json_object_get(now, "material"), json_object_get(then, "material"));
+    tac_where(place, "materials", name);
+    return compare(reader, place, json_object_get(json_object_get(reader->scene->json, "materials"), name),
+                   json_object_get(json_object_get(reader->resume->stored, "materials"), old));
+}
+
+static enum tac_err compare_bodies(struct tac_reader *reader, const json_t *now, const json_t *then)
+{
+    static const char *const apart[] = {"name", "mesh", "material", "position", "rotation", "scale", NULL};
+    enum tac_err err = TAC_OK;
+    if (json_array_size(now) != json_array_size(then))
+        TAC_TRY(tac_scene_fail(reader, "bodies",
+                               "has %zu elements, but %zu in the scene that the checkpoint is of; set it back, or "
+                               "start anew without --restart",
+                               json_array_size(now), json_array_size(then)));
+    for (size_t i = 0; i < json_array_size(now); i++) {
+        const json_t *a = json_array_get(now, i), *b = json_array_get(then, i);
+        char where[TAC_WHERE], place[TAC_WHERE];
+        tac_where_index(where, "bodies", i);
+        if (!same_geometry(reader, (tac_lid)i)) {
+            tac_where(place, where, "mesh");
+            TAC_TRY(compare_keys(reader, where, a, b, PLACING));
+            TAC_TRY(compare(reader, place, json_object_get(a, "mesh"), json_object_get(b, "mesh")));
+            /* Or a body before it has other counts; then that one was named. */
+            TAC_TRY(tac_scene_fail(reader, place,
+                                   "is another one than when the checkpoint was written, though the scene names it "
+                                   "alike; bring the old file back (or leave the scene out, the checkpoint holds the "
+                                   "mesh), or start anew without --restart"));
+        }
+        TAC_TRY(compare_objects(reader, where, a, b, apart));
+        TAC_TRY(compare_materials(reader, where, a, b));
+    }
+done:
+    return err;
+}
+
+/* Bodies may have new names: their places count. */
+static enum tac_err compare_motions(struct tac_reader *reader, const json_t *now, const json_t *then)
+{
+    static const char *const apart[] = {"body", NULL};
+    enum tac_err err = TAC_OK;
+    if (json_array_size(now) != json_array_size(then))
+        TAC_TRY(compare(reader, "motions", now, then));
+    for (size_t i = 0; i < json_array_size(now); i++) {
+        char where[TAC_WHERE];
+        tac_where_index(where, "motions", i);
+        TAC_TRY(compare_objects(reader, where, json_array_get(now, i), json_array_get(then, i), apart));
+    }
+    TAC_TRY(compare(reader, "motions", now, then)); /* the bodies that they move */
+done:
+    return err;
+}
+
+enum tac_err tac_scene_differs(struct tac_reader *reader)
+{
+    static const char *const sections[] = {"gravity", "contact", "clocks", "loads", NULL};
+    const json_t *now = reader->scene->json, *then = reader->resume->stored;
+    enum tac_err err = TAC_OK;
+    TAC_TRY(compare_keys(reader, "", now, then, sections));
+    TAC_TRY(compare_bodies(reader, json_object_get(now, "bodies"), json_object_get(then, "bodies")));
+    TAC_TRY(compare_motions(reader, json_object_get(now, "motions"), json_object_get(then, "motions")));
+    /* No key differs: then what the program makes of them does. */
+    TAC_TRY(tac_scene_fail(reader, "",
+                           "is read by this version (%s) in another way than when the checkpoint was written; use "
+                           "the version that wrote it, or start anew without --restart",
+                           tac_version()));
+done:
+    return err;
+}

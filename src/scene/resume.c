@@ -1,0 +1,217 @@
+/* resume.c: the scene that a checkpoint goes on with.  It is read like a new one, but the bodies' geometry may be the
+ * checkpoint's; at the end its hash must be the checkpoint's. */
+#include "read.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const KINDS[3] = {"vertices", "triangles", "segments"};
+
+/* ---- what a checkpoint keeps ---- */
+
+static json_t *counts_json(const struct tac_scene *scene, int kind)
+{
+    json_t *list = json_array();
+    for (tac_lid b = 0; b < scene->body_count; b++) {
+        const struct tac_body *body = &scene->body[b];
+        tac_lid count = kind == 0   ? body->vertex_end - body->vertex_begin
+                        : kind == 1 ? body->triangle_end - body->triangle_begin
+                                    : body->segment_end - body->segment_begin;
+        if (json_array_append_new(list, json_integer(count)) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+json_t *tac_scene_stored_json(const struct tac_scene *scene)
+{
+    json_t *stored = json_copy(scene->json), *geometry = json_object();
+    bool ok = stored != NULL && geometry != NULL;
+    for (int k = 0; ok && k < 3; k++)
+        ok = json_object_set_new(geometry, KINDS[k], counts_json(scene, k)) == 0;
+    ok = ok && json_object_set(stored, "geometry", geometry) == 0;
+    json_decref(geometry);
+    if (ok)
+        return stored;
+    json_decref(stored);
+    return NULL;
+}
+
+/* ---- reading it ---- */
+
+static enum tac_err fail_stored(struct tac_reader *reader, const char *what)
+{
+    return tac_fail(reader->ctx, TAC_ERR_INPUT,
+                    "the checkpoint holds a scene that this version (%s) cannot go on with: %s; use the version that "
+                    "wrote it, or start anew without --restart",
+                    tac_version(), what);
+}
+
+/* Where each body's part begins, from the counts under "geometry"; together they must be all there is. */
+static enum tac_err read_counts(struct tac_reader *reader, const json_t *counts)
+{
+    struct tac_resume *resume = reader->resume;
+    const struct tac_geometry *g = resume->geometry;
+    const tac_gid total[3] = {g->vertex_count, g->triangle_count, g->segment_count};
+    enum tac_err err = TAC_OK;
+    const json_t *bodies = json_object_get(resume->stored, "bodies");
+    resume->body_count = json_array_size(bodies);
+    if (!json_is_object(counts) || resume->body_count > TAC_MOST_ELEMENTS)
+        TAC_TRY(fail_stored(reader, "it does not say which vertices belong to which body"));
+    TAC_TRY(tac_alloc(reader->ctx, resume->body_count + 1, 3 * sizeof *resume->begin, &resume->begin));
+    for (int k = 0; k < 3; k++) {
+        const json_t *list = json_object_get(counts, KINDS[k]);
+        tac_gid sum = 0;
+        if (total[k] < 0 || total[k] > TAC_MOST_ELEMENTS || json_array_size(list) != resume->body_count)
+            TAC_TRY(fail_stored(reader, "it does not say which elements belong to which body"));
+        for (size_t b = 0; b < resume->body_count; b++) {
+            tac_gid count = json_integer_value(json_array_get(list, b));
+            if (count < 0 || count > total[k] - sum)
+                TAC_TRY(fail_stored(reader, "its bodies and its geometry do not fit together"));
+            sum += count;
+            resume->begin[3 * (b + 1) + (size_t)k] = (tac_lid)sum;
+        }
+        if (sum != total[k])
+            TAC_TRY(fail_stored(reader, "its bodies and its geometry do not fit together"));
+    }
+done:
+    return err;
+}
+
+/* A body's elements, counted from its own first vertex. */
+static enum tac_err take_elements(struct tac_reader *reader, const tac_gid *element, const tac_lid *begin,
+                                  const tac_lid *end, size_t kind, size_t width, tac_lid *out)
+{
+    size_t first = width * (size_t)begin[kind], last = width * (size_t)end[kind];
+    for (size_t i = first; i < last; i++) {
+        if (element[i] < begin[0] || element[i] >= end[0])
+            return fail_stored(reader, "an element reaches into another body");
+        out[i - first] = (tac_lid)(element[i] - begin[0]);
+    }
+    return TAC_OK;
+}
+
+static enum tac_err take_mesh(struct tac_reader *reader, tac_lid index, struct tac_mesh **out)
+{
+    const struct tac_resume *resume = reader->resume;
+    const struct tac_geometry *g = resume->geometry;
+    const tac_lid *begin = resume->begin + 3 * (size_t)index, *end = begin + 3;
+    struct tac_mesh *mesh = NULL;
+    enum tac_err err = TAC_OK;
+    TAC_TRY(tac_alloc(reader->ctx, 1, sizeof *mesh, &mesh));
+    mesh->vertex_count = end[0] - begin[0];
+    mesh->triangle_count = end[1] - begin[1];
+    mesh->segment_count = end[2] - begin[2];
+    TAC_TRY(tac_alloc(reader->ctx, 3 * (size_t)mesh->vertex_count, sizeof *mesh->x, &mesh->x));
+    TAC_TRY(tac_alloc(reader->ctx, 3 * (size_t)mesh->triangle_count, sizeof *mesh->triangle, &mesh->triangle));
+    TAC_TRY(tac_alloc(reader->ctx, 2 * (size_t)mesh->segment_count, sizeof *mesh->segment, &mesh->segment));
+    if (mesh->vertex_count > 0)
+        memcpy(mesh->x, g->x + 3 * (size_t)begin[0], 3 * (size_t)mesh->vertex_count * sizeof *mesh->x);
+    TAC_TRY(take_elements(reader, g->triangle, begin, end, 1, 3, mesh->triangle));
+    TAC_TRY(take_elements(reader, g->segment, begin, end, 2, 2, mesh->segment));
+    *out = mesh;
+    mesh = NULL;
+done:
+    tac_mesh_destroy(&mesh);
+    return err;
+}
+
+static bool is_file(const json_t *mesh)
+{
+    const char *kind = json_string_value(json_object_get(mesh, "kind"));
+    return kind != NULL && strcmp(kind, "file") == 0;
+}
+
+enum tac_err tac_resume_mesh(struct tac_reader *reader, json_t *body, const char *where, tac_lid index,
+                             struct tac_mesh **mesh)
+{
+    const struct tac_resume *resume = reader->resume;
+    enum tac_err err = TAC_OK;
+    if (resume == NULL || (size_t)index >= resume->body_count)
+        return TAC_OK;
+    if (!resume->from_stored) {
+        const json_t *spec = json_object_get(body, "mesh");
+        const json_t *old = json_array_get(json_object_get(resume->stored, "bodies"), (size_t)index);
+        const char *path = json_string_value(json_object_get(spec, "path"));
+        if (!is_file(spec) || !is_file(json_object_get(old, "mesh")) || path == NULL || access(path, R_OK) == 0)
+            return TAC_OK;
+        int why = errno;
+        char place[TAC_WHERE];
+        tac_where(place, where, "mesh.path");
+        TAC_TRY(tac_scene_placed_alike(reader, body, index));
+        tac_scene_warn(reader, place, "'%.500s' cannot be read (%s); going on with the mesh that the checkpoint holds",
+                       path, strerror(why));
+    }
+    TAC_TRY(take_mesh(reader, index, mesh));
+done:
+    return err;
+}
+
+/* The masses are made from the geometry anew; that they are the same costs little to see. */
+static bool same_masses(const struct tac_scene *scene, const struct tac_geometry *g)
+{
+    return g->mass == NULL || (g->vertex_count == scene->vertex_count &&
+                               memcmp(g->mass, scene->mass, (size_t)scene->vertex_count * sizeof *scene->mass) == 0);
+}
+
+static enum tac_err resume_local(struct tac_reader *reader, const char *const *set, int set_count,
+                                 const char *stored_sha256)
+{
+    struct tac_scene *scene = reader->scene;
+    struct tac_resume *resume = reader->resume;
+    enum tac_err err = TAC_OK;
+    json_t *counts = json_object_get(resume->stored, "geometry");
+    TAC_TRY(read_counts(reader, counts));
+    json_object_del(resume->stored, "geometry");
+    TAC_TRY(tac_copy(reader->ctx, reader->file, &scene->path));
+    if (resume->from_stored) {
+        scene->json = json_deep_copy(resume->stored);
+        if (scene->json == NULL)
+            TAC_TRY(tac_fail(reader->ctx, TAC_ERR_RUN, "out of memory while reading %s", reader->file));
+        TAC_TRY(tac_copy(reader->ctx, "/", &reader->base_dir)); /* its paths are absolute */
+    } else {
+        TAC_TRY(tac_scene_load(reader, &scene->json));
+        TAC_TRY(tac_scene_find_base(reader));
+    }
+    for (int i = 0; i < set_count; i++)
+        TAC_TRY(tac_scene_set(reader, scene->json, set[i]));
+    TAC_TRY(tac_scene_resolve(reader, scene->json));
+    if (strcmp(scene->sha256, stored_sha256) != 0)
+        TAC_TRY(tac_scene_differs(reader));
+    if (!same_masses(scene, resume->geometry))
+        TAC_TRY(fail_stored(reader, "its masses are not those of its scene"));
+done:
+    return err;
+}
+
+enum tac_err tac_scene_resume(struct tac_ctx *ctx, const char *path, const char *const *set, int set_count,
+                              const json_t *stored, const char *stored_sha256, const struct tac_geometry *geometry,
+                              struct tac_scene **out)
+{
+    struct tac_resume resume = {.geometry = geometry, .from_stored = path == NULL};
+    struct tac_reader reader = {
+        .ctx = ctx, .file = path != NULL ? path : "the scene in the checkpoint", .resume = &resume};
+    enum tac_err err = TAC_OK;
+    *out = NULL;
+    resume.stored = json_deep_copy(stored);
+    if (!json_is_object(stored))
+        TAC_TRY(fail_stored(&reader, "it is no JSON object"));
+    if (resume.stored == NULL)
+        TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "out of memory while reading %s", reader.file));
+    TAC_TRY(tac_alloc(ctx, 1, sizeof *reader.scene, &reader.scene));
+    TAC_TRY(resume_local(&reader, set, set_count, stored_sha256));
+done:
+    free(reader.base_dir);
+    json_decref(reader.names);
+    json_decref(resume.stored);
+    free(resume.begin);
+    err = tac_agree(ctx, err);
+    if (err)
+        tac_scene_destroy(&reader.scene);
+    *out = reader.scene;
+    return err;
+}
