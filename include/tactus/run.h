@@ -18,7 +18,8 @@ struct tac_run_options {
 
 /* Collective. Refuses scenes that start with overlaps; runs to scene->t_end; writes frames, energies, status and
  * run.json (docs/run-folder.md). TAC_ERR_INPUT: nothing was run; TAC_ERR_RUN: it failed or was stopped by a signal,
- * with what was committed written. */
-enum tac_err tac_run(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_run_options *options);
+ * with what was committed written.  On several ranks the big arrays of `scene` are freed once each rank has its part.
+ */
+enum tac_err tac_run(struct tac_ctx *ctx, struct tac_scene *scene, const struct tac_run_options *options);
 
 #endif

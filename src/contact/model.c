@@ -1,5 +1,6 @@
 #include "contact/model.h"
 #include "forces/elastic.h"
+#include "partition/part.h"
 #include <float.h>
 #include <stdlib.h>
 
@@ -35,12 +36,12 @@ static enum tac_err vertex_tables(struct tac_ctx *ctx, struct tac_model *m)
     TAC_TRY(tac_alloc(ctx, (size_t)s->vertex_count, 1, &m->particle));
     for (tac_lid i = 0; i < s->vertex_count; i++) {
         m->w_ever[i] = s->ever_free[i] ? 1 / s->mass[i] : 0;
-        m->particle[i] = 1;
+        m->valence[i] = s->part ? s->part->valence[i] : 0;
     }
-    for (tac_lid i = 0; i < 2 * s->topology->edge_count; i++) {
+    for (tac_lid i = 0; !s->part && i < 2 * s->topology->edge_count; i++)
         m->valence[s->topology->edge[i]]++;
-        m->particle[s->topology->edge[i]] = 0;
-    }
+    for (tac_lid i = 0; i < s->vertex_count; i++)
+        m->particle[i] = m->valence[i] == 0;
     if (s->contact.ignore_count) {
         size_t n = (size_t)s->body_count;
         TAC_TRY(tac_alloc(ctx, n * n, 1, &m->ignored));
@@ -86,6 +87,37 @@ done:
     return err;
 }
 
+/* Over all vertices of the scene that are ever free: what bounds the periods of first layers. */
+struct extremes {
+    double w_min, w_max, valence;
+    tac_gid lightest;
+};
+
+static enum tac_err find_extremes(struct tac_ctx *ctx, const struct tac_model *m, struct extremes *e)
+{
+    const struct tac_scene *s = m->scene;
+    const tac_lid n = s->part ? s->part->owned : s->vertex_count;
+    double most[3] = {0, -INFINITY, 6}; /* w_max, -w_min, valence */
+    tac_gid lightest = INT64_MAX, first;
+    for (tac_lid i = 0; i < n; i++) {
+        most[2] = fmax(most[2], m->valence[i]);
+        if (!s->ever_free[i])
+            continue;
+        most[0] = fmax(most[0], m->w_ever[i]);
+        most[1] = fmax(most[1], -m->w_ever[i]);
+    }
+    if (s->part && MPI_Allreduce(MPI_IN_PLACE, most, 3, MPI_DOUBLE, MPI_MAX, ctx->comm) != MPI_SUCCESS)
+        return tac_fail(ctx, TAC_ERR_RUN, "MPI failed to find the lightest vertex");
+    for (tac_lid i = n; i-- > 0;)
+        if (s->ever_free[i] && m->w_ever[i] == most[0])
+            lightest = s->part ? s->part->vertex_id[i] : i;
+    first = lightest;
+    if (s->part && MPI_Allreduce(&lightest, &first, 1, TAC_GID_MPI, MPI_MIN, ctx->comm) != MPI_SUCCESS)
+        return tac_fail(ctx, TAC_ERR_RUN, "MPI failed to find the lightest vertex");
+    *e = (struct extremes){-most[1], most[0], most[2], first == INT64_MAX ? 0 : first};
+    return TAC_OK;
+}
+
 enum tac_err tac_model_create(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_model **out)
 {
     enum tac_err err;
@@ -97,20 +129,11 @@ enum tac_err tac_model_create(struct tac_ctx *ctx, const struct tac_scene *scene
                           : scene->contact.restitution == 1   ? 48
                                                               : 8;
     TAC_TRY(vertex_tables(ctx, m));
-    double w_min = INFINITY, w_max = 0;
-    tac_lid valence_max = 6, lightest = 0;
-    for (tac_lid i = 0; i < scene->vertex_count; i++)
-        if (scene->ever_free[i]) {
-            if (m->w_ever[i] > w_max) {
-                w_max = m->w_ever[i];
-                lightest = i;
-            }
-            w_min = fmin(w_min, m->w_ever[i]);
-        }
-    for (tac_lid i = 0; i < scene->vertex_count; i++)
-        valence_max = m->valence[i] > valence_max ? m->valence[i] : valence_max;
+    struct extremes e = {0, 0, 6, 0};
+    TAC_TRY(find_extremes(ctx, m, &e));
+    const double w_min = e.w_min, w_max = e.w_max;
     if (w_max > 0) {
-        double most = pairs_counted(m, valence_max, valence_max);
+        double most = pairs_counted(m, e.valence, e.valence);
         m->h1_max_s = period_bound(m, w_min, m->pairs_per_vertex);
         m->h1_min_s = fmin(period_bound(m, 2 * w_max, most), scene->clocks.contact_s);
     }
@@ -121,8 +144,8 @@ enum tac_err tac_model_create(struct tac_ctx *ctx, const struct tac_scene *scene
                            " of body `%s` may need a period of %.3g s in its first layer, "
                            "under 2^12 quanta (%.3g s); make contact.stiffness smaller, the vertex heavier, or "
                            "clocks.quantum_s a smaller power of two",
-                           lightest - scene->body[scene->vertex_body[lightest]].vertex_begin,
-                           scene->body[scene->vertex_body[lightest]].name, m->h1_min_s, 4096 * scene->quantum_s);
+                           (tac_lid)(e.lightest - scene->body[tac_body_of(scene, e.lightest)].vertex_begin),
+                           scene->body[tac_body_of(scene, e.lightest)].name, m->h1_min_s, 4096 * scene->quantum_s);
             goto done;
         }
         TAC_TRY(layer_tables(ctx, m));
@@ -263,28 +286,42 @@ void tac_key_vertices(const struct tac_scene *s, uint64_t key, tac_lid v[4])
     }
 }
 
-void tac_key_describe(const struct tac_scene *s, uint64_t key, char *text, size_t size)
+tac_lid tac_body_of(const struct tac_scene *s, tac_gid vertex)
 {
-    tac_lid v[4], b = (tac_lid)(key & 0x7fffffff);
-    tac_key_vertices(s, key, v);
+    tac_lid lo = 0, hi = s->body_count;
+    while (hi - lo > 1) {
+        tac_lid mid = lo + (hi - lo) / 2;
+        if (s->body[mid].vertex_begin <= vertex)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+void tac_key_describe(const struct tac_scene *s, uint64_t key, const tac_gid v[4], char *text, size_t size)
+{
+    const tac_lid b = (tac_lid)(key & 0x7fffffff);
     const enum tac_pair_type type = tac_key_type(key);
-    const struct tac_body *p = &s->body[s->vertex_body[v[0]]], *q = &s->body[s->vertex_body[v[tac_pair_first(type)]]];
-    const tac_lid p0 = p->vertex_begin, q0 = q->vertex_begin;
+    const struct tac_body *p = &s->body[tac_body_of(s, v[0])], *q = &s->body[tac_body_of(s, v[tac_pair_first(type)])];
+    const tac_gid p0 = p->vertex_begin, q0 = q->vertex_begin;
     switch (type) {
     case TAC_PAIR_VERTEX_TRIANGLE:
-        snprintf(text, size, "vertex %d of body `%s` and triangle %d of body `%s`", v[0] - p0, p->name,
+        snprintf(text, size, "vertex %" TAC_PRIGID " of body `%s` and triangle %d of body `%s`", v[0] - p0, p->name,
                  b - q->triangle_begin, q->name);
         break;
     case TAC_PAIR_EDGE_EDGE:
-        snprintf(text, size, "edge %d-%d of body `%s` and edge %d-%d of body `%s`", v[0] - p0, v[1] - p0, p->name,
-                 v[2] - q0, v[3] - q0, q->name);
+        snprintf(text, size,
+                 "edge %" TAC_PRIGID "-%" TAC_PRIGID " of body `%s` and edge %" TAC_PRIGID "-%" TAC_PRIGID
+                 " of body `%s`",
+                 v[0] - p0, v[1] - p0, p->name, v[2] - q0, v[3] - q0, q->name);
         break;
     case TAC_PAIR_VERTEX_SEGMENT:
-        snprintf(text, size, "vertex %d of body `%s` and segment %d of body `%s`", v[0] - p0, p->name,
+        snprintf(text, size, "vertex %" TAC_PRIGID " of body `%s` and segment %d of body `%s`", v[0] - p0, p->name,
                  b - q->segment_begin, q->name);
         break;
     default:
-        snprintf(text, size, "vertex %d of body `%s` and vertex %d of body `%s`", v[0] - p0, p->name, v[1] - q0,
-                 q->name);
+        snprintf(text, size, "vertex %" TAC_PRIGID " of body `%s` and vertex %" TAC_PRIGID " of body `%s`", v[0] - p0,
+                 p->name, v[1] - q0, q->name);
     }
 }

@@ -131,7 +131,7 @@ static enum tac_err look_at(struct tac_sim *sim, struct oracle *o, struct entry 
         if (e->slot >= 0 && sim->pair[e->slot].depth == sim->pair[e->slot].form.bottom) {
             o->stuck = e->slot;
         } else {
-            TAC_TRY(tac_watch(sim, e->key, &e->slot));
+            TAC_TRY(tac_watch(sim, e->key, e->v, &e->slot));
             e->next = sim->pair[e->slot].next;
             *grew = true;
         }

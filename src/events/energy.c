@@ -1,5 +1,6 @@
 /* Energies, momenta and contacts of one instant (design 1.7): exact sums, each term computed once. */
-#include "events/sim.h"
+#include "events/ranks.h"
+#include <stdlib.h>
 #include <string.h>
 
 /* The velocity that energies are taken with: the mean of before and after this instant's kicks. */
@@ -11,12 +12,14 @@ static void mean_velocity(const struct tac_sim *sim, tac_lid i, double v[3])
             v[k] = .5 * (v[k] + sim->v_before[3 * (size_t)i + (size_t)k]);
 }
 
-static double elastic_energy(const struct tac_sim *sim, struct tac_accum *sum, enum tac_kind kind)
+static void elastic_energy(const struct tac_sim *sim, struct tac_accum *sum, enum tac_kind kind)
 {
     for (size_t c = 0; c < sim->elastic->class_count; c++) {
         const struct tac_rate_class *rate = &sim->elastic->rate[c];
         for (size_t e = 0; kind != TAC_KIND_GRAVITY && e < rate->count[kind]; e++) {
             int n;
+            if (!tac_elastic_mine(sim->scene, rate, kind, e))
+                continue;
             double x[4][3];
             const tac_lid *v = tac_elastic_stencil(rate, kind, e, &n);
             for (int k = 0; k < n; k++)
@@ -24,7 +27,6 @@ static double elastic_energy(const struct tac_sim *sim, struct tac_accum *sum, e
             tac_accum_add(sum, tac_elastic_potential(rate, kind, e, x));
         }
     }
-    return tac_accum_value(sum);
 }
 
 static void contact_energy(const struct tac_sim *sim, struct tac_accum *sum, struct tac_energy_row *row)
@@ -35,7 +37,7 @@ static void contact_energy(const struct tac_sim *sim, struct tac_accum *sum, str
         const struct tac_pair *p = &sim->pair[k];
         double x[4][3], gradient[4][3], m = 1, g2 = 0;
         struct tac_near near;
-        if (!p->live)
+        if (!p->live || p->v[0] >= sim->owned) /* the owner of its first vertex counts it */
             continue;
         for (int i = 0; i < p->count; i++)
             tac_position(sim, p->v[i], sim->now, x[i]);
@@ -58,76 +60,139 @@ static void contact_energy(const struct tac_sim *sim, struct tac_accum *sum, str
     }
 }
 
+enum {
+    KINETIC,
+    GRAVITY,
+    STRETCH,
+    BEND,
+    CONTACT,
+    DISSIPATED,
+    WORK,
+    MOMENTUM,
+    ANGULAR = MOMENTUM + 3,
+    SUMS = ANGULAR + 3
+};
+
+/* Sums over ranks: limbs may be added once carried. */
+static enum tac_err sum_over_ranks(struct tac_sim *sim, struct tac_accum *sum, int count, struct tac_energy_row *row)
+{
+    if (!sim->ranks)
+        return TAC_OK;
+    int64_t most[2] = {sim->deepest_layer, sim->deepest_ever}, bad[SUMS];
+    double least = isnan(row->min_distance) ? INFINITY : row->min_distance;
+    bool ok = true;
+    for (int k = 0; k < count; k++) {
+        tac_accum_carry(&sum[k]);
+        bad[k] = sum[k].bad;
+        ok = ok && MPI_Allreduce(MPI_IN_PLACE, sum[k].limb, TAC_ACCUM_LIMBS, MPI_INT64_T, MPI_SUM, sim->ctx->comm) ==
+                       MPI_SUCCESS;
+    }
+    ok = ok && MPI_Allreduce(MPI_IN_PLACE, bad, count, MPI_INT64_T, MPI_MAX, sim->ctx->comm) == MPI_SUCCESS &&
+         MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_INT64_T, MPI_MAX, sim->ctx->comm) == MPI_SUCCESS &&
+         MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE, MPI_MIN, sim->ctx->comm) == MPI_SUCCESS &&
+         MPI_Allreduce(MPI_IN_PLACE, &row->contacts, 1, MPI_INT64_T, MPI_SUM, sim->ctx->comm) == MPI_SUCCESS;
+    for (int k = 0; k < count; k++) {
+        sum[k].bad = (int32_t)bad[k];
+        sum[k].pending = 1;
+        tac_accum_carry(&sum[k]);
+    }
+    sim->deepest_layer = most[0];
+    sim->deepest_ever = most[1];
+    row->min_distance = isinf(least) ? NAN : least;
+    return ok ? TAC_OK : tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while adding up energies");
+}
+
 enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row)
 {
-    struct tac_accum kinetic = {0}, gravity = {0}, stretch = {0}, bend = {0}, contact = {0}, total = {0};
-    struct tac_accum p[3] = {0}, l[3] = {0};
+    enum tac_err err;
+    struct tac_accum *sum = NULL;
     memset(row, 0, sizeof *row);
+    TAC_TRY(tac_alloc(sim->ctx, SUMS, sizeof *sum, &sum));
+    if (sim->ranks)
+        tac_ranks_lines(sim); /* where ghosts are now */
     row->time_s = tac_seconds(sim, sim->now);
-    for (tac_lid i = 0; i < sim->scene->vertex_count; i++) {
+    for (tac_lid i = 0; i < sim->owned; i++) {
         if (sim->vel[i].w == 0)
             continue;
         double v[3], x[3], a[3], m = sim->mass[i];
         mean_velocity(sim, i, v);
         tac_position(sim, i, sim->now, x);
         tac_cross(a, x, v);
-        tac_accum_add(&kinetic, .5 * m * tac_dot(v, v));
-        tac_accum_add(&gravity, -m * tac_dot(sim->scene->gravity, x));
+        tac_accum_add(&sum[KINETIC], .5 * m * tac_dot(v, v));
+        tac_accum_add(&sum[GRAVITY], -m * tac_dot(sim->scene->gravity, x));
         for (int k = 0; k < 3; k++) {
-            tac_accum_add(&p[k], m * v[k]);
-            tac_accum_add(&l[k], m * a[k]);
+            tac_accum_add(&sum[MOMENTUM + k], m * v[k]);
+            tac_accum_add(&sum[ANGULAR + k], m * a[k]);
         }
     }
-    elastic_energy(sim, &stretch, TAC_KIND_SPRING);
-    row->stretch = elastic_energy(sim, &stretch, TAC_KIND_CST);
-    row->bend = elastic_energy(sim, &bend, TAC_KIND_HINGE);
-    contact_energy(sim, &contact, row);
-    row->kinetic = tac_accum_value(&kinetic);
-    row->gravity = tac_accum_value(&gravity);
-    row->contact = tac_accum_value(&contact);
-    tac_accum_merge(&total, &kinetic);
-    tac_accum_merge(&total, &gravity);
-    tac_accum_merge(&total, &stretch);
-    tac_accum_merge(&total, &bend);
-    tac_accum_merge(&total, &contact);
-    row->total = tac_accum_value(&total);
-    struct tac_accum dissipated = sim->dissipated, work = sim->work;
+    elastic_energy(sim, &sum[STRETCH], TAC_KIND_SPRING);
+    elastic_energy(sim, &sum[STRETCH], TAC_KIND_CST);
+    elastic_energy(sim, &sum[BEND], TAC_KIND_HINGE);
+    contact_energy(sim, &sum[CONTACT], row);
+    sum[DISSIPATED] = sim->dissipated;
+    sum[WORK] = sim->work;
     if (sim->kept_at == sim->now) { /* like v: halfway through this instant's kicks */
-        tac_accum_subtract(&dissipated, &sim->dissipated_ahead);
-        tac_accum_subtract(&work, &sim->work_ahead);
+        tac_accum_subtract(&sum[DISSIPATED], &sim->dissipated_ahead);
+        tac_accum_subtract(&sum[WORK], &sim->work_ahead);
     }
-    row->dissipated = tac_accum_value(&dissipated);
-    row->work = tac_accum_value(&work);
+    TAC_TRY(sum_over_ranks(sim, sum, SUMS, row));
+    struct tac_accum total = sum[KINETIC];
+    tac_accum_merge(&total, &sum[GRAVITY]);
+    tac_accum_merge(&total, &sum[STRETCH]);
+    tac_accum_merge(&total, &sum[BEND]);
+    tac_accum_merge(&total, &sum[CONTACT]);
+    row->kinetic = tac_accum_value(&sum[KINETIC]);
+    row->gravity = tac_accum_value(&sum[GRAVITY]);
+    row->stretch = tac_accum_value(&sum[STRETCH]);
+    row->bend = tac_accum_value(&sum[BEND]);
+    row->contact = tac_accum_value(&sum[CONTACT]);
+    row->total = tac_accum_value(&total);
+    row->dissipated = tac_accum_value(&sum[DISSIPATED]);
+    row->work = tac_accum_value(&sum[WORK]);
     if (!sim->has_start) {
         sim->has_start = true;
         sim->total_start = total;
     }
     /* total - work + dissipated - start, rounded once. */
     struct tac_accum defect = total;
-    tac_accum_merge(&defect, &dissipated);
-    tac_accum_subtract(&defect, &work);
+    tac_accum_merge(&defect, &sum[DISSIPATED]);
+    tac_accum_subtract(&defect, &sum[WORK]);
     tac_accum_subtract(&defect, &sim->total_start);
     row->defect = tac_accum_value(&defect);
     for (int k = 0; k < 3; k++) {
-        row->momentum[k] = tac_accum_value(&p[k]);
-        row->angular_momentum[k] = tac_accum_value(&l[k]);
+        row->momentum[k] = tac_accum_value(&sum[MOMENTUM + k]);
+        row->angular_momentum[k] = tac_accum_value(&sum[ANGULAR + k]);
     }
     row->deepest_layer = sim->deepest_layer;
     sim->deepest_layer = 0;
-    return TAC_OK;
+done:
+    free(sum);
+    return err;
 }
 
 double tac_sim_kinetic(const struct tac_sim *sim)
 {
     struct tac_accum sum = {0};
-    for (tac_lid i = 0; i < sim->scene->vertex_count; i++)
+    for (tac_lid i = 0; i < sim->owned; i++)
         if (sim->vel[i].w != 0)
             tac_accum_add(&sum, .5 * sim->mass[i] * tac_dot(sim->vel[i].v, sim->vel[i].v));
+    if (sim->ranks) {
+        int32_t bad = sum.bad;
+        tac_accum_carry(&sum);
+        MPI_Allreduce(MPI_IN_PLACE, sum.limb, TAC_ACCUM_LIMBS, MPI_INT64_T, MPI_SUM, sim->ctx->comm);
+        MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT32_T, MPI_MAX, sim->ctx->comm);
+        sum.bad = bad;
+        sum.pending = 1;
+        tac_accum_carry(&sum);
+    }
     return tac_accum_value(&sum);
 }
 
 double tac_sim_book_residual(const struct tac_sim *sim)
 {
-    double change = tac_sim_kinetic(sim) - sim->kinetic_start;
-    return sim->book.absolute > 0 ? fabs(sim->book.work - change) / sim->book.absolute : 0;
+    double book[2] = {sim->book.work, sim->book.absolute};
+    const double change = tac_sim_kinetic(sim) - sim->kinetic_start;
+    if (sim->ranks)
+        MPI_Allreduce(MPI_IN_PLACE, book, 2, MPI_DOUBLE, MPI_SUM, sim->ctx->comm);
+    return book[1] > 0 ? fabs(book[0] - change) / book[1] : 0;
 }

@@ -1,5 +1,5 @@
 /* Running the instants of a window (design 2.2, 3.1). Nothing here allocates or logs. */
-#include "events/sim.h"
+#include "events/ranks.h"
 #include <string.h>
 
 enum {
@@ -97,7 +97,7 @@ static void tick_gravity(struct tac_sim *sim, const struct tac_rate_class *rate)
     const double h = rate->h_s, *g = sim->scene->gravity;
     const double dv[3] = {h * g[0], h * g[1], h * g[2]}, half = .5 * tac_dot(dv, dv);
     double work = 0, absolute = 0;
-    for (tac_lid i = 0; i < sim->scene->vertex_count; i++) {
+    for (tac_lid i = 0; i < sim->owned; i++) {
         if (sim->vel[i].w == 0)
             continue;
         double *v = sim->vel[i].v, w = sim->mass[i] * (tac_dot(dv, v) + half);
@@ -287,12 +287,12 @@ static void tick_rung(struct tac_sim *sim, struct tac_rung *e, const struct tac_
         return;
     /* The pair's deepest watched rung: is the next one about to be needed? */
     if (p->near.d < p->next) {
-        sim->stop = TAC_STOP_ABORT;
+        sim->stop = sim->ranks ? TAC_STOP_NONE : TAC_STOP_ABORT; /* other ranks wait for what comes after */
     } else if (p->depth < p->form.bottom && p->d_tick < INFINITY && p->d_tick > p->near.d && p->t_tick < t) {
         double speed = (p->near.d - p->d_tick) / tac_seconds(sim, t - p->t_tick);
         while (p->depth < p->form.bottom && p->near.d + FORESIGHT * speed * tac_seconds(sim, p->deep_period) < p->next)
             if (!tac_watch_deepen(sim, e->pair, t)) {
-                sim->stop = TAC_STOP_ABORT;
+                sim->stop = sim->ranks ? TAC_STOP_NONE : TAC_STOP_ABORT;
                 break;
             }
     }
@@ -352,7 +352,7 @@ static void enter_losses(struct tac_sim *sim, tac_time t)
     for (size_t n = 0; n < sim->loss_count; n++) {
         const struct tac_loss *loss = &sim->loss[n];
         const struct tac_pair *p = &sim->pair[loss->pair];
-        double gradient[4][3], m, work = 0;
+        double gradient[4][3], m;
         if (loss->mollified != 0) {
             double x[4][3];
             gather(sim, p, t, x);
@@ -360,13 +360,15 @@ static void enter_losses(struct tac_sim *sim, tac_time t)
         }
         for (int k = 0; k < p->count; k++) {
             double j[3], v[3];
+            if (p->v[k] >= sim->owned)
+                continue;
             rung_impulse(p, k, loss->normal, loss->mollified, gradient, j);
             mean_velocity(sim, p->v[k], t, loss->period, v);
-            work += tac_dot(j, v);
+            double work = tac_dot(j, v); /* entered by the vertex: its owner alone has its velocity */
+            tac_accum_add(&sim->dissipated, -work);
+            if (t == sim->kept_at)
+                tac_accum_add(&sim->dissipated_ahead, -.5 * work);
         }
-        tac_accum_add(&sim->dissipated, -work);
-        if (t == sim->kept_at)
-            tac_accum_add(&sim->dissipated_ahead, -.5 * work);
     }
     sim->loss_count = 0;
 }
@@ -374,6 +376,8 @@ static void enter_losses(struct tac_sim *sim, tac_time t)
 static void run_instant(struct tac_sim *sim, tac_time t)
 {
     const struct tac_elastic *el = sim->elastic;
+    if (sim->ranks && !tac_ranks_meet(sim, t))
+        return;
     for (size_t i = 0; i < sim->due_elastic_count; i++) {
         if (sim->contact)
             bring_class(sim, &el->rate[sim->due_elastic[i]], t, true);
@@ -389,7 +393,7 @@ static void run_instant(struct tac_sim *sim, tac_time t)
                 tick_gravity(sim, rate);
             else
                 tac_elastic_tick(rate, (enum tac_kind)kind, sim->pos, sim->vel, &sim->book);
-            sim->ticks[kind] += (int64_t)rate->count[kind];
+            sim->ticks[kind] += (int64_t)rate->mine[kind];
             if (rate->held_count[kind])
                 held_works(sim, rate, (enum tac_kind)kind, t);
         }
@@ -404,7 +408,7 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
     enum tac_err err;
     TAC_TRY(tac_watch_settle(sim));
     TAC_TRY(tac_clock_start(sim));
-    const tac_lid n = sim->scene->vertex_count;
+    const tac_lid n = sim->owned;
     sim->window_start = sim->now;
     sim->stop = TAC_STOP_NONE;
     memset(sim->ticks, 0, sizeof sim->ticks);
@@ -413,8 +417,11 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
     sim->work_start = sim->work;
     sim->book_start = sim->book;
     sim->deepest_start = sim->deepest_layer;
-    if (!sim->contact)
+    if (!sim->contact) {
+        if (sim->ranks)
+            TAC_TRY(tac_ranks_begin(sim));
         goto done;
+    }
     for (tac_lid i = 0; i < n; i++) {
         struct tac_line *line = &sim->line[i];
         memcpy(line->x, sim->pos[i].x, sizeof line->x);
@@ -438,6 +445,8 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
         p->d_tick_start = p->d_tick;
         p->t_tick_start = p->t_tick;
     }
+    if (sim->ranks)
+        TAC_TRY(tac_ranks_begin(sim));
 done:
     return err;
 }
@@ -446,7 +455,7 @@ static void keep_velocities(struct tac_sim *sim, tac_time t)
 {
     sim->kept_at = t;
     sim->work_ahead = sim->dissipated_ahead = (struct tac_accum){0};
-    for (tac_lid i = 0; i < sim->scene->vertex_count; i++)
+    for (tac_lid i = 0; i < sim->owned; i++)
         memcpy(&sim->v_before[3 * (size_t)i], sim->vel[i].v, 3 * sizeof(double));
 }
 
@@ -457,13 +466,20 @@ tac_time tac_pass_run(struct tac_sim *sim, tac_time end)
     sim->kept_at = -1;
     while ((t = tac_clock_next(sim, t, end)) != TAC_TIME_NEVER) {
         if (sim->contact && sim->break_count + sim->near_count > sim->break_capacity) {
-            sim->stop = TAC_STOP_FULL;
-            reached = t - 1;
-            break;
+            if (!sim->ranks) {
+                sim->stop = TAC_STOP_FULL;
+                reached = t - 1;
+                break;
+            }
+            /* Others wait for us: rather more room in mid-pass. */
+            tac_ranks_failed(sim, tac_grow(sim->ctx, &sim->breaks, &sim->break_capacity,
+                                           2 * (sim->break_count + sim->near_count), sizeof *sim->breaks));
         }
         if (t == sim->before_at || t == sim->next_knot)
             keep_velocities(sim, t);
         run_instant(sim, t);
+        if (sim->ranks && tac_ranks_down(sim))
+            break;
         if (sim->stop != TAC_STOP_NONE) {
             reached = t;
             break;
@@ -477,7 +493,7 @@ tac_time tac_pass_run(struct tac_sim *sim, tac_time end)
 
 enum tac_err tac_pass_restore(struct tac_sim *sim, tac_time believed)
 {
-    for (tac_lid i = 0; i < sim->scene->vertex_count; i++) {
+    for (tac_lid i = 0; i < sim->owned; i++) {
         const struct tac_line *line = &sim->line[i];
         memcpy(sim->pos[i].x, line->x, sizeof line->x);
         memcpy(sim->vel[i].v, line->v, sizeof line->v);

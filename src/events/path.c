@@ -1,4 +1,5 @@
 #include "events/path.h"
+#include "events/ranks.h"
 #include <string.h>
 
 double tac_sweep(enum tac_pair_type type, const double x[4][3], const double u[4][3], double threshold,
@@ -54,10 +55,11 @@ static void enter_piece(const struct tac_sim *sim, struct walker *w, int32_t nex
 static void start_walk(const struct tac_sim *sim, struct walker *w, tac_lid vertex, tac_time t0)
 {
     w->vertex = vertex;
-    if (sim->vel[vertex].w == 0) {
+    const bool ghost = vertex >= sim->owned;
+    if (ghost ? !sim->ranks->has_path[vertex] : sim->vel[vertex].w == 0) {
         w->end = NULL;
         memset(w->v, 0, sizeof w->v);
-        if (sim->script_of[vertex] >= 0)
+        if (!ghost && sim->script_of[vertex] >= 0)
             memcpy(w->v, sim->script[sim->script_of[vertex]].v, sizeof w->v);
         tac_position(sim, vertex, t0, w->x);
         return;

@@ -1,7 +1,7 @@
 /* The loop over frames of a run. */
 #include <tactus/run.h>
 
-#include "events/sim.h"
+#include "events/ranks.h"
 #include "verify/overlap.h"
 #include <signal.h>
 #include <stdlib.h>
@@ -13,8 +13,11 @@ struct run {
     const struct tac_run_options *options;
     struct tac_sim *sim;
     struct tac_output *out;
-    double *position, *velocity; /* (V, 3) */
-    float *force;                /* (V, 3) */
+    struct tac_scene *whole;     /* borrowed: what was read */
+    struct tac_scene *local;     /* owned; NULL on one rank */
+    double *position, *velocity; /* owned, (owned vertices, 3) */
+    float *force;                /* owned, likewise */
+    size_t room;                 /* owned vertices that there is room for */
     int64_t frame;               /* of the next frame */
     tac_time last_frame;
     double wall_start_s;
@@ -66,7 +69,7 @@ static enum tac_err write_frame(struct run *run)
     enum tac_err err;
     struct tac_sim *sim = run->sim;
     const double begin_s = tac_wall_s(), span = tac_seconds(sim, sim->now - run->last_frame);
-    for (tac_lid i = 0; i < run->scene->vertex_count; i++) {
+    for (tac_lid i = 0; i < sim->owned; i++) {
         size_t k = 3 * (size_t)i;
         tac_position(sim, i, sim->now, &run->position[k]);
         memcpy(&run->velocity[k], sim->vel[i].v, 3 * sizeof(double));
@@ -75,9 +78,10 @@ static enum tac_err write_frame(struct run *run)
             sim->impulse[c] = 0;
         }
     }
-    const struct tac_frame frame = {
-        run->frame, tac_seconds(sim, sim->now), run->scene->vertex_count, NULL, run->position, run->velocity,
-        run->force};
+    const struct tac_frame frame = {run->frame,    tac_seconds(sim, sim->now),
+                                    sim->owned,    sim->scene->part ? sim->scene->part->vertex_id : NULL,
+                                    run->position, run->velocity,
+                                    run->force};
     TAC_TRY(tac_sim_energy(sim, &run->row));
     TAC_TRY(tac_output_frame(run->ctx, run->out, &frame));
     TAC_TRY(tac_output_row(run->ctx, run->out, &run->row));
@@ -135,23 +139,62 @@ static enum tac_err finish(struct run *run, enum tac_err err)
     return err ? err : last;
 }
 
-enum tac_err tac_run(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_run_options *options)
+/* Deals the scene out to the ranks, and makes the simulation of this rank's part. */
+static enum tac_err deal(struct run *run)
 {
     enum tac_err err;
-    struct run run = {.ctx = ctx, .scene = scene, .options = options, .wall_start_s = tac_wall_s()};
-    const size_t n = 3 * (size_t)scene->vertex_count;
+    struct tac_ctx *ctx = run->ctx;
+    struct tac_pieces *pieces = NULL;
+    if (ctx->size > 1) {
+        TAC_TRY(tac_pieces_from_scene(ctx, run->whole, &pieces));
+        TAC_TRY(tac_pieces_topology(ctx, pieces));
+        for (tac_lid i = 0; i < pieces->vertex_count; i++)
+            pieces->owner[i] = (int32_t)(pieces->vertex_id[i] * ctx->size / pieces->vertex_total);
+        TAC_TRY(tac_localise(ctx, run->whole, pieces, &run->local));
+        tac_scene_shed(run->whole);
+    }
+    tac_pieces_destroy(&pieces);
+    run->scene = run->local ? run->local : run->whole;
+    TAC_TRY(tac_sim_create(ctx, run->scene, run->scene->discovery.mode, &run->sim));
+    run->room = (size_t)run->sim->owned;
+    TAC_TRY(tac_alloc(ctx, 3 * run->room, sizeof *run->position, &run->position));
+    TAC_TRY(tac_alloc(ctx, 3 * run->room, sizeof *run->velocity, &run->velocity));
+    TAC_TRY(tac_alloc(ctx, 3 * run->room, sizeof *run->force, &run->force));
+done:
+    tac_pieces_destroy(&pieces);
+    return tac_agree(ctx, err);
+}
+
+/* Rank 0, by itself. */
+static enum tac_err check_overlaps(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir)
+{
+    struct tac_ctx alone;
+    tac_ctx_init(&alone, MPI_COMM_SELF);
+    alone.quiet = ctx->quiet;
+    enum tac_err err = tac_overlap_check(&alone, scene, dir);
+    memcpy(ctx->error, alone.error, sizeof ctx->error);
+    return err;
+}
+
+enum tac_err tac_run(struct tac_ctx *ctx, struct tac_scene *scene, const struct tac_run_options *options)
+{
+    enum tac_err err;
+    struct run run = {.ctx = ctx, .scene = scene, .whole = scene, .options = options, .wall_start_s = tac_wall_s()};
     caught_signal = 0;
-    TAC_TRY(tac_overlap_check(ctx, scene, options->dir));
-    TAC_TRY(tac_sim_create(ctx, scene, scene->discovery.mode, &run.sim));
-    TAC_TRY(tac_alloc(ctx, n, sizeof *run.position, &run.position));
-    TAC_TRY(tac_alloc(ctx, n, sizeof *run.velocity, &run.velocity));
-    TAC_TRY(tac_alloc(ctx, n, sizeof *run.force, &run.force));
-    TAC_TRY(tac_output_create(ctx, scene, options->dir, options->overwrite, &run.out));
+    /* One rank looks for overlaps; memory for that is not needed everywhere. */
+    TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? check_overlaps(ctx, scene, options->dir) : TAC_OK));
+    /* Several ranks: the mesh is written while the scene is whole. */
+    if (ctx->size > 1)
+        TAC_TRY(tac_output_create(ctx, scene, options->dir, options->overwrite, &run.out));
+    TAC_TRY(deal(&run));
+    if (ctx->size == 1)
+        TAC_TRY(tac_output_create(ctx, scene, options->dir, options->overwrite, &run.out));
     catch_signals();
     err = finish(&run, loop(&run));
 done:
     tac_output_destroy(&run.out);
     tac_sim_destroy(&run.sim);
+    tac_scene_destroy(&run.local);
     free(run.position);
     free(run.velocity);
     free(run.force);

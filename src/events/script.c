@@ -51,10 +51,12 @@ enum tac_err tac_scripts_create(struct tac_sim *sim)
     for (tac_lid m = 0; m < s->motion_count; m++)
         count += (size_t)s->motion[m].vertex_count;
     TAC_TRY(tac_alloc(sim->ctx, count, sizeof *sim->script, &sim->script));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)s->motion_count + 1, sizeof *sim->motion_knot, &sim->motion_knot));
     for (tac_lid m = 0; m < s->motion_count; m++) {
         const struct tac_motion *motion = &s->motion[m];
         size_t begin = sim->knot_count;
         TAC_TRY(add_knots(sim, motion, &capacity));
+        sim->motion_knot[m + 1] = (int32_t)sim->knot_count;
         for (tac_lid i = 0; i < motion->vertex_count; i++) {
             struct tac_script *script = &sim->script[sim->script_count];
             script->vertex = motion->vertex[i];
@@ -223,12 +225,23 @@ static void apply(struct tac_sim *sim, struct tac_script *s, const struct tac_kn
 
 void tac_scripts_apply(struct tac_sim *sim)
 {
-    sim->next_knot = TAC_TIME_NEVER;
     for (size_t k = 0; k < sim->script_count; k++) {
         struct tac_script *s = &sim->script[k];
         while (s->next < s->knot_count && sim->knot[s->knot_begin + s->next].t <= sim->now)
             apply(sim, s, &sim->knot[s->knot_begin + s->next]);
-        if (s->next < s->knot_count && sim->knot[s->knot_begin + s->next].t < sim->next_knot)
-            sim->next_knot = sim->knot[s->knot_begin + s->next].t;
+    }
+    /* Knots end windows on all ranks, also where no vertex of the motion is. */
+    sim->next_knot = TAC_TIME_NEVER;
+    for (tac_lid m = 0; m < sim->scene->motion_count; m++) {
+        int32_t lo = sim->motion_knot[m], hi = sim->motion_knot[m + 1];
+        while (lo < hi) {
+            int32_t mid = lo + (hi - lo) / 2;
+            if (sim->knot[mid].t <= sim->now)
+                lo = mid + 1;
+            else
+                hi = mid;
+        }
+        if (lo < sim->motion_knot[m + 1] && sim->knot[lo].t < sim->next_knot)
+            sim->next_knot = sim->knot[lo].t;
     }
 }

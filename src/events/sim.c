@@ -1,4 +1,4 @@
-#include "events/sim.h"
+#include "events/ranks.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,28 +6,34 @@ static enum tac_err make_state(struct tac_sim *sim)
 {
     enum tac_err err;
     const struct tac_scene *s = sim->scene;
-    const size_t n = (size_t)s->vertex_count;
+    const size_t n = (size_t)sim->capacity;
     TAC_TRY(tac_alloc(sim->ctx, n, sizeof *sim->pos, &sim->pos));
     TAC_TRY(tac_alloc(sim->ctx, n, sizeof *sim->vel, &sim->vel));
     TAC_TRY(tac_alloc(sim->ctx, n, sizeof *sim->mass, &sim->mass));
     TAC_TRY(tac_alloc(sim->ctx, 3 * n, sizeof *sim->impulse, &sim->impulse));
     TAC_TRY(tac_alloc(sim->ctx, n, sizeof *sim->script_of, &sim->script_of));
-    TAC_TRY(tac_alloc(sim->ctx, 3 * n, sizeof *sim->v_before, &sim->v_before));
+    TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)sim->owned, sizeof *sim->v_before, &sim->v_before));
     if (sim->contact) {
         TAC_TRY(tac_alloc(sim->ctx, n, sizeof *sim->line, &sim->line));
-        TAC_TRY(tac_alloc(sim->ctx, 3 * n, sizeof *sim->impulse_start, &sim->impulse_start));
+        TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)sim->owned, sizeof *sim->impulse_start, &sim->impulse_start));
         TAC_TRY(tac_alloc(sim->ctx, n, 1, &sim->near));
         TAC_TRY(tac_alloc(sim->ctx, n, sizeof *sim->near_pairs, &sim->near_pairs));
         TAC_TRY(tac_alloc(sim->ctx, n, sizeof *sim->break_head, &sim->break_head));
         TAC_TRY(tac_alloc(sim->ctx, n, sizeof *sim->break_first, &sim->break_first));
-        TAC_TRY(tac_alloc(sim->ctx, n, sizeof *sim->near_list, &sim->near_list));
+        TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->owned, sizeof *sim->near_list, &sim->near_list));
     }
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < (size_t)s->vertex_count; i++) {
+        const bool ours = i < (size_t)sim->owned;
         memcpy(sim->pos[i].x, &s->x[3 * i], sizeof sim->pos[i].x);
-        memcpy(sim->vel[i].v, &s->v[3 * i], sizeof sim->vel[i].v);
-        sim->vel[i].w = sim->model->w_ever[i];
+        sim->pos[i].t = ours ? 0 : -1;
+        if (ours) {
+            memcpy(sim->vel[i].v, &s->v[3 * i], sizeof sim->vel[i].v);
+            sim->vel[i].w = sim->model->w_ever[i];
+        }
         sim->mass[i] = s->mass[i];
         sim->script_of[i] = -1;
+        if (sim->contact)
+            sim->break_head[i] = -1;
     }
 done:
     return err;
@@ -48,15 +54,51 @@ static void nothing(struct tac_sim *sim)
 static enum tac_err advance_freely(struct tac_sim *sim, tac_time limit)
 {
     enum tac_err err;
-    tac_time stretch = sim->elastic->class_count ? 256 * sim->elastic->rate[0].period : limit - sim->now;
-    tac_time end = limit - sim->now > stretch ? sim->now + stretch : limit;
-    TAC_TRY(tac_pass_begin(sim));
-    TAC_TRY(tac_pass_commit(sim, tac_pass_run(sim, end)));
+    const tac_time stretch = sim->stretch ? sim->stretch : limit - sim->now;
+    const tac_time end = limit - sim->now > stretch ? sim->now + stretch : limit;
+    int64_t tell[TAC_TELLS] = {0};
+    tac_time reached = end;
+    err = tac_pass_begin(sim);
+    if (sim->ranks)
+        tac_ranks_failed(sim, err);
+    else if (err)
+        goto done;
+    if (!sim->ranks || !tac_ranks_down(sim))
+        reached = tac_pass_run(sim, end);
+    if (sim->ranks)
+        tac_ranks_close(sim);
+    TAC_TRY(tac_ranks_reduce(sim, tell));
+    TAC_TRY(tac_pass_commit(sim, reached));
 done:
     return err;
 }
 
+/* The shortest elastic period of the scene, times 256. */
+static enum tac_err choose_stretch(struct tac_sim *sim)
+{
+    tac_time shortest = sim->elastic->class_count ? sim->elastic->rate[0].period : TAC_TIME_NEVER;
+    if (sim->ranks && MPI_Allreduce(MPI_IN_PLACE, &shortest, 1, TAC_TIME_MPI, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS)
+        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while choosing a window");
+    sim->stretch = shortest == TAC_TIME_NEVER ? 0 : 256 * shortest;
+    return TAC_OK;
+}
+
 const struct tac_discovery tac_discovery_none = {"none", no_discovery, advance_freely, nothing};
+
+/* Everything that needs no other rank. */
+static enum tac_err prepare(struct tac_sim *sim)
+{
+    enum tac_err err;
+    TAC_TRY(make_state(sim));
+    TAC_TRY(tac_alloc(sim->ctx, sim->elastic->class_count, sizeof *sim->due_elastic, &sim->due_elastic));
+    if (sim->contact)
+        TAC_TRY(tac_watch_create(sim));
+    TAC_TRY(tac_scripts_create(sim));
+    if (sim->scene->part)
+        TAC_TRY(tac_ranks_create(sim));
+done:
+    return err;
+}
 
 enum tac_err tac_sim_create(struct tac_ctx *ctx, const struct tac_scene *scene, enum tac_discovery_mode mode,
                             struct tac_sim **out)
@@ -70,20 +112,21 @@ enum tac_err tac_sim_create(struct tac_ctx *ctx, const struct tac_scene *scene, 
     sim->quantum = scene->quantum_s;
     sim->next_knot = TAC_TIME_NEVER;
     sim->before_at = sim->kept_at = -1;
+    sim->owned = scene->part ? scene->part->owned : scene->vertex_count;
+    sim->count = sim->capacity = scene->vertex_count;
     TAC_TRY(tac_elastic_create(ctx, scene, &sim->elastic));
-    TAC_TRY(tac_model_create(ctx, scene, &sim->model));
+    TAC_TRY(tac_agree(ctx, tac_model_create(ctx, scene, &sim->model)));
     sim->contact = scene->contact.thickness > 0 && sim->model->h1_max_s > 0;
     sim->discovery = !sim->contact                    ? &tac_discovery_none
                      : mode == TAC_DISCOVER_ALL_PAIRS ? &tac_discovery_all_pairs
                                                       : &tac_discovery_speculate;
-    TAC_TRY(make_state(sim));
-    TAC_TRY(tac_alloc(ctx, sim->elastic->class_count, sizeof *sim->due_elastic, &sim->due_elastic));
-    if (sim->contact)
-        TAC_TRY(tac_watch_create(sim));
-    TAC_TRY(tac_scripts_create(sim));
+    TAC_TRY(tac_agree(ctx, prepare(sim)));
+    TAC_TRY(choose_stretch(sim));
+    if (sim->ranks)
+        TAC_TRY(tac_agree(ctx, tac_ghosts_subscribe(sim)));
     tac_scripts_apply(sim);
     sim->kinetic_start = tac_sim_kinetic(sim);
-    TAC_TRY(sim->discovery->create(sim));
+    TAC_TRY(tac_agree(ctx, sim->discovery->create(sim)));
 done:
     if (err)
         tac_sim_destroy(&sim);
@@ -99,6 +142,7 @@ void tac_sim_destroy(struct tac_sim **out)
     if (sim->discovery)
         sim->discovery->destroy(sim);
     tac_watch_destroy(sim);
+    tac_ranks_destroy(&sim->ranks);
     tac_elastic_destroy(&sim->elastic);
     tac_model_destroy(&sim->model);
     free(sim->pos);
@@ -120,6 +164,7 @@ void tac_sim_destroy(struct tac_sim **out)
     free(sim->due_rung);
     free(sim->script);
     free(sim->knot);
+    free(sim->motion_knot);
     free(sim);
     *out = NULL;
 }
@@ -143,8 +188,15 @@ static double next_tick(const struct tac_sim *sim, const struct tac_pair *p, tac
     double x[4][3];
     struct tac_near near;
     *t = (sim->now / p->deep_period + 1) * p->deep_period;
-    for (int i = 0; i < p->count; i++)
-        tac_position(sim, p->v[i], *t, x[i]);
+    for (int i = 0; i < p->count; i++) {
+        const tac_lid v = p->v[i];
+        const struct tac_line *line = &sim->line[v];
+        if (v < sim->owned)
+            tac_position(sim, v, *t, x[i]);
+        else /* its line, as told by its owner */
+            for (int k = 0; k < 3; k++)
+                x[i][k] = line->x[k] + tac_seconds(sim, *t - line->t) * line->v[k];
+    }
     tac_near_pair((enum tac_pair_type)p->type, x, &near);
     for (int k = 0; k < 3; k++) {
         at[k] = 0;
@@ -154,30 +206,71 @@ static double next_tick(const struct tac_sim *sim, const struct tac_pair *p, tac
     return near.d;
 }
 
+struct stuck {
+    const struct tac_pair *pair;
+    bool through;
+    tac_time t;
+    double at[3];
+};
+
+static bool better(const struct tac_pair *p, bool through, tac_time t, const struct stuck *than)
+{
+    if (than->pair == NULL || through != than->through)
+        return than->pair == NULL || through;
+    return t < than->t || (t == than->t && p->key < than->pair->key);
+}
+
+static void say_stuck(struct tac_sim *sim, const struct stuck *s)
+{
+    tac_gid v[4] = {-1, -1, -1, -1};
+    char what[256];
+    for (int i = 0; i < s->pair->count; i++)
+        v[i] = tac_sim_id(sim, s->pair->v[i]);
+    tac_key_describe(sim->scene, s->pair->key, v, what, sizeof what);
+    tac_fail(
+        sim->ctx, TAC_ERR_RUN,
+        "the scene cannot go on at t = %.9g s: %s near (%.6g, %.6g, %.6g) are pressed through all %d layers between "
+        "them, to %.3g m; leave them room, slow what presses them, or make contact.min_period_s shorter",
+        tac_seconds(sim, s->t), what, s->at[0], s->at[1], s->at[2], s->pair->form.bottom, s->pair->next);
+}
+
 /* All modes of discovery come here in the same stretch between two instants, if not at the same time in it, nor with
  * the same pair of several. So the sentence follows from the state alone: of all pairs at their bottom that will be
  * found through it at their next tick, the one that ticks first, with the lowest key. */
 enum tac_err tac_sim_stuck(struct tac_sim *sim, const struct tac_pair *found)
 {
-    const struct tac_pair *stuck = found;
-    tac_time first, t;
-    double at[3], place[3];
-    char what[256];
-    bool through = next_tick(sim, found, &first, at) < found->next;
+    struct stuck best = {NULL, false, 0, {0, 0, 0}};
+    if (sim->ranks)
+        tac_ranks_lines(sim);
     for (size_t k = 0; k < sim->pair_count; k++) {
         const struct tac_pair *p = &sim->pair[k];
-        if (!p->live || p->depth < p->form.bottom || !(next_tick(sim, p, &t, place) < p->next) ||
-            (through && (t > first || (t == first && p->key >= stuck->key))))
+        double at[3];
+        tac_time t;
+        if (!p->live || p->depth < p->form.bottom || p->v[0] >= sim->owned)
             continue;
-        through = true;
-        stuck = p;
-        first = t;
-        memcpy(at, place, sizeof at);
+        const bool through = next_tick(sim, p, &t, at) < p->next;
+        if ((!through && p != found) || !better(p, through, t, &best))
+            continue;
+        best = (struct stuck){p, through, t, {at[0], at[1], at[2]}};
     }
-    tac_key_describe(sim->scene, stuck->key, what, sizeof what);
-    return tac_fail(
-        sim->ctx, TAC_ERR_RUN,
-        "the scene cannot go on at t = %.9g s: %s near (%.6g, %.6g, %.6g) are pressed through all %d layers between "
-        "them, to %.3g m; leave them room, slow what presses them, or make contact.min_period_s shorter",
-        tac_seconds(sim, first), what, at[0], at[1], at[2], stuck->form.bottom, stuck->next);
+    if (!sim->ranks) {
+        say_stuck(sim, &best);
+        return TAC_ERR_RUN;
+    }
+    /* The best of all ranks, by one criterion after the other. */
+    int64_t mine[3] = {best.pair ? !best.through : 2, best.t, 0}, least[3];
+    uint64_t key = best.pair ? best.pair->key : UINT64_MAX, lowest;
+    MPI_Allreduce(&mine[0], &least[0], 1, MPI_INT64_T, MPI_MIN, sim->ctx->comm);
+    mine[1] = mine[0] == least[0] ? mine[1] : INT64_MAX;
+    MPI_Allreduce(&mine[1], &least[1], 1, MPI_INT64_T, MPI_MIN, sim->ctx->comm);
+    key = mine[0] == least[0] && mine[1] == least[1] ? key : UINT64_MAX;
+    MPI_Allreduce(&key, &lowest, 1, MPI_UINT64_T, MPI_MIN, sim->ctx->comm);
+    const bool chosen = best.pair && key == lowest;
+    int rank = chosen ? sim->ctx->rank : sim->ctx->size, root;
+    MPI_Allreduce(&rank, &root, 1, MPI_INT, MPI_MIN, sim->ctx->comm);
+    TAC_CHECK(root < sim->ctx->size);
+    if (sim->ctx->rank == root)
+        say_stuck(sim, &best);
+    MPI_Bcast(sim->ctx->error, sizeof sim->ctx->error, MPI_CHAR, root, sim->ctx->comm);
+    return TAC_ERR_RUN;
 }

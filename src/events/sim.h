@@ -14,12 +14,14 @@
 #include "base/state.h"
 #include "contact/model.h"
 #include "forces/elastic.h"
+#include "partition/part.h"
 #include <math.h>
 #include <tactus/accum.h>
 #include <tactus/output.h>
 #include <tactus/scene.h>
 
 struct tac_candidates;
+struct tac_ranks;
 
 /* Where a window started: the line x + (t - t0) v, and the largest squared deviation of the vertex' path from it.  One
  * cache line; it is also what a rollback restores. */
@@ -61,6 +63,7 @@ struct tac_pair {
     int32_t quiet;        /* clean windows in a row in which the deepest rung was silent and far */
     int32_t births;       /* rungs born in this pass; first of them in sim->birth */
     int32_t first_birth;
+    uint8_t shared; /* its vertices are of several ranks */
     uint8_t active; /* some layer acted in this pass */
     uint8_t listed; /* scratch of the candidate list */
 };
@@ -136,6 +139,12 @@ struct tac_sim {
     bool contact;                /* contact.thickness > 0 and something can touch */
     double quantum;              /* s */
 
+    struct tac_ranks *ranks; /* owned; NULL: one rank */
+
+    /* Vertices 0 .. owned-1 are this rank's; the others, ghosts, are of other ranks: w = 0, v = 0, and x is right at
+     * the instants at which a stencil that they share with an owned one ticks. */
+    tac_lid owned, count, capacity;
+
     tac_time now;        /* committed time: all before will not be run again */
     struct tac_pos *pos; /* owned, (V) */
     struct tac_vel *vel; /* owned, (V) */
@@ -186,7 +195,8 @@ struct tac_sim {
     struct tac_script *script; /* owned */
     size_t knot_count;
     struct tac_knot *knot; /* owned */
-    tac_time next_knot;    /* first time at which some script changes */
+    tac_time next_knot;    /* first time at which some script of the scene changes */
+    int32_t *motion_knot;  /* owned, (motions + 1): each motion's first knot in `knot` */
 
     /* accumulators (design 1.7); saved at a window's start */
     struct tac_accum dissipated, work, dissipated_start, work_start;
@@ -203,6 +213,10 @@ struct tac_sim {
     double *v_before;   /* owned, (V, 3) */
     struct tac_accum dissipated_ahead, work_ahead; /* J: of what the ticks at kept_at entered, the part after kept_at */
     enum tac_stop stop;                            /* why the pass ended early */
+
+    int64_t ask_stop, ask_save; /* this rank's wishes: to end the run early, to have a checkpoint */
+    int told_stop, told_save;   /* what the last pass' reduction says that some rank wishes */
+    tac_time stretch;           /* contact off: how far to go at once */
 
     struct tac_counters counters;
     struct tac_candidates *candidates;                                     /* owned by speculate */
@@ -240,7 +254,7 @@ enum tac_err tac_pass_commit(struct tac_sim *sim, tac_time end);
 /* Local. The slot of a pair that is watched, or -1. */
 int32_t tac_watch_find(const struct tac_sim *sim, uint64_t key);
 /* Local. Watches one more rung of a pair (from sim->now); a new pair gets a slot. *slot told. Call between passes. */
-enum tac_err tac_watch(struct tac_sim *sim, uint64_t key, int32_t *slot);
+enum tac_err tac_watch(struct tac_sim *sim, uint64_t key, const tac_lid v[4], int32_t *slot);
 /* Local. Watches one more rung of slot from t on, in the event loop: no allocation; false if there is no room or no
  * further layer. */
 bool tac_watch_deepen(struct tac_sim *sim, int32_t slot, tac_time t);
@@ -280,19 +294,30 @@ extern const struct tac_discovery tac_discovery_none, tac_discovery_all_pairs, t
 enum tac_err tac_sim_create(struct tac_ctx *ctx, const struct tac_scene *scene, enum tac_discovery_mode mode,
                             struct tac_sim **out);
 void tac_sim_destroy(struct tac_sim **sim);
-/* Local. Commits some more, at most up to `limit` > now; stops at scripted knots, which it applies.  For an energy row
- * at a time t, set sim->before_at = t before advancing to it. */
+/* Collective. Commits some more, at most up to `limit` > now; stops at scripted knots, which it applies.  For an energy
+ * row at a time t, set sim->before_at = t before advancing to it. */
 enum tac_err tac_sim_advance(struct tac_sim *sim, tac_time limit);
-/* Local. The sentence of a nest that has ended in the stretch between two instants that sim->now lies in: TAC_ERR_RUN.
- * `found` is a pair that comes under its bottom there; the sentence may name another one. */
+/* Collective. The sentence of a nest that has ended in the stretch between two instants that sim->now lies in:
+ * TAC_ERR_RUN. `found` is a pair that comes under its bottom there (NULL: other ranks found some); the sentence may
+ * name another one. */
 enum tac_err tac_sim_stuck(struct tac_sim *sim, const struct tac_pair *found);
+/* Global id of vertex i. */
+static inline tac_gid tac_sim_id(const struct tac_sim *sim, tac_lid i)
+{
+    return sim->scene->part ? sim->scene->part->vertex_id[i] : i;
+}
+/* Rank that owns vertex i. */
+static inline int tac_sim_owner(const struct tac_sim *sim, tac_lid i)
+{
+    return sim->scene->part ? sim->scene->part->owner[i] : sim->ctx->rank;
+}
 
 /* ---- energy.c ---- */
-/* Local (sums of this rank). The row of now; v_before must be from now. Resets deepest_layer. */
+/* Collective. The row of now; v_before must be from now. Resets deepest_layer. */
 enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row);
-/* Local. Book of works: |sum of works - change of kinetic energy| / sum |work|. */
+/* Collective. Book of works: |sum of works - change of kinetic energy| / sum |work|. */
 double tac_sim_book_residual(const struct tac_sim *sim);
-double tac_sim_kinetic(const struct tac_sim *sim);
+double tac_sim_kinetic(const struct tac_sim *sim); /* Collective. J */
 
 /* Seconds of t quanta. */
 static inline double tac_seconds(const struct tac_sim *sim, tac_time t)

@@ -1,5 +1,6 @@
 /* Speculative windows (design 3.1): run ahead, look whether a layer was missed, and if so run again with it. */
 #include "events/path.h"
+#include "events/ranks.h"
 #include "kds/candidates.h"
 #include <stdlib.h>
 #include <string.h>
@@ -15,12 +16,28 @@ struct miss {
 struct verdict {
     size_t count, capacity;
     struct miss *miss; /* owned */
-    tac_time earliest;
-    uint64_t earliest_key;
+    tac_time earliest; /* of all ranks, once they have talked */
+    tac_time bottom;   /* the same of pairs whose nest has ended */
+    size_t open_count, open_capacity;
+    size_t *open; /* owned: candidates that wait for paths of other ranks */
+    bool broken;  /* some vertex of some rank left its tube */
+    bool wild;    /* the motion was too wild for the window, or no motion at all */
+    tac_gid bad;  /* a vertex that is not finite, or -1 */
+    double wildest;
+};
+
+enum { PENDING = -1 };
+
+/* What a rank tells the other owners of a pair: a rung more, or less. */
+struct command {
+    uint64_t key;
+    int32_t drop;
+    double d; /* distance now */
+    struct tac_guest vertex[4];
 };
 
 /* The period that most of the work has: what a window is measured in. */
-static tac_time main_period(const struct tac_sim *sim)
+static tac_time main_period(const struct tac_sim *sim, double *most)
 {
     double best = 0;
     tac_time period = 0;
@@ -33,7 +50,21 @@ static tac_time main_period(const struct tac_sim *sim)
             period = r->period;
         }
     }
+    *most = best;
     return period;
+}
+
+/* The period with the most work on any rank. */
+static enum tac_err agree_period(const struct tac_sim *sim, double work, tac_time *period)
+{
+    double most = work;
+    tac_time mine = *period;
+    if (!sim->ranks)
+        return TAC_OK;
+    bool ok = MPI_Allreduce(&work, &most, 1, MPI_DOUBLE, MPI_MAX, sim->ctx->comm) == MPI_SUCCESS;
+    mine = work == most ? mine : TAC_TIME_NEVER;
+    ok = ok && MPI_Allreduce(&mine, period, 1, TAC_TIME_MPI, MPI_MIN, sim->ctx->comm) == MPI_SUCCESS;
+    return ok ? TAC_OK : tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while choosing a window");
 }
 
 static tac_time to_quanta(const struct tac_sim *sim, double s)
@@ -45,7 +76,9 @@ static enum tac_err create(struct tac_sim *sim)
 {
     enum tac_err err;
     TAC_TRY(tac_candidates_create(sim, &sim->candidates));
-    tac_time period = main_period(sim), first = tac_clock_period(sim->scene, sim->model->h1_min_s);
+    double work;
+    tac_time period = main_period(sim, &work), first = tac_clock_period(sim->scene, sim->model->h1_min_s);
+    TAC_TRY(agree_period(sim, work, &period));
     sim->window_unit = period ? period : 2 * first;
     sim->window_most = period ? TICKS_AT_MOST * period : (tac_time)1 << 60;
     sim->window_least = period ? period : first;
@@ -61,7 +94,7 @@ static enum tac_err create(struct tac_sim *sim)
     sim->window = sim->window < sim->window_most ? sim->window : sim->window_most;
     sim->window = sim->window > sim->window_least ? sim->window : sim->window_least;
     sim->candidates->horizon = 16 * sim->window;
-    for (tac_lid i = 0; i < sim->scene->vertex_count; i++)
+    for (tac_lid i = 0; i < sim->count; i++)
         memcpy(&sim->candidates->x[3 * (size_t)i], sim->pos[i].x, 3 * sizeof(double));
 done:
     return err;
@@ -78,9 +111,10 @@ static bool measure(struct tac_sim *sim, tac_time end, tac_lid *bad, double *wil
     struct tac_candidates *c = sim->candidates;
     const tac_time start = sim->window_start;
     *wildest = 0;
-    for (tac_lid i = 0; i < sim->scene->vertex_count; i++) {
+    for (tac_lid i = 0; i < sim->owned; i++) {
         struct tac_move *move = &c->move[i];
         double *x = &c->x[3 * (size_t)i], to[3];
+        move->near = sim->vel[i].w == 0 || sim->near[i];
         if (sim->vel[i].w == 0) {
             if (sim->script_of[i] < 0)
                 continue;
@@ -116,7 +150,7 @@ static bool tubes_hold(struct tac_sim *sim, tac_time end, bool keep)
     if (end > c->end)
         return false;
     const double s = tac_seconds(sim, end - c->start);
-    for (tac_lid i = 0; i < sim->scene->vertex_count; i++) {
+    for (tac_lid i = 0; i < sim->owned; i++) {
         struct tac_tube *tube = &c->tube[i];
         if (tube->radius == 0)
             continue;
@@ -134,12 +168,34 @@ static bool tubes_hold(struct tac_sim *sim, tac_time end, bool keep)
     return true;
 }
 
-static bool all_near(const struct tac_sim *sim, const struct tac_candidate *q)
+static bool all_near(const struct tac_candidates *c, const struct tac_candidate *q)
 {
     for (int i = 0; i < q->count; i++)
-        if (sim->vel[q->v[i]].w != 0 && !sim->near[q->v[i]])
+        if (!c->move[q->v[i]].near)
             return false;
     return true;
+}
+
+/* Are the paths of all its vertices here? Asks for those that are not. */
+static bool paths_here(struct tac_sim *sim, const struct tac_candidate *q)
+{
+    struct tac_ranks *r = sim->ranks;
+    bool here = true;
+    for (int i = 0; i < q->count; i++) {
+        const tac_lid v = q->v[i];
+        if (v < sim->owned || r->has_path[v] == 1 || (!sim->scene->ever_free[v] && !sim->scene->part->scripted[v]))
+            continue;
+        here = false;
+        if (r->has_path[v] == 2)
+            continue;
+        enum tac_err err = tac_grow(sim->ctx, &r->wanted, &r->wanted_capacity, r->wanted_count + 1, sizeof *r->wanted);
+        tac_ranks_failed(sim, err);
+        if (!err) {
+            r->wanted[r->wanted_count++] = v;
+            r->has_path[v] = 2;
+        }
+    }
+    return here;
 }
 
 static void chords(const struct tac_candidates *c, const struct tac_candidate *q, double x[4][3], double u[4][3])
@@ -169,6 +225,8 @@ static tac_time look_at(struct tac_sim *sim, struct tac_candidate *q, tac_time e
     q->change = tac_relative(type, u);
     const double deviation = da + db;
     if (p != NULL && p->births > 0) {
+        if (!paths_here(sim, q))
+            return PENDING;
         /* Each part of the window against the first layer not watched in it. */
         tac_time from = start;
         for (int32_t k = p->first_birth; k >= 0; k = sim->birth[k].following) {
@@ -194,9 +252,33 @@ static tac_time look_at(struct tac_sim *sim, struct tac_candidate *q, tac_time e
     double s = tac_sweep(type, x, u, q->next + deviation, q->tolerance);
     if (s > 1)
         return TAC_TIME_NEVER;
-    if (all_near(sim, q))
+    if (all_near(c, q) && !paths_here(sim, q))
+        return PENDING;
+    if (all_near(c, q))
         return tac_path_sweep(sim, type, q->v, start, end, q->next, q->tolerance);
     return start + (tac_time)(s * (double)(end - start));
+}
+
+/* Enters what a look at candidate k found. */
+static enum tac_err enter(struct tac_sim *sim, struct verdict *verdict, size_t k, tac_time t)
+{
+    enum tac_err err = TAC_OK;
+    const struct tac_candidate *q = &sim->candidates->list[k];
+    if (t == TAC_TIME_NEVER)
+        return TAC_OK;
+    if (t == PENDING) {
+        TAC_TRY(tac_grow(sim->ctx, &verdict->open, &verdict->open_capacity, verdict->open_count + 1,
+                         sizeof *verdict->open));
+        verdict->open[verdict->open_count++] = k;
+        return TAC_OK;
+    }
+    TAC_TRY(tac_grow(sim->ctx, &verdict->miss, &verdict->capacity, verdict->count + 1, sizeof *verdict->miss));
+    verdict->miss[verdict->count++] = (struct miss){k, t};
+    verdict->earliest = t < verdict->earliest ? t : verdict->earliest;
+    if (q->slot >= 0 && sim->pair[q->slot].depth == sim->pair[q->slot].form.bottom)
+        verdict->bottom = t < verdict->bottom ? t : verdict->bottom;
+done:
+    return err;
 }
 
 static enum tac_err judge(struct tac_sim *sim, tac_time end, struct verdict *verdict)
@@ -204,38 +286,155 @@ static enum tac_err judge(struct tac_sim *sim, tac_time end, struct verdict *ver
     enum tac_err err = TAC_OK;
     struct tac_candidates *c = sim->candidates;
     const size_t active = tac_candidates_active(c, end);
-    verdict->count = 0;
-    verdict->earliest = TAC_TIME_NEVER;
     for (size_t k = c->known; k < active && sim->now > c->start; k++)
         c->list[k].d = 0; /* the list's start is past: look anew */
     c->known = active;
-    for (size_t k = 0; k < active; k++) {
-        struct tac_candidate *q = &c->list[k];
-        tac_time t = look_at(sim, q, end);
-        if (t == TAC_TIME_NEVER)
-            continue;
-        TAC_TRY(tac_grow(sim->ctx, &verdict->miss, &verdict->capacity, verdict->count + 1, sizeof *verdict->miss));
-        verdict->miss[verdict->count++] = (struct miss){k, t};
-        if (t < verdict->earliest || (t == verdict->earliest && q->key < verdict->earliest_key)) {
-            verdict->earliest = t;
-            verdict->earliest_key = q->key;
-        }
-    }
+    for (size_t k = 0; k < active; k++)
+        TAC_TRY(enter(sim, verdict, k, look_at(sim, &c->list[k], end)));
 done:
     return err;
 }
 
-/* A pair newly watched has no tick to foresee from: take its distance now. */
-static void prime(struct tac_sim *sim, int32_t slot)
+/* Judges the pass with the list as it is.  All ranks come here together, also those that have nothing to judge. */
+static enum tac_err judge_all(struct tac_sim *sim, tac_time end, struct verdict *verdict, bool able)
 {
-    struct tac_pair *p = &sim->pair[slot];
-    double x[4][3];
+    enum tac_err err = TAC_OK;
+    verdict->count = verdict->open_count = 0;
+    verdict->earliest = verdict->bottom = TAC_TIME_NEVER;
+    if (able)
+        TAC_TRY(judge(sim, end, verdict));
+done:
+    if (!sim->ranks)
+        return err;
+    tac_ranks_failed(sim, err);
+    tac_ranks_paths(sim);
+    for (size_t k = 0; k < verdict->open_count && !tac_ranks_down(sim); k++) {
+        tac_time t = look_at(sim, &sim->candidates->list[verdict->open[k]], end);
+        TAC_CHECK(t != PENDING);
+        tac_ranks_failed(sim, enter(sim, verdict, verdict->open[k], t));
+    }
+    return TAC_OK;
+}
+
+/* What all ranks found. */
+static enum tac_err reduce(struct tac_sim *sim, struct verdict *verdict)
+{
+    enum tac_err err;
+    int64_t tell[TAC_TELLS] = {0}, wildest;
+    memcpy(&wildest, &verdict->wildest, sizeof wildest); /* not negative: its bits are in its order */
+    tell[TAC_TELL_EARLIEST] = -verdict->earliest;
+    tell[TAC_TELL_BOTTOM] = -verdict->bottom;
+    tell[TAC_TELL_WILDEST] = wildest;
+    tell[TAC_TELL_BROKEN] = verdict->broken;
+    tell[TAC_TELL_BAD] = verdict->bad >= 0 ? INT64_MAX - verdict->bad : -1;
+    TAC_TRY(tac_ranks_reduce(sim, tell));
+    verdict->earliest = -tell[TAC_TELL_EARLIEST];
+    verdict->bottom = -tell[TAC_TELL_BOTTOM];
+    memcpy(&verdict->wildest, &tell[TAC_TELL_WILDEST], sizeof verdict->wildest);
+    verdict->broken = tell[TAC_TELL_BROKEN] != 0;
+    verdict->bad = tell[TAC_TELL_BAD] >= 0 ? INT64_MAX - tell[TAC_TELL_BAD] : -1;
+done:
+    return err;
+}
+
+/* ---- what other owners of a pair are told ---- */
+
+enum { TAG_COMMANDS = 15 };
+
+/* A pair newly watched has no tick to foresee from: give it its distance now. */
+static void prime(struct tac_sim *sim, int32_t slot, double d)
+{
+    sim->pair[slot].d_tick = d;
+    sim->pair[slot].t_tick = sim->now;
+}
+
+static double distance_now(const struct tac_sim *sim, const struct tac_candidate *q)
+{
+    double x[4][3], u[4][3];
     struct tac_near near;
-    for (int i = 0; i < p->count; i++)
-        tac_position(sim, p->v[i], sim->now, x[i]);
-    tac_near_pair((enum tac_pair_type)p->type, x, &near);
-    p->d_tick = near.d;
-    p->t_tick = sim->now;
+    chords(sim->candidates, q, x, u);
+    tac_near_pair((enum tac_pair_type)q->type, x, &near);
+    return near.d;
+}
+
+static enum tac_err order(struct tac_sim *sim, int32_t slot, bool drop)
+{
+    enum tac_err err;
+    const struct tac_pair *p = &sim->pair[slot];
+    struct tac_candidates *c = sim->candidates;
+    if (!p->shared)
+        return TAC_OK;
+    TAC_TRY(tac_grow(sim->ctx, &c->order_list, &c->order_capacity, c->order_count + 1, sizeof *c->order_list));
+    struct tac_order *o = &c->order_list[c->order_count++];
+    *o = (struct tac_order){.key = p->key, .count = p->count, .drop = drop, .d = p->d_tick};
+    memcpy(o->v, p->v, sizeof o->v);
+done:
+    return err;
+}
+
+static bool concerns(const struct tac_sim *sim, const struct tac_order *o, int rank)
+{
+    for (int i = 0; i < o->count; i++)
+        if (tac_sim_owner(sim, o->v[i]) == rank)
+            return true;
+    return false;
+}
+
+static size_t fill_orders(struct tac_sim *sim, struct tac_neighbor *n)
+{
+    const struct tac_candidates *c = sim->candidates;
+    size_t count = 0;
+    for (size_t k = 0; k < c->order_count; k++)
+        count += concerns(sim, &c->order_list[k], n->rank);
+    if (!tac_ranks_room(sim, n, count * sizeof(struct command) + 1))
+        return 0;
+    struct command *command = (struct command *)n->told;
+    for (size_t k = 0; k < c->order_count; k++) {
+        const struct tac_order *o = &c->order_list[k];
+        if (!concerns(sim, o, n->rank))
+            continue;
+        memset(command, 0, sizeof *command);
+        command->key = o->key;
+        command->drop = o->drop;
+        command->d = o->d;
+        for (int i = 0; i < o->count; i++)
+            tac_ghost_describe(sim, o->v[i], &command->vertex[i]);
+        command++;
+    }
+    return count * sizeof *command;
+}
+
+static enum tac_err obey(struct tac_sim *sim, const struct command *command)
+{
+    enum tac_err err = TAC_OK;
+    int32_t slot;
+    tac_lid v[4] = {-1, -1, -1, -1};
+    if (command->drop) {
+        slot = tac_watch_find(sim, command->key);
+        TAC_CHECK(slot >= 0);
+        tac_watch_drop(sim, slot);
+        return TAC_OK;
+    }
+    for (int i = 0; i < tac_pair_vertices(tac_key_type(command->key)); i++)
+        TAC_TRY(tac_ghost_add(sim, &command->vertex[i], &v[i]));
+    TAC_TRY(tac_watch(sim, command->key, v, &slot));
+    prime(sim, slot, command->d);
+done:
+    return err;
+}
+
+static void hear_orders(struct tac_sim *sim, struct tac_neighbor *n)
+{
+    const struct command *command = (const struct command *)n->heard;
+    for (size_t k = 0; k < n->heard_count / sizeof *command; k++)
+        tac_ranks_failed(sim, obey(sim, &command[k]));
+}
+
+static void talk(struct tac_sim *sim)
+{
+    if (sim->ranks)
+        tac_ranks_talk(sim, TAG_COMMANDS, fill_orders, hear_orders);
+    sim->candidates->order_count = 0;
 }
 
 /* After a miss: back to the window's start, and watch what was found. */
@@ -246,24 +445,28 @@ static enum tac_err go_back(struct tac_sim *sim, const struct verdict *verdict)
     TAC_TRY(tac_pass_restore(sim, verdict->earliest));
     for (size_t k = 0; k < verdict->count; k++) {
         struct tac_candidate *q = &c->list[verdict->miss[k].candidate];
-        if (q->slot >= 0) {
-            struct tac_pair *p = &sim->pair[q->slot];
-            if (p->depth == p->form.bottom) {
-                if (verdict->miss[k].t <= sim->now && verdict->earliest <= sim->now) {
-                    err = tac_sim_stuck(sim, p);
-                    goto done;
-                }
-                continue;
-            }
-        }
-        TAC_TRY(tac_watch(sim, q->key, &q->slot));
-        prime(sim, q->slot);
+        if (q->slot >= 0 && sim->pair[q->slot].depth == sim->pair[q->slot].form.bottom)
+            continue;
+        TAC_TRY(tac_watch(sim, q->key, q->v, &q->slot));
+        prime(sim, q->slot, distance_now(sim, q));
+        TAC_TRY(order(sim, q->slot, false));
     }
     for (size_t k = 0; k < c->count; k++)
         if (c->list[k].slot >= 0)
             c->list[k].next = sim->pair[c->list[k].slot].next;
 done:
     return err;
+}
+
+/* A pair at the end of its nest, that is missed before anything can happen. */
+static const struct tac_pair *missed_bottom(const struct tac_sim *sim, const struct verdict *verdict)
+{
+    for (size_t k = 0; k < verdict->count; k++) {
+        const int32_t slot = sim->candidates->list[verdict->miss[k].candidate].slot;
+        if (slot >= 0 && verdict->miss[k].t <= sim->now && sim->pair[slot].depth == sim->pair[slot].form.bottom)
+            return &sim->pair[slot];
+    }
+    return NULL;
 }
 
 /* Longer after a run of clean windows, shorter after an early miss. */
@@ -313,8 +516,9 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
         q->d = near.d - q->tolerance;
         if (approaching && q->d - 2 * ahead * q->change < 1.05 * q->next &&
             tac_sweep(type, x, u, q->next + deviation, q->tolerance) <= 1) {
-            TAC_TRY(tac_watch(sim, q->key, &q->slot));
-            prime(sim, q->slot);
+            TAC_TRY(tac_watch(sim, q->key, q->v, &q->slot));
+            prime(sim, q->slot, near.d);
+            TAC_TRY(order(sim, q->slot, false));
             q->next = sim->pair[q->slot].next;
         } else if (silent) {
             if (near.d > p->deep_reach + QUIET_MARGIN * (q->change + deviation))
@@ -323,6 +527,7 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
                 p->quiet = 0;
             if (p->quiet >= QUIET_WINDOWS) {
                 double first = tac_model_reach(sim->model, &p->form, 1);
+                TAC_TRY(order(sim, q->slot, true));
                 tac_watch_drop(sim, q->slot);
                 q->next = p->live ? p->next : first;
                 q->slot = p->live ? q->slot : -1;
@@ -335,14 +540,14 @@ done:
     return err;
 }
 
-static enum tac_err fail_not_finite(struct tac_sim *sim, tac_lid i, tac_time t)
+static enum tac_err fail_not_finite(struct tac_sim *sim, tac_gid id, tac_time t)
 {
-    const struct tac_body *body = &sim->scene->body[sim->scene->vertex_body[i]];
+    const struct tac_body *body = &sim->scene->body[tac_body_of(sim->scene, id)];
     return tac_fail(sim->ctx, TAC_ERR_RUN,
-                    "vertex %" TAC_PRILID
+                    "vertex %" TAC_PRIGID
                     " of body `%s` left the range of numbers at t = %.9g s; its forces are unstable: make "
                     "clocks.elastic_safety smaller, or its material softer",
-                    i - body->vertex_begin, body->name, tac_seconds(sim, t));
+                    id - body->vertex_begin, body->name, tac_seconds(sim, t));
 }
 
 /* A list whose tubes were left before their time was asked to live too long; one that lived out, too short. */
@@ -360,46 +565,79 @@ static enum tac_err new_list(struct tac_sim *sim, tac_time reached)
     return tac_candidates_build(sim, c, window, c->horizon);
 }
 
+/* Ranks that have failed go on to the reduction, where all hear of it: only one rank alone returns at once. */
+static enum tac_err hold_back(struct tac_sim *sim, enum tac_err err)
+{
+    if (!sim->ranks)
+        return err;
+    tac_ranks_failed(sim, err);
+    return TAC_OK;
+}
+
+/* Runs a pass to `end` and judges it.  *reached: how far it came. */
+static enum tac_err try_pass(struct tac_sim *sim, tac_time end, struct verdict *verdict, tac_time *reached)
+{
+    enum tac_err err;
+    struct tac_candidates *c = sim->candidates;
+    tac_lid bad = -1;
+    double begin_s;
+    *reached = end;
+    TAC_TRY(hold_back(sim, tac_pass_begin(sim)));
+    if (!sim->ranks || !tac_ranks_down(sim))
+        *reached = tac_pass_run(sim, end);
+    begin_s = tac_wall_s();
+    verdict->bad = -1;
+    if (!measure(sim, *reached, &bad, &verdict->wildest))
+        verdict->bad = tac_sim_id(sim, bad);
+    if (sim->ranks)
+        tac_ranks_close(sim);
+    const bool calm = bad < 0 && verdict->wildest <= 256 * c->skin;
+    verdict->broken = calm && !tubes_hold(sim, *reached, false);
+    TAC_TRY(judge_all(sim, *reached, verdict, calm && !verdict->broken && !(sim->ranks && tac_ranks_down(sim))));
+    TAC_TRY(reduce(sim, verdict));
+    verdict->wild = verdict->bad >= 0 || verdict->wildest > 256 * c->skin;
+    if (!verdict->wild && verdict->broken) {
+        TAC_TRY(new_list(sim, *reached));
+        TAC_TRY(judge_all(sim, *reached, verdict, true));
+        TAC_TRY(reduce(sim, verdict));
+    }
+    sim->counters.seconds_discovery += tac_wall_s() - begin_s;
+done:
+    return err;
+}
+
 static enum tac_err advance(struct tac_sim *sim, tac_time limit)
 {
     enum tac_err err = TAC_OK;
-    struct tac_candidates *c = sim->candidates;
     struct verdict verdict = {0};
-    tac_time end = limit - sim->now > sim->window + sim->window / 4 ? sim->now + sim->window : limit;
+    tac_time end = limit - sim->now > sim->window + sim->window / 4 ? sim->now + sim->window : limit, reached;
     const tac_time asked = end - sim->now;
+    double begin_s;
     int attempts = 0;
     for (;; attempts++) {
-        tac_lid bad = -1;
-        double wildest = 0;
-        TAC_TRY(tac_pass_begin(sim));
-        tac_time reached = tac_pass_run(sim, end);
-        double begin_s = tac_wall_s();
-        bool finite = measure(sim, reached, &bad, &wildest);
-        if (!finite || wildest > 256 * c->skin) {
+        TAC_TRY(try_pass(sim, end, &verdict, &reached));
+        begin_s = tac_wall_s();
+        if (verdict.wild) {
             /* Nonsense, or motion too wild for one window: a shorter one.  One instant alone is straight. */
-            tac_time shorter = (reached - sim->now) / 4;
+            const tac_time shorter = (reached - sim->now) / 4;
             if (shorter > 0) {
-                TAC_TRY(tac_pass_restore(sim, sim->now));
+                TAC_TRY(hold_back(sim, tac_pass_restore(sim, sim->now)));
                 end = sim->now + shorter;
                 continue;
             }
-            if (!finite) {
-                err = fail_not_finite(sim, bad, reached);
+            if (verdict.bad >= 0) {
+                err = fail_not_finite(sim, verdict.bad, reached);
                 goto done;
             }
         }
-        if (!tubes_hold(sim, reached, false))
-            TAC_TRY(new_list(sim, reached));
-        TAC_TRY(judge(sim, reached, &verdict));
-        if (verdict.count == 0) {
-            tubes_hold(sim, reached, true);
-            TAC_TRY(tac_pass_commit(sim, reached));
-            adapt(sim, attempts, asked);
-            TAC_TRY(look_ahead(sim, (double)sim->window / (double)(reached - sim->window_start)));
-            sim->counters.seconds_discovery += tac_wall_s() - begin_s;
+        if (verdict.earliest == TAC_TIME_NEVER)
             break;
+        TAC_TRY(hold_back(sim, go_back(sim, &verdict)));
+        if (verdict.bottom <= sim->now && verdict.earliest <= sim->now) {
+            err = tac_sim_stuck(sim, missed_bottom(sim, &verdict));
+            goto done;
         }
-        TAC_TRY(go_back(sim, &verdict));
+        talk(sim);
         /* A second miss: only what is certainly right. Where that is nothing, the pair there has become deeper. */
         if (attempts > 0 && verdict.earliest > sim->now)
             end = verdict.earliest;
@@ -407,8 +645,15 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
             end = reached > sim->now ? reached : end;
         sim->counters.seconds_discovery += tac_wall_s() - begin_s;
     }
+    tubes_hold(sim, reached, true);
+    TAC_TRY(hold_back(sim, tac_pass_commit(sim, reached)));
+    adapt(sim, attempts, asked);
+    TAC_TRY(hold_back(sim, look_ahead(sim, (double)sim->window / (double)(reached - sim->window_start))));
+    talk(sim);
+    sim->counters.seconds_discovery += tac_wall_s() - begin_s;
 done:
     free(verdict.miss);
+    free(verdict.open);
     return err;
 }
 

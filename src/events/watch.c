@@ -1,5 +1,5 @@
 /* Watched pairs and their rungs. */
-#include "events/sim.h"
+#include "events/ranks.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,7 +182,7 @@ static void append_extra(struct tac_sim *sim, struct tac_rung_class *c, int32_t 
 
 /* ---- watching ---- */
 
-static enum tac_err new_pair(struct tac_sim *sim, uint64_t key, int32_t *slot)
+static enum tac_err new_pair(struct tac_sim *sim, uint64_t key, const tac_lid v[4], int32_t *slot)
 {
     enum tac_err err;
     TAC_TRY(hash_room(sim));
@@ -205,7 +205,11 @@ static enum tac_err new_pair(struct tac_sim *sim, uint64_t key, int32_t *slot)
     p->d_tick = INFINITY;
     p->deep_last = INFINITY;
     p->mollifier = 1;
-    tac_key_vertices(sim->scene, key, p->v);
+    memcpy(p->v, v, sizeof p->v);
+    for (int k = 1; k < p->count; k++)
+        p->shared |= tac_sim_owner(sim, v[k]) != tac_sim_owner(sim, v[0]);
+    if (p->shared)
+        tac_ranks_changed(sim);
     tac_model_form(sim->model, tac_key_type(key), p->v, &p->form);
     p->next = tac_model_reach(sim->model, &p->form, 1);
     hash_put(sim, *slot);
@@ -220,13 +224,13 @@ done:
     return err;
 }
 
-enum tac_err tac_watch(struct tac_sim *sim, uint64_t key, int32_t *slot)
+enum tac_err tac_watch(struct tac_sim *sim, uint64_t key, const tac_lid v[4], int32_t *slot)
 {
     enum tac_err err = TAC_OK;
     size_t index;
     *slot = tac_watch_find(sim, key);
     if (*slot < 0)
-        TAC_TRY(new_pair(sim, key, slot));
+        TAC_TRY(new_pair(sim, key, v, slot));
     struct tac_pair *p = &sim->pair[*slot];
     TAC_CHECK(p->depth < p->form.bottom);
     int32_t first = p->depth + 1, last;
@@ -242,24 +246,43 @@ enum tac_err tac_watch(struct tac_sim *sim, uint64_t key, int32_t *slot)
     p->deep_reach = p->next;
     p->quiet = 0;
     p->next = tac_model_reach(sim->model, &p->form, last + 1);
-    sim->counters.contacts_found++;
+    if (p->shared)
+        tac_ranks_changed(sim);
+    sim->counters.contacts_found += p->v[0] < sim->owned;
 done:
     return err;
+}
+
+/* More room in mid-pass: where several ranks run a pair, none may lack it. */
+static bool make_room(struct tac_sim *sim, struct tac_rung_class *c)
+{
+    enum tac_err err;
+    TAC_TRY(tac_grow(sim->ctx, &c->extra, &c->extra_capacity, c->extra_count + 1, sizeof *c->extra));
+    TAC_TRY(tac_grow(sim->ctx, &sim->birth, &sim->birth_capacity, sim->birth_count + 1, sizeof *sim->birth));
+    TAC_TRY(tac_grow(sim->ctx, &sim->loss, &sim->loss_capacity,
+                     sim->rung_count + sim->birth_capacity + c->extra_capacity, sizeof *sim->loss));
+done:
+    tac_ranks_failed(sim, err);
+    return err != TAC_OK;
 }
 
 bool tac_watch_deepen(struct tac_sim *sim, int32_t slot, tac_time t)
 {
     struct tac_pair *p = &sim->pair[slot];
     int32_t first = p->depth + 1, last;
-    if (p->depth >= p->form.bottom || sim->scene->clocks.mode == TAC_CLOCKS_FREE ||
-        sim->birth_count == sim->birth_capacity)
+    if (p->depth >= p->form.bottom || sim->scene->clocks.mode == TAC_CLOCKS_FREE)
         return false;
     tac_time period = tac_model_rung(sim->model, &p->form, first, &last);
     size_t index = (size_t)__builtin_ctzll((unsigned long long)period);
     struct tac_rung_class *c = &sim->rung_class[index];
-    if (c->extra_count == c->extra_capacity) {
-        c->extra_wanted = 2 * c->extra_capacity;
-        return false;
+    if (c->extra_count == c->extra_capacity || sim->birth_count == sim->birth_capacity) {
+        if (!sim->ranks) {
+            c->extra_wanted = c->extra_count == c->extra_capacity ? 2 * c->extra_capacity : c->extra_wanted;
+            return false;
+        }
+        /* All owners of a pair must decide alike. */
+        if (make_room(sim, c))
+            return false;
     }
     append_extra(sim, c, slot, first, last, t, true);
     sim->first_rung_class = index < sim->first_rung_class ? index : sim->first_rung_class;
@@ -280,7 +303,9 @@ bool tac_watch_deepen(struct tac_sim *sim, int32_t slot, tac_time t)
     p->deep_reach = p->next;
     p->quiet = 0;
     p->next = tac_model_reach(sim->model, &p->form, last + 1);
-    sim->counters.contacts_found++;
+    if (p->shared)
+        tac_ranks_deepen(sim, p, period);
+    sim->counters.contacts_found += p->v[0] < sim->owned;
     return true;
 }
 
@@ -288,7 +313,7 @@ static enum tac_err list_near(struct tac_sim *sim)
 {
     enum tac_err err = TAC_OK;
     sim->near_count = 0;
-    for (tac_lid i = 0; i < sim->scene->vertex_count; i++)
+    for (tac_lid i = 0; i < sim->owned; i++)
         if (sim->near_pairs[i] > 0)
             sim->near_list[sim->near_count++] = i;
     sim->near_changed = false;
@@ -368,6 +393,8 @@ void tac_watch_undo(struct tac_sim *sim, tac_time believed)
             struct tac_rung *e = &c->extra[i];
             if (e->born > believed) {
                 struct tac_pair *p = &sim->pair[e->pair];
+                if (p->shared)
+                    tac_ranks_changed(sim);
                 p->depth = p->depth < e->first - 1 ? p->depth : e->first - 1;
             } else {
                 e->last_d = INFINITY;
@@ -397,6 +424,8 @@ void tac_watch_drop(struct tac_sim *sim, int32_t slot)
 {
     struct tac_pair *p = &sim->pair[slot];
     struct tac_rung *rung = refresh(sim, p);
+    if (p->shared)
+        tac_ranks_changed(sim);
     size_t index;
     TAC_CHECK(rung != NULL && rung->last_d == INFINITY);
     if (class_of(sim, p->deep_period, &index) == TAC_OK)

@@ -1,4 +1,5 @@
 #include "forces/kernels.h"
+#include "partition/part.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -225,6 +226,19 @@ const tac_lid *tac_elastic_stencil(const struct tac_rate_class *rate, enum tac_k
         *count = 0;
         return NULL;
     }
+}
+
+bool tac_elastic_mine(const struct tac_scene *scene, const struct tac_rate_class *rate, enum tac_kind kind, size_t e)
+{
+    if (scene->part == NULL)
+        return true;
+    int n;
+    const tac_lid *v = tac_elastic_stencil(rate, kind, e, &n);
+    tac_lid lowest = v[0];
+    for (int i = 1; i < n; i++)
+        if (scene->part->vertex_id[v[i]] < scene->part->vertex_id[lowest])
+            lowest = v[i];
+    return lowest < scene->part->owned;
 }
 
 void tac_elastic_impulse(const struct tac_rate_class *rate, enum tac_kind kind, size_t e, const double x[4][3],

@@ -40,6 +40,7 @@ struct tac_rate_class {
     tac_time period;
     double h_s; /* period in seconds */
     size_t count[TAC_KINDS];
+    size_t mine[TAC_KINDS];    /* of them: those whose lowest vertex is ours; on one rank, all */
     struct tac_spring *spring; /* owned */
     struct tac_cst *cst;       /* owned */
     struct tac_hinge *hinge;   /* owned */
@@ -59,8 +60,8 @@ struct tac_elastic {
     double *omega;               /* owned, (V): bound at each vertex, rad/s; 0 without elastic forces */
 };
 
-/* Local. Elements of all bodies with a vertex that is free at some time. TAC_ERR_INPUT if a period falls under 2^12
- * quanta, naming the element. */
+/* Collective. Elements of all bodies with a vertex that is free at some time and one that is ours. TAC_ERR_INPUT if a
+ * period falls under 2^12 quanta, naming the element. */
 enum tac_err tac_elastic_create(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_elastic **out);
 void tac_elastic_destroy(struct tac_elastic **elastic);
 
@@ -76,6 +77,9 @@ const tac_lid *tac_elastic_stencil(const struct tac_rate_class *rate, enum tac_k
 
 /* Local. Potential of element e at x (4,3), J. */
 double tac_elastic_potential(const struct tac_rate_class *rate, enum tac_kind kind, size_t e, const double x[4][3]);
+
+/* Is element e one of those that this rank accounts for: is its lowest vertex ours? */
+bool tac_elastic_mine(const struct tac_scene *scene, const struct tac_rate_class *rate, enum tac_kind kind, size_t e);
 
 /* The largest period of the clock mode that is not above `bound_s`: 2^k quanta when nested. 0 if under one quantum. */
 tac_time tac_clock_period(const struct tac_scene *scene, double bound_s);

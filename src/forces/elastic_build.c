@@ -1,5 +1,6 @@
 /* Elements of a scene, their stiffness bounds, periods and rate classes. */
 #include "forces/kernels.h"
+#include "partition/ghosts.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,12 +31,15 @@ tac_time tac_clock_period(const struct tac_scene *scene, double bound_s)
     return (tac_time)1 << (63 - __builtin_clzll((unsigned long long)whole));
 }
 
+/* Is there a kick of this element to be computed here? */
 static bool any_free(const struct tac_scene *scene, const tac_lid *v, int n)
 {
-    for (int k = 0; k < n; k++)
-        if (scene->ever_free[v[k]])
-            return true;
-    return false;
+    bool any = false, ours = scene->part == NULL;
+    for (int k = 0; k < n; k++) {
+        any |= scene->ever_free[v[k]];
+        ours |= scene->part != NULL && v[k] < scene->part->owned;
+    }
+    return any && ours;
 }
 
 static const struct tac_material *material_of(const struct tac_scene *scene, tac_lid body)
@@ -56,7 +60,7 @@ static void add_spring(struct builder *b, tac_lid edge)
     tac_sub(d, &s->x[3 * v[1]], &s->x[3 * v[0]]);
     double length = sqrt(tac_dot(d, d));
     b->spring[n] = (struct tac_spring){{v[0], v[1]}, length, m->stretch_stiffness / length};
-    b->id[TAC_KIND_SPRING][n] = edge;
+    b->id[TAC_KIND_SPRING][n] = s->part ? (tac_lid)s->part->edge_id[edge] : edge;
     for (int k = 0; k < 2; k++)
         b->row[TAC_KIND_SPRING][4 * n + (size_t)k] = 2 * b->spring[n].stiffness;
 }
@@ -97,7 +101,7 @@ static void add_cst(struct builder *b, tac_lid triangle)
     size_t k = b->count[TAC_KIND_CST]++;
     b->cst[k] = (struct tac_cst){{v[0], v[1], v[2]}, s->vertex_body[v[0]],       1 / l, -p / (l * q), 1 / q,
                                  area_y / (1 + nu),  area_y * nu / (1 - nu * nu)};
-    b->id[TAC_KIND_CST][k] = triangle;
+    b->id[TAC_KIND_CST][k] = s->part ? (tac_lid)s->part->triangle_id[triangle] : triangle;
     cst_rows(&b->cst[k], area_y, nu, &b->row[TAC_KIND_CST][4 * k]);
 }
 
@@ -116,7 +120,8 @@ static void add_hinge(struct builder *b, tac_lid hinge)
     size_t n = b->count[TAC_KIND_HINGE]++;
     b->hinge[n] =
         (struct tac_hinge){{v[0], v[1], v[2], v[3]}, m->bend_stiffness * 3 * ee / area, m->rest_flat ? 0 : angle};
-    b->id[TAC_KIND_HINGE][n] = s->topology->hinge_edge[hinge];
+    const tac_lid edge = s->topology->hinge_edge[hinge];
+    b->id[TAC_KIND_HINGE][n] = s->part && edge >= 0 ? (tac_lid)s->part->edge_id[edge] : edge;
     /* K = 2 k grad grad^T; the gradient is the impulse of a unit bend, over 2 k. */
     const double stiffness = b->hinge[n].stiffness;
     tac_one_hinge(angle - 1, 2 * stiffness, x, j);
@@ -162,6 +167,7 @@ static const tac_lid *stencil(const struct builder *b, int kind, size_t e, int *
 static enum tac_err choose_periods(struct builder *b, struct tac_elastic *el)
 {
     static const char *const name[TAC_KINDS] = {"", "spring of edge", "triangle", "hinge of edge", ""};
+    enum tac_err err = TAC_OK;
     const struct tac_scene *s = b->scene;
     int n;
     for (int k = TAC_KIND_SPRING; k <= TAC_KIND_HINGE; k++)
@@ -171,6 +177,9 @@ static enum tac_err choose_periods(struct builder *b, struct tac_elastic *el)
                 if (s->ever_free[v[i]])
                     b->omega2[v[i]] += b->row[k][4 * e + (size_t)i] / s->mass[v[i]];
         }
+    /* A ghost's other elements are elsewhere. */
+    if (s->part)
+        TAC_TRY(tac_ghosts_refresh(b->ctx, s->part, s->vertex_count, 1, b->omega2));
     el->omega_min = INFINITY;
     for (int k = TAC_KIND_SPRING; k <= TAC_KIND_HINGE; k++)
         for (size_t e = 0; e < b->count[k]; e++) {
@@ -181,20 +190,23 @@ static enum tac_err choose_periods(struct builder *b, struct tac_elastic *el)
             double omega = sqrt(worst);
             double bound = omega > 0 ? s->clocks.elastic_safety * 2 / omega : s->clocks.elastic_s;
             tac_time period = tac_clock_period(s, fmin(bound, s->clocks.elastic_s));
-            if (!(period >= 4096)) /* 2^12 quanta; also catches a bound that is not a number */
-                return tac_fail(b->ctx, TAC_ERR_INPUT,
-                                "the %s %" TAC_PRILID
-                                " of body `%s` needs a period of %.3g s, under 2^12 quanta (%.3g s); make "
-                                "it softer, heavier or coarser, or set clocks.quantum_s to a smaller power of two",
-                                name[k], b->id[k][e], s->body[s->vertex_body[v[0]]].name,
-                                fmin(bound, s->clocks.elastic_s), 4096 * s->quantum_s);
+            if (!(period >= 4096)) { /* 2^12 quanta; also catches a bound that is not a number */
+                err = tac_fail(b->ctx, TAC_ERR_INPUT,
+                               "the %s %" TAC_PRILID
+                               " of body `%s` needs a period of %.3g s, under 2^12 quanta (%.3g s); make "
+                               "it softer, heavier or coarser, or set clocks.quantum_s to a smaller power of two",
+                               name[k], b->id[k][e], s->body[s->vertex_body[v[0]]].name,
+                               fmin(bound, s->clocks.elastic_s), 4096 * s->quantum_s);
+                goto done;
+            }
             b->period[k][e] = period;
             el->omega_max = fmax(el->omega_max, omega);
             el->omega_min = fmin(el->omega_min, omega);
         }
     for (tac_lid i = 0; i < s->vertex_count; i++)
         el->omega[i] = sqrt(b->omega2[i]);
-    return TAC_OK;
+done:
+    return err;
 }
 
 static int compare_times(const void *a, const void *b)
@@ -277,6 +289,7 @@ static enum tac_err list_vertices(struct builder *b, struct tac_elastic *el, tac
     enum tac_err err = TAC_OK;
     const struct tac_scene *s = b->scene;
     const bool nested = s->clocks.mode == TAC_CLOCKS_NESTED;
+    const tac_lid owned = s->part ? s->part->owned : s->vertex_count;
     tac_lid *seen = NULL; /* last class (plus one) that listed the vertex */
     uint8_t *scripted = NULL;
     int n;
@@ -296,22 +309,24 @@ static enum tac_err list_vertices(struct builder *b, struct tac_elastic *el, tac
                 bool held = false;
                 for (int i = 0; i < n; i++) {
                     held |= scripted[v[i]];
-                    if (!(s->ever_free[v[i]] || scripted[v[i]]) || seen[v[i]] == (tac_lid)c + 1 ||
+                    if (v[i] >= owned || !(s->ever_free[v[i]] || scripted[v[i]]) || seen[v[i]] == (tac_lid)c + 1 ||
                         (nested && seen[v[i]]))
                         continue;
                     seen[v[i]] = (tac_lid)c + 1;
                     TAC_TRY(tac_grow(b->ctx, &r->vertex, &capacity, r->vertex_count + 1, sizeof *r->vertex));
                     r->vertex[r->vertex_count++] = v[i];
                 }
+                r->mine[k] += tac_elastic_mine(s, r, (enum tac_kind)k, e);
                 if (held) {
                     TAC_TRY(tac_grow(b->ctx, &r->held[k], &held_capacity, r->held_count[k] + 1, sizeof *r->held[k]));
                     r->held[k][r->held_count[k]++] = (tac_lid)e;
                 }
             }
         }
-        for (tac_lid i = 0; gravity_class && i < s->vertex_count; i++)
+        for (tac_lid i = 0; gravity_class && i < owned; i++)
             if (s->ever_free[i]) {
                 r->count[TAC_KIND_GRAVITY]++;
+                r->mine[TAC_KIND_GRAVITY]++;
                 if (seen[i] == (tac_lid)c + 1 || (nested && seen[i]))
                     continue;
                 seen[i] = (tac_lid)c + 1;
@@ -341,8 +356,8 @@ enum tac_err tac_elastic_create(struct tac_ctx *ctx, const struct tac_scene *sce
         goto done;
     }
     TAC_TRY(tac_alloc(ctx, (size_t)scene->vertex_count, sizeof *el->omega, &el->omega));
-    TAC_TRY(collect(&b));
-    TAC_TRY(choose_periods(&b, el));
+    TAC_TRY(tac_agree(ctx, collect(&b)));
+    TAC_TRY(tac_agree(ctx, choose_periods(&b, el)));
     TAC_TRY(make_classes(&b, el, gravity));
     TAC_TRY(list_vertices(&b, el, gravity));
 done:

@@ -1,20 +1,10 @@
 #include "kds/candidates.h"
 #include "events/path.h"
+#include "events/ranks.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum { SLICES = 16 };
-
-/* A leaf: a triangle, segment or particle, and the vertices and edges it stands for (each has one leaf). */
-struct tac_primitive {
-    tac_lid v[3];
-    tac_lid id;       /* triangle, segment, or vertex */
-    uint8_t count;    /* vertices: 3, 2, 1 */
-    uint8_t vertices; /* bit k: stands for v[k] */
-    uint8_t edges;    /* bit k: stands for edge[k] */
-    tac_lid edge[3];
-    tac_lid body;
-};
 
 static void add_primitive(struct tac_candidates *c, const struct tac_scene *s, tac_lid count, tac_lid id,
                           const tac_lid *v, uint8_t *taken, uint8_t *edge_taken, int32_t *fill)
@@ -22,21 +12,27 @@ static void add_primitive(struct tac_candidates *c, const struct tac_scene *s, t
     tac_lid body = s->vertex_body[v[0]];
     struct tac_primitive *p = &c->primitive[c->primitive_begin[body] + fill[body]++];
     memset(p, 0, sizeof *p);
-    p->id = id;
+    const struct tac_part *part = s->part;
+    const tac_lid owned = part ? part->owned : s->vertex_count;
+    p->id = !part ? id
+                  : (tac_lid)(count == 3   ? part->triangle_id
+                              : count == 2 ? part->segment_id
+                                           : part->vertex_id)[id];
     p->count = (uint8_t)count;
     p->body = body;
     for (tac_lid k = 0; k < count; k++) {
         p->v[k] = v[k];
-        if (!taken[v[k]]) {
+        if (v[k] < owned && !taken[v[k]]) {
             taken[v[k]] = 1;
             p->vertices |= (uint8_t)(1 << k);
         }
     }
     tac_lid edges = count == 3 ? 3 : count == 2 ? 1 : 0;
     for (tac_lid k = 0; k < edges; k++) {
-        p->edge[k] = count == 3 ? s->topology->triangle_edge[3 * id + k] : c->scratch[id];
-        if (!edge_taken[p->edge[k]]) {
-            edge_taken[p->edge[k]] = 1;
+        const tac_lid e = count == 3 ? s->topology->triangle_edge[3 * id + k] : c->scratch[id];
+        p->edge[k] = part ? (tac_lid)part->edge_id[e] : e;
+        if (!edge_taken[e]) {
+            edge_taken[e] = 1;
             p->edges |= (uint8_t)(1 << k);
         }
     }
@@ -49,24 +45,26 @@ static enum tac_err make_primitives(struct tac_sim *sim, struct tac_candidates *
     uint8_t *taken = NULL, *edge_taken = NULL;
     int32_t *fill = NULL;
     tac_lid particles = 0;
-    for (tac_lid i = 0; i < s->vertex_count; i++)
+    for (tac_lid i = 0; i < sim->owned; i++)
         particles += sim->model->particle[i];
     size_t total = (size_t)s->triangle_count + (size_t)s->segment_count + (size_t)particles;
     size_t most = total > (size_t)s->vertex_count ? total : (size_t)s->vertex_count;
     TAC_TRY(tac_alloc(sim->ctx, total, sizeof *c->primitive, &c->primitive));
     TAC_TRY(tac_alloc(sim->ctx, total, sizeof *c->box, &c->box));
     TAC_TRY(tac_alloc(sim->ctx, most, sizeof *c->scratch, &c->scratch));
+    c->scratch_capacity = most;
     TAC_TRY(tac_alloc(sim->ctx, (size_t)c->body_count + 1, sizeof *c->primitive_begin, &c->primitive_begin));
     TAC_TRY(tac_alloc(sim->ctx, (size_t)c->body_count, sizeof *fill, &fill));
     TAC_TRY(tac_alloc(sim->ctx, (size_t)s->vertex_count, 1, &taken));
     TAC_TRY(tac_alloc(sim->ctx, (size_t)s->topology->edge_count, 1, &edge_taken));
-    for (tac_lid b = 0; b < c->body_count; b++) {
-        const struct tac_body *body = &s->body[b];
-        int32_t n = body->triangle_end - body->triangle_begin + body->segment_end - body->segment_begin;
-        for (tac_lid i = body->vertex_begin; i < body->vertex_end; i++)
-            n += sim->model->particle[i];
-        c->primitive_begin[b + 1] = c->primitive_begin[b] + n;
-    }
+    for (tac_lid t = 0; t < s->triangle_count; t++)
+        c->primitive_begin[s->vertex_body[s->triangle[3 * t]] + 1]++;
+    for (tac_lid g = 0; g < s->segment_count; g++)
+        c->primitive_begin[s->vertex_body[s->segment[2 * g]] + 1]++;
+    for (tac_lid i = 0; i < sim->owned; i++)
+        c->primitive_begin[s->vertex_body[i] + 1] += sim->model->particle[i];
+    for (tac_lid b = 0; b < c->body_count; b++)
+        c->primitive_begin[b + 1] += c->primitive_begin[b];
     for (tac_lid e = 0; e < s->topology->edge_count; e++)
         if (s->topology->edge_segment[e] >= 0)
             c->scratch[s->topology->edge_segment[e]] = e;
@@ -74,7 +72,7 @@ static enum tac_err make_primitives(struct tac_sim *sim, struct tac_candidates *
         add_primitive(c, s, 3, t, &s->triangle[3 * t], taken, edge_taken, fill);
     for (tac_lid g = 0; g < s->segment_count; g++)
         add_primitive(c, s, 2, g, &s->segment[2 * g], taken, edge_taken, fill);
-    for (tac_lid i = 0; i < s->vertex_count; i++)
+    for (tac_lid i = 0; i < sim->owned; i++)
         if (sim->model->particle[i])
             add_primitive(c, s, 1, i, &i, taken, edge_taken, fill);
     for (tac_lid b = 0; b < c->body_count; b++)
@@ -86,11 +84,43 @@ done:
     return err;
 }
 
+/* The skin: a quarter of the thickness, or a tenth of an edge where meshes are coarser than that.  And which bodies
+ * never move.  Both the same on all ranks: who is told of a vertex works out its tube for himself. */
+static enum tac_err measure_bodies(struct tac_sim *sim, struct tac_candidates *c)
+{
+    const struct tac_scene *s = sim->scene;
+    double sum[2] = {0, 0}, all[2];
+    for (tac_lid e = 0; e < s->topology->edge_count; e++) {
+        const tac_lid *v = &s->topology->edge[2 * e];
+        if ((!s->ever_free[v[0]] && !s->ever_free[v[1]]) || v[0] >= sim->owned)
+            continue;
+        double d[3];
+        tac_sub(d, &s->x[3 * v[1]], &s->x[3 * v[0]]);
+        sum[0] += sqrt(tac_dot(d, d));
+        sum[1]++;
+    }
+    for (tac_lid b = 0; b < c->body_count; b++)
+        c->still[b] = 1;
+    for (tac_lid i = 0; i < sim->owned; i++)
+        if (s->ever_free[i] || sim->script_of[i] >= 0)
+            c->still[s->vertex_body[i]] = 0;
+    memcpy(all, sum, sizeof all);
+    if (sim->ranks &&
+        (MPI_Reduce(sum, all, 2, MPI_DOUBLE, MPI_SUM, 0, sim->ctx->comm) != MPI_SUCCESS ||
+         MPI_Bcast(all, 2, MPI_DOUBLE, 0, sim->ctx->comm) != MPI_SUCCESS ||
+         MPI_Allreduce(MPI_IN_PLACE, c->still, c->body_count, MPI_UINT8_T, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS))
+        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while measuring the scene");
+    c->skin = .25 * s->contact.thickness;
+    if (all[1] > 0)
+        c->skin = fmax(c->skin, .1 * all[0] / all[1]);
+    return TAC_OK;
+}
+
 enum tac_err tac_candidates_create(struct tac_sim *sim, struct tac_candidates **out)
 {
     enum tac_err err;
     const struct tac_scene *s = sim->scene;
-    const size_t n = (size_t)s->vertex_count, bodies = (size_t)s->body_count;
+    const size_t n = (size_t)sim->capacity, bodies = (size_t)s->body_count;
     struct tac_candidates *c = NULL;
     TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *c, &c));
     c->body_count = s->body_count;
@@ -103,27 +133,7 @@ enum tac_err tac_candidates_create(struct tac_sim *sim, struct tac_candidates **
     TAC_TRY(tac_alloc(sim->ctx, bodies, sizeof *c->order, &c->order));
     TAC_TRY(tac_alloc(sim->ctx, 2 * bodies, sizeof *c->sweep, &c->sweep));
     TAC_TRY(make_primitives(sim, c));
-    /* The skin: a quarter of the thickness, or a tenth of an edge where meshes are coarser than that. */
-    double sum = 0;
-    int64_t edges = 0;
-    for (tac_lid e = 0; e < s->topology->edge_count; e++) {
-        const tac_lid *v = &s->topology->edge[2 * e];
-        if (!s->ever_free[v[0]] && !s->ever_free[v[1]])
-            continue;
-        double d[3];
-        tac_sub(d, &s->x[3 * v[1]], &s->x[3 * v[0]]);
-        sum += sqrt(tac_dot(d, d));
-        edges++;
-    }
-    c->skin = .25 * s->contact.thickness;
-    if (edges)
-        c->skin = fmax(c->skin, .1 * sum / (double)edges);
-    for (tac_lid b = 0; b < c->body_count; b++) {
-        c->still[b] = 1;
-        for (tac_lid i = s->body[b].vertex_begin; i < s->body[b].vertex_end; i++)
-            if (s->ever_free[i] || sim->script_of[i] >= 0)
-                c->still[b] = 0;
-    }
+    TAC_TRY(measure_bodies(sim, c));
 done:
     if (err)
         tac_candidates_destroy(&c);
@@ -153,44 +163,56 @@ void tac_candidates_destroy(struct tac_candidates **candidates)
     free(c->still);
     free(c->order);
     free(c->sweep);
+    tac_foreign_destroy(c);
     free(c);
     *candidates = NULL;
 }
 
-/* Tubes along the chords of the pass, and each body's frame: the mean of its tubes' velocities. */
+/* Tubes along the chords of the pass. */
 static void lay_tubes(struct tac_sim *sim, struct tac_candidates *c, double window_s)
 {
     const struct tac_scene *s = sim->scene;
     c->extent = 0;
-    for (tac_lid b = 0; b < c->body_count; b++) {
-        const struct tac_body *body = &s->body[b];
-        double mean[3] = {0, 0, 0};
-        for (tac_lid i = body->vertex_begin; i < body->vertex_end; i++) {
-            struct tac_tube *tube = &c->tube[i];
-            const struct tac_move *move = &c->move[i];
-            for (int k = 0; k < 3; k++) {
-                tube->x[k] = c->x[3 * (size_t)i + (size_t)k];
-                tube->v[k] = move->u[k] / window_s;
-                mean[k] += tube->v[k];
-                c->extent = fmax(c->extent, fabs(tube->x[k]) + fabs(move->u[k]));
-            }
-            tube->radius = c->still[b] ? 0 : fmax(c->skin, 2 * move->deviation);
-            tube->offset = 0;
+    for (tac_lid i = 0; i < s->vertex_count; i++) {
+        struct tac_tube *tube = &c->tube[i];
+        const struct tac_move *move = &c->move[i];
+        for (int k = 0; k < 3; k++) {
+            tube->x[k] = c->x[3 * (size_t)i + (size_t)k];
+            tube->v[k] = move->u[k] / window_s;
+            c->extent = fmax(c->extent, fabs(tube->x[k]) + fabs(move->u[k]));
         }
-        for (int k = 0; k < 3; k++)
-            c->frame[3 * b + k] = mean[k] / fmax(1, body->vertex_end - body->vertex_begin);
+        tube->radius = c->still[s->vertex_body[i]] ? 0 : fmax(c->skin, 2 * move->deviation);
+        tube->offset = 0;
     }
 }
 
+/* Each body's frame: the mean of the velocities of its tubes here. */
+static void lay_frames(struct tac_sim *sim, struct tac_candidates *c)
+{
+    const struct tac_scene *s = sim->scene;
+    memset(c->frame, 0, 3 * (size_t)c->body_count * sizeof *c->frame);
+    memset(c->sweep, 0, 2 * (size_t)c->body_count * sizeof *c->sweep);
+    for (tac_lid i = 0; i < sim->count; i++) {
+        if (s->part && s->part->vertex_id[i] < 0)
+            continue;
+        for (int k = 0; k < 3; k++)
+            c->frame[3 * s->vertex_body[i] + k] += c->tube[i].v[k];
+        c->sweep[s->vertex_body[i]]++;
+    }
+    for (tac_lid b = 0; b < c->body_count; b++)
+        for (int k = 0; k < 3; k++)
+            c->frame[3 * b + k] /= fmax(1, c->sweep[b]);
+}
+
 /* Boxes of a body's primitives in its frame: its vertices' tubes, and half the reach of a contact. */
-static void lay_boxes(struct tac_sim *sim, struct tac_candidates *c, tac_lid b)
+static void lay_boxes(struct tac_sim *sim, struct tac_candidates *c, tac_lid b, const struct tac_primitive *primitive,
+                      int32_t begin, int32_t end_of, struct tac_dop *boxes, struct tac_tree *tree)
 {
     const struct tac_scene *s = sim->scene;
     const double margin = .5 * s->contact.thickness + s->body[b].radius + 1e-12 * c->extent, *frame = &c->frame[3 * b];
-    struct tac_tree *tree = c->tree[b];
-    for (int32_t p = c->primitive_begin[b]; p < c->primitive_begin[b + 1]; p++) {
-        const struct tac_primitive *q = &c->primitive[p];
-        struct tac_dop *box = &c->box[p];
+    for (int32_t p = begin; p < end_of; p++) {
+        const struct tac_primitive *q = &primitive[p];
+        struct tac_dop *box = &boxes[p];
         tac_dop_empty(box);
         for (int i = 0; i < q->count; i++) {
             const struct tac_tube *tube = &c->tube[q->v[i]];
@@ -208,7 +230,7 @@ static void lay_boxes(struct tac_sim *sim, struct tac_candidates *c, tac_lid b)
     }
     if (!s->body[b].has_elements)
         tree->stale = true; /* particles mix */
-    tac_tree_refit(tree, &c->box[c->primitive_begin[b]], c->scratch);
+    tac_tree_refit(tree, &boxes[begin], c->scratch);
 }
 
 struct search {
@@ -233,7 +255,7 @@ static enum tac_err consider(struct search *search, enum tac_pair_type type, tac
         v[i] = i < first ? va[i] : vb[i - first];
         w += sim->model->w_ever[v[i]];
     }
-    if (w == 0)
+    if (w == 0 || v[0] >= sim->owned) /* the owner of its first vertex decides a pair */
         return TAC_OK;
     for (int i = 0; i < first; i++)
         for (int j = first; j < n; j++)
@@ -288,12 +310,26 @@ static enum tac_err vertices_against(struct search *search, const struct tac_pri
         if (!(a->vertices >> k & 1))
             continue;
         if (b->count == 3)
-            TAC_TRY(consider(search, TAC_PAIR_VERTEX_TRIANGLE, a->v[k], b->id, &a->v[k], b->v));
+            TAC_TRY(consider(search, TAC_PAIR_VERTEX_TRIANGLE, (tac_lid)tac_sim_id(search->sim, a->v[k]), b->id,
+                             &a->v[k], b->v));
         else if (b->count == 2)
-            TAC_TRY(consider(search, TAC_PAIR_VERTEX_SEGMENT, a->v[k], b->id, &a->v[k], b->v));
+            TAC_TRY(consider(search, TAC_PAIR_VERTEX_SEGMENT, (tac_lid)tac_sim_id(search->sim, a->v[k]), b->id,
+                             &a->v[k], b->v));
     }
 done:
     return err;
+}
+
+/* The vertices of edge k of a primitive, smaller global id first. */
+static void edge_vertices(const struct tac_sim *sim, const struct tac_primitive *p, int k, tac_lid v[2])
+{
+    v[0] = p->count == 3 ? p->v[(k + 1) % 3] : p->v[0];
+    v[1] = p->count == 3 ? p->v[(k + 2) % 3] : p->v[1];
+    if (tac_sim_id(sim, v[0]) > tac_sim_id(sim, v[1])) {
+        tac_lid swap = v[0];
+        v[0] = v[1];
+        v[1] = swap;
+    }
 }
 
 static enum tac_err visit(void *context, int32_t ia, int32_t ib)
@@ -317,20 +353,20 @@ static enum tac_err visit(void *context, int32_t ia, int32_t ib)
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             if ((a->edges >> i & 1) && (b->edges >> j & 1)) {
-                tac_lid e = a->edge[i], f = b->edge[j];
-                if (e > f) {
-                    tac_lid swap = e;
-                    e = f;
-                    f = swap;
-                }
-                TAC_TRY(
-                    consider(search, TAC_PAIR_EDGE_EDGE, e, f, &s->topology->edge[2 * e], &s->topology->edge[2 * f]));
+                const tac_lid e = a->edge[i], f = b->edge[j];
+                tac_lid ve[2], vf[2];
+                edge_vertices(search->sim, a, i, ve);
+                edge_vertices(search->sim, b, j, vf);
+                if (e < f)
+                    TAC_TRY(consider(search, TAC_PAIR_EDGE_EDGE, e, f, ve, vf));
+                else if (f < e)
+                    TAC_TRY(consider(search, TAC_PAIR_EDGE_EDGE, f, e, vf, ve));
             }
 done:
     return err;
 }
 
-static enum tac_err search_bodies(struct search *search, tac_lid a, tac_lid b)
+static enum tac_err search_bodies(struct search *search, tac_lid a, tac_lid b, bool foreign)
 {
     struct tac_candidates *c = search->c;
     const struct tac_scene *s = search->sim->scene;
@@ -341,7 +377,8 @@ static enum tac_err search_bodies(struct search *search, tac_lid a, tac_lid b)
             : search->sim->model->ignored && search->sim->model->ignored[(size_t)a * (size_t)s->body_count + (size_t)b])
         return TAC_OK;
     search->a = &c->primitive[c->primitive_begin[a]];
-    search->b = &c->primitive[c->primitive_begin[b]];
+    search->b = foreign ? &c->foreign[c->foreign_begin[b]] : &c->primitive[c->primitive_begin[b]];
+    struct tac_tree *other = foreign ? c->foreign_tree[b] : c->tree[b];
     search->reach = s->contact.thickness + s->body[a].radius + s->body[b].radius;
     double drift[3], along[TAC_DOP_AXES], lo[TAC_DOP_AXES], hi[TAC_DOP_AXES];
     int64_t tests = 0;
@@ -352,8 +389,9 @@ static enum tac_err search_bodies(struct search *search, tac_lid a, tac_lid b)
         lo[k] = fmin(0, along[k]);
         hi[k] = fmax(0, along[k]);
     }
-    enum tac_err err = tac_tree_overlaps(c->tree[a], c->tree[b], a == b ? NULL : lo, hi, visit, search, &tests);
-    if (a == b) {
+    const bool within = a == b && !foreign;
+    enum tac_err err = tac_tree_overlaps(c->tree[a], other, within ? NULL : lo, hi, visit, search, &tests);
+    if (within) {
         /* A tree whose order no longer suits the shape costs tests: build it anew. */
         struct tac_tree *tree = c->tree[a];
         if (tree->tests_fresh == 0)
@@ -362,6 +400,14 @@ static enum tac_err search_bodies(struct search *search, tac_lid a, tac_lid b)
             tree->stale = true;
     }
     return err;
+}
+
+/* Do our part of body a and the foreign part of body b overlap along x? */
+static bool sweeps_overlap(const struct tac_candidates *c, tac_lid a, tac_lid b)
+{
+    const struct tac_dop *root = &c->foreign_tree[b]->node[0].dop;
+    const double drift = c->span_s * c->frame[3 * b];
+    return root->lo[0] + fmin(0, drift) <= c->sweep[2 * a + 1] && c->sweep[2 * a] <= root->hi[0] + fmax(0, drift);
 }
 
 /* Pairs of bodies by sweeping along x; each body's sweep holds its root box moving with its frame. */
@@ -384,7 +430,12 @@ static enum tac_err search_all(struct search *search)
     }
     for (int32_t i = 0; i < n; i++)
         for (int32_t j = i; j < n && c->sweep[2 * c->order[j]] <= c->sweep[2 * c->order[i] + 1]; j++)
-            TAC_TRY(search_bodies(search, c->order[i], c->order[j]));
+            TAC_TRY(search_bodies(search, c->order[i], c->order[j], false));
+    /* Ours against what is foreign, body by body: of those there are few. */
+    for (int32_t i = 0; i < n && c->foreign_count; i++)
+        for (tac_lid b = 0; b < c->body_count; b++)
+            if (c->foreign_begin[b + 1] > c->foreign_begin[b] && sweeps_overlap(c, c->order[i], b))
+                TAC_TRY(search_bodies(search, c->order[i], b, true));
 done:
     return err;
 }
@@ -400,7 +451,7 @@ static enum tac_err keep_watched(struct search *search)
             sim->pair[c->found[k].slot].listed = 1;
     for (size_t k = 0; k < sim->pair_count; k++) {
         struct tac_pair *p = &sim->pair[k];
-        if (p->live && !p->listed) {
+        if (p->live && !p->listed && p->v[0] < sim->owned) {
             TAC_TRY(tac_grow(sim->ctx, &c->found, &c->capacity_found, search->count + 1, sizeof *c->found));
             struct tac_candidate *q = &c->found[search->count++];
             memset(q, 0, sizeof *q);
@@ -441,6 +492,19 @@ done:
     return err;
 }
 
+/* From now on we hear of the ghosts that candidates have, and of no others. */
+static enum tac_err subscribe(struct tac_sim *sim, const struct tac_candidates *c)
+{
+    enum tac_err err;
+    memset(sim->ranks->mark, 0, (size_t)sim->count);
+    for (size_t k = 0; k < c->count; k++)
+        for (int i = 0; i < c->list[k].count; i++)
+            sim->ranks->mark[c->list[k].v[i]] = 1;
+    err = tac_ghosts_prune(sim);
+    const enum tac_err told = tac_ghosts_subscribe(sim);
+    return tac_agree(sim->ctx, err ? err : told);
+}
+
 enum tac_err tac_candidates_build(struct tac_sim *sim, struct tac_candidates *c, tac_time window, tac_time lifetime)
 {
     enum tac_err err;
@@ -448,14 +512,27 @@ enum tac_err tac_candidates_build(struct tac_sim *sim, struct tac_candidates *c,
     c->span = lifetime > window ? lifetime : window;
     c->span_s = tac_seconds(sim, c->span);
     lay_tubes(sim, c, tac_seconds(sim, window));
-    for (tac_lid b = 0; b < c->body_count; b++)
+    if (sim->ranks)
+        TAC_TRY(tac_foreign_fetch(sim, c));
+    lay_frames(sim, c);
+    for (tac_lid b = 0; b < c->body_count; b++) {
         if (!c->still[b] || c->tree[b]->stale)
-            lay_boxes(sim, c, b);
-    TAC_TRY(search_all(&search));
-    TAC_TRY(keep_watched(&search));
-    TAC_TRY(sort_by_slice(sim, c, search.count));
+            lay_boxes(sim, c, b, c->primitive, c->primitive_begin[b], c->primitive_begin[b + 1], c->box, c->tree[b]);
+        if (c->foreign_count && c->foreign_begin[b + 1] > c->foreign_begin[b])
+            lay_boxes(sim, c, b, c->foreign, c->foreign_begin[b], c->foreign_begin[b + 1], c->foreign_box,
+                      c->foreign_tree[b]);
+    }
+    err = search_all(&search);
+    if (!err)
+        err = keep_watched(&search);
+    if (!err)
+        err = sort_by_slice(sim, c, search.count);
+    TAC_TRY(tac_agree(sim->ctx, err));
     c->start = sim->now;
     c->end = sim->now + c->span;
+    if (sim->ranks)
+        TAC_TRY(subscribe(sim, c));
+    c->builds++;
     sim->counters.candidate_builds++;
     sim->counters.candidates = (int64_t)c->count;
 done:

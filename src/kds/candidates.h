@@ -25,6 +25,33 @@ struct tac_candidate {
 /* How a vertex moved in the pass under way: its path stays within `deviation` of the chord x .. x + u. */
 struct tac_move {
     double u[3], deviation;
+    bool near; /* keeps breakpoints */
+};
+
+/* A leaf: a triangle, segment or particle, and the vertices and edges it stands for (each has one leaf). Ids are
+ * global.
+ */
+struct tac_primitive {
+    tac_lid v[3];
+    tac_lid id;       /* triangle, segment, or vertex */
+    uint8_t count;    /* vertices: 3, 2, 1 */
+    uint8_t vertices; /* bit k: stands for v[k], which is ours */
+    uint8_t edges;    /* bit k: stands for edge[k] */
+    tac_lid edge[3];
+    tac_lid body;
+};
+
+/* A rung of a shared pair, watched or dropped by the rank that decides. */
+struct tac_order {
+    uint64_t key;
+    tac_lid v[4];
+    uint8_t count, drop;
+    double d; /* distance now, m */
+};
+
+/* A box in space that holds something while the tubes hold. */
+struct tac_box {
+    double lo[3], hi[3];
 };
 
 struct tac_tube {
@@ -55,20 +82,38 @@ struct tac_candidates {
     struct tac_primitive *primitive; /* owned, all bodies */
     int32_t *primitive_begin;        /* owned, (bodies + 1) */
     struct tac_dop *box;             /* owned, one per primitive */
-    int32_t *scratch;
+    int32_t *scratch;                /* owned */
+    size_t scratch_capacity;
     double *frame;  /* owned, (bodies, 3): velocity of each body's frame */
     uint8_t *still; /* owned, (bodies): never moves */
     int32_t *order; /* owned, (bodies): by lower end of their root's sweep along x */
     double *sweep;  /* owned, (bodies, 2) */
-    tac_time span;  /* build under way: its lifetime, s and quanta */
+    /* several ranks: primitives of other ranks that our own may touch while the tubes hold */
+    size_t foreign_count, foreign_capacity, foreign_box_capacity;
+    struct tac_primitive *foreign;  /* owned, by body */
+    struct tac_dop *foreign_box;    /* owned */
+    int32_t *foreign_begin;         /* owned, (bodies + 1) */
+    struct tac_tree **foreign_tree; /* owned, (bodies) */
+    int32_t *group;                 /* owned, one per primitive: the published box that holds it */
+    int64_t builds;
+    /* several ranks: what the other owners of shared pairs are to be told */
+    size_t order_count, order_capacity;
+    struct tac_order *order_list; /* owned */
+    tac_time span;                /* build under way: its lifetime, s and quanta */
     double span_s;
 };
 
+/* Collective. Local on one rank. */
 enum tac_err tac_candidates_create(struct tac_sim *sim, struct tac_candidates **out);
 void tac_candidates_destroy(struct tac_candidates **candidates);
-/* Local. A new list from sim->now for `lifetime` quanta, tubes along move[] over the pass of `window` quanta. */
+/* Collective; local on one rank. A new list from sim->now for `lifetime` quanta, tubes along move[] over the pass of
+ * `window` quanta. */
 enum tac_err tac_candidates_build(struct tac_sim *sim, struct tac_candidates *c, tac_time window, tac_time lifetime);
 /* How many candidates (from the list's front) may touch before t. */
+/* Collective, for candidates.c: fetches into c->foreign what other ranks have near our primitives, with tubes and
+ * motions of its vertices. */
+enum tac_err tac_foreign_fetch(struct tac_sim *sim, struct tac_candidates *c);
+void tac_foreign_destroy(struct tac_candidates *c);
 size_t tac_candidates_active(const struct tac_candidates *c, tac_time t);
 
 #endif

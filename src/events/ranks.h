@@ -1,0 +1,150 @@
+/* ranks.h: how ranks keep in step (design 4.1 to 4.3, docs/distribution.md).
+ *
+ * All ranks run the same windows.  Within a pass a rank meets a neighbour at exactly the instants at which a stencil
+ * ticks that both own vertices of: each sends the positions of its vertices in those stencils, before it receives.
+ * Both know the schedule, because both hold the stencil and its clock; what is added to it in mid-pass (a deeper rung)
+ * both add at the same instant, judging from the same bits.  A pass ends with one closing message per neighbour, which
+ * carries the motion over the window of those vertices that the neighbour's discovery watches.
+ *
+ * A rank that fails in mid-pass sends a closing message that says so, at once, to every neighbour, and stops; who
+ * receives one where it expected positions does likewise.  So nobody waits for a rank that is down, and all come to the
+ * reduction that ends the pass.
+ */
+#ifndef TACTUS_EVENTS_RANKS_H
+#define TACTUS_EVENTS_RANKS_H
+
+#include "events/sim.h"
+
+/* Vertices whose positions go one way at the ticks of one period. */
+struct tac_group {
+    tac_time period;
+    size_t count, capacity;
+    tac_lid *v; /* owned; in the same order on both sides */
+};
+
+enum { TAC_GROUPS = 63 }; /* nested clocks: group k has period 2^k */
+
+struct tac_lane {
+    size_t group_count, group_capacity;
+    struct tac_group *group; /* owned; nested: TAC_GROUPS of them; free: by ascending period */
+    uint64_t mask;           /* nested: bit k: group k is not empty */
+};
+
+struct tac_neighbor {
+    int rank;
+    bool linked; /* takes part in closing messages */
+    bool met;    /* some stencil is shared */
+    bool closed; /* its closing message of this pass is in */
+    struct tac_lane send, receive;
+    size_t need_count, need_capacity, give_count, give_capacity;
+    tac_lid *need, *give; /* owned: ghosts whose motion we hear of; our vertices whose motion we tell */
+    size_t out_capacity, in_capacity, told_capacity, heard_count, heard_capacity;
+    char *out, *in;    /* owned: tick messages */
+    char *told, *heard; /* owned: other messages */
+    MPI_Request request, telling;
+};
+
+/* A vertex' part in a stencil that is shared with a rank. */
+struct tac_shared {
+    int32_t rank;
+    uint8_t receive; /* 0: we send it */
+    tac_lid v;
+    tac_gid id;
+    tac_time period;
+};
+
+struct tac_ranks {
+    size_t count, capacity;
+    struct tac_neighbor *neighbor; /* owned, in the order in which they were met */
+    int32_t *index;                /* owned, (size): neighbour of a rank, or -1 */
+    uint64_t mask;                 /* nested: union of all lanes' masks */
+    int64_t pass;
+    bool changed;    /* the schedule is to be made anew */
+    enum tac_err down; /* this rank, or one it heard of, has failed */
+    size_t still_count, fixed_count;
+    struct tac_shared *fixed; /* owned: what elements share */
+    size_t shared_count, shared_capacity;
+    struct tac_shared *shared; /* owned: scratch of the schedule */
+
+    /* global ids of ghosts: open addressing */
+    size_t ghost_count, hash_size;
+    tac_lid *hash; /* owned */
+    size_t free_count, free_capacity;
+    tac_lid *free_slot;              /* owned */
+    size_t wanted_count, wanted_capacity;
+    tac_lid *wanted; /* owned: ghosts whose paths are asked for */
+    uint8_t *mark;   /* owned, (capacity): scratch */
+    uint8_t *has_path; /* owned, (capacity): 1: the ghost's breakpoints of this pass are here; 2: asked for */
+
+    /* what the last reduction told */
+    int64_t bytes, messages;
+    int delay_us; /* test: longest random delay before a message; 0: none */
+    uint64_t delay_seed;
+    int64_t fail_at; /* test: this many meetings until a failure; 0: none */
+};
+
+/* Collective. The ranks of a local scene. */
+enum tac_err tac_ranks_create(struct tac_sim *sim);
+void tac_ranks_destroy(struct tac_ranks **ranks);
+
+/* Local. The schedule must be made anew before the next pass. */
+void tac_ranks_changed(struct tac_sim *sim);
+/* Local. Remembers a failure: the rank is down until the reduction. */
+void tac_ranks_failed(struct tac_sim *sim, enum tac_err err);
+static inline bool tac_ranks_down(const struct tac_sim *sim)
+{
+    return sim->ranks->down != TAC_OK;
+}
+/* Local. Which neighbours closing messages go to. */
+void tac_ranks_link(struct tac_sim *sim);
+/* Local. Before a pass: the schedule. */
+enum tac_err tac_ranks_begin(struct tac_sim *sim);
+/* Neighbours. Exchanges what is due at t.  False if someone is down. */
+bool tac_ranks_meet(struct tac_sim *sim, tac_time t);
+/* Local, in mid-pass. A shared pair ticks with this period too from now on. */
+void tac_ranks_deepen(struct tac_sim *sim, const struct tac_pair *p, tac_time period);
+/* Neighbours. Closes the pass: motions of what others watch; theirs are put into sim->candidates. */
+void tac_ranks_close(struct tac_sim *sim);
+/* Neighbours. Asks for the paths of ranks->wanted and puts them into sim->breaks. */
+void tac_ranks_paths(struct tac_sim *sim);
+/* Neighbours. (x, v, t) of what we need, as lines: pos[i] and line[i].v of ghosts. */
+void tac_ranks_lines(struct tac_sim *sim);
+
+/* Neighbours. One message to each neighbour and one from each: fill() writes ours into n->told (its size returned),
+ * empty() reads n->heard (n->heard_count bytes). Nothing is skipped when the rank is down: it sends nothing. */
+void tac_ranks_talk(struct tac_sim *sim, int tag, size_t (*fill)(struct tac_sim *, struct tac_neighbor *),
+                    void (*empty)(struct tac_sim *, struct tac_neighbor *));
+/* Local. Room in n->told for `bytes`; false (and down) if there is none. */
+bool tac_ranks_room(struct tac_sim *sim, struct tac_neighbor *n, size_t bytes);
+/* Local. The neighbour of a rank, made if there is none; NULL if out of memory (and down). */
+struct tac_neighbor *tac_ranks_neighbor(struct tac_sim *sim, int rank);
+
+/* What the ranks tell each other at the end of a pass, by one reduction: the largest of each. */
+enum { TAC_TELL_ERROR, TAC_TELL_EARLIEST, TAC_TELL_BOTTOM, TAC_TELL_WILDEST, TAC_TELL_BROKEN, TAC_TELL_BAD, TAC_TELL_STOP,
+       TAC_TELL_SAVE, TAC_TELLS };
+/* Collective; on one rank nothing happens. tell (TAC_TELLS). Returns the worst error of all ranks, whose sentence all have
+ * then. */
+enum tac_err tac_ranks_reduce(struct tac_sim *sim, int64_t *tell);
+
+/* ---- ghosts.c ---- */
+/* All that pairs must know of a vertex of another rank. */
+struct tac_guest {
+    tac_gid id;
+    double start[3], mass;
+    int32_t owner;
+    tac_lid body, valence;
+    uint8_t ever_free, scripted, unused[2];
+};
+/* Local. Local id of a global one, or -1. */
+tac_lid tac_ghost_find(const struct tac_sim *sim, tac_gid id);
+/* Local. A ghost for the guest, unless the vertex is known. */
+enum tac_err tac_ghost_add(struct tac_sim *sim, const struct tac_guest *guest, tac_lid *v);
+void tac_ghost_describe(const struct tac_sim *sim, tac_lid v, struct tac_guest *guest);
+/* Local. Gives back the slots of ghosts that no element, no pair and no mark needs. */
+enum tac_err tac_ghosts_prune(struct tac_sim *sim);
+/* Collective. We need the motions of all ghosts marked, and of those of elements. */
+enum tac_err tac_ghosts_subscribe(struct tac_sim *sim);
+/* Local. Table of ids of the ghosts that elements need. */
+enum tac_err tac_ghosts_create(struct tac_sim *sim);
+
+#endif
