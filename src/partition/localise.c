@@ -72,7 +72,26 @@ static enum tac_err find_owners(struct tac_ctx *ctx, enum tac_err err, const str
     return err;
 }
 
-static enum tac_err deal_vertices(struct tac_ctx *ctx, const struct tac_pieces *p, struct arrived *a)
+static int compare_lids(const void *a, const void *b)
+{
+    const tac_lid *p = a, *q = b;
+    return (*p > *q) - (*p < *q);
+}
+
+static tac_lid find_motion(const struct tac_scene *common, tac_gid id)
+{
+    const tac_lid vertex = (tac_lid)id;
+    for (tac_lid m = 0; m < common->motion_count; m++) {
+        const struct tac_motion *motion = &common->motion[m];
+        if (motion->vertex_count > 0 &&
+            bsearch(&vertex, motion->vertex, (size_t)motion->vertex_count, sizeof vertex, compare_lids) != NULL)
+            return m;
+    }
+    return -1;
+}
+
+static enum tac_err deal_vertices(struct tac_ctx *ctx, const struct tac_scene *common, const struct tac_pieces *p,
+                                  struct arrived *a)
 {
     const size_t n = (size_t)p->vertex_count;
     struct vertex_record *record = NULL;
@@ -85,7 +104,7 @@ static enum tac_err deal_vertices(struct tac_ctx *ctx, const struct tac_pieces *
         r->mass = p->mass[i];
         r->owner = p->owner[i];
         r->body = p->body[i];
-        r->motion = p->motion[i];
+        r->motion = p->motion ? p->motion[i] : p->scripted[i] ? find_motion(common, r->id) : -1;
         r->valence = p->valence[i];
         r->ever_free = p->ever_free[i];
         r->scripted = p->scripted[i];
@@ -227,14 +246,14 @@ done:
     return err;
 }
 
-static enum tac_err deal_all(struct tac_ctx *ctx, const struct directory *d, const struct tac_pieces *p,
-                             struct arrived *a)
+static enum tac_err deal_all(struct tac_ctx *ctx, const struct directory *d, const struct tac_scene *common,
+                             const struct tac_pieces *p, struct arrived *a)
 {
     const size_t triangles = 3 * (size_t)p->triangle_count, segments = 2 * (size_t)p->segment_count;
     int32_t *owner = NULL;
     enum tac_err err = TAC_OK;
     TAC_TRY(find_corner_owners(ctx, d, p, &owner));
-    TAC_TRY(deal_vertices(ctx, p, a));
+    TAC_TRY(deal_vertices(ctx, common, p, a));
     TAC_TRY(deal_triangles(ctx, p, owner, a));
     TAC_TRY(deal_segments(ctx, p, owner + triangles, a));
     TAC_TRY(deal_hinges(ctx, p, owner + triangles + segments, a));
@@ -435,7 +454,7 @@ enum tac_err tac_localise(struct tac_ctx *ctx, const struct tac_scene *common, c
     enum tac_err err = TAC_OK;
     *out = NULL;
     TAC_TRY(make_directory(ctx, pieces, &directory));
-    TAC_TRY(deal_all(ctx, &directory, pieces, &a));
+    TAC_TRY(deal_all(ctx, &directory, common, pieces, &a));
     TAC_TRY(fetch_ghosts(ctx, &directory, &a));
     TAC_TRY(tac_agree(ctx, make_scene(ctx, common, pieces, &a, out)));
 done:

@@ -251,7 +251,14 @@ done:
 enum tac_err tac_pieces_topology(struct tac_ctx *ctx, struct tac_pieces *pieces)
 {
     struct edges e = {0};
+    const size_t sides = 3 * (size_t)pieces->triangle_count;
     enum tac_err err = TAC_OK;
+    /* Pieces made elsewhere may lack these. */
+    if (pieces->triangle_valence == NULL)
+        err = tac_alloc(ctx, sides, sizeof *pieces->triangle_valence, &pieces->triangle_valence);
+    if (pieces->triangle_place == NULL && err == TAC_OK)
+        err = tac_alloc(ctx, sides, 1, &pieces->triangle_place);
+    TAC_TRY(tac_agree(ctx, err));
     TAC_TRY(deal_sides(ctx, pieces, &e));
     TAC_TRY(number_edges(ctx, &e, pieces));
     TAC_TRY(answer_sides(ctx, &e, pieces));

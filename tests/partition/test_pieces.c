@@ -266,11 +266,10 @@ static void check_local(struct tac_ctx *ctx, const struct tac_scene *w, const st
     free(reached);
 }
 
-static enum tac_err set_owners(struct tac_ctx *ctx, struct tac_pieces *p, int manner)
+static void set_owners(struct tac_ctx *ctx, struct tac_pieces *p, int manner)
 {
     for (tac_lid i = 0; i < p->vertex_count; i++)
         p->owner[i] = owner_of(ctx, manner, p->vertex_id[i], p->vertex_total);
-    return TAC_OK;
 }
 
 /* From the whole scene over all manners of dealing; the code of the first step that fails. */
@@ -280,12 +279,18 @@ static enum tac_err go_round(struct tac_ctx *ctx, const struct tac_scene *whole,
     struct tac_scene *local = NULL;
     enum tac_err err = TAC_OK;
     TAC_TRY(tac_pieces_from_scene(ctx, whole, &pieces));
+    free(pieces->triangle_valence);
+    pieces->triangle_valence = NULL; /* made where missing */
     TAC_TRY(tac_pieces_topology(ctx, pieces));
     for (int manner = 0; manner < manners; manner++) {
         if (manner > 0)
             TAC_TRY(tac_pieces_of(ctx, local, &pieces));
         tac_scene_destroy(&local);
         set_owners(ctx, pieces, manner);
+        if (manner == 2) { /* as from a reader that leaves them to the scripts */
+            free(pieces->motion);
+            pieces->motion = NULL;
+        }
         TAC_TRY(tac_localise(ctx, whole, pieces, &local));
         tac_pieces_destroy(&pieces);
         if (check)
