@@ -3,6 +3,7 @@
 
 #include <hdf5.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* HDF5 prints its own errors unless told not to; this program says them in one sentence. */
 struct silence {
@@ -104,62 +105,135 @@ done:
     return err;
 }
 
-/* The values of an open table into *out (owned by the caller). */
-static enum tac_err read_table(struct tac_ctx *ctx, const char *path, const struct table *table, hid_t set,
-                               hsize_t rows, void **out)
+struct tac_hdf5 {
+    char *path; /* owned */
+    hid_t file, set[3];
+    hsize_t rows[3], portion[3]; /* portion: rows that are well read at once */
+};
+
+static const struct table *const TABLE[3] = {&VERTICES, &TRIANGLES, &SEGMENTS};
+
+void tac_hdf5_close(struct tac_hdf5 **mesh)
+{
+    struct tac_hdf5 *h = *mesh;
+    if (h == NULL)
+        return;
+    const struct silence quiet = begin_silence();
+    for (int k = 0; k < 3; k++)
+        if (h->set[k] >= 0)
+            H5Dclose(h->set[k]);
+    if (h->file >= 0)
+        H5Fclose(h->file);
+    end_silence(&quiet);
+    free(h->path);
+    free(h);
+    *mesh = NULL;
+}
+
+/* Chunks are decompressed whole: portions are multiples of them. */
+static hsize_t portion_of(hid_t set)
+{
+    enum { ROWS = 65536 };
+    hsize_t chunk[2] = {ROWS, 0};
+    hid_t how = H5Dget_create_plist(set);
+    if (how < 0 || H5Pget_layout(how) != H5D_CHUNKED || H5Pget_chunk(how, 2, chunk) != 2 || chunk[0] == 0)
+        chunk[0] = ROWS;
+    if (how >= 0)
+        H5Pclose(how);
+    return chunk[0] >= ROWS ? chunk[0] : ROWS / chunk[0] * chunk[0];
+}
+
+enum tac_err tac_hdf5_open(struct tac_ctx *ctx, const char *path, struct tac_hdf5 **out)
 {
     enum tac_err err = TAC_OK;
-    TAC_TRY(tac_alloc(ctx, (size_t)(rows * table->width), 8, out));
-    if (rows > 0 &&
-        H5Dread(set, table->real ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, *out) < 0)
-        err =
-            tac_fail(ctx, TAC_ERR_INPUT, "%s: the values of %s cannot be read; the file is damaged", path, table->name);
+    const struct silence quiet = begin_silence();
+    struct tac_hdf5 *h = NULL;
+    TAC_TRY(tac_alloc(ctx, 1, sizeof *h, &h));
+    h->file = h->set[0] = h->set[1] = h->set[2] = -1;
+    TAC_TRY(tac_alloc(ctx, strlen(path) + 1, 1, &h->path));
+    memcpy(h->path, path, strlen(path));
+    h->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (h->file < 0) {
+        err = tac_fail(ctx, TAC_ERR_INPUT,
+                       "%s: cannot be opened as HDF5; the file is damaged, cut off or being written", path);
+        goto done;
+    }
+    for (int k = 0; k < 3; k++) {
+        TAC_TRY(open_table(ctx, h->file, path, TABLE[k], &h->set[k], &h->rows[k]));
+        if (h->set[k] >= 0)
+            h->portion[k] = portion_of(h->set[k]);
+    }
+    *out = h;
+    h = NULL;
 done:
+    tac_hdf5_close(&h);
+    end_silence(&quiet);
     return err;
 }
 
-static enum tac_err load(struct tac_ctx *ctx, hid_t file, const char *path, const struct table *table,
+int64_t tac_hdf5_rows(const struct tac_hdf5 *mesh, enum tac_hdf5_table table)
+{
+    return (int64_t)mesh->rows[table];
+}
+
+enum tac_err tac_hdf5_read(struct tac_ctx *ctx, const struct tac_hdf5 *mesh, enum tac_hdf5_table table, int64_t first,
+                           int64_t count, void *out)
+{
+    const struct silence quiet = begin_silence();
+    const hsize_t from[2] = {(hsize_t)first, 0}, size[2] = {(hsize_t)count, TABLE[table]->width};
+    const hid_t type = TABLE[table]->real ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64;
+    bool good = true;
+    if (count > 0) {
+        const hid_t there = H5Dget_space(mesh->set[table]), here = H5Screate_simple(2, size, NULL);
+        good = there >= 0 && here >= 0 && H5Sselect_hyperslab(there, H5S_SELECT_SET, from, NULL, size, NULL) >= 0 &&
+               H5Dread(mesh->set[table], type, here, there, H5P_DEFAULT, out) >= 0;
+        if (there >= 0)
+            H5Sclose(there);
+        if (here >= 0)
+            H5Sclose(here);
+    }
+    end_silence(&quiet);
+    if (!good)
+        return tac_fail(ctx, TAC_ERR_INPUT, "%s: the values of %s cannot be read; the file is damaged", mesh->path,
+                        TABLE[table]->name);
+    return TAC_OK;
+}
+
+static enum tac_err load(struct tac_ctx *ctx, const struct tac_hdf5 *h, enum tac_hdf5_table table,
                          struct tac_builder *b)
 {
     enum tac_err err = TAC_OK;
-    hid_t set = -1;
-    hsize_t rows = 0;
+    const int64_t rows = (int64_t)h->rows[table], most = (int64_t)h->portion[table];
+    const size_t width = TABLE[table]->width;
     void *data = NULL;
-    TAC_TRY(open_table(ctx, file, path, table, &set, &rows));
-    if (set < 0)
-        goto done;
-    TAC_TRY(read_table(ctx, path, table, set, rows, &data));
-    for (hsize_t i = 0; i < rows; i++) {
-        const double *x = (const double *)data + 3 * i;
-        const int64_t *v = (const int64_t *)data + table->width * i;
-        TAC_TRY(table == &VERTICES    ? tac_builder_vertex(b, x[0], x[1], x[2])
-                : table == &TRIANGLES ? tac_builder_triangle(b, v[0], v[1], v[2])
-                                      : tac_builder_segment(b, v[0], v[1]));
+    TAC_TRY(tac_alloc(ctx, (size_t)(rows < most ? rows : most) * width, 8, &data));
+    for (int64_t first = 0; first < rows; first += most) {
+        const int64_t count = rows - first < most ? rows - first : most;
+        TAC_TRY(tac_hdf5_read(ctx, h, table, first, count, data));
+        for (size_t i = 0; i < (size_t)count; i++) {
+            const double *x = (const double *)data + width * i;
+            const int64_t *v = (const int64_t *)data + width * i;
+            TAC_TRY(table == TAC_HDF5_VERTICES    ? tac_builder_vertex(b, x[0], x[1], x[2])
+                    : table == TAC_HDF5_TRIANGLES ? tac_builder_triangle(b, v[0], v[1], v[2])
+                                                  : tac_builder_segment(b, v[0], v[1]));
+        }
     }
 done:
     free(data);
-    if (set >= 0)
-        H5Dclose(set);
     return err;
 }
 
 enum tac_err tac_read_hdf5(struct tac_ctx *ctx, const char *path, struct tac_builder *b)
 {
     enum tac_err err = TAC_OK;
-    const struct silence quiet = begin_silence();
-    const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    if (file < 0) {
-        err = tac_fail(ctx, TAC_ERR_INPUT,
-                       "%s: cannot be opened as HDF5; the file is damaged, cut off or being written", path);
-        goto done;
-    }
-    TAC_TRY(load(ctx, file, path, &VERTICES, b));
-    TAC_TRY(load(ctx, file, path, &TRIANGLES, b));
-    TAC_TRY(load(ctx, file, path, &SEGMENTS, b));
+    struct tac_hdf5 *h = NULL;
+    TAC_TRY(tac_hdf5_open(ctx, path, &h));
+    TAC_TRY(tac_builder_reserve(b, (double)h->rows[0], (double)h->rows[1], (double)h->rows[2]));
+    TAC_TRY(load(ctx, h, TAC_HDF5_VERTICES, b));
+    TAC_TRY(load(ctx, h, TAC_HDF5_TRIANGLES, b));
+    TAC_TRY(load(ctx, h, TAC_HDF5_SEGMENTS, b));
 done:
-    if (file >= 0)
-        H5Fclose(file);
-    end_silence(&quiet);
+    tac_hdf5_close(&h);
     return err;
 }
 

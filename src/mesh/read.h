@@ -19,6 +19,19 @@ enum tac_err tac_read_any(struct tac_ctx *ctx, const char *path, const char *fro
 
 /* Local. Whether the file is HDF5; prints nothing. */
 bool tac_is_hdf5(const char *path);
+/* An HDF5 mesh, opened by this rank alone: a block of rows at a time.  (Each rank reads by itself rather than all
+ * together, so that a file that is damaged in one place is one rank's error, and no rank waits in MPI-IO.) */
+struct tac_hdf5; /* opaque */
+enum tac_hdf5_table { TAC_HDF5_VERTICES, TAC_HDF5_TRIANGLES, TAC_HDF5_SEGMENTS };
+
+/* Local. Checks kind, shape and storage of the tables; TAC_ERR_INPUT. */
+enum tac_err tac_hdf5_open(struct tac_ctx *ctx, const char *path, struct tac_hdf5 **out);
+void tac_hdf5_close(struct tac_hdf5 **mesh);
+int64_t tac_hdf5_rows(const struct tac_hdf5 *mesh, enum tac_hdf5_table table);
+/* Local. Rows first .. first+count-1 into out: (count, 3) doubles, (count, 3) or (count, 2) int64_t. */
+enum tac_err tac_hdf5_read(struct tac_ctx *ctx, const struct tac_hdf5 *mesh, enum tac_hdf5_table table, int64_t first,
+                           int64_t count, void *out);
+
 /* Local. Writes /vertices, /triangles and /segments to a new file. */
 enum tac_err tac_write_hdf5(struct tac_ctx *ctx, const struct tac_mesh *mesh, const char *path);
 
