@@ -65,6 +65,12 @@ struct tac_pieces {
  * valence, triangle_edge, segment_edge, hinges and edge_total are left to tac_pieces_topology(). */
 enum tac_err tac_pieces_from_scene(struct tac_ctx *ctx, const struct tac_scene *whole, struct tac_pieces **out);
 
+/* Collective. Reads a scene as tac_scene_read() does, refusing the same, and makes pieces of it with their topology; no
+ * rank ever holds a large HDF5 mesh ("kind": "file") whole.  *common: the scene shed of its arrays and of the lists of
+ * motions' vertices (pieces->motion has them).  Scenes without such a mesh, and a single rank, read all of it first. */
+enum tac_err tac_scene_read_pieces(struct tac_ctx *ctx, const char *path, const char *const *set, int set_count,
+                                   struct tac_scene **common, struct tac_pieces **pieces);
+
 /* Collective. Edges (ids as in tac_topology: the rank of (min, max) vertex), valences and hinges, made in parallel from
  * the pieces' triangles and segments: every edge is made where its smaller vertex' block is. */
 enum tac_err tac_pieces_topology(struct tac_ctx *ctx, struct tac_pieces *pieces);

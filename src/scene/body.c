@@ -99,19 +99,23 @@ done:
 }
 
 /* Room for a mesh behind what the scene has. */
-static enum tac_err make_room(struct tac_reader *reader, const char *where, const struct tac_mesh *mesh)
+static enum tac_err make_room(struct tac_reader *reader, const char *where, const struct tac_mesh *mesh,
+                              const struct tac_extent *extent)
 {
     struct tac_scene *scene = reader->scene;
     enum tac_err err = TAC_OK;
-    size_t vertices = (size_t)scene->vertex_count + (size_t)mesh->vertex_count;
-    size_t triangles = (size_t)scene->triangle_count + (size_t)mesh->triangle_count;
-    size_t segments = (size_t)scene->segment_count + (size_t)mesh->segment_count;
-    if (vertices > TAC_MOST_ELEMENTS || triangles > TAC_MOST_ELEMENTS || segments > TAC_MOST_ELEMENTS)
+    size_t whole[3];
+    for (int k = 0; k < 3; k++)
+        whole[k] = (size_t)reader->total[k] + (size_t)extent->total[k];
+    if (whole[0] > TAC_MOST_ELEMENTS || whole[1] > TAC_MOST_ELEMENTS || whole[2] > TAC_MOST_ELEMENTS)
         TAC_TRY(
             tac_scene_fail(reader, where,
                            "brings the scene to %zu vertices, %zu triangles and %zu segments; at most %d of each can "
                            "be counted: use coarser meshes",
-                           vertices, triangles, segments, TAC_MOST_ELEMENTS));
+                           whole[0], whole[1], whole[2], TAC_MOST_ELEMENTS));
+    size_t vertices = (size_t)scene->vertex_count + (size_t)mesh->vertex_count;
+    size_t triangles = (size_t)scene->triangle_count + (size_t)mesh->triangle_count;
+    size_t segments = (size_t)scene->segment_count + (size_t)mesh->segment_count;
     /* One more, so that no array is NULL, whatever the scene lacks. */
     TAC_TRY(tac_grow(reader->ctx, &scene->x, &reader->x_capacity, 3 * vertices + 1, sizeof *scene->x));
     TAC_TRY(
@@ -127,7 +131,7 @@ done:
 /* x = position + R scale X.  Without rotation R is left out, so that such bodies lie exactly where they are told.
  * placed: the mesh is where it belongs. */
 static enum tac_err place_vertices(struct tac_reader *reader, const char *where, const struct tac_body *body,
-                                   const struct tac_mesh *mesh, bool placed, double *x)
+                                   const struct tac_mesh *mesh, bool placed, tac_lid number, double *x)
 {
     const double *w = body->rotation;
     bool turned = w[0] != 0 || w[1] != 0 || w[2] != 0;
@@ -145,8 +149,8 @@ static enum tac_err place_vertices(struct tac_reader *reader, const char *where,
                 to[k] = mesh->x[3 * (size_t)i + (size_t)k];
             if (!(fabs(to[k]) <= TAC_FARTHEST))
                 return tac_scene_fail(reader, where,
-                                      "places vertex %d at coordinate %g; coordinates must stay within %g m", (int)i,
-                                      to[k], TAC_FARTHEST);
+                                      "places vertex %d at coordinate %g; coordinates must stay within %g m",
+                                      (int)(number + i), to[k], TAC_FARTHEST);
         }
         if (to[2] != 0)
             reader->leaves_plane = true;
@@ -155,28 +159,33 @@ static enum tac_err place_vertices(struct tac_reader *reader, const char *where,
 }
 
 static enum tac_err append(struct tac_reader *reader, const char *where, tac_lid index, const struct tac_mesh *mesh,
-                           bool placed)
+                           const struct tac_extent *extent, bool placed)
 {
     struct tac_scene *scene = reader->scene;
     struct tac_body *body = &scene->body[index];
+    const tac_lid here[3] = {mesh->vertex_count, mesh->triangle_count, mesh->segment_count};
+    tac_lid *count[3] = {&scene->vertex_count, &scene->triangle_count, &scene->segment_count};
+    tac_lid *range[3][2] = {{&body->vertex_begin, &body->vertex_end},
+                            {&body->triangle_begin, &body->triangle_end},
+                            {&body->segment_begin, &body->segment_end}};
     enum tac_err err = TAC_OK;
-    TAC_TRY(make_room(reader, where, mesh));
-    tac_lid first = scene->vertex_count;
-    TAC_TRY(place_vertices(reader, where, body, mesh, placed, scene->x + 3 * (size_t)first));
+    TAC_TRY(make_room(reader, where, mesh, extent));
+    const tac_lid first = reader->total[TAC_VERTICES], row = scene->vertex_count;
+    TAC_TRY(place_vertices(reader, where, body, mesh, placed, extent->number[TAC_VERTICES], scene->x + 3 * (size_t)row));
     for (tac_lid i = 0; i < mesh->vertex_count; i++)
-        scene->vertex_body[first + i] = index;
+        scene->vertex_body[row + i] = index;
     for (size_t i = 0; i < 3 * (size_t)mesh->triangle_count; i++)
         scene->triangle[3 * (size_t)scene->triangle_count + i] = first + mesh->triangle[i];
     for (size_t i = 0; i < 2 * (size_t)mesh->segment_count; i++)
         scene->segment[2 * (size_t)scene->segment_count + i] = first + mesh->segment[i];
-    body->vertex_begin = first;
-    body->vertex_end = scene->vertex_count = first + mesh->vertex_count;
-    body->triangle_begin = scene->triangle_count;
-    body->triangle_end = scene->triangle_count += mesh->triangle_count;
-    body->segment_begin = scene->segment_count;
-    body->segment_end = scene->segment_count += mesh->segment_count;
-    body->has_elements = mesh->triangle_count > 0 || mesh->segment_count > 0;
-    if (mesh->triangle_count > 0)
+    for (int k = 0; k < 3; k++) {
+        reader->rows[index][k] = (struct tac_rows){*count[k], *count[k] + here[k], extent->number[k]};
+        *count[k] += here[k];
+        *range[k][0] = reader->total[k];
+        *range[k][1] = reader->total[k] += extent->total[k];
+    }
+    body->has_elements = extent->total[TAC_TRIANGLES] > 0 || extent->total[TAC_SEGMENTS] > 0;
+    if (extent->total[TAC_TRIANGLES] > 0)
         reader->leaves_plane = true;
 done:
     return err;
@@ -186,6 +195,7 @@ static enum tac_err read_mesh(struct tac_reader *reader, json_t *object, const c
 {
     char place[TAC_WHERE], whole[2 * TAC_WHERE];
     struct tac_mesh *mesh = NULL;
+    struct tac_extent extent = {{0}, {0}};
     json_t *spec = json_object_get(object, "mesh");
     enum tac_err err = TAC_OK;
     tac_where(place, where, "mesh");
@@ -195,11 +205,16 @@ static enum tac_err read_mesh(struct tac_reader *reader, json_t *object, const c
     snprintf(whole, sizeof whole, "%.250s: %s", reader->file, place);
     TAC_TRY(tac_resume_mesh(reader, object, where, index, &mesh));
     bool placed = mesh != NULL;
-    if (!placed)
-        TAC_TRY(tac_mesh_create(reader->ctx, spec, whole, reader->base_dir, &mesh));
-    if (mesh->vertex_count == 0)
+    if (reader->spread) {
+        TAC_TRY(tac_spread_mesh(reader, spec, whole, &mesh, &extent));
+    } else {
+        if (!placed)
+            TAC_TRY(tac_mesh_create(reader->ctx, spec, whole, reader->base_dir, &mesh));
+        extent = (struct tac_extent){{mesh->vertex_count, mesh->triangle_count, mesh->segment_count}, {0}};
+    }
+    if (extent.total[TAC_VERTICES] == 0)
         TAC_TRY(tac_scene_fail(reader, place, "has no vertices; give a mesh that has some"));
-    TAC_TRY(append(reader, where, index, mesh, placed));
+    TAC_TRY(append(reader, where, index, mesh, &extent, placed));
 done:
     tac_mesh_destroy(&mesh);
     return err;
@@ -240,6 +255,7 @@ enum tac_err tac_scene_read_bodies(struct tac_reader *reader, json_t *root)
         TAC_TRY(tac_scene_fail(reader, "bodies", "has too many elements"));
     reader->names = json_object();
     TAC_TRY(tac_alloc(reader->ctx, count, sizeof *scene->body, &scene->body));
+    TAC_TRY(tac_alloc(reader->ctx, count, sizeof *reader->rows, &reader->rows));
     for (size_t i = 0; i < count; i++) {
         scene->body_count++;
         TAC_TRY(read_body(reader, json_array_get(bodies, i), (tac_lid)i));

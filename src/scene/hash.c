@@ -1,8 +1,12 @@
 /* hash.c: SHA-256 over what determines the trajectory, in a fixed order and byte order.
  *
- * Covered: the quantum, gravity, contact, clocks, the placed vertices with their masses and velocities, elements, what
- * each body's material does, and the scripts.  Left out: names, paths, time.end, time.frame, output, discovery, and how
- * the geometry came about (a generated mesh and the same mesh from a file are one scene).
+ * Covered: the quantum, gravity, contact, clocks, the placed vertices with their masses, velocities and scripts,
+ * elements, what each body's material does, and the paths of the scripts.  Left out: names, paths, time.end,
+ * time.frame, output, discovery, and how the geometry came about (a generated mesh and the same mesh from a file are
+ * one scene).
+ *
+ * The rows of each body's tables go in as hashes of chunks of TAC_SCENE_CHUNK rows, so that ranks that hold some rows
+ * each make the hash together; it is the same for any number of ranks.
  */
 #include "read.h"
 
@@ -61,7 +65,7 @@ static void put_tag(struct digest *d, const char *tag)
 
 static void put_settings(struct digest *d, const struct tac_scene *s)
 {
-    put_tag(d, "tactus-scene-hash/1");
+    put_tag(d, "tactus-scene-hash/2");
     put_double(d, s->quantum_s);
     put_doubles(d, s->gravity, 3);
     put_tag(d, "contact");
@@ -107,16 +111,130 @@ static void put_bodies(struct digest *d, const struct tac_scene *s)
     }
 }
 
-static void put_mesh(struct digest *d, const struct tac_scene *s)
+enum { DIGEST = 32, ROW = 9 }; /* bytes of a SHA-256; values of a row, at most */
+
+static unsigned char *write_u64(unsigned char *to, uint64_t value)
 {
-    put_tag(d, "mesh");
-    put_doubles(d, s->x, 3 * (size_t)s->vertex_count);
-    put_doubles(d, s->v, 3 * (size_t)s->vertex_count);
-    put_doubles(d, s->mass, (size_t)s->vertex_count);
-    for (tac_lid i = 0; i < s->vertex_count; i++)
-        put_u64(d, s->ever_free[i]);
-    put_lids(d, s->triangle, 3 * (size_t)s->triangle_count);
-    put_lids(d, s->segment, 2 * (size_t)s->segment_count);
+    for (int i = 0; i < 8; i++)
+        *to++ = (unsigned char)(value >> (8 * i));
+    return to;
+}
+
+static unsigned char *write_double(unsigned char *to, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return write_u64(to, bits);
+}
+
+static unsigned char *write_row(const struct tac_reader *reader, enum tac_table table, tac_lid row, unsigned char *to)
+{
+    const struct tac_scene *s = reader->scene;
+    const size_t i = (size_t)row;
+    if (table == TAC_VERTICES) {
+        for (size_t k = 0; k < 3; k++)
+            to = write_double(to, s->x[3 * i + k]);
+        for (size_t k = 0; k < 3; k++)
+            to = write_double(to, s->v[3 * i + k]);
+        to = write_double(to, s->mass[i]);
+        to = write_u64(to, s->ever_free[i]);
+        return write_u64(to, (uint64_t)(int64_t)reader->motion[i]);
+    }
+    const size_t width = table == TAC_TRIANGLES ? 3 : 2;
+    const tac_lid *element = table == TAC_TRIANGLES ? s->triangle : s->segment;
+    for (size_t k = 0; k < width; k++)
+        to = write_u64(to, (uint64_t)(int64_t)element[width * i + k]);
+    return to;
+}
+
+static tac_lid chunks(tac_lid rows)
+{
+    return rows / TAC_SCENE_CHUNK + (rows % TAC_SCENE_CHUNK != 0);
+}
+
+/* The digests of this rank's chunks, body by body, table by table, in *out (owned by the caller). */
+static enum tac_err digest_rows(struct tac_reader *reader, unsigned char **out, size_t *count)
+{
+    const struct tac_scene *s = reader->scene;
+    unsigned char *buffer = NULL, *to;
+    size_t n = 0;
+    enum tac_err err = TAC_OK;
+    for (tac_lid b = 0; b < s->body_count; b++)
+        for (int k = 0; k < 3; k++)
+            n += (size_t)chunks(reader->rows[b][k].end - reader->rows[b][k].begin);
+    TAC_TRY(tac_alloc(reader->ctx, n, DIGEST, out));
+    TAC_TRY(tac_alloc(reader->ctx, TAC_SCENE_CHUNK, ROW * 8, &buffer));
+    *count = 0;
+    for (tac_lid b = 0; b < s->body_count; b++)
+        for (int k = 0; k < 3; k++)
+            for (tac_lid row = reader->rows[b][k].begin; row < reader->rows[b][k].end;) {
+                const tac_lid left = reader->rows[b][k].end - row,
+                              end = row + (left < TAC_SCENE_CHUNK ? left : TAC_SCENE_CHUNK);
+                for (to = buffer; row < end; row++)
+                    to = write_row(reader, (enum tac_table)k, row, to);
+                if (EVP_Digest(buffer, (size_t)(to - buffer), *out + DIGEST * (*count)++, NULL, EVP_sha256(), NULL) !=
+                    1)
+                    TAC_TRY(tac_fail(reader->ctx, TAC_ERR_RUN,
+                                     "libcrypto failed to compute a SHA-256; check its installation"));
+            }
+done:
+    free(buffer);
+    return err;
+}
+
+static tac_lid table_rows(const struct tac_body *body, int table)
+{
+    switch (table) {
+    case TAC_VERTICES:
+        return body->vertex_end - body->vertex_begin;
+    case TAC_TRIANGLES:
+        return body->triangle_end - body->triangle_begin;
+    default:
+        return body->segment_end - body->segment_begin;
+    }
+}
+
+/* All ranks' digests, in the scene's order, in place of this rank's. */
+static enum tac_err gather_digests(struct tac_reader *reader, unsigned char **digests, size_t *count)
+{
+    const struct tac_scene *s = reader->scene;
+    struct tac_ctx *ctx = reader->ctx;
+    unsigned char *from = NULL, *to = NULL;
+    int *size = NULL, *at, mine = (int)*count, all = 0;
+    MPI_Datatype type;
+    enum tac_err err = tac_alloc(ctx, 2 * (size_t)ctx->size, sizeof *size, &size);
+    TAC_TRY(tac_reader_agree(reader, err));
+    at = size + ctx->size;
+    MPI_Allgather(&mine, 1, MPI_INT, size, 1, MPI_INT, ctx->comm);
+    for (int r = 0; r < ctx->size; r++) {
+        at[r] = all;
+        all += size[r];
+    }
+    err = tac_alloc(ctx, (size_t)all, DIGEST, &from);
+    if (err == TAC_OK)
+        err = tac_alloc(ctx, (size_t)all, DIGEST, &to);
+    TAC_TRY(tac_reader_agree(reader, err));
+    MPI_Type_contiguous(DIGEST, MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    MPI_Allgatherv(*digests, mine, type, from, size, at, type, ctx->comm);
+    MPI_Type_free(&type);
+    *count = 0;
+    for (tac_lid b = 0; b < s->body_count; b++)
+        for (int k = 0; k < 3; k++) {
+            const tac_lid rows = table_rows(&s->body[b], k);
+            for (tac_lid c = 0; c < chunks(rows); c++) {
+                const int rank = tac_spread_rank(ctx, rows, c * TAC_SCENE_CHUNK);
+                memcpy(to + DIGEST * (*count)++, from + DIGEST * (size_t)at[rank]++, DIGEST);
+            }
+        }
+    free(*digests);
+    *digests = to;
+    to = NULL;
+done:
+    free(size);
+    free(from);
+    free(to);
+    return err;
 }
 
 static void put_motions(struct digest *d, const struct tac_scene *s)
@@ -125,8 +243,6 @@ static void put_motions(struct digest *d, const struct tac_scene *s)
     put_u64(d, (uint64_t)s->motion_count);
     for (tac_lid i = 0; i < s->motion_count; i++) {
         const struct tac_motion *m = &s->motion[i];
-        put_u64(d, (uint64_t)m->vertex_count);
-        put_lids(d, m->vertex, (size_t)m->vertex_count);
         put_u64(d, (uint64_t)m->release);
         put_u64(d, (uint64_t)m->knot_count);
         for (tac_lid k = 0; k < m->knot_count; k++)
@@ -142,7 +258,7 @@ static void put_motions(struct digest *d, const struct tac_scene *s)
     }
 }
 
-enum tac_err tac_scene_hash(struct tac_reader *reader)
+static enum tac_err finish(struct tac_reader *reader, const unsigned char *digests, size_t count)
 {
     struct tac_scene *scene = reader->scene;
     struct digest *d = NULL;
@@ -155,9 +271,10 @@ enum tac_err tac_scene_hash(struct tac_reader *reader)
         TAC_TRY(tac_fail(reader->ctx, TAC_ERR_RUN, "libcrypto offers no SHA-256; check its installation"));
     put_settings(d, scene);
     put_bodies(d, scene);
-    put_mesh(d, scene);
     put_motions(d, scene);
+    put_tag(d, "mesh");
     flush(d);
+    d->failed = d->failed || EVP_DigestUpdate(d->md, digests, DIGEST * count) != 1;
     if (d->failed || EVP_DigestFinal_ex(d->md, sum, &size) != 1 || 2 * size >= sizeof scene->sha256)
         TAC_TRY(tac_fail(reader->ctx, TAC_ERR_RUN, "libcrypto failed to compute a SHA-256; check its installation"));
     for (unsigned int i = 0; i < size; i++)
@@ -166,5 +283,19 @@ done:
     if (d != NULL)
         EVP_MD_CTX_free(d->md);
     free(d);
+    return err;
+}
+
+enum tac_err tac_scene_hash(struct tac_reader *reader)
+{
+    unsigned char *digests = NULL;
+    size_t count = 0;
+    enum tac_err err = TAC_OK;
+    TAC_TRY(tac_reader_agree(reader, digest_rows(reader, &digests, &count)));
+    if (reader->spread)
+        TAC_TRY(gather_digests(reader, &digests, &count));
+    TAC_TRY(finish(reader, digests, count));
+done:
+    free(digests);
     return err;
 }

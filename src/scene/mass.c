@@ -3,61 +3,68 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <tactus/accum.h>
 #include <tactus/math.h>
 
-static double area(const struct tac_scene *scene, tac_lid triangle)
+double tac_scene_area(const double *a, const double *b, const double *c)
 {
-    const tac_lid *t = scene->triangle + 3 * (size_t)triangle;
-    double a[3], b[3], n[3];
-    tac_sub(a, scene->x + 3 * (size_t)t[1], scene->x + 3 * (size_t)t[0]);
-    tac_sub(b, scene->x + 3 * (size_t)t[2], scene->x + 3 * (size_t)t[0]);
-    tac_cross(n, a, b);
+    double u[3], v[3], n[3];
+    tac_sub(u, b, a);
+    tac_sub(v, c, a);
+    tac_cross(n, u, v);
     return sqrt(tac_dot(n, n)) / 2;
 }
 
-static double length(const struct tac_scene *scene, tac_lid segment)
+double tac_scene_length(const double *a, const double *b)
 {
-    const tac_lid *s = scene->segment + 2 * (size_t)segment;
-    double a[3];
-    tac_sub(a, scene->x + 3 * (size_t)s[1], scene->x + 3 * (size_t)s[0]);
-    return sqrt(tac_dot(a, a));
+    double u[3];
+    tac_sub(u, b, a);
+    return sqrt(tac_dot(u, u));
 }
 
-/* Adds a body's lumped masses: a third of each triangle, half of each segment. Elements that vanished when the body was
- * placed (scale, position beyond the precision of double) are refused here. */
+enum tac_err tac_scene_fail_vanished(struct tac_reader *reader, const char *where, const struct tac_body *body,
+                                     const char *what, tac_lid number, const char *size)
+{
+    return tac_scene_fail(reader, where, "\"%.60s\" has a %s %d of no %s once placed; check scale and position",
+                          body->name, what, (int)number, size);
+}
+
+/* Adds a body's lumped masses: a third of each triangle, half of each segment, in the order of the elements. Elements
+ * that vanished when the body was placed (scale, position beyond the precision of double) are refused here. */
 static enum tac_err lump(struct tac_reader *reader, const struct tac_body *body, const char *where, double density)
 {
     struct tac_scene *scene = reader->scene;
-    for (tac_lid t = body->triangle_begin; t < body->triangle_end; t++) {
-        double a = area(scene, t);
+    const double *x = scene->x;
+    for (tac_lid i = body->triangle_begin; i < body->triangle_end; i++) {
+        const tac_lid *t = scene->triangle + 3 * (size_t)i;
+        double a = tac_scene_area(x + 3 * (size_t)t[0], x + 3 * (size_t)t[1], x + 3 * (size_t)t[2]);
         if (!(a > 0))
-            return tac_scene_fail(reader, where,
-                                  "\"%.60s\" has a triangle %d of no area once placed; check scale and position",
-                                  body->name, (int)(t - body->triangle_begin));
+            return tac_scene_fail_vanished(reader, where, body, "triangle", i - body->triangle_begin, "area");
         for (int k = 0; k < 3; k++)
-            scene->mass[scene->triangle[3 * (size_t)t + (size_t)k]] += density * a / 3;
+            scene->mass[t[k]] += density * a / 3;
     }
-    for (tac_lid s = body->segment_begin; s < body->segment_end; s++) {
-        double l = length(scene, s);
+    for (tac_lid i = body->segment_begin; i < body->segment_end; i++) {
+        const tac_lid *s = scene->segment + 2 * (size_t)i;
+        double l = tac_scene_length(x + 3 * (size_t)s[0], x + 3 * (size_t)s[1]);
         if (!(l > 0))
-            return tac_scene_fail(reader, where,
-                                  "\"%.60s\" has a segment %d of no length once placed; check scale and position",
-                                  body->name, (int)(s - body->segment_begin));
+            return tac_scene_fail_vanished(reader, where, body, "segment", i - body->segment_begin, "length");
         for (int k = 0; k < 2; k++)
-            scene->mass[scene->segment[2 * (size_t)s + (size_t)k]] += density * l / 2;
+            scene->mass[s[k]] += density * l / 2;
     }
     return TAC_OK;
 }
 
-static enum tac_err check_masses(struct tac_reader *reader, const struct tac_body *body, const char *where,
-                                 double density)
+static enum tac_err check_masses(struct tac_reader *reader, tac_lid index, const char *where, double density)
 {
     const struct tac_scene *scene = reader->scene;
-    for (tac_lid i = body->vertex_begin; i < body->vertex_end; i++) {
+    const struct tac_body *body = &scene->body[index];
+    const struct tac_rows rows = reader->rows[index][TAC_VERTICES];
+    for (tac_lid i = rows.begin; i < rows.end; i++) {
+        const int number = (int)(rows.number + i - rows.begin);
         double mass = scene->mass[i];
         if (!isfinite(mass))
             return tac_scene_fail(reader, where, "\"%.60s\" has a vertex %d of infinite mass; lower its density",
-                                  body->name, (int)(i - body->vertex_begin));
+                                  body->name, number);
         if (mass > 0 || !scene->ever_free[i])
             continue;
         if (body->material >= 0 && density == 0)
@@ -73,7 +80,7 @@ static enum tac_err check_masses(struct tac_reader *reader, const struct tac_bod
                 body->name);
         if (density > 0)
             return tac_scene_fail(reader, where, "\"%.60s\" has a vertex %d of mass 0; raise its density or size",
-                                  body->name, (int)(i - body->vertex_begin));
+                                  body->name, number);
         return tac_scene_fail(
             reader, where,
             "\"%.60s\" can move freely but has no mass; give it a mass, or a material with a density, "
@@ -87,40 +94,59 @@ enum tac_err tac_scene_masses(struct tac_reader *reader)
 {
     struct tac_scene *scene = reader->scene;
     enum tac_err err = TAC_OK;
-    TAC_TRY(tac_alloc(reader->ctx, (size_t)scene->vertex_count, sizeof *scene->mass, &scene->mass));
+    TAC_TRY(tac_reader_agree(reader,
+                             tac_alloc(reader->ctx, (size_t)scene->vertex_count, sizeof *scene->mass, &scene->mass)));
     for (tac_lid b = 0; b < scene->body_count; b++) {
         const struct tac_body *body = &scene->body[b];
         double density = body->material >= 0 ? scene->material[body->material].density : 0;
         char where[TAC_WHERE];
         tac_where_index(where, "bodies", (size_t)b);
-        TAC_TRY(lump(reader, body, where, density));
-        for (tac_lid i = body->vertex_begin; i < body->vertex_end; i++) {
+        TAC_TRY(reader->spread ? tac_spread_lump(reader, b, where, density) : lump(reader, body, where, density));
+        for (tac_lid i = reader->rows[b][TAC_VERTICES].begin; i < reader->rows[b][TAC_VERTICES].end; i++) {
             if (body->fixed)
                 scene->mass[i] = 0;
             else if (body->mass > 0)
                 scene->mass[i] = body->mass;
         }
-        TAC_TRY(check_masses(reader, body, where, density));
+        TAC_TRY(tac_reader_agree(reader, check_masses(reader, b, where, density)));
     }
 done:
     return err;
 }
 
-/* The centre of mass of a body's vertices, scripted ones with their own mass.  Scaled by the largest mass, so that the
- * sums stay in the range of double. */
-static void centre_of_mass(const struct tac_scene *scene, const struct tac_body *body, double centre[3])
+static void add_ranks(const struct tac_reader *reader, struct tac_accum *sum)
 {
-    double largest = 0, sum = 0, moment[3] = {0, 0, 0};
-    for (tac_lid i = body->vertex_begin; i < body->vertex_end; i++)
+    if (!reader->spread)
+        return;
+    tac_accum_carry(sum);
+    MPI_Allreduce(MPI_IN_PLACE, sum->limb, TAC_ACCUM_LIMBS, MPI_INT64_T, MPI_SUM, reader->ctx->comm);
+    MPI_Allreduce(MPI_IN_PLACE, &sum->bad, 1, MPI_INT32_T, MPI_MAX, reader->ctx->comm);
+    tac_accum_carry(sum);
+}
+
+/* The centre of mass of a body's vertices, scripted ones with their own mass.  Scaled by the largest mass, so that the
+ * sums stay in the range of double; the sums are exact, so that they are the same however vertices are spread. */
+static void centre_of_mass(const struct tac_reader *reader, tac_lid index, double centre[3])
+{
+    const struct tac_scene *scene = reader->scene;
+    const struct tac_rows rows = reader->rows[index][TAC_VERTICES];
+    struct tac_accum sum[4];
+    double largest = 0;
+    memset(sum, 0, sizeof sum);
+    for (tac_lid i = rows.begin; i < rows.end; i++)
         largest = fmax(largest, scene->mass[i]);
-    for (tac_lid i = body->vertex_begin; i < body->vertex_end && largest > 0; i++) {
+    if (reader->spread)
+        MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_DOUBLE, MPI_MAX, reader->ctx->comm);
+    for (tac_lid i = rows.begin; i < rows.end && largest > 0; i++) {
         double share = scene->mass[i] / largest;
-        sum += share;
+        tac_accum_add(&sum[3], share);
         for (int k = 0; k < 3; k++)
-            moment[k] += share * scene->x[3 * (size_t)i + (size_t)k];
+            tac_accum_add(&sum[k], share * scene->x[3 * (size_t)i + (size_t)k]);
     }
+    for (int k = 0; k < 4; k++)
+        add_ranks(reader, &sum[k]);
     for (int k = 0; k < 3; k++)
-        centre[k] = sum > 0 ? moment[k] / sum : 0;
+        centre[k] = largest > 0 ? tac_accum_value(&sum[k]) / tac_accum_value(&sum[3]) : 0;
 }
 
 /* Uniform speed in a uniform direction.  The counter is the vertex's number in the scene, so that two bodies with one
@@ -138,38 +164,73 @@ static void random_velocity(const struct tac_scene *scene, const struct tac_body
     out[2] = speed * z;
 }
 
+static enum tac_err body_velocities(struct tac_reader *reader, tac_lid index)
+{
+    struct tac_scene *scene = reader->scene;
+    const struct tac_body *body = &scene->body[index];
+    const struct tac_rows rows = reader->rows[index][TAC_VERTICES];
+    const double *w = body->angular_velocity;
+    double centre[3] = {0, 0, 0};
+    char where[TAC_WHERE];
+    tac_where_index(where, "bodies", (size_t)index);
+    if (w[0] != 0 || w[1] != 0 || w[2] != 0)
+        centre_of_mass(reader, index, centre);
+    for (tac_lid i = rows.begin; i < rows.end; i++) {
+        double arm[3], turning[3], thermal[3] = {0, 0, 0}, *v = scene->v + 3 * (size_t)i;
+        const tac_lid number = rows.number + i - rows.begin;
+        if (!scene->ever_free[i])
+            continue;
+        tac_sub(arm, scene->x + 3 * (size_t)i, centre);
+        tac_cross(turning, w, arm);
+        if (body->has_random_speed)
+            random_velocity(scene, body, body->vertex_begin + number, thermal);
+        for (int k = 0; k < 3; k++) {
+            v[k] = body->velocity[k] + turning[k] + thermal[k];
+            if (!(fabs(v[k]) <= TAC_FARTHEST))
+                return tac_scene_fail(reader, where,
+                                      "\"%.60s\" starts its vertex %d at %g m/s; speeds must stay within %g m/s",
+                                      body->name, (int)number, v[k], TAC_FARTHEST);
+        }
+    }
+    return TAC_OK;
+}
+
 enum tac_err tac_scene_velocities(struct tac_reader *reader)
 {
     struct tac_scene *scene = reader->scene;
     enum tac_err err = TAC_OK;
+    if (reader->spread)
+        MPI_Allreduce(MPI_IN_PLACE, &reader->leaves_plane, 1, MPI_C_BOOL, MPI_LOR, reader->ctx->comm);
     scene->two_d = !reader->leaves_plane;
-    TAC_TRY(tac_alloc(reader->ctx, 3 * (size_t)scene->vertex_count, sizeof *scene->v, &scene->v));
-    for (tac_lid b = 0; b < scene->body_count; b++) {
-        const struct tac_body *body = &scene->body[b];
-        char where[TAC_WHERE];
-        double centre[3];
-        tac_where_index(where, "bodies", (size_t)b);
-        centre_of_mass(scene, body, centre);
-        for (tac_lid i = body->vertex_begin; i < body->vertex_end; i++) {
-            double arm[3], turning[3], thermal[3] = {0, 0, 0}, *v = scene->v + 3 * (size_t)i;
-            if (!scene->ever_free[i])
-                continue;
-            tac_sub(arm, scene->x + 3 * (size_t)i, centre);
-            tac_cross(turning, body->angular_velocity, arm);
-            if (body->has_random_speed)
-                random_velocity(scene, body, i, thermal);
-            for (int k = 0; k < 3; k++) {
-                v[k] = body->velocity[k] + turning[k] + thermal[k];
-                if (!(fabs(v[k]) <= TAC_FARTHEST))
-                    TAC_TRY(tac_scene_fail(reader, where,
-                                           "\"%.60s\" starts its vertex %d at %g m/s; speeds must stay "
-                                           "within %g m/s",
-                                           body->name, (int)(i - body->vertex_begin), v[k], TAC_FARTHEST));
-            }
-        }
-    }
+    TAC_TRY(
+        tac_reader_agree(reader, tac_alloc(reader->ctx, 3 * (size_t)scene->vertex_count, sizeof *scene->v, &scene->v)));
+    for (tac_lid b = 0; b < scene->body_count; b++)
+        TAC_TRY(tac_reader_agree(reader, body_velocities(reader, b)));
 done:
     return err;
+}
+
+bool tac_scene_bends(const struct tac_scene *scene, tac_lid body)
+{
+    const tac_lid material = scene->body[body].material;
+    return material >= 0 && scene->material[material].bend;
+}
+
+enum tac_err tac_scene_fail_manifold(struct tac_reader *reader, const tac_gid edge[2], const double x[3],
+                                     tac_lid valence)
+{
+    const struct tac_scene *scene = reader->scene;
+    tac_lid b = 0;
+    while (scene->body[b].vertex_end <= edge[0])
+        b++;
+    const struct tac_body *body = &scene->body[b];
+    char where[TAC_WHERE];
+    tac_where_index(where, "bodies", (size_t)b);
+    return tac_scene_fail(reader, where,
+                          "\"%.60s\" bends, but its edge between vertices %d and %d at (%g, %g, %g) has %d triangles; "
+                          "split the mesh there or leave out materials.%.60s.bend",
+                          body->name, (int)(edge[0] - body->vertex_begin), (int)(edge[1] - body->vertex_begin), x[0],
+                          x[1], x[2], (int)valence, scene->material[body->material].name);
 }
 
 /* A hinge needs two triangles; an edge of three has no one angle. */
@@ -179,19 +240,9 @@ static enum tac_err check_manifold(struct tac_reader *reader)
     const struct tac_topology *topology = scene->topology;
     for (tac_lid e = 0; e < topology->edge_count; e++) {
         const tac_lid *edge = topology->edge + 2 * (size_t)e;
-        tac_lid b = scene->vertex_body[edge[0]];
-        const struct tac_body *body = &scene->body[b];
-        if (topology->edge_valence[e] <= 2 || body->material < 0 || !scene->material[body->material].bend)
-            continue;
-        const double *x = scene->x + 3 * (size_t)edge[0];
-        char where[TAC_WHERE];
-        tac_where_index(where, "bodies", (size_t)b);
-        return tac_scene_fail(
-            reader, where,
-            "\"%.60s\" bends, but its edge between vertices %d and %d at (%g, %g, %g) has %d triangles; "
-            "split the mesh there or leave out materials.%.60s.bend",
-            body->name, (int)(edge[0] - body->vertex_begin), (int)(edge[1] - body->vertex_begin), x[0], x[1], x[2],
-            (int)topology->edge_valence[e], scene->material[body->material].name);
+        if (topology->edge_valence[e] > 2 && tac_scene_bends(scene, scene->vertex_body[edge[0]]))
+            return tac_scene_fail_manifold(reader, (const tac_gid[]){edge[0], edge[1]}, scene->x + 3 * (size_t)edge[0],
+                                           topology->edge_valence[e]);
     }
     return TAC_OK;
 }
@@ -202,10 +253,13 @@ enum tac_err tac_scene_check_elements(struct tac_reader *reader)
     const struct tac_topology *topology = scene->topology;
     uint8_t *hinged = NULL;
     enum tac_err err = TAC_OK;
-    TAC_TRY(check_manifold(reader));
-    TAC_TRY(tac_alloc(reader->ctx, (size_t)scene->body_count, 1, &hinged));
-    for (tac_lid h = 0; h < topology->hinge_count; h++)
-        hinged[scene->vertex_body[topology->hinge[4 * (size_t)h]]] = 1;
+    TAC_TRY(reader->spread ? tac_spread_check_manifold(reader) : check_manifold(reader));
+    TAC_TRY(tac_reader_agree(reader, tac_alloc(reader->ctx, (size_t)scene->body_count, 1, &hinged)));
+    if (reader->spread)
+        TAC_TRY(tac_spread_find_hinged(reader, hinged));
+    else
+        for (tac_lid h = 0; h < topology->hinge_count; h++)
+            hinged[scene->vertex_body[topology->hinge[4 * (size_t)h]]] = 1;
     for (tac_lid b = 0; b < scene->body_count; b++) {
         const struct tac_body *body = &scene->body[b];
         const struct tac_material *material = body->material >= 0 ? &scene->material[body->material] : NULL;

@@ -30,14 +30,16 @@ static const struct tac_field selection_fields[] = {
     {.key = "box", .kind = TAC_FIELD_OTHER, .required = true},
 };
 
-static enum tac_err select_all(struct tac_reader *reader, const struct tac_body *body, struct tac_motion *motion)
+/* Selections list vertices of the rows that are here, by their ids in the scene. */
+static enum tac_err select_all(struct tac_reader *reader, tac_lid index, struct tac_motion *motion)
 {
-    enum tac_err err =
-        tac_alloc(reader->ctx, (size_t)(body->vertex_end - body->vertex_begin), sizeof(tac_lid), &motion->vertex);
+    const struct tac_rows rows = reader->rows[index][TAC_VERTICES];
+    const tac_lid first = reader->scene->body[index].vertex_begin + rows.number, count = rows.end - rows.begin;
+    enum tac_err err = tac_alloc(reader->ctx, (size_t)count, sizeof(tac_lid), &motion->vertex);
     if (err)
         return err;
-    for (tac_lid i = body->vertex_begin; i < body->vertex_end; i++)
-        motion->vertex[motion->vertex_count++] = i;
+    for (tac_lid i = 0; i < count; i++)
+        motion->vertex[motion->vertex_count++] = first + i;
     return TAC_OK;
 }
 
@@ -47,9 +49,13 @@ static int by_id(const void *a, const void *b)
     return (*p > *q) - (*p < *q);
 }
 
-static enum tac_err select_indices(struct tac_reader *reader, const json_t *list, const char *where,
-                                   const struct tac_body *body, struct tac_motion *motion)
+static enum tac_err select_indices(struct tac_reader *reader, const json_t *list, const char *where, tac_lid body_index,
+                                   struct tac_motion *motion)
 {
+    const struct tac_body *body = &reader->scene->body[body_index];
+    const struct tac_rows rows = reader->rows[body_index][TAC_VERTICES];
+    const tac_lid first = body->vertex_begin + rows.number, end = first + rows.end - rows.begin;
+    tac_lid kept = 0;
     enum tac_err err = TAC_OK;
     size_t count = json_array_size(list);
     tac_lid vertices = body->vertex_end - body->vertex_begin;
@@ -71,16 +77,18 @@ static enum tac_err select_indices(struct tac_reader *reader, const json_t *list
         if (motion->vertex[i] == motion->vertex[i - 1])
             TAC_TRY(tac_scene_fail(reader, where, "lists vertex %d twice; list it once",
                                    (int)(motion->vertex[i] - body->vertex_begin)));
+    for (size_t i = 0; i < count; i++)
+        if (motion->vertex[i] >= first && motion->vertex[i] < end)
+            motion->vertex[kept++] = motion->vertex[i];
+    motion->vertex_count = kept;
 done:
     return err;
 }
 
-static enum tac_err select_box(struct tac_reader *reader, json_t *object, const char *where,
-                               const struct tac_body *body, struct tac_motion *motion)
+static enum tac_err read_box(struct tac_reader *reader, json_t *object, const char *where, struct tac_motion *motion,
+                             char box_where[TAC_WHERE], double corner[2][3])
 {
-    const struct tac_scene *scene = reader->scene;
-    char box_where[TAC_WHERE], place[TAC_WHERE];
-    double corner[2][3];
+    char place[TAC_WHERE];
     enum tac_err err = TAC_OK;
     TAC_TRY(tac_fields_read(reader, object, where, selection_fields, COUNT(selection_fields), motion));
     tac_where(box_where, where, "box");
@@ -95,16 +103,36 @@ static enum tac_err select_box(struct tac_reader *reader, json_t *object, const 
         if (corner[0][k] > corner[1][k])
             TAC_TRY(tac_scene_fail(reader, box_where, "has its low %c = %s above its high %c = %s", 'x' + k,
                                    tac_shown(corner[0][k]).text, 'x' + k, tac_shown(corner[1][k]).text));
-    TAC_TRY(tac_alloc(reader->ctx, (size_t)(body->vertex_end - body->vertex_begin), sizeof(tac_lid), &motion->vertex));
-    for (tac_lid i = body->vertex_begin; i < body->vertex_end; i++) {
+done:
+    return err;
+}
+
+static enum tac_err select_box(struct tac_reader *reader, json_t *object, const char *where, tac_lid index,
+                               struct tac_motion *motion)
+{
+    const struct tac_scene *scene = reader->scene;
+    const struct tac_body *body = &scene->body[index];
+    const struct tac_rows rows = reader->rows[index][TAC_VERTICES];
+    const tac_lid first = body->vertex_begin + rows.number;
+    char box_where[TAC_WHERE];
+    double corner[2][3];
+    int64_t found;
+    enum tac_err err = read_box(reader, object, where, motion, box_where, corner);
+    if (err == TAC_OK)
+        err = tac_alloc(reader->ctx, (size_t)(rows.end - rows.begin), sizeof(tac_lid), &motion->vertex);
+    TAC_TRY(tac_reader_agree(reader, err));
+    for (tac_lid i = rows.begin; i < rows.end; i++) {
         const double *x = scene->x + 3 * (size_t)i;
         bool inside = true;
         for (int k = 0; k < 3; k++)
             inside = inside && corner[0][k] <= x[k] && x[k] <= corner[1][k];
         if (inside)
-            motion->vertex[motion->vertex_count++] = i;
+            motion->vertex[motion->vertex_count++] = first + i - rows.begin;
     }
-    if (motion->vertex_count == 0)
+    found = motion->vertex_count;
+    if (reader->spread)
+        MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT64_T, MPI_SUM, reader->ctx->comm);
+    if (found == 0)
         TAC_TRY(tac_scene_fail(reader, box_where,
                                "holds no vertex of \"%.60s\"; it is in world coordinates, after the body is placed",
                                body->name));
@@ -112,8 +140,8 @@ done:
     return err;
 }
 
-static enum tac_err select_vertices(struct tac_reader *reader, json_t *object, const char *where,
-                                    const struct tac_body *body, struct tac_motion *motion)
+static enum tac_err select_vertices(struct tac_reader *reader, json_t *object, const char *where, tac_lid body,
+                                    struct tac_motion *motion)
 {
     char place[TAC_WHERE];
     json_t *value = json_object_get(object, "vertices");
@@ -261,6 +289,43 @@ done:
     return err;
 }
 
+/* A vertex is free at some time if it is neither fixed nor scripted for ever. */
+static enum tac_err claim_vertices(struct tac_reader *reader, tac_lid body_index, size_t index)
+{
+    const struct tac_scene *scene = reader->scene;
+    const struct tac_body *body = &scene->body[body_index];
+    const struct tac_motion *motion = &scene->motion[index];
+    const struct tac_rows rows = reader->rows[body_index][TAC_VERTICES];
+    for (tac_lid k = 0; k < motion->vertex_count; k++) {
+        const tac_lid number = motion->vertex[k] - body->vertex_begin, row = rows.begin + number - rows.number;
+        char where[TAC_WHERE];
+        tac_where_index(where, "motions", index);
+        if (reader->motion[row] >= 0)
+            return tac_scene_fail(
+                reader, where,
+                "moves vertex %d of \"%.60s\", which motions[%d] moves already; a vertex has at most one motion",
+                (int)number, body->name, (int)reader->motion[row]);
+        reader->motion[row] = (tac_lid)index;
+        if (!motion->release)
+            scene->ever_free[row] = 0;
+    }
+    return TAC_OK;
+}
+
+static enum tac_err start_free(struct tac_reader *reader)
+{
+    struct tac_scene *scene = reader->scene;
+    enum tac_err err = TAC_OK;
+    TAC_TRY(tac_alloc(reader->ctx, (size_t)scene->vertex_count, 1, &scene->ever_free));
+    TAC_TRY(tac_alloc(reader->ctx, (size_t)scene->vertex_count, sizeof *reader->motion, &reader->motion));
+    for (tac_lid i = 0; i < scene->vertex_count; i++) {
+        scene->ever_free[i] = !scene->body[scene->vertex_body[i]].fixed;
+        reader->motion[i] = -1;
+    }
+done:
+    return err;
+}
+
 static enum tac_err read_motion(struct tac_reader *reader, json_t *object, size_t index, struct tac_motion *motion)
 {
     char where[TAC_WHERE], place[TAC_WHERE];
@@ -274,47 +339,14 @@ static enum tac_err read_motion(struct tac_reader *reader, json_t *object, size_
     if (body->fixed)
         TAC_TRY(tac_scene_fail(reader, where, "moves \"%.60s\", which is fixed; leave out the motion or \"fixed\"",
                                body->name));
-    TAC_TRY(select_vertices(reader, object, where, body, motion));
+    TAC_TRY(select_vertices(reader, object, where, body_index, motion));
+    TAC_TRY(tac_reader_agree(reader, claim_vertices(reader, body_index, index)));
     json_t *path = json_object_get(object, "path"), *rotate = json_object_get(object, "rotate");
     if ((path == NULL) == (rotate == NULL))
         TAC_TRY(tac_scene_fail(reader, where, "must have either \"path\" or \"rotate\"%s", path ? ", not both" : ""));
     tac_where(place, where, path ? "path" : "rotate");
     TAC_TRY(path ? read_path(reader, path, place, motion) : read_rotate(reader, rotate, place, motion));
 done:
-    return err;
-}
-
-/* Free at some time: neither fixed nor scripted for ever. */
-static enum tac_err find_free(struct tac_reader *reader)
-{
-    struct tac_scene *scene = reader->scene;
-    tac_lid *owner = NULL;
-    enum tac_err err = TAC_OK;
-    TAC_TRY(tac_alloc(reader->ctx, (size_t)scene->vertex_count, 1, &scene->ever_free));
-    TAC_TRY(tac_alloc(reader->ctx, (size_t)scene->vertex_count, sizeof *owner, &owner));
-    for (tac_lid i = 0; i < scene->vertex_count; i++) {
-        scene->ever_free[i] = !scene->body[scene->vertex_body[i]].fixed;
-        owner[i] = -1;
-    }
-    for (tac_lid m = 0; m < scene->motion_count; m++) {
-        const struct tac_motion *motion = &scene->motion[m];
-        for (tac_lid k = 0; k < motion->vertex_count; k++) {
-            tac_lid i = motion->vertex[k];
-            const struct tac_body *body = &scene->body[scene->vertex_body[i]];
-            char where[TAC_WHERE];
-            tac_where_index(where, "motions", (size_t)m);
-            if (owner[i] >= 0)
-                TAC_TRY(tac_scene_fail(reader, where,
-                                       "moves vertex %d of \"%.60s\", which motions[%d] moves already; a vertex has at "
-                                       "most one motion",
-                                       (int)(i - body->vertex_begin), body->name, (int)owner[i]));
-            owner[i] = m;
-            if (!motion->release)
-                scene->ever_free[i] = 0;
-        }
-    }
-done:
-    free(owner);
     return err;
 }
 
@@ -328,11 +360,11 @@ enum tac_err tac_scene_read_motions(struct tac_reader *reader, json_t *root)
     if (count > TAC_MOST_ELEMENTS)
         TAC_TRY(tac_scene_fail(reader, "motions", "has too many elements"));
     TAC_TRY(tac_alloc(reader->ctx, count, sizeof *scene->motion, &scene->motion));
+    TAC_TRY(start_free(reader));
     for (size_t i = 0; i < count; i++) {
         scene->motion_count++;
         TAC_TRY(read_motion(reader, json_array_get(motions, i), i, &scene->motion[i]));
     }
-    TAC_TRY(find_free(reader));
 done:
     return err;
 }

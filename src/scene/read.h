@@ -16,6 +16,23 @@
 #define TAC_WHERE 256               /* bytes of a JSON path in a sentence; longer ones are cut */
 #define TAC_FARTHEST 1e50           /* m and m/s: beyond, squares of squares leave the range of double */
 #define TAC_MOST_ELEMENTS 536870911 /* vertices, triangles, segments of a scene: edges are still counted by tac_lid */
+#define TAC_SCENE_CHUNK 4096        /* rows of a body's table that are hashed together, and lie on one rank */
+
+enum tac_table { TAC_VERTICES, TAC_TRIANGLES, TAC_SEGMENTS };
+
+/* The rows of one body's table that this rank reads. */
+struct tac_rows {
+    tac_lid begin, end; /* where they are in the scene's arrays */
+    tac_lid number;     /* of row `begin` within the body */
+};
+
+/* The table of a mesh before it is part of the scene: all of it, or some rows. */
+struct tac_extent {
+    tac_lid total[3];  /* rows of the whole mesh */
+    tac_lid number[3]; /* of the first row that is here */
+};
+
+struct tac_pieces;
 
 struct tac_reader {
     struct tac_ctx *ctx;     /* borrowed */
@@ -26,6 +43,15 @@ struct tac_reader {
     json_t *names;           /* owned; body name -> index */
     size_t x_capacity, body_capacity, triangle_capacity, segment_capacity; /* of the scene's growing arrays */
     struct tac_resume *resume;                                             /* borrowed; NULL: the scene is new */
+
+    /* While it is being read, the scene's arrays hold the rows of this rank: all rows, unless `spread`. */
+    bool spread;                /* the meshes are spread over the ranks: reading is collective */
+    bool agreed;                /* the failure under way is known to all ranks */
+    int64_t smallest;           /* rows of an HDF5 mesh from which on no rank reads it whole */
+    tac_lid total[3];           /* rows of the scene so far */
+    struct tac_rows (*rows)[3]; /* owned, (body_count) */
+    tac_lid *motion;            /* owned, (rows): the motion of each vertex, or -1 */
+    struct tac_pieces *pieces;  /* owned until it is handed out; of a spread scene */
 };
 
 /* Going on from a checkpoint (resume.c). */
@@ -36,6 +62,11 @@ struct tac_resume {
     tac_lid *begin;   /* owned, (body_count + 1, 3): where each body's vertices, triangles, segments begin */
     bool from_stored; /* no scene file: all geometry is the checkpoint's */
 };
+
+/* Local, or collective while spread: makes a failure of one rank the failure of all. */
+enum tac_err tac_reader_agree(struct tac_reader *reader, enum tac_err err);
+/* Local. Collective functions return the same code on all ranks: notes that this one has been agreed upon. */
+enum tac_err tac_reader_agreed(struct tac_reader *reader, enum tac_err err);
 
 enum tac_field_kind {
     TAC_FIELD_NUMBER,  /* double */
@@ -110,8 +141,38 @@ enum tac_err tac_scene_read_motions(struct tac_reader *reader, json_t *root);
 enum tac_err tac_scene_find_body(struct tac_reader *reader, const json_t *value, const char *where, tac_lid *out);
 enum tac_err tac_scene_masses(struct tac_reader *reader);
 enum tac_err tac_scene_velocities(struct tac_reader *reader);
+/* Whether the triangles of a body may bend, and so must not meet three at an edge. */
+bool tac_scene_bends(const struct tac_scene *scene, tac_lid body);
+enum tac_err tac_scene_fail_manifold(struct tac_reader *reader, const tac_gid edge[2], const double x[3],
+                                     tac_lid valence);
 enum tac_err tac_scene_check_elements(struct tac_reader *reader);
 enum tac_err tac_scene_hash(struct tac_reader *reader);
+double tac_scene_area(const double *a, const double *b, const double *c);
+double tac_scene_length(const double *a, const double *b);
+/* "triangle", its number within the body and "area" in the sentence for an element that vanished. */
+enum tac_err tac_scene_fail_vanished(struct tac_reader *reader, const char *where, const struct tac_body *body,
+                                     const char *what, tac_lid number, const char *size);
+
+/* Spread: collective counterparts of the above.  See spread.c. */
+/* Local. Of a table of `total` rows: the rank that has row `number`; the rows that a rank has. */
+int tac_spread_rank(const struct tac_ctx *ctx, tac_lid total, tac_lid number);
+void tac_spread_block(const struct tac_ctx *ctx, tac_lid total, tac_lid *first, tac_lid *count);
+/* Local. Whether an HDF5 mesh file has at least `smallest` rows; false where it cannot be told. */
+bool tac_spread_wanted(const struct tac_ctx *ctx, const json_t *spec, const char *base_dir, int64_t smallest);
+/* Collective. Positions of n vertices (numbers below `total`) from the ranks' blocks x, of which ours starts at number
+ * `first`. */
+enum tac_err tac_spread_ask(struct tac_ctx *ctx, enum tac_err err, tac_lid total, size_t n, const tac_gid *number,
+                            tac_lid first, const double *x, double *out);
+enum tac_err tac_spread_mesh(struct tac_reader *reader, const json_t *spec, const char *where, struct tac_mesh **out,
+                             struct tac_extent *extent);
+enum tac_err tac_spread_lump(struct tac_reader *reader, tac_lid body, const char *where, double density);
+enum tac_err tac_spread_pieces(struct tac_reader *reader);
+enum tac_err tac_spread_check_manifold(struct tac_reader *reader);
+enum tac_err tac_spread_find_hinged(struct tac_reader *reader, uint8_t *hinged);
+
+/* Collective. tac_scene_read_pieces() that spreads every HDF5 mesh of at least `smallest` rows over the ranks. */
+enum tac_err tac_scene_read_spread(struct tac_ctx *ctx, const char *path, const char *const *set, int set_count,
+                                   int64_t smallest, struct tac_scene **common, struct tac_pieces **pieces);
 
 /* scene.c, for resume.c: everything from the JSON; `root` becomes the resolved scene. */
 enum tac_err tac_scene_resolve(struct tac_reader *reader, json_t *root);

@@ -206,6 +206,8 @@ enum tac_err tac_scene_resume(struct tac_ctx *ctx, const char *path, const char 
     TAC_TRY(resume_local(&reader, set, set_count, stored_sha256));
 done:
     free(reader.base_dir);
+    free(reader.rows);
+    free(reader.motion);
     json_decref(reader.names);
     json_decref(resume.stored);
     free(resume.begin);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <tactus/math.h>
 
 enum tac_err tac_scene_resolve(struct tac_reader *reader, json_t *root)
 {
@@ -22,6 +23,12 @@ enum tac_err tac_scene_resolve(struct tac_reader *reader, json_t *root)
     TAC_TRY(tac_scene_read_motions(reader, root));
     TAC_TRY(tac_scene_masses(reader));
     TAC_TRY(tac_scene_velocities(reader));
+    if (reader->spread) {
+        TAC_TRY(tac_scene_hash(reader));
+        TAC_TRY(tac_spread_pieces(reader));
+        TAC_TRY(tac_scene_check_elements(reader));
+        goto done;
+    }
     TAC_TRY(tac_topology_create(reader->ctx, scene->vertex_count, scene->triangle_count, scene->triangle,
                                 scene->segment_count, scene->segment, &scene->topology));
     TAC_TRY(tac_scene_check_elements(reader));
@@ -70,6 +77,29 @@ done:
     return err;
 }
 
+/* While spread, ranks follow the text together: it must be the same. */
+static enum tac_err compare_texts(struct tac_reader *reader)
+{
+    struct tac_ctx *ctx = reader->ctx;
+    char *text = json_dumps(reader->scene->json, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    uint64_t mine = 0, first;
+    enum tac_err err = TAC_OK;
+    if (text == NULL)
+        err = tac_fail(ctx, TAC_ERR_RUN, "out of memory while reading %s", reader->file);
+    TAC_TRY(tac_reader_agree(reader, err));
+    for (const char *c = text; *c != '\0'; c++)
+        mine = tac_hash64(mine, (unsigned char)*c);
+    first = mine;
+    MPI_Bcast(&first, 1, MPI_UINT64_T, 0, ctx->comm);
+    if (first != mine)
+        err = tac_fail(ctx, TAC_ERR_INPUT, "%s: rank %d reads another scene than rank 0; put it on a shared disk",
+                       reader->file, ctx->rank);
+    TAC_TRY(tac_reader_agree(reader, err));
+done:
+    free(text);
+    return err;
+}
+
 static enum tac_err read_local(struct tac_reader *reader, const char *const *set, int set_count)
 {
     enum tac_err err = TAC_OK;
@@ -79,8 +109,57 @@ static enum tac_err read_local(struct tac_reader *reader, const char *const *set
     TAC_TRY(tac_scene_find_base(reader));
     for (int i = 0; i < set_count; i++)
         TAC_TRY(tac_scene_set(reader, scene->json, set[i]));
+    if (reader->spread)
+        TAC_TRY(compare_texts(reader));
     TAC_TRY(tac_scene_resolve(reader, scene->json));
 done:
+    return err;
+}
+
+enum tac_err tac_reader_agree(struct tac_reader *reader, enum tac_err err)
+{
+    return reader->spread ? tac_reader_agreed(reader, tac_agree(reader->ctx, err)) : err;
+}
+
+enum tac_err tac_reader_agreed(struct tac_reader *reader, enum tac_err err)
+{
+    reader->agreed = err != TAC_OK;
+    return err;
+}
+
+/* Every rank reads the file itself: they must read the same. */
+static enum tac_err compare_ranks(struct tac_reader *reader)
+{
+    struct tac_ctx *ctx = reader->ctx;
+    enum tac_err err = TAC_OK;
+    char first[sizeof reader->scene->sha256];
+    memcpy(first, reader->scene->sha256, sizeof first);
+    MPI_Bcast(first, (int)sizeof first, MPI_CHAR, 0, ctx->comm);
+    if (strcmp(first, reader->scene->sha256) != 0)
+        err = tac_fail(ctx, TAC_ERR_INPUT, "%s: rank %d reads another scene than rank 0; put it on a shared disk",
+                       reader->file, ctx->rank);
+    return tac_agree(ctx, err);
+}
+
+static enum tac_err read_scene(struct tac_reader *reader, const char *const *set, int set_count)
+{
+    struct tac_ctx *ctx = reader->ctx;
+    enum tac_err err = tac_alloc(ctx, 1, sizeof *reader->scene, &reader->scene);
+    if (err == TAC_OK)
+        err = read_local(reader, set, set_count);
+    free(reader->base_dir);
+    free(reader->rows);
+    free(reader->motion);
+    json_decref(reader->names);
+    /* While spread, a failure may have been agreed upon already; then nobody comes here for it. */
+    if (!reader->agreed)
+        err = tac_agree(ctx, err);
+    if (err == TAC_OK && ctx->size > 1)
+        err = compare_ranks(reader);
+    if (err) {
+        tac_scene_destroy(&reader->scene);
+        tac_pieces_destroy(&reader->pieces);
+    }
     return err;
 }
 
@@ -88,27 +167,75 @@ enum tac_err tac_scene_read(struct tac_ctx *ctx, const char *path, const char *c
                             struct tac_scene **out)
 {
     struct tac_reader reader = {.ctx = ctx, .file = path};
-    enum tac_err err;
-    *out = NULL;
-    err = tac_alloc(ctx, 1, sizeof *reader.scene, &reader.scene);
-    if (err == TAC_OK)
-        err = read_local(&reader, set, set_count);
-    free(reader.base_dir);
-    json_decref(reader.names);
-    err = tac_agree(ctx, err);
-    if (err == TAC_OK && ctx->size > 1) {
-        /* Every rank read the file itself: they must have read the same. */
-        char first[sizeof reader.scene->sha256];
-        memcpy(first, reader.scene->sha256, sizeof first);
-        MPI_Bcast(first, (int)sizeof first, MPI_CHAR, 0, ctx->comm);
-        if (strcmp(first, reader.scene->sha256) != 0)
-            err = tac_fail(ctx, TAC_ERR_INPUT, "%s: rank %d reads another scene than rank 0; put it on a shared disk",
-                           path, ctx->rank);
-        err = tac_agree(ctx, err);
-    }
-    if (err)
-        tac_scene_destroy(&reader.scene);
+    enum tac_err err = read_scene(&reader, set, set_count);
     *out = reader.scene;
+    return err;
+}
+
+/* Whether some mesh of the scene is to be spread; what is wrong with the scene is told by its reader. */
+static bool wants_spread(const struct tac_ctx *ctx, const char *path, const char *const *set, int set_count,
+                         int64_t smallest)
+{
+    struct tac_ctx silent = *ctx;
+    struct tac_reader reader = {.ctx = &silent, .file = path};
+    json_t *root = NULL, *body;
+    size_t i;
+    bool wanted = false, good = tac_scene_load(&reader, &root) == TAC_OK && tac_scene_find_base(&reader) == TAC_OK;
+    for (int k = 0; good && k < set_count; k++)
+        good = tac_scene_set(&reader, root, set[k]) == TAC_OK;
+    if (good)
+        json_array_foreach(json_object_get(root, "bodies"), i, body)
+        {
+            wanted = wanted || tac_spread_wanted(&silent, json_object_get(body, "mesh"), reader.base_dir, smallest);
+        }
+    free(reader.base_dir);
+    json_decref(root);
+    return wanted;
+}
+
+static void shed_motions(struct tac_scene *scene)
+{
+    for (tac_lid m = 0; m < scene->motion_count; m++) {
+        free(scene->motion[m].vertex);
+        scene->motion[m].vertex = NULL;
+        scene->motion[m].vertex_count = 0;
+    }
+}
+
+enum tac_err tac_scene_read_spread(struct tac_ctx *ctx, const char *path, const char *const *set, int set_count,
+                                   int64_t smallest, struct tac_scene **common, struct tac_pieces **pieces)
+{
+    struct tac_reader reader = {.ctx = ctx, .file = path, .spread = true, .smallest = smallest};
+    enum tac_err err = read_scene(&reader, set, set_count);
+    if (err == TAC_OK)
+        shed_motions(reader.scene);
+    *common = reader.scene;
+    *pieces = reader.pieces;
+    return err;
+}
+
+enum tac_err tac_scene_read_pieces(struct tac_ctx *ctx, const char *path, const char *const *set, int set_count,
+                                   struct tac_scene **common, struct tac_pieces **pieces)
+{
+    enum { SMALLEST = 1 << 17 }; /* rows: below, a mesh takes a few megabytes */
+    bool spread = ctx->size > 1 && ctx->rank == 0 && wants_spread(ctx, path, set, set_count, SMALLEST);
+    enum tac_err err = TAC_OK;
+    *common = NULL;
+    *pieces = NULL;
+    if (ctx->size > 1)
+        MPI_Bcast(&spread, 1, MPI_C_BOOL, 0, ctx->comm);
+    if (spread)
+        return tac_scene_read_spread(ctx, path, set, set_count, SMALLEST, common, pieces);
+    TAC_TRY(tac_scene_read(ctx, path, set, set_count, common));
+    TAC_TRY(tac_pieces_from_scene(ctx, *common, pieces));
+    tac_scene_shed(*common);
+    shed_motions(*common);
+    TAC_TRY(tac_pieces_topology(ctx, *pieces));
+done:
+    if (err) {
+        tac_scene_destroy(common);
+        tac_pieces_destroy(pieces);
+    }
     return err;
 }
 
