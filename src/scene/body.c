@@ -171,7 +171,8 @@ static enum tac_err append(struct tac_reader *reader, const char *where, tac_lid
     enum tac_err err = TAC_OK;
     TAC_TRY(make_room(reader, where, mesh, extent));
     const tac_lid first = reader->total[TAC_VERTICES], row = scene->vertex_count;
-    TAC_TRY(place_vertices(reader, where, body, mesh, placed, extent->number[TAC_VERTICES], scene->x + 3 * (size_t)row));
+    TAC_TRY(
+        place_vertices(reader, where, body, mesh, placed, extent->number[TAC_VERTICES], scene->x + 3 * (size_t)row));
     for (tac_lid i = 0; i < mesh->vertex_count; i++)
         scene->vertex_body[row + i] = index;
     for (size_t i = 0; i < 3 * (size_t)mesh->triangle_count; i++)
