@@ -6,13 +6,16 @@
 #include <string.h>
 #include <tactus/run.h>
 
-static const char usage[] =
-    "SCENE [-o DIR] [--overwrite] [--until T] [--discover MODE] [--set path=value ...] [--quiet]";
+static const char usage[] = "SCENE [-o DIR] [--overwrite] [--until T] [--restart FILE|DIR] [--wall-limit HH:MM:SS]\n"
+                            "           [--discover MODE] [--set path=value ...] [--quiet]";
 static const char about[] =
     "Runs a scene and writes a run folder: frames.h5 and frames.xdmf (open the latter in ParaView), energy.csv,\n"
-    "run.json, scene.json, status.json.  Progress goes to stderr.\n"
+    "run.json, scene.json, status.json, checkpoints.  Progress goes to stderr.\n"
+    "With --restart it goes on from a checkpoint: SCENE may then be left out, and -o is the checkpoint's folder.\n"
+    "SIGINT, SIGUSR1, SIGTERM and --wall-limit stop it in good order, with a checkpoint.\n"
     "Exit code 0: it ran to its end; 2: the scene or the command line is wrong, nothing was run;\n"
-    "3: it failed while running, and the sentence on stderr says where.";
+    "3: it failed while running, and the sentence on stderr says where;\n"
+    "75: it stopped early with a checkpoint saved: run it again with --restart.";
 
 /* <stem of the scene's file>.run in the current folder. */
 static enum tac_err default_folder(struct tac_ctx *ctx, const char *scene, char **out)
@@ -55,13 +58,36 @@ static enum tac_err refuse_later(struct tac_ctx *ctx, const struct arguments *a)
                     tac_version());
 }
 
+/* HH:MM:SS, hours of any number of digits (within reason). */
+static enum tac_err read_wall_limit(struct tac_ctx *ctx, const char *text, double *seconds)
+{
+    size_t hours = strspn(text, "0123456789");
+    const char *rest = text + hours;
+    bool ok = hours >= 1 && hours <= 6 && strlen(rest) == 6 && rest[0] == ':' && strchr("012345", rest[1]) &&
+              strspn(rest + 2, "0123456789") == 1 && rest[3] == ':' && strchr("012345", rest[4]) &&
+              strspn(rest + 5, "0123456789") == 1;
+    if (!ok)
+        return tac_fail(ctx, TAC_ERR_INPUT,
+                        "--wall-limit needs hours, minutes and seconds, HH:MM:SS, not '%.100s'; one hour and a half is "
+                        "01:30:00",
+                        text);
+    *seconds = 3600 * strtod(text, NULL) + 60 * strtod(rest + 1, NULL) + strtod(rest + 4, NULL);
+    if (*seconds <= 0)
+        return tac_fail(ctx, TAC_ERR_INPUT, "--wall-limit is 0; give the run some time, or leave it out");
+    return TAC_OK;
+}
+
 static enum tac_err run(struct tac_ctx *ctx, struct arguments *a, int argc, char **argv)
 {
     enum tac_err err;
     struct tac_scene *scene = NULL;
+    const double begin_s = tac_wall_s();
+    double wall_limit_s = 0;
     char *folder = NULL, end[64], mode[64];
     TAC_TRY(refuse_later(ctx, a));
     ctx->quiet = a->quiet;
+    if (a->wall_limit)
+        TAC_TRY(read_wall_limit(ctx, a->wall_limit, &wall_limit_s));
     if (!isnan(a->until)) {
         snprintf(end, sizeof end, "time.end=%.17g", a->until);
         TAC_TRY(add_setting(ctx, &a->set, end));
@@ -72,7 +98,11 @@ static enum tac_err run(struct tac_ctx *ctx, struct arguments *a, int argc, char
     }
     TAC_TRY(default_folder(ctx, a->scene, &folder));
     TAC_TRY(tac_scene_read(ctx, a->scene, a->set.item, a->set.count, &scene));
-    const struct tac_run_options options = {a->dir ? a->dir : folder, a->overwrite, argc, argv};
+    struct tac_run_options options = {
+        .dir = a->dir ? a->dir : folder, .overwrite = a->overwrite, .argc = argc, .argv = argv};
+    /* It counts from when the program began; what is over already must not read as no limit. */
+    if (a->wall_limit)
+        options.wall_limit_s = fmax(wall_limit_s - (tac_wall_s() - begin_s), 1e-3);
     TAC_TRY(tac_run(ctx, scene, &options));
 done:
     tac_scene_destroy(&scene);

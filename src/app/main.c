@@ -1,6 +1,7 @@
 /* main.c: the program `tactus`: finds the command, runs it on the ranks it can use, says what went wrong, once. */
 #include "alone.h"
 #include "app.h"
+#include "base/signals.h"
 
 #include <errno.h>
 #include <hdf5.h>
@@ -90,6 +91,11 @@ static enum tac_err run_command(struct tac_ctx *ctx, const struct command *comma
     return err;
 }
 
+static bool is_run(int argc, char **argv)
+{
+    return argc > 1 && strcmp(argv[1], "run") == 0;
+}
+
 /* Starting MPI takes a third of a second and a helper process.  Without a launcher, what uses one rank goes without. */
 static bool wants_mpi(int argc, char **argv)
 {
@@ -97,7 +103,7 @@ static bool wants_mpi(int argc, char **argv)
     for (size_t i = 0; i < sizeof launcher / sizeof launcher[0]; i++)
         if (getenv(launcher[i]) != NULL)
             return true;
-    return argc > 1 && strcmp(argv[1], "run") == 0;
+    return is_run(argc, argv);
 }
 
 int main(int argc, char **argv)
@@ -106,6 +112,8 @@ int main(int argc, char **argv)
     bool mpi = wants_mpi(argc, argv);
     /* After a damaged file HDF5 may complain when it closes down; by then all files are closed. */
     H5dont_atexit();
+    if (is_run(argc, argv))
+        tac_signals_catch();
     if (mpi)
         tac_alone_begin();
     if (mpi && MPI_Init(&argc, &argv) != MPI_SUCCESS) {

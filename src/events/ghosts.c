@@ -241,8 +241,8 @@ done:
     if (err && asked)
         memset(asked, 0, ranks * sizeof *asked);
     tac_ranks_failed(sim, err);
-    enum tac_err heard = asked && asking ? tac_exchange(ctx, question, asked, sizeof *question, &questions, asking)
-                                         : TAC_ERR_RUN;
+    enum tac_err heard =
+        asked && asking ? tac_exchange(ctx, question, asked, sizeof *question, &questions, asking) : TAC_ERR_RUN;
     if (!err && !heard) {
         size_t k = 0;
         for (size_t from = 0; from < ranks && !err; from++)

@@ -9,8 +9,8 @@ enum { TAG_TICK = 11 };
 /* Header of every tick and closing message. */
 struct header {
     int64_t pass;
-    tac_time t;      /* instant; TAC_TIME_NEVER: the pass is closed */
-    int64_t down;    /* enum tac_err */
+    tac_time t;   /* instant; TAC_TIME_NEVER: the pass is closed */
+    int64_t down; /* enum tac_err */
     int64_t unused;
 };
 
@@ -75,10 +75,12 @@ static enum tac_err lane_add(struct tac_sim *sim, struct tac_lane *lane, tac_tim
         k = (size_t)__builtin_ctzll((unsigned long long)period);
         lane->mask |= (uint64_t)1 << k;
     } else {
-        for (k = 0; k < lane->group_count && lane->group[k].period < period; k++) {}
+        for (k = 0; k < lane->group_count && lane->group[k].period < period; k++) {
+        }
         if (k == lane->group_count || lane->group[k].period != period) {
             const size_t before = lane->group_capacity;
-            TAC_TRY(tac_grow(sim->ctx, &lane->group, &lane->group_capacity, lane->group_count + 1, sizeof *lane->group));
+            TAC_TRY(
+                tac_grow(sim->ctx, &lane->group, &lane->group_capacity, lane->group_count + 1, sizeof *lane->group));
             if (lane->group_capacity > before)
                 memset(&lane->group[before], 0, (lane->group_capacity - before) * sizeof *lane->group);
             struct tac_group spare = lane->group[lane->group_count]; /* may hold memory of an earlier schedule */

@@ -39,7 +39,7 @@ struct tac_neighbor {
     size_t need_count, need_capacity, give_count, give_capacity;
     tac_lid *need, *give; /* owned: ghosts whose motion we hear of; our vertices whose motion we tell */
     size_t out_capacity, in_capacity, told_capacity, heard_count, heard_capacity;
-    char *out, *in;    /* owned: tick messages */
+    char *out, *in;     /* owned: tick messages */
     char *told, *heard; /* owned: other messages */
     MPI_Request request, telling;
 };
@@ -59,7 +59,7 @@ struct tac_ranks {
     int32_t *index;                /* owned, (size): neighbour of a rank, or -1 */
     uint64_t mask;                 /* nested: union of all lanes' masks */
     int64_t pass;
-    bool changed;    /* the schedule is to be made anew */
+    bool changed;      /* the schedule is to be made anew */
     enum tac_err down; /* this rank, or one it heard of, has failed */
     size_t still_count, fixed_count;
     struct tac_shared *fixed; /* owned: what elements share */
@@ -70,10 +70,10 @@ struct tac_ranks {
     size_t ghost_count, hash_size;
     tac_lid *hash; /* owned */
     size_t free_count, free_capacity;
-    tac_lid *free_slot;              /* owned */
+    tac_lid *free_slot; /* owned */
     size_t wanted_count, wanted_capacity;
-    tac_lid *wanted; /* owned: ghosts whose paths are asked for */
-    uint8_t *mark;   /* owned, (capacity): scratch */
+    tac_lid *wanted;   /* owned: ghosts whose paths are asked for */
+    uint8_t *mark;     /* owned, (capacity): scratch */
     uint8_t *has_path; /* owned, (capacity): 1: the ghost's breakpoints of this pass are here; 2: asked for */
 
     /* what the last reduction told */
@@ -120,10 +120,19 @@ bool tac_ranks_room(struct tac_sim *sim, struct tac_neighbor *n, size_t bytes);
 struct tac_neighbor *tac_ranks_neighbor(struct tac_sim *sim, int rank);
 
 /* What the ranks tell each other at the end of a pass, by one reduction: the largest of each. */
-enum { TAC_TELL_ERROR, TAC_TELL_EARLIEST, TAC_TELL_BOTTOM, TAC_TELL_WILDEST, TAC_TELL_BROKEN, TAC_TELL_BAD, TAC_TELL_STOP,
-       TAC_TELL_SAVE, TAC_TELLS };
-/* Collective; on one rank nothing happens. tell (TAC_TELLS). Returns the worst error of all ranks, whose sentence all have
- * then. */
+enum {
+    TAC_TELL_ERROR,
+    TAC_TELL_EARLIEST,
+    TAC_TELL_BOTTOM,
+    TAC_TELL_WILDEST,
+    TAC_TELL_BROKEN,
+    TAC_TELL_BAD,
+    TAC_TELL_STOP,
+    TAC_TELL_SAVE,
+    TAC_TELLS
+};
+/* Collective; on one rank nothing happens. tell (TAC_TELLS). Returns the worst error of all ranks, whose sentence all
+ * have then. */
 enum tac_err tac_ranks_reduce(struct tac_sim *sim, int64_t *tell);
 
 /* ---- ghosts.c ---- */

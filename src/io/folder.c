@@ -275,12 +275,28 @@ static bool no_checkpoint(int folder, const char *name)
     return strncmp(name, "checkpoint", strlen("checkpoint")) != 0;
 }
 
+/* A run that was killed just now may take a moment to go: how mpirun ends is no sign that its ranks have ended. */
+static void wait_for_end(const struct tac_folder *f)
+{
+    enum { TRIES = 30, EVERY_US = 100000 };
+    for (int i = 0; i < TRIES; i++) {
+        json_t *mark = read_mark(f->fd);
+        const char *state = json_string_value(json_object_get(mark, "state"));
+        bool wait = state != NULL && strcmp(state, "running") == 0 && tac_process_alive(mark) == TAC_ALIVE_YES;
+        json_decref(mark);
+        if (!wait)
+            return;
+        usleep(EVERY_US);
+    }
+}
+
 enum tac_err tac_folder_resume(struct tac_ctx *ctx, const char *dir, bool here, struct tac_folder *f, int64_t *restarts)
 {
     enum tac_err err = TAC_OK;
     char name[256];
     json_t *mark = NULL;
     TAC_TRY(open_folder(ctx, dir, f));
+    wait_for_end(f);
     mark = read_mark(f->fd);
     if (mark != NULL)
         TAC_TRY(refuse_alive(ctx, f, mark));

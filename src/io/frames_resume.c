@@ -41,8 +41,8 @@ static enum tac_err choose(struct tac_ctx *ctx, const struct tac_scene *scene, c
         early++;
     while (*stay < early && on_grid(scene, r->frame[*stay].index, r->frame[*stay].time_s))
         ++*stay;
-    /* The last one may lie between two frames, where a run had ended. */
-    if (*stay < early - 1)
+    /* The file's last one may lie between two frames, where a run had ended. */
+    if (*stay < early && !(*stay == early - 1 && early == r->frame_count))
         return tac_fail(ctx, TAC_ERR_INPUT,
                         "'%s' holds frames at other times than this scene's (frame %" PRId64
                         " at %.9g s): set time.frame as it was, or choose another folder with -o",

@@ -10,7 +10,7 @@
 #include "io/output.h"
 
 /* When the process began, in the kernel's ticks since boot: tells it from a later one with the same number. -1:
- * unknown. */
+ * unknown; 0: it has ended, and only waits to be asked how. */
 static int64_t process_start(int64_t pid)
 {
     char path[64], text[1024];
@@ -25,6 +25,8 @@ static int64_t process_start(int64_t pid)
     text[n] = '\0';
     /* The second field, the program's name in brackets, may hold anything; count from its end. */
     char *field = strrchr(text, ')');
+    if (field != NULL && field[1] == ' ' && (field[2] == 'Z' || field[2] == 'X'))
+        return 0;
     for (int i = 2; field != NULL && i < 22; i++) {
         field = strchr(field, ' ');
         if (field != NULL)
@@ -77,7 +79,7 @@ enum tac_alive tac_process_alive(const json_t *status)
     if (kill((pid_t)pid, 0) != 0 && errno == ESRCH)
         return TAC_ALIVE_NO;
     int64_t now = process_start(pid);
-    if (now >= 0 && start > 0 && now != start)
+    if (now == 0 || (now > 0 && start > 0 && now != start))
         return TAC_ALIVE_NO;
     return TAC_ALIVE_YES;
 }

@@ -103,12 +103,13 @@ static const char *const PLACING[] = {"position", "rotation", "scale", NULL};
 enum tac_err tac_scene_placed_alike(struct tac_reader *reader, json_t *body, tac_lid index)
 {
     static const char *const path[] = {"path", NULL};
+    const char *const *except = reader->resume->from_stored ? NULL : path;
     const json_t *then = json_array_get(json_object_get(reader->resume->stored, "bodies"), (size_t)index);
     char where[TAC_WHERE], place[TAC_WHERE];
     enum tac_err err = TAC_OK;
     tac_where_index(where, "bodies", (size_t)index);
     tac_where(place, where, "mesh");
-    TAC_TRY(compare_objects(reader, place, json_object_get(body, "mesh"), json_object_get(then, "mesh"), path));
+    TAC_TRY(compare_objects(reader, place, json_object_get(body, "mesh"), json_object_get(then, "mesh"), except));
     TAC_TRY(compare_keys(reader, where, body, then, PLACING));
 done:
     return err;

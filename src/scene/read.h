@@ -184,7 +184,7 @@ enum tac_err tac_resume_mesh(struct tac_reader *reader, json_t *body, const char
                              struct tac_mesh **mesh);
 /* differ.c: the first key in which the scene read differs from the stored one, of those that count; TAC_ERR_INPUT. */
 enum tac_err tac_scene_differs(struct tac_reader *reader);
-/* differ.c: the same for what places body `index`, whose mesh's file is gone; TAC_OK if nothing does. */
+/* differ.c: the same for what places body `index`, whose mesh is not made; TAC_OK if nothing differs. */
 enum tac_err tac_scene_placed_alike(struct tac_reader *reader, json_t *body, tac_lid index);
 
 #endif

@@ -133,7 +133,9 @@ enum tac_err tac_resume_mesh(struct tac_reader *reader, json_t *body, const char
     enum tac_err err = TAC_OK;
     if (resume == NULL || (size_t)index >= resume->body_count)
         return TAC_OK;
-    if (!resume->from_stored) {
+    if (resume->from_stored) {
+        TAC_TRY(tac_scene_placed_alike(reader, body, index)); /* --set may have moved it */
+    } else {
         const json_t *spec = json_object_get(body, "mesh");
         const json_t *old = json_array_get(json_object_get(resume->stored, "bodies"), (size_t)index);
         const char *path = json_string_value(json_object_get(spec, "path"));

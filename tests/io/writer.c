@@ -3,8 +3,11 @@
  *
  *     writer DIR [--kind mixed|triangles|segments|points] [--vertices N] [--frames N] [--first N] [--every N]
  *                [--seed N] [--overwrite] [--owner scattered|blocks|one] [--pause SECONDS] [--state STATE]
- *                [--change FIELD,FRAME,VERTEX,HOW] [--no-finish] [--quiet] [--break-at FRAME] [-- DIR ...]
+ *                [--change FIELD,FRAME,VERTEX,HOW] [--no-finish] [--quiet] [--break-at FRAME] [--late SECONDS]
+ *                [--resume] [--checkpoint FILE] [--scene LETTER] [-- DIR ...]
  *
+ * --resume: goes on with frame --first from a checkpoint (FILE or DIR/checkpoint-000001.h5) just before it.  --late:
+ * the last frame is so much later than it should be.  --scene: what the scene's hash is made of.
  * --break-at: from that frame on every write to frames.h5 fails, as on a broken disk.
  * Exits with the code of the first failure, after its sentence on stderr.  Prints "frame K" after each frame. */
 #include <fcntl.h>
@@ -17,10 +20,10 @@
 #include <unistd.h>
 
 struct options {
-    const char *dir, *kind, *owner, *state, *change;
+    const char *dir, *kind, *owner, *state, *change, *checkpoint, *scene;
     int vertices, frames, first, seed, every, break_at;
-    bool overwrite, no_finish, quiet;
-    double pause_s;
+    bool overwrite, no_finish, quiet, resume;
+    double pause_s, late_s;
 };
 
 static struct options parse(int argc, char **argv)
@@ -29,6 +32,7 @@ static struct options parse(int argc, char **argv)
                         .owner = "scattered",
                         .state = "finished",
                         .change = "",
+                        .scene = "a",
                         .vertices = 300,
                         .frames = 5,
                         .every = 1,
@@ -56,10 +60,18 @@ static struct options parse(int argc, char **argv)
             o.seed = atoi(value);
         else if (!strcmp(word, "--break-at"))
             o.break_at = atoi(value);
+        else if (!strcmp(word, "--checkpoint"))
+            o.checkpoint = value;
+        else if (!strcmp(word, "--scene"))
+            o.scene = value;
+        else if (!strcmp(word, "--late"))
+            o.late_s = atof(value);
         else if (!strcmp(word, "--pause"))
             o.pause_s = atof(value);
         else if (i-- && !strcmp(word, "--overwrite"))
             o.overwrite = true;
+        else if (!strcmp(word, "--resume"))
+            o.resume = true;
         else if (!strcmp(word, "--no-finish"))
             o.no_finish = true;
         else if (!strcmp(word, "--quiet"))
@@ -102,8 +114,11 @@ static struct tac_scene *make_scene(const struct options *o)
     static struct tac_scene s;
     static const char *const kinds[3] = {"triangles", "segments", "points"};
     bool mixed = !strcmp(o->kind, "mixed");
-    s = (struct tac_scene){.name = (char *)"a <made-up> & \"mixed\" scene", .end_s = 1, .frame_s = .125, .body = body};
-    memset(s.sha256, 'a', 64);
+    s = (struct tac_scene){.name = (char *)"a <made-up> & \"mixed\" scene", .end_s = 1, .body = body};
+    s.frame_s = .125 * o->every;
+    s.quantum_s = 0x1p-30;
+    s.t_end = (tac_time)1 << 52; /* frames may go on after the end that is told */
+    memset(s.sha256, o->scene[0], 64);
     s.json = json_pack("{s:s, s:{s:f}}", "format", "tactus-scene/1", "time", "end", 1.0);
     s.vertex_body = calloc((size_t)o->vertices + 1, sizeof(tac_lid));
     s.triangle = calloc(3 * (size_t)o->vertices + 1, sizeof(tac_lid));
@@ -164,6 +179,11 @@ static void break_file(const char *dir)
     close(broken);
 }
 
+static double time_of(const struct options *o, int index)
+{
+    return .125 * index * o->every + (index == o->first + o->frames - 1 ? o->late_s : 0);
+}
+
 static enum tac_err write_frame(struct tac_ctx *ctx, const struct options *o, const struct tac_scene *scene,
                                 struct tac_output *out, int index)
 {
@@ -172,7 +192,7 @@ static enum tac_err write_frame(struct tac_ctx *ctx, const struct options *o, co
     double *x = malloc((3 * n + 1) * sizeof *x), *v = malloc((3 * n + 1) * sizeof *v);
     float *f = malloc((3 * n + 1) * sizeof *f);
     uint64_t seed = (uint64_t)o->seed;
-    double t = .125 * index * o->every;
+    double t = time_of(o, index);
     struct tac_frame frame = {.index = index, .time_s = t, .position = x, .velocity = v, .contact_force = f};
     for (tac_gid i = 0; i < scene->vertex_count; i++) {
         if (!owns(o, ctx, i, scene->vertex_count))
@@ -198,7 +218,7 @@ static enum tac_err write_frame(struct tac_ctx *ctx, const struct options *o, co
 
 static struct tac_energy_row make_row(const struct options *o, int index)
 {
-    double t = .125 * index * o->every;
+    double t = time_of(o, index);
     struct tac_energy_row row = {.time_s = t,
                                  .kinetic = 1 / 3.0 + t,
                                  .gravity = -0.0,
@@ -217,6 +237,18 @@ static struct tac_energy_row make_row(const struct options *o, int index)
     return row;
 }
 
+static enum tac_err begin(struct tac_ctx *ctx, const struct options *o, const struct tac_scene *scene,
+                          struct tac_output **out)
+{
+    char file[1024];
+    if (!o->resume)
+        return tac_output_create(ctx, scene, o->dir, o->overwrite, out);
+    snprintf(file, sizeof file, "%s/checkpoint-000001.h5", o->dir);
+    /* A moment after the frame before, as where a run is stopped between two. */
+    tac_time now = tac_scene_quanta(scene, .125 * (o->first - 1) * o->every) + 12345;
+    return tac_output_resume(ctx, scene, o->dir, o->checkpoint != NULL ? o->checkpoint : file, now, o->first, out);
+}
+
 static enum tac_err write_run(struct tac_ctx *ctx, const struct options *o, const struct tac_scene *scene, int argc,
                               char **argv, struct tac_output **out)
 {
@@ -230,7 +262,10 @@ static enum tac_err write_run(struct tac_ctx *ctx, const struct options *o, cons
                                 .ticks_per_s = 1.5e6};
     status.counters.committed[4] = 123456789012;
     status.counters.rollbacks = 2;
-    TAC_TRY(tac_output_create(ctx, scene, o->dir, o->overwrite, out));
+    TAC_TRY(begin(ctx, o, scene, out));
+    memset(scene->vertex_body, 0x7f, (size_t)scene->vertex_count * sizeof(tac_lid)); /* large arrays may be gone now */
+    memset(scene->triangle, 0x7f, (size_t)scene->triangle_count * sizeof(tac_lid));
+    memset(scene->segment, 0x7f, (size_t)scene->segment_count * sizeof(tac_lid));
     for (int k = o->first; k < o->first + o->frames; k++) {
         if (k == o->break_at)
             break_file(o->dir);
@@ -244,6 +279,10 @@ static enum tac_err write_run(struct tac_ctx *ctx, const struct options *o, cons
         if (ctx->rank == 0) {
             printf("frame %d\n", k);
             fflush(stdout);
+        }
+        if (k % 3 == 1) {
+            TAC_TRY(tac_output_sync(ctx, *out));
+            tac_output_checkpoint(*out, "checkpoint-000001.h5");
         }
         if (o->pause_s > 0)
             usleep((useconds_t)(o->pause_s * 1e6));

@@ -106,6 +106,50 @@ static bool attempt(struct tac_ctx *ctx, const char *path, long n, char sha256[6
     return reached;
 }
 
+/* The same for a scene that goes on from a checkpoint, where it is another one (change) or not. */
+static bool attempt_resume(struct tac_ctx *ctx, const struct tac_scene *from, long n, const char *change)
+{
+    struct tac_scene *scene = NULL;
+    tac_gid triangle[3 * 64];
+    TAC_CHECK(from->triangle_count <= 64);
+    for (tac_lid i = 0; i < 3 * from->triangle_count; i++)
+        triangle[i] = from->triangle[i];
+    const struct tac_geometry geometry = {
+        from->vertex_count, from->triangle_count, 0, from->x, from->mass, triangle, triangle};
+    ctx->error[0] = '\0';
+    left = n;
+    json_t *stored = tac_scene_stored_json(from);
+    enum tac_err err = TAC_ERR_RUN;
+    if (stored != NULL)
+        err = tac_scene_resume(ctx, NULL, &change, change != NULL, stored, from->sha256, &geometry, &scene);
+    bool reached = left < 0;
+    left = -1;
+    CHECK(stored == NULL || (err == TAC_OK) == (scene != NULL), "allocation %ld: %d", n, err);
+    CHECK(stored == NULL || err == TAC_OK || ctx->error[0] != '\0', "allocation %ld: code %d, no sentence", n, err);
+    CHECK(err == TAC_OK || reached || change != NULL, "allocation %ld: code %d: %s", n, err, ctx->error);
+    CHECK(change == NULL || err != TAC_OK, "allocation %ld: another scene is taken", n);
+    CHECK(scene == NULL || strcmp(scene->sha256, from->sha256) == 0, "allocation %ld: another scene", n);
+    json_decref(stored);
+    tac_scene_destroy(&scene);
+    return reached;
+}
+
+static void test_resume(struct tac_ctx *ctx, const char *path)
+{
+    static const char *const change[] = {NULL, "contact.restitution=0.25"};
+    struct tac_scene *from = NULL;
+    ctx->error[0] = '\0';
+    CHECK(tac_scene_read(ctx, path, set, 3, &from) == TAC_OK, "%s", ctx->error);
+    TAC_CHECK(from != NULL);
+    for (int i = 0; i < 2; i++) {
+        long n = 0;
+        while (n < 100000 && attempt_resume(ctx, from, n, change[i]))
+            n++;
+        CHECK(n > 200 && n < 100000, "%ld allocations", n);
+    }
+    tac_scene_destroy(&from);
+}
+
 int main(int argc, char **argv)
 {
     char path[] = "/tmp/tactus-faults-XXXXXX", sha256[65], *report = NULL;
@@ -123,6 +167,7 @@ int main(int argc, char **argv)
         n++;
     CHECK(n > 200 && n < 100000, "%ld allocations", n);
     free(report);
+    test_resume(&ctx, path);
     unlink(path);
     MPI_Finalize();
     return check_result();

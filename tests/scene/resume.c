@@ -1,0 +1,314 @@
+/* resume.c: the scene that a checkpoint goes on with: the same to the last bit as the one it was written of, with and
+ * without the scene's file and its meshes; and what differs is refused by name.  If it fails, a restart goes on with
+ * another scene, or cannot go on. */
+#include "check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tactus/scene.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/tactus-resume-XXXXXX";
+static struct tac_ctx ctx;
+
+static const char *write_text(const char *name, const char *text)
+{
+    static char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    TAC_CHECK(file != NULL);
+    fputs(text, file);
+    fclose(file);
+    return path;
+}
+
+static const char text[] =
+    "{\"format\": \"tactus-scene/1\", \"name\": \"n\", \"time\": {\"end\": 1, \"frame\": 0.1},"
+    " \"gravity\": [0, -9.81, 0],"
+    " \"contact\": {\"thickness\": 0.01, \"restitution\": 0.3, \"ignore\": [[\"sheet\", \"post\"]]},"
+    " \"materials\": {\"m\": {\"density\": 0.15, \"stretch\": {\"model\": \"cst\", \"stiffness\": 500},"
+    "   \"bend\": {\"model\": \"hinge\", \"stiffness\": 1e-5}}, \"unused\": {\"density\": 3}},"
+    " \"bodies\": ["
+    "  {\"name\": \"sheet\", \"material\": \"m\", \"rotation\": [10, 20, 30], \"scale\": 0.7, \"velocity\": [1, 0, "
+    "0.1],"
+    "   \"angular_velocity\": [0.1, 0.2, 0.3], \"mesh\": {\"kind\": \"grid\", \"size\": [1, 1], \"cells\": [6, 5]}},"
+    "  {\"name\": \"post\", \"fixed\": true, \"position\": [0, -1, 0], \"rotation\": [0, 5, 0],"
+    "   \"mesh\": {\"kind\": \"file\", \"path\": \"post.obj\"}},"
+    "  {\"name\": \"gas\", \"mass\": 0.1, \"radius\": 0.01, \"random_speed\": [0.1, 0.3], \"seed\": 7,"
+    "   \"position\": [0, 2, 0], \"mesh\": {\"kind\": \"points\", \"lattice\": {\"count\": [3, 2, 2], \"spacing\": "
+    "0.3}}},"
+    "  {\"name\": \"rope\", \"mass\": 0.2, \"position\": [0, 4, 0],"
+    "   \"mesh\": {\"kind\": \"segments\", \"from\": [0, 0, 0], \"to\": [1, 0, 0.1], \"cells\": 4}}],"
+    " \"motions\": [{\"body\": \"sheet\", \"vertices\": {\"box\": [[-2, -2, -2], [-0.2, 3, 2]]},"
+    "   \"path\": [[0, [0, 0, 0]], [0.5, [0.1, 0, 0]]], \"release\": true},"
+    "  {\"body\": \"gas\", \"vertices\": [3, 1], \"rotate\": {\"axis\": [0, 1, 1], \"path\": [[0, 0], [1, 90]]}}]}";
+static const char post[] = "v 0 0 0\nv 0.1 0 0\nv 0 0.3 0\nv 0 0 0.1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+
+/* What a checkpoint holds of a scene. */
+struct stored {
+    json_t *json;
+    char sha256[65];
+    struct tac_geometry geometry;
+    double *x, *mass;
+    tac_gid *triangle, *segment;
+};
+
+static struct stored store(const struct tac_scene *s)
+{
+    struct stored c;
+    size_t v = (size_t)s->vertex_count, t = 3 * (size_t)s->triangle_count, e = 2 * (size_t)s->segment_count;
+    json_t *json = tac_scene_stored_json(s);
+    char *dump = json_dumps(json, JSON_COMPACT);
+    c.json = json_loads(dump, 0, NULL);
+    free(dump);
+    json_decref(json);
+    strcpy(c.sha256, s->sha256);
+    c.x = malloc(3 * v * sizeof *c.x);
+    c.mass = malloc(v * sizeof *c.mass);
+    c.triangle = malloc((t + 1) * sizeof *c.triangle);
+    c.segment = malloc((e + 1) * sizeof *c.segment);
+    TAC_CHECK(c.json != NULL && c.x != NULL && c.mass != NULL && c.triangle != NULL && c.segment != NULL);
+    memcpy(c.x, s->x, 3 * v * sizeof *c.x);
+    memcpy(c.mass, s->mass, v * sizeof *c.mass);
+    for (size_t i = 0; i < t; i++)
+        c.triangle[i] = s->triangle[i];
+    for (size_t i = 0; i < e; i++)
+        c.segment[i] = s->segment[i];
+    c.geometry =
+        (struct tac_geometry){s->vertex_count, s->triangle_count, s->segment_count, c.x, c.mass, c.triangle, c.segment};
+    return c;
+}
+
+static void release(struct stored *c)
+{
+    json_decref(c->json);
+    free(c->x);
+    free(c->mass);
+    free(c->triangle);
+    free(c->segment);
+}
+
+static struct tac_scene *resume(const struct stored *c, const char *path, const char *set)
+{
+    struct tac_scene *scene = NULL;
+    ctx.error[0] = '\0';
+    ctx.warnings = 0;
+    enum tac_err err = tac_scene_resume(&ctx, path, &set, set != NULL, c->json, c->sha256, &c->geometry, &scene);
+    CHECK((err == TAC_OK) == (scene != NULL) && (err == TAC_OK || err == TAC_ERR_INPUT), "%d: %s", err, ctx.error);
+    CHECK(err == TAC_OK || ctx.error[0] != '\0', "no sentence");
+    return scene;
+}
+
+#define SAME(array, count)                                                                                             \
+    CHECK(memcmp(s->array, t->array, (size_t)(count) * sizeof *s->array) == 0, "%s: " #array " has other bits", what)
+
+static void same_motions(const struct tac_scene *s, const struct tac_scene *t, const char *what)
+{
+    for (tac_lid i = 0; i < s->motion_count && i < t->motion_count; i++) {
+        const struct tac_motion *a = &s->motion[i], *b = &t->motion[i];
+        bool same = a->vertex_count == b->vertex_count && a->knot_count == b->knot_count && a->release == b->release &&
+                    (a->degrees == NULL) == (b->degrees == NULL);
+        CHECK(same && memcmp(a->vertex, b->vertex, (size_t)a->vertex_count * sizeof *a->vertex) == 0 &&
+                  memcmp(a->knot_t_s, b->knot_t_s, (size_t)a->knot_count * sizeof *a->knot_t_s) == 0 &&
+                  memcmp(a->axis, b->axis, sizeof a->axis) == 0,
+              "%s: motion %d", what, (int)i);
+    }
+}
+
+static void same_scene(const struct tac_scene *s, const struct tac_scene *t, const char *what)
+{
+    CHECK(strcmp(s->sha256, t->sha256) == 0, "%s: another hash", what);
+    CHECK(s->vertex_count == t->vertex_count && s->triangle_count == t->triangle_count &&
+              s->segment_count == t->segment_count && s->body_count == t->body_count &&
+              s->material_count == t->material_count && s->motion_count == t->motion_count && s->two_d == t->two_d,
+          "%s: counts", what);
+    SAME(x, 3 * s->vertex_count);
+    SAME(v, 3 * s->vertex_count);
+    SAME(mass, s->vertex_count);
+    SAME(ever_free, s->vertex_count);
+    SAME(vertex_body, s->vertex_count);
+    SAME(triangle, 3 * s->triangle_count);
+    SAME(segment, 2 * s->segment_count);
+    SAME(topology->edge, 2 * s->topology->edge_count);
+    SAME(topology->hinge, 4 * s->topology->hinge_count);
+    SAME(contact.ignore, 2 * s->contact.ignore_count);
+    same_motions(s, t, what);
+    for (tac_lid b = 0; b < s->body_count; b++)
+        CHECK(strcmp(s->body[b].name, t->body[b].name) == 0 && s->body[b].vertex_end == t->body[b].vertex_end &&
+                  s->body[b].has_elements == t->body[b].has_elements && s->body[b].radius == t->body[b].radius,
+              "%s: body %d", what, (int)b);
+    CHECK(memcmp(&s->clocks, &t->clocks, sizeof s->clocks) == 0 && s->quantum_s == t->quantum_s &&
+              s->frame_s == t->frame_s && s->checkpoint.keep == t->checkpoint.keep,
+          "%s: settings", what);
+    CHECK(json_equal(s->json, t->json), "%s: another resolved scene", what);
+}
+
+static void test_same(const struct tac_scene *s, const struct stored *c, const char *path, const char *what, int warned)
+{
+    struct tac_scene *t = resume(c, path, NULL);
+    CHECK(t != NULL && ctx.warnings == warned, "%s: %d warnings, %s", what, ctx.warnings, ctx.error);
+    if (t != NULL)
+        same_scene(s, t, what);
+    tac_scene_destroy(&t);
+}
+
+/* What does not count may differ. */
+static void test_allowed(const struct stored *c, const char *path)
+{
+    static const char *const set[] = {"time.end=2",
+                                      "time.frame=0.25",
+                                      "name=other",
+                                      "discovery.mode=all-pairs",
+                                      "discovery.window_s=[0.1,0.2]",
+                                      "output.checkpoint_every_s=1",
+                                      "output={\"checkpoint_every_t\": 0.125, \"checkpoint_keep\": 5}",
+                                      "bodies.rope.name=line",
+                                      "materials.unused.density=4",
+                                      "bodies.post.seed=5"};
+    for (size_t i = 0; i < sizeof set / sizeof set[0]; i++) {
+        struct tac_scene *t = resume(c, path, set[i]);
+        CHECK(t != NULL, "%s: %s", set[i], ctx.error);
+        if (t != NULL && i == 0)
+            CHECK(t->end_s == 2 && t->t_end == 2 * tac_scene_quanta(t, 1), "the end is the new one");
+        if (t != NULL && i == 6)
+            CHECK(t->checkpoint.every_t == .125 && t->checkpoint.keep == 5 && t->checkpoint.every_s == 600, "output");
+        tac_scene_destroy(&t);
+    }
+}
+
+/* What counts is refused, with its place and both values. */
+static void test_refused(const struct stored *c, const char *path)
+{
+    static const struct {
+        const char *set, *where, *now, *then;
+    } change[] = {
+        {"gravity=[0,-9.8,0]", "gravity[1]", "is -9.8,", "but -9.81 "},
+        {"contact.restitution=0.4", "contact.restitution", "is 0.4,", "but 0.3 "},
+        {"contact.thickness=0.02", "contact.thickness", "is 0.02,", "but 0.01 "},
+        {"contact.ignore=[]", "contact.ignore", "is [],", "[[\"sheet\",\"post\"]]"},
+        {"contact.min_period_s=1e-9", "contact.min_period_s", "is 1e-09,", "but not set "},
+        {"clocks.mode=free", "clocks.mode", "is \"free\",", "but \"nested\" "},
+        {"clocks.gravity_s=0.01", "clocks.gravity_s", "is 0.01,", "but 0.001 "},
+        {"materials.m.stretch.stiffness=501", "materials.m.stretch.stiffness", "is 501,", "but 500 "},
+        {"materials.m.density=0.16", "materials.m.density", "is 0.16,", "but 0.15 "},
+        {"materials.m.bend.rest=flat", "materials.m.bend.rest", "is \"flat\",", "but \"mesh\" "},
+        {"bodies.sheet.velocity.0=2", "bodies[0].velocity[0]", "is 2,", "but 1 "},
+        {"bodies.gas.seed=8", "bodies[2].seed", "is 8,", "but 7 "},
+        {"bodies.gas.radius=0.02", "bodies[2].radius", "is 0.02,", "but 0.01 "},
+        {"bodies.gas.mass=0.2", "bodies[2].mass", "is 0.2,", "but 0.1 "},
+        {"bodies.rope.self=false", "bodies[3].self", "is false,", "but true "},
+        {"bodies.rope.material=m", "bodies[3].material", "is \"m\",", "but not set "},
+        {"motions.0.path.1.0=0.6", "motions[0].path[1][0]", "is 0.6,", "but 0.5 "},
+        {"motions.0.release=false", "motions[0].release", "is false,", "but true "},
+        {"motions.1.rotate.center=[1,0,0]", "motions[1].rotate.center[0]", "is 1,", "but 0 "},
+        {"motions.1.vertices=[3,2]", "motions[1].vertices[1]", "is 2,", "but 1 "},
+        {"bodies.sheet.position=[0,1,0]", "bodies[0].position[1]", "is 1,", "but 0 "},
+        {"bodies.post.rotation.1=6", "bodies[1].rotation[1]", "is 6,", "but 5 "},
+        {"bodies.post.scale=2", "bodies[1].scale", "is 2,", "but 1 "},
+        {"bodies.sheet.mesh.cells=[6,4]", "bodies[0].mesh.cells[1]", "is 4,", "but 5 "},
+        {"bodies.rope.mesh.to.2=0.2", "bodies[3].mesh.to[2]", "is 0.2,", "but 0.1 "},
+    };
+    for (size_t i = 0; i < sizeof change / sizeof change[0]; i++) {
+        struct tac_scene *t = resume(c, path, change[i].set);
+        CHECK(t == NULL && strstr(ctx.error, change[i].where) != NULL && strstr(ctx.error, change[i].now) != NULL &&
+                  strstr(ctx.error, change[i].then) != NULL,
+              "%s: %s", change[i].set, ctx.error);
+        tac_scene_destroy(&t);
+    }
+}
+
+static void test_counts(const struct stored *c, const char *path)
+{
+    struct tac_scene *t = resume(
+        c, path, "bodies=[{\"name\":\"sheet\",\"mass\":1,\"mesh\":{\"kind\":\"points\",\"vertices\":[[0,0,0]]}}]");
+    CHECK(t == NULL, "another scene");
+    tac_scene_destroy(&t);
+    t = resume(c, path, "motions=[]");
+    CHECK(t == NULL && strstr(ctx.error, "motions") != NULL, "%s", ctx.error);
+    tac_scene_destroy(&t);
+}
+
+/* Checkpoints that no program of ours wrote. */
+static void test_foreign(struct stored *c)
+{
+    static const char *const counts[] = {
+        "null",
+        "{}",
+        "{\"vertices\": 1, \"triangles\": 2, \"segments\": 3}",
+        "{\"vertices\": [1], \"triangles\": [], \"segments\": []}",
+        "{\"vertices\": [1,1,1,1], \"triangles\": [1,1,1,1], \"segments\": [0,0,0,4]}",
+        "{\"vertices\": [-1,1,1,1], \"triangles\": [1,1,1,1], \"segments\": [0,0,0,4]}",
+        "{\"vertices\": [\"a\",1,1,1], \"triangles\": [[],1,1,1], \"segments\": [0,0,0,4]}"};
+    json_t *own = json_incref(json_object_get(c->json, "geometry"));
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        json_object_set_new(c->json, "geometry", json_loads(counts[i], JSON_DECODE_ANY, NULL));
+        struct tac_scene *t = resume(c, NULL, NULL);
+        CHECK(t == NULL && strstr(ctx.error, "cannot go on with") != NULL, "%s: %s", counts[i], ctx.error);
+        tac_scene_destroy(&t);
+    }
+    json_object_set_new(c->json, "geometry", own);
+    tac_gid kept = c->triangle[4];
+    static const tac_gid wrong[] = {-1, 1 << 30, INT64_MAX, 1000, 60};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        c->triangle[4] = wrong[i];
+        struct tac_scene *t = resume(c, NULL, NULL);
+        CHECK(t == NULL, "triangle vertex %lld", (long long)wrong[i]);
+        tac_scene_destroy(&t);
+    }
+    c->triangle[4] = kept;
+    c->x[0] = NAN;
+    CHECK(resume(c, NULL, NULL) == NULL, "a place that is no number");
+    json_t *whole = c->json;
+    c->json = json_array();
+    CHECK(resume(c, NULL, NULL) == NULL, "no object");
+    json_decref(c->json);
+    c->json = whole;
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    tac_ctx_init(&ctx, MPI_COMM_WORLD);
+    ctx.quiet = true;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    TAC_CHECK(mkdtemp(folder) != NULL);
+    char path[256], mesh[256];
+    snprintf(mesh, sizeof mesh, "%s", write_text("post.obj", post));
+    snprintf(path, sizeof path, "%s", write_text("scene.json", text));
+    struct tac_scene *s = NULL;
+    enum tac_err err = tac_scene_read(&ctx, path, NULL, 0, &s);
+    CHECK(err == TAC_OK, "%s", ctx.error);
+    TAC_CHECK(s != NULL);
+    struct stored c = store(s);
+    test_same(s, &c, NULL, "from the checkpoint", 0);
+    test_same(s, &c, path, "from the scene's file", 0);
+    test_allowed(&c, NULL);
+    test_allowed(&c, path);
+    test_refused(&c, path);
+    test_refused(&c, NULL);
+    test_counts(&c, path);
+    test_counts(&c, NULL);
+    /* Other contents of a mesh, and none. */
+    write_text("post.obj", "v 0 0 0\nv 0.1 0 0\nv 0 0.3 0\nv 0 0 0.2\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n");
+    struct tac_scene *t = resume(&c, path, NULL);
+    CHECK(t == NULL && strstr(ctx.error, "bodies[1].mesh: is another one") != NULL, "%s", ctx.error);
+    tac_scene_destroy(&t);
+    test_same(s, &c, NULL, "no mesh is read", 0);
+    unlink(mesh);
+    test_same(s, &c, NULL, "no mesh is there", 0);
+    test_same(s, &c, path, "a mesh is gone", 1);
+    test_refused(&c, path);
+    /* A scene cannot bring what only checkpoints have. */
+    const char *own = "geometry={}";
+    ctx.error[0] = '\0';
+    CHECK(tac_scene_read(&ctx, path, &own, 1, &t) == TAC_ERR_INPUT && strstr(ctx.error, "geometry") != NULL, "%s",
+          ctx.error);
+    test_foreign(&c);
+    release(&c);
+    tac_scene_destroy(&s);
+    unlink(path);
+    rmdir(folder);
+    MPI_Finalize();
+    return check_result();
+}
