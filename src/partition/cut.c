@@ -13,12 +13,12 @@ enum { MOST = 1 << 17, MOST_PER_RANK = 64, CLUSTERS_OF_MEAN = 4 };
 
 struct cut {
     const struct tac_graph *graph;
-    double scale[2]; /* largest weight of a vertex, of an edge */
-    double inside;   /* weight of this rank's edges within clusters, relative */
+    double scale[2];       /* largest weight of a vertex, of an edge */
+    double inside;         /* weight of this rank's edges within clusters, relative */
     struct cut_node *node; /* owned, (graph->count): rows, relative weights */
     tac_lid *cluster;      /* owned, (graph->count): first row of each row's cluster */
     size_t clusters, edges;
-    struct cut_node *out; /* owned, (clusters) */
+    struct cut_node *out;  /* owned, (clusters) */
     struct cut_edge *edge; /* owned, (edges) */
 };
 
@@ -200,8 +200,8 @@ static enum tac_err cut_on_first(struct tac_ctx *ctx, enum tac_err err, struct c
         err = tac_alloc(ctx, c->clusters, sizeof *place, &place);
     if (err == TAC_OK)
         err = tac_alloc(ctx, 3 * size, sizeof *count, &count);
-    TAC_TRY(tac_deal_traced(ctx, err, c->clusters, to, c->out, sizeof *c->out, &node, count, count ? count + size : NULL,
-                            place));
+    TAC_TRY(tac_deal_traced(ctx, err, c->clusters, to, c->out, sizeof *c->out, &node, count,
+                            count ? count + size : NULL, place));
     TAC_TRY(tac_deal(ctx, TAC_OK, c->edges, to, c->edge, sizeof *c->edge, &edge, &edges));
     for (size_t r = 0; r < size; r++)
         nodes += (size_t)count[size + r];

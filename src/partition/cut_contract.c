@@ -173,7 +173,8 @@ enum tac_err tac_cut_contract(struct tac_ctx *ctx, const struct tac_graph *graph
                               double edge_scale, tac_lid target, double cap, tac_lid *cluster)
 {
     struct level level = {0}, next = {0};
-    tac_lid *first = NULL, *mate = NULL, *to = NULL; /* of a vertex of the level: its first row, its pair, what it becomes */
+    tac_lid *first = NULL, *mate = NULL,
+            *to = NULL; /* of a vertex of the level: its first row, its pair, what it becomes */
     enum tac_err err = TAC_OK;
     for (tac_lid i = 0; i < graph->count; i++)
         cluster[i] = i; /* the vertex of the level, until the end */

@@ -113,10 +113,11 @@ static enum tac_err fill(struct tac_ctx *ctx, size_t nodes, const double *weight
             links += 2 * edge[k].weight;
         }
     if (count > (1 << 29) || m->count > (1 << 29))
-        TAC_TRY(tac_fail(ctx, TAC_ERR_RUN,
-                         "the graph that tells ranks apart has %" PRId64
-                         " entries, more than METIS takes; use contact.thickness below the mesh's spacing, or fewer ranks",
-                         count));
+        TAC_TRY(
+            tac_fail(ctx, TAC_ERR_RUN,
+                     "the graph that tells ranks apart has %" PRId64
+                     " entries, more than METIS takes; use contact.thickness below the mesh's spacing, or fewer ranks",
+                     count));
     TAC_TRY(tac_alloc(ctx, (size_t)m->count, sizeof *m->weight, &m->weight));
     TAC_TRY(tac_alloc(ctx, (size_t)m->count, sizeof *m->part, &m->part));
     TAC_TRY(tac_alloc(ctx, (size_t)m->count + 1, sizeof *m->row, &m->row));
@@ -176,8 +177,8 @@ static enum tac_err call_metis(struct tac_ctx *ctx, struct metis *m)
 }
 
 /* Heaviest first to the lightest part, but the first `taken`, which have theirs. */
-static void deal_by_weight(size_t nodes, const tac_lid *heavy, const double *weight, int taken, int parts,
-                           double *load, int32_t *part)
+static void deal_by_weight(size_t nodes, const tac_lid *heavy, const double *weight, int taken, int parts, double *load,
+                           int32_t *part)
 {
     for (size_t i = (size_t)taken; i < nodes; i++) {
         int lightest = taken;

@@ -24,9 +24,10 @@ static inline double tac_cut_relative(double weight, double largest)
     return weight < largest ? weight / largest : 1;
 }
 
-/* Local. Which rows belong together: cluster[i] is the first row of row i's cluster.  Joins neighbours along the heaviest
- * edges, in rounds, until no more than `target` (>= 1) clusters are left; edges to other ranks' vertices are not
- * looked at.  node[i]: rows' weights; no cluster is made heavier than `cap` unless the target cannot be met otherwise.
+/* Local. Which rows belong together: cluster[i] is the first row of row i's cluster.  Joins neighbours along the
+ * heaviest edges, in rounds, until no more than `target` (>= 1) clusters are left; edges to other ranks' vertices are
+ * not looked at.  node[i]: rows' weights; no cluster is made heavier than `cap` unless the target cannot be met
+ * otherwise.
  */
 enum tac_err tac_cut_contract(struct tac_ctx *ctx, const struct tac_graph *graph, const struct cut_node *node,
                               double edge_scale, tac_lid target, double cap, tac_lid *cluster);
@@ -40,8 +41,8 @@ enum tac_err tac_cut_merge(struct tac_ctx *ctx, size_t *count, struct cut_edge *
 enum tac_err tac_cut_serial(struct tac_ctx *ctx, size_t nodes, const struct cut_node *node, size_t edges,
                             const struct cut_edge *edge, int parts, int32_t *part, double *cut, double *balance);
 
-/* Collective. Renames parts (0 .. ctx->size-1, in `owner`) so that much weight stays with `present`: as much as possible
- * up to 256 ranks, at least half of that beyond. */
+/* Collective. Renames parts (0 .. ctx->size-1, in `owner`) so that much weight stays with `present`: as much as
+ * possible up to 256 ranks, at least half of that beyond. */
 enum tac_err tac_cut_label(struct tac_ctx *ctx, tac_lid count, const struct cut_node *node, const int32_t *present,
                            int32_t *owner);
 
