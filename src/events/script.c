@@ -230,7 +230,12 @@ void tac_scripts_apply(struct tac_sim *sim)
         while (s->next < s->knot_count && sim->knot[s->knot_begin + s->next].t <= sim->now)
             apply(sim, s, &sim->knot[s->knot_begin + s->next]);
     }
-    /* Knots end windows on all ranks, also where no vertex of the motion is. */
+    tac_scripts_next(sim);
+}
+
+/* Knots end windows on all ranks, also where no vertex of the motion is. */
+void tac_scripts_next(struct tac_sim *sim)
+{
     sim->next_knot = TAC_TIME_NEVER;
     for (tac_lid m = 0; m < sim->scene->motion_count; m++) {
         int32_t lo = sim->motion_knot[m], hi = sim->motion_knot[m + 1];

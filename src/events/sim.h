@@ -266,12 +266,18 @@ void tac_watch_drop(struct tac_sim *sim, int32_t slot);
 void tac_watch_undo(struct tac_sim *sim, tac_time believed);
 /* Local. Commit: what was born in this pass stays. */
 void tac_watch_believe(struct tac_sim *sim);
+/* Local. last_d of a pair's rung that begins with layer `first`, infinity if there is none; between passes. */
+double tac_watch_last(struct tac_sim *sim, uint64_t key, tac_time period, int32_t first);
+/* Local. Sets that of the rung that tac_watch() just added. */
+void tac_watch_set_last(struct tac_sim *sim, int32_t slot, double last_d);
 /* Local. Empty tables. */
 enum tac_err tac_watch_create(struct tac_sim *sim);
 void tac_watch_destroy(struct tac_sim *sim);
 
 /* ---- script.c ---- */
 enum tac_err tac_scripts_create(struct tac_sim *sim);
+/* Local. Sets sim->next_knot from sim->now. */
+void tac_scripts_next(struct tac_sim *sim);
 /* Local. Applies all knots at sim->now, after its kicks. */
 void tac_scripts_apply(struct tac_sim *sim);
 /* Local. Velocity with which scripted vertex i takes part in the tick at t of a force of this period: its displacement

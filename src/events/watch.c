@@ -266,6 +266,25 @@ done:
     return err != TAC_OK;
 }
 
+double tac_watch_last(struct tac_sim *sim, uint64_t key, tac_time period, int32_t first)
+{
+    size_t index;
+    if (class_of(sim, period, &index) != TAC_OK)
+        return INFINITY;
+    const struct tac_rung *rung = find_rung(&sim->rung_class[index], key, first);
+    return rung ? rung->last_d : INFINITY;
+}
+
+void tac_watch_set_last(struct tac_sim *sim, int32_t slot, double last_d)
+{
+    struct tac_pair *p = &sim->pair[slot];
+    size_t index;
+    if (class_of(sim, p->deep_period, &index) != TAC_OK)
+        return;
+    struct tac_rung_class *c = &sim->rung_class[index];
+    c->extra[c->extra_count - 1].last_d = p->deep_last = last_d;
+}
+
 bool tac_watch_deepen(struct tac_sim *sim, int32_t slot, tac_time t)
 {
     struct tac_pair *p = &sim->pair[slot];

@@ -1,0 +1,22 @@
+/* state.h: the whole state of a simulation, out of it and into another one: checkpoints and migration.
+ *
+ * What is collected depends on the scene and the time alone, not on who held what: a simulation made from it, on any
+ * number of ranks, goes on with the same bits. */
+#ifndef TACTUS_EVENTS_STATE_H
+#define TACTUS_EVENTS_STATE_H
+
+#include "events/sim.h"
+#include "io/checkpoint.h"
+
+/* Collective. The state at sim->now; this rank gives what it owns. Frames, wall time and restarts are left to the caller.
+ */
+enum tac_err tac_state_collect(struct tac_sim *sim, struct tac_checkpoint **out);
+
+/* Collective. Puts a state into a new simulation.  Rows may lie on any rank; they are sent to the owners of their
+ * vertices. */
+enum tac_err tac_state_restore(struct tac_sim *sim, const struct tac_checkpoint *state);
+
+/* Collective. Counters of all ranks. */
+enum tac_err tac_state_counters(const struct tac_sim *sim, struct tac_counters *sum);
+
+#endif
