@@ -156,6 +156,10 @@ enum tac_err tac_scene_resume(struct tac_ctx *ctx, const char *path, const char 
                               const json_t *stored, const char *stored_sha256, const struct tac_geometry *geometry,
                               struct tac_scene **out);
 
+/* Local. Ends the run of the scene at t_s [s] (--until).  What the scene itself says, its JSON, stays as it is: who
+ * goes on later goes on to the scene's own end. TAC_ERR_INPUT as for time.end. */
+enum tac_err tac_scene_until(struct tac_ctx *ctx, struct tac_scene *scene, double t_s);
+
 /* t_s [s] in quanta, rounded to the nearest, halves away from zero; +-TAC_TIME_NEVER where 2^53 quanta do not reach.
  * Motion knots are due at tac_scene_quanta(scene, knot_t_s[k]). */
 tac_time tac_scene_quanta(const struct tac_scene *scene, double t_s);

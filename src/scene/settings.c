@@ -232,6 +232,22 @@ done:
     return err;
 }
 
+enum tac_err tac_scene_until(struct tac_ctx *ctx, struct tac_scene *scene, double t_s)
+{
+    if (!(t_s > 0))
+        return tac_fail(ctx, TAC_ERR_INPUT, "--until is %s; it must be greater than 0", tac_shown(t_s).text);
+    if (!(t_s / scene->quantum_s < MOST_QUANTA))
+        return tac_fail(ctx, TAC_ERR_INPUT,
+                        "--until is %s s, over 2^53 quanta of %s s; end sooner or set clocks.quantum_s higher",
+                        tac_shown(t_s).text, tac_shown(scene->quantum_s).text);
+    if (tac_scene_quanta(scene, t_s) <= 0)
+        return tac_fail(ctx, TAC_ERR_INPUT, "--until is %s s, which rounds to no quantum of %s s; end later",
+                        tac_shown(t_s).text, tac_shown(scene->quantum_s).text);
+    scene->end_s = t_s;
+    scene->t_end = tac_scene_quanta(scene, t_s);
+    return TAC_OK;
+}
+
 static enum tac_err read_head(struct tac_reader *reader, json_t *root)
 {
     struct tac_scene *scene = reader->scene;
