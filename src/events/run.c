@@ -1,47 +1,35 @@
 /* The loop over frames of a run. */
 #include <tactus/run.h>
 
+#include "base/signals.h"
+#include "events/deal.h"
 #include "events/ranks.h"
+#include "events/state.h"
 #include "verify/overlap.h"
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct run {
     struct tac_ctx *ctx;
-    const struct tac_scene *scene;
     const struct tac_run_options *options;
+    struct tac_scene *whole; /* borrowed: what was read; on several ranks without its big arrays, once dealt */
+    struct tac_scene *local; /* owned; NULL on one rank */
     struct tac_sim *sim;
     struct tac_output *out;
-    struct tac_scene *whole;     /* borrowed: what was read */
-    struct tac_scene *local;     /* owned; NULL on one rank */
     double *position, *velocity; /* owned, (owned vertices, 3) */
     float *force;                /* owned, likewise */
-    size_t room;                 /* owned vertices that there is room for */
     int64_t frame;               /* of the next frame */
     tac_time last_frame;
-    double wall_start_s;
+    double wall_start_s, wall_before_s; /* of this run; spent in earlier ones */
+    int64_t restarts;
+    double saved_wall_s, save_took_s; /* when the newest checkpoint was written, and how long that took */
+    tac_time next_save;               /* by simulated time */
+    char saved[64];                   /* name of the newest checkpoint */
     struct tac_energy_row row;
+    double busy_s, balance_wall_s; /* for balance: work done when it was last looked at, and when that was */
+    int64_t passes;
+    uint64_t shuffle; /* tests: deal anew at every commit */
 };
-
-/* Set by the handler, read between windows: a process has one set of signals. */
-static volatile sig_atomic_t caught_signal;
-
-static void on_signal(int number)
-{
-    caught_signal = number;
-}
-
-static void catch_signals(void)
-{
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = on_signal;
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGUSR1, &action, NULL);
-}
 
 static void fill_status(struct run *run, struct tac_status *status, const char *state)
 {
@@ -49,7 +37,7 @@ static void fill_status(struct run *run, struct tac_status *status, const char *
     memset(status, 0, sizeof *status);
     status->state = state;
     status->time_s = tac_seconds(sim, sim->now);
-    status->end_s = tac_seconds(sim, run->scene->t_end);
+    status->end_s = tac_seconds(sim, run->whole->t_end);
     status->wall_s = tac_wall_s() - run->wall_start_s;
     double share = status->time_s / status->end_s;
     status->wall_left_s = share > 0 ? status->wall_s * (1 - share) / share : NAN;
@@ -62,6 +50,10 @@ static void fill_status(struct run *run, struct tac_status *status, const char *
     status->ticks_per_s = status->wall_s > 0 ? ticks / status->wall_s : 0;
     status->error = run->ctx->error[0] ? run->ctx->error : NULL;
     status->counters = sim->counters;
+    if (sim->ranks) {
+        status->counters.messages_sent += sim->ranks->messages;
+        status->counters.bytes_sent += sim->ranks->bytes;
+    }
 }
 
 static enum tac_err write_frame(struct run *run)
@@ -92,32 +84,191 @@ done:
     return err;
 }
 
+/* ---- checkpoints ---- */
+
+static enum tac_err save(struct run *run)
+{
+    enum tac_err err;
+    struct tac_checkpoint *state = NULL;
+    const double begin_s = tac_wall_s();
+    TAC_TRY(tac_output_sync(run->ctx, run->out));
+    TAC_TRY(tac_state_collect(run->sim, &state));
+    state->frame = run->frame;
+    state->last_frame = run->last_frame;
+    state->restarts = run->restarts;
+    state->wall_s = run->wall_before_s + begin_s - run->wall_start_s;
+    TAC_TRY(tac_checkpoint_write(run->ctx, run->whole, run->options->dir, run->whole->checkpoint.keep, state,
+                                 run->saved, sizeof run->saved));
+    tac_output_checkpoint(run->out, run->saved);
+    run->saved_wall_s = tac_wall_s();
+    run->save_took_s = run->saved_wall_s - begin_s;
+    run->sim->ask_save = 0;
+done:
+    tac_checkpoint_destroy(&state);
+    run->sim->counters.seconds_output += tac_wall_s() - begin_s;
+    return err;
+}
+
+/* What this rank wishes, to be heard by all at the end of the next pass. */
+static void wish(struct run *run)
+{
+    const double now_s = tac_wall_s();
+    const double limit_s = run->options->wall_limit_s, left_s = limit_s - (now_s - run->wall_start_s);
+    run->sim->ask_stop = tac_signal_caught();
+    if (run->ctx->rank != 0)
+        return;
+    /* Time for the checkpoint, for one more pass, and for closing the files. */
+    if (limit_s > 0 && run->sim->ask_stop == 0 && left_s < fmin(.25 * limit_s, fmax(1, 4 * run->save_took_s) + 1))
+        run->sim->ask_stop = -1;
+    run->sim->ask_save = now_s - run->saved_wall_s > run->whole->checkpoint.every_s;
+}
+
+static enum tac_err stop(struct run *run)
+{
+    enum tac_err err = TAC_OK;
+    const int why = run->sim->told_stop;
+    TAC_TRY(save(run));
+    err = tac_fail(run->ctx, TAC_ERR_STOPPED,
+                   "stopped by %s at t = %.9g s; the state is in %s/%s: run again with --restart %s to go on",
+                   why < 0 ? "the wall limit" : strsignal(why), tac_seconds(run->sim, run->sim->now), run->options->dir,
+                   run->saved, run->options->dir);
+done:
+    return err;
+}
+
+/* The first multiple of every_t after now, quanta. */
+static tac_time next_save(const struct run *run)
+{
+    const double every_s = run->whole->checkpoint.every_t;
+    if (!(every_s > 0))
+        return TAC_TIME_NEVER;
+    const double k = floor(tac_seconds(run->sim, run->sim->now) / every_s * (1 + 1e-12)) + 1;
+    const tac_time t = tac_scene_quanta(run->whole, k * every_s);
+    return t > run->sim->now ? t : run->sim->now + 1;
+}
+
+/* ---- balance ---- */
+
+enum { PASSES_PER_LOOK = 32 };
+
+static enum tac_err make_room(struct run *run)
+{
+    enum tac_err err;
+    const size_t n = 3 * (size_t)run->sim->owned;
+    free(run->position);
+    free(run->velocity);
+    free(run->force);
+    run->position = run->velocity = NULL;
+    run->force = NULL;
+    TAC_TRY(tac_alloc(run->ctx, n, sizeof *run->position, &run->position));
+    TAC_TRY(tac_alloc(run->ctx, n, sizeof *run->velocity, &run->velocity));
+    TAC_TRY(tac_alloc(run->ctx, n, sizeof *run->force, &run->force));
+done:
+    return tac_agree(run->ctx, err);
+}
+
+static enum tac_err deal_again(struct run *run)
+{
+    enum tac_err err;
+    struct tac_pieces *pieces = NULL;
+    int64_t moved = 0;
+    double balance;
+    TAC_TRY(tac_pieces_of(run->ctx, run->local, &pieces));
+    TAC_TRY(tac_deal_again(run->sim, pieces, run->shuffle ? run->shuffle + (uint64_t)run->passes : 0, &balance));
+    TAC_TRY(tac_deal_move(run->ctx, run->whole, pieces, &run->local, &run->sim, &moved));
+    if (moved)
+        TAC_TRY(make_room(run));
+done:
+    tac_pieces_destroy(&pieces);
+    return err;
+}
+
+/* Seconds in which this rank worked rather than waited. */
+static double busy(const struct tac_sim *sim)
+{
+    const struct tac_counters *c = &sim->counters;
+    return c->seconds_forces + c->seconds_discovery - c->seconds_waiting - c->seconds_exchange;
+}
+
+/* Are the ranks out of balance, and is it worth the move?  A look costs a reduction, a move about as much as a few
+ * hundred ticks of everything. */
+static enum tac_err rebalance(struct run *run)
+{
+    const double now_s = tac_wall_s();
+    if (!run->sim->ranks || (++run->passes % PASSES_PER_LOOK != 0 && !run->shuffle))
+        return TAC_OK;
+    double mine = busy(run->sim) - run->busy_s, all[2] = {mine, mine}, span_s = now_s - run->balance_wall_s;
+    if (MPI_Allreduce(MPI_IN_PLACE, &all[0], 1, MPI_DOUBLE, MPI_MAX, run->ctx->comm) != MPI_SUCCESS ||
+        MPI_Allreduce(MPI_IN_PLACE, &all[1], 1, MPI_DOUBLE, MPI_SUM, run->ctx->comm) != MPI_SUCCESS ||
+        MPI_Bcast(&span_s, 1, MPI_DOUBLE, 0, run->ctx->comm) != MPI_SUCCESS ||
+        MPI_Bcast(all, 2, MPI_DOUBLE, 0, run->ctx->comm) != MPI_SUCCESS)
+        return tac_fail(run->ctx, TAC_ERR_RUN, "MPI failed while comparing the ranks' work");
+    enum tac_err err = TAC_OK;
+    const double mean = all[1] / run->ctx->size;
+    if (!run->shuffle && span_s < 2)
+        return TAC_OK; /* too short to tell */
+    if (run->shuffle || all[0] > 1.25 * mean)
+        err = deal_again(run);
+    run->busy_s = run->sim ? busy(run->sim) : 0;
+    run->balance_wall_s = tac_wall_s();
+    return err;
+}
+
+/* ---- the loop ---- */
+
+/* Is the end a frame of the grid?  Else a longer run would not have it. */
+static bool end_on_grid(const struct run *run)
+{
+    const double k = (double)run->frame * run->whole->frame_s / run->whole->quantum_s / 65536;
+    return floor(k + .5) * 65536 == (double)run->whole->t_end;
+}
+
 static enum tac_err loop(struct run *run)
 {
     enum tac_err err = TAC_OK;
-    struct tac_sim *sim = run->sim;
+    const tac_time t_end = run->whole->t_end;
     struct tac_status status;
-    TAC_TRY(write_frame(run));
-    while (sim->now < run->scene->t_end) {
-        tac_time next = tac_scene_frame_time(run->scene, run->frame);
-        next = next > sim->now && next < run->scene->t_end ? next : run->scene->t_end;
-        sim->before_at = next;
-        while (sim->now < next) {
-            TAC_TRY(tac_sim_advance(sim, next));
-            if (caught_signal && sim->now < run->scene->t_end) {
-                int number = caught_signal;
-                if (sim->now < next)
-                    TAC_TRY(write_frame(run));
-                err = tac_fail(run->ctx, TAC_ERR_RUN,
-                               "stopped by %s at t = %.9g s; the frames up to there are written, and since checkpoints "
-                               "come in a later version the run has to start anew",
-                               strsignal(number), tac_seconds(sim, sim->now));
-                goto done;
-            }
+    if (run->frame == 0)
+        TAC_TRY(write_frame(run));
+    run->next_save = next_save(run);
+    while (run->sim->now < t_end) {
+        tac_time next = tac_scene_frame_time(run->whole, run->frame);
+        next = next > run->sim->now && next < t_end ? next : t_end;
+        run->sim->before_at = next;
+        while (run->sim->now < next) {
+            wish(run);
+            TAC_TRY(tac_sim_advance(run->sim, next < run->next_save ? next : run->next_save));
             fill_status(run, &status, "running");
             TAC_TRY(tac_output_status(run->ctx, run->out, &status, false));
+            const struct tac_sim *sim = run->sim;
+            if (sim->now == next)
+                break;
+            if (sim->told_stop)
+                TAC_TRY(stop(run));
+            if (sim->told_save || sim->now >= run->next_save) {
+                TAC_TRY(save(run));
+                run->next_save = next_save(run);
+            }
+            TAC_TRY(rebalance(run));
+            run->sim->before_at = next;
         }
+        /* A last frame between two of the grid is taken back by a run that goes further: the checkpoint is before it.
+         */
+        const bool last = run->sim->now == t_end, on_grid = end_on_grid(run);
+        if (last && !on_grid)
+            TAC_TRY(save(run));
         TAC_TRY(write_frame(run));
+        if (last && on_grid)
+            TAC_TRY(save(run));
+        if (last)
+            break;
+        if (run->sim->told_stop)
+            TAC_TRY(stop(run));
+        if (run->sim->told_save || run->sim->now >= run->next_save) {
+            TAC_TRY(save(run));
+            run->next_save = next_save(run);
+        }
+        TAC_TRY(rebalance(run));
     }
 done:
     return err;
@@ -129,40 +280,51 @@ static enum tac_err finish(struct run *run, enum tac_err err)
     struct tac_summary summary;
     memset(&summary, 0, sizeof summary);
     summary.discovery = run->sim->discovery->name;
-    summary.clocks = run->scene->clocks.mode == TAC_CLOCKS_NESTED ? "nested" : "free";
+    summary.clocks = run->whole->clocks.mode == TAC_CLOCKS_NESTED ? "nested" : "free";
     summary.argc = run->options->argc;
     summary.argv = run->options->argv;
     summary.book_residual = tac_sim_book_residual(run->sim);
-    fill_status(run, &summary.status, err == TAC_OK ? "finished" : caught_signal ? "stopped" : "failed");
+    fill_status(run, &summary.status, err == TAC_OK ? "finished" : err == TAC_ERR_STOPPED ? "stopped" : "failed");
+    enum tac_err last = tac_state_counters(run->sim, &summary.status.counters);
     summary.wall_s = summary.status.wall_s;
-    enum tac_err last = tac_output_finish(run->ctx, run->out, &summary);
-    return err ? err : last;
+    const enum tac_err told = tac_output_finish(run->ctx, run->out, &summary);
+    return err ? err : last ? last : told;
 }
 
 /* Deals the scene out to the ranks, and makes the simulation of this rank's part. */
 static enum tac_err deal(struct run *run)
 {
-    enum tac_err err;
+    enum tac_err err = TAC_OK;
     struct tac_ctx *ctx = run->ctx;
     struct tac_pieces *pieces = NULL;
     if (ctx->size > 1) {
         TAC_TRY(tac_pieces_from_scene(ctx, run->whole, &pieces));
         TAC_TRY(tac_pieces_topology(ctx, pieces));
-        for (tac_lid i = 0; i < pieces->vertex_count; i++)
-            pieces->owner[i] = (int32_t)(pieces->vertex_id[i] * ctx->size / pieces->vertex_total);
+        TAC_TRY(tac_deal_first(ctx, run->whole, pieces));
         TAC_TRY(tac_localise(ctx, run->whole, pieces, &run->local));
         tac_scene_shed(run->whole);
     }
     tac_pieces_destroy(&pieces);
-    run->scene = run->local ? run->local : run->whole;
-    TAC_TRY(tac_sim_create(ctx, run->scene, run->scene->discovery.mode, &run->sim));
-    run->room = (size_t)run->sim->owned;
-    TAC_TRY(tac_alloc(ctx, 3 * run->room, sizeof *run->position, &run->position));
-    TAC_TRY(tac_alloc(ctx, 3 * run->room, sizeof *run->velocity, &run->velocity));
-    TAC_TRY(tac_alloc(ctx, 3 * run->room, sizeof *run->force, &run->force));
+    TAC_TRY(tac_sim_create(ctx, run->local ? run->local : run->whole, run->whole->discovery.mode, &run->sim));
+    TAC_TRY(make_room(run));
 done:
     tac_pieces_destroy(&pieces);
     return tac_agree(ctx, err);
+}
+
+/* Goes on where a checkpoint stands. */
+static enum tac_err go_on(struct run *run)
+{
+    enum tac_err err;
+    struct tac_checkpoint **state = run->options->checkpoint;
+    TAC_TRY(tac_state_restore(run->sim, *state));
+    run->frame = (*state)->frame;
+    run->last_frame = (*state)->last_frame;
+    run->restarts = (*state)->restarts + 1;
+    run->wall_before_s = (*state)->wall_s;
+    tac_checkpoint_destroy(state);
+done:
+    return err;
 }
 
 /* Rank 0, by itself. */
@@ -178,18 +340,38 @@ static enum tac_err check_overlaps(struct tac_ctx *ctx, const struct tac_scene *
 
 enum tac_err tac_run(struct tac_ctx *ctx, struct tac_scene *scene, const struct tac_run_options *options)
 {
-    enum tac_err err;
-    struct run run = {.ctx = ctx, .scene = scene, .whole = scene, .options = options, .wall_start_s = tac_wall_s()};
-    caught_signal = 0;
+    enum tac_err err = TAC_OK;
+    const bool resume = options->checkpoint != NULL && *options->checkpoint != NULL, early = ctx->size > 1;
+    const double now_s = tac_wall_s();
+    const char *shuffle = getenv("TACTUS_TEST_MIGRATE");
+    struct run run = {.ctx = ctx,
+                      .whole = scene,
+                      .options = options,
+                      .wall_start_s = now_s,
+                      .saved_wall_s = now_s,
+                      .balance_wall_s = now_s};
+    run.shuffle = shuffle ? strtoul(shuffle, NULL, 10) : 0;
+    if (resume && (*options->checkpoint)->now >= scene->t_end) {
+        if (ctx->rank == 0)
+            tac_warn(ctx, "the checkpoint %s is of t = %.9g s, where the run ends; there is nothing left to run",
+                     options->restart, (double)(*options->checkpoint)->now * scene->quantum_s);
+        goto done;
+    }
     /* One rank looks for overlaps; memory for that is not needed everywhere. */
-    TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? check_overlaps(ctx, scene, options->dir) : TAC_OK));
+    if (!resume)
+        TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? check_overlaps(ctx, scene, options->dir) : TAC_OK));
+    if (!early)
+        TAC_TRY(deal(&run));
     /* Several ranks: the mesh is written while the scene is whole. */
-    if (ctx->size > 1)
+    if (resume)
+        TAC_TRY(tac_output_resume(ctx, scene, options->dir, options->restart, (*options->checkpoint)->now,
+                                  (*options->checkpoint)->frame, &run.out));
+    else
         TAC_TRY(tac_output_create(ctx, scene, options->dir, options->overwrite, &run.out));
-    TAC_TRY(deal(&run));
-    if (ctx->size == 1)
-        TAC_TRY(tac_output_create(ctx, scene, options->dir, options->overwrite, &run.out));
-    catch_signals();
+    if (early)
+        TAC_TRY(deal(&run));
+    if (resume)
+        TAC_TRY(go_on(&run));
     err = finish(&run, loop(&run));
 done:
     tac_output_destroy(&run.out);

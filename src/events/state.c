@@ -159,9 +159,15 @@ enum tac_err tac_state_counters(const struct tac_sim *sim, struct tac_counters *
         whole[n++] = sum->committed[k];
         whole[n++] = sum->executed[k];
     }
-    int64_t *const more[] = {&sum->silent,          &sum->repeated_ticks, &sum->contacts_found, &sum->certificates_created,
-                             &sum->certificates_failed, &sum->certificates_rescheduled, &sum->candidates,
-                             &sum->messages_sent,   &sum->bytes_sent};
+    int64_t *const more[] = {&sum->silent,
+                             &sum->repeated_ticks,
+                             &sum->contacts_found,
+                             &sum->certificates_created,
+                             &sum->certificates_failed,
+                             &sum->certificates_rescheduled,
+                             &sum->candidates,
+                             &sum->messages_sent,
+                             &sum->bytes_sent};
     for (size_t k = 0; k < sizeof more / sizeof more[0]; k++)
         whole[n++] = *more[k];
     if (MPI_Allreduce(MPI_IN_PLACE, whole, n, MPI_INT64_T, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS ||
@@ -384,8 +390,8 @@ done:
 /* Pairs on their way: each to all owners of its vertices. */
 struct dispatch {
     size_t count, capacity, last_count, last_capacity;
-    struct pair_row *pair; /* owned */
-    double *last;          /* owned */
+    struct pair_row *pair;  /* owned */
+    double *last;           /* owned */
     int64_t *pairs, *lasts; /* owned, (size) */
 };
 
@@ -425,7 +431,8 @@ static int compare_ids(const void *a, const void *b)
 }
 
 /* Ghosts for all vertices of these pairs that are not known here. */
-static enum tac_err invite(struct tac_sim *sim, const struct tac_checkpoint *c, const struct pair_row *pair, size_t count)
+static enum tac_err invite(struct tac_sim *sim, const struct tac_checkpoint *c, const struct pair_row *pair,
+                           size_t count)
 {
     enum tac_err err;
     struct tac_ctx *ctx = sim->ctx;
@@ -604,8 +611,9 @@ done:
         for (int j = 0; j < 4; j++)
             wanted[k++] = c->pair[i].vertex[j] >= 0 ? c->pair[i].vertex[j] : c->pair[i].vertex[0];
     if (sim->ranks)
-        TAC_TRY_END(tac_owners_find(ctx, c->vertex_total, sim->owned, sim->scene->part->vertex_id, NULL, n, wanted, owner),
-                    end);
+        TAC_TRY_END(
+            tac_owners_find(ctx, c->vertex_total, sim->owned, sim->scene->part->vertex_id, NULL, n, wanted, owner),
+            end);
     sim->now = c->now;
     err = restore_vertices(sim, c, owner);
     TAC_TRY_AGREED(ctx, err, end);

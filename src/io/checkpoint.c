@@ -1,0 +1,192 @@
+#include "io/checkpoint_table.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define AT(record, field) offsetof(struct record, field)
+const struct tac_checkpoint_column TAC_VERTEX_COLUMNS[6] = {
+    {"start", "m", true, 3, AT(tac_vertex_record, start)},     {"mass", "kg", true, 0, AT(tac_vertex_record, mass)},
+    {"x", "m", true, 3, AT(tac_vertex_record, x)},             {"v", "m/s", true, 3, AT(tac_vertex_record, v)},
+    {"impulse", "N s", true, 3, AT(tac_vertex_record, impulse)}, {"t", "quanta", false, 0, AT(tac_vertex_record, t)},
+};
+const struct tac_checkpoint_column TAC_TRIANGLE_COLUMNS[1] = {{"triangles", NULL, false, 3, AT(tac_element_record, v)}};
+const struct tac_checkpoint_column TAC_SEGMENT_COLUMNS[1] = {{"segments", NULL, false, 2, AT(tac_element_record, v)}};
+const struct tac_checkpoint_column TAC_SCRIPT_COLUMNS[8] = {
+    {"script_vertex", NULL, false, 0, AT(tac_script_record, vertex)},
+    {"script_next", NULL, false, 0, AT(tac_script_record, next)},
+    {"script_t", "quanta", false, 0, AT(tac_script_record, t)},
+    {"script_flags", NULL, false, 2, AT(tac_script_record, flags)},
+    {"script_origin", "m", true, 3, AT(tac_script_record, origin)},
+    {"script_x", "m", true, 3, AT(tac_script_record, x)},
+    {"script_v", "m/s", true, 3, AT(tac_script_record, v)},
+    {"script_v_free", "m/s", true, 3, AT(tac_script_record, v_free)},
+};
+const struct tac_checkpoint_column TAC_PAIR_COLUMNS[4] = {
+    {"pair_key", NULL, false, 0, AT(tac_pair_record, key)},
+    {"pair_vertex", NULL, false, 4, AT(tac_pair_record, vertex)},
+    {"pair_depth", NULL, false, 0, AT(tac_pair_record, depth)},
+    {"pair_rungs", NULL, false, 0, AT(tac_pair_record, rungs)},
+};
+
+/* Both ways by one list, so that they cannot disagree. */
+static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool out)
+{
+    struct tac_counters *k = &c->counters;
+    int64_t has_start = c->has_start;
+    int64_t *const whole[] = {
+        &c->now,          &c->frame,           &c->last_frame,           &c->restarts,           &has_start,
+        &c->deepest_layer, &c->vertex_total,   &c->triangle_total,       &c->segment_total,      &k->committed[0],
+        &k->committed[1], &k->committed[2],    &k->committed[3],         &k->committed[4],       &k->executed[0],
+        &k->executed[1],  &k->executed[2],     &k->executed[3],          &k->executed[4],        &k->silent,
+        &k->windows,      &k->rollbacks,       &k->repeated_ticks,       &k->contacts_found,     &k->deepest_layer,
+        &k->certificates_created, &k->certificates_failed, &k->certificates_rescheduled, &k->candidate_builds,
+        &k->candidates,   &k->messages_sent,   &k->bytes_sent,           &k->migrations,
+    };
+    double *const reals[] = {&c->kinetic_start,   &c->book_work,         &c->book_absolute,   &c->wall_s,
+                             &k->seconds_forces,  &k->seconds_contact,   &k->seconds_discovery, &k->seconds_waiting,
+                             &k->seconds_exchange, &k->seconds_output};
+    for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++) {
+        if (out)
+            integer[i] = *whole[i];
+        else
+            *whole[i] = integer[i];
+    }
+    for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
+        if (out)
+            real[i] = *reals[i];
+        else
+            *reals[i] = real[i];
+    }
+    c->has_start = has_start != 0;
+}
+
+void tac_checkpoint_pack(const struct tac_checkpoint *c, int64_t *integer, double *real)
+{
+    struct tac_checkpoint copy = *c;
+    memset(integer, 0, TAC_CHECKPOINT_INTEGERS * sizeof *integer);
+    memset(real, 0, TAC_CHECKPOINT_REALS * sizeof *real);
+    carry(&copy, integer, real, true);
+}
+
+void tac_checkpoint_unpack(struct tac_checkpoint *c, const int64_t *integer, const double *real)
+{
+    int64_t i[TAC_CHECKPOINT_INTEGERS];
+    double r[TAC_CHECKPOINT_REALS];
+    memcpy(i, integer, sizeof i);
+    memcpy(r, real, sizeof r);
+    carry(c, i, r, false);
+}
+
+void tac_checkpoint_destroy(struct tac_checkpoint **checkpoint)
+{
+    struct tac_checkpoint *c = *checkpoint;
+    if (c == NULL)
+        return;
+    free(c->vertex_id);
+    free(c->start);
+    free(c->mass);
+    free(c->x);
+    free(c->v);
+    free(c->t);
+    free(c->impulse);
+    free(c->triangle_id);
+    free(c->triangle);
+    free(c->segment_id);
+    free(c->segment);
+    free(c->script);
+    free(c->pair);
+    free(c->last);
+    free(c);
+    *checkpoint = NULL;
+}
+
+bool tac_checkpoint_crc(int fd, int64_t begin, int64_t end, uint32_t *crc)
+{
+    enum { PIECE = 1 << 18 };
+    static unsigned char piece[PIECE];
+    uLong sum = crc32(0, Z_NULL, 0);
+    for (int64_t at = begin; at < end;) {
+        size_t want = end - at < PIECE ? (size_t)(end - at) : PIECE;
+        ssize_t n = pread(fd, piece, want, at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        sum = crc32(sum, piece, (uInt)n);
+        at += n;
+    }
+    *crc = (uint32_t)sum;
+    return true;
+}
+
+enum tac_err tac_checkpoint_crc_all(struct tac_ctx *ctx, const char *path, int64_t end, uint32_t *crc)
+{
+    enum tac_err err = TAC_OK;
+    const int64_t length = end - TAC_CHECKPOINT_BLOCK;
+    const int64_t from = TAC_CHECKPOINT_BLOCK + length / ctx->size * ctx->rank;
+    const int64_t to = ctx->rank == ctx->size - 1 ? end : TAC_CHECKPOINT_BLOCK + length / ctx->size * (ctx->rank + 1);
+    struct {
+        int64_t length;
+        uint32_t crc, unused;
+    } mine = {to - from, 0, 0}, *all = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || !tac_checkpoint_crc(fd, from, to, &mine.crc))
+        err = tac_fail(ctx, TAC_ERR_RUN, "cannot read %s: %s", path, fd < 0 || errno ? strerror(errno) : "it is cut short");
+    if (fd >= 0)
+        close(fd);
+    if (!err)
+        err = tac_alloc(ctx, (size_t)ctx->size, sizeof *all, &all);
+    TAC_TRY(tac_agree(ctx, err));
+    MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, ctx->comm);
+    uLong sum = crc32(0, Z_NULL, 0);
+    for (int r = 0; r < ctx->size; r++)
+        sum = crc32_combine(sum, all[r].crc, all[r].length);
+    *crc = (uint32_t)sum;
+done:
+    free(all);
+    return err;
+}
+
+int64_t tac_checkpoint_number(const char *name)
+{
+    static const char head[] = "checkpoint-", tail[] = ".h5";
+    const size_t digits = strspn(name + (strncmp(name, head, sizeof head - 1) == 0 ? sizeof head - 1 : 0), "0123456789");
+    if (strncmp(name, head, sizeof head - 1) != 0 || digits < 6 || digits > 17 ||
+        strcmp(name + sizeof head - 1 + digits, tail) != 0)
+        return -1;
+    return strtoll(name + sizeof head - 1, NULL, 10);
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+enum tac_err tac_checkpoint_list(struct tac_ctx *ctx, const char *dir, int64_t **list, size_t *count)
+{
+    enum tac_err err = TAC_OK;
+    size_t capacity = 0;
+    *list = NULL;
+    *count = 0;
+    DIR *folder = opendir(dir);
+    if (folder == NULL)
+        return tac_fail(ctx, TAC_ERR_INPUT, "cannot open the folder %s: %s", dir, strerror(errno));
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        const int64_t number = tac_checkpoint_number(entry->d_name);
+        if (number < 0)
+            continue;
+        TAC_TRY(tac_grow(ctx, list, &capacity, *count + 1, sizeof **list));
+        (*list)[(*count)++] = number;
+    }
+    if (*count)
+        qsort(*list, *count, sizeof **list, compare_numbers);
+done:
+    closedir(folder);
+    return err;
+}
