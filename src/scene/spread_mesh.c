@@ -59,11 +59,11 @@ static void cut_rows(const struct tac_ctx *ctx, struct tac_mesh *mesh, struct ta
         extent->total[k] = *count[k];
         tac_spread_block(ctx, extent->total[k], &extent->number[k], count[k]);
     }
-    memmove(mesh->x, mesh->x + 3 * (size_t)extent->number[0], 3 * (size_t)*count[0] * sizeof *mesh->x);
-    memmove(mesh->triangle, mesh->triangle + 3 * (size_t)extent->number[1],
-            3 * (size_t)*count[1] * sizeof *mesh->triangle);
-    memmove(mesh->segment, mesh->segment + 2 * (size_t)extent->number[2],
-            2 * (size_t)*count[2] * sizeof *mesh->segment);
+    char *const array[3] = {(char *)mesh->x, (char *)mesh->triangle, (char *)mesh->segment};
+    const size_t size[3] = {3 * sizeof *mesh->x, 3 * sizeof *mesh->triangle, 2 * sizeof *mesh->segment};
+    for (int k = 0; k < 3; k++)
+        if (*count[k] > 0)
+            memmove(array[k], array[k] + (size_t)extent->number[k] * size[k], (size_t)*count[k] * size[k]);
 }
 
 /* A file that is read by blocks. */

@@ -330,7 +330,7 @@ static void check_faults(void)
     write_scene(GOOD[1]);
     CHECK(tac_scene_read(&self, path_to("scene.json"), NULL, 0, &whole) == TAC_OK, "%s", self.error);
     for (int rank = 0; rank<all.size; rank += all.size> 1 ? all.size - 1 : 1)
-        for (long n = 0;; n++) {
+        for (long n = rank % 3;; n += all.size > 1 ? 3 : 1) { /* on several ranks every third: each takes a while */
             struct tac_scene *common = NULL;
             struct tac_pieces *pieces = NULL;
             all.error[0] = '\0';
@@ -351,7 +351,7 @@ static void check_faults(void)
             CHECK(err == TAC_ERR_RUN || (err == TAC_OK && strcmp(got, whole->sha256) == 0), "%ld: %d %s", n, (int)err,
                   all.error);
         }
-    CHECK(failed > 100, "only %ld allocations failed", failed);
+    CHECK(failed > 50, "only %ld allocations failed", failed);
     tac_scene_destroy(&whole);
 }
 
