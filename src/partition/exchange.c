@@ -1,4 +1,4 @@
-/* exchange.c: records between ranks, and the sorted ids that the deals of pieces are made of. */
+/* exchange.c: records between ranks. */
 #include "partition/exchange.h"
 
 #include "partition/part.h"
@@ -16,98 +16,13 @@ tac_gid tac_block_begin(tac_gid total, int size, int rank)
 
 int tac_block_rank(tac_gid total, int size, tac_gid id)
 {
-    int low = 0, high = size; /* begin(low) <= id < begin(high) */
-    while (high - low > 1) {
-        const int middle = low + (high - low) / 2;
-        if (tac_block_begin(total, size, middle) <= id)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-tac_lid tac_id_find(const tac_gid *ascending, tac_lid n, tac_gid id)
-{
-    tac_lid low = 0, high = n;
-    while (low < high) {
-        const tac_lid middle = low + (high - low) / 2;
-        if (ascending[middle] < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < n && ascending[low] == id ? low : -1;
-}
-
-enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
-
-enum tac_err tac_sort_keyed(struct tac_ctx *ctx, size_t n, struct tac_keyed *list)
-{
-    struct tac_keyed *spare = NULL, *from = list, *to;
-    size_t *start = NULL;
-    tac_gid used = 0;
-    enum tac_err err = TAC_OK;
-    bool sorted = true;
-    for (size_t i = 0; i < n; i++) {
-        used |= list[i].key;
-        sorted = sorted && (i == 0 || list[i - 1].key <= list[i].key);
-    }
-    if (sorted)
-        return TAC_OK;
-    TAC_TRY(tac_alloc(ctx, n, sizeof *spare, &spare));
-    TAC_TRY(tac_alloc(ctx, DIGITS, sizeof *start, &start));
-    to = spare;
-    for (int shift = 0; shift < 63 && used >> shift != 0; shift += DIGIT_BITS) {
-        memset(start, 0, DIGITS * sizeof *start);
-        for (size_t i = 0; i < n; i++)
-            start[(from[i].key >> shift) & (DIGITS - 1)]++;
-        size_t sum = 0;
-        for (size_t d = 0; d < DIGITS; d++) {
-            const size_t count = start[d];
-            start[d] = sum;
-            sum += count;
-        }
-        for (size_t i = 0; i < n; i++)
-            to[start[(from[i].key >> shift) & (DIGITS - 1)]++] = from[i];
-        struct tac_keyed *swap = from;
-        from = to;
-        to = swap;
-    }
-    if (from != list)
-        memcpy(list, from, n * sizeof *list);
-done:
-    free(start);
-    free(spare);
-    return err;
-}
-
-enum tac_err tac_compress(struct tac_ctx *ctx, size_t n, const tac_gid *id, tac_gid **unique, size_t *unique_count,
-                          tac_lid *place)
-{
-    struct tac_keyed *list = NULL;
-    size_t count = 0;
-    enum tac_err err = TAC_OK;
-    *unique = NULL;
-    TAC_TRY(tac_alloc(ctx, n, sizeof *list, &list));
-    for (size_t i = 0; i < n; i++)
-        list[i] = (struct tac_keyed){id[i], (int64_t)i};
-    TAC_TRY(tac_sort_keyed(ctx, n, list));
-    for (size_t i = 0; i < n; i++)
-        count += i == 0 || list[i].key != list[i - 1].key;
-    if (count > INT32_MAX)
-        TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "rank %d would hold %zu ids of one kind; use more ranks", ctx->rank, count));
-    TAC_TRY(tac_alloc(ctx, count, sizeof **unique, unique));
-    *unique_count = count;
-    count = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (i == 0 || list[i].key != list[i - 1].key)
-            (*unique)[count++] = list[i].key;
-        place[list[i].index] = (tac_lid)(count - 1);
-    }
-done:
-    free(list);
-    return err;
+    int rank = (int)((double)id / (double)total * size);
+    rank = rank < size ? rank : size - 1;
+    while (tac_block_begin(total, size, rank) > id)
+        rank--;
+    while (tac_block_begin(total, size, rank + 1) <= id)
+        rank++;
+    return rank;
 }
 
 /* More records than MPI's int counts: rank by rank, in portions. */
@@ -280,5 +195,85 @@ done:
     free(asked);
     free(place);
     free(count);
+    return err;
+}
+
+struct table {
+    size_t n;
+    const tac_lid *which;
+    const int32_t *to;
+    tac_fill *fill;
+    const void *from;
+    size_t size;
+};
+
+/* Records first .. end-1, in the order of their destinations. */
+static void pack_portion(struct tac_ctx *ctx, const struct table *t, size_t first, size_t end, int64_t *sent,
+                         int64_t *next, char *out)
+{
+    memset(sent, 0, (size_t)ctx->size * sizeof *sent);
+    next[0] = 0;
+    for (size_t i = first; i < end; i++)
+        sent[t->to[i]]++;
+    for (int r = 1; r < ctx->size; r++)
+        next[r] = next[r - 1] + sent[r - 1];
+    for (size_t i = first; i < end; i++)
+        t->fill(t->from, t->which[i], out + (size_t)next[t->to[i]]++ * t->size);
+}
+
+/* Appends what one round brought. */
+static enum tac_err keep_portion(struct tac_ctx *ctx, const int64_t *came, const char *portion, size_t size, char **all,
+                                 size_t *total)
+{
+    size_t more = 0;
+    for (int r = 0; r < ctx->size; r++)
+        more += (size_t)came[r];
+    if (more == 0)
+        return TAC_OK;
+    char *memory = realloc(*all, (*total + more) * size);
+    if (memory == NULL)
+        return tac_fail(ctx, TAC_ERR_RUN,
+                        "out of memory: %zu bytes asked for; use a smaller scene or a machine with more memory",
+                        (*total + more) * size);
+    memcpy(memory + *total * size, portion, more * size);
+    *all = memory;
+    *total += more;
+    return TAC_OK;
+}
+
+enum tac_err tac_deal_table(struct tac_ctx *ctx, enum tac_err err, size_t n, const tac_lid *which, const int32_t *to,
+                            tac_fill *fill, const void *from, size_t size, void *received, size_t *total)
+{
+    enum { PORTION = 1 << 22 }; /* bytes */
+    const size_t most = PORTION / size;
+    const struct table table = {n, which, to, fill, from, size};
+    int64_t *count = NULL, rounds = err ? 0 : (int64_t)((n + most - 1) / most);
+    char *packed = NULL, *portion = NULL, *all = NULL;
+    *total = 0;
+    if (err == TAC_OK)
+        err = tac_alloc(ctx, 3 * (size_t)ctx->size, sizeof *count, &count);
+    if (err == TAC_OK)
+        err = tac_alloc(ctx, n < most ? n : most, size, &packed);
+    if (err == TAC_OK)
+        err = tac_alloc(ctx, 1, size, &all);
+    TAC_TRY(tac_agree(ctx, err));
+    MPI_Allreduce(MPI_IN_PLACE, &rounds, 1, MPI_INT64_T, MPI_MAX, ctx->comm);
+    for (int64_t k = 0; k < rounds; k++) {
+        const size_t first = (size_t)k * most < n ? (size_t)k * most : n, end = n - first < most ? n : first + most;
+        pack_portion(ctx, &table, first, end, count, count + 2 * ctx->size, packed);
+        TAC_TRY(tac_exchange(ctx, packed, count, size, &portion, count + ctx->size));
+        err = keep_portion(ctx, count + ctx->size, portion, size, &all, total);
+        free(portion);
+        portion = NULL;
+        TAC_TRY(tac_agree(ctx, err));
+    }
+done:
+    free(count);
+    free(packed);
+    if (err) {
+        free(all);
+        all = NULL;
+    }
+    memcpy(received, &all, sizeof all);
     return err;
 }

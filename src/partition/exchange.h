@@ -27,6 +27,34 @@ struct tac_keyed {
 /* Local. Sorts by key, equal keys keeping their order. O(n) for keys of bounded length. */
 enum tac_err tac_sort_keyed(struct tac_ctx *ctx, size_t n, struct tac_keyed *list);
 
+/* Local. Records of `size` bytes, each beginning with its id (a tac_gid), into ascending order, where they are. */
+enum tac_err tac_sort_records(struct tac_ctx *ctx, size_t n, size_t size, void *records);
+
+/* Distinct ids out of many: memory for about four times as many ids as are distinct, at any time. */
+struct tac_ids {
+    struct tac_keyed *list;           /* owned */
+    size_t count, capacity, distinct; /* the first `distinct` are ascending and distinct */
+};
+
+/* Local. Start with {0}. */
+enum tac_err tac_ids_add(struct tac_ctx *ctx, struct tac_ids *ids, size_t n, const tac_gid *id);
+/* Local. The distinct ids, ascending, in *unique (owned by the caller); `ids` is empty afterwards, also on failure. */
+enum tac_err tac_ids_finish(struct tac_ctx *ctx, struct tac_ids *ids, tac_gid **unique, size_t *count);
+
+/* Where ids are in an ascending list: constant time where the list is about as dense everywhere. */
+struct tac_finder {
+    const tac_gid *id; /* borrowed */
+    size_t count;
+    int shift;
+    tac_lid *start; /* owned: where the ids of each 2^shift begin */
+};
+
+/* Local. */
+enum tac_err tac_finder_make(struct tac_ctx *ctx, const tac_gid *id, size_t count, struct tac_finder *out);
+void tac_finder_free(struct tac_finder *finder);
+/* -1: not there. */
+tac_lid tac_finder_find(const struct tac_finder *finder, tac_gid id);
+
 /* Local. The distinct ids among `id`, ascending, in *unique (owned by the caller); place[i]: where id[i] is there. */
 enum tac_err tac_compress(struct tac_ctx *ctx, size_t n, const tac_gid *id, tac_gid **unique, size_t *unique_count,
                           tac_lid *place);
@@ -35,6 +63,14 @@ enum tac_err tac_compress(struct tac_ctx *ctx, size_t n, const tac_gid *id, tac_
  * (owned by the caller) in the order of ranks, *total records. */
 enum tac_err tac_deal(struct tac_ctx *ctx, enum tac_err err, size_t n, const int32_t *to, const void *record,
                       size_t size, void *received, size_t *total);
+
+/* Local. Writes record `index` of what is dealt out of `from`. */
+typedef void tac_fill(const void *from, tac_lid index, void *record);
+
+/* Collective. As tac_deal(), for large tables: record which[i], made by `fill` as it is needed, goes to rank to[i];
+ * what comes is in no certain order.  Beside what comes it takes a few megabytes. */
+enum tac_err tac_deal_table(struct tac_ctx *ctx, enum tac_err err, size_t n, const tac_lid *which, const int32_t *to,
+                            tac_fill *fill, const void *from, size_t size, void *received, size_t *total);
 
 /* Local. Writes what `known` tells about an id. */
 typedef void tac_answer(const void *known, tac_gid id, void *record);

@@ -90,249 +90,235 @@ static tac_lid find_motion(const struct tac_scene *common, tac_gid id)
     return -1;
 }
 
-static enum tac_err deal_vertices(struct tac_ctx *ctx, const struct tac_scene *common, const struct tac_pieces *p,
-                                  struct arrived *a)
+struct dealt {
+    const struct tac_scene *common;
+    const struct tac_pieces *pieces;
+};
+
+static void fill_vertex(const void *from, tac_lid index, void *record)
 {
-    const size_t n = (size_t)p->vertex_count;
-    struct vertex_record *record = NULL;
-    enum tac_err err = tac_alloc(ctx, n, sizeof *record, &record);
-    for (size_t i = 0; i < n && err == TAC_OK; i++) {
-        struct vertex_record *r = &record[i];
-        r->id = p->vertex_id[i];
-        memcpy(r->x, p->x + 3 * i, sizeof r->x);
-        memcpy(r->v, p->v + 3 * i, sizeof r->v);
-        r->mass = p->mass[i];
-        r->owner = p->owner[i];
-        r->body = p->body[i];
-        r->motion = p->motion ? p->motion[i] : p->scripted[i] ? find_motion(common, r->id) : -1;
-        r->valence = p->valence[i];
-        r->ever_free = p->ever_free[i];
-        r->scripted = p->scripted[i];
-    }
-    err = tac_deal(ctx, err, n, p->owner, record, sizeof *record, &a->vertex, &a->vertices);
-    free(record);
+    const struct dealt *d = from;
+    const struct tac_pieces *p = d->pieces;
+    const size_t i = (size_t)index;
+    struct vertex_record r = {.id = p->vertex_id[i], .mass = p->mass[i], .owner = p->owner[i], .body = p->body[i]};
+    memcpy(r.x, p->x + 3 * i, sizeof r.x);
+    memcpy(r.v, p->v + 3 * i, sizeof r.v);
+    r.motion = p->motion ? p->motion[i] : p->scripted[i] ? find_motion(d->common, r.id) : -1;
+    r.valence = p->valence[i];
+    r.ever_free = p->ever_free[i];
+    r.scripted = p->scripted[i];
+    memcpy(record, &r, sizeof r);
+}
+
+static void fill_triangle(const void *from, tac_lid index, void *record)
+{
+    const struct tac_pieces *p = ((const struct dealt *)from)->pieces;
+    const size_t i = (size_t)index;
+    struct triangle_record r = {.id = p->triangle_id[i]};
+    memcpy(r.vertex, p->triangle + 3 * i, sizeof r.vertex);
+    memcpy(r.edge, p->triangle_edge + 3 * i, sizeof r.edge);
+    memcpy(r.valence, p->triangle_valence + 3 * i, sizeof r.valence);
+    memcpy(r.place, p->triangle_place + 3 * i, 3);
+    memcpy(record, &r, sizeof r);
+}
+
+static void fill_segment(const void *from, tac_lid index, void *record)
+{
+    const struct tac_pieces *p = ((const struct dealt *)from)->pieces;
+    const size_t i = (size_t)index;
+    const struct segment_record r = {p->segment_id[i], {p->segment[2 * i], p->segment[2 * i + 1]}, p->segment_edge[i]};
+    memcpy(record, &r, sizeof r);
+}
+
+static void fill_hinge(const void *from, tac_lid index, void *record)
+{
+    const struct tac_pieces *p = ((const struct dealt *)from)->pieces;
+    const size_t i = (size_t)index;
+    struct hinge_record r = {.edge = p->hinge_edge[i]};
+    memcpy(r.vertex, p->hinge + 4 * i, sizeof r.vertex);
+    memcpy(record, &r, sizeof r);
+}
+
+/* The owners of the vertices that the pieces' elements have. */
+struct owners {
+    tac_gid *id;              /* owned */
+    struct tac_finder finder; /* owned */
+    int32_t *owner;           /* owned */
+};
+
+static void free_owners(struct owners *o)
+{
+    free(o->id);
+    free(o->owner);
+    tac_finder_free(&o->finder);
+}
+
+static enum tac_err list_corners(struct tac_ctx *ctx, const struct tac_pieces *p, tac_gid **id, size_t *count)
+{
+    struct tac_ids ids = {0};
+    enum tac_err err = TAC_OK;
+    TAC_TRY(tac_ids_add(ctx, &ids, 3 * (size_t)p->triangle_count, p->triangle));
+    TAC_TRY(tac_ids_add(ctx, &ids, 2 * (size_t)p->segment_count, p->segment));
+    TAC_TRY(tac_ids_add(ctx, &ids, 4 * (size_t)p->hinge_count, p->hinge));
+    TAC_TRY(tac_ids_finish(ctx, &ids, id, count));
+done:
+    free(ids.list);
     return err;
 }
 
-/* Records of one kind on their way: one copy for each distinct owner of the record's vertices. */
-struct copies {
-    size_t count;
-    char *record; /* owned */
-    int32_t *to;  /* owned */
-};
-
-static bool is_first(const int32_t *owner, int k)
+static enum tac_err ask_owners(struct tac_ctx *ctx, const struct directory *d, const struct tac_pieces *p,
+                               struct owners *o)
 {
-    for (int j = 0; j < k; j++)
-        if (owner[j] == owner[k])
-            return false;
-    return true;
+    size_t count = 0;
+    enum tac_err err = list_corners(ctx, p, &o->id, &count);
+    if (err == TAC_OK)
+        err = tac_finder_make(ctx, o->id, count, &o->finder);
+    if (err == TAC_OK)
+        err = tac_alloc(ctx, count, sizeof *o->owner, &o->owner);
+    return find_owners(ctx, err, d, count, o->id, o->owner);
 }
 
-/* owner: (n, width), of each record's vertices. */
-static enum tac_err copy_for_owners(struct tac_ctx *ctx, size_t n, const void *record, size_t size,
-                                    const int32_t *owner, int width, struct copies *out)
+/* Elements on their way: one copy for each distinct owner of the element's vertices. */
+struct copies {
+    size_t count;
+    tac_lid *which; /* owned */
+    int32_t *to;    /* owned */
+};
+
+/* The distinct owners of an element's vertices, at most four. */
+static int distinct_owners(const struct owners *o, const tac_gid *vertex, int width, int32_t out[4])
+{
+    int n = 0;
+    for (int k = 0; k < width; k++) {
+        const int32_t owner = o->owner[tac_finder_find(&o->finder, vertex[k])];
+        int j = 0;
+        while (j < n && out[j] != owner)
+            j++;
+        if (j == n)
+            out[n++] = owner;
+    }
+    return n;
+}
+
+static enum tac_err copy_for_owners(struct tac_ctx *ctx, const struct owners *o, size_t n, const tac_gid *vertex,
+                                    int width, struct copies *out)
 {
     enum tac_err err = TAC_OK;
     size_t count = 0;
+    int32_t owner[4];
     for (size_t i = 0; i < n; i++)
-        for (int k = 0; k < width; k++)
-            count += is_first(owner + i * (size_t)width, k);
-    TAC_TRY(tac_alloc(ctx, count, size, &out->record));
+        count += (size_t)distinct_owners(o, vertex + i * (size_t)width, width, owner);
+    TAC_TRY(tac_alloc(ctx, count, sizeof *out->which, &out->which));
     TAC_TRY(tac_alloc(ctx, count, sizeof *out->to, &out->to));
-    for (size_t i = 0; i < n; i++)
-        for (int k = 0; k < width; k++) {
-            const int32_t *o = owner + i * (size_t)width;
-            if (!is_first(o, k))
-                continue;
-            memcpy(out->record + out->count * size, (const char *)record + i * size, size);
-            out->to[out->count++] = o[k];
+    for (size_t i = 0; i < n; i++) {
+        const int owners = distinct_owners(o, vertex + i * (size_t)width, width, owner);
+        for (int k = 0; k < owners; k++) {
+            out->which[out->count] = (tac_lid)i;
+            out->to[out->count++] = owner[k];
         }
+    }
 done:
     return err;
 }
 
-static enum tac_err deal_to_owners(struct tac_ctx *ctx, enum tac_err err, size_t n, const void *record, size_t size,
-                                   const int32_t *owner, int width, void *came, size_t *came_count)
+static enum tac_err deal_elements(struct tac_ctx *ctx, const struct dealt *d, const struct owners *o, size_t n,
+                                  const tac_gid *vertex, int width, tac_fill *fill, size_t size, void *came,
+                                  size_t *came_count)
 {
     struct copies copies = {0};
-    if (err == TAC_OK)
-        err = copy_for_owners(ctx, n, record, size, owner, width, &copies);
-    err = tac_deal(ctx, err, copies.count, copies.to, copies.record, size, came, came_count);
-    free(copies.record);
+    enum tac_err err = copy_for_owners(ctx, o, n, vertex, width, &copies);
+    err = tac_deal_table(ctx, err, copies.count, copies.which, copies.to, fill, d, size, came, came_count);
+    free(copies.which);
     free(copies.to);
     return err;
 }
 
-static enum tac_err deal_triangles(struct tac_ctx *ctx, const struct tac_pieces *p, const int32_t *owner,
-                                   struct arrived *a)
+static enum tac_err deal_vertices(struct tac_ctx *ctx, const struct dealt *d, struct arrived *a)
 {
-    const size_t n = (size_t)p->triangle_count;
-    struct triangle_record *record = NULL;
-    enum tac_err err = tac_alloc(ctx, n, sizeof *record, &record);
-    for (size_t i = 0; i < n && err == TAC_OK; i++) {
-        struct triangle_record *r = &record[i];
-        r->id = p->triangle_id[i];
-        memcpy(r->vertex, p->triangle + 3 * i, sizeof r->vertex);
-        memcpy(r->edge, p->triangle_edge + 3 * i, sizeof r->edge);
-        memcpy(r->valence, p->triangle_valence + 3 * i, sizeof r->valence);
-        memcpy(r->place, p->triangle_place + 3 * i, 3);
-    }
-    err = deal_to_owners(ctx, err, n, record, sizeof *record, owner, 3, &a->triangle, &a->triangles);
-    free(record);
-    return err;
-}
-
-static enum tac_err deal_segments(struct tac_ctx *ctx, const struct tac_pieces *p, const int32_t *owner,
-                                  struct arrived *a)
-{
-    const size_t n = (size_t)p->segment_count;
-    struct segment_record *record = NULL;
-    enum tac_err err = tac_alloc(ctx, n, sizeof *record, &record);
+    const size_t n = (size_t)d->pieces->vertex_count;
+    tac_lid *which = NULL;
+    enum tac_err err = tac_alloc(ctx, n, sizeof *which, &which);
     for (size_t i = 0; i < n && err == TAC_OK; i++)
-        record[i] =
-            (struct segment_record){p->segment_id[i], {p->segment[2 * i], p->segment[2 * i + 1]}, p->segment_edge[i]};
-    err = deal_to_owners(ctx, err, n, record, sizeof *record, owner, 2, &a->segment, &a->segments);
-    free(record);
+        which[i] = (tac_lid)i;
+    err = tac_deal_table(ctx, err, n, which, d->pieces->owner, fill_vertex, d, sizeof *a->vertex, &a->vertex,
+                         &a->vertices);
+    free(which);
     return err;
 }
 
-static enum tac_err deal_hinges(struct tac_ctx *ctx, const struct tac_pieces *p, const int32_t *owner,
-                                struct arrived *a)
+/* The pieces are taken apart as they go. */
+static enum tac_err deal_all(struct tac_ctx *ctx, const struct directory *dir, const struct tac_scene *common,
+                             struct tac_pieces *p, struct arrived *a)
 {
-    const size_t n = (size_t)p->hinge_count;
-    struct hinge_record *record = NULL;
-    enum tac_err err = tac_alloc(ctx, n, sizeof *record, &record);
-    for (size_t i = 0; i < n && err == TAC_OK; i++) {
-        record[i].edge = p->hinge_edge[i];
-        memcpy(record[i].vertex, p->hinge + 4 * i, sizeof record[i].vertex);
-    }
-    err = deal_to_owners(ctx, err, n, record, sizeof *record, owner, 4, &a->hinge, &a->hinges);
-    free(record);
-    return err;
-}
-
-/* The owner of every corner of the pieces' triangles, segments and hinges, in that order, in *out (owned by the
- * caller). */
-static enum tac_err find_corner_owners(struct tac_ctx *ctx, const struct directory *d, const struct tac_pieces *p,
-                                       int32_t **out)
-{
-    const size_t count[3] = {3 * (size_t)p->triangle_count, 2 * (size_t)p->segment_count, 4 * (size_t)p->hinge_count};
-    const tac_gid *from[3] = {p->triangle, p->segment, p->hinge};
-    const size_t n = count[0] + count[1] + count[2];
-    tac_gid *corner = NULL, *unique = NULL;
-    tac_lid *place = NULL;
-    int32_t *owner = NULL;
-    size_t uniques = 0, at = 0;
-    enum tac_err err = tac_alloc(ctx, n, sizeof *corner, &corner);
-    if (err == TAC_OK)
-        err = tac_alloc(ctx, n, sizeof *place, &place);
-    if (err == TAC_OK)
-        err = tac_alloc(ctx, n, sizeof **out, out);
-    for (int k = 0; k < 3 && err == TAC_OK; at += count[k++])
-        memcpy(corner + at, from[k], count[k] * sizeof *corner);
-    if (err == TAC_OK)
-        err = tac_compress(ctx, n, corner, &unique, &uniques, place);
-    if (err == TAC_OK)
-        err = tac_alloc(ctx, uniques, sizeof *owner, &owner);
-    TAC_TRY(find_owners(ctx, err, d, uniques, unique, owner));
-    for (size_t i = 0; i < n; i++)
-        (*out)[i] = owner[place[i]];
-done:
-    free(corner);
-    free(unique);
-    free(place);
-    free(owner);
-    return err;
-}
-
-static enum tac_err deal_all(struct tac_ctx *ctx, const struct directory *d, const struct tac_scene *common,
-                             const struct tac_pieces *p, struct arrived *a)
-{
-    const size_t triangles = 3 * (size_t)p->triangle_count, segments = 2 * (size_t)p->segment_count;
-    int32_t *owner = NULL;
+    struct owners o = {0};
+    const struct dealt d = {common, p};
     enum tac_err err = TAC_OK;
-    TAC_TRY(find_corner_owners(ctx, d, p, &owner));
-    TAC_TRY(deal_vertices(ctx, common, p, a));
-    TAC_TRY(deal_triangles(ctx, p, owner, a));
-    TAC_TRY(deal_segments(ctx, p, owner + triangles, a));
-    TAC_TRY(deal_hinges(ctx, p, owner + triangles + segments, a));
+    TAC_TRY(ask_owners(ctx, dir, p, &o));
+    TAC_TRY(deal_elements(ctx, &d, &o, (size_t)p->hinge_count, p->hinge, 4, fill_hinge, sizeof *a->hinge, &a->hinge,
+                          &a->hinges));
+    tac_pieces_free_hinges(p);
+    TAC_TRY(deal_elements(ctx, &d, &o, (size_t)p->triangle_count, p->triangle, 3, fill_triangle, sizeof *a->triangle,
+                          &a->triangle, &a->triangles));
+    tac_pieces_free_triangles(p);
+    TAC_TRY(deal_elements(ctx, &d, &o, (size_t)p->segment_count, p->segment, 2, fill_segment, sizeof *a->segment,
+                          &a->segment, &a->segments));
+    tac_pieces_free_segments(p);
+    TAC_TRY(deal_vertices(ctx, &d, a));
+    tac_pieces_free_vertices(p);
 done:
-    free(owner);
-    return err;
-}
-
-/* Records, each beginning with its id, into ascending order. */
-static enum tac_err sort_records(struct tac_ctx *ctx, size_t n, size_t size, void *records)
-{
-    char *from, *to = NULL;
-    struct tac_keyed *order = NULL;
-    enum tac_err err = TAC_OK;
-    memcpy(&from, records, sizeof from);
-    TAC_TRY(tac_alloc(ctx, n, sizeof *order, &order));
-    for (size_t i = 0; i < n; i++) {
-        memcpy(&order[i].key, from + i * size, sizeof order[i].key);
-        order[i].index = (int64_t)i;
-    }
-    TAC_TRY(tac_sort_keyed(ctx, n, order));
-    TAC_TRY(tac_alloc(ctx, n, size, &to));
-    for (size_t i = 0; i < n; i++)
-        memcpy(to + i * size, from + (size_t)order[i].index * size, size);
-    free(from);
-    memcpy(records, &to, sizeof to);
-done:
-    free(order);
+    free_owners(&o);
     return err;
 }
 
 static enum tac_err sort_arrived(struct tac_ctx *ctx, struct arrived *a)
 {
     enum tac_err err = TAC_OK;
-    TAC_TRY(sort_records(ctx, a->vertices, sizeof *a->vertex, &a->vertex));
-    TAC_TRY(sort_records(ctx, a->triangles, sizeof *a->triangle, &a->triangle));
-    TAC_TRY(sort_records(ctx, a->segments, sizeof *a->segment, &a->segment));
-    TAC_TRY(sort_records(ctx, a->hinges, sizeof *a->hinge, &a->hinge));
+    TAC_TRY(tac_sort_records(ctx, a->vertices, sizeof *a->vertex, a->vertex));
+    TAC_TRY(tac_sort_records(ctx, a->triangles, sizeof *a->triangle, a->triangle));
+    TAC_TRY(tac_sort_records(ctx, a->segments, sizeof *a->segment, a->segment));
+    TAC_TRY(tac_sort_records(ctx, a->hinges, sizeof *a->hinge, a->hinge));
 done:
     return err;
 }
 
-/* Local ids: a->local from the corners' global ids; the ghosts' ids, ascending, in *ghost (owned by the caller). */
+static enum tac_err find_corners(struct tac_ctx *ctx, struct arrived *a, size_t *count)
+{
+    struct tac_ids ids = {0};
+    enum tac_err err = TAC_OK;
+    for (size_t i = 0; i < a->triangles; i++)
+        TAC_TRY(tac_ids_add(ctx, &ids, 3, a->triangle[i].vertex));
+    for (size_t i = 0; i < a->segments; i++)
+        TAC_TRY(tac_ids_add(ctx, &ids, 2, a->segment[i].vertex));
+    for (size_t i = 0; i < a->hinges; i++)
+        TAC_TRY(tac_ids_add(ctx, &ids, 4, a->hinge[i].vertex));
+    TAC_TRY(tac_ids_finish(ctx, &ids, &a->corner, count));
+    TAC_TRY(tac_finder_make(ctx, a->corner, *count, &a->finder));
+    TAC_TRY(tac_alloc(ctx, *count, sizeof *a->number, &a->number));
+done:
+    free(ids.list);
+    return err;
+}
+
+/* Local ids of the elements' vertices; the ghosts' ids, ascending, in *ghost (owned by the caller). */
 static enum tac_err number_vertices(struct tac_ctx *ctx, struct arrived *a, tac_gid **ghost)
 {
-    const size_t n = 3 * a->triangles + 2 * a->segments + 4 * a->hinges;
-    tac_gid *corner = NULL, *unique = NULL;
-    tac_lid *number = NULL;
-    size_t uniques = 0, at = 0, mine = 0;
+    size_t corners = 0, mine = 0;
     enum tac_err err = TAC_OK;
-    TAC_TRY(tac_alloc(ctx, n, sizeof *corner, &corner));
-    TAC_TRY(tac_alloc(ctx, n, sizeof *a->local, &a->local));
-    for (size_t i = 0; i < a->triangles; i++, at += 3)
-        memcpy(corner + at, a->triangle[i].vertex, 3 * sizeof *corner);
-    for (size_t i = 0; i < a->segments; i++, at += 2)
-        memcpy(corner + at, a->segment[i].vertex, 2 * sizeof *corner);
-    for (size_t i = 0; i < a->hinges; i++, at += 4)
-        memcpy(corner + at, a->hinge[i].vertex, 4 * sizeof *corner);
-    TAC_TRY(tac_compress(ctx, n, corner, &unique, &uniques, a->local));
-    TAC_TRY(tac_alloc(ctx, uniques, sizeof *number, &number));
-    for (size_t i = 0; i < uniques; i++) {
-        while (mine < a->vertices && a->vertex[mine].id < unique[i])
+    TAC_TRY(find_corners(ctx, a, &corners));
+    for (size_t i = 0; i < corners; i++) {
+        while (mine < a->vertices && a->vertex[mine].id < a->corner[i])
             mine++;
-        const bool ours = mine < a->vertices && a->vertex[mine].id == unique[i];
-        number[i] = ours ? (tac_lid)mine : (tac_lid)(a->vertices + a->ghosts);
-        if (!ours)
-            unique[a->ghosts++] = unique[i];
+        const bool ours = mine < a->vertices && a->vertex[mine].id == a->corner[i];
+        a->number[i] = ours ? (tac_lid)mine : (tac_lid)(a->vertices + a->ghosts++);
     }
     if (a->vertices + a->ghosts > INT32_MAX)
         TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "rank %d would hold %zu vertices; use more ranks", ctx->rank,
                          a->vertices + a->ghosts));
-    for (size_t i = 0; i < n; i++)
-        a->local[i] = number[a->local[i]];
-    *ghost = unique;
-    unique = NULL;
+    TAC_TRY(tac_alloc(ctx, a->ghosts, sizeof **ghost, ghost));
+    for (size_t i = 0; i < corners; i++)
+        if ((size_t)a->number[i] >= a->vertices)
+            (*ghost)[(size_t)a->number[i] - a->vertices] = a->corner[i];
 done:
-    free(corner);
-    free(unique);
-    free(number);
     return err;
 }
 
@@ -426,7 +412,7 @@ done:
 }
 
 static enum tac_err make_scene(struct tac_ctx *ctx, const struct tac_scene *common, const struct tac_pieces *p,
-                               const struct arrived *a, struct tac_scene **out)
+                               struct arrived *a, struct tac_scene **out)
 {
     enum tac_err err = TAC_OK;
     struct tac_scene *s = NULL;
@@ -437,6 +423,9 @@ static enum tac_err make_scene(struct tac_ctx *ctx, const struct tac_scene *comm
     s->part->segment_total = p->segment_total;
     s->part->edge_total = p->edge_total;
     TAC_TRY(make_vertices(ctx, a, s));
+    free(a->vertex);
+    free(a->ghost);
+    a->vertex = a->ghost = NULL;
     TAC_TRY(make_motions(ctx, s));
     TAC_TRY(tac_localise_elements(ctx, a, s));
     *out = s;
@@ -446,7 +435,7 @@ done:
     return err;
 }
 
-enum tac_err tac_localise(struct tac_ctx *ctx, const struct tac_scene *common, const struct tac_pieces *pieces,
+enum tac_err tac_localise(struct tac_ctx *ctx, const struct tac_scene *common, struct tac_pieces *pieces,
                           struct tac_scene **out)
 {
     struct directory directory = {0};
@@ -466,6 +455,8 @@ done:
     free(a.triangle);
     free(a.segment);
     free(a.hinge);
-    free(a.local);
+    free(a.corner);
+    free(a.number);
+    tac_finder_free(&a.finder);
     return err;
 }

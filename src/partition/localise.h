@@ -2,6 +2,7 @@
 #ifndef TACTUS_PARTITION_LOCALISE_H
 #define TACTUS_PARTITION_LOCALISE_H
 
+#include "partition/exchange.h"
 #include "partition/pieces.h"
 
 struct vertex_record {
@@ -26,7 +27,7 @@ struct hinge_record {
     tac_gid edge, vertex[4];
 };
 
-/* All ascending by id (hinges: by edge). */
+/* All ascending by id (hinges: by edge). Freed table by table as the local scene takes shape. */
 struct arrived {
     size_t vertices, ghosts, triangles, segments, hinges;
     struct vertex_record *vertex; /* owned: ours */
@@ -34,10 +35,18 @@ struct arrived {
     struct triangle_record *triangle;
     struct segment_record *segment;
     struct hinge_record *hinge;
-    tac_lid *local; /* owned, (3 triangles + 2 segments + 4 hinges): local ids of their vertices, in that order */
+    tac_gid *corner;          /* owned: the distinct vertices of the elements, ascending */
+    struct tac_finder finder; /* owned: in them */
+    tac_lid *number;          /* owned: their local ids */
 };
 
+/* Local. */
+static inline tac_lid tac_local_vertex(const struct arrived *a, tac_gid id)
+{
+    return a->number[tac_finder_find(&a->finder, id)];
+}
+
 /* Local. Elements and topology of a local scene whose part has vertex ids already. */
-enum tac_err tac_localise_elements(struct tac_ctx *ctx, const struct arrived *a, struct tac_scene *scene);
+enum tac_err tac_localise_elements(struct tac_ctx *ctx, struct arrived *a, struct tac_scene *scene);
 
 #endif

@@ -77,8 +77,9 @@ enum tac_err tac_pieces_topology(struct tac_ctx *ctx, struct tac_pieces *pieces)
 
 /* Collective. The local scene of every rank, by pieces->owner.  Bodies (with their ranges of global ids), materials,
  * settings and json are those of `common` (borrowed fields are copied, so that the local scene owns all it has);
- * motion[].vertex are local ids of *owned* vertices.  Ranks may own nothing. */
-enum tac_err tac_localise(struct tac_ctx *ctx, const struct tac_scene *common, const struct tac_pieces *pieces,
+ * motion[].vertex are local ids of *owned* vertices.  Ranks may own nothing.  The pieces are taken apart on the way,
+ * for memory's sake: afterwards only their totals are left, and they are there to be destroyed. */
+enum tac_err tac_localise(struct tac_ctx *ctx, const struct tac_scene *common, struct tac_pieces *pieces,
                           struct tac_scene **out);
 
 /* Collective. Pieces of local scenes: each rank gives the vertices that it owns (owner = itself, to be changed by the

@@ -48,10 +48,7 @@ done:
 enum tac_err tac_pieces_hinges(struct tac_ctx *ctx, struct tac_pieces *p, size_t hinges)
 {
     enum tac_err err = TAC_OK;
-    free(p->hinge);
-    free(p->hinge_edge);
-    p->hinge = p->hinge_edge = NULL;
-    p->hinge_count = 0;
+    tac_pieces_free_hinges(p);
     TAC_TRY(tac_alloc(ctx, 4 * hinges, sizeof *p->hinge, &p->hinge));
     TAC_TRY(tac_alloc(ctx, hinges, sizeof *p->hinge_edge, &p->hinge_edge));
     p->hinge_count = (tac_lid)hinges;
@@ -59,11 +56,8 @@ done:
     return err;
 }
 
-void tac_pieces_destroy(struct tac_pieces **pieces)
+void tac_pieces_free_vertices(struct tac_pieces *p)
 {
-    struct tac_pieces *p = *pieces;
-    if (p == NULL)
-        return;
     free(p->vertex_id);
     free(p->x);
     free(p->v);
@@ -74,17 +68,52 @@ void tac_pieces_destroy(struct tac_pieces **pieces)
     free(p->motion);
     free(p->valence);
     free(p->owner);
+    p->vertex_count = 0;
+    p->vertex_id = NULL;
+    p->x = p->v = p->mass = NULL;
+    p->ever_free = p->scripted = NULL;
+    p->body = p->motion = p->valence = p->owner = NULL;
+}
+
+void tac_pieces_free_triangles(struct tac_pieces *p)
+{
     free(p->triangle_id);
     free(p->triangle);
     free(p->triangle_edge);
     free(p->triangle_valence);
     free(p->triangle_place);
+    p->triangle_count = 0;
+    p->triangle_id = p->triangle = p->triangle_edge = NULL;
+    p->triangle_valence = NULL;
+    p->triangle_place = NULL;
+}
+
+void tac_pieces_free_segments(struct tac_pieces *p)
+{
     free(p->segment_id);
     free(p->segment);
     free(p->segment_edge);
+    p->segment_count = 0;
+    p->segment_id = p->segment = p->segment_edge = NULL;
+}
+
+void tac_pieces_free_hinges(struct tac_pieces *p)
+{
     free(p->hinge);
     free(p->hinge_edge);
-    free(p);
+    p->hinge_count = 0;
+    p->hinge = p->hinge_edge = NULL;
+}
+
+void tac_pieces_destroy(struct tac_pieces **pieces)
+{
+    if (*pieces == NULL)
+        return;
+    tac_pieces_free_vertices(*pieces);
+    tac_pieces_free_triangles(*pieces);
+    tac_pieces_free_segments(*pieces);
+    tac_pieces_free_hinges(*pieces);
+    free(*pieces);
     *pieces = NULL;
 }
 

@@ -10,6 +10,12 @@ enum tac_err tac_pieces_make(struct tac_ctx *ctx, size_t vertices, size_t triang
 /* Local. Room for other hinges. */
 enum tac_err tac_pieces_hinges(struct tac_ctx *ctx, struct tac_pieces *pieces, size_t hinges);
 
+/* Local. Parts of tac_pieces_destroy(); counts are 0 afterwards. */
+void tac_pieces_free_vertices(struct tac_pieces *pieces);
+void tac_pieces_free_triangles(struct tac_pieces *pieces);
+void tac_pieces_free_segments(struct tac_pieces *pieces);
+void tac_pieces_free_hinges(struct tac_pieces *pieces);
+
 /* Local. All of `common` but its vertices, elements, topology and lists of motions' vertices; counts of those are 0. */
 enum tac_err tac_scene_copy_common(struct tac_ctx *ctx, const struct tac_scene *common, struct tac_scene **out);
 

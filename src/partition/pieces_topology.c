@@ -3,6 +3,8 @@
  * Every side of an element goes to the rank whose block of vertex ids holds its smaller vertex.  There equal sides meet
  * and are one edge; as blocks ascend with ranks, an edge's id is its place among the rank's own plus the edges of all
  * ranks before.  The rule is that of tac_topology_create(), so that the ids are those of the whole scene.
+ *
+ * For memory's sake this goes in rounds: each takes the sides whose smaller vertex lies in one part of its block.
  */
 #include "partition/exchange.h"
 #include "partition/pieces.h"
@@ -10,260 +12,368 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SIDES_OF_ROUND = 1 << 17, MOST_ROUNDS = 16 };
+
 struct side {
     tac_gid a, b;    /* vertices, a < b */
     tac_gid element; /* triangle; behind all triangles, segment */
-    tac_gid apex;    /* the triangle's third vertex */
-    int64_t forward; /* the triangle has the side in the direction a -> b */
+    tac_gid apex;    /* the triangle's third vertex, or, if it has the side in the direction b -> a, -1 minus that */
 };
 
 /* What the one who sent a side is told. */
 struct edge_told {
-    tac_gid id;
+    tac_gid number; /* of the edge on the rank that made it */
     int32_t valence, place;
 };
 
-struct edges {
-    size_t side_count;
-    struct side *side;       /* owned: what came */
-    struct tac_keyed *order; /* owned: sides by (a, b, element) */
-    struct edge_told *told;  /* owned, (side_count) in the order they came */
-    size_t edge_count, hinge_count;
-    int64_t *sent, *came, *back, *place; /* owned, views of one array but place */
+/* Sides of one round that this rank sends. */
+struct sent {
+    size_t count, side_capacity, to_capacity, which_capacity;
+    struct side *side; /* owned */
+    int32_t *to;       /* owned */
+    int64_t *which;    /* owned: number of the side in the pieces */
 };
 
-static void free_edges(struct edges *e)
+struct maker {
+    struct tac_ctx *ctx;  /* borrowed */
+    struct tac_pieces *p; /* borrowed */
+    tac_gid first;        /* vertex of our block */
+    tac_lid *valence;     /* owned: of the block's vertices */
+    int rounds;
+    uint8_t *round; /* owned: of each side */
+    struct sent sent;
+    /* of this round: */
+    size_t side_count;
+    struct side *side;                    /* owned: what came */
+    struct tac_keyed *order;              /* owned: sides by (a, b, element) */
+    struct edge_told *told;               /* owned, (side_count) in the order they came */
+    int64_t *count, *came, *back, *place; /* owned: sent, came and back (ranks) in one array; place of each side sent */
+    /* so far: */
+    tac_gid edge_count;
+    size_t hinge_count, hinge_capacity, hinge_edge_capacity;
+    tac_gid *hinge, *hinge_edge; /* owned; edges by number */
+};
+
+static void free_round(struct maker *m)
 {
-    free(e->side);
-    free(e->order);
-    free(e->told);
-    free(e->sent);
-    free(e->place);
+    free(m->side);
+    free(m->order);
+    free(m->told);
+    free(m->place);
+    m->side = NULL;
+    m->order = NULL;
+    m->told = NULL;
+    m->place = NULL;
+}
+
+static void free_maker(struct maker *m)
+{
+    free_round(m);
+    free(m->sent.side);
+    free(m->sent.to);
+    free(m->sent.which);
+    free(m->valence);
+    free(m->round);
+    free(m->count);
+    free(m->hinge);
+    free(m->hinge_edge);
+}
+
+static int64_t count_sides(const struct tac_pieces *p)
+{
+    return 3 * (int64_t)p->triangle_count + p->segment_count;
 }
 
 /* Side 3 t + k of the pieces is opposite vertex k of triangle t; then the segments. */
-static enum tac_err list_sides(struct tac_ctx *ctx, const struct tac_pieces *p, struct side *side, int32_t *to)
+static struct side side_at(const struct tac_pieces *p, int64_t i)
 {
-    struct side *s = side;
-    for (size_t t = 0; t < (size_t)p->triangle_count; t++) {
-        const tac_gid *v = p->triangle + 3 * t;
-        for (int k = 0; k < 3; k++) {
-            const tac_gid a = v[(k + 1) % 3], b = v[(k + 2) % 3];
-            *s++ = (struct side){a < b ? a : b, a < b ? b : a, p->triangle_id[t], v[k], a < b};
-        }
+    const int64_t t = i / 3, s = i - 3 * (int64_t)p->triangle_count;
+    if (s >= 0) {
+        const tac_gid a = p->segment[2 * s], b = p->segment[2 * s + 1];
+        return (struct side){a < b ? a : b, a < b ? b : a, p->triangle_total + p->segment_id[s], 0};
     }
-    for (size_t i = 0; i < (size_t)p->segment_count; i++) {
-        const tac_gid a = p->segment[2 * i], b = p->segment[2 * i + 1];
-        *s++ = (struct side){a < b ? a : b, a < b ? b : a, p->triangle_total + p->segment_id[i], -1, 0};
-    }
-    for (size_t i = 0; i < (size_t)(s - side); i++) {
-        if (side[i].a < 0 || side[i].b >= p->vertex_total || side[i].a == side[i].b) {
-            const bool triangle = side[i].element < p->triangle_total;
+    const tac_gid *v = p->triangle + 3 * t, a = v[(i + 1) % 3], b = v[(i + 2) % 3];
+    return (struct side){a < b ? a : b, a < b ? b : a, p->triangle_id[t], a < b ? v[i % 3] : -1 - v[i % 3]};
+}
+
+static enum tac_err check_sides(struct tac_ctx *ctx, const struct tac_pieces *p)
+{
+    for (int64_t i = 0; i < count_sides(p); i++) {
+        const struct side s = side_at(p, i);
+        const bool triangle = s.element < p->triangle_total;
+        if (s.a < 0 || s.b >= p->vertex_total || s.a == s.b)
             return tac_fail(ctx, TAC_ERR_INPUT, "%s %" TAC_PRIGID " names a vertex twice or one that does not exist",
-                            triangle ? "triangle" : "segment",
-                            triangle ? side[i].element : side[i].element - p->triangle_total);
-        }
-        to[i] = tac_block_rank(p->vertex_total, ctx->size, side[i].a);
+                            triangle ? "triangle" : "segment", triangle ? s.element : s.element - p->triangle_total);
     }
     return TAC_OK;
 }
 
-static enum tac_err deal_sides(struct tac_ctx *ctx, const struct tac_pieces *p, struct edges *e)
+/* The round in which each side is treated. */
+static enum tac_err choose_rounds(struct maker *m)
 {
-    const size_t n = 3 * (size_t)p->triangle_count + (size_t)p->segment_count;
-    struct side *side = NULL;
-    int32_t *to = NULL;
-    enum tac_err err = tac_alloc(ctx, n, sizeof *side, &side);
-    if (err == TAC_OK)
-        err = tac_alloc(ctx, n, sizeof *to, &to);
-    if (err == TAC_OK)
-        err = tac_alloc(ctx, n, sizeof *e->place, &e->place);
-    if (err == TAC_OK)
-        err = tac_alloc(ctx, 3 * (size_t)ctx->size, sizeof *e->sent, &e->sent);
-    if (err == TAC_OK) {
-        e->came = e->sent + ctx->size;
-        e->back = e->sent + 2 * ctx->size;
-        err = list_sides(ctx, p, side, to);
+    const tac_gid total = m->p->vertex_total;
+    enum tac_err err = tac_alloc(m->ctx, (size_t)count_sides(m->p), 1, &m->round);
+    for (int64_t i = 0; i < count_sides(m->p) && err == TAC_OK && m->rounds > 1; i++) {
+        const tac_gid a = side_at(m->p, i).a;
+        const int rank = tac_block_rank(total, m->ctx->size, a);
+        const tac_gid first = tac_block_begin(total, m->ctx->size, rank);
+        const tac_gid block = tac_block_begin(total, m->ctx->size, rank + 1) - first;
+        m->round[i] = (uint8_t)tac_block_rank(block, m->rounds, a - first);
     }
-    TAC_TRY(tac_deal_traced(ctx, err, n, to, side, sizeof *side, &e->side, e->sent, e->came, e->place));
-    for (int r = 0; r < ctx->size; r++)
-        e->side_count += (size_t)e->came[r];
-done:
-    free(side);
-    free(to);
-    return err;
+    return tac_agree(m->ctx, err);
 }
 
-static enum tac_err sort_sides(struct tac_ctx *ctx, struct edges *e)
+static enum tac_err list_sides(struct maker *m, int round)
 {
+    struct sent *s = &m->sent;
     enum tac_err err = TAC_OK;
-    const size_t n = e->side_count;
-    TAC_TRY(tac_alloc(ctx, n, sizeof *e->order, &e->order));
-    TAC_TRY(tac_alloc(ctx, n, sizeof *e->told, &e->told));
-    for (size_t i = 0; i < n; i++)
-        e->order[i] = (struct tac_keyed){e->side[i].element, (int64_t)i};
-    TAC_TRY(tac_sort_keyed(ctx, n, e->order));
-    for (size_t i = 0; i < n; i++)
-        e->order[i].key = e->side[e->order[i].index].b;
-    TAC_TRY(tac_sort_keyed(ctx, n, e->order));
-    for (size_t i = 0; i < n; i++)
-        e->order[i].key = e->side[e->order[i].index].a;
-    TAC_TRY(tac_sort_keyed(ctx, n, e->order));
+    s->count = 0;
+    for (int64_t i = 0; i < count_sides(m->p); i++) {
+        if (m->round[i] != round)
+            continue;
+        const struct side side = side_at(m->p, i);
+        TAC_TRY(tac_grow(m->ctx, &s->side, &s->side_capacity, s->count + 1, sizeof *s->side));
+        TAC_TRY(tac_grow(m->ctx, &s->to, &s->to_capacity, s->count + 1, sizeof *s->to));
+        TAC_TRY(tac_grow(m->ctx, &s->which, &s->which_capacity, s->count + 1, sizeof *s->which));
+        s->side[s->count] = side;
+        s->to[s->count] = tac_block_rank(m->p->vertex_total, m->ctx->size, side.a);
+        s->which[s->count++] = i;
+    }
+    TAC_TRY(tac_alloc(m->ctx, s->count, sizeof *m->place, &m->place));
 done:
     return err;
 }
 
-/* Ends of the run of equal sides that starts at i; *triangles: how many of them are of triangles. */
-static size_t run_end(const struct edges *e, tac_gid triangle_total, size_t i, int32_t *triangles)
+static enum tac_err sort_sides(struct maker *m)
 {
-    const struct side *first = &e->side[e->order[i].index];
+    const size_t n = m->side_count;
+    enum tac_err err = TAC_OK;
+    TAC_TRY(tac_alloc(m->ctx, n, sizeof *m->order, &m->order));
+    TAC_TRY(tac_alloc(m->ctx, n, sizeof *m->told, &m->told));
+    for (size_t i = 0; i < n; i++)
+        m->order[i] = (struct tac_keyed){m->side[i].element, (int64_t)i};
+    TAC_TRY(tac_sort_keyed(m->ctx, n, m->order));
+    for (size_t i = 0; i < n; i++)
+        m->order[i].key = m->side[m->order[i].index].b;
+    TAC_TRY(tac_sort_keyed(m->ctx, n, m->order));
+    for (size_t i = 0; i < n; i++)
+        m->order[i].key = m->side[m->order[i].index].a;
+    TAC_TRY(tac_sort_keyed(m->ctx, n, m->order));
+done:
+    return err;
+}
+
+/* The end of the run of equal sides that starts at i; *triangles: how many of them are of triangles. */
+static size_t run_end(const struct maker *m, size_t i, int32_t *triangles)
+{
+    const struct side *first = &m->side[m->order[i].index];
     size_t j = i;
     *triangles = 0;
-    for (; j < e->side_count; j++) {
-        const struct side *s = &e->side[e->order[j].index];
+    for (; j < m->side_count; j++) {
+        const struct side *s = &m->side[m->order[j].index];
         if (s->a != first->a || s->b != first->b)
             break;
-        *triangles += s->element < triangle_total;
+        *triangles += s->element < m->p->triangle_total;
     }
     return j;
 }
 
-/* Numbers the rank's edges from `id` on. */
-static void tell_edges(struct edges *e, tac_gid triangle_total, tac_gid id)
+/* The hinge of the edge whose two triangles' sides are at i and i + 1. */
+static enum tac_err add_hinge(struct maker *m, size_t i, tac_gid edge)
 {
-    int32_t triangles;
-    for (size_t i = 0, j; i < e->side_count; i = j, id++) {
-        j = run_end(e, triangle_total, i, &triangles);
-        for (size_t k = i; k < j; k++)
-            e->told[e->order[k].index] = (struct edge_told){id, triangles, k - i < 2 ? (int32_t)(k - i) : 2};
-    }
-}
-
-static void fill_hinges(const struct edges *e, struct tac_pieces *p)
-{
-    size_t h = 0;
-    int32_t triangles;
-    for (size_t i = 0, j; i < e->side_count; i = j) {
-        j = run_end(e, p->triangle_total, i, &triangles);
-        if (triangles != 2)
-            continue;
-        const struct side *s[2] = {&e->side[e->order[i].index], &e->side[e->order[i + 1].index]};
-        const int first = !s[0]->forward && s[1]->forward;
-        tac_gid *to = p->hinge + 4 * h;
-        to[0] = s[0]->a;
-        to[1] = s[0]->b;
-        to[2] = s[first]->apex;
-        to[3] = s[1 - first]->apex;
-        p->hinge_edge[h++] = e->told[e->order[i].index].id;
-    }
-}
-
-static enum tac_err number_edges(struct tac_ctx *ctx, struct edges *e, struct tac_pieces *p)
-{
-    int32_t triangles;
-    tac_gid mine = 0, before = 0;
-    enum tac_err err = sort_sides(ctx, e);
-    for (size_t i = 0; i < e->side_count && err == TAC_OK; mine++) {
-        i = run_end(e, p->triangle_total, i, &triangles);
-        e->hinge_count += triangles == 2;
-    }
-    if (err == TAC_OK)
-        err = tac_pieces_hinges(ctx, p, e->hinge_count);
-    TAC_TRY(tac_agree(ctx, err));
-    e->edge_count = (size_t)mine;
-    MPI_Exscan(&mine, &before, 1, TAC_GID_MPI, MPI_SUM, ctx->comm);
-    MPI_Allreduce(&mine, &p->edge_total, 1, TAC_GID_MPI, MPI_SUM, ctx->comm);
-    tell_edges(e, p->triangle_total, ctx->rank == 0 ? 0 : before);
-    fill_hinges(e, p);
-done:
-    return err;
-}
-
-/* Tells the ranks that hold the elements. */
-static enum tac_err answer_sides(struct tac_ctx *ctx, struct edges *e, struct tac_pieces *p)
-{
-    struct edge_told *got = NULL;
-    const size_t sides = 3 * (size_t)p->triangle_count;
+    const struct side *s[2] = {&m->side[m->order[i].index], &m->side[m->order[i + 1].index]};
+    const int first = s[0]->apex < 0 && s[1]->apex >= 0;
     enum tac_err err = TAC_OK;
-    TAC_TRY(tac_exchange(ctx, e->told, e->came, sizeof *e->told, &got, e->back));
-    for (size_t i = 0; i < sides; i++) {
-        const struct edge_told *told = &got[e->place[i]];
-        p->triangle_edge[i] = told->id;
-        p->triangle_valence[i] = told->valence;
-        p->triangle_place[i] = (uint8_t)told->place;
+    tac_gid *to;
+    TAC_TRY(tac_grow(m->ctx, &m->hinge, &m->hinge_capacity, m->hinge_count + 1, 4 * sizeof *m->hinge));
+    TAC_TRY(tac_grow(m->ctx, &m->hinge_edge, &m->hinge_edge_capacity, m->hinge_count + 1, sizeof *m->hinge_edge));
+    to = m->hinge + 4 * m->hinge_count;
+    to[0] = s[0]->a;
+    to[1] = s[0]->b;
+    for (int k = 0; k < 2; k++) {
+        const tac_gid apex = s[k ? 1 - first : first]->apex;
+        to[2 + k] = apex < 0 ? -1 - apex : apex;
     }
-    for (size_t i = 0; i < (size_t)p->segment_count; i++)
-        p->segment_edge[i] = got[e->place[sides + i]].id;
+    m->hinge_edge[m->hinge_count++] = edge;
 done:
-    free(got);
     return err;
 }
 
-struct block_valence {
-    tac_gid first;
-    tac_lid *valence;
-};
-
-static void tell_valence(const void *known, tac_gid id, void *record)
+/* Numbers the round's edges. end: (room for all sides) the larger vertex of each edge, to: whose block that is in. */
+static enum tac_err number_edges(struct maker *m, tac_gid *end, int32_t *to, size_t *edges)
 {
-    const struct block_valence *block = known;
-    memcpy(record, &block->valence[id - block->first], sizeof *block->valence);
+    enum tac_err err = TAC_OK;
+    int32_t triangles;
+    *edges = 0;
+    for (size_t i = 0, j; i < m->side_count; i = j) {
+        const struct side *s = &m->side[m->order[i].index];
+        j = run_end(m, i, &triangles);
+        for (size_t k = i; k < j; k++)
+            m->told[m->order[k].index] = (struct edge_told){m->edge_count, triangles, k - i < 2 ? (int32_t)(k - i) : 2};
+        if (triangles == 2)
+            TAC_TRY(add_hinge(m, i, m->edge_count));
+        m->valence[s->a - m->first]++;
+        end[*edges] = s->b;
+        to[(*edges)++] = tac_block_rank(m->p->vertex_total, m->ctx->size, s->b);
+        m->edge_count++;
+    }
+done:
+    return err;
 }
 
-/* The edges' ends are counted where the ends' blocks are; then whoever holds a vertex asks. */
-static enum tac_err count_valences(struct tac_ctx *ctx, struct edges *e, struct tac_pieces *p)
+/* Makes the round's edges; their ends are counted where the ends' blocks are. */
+static enum tac_err make_edges(struct maker *m)
 {
-    const tac_gid total = p->vertex_total, first = tac_block_begin(total, ctx->size, ctx->rank);
-    struct block_valence block = {first, NULL};
     tac_gid *end = NULL, *came = NULL;
     int32_t *to = NULL;
-    size_t edges = 0, came_count = 0;
-    enum tac_err err = tac_alloc(ctx, e->edge_count, sizeof *end, &end);
+    size_t edges = 0, count = 0;
+    enum tac_err err = sort_sides(m);
     if (err == TAC_OK)
-        err = tac_alloc(ctx, e->edge_count > (size_t)p->vertex_count ? e->edge_count : (size_t)p->vertex_count,
-                        sizeof *to, &to);
+        err = tac_alloc(m->ctx, m->side_count, sizeof *end, &end);
     if (err == TAC_OK)
-        err = tac_alloc(ctx, (size_t)(tac_block_begin(total, ctx->size, ctx->rank + 1) - first), sizeof *block.valence,
-                        &block.valence);
-    for (size_t i = 0; i < e->side_count && err == TAC_OK; edges++) {
-        int32_t triangles;
-        const struct side *s = &e->side[e->order[i].index];
-        block.valence[s->a - first]++;
-        end[edges] = s->b;
-        to[edges] = tac_block_rank(total, ctx->size, s->b);
-        i = run_end(e, p->triangle_total, i, &triangles);
-    }
-    TAC_TRY(tac_deal(ctx, err, e->edge_count, to, end, sizeof *end, &came, &came_count));
-    for (size_t i = 0; i < came_count; i++)
-        block.valence[came[i] - first]++;
-    for (size_t i = 0; i < (size_t)p->vertex_count; i++)
-        to[i] = tac_block_rank(total, ctx->size, p->vertex_id[i]);
-    TAC_TRY(tac_ask(ctx, TAC_OK, (size_t)p->vertex_count, to, p->vertex_id, tell_valence, &block, sizeof *p->valence,
-                    p->valence));
+        err = tac_alloc(m->ctx, m->side_count, sizeof *to, &to);
+    if (err == TAC_OK)
+        err = number_edges(m, end, to, &edges);
+    TAC_TRY(tac_deal(m->ctx, err, edges, to, end, sizeof *end, &came, &count));
+    for (size_t i = 0; i < count; i++)
+        m->valence[came[i] - m->first]++;
 done:
-    free(block.valence);
     free(end);
     free(came);
     free(to);
     return err;
 }
 
+/* Tells the ranks that hold the elements. */
+static enum tac_err answer_sides(struct maker *m)
+{
+    struct tac_pieces *p = m->p;
+    struct edge_told *got = NULL;
+    enum tac_err err = TAC_OK;
+    TAC_TRY(tac_exchange(m->ctx, m->told, m->came, sizeof *m->told, &got, m->back));
+    for (size_t i = 0; i < m->sent.count; i++) {
+        const struct edge_told *told = &got[m->place[i]];
+        const int64_t side = m->sent.which[i], segment = side - 3 * (int64_t)p->triangle_count;
+        if (segment >= 0) {
+            p->segment_edge[segment] = told->number;
+        } else {
+            p->triangle_edge[side] = told->number;
+            p->triangle_valence[side] = told->valence;
+            p->triangle_place[side] = (uint8_t)told->place;
+        }
+    }
+done:
+    free(got);
+    return err;
+}
+
+static enum tac_err make_round(struct maker *m, int round)
+{
+    enum tac_err err = list_sides(m, round);
+    TAC_TRY(tac_deal_traced(m->ctx, err, m->sent.count, m->sent.to, m->sent.side, sizeof *m->sent.side, &m->side,
+                            m->count, m->came, m->place));
+    m->side_count = 0;
+    for (int r = 0; r < m->ctx->size; r++)
+        m->side_count += (size_t)m->came[r];
+    TAC_TRY(make_edges(m));
+    TAC_TRY(answer_sides(m));
+done:
+    free_round(m);
+    return err;
+}
+
+/* Numbers of edges become ids, when it is known how many edges the ranks have made. */
+static enum tac_err make_ids(struct maker *m)
+{
+    struct tac_pieces *p = m->p;
+    tac_gid *base = NULL, sum = 0;
+    enum tac_err err = tac_alloc(m->ctx, (size_t)m->ctx->size, sizeof *base, &base);
+    TAC_TRY(tac_agree(m->ctx, err));
+    MPI_Allgather(&m->edge_count, 1, TAC_GID_MPI, base, 1, TAC_GID_MPI, m->ctx->comm);
+    for (int r = 0; r < m->ctx->size; r++) {
+        const tac_gid count = base[r];
+        base[r] = sum;
+        sum += count;
+    }
+    p->edge_total = sum;
+    for (int64_t i = 0; i < count_sides(p); i++) {
+        const int64_t segment = i - 3 * (int64_t)p->triangle_count;
+        const tac_gid first = base[tac_block_rank(p->vertex_total, m->ctx->size, side_at(p, i).a)];
+        if (segment >= 0)
+            p->segment_edge[segment] += first;
+        else
+            p->triangle_edge[i] += first;
+    }
+    err = tac_pieces_hinges(m->ctx, p, m->hinge_count);
+    TAC_TRY(tac_agree(m->ctx, err));
+    for (size_t h = 0; h < m->hinge_count; h++)
+        p->hinge_edge[h] = m->hinge_edge[h] + base[m->ctx->rank];
+    if (m->hinge_count > 0)
+        memcpy(p->hinge, m->hinge, 4 * m->hinge_count * sizeof *p->hinge);
+done:
+    free(base);
+    return err;
+}
+
+static void tell_valence(const void *known, tac_gid id, void *record)
+{
+    const struct maker *m = known;
+    memcpy(record, &m->valence[id - m->first], sizeof *m->valence);
+}
+
+static enum tac_err ask_valences(struct maker *m)
+{
+    struct tac_pieces *p = m->p;
+    const size_t n = (size_t)p->vertex_count;
+    int32_t *to = NULL;
+    enum tac_err err = tac_alloc(m->ctx, n, sizeof *to, &to);
+    for (size_t i = 0; i < n && err == TAC_OK; i++)
+        to[i] = tac_block_rank(p->vertex_total, m->ctx->size, p->vertex_id[i]);
+    err = tac_ask(m->ctx, err, n, to, p->vertex_id, tell_valence, m, sizeof *p->valence, p->valence);
+    free(to);
+    return err;
+}
+
+static enum tac_err begin(struct maker *m)
+{
+    struct tac_ctx *ctx = m->ctx;
+    struct tac_pieces *p = m->p;
+    const size_t sides = 3 * (size_t)p->triangle_count;
+    int64_t most = count_sides(p);
+    enum tac_err err = check_sides(ctx, p);
+    m->first = tac_block_begin(p->vertex_total, ctx->size, ctx->rank);
+    const size_t block = (size_t)(tac_block_begin(p->vertex_total, ctx->size, ctx->rank + 1) - m->first);
+    /* Pieces made elsewhere may lack these two. */
+    if (err == TAC_OK && p->triangle_valence == NULL)
+        err = tac_alloc(ctx, sides, sizeof *p->triangle_valence, &p->triangle_valence);
+    if (err == TAC_OK && p->triangle_place == NULL)
+        err = tac_alloc(ctx, sides, 1, &p->triangle_place);
+    if (err == TAC_OK)
+        err = tac_alloc(ctx, block, sizeof *m->valence, &m->valence);
+    if (err == TAC_OK)
+        err = tac_alloc(ctx, 3 * (size_t)ctx->size, sizeof *m->count, &m->count);
+    TAC_TRY(tac_agree(ctx, err));
+    m->came = m->count + ctx->size;
+    m->back = m->count + 2 * ctx->size;
+    MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT64_T, MPI_MAX, ctx->comm);
+    m->rounds = most / SIDES_OF_ROUND < MOST_ROUNDS ? (int)(most / SIDES_OF_ROUND) + 1 : MOST_ROUNDS;
+    TAC_TRY(choose_rounds(m));
+done:
+    return err;
+}
+
 enum tac_err tac_pieces_topology(struct tac_ctx *ctx, struct tac_pieces *pieces)
 {
-    struct edges e = {0};
-    const size_t sides = 3 * (size_t)pieces->triangle_count;
+    struct maker m = {.ctx = ctx, .p = pieces};
     enum tac_err err = TAC_OK;
-    /* Pieces made elsewhere may lack these. */
-    if (pieces->triangle_valence == NULL)
-        err = tac_alloc(ctx, sides, sizeof *pieces->triangle_valence, &pieces->triangle_valence);
-    if (pieces->triangle_place == NULL && err == TAC_OK)
-        err = tac_alloc(ctx, sides, 1, &pieces->triangle_place);
-    TAC_TRY(tac_agree(ctx, err));
-    TAC_TRY(deal_sides(ctx, pieces, &e));
-    TAC_TRY(number_edges(ctx, &e, pieces));
-    TAC_TRY(answer_sides(ctx, &e, pieces));
-    TAC_TRY(count_valences(ctx, &e, pieces));
+    TAC_TRY(begin(&m));
+    for (int round = 0; round < m.rounds; round++)
+        TAC_TRY(make_round(&m, round));
+    free(m.sent.side);
+    m.sent.side = NULL;
+    TAC_TRY(make_ids(&m));
+    TAC_TRY(ask_valences(&m));
 done:
-    free_edges(&e);
+    free_maker(&m);
     return err;
 }

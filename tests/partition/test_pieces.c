@@ -13,6 +13,9 @@ void *__real_aligned_alloc(size_t alignment, size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_aligned_alloc(size_t alignment, size_t size);
 
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+
 static long left = -1; /* allocations until one fails; -1: none does */
 
 void *__wrap_calloc(size_t count, size_t size)
@@ -23,6 +26,11 @@ void *__wrap_calloc(size_t count, size_t size)
 void *__wrap_aligned_alloc(size_t alignment, size_t size)
 {
     return left >= 0 && left-- == 0 ? NULL : __real_aligned_alloc(alignment, size);
+}
+
+void *__wrap_realloc(void *memory, size_t size)
+{
+    return left >= 0 && left-- == 0 ? NULL : __real_realloc(memory, size);
 }
 
 static uint64_t seed, counter;

@@ -135,7 +135,16 @@ static void compare_elements(const struct tac_scene *w, const struct tac_pieces 
             CHECK(p->segment[2 * s + k] == w->segment[2 * p->segment_id[s] + k]);
         CHECK(w->topology->edge_segment[p->segment_edge[s]] == p->segment_id[s]);
     }
-    CHECK(p->edge_total == w->topology->edge_count);
+    const struct tac_topology *topo = w->topology;
+    tac_lid at = 0;
+    for (tac_lid h = 0; h < p->hinge_count; h++) {
+        while (at < topo->hinge_count && topo->hinge_edge[at] < p->hinge_edge[h])
+            at++;
+        CHECK(at < topo->hinge_count && topo->hinge_edge[at] == p->hinge_edge[h]);
+        for (int k = 0; k < 4 && at < topo->hinge_count; k++)
+            CHECK(p->hinge[4 * h + k] == topo->hinge[4 * at + k]);
+    }
+    CHECK(p->edge_total == topo->edge_count);
 }
 
 /* Everything is on some rank, once. */
@@ -385,7 +394,7 @@ int main(int argc, char **argv)
     check_spoilt();
     check_faults();
     /* Large enough that the public door spreads it. */
-    struct tac_mesh *large = make_sheet(220, true, false);
+    struct tac_mesh *large = make_sheet(300, true, false);
     write_mesh(large, "sheet.h5");
     tac_mesh_destroy(&large);
     for (size_t i = 0; i < sizeof GOOD / sizeof *GOOD; i++) {
