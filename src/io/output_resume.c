@@ -105,9 +105,24 @@ static enum tac_err tell(struct tac_ctx *ctx, struct tac_output *out, double t_s
     enum tac_err err = TAC_OK;
     TAC_TRY(tac_output_first_status(ctx, out, t_s, &text));
     TAC_TRY(tac_folder_replace(ctx, &out->folder, "status.json", text, strlen(text), true));
+    out->folder.claimed = true;
 done:
     free(text);
     return err;
+}
+
+/* Rank 0: it ended before it began.  A folder that was there keeps what it has; a new one goes. */
+static void give_up(struct tac_ctx *ctx, struct tac_output *out, double t_s)
+{
+    struct tac_status status = {
+        .state = "failed", .time_s = t_s, .end_s = out->scene->end_s, .wall_left_s = NAN, .error = ctx->error};
+    if (out->folder.made) {
+        tac_folder_abandon(&out->folder);
+    } else if (out->folder.claimed) {
+        json_t *json = tac_status_json(out, &status);
+        tac_folder_replace_json(ctx, &out->folder, "status.json", json, true); /* the first failure is what is told */
+        json_decref(json);
+    }
 }
 
 /* Rank 0: the small files. */
@@ -154,6 +169,10 @@ enum tac_err tac_output_resume(struct tac_ctx *ctx, const struct tac_scene *scen
     out = NULL;
 done:
     free(kept);
+    if (out != NULL && out->frames != NULL)
+        tac_frames_destroy(ctx, &out->frames);
+    if (out != NULL && ctx->rank == 0)
+        give_up(ctx, out, t_s);
     tac_output_destroy(&out);
     return err;
 }
