@@ -6,6 +6,8 @@
 #include <string.h>
 #include <tactus/run.h>
 
+#include "io/geometry.h"
+
 static const char usage[] = "SCENE [-o DIR] [--overwrite] [--until T] [--restart FILE|DIR] [--wall-limit HH:MM:SS]\n"
                             "           [--discover MODE] [--set path=value ...] [--quiet]";
 static const char about[] =
@@ -51,10 +53,9 @@ struct arguments {
 
 static enum tac_err refuse_later(struct tac_ctx *ctx, const struct arguments *a)
 {
-    const char *name = a->restart ? "--restart" : a->wall_limit ? "--wall-limit" : a->record ? "--record" : NULL;
-    if (name == NULL)
+    if (!a->record)
         return TAC_OK;
-    return tac_fail(ctx, TAC_ERR_INPUT, "%s is not in this version (%s): it comes in a later one; leave it out", name,
+    return tac_fail(ctx, TAC_ERR_INPUT, "--record is not in this version (%s): it comes in a later one; leave it out",
                     tac_version());
 }
 
@@ -77,35 +78,97 @@ static enum tac_err read_wall_limit(struct tac_ctx *ctx, const char *text, doubl
     return TAC_OK;
 }
 
+/* The folder that the file lies in. */
+static enum tac_err folder_of(struct tac_ctx *ctx, const char *file, char **out)
+{
+    const char *slash = strrchr(file, '/');
+    size_t length = slash == NULL ? 1 : slash == file ? 1 : (size_t)(slash - file);
+    enum tac_err err = tac_alloc(ctx, length + 1, 1, out);
+    if (err == TAC_OK)
+        memcpy(*out, slash == NULL ? "." : file, length);
+    return err;
+}
+
+/* Where to go on from. */
+struct start {
+    struct tac_checkpoint *checkpoint; /* owned */
+    char *file;                        /* owned; which checkpoint it is */
+};
+
+static enum tac_err resume(struct tac_ctx *ctx, const struct arguments *a, struct start *start,
+                           struct tac_scene **scene)
+{
+    enum tac_err err;
+    struct tac_gathered gathered = {0};
+    json_t *json = NULL;
+    char sha256[65];
+    TAC_TRY(tac_checkpoint_read(ctx, a->restart, &start->file, &json, sha256, &start->checkpoint));
+    TAC_TRY(tac_geometry_gather(ctx, start->checkpoint, &gathered));
+    TAC_TRY(tac_scene_resume(ctx, a->scene, a->set.item, a->set.count, json, sha256, &gathered.geometry, scene));
+done:
+    tac_gathered_clear(&gathered);
+    json_decref(json);
+    return err;
+}
+
+/* All that is known once the scene is: rank-local, the same on every rank. */
+static enum tac_err settle(struct tac_ctx *ctx, const struct arguments *a, const struct start *start,
+                           struct tac_scene *scene, char **folder)
+{
+    enum tac_err err = TAC_OK;
+    if (!isnan(a->until))
+        TAC_TRY(tac_scene_until(ctx, scene, a->until));
+    if (start->checkpoint != NULL && start->checkpoint->now > scene->t_end)
+        TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT,
+                         "the checkpoint '%s' is at t = %.9g s, after the end, %.9g s; give a later one with --until",
+                         start->file, (double)start->checkpoint->now * scene->quantum_s, scene->end_s));
+    TAC_TRY(start->checkpoint != NULL ? folder_of(ctx, start->file, folder) : default_folder(ctx, a->scene, folder));
+done:
+    return err;
+}
+
+/* What the command line alone tells.  mode: room for a setting. */
+static enum tac_err prepare(struct tac_ctx *ctx, struct arguments *a, char mode[64], double *wall_limit_s)
+{
+    enum tac_err err;
+    TAC_TRY(refuse_later(ctx, a));
+    ctx->quiet = a->quiet;
+    if (a->wall_limit)
+        TAC_TRY(read_wall_limit(ctx, a->wall_limit, wall_limit_s));
+    if (a->discover) {
+        snprintf(mode, 64, "discovery.mode=%.40s", a->discover);
+        TAC_TRY(add_setting(ctx, &a->set, mode));
+    }
+done:
+    return err;
+}
+
 static enum tac_err run(struct tac_ctx *ctx, struct arguments *a, int argc, char **argv)
 {
     enum tac_err err;
     struct tac_scene *scene = NULL;
+    struct start start = {0};
     const double begin_s = tac_wall_s();
     double wall_limit_s = 0;
-    char *folder = NULL, end[64], mode[64];
-    TAC_TRY(refuse_later(ctx, a));
-    ctx->quiet = a->quiet;
-    if (a->wall_limit)
-        TAC_TRY(read_wall_limit(ctx, a->wall_limit, &wall_limit_s));
-    if (!isnan(a->until)) {
-        snprintf(end, sizeof end, "time.end=%.17g", a->until);
-        TAC_TRY(add_setting(ctx, &a->set, end));
-    }
-    if (a->discover) {
-        snprintf(mode, sizeof mode, "discovery.mode=%.40s", a->discover);
-        TAC_TRY(add_setting(ctx, &a->set, mode));
-    }
-    TAC_TRY(default_folder(ctx, a->scene, &folder));
-    TAC_TRY(tac_scene_read(ctx, a->scene, a->set.item, a->set.count, &scene));
-    struct tac_run_options options = {
-        .dir = a->dir ? a->dir : folder, .overwrite = a->overwrite, .argc = argc, .argv = argv};
+    char *folder = NULL, mode[64];
+    TAC_TRY(tac_agree(ctx, prepare(ctx, a, mode, &wall_limit_s)));
+    TAC_TRY(a->restart ? resume(ctx, a, &start, &scene)
+                       : tac_scene_read(ctx, a->scene, a->set.item, a->set.count, &scene));
+    TAC_TRY(tac_agree(ctx, settle(ctx, a, &start, scene, &folder)));
+    struct tac_run_options options = {.dir = a->dir ? a->dir : folder,
+                                      .overwrite = a->overwrite,
+                                      .argc = argc,
+                                      .argv = argv,
+                                      .restart = start.file,
+                                      .checkpoint = start.checkpoint != NULL ? &start.checkpoint : NULL};
     /* It counts from when the program began; what is over already must not read as no limit. */
     if (a->wall_limit)
         options.wall_limit_s = fmax(wall_limit_s - (tac_wall_s() - begin_s), 1e-3);
     TAC_TRY(tac_run(ctx, scene, &options));
 done:
+    tac_checkpoint_destroy(&start.checkpoint);
     tac_scene_destroy(&scene);
+    free(start.file);
     free(folder);
     return err;
 }
@@ -122,9 +185,10 @@ enum tac_err tac_cmd_run(struct tac_ctx *ctx, int argc, char **argv)
          "how contacts are found: speculate (default) or all-pairs; the trajectory is the same"},
         {"--set", TAC_OPTION_LIST, &a.set, "path=value", "change a key of the scene, e.g. contact.restitution=0.5"},
         {"--quiet", TAC_OPTION_FLAG, &a.quiet, NULL, "no progress and no warnings"},
-        {"--restart", TAC_OPTION_STRING, &a.restart, "FILE|DIR", "go on from a checkpoint (in a later version)"},
+        {"--restart", TAC_OPTION_STRING, &a.restart, "FILE|DIR",
+         "go on from a checkpoint, or from the newest whole one in a run folder"},
         {"--wall-limit", TAC_OPTION_STRING, &a.wall_limit, "HH:MM:SS",
-         "stop in time with a checkpoint (in a later version)"},
+         "stop in time with a checkpoint saved (exit code 75)"},
         {"--record", TAC_OPTION_FLAG, &a.record, NULL, "keep every breakpoint for an audit (in a later version)"},
     };
     const size_t options = sizeof option / sizeof option[0];
@@ -133,8 +197,12 @@ enum tac_err tac_cmd_run(struct tac_ctx *ctx, int argc, char **argv)
     if (a.help) {
         if (ctx->rank == 0)
             tac_options_help("run", usage, about, option, options);
-    } else if (count < 1) {
-        err = tac_fail(ctx, TAC_ERR_INPUT, "tactus run needs a scene: tactus run %s", usage);
+    } else if (a.restart && a.overwrite) {
+        err = tac_fail(ctx, TAC_ERR_INPUT,
+                       "--overwrite would remove the run that --restart goes on with; leave one of them out");
+    } else if (count < 1 && !a.restart) {
+        err = tac_fail(ctx, TAC_ERR_INPUT,
+                       "tactus run needs a scene: tactus run SCENE [-o DIR]; 'tactus run -h' tells the rest");
     } else {
         err = run(ctx, &a, argc, argv);
     }

@@ -108,7 +108,8 @@ static int compare_spots(const void *a, const void *b)
 
 /* What hangs together by no element should still lie near its neighbours: particles and first vertices of bodies are
  * threaded along a space-filling curve by weak edges. */
-static enum tac_err thread(struct tac_ctx *ctx, const struct tac_scene *s, tac_gid first, tac_gid end, struct rows *rows)
+static enum tac_err thread(struct tac_ctx *ctx, const struct tac_scene *s, tac_gid first, tac_gid end,
+                           struct rows *rows)
 {
     enum tac_err err;
     uint8_t *bound = NULL;
@@ -157,7 +158,8 @@ enum tac_err tac_deal_first(struct tac_ctx *ctx, const struct tac_scene *s, stru
     for (tac_lid e = 0; e < s->topology->edge_count; e++) {
         const tac_lid *v = &s->topology->edge[2 * e];
         if (v[0] >= first && v[0] < end)
-            TAC_TRY(add_link(ctx, &rows, (tac_lid)(v[0] - first), v[1], s->ever_free[v[0]] || s->ever_free[v[1]] ? 1 : .1));
+            TAC_TRY(
+                add_link(ctx, &rows, (tac_lid)(v[0] - first), v[1], s->ever_free[v[0]] || s->ever_free[v[1]] ? 1 : .1));
     }
     for (tac_lid h = 0; h < s->topology->hinge_count; h++) {
         const tac_lid *v = &s->topology->hinge[4 * h];

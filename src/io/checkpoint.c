@@ -10,9 +10,12 @@
 
 #define AT(record, field) offsetof(struct record, field)
 const struct tac_checkpoint_column TAC_VERTEX_COLUMNS[6] = {
-    {"start", "m", true, 3, AT(tac_vertex_record, start)},     {"mass", "kg", true, 0, AT(tac_vertex_record, mass)},
-    {"x", "m", true, 3, AT(tac_vertex_record, x)},             {"v", "m/s", true, 3, AT(tac_vertex_record, v)},
-    {"impulse", "N s", true, 3, AT(tac_vertex_record, impulse)}, {"t", "quanta", false, 0, AT(tac_vertex_record, t)},
+    {"start", "m", true, 3, AT(tac_vertex_record, start)},
+    {"mass", "kg", true, 0, AT(tac_vertex_record, mass)},
+    {"x", "m", true, 3, AT(tac_vertex_record, x)},
+    {"v", "m/s", true, 3, AT(tac_vertex_record, v)},
+    {"impulse", "N s", true, 3, AT(tac_vertex_record, impulse)},
+    {"t", "quanta", false, 0, AT(tac_vertex_record, t)},
 };
 const struct tac_checkpoint_column TAC_TRIANGLE_COLUMNS[1] = {{"triangles", NULL, false, 3, AT(tac_element_record, v)}};
 const struct tac_checkpoint_column TAC_SEGMENT_COLUMNS[1] = {{"segments", NULL, false, 2, AT(tac_element_record, v)}};
@@ -39,16 +42,42 @@ static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool
     struct tac_counters *k = &c->counters;
     int64_t has_start = c->has_start;
     int64_t *const whole[] = {
-        &c->now,          &c->frame,           &c->last_frame,           &c->restarts,           &has_start,
-        &c->deepest_layer, &c->vertex_total,   &c->triangle_total,       &c->segment_total,      &k->committed[0],
-        &k->committed[1], &k->committed[2],    &k->committed[3],         &k->committed[4],       &k->executed[0],
-        &k->executed[1],  &k->executed[2],     &k->executed[3],          &k->executed[4],        &k->silent,
-        &k->windows,      &k->rollbacks,       &k->repeated_ticks,       &k->contacts_found,     &k->deepest_layer,
-        &k->certificates_created, &k->certificates_failed, &k->certificates_rescheduled, &k->candidate_builds,
-        &k->candidates,   &k->messages_sent,   &k->bytes_sent,           &k->migrations,
+        &c->now,
+        &c->frame,
+        &c->last_frame,
+        &c->restarts,
+        &has_start,
+        &c->deepest_layer,
+        &c->vertex_total,
+        &c->triangle_total,
+        &c->segment_total,
+        &k->committed[0],
+        &k->committed[1],
+        &k->committed[2],
+        &k->committed[3],
+        &k->committed[4],
+        &k->executed[0],
+        &k->executed[1],
+        &k->executed[2],
+        &k->executed[3],
+        &k->executed[4],
+        &k->silent,
+        &k->windows,
+        &k->rollbacks,
+        &k->repeated_ticks,
+        &k->contacts_found,
+        &k->deepest_layer,
+        &k->certificates_created,
+        &k->certificates_failed,
+        &k->certificates_rescheduled,
+        &k->candidate_builds,
+        &k->candidates,
+        &k->messages_sent,
+        &k->bytes_sent,
+        &k->migrations,
     };
-    double *const reals[] = {&c->kinetic_start,   &c->book_work,         &c->book_absolute,   &c->wall_s,
-                             &k->seconds_forces,  &k->seconds_contact,   &k->seconds_discovery, &k->seconds_waiting,
+    double *const reals[] = {&c->kinetic_start,    &c->book_work,       &c->book_absolute,     &c->wall_s,
+                             &k->seconds_forces,   &k->seconds_contact, &k->seconds_discovery, &k->seconds_waiting,
                              &k->seconds_exchange, &k->seconds_output};
     for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++) {
         if (out)
@@ -136,7 +165,8 @@ enum tac_err tac_checkpoint_crc_all(struct tac_ctx *ctx, const char *path, int64
     } mine = {to - from, 0, 0}, *all = NULL;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || !tac_checkpoint_crc(fd, from, to, &mine.crc))
-        err = tac_fail(ctx, TAC_ERR_RUN, "cannot read %s: %s", path, fd < 0 || errno ? strerror(errno) : "it is cut short");
+        err = tac_fail(ctx, TAC_ERR_RUN, "cannot read %s: %s", path,
+                       fd < 0 || errno ? strerror(errno) : "it is cut short");
     if (fd >= 0)
         close(fd);
     if (!err)
@@ -155,7 +185,8 @@ done:
 int64_t tac_checkpoint_number(const char *name)
 {
     static const char head[] = "checkpoint-", tail[] = ".h5";
-    const size_t digits = strspn(name + (strncmp(name, head, sizeof head - 1) == 0 ? sizeof head - 1 : 0), "0123456789");
+    const size_t digits =
+        strspn(name + (strncmp(name, head, sizeof head - 1) == 0 ? sizeof head - 1 : 0), "0123456789");
     if (strncmp(name, head, sizeof head - 1) != 0 || digits < 6 || digits > 17 ||
         strcmp(name + sizeof head - 1 + digits, tail) != 0)
         return -1;

@@ -34,11 +34,12 @@ static enum tac_err examine(struct tac_ctx *ctx, const char *path, char *why, si
                  memcmp(head.magic, TAC_CHECKPOINT_MAGIC, sizeof head.magic) != 0)
             snprintf(told.why, sizeof told.why, "it is no checkpoint of Tactus");
         else if (head.version != 1)
-            snprintf(told.why, sizeof told.why, "its format is %" PRIu32 ", and this version (%s) reads 1", head.version,
-                     tac_version());
+            snprintf(told.why, sizeof told.why, "its format is %" PRIu32 ", and this version (%s) reads 1",
+                     head.version, tac_version());
         else if (file.st_size - TAC_CHECKPOINT_BLOCK != head.length)
-            snprintf(told.why, sizeof told.why, "it is damaged: it has %" PRId64 " bytes where %" PRId64 " were written",
-                     (int64_t)file.st_size, head.length + TAC_CHECKPOINT_BLOCK);
+            snprintf(told.why, sizeof told.why,
+                     "it is damaged: it has %" PRId64 " bytes where %" PRId64 " were written", (int64_t)file.st_size,
+                     head.length + TAC_CHECKPOINT_BLOCK);
         told.length = head.length;
         told.crc = head.crc;
         if (fd >= 0)
@@ -111,8 +112,8 @@ struct reader {
 
 static enum tac_err wrong(const struct reader *r, const char *what)
 {
-    return tac_fail(r->ctx, TAC_ERR_INPUT, "cannot go on from %s: %s; it was not written by Tactus, or by another version",
-                    r->path, what);
+    return tac_fail(r->ctx, TAC_ERR_INPUT,
+                    "cannot go on from %s: %s; it was not written by Tactus, or by another version", r->path, what);
 }
 
 /* Rows of a dataset of this name and shape, or -1. */
@@ -255,10 +256,10 @@ static enum tac_err read_common(const struct reader *r, struct tac_checkpoint *c
         *json = json_loadb(text, (size_t)length, JSON_REJECT_DUPLICATES, NULL);
     if (*json == NULL)
         err = wrong(r, "its scene cannot be read");
-    if (!err && (c->now <= 0 || c->frame < 1 || c->last_frame < 0 || c->last_frame > c->now || c->restarts < 0 ||
-                 c->vertex_total < 1 || c->vertex_total > INT32_MAX || c->triangle_total < 0 ||
-                 c->triangle_total > INT32_MAX || c->segment_total < 0 || c->segment_total > INT32_MAX ||
-                 !all_finite(real, TAC_CHECKPOINT_REALS)))
+    if (!err &&
+        (c->now <= 0 || c->frame < 1 || c->last_frame < 0 || c->last_frame > c->now || c->restarts < 0 ||
+         c->vertex_total < 1 || c->vertex_total > INT32_MAX || c->triangle_total < 0 || c->triangle_total > INT32_MAX ||
+         c->segment_total < 0 || c->segment_total > INT32_MAX || !all_finite(real, TAC_CHECKPOINT_REALS)))
         err = wrong(r, "its numbers make no sense");
 done:
     if (id >= 0)
@@ -291,8 +292,8 @@ static enum tac_err read_vertices(const struct reader *r, struct tac_checkpoint 
         memcpy(&c->x[3 * k], row[k].x, sizeof row[k].x);
         memcpy(&c->v[3 * k], row[k].v, sizeof row[k].v);
         memcpy(&c->impulse[3 * k], row[k].impulse, sizeof row[k].impulse);
-        if (!all_finite(row[k].start, 3) || !all_finite(&row[k].mass, 1) || !all_finite(row[k].x, 3) || !all_finite(row[k].v, 3) ||
-            !all_finite(row[k].impulse, 3) || row[k].t < 0 || row[k].t > c->now) {
+        if (!all_finite(row[k].start, 3) || !all_finite(&row[k].mass, 1) || !all_finite(row[k].x, 3) ||
+            !all_finite(row[k].v, 3) || !all_finite(row[k].impulse, 3) || row[k].t < 0 || row[k].t > c->now) {
             err = wrong(r, "the state of a vertex makes no sense");
             break;
         }
@@ -303,8 +304,8 @@ done:
 }
 
 static enum tac_err read_elements(const struct reader *r, const struct tac_checkpoint *c,
-                                  const struct tac_checkpoint_column *column, tac_gid total, int corners, tac_lid *count,
-                                  tac_gid **id, tac_gid **v)
+                                  const struct tac_checkpoint_column *column, tac_gid total, int corners,
+                                  tac_lid *count, tac_gid **id, tac_gid **v)
 {
     enum tac_err err;
     struct tac_element_record *row = NULL;
@@ -339,8 +340,11 @@ static enum tac_err read_scripts(const struct reader *r, struct tac_checkpoint *
     TAC_TRY(tac_alloc(r->ctx, (size_t)(end - begin), sizeof *c->script, &c->script));
     for (tac_gid k = 0; k < end - begin; k++) {
         struct tac_script_state *s = &c->script[k];
-        *s = (struct tac_script_state){.vertex = row[k].vertex, .next = row[k].next, .t = row[k].t,
-                                       .on = row[k].flags[0] != 0, .caught = row[k].flags[1] != 0};
+        *s = (struct tac_script_state){.vertex = row[k].vertex,
+                                       .next = row[k].next,
+                                       .t = row[k].t,
+                                       .on = row[k].flags[0] != 0,
+                                       .caught = row[k].flags[1] != 0};
         memcpy(s->origin, row[k].origin, sizeof s->origin);
         memcpy(s->x, row[k].x, sizeof s->x);
         memcpy(s->v, row[k].v, sizeof s->v);

@@ -61,10 +61,15 @@ static enum tac_err write_columns(struct tac_ctx *ctx, struct writer *w, const s
         err = tac_agree(ctx, tac_alloc(ctx, count, bytes, &data));
         for (size_t k = 0; k < count && !err; k++)
             memcpy(data + bytes * k, record + size * k + column[c].offset, bytes);
-        const struct tac_dataset d = {w->file.file,      column[c].name, column[c].units,
+        const struct tac_dataset d = {w->file.file,
+                                      column[c].name,
+                                      column[c].units,
                                       column[c].real ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64,
-                                      column[c].columns, total,          before,
-                                      before + mine,     data};
+                                      column[c].columns,
+                                      total,
+                                      before,
+                                      before + mine,
+                                      data};
         if (!err)
             err = tac_dataset_write(ctx, &w->file, &d);
         free(data);
@@ -142,7 +147,8 @@ static enum tac_err write_scripts(struct tac_ctx *ctx, struct writer *w, const s
     TAC_TRY(tac_alloc(ctx, n, sizeof *to, &to));
     for (size_t k = 0; k < n; k++) {
         const struct tac_script_state *s = &c->script[k];
-        row[k] = (struct tac_script_record){.vertex = s->vertex, .next = s->next, .t = s->t, .flags = {s->on, s->caught}};
+        row[k] =
+            (struct tac_script_record){.vertex = s->vertex, .next = s->next, .t = s->t, .flags = {s->on, s->caught}};
         memcpy(row[k].origin, s->origin, sizeof s->origin);
         memcpy(row[k].x, s->x, sizeof s->x);
         memcpy(row[k].v, s->v, sizeof s->v);
@@ -319,8 +325,8 @@ static enum tac_err close_file(struct tac_ctx *ctx, struct writer *w)
 }
 
 /* Rank 0: head, disk, name, link, and what is too old. */
-static enum tac_err publish(struct tac_ctx *ctx, struct writer *w, const char *dir, int keep, uint32_t crc, int64_t length,
-                            char *name, size_t size)
+static enum tac_err publish(struct tac_ctx *ctx, struct writer *w, const char *dir, int keep, uint32_t crc,
+                            int64_t length, char *name, size_t size)
 {
     enum tac_err err = TAC_OK;
     int64_t *list = NULL;
@@ -332,8 +338,8 @@ static enum tac_err publish(struct tac_ctx *ctx, struct writer *w, const char *d
     int folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0 || pwrite(w->file.space_fd, block, sizeof block, 0) != (ssize_t)sizeof block ||
         fsync(w->file.space_fd) != 0) {
-        err = tac_fail(ctx, TAC_ERR_RUN, "cannot write %s: %s; free some space or write elsewhere with -o", w->file.path,
-                       strerror(errno));
+        err = tac_fail(ctx, TAC_ERR_RUN, "cannot write %s: %s; free some space or write elsewhere with -o",
+                       w->file.path, strerror(errno));
         goto done;
     }
     TAC_TRY(tac_checkpoint_list(ctx, dir, &list, &count));
@@ -370,8 +376,8 @@ enum tac_err tac_checkpoint_write(struct tac_ctx *ctx, const struct tac_scene *s
     TAC_TRY(write_vertices(ctx, &w, c));
     TAC_TRY(write_elements(ctx, &w, TAC_TRIANGLE_COLUMNS, c->triangle_total, c->triangle_count, c->triangle_id,
                            c->triangle, 3));
-    TAC_TRY(write_elements(ctx, &w, TAC_SEGMENT_COLUMNS, c->segment_total, c->segment_count, c->segment_id, c->segment,
-                           2));
+    TAC_TRY(
+        write_elements(ctx, &w, TAC_SEGMENT_COLUMNS, c->segment_total, c->segment_count, c->segment_id, c->segment, 2));
     TAC_TRY(write_scripts(ctx, &w, c));
     TAC_TRY(write_pairs(ctx, &w, c));
 done:
@@ -392,8 +398,8 @@ done:
         err = tac_checkpoint_crc_all(ctx, w.file.path, length, &crc);
     }
     if (!err)
-        err = tac_agree(ctx, ctx->rank == 0 ? publish(ctx, &w, dir, keep, crc, length - TAC_CHECKPOINT_BLOCK, name, size)
-                                            : TAC_OK);
+        err = tac_agree(
+            ctx, ctx->rank == 0 ? publish(ctx, &w, dir, keep, crc, length - TAC_CHECKPOINT_BLOCK, name, size) : TAC_OK);
     if (err && ctx->rank == 0 && w.file.path)
         unlink(w.file.path);
     if (!err)
