@@ -1,12 +1,7 @@
 #include "io/checkpoint_table.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-#include <zlib.h>
 
 #define AT(record, field) offsetof(struct record, field)
 const struct tac_checkpoint_column TAC_VERTEX_COLUMNS[6] = {
@@ -132,92 +127,4 @@ void tac_checkpoint_destroy(struct tac_checkpoint **checkpoint)
     free(c->last);
     free(c);
     *checkpoint = NULL;
-}
-
-bool tac_checkpoint_crc(int fd, int64_t begin, int64_t end, uint32_t *crc)
-{
-    enum { PIECE = 1 << 18 };
-    static unsigned char piece[PIECE];
-    uLong sum = crc32(0, Z_NULL, 0);
-    for (int64_t at = begin; at < end;) {
-        size_t want = end - at < PIECE ? (size_t)(end - at) : PIECE;
-        ssize_t n = pread(fd, piece, want, at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        sum = crc32(sum, piece, (uInt)n);
-        at += n;
-    }
-    *crc = (uint32_t)sum;
-    return true;
-}
-
-enum tac_err tac_checkpoint_crc_all(struct tac_ctx *ctx, const char *path, int64_t end, uint32_t *crc)
-{
-    enum tac_err err = TAC_OK;
-    const int64_t length = end - TAC_CHECKPOINT_BLOCK;
-    const int64_t from = TAC_CHECKPOINT_BLOCK + length / ctx->size * ctx->rank;
-    const int64_t to = ctx->rank == ctx->size - 1 ? end : TAC_CHECKPOINT_BLOCK + length / ctx->size * (ctx->rank + 1);
-    struct {
-        int64_t length;
-        uint32_t crc, unused;
-    } mine = {to - from, 0, 0}, *all = NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || !tac_checkpoint_crc(fd, from, to, &mine.crc))
-        err = tac_fail(ctx, TAC_ERR_RUN, "cannot read %s: %s", path,
-                       fd < 0 || errno ? strerror(errno) : "it is cut short");
-    if (fd >= 0)
-        close(fd);
-    if (!err)
-        err = tac_alloc(ctx, (size_t)ctx->size, sizeof *all, &all);
-    TAC_TRY(tac_agree(ctx, err));
-    MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, ctx->comm);
-    uLong sum = crc32(0, Z_NULL, 0);
-    for (int r = 0; r < ctx->size; r++)
-        sum = crc32_combine(sum, all[r].crc, all[r].length);
-    *crc = (uint32_t)sum;
-done:
-    free(all);
-    return err;
-}
-
-int64_t tac_checkpoint_number(const char *name)
-{
-    static const char head[] = "checkpoint-", tail[] = ".h5";
-    const size_t digits =
-        strspn(name + (strncmp(name, head, sizeof head - 1) == 0 ? sizeof head - 1 : 0), "0123456789");
-    if (strncmp(name, head, sizeof head - 1) != 0 || digits < 6 || digits > 17 ||
-        strcmp(name + sizeof head - 1 + digits, tail) != 0)
-        return -1;
-    return strtoll(name + sizeof head - 1, NULL, 10);
-}
-
-static int compare_numbers(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-enum tac_err tac_checkpoint_list(struct tac_ctx *ctx, const char *dir, int64_t **list, size_t *count)
-{
-    enum tac_err err = TAC_OK;
-    size_t capacity = 0;
-    *list = NULL;
-    *count = 0;
-    DIR *folder = opendir(dir);
-    if (folder == NULL)
-        return tac_fail(ctx, TAC_ERR_INPUT, "cannot open the folder %s: %s", dir, strerror(errno));
-    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-        const int64_t number = tac_checkpoint_number(entry->d_name);
-        if (number < 0)
-            continue;
-        TAC_TRY(tac_grow(ctx, list, &capacity, *count + 1, sizeof **list));
-        (*list)[(*count)++] = number;
-    }
-    if (*count)
-        qsort(*list, *count, sizeof **list, compare_numbers);
-done:
-    closedir(folder);
-    return err;
 }

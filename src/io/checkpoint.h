@@ -74,11 +74,32 @@ void tac_checkpoint_destroy(struct tac_checkpoint **checkpoint);
 enum tac_err tac_checkpoint_write(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, int keep,
                                   const struct tac_checkpoint *checkpoint, char *name, size_t size);
 
+/* What a checkpoint tells of itself. */
+struct tac_checkpoint_about {
+    char name[256];                           /* of the scene */
+    char version[64], commit[64], sha256[65]; /* of the program; of the scene */
+    int64_t ranks;                            /* that wrote it */
+};
+
 /* Collective. `path` is a checkpoint, or a run folder: then the newest whole one in it is taken, with a warning for
- * each newer one that is damaged.  Checks length and CRC before HDF5 sees the file.  *file (owned by the caller): which
- * it was. The rows are dealt out in blocks of ids.  *json (owned by the caller): the scene's text; sha256 (65 bytes):
+ * each newer one that is damaged.  Checks length and CRC before HDF5 sees the file; one rank, which has no others to
+ * wait for it, lets a child process look first.  *file (owned by the caller): which it was.  Rows are dealt out in
+ * blocks: vertices and elements by id, the others by their place in the file.  All values are in range; what only a
+ * scene can tell (knots, bottoms) is not looked at.  *json (owned by the caller): the scene's text; sha256 (65 bytes):
  * its hash. TAC_ERR_INPUT: damaged, foreign, or none there. */
 enum tac_err tac_checkpoint_read(struct tac_ctx *ctx, const char *path, char **file, json_t **json, char *sha256,
                                  struct tac_checkpoint **out);
+/* Collective. The same, with all that the file tells of itself. */
+enum tac_err tac_checkpoint_read_about(struct tac_ctx *ctx, const char *path, char **file, json_t **json,
+                                       struct tac_checkpoint_about *about, struct tac_checkpoint **out);
+
+/* Local. Is it, or was it meant to be, a checkpoint and no other kind of file? */
+bool tac_checkpoint_is(const char *path);
+/* Collective. Why the file is no whole checkpoint (by length and CRC), in `why`; empty if it is one. */
+enum tac_err tac_checkpoint_examine(struct tac_ctx *ctx, const char *path, char *why, size_t size);
+/* Local. NNNNNN of the name "checkpoint-NNNNNN.h5", or -1. */
+int64_t tac_checkpoint_number(const char *name);
+/* Local. Numbers of the checkpoints in a folder, whole or not, ascending, in *list (owned by the caller). */
+enum tac_err tac_checkpoint_list(struct tac_ctx *ctx, const char *dir, int64_t **list, size_t *count);
 
 #endif

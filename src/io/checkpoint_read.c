@@ -1,148 +1,60 @@
-/* Reading a checkpoint: which file, whether it is whole, and its rows. */
-#include <errno.h>
-#include <fcntl.h>
+/* checkpoint_read.c: a checkpoint's rows.  The file is whole, but it may still have been made by somebody else: nothing
+ * in it is believed. */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "io/checkpoint_table.h"
-#include "partition/exchange.h"
-
-/* ---- is it whole? ---- */
-
-/* Collective. Why the file is no whole checkpoint, in `why`; empty if it is one. */
-static enum tac_err examine(struct tac_ctx *ctx, const char *path, char *why, size_t size)
-{
-    struct {
-        int64_t length;
-        uint32_t crc, unused;
-        char why[256];
-    } told = {0};
-    enum tac_err err = TAC_OK;
-    if (ctx->rank == 0) {
-        struct tac_checkpoint_head head;
-        struct stat file;
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
-        memset(&head, 0, sizeof head);
-        if (fd < 0 || fstat(fd, &file) != 0)
-            snprintf(told.why, sizeof told.why, "it cannot be opened (%s)", strerror(errno));
-        else if (!S_ISREG(file.st_mode))
-            snprintf(told.why, sizeof told.why, "it is no file");
-        else if (pread(fd, &head, sizeof head, 0) != (ssize_t)sizeof head ||
-                 memcmp(head.magic, TAC_CHECKPOINT_MAGIC, sizeof head.magic) != 0)
-            snprintf(told.why, sizeof told.why, "it is no checkpoint of Tactus");
-        else if (head.version != 1)
-            snprintf(told.why, sizeof told.why, "its format is %" PRIu32 ", and this version (%s) reads 1",
-                     head.version, tac_version());
-        else if (file.st_size - TAC_CHECKPOINT_BLOCK != head.length)
-            snprintf(told.why, sizeof told.why,
-                     "it is damaged: it has %" PRId64 " bytes where %" PRId64 " were written", (int64_t)file.st_size,
-                     head.length + TAC_CHECKPOINT_BLOCK);
-        told.length = head.length;
-        told.crc = head.crc;
-        if (fd >= 0)
-            close(fd);
-    }
-    MPI_Bcast(&told, sizeof told, MPI_BYTE, 0, ctx->comm);
-    if (told.why[0] == '\0') {
-        uint32_t crc = 0;
-        TAC_TRY(tac_checkpoint_crc_all(ctx, path, told.length + TAC_CHECKPOINT_BLOCK, &crc));
-        if (crc != told.crc)
-            snprintf(told.why, sizeof told.why, "it is damaged: its contents are not what was written");
-    }
-    snprintf(why, size, "%s", told.why);
-done:
-    return err;
-}
-
-/* Collective. The newest whole checkpoint of a folder. */
-static enum tac_err newest(struct tac_ctx *ctx, const char *dir, char **file)
-{
-    enum tac_err err = TAC_OK;
-    int64_t *list = NULL, count = 0;
-    size_t found = 0, size = strlen(dir) + 64;
-    char why[256];
-    TAC_TRY(tac_agree(ctx, tac_alloc(ctx, size, 1, file)));
-    TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? tac_checkpoint_list(ctx, dir, &list, &found) : TAC_OK));
-    count = (int64_t)found;
-    MPI_Bcast(&count, 1, MPI_INT64_T, 0, ctx->comm);
-    for (int64_t k = count; k-- > 0;) {
-        int64_t number = ctx->rank == 0 ? list[k] : 0;
-        MPI_Bcast(&number, 1, MPI_INT64_T, 0, ctx->comm);
-        snprintf(*file, size, "%s/checkpoint-%06" PRId64 ".h5", dir, number);
-        TAC_TRY(examine(ctx, *file, why, sizeof why));
-        if (why[0] == '\0')
-            goto done;
-        tac_warn(ctx, "%s is not used: %s", *file, why);
-    }
-    err = count ? tac_fail(ctx, TAC_ERR_INPUT, "no checkpoint in %s is whole; run the scene from its beginning", dir)
-                : tac_fail(ctx, TAC_ERR_INPUT, "there is no checkpoint in %s; run the scene from its beginning", dir);
-done:
-    free(list);
-    return err;
-}
-
-static enum tac_err choose(struct tac_ctx *ctx, const char *path, char **file)
-{
-    enum tac_err err;
-    struct stat what;
-    char why[256];
-    int folder = ctx->rank == 0 && stat(path, &what) == 0 && S_ISDIR(what.st_mode);
-    MPI_Bcast(&folder, 1, MPI_INT, 0, ctx->comm);
-    if (folder)
-        return newest(ctx, path, file);
-    TAC_TRY(tac_agree(ctx, tac_alloc(ctx, strlen(path) + 1, 1, file)));
-    strcpy(*file, path);
-    TAC_TRY(examine(ctx, path, why, sizeof why));
-    if (why[0] != '\0')
-        err = tac_fail(ctx, TAC_ERR_INPUT, "cannot go on from %s: %s", path, why);
-done:
-    return err;
-}
-
-/* ---- tables ---- */
+#include "io/child.h"
+#include "io/stored.h"
 
 struct reader {
     struct tac_ctx *ctx;
-    const char *path;
-    hid_t file;
+    const char *path;         /* of the file */
+    struct tac_reader stored; /* only its file is used */
+    struct tac_checkpoint *c; /* owned */
+    struct tac_checkpoint_about about;
+    json_t *json; /* owned */
 };
 
 static enum tac_err wrong(const struct reader *r, const char *what)
 {
     return tac_fail(r->ctx, TAC_ERR_INPUT,
-                    "cannot go on from %s: %s; it was not written by Tactus, or by another version", r->path, what);
+                    "'%.1000s' is no checkpoint that this version (%s) can use: %s; use another one", r->path,
+                    tac_version(), what);
 }
 
-/* Rows of a dataset of this name and shape, or -1. */
-static int64_t rows_of(const struct reader *r, const char *name, bool real, size_t bytes, int columns, hid_t *id)
+static enum tac_err wrong_table(const struct reader *r, const char *name)
 {
-    hsize_t size[2] = {0, 0};
-    int64_t rows = -1;
-    *id = H5Lexists(r->file, name, H5P_DEFAULT) > 0 ? H5Dopen2(r->file, name, H5P_DEFAULT) : -1;
-    if (*id < 0)
-        return -1;
-    hid_t space = H5Dget_space(*id), type = H5Dget_type(*id);
-    if (space >= 0 && type >= 0 && H5Sget_simple_extent_ndims(space) == (columns ? 2 : 1) &&
-        H5Sget_simple_extent_dims(space, size, NULL) >= 0 && (columns == 0 || size[1] == (hsize_t)columns) &&
-        H5Tget_class(type) == (real ? H5T_FLOAT : H5T_INTEGER) && H5Tget_size(type) == bytes)
-        rows = (int64_t)size[0];
-    if (space >= 0)
-        H5Sclose(space);
-    if (type >= 0)
-        H5Tclose(type);
-    return rows;
+    char what[128];
+    snprintf(what, sizeof what, "its table '%s' is missing or not as it should be", name);
+    return wrong(r, what);
 }
 
-/* Rows begin .. end of a dataset, into data. */
+static bool all_finite(const double *x, int n)
+{
+    for (int k = 0; k < n; k++)
+        if (!isfinite(x[k]))
+            return false;
+    return true;
+}
+
+static bool in_range(tac_gid v, tac_gid total)
+{
+    return v >= 0 && v < total;
+}
+
+/* ---- datasets ---- */
+
+/* Rows begin .. end of an open dataset, into data. */
 static bool slab(hid_t id, hid_t type, int columns, int64_t begin, int64_t end, void *data)
 {
     hsize_t start[2] = {(hsize_t)begin, 0}, count[2] = {(hsize_t)(end - begin), (hsize_t)columns};
     if (end == begin)
         return true;
-    hid_t space = H5Dget_space(id), memory = H5Screate_simple(columns ? 2 : 1, count, NULL);
+    hid_t space = H5Dget_space(id), memory = H5Screate_simple(columns > 0 ? 2 : 1, count, NULL);
     bool ok = space >= 0 && memory >= 0 && H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
               H5Dread(id, type, memory, space, H5P_DEFAULT, data) >= 0;
     if (space >= 0)
@@ -152,33 +64,59 @@ static bool slab(hid_t id, hid_t type, int columns, int64_t begin, int64_t end, 
     return ok;
 }
 
-/* Fills records of `size` bytes from the columns of a table with `total` rows (-1: told by the file). */
+/* Opens a table; -1 if there is none of that shape. */
+static hid_t open_table(const struct reader *r, const struct tac_checkpoint_column *column, int64_t *rows)
+{
+    const struct tac_shape shape = {column->name, column->real ? H5T_FLOAT : H5T_INTEGER, 8, column->columns};
+    if (H5Lexists(r->stored.file, column->name, H5P_DEFAULT) <= 0)
+        return -1;
+    return tac_stored_open(&r->stored, &shape, rows);
+}
+
+/* The rows that this rank takes of `total`. */
+static void my_rows(const struct reader *r, int64_t total, int64_t *begin, int64_t *end)
+{
+    tac_rows_of_rank(total, r->ctx->rank, r->ctx->size, begin, end);
+}
+
+/* One row more than ours, before them, where there is one: to see that the rows ascend across ranks too. */
+static int64_t with_one_before(int64_t begin, int64_t end)
+{
+    return begin > 0 && end > begin ? begin - 1 : begin;
+}
+
+static enum tac_err count_rows(const struct reader *r, const struct tac_checkpoint_column *column, int64_t *rows)
+{
+    hid_t id = open_table(r, column, rows);
+    if (id < 0)
+        return wrong_table(r, column->name);
+    H5Dclose(id);
+    return TAC_OK;
+}
+
+/* Fills records of `size` bytes (an array made here) from rows begin .. end of columns that have `total` rows. */
 static enum tac_err read_columns(const struct reader *r, const struct tac_checkpoint_column *column, size_t columns,
-                                 int64_t *total, int64_t begin, int64_t end, size_t size, void *records)
+                                 int64_t total, int64_t begin, int64_t end, size_t size, void *records)
 {
     enum tac_err err = TAC_OK;
-    char **record = records, *data = NULL, text[128];
+    const size_t n = (size_t)(end - begin);
+    char **record = records, *data = NULL;
     hid_t id = -1;
+    TAC_TRY(tac_alloc(r->ctx, n, size, record));
     for (size_t c = 0; c < columns; c++) {
-        const size_t bytes = 8 * (size_t)(column[c].columns ? column[c].columns : 1);
-        const int64_t rows = rows_of(r, column[c].name, column[c].real, 8, column[c].columns, &id);
-        snprintf(text, sizeof text, "its table '%s' is not as it should be", column[c].name);
-        if (rows < 0 || (*total >= 0 && rows != *total)) {
-            err = wrong(r, text);
+        const size_t bytes = 8 * (size_t)(column[c].columns > 0 ? column[c].columns : 1);
+        int64_t rows = -1;
+        id = open_table(r, &column[c], &rows);
+        if (id < 0 || rows != total) {
+            err = wrong_table(r, column[c].name);
             goto done;
         }
-        if (*total < 0) {
-            *total = rows;
-            tac_rows_of_rank(rows, r->ctx->rank, r->ctx->size, &begin, &end);
-        }
-        if (*record == NULL)
-            TAC_TRY(tac_alloc(r->ctx, (size_t)(end - begin), size, record));
-        TAC_TRY(tac_alloc(r->ctx, (size_t)(end - begin), bytes, &data));
+        TAC_TRY(tac_alloc(r->ctx, n, bytes, &data));
         if (!slab(id, column[c].real ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64, column[c].columns, begin, end, data)) {
-            err = wrong(r, text);
+            err = wrong_table(r, column[c].name);
             goto done;
         }
-        for (size_t k = 0; k < (size_t)(end - begin); k++)
+        for (size_t k = 0; k < n; k++)
             memcpy(*record + size * k + column[c].offset, data + bytes * k, bytes);
         free(data);
         data = NULL;
@@ -192,91 +130,128 @@ done:
     return err;
 }
 
-static bool all_finite(const double *x, int n)
+/* ---- what all ranks have alike ---- */
+
+static enum tac_err read_about(struct reader *r)
 {
-    for (int k = 0; k < n; k++)
-        if (!isfinite(x[k]))
-            return false;
-    return true;
+    struct tac_checkpoint_about *a = &r->about;
+    const hid_t file = r->stored.file;
+    char format[64];
+    if (!tac_h5_get_text(file, "format", format, sizeof format) || strcmp(format, TAC_CHECKPOINT_FORMAT) != 0)
+        return wrong(r, "it does not say what it is");
+    tac_h5_get_text(file, "name", a->name, sizeof a->name);
+    tac_h5_get_text(file, "version", a->version, sizeof a->version);
+    tac_h5_get_text(file, "commit", a->commit, sizeof a->commit);
+    if (!tac_h5_get_text(file, "scene_sha256", a->sha256, sizeof a->sha256) ||
+        strspn(a->sha256, "0123456789abcdef") != 64)
+        return wrong(r, "its scene's hash is missing");
+    tac_stored_tame(a->name);
+    tac_stored_tame(a->version);
+    tac_stored_tame(a->commit);
+    hid_t id = H5Aexists(file, "ranks") > 0 ? H5Aopen(file, "ranks", H5P_DEFAULT) : -1;
+    hid_t space = id >= 0 ? H5Aget_space(id) : -1;
+    bool ok = space >= 0 && H5Sget_simple_extent_npoints(space) == 1 && H5Aread(id, H5T_NATIVE_INT64, &a->ranks) >= 0 &&
+              a->ranks >= 1;
+    if (space >= 0)
+        H5Sclose(space);
+    if (id >= 0)
+        H5Aclose(id);
+    return ok ? TAC_OK : wrong(r, "it does not say how many ranks wrote it");
 }
 
-static enum tac_err read_common(const struct reader *r, struct tac_checkpoint *c, json_t **json, char *sha256)
+static enum tac_err read_sums(const struct reader *r, const int64_t *sums)
 {
-    enum tac_err err = TAC_OK;
-    int64_t integer[TAC_CHECKPOINT_INTEGERS], sums[TAC_CHECKPOINT_SUMS * (TAC_ACCUM_LIMBS + 1)];
-    double real[TAC_CHECKPOINT_REALS];
-    struct tac_accum *const sum[TAC_CHECKPOINT_SUMS] = {&c->dissipated, &c->work, &c->total_start};
-    char *text = NULL, format[64];
-    hid_t id = -1;
-    int64_t length;
-    if (!tac_h5_get_text(r->file, "format", format, sizeof format) || strcmp(format, TAC_CHECKPOINT_FORMAT) != 0 ||
-        !tac_h5_get_text(r->file, "scene_sha256", sha256, 65)) {
-        err = wrong(r, "it does not say what it is");
-        goto done;
-    }
-    struct {
-        const char *name;
-        hid_t type;
-        bool real;
-        int64_t rows;
-        void *data;
-    } table[3] = {{"integers", H5T_NATIVE_INT64, false, TAC_CHECKPOINT_INTEGERS, integer},
-                  {"reals", H5T_NATIVE_DOUBLE, true, TAC_CHECKPOINT_REALS, real},
-                  {"sums", H5T_NATIVE_INT64, false, TAC_CHECKPOINT_SUMS * (TAC_ACCUM_LIMBS + 1), sums}};
-    for (int k = 0; k < 3; k++) {
-        bool ok = rows_of(r, table[k].name, table[k].real, 8, 0, &id) == table[k].rows &&
-                  slab(id, table[k].type, 0, 0, table[k].rows, table[k].data);
-        if (id >= 0)
-            H5Dclose(id);
-        id = -1;
-        if (!ok) {
-            err = wrong(r, "its numbers are not as they should be");
-            goto done;
-        }
-    }
-    tac_checkpoint_unpack(c, integer, real);
+    const int64_t most = (int64_t)1 << 33; /* of a limb: carries are propagated before a checkpoint */
+    struct tac_accum *const sum[TAC_CHECKPOINT_SUMS] = {&r->c->dissipated, &r->c->work, &r->c->total_start};
     for (int k = 0; k < TAC_CHECKPOINT_SUMS; k++) {
-        memcpy(sum[k]->limb, &sums[k * (TAC_ACCUM_LIMBS + 1)], sizeof sum[k]->limb);
-        sum[k]->bad = sums[k * (TAC_ACCUM_LIMBS + 1) + TAC_ACCUM_LIMBS] != 0;
+        const int64_t *row = &sums[k * (TAC_ACCUM_LIMBS + 1)];
+        memcpy(sum[k]->limb, row, sizeof sum[k]->limb);
+        sum[k]->bad = row[TAC_ACCUM_LIMBS] != 0;
         for (int i = 0; i < TAC_ACCUM_LIMBS; i++)
-            if (sum[k]->limb[i] > (int64_t)1 << 33 || sum[k]->limb[i] < -((int64_t)1 << 33)) {
-                err = wrong(r, "its sums are not as they should be");
-                goto done;
-            }
+            if (row[i] > most || row[i] < -most)
+                return wrong(r, "its sums make no sense");
         sum[k]->pending = 1;
         tac_accum_carry(sum[k]);
     }
-    length = rows_of(r, "scene", false, 1, 0, &id);
-    if (length <= 0 || length > (int64_t)1 << 32) {
-        err = wrong(r, "it has no scene");
-        goto done;
-    }
-    TAC_TRY(tac_alloc(r->ctx, (size_t)length + 1, 1, &text));
-    if (slab(id, H5T_NATIVE_UCHAR, 0, 0, length, text))
-        *json = json_loadb(text, (size_t)length, JSON_REJECT_DUPLICATES, NULL);
-    if (*json == NULL)
-        err = wrong(r, "its scene cannot be read");
-    if (!err &&
-        (c->now <= 0 || c->frame < 1 || c->last_frame < 0 || c->last_frame > c->now || c->restarts < 0 ||
-         c->vertex_total < 1 || c->vertex_total > INT32_MAX || c->triangle_total < 0 || c->triangle_total > INT32_MAX ||
-         c->segment_total < 0 || c->segment_total > INT32_MAX || !all_finite(real, TAC_CHECKPOINT_REALS)))
-        err = wrong(r, "its numbers make no sense");
+    return TAC_OK;
+}
+
+static bool numbers_sensible(const struct tac_checkpoint *c, const int64_t *integer, const double *real)
+{
+    for (int i = 0; i < TAC_CHECKPOINT_INTEGERS; i++)
+        if (integer[i] < 0 || integer[i] > INT64_MAX / 4)
+            return false;
+    for (int i = 0; i < TAC_CHECKPOINT_REALS; i++)
+        if (!isfinite(real[i]))
+            return false;
+    return c->frame <= c->now + 1 && c->last_frame <= c->now && c->vertex_total <= INT32_MAX &&
+           c->triangle_total <= INT32_MAX && c->segment_total <= INT32_MAX && c->wall_s >= 0 &&
+           c->deepest_layer <= INT32_MAX;
+}
+
+static enum tac_err read_numbers(struct reader *r)
+{
+    enum { SUMS = TAC_CHECKPOINT_SUMS * (TAC_ACCUM_LIMBS + 1) };
+    static const struct tac_checkpoint_column column[3] = {
+        {"integers", NULL, false, 0, 0}, {"reals", NULL, true, 0, 0}, {"sums", NULL, false, 0, 0}};
+    enum tac_err err;
+    int64_t *integer = NULL, *sums = NULL;
+    double *real = NULL;
+    TAC_TRY(read_columns(r, &column[0], 1, TAC_CHECKPOINT_INTEGERS, 0, TAC_CHECKPOINT_INTEGERS, 8, &integer));
+    TAC_TRY(read_columns(r, &column[1], 1, TAC_CHECKPOINT_REALS, 0, TAC_CHECKPOINT_REALS, 8, &real));
+    TAC_TRY(read_columns(r, &column[2], 1, SUMS, 0, SUMS, 8, &sums));
+    tac_checkpoint_unpack(r->c, integer, real);
+    TAC_TRY(numbers_sensible(r->c, integer, real) ? TAC_OK : wrong(r, "its numbers make no sense"));
+    TAC_TRY(read_sums(r, sums));
 done:
-    if (id >= 0)
-        H5Dclose(id);
-    free(text);
+    free(integer);
+    free(real);
+    free(sums);
     return err;
 }
 
-static enum tac_err read_vertices(const struct reader *r, struct tac_checkpoint *c)
+static enum tac_err read_scene(struct reader *r)
+{
+    enum tac_err err = TAC_OK;
+    hsize_t size[2] = {0, 0}; /* the second is not used */
+    char *text = NULL;
+    hid_t id =
+        H5Lexists(r->stored.file, "scene", H5P_DEFAULT) > 0 ? H5Dopen2(r->stored.file, "scene", H5P_DEFAULT) : -1;
+    hid_t space = id >= 0 ? H5Dget_space(id) : -1, type = id >= 0 ? H5Dget_type(id) : -1;
+    if (space < 0 || type < 0 || H5Sget_simple_extent_ndims(space) != 1 ||
+        H5Sget_simple_extent_dims(space, size, NULL) != 1 || size[0] == 0 || H5Tequal(type, H5T_STD_U8LE) <= 0 ||
+        !tac_stored_sound(id, size, 1, 1)) {
+        err = wrong(r, "its scene is missing");
+        goto done;
+    }
+    TAC_TRY(tac_alloc(r->ctx, (size_t)size[0], 1, &text));
+    if (slab(id, H5T_NATIVE_UCHAR, 0, 0, (int64_t)size[0], text))
+        r->json = json_loadb(text, (size_t)size[0], JSON_REJECT_DUPLICATES, NULL);
+    if (!json_is_object(r->json))
+        err = wrong(r, "its scene cannot be read");
+done:
+    free(text);
+    if (type >= 0)
+        H5Tclose(type);
+    if (space >= 0)
+        H5Sclose(space);
+    if (id >= 0)
+        H5Dclose(id);
+    return err;
+}
+
+/* ---- this rank's rows ---- */
+
+static enum tac_err read_vertices(struct reader *r)
 {
     enum tac_err err;
+    struct tac_checkpoint *c = r->c;
     struct tac_vertex_record *row = NULL;
-    tac_gid begin, end;
-    tac_rows_of_rank(c->vertex_total, r->ctx->rank, r->ctx->size, &begin, &end);
+    int64_t begin, end;
+    my_rows(r, c->vertex_total, &begin, &end);
     const size_t n = (size_t)(end - begin);
     c->vertex_count = (tac_lid)n;
-    TAC_TRY(read_columns(r, TAC_VERTEX_COLUMNS, 6, &c->vertex_total, begin, end, sizeof *row, &row));
+    TAC_TRY(read_columns(r, TAC_VERTEX_COLUMNS, 6, c->vertex_total, begin, end, sizeof *row, &row));
     TAC_TRY(tac_alloc(r->ctx, n, sizeof *c->vertex_id, &c->vertex_id));
     TAC_TRY(tac_alloc(r->ctx, 3 * n, sizeof *c->start, &c->start));
     TAC_TRY(tac_alloc(r->ctx, n, sizeof *c->mass, &c->mass));
@@ -284,7 +259,7 @@ static enum tac_err read_vertices(const struct reader *r, struct tac_checkpoint 
     TAC_TRY(tac_alloc(r->ctx, 3 * n, sizeof *c->v, &c->v));
     TAC_TRY(tac_alloc(r->ctx, 3 * n, sizeof *c->impulse, &c->impulse));
     TAC_TRY(tac_alloc(r->ctx, n, sizeof *c->t, &c->t));
-    for (size_t k = 0; k < n; k++) {
+    for (size_t k = 0; k < n && !err; k++) {
         c->vertex_id[k] = begin + (tac_gid)k;
         c->mass[k] = row[k].mass;
         c->t[k] = row[k].t;
@@ -292,72 +267,102 @@ static enum tac_err read_vertices(const struct reader *r, struct tac_checkpoint 
         memcpy(&c->x[3 * k], row[k].x, sizeof row[k].x);
         memcpy(&c->v[3 * k], row[k].v, sizeof row[k].v);
         memcpy(&c->impulse[3 * k], row[k].impulse, sizeof row[k].impulse);
-        if (!all_finite(row[k].start, 3) || !all_finite(&row[k].mass, 1) || !all_finite(row[k].x, 3) ||
-            !all_finite(row[k].v, 3) || !all_finite(row[k].impulse, 3) || row[k].t < 0 || row[k].t > c->now) {
+        if (!all_finite(row[k].start, 3) || !isfinite(row[k].mass) || row[k].mass < 0 || !all_finite(row[k].x, 3) ||
+            !all_finite(row[k].v, 3) || !all_finite(row[k].impulse, 3) || row[k].t < 0 || row[k].t > c->now)
             err = wrong(r, "the state of a vertex makes no sense");
-            break;
-        }
     }
 done:
     free(row);
     return err;
 }
 
-static enum tac_err read_elements(const struct reader *r, const struct tac_checkpoint *c,
-                                  const struct tac_checkpoint_column *column, tac_gid total, int corners,
+static enum tac_err read_elements(const struct reader *r, const struct tac_checkpoint_column *column, tac_gid total,
                                   tac_lid *count, tac_gid **id, tac_gid **v)
 {
     enum tac_err err;
     struct tac_element_record *row = NULL;
-    tac_gid begin, end;
-    tac_rows_of_rank(total, r->ctx->rank, r->ctx->size, &begin, &end);
-    const size_t n = (size_t)(end - begin), m = (size_t)corners;
+    int64_t begin, end;
+    my_rows(r, total, &begin, &end);
+    const size_t n = (size_t)(end - begin), m = (size_t)column->columns;
     *count = (tac_lid)n;
-    TAC_TRY(read_columns(r, column, 1, &total, begin, end, sizeof *row, &row));
+    TAC_TRY(read_columns(r, column, 1, total, begin, end, sizeof *row, &row));
     TAC_TRY(tac_alloc(r->ctx, n, sizeof **id, id));
     TAC_TRY(tac_alloc(r->ctx, m * n, sizeof **v, v));
     for (size_t k = 0; k < n && !err; k++) {
-        (*id)[k] = begin + (tac_gid)k;
-        memcpy(&(*v)[m * k], row[k].v, m * sizeof **v);
+        const tac_gid *w = row[k].v;
+        bool ok = w[0] != w[1] && (m == 2 || (w[0] != w[2] && w[1] != w[2]));
         for (size_t i = 0; i < m; i++)
-            if (row[k].v[i] < 0 || row[k].v[i] >= c->vertex_total)
-                err = wrong(r, "an element has a vertex that is not there");
+            ok = ok && in_range(w[i], r->c->vertex_total);
+        (*id)[k] = begin + (tac_gid)k;
+        memcpy(&(*v)[m * k], w, m * sizeof **v);
+        if (!ok)
+            err = wrong(r, "an element has a vertex that is not there, or one twice");
     }
 done:
     free(row);
     return err;
 }
 
-static enum tac_err read_scripts(const struct reader *r, struct tac_checkpoint *c)
+static bool script_sensible(const struct tac_checkpoint *c, const struct tac_script_record *row)
+{
+    return in_range(row->vertex, c->vertex_total) && row->next >= 0 && row->next <= INT32_MAX && row->t >= 0 &&
+           row->t <= c->now && in_range(row->flags[0], 2) && in_range(row->flags[1], 2) && all_finite(row->origin, 3) &&
+           all_finite(row->x, 3) && all_finite(row->v, 3) && all_finite(row->v_free, 3);
+}
+
+static enum tac_err read_scripts(struct reader *r)
 {
     enum tac_err err;
-    struct tac_script_record *row = NULL;
-    int64_t total = -1;
-    tac_gid begin = 0, end = 0;
-    TAC_TRY(read_columns(r, TAC_SCRIPT_COLUMNS, 8, &total, 0, 0, sizeof *row, &row));
-    tac_rows_of_rank(total, r->ctx->rank, r->ctx->size, &begin, &end);
-    c->script_count = (tac_lid)(end - begin);
+    struct tac_checkpoint *c = r->c;
+    struct tac_script_record *rows = NULL;
+    int64_t total = 0, begin, end;
+    TAC_TRY(count_rows(r, &TAC_SCRIPT_COLUMNS[0], &total));
+    my_rows(r, total, &begin, &end);
+    const int64_t first = with_one_before(begin, end);
+    TAC_TRY(read_columns(r, TAC_SCRIPT_COLUMNS, 8, total, first, end, sizeof *rows, &rows));
     TAC_TRY(tac_alloc(r->ctx, (size_t)(end - begin), sizeof *c->script, &c->script));
-    for (tac_gid k = 0; k < end - begin; k++) {
-        struct tac_script_state *s = &c->script[k];
-        *s = (struct tac_script_state){.vertex = row[k].vertex,
-                                       .next = row[k].next,
-                                       .t = row[k].t,
-                                       .on = row[k].flags[0] != 0,
-                                       .caught = row[k].flags[1] != 0};
-        memcpy(s->origin, row[k].origin, sizeof s->origin);
-        memcpy(s->x, row[k].x, sizeof s->x);
-        memcpy(s->v, row[k].v, sizeof s->v);
-        memcpy(s->v_free, row[k].v_free, sizeof s->v_free);
-        if (s->vertex < 0 || s->vertex >= c->vertex_total || s->next < 0 || s->t < 0 || s->t > c->now ||
-            !all_finite(s->origin, 3) || !all_finite(s->x, 3) || !all_finite(s->v, 3) || !all_finite(s->v_free, 3)) {
+    c->script_count = (tac_lid)(end - begin);
+    for (int64_t k = begin; k < end && !err; k++) {
+        const struct tac_script_record *row = &rows[k - first];
+        struct tac_script_state *s = &c->script[k - begin];
+        if (!script_sensible(c, row) || (k > 0 && row->vertex <= row[-1].vertex))
             err = wrong(r, "the state of a motion makes no sense");
-            break;
-        }
+        *s = (struct tac_script_state){.vertex = row->vertex,
+                                       .next = row->next,
+                                       .t = row->t,
+                                       .on = (int32_t)row->flags[0],
+                                       .caught = (int32_t)row->flags[1]};
+        memcpy(s->origin, row->origin, sizeof s->origin);
+        memcpy(s->x, row->x, sizeof s->x);
+        memcpy(s->v, row->v, sizeof s->v);
+        memcpy(s->v_free, row->v_free, sizeof s->v_free);
     }
 done:
-    free(row);
+    free(rows);
     return err;
+}
+
+static bool pair_sensible(const struct tac_checkpoint *c, const struct tac_pair_record *row)
+{
+    enum { MOST_LAYERS = 1 << 30 };
+    const uint64_t type = (uint64_t)row->key >> 62; /* as in contact/model.h */
+    const int n = type <= 1 ? 4 : type == 2 ? 3 : 2;
+    if (row->rungs < 1 || row->depth < row->rungs || row->depth > MOST_LAYERS)
+        return false;
+    for (int i = 0; i < 4; i++) {
+        if (i < n ? !in_range(row->vertex[i], c->vertex_total) : row->vertex[i] != -1)
+            return false;
+        for (int j = 0; j < i && i < n; j++)
+            if (row->vertex[i] == row->vertex[j])
+                return false;
+    }
+    return true;
+}
+
+/* In the file pairs ascend by their first vertex, then by key. */
+static bool pair_after(const struct tac_pair_record *a, const struct tac_pair_record *b)
+{
+    return a->vertex[0] != b->vertex[0] ? a->vertex[0] < b->vertex[0] : (uint64_t)a->key < (uint64_t)b->key;
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -366,104 +371,149 @@ static int compare_keys(const void *a, const void *b)
     return (x->key > y->key) - (x->key < y->key);
 }
 
-static enum tac_err read_pairs(const struct reader *r, struct tac_checkpoint *c)
+/* The pairs; `last` counts from this rank's first one. */
+static enum tac_err read_pairs(struct reader *r)
+{
+    enum tac_err err;
+    struct tac_checkpoint *c = r->c;
+    struct tac_pair_record *rows = NULL;
+    int64_t total = 0, begin, end, lasts = 0;
+    TAC_TRY(count_rows(r, &TAC_PAIR_COLUMNS[0], &total));
+    my_rows(r, total, &begin, &end);
+    const int64_t first = with_one_before(begin, end);
+    TAC_TRY(read_columns(r, TAC_PAIR_COLUMNS, 4, total, first, end, sizeof *rows, &rows));
+    TAC_TRY(tac_alloc(r->ctx, (size_t)(end - begin), sizeof *c->pair, &c->pair));
+    c->pair_count = (tac_lid)(end - begin);
+    for (int64_t k = begin; k < end && !err; k++) {
+        const struct tac_pair_record *row = &rows[k - first];
+        struct tac_pair_state *p = &c->pair[k - begin];
+        if (!pair_sensible(c, row) || (k > 0 && !pair_after(row - 1, row)))
+            err = wrong(r, "a contact makes no sense");
+        *p = (struct tac_pair_state){(uint64_t)row->key, {0}, row->depth, lasts, row->rungs};
+        memcpy(p->vertex, row->vertex, sizeof p->vertex);
+        lasts += err ? 0 : row->rungs;
+        if (lasts > INT32_MAX)
+            err = wrong(r, "this rank would have more than 2^31 layers to watch");
+    }
+    c->last_count = err ? 0 : (tac_lid)lasts;
+done:
+    free(rows);
+    return err;
+}
+
+/* The last distances of this rank's pairs, that stand in the file after `before` others. */
+static enum tac_err read_lasts(struct reader *r, int64_t before, int64_t total)
 {
     static const struct tac_checkpoint_column LAST = {"last", "m", true, 0, 0};
-    enum { MOST_RUNGS = 1 << 22 };
     enum tac_err err;
-    struct tac_pair_record *row = NULL;
-    int64_t total = -1, *rungs = NULL, first = 0, lasts = 0, mine = 0, all = -1;
-    tac_gid begin = 0, end = 0;
-    hid_t id = -1;
-    TAC_TRY(read_columns(r, TAC_PAIR_COLUMNS, 4, &total, 0, 0, sizeof *row, &row));
-    tac_rows_of_rank(total, r->ctx->rank, r->ctx->size, &begin, &end);
-    TAC_TRY(tac_alloc(r->ctx, (size_t)total, sizeof *rungs, &rungs));
-    if (rows_of(r, "pair_rungs", false, 8, 0, &id) != total || !slab(id, H5T_NATIVE_INT64, 0, 0, total, rungs)) {
-        err = wrong(r, "its contacts are not as they should be");
-        goto done;
-    }
-    for (int64_t k = 0; k < total; k++) {
-        if (rungs[k] < 1 || rungs[k] > MOST_RUNGS) {
-            err = wrong(r, "a contact makes no sense");
-            goto done;
-        }
-        first += k < begin ? rungs[k] : 0;
-        mine += k >= begin && k < end ? rungs[k] : 0;
-        lasts += rungs[k];
-    }
-    c->pair_count = (tac_lid)(end - begin);
-    c->last_count = (tac_lid)mine;
-    TAC_TRY(tac_alloc(r->ctx, (size_t)(end - begin), sizeof *c->pair, &c->pair));
-    all = lasts;
-    TAC_TRY(read_columns(r, &LAST, 1, &all, first, first + mine, sizeof *c->last, &c->last));
-    int64_t at = 0;
-    for (tac_gid k = 0; k < end - begin; k++) {
-        struct tac_pair_state *p = &c->pair[k];
-        *p = (struct tac_pair_state){(uint64_t)row[k].key, {0}, row[k].depth, at, row[k].rungs};
-        memcpy(p->vertex, row[k].vertex, sizeof p->vertex);
-        at += p->rungs;
-        const int n = p->key >> 62 <= 1 ? 4 : p->key >> 62 == 2 ? 3 : 2; /* as in contact/distance.h */
-        bool ok = p->depth >= p->rungs;
-        for (int i = 0; i < 4; i++)
-            ok = ok && (i < n ? p->vertex[i] >= 0 && p->vertex[i] < c->vertex_total : p->vertex[i] == -1);
-        for (int64_t i = 0; i < p->rungs; i++)
-            ok = ok && !isnan(c->last[p->last + i]) && c->last[p->last + i] >= -1e300;
-        if (!ok) {
-            err = wrong(r, "a contact makes no sense");
-            goto done;
-        }
-    }
-    if (c->pair_count)
+    struct tac_checkpoint *c = r->c;
+    TAC_TRY(read_columns(r, &LAST, 1, total, before, before + c->last_count, sizeof *c->last, &c->last));
+    for (tac_lid k = 0; k < c->last_count && !err; k++)
+        if (isnan(c->last[k]) || c->last[k] == -INFINITY)
+            err = wrong(r, "the last distance of a contact makes no sense");
+    if (!err && c->pair_count > 0)
         qsort(c->pair, (size_t)c->pair_count, sizeof *c->pair, compare_keys);
 done:
-    if (id >= 0)
-        H5Dclose(id);
-    free(row);
-    free(rungs);
+    return err;
+}
+
+/* ---- the whole ---- */
+
+static enum tac_err open_file(struct reader *r)
+{
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+#if H5_VERSION_GE(1, 10, 7)
+    /* Locks fail on some network file systems. */
+    if (access >= 0)
+        H5Pset_file_locking(access, false, true);
+#endif
+    r->stored.file = H5Fopen(r->path, H5F_ACC_RDONLY, access >= 0 ? access : H5P_DEFAULT);
+    if (access >= 0)
+        H5Pclose(access);
+    return r->stored.file >= 0 ? TAC_OK : wrong(r, "the HDF5 library cannot open it");
+}
+
+/* Local. All but the last distances. */
+static enum tac_err read_tables(struct reader *r)
+{
+    enum tac_err err;
+    TAC_TRY(tac_alloc(r->ctx, 1, sizeof *r->c, &r->c));
+    TAC_TRY(open_file(r));
+    TAC_TRY(read_about(r));
+    TAC_TRY(read_numbers(r));
+    TAC_TRY(read_scene(r));
+    TAC_TRY(read_vertices(r));
+    TAC_TRY(read_elements(r, TAC_TRIANGLE_COLUMNS, r->c->triangle_total, &r->c->triangle_count, &r->c->triangle_id,
+                          &r->c->triangle));
+    TAC_TRY(read_elements(r, TAC_SEGMENT_COLUMNS, r->c->segment_total, &r->c->segment_count, &r->c->segment_id,
+                          &r->c->segment));
+    TAC_TRY(read_scripts(r));
+    TAC_TRY(read_pairs(r));
+done:
+    return err;
+}
+
+/* Collective. */
+static enum tac_err read_all(struct reader *r)
+{
+    enum tac_err err;
+    struct tac_ctx *ctx = r->ctx;
+    TAC_TRY(tac_agree(ctx, read_tables(r)));
+    int64_t mine = r->c->last_count, before = 0, total = mine;
+    if (ctx->size > 1) { /* no MPI in a child process */
+        MPI_Exscan(&mine, &before, 1, MPI_INT64_T, MPI_SUM, ctx->comm);
+        before = ctx->rank == 0 ? 0 : before;
+        MPI_Allreduce(&mine, &total, 1, MPI_INT64_T, MPI_SUM, ctx->comm);
+    }
+    TAC_TRY(tac_agree(ctx, read_lasts(r, before, total)));
+done:
+    return err;
+}
+
+static enum tac_err read_in_child(struct tac_ctx *ctx, void *data, int64_t *result)
+{
+    return read_all(data);
+}
+
+enum tac_err tac_checkpoint_read_about(struct tac_ctx *ctx, const char *path, char **file, json_t **json,
+                                       struct tac_checkpoint_about *about, struct tac_checkpoint **out)
+{
+    enum tac_err err;
+    struct reader r = {.ctx = ctx, .stored = {.file = -1}};
+    struct tac_h5_quiet quiet;
+    struct stat s;
+    tac_h5_quiet(&quiet);
+    *file = NULL;
+    *json = NULL;
+    *out = NULL;
+    TAC_TRY(tac_checkpoint_choose(ctx, path, file));
+    r.path = *file;
+    if (ctx->size == 1)
+        TAC_TRY(tac_child_try(ctx, *file, stat(*file, &s) == 0 ? s.st_size : 0, read_in_child, &r, NULL));
+    TAC_TRY(read_all(&r));
+    *about = r.about;
+    *json = r.json;
+    *out = r.c;
+    r.json = NULL;
+    r.c = NULL;
+done:
+    if (r.stored.file >= 0)
+        H5Fclose(r.stored.file);
+    if (err) {
+        free(*file);
+        *file = NULL;
+    }
+    json_decref(r.json);
+    tac_checkpoint_destroy(&r.c);
+    tac_h5_restore(&quiet);
     return err;
 }
 
 enum tac_err tac_checkpoint_read(struct tac_ctx *ctx, const char *path, char **file, json_t **json, char *sha256,
                                  struct tac_checkpoint **out)
 {
-    enum tac_err err;
-    struct tac_checkpoint *c = NULL;
-    struct reader r = {ctx, path, -1};
-    struct tac_h5_quiet quiet;
-    tac_h5_quiet(&quiet);
-    *file = NULL;
-    *json = NULL;
-    *out = NULL;
-    TAC_TRY(choose(ctx, path, file));
-    r.path = *file;
-    TAC_TRY(tac_agree(ctx, tac_alloc(ctx, 1, sizeof *c, &c)));
-    r.file = H5Fopen(*file, H5F_ACC_RDONLY, H5P_DEFAULT);
-    err = r.file < 0 ? wrong(&r, "HDF5 cannot open it") : read_common(&r, c, json, sha256);
-    if (!err)
-        err = read_vertices(&r, c);
-    if (!err)
-        err = read_elements(&r, c, TAC_TRIANGLE_COLUMNS, c->triangle_total, 3, &c->triangle_count, &c->triangle_id,
-                            &c->triangle);
-    if (!err)
-        err = read_elements(&r, c, TAC_SEGMENT_COLUMNS, c->segment_total, 2, &c->segment_count, &c->segment_id,
-                            &c->segment);
-    if (!err)
-        err = read_scripts(&r, c);
-    if (!err)
-        err = read_pairs(&r, c);
-    if (r.file >= 0)
-        H5Fclose(r.file);
-    TAC_TRY(tac_agree(ctx, err));
-    *out = c;
-    c = NULL;
-done:
-    if (err) {
-        json_decref(*json);
-        *json = NULL;
-        free(*file);
-        *file = NULL;
-    }
-    tac_checkpoint_destroy(&c);
-    tac_h5_restore(&quiet);
+    struct tac_checkpoint_about about = {.ranks = 0};
+    enum tac_err err = tac_checkpoint_read_about(ctx, path, file, json, &about, out);
+    memcpy(sha256, about.sha256, sizeof about.sha256);
     return err;
 }

@@ -8,13 +8,9 @@
 #define TAC_CHECKPOINT_FORMAT "tactus-checkpoint/1"
 enum { TAC_CHECKPOINT_BLOCK = 512 };
 
-/* The user block in front of the HDF5 file, little endian; the rest of it is zero. */
-struct tac_checkpoint_head {
-    char magic[8]; /* "TACTUSCP" */
-    uint32_t version, crc;
-    int64_t length; /* bytes after the user block */
-};
-#define TAC_CHECKPOINT_MAGIC "TACTUSCP"
+/* The user block in front of the HDF5 file: magic, version of the format (4 bytes), CRC-32 of the rest of the file
+ * (4 bytes), its length (8 bytes), all little endian; then zeros. */
+void tac_checkpoint_head_pack(int64_t length, uint32_t crc, unsigned char block[TAC_CHECKPOINT_BLOCK]);
 
 /* Whole numbers and sums that are the same on all ranks, in the order in which the file has them. */
 enum { TAC_CHECKPOINT_INTEGERS = 64, TAC_CHECKPOINT_REALS = 16, TAC_CHECKPOINT_SUMS = 3 };
@@ -49,13 +45,12 @@ struct tac_pair_record {
 extern const struct tac_checkpoint_column TAC_VERTEX_COLUMNS[6], TAC_TRIANGLE_COLUMNS[1], TAC_SEGMENT_COLUMNS[1],
     TAC_SCRIPT_COLUMNS[8], TAC_PAIR_COLUMNS[4];
 
-/* CRC of bytes [begin, end) of a file. false: it cannot be read. */
-bool tac_checkpoint_crc(int fd, int64_t begin, int64_t end, uint32_t *crc);
-/* Collective. CRC of [TAC_CHECKPOINT_BLOCK, end), each rank its stripe. */
-enum tac_err tac_checkpoint_crc_all(struct tac_ctx *ctx, const char *path, int64_t end, uint32_t *crc);
-/* Local. NNNNNN of "checkpoint-NNNNNN.h5", or -1. */
-int64_t tac_checkpoint_number(const char *name);
-/* Local. Numbers of the checkpoints in a folder, ascending, in *list (owned by the caller). */
-enum tac_err tac_checkpoint_list(struct tac_ctx *ctx, const char *dir, int64_t **list, size_t *count);
+/* Collective. CRC of the `length` bytes behind the user block, each rank its stripe.  TAC_ERR_RUN: it cannot be read.
+ */
+enum tac_err tac_checkpoint_crc_all(struct tac_ctx *ctx, const char *path, int64_t length, uint32_t *crc);
+/* Local. Is the file as long as its head says? */
+bool tac_checkpoint_full_length(int folder, const char *name);
+/* Collective. The file that `path` (a checkpoint or a folder) means, in *file (owned by the caller): it is whole. */
+enum tac_err tac_checkpoint_choose(struct tac_ctx *ctx, const char *path, char **file);
 
 #endif

@@ -7,13 +7,15 @@
 #include <unistd.h>
 
 #include "io/checkpoint_table.h"
+#include "io/disk.h"
 #include "partition/exchange.h"
 
-#define TEMPORARY "checkpoint.writing"
+/* First the file itself, then the link: so that nothing else can be left over. */
+#define TEMPORARY "checkpoint.h5.tmp"
 
 struct writer {
     struct tac_frames file; /* the machinery of frames.h5 */
-    char *dir_path;         /* owned: DIR/checkpoint.writing */
+    char *scene;            /* owned: its text */
 };
 
 static int rank_of_row(struct tac_ctx *ctx, tac_gid total, tac_gid row)
@@ -225,26 +227,19 @@ done:
 }
 
 /* What all ranks have alike, written by rank 0. */
-static enum tac_err write_common(struct tac_ctx *ctx, struct writer *w, const struct tac_scene *scene,
-                                 const struct tac_checkpoint *c)
+static enum tac_err write_common(struct tac_ctx *ctx, struct writer *w, const struct tac_checkpoint *c)
 {
     enum tac_err err = TAC_OK;
     int64_t integer[TAC_CHECKPOINT_INTEGERS], sums[TAC_CHECKPOINT_SUMS * (TAC_ACCUM_LIMBS + 1)];
     double real[TAC_CHECKPOINT_REALS];
     const struct tac_accum *const sum[TAC_CHECKPOINT_SUMS] = {&c->dissipated, &c->work, &c->total_start};
-    json_t *json = tac_scene_stored_json(scene);
-    char *text = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
-    const tac_gid length = text ? (tac_gid)strlen(text) : 0;
+    const tac_gid length = (tac_gid)strlen(w->scene);
     const bool first = ctx->rank == 0;
     tac_checkpoint_pack(c, integer, real);
     for (int k = 0; k < TAC_CHECKPOINT_SUMS; k++) {
         memcpy(&sums[k * (TAC_ACCUM_LIMBS + 1)], sum[k]->limb, sizeof sum[k]->limb);
         sums[k * (TAC_ACCUM_LIMBS + 1) + TAC_ACCUM_LIMBS] = sum[k]->bad;
     }
-    json_decref(json);
-    if (text == NULL)
-        err = tac_fail(ctx, TAC_ERR_RUN, "out of memory while writing a checkpoint");
-    TAC_TRY(tac_agree(ctx, err));
     const hid_t file = w->file.file;
     const tac_gid rows[4] = {TAC_CHECKPOINT_INTEGERS, TAC_CHECKPOINT_REALS, TAC_CHECKPOINT_SUMS * (TAC_ACCUM_LIMBS + 1),
                              length};
@@ -252,58 +247,116 @@ static enum tac_err write_common(struct tac_ctx *ctx, struct writer *w, const st
         {file, "integers", NULL, H5T_NATIVE_INT64, 0, rows[0], 0, first ? rows[0] : 0, integer},
         {file, "reals", NULL, H5T_NATIVE_DOUBLE, 0, rows[1], 0, first ? rows[1] : 0, real},
         {file, "sums", NULL, H5T_NATIVE_INT64, 0, rows[2], 0, first ? rows[2] : 0, sums},
-        {file, "scene", NULL, H5T_NATIVE_UCHAR, 0, rows[3], 0, first ? rows[3] : 0, text},
+        {file, "scene", NULL, H5T_NATIVE_UCHAR, 0, rows[3], 0, first ? rows[3] : 0, w->scene},
     };
     for (int k = 0; k < 4; k++)
         TAC_TRY(tac_dataset_write(ctx, &w->file, &d[k]));
 done:
-    free(text);
     return err;
+}
+
+/* Rank 0 makes the file, so that the reason why it cannot be made is the system's own.  What an earlier run left there
+ * is removed, not written over: it may be a link to a good checkpoint. */
+static enum tac_err make_file(struct tac_ctx *ctx, struct writer *w, const struct tac_scene *scene, const char *dir)
+{
+    enum tac_err err;
+    const size_t size = strlen(dir) + sizeof "/" TEMPORARY;
+    json_t *json = NULL;
+    TAC_TRY(tac_alloc(ctx, size, 1, &w->file.path));
+    snprintf(w->file.path, size, "%s/" TEMPORARY, dir);
+    json = tac_scene_stored_json(scene);
+    w->scene = json != NULL ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    if (w->scene == NULL) {
+        err = tac_fail(ctx, TAC_ERR_RUN, "out of memory while writing a checkpoint");
+    } else if (ctx->rank == 0) {
+        unlink(w->file.path);
+        w->file.space_fd = open(w->file.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (w->file.space_fd < 0)
+            err = tac_fail(ctx, TAC_ERR_RUN, "cannot create %s: %s; %s", w->file.path, strerror(errno),
+                           errno == ENOENT ? "was the folder removed or renamed while the run was writing to it?"
+                                           : "free some space or write elsewhere with -o");
+    }
+done:
+    json_decref(json);
+    return err;
+}
+
+/* At most what the file takes. */
+static int64_t space_of(const struct writer *w, const struct tac_checkpoint *c, int64_t pairs, int64_t lasts,
+                        int64_t scripts)
+{
+    enum { DATASETS = 32, EACH = 2048 };
+    return tac_dataset_space(c->vertex_total, sizeof(struct tac_vertex_record)) +
+           tac_dataset_space(c->triangle_total, 24) + tac_dataset_space(c->segment_total, 16) +
+           tac_dataset_space(scripts, sizeof(struct tac_script_record)) +
+           tac_dataset_space(pairs, sizeof(struct tac_pair_record)) + tac_dataset_space(lasts, 8) +
+           tac_dataset_space((tac_gid)strlen(w->scene), 1) + DATASETS * EACH;
+}
+
+static bool put_number(hid_t object, const char *name, int64_t value)
+{
+    hid_t space = H5Screate(H5S_SCALAR);
+    hid_t id = space >= 0 ? H5Acreate2(object, name, H5T_NATIVE_INT64, space, H5P_DEFAULT, H5P_DEFAULT) : -1;
+    bool ok = id >= 0 && H5Awrite(id, H5T_NATIVE_INT64, &value) >= 0;
+    if (id >= 0)
+        H5Aclose(id);
+    if (space >= 0)
+        H5Sclose(space);
+    return ok;
+}
+
+static bool put_attributes(hid_t file, const struct tac_scene *scene, int ranks)
+{
+    return tac_h5_put_text(file, "format", TAC_CHECKPOINT_FORMAT) && tac_h5_put_text(file, "version", tac_version()) &&
+           tac_h5_put_text(file, "commit", tac_commit()) && tac_h5_put_text(file, "name", scene->name) &&
+           tac_h5_put_text(file, "scene_sha256", scene->sha256) && put_number(file, "ranks", ranks);
+}
+
+static bool put_body_names(struct tac_ctx *ctx, struct writer *w, const struct tac_scene *scene)
+{
+    size_t width = 1;
+    for (tac_lid b = 0; b < scene->body_count; b++)
+        width = strlen(scene->body[b].name) > width ? strlen(scene->body[b].name) : width;
+    char *text = calloc((size_t)scene->body_count + 1, width);
+    hid_t type = H5Tcopy(H5T_C_S1);
+    bool ok = text != NULL && type >= 0 && H5Tset_size(type, width) >= 0 && H5Tset_strpad(type, H5T_STR_NULLPAD) >= 0 &&
+              H5Tset_cset(type, H5T_CSET_UTF8) >= 0;
+    if (tac_frames_step(ctx, &w->file, "body_names", ok) != TAC_OK) {
+        ok = false;
+        goto done;
+    }
+    for (tac_lid b = 0; b < scene->body_count; b++)
+        memcpy(text + width * (size_t)b, scene->body[b].name, strlen(scene->body[b].name));
+    const struct tac_dataset d = {
+        w->file.file, "body_names", NULL, type, 0, scene->body_count, 0, ctx->rank == 0 ? scene->body_count : 0, text};
+    ok = tac_dataset_write(ctx, &w->file, &d) == TAC_OK;
+done:
+    if (type >= 0)
+        H5Tclose(type);
+    free(text);
+    return ok;
 }
 
 static enum tac_err create(struct tac_ctx *ctx, struct writer *w, const struct tac_scene *scene, const char *dir,
                            const struct tac_checkpoint *c)
 {
     enum tac_err err;
-    const size_t size = strlen(dir) + sizeof "/" TEMPORARY;
     hid_t access = -1, creation = -1;
-    /* 144 bytes a vertex, at most a dozen pairs' columns beside them. */
-    int64_t bytes = 160 * (int64_t)c->vertex_count + 40 * (int64_t)(c->triangle_count + c->segment_count) +
-                    160 * (int64_t)c->script_count + 64 * (int64_t)c->pair_count + 8 * (int64_t)c->last_count;
-    w->file.file = w->file.frames = w->file.collective = -1;
-    w->file.space_fd = -1;
-    w->file.disk = -1;
-    TAC_TRY(tac_alloc(ctx, size, 1, &w->file.path));
-    snprintf(w->file.path, size, "%s/" TEMPORARY, dir);
-    if (ctx->rank == 0) {
-        w->file.space_fd = open(w->file.path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-        if (w->file.space_fd < 0)
-            err = tac_fail(ctx, TAC_ERR_RUN, "cannot create %s: %s; free some space or write elsewhere with -o",
-                           w->file.path, strerror(errno));
-    }
-done:
-    if ((err = tac_agree(ctx, err)) != TAC_OK)
-        return err;
-    MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_INT64_T, MPI_SUM, ctx->comm);
+    int64_t rows[3] = {c->pair_count, c->last_count, c->script_count};
+    TAC_TRY(tac_agree(ctx, make_file(ctx, w, scene, dir)));
+    MPI_Allreduce(MPI_IN_PLACE, rows, 3, MPI_INT64_T, MPI_SUM, ctx->comm);
     access = tac_frames_access(ctx, &w->file);
     creation = H5Pcreate(H5P_FILE_CREATE);
-    err = tac_frames_step(ctx, &w->file, "a checkpoint",
-                          access >= 0 && creation >= 0 && H5Pset_userblock(creation, TAC_CHECKPOINT_BLOCK) >= 0);
-    if (!err) {
-        w->file.file = H5Fcreate(w->file.path, H5F_ACC_TRUNC, creation, access);
-        err = tac_frames_step(ctx, &w->file, "a checkpoint", w->file.file >= 0);
-    }
-    if (!err)
-        err = tac_frames_transfer(ctx, &w->file);
-    if (!err)
-        err = tac_frames_reserve(ctx, &w->file, bytes + 65536 + (int64_t)strlen(scene->name));
-    if (!err)
-        err = tac_frames_step(ctx, &w->file, "a checkpoint",
-                              tac_h5_put_text(w->file.file, "format", TAC_CHECKPOINT_FORMAT) &&
-                                  tac_h5_put_text(w->file.file, "version", tac_version()) &&
-                                  tac_h5_put_text(w->file.file, "commit", tac_commit()) &&
-                                  tac_h5_put_text(w->file.file, "name", scene->name) &&
-                                  tac_h5_put_text(w->file.file, "scene_sha256", scene->sha256));
+    TAC_TRY(tac_frames_step(ctx, &w->file, "a checkpoint",
+                            access >= 0 && creation >= 0 && H5Pset_userblock(creation, TAC_CHECKPOINT_BLOCK) >= 0));
+    w->file.file = H5Fcreate(w->file.path, H5F_ACC_TRUNC, creation, access);
+    TAC_TRY(tac_frames_step(ctx, &w->file, "a checkpoint", w->file.file >= 0));
+    TAC_TRY(tac_frames_transfer(ctx, &w->file));
+    TAC_TRY(tac_frames_reserve(ctx, &w->file, space_of(w, c, rows[0], rows[1], rows[2])));
+    TAC_TRY(tac_frames_step(ctx, &w->file, "a checkpoint", put_attributes(w->file.file, scene, ctx->size)));
+    if (!put_body_names(ctx, w, scene))
+        err = TAC_ERR_RUN; /* agreed upon there */
+done:
     if (access >= 0)
         H5Pclose(access);
     if (creation >= 0)
@@ -321,7 +374,23 @@ static enum tac_err close_file(struct tac_ctx *ctx, struct writer *w)
     if (w->file.file >= 0)
         ok = H5Fclose(w->file.file) >= 0;
     w->file.file = w->file.collective = -1;
+    tac_disk_release(&w->file.disk);
     return w->file.broken ? TAC_ERR_RUN : tac_frames_step(ctx, &w->file, "a checkpoint", ok);
+}
+
+/* Removes what is older than the `keep` newest.  Only files of their full length count as kept: a crash of the machine
+ * may have left shorter ones. */
+static void prune(const char *dir, int folder, int keep, const int64_t *list, size_t count)
+{
+    char name[64];
+    int kept = 1; /* the new one */
+    for (size_t k = count; k-- > 0;) {
+        snprintf(name, sizeof name, "checkpoint-%06" PRId64 ".h5", list[k]);
+        if (kept >= keep)
+            unlinkat(folder, name, 0);
+        else
+            kept += tac_checkpoint_full_length(folder, name);
+    }
 }
 
 /* Rank 0: head, disk, name, link, and what is too old. */
@@ -331,10 +400,8 @@ static enum tac_err publish(struct tac_ctx *ctx, struct writer *w, const char *d
     enum tac_err err = TAC_OK;
     int64_t *list = NULL;
     size_t count = 0;
-    char old[64];
-    unsigned char block[TAC_CHECKPOINT_BLOCK] = {0};
-    struct tac_checkpoint_head head = {TAC_CHECKPOINT_MAGIC, 1, crc, length};
-    memcpy(block, &head, sizeof head);
+    unsigned char block[TAC_CHECKPOINT_BLOCK];
+    tac_checkpoint_head_pack(length, crc, block);
     int folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0 || pwrite(w->file.space_fd, block, sizeof block, 0) != (ssize_t)sizeof block ||
         fsync(w->file.space_fd) != 0) {
@@ -343,17 +410,17 @@ static enum tac_err publish(struct tac_ctx *ctx, struct writer *w, const char *d
         goto done;
     }
     TAC_TRY(tac_checkpoint_list(ctx, dir, &list, &count));
-    snprintf(name, size, "checkpoint-%06" PRId64 ".h5", count ? list[count - 1] + 1 : 1);
-    unlinkat(folder, "checkpoint.link", 0);
-    if (renameat(folder, TEMPORARY, folder, name) != 0 || symlinkat(name, folder, "checkpoint.link") != 0 ||
-        renameat(folder, "checkpoint.link", folder, "checkpoint.h5") != 0 || fsync(folder) != 0) {
+    snprintf(name, size, "checkpoint-%06" PRId64 ".h5", count > 0 ? list[count - 1] + 1 : 1);
+    if (renameat(folder, TEMPORARY, folder, name) != 0 || fsync(folder) != 0) {
         err = tac_fail(ctx, TAC_ERR_RUN, "cannot name %s/%s: %s", dir, name, strerror(errno));
         goto done;
     }
-    for (size_t k = 0; k + (size_t)keep <= count && keep > 0; k++) {
-        snprintf(old, sizeof old, "checkpoint-%06" PRId64 ".h5", list[k]);
-        unlinkat(folder, old, 0);
+    if (symlinkat(name, folder, TEMPORARY) != 0 || renameat(folder, TEMPORARY, folder, "checkpoint.h5") != 0) {
+        tac_warn(ctx, "cannot make %s/checkpoint.h5 point to %s: %s", dir, name, strerror(errno));
+        unlinkat(folder, TEMPORARY, 0);
     }
+    prune(dir, folder, keep, list, count);
+    fsync(folder);
 done:
     if (folder >= 0)
         close(folder);
@@ -361,18 +428,41 @@ done:
     return err;
 }
 
+/* Collective. The file is closed: its CRC, and its name. */
+static enum tac_err finish(struct tac_ctx *ctx, struct writer *w, const char *dir, int keep, char *name, size_t size)
+{
+    enum tac_err err = TAC_OK;
+    struct stat file;
+    uint32_t crc = 0;
+    int64_t length = 0;
+    if (ctx->rank == 0) {
+        /* What was reserved and not used must not count as length. */
+        tac_space_release(w->file.space_fd);
+        if (fstat(w->file.space_fd, &file) != 0 || file.st_size <= TAC_CHECKPOINT_BLOCK)
+            err = tac_fail(ctx, TAC_ERR_RUN, "cannot look at %s: %s", w->file.path, strerror(errno));
+        else
+            length = file.st_size - TAC_CHECKPOINT_BLOCK;
+    }
+    TAC_TRY(tac_agree(ctx, err));
+    MPI_Bcast(&length, 1, MPI_INT64_T, 0, ctx->comm);
+    TAC_TRY(tac_checkpoint_crc_all(ctx, w->file.path, length, &crc));
+    if (ctx->rank == 0)
+        err = publish(ctx, w, dir, keep, crc, length, name, size);
+    TAC_TRY(tac_agree(ctx, err));
+    MPI_Bcast(name, (int)size, MPI_CHAR, 0, ctx->comm);
+done:
+    return err;
+}
+
 enum tac_err tac_checkpoint_write(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, int keep,
                                   const struct tac_checkpoint *c, char *name, size_t size)
 {
     enum tac_err err;
-    struct writer w = {0};
+    struct writer w = {.file = {.file = -1, .frames = -1, .collective = -1, .space_fd = -1, .disk = -1}};
     struct tac_h5_quiet quiet;
-    struct stat file;
-    uint32_t crc = 0;
-    int64_t length = 0;
     tac_h5_quiet(&quiet);
     TAC_TRY(create(ctx, &w, scene, dir, c));
-    TAC_TRY(write_common(ctx, &w, scene, c));
+    TAC_TRY(write_common(ctx, &w, c));
     TAC_TRY(write_vertices(ctx, &w, c));
     TAC_TRY(write_elements(ctx, &w, TAC_TRIANGLE_COLUMNS, c->triangle_total, c->triangle_count, c->triangle_id,
                            c->triangle, 3));
@@ -380,32 +470,18 @@ enum tac_err tac_checkpoint_write(struct tac_ctx *ctx, const struct tac_scene *s
         write_elements(ctx, &w, TAC_SEGMENT_COLUMNS, c->segment_total, c->segment_count, c->segment_id, c->segment, 2));
     TAC_TRY(write_scripts(ctx, &w, c));
     TAC_TRY(write_pairs(ctx, &w, c));
+    TAC_TRY(close_file(ctx, &w));
+    TAC_TRY(finish(ctx, &w, dir, keep, name, size));
 done:
-    if (err)
-        w.file.broken = true;
-    if (w.file.file >= 0 || err) {
-        const enum tac_err closed = close_file(ctx, &w);
-        err = err ? err : closed;
+    if (err) {
+        w.file.broken = true; /* what is not whole is not worth waiting for */
+        close_file(ctx, &w);
+        if (w.file.space_fd >= 0)
+            unlink(w.file.path);
     }
-    if (!err && ctx->rank == 0) {
-        /* What was reserved and not used must not count as length. */
-        tac_space_release(w.file.space_fd);
-        if (fstat(w.file.space_fd, &file) == 0)
-            length = file.st_size;
-    }
-    if (!err) {
-        MPI_Bcast(&length, 1, MPI_INT64_T, 0, ctx->comm);
-        err = tac_checkpoint_crc_all(ctx, w.file.path, length, &crc);
-    }
-    if (!err)
-        err = tac_agree(
-            ctx, ctx->rank == 0 ? publish(ctx, &w, dir, keep, crc, length - TAC_CHECKPOINT_BLOCK, name, size) : TAC_OK);
-    if (err && ctx->rank == 0 && w.file.path)
-        unlink(w.file.path);
-    if (!err)
-        MPI_Bcast(name, (int)size, MPI_CHAR, 0, ctx->comm);
     if (w.file.space_fd >= 0)
         close(w.file.space_fd);
+    free(w.scene);
     free(w.file.path);
     tac_h5_restore(&quiet);
     return err;
