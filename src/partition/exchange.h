@@ -34,6 +34,7 @@ enum tac_err tac_sort_records(struct tac_ctx *ctx, size_t n, size_t size, void *
 struct tac_ids {
     struct tac_keyed *list;           /* owned */
     size_t count, capacity, distinct; /* the first `distinct` are ascending and distinct */
+    tac_gid recent[1024];             /* ids plus one, by their low bits: most ids come again soon */
 };
 
 /* Local. Start with {0}. */

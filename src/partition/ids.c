@@ -123,9 +123,13 @@ done:
 
 enum tac_err tac_ids_add(struct tac_ctx *ctx, struct tac_ids *ids, size_t n, const tac_gid *id)
 {
-    enum { FEW = 1 << 16 };
+    enum { FEW = 1 << 16, RECENT = sizeof ids->recent / sizeof *ids->recent };
     enum tac_err err = TAC_OK;
     for (size_t i = 0; i < n; i++) {
+        tac_gid *seen = &ids->recent[id[i] % RECENT];
+        if (*seen == id[i] + 1)
+            continue;
+        *seen = id[i] + 1;
         if (ids->count == ids->capacity) {
             if (ids->count > 0)
                 TAC_TRY(tidy(ctx, ids));
