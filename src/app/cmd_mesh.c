@@ -233,19 +233,53 @@ static void print_kinds(void)
            "this text; after a KIND, its options");
 }
 
+/* The mesh as a whole, by one rank. */
+static enum tac_err write_whole(struct tac_ctx *ctx, const json_t *spec, const char *file)
+{
+    struct tac_mesh *mesh = NULL;
+    enum tac_err err = TAC_OK;
+    TAC_TRY(tac_mesh_create(ctx, spec, "--", ".", &mesh));
+    TAC_TRY(tac_mesh_write(ctx, mesh, file));
+    printf("%s: %" TAC_PRILID " vertices, %" TAC_PRILID " triangles, %" TAC_PRILID " segments\n", file,
+           mesh->vertex_count, mesh->triangle_count, mesh->segment_count);
+done:
+    tac_mesh_destroy(&mesh);
+    return err;
+}
+
+/* Large meshes by all ranks together where that can be, all others by rank 0. */
+static enum tac_err write_mesh(struct tac_ctx *ctx, const json_t *spec, const char *file)
+{
+    enum { SMALLEST = 1 << 17 }; /* rows: below, starting to write together takes longer than writing */
+    enum tac_err err = TAC_OK;
+    bool done = false;
+    int64_t rows[2] = {0, 0};
+    TAC_TRY(tac_mesh_write_blocks(ctx, spec, file, SMALLEST, &done, rows));
+    if (done && ctx->rank == 0)
+        printf("%s: %" PRId64 " vertices, %" PRId64 " triangles, 0 segments\n", file, rows[0], rows[1]);
+    if (!done && ctx->rank == 0) {
+        struct tac_ctx alone = *ctx;
+        alone.size = 1;
+        err = write_whole(&alone, spec, file);
+        memcpy(ctx->error, alone.error, sizeof ctx->error);
+    }
+done:
+    return err;
+}
+
 enum tac_err tac_cmd_mesh(struct tac_ctx *ctx, int argc, char **argv)
 {
     enum tac_err err = TAC_OK;
     const struct tac_mesh_kind *kind = NULL;
     struct given given[MOST] = {0};
     struct tac_option table[MOST];
-    struct tac_mesh *mesh = NULL;
     json_t *spec = NULL;
     const char *file = NULL, *unused[1];
     char name[64], usage[64];
     bool help = false;
     if (argc > 0 && (strcmp(argv[0], "-h") == 0 || strcmp(argv[0], "--help") == 0)) {
-        print_kinds();
+        if (ctx->rank == 0)
+            print_kinds();
         goto done;
     }
     if (argc == 0 || argv[0][0] == '-') {
@@ -261,7 +295,8 @@ enum tac_err tac_cmd_mesh(struct tac_ctx *ctx, int argc, char **argv)
     snprintf(usage, sizeof usage, "[--option value ...] -o FILE");
     TAC_TRY(tac_options_parse(ctx, name, argc - 1, argv + 1, table, options, unused, 0, NULL, &help));
     if (help) {
-        tac_options_help(name, usage, kind->help, table, options);
+        if (ctx->rank == 0)
+            tac_options_help(name, usage, kind->help, table, options);
         goto done;
     }
     if (file == NULL) {
@@ -269,12 +304,8 @@ enum tac_err tac_cmd_mesh(struct tac_ctx *ctx, int argc, char **argv)
         goto done;
     }
     TAC_TRY(make_spec(ctx, kind, given, count, &spec));
-    TAC_TRY(tac_mesh_create(ctx, spec, "--", ".", &mesh));
-    TAC_TRY(tac_mesh_write(ctx, mesh, file));
-    printf("%s: %" TAC_PRILID " vertices, %" TAC_PRILID " triangles, %" TAC_PRILID " segments\n", file,
-           mesh->vertex_count, mesh->triangle_count, mesh->segment_count);
+    TAC_TRY(write_mesh(ctx, spec, file));
 done:
     json_decref(spec);
-    tac_mesh_destroy(&mesh);
     return err;
 }

@@ -76,11 +76,11 @@ static enum tac_err find_command(struct tac_ctx *ctx, int argc, char **argv, con
     return TAC_OK;
 }
 
-/* Only `run` uses several ranks; the others work on rank 0 alone, and the rest hear how it ended. */
+/* Only `run` and `mesh` use several ranks; the others work on rank 0 alone, and the rest hear how it ended. */
 static enum tac_err run_command(struct tac_ctx *ctx, const struct command *command, int argc, char **argv)
 {
     enum tac_err err = TAC_OK;
-    if (ctx->size == 1 || strcmp(command->name, "run") == 0)
+    if (ctx->size == 1 || strcmp(command->name, "run") == 0 || strcmp(command->name, "mesh") == 0)
         return command->run(ctx, argc, argv);
     if (ctx->rank == 0) {
         struct tac_ctx alone;

@@ -237,20 +237,27 @@ done:
     return err;
 }
 
-static bool write_table(hid_t file, const struct table *table, hsize_t rows, const void *data)
+static hid_t create_table(hid_t file, const struct table *table, hsize_t rows)
 {
     const hsize_t dims[2] = {rows, table->width};
     const hid_t space = H5Screate_simple(2, dims, NULL);
-    const hid_t set = H5Dcreate2(file, table->name, table->real ? H5T_IEEE_F64LE : H5T_STD_I64LE, space, H5P_DEFAULT,
-                                 H5P_DEFAULT, H5P_DEFAULT);
-    bool good = space >= 0 && set >= 0;
+    const hid_t set = space < 0 ? -1
+                                : H5Dcreate2(file, table->name, table->real ? H5T_IEEE_F64LE : H5T_STD_I64LE, space,
+                                             H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    if (space >= 0)
+        H5Sclose(space);
+    return set;
+}
+
+static bool write_table(hid_t file, const struct table *table, hsize_t rows, const void *data)
+{
+    const hid_t set = create_table(file, table, rows);
+    bool good = set >= 0;
     if (good && rows > 0)
         good =
             H5Dwrite(set, table->real ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0;
     if (set >= 0)
         good = H5Dclose(set) >= 0 && good;
-    if (space >= 0)
-        H5Sclose(space);
     return good;
 }
 
@@ -267,4 +274,89 @@ enum tac_err tac_write_hdf5(struct tac_ctx *ctx, const struct tac_mesh *mesh, co
     if (!good)
         return tac_fail(ctx, TAC_ERR_RUN, "%s: cannot be written; is there space on the disk?", path);
     return TAC_OK;
+}
+
+struct tac_hdf5_writer {
+    hid_t file, set[3], transfer;
+};
+
+/* HDF5 tells each rank what it met: what one rank met is a failure of all. */
+static enum tac_err agree_written(struct tac_ctx *ctx, const char *path, bool good)
+{
+    enum tac_err err = TAC_OK;
+    if (!good)
+        err = tac_fail(ctx, TAC_ERR_RUN, "%s: cannot be written; is there space on the disk?", path);
+    return tac_agree(ctx, err);
+}
+
+enum tac_err tac_hdf5_create(struct tac_ctx *ctx, const char *path, const int64_t rows[3], struct tac_hdf5_writer **out)
+{
+    const struct silence quiet = begin_silence();
+    struct tac_hdf5_writer *w = NULL;
+    hid_t access = -1;
+    enum tac_err err = TAC_OK;
+    TAC_TRY(tac_agree(ctx, tac_alloc(ctx, 1, sizeof *w, &w)));
+    w->file = w->set[0] = w->set[1] = w->set[2] = -1;
+    access = H5Pcreate(H5P_FILE_ACCESS);
+    w->transfer = H5Pcreate(H5P_DATASET_XFER);
+    TAC_TRY(agree_written(ctx, path,
+                          access >= 0 && w->transfer >= 0 && H5Pset_fapl_mpio(access, ctx->comm, MPI_INFO_NULL) >= 0 &&
+                              H5Pset_dxpl_mpio(w->transfer, H5FD_MPIO_COLLECTIVE) >= 0));
+    w->file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    TAC_TRY(agree_written(ctx, path, w->file >= 0));
+    for (int k = 0; k < 3; k++) {
+        w->set[k] = create_table(w->file, TABLE[k], (hsize_t)rows[k]);
+        TAC_TRY(agree_written(ctx, path, w->set[k] >= 0));
+    }
+    *out = w;
+    w = NULL;
+done:
+    if (access >= 0)
+        H5Pclose(access);
+    if (w != NULL)
+        tac_hdf5_finish(ctx, path, &w);
+    end_silence(&quiet);
+    return err;
+}
+
+enum tac_err tac_hdf5_write(struct tac_ctx *ctx, struct tac_hdf5_writer *w, enum tac_hdf5_table table, int64_t first,
+                            int64_t count, const void *data)
+{
+    const struct silence quiet = begin_silence();
+    const hsize_t from[2] = {(hsize_t)first, 0}, size[2] = {(hsize_t)count, TABLE[table]->width};
+    const hid_t type = TABLE[table]->real ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64;
+    const hid_t there = H5Dget_space(w->set[table]), here = H5Screate_simple(2, size, NULL);
+    bool good = there >= 0 && here >= 0;
+    if (good && count > 0)
+        good = H5Sselect_hyperslab(there, H5S_SELECT_SET, from, NULL, size, NULL) >= 0;
+    else if (good)
+        good = H5Sselect_none(there) >= 0 && H5Sselect_none(here) >= 0;
+    enum tac_err err = agree_written(ctx, TABLE[table]->name, good);
+    if (err == TAC_OK)
+        err =
+            agree_written(ctx, TABLE[table]->name, H5Dwrite(w->set[table], type, here, there, w->transfer, data) >= 0);
+    if (there >= 0)
+        H5Sclose(there);
+    if (here >= 0)
+        H5Sclose(here);
+    end_silence(&quiet);
+    return err;
+}
+
+enum tac_err tac_hdf5_finish(struct tac_ctx *ctx, const char *path, struct tac_hdf5_writer **writer)
+{
+    const struct silence quiet = begin_silence();
+    struct tac_hdf5_writer *w = *writer;
+    bool good = true;
+    for (int k = 0; k < 3; k++)
+        if (w->set[k] >= 0)
+            good = H5Dclose(w->set[k]) >= 0 && good;
+    if (w->file >= 0)
+        good = H5Fclose(w->file) >= 0 && good;
+    if (w->transfer >= 0)
+        H5Pclose(w->transfer);
+    free(w);
+    *writer = NULL;
+    end_silence(&quiet);
+    return agree_written(ctx, path, good);
 }

@@ -150,11 +150,11 @@ static const struct tac_param file[] = {
 
 #define KIND(name, table, make, help)                                                                                  \
     {                                                                                                                  \
-        name, help, table, COUNT(table), make                                                                          \
+        name, help, table, COUNT(table), make, NULL                                                                    \
     }
 
 const struct tac_mesh_kind tac_mesh_kinds[] = {
-    KIND("grid", grid, tac_make_grid, "a flat sheet in the x-z plane, centred, facing +y"),
+    {"grid", "a flat sheet in the x-z plane, centred, facing +y", grid, COUNT(grid), tac_make_grid, tac_grid_blocks},
     KIND("ribbon", ribbon, tac_make_ribbon, "a band along a curve"),
     KIND("sphere", sphere, tac_make_sphere, "a subdivided icosahedron, every vertex on the sphere"),
     KIND("torus", torus, tac_make_torus, "a ring about the y axis, centred"),

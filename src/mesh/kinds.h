@@ -5,6 +5,16 @@
 #include "mesh/builder.h"
 #include "mesh/params.h"
 
+/* A mesh of which any rows can be made by themselves: for meshes that no rank holds whole. */
+struct tac_mesh_blocks {
+    int64_t vertex_count, triangle_count;
+    double size[3]; /* of the kind: whatever its rows are made of */
+    int64_t cells[3];
+    /* Local. Row i: x (3); three vertex numbers. */
+    void (*vertex)(const struct tac_mesh_blocks *b, int64_t i, double x[3]);
+    void (*triangle)(const struct tac_mesh_blocks *b, int64_t i, int64_t v[3]);
+};
+
 struct tac_mesh_kind {
     const char *name;
     const char *help; /* one line */
@@ -12,6 +22,8 @@ struct tac_mesh_kind {
     size_t param_count;
     /* Local. Pushes the mesh of a checked description. */
     enum tac_err (*make)(const struct tac_params *p, struct tac_builder *b);
+    /* Local. Of a checked description: the same mesh, by rows; NULL: the kind is made as a whole only. */
+    void (*blocks)(const struct tac_params *p, struct tac_mesh_blocks *b);
 };
 
 extern const struct tac_mesh_kind tac_mesh_kinds[];
@@ -21,7 +33,15 @@ extern const size_t tac_mesh_kind_count;
 enum tac_err tac_mesh_kind_find(struct tac_ctx *ctx, const char *path, const char *name,
                                 const struct tac_mesh_kind **out);
 
+/* Collective. Makes the mesh that `spec` describes by blocks and writes it to an HDF5 file, all ranks together, as
+ * tac_mesh_create() and tac_mesh_write() would: the same checks, sentences and data.  *done stays false, and nothing
+ * happens, where this cannot be: a kind that is made as a whole only, another format, few rows (under `smallest`), or a
+ * description with something wrong in it.  rows: vertices and triangles written. */
+enum tac_err tac_mesh_write_blocks(struct tac_ctx *ctx, const json_t *spec, const char *path, int64_t smallest,
+                                   bool *done, int64_t rows[2]);
+
 /* Generators, by file. */
+void tac_grid_blocks(const struct tac_params *p, struct tac_mesh_blocks *b);
 enum tac_err tac_make_grid(const struct tac_params *p, struct tac_builder *b);
 enum tac_err tac_make_box(const struct tac_params *p, struct tac_builder *b);
 enum tac_err tac_make_torus(const struct tac_params *p, struct tac_builder *b);

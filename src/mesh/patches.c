@@ -8,19 +8,51 @@ static double spaced(double size, int64_t i, int64_t n)
     return .5 * size * ((double)(2 * i - n) / (double)n);
 }
 
+static void grid_vertex(const struct tac_mesh_blocks *b, int64_t i, double x[3])
+{
+    const int64_t row = b->cells[0] + 1;
+    x[0] = spaced(b->size[0], i % row, b->cells[0]) + 0.0;
+    x[1] = 0;
+    x[2] = spaced(b->size[1], i / row, b->cells[1]) + 0.0;
+}
+
+/* Two triangles for each cell, facing +y (z cross x); the diagonals alternate, the first from low-low to high-high. */
+static void grid_triangle(const struct tac_mesh_blocks *b, int64_t i, int64_t v[3])
+{
+    static const int CORNER[2][2][3] = {{{0, 2, 3}, {0, 3, 1}}, {{0, 2, 1}, {2, 3, 1}}};
+    const int64_t column = i / 2 % b->cells[0], row = i / 2 / b->cells[0], low = column + row * (b->cells[0] + 1);
+    const int64_t corner[4] = {low, low + 1, low + b->cells[0] + 1, low + b->cells[0] + 2};
+    for (int k = 0; k < 3; k++)
+        v[k] = corner[CORNER[(column + row) % 2][i % 2][k]];
+}
+
+void tac_grid_blocks(const struct tac_params *p, struct tac_mesh_blocks *b)
+{
+    tac_params_numbers(p, "size", 2, b->size);
+    tac_params_counts(p, "cells", 2, b->cells);
+    b->vertex_count = (b->cells[0] + 1) * (b->cells[1] + 1);
+    b->triangle_count = 2 * b->cells[0] * b->cells[1];
+    b->vertex = grid_vertex;
+    b->triangle = grid_triangle;
+}
+
 enum tac_err tac_make_grid(const struct tac_params *p, struct tac_builder *b)
 {
     enum tac_err err = TAC_OK;
-    double size[2];
-    int64_t n[2];
-    tac_params_numbers(p, "size", 2, size);
+    struct tac_mesh_blocks grid = {0};
+    int64_t n[2], v[3];
+    double x[3];
     tac_params_counts(p, "cells", 2, n);
     TAC_TRY(tac_builder_reserve(b, (double)(n[0] + 1) * (double)(n[1] + 1), 2 * (double)n[0] * (double)n[1], 0));
-    for (int64_t j = 0; j <= n[1]; j++) {
-        for (int64_t i = 0; i <= n[0]; i++)
-            TAC_TRY(tac_builder_vertex(b, spaced(size[0], i, n[0]), 0, spaced(size[1], j, n[1])));
+    tac_grid_blocks(p, &grid);
+    for (int64_t i = 0; i < grid.vertex_count; i++) {
+        grid.vertex(&grid, i, x);
+        TAC_TRY(tac_builder_vertex(b, x[0], x[1], x[2]));
     }
-    TAC_TRY(tac_builder_patch(b, 0, n[0], n[1], false, false, true)); /* z cross x is +y */
+    for (int64_t i = 0; i < grid.triangle_count; i++) {
+        grid.triangle(&grid, i, v);
+        TAC_TRY(tac_builder_triangle(b, v[0], v[1], v[2]));
+    }
 done:
     return err;
 }

@@ -32,6 +32,18 @@ int64_t tac_hdf5_rows(const struct tac_hdf5 *mesh, enum tac_hdf5_table table);
 enum tac_err tac_hdf5_read(struct tac_ctx *ctx, const struct tac_hdf5 *mesh, enum tac_hdf5_table table, int64_t first,
                            int64_t count, void *out);
 
+/* An HDF5 mesh that all ranks write together. */
+struct tac_hdf5_writer; /* opaque */
+
+/* Collective. A new file with tables of so many rows; TAC_ERR_RUN: the disk failed. */
+enum tac_err tac_hdf5_create(struct tac_ctx *ctx, const char *path, const int64_t rows[3],
+                             struct tac_hdf5_writer **out);
+/* Collective. This rank's rows first .. first+count-1 (count may be 0): doubles or int64_t. */
+enum tac_err tac_hdf5_write(struct tac_ctx *ctx, struct tac_hdf5_writer *writer, enum tac_hdf5_table table,
+                            int64_t first, int64_t count, const void *data);
+/* Collective. Closes and frees; only now it is known that all is on the disk. */
+enum tac_err tac_hdf5_finish(struct tac_ctx *ctx, const char *path, struct tac_hdf5_writer **writer);
+
 /* Local. Writes /vertices, /triangles and /segments to a new file. */
 enum tac_err tac_write_hdf5(struct tac_ctx *ctx, const struct tac_mesh *mesh, const char *path);
 
