@@ -19,6 +19,7 @@ every way, with the same sentence. Where two runs differ, or one fails or hangs,
 exit code is 1.
 """
 import argparse
+import csv
 import json
 import os
 import random
@@ -103,13 +104,23 @@ class Outcome:
         self.name, self.cells, self.trouble, self.seconds, self.stopped = name, [], [], 0.0, False
 
 
-def compare(reference, mine, folder, other, limit):
+def touches(folder):
+    """Whether any layer acted in a run."""
+    with open(os.path.join(folder, "energy.csv")) as file:
+        return any(float(row["deepest_layer"]) > 0 for row in csv.DictReader(file))
+
+
+def compare(reference, mine, folder, other, ranks, limit):
     if mine.crashed:
         return "crashed: %s" % mine.crashed
     if mine.code is None:
         return "no end within %d s" % limit
     if mine.code != reference.code or (mine.code != 0 and launch.ending(mine, other) != launch.ending(reference, folder)):
         return "%s; on one rank: %s" % (mine, reference)
+    with open(os.path.join(other, "run.json")) as file:
+        told = json.load(file)["ranks"]
+    if ranks is not None and told != ranks:
+        return "run.json tells of %d ranks" % told
     return launch.difference(folder, other, limit)
 
 
@@ -125,6 +136,8 @@ def check(number, name, scene, options):
     outcome.seconds, outcome.stopped = reference.seconds, reference.code == 3
     if reference.code not in (0, 3):
         outcome.trouble.append("one rank: %s" % reference)
+    elif options.contact and not outcome.stopped and not touches(folder):
+        outcome.trouble.append("nothing touches in this scene: it tests little")
     for turn, way in enumerate(options.ways if not outcome.trouble else []):
         if way == "all-pairs" and reference.seconds > options.small:
             continue
@@ -145,7 +158,7 @@ def check(number, name, scene, options):
                 mine = with_stops(path, other, draw, options.ranks, options.limit, reference.seconds)
             else:
                 mine = start(ranks, path, other, way, draw, [], options.limit)
-            differs = compare(reference, mine, folder, other, options.limit)
+            differs = compare(reference, mine, folder, other, ranks, options.limit)
             cells.append("%s%s" % (ranks or "any", " DIFFERS" if differs else ""))
             if differs:
                 outcome.trouble.append("%s, %s ranks: %s\n    %s %s" % (way, ranks or "other", differs, folder, other))
@@ -168,6 +181,7 @@ def main():
                         help="numbers of ranks, with commas (%(default)s)")
     parser.add_argument("--ways", type=words, default=["speculate"], help="of %s (speculate)" % ", ".join(WAYS))
     parser.add_argument("--some", action="store_true", help="one number of ranks for each way and scene, in turn")
+    parser.add_argument("--contact", action="store_true", help="a scene in which nothing touches is a failure")
     parser.add_argument("--small", type=float, default=0.5, help="all pairs only where a run takes so many seconds (%(default)s)")
     parser.add_argument("--limit", type=float, default=120, help="seconds that a run may take (%(default)s)")
     parser.add_argument("--jobs", type=int, default=1, help="scenes at a time")
