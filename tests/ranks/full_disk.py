@@ -52,7 +52,7 @@ def main():
             failures.append("with room again: %s" % more)
         elif launch.difference(whole, folder):
             failures.append("other bits: %s" % launch.difference(whole, folder))
-        print("%s; then %d frames written on a larger disk" % (full, len(glob.glob(os.path.join(folder, "*")))))
+        print("%s; with room again: %s" % (full, more))
     finally:
         if mounted:
             subprocess.run(["umount", disk])

@@ -74,6 +74,14 @@ def in_pieces(scene, path, folder, draw, choice, limit):
     return result
 
 
+def modified(folder):
+    """When status.json was; None: there is none."""
+    try:
+        return os.stat(os.path.join(folder, "status.json")).st_mtime_ns
+    except OSError:
+        return None
+
+
 def with_stops(path, folder, draw, choice, limit, seconds):
     """Stopped by a signal at random moments of wall time. `seconds`: that a run of one rank takes."""
     ranks = draw.choice(choice)
@@ -83,13 +91,13 @@ def with_stops(path, folder, draw, choice, limit, seconds):
             else ["--restart", folder]
         overwrite = ["--overwrite"] if where[0] == path and os.path.exists(folder) else []
         Count.runs += 1
+        since = modified(folder)
         process = launch.Process(ranks, ["run", *where, *overwrite, "--quiet"])
         if stops < STOPS:
             begin = time.monotonic()
-            while process.process.poll() is None and time.monotonic() < begin + 20 and \
-                    not os.path.exists(os.path.join(folder, "status.json")):
+            while process.process.poll() is None and time.monotonic() < begin + 20 and modified(folder) == since:
                 time.sleep(0.005)  # a signal to mpirun before the ranks are there is lost
-            time.sleep(draw.uniform(0, 0.4 if ranks > 1 else 0.05) + draw.uniform(0, 1) * seconds / 3)
+            time.sleep(draw.uniform(0, 1) * seconds / 3)
             process.signal(signal.SIGUSR1)
         result = process.wait(limit)
         if result.code != 75:
