@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "io/child.h"
@@ -139,10 +140,11 @@ static enum tac_err prepare(struct tac_ctx *ctx, const struct tac_scene *scene, 
     enum tac_err err = TAC_OK;
     struct tac_reader *r = NULL;
     struct tac_ctx alone; /* what is wrong with the file is no error of this run */
+    struct stat file = {0};
     int64_t removed = 0;
     *there = false;
     *count = 0;
-    if (access(path, F_OK) != 0 && errno == ENOENT)
+    if (stat(path, &file) != 0 && errno == ENOENT)
         return TAC_OK;
     if (access(path, R_OK | W_OK) != 0)
         return tac_fail(ctx, TAC_ERR_INPUT, "cannot write to '%s': %s; choose another folder with -o", path,
@@ -162,7 +164,7 @@ static enum tac_err prepare(struct tac_ctx *ctx, const struct tac_scene *scene, 
     bool late = r->frame_count > *count || r->incomplete > 0;
     tac_reader_close(&r); /* before somebody else writes it */
     struct removal removal = {path, *kept, *count};
-    err = late ? tac_child_try(&alone, path, 0, remove_late, &removal, &removed) : TAC_OK;
+    err = late ? tac_child_try(&alone, path, file.st_size, remove_late, &removal, &removed) : TAC_OK;
     *there = err == TAC_OK;
     if (err == TAC_ERR_INPUT) {
         *count = 0;

@@ -98,6 +98,15 @@ static bool lies_in(const char *file, const char *dir)
            a.st_ino == b.st_ino;
 }
 
+/* The checkpoint's own name, where the file given is a link to it. */
+static void name_checkpoint(struct tac_output *out, const char *file)
+{
+    char *real = realpath(file, NULL);
+    const char *path = real != NULL ? real : file, *slash = strrchr(path, '/');
+    snprintf(out->checkpoint, sizeof out->checkpoint, "%s", slash != NULL ? slash + 1 : path);
+    free(real);
+}
+
 /* Rank 0: a run that began again, in its status. */
 static enum tac_err tell(struct tac_ctx *ctx, struct tac_output *out, double t_s)
 {
@@ -155,10 +164,8 @@ enum tac_err tac_output_resume(struct tac_ctx *ctx, const struct tac_scene *scen
     TAC_TRY(tac_output_blank(ctx, scene, &out));
     if (ctx->rank == 0) {
         bool here = lies_in(checkpoint_file, dir);
-        const char *slash = strrchr(checkpoint_file, '/');
         if (here)
-            tac_output_checkpoint(out, slash != NULL ? slash + 1 : checkpoint_file);
-        out->checkpoints = 0;
+            name_checkpoint(out, checkpoint_file);
         err = tac_folder_resume(ctx, dir, here, &out->folder, &out->restarts);
     }
     TAC_TRY(tac_agree(ctx, err));

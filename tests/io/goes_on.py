@@ -92,7 +92,8 @@ for ranks, end in zip((2, 1, 3), ends):
     check(r.code == 0 and abs(status("parts.run")["time"] - end) < 1e-12, "until %g: %s" % (end, r.err))
     check(json.load(open("parts.run/scene.json"))["time"]["end"] == .5, "--until is not of the scene")
     arguments = ["--restart", "parts.run"]
-r = run("--restart", "parts.run", "--wall-limit", "00:00:01", "--set", "output.checkpoint_keep=1")
+check(status("parts.run")["checkpoint"] == "checkpoint-000003.h5", "the newest checkpoint: %s" % status("parts.run"))
+r = run("--restart", "parts.run/checkpoint.h5", "--wall-limit", "00:00:01", "--set", "output.checkpoint_keep=1")
 check(r.code in (0, 75), "a wall limit: %d %s" % (r.code, r.err))
 if r.code == 75:
     check("wall limit" in r.err and status("parts.run")["state"] == "stopped", "a wall limit: " + r.err)
