@@ -2,8 +2,12 @@
  *
  * Quadratic and obvious.  The one liberty: a pair is left alone while the vertices together have not moved far enough
  * since it was last looked at for its distance to have fallen to its next layer.  It shares the distance kernels with
- * the rest, and nothing of the candidate lists, tubes, paths or windows. */
+ * the rest, and nothing of the candidate lists, tubes, paths or windows.
+ *
+ * On several ranks everything is a ghost everywhere, all step together from instant to instant, and each rank looks at
+ * the pairs whose first vertex it owns. */
 #include "events/path.h"
+#include "events/ranks.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,18 +26,144 @@ struct oracle {
     size_t count, capacity;
     struct entry *entry; /* owned */
     double *wake;        /* owned: least of each block */
+    double step;         /* the same for the segment looked at */
     double travelled;    /* sum over segments of twice the largest displacement of a vertex, m */
     double *u;           /* owned, (V, 3) */
     int32_t stuck;       /* slot of a pair that comes under its bottom in the segment, or -1 */
 };
 
-static enum tac_err add(struct tac_sim *sim, struct oracle *o, enum tac_pair_type type, tac_lid a, tac_lid b)
+/* An element of the whole scene: its id and its vertices here. */
+struct element {
+    tac_gid id;
+    tac_gid v[3];
+};
+
+struct elements {
+    size_t count[3];
+    struct element *list[3]; /* owned: triangles, segments, edges */
+    size_t vertex_count;
+    struct tac_guest *vertex; /* owned: of several ranks only */
+};
+
+static tac_gid triangle_id(const struct tac_scene *s, tac_lid t)
+{
+    return s->part ? s->part->triangle_id[t] : t;
+}
+
+static tac_gid segment_id(const struct tac_scene *s, tac_lid g)
+{
+    return s->part ? s->part->segment_id[g] : g;
+}
+
+static tac_gid edge_id(const struct tac_scene *s, tac_lid e)
+{
+    return s->part ? s->part->edge_id[e] : e;
+}
+
+/* Those whose lowest vertex is ours. */
+static enum tac_err own_elements(struct tac_sim *sim, struct elements *own)
 {
     enum tac_err err = TAC_OK;
-    struct entry e = {.key = tac_pair_key(type, a, b), .slot = -1, .type = (uint8_t)type};
+    const struct tac_scene *s = sim->scene;
+    const tac_lid total[3] = {s->triangle_count, s->segment_count, s->topology->edge_count};
+    const tac_lid *const vertex[3] = {s->triangle, s->segment, s->topology->edge};
+    for (int kind = 0; kind < 3; kind++) {
+        const int n = kind == 0 ? 3 : 2;
+        TAC_TRY(tac_alloc(sim->ctx, (size_t)total[kind], sizeof *own->list[kind], &own->list[kind]));
+        for (tac_lid e = 0; e < total[kind]; e++) {
+            const tac_lid *v = &vertex[kind][n * e];
+            tac_lid low = v[0];
+            struct element *out = &own->list[kind][own->count[kind]];
+            *out = (struct element){kind == 0   ? triangle_id(s, e)
+                                    : kind == 1 ? segment_id(s, e)
+                                                : edge_id(s, e),
+                                    {-1, -1, -1}};
+            for (int i = 0; i < n; i++) {
+                low = tac_sim_id(sim, v[i]) < tac_sim_id(sim, low) ? v[i] : low;
+                out->v[i] = tac_sim_id(sim, v[i]);
+            }
+            own->count[kind] += low < sim->owned;
+        }
+    }
+done:
+    return err;
+}
+
+/* Every rank's records to every rank. */
+static enum tac_err spread(struct tac_sim *sim, const void *own, size_t count, size_t size, void *all, size_t *total)
+{
+    enum tac_err err;
+    const size_t ranks = (size_t)sim->ctx->size;
+    char *copies = NULL;
+    int64_t *sent = NULL, *got = NULL;
+    TAC_TRY(tac_alloc(sim->ctx, ranks * count, size, &copies));
+    TAC_TRY(tac_alloc(sim->ctx, ranks, sizeof *sent, &sent));
+    TAC_TRY(tac_alloc(sim->ctx, ranks, sizeof *got, &got));
+    for (size_t r = 0; r < ranks; r++) {
+        memcpy(copies + r * count * size, own, count * size);
+        sent[r] = (int64_t)count;
+    }
+done:
+    err = tac_agree(sim->ctx, err);
+    if (!err)
+        err = tac_exchange(sim->ctx, copies, sent, size, all, got);
+    *total = 0;
+    for (size_t r = 0; r < ranks && !err; r++)
+        *total += (size_t)got[r];
+    free(copies);
+    free(sent);
+    free(got);
+    return err;
+}
+
+/* All elements of the scene, and all its vertices as ghosts. */
+static enum tac_err gather_all(struct tac_sim *sim, struct elements *all)
+{
+    enum tac_err err;
+    struct elements own = {{0}, {NULL}, 0, NULL};
+    struct tac_guest *guest = NULL;
+    if (!sim->ranks)
+        return own_elements(sim, all);
+    err = tac_agree(sim->ctx, own_elements(sim, &own));
+    for (int kind = 0; kind < 3 && !err; kind++)
+        err = spread(sim, own.list[kind], own.count[kind], sizeof(struct element), &all->list[kind], &all->count[kind]);
+    if (!err)
+        err = tac_agree(sim->ctx, tac_alloc(sim->ctx, (size_t)sim->owned, sizeof *guest, &guest));
+    for (tac_lid i = 0; i < sim->owned && !err; i++)
+        tac_ghost_describe(sim, i, &guest[i]);
+    if (!err)
+        err = spread(sim, guest, (size_t)sim->owned, sizeof *guest, &all->vertex, &all->vertex_count);
+    for (size_t k = 0; k < all->vertex_count && !err; k++) {
+        tac_lid v;
+        err = tac_ghost_add(sim, &all->vertex[k], &v);
+    }
+    err = tac_agree(sim->ctx, err);
+    if (!err) {
+        memset(sim->ranks->mark, 1, (size_t)sim->count);
+        err = tac_agree(sim->ctx, tac_ghosts_subscribe(sim));
+    }
+    for (int kind = 0; kind < 3; kind++)
+        free(own.list[kind]);
+    free(guest);
+    return err;
+}
+
+static tac_lid local(const struct tac_sim *sim, tac_gid id)
+{
+    return sim->ranks ? tac_ghost_find(sim, id) : (tac_lid)id;
+}
+
+/* The pair of a first primitive (id a, vertices va) and a second one; its first vertex is ours. */
+static enum tac_err add(struct tac_sim *sim, struct oracle *o, enum tac_pair_type type, tac_gid a, const tac_gid *va,
+                        tac_gid b, const tac_gid *vb)
+{
+    enum tac_err err = TAC_OK;
+    struct entry e = {.key = tac_pair_key(type, (tac_lid)a, (tac_lid)b), .slot = -1, .type = (uint8_t)type};
     struct tac_form form;
-    tac_key_vertices(sim->scene, e.key, e.v);
-    if (!tac_model_is_pair(sim->model, type, e.v))
+    const int first = tac_pair_first(type), n = tac_pair_vertices(type);
+    for (int i = 0; i < 4; i++)
+        e.v[i] = i < first ? local(sim, va[i]) : i < n ? local(sim, vb[i - first]) : -1;
+    if (e.v[0] >= sim->owned || !tac_model_is_pair(sim->model, type, e.v))
         return TAC_OK;
     if (o->count >= 40000000)
         return tac_fail(
@@ -49,29 +179,47 @@ done:
     return err;
 }
 
+static enum tac_err list_pairs(struct tac_sim *sim, struct oracle *o, const struct elements *all)
+{
+    enum tac_err err = TAC_OK;
+    const uint8_t *particle = sim->model->particle;
+    for (tac_lid i = 0; i < sim->owned; i++) {
+        const tac_gid a = tac_sim_id(sim, i);
+        for (size_t t = 0; t < all->count[0]; t++)
+            TAC_TRY(add(sim, o, TAC_PAIR_VERTEX_TRIANGLE, a, &a, all->list[0][t].id, all->list[0][t].v));
+        for (size_t g = 0; g < all->count[1]; g++)
+            TAC_TRY(add(sim, o, TAC_PAIR_VERTEX_SEGMENT, a, &a, all->list[1][g].id, all->list[1][g].v));
+        for (tac_lid j = 0; particle[i] && j < sim->count; j++) {
+            const tac_gid b = tac_sim_id(sim, j);
+            if (particle[j] && b > a)
+                TAC_TRY(add(sim, o, TAC_PAIR_VERTEX_VERTEX, a, &a, b, &b));
+        }
+    }
+    for (size_t e = 0; e < all->count[2] && !sim->scene->two_d; e++)
+        for (size_t f = 0; f < all->count[2]; f++) {
+            const struct element *a = &all->list[2][e], *b = &all->list[2][f];
+            if (a->id < b->id)
+                TAC_TRY(add(sim, o, TAC_PAIR_EDGE_EDGE, a->id, a->v, b->id, b->v));
+        }
+done:
+    return err;
+}
+
 static enum tac_err create(struct tac_sim *sim)
 {
     enum tac_err err;
-    const struct tac_scene *s = sim->scene;
-    const uint8_t *particle = sim->model->particle;
     struct oracle *o = NULL;
+    struct elements all = {{0}, {NULL}, 0, NULL};
     TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *o, &o));
     sim->oracle = o;
-    TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)s->vertex_count, sizeof *o->u, &o->u));
-    for (tac_lid i = 0; i < s->vertex_count; i++) {
-        for (tac_lid t = 0; t < s->triangle_count; t++)
-            TAC_TRY(add(sim, o, TAC_PAIR_VERTEX_TRIANGLE, i, t));
-        for (tac_lid g = 0; g < s->segment_count; g++)
-            TAC_TRY(add(sim, o, TAC_PAIR_VERTEX_SEGMENT, i, g));
-        for (tac_lid j = i + 1; particle[i] && j < s->vertex_count; j++)
-            if (particle[j])
-                TAC_TRY(add(sim, o, TAC_PAIR_VERTEX_VERTEX, i, j));
-    }
-    for (tac_lid e = 0; e < s->topology->edge_count && !s->two_d; e++)
-        for (tac_lid f = e + 1; f < s->topology->edge_count; f++)
-            TAC_TRY(add(sim, o, TAC_PAIR_EDGE_EDGE, e, f));
+    TAC_TRY(gather_all(sim, &all));
+    TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)sim->count, sizeof *o->u, &o->u));
+    TAC_TRY(list_pairs(sim, o, &all));
     TAC_TRY(tac_alloc(sim->ctx, o->count / BLOCK + 1, sizeof *o->wake, &o->wake));
 done:
+    for (int kind = 0; kind < 3; kind++)
+        free(all.list[kind]);
+    free(all.vertex);
     return err;
 }
 
@@ -92,10 +240,13 @@ static double displacements(struct tac_sim *sim, tac_time t, double *u, double *
 {
     double most = 0;
     *extent = 0;
-    for (tac_lid i = 0; i < sim->scene->vertex_count; i++) {
+    for (tac_lid i = 0; i < sim->count; i++) {
         double x[3], y[3];
-        tac_position(sim, i, sim->now, x);
+        const struct tac_line *line = &sim->line[i];
+        tac_position(sim, i, sim->now, x); /* a ghost's line and place were just told */
         tac_position(sim, i, t, y);
+        for (int k = 0; i >= sim->owned && k < 3; k++)
+            y[k] = line->x[k] + tac_seconds(sim, t - line->t) * line->v[k];
         tac_sub(&u[3 * (size_t)i], y, x);
         most = fmax(most, tac_dot(&u[3 * (size_t)i], &u[3 * (size_t)i]));
         *extent = fmax(*extent, fmax(fabs(x[0]) + fabs(y[0]), fmax(fabs(x[1]) + fabs(y[1]), fabs(x[2]) + fabs(y[2]))));
@@ -122,6 +273,7 @@ static enum tac_err look_at(struct tac_sim *sim, struct oracle *o, struct entry 
     if (p != NULL && p->deep_last == INFINITY &&
         near.d > p->deep_reach + .1 * p->form.thickness + 8 * tac_relative((enum tac_pair_type)e->type, u)) {
         double first = tac_model_reach(sim->model, &p->form, 1);
+        TAC_TRY(tac_order(sim, e->slot, true));
         tac_watch_drop(sim, e->slot);
         e->next = p->live ? p->next : first;
         e->slot = p->live ? e->slot : -1;
@@ -132,6 +284,7 @@ static enum tac_err look_at(struct tac_sim *sim, struct oracle *o, struct entry 
             o->stuck = e->slot;
         } else {
             TAC_TRY(tac_watch(sim, e->key, e->v, &e->slot));
+            TAC_TRY(tac_order(sim, e->slot, false));
             e->next = sim->pair[e->slot].next;
             *grew = true;
         }
@@ -156,8 +309,41 @@ static enum tac_err look_at_all(struct tac_sim *sim, struct oracle *o, tac_time 
         }
         o->wake[b] = least;
     }
-    if (!*grew)
-        o->travelled += step;
+    o->step = step;
+done:
+    return err;
+}
+
+/* Until nobody watches more before the next instant of all. *t: that instant. */
+static enum tac_err look(struct tac_sim *sim, tac_time limit, tac_time *t, bool *stuck)
+{
+    enum tac_err err;
+    struct oracle *o = sim->oracle;
+    for (;;) {
+        bool grew = false;
+        TAC_TRY(tac_ranks_hold(sim, tac_watch_settle(sim)));
+        TAC_TRY(tac_ranks_hold(sim, tac_clock_start(sim)));
+        *t = tac_clock_next(sim, sim->now, limit);
+        *t = *t == TAC_TIME_NEVER ? limit : *t;
+        if (sim->ranks) {
+            MPI_Allreduce(MPI_IN_PLACE, t, 1, TAC_TIME_MPI, MPI_MIN, sim->ctx->comm);
+            tac_ranks_link(sim);
+            tac_ranks_lines(sim);
+        }
+        double begin_s = tac_wall_s();
+        o->stuck = -1;
+        if (!sim->ranks || !tac_ranks_down(sim))
+            TAC_TRY(tac_ranks_hold(sim, look_at_all(sim, o, *t, &grew)));
+        sim->counters.seconds_discovery += tac_wall_s() - begin_s;
+        int64_t tell[TAC_TELLS] = {0};
+        tell[TAC_TELL_BROKEN] = grew;
+        tell[TAC_TELL_BOTTOM] = o->stuck >= 0;
+        tac_orders_talk(sim);
+        TAC_TRY(tac_ranks_reduce(sim, tell));
+        *stuck = tell[TAC_TELL_BOTTOM] != 0;
+        if (!tell[TAC_TELL_BROKEN])
+            break; /* all alike */
+    }
 done:
     return err;
 }
@@ -166,30 +352,23 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
 {
     enum tac_err err;
     struct oracle *o = sim->oracle;
-    tac_time t;
-    for (;;) {
-        bool grew = false;
-        TAC_TRY(tac_watch_settle(sim));
-        TAC_TRY(tac_clock_start(sim));
-        t = tac_clock_next(sim, sim->now, limit);
-        if (t == TAC_TIME_NEVER)
-            t = limit;
-        double begin_s = tac_wall_s();
-        o->stuck = -1;
-        err = look_at_all(sim, o, t, &grew);
-        sim->counters.seconds_discovery += tac_wall_s() - begin_s;
-        if (err)
-            goto done;
-        if (!grew)
-            break;
-    }
-    if (o->stuck >= 0) {
-        err = tac_sim_stuck(sim, &sim->pair[o->stuck]);
+    tac_time t, reached;
+    bool stuck = false;
+    int64_t tell[TAC_TELLS] = {0};
+    TAC_TRY(look(sim, limit, &t, &stuck));
+    o->travelled += o->step;
+    if (stuck) {
+        err = tac_sim_stuck(sim, o->stuck >= 0 ? &sim->pair[o->stuck] : NULL);
         goto done;
     }
-    TAC_TRY(tac_pass_begin(sim));
-    tac_time reached = tac_pass_run(sim, t);
-    TAC_TRY(tac_pass_commit(sim, reached));
+    TAC_TRY(tac_ranks_hold(sim, tac_pass_begin(sim)));
+    reached = t;
+    if (!sim->ranks || !tac_ranks_down(sim))
+        reached = tac_pass_run(sim, t);
+    if (sim->ranks)
+        tac_ranks_close(sim);
+    TAC_TRY(tac_ranks_reduce(sim, tell));
+    TAC_TRY(tac_ranks_hold(sim, tac_pass_commit(sim, reached)));
 done:
     return err;
 }

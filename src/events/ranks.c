@@ -37,6 +37,14 @@ void tac_ranks_failed(struct tac_sim *sim, enum tac_err err)
         sim->ranks->down = err;
 }
 
+enum tac_err tac_ranks_hold(struct tac_sim *sim, enum tac_err err)
+{
+    if (!sim->ranks)
+        return err;
+    tac_ranks_failed(sim, err);
+    return TAC_OK;
+}
+
 /* ---- neighbours ---- */
 
 struct tac_neighbor *tac_ranks_neighbor(struct tac_sim *sim, int rank)
@@ -801,6 +809,7 @@ void tac_ranks_destroy(struct tac_ranks **ranks)
     free(r->hash);
     free(r->free_slot);
     free(r->wanted);
+    free(r->order);
     free(r->mark);
     free(r->has_path);
     free(r);

@@ -53,6 +53,14 @@ struct tac_shared {
     tac_time period;
 };
 
+/* A rung of a shared pair, watched or dropped by the rank that decides. */
+struct tac_order {
+    uint64_t key;
+    tac_lid v[4];
+    uint8_t count, drop;
+    double d; /* distance now, m */
+};
+
 struct tac_ranks {
     size_t count, capacity;
     struct tac_neighbor *neighbor; /* owned, in the order in which they were met */
@@ -76,7 +84,9 @@ struct tac_ranks {
     uint8_t *mark;     /* owned, (capacity): scratch */
     uint8_t *has_path; /* owned, (capacity): 1: the ghost's breakpoints of this pass are here; 2: asked for */
 
-    /* what the last reduction told */
+    size_t order_count, order_capacity;
+    struct tac_order *order; /* owned: rungs that were watched or dropped here since the last talk */
+
     int64_t bytes, messages;
     int delay_us; /* test: longest random delay before a message; 0: none */
     uint64_t delay_seed;
@@ -91,6 +101,8 @@ void tac_ranks_destroy(struct tac_ranks **ranks);
 void tac_ranks_changed(struct tac_sim *sim);
 /* Local. Remembers a failure: the rank is down until the reduction. */
 void tac_ranks_failed(struct tac_sim *sim, enum tac_err err);
+/* Local. Ranks that have failed go on to the reduction, where all hear of it: only one rank alone returns at once. */
+enum tac_err tac_ranks_hold(struct tac_sim *sim, enum tac_err err);
 static inline bool tac_ranks_down(const struct tac_sim *sim)
 {
     return sim->ranks->down != TAC_OK;
@@ -134,6 +146,14 @@ enum {
 /* Collective; on one rank nothing happens. tell (TAC_TELLS). Returns the worst error of all ranks, whose sentence all
  * have then. */
 enum tac_err tac_ranks_reduce(struct tac_sim *sim, int64_t *tell);
+
+/* ---- orders.c: who decides a pair, the owner of its first vertex, tells the other owners ---- */
+/* Local. A pair newly watched has no tick to foresee from: gives it its distance now, m. */
+void tac_prime(struct tac_sim *sim, int32_t slot, double d);
+/* Local. A rung of this pair was watched (it must be primed), or is about to be dropped: to be told. */
+enum tac_err tac_order(struct tac_sim *sim, int32_t slot, bool drop);
+/* Neighbours. Tells, hears and obeys.  On one rank nothing happens. */
+void tac_orders_talk(struct tac_sim *sim);
 
 /* ---- ghosts.c ---- */
 /* All that pairs must know of a vertex of another rank. */

@@ -28,14 +28,6 @@ struct verdict {
 
 enum { PENDING = -1 };
 
-/* What a rank tells the other owners of a pair: a rung more, or less. */
-struct command {
-    uint64_t key;
-    int32_t drop;
-    double d; /* distance now */
-    struct tac_guest vertex[4];
-};
-
 /* The period that most of the work has: what a window is measured in. */
 static tac_time main_period(const struct tac_sim *sim, double *most)
 {
@@ -337,17 +329,6 @@ done:
     return err;
 }
 
-/* ---- what other owners of a pair are told ---- */
-
-enum { TAG_COMMANDS = 15 };
-
-/* A pair newly watched has no tick to foresee from: give it its distance now. */
-static void prime(struct tac_sim *sim, int32_t slot, double d)
-{
-    sim->pair[slot].d_tick = d;
-    sim->pair[slot].t_tick = sim->now;
-}
-
 static double distance_now(const struct tac_sim *sim, const struct tac_candidate *q)
 {
     double x[4][3], u[4][3];
@@ -355,86 +336,6 @@ static double distance_now(const struct tac_sim *sim, const struct tac_candidate
     chords(sim->candidates, q, x, u);
     tac_near_pair((enum tac_pair_type)q->type, x, &near);
     return near.d;
-}
-
-static enum tac_err order(struct tac_sim *sim, int32_t slot, bool drop)
-{
-    enum tac_err err;
-    const struct tac_pair *p = &sim->pair[slot];
-    struct tac_candidates *c = sim->candidates;
-    if (!p->shared)
-        return TAC_OK;
-    TAC_TRY(tac_grow(sim->ctx, &c->order_list, &c->order_capacity, c->order_count + 1, sizeof *c->order_list));
-    struct tac_order *o = &c->order_list[c->order_count++];
-    *o = (struct tac_order){.key = p->key, .count = p->count, .drop = drop, .d = p->d_tick};
-    memcpy(o->v, p->v, sizeof o->v);
-done:
-    return err;
-}
-
-static bool concerns(const struct tac_sim *sim, const struct tac_order *o, int rank)
-{
-    for (int i = 0; i < o->count; i++)
-        if (tac_sim_owner(sim, o->v[i]) == rank)
-            return true;
-    return false;
-}
-
-static size_t fill_orders(struct tac_sim *sim, struct tac_neighbor *n)
-{
-    const struct tac_candidates *c = sim->candidates;
-    size_t count = 0;
-    for (size_t k = 0; k < c->order_count; k++)
-        count += concerns(sim, &c->order_list[k], n->rank);
-    if (!tac_ranks_room(sim, n, count * sizeof(struct command) + 1))
-        return 0;
-    struct command *command = (struct command *)n->told;
-    for (size_t k = 0; k < c->order_count; k++) {
-        const struct tac_order *o = &c->order_list[k];
-        if (!concerns(sim, o, n->rank))
-            continue;
-        memset(command, 0, sizeof *command);
-        command->key = o->key;
-        command->drop = o->drop;
-        command->d = o->d;
-        for (int i = 0; i < o->count; i++)
-            tac_ghost_describe(sim, o->v[i], &command->vertex[i]);
-        command++;
-    }
-    return count * sizeof *command;
-}
-
-static enum tac_err obey(struct tac_sim *sim, const struct command *command)
-{
-    enum tac_err err = TAC_OK;
-    int32_t slot;
-    tac_lid v[4] = {-1, -1, -1, -1};
-    if (command->drop) {
-        slot = tac_watch_find(sim, command->key);
-        TAC_CHECK(slot >= 0);
-        tac_watch_drop(sim, slot);
-        return TAC_OK;
-    }
-    for (int i = 0; i < tac_pair_vertices(tac_key_type(command->key)); i++)
-        TAC_TRY(tac_ghost_add(sim, &command->vertex[i], &v[i]));
-    TAC_TRY(tac_watch(sim, command->key, v, &slot));
-    prime(sim, slot, command->d);
-done:
-    return err;
-}
-
-static void hear_orders(struct tac_sim *sim, struct tac_neighbor *n)
-{
-    const struct command *command = (const struct command *)n->heard;
-    for (size_t k = 0; k < n->heard_count / sizeof *command; k++)
-        tac_ranks_failed(sim, obey(sim, &command[k]));
-}
-
-static void talk(struct tac_sim *sim)
-{
-    if (sim->ranks)
-        tac_ranks_talk(sim, TAG_COMMANDS, fill_orders, hear_orders);
-    sim->candidates->order_count = 0;
 }
 
 /* After a miss: back to the window's start, and watch what was found. */
@@ -448,8 +349,8 @@ static enum tac_err go_back(struct tac_sim *sim, const struct verdict *verdict)
         if (q->slot >= 0 && sim->pair[q->slot].depth == sim->pair[q->slot].form.bottom)
             continue;
         TAC_TRY(tac_watch(sim, q->key, q->v, &q->slot));
-        prime(sim, q->slot, distance_now(sim, q));
-        TAC_TRY(order(sim, q->slot, false));
+        tac_prime(sim, q->slot, distance_now(sim, q));
+        TAC_TRY(tac_order(sim, q->slot, false));
     }
     for (size_t k = 0; k < c->count; k++)
         if (c->list[k].slot >= 0)
@@ -517,8 +418,8 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
         if (approaching && q->d - 2 * ahead * q->change < 1.05 * q->next &&
             tac_sweep(type, x, u, q->next + deviation, q->tolerance) <= 1) {
             TAC_TRY(tac_watch(sim, q->key, q->v, &q->slot));
-            prime(sim, q->slot, near.d);
-            TAC_TRY(order(sim, q->slot, false));
+            tac_prime(sim, q->slot, near.d);
+            TAC_TRY(tac_order(sim, q->slot, false));
             q->next = sim->pair[q->slot].next;
         } else if (silent) {
             if (near.d > p->deep_reach + QUIET_MARGIN * (q->change + deviation))
@@ -527,7 +428,7 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
                 p->quiet = 0;
             if (p->quiet >= QUIET_WINDOWS) {
                 double first = tac_model_reach(sim->model, &p->form, 1);
-                TAC_TRY(order(sim, q->slot, true));
+                TAC_TRY(tac_order(sim, q->slot, true));
                 tac_watch_drop(sim, q->slot);
                 q->next = p->live ? p->next : first;
                 q->slot = p->live ? q->slot : -1;
@@ -565,15 +466,6 @@ static enum tac_err new_list(struct tac_sim *sim, tac_time reached)
     return tac_candidates_build(sim, c, window, c->horizon);
 }
 
-/* Ranks that have failed go on to the reduction, where all hear of it: only one rank alone returns at once. */
-static enum tac_err hold_back(struct tac_sim *sim, enum tac_err err)
-{
-    if (!sim->ranks)
-        return err;
-    tac_ranks_failed(sim, err);
-    return TAC_OK;
-}
-
 /* Runs a pass to `end` and judges it.  *reached: how far it came. */
 static enum tac_err try_pass(struct tac_sim *sim, tac_time end, struct verdict *verdict, tac_time *reached)
 {
@@ -582,7 +474,7 @@ static enum tac_err try_pass(struct tac_sim *sim, tac_time end, struct verdict *
     tac_lid bad = -1;
     double begin_s;
     *reached = end;
-    TAC_TRY(hold_back(sim, tac_pass_begin(sim)));
+    TAC_TRY(tac_ranks_hold(sim, tac_pass_begin(sim)));
     if (!sim->ranks || !tac_ranks_down(sim))
         *reached = tac_pass_run(sim, end);
     begin_s = tac_wall_s();
@@ -621,7 +513,7 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
             /* Nonsense, or motion too wild for one window: a shorter one.  One instant alone is straight. */
             const tac_time shorter = (reached - sim->now) / 4;
             if (shorter > 0) {
-                TAC_TRY(hold_back(sim, tac_pass_restore(sim, sim->now)));
+                TAC_TRY(tac_ranks_hold(sim, tac_pass_restore(sim, sim->now)));
                 end = sim->now + shorter;
                 continue;
             }
@@ -632,12 +524,12 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
         }
         if (verdict.earliest == TAC_TIME_NEVER)
             break;
-        TAC_TRY(hold_back(sim, go_back(sim, &verdict)));
+        TAC_TRY(tac_ranks_hold(sim, go_back(sim, &verdict)));
         if (verdict.bottom <= sim->now && verdict.earliest <= sim->now) {
             err = tac_sim_stuck(sim, missed_bottom(sim, &verdict));
             goto done;
         }
-        talk(sim);
+        tac_orders_talk(sim);
         /* A second miss: only what is certainly right. Where that is nothing, the pair there has become deeper. */
         if (attempts > 0 && verdict.earliest > sim->now)
             end = verdict.earliest;
@@ -646,10 +538,10 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
         sim->counters.seconds_discovery += tac_wall_s() - begin_s;
     }
     tubes_hold(sim, reached, true);
-    TAC_TRY(hold_back(sim, tac_pass_commit(sim, reached)));
+    TAC_TRY(tac_ranks_hold(sim, tac_pass_commit(sim, reached)));
     adapt(sim, attempts, asked);
-    TAC_TRY(hold_back(sim, look_ahead(sim, (double)sim->window / (double)(reached - sim->window_start))));
-    talk(sim);
+    TAC_TRY(tac_ranks_hold(sim, look_ahead(sim, (double)sim->window / (double)(reached - sim->window_start))));
+    tac_orders_talk(sim);
     sim->counters.seconds_discovery += tac_wall_s() - begin_s;
 done:
     free(verdict.miss);

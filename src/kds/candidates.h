@@ -41,14 +41,6 @@ struct tac_primitive {
     tac_lid body;
 };
 
-/* A rung of a shared pair, watched or dropped by the rank that decides. */
-struct tac_order {
-    uint64_t key;
-    tac_lid v[4];
-    uint8_t count, drop;
-    double d; /* distance now, m */
-};
-
 /* A box in space that holds something while the tubes hold. */
 struct tac_box {
     double lo[3], hi[3];
@@ -96,10 +88,7 @@ struct tac_candidates {
     struct tac_tree **foreign_tree; /* owned, (bodies) */
     int32_t *group;                 /* owned, one per primitive: the published box that holds it */
     int64_t builds;
-    /* several ranks: what the other owners of shared pairs are to be told */
-    size_t order_count, order_capacity;
-    struct tac_order *order_list; /* owned */
-    tac_time span;                /* build under way: its lifetime, s and quanta */
+    tac_time span; /* build under way: its lifetime, s and quanta */
     double span_s;
 };
 

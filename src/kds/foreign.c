@@ -401,5 +401,4 @@ void tac_foreign_destroy(struct tac_candidates *c)
     free(c->foreign_box);
     free(c->foreign);
     free(c->group);
-    free(c->order_list);
 }
