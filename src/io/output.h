@@ -116,6 +116,7 @@ struct tac_output {
     int energy;                    /* rank 0: descriptor of energy.csv; -1: none */
     struct tac_xdmf xdmf;          /* rank 0 */
     int64_t restarts;              /* rank 0 */
+    double begin_t_s;              /* simulated time at which this process began */
     int64_t checkpoints;           /* written by this process */
     char checkpoint[64];           /* the newest one's name; empty: none */
     int64_t peak_memory_bytes;     /* rank 0, at the end: of the rank that had most */

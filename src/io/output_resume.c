@@ -162,6 +162,7 @@ enum tac_err tac_output_resume(struct tac_ctx *ctx, const struct tac_scene *scen
     int64_t count = 0;
     *result = NULL;
     TAC_TRY(tac_output_blank(ctx, scene, &out));
+    out->begin_t_s = t_s;
     if (ctx->rank == 0) {
         bool here = lies_in(checkpoint_file, dir);
         if (here)

@@ -71,6 +71,8 @@ for ranks in (1, 2, 3):
     check(1e6 < run["peak_memory_bytes"] < 1e11, "peak memory %s" % run["peak_memory_bytes"])
     r = call("h5diff", "whole.run/frames.h5", folder + "/frames.h5")
     check(r.code == 0, "h5diff: " + r.out)
+# The writer tells one second per frame: three frames of an eighth of a second since frame 6 just before.
+check(abs(s["speed"] - (1.125 - .75) / 3) < 1e-4 and s["wall_s"] == 3, "speed since the restart: %s" % s)
 r = tactus("status", "cut-1.run")
 check("checkpoint-000001.h5" in r.out and "restarted 2 times" in r.out, "status tells: " + r.out)
 
