@@ -36,7 +36,7 @@ STOPS = 10
 WAYS = {
     "speculate": ([], {}),
     "all-pairs": (["--discover", "all-pairs"], {}),
-    "moving": ([], {"TACTUS_TEST_MIGRATE": "1"}),
+    "moving": ([], {"TACTUS_TEST_MIGRATE": "{seed}"}),
     "delays": ([], {"TACTUS_TEST_DELAY": "{seed},300"}),
     "until": ([], {}),
     "stops": ([], {}),
@@ -47,11 +47,12 @@ class Count:
     """Runs so far."""
     runs = 0
     stops = 0
+    migrations = 0
 
 
 def start(ranks, path, folder, way, draw, more, limit):
     arguments, environment = WAYS[way]
-    environment = {key: value.format(seed=draw.randrange(1 << 30)) for key, value in environment.items()}
+    environment = {key: value.format(seed=draw.randrange(1, 1 << 30)) for key, value in environment.items()}
     Count.runs += 1
     return launch.tactus(ranks, "run", path, "-o", folder, "--quiet", *arguments, *more, environment=environment, limit=limit)
 
@@ -126,9 +127,10 @@ def compare(reference, mine, folder, other, ranks, limit):
     if mine.code != reference.code or (mine.code != 0 and launch.ending(mine, other) != launch.ending(reference, folder)):
         return "%s; on one rank: %s" % (mine, reference)
     with open(os.path.join(other, "run.json")) as file:
-        told = json.load(file)["ranks"]
-    if ranks is not None and told != ranks:
-        return "run.json tells of %d ranks" % told
+        told = json.load(file)
+    Count.migrations += told["counters"]["migrations"]
+    if ranks is not None and told["ranks"] != ranks:
+        return "run.json tells of %d ranks" % told["ranks"]
     return launch.difference(folder, other, limit)
 
 
@@ -211,8 +213,11 @@ def main():
                                            ", ".join(outcome.cells)), flush=True)
             for line in outcome.trouble:
                 print("  " + line, flush=True)
-    print("%d scenes, %d runs in %.0f s (%d stopped and gone on, %d scenes that cannot go on): %d differ or fail" %
-          (count, Count.runs, time.monotonic() - begin, Count.stops, stopped, differ))
+    if "moving" in options.ways and max(options.ranks) > 1 and not Count.migrations:
+        differ += 1
+        print("no vertex ever went to another rank")
+    print("%d scenes, %d runs in %.0f s (%d stopped and gone on, %d vertices migrated, %d scenes that cannot go on): "
+          "%d differ or fail" % (count, Count.runs, time.monotonic() - begin, Count.stops, Count.migrations, stopped, differ))
     sys.exit(1 if differ or not count else 0)
 
 

@@ -22,7 +22,7 @@ def delays(scenes, options, draw, home):
         name, path, reference = scenes[number % len(scenes)]
         ranks, setting = draw.choice(options.ranks), "%d,%d" % (draw.randrange(1 << 30), draw.choice([50, 500, 3000]))
         folder = os.path.join(home, "late.run")
-        more = {"TACTUS_TEST_MIGRATE": "1"} if number % 3 == 2 else {}
+        more = {"TACTUS_TEST_MIGRATE": str(number + 1)} if number % 3 == 2 else {}
         r = launch.tactus(ranks, "run", path, "-o", folder, "--overwrite", "--quiet",
                           environment={"TACTUS_TEST_DELAY": setting, **more}, limit=options.limit)
         differs = str(r) if r.code != 0 or r.crashed else launch.difference(reference, folder)
