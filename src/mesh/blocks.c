@@ -116,32 +116,30 @@ done:
     return err;
 }
 
-/* Whether blocks will do: all ranks have the same words, and find the same. */
-static bool find_blocks(const struct tac_ctx *ctx, const json_t *spec, const char *path, int64_t smallest,
-                        const struct tac_mesh_kind **kind, struct tac_mesh_blocks *b)
+bool tac_mesh_find_blocks(const struct tac_ctx *ctx, const json_t *spec, struct tac_mesh_blocks *out)
 {
-    struct tac_ctx silent = *ctx; /* what is wrong is told where meshes are made whole */
+    struct tac_ctx silent = *ctx;
     const struct tac_params p = {.ctx = &silent, .object = spec, .where = "--", .base_dir = "."};
-    const char *name = json_string_value(json_object_get(spec, "kind")), *dot = strrchr(path, '.');
-    if (ctx->size == 1 || name == NULL || dot == NULL || strcasecmp(dot, ".h5") != 0)
+    const struct tac_mesh_kind *kind = NULL;
+    const char *name = json_string_value(json_object_get(spec, "kind"));
+    if (name == NULL || tac_mesh_kind_find(&silent, "", name, &kind) != TAC_OK || kind->blocks == NULL ||
+        tac_params_check(&p, kind->param, kind->param_count, "kind") != TAC_OK)
         return false;
-    if (tac_mesh_kind_find(&silent, "", name, kind) != TAC_OK || (*kind)->blocks == NULL ||
-        tac_params_check(&p, (*kind)->param, (*kind)->param_count, "kind") != TAC_OK)
-        return false;
-    (*kind)->blocks(&p, b);
-    return b->vertex_count <= TAC_MESH_LIMIT && b->triangle_count <= TAC_MESH_LIMIT &&
-           b->vertex_count + b->triangle_count >= smallest;
+    kind->blocks(&p, out);
+    return out->vertex_count <= TAC_MESH_LIMIT && out->triangle_count <= TAC_MESH_LIMIT;
 }
 
 enum tac_err tac_mesh_write_blocks(struct tac_ctx *ctx, const json_t *spec, const char *path, int64_t smallest,
                                    bool *done, int64_t rows[2])
 {
-    const struct tac_mesh_kind *kind = NULL;
     struct tac_mesh_blocks b = {0};
-    *done = find_blocks(ctx, spec, path, smallest, &kind, &b);
+    const char *dot = strrchr(path, '.');
+    /* All ranks have the same words, and find the same. */
+    *done = ctx->size > 1 && dot != NULL && strcasecmp(dot, ".h5") == 0 && tac_mesh_find_blocks(ctx, spec, &b) &&
+            b.vertex_count + b.triangle_count >= smallest;
     if (!*done)
         return TAC_OK;
-    struct writer w = {.ctx = ctx, .where = kind->name, .b = &b};
+    struct writer w = {.ctx = ctx, .where = json_string_value(json_object_get(spec, "kind")), .b = &b};
     rows[0] = b.vertex_count;
     rows[1] = b.triangle_count;
     return write_file(&w, path);

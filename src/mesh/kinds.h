@@ -33,6 +33,10 @@ extern const size_t tac_mesh_kind_count;
 enum tac_err tac_mesh_kind_find(struct tac_ctx *ctx, const char *path, const char *name,
                                 const struct tac_mesh_kind **out);
 
+/* Local. The mesh that `spec` describes, by rows; false where it is made as a whole only, is more than one mesh may
+ * have, or has something wrong in its description (told where meshes are made whole). */
+bool tac_mesh_find_blocks(const struct tac_ctx *ctx, const json_t *spec, struct tac_mesh_blocks *out);
+
 /* Collective. Makes the mesh that `spec` describes by blocks and writes it to an HDF5 file, all ranks together, as
  * tac_mesh_create() and tac_mesh_write() would: the same checks, sentences and data.  *done stays false, and nothing
  * happens, where this cannot be: a kind that is made as a whole only, another format, few rows (under `smallest`), or a

@@ -66,8 +66,9 @@ struct tac_pieces {
 enum tac_err tac_pieces_from_scene(struct tac_ctx *ctx, const struct tac_scene *whole, struct tac_pieces **out);
 
 /* Collective. Reads a scene as tac_scene_read() does, refusing the same, and makes pieces of it with their topology; no
- * rank ever holds a large HDF5 mesh ("kind": "file") whole.  *common: the scene shed of its arrays and of the lists of
- * motions' vertices (pieces->motion has them).  Scenes without such a mesh, and a single rank, read all of it first. */
+ * rank ever holds a large HDF5 mesh ("kind": "file") or a large grid whole, and other meshes only one at a time.
+ * *common: the scene shed of its arrays and of the lists of motions' vertices (pieces->motion has them).  Scenes
+ * without such a mesh, and a single rank, read all of it first. */
 enum tac_err tac_scene_read_pieces(struct tac_ctx *ctx, const char *path, const char *const *set, int set_count,
                                    struct tac_scene **common, struct tac_pieces **pieces);
 

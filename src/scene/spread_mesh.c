@@ -1,6 +1,8 @@
 /* spread_mesh.c: the rows of a body's mesh that a rank has: cut from a mesh that every rank makes, or, of a large HDF5
- * file, read by blocks.  The checks are those of a mesh read whole, with the same sentences. */
+ * file or a large mesh of a kind that can be made so, read or made by blocks.  The checks are those of a mesh read
+ * whole, with the same sentences. */
 #include "mesh/check.h"
+#include "mesh/kinds.h"
 #include "mesh/read.h"
 #include "partition/exchange.h"
 #include "read.h"
@@ -23,7 +25,10 @@ bool tac_spread_wanted(const struct tac_ctx *ctx, const json_t *spec, const char
     const char *path = file_of(spec);
     struct tac_hdf5 *mesh = NULL;
     char *whole = NULL;
+    struct tac_mesh_blocks blocks;
     int64_t rows = -1;
+    if (tac_mesh_find_blocks(ctx, spec, &blocks))
+        return blocks.vertex_count + blocks.triangle_count >= smallest;
     if (path == NULL || path[0] == '\0')
         return false;
     const size_t size = strlen(base_dir) + strlen(path) + 2;
@@ -66,11 +71,12 @@ static void cut_rows(const struct tac_ctx *ctx, struct tac_mesh *mesh, struct ta
             memmove(array[k], array[k] + (size_t)extent->number[k] * size[k], (size_t)*count[k] * size[k]);
 }
 
-/* A file that is read by blocks. */
+/* A mesh that is read or made by blocks. */
 struct large {
-    struct tac_ctx *ctx;     /* borrowed */
-    const char *path;        /* borrowed */
-    struct tac_hdf5 *file;   /* owned */
+    struct tac_ctx *ctx;   /* borrowed */
+    const char *path;      /* borrowed: of the file; of a mesh that is made, what sentences begin with */
+    struct tac_hdf5 *file; /* owned; NULL: made */
+    struct tac_mesh_blocks blocks;
     struct tac_extent *rows; /* borrowed */
     struct tac_mesh *mesh;   /* owned: this rank's rows; elements name vertices of the whole mesh */
 };
@@ -95,6 +101,13 @@ static struct tac_origin origin_of(const struct large *l)
     return (struct tac_origin){l->ctx, l->path, NULL, NULL};
 }
 
+static void choose_rows(struct large *l)
+{
+    tac_lid *const count[3] = {&l->mesh->vertex_count, &l->mesh->triangle_count, &l->mesh->segment_count};
+    for (int k = 0; k < 3; k++)
+        tac_spread_block(l->ctx, l->rows->total[k], &l->rows->number[k], count[k]);
+}
+
 static enum tac_err open_large(struct large *l, const char *where)
 {
     char from[512];
@@ -110,9 +123,7 @@ static enum tac_err open_large(struct large *l, const char *where)
     TAC_TRY(compare_sizes(l->ctx, l->path, l->rows->total));
     if (l->rows->total[TAC_VERTICES] == 0)
         err = tac_fail(l->ctx, TAC_ERR_INPUT, "%s: has no vertices; a mesh needs at least one", l->path);
-    tac_spread_block(l->ctx, l->rows->total[0], &l->rows->number[0], &l->mesh->vertex_count);
-    tac_spread_block(l->ctx, l->rows->total[1], &l->rows->number[1], &l->mesh->triangle_count);
-    tac_spread_block(l->ctx, l->rows->total[2], &l->rows->number[2], &l->mesh->segment_count);
+    choose_rows(l);
 done:
     return err;
 }
@@ -127,6 +138,27 @@ static enum tac_err read_vertices(struct large *l)
     for (size_t k = 0; k < 3 * n; k++)
         l->mesh->x[k] += 0.0; /* no -0, as in meshes read whole */
     TAC_TRY(tac_check_coordinates(&origin, (size_t)l->rows->number[0], n, l->mesh->x));
+done:
+    return err;
+}
+
+static enum tac_err make_rows(struct large *l)
+{
+    const struct tac_origin origin = origin_of(l);
+    const size_t n = (size_t)l->mesh->vertex_count, triangles = (size_t)l->mesh->triangle_count;
+    int64_t v[3];
+    enum tac_err err = TAC_OK;
+    TAC_TRY(tac_alloc(l->ctx, 3 * n, sizeof *l->mesh->x, &l->mesh->x));
+    TAC_TRY(tac_alloc(l->ctx, 3 * triangles, sizeof *l->mesh->triangle, &l->mesh->triangle));
+    TAC_TRY(tac_alloc(l->ctx, 1, 1, &l->mesh->segment));
+    for (size_t i = 0; i < n; i++)
+        l->blocks.vertex(&l->blocks, l->rows->number[TAC_VERTICES] + (int64_t)i, l->mesh->x + 3 * i);
+    for (size_t t = 0; t < triangles; t++) {
+        l->blocks.triangle(&l->blocks, l->rows->number[TAC_TRIANGLES] + (int64_t)t, v);
+        for (size_t k = 0; k < 3; k++)
+            l->mesh->triangle[3 * t + k] = (tac_lid)v[k];
+    }
+    TAC_TRY(tac_check_coordinates(&origin, (size_t)l->rows->number[TAC_VERTICES], n, l->mesh->x));
 done:
     return err;
 }
@@ -431,6 +463,20 @@ done:
     return err;
 }
 
+/* Rows that a kind of mesh makes are all different and all used. */
+static enum tac_err make_large(struct large *l)
+{
+    enum tac_err err = tac_alloc(l->ctx, 1, sizeof *l->mesh, &l->mesh);
+    TAC_TRY(tac_agree(l->ctx, err));
+    l->rows->total[TAC_VERTICES] = (tac_lid)l->blocks.vertex_count; /* at most TAC_MESH_LIMIT */
+    l->rows->total[TAC_TRIANGLES] = (tac_lid)l->blocks.triangle_count;
+    choose_rows(l);
+    TAC_TRY(tac_agree(l->ctx, make_rows(l)));
+    TAC_TRY(check_sizes(l, TAC_TRIANGLES));
+done:
+    return err;
+}
+
 enum tac_err tac_spread_mesh(struct tac_reader *reader, const json_t *spec, const char *where, struct tac_mesh **out,
                              struct tac_extent *extent)
 {
@@ -440,8 +486,17 @@ enum tac_err tac_spread_mesh(struct tac_reader *reader, const json_t *spec, cons
     bool large = ctx->rank == 0 && tac_spread_wanted(ctx, spec, reader->base_dir, reader->smallest);
     MPI_Bcast(&large, 1, MPI_C_BOOL, 0, ctx->comm);
     if (large) {
-        struct large l = {ctx, file_of(spec), NULL, extent, NULL};
-        err = read_large(&l, where);
+        struct large l = {.ctx = ctx, .path = file_of(spec), .rows = extent};
+        if (l.path != NULL) {
+            err = read_large(&l, where);
+        } else {
+            l.path = where;
+            err = tac_mesh_find_blocks(ctx, spec, &l.blocks)
+                      ? TAC_OK
+                      : tac_fail(ctx, TAC_ERR_RUN, "out of memory while making %s", where);
+            err = tac_agree(ctx, err);
+            err = err ? err : make_large(&l);
+        }
         tac_hdf5_close(&l.file);
         if (err)
             tac_mesh_destroy(&l.mesh);

@@ -226,6 +226,10 @@ static const char *const GOOD[] = {
                                                               "\"path\": [[0, [0, 0, "
                                                               "0]]]}, {\"body\": \"a\", \"rotate\": {\"axis\": "
                                                               "[1, 2, 3], \"path\": [[0, 0], [1, 90]]}}]}",
+    /* A kind that is made by blocks, odd and even. */
+    HEAD CLOTH(BEND) "\"bodies\": [{\"name\": \"g\", \"material\": \"m\", \"angular_velocity\": [0, 1, 0], \"mesh\": "
+                     "{\"kind\": \"grid\", \"size\": [1, 0.7], \"cells\": [71, 60]}}, " SHEET(
+                         ", \"position\": [0, 9, 0]") "]}",
     /* In the plane. */
     HEAD CLOTH("") "\"bodies\": [{\"name\": \"s\", \"material\": \"m\", \"random_speed\": [1, 2], \"mesh\": "
                    "{\"kind\": "
@@ -248,6 +252,12 @@ static const char *const BAD[] = {
     HEAD CLOTH("") "\"bodies\": [" SHEET("") "], \"motions\": [{\"body\": \"s\", \"vertices\": [5000], \"path\": [[0, "
                                              "[0, 0, 0]]]}, {\"body\": \"s\", \"path\": [[0, [0, 0, 0]]]}]}",
     HEAD "\"bodies\": [",
+    HEAD CLOTH("") "\"bodies\": [{\"name\": \"g\", \"material\": \"m\", \"mesh\": {\"kind\": \"grid\", \"size\": "
+                   "[1e-110, 1e-110], \"cells\": [71, 60]}}]}",
+    HEAD CLOTH("") "\"bodies\": [{\"name\": \"g\", \"material\": \"m\", \"mesh\": {\"kind\": \"grid\", \"size\": "
+                   "[1, 1], \"cells\": [71, 0]}}]}",
+    HEAD CLOTH("") "\"bodies\": [{\"name\": \"g\", \"material\": \"m\", \"mesh\": {\"kind\": \"grid\", \"size\": "
+                   "[1, 1], \"cells\": [70000, 70000]}}]}",
 };
 
 static const char *const SHEET_ONLY = HEAD CLOTH(BEND) "\"bodies\": [" SHEET("") "]}";
@@ -328,7 +338,7 @@ static void check_spoilt(void)
 }
 
 /* Every allocation of the first and the last rank fails once: all ranks say so, and none waits. */
-static void check_faults(void)
+static void check_faults(const char *text)
 {
     struct tac_mesh *mesh = make_sheet(8, true, false);
     struct tac_scene *whole = NULL;
@@ -336,7 +346,7 @@ static void check_faults(void)
     long failed = 0;
     write_mesh(mesh, "sheet.h5");
     tac_mesh_destroy(&mesh);
-    write_scene(GOOD[1]);
+    write_scene(text);
     CHECK(tac_scene_read(&self, path_to("scene.json"), NULL, 0, &whole) == TAC_OK, "%s", self.error);
     for (int rank = 0; rank<all.size; rank += all.size> 1 ? all.size - 1 : 1)
         for (long n = rank % 3;; n += all.size > 1 ? 3 : 1) { /* on several ranks every third: each takes a while */
@@ -392,7 +402,8 @@ int main(int argc, char **argv)
         }
     }
     check_spoilt();
-    check_faults();
+    check_faults(GOOD[1]);
+    check_faults(GOOD[2]);
     /* Large enough that the public door spreads it. */
     struct tac_mesh *large = make_sheet(300, true, false);
     write_mesh(large, "sheet.h5");
