@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "app.h"
+#include "checkpoints.h"
+#include "io/checkpoint.h"
 #include "io/compare.h"
 #include "io/report.h"
 
@@ -124,7 +126,9 @@ enum tac_err tac_cmd_diff(struct tac_ctx *ctx, int argc, char **argv)
     if (help) {
         tac_options_help("diff", "A B [--tol X] [--all-frames] [--json]",
                          "Compares two run folders, or two frames.h5: topology, position, velocity, contact_force and\n"
-                         "energy.csv at the times that both have. Exit code 0: equal; 1: they differ; 2: they cannot\n"
+                         "energy.csv at the times that both have; or two checkpoints: all that a run goes on from (a\n"
+                         "folder beside a checkpoint stands for its newest one). Exit code 0: equal; 1: they differ; "
+                         "2: they cannot\n"
                          "be compared.",
                          option, options);
         goto done;
@@ -135,6 +139,10 @@ enum tac_err tac_cmd_diff(struct tac_ctx *ctx, int argc, char **argv)
     }
     if (tolerance < 0) {
         err = tac_fail(ctx, TAC_ERR_INPUT, "--tol must not be negative, but it is %g", tolerance);
+        goto done;
+    }
+    if (tac_checkpoint_is(name[0]) || tac_checkpoint_is(name[1])) {
+        err = tac_diff_checkpoints(ctx, name[0], name[1], tolerance, as_json);
         goto done;
     }
     TAC_TRY(tac_compare(ctx, name[0], name[1], tolerance, &c));

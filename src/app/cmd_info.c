@@ -1,4 +1,4 @@
-/* cmd_info.c: tactus info FILE|DIR: what a frames file, a run folder or a mesh holds. */
+/* cmd_info.c: tactus info FILE|DIR: what a frames file, a checkpoint, a run folder or a mesh holds. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,6 +7,8 @@
 #include <tactus/mesh.h>
 
 #include "app.h"
+#include "checkpoints.h"
+#include "io/checkpoint.h"
 #include "io/child.h"
 #include "io/reader.h"
 #include "io/report.h"
@@ -271,7 +273,7 @@ static void print_run(const char *dir, const json_t *status, const json_t *run, 
 static enum tac_err info_run(struct tac_ctx *ctx, const char *dir, bool as_json)
 {
     enum tac_err err = TAC_OK;
-    json_t *status = NULL, *run = NULL;
+    json_t *status = NULL, *run = NULL, *checkpoints = NULL;
     int64_t rows;
     struct frames_info f = {.r = NULL};
     TAC_TRY(tac_folder_status(ctx, dir, &status));
@@ -287,13 +289,16 @@ static enum tac_err info_run(struct tac_ctx *ctx, const char *dir, bool as_json)
     }
     TAC_TRY(err);
     TAC_TRY(count_rows(ctx, dir, &rows));
+    TAC_TRY(tac_list_checkpoints(ctx, dir, &checkpoints));
     if (as_json) {
-        json_t *o = json_pack("{s:s, s:o, s:s, s:I, s:o, s:O, s:O?}", "kind", "run", "path", tac_json_text(dir),
+        json_t *o = json_pack("{s:s, s:o, s:s, s:I, s:o, s:O, s:O?, s:O}", "kind", "run", "path", tac_json_text(dir),
                               "state", state_text(status), "rows", (json_int_t)rows, "frames",
-                              f.r != NULL ? frames_json(&f) : json_null(), "status", status, "run", run);
+                              f.r != NULL ? frames_json(&f) : json_null(), "status", status, "run", run, "checkpoints",
+                              checkpoints);
         err = tac_json_print(ctx, o);
     } else {
         print_run(dir, status, run, rows);
+        tac_print_checkpoints(checkpoints);
         if (f.r != NULL)
             print_frames(&f);
         else
@@ -303,6 +308,7 @@ done:
     close_frames(&f);
     json_decref(status);
     json_decref(run);
+    json_decref(checkpoints);
     return err;
 }
 
@@ -316,9 +322,10 @@ enum tac_err tac_cmd_info(struct tac_ctx *ctx, int argc, char **argv)
     const struct tac_option option[] = {{"--json", TAC_OPTION_FLAG, &as_json, NULL, "print JSON"}};
     TAC_TRY(tac_options_parse(ctx, "info", argc, argv, option, 1, &path, 1, &count, &help));
     if (help) {
-        tac_options_help("info", "FILE|DIR [--json]",
-                         "Tells what a run folder, a frames.h5 or a mesh (OBJ, PLY, STL, Gmsh, HDF5) holds.", option,
-                         1);
+        tac_options_help(
+            "info", "FILE|DIR [--json]",
+            "Tells what a run folder, a frames.h5, a checkpoint or a mesh (OBJ, PLY, STL, Gmsh, HDF5) holds.", option,
+            1);
         goto done;
     }
     if (count != 1)
@@ -329,6 +336,10 @@ enum tac_err tac_cmd_info(struct tac_ctx *ctx, int argc, char **argv)
         goto done;
     if (S_ISDIR(s.st_mode)) {
         err = info_run(ctx, path, as_json);
+        goto done;
+    }
+    if (tac_checkpoint_is(path)) {
+        err = tac_info_checkpoint(ctx, path, as_json);
         goto done;
     }
     TAC_TRY(tac_reader_is_frames(ctx, path, &frames));

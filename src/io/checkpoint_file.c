@@ -87,7 +87,9 @@ enum tac_err tac_checkpoint_crc_all(struct tac_ctx *ctx, const char *path, int64
     if (!err)
         err = tac_alloc(ctx, (size_t)ctx->size, sizeof *all, &all);
     TAC_TRY(tac_agree(ctx, err));
-    MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, ctx->comm);
+    all[0] = mine;
+    if (ctx->size > 1)
+        MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, ctx->comm);
     uLong sum = crc32(0, Z_NULL, 0);
     for (int r = 0; r < ctx->size; r++)
         sum = crc32_combine(sum, all[r].crc, (z_off_t)all[r].length);
@@ -176,6 +178,13 @@ bool tac_checkpoint_is(const char *path)
 
 /* ---- is it whole? ---- */
 
+/* From rank 0 to all.  The commands that only look at files run without MPI. */
+static void share(struct tac_ctx *ctx, void *data, size_t bytes)
+{
+    if (ctx->size > 1)
+        MPI_Bcast(data, (int)bytes, MPI_BYTE, 0, ctx->comm);
+}
+
 struct told {
     int64_t length;
     uint32_t crc;
@@ -218,7 +227,7 @@ enum tac_err tac_checkpoint_examine(struct tac_ctx *ctx, const char *path, char 
     memset(&told, 0, sizeof told);
     if (ctx->rank == 0)
         look(path, &told);
-    MPI_Bcast(&told, sizeof told, MPI_BYTE, 0, ctx->comm);
+    share(ctx, &told, sizeof told);
     if (told.why[0] == '\0' && tac_checkpoint_crc_all(ctx, path, told.length, &crc) != TAC_OK) {
         /* A disk that cannot be read is one more way of not being whole. */
         snprintf(told.why, sizeof told.why, "%.250s", ctx->error);
@@ -240,10 +249,10 @@ static enum tac_err newest(struct tac_ctx *ctx, const char *dir, char **file)
     TAC_TRY(tac_agree(ctx, tac_alloc(ctx, size, 1, file)));
     TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? tac_checkpoint_list(ctx, dir, &list, &found) : TAC_OK));
     count = (int64_t)found;
-    MPI_Bcast(&count, 1, MPI_INT64_T, 0, ctx->comm);
+    share(ctx, &count, sizeof count);
     for (int64_t k = count; k-- > 0;) {
         int64_t number = ctx->rank == 0 ? list[k] : 0;
-        MPI_Bcast(&number, 1, MPI_INT64_T, 0, ctx->comm);
+        share(ctx, &number, sizeof number);
         snprintf(*file, size, "%s/checkpoint-%06" PRId64 ".h5", dir, number);
         TAC_TRY(tac_checkpoint_examine(ctx, *file, why, sizeof why));
         if (why[0] == '\0')
@@ -263,7 +272,7 @@ enum tac_err tac_checkpoint_choose(struct tac_ctx *ctx, const char *path, char *
     struct stat what;
     char why[256];
     int folder = ctx->rank == 0 && stat(path, &what) == 0 && S_ISDIR(what.st_mode);
-    MPI_Bcast(&folder, 1, MPI_INT, 0, ctx->comm);
+    share(ctx, &folder, sizeof folder);
     if (folder)
         return newest(ctx, path, file);
     TAC_TRY(tac_agree(ctx, tac_alloc(ctx, strlen(path) + 1, 1, file)));

@@ -21,8 +21,7 @@ static double distance(double a, double b)
     return isnan(d) ? INFINITY : d;
 }
 
-/* Counts one pair of values; true when it is the largest difference so far, for the caller to say where it is. */
-static bool count(struct tac_tally *t, double a, double b, double tolerance)
+bool tac_tally_count(struct tac_tally *t, double a, double b, double tolerance)
 {
     t->compared++;
     if (same(a, b, tolerance))
@@ -44,7 +43,7 @@ static void compare_ids(struct tac_comparison *c, tac_lid a_rows, const tac_lid 
     struct tac_tally *t = &c->tally[TAC_TOPOLOGY];
     int64_t na = (int64_t)a_rows * columns, nb = (int64_t)b_rows * columns, both = na < nb ? na : nb;
     for (int64_t i = 0; i < both; i++)
-        if (count(t, a[i], b[i], NAN))
+        if (tac_tally_count(t, a[i], b[i], NAN))
             snprintf(t->column, sizeof t->column, "%s[%" PRId64 "]", what, i / columns);
     int64_t more = (na > nb ? na : nb) - both;
     t->compared += more;
@@ -66,7 +65,7 @@ static void compare_topology(struct tac_comparison *c)
     compare_ids(c, a->point_count, a->point, b->point_count, b->point, 1, "points");
     compare_ids(c, a->vertex_count, a->body, b->vertex_count, b->body, 1, "body");
     for (tac_lid i = 0; i < a->vertex_count; i++)
-        if (count(t, a->radius[i], b->radius[i], c->tolerance))
+        if (tac_tally_count(t, a->radius[i], b->radius[i], c->tolerance))
             snprintf(t->column, sizeof t->column, "radius[%" TAC_PRILID "]", i);
 }
 
@@ -116,13 +115,13 @@ static enum tac_err compare_frame(struct tac_ctx *ctx, struct tac_comparison *c,
     TAC_TRY(tac_reader_frame(ctx, c->a, ka, buf->x[0], buf->v[0], looks_back ? buf->f[0] : NULL));
     TAC_TRY(tac_reader_frame(ctx, c->b, kb, buf->x[1], buf->v[1], looks_back ? buf->f[1] : NULL));
     for (size_t i = 0; i < n; i++)
-        if (count(&c->tally[TAC_POSITION], buf->x[0][i], buf->x[1][i], c->tolerance))
+        if (tac_tally_count(&c->tally[TAC_POSITION], buf->x[0][i], buf->x[1][i], c->tolerance))
             locate(&c->tally[TAC_POSITION], frame, i);
     for (size_t i = 0; i < n; i++)
-        if (count(&c->tally[TAC_VELOCITY], buf->v[0][i], buf->v[1][i], c->tolerance))
+        if (tac_tally_count(&c->tally[TAC_VELOCITY], buf->v[0][i], buf->v[1][i], c->tolerance))
             locate(&c->tally[TAC_VELOCITY], frame, i);
     for (size_t i = 0; looks_back && i < n; i++)
-        if (count(&c->tally[TAC_CONTACT_FORCE], (double)buf->f[0][i], (double)buf->f[1][i], c->tolerance))
+        if (tac_tally_count(&c->tally[TAC_CONTACT_FORCE], (double)buf->f[0][i], (double)buf->f[1][i], c->tolerance))
             locate(&c->tally[TAC_CONTACT_FORCE], frame, i);
     c->frames_compared++;
 done:
@@ -182,7 +181,7 @@ static void compare_rows(struct tac_comparison *c, const struct tac_table *a, co
         /* deepest_layer is over the time since the last row. */
         if (j < 0 || (!before_matches && strcmp(a->column[i], "deepest_layer") == 0))
             continue;
-        if (count(t, x[i], y[j], c->tolerance)) {
+        if (tac_tally_count(t, x[i], y[j], c->tolerance)) {
             t->time_s = x[0];
             snprintf(t->column, sizeof t->column, "%.60s", a->column[i]);
         }

@@ -36,6 +36,9 @@ struct tac_comparison {
     struct tac_reader *a, *b; /* owned; with their meshes */
 };
 
+/* Counts one pair of values; true when it is the largest difference so far, for the caller to say where it is. */
+bool tac_tally_count(struct tac_tally *t, double a, double b, double tolerance);
+
 /* Local. Compares the runs or frames files a and b.  TAC_ERR_INPUT when they cannot be read or compared (other numbers
  * of vertices, no time in common); TAC_OK also when they differ. */
 enum tac_err tac_compare(struct tac_ctx *ctx, const char *a, const char *b, double tolerance,
