@@ -79,13 +79,13 @@ enum tac_err tac_checkpoint_crc_all(struct tac_ctx *ctx, const char *path, int64
         int64_t length;
         uint32_t crc, unused;
     } mine = {to - from, 0, 0}, *all = NULL;
+    TAC_TRY(tac_agree(ctx, tac_alloc(ctx, (size_t)ctx->size, sizeof *all, &all)));
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || !crc_of(fd, from, to, &mine.crc))
-        err = tac_fail(ctx, TAC_ERR_RUN, "cannot read %s: %s", path, errno != 0 ? strerror(errno) : "it is cut short");
+        err =
+            tac_fail(ctx, TAC_ERR_INPUT, "cannot read %s: %s", path, errno != 0 ? strerror(errno) : "it is cut short");
     if (fd >= 0)
         close(fd);
-    if (!err)
-        err = tac_alloc(ctx, (size_t)ctx->size, sizeof *all, &all);
     TAC_TRY(tac_agree(ctx, err));
     all[0] = mine;
     if (ctx->size > 1)
@@ -222,21 +222,25 @@ static void look(const char *path, struct told *told)
 
 enum tac_err tac_checkpoint_examine(struct tac_ctx *ctx, const char *path, char *why, size_t size)
 {
+    enum tac_err err = TAC_OK;
     struct told told;
     uint32_t crc = 0;
     memset(&told, 0, sizeof told);
     if (ctx->rank == 0)
         look(path, &told);
     share(ctx, &told, sizeof told);
-    if (told.why[0] == '\0' && tac_checkpoint_crc_all(ctx, path, told.length, &crc) != TAC_OK) {
+    if (told.why[0] == '\0')
+        err = tac_checkpoint_crc_all(ctx, path, told.length, &crc);
+    if (err == TAC_ERR_INPUT) {
         /* A disk that cannot be read is one more way of not being whole. */
         snprintf(told.why, sizeof told.why, "%.250s", ctx->error);
         ctx->error[0] = '\0';
-    } else if (told.why[0] == '\0' && crc != told.crc) {
+        err = TAC_OK;
+    } else if (!err && told.why[0] == '\0' && crc != told.crc) {
         snprintf(told.why, sizeof told.why, "it is damaged: its contents are not what was written");
     }
     snprintf(why, size, "%s", told.why);
-    return TAC_OK;
+    return err;
 }
 
 /* Collective. The newest whole checkpoint of a folder. */

@@ -445,7 +445,8 @@ static enum tac_err finish(struct tac_ctx *ctx, struct writer *w, const char *di
     }
     TAC_TRY(tac_agree(ctx, err));
     MPI_Bcast(&length, 1, MPI_INT64_T, 0, ctx->comm);
-    TAC_TRY(tac_checkpoint_crc_all(ctx, w->file.path, length, &crc));
+    if (tac_checkpoint_crc_all(ctx, w->file.path, length, &crc) != TAC_OK)
+        return TAC_ERR_RUN; /* agreed upon there */
     if (ctx->rank == 0)
         err = publish(ctx, w, dir, keep, crc, length, name, size);
     TAC_TRY(tac_agree(ctx, err));
