@@ -381,7 +381,7 @@ static void try_faults(struct tac_ctx *ctx, const char *dir, uint64_t seed, cons
         *left = ctx->rank == victim ? at : -1;
         enum tac_err err = reading ? read_one(ctx, dir, seed, size) : write_one(ctx, dir, seed, size, 1, name);
         *left = -1;
-        int any = faults;
+        int any = faults > 0 || err; /* a child's faults are its own */
         MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, ctx->comm);
         happened = any > 0;
         if (!happened && victim == ctx->size - 1)
