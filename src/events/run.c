@@ -22,9 +22,10 @@ struct run {
     tac_time last_frame;
     double wall_start_s, wall_before_s; /* of this run; spent in earlier ones */
     int64_t restarts;
-    double saved_wall_s, save_took_s; /* when the newest checkpoint was written, and how long that took */
-    tac_time next_save;               /* by simulated time */
-    char saved[64];                   /* name of the newest checkpoint */
+    double wished_wall_s, longest_pass_s; /* since when the pass under way runs; what one took at most */
+    double saved_wall_s, save_took_s;     /* when the newest checkpoint was written, and how long that took */
+    tac_time next_save;                   /* by simulated time */
+    char saved[64];                       /* name of the newest checkpoint */
     struct tac_energy_row row;
     double busy_s, balance_wall_s; /* for balance: work done when it was last looked at, and when that was */
     int64_t passes;
@@ -42,12 +43,12 @@ static void fill_status(struct run *run, struct tac_status *status, const char *
     double share = status->time_s / status->end_s;
     status->wall_left_s = share > 0 ? status->wall_s * (1 - share) / share : NAN;
     status->window_s = sim->window_s;
-    status->contacts = (int64_t)sim->live_pairs;
+    status->contacts = sim->ranks ? run->row.contacts : (int64_t)sim->live_pairs; /* of all ranks: at the last frame */
     status->deepest_layer = sim->deepest_ever;
     double ticks = 0;
     for (int k = 0; k < TAC_KINDS; k++)
         ticks += (double)sim->counters.committed[k];
-    status->ticks_per_s = status->wall_s > 0 ? ticks / status->wall_s : 0;
+    status->ticks_per_s = status->wall_s > 0 ? ticks * run->ctx->size / status->wall_s : 0;
     status->error = run->ctx->error[0] ? run->ctx->error : NULL;
     status->counters = sim->counters;
     if (sim->ranks) {
@@ -109,17 +110,22 @@ done:
     return err;
 }
 
+enum { WALL_LIMIT = 1000 }; /* among signals' numbers: the greatest wish is told */
+
 /* What this rank wishes, to be heard by all at the end of the next pass. */
 static void wish(struct run *run)
 {
-    const double now_s = tac_wall_s();
+    const double now_s = tac_wall_s(), pass_s = now_s - run->wished_wall_s;
     const double limit_s = run->options->wall_limit_s, left_s = limit_s - (now_s - run->wall_start_s);
+    run->longest_pass_s = run->wished_wall_s > 0 ? fmax(run->longest_pass_s, pass_s) : 0;
+    run->wished_wall_s = now_s;
     run->sim->ask_stop = tac_signal_caught();
     if (run->ctx->rank != 0)
         return;
     /* Time for the checkpoint, for one more pass, and for closing the files. */
-    if (limit_s > 0 && run->sim->ask_stop == 0 && left_s < fmin(.25 * limit_s, fmax(1, 4 * run->save_took_s) + 1))
-        run->sim->ask_stop = -1;
+    if (limit_s > 0 && run->sim->ask_stop == 0 &&
+        left_s < fmin(.25 * limit_s, 2 + 4 * run->save_took_s + 2 * run->longest_pass_s))
+        run->sim->ask_stop = WALL_LIMIT;
     run->sim->ask_save = now_s - run->saved_wall_s > run->whole->checkpoint.every_s;
 }
 
@@ -130,8 +136,8 @@ static enum tac_err stop(struct run *run)
     TAC_TRY(save(run));
     err = tac_fail(run->ctx, TAC_ERR_STOPPED,
                    "stopped by %s at t = %.9g s; the state is in %s/%s: run again with --restart %s to go on",
-                   why < 0 ? "the wall limit" : strsignal(why), tac_seconds(run->sim, run->sim->now), run->options->dir,
-                   run->saved, run->options->dir);
+                   why == WALL_LIMIT ? "the wall limit" : strsignal(why), tac_seconds(run->sim, run->sim->now),
+                   run->options->dir, run->saved, run->options->dir);
 done:
     return err;
 }
@@ -239,7 +245,7 @@ static enum tac_err loop(struct run *run)
             wish(run);
             TAC_TRY(tac_sim_advance(run->sim, next < run->next_save ? next : run->next_save));
             fill_status(run, &status, "running");
-            TAC_TRY(tac_output_status(run->ctx, run->out, &status, false));
+            TAC_TRY(tac_ranks_hold(run->sim, tac_output_status(run->ctx, run->out, &status, false)));
             const struct tac_sim *sim = run->sim;
             if (sim->now == next)
                 break;
@@ -277,15 +283,21 @@ done:
 /* Writes how it ended, also after a failure. */
 static enum tac_err finish(struct run *run, enum tac_err err)
 {
+    enum tac_err last = TAC_OK;
     struct tac_summary summary;
     memset(&summary, 0, sizeof summary);
-    summary.discovery = run->sim->discovery->name;
     summary.clocks = run->whole->clocks.mode == TAC_CLOCKS_NESTED ? "nested" : "free";
     summary.argc = run->options->argc;
     summary.argv = run->options->argv;
-    summary.book_residual = tac_sim_book_residual(run->sim);
-    fill_status(run, &summary.status, err == TAC_OK ? "finished" : err == TAC_ERR_STOPPED ? "stopped" : "failed");
-    enum tac_err last = tac_state_counters(run->sim, &summary.status.counters);
+    if (run->sim) {
+        summary.discovery = run->sim->discovery->name;
+        summary.book_residual = tac_sim_book_residual(run->sim);
+        fill_status(run, &summary.status, err == TAC_OK ? "finished" : err == TAC_ERR_STOPPED ? "stopped" : "failed");
+        last = tac_state_counters(run->sim, &summary.status.counters);
+    } else { /* lost on the way from one deal to the next */
+        summary.status.state = "failed";
+        summary.status.error = run->ctx->error;
+    }
     summary.wall_s = summary.status.wall_s;
     const enum tac_err told = tac_output_finish(run->ctx, run->out, &summary);
     return err ? err : last ? last : told;
