@@ -233,18 +233,52 @@ done:
     return err;
 }
 
-enum tac_err tac_ranks_begin(struct tac_sim *sim)
+static void mpi_failed(struct tac_sim *sim, const char *what)
 {
-    enum tac_err err = TAC_OK;
+    tac_ranks_failed(sim, tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while %s; look at the cluster's network", what));
+}
+
+void tac_ranks_again(struct tac_sim *sim)
+{
     struct tac_ranks *r = sim->ranks;
-    if (r->changed)
-        TAC_TRY(schedule(sim));
     for (size_t k = 0; k < r->count; k++)
         r->neighbor[k].closed = false;
     for (size_t k = 0; k < r->wanted_count; k++)
         r->has_path[r->wanted[k]] = 0;
     r->wanted_count = 0;
     r->pass++;
+}
+
+bool tac_ranks_concerned(struct tac_sim *sim, uint8_t *mark)
+{
+    const struct tac_ranks *r = sim->ranks;
+    const int me = sim->ctx->rank, size = sim->ctx->size;
+    const double begin_s = tac_wall_s();
+    int64_t before = -1, now;
+    for (;; before = now) {
+        for (size_t k = 0; k < r->count; k++)
+            mark[me] |= r->neighbor[k].met && mark[r->neighbor[k].rank];
+        if (r->everyone || r->down)
+            mark[me] = 1;
+        if (MPI_Allreduce(MPI_IN_PLACE, mark, size, MPI_UINT8_T, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS)
+            mpi_failed(sim, "looking for those who must run again");
+        now = 0;
+        for (int k = 0; k < size; k++)
+            now += mark[k];
+        if (now == before || now == size)
+            break;
+    }
+    sim->counters.seconds_waiting += tac_wall_s() - begin_s;
+    return mark[me] != 0;
+}
+
+enum tac_err tac_ranks_begin(struct tac_sim *sim)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_ranks *r = sim->ranks;
+    if (r->changed)
+        TAC_TRY(schedule(sim));
+    tac_ranks_again(sim);
 done:
     return err;
 }
@@ -289,11 +323,6 @@ static void delay(struct tac_ranks *r)
     const struct timespec pause = {0, 1000 * us};
     if ((r->delay_seed >> 20) % 8 == 0)
         nanosleep(&pause, NULL);
-}
-
-static void mpi_failed(struct tac_sim *sim, const char *what)
-{
-    tac_ranks_failed(sim, tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while %s; look at the cluster's network", what));
 }
 
 static void post(struct tac_sim *sim, struct tac_neighbor *n, size_t bytes)
@@ -753,6 +782,7 @@ static void read_test_settings(struct tac_sim *sim)
         r->delay_us = us;
         r->delay_seed = seed * 1000003u + (uint64_t)sim->ctx->rank;
     }
+    r->everyone = getenv("TACTUS_TEST_EVERYONE") != NULL;
     text = getenv("TACTUS_TEST_FAIL");
     if (text && sscanf(text, "%d,%ld", &rank, &nth) == 2 && rank == sim->ctx->rank)
         r->fail_at = nth;
@@ -767,6 +797,7 @@ enum tac_err tac_ranks_create(struct tac_sim *sim)
     sim->ranks = r;
     TAC_TRY(tac_alloc(ctx, (size_t)ctx->size, sizeof *r->index, &r->index));
     memset(r->index, 0xff, (size_t)ctx->size * sizeof *r->index);
+    TAC_TRY(tac_alloc(ctx, (size_t)ctx->size, 1, &r->rerun));
     TAC_TRY(tac_alloc(ctx, (size_t)sim->capacity, 1, &r->mark));
     TAC_TRY(tac_alloc(ctx, (size_t)sim->capacity, 1, &r->has_path));
     TAC_TRY(tac_ghosts_create(sim));
@@ -811,6 +842,7 @@ void tac_ranks_destroy(struct tac_ranks **ranks)
     free(r->wanted);
     free(r->order);
     free(r->mark);
+    free(r->rerun);
     free(r->has_path);
     free(r);
     *ranks = NULL;

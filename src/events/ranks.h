@@ -88,7 +88,9 @@ struct tac_ranks {
     struct tac_order *order; /* owned: rungs that were watched or dropped here since the last talk */
 
     int64_t bytes, messages;
-    int delay_us; /* test: longest random delay before a message; 0: none */
+    bool everyone;  /* test: after a miss all run again */
+    uint8_t *rerun; /* owned, (size): scratch */
+    int delay_us;   /* test: longest random delay before a message; 0: none */
     uint64_t delay_seed;
     int64_t fail_at; /* test: this many meetings until a failure; 0: none */
 };
@@ -111,6 +113,11 @@ static inline bool tac_ranks_down(const struct tac_sim *sim)
 void tac_ranks_link(struct tac_sim *sim);
 /* Local. Before a pass: the schedule. */
 enum tac_err tac_ranks_begin(struct tac_sim *sim);
+/* Local. Before a pass that stays as it was run is judged again. */
+void tac_ranks_again(struct tac_sim *sim);
+/* Collective. After a miss: must this rank run again?  Those must that own a vertex of a pair marked by some rank
+ * (mark: ranks (size), 1 or 0; changed), and all that hang together with one of those by stencils that they share. */
+bool tac_ranks_concerned(struct tac_sim *sim, uint8_t *mark);
 /* Neighbours. Exchanges what is due at t.  False if someone is down. */
 bool tac_ranks_meet(struct tac_sim *sim, tac_time t);
 /* Local, in mid-pass. A shared pair ticks with this period too from now on. */

@@ -466,16 +466,19 @@ static enum tac_err new_list(struct tac_sim *sim, tac_time reached)
     return tac_candidates_build(sim, c, window, c->horizon);
 }
 
-/* Runs a pass to `end` and judges it.  *reached: how far it came. */
-static enum tac_err try_pass(struct tac_sim *sim, tac_time end, struct verdict *verdict, tac_time *reached)
+/* Runs a pass to `end`, unless it stands as it was run (not `again`), and judges it.  *reached: how far it came. */
+static enum tac_err try_pass(struct tac_sim *sim, tac_time end, bool again, struct verdict *verdict, tac_time *reached)
 {
     enum tac_err err;
     struct tac_candidates *c = sim->candidates;
     tac_lid bad = -1;
     double begin_s;
     *reached = end;
-    TAC_TRY(tac_ranks_hold(sim, tac_pass_begin(sim)));
-    if (!sim->ranks || !tac_ranks_down(sim))
+    if (again)
+        TAC_TRY(tac_ranks_hold(sim, tac_pass_begin(sim)));
+    else
+        tac_ranks_again(sim);
+    if (again && (!sim->ranks || !tac_ranks_down(sim)))
         *reached = tac_pass_run(sim, end);
     begin_s = tac_wall_s();
     verdict->bad = -1;
@@ -498,6 +501,22 @@ done:
     return err;
 }
 
+/* After a miss those run again that own a vertex of what is watched anew, and those that meet them; what the others ran
+ * stands. */
+static bool must_repeat(struct tac_sim *sim, const struct verdict *verdict)
+{
+    if (!sim->ranks || (verdict->bottom <= sim->now && verdict->earliest <= sim->now))
+        return true;
+    uint8_t *mark = sim->ranks->rerun;
+    memset(mark, 0, (size_t)sim->ctx->size);
+    for (size_t k = 0; k < verdict->count; k++) {
+        const struct tac_candidate *q = &sim->candidates->list[verdict->miss[k].candidate];
+        for (int i = 0; i < q->count; i++)
+            mark[tac_sim_owner(sim, q->v[i])] = 1;
+    }
+    return tac_ranks_concerned(sim, mark);
+}
+
 static enum tac_err advance(struct tac_sim *sim, tac_time limit)
 {
     enum tac_err err = TAC_OK;
@@ -506,8 +525,10 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
     const tac_time asked = end - sim->now;
     double begin_s;
     int attempts = 0;
+    bool again = true;
     for (;; attempts++) {
-        TAC_TRY(try_pass(sim, end, &verdict, &reached));
+        TAC_TRY(try_pass(sim, end, again, &verdict, &reached));
+        again = true;
         begin_s = tac_wall_s();
         if (verdict.wild) {
             /* Nonsense, or motion too wild for one window: a shorter one.  One instant alone is straight. */
@@ -524,14 +545,17 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
         }
         if (verdict.earliest == TAC_TIME_NEVER)
             break;
-        TAC_TRY(tac_ranks_hold(sim, go_back(sim, &verdict)));
+        /* A second miss: only what is certainly right. Where that is nothing, the pair there has become deeper. */
+        const bool shorter = attempts > 0 && verdict.earliest > sim->now;
+        again = shorter || must_repeat(sim, &verdict);
+        if (again)
+            TAC_TRY(tac_ranks_hold(sim, go_back(sim, &verdict)));
         if (verdict.bottom <= sim->now && verdict.earliest <= sim->now) {
             err = tac_sim_stuck(sim, missed_bottom(sim, &verdict));
             goto done;
         }
         tac_orders_talk(sim);
-        /* A second miss: only what is certainly right. Where that is nothing, the pair there has become deeper. */
-        if (attempts > 0 && verdict.earliest > sim->now)
+        if (shorter)
             end = verdict.earliest;
         else
             end = reached > sim->now ? reached : end;
