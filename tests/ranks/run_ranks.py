@@ -192,7 +192,7 @@ def main():
     parser.add_argument("--ways", type=words, default=["speculate"], help="of %s (speculate)" % ", ".join(WAYS))
     parser.add_argument("--some", action="store_true", help="one number of ranks for each way and scene, in turn")
     parser.add_argument("--contact", action="store_true", help="a scene in which nothing touches is a failure")
-    parser.add_argument("--small", type=float, default=0.5, help="all pairs only where a run takes so many seconds (%(default)s)")
+    parser.add_argument("--small", type=float, default=2, help="all pairs only where a run takes so many seconds (%(default)s)")
     parser.add_argument("--limit", type=float, default=120, help="seconds that a run may take (%(default)s)")
     parser.add_argument("--jobs", type=int, default=1, help="scenes at a time")
     parser.add_argument("--seed", type=int, default=1, help="of the moments at which runs are stopped")
