@@ -369,7 +369,7 @@ static enum tac_err close_file(struct tac_ctx *ctx, struct writer *w)
     bool ok = true;
     if (w->file.collective >= 0)
         H5Pclose(w->file.collective);
-    if (w->file.broken && ctx->size > 1)
+    if (w->file.broken && ctx->size > 1 && w->file.file >= 0)
         tac_space_abandon(w->file.path, w->file.space_fd);
     if (w->file.file >= 0)
         ok = H5Fclose(w->file.file) >= 0;

@@ -13,6 +13,7 @@ import numpy as np
 from common import *
 
 random.seed(5)
+SLOW = 30 if "ASAN_OPTIONS" in os.environ else 0  # trials of each kind with sanitizers
 
 
 def all_of(commands, ranks=1, **options):
@@ -119,7 +120,7 @@ r = tactus("diff", "1-small/checkpoint.h5", changed("bit.h5", lambda f: (f["real
 check(r.code == 0, "not counted: " + r.out + r.err)
 
 # Every flipped bit is found, wherever it is; and every cut.
-for trial in range(200):
+for trial in range(SLOW or 200):
     data = bytearray(whole)
     at = random.randrange(len(data) if trial % 4 else 512)
     data[at] ^= 1 << random.randrange(8)
@@ -179,7 +180,7 @@ for k, (change, part) in enumerate((
 
 # Random damage with a good CRC: HDF5 itself breaks down on some; the program does not.
 codes = []
-for trial in range(80):
+for trial in range(SLOW or 60):
     data = bytearray(whole)
     for _ in range(random.choice((1, 4, 30))):
         data[random.randrange(512, len(data) if trial % 2 else 6000)] = random.choice((0, 255, random.randrange(256)))
@@ -191,7 +192,7 @@ for trial in range(80):
         codes.append(r.code)
     except subprocess.TimeoutExpired:
         check(False, "fuzz %d: no end" % trial)
-check(codes.count(2) > 20, "most damage is seen: %s" % codes)
+check(codes.count(2) > len(codes) / 3, "most damage is seen: %s" % codes)
 
 # Disks that break, memory that is short.
 must([("disk", "faults1", 1, "small"), ("memory", "faults1", 3, "small")])
