@@ -27,7 +27,9 @@ struct run {
     tac_time next_save;                   /* by simulated time */
     char saved[64];                       /* name of the newest checkpoint */
     struct tac_energy_row row;
-    double busy_s, balance_wall_s; /* for balance: work done when it was last looked at, and when that was */
+    double moved_wall_s, move_took_s; /* the last deal: when, how long */
+    bool cut_known;                   /* some deal has known the contacts */
+    double busy_s, balance_wall_s;    /* for balance: work done when it was last looked at, and when that was */
     int64_t passes;
     uint64_t shuffle; /* tests: deal anew at every commit */
 };
@@ -189,6 +191,20 @@ done:
     return err;
 }
 
+static bool ctx_first(const struct run *run)
+{
+    return run->ctx->rank == 0;
+}
+
+/* Share of the watched pairs here that other ranks tick too. */
+static double shared_share(const struct tac_sim *sim)
+{
+    size_t shared = 0;
+    for (size_t k = 0; k < sim->pair_count; k++)
+        shared += sim->pair[k].live && sim->pair[k].shared;
+    return sim->live_pairs ? (double)shared / (double)sim->live_pairs : 0;
+}
+
 /* Seconds in which this rank worked rather than waited. */
 static double busy(const struct tac_sim *sim)
 {
@@ -196,27 +212,35 @@ static double busy(const struct tac_sim *sim)
     return c->seconds_forces + c->seconds_discovery - c->seconds_waiting - c->seconds_exchange;
 }
 
-/* Are the ranks out of balance, and is it worth the move?  A look costs a reduction, a move about as much as a few
- * hundred ticks of everything. */
+/* Are the ranks out of balance, or do they talk too much, and is it worth the move?  Looked at after 4, 8, 16, 32
+ * passes, and then every 32: what touches what is known soon after the start, and the first deal knew nothing of it. */
 static enum tac_err rebalance(struct run *run)
 {
-    const double now_s = tac_wall_s();
-    if (!run->sim->ranks || (++run->passes % PASSES_PER_LOOK != 0 && !run->shuffle))
-        return TAC_OK;
-    double mine = busy(run->sim) - run->busy_s, all[2] = {mine, mine}, span_s = now_s - run->balance_wall_s;
-    if (MPI_Allreduce(MPI_IN_PLACE, &all[0], 1, MPI_DOUBLE, MPI_MAX, run->ctx->comm) != MPI_SUCCESS ||
-        MPI_Allreduce(MPI_IN_PLACE, &all[1], 1, MPI_DOUBLE, MPI_SUM, run->ctx->comm) != MPI_SUCCESS ||
-        MPI_Bcast(&span_s, 1, MPI_DOUBLE, 0, run->ctx->comm) != MPI_SUCCESS ||
-        MPI_Bcast(all, 2, MPI_DOUBLE, 0, run->ctx->comm) != MPI_SUCCESS)
-        return tac_fail(run->ctx, TAC_ERR_RUN, "MPI failed while comparing the ranks' work");
     enum tac_err err = TAC_OK;
-    const double mean = all[1] / run->ctx->size;
-    if (!run->shuffle && span_s < 2)
-        return TAC_OK; /* too short to tell */
-    if (run->shuffle || all[0] > 1.25 * mean)
-        err = deal_again(run);
+    const int64_t pass = ++run->passes;
+    const bool look = pass % PASSES_PER_LOOK == 0 || (pass < PASSES_PER_LOOK && pass >= 4 && (pass & (pass - 1)) == 0);
+    const double now_s = tac_wall_s();
+    if (!run->sim->ranks || (!look && !run->shuffle))
+        return TAC_OK;
+    /* By rank 0's clock, so that all decide alike: the span; whether the last move has paid by now. */
+    const double mine = busy(run->sim) - run->busy_s, span_s = now_s - run->balance_wall_s;
+    double most[2] = {mine, ctx_first(run) ? span_s : 0}, sum[2] = {mine, shared_share(run->sim)};
+    int paid = now_s - run->moved_wall_s > 10 * run->move_took_s;
+    if (MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, run->ctx->comm) != MPI_SUCCESS ||
+        MPI_Reduce(ctx_first(run) ? MPI_IN_PLACE : sum, sum, 2, MPI_DOUBLE, MPI_SUM, 0, run->ctx->comm) !=
+            MPI_SUCCESS ||
+        MPI_Bcast(sum, 2, MPI_DOUBLE, 0, run->ctx->comm) != MPI_SUCCESS ||
+        MPI_Bcast(&paid, 1, MPI_INT, 0, run->ctx->comm) != MPI_SUCCESS)
+        return tac_fail(run->ctx, TAC_ERR_RUN, "MPI failed while comparing the ranks' work");
+    const double mean = sum[0] / run->ctx->size, twice = sum[1] / run->ctx->size;
+    const bool skewed = most[0] > 1.2 * mean, talkative = twice > .15 && !run->cut_known;
+    if (!run->shuffle && (!paid || most[1] < .5 || !(skewed || talkative)))
+        return TAC_OK;
+    run->cut_known = true; /* a better cut for these contacts is not to be had */
+    err = deal_again(run);
     run->busy_s = run->sim ? busy(run->sim) : 0;
-    run->balance_wall_s = tac_wall_s();
+    run->balance_wall_s = run->moved_wall_s = tac_wall_s();
+    run->move_took_s = run->moved_wall_s - now_s;
     return err;
 }
 
