@@ -4,7 +4,7 @@
  * The writer owns its open files.  Every file but the two that grow (frames.h5, energy.csv) is replaced by rename, so
  * nothing half-written looks whole; the two that grow are flushed after each frame.
  *
- *     TAC_TRY(tac_output_create(ctx, scene, "drop.run", false, &out));       or tac_output_resume()
+ *     TAC_TRY(tac_output_create(ctx, scene, NULL, "drop.run", false, &out));       or tac_output_resume()
  *     for each frame: tac_output_frame(ctx, out, &frame); tac_output_row(ctx, out, &row); tac_output_status(ctx, out,
  * &status); tac_output_finish(ctx, out, &summary); tac_output_destroy(&out);
  */
@@ -15,6 +15,7 @@
 #include <tactus/scene.h>
 
 struct tac_output; /* opaque */
+struct tac_pieces; /* partition/part.h */
 
 /* One frame: the state of this rank's vertices. */
 struct tac_frame {
@@ -71,9 +72,10 @@ struct tac_summary {
 };
 
 /* Collective. Makes the folder with scene.json, frames.h5 (mesh), frames.xdmf, energy.csv (header), status.json.
- * A folder that holds a run is refused (TAC_ERR_INPUT) unless overwrite, which removes the old run's files first. */
-enum tac_err tac_output_create(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, bool overwrite,
-                               struct tac_output **out);
+ * A folder that holds a run is refused (TAC_ERR_INPUT) unless overwrite, which removes the old run's files first.
+ * pieces: the scene's elements, where it is without its large arrays; NULL: it has them. */
+enum tac_err tac_output_create(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_pieces *pieces,
+                               const char *dir, bool overwrite, struct tac_output **out);
 /* Collective. Goes on with a run folder from a checkpoint at `now`: `checkpoint_file` is its path, next_frame the index
  * of the first frame that will be written.  Removes frames and rows that are later, or between two frames (the last
  * ones of a run that ended there); rewrites frames.xdmf, scene.json and status.json (restarts + 1).  A folder without
@@ -81,8 +83,9 @@ enum tac_err tac_output_create(struct tac_ctx *ctx, const struct tac_scene *scen
  * warning. Refused (TAC_ERR_INPUT): a folder in which a run is alive, or with a run of another scene or another
  * time.frame. As after tac_output_create(), the scene's large arrays are not needed again; its counts, name and hash
  * are. */
-enum tac_err tac_output_resume(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
-                               const char *checkpoint_file, tac_time now, int64_t next_frame, struct tac_output **out);
+enum tac_err tac_output_resume(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_pieces *pieces,
+                               const char *dir, const char *checkpoint_file, tac_time now, int64_t next_frame,
+                               struct tac_output **out);
 /* Collective. Brings frames and rows to the disk: call before a checkpoint is written, or a machine that goes down
  * could leave a checkpoint later than the frames. */
 enum tac_err tac_output_sync(struct tac_ctx *ctx, struct tac_output *out);

@@ -10,6 +10,7 @@
 #include <tactus/scene.h>
 
 struct tac_checkpoint; /* io/checkpoint.h */
+struct tac_pieces;     /* partition/part.h */
 
 struct tac_run_options {
     const char *dir; /* run folder; made */
@@ -19,6 +20,8 @@ struct tac_run_options {
     double wall_limit_s;                /* stop with a checkpoint before so much wall time is over; 0: none */
     const char *restart;                /* the checkpoint file to go on from; NULL: none */
     struct tac_checkpoint **checkpoint; /* what it holds; tac_run() destroys it when it needs it no more */
+    struct tac_pieces *
+        *pieces; /* several ranks: the scene's arrays, with topology, if `scene` is without them; likewise */
 };
 
 /* Collective. Refuses scenes that start with overlaps; runs to scene->t_end; writes frames, energies, checkpoints,

@@ -7,6 +7,7 @@
 #include <tactus/run.h>
 
 #include "io/geometry.h"
+#include "partition/part.h"
 
 static const char usage[] = "SCENE [-o DIR] [--overwrite] [--until T] [--restart FILE|DIR] [--wall-limit HH:MM:SS]\n"
                             "           [--discover MODE] [--set path=value ...] [--quiet]";
@@ -147,26 +148,33 @@ static enum tac_err run(struct tac_ctx *ctx, struct arguments *a, int argc, char
 {
     enum tac_err err;
     struct tac_scene *scene = NULL;
+    struct tac_pieces *pieces = NULL;
     struct start start = {0};
     const double begin_s = tac_wall_s();
     double wall_limit_s = 0;
     char *folder = NULL, mode[64];
     TAC_TRY(tac_agree(ctx, prepare(ctx, a, mode, &wall_limit_s)));
-    TAC_TRY(a->restart ? resume(ctx, a, &start, &scene)
-                       : tac_scene_read(ctx, a->scene, a->set.item, a->set.count, &scene));
+    if (a->restart)
+        TAC_TRY(resume(ctx, a, &start, &scene));
+    else if (ctx->size > 1)
+        TAC_TRY(tac_scene_read_pieces(ctx, a->scene, a->set.item, a->set.count, &scene, &pieces));
+    else
+        TAC_TRY(tac_scene_read(ctx, a->scene, a->set.item, a->set.count, &scene));
     TAC_TRY(tac_agree(ctx, settle(ctx, a, &start, scene, &folder)));
     struct tac_run_options options = {.dir = a->dir ? a->dir : folder,
                                       .overwrite = a->overwrite,
                                       .argc = argc,
                                       .argv = argv,
                                       .restart = start.file,
-                                      .checkpoint = start.checkpoint != NULL ? &start.checkpoint : NULL};
+                                      .checkpoint = start.checkpoint != NULL ? &start.checkpoint : NULL,
+                                      .pieces = &pieces};
     /* It counts from when the program began; what is over already must not read as no limit. */
     if (a->wall_limit)
         options.wall_limit_s = fmax(wall_limit_s - (tac_wall_s() - begin_s), 1e-3);
     TAC_TRY(tac_run(ctx, scene, &options));
 done:
     tac_checkpoint_destroy(&start.checkpoint);
+    tac_pieces_destroy(&pieces);
     tac_scene_destroy(&scene);
     free(start.file);
     free(folder);

@@ -1,4 +1,5 @@
 #include "events/deal.h"
+#include "events/deal_rows.h"
 #include "events/ranks.h"
 #include "events/state.h"
 #include "kds/candidates.h"
@@ -6,29 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of a graph while they are collected: one entry per edge, told by one end. */
-struct link {
-    tac_lid row;
-    tac_gid neighbor;
-    double weight;
-};
-
-struct rows {
-    size_t count, capacity;
-    struct link *link; /* owned */
-    double *weight;    /* owned, (vertices) */
-};
-
-static enum tac_err add_link(struct tac_ctx *ctx, struct rows *rows, tac_lid row, tac_gid neighbor, double weight)
+enum tac_err tac_deal_link(struct tac_ctx *ctx, struct tac_deal_rows *rows, tac_lid row, tac_gid neighbor,
+                           double weight)
 {
     enum tac_err err;
     TAC_TRY(tac_grow(ctx, &rows->link, &rows->capacity, rows->count + 1, sizeof *rows->link));
-    rows->link[rows->count++] = (struct link){row, neighbor, weight};
+    rows->link[rows->count++] = (struct tac_deal_link){row, neighbor, weight};
 done:
     return err;
 }
 
-static void rows_free(struct rows *rows)
+void tac_deal_rows_free(struct tac_deal_rows *rows)
 {
     free(rows->link);
     free(rows->weight);
@@ -36,14 +25,14 @@ static void rows_free(struct rows *rows)
 
 static int compare_links(const void *a, const void *b)
 {
-    const struct link *x = a, *y = b;
+    const struct tac_deal_link *x = a, *y = b;
     if (x->row != y->row)
         return x->row < y->row ? -1 : 1;
     return (x->neighbor > y->neighbor) - (x->neighbor < y->neighbor);
 }
 
-static enum tac_err cut_rows(struct tac_ctx *ctx, tac_gid total, tac_lid n, const tac_gid *id, struct rows *rows,
-                             const int32_t *present, int32_t *owner, double *balance)
+enum tac_err tac_deal_cut(struct tac_ctx *ctx, tac_gid total, tac_lid n, const tac_gid *id, struct tac_deal_rows *rows,
+                          const int32_t *present, int32_t *owner, double *balance)
 {
     enum tac_err err;
     int64_t *row = NULL;
@@ -56,7 +45,7 @@ static enum tac_err cut_rows(struct tac_ctx *ctx, tac_gid total, tac_lid n, cons
     if (rows->count)
         qsort(rows->link, rows->count, sizeof *rows->link, compare_links);
     for (size_t k = 0; k < rows->count; k++) {
-        const struct link *l = &rows->link[k];
+        const struct tac_deal_link *l = &rows->link[k];
         if (k > 0 && l[-1].row == l->row && l[-1].neighbor == l->neighbor) {
             edge[m - 1] += l->weight;
             continue;
@@ -79,102 +68,6 @@ done:
     return err;
 }
 
-/* ---- the first deal ---- */
-
-/* Bits of the place along a space-filling curve. */
-static uint64_t morton(const double x[3], const double lo[3], double size)
-{
-    uint64_t code = 0;
-    for (int k = 0; k < 3; k++) {
-        uint64_t cell = size > 0 ? (uint64_t)fmin(2097151, fmax(0, (x[k] - lo[k]) / size * 2097151)) : 0;
-        for (int b = 0; b < 21; b++)
-            code |= (cell >> b & 1) << (3 * b + k);
-    }
-    return code;
-}
-
-struct spot {
-    uint64_t code;
-    tac_lid vertex;
-};
-
-static int compare_spots(const void *a, const void *b)
-{
-    const struct spot *x = a, *y = b;
-    if (x->code != y->code)
-        return x->code < y->code ? -1 : 1;
-    return (x->vertex > y->vertex) - (x->vertex < y->vertex);
-}
-
-/* What hangs together by no element should still lie near its neighbours: particles and first vertices of bodies are
- * threaded along a space-filling curve by weak edges. */
-static enum tac_err thread(struct tac_ctx *ctx, const struct tac_scene *s, tac_gid first, tac_gid end,
-                           struct rows *rows)
-{
-    enum tac_err err;
-    uint8_t *bound = NULL;
-    struct spot *spot = NULL;
-    size_t n = 0;
-    double lo[3] = {INFINITY, INFINITY, INFINITY}, size = 0;
-    TAC_TRY(tac_alloc(ctx, (size_t)s->vertex_count, 1, &bound));
-    for (tac_lid e = 0; e < 2 * s->topology->edge_count; e++)
-        bound[s->topology->edge[e]] = 1;
-    for (tac_lid b = 0; b < s->body_count; b++)
-        if (s->body[b].vertex_begin < s->body[b].vertex_end)
-            bound[s->body[b].vertex_begin] = 0;
-    for (tac_lid i = 0; i < s->vertex_count; i++)
-        for (int k = 0; k < 3; k++)
-            lo[k] = fmin(lo[k], s->x[3 * (size_t)i + (size_t)k]);
-    for (tac_lid i = 0; i < s->vertex_count; i++) {
-        n += !bound[i];
-        for (int k = 0; k < 3; k++)
-            size = fmax(size, s->x[3 * (size_t)i + (size_t)k] - lo[k]);
-    }
-    TAC_TRY(tac_alloc(ctx, n, sizeof *spot, &spot));
-    n = 0;
-    for (tac_lid i = 0; i < s->vertex_count; i++)
-        if (!bound[i])
-            spot[n++] = (struct spot){morton(&s->x[3 * (size_t)i], lo, size), i};
-    if (n)
-        qsort(spot, n, sizeof *spot, compare_spots);
-    for (size_t k = 1; k < n; k++)
-        if (spot[k].vertex >= first && spot[k].vertex < end)
-            TAC_TRY(add_link(ctx, rows, (tac_lid)(spot[k].vertex - first), spot[k - 1].vertex, .25));
-done:
-    free(bound);
-    free(spot);
-    return err;
-}
-
-enum tac_err tac_deal_first(struct tac_ctx *ctx, const struct tac_scene *s, struct tac_pieces *pieces)
-{
-    enum tac_err err;
-    struct rows rows = {0};
-    const tac_lid n = pieces->vertex_count;
-    const tac_gid first = n ? pieces->vertex_id[0] : 0, end = first + n;
-    TAC_TRY(tac_alloc(ctx, (size_t)n, sizeof *rows.weight, &rows.weight));
-    for (tac_lid i = 0; i < n; i++)
-        rows.weight[i] = pieces->ever_free[i] ? 1 : .02;
-    for (tac_lid e = 0; e < s->topology->edge_count; e++) {
-        const tac_lid *v = &s->topology->edge[2 * e];
-        if (v[0] >= first && v[0] < end)
-            TAC_TRY(
-                add_link(ctx, &rows, (tac_lid)(v[0] - first), v[1], s->ever_free[v[0]] || s->ever_free[v[1]] ? 1 : .1));
-    }
-    for (tac_lid h = 0; h < s->topology->hinge_count; h++) {
-        const tac_lid *v = &s->topology->hinge[4 * h];
-        if (v[2] >= first && v[2] < end && v[2] != v[3])
-            TAC_TRY(add_link(ctx, &rows, (tac_lid)(v[2] - first), v[3], .25));
-    }
-    TAC_TRY(thread(ctx, s, first, end, &rows));
-done:
-    err = tac_agree(ctx, err);
-    if (!err)
-        err = cut_rows(ctx, pieces->vertex_total, n, pieces->vertex_id, &rows, NULL, pieces->owner, NULL);
-    rows_free(&rows);
-    return err;
-}
-
 /* ---- dealing again ---- */
 
 /* What a tick costs, in spring ticks (measured: tests/bench/bench_engine). */
@@ -186,7 +79,7 @@ static double rate_of(const struct tac_sim *sim, tac_time period)
 }
 
 /* Adds a stencil: its cost to the vertices that are ours, and edges from its lowest vertex, if that is ours. */
-static enum tac_err add_stencil(struct tac_sim *sim, struct rows *rows, const tac_lid *v, int n, double cost)
+static enum tac_err add_stencil(struct tac_sim *sim, struct tac_deal_rows *rows, const tac_lid *v, int n, double cost)
 {
     enum tac_err err = TAC_OK;
     tac_lid low = v[0];
@@ -198,12 +91,12 @@ static enum tac_err add_stencil(struct tac_sim *sim, struct rows *rows, const ta
     }
     for (int i = 0; i < n && low < sim->owned; i++)
         if (v[i] != low)
-            TAC_TRY(add_link(sim->ctx, rows, low, tac_sim_id(sim, v[i]), cost / n));
+            TAC_TRY(tac_deal_link(sim->ctx, rows, low, tac_sim_id(sim, v[i]), cost / n));
 done:
     return err;
 }
 
-static enum tac_err weigh(struct tac_sim *sim, struct rows *rows)
+static enum tac_err weigh(struct tac_sim *sim, struct tac_deal_rows *rows)
 {
     enum tac_err err = TAC_OK;
     for (size_t c = 0; c < sim->elastic->class_count; c++) {
@@ -231,7 +124,7 @@ done:
 enum tac_err tac_deal_again(struct tac_sim *sim, struct tac_pieces *pieces, uint64_t shuffle, double *balance)
 {
     enum tac_err err;
-    struct rows rows = {0};
+    struct tac_deal_rows rows = {0};
     const tac_lid n = sim->owned;
     int32_t *present = NULL;
     TAC_CHECK(pieces->vertex_count == n);
@@ -251,9 +144,9 @@ enum tac_err tac_deal_again(struct tac_sim *sim, struct tac_pieces *pieces, uint
 done:
     err = tac_agree(sim->ctx, err);
     if (!err)
-        err = cut_rows(sim->ctx, pieces->vertex_total, n, pieces->vertex_id, &rows, shuffle ? NULL : present,
-                       pieces->owner, balance);
-    rows_free(&rows);
+        err = tac_deal_cut(sim->ctx, pieces->vertex_total, n, pieces->vertex_id, &rows, shuffle ? NULL : present,
+                           pieces->owner, balance);
+    tac_deal_rows_free(&rows);
     free(present);
     return err;
 }

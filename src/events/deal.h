@@ -4,8 +4,8 @@
 
 #include "events/sim.h"
 
-/* Collective. owner of every vertex of the pieces of a scene that every rank still holds whole. */
-enum tac_err tac_deal_first(struct tac_ctx *ctx, const struct tac_scene *whole, struct tac_pieces *pieces);
+/* Collective. owner of every vertex of the pieces (with topology) of a scene, of which `common` is what all know. */
+enum tac_err tac_deal_first(struct tac_ctx *ctx, const struct tac_scene *common, struct tac_pieces *pieces);
 
 /* Collective. New owners for the vertices of running local scenes, by the ticks around them.  shuffle > 0 (tests):
  * weights at random by this seed, and no regard to where vertices are. */

@@ -12,7 +12,7 @@
 struct run {
     struct tac_ctx *ctx;
     const struct tac_run_options *options;
-    struct tac_scene *whole; /* borrowed: what was read; on several ranks without its big arrays, once dealt */
+    struct tac_scene *whole; /* borrowed: what was read; on several ranks without its big arrays */
     struct tac_scene *local; /* owned; NULL on one rank */
     struct tac_sim *sim;
     struct tac_output *out;
@@ -327,24 +327,36 @@ static enum tac_err finish(struct run *run, enum tac_err err)
     return err ? err : last ? last : told;
 }
 
+/* On several ranks: the scene's arrays become pieces, unless they are that already. */
+static enum tac_err take_apart(struct run *run, struct tac_pieces **pieces)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_pieces **given = run->options->pieces;
+    if (given != NULL && *given != NULL) {
+        *pieces = *given;
+        *given = NULL;
+    } else if (run->ctx->size > 1) {
+        TAC_TRY(tac_pieces_from_scene(run->ctx, run->whole, pieces));
+        tac_scene_shed(run->whole);
+        TAC_TRY(tac_pieces_topology(run->ctx, *pieces));
+    }
+done:
+    return err;
+}
+
 /* Deals the scene out to the ranks, and makes the simulation of this rank's part. */
-static enum tac_err deal(struct run *run)
+static enum tac_err deal(struct run *run, struct tac_pieces **pieces)
 {
     enum tac_err err = TAC_OK;
     struct tac_ctx *ctx = run->ctx;
-    struct tac_pieces *pieces = NULL;
-    if (ctx->size > 1) {
-        TAC_TRY(tac_pieces_from_scene(ctx, run->whole, &pieces));
-        TAC_TRY(tac_pieces_topology(ctx, pieces));
-        TAC_TRY(tac_deal_first(ctx, run->whole, pieces));
-        TAC_TRY(tac_localise(ctx, run->whole, pieces, &run->local));
-        tac_scene_shed(run->whole);
+    if (*pieces != NULL) {
+        TAC_TRY(tac_deal_first(ctx, run->whole, *pieces));
+        TAC_TRY(tac_localise(ctx, run->whole, *pieces, &run->local));
     }
-    tac_pieces_destroy(&pieces);
+    tac_pieces_destroy(pieces);
     TAC_TRY(tac_sim_create(ctx, run->local ? run->local : run->whole, run->whole->discovery.mode, &run->sim));
     TAC_TRY(make_room(run));
 done:
-    tac_pieces_destroy(&pieces);
     return tac_agree(ctx, err);
 }
 
@@ -363,23 +375,20 @@ done:
     return err;
 }
 
-/* Rank 0, by itself. */
-static enum tac_err check_overlaps(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir)
+static enum tac_err check_overlaps(struct run *run, const struct tac_pieces *pieces)
 {
-    struct tac_ctx alone;
-    tac_ctx_init(&alone, MPI_COMM_SELF);
-    alone.quiet = ctx->quiet;
-    enum tac_err err = tac_overlap_check(&alone, scene, dir);
-    memcpy(ctx->error, alone.error, sizeof ctx->error);
-    return err;
+    if (pieces != NULL)
+        return tac_overlap_check_pieces(run->ctx, run->whole, pieces, 0, run->options->dir);
+    return tac_overlap_check(run->ctx, run->whole, run->options->dir);
 }
 
 enum tac_err tac_run(struct tac_ctx *ctx, struct tac_scene *scene, const struct tac_run_options *options)
 {
     enum tac_err err = TAC_OK;
-    const bool resume = options->checkpoint != NULL && *options->checkpoint != NULL, early = ctx->size > 1;
+    const bool resume = options->checkpoint != NULL && *options->checkpoint != NULL;
     const double now_s = tac_wall_s();
     const char *shuffle = getenv("TACTUS_TEST_MIGRATE");
+    struct tac_pieces *pieces = NULL;
     struct run run = {.ctx = ctx,
                       .whole = scene,
                       .options = options,
@@ -393,23 +402,23 @@ enum tac_err tac_run(struct tac_ctx *ctx, struct tac_scene *scene, const struct 
                      options->restart, (double)(*options->checkpoint)->now * scene->quantum_s);
         goto done;
     }
-    /* One rank looks for overlaps; memory for that is not needed everywhere. */
+    TAC_TRY(take_apart(&run, &pieces));
     if (!resume)
-        TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? check_overlaps(ctx, scene, options->dir) : TAC_OK));
-    if (!early)
-        TAC_TRY(deal(&run));
-    /* Several ranks: the mesh is written while the scene is whole. */
+        TAC_TRY(check_overlaps(&run, pieces));
+    if (pieces == NULL) /* what cannot be run is told before a folder is made */
+        TAC_TRY(deal(&run, &pieces));
     if (resume)
-        TAC_TRY(tac_output_resume(ctx, scene, options->dir, options->restart, (*options->checkpoint)->now,
+        TAC_TRY(tac_output_resume(ctx, scene, pieces, options->dir, options->restart, (*options->checkpoint)->now,
                                   (*options->checkpoint)->frame, &run.out));
     else
-        TAC_TRY(tac_output_create(ctx, scene, options->dir, options->overwrite, &run.out));
-    if (early)
-        TAC_TRY(deal(&run));
+        TAC_TRY(tac_output_create(ctx, scene, pieces, options->dir, options->overwrite, &run.out));
+    if (pieces != NULL)
+        TAC_TRY(deal(&run, &pieces));
     if (resume)
         TAC_TRY(go_on(&run));
     err = finish(&run, loop(&run));
 done:
+    tac_pieces_destroy(&pieces);
     tac_output_destroy(&run.out);
     tac_sim_destroy(&run.sim);
     tac_scene_destroy(&run.local);

@@ -18,21 +18,6 @@ struct writer {
     char *scene;            /* owned: its text */
 };
 
-static int rank_of_row(struct tac_ctx *ctx, tac_gid total, tac_gid row)
-{
-    int lo = 0, hi = ctx->size;
-    while (hi - lo > 1) {
-        tac_gid begin, end;
-        const int mid = lo + (hi - lo) / 2;
-        tac_rows_of_rank(total, mid, ctx->size, &begin, &end);
-        if (begin <= row)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
 static int compare_first(const void *a, const void *b)
 {
     tac_gid x = *(const tac_gid *)a, y = *(const tac_gid *)b;
@@ -97,7 +82,7 @@ static enum tac_err write_vertices(struct tac_ctx *ctx, struct writer *w, const 
         memcpy(row[k].x, &c->x[3 * k], sizeof row[k].x);
         memcpy(row[k].v, &c->v[3 * k], sizeof row[k].v);
         memcpy(row[k].impulse, &c->impulse[3 * k], sizeof row[k].impulse);
-        to[k] = rank_of_row(ctx, c->vertex_total, row[k].id);
+        to[k] = tac_rank_of_row(ctx, c->vertex_total, row[k].id);
     }
 done:
     err = tac_deal(ctx, err, n, to, row, sizeof *row, &rows, &total);
@@ -124,7 +109,7 @@ static enum tac_err write_elements(struct tac_ctx *ctx, struct writer *w, const 
     for (size_t k = 0; k < n; k++) {
         row[k].id = id[k];
         memcpy(row[k].v, &v[(size_t)corners * k], (size_t)corners * sizeof *v);
-        to[k] = rank_of_row(ctx, all, row[k].id);
+        to[k] = tac_rank_of_row(ctx, all, row[k].id);
     }
 done:
     err = tac_deal(ctx, err, n, to, row, sizeof *row, &rows, &total);
@@ -155,7 +140,7 @@ static enum tac_err write_scripts(struct tac_ctx *ctx, struct writer *w, const s
         memcpy(row[k].x, s->x, sizeof s->x);
         memcpy(row[k].v, s->v, sizeof s->v);
         memcpy(row[k].v_free, s->v_free, sizeof s->v_free);
-        to[k] = rank_of_row(ctx, c->vertex_total, s->vertex);
+        to[k] = tac_rank_of_row(ctx, c->vertex_total, s->vertex);
     }
 done:
     err = tac_deal(ctx, err, n, to, row, sizeof *row, &rows, &total);
@@ -200,7 +185,7 @@ static enum tac_err write_pairs(struct tac_ctx *ctx, struct writer *w, const str
         const struct tac_pair_state *p = &c->pair[i];
         row[i] = (struct tac_pair_record){(tac_gid)p->key, {0}, p->depth, p->rungs};
         memcpy(row[i].vertex, p->vertex, sizeof row[i].vertex);
-        to[i] = rank_of_row(ctx, c->vertex_total, p->vertex[0]);
+        to[i] = tac_rank_of_row(ctx, c->vertex_total, p->vertex[0]);
         for (int64_t r = 0; r < p->rungs; r++, k++) {
             last[k] = (struct last_record){row[i], r, c->last[p->last + r]};
             last_to[k] = to[i];

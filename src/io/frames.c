@@ -113,8 +113,8 @@ done:
     return err;
 }
 
-enum tac_err tac_frames_create(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
-                               struct tac_frames **out)
+enum tac_err tac_frames_create(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_pieces *pieces,
+                               const char *dir, struct tac_frames **out)
 {
     enum tac_err err = TAC_OK;
     struct tac_frames *w = NULL;
@@ -123,7 +123,7 @@ enum tac_err tac_frames_create(struct tac_ctx *ctx, const struct tac_scene *scen
     *out = NULL;
     TAC_TRY(tac_frames_blank(ctx, scene, dir, true, &w));
     TAC_TRY(create_file(ctx, w, scene));
-    TAC_TRY(tac_frames_mesh(ctx, w, scene));
+    TAC_TRY(tac_frames_mesh(ctx, w, scene, pieces));
     TAC_TRY(flush(ctx, w, "/mesh"));
     *out = w;
     w = NULL;

@@ -38,7 +38,8 @@ hid_t tac_frames_access(struct tac_ctx *ctx, struct tac_frames *w);
 enum tac_err tac_frames_transfer(struct tac_ctx *ctx, struct tac_frames *w);
 /* Local. Counts points, and finds out whether there is more than one kind of elements. */
 void tac_frames_count(struct tac_frames *w, const struct tac_scene *scene);
-/* Collective. Writes /mesh; sets point_count and mixed. */
-enum tac_err tac_frames_mesh(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_scene *scene);
+/* Collective. Writes /mesh; sets point_count and mixed.  pieces: where the elements are; NULL: in the scene, whole. */
+enum tac_err tac_frames_mesh(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_scene *scene,
+                             const struct tac_pieces *pieces);
 
 #endif

@@ -194,8 +194,9 @@ done:
     return err;
 }
 
-enum tac_err tac_frames_resume(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, double t_s,
-                               int64_t next, struct tac_kept_frame **kept, int64_t *count, struct tac_frames **out)
+enum tac_err tac_frames_resume(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_pieces *pieces,
+                               const char *dir, double t_s, int64_t next, struct tac_kept_frame **kept, int64_t *count,
+                               struct tac_frames **out)
 {
     enum tac_err err = TAC_OK;
     bool there = false;
@@ -215,7 +216,7 @@ enum tac_err tac_frames_resume(struct tac_ctx *ctx, const struct tac_scene *scen
     TAC_TRY(tac_agree(ctx, err));
     MPI_Bcast(&there, 1, MPI_C_BOOL, 0, ctx->comm);
     if (!there) {
-        err = tac_frames_create(ctx, scene, dir, out);
+        err = tac_frames_create(ctx, scene, pieces, dir, out);
         goto done;
     }
     TAC_TRY(tac_frames_blank(ctx, scene, dir, false, &w));

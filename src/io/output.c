@@ -98,15 +98,15 @@ enum tac_err tac_output_blank(struct tac_ctx *ctx, const struct tac_scene *scene
     return TAC_OK;
 }
 
-enum tac_err tac_output_create(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, bool overwrite,
-                               struct tac_output **result)
+enum tac_err tac_output_create(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_pieces *pieces,
+                               const char *dir, bool overwrite, struct tac_output **result)
 {
     enum tac_err err = TAC_OK;
     struct tac_output *out = NULL;
     *result = NULL;
     TAC_TRY(tac_output_blank(ctx, scene, &out));
     TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? claim(ctx, out, dir, overwrite) : TAC_OK));
-    TAC_TRY(tac_frames_create(ctx, scene, dir, &out->frames));
+    TAC_TRY(tac_frames_create(ctx, scene, pieces, dir, &out->frames));
     TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? write_small(ctx, out) : TAC_OK));
     *result = out;
     out = NULL;

@@ -34,9 +34,9 @@ struct tac_frames {
     bool *seen;                  /* owned, (row_end - row_begin); NULL on one rank */
 };
 
-/* Collective. Creates DIR/frames.h5 with /mesh and an empty /frames, and flushes it. */
-enum tac_err tac_frames_create(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
-                               struct tac_frames **out);
+/* Collective. Creates DIR/frames.h5 with /mesh and an empty /frames, and flushes it.  pieces: NULL: scene is whole. */
+enum tac_err tac_frames_create(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_pieces *pieces,
+                               const char *dir, struct tac_frames **out);
 /* A frame that stays. */
 struct tac_kept_frame {
     int64_t index;
@@ -45,8 +45,9 @@ struct tac_kept_frame {
 /* Collective. Opens DIR/frames.h5 to go on with frame `next`, after what is later than t_s [s] or lies between two
  * frames is removed from it; without one, or with one that is damaged (renamed), makes a new one.  Rank 0: *kept (owned
  * by the caller), *count: the frames that stay. */
-enum tac_err tac_frames_resume(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, double t_s,
-                               int64_t next, struct tac_kept_frame **kept, int64_t *count, struct tac_frames **out);
+enum tac_err tac_frames_resume(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_pieces *pieces,
+                               const char *dir, double t_s, int64_t next, struct tac_kept_frame **kept, int64_t *count,
+                               struct tac_frames **out);
 /* Collective. Brings the file to the disk. */
 enum tac_err tac_frames_sync(struct tac_ctx *ctx, struct tac_frames *w);
 /* Collective. Appends and flushes one frame. */
@@ -60,6 +61,8 @@ void tac_frames_destroy(struct tac_ctx *ctx, struct tac_frames **w);
 #define TAC_CHUNK_ROWS 16384
 /* The rows [*begin, *end) of `count` that rank `rank` of `size` writes: whole chunks, fixed by the numbers alone. */
 void tac_rows_of_rank(tac_gid count, int rank, int size, tac_gid *begin, tac_gid *end);
+/* Whose row it is. */
+int tac_rank_of_row(const struct tac_ctx *ctx, tac_gid count, tac_gid row);
 /* Collective. Sends every vertex's values to the rank that writes its row: w->position, velocity, contact_force. */
 enum tac_err tac_rows_gather(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_frame *frame);
 

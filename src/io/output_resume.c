@@ -151,8 +151,8 @@ done:
     return err;
 }
 
-enum tac_err tac_output_resume(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
-                               const char *checkpoint_file, tac_time now, int64_t next_frame,
+enum tac_err tac_output_resume(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_pieces *pieces,
+                               const char *dir, const char *checkpoint_file, tac_time now, int64_t next_frame,
                                struct tac_output **result)
 {
     enum tac_err err = TAC_OK;
@@ -170,7 +170,7 @@ enum tac_err tac_output_resume(struct tac_ctx *ctx, const struct tac_scene *scen
         err = tac_folder_resume(ctx, dir, here, &out->folder, &out->restarts);
     }
     TAC_TRY(tac_agree(ctx, err));
-    TAC_TRY(tac_frames_resume(ctx, scene, dir, t_s, next_frame, &kept, &count, &out->frames));
+    TAC_TRY(tac_frames_resume(ctx, scene, pieces, dir, t_s, next_frame, &kept, &count, &out->frames));
     TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? tell(ctx, out, t_s) : TAC_OK));
     TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? go_on(ctx, out, kept, count, t_s, next_frame) : TAC_OK));
     *result = out;

@@ -23,6 +23,21 @@ void tac_rows_of_rank(tac_gid count, int rank, int size, tac_gid *begin, tac_gid
         *end = count;
 }
 
+int tac_rank_of_row(const struct tac_ctx *ctx, tac_gid count, tac_gid row)
+{
+    int lo = 0, hi = ctx->size;
+    while (hi - lo > 1) {
+        tac_gid begin, end;
+        const int mid = lo + (hi - lo) / 2;
+        tac_rows_of_rank(count, mid, ctx->size, &begin, &end);
+        if (begin <= row)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
 struct exchange {
     int *send_count, *send_at, *receive_count, *receive_at; /* views into one block */
     int *block;                                             /* owned */

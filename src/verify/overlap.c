@@ -102,6 +102,12 @@ static int compare_overlaps(const void *a, const void *b)
     return (p->element[1] > q->element[1]) - (p->element[1] < q->element[1]);
 }
 
+void tac_overlap_sort(struct tac_overlaps *overlaps)
+{
+    if (overlaps->count > 0)
+        qsort(overlaps->overlap, overlaps->count, sizeof *overlaps->overlap, compare_overlaps);
+}
+
 static enum tac_err search_all(struct tac_overlap_search *search)
 {
     const struct tac_scene *scene = search->scene;
@@ -138,8 +144,7 @@ enum tac_err tac_overlap_find(struct tac_ctx *ctx, const struct tac_scene *scene
         TAC_TRY(tac_alloc(ctx, (size_t)scene->contact.ignore_count, sizeof *search.ignore, &search.ignore));
         TAC_TRY(number_parts(&search));
         TAC_TRY(search_all(&search));
-        if (search.out->count > 0)
-            qsort(search.out->overlap, search.out->count, sizeof *search.out->overlap, compare_overlaps);
+        tac_overlap_sort(search.out);
     }
     *out = search.out;
     search.out = NULL;

@@ -69,4 +69,12 @@ enum tac_err tac_overlap_write_obj(struct tac_ctx *ctx, const struct tac_scene *
  * sentence. */
 enum tac_err tac_overlap_check(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir);
 
+struct tac_pieces; /* partition/part.h */
+/* Collective. tac_overlap_check() of a scene in pieces (with topology), of which `common` is what all ranks know: the
+ * same sentence and file, without a rank that has the whole scene.  Where there are more than TAC_OVERLAP_MOST places,
+ * which of them are listed depends on the ranks.  regions: in how many parts it is looked at, at most ctx->size; 0: one
+ * for small scenes, else as many as ranks. */
+enum tac_err tac_overlap_check_pieces(struct tac_ctx *ctx, const struct tac_scene *common,
+                                      const struct tac_pieces *pieces, int regions, const char *dir);
+
 #endif

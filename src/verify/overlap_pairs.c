@@ -88,6 +88,9 @@ static enum tac_err judge(struct tac_overlap_search *search, enum tac_overlap_ki
                           const struct parts *pb, tac_lid id_a, tac_lid id_b, const tac_lid *a, int na,
                           const tac_lid *b, int nb, double distance)
 {
+    /* Rounding must not tell which of the two was met first. */
+    if ((kind == TAC_OVERLAP_EDGE_EDGE || kind == TAC_OVERLAP_VERTEX_VERTEX) && id_b < id_a)
+        return judge(search, kind, pb, pa, id_b, id_a, b, nb, a, na, distance);
     if (!candidate(search, a, na, b, nb, distance))
         return TAC_OK;
     double radius = pa->body == pb->body && search->scene->body[pa->body].has_elements
@@ -194,6 +197,8 @@ static enum tac_err edges_to_edges(struct tac_overlap_search *search, const stru
 /* 2D: two segments, for crossing. */
 static enum tac_err segments_cross(struct tac_overlap_search *search, const struct parts *a, const struct parts *b)
 {
+    if (b->segment_edge < a->segment_edge)
+        return segments_cross(search, b, a);
     const tac_lid *e = search->scene->topology->edge + 2 * (size_t)a->segment_edge;
     const tac_lid *f = search->scene->topology->edge + 2 * (size_t)b->segment_edge;
     if (!candidate(search, e, 2, f, 2, 0))

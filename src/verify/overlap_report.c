@@ -1,4 +1,5 @@
-#include "verify/overlap.h"
+#include "partition/part.h"
+#include "verify/overlap_search.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,34 +8,33 @@
 #include <unistd.h>
 
 /* What an overlap's two elements are. */
-enum shape { VERTEX, EDGE, TRIANGLE };
+enum shape { SHAPE_VERTEX, SHAPE_EDGE, SHAPE_TRIANGLE };
 
 static enum shape shape_of(enum tac_overlap_kind kind, int side)
 {
     switch (kind) {
     case TAC_OVERLAP_EDGE_TRIANGLE:
-        return side == 0 ? EDGE : TRIANGLE;
+        return side == 0 ? SHAPE_EDGE : SHAPE_TRIANGLE;
     case TAC_OVERLAP_EDGE_CROSSES_EDGE:
     case TAC_OVERLAP_EDGE_EDGE:
-        return EDGE;
+        return SHAPE_EDGE;
     case TAC_OVERLAP_VERTEX_TRIANGLE:
-        return side == 0 ? VERTEX : TRIANGLE;
+        return side == 0 ? SHAPE_VERTEX : SHAPE_TRIANGLE;
     case TAC_OVERLAP_VERTEX_EDGE:
-        return side == 0 ? VERTEX : EDGE;
+        return side == 0 ? SHAPE_VERTEX : SHAPE_EDGE;
     default:
-        return VERTEX;
+        return SHAPE_VERTEX;
     }
 }
 
-/* The vertices of one of an overlap's elements; returns how many. */
-static int vertices_of(const struct tac_scene *scene, const struct tac_overlap *overlap, int side, tac_lid vertex[3])
+int tac_overlap_vertices(const struct tac_scene *scene, const struct tac_overlap *overlap, int side, tac_lid vertex[3])
 {
     tac_lid id = overlap->element[side];
     enum shape shape = shape_of(overlap->kind, side);
-    int count = shape == TRIANGLE ? 3 : shape == EDGE ? 2 : 1;
-    const tac_lid *from = shape == TRIANGLE ? scene->triangle + 3 * (size_t)id
-                          : shape == EDGE   ? scene->topology->edge + 2 * (size_t)id
-                                            : &id;
+    int count = shape == SHAPE_TRIANGLE ? 3 : shape == SHAPE_EDGE ? 2 : 1;
+    const tac_lid *from = shape == SHAPE_TRIANGLE ? scene->triangle + 3 * (size_t)id
+                          : shape == SHAPE_EDGE   ? scene->topology->edge + 2 * (size_t)id
+                                                  : &id;
     for (int i = 0; i < count; i++)
         vertex[i] = from[i];
     return count;
@@ -56,23 +56,34 @@ static const char *printable(const char *name, char *text, size_t size)
     return text;
 }
 
+/* Ids in the whole scene, of which this may be a part. */
+static tac_gid vertex_id(const struct tac_scene *scene, tac_lid vertex)
+{
+    return scene->part ? scene->part->vertex_id[vertex] : vertex;
+}
+
+static tac_gid triangle_id(const struct tac_scene *scene, tac_lid triangle)
+{
+    return scene->part ? scene->part->triangle_id[triangle] : triangle;
+}
+
 static void describe_element(const struct tac_scene *scene, const struct tac_overlap *overlap, int side, char *text,
                              size_t size)
 {
     const struct tac_body *body = &scene->body[overlap->body[side]];
     tac_lid vertex[3], begin = body->vertex_begin;
     char name[96];
-    vertices_of(scene, overlap, side, vertex);
+    tac_overlap_vertices(scene, overlap, side, vertex);
     printable(body->name, name, sizeof name);
-    if (shape_of(overlap->kind, side) == TRIANGLE)
-        snprintf(text, size, "triangle %" TAC_PRILID " of body `%s`", overlap->element[side] - body->triangle_begin,
-                 name);
-    else if (shape_of(overlap->kind, side) == EDGE)
-        snprintf(text, size, "edge %" TAC_PRILID "-%" TAC_PRILID " of body `%s`", vertex[0] - begin, vertex[1] - begin,
-                 name);
+    if (shape_of(overlap->kind, side) == SHAPE_TRIANGLE)
+        snprintf(text, size, "triangle %" TAC_PRILID " of body `%s`",
+                 (tac_lid)(triangle_id(scene, overlap->element[side]) - body->triangle_begin), name);
+    else if (shape_of(overlap->kind, side) == SHAPE_EDGE)
+        snprintf(text, size, "edge %" TAC_PRILID "-%" TAC_PRILID " of body `%s`",
+                 (tac_lid)(vertex_id(scene, vertex[0]) - begin), (tac_lid)(vertex_id(scene, vertex[1]) - begin), name);
     else
         snprintf(text, size, "%s %" TAC_PRILID " of body `%s`", body->has_elements ? "vertex" : "particle",
-                 vertex[0] - begin, name);
+                 (tac_lid)(vertex_id(scene, vertex[0]) - begin), name);
 }
 
 void tac_overlap_describe(const struct tac_scene *scene, const struct tac_overlap *overlap, char *text, size_t size)
@@ -109,10 +120,10 @@ static void write_element(FILE *file, const struct tac_scene *scene, const struc
     tac_lid vertex[3];
     /* Any kind that has the shape on its first or second place will do. */
     struct tac_overlap as = {.element = {entry->id, entry->id}};
-    as.kind = entry->shape == TRIANGLE ? TAC_OVERLAP_EDGE_TRIANGLE
-              : entry->shape == EDGE   ? TAC_OVERLAP_EDGE_EDGE
-                                       : TAC_OVERLAP_VERTEX_VERTEX;
-    int count = vertices_of(scene, &as, 1, vertex);
+    as.kind = entry->shape == SHAPE_TRIANGLE ? TAC_OVERLAP_EDGE_TRIANGLE
+              : entry->shape == SHAPE_EDGE   ? TAC_OVERLAP_EDGE_EDGE
+                                             : TAC_OVERLAP_VERTEX_VERTEX;
+    int count = tac_overlap_vertices(scene, &as, 1, vertex);
     for (int i = 0; i < count; i++) {
         const double *x = scene->x + 3 * (size_t)vertex[i];
         fprintf(file, "v %.17g %.17g %.17g\n", x[0], x[1], x[2]);
@@ -210,8 +221,8 @@ static enum tac_err write_into(struct tac_ctx *ctx, const struct tac_scene *scen
     return tac_overlap_write_obj(ctx, scene, overlaps, *path);
 }
 
-static enum tac_err refuse(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_overlaps *overlaps,
-                           const char *dir)
+enum tac_err tac_overlap_refuse(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_overlaps *overlaps,
+                                const char *dir)
 {
     const struct tac_overlap *worst = &overlaps->overlap[0];
     const struct tac_body *a = &scene->body[worst->body[0]], *b = &scene->body[worst->body[1]];
@@ -240,7 +251,7 @@ enum tac_err tac_overlap_check(struct tac_ctx *ctx, const struct tac_scene *scen
     struct tac_overlaps *overlaps = NULL;
     enum tac_err err = tac_overlap_find(ctx, scene, &overlaps);
     if (err == TAC_OK && overlaps->count > 0)
-        err = refuse(ctx, scene, overlaps, dir);
+        err = tac_overlap_refuse(ctx, scene, overlaps, dir);
     tac_overlap_destroy(&overlaps);
     return tac_agree(ctx, err);
 }

@@ -32,6 +32,16 @@ struct tac_overlap_search {
  */
 enum tac_err tac_overlap_pair(void *user, const struct tac_box_item *a, const struct tac_box_item *b, double distance);
 
+/* Local. Into the order of struct tac_overlaps. */
+void tac_overlap_sort(struct tac_overlaps *overlaps);
+
+/* Local. The vertices of one of an overlap's elements; returns how many. */
+int tac_overlap_vertices(const struct tac_scene *scene, const struct tac_overlap *overlap, int side, tac_lid vertex[3]);
+
+/* Local. Writes overlaps.obj (rank 0) and fails with the sentence of tac_overlap_check(). */
+enum tac_err tac_overlap_refuse(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_overlaps *overlaps,
+                                const char *dir);
+
 static inline const double *tac_overlap_at(const struct tac_overlap_search *search, tac_lid vertex)
 {
     return search->scene->x + 3 * (size_t)vertex;

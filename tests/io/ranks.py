@@ -6,17 +6,19 @@ import json
 from common import *
 
 # Fewer vertices than ranks; one chunk; several chunks, so that several ranks write.
-SCENES = ((2, "points"), (300, "mixed"), (50000, "mixed"))
+SCENES = ((2, "points"), (300, "mixed"), (50000, "mixed"), (40000, "triangles"))
 
 
-def runs(start, owner):
-    return [["%s-%d.run" % (start, n), "--kind", kind, "--vertices", n, "--frames", 2, "--owner", owner] for n, kind in SCENES]
+def runs(start, owner, *more):
+    return [["%s-%d.run" % (start, n), "--kind", kind, "--vertices", n, "--frames", 2, "--owner", owner, *more] for n, kind in SCENES]
 
 
 must_write_all(runs("one", "blocks"))
-for ranks, owner in ((2, "scattered"), (3, "one"), (3, "blocks")):
-    start = "%d-%s" % (ranks, owner)
-    must_write_all(runs(start, owner), ranks=ranks)
+# --pieces: no rank has the scene's elements, each has some of them.
+for ranks, owner, more in ((2, "scattered", []), (3, "one", []), (3, "blocks", []), (2, "blocks", ["--pieces"]),
+                           (3, "scattered", ["--pieces"])):
+    start = "%d-%s%s" % (ranks, owner, "".join(more))
+    must_write_all(runs(start, owner, *more), ranks=ranks)
     for n, _ in SCENES:
         a, b = "one-%d.run" % n, "%s-%d.run" % (start, n)
         r = tactus("diff", a, b, "--all-frames")

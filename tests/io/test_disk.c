@@ -44,7 +44,7 @@ static void write_frames(const char *dir, struct shared *shared)
     struct tac_ctx ctx = {.comm = MPI_COMM_SELF, .size = 1};
     struct tac_scene scene = make_scene();
     struct tac_frames *w = NULL;
-    if (tac_frames_create(&ctx, &scene, dir, &w))
+    if (tac_frames_create(&ctx, &scene, NULL, dir, &w))
         _exit(1);
     raise(SIGSTOP); /* from here on writes count */
     for (int k = 0; k < FRAMES; k++) {

@@ -10,8 +10,10 @@
  * the last frame is so much later than it should be.  --scene: what the scene's hash is made of.
  * --break-at: from that frame on every write to frames.h5 fails, as on a broken disk.
  * Exits with the code of the first failure, after its sentence on stderr.  Prints "frame K" after each frame. */
+#include "partition/part.h"
 #include <fcntl.h>
 #include <math.h>
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,7 +24,7 @@
 struct options {
     const char *dir, *kind, *owner, *state, *change, *checkpoint, *scene;
     int vertices, frames, first, seed, every, break_at;
-    bool overwrite, no_finish, quiet, resume;
+    bool overwrite, no_finish, quiet, resume, pieces;
     double pause_s, late_s;
 };
 
@@ -70,6 +72,8 @@ static struct options parse(int argc, char **argv)
             o.pause_s = atof(value);
         else if (i-- && !strcmp(word, "--overwrite"))
             o.overwrite = true;
+        else if (!strcmp(word, "--pieces"))
+            o.pieces = true;
         else if (!strcmp(word, "--resume"))
             o.resume = true;
         else if (!strcmp(word, "--no-finish"))
@@ -237,16 +241,51 @@ static struct tac_energy_row make_row(const struct options *o, int index)
     return row;
 }
 
+/* Takes the elements out of the scene; every rank has its own, far apart. */
+static struct tac_pieces *scatter(struct tac_ctx *ctx, const struct tac_scene *scene)
+{
+    struct tac_pieces *p = calloc(1, sizeof *p);
+    p->vertex_total = scene->vertex_count;
+    p->triangle_total = scene->triangle_count;
+    p->segment_total = scene->segment_count;
+    p->triangle_id = calloc((size_t)scene->triangle_count + 1, sizeof(tac_gid));
+    p->triangle = calloc(3 * (size_t)scene->triangle_count + 1, sizeof(tac_gid));
+    p->segment_id = calloc((size_t)scene->segment_count + 1, sizeof(tac_gid));
+    p->segment = calloc(2 * (size_t)scene->segment_count + 1, sizeof(tac_gid));
+    for (tac_lid t = 0; t < scene->triangle_count; t++) {
+        if (tac_hash64(1, (uint64_t)t) % (uint64_t)ctx->size != (uint64_t)ctx->rank)
+            continue;
+        for (int k = 0; k < 3; k++)
+            p->triangle[3 * p->triangle_count + k] = scene->triangle[3 * t + k];
+        p->triangle_id[p->triangle_count++] = t;
+    }
+    for (tac_lid s = 0; s < scene->segment_count; s++) {
+        if (tac_hash64(2, (uint64_t)s) % (uint64_t)ctx->size != (uint64_t)ctx->rank)
+            continue;
+        for (int k = 0; k < 2; k++)
+            p->segment[2 * p->segment_count + k] = scene->segment[2 * s + k];
+        p->segment_id[p->segment_count++] = s;
+    }
+    memset(scene->triangle, 0x7f, (size_t)scene->triangle_count * sizeof(tac_lid));
+    memset(scene->segment, 0x7f, (size_t)scene->segment_count * sizeof(tac_lid));
+    return p;
+}
+
 static enum tac_err begin(struct tac_ctx *ctx, const struct options *o, const struct tac_scene *scene,
                           struct tac_output **out)
 {
     char file[1024];
-    if (!o->resume)
-        return tac_output_create(ctx, scene, o->dir, o->overwrite, out);
+    struct tac_pieces *pieces = o->pieces ? scatter(ctx, scene) : NULL;
+    if (!o->resume) {
+        const enum tac_err err = tac_output_create(ctx, scene, pieces, o->dir, o->overwrite, out);
+        tac_pieces_destroy(&pieces);
+        return err;
+    }
     snprintf(file, sizeof file, "%s/checkpoint-000001.h5", o->dir);
     /* A moment after the frame before, as where a run is stopped between two. */
     tac_time now = tac_scene_quanta(scene, .125 * (o->first - 1) * o->every) + 12345;
-    return tac_output_resume(ctx, scene, o->dir, o->checkpoint != NULL ? o->checkpoint : file, now, o->first, out);
+    return tac_output_resume(ctx, scene, NULL, o->dir, o->checkpoint != NULL ? o->checkpoint : file, now, o->first,
+                             out);
 }
 
 static enum tac_err write_run(struct tac_ctx *ctx, const struct options *o, const struct tac_scene *scene, int argc,
