@@ -81,7 +81,7 @@ static void look(const struct tac_scene *scene, const struct tac_pieces *pieces,
     ctx.error[0] = '\0';
     enum tac_err err =
         regions < 0 ? tac_overlap_check(&ctx, scene, dir) : tac_overlap_check_pieces(&ctx, scene, pieces, regions, dir);
-    snprintf(sentence, sizeof ctx.error, "%d %s", (int)err, ctx.error);
+    snprintf(sentence, sizeof ctx.error, "%d %.2000s", (int)err, ctx.error);
     snprintf(path, sizeof path, "%s/overlaps.obj", dir);
     MPI_Barrier(ctx.comm);
     *file = ctx.rank == 0 ? read_file(path) : NULL;
