@@ -470,26 +470,35 @@ done:
     return err;
 }
 
-static enum tac_err sort_by_slice(struct tac_sim *sim, struct tac_candidates *c, size_t count)
+static int slice_of(const struct tac_candidate *q)
 {
-    enum tac_err err;
+    const int slice = (int)(q->d_end * SLICES);
+    return slice < SLICES ? slice : SLICES - 1;
+}
+
+/* Sorts what was found by slices, in place: lists of large scenes are the most of their memory. */
+static void sort_by_slice(struct tac_candidates *c, size_t count)
+{
     size_t at[SLICES + 1] = {0};
-    TAC_TRY(tac_grow(sim->ctx, &c->list, &c->capacity, count, sizeof *c->list));
-    for (size_t k = 0; k < count; k++) {
-        int slice = (int)(c->found[k].d_end * SLICES);
-        at[(slice < SLICES ? slice : SLICES - 1) + 1]++;
-    }
+    for (size_t k = 0; k < count; k++)
+        at[slice_of(&c->found[k]) + 1]++;
     for (int k = 0; k < SLICES; k++) {
         at[k + 1] += at[k];
         c->slice_end[k] = at[k + 1];
     }
-    for (size_t k = 0; k < count; k++) {
-        int slice = (int)(c->found[k].d_end * SLICES);
-        c->list[at[slice < SLICES ? slice : SLICES - 1]++] = c->found[k];
-    }
+    for (int k = 0; k < SLICES; k++)
+        while (at[k] < c->slice_end[k]) {
+            struct tac_candidate *q = &c->found[at[k]];
+            const int slice = slice_of(q);
+            if (slice == k) {
+                at[k]++;
+                continue;
+            }
+            struct tac_candidate other = c->found[at[slice]];
+            c->found[at[slice]++] = *q;
+            *q = other;
+        }
     c->count = count;
-done:
-    return err;
 }
 
 /* From now on we hear of the ghosts that candidates have, and of no others. */
@@ -522,11 +531,19 @@ enum tac_err tac_candidates_build(struct tac_sim *sim, struct tac_candidates *c,
             lay_boxes(sim, c, b, c->foreign, c->foreign_begin[b], c->foreign_begin[b + 1], c->foreign_box,
                       c->foreign_tree[b]);
     }
+    /* The old list has told all it knew. */
+    c->found = c->list;
+    c->capacity_found = c->capacity;
+    c->list = NULL;
+    c->count = 0;
     err = search_all(&search);
     if (!err)
         err = keep_watched(&search);
     if (!err)
-        err = sort_by_slice(sim, c, search.count);
+        sort_by_slice(c, search.count);
+    c->list = c->found;
+    c->capacity = c->capacity_found;
+    c->found = NULL;
     TAC_TRY(tac_agree(sim->ctx, err));
     c->start = sim->now;
     c->end = sim->now + c->span;
