@@ -26,7 +26,7 @@ struct shared {
 
 static struct tac_scene make_scene(void)
 {
-    static struct tac_body body = {.name = (char *)"points"};
+    static struct tac_body body = {.name = (char *)"points", .vertex_end = VERTICES};
     static tac_lid vertex_body[VERTICES];
     struct tac_scene s = {
         .name = (char *)"", .vertex_count = VERTICES, .vertex_body = vertex_body, .body_count = 1, .body = &body};
