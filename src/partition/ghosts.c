@@ -16,6 +16,9 @@ enum tac_err tac_ghosts_refresh(struct tac_ctx *ctx, const struct tac_part *part
     TAC_TRY(tac_alloc(ctx, ranks + 1, sizeof *fill, &fill));
     TAC_TRY(tac_alloc(ctx, ghosts, sizeof *question, &question));
     TAC_TRY(tac_alloc(ctx, ghosts, sizeof *place, &place));
+done:
+    if ((err = tac_agree(ctx, err)) != TAC_OK) /* nobody talks until everybody can */
+        goto end;
     for (tac_lid i = part->owned; i < n; i++)
         asked[part->owner[i]]++;
     for (size_t r = 0; r < ranks; r++)
@@ -25,19 +28,21 @@ enum tac_err tac_ghosts_refresh(struct tac_ctx *ctx, const struct tac_part *part
         question[k] = part->vertex_id[i];
         place[k] = i;
     }
-    TAC_TRY(tac_exchange(ctx, question, asked, sizeof *question, &questions, asking));
+    if ((err = tac_exchange(ctx, question, asked, sizeof *question, &questions, asking)) != TAC_OK)
+        goto end;
     for (size_t r = 0; r < ranks; r++)
         total += (size_t)asking[r];
-    TAC_TRY(tac_alloc(ctx, total, w * sizeof *answer, &answer));
+    if ((err = tac_agree(ctx, tac_alloc(ctx, total, w * sizeof *answer, &answer))) != TAC_OK)
+        goto end;
     for (size_t k = 0; k < total; k++) {
         tac_lid i = tac_id_find(part->vertex_id, part->owned, questions[k]);
         TAC_CHECK(i >= 0);
         memcpy(&answer[w * k], &value[w * (size_t)i], w * sizeof *answer);
     }
-    TAC_TRY(tac_exchange(ctx, answer, asking, w * sizeof *answer, &answers, asked));
-    for (size_t k = 0; k < ghosts; k++)
+    err = tac_exchange(ctx, answer, asking, w * sizeof *answer, &answers, asked);
+    for (size_t k = 0; k < ghosts && !err; k++)
         memcpy(&value[w * (size_t)place[k]], &answers[w * k], w * sizeof *value);
-done:
+end:
     free(asked);
     free(asking);
     free(fill);
@@ -70,6 +75,9 @@ static enum tac_err to_blocks(struct tac_ctx *ctx, tac_gid total, size_t n, cons
     int64_t *fill = NULL;
     TAC_TRY(tac_alloc(ctx, n, sizeof *sorted, &sorted));
     TAC_TRY(tac_alloc(ctx, ranks + 1, sizeof *fill, &fill));
+done:
+    if ((err = tac_agree(ctx, err)) != TAC_OK)
+        goto end;
     memset(sent, 0, ranks * sizeof *sent);
     for (size_t k = 0; k < n; k++)
         sent[block_of(claim[k].id, total, ctx->size)]++;
@@ -79,8 +87,8 @@ static enum tac_err to_blocks(struct tac_ctx *ctx, tac_gid total, size_t n, cons
         place[k] = (size_t)fill[block_of(claim[k].id, total, ctx->size)]++;
         sorted[place[k]] = claim[k];
     }
-    TAC_TRY(tac_exchange(ctx, sorted, sent, sizeof *sorted, out, got));
-done:
+    err = tac_exchange(ctx, sorted, sent, sizeof *sorted, out, got);
+end:
     free(sorted);
     free(fill);
     return err;
@@ -102,24 +110,29 @@ enum tac_err tac_owners_find(struct tac_ctx *ctx, tac_gid total, tac_lid n, cons
     TAC_TRY(tac_alloc(ctx, ranks, sizeof *got, &got));
     TAC_TRY(tac_alloc(ctx, ranks, sizeof *back, &back));
     TAC_TRY(tac_alloc(ctx, (size_t)(block > 0 ? block : 1), sizeof *directory, &directory));
+done:
+    if ((err = tac_agree(ctx, err)) != TAC_OK)
+        goto end;
     for (tac_lid i = 0; i < n; i++)
         claim[i] = (struct claim){id[i], owner_of ? owner_of[i] : ctx->rank};
-    TAC_TRY(to_blocks(ctx, total, (size_t)n, claim, place, sent, &claims, got));
+    if ((err = to_blocks(ctx, total, (size_t)n, claim, place, sent, &claims, got)) != TAC_OK)
+        goto end;
     for (size_t r = 0; r < ranks; r++)
         told += (size_t)got[r];
     for (size_t k = 0; k < told; k++)
         directory[claims[k].id - first] = (int32_t)claims[k].owner;
     for (size_t k = 0; k < count; k++)
         claim[k] = (struct claim){wanted[k], -1};
-    TAC_TRY(to_blocks(ctx, total, count, claim, place, sent, &questions, got));
+    if ((err = to_blocks(ctx, total, count, claim, place, sent, &questions, got)) != TAC_OK)
+        goto end;
     for (size_t r = 0; r < ranks; r++)
         asked += (size_t)got[r];
     for (size_t k = 0; k < asked; k++)
         questions[k].owner = directory[questions[k].id - first];
-    TAC_TRY(tac_exchange(ctx, questions, got, sizeof *questions, &answers, back));
-    for (size_t k = 0; k < count; k++)
+    err = tac_exchange(ctx, questions, got, sizeof *questions, &answers, back);
+    for (size_t k = 0; k < count && !err; k++)
         owner[k] = (int32_t)answers[place[k]].owner;
-done:
+end:
     free(claim);
     free(claims);
     free(questions);
