@@ -160,6 +160,9 @@ enum tac_err tac_scene_resume(struct tac_ctx *ctx, const char *path, const char 
  * goes on later goes on to the scene's own end. TAC_ERR_INPUT as for time.end. */
 enum tac_err tac_scene_until(struct tac_ctx *ctx, struct tac_scene *scene, double t_s);
 
+/* Local. The body of a vertex of the scene, by its id. */
+tac_lid tac_scene_body_of(const struct tac_scene *scene, tac_gid vertex);
+
 /* t_s [s] in quanta, rounded to the nearest, halves away from zero; +-TAC_TIME_NEVER where 2^53 quanta do not reach.
  * Motion knots are due at tac_scene_quanta(scene, knot_t_s[k]). */
 tac_time tac_scene_quanta(const struct tac_scene *scene, double t_s);

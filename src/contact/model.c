@@ -139,13 +139,13 @@ enum tac_err tac_model_create(struct tac_ctx *ctx, const struct tac_scene *scene
     }
     if (scene->contact.thickness > 0 && w_max > 0) {
         if (!(tac_clock_period(scene, m->h1_min_s) >= 4096)) {
-            err = tac_fail(ctx, TAC_ERR_INPUT,
-                           "a contact of vertex %" TAC_PRILID
-                           " of body `%s` may need a period of %.3g s in its first layer, "
-                           "under 2^12 quanta (%.3g s); make contact.stiffness smaller, the vertex heavier, or "
-                           "clocks.quantum_s a smaller power of two",
-                           (tac_lid)(e.lightest - scene->body[tac_body_of(scene, e.lightest)].vertex_begin),
-                           scene->body[tac_body_of(scene, e.lightest)].name, m->h1_min_s, 4096 * scene->quantum_s);
+            err = tac_fail(
+                ctx, TAC_ERR_INPUT,
+                "a contact of vertex %" TAC_PRILID " of body `%s` may need a period of %.3g s in its first layer, "
+                "under 2^12 quanta (%.3g s); make contact.stiffness smaller, the vertex heavier, or "
+                "clocks.quantum_s a smaller power of two",
+                (tac_lid)(e.lightest - scene->body[tac_scene_body_of(scene, e.lightest)].vertex_begin),
+                scene->body[tac_scene_body_of(scene, e.lightest)].name, m->h1_min_s, 4096 * scene->quantum_s);
             goto done;
         }
         TAC_TRY(layer_tables(ctx, m));
@@ -286,24 +286,12 @@ void tac_key_vertices(const struct tac_scene *s, uint64_t key, tac_lid v[4])
     }
 }
 
-tac_lid tac_body_of(const struct tac_scene *s, tac_gid vertex)
-{
-    tac_lid lo = 0, hi = s->body_count;
-    while (hi - lo > 1) {
-        tac_lid mid = lo + (hi - lo) / 2;
-        if (s->body[mid].vertex_begin <= vertex)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
 void tac_key_describe(const struct tac_scene *s, uint64_t key, const tac_gid v[4], char *text, size_t size)
 {
     const tac_lid b = (tac_lid)(key & 0x7fffffff);
     const enum tac_pair_type type = tac_key_type(key);
-    const struct tac_body *p = &s->body[tac_body_of(s, v[0])], *q = &s->body[tac_body_of(s, v[tac_pair_first(type)])];
+    const struct tac_body *p = &s->body[tac_scene_body_of(s, v[0])],
+                          *q = &s->body[tac_scene_body_of(s, v[tac_pair_first(type)])];
     const tac_gid p0 = p->vertex_begin, q0 = q->vertex_begin;
     switch (type) {
     case TAC_PAIR_VERTEX_TRIANGLE:

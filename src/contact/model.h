@@ -75,7 +75,5 @@ static inline enum tac_pair_type tac_key_type(uint64_t key)
 void tac_key_vertices(const struct tac_scene *scene, uint64_t key, tac_lid v[4]);
 /* "vertex 3 of body `a` and triangle 12 of body `b`", ids within the body; v: global ids of the pair's vertices. */
 void tac_key_describe(const struct tac_scene *scene, uint64_t key, const tac_gid v[4], char *text, size_t size);
-/* Local. The body of a vertex by its global id. */
-tac_lid tac_body_of(const struct tac_scene *scene, tac_gid vertex);
 
 #endif

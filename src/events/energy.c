@@ -73,41 +73,58 @@ enum {
     SUMS = ANGULAR + 3
 };
 
-/* Sums over ranks: limbs may be added once carried. */
-static enum tac_err sum_over_ranks(struct tac_sim *sim, struct tac_accum *sum, int count, struct tac_energy_row *row)
+enum tac_err tac_sim_sum(const struct tac_sim *sim, struct tac_accum *sum, int count)
 {
+    enum tac_err err = TAC_OK;
+    const size_t size = TAC_ACCUM_LIMBS + 1;
+    int64_t *all = NULL;
+    for (int k = 0; k < count; k++)
+        tac_accum_carry(&sum[k]);
     if (!sim->ranks)
         return TAC_OK;
-    int64_t most[2] = {sim->deepest_layer, sim->deepest_ever}, bad[SUMS];
-    double least = isnan(row->min_distance) ? INFINITY : row->min_distance;
-    bool ok = true;
+    /* Limbs may be added once carried; and so may the marks of sums that are none. */
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)count * size, sizeof *all, &all));
     for (int k = 0; k < count; k++) {
-        tac_accum_carry(&sum[k]);
-        bad[k] = sum[k].bad;
-        ok = ok && MPI_Allreduce(MPI_IN_PLACE, sum[k].limb, TAC_ACCUM_LIMBS, MPI_INT64_T, MPI_SUM, sim->ctx->comm) ==
-                       MPI_SUCCESS;
+        memcpy(&all[(size_t)k * size], sum[k].limb, sizeof sum[k].limb);
+        all[(size_t)k * size + TAC_ACCUM_LIMBS] = sum[k].bad;
     }
-    ok = ok && MPI_Allreduce(MPI_IN_PLACE, bad, count, MPI_INT64_T, MPI_MAX, sim->ctx->comm) == MPI_SUCCESS &&
-         MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_INT64_T, MPI_MAX, sim->ctx->comm) == MPI_SUCCESS &&
-         MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE, MPI_MIN, sim->ctx->comm) == MPI_SUCCESS &&
-         MPI_Allreduce(MPI_IN_PLACE, &row->contacts, 1, MPI_INT64_T, MPI_SUM, sim->ctx->comm) == MPI_SUCCESS;
-    for (int k = 0; k < count; k++) {
-        sum[k].bad = (int32_t)bad[k];
+done:
+    if ((err = tac_agree(sim->ctx, err)) == TAC_OK &&
+        MPI_Allreduce(MPI_IN_PLACE, all, count * (int)size, MPI_INT64_T, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS)
+        err = tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while adding up energies");
+    for (int k = 0; k < count && !err; k++) {
+        memcpy(sum[k].limb, &all[(size_t)k * size], sizeof sum[k].limb);
+        sum[k].bad = all[(size_t)k * size + TAC_ACCUM_LIMBS] != 0;
         sum[k].pending = 1;
         tac_accum_carry(&sum[k]);
     }
+    free(all);
+    return err;
+}
+
+/* What a row tells of contacts, over all ranks. */
+static enum tac_err row_over_ranks(struct tac_sim *sim, struct tac_energy_row *row)
+{
+    int64_t most[2] = {sim->deepest_layer, sim->deepest_ever};
+    double least = isnan(row->min_distance) ? INFINITY : row->min_distance;
+    if (!sim->ranks)
+        return TAC_OK;
+    if (MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_INT64_T, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS ||
+        MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS ||
+        MPI_Allreduce(MPI_IN_PLACE, &row->contacts, 1, MPI_INT64_T, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS)
+        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while adding up energies");
     sim->deepest_layer = most[0];
     sim->deepest_ever = most[1];
     row->min_distance = isinf(least) ? NAN : least;
-    return ok ? TAC_OK : tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while adding up energies");
+    return TAC_OK;
 }
 
 enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row)
 {
     enum tac_err err;
-    struct tac_accum *sum = NULL;
+    struct tac_accum sum[SUMS];
     memset(row, 0, sizeof *row);
-    TAC_TRY(tac_alloc(sim->ctx, SUMS, sizeof *sum, &sum));
+    memset(sum, 0, sizeof sum);
     if (sim->ranks)
         tac_ranks_lines(sim); /* where ghosts are now */
     row->time_s = tac_seconds(sim, sim->now);
@@ -135,7 +152,8 @@ enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row)
         tac_accum_subtract(&sum[DISSIPATED], &sim->dissipated_ahead);
         tac_accum_subtract(&sum[WORK], &sim->work_ahead);
     }
-    TAC_TRY(sum_over_ranks(sim, sum, SUMS, row));
+    TAC_TRY(tac_sim_sum(sim, sum, SUMS));
+    TAC_TRY(row_over_ranks(sim, row));
     struct tac_accum total = sum[KINETIC];
     tac_accum_merge(&total, &sum[GRAVITY]);
     tac_accum_merge(&total, &sum[STRETCH]);
@@ -166,7 +184,6 @@ enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row)
     row->deepest_layer = sim->deepest_layer;
     sim->deepest_layer = 0;
 done:
-    free(sum);
     return err;
 }
 
@@ -176,16 +193,7 @@ double tac_sim_kinetic(const struct tac_sim *sim)
     for (tac_lid i = 0; i < sim->owned; i++)
         if (sim->vel[i].w != 0)
             tac_accum_add(&sum, .5 * sim->mass[i] * tac_dot(sim->vel[i].v, sim->vel[i].v));
-    if (sim->ranks) {
-        int32_t bad = sum.bad;
-        tac_accum_carry(&sum);
-        MPI_Allreduce(MPI_IN_PLACE, sum.limb, TAC_ACCUM_LIMBS, MPI_INT64_T, MPI_SUM, sim->ctx->comm);
-        MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT32_T, MPI_MAX, sim->ctx->comm);
-        sum.bad = bad;
-        sum.pending = 1;
-        tac_accum_carry(&sum);
-    }
-    return tac_accum_value(&sum);
+    return tac_sim_sum(sim, &sum, 1) == TAC_OK ? tac_accum_value(&sum) : NAN;
 }
 
 double tac_sim_book_residual(const struct tac_sim *sim)

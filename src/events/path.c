@@ -27,18 +27,6 @@ double tac_sweep(enum tac_pair_type type, const double x[4][3], const double u[4
     return s;
 }
 
-void tac_path_start(const struct tac_sim *sim, tac_lid i, tac_time t, double x[3])
-{
-    const struct tac_line *line = &sim->line[i];
-    if (sim->vel[i].w == 0) {
-        tac_position(sim, i, t, x);
-        return;
-    }
-    double dt = tac_seconds(sim, t - line->t);
-    for (int k = 0; k < 3; k++)
-        x[k] = line->x[k] + dt * line->v[k];
-}
-
 /* Walks one vertex' path forward, piece by piece. */
 struct walker {
     const struct tac_break *end; /* breakpoint that ends the piece under way; NULL: the last piece */

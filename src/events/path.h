@@ -37,7 +37,4 @@ double tac_sweep(enum tac_pair_type type, const double x[4][3], const double u[4
 tac_time tac_path_sweep(const struct tac_sim *sim, enum tac_pair_type type, const tac_lid v[4], tac_time t0,
                         tac_time t1, double threshold, double tolerance);
 
-/* Where free or held vertex i was at the window's start. */
-void tac_path_start(const struct tac_sim *sim, tac_lid i, tac_time t, double x[3]);
-
 #endif

@@ -69,7 +69,7 @@ struct tac_ranks {
     int64_t pass;
     bool changed;      /* the schedule is to be made anew */
     enum tac_err down; /* this rank, or one it heard of, has failed */
-    size_t still_count, fixed_count;
+    size_t fixed_count;
     struct tac_shared *fixed; /* owned: what elements share */
     size_t shared_count, shared_capacity;
     struct tac_shared *shared; /* owned: scratch of the schedule */

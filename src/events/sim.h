@@ -321,6 +321,8 @@ static inline int tac_sim_owner(const struct tac_sim *sim, tac_lid i)
 /* ---- energy.c ---- */
 /* Collective. The row of now; v_before must be from now. Resets deepest_layer. */
 enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row);
+/* Collective. Adds up each of `count` sums over all ranks, exactly. */
+enum tac_err tac_sim_sum(const struct tac_sim *sim, struct tac_accum *sum, int count);
 /* Collective. Book of works: |sum of works - change of kinetic energy| / sum |work|. */
 double tac_sim_book_residual(const struct tac_sim *sim);
 double tac_sim_kinetic(const struct tac_sim *sim); /* Collective. J */

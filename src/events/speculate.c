@@ -443,7 +443,7 @@ done:
 
 static enum tac_err fail_not_finite(struct tac_sim *sim, tac_gid id, tac_time t)
 {
-    const struct tac_body *body = &sim->scene->body[tac_body_of(sim->scene, id)];
+    const struct tac_body *body = &sim->scene->body[tac_scene_body_of(sim->scene, id)];
     return tac_fail(sim->ctx, TAC_ERR_RUN,
                     "vertex %" TAC_PRIGID
                     " of body `%s` left the range of numbers at t = %.9g s; its forces are unstable: make "

@@ -1,5 +1,6 @@
 #include "events/state.h"
 #include "events/ranks.h"
+#include "partition/exchange.h"
 #include "partition/ghosts.h"
 #include <stdlib.h>
 #include <string.h>
@@ -148,9 +149,9 @@ enum tac_err tac_state_counters(const struct tac_sim *sim, struct tac_counters *
         return TAC_OK;
     sum->messages_sent += sim->ranks->messages;
     sum->bytes_sent += sim->ranks->bytes;
-    /* Windows, lists and repeats are the same everywhere; ticks and messages add up; seconds are means. */
-    const int64_t deepest = sum->deepest_layer, windows = sum->windows, rollbacks = sum->rollbacks,
-                  builds = sum->candidate_builds, migrations = sum->migrations;
+    /* Windows and lists are the same everywhere; ticks and messages add up; seconds are means; of passes thrown away
+     * the most of any rank count. */
+    int64_t most[2] = {sum->deepest_layer, sum->rollbacks};
     int64_t whole[32];
     double seconds[6] = {sum->seconds_forces,  sum->seconds_contact,  sum->seconds_discovery,
                          sum->seconds_waiting, sum->seconds_exchange, sum->seconds_output};
@@ -184,32 +185,11 @@ enum tac_err tac_state_counters(const struct tac_sim *sim, struct tac_counters *
                             &sum->seconds_waiting, &sum->seconds_exchange, &sum->seconds_output};
     for (int k = 0; k < 6; k++)
         *into[k] = seconds[k] / sim->ctx->size;
-    sum->deepest_layer = deepest;
-    sum->windows = windows;
-    sum->rollbacks = rollbacks;
-    sum->candidate_builds = builds;
-    sum->migrations = migrations;
-    int64_t most = deepest;
-    MPI_Allreduce(&most, &sum->deepest_layer, 1, MPI_INT64_T, MPI_MAX, sim->ctx->comm);
+    if (MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_INT64_T, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS)
+        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while adding up counters");
+    sum->deepest_layer = most[0];
+    sum->rollbacks = most[1];
     return TAC_OK;
-}
-
-static enum tac_err sum_accumulators(struct tac_sim *sim, struct tac_accum *sum, int count)
-{
-    bool ok = true;
-    for (int k = 0; k < count; k++) {
-        int32_t bad = sum[k].bad;
-        tac_accum_carry(&sum[k]);
-        if (!sim->ranks)
-            continue;
-        ok = ok && MPI_Allreduce(MPI_IN_PLACE, sum[k].limb, TAC_ACCUM_LIMBS, MPI_INT64_T, MPI_SUM, sim->ctx->comm) ==
-                       MPI_SUCCESS;
-        ok = ok && MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT32_T, MPI_MAX, sim->ctx->comm) == MPI_SUCCESS;
-        sum[k].bad = bad;
-        sum[k].pending = 1;
-        tac_accum_carry(&sum[k]);
-    }
-    return ok ? TAC_OK : tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while adding up the book");
 }
 
 static enum tac_err collect_sums(struct tac_sim *sim, struct tac_checkpoint *c)
@@ -217,7 +197,7 @@ static enum tac_err collect_sums(struct tac_sim *sim, struct tac_checkpoint *c)
     enum tac_err err;
     struct tac_accum sum[2] = {sim->dissipated, sim->work};
     double book[2] = {sim->book.work, sim->book.absolute};
-    TAC_TRY(sum_accumulators(sim, sum, 2));
+    TAC_TRY(tac_sim_sum(sim, sum, 2));
     c->dissipated = sum[0];
     c->work = sum[1];
     c->total_start = sim->total_start;
@@ -281,45 +261,21 @@ static tac_lid local_id(const struct tac_sim *sim, tac_gid id)
     return sim->scene->part ? tac_id_find(sim->scene->part->vertex_id, sim->owned, id) : (tac_lid)id;
 }
 
-/* Places of n records in the order of their targets; count (size) per target. */
-static void sort_to(const struct tac_sim *sim, size_t n, const int32_t *target, int64_t *count, int64_t *fill,
-                    int64_t *place)
-{
-    memset(count, 0, (size_t)sim->ctx->size * sizeof *count);
-    for (size_t k = 0; k < n; k++)
-        count[target[k]]++;
-    fill[0] = 0;
-    for (int r = 0; r < sim->ctx->size; r++)
-        fill[r + 1] = fill[r] + count[r];
-    for (size_t k = 0; k < n; k++)
-        place[k] = fill[target[k]]++;
-}
-
 static enum tac_err restore_vertices(struct tac_sim *sim, const struct tac_checkpoint *c, const int32_t *owner)
 {
-    enum tac_err err;
-    const size_t n = (size_t)c->vertex_count, size = (size_t)sim->ctx->size;
+    const size_t n = (size_t)c->vertex_count;
     struct vertex_row *row = NULL, *rows = NULL;
-    int64_t *count = NULL, *fill = NULL, *got = NULL, *place = NULL;
     size_t total = 0;
-    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *row, &row));
-    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *place, &place));
-    TAC_TRY(tac_alloc(sim->ctx, size, sizeof *count, &count));
-    TAC_TRY(tac_alloc(sim->ctx, size, sizeof *got, &got));
-    TAC_TRY(tac_alloc(sim->ctx, size + 1, sizeof *fill, &fill));
-    sort_to(sim, n, owner, count, fill, place);
-    for (size_t k = 0; k < n; k++) {
-        struct vertex_row *r = &row[place[k]];
-        r->id = c->vertex_id[k];
-        r->t = c->t[k];
-        memcpy(r->x, &c->x[3 * k], sizeof r->x);
-        memcpy(r->v, &c->v[3 * k], sizeof r->v);
-        memcpy(r->impulse, &c->impulse[3 * k], sizeof r->impulse);
+    enum tac_err err = tac_alloc(sim->ctx, n, sizeof *row, &row);
+    for (size_t k = 0; k < n && !err; k++) {
+        row[k].id = c->vertex_id[k];
+        row[k].t = c->t[k];
+        memcpy(row[k].x, &c->x[3 * k], sizeof row[k].x);
+        memcpy(row[k].v, &c->v[3 * k], sizeof row[k].v);
+        memcpy(row[k].impulse, &c->impulse[3 * k], sizeof row[k].impulse);
     }
-    TAC_TRY(tac_exchange(sim->ctx, row, count, sizeof *row, &rows, got));
-    for (size_t r = 0; r < size; r++)
-        total += (size_t)got[r];
-    for (size_t k = 0; k < total; k++) {
+    err = tac_deal(sim->ctx, err, n, owner, row, sizeof *row, &rows, &total);
+    for (size_t k = 0; k < total && !err; k++) {
         const tac_lid i = local_id(sim, rows[k].id);
         TAC_CHECK(i >= 0);
         sim->pos[i].t = rows[k].t;
@@ -327,63 +283,42 @@ static enum tac_err restore_vertices(struct tac_sim *sim, const struct tac_check
         memcpy(sim->vel[i].v, rows[k].v, sizeof rows[k].v);
         memcpy(&sim->impulse[3 * (size_t)i], rows[k].impulse, sizeof rows[k].impulse);
     }
-done:
     free(row);
     free(rows);
-    free(count);
-    free(fill);
-    free(got);
-    free(place);
     return err;
+}
+
+static enum tac_err restore_script(struct tac_sim *sim, const struct tac_script_state *o)
+{
+    const tac_lid i = local_id(sim, o->vertex);
+    TAC_CHECK(i >= 0);
+    if (sim->script_of[i] < 0 || o->next < 0 || o->next > sim->script[sim->script_of[i]].knot_count)
+        return tac_fail(sim->ctx, TAC_ERR_INPUT,
+                        "the checkpoint has a motion of vertex %" TAC_PRIGID
+                        " that the scene has not; go on with the scene that the checkpoint is of",
+                        o->vertex);
+    struct tac_script *s = &sim->script[sim->script_of[i]];
+    s->next = (int32_t)o->next;
+    s->t = o->t;
+    s->on = o->on != 0;
+    s->caught = o->caught != 0;
+    memcpy(s->origin, o->origin, sizeof s->origin);
+    memcpy(s->x, o->x, sizeof s->x);
+    memcpy(s->v, o->v, sizeof s->v);
+    memcpy(s->v_free, o->v_free, sizeof s->v_free);
+    sim->vel[i].w = s->on ? 0 : sim->model->w_ever[i];
+    return TAC_OK;
 }
 
 static enum tac_err restore_scripts(struct tac_sim *sim, const struct tac_checkpoint *c, const int32_t *owner)
 {
-    enum tac_err err;
-    const size_t n = (size_t)c->script_count, size = (size_t)sim->ctx->size;
-    struct tac_script_state *row = NULL, *rows = NULL;
-    int64_t *count = NULL, *fill = NULL, *got = NULL, *place = NULL;
+    struct tac_script_state *rows = NULL;
     size_t total = 0;
-    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *row, &row));
-    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *place, &place));
-    TAC_TRY(tac_alloc(sim->ctx, size, sizeof *count, &count));
-    TAC_TRY(tac_alloc(sim->ctx, size, sizeof *got, &got));
-    TAC_TRY(tac_alloc(sim->ctx, size + 1, sizeof *fill, &fill));
-    sort_to(sim, n, owner, count, fill, place);
-    for (size_t k = 0; k < n; k++)
-        row[place[k]] = c->script[k];
-    TAC_TRY(tac_exchange(sim->ctx, row, count, sizeof *row, &rows, got));
-    for (size_t r = 0; r < size; r++)
-        total += (size_t)got[r];
-    for (size_t k = 0; k < total; k++) {
-        const struct tac_script_state *o = &rows[k];
-        const tac_lid i = local_id(sim, o->vertex);
-        TAC_CHECK(i >= 0);
-        if (sim->script_of[i] < 0 || o->next < 0 || o->next > sim->script[sim->script_of[i]].knot_count) {
-            err = tac_fail(sim->ctx, TAC_ERR_INPUT,
-                           "the checkpoint has a motion of vertex %" TAC_PRIGID
-                           " that the scene has not; go on with the scene that the checkpoint is of",
-                           o->vertex);
-            goto done;
-        }
-        struct tac_script *s = &sim->script[sim->script_of[i]];
-        s->next = (int32_t)o->next;
-        s->t = o->t;
-        s->on = o->on != 0;
-        s->caught = o->caught != 0;
-        memcpy(s->origin, o->origin, sizeof s->origin);
-        memcpy(s->x, o->x, sizeof s->x);
-        memcpy(s->v, o->v, sizeof s->v);
-        memcpy(s->v_free, o->v_free, sizeof s->v_free);
-        sim->vel[i].w = s->on ? 0 : sim->model->w_ever[i];
-    }
-done:
-    free(row);
+    enum tac_err err =
+        tac_deal(sim->ctx, TAC_OK, (size_t)c->script_count, owner, c->script, sizeof *rows, &rows, &total);
+    for (size_t k = 0; k < total && !err; k++)
+        err = restore_script(sim, &rows[k]);
     free(rows);
-    free(count);
-    free(fill);
-    free(got);
-    free(place);
     return err;
 }
 
@@ -424,10 +359,11 @@ done:
     return err;
 }
 
-static int compare_ids(const void *a, const void *b)
+static void describe(const void *sim, tac_gid id, void *guest)
 {
-    tac_gid x = *(const tac_gid *)a, y = *(const tac_gid *)b;
-    return (x > y) - (x < y);
+    const tac_lid v = local_id(sim, id);
+    TAC_CHECK(v >= 0);
+    tac_ghost_describe(sim, v, guest);
 }
 
 /* Ghosts for all vertices of these pairs that are not known here. */
@@ -436,64 +372,36 @@ static enum tac_err invite(struct tac_sim *sim, const struct tac_checkpoint *c, 
 {
     enum tac_err err;
     struct tac_ctx *ctx = sim->ctx;
-    const size_t size = (size_t)ctx->size;
-    tac_gid *unknown = NULL, *question = NULL, *questions = NULL;
-    struct tac_guest *answer = NULL, *answers = NULL;
+    tac_gid *unknown = NULL, *distinct = NULL;
+    tac_lid *place = NULL;
+    struct tac_guest *guest = NULL;
     int32_t *owner = NULL;
-    int64_t *asked = NULL, *asking = NULL, *fill = NULL, *place = NULL;
-    size_t n = 0, total = 0;
+    size_t n = 0, many = 0;
     TAC_TRY(tac_alloc(ctx, 4 * count, sizeof *unknown, &unknown));
+    TAC_TRY(tac_alloc(ctx, 4 * count, sizeof *place, &place));
     for (size_t k = 0; k < count; k++)
         for (int i = 0; i < 4; i++)
             if (pair[k].vertex[i] >= 0 && tac_ghost_find(sim, pair[k].vertex[i]) < 0)
-                unknown[n++] = pair[k].vertex[i];
-    if (n)
-        qsort(unknown, n, sizeof *unknown, compare_ids);
-    for (size_t k = total = 0; k < n; k++)
-        if (k == 0 || unknown[k] != unknown[k - 1])
-            unknown[total++] = unknown[k];
-    n = total;
+                unknown[many++] = pair[k].vertex[i];
+    TAC_TRY(tac_compress(ctx, many, unknown, &distinct, &n, place));
     TAC_TRY(tac_alloc(ctx, n, sizeof *owner, &owner));
-    TAC_TRY(tac_alloc(ctx, n, sizeof *question, &question));
-    TAC_TRY(tac_alloc(ctx, n, sizeof *place, &place));
-    TAC_TRY(tac_alloc(ctx, size, sizeof *asked, &asked));
-    TAC_TRY(tac_alloc(ctx, size, sizeof *asking, &asking));
-    TAC_TRY(tac_alloc(ctx, size + 1, sizeof *fill, &fill));
+    TAC_TRY(tac_alloc(ctx, n, sizeof *guest, &guest));
 done:
     TAC_TRY_AGREED(ctx, err, end);
-    TAC_TRY_END(tac_owners_find(ctx, c->vertex_total, sim->owned, sim->scene->part->vertex_id, NULL, n, unknown, owner),
-                end);
-    sort_to(sim, n, owner, asked, fill, place);
-    for (size_t k = 0; k < n; k++)
-        question[place[k]] = unknown[k];
-    TAC_TRY_END(tac_exchange(ctx, question, asked, sizeof *question, &questions, asking), end);
-    total = 0;
-    for (size_t r = 0; r < size; r++)
-        total += (size_t)asking[r];
-    err = tac_alloc(ctx, total, sizeof *answer, &answer);
-    TAC_TRY_AGREED(ctx, err, end);
-    for (size_t k = 0; k < total; k++) {
-        const tac_lid v = tac_id_find(sim->scene->part->vertex_id, sim->owned, questions[k]);
-        TAC_CHECK(v >= 0);
-        tac_ghost_describe(sim, v, &answer[k]);
-    }
-    TAC_TRY_END(tac_exchange(ctx, answer, asking, sizeof *answer, &answers, asked), end);
+    TAC_TRY_END(
+        tac_owners_find(ctx, c->vertex_total, sim->owned, sim->scene->part->vertex_id, NULL, n, distinct, owner), end);
+    TAC_TRY_END(tac_ask(ctx, TAC_OK, n, owner, distinct, describe, sim, sizeof *guest, guest), end);
     for (size_t k = 0; k < n && !err; k++) {
         tac_lid v;
-        err = tac_ghost_add(sim, &answers[k], &v);
+        err = tac_ghost_add(sim, &guest[k], &v);
     }
     TAC_TRY_AGREED(ctx, err, end);
 end:
     free(unknown);
-    free(question);
-    free(questions);
-    free(answer);
-    free(answers);
-    free(owner);
-    free(asked);
-    free(asking);
-    free(fill);
+    free(distinct);
     free(place);
+    free(owner);
+    free(guest);
     return err;
 }
 

@@ -273,3 +273,16 @@ void tac_scene_destroy(struct tac_scene **scene)
     free(s);
     *scene = NULL;
 }
+
+tac_lid tac_scene_body_of(const struct tac_scene *s, tac_gid vertex)
+{
+    tac_lid lo = 0, hi = s->body_count;
+    while (hi - lo > 1) {
+        tac_lid mid = lo + (hi - lo) / 2;
+        if (s->body[mid].vertex_begin <= vertex)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}

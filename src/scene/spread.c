@@ -190,20 +190,6 @@ done:
     return err;
 }
 
-/* The body of a vertex of the scene. */
-static tac_lid body_of(const struct tac_scene *scene, tac_gid vertex)
-{
-    tac_lid low = 0, high = scene->body_count;
-    while (high - low > 1) {
-        const tac_lid middle = low + (high - low) / 2;
-        if (scene->body[middle].vertex_begin <= vertex)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Where the first edge is that bends and has over two triangles: its side in our triangles, or -1 if it is not there;
  * *edge: its id, the same on all ranks. */
 static int64_t find_many(const struct tac_reader *reader, tac_gid *edge)
@@ -213,7 +199,7 @@ static int64_t find_many(const struct tac_reader *reader, tac_gid *edge)
     *edge = INT64_MAX;
     for (int64_t i = 0; i < 3 * (int64_t)p->triangle_count; i++)
         if (p->triangle_valence[i] > 2 && p->triangle_edge[i] < *edge &&
-            tac_scene_bends(reader->scene, body_of(reader->scene, p->triangle[i]))) {
+            tac_scene_bends(reader->scene, tac_scene_body_of(reader->scene, p->triangle[i]))) {
             *edge = p->triangle_edge[i];
             side = i;
         }
@@ -240,7 +226,7 @@ enum tac_err tac_spread_check_manifold(struct tac_reader *reader)
         edge[1] = a < b ? b : a;
     }
     MPI_Allreduce(MPI_IN_PLACE, edge, 2, TAC_GID_MPI, MPI_MAX, ctx->comm);
-    const tac_lid index = body_of(scene, edge[0]);
+    const tac_lid index = tac_scene_body_of(scene, edge[0]);
     const struct tac_body *body = &scene->body[index];
     const struct tac_rows here = reader->rows[index][TAC_VERTICES];
     number = edge[0] - body->vertex_begin;
@@ -257,7 +243,7 @@ enum tac_err tac_spread_find_hinged(struct tac_reader *reader, uint8_t *hinged)
 {
     const struct tac_pieces *p = reader->pieces;
     for (tac_lid h = 0; h < p->hinge_count; h++)
-        hinged[body_of(reader->scene, p->hinge[4 * (size_t)h])] = 1;
+        hinged[tac_scene_body_of(reader->scene, p->hinge[4 * (size_t)h])] = 1;
     MPI_Allreduce(MPI_IN_PLACE, hinged, reader->scene->body_count, MPI_UINT8_T, MPI_MAX, reader->ctx->comm);
     return TAC_OK;
 }

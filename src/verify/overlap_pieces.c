@@ -35,19 +35,6 @@ struct found {
 
 /* ---- elements to regions ---- */
 
-static tac_lid body_of(const struct tac_scene *scene, tac_gid vertex)
-{
-    tac_lid low = 0, high = scene->body_count;
-    while (high - low > 1) {
-        const tac_lid middle = low + (high - low) / 2;
-        if (scene->body[middle].vertex_begin <= vertex)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* By how much a body's boxes are grown: any two whose distance counts have then a point in common, in spite of
  * rounding. */
 static double grow(const struct check *c, tac_lid body)
@@ -133,7 +120,7 @@ static enum tac_err choose_ranks(const struct check *c, struct sending *out)
         struct tac_overlap_record r;
         double lo[3], hi[3];
         const int n = make_record(c, i, &r);
-        const tac_lid body = body_of(c->common, r.vertex[0]);
+        const tac_lid body = tac_scene_body_of(c->common, r.vertex[0]);
         if (n == 1 && c->common->body[body].has_elements)
             continue;
         grown_box(n, (const double(*)[3])r.x, grow(c, body), lo, hi);
