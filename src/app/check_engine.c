@@ -7,8 +7,6 @@
 #include "verify/overlap.h"
 #include <math.h>
 
-static const char *const KIND[TAC_KINDS] = {"gravity", "spring", "cst", "hinge", "penalty"};
-
 /* Rate classes, ascending period; free clocks may have thousands: the text shows the first dozen. */
 static void describe_classes(const struct tac_elastic *elastic, json_t *report, FILE *text)
 {
@@ -23,11 +21,11 @@ static void describe_classes(const struct tac_elastic *elastic, json_t *report, 
         for (int k = TAC_KIND_GRAVITY; k <= TAC_KIND_HINGE; k++) {
             if (rate->count[k] == 0)
                 continue;
-            json_object_set_new(item, KIND[k], json_integer((json_int_t)rate->count[k]));
+            json_object_set_new(item, tac_kind_name[k], json_integer((json_int_t)rate->count[k]));
             ticks += (double)rate->count[k] / rate->h_s;
             one_rate += (double)rate->count[k] / elastic->rate[0].h_s;
             if (text && i < SHOWN)
-                fprintf(text, " %zu %s", rate->count[k], KIND[k]);
+                fprintf(text, " %zu %s", rate->count[k], tac_kind_name[k]);
         }
         if (text && i < SHOWN)
             fputc('\n', text);

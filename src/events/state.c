@@ -156,7 +156,7 @@ enum tac_err tac_state_counters(const struct tac_sim *sim, struct tac_counters *
     double seconds[6] = {sum->seconds_forces,  sum->seconds_contact,  sum->seconds_discovery,
                          sum->seconds_waiting, sum->seconds_exchange, sum->seconds_output};
     int n = 0;
-    for (int k = 0; k < 5; k++) {
+    for (int k = 0; k < TAC_KINDS; k++) {
         whole[n++] = sum->committed[k];
         whole[n++] = sum->executed[k];
     }
@@ -175,7 +175,7 @@ enum tac_err tac_state_counters(const struct tac_sim *sim, struct tac_counters *
         MPI_Allreduce(MPI_IN_PLACE, seconds, 6, MPI_DOUBLE, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS)
         return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while adding up counters");
     n = 0;
-    for (int k = 0; k < 5; k++) {
+    for (int k = 0; k < TAC_KINDS; k++) {
         sum->committed[k] = whole[n++];
         sum->executed[k] = whole[n++];
     }

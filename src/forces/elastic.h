@@ -10,10 +10,8 @@
 
 #include "base/state.h"
 #include <tactus/accum.h>
+#include <tactus/output.h>
 #include <tactus/scene.h>
-
-/* Kinds in the order of the force key. */
-enum tac_kind { TAC_KIND_GRAVITY, TAC_KIND_SPRING, TAC_KIND_CST, TAC_KIND_HINGE, TAC_KIND_PENALTY, TAC_KINDS };
 
 /* V = (k/2L)(l - L)^2; k in N (ACM section 3). */
 struct tac_spring {

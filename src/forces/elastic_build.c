@@ -137,7 +137,7 @@ static enum tac_err collect(struct builder *b)
     const struct tac_scene *s = b->scene;
     struct tac_ctx *ctx = b->ctx;
     const size_t most[TAC_KINDS] = {0, (size_t)s->topology->edge_count, (size_t)s->triangle_count,
-                                    (size_t)s->topology->hinge_count, 0};
+                                    (size_t)s->topology->hinge_count};
     TAC_TRY(tac_alloc(ctx, most[TAC_KIND_SPRING], sizeof *b->spring, &b->spring));
     TAC_TRY(tac_alloc(ctx, most[TAC_KIND_CST], sizeof *b->cst, &b->cst));
     TAC_TRY(tac_alloc(ctx, most[TAC_KIND_HINGE], sizeof *b->hinge, &b->hinge));
@@ -166,7 +166,7 @@ static const tac_lid *stencil(const struct builder *b, int kind, size_t e, int *
 /* Bounds of the assembled stiffness (Gershgorin over blocks), then each element's period from its worst vertex. */
 static enum tac_err choose_periods(struct builder *b, struct tac_elastic *el)
 {
-    static const char *const name[TAC_KINDS] = {"", "spring of edge", "triangle", "hinge of edge", ""};
+    static const char *const name[TAC_KINDS] = {"", "spring of edge", "triangle", "hinge of edge"};
     enum tac_err err = TAC_OK;
     const struct tac_scene *s = b->scene;
     int n;

@@ -46,16 +46,6 @@ static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool
         &c->vertex_total,
         &c->triangle_total,
         &c->segment_total,
-        &k->committed[0],
-        &k->committed[1],
-        &k->committed[2],
-        &k->committed[3],
-        &k->committed[4],
-        &k->executed[0],
-        &k->executed[1],
-        &k->executed[2],
-        &k->executed[3],
-        &k->executed[4],
         &k->silent,
         &k->windows,
         &k->rollbacks,
@@ -80,6 +70,15 @@ static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool
         else
             *whole[i] = integer[i];
     }
+    integer += sizeof whole / sizeof whole[0];
+    for (size_t i = 0; i < TAC_KINDS; i++)
+        for (size_t j = 0; j < 2; j++) {
+            int64_t *ticks = j ? &k->executed[i] : &k->committed[i];
+            if (out)
+                integer[2 * i + j] = *ticks;
+            else
+                *ticks = integer[2 * i + j];
+        }
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
         if (out)
             real[i] = *reals[i];

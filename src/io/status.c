@@ -7,7 +7,8 @@
 
 #include "io/output.h"
 
-static const char *const KIND[5] = {"gravity", "spring", "cst", "hinge", "penalty"};
+const char *const tac_kind_name[TAC_KINDS] = {"gravity", "spring", "cst",     "hinge",
+                                              "penalty", "limit",  "damping", "load"};
 
 static bool put(json_t *object, const char *key, json_t *value)
 {
@@ -19,12 +20,12 @@ static bool put_integer(json_t *object, const char *key, int64_t value)
     return put(object, key, json_integer((json_int_t)value));
 }
 
-static bool put_ticks(json_t *object, const char *key, const int64_t ticks[5])
+static bool put_ticks(json_t *object, const char *key, const int64_t ticks[TAC_KINDS])
 {
     json_t *kinds = json_object();
     bool ok = kinds != NULL;
-    for (int i = 0; ok && i < 5; i++)
-        ok = put_integer(kinds, KIND[i], ticks[i]);
+    for (int i = 0; ok && i < TAC_KINDS; i++)
+        ok = put_integer(kinds, tac_kind_name[i], ticks[i]);
     return put(object, key, kinds) && ok;
 }
 

@@ -165,7 +165,7 @@ static void check_element(const struct tac_scene *scene, const struct tac_rate_c
 
 static void test_impulses(const struct tac_scene *scene, const struct tac_elastic *elastic)
 {
-    static const char *const name[TAC_KINDS] = {"", "spring", "cst", "hinge", ""};
+    static const char *const name[TAC_KINDS] = {"", "spring", "cst", "hinge"};
     struct worst worst[TAC_KINDS] = {{0}};
     size_t size = 3 * (size_t)scene->vertex_count;
     double *x = calloc(size, sizeof *x);
