@@ -15,6 +15,7 @@ struct tac_pieces;     /* partition/part.h */
 struct tac_run_options {
     const char *dir; /* run folder; made */
     bool overwrite;  /* replace an old run there */
+    bool record;     /* keep every breakpoint in record.h5 */
     int argc;        /* for run.json: how it was called; may be 0 */
     char **argv;
     double wall_limit_s;                /* stop with a checkpoint before so much wall time is over; 0: none */

@@ -10,7 +10,7 @@
 #include "partition/part.h"
 
 static const char usage[] = "SCENE [-o DIR] [--overwrite] [--until T] [--restart FILE|DIR] [--wall-limit HH:MM:SS]\n"
-                            "           [--discover MODE] [--set path=value ...] [--quiet]";
+                            "           [--discover MODE] [--record] [--set path=value ...] [--quiet]";
 static const char about[] =
     "Runs a scene and writes a run folder: frames.h5 and frames.xdmf (open the latter in ParaView), energy.csv,\n"
     "run.json, scene.json, status.json, checkpoints.  Progress goes to stderr.\n"
@@ -54,9 +54,10 @@ struct arguments {
 
 static enum tac_err refuse_later(struct tac_ctx *ctx, const struct arguments *a)
 {
-    if (!a->record)
+    if (!a->record || !a->restart)
         return TAC_OK;
-    return tac_fail(ctx, TAC_ERR_INPUT, "--record is not in this version (%s): it comes in a later one; leave it out",
+    return tac_fail(ctx, TAC_ERR_INPUT,
+                    "--record with --restart is not in this version (%s): it comes in a later one; leave it out",
                     tac_version());
 }
 
@@ -163,6 +164,7 @@ static enum tac_err run(struct tac_ctx *ctx, struct arguments *a, int argc, char
     TAC_TRY(tac_agree(ctx, settle(ctx, a, &start, scene, &folder)));
     struct tac_run_options options = {.dir = a->dir ? a->dir : folder,
                                       .overwrite = a->overwrite,
+                                      .record = a->record,
                                       .argc = argc,
                                       .argv = argv,
                                       .restart = start.file,
@@ -197,7 +199,8 @@ enum tac_err tac_cmd_run(struct tac_ctx *ctx, int argc, char **argv)
          "go on from a checkpoint, or from the newest whole one in a run folder"},
         {"--wall-limit", TAC_OPTION_STRING, &a.wall_limit, "HH:MM:SS",
          "stop in time with a checkpoint saved (exit code 75)"},
-        {"--record", TAC_OPTION_FLAG, &a.record, NULL, "keep every breakpoint for an audit (in a later version)"},
+        {"--record", TAC_OPTION_FLAG, &a.record, NULL,
+         "keep every breakpoint of every vertex in record.h5, for an audit"},
     };
     const size_t options = sizeof option / sizeof option[0];
     enum tac_err err;

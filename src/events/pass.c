@@ -1,5 +1,6 @@
 /* Running the instants of a window (design 2.2, 3.1). Nothing here allocates or logs. */
 #include "events/ranks.h"
+#include "io/record.h"
 #include <string.h>
 
 enum {
@@ -32,8 +33,9 @@ void tac_position(const struct tac_sim *sim, tac_lid i, tac_time t, double x[3])
     position(sim, i, t, x);
 }
 
-/* Brings a free vertex to t: rewrites (x, t). With contact, its path is kept. */
-static inline void bring(struct tac_sim *sim, tac_lid i, tac_time t, bool contact)
+/* Brings a free vertex to t: rewrites (x, t). With contact, its path is kept. record: sim->record is there. */
+static inline __attribute__((always_inline)) void bring_to(struct tac_sim *sim, tac_lid i, tac_time t, bool contact,
+                                                           bool record)
 {
     struct tac_pos *restrict pos = &sim->pos[i];
     struct tac_vel *restrict vel = &sim->vel[i];
@@ -42,6 +44,8 @@ static inline void bring(struct tac_sim *sim, tac_lid i, tac_time t, bool contac
     pos->x[1] += dt * vel->v[1];
     pos->x[2] += dt * vel->v[2];
     pos->t = t;
+    if (record)
+        tac_record_keep(sim->record, i, t, pos->x);
     if (!contact)
         return;
     struct tac_line *restrict line = &sim->line[i];
@@ -62,13 +66,18 @@ static inline void bring(struct tac_sim *sim, tac_lid i, tac_time t, bool contac
     }
 }
 
+static inline void bring(struct tac_sim *sim, tac_lid i, tac_time t, bool contact)
+{
+    bring_to(sim, i, t, contact, sim->record != NULL);
+}
+
 static inline __attribute__((always_inline)) void bring_one_of_class(struct tac_sim *sim, tac_lid i, tac_time t,
-                                                                     bool contact)
+                                                                     bool contact, bool record)
 {
     if (sim->pos[i].t == t)
         return; /* free clocks: another class brought it */
     if (sim->vel[i].w != 0) {
-        bring(sim, i, t, contact);
+        bring_to(sim, i, t, contact, record);
     } else if (sim->script_of[i] >= 0) {
         double x[3];
         tac_position(sim, i, t, x);
@@ -78,17 +87,17 @@ static inline __attribute__((always_inline)) void bring_one_of_class(struct tac_
 }
 
 static inline __attribute__((always_inline)) void bring_class(struct tac_sim *sim, const struct tac_rate_class *rate,
-                                                              tac_time t, bool contact)
+                                                              tac_time t, bool contact, bool record)
 {
     const size_t n = rate->vertex_count;
     if (n == 0)
         return;
     if ((size_t)(rate->vertex[n - 1] - rate->vertex[0]) == n - 1) { /* one run of vertices: nothing to look up */
         for (tac_lid i = rate->vertex[0]; i <= rate->vertex[n - 1]; i++)
-            bring_one_of_class(sim, i, t, contact);
+            bring_one_of_class(sim, i, t, contact, record);
     } else {
         for (size_t k = 0; k < n; k++)
-            bring_one_of_class(sim, rate->vertex[k], t, contact);
+            bring_one_of_class(sim, rate->vertex[k], t, contact, record);
     }
 }
 
@@ -379,10 +388,12 @@ static void run_instant(struct tac_sim *sim, tac_time t)
     if (sim->ranks && !tac_ranks_meet(sim, t))
         return;
     for (size_t i = 0; i < sim->due_elastic_count; i++) {
-        if (sim->contact)
-            bring_class(sim, &el->rate[sim->due_elastic[i]], t, true);
+        if (sim->record)
+            bring_class(sim, &el->rate[sim->due_elastic[i]], t, sim->contact, true);
+        else if (sim->contact)
+            bring_class(sim, &el->rate[sim->due_elastic[i]], t, true, false);
         else
-            bring_class(sim, &el->rate[sim->due_elastic[i]], t, false);
+            bring_class(sim, &el->rate[sim->due_elastic[i]], t, false, false);
     }
     for (int kind = TAC_KIND_GRAVITY; kind <= TAC_KIND_HINGE; kind++)
         for (size_t i = 0; i < sim->due_elastic_count; i++) {
@@ -417,6 +428,8 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
     sim->work_start = sim->work;
     sim->book_start = sim->book;
     sim->deepest_start = sim->deepest_layer;
+    if (sim->record)
+        tac_record_mark(sim->record);
     if (!sim->contact) {
         if (sim->ranks)
             TAC_TRY(tac_ranks_begin(sim));
@@ -507,6 +520,8 @@ enum tac_err tac_pass_restore(struct tac_sim *sim, tac_time believed)
     sim->work = sim->work_start;
     sim->book = sim->book_start;
     sim->deepest_layer = sim->deepest_start;
+    if (sim->record)
+        tac_record_undo(sim->record);
     tac_watch_undo(sim, believed);
     sim->counters.rollbacks++;
     for (int k = 0; k < TAC_KINDS; k++)

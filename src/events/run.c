@@ -5,6 +5,7 @@
 #include "events/deal.h"
 #include "events/ranks.h"
 #include "events/state.h"
+#include "io/record.h"
 #include "verify/overlap.h"
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@ struct run {
     struct tac_scene *local; /* owned; NULL on one rank */
     struct tac_sim *sim;
     struct tac_output *out;
+    struct tac_record *record;   /* owned; NULL: breakpoints are not kept */
     double *position, *velocity; /* owned, (owned vertices, 3) */
     float *force;                /* owned, likewise */
     int64_t frame;               /* of the next frame */
@@ -59,6 +61,21 @@ static void fill_status(struct run *run, struct tac_status *status, const char *
     }
 }
 
+/* At a frame one interval of the record ends and another begins. */
+static enum tac_err record_frame(struct run *run)
+{
+    enum tac_err err = TAC_OK;
+    if (run->record == NULL)
+        return TAC_OK;
+    tac_sim_look(run->sim);
+    if (run->frame > 0) {
+        TAC_TRY(tac_record_group(run->record, run->frame - 1));
+        tac_sim_look(run->sim);
+    }
+done:
+    return err;
+}
+
 static enum tac_err write_frame(struct run *run)
 {
     enum tac_err err;
@@ -77,6 +94,7 @@ static enum tac_err write_frame(struct run *run)
                                     sim->owned,    sim->scene->part ? sim->scene->part->vertex_id : NULL,
                                     run->position, run->velocity,
                                     run->force};
+    TAC_TRY(record_frame(run));
     TAC_TRY(tac_sim_energy(sim, &run->row));
     TAC_TRY(tac_output_frame(run->ctx, run->out, &frame));
     TAC_TRY(tac_output_row(run->ctx, run->out, &run->row));
@@ -183,9 +201,12 @@ static enum tac_err deal_again(struct run *run)
     double balance;
     TAC_TRY(tac_pieces_of(run->ctx, run->local, &pieces));
     TAC_TRY(tac_deal_again(run->sim, pieces, run->shuffle ? run->shuffle + (uint64_t)run->passes : 0, &balance));
+    if (run->record != NULL)
+        TAC_TRY(tac_record_deal(run->record));
     TAC_TRY(tac_deal_move(run->ctx, run->whole, pieces, &run->local, &run->sim, &moved));
     if (moved)
         TAC_TRY(make_room(run));
+    TAC_TRY(tac_agree(run->ctx, tac_sim_record(run->sim, run->record)));
 done:
     tac_pieces_destroy(&pieces);
     return err;
@@ -323,8 +344,24 @@ static enum tac_err finish(struct run *run, enum tac_err err)
         summary.status.error = run->ctx->error;
     }
     summary.wall_s = summary.status.wall_s;
+    const enum tac_err record = tac_record_close(run->record);
+    if (record && !err) {
+        summary.status.state = "failed";
+        summary.status.error = run->ctx->error;
+    }
     const enum tac_err told = tac_output_finish(run->ctx, run->out, &summary);
-    return err ? err : last ? last : told;
+    return err ? err : last ? last : record ? record : told;
+}
+
+static enum tac_err start_record(struct run *run)
+{
+    enum tac_err err = TAC_OK;
+    if (!run->options->record)
+        return TAC_OK;
+    TAC_TRY(tac_record_create(run->ctx, run->whole, run->options->dir, &run->record));
+    TAC_TRY(tac_agree(run->ctx, tac_sim_record(run->sim, run->record)));
+done:
+    return err;
 }
 
 /* On several ranks: the scene's arrays become pieces, unless they are that already. */
@@ -416,9 +453,11 @@ enum tac_err tac_run(struct tac_ctx *ctx, struct tac_scene *scene, const struct 
         TAC_TRY(deal(&run, &pieces));
     if (resume)
         TAC_TRY(go_on(&run));
-    err = finish(&run, loop(&run));
+    err = start_record(&run);
+    err = finish(&run, err ? err : loop(&run));
 done:
     tac_pieces_destroy(&pieces);
+    tac_record_destroy(&run.record);
     tac_output_destroy(&run.out);
     tac_sim_destroy(&run.sim);
     tac_scene_destroy(&run.local);

@@ -1,6 +1,7 @@
 /* Scripted vertices: caught at their first knot, moved along straight pieces, and let go after their last if they may
  * be. */
 #include "events/sim.h"
+#include "io/record.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -221,6 +222,8 @@ static void apply(struct tac_sim *sim, struct tac_script *s, const struct tac_kn
     }
     memcpy(pos->x, s->x, sizeof pos->x);
     pos->t = sim->now;
+    if (sim->record)
+        tac_record_keep(sim->record, i, sim->now, pos->x);
 }
 
 void tac_scripts_apply(struct tac_sim *sim)

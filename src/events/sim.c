@@ -1,4 +1,5 @@
 #include "events/ranks.h"
+#include "io/record.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -178,6 +179,7 @@ enum tac_err tac_sim_advance(struct tac_sim *sim, tac_time limit)
     TAC_TRY(sim->discovery->advance(sim, limit));
     if (sim->now == sim->next_knot)
         tac_scripts_apply(sim);
+    TAC_TRY(tac_ranks_hold(sim, tac_record_error(sim->record)));
 done:
     return err;
 }

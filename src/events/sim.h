@@ -22,6 +22,7 @@
 
 struct tac_candidates;
 struct tac_ranks;
+struct tac_record;
 
 /* Where a window started: the line x + (t - t0) v, and the largest squared deviation of the vertex' path from it.  One
  * cache line; it is also what a rollback restores. */
@@ -139,7 +140,8 @@ struct tac_sim {
     bool contact;                /* contact.thickness > 0 and something can touch */
     double quantum;              /* s */
 
-    struct tac_ranks *ranks; /* owned; NULL: one rank */
+    struct tac_ranks *ranks;   /* owned; NULL: one rank */
+    struct tac_record *record; /* borrowed: keeps every breakpoint; NULL: none does */
 
     /* Vertices 0 .. owned-1 are this rank's; the others, ghosts, are of other ranks: w = 0, v = 0, and x is right at
      * the instants at which a stencil that they share with an owned one ticks. */
@@ -285,6 +287,12 @@ void tac_scripts_apply(struct tac_sim *sim);
  * period wherever the knots fall between the ticks.  ahead (or NULL): the part of it that lies after t. */
 void tac_script_velocity(const struct tac_sim *sim, tac_lid i, tac_time t, tac_time period, double v[3],
                          double ahead[3]);
+
+/* ---- record.c ---- */
+/* Local. Breakpoints go to `record` (borrowed, nothing kept in it) from now on; NULL: they are not kept. */
+enum tac_err tac_sim_record(struct tac_sim *sim, struct tac_record *record);
+/* Local. Records where all vertices are now: the end, or the beginning, of a frame interval. */
+void tac_sim_look(struct tac_sim *sim);
 
 /* ---- discovery: one table of functions per way of finding contacts ---- */
 struct tac_discovery {

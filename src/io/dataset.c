@@ -55,14 +55,17 @@ static hid_t creation_list(const struct tac_dataset *d)
     return list;
 }
 
-static hid_t create_dataset(struct tac_frames *w, const struct tac_dataset *d, hid_t space)
+hid_t tac_dataset_create(struct tac_frames *w, const struct tac_dataset *d)
 {
-    hid_t list = creation_list(d), id = -1;
-    if (list < 0)
-        return -1;
-    id = H5Dcreate2(d->group, d->name, d->type, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    hsize_t size[2] = {(hsize_t)d->rows, (hsize_t)d->columns};
+    hid_t list = creation_list(d), space = H5Screate_simple(d->columns > 0 ? 2 : 1, size, NULL), id = -1;
+    if (list >= 0 && space >= 0)
+        id = H5Dcreate2(d->group, d->name, d->type, space, H5P_DEFAULT, list, H5P_DEFAULT);
     tac_frames_note(w, id >= 0);
-    H5Pclose(list);
+    if (list >= 0)
+        H5Pclose(list);
+    if (space >= 0)
+        H5Sclose(space);
     if (id >= 0 && d->units != NULL && !tac_h5_put_text(id, "units", d->units)) {
         H5Dclose(id);
         return -1;
@@ -70,43 +73,44 @@ static hid_t create_dataset(struct tac_frames *w, const struct tac_dataset *d, h
     return id;
 }
 
-/* Collective: every rank transfers, also the ones without rows, for filters need it. */
-static bool transfer(struct tac_frames *w, const struct tac_dataset *d, hid_t id, hid_t space)
+/* Every rank transfers, also the ones without rows, for filters need it. */
+bool tac_dataset_put(struct tac_frames *w, const struct tac_dataset *d, hid_t id, const struct tac_row_range part[2])
 {
-    int rank = d->columns > 0 ? 2 : 1;
-    hsize_t start[2] = {(hsize_t)d->begin, 0}, count[2] = {(hsize_t)(d->end - d->begin), (hsize_t)d->columns};
-    hid_t memory = H5Screate_simple(rank, count, NULL);
-    herr_t selected;
-    if (memory < 0)
-        return false;
-    if (d->end > d->begin) {
-        selected = H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL);
-    } else {
-        selected = H5Sselect_none(space);
-        H5Sselect_none(memory);
-    }
     static const double nothing[3];
-    const void *data = d->end > d->begin ? d->data : nothing;
-    bool ok = tac_frames_note(w, selected >= 0 && H5Dwrite(id, d->type, memory, space, w->collective, data) >= 0);
-    H5Sclose(memory);
+    const int rank = d->columns > 0 ? 2 : 1;
+    hsize_t all[2] = {0, (hsize_t)d->columns};
+    for (int k = 0; k < 2; k++)
+        all[0] += (hsize_t)(part[k].end - part[k].begin);
+    hid_t space = H5Dget_space(id), memory = H5Screate_simple(rank, all, NULL);
+    bool ok = space >= 0 && memory >= 0 && H5Sselect_none(space) >= 0;
+    for (int k = 0; k < 2 && ok; k++) {
+        const hsize_t start[2] = {(hsize_t)part[k].begin, 0},
+                      count[2] = {(hsize_t)(part[k].end - part[k].begin), (hsize_t)d->columns};
+        if (count[0] > 0)
+            ok = H5Sselect_hyperslab(space, H5S_SELECT_OR, start, NULL, count, NULL) >= 0;
+    }
+    if (all[0] == 0 && memory >= 0)
+        H5Sselect_none(memory);
+    ok = tac_frames_note(w, ok && H5Dwrite(id, d->type, memory, space, w->collective, all[0] > 0 ? d->data : nothing) >=
+                                      0);
+    if (memory >= 0)
+        H5Sclose(memory);
+    if (space >= 0)
+        H5Sclose(space);
     return ok;
 }
 
 enum tac_err tac_dataset_write(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_dataset *d)
 {
     enum tac_err err = TAC_OK;
-    hsize_t size[2] = {(hsize_t)d->rows, (hsize_t)d->columns};
-    hid_t space = H5Screate_simple(d->columns > 0 ? 2 : 1, size, NULL), id = -1;
-    if (space >= 0)
-        id = create_dataset(w, d, space);
-    TAC_TRY(tac_frames_step(ctx, w, d->name, space >= 0 && id >= 0));
+    const struct tac_row_range part[2] = {{d->begin, d->end}, {0, 0}};
+    hid_t id = tac_dataset_create(w, d);
+    TAC_TRY(tac_frames_step(ctx, w, d->name, id >= 0));
     if (d->rows > 0)
-        TAC_TRY(tac_frames_step(ctx, w, d->name, transfer(w, d, id, space)));
+        TAC_TRY(tac_frames_step(ctx, w, d->name, tac_dataset_put(w, d, id, part)));
 done:
     if (id >= 0 && H5Dclose(id) < 0)
         w->broken = true;
-    if (space >= 0)
-        H5Sclose(space);
     return err;
 }
 

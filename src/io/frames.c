@@ -8,7 +8,7 @@
 #include "io/disk.h"
 #include "io/frames.h"
 
-static enum tac_err flush(struct tac_ctx *ctx, struct tac_frames *w, const char *what)
+enum tac_err tac_frames_flush(struct tac_ctx *ctx, struct tac_frames *w, const char *what)
 {
     return tac_frames_step(ctx, w, what, H5Fflush(w->file, H5F_SCOPE_GLOBAL) >= 0);
 }
@@ -40,7 +40,8 @@ enum tac_err tac_frames_transfer(struct tac_ctx *ctx, struct tac_frames *w)
                                (ctx->size == 1 || H5Pset_dxpl_mpio(w->collective, H5FD_MPIO_COLLECTIVE) >= 0));
 }
 
-static enum tac_err create_file(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_scene *scene)
+enum tac_err tac_frames_new_file(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_scene *scene,
+                                 const char *format, const char *group)
 {
     enum tac_err err = TAC_OK;
     hid_t access = tac_frames_access(ctx, w);
@@ -51,10 +52,10 @@ static enum tac_err create_file(struct tac_ctx *ctx, struct tac_frames *w, const
     TAC_TRY(tac_frames_step(ctx, w, "a new file", w->file >= 0));
     TAC_TRY(tac_frames_transfer(ctx, w));
     TAC_TRY(tac_frames_reserve(ctx, w, 0));
-    ok = tac_h5_put_text(w->file, "format", TAC_FRAMES_FORMAT) && tac_h5_put_text(w->file, "version", tac_version()) &&
+    ok = tac_h5_put_text(w->file, "format", format) && tac_h5_put_text(w->file, "version", tac_version()) &&
          tac_h5_put_text(w->file, "commit", tac_commit()) && tac_h5_put_text(w->file, "name", scene->name) &&
          tac_h5_put_text(w->file, "scene_sha256", scene->sha256);
-    w->frames = ok ? H5Gcreate2(w->file, "frames", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT) : -1;
+    w->frames = ok ? H5Gcreate2(w->file, group, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT) : -1;
     TAC_TRY(tac_frames_step(ctx, w, "a new file", w->frames >= 0));
 done:
     if (access >= 0)
@@ -63,12 +64,12 @@ done:
 }
 
 /* Rank 0 makes or opens the file, so that the reason why it cannot is the system's own. */
-static enum tac_err make_path(struct tac_ctx *ctx, struct tac_frames *w, const char *dir, bool create)
+static enum tac_err make_path(struct tac_ctx *ctx, struct tac_frames *w, const char *dir, const char *name, bool create)
 {
     enum tac_err err = TAC_OK;
-    size_t size = strlen(dir) + sizeof "/frames.h5";
+    size_t size = strlen(dir) + strlen(name) + 2;
     TAC_TRY(tac_alloc(ctx, size, 1, &w->path));
-    snprintf(w->path, size, "%s/frames.h5", dir);
+    snprintf(w->path, size, "%s/%s", dir, name);
     if (ctx->rank == 0) {
         w->space_fd = open(w->path, O_RDWR | O_CLOEXEC | (create ? O_CREAT | O_EXCL : 0), 0666);
         if (w->space_fd < 0)
@@ -92,8 +93,8 @@ done:
     return err;
 }
 
-enum tac_err tac_frames_blank(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, bool create,
-                              struct tac_frames **out)
+enum tac_err tac_frames_handle(struct tac_ctx *ctx, const char *dir, const char *name, bool create,
+                               struct tac_frames **out)
 {
     enum tac_err err = TAC_OK;
     struct tac_frames *w = NULL;
@@ -102,9 +103,23 @@ enum tac_err tac_frames_blank(struct tac_ctx *ctx, const struct tac_scene *scene
     w->file = w->frames = w->collective = -1;
     w->space_fd = -1;
     w->disk = -1;
+    TAC_TRY(tac_agree(ctx, make_path(ctx, w, dir, name, create)));
+    *out = w;
+    w = NULL;
+done:
+    tac_frames_destroy(ctx, &w);
+    return err;
+}
+
+enum tac_err tac_frames_blank(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, bool create,
+                              struct tac_frames **out)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_frames *w = NULL;
+    *out = NULL;
+    TAC_TRY(tac_frames_handle(ctx, dir, "frames.h5", create, &w));
     w->vertex_count = scene->vertex_count;
     tac_rows_of_rank(w->vertex_count, ctx->rank, ctx->size, &w->row_begin, &w->row_end);
-    TAC_TRY(tac_agree(ctx, make_path(ctx, w, dir, create)));
     TAC_TRY(tac_agree(ctx, alloc_rows(ctx, w)));
     *out = w;
     w = NULL;
@@ -122,9 +137,9 @@ enum tac_err tac_frames_create(struct tac_ctx *ctx, const struct tac_scene *scen
     tac_h5_quiet(&quiet);
     *out = NULL;
     TAC_TRY(tac_frames_blank(ctx, scene, dir, true, &w));
-    TAC_TRY(create_file(ctx, w, scene));
+    TAC_TRY(tac_frames_new_file(ctx, w, scene, TAC_FRAMES_FORMAT, "frames"));
     TAC_TRY(tac_frames_mesh(ctx, w, scene, pieces));
-    TAC_TRY(flush(ctx, w, "/mesh"));
+    TAC_TRY(tac_frames_flush(ctx, w, "/mesh"));
     *out = w;
     w = NULL;
 done:
@@ -142,7 +157,7 @@ enum tac_err tac_frames_sync(struct tac_ctx *ctx, struct tac_frames *w)
     if (w->broken || w->file < 0)
         return TAC_OK;
     tac_h5_quiet(&quiet);
-    TAC_TRY(flush(ctx, w, "frames")); /* several ranks: MPI-IO waits for the disk itself */
+    TAC_TRY(tac_frames_flush(ctx, w, "frames")); /* several ranks: MPI-IO waits for the disk itself */
     if (ctx->rank == 0 && fsync(w->space_fd) != 0)
         err = tac_fail(ctx, TAC_ERR_RUN, "cannot write %s: %s; is the disk in order?", w->path, strerror(errno));
 done:
@@ -196,7 +211,7 @@ done:
     if (group >= 0 && H5Gclose(group) < 0)
         w->broken = true;
     if (!err)
-        err = flush(ctx, w, what);
+        err = tac_frames_flush(ctx, w, what);
     return err;
 }
 

@@ -17,6 +17,14 @@ struct tac_dataset {
 
 /* Collective. Creates and writes a dataset: chunks, shuffle, deflate, checksums; and its unit. */
 enum tac_err tac_dataset_write(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_dataset *d);
+/* A run of rows, and where they are. */
+struct tac_row_range {
+    tac_gid begin, end;
+};
+/* Collective. Creates a dataset without writing it; negative on failure. */
+hid_t tac_dataset_create(struct tac_frames *w, const struct tac_dataset *d);
+/* Collective. Writes this rank's rows of two runs, that lie one behind the other in d->data; runs may be empty. */
+bool tac_dataset_put(struct tac_frames *w, const struct tac_dataset *d, hid_t id, const struct tac_row_range part[2]);
 /* Local. A creation list for datasets whose headers have checksums; negative on failure. */
 hid_t tac_dataset_list(void);
 /* At most what a dataset takes on disk. */
@@ -32,6 +40,14 @@ enum tac_err tac_frames_reserve(struct tac_ctx *ctx, struct tac_frames *w, int64
  */
 enum tac_err tac_frames_blank(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, bool create,
                               struct tac_frames **out);
+/* Collective. The same of any file NAME in DIR that is written by all ranks, without buffers. */
+enum tac_err tac_frames_handle(struct tac_ctx *ctx, const char *dir, const char *name, bool create,
+                               struct tac_frames **out);
+/* Collective. Makes its file, with what it is (format, version, scene) and one empty group, w->frames. */
+enum tac_err tac_frames_new_file(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_scene *scene,
+                                 const char *format, const char *group);
+/* Collective. */
+enum tac_err tac_frames_flush(struct tac_ctx *ctx, struct tac_frames *w, const char *what);
 /* Local. How the file is accessed; negative on failure. */
 hid_t tac_frames_access(struct tac_ctx *ctx, struct tac_frames *w);
 /* Collective. How frames are transferred. */

@@ -168,6 +168,57 @@ done:
     return err;
 }
 
+struct free_row {
+    tac_gid id;
+    int64_t free;
+};
+
+/* 1 where a vertex can ever be free.  From pieces every vertex goes to the rank that writes its row. */
+static enum tac_err gather_free(struct tac_ctx *ctx, const struct tac_frames *w, const struct tac_pieces *p,
+                                uint8_t *out)
+{
+    enum tac_err err = TAC_OK;
+    const size_t n = (size_t)p->vertex_count;
+    struct free_row *row = NULL, *came = NULL;
+    int32_t *to = NULL;
+    size_t total = 0;
+    TAC_TRY(tac_alloc(ctx, n, sizeof *row, &row));
+    TAC_TRY(tac_alloc(ctx, n, sizeof *to, &to));
+    for (size_t k = 0; k < n; k++) {
+        row[k] = (struct free_row){p->vertex_id[k], p->ever_free[k]};
+        to[k] = tac_rank_of_row(ctx, w->vertex_count, p->vertex_id[k]);
+    }
+done:
+    err = tac_deal(ctx, err, n, to, row, sizeof *row, &came, &total);
+    if (!err)
+        TAC_CHECK(total == (size_t)(w->row_end - w->row_begin));
+    for (size_t k = 0; k < total && !err; k++)
+        out[came[k].id - w->row_begin] = came[k].free != 0;
+    free(came);
+    free(row);
+    free(to);
+    return err;
+}
+
+static enum tac_err write_free(struct tac_ctx *ctx, struct tac_frames *w, hid_t mesh, const struct tac_scene *scene,
+                               const struct tac_pieces *pieces)
+{
+    enum tac_err err;
+    const size_t n = (size_t)(w->row_end - w->row_begin);
+    struct tac_dataset d = {mesh, "free", NULL, H5T_NATIVE_UINT8, 0, w->vertex_count, w->row_begin, w->row_end, NULL};
+    uint8_t *list = NULL;
+    TAC_TRY(tac_agree(ctx, tac_alloc(ctx, n, 1, &list)));
+    if (pieces != NULL)
+        TAC_TRY(gather_free(ctx, w, pieces, list));
+    for (size_t i = 0; i < n && pieces == NULL; i++)
+        list[i] = scene->ever_free[w->row_begin + (tac_gid)i] != 0;
+    d.data = list;
+    TAC_TRY(tac_dataset_write(ctx, w, &d));
+done:
+    free(list);
+    return err;
+}
+
 /* Fixed-length strings, for parallel HDF5 cannot write those of variable length; rank 0 writes. */
 static enum tac_err write_body_names(struct tac_ctx *ctx, struct tac_frames *w, hid_t mesh,
                                      const struct tac_scene *scene)
@@ -217,7 +268,7 @@ enum tac_err tac_frames_mesh(struct tac_ctx *ctx, struct tac_frames *w, const st
     TAC_TRY(tac_frames_reserve(ctx, w,
                                tac_dataset_space(triangles, 24) + tac_dataset_space(segments, 16) +
                                    tac_dataset_space(w->point_count, 8) + tac_dataset_space(cells, 8) +
-                                   tac_dataset_space(w->vertex_count, 12)));
+                                   tac_dataset_space(w->vertex_count, 13)));
     mesh = H5Gcreate2(w->file, "mesh", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     TAC_TRY(tac_frames_step(ctx, w, "/mesh", mesh >= 0));
     TAC_TRY(fetch_triangles(ctx, &source, triangles, 1));
@@ -231,6 +282,7 @@ enum tac_err tac_frames_mesh(struct tac_ctx *ctx, struct tac_frames *w, const st
         TAC_TRY(write_ids(ctx, w, mesh, "cells", cells, 0, &source, cell_value));
     }
     TAC_TRY(write_bodies(ctx, w, mesh, scene));
+    TAC_TRY(write_free(ctx, w, mesh, scene, pieces));
     TAC_TRY(write_body_names(ctx, w, mesh, scene));
 done:
     if (mesh >= 0 && H5Gclose(mesh) < 0)

@@ -40,7 +40,7 @@ def read(folder, kind, vertices, frames):
         check(f.attrs["scene_sha256"].decode() == "a" * 64, "hash")
         check(f.attrs["name"].decode() == 'a <made-up> & "mixed" scene', "name")
         mesh = f["mesh"]
-        names = ["body", "body_names", "points", "radius", "segments", "triangles"] + (["cells"] if kind == "mixed" else [])
+        names = ["body", "body_names", "free", "points", "radius", "segments", "triangles"] + (["cells"] if kind == "mixed" else [])
         check(sorted(mesh) == sorted(names), "mesh holds %s" % sorted(mesh))
         first = 0
         expected = {"triangles": np.empty((0, 3), "i8"), "segments": np.empty((0, 2), "i8"), "points": np.empty(0, "i8")}
@@ -63,6 +63,8 @@ def read(folder, kind, vertices, frames):
         radius = {"triangles": 0, "segments": .01, "points": .02}
         check([n.decode() for n in mesh["body_names"][()]] == [called[k] for k, _ in bodies], "body names")
         check(np.array_equal(dataset(mesh, "radius", "f8", (total,), "m"), np.repeat([radius[k] for k, _ in bodies], [n for _, n in bodies])), "radius")
+        free = np.concatenate([np.arange(n) % 3 != 1 for _, n in bodies] or [np.empty(0, bool)])
+        check(np.array_equal(dataset(mesh, "free", "u1", (total,)), free), "free")
         check(list(f["frames"]) == ["%06d" % k for k in range(frames)], "frames %s" % list(f["frames"]))
         for k in range(frames):
             g = f["frames/%06d" % k]

@@ -28,8 +28,13 @@ static struct tac_scene make_scene(void)
 {
     static struct tac_body body = {.name = (char *)"points", .vertex_end = VERTICES};
     static tac_lid vertex_body[VERTICES];
-    struct tac_scene s = {
-        .name = (char *)"", .vertex_count = VERTICES, .vertex_body = vertex_body, .body_count = 1, .body = &body};
+    static uint8_t ever_free[VERTICES];
+    struct tac_scene s = {.name = (char *)"",
+                          .vertex_count = VERTICES,
+                          .vertex_body = vertex_body,
+                          .ever_free = ever_free,
+                          .body_count = 1,
+                          .body = &body};
     strcpy(s.sha256, "none");
     return s;
 }

@@ -99,6 +99,7 @@ static void add_body(struct tac_scene *s, int kind, int vertices)
     b->segment_begin = s->segment_count;
     for (int i = 0; i < vertices; i++, s->vertex_count++) {
         s->vertex_body[s->vertex_count] = s->body_count;
+        s->ever_free[s->vertex_count] = i % 3 != 1;
         for (int c = 0; kind == 0 && i >= 2 && c < 3; c++)
             s->triangle[3 * s->triangle_count + c] = s->vertex_count - 2 + c;
         s->triangle_count += kind == 0 && i >= 2;
@@ -125,6 +126,7 @@ static struct tac_scene *make_scene(const struct options *o)
     memset(s.sha256, o->scene[0], 64);
     s.json = json_pack("{s:s, s:{s:f}}", "format", "tactus-scene/1", "time", "end", 1.0);
     s.vertex_body = calloc((size_t)o->vertices + 1, sizeof(tac_lid));
+    s.ever_free = calloc((size_t)o->vertices + 1, 1);
     s.triangle = calloc(3 * (size_t)o->vertices + 1, sizeof(tac_lid));
     s.segment = calloc(2 * (size_t)o->vertices + 1, sizeof(tac_lid));
     for (int k = 0; k < 3; k++)
@@ -252,6 +254,15 @@ static struct tac_pieces *scatter(struct tac_ctx *ctx, const struct tac_scene *s
     p->triangle = calloc(3 * (size_t)scene->triangle_count + 1, sizeof(tac_gid));
     p->segment_id = calloc((size_t)scene->segment_count + 1, sizeof(tac_gid));
     p->segment = calloc(2 * (size_t)scene->segment_count + 1, sizeof(tac_gid));
+    p->vertex_id = calloc((size_t)scene->vertex_count + 1, sizeof(tac_gid));
+    p->ever_free = calloc((size_t)scene->vertex_count + 1, 1);
+    for (tac_lid i = 0; i < scene->vertex_count; i++) {
+        if (tac_hash64(3, (uint64_t)i) % (uint64_t)ctx->size != (uint64_t)ctx->rank)
+            continue;
+        p->ever_free[p->vertex_count] = scene->ever_free[i];
+        p->vertex_id[p->vertex_count++] = i;
+    }
+    memset(scene->ever_free, 0x7f, (size_t)scene->vertex_count);
     for (tac_lid t = 0; t < scene->triangle_count; t++) {
         if (tac_hash64(1, (uint64_t)t) % (uint64_t)ctx->size != (uint64_t)ctx->rank)
             continue;
@@ -303,6 +314,7 @@ static enum tac_err write_run(struct tac_ctx *ctx, const struct options *o, cons
     status.counters.rollbacks = 2;
     TAC_TRY(begin(ctx, o, scene, out));
     memset(scene->vertex_body, 0x7f, (size_t)scene->vertex_count * sizeof(tac_lid)); /* large arrays may be gone now */
+    memset(scene->ever_free, 0x7f, (size_t)scene->vertex_count);
     memset(scene->triangle, 0x7f, (size_t)scene->triangle_count * sizeof(tac_lid));
     memset(scene->segment, 0x7f, (size_t)scene->segment_count * sizeof(tac_lid));
     for (int k = o->first; k < o->first + o->frames; k++) {
@@ -350,6 +362,7 @@ static enum tac_err write_one(struct tac_ctx *ctx, int argc, char **argv)
         fprintf(stderr, "tactus: %s\n", ctx->error);
     json_decref(scene->json);
     free(scene->vertex_body);
+    free(scene->ever_free);
     free(scene->triangle);
     free(scene->segment);
     return err;

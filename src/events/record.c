@@ -1,0 +1,23 @@
+/* record.c: what a recorded run keeps (design 2.2, 3.4): the points at which instants and knots rewrite a vertex, told
+ * by bring() and tac_scripts_apply(), and where it is at both ends of each frame interval.  These looks touch nothing,
+ * so a record is a function of the scene and its frames, as the trajectory is of the scene. */
+#include "io/record.h"
+#include "events/sim.h"
+
+enum tac_err tac_sim_record(struct tac_sim *sim, struct tac_record *record)
+{
+    sim->record = record;
+    if (record == NULL)
+        return TAC_OK;
+    return tac_record_vertices(record, sim->owned, sim->scene->part ? sim->scene->part->vertex_id : NULL);
+}
+
+/* Of two points of a vertex at one time the later counts: who was just rewritten is not there twice. */
+void tac_sim_look(struct tac_sim *sim)
+{
+    for (tac_lid i = 0; i < sim->owned; i++) {
+        double x[3];
+        tac_position(sim, i, sim->now, x);
+        tac_record_keep(sim->record, i, sim->now, x);
+    }
+}
