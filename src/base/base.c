@@ -13,6 +13,17 @@ void tac_ctx_init(struct tac_ctx *ctx, MPI_Comm comm)
     MPI_Comm_size(comm, &ctx->size);
 }
 
+/* Sentences go to terminals, and quote what files and command lines say: control characters, which might steer a
+ * terminal, become '?'.  Those of ISO 6429's second set have two bytes in UTF-8. */
+static void tame(char *text)
+{
+    for (unsigned char *c = (unsigned char *)text; *c != '\0'; c++)
+        if (*c < 32 || *c == 127)
+            *c = '?';
+        else if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)
+            c[0] = c[1] = '?';
+}
+
 enum tac_err tac_fail(struct tac_ctx *ctx, enum tac_err err, const char *format, ...)
 {
     if (ctx->error[0] == '\0') {
@@ -20,6 +31,7 @@ enum tac_err tac_fail(struct tac_ctx *ctx, enum tac_err err, const char *format,
         va_start(args, format);
         vsnprintf(ctx->error, sizeof ctx->error, format, args);
         va_end(args);
+        tame(ctx->error);
     }
     return err;
 }
@@ -29,12 +41,13 @@ void tac_warn(struct tac_ctx *ctx, const char *format, ...)
     ctx->warnings++;
     if (ctx->quiet || ctx->rank != 0)
         return;
+    char sentence[sizeof ctx->error];
     va_list args;
     va_start(args, format);
-    fputs("tactus: warning: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    vsnprintf(sentence, sizeof sentence, format, args);
     va_end(args);
+    tame(sentence);
+    fprintf(stderr, "tactus: warning: %s\n", sentence);
 }
 
 enum tac_err tac_agree(struct tac_ctx *ctx, enum tac_err err)
