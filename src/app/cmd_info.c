@@ -9,7 +9,6 @@
 #include "app.h"
 #include "checkpoints.h"
 #include "io/checkpoint.h"
-#include "io/child.h"
 #include "io/reader.h"
 #include "io/report.h"
 #include "io/table.h"
@@ -50,14 +49,6 @@ static void print_box(const struct box *b, const char *what)
 
 /* ---- meshes ---- */
 
-static enum tac_err read_mesh_in_child(struct tac_ctx *ctx, void *path, int64_t *result)
-{
-    struct tac_mesh *mesh = NULL;
-    enum tac_err err = tac_mesh_read(ctx, path, &mesh);
-    tac_mesh_destroy(&mesh);
-    return err;
-}
-
 struct edges {
     tac_lid count, boundary, non_manifold;
 };
@@ -83,9 +74,6 @@ static enum tac_err info_mesh(struct tac_ctx *ctx, const char *path, bool as_jso
     enum tac_err err = TAC_OK;
     struct tac_mesh *mesh = NULL;
     struct edges e;
-    struct stat s;
-    int64_t bytes = stat(path, &s) == 0 ? s.st_size : 0;
-    TAC_TRY(tac_child_try(ctx, path, bytes, read_mesh_in_child, (void *)(uintptr_t)path, NULL));
     TAC_TRY(tac_mesh_read(ctx, path, &mesh));
     TAC_TRY(count_edges(ctx, mesh, &e));
     struct box b = box_of(mesh->x, mesh->vertex_count);

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,15 +20,20 @@ struct told {
 static void child_begin(int64_t bytes)
 {
     /* MPI and sanitizers catch these to print where they were; here they just end the child. */
-    static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGILL, SIGALRM};
-    enum { LEAST_S = 60, BYTES_PER_S = 10000000, MOST_S = 86400 };
+    static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGILL, SIGALRM, SIGXCPU};
+    enum { LEAST_S = 60, LEAST_CPU_S = 5, BYTES_PER_S = 10000000, MOST_S = 86400 };
     int nothing = open("/dev/null", O_WRONLY);
     dup2(nothing, STDOUT_FILENO);
     dup2(nothing, STDERR_FILENO);
     for (size_t i = 0; i < sizeof fatal / sizeof fatal[0]; i++)
         signal(fatal[i], SIG_DFL);
     int64_t more = bytes / BYTES_PER_S;
-    alarm(LEAST_S + (unsigned)(more < MOST_S ? more : MOST_S));
+    if (more > MOST_S)
+        more = MOST_S;
+    alarm(LEAST_S + (unsigned)more);
+    /* A disk may be slow, but who follows pointers in a circle computes. */
+    const struct rlimit cpu = {LEAST_CPU_S + (rlim_t)more, LEAST_CPU_S + (rlim_t)more};
+    setrlimit(RLIMIT_CPU, &cpu);
 }
 
 enum tac_err tac_child_try(struct tac_ctx *ctx, const char *name, int64_t bytes,

@@ -38,6 +38,8 @@ struct table {
     bool required, real;
 };
 
+enum { LARGEST_CHUNK = 1 << 28 }; /* bytes */
+
 static const struct table VERTICES = {"/vertices", 3, true, true};
 static const struct table TRIANGLES = {"/triangles", 3, false, false};
 static const struct table SEGMENTS = {"/segments", 2, false, false};
@@ -53,6 +55,17 @@ static bool is_stored(hid_t set, hid_t type, double values)
         (layout == H5D_COMPACT || layout == H5D_CONTIGUOUS || layout == H5D_CHUNKED) && H5Pget_external_count(how) == 0;
     H5Pclose(how);
     return inside && (values == 0 || stored * (layout == H5D_CHUNKED ? 1100 : 1) >= claimed);
+}
+
+/* A chunk is unpacked whole, whatever its file claims it to be; 0: not chunked, or it cannot be told. */
+static double chunk_bytes(hid_t set, hid_t type)
+{
+    hsize_t chunk[2] = {0, 0};
+    hid_t how = H5Dget_create_plist(set);
+    const bool chunked = how >= 0 && H5Pget_layout(how) == H5D_CHUNKED && H5Pget_chunk(how, 2, chunk) == 2;
+    if (how >= 0)
+        H5Pclose(how);
+    return chunked ? (double)chunk[0] * (double)chunk[1] * (double)H5Tget_size(type) : 0;
 }
 
 /* Opens a table and checks its kind and shape; *set stays negative if it is not there and need not be. */
@@ -94,6 +107,11 @@ static enum tac_err open_table(struct tac_ctx *ctx, hid_t file, const char *path
     if (!is_stored(*set, type, (double)dims[0] * (double)dims[1])) {
         err = tac_fail(ctx, TAC_ERR_INPUT, "%s: %s is not stored whole in this file; write its data into it", path,
                        table->name);
+        goto done;
+    }
+    if (chunk_bytes(*set, type) > LARGEST_CHUNK) {
+        err = tac_fail(ctx, TAC_ERR_INPUT, "%s: %s is stored in chunks of over %d bytes; write it in smaller ones",
+                       path, table->name, LARGEST_CHUNK);
         goto done;
     }
     *rows = dims[0];
@@ -199,6 +217,7 @@ enum tac_err tac_hdf5_read(struct tac_ctx *ctx, const struct tac_hdf5 *mesh, enu
     return TAC_OK;
 }
 
+/* Into the builder, or nowhere. */
 static enum tac_err load(struct tac_ctx *ctx, const struct tac_hdf5 *h, enum tac_hdf5_table table,
                          struct tac_builder *b)
 {
@@ -210,7 +229,7 @@ static enum tac_err load(struct tac_ctx *ctx, const struct tac_hdf5 *h, enum tac
     for (int64_t first = 0; first < rows; first += most) {
         const int64_t count = rows - first < most ? rows - first : most;
         TAC_TRY(tac_hdf5_read(ctx, h, table, first, count, data));
-        for (size_t i = 0; i < (size_t)count; i++) {
+        for (size_t i = 0; b != NULL && i < (size_t)count; i++) {
             const double *x = (const double *)data + width * i;
             const int64_t *v = (const int64_t *)data + width * i;
             TAC_TRY(table == TAC_HDF5_VERTICES    ? tac_builder_vertex(b, x[0], x[1], x[2])
@@ -220,6 +239,18 @@ static enum tac_err load(struct tac_ctx *ctx, const struct tac_hdf5 *h, enum tac
     }
 done:
     free(data);
+    return err;
+}
+
+enum tac_err tac_hdf5_look(struct tac_ctx *ctx, const char *path)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_hdf5 *h = NULL;
+    TAC_TRY(tac_hdf5_open(ctx, path, &h));
+    for (int k = 0; k < 3; k++)
+        TAC_TRY(load(ctx, h, (enum tac_hdf5_table)k, NULL));
+done:
+    tac_hdf5_close(&h);
     return err;
 }
 

@@ -27,6 +27,8 @@ enum tac_hdf5_table { TAC_HDF5_VERTICES, TAC_HDF5_TRIANGLES, TAC_HDF5_SEGMENTS }
 /* Local. Checks kind, shape and storage of the tables; TAC_ERR_INPUT. */
 enum tac_err tac_hdf5_open(struct tac_ctx *ctx, const char *path, struct tac_hdf5 **out);
 void tac_hdf5_close(struct tac_hdf5 **mesh);
+/* Local. Opens the file and reads all rows, to see whether that can be done. */
+enum tac_err tac_hdf5_look(struct tac_ctx *ctx, const char *path);
 int64_t tac_hdf5_rows(const struct tac_hdf5 *mesh, enum tac_hdf5_table table);
 /* Local. Rows first .. first+count-1 into out: (count, 3) doubles, (count, 3) or (count, 2) int64_t. */
 enum tac_err tac_hdf5_read(struct tac_ctx *ctx, const struct tac_hdf5 *mesh, enum tac_hdf5_table table, int64_t first,
