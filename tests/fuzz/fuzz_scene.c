@@ -1,0 +1,41 @@
+/* A scene file: JSON, keys, materials, generators, inline meshes, mesh files, motions; and what `check` tells of it. */
+#include "fuzz.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "app/check.h"
+
+static FILE *nowhere;
+
+/* Files that the seeds name. */
+void fuzz_begin(void)
+{
+    static const char obj[] = "v 0 0 0\nv 1 0 0\nv 0 0 1\nv 1 0 1\nf 1 2 4 3\nl 1 2\n";
+    fuzz_put("m.obj", obj, sizeof obj - 1);
+    nowhere = fopen("/dev/null", "w");
+    if (mkdir(fuzz_path("folder"), 0700) != 0 || mkfifo(fuzz_path("fifo"), 0600) != 0 || nowhere == NULL)
+        exit(1);
+}
+
+enum tac_err fuzz_read(struct tac_ctx *ctx, const uint8_t *data, size_t size)
+{
+    struct tac_scene *scene = NULL;
+    json_t *root = json_loadb((const char *)data, size, JSON_REJECT_DUPLICATES, NULL), *report;
+    const bool large = fuzz_scene_is_large(root);
+    json_decref(root);
+    if (large)
+        return TAC_OK;
+    const enum tac_err err = tac_scene_read(ctx, fuzz_put("scene.json", data, size), NULL, 0, &scene);
+    if (err != TAC_OK) {
+        fuzz_must(scene == NULL, "a scene that is refused is none");
+        return err;
+    }
+    report = json_object();
+    fuzz_must(tac_check_describe(ctx, scene, report, nowhere) == TAC_OK, "a scene that was read can be described");
+    json_decref(report);
+    fuzz_scene_again(scene);
+    tac_scene_destroy(&scene);
+    return TAC_OK;
+}
