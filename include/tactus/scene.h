@@ -66,6 +66,30 @@ struct tac_motion {
     double center[3];     /* m, for a rotation */
 };
 
+enum tac_load_kind { TAC_LOAD_FORCE, TAC_LOAD_PRESSURE, TAC_LOAD_WIND };
+
+/* Forces that the scene prescribes, by its kind: `force` on every vertex; `pressure` along the normals of triangles,
+ * or in 2D on the right-hand side of segments; drag in a `wind`.  A triangle or segment is loaded if all its vertices
+ * are.  Force and pressure are times the factor, and so is the wind's velocity. */
+struct tac_load {
+    enum tac_load_kind kind;
+    tac_lid body;
+    tac_gid vertex_count; /* how many it selects */
+    double force[3];      /* N */
+    double pressure;      /* Pa; 2D: N/m */
+    double wind[3];       /* m/s */
+    double drag;          /* of the wind: the air's density times a coefficient, kg/m^3; 2D: kg/m^2 */
+    tac_lid knot_count;   /* 0: the factor is 1 */
+    double *knot_t_s;     /* owned, (knot_count), ascending strictly after rounding to quanta */
+    double *factor;       /* owned, (knot_count), linear between knots, held before the first and after the last */
+};
+
+/* Loads of a vertex: this one, and those of the set `rest`, all of which come before it. */
+struct tac_load_set {
+    tac_lid load;
+    tac_lid rest; /* -1: none */
+};
+
 struct tac_scene {
     char *name;      /* owned; "" if the scene has none */
     char *path;      /* owned; the file it was read from */
@@ -109,6 +133,10 @@ struct tac_scene {
     struct tac_body *body; /* owned */
     tac_lid motion_count;
     struct tac_motion *motion; /* owned */
+    tac_lid load_count;
+    struct tac_load *load; /* owned */
+    tac_lid load_set_count;
+    struct tac_load_set *load_set; /* owned */
 
     /* Placed geometry = rest shape = start positions. */
     tac_lid vertex_count;
@@ -118,6 +146,7 @@ struct tac_scene {
                              vertices without mass */
     uint8_t *ever_free;   /* owned, (V): 1 if the vertex is free at some time */
     tac_lid *vertex_body; /* owned, (V) */
+    tac_lid *vertex_load; /* owned, (V): the set of loads on it, or -1; NULL in a scene without loads */
     tac_lid triangle_count;
     tac_lid *triangle; /* owned, (T, 3) scene vertex ids */
     tac_lid segment_count;
@@ -162,6 +191,10 @@ enum tac_err tac_scene_until(struct tac_ctx *ctx, struct tac_scene *scene, doubl
 
 /* Local. The body of a vertex of the scene, by its id. */
 tac_lid tac_scene_body_of(const struct tac_scene *scene, tac_gid vertex);
+
+/* Local. The next load that all of n vertices have, the last one of the scene first; -1: no more.  set (n): their sets
+ * (vertex_load), advanced by each call. */
+tac_lid tac_load_next(const struct tac_scene *scene, tac_lid *set, int n);
 
 /* t_s [s] in quanta, rounded to the nearest, halves away from zero; +-TAC_TIME_NEVER where 2^53 quanta do not reach.
  * Motion knots are due at tac_scene_quanta(scene, knot_t_s[k]). */

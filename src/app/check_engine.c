@@ -18,7 +18,7 @@ static void describe_classes(const struct tac_elastic *elastic, json_t *report, 
         json_t *item = json_pack("{s:f}", "period", rate->h_s);
         if (text && i < SHOWN)
             fprintf(text, "%-10s %.6g s:", i == 0 ? "periods" : "", rate->h_s);
-        for (int k = TAC_KIND_GRAVITY; k <= TAC_KIND_HINGE; k++) {
+        for (int k = TAC_KIND_GRAVITY; k < TAC_KINDS; k++) {
             if (rate->count[k] == 0)
                 continue;
             json_object_set_new(item, tac_kind_name[k], json_integer((json_int_t)rate->count[k]));

@@ -157,6 +157,26 @@ static json_t *describe_motion(const struct tac_scene *scene, const struct tac_m
                      m->knot_t_s[m->knot_count - 1], "release", m->release);
 }
 
+static json_t *describe_load(const struct tac_scene *scene, const struct tac_load *l)
+{
+    static const char *const kind[] = {"force", "pressure", "wind"};
+    json_t *object = json_pack("{s:s, s:s, s:I, s:i}", "body", scene->body[l->body].name, "kind", kind[l->kind],
+                               "vertices", (json_int_t)l->vertex_count, "knots", (int)l->knot_count);
+    if (l->kind == TAC_LOAD_FORCE)
+        object = put(object, "force", vector(l->force));
+    if (l->kind == TAC_LOAD_PRESSURE)
+        object = put(object, "pressure", json_real(l->pressure));
+    if (l->kind == TAC_LOAD_WIND) {
+        object = put(object, "wind", vector(l->wind));
+        object = put(object, "drag", json_real(l->drag));
+    }
+    if (l->knot_count > 0) {
+        object = put(object, "first", json_real(l->knot_t_s[0]));
+        object = put(object, "last", json_real(l->knot_t_s[l->knot_count - 1]));
+    }
+    return object;
+}
+
 static json_t *describe_contact(const struct tac_scene *scene, tac_lid free)
 {
     json_t *ignore = json_array();
@@ -324,6 +344,30 @@ static void print_motions(FILE *text, const json_t *motions)
     }
 }
 
+static void print_loads(FILE *text, const json_t *report)
+{
+    const bool flat = count(report, "dimensions") == 2;
+    size_t i;
+    json_t *l;
+    json_array_foreach(json_object_get(report, "loads"), i, l)
+    {
+        fprintf(text, "load       %s ", word(l, "kind"));
+        if (json_object_get(l, "force")) {
+            print_vector(text, json_object_get(l, "force"));
+            fputs(" N each", text);
+        } else if (json_object_get(l, "pressure")) {
+            fprintf(text, "%g %s", real(l, "pressure"), flat ? "N/m" : "Pa");
+        } else {
+            print_vector(text, json_object_get(l, "wind"));
+            fprintf(text, " m/s, drag %g %s,", real(l, "drag"), flat ? "kg/m^2" : "kg/m^3");
+        }
+        fprintf(text, " on %lld vertices of \"%s\"", count(l, "vertices"), word(l, "body"));
+        if (count(l, "knots") > 0)
+            fprintf(text, ", %lld knots from %g to %g s", count(l, "knots"), real(l, "first"), real(l, "last"));
+        fputs("\n", text);
+    }
+}
+
 static void print_report(FILE *text, const char *path, const json_t *report)
 {
     const json_t *time = json_object_get(report, "time"), *vertices = json_object_get(report, "vertices");
@@ -349,6 +393,7 @@ static void print_report(FILE *text, const char *path, const json_t *report)
     print_materials(text, json_object_get(report, "materials"));
     print_bodies(text, json_object_get(report, "bodies"));
     print_motions(text, json_object_get(report, "motions"));
+    print_loads(text, report);
 }
 
 enum tac_err tac_check_describe(struct tac_ctx *ctx, const struct tac_scene *scene, json_t *report, FILE *text)
@@ -376,6 +421,10 @@ enum tac_err tac_check_describe(struct tac_ctx *ctx, const struct tac_scene *sce
     failed |= list == NULL;
     for (tac_lid i = 0; i < scene->motion_count; i++)
         failed |= json_array_append_new(list, describe_motion(scene, &scene->motion[i]));
+    list = list_in(report, "loads");
+    failed |= list == NULL;
+    for (tac_lid i = 0; i < scene->load_count; i++)
+        failed |= json_array_append_new(list, describe_load(scene, &scene->load[i]));
     if (failed)
         TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "out of memory while describing %s", scene->path));
     if (text != NULL)

@@ -101,7 +101,7 @@ static enum tac_err weigh(struct tac_sim *sim, struct tac_deal_rows *rows)
     enum tac_err err = TAC_OK;
     for (size_t c = 0; c < sim->elastic->class_count; c++) {
         const struct tac_rate_class *rate = &sim->elastic->rate[c];
-        for (int kind = TAC_KIND_SPRING; kind <= TAC_KIND_HINGE; kind++)
+        for (int kind = TAC_KIND_SPRING; kind < TAC_KINDS; kind++)
             for (size_t e = 0; e < rate->count[kind]; e++) {
                 int n;
                 const tac_lid *v = tac_elastic_stencil(rate, (enum tac_kind)kind, e, &n);

@@ -395,6 +395,7 @@ static void run_instant(struct tac_sim *sim, tac_time t)
         else
             bring_class(sim, &el->rate[sim->due_elastic[i]], t, false, false);
     }
+    tac_loads_before(sim);
     for (int kind = TAC_KIND_GRAVITY; kind <= TAC_KIND_HINGE; kind++)
         for (size_t i = 0; i < sim->due_elastic_count; i++) {
             const struct tac_rate_class *rate = &el->rate[sim->due_elastic[i]];
@@ -410,6 +411,7 @@ static void run_instant(struct tac_sim *sim, tac_time t)
         }
     for (size_t i = 0; i < sim->due_rung_count; i++)
         tick_rungs(sim, &sim->rung_class[sim->due_rung[i]], t);
+    tac_loads_tick(sim, t);
     if (sim->loss_count)
         enter_losses(sim, t);
 }
@@ -427,6 +429,7 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
     sim->dissipated_start = sim->dissipated;
     sim->work_start = sim->work;
     sim->book_start = sim->book;
+    tac_loads_begin(sim);
     sim->deepest_start = sim->deepest_layer;
     if (sim->record)
         tac_record_mark(sim->record);
@@ -519,6 +522,7 @@ enum tac_err tac_pass_restore(struct tac_sim *sim, tac_time believed)
     sim->dissipated = sim->dissipated_start;
     sim->work = sim->work_start;
     sim->book = sim->book_start;
+    tac_loads_restore(sim);
     sim->deepest_layer = sim->deepest_start;
     if (sim->record)
         tac_record_undo(sim->record);

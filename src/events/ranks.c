@@ -759,7 +759,7 @@ static enum tac_err share_elements(struct tac_sim *sim)
     size_t capacity = 0;
     for (size_t c = 0; c < sim->elastic->class_count; c++) {
         const struct tac_rate_class *rate = &sim->elastic->rate[c];
-        for (int kind = TAC_KIND_SPRING; kind <= TAC_KIND_HINGE; kind++)
+        for (int kind = TAC_KIND_SPRING; kind < TAC_KINDS; kind++)
             for (size_t e = 0; e < rate->count[kind]; e++) {
                 int n;
                 const tac_lid *v = tac_elastic_stencil(rate, (enum tac_kind)kind, e, &n);

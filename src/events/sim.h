@@ -294,6 +294,15 @@ enum tac_err tac_sim_record(struct tac_sim *sim, struct tac_record *record);
 /* Local. Records where all vertices are now: the end, or the beginning, of a frame interval. */
 void tac_sim_look(struct tac_sim *sim);
 
+/* ---- loads.c ---- */
+/* Local. Before an instant's first kick: keeps the velocities that the works of due loads need. */
+void tac_loads_before(struct tac_sim *sim);
+/* Local. Ticks all due loads, the instant's last kicks, and enters their works. */
+void tac_loads_tick(struct tac_sim *sim, tac_time t);
+/* Local. Marks the window's start of the loads' state, and goes back to it. */
+void tac_loads_begin(struct tac_sim *sim);
+void tac_loads_restore(struct tac_sim *sim);
+
 /* ---- discovery: one table of functions per way of finding contacts ---- */
 struct tac_discovery {
     const char *name;

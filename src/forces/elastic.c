@@ -222,6 +222,9 @@ const tac_lid *tac_elastic_stencil(const struct tac_rate_class *rate, enum tac_k
     case TAC_KIND_HINGE:
         *count = 4;
         return rate->hinge[e].v;
+    case TAC_KIND_LOAD:
+        *count = rate->load[e].count;
+        return rate->load[e].v;
     default:
         *count = 0;
         return NULL;
@@ -282,12 +285,16 @@ void tac_elastic_destroy(struct tac_elastic **elastic)
         free(rate->spring);
         free(rate->cst);
         free(rate->hinge);
+        free(rate->load);
+        free(rate->pushed);
+        free(rate->push);
         free(rate->vertex);
         for (int k = 0; k < TAC_KINDS; k++)
             free(rate->held[k]);
     }
     free((*elastic)->rate);
     free((*elastic)->omega);
+    tac_load_times_free(&(*elastic)->times);
     free(*elastic);
     *elastic = NULL;
 }

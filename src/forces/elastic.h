@@ -1,4 +1,4 @@
-/* elastic.h: springs, membranes and hinges, sorted into rate classes.
+/* elastic.h: springs, membranes, hinges and loads, sorted into rate classes.
  *
  * A rate class holds all forces of one kind and one period, in the order of their force keys, in one array: ticking it
  * is one tight loop.  The set owns its classes.  Periods follow design 1.2: safety x 2/omega with omega the largest
@@ -9,6 +9,7 @@
 #define TACTUS_FORCES_ELASTIC_H
 
 #include "base/state.h"
+#include "forces/loads.h"
 #include <tactus/accum.h>
 #include <tactus/output.h>
 #include <tactus/scene.h>
@@ -38,10 +39,14 @@ struct tac_rate_class {
     tac_time period;
     double h_s; /* period in seconds */
     size_t count[TAC_KINDS];
-    size_t mine[TAC_KINDS];    /* of them: those whose lowest vertex is ours; on one rank, all */
-    struct tac_spring *spring; /* owned */
-    struct tac_cst *cst;       /* owned */
-    struct tac_hinge *hinge;   /* owned */
+    size_t mine[TAC_KINDS];        /* of them: those whose lowest vertex is ours; on one rank, all */
+    struct tac_spring *spring;     /* owned */
+    struct tac_cst *cst;           /* owned */
+    struct tac_hinge *hinge;       /* owned */
+    struct tac_load_element *load; /* owned */
+    size_t pushed_count;           /* owned vertices that loads push */
+    tac_lid *pushed;               /* owned, ascending */
+    double *push; /* owned, (pushed_count, 6), scratch of an instant: impulse, N s; velocity before, m/s */
     size_t vertex_count;
     tac_lid *vertex; /* owned: free at some time, and this is the shortest period among its elastic forces and gravity
                         (nested clocks: a class due implies all shorter ones are; free clocks: all vertices of its
@@ -56,6 +61,7 @@ struct tac_elastic {
     double omega_max;            /* largest stiffness bound, rad/s */
     double omega_min;            /* smallest bound of any element, rad/s */
     double *omega;               /* owned, (V): bound at each vertex, rad/s; 0 without elastic forces */
+    struct tac_load_times times; /* owned: knots of loads */
 };
 
 /* Collective. Elements of all bodies with a vertex that is free at some time and one that is ours. TAC_ERR_INPUT if a

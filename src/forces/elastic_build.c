@@ -16,6 +16,7 @@ struct builder {
     tac_lid *id[TAC_KINDS]; /* edge, triangle, edge: for messages */
     tac_time *period[TAC_KINDS];
     double *omega2;
+    struct tac_loads loads;
 };
 
 tac_time tac_clock_period(const struct tac_scene *scene, double bound_s)
@@ -153,6 +154,7 @@ static enum tac_err collect(struct builder *b)
         add_cst(b, i);
     for (tac_lid i = 0; i < s->topology->hinge_count; i++)
         add_hinge(b, i);
+    TAC_TRY(tac_loads_collect(ctx, s, &b->loads));
 done:
     return err;
 }
@@ -177,6 +179,12 @@ static enum tac_err choose_periods(struct builder *b, struct tac_elastic *el)
                 if (s->ever_free[v[i]])
                     b->omega2[v[i]] += b->row[k][4 * e + (size_t)i] / s->mass[v[i]];
         }
+    for (size_t e = 0; e < b->loads.count; e++) {
+        const struct tac_load_element *load = &b->loads.element[e];
+        for (int i = 0; i < load->count; i++)
+            if (s->ever_free[load->v[i]])
+                b->omega2[load->v[i]] += b->loads.row[e] / s->mass[load->v[i]];
+    }
     /* A ghost's other elements are elsewhere. */
     if (s->part)
         TAC_TRY(tac_ghosts_refresh(b->ctx, s->part, s->vertex_count, 1, b->omega2));
@@ -239,10 +247,12 @@ static enum tac_err make_classes(struct builder *b, struct tac_elastic *el, tac_
     enum tac_err err;
     tac_time *all = NULL;
     size_t n = 0, distinct = 0;
-    TAC_TRY(tac_alloc(b->ctx, b->count[1] + b->count[2] + b->count[3] + 1, sizeof *all, &all));
+    TAC_TRY(tac_alloc(b->ctx, b->count[1] + b->count[2] + b->count[3] + b->loads.count + 1, sizeof *all, &all));
     for (int k = TAC_KIND_SPRING; k <= TAC_KIND_HINGE; k++)
         for (size_t e = 0; e < b->count[k]; e++)
             all[n++] = b->period[k][e];
+    for (size_t e = 0; e < b->loads.count; e++)
+        all[n++] = b->loads.period[e];
     if (gravity)
         all[n++] = gravity;
     qsort(all, n, sizeof *all, compare_times);
@@ -258,11 +268,14 @@ static enum tac_err make_classes(struct builder *b, struct tac_elastic *el, tac_
     for (int k = TAC_KIND_SPRING; k <= TAC_KIND_HINGE; k++)
         for (size_t e = 0; e < b->count[k]; e++)
             el->rate[find_class(el, b->period[k][e])].count[k]++;
+    for (size_t e = 0; e < b->loads.count; e++)
+        el->rate[find_class(el, b->loads.period[e])].count[TAC_KIND_LOAD]++;
     for (size_t i = 0; i < distinct; i++) {
         struct tac_rate_class *r = &el->rate[i];
         TAC_TRY(tac_alloc(b->ctx, r->count[TAC_KIND_SPRING], sizeof *r->spring, &r->spring));
         TAC_TRY(tac_alloc(b->ctx, r->count[TAC_KIND_CST], sizeof *r->cst, &r->cst));
         TAC_TRY(tac_alloc(b->ctx, r->count[TAC_KIND_HINGE], sizeof *r->hinge, &r->hinge));
+        TAC_TRY(tac_alloc(b->ctx, r->count[TAC_KIND_LOAD], sizeof *r->load, &r->load));
         memset(r->count, 0, sizeof r->count);
     }
     /* In scene order, so each class ends in key order. */
@@ -277,6 +290,10 @@ static enum tac_err make_classes(struct builder *b, struct tac_elastic *el, tac_
     for (size_t e = 0; e < b->count[TAC_KIND_HINGE]; e++) {
         struct tac_rate_class *r = &el->rate[find_class(el, b->period[TAC_KIND_HINGE][e])];
         r->hinge[r->count[TAC_KIND_HINGE]++] = b->hinge[e];
+    }
+    for (size_t e = 0; e < b->loads.count; e++) {
+        struct tac_rate_class *r = &el->rate[find_class(el, b->loads.period[e])];
+        r->load[r->count[TAC_KIND_LOAD]++] = b->loads.element[e];
     }
 done:
     free(all);
@@ -302,7 +319,7 @@ static enum tac_err list_vertices(struct builder *b, struct tac_elastic *el, tac
         struct tac_rate_class *r = &el->rate[c];
         size_t capacity = 0;
         const bool gravity_class = gravity && r->period == gravity;
-        for (int k = TAC_KIND_SPRING; k <= TAC_KIND_HINGE; k++) {
+        for (int k = TAC_KIND_SPRING; k < TAC_KINDS; k++) {
             size_t held_capacity = 0;
             for (size_t e = 0; e < r->count[k]; e++) {
                 const tac_lid *v = tac_elastic_stencil(r, (enum tac_kind)k, e, &n);
@@ -317,7 +334,7 @@ static enum tac_err list_vertices(struct builder *b, struct tac_elastic *el, tac
                     r->vertex[r->vertex_count++] = v[i];
                 }
                 r->mine[k] += tac_elastic_mine(s, r, (enum tac_kind)k, e);
-                if (held) {
+                if (held && k != TAC_KIND_LOAD) { /* a load does nothing to a scripted vertex */
                     TAC_TRY(tac_grow(b->ctx, &r->held[k], &held_capacity, r->held_count[k] + 1, sizeof *r->held[k]));
                     r->held[k][r->held_count[k]++] = (tac_lid)e;
                 }
@@ -342,6 +359,45 @@ done:
     return err;
 }
 
+/* The vertices that each class' loads push. */
+static enum tac_err list_pushed(struct builder *b, struct tac_elastic *el)
+{
+    enum tac_err err = TAC_OK;
+    const struct tac_scene *s = b->scene;
+    const tac_lid owned = s->part ? s->part->owned : s->vertex_count;
+    tac_lid *slot = NULL;
+    if (b->loads.count == 0)
+        return TAC_OK;
+    TAC_TRY(tac_alloc(b->ctx, (size_t)owned, sizeof *slot, &slot));
+    for (size_t c = 0; c < el->class_count; c++) {
+        struct tac_rate_class *r = &el->rate[c];
+        const size_t n = r->count[TAC_KIND_LOAD];
+        TAC_TRY(tac_alloc(b->ctx, 3 * n, sizeof *r->pushed, &r->pushed));
+        for (size_t k = 0; k < 3 * n; k++) {
+            const tac_lid v = r->load[k / 3].v[k % 3];
+            if (v >= 0 && v < owned && s->ever_free[v])
+                r->pushed[r->pushed_count++] = v;
+        }
+        size_t distinct = 0;
+        if (r->pushed_count)
+            qsort(r->pushed, r->pushed_count, sizeof *r->pushed, compare_lids);
+        for (size_t k = 0; k < r->pushed_count; k++)
+            if (k == 0 || r->pushed[k] != r->pushed[k - 1])
+                r->pushed[distinct++] = r->pushed[k];
+        r->pushed_count = distinct;
+        for (size_t k = 0; k < distinct; k++)
+            slot[r->pushed[k]] = (tac_lid)k;
+        for (size_t k = 0; k < 3 * n; k++) {
+            const tac_lid v = r->load[k / 3].v[k % 3];
+            r->load[k / 3].slot[k % 3] = v >= 0 && v < owned && s->ever_free[v] ? slot[v] : -1;
+        }
+        TAC_TRY(tac_alloc(b->ctx, 6 * distinct, sizeof *r->push, &r->push));
+    }
+done:
+    free(slot);
+    return err;
+}
+
 enum tac_err tac_elastic_create(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_elastic **out)
 {
     enum tac_err err;
@@ -358,13 +414,17 @@ enum tac_err tac_elastic_create(struct tac_ctx *ctx, const struct tac_scene *sce
     TAC_TRY(tac_alloc(ctx, (size_t)scene->vertex_count, sizeof *el->omega, &el->omega));
     TAC_TRY(tac_agree(ctx, collect(&b)));
     TAC_TRY(tac_agree(ctx, choose_periods(&b, el)));
+    TAC_TRY(tac_agree(ctx, tac_loads_choose(ctx, scene, b.omega2, &b.loads)));
     TAC_TRY(make_classes(&b, el, gravity));
     TAC_TRY(list_vertices(&b, el, gravity));
+    TAC_TRY(list_pushed(&b, el));
+    TAC_TRY(tac_load_times_make(ctx, scene, &el->times));
 done:
     free(b.spring);
     free(b.cst);
     free(b.hinge);
     free(b.omega2);
+    tac_loads_free(&b.loads);
     for (int k = 0; k < TAC_KINDS; k++) {
         free(b.row[k]);
         free(b.id[k]);

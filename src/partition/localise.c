@@ -104,6 +104,7 @@ static void fill_vertex(const void *from, tac_lid index, void *record)
     memcpy(r.x, p->x + 3 * i, sizeof r.x);
     memcpy(r.v, p->v + 3 * i, sizeof r.v);
     r.motion = p->motion ? p->motion[i] : p->scripted[i] ? find_motion(d->common, r.id) : -1;
+    r.load = p->load[i];
     r.valence = p->valence[i];
     r.ever_free = p->ever_free[i];
     r.scripted = p->scripted[i];
@@ -365,6 +366,8 @@ static enum tac_err make_vertices(struct tac_ctx *ctx, const struct arrived *a, 
     TAC_TRY(tac_alloc(ctx, n, sizeof *s->mass, &s->mass));
     TAC_TRY(tac_alloc(ctx, n, 1, &s->ever_free));
     TAC_TRY(tac_alloc(ctx, n, sizeof *s->vertex_body, &s->vertex_body));
+    if (s->load_count)
+        TAC_TRY(tac_alloc(ctx, n, sizeof *s->vertex_load, &s->vertex_load));
     TAC_TRY(tac_alloc(ctx, n, sizeof *part->vertex_id, &part->vertex_id));
     TAC_TRY(tac_alloc(ctx, n, sizeof *part->owner, &part->owner));
     TAC_TRY(tac_alloc(ctx, n, sizeof *part->valence, &part->valence));
@@ -379,6 +382,8 @@ static enum tac_err make_vertices(struct tac_ctx *ctx, const struct arrived *a, 
         s->mass[i] = r->mass;
         s->ever_free[i] = (uint8_t)r->ever_free;
         s->vertex_body[i] = r->body;
+        if (s->vertex_load)
+            s->vertex_load[i] = r->load;
         part->vertex_id[i] = r->id;
         part->owner[i] = r->owner;
         part->valence[i] = r->valence;

@@ -9,7 +9,7 @@ struct vertex_record {
     tac_gid id;
     double x[3], v[3], mass;
     int32_t owner;
-    tac_lid body, motion, valence;
+    tac_lid body, motion, load, valence;
     int32_t ever_free, scripted;
 };
 

@@ -41,6 +41,7 @@ struct tac_pieces {
     uint8_t *ever_free, *scripted; /* owned, (n) */
     tac_lid *body;                 /* owned, (n) */
     tac_lid *motion;               /* owned, (n): the motion that moves it, or -1; NULL: by the common scene's lists */
+    tac_lid *load;                 /* owned, (n): its set of loads, or -1 */
     tac_lid *valence;              /* owned, (n): edges at the vertex */
     int32_t *owner;                /* owned, (n): the rank that shall own it */
 

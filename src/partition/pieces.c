@@ -27,6 +27,7 @@ enum tac_err tac_pieces_make(struct tac_ctx *ctx, size_t vertices, size_t triang
     TAC_TRY(tac_alloc(ctx, vertices, 1, &p->scripted));
     TAC_TRY(tac_alloc(ctx, vertices, sizeof *p->body, &p->body));
     TAC_TRY(tac_alloc(ctx, vertices, sizeof *p->motion, &p->motion));
+    TAC_TRY(tac_alloc(ctx, vertices, sizeof *p->load, &p->load));
     TAC_TRY(tac_alloc(ctx, vertices, sizeof *p->valence, &p->valence));
     TAC_TRY(tac_alloc(ctx, vertices, sizeof *p->owner, &p->owner));
     TAC_TRY(tac_alloc(ctx, triangles, sizeof *p->triangle_id, &p->triangle_id));
@@ -66,13 +67,14 @@ void tac_pieces_free_vertices(struct tac_pieces *p)
     free(p->scripted);
     free(p->body);
     free(p->motion);
+    free(p->load);
     free(p->valence);
     free(p->owner);
     p->vertex_count = 0;
     p->vertex_id = NULL;
     p->x = p->v = p->mass = NULL;
     p->ever_free = p->scripted = NULL;
-    p->body = p->motion = p->valence = p->owner = NULL;
+    p->body = p->motion = p->load = p->valence = p->owner = NULL;
 }
 
 void tac_pieces_free_triangles(struct tac_pieces *p)
@@ -142,11 +144,12 @@ void tac_scene_shed(struct tac_scene *whole)
     free(whole->mass);
     free(whole->ever_free);
     free(whole->vertex_body);
+    free(whole->vertex_load);
     free(whole->triangle);
     free(whole->segment);
     whole->x = whole->v = whole->mass = NULL;
     whole->ever_free = NULL;
-    whole->vertex_body = whole->triangle = whole->segment = NULL;
+    whole->vertex_body = whole->vertex_load = whole->triangle = whole->segment = NULL;
     tac_topology_destroy(&whole->topology);
 }
 
@@ -190,6 +193,7 @@ enum tac_err tac_pieces_from_scene(struct tac_ctx *ctx, const struct tac_scene *
         p->mass[i] = whole->mass[from];
         p->ever_free[i] = whole->ever_free[from];
         p->body[i] = whole->vertex_body[from];
+        p->load[i] = whole->vertex_load ? whole->vertex_load[from] : -1;
     }
     memcpy(p->x, whole->x + 3 * first[0], 3 * (size_t)count[0] * sizeof *p->x);
     memcpy(p->v, whole->v + 3 * first[0], 3 * (size_t)count[0] * sizeof *p->v);
@@ -232,6 +236,8 @@ static void give_vertices(const struct tac_ctx *ctx, const struct tac_scene *loc
     memcpy(p->body, local->vertex_body, n * sizeof *p->body);
     memcpy(p->motion, part->motion, n * sizeof *p->motion);
     memcpy(p->valence, part->valence, n * sizeof *p->valence);
+    for (size_t i = 0; i < n; i++)
+        p->load[i] = local->vertex_load ? local->vertex_load[i] : -1;
     for (size_t i = 0; i < n; i++)
         p->owner[i] = ctx->rank;
 }

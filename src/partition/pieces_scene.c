@@ -38,6 +38,18 @@ done:
     return err;
 }
 
+static enum tac_err copy_load(struct tac_ctx *ctx, const struct tac_load *from, struct tac_load *to)
+{
+    const size_t knots = (size_t)from->knot_count;
+    enum tac_err err = TAC_OK;
+    *to = *from;
+    to->knot_t_s = to->factor = NULL;
+    TAC_TRY(copy(ctx, from->knot_t_s, knots, sizeof(double), &to->knot_t_s));
+    TAC_TRY(copy(ctx, from->factor, knots, sizeof(double), &to->factor));
+done:
+    return err;
+}
+
 /* Forgets what the copy must not share, so that it can be destroyed at any time. */
 static void forget_owned(struct tac_scene *s)
 {
@@ -47,6 +59,10 @@ static void forget_owned(struct tac_scene *s)
     s->material = NULL;
     s->body = NULL;
     s->motion = NULL;
+    s->load = NULL;
+    s->load_set = NULL;
+    s->vertex_load = NULL;
+    s->load_count = s->load_set_count = 0;
     s->material_count = s->body_count = s->motion_count = 0;
     s->x = s->v = s->mass = NULL;
     s->ever_free = NULL;
@@ -85,6 +101,13 @@ enum tac_err tac_scene_copy_common(struct tac_ctx *ctx, const struct tac_scene *
         s->motion_count++;
         TAC_TRY(copy_motion(ctx, &common->motion[i], &s->motion[i]));
     }
+    TAC_TRY(tac_alloc(ctx, (size_t)common->load_count, sizeof *s->load, &s->load));
+    for (tac_lid i = 0; i < common->load_count; i++) {
+        s->load_count++;
+        TAC_TRY(copy_load(ctx, &common->load[i], &s->load[i]));
+    }
+    TAC_TRY(copy(ctx, common->load_set, (size_t)common->load_set_count, sizeof *s->load_set, &s->load_set));
+    s->load_set_count = common->load_set_count;
     *out = s;
     s = NULL;
 done:

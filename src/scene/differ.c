@@ -181,31 +181,33 @@ done:
     return err;
 }
 
-/* Bodies may have new names: their places count. */
-static enum tac_err compare_motions(struct tac_reader *reader, const json_t *now, const json_t *then)
+/* Motions or loads. Bodies may have new names: their places count. */
+static enum tac_err compare_motions(struct tac_reader *reader, const char *key)
 {
     static const char *const apart[] = {"body", NULL};
+    const json_t *now = json_object_get(reader->scene->json, key), *then = json_object_get(reader->resume->stored, key);
     enum tac_err err = TAC_OK;
     if (json_array_size(now) != json_array_size(then))
-        TAC_TRY(compare(reader, "motions", now, then));
+        TAC_TRY(compare(reader, key, now, then));
     for (size_t i = 0; i < json_array_size(now); i++) {
         char where[TAC_WHERE];
-        tac_where_index(where, "motions", i);
+        tac_where_index(where, key, i);
         TAC_TRY(compare_objects(reader, where, json_array_get(now, i), json_array_get(then, i), apart));
     }
-    TAC_TRY(compare(reader, "motions", now, then)); /* the bodies that they move */
+    TAC_TRY(compare(reader, key, now, then)); /* the bodies that they are about */
 done:
     return err;
 }
 
 enum tac_err tac_scene_differs(struct tac_reader *reader)
 {
-    static const char *const sections[] = {"gravity", "contact", "clocks", "loads", NULL};
+    static const char *const sections[] = {"gravity", "contact", "clocks", NULL};
     const json_t *now = reader->scene->json, *then = reader->resume->stored;
     enum tac_err err = TAC_OK;
     TAC_TRY(compare_keys(reader, "", now, then, sections));
     TAC_TRY(compare_bodies(reader, json_object_get(now, "bodies"), json_object_get(then, "bodies")));
-    TAC_TRY(compare_motions(reader, json_object_get(now, "motions"), json_object_get(then, "motions")));
+    TAC_TRY(compare_motions(reader, "motions"));
+    TAC_TRY(compare_motions(reader, "loads"));
     /* No key differs: then what the program makes of them does. */
     TAC_TRY(tac_scene_fail(reader, "",
                            "is read by this version (%s) in another way than when the checkpoint was written; use "

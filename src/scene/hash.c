@@ -1,7 +1,7 @@
 /* hash.c: SHA-256 over what determines the trajectory, in a fixed order and byte order.
  *
  * Covered: the quantum, gravity, contact, clocks, the placed vertices with their masses, velocities and scripts,
- * elements, what each body's material does, and the paths of the scripts.  Left out: names, paths, time.end,
+ * elements, what each body's material does, the paths of the scripts, and the loads.  Left out: names, paths, time.end,
  * time.frame, output, discovery, and how the geometry came about (a generated mesh and the same mesh from a file are
  * one scene).
  *
@@ -111,7 +111,7 @@ static void put_bodies(struct digest *d, const struct tac_scene *s)
     }
 }
 
-enum { DIGEST = 32, ROW = 9 }; /* bytes of a SHA-256; values of a row, at most */
+enum { DIGEST = 32, ROW = 10 }; /* bytes of a SHA-256; values of a row, at most */
 
 static unsigned char *write_u64(unsigned char *to, uint64_t value)
 {
@@ -138,7 +138,8 @@ static unsigned char *write_row(const struct tac_reader *reader, enum tac_table 
             to = write_double(to, s->v[3 * i + k]);
         to = write_double(to, s->mass[i]);
         to = write_u64(to, s->ever_free[i]);
-        return write_u64(to, (uint64_t)(int64_t)reader->motion[i]);
+        to = write_u64(to, (uint64_t)(int64_t)reader->motion[i]);
+        return s->load_count ? write_u64(to, (uint64_t)(int64_t)s->vertex_load[i]) : to;
     }
     const size_t width = table == TAC_TRIANGLES ? 3 : 2;
     const tac_lid *element = table == TAC_TRIANGLES ? s->triangle : s->segment;
@@ -258,6 +259,32 @@ static void put_motions(struct digest *d, const struct tac_scene *s)
     }
 }
 
+/* Nothing for a scene without loads. */
+static void put_loads(struct digest *d, const struct tac_scene *s)
+{
+    if (s->load_count == 0)
+        return;
+    put_tag(d, "loads");
+    put_u64(d, (uint64_t)s->load_count);
+    for (tac_lid i = 0; i < s->load_count; i++) {
+        const struct tac_load *l = &s->load[i];
+        put_u64(d, (uint64_t)l->kind);
+        put_doubles(d, l->force, 3);
+        put_double(d, l->pressure);
+        put_doubles(d, l->wind, 3);
+        put_double(d, l->drag);
+        put_u64(d, (uint64_t)l->knot_count);
+        for (tac_lid k = 0; k < l->knot_count; k++)
+            put_u64(d, (uint64_t)tac_scene_quanta(s, l->knot_t_s[k]));
+        put_doubles(d, l->factor, (size_t)l->knot_count);
+    }
+    put_u64(d, (uint64_t)s->load_set_count);
+    for (tac_lid i = 0; i < s->load_set_count; i++) {
+        put_u64(d, (uint64_t)s->load_set[i].load);
+        put_u64(d, (uint64_t)(int64_t)s->load_set[i].rest);
+    }
+}
+
 static enum tac_err finish(struct tac_reader *reader, const unsigned char *digests, size_t count)
 {
     struct tac_scene *scene = reader->scene;
@@ -272,6 +299,7 @@ static enum tac_err finish(struct tac_reader *reader, const unsigned char *diges
     put_settings(d, scene);
     put_bodies(d, scene);
     put_motions(d, scene);
+    put_loads(d, scene);
     put_tag(d, "mesh");
     flush(d);
     d->failed = d->failed || EVP_DigestUpdate(d->md, digests, DIGEST * count) != 1;

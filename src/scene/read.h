@@ -138,6 +138,22 @@ enum tac_err tac_scene_read_bodies(struct tac_reader *reader, json_t *root);
 /* `contact`: the scene's section. */
 enum tac_err tac_scene_read_ignore(struct tac_reader *reader, json_t *contact);
 enum tac_err tac_scene_read_motions(struct tac_reader *reader, json_t *root);
+/* The vertices that a motion or a load is about. */
+struct tac_selection {
+    const char *what; /* borrowed; "motion", "load": for sentences */
+    tac_lid count;
+    tac_lid *vertex; /* owned by the caller, also after a failure: ascending ids in the scene, of the rows that are here
+                      */
+};
+/* select.c. Collective while spread. By `vertices` of the object, which is set where it is missing. */
+enum tac_err tac_scene_select(struct tac_reader *reader, json_t *object, const char *where, tac_lid body,
+                              struct tac_selection *selection);
+/* The time of a knot, s; before: that of the one before it, or NULL. */
+enum tac_err tac_scene_knot_time(struct tac_reader *reader, const json_t *value, const char *where,
+                                 const double *before, double *t);
+/* loads.c. tac_scene_check_loads(): that each has what it acts on; after it is known whether the scene is 2D. */
+enum tac_err tac_scene_read_loads(struct tac_reader *reader, json_t *root);
+enum tac_err tac_scene_check_loads(struct tac_reader *reader);
 enum tac_err tac_scene_find_body(struct tac_reader *reader, const json_t *value, const char *where, tac_lid *out);
 enum tac_err tac_scene_masses(struct tac_reader *reader);
 enum tac_err tac_scene_velocities(struct tac_reader *reader);

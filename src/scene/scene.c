@@ -21,8 +21,10 @@ enum tac_err tac_scene_resolve(struct tac_reader *reader, json_t *root)
     TAC_TRY(tac_scene_read_bodies(reader, root));
     TAC_TRY(tac_scene_read_ignore(reader, json_object_get(root, "contact")));
     TAC_TRY(tac_scene_read_motions(reader, root));
+    TAC_TRY(tac_scene_read_loads(reader, root));
     TAC_TRY(tac_scene_masses(reader));
     TAC_TRY(tac_scene_velocities(reader));
+    TAC_TRY(tac_scene_check_loads(reader));
     if (reader->spread) {
         TAC_TRY(tac_scene_hash(reader));
         TAC_TRY(tac_spread_pieces(reader));
@@ -254,6 +256,10 @@ void tac_scene_destroy(struct tac_scene **scene)
         free(s->motion[i].displacement);
         free(s->motion[i].degrees);
     }
+    for (tac_lid i = 0; i < s->load_count; i++) {
+        free(s->load[i].knot_t_s);
+        free(s->load[i].factor);
+    }
     tac_topology_destroy(&s->topology);
     tac_part_destroy(&s->part);
     json_decref(s->json);
@@ -263,6 +269,9 @@ void tac_scene_destroy(struct tac_scene **scene)
     free(s->material);
     free(s->body);
     free(s->motion);
+    free(s->load);
+    free(s->load_set);
+    free(s->vertex_load);
     free(s->x);
     free(s->v);
     free(s->mass);
@@ -272,6 +281,26 @@ void tac_scene_destroy(struct tac_scene **scene)
     free(s->segment);
     free(s);
     *scene = NULL;
+}
+
+tac_lid tac_load_next(const struct tac_scene *s, tac_lid *set, int n)
+{
+    for (;;) {
+        tac_lid least = INT32_MAX;
+        bool same = true;
+        for (int k = 0; k < n; k++) {
+            if (set[k] < 0)
+                return -1;
+            const tac_lid load = s->load_set[set[k]].load;
+            same = same && (k == 0 || load == least);
+            least = load < least ? load : least;
+        }
+        for (int k = 0; k < n; k++)
+            if (same || s->load_set[set[k]].load > least)
+                set[k] = s->load_set[set[k]].rest;
+        if (same)
+            return least;
+    }
 }
 
 tac_lid tac_scene_body_of(const struct tac_scene *s, tac_gid vertex)

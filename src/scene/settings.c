@@ -26,7 +26,7 @@ static const struct tac_field scene_fields[] = {
     {.key = "materials", .kind = TAC_FIELD_OTHER},
     {.key = "bodies", .kind = TAC_FIELD_OTHER, .required = true},
     {.key = "motions", .kind = TAC_FIELD_OTHER},
-    {.key = "loads", .kind = TAC_FIELD_EMPTY, .offset = TAC_NOWHERE},
+    {.key = "loads", .kind = TAC_FIELD_OTHER},
 };
 
 static const struct tac_field time_fields[] = {

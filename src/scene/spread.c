@@ -164,6 +164,8 @@ static void fill_pieces(const struct tac_reader *reader, struct tac_pieces *p)
     memcpy(p->body, s->vertex_body, n * sizeof *p->body);
     memcpy(p->motion, reader->motion, n * sizeof *p->motion);
     for (size_t i = 0; i < n; i++)
+        p->load[i] = s->vertex_load ? s->vertex_load[i] : -1;
+    for (size_t i = 0; i < n; i++)
         p->scripted[i] = p->motion[i] >= 0;
     for (size_t i = 0; i < 3 * (size_t)p->triangle_count; i++)
         p->triangle[i] = s->triangle[i];

@@ -85,6 +85,7 @@ int main(void)
         "tests/equality/scenes/edge-onto-edge.json",
         "tests/equality/scenes/ball-between-walls.json",
         "tests/equality/scenes/crossing-ribbons.json",
+        "tests/equality/scenes/pushed.json",
     };
     for (size_t k = 0; k < sizeof any / sizeof any[0]; k++)
         closes(any[k], NULL);

@@ -121,6 +121,19 @@ static struct tac_scene *make_whole(struct tac_ctx *ctx, const struct kind *kind
         if (m < 2)
             s->motion[m].vertex[s->motion[m].vertex_count++] = (tac_lid)i;
     }
+    s->load_count = s->load_set_count = 2;
+    s->load = room(2, sizeof *s->load);
+    s->load_set = room(2, sizeof *s->load_set);
+    s->vertex_load = room(n, sizeof *s->vertex_load);
+    for (tac_lid k = 0; k < 2; k++) {
+        s->load[k].knot_count = 1;
+        s->load[k].knot_t_s = room(1, sizeof(double));
+        s->load[k].factor = room(1, sizeof(double));
+        s->load[k].factor[0] = tac_random(seed, counter++);
+        s->load_set[k] = (struct tac_load_set){k, k - 1};
+    }
+    for (size_t i = 0; i < n; i++)
+        s->vertex_load[i] = draw(3) - 1;
     s->triangle_count = kind->triangles;
     s->triangle = room(3 * (size_t)kind->triangles, sizeof *s->triangle);
     for (tac_lid t = 0; t < kind->triangles; t++)
@@ -222,7 +235,10 @@ static void check_vertices(const struct tac_ctx *ctx, const struct tac_scene *w,
         CHECK(s->ever_free[i] == w->ever_free[g] && s->vertex_body[i] == w->vertex_body[g]);
         CHECK(part->valence[i] == valence[g], "%d and %d", (int)part->valence[i], (int)valence[g]);
         CHECK(part->motion[i] == motion[g] && part->scripted[i] == (motion[g] >= 0));
+        CHECK(s->vertex_load[i] == w->vertex_load[g]);
     }
+    CHECK(s->load_count == 2 && s->load_set_count == 2 && s->load_set[1].rest == 0 &&
+          s->load[1].factor[0] == w->load[1].factor[0] && s->load[1].factor != w->load[1].factor);
     for (tac_lid m = 0; m < w->motion_count; m++) {
         const struct tac_motion *a = &w->motion[m], *b = &s->motion[m];
         tac_lid n = 0;

@@ -73,6 +73,8 @@ static const char text[] =
     "[2, 2]}},"
     "  {\"name\": \"f\", \"fixed\": true, \"position\": [0, -1, 0], \"mesh\": {\"kind\": \"points\", \"vertices\": "
     "[[0, 0, 0]]}}],"
+    " \"loads\": [{\"body\": \"a\", \"pressure\": 1, \"path\": [[0, 1], [1, 0]]}, {\"body\": \"a\", \"vertices\": [0], "
+    "\"force\": [1, 0, 0]}],"
     " \"motions\": [{\"body\": \"a\", \"vertices\": {\"box\": [[-1, -1, -1], [0, 3, 1]]}, \"path\": [[0, [0, 0, 0]]]},"
     "  {\"body\": \"a\", \"vertices\": [8], \"rotate\": {\"axis\": [0, 1, 0], \"path\": [[0, 0]]}}]}";
 

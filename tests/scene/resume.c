@@ -42,7 +42,10 @@ static const char text[] =
     "   \"mesh\": {\"kind\": \"segments\", \"from\": [0, 0, 0], \"to\": [1, 0, 0.1], \"cells\": 4}}],"
     " \"motions\": [{\"body\": \"sheet\", \"vertices\": {\"box\": [[-2, -2, -2], [-0.2, 3, 2]]},"
     "   \"path\": [[0, [0, 0, 0]], [0.5, [0.1, 0, 0]]], \"release\": true},"
-    "  {\"body\": \"gas\", \"vertices\": [3, 1], \"rotate\": {\"axis\": [0, 1, 1], \"path\": [[0, 0], [1, 90]]}}]}";
+    "  {\"body\": \"gas\", \"vertices\": [3, 1], \"rotate\": {\"axis\": [0, 1, 1], \"path\": [[0, 0], [1, 90]]}}],"
+    " \"loads\": [{\"body\": \"sheet\", \"pressure\": 3, \"path\": [[0, 0], [0.5, 1]]},"
+    "  {\"body\": \"gas\", \"vertices\": [2, 3], \"force\": [0, 1, 0]},"
+    "  {\"body\": \"sheet\", \"vertices\": {\"box\": [[-2, -2, -2], [0.1, 3, 2]]}, \"force\": [0, 0.5, 0]}]}";
 static const char post[] = "v 0 0 0\nv 0.1 0 0\nv 0 0.3 0\nv 0 0 0.1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
 
 /* What a checkpoint holds of a scene. */
@@ -116,6 +119,22 @@ static void same_motions(const struct tac_scene *s, const struct tac_scene *t, c
     }
 }
 
+static void same_loads(const struct tac_scene *s, const struct tac_scene *t, const char *what)
+{
+    CHECK(s->load_count == 3 && t->load_count == 3 && s->load_set_count == t->load_set_count, "%s: loads", what);
+    SAME(vertex_load, s->vertex_count);
+    SAME(load_set, s->load_set_count);
+    for (tac_lid i = 0; i < s->load_count && i < t->load_count; i++) {
+        const struct tac_load *a = &s->load[i], *b = &t->load[i];
+        CHECK(a->kind == b->kind && a->body == b->body && a->pressure == b->pressure &&
+                  a->knot_count == b->knot_count && a->vertex_count == b->vertex_count &&
+                  memcmp(a->force, b->force, sizeof a->force) == 0 &&
+                  memcmp(a->knot_t_s, b->knot_t_s, (size_t)a->knot_count * sizeof *a->knot_t_s) == 0 &&
+                  memcmp(a->factor, b->factor, (size_t)a->knot_count * sizeof *a->factor) == 0,
+              "%s: load %d", what, (int)i);
+    }
+}
+
 static void same_scene(const struct tac_scene *s, const struct tac_scene *t, const char *what)
 {
     CHECK(strcmp(s->sha256, t->sha256) == 0, "%s: another hash", what);
@@ -134,6 +153,7 @@ static void same_scene(const struct tac_scene *s, const struct tac_scene *t, con
     SAME(topology->hinge, 4 * s->topology->hinge_count);
     SAME(contact.ignore, 2 * s->contact.ignore_count);
     same_motions(s, t, what);
+    same_loads(s, t, what);
     for (tac_lid b = 0; b < s->body_count; b++)
         CHECK(strcmp(s->body[b].name, t->body[b].name) == 0 && s->body[b].vertex_end == t->body[b].vertex_end &&
                   s->body[b].has_elements == t->body[b].has_elements && s->body[b].radius == t->body[b].radius,
@@ -203,6 +223,10 @@ static void test_refused(const struct stored *c, const char *path)
         {"motions.0.release=false", "motions[0].release", "is false,", "but true "},
         {"motions.1.rotate.center=[1,0,0]", "motions[1].rotate.center[0]", "is 1,", "but 0 "},
         {"motions.1.vertices=[3,2]", "motions[1].vertices[1]", "is 2,", "but 1 "},
+        {"loads.0.pressure=4", "loads[0].pressure", "is 4,", "but 3 "},
+        {"loads.0.path.1.1=2", "loads[0].path[1][1]", "is 2,", "but 1 "},
+        {"loads.1.vertices=[2,4]", "loads[1].vertices[1]", "is 4,", "but 3 "},
+        {"loads.1.force.1=2", "loads[1].force[1]", "is 2,", "but 1 "},
         {"bodies.sheet.position=[0,1,0]", "bodies[0].position[1]", "is 1,", "but 0 "},
         {"bodies.post.rotation.1=6", "bodies[1].rotation[1]", "is 6,", "but 5 "},
         {"bodies.post.scale=2", "bodies[1].scale", "is 2,", "but 1 "},

@@ -1,0 +1,174 @@
+/* Loads against closed forms, and their place in the book (design 1.7).  If this fails, a load's ticks do not add up to
+ * the force that the scene prescribes, or the column `work` is not what it did. */
+#include "support.h"
+
+#define POINTS "bodies=[{\"name\":\"a\",\"mass\":2,\"mesh\":{\"kind\":\"points\",\"vertices\":[[0,0,0],[1,0,0]]}}]"
+
+/* A constant force on a particle: n kicks of h F at h, 2 h, ..., exactly; all numbers are binary fractions. */
+static void parabola(void)
+{
+    struct experiment e;
+    struct settings s = {.count = 0};
+    set(&s, "motions=[]");
+    set(&s, "gravity=[0,0,0]");
+    set(&s, "clocks.gravity_s=0.0078125");
+    set(&s, POINTS);
+    set(&s, "loads=[{\"body\":\"a\",\"vertices\":[1],\"force\":[3,0,-1]},{\"body\":\"a\",\"force\":[0,0.5,0]}]");
+    begin(&e, "tests/energy/scenes/chain-pulled.json", &s);
+    const double h = 0x1p-7, n = 256;
+    run_to(&e, n * h);
+    for (tac_lid i = 0; i < 2; i++) {
+        const double a[3] = {i ? 1.5 : 0, .25, i ? -.5 : 0};
+        double x[3];
+        tac_position(e.sim, i, e.sim->now, x);
+        for (int k = 0; k < 3; k++)
+            CHECK(x[k] == (i && k == 0) + a[k] * h * h * n * (n - 1) / 2 && e.sim->vel[i].v[k] == a[k] * h * n,
+                  "vertex %d, %d: x %.17g, v %.17g", (int)i, k, x[k], e.sim->vel[i].v[k]);
+    }
+    end(&e);
+}
+
+/* A hundredth of a period long, between two ticks: its whole momentum arrives. */
+static void pulse(void)
+{
+    struct experiment e;
+    struct settings s = {.count = 0};
+    set(&s, "motions=[]");
+    set(&s, "gravity=[0,0,0]");
+    set(&s, "clocks.gravity_s=0.0078125");
+    set(&s, POINTS);
+    set(&s, "loads=[{\"body\":\"a\",\"force\":[1,0,0],\"path\":[[0.503,0],[0.50304,1000],[0.50308,0]]}]");
+    begin(&e, "tests/energy/scenes/chain-pulled.json", &s);
+    run_to(&e, 1);
+    CHECK(fabs(e.row.momentum[0] - 2 * .04) < 1e-9, "momentum %.17g", e.row.momentum[0]);
+    end(&e);
+}
+
+/* Two masses and a spring, pulled apart over five of its own periods, after which it does not swing: l = L (1 + F/k).
+ */
+static void pulled_spring(void)
+{
+    struct experiment e;
+    struct settings s = {.count = 0};
+    set(&s, "motions=[]");
+    set(&s, "gravity=[0,0,0]");
+    set(&s, "bodies.chain.mesh={\"kind\":\"segments\",\"from\":[0,0,0],\"to\":[0,2,0],\"cells\":1}");
+    const double period = 2 * TAC_PI / 20; /* k/L = 100 N/m, half a kg at each end */
+    set(&s,
+        "loads=[{\"body\":\"chain\",\"vertices\":[0],\"force\":[0,-20,0],\"path\":[[0,0],[%.17g,1]]},"
+        "{\"body\":\"chain\",\"vertices\":[1],\"force\":[0,20,0],\"path\":[[0,0],[%.17g,1]]}]",
+        5 * period, 5 * period);
+    begin(&e, "tests/energy/scenes/chain-pulled.json", &s);
+    for (int k = 0; k <= 64; k++) {
+        double a[3], b[3];
+        run_to(&e, 1.59375 + k * 0x1p-8); /* rows may lie past the end of the scene */
+        tac_position(e.sim, 0, e.sim->now, a);
+        tac_position(e.sim, 1, e.sim->now, b);
+        CHECK(fabs(b[1] - a[1] - 2.2) < 1e-4 && a[0] == 0 && b[2] == 0, "length %.9g", b[1] - a[1]);
+    }
+    CHECK(fabs(e.row.work - .5 * 100 * .2 * .2) < 1e-3, "work %.9g", e.row.work);
+    end(&e);
+}
+
+static double volume(const struct experiment *e)
+{
+    const struct tac_scene *s = e->scene;
+    double sum = 0;
+    for (tac_lid t = 0; t < s->triangle_count; t++) {
+        double x[3][3], n[3];
+        for (int k = 0; k < 3; k++)
+            tac_position(e->sim, s->triangle[3 * t + k], e->sim->now, x[k]);
+        tac_cross(n, x[1], x[2]);
+        sum += tac_dot(x[0], n) / 6;
+    }
+    return sum;
+}
+
+/* A spherical membrane: with stretch l, Green strain E = (l^2 - 1)/2 both ways and energy Y E^2/(1-nu) per area, the
+ * pressure p does its work: l^2 - 1 = l p R (1-nu)/Y.  R: of the ball with the mesh's volume. */
+static double balloon_error(int level)
+{
+    struct experiment e;
+    struct settings s = {.count = 0};
+    set(&s, "bodies.balloon.mesh.level=%d", level);
+    begin(&e, "tests/energy/scenes/balloon.json", &s);
+    const double start = cbrt(volume(&e) * 3 / (4 * TAC_PI)), b = 60 * start * .6 / 100;
+    double mean = 0;
+    for (int k = 0; k < 128; k++) {
+        run_to(&e, 5 + k * 0x1p-7);
+        mean += cbrt(volume(&e) * 3 / (4 * TAC_PI)) / start / 128;
+    }
+    const double size = e.sim->book.absolute;
+    for (int k = 0; k < 3; k++)
+        CHECK(fabs(e.row.momentum[k]) < 1e-13 * size, "momentum %g of %g", e.row.momentum[k], size);
+    CHECK(fabs(e.row.defect) < 1e-4 * e.row.work, "defect %g of %g J", e.row.defect, e.row.work);
+    CHECK(tac_sim_book_residual(e.sim) <= 1e-12, "residual %g", tac_sim_book_residual(e.sim));
+    end(&e);
+    return fabs(mean / (.5 * (b + sqrt(b * b + 4))) - 1);
+}
+
+static void balloon(void)
+{
+    const double coarse = balloon_error(1), fine = balloon_error(2);
+    CHECK(coarse < .01 && fine < .4 * coarse, "radius off by %.3g and %.3g", coarse, fine);
+}
+
+/* At constant pressure the work is p times the volume won, up to an error that falls with the square of the period. */
+static void constant_pressure(void)
+{
+    double off[2], done = 0;
+    for (int k = 0; k < 2; k++) {
+        struct experiment e;
+        struct settings s = {.count = 0};
+        set(&s, "clocks.elastic_s=%.17g", ldexp(1, -9 - 2 * k));
+        set(&s, "clocks.gravity_s=%.17g", ldexp(1, -9 - 2 * k));
+        set(&s, "bodies.balloon.mesh.level=1");
+        set(&s, "loads.0.path=[[0,1]]");
+        begin(&e, "tests/energy/scenes/balloon.json", &s);
+        const double start = volume(&e);
+        off[k] = 0;
+        for (int i = 1; i <= 32; i++) {
+            run_to(&e, i * 0x1p-5);
+            off[k] = fmax(off[k], fabs(e.row.work - 60 * (volume(&e) - start)));
+        }
+        done = fmax(done, e.row.work);
+        end(&e);
+    }
+    CHECK(off[0] < .01 * done && off[1] < off[0] / 10, "work off by %.3g and %.3g of %.3g J", off[0], off[1], done);
+}
+
+/* The defect falls with the square of all periods, where nothing else than loads, scripts and springs act. */
+static void second_order(const char *file, const char *loads)
+{
+    double defect[3], absolute = 0;
+    for (int k = 0; k < 3; k++) {
+        struct experiment e;
+        struct settings s = {.count = 0};
+        set(&s, "clocks.elastic_s=%.17g", ldexp(1, -8 - 2 * k));
+        set(&s, "clocks.gravity_s=%.17g", ldexp(1, -8 - 2 * k));
+        if (loads)
+            set(&s, "loads=%s", loads);
+        begin(&e, file, &s);
+        defect[k] = largest_defect(&e, ldexp(1, -5));
+        absolute = e.sim->book.absolute;
+        CHECK(tac_sim_book_residual(e.sim) <= 1e-12, "%s: residual %g", file, tac_sim_book_residual(e.sim));
+        CHECK(fabs(e.row.work) > .01 * absolute, "%s: work %g of %g", file, e.row.work, absolute);
+        end(&e);
+    }
+    CHECK(defect[0] > 10 * defect[1] && defect[1] > 10 * defect[2] && defect[2] < 1e-6 * absolute,
+          "%s: defects %.3g %.3g %.3g J with periods 2^-8, 2^-10, 2^-12 s", file, defect[0], defect[1], defect[2]);
+}
+
+int main(void)
+{
+    MPI_Init(NULL, NULL);
+    parabola();
+    pulse();
+    pulled_spring();
+    balloon();
+    constant_pressure();
+    second_order("tests/energy/scenes/chain-pulled.json", NULL);
+    second_order("tests/energy/scenes/chain-dragged.json", "[{\"body\":\"chain\",\"force\":[0.3,0.2,0.1]}]");
+    MPI_Finalize();
+    return check_result();
+}
