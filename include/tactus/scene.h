@@ -27,8 +27,12 @@ struct tac_material {
     enum tac_stretch_model stretch_model;
     double stretch_stiffness; /* cst: N/m; spring: N */
     double poisson;           /* cst */
+    double stretch_damping;   /* s, times stiffness */
+    double stretch_yield;     /* spring: relative change of length; cst: Green strain; 0: none */
     bool bend;                /* has a hinge model */
     double bend_stiffness;    /* N m */
+    double bend_damping;      /* s, times stiffness */
+    double bend_yield;        /* rad; 0: none */
     bool rest_flat;           /* rest angle 0 instead of the mesh's */
 };
 

@@ -70,8 +70,8 @@ done:
 
 /* ---- dealing again ---- */
 
-/* What a tick costs, in spring ticks (measured: tests/bench/bench_engine). */
-static const double COST[TAC_KINDS] = {.2, 1, 2, 4, 6, 6, 2, 1};
+/* What a tick costs, in spring ticks (measured: tests/bench/bench_engine); a damper's, in ticks of its element. */
+static const double COST[TAC_KINDS] = {.2, 1, 2, 4, 6, 6, 1.3, 1};
 
 static double rate_of(const struct tac_sim *sim, tac_time period)
 {
@@ -105,7 +105,8 @@ static enum tac_err weigh(struct tac_sim *sim, struct tac_deal_rows *rows)
             for (size_t e = 0; e < rate->count[kind]; e++) {
                 int n;
                 const tac_lid *v = tac_elastic_stencil(rate, (enum tac_kind)kind, e, &n);
-                TAC_TRY(add_stencil(sim, rows, v, n, COST[kind] * rate_of(sim, rate->period)));
+                const double element = kind == TAC_KIND_DAMPING ? COST[TAC_KIND_SPRING + n - 2] : 1;
+                TAC_TRY(add_stencil(sim, rows, v, n, COST[kind] * element * rate_of(sim, rate->period)));
             }
     }
     for (size_t k = 0; sim->contact && k < sim->pair_count; k++) {

@@ -130,7 +130,17 @@ static void script_work(struct tac_sim *sim, tac_lid i, const double j[3], tac_t
         tac_accum_add(&sim->work_ahead, -tac_dot(j, ahead));
 }
 
-static void held_works(struct tac_sim *sim, const struct tac_rate_class *rate, enum tac_kind kind, tac_time t)
+/* What of that a damper takes out again. */
+static void script_loss(struct tac_sim *sim, tac_lid i, const double j[3], tac_time t, tac_time period)
+{
+    double v[3], ahead[3];
+    tac_script_velocity(sim, i, t, period, v, t == sim->kept_at ? ahead : NULL);
+    tac_accum_add(&sim->dissipated, -tac_dot(j, v));
+    if (t == sim->kept_at)
+        tac_accum_add(&sim->dissipated_ahead, -tac_dot(j, ahead));
+}
+
+void tac_held_works(struct tac_sim *sim, const struct tac_rate_class *rate, enum tac_kind kind, tac_time t)
 {
     for (size_t k = 0; k < rate->held_count[kind]; k++) {
         size_t e = (size_t)rate->held[kind][k];
@@ -143,6 +153,8 @@ static void held_works(struct tac_sim *sim, const struct tac_rate_class *rate, e
         for (int i = 0; i < n; i++)
             if (sim->vel[v[i]].w == 0 && sim->script_of[v[i]] >= 0) {
                 script_work(sim, v[i], j[i], t, rate->period);
+                if (kind == TAC_KIND_DAMPING) /* the script's work does not stay in the motion */
+                    script_loss(sim, v[i], j[i], t, rate->period);
                 /* The loop over the class entered this vertex' work as if it moved freely. */
                 sim->book.work -= tac_dot(j[i], sim->vel[v[i]].v);
             }
@@ -396,6 +408,7 @@ static void run_instant(struct tac_sim *sim, tac_time t)
             bring_class(sim, &el->rate[sim->due_elastic[i]], t, false, false);
     }
     tac_loads_before(sim);
+    const bool damped = sim->damped && tac_damping_begin(sim, t);
     for (int kind = TAC_KIND_GRAVITY; kind <= TAC_KIND_HINGE; kind++)
         for (size_t i = 0; i < sim->due_elastic_count; i++) {
             const struct tac_rate_class *rate = &el->rate[sim->due_elastic[i]];
@@ -405,15 +418,21 @@ static void run_instant(struct tac_sim *sim, tac_time t)
                 tick_gravity(sim, rate);
             else
                 tac_elastic_tick(rate, (enum tac_kind)kind, sim->pos, sim->vel, &sim->book);
+            if (rate->rest[kind].count)
+                tac_plastic_tick(rate, (enum tac_kind)kind, sim->pos, sim->vel, &sim->book, &sim->dissipated);
             sim->ticks[kind] += (int64_t)rate->mine[kind];
             if (rate->held_count[kind])
-                held_works(sim, rate, (enum tac_kind)kind, t);
+                tac_held_works(sim, rate, (enum tac_kind)kind, t);
         }
     for (size_t i = 0; i < sim->due_rung_count; i++)
         tick_rungs(sim, &sim->rung_class[sim->due_rung[i]], t);
+    if (damped)
+        tac_damping_kick(sim, t);
     tac_loads_tick(sim, t);
     if (sim->loss_count)
         enter_losses(sim, t);
+    if (damped)
+        tac_damping_end(sim, t);
 }
 
 enum tac_err tac_pass_begin(struct tac_sim *sim)
@@ -431,6 +450,8 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
     sim->book_start = sim->book;
     tac_loads_begin(sim);
     sim->deepest_start = sim->deepest_layer;
+    tac_memory_save(sim->elastic);
+    tac_damping_save(sim);
     if (sim->record)
         tac_record_mark(sim->record);
     if (!sim->contact) {
@@ -524,6 +545,8 @@ enum tac_err tac_pass_restore(struct tac_sim *sim, tac_time believed)
     sim->book = sim->book_start;
     tac_loads_restore(sim);
     sim->deepest_layer = sim->deepest_start;
+    tac_memory_restore(sim->elastic);
+    tac_damping_restore(sim);
     if (sim->record)
         tac_record_undo(sim->record);
     tac_watch_undo(sim, believed);

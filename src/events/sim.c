@@ -94,6 +94,7 @@ static enum tac_err prepare(struct tac_sim *sim)
     TAC_TRY(tac_alloc(sim->ctx, sim->elastic->class_count, sizeof *sim->due_elastic, &sim->due_elastic));
     if (sim->contact)
         TAC_TRY(tac_watch_create(sim));
+    TAC_TRY(tac_damping_create(sim));
     TAC_TRY(tac_scripts_create(sim));
     if (sim->scene->part)
         TAC_TRY(tac_ranks_create(sim));
@@ -152,6 +153,8 @@ void tac_sim_destroy(struct tac_sim **out)
     free(sim->impulse);
     free(sim->script_of);
     free(sim->v_before);
+    free(sim->damped);
+    free(sim->lost_start);
     free(sim->line);
     free(sim->impulse_start);
     free(sim->near);

@@ -35,7 +35,8 @@ static tac_time main_period(const struct tac_sim *sim, double *most)
     tac_time period = 0;
     for (size_t i = 0; i < sim->elastic->class_count; i++) {
         const struct tac_rate_class *r = &sim->elastic->rate[i];
-        double work = (double)(r->count[TAC_KIND_SPRING] + r->count[TAC_KIND_CST] + 4 * r->count[TAC_KIND_HINGE]) /
+        double work = (double)(r->count[TAC_KIND_SPRING] + r->count[TAC_KIND_CST] + 4 * r->count[TAC_KIND_HINGE] +
+                               2 * r->count[TAC_KIND_DAMPING]) /
                       (double)r->period;
         if (work > best) {
             best = work;

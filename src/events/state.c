@@ -32,10 +32,12 @@ static enum tac_err collect_vertices(struct tac_sim *sim, struct tac_checkpoint 
     TAC_TRY(tac_alloc(ctx, 3 * n, sizeof *c->v, &c->v));
     TAC_TRY(tac_alloc(ctx, n, sizeof *c->t, &c->t));
     TAC_TRY(tac_alloc(ctx, 3 * n, sizeof *c->impulse, &c->impulse));
+    TAC_TRY(tac_alloc(ctx, n, sizeof *c->lost, &c->lost));
     for (size_t i = 0; i < n; i++) {
         c->vertex_id[i] = tac_sim_id(sim, (tac_lid)i);
         c->mass[i] = sim->mass[i];
         c->t[i] = sim->pos[i].t;
+        c->lost[i] = sim->damped ? sim->damped[i].lost : 0;
         memcpy(&c->x[3 * i], sim->pos[i].x, 3 * sizeof(double));
         memcpy(&c->v[3 * i], sim->vel[i].v, 3 * sizeof(double));
     }
@@ -232,6 +234,7 @@ enum tac_err tac_state_collect(struct tac_sim *sim, struct tac_checkpoint **out)
     TAC_TRY(collect_scripts(sim, c));
     if (sim->contact)
         TAC_TRY(collect_pairs(sim, c));
+    TAC_TRY(tac_elements_collect(sim, c));
 done:
     err = tac_agree(sim->ctx, err);
     if (!err)
@@ -246,7 +249,7 @@ done:
 
 struct vertex_row {
     tac_gid id;
-    double x[3], v[3], impulse[3];
+    double x[3], v[3], impulse[3], lost;
     tac_time t;
 };
 
@@ -270,6 +273,7 @@ static enum tac_err restore_vertices(struct tac_sim *sim, const struct tac_check
     for (size_t k = 0; k < n && !err; k++) {
         row[k].id = c->vertex_id[k];
         row[k].t = c->t[k];
+        row[k].lost = c->lost[k];
         memcpy(row[k].x, &c->x[3 * k], sizeof row[k].x);
         memcpy(row[k].v, &c->v[3 * k], sizeof row[k].v);
         memcpy(row[k].impulse, &c->impulse[3 * k], sizeof row[k].impulse);
@@ -279,6 +283,8 @@ static enum tac_err restore_vertices(struct tac_sim *sim, const struct tac_check
         const tac_lid i = local_id(sim, rows[k].id);
         TAC_CHECK(i >= 0);
         sim->pos[i].t = rows[k].t;
+        if (sim->damped)
+            sim->damped[i].lost = rows[k].lost;
         memcpy(sim->pos[i].x, rows[k].x, sizeof rows[k].x);
         memcpy(sim->vel[i].v, rows[k].v, sizeof rows[k].v);
         memcpy(&sim->impulse[3 * (size_t)i], rows[k].impulse, sizeof rows[k].impulse);
@@ -503,7 +509,9 @@ enum tac_err tac_state_restore(struct tac_sim *sim, const struct tac_checkpoint 
 {
     enum tac_err err;
     struct tac_ctx *ctx = sim->ctx;
-    const size_t n = (size_t)c->vertex_count + (size_t)c->script_count + 4 * (size_t)c->pair_count;
+    const size_t pairs = (size_t)c->vertex_count + (size_t)c->script_count,
+                 elements = pairs + 4 * (size_t)c->pair_count;
+    const size_t n = elements + 4 * (size_t)c->element_count;
     tac_gid *wanted = NULL;
     int32_t *owner = NULL;
     size_t k = 0;
@@ -518,6 +526,9 @@ done:
     for (tac_lid i = 0; i < c->pair_count; i++)
         for (int j = 0; j < 4; j++)
             wanted[k++] = c->pair[i].vertex[j] >= 0 ? c->pair[i].vertex[j] : c->pair[i].vertex[0];
+    for (tac_lid i = 0; i < c->element_count; i++)
+        for (int j = 0; j < 4; j++)
+            wanted[k++] = c->element[i].vertex[j] >= 0 ? c->element[i].vertex[j] : c->element[i].vertex[0];
     if (sim->ranks)
         TAC_TRY_END(
             tac_owners_find(ctx, c->vertex_total, sim->owned, sim->scene->part->vertex_id, NULL, n, wanted, owner),
@@ -528,7 +539,8 @@ done:
     err = restore_scripts(sim, c, owner + c->vertex_count);
     TAC_TRY_AGREED(ctx, err, end);
     if (sim->contact)
-        TAC_TRY_END(restore_pairs(sim, c, owner + c->vertex_count + c->script_count), end);
+        TAC_TRY_END(restore_pairs(sim, c, owner + pairs), end);
+    TAC_TRY_END(tac_elements_restore(sim, c, owner + elements), end);
     restore_sums(sim, c);
     tac_scripts_next(sim);
 end:

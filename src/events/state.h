@@ -17,6 +17,13 @@ enum tac_err tac_state_collect(struct tac_sim *sim, struct tac_checkpoint **out)
  * vertices. */
 enum tac_err tac_state_restore(struct tac_sim *sim, const struct tac_checkpoint *state);
 
+/* ---- element_state.c: what elements remember ---- */
+/* Local. Of those whose lowest vertex is ours. */
+enum tac_err tac_elements_collect(struct tac_sim *sim, struct tac_checkpoint *state);
+/* Collective. Puts it into a new simulation, on every rank that evaluates the element. owner: (element_count, 4), of
+ * the rows' vertices; where there is no vertex, as of the first one. */
+enum tac_err tac_elements_restore(struct tac_sim *sim, const struct tac_checkpoint *state, const int32_t *owner);
+
 /* Collective. Counters of all ranks. */
 enum tac_err tac_state_counters(const struct tac_sim *sim, struct tac_counters *sum);
 

@@ -1,90 +1,6 @@
-#include "forces/kernels.h"
+#include "forces/fours.h"
 #include "partition/part.h"
 #include <stdlib.h>
-#include <string.h>
-
-/* The loops go in blocks of four: impulses side by side, from positions that kicks of this instant do not change, then
- * the kicks one after the other in key order.  The compilers make one version for machines with 256-bit vectors; it
- * gives the same bits. (clang refuses vector arguments in such versions, even inlined; it makes one.) */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__AVX2__) &&                           \
-    !defined(__SANITIZE_ADDRESS__)
-#define TAC_VERSIONS __attribute__((target_clones("avx2", "default")))
-#else
-#define TAC_VERSIONS
-#endif
-
-enum { FOUR = 4 };
-
-/* One field of the four elements q[]; past the end of a class the first is repeated, and not kicked. */
-#define LANES(field) ((tac_four){q[0]->field, q[1]->field, q[2]->field, q[3]->field})
-
-/* Impulses of four elements on one of their vertices, from coordinates side by side to one row (jx, jy, jz, 0) each. */
-static inline __attribute__((always_inline)) void rows(tac_four row[FOUR], const tac_four j[3])
-{
-    const tac_four zero = {0, 0, 0, 0};
-    tac_four xy_lo = __builtin_shufflevector(j[0], j[1], 0, 4, 2, 6),
-             xy_hi = __builtin_shufflevector(j[0], j[1], 1, 5, 3, 7);
-    tac_four z_lo = __builtin_shufflevector(j[2], zero, 0, 4, 2, 6),
-             z_hi = __builtin_shufflevector(j[2], zero, 1, 5, 3, 7);
-    row[0] = __builtin_shufflevector(xy_lo, z_lo, 0, 1, 4, 5);
-    row[1] = __builtin_shufflevector(xy_hi, z_hi, 0, 1, 4, 5);
-    row[2] = __builtin_shufflevector(xy_lo, z_lo, 2, 3, 6, 7);
-    row[3] = __builtin_shufflevector(xy_hi, z_hi, 2, 3, 6, 7);
-}
-
-/* Kicks a vertex: v += w j, and w += w 0. Returns the kick's work, J . (v before + v after) / 2, by coordinates. */
-static inline __attribute__((always_inline)) tac_four kick(struct tac_vel *vel, tac_four j)
-{
-    tac_four v;
-    memcpy(&v, vel, sizeof v);
-    tac_four d = __builtin_shufflevector(v, v, 3, 3, 3, 3) * j;
-    tac_four work = j * (v + .5 * d);
-    v += d;
-    memcpy(vel, &v, sizeof v);
-    return work;
-}
-
-/* A book of four lanes, closed into the real one at the end of a loop. */
-struct four_book {
-    tac_four work, absolute;
-};
-
-/* Enters the works of four elements, given by coordinates. */
-static inline __attribute__((always_inline)) void enter(struct four_book *book, const tac_four work[FOUR])
-{
-    const tac_four_mask magnitude = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
-    tac_four x, y, z, even_pq = __builtin_shufflevector(work[0], work[1], 0, 4, 2, 6);
-    tac_four even_rs = __builtin_shufflevector(work[2], work[3], 0, 4, 2, 6);
-    x = __builtin_shufflevector(even_pq, even_rs, 0, 1, 4, 5);
-    z = __builtin_shufflevector(even_pq, even_rs, 2, 3, 6, 7);
-    y = __builtin_shufflevector(__builtin_shufflevector(work[0], work[1], 1, 5, 1, 5),
-                                __builtin_shufflevector(work[2], work[3], 1, 5, 1, 5), 0, 1, 4, 5);
-    x = x + y + z;
-    book->work += x;
-    book->absolute += (tac_four)((tac_four_mask)x & magnitude);
-}
-
-static inline __attribute__((always_inline)) void close_book(struct tac_book *book, const struct four_book *sum)
-{
-    book->work += (sum->work[0] + sum->work[1]) + (sum->work[2] + sum->work[3]);
-    book->absolute += (sum->absolute[0] + sum->absolute[1]) + (sum->absolute[2] + sum->absolute[3]);
-}
-
-/* Positions of four vertices, transposed: x[k] holds coordinate k of all four. */
-static inline __attribute__((always_inline)) void load(tac_four x[3], const struct tac_pos *restrict pos, tac_lid a,
-                                                       tac_lid b, tac_lid c, tac_lid d)
-{
-    tac_four p, q, r, s;
-    memcpy(&p, &pos[a], sizeof p);
-    memcpy(&q, &pos[b], sizeof q);
-    memcpy(&r, &pos[c], sizeof r);
-    memcpy(&s, &pos[d], sizeof s);
-    tac_four even_pq = __builtin_shufflevector(p, q, 0, 4, 2, 6), odd_pq = __builtin_shufflevector(p, q, 1, 5, 3, 7);
-    tac_four even_rs = __builtin_shufflevector(r, s, 0, 4, 2, 6), odd_rs = __builtin_shufflevector(r, s, 1, 5, 3, 7);
-    x[0] = __builtin_shufflevector(even_pq, even_rs, 0, 1, 4, 5);
-    x[1] = __builtin_shufflevector(odd_pq, odd_rs, 0, 1, 4, 5);
-    x[2] = __builtin_shufflevector(even_pq, even_rs, 2, 3, 6, 7);
-}
 
 /* n elements from s on, 1 to 4. */
 static inline __attribute__((always_inline)) void four_springs(const struct tac_spring *s, int n, double h,
@@ -113,7 +29,7 @@ static void tick_springs(const struct tac_rate_class *rate, const struct tac_pos
                          struct tac_vel *restrict vel, struct tac_book *book)
 {
     struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
-    const size_t count = rate->count[TAC_KIND_SPRING];
+    const size_t count = rate->count[TAC_KIND_SPRING] - rate->rest[TAC_KIND_SPRING].count;
     size_t i = 0;
     for (; i + FOUR <= count; i += FOUR)
         four_springs(&rate->spring[i], FOUR, rate->h_s, pos, vel, &sum);
@@ -152,7 +68,7 @@ static void tick_csts(const struct tac_rate_class *rate, const struct tac_pos *r
                       struct tac_vel *restrict vel, struct tac_book *book)
 {
     struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
-    const size_t count = rate->count[TAC_KIND_CST];
+    const size_t count = rate->count[TAC_KIND_CST] - rate->rest[TAC_KIND_CST].count;
     size_t i = 0;
     for (; i + FOUR <= count; i += FOUR)
         four_csts(&rate->cst[i], FOUR, rate->h_s, pos, vel, &sum);
@@ -188,7 +104,7 @@ static void tick_hinges(const struct tac_rate_class *rate, const struct tac_pos 
                         struct tac_vel *restrict vel, struct tac_book *book)
 {
     struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
-    const size_t count = rate->count[TAC_KIND_HINGE];
+    const size_t count = rate->count[TAC_KIND_HINGE] - rate->rest[TAC_KIND_HINGE].count;
     size_t i = 0;
     for (; i + FOUR <= count; i += FOUR)
         four_hinges(&rate->hinge[i], FOUR, rate->h_s, pos, vel, &sum);
@@ -210,18 +126,30 @@ void tac_elastic_tick(const struct tac_rate_class *rate, enum tac_kind kind, con
         tick_hinges(rate, pos, vel, book);
 }
 
+/* Of the dampers' list, which element e is: its kind and number among those. */
+static enum tac_kind damper(const struct tac_rate_class *rate, size_t *e)
+{
+    for (int kind = TAC_KIND_SPRING; kind < TAC_KIND_HINGE; kind++) {
+        if (*e < rate->last[kind].count)
+            return (enum tac_kind)kind;
+        *e -= rate->last[kind].count;
+    }
+    return TAC_KIND_HINGE;
+}
+
 const tac_lid *tac_elastic_stencil(const struct tac_rate_class *rate, enum tac_kind kind, size_t e, int *count)
 {
-    switch (kind) {
+    const bool damping = kind == TAC_KIND_DAMPING;
+    switch (damping ? damper(rate, &e) : kind) {
     case TAC_KIND_SPRING:
         *count = 2;
-        return rate->spring[e].v;
+        return damping ? rate->spring_damper[e].v : rate->spring[e].v;
     case TAC_KIND_CST:
         *count = 3;
-        return rate->cst[e].v;
+        return damping ? rate->cst_damper[e].v : rate->cst[e].v;
     case TAC_KIND_HINGE:
         *count = 4;
-        return rate->hinge[e].v;
+        return damping ? rate->hinge_damper[e].v : rate->hinge[e].v;
     case TAC_KIND_LOAD:
         *count = rate->load[e].count;
         return rate->load[e].v;
@@ -244,36 +172,85 @@ bool tac_elastic_mine(const struct tac_scene *scene, const struct tac_rate_class
     return lowest < scene->part->owned;
 }
 
+static void damper_impulse(const struct tac_rate_class *rate, size_t e, const double x[4][3], double impulse[4][3])
+{
+    const enum tac_kind element = damper(rate, &e);
+    const int width = tac_memory_width(element);
+    double last[3] = {0, 0, 0};
+    memcpy(last, &rate->last[element].value[(size_t)width * e], (size_t)width * sizeof *last);
+    if (element == TAC_KIND_SPRING) {
+        tac_one_spring_damper(rate->spring_damper[e].rate, x, last, impulse[0]);
+        for (int k = 0; k < 3; k++)
+            impulse[1][k] = -impulse[0][k];
+    } else if (element == TAC_KIND_CST) {
+        const struct tac_cst_damper *c = &rate->cst_damper[e];
+        tac_one_cst_damper(c->b00, c->b01, c->b11, c->a, c->b, c->most, x, last, impulse);
+    } else {
+        tac_one_hinge_damper(rate->hinge_damper[e].rate, rate->hinge_damper[e].most, x, last, impulse);
+    }
+}
+
+/* What element e of a kind is measured against: (1) or (3). False: nothing but what it was made with. */
+static bool rest_of(const struct tac_rate_class *rate, enum tac_kind kind, size_t e, double rest[3])
+{
+    const struct tac_memory *m = &rate->rest[kind];
+    const size_t first = rate->count[kind] - m->count, width = (size_t)tac_memory_width(kind);
+    if (e < first)
+        return false;
+    memcpy(rest, &m->value[width * (e - first)], width * sizeof *rest);
+    return true;
+}
+
 void tac_elastic_impulse(const struct tac_rate_class *rate, enum tac_kind kind, size_t e, const double x[4][3],
                          double impulse[4][3])
 {
     const double h = rate->h_s;
+    double rest[3], n1[3], n2[3], ee;
     memset(impulse, 0, 12 * sizeof(double));
     if (kind == TAC_KIND_SPRING) {
         const struct tac_spring *s = &rate->spring[e];
-        tac_one_spring(s->length, h * s->stiffness, x, impulse[0]);
+        tac_one_spring(rest_of(rate, kind, e, rest) ? rest[0] : s->length, h * s->stiffness, x, impulse[0]);
         for (int k = 0; k < 3; k++)
             impulse[1][k] = -impulse[0][k];
     } else if (kind == TAC_KIND_CST) {
         const struct tac_cst *c = &rate->cst[e];
-        tac_one_cst(c->b00, c->b01, c->b11, h * c->a, h * c->b, x, impulse);
+        double f0[3], f1[3], strain[3];
+        tac_one_cst_strain(c->b00, c->b01, c->b11, x, f0, f1, strain);
+        if (rest_of(rate, kind, e, rest))
+            tac_sub(strain, strain, rest);
+        tac_one_cst_push(c->b00, c->b01, c->b11, h * c->a, h * c->b, f0, f1, strain, impulse);
     } else if (kind == TAC_KIND_HINGE) {
-        tac_one_hinge(rate->hinge[e].angle, 2 * h * rate->hinge[e].stiffness, x, impulse);
+        const struct tac_hinge *g = &rate->hinge[e];
+        double edge[3], a[3], b[3];
+        const double theta = tac_one_hinge_angle(x, edge, a, b, n1, n2, &ee);
+        const double bend = rest_of(rate, kind, e, rest) ? tac_one_turn(theta - rest[0]) : theta - g->angle;
+        tac_one_hinge_push(2 * h * g->stiffness * bend, edge, a, b, n1, n2, ee, impulse);
+    } else if (kind == TAC_KIND_DAMPING) {
+        damper_impulse(rate, e, x, impulse);
     }
 }
 
 double tac_elastic_potential(const struct tac_rate_class *rate, enum tac_kind kind, size_t e, const double x[4][3])
 {
+    double rest[3] = {0, 0, 0};
+    const bool plastic = kind >= TAC_KIND_SPRING && kind <= TAC_KIND_HINGE && rest_of(rate, kind, e, rest);
     switch (kind) {
     case TAC_KIND_SPRING:
-        return tac_spring_potential(&rate->spring[e], x);
+        return tac_spring_potential(&rate->spring[e], plastic ? rest[0] : rate->spring[e].length, x);
     case TAC_KIND_CST:
-        return tac_cst_potential(&rate->cst[e], x);
+        return tac_cst_potential(&rate->cst[e], rest, x);
     case TAC_KIND_HINGE:
-        return tac_hinge_potential(&rate->hinge[e], x);
+        return tac_hinge_potential(&rate->hinge[e], plastic ? rest : NULL, x);
     default:
         return 0;
     }
+}
+
+static void destroy_memory(struct tac_memory *m)
+{
+    free(m->value);
+    free(m->saved);
+    free(m->id);
 }
 
 void tac_elastic_destroy(struct tac_elastic **elastic)
@@ -288,9 +265,18 @@ void tac_elastic_destroy(struct tac_elastic **elastic)
         free(rate->load);
         free(rate->pushed);
         free(rate->push);
+        free(rate->spring_damper);
+        free(rate->cst_damper);
+        free(rate->hinge_damper);
+        free(rate->damped);
         free(rate->vertex);
-        for (int k = 0; k < TAC_KINDS; k++)
+        for (int k = 0; k < TAC_KINDS; k++) {
             free(rate->held[k]);
+            free(rate->yield[k]);
+            free(rate->flow_mine[k]);
+            destroy_memory(&rate->rest[k]);
+            destroy_memory(&rate->last[k]);
+        }
     }
     free((*elastic)->rate);
     free((*elastic)->omega);

@@ -1,23 +1,9 @@
 /* Elements of a scene, their stiffness bounds, periods and rate classes. */
+#include "forces/builder.h"
 #include "forces/kernels.h"
 #include "partition/ghosts.h"
 #include <stdlib.h>
 #include <string.h>
-
-/* The builder's lists, before they are sorted into classes. */
-struct builder {
-    struct tac_ctx *ctx;
-    const struct tac_scene *scene;
-    size_t count[TAC_KINDS];
-    struct tac_spring *spring;
-    struct tac_cst *cst;
-    struct tac_hinge *hinge;
-    double *row[TAC_KINDS]; /* (count, 4): sum over j of |K_ij| for each vertex i of the element's stencil */
-    tac_lid *id[TAC_KINDS]; /* edge, triangle, edge: for messages */
-    tac_time *period[TAC_KINDS];
-    double *omega2;
-    struct tac_loads loads;
-};
 
 tac_time tac_clock_period(const struct tac_scene *scene, double bound_s)
 {
@@ -43,7 +29,7 @@ static bool any_free(const struct tac_scene *scene, const tac_lid *v, int n)
     return any && ours;
 }
 
-static const struct tac_material *material_of(const struct tac_scene *scene, tac_lid body)
+const struct tac_material *tac_material_of(const struct tac_scene *scene, tac_lid body)
 {
     tac_lid m = scene->body[body].material;
     return m < 0 ? NULL : &scene->material[m];
@@ -53,7 +39,7 @@ static void add_spring(struct builder *b, tac_lid edge)
 {
     const struct tac_scene *s = b->scene;
     const tac_lid *v = &s->topology->edge[2 * edge];
-    const struct tac_material *m = material_of(s, s->vertex_body[v[0]]);
+    const struct tac_material *m = tac_material_of(s, s->vertex_body[v[0]]);
     if (m == NULL || m->stretch_model != TAC_STRETCH_SPRING || !any_free(s, v, 2))
         return;
     size_t n = b->count[TAC_KIND_SPRING]++;
@@ -61,7 +47,7 @@ static void add_spring(struct builder *b, tac_lid edge)
     tac_sub(d, &s->x[3 * v[1]], &s->x[3 * v[0]]);
     double length = sqrt(tac_dot(d, d));
     b->spring[n] = (struct tac_spring){{v[0], v[1]}, length, m->stretch_stiffness / length};
-    b->id[TAC_KIND_SPRING][n] = s->part ? (tac_lid)s->part->edge_id[edge] : edge;
+    b->id[TAC_KIND_SPRING][n] = s->part ? s->part->edge_id[edge] : edge;
     for (int k = 0; k < 2; k++)
         b->row[TAC_KIND_SPRING][4 * n + (size_t)k] = 2 * b->spring[n].stiffness;
 }
@@ -90,7 +76,7 @@ static void add_cst(struct builder *b, tac_lid triangle)
 {
     const struct tac_scene *s = b->scene;
     const tac_lid *v = &s->triangle[3 * triangle];
-    const struct tac_material *m = material_of(s, s->vertex_body[v[0]]);
+    const struct tac_material *m = tac_material_of(s, s->vertex_body[v[0]]);
     if (m == NULL || m->stretch_model != TAC_STRETCH_CST || !any_free(s, v, 3))
         return;
     double e1[3], e2[3], n[3];
@@ -102,7 +88,7 @@ static void add_cst(struct builder *b, tac_lid triangle)
     size_t k = b->count[TAC_KIND_CST]++;
     b->cst[k] = (struct tac_cst){{v[0], v[1], v[2]}, s->vertex_body[v[0]],       1 / l, -p / (l * q), 1 / q,
                                  area_y / (1 + nu),  area_y * nu / (1 - nu * nu)};
-    b->id[TAC_KIND_CST][k] = s->part ? (tac_lid)s->part->triangle_id[triangle] : triangle;
+    b->id[TAC_KIND_CST][k] = s->part ? s->part->triangle_id[triangle] : triangle;
     cst_rows(&b->cst[k], area_y, nu, &b->row[TAC_KIND_CST][4 * k]);
 }
 
@@ -110,7 +96,7 @@ static void add_hinge(struct builder *b, tac_lid hinge)
 {
     const struct tac_scene *s = b->scene;
     const tac_lid *v = &s->topology->hinge[4 * hinge];
-    const struct tac_material *m = material_of(s, s->vertex_body[v[0]]);
+    const struct tac_material *m = tac_material_of(s, s->vertex_body[v[0]]);
     if (m == NULL || !m->bend || !any_free(s, v, 4))
         return;
     double x[4][3], e[3], a[3], o[3], n1[3], n2[3], ee, j[4][3], length[4], sum = 0;
@@ -122,7 +108,7 @@ static void add_hinge(struct builder *b, tac_lid hinge)
     b->hinge[n] =
         (struct tac_hinge){{v[0], v[1], v[2], v[3]}, m->bend_stiffness * 3 * ee / area, m->rest_flat ? 0 : angle};
     const tac_lid edge = s->topology->hinge_edge[hinge];
-    b->id[TAC_KIND_HINGE][n] = s->part && edge >= 0 ? (tac_lid)s->part->edge_id[edge] : edge;
+    b->id[TAC_KIND_HINGE][n] = s->part && edge >= 0 ? s->part->edge_id[edge] : edge;
     /* K = 2 k grad grad^T; the gradient is the impulse of a unit bend, over 2 k. */
     const double stiffness = b->hinge[n].stiffness;
     tac_one_hinge(angle - 1, 2 * stiffness, x, j);
@@ -130,6 +116,9 @@ static void add_hinge(struct builder *b, tac_lid hinge)
         sum += length[k] = sqrt(tac_dot(j[k], j[k]));
     for (int k = 0; k < 4; k++)
         b->row[TAC_KIND_HINGE][4 * n + (size_t)k] = stiffness > 0 ? length[k] * sum / (2 * stiffness) : 0;
+    tac_one_hinge(angle - 1, 1, x, j);
+    for (int k = 0; k < 4; k++)
+        b->gradient2[n] += tac_dot(j[k], j[k]);
 }
 
 static enum tac_err collect(struct builder *b)
@@ -147,7 +136,10 @@ static enum tac_err collect(struct builder *b)
         TAC_TRY(tac_alloc(ctx, 4 * most[k], sizeof *b->row[k], &b->row[k]));
         TAC_TRY(tac_alloc(ctx, most[k], sizeof *b->id[k], &b->id[k]));
         TAC_TRY(tac_alloc(ctx, most[k], sizeof *b->period[k], &b->period[k]));
+        TAC_TRY(tac_alloc(ctx, most[k], sizeof *b->damper[k], &b->damper[k]));
+        TAC_TRY(tac_alloc(ctx, most[k], sizeof *b->slack[k], &b->slack[k]));
     }
+    TAC_TRY(tac_alloc(ctx, most[TAC_KIND_HINGE], sizeof *b->gradient2, &b->gradient2));
     for (tac_lid i = 0; i < s->topology->edge_count; i++)
         add_spring(b, i);
     for (tac_lid i = 0; i < s->triangle_count; i++)
@@ -159,22 +151,23 @@ done:
     return err;
 }
 
-static const tac_lid *stencil(const struct builder *b, int kind, size_t e, int *count)
+const tac_lid *tac_builder_stencil(const struct builder *b, int kind, size_t e, int *count)
 {
     const struct tac_rate_class all = {.spring = b->spring, .cst = b->cst, .hinge = b->hinge};
     return tac_elastic_stencil(&all, (enum tac_kind)kind, e, count);
 }
 
+const char *const tac_element_name[TAC_KIND_HINGE + 1] = {"", "spring of edge", "triangle", "hinge of edge"};
+
 /* Bounds of the assembled stiffness (Gershgorin over blocks), then each element's period from its worst vertex. */
 static enum tac_err choose_periods(struct builder *b, struct tac_elastic *el)
 {
-    static const char *const name[TAC_KINDS] = {"", "spring of edge", "triangle", "hinge of edge"};
     enum tac_err err = TAC_OK;
     const struct tac_scene *s = b->scene;
     int n;
     for (int k = TAC_KIND_SPRING; k <= TAC_KIND_HINGE; k++)
         for (size_t e = 0; e < b->count[k]; e++) {
-            const tac_lid *v = stencil(b, k, e, &n);
+            const tac_lid *v = tac_builder_stencil(b, k, e, &n);
             for (int i = 0; i < n; i++)
                 if (s->ever_free[v[i]])
                     b->omega2[v[i]] += b->row[k][4 * e + (size_t)i] / s->mass[v[i]];
@@ -192,7 +185,7 @@ static enum tac_err choose_periods(struct builder *b, struct tac_elastic *el)
     for (int k = TAC_KIND_SPRING; k <= TAC_KIND_HINGE; k++)
         for (size_t e = 0; e < b->count[k]; e++) {
             double worst = 0;
-            const tac_lid *v = stencil(b, k, e, &n);
+            const tac_lid *v = tac_builder_stencil(b, k, e, &n);
             for (int i = 0; i < n; i++)
                 worst = fmax(worst, b->omega2[v[i]]);
             double omega = sqrt(worst);
@@ -200,10 +193,10 @@ static enum tac_err choose_periods(struct builder *b, struct tac_elastic *el)
             tac_time period = tac_clock_period(s, fmin(bound, s->clocks.elastic_s));
             if (!(period >= 4096)) { /* 2^12 quanta; also catches a bound that is not a number */
                 err = tac_fail(b->ctx, TAC_ERR_INPUT,
-                               "the %s %" TAC_PRILID
+                               "the %s %" TAC_PRIGID
                                " of body `%s` needs a period of %.3g s, under 2^12 quanta (%.3g s); make "
                                "it softer, heavier or coarser, or set clocks.quantum_s to a smaller power of two",
-                               name[k], b->id[k][e], s->body[s->vertex_body[v[0]]].name,
+                               tac_element_name[k], b->id[k][e], s->body[s->vertex_body[v[0]]].name,
                                fmin(bound, s->clocks.elastic_s), 4096 * s->quantum_s);
                 goto done;
             }
@@ -214,187 +207,6 @@ static enum tac_err choose_periods(struct builder *b, struct tac_elastic *el)
     for (tac_lid i = 0; i < s->vertex_count; i++)
         el->omega[i] = sqrt(b->omega2[i]);
 done:
-    return err;
-}
-
-static int compare_times(const void *a, const void *b)
-{
-    tac_time x = *(const tac_time *)a, y = *(const tac_time *)b;
-    return (x > y) - (x < y);
-}
-
-static int compare_lids(const void *a, const void *b)
-{
-    tac_lid x = *(const tac_lid *)a, y = *(const tac_lid *)b;
-    return (x > y) - (x < y);
-}
-
-static size_t find_class(const struct tac_elastic *el, tac_time period)
-{
-    size_t lo = 0, hi = el->class_count;
-    while (hi - lo > 1) {
-        size_t mid = (lo + hi) / 2;
-        if (el->rate[mid].period <= period)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
-static enum tac_err make_classes(struct builder *b, struct tac_elastic *el, tac_time gravity)
-{
-    enum tac_err err;
-    tac_time *all = NULL;
-    size_t n = 0, distinct = 0;
-    TAC_TRY(tac_alloc(b->ctx, b->count[1] + b->count[2] + b->count[3] + b->loads.count + 1, sizeof *all, &all));
-    for (int k = TAC_KIND_SPRING; k <= TAC_KIND_HINGE; k++)
-        for (size_t e = 0; e < b->count[k]; e++)
-            all[n++] = b->period[k][e];
-    for (size_t e = 0; e < b->loads.count; e++)
-        all[n++] = b->loads.period[e];
-    if (gravity)
-        all[n++] = gravity;
-    qsort(all, n, sizeof *all, compare_times);
-    for (size_t i = 0; i < n; i++)
-        if (i == 0 || all[i] != all[i - 1])
-            all[distinct++] = all[i];
-    TAC_TRY(tac_alloc(b->ctx, distinct, sizeof *el->rate, &el->rate));
-    el->class_count = distinct;
-    for (size_t i = 0; i < distinct; i++) {
-        el->rate[i].period = all[i];
-        el->rate[i].h_s = (double)all[i] * b->scene->quantum_s;
-    }
-    for (int k = TAC_KIND_SPRING; k <= TAC_KIND_HINGE; k++)
-        for (size_t e = 0; e < b->count[k]; e++)
-            el->rate[find_class(el, b->period[k][e])].count[k]++;
-    for (size_t e = 0; e < b->loads.count; e++)
-        el->rate[find_class(el, b->loads.period[e])].count[TAC_KIND_LOAD]++;
-    for (size_t i = 0; i < distinct; i++) {
-        struct tac_rate_class *r = &el->rate[i];
-        TAC_TRY(tac_alloc(b->ctx, r->count[TAC_KIND_SPRING], sizeof *r->spring, &r->spring));
-        TAC_TRY(tac_alloc(b->ctx, r->count[TAC_KIND_CST], sizeof *r->cst, &r->cst));
-        TAC_TRY(tac_alloc(b->ctx, r->count[TAC_KIND_HINGE], sizeof *r->hinge, &r->hinge));
-        TAC_TRY(tac_alloc(b->ctx, r->count[TAC_KIND_LOAD], sizeof *r->load, &r->load));
-        memset(r->count, 0, sizeof r->count);
-    }
-    /* In scene order, so each class ends in key order. */
-    for (size_t e = 0; e < b->count[TAC_KIND_SPRING]; e++) {
-        struct tac_rate_class *r = &el->rate[find_class(el, b->period[TAC_KIND_SPRING][e])];
-        r->spring[r->count[TAC_KIND_SPRING]++] = b->spring[e];
-    }
-    for (size_t e = 0; e < b->count[TAC_KIND_CST]; e++) {
-        struct tac_rate_class *r = &el->rate[find_class(el, b->period[TAC_KIND_CST][e])];
-        r->cst[r->count[TAC_KIND_CST]++] = b->cst[e];
-    }
-    for (size_t e = 0; e < b->count[TAC_KIND_HINGE]; e++) {
-        struct tac_rate_class *r = &el->rate[find_class(el, b->period[TAC_KIND_HINGE][e])];
-        r->hinge[r->count[TAC_KIND_HINGE]++] = b->hinge[e];
-    }
-    for (size_t e = 0; e < b->loads.count; e++) {
-        struct tac_rate_class *r = &el->rate[find_class(el, b->loads.period[e])];
-        r->load[r->count[TAC_KIND_LOAD]++] = b->loads.element[e];
-    }
-done:
-    free(all);
-    return err;
-}
-
-/* Which vertices a class brings to the instant, and which of its elements have a scripted vertex. */
-static enum tac_err list_vertices(struct builder *b, struct tac_elastic *el, tac_time gravity)
-{
-    enum tac_err err = TAC_OK;
-    const struct tac_scene *s = b->scene;
-    const bool nested = s->clocks.mode == TAC_CLOCKS_NESTED;
-    const tac_lid owned = s->part ? s->part->owned : s->vertex_count;
-    tac_lid *seen = NULL; /* last class (plus one) that listed the vertex */
-    uint8_t *scripted = NULL;
-    int n;
-    TAC_TRY(tac_alloc(b->ctx, (size_t)s->vertex_count, sizeof *seen, &seen));
-    TAC_TRY(tac_alloc(b->ctx, (size_t)s->vertex_count, 1, &scripted));
-    for (tac_lid m = 0; m < s->motion_count; m++)
-        for (tac_lid i = 0; i < s->motion[m].vertex_count; i++)
-            scripted[s->motion[m].vertex[i]] = 1;
-    for (size_t c = 0; c < el->class_count; c++) {
-        struct tac_rate_class *r = &el->rate[c];
-        size_t capacity = 0;
-        const bool gravity_class = gravity && r->period == gravity;
-        for (int k = TAC_KIND_SPRING; k < TAC_KINDS; k++) {
-            size_t held_capacity = 0;
-            for (size_t e = 0; e < r->count[k]; e++) {
-                const tac_lid *v = tac_elastic_stencil(r, (enum tac_kind)k, e, &n);
-                bool held = false;
-                for (int i = 0; i < n; i++) {
-                    held |= scripted[v[i]];
-                    if (v[i] >= owned || !(s->ever_free[v[i]] || scripted[v[i]]) || seen[v[i]] == (tac_lid)c + 1 ||
-                        (nested && seen[v[i]]))
-                        continue;
-                    seen[v[i]] = (tac_lid)c + 1;
-                    TAC_TRY(tac_grow(b->ctx, &r->vertex, &capacity, r->vertex_count + 1, sizeof *r->vertex));
-                    r->vertex[r->vertex_count++] = v[i];
-                }
-                r->mine[k] += tac_elastic_mine(s, r, (enum tac_kind)k, e);
-                if (held && k != TAC_KIND_LOAD) { /* a load does nothing to a scripted vertex */
-                    TAC_TRY(tac_grow(b->ctx, &r->held[k], &held_capacity, r->held_count[k] + 1, sizeof *r->held[k]));
-                    r->held[k][r->held_count[k]++] = (tac_lid)e;
-                }
-            }
-        }
-        for (tac_lid i = 0; gravity_class && i < owned; i++)
-            if (s->ever_free[i]) {
-                r->count[TAC_KIND_GRAVITY]++;
-                r->mine[TAC_KIND_GRAVITY]++;
-                if (seen[i] == (tac_lid)c + 1 || (nested && seen[i]))
-                    continue;
-                seen[i] = (tac_lid)c + 1;
-                TAC_TRY(tac_grow(b->ctx, &r->vertex, &capacity, r->vertex_count + 1, sizeof *r->vertex));
-                r->vertex[r->vertex_count++] = i;
-            }
-        if (r->vertex_count)
-            qsort(r->vertex, r->vertex_count, sizeof *r->vertex, compare_lids);
-    }
-done:
-    free(seen);
-    free(scripted);
-    return err;
-}
-
-/* The vertices that each class' loads push. */
-static enum tac_err list_pushed(struct builder *b, struct tac_elastic *el)
-{
-    enum tac_err err = TAC_OK;
-    const struct tac_scene *s = b->scene;
-    const tac_lid owned = s->part ? s->part->owned : s->vertex_count;
-    tac_lid *slot = NULL;
-    if (b->loads.count == 0)
-        return TAC_OK;
-    TAC_TRY(tac_alloc(b->ctx, (size_t)owned, sizeof *slot, &slot));
-    for (size_t c = 0; c < el->class_count; c++) {
-        struct tac_rate_class *r = &el->rate[c];
-        const size_t n = r->count[TAC_KIND_LOAD];
-        TAC_TRY(tac_alloc(b->ctx, 3 * n, sizeof *r->pushed, &r->pushed));
-        for (size_t k = 0; k < 3 * n; k++) {
-            const tac_lid v = r->load[k / 3].v[k % 3];
-            if (v >= 0 && v < owned && s->ever_free[v])
-                r->pushed[r->pushed_count++] = v;
-        }
-        size_t distinct = 0;
-        if (r->pushed_count)
-            qsort(r->pushed, r->pushed_count, sizeof *r->pushed, compare_lids);
-        for (size_t k = 0; k < r->pushed_count; k++)
-            if (k == 0 || r->pushed[k] != r->pushed[k - 1])
-                r->pushed[distinct++] = r->pushed[k];
-        r->pushed_count = distinct;
-        for (size_t k = 0; k < distinct; k++)
-            slot[r->pushed[k]] = (tac_lid)k;
-        for (size_t k = 0; k < 3 * n; k++) {
-            const tac_lid v = r->load[k / 3].v[k % 3];
-            r->load[k / 3].slot[k % 3] = v >= 0 && v < owned && s->ever_free[v] ? slot[v] : -1;
-        }
-        TAC_TRY(tac_alloc(b->ctx, 6 * distinct, sizeof *r->push, &r->push));
-    }
-done:
-    free(slot);
     return err;
 }
 
@@ -412,23 +224,31 @@ enum tac_err tac_elastic_create(struct tac_ctx *ctx, const struct tac_scene *sce
         goto done;
     }
     TAC_TRY(tac_alloc(ctx, (size_t)scene->vertex_count, sizeof *el->omega, &el->omega));
+    for (tac_lid i = 0; i < scene->material_count; i++) {
+        const struct tac_material *m = &scene->material[i];
+        el->damps |= m->stretch_damping > 0 || m->bend_damping > 0;
+        el->flows |= m->stretch_yield > 0 || m->bend_yield > 0;
+    }
     TAC_TRY(tac_agree(ctx, collect(&b)));
     TAC_TRY(tac_agree(ctx, choose_periods(&b, el)));
+    if (el->damps)
+        TAC_TRY(tac_agree(ctx, tac_builder_damp(&b)));
     TAC_TRY(tac_agree(ctx, tac_loads_choose(ctx, scene, b.omega2, &b.loads)));
-    TAC_TRY(make_classes(&b, el, gravity));
-    TAC_TRY(list_vertices(&b, el, gravity));
-    TAC_TRY(list_pushed(&b, el));
+    TAC_TRY(tac_builder_classes(&b, el, gravity));
     TAC_TRY(tac_load_times_make(ctx, scene, &el->times));
 done:
     free(b.spring);
     free(b.cst);
     free(b.hinge);
     free(b.omega2);
+    free(b.gradient2);
     tac_loads_free(&b.loads);
     for (int k = 0; k < TAC_KINDS; k++) {
         free(b.row[k]);
         free(b.id[k]);
         free(b.period[k]);
+        free(b.damper[k]);
+        free(b.slack[k]);
     }
     if (err)
         tac_elastic_destroy(&el);

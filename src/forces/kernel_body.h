@@ -14,37 +14,63 @@ static inline void NAME(cross)(REAL out[3], const REAL a[3], const REAL b[3])
     out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-/* Impulse on vertex 0; vertex 1 gets the opposite. hk: step times stiffness. */
-static inline void NAME(spring)(REAL length, REAL hk, const REAL x[2][3], REAL j[3])
+/* From vertex 0 to 1, and how far. */
+static inline REAL NAME(length)(const REAL x[2][3], REAL d[3])
 {
-    REAL d[3];
     for (int k = 0; k < 3; k++)
         d[k] = x[1][k] - x[0][k];
-    REAL l = SQRT(NAME(dot)(d, d)), zero = l * 0;
+    return SQRT(NAME(dot)(d, d));
+}
+
+/* Impulse on vertex 0 of a spring that is l long along d; vertex 1 gets the opposite. hk: step times stiffness. */
+static inline void NAME(pull)(REAL length, REAL hk, REAL l, const REAL d[3], REAL j[3])
+{
+    REAL zero = l * 0;
     REAL f = SELECT(l > zero, hk * (l - length) / l, zero); /* no direction at zero length */
     for (int k = 0; k < 3; k++)
         j[k] = f * d[k];
 }
 
-/* Impulses on all three vertices. h times the two moduli: ha, hb. */
-static inline void NAME(cst)(REAL b00, REAL b01, REAL b11, REAL ha, REAL hb, const REAL x[3][3], REAL j[3][3])
+static inline void NAME(spring)(REAL length, REAL hk, const REAL x[2][3], REAL j[3])
 {
-    REAL f0[3], f1[3];
+    REAL d[3];
+    REAL l = NAME(length)(x, d);
+    NAME(pull)(length, hk, l, d, j);
+}
+
+/* Deformation gradient's columns f0, f1, and Green strain e00, e11, e01. */
+static inline void NAME(cst_strain)(REAL b00, REAL b01, REAL b11, const REAL x[3][3], REAL f0[3], REAL f1[3], REAL e[3])
+{
     for (int k = 0; k < 3; k++) {
         REAL e1 = x[1][k] - x[0][k], e2 = x[2][k] - x[0][k];
         f0[k] = e1 * b00;
         f1[k] = e1 * b01 + e2 * b11;
     }
-    /* Green strain E, then -h times the second Piola-Kirchhoff stress. */
-    REAL e00 = .5 * (NAME(dot)(f0, f0) - 1), e11 = .5 * (NAME(dot)(f1, f1) - 1), e01 = .5 * NAME(dot)(f0, f1);
-    REAL trace = hb * (e00 + e11);
-    REAL s00 = -(ha * e00 + trace), s11 = -(ha * e11 + trace), s01 = -(ha * e01);
+    e[0] = .5 * (NAME(dot)(f0, f0) - 1);
+    e[1] = .5 * (NAME(dot)(f1, f1) - 1);
+    e[2] = .5 * NAME(dot)(f0, f1);
+}
+
+/* Impulses on all three vertices for strain e. h times the two moduli: ha, hb. */
+static inline void NAME(cst_push)(REAL b00, REAL b01, REAL b11, REAL ha, REAL hb, const REAL f0[3], const REAL f1[3],
+                                  const REAL e[3], REAL j[3][3])
+{
+    /* -h times the second Piola-Kirchhoff stress. */
+    REAL trace = hb * (e[0] + e[1]);
+    REAL s00 = -(ha * e[0] + trace), s11 = -(ha * e[1] + trace), s01 = -(ha * e[2]);
     for (int k = 0; k < 3; k++) {
         REAL p0 = f0[k] * s00 + f1[k] * s01, p1 = f0[k] * s01 + f1[k] * s11;
         j[1][k] = p0 * b00 + p1 * b01;
         j[2][k] = p1 * b11;
         j[0][k] = -(j[1][k] + j[2][k]);
     }
+}
+
+static inline void NAME(cst)(REAL b00, REAL b01, REAL b11, REAL ha, REAL hb, const REAL x[3][3], REAL j[3][3])
+{
+    REAL f0[3], f1[3], e[3];
+    NAME(cst_strain)(b00, b01, b11, x, f0, f1, e);
+    NAME(cst_push)(b00, b01, b11, ha, hb, f0, f1, e, j);
 }
 
 /* Angle of the point (x, y), -pi..pi, to a few ulp; 0 at the origin.  Halved twice, tan(a/2) = y / (r + |x|), it is at
@@ -90,15 +116,15 @@ static inline REAL NAME(hinge_angle)(const REAL x[4][3], REAL e[3], REAL a[3], R
     return NAME(angle)(SELECT(length > zero, NAME(dot)(c, e) / length, zero), NAME(dot)(n1, n2));
 }
 
-/* Impulses on all four vertices. hk: twice the step times the stiffness. */
-static inline void NAME(hinge)(REAL rest, REAL hk, const REAL x[4][3], REAL j[4][3])
+/* f times the gradient of the angle, on all four vertices, from what hinge_angle() told. The smaller |n|^2, 0 if a
+ * triangle has collapsed: it has no normal to push along, and a NaN would spread. */
+static inline REAL NAME(hinge_push)(REAL f, const REAL e[3], const REAL a[3], const REAL b[3], const REAL n1[3],
+                                    const REAL n2[3], REAL ee, REAL j[4][3])
 {
-    REAL e[3], a[3], b[3], n1[3], n2[3], ee;
-    REAL theta = NAME(hinge_angle)(x, e, a, b, n1, n2, &ee);
     REAL nn1 = NAME(dot)(n1, n1), nn2 = NAME(dot)(n2, n2), zero = ee * 0;
-    /* d theta/d x2 = -|e| n1/|n1|^2, likewise x3; the edge's vertices balance force and torque.  A collapsed triangle
-     * has no normal to push along; a NaN would spread. */
-    REAL f = hk * (theta - rest) * SQRT(ee), least = SELECT(nn1 < nn2, nn1, nn2);
+    /* d theta/d x2 = -|e| n1/|n1|^2, likewise x3; the edge's vertices balance force and torque. */
+    f = f * SQRT(ee);
+    REAL least = SELECT(nn1 < nn2, nn1, nn2);
     REAL one = zero + 1, ok1 = SELECT(least > zero, nn1, one), ok2 = SELECT(least > zero, nn2, one);
     REAL ok_e = SELECT(least > zero, ee, one);
     f = SELECT(least > zero, f, zero);
@@ -109,4 +135,127 @@ static inline void NAME(hinge)(REAL rest, REAL hk, const REAL x[4][3], REAL j[4]
         j[1][k] = -(s * j[2][k] + t * j[3][k]);
         j[0][k] = -(j[1][k] + j[2][k] + j[3][k]);
     }
+    return least;
+}
+
+/* Impulses on all four vertices. hk: twice the step times the stiffness. */
+static inline void NAME(hinge)(REAL rest, REAL hk, const REAL x[4][3], REAL j[4][3])
+{
+    REAL e[3], a[3], b[3], n1[3], n2[3], ee;
+    REAL theta = NAME(hinge_angle)(x, e, a, b, n1, n2, &ee);
+    NAME(hinge_push)(hk * (theta - rest), e, a, b, n1, n2, ee, j);
+}
+
+/* A difference of two angles of -pi..pi, less a whole turn where that is shorter. */
+static inline REAL NAME(turn)(REAL angle)
+{
+    REAL zero = angle * 0, pi = zero + TAC_PI;
+    angle = SELECT(angle > pi, angle - 2 * TAC_PI, angle);
+    return SELECT(angle < -pi, angle + 2 * TAC_PI, angle);
+}
+
+/* ---- damping: the same impulses from the change of strain since the last tick; *last becomes this tick's ---- */
+
+/* rate: damping times stiffness. */
+static inline void NAME(spring_damper)(REAL rate, const REAL x[2][3], REAL *last, REAL j[3])
+{
+    REAL d[3];
+    REAL l = NAME(length)(x, d);
+    NAME(pull)(*last, rate, l, d, j);
+    *last = l;
+}
+
+/* a, b: damping times the moduli. The largest stretch squared beyond which the period would be too long is `most`: from
+ * there on the force grows no more with the stretch. */
+static inline void NAME(cst_damper)(REAL b00, REAL b01, REAL b11, REAL a, REAL b, REAL most, const REAL x[3][3],
+                                    REAL last[3], REAL j[3][3])
+{
+    REAL f0[3], f1[3], e[3], change[3];
+    NAME(cst_strain)(b00, b01, b11, x, f0, f1, e);
+    for (int k = 0; k < 3; k++) {
+        change[k] = e[k] - last[k];
+        last[k] = e[k];
+    }
+    REAL skew = e[0] - e[1], one = skew * 0 + 1;
+    REAL stretch2 = 1 + (e[0] + e[1]) + SQRT(skew * skew + 4 * e[2] * e[2]);
+    REAL less = SELECT(stretch2 > most, most / stretch2, one);
+    NAME(cst_push)(b00, b01, b11, less * a, less * b, f0, f1, change, j);
+}
+
+/* rate: twice damping times stiffness. most: likewise, of the angle's gradient squared, 1/m^2. */
+static inline void NAME(hinge_damper)(REAL rate, REAL most, const REAL x[4][3], REAL *last, REAL j[4][3])
+{
+    REAL e[3], a[3], b[3], n1[3], n2[3], ee, size;
+    REAL theta = NAME(hinge_angle)(x, e, a, b, n1, n2, &ee), zero = ee * 0, one = zero + 1;
+    REAL least = NAME(hinge_push)(one, e, a, b, n1, n2, ee, j);
+    REAL f = rate * NAME(turn)(theta - *last);
+    *last = SELECT(least > zero, theta, *last); /* a collapsed hinge has no angle */
+    size = (NAME(dot)(j[0], j[0]) + NAME(dot)(j[1], j[1])) + (NAME(dot)(j[2], j[2]) + NAME(dot)(j[3], j[3]));
+    f = f * SELECT(size > most, most / size, one);
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < 3; k++)
+            j[i][k] = f * j[i][k];
+}
+
+/* ---- plasticity: where the strain is further from its rest than `yield`, the rest follows ---- */
+
+/* A rest value for this strain; *flow: how far it moved. */
+static inline REAL NAME(follow)(REAL strain, REAL rest, REAL yield, REAL *flow)
+{
+    REAL off = strain - rest, zero = off * 0;
+    REAL over = SELECT(off > yield, off - yield, zero), under = SELECT(off < -yield, -yield - off, zero);
+    REAL moved = SELECT(off > yield, strain - yield, SELECT(off < -yield, strain + yield, rest));
+    *flow = over + under;
+    return moved;
+}
+
+/* Flow of a length *rest, then the impulse on vertex 0. yield: m. *loss: the yield force times the flow, J.  Not the
+ * drop of the potential: what the kicks take out of the motion is that to second order in the period. */
+static inline void NAME(plastic_spring)(REAL stiffness, REAL yield, REAL h, const REAL x[2][3], REAL *rest, REAL j[3],
+                                        REAL *loss)
+{
+    REAL d[3], flow;
+    REAL l = NAME(length)(x, d);
+    *rest = NAME(follow)(l, *rest, yield, &flow);
+    *loss = stiffness * yield * flow;
+    NAME(pull)(*rest, h * stiffness, l, d, j);
+}
+
+/* Flow of the strain at rest: principal values of e - rest beyond +-yield follow. */
+static inline void NAME(plastic_cst)(REAL b00, REAL b01, REAL b11, REAL a, REAL b, REAL yield, REAL h,
+                                     const REAL x[3][3], REAL rest[3], REAL j[3][3], REAL *loss)
+{
+    REAL f0[3], f1[3], e[3], d[3], kept[3];
+    NAME(cst_strain)(b00, b01, b11, x, f0, f1, e);
+    for (int k = 0; k < 3; k++)
+        d[k] = e[k] - rest[k];
+    REAL mean = .5 * (d[0] + d[1]), half = .5 * (d[0] - d[1]), zero = mean * 0;
+    REAL radius = SQRT(half * half + d[2] * d[2]), high = mean + radius, low = mean - radius;
+    REAL high_kept = SELECT(high > yield, yield, SELECT(high < -yield, -yield, high));
+    REAL low_kept = SELECT(low > yield, yield, SELECT(low < -yield, -yield, low));
+    REAL less = SELECT(radius > zero, .5 * (high_kept - low_kept) / radius, zero);
+    REAL middle = .5 * (high_kept + low_kept);
+    kept[0] = middle + less * half;
+    kept[1] = middle - less * half;
+    kept[2] = less * d[2];
+    for (int k = 0; k < 3; k++) {
+        kept[k] = SELECT(high > yield, kept[k], SELECT(low < -yield, kept[k], d[k]));
+        rest[k] = SELECT(high > yield, e[k] - kept[k], SELECT(low < -yield, e[k] - kept[k], rest[k]));
+    }
+    REAL pressure = b * (high_kept + low_kept);
+    *loss = (a * high_kept + pressure) * (high - high_kept) + (a * low_kept + pressure) * (low - low_kept);
+    NAME(cst_push)(b00, b01, b11, h * a, h * b, f0, f1, kept, j);
+}
+
+/* Flow of an angle; of its turns the one nearest to the rest counts. */
+static inline void NAME(plastic_hinge)(REAL stiffness, REAL yield, REAL h, const REAL x[4][3], REAL *rest, REAL j[4][3],
+                                       REAL *loss)
+{
+    REAL e[3], a[3], b[3], n1[3], n2[3], ee, flow;
+    REAL theta = NAME(hinge_angle)(x, e, a, b, n1, n2, &ee), zero = ee * 0;
+    REAL near = *rest + NAME(turn)(theta - *rest);
+    REAL moved = NAME(follow)(near, *rest, yield, &flow);
+    REAL least = NAME(hinge_push)(2 * h * stiffness * (near - moved), e, a, b, n1, n2, ee, j);
+    *rest = SELECT(least > zero, NAME(turn)(moved), *rest);
+    *loss = SELECT(least > zero, 2 * stiffness * yield * flow, zero);
 }

@@ -57,31 +57,30 @@ static inline __attribute__((always_inline)) tac_four tac_four_select(tac_four_m
 #undef SQRT
 #undef inline
 
-static inline double tac_spring_potential(const struct tac_spring *s, const double x[2][3])
+/* length: at rest, which plasticity moves; so do the others' `rest`. */
+static inline double tac_spring_potential(const struct tac_spring *s, double length, const double x[2][3])
 {
     double d[3];
     tac_sub(d, x[1], x[0]);
-    double stretch = sqrt(tac_dot(d, d)) - s->length;
+    double stretch = sqrt(tac_dot(d, d)) - length;
     return .5 * s->stiffness * stretch * stretch;
 }
 
-static inline double tac_cst_potential(const struct tac_cst *c, const double x[3][3])
+static inline double tac_cst_potential(const struct tac_cst *c, const double rest[3], const double x[3][3])
 {
-    double f0[3], f1[3];
-    for (int k = 0; k < 3; k++) {
-        double e1 = x[1][k] - x[0][k], e2 = x[2][k] - x[0][k];
-        f0[k] = e1 * c->b00;
-        f1[k] = e1 * c->b01 + e2 * c->b11;
-    }
-    double e00 = .5 * (tac_dot(f0, f0) - 1), e11 = .5 * (tac_dot(f1, f1) - 1), e01 = .5 * tac_dot(f0, f1);
-    double trace = e00 + e11;
-    return .5 * (c->a * (e00 * e00 + e11 * e11 + 2 * e01 * e01) + c->b * trace * trace);
+    double f0[3], f1[3], e[3];
+    tac_one_cst_strain(c->b00, c->b01, c->b11, x, f0, f1, e);
+    tac_sub(e, e, rest);
+    double trace = e[0] + e[1];
+    return .5 * (c->a * (e[0] * e[0] + e[1] * e[1] + 2 * e[2] * e[2]) + c->b * trace * trace);
 }
 
-static inline double tac_hinge_potential(const struct tac_hinge *g, const double x[4][3])
+/* rest: NULL for the angle that it was made with. */
+static inline double tac_hinge_potential(const struct tac_hinge *g, const double *rest, const double x[4][3])
 {
     double e[3], a[3], b[3], n1[3], n2[3], ee;
-    double bend = tac_one_hinge_angle(x, e, a, b, n1, n2, &ee) - g->angle;
+    double theta = tac_one_hinge_angle(x, e, a, b, n1, n2, &ee);
+    double bend = rest ? tac_one_turn(theta - *rest) : theta - g->angle;
     return g->stiffness * bend * bend;
 }
 

@@ -4,12 +4,13 @@
 #include <string.h>
 
 #define AT(record, field) offsetof(struct record, field)
-const struct tac_checkpoint_column TAC_VERTEX_COLUMNS[6] = {
+const struct tac_checkpoint_column TAC_VERTEX_COLUMNS[7] = {
     {"start", "m", true, 3, AT(tac_vertex_record, start)},
     {"mass", "kg", true, 0, AT(tac_vertex_record, mass)},
     {"x", "m", true, 3, AT(tac_vertex_record, x)},
     {"v", "m/s", true, 3, AT(tac_vertex_record, v)},
     {"impulse", "N s", true, 3, AT(tac_vertex_record, impulse)},
+    {"lost", "J", true, 0, AT(tac_vertex_record, lost)},
     {"t", "quanta", false, 0, AT(tac_vertex_record, t)},
 };
 const struct tac_checkpoint_column TAC_TRIANGLE_COLUMNS[1] = {{"triangles", NULL, false, 3, AT(tac_element_record, v)}};
@@ -30,6 +31,25 @@ const struct tac_checkpoint_column TAC_PAIR_COLUMNS[4] = {
     {"pair_depth", NULL, false, 0, AT(tac_pair_record, depth)},
     {"pair_rungs", NULL, false, 0, AT(tac_pair_record, rungs)},
 };
+
+const struct tac_checkpoint_column TAC_ELEMENT_STATE_COLUMNS[6] = {
+    {"element_kind", NULL, false, 0, AT(tac_element_state, kind)},
+    {"element_id", NULL, false, 0, AT(tac_element_state, id)},
+    {"element_vertex", NULL, false, 4, AT(tac_element_state, vertex)},
+    {"element_has", NULL, false, 0, AT(tac_element_state, has)},
+    {"element_rest", NULL, true, 3, AT(tac_element_state, rest)},
+    {"element_last", NULL, true, 3, AT(tac_element_state, last)},
+};
+
+int tac_element_state_compare(const void *a, const void *b)
+{
+    const struct tac_element_state *x = a, *y = b;
+    const tac_gid p[3] = {x->vertex[0], x->kind, x->id}, q[3] = {y->vertex[0], y->kind, y->id};
+    int k = 0;
+    while (k < 2 && p[k] == q[k])
+        k++;
+    return (p[k] > q[k]) - (p[k] < q[k]);
+}
 
 /* Both ways by one list, so that they cannot disagree. */
 static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool out)
@@ -117,6 +137,7 @@ void tac_checkpoint_destroy(struct tac_checkpoint **checkpoint)
     free(c->v);
     free(c->t);
     free(c->impulse);
+    free(c->lost);
     free(c->triangle_id);
     free(c->triangle);
     free(c->segment_id);
@@ -124,6 +145,7 @@ void tac_checkpoint_destroy(struct tac_checkpoint **checkpoint)
     free(c->script);
     free(c->pair);
     free(c->last);
+    free(c->element);
     free(c);
     *checkpoint = NULL;
 }

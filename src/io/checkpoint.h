@@ -30,6 +30,19 @@ struct tac_pair_state {
     int64_t rungs;
 };
 
+/* What an element remembers: a damper the strain at its last tick, a plastic element what is at rest. */
+struct tac_element_state {
+    int64_t kind;      /* TAC_KIND_SPRING, _CST or _HINGE */
+    tac_gid id;        /* edge, triangle, the hinge's edge */
+    tac_gid vertex[4]; /* its stencil, -1 where unused */
+    int64_t has;       /* TAC_ELEMENT_RESTS, TAC_ELEMENT_DAMPS or both */
+    double rest[3];    /* m; strain e00, e11, e01; rad: what it has not is 0 */
+    double last[3];
+};
+enum { TAC_ELEMENT_RESTS = 1, TAC_ELEMENT_DAMPS = 2 };
+/* The order of a file's rows: by first vertex, kind, id; for any number of ranks. */
+int tac_element_state_compare(const void *a, const void *b);
+
 struct tac_checkpoint {
     /* the same on all ranks */
     tac_time now;
@@ -52,6 +65,7 @@ struct tac_checkpoint {
     double *x, *v;      /* owned, (n, 3): at the vertex' own t */
     tac_time *t;        /* owned, (n) */
     double *impulse;    /* owned, (n, 3): contact impulse since the last frame, N s */
+    double *lost;       /* owned, (n): what damping took out of the vertex, J */
     tac_lid triangle_count;
     tac_gid *triangle_id; /* owned, (n) ascending */
     tac_gid *triangle;    /* owned, (n, 3) */
@@ -64,6 +78,8 @@ struct tac_checkpoint {
     struct tac_pair_state *pair; /* owned, ascending key; each pair on one rank */
     tac_lid last_count;
     double *last; /* owned, (last_count): per rung the distance at its last active tick, or infinity, m */
+    tac_lid element_count;
+    struct tac_element_state *element; /* owned, in their order; each element on one rank */
 };
 
 void tac_checkpoint_destroy(struct tac_checkpoint **checkpoint);

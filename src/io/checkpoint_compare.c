@@ -171,6 +171,40 @@ static void compare_pairs(struct tac_state_comparison *c)
     }
 }
 
+static void compare_element(struct tac_state_comparison *c, const struct tac_element_state *a,
+                            const struct tac_element_state *b)
+{
+    struct tac_tally *t = &c->tally[TAC_STATE_ELEMENTS];
+    bool largest = count_whole(t, a->has, b->has);
+    for (int k = 0; k < 4; k++)
+        largest = count_whole(t, a->vertex[k], b->vertex[k]) || largest;
+    for (int k = 0; k < (a->kind == TAC_KIND_CST ? 3 : 1); k++) {
+        largest = tac_tally_count(t, a->rest[k], b->rest[k], c->tolerance) || largest;
+        largest = tac_tally_count(t, a->last[k], b->last[k], c->tolerance) || largest;
+    }
+    if (largest) {
+        t->vertex = (tac_lid)a->vertex[0];
+        t->component = -1;
+    }
+}
+
+static void compare_elements(struct tac_state_comparison *c)
+{
+    const struct tac_checkpoint *a = c->a.state, *b = c->b.state;
+    struct tac_tally *t = &c->tally[TAC_STATE_ELEMENTS];
+    for (tac_lid i = 0, j = 0; i < a->element_count || j < b->element_count;) {
+        const int order = i == a->element_count   ? 1
+                          : j == b->element_count ? -1
+                                                  : tac_element_state_compare(&a->element[i], &b->element[j]);
+        if (order == 0)
+            compare_element(c, &a->element[i], &b->element[j]);
+        else if (count_whole(t, order<0, order> 0)) /* one has it, one has not */
+            t->vertex = (tac_lid)(order < 0 ? a->element[i].vertex[0] : b->element[j].vertex[0]);
+        i += order <= 0;
+        j += order >= 0;
+    }
+}
+
 static void compare_sum(struct tac_state_comparison *c, const struct tac_accum *a, const struct tac_accum *b,
                         const char *name)
 {
@@ -211,8 +245,9 @@ static void compare_whole(struct tac_state_comparison *c)
 enum tac_err tac_state_compare(struct tac_ctx *ctx, const char *a, const char *b, double tolerance,
                                struct tac_state_comparison *c)
 {
-    static const char *const names[TAC_STATE_COUNT] = {"time",    "start",    "mass",   "position", "velocity", "clock",
-                                                       "impulse", "topology", "motion", "contacts", "last",     "sums"};
+    static const char *const names[TAC_STATE_COUNT] = {"time",  "start",   "mass",     "position", "velocity",
+                                                       "clock", "impulse", "topology", "motion",   "contacts",
+                                                       "last",  "lost",    "elements", "sums"};
     enum tac_err err;
     memset(c, 0, sizeof *c);
     c->tolerance = tolerance;
@@ -242,6 +277,8 @@ enum tac_err tac_state_compare(struct tac_ctx *ctx, const char *a, const char *b
                 "segments");
     compare_scripts(c);
     compare_pairs(c);
+    compare_vertices(c, TAC_STATE_LOST, x->lost, y->lost, 1);
+    compare_elements(c);
 done:
     if (err)
         tac_state_comparison_close(c);

@@ -251,7 +251,7 @@ static enum tac_err read_vertices(struct reader *r)
     my_rows(r, c->vertex_total, &begin, &end);
     const size_t n = (size_t)(end - begin);
     c->vertex_count = (tac_lid)n;
-    TAC_TRY(read_columns(r, TAC_VERTEX_COLUMNS, 6, c->vertex_total, begin, end, sizeof *row, &row));
+    TAC_TRY(read_columns(r, TAC_VERTEX_COLUMNS, 7, c->vertex_total, begin, end, sizeof *row, &row));
     TAC_TRY(tac_alloc(r->ctx, n, sizeof *c->vertex_id, &c->vertex_id));
     TAC_TRY(tac_alloc(r->ctx, 3 * n, sizeof *c->start, &c->start));
     TAC_TRY(tac_alloc(r->ctx, n, sizeof *c->mass, &c->mass));
@@ -259,16 +259,19 @@ static enum tac_err read_vertices(struct reader *r)
     TAC_TRY(tac_alloc(r->ctx, 3 * n, sizeof *c->v, &c->v));
     TAC_TRY(tac_alloc(r->ctx, 3 * n, sizeof *c->impulse, &c->impulse));
     TAC_TRY(tac_alloc(r->ctx, n, sizeof *c->t, &c->t));
+    TAC_TRY(tac_alloc(r->ctx, n, sizeof *c->lost, &c->lost));
     for (size_t k = 0; k < n && !err; k++) {
         c->vertex_id[k] = begin + (tac_gid)k;
         c->mass[k] = row[k].mass;
         c->t[k] = row[k].t;
+        c->lost[k] = row[k].lost;
         memcpy(&c->start[3 * k], row[k].start, sizeof row[k].start);
         memcpy(&c->x[3 * k], row[k].x, sizeof row[k].x);
         memcpy(&c->v[3 * k], row[k].v, sizeof row[k].v);
         memcpy(&c->impulse[3 * k], row[k].impulse, sizeof row[k].impulse);
         if (!all_finite(row[k].start, 3) || !isfinite(row[k].mass) || row[k].mass < 0 || !all_finite(row[k].x, 3) ||
-            !all_finite(row[k].v, 3) || !all_finite(row[k].impulse, 3) || row[k].t < 0 || row[k].t > c->now)
+            !all_finite(row[k].v, 3) || !all_finite(row[k].impulse, 3) || !isfinite(row[k].lost) || row[k].t < 0 ||
+            row[k].t > c->now)
             err = wrong(r, "the state of a vertex makes no sense");
     }
 done:
@@ -417,6 +420,52 @@ done:
     return err;
 }
 
+static bool element_sensible(const struct tac_checkpoint *c, const struct tac_element_state *row)
+{
+    const int n = (int)row->kind + 1; /* vertices */
+    if (row->kind < TAC_KIND_SPRING || row->kind > TAC_KIND_HINGE || row->id < 0 || row->has < TAC_ELEMENT_RESTS ||
+        row->has > (TAC_ELEMENT_RESTS | TAC_ELEMENT_DAMPS) || !all_finite(row->rest, 3) || !all_finite(row->last, 3))
+        return false;
+    for (int i = 0; i < 4; i++) {
+        if (i < n ? !in_range(row->vertex[i], c->vertex_total) : row->vertex[i] != -1)
+            return false;
+        for (int j = 0; j < i && i < n; j++)
+            if (row->vertex[i] == row->vertex[j])
+                return false;
+    }
+    if (row->kind == TAC_KIND_SPRING)
+        return row->rest[0] >= 0 && row->last[0] >= 0;
+    return row->kind == TAC_KIND_CST || (fabs(row->rest[0]) < 4 && fabs(row->last[0]) < 4); /* angles: pi, rounded */
+}
+
+static enum tac_err read_element_states(struct reader *r)
+{
+    enum tac_err err;
+    struct tac_checkpoint *c = r->c;
+    struct tac_element_state *rows = NULL;
+    int64_t total = 0, begin, end;
+    TAC_TRY(count_rows(r, &TAC_ELEMENT_STATE_COLUMNS[0], &total));
+    my_rows(r, total, &begin, &end);
+    const int64_t first = with_one_before(begin, end);
+    if (end - begin > INT32_MAX) {
+        err = wrong(r, "this rank would have more than 2^31 elements that remember something");
+        goto done;
+    }
+    TAC_TRY(read_columns(r, TAC_ELEMENT_STATE_COLUMNS, 6, total, first, end, sizeof *rows, &rows));
+    for (int64_t k = first; k < end && !err; k++)
+        if (!element_sensible(c, &rows[k - first]) ||
+            (k > first && tac_element_state_compare(&rows[k - first - 1], &rows[k - first]) >= 0))
+            err = wrong(r, "what an element remembers makes no sense");
+    if (!err && begin > first)
+        memmove(rows, rows + 1, (size_t)(end - begin) * sizeof *rows);
+    c->element_count = err ? 0 : (tac_lid)(end - begin);
+    c->element = rows;
+    rows = NULL;
+done:
+    free(rows);
+    return err;
+}
+
 /* ---- the whole ---- */
 
 static enum tac_err open_file(struct reader *r)
@@ -449,6 +498,7 @@ static enum tac_err read_tables(struct reader *r)
                           &r->c->segment));
     TAC_TRY(read_scripts(r));
     TAC_TRY(read_pairs(r));
+    TAC_TRY(read_element_states(r));
 done:
     return err;
 }

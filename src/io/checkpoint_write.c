@@ -78,6 +78,7 @@ static enum tac_err write_vertices(struct tac_ctx *ctx, struct writer *w, const 
         row[k].id = c->vertex_id[k];
         row[k].mass = c->mass[k];
         row[k].t = c->t[k];
+        row[k].lost = c->lost[k];
         memcpy(row[k].start, &c->start[3 * k], sizeof row[k].start);
         memcpy(row[k].x, &c->x[3 * k], sizeof row[k].x);
         memcpy(row[k].v, &c->v[3 * k], sizeof row[k].v);
@@ -89,7 +90,7 @@ done:
     if (!err && total)
         qsort(rows, total, sizeof *rows, compare_first);
     if (!err)
-        err = write_columns(ctx, w, TAC_VERTEX_COLUMNS, 6, (const char *)rows, sizeof *rows, total);
+        err = write_columns(ctx, w, TAC_VERTEX_COLUMNS, 7, (const char *)rows, sizeof *rows, total);
     free(row);
     free(rows);
     free(to);
@@ -211,6 +212,27 @@ done:
     return err;
 }
 
+static enum tac_err write_element_states(struct tac_ctx *ctx, struct writer *w, const struct tac_checkpoint *c)
+{
+    enum tac_err err;
+    const size_t n = (size_t)c->element_count;
+    struct tac_element_state *rows = NULL;
+    int32_t *to = NULL;
+    size_t total = 0;
+    TAC_TRY(tac_alloc(ctx, n, sizeof *to, &to));
+    for (size_t k = 0; k < n; k++)
+        to[k] = tac_rank_of_row(ctx, c->vertex_total, c->element[k].vertex[0]);
+done:
+    err = tac_deal(ctx, err, n, to, c->element, sizeof *rows, &rows, &total);
+    if (!err && total)
+        qsort(rows, total, sizeof *rows, tac_element_state_compare);
+    if (!err)
+        err = write_columns(ctx, w, TAC_ELEMENT_STATE_COLUMNS, 6, (const char *)rows, sizeof *rows, total);
+    free(rows);
+    free(to);
+    return err;
+}
+
 /* What all ranks have alike, written by rank 0. */
 static enum tac_err write_common(struct tac_ctx *ctx, struct writer *w, const struct tac_checkpoint *c)
 {
@@ -268,13 +290,14 @@ done:
 
 /* At most what the file takes. */
 static int64_t space_of(const struct writer *w, const struct tac_checkpoint *c, int64_t pairs, int64_t lasts,
-                        int64_t scripts)
+                        int64_t scripts, int64_t elements)
 {
-    enum { DATASETS = 32, EACH = 2048 };
+    enum { DATASETS = 40, EACH = 2048 };
     return tac_dataset_space(c->vertex_total, sizeof(struct tac_vertex_record)) +
            tac_dataset_space(c->triangle_total, 24) + tac_dataset_space(c->segment_total, 16) +
            tac_dataset_space(scripts, sizeof(struct tac_script_record)) +
            tac_dataset_space(pairs, sizeof(struct tac_pair_record)) + tac_dataset_space(lasts, 8) +
+           tac_dataset_space(elements, sizeof(struct tac_element_state)) +
            tac_dataset_space((tac_gid)strlen(w->scene), 1) + DATASETS * EACH;
 }
 
@@ -327,9 +350,9 @@ static enum tac_err create(struct tac_ctx *ctx, struct writer *w, const struct t
 {
     enum tac_err err;
     hid_t access = -1, creation = -1;
-    int64_t rows[3] = {c->pair_count, c->last_count, c->script_count};
+    int64_t rows[4] = {c->pair_count, c->last_count, c->script_count, c->element_count};
     TAC_TRY(tac_agree(ctx, make_file(ctx, w, scene, dir)));
-    MPI_Allreduce(MPI_IN_PLACE, rows, 3, MPI_INT64_T, MPI_SUM, ctx->comm);
+    MPI_Allreduce(MPI_IN_PLACE, rows, 4, MPI_INT64_T, MPI_SUM, ctx->comm);
     access = tac_frames_access(ctx, &w->file);
     creation = H5Pcreate(H5P_FILE_CREATE);
     TAC_TRY(tac_frames_step(ctx, &w->file, "a checkpoint",
@@ -337,7 +360,7 @@ static enum tac_err create(struct tac_ctx *ctx, struct writer *w, const struct t
     w->file.file = H5Fcreate(w->file.path, H5F_ACC_TRUNC, creation, access);
     TAC_TRY(tac_frames_step(ctx, &w->file, "a checkpoint", w->file.file >= 0));
     TAC_TRY(tac_frames_transfer(ctx, &w->file));
-    TAC_TRY(tac_frames_reserve(ctx, &w->file, space_of(w, c, rows[0], rows[1], rows[2])));
+    TAC_TRY(tac_frames_reserve(ctx, &w->file, space_of(w, c, rows[0], rows[1], rows[2], rows[3])));
     TAC_TRY(tac_frames_step(ctx, &w->file, "a checkpoint", put_attributes(w->file.file, scene, ctx->size)));
     if (!put_body_names(ctx, w, scene))
         err = TAC_ERR_RUN; /* agreed upon there */
@@ -456,6 +479,7 @@ enum tac_err tac_checkpoint_write(struct tac_ctx *ctx, const struct tac_scene *s
         write_elements(ctx, &w, TAC_SEGMENT_COLUMNS, c->segment_total, c->segment_count, c->segment_id, c->segment, 2));
     TAC_TRY(write_scripts(ctx, &w, c));
     TAC_TRY(write_pairs(ctx, &w, c));
+    TAC_TRY(write_element_states(ctx, &w, c));
     TAC_TRY(close_file(ctx, &w));
     TAC_TRY(finish(ctx, &w, dir, keep, name, size));
 done:

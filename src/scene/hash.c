@@ -105,8 +105,12 @@ static void put_bodies(struct digest *d, const struct tac_scene *s)
         put_u64(d, (uint64_t)m->stretch_model);
         put_double(d, m->stretch_stiffness);
         put_double(d, m->poisson);
+        put_double(d, m->stretch_damping);
+        put_double(d, m->stretch_yield);
         put_u64(d, (uint64_t)m->bend);
         put_double(d, m->bend_stiffness);
+        put_double(d, m->bend_damping);
+        put_double(d, m->bend_yield);
         put_u64(d, (uint64_t)m->rest_flat);
     }
 }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <tactus/math.h>
 
 static const char *const stretch_models[] = {"cst", "spring", NULL};
 static const char *const bend_models[] = {"hinge", NULL};
@@ -31,14 +32,13 @@ static const struct tac_field stretch_fields[] = {
      .min_open = true,
      .required = true},
     {.key = "poisson", .kind = TAC_FIELD_NUMBER, .offset = AT(poisson), .fallback = NAN, .max = 1, .max_open = true},
-    {.key = "damping", .kind = TAC_FIELD_NUMBER, .offset = TAC_NOWHERE, .max = INFINITY, .later = true},
+    {.key = "damping", .kind = TAC_FIELD_NUMBER, .offset = AT(stretch_damping), .max = INFINITY},
     {.key = "yield",
      .kind = TAC_FIELD_NUMBER,
-     .offset = TAC_NOWHERE,
+     .offset = AT(stretch_yield),
      .fallback = NAN,
      .max = INFINITY,
-     .min_open = true,
-     .later = true},
+     .min_open = true},
     {.key = "limit",
      .kind = TAC_FIELD_NUMBER,
      .offset = TAC_NOWHERE,
@@ -56,14 +56,14 @@ static const struct tac_field bend_fields[] = {
      .max = INFINITY,
      .min_open = true,
      .required = true},
-    {.key = "damping", .kind = TAC_FIELD_NUMBER, .offset = TAC_NOWHERE, .max = INFINITY, .later = true},
+    {.key = "damping", .kind = TAC_FIELD_NUMBER, .offset = AT(bend_damping), .max = INFINITY},
     {.key = "yield",
      .kind = TAC_FIELD_NUMBER,
-     .offset = TAC_NOWHERE,
+     .offset = AT(bend_yield),
      .fallback = NAN,
-     .max = INFINITY,
+     .max = TAC_PI,
      .min_open = true,
-     .later = true},
+     .max_open = true},
     {.key = "rest", .kind = TAC_FIELD_CHOICE, .offset = TAC_NOWHERE, .choice = bend_rests},
 };
 

@@ -80,11 +80,12 @@ enum tac_err __wrap_tac_alloc(struct tac_ctx *ctx, size_t count, size_t size, vo
 
 struct size {
     const char *name;
-    tac_gid vertices, triangles, segments, scripts, pairs;
+    tac_gid vertices, triangles, segments, scripts, pairs, elements;
 };
 
-static const struct size SIZES[] = {
-    {"small", 50, 40, 30, 12, 25}, {"empty", 7, 0, 0, 0, 0}, {"large", 40000, 36000, 20000, 18000, 35000}};
+static const struct size SIZES[] = {{"small", 50, 40, 30, 12, 25, 20},
+                                    {"empty", 7, 0, 0, 0, 0, 0},
+                                    {"large", 40000, 36000, 20000, 18000, 35000, 33000}};
 
 static double random_of(uint64_t seed, int64_t row, int what)
 {
@@ -134,8 +135,9 @@ static void fill_common(struct tac_checkpoint *c, uint64_t seed, const struct si
 }
 
 static void fill_vertex(uint64_t seed, const struct tac_checkpoint *c, tac_gid id, double *start, double *mass,
-                        double *x, double *v, double *impulse, tac_time *t)
+                        double *x, double *v, double *impulse, double *lost, tac_time *t)
 {
+    *lost = random_of(seed, id, 14) * 1e-5;
     for (int k = 0; k < 3; k++) {
         start[k] = random_of(seed, id, k);
         x[k] = k == 1 && id % 5 == 0 ? -0.0 : random_of(seed, id, 3 + k) * 1e-310;
@@ -176,6 +178,20 @@ static struct tac_pair_state make_pair(uint64_t seed, const struct size *size, t
     return p;
 }
 
+/* Of all kinds, plastic, damped or both, and not in the order of the vertices. */
+static struct tac_element_state make_element(uint64_t seed, const struct size *size, tac_gid k)
+{
+    struct tac_element_state e = {.kind = 1 + k % 3, .id = k, .vertex = {-1, -1, -1, -1}, .has = 1 + k / 3 % 3};
+    const tac_gid first = (size->vertices - 4) * (k * 4241 % size->elements) / size->elements;
+    for (int i = 0; i <= e.kind; i++)
+        e.vertex[i] = first + (i + k) % (e.kind + 1);
+    for (int i = 0; i < (e.kind == 2 ? 3 : 1); i++) {
+        e.rest[i] = e.has & 1 ? fabs(random_of(seed, k, 46 + i)) : 0;
+        e.last[i] = e.has & 2 ? fabs(random_of(seed, k, 49 + i)) : 0;
+    }
+    return e;
+}
+
 static double make_last(uint64_t seed, uint64_t key, int64_t rung)
 {
     return (key + (uint64_t)rung) % 3 == 0 ? INFINITY : random_of(seed, (int64_t)(key & 0xffffff), 41 + (int)rung);
@@ -205,6 +221,7 @@ static struct tac_checkpoint *make_state(const struct tac_ctx *ctx, uint64_t see
     c->v = calloc(3 * n, sizeof(double));
     c->impulse = calloc(3 * n, sizeof(double));
     c->mass = calloc(n, sizeof(double));
+    c->lost = calloc(n, sizeof(double));
     c->t = calloc(n, sizeof *c->t);
     c->triangle_id = calloc((size_t)size->triangles + 1, sizeof(tac_gid));
     c->triangle = calloc(3 * (size_t)size->triangles + 1, sizeof(tac_gid));
@@ -213,12 +230,13 @@ static struct tac_checkpoint *make_state(const struct tac_ctx *ctx, uint64_t see
     c->script = calloc((size_t)size->scripts + 1, sizeof *c->script);
     c->pair = calloc((size_t)size->pairs + 1, sizeof *c->pair);
     c->last = calloc(4 * (size_t)size->pairs + 1, sizeof *c->last);
+    c->element = calloc((size_t)size->elements + 1, sizeof *c->element);
     for (tac_gid i = 0; i < size->vertices; i++)
         if (mine(ctx, i, 0)) {
             const size_t k = (size_t)c->vertex_count++;
             c->vertex_id[k] = i;
             fill_vertex(seed, c, i, c->start + 3 * k, c->mass + k, c->x + 3 * k, c->v + 3 * k, c->impulse + 3 * k,
-                        c->t + k);
+                        c->lost + k, c->t + k);
         }
     for (tac_gid i = 0; i < size->triangles; i++)
         if (mine(ctx, i, 1)) {
@@ -244,6 +262,10 @@ static struct tac_checkpoint *make_state(const struct tac_ctx *ctx, uint64_t see
             c->pair[c->pair_count++] = p;
         }
     qsort(c->pair, (size_t)c->pair_count, sizeof *c->pair, compare_keys);
+    for (tac_gid i = 0; i < size->elements; i++)
+        if (mine(ctx, i, 5))
+            c->element[c->element_count++] = make_element(seed, size, i);
+    qsort(c->element, (size_t)c->element_count, sizeof *c->element, tac_element_state_compare);
     return c;
 }
 
@@ -270,12 +292,13 @@ static void check_rows(const struct tac_checkpoint *c, uint64_t seed, const stru
 {
     for (tac_lid i = 0; i < c->vertex_count; i++) {
         const size_t k = (size_t)i;
-        double start[3], mass, x[3], v[3], impulse[3];
+        double start[3], mass, x[3], v[3], impulse[3], lost;
         tac_time t;
-        fill_vertex(seed, c, c->vertex_id[k], start, &mass, x, v, impulse, &t);
+        fill_vertex(seed, c, c->vertex_id[k], start, &mass, x, v, impulse, &lost, &t);
         CHECK(memcmp(start, c->start + 3 * k, sizeof start) == 0 && memcmp(x, c->x + 3 * k, sizeof x) == 0 &&
                   memcmp(v, c->v + 3 * k, sizeof v) == 0 && memcmp(impulse, c->impulse + 3 * k, sizeof v) == 0 &&
-                  mass == c->mass[k] && t == c->t[k] && (k == 0 || c->vertex_id[k] > c->vertex_id[k - 1]),
+                  mass == c->mass[k] && lost == c->lost[k] && t == c->t[k] &&
+                  (k == 0 || c->vertex_id[k] > c->vertex_id[k - 1]),
               "vertex %ld", (long)c->vertex_id[k]);
     }
     for (tac_lid i = 0; i < c->triangle_count; i++)
@@ -297,27 +320,37 @@ static void check_rows(const struct tac_checkpoint *c, uint64_t seed, const stru
         for (int64_t r = 0; r < p->rungs && r < want.rungs; r++)
             CHECK(c->last[p->last + r] == make_last(seed, p->key, r), "last of pair %lx", (unsigned long)p->key);
     }
+    for (tac_lid i = 0; i < c->element_count; i++) {
+        const struct tac_element_state *e = &c->element[i], want = make_element(seed, size, e->id);
+        CHECK(memcmp(e, &want, sizeof want) == 0 && (i == 0 || tac_element_state_compare(e - 1, e) < 0),
+              "what element %ld remembers", (long)e->id);
+    }
 }
 
 /* Every row once: counts and sums of what identifies them, over all ranks. */
 static void check_complete(struct tac_ctx *ctx, const struct tac_checkpoint *c, const struct size *size)
 {
-    int64_t sum[10] = {c->vertex_count, c->triangle_count, c->segment_count, c->script_count, c->pair_count};
-    const int64_t n[5] = {size->vertices, size->triangles, size->segments, size->scripts, size->pairs};
+    enum { TABLES = 6 };
+    int64_t sum[2 * TABLES] = {c->vertex_count, c->triangle_count, c->segment_count,
+                               c->script_count, c->pair_count,     c->element_count};
+    const int64_t n[TABLES] = {size->vertices, size->triangles, size->segments,
+                               size->scripts,  size->pairs,     size->elements};
     for (tac_lid i = 0; i < c->vertex_count; i++)
-        sum[5] += c->vertex_id[i];
+        sum[TABLES] += c->vertex_id[i];
     for (tac_lid i = 0; i < c->triangle_count; i++)
-        sum[6] += c->triangle_id[i];
+        sum[TABLES + 1] += c->triangle_id[i];
     for (tac_lid i = 0; i < c->segment_count; i++)
-        sum[7] += c->segment_id[i];
+        sum[TABLES + 2] += c->segment_id[i];
     for (tac_lid i = 0; i < c->script_count; i++)
-        sum[8] += c->script[i].vertex / 2;
+        sum[TABLES + 3] += c->script[i].vertex / 2;
     for (tac_lid i = 0; i < c->pair_count; i++)
-        sum[9] += (int64_t)(c->pair[i].key & 0xffffff);
-    MPI_Allreduce(MPI_IN_PLACE, sum, 10, MPI_INT64_T, MPI_SUM, ctx->comm);
-    for (int k = 0; k < 5; k++)
-        CHECK(sum[k] == n[k] && sum[5 + k] == n[k] * (n[k] - 1) / 2, "rows of kind %d: %ld of %ld", k, (long)sum[k],
-              (long)n[k]);
+        sum[TABLES + 4] += (int64_t)(c->pair[i].key & 0xffffff);
+    for (tac_lid i = 0; i < c->element_count; i++)
+        sum[TABLES + 5] += c->element[i].id;
+    MPI_Allreduce(MPI_IN_PLACE, sum, 2 * TABLES, MPI_INT64_T, MPI_SUM, ctx->comm);
+    for (int k = 0; k < TABLES; k++)
+        CHECK(sum[k] == n[k] && sum[TABLES + k] == n[k] * (n[k] - 1) / 2, "rows of kind %d: %ld of %ld", k,
+              (long)sum[k], (long)n[k]);
 }
 
 /* ---- commands ---- */

@@ -1,0 +1,175 @@
+/* What elements remember from tick to tick, out of a simulation and into another one. */
+#include "events/state.h"
+#include "partition/exchange.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Where one element of this rank keeps something. */
+struct place {
+    int64_t kind;
+    tac_gid id;
+    int64_t has; /* TAC_ELEMENT_RESTS or TAC_ELEMENT_DAMPS: which of the two */
+    const tac_lid *stencil;
+    int vertices;
+    double *value;
+    bool mine; /* its lowest vertex is ours */
+};
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    if (x->id != y->id)
+        return x->id < y->id ? -1 : 1;
+    return (x->has > y->has) - (x->has < y->has);
+}
+
+/* All that is remembered here, by kind, id, and what it is; in *out (owned by the caller). */
+static enum tac_err list_places(struct tac_sim *sim, struct place **out, size_t *count)
+{
+    enum tac_err err = TAC_OK;
+    size_t n = 0;
+    const struct tac_elastic *el = sim->elastic;
+    for (size_t c = 0; c < el->class_count; c++)
+        for (int kind = TAC_KIND_SPRING; kind <= TAC_KIND_HINGE; kind++)
+            n += el->rate[c].rest[kind].count + el->rate[c].last[kind].count;
+    TAC_TRY(tac_alloc(sim->ctx, n, sizeof **out, out));
+    *count = 0;
+    for (size_t c = 0; c < el->class_count; c++) {
+        const struct tac_rate_class *rate = &el->rate[c];
+        size_t damper = 0;
+        for (int kind = TAC_KIND_SPRING; kind <= TAC_KIND_HINGE; kind++) {
+            const size_t width = (size_t)tac_memory_width((enum tac_kind)kind);
+            for (int damps = 0; damps < 2; damps++) {
+                const struct tac_memory *m = damps ? &rate->last[kind] : &rate->rest[kind];
+                const enum tac_kind of = damps ? TAC_KIND_DAMPING : (enum tac_kind)kind;
+                for (size_t i = 0; i < m->count; i++) {
+                    const size_t e = damps ? damper++ : rate->count[kind] - m->count + i;
+                    struct place *p = &(*out)[(*count)++];
+                    *p = (struct place){.kind = kind,
+                                        .id = m->id[i],
+                                        .has = damps ? TAC_ELEMENT_DAMPS : TAC_ELEMENT_RESTS,
+                                        .value = &m->value[width * i],
+                                        .mine = tac_elastic_mine(sim->scene, rate, of, e)};
+                    p->stencil = tac_elastic_stencil(rate, of, e, &p->vertices);
+                }
+            }
+        }
+    }
+    if (*count)
+        qsort(*out, *count, sizeof **out, compare_places);
+done:
+    return err;
+}
+
+static void put(const struct place *p, struct tac_element_state *row, bool into_row)
+{
+    double *value = p->has == TAC_ELEMENT_RESTS ? row->rest : row->last;
+    const size_t size = (size_t)tac_memory_width((enum tac_kind)p->kind) * sizeof *value;
+    memcpy(into_row ? value : p->value, into_row ? p->value : value, size);
+}
+
+enum tac_err tac_elements_collect(struct tac_sim *sim, struct tac_checkpoint *c)
+{
+    enum tac_err err;
+    struct place *place = NULL;
+    size_t count = 0, n = 0;
+    TAC_TRY(list_places(sim, &place, &count));
+    TAC_TRY(tac_alloc(sim->ctx, count, sizeof *c->element, &c->element));
+    for (size_t k = 0; k < count; k++) {
+        const struct place *p = &place[k];
+        if (!p->mine)
+            continue;
+        if (n == 0 || c->element[n - 1].kind != p->kind || c->element[n - 1].id != p->id) {
+            c->element[n++] = (struct tac_element_state){.kind = p->kind, .id = p->id, .vertex = {-1, -1, -1, -1}};
+            for (int i = 0; i < p->vertices; i++)
+                c->element[n - 1].vertex[i] = tac_sim_id(sim, p->stencil[i]);
+        }
+        c->element[n - 1].has |= p->has;
+        put(p, &c->element[n - 1], true);
+    }
+    c->element_count = (tac_lid)n;
+    if (n)
+        qsort(c->element, n, sizeof *c->element, tac_element_state_compare);
+done:
+    free(place);
+    return err;
+}
+
+/* Each row to all owners of its vertices. */
+static enum tac_err dispatch(struct tac_sim *sim, const struct tac_checkpoint *c, const int32_t *owner,
+                             struct tac_element_state **rows, size_t *total)
+{
+    enum tac_err err;
+    const size_t most = 4 * (size_t)c->element_count;
+    struct tac_element_state *row = NULL;
+    int32_t *to = NULL;
+    size_t n = 0;
+    TAC_TRY(tac_alloc(sim->ctx, most, sizeof *row, &row));
+    TAC_TRY(tac_alloc(sim->ctx, most, sizeof *to, &to));
+    for (size_t k = 0; k < most; k++) {
+        bool told = false;
+        for (size_t j = k - k % 4; j < k; j++)
+            told |= owner[j] == owner[k];
+        if (told)
+            continue;
+        row[n] = c->element[k / 4];
+        to[n++] = owner[k];
+    }
+done:
+    err = tac_deal(sim->ctx, err, n, to, row, sizeof *row, rows, total);
+    free(row);
+    free(to);
+    return err;
+}
+
+static enum tac_err foreign(struct tac_sim *sim, const struct tac_element_state *row)
+{
+    return tac_fail(sim->ctx, TAC_ERR_INPUT,
+                    "the checkpoint remembers strains of an element (vertices %" TAC_PRIGID ", %" TAC_PRIGID
+                    ", ...) that the scene has not; go on with the scene that the checkpoint is of",
+                    row->vertex[0], row->vertex[1]);
+}
+
+/* Puts a row where it belongs; *set: how many values that were. */
+static enum tac_err take(struct tac_sim *sim, const struct place *place, size_t count, struct tac_element_state *row,
+                         size_t *set)
+{
+    for (int64_t has = TAC_ELEMENT_RESTS; has <= TAC_ELEMENT_DAMPS; has++) {
+        const struct place key = {.kind = row->kind, .id = row->id, .has = has};
+        const struct place *p = count ? bsearch(&key, place, count, sizeof *place, compare_places) : NULL;
+        if ((p != NULL) != ((row->has & has) != 0))
+            return foreign(sim, row);
+        if (p == NULL)
+            continue;
+        for (int i = 0; i < p->vertices; i++)
+            if (tac_sim_id(sim, p->stencil[i]) != row->vertex[i])
+                return foreign(sim, row);
+        put(p, row, false);
+        ++*set;
+    }
+    return TAC_OK;
+}
+
+enum tac_err tac_elements_restore(struct tac_sim *sim, const struct tac_checkpoint *c, const int32_t *owner)
+{
+    enum tac_err err;
+    struct tac_element_state *rows = NULL;
+    struct place *place = NULL;
+    size_t total = 0, count = 0, set = 0;
+    TAC_TRY(dispatch(sim, c, owner, &rows, &total));
+    err = list_places(sim, &place, &count);
+    for (size_t k = 0; k < total && !err; k++)
+        err = take(sim, place, count, &rows[k], &set);
+    if (!err && set != count) /* no row comes twice: rows ascend */
+        err = tac_fail(sim->ctx, TAC_ERR_INPUT,
+                       "the checkpoint does not tell what %zu damped or plastic elements of the scene remember; go on "
+                       "with the scene that the checkpoint is of",
+                       count - set);
+    err = tac_agree(sim->ctx, err);
+done:
+    free(rows);
+    free(place);
+    return err;
+}
