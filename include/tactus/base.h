@@ -71,6 +71,10 @@ void tac_warn(struct tac_ctx *ctx, const char *format, ...) __attribute__((forma
  * that has it.  Collective. */
 enum tac_err tac_agree(struct tac_ctx *ctx, enum tac_err err);
 
+/* Local. What files and command lines say goes to terminals: control characters, which might steer one, become '?'.
+ * Sentences of tac_fail() and tac_warn() are tame.  Returns `text`. */
+char *tac_tame(char *text);
+
 /* Jumps to `done:` with `err` set when the call fails. */
 #define TAC_TRY(call)                                                                                                  \
     do {                                                                                                               \

@@ -13,15 +13,15 @@ void tac_ctx_init(struct tac_ctx *ctx, MPI_Comm comm)
     MPI_Comm_size(comm, &ctx->size);
 }
 
-/* Sentences go to terminals, and quote what files and command lines say: control characters, which might steer a
- * terminal, become '?'.  Those of ISO 6429's second set have two bytes in UTF-8. */
-static void tame(char *text)
+char *tac_tame(char *text)
 {
+    /* Those of ISO 6429's second set have two bytes in UTF-8. */
     for (unsigned char *c = (unsigned char *)text; *c != '\0'; c++)
         if (*c < 32 || *c == 127)
             *c = '?';
         else if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)
             c[0] = c[1] = '?';
+    return text;
 }
 
 enum tac_err tac_fail(struct tac_ctx *ctx, enum tac_err err, const char *format, ...)
@@ -31,7 +31,7 @@ enum tac_err tac_fail(struct tac_ctx *ctx, enum tac_err err, const char *format,
         va_start(args, format);
         vsnprintf(ctx->error, sizeof ctx->error, format, args);
         va_end(args);
-        tame(ctx->error);
+        tac_tame(ctx->error);
     }
     return err;
 }
@@ -46,7 +46,7 @@ void tac_warn(struct tac_ctx *ctx, const char *format, ...)
     va_start(args, format);
     vsnprintf(sentence, sizeof sentence, format, args);
     va_end(args);
-    tame(sentence);
+    tac_tame(sentence);
     fprintf(stderr, "tactus: warning: %s\n", sentence);
 }
 

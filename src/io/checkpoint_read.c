@@ -1,5 +1,6 @@
 /* checkpoint_read.c: a checkpoint's rows.  The file is whole, but it may still have been made by somebody else: nothing
  * in it is believed. */
+#include <ctype.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -145,9 +146,9 @@ static enum tac_err read_about(struct reader *r)
     if (!tac_h5_get_text(file, "scene_sha256", a->sha256, sizeof a->sha256) ||
         strspn(a->sha256, "0123456789abcdef") != 64)
         return wrong(r, "its scene's hash is missing");
-    tac_stored_tame(a->name);
-    tac_stored_tame(a->version);
-    tac_stored_tame(a->commit);
+    tac_tame(a->name);
+    tac_tame(a->version);
+    tac_tame(a->commit);
     hid_t id = H5Aexists(file, "ranks") > 0 ? H5Aopen(file, "ranks", H5P_DEFAULT) : -1;
     hid_t space = id >= 0 ? H5Aget_space(id) : -1;
     bool ok = space >= 0 && H5Sget_simple_extent_npoints(space) == 1 && H5Aread(id, H5T_NATIVE_INT64, &a->ranks) >= 0 &&
@@ -210,6 +211,21 @@ done:
     return err;
 }
 
+/* Names are printed; the scene's reader takes none with control characters, so none was written. */
+static bool names_sensible(const json_t *scene)
+{
+    size_t b;
+    const json_t *body;
+    json_array_foreach(json_object_get(scene, "bodies"), b, body)
+    {
+        const char *name = json_string_value(json_object_get(body, "name"));
+        for (; name != NULL && *name != '\0'; name++)
+            if (iscntrl((unsigned char)*name) || ((unsigned char)name[0] == 0xc2 && (unsigned char)name[1] < 0xa0))
+                return false;
+    }
+    return true;
+}
+
 static enum tac_err read_scene(struct reader *r)
 {
     enum tac_err err = TAC_OK;
@@ -229,6 +245,8 @@ static enum tac_err read_scene(struct reader *r)
         r->json = json_loadb(text, (size_t)size[0], JSON_REJECT_DUPLICATES, NULL);
     if (!json_is_object(r->json))
         err = wrong(r, "its scene cannot be read");
+    else if (!names_sensible(r->json))
+        err = wrong(r, "the name of a body holds a control character");
 done:
     free(text);
     if (type >= 0)

@@ -169,7 +169,7 @@ static enum tac_err open_file(struct tac_ctx *ctx, struct tac_reader *r, int64_t
     if (!tac_h5_get_text(r->file, "format", format, sizeof format))
         return tac_fail(ctx, TAC_ERR_INPUT,
                         "'%s' is an HDF5 file, but no frames file of a run (it has no attribute 'format')", r->path);
-    tac_stored_tame(format);
+    tac_tame(format);
     if (strcmp(format, TAC_FRAMES_FORMAT) != 0)
         return tac_fail(ctx, TAC_ERR_INPUT, "'%s' has the format '%s', but this version (%s) reads '%s'", r->path,
                         format, tac_version(), TAC_FRAMES_FORMAT);
@@ -177,10 +177,10 @@ static enum tac_err open_file(struct tac_ctx *ctx, struct tac_reader *r, int64_t
     tac_h5_get_text(r->file, "version", r->version, sizeof r->version);
     tac_h5_get_text(r->file, "commit", r->commit, sizeof r->commit);
     tac_h5_get_text(r->file, "scene_sha256", r->sha256, sizeof r->sha256);
-    tac_stored_tame(r->name);
-    tac_stored_tame(r->version);
-    tac_stored_tame(r->commit);
-    tac_stored_tame(r->sha256);
+    tac_tame(r->name);
+    tac_tame(r->version);
+    tac_tame(r->commit);
+    tac_tame(r->sha256);
     enum tac_err err = count_mesh(ctx, r);
     return err ? err : list_frames(ctx, r, whole);
 }

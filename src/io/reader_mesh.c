@@ -52,7 +52,7 @@ static enum tac_err read_names(struct tac_ctx *ctx, struct tac_reader *r)
         size_t length = strnlen(text + (size_t)b * size, size);
         TAC_TRY(tac_alloc(ctx, length + 1, 1, &r->body_name[b]));
         memcpy(r->body_name[b], text + (size_t)b * size, length);
-        tac_stored_tame(r->body_name[b]);
+        tac_tame(r->body_name[b]);
     }
 done:
     free(text);

@@ -10,6 +10,24 @@
 
 #include "io/output.h"
 
+/* Its strings are printed. */
+static bool tame_strings(json_t *object)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value)
+    {
+        if (!json_is_string(value))
+            continue;
+        char *text = strdup(json_string_value(value));
+        const bool set = text != NULL && json_string_set(value, tac_tame(text)) == 0;
+        free(text);
+        if (!set)
+            return false;
+    }
+    return true;
+}
+
 /* A small JSON file of ours: an object whose "format" begins with `format`.  *there false: no such file. */
 static enum tac_err read_object(struct tac_ctx *ctx, const char *dir, const char *name, const char *format, bool *there,
                                 json_t **out)
@@ -37,6 +55,10 @@ static enum tac_err read_object(struct tac_ctx *ctx, const char *dir, const char
         json_decref(*out);
         *out = NULL;
         err = tac_fail(ctx, TAC_ERR_INPUT, "'%s' was not written by a run, or it is damaged", path);
+    } else if (!tame_strings(*out)) {
+        json_decref(*out);
+        *out = NULL;
+        err = tac_fail(ctx, TAC_ERR_RUN, "out of memory while reading '%s'", path);
     }
 done:
     free(path);

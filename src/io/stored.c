@@ -144,10 +144,3 @@ int64_t tac_stored_rows(const struct tac_reader *r, const struct tac_shape *s)
     H5Dclose(id);
     return rows;
 }
-
-void tac_stored_tame(char *text)
-{
-    for (; *text != '\0'; text++)
-        if ((unsigned char)*text < 32 || *text == 127)
-            *text = '?';
-}

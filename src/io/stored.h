@@ -27,8 +27,6 @@ hid_t tac_stored_open(const struct tac_reader *r, const struct tac_shape *s, int
 int64_t tac_stored_rows(const struct tac_reader *r, const struct tac_shape *s);
 /* Local. Reads a dataset of that shape and so many rows; false if it is not, or cannot be read. */
 bool tac_stored_read(const struct tac_reader *r, const struct tac_shape *s, int64_t rows, hid_t type, void *data);
-/* Local. Names are printed on terminals: control characters of a foreign file, which might steer one, become '?'. */
-void tac_stored_tame(char *text);
 /* Local. The sentence for a file that is not what it should be; TAC_ERR_INPUT. */
 enum tac_err tac_reader_damaged(struct tac_ctx *ctx, const struct tac_reader *r, const char *what);
 

@@ -28,7 +28,7 @@ static enum tac_err read_header(const struct reading *in, char *text, struct tac
         if (t->column_count == MOST_COLUMNS)
             return fail_line(in, "too many columns");
         TAC_TRY(tac_alloc(in->ctx, strlen(name) + 1, 1, &t->column[t->column_count]));
-        strcpy(t->column[t->column_count++], name);
+        tac_tame(strcpy(t->column[t->column_count++], name));
     }
     if (t->column_count == 0 || strcmp(t->column[0], "time") != 0)
         return fail_line(in, "the first column is not 'time': this is no energy.csv of a run");

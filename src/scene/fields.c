@@ -159,8 +159,8 @@ enum tac_err tac_vector(struct tac_reader *reader, const json_t *value, const ch
 
 enum tac_err tac_check_name(struct tac_reader *reader, const char *name, const char *where)
 {
-    for (const char *c = name; *c != '\0'; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+    for (const unsigned char *c = (const unsigned char *)name; *c != '\0'; c++)
+        if (*c < 0x20 || *c == 0x7f || (c[0] == 0xc2 && c[1] < 0xa0)) /* the last: U+0080 to U+009F */
             return tac_scene_fail(reader, where, "\"%.60s\" holds a control character; use plain text", name);
     return TAC_OK;
 }
