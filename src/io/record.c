@@ -245,8 +245,11 @@ static enum tac_err write_group(struct tac_record *r, hid_t parent, const char *
     TAC_TRY(put_start(r, group, begin, begin + mine));
     r->points += all;
 done:
-    if ((s.time_id >= 0 && H5Dclose(s.time_id) < 0) | (s.position_id >= 0 && H5Dclose(s.position_id) < 0) |
-        (group >= 0 && H5Gclose(group) < 0))
+    if (s.time_id >= 0 && H5Dclose(s.time_id) < 0)
+        r->file->broken = true;
+    if (s.position_id >= 0 && H5Dclose(s.position_id) < 0)
+        r->file->broken = true;
+    if (group >= 0 && H5Gclose(group) < 0)
         r->file->broken = true;
     tac_merge_close(&s.merge);
     free(s.point);

@@ -113,7 +113,15 @@ enum tac_err tac_json_print(struct tac_ctx *ctx, json_t *json)
     json_decref(json);
     if (text == NULL)
         return tac_fail(ctx, TAC_ERR_RUN, "out of memory while printing JSON");
-    puts(text);
+    /* Characters that might steer a terminal, and that JSON lets stand as they are. */
+    for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++)
+        if (*c == 127)
+            printf("\\u007f");
+        else if (c[0] == 0xc2 && c[1] < 0xa0)
+            printf("\\u%04x", *++c);
+        else
+            putchar(*c);
+    putchar('\n');
     free(text);
     return TAC_OK;
 }

@@ -81,7 +81,7 @@ static enum tac_err read_kind(struct tac_reader *reader, const json_t *object, c
     const bool wind = json_object_get(object, "wind") != NULL, drag = json_object_get(object, "drag") != NULL;
     if (force + pressure + wind != 1)
         return tac_scene_fail(reader, where, "must have either \"force\", \"pressure\" or \"wind\"%s",
-                              force + pressure + wind ? ", only one of them" : "");
+                              force || pressure || wind ? ", only one of them" : "");
     if (wind != drag)
         return tac_scene_fail(reader, where, "has \"%s\" without \"%s\"; a wind needs both", wind ? "wind" : "drag",
                               wind ? "drag" : "wind");

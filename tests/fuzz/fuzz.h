@@ -61,9 +61,10 @@ _Noreturn void fuzz_broken(const char *file, int line, const char *what);
 
 /* ---- scenes.c ---- */
 
-/* Would reading the scene take long or much memory because it asks for large meshes, as it may?  Such inputs tell
- * nothing and are passed over.  More than any mesh may have is none of them: it must be refused at once. */
-bool fuzz_scene_is_large(const json_t *root);
+/* Would reading the scene take long or much memory because it asks for large meshes (over `much` elements), as it may?
+ * Such inputs tell nothing and are passed over.  More than any mesh may have is none of them: it must be refused at
+ * once. */
+bool fuzz_scene_is_large(const json_t *root, double much);
 /* A scene that was read says of itself, resolved and stored, all there is: reading either again gives the same. */
 void fuzz_scene_again(struct tac_scene *scene);
 

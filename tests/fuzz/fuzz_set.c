@@ -40,7 +40,7 @@ static bool is_large(const char *const *set, int count)
     bool good = tac_scene_load(&reader, &root) == TAC_OK;
     for (int i = 0; good && i < count; i++)
         good = tac_scene_set(&reader, root, set[i]) == TAC_OK;
-    const bool large = good && fuzz_scene_is_large(root);
+    const bool large = good && fuzz_scene_is_large(root, 2e4);
     json_decref(root);
     return large;
 }

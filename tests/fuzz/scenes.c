@@ -27,9 +27,9 @@ static double elements_of(const json_t *mesh)
     return fmax(n, level > 0 && level < 40 ? 36 * pow(4, level) : level);
 }
 
-bool fuzz_scene_is_large(const json_t *root)
+bool fuzz_scene_is_large(const json_t *root, double much)
 {
-    const double MUCH = 2e4, MOST = 4 * (double)TAC_MESH_LIMIT;
+    const double MOST = 4 * (double)TAC_MESH_LIMIT;
     double sum = 0;
     size_t i;
     const json_t *body;
@@ -39,7 +39,7 @@ bool fuzz_scene_is_large(const json_t *root)
         if (n < MOST)
             sum += n;
     }
-    return sum > MUCH;
+    return sum > much;
 }
 
 static void must_be(const struct tac_ctx *ctx, enum tac_err err, const struct tac_scene *scene, const char *sha256,
