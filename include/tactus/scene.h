@@ -19,6 +19,7 @@
 
 enum tac_clock_mode { TAC_CLOCKS_NESTED, TAC_CLOCKS_FREE };
 enum tac_discovery_mode { TAC_DISCOVER_SPECULATE, TAC_DISCOVER_KDS, TAC_DISCOVER_ALL_PAIRS };
+enum tac_friction_model { TAC_FRICTION_ANCHOR, TAC_FRICTION_KINETIC };
 enum tac_stretch_model { TAC_STRETCH_NONE, TAC_STRETCH_CST, TAC_STRETCH_SPRING };
 
 struct tac_material {
@@ -29,11 +30,20 @@ struct tac_material {
     double poisson;           /* cst */
     double stretch_damping;   /* s, times stiffness */
     double stretch_yield;     /* spring: relative change of length; cst: Green strain; 0: none */
+    double stretch_limit;     /* an edge is never longer than 1 + this of its rest length; 0: no limit */
     bool bend;                /* has a hinge model */
     double bend_stiffness;    /* N m */
     double bend_damping;      /* s, times stiffness */
     double bend_yield;        /* rad; 0: none */
     bool rest_flat;           /* rest angle 0 instead of the mesh's */
+};
+
+/* How two materials touch. */
+struct tac_contact_law {
+    tac_lid material[2]; /* ascending; -1, -1: all that have no law of their own */
+    double stiffness;    /* r(1), N/m */
+    double restitution;  /* 0..1 */
+    double friction;     /* mu >= 0 */
 };
 
 struct tac_body {
@@ -106,6 +116,9 @@ struct tac_scene {
 
     struct {
         double thickness, stiffness, restitution, friction;
+        enum tac_friction_model friction_model;
+        tac_lid law_count;           /* 1 + contact.pairs */
+        struct tac_contact_law *law; /* owned, (law_count): [0] the scene's, the others by their materials */
         double thickness_exponent, stiffness_exponent;
         double min_period_s;     /* 0: h(1)/2^20 */
         double pairs_per_vertex; /* N_c; 0: chosen from the restitution and valence */
@@ -192,6 +205,9 @@ enum tac_err tac_scene_resume(struct tac_ctx *ctx, const char *path, const char 
 /* Local. Ends the run of the scene at t_s [s] (--until).  What the scene itself says, its JSON, stays as it is: who
  * goes on later goes on to the scene's own end. TAC_ERR_INPUT as for time.end. */
 enum tac_err tac_scene_until(struct tac_ctx *ctx, struct tac_scene *scene, double t_s);
+
+/* Local. How bodies a and b touch: that of contact.pairs, else the scene's. */
+const struct tac_contact_law *tac_scene_law(const struct tac_scene *scene, tac_lid a, tac_lid b);
 
 /* Local. The body of a vertex of the scene, by its id. */
 tac_lid tac_scene_body_of(const struct tac_scene *scene, tac_gid vertex);

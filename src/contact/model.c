@@ -14,17 +14,38 @@ static double pressing(double va, double vb)
 
 /* N_c for two vertices of these valences. For e = 1 the accuracy of the bounce asks for as many as may press; below
  * 1 only stability does, which holds up to N_c / s^2 pairs: half of that is allowed. */
-static double pairs_counted(const struct tac_model *m, double va, double vb)
+static double pairs_counted(const struct tac_model *m, const struct tac_law *law, double va, double vb)
 {
     const double most = pressing(va, vb), s = m->scene->clocks.contact_safety;
     if (m->scene->contact.pairs_per_vertex > 0)
-        return m->pairs_per_vertex;
-    return fmax(m->pairs_per_vertex, m->scene->contact.restitution == 1 ? most : 2 * s * s * most);
+        return law->pairs;
+    return fmax(law->pairs, law->e2 == 1 ? most : 2 * s * s * most);
 }
 
-static double period_bound(const struct tac_model *m, double w_eff, double pairs)
+static double period_bound(const struct tac_model *m, double w_eff, double pairs, double stiffness)
 {
-    return 2 * m->scene->clocks.contact_safety * sqrt(1 / (w_eff * pairs * m->scene->contact.stiffness));
+    return 2 * m->scene->clocks.contact_safety * sqrt(1 / (w_eff * pairs * stiffness));
+}
+
+static enum tac_err make_laws(struct tac_ctx *ctx, struct tac_model *m)
+{
+    enum tac_err err;
+    const struct tac_scene *s = m->scene;
+    TAC_TRY(tac_alloc(ctx, (size_t)s->contact.law_count, sizeof *m->law, &m->law));
+    for (tac_lid i = 0; i < s->contact.law_count; i++) {
+        const struct tac_contact_law *given = &s->contact.law[i];
+        const double e = given->restitution, ln = e > 0 ? tac_log(e) : -INFINITY;
+        m->law[i] = (struct tac_law){.stiffness = given->stiffness,
+                                     .e2 = e * e,
+                                     .friction = given->friction,
+                                     .zeta = e > 0 ? -ln / sqrt(TAC_PI * TAC_PI + ln * ln) : 1,
+                                     .pairs = s->contact.pairs_per_vertex > 0 ? s->contact.pairs_per_vertex
+                                              : e == 1                        ? 48
+                                                                              : 8};
+        m->friction |= given->friction > 0;
+    }
+done:
+    return err;
 }
 
 static enum tac_err vertex_tables(struct tac_ctx *ctx, struct tac_model *m)
@@ -124,18 +145,19 @@ enum tac_err tac_model_create(struct tac_ctx *ctx, const struct tac_scene *scene
     struct tac_model *m = NULL;
     TAC_TRY(tac_alloc(ctx, 1, sizeof *m, &m));
     m->scene = scene;
-    m->e2 = scene->contact.restitution * scene->contact.restitution;
-    m->pairs_per_vertex = scene->contact.pairs_per_vertex > 0 ? scene->contact.pairs_per_vertex
-                          : scene->contact.restitution == 1   ? 48
-                                                              : 8;
+    TAC_TRY(make_laws(ctx, m));
     TAC_TRY(vertex_tables(ctx, m));
     struct extremes e = {0, 0, 6, 0};
     TAC_TRY(find_extremes(ctx, m, &e));
     const double w_min = e.w_min, w_max = e.w_max;
     if (w_max > 0) {
-        double most = pairs_counted(m, e.valence, e.valence);
-        m->h1_max_s = period_bound(m, w_min, m->pairs_per_vertex);
-        m->h1_min_s = fmin(period_bound(m, 2 * w_max, most), scene->clocks.contact_s);
+        m->h1_min_s = scene->clocks.contact_s;
+        for (tac_lid i = 0; i < scene->contact.law_count; i++) {
+            const struct tac_law *law = &m->law[i];
+            const double most = pairs_counted(m, law, e.valence, e.valence);
+            m->h1_max_s = fmax(m->h1_max_s, period_bound(m, w_min, law->pairs, law->stiffness));
+            m->h1_min_s = fmin(m->h1_min_s, period_bound(m, 2 * w_max, most, law->stiffness));
+        }
     }
     if (scene->contact.thickness > 0 && w_max > 0) {
         if (!(tac_clock_period(scene, m->h1_min_s) >= 4096)) {
@@ -169,6 +191,7 @@ void tac_model_destroy(struct tac_model **model)
     free(m->valence);
     free(m->particle);
     free(m->ignored);
+    free(m->law);
     free(m);
     *model = NULL;
 }
@@ -221,9 +244,10 @@ void tac_model_form(const struct tac_model *m, enum tac_pair_type type, const ta
     double room = .9 * (near.d - radius);
     form->radius = radius;
     form->thickness = room < s->contact.thickness ? room : s->contact.thickness;
-    form->stiffness = s->contact.stiffness;
-    double pairs = pairs_counted(m, va, vb);
-    form->h_s = period_bound(m, wa + wb, pairs);
+    form->law = &m->law[tac_scene_law(s, a, b) - s->contact.law];
+    form->stiffness = form->law->stiffness;
+    double pairs = pairs_counted(m, form->law, va, vb);
+    form->h_s = period_bound(m, wa + wb, pairs, form->stiffness);
     double shortest = s->contact.min_period_s > 0 ? s->contact.min_period_s : form->h_s * 0x1p-20;
     shortest = fmax(shortest, 4096 * s->quantum_s);
     /* The deepest layer with h(l) = h_s / sqrt(sum) >= shortest; the first always exists. */

@@ -28,18 +28,28 @@ struct tac_model {
     tac_lid *valence;              /* owned, (V): edges at the vertex */
     uint8_t *particle;             /* owned, (V): 1 if the vertex is in no element */
     uint8_t *ignored;              /* owned, (bodies, bodies) or NULL: pairs of bodies that may pass */
-    double pairs_per_vertex;       /* N_c of two valence-6 vertices */
-    double e2;                     /* restitution squared: factor of the stiffness while separating */
+    struct tac_law *law;           /* owned, as many and in the order of scene->contact.law */
+    bool friction;                 /* some law has friction */
     double h1_min_s, h1_max_s;     /* bounds of h(1) over all pairs that can be */
+};
+
+/* How two materials touch, as the engine needs it. */
+struct tac_law {
+    double stiffness; /* r(1), N/m */
+    double e2;        /* restitution squared: factor of the stiffness while separating */
+    double friction;  /* mu */
+    double zeta;      /* damping ratio of a linear bounce with this restitution (design 1.5) */
+    double pairs;     /* N_c of two valence-6 vertices */
 };
 
 /* A pair's own numbers. */
 struct tac_form {
-    double thickness; /* eta(1) of this pair, m */
-    double radius;    /* r_a + r_b, shrunk where a mesh is finer, m */
-    double h_s;       /* bound of h(1) before rounding to a clock, s */
-    double stiffness; /* r(1), N/m */
-    int32_t bottom;   /* L: deepest layer that exists */
+    double thickness;          /* eta(1) of this pair, m */
+    double radius;             /* r_a + r_b, shrunk where a mesh is finer, m */
+    double h_s;                /* bound of h(1) before rounding to a clock, s */
+    double stiffness;          /* r(1), N/m */
+    int32_t bottom;            /* L: deepest layer that exists */
+    const struct tac_law *law; /* borrowed from the model */
 };
 
 /* Local. TAC_ERR_INPUT if the first layer of some pair needs a period under 2^12 quanta. */

@@ -6,6 +6,7 @@
  *
  * On several ranks everything is a ghost everywhere, all step together from instant to instant, and each rank looks at
  * the pairs whose first vertex it owns. */
+#include "events/friction.h"
 #include "events/path.h"
 #include "events/ranks.h"
 #include <stdlib.h>
@@ -270,7 +271,7 @@ static enum tac_err look_at(struct tac_sim *sim, struct oracle *o, struct entry 
     tac_near_pair((enum tac_pair_type)e->type, x, &near);
     /* Rungs long left behind: they would only be silent. */
     struct tac_pair *p = e->slot >= 0 ? &sim->pair[e->slot] : NULL;
-    if (p != NULL && p->deep_last == INFINITY &&
+    if (p != NULL && p->deep_last == INFINITY && !tac_friction_holds(sim, e->slot) &&
         near.d > p->deep_reach + .1 * p->form.thickness + 8 * tac_relative((enum tac_pair_type)e->type, u)) {
         double first = tac_model_reach(sim->model, &p->form, 1);
         TAC_TRY(tac_order(sim, e->slot, true));

@@ -1,4 +1,5 @@
 /* Energies, momenta and contacts of one instant (design 1.7): exact sums, each term computed once. */
+#include "events/friction.h"
 #include "events/ranks.h"
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +71,8 @@ enum {
     WORK,
     MOMENTUM,
     ANGULAR = MOMENTUM + 3,
-    SUMS = ANGULAR + 3
+    COUPLE = ANGULAR + 3,
+    SUMS = COUPLE + 3
 };
 
 enum tac_err tac_sim_sum(const struct tac_sim *sim, struct tac_accum *sum, int count)
@@ -153,6 +155,8 @@ enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row)
         tac_accum_subtract(&sum[DISSIPATED], &sim->dissipated_ahead);
         tac_accum_subtract(&sum[WORK], &sim->work_ahead);
     }
+    for (int k = 0; k < 3 && sim->friction != NULL; k++)
+        sum[COUPLE + k] = sim->friction->couple[k];
     TAC_TRY(tac_sim_sum(sim, sum, SUMS));
     TAC_TRY(row_over_ranks(sim, row));
     struct tac_accum total = sum[KINETIC];
@@ -182,6 +186,8 @@ enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row)
         row->momentum[k] = tac_accum_value(&sum[MOMENTUM + k]);
         row->angular_momentum[k] = tac_accum_value(&sum[ANGULAR + k]);
     }
+    for (int k = 0; k < 3; k++)
+        row->friction_couple[k] = tac_accum_value(&sum[COUPLE + k]);
     row->deepest_layer = sim->deepest_layer;
     sim->deepest_layer = 0;
 done:

@@ -1,4 +1,5 @@
 /* Running the instants of a window (design 2.2, 3.1). Nothing here allocates or logs. */
+#include "events/friction.h"
 #include "events/ranks.h"
 #include "io/record.h"
 #include <string.h>
@@ -216,6 +217,29 @@ static inline void rung_impulse(const struct tac_pair *p, int k, double normal, 
             j[c] += mollified * gradient[k][c];
 }
 
+/* Gives vertex i an impulse of a contact; returns its work. */
+static inline double kick_vertex(struct tac_sim *sim, tac_lid i, tac_time t, tac_time period, const double j[3])
+{
+    const double w = sim->vel[i].w;
+    double *sum = &sim->impulse[3 * (size_t)i];
+    sum[0] += j[0];
+    sum[1] += j[1];
+    sum[2] += j[2];
+    if (w == 0) {
+        if (sim->script_of[i] >= 0)
+            script_work(sim, i, j, t, period);
+        return 0;
+    }
+    if (sim->pos[i].t != t)
+        bring(sim, i, t, true);
+    double *v = sim->vel[i].v;
+    const double work = j[0] * v[0] + j[1] * v[1] + j[2] * v[2] + .5 * w * (j[0] * j[0] + j[1] * j[1] + j[2] * j[2]);
+    v[0] += w * j[0];
+    v[1] += w * j[1];
+    v[2] += w * j[2];
+    return work;
+}
+
 static void kick_pair(struct tac_sim *sim, struct tac_pair *p, tac_time t, tac_time period, double normal,
                       double mollified)
 {
@@ -226,28 +250,34 @@ static void kick_pair(struct tac_sim *sim, struct tac_pair *p, tac_time t, tac_t
         tac_mollifier(x, &m, gradient);
     }
     for (int k = 0; k < p->count; k++) {
-        tac_lid i = p->v[k];
-        double j[3], w = sim->vel[i].w;
+        double j[3];
         rung_impulse(p, k, normal, mollified, gradient, j);
-        double *sum = &sim->impulse[3 * (size_t)i];
-        sum[0] += j[0];
-        sum[1] += j[1];
-        sum[2] += j[2];
-        if (w == 0) {
-            if (sim->script_of[i] >= 0)
-                script_work(sim, i, j, t, period);
-            continue;
-        }
-        if (sim->pos[i].t != t)
-            bring(sim, i, t, true);
-        double *v = sim->vel[i].v;
-        work += j[0] * v[0] + j[1] * v[1] + j[2] * v[2] + .5 * w * (j[0] * j[0] + j[1] * j[1] + j[2] * j[2]);
-        v[0] += w * j[0];
-        v[1] += w * j[1];
-        v[2] += w * j[2];
+        work += kick_vertex(sim, p->v[k], t, period, j);
     }
     sim->book.work += work;
     sim->book.absolute += fabs(work);
+}
+
+/* Friction of all pairs that ticked at this instant. */
+static void rub_pairs(struct tac_sim *sim, tac_time t)
+{
+    for (size_t n = 0; n < sim->friction->touched_count; n++) {
+        struct tac_friction_kick kick;
+        tac_friction_tick(sim, n, t, &kick);
+        const struct tac_pair *p = &sim->pair[kick.pair];
+        double work = 0;
+        for (int k = 0; k < p->count; k++) {
+            double j[3];
+            for (int c = 0; c < 3; c++)
+                j[c] = -p->near.w[k] * kick.j[c];
+            work += kick_vertex(sim, p->v[k], t, kick.period, j);
+        }
+        sim->book.work += work;
+        sim->book.absolute += fabs(work);
+        sim->loss[sim->loss_count++] =
+            (struct tac_loss){kick.pair, kick.period, 0, 0, {kick.j[0], kick.j[1], kick.j[2]}};
+    }
+    tac_friction_close(sim);
 }
 
 /* One tick of a rung: layers first..last of a pair, all with the same period. */
@@ -263,6 +293,8 @@ static void tick_rung(struct tac_sim *sim, struct tac_rung *e, const struct tac_
             (e->last != p->depth || p->d_tick - bound < .25 * (bound - p->next))) {
             e->last_d = INFINITY;
             sim->silent++;
+            if (e->first == 1 && e->anchor >= 0)
+                tac_friction_erase(sim, e->pair);
             if (e->last == p->depth) {
                 p->deep_last = INFINITY;
                 p->d_tick = bound;
@@ -276,6 +308,8 @@ static void tick_rung(struct tac_sim *sim, struct tac_rung *e, const struct tac_
     if (d >= eta1 * model->reach[e->first]) {
         e->last_d = INFINITY;
         sim->silent++;
+        if (e->first == 1 && e->anchor >= 0)
+            tac_friction_erase(sim, e->pair);
     } else {
         double f = 0, g2 = 0;
         int32_t l = e->first;
@@ -292,12 +326,14 @@ static void tick_rung(struct tac_sim *sim, struct tac_rung *e, const struct tac_
         double hr = c->h_s * p->form.stiffness;
         double normal = hr * f * p->mollifier, mollified = p->mollifier < 1 ? -.5 * hr * g2 : 0;
         /* All active layers of a rung were active at its last tick or are approached: one test serves them. */
-        if (e->last_d < d && model->e2 != 1) {
-            sim->loss[sim->loss_count++] =
-                (struct tac_loss){e->pair, c->period, (model->e2 - 1) * normal, (model->e2 - 1) * mollified};
-            normal *= model->e2;
-            mollified *= model->e2;
+        if (e->last_d < d && p->form.law->e2 != 1) {
+            sim->loss[sim->loss_count++] = (struct tac_loss){
+                e->pair, c->period, (p->form.law->e2 - 1) * normal, (p->form.law->e2 - 1) * mollified, {0, 0, 0}};
+            normal *= p->form.law->e2;
+            mollified *= p->form.law->e2;
         }
+        if (e->anchor >= 0)
+            tac_friction_enter(sim, e, c, normal);
         e->last_d = d;
         p->active = 1;
         kick_pair(sim, p, t, c->period, normal, mollified);
@@ -367,7 +403,8 @@ static void mean_velocity(const struct tac_sim *sim, tac_lid i, tac_time t, tac_
         v[k] = .5 * (b->v[k] + sim->vel[i].v[k]);
 }
 
-/* What restitution took away at this instant: minus the work of the part of the kick that was left out. */
+/* What restitution and friction took away at this instant: minus the work of the part of the kick that was left out,
+ * or of the kick. */
 static void enter_losses(struct tac_sim *sim, tac_time t)
 {
     for (size_t n = 0; n < sim->loss_count; n++) {
@@ -384,6 +421,8 @@ static void enter_losses(struct tac_sim *sim, tac_time t)
             if (p->v[k] >= sim->owned)
                 continue;
             rung_impulse(p, k, loss->normal, loss->mollified, gradient, j);
+            for (int c = 0; c < 3; c++)
+                j[c] -= p->near.w[k] * loss->rub[c];
             mean_velocity(sim, p->v[k], t, loss->period, v);
             double work = tac_dot(j, v); /* entered by the vertex: its owner alone has its velocity */
             tac_accum_add(&sim->dissipated, -work);
@@ -426,6 +465,8 @@ static void run_instant(struct tac_sim *sim, tac_time t)
         }
     for (size_t i = 0; i < sim->due_rung_count; i++)
         tick_rungs(sim, &sim->rung_class[sim->due_rung[i]], t);
+    if (sim->friction != NULL && sim->friction->touched_count)
+        rub_pairs(sim, t);
     if (damped)
         tac_damping_kick(sim, t);
     tac_loads_tick(sim, t);
@@ -472,6 +513,7 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
         sim->break_head[i] = -1;
     }
     sim->break_count = 0;
+    tac_friction_begin(sim);
     for (size_t c = 0; c < sim->rung_class_count; c++)
         for (size_t k = 0; k < sim->rung_class[c].count; k++)
             sim->rung_class[c].rung[k].saved_d = sim->rung_class[c].rung[k].last_d;
@@ -549,6 +591,7 @@ enum tac_err tac_pass_restore(struct tac_sim *sim, tac_time believed)
     tac_damping_restore(sim);
     if (sim->record)
         tac_record_undo(sim->record);
+    tac_friction_restore(sim);
     tac_watch_undo(sim, believed);
     sim->counters.rollbacks++;
     for (int k = 0; k < TAC_KINDS; k++)

@@ -1,3 +1,4 @@
+#include "events/friction.h"
 #include "events/ranks.h"
 #include "io/record.h"
 #include <stdlib.h>
@@ -93,7 +94,8 @@ static enum tac_err prepare(struct tac_sim *sim)
     TAC_TRY(make_state(sim));
     TAC_TRY(tac_alloc(sim->ctx, sim->elastic->class_count, sizeof *sim->due_elastic, &sim->due_elastic));
     if (sim->contact)
-        TAC_TRY(tac_watch_create(sim));
+        TAC_TRY(tac_friction_create(sim));
+    TAC_TRY(tac_watch_create(sim));
     TAC_TRY(tac_damping_create(sim));
     TAC_TRY(tac_scripts_create(sim));
     if (sim->scene->part)
@@ -143,6 +145,7 @@ void tac_sim_destroy(struct tac_sim **out)
         return;
     if (sim->discovery)
         sim->discovery->destroy(sim);
+    tac_friction_destroy(sim);
     tac_watch_destroy(sim);
     tac_ranks_destroy(&sim->ranks);
     tac_elastic_destroy(&sim->elastic);

@@ -21,6 +21,7 @@
 #include <tactus/scene.h>
 
 struct tac_candidates;
+struct tac_friction;
 struct tac_ranks;
 struct tac_record;
 
@@ -75,7 +76,7 @@ struct tac_rung {
     uint64_t key;
     int32_t pair;
     int32_t first, last;
-    int32_t fresh; /* born in the pass under way (not at its start) */
+    int32_t anchor; /* friction.h; -1: none */
     tac_time born;
     double last_d, saved_d;
 };
@@ -100,11 +101,12 @@ struct tac_birth {
     double next;
 };
 
-/* A restitution kick of this instant whose lost work is entered when the instant is over. */
+/* A kick of this instant whose lost work is entered when the instant is over: what restitution left out, or friction.
+ */
 struct tac_loss {
     int32_t pair;
     tac_time period;
-    double normal, mollified; /* impulse on vertex k: normal w_k n + mollified dm/dx_k, N s */
+    double normal, mollified, rub[3]; /* impulse on vertex k: (normal n + rub) w_k + mollified dm/dx_k, N s */
 };
 
 /* A vertex that is scripted at some time. */
@@ -191,7 +193,8 @@ struct tac_sim {
     size_t birth_count, birth_capacity;
     struct tac_birth *birth; /* owned */
     size_t loss_count, loss_capacity;
-    struct tac_loss *loss; /* owned */
+    struct tac_loss *loss;         /* owned */
+    struct tac_friction *friction; /* owned; NULL: none rubs */
 
     /* clocks */
     size_t heap_count, heap_capacity;
@@ -297,6 +300,8 @@ void tac_watch_undo(struct tac_sim *sim, tac_time believed);
 void tac_watch_believe(struct tac_sim *sim);
 /* Local. last_d of a pair's rung that begins with layer `first`, infinity if there is none; between passes. */
 double tac_watch_last(struct tac_sim *sim, uint64_t key, tac_time period, int32_t first);
+/* Local. The anchor (friction.h) of such a rung, or -1. */
+int32_t tac_watch_anchor(struct tac_sim *sim, uint64_t key, tac_time period, int32_t first);
 /* Local. Sets that of the rung that tac_watch() just added. */
 void tac_watch_set_last(struct tac_sim *sim, int32_t slot, double last_d);
 /* Local. Empty tables. */

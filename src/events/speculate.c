@@ -1,4 +1,5 @@
 /* Speculative windows (design 3.1): run ahead, look whether a layer was missed, and if so run again with it. */
+#include "events/friction.h"
 #include "events/path.h"
 #include "events/ranks.h"
 #include "kds/candidates.h"
@@ -395,7 +396,7 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
         struct tac_pair *p = q->slot >= 0 ? &sim->pair[q->slot] : NULL;
         const enum tac_pair_type type = (enum tac_pair_type)q->type;
         q->d = q->d_end;
-        bool silent = p != NULL && p->deep_last == INFINITY && !p->active;
+        bool silent = p != NULL && p->deep_last == INFINITY && !p->active && !tac_friction_holds(sim, q->slot);
         bool approaching =
             (p == NULL || (!deepens && p->depth < p->form.bottom)) && q->d - 2 * ahead * q->change < 1.05 * q->next;
         if (!silent && !approaching) {

@@ -1,4 +1,5 @@
 #include "events/state.h"
+#include "events/friction.h"
 #include "events/ranks.h"
 #include "partition/exchange.h"
 #include "partition/ghosts.h"
@@ -197,11 +198,14 @@ enum tac_err tac_state_counters(const struct tac_sim *sim, struct tac_counters *
 static enum tac_err collect_sums(struct tac_sim *sim, struct tac_checkpoint *c)
 {
     enum tac_err err;
-    struct tac_accum sum[2] = {sim->dissipated, sim->work};
+    struct tac_accum sum[5] = {sim->dissipated, sim->work};
     double book[2] = {sim->book.work, sim->book.absolute};
-    TAC_TRY(tac_sim_sum(sim, sum, 2));
+    for (int k = 0; k < 3 && sim->friction != NULL; k++)
+        sum[2 + k] = sim->friction->couple[k];
+    TAC_TRY(tac_sim_sum(sim, sum, 5));
     c->dissipated = sum[0];
     c->work = sum[1];
+    memcpy(c->couple, &sum[2], sizeof c->couple);
     c->total_start = sim->total_start;
     tac_accum_carry(&c->total_start);
     c->has_start = sim->has_start;
@@ -235,6 +239,7 @@ enum tac_err tac_state_collect(struct tac_sim *sim, struct tac_checkpoint **out)
     if (sim->contact)
         TAC_TRY(collect_pairs(sim, c));
     TAC_TRY(tac_elements_collect(sim, c));
+    TAC_TRY(tac_friction_collect(sim, c));
 done:
     err = tac_agree(sim->ctx, err);
     if (!err)
@@ -480,6 +485,8 @@ static void restore_sums(struct tac_sim *sim, const struct tac_checkpoint *c)
     const bool first = sim->ctx->rank == 0;
     sim->dissipated = first ? c->dissipated : nothing;
     sim->work = first ? c->work : nothing;
+    for (int k = 0; k < 3 && sim->friction != NULL; k++)
+        sim->friction->couple[k] = first ? c->couple[k] : nothing;
     sim->book = first ? (struct tac_book){c->book_work, c->book_absolute} : (struct tac_book){0, 0};
     sim->total_start = c->total_start;
     sim->has_start = c->has_start != 0;
@@ -510,8 +517,8 @@ enum tac_err tac_state_restore(struct tac_sim *sim, const struct tac_checkpoint 
     enum tac_err err;
     struct tac_ctx *ctx = sim->ctx;
     const size_t pairs = (size_t)c->vertex_count + (size_t)c->script_count,
-                 elements = pairs + 4 * (size_t)c->pair_count;
-    const size_t n = elements + 4 * (size_t)c->element_count;
+                 elements = pairs + 4 * (size_t)c->pair_count, grips = elements + 4 * (size_t)c->element_count;
+    const size_t n = grips + 4 * (size_t)c->grip_count;
     tac_gid *wanted = NULL;
     int32_t *owner = NULL;
     size_t k = 0;
@@ -529,6 +536,9 @@ done:
     for (tac_lid i = 0; i < c->element_count; i++)
         for (int j = 0; j < 4; j++)
             wanted[k++] = c->element[i].vertex[j] >= 0 ? c->element[i].vertex[j] : c->element[i].vertex[0];
+    for (tac_lid i = 0; i < c->grip_count; i++)
+        for (int j = 0; j < 4; j++)
+            wanted[k++] = c->grip[i].vertex[j] >= 0 ? c->grip[i].vertex[j] : c->grip[i].vertex[0];
     if (sim->ranks)
         TAC_TRY_END(
             tac_owners_find(ctx, c->vertex_total, sim->owned, sim->scene->part->vertex_id, NULL, n, wanted, owner),
@@ -541,6 +551,8 @@ done:
     if (sim->contact)
         TAC_TRY_END(restore_pairs(sim, c, owner + pairs), end);
     TAC_TRY_END(tac_elements_restore(sim, c, owner + elements), end);
+    err = tac_friction_restore_state(sim, c, owner + grips);
+    TAC_TRY_AGREED(ctx, err, end);
     restore_sums(sim, c);
     tac_scripts_next(sim);
 end:

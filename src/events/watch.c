@@ -1,4 +1,5 @@
 /* Watched pairs and their rungs. */
+#include "events/friction.h"
 #include "events/ranks.h"
 #include <stdlib.h>
 #include <string.h>
@@ -168,9 +169,10 @@ static struct tac_rung *refresh(struct tac_sim *sim, struct tac_pair *p)
 }
 
 static void append_extra(struct tac_sim *sim, struct tac_rung_class *c, int32_t slot, int32_t first, int32_t last,
-                         tac_time t, bool fresh)
+                         tac_time t)
 {
-    const struct tac_rung rung = {sim->pair[slot].key, slot, first, last, fresh, t, INFINITY, INFINITY};
+    const struct tac_rung rung = {
+        sim->pair[slot].key, slot, first, last, tac_friction_anchor(sim, slot), t, INFINITY, INFINITY};
     size_t k = c->extra_count++;
     /* In key order: births come in that order, so this seldom moves anything. */
     while (k > 0 && rung_before(&rung, &c->extra[k - 1])) {
@@ -194,6 +196,7 @@ static enum tac_err new_pair(struct tac_sim *sim, uint64_t key, const tac_lid v[
         TAC_TRY(tac_grow(sim->ctx, &sim->free_slot, &sim->free_capacity, sim->pair_capacity, sizeof *sim->free_slot));
         *slot = (int32_t)sim->pair_count++;
     }
+    TAC_TRY(tac_friction_pair(sim, *slot));
     struct tac_pair *p = &sim->pair[*slot];
     memset(p, 0, sizeof *p);
     p->key = key;
@@ -238,7 +241,9 @@ enum tac_err tac_watch(struct tac_sim *sim, uint64_t key, const tac_lid v[4], in
     TAC_TRY(class_of(sim, period, &index));
     struct tac_rung_class *c = &sim->rung_class[index];
     TAC_TRY(tac_grow(sim->ctx, &c->extra, &c->extra_capacity, c->extra_count + 1, sizeof *c->extra));
-    c->extra[c->extra_count++] = (struct tac_rung){p->key, *slot, first, last, 0, sim->now, INFINITY, INFINITY};
+    TAC_TRY(tac_friction_reserve(sim, 1));
+    c->extra[c->extra_count++] =
+        (struct tac_rung){p->key, *slot, first, last, tac_friction_anchor(sim, *slot), sim->now, INFINITY, INFINITY};
     p->depth = last;
     p->rungs++;
     p->deep_period = period;
@@ -260,7 +265,8 @@ static bool make_room(struct tac_sim *sim, struct tac_rung_class *c)
     TAC_TRY(tac_grow(sim->ctx, &c->extra, &c->extra_capacity, c->extra_count + 1, sizeof *c->extra));
     TAC_TRY(tac_grow(sim->ctx, &sim->birth, &sim->birth_capacity, sim->birth_count + 1, sizeof *sim->birth));
     TAC_TRY(tac_grow(sim->ctx, &sim->loss, &sim->loss_capacity,
-                     sim->rung_count + sim->birth_capacity + c->extra_capacity, sizeof *sim->loss));
+                     sim->live_pairs + sim->rung_count + sim->birth_capacity + c->extra_capacity, sizeof *sim->loss));
+    TAC_TRY(tac_friction_reserve(sim, 1));
 done:
     tac_ranks_failed(sim, err);
     return err != TAC_OK;
@@ -273,6 +279,15 @@ double tac_watch_last(struct tac_sim *sim, uint64_t key, tac_time period, int32_
         return INFINITY;
     const struct tac_rung *rung = find_rung(&sim->rung_class[index], key, first);
     return rung ? rung->last_d : INFINITY;
+}
+
+int32_t tac_watch_anchor(struct tac_sim *sim, uint64_t key, tac_time period, int32_t first)
+{
+    size_t index;
+    if (class_of(sim, period, &index) != TAC_OK)
+        return -1;
+    const struct tac_rung *rung = find_rung(&sim->rung_class[index], key, first);
+    return rung ? rung->anchor : -1;
 }
 
 void tac_watch_set_last(struct tac_sim *sim, int32_t slot, double last_d)
@@ -303,7 +318,7 @@ bool tac_watch_deepen(struct tac_sim *sim, int32_t slot, tac_time t)
         if (make_room(sim, c))
             return false;
     }
-    append_extra(sim, c, slot, first, last, t, true);
+    append_extra(sim, c, slot, first, last, t);
     sim->first_rung_class = index < sim->first_rung_class ? index : sim->first_rung_class;
     int32_t birth = (int32_t)sim->birth_count++;
     sim->birth[birth] = (struct tac_birth){slot, -1, t, p->next};
@@ -361,8 +376,6 @@ static enum tac_err settle_class(struct tac_sim *sim, struct tac_rung_class *c)
         for (size_t k = i + j; j > 0;) {
             bool take_extra = i == 0 || rung_before(&c->rung[i - 1], &c->extra[j - 1]);
             c->rung[--k] = take_extra ? c->extra[--j] : c->rung[--i];
-            if (take_extra)
-                c->rung[k].fresh = 0;
         }
         c->count += c->extra_count;
         c->extra_count = 0;
@@ -394,7 +407,8 @@ enum tac_err tac_watch_settle(struct tac_sim *sim)
     }
     sim->rung_count = rungs;
     TAC_TRY(tac_grow(sim->ctx, &sim->birth, &sim->birth_capacity, 4 * sim->live_pairs + 1024, sizeof *sim->birth));
-    TAC_TRY(tac_grow(sim->ctx, &sim->loss, &sim->loss_capacity, rungs + room, sizeof *sim->loss));
+    TAC_TRY(tac_grow(sim->ctx, &sim->loss, &sim->loss_capacity, rungs + room + sim->live_pairs, sizeof *sim->loss));
+    TAC_TRY(tac_friction_reserve(sim, room));
     if (sim->near_changed)
         TAC_TRY(list_near(sim));
 done:
@@ -415,6 +429,7 @@ void tac_watch_undo(struct tac_sim *sim, tac_time believed)
                 if (p->shared)
                     tac_ranks_changed(sim);
                 p->depth = p->depth < e->first - 1 ? p->depth : e->first - 1;
+                tac_friction_free(sim, e->anchor);
             } else {
                 e->last_d = INFINITY;
                 c->extra[n++] = *e;
@@ -450,6 +465,7 @@ void tac_watch_drop(struct tac_sim *sim, int32_t slot)
     if (class_of(sim, p->deep_period, &index) == TAC_OK)
         sim->rung_class[index].dropped++;
     rung->pair = -1;
+    tac_friction_free(sim, rung->anchor);
     p->depth = rung->first - 1;
     p->quiet = 0;
     p->d_tick = INFINITY;

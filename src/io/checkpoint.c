@@ -51,6 +51,22 @@ int tac_element_state_compare(const void *a, const void *b)
     return (p[k] > q[k]) - (p[k] < q[k]);
 }
 
+int tac_grip_state_compare(const void *a, const void *b)
+{
+    const struct tac_grip_state *x = a, *y = b;
+    if (x->vertex[0] != y->vertex[0])
+        return x->vertex[0] < y->vertex[0] ? -1 : 1;
+    return x->key != y->key ? (x->key > y->key ? 1 : -1) : (x->layer > y->layer) - (x->layer < y->layer);
+}
+
+const struct tac_checkpoint_column TAC_GRIP_COLUMNS[5] = {
+    {"grip_key", NULL, false, 0, AT(tac_grip_state, key)},
+    {"grip_vertex", NULL, false, 4, AT(tac_grip_state, vertex)},
+    {"grip_layer", NULL, false, 0, AT(tac_grip_state, layer)},
+    {"grip_t", "quanta", false, 2, AT(tac_grip_state, t)},
+    {"grip_value", NULL, true, 13, AT(tac_grip_state, value)},
+};
+
 /* Both ways by one list, so that they cannot disagree. */
 static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool out)
 {
@@ -146,6 +162,7 @@ void tac_checkpoint_destroy(struct tac_checkpoint **checkpoint)
     free(c->pair);
     free(c->last);
     free(c->element);
+    free(c->grip);
     free(c);
     *checkpoint = NULL;
 }

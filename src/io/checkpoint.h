@@ -42,6 +42,16 @@ struct tac_element_state {
 enum { TAC_ELEMENT_RESTS = 1, TAC_ELEMENT_DAMPS = 2 };
 /* The order of a file's rows: by first vertex, kind, id; for any number of ranks. */
 int tac_element_state_compare(const void *a, const void *b);
+/* The friction of a watched pair, or of one of its rungs. */
+struct tac_grip_state {
+    uint64_t key;      /* of the pair */
+    tac_gid vertex[4]; /* -1 where unused */
+    int64_t layer;     /* first layer of the rung; 0: of the pair */
+    int64_t t[2];      /* quanta: pair: first and last active tick; rung: first one of the pair when it was set, 0 */
+    double value[13];  /* pair: stock (2), budget, N s; weights (4); difference, way, m (3, 3). rung: hold, m (3); 0 */
+};
+/* The order of a file's rows: as pairs, by first vertex and key, then by layer. */
+int tac_grip_state_compare(const void *a, const void *b);
 
 struct tac_checkpoint {
     /* the same on all ranks */
@@ -49,7 +59,7 @@ struct tac_checkpoint {
     int64_t frame;       /* next frame's index */
     tac_time last_frame; /* when the last one was */
     int64_t restarts;
-    struct tac_accum dissipated, work, total_start; /* carried */
+    struct tac_accum dissipated, work, total_start, couple[3]; /* carried */
     int32_t has_start;
     double kinetic_start, book_work, book_absolute;
     int64_t deepest_layer; /* since the last row */
@@ -76,6 +86,8 @@ struct tac_checkpoint {
     struct tac_script_state *script; /* owned */
     tac_lid pair_count;
     struct tac_pair_state *pair; /* owned, ascending key; each pair on one rank */
+    tac_lid grip_count;
+    struct tac_grip_state *grip; /* owned */
     tac_lid last_count;
     double *last; /* owned, (last_count): per rung the distance at its last active tick, or infinity, m */
     tac_lid element_count;

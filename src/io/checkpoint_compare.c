@@ -205,6 +205,32 @@ static void compare_elements(struct tac_state_comparison *c)
     }
 }
 
+static void compare_grips(struct tac_state_comparison *c)
+{
+    const struct tac_checkpoint *a = c->a.state, *b = c->b.state;
+    struct tac_tally *t = &c->tally[TAC_STATE_FRICTION];
+    for (tac_lid i = 0, j = 0; i < a->grip_count || j < b->grip_count;) {
+        const struct tac_grip_state *x = i < a->grip_count ? &a->grip[i] : NULL;
+        const struct tac_grip_state *y = j < b->grip_count ? &b->grip[j] : NULL;
+        const int order = x == NULL ? 1 : y == NULL ? -1 : tac_grip_state_compare(x, y);
+        bool largest = false;
+        if (order != 0) {
+            largest = count_whole(t, order<0, order> 0); /* one has it, one has not */
+        } else {
+            largest = count_whole(t, x->t[0], y->t[0]);
+            largest = count_whole(t, x->t[1], y->t[1]) || largest;
+            for (int k = 0; k < 13; k++)
+                largest = tac_tally_count(t, x->value[k], y->value[k], c->tolerance) || largest;
+        }
+        if (largest) {
+            t->vertex = (tac_lid)(order <= 0 ? x : y)->vertex[0];
+            t->component = -1;
+        }
+        i += order <= 0;
+        j += order >= 0;
+    }
+}
+
 static void compare_sum(struct tac_state_comparison *c, const struct tac_accum *a, const struct tac_accum *b,
                         const char *name)
 {
@@ -238,6 +264,8 @@ static void compare_whole(struct tac_state_comparison *c)
     compare_sum(c, &a->dissipated, &b->dissipated, "dissipated");
     compare_sum(c, &a->work, &b->work, "work");
     compare_sum(c, &a->total_start, &b->total_start, "total at the start");
+    for (int k = 0; k < 3; k++)
+        compare_sum(c, &a->couple[k], &b->couple[k], "couple of friction");
     if (count_whole(t, a->deepest_layer, b->deepest_layer))
         say(t, "deepest layer since the last row");
 }
@@ -247,7 +275,7 @@ enum tac_err tac_state_compare(struct tac_ctx *ctx, const char *a, const char *b
 {
     static const char *const names[TAC_STATE_COUNT] = {"time",  "start",   "mass",     "position", "velocity",
                                                        "clock", "impulse", "topology", "motion",   "contacts",
-                                                       "last",  "lost",    "elements", "sums"};
+                                                       "last",  "lost",    "elements", "friction", "sums"};
     enum tac_err err;
     memset(c, 0, sizeof *c);
     c->tolerance = tolerance;
@@ -279,6 +307,7 @@ enum tac_err tac_state_compare(struct tac_ctx *ctx, const char *a, const char *b
     compare_pairs(c);
     compare_vertices(c, TAC_STATE_LOST, x->lost, y->lost, 1);
     compare_elements(c);
+    compare_grips(c);
 done:
     if (err)
         tac_state_comparison_close(c);

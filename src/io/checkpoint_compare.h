@@ -22,6 +22,7 @@ enum {
     TAC_STATE_LAST,     /* distances at the last active ticks; of a layer that is not watched: infinity */
     TAC_STATE_LOST,     /* by damping, of each vertex */
     TAC_STATE_ELEMENTS, /* what elements remember */
+    TAC_STATE_FRICTION, /* of contacts: anchors and ledgers */
     TAC_STATE_SUMS,     /* energy's accumulators */
     TAC_STATE_COUNT
 };

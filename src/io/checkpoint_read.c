@@ -163,7 +163,8 @@ static enum tac_err read_about(struct reader *r)
 static enum tac_err read_sums(const struct reader *r, const int64_t *sums)
 {
     const int64_t most = (int64_t)1 << 33; /* of a limb: carries are propagated before a checkpoint */
-    struct tac_accum *const sum[TAC_CHECKPOINT_SUMS] = {&r->c->dissipated, &r->c->work, &r->c->total_start};
+    struct tac_accum *const sum[TAC_CHECKPOINT_SUMS] = {&r->c->dissipated, &r->c->work,      &r->c->total_start,
+                                                        &r->c->couple[0],  &r->c->couple[1], &r->c->couple[2]};
     for (int k = 0; k < TAC_CHECKPOINT_SUMS; k++) {
         const int64_t *row = &sums[k * (TAC_ACCUM_LIMBS + 1)];
         memcpy(sum[k]->limb, row, sizeof sum[k]->limb);
@@ -363,11 +364,17 @@ done:
     return err;
 }
 
+/* How many vertices a pair has, by its key (contact/model.h). */
+static int corners_of(uint64_t key)
+{
+    const uint64_t type = key >> 62;
+    return type <= 1 ? 4 : type == 2 ? 3 : 2;
+}
+
 static bool pair_sensible(const struct tac_checkpoint *c, const struct tac_pair_record *row)
 {
     enum { MOST_LAYERS = 1 << 30 };
-    const uint64_t type = (uint64_t)row->key >> 62; /* as in contact/model.h */
-    const int n = type <= 1 ? 4 : type == 2 ? 3 : 2;
+    const int n = corners_of((uint64_t)row->key);
     if (row->rungs < 1 || row->depth < row->rungs || row->depth > MOST_LAYERS)
         return false;
     for (int i = 0; i < 4; i++) {
@@ -419,6 +426,32 @@ static enum tac_err read_pairs(struct reader *r)
     c->last_count = err ? 0 : (tac_lid)lasts;
 done:
     free(rows);
+    return err;
+}
+
+static bool grip_sensible(const struct tac_checkpoint *c, const struct tac_grip_state *row)
+{
+    const int n = corners_of(row->key);
+    for (int i = 0; i < 4; i++)
+        if (i < n ? !in_range(row->vertex[i], c->vertex_total) : row->vertex[i] != -1)
+            return false;
+    return in_range(row->layer, INT32_MAX) && in_range(row->t[0], c->now + 1) && in_range(row->t[1], c->now + 1) &&
+           all_finite(row->value, 13);
+}
+
+static enum tac_err read_grips(struct reader *r)
+{
+    enum tac_err err;
+    struct tac_checkpoint *c = r->c;
+    int64_t total = 0, begin, end;
+    TAC_TRY(count_rows(r, &TAC_GRIP_COLUMNS[0], &total));
+    my_rows(r, total, &begin, &end);
+    TAC_TRY(read_columns(r, TAC_GRIP_COLUMNS, 5, total, begin, end, sizeof *c->grip, &c->grip));
+    c->grip_count = (tac_lid)(end - begin);
+    for (tac_lid k = 0; k < c->grip_count && !err; k++)
+        if (!grip_sensible(c, &c->grip[k]))
+            err = wrong(r, "the friction of a contact makes no sense");
+done:
     return err;
 }
 
@@ -517,6 +550,7 @@ static enum tac_err read_tables(struct reader *r)
     TAC_TRY(read_scripts(r));
     TAC_TRY(read_pairs(r));
     TAC_TRY(read_element_states(r));
+    TAC_TRY(read_grips(r));
 done:
     return err;
 }

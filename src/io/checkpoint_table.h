@@ -13,7 +13,7 @@ enum { TAC_CHECKPOINT_BLOCK = 512 };
 void tac_checkpoint_head_pack(int64_t length, uint32_t crc, unsigned char block[TAC_CHECKPOINT_BLOCK]);
 
 /* Whole numbers and sums that are the same on all ranks, in the order in which the file has them. */
-enum { TAC_CHECKPOINT_INTEGERS = 64, TAC_CHECKPOINT_REALS = 16, TAC_CHECKPOINT_SUMS = 3 };
+enum { TAC_CHECKPOINT_INTEGERS = 64, TAC_CHECKPOINT_REALS = 16, TAC_CHECKPOINT_SUMS = 6 };
 void tac_checkpoint_pack(const struct tac_checkpoint *c, int64_t *integer, double *real);
 void tac_checkpoint_unpack(struct tac_checkpoint *c, const int64_t *integer, const double *real);
 
@@ -43,7 +43,7 @@ struct tac_pair_record {
     int64_t depth, rungs;
 };
 extern const struct tac_checkpoint_column TAC_VERTEX_COLUMNS[7], TAC_TRIANGLE_COLUMNS[1], TAC_SEGMENT_COLUMNS[1],
-    TAC_SCRIPT_COLUMNS[8], TAC_PAIR_COLUMNS[4], TAC_ELEMENT_STATE_COLUMNS[6];
+    TAC_SCRIPT_COLUMNS[8], TAC_PAIR_COLUMNS[4], TAC_ELEMENT_STATE_COLUMNS[6], TAC_GRIP_COLUMNS[5];
 
 /* Collective. CRC of the `length` bytes behind the user block, each rank its stripe.  TAC_ERR_RUN: it cannot be read.
  */

@@ -233,13 +233,32 @@ done:
     return err;
 }
 
+static enum tac_err write_grips(struct tac_ctx *ctx, struct writer *w, const struct tac_checkpoint *c)
+{
+    struct tac_grip_state *rows = NULL;
+    int32_t *to = NULL;
+    size_t total = 0;
+    enum tac_err err = tac_alloc(ctx, (size_t)c->grip_count, sizeof *to, &to);
+    for (tac_lid k = 0; k < c->grip_count && !err; k++)
+        to[k] = tac_rank_of_row(ctx, c->vertex_total, c->grip[k].vertex[0]);
+    err = tac_deal(ctx, err, (size_t)c->grip_count, to, c->grip, sizeof *rows, &rows, &total);
+    if (!err && total)
+        qsort(rows, total, sizeof *rows, tac_grip_state_compare);
+    if (!err)
+        err = write_columns(ctx, w, TAC_GRIP_COLUMNS, 5, (const char *)rows, sizeof *rows, total);
+    free(rows);
+    free(to);
+    return err;
+}
+
 /* What all ranks have alike, written by rank 0. */
 static enum tac_err write_common(struct tac_ctx *ctx, struct writer *w, const struct tac_checkpoint *c)
 {
     enum tac_err err = TAC_OK;
     int64_t integer[TAC_CHECKPOINT_INTEGERS], sums[TAC_CHECKPOINT_SUMS * (TAC_ACCUM_LIMBS + 1)];
     double real[TAC_CHECKPOINT_REALS];
-    const struct tac_accum *const sum[TAC_CHECKPOINT_SUMS] = {&c->dissipated, &c->work, &c->total_start};
+    const struct tac_accum *const sum[TAC_CHECKPOINT_SUMS] = {&c->dissipated, &c->work,      &c->total_start,
+                                                              &c->couple[0],  &c->couple[1], &c->couple[2]};
     const tac_gid length = (tac_gid)strlen(w->scene);
     const bool first = ctx->rank == 0;
     tac_checkpoint_pack(c, integer, real);
@@ -290,7 +309,7 @@ done:
 
 /* At most what the file takes. */
 static int64_t space_of(const struct writer *w, const struct tac_checkpoint *c, int64_t pairs, int64_t lasts,
-                        int64_t scripts, int64_t elements)
+                        int64_t scripts, int64_t elements, int64_t grips)
 {
     enum { DATASETS = 40, EACH = 2048 };
     return tac_dataset_space(c->vertex_total, sizeof(struct tac_vertex_record)) +
@@ -298,7 +317,8 @@ static int64_t space_of(const struct writer *w, const struct tac_checkpoint *c, 
            tac_dataset_space(scripts, sizeof(struct tac_script_record)) +
            tac_dataset_space(pairs, sizeof(struct tac_pair_record)) + tac_dataset_space(lasts, 8) +
            tac_dataset_space(elements, sizeof(struct tac_element_state)) +
-           tac_dataset_space((tac_gid)strlen(w->scene), 1) + DATASETS * EACH;
+           tac_dataset_space(grips, sizeof(struct tac_grip_state)) + tac_dataset_space((tac_gid)strlen(w->scene), 1) +
+           DATASETS * EACH;
 }
 
 static bool put_number(hid_t object, const char *name, int64_t value)
@@ -350,9 +370,9 @@ static enum tac_err create(struct tac_ctx *ctx, struct writer *w, const struct t
 {
     enum tac_err err;
     hid_t access = -1, creation = -1;
-    int64_t rows[4] = {c->pair_count, c->last_count, c->script_count, c->element_count};
+    int64_t rows[5] = {c->pair_count, c->last_count, c->script_count, c->element_count, c->grip_count};
     TAC_TRY(tac_agree(ctx, make_file(ctx, w, scene, dir)));
-    MPI_Allreduce(MPI_IN_PLACE, rows, 4, MPI_INT64_T, MPI_SUM, ctx->comm);
+    MPI_Allreduce(MPI_IN_PLACE, rows, 5, MPI_INT64_T, MPI_SUM, ctx->comm);
     access = tac_frames_access(ctx, &w->file);
     creation = H5Pcreate(H5P_FILE_CREATE);
     TAC_TRY(tac_frames_step(ctx, &w->file, "a checkpoint",
@@ -360,7 +380,7 @@ static enum tac_err create(struct tac_ctx *ctx, struct writer *w, const struct t
     w->file.file = H5Fcreate(w->file.path, H5F_ACC_TRUNC, creation, access);
     TAC_TRY(tac_frames_step(ctx, &w->file, "a checkpoint", w->file.file >= 0));
     TAC_TRY(tac_frames_transfer(ctx, &w->file));
-    TAC_TRY(tac_frames_reserve(ctx, &w->file, space_of(w, c, rows[0], rows[1], rows[2], rows[3])));
+    TAC_TRY(tac_frames_reserve(ctx, &w->file, space_of(w, c, rows[0], rows[1], rows[2], rows[3], rows[4])));
     TAC_TRY(tac_frames_step(ctx, &w->file, "a checkpoint", put_attributes(w->file.file, scene, ctx->size)));
     if (!put_body_names(ctx, w, scene))
         err = TAC_ERR_RUN; /* agreed upon there */
@@ -480,6 +500,7 @@ enum tac_err tac_checkpoint_write(struct tac_ctx *ctx, const struct tac_scene *s
     TAC_TRY(write_scripts(ctx, &w, c));
     TAC_TRY(write_pairs(ctx, &w, c));
     TAC_TRY(write_element_states(ctx, &w, c));
+    TAC_TRY(write_grips(ctx, &w, c));
     TAC_TRY(close_file(ctx, &w));
     TAC_TRY(finish(ctx, &w, dir, keep, name, size));
 done:

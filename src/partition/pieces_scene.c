@@ -56,6 +56,7 @@ static void forget_owned(struct tac_scene *s)
     s->name = s->path = NULL;
     s->json = NULL;
     s->contact.ignore = NULL;
+    s->contact.law = NULL;
     s->material = NULL;
     s->body = NULL;
     s->motion = NULL;
@@ -82,6 +83,7 @@ enum tac_err tac_scene_copy_common(struct tac_ctx *ctx, const struct tac_scene *
     s->json = json_incref(common->json);
     TAC_TRY(copy_text(ctx, common->name, &s->name));
     TAC_TRY(copy_text(ctx, common->path, &s->path));
+    TAC_TRY(copy(ctx, common->contact.law, (size_t)common->contact.law_count, sizeof *s->contact.law, &s->contact.law));
     TAC_TRY(copy(ctx, common->contact.ignore, 2 * (size_t)common->contact.ignore_count, sizeof(tac_lid),
                  &s->contact.ignore));
     TAC_TRY(tac_alloc(ctx, (size_t)common->material_count, sizeof *s->material, &s->material));

@@ -63,6 +63,39 @@ static void put_tag(struct digest *d, const char *tag)
         put_u64(d, (unsigned char)*tag);
 }
 
+/* The first body of a material; the number of bodies if there is none. */
+static tac_lid first_with(const struct tac_scene *s, tac_lid material)
+{
+    tac_lid body = 0;
+    while (body < s->body_count && s->body[body].material != material)
+        body++;
+    return body;
+}
+
+/* Laws by the order in which bodies bring their materials: names and unused materials do not count.  Scenes that have
+ * none keep the hash that they had before there were laws. */
+static void put_laws(struct digest *d, const struct tac_scene *s)
+{
+    bool friction = false;
+    for (tac_lid i = 0; i < s->contact.law_count; i++)
+        friction |= s->contact.law[i].friction > 0;
+    if (friction && s->contact.friction_model == TAC_FRICTION_KINETIC)
+        put_tag(d, "kinetic");
+    if (s->contact.law_count == 1)
+        return;
+    put_tag(d, "pairs");
+    for (tac_lid i = 1; i < s->contact.law_count; i++) {
+        const struct tac_contact_law *law = &s->contact.law[i];
+        const tac_lid body[2] = {first_with(s, law->material[0]), first_with(s, law->material[1])};
+        if (body[0] == s->body_count || body[1] == s->body_count)
+            continue;
+        put_lids(d, body, 2);
+        put_double(d, law->stiffness);
+        put_double(d, law->restitution);
+        put_double(d, law->friction);
+    }
+}
+
 static void put_settings(struct digest *d, const struct tac_scene *s)
 {
     put_tag(d, "tactus-scene-hash/2");
@@ -79,6 +112,7 @@ static void put_settings(struct digest *d, const struct tac_scene *s)
     put_double(d, s->contact.pairs_per_vertex);
     put_u64(d, (uint64_t)s->contact.ignore_count);
     put_lids(d, s->contact.ignore, 2 * (size_t)s->contact.ignore_count);
+    put_laws(d, s);
     put_tag(d, "clocks");
     put_u64(d, (uint64_t)s->clocks.mode);
     put_double(d, s->clocks.elastic_safety);
@@ -112,6 +146,12 @@ static void put_bodies(struct digest *d, const struct tac_scene *s)
         put_double(d, m->bend_damping);
         put_double(d, m->bend_yield);
         put_u64(d, (uint64_t)m->rest_flat);
+        if (s->contact.law_count > 1)
+            put_u64(d, (uint64_t)first_with(s, body->material));
+        if (m->stretch_limit > 0) {
+            put_tag(d, "limit");
+            put_double(d, m->stretch_limit);
+        }
     }
 }
 

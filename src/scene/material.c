@@ -41,11 +41,10 @@ static const struct tac_field stretch_fields[] = {
      .min_open = true},
     {.key = "limit",
      .kind = TAC_FIELD_NUMBER,
-     .offset = TAC_NOWHERE,
+     .offset = AT(stretch_limit),
      .fallback = NAN,
      .max = INFINITY,
-     .min_open = true,
-     .later = true},
+     .min_open = true},
 };
 
 static const struct tac_field bend_fields[] = {
@@ -117,6 +116,107 @@ static enum tac_err read_material(struct tac_reader *reader, json_t *object, con
     }
 done:
     return err;
+}
+
+static enum tac_err find_material(struct tac_reader *reader, const json_t *value, const char *where, tac_lid *out)
+{
+    const struct tac_scene *scene = reader->scene;
+    enum tac_err err;
+    const char *name = "";
+    TAC_TRY(tac_string(reader, value, where, &name));
+    for (*out = 0; *out < scene->material_count; ++*out)
+        if (strcmp(scene->material[*out].name, name) == 0)
+            return TAC_OK;
+    err =
+        tac_scene_fail(reader, where, "names the material \"%.60s\", which the scene has not; correct the name", name);
+done:
+    return err;
+}
+
+/* One of contact.pairs: what it does not tell is the scene's. */
+static enum tac_err read_law(struct tac_reader *reader, json_t *object, const char *where, struct tac_contact_law *law)
+{
+    static const struct tac_field fields[] = {
+        {.key = "materials", .kind = TAC_FIELD_OTHER, .required = true},
+        {.key = "stiffness",
+         .kind = TAC_FIELD_NUMBER,
+         .offset = offsetof(struct tac_contact_law, stiffness),
+         .fallback = NAN,
+         .max = INFINITY,
+         .min_open = true},
+        {.key = "restitution",
+         .kind = TAC_FIELD_NUMBER,
+         .offset = offsetof(struct tac_contact_law, restitution),
+         .fallback = NAN,
+         .max = 1},
+        {.key = "friction",
+         .kind = TAC_FIELD_NUMBER,
+         .offset = offsetof(struct tac_contact_law, friction),
+         .fallback = NAN,
+         .max = INFINITY},
+    };
+    enum tac_err err;
+    char place[TAC_WHERE], each[TAC_WHERE];
+    tac_lid index[2] = {0, 0};
+    *law = reader->scene->contact.law[0];
+    TAC_TRY(tac_fields_read(reader, object, where, fields, COUNT(fields), law));
+    tac_where(place, where, "materials");
+    json_t *names = json_object_get(object, "materials");
+    if (!json_is_array(names) || json_array_size(names) != 2)
+        TAC_TRY(tac_scene_fail(reader, place, "must be an array of two names of materials"));
+    for (size_t k = 0; k < 2; k++) {
+        tac_where_index(each, place, k);
+        TAC_TRY(find_material(reader, json_array_get(names, k), each, &index[k]));
+    }
+    law->material[0] = index[0] < index[1] ? index[0] : index[1];
+    law->material[1] = index[0] < index[1] ? index[1] : index[0];
+done:
+    return err;
+}
+
+static int by_materials(const void *a, const void *b)
+{
+    const struct tac_contact_law *x = a, *y = b;
+    return x->material[0] != y->material[0] ? (x->material[0] > y->material[0]) - (x->material[0] < y->material[0])
+                                            : (x->material[1] > y->material[1]) - (x->material[1] < y->material[1]);
+}
+
+enum tac_err tac_scene_read_laws(struct tac_reader *reader, json_t *contact)
+{
+    struct tac_scene *scene = reader->scene;
+    enum tac_err err;
+    json_t *pairs;
+    TAC_TRY(tac_list(reader, contact, "contact", "pairs", &pairs));
+    const size_t count = json_array_size(pairs);
+    TAC_TRY(tac_alloc(reader->ctx, count + 1, sizeof *scene->contact.law, &scene->contact.law));
+    struct tac_contact_law *law = scene->contact.law;
+    law[0] = (struct tac_contact_law){
+        {-1, -1}, scene->contact.stiffness, scene->contact.restitution, scene->contact.friction};
+    for (size_t i = 0; i < count; i++) {
+        char where[TAC_WHERE];
+        tac_where_index(where, "contact.pairs", i);
+        TAC_TRY(read_law(reader, json_array_get(pairs, i), where, &law[1 + i]));
+    }
+    qsort(&law[1], count, sizeof *law, by_materials);
+    for (size_t i = 1; i < count; i++)
+        if (by_materials(&law[i], &law[i + 1]) == 0)
+            TAC_TRY(tac_scene_fail(reader, "contact.pairs",
+                                   "has two entries for \"%.60s\" and \"%.60s\"; leave one of them",
+                                   scene->material[law[i].material[0]].name, scene->material[law[i].material[1]].name));
+    scene->contact.law_count = (tac_lid)count + 1;
+done:
+    return err;
+}
+
+const struct tac_contact_law *tac_scene_law(const struct tac_scene *scene, tac_lid a, tac_lid b)
+{
+    const tac_lid m = scene->body[a].material, n = scene->body[b].material;
+    const struct tac_contact_law wanted = {.material = {m < n ? m : n, m < n ? n : m}}, *law = scene->contact.law;
+    const struct tac_contact_law *found =
+        scene->contact.law_count > 1
+            ? bsearch(&wanted, &law[1], (size_t)scene->contact.law_count - 1, sizeof *law, by_materials)
+            : NULL;
+    return found ? found : law;
 }
 
 enum tac_err tac_scene_read_materials(struct tac_reader *reader, json_t *root)

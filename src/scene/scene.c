@@ -18,6 +18,7 @@ enum tac_err tac_scene_resolve(struct tac_reader *reader, json_t *root)
     enum tac_err err = TAC_OK;
     TAC_TRY(tac_scene_read_settings(reader, root));
     TAC_TRY(tac_scene_read_materials(reader, root));
+    TAC_TRY(tac_scene_read_laws(reader, json_object_get(root, "contact")));
     TAC_TRY(tac_scene_read_bodies(reader, root));
     TAC_TRY(tac_scene_read_ignore(reader, json_object_get(root, "contact")));
     TAC_TRY(tac_scene_read_motions(reader, root));
@@ -266,6 +267,7 @@ void tac_scene_destroy(struct tac_scene **scene)
     free(s->name);
     free(s->path);
     free(s->contact.ignore);
+    free(s->contact.law);
     free(s->material);
     free(s->body);
     free(s->motion);

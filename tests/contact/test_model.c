@@ -67,7 +67,7 @@ static void check_form(const struct tac_model *m, enum tac_pair_type type, const
     const struct tac_scene *s = m->scene;
     struct tac_form form;
     tac_model_form(m, type, v, &form);
-    double x[4][3], pairs = m->pairs_per_vertex;
+    double x[4][3], pairs = m->law[0].pairs;
     int n = tac_pair_vertices(type), first = tac_pair_first(type);
     for (int i = 0; i < n; i++)
         memcpy(x[i], s->x + 3 * v[i], sizeof x[i]);

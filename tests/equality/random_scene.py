@@ -422,6 +422,25 @@ class Maker:
             clocks["contact_safety"] = draw.choice([0.1, 0.3])
         return clocks
 
+    @staticmethod
+    def rub(scene, draw):
+        """Friction in half of the scenes, and pairs of materials that are unlike the others."""
+        contact, names = scene["contact"], sorted(scene["materials"])
+        if draw.chance(0.5):
+            contact["friction"] = draw.choice([0.1, 0.5, 1, draw.uniform(0, 2)])
+            if draw.chance(0.25):
+                contact["friction_model"] = "kinetic"
+        pairs = {}
+        while names and draw.chance(0.4):
+            pair = {"materials": sorted([draw.choice(names), draw.choice(names)])}
+            for key, value in (("friction", draw.uniform(0, 1)), ("restitution", draw.choice([0, 0.5, 1])),
+                               ("stiffness", contact["stiffness"] * draw.uniform(0.3, 1))):
+                if draw.chance(0.5):
+                    pair[key] = value
+            pairs[tuple(pair["materials"])] = pair
+        if pairs:
+            contact["pairs"] = list(pairs.values())
+
     def scene(self, seed, kind):
         groups = self.groups(kind)
         bodies = [body for group in groups for body in group.bodies]
@@ -440,6 +459,7 @@ class Maker:
             scene["contact"]["ignore"] = [[bodies[-2]["name"], bodies[-1]["name"]]]
         if self.draw.chance(0.1):
             bodies[-1]["self"] = False
+        self.rub(scene, Draw(seed, "friction " + kind))
         exact = {"frame": scene["time"]["frame"]}, dict(scene["clocks"])
         scene = rounded(scene)
         scene["time"].update(exact[0])  # powers of two stay exact

@@ -12,6 +12,7 @@ import os
 import random
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -67,8 +68,11 @@ def killed(process, draw, seconds):
         return False
     try:
         process.process.wait(60)  # mpirun ends the others
-    except Exception:
-        pass
+    except subprocess.TimeoutExpired:
+        # Open MPI 4.1.4's mpirun now and then waits for ever (in a futex of its own) when a process dies while it is
+        # still starting them; seen in 3 of 260 such kills. What counts here is that no rank is left waiting.
+        if not any(running(pid) for pid in process.rank_ids()):
+            process.process.kill()
     gone(pids)
     return True
 

@@ -105,6 +105,10 @@ def good(probe):
     for m in [{"kind": "points", "path": "meshes/dust.obj"},
               {"kind": "points", "lattice": {"count": [2, 3, 1], "spacing": 0.5}}]:
         yield scene(bodies=[{"name": "b", "mass": 2, "mesh": m, "random_speed": [1, 2]}])
+    yield scene(contact={"friction": 0.3, "friction_model": "kinetic"})
+    yield scene(contact={"pairs": [{"materials": ["m", "m"], "stiffness": 1, "restitution": 0, "friction": 0},
+                                   {"materials": ["n", "m"]}]}, materials={"m": {}, "n": {}})
+    yield scene(materials={"m": {"stretch": {"model": "spring", "stiffness": 1, "limit": 0.1}}})
 
 
 def later(probe):
@@ -113,10 +117,6 @@ def later(probe):
         base = {"stretch": {"model": "spring", "stiffness": 1}, "bend": {"model": "hinge", "stiffness": 1}}
         base[part].update(keys)
         return scene(materials={"m": base})
-    yield scene(contact={"friction": 0.3}), "contact.friction"
-    yield scene(contact={"friction_model": "kinetic"}), "contact.friction_model"
-    yield scene(contact={"pairs": [{"materials": ["m", "m"], "stiffness": 1, "restitution": 0, "friction": 0}]},
-                materials={"m": {}}), "contact.pairs"
     yield scene(discovery={"mode": "kds"}), "discovery.mode"
     yield material("stretch", limit=0.1), "materials.m.stretch.limit"
     yield scene(loads=[{"body": "a", "wind": [1, 0, 0], "drag": 1}]), "loads[0].wind"

@@ -1,0 +1,265 @@
+#include "events/friction.h"
+#include "events/ranks.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { STRETCH = 32 }; /* ticks of the outermost rung; nothing observed depends on it from 8 to 128 */
+
+enum tac_err tac_friction_create(struct tac_sim *sim)
+{
+    enum tac_err err = TAC_OK;
+    sim->friction = NULL;
+    if (!sim->contact || !sim->model->friction)
+        return TAC_OK;
+    TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *sim->friction, &sim->friction));
+    sim->friction->model = sim->scene->contact.friction_model;
+done:
+    return err;
+}
+
+void tac_friction_destroy(struct tac_sim *sim)
+{
+    struct tac_friction *f = sim->friction;
+    if (f == NULL)
+        return;
+    free(f->grip);
+    free(f->anchor);
+    free(f->free_anchor);
+    free(f->rub);
+    free(f->touched);
+    free(f);
+    sim->friction = NULL;
+}
+
+/* ---- who has a state ---- */
+
+static void erase(struct tac_grip *grip)
+{
+    memset(&grip->now, 0, sizeof grip->now);
+    grip->now.born = grip->now.t = -1;
+}
+
+enum tac_err tac_friction_pair(struct tac_sim *sim, int32_t slot)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_friction *f = sim->friction;
+    if (f == NULL)
+        return TAC_OK;
+    TAC_TRY(tac_grow(sim->ctx, &f->grip, &f->grip_capacity, (size_t)slot + 1, sizeof *f->grip));
+    erase(&f->grip[slot]);
+    f->grip[slot].start = f->grip[slot].now;
+    f->grip[slot].head = -1;
+done:
+    return err;
+}
+
+enum tac_err tac_friction_reserve(struct tac_sim *sim, size_t rungs)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_friction *f = sim->friction;
+    if (f == NULL)
+        return TAC_OK;
+    const size_t used = f->anchor_count - f->free_count;
+    TAC_TRY(tac_grow(sim->ctx, &f->anchor, &f->anchor_capacity, f->anchor_count + rungs, sizeof *f->anchor));
+    TAC_TRY(tac_grow(sim->ctx, &f->free_anchor, &f->free_capacity, f->anchor_capacity, sizeof *f->free_anchor));
+    TAC_TRY(tac_grow(sim->ctx, &f->rub, &f->rub_capacity, used + rungs, sizeof *f->rub));
+    TAC_TRY(tac_grow(sim->ctx, &f->touched, &f->touched_capacity, used + rungs, sizeof *f->touched));
+done:
+    return err;
+}
+
+int32_t tac_friction_anchor(struct tac_sim *sim, int32_t slot)
+{
+    struct tac_friction *f = sim->friction;
+    if (f == NULL || sim->pair[slot].form.law->friction == 0)
+        return -1;
+    TAC_CHECK(f->free_count > 0 || f->anchor_count < f->anchor_capacity);
+    const int32_t a = f->free_count ? f->free_anchor[--f->free_count] : (int32_t)f->anchor_count++;
+    memset(&f->anchor[a], 0, sizeof f->anchor[a]);
+    f->anchor[a].now.born = f->anchor[a].start.born = -1;
+    return a;
+}
+
+void tac_friction_free(struct tac_sim *sim, int32_t anchor)
+{
+    if (anchor >= 0)
+        sim->friction->free_anchor[sim->friction->free_count++] = anchor;
+}
+
+bool tac_friction_holds(const struct tac_sim *sim, int32_t slot)
+{
+    return sim->friction != NULL && sim->pair[slot].rungs == 1 && sim->friction->grip[slot].now.t >= 0;
+}
+
+void tac_friction_begin(struct tac_sim *sim)
+{
+    struct tac_friction *f = sim->friction;
+    if (f == NULL)
+        return;
+    for (size_t k = 0; k < sim->pair_count; k++)
+        f->grip[k].start = f->grip[k].now;
+    for (size_t k = 0; k < f->anchor_count; k++)
+        f->anchor[k].start = f->anchor[k].now;
+    memcpy(f->couple_start, f->couple, sizeof f->couple);
+}
+
+void tac_friction_restore(struct tac_sim *sim)
+{
+    struct tac_friction *f = sim->friction;
+    if (f == NULL)
+        return;
+    for (size_t k = 0; k < sim->pair_count; k++)
+        f->grip[k].now = f->grip[k].start;
+    for (size_t k = 0; k < f->anchor_count; k++)
+        f->anchor[k].now = f->anchor[k].start;
+    memcpy(f->couple, f->couple_start, sizeof f->couple);
+}
+
+/* ---- an instant ---- */
+
+void tac_friction_enter(struct tac_sim *sim, const struct tac_rung *e, const struct tac_rung_class *c, double impulse)
+{
+    struct tac_friction *f = sim->friction;
+    struct tac_grip *grip = &f->grip[e->pair];
+    if (grip->head < 0)
+        f->touched[f->touched_count++] = e->pair;
+    f->rub[f->rub_count] = (struct tac_rub){e->pair,
+                                            e->anchor,
+                                            grip->head,
+                                            e->first == 1,
+                                            e->last_d == INFINITY,
+                                            c->period,
+                                            c->h_s,
+                                            sim->pair[e->pair].form.stiffness * sim->model->rate[e->first],
+                                            impulse};
+    grip->head = (int32_t)f->rub_count++;
+}
+
+void tac_friction_erase(struct tac_sim *sim, int32_t slot)
+{
+    erase(&sim->friction->grip[slot]);
+}
+
+static void tangential(const double n[3], double u[3])
+{
+    const double along = tac_dot(n, u);
+    for (int k = 0; k < 3; k++)
+        u[k] -= along * n[k];
+}
+
+/* Brings the pair's state to t: the way gone since its last tick, in *slip per second. */
+static void follow(const struct tac_sim *sim, const struct tac_pair *p, struct tac_grip_values *g, tac_time t,
+                   double slip[3])
+{
+    const struct tac_near *near = &p->near;
+    double x[3];
+    slip[0] = slip[1] = slip[2] = 0;
+    if (g->t < 0) {
+        g->born = t;
+    } else {
+        for (int i = 0; i < p->count; i++) {
+            tac_position(sim, p->v[i], t, x);
+            for (int k = 0; k < 3; k++)
+                slip[k] += g->w[i] * x[k];
+        }
+        const double dt = tac_seconds(sim, t - g->t);
+        for (int k = 0; k < 3; k++) {
+            slip[k] -= g->p[k];
+            g->way[k] += slip[k];
+            slip[k] /= dt;
+        }
+        tangential(near->n, slip);
+    }
+    g->t = t;
+    memcpy(g->w, near->w, sizeof g->w);
+    for (int k = 0; k < 3; k++)
+        g->p[k] = near->d * near->n[k];
+}
+
+/* The papers' form (ACM section 6.3): all that Coulomb allows, against the motion. */
+static void kinetic(const struct tac_law *law, const double slip[3], double impulse, double j[3])
+{
+    const double speed = sqrt(tac_dot(slip, slip)), size = speed > 0 ? law->friction * impulse / speed : 0;
+    for (int k = 0; k < 3; k++)
+        j[k] = size * slip[k];
+}
+
+/* Anchors pull, as far as the budget goes; one that cannot hold is dragged along. */
+static void anchors(struct tac_sim *sim, const struct tac_pair *p, struct tac_grip *grip, const double slip[3],
+                    double j[3])
+{
+    struct tac_friction *f = sim->friction;
+    struct tac_grip_values *g = &grip->now;
+    const struct tac_law *law = p->form.law;
+    double w2 = 0, share = 1;
+    j[0] = j[1] = j[2] = 0;
+    for (int i = 0; i < p->count; i++)
+        w2 += p->near.w[i] * p->near.w[i] * sim->model->w_ever[p->v[i]];
+    const double mass = w2 > 0 ? 1 / w2 : 0; /* 0: nobody here can be moved */
+    for (int pass = 0; pass < 2; pass++) {   /* how much they want; what they get */
+        for (int32_t k = grip->head; k >= 0; k = f->rub[k].next) {
+            const struct tac_rub *rub = &f->rub[k];
+            struct tac_anchor_values *a = &f->anchor[rub->anchor].now;
+            const double damping = 2 * law->zeta * sqrt(rub->stiffness * mass);
+            double u[3] = {0, 0, 0}, pull[3];
+            if (!rub->fresh && a->born == g->born)
+                tac_sub(u, g->way, a->hold);
+            tangential(p->near.n, u);
+            for (int c = 0; c < 3; c++)
+                pull[c] = rub->stiffness * u[c] + damping * slip[c];
+            for (int c = 0; c < 3 && pass == 0; c++)
+                j[c] += rub->h_s * pull[c];
+            for (int c = 0; c < 3 && pass == 1; c++)
+                a->hold[c] = g->way[c] - (share < 1 ? share * pull[c] / rub->stiffness : u[c]);
+            if (pass == 1)
+                a->born = g->born;
+        }
+        const double size = sqrt(tac_dot(j, j));
+        if (pass == 0 && size > g->budget)
+            share = g->budget / size;
+    }
+    for (int c = 0; c < 3; c++)
+        j[c] *= share;
+    g->budget -= fmin(g->budget, sqrt(tac_dot(j, j)));
+}
+
+void tac_friction_tick(struct tac_sim *sim, size_t k, tac_time t, struct tac_friction_kick *kick)
+{
+    struct tac_friction *f = sim->friction;
+    const struct tac_pair *p = &sim->pair[f->touched[k]];
+    struct tac_grip *grip = &f->grip[f->touched[k]];
+    const struct tac_law *law = p->form.law;
+    double slip[3], impulse = 0, arm[3];
+    bool outermost = false;
+    kick->period = 0;
+    for (int32_t i = grip->head; i >= 0; i = f->rub[i].next) {
+        impulse += f->rub[i].impulse;
+        outermost |= f->rub[i].outermost;
+        kick->period = f->rub[i].period > kick->period ? f->rub[i].period : kick->period;
+    }
+    follow(sim, p, &grip->now, t, slip);
+    kick->pair = f->touched[k];
+    if (f->model == TAC_FRICTION_KINETIC) {
+        kinetic(law, slip, impulse, kick->j);
+    } else {
+        struct tac_grip_values *g = &grip->now;
+        if (outermost && t % (STRETCH * kick->period) == 0) {
+            g->stock[1] = g->stock[0];
+            g->stock[0] = 0;
+        }
+        g->stock[0] += impulse;
+        g->budget = fmin(g->budget + law->friction * impulse, law->friction * (g->stock[0] + g->stock[1]));
+        anchors(sim, p, grip, slip, kick->j);
+    }
+    if (p->v[0] < sim->owned) {
+        tac_cross(arm, grip->now.p, kick->j);
+        for (int c = 0; c < 3; c++)
+            tac_accum_add(&f->couple[c], -arm[c]);
+    }
+    grip->head = -1;
+}
+
+void tac_friction_close(struct tac_sim *sim)
+{
+    sim->friction->rub_count = sim->friction->touched_count = 0;
+}

@@ -1,0 +1,107 @@
+/* friction.h: friction of a watched pair, from positions at its own ticks (design 1.5).
+ *
+ * The normal impulses of all layers of a pair earn one *budget*, which its anchors spend: so weight that rests on
+ * deep layers, which come and go, still holds what the outer ones carry.  The budget is never more than what was earned
+ * in this stretch of time and the one before it, each STRETCH ticks of the outermost rung: a limit that fades from tick
+ * to tick takes from each bounce what it has just earned, and elastic bounces creep downhill.  Each rung has an anchor,
+ * a tangential spring with the stiffness of its first layer.  All state is born at the pair's first active tick, and
+ * erased at the first silent one of its outermost rung; an anchor is born anew whenever its rung was silent.
+ *
+ * At an instant the rungs enter what they did, and when all have ticked the pairs are gone through: so the order in
+ * which rungs tick is no matter.
+ */
+#ifndef TACTUS_EVENTS_FRICTION_H
+#define TACTUS_EVENTS_FRICTION_H
+
+#include "events/sim.h"
+
+/* The state of a pair that rubs. */
+struct tac_grip_values {
+    tac_time born, t; /* first and last instant with an active tick; -1: none, and all else means nothing */
+    double stock[2];  /* normal impulse of this stretch of time and of the one before it, N s */
+    double budget;    /* what friction may still spend, N s */
+    double w[4];      /* weights of the closest points at t */
+    double p[3];      /* from the second one to the first at t, m */
+    double way[3];    /* how far the first has gone along the second since `born`, m */
+};
+struct tac_grip {
+    struct tac_grip_values now, start; /* start: at the window's start */
+    int32_t head;                      /* this instant's entries; -1: none */
+};
+
+/* The state of a rung. */
+struct tac_anchor_values {
+    tac_time born;  /* `born` of the pair when it was last set; -1: never */
+    double hold[3]; /* where on `way` the tangential spring is fixed, m */
+};
+struct tac_anchor {
+    struct tac_anchor_values now, start;
+};
+
+/* An active tick at this instant. */
+struct tac_rub {
+    int32_t pair, anchor, next;
+    uint8_t outermost, fresh; /* the pair's first rung; it was silent at its last tick */
+    tac_time period;
+    double h_s, stiffness; /* period; r of its first layer, N/m */
+    double impulse;        /* normal, as applied, N s */
+};
+
+struct tac_checkpoint;
+
+struct tac_friction {
+    enum tac_friction_model model;
+    struct tac_grip *grip; /* owned, by pair slot */
+    size_t grip_capacity;
+    struct tac_anchor *anchor; /* owned */
+    size_t anchor_count, anchor_capacity;
+    int32_t *free_anchor; /* owned */
+    size_t free_count, free_capacity;
+    struct tac_rub *rub; /* owned: of the instant under way */
+    size_t rub_count, rub_capacity;
+    int32_t *touched; /* owned: pairs with an entry, in the order of their first */
+    size_t touched_count, touched_capacity;
+    struct tac_accum couple[3], couple_start[3]; /* N m s: angular impulse, since t = 0 */
+};
+
+/* Local. This rank's states, for a checkpoint: rows of pairs whose first vertex is ours. */
+enum tac_err tac_friction_collect(struct tac_sim *sim, struct tac_checkpoint *c);
+/* Collective. Deals a checkpoint's states out to those that watch the pairs, which were restored before. `owner`:
+ * (rows, 4), of the rows' vertices. */
+enum tac_err tac_friction_restore_state(struct tac_sim *sim, const struct tac_checkpoint *c, const int32_t *owner);
+
+/* Local. Makes sim->friction if some law has friction; else leaves it NULL. */
+enum tac_err tac_friction_create(struct tac_sim *sim);
+void tac_friction_destroy(struct tac_sim *sim);
+
+/* Local. A new pair in `slot`: room for it; nothing is known of it. */
+enum tac_err tac_friction_pair(struct tac_sim *sim, int32_t slot);
+/* Local. An anchor for a rung of `slot`, or -1 if the pair has no friction; room was made before. */
+int32_t tac_friction_anchor(struct tac_sim *sim, int32_t slot);
+void tac_friction_free(struct tac_sim *sim, int32_t anchor);
+/* Local. Room for `rungs` rungs more, and as many entries as there may be at an instant. */
+enum tac_err tac_friction_reserve(struct tac_sim *sim, size_t rungs);
+/* Would dropping the pair's last rung forget a state? */
+bool tac_friction_holds(const struct tac_sim *sim, int32_t slot);
+
+/* Local. A window begins; it is run again from its start. */
+void tac_friction_begin(struct tac_sim *sim);
+void tac_friction_restore(struct tac_sim *sim);
+
+/* Local. An active tick of rung e, with this normal impulse; before e->last_d is set. */
+void tac_friction_enter(struct tac_sim *sim, const struct tac_rung *e, const struct tac_rung_class *c, double impulse);
+/* Local. A silent tick of a pair's outermost rung. */
+void tac_friction_erase(struct tac_sim *sim, int32_t slot);
+
+/* What friction does to the pairs that ticked at an instant: impulse -j w_k on vertex k. */
+struct tac_friction_kick {
+    int32_t pair;
+    tac_time period; /* the longest of its rungs that ticked */
+    double j[3];     /* N s */
+};
+/* Local. The k-th pair's kick at t, from positions alone; its state goes on to t. */
+void tac_friction_tick(struct tac_sim *sim, size_t k, tac_time t, struct tac_friction_kick *kick);
+/* Local. The instant is over. */
+void tac_friction_close(struct tac_sim *sim);
+
+#endif
