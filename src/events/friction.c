@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STRETCH = 32 }; /* ticks of the outermost rung; nothing observed depends on it from 8 to 128 */
+enum { STRETCH = 32 }; /* ticks of the outermost rung */
 
 enum tac_err tac_friction_create(struct tac_sim *sim)
 {

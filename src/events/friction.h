@@ -1,11 +1,11 @@
 /* friction.h: friction of a watched pair, from positions at its own ticks (design 1.5).
  *
  * The normal impulses of all layers of a pair earn one *budget*, which its anchors spend: so weight that rests on
- * deep layers, which come and go, still holds what the outer ones carry.  The budget is never more than what was earned
- * in this stretch of time and the one before it, each STRETCH ticks of the outermost rung: a limit that fades from tick
- * to tick takes from each bounce what it has just earned, and elastic bounces creep downhill.  Each rung has an anchor,
- * a tangential spring with the stiffness of its first layer.  All state is born at the pair's first active tick, and
- * erased at the first silent one of its outermost rung; an anchor is born anew whenever its rung was silent.
+ * deep layers, which come and go, still holds what the outer ones carry.  What is not spent does not last: the budget
+ * is never more than what was earned in this stretch of time and the one before it, each STRETCH ticks of the outermost
+ * rung.  Each rung has an anchor, a tangential spring with the stiffness of its first layer.  All state is born at the
+ * pair's first active tick, and erased at the first silent one of its outermost rung; an anchor is born anew whenever
+ * its rung was silent.
  *
  * At an instant the rungs enter what they did, and when all have ticked the pairs are gone through: so the order in
  * which rungs tick is no matter.

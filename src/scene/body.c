@@ -55,29 +55,13 @@ done:
 static enum tac_err read_material_name(struct tac_reader *reader, json_t *object, const char *where,
                                        struct tac_body *body)
 {
-    const struct tac_scene *scene = reader->scene;
     json_t *value = json_object_get(object, "material");
     char place[TAC_WHERE];
-    const char *name;
     body->material = -1;
     if (value == NULL)
         return TAC_OK;
     tac_where(place, where, "material");
-    enum tac_err err = tac_string(reader, value, place, &name);
-    if (err)
-        return err;
-    for (tac_lid i = 0; i < scene->material_count && body->material < 0; i++)
-        if (strcmp(scene->material[i].name, name) == 0)
-            body->material = i;
-    if (body->material >= 0)
-        return TAC_OK;
-    const char *nearest = NULL;
-    for (tac_lid i = 0; i < scene->material_count && nearest == NULL; i++)
-        nearest = tac_nearest(name, (const char *const *)&scene->material[i].name, 1);
-    if (nearest != NULL)
-        return tac_scene_fail(reader, place, "\"%.60s\" is no material of the scene; did you mean \"%.60s\"?", name,
-                              nearest);
-    return tac_scene_fail(reader, place, "\"%.60s\" is no material of the scene; add it to materials", name);
+    return tac_scene_find_material(reader, value, place, &body->material);
 }
 
 /* A relative path in the mesh's object becomes absolute: the resolved scene can then be read from anywhere. */

@@ -118,17 +118,22 @@ done:
     return err;
 }
 
-static enum tac_err find_material(struct tac_reader *reader, const json_t *value, const char *where, tac_lid *out)
+enum tac_err tac_scene_find_material(struct tac_reader *reader, const json_t *value, const char *where, tac_lid *out)
 {
     const struct tac_scene *scene = reader->scene;
     enum tac_err err;
-    const char *name = "";
+    const char *name = "", *nearest = NULL;
     TAC_TRY(tac_string(reader, value, where, &name));
     for (*out = 0; *out < scene->material_count; ++*out)
         if (strcmp(scene->material[*out].name, name) == 0)
             return TAC_OK;
-    err =
-        tac_scene_fail(reader, where, "names the material \"%.60s\", which the scene has not; correct the name", name);
+    for (tac_lid i = 0; i < scene->material_count && nearest == NULL; i++)
+        nearest = tac_nearest(name, (const char *const *)&scene->material[i].name, 1);
+    if (nearest != NULL)
+        err = tac_scene_fail(reader, where, "\"%.60s\" is no material of the scene; did you mean \"%.60s\"?", name,
+                             nearest);
+    else
+        err = tac_scene_fail(reader, where, "\"%.60s\" is no material of the scene; add it to materials", name);
 done:
     return err;
 }
@@ -166,7 +171,7 @@ static enum tac_err read_law(struct tac_reader *reader, json_t *object, const ch
         TAC_TRY(tac_scene_fail(reader, place, "must be an array of two names of materials"));
     for (size_t k = 0; k < 2; k++) {
         tac_where_index(each, place, k);
-        TAC_TRY(find_material(reader, json_array_get(names, k), each, &index[k]));
+        TAC_TRY(tac_scene_find_material(reader, json_array_get(names, k), each, &index[k]));
     }
     law->material[0] = index[0] < index[1] ? index[0] : index[1];
     law->material[1] = index[0] < index[1] ? index[1] : index[0];

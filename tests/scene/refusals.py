@@ -322,7 +322,7 @@ def program(probe):
         done = subprocess.run([tactus, "check", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         return done.returncode, done.stdout.decode(), done.stderr.decode()
 
-    for arguments, pattern in [([path, "--set", "contact.friction=0.4"], r"not available in this version: contact\.friction"),
+    for arguments, pattern in [([path, "--set", "discovery.mode=kds"], r"not available in this version: discovery\.mode"),
                                ([path, "--set", "bodies.sheet.colour=red"], r"is no known key"),
                                (["/no/such.json"], r"cannot be opened"), ([], r"needs a scene"),
                                ([path, "--sett", "a=1"], r"'--set'")]:

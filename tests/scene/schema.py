@@ -19,6 +19,7 @@ import scenes
 ONLY_READER = {
     r"is no (body|material) of the scene": "names must exist",
     r"is the name of bodies\[\d+\] already": "names are unique",
+    r"has two entries for": "pairs are unique",
     r"can move freely but has no mass": "mass or density, seen over two objects",
     r"not available in this version": "keys of later versions",
     r"must be a power of two": "a number theory",
