@@ -44,7 +44,8 @@ static const struct tac_field stretch_fields[] = {
      .offset = AT(stretch_limit),
      .fallback = NAN,
      .max = INFINITY,
-     .min_open = true},
+     .min_open = true,
+     .later = true},
 };
 
 static const struct tac_field bend_fields[] = {

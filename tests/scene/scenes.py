@@ -108,7 +108,6 @@ def good(probe):
     yield scene(contact={"friction": 0.3, "friction_model": "kinetic"})
     yield scene(contact={"pairs": [{"materials": ["m", "m"], "stiffness": 1, "restitution": 0, "friction": 0},
                                    {"materials": ["n", "m"]}]}, materials={"m": {}, "n": {}})
-    yield scene(materials={"m": {"stretch": {"model": "spring", "stiffness": 1, "limit": 0.1}}})
 
 
 def later(probe):
