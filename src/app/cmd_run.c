@@ -52,15 +52,6 @@ struct arguments {
     struct tac_strings set;
 };
 
-static enum tac_err refuse_later(struct tac_ctx *ctx, const struct arguments *a)
-{
-    if (!a->record || !a->restart)
-        return TAC_OK;
-    return tac_fail(ctx, TAC_ERR_INPUT,
-                    "--record with --restart is not in this version (%s): it comes in a later one; leave it out",
-                    tac_version());
-}
-
 /* HH:MM:SS, hours of any number of digits (within reason). */
 static enum tac_err read_wall_limit(struct tac_ctx *ctx, const char *text, double *seconds)
 {
@@ -133,7 +124,6 @@ done:
 static enum tac_err prepare(struct tac_ctx *ctx, struct arguments *a, char mode[64], double *wall_limit_s)
 {
     enum tac_err err;
-    TAC_TRY(refuse_later(ctx, a));
     ctx->quiet = a->quiet;
     if (a->wall_limit)
         TAC_TRY(read_wall_limit(ctx, a->wall_limit, wall_limit_s));

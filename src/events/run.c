@@ -67,11 +67,11 @@ static enum tac_err record_frame(struct run *run)
     enum tac_err err = TAC_OK;
     if (run->record == NULL)
         return TAC_OK;
-    tac_sim_look(run->sim);
     if (run->frame > 0) {
+        tac_sim_look(run->sim, TAC_LOOK_OTHERS);
         TAC_TRY(tac_record_group(run->record, run->frame - 1));
-        tac_sim_look(run->sim);
     }
+    tac_sim_look(run->sim, TAC_LOOK_ALL);
 done:
     return err;
 }
@@ -107,11 +107,28 @@ done:
 
 /* ---- checkpoints ---- */
 
+/* A checkpoint within a frame interval: the record's part of it must survive too.  It ends with a look at now, which
+ * the run forgets again. */
+static enum tac_err save_record(struct run *run)
+{
+    enum tac_err err;
+    if (run->record == NULL)
+        return TAC_OK;
+    if (run->sim->now == run->last_frame)
+        return tac_record_sync(run->record);
+    TAC_TRY(tac_record_deal(run->record));
+    tac_sim_look(run->sim, TAC_LOOK_OTHERS);
+    TAC_TRY(tac_record_partial(run->record, run->frame - 1));
+done:
+    return err;
+}
+
 static enum tac_err save(struct run *run)
 {
     enum tac_err err;
     struct tac_checkpoint *state = NULL;
     const double begin_s = tac_wall_s();
+    TAC_TRY(save_record(run));
     TAC_TRY(tac_output_sync(run->ctx, run->out));
     TAC_TRY(tac_state_collect(run->sim, &state));
     state->frame = run->frame;
@@ -353,13 +370,20 @@ static enum tac_err finish(struct run *run, enum tac_err err)
     return err ? err : last ? last : record ? record : told;
 }
 
-static enum tac_err start_record(struct run *run)
+static enum tac_err start_record(struct run *run, bool resume)
 {
     enum tac_err err = TAC_OK;
-    if (!run->options->record)
-        return TAC_OK;
-    TAC_TRY(tac_record_create(run->ctx, run->whole, run->options->dir, &run->record));
+    const struct tac_run_options *o = run->options;
+    const struct tac_sim *sim = run->sim;
+    bool loaded = false;
+    if (resume)
+        TAC_TRY(tac_record_resume(run->ctx, run->whole, o->dir, sim->now, run->frame - 1, sim->now > run->last_frame,
+                                  o->record, &run->record, &loaded));
+    else if (o->record)
+        TAC_TRY(tac_record_create(run->ctx, run->whole, o->dir, &run->record));
     TAC_TRY(tac_agree(run->ctx, tac_sim_record(run->sim, run->record)));
+    if (resume && run->record != NULL)
+        tac_sim_look(run->sim, loaded ? TAC_LOOK_REWRITTEN : TAC_LOOK_ALL);
 done:
     return err;
 }
@@ -453,7 +477,7 @@ enum tac_err tac_run(struct tac_ctx *ctx, struct tac_scene *scene, const struct 
         TAC_TRY(deal(&run, &pieces));
     if (resume)
         TAC_TRY(go_on(&run));
-    err = start_record(&run);
+    err = start_record(&run, resume);
     err = finish(&run, err ? err : loop(&run));
 done:
     tac_pieces_destroy(&pieces);

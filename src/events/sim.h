@@ -323,8 +323,10 @@ void tac_script_velocity(const struct tac_sim *sim, tac_lid i, tac_time t, tac_t
 /* ---- record.c ---- */
 /* Local. Breakpoints go to `record` (borrowed, nothing kept in it) from now on; NULL: they are not kept. */
 enum tac_err tac_sim_record(struct tac_sim *sim, struct tac_record *record);
-/* Local. Records where all vertices are now: the end, or the beginning, of a frame interval. */
-void tac_sim_look(struct tac_sim *sim);
+/* Local. Records where vertices are now: all, at an end of a frame interval; those that were rewritten at this instant,
+ * or those that were not. */
+enum tac_look { TAC_LOOK_ALL, TAC_LOOK_REWRITTEN, TAC_LOOK_OTHERS };
+void tac_sim_look(struct tac_sim *sim, enum tac_look which);
 
 /* ---- loads.c ---- */
 /* Local. Before an instant's first kick: keeps the velocities that the works of due loads need. */

@@ -253,7 +253,8 @@ static herr_t disk_write(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t 
     const unsigned char *from = data;
     if (at + size > disk->eof)
         disk->eof = at + size;
-    if (at < disk->settled) {
+    /* Values are written once: where that is not behind the end, something was removed, and a flush has told so. */
+    if (at < disk->settled && type != H5FD_MEM_DRAW) {
         size_t old = disk->settled - at < size ? disk->settled - at : size;
         keep_change(disk, at, from, old, type);
         at += old;

@@ -4,9 +4,10 @@
  * nobody can open.  And when a write fails, HDF5 1.10 is left with a cache it can neither flush nor drop: closing the
  * file fails, and the library crashes as the program ends.  This driver
  *
- *   - writes what is new, beyond the end of the file as of the last flush, at once;
- *   - keeps what changes there until the flush is complete, and then writes it in an order in which every step leaves
- *     a file that can be read (a few microseconds; a kill between two of the steps loses nothing but may show a
+ *   - writes what is new, beyond the end of the file as of the last flush, at once, and values of datasets too: they
+ * are written once, and whoever removes a dataset flushes before writing others, which may take its place;
+ *   - keeps what else changes there until the flush is complete, and then writes it in an order in which every step
+ * leaves a file that can be read (a few microseconds; a kill between two of the steps loses nothing but may show a
  *     frame twice);
  *   - tells HDF5 that all is well when a write fails, remembers why, and writes nothing any more: the file stays as of
  *     the last flush, and closing it works.

@@ -46,6 +46,10 @@ enum tac_err tac_frames_handle(struct tac_ctx *ctx, const char *dir, const char 
 /* Collective. Makes its file, with what it is (format, version, scene) and one empty group, w->frames. */
 enum tac_err tac_frames_new_file(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_scene *scene,
                                  const char *format, const char *group);
+/* Collective. Opens its file, and `group` as w->frames. */
+enum tac_err tac_frames_open_file(struct tac_ctx *ctx, struct tac_frames *w, const char *group);
+/* Local to rank 0. Renames a damaged file, with the warning "WHY; it is kept as '...', and BEGINS". */
+enum tac_err tac_frames_put_aside(struct tac_ctx *ctx, const char *path, const char *why, const char *begins);
 /* Collective. */
 enum tac_err tac_frames_flush(struct tac_ctx *ctx, struct tac_frames *w, const char *what);
 /* Local. How the file is accessed; negative on failure. */

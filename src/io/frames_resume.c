@@ -115,8 +115,8 @@ static enum tac_err remove_late(struct tac_ctx *ctx, void *data, int64_t *remove
     return ok ? TAC_OK : tac_fail(ctx, TAC_ERR_INPUT, "'%s' is damaged: it cannot be written", removal->path);
 }
 
-/* Out of the way, but not lost: its frames can perhaps be saved with HDF5's own tools. */
-static enum tac_err put_aside(struct tac_ctx *ctx, const char *path, int64_t next, const char *why)
+/* Out of the way, but not lost: what it holds can perhaps be saved with HDF5's own tools. */
+enum tac_err tac_frames_put_aside(struct tac_ctx *ctx, const char *path, const char *why, const char *begins)
 {
     enum tac_err err = TAC_OK;
     char *aside = NULL;
@@ -127,10 +127,17 @@ static enum tac_err put_aside(struct tac_ctx *ctx, const char *path, int64_t nex
         snprintf(aside, size, "%s.damaged-%d", path, n);
     if (rename(path, aside) != 0)
         TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "cannot rename %s: %s", path, strerror(errno)));
-    tac_warn(ctx, "%s; it is kept as '%s', and a new frames.h5 begins with frame %" PRId64, why, aside, next);
+    tac_warn(ctx, "%s; it is kept as '%s', and %s", why, aside, begins);
 done:
     free(aside);
     return err;
+}
+
+static enum tac_err put_aside(struct tac_ctx *ctx, const char *path, int64_t next, const char *why)
+{
+    char begins[64];
+    snprintf(begins, sizeof begins, "a new frames.h5 begins with frame %" PRId64, next);
+    return tac_frames_put_aside(ctx, path, why, begins);
 }
 
 /* Rank 0: looks at the file and removes what is late.  *there: it can be gone on with. */
@@ -177,17 +184,17 @@ done:
     return err;
 }
 
-static enum tac_err open_file(struct tac_ctx *ctx, struct tac_frames *w)
+enum tac_err tac_frames_open_file(struct tac_ctx *ctx, struct tac_frames *w, const char *group)
 {
     enum tac_err err = TAC_OK;
     hid_t access = tac_frames_access(ctx, w);
     bool ok = access >= 0;
-    TAC_TRY(tac_frames_step(ctx, w, "frames", ok));
+    TAC_TRY(tac_frames_step(ctx, w, group, ok));
     w->file = H5Fopen(w->path, H5F_ACC_RDWR, access);
-    TAC_TRY(tac_frames_step(ctx, w, "frames", w->file >= 0));
+    TAC_TRY(tac_frames_step(ctx, w, group, w->file >= 0));
     TAC_TRY(tac_frames_transfer(ctx, w));
-    w->frames = H5Gopen2(w->file, "frames", H5P_DEFAULT);
-    TAC_TRY(tac_frames_step(ctx, w, "frames", w->frames >= 0));
+    w->frames = H5Gopen2(w->file, group, H5P_DEFAULT);
+    TAC_TRY(tac_frames_step(ctx, w, group, w->frames >= 0));
 done:
     if (access >= 0)
         H5Pclose(access);
@@ -221,7 +228,7 @@ enum tac_err tac_frames_resume(struct tac_ctx *ctx, const struct tac_scene *scen
     }
     TAC_TRY(tac_frames_blank(ctx, scene, dir, false, &w));
     tac_frames_count(w, scene);
-    TAC_TRY(open_file(ctx, w));
+    TAC_TRY(tac_frames_open_file(ctx, w, "frames"));
     *out = w;
     w = NULL;
 done:

@@ -126,6 +126,7 @@ static void give_up(struct tac_ctx *ctx, struct tac_output *out, double t_s)
     struct tac_status status = {
         .state = "failed", .time_s = t_s, .end_s = out->scene->end_s, .wall_left_s = NAN, .error = ctx->error};
     if (out->folder.made) {
+        out->folder.claimed = true; /* what is in it is ours, also before status.json is there */
         tac_folder_abandon(&out->folder);
     } else if (out->folder.claimed) {
         json_t *json = tac_status_json(out, &status);

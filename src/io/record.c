@@ -38,13 +38,15 @@ done:
     return err;
 }
 
-static enum tac_err blank(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, struct tac_record **out)
+enum tac_err tac_record_blank(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
+                              struct tac_record **out)
 {
     enum tac_err err;
     struct tac_record *r = NULL;
     *out = NULL;
     TAC_TRY(tac_agree(ctx, tac_alloc(ctx, 1, sizeof *r, &r)));
     r->ctx = ctx;
+    r->partial = -1;
     r->vertex_total = scene->vertex_count;
     r->quantum_s = scene->quantum_s;
     r->begin = tac_block_begin(r->vertex_total, ctx->size, ctx->rank);
@@ -82,14 +84,18 @@ enum tac_err tac_record_create(struct tac_ctx *ctx, const struct tac_scene *scen
 {
     enum tac_err err = TAC_OK;
     struct tac_record *r = NULL;
+    hid_t partial;
     struct tac_h5_quiet quiet;
     tac_h5_quiet(&quiet);
     *out = NULL;
-    TAC_TRY(blank(ctx, scene, dir, &r));
+    TAC_TRY(tac_record_blank(ctx, scene, dir, &r));
     TAC_TRY(tac_frames_handle(ctx, dir, "record.h5", true, &r->file));
     TAC_TRY(tac_frames_new_file(ctx, r->file, scene, TAC_RECORD_FORMAT, "record"));
-    TAC_TRY(tac_frames_step(ctx, r->file, "a new file",
-                            put_number(r->file->frames, "quantum_s", H5T_NATIVE_DOUBLE, &r->quantum_s)));
+    partial = H5Gcreate2(r->file->file, "partial", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    bool ok = partial >= 0 && put_number(r->file->frames, "quantum_s", H5T_NATIVE_DOUBLE, &r->quantum_s);
+    if (partial >= 0)
+        ok = H5Gclose(partial) >= 0 && ok;
+    TAC_TRY(tac_frames_step(ctx, r->file, "a new file", ok));
     TAC_TRY(tac_frames_flush(ctx, r->file, "a new file"));
     *out = r;
     r = NULL;
@@ -243,7 +249,6 @@ static enum tac_err write_group(struct tac_record *r, hid_t parent, const char *
     s.positions.data = s.position;
     TAC_TRY(put_rows(&s, begin, begin + mine, what));
     TAC_TRY(put_start(r, group, begin, begin + mine));
-    r->points += all;
 done:
     if (s.time_id >= 0 && H5Dclose(s.time_id) < 0)
         r->file->broken = true;
@@ -265,10 +270,38 @@ static enum tac_err refuse_broken(const struct tac_record *r)
     return tac_fail(r->ctx, TAC_ERR_RUN, "%s could not be written before; nothing is added", r->file->path);
 }
 
+/* Collective. Takes the group out of /partial, and tells the disk at once: its room may be used again.  next: another
+ * one takes its name. */
+static enum tac_err drop_partial(struct tac_record *r, hid_t partial, int64_t next)
+{
+    enum tac_err err = TAC_OK;
+    char name[32];
+    bool ok = true;
+    if (r->partial >= 0) {
+        snprintf(name, sizeof name, "%06" PRId64, r->partial);
+        ok = H5Ldelete(partial, name, H5P_DEFAULT) >= 0;
+    }
+    if (next >= 0) {
+        snprintf(name, sizeof name, "%06" PRId64, next);
+        ok = ok && H5Lmove(partial, TAC_RECORD_NEXT, partial, name, H5P_DEFAULT, H5P_DEFAULT) >= 0;
+    }
+    TAC_TRY(tac_frames_step(r->ctx, r->file, "/partial", ok));
+    TAC_TRY(tac_frames_flush(r->ctx, r->file, "/partial"));
+    r->partial = next;
+done:
+    return err;
+}
+
+static hid_t open_partial(const struct tac_record *r)
+{
+    return H5Gopen2(r->file->file, "partial", H5P_DEFAULT);
+}
+
 enum tac_err tac_record_group(struct tac_record *r, int64_t index)
 {
     enum tac_err err;
     char name[32], what[64];
+    hid_t partial = -1;
     struct tac_h5_quiet quiet;
     tac_h5_quiet(&quiet);
     snprintf(name, sizeof name, "%06" PRId64, index);
@@ -279,10 +312,52 @@ enum tac_err tac_record_group(struct tac_record *r, int64_t index)
     TAC_TRY(tac_frames_flush(r->ctx, r->file, what));
     tac_spill_cut(&r->block, 0);
     memset(r->rows, 0, (size_t)(r->end - r->begin) * sizeof *r->rows);
-    r->groups++;
+    if (r->partial < 0)
+        goto done;
+    partial = open_partial(r);
+    TAC_TRY(tac_frames_step(r->ctx, r->file, "/partial", partial >= 0));
+    TAC_TRY(drop_partial(r, partial, -1));
 done:
+    if (partial >= 0)
+        H5Gclose(partial);
     tac_h5_restore(&quiet);
     return err;
+}
+
+/* The new one is whole on the disk before the old one goes. */
+enum tac_err tac_record_partial(struct tac_record *r, int64_t index)
+{
+    enum tac_err err;
+    const size_t n = (size_t)(r->end - r->begin), runs = r->block.run_count;
+    int64_t *rows = NULL;
+    char what[64];
+    hid_t partial = -1;
+    struct tac_h5_quiet quiet;
+    tac_h5_quiet(&quiet);
+    snprintf(what, sizeof what, "interval %" PRId64 " so far", index);
+    TAC_TRY(tac_agree(r->ctx, refuse_broken(r)));
+    TAC_TRY(tac_agree(r->ctx, tac_alloc(r->ctx, n, sizeof *rows, &rows)));
+    memcpy(rows, r->rows, n * sizeof *rows);
+    TAC_TRY(tac_record_deal(r));
+    partial = open_partial(r);
+    TAC_TRY(tac_frames_step(r->ctx, r->file, "/partial", partial >= 0));
+    TAC_TRY(write_group(r, partial, TAC_RECORD_NEXT, what));
+    TAC_TRY(tac_frames_flush(r->ctx, r->file, what));
+    TAC_TRY(drop_partial(r, partial, index));
+    TAC_TRY(tac_frames_sync(r->ctx, r->file));
+    tac_spill_cut(&r->block, runs);
+    memcpy(r->rows, rows, n * sizeof *rows);
+done:
+    if (partial >= 0)
+        H5Gclose(partial);
+    free(rows);
+    tac_h5_restore(&quiet);
+    return err;
+}
+
+enum tac_err tac_record_sync(struct tac_record *r)
+{
+    return tac_frames_sync(r->ctx, r->file);
 }
 
 enum tac_err tac_record_close(struct tac_record *r)

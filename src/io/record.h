@@ -26,6 +26,7 @@
 struct tac_frames; /* io/output.h */
 
 #define TAC_RECORD_FORMAT "tactus-record/1"
+#define TAC_RECORD_NEXT "next" /* in /partial: what takes the place of the group there once it is whole */
 
 /* A breakpoint: the vertex is at x [m] at t.  In the log `vertex` is the rank's own number of it, else its id. */
 struct tac_point {
@@ -61,7 +62,7 @@ enum tac_err tac_spill_append(struct tac_spill *spill, const struct tac_point *p
 void tac_spill_cut(struct tac_spill *spill, size_t runs);
 void tac_spill_destroy(struct tac_spill *spill);
 
-/* Runs as one: points by (vertex, run). Of two that follow each other with one vertex and one time the later counts. */
+/* Runs as one: points by (vertex, run). */
 struct tac_merge {
     struct tac_spill *spill;   /* borrowed */
     struct tac_cursor *cursor; /* owned, (runs) */
@@ -70,9 +71,11 @@ struct tac_merge {
     struct tac_point *buffer;  /* owned, (runs, each) */
     struct tac_point held;     /* read, and not given yet */
     bool holds;
+    bool collapse;
 };
 
-/* Local. All runs, or (block >= 0) their part in one block; room for about `points` points. */
+/* Local. All runs, or (block >= 0) their part in one block, and then of two points that follow each other with one
+ * vertex and one time only the later; room for about `points` points. */
 enum tac_err tac_merge_open(struct tac_spill *spill, int block, size_t points, struct tac_merge *merge);
 /* Local. The next points, at most `most`; *count 0: that was all. */
 enum tac_err tac_merge_next(struct tac_merge *merge, struct tac_point *out, size_t most, size_t *count);
@@ -102,12 +105,24 @@ struct tac_record {
     size_t merge_points, portion, stage_rows;
 
     struct tac_frames *file; /* owned: record.h5; its group is /record */
-    int64_t points, groups;  /* written by this process, all ranks */
+    int64_t partial;         /* the interval that /partial has; -1: none */
 };
 
 /* Collective. Makes DIR/record.h5 without groups.  TACTUS_TEST_SPILL=bytes, for tests: a smaller budget than 64 MiB. */
 enum tac_err tac_record_create(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
                                struct tac_record **out);
+/* Collective. Goes on with DIR/record.h5 at `now`, in interval `index`, whose beginning was before (`within`) or is
+ * now. Intervals that are not over at `now` are removed; the breakpoints of this one from before now are taken over
+ * (*loaded tells whether there were any; those of now are left to the caller).  A new record begins where there is
+ * none, or none that can be read (renamed to record.h5.damaged, with a warning).  Not `record`: the file is brought to
+ * the same state, a warning says where it ends, and *out is NULL.  TAC_ERR_INPUT: it is of another scene. */
+enum tac_err tac_record_resume(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, tac_time now,
+                               int64_t index, bool within, bool record, struct tac_record **out, bool *loaded);
+/* Collective. What create and resume begin with: a recorder without a file. */
+enum tac_err tac_record_blank(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
+                              struct tac_record **out);
+/* Local. Points of this rank's block, in the order of their vertices; after tac_spill_begin() of record->block. */
+enum tac_err tac_record_take(struct tac_record *record, const struct tac_point *point, size_t count);
 /* Local. Whose breakpoints will be kept: `owned` vertices with these ids, ascending (copied; NULL: 0, 1, ...).  The log
  * must be empty. */
 enum tac_err tac_record_vertices(struct tac_record *record, tac_lid owned, const tac_gid *id);
@@ -131,8 +146,13 @@ static inline enum tac_err tac_record_error(const struct tac_record *record)
 }
 /* Collective. Every point to its block: before vertices change hands. */
 enum tac_err tac_record_deal(struct tac_record *record);
-/* Collective. Deals, writes the points so far as /record/INDEX, flushes, and forgets them. */
+/* Collective. Deals, writes the points so far as /record/INDEX, flushes, and forgets them.  /partial goes. */
 enum tac_err tac_record_group(struct tac_record *record, int64_t index);
+/* Collective. Writes the points so far as /partial/INDEX, in the place of what was there, and brings the file to the
+ * disk.  What was kept since the last deal is in it, and forgotten; the rest stays. */
+enum tac_err tac_record_partial(struct tac_record *record, int64_t index);
+/* Collective. Brings the file to the disk. */
+enum tac_err tac_record_sync(struct tac_record *record);
 /* Collective; also after a failure. */
 enum tac_err tac_record_close(struct tac_record *record);
 /* Collective; closes if still open. */

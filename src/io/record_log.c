@@ -106,8 +106,7 @@ void tac_record_spill(struct tac_record *r)
 
 /* ---- to the blocks ---- */
 
-/* Points of our block into its file, counted. */
-static enum tac_err take(struct tac_record *r, const struct tac_point *point, size_t count)
+enum tac_err tac_record_take(struct tac_record *r, const struct tac_point *point, size_t count)
 {
     for (size_t k = 0; k < count; k++) {
         TAC_CHECK(point[k].vertex >= r->begin && point[k].vertex < r->end);
@@ -139,7 +138,7 @@ static enum tac_err pass_on(struct tac_record *r, enum tac_err err, int to, int 
         if (to == r->ctx->rank) {
             told[1] = head[1];
             if (!err)
-                err = take(r, out, count);
+                err = tac_record_take(r, out, count);
             continue;
         }
         MPI_Sendrecv(head, 2, MPI_INT64_T, target, TAG_HEAD, told, 2, MPI_INT64_T, partner, TAG_HEAD, r->ctx->comm,
@@ -150,7 +149,7 @@ static enum tac_err pass_on(struct tac_record *r, enum tac_err err, int to, int 
                      (int)(told[0] * (int64_t)sizeof *in), MPI_BYTE, partner, TAG_POINTS, r->ctx->comm,
                      MPI_STATUS_IGNORE);
         if (!err)
-            err = take(r, in, (size_t)told[0]);
+            err = tac_record_take(r, in, (size_t)told[0]);
     }
     tac_merge_close(&merge);
     return err;

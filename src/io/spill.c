@@ -153,7 +153,7 @@ enum tac_err tac_merge_open(struct tac_spill *s, int block, size_t points, struc
 {
     enum tac_err err;
     const size_t n = s->run_count;
-    *m = (struct tac_merge){.spill = s, .each = n > 0 && points / n > 1 ? points / n : 1};
+    *m = (struct tac_merge){.spill = s, .each = n > 0 && points / n > 1 ? points / n : 1, .collapse = block >= 0};
     TAC_TRY(tac_alloc(s->ctx, n, sizeof *m->cursor, &m->cursor));
     TAC_TRY(tac_alloc(s->ctx, n, sizeof *m->heap, &m->heap));
     TAC_TRY(tac_alloc(s->ctx, n * m->each, sizeof *m->buffer, &m->buffer));
@@ -181,7 +181,7 @@ enum tac_err tac_merge_next(struct tac_merge *m, struct tac_point *out, size_t m
         struct tac_cursor *c = &m->cursor[m->heap[0]];
         const struct tac_point *p = &c->buffer[c->at++];
         const tac_gid vertex = p->vertex;
-        if (m->holds && (m->held.vertex != p->vertex || m->held.t != p->t))
+        if (m->holds && !(m->collapse && m->held.vertex == p->vertex && m->held.t == p->t))
             out[n++] = m->held;
         m->held = *p;
         m->holds = true;
