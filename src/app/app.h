@@ -35,6 +35,7 @@ enum tac_err tac_cmd_check(struct tac_ctx *ctx, int argc, char **argv);
 enum tac_err tac_cmd_mesh(struct tac_ctx *ctx, int argc, char **argv);
 enum tac_err tac_cmd_info(struct tac_ctx *ctx, int argc, char **argv);
 enum tac_err tac_cmd_diff(struct tac_ctx *ctx, int argc, char **argv);
+enum tac_err tac_cmd_audit(struct tac_ctx *ctx, int argc, char **argv);
 enum tac_err tac_cmd_status(struct tac_ctx *ctx, int argc, char **argv);
 enum tac_err tac_cmd_export(struct tac_ctx *ctx, int argc, char **argv);
 

@@ -11,19 +11,18 @@
 struct command {
     const char *name;
     enum tac_err (*run)(struct tac_ctx *ctx, int argc, char **argv);
-    bool later; /* promised, but of a later version */
     const char *help;
 };
 
 static const struct command COMMANDS[] = {
-    {"run", tac_cmd_run, false, "run a scene"},
-    {"check", tac_cmd_check, false, "validate a scene and describe it; nothing is run"},
-    {"mesh", tac_cmd_mesh, false, "make a mesh and write it to a file"},
-    {"info", tac_cmd_info, false, "what a frames file, run folder or mesh holds"},
-    {"diff", tac_cmd_diff, false, "compare two runs to the last bit, or within a tolerance"},
-    {"audit", NULL, true, "prove from a recorded run that nothing passed through anything"},
-    {"status", tac_cmd_status, false, "progress of a running or ended run"},
-    {"export", tac_cmd_export, false, "write frames of a run as OBJ or PLY files"},
+    {"run", tac_cmd_run, "run a scene"},
+    {"check", tac_cmd_check, "validate a scene and describe it; nothing is run"},
+    {"mesh", tac_cmd_mesh, "make a mesh and write it to a file"},
+    {"info", tac_cmd_info, "what a frames file, run folder or mesh holds"},
+    {"diff", tac_cmd_diff, "compare two runs to the last bit, or within a tolerance"},
+    {"audit", tac_cmd_audit, "prove from a recorded run that nothing passed through anything"},
+    {"status", tac_cmd_status, "progress of a running or ended run"},
+    {"export", tac_cmd_export, "write frames of a run as OBJ or PLY files"},
 };
 enum { COMMAND_COUNT = sizeof COMMANDS / sizeof COMMANDS[0] };
 
@@ -32,7 +31,7 @@ static void print_help(void)
     printf("usage: tactus COMMAND [argument ...] [--option value ...]\n\n"
            "Tactus simulates thin deformable shells, ropes, particles and obstacles in contact.\n\ncommands:\n");
     for (int i = 0; i < COMMAND_COUNT; i++)
-        printf("  %-8s %s%s\n", COMMANDS[i].name, COMMANDS[i].help, COMMANDS[i].later ? " (in a later version)" : "");
+        printf("  %-8s %s\n", COMMANDS[i].name, COMMANDS[i].help);
     printf("\n'tactus COMMAND -h' explains a command; 'tactus --version' tells the version and commit.\n");
 }
 
@@ -70,17 +69,15 @@ static enum tac_err find_command(struct tac_ctx *ctx, int argc, char **argv, con
             return tac_fail(ctx, TAC_ERR_INPUT, "unknown command '%.100s'; did you mean '%s'?", word, near);
         return tac_fail(ctx, TAC_ERR_INPUT, "unknown command '%.100s'; 'tactus --help' lists the commands", word);
     }
-    if ((*out)->run == NULL)
-        return tac_fail(ctx, TAC_ERR_INPUT, "the command '%s' is not in this version (%s); it comes in a later one",
-                        word, tac_version());
     return TAC_OK;
 }
 
-/* Only `run` and `mesh` use several ranks; the others work on rank 0 alone, and the rest hear how it ended. */
+/* Only `run`, `mesh` and `audit` use several ranks; the others work on rank 0 alone, and the rest hear how it ended. */
 static enum tac_err run_command(struct tac_ctx *ctx, const struct command *command, int argc, char **argv)
 {
     enum tac_err err = TAC_OK;
-    if (ctx->size == 1 || strcmp(command->name, "run") == 0 || strcmp(command->name, "mesh") == 0)
+    if (ctx->size == 1 || strcmp(command->name, "run") == 0 || strcmp(command->name, "mesh") == 0 ||
+        strcmp(command->name, "audit") == 0)
         return command->run(ctx, argc, argv);
     if (ctx->rank == 0) {
         struct tac_ctx alone;

@@ -29,6 +29,8 @@ static enum tac_err count_mesh(struct tac_ctx *ctx, struct tac_reader *r)
     }
     if (rows[3] != rows[5])
         return tac_reader_damaged(ctx, r, "/mesh/body and /mesh/radius differ in length");
+    if (tac_stored_tells_free(r) && tac_stored_rows(r, &TAC_STORED_FREE) != rows[3])
+        return tac_reader_damaged(ctx, r, "/mesh/free is not as it should be");
     r->triangle_count = (tac_lid)rows[0];
     r->segment_count = (tac_lid)rows[1];
     r->point_count = (tac_lid)rows[2];
@@ -264,20 +266,32 @@ enum tac_err tac_reader_is_frames(struct tac_ctx *ctx, const char *path, bool *i
     return err;
 }
 
-enum tac_err tac_reader_open(struct tac_ctx *ctx, const char *path, struct tac_reader **out)
+/* The part of it that a rank does alone: finds the file, and rank 0 how many of its frames are whole. */
+static enum tac_err look(struct tac_ctx *ctx, const char *path, struct tac_reader **out, int64_t *whole)
 {
     enum tac_err err = TAC_OK;
     off_t bytes = 0;
+    TAC_TRY(tac_alloc(ctx, 1, sizeof **out, out));
+    (*out)->file = -1;
+    TAC_TRY(find_file(ctx, path, *out, &bytes));
+    if (ctx->rank == 0)
+        TAC_TRY(tac_child_try(ctx, (*out)->path, bytes, open_in_child, *out, whole));
+done:
+    return err;
+}
+
+enum tac_err tac_reader_open_all(struct tac_ctx *ctx, const char *path, struct tac_reader **out)
+{
+    enum tac_err err = TAC_OK;
     int64_t whole = 0;
     struct tac_reader *r = NULL;
     struct tac_h5_quiet quiet;
     tac_h5_quiet(&quiet);
     *out = NULL;
-    TAC_TRY(tac_alloc(ctx, 1, sizeof *r, &r));
-    r->file = -1;
-    TAC_TRY(find_file(ctx, path, r, &bytes));
-    TAC_TRY(tac_child_try(ctx, r->path, bytes, open_in_child, r, &whole));
-    TAC_TRY(open_file(ctx, r, whole));
+    TAC_TRY(tac_agree(ctx, look(ctx, path, &r, &whole)));
+    if (ctx->size > 1)
+        MPI_Bcast(&whole, 1, MPI_INT64_T, 0, ctx->comm);
+    TAC_TRY(tac_agree(ctx, open_file(ctx, r, whole)));
     if (r->incomplete > 0)
         tac_warn(ctx, "'%s': the last frame was not finished and is left out", r->path);
     *out = r;
@@ -285,6 +299,18 @@ enum tac_err tac_reader_open(struct tac_ctx *ctx, const char *path, struct tac_r
 done:
     tac_reader_close(&r);
     tac_h5_restore(&quiet);
+    return err;
+}
+
+enum tac_err tac_reader_open(struct tac_ctx *ctx, const char *path, struct tac_reader **out)
+{
+    struct tac_ctx alone = *ctx; /* whoever calls looks himself */
+    alone.rank = 0;
+    alone.size = 1;
+    alone.quiet = ctx->quiet || ctx->rank != 0;
+    enum tac_err err = tac_reader_open_all(&alone, path, out);
+    memcpy(ctx->error, alone.error, sizeof ctx->error);
+    ctx->warnings = alone.warnings;
     return err;
 }
 
@@ -335,6 +361,7 @@ void tac_reader_close(struct tac_reader **p)
     free(r->point);
     free(r->body);
     free(r->radius);
+    free(r->free);
     free(r);
     *p = NULL;
 }

@@ -34,6 +34,7 @@ struct tac_reader {
     tac_lid *point;    /* owned, (P), in range */
     tac_lid *body;     /* owned, (V), in 0 .. body_count - 1 */
     double *radius;    /* owned, (V), m */
+    uint8_t *free;     /* owned, (V): 1: at some time the vertex is free; NULL: the file does not tell */
     char **body_name;  /* owned, (body_count), owned strings */
 };
 
@@ -42,6 +43,8 @@ enum tac_err tac_reader_is_frames(struct tac_ctx *ctx, const char *path, bool *i
 
 /* Local. TAC_ERR_INPUT when it is missing, damaged or foreign. */
 enum tac_err tac_reader_open(struct tac_ctx *ctx, const char *path, struct tac_reader **out);
+/* Collective. The same on every rank, each with the file open; rank 0 sees first whether it is safe to read. */
+enum tac_err tac_reader_open_all(struct tac_ctx *ctx, const char *path, struct tac_reader **out);
 /* Local. Reads /mesh into the reader. */
 enum tac_err tac_reader_mesh(struct tac_ctx *ctx, struct tac_reader *r);
 /* Local. Frame number `k` in 0 .. frame_count - 1 (its place, not its index); each array (V, 3) or NULL. */

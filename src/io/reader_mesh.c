@@ -79,6 +79,13 @@ enum tac_err tac_reader_mesh(struct tac_ctx *ctx, struct tac_reader *r)
         err = tac_reader_damaged(ctx, r, "cannot read /mesh/radius");
         goto done;
     }
+    if (tac_stored_tells_free(r)) {
+        TAC_TRY(tac_alloc(ctx, (size_t)r->vertex_count, 1, &r->free));
+        if (!tac_stored_read(r, &TAC_STORED_FREE, r->vertex_count, H5T_NATIVE_UINT8, r->free)) {
+            err = tac_reader_damaged(ctx, r, "cannot read /mesh/free");
+            goto done;
+        }
+    }
     TAC_TRY(read_ids(ctx, r, &TAC_STORED_BODY, r->vertex_count, r->body_count, &r->body));
 done:
     tac_h5_restore(&quiet);

@@ -5,7 +5,8 @@ const struct tac_shape TAC_STORED_TRIANGLES = {"/mesh/triangles", H5T_INTEGER, 8
                        TAC_STORED_POINTS = {"/mesh/points", H5T_INTEGER, 8, 0},
                        TAC_STORED_BODY = {"/mesh/body", H5T_INTEGER, 4, 0},
                        TAC_STORED_BODY_NAMES = {"/mesh/body_names", H5T_STRING, 0, 0},
-                       TAC_STORED_RADIUS = {"/mesh/radius", H5T_FLOAT, 8, 0};
+                       TAC_STORED_RADIUS = {"/mesh/radius", H5T_FLOAT, 8, 0},
+                       TAC_STORED_FREE = {"/mesh/free", H5T_INTEGER, 1, 0};
 
 enum tac_err tac_reader_damaged(struct tac_ctx *ctx, const struct tac_reader *r, const char *what)
 {
@@ -85,8 +86,9 @@ bool tac_stored_type(hid_t dataset, const struct tac_shape *s)
         ok = s->bytes == 8 ? H5Tequal(type, H5T_IEEE_F64LE) > 0 || H5Tequal(type, H5T_IEEE_F64BE) > 0
                            : H5Tequal(type, H5T_IEEE_F32LE) > 0 || H5Tequal(type, H5T_IEEE_F32BE) > 0;
     else if (ok && s->class == H5T_INTEGER)
-        ok = s->bytes == 8 ? H5Tequal(type, H5T_STD_I64LE) > 0 || H5Tequal(type, H5T_STD_I64BE) > 0
-                           : H5Tequal(type, H5T_STD_I32LE) > 0 || H5Tequal(type, H5T_STD_I32BE) > 0;
+        ok = s->bytes == 8   ? H5Tequal(type, H5T_STD_I64LE) > 0 || H5Tequal(type, H5T_STD_I64BE) > 0
+             : s->bytes == 1 ? H5Tequal(type, H5T_STD_U8LE) > 0 || H5Tequal(type, H5T_STD_U8BE) > 0
+                             : H5Tequal(type, H5T_STD_I32LE) > 0 || H5Tequal(type, H5T_STD_I32BE) > 0;
     else if (ok)
         ok = H5Tis_variable_str(type) == 0 && H5Tget_size(type) > 0 && H5Tget_size(type) <= LONGEST_NAME;
     if (type >= 0)
@@ -143,4 +145,9 @@ int64_t tac_stored_rows(const struct tac_reader *r, const struct tac_shape *s)
         return -1;
     H5Dclose(id);
     return rows;
+}
+
+bool tac_stored_tells_free(const struct tac_reader *r)
+{
+    return H5Lexists(r->file, TAC_STORED_FREE.path, H5P_DEFAULT) > 0;
 }

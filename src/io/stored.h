@@ -14,7 +14,7 @@ struct tac_shape {
 };
 
 extern const struct tac_shape TAC_STORED_TRIANGLES, TAC_STORED_SEGMENTS, TAC_STORED_POINTS, TAC_STORED_BODY,
-    TAC_STORED_BODY_NAMES, TAC_STORED_RADIUS;
+    TAC_STORED_BODY_NAMES, TAC_STORED_RADIUS, TAC_STORED_FREE;
 
 /* Local. Is it exactly one of the types that a machine would write? */
 bool tac_stored_type(hid_t dataset, const struct tac_shape *s);
@@ -27,6 +27,8 @@ hid_t tac_stored_open(const struct tac_reader *r, const struct tac_shape *s, int
 int64_t tac_stored_rows(const struct tac_reader *r, const struct tac_shape *s);
 /* Local. Reads a dataset of that shape and so many rows; false if it is not, or cannot be read. */
 bool tac_stored_read(const struct tac_reader *r, const struct tac_shape *s, int64_t rows, hid_t type, void *data);
+/* Local. Does the file say which vertices can be free? Files of older versions do not. */
+bool tac_stored_tells_free(const struct tac_reader *r);
 /* Local. The sentence for a file that is not what it should be; TAC_ERR_INPUT. */
 enum tac_err tac_reader_damaged(struct tac_ctx *ctx, const struct tac_reader *r, const char *what);
 

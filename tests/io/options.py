@@ -15,15 +15,13 @@ refused(tactus("rnu"), 2, "unknown command 'rnu'.*'run'")
 refused(tactus("stats"), 2, "'status'")
 refused(tactus("xyzzyxyzzy"), 2, "unknown command 'xyzzyxyzzy'.*--help")
 refused(tactus("--json", "info"), 2, "unknown option '--json' in the place of a command")
-refused(tactus("audit", "a.run"), 2, "'audit' is not in this version")
 for command in COMMANDS:
-    if command != "audit":
-        more = (("--nonsense", "-h"), ("a", "b", "c", "d", "--help")) if command != "mesh" else ()  # its options depend on the kind
-        for words in (("-h",), ("--help",), *more):
-            r = tactus(command, *words)
-            check(r.code == 0 and r.err == "" and r.out.startswith("usage: tactus " + command), "%s %s: %r %r" % (command, words, r.out[:80], r.err))
-        r = tactus(command, "--", "-h")
-        check(r.code == 2, "after -- nothing is an option: " + r.err)
+    more = (("--nonsense", "-h"), ("a", "b", "c", "d", "--help")) if command != "mesh" else ()  # its options depend on the kind
+    for words in (("-h",), ("--help",), *more):
+        r = tactus(command, *words)
+        check(r.code == 0 and r.err == "" and r.out.startswith("usage: tactus " + command), "%s %s: %r %r" % (command, words, r.out[:80], r.err))
+    r = tactus(command, "--", "-h")
+    check(r.code == 2, "after -- nothing is an option: " + r.err)
 
 # How options are written, on `diff` and `status`.
 must_write("a.run")
