@@ -201,6 +201,24 @@ static double acceleration(const struct tac_scene *s, const struct tac_load_elem
     return force * largest_factor(load) / lightest;
 }
 
+/* All winds on an element tick together: where they found it is one state. */
+static enum tac_err join_winds(struct tac_ctx *ctx, const struct tac_scene *s, struct tac_loads *loads)
+{
+    const size_t n = (size_t)(s->two_d ? s->segment_count : s->triangle_count);
+    tac_time *shortest = NULL;
+    enum tac_err err = tac_alloc(ctx, n, sizeof *shortest, &shortest);
+    for (size_t i = 0; i < loads->count && !err; i++) {
+        const struct tac_load_element *e = &loads->element[i];
+        if (s->load[e->load].kind == TAC_LOAD_WIND && (!shortest[e->id] || loads->period[i] < shortest[e->id]))
+            shortest[e->id] = loads->period[i];
+    }
+    for (size_t i = 0; i < loads->count && !err; i++)
+        if (s->load[loads->element[i].load].kind == TAC_LOAD_WIND)
+            loads->period[i] = shortest[loads->element[i].id];
+    free(shortest);
+    return err;
+}
+
 enum tac_err tac_loads_choose(struct tac_ctx *ctx, const struct tac_scene *s, const double *omega2,
                               struct tac_loads *loads)
 {
@@ -223,7 +241,7 @@ enum tac_err tac_loads_choose(struct tac_ctx *ctx, const struct tac_scene *s, co
             bound = fmin(bound, s->clocks.elastic_safety * 2 / sqrt(worst));
         if (load->kind == TAC_LOAD_WIND) {
             /* dF/du = drag A u is a damping; the mass that it acts on is A over the area per mass. */
-            e->limit = size_of(s, e, &perimeter) / most;
+            e->limit = most > 0 ? size_of(s, e, &perimeter) / most : INFINITY;
             if (load->drag * wind * most > 0)
                 bound = fmin(bound, s->clocks.elastic_safety * 2 / (load->drag * wind * most));
         }
@@ -243,6 +261,8 @@ enum tac_err tac_loads_choose(struct tac_ctx *ctx, const struct tac_scene *s, co
             err = fail(ctx, s, e, text);
         }
     }
+    if (!err)
+        err = join_winds(ctx, s, loads);
 done:
     free(area);
     return err;

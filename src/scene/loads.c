@@ -85,9 +85,6 @@ static enum tac_err read_kind(struct tac_reader *reader, const json_t *object, c
     if (wind != drag)
         return tac_scene_fail(reader, where, "has \"%s\" without \"%s\"; a wind needs both", wind ? "wind" : "drag",
                               wind ? "drag" : "wind");
-    if (wind)
-        return tac_fail(reader->ctx, TAC_ERR_INPUT, "%s: not available in this version: %s.wind; leave it out",
-                        reader->file, where);
     load->kind = force ? TAC_LOAD_FORCE : pressure ? TAC_LOAD_PRESSURE : TAC_LOAD_WIND;
     if (load->force[2] != 0 || load->wind[2] != 0)
         reader->leaves_plane = true;

@@ -190,6 +190,66 @@ static double load_period(const char *materials, const char *loads, double *cst)
     return shortest;
 }
 
+/* Wind: (drag/2) A u |u| along the normal, u the air's velocity past the element's own since its last tick; never more
+ * than stops the air for the mass behind the element. */
+static void test_wind(void)
+{
+    struct tac_scene *s = read_scene("'m': {'density': 2}",
+                                     "{'name': 'a', 'material': 'm', 'mesh': {'kind': 'grid', 'size': [2, 2], 'cells': "
+                                     "[2, 2]}, 'rotation': [0, 0, 30]}",
+                                     ", 'loads': [{'body': 'a', 'wind': [0, 5, 3], 'drag': 1.5}]");
+    struct tac_elastic *el = make_elastic(s);
+    const struct tac_rate_class *rate = &el->rate[0];
+    CHECK(el->class_count == 1 && rate->count[TAC_KIND_LOAD] == 8 && rate->pushed_count == 9);
+    const double n[3] = {-.5, sqrt(.75), 0}, moved[3] = {.125, .25, -.5}, h = .125;
+    for (size_t i = 0; i < 8; i++) {
+        struct tac_load_element e = rate->load[i];
+        double x[3][3], j[3][3], centre[3], u = 0;
+        for (int k = 0; k < 3; k++)
+            for (int c = 0; c < 3; c++)
+                x[k][c] = s->x[3 * e.v[k] + c] + moved[c];
+        /* Each vertex has as much area for its mass as the whole plate. */
+        CHECK(fabs(e.limit - 2 * .5) < 1e-14, "limit %.17g", e.limit);
+        e.limit = 1e9;
+        const double wind[3] = {0, 5, 3};
+        for (int c = 0; c < 3; c++)
+            u += n[c] * (.5 * wind[c] - moved[c] / h);
+        tac_load_impulse(s, &e, (const double(*)[3])x, h, .5, j, centre);
+        for (int k = 0; k < 3; k++)
+            for (int c = 0; c < 3; c++)
+                CHECK(fabs(j[k][c] - h * .5 * 1.5 * .5 * u * fabs(u) * n[c] / 3) < 1e-14, "%zu: %d %d %g", i, k, c,
+                      j[k][c]);
+        for (int c = 0; c < 3; c++)
+            CHECK(fabs(centre[c] - (x[0][c] + x[1][c] + x[2][c]) / 3) < 1e-15);
+        e.limit = .001;
+        tac_load_impulse(s, &e, (const double(*)[3])x, h, .5, j, centre);
+        CHECK(fabs(j[1][1] - .001 * u * n[1] / 3) < 1e-15, "limited: %g", j[1][1]);
+    }
+    tac_elastic_destroy(&el);
+    tac_scene_destroy(&s);
+}
+
+/* Winds that overlap share what they may stop, and tick together. */
+static void test_winds(void)
+{
+    struct tac_scene *s =
+        read_scene("'m': {'density': 2}",
+                   "{'name': 'a', 'material': 'm', 'mesh': {'kind': 'grid', 'size': [2, 2], 'cells': "
+                   "[2, 2]}}",
+                   ", 'loads': [{'body': 'a', 'wind': [0, 5, 3], 'drag': 1.5},"
+                   "            {'body': 'a', 'wind': [0, 0, 400], 'drag': 9, 'path': [[0, 0], [1, 9]]}]");
+    struct tac_elastic *el = make_elastic(s);
+    const struct tac_rate_class *rate = &el->rate[0];
+    CHECK(el->class_count == 1 && rate->count[TAC_KIND_LOAD] == 16, "%zu classes", el->class_count);
+    /* safety x 2 m/c, with areas counted twice */
+    const double bound = .1 * 2 * .5 * 2 / (9 * 3600.);
+    CHECK(rate->h_s <= bound && rate->h_s > bound / 2, "period %g, bound %g", rate->h_s, bound);
+    for (size_t i = 0; i < 16; i++)
+        CHECK(fabs(rate->load[i].limit - .5) < 1e-14, "limit %.17g", rate->load[i].limit);
+    tac_elastic_destroy(&el);
+    tac_scene_destroy(&s);
+}
+
 static void test_periods(void)
 {
     double cst, other;
@@ -209,6 +269,8 @@ static void test_periods(void)
         {", 'loads': [{'body': 'a', 'pressure': 1e45}]", "under 2^12 quanta"},
         {", 'loads': [{'body': 'a', 'force': [0, 1e50, 0]}]", "accelerates by"},
         {", 'loads': [{'body': 'a', 'force': [0, 1, 0], 'path': [[0, 1e50], [1, 0]]}]", "accelerates by"},
+        {", 'loads': [{'body': 'a', 'wind': [0, 1e50, 0], 'drag': 0, 'path': [[0, 1e50]]}]", "blows with"},
+        {", 'loads': [{'body': 'a', 'wind': [0, 1e50, 0], 'drag': 1}]", "under 2^12 quanta"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         struct tac_scene *s = read_scene("'m': {'density': 0.001}", BALL, refused[i][0]);
@@ -227,6 +289,8 @@ int main(void)
     test_pressure();
     test_flat();
     test_elements();
+    test_wind();
+    test_winds();
     test_periods();
     return check_result();
 }
