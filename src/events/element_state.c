@@ -25,6 +25,21 @@ static int compare_places(const void *a, const void *b)
     return (x->has > y->has) - (x->has < y->has);
 }
 
+static void list_wind(const struct tac_sim *sim, const struct tac_rate_class *rate, size_t e, struct place *p)
+{
+    struct tac_load_element *load = &rate->load[e];
+    const struct tac_part *part = sim->scene->part;
+    *p = (struct place){.kind = TAC_KIND_LOAD,
+                        .id = part == NULL       ? load->id
+                              : load->count == 2 ? part->segment_id[load->id]
+                                                 : part->triangle_id[load->id],
+                        .has = TAC_ELEMENT_DAMPS,
+                        .stencil = load->v,
+                        .vertices = load->count,
+                        .value = load->centre,
+                        .mine = tac_elastic_mine(sim->scene, rate, TAC_KIND_LOAD, e)};
+}
+
 /* All that is remembered here, by kind, id, and what it is; in *out (owned by the caller). */
 static enum tac_err list_places(struct tac_sim *sim, struct place **out, size_t *count)
 {
@@ -34,6 +49,8 @@ static enum tac_err list_places(struct tac_sim *sim, struct place **out, size_t 
     for (size_t c = 0; c < el->class_count; c++)
         for (int kind = TAC_KIND_SPRING; kind <= TAC_KIND_HINGE; kind++)
             n += el->rate[c].rest[kind].count + el->rate[c].last[kind].count;
+    for (size_t c = 0; c < el->class_count; c++)
+        n += el->rate[c].count[TAC_KIND_LOAD];
     TAC_TRY(tac_alloc(sim->ctx, n, sizeof **out, out));
     *count = 0;
     for (size_t c = 0; c < el->class_count; c++) {
@@ -56,6 +73,9 @@ static enum tac_err list_places(struct tac_sim *sim, struct place **out, size_t 
                 }
             }
         }
+        for (size_t e = 0; e < rate->count[TAC_KIND_LOAD]; e++)
+            if (rate->load[e].twin < 0 && sim->scene->load[rate->load[e].load].kind == TAC_LOAD_WIND)
+                list_wind(sim, rate, e, &(*out)[(*count)++]);
     }
     if (*count)
         qsort(*out, *count, sizeof **out, compare_places);
@@ -127,7 +147,7 @@ done:
 static enum tac_err foreign(struct tac_sim *sim, const struct tac_element_state *row)
 {
     return tac_fail(sim->ctx, TAC_ERR_INPUT,
-                    "the checkpoint remembers strains of an element (vertices %" TAC_PRIGID ", %" TAC_PRIGID
+                    "the checkpoint remembers something of an element (vertices %" TAC_PRIGID ", %" TAC_PRIGID
                     ", ...) that the scene has not; go on with the scene that the checkpoint is of",
                     row->vertex[0], row->vertex[1]);
 }
@@ -164,9 +184,10 @@ enum tac_err tac_elements_restore(struct tac_sim *sim, const struct tac_checkpoi
         err = take(sim, place, count, &rows[k], &set);
     if (!err && set != count) /* no row comes twice: rows ascend */
         err = tac_fail(sim->ctx, TAC_ERR_INPUT,
-                       "the checkpoint does not tell what %zu damped or plastic elements of the scene remember; go on "
+                       "the checkpoint does not tell what %zu elements of the scene remember; go on "
                        "with the scene that the checkpoint is of",
                        count - set);
+    tac_loads_twins(sim);
     err = tac_agree(sim->ctx, err);
 done:
     free(rows);

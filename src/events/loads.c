@@ -112,3 +112,13 @@ void tac_loads_restore(struct tac_sim *sim)
             memcpy(rate->load[i].centre, rate->load[i].centre_start, sizeof rate->load[i].centre);
     }
 }
+
+void tac_loads_twins(struct tac_sim *sim)
+{
+    for (size_t c = 0; has_loads(sim) && c < sim->elastic->class_count; c++) {
+        struct tac_load_element *e = sim->elastic->rate[c].load;
+        for (size_t i = 0; i < sim->elastic->rate[c].count[TAC_KIND_LOAD]; i++)
+            if (e[i].twin >= 0)
+                memcpy(e[i].centre, e[e[i].twin].centre, sizeof e[i].centre);
+    }
+}

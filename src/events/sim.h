@@ -333,6 +333,8 @@ void tac_sim_look(struct tac_sim *sim, enum tac_look which);
 void tac_loads_before(struct tac_sim *sim);
 /* Local. Ticks all due loads, the instant's last kicks, and enters their works. */
 void tac_loads_tick(struct tac_sim *sim, tac_time t);
+/* Local. Winds that overlap know what the first of them knows: after a state was put in. */
+void tac_loads_twins(struct tac_sim *sim);
 /* Local. Marks the window's start of the loads' state, and goes back to it. */
 void tac_loads_begin(struct tac_sim *sim);
 void tac_loads_restore(struct tac_sim *sim);

@@ -223,6 +223,7 @@ static enum tac_err list_pushed(struct builder *b, struct tac_elastic *el)
             r->load[k / 3].slot[k % 3] = v >= 0 && v < owned && s->ever_free[v] ? slot[v] : -1;
         }
         TAC_TRY(tac_alloc(b->ctx, 6 * distinct, sizeof *r->push, &r->push));
+        TAC_TRY(tac_loads_link(b->ctx, s, r->load, n));
     }
 done:
     free(slot);

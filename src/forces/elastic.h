@@ -70,7 +70,7 @@ struct tac_memory {
 /* Numbers that an element of this kind remembers. */
 static inline int tac_memory_width(enum tac_kind element)
 {
-    return element == TAC_KIND_CST ? 3 : 1;
+    return element == TAC_KIND_CST || element == TAC_KIND_LOAD ? 3 : 1;
 }
 
 struct tac_rate_class {

@@ -201,6 +201,25 @@ static double acceleration(const struct tac_scene *s, const struct tac_load_elem
     return force * largest_factor(load) / lightest;
 }
 
+enum tac_err tac_loads_link(struct tac_ctx *ctx, const struct tac_scene *s, struct tac_load_element *element,
+                            size_t count)
+{
+    const size_t n = (size_t)(s->two_d ? s->segment_count : s->triangle_count);
+    int32_t *first = NULL; /* plus one */
+    enum tac_err err = tac_alloc(ctx, n, sizeof *first, &first);
+    for (size_t i = 0; i < count && !err; i++) {
+        struct tac_load_element *e = &element[i];
+        e->twin = -1;
+        if (s->load[e->load].kind != TAC_LOAD_WIND)
+            continue;
+        e->twin = first[e->id] - 1;
+        if (e->twin < 0)
+            first[e->id] = (int32_t)i + 1;
+    }
+    free(first);
+    return err;
+}
+
 /* All winds on an element tick together: where they found it is one state. */
 static enum tac_err join_winds(struct tac_ctx *ctx, const struct tac_scene *s, struct tac_loads *loads)
 {

@@ -30,14 +30,15 @@ struct tac_pair_state {
     int64_t rungs;
 };
 
-/* What an element remembers: a damper the strain at its last tick, a plastic element what is at rest. */
+/* What an element remembers: a damper the strain at its last tick, a plastic element what is at rest, a wind where it
+ * found its triangle (in 2D: segment). */
 struct tac_element_state {
-    int64_t kind;      /* TAC_KIND_SPRING, _CST or _HINGE */
-    tac_gid id;        /* edge, triangle, the hinge's edge */
+    int64_t kind;      /* TAC_KIND_SPRING, _CST, _HINGE or _LOAD */
+    tac_gid id;        /* edge, triangle, the hinge's edge; triangle or segment */
     tac_gid vertex[4]; /* its stencil, -1 where unused */
-    int64_t has;       /* TAC_ELEMENT_RESTS, TAC_ELEMENT_DAMPS or both */
+    int64_t has;       /* TAC_ELEMENT_RESTS, TAC_ELEMENT_DAMPS or both; of a wind TAC_ELEMENT_DAMPS */
     double rest[3];    /* m; strain e00, e11, e01; rad: what it has not is 0 */
-    double last[3];
+    double last[3];    /* of a wind: the centre at its last tick, m */
 };
 enum { TAC_ELEMENT_RESTS = 1, TAC_ELEMENT_DAMPS = 2 };
 /* The order of a file's rows: by first vertex, kind, id; for any number of ranks. */

@@ -473,10 +473,13 @@ done:
 
 static bool element_sensible(const struct tac_checkpoint *c, const struct tac_element_state *row)
 {
-    const int n = (int)row->kind + 1; /* vertices */
-    if (row->kind < TAC_KIND_SPRING || row->kind > TAC_KIND_HINGE || row->id < 0 || row->has < TAC_ELEMENT_RESTS ||
-        row->has > (TAC_ELEMENT_RESTS | TAC_ELEMENT_DAMPS) || !all_finite(row->rest, 3) || !all_finite(row->last, 3))
+    const bool wind = row->kind == TAC_KIND_LOAD;
+    if (row->kind < TAC_KIND_SPRING || (row->kind > TAC_KIND_HINGE && !wind) || row->id < 0 ||
+        row->has < (wind ? TAC_ELEMENT_DAMPS : TAC_ELEMENT_RESTS) ||
+        row->has > (wind ? TAC_ELEMENT_DAMPS : TAC_ELEMENT_RESTS | TAC_ELEMENT_DAMPS) || !all_finite(row->rest, 3) ||
+        !all_finite(row->last, 3))
         return false;
+    const int n = !wind ? (int)row->kind + 1 : row->vertex[2] < 0 ? 2 : 3; /* vertices */
     for (int i = 0; i < 4; i++) {
         if (i < n ? !in_range(row->vertex[i], c->vertex_total) : row->vertex[i] != -1)
             return false;
@@ -486,7 +489,8 @@ static bool element_sensible(const struct tac_checkpoint *c, const struct tac_el
     }
     if (row->kind == TAC_KIND_SPRING)
         return row->rest[0] >= 0 && row->last[0] >= 0;
-    return row->kind == TAC_KIND_CST || (fabs(row->rest[0]) < 4 && fabs(row->last[0]) < 4); /* angles: pi, rounded */
+    return row->kind == TAC_KIND_CST || wind ||
+           (fabs(row->rest[0]) < 4 && fabs(row->last[0]) < 4); /* angles: pi, rounded */
 }
 
 static enum tac_err read_element_states(struct reader *r)

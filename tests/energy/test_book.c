@@ -86,6 +86,7 @@ int main(void)
         "tests/equality/scenes/ball-between-walls.json",
         "tests/equality/scenes/crossing-ribbons.json",
         "tests/equality/scenes/pushed.json",
+        "tests/equality/scenes/sail.json",
     };
     for (size_t k = 0; k < sizeof any / sizeof any[0]; k++)
         closes(any[k], NULL);
