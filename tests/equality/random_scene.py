@@ -441,6 +441,36 @@ class Maker:
         if pairs:
             contact["pairs"] = list(pairs.values())
 
+    def loads(self, draw, bodies, flat):
+        """Forces, pressures and winds that move their bodies some centimetres; drawn apart, so that the rest of a seed's
+        scene does not depend on them."""
+        movable = [body for body in bodies if not body.get("fixed") and ("mass" in body or "material" in body)]
+        loads = []
+        for _ in range(draw.whole(1, 3) if movable and draw.chance(0.4) else 0):
+            body = draw.choice(movable)
+            density = body.get("mass") or self.materials[body["material"]]["density"]
+            kind, mesh = draw.choice(["force", "pressure", "wind"]), body["mesh"]["kind"]
+            if mesh == "points" or (mesh == "segments" and not flat):
+                kind = "force"
+            push = draw.power(0.02, 0.5) / self.end ** 2  # m/s^2
+            load = {"body": body["name"]}
+            if kind == "force":
+                share = 1 if "mass" in body else 0.003
+                load["force"] = [density * share * push * c for c in draw.direction(flat)]
+                if draw.chance(0.5):
+                    load["vertices"] = [0]
+            elif kind == "pressure":
+                load["pressure"] = density * push * draw.choice([-0.3, 1, 3])
+            else:
+                speed = draw.power(0.05, 1) / self.end
+                load["wind"] = [speed * c for c in draw.direction(flat)]
+                load["drag"] = density * push / speed ** 2 * draw.power(1, 10)
+            if draw.chance(0.5):
+                times = sorted(draw.uniform(0, 1.2) * self.end for _ in range(draw.whole(1, 4)))
+                load["path"] = [[t, draw.uniform(-0.5, 2)] for t in times]
+            loads.append(load)
+        return loads
+
     def scene(self, seed, kind):
         groups = self.groups(kind)
         bodies = [body for group in groups for body in group.bodies]
@@ -460,6 +490,7 @@ class Maker:
         if self.draw.chance(0.1):
             bodies[-1]["self"] = False
         self.rub(scene, Draw(seed, "friction " + kind))
+        scene["loads"] = self.loads(Draw(seed, "loads"), bodies, kind == "plane")
         exact = {"frame": scene["time"]["frame"]}, dict(scene["clocks"])
         scene = rounded(scene)
         scene["time"].update(exact[0])  # powers of two stay exact
