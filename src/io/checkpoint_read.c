@@ -103,7 +103,6 @@ static enum tac_err read_columns(const struct reader *r, const struct tac_checkp
     const size_t n = (size_t)(end - begin);
     char **record = records, *data = NULL;
     hid_t id = -1;
-    TAC_TRY(tac_alloc(r->ctx, n, size, record));
     for (size_t c = 0; c < columns; c++) {
         const size_t bytes = 8 * (size_t)(column[c].columns > 0 ? column[c].columns : 1);
         int64_t rows = -1;
@@ -112,6 +111,8 @@ static enum tac_err read_columns(const struct reader *r, const struct tac_checkp
             err = wrong_table(r, column[c].name);
             goto done;
         }
+        if (c == 0) /* not before: the file is as large as it says */
+            TAC_TRY(tac_alloc(r->ctx, n, size, record));
         TAC_TRY(tac_alloc(r->ctx, n, bytes, &data));
         if (!slab(id, column[c].real ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64, column[c].columns, begin, end, data)) {
             err = wrong_table(r, column[c].name);
