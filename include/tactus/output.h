@@ -60,10 +60,13 @@ struct tac_counters {
     int64_t contacts_found;                            /* (pair, rung) watches begun */
     int64_t deepest_layer;
     int64_t certificates_created, certificates_failed, certificates_rescheduled; /* kinetic structures */
+    int64_t certificates_reconfirmed, plans_filed;
     int64_t candidate_builds, candidates; /* broad phase: lists built, pairs in the newest list */
     int64_t messages_sent, bytes_sent;    /* between ranks, in passes and discovery */
     int64_t migrations;                   /* vertices that went to another rank */
     double seconds_forces, seconds_contact, seconds_discovery, seconds_waiting, seconds_exchange, seconds_output;
+    /* kinetic structures, within discovery: are plans kept; certificates that failed and that were timed anew */
+    double seconds_plans, seconds_slabs[2], seconds_lists[2];
 };
 
 struct tac_status {

@@ -20,6 +20,7 @@
 enum tac_clock_mode { TAC_CLOCKS_NESTED, TAC_CLOCKS_FREE };
 enum tac_discovery_mode { TAC_DISCOVER_SPECULATE, TAC_DISCOVER_KDS, TAC_DISCOVER_ALL_PAIRS };
 enum tac_friction_model { TAC_FRICTION_ANCHOR, TAC_FRICTION_KINETIC };
+enum tac_structure { TAC_STRUCTURE_KDOP, TAC_STRUCTURE_PAIRS };
 enum tac_stretch_model { TAC_STRETCH_NONE, TAC_STRETCH_CST, TAC_STRETCH_SPRING };
 
 struct tac_material {
@@ -135,7 +136,11 @@ struct tac_scene {
 
     struct {
         enum tac_discovery_mode mode;
-        double window_s[2]; /* shortest, longest; 0, 0: automatic */
+        double window_s[2];           /* shortest, longest; 0, 0: automatic */
+        enum tac_structure structure; /* kds: its broad phase */
+        int queue;                    /* kds: how certificates are kept in order, enum tac_queue_kind */
+        int64_t kdop;                 /* kds: half-spaces that bound a node: 6, 14, 18, 26 */
+        double vagueness;             /* kds: eps of all flight plans, m/s; under 0: chosen per vertex */
     } discovery;
 
     struct {

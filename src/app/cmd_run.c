@@ -182,7 +182,7 @@ enum tac_err tac_cmd_run(struct tac_ctx *ctx, int argc, char **argv)
         {"--overwrite", TAC_OPTION_FLAG, &a.overwrite, NULL, "replace a run that the folder already holds"},
         {"--until", TAC_OPTION_NUMBER, &a.until, "T", "end at T seconds instead of the scene's time.end"},
         {"--discover", TAC_OPTION_STRING, &a.discover, "MODE",
-         "how contacts are found: speculate (default) or all-pairs; the trajectory is the same"},
+         "how contacts are found: speculate (default), kds or all-pairs; the trajectory is the same"},
         {"--set", TAC_OPTION_LIST, &a.set, "path=value", "change a key of the scene, e.g. contact.restitution=0.5"},
         {"--quiet", TAC_OPTION_FLAG, &a.quiet, NULL, "no progress and no warnings"},
         {"--restart", TAC_OPTION_STRING, &a.restart, "FILE|DIR",

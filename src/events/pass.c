@@ -230,8 +230,11 @@ static inline double kick_vertex(struct tac_sim *sim, tac_lid i, tac_time t, tac
             script_work(sim, i, j, t, period);
         return 0;
     }
-    if (sim->pos[i].t != t)
+    if (sim->pos[i].t != t) {
         bring(sim, i, t, true);
+        if (sim->kicked)
+            sim->kicked[sim->kicked_count++] = i;
+    }
     double *v = sim->vel[i].v;
     const double work = j[0] * v[0] + j[1] * v[1] + j[2] * v[2] + .5 * w * (j[0] * j[0] + j[1] * j[1] + j[2] * j[2]);
     v[0] += w * j[0];
@@ -286,11 +289,12 @@ static void tick_rung(struct tac_sim *sim, struct tac_rung *e, const struct tac_
     struct tac_pair *p = &sim->pair[e->pair];
     const struct tac_model *model = sim->model;
     const double eta1 = p->form.thickness;
+    const bool foresees = sim->mode == TAC_DISCOVER_SPECULATE && e->last == p->depth;
     if (p->t_near != t) {
         double x[4][3], bound, clear = p->form.radius + eta1 * model->reach[e->first] + p->guard;
         gather(sim, p, t, x);
         if (sim->mode != TAC_DISCOVER_ALL_PAIRS && surely_beyond(p, x, clear, &bound) &&
-            (e->last != p->depth || p->d_tick - bound < .25 * (bound - p->next))) {
+            (!foresees || p->d_tick - bound < .25 * (bound - p->next))) {
             e->last_d = INFINITY;
             sim->silent++;
             if (e->first == 1 && e->anchor >= 0)
@@ -340,7 +344,7 @@ static void tick_rung(struct tac_sim *sim, struct tac_rung *e, const struct tac_
     }
     if (e->last == p->depth)
         p->deep_last = e->last_d;
-    if (e->last != p->depth || sim->mode == TAC_DISCOVER_ALL_PAIRS)
+    if (!foresees)
         return;
     /* The pair's deepest watched rung: is the next one about to be needed? */
     if (p->near.d < p->next) {
@@ -538,6 +542,13 @@ static void keep_velocities(struct tac_sim *sim, tac_time t)
         memcpy(&sim->v_before[3 * (size_t)i], sim->vel[i].v, 3 * sizeof(double));
 }
 
+void tac_pass_step(struct tac_sim *sim, tac_time t)
+{
+    if (t == sim->before_at || t == sim->next_knot)
+        keep_velocities(sim, t);
+    run_instant(sim, t);
+}
+
 tac_time tac_pass_run(struct tac_sim *sim, tac_time end)
 {
     double start_s = tac_wall_s();
@@ -554,9 +565,7 @@ tac_time tac_pass_run(struct tac_sim *sim, tac_time end)
             tac_ranks_failed(sim, tac_grow(sim->ctx, &sim->breaks, &sim->break_capacity,
                                            2 * (sim->break_count + sim->near_count), sizeof *sim->breaks));
         }
-        if (t == sim->before_at || t == sim->next_knot)
-            keep_velocities(sim, t);
-        run_instant(sim, t);
+        tac_pass_step(sim, t);
         if (sim->ranks && tac_ranks_down(sim))
             break;
         if (sim->stop != TAC_STOP_NONE) {

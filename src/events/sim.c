@@ -121,8 +121,17 @@ enum tac_err tac_sim_create(struct tac_ctx *ctx, const struct tac_scene *scene, 
     TAC_TRY(tac_elastic_create(ctx, scene, &sim->elastic));
     TAC_TRY(tac_agree(ctx, tac_model_create(ctx, scene, &sim->model)));
     sim->contact = scene->contact.thickness > 0 && sim->model->h1_max_s > 0;
+    if (mode == TAC_DISCOVER_KDS && scene->part) {
+        err =
+            tac_fail(ctx, TAC_ERR_INPUT,
+                     "--discover kds runs on one rank in this version, and here are %d; run it without mpirun, or with "
+                     "--discover speculate",
+                     ctx->size);
+        goto done;
+    }
     sim->discovery = !sim->contact                    ? &tac_discovery_none
                      : mode == TAC_DISCOVER_ALL_PAIRS ? &tac_discovery_all_pairs
+                     : mode == TAC_DISCOVER_KDS       ? &tac_discovery_kinetic
                                                       : &tac_discovery_speculate;
     TAC_TRY(tac_agree(ctx, prepare(sim)));
     TAC_TRY(choose_stretch(sim));
@@ -281,4 +290,14 @@ enum tac_err tac_sim_stuck(struct tac_sim *sim, const struct tac_pair *found)
         say_stuck(sim, &best);
     MPI_Bcast(sim->ctx->error, sizeof sim->ctx->error, MPI_CHAR, root, sim->ctx->comm);
     return TAC_ERR_RUN;
+}
+
+enum tac_err tac_sim_not_finite(struct tac_sim *sim, tac_gid id, tac_time t)
+{
+    const struct tac_body *body = &sim->scene->body[tac_scene_body_of(sim->scene, id)];
+    return tac_fail(sim->ctx, TAC_ERR_RUN,
+                    "vertex %" TAC_PRIGID
+                    " of body `%s` left the range of numbers at t = %.9g s; its forces are unstable: make "
+                    "clocks.elastic_safety smaller, or its material softer",
+                    id - body->vertex_begin, body->name, tac_seconds(sim, t));
 }

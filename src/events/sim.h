@@ -22,6 +22,7 @@
 
 struct tac_candidates;
 struct tac_friction;
+struct tac_kinetic;
 struct tac_ranks;
 struct tac_record;
 
@@ -236,9 +237,12 @@ struct tac_sim {
     tac_time stretch;           /* contact off: how far to go at once */
 
     struct tac_counters counters;
-    struct tac_candidates *candidates;                                     /* owned by speculate */
-    void *oracle;                                                          /* owned by all-pairs */
-    double window_s;                                                       /* window of the last commit */
+    struct tac_candidates *candidates; /* owned by speculate */
+    void *oracle;                      /* owned by all-pairs */
+    struct tac_kinetic *kinetic;       /* owned by kds */
+    size_t kicked_count;               /* kds: vertices that contacts brought to the instant under way */
+    tac_lid *kicked;                   /* owned by kds, (V); NULL: nobody asks */
+    double window_s;                   /* window of the last commit */
     tac_time window, window_least, window_short, window_most, window_unit; /* speculate: length asked for, its bounds */
     int32_t clean_streak;
 };
@@ -264,6 +268,8 @@ void tac_held_works(struct tac_sim *sim, const struct tac_rate_class *rate, enum
 /* Local. Runs all instants in (window_start, end]; returns the time reached: `end`, or the instant at which a pass
  * that can no longer be right stopped (sim->stop). */
 tac_time tac_pass_run(struct tac_sim *sim, tac_time end);
+/* Local. Runs one instant, whose classes tac_clock_next() has just told: what tac_pass_run() does with each. */
+void tac_pass_step(struct tac_sim *sim, tac_time t);
 /* Local. Back to the window's start; rungs born after `believed` in this pass are dropped. */
 enum tac_err tac_pass_restore(struct tac_sim *sim, tac_time believed);
 /* Local. What was run is right: now = end. */
@@ -287,6 +293,8 @@ void tac_damping_sum(const struct tac_sim *sim, struct tac_accum *sum);
 int32_t tac_watch_find(const struct tac_sim *sim, uint64_t key);
 /* Local. Watches one more rung of a pair (from sim->now); a new pair gets a slot. *slot told. Call between passes. */
 enum tac_err tac_watch(struct tac_sim *sim, uint64_t key, const tac_lid v[4], int32_t *slot);
+/* Local. Between two instants of a pass: puts the rung that tac_watch() has just added where it can tick. */
+enum tac_err tac_watch_place(struct tac_sim *sim, int32_t slot);
 /* Local. Watches one more rung of slot from t on, in the event loop: no allocation; false if there is no room or no
  * further layer. */
 bool tac_watch_deepen(struct tac_sim *sim, int32_t slot, tac_time t);
@@ -347,7 +355,8 @@ struct tac_discovery {
     enum tac_err (*advance)(struct tac_sim *sim, tac_time limit);
     void (*destroy)(struct tac_sim *sim);
 };
-extern const struct tac_discovery tac_discovery_none, tac_discovery_all_pairs, tac_discovery_speculate;
+extern const struct tac_discovery tac_discovery_none, tac_discovery_all_pairs, tac_discovery_speculate,
+    tac_discovery_kinetic;
 
 /* ---- sim.c ---- */
 enum tac_err tac_sim_create(struct tac_ctx *ctx, const struct tac_scene *scene, enum tac_discovery_mode mode,
@@ -360,6 +369,8 @@ enum tac_err tac_sim_advance(struct tac_sim *sim, tac_time limit);
  * TAC_ERR_RUN. `found` is a pair that comes under its bottom there (NULL: other ranks found some); the sentence may
  * name another one. */
 enum tac_err tac_sim_stuck(struct tac_sim *sim, const struct tac_pair *found);
+/* Local. The sentence of vertex `id` (global) that is no longer a number at t: TAC_ERR_RUN. */
+enum tac_err tac_sim_not_finite(struct tac_sim *sim, tac_gid id, tac_time t);
 /* Global id of vertex i. */
 static inline tac_gid tac_sim_id(const struct tac_sim *sim, tac_lid i)
 {

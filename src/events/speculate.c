@@ -443,16 +443,6 @@ done:
     return err;
 }
 
-static enum tac_err fail_not_finite(struct tac_sim *sim, tac_gid id, tac_time t)
-{
-    const struct tac_body *body = &sim->scene->body[tac_scene_body_of(sim->scene, id)];
-    return tac_fail(sim->ctx, TAC_ERR_RUN,
-                    "vertex %" TAC_PRIGID
-                    " of body `%s` left the range of numbers at t = %.9g s; its forces are unstable: make "
-                    "clocks.elastic_safety smaller, or its material softer",
-                    id - body->vertex_begin, body->name, tac_seconds(sim, t));
-}
-
 /* A list whose tubes were left before their time was asked to live too long; one that lived out, too short. */
 static enum tac_err new_list(struct tac_sim *sim, tac_time reached)
 {
@@ -541,7 +531,7 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
                 continue;
             }
             if (verdict.bad >= 0) {
-                err = fail_not_finite(sim, verdict.bad, reached);
+                err = tac_sim_not_finite(sim, verdict.bad, reached);
                 goto done;
             }
         }

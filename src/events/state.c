@@ -169,6 +169,8 @@ enum tac_err tac_state_counters(const struct tac_sim *sim, struct tac_counters *
                              &sum->certificates_created,
                              &sum->certificates_failed,
                              &sum->certificates_rescheduled,
+                             &sum->certificates_reconfirmed,
+                             &sum->plans_filed,
                              &sum->candidates,
                              &sum->messages_sent,
                              &sum->bytes_sent};

@@ -351,8 +351,8 @@ static enum tac_err list_near(struct tac_sim *sim)
         if (sim->near_pairs[i] > 0)
             sim->near_list[sim->near_count++] = i;
     sim->near_changed = false;
-    TAC_TRY(tac_grow(sim->ctx, &sim->breaks, &sim->break_capacity, sim->near_count * BREAKS_PER_VERTEX + 1024,
-                     sizeof *sim->breaks));
+    const size_t each = sim->mode == TAC_DISCOVER_KDS ? 1 : BREAKS_PER_VERTEX; /* kds keeps those of one instant */
+    TAC_TRY(tac_grow(sim->ctx, &sim->breaks, &sim->break_capacity, sim->near_count * each + 1024, sizeof *sim->breaks));
 done:
     return err;
 }
@@ -411,6 +411,28 @@ enum tac_err tac_watch_settle(struct tac_sim *sim)
     TAC_TRY(tac_friction_reserve(sim, room));
     if (sim->near_changed)
         TAC_TRY(list_near(sim));
+done:
+    return err;
+}
+
+enum tac_err tac_watch_place(struct tac_sim *sim, int32_t slot)
+{
+    enum { FEW = 64 };
+    enum tac_err err;
+    size_t index;
+    TAC_TRY(class_of(sim, sim->pair[slot].deep_period, &index));
+    struct tac_rung_class *c = &sim->rung_class[index];
+    const struct tac_rung rung = c->extra[c->extra_count - 1];
+    size_t k = c->extra_count - 1;
+    for (; k > 0 && rung_before(&rung, &c->extra[k - 1]); k--)
+        c->extra[k] = c->extra[k - 1];
+    c->extra[k] = rung;
+    if (c->extra_count > FEW + c->count / 16)
+        TAC_TRY(settle_class(sim, c));
+    sim->first_rung_class = index < sim->first_rung_class ? index : sim->first_rung_class;
+    sim->rung_count++;
+    TAC_TRY(tac_grow(sim->ctx, &sim->loss, &sim->loss_capacity, sim->rung_count + sim->live_pairs, sizeof *sim->loss));
+    TAC_TRY(tac_grow(sim->ctx, &sim->breaks, &sim->break_capacity, 4 * sim->live_pairs, sizeof *sim->breaks));
 done:
     return err;
 }

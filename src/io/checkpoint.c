@@ -97,9 +97,10 @@ static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool
         &k->bytes_sent,
         &k->migrations,
     };
-    double *const reals[] = {&c->kinetic_start,    &c->book_work,       &c->book_absolute,     &c->wall_s,
-                             &k->seconds_forces,   &k->seconds_contact, &k->seconds_discovery, &k->seconds_waiting,
-                             &k->seconds_exchange, &k->seconds_output};
+    double *const reals[] = {&c->kinetic_start,    &c->book_work,        &c->book_absolute,     &c->wall_s,
+                             &k->seconds_forces,   &k->seconds_contact,  &k->seconds_discovery, &k->seconds_waiting,
+                             &k->seconds_exchange, &k->seconds_output,   &k->seconds_plans,     &k->seconds_slabs[0],
+                             &k->seconds_slabs[1], &k->seconds_lists[0], &k->seconds_lists[1]};
     for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++) {
         if (out)
             integer[i] = *whole[i];
@@ -115,6 +116,15 @@ static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool
             else
                 *ticks = integer[2 * i + j];
         }
+    /* Later ones: older checkpoints have 0 here. */
+    int64_t *const more[] = {&k->certificates_reconfirmed, &k->plans_filed};
+    integer += 2 * TAC_KINDS;
+    for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
+        if (out)
+            integer[i] = *more[i];
+        else
+            *more[i] = integer[i];
+    }
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
         if (out)
             real[i] = *reals[i];

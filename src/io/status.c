@@ -37,7 +37,12 @@ static bool put_seconds(json_t *object, const struct tac_counters *c)
               put(seconds, "discovery", tac_json_real(c->seconds_discovery)) &&
               put(seconds, "waiting", tac_json_real(c->seconds_waiting)) &&
               put(seconds, "exchange", tac_json_real(c->seconds_exchange)) &&
-              put(seconds, "output", tac_json_real(c->seconds_output));
+              put(seconds, "output", tac_json_real(c->seconds_output)) &&
+              put(seconds, "plans", tac_json_real(c->seconds_plans)) &&
+              put(seconds, "slabs", tac_json_real(c->seconds_slabs[0])) &&
+              put(seconds, "slabs_rescheduled", tac_json_real(c->seconds_slabs[1])) &&
+              put(seconds, "lists", tac_json_real(c->seconds_lists[0])) &&
+              put(seconds, "lists_rescheduled", tac_json_real(c->seconds_lists[1]));
     return put(object, "seconds", seconds) && ok;
 }
 
@@ -53,6 +58,8 @@ json_t *tac_counters_json(const struct tac_counters *c)
         put_integer(object, "certificates_created", c->certificates_created) &&
         put_integer(object, "certificates_failed", c->certificates_failed) &&
         put_integer(object, "certificates_rescheduled", c->certificates_rescheduled) &&
+        put_integer(object, "certificates_reconfirmed", c->certificates_reconfirmed) &&
+        put_integer(object, "plans_filed", c->plans_filed) &&
         put_integer(object, "candidate_builds", c->candidate_builds) &&
         put_integer(object, "candidates", c->candidates) && put_integer(object, "messages_sent", c->messages_sent) &&
         put_integer(object, "bytes_sent", c->bytes_sent) && put_integer(object, "migrations", c->migrations) &&

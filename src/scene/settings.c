@@ -10,6 +10,8 @@
 
 static const char *const clock_modes[] = {"nested", "free", NULL};
 static const char *const discovery_modes[] = {"speculate", "kds", "all-pairs", NULL};
+static const char *const structures[] = {"k-dop", "pairs", NULL};
+static const char *const queues[] = {"binary", "pairing", "calendar", "radix", NULL};
 static const char *const friction_models[] = {"anchor", "kinetic", NULL};
 
 #define AT(member) offsetof(struct tac_scene, member)
@@ -124,17 +126,21 @@ static const struct tac_field clocks_fields[] = {
 };
 
 static const struct tac_field discovery_fields[] = {
-    {.key = "mode",
-     .kind = TAC_FIELD_CHOICE,
-     .offset = AT(discovery.mode),
-     .choice = discovery_modes,
-     .later_choice = "kds"},
+    {.key = "mode", .kind = TAC_FIELD_CHOICE, .offset = AT(discovery.mode), .choice = discovery_modes},
     {.key = "window_s",
      .kind = TAC_FIELD_RANGE,
      .offset = AT(discovery.window_s),
      .fallback = NAN,
      .max = INFINITY,
      .min_open = true},
+    {.key = "structure", .kind = TAC_FIELD_CHOICE, .offset = AT(discovery.structure), .choice = structures},
+    {.key = "queue", .kind = TAC_FIELD_CHOICE, .offset = AT(discovery.queue), .choice = queues, .fallback = 3},
+    {.key = "kdop", .kind = TAC_FIELD_INTEGER, .offset = AT(discovery.kdop), .fallback = 18, .min = 6, .max = 26},
+    {.key = "vagueness",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = AT(discovery.vagueness),
+     .fallback = NAN,
+     .max = TAC_FARTHEST},
 };
 
 /* What the section `output` tells; a count comes as 64 bits. */
@@ -273,6 +279,20 @@ done:
     return err;
 }
 
+static enum tac_err read_discovery(struct tac_reader *reader, json_t *section)
+{
+    struct tac_scene *scene = reader->scene;
+    enum tac_err err;
+    scene->discovery.vagueness = -1;
+    TAC_TRY(tac_fields_read(reader, section, "discovery", discovery_fields, COUNT(discovery_fields), scene));
+    const int64_t k = scene->discovery.kdop;
+    if (k != 6 && k != 14 && k != 18 && k != 26)
+        TAC_TRY(
+            tac_scene_fail(reader, "discovery.kdop", "is %d; a hierarchy of k-DOPs has k = 6, 14, 18 or 26", (int)k));
+done:
+    return err;
+}
+
 static enum tac_err read_output(struct tac_reader *reader, json_t *section)
 {
     struct output output = {0};
@@ -294,7 +314,7 @@ enum tac_err tac_scene_read_settings(struct tac_reader *reader, json_t *root)
     TAC_TRY(tac_section(reader, root, "", "time", &section));
     TAC_TRY(read_time(reader, section));
     TAC_TRY(tac_section(reader, root, "", "discovery", &section));
-    TAC_TRY(tac_fields_read(reader, section, "discovery", discovery_fields, COUNT(discovery_fields), scene));
+    TAC_TRY(read_discovery(reader, section));
     TAC_TRY(tac_section(reader, root, "", "output", &section));
     TAC_TRY(read_output(reader, section));
     TAC_TRY(tac_section(reader, root, "", "contact", &section));

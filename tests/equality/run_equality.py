@@ -46,13 +46,23 @@ def window(shortest, longest):
     return ["--set", f"discovery.window_s=[{shortest!r},{longest!r}]"]
 
 
+def kinetic(**keys):
+    """Kinetic data structures with these settings."""
+    return ["--discover", "kds"] + [word for key, value in keys.items() for word in ("--set", f"discovery.{key}={value}")]
+
+
 REFERENCE = Way("all pairs", lambda t: ["--discover", "all-pairs"])
 WAYS = [
     Way("speculate", lambda t: ["--discover", "speculate"]),
+    Way("kds", lambda t: kinetic()),
     Way("tiny windows", lambda t: window(t["end"] / 512, t["end"] / 512)),
     Way("windows", lambda t: window(t["end"] / 150, t["end"] / 12)),
     Way("one window", lambda t: window(t["end"], t["end"]), may_be_slow=True),  # whoever asks for it gets it
     Way("frames", lambda t: ["--set", f"time.frame={t['frame'] / 4!r}"], same_frames=False),
+    Way("kds, straight", lambda t: kinetic(vagueness=0, kdop=6, queue="binary")),
+    Way("kds, vague", lambda t: kinetic(vagueness=3, kdop=26, queue="pairing")),
+    Way("kds, pairs", lambda t: kinetic(vagueness=.1, structure="pairs", queue="calendar")),
+    Way("kds, 14", lambda t: kinetic(kdop=14) + ["--set", f"time.frame={t['frame'] / 4!r}"], same_frames=False),
     Way("plain libm", environment=PLAIN_LIBRARY),
     Way("other build", program="TACTUS_OTHER"),
     Way("other, pairs", lambda t: ["--discover", "all-pairs"], program="TACTUS_OTHER"),
@@ -183,7 +193,7 @@ def library_changes():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("scene", nargs="+")
-    parser.add_argument("--some", action="store_true", help="per scene two other ways, in turn, beside speculate")
+    parser.add_argument("--some", action="store_true", help="per scene two other ways, in turn, beside speculate and kds")
     parser.add_argument("--contact", action="store_true", help="a scene in which nothing touches is a failure")
     parser.add_argument("--apart", metavar="PROGRAM", help="frames_apart: checks that nothing crosses in the frames")
     parser.add_argument("--limit", type=float, default=120, help="seconds that a run may take (%(default)s)")
@@ -199,11 +209,11 @@ def main():
         print("(plain libm: this processor or C library has nothing to hide)")
 
     ways = [way for way in WAYS if way.program in os.environ]
-    turns = ways[1:]
+    turns = ways[2:]
 
     def one(job):
         i, (name, scene) = job
-        mine = ways if not options.some else ways[:1] + [turns[(2 * i + k) % len(turns)] for k in range(2)]
+        mine = ways if not options.some else ways[:2] + [turns[(2 * i + k) % len(turns)] for k in range(2)]
         return check(name, scene, mine, options)
 
     start, count, differ, touching, stopped = time.monotonic(), 0, 0, 0, 0

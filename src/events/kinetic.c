@@ -1,0 +1,131 @@
+/* Kinetic data structures as a way of discovery (design 3.2): from instant to instant, and before each one all
+ * certificates that may fail before it are renewed or replaced.  What has been run is right: nothing is run twice. */
+#include "kds/kinetic.h"
+#include "events/ranks.h"
+#include <stdlib.h>
+
+enum { INSTANTS_AT_LEAST = 64, TICKS_PER_VERTEX = 2, TICKS_AT_LEAST = 256 };
+
+static enum tac_err create(struct tac_sim *sim)
+{
+    enum tac_err err;
+    TAC_TRY(tac_kinetic_create(sim, &sim->kinetic));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->owned, sizeof *sim->kicked, &sim->kicked));
+done:
+    return err;
+}
+
+static void destroy(struct tac_sim *sim)
+{
+    tac_kinetic_destroy(&sim->kinetic);
+    free(sim->kicked);
+    sim->kicked = NULL;
+}
+
+/* Who was kicked: do they keep to their plans?  Whom elastic forces, gravity and the like kick is listed by class; whom
+ * contacts brought, by the pass. */
+static void check_plans(struct tac_sim *sim)
+{
+    struct tac_kinetic *k = sim->kinetic;
+    for (size_t i = 0; i < sim->due_elastic_count; i++) {
+        const struct tac_rate_class *rate = &sim->elastic->rate[sim->due_elastic[i]];
+        for (size_t j = 0; j < rate->vertex_count; j++)
+            if (sim->vel[rate->vertex[j]].w != 0)
+                tac_kinetic_check(k, rate->vertex[j]);
+    }
+    for (size_t i = 0; i < sim->kicked_count; i++)
+        tac_kinetic_check(k, sim->kicked[i]);
+}
+
+/* The next instant, and that nothing unwatched acts until then.  *next: it, or `limit` if nothing is due before
+ * (*due false). */
+static enum tac_err prove_next(struct tac_sim *sim, tac_time limit, tac_time *next, bool *due)
+{
+    enum tac_err err;
+    struct tac_kinetic *k = sim->kinetic;
+    tac_time t = tac_clock_next(sim, sim->now, limit), proven;
+    const int64_t found = sim->counters.contacts_found;
+    TAC_TRY(tac_kinetic_prove(k, t == TAC_TIME_NEVER ? limit : t, &proven));
+    if (sim->counters.contacts_found != found || sim->scene->clocks.mode == TAC_CLOCKS_FREE) {
+        TAC_TRY(tac_clock_start(sim));
+        t = tac_clock_next(sim, sim->now, limit);
+    }
+    *due = t != TAC_TIME_NEVER;
+    *next = *due ? t : limit;
+done:
+    return err;
+}
+
+static int64_t ticks_of(const struct tac_sim *sim)
+{
+    int64_t sum = 0;
+    for (int k = 0; k < TAC_KINDS; k++)
+        sum += sim->ticks[k];
+    return sum;
+}
+
+/* One instant, or the way to `limit` if none is left. */
+static enum tac_err step(struct tac_sim *sim, tac_time limit)
+{
+    enum tac_err err;
+    struct tac_kinetic *k = sim->kinetic;
+    const double begin_s = tac_wall_s();
+    tac_time t;
+    bool due;
+    TAC_TRY(prove_next(sim, limit, &t, &due));
+    if (k->stuck >= 0)
+        goto done;
+    const double proven_s = tac_wall_s();
+    sim->counters.seconds_discovery += proven_s - begin_s;
+    sim->break_count = sim->kicked_count = 0;
+    if (due)
+        tac_pass_step(sim, t);
+    const double run_s = tac_wall_s();
+    sim->counters.seconds_forces += run_s - proven_s;
+    sim->now = t;
+    if (due)
+        check_plans(sim);
+    sim->counters.seconds_plans += tac_wall_s() - run_s;
+    TAC_TRY(tac_kinetic_replan(k));
+    sim->counters.seconds_discovery += tac_wall_s() - run_s;
+done:
+    return err;
+}
+
+static enum tac_err advance(struct tac_sim *sim, tac_time limit)
+{
+    enum tac_err err;
+    struct tac_kinetic *k = sim->kinetic;
+    int64_t tell[TAC_TELLS] = {0};
+    double begin_s = tac_wall_s();
+    TAC_TRY(tac_pass_begin(sim));
+    sim->kept_at = -1;
+    TAC_TRY(tac_kinetic_begin(k));
+    TAC_TRY(tac_clock_start(sim));
+    sim->counters.seconds_discovery += tac_wall_s() - begin_s;
+    const int64_t most = TICKS_PER_VERTEX * (int64_t)sim->owned + TICKS_AT_LEAST;
+    for (int instants = 0; sim->now < limit && k->bad < 0 && k->stuck < 0; instants++) {
+        if (instants >= INSTANTS_AT_LEAST && ticks_of(sim) >= most)
+            break;
+        TAC_TRY(step(sim, limit));
+    }
+    if (k->bad >= 0) {
+        err = tac_sim_not_finite(sim, tac_sim_id(sim, k->bad), sim->now);
+        goto done;
+    }
+    for (int i = 0; i < TAC_KINDS; i++)
+        sim->counters.executed[i] += sim->ticks[i];
+    TAC_TRY(tac_ranks_reduce(sim, tell));
+    TAC_TRY(tac_pass_commit(sim, sim->now));
+    if (k->stuck >= 0) {
+        err = tac_sim_stuck(sim, &sim->pair[k->stuck]);
+        goto done;
+    }
+    begin_s = tac_wall_s();
+    TAC_TRY(tac_kinetic_tidy(k));
+    sim->counters.seconds_discovery += tac_wall_s() - begin_s;
+done:
+    return err;
+}
+
+const struct tac_discovery tac_discovery_kinetic = {"kds", create, advance, destroy};

@@ -1,0 +1,314 @@
+/* What all kinetic structures share: flight plans, and the loop that renews certificates before each instant. */
+#include "kds/kinetic.h"
+#include "events/friction.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { TICKS_PER_LIFE = 8, STEPS_PER_LIFE = 4 };
+
+/* ---- making and destroying ---- */
+
+/* The period that most of the elastic work has; else that of first layers. */
+static tac_time main_period(const struct tac_sim *sim)
+{
+    double best = 0;
+    tac_time period = tac_clock_period(sim->scene, sim->model->h1_min_s);
+    for (size_t i = 0; i < sim->elastic->class_count; i++) {
+        const struct tac_rate_class *r = &sim->elastic->rate[i];
+        double work = (double)(r->count[TAC_KIND_SPRING] + r->count[TAC_KIND_CST] + 4 * r->count[TAC_KIND_HINGE]) /
+                      (double)r->period;
+        if (work > best) {
+            best = work;
+            period = r->period;
+        }
+    }
+    return period;
+}
+
+/* The primitives are those of the candidate lists. */
+static enum tac_err take_primitives(struct tac_kinetic *k)
+{
+    enum tac_err err;
+    struct tac_candidates *c = NULL;
+    const struct tac_scene *s = k->sim->scene;
+    TAC_TRY(tac_candidates_create(k->sim, &c));
+    k->body_count = c->body_count;
+    k->primitive_count = c->primitive_begin[c->body_count];
+    k->primitive = c->primitive;
+    k->primitive_begin = c->primitive_begin;
+    k->still = c->still;
+    c->primitive = NULL;
+    c->primitive_begin = NULL;
+    c->still = NULL;
+    for (tac_lid b = 0; b < s->body_count; b++)
+        k->widest_radius = fmax(k->widest_radius, s->body[b].radius);
+done:
+    tac_candidates_destroy(&c);
+    return err;
+}
+
+enum tac_err tac_kinetic_create(struct tac_sim *sim, struct tac_kinetic **out)
+{
+    enum tac_err err;
+    const size_t n = (size_t)sim->owned;
+    struct tac_kinetic *k = NULL;
+    TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *k, &k));
+    k->sim = sim;
+    k->bad = k->stuck = -1;
+    k->eps = sim->scene->discovery.vagueness;
+    k->tau = TICKS_PER_LIFE * main_period(sim);
+    k->tau_s = tac_seconds(sim, k->tau);
+    k->structure[TAC_KINETIC_BROAD] =
+        sim->scene->discovery.structure == TAC_STRUCTURE_PAIRS ? &tac_kinetic_pairs : &tac_kinetic_lists;
+    k->structure[TAC_KINETIC_NARROW] = &tac_kinetic_slabs;
+    k->seconds[TAC_KINETIC_BROAD] = sim->counters.seconds_lists;
+    k->seconds[TAC_KINETIC_NARROW] = sim->counters.seconds_slabs;
+    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *k->plan, &k->plan));
+    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *k->wish, &k->wish));
+    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *k->moved, &k->moved));
+    TAC_TRY(take_primitives(k));
+    for (int i = 0; i < TAC_KINETIC_STRUCTURES; i++)
+        TAC_TRY(k->structure[i]->create(k, &k->self[i]));
+done:
+    if (err)
+        tac_kinetic_destroy(&k);
+    *out = k;
+    return err;
+}
+
+void tac_kinetic_destroy(struct tac_kinetic **kinetic)
+{
+    struct tac_kinetic *k = *kinetic;
+    if (k == NULL)
+        return;
+    for (int i = 0; i < TAC_KINETIC_STRUCTURES; i++)
+        if (k->self[i])
+            k->structure[i]->destroy(k->self[i]);
+    free(k->plan);
+    free(k->wish);
+    free(k->moved);
+    free(k->doubt);
+    free(k->primitive);
+    free(k->primitive_begin);
+    free(k->still);
+    free(k);
+    *kinetic = NULL;
+}
+
+bool tac_kinetic_may_touch(const struct tac_kinetic *k, tac_lid a, tac_lid b)
+{
+    const struct tac_model *m = k->sim->model;
+    if (k->still[a] && k->still[b])
+        return false;
+    if (a == b)
+        return k->sim->scene->body[a].self_contact;
+    return m->ignored == NULL || !m->ignored[(size_t)a * (size_t)k->body_count + (size_t)b];
+}
+
+tac_time tac_kinetic_after(const struct tac_kinetic *k, double seconds)
+{
+    const double quanta = seconds * (1 - 1e-12) / k->sim->quantum;
+    if (!(quanta < 0x1p60))
+        return TAC_TIME_NEVER;
+    return quanta > 0 ? k->now + (tac_time)quanta : k->now;
+}
+
+/* ---- flight plans ---- */
+
+static double reach_of(const struct tac_kinetic *k, const double v[3], double eps)
+{
+    const double size = fabs(v[0]) + fabs(v[1]) + fabs(v[2]);
+    return eps * (1 + 1e-9) + 1e-12 * (size + eps) + k->drift;
+}
+
+/* The plan of vertex v from now on, for the velocity that it has. */
+static void file_plan(struct tac_kinetic *k, tac_lid v, bool first)
+{
+    struct tac_sim *sim = k->sim;
+    struct tac_plan *plan = &k->plan[v];
+    double x[3], u[3], eps = k->eps >= 0 ? k->eps : k->wish[v];
+    tac_position(sim, v, sim->now, x);
+    tac_kinetic_velocity(sim, v, u);
+    if (sim->vel[v].w == 0) {
+        eps = 0;
+    } else if (!first && eps > 0 && sim->now > plan->t) {
+        /* Around the velocity that it had on the average of late, as far as half of eps allows: what swings to and fro
+         * is met in the middle. */
+        const double dt = tac_seconds(sim, sim->now - plan->t);
+        double off[3];
+        for (int i = 0; i < 3; i++)
+            off[i] = (x[i] - plan->x[i]) / dt - u[i];
+        const double size = sqrt(tac_dot(off, off)), share = size > .5 * eps ? .5 * eps / size : 1;
+        for (int i = 0; i < 3; i++)
+            u[i] += share * off[i];
+    }
+    memcpy(plan->v, u, sizeof u);
+    memcpy(plan->x, x, sizeof x);
+    plan->t = sim->now;
+    plan->eps2 = eps * eps;
+    plan->reach = reach_of(k, u, eps);
+    plan->left = false;
+}
+
+enum tac_err tac_kinetic_replan(struct tac_kinetic *k)
+{
+    enum tac_err err = TAC_OK;
+    k->now = k->sim->now > k->now ? k->sim->now : k->now;
+    if (k->moved_count == 0)
+        return TAC_OK;
+    for (size_t i = 0; i < k->moved_count; i++) {
+        const tac_lid v = k->moved[i];
+        double u[3];
+        tac_kinetic_velocity(k->sim, v, u);
+        if (!(tac_dot(u, u) < 1e300)) {
+            k->bad = v;
+            return TAC_OK;
+        }
+        if (k->eps < 0)
+            k->wish[v] *= 1.5;
+        file_plan(k, v, false);
+    }
+    k->sim->counters.plans_filed += (int64_t)k->moved_count;
+    double then_s = tac_wall_s();
+    for (int i = 0; i < TAC_KINETIC_STRUCTURES; i++) {
+        TAC_TRY(k->structure[i]->moved(k, k->self[i], k->moved, k->moved_count));
+        const double now_s = tac_wall_s();
+        k->seconds[i][1] += now_s - then_s;
+        then_s = now_s;
+    }
+    k->moved_count = 0;
+done:
+    return err;
+}
+
+/* ---- windows ---- */
+
+static double farthest(const struct tac_sim *sim)
+{
+    double most = sim->scene->contact.thickness;
+    for (tac_lid i = 0; i < sim->owned; i++)
+        for (int c = 0; c < 3; c++)
+            most = fmax(most, fabs(sim->pos[i].x[c]));
+    return most;
+}
+
+static enum tac_err build(struct tac_kinetic *k)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_sim *sim = k->sim;
+    k->now = sim->now;
+    k->next = k->until = sim->now;
+    k->moved_count = 0;
+    /* A vertex is brought up at most once in 2^12 quanta, each time rounding its place. */
+    k->drift = 0x1p-50 * k->extent / tac_seconds(sim, 4096);
+    for (tac_lid i = 0; i < sim->owned; i++) {
+        if (!k->built)
+            k->wish[i] = .01 * sim->scene->contact.thickness / k->tau_s;
+        file_plan(k, i, true);
+    }
+    /* Narrow first: the broad phase makes slabs. */
+    TAC_TRY(k->structure[TAC_KINETIC_NARROW]->build(k, k->self[TAC_KINETIC_NARROW]));
+    TAC_TRY(k->structure[TAC_KINETIC_BROAD]->build(k, k->self[TAC_KINETIC_BROAD]));
+    k->built = true;
+    sim->counters.candidate_builds++;
+done:
+    return err;
+}
+
+enum tac_err tac_kinetic_begin(struct tac_kinetic *k)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_sim *sim = k->sim;
+    const struct tac_kinetic_structure *broad = k->structure[TAC_KINETIC_BROAD];
+    /* Far away numbers are coarser: tolerances are for twice the size that there was. */
+    const double size = farthest(sim);
+    const bool grown = !(1.5 * size < k->extent);
+    k->bad = k->stuck = -1;
+    if (!(size < 1e150)) {
+        for (tac_lid i = 0; i < sim->owned && k->bad < 0; i++)
+            k->bad = fabs(sim->pos[i].x[0]) + fabs(sim->pos[i].x[1]) + fabs(sim->pos[i].x[2]) < 1e150 ? -1 : i;
+        return TAC_OK;
+    }
+    if (!k->built || grown || broad->stale(k, k->self[TAC_KINETIC_BROAD])) {
+        k->extent = grown ? 3 * size : k->extent;
+        TAC_TRY(build(k));
+    }
+    for (size_t i = 0; i < sim->script_count; i++) {
+        const tac_lid v = sim->script[i].vertex;
+        double u[3], d[3];
+        tac_kinetic_velocity(sim, v, u);
+        tac_sub(d, u, k->plan[v].v);
+        if (!(tac_dot(d, d) <= k->plan[v].eps2)) {
+            k->plan[v].left = true;
+            k->moved[k->moved_count++] = v;
+        }
+    }
+    TAC_TRY(tac_kinetic_replan(k));
+done:
+    return err;
+}
+
+/* Renews what may fail before k->until. */
+static enum tac_err renew_due(struct tac_kinetic *k)
+{
+    enum tac_err err = TAC_OK;
+    double then_s = 0;
+    bool any = true;
+    while (any) {
+        any = false;
+        for (int i = 0; i < TAC_KINETIC_STRUCTURES; i++) {
+            struct tac_queue *queue = k->structure[i]->queue(k->self[i]);
+            int32_t id;
+            if (!tac_queue_due(queue, k->until, &id))
+                continue;
+            then_s = tac_wall_s();
+            do {
+                k->sim->counters.certificates_failed++;
+                TAC_TRY(k->structure[i]->fail(k, k->self[i], id));
+            } while (tac_queue_due(queue, k->until, &id));
+            k->seconds[i][0] += tac_wall_s() - then_s;
+            any = true;
+        }
+    }
+done:
+    return err;
+}
+
+enum tac_err tac_kinetic_prove(struct tac_kinetic *k, tac_time t, tac_time *next)
+{
+    enum tac_err err;
+    k->next = t;
+    k->doubt_count = 0;
+    k->stuck = -1;
+    for (;;) {
+        /* Where instants are far apart, in steps: what lives long enough is never asked twice at one time. */
+        const tac_time step = k->now + k->tau / STEPS_PER_LIFE;
+        k->until = k->next < step ? k->next : step;
+        TAC_TRY(renew_due(k));
+        if (k->next <= k->until)
+            break;
+        tac_time then = k->next;
+        for (int i = 0; i < TAC_KINETIC_STRUCTURES; i++) {
+            const tac_time first = tac_queue_next(k->structure[i]->queue(k->self[i]));
+            then = first < then ? first : then;
+        }
+        k->now = then > k->until ? then : k->until;
+    }
+    if (k->doubt_count)
+        tac_slabs_judge(k);
+    *next = k->next;
+done:
+    return err;
+}
+
+enum tac_err tac_kinetic_tidy(struct tac_kinetic *k)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_sim *sim = k->sim;
+    k->now = sim->now > k->now ? sim->now : k->now;
+    for (size_t slot = 0; slot < sim->pair_count; slot++)
+        if (sim->pair[slot].live && sim->pair[slot].deep_last == INFINITY && !tac_friction_holds(sim, (int32_t)slot))
+            TAC_TRY(tac_slabs_shed(k, (int32_t)slot));
+done:
+    return err;
+}

@@ -1,0 +1,410 @@
+/* Separating slabs (ACM 5.1): the certificates between two primitives. */
+#include "kds/kinetic_slab.h"
+#include "events/path.h"
+#include "events/ranks.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LEAST_TICKS = 2, /* life of a slab, in ticks that watching the layer would cost, below which it is not worth it */
+    SHED_TICKS = 32  /* a layer is dropped when its slab lives that long */
+};
+
+static struct tac_slabs *slabs_of(const struct tac_kinetic *k)
+{
+    return k->self[TAC_KINETIC_NARROW];
+}
+
+/* ---- lists of what rests on a vertex ---- */
+
+static enum tac_err stand_on(struct tac_kinetic *k, struct tac_slabs *all, int32_t id)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_slab *s = &all->slab[id];
+    for (int i = 0; i < s->count; i++) {
+        struct tac_stand *stand = &all->stand[s->v[i]];
+        TAC_TRY(tac_grow(k->sim->ctx, &stand->entry, &stand->capacity, stand->count + 1, sizeof *stand->entry));
+        s->place[i] = (int32_t)stand->count;
+        stand->entry[stand->count++] = 4 * (uint32_t)id + (uint32_t)i;
+    }
+done:
+    return err;
+}
+
+static void stand_off(struct tac_slabs *all, const struct tac_slab *s)
+{
+    for (int i = 0; i < s->count; i++) {
+        struct tac_stand *stand = &all->stand[s->v[i]];
+        const uint32_t last = stand->entry[--stand->count];
+        stand->entry[s->place[i]] = last;
+        all->slab[last / 4].place[last % 4] = s->place[i];
+    }
+}
+
+/* ---- laying a slab ---- */
+
+static void places(const struct tac_kinetic *k, const struct tac_slab *s, double x[4][3])
+{
+    for (int i = 0; i < s->count; i++)
+        tac_position(k->sim, s->v[i], k->now, x[i]);
+}
+
+/* Seconds from k->now until vertex i may enter the slab: one division. `along`: where it is along the normal. */
+static double entry_s(const struct tac_kinetic *k, const struct tac_slab *s, int i, double along)
+{
+    const struct tac_plan *plan = &k->plan[s->v[i]];
+    const double shift = s->speed * tac_seconds(k->sim, k->now - s->laid), v = tac_dot(s->n, plan->v);
+    const double gap = i < s->first ? along - (s->upper + shift) : s->lower + shift - along;
+    const double closing = (i < s->first ? s->speed - v : v - s->speed) + plan->reach;
+    return closing > 0 ? gap > 0 ? gap / closing : 0 : INFINITY;
+}
+
+/* Lays the slab of thickness `reach` half-way between the primitives, across their shortest way, so that both come up
+ * to it at one speed.  Returns the seconds until some vertex (*which) may enter it; 0 if there is no room for it. */
+static double lay(struct tac_kinetic *k, struct tac_slab *s, const double x[4][3], double reach, double *d, int *which)
+{
+    struct tac_near near;
+    double along[4], a = INFINITY, b = -INFINITY, speed = 0, life = INFINITY;
+    tac_near_pair((enum tac_pair_type)s->type, x, &near);
+    *d = near.d;
+    *which = -1;
+    for (int i = 0; i < s->count; i++) {
+        const struct tac_plan *plan = &k->plan[s->v[i]];
+        along[i] = tac_dot(near.n, x[i]);
+        speed += fabs(near.w[i]) * (tac_dot(near.n, plan->v) + (i < s->first ? -plan->reach : plan->reach));
+        if (i < s->first)
+            a = along[i] < a ? along[i] : a;
+        else
+            b = along[i] > b ? along[i] : b;
+    }
+    if (!(a - b > reach))
+        return 0;
+    memcpy(s->n, near.n, sizeof s->n);
+    s->upper = .5 * (a + b + reach);
+    s->lower = .5 * (a + b - reach);
+    s->speed = .5 * speed;
+    s->laid = k->now;
+    for (int i = 0; i < s->count; i++) {
+        const double t = entry_s(k, s, i, along[i]);
+        if (t < life) {
+            life = t;
+            *which = i;
+        }
+    }
+    return life;
+}
+
+/* ---- watching ---- */
+
+/* What comes after the layers watched: its reach, its rung's period, and when to give up on slabs. */
+static void look_deeper(struct tac_kinetic *k, struct tac_slab *s)
+{
+    const struct tac_model *m = k->sim->model;
+    const struct tac_pair *p = s->slot >= 0 ? &k->sim->pair[s->slot] : NULL;
+    struct tac_form form;
+    int32_t last;
+    if (p != NULL)
+        form = p->form;
+    else
+        tac_model_form(m, (enum tac_pair_type)s->type, s->v, &form);
+    const int32_t depth = p != NULL ? p->depth : 0;
+    s->next = tac_model_reach(m, &form, depth + 1);
+    s->period = depth < form.bottom ? tac_model_rung(m, &form, depth + 1, &last) : 0;
+    s->tolerance = 1e-7 * form.thickness + 2e-14 * k->extent;
+}
+
+/* Slab `id` is that of the watched pair `slot`. */
+static enum tac_err bind(struct tac_kinetic *k, struct tac_slabs *all, int32_t slot, int32_t id)
+{
+    enum tac_err err;
+    const size_t before = all->of_slot_capacity;
+    TAC_TRY(tac_grow(k->sim->ctx, &all->of_slot, &all->of_slot_capacity, (size_t)slot + 1, sizeof *all->of_slot));
+    for (size_t i = before; i < all->of_slot_capacity; i++)
+        all->of_slot[i] = -1;
+    all->of_slot[slot] = id;
+done:
+    return err;
+}
+
+static enum tac_err watch(struct tac_kinetic *k, int32_t id)
+{
+    enum tac_err err;
+    struct tac_slabs *all = slabs_of(k);
+    struct tac_slab *s = &all->slab[id];
+    struct tac_sim *sim = k->sim;
+    TAC_TRY(tac_watch(sim, s->key, s->v, &s->slot));
+    TAC_TRY(tac_watch_place(sim, s->slot));
+    TAC_TRY(bind(k, all, s->slot, id));
+    const tac_time period = sim->pair[s->slot].deep_period, tick = (k->now / period + 1) * period;
+    if (tick < k->next)
+        k->next = tick;
+    if (k->next < k->until)
+        k->until = k->next;
+    look_deeper(k, s);
+done:
+    return err;
+}
+
+/* A slab for a pair at the end of its nest: is it certain that it stays in it until the next instant?  That is judged
+ * when the instant is known for good. */
+static enum tac_err doubt(struct tac_kinetic *k, int32_t id)
+{
+    enum tac_err err;
+    TAC_TRY(tac_grow(k->sim->ctx, &k->doubt, &k->doubt_capacity, k->doubt_count + 1, sizeof *k->doubt));
+    k->doubt[k->doubt_count++] = id;
+done:
+    return err;
+}
+
+/* The vertex that ended a slab's life because its plan was so vague promises more next time. */
+static void blame(struct tac_kinetic *k, const struct tac_slab *s, int which)
+{
+    if (k->eps >= 0 || which < 0)
+        return;
+    const tac_lid v = s->v[which];
+    const struct tac_plan *plan = &k->plan[v];
+    const double along = tac_dot(s->n, plan->v);
+    const double closing = (which < s->first ? s->speed - along : along - s->speed) + plan->reach;
+    const double share = closing > plan->reach ? plan->reach / closing : 1;
+    const double stands = (double)slabs_of(k)->stand[v].count;
+    k->wish[v] *= 1 - share * fmin(.5, 32 / (stands + 1));
+}
+
+/* A slab that holds at k->until, whatever has to be watched for it. */
+static enum tac_err renew(struct tac_kinetic *k, int32_t id)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_slabs *all = slabs_of(k);
+    double x[4][3], d;
+    int which;
+    places(k, &all->slab[id], x);
+    for (;;) {
+        struct tac_slab *s = &all->slab[id];
+        const double life = lay(k, s, x, s->next + s->tolerance, &d, &which);
+        const tac_time t = life > 0 ? tac_kinetic_after(k, life) : k->now;
+        const bool worth = t - k->now >= LEAST_TICKS * s->period;
+        if (life > 0 && t >= k->until && worth) {
+            tac_queue_set(all->queue, id, t);
+            break;
+        }
+        if (s->period == 0) {
+            TAC_TRY(doubt(k, id));
+            break;
+        }
+        TAC_TRY(watch(k, id));
+    }
+done:
+    return err;
+}
+
+void tac_slabs_judge(struct tac_kinetic *k)
+{
+    const struct tac_sim *sim = k->sim;
+    struct tac_slabs *all = slabs_of(k);
+    for (size_t i = 0; i < k->doubt_count; i++) {
+        const struct tac_slab *s = &all->slab[k->doubt[i]];
+        double x[4][3], u[4][3], y[3];
+        for (int j = 0; j < s->count; j++) {
+            tac_position(sim, s->v[j], sim->now, x[j]);
+            tac_position(sim, s->v[j], k->next, y);
+            tac_sub(u[j], y, x[j]);
+        }
+        if (tac_sweep((enum tac_pair_type)s->type, x, u, s->next, s->tolerance) <= 1)
+            k->stuck = s->slot;
+        tac_queue_set(all->queue, k->doubt[i], k->next); /* looked at again then */
+    }
+}
+
+/* ---- making and forgetting ---- */
+
+enum tac_err tac_slabs_add(struct tac_kinetic *k, enum tac_pair_type type, tac_lid a, tac_lid b, const tac_lid *va,
+                           const tac_lid *vb, int32_t owner, int32_t *head)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_slabs *all = slabs_of(k);
+    const int first = tac_pair_first(type), n = tac_pair_vertices(type);
+    struct tac_slab s = {.key = tac_pair_key(type, a, b), .slot = -1, .owner = owner, .following = *head};
+    int32_t id;
+    for (int i = 0; i < 4; i++)
+        s.v[i] = i < first ? va[i] : i < n ? vb[i - first] : -1;
+    if (!tac_model_is_pair(k->sim->model, type, s.v))
+        return TAC_OK;
+    s.type = (uint8_t)type;
+    s.count = (uint8_t)n;
+    s.first = (uint8_t)first;
+    s.live = 1;
+    s.slot = tac_watch_find(k->sim, s.key);
+    look_deeper(k, &s);
+    if (all->free_count) {
+        id = all->free[--all->free_count];
+    } else {
+        TAC_TRY(tac_grow(k->sim->ctx, &all->slab, &all->capacity, all->count + 1, sizeof *all->slab));
+        TAC_TRY(tac_grow(k->sim->ctx, &all->free, &all->free_capacity, all->capacity, sizeof *all->free));
+        TAC_TRY(tac_queue_room(all->queue, all->capacity));
+        id = (int32_t)all->count++;
+    }
+    all->slab[id] = s;
+    *head = id;
+    TAC_TRY(stand_on(k, all, id));
+    if (s.slot >= 0)
+        TAC_TRY(bind(k, all, s.slot, id));
+    k->sim->counters.certificates_created++;
+    TAC_TRY(renew(k, id));
+done:
+    return err;
+}
+
+bool tac_slabs_watched(const struct tac_kinetic *k, int32_t head)
+{
+    const struct tac_slabs *all = slabs_of(k);
+    for (int32_t id = head; id >= 0; id = all->slab[id].following)
+        if (all->slab[id].slot >= 0)
+            return true;
+    return false;
+}
+
+void tac_slabs_drop(struct tac_kinetic *k, int32_t *head)
+{
+    struct tac_slabs *all = slabs_of(k);
+    for (int32_t id = *head, after; id >= 0; id = after) {
+        struct tac_slab *s = &all->slab[id];
+        after = s->following;
+        tac_queue_set(all->queue, id, TAC_TIME_NEVER);
+        stand_off(all, s);
+        s->live = 0;
+        all->free[all->free_count++] = id;
+    }
+    *head = -1;
+}
+
+/* ---- dropping layers ---- */
+
+enum tac_err tac_slabs_shed(struct tac_kinetic *k, int32_t slot)
+{
+    struct tac_slabs *all = slabs_of(k);
+    struct tac_sim *sim = k->sim;
+    struct tac_pair *p = &sim->pair[slot];
+    const int32_t id = (size_t)slot < all->of_slot_capacity ? all->of_slot[slot] : -1;
+    double x[4][3], d;
+    int which;
+    if (id < 0) { /* proven apart by the broad phase */
+        tac_watch_drop(sim, slot);
+        return TAC_OK;
+    }
+    struct tac_slab *s = &all->slab[id], trial = *s;
+    places(k, s, x);
+    const double life = lay(k, &trial, x, p->deep_reach + s->tolerance, &d, &which);
+    if (!(life > SHED_TICKS * tac_seconds(sim, p->deep_period)))
+        return TAC_OK;
+    tac_watch_drop(sim, slot);
+    if (!sim->pair[slot].live) {
+        all->of_slot[slot] = -1;
+        s->slot = -1;
+    }
+    look_deeper(k, s);
+    k->until = k->next = k->now;
+    sim->counters.certificates_created++;
+    return renew(k, id);
+}
+
+/* ---- the structure ---- */
+
+static enum tac_err create(struct tac_kinetic *k, void **self)
+{
+    enum tac_err err;
+    struct tac_slabs *all = NULL;
+    TAC_TRY(tac_alloc(k->sim->ctx, 1, sizeof *all, &all));
+    *self = all;
+    all->vertices = (size_t)k->sim->owned;
+    TAC_TRY(tac_alloc(k->sim->ctx, all->vertices, sizeof *all->stand, &all->stand));
+    TAC_TRY(tac_queue_create(k->sim->ctx, k->sim->scene->discovery.queue, &all->queue));
+done:
+    return err;
+}
+
+static void destroy(void *self)
+{
+    struct tac_slabs *all = self;
+    for (size_t i = 0; all->stand && i < all->vertices; i++)
+        free(all->stand[i].entry);
+    tac_queue_destroy(&all->queue);
+    free(all->stand);
+    free(all->slab);
+    free(all->free);
+    free(all->of_slot);
+    free(all);
+}
+
+/* Forgets all: the broad phase makes them. */
+static enum tac_err build(struct tac_kinetic *k, void *self)
+{
+    struct tac_slabs *all = self;
+    (void)k;
+    for (size_t i = 0; i < all->vertices; i++)
+        all->stand[i].count = 0;
+    for (size_t i = 0; i < all->of_slot_capacity; i++)
+        all->of_slot[i] = -1;
+    tac_queue_clear(all->queue);
+    all->count = all->free_count = 0;
+    return TAC_OK;
+}
+
+static struct tac_queue *queue(void *self)
+{
+    return ((struct tac_slabs *)self)->queue;
+}
+
+static enum tac_err fail(struct tac_kinetic *k, void *self, int32_t id)
+{
+    enum tac_err err;
+    struct tac_slabs *all = self;
+    const struct tac_kinetic_structure *broad = k->structure[TAC_KINETIC_BROAD];
+    struct tac_slab *s = &all->slab[id];
+    double x[3], soonest = INFINITY;
+    int which = -1;
+    for (int i = 0; k->eps < 0 && i < s->count; i++) {
+        tac_position(k->sim, s->v[i], k->now, x);
+        const double t = entry_s(k, s, i, tac_dot(s->n, x));
+        which = t < soonest ? i : which;
+        soonest = t < soonest ? t : soonest;
+    }
+    blame(k, s, which);
+    const int32_t slot = s->slot;
+    TAC_TRY(renew(k, id));
+    if (all->slab[id].slot == slot)
+        k->sim->counters.certificates_reconfirmed++;
+    if (all->slab[id].slot < 0)
+        TAC_TRY(broad->relieved(k, k->self[TAC_KINETIC_BROAD], all->slab[id].owner));
+done:
+    return err;
+}
+
+/* Vertex i of a slab has a new plan: it fails sooner if that vertex now comes sooner than what came first so far. */
+static void retime(const struct tac_kinetic *k, struct tac_slabs *all, int32_t id, int i, const double x[3])
+{
+    const struct tac_slab *s = &all->slab[id];
+    const tac_time t = tac_kinetic_after(k, entry_s(k, s, i, tac_dot(s->n, x)));
+    if (t < all->queue->time[id])
+        tac_queue_set(all->queue, id, t);
+}
+
+static enum tac_err moved(struct tac_kinetic *k, void *self, const tac_lid *v, size_t count)
+{
+    enum { AHEAD = 4 };
+    struct tac_slabs *all = self;
+    for (size_t n = 0; n < count; n++) {
+        const struct tac_stand *stand = &all->stand[v[n]];
+        double x[3];
+        tac_position(k->sim, v[n], k->now, x);
+        for (size_t e = 0; e < stand->count; e++) {
+            if (e + AHEAD < stand->count)
+                __builtin_prefetch(&all->slab[stand->entry[e + AHEAD] / 4]);
+            retime(k, all, (int32_t)(stand->entry[e] / 4), (int)(stand->entry[e] % 4), x);
+        }
+        k->sim->counters.certificates_rescheduled += (int64_t)stand->count;
+    }
+    return TAC_OK;
+}
+
+const struct tac_kinetic_structure tac_kinetic_slabs = {"slabs", create, destroy, build, queue,
+                                                        fail,    moved,  NULL,    NULL};
