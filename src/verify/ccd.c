@@ -11,8 +11,9 @@
 enum {
     CORNERS = TAC_CCD_CORNERS,
     DEEPEST = 48,    /* bisections of one parameter: its ends stay exact doubles, and so does 1 minus them */
-    LATER = 4096,    /* boxes spent on proof and on the time once the answer cannot be FREE any more */
-    STEPS = 8,       /* towards the hull's point nearest to the origin, per box */
+    LATER = 1000,    /* boxes spent on proof and on the time once the answer cannot be FREE any more */
+    STEPS = 4,       /* towards the hull's point nearest to the origin, per box */
+    LAST_STEPS = 40, /* the same, before a box is left in doubt */
     FIRST_ENDS = 32, /* boxes after which the ends of time are looked at */
     TRIES = 100      /* to prove a zero, per query */
 };
@@ -43,22 +44,22 @@ static void filter_at(struct filter *filter, const struct tac_ccd_problem *probl
     }
 }
 
-static double least(const double f[CORNERS])
+static inline double least(const double f[CORNERS])
 {
-    double a = f[0] < f[1] ? f[0] : f[1], b = f[2] < f[3] ? f[2] : f[3], c = f[4] < f[5] ? f[4] : f[5],
-           d = f[6] < f[7] ? f[6] : f[7];
-    a = a < b ? a : b;
-    c = c < d ? c : d;
-    return a < c ? a : c;
+    double m[4];
+    for (int c = 0; c < 4; c++)
+        m[c] = f[c] < f[c + 4] ? f[c] : f[c + 4];
+    double a = m[0] < m[2] ? m[0] : m[2], b = m[1] < m[3] ? m[1] : m[3];
+    return a < b ? a : b;
 }
 
-static double greatest(const double f[CORNERS])
+static inline double greatest(const double f[CORNERS])
 {
-    double a = f[0] > f[1] ? f[0] : f[1], b = f[2] > f[3] ? f[2] : f[3], c = f[4] > f[5] ? f[4] : f[5],
-           d = f[6] > f[7] ? f[6] : f[7];
-    a = a > b ? a : b;
-    c = c > d ? c : d;
-    return a > c ? a : c;
+    double m[4];
+    for (int c = 0; c < 4; c++)
+        m[c] = f[c] > f[c + 4] ? f[c] : f[c + 4];
+    double a = m[0] > m[2] ? m[0] : m[2], b = m[1] > m[3] ? m[1] : m[3];
+    return a > b ? a : b;
 }
 
 static double largest_of(double a, double b, double c)
@@ -116,9 +117,9 @@ static bool apart_along(const struct tac_ccd_problem *problem, const struct filt
 
 /* Gilbert's steps towards the point of the hull nearest to the origin; the plane through each is tried. */
 static bool apart_somehow(const struct tac_ccd_problem *problem, const struct filter *filter,
-                          const double f[3][CORNERS], double n[3])
+                          const double f[3][CORNERS], double n[3], int steps)
 {
-    for (int step = 0; step < STEPS; step++) {
+    for (int step = 0; step < steps; step++) {
         double lo, hi, toward[3], dot = 0, square = 0;
         int corner = 0;
         range_along(f, n, &lo, &hi, &corner);
@@ -138,24 +139,28 @@ static bool apart_somehow(const struct tac_ccd_problem *problem, const struct fi
     return false;
 }
 
-/* Does a plane surely part the box's hull from the ball of the separation? */
-static bool apart(const struct tac_ccd_problem *problem, const struct filter *filter, const double f[3][CORNERS])
+/* Does a plane surely part the box's hull from the ball of the separation?  Tried are the normal of the primitives in
+ * the box's middle, then planes across ways to the nearest point. */
+static bool apart_along_planes(const struct tac_ccd_problem *problem, const struct filter *filter,
+                               const double f[3][CORNERS], int steps)
 {
-    if (apart_along_axes(problem, filter, f))
-        return true;
-    double centre[3], du[3], dv[3], n[3];
-    for (int k = 0; k < 3; k++) {
-        double v0 = (f[k][0] + f[k][4]), v1 = (f[k][1] + f[k][5]), v2 = (f[k][2] + f[k][6]), v3 = (f[k][3] + f[k][7]);
-        centre[k] = 0.125 * ((v0 + v1) + (v2 + v3));
-        du[k] = (v2 + v3) - (v0 + v1);
-        dv[k] = (v1 + v3) - (v0 + v2);
-    }
+    double middle[3][4], n[3];
+    for (int k = 0; k < 3; k++)
+        for (int c = 0; c < 4; c++)
+            middle[k][c] = f[k][c] + f[k][c + 4];
     if (problem->parameters == 3) {
+        double du[3], dv[3];
+        for (int k = 0; k < 3; k++) {
+            du[k] = (middle[k][2] + middle[k][3]) - (middle[k][0] + middle[k][1]);
+            dv[k] = (middle[k][1] + middle[k][3]) - (middle[k][0] + middle[k][2]);
+        }
         tac_cross(n, du, dv);
         if (apart_along(problem, filter, f, n))
             return true;
     }
-    return apart_somehow(problem, filter, f, centre);
+    for (int k = 0; k < 3; k++)
+        n[k] = 0.125 * ((middle[k][0] + middle[k][1]) + (middle[k][2] + middle[k][3]));
+    return apart_somehow(problem, filter, f, n, steps);
 }
 
 /* The corner nearest to the origin is surely within the separation: its index, else -1. */
@@ -180,16 +185,17 @@ static int corner_within(const struct tac_ccd_problem *problem, const struct fil
 /* ---- the query's corners ---- */
 
 /* f = corner differences of the query's vertices, each times `scale` first. */
-static void differences(const struct tac_ccd_query *query, double scale, double f[3][CORNERS])
+static inline void differences(const struct tac_ccd_query *query, double scale, double f[3][CORNERS])
 {
-    for (int end = 0; end < 2; end++) {
-        const double(*x)[3] = end ? query->x1 : query->x0;
-        /* the rows whose difference is the corner (u, v) */
-        static const uint8_t plus[TAC_CCD_TYPES][4] = {{0, 0, 0, 0}, {0, 0, 1, 1}, {0, 0, 0, 0}, {0, 0, 0, 0}},
-                             minus[TAC_CCD_TYPES][4] = {{1, 1, 2, 3}, {2, 3, 2, 3}, {1, 1, 2, 2}, {1, 1, 1, 1}};
-        for (int k = 0; k < 3; k++)
-            for (int c = 0; c < 4; c++)
-                f[k][4 * end + c] = scale * x[plus[query->type][c]][k] - scale * x[minus[query->type][c]][k];
+    /* the rows whose difference is the corner (u, v) */
+    static const uint8_t plus[TAC_CCD_TYPES][4] = {{0, 0, 0, 0}, {0, 0, 1, 1}, {0, 0, 0, 0}, {0, 0, 0, 0}},
+                         minus[TAC_CCD_TYPES][4] = {{1, 1, 2, 3}, {2, 3, 2, 3}, {1, 1, 2, 2}, {1, 1, 1, 1}};
+    for (int c = 0; c < 4; c++) {
+        int i = plus[query->type][c], j = minus[query->type][c];
+        for (int k = 0; k < 3; k++) {
+            f[k][c] = scale * query->x0[i][k] - scale * query->x0[j][k];
+            f[k][c + 4] = scale * query->x1[i][k] - scale * query->x1[j][k];
+        }
     }
 }
 
@@ -234,21 +240,22 @@ enum first_look { FAR, SAME, NO_NUMBERS, NEAR };
 static enum first_look look_first(const struct tac_ccd_query *query, struct tac_ccd_problem *problem)
 {
     static const int parameters[TAC_CCD_TYPES] = {3, 3, 2, 1};
-    double zero = 0, separation = query->separation;
+    double zero[CORNERS] = {0}, separation = query->separation;
     bool far = false;
     problem->query = query;
     differences(query, 1, problem->f);
     for (int k = 0; k < 3; k++) {
         double lo = least(problem->f[k]), hi = greatest(problem->f[k]);
         for (int c = 0; c < CORNERS; c++)
-            zero += problem->f[k][c] * 0;
+            zero[c] += problem->f[k][c] * 0;
         /* Rounding is monotone and the separation is a double: a difference that does not exceed it does not when
          * rounded either, so no bound is needed here. */
         far = far || lo > separation || -hi > separation;
         problem->reach[k] = -lo > hi ? -lo : hi;
         problem->flat[k] = problem->reach[k] == 0;
     }
-    if (zero != 0 && !all_finite(query)) /* else a difference overflowed */
+    double sum = ((zero[0] + zero[1]) + (zero[2] + zero[3])) + ((zero[4] + zero[5]) + (zero[6] + zero[7]));
+    if (!(separation >= 0) || (sum != 0 && !all_finite(query))) /* else a difference overflowed */
         return NO_NUMBERS;
     if (far)
         return FAR;
@@ -270,9 +277,10 @@ struct search {
     struct tac_ccd_scratch *scratch;
     size_t head, tail; /* boxes that wait: head..tail - 1 of the scratch, in order of depth */
     int64_t boxes, most;
-    bool hit, doubt; /* found so far; a hit is a doubt too */
-    double t[2];     /* of the earliest doubt */
-    double before;   /* boxes that begin later than a hit cannot change the answer */
+    bool hit, doubt;
+    double t_hit[2];   /* of a proof */
+    double t_doubt[2]; /* of the earliest box that cannot be bisected further */
+    double before;     /* boxes that begin later than a hit cannot change the answer; 2: no hit */
     bool ends_seen;
     int tries; /* to prove a zero */
 };
@@ -287,23 +295,32 @@ static double end_of(const struct box *box)
     return ldexp((double)(box->at[TAC_CCD_T] + 1), -box->level[TAC_CCD_T]);
 }
 
+/* Now it cannot be FREE any more. */
+static void spend_less(struct search *search)
+{
+    if (!search->doubt && !search->hit && search->most - search->boxes > LATER)
+        search->most = search->boxes + LATER;
+}
+
 static void add_doubt(struct search *search, double begin, double end)
 {
-    if (!search->doubt || begin < search->t[0] || (begin == search->t[0] && end < search->t[1])) {
-        search->t[0] = begin;
-        search->t[1] = end;
+    spend_less(search);
+    if (!search->doubt || begin < search->t_doubt[0] || (begin == search->t_doubt[0] && end < search->t_doubt[1])) {
+        search->t_doubt[0] = begin;
+        search->t_doubt[1] = end;
     }
-    if (!search->doubt && search->most - search->boxes > LATER)
-        search->most = search->boxes + LATER;
     search->doubt = true;
 }
 
 static void add_hit(struct search *search, double begin, double end)
 {
-    add_doubt(search, begin, end);
+    spend_less(search);
     search->hit = true;
-    if (begin < search->before)
-        search->before = begin;
+    if (end < search->before) {
+        search->before = end;
+        search->t_hit[0] = begin;
+        search->t_hit[1] = end;
+    }
 }
 
 /* Exact tests at both ends of time, once. */
@@ -326,25 +343,32 @@ static void seek_zero(struct search *search, const struct box *box)
         add_hit(search, t[0], t[1]);
 }
 
+/* How far a coordinate goes across the parameter of the bit. */
+static inline double width_across(const double f[CORNERS], int bit)
+{
+    double width[4];
+    for (int i = 0; i < 4; i++) {
+        int c = (i & (bit - 1)) | (i & ~(bit - 1)) << 1; /* the corners without the bit */
+        width[i] = fabs(f[c] - f[c | bit]);
+    }
+    double a = width[0] > width[1] ? width[0] : width[1], b = width[2] > width[3] ? width[2] : width[3];
+    return a > b ? a : b;
+}
+
 /* The parameter whose bisection makes the box's image shrink most; -1: the image spans less than the tolerance, or no
  * more than rounding, in every direction. */
 static int widest(const struct search *search, const struct filter *filter, const struct box *box)
 {
     int best = -1;
     double most = 0;
-    for (int i = 0; i < search->problem->parameters; i++) {
-        int bit = TAC_CCD_BIT(i);
-        if (box->level[i] == DEEPEST)
-            continue;
-        for (int k = 0; k < 3; k++)
-            for (int c = 0; c < CORNERS; c++) {
-                double width = fabs(box->f[k][c] - box->f[k][c ^ bit]);
-                if (width > most && width >= search->problem->tolerance && width > 4 * filter->value[k]) {
-                    most = width;
-                    best = i;
-                }
+    for (int i = 0; i < search->problem->parameters; i++)
+        for (int k = 0; k < 3 && box->level[i] < DEEPEST; k++) {
+            double width = width_across(box->f[k], TAC_CCD_BIT(i));
+            if (width > most && width >= search->problem->tolerance && width > 4 * filter->value[k]) {
+                most = width;
+                best = i;
             }
-    }
+        }
     return best;
 }
 
@@ -354,12 +378,10 @@ static void bisect(const struct box *box, int i, struct box *low, struct box *hi
     int bit = TAC_CCD_BIT(i);
     *low = *high = *box;
     for (int k = 0; k < 3; k++)
-        for (int c = 0; c < CORNERS; c++) {
-            double middle = 0.5 * (box->f[k][c] + box->f[k][c ^ bit]);
-            if (c & bit)
-                low->f[k][c] = middle;
-            else
-                high->f[k][c] = middle;
+        for (int j = 0; j < 4; j++) {
+            int c = (j & (bit - 1)) | (j & ~(bit - 1)) << 1;
+            double middle = 0.5 * (box->f[k][c] + box->f[k][c | bit]);
+            low->f[k][c | bit] = high->f[k][c] = middle;
         }
     low->at[i] = 2 * box->at[i];
     high->at[i] = low->at[i] + 1;
@@ -386,12 +408,14 @@ static enum tac_err look_into(struct tac_ctx *ctx, struct search *search, const 
                               const struct box *box)
 {
     double begin = begin_of(box), end = end_of(box);
-    int corner = search->hit && begin >= search->before ? -1 : corner_within(search->problem, filter, box->f);
+    int i = widest(search, filter, box);
+    if (i < 0 && apart_along_planes(search->problem, filter, box->f, LAST_STEPS))
+        return TAC_OK;
+    int corner = corner_within(search->problem, filter, box->f);
     if (corner >= 0) {
         double time = corner & TAC_CCD_BIT(TAC_CCD_T) ? end : begin;
         add_hit(search, time, time);
     }
-    int i = widest(search, filter, box);
     bool power = (search->boxes & (search->boxes - 1)) == 0;
     if (!search->hit && (i < 0 || (power && search->boxes >= 8)))
         seek_zero(search, box);
@@ -424,7 +448,8 @@ static enum tac_err search_boxes(struct tac_ctx *ctx, struct search *search, con
         if (box.depth != filter.depth)
             filter_at(&filter, search->problem, box.depth);
         search->boxes++;
-        if (!apart(search->problem, &filter, box.f))
+        if (!apart_along_axes(search->problem, &filter, box.f) &&
+            !apart_along_planes(search->problem, &filter, box.f, STEPS))
             err = look_into(ctx, search, &filter, &box);
     }
     return err;
@@ -440,11 +465,14 @@ static void settle(struct search *search, struct tac_ccd_result *result)
     if (search->doubt)
         look_at_ends(search);
     result->boxes = search->boxes;
-    if (!search->doubt)
+    if (!search->doubt && !search->hit)
         return;
+    /* All that begins before the earliest doubt, or the hit, is proven free. */
+    bool earlier = search->doubt && search->t_doubt[0] <= search->before;
+    const double *t = earlier ? search->t_doubt : search->t_hit;
     result->answer = search->hit ? TAC_CCD_HIT : TAC_CCD_OPEN;
-    result->t[0] = search->t[0];
-    result->t[1] = search->t[1];
+    result->t[0] = t[0];
+    result->t[1] = t[1];
 }
 
 enum tac_err tac_ccd(struct tac_ctx *ctx, const struct tac_ccd_query *query, struct tac_ccd_scratch *scratch,
@@ -467,7 +495,8 @@ enum tac_err tac_ccd(struct tac_ctx *ctx, const struct tac_ccd_query *query, str
         break;
     }
     filter_at(&filter, &problem, 0);
-    if (apart(&problem, &filter, problem.f))
+    if ((query->separation > 0 && apart_along_axes(&problem, &filter, problem.f)) ||
+        apart_along_planes(&problem, &filter, problem.f, STEPS))
         return TAC_OK;
     struct box root = {.level = {0, 0, 0}};
     memcpy(root.f, problem.f, sizeof root.f);

@@ -28,8 +28,7 @@
 enum {
     TERMS = 18,
     POOL = 1024,
-    WORTHWHILE = 400, /* bits from which it pays to look for a common factor */
-    QUICK = 8         /* bisections before Sturm sequences decide */
+    WORTHWHILE = 400 /* bits from which it pays to look for a common factor */
 };
 
 /* c[0] + c[1] t + ...; degree -1: zero. */
@@ -45,6 +44,7 @@ struct poly_vector {
 static struct polynomial pool[POOL];
 static int pool_used, pool_made;
 static mpz_t exact_a, exact_b;
+static int exact_bisections = 48; /* before Sturm sequences decide; 0 leaves nearly all to them */
 
 static inline poly fresh_poly(void)
 {
@@ -336,7 +336,7 @@ static inline int zero_with(poly p, int below, poly *condition, int count)
     }
     if (p->degree < 1)
         return 0;
-    int quick = zero_by_bisection(p, condition, count, QUICK);
+    int quick = zero_by_bisection(p, condition, count, exact_bisections);
     if (quick >= 0)
         return quick;
     p = without_ends(p);
