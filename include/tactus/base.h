@@ -54,6 +54,7 @@ struct tac_ctx {
     bool quiet;       /* no warnings, no progress */
     char error[2048]; /* one sentence: what, where, what to do; empty while all is well */
     int warnings;     /* how many tac_warn() calls */
+    bool torn;        /* a file of several ranks cannot be closed, as MPI_Finalize() would: end with MPI_Abort() */
 };
 
 /* Local. */
@@ -67,13 +68,21 @@ enum tac_err tac_fail(struct tac_ctx *ctx, enum tac_err err, const char *format,
 /* Local. One line "tactus: warning: ..." on stderr, from rank 0 only, unless ctx->quiet. */
 void tac_warn(struct tac_ctx *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Local. Makes an error of one rank the error of all: returns the largest code, with the sentence of the lowest rank
- * that has it.  Collective. */
+/* Collective. Makes an error of one rank the error of all: returns the largest code, with the sentence of the lowest
+ * rank that has it.  A rank with an error waits for the others for a minute (TACTUS_TEST_PATIENCE_S), for they may sit
+ * in a collective call of a library that it will not make; then it gives up. */
 enum tac_err tac_agree(struct tac_ctx *ctx, enum tac_err err);
 
 /* Local. What files and command lines say goes to terminals: control characters, which might steer one, become '?'.
  * Sentences of tac_fail() and tac_warn() are tame.  Returns `text`. */
 char *tac_tame(char *text);
+
+/* Collective. The same, after a step that all ranks take in one library, HDF5, and that some may have failed at: those
+ * and the others would wait for each other when what they made is closed.  Then ctx->torn is set, on all ranks. */
+enum tac_err tac_agree_step(struct tac_ctx *ctx, enum tac_err err);
+
+/* Local. Where the ranks cannot come together any more: the sentence on stderr, and MPI_Abort() with TAC_ERR_RUN. */
+_Noreturn void tac_give_up(const struct tac_ctx *ctx);
 
 /* Jumps to `done:` with `err` set when the call fails. */
 #define TAC_TRY(call)                                                                                                  \

@@ -103,6 +103,34 @@ static bool wants_mpi(int argc, char **argv)
     return is_run(argc, argv);
 }
 
+static bool told; /* of the process, like MPI's handlers: what went wrong was said */
+
+/* MPI's own way of dying takes ten lines, and its exit code means nothing here. */
+static void mpi_failed(MPI_Comm *comm, int *code, ...)
+{
+    char why[MPI_MAX_ERROR_STRING] = "";
+    int length = 0, rank = 0;
+    MPI_Error_string(*code, why, &length);
+    MPI_Comm_rank(*comm, &rank);
+    if (!told)
+        fprintf(stderr, "tactus: MPI failed on rank %d: %s; look after the machines and the network between them\n",
+                rank, why);
+    told = true;
+    fflush(stderr);
+    tac_alone_end();
+    MPI_Abort(MPI_COMM_WORLD, TAC_ERR_RUN);
+}
+
+/* No call of MPI that fails comes back: nowhere else is their result looked at. */
+static void catch_mpi(void)
+{
+    MPI_Errhandler handler;
+    MPI_Comm_create_errhandler(mpi_failed, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
+    MPI_Errhandler_free(&handler);
+}
+
 int main(int argc, char **argv)
 {
     struct tac_ctx ctx = {.comm = MPI_COMM_SELF, .size = 1};
@@ -115,10 +143,13 @@ int main(int argc, char **argv)
         tac_alone_begin();
     if (mpi && MPI_Init(&argc, &argv) != MPI_SUCCESS) {
         fprintf(stderr, "tactus: MPI could not be started; check the Open MPI installation\n");
+        tac_alone_end();
         return TAC_ERR_RUN;
     }
-    if (mpi)
+    if (mpi) {
+        catch_mpi();
         tac_ctx_init(&ctx, MPI_COMM_WORLD);
+    }
     const struct command *command = NULL;
     enum tac_err err = find_command(&ctx, argc, argv, &command);
     if (!err && command != NULL)
@@ -126,9 +157,14 @@ int main(int argc, char **argv)
     if ((fflush(stdout) != 0 || ferror(stdout)) && err <= TAC_ERR_NO)
         err = tac_fail(&ctx, TAC_ERR_RUN, "cannot write to standard output: %s", strerror(errno));
     err = tac_agree(&ctx, err);
-    if (err > TAC_ERR_NO && ctx.rank == 0)
+    told = err > TAC_ERR_NO;
+    if (told && ctx.rank == 0)
         fprintf(stderr, "tactus: %s\n",
                 ctx.error[0] != '\0' ? ctx.error : "failed without saying why; please report it");
+    if (ctx.torn && ctx.rank == 0)
+        MPI_Abort(MPI_COMM_WORLD, err);
+    if (ctx.torn)
+        MPI_Barrier(MPI_COMM_WORLD); /* until rank 0 has said why, and ended all */
     if (mpi) {
         MPI_Finalize();
         tac_alone_end();

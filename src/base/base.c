@@ -50,6 +50,31 @@ void tac_warn(struct tac_ctx *ctx, const char *format, ...)
     fprintf(stderr, "tactus: warning: %s\n", sentence);
 }
 
+_Noreturn void tac_give_up(const struct tac_ctx *ctx)
+{
+    fprintf(stderr, "tactus: %s\n", ctx->error[0] != '\0' ? ctx->error : "the ranks cannot come together any more");
+    fflush(stderr);
+    MPI_Abort(ctx->comm, TAC_ERR_RUN);
+    _Exit(TAC_ERR_RUN);
+}
+
+/* How long a rank with an error waits for the others, s. */
+static double patience_s(void)
+{
+    enum { USUAL_S = 60 };
+    const char *test = getenv("TACTUS_TEST_PATIENCE_S");
+    return test != NULL ? strtod(test, NULL) : USUAL_S;
+}
+
+static void wait_with_patience(const struct tac_ctx *ctx, MPI_Request *request)
+{
+    const struct timespec pause = {.tv_nsec = 200000};
+    const double until_s = tac_wall_s() + patience_s();
+    for (int done = 0; MPI_Test(request, &done, MPI_STATUS_IGNORE), !done; nanosleep(&pause, NULL))
+        if (tac_wall_s() > until_s)
+            tac_give_up(ctx);
+}
+
 enum tac_err tac_agree(struct tac_ctx *ctx, enum tac_err err)
 {
     if (ctx->size == 1)
@@ -57,7 +82,12 @@ enum tac_err tac_agree(struct tac_ctx *ctx, enum tac_err err)
     struct {
         int value, rank;
     } mine = {(int)err, ctx->rank}, worst;
-    MPI_Allreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, ctx->comm);
+    MPI_Request request;
+    MPI_Iallreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, ctx->comm, &request);
+    if (err)
+        wait_with_patience(ctx, &request);
+    else
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
     if (worst.value != TAC_OK) {
         char text[sizeof ctx->error];
         memcpy(text, ctx->error, sizeof text);
@@ -65,6 +95,17 @@ enum tac_err tac_agree(struct tac_ctx *ctx, enum tac_err err)
         memcpy(ctx->error, text, sizeof text);
     }
     return (enum tac_err)worst.value;
+}
+
+enum tac_err tac_agree_step(struct tac_ctx *ctx, enum tac_err err)
+{
+    const enum tac_err worst = tac_agree(ctx, err);
+    int failed = err != TAC_OK, all = failed;
+    if (worst == TAC_OK || ctx->size == 1)
+        return worst;
+    MPI_Allreduce(&failed, &all, 1, MPI_INT, MPI_MIN, ctx->comm);
+    ctx->torn = ctx->torn || !all;
+    return worst;
 }
 
 void tac_abort(const char *file, int line, const char *condition)

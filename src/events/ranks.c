@@ -466,10 +466,8 @@ static void send_closing(struct tac_sim *sim, struct tac_neighbor *n)
     MPI_Wait(&n->request, MPI_STATUS_IGNORE);
     if (!room(sim, &n->out, &n->out_capacity, bytes))
         bytes = sizeof(struct header); /* there is always room for that: tac_grow gives more than that at once */
-    if (n->out == NULL) {
-        MPI_Abort(sim->ctx->comm, TAC_ERR_RUN); /* not one byte of memory: nothing can be told */
-        return;
-    }
+    if (n->out == NULL)
+        tac_give_up(sim->ctx); /* not one byte of memory: nothing can be told */
     *(struct header *)n->out = (struct header){r->pass, TAC_TIME_NEVER, r->down, 0};
     struct motion *m = (struct motion *)(n->out + sizeof(struct header));
     for (size_t i = 0; i < count && !r->down; i++) {

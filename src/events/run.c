@@ -473,12 +473,16 @@ enum tac_err tac_run(struct tac_ctx *ctx, struct tac_scene *scene, const struct 
                                   (*options->checkpoint)->frame, &run.out));
     else
         TAC_TRY(tac_output_create(ctx, scene, pieces, options->dir, options->overwrite, &run.out));
+    /* From here on the folder says how it ends. */
     if (pieces != NULL)
-        TAC_TRY(deal(&run, &pieces));
-    if (resume)
-        TAC_TRY(go_on(&run));
-    err = start_record(&run, resume);
-    err = finish(&run, err ? err : loop(&run));
+        err = deal(&run, &pieces);
+    if (!err && resume)
+        err = go_on(&run);
+    if (!err)
+        err = start_record(&run, resume);
+    if (!err)
+        err = loop(&run);
+    err = finish(&run, err);
 done:
     tac_pieces_destroy(&pieces);
     tac_record_destroy(&run.record);

@@ -378,10 +378,10 @@ static enum tac_err create(struct tac_ctx *ctx, struct writer *w, const struct t
     TAC_TRY(tac_frames_step(ctx, &w->file, "a checkpoint",
                             access >= 0 && creation >= 0 && H5Pset_userblock(creation, TAC_CHECKPOINT_BLOCK) >= 0));
     w->file.file = H5Fcreate(w->file.path, H5F_ACC_TRUNC, creation, access);
-    TAC_TRY(tac_frames_step(ctx, &w->file, "a checkpoint", w->file.file >= 0));
+    TAC_TRY(tac_frames_change(ctx, &w->file, "a checkpoint", w->file.file >= 0));
     TAC_TRY(tac_frames_transfer(ctx, &w->file));
     TAC_TRY(tac_frames_reserve(ctx, &w->file, space_of(w, c, rows[0], rows[1], rows[2], rows[3], rows[4])));
-    TAC_TRY(tac_frames_step(ctx, &w->file, "a checkpoint", put_attributes(w->file.file, scene, ctx->size)));
+    TAC_TRY(tac_frames_change(ctx, &w->file, "a checkpoint", put_attributes(w->file.file, scene, ctx->size)));
     if (!put_body_names(ctx, w, scene))
         err = TAC_ERR_RUN; /* agreed upon there */
 done:
@@ -395,6 +395,10 @@ done:
 static enum tac_err close_file(struct tac_ctx *ctx, struct writer *w)
 {
     bool ok = true;
+    if (ctx->torn) {
+        w->file.file = w->file.collective = -1; /* see tac_frames_close() */
+        return TAC_ERR_RUN;
+    }
     if (w->file.collective >= 0)
         H5Pclose(w->file.collective);
     if (w->file.broken && ctx->size > 1 && w->file.file >= 0)

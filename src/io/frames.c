@@ -49,14 +49,14 @@ enum tac_err tac_frames_new_file(struct tac_ctx *ctx, struct tac_frames *w, cons
     /* Whatever one rank lacks, all stay away from the collective create. */
     TAC_TRY(tac_frames_step(ctx, w, "a new file", ok));
     w->file = H5Fcreate(w->path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
-    TAC_TRY(tac_frames_step(ctx, w, "a new file", w->file >= 0));
+    TAC_TRY(tac_frames_change(ctx, w, "a new file", w->file >= 0));
     TAC_TRY(tac_frames_transfer(ctx, w));
     TAC_TRY(tac_frames_reserve(ctx, w, 0));
     ok = tac_h5_put_text(w->file, "format", format) && tac_h5_put_text(w->file, "version", tac_version()) &&
          tac_h5_put_text(w->file, "commit", tac_commit()) && tac_h5_put_text(w->file, "name", scene->name) &&
          tac_h5_put_text(w->file, "scene_sha256", scene->sha256);
     w->frames = ok ? H5Gcreate2(w->file, group, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT) : -1;
-    TAC_TRY(tac_frames_step(ctx, w, "a new file", w->frames >= 0));
+    TAC_TRY(tac_frames_change(ctx, w, "a new file", w->frames >= 0));
 done:
     if (access >= 0)
         H5Pclose(access);
@@ -192,7 +192,7 @@ static enum tac_err write_frame(struct tac_ctx *ctx, struct tac_frames *w, const
     snprintf(name, sizeof name, "%06" PRId64, frame->index);
     snprintf(what, sizeof what, "frame %" PRId64, frame->index);
     hid_t group = H5Gcreate2(w->frames, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    TAC_TRY(tac_frames_step(ctx, w, what, group >= 0));
+    TAC_TRY(tac_frames_change(ctx, w, what, group >= 0));
     struct tac_dataset d = {group,           "position",   "m",        H5T_NATIVE_DOUBLE, 3,
                             w->vertex_count, w->row_begin, w->row_end, position};
     TAC_TRY(tac_dataset_write(ctx, w, &d));
@@ -206,10 +206,11 @@ static enum tac_err write_frame(struct tac_ctx *ctx, struct tac_frames *w, const
     d.data = contact_force;
     TAC_TRY(tac_dataset_write(ctx, w, &d));
     /* Last: a reader takes a frame without a time for one that was not finished. */
-    TAC_TRY(tac_frames_step(ctx, w, what, write_time(w, group, frame->time_s)));
+    TAC_TRY(tac_frames_change(ctx, w, what, write_time(w, group, frame->time_s)));
 done:
-    if (group >= 0 && H5Gclose(group) < 0)
-        w->broken = true;
+    const bool closed = group < 0 || H5Gclose(group) >= 0;
+    if (!err)
+        err = tac_frames_change(ctx, w, what, closed);
     if (!err)
         err = tac_frames_flush(ctx, w, what);
     return err;
@@ -242,6 +243,11 @@ enum tac_err tac_frames_close(struct tac_ctx *ctx, struct tac_frames *w)
     if (w == NULL || w->file < 0)
         return TAC_OK;
     tac_h5_quiet(&quiet);
+    if (ctx->torn) {
+        /* Ranks would wait for each other in H5Fclose(): the file stays open until the process ends. */
+        w->file = w->frames = w->collective = -1;
+        goto done;
+    }
     if (w->broken && ctx->size > 1)
         tac_space_abandon(w->path, w->space_fd);
     bool ok = (w->frames < 0 || H5Gclose(w->frames) >= 0) && (w->collective < 0 || H5Pclose(w->collective) >= 0);
@@ -250,6 +256,7 @@ enum tac_err tac_frames_close(struct tac_ctx *ctx, struct tac_frames *w)
     tac_disk_release(&w->disk);
     if (!w->broken)
         err = tac_frames_step(ctx, w, "the end", ok);
+done:
     tac_space_release(w->space_fd);
     tac_h5_restore(&quiet);
     return err;

@@ -21,10 +21,11 @@ enum tac_err tac_dataset_write(struct tac_ctx *ctx, struct tac_frames *w, const 
 struct tac_row_range {
     tac_gid begin, end;
 };
-/* Collective. Creates a dataset without writing it; negative on failure. */
-hid_t tac_dataset_create(struct tac_frames *w, const struct tac_dataset *d);
+/* Collective. Creates a dataset without writing it; *id, to be closed by the caller, may be one after a failure too. */
+enum tac_err tac_dataset_create(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_dataset *d, hid_t *id);
 /* Collective. Writes this rank's rows of two runs, that lie one behind the other in d->data; runs may be empty. */
-bool tac_dataset_put(struct tac_frames *w, const struct tac_dataset *d, hid_t id, const struct tac_row_range part[2]);
+enum tac_err tac_dataset_put(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_dataset *d, hid_t id,
+                             const struct tac_row_range part[2]);
 /* Local. A creation list for datasets whose headers have checksums; negative on failure. */
 hid_t tac_dataset_list(void);
 /* At most what a dataset takes on disk. */
@@ -34,6 +35,9 @@ int64_t tac_dataset_space(tac_gid rows, int64_t row_bytes);
 bool tac_frames_note(struct tac_frames *w, bool ok);
 /* Collective. Agrees on how a step of writing `what` went.  A file on which one failed is never written again. */
 enum tac_err tac_frames_step(struct tac_ctx *ctx, struct tac_frames *w, const char *what, bool ok);
+/* Collective. The same, after HDF5 made or gave up something in the file that every rank keeps its own account of: see
+ * tac_agree_step(). */
+enum tac_err tac_frames_change(struct tac_ctx *ctx, struct tac_frames *w, const char *what, bool ok);
 /* Collective. Sees to it that there is disk space for datasets of `bytes` in all, and what describes them. */
 enum tac_err tac_frames_reserve(struct tac_ctx *ctx, struct tac_frames *w, int64_t bytes);
 /* Collective. A writer of DIR/frames.h5 with its buffers, and rank 0's descriptor of the file; still without the file.

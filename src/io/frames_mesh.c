@@ -270,7 +270,7 @@ enum tac_err tac_frames_mesh(struct tac_ctx *ctx, struct tac_frames *w, const st
                                    tac_dataset_space(w->point_count, 8) + tac_dataset_space(cells, 8) +
                                    tac_dataset_space(w->vertex_count, 13)));
     mesh = H5Gcreate2(w->file, "mesh", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    TAC_TRY(tac_frames_step(ctx, w, "/mesh", mesh >= 0));
+    TAC_TRY(tac_frames_change(ctx, w, "/mesh", mesh >= 0));
     TAC_TRY(fetch_triangles(ctx, &source, triangles, 1));
     TAC_TRY(write_ids(ctx, w, mesh, "triangles", triangles, 3, &source, triangle_value));
     TAC_TRY(fetch_segments(ctx, &source, segments, 0, 1));
@@ -285,9 +285,8 @@ enum tac_err tac_frames_mesh(struct tac_ctx *ctx, struct tac_frames *w, const st
     TAC_TRY(write_free(ctx, w, mesh, scene, pieces));
     TAC_TRY(write_body_names(ctx, w, mesh, scene));
 done:
-    if (mesh >= 0 && H5Gclose(mesh) < 0)
-        w->broken = true;
+    const bool closed = mesh < 0 || H5Gclose(mesh) >= 0;
     free(source.triangle.vertex);
     free(source.segment.vertex);
-    return err;
+    return err ? err : tac_frames_change(ctx, w, "/mesh", closed);
 }

@@ -105,6 +105,8 @@ static enum tac_err remove_late(struct tac_ctx *ctx, void *data, int64_t *remove
         ok = H5Lexists(group, names.name[i], H5P_DEFAULT) == 0 || H5Ldelete(group, names.name[i], H5P_DEFAULT) >= 0;
     *removed = (int64_t)names.count;
     /* Nothing has reached the file so far: what goes wrong before this leaves it as it was. */
+    if (ctx->error[0] != '\0')
+        return TAC_ERR_RUN; /* no memory for the names: the file may be sound */
     if (!ok)
         return tac_fail(ctx, TAC_ERR_INPUT, "'%s' is damaged: its later frames cannot be removed", removal->path);
     ok = H5Gclose(group) >= 0 && H5Fclose(file) >= 0;
@@ -191,10 +193,10 @@ enum tac_err tac_frames_open_file(struct tac_ctx *ctx, struct tac_frames *w, con
     bool ok = access >= 0;
     TAC_TRY(tac_frames_step(ctx, w, group, ok));
     w->file = H5Fopen(w->path, H5F_ACC_RDWR, access);
-    TAC_TRY(tac_frames_step(ctx, w, group, w->file >= 0));
+    TAC_TRY(tac_frames_change(ctx, w, group, w->file >= 0));
     TAC_TRY(tac_frames_transfer(ctx, w));
     w->frames = H5Gopen2(w->file, group, H5P_DEFAULT);
-    TAC_TRY(tac_frames_step(ctx, w, group, w->frames >= 0));
+    TAC_TRY(tac_frames_change(ctx, w, group, w->frames >= 0));
 done:
     if (access >= 0)
         H5Pclose(access);

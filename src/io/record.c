@@ -95,7 +95,7 @@ enum tac_err tac_record_create(struct tac_ctx *ctx, const struct tac_scene *scen
     bool ok = partial >= 0 && put_number(r->file->frames, "quantum_s", H5T_NATIVE_DOUBLE, &r->quantum_s);
     if (partial >= 0)
         ok = H5Gclose(partial) >= 0 && ok;
-    TAC_TRY(tac_frames_step(ctx, r->file, "a new file", ok));
+    TAC_TRY(tac_frames_change(ctx, r->file, "a new file", ok));
     TAC_TRY(tac_frames_flush(ctx, r->file, "a new file"));
     *out = r;
     r = NULL;
@@ -140,19 +140,19 @@ done:
 }
 
 /* Collective. Both datasets' rows of two runs, from the stage. */
-static enum tac_err put(struct stage *s, const struct tac_row_range part[2], const char *what)
+static enum tac_err put(struct stage *s, const struct tac_row_range part[2])
 {
     enum tac_err err;
     struct tac_frames *w = s->r->file;
-    TAC_TRY(tac_frames_step(s->r->ctx, w, what, tac_dataset_put(w, &s->times, s->time_id, part)));
-    TAC_TRY(tac_frames_step(s->r->ctx, w, what, tac_dataset_put(w, &s->positions, s->position_id, part)));
+    TAC_TRY(tac_dataset_put(s->r->ctx, w, &s->times, s->time_id, part));
+    TAC_TRY(tac_dataset_put(s->r->ctx, w, &s->positions, s->position_id, part));
 done:
     return err;
 }
 
 /* Collective. Rows begin .. end - 1 are ours.  Chunks that are ours alone go round by round; those that we share with
  * other ranks all in one last round, for a chunk that is written twice is compressed twice, and leaves a hole. */
-static enum tac_err put_rows(struct stage *s, tac_gid begin, tac_gid end, const char *what)
+static enum tac_err put_rows(struct stage *s, tac_gid begin, tac_gid end)
 {
     enum tac_err err = TAC_OK;
     struct tac_ctx *ctx = s->r->ctx;
@@ -173,7 +173,7 @@ static enum tac_err put_rows(struct stage *s, tac_gid begin, tac_gid end, const 
         const struct tac_row_range part[2] = {{at, at + n}, {0, 0}};
         TAC_TRY(tac_agree(ctx, fill(s, room, (size_t)n)));
         TAC_TRY(tac_frames_reserve(ctx, s->r->file, tac_dataset_space(stage, 32) * ctx->size));
-        TAC_TRY(put(s, part, what));
+        TAC_TRY(put(s, part));
         at += n;
     }
     s->times.data = time;
@@ -181,7 +181,7 @@ static enum tac_err put_rows(struct stage *s, tac_gid begin, tac_gid end, const 
     const struct tac_row_range part[2] = {{begin, first}, {last, end}};
     TAC_TRY(tac_agree(ctx, fill(s, head, (size_t)(end - last))));
     TAC_TRY(tac_frames_reserve(ctx, s->r->file, tac_dataset_space(2 * chunk, 32) * ctx->size));
-    TAC_TRY(put(s, part, what));
+    TAC_TRY(put(s, part));
 done:
     return err;
 }
@@ -238,29 +238,23 @@ static enum tac_err write_group(struct tac_record *r, hid_t parent, const char *
     TAC_TRY(tac_agree(ctx, open_stage(r, &s)));
     TAC_TRY(tac_frames_reserve(ctx, r->file, all / TAC_CHUNK_ROWS * 4096));
     group = H5Gcreate2(parent, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    TAC_TRY(tac_frames_step(ctx, r->file, what, group >= 0));
+    TAC_TRY(tac_frames_change(ctx, r->file, what, group >= 0));
     s.times = (struct tac_dataset){group, "time", NULL, TAC_TIME_HDF5, 0, all, 0, 0, NULL};
     s.positions = (struct tac_dataset){group, "position", "m", H5T_NATIVE_DOUBLE, 3, all, 0, 0, NULL};
-    s.time_id = tac_dataset_create(r->file, &s.times);
-    TAC_TRY(tac_frames_step(ctx, r->file, what, s.time_id >= 0));
-    s.position_id = tac_dataset_create(r->file, &s.positions);
-    TAC_TRY(tac_frames_step(ctx, r->file, what, s.position_id >= 0));
+    TAC_TRY(tac_dataset_create(ctx, r->file, &s.times, &s.time_id));
+    TAC_TRY(tac_dataset_create(ctx, r->file, &s.positions, &s.position_id));
     s.times.data = s.time;
     s.positions.data = s.position;
-    TAC_TRY(put_rows(&s, begin, begin + mine, what));
+    TAC_TRY(put_rows(&s, begin, begin + mine));
     TAC_TRY(put_start(r, group, begin, begin + mine));
 done:
-    if (s.time_id >= 0 && H5Dclose(s.time_id) < 0)
-        r->file->broken = true;
-    if (s.position_id >= 0 && H5Dclose(s.position_id) < 0)
-        r->file->broken = true;
-    if (group >= 0 && H5Gclose(group) < 0)
-        r->file->broken = true;
     tac_merge_close(&s.merge);
     free(s.point);
     free(s.time);
     free(s.position);
-    return err;
+    const bool closed = (s.time_id < 0 || H5Dclose(s.time_id) >= 0) &
+                        (s.position_id < 0 || H5Dclose(s.position_id) >= 0) & (group < 0 || H5Gclose(group) >= 0);
+    return err ? err : tac_frames_change(ctx, r->file, what, closed);
 }
 
 static enum tac_err refuse_broken(const struct tac_record *r)

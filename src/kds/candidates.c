@@ -514,15 +514,11 @@ static enum tac_err subscribe(struct tac_sim *sim, const struct tac_candidates *
     return tac_agree(sim->ctx, err ? err : told);
 }
 
-enum tac_err tac_candidates_build(struct tac_sim *sim, struct tac_candidates *c, tac_time window, tac_time lifetime)
+/* Local. The list, from the tubes of this rank and of its guests. */
+static enum tac_err make_list(struct tac_sim *sim, struct tac_candidates *c)
 {
     enum tac_err err;
     struct search search = {.sim = sim, .c = c};
-    c->span = lifetime > window ? lifetime : window;
-    c->span_s = tac_seconds(sim, c->span);
-    lay_tubes(sim, c, tac_seconds(sim, window));
-    if (sim->ranks)
-        TAC_TRY(tac_foreign_fetch(sim, c));
     lay_frames(sim, c);
     for (tac_lid b = 0; b < c->body_count; b++) {
         if (!c->still[b] || c->tree[b]->stale)
@@ -544,6 +540,19 @@ enum tac_err tac_candidates_build(struct tac_sim *sim, struct tac_candidates *c,
     c->list = c->found;
     c->capacity = c->capacity_found;
     c->found = NULL;
+    return err;
+}
+
+enum tac_err tac_candidates_build(struct tac_sim *sim, struct tac_candidates *c, tac_time window, tac_time lifetime)
+{
+    enum tac_err err = TAC_OK;
+    c->span = lifetime > window ? lifetime : window;
+    c->span_s = tac_seconds(sim, c->span);
+    lay_tubes(sim, c, tac_seconds(sim, window));
+    if (sim->ranks)
+        err = tac_foreign_fetch(sim, c);
+    if (!err)
+        err = make_list(sim, c);
     TAC_TRY(tac_agree(sim->ctx, err));
     c->start = sim->now;
     c->end = sim->now + c->span;

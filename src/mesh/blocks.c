@@ -134,9 +134,12 @@ enum tac_err tac_mesh_write_blocks(struct tac_ctx *ctx, const json_t *spec, cons
 {
     struct tac_mesh_blocks b = {0};
     const char *dot = strrchr(path, '.');
-    /* All ranks have the same words, and find the same. */
-    *done = ctx->size > 1 && dot != NULL && strcasecmp(dot, ".h5") == 0 && tac_mesh_find_blocks(ctx, spec, &b) &&
-            b.vertex_count + b.triangle_count >= smallest;
+    int blocks = ctx->size > 1 && dot != NULL && strcasecmp(dot, ".h5") == 0 && tac_mesh_find_blocks(ctx, spec, &b) &&
+                 b.vertex_count + b.triangle_count >= smallest;
+    /* All ranks have the same words, and find the same, unless one has no memory. */
+    if (ctx->size > 1)
+        MPI_Allreduce(MPI_IN_PLACE, &blocks, 1, MPI_INT, MPI_MIN, ctx->comm);
+    *done = blocks;
     if (!*done)
         return TAC_OK;
     struct writer w = {.ctx = ctx, .where = json_string_value(json_object_get(spec, "kind")), .b = &b};
