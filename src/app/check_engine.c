@@ -3,12 +3,18 @@
 
 #include "contact/model.h"
 #include "forces/elastic.h"
+#include "io/report.h"
 #include "verify/estimate.h"
 #include "verify/overlap.h"
 #include <math.h>
 
+static enum tac_err no_memory(struct tac_ctx *ctx)
+{
+    return tac_fail(ctx, TAC_ERR_RUN, "out of memory while describing the scene");
+}
+
 /* Rate classes, ascending period; free clocks may have thousands: the text shows the first dozen. */
-static void describe_classes(const struct tac_elastic *elastic, json_t *report, FILE *text)
+static enum tac_err describe_classes(struct tac_ctx *ctx, const struct tac_elastic *elastic, json_t *report, FILE *text)
 {
     enum { SHOWN = 12 };
     json_t *list = json_array();
@@ -21,7 +27,7 @@ static void describe_classes(const struct tac_elastic *elastic, json_t *report, 
         for (int k = TAC_KIND_GRAVITY; k < TAC_KINDS; k++) {
             if (rate->count[k] == 0)
                 continue;
-            json_object_set_new(item, tac_kind_name[k], json_integer((json_int_t)rate->count[k]));
+            tac_json_put(&item, tac_kind_name[k], json_integer((json_int_t)rate->count[k]));
             ticks += (double)rate->count[k] / rate->h_s;
             one_rate += (double)rate->count[k] / elastic->rate[0].h_s;
             if (text && i < SHOWN)
@@ -29,15 +35,16 @@ static void describe_classes(const struct tac_elastic *elastic, json_t *report, 
         }
         if (text && i < SHOWN)
             fputc('\n', text);
-        json_array_append_new(list, item);
+        tac_json_append(&list, item);
     }
     if (text && elastic->class_count > SHOWN)
         fprintf(text, "           and %zu periods more\n", elastic->class_count - SHOWN);
     if (text && one_rate > 0)
         fprintf(text, "ticks      %.4g a second, %.0f %% of what one clock for all would take\n", ticks,
                 100 * ticks / one_rate);
-    json_object_set_new(report, "periods", list);
-    json_object_set_new(report, "ticks_per_second", json_real(ticks));
+    const int failed = json_object_set_new(report, "periods", list) |
+                       json_object_set_new(report, "ticks_per_second", json_real(ticks));
+    return failed ? no_memory(ctx) : TAC_OK;
 }
 
 /* The first rungs of the nest for the lightest vertex against something fixed: the fastest that such a pair can be. */
@@ -71,13 +78,14 @@ static enum tac_err describe_layers(struct tac_ctx *ctx, const struct tac_scene 
             if (text)
                 fprintf(text, "           layers %d..%d: eta %.4g m, r %.4g N/m, period %.4g s\n", l, last, reach,
                         stiffness, h);
-            json_array_append_new(rungs, json_pack("{s:i, s:i, s:f, s:f, s:f}", "first", (int)l, "last", (int)last,
-                                                   "thickness", reach, "stiffness", stiffness, "period", h));
+            tac_json_append(&rungs, json_pack("{s:i, s:i, s:f, s:f, s:f}", "first", (int)l, "last", (int)last,
+                                              "thickness", reach, "stiffness", stiffness, "period", h));
         }
-        json_array_append_new(list, json_pack("{s:s, s:i, s:o}", "pair", side == 0 ? "fastest" : "slowest", "layers",
-                                              (int)form.bottom, "rungs", rungs));
+        tac_json_append(&list, json_pack("{s:s, s:i, s:o}", "pair", side == 0 ? "fastest" : "slowest", "layers",
+                                         (int)form.bottom, "rungs", rungs));
     }
-    json_object_set_new(report, "nest", list);
+    if (json_object_set_new(report, "nest", list) != 0)
+        err = no_memory(ctx);
 done:
     tac_model_destroy(&model);
     return err;
@@ -94,7 +102,8 @@ static enum tac_err describe_bounce(struct tac_ctx *ctx, const struct tac_scene 
     TAC_TRY(tac_model_create(ctx, scene, &model));
     TAC_TRY(tac_estimate_bounce(ctx, scene, elastic, model, speed, &e));
     if (e.body < 0) {
-        json_object_set_new(report, "bounce", json_null());
+        if (json_object_set_new(report, "bounce", json_null()) != 0)
+            err = no_memory(ctx);
         goto done;
     }
     const struct tac_bounce *b = &e.worst;
@@ -108,10 +117,11 @@ static enum tac_err describe_bounce(struct tac_ctx *ctx, const struct tac_scene 
             "bounce     at %.3g m/s may change the energy of \"%s\" by %.1g of it (contact %.1g, elastic %.1g, gravity "
             "%.1g);\n           %s makes most of it\n",
             speed, body, b->total, b->contact, b->elastic, b->gravity, largest);
-    json_object_set_new(report, "bounce",
-                        json_pack("{s:f, s:f, s:s, s:f, s:f, s:f, s:f}", "speed", speed, "fall", fall, "body", body,
-                                  "contact", b->contact, "elastic", b->elastic, "gravity", b->gravity, "total",
-                                  b->total));
+    if (json_object_set_new(report, "bounce",
+                            json_pack("{s:f, s:f, s:s, s:f, s:f, s:f, s:f}", "speed", speed, "fall", fall, "body", body,
+                                      "contact", b->contact, "elastic", b->elastic, "gravity", b->gravity, "total",
+                                      b->total)) != 0)
+        err = no_memory(ctx);
 done:
     tac_model_destroy(&model);
     return err;
@@ -123,13 +133,14 @@ enum tac_err tac_check_engine(struct tac_ctx *ctx, const struct tac_scene *scene
     enum tac_err err;
     struct tac_elastic *elastic = NULL;
     TAC_TRY(tac_elastic_create(ctx, scene, &elastic));
-    describe_classes(elastic, report, text);
+    TAC_TRY(describe_classes(ctx, elastic, report, text));
     TAC_TRY(describe_layers(ctx, scene, report, text));
     TAC_TRY(describe_bounce(ctx, scene, elastic, report, text));
     TAC_TRY(tac_overlap_check(ctx, scene, dir));
     if (text)
         fprintf(text, "start      no surfaces overlap\n");
-    json_object_set_new(report, "overlaps", json_integer(0));
+    if (json_object_set_new(report, "overlaps", json_integer(0)) != 0)
+        err = no_memory(ctx);
 done:
     tac_elastic_destroy(&elastic);
     return err;

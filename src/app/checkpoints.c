@@ -39,10 +39,10 @@ static json_t *bodies_json(const struct tac_state_file *f)
     json_array_foreach(json_object_get(f->json, "bodies"), b, body)
     {
         const char *name = json_string_value(json_object_get(body, "name"));
-        json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:I}", "name", name != NULL ? name : "?", "vertices",
-                                              count_of(geometry, "vertices", b), "triangles",
-                                              count_of(geometry, "triangles", b), "segments",
-                                              count_of(geometry, "segments", b)));
+        tac_json_append(&list,
+                        json_pack("{s:s, s:I, s:I, s:I}", "name", name != NULL ? name : "?", "vertices",
+                                  count_of(geometry, "vertices", b), "triangles", count_of(geometry, "triangles", b),
+                                  "segments", count_of(geometry, "segments", b)));
     }
     return list;
 }
@@ -143,9 +143,11 @@ enum tac_err tac_list_checkpoints(struct tac_ctx *ctx, const char *dir, json_t *
             continue; /* a run that is alive has removed it */
         json_t *o = json_pack("{s:s, s:I, s:b}", "file", path + strlen(dir) + 1, "bytes", (json_int_t)s.st_size,
                               "whole", why[0] == '\0');
-        json_object_set_new(o, "problem", why[0] != '\0' ? tac_json_text(why) : json_null());
-        json_array_append_new(*out, o);
+        tac_json_put(&o, "problem", why[0] != '\0' ? tac_json_text(why) : json_null());
+        tac_json_append(out, o);
     }
+    if (*out == NULL)
+        err = tac_fail(ctx, TAC_ERR_RUN, "out of memory while listing checkpoints");
 done:
     free(path);
     free(list);
@@ -220,14 +222,14 @@ static json_t *tally_json(const struct tac_state_comparison *c, const struct tac
                                 "b", tac_json_real(t->b));
     if (t->vertex >= 0) {
         const char *body = tac_state_body(&c->a, t->vertex, &within);
-        json_object_set_new(largest, "body", body != NULL ? tac_json_text(body) : json_null());
-        json_object_set_new(largest, "vertex", json_integer(t->vertex));
+        tac_json_put(&largest, "body", body != NULL ? tac_json_text(body) : json_null());
+        tac_json_put(&largest, "vertex", json_integer(t->vertex));
         if (t->component >= 0)
-            json_object_set_new(largest, "component", json_string(axis(t)));
+            tac_json_put(&largest, "component", json_string(axis(t)));
     } else {
-        json_object_set_new(largest, "where", tac_json_text(t->column));
+        tac_json_put(&largest, "where", tac_json_text(t->column));
     }
-    json_object_set_new(o, "largest", largest);
+    tac_json_put(&o, "largest", largest);
     return o;
 }
 
@@ -237,7 +239,7 @@ static enum tac_err print_comparison_json(struct tac_ctx *ctx, const struct tac_
                           tac_json_text(c->b.path), "tolerance", tac_json_real(c->tolerance), "same_scene",
                           strcmp(c->a.about.sha256, c->b.about.sha256) == 0);
     for (int i = 0; i < TAC_STATE_COUNT; i++)
-        json_object_set_new(o, c->tally[i].name, tally_json(c, &c->tally[i]));
+        tac_json_put(&o, c->tally[i].name, tally_json(c, &c->tally[i]));
     return tac_json_print(ctx, o);
 }
 

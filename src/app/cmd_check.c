@@ -20,7 +20,8 @@ static enum tac_err check(struct tac_ctx *ctx, const char *path, const struct ta
     TAC_TRY(tac_check_describe(ctx, scene, report, text));
     TAC_TRY(tac_check_engine(ctx, scene, dir, report, text));
     if (as_json && ctx->rank == 0) {
-        json_object_set_new(report, "warnings", json_integer(ctx->warnings));
+        if (json_object_set_new(report, "warnings", json_integer(ctx->warnings)) != 0)
+            TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "out of memory while describing the scene"));
         if (json_dumpf(report, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) != 0)
             TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "the report cannot be written to standard output; check the disk"));
         putchar('\n');

@@ -80,17 +80,17 @@ static json_t *tally_json(const struct tac_comparison *c, const struct tac_tally
     if (t->vertex >= 0) {
         char axis[2] = {AXIS[t->component], '\0'};
         tac_lid body = c->a->body[t->vertex];
-        json_object_set_new(largest, "frame", json_integer(t->frame));
-        json_object_set_new(largest, "time", json_real(t->time_s));
-        json_object_set_new(largest, "body", tac_json_text(c->a->body_name[body]));
-        json_object_set_new(largest, "vertex", json_integer(t->vertex));
-        json_object_set_new(largest, "component", json_string(axis));
+        tac_json_put(&largest, "frame", json_integer(t->frame));
+        tac_json_put(&largest, "time", json_real(t->time_s));
+        tac_json_put(&largest, "body", tac_json_text(c->a->body_name[body]));
+        tac_json_put(&largest, "vertex", json_integer(t->vertex));
+        tac_json_put(&largest, "component", json_string(axis));
     } else {
         if (t == &c->tally[TAC_ENERGY])
-            json_object_set_new(largest, "time", json_real(t->time_s));
-        json_object_set_new(largest, "where", tac_json_text(t->column));
+            tac_json_put(&largest, "time", json_real(t->time_s));
+        tac_json_put(&largest, "where", tac_json_text(t->column));
     }
-    json_object_set_new(o, "largest", largest);
+    tac_json_put(&o, "largest", largest);
     return o;
 }
 
@@ -104,7 +104,7 @@ static enum tac_err print_json(struct tac_ctx *ctx, const struct tac_comparison 
                           "rows_only_a", (json_int_t)c->rows_only_a, "rows_only_b", (json_int_t)c->rows_only_b);
     for (int i = 0; i < TAC_TALLY_COUNT; i++)
         if (i != TAC_ENERGY || c->has_energy)
-            json_object_set_new(o, c->tally[i].name, tally_json(c, &c->tally[i]));
+            tac_json_put(&o, c->tally[i].name, tally_json(c, &c->tally[i]));
     return tac_json_print(ctx, o);
 }
 

@@ -33,8 +33,8 @@ static json_t *box_json(const struct box *b)
 {
     json_t *low = json_array(), *high = json_array();
     for (int k = 0; k < 3; k++) {
-        json_array_append_new(low, tac_json_real(b->low[k]));
-        json_array_append_new(high, tac_json_real(b->high[k]));
+        tac_json_append(&low, tac_json_real(b->low[k]));
+        tac_json_append(&high, tac_json_real(b->high[k]));
     }
     return json_pack("{s:o, s:o}", "low", low, "high", high);
 }
@@ -148,10 +148,10 @@ static json_t *frames_json(const struct frames_info *f)
     const struct tac_reader *r = f->r;
     json_t *bodies = json_array(), *o;
     for (tac_lid b = 0; b < r->body_count; b++)
-        json_array_append_new(bodies,
-                              json_pack("{s:o, s:i, s:i, s:i, s:o}", "name", tac_json_text(r->body_name[b]), "vertices",
-                                        (int)f->body[b].vertices, "triangles", (int)f->body[b].triangles, "segments",
-                                        (int)f->body[b].segments, "radius", tac_json_real(f->body[b].radius)));
+        tac_json_append(&bodies,
+                        json_pack("{s:o, s:i, s:i, s:i, s:o}", "name", tac_json_text(r->body_name[b]), "vertices",
+                                  (int)f->body[b].vertices, "triangles", (int)f->body[b].triangles, "segments",
+                                  (int)f->body[b].segments, "radius", tac_json_real(f->body[b].radius)));
     o = json_pack("{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:o, s:I, s:I}", "path", tac_json_text(r->path),
                   "name", tac_json_text(r->name), "version", tac_json_text(r->version), "commit",
                   tac_json_text(r->commit), "scene_sha256", tac_json_text(r->sha256), "vertices", (int)r->vertex_count,
@@ -160,12 +160,11 @@ static json_t *frames_json(const struct frames_info *f)
                   (json_int_t)r->incomplete);
     if (o != NULL && r->frame_count > 0) {
         const struct tac_reader_frame *first = &r->frame[0], *last = &r->frame[r->frame_count - 1];
-        json_object_set_new(o, "first_frame",
-                            json_pack("{s:I, s:f}", "index", (json_int_t)first->index, "time", first->time_s));
-        json_object_set_new(o, "last_frame",
-                            json_pack("{s:I, s:f}", "index", (json_int_t)last->index, "time", last->time_s));
+        tac_json_put(&o, "first_frame",
+                     json_pack("{s:I, s:f}", "index", (json_int_t)first->index, "time", first->time_s));
+        tac_json_put(&o, "last_frame", json_pack("{s:I, s:f}", "index", (json_int_t)last->index, "time", last->time_s));
         if (!f->box.empty)
-            json_object_set_new(o, "last_box", box_json(&f->box));
+            tac_json_put(&o, "last_box", box_json(&f->box));
     }
     return o;
 }
@@ -202,7 +201,7 @@ static enum tac_err info_frames(struct tac_ctx *ctx, const char *path, bool as_j
     TAC_TRY(read_frames(ctx, path, &f));
     if (as_json) {
         json_t *o = frames_json(&f);
-        json_object_set_new(o, "kind", json_string("frames"));
+        tac_json_put(&o, "kind", json_string("frames"));
         err = tac_json_print(ctx, o);
     } else {
         print_frames(&f);

@@ -179,7 +179,7 @@ static enum tac_err make_spec(struct tac_ctx *ctx, const struct tac_mesh_kind *k
 {
     enum tac_err err = TAC_OK;
     json_t *spec = json_object(), *value = NULL;
-    json_object_set_new(spec, "kind", json_string(kind->name));
+    bool room = json_object_set_new(spec, "kind", json_string(kind->name)) == 0;
     for (size_t i = 0; i < count; i++) {
         const struct given *g = &given[i];
         json_t *to = spec;
@@ -193,7 +193,7 @@ static enum tac_err make_spec(struct tac_ctx *ctx, const struct tac_mesh_kind *k
             to = json_object_get(spec, g->parent->name);
             if (to == NULL) {
                 to = json_object();
-                json_object_set_new(spec, g->parent->name, to);
+                room = json_object_set_new(spec, g->parent->name, to) == 0 && room;
             }
             if (json_object_get(to, g->param->name) != NULL) {
                 json_decref(value);
@@ -201,8 +201,10 @@ static enum tac_err make_spec(struct tac_ctx *ctx, const struct tac_mesh_kind *k
                 goto done;
             }
         }
-        json_object_set_new(to, g->param->name, value);
+        room = json_object_set_new(to, g->param->name, value) == 0 && room;
     }
+    if (!room)
+        TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "out of memory while reading the command line"));
     *out = json_incref(spec);
 done:
     json_decref(spec);

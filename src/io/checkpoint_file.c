@@ -127,7 +127,7 @@ enum tac_err tac_checkpoint_list(struct tac_ctx *ctx, const char *dir, int64_t *
     DIR *folder = opendir(dir);
     if (folder == NULL)
         return tac_fail(ctx, TAC_ERR_INPUT, "cannot open the folder '%.1000s': %s", dir, strerror(errno));
-    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+    for (const struct dirent *entry; errno = 0, (entry = readdir(folder)) != NULL;) {
         const int64_t number = tac_checkpoint_number(entry->d_name);
         snprintf(name, sizeof name, "checkpoint-%06" PRId64 ".h5", number);
         if (number < 0 || strcmp(name, entry->d_name) != 0)
@@ -135,6 +135,8 @@ enum tac_err tac_checkpoint_list(struct tac_ctx *ctx, const char *dir, int64_t *
         TAC_TRY(tac_grow(ctx, list, &capacity, *count + 1, sizeof **list));
         (*list)[(*count)++] = number;
     }
+    if (errno != 0)
+        TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT, "cannot read the folder '%.1000s': %s", dir, strerror(errno)));
     if (*count > 0)
         qsort(*list, *count, sizeof **list, compare_numbers);
 done:

@@ -141,9 +141,10 @@ static enum tac_err read_about(struct reader *r)
     char format[64];
     if (!tac_h5_get_text(file, "format", format, sizeof format) || strcmp(format, TAC_CHECKPOINT_FORMAT) != 0)
         return wrong(r, "it does not say what it is");
-    tac_h5_get_text(file, "name", a->name, sizeof a->name);
-    tac_h5_get_text(file, "version", a->version, sizeof a->version);
-    tac_h5_get_text(file, "commit", a->commit, sizeof a->commit);
+    if (!tac_h5_get_text_if_any(file, "name", a->name, sizeof a->name) ||
+        !tac_h5_get_text_if_any(file, "version", a->version, sizeof a->version) ||
+        !tac_h5_get_text_if_any(file, "commit", a->commit, sizeof a->commit))
+        return wrong(r, "an attribute of it cannot be read");
     if (!tac_h5_get_text(file, "scene_sha256", a->sha256, sizeof a->sha256) ||
         strspn(a->sha256, "0123456789abcdef") != 64)
         return wrong(r, "its scene's hash is missing");

@@ -91,16 +91,16 @@ enum tac_err tac_export_write(struct tac_ctx *ctx, const struct tac_reader *r, c
             write_obj(f, r, frame);
         else
             write_ply(f, r, frame);
-        bool bad = fflush(f) != 0 || ferror(f);
+        bool good = fflush(f) == 0 && !ferror(f);
         why = errno;
-        if ((fclose(f) != 0 || rename(temporary, path) != 0) && !bad) {
-            bad = true;
+        if (fclose(f) != 0 && good) {
+            good = false;
             why = errno;
         }
-        if (bad)
-            unlink(temporary);
-        else
+        if (good && rename(temporary, path) == 0)
             goto done;
+        why = good ? errno : why;
+        unlink(temporary);
     }
     err = tac_fail(ctx, TAC_ERR_RUN, "cannot write '%s': %s; free some space or write elsewhere with -o", path,
                    strerror(why));

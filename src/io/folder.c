@@ -321,7 +321,7 @@ done:
 void tac_folder_abandon(struct tac_folder *f)
 {
     char name[256];
-    if (f->fd >= 0 && f->claimed) {
+    if (f->fd >= 0 && (f->claimed || f->made)) {
         visit(f->fd, cannot_remove, name, sizeof name);
         unlinkat(f->fd, "status.json", 0);
         f->claimed = false;

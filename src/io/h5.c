@@ -107,3 +107,9 @@ done:
     H5Aclose(attribute);
     return ok;
 }
+
+bool tac_h5_get_text_if_any(hid_t object, const char *name, char *value, size_t size)
+{
+    value[0] = '\0';
+    return H5Aexists(object, name) == 0 || tac_h5_get_text(object, name, value, size);
+}

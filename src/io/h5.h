@@ -22,5 +22,7 @@ bool tac_h5_put_text(hid_t object, const char *name, const char *value);
 
 /* Local. A string attribute, fixed or variable length, cut to size - 1 bytes; false if there is none. */
 bool tac_h5_get_text(hid_t object, const char *name, char *value, size_t size);
+/* Local. The same, but false only if it is there and cannot be read; without it the value is empty. */
+bool tac_h5_get_text_if_any(hid_t object, const char *name, char *value, size_t size);
 
 #endif

@@ -174,8 +174,8 @@ enum tac_err tac_output_row(struct tac_ctx *ctx, struct tac_output *out, const s
 static json_t *options_json(const struct tac_summary *summary)
 {
     json_t *arguments = json_array();
-    for (int i = 0; arguments != NULL && i < summary->argc; i++)
-        json_array_append_new(arguments, tac_json_text(summary->argv[i]));
+    for (int i = 0; i < summary->argc; i++)
+        tac_json_append(&arguments, tac_json_text(summary->argv[i]));
     return json_pack("{s:s?, s:s?, s:o}", "discovery", summary->discovery, "clocks", summary->clocks, "arguments",
                      arguments);
 }

@@ -175,10 +175,11 @@ static enum tac_err open_file(struct tac_ctx *ctx, struct tac_reader *r, int64_t
     if (strcmp(format, TAC_FRAMES_FORMAT) != 0)
         return tac_fail(ctx, TAC_ERR_INPUT, "'%s' has the format '%s', but this version (%s) reads '%s'", r->path,
                         format, tac_version(), TAC_FRAMES_FORMAT);
-    tac_h5_get_text(r->file, "name", r->name, sizeof r->name);
-    tac_h5_get_text(r->file, "version", r->version, sizeof r->version);
-    tac_h5_get_text(r->file, "commit", r->commit, sizeof r->commit);
-    tac_h5_get_text(r->file, "scene_sha256", r->sha256, sizeof r->sha256);
+    if (!tac_h5_get_text_if_any(r->file, "name", r->name, sizeof r->name) ||
+        !tac_h5_get_text_if_any(r->file, "version", r->version, sizeof r->version) ||
+        !tac_h5_get_text_if_any(r->file, "commit", r->commit, sizeof r->commit) ||
+        !tac_h5_get_text_if_any(r->file, "scene_sha256", r->sha256, sizeof r->sha256))
+        return tac_reader_damaged(ctx, r, "an attribute of it cannot be read");
     tac_tame(r->name);
     tac_tame(r->version);
     tac_tame(r->commit);

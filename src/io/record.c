@@ -279,7 +279,7 @@ static enum tac_err drop_partial(struct tac_record *r, hid_t partial, int64_t ne
         snprintf(name, sizeof name, "%06" PRId64, next);
         ok = ok && H5Lmove(partial, TAC_RECORD_NEXT, partial, name, H5P_DEFAULT, H5P_DEFAULT) >= 0;
     }
-    TAC_TRY(tac_frames_step(r->ctx, r->file, "/partial", ok));
+    TAC_TRY(tac_frames_change(r->ctx, r->file, "/partial", ok));
     TAC_TRY(tac_frames_flush(r->ctx, r->file, "/partial"));
     r->partial = next;
 done:
@@ -309,7 +309,7 @@ enum tac_err tac_record_group(struct tac_record *r, int64_t index)
     if (r->partial < 0)
         goto done;
     partial = open_partial(r);
-    TAC_TRY(tac_frames_step(r->ctx, r->file, "/partial", partial >= 0));
+    TAC_TRY(tac_frames_change(r->ctx, r->file, "/partial", partial >= 0));
     TAC_TRY(drop_partial(r, partial, -1));
 done:
     if (partial >= 0)
@@ -334,7 +334,7 @@ enum tac_err tac_record_partial(struct tac_record *r, int64_t index)
     memcpy(rows, r->rows, n * sizeof *rows);
     TAC_TRY(tac_record_deal(r));
     partial = open_partial(r);
-    TAC_TRY(tac_frames_step(r->ctx, r->file, "/partial", partial >= 0));
+    TAC_TRY(tac_frames_change(r->ctx, r->file, "/partial", partial >= 0));
     TAC_TRY(write_group(r, partial, TAC_RECORD_NEXT, what));
     TAC_TRY(tac_frames_flush(r->ctx, r->file, what));
     TAC_TRY(drop_partial(r, partial, index));

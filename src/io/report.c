@@ -107,6 +107,24 @@ json_t *tac_json_text(const char *text)
     return json;
 }
 
+static void keep_if(json_t **to, bool put)
+{
+    if (put)
+        return;
+    json_decref(*to);
+    *to = NULL;
+}
+
+void tac_json_put(json_t **to, const char *key, json_t *value)
+{
+    keep_if(to, json_object_set_new(*to, key, value) == 0);
+}
+
+void tac_json_append(json_t **to, json_t *value)
+{
+    keep_if(to, json_array_append_new(*to, value) == 0);
+}
+
 enum tac_err tac_json_print(struct tac_ctx *ctx, json_t *json)
 {
     char *text = json != NULL ? json_dumps(json, JSON_INDENT(2)) : NULL;

@@ -20,6 +20,10 @@ bool tac_process_describe(json_t *status);
 json_t *tac_json_real(double value);
 /* A JSON string; what is not UTF-8 (a path, a name in a foreign file) has its odd bytes replaced by '?'. */
 json_t *tac_json_text(const char *text);
+/* Puts a value (its reference is taken) into the object or list *to.  Out of memory: *to is given back and NULL, which
+ * stays so whatever is put into it then. */
+void tac_json_put(json_t **to, const char *key, json_t *value);
+void tac_json_append(json_t **to, json_t *value);
 /* Prints to stdout and takes the reference; `json` NULL is an error: out of memory. */
 enum tac_err tac_json_print(struct tac_ctx *ctx, json_t *json);
 /* "2:07:05", "7:05", or "?" */

@@ -163,15 +163,33 @@ enum tac_err tac_output_status(struct tac_ctx *ctx, struct tac_output *out, cons
     return err;
 }
 
+/* Memory is out, too: what whoever reads the folder must know, without asking for any. */
+static bool rewrite_briefly(const struct tac_output *out, const struct tac_status *s)
+{
+    char text[1024], error[512] = "";
+    if (s->error != NULL)
+        snprintf(error, sizeof error, "%s", s->error);
+    for (char *c = error; *c != '\0'; c++)
+        if (*c == '"' || *c == '\\' || (unsigned char)*c < 32 || (unsigned char)*c > 126)
+            *c = '?'; /* JSON would want it escaped */
+    const int n = snprintf(text, sizeof text,
+                           "{\n  \"format\": \"%s\",\n  \"state\": \"%s\",\n  \"time\": %.17g,\n  \"end\": %.17g,\n"
+                           "  \"error\": %s%s%s,\n  \"scene_sha256\": \"%s\"\n}\n",
+                           TAC_STATUS_FORMAT, s->state, s->time_s, s->end_s, error[0] ? "\"" : "",
+                           error[0] ? error : "null", error[0] ? "\"" : "", out->scene->sha256);
+    return n > 0 && (size_t)n < sizeof text && tac_folder_rewrite(&out->folder, "status.json", text, (size_t)n);
+}
+
 enum tac_err tac_status_last(struct tac_ctx *ctx, struct tac_output *out, const struct tac_status *status)
 {
     draw(ctx, out, status, true);
     json_t *json = tac_status_json(out, status);
     enum tac_err err = tac_folder_replace_json(ctx, &out->folder, "status.json", json, true);
-    if (err && json != NULL) {
+    if (err) {
         /* No room for a second copy: the end of a run on a full disk is worth a rewrite in place. */
-        char *text = json_dumps(json, JSON_INDENT(2));
-        if (text != NULL && tac_folder_rewrite(&out->folder, "status.json", text, strlen(text)))
+        char *text = json != NULL ? json_dumps(json, JSON_INDENT(2)) : NULL;
+        if (text != NULL ? tac_folder_rewrite(&out->folder, "status.json", text, strlen(text))
+                         : rewrite_briefly(out, status))
             err = TAC_OK;
         free(text);
     }

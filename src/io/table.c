@@ -68,7 +68,8 @@ static enum tac_err read_lines(struct reading *in, FILE *f, struct tac_table *t)
     enum tac_err err = TAC_OK;
     char *text = NULL;
     size_t size = 0;
-    for (ssize_t n; (n = getline(&text, &size, f)) > 0;) {
+    ssize_t n;
+    while ((n = getline(&text, &size, f)) > 0) {
         in->line++;
         if (text[n - 1] != '\n') {
             tac_warn(in->ctx, "%s: the last line was not finished and is left out", in->path);
@@ -81,7 +82,7 @@ static enum tac_err read_lines(struct reading *in, FILE *f, struct tac_table *t)
         text[strcspn(text, "\r\n")] = '\0';
         TAC_TRY(in->line == 1 ? read_header(in, text, t) : read_row(in, text, t));
     }
-    if (ferror(f))
+    if (n < 0 && !feof(f)) /* it cannot be read, or memory is out */
         err = tac_fail(in->ctx, TAC_ERR_INPUT, "cannot read '%s': %s", in->path, strerror(errno));
     else if (t->column_count == 0)
         err = tac_fail(in->ctx, TAC_ERR_INPUT, "'%s' is empty: this is no energy.csv of a run", in->path);
