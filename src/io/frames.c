@@ -175,8 +175,11 @@ static bool write_time(struct tac_frames *w, hid_t group, double time_s)
         id = H5Dcreate2(group, "time", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, list, H5P_DEFAULT);
     bool ok = tac_frames_note(w, id >= 0 && tac_h5_put_text(id, "units", "s") &&
                                      H5Dwrite(id, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, w->collective, &time_s) >= 0);
-    if (id >= 0)
+    if (id >= 0) {
         ok = H5Dclose(id) >= 0 && ok;
+        if (!ok)
+            H5Ldelete(group, "time", H5P_DEFAULT); /* with one, whatever it says, the frame would count as whole */
+    }
     if (list >= 0)
         H5Pclose(list);
     if (space >= 0)
