@@ -2,7 +2,6 @@
 
 #include "verify/ccd_solid.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,37 +43,13 @@ static void filter_at(struct filter *filter, const struct tac_ccd_problem *probl
     }
 }
 
-static inline double least(const double f[CORNERS])
-{
-    double m[4];
-    for (int c = 0; c < 4; c++)
-        m[c] = f[c] < f[c + 4] ? f[c] : f[c + 4];
-    double a = m[0] < m[2] ? m[0] : m[2], b = m[1] < m[3] ? m[1] : m[3];
-    return a < b ? a : b;
-}
-
-static inline double greatest(const double f[CORNERS])
-{
-    double m[4];
-    for (int c = 0; c < 4; c++)
-        m[c] = f[c] > f[c + 4] ? f[c] : f[c + 4];
-    double a = m[0] > m[2] ? m[0] : m[2], b = m[1] > m[3] ? m[1] : m[3];
-    return a > b ? a : b;
-}
-
-static double largest_of(double a, double b, double c)
-{
-    double d = a > b ? a : b;
-    return d > c ? d : c;
-}
-
 /* Is the bounding box of the corners farther from the origin than the separation? */
 static bool apart_along_axes(const struct tac_ccd_problem *problem, const struct filter *filter,
                              const double f[3][CORNERS])
 {
     double square = 0, separation = problem->separation[1];
     for (int k = 0; k < 3; k++) {
-        double lo = least(f[k]), hi = greatest(f[k]), gap = (lo > -hi ? lo : -hi) - filter->value[k];
+        double lo = tac_ccd_least(f[k]), hi = tac_ccd_greatest(f[k]), gap = (lo > -hi ? lo : -hi) - filter->value[k];
         /* value's own slack, u R at least, pays for the rounding of this difference */
         if (gap > separation)
             return true;
@@ -91,8 +66,8 @@ static void range_along(const double f[3][CORNERS], const double n[3], double *l
     double g[CORNERS];
     for (int c = 0; c < CORNERS; c++)
         g[c] = n[0] * f[0][c] + n[1] * f[1][c] + n[2] * f[2][c];
-    *lo = least(g);
-    *hi = greatest(g);
+    *lo = tac_ccd_least(g);
+    *hi = tac_ccd_greatest(g);
     for (int c = 0; which && c < CORNERS; c++)
         if (g[c] == *lo)
             *which = c;
@@ -180,94 +155,6 @@ static int corner_within(const struct tac_ccd_problem *problem, const struct fil
             return c;
     }
     return -1;
-}
-
-/* ---- the query's corners ---- */
-
-/* f = corner differences of the query's vertices, each times `scale` first. */
-static inline void differences(const struct tac_ccd_query *query, double scale, double f[3][CORNERS])
-{
-    /* the rows whose difference is the corner (u, v) */
-    static const uint8_t plus[TAC_CCD_TYPES][4] = {{0, 0, 0, 0}, {0, 0, 1, 1}, {0, 0, 0, 0}, {0, 0, 0, 0}},
-                         minus[TAC_CCD_TYPES][4] = {{1, 1, 2, 3}, {2, 3, 2, 3}, {1, 1, 2, 2}, {1, 1, 1, 1}};
-    for (int c = 0; c < 4; c++) {
-        int i = plus[query->type][c], j = minus[query->type][c];
-        for (int k = 0; k < 3; k++) {
-            f[k][c] = scale * query->x0[i][k] - scale * query->x0[j][k];
-            f[k][c + 4] = scale * query->x1[i][k] - scale * query->x1[j][k];
-        }
-    }
-}
-
-static void rescale(struct tac_ccd_problem *problem, double largest)
-{
-    int shift = 0, exponent;
-    if (largest > DBL_MAX) {
-        differences(problem->query, 0.25, problem->f); /* off by 2^-1074 more */
-        shift = 2;
-        largest = 0;
-        for (int k = 0; k < 3; k++)
-            largest = largest_of(largest, -least(problem->f[k]), greatest(problem->f[k]));
-    }
-    frexp(largest, &exponent);
-    for (int k = 0; k < 3; k++) {
-        for (int c = 0; c < CORNERS; c++)
-            problem->f[k][c] = ldexp(problem->f[k][c], -exponent);
-        problem->reach[k] = largest_of(0, -least(problem->f[k]), greatest(problem->f[k]));
-    }
-    shift += exponent;
-    double separation = problem->separation[0], scaled = ldexp(separation, -shift);
-    problem->separation[0] = problem->separation[1] = scaled;
-    if (ldexp(scaled, shift) != separation) { /* it went subnormal, or infinite */
-        problem->separation[0] = nextafter(scaled, 0);
-        problem->separation[1] = nextafter(scaled, INFINITY);
-    }
-    problem->tolerance = ldexp(problem->tolerance, -shift);
-}
-
-static bool all_finite(const struct tac_ccd_query *query)
-{
-    static const int vertices[TAC_CCD_TYPES] = {4, 4, 3, 2};
-    for (int i = 0; i < vertices[query->type]; i++)
-        for (int k = 0; k < 3; k++)
-            if (!isfinite(query->x0[i][k]) || !isfinite(query->x1[i][k]))
-                return false;
-    return true;
-}
-
-enum first_look { FAR, SAME, NO_NUMBERS, NEAR };
-
-static enum first_look look_first(const struct tac_ccd_query *query, struct tac_ccd_problem *problem)
-{
-    static const int parameters[TAC_CCD_TYPES] = {3, 3, 2, 1};
-    double zero[CORNERS] = {0}, separation = query->separation;
-    bool far = false;
-    problem->query = query;
-    differences(query, 1, problem->f);
-    for (int k = 0; k < 3; k++) {
-        double lo = least(problem->f[k]), hi = greatest(problem->f[k]);
-        for (int c = 0; c < CORNERS; c++)
-            zero[c] += problem->f[k][c] * 0;
-        /* Rounding is monotone and the separation is a double: a difference that does not exceed it does not when
-         * rounded either, so no bound is needed here. */
-        far = far || lo > separation || -hi > separation;
-        problem->reach[k] = -lo > hi ? -lo : hi;
-        problem->flat[k] = problem->reach[k] == 0;
-    }
-    double sum = ((zero[0] + zero[1]) + (zero[2] + zero[3])) + ((zero[4] + zero[5]) + (zero[6] + zero[7]));
-    if (!(separation >= 0) || (sum != 0 && !all_finite(query))) /* else a difference overflowed */
-        return NO_NUMBERS;
-    if (far)
-        return FAR;
-    problem->separation[0] = problem->separation[1] = separation;
-    problem->tolerance = query->tolerance;
-    problem->parameters = parameters[query->type];
-    double largest = largest_of(problem->reach[0], problem->reach[1], problem->reach[2]);
-    if (largest == 0)
-        return SAME;
-    if (!(largest >= 0x1p-100 && largest <= 0x1p100))
-        rescale(problem, largest);
-    return NEAR;
 }
 
 /* ---- bisection ---- */
@@ -481,17 +368,17 @@ enum tac_err tac_ccd(struct tac_ctx *ctx, const struct tac_ccd_query *query, str
     struct tac_ccd_problem problem;
     struct filter filter;
     *result = (struct tac_ccd_result){TAC_CCD_FREE, {0, 1}, 1};
-    switch (look_first(query, &problem)) {
-    case FAR:
+    switch (tac_ccd_look(query, &problem)) {
+    case TAC_CCD_FAR:
         return TAC_OK;
-    case SAME:
+    case TAC_CCD_SAME:
         result->answer = query->separation >= 0 ? TAC_CCD_HIT : TAC_CCD_OPEN;
         result->t[1] = 0;
         return TAC_OK;
-    case NO_NUMBERS:
+    case TAC_CCD_NO_NUMBERS:
         result->answer = TAC_CCD_OPEN;
         return TAC_OK;
-    case NEAR:
+    case TAC_CCD_NEAR:
         break;
     }
     filter_at(&filter, &problem, 0);

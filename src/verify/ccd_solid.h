@@ -38,6 +38,41 @@ struct tac_ccd_problem {
     int parameters; /* t only: 1; t, u: 2; t, u, v: 3 */
 };
 
+/* The least and the greatest of eight, and of three. */
+static inline double tac_ccd_least(const double f[TAC_CCD_CORNERS])
+{
+    double m[4];
+    for (int c = 0; c < 4; c++)
+        m[c] = f[c] < f[c + 4] ? f[c] : f[c + 4];
+    double a = m[0] < m[2] ? m[0] : m[2], b = m[1] < m[3] ? m[1] : m[3];
+    return a < b ? a : b;
+}
+
+static inline double tac_ccd_greatest(const double f[TAC_CCD_CORNERS])
+{
+    double m[4];
+    for (int c = 0; c < 4; c++)
+        m[c] = f[c] > f[c + 4] ? f[c] : f[c + 4];
+    double a = m[0] > m[2] ? m[0] : m[2], b = m[1] > m[3] ? m[1] : m[3];
+    return a > b ? a : b;
+}
+
+static inline double tac_ccd_largest_of(double a, double b, double c)
+{
+    double d = a > b ? a : b;
+    return d > c ? d : c;
+}
+
+enum tac_ccd_look {
+    TAC_CCD_FAR,        /* free: farther apart than the separation along an axis; nothing else is set */
+    TAC_CCD_SAME,       /* all differences are zero */
+    TAC_CCD_NO_NUMBERS, /* a coordinate is not finite, or the separation negative or no number */
+    TAC_CCD_NEAR        /* none of these */
+};
+
+/* Local. Makes the query a problem, if that is called for. */
+enum tac_ccd_look tac_ccd_look(const struct tac_ccd_query *query, struct tac_ccd_problem *problem);
+
 /* Local. Proves that F has a zero near the parameters `guess`: Newton's method finds it, and Miranda's theorem on a
  * small box around shows that it is there.  t: an interval of time that has the zero.  False proves nothing. */
 bool tac_ccd_prove_zero(const struct tac_ccd_problem *problem, const double guess[3], double t[2]);
