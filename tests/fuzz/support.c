@@ -100,6 +100,7 @@ static void check_sentence(const struct tac_ctx *ctx, enum tac_err err)
     if (err != TAC_OK && err != TAC_ERR_INPUT && !memory)
         fprintf(stderr, "code %d: %s\n", (int)err, ctx->error);
     fuzz_must(err == TAC_OK || err == TAC_ERR_INPUT || memory, "bad input has the exit code 2");
+    fuzz_must(!memory || !FUZZ_SANITIZED, "a small input asks for no gigabytes");
     fuzz_must((err == TAC_OK) == (ctx->error[0] == '\0'), "there is a sentence exactly if the input is refused");
     check_characters(ctx->error, false, "sentences have no control characters");
 }
