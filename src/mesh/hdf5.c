@@ -68,6 +68,14 @@ static double chunk_bytes(hid_t set, hid_t type)
     return chunked ? (double)chunk[0] * (double)chunk[1] * (double)H5Tget_size(type) : 0;
 }
 
+/* Links to other files may lead to what can be opened but never read, such as a pipe that nobody writes to. */
+static bool leads_outside(hid_t file, const char *name)
+{
+    H5L_info_t info;
+    return H5Lget_info(file, name, &info, H5P_DEFAULT) < 0 ||
+           (info.type != H5L_TYPE_HARD && info.type != H5L_TYPE_SOFT);
+}
+
 /* Opens a table and checks its kind and shape; *set stays negative if it is not there and need not be. */
 static enum tac_err open_table(struct tac_ctx *ctx, hid_t file, const char *path, const struct table *table, hid_t *set,
                                hsize_t *rows)
@@ -80,6 +88,11 @@ static enum tac_err open_table(struct tac_ctx *ctx, hid_t file, const char *path
         if (table->required)
             err = tac_fail(ctx, TAC_ERR_INPUT, "%s: has no dataset %s; a mesh in HDF5 needs /vertices (V, 3)", path,
                            table->name);
+        goto done;
+    }
+    if (leads_outside(file, table->name)) {
+        err = tac_fail(ctx, TAC_ERR_INPUT, "%s: %s is a link to another file; write its data into this one", path,
+                       table->name);
         goto done;
     }
     *set = H5Dopen2(file, table->name, H5P_DEFAULT);
