@@ -47,6 +47,12 @@ check(made.code == 0, "mesh: %s" % made)
 
 runs = {"grid": scene(body("sheet", grid(LARGE), [0, 0.01, 0]), PARTICLES | {"position": [0, 0.05, 0]}, BALL),
         "file": scene(BALL, body("sheet", {"kind": "file", "path": "large.h5"}, [0, 0.01, 0], velocity=[0, -1, 0]))}
+# Loads that overlap, borders of theirs in every rank's rows.
+for what in runs.values():
+    what["loads"] = [{"body": "sheet", "pressure": 5, "path": [[0, 0], [1e-4, 1]]},
+                     {"body": "sheet", "vertices": {"box": [[-0.5, -1, -2], [0.7, 1, 2]]}, "wind": [1, 20, 0], "drag": 1},
+                     {"body": "sheet", "vertices": list(range(100, 44000, 77)), "force": [0, 0, 1e-3]}]
+runs["grid"]["loads"].append({"body": "grains", "force": [0, -1e-3, 0]})
 for name, what in runs.items():
     with open(name + ".json", "w") as file:
         json.dump(what, file)
@@ -80,6 +86,14 @@ for name, what in refused.items():
         check(seen[0][0] == seen[-1][0], "%s, %d ranks: %s; on one: %s" % (name, ranks, seen[-1][0], seen[0][0]))
         check(seen[0][1] == seen[-1][1], "%s, %d ranks: another overlaps.obj than on one" % (name, ranks))
     print("%s: %s" % (name, seen[0][0][0][:150]))
+# A line of vertices, which makes no triangle.
+line = {"body": "sheet", "vertices": {"box": [[0.096, -1, -2], [0.104, 1, 2]]}, "pressure": 5}
+with open("line.json", "w") as file:
+    json.dump(scene(body("sheet", grid(LARGE), [0, 0.01, 0])) | {"loads": [line]}, file)
+for ranks in (1, 2, 3):
+    result = launch.tactus(ranks, "run", "line.json", "-o", "line.run", "--quiet")
+    check(result.code == 2 and len(set(result.sentences)) == 1 and "loads[0]: selects no whole triangle" in result.sentences[0],
+          "line, %d ranks: %s" % (ranks, result))
 if not trouble:
     for folder, _, files in os.walk(home, topdown=False):
         for file in files:
