@@ -129,8 +129,9 @@ static void same_loads(const struct tac_scene *s, const struct tac_scene *t, con
         CHECK(a->kind == b->kind && a->body == b->body && a->pressure == b->pressure &&
                   a->knot_count == b->knot_count && a->vertex_count == b->vertex_count &&
                   memcmp(a->force, b->force, sizeof a->force) == 0 &&
-                  memcmp(a->knot_t_s, b->knot_t_s, (size_t)a->knot_count * sizeof *a->knot_t_s) == 0 &&
-                  memcmp(a->factor, b->factor, (size_t)a->knot_count * sizeof *a->factor) == 0,
+                  (a->knot_count == 0 ||
+                   (memcmp(a->knot_t_s, b->knot_t_s, (size_t)a->knot_count * sizeof *a->knot_t_s) == 0 &&
+                    memcmp(a->factor, b->factor, (size_t)a->knot_count * sizeof *a->factor) == 0)),
               "%s: load %d", what, (int)i);
     }
 }
