@@ -31,7 +31,7 @@ struct tac_material {
     double poisson;           /* cst */
     double stretch_damping;   /* s, times stiffness */
     double stretch_yield;     /* spring: relative change of length; cst: Green strain; 0: none */
-    double stretch_limit;     /* an edge is never longer than 1 + this of its rest length; 0: no limit */
+    double stretch_limit;     /* no edge is longer than 1 + this times its rest length; 0: no limit */
     bool bend;                /* has a hinge model */
     double bend_stiffness;    /* N m */
     double bend_damping;      /* s, times stiffness */

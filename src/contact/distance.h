@@ -22,8 +22,23 @@ enum tac_pair_type {
     TAC_PAIR_EDGE_EDGE,       /* a0, a1, b0, b1 */
     TAC_PAIR_VERTEX_SEGMENT,  /* p, a, b */
     TAC_PAIR_VERTEX_VERTEX,   /* p, q */
-    TAC_PAIR_TYPES
+    TAC_PAIR_TYPES,           /* of contact */
+
+    TAC_PAIR_LONG = TAC_PAIR_TYPES, /* ends of an edge that may not grow longer: their "distance" is minus its length */
+    TAC_PAIR_SHORT                  /* ends of an edge that may not grow shorter */
 };
+
+/* Is it the limit of an edge's length (design 1.6), and no contact? */
+static inline bool tac_pair_is_limit(enum tac_pair_type type)
+{
+    return type >= TAC_PAIR_LONG;
+}
+
+/* What no distance of this type comes under. */
+static inline double tac_pair_least(enum tac_pair_type type)
+{
+    return type == TAC_PAIR_LONG ? -INFINITY : 0;
+}
 
 /* |d - true distance| <= this x the longest distance between two of the pair's vertices; the worst of 1e8 random and
  * degenerate pairs was 6.6 x 2^-53 (tests/contact/test_distance.c). */
@@ -42,7 +57,7 @@ static inline int tac_pair_first(enum tac_pair_type type)
 }
 static inline int tac_pair_vertices(enum tac_pair_type type)
 {
-    static const int count[TAC_PAIR_TYPES] = {4, 4, 3, 2};
+    static const int count[TAC_PAIR_SHORT + 1] = {4, 4, 3, 2, 2, 2};
     return count[type];
 }
 
@@ -208,6 +223,11 @@ static inline void tac_near_pair(enum tac_pair_type type, const double x[4][3], 
         break;
     default:
         tac_near_vertex_vertex(x, near);
+        if (type == TAC_PAIR_LONG) {
+            near->d = -near->d;
+            for (int k = 0; k < 3; k++)
+                near->n[k] = -near->n[k];
+        }
     }
 }
 

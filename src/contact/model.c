@@ -6,6 +6,9 @@
 
 enum { MOST_LAYERS = 1 << 22 };
 
+/* Of the thickness of a limit, which would end where its edge is at rest: silent there, whatever is rounded. */
+static const double SILENT = 1 - 0x1p-10;
+
 /* How many pairs may press on a vertex at once, for two vertices of these valences (48 for 6 and 6). */
 static double pressing(double va, double vb)
 {
@@ -31,7 +34,7 @@ static enum tac_err make_laws(struct tac_ctx *ctx, struct tac_model *m)
 {
     enum tac_err err;
     const struct tac_scene *s = m->scene;
-    TAC_TRY(tac_alloc(ctx, (size_t)s->contact.law_count, sizeof *m->law, &m->law));
+    TAC_TRY(tac_alloc(ctx, 2 * (size_t)s->contact.law_count, sizeof *m->law, &m->law));
     for (tac_lid i = 0; i < s->contact.law_count; i++) {
         const struct tac_contact_law *given = &s->contact.law[i];
         const double e = given->restitution, ln = e > 0 ? tac_log(e) : -INFINITY;
@@ -43,6 +46,8 @@ static enum tac_err make_laws(struct tac_ctx *ctx, struct tac_model *m)
                                               : e == 1                        ? 48
                                                                               : 8};
         m->friction |= given->friction > 0;
+        m->law[s->contact.law_count + i] = m->law[i];
+        m->law[s->contact.law_count + i].friction = 0;
     }
 done:
     return err;
@@ -108,9 +113,31 @@ done:
     return err;
 }
 
+/* s of the material of a vertex; 0: none. */
+static double limit_of(const struct tac_scene *s, tac_lid vertex)
+{
+    const tac_lid material = s->body[s->vertex_body[vertex]].material;
+    return material >= 0 ? s->material[material].stretch_limit : 0;
+}
+
+/* r(1) of an edge's limit: the stiffness of what it takes over from, N/m. */
+static double limit_stiffness(const struct tac_scene *s, tac_lid vertex, double length)
+{
+    const struct tac_material *material = &s->material[s->body[s->vertex_body[vertex]].material];
+    return material->stretch_model == TAC_STRETCH_SPRING ? material->stretch_stiffness / length
+                                                         : material->stretch_stiffness;
+}
+
+static double rest_length(const struct tac_scene *s, const tac_lid *v)
+{
+    double d[3];
+    tac_sub(d, &s->x[3 * v[1]], &s->x[3 * v[0]]);
+    return sqrt(tac_dot(d, d));
+}
+
 /* Over all vertices of the scene that are ever free: what bounds the periods of first layers. */
 struct extremes {
-    double w_min, w_max, valence;
+    double w_min, w_max, valence, limit_softest, limit_stiffest; /* limits: N/m; 0: there are none */
     tac_gid lightest;
 };
 
@@ -118,7 +145,7 @@ static enum tac_err find_extremes(struct tac_ctx *ctx, const struct tac_model *m
 {
     const struct tac_scene *s = m->scene;
     const tac_lid n = s->part ? s->part->owned : s->vertex_count;
-    double most[3] = {0, -INFINITY, 6}; /* w_max, -w_min, valence */
+    double most[5] = {0, -INFINITY, 6, -INFINITY, 0}; /* w_max, -w_min, valence, -softest, stiffest */
     tac_gid lightest = INT64_MAX, first;
     for (tac_lid i = 0; i < n; i++) {
         most[2] = fmax(most[2], m->valence[i]);
@@ -127,7 +154,15 @@ static enum tac_err find_extremes(struct tac_ctx *ctx, const struct tac_model *m
         most[0] = fmax(most[0], m->w_ever[i]);
         most[1] = fmax(most[1], -m->w_ever[i]);
     }
-    if (s->part && MPI_Allreduce(MPI_IN_PLACE, most, 3, MPI_DOUBLE, MPI_MAX, ctx->comm) != MPI_SUCCESS)
+    for (tac_lid i = 0; i < s->topology->edge_count; i++) {
+        const tac_lid *v = &s->topology->edge[2 * i];
+        if (!(limit_of(s, v[0]) > 0) || !(s->ever_free[v[0]] || s->ever_free[v[1]]))
+            continue;
+        const double stiffness = limit_stiffness(s, v[0], rest_length(s, v));
+        most[3] = fmax(most[3], -stiffness);
+        most[4] = fmax(most[4], stiffness);
+    }
+    if (s->part && MPI_Allreduce(MPI_IN_PLACE, most, 5, MPI_DOUBLE, MPI_MAX, ctx->comm) != MPI_SUCCESS)
         return tac_fail(ctx, TAC_ERR_RUN, "MPI failed to find the lightest vertex");
     for (tac_lid i = n; i-- > 0;)
         if (s->ever_free[i] && m->w_ever[i] == most[0])
@@ -135,7 +170,7 @@ static enum tac_err find_extremes(struct tac_ctx *ctx, const struct tac_model *m
     first = lightest;
     if (s->part && MPI_Allreduce(&lightest, &first, 1, TAC_GID_MPI, MPI_MIN, ctx->comm) != MPI_SUCCESS)
         return tac_fail(ctx, TAC_ERR_RUN, "MPI failed to find the lightest vertex");
-    *e = (struct extremes){-most[1], most[0], most[2], first == INT64_MAX ? 0 : first};
+    *e = (struct extremes){-most[1], most[0], most[2], -most[3], most[4], first == INT64_MAX ? 0 : first};
     return TAC_OK;
 }
 
@@ -147,19 +182,24 @@ enum tac_err tac_model_create(struct tac_ctx *ctx, const struct tac_scene *scene
     m->scene = scene;
     TAC_TRY(make_laws(ctx, m));
     TAC_TRY(vertex_tables(ctx, m));
-    struct extremes e = {0, 0, 6, 0};
+    struct extremes e = {0, 0, 6, 0, 0, 0};
     TAC_TRY(find_extremes(ctx, m, &e));
     const double w_min = e.w_min, w_max = e.w_max;
     if (w_max > 0) {
         m->h1_min_s = scene->clocks.contact_s;
-        for (tac_lid i = 0; i < scene->contact.law_count; i++) {
+        m->limits = e.limit_stiffest > 0;
+        if (m->limits) {
+            m->h1_max_s = period_bound(m, w_min, 8, e.limit_softest);
+            m->h1_min_s = fmin(m->h1_min_s, period_bound(m, 2 * w_max, fmax(48, 2 * e.valence), e.limit_stiffest));
+        }
+        for (tac_lid i = 0; i < scene->contact.law_count && scene->contact.thickness > 0; i++) {
             const struct tac_law *law = &m->law[i];
             const double most = pairs_counted(m, law, e.valence, e.valence);
             m->h1_max_s = fmax(m->h1_max_s, period_bound(m, w_min, law->pairs, law->stiffness));
             m->h1_min_s = fmin(m->h1_min_s, period_bound(m, 2 * w_max, most, law->stiffness));
         }
     }
-    if (scene->contact.thickness > 0 && w_max > 0) {
+    if ((scene->contact.thickness > 0 || m->limits) && w_max > 0) {
         if (!(tac_clock_period(scene, m->h1_min_s) >= 4096)) {
             err = tac_fail(
                 ctx, TAC_ERR_INPUT,
@@ -201,6 +241,11 @@ bool tac_model_is_pair(const struct tac_model *m, enum tac_pair_type type, const
     const struct tac_scene *s = m->scene;
     const int first = tac_pair_first(type), n = tac_pair_vertices(type);
     double w = 0;
+    if (tac_pair_is_limit(type))
+        return v[0] != v[1] && s->vertex_body[v[0]] == s->vertex_body[v[1]] && limit_of(s, v[0]) > 0 &&
+               m->w_ever[v[0]] + m->w_ever[v[1]] > 0;
+    if (s->contact.thickness == 0)
+        return false;
     for (int i = 0; i < n; i++)
         w += m->w_ever[v[i]];
     if (w == 0)
@@ -213,6 +258,14 @@ bool tac_model_is_pair(const struct tac_model *m, enum tac_pair_type type, const
     if (a == b)
         return s->body[a].self_contact;
     return m->ignored == NULL || !m->ignored[(size_t)a * (size_t)s->body_count + (size_t)b];
+}
+
+bool tac_model_limits(const struct tac_model *m, enum tac_pair_type type, tac_lid edge)
+{
+    const struct tac_scene *s = m->scene;
+    const tac_lid *v = &s->topology->edge[2 * edge];
+    return m->limits && tac_model_is_pair(m, type, v) &&
+           (type == TAC_PAIR_LONG || (s->topology->edge_segment[edge] >= 0 && limit_of(s, v[0]) < 1));
 }
 
 void tac_model_form(const struct tac_model *m, enum tac_pair_type type, const tac_lid *v, struct tac_form *form)
@@ -247,6 +300,14 @@ void tac_model_form(const struct tac_model *m, enum tac_pair_type type, const ta
     form->law = &m->law[tac_scene_law(s, a, b) - s->contact.law];
     form->stiffness = form->law->stiffness;
     double pairs = pairs_counted(m, form->law, va, vb);
+    if (tac_pair_is_limit(type)) {
+        const double length = rest_length(s, v), limit = limit_of(s, v[0]);
+        form->law += s->contact.law_count;
+        form->radius = type == TAC_PAIR_LONG ? -(1 + limit) * length : (1 - limit) * length;
+        form->thickness = SILENT * limit * length;
+        form->stiffness = limit_stiffness(s, v[0], length);
+        pairs = fmax(form->law->pairs, va + vb);
+    }
     form->h_s = period_bound(m, wa + wb, pairs, form->stiffness);
     double shortest = s->contact.min_period_s > 0 ? s->contact.min_period_s : form->h_s * 0x1p-20;
     shortest = fmax(shortest, 4096 * s->quantum_s);
@@ -306,6 +367,7 @@ void tac_key_vertices(const struct tac_scene *s, uint64_t key, tac_lid v[4])
             v[1 + k] = s->segment[2 * b + k];
         break;
     default:
+        v[0] = (tac_lid)(a & 0x1fffffff); /* the type of a limit stands above it */
         v[1] = b;
     }
 }
@@ -331,6 +393,11 @@ void tac_key_describe(const struct tac_scene *s, uint64_t key, const tac_gid v[4
     case TAC_PAIR_VERTEX_SEGMENT:
         snprintf(text, size, "vertex %" TAC_PRIGID " of body `%s` and segment %d of body `%s`", v[0] - p0, p->name,
                  b - q->segment_begin, q->name);
+        break;
+    case TAC_PAIR_LONG:
+    case TAC_PAIR_SHORT:
+        snprintf(text, size, "the ends %" TAC_PRIGID " and %" TAC_PRIGID " of an edge of body `%s` that is %s",
+                 v[0] - p0, v[1] - p0, p->name, type == TAC_PAIR_LONG ? "stretched" : "compressed");
         break;
     default:
         snprintf(text, size, "vertex %" TAC_PRIGID " of body `%s` and vertex %" TAC_PRIGID " of body `%s`", v[0] - p0,

@@ -28,8 +28,10 @@ struct tac_model {
     tac_lid *valence;              /* owned, (V): edges at the vertex */
     uint8_t *particle;             /* owned, (V): 1 if the vertex is in no element */
     uint8_t *ignored;              /* owned, (bodies, bodies) or NULL: pairs of bodies that may pass */
-    struct tac_law *law;           /* owned, as many and in the order of scene->contact.law */
+    struct tac_law *law;           /* owned, twice as many as scene->contact.law, in its order: of contacts, then of
+                                      limits, which do not rub */
     bool friction;                 /* some law has friction */
+    bool limits;                   /* some edges have a limit */
     double h1_min_s, h1_max_s;     /* bounds of h(1) over all pairs that can be */
 };
 
@@ -63,6 +65,10 @@ bool tac_model_is_pair(const struct tac_model *model, enum tac_pair_type type, c
 /* A pair's numbers from the start positions (design 1.3, "Pair thickness"). */
 void tac_model_form(const struct tac_model *model, enum tac_pair_type type, const tac_lid *v, struct tac_form *form);
 
+/* Has edge v, (2) local vertices, a limit of this type?  Triangles' edges may not grow longer, segments neither longer
+ * nor shorter; so the edges of segments alone have the second (design 1.6). */
+bool tac_model_limits(const struct tac_model *model, enum tac_pair_type type, tac_lid edge);
+
 /* Period of the rung that begins with layer `first`, in quanta, and its last layer. first <= form->bottom. */
 tac_time tac_model_rung(const struct tac_model *model, const struct tac_form *form, int32_t first, int32_t *last);
 
@@ -72,14 +78,17 @@ static inline double tac_model_reach(const struct tac_model *model, const struct
     return form->radius + form->thickness * model->reach[l];
 }
 
-/* Force keys of pairs: type, then the ids of the two primitives, the first one first. */
+/* Force keys of pairs: type, then the ids of the two primitives, the first one first.  Ids are under 2^29, so the types
+ * of limits fit behind that of two vertices. */
 static inline uint64_t tac_pair_key(enum tac_pair_type type, tac_lid a, tac_lid b)
 {
-    return (uint64_t)type << 62 | (uint64_t)(uint32_t)a << 31 | (uint64_t)(uint32_t)b;
+    const uint64_t kind = type < TAC_PAIR_VERTEX_VERTEX ? (uint64_t)type << 2 : 8 + (uint64_t)type + 1;
+    return kind << 60 | (uint64_t)(uint32_t)a << 31 | (uint64_t)(uint32_t)b;
 }
 static inline enum tac_pair_type tac_key_type(uint64_t key)
 {
-    return (enum tac_pair_type)(key >> 62);
+    const uint64_t kind = key >> 60;
+    return (enum tac_pair_type)(kind < 12 ? kind >> 2 : kind - 9);
 }
 /* The vertices of a pair of a scene that is whole on this rank (up to 4, -1 where unused). */
 void tac_key_vertices(const struct tac_scene *scene, uint64_t key, tac_lid v[4]);

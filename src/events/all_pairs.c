@@ -196,6 +196,14 @@ static enum tac_err list_pairs(struct tac_sim *sim, struct oracle *o, const stru
                 TAC_TRY(add(sim, o, TAC_PAIR_VERTEX_VERTEX, a, &a, b, &b));
         }
     }
+    for (tac_lid e = 0; e < sim->scene->topology->edge_count; e++)
+        for (enum tac_pair_type type = TAC_PAIR_LONG; type <= TAC_PAIR_SHORT; type++) {
+            tac_lid v[2];
+            if (!tac_sim_limit(sim, type, e, v))
+                continue;
+            const tac_gid a = tac_sim_id(sim, v[0]), b = tac_sim_id(sim, v[1]);
+            TAC_TRY(add(sim, o, type, a, &a, b, &b));
+        }
     for (size_t e = 0; e < all->count[2] && !sim->scene->two_d; e++)
         for (size_t f = 0; f < all->count[2]; f++) {
             const struct element *a = &all->list[2][e], *b = &all->list[2][f];

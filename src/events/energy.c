@@ -30,7 +30,8 @@ static void elastic_energy(const struct tac_sim *sim, struct tac_accum *sum, enu
     }
 }
 
-static void contact_energy(const struct tac_sim *sim, struct tac_accum *sum, struct tac_energy_row *row)
+static void contact_energy(const struct tac_sim *sim, struct tac_accum *contact, struct tac_accum *stretch,
+                           struct tac_energy_row *row)
 {
     row->contacts = 0;
     row->min_distance = NAN;
@@ -46,8 +47,9 @@ static void contact_energy(const struct tac_sim *sim, struct tac_accum *sum, str
         const double d = near.d - p->form.radius, eta1 = p->form.thickness;
         if (d >= eta1 * sim->model->reach[1])
             continue;
-        row->contacts++;
-        if (!(row->min_distance <= d))
+        const bool limit = tac_pair_is_limit((enum tac_pair_type)p->type);
+        row->contacts += !limit;
+        if (!limit && !(row->min_distance <= d))
             row->min_distance = d;
         if (p->type == TAC_PAIR_EDGE_EDGE)
             tac_mollifier(x, &m, gradient);
@@ -57,7 +59,7 @@ static void contact_energy(const struct tac_sim *sim, struct tac_accum *sum, str
                 break;
             g2 += sim->model->rate[l] * g * g;
         }
-        tac_accum_add(sum, .5 * p->form.stiffness * m * g2);
+        tac_accum_add(limit ? stretch : contact, .5 * p->form.stiffness * m * g2);
     }
 }
 
@@ -147,7 +149,7 @@ enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row)
     elastic_energy(sim, &sum[STRETCH], TAC_KIND_SPRING);
     elastic_energy(sim, &sum[STRETCH], TAC_KIND_CST);
     elastic_energy(sim, &sum[BEND], TAC_KIND_HINGE);
-    contact_energy(sim, &sum[CONTACT], row);
+    contact_energy(sim, &sum[CONTACT], &sum[STRETCH], row);
     sum[DISSIPATED] = sim->dissipated;
     tac_damping_sum(sim, &sum[DISSIPATED]);
     sum[WORK] = sim->work;

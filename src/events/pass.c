@@ -218,13 +218,16 @@ static inline void rung_impulse(const struct tac_pair *p, int k, double normal, 
 }
 
 /* Gives vertex i an impulse of a contact; returns its work. */
-static inline double kick_vertex(struct tac_sim *sim, tac_lid i, tac_time t, tac_time period, const double j[3])
+static inline double kick_vertex(struct tac_sim *sim, tac_lid i, tac_time t, tac_time period, const double j[3],
+                                 bool contact)
 {
     const double w = sim->vel[i].w;
-    double *sum = &sim->impulse[3 * (size_t)i];
-    sum[0] += j[0];
-    sum[1] += j[1];
-    sum[2] += j[2];
+    if (contact) {
+        double *sum = &sim->impulse[3 * (size_t)i];
+        sum[0] += j[0];
+        sum[1] += j[1];
+        sum[2] += j[2];
+    }
     if (w == 0) {
         if (sim->script_of[i] >= 0)
             script_work(sim, i, j, t, period);
@@ -255,7 +258,7 @@ static void kick_pair(struct tac_sim *sim, struct tac_pair *p, tac_time t, tac_t
     for (int k = 0; k < p->count; k++) {
         double j[3];
         rung_impulse(p, k, normal, mollified, gradient, j);
-        work += kick_vertex(sim, p->v[k], t, period, j);
+        work += kick_vertex(sim, p->v[k], t, period, j, !tac_pair_is_limit((enum tac_pair_type)p->type));
     }
     sim->book.work += work;
     sim->book.absolute += fabs(work);
@@ -273,7 +276,7 @@ static void rub_pairs(struct tac_sim *sim, tac_time t)
             double j[3];
             for (int c = 0; c < 3; c++)
                 j[c] = -p->near.w[k] * kick.j[c];
-            work += kick_vertex(sim, p->v[k], t, kick.period, j);
+            work += kick_vertex(sim, p->v[k], t, kick.period, j, true);
         }
         sim->book.work += work;
         sim->book.absolute += fabs(work);
@@ -290,10 +293,14 @@ static void tick_rung(struct tac_sim *sim, struct tac_rung *e, const struct tac_
     const struct tac_model *model = sim->model;
     const double eta1 = p->form.thickness;
     const bool foresees = sim->mode == TAC_DISCOVER_SPECULATE && e->last == p->depth;
+    if (tac_pair_is_limit((enum tac_pair_type)p->type)) {
+        sim->ticks[TAC_KIND_PENALTY]--;
+        sim->ticks[TAC_KIND_LIMIT]++;
+    }
     if (p->t_near != t) {
         double x[4][3], bound, clear = p->form.radius + eta1 * model->reach[e->first] + p->guard;
         gather(sim, p, t, x);
-        if (sim->mode != TAC_DISCOVER_ALL_PAIRS && surely_beyond(p, x, clear, &bound) &&
+        if (sim->mode != TAC_DISCOVER_ALL_PAIRS && p->type != TAC_PAIR_LONG && surely_beyond(p, x, clear, &bound) &&
             (!foresees || p->d_tick - bound < .25 * (bound - p->next))) {
             e->last_d = INFINITY;
             sim->silent++;
@@ -325,7 +332,7 @@ static void tick_rung(struct tac_sim *sim, struct tac_rung *e, const struct tac_
             f -= rg;
             g2 += rg * g;
         }
-        if (l - 1 > sim->deepest_layer)
+        if (l - 1 > sim->deepest_layer && !tac_pair_is_limit((enum tac_pair_type)p->type))
             sim->deepest_layer = l - 1;
         double hr = c->h_s * p->form.stiffness;
         double normal = hr * f * p->mollifier, mollified = p->mollifier < 1 ? -.5 * hr * g2 : 0;

@@ -72,7 +72,7 @@ tac_time tac_path_sweep(const struct tac_sim *sim, enum tac_pair_type type, cons
     const double limit = threshold + tolerance;
     struct walker walker[4];
     struct tac_near near;
-    double x[4][3], u[4][3], bound = -1; /* a lower bound of the distance now; under 0: not known */
+    double x[4][3], u[4][3], bound = -INFINITY; /* a lower bound of the distance now */
     for (int i = 0; i < n; i++)
         start_walk(sim, &walker[i], v[i], t0);
     for (tac_time t = t0, next;; t = next) {
@@ -97,7 +97,7 @@ tac_time tac_path_sweep(const struct tac_sim *sim, enum tac_pair_type type, cons
             double s = tac_sweep(type, x, u, threshold, tolerance);
             if (s <= 1)
                 return t + (tac_time)(s * (double)(next - t));
-            bound = -1;
+            bound = -INFINITY;
         }
         if (next >= t1)
             return TAC_TIME_NEVER;

@@ -120,13 +120,19 @@ enum tac_err tac_sim_create(struct tac_ctx *ctx, const struct tac_scene *scene, 
     sim->count = sim->capacity = scene->vertex_count;
     TAC_TRY(tac_elastic_create(ctx, scene, &sim->elastic));
     TAC_TRY(tac_agree(ctx, tac_model_create(ctx, scene, &sim->model)));
-    sim->contact = scene->contact.thickness > 0 && sim->model->h1_max_s > 0;
+    sim->contact = sim->model->layer_count > 0;
     if (mode == TAC_DISCOVER_KDS && scene->part) {
         err =
             tac_fail(ctx, TAC_ERR_INPUT,
                      "--discover kds runs on one rank in this version, and here are %d; run it without mpirun, or with "
                      "--discover speculate",
                      ctx->size);
+        goto done;
+    }
+    if (mode == TAC_DISCOVER_KDS && sim->model->limits) {
+        err = tac_fail(ctx, TAC_ERR_INPUT,
+                       "--discover kds does not know the limits of materials.*.stretch.limit in this version; run the "
+                       "scene with --discover speculate");
         goto done;
     }
     sim->discovery = !sim->contact                    ? &tac_discovery_none
@@ -244,6 +250,14 @@ static void say_stuck(struct tac_sim *sim, const struct stuck *s)
     for (int i = 0; i < s->pair->count; i++)
         v[i] = tac_sim_id(sim, s->pair->v[i]);
     tac_key_describe(sim->scene, s->pair->key, v, what, sizeof what);
+    if (tac_pair_is_limit((enum tac_pair_type)s->pair->type)) {
+        tac_fail(
+            sim->ctx, TAC_ERR_RUN,
+            "the scene cannot go on at t = %.9g s: %s near (%.6g, %.6g, %.6g) through all %d layers of its limit; make "
+            "the material's limit larger, slow what pulls at it, or make contact.min_period_s shorter",
+            tac_seconds(sim, s->t), what, s->at[0], s->at[1], s->at[2], s->pair->form.bottom);
+        return;
+    }
     tac_fail(
         sim->ctx, TAC_ERR_RUN,
         "the scene cannot go on at t = %.9g s: %s near (%.6g, %.6g, %.6g) are pressed through all %d layers between "

@@ -230,7 +230,7 @@ static tac_time look_at(struct tac_sim *sim, struct tac_candidate *q, tac_time e
                 return t;
             from = birth->t;
         }
-        q->d_end = 0;
+        q->d_end = tac_pair_least(type);
         return tac_path_sweep(sim, type, q->v, from, end, p->next, q->tolerance);
     }
     const double limit = q->next + q->tolerance + deviation;
@@ -240,7 +240,7 @@ static tac_time look_at(struct tac_sim *sim, struct tac_candidate *q, tac_time e
         tac_near_pair(type, x, &near);
         q->d = near.d;
     }
-    q->d_end = fmax(0, q->d - q->change);
+    q->d_end = fmax(tac_pair_least(type), q->d - q->change);
     if (q->d - q->change > limit)
         return TAC_TIME_NEVER;
     double s = tac_sweep(type, x, u, q->next + deviation, q->tolerance);
@@ -281,7 +281,7 @@ static enum tac_err judge(struct tac_sim *sim, tac_time end, struct verdict *ver
     struct tac_candidates *c = sim->candidates;
     const size_t active = tac_candidates_active(c, end);
     for (size_t k = c->known; k < active && sim->now > c->start; k++)
-        c->list[k].d = 0; /* the list's start is past: look anew */
+        c->list[k].d = -INFINITY; /* the list's start is past: look anew */
     c->known = active;
     for (size_t k = 0; k < active; k++)
         TAC_TRY(enter(sim, verdict, k, look_at(sim, &c->list[k], end)));
@@ -384,6 +384,13 @@ static void adapt(struct tac_sim *sim, int attempts, tac_time asked)
     }
 }
 
+/* Margin above its next layer in which a candidate is looked at more closely: a twentieth of the distance; of a limit,
+ * of its thickness, which its tolerance tells. */
+static double soon_after(const struct tac_candidate *q)
+{
+    return .05 * (tac_pair_is_limit((enum tac_pair_type)q->type) ? 1e7 * q->tolerance : q->next);
+}
+
 /* A clean pass: watch what will be near, drop what has long been silent. */
 static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
 {
@@ -397,8 +404,9 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
         const enum tac_pair_type type = (enum tac_pair_type)q->type;
         q->d = q->d_end;
         bool silent = p != NULL && p->deep_last == INFINITY && !p->active && !tac_friction_holds(sim, q->slot);
+        const double soon = q->next + soon_after(q);
         bool approaching =
-            (p == NULL || (!deepens && p->depth < p->form.bottom)) && q->d - 2 * ahead * q->change < 1.05 * q->next;
+            (p == NULL || (!deepens && p->depth < p->form.bottom)) && q->d - 2 * ahead * q->change < soon;
         if (!silent && !approaching) {
             if (p != NULL)
                 q->next = p->next;
@@ -417,7 +425,7 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
         }
         tac_near_pair(type, x, &near);
         q->d = near.d - q->tolerance;
-        if (approaching && q->d - 2 * ahead * q->change < 1.05 * q->next &&
+        if (approaching && q->d - 2 * ahead * q->change < soon &&
             tac_sweep(type, x, u, q->next + deviation, q->tolerance) <= 1) {
             TAC_TRY(tac_watch(sim, q->key, q->v, &q->slot));
             tac_prime(sim, q->slot, near.d);

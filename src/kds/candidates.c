@@ -440,6 +440,36 @@ done:
     return err;
 }
 
+/* Limits are always on the list. */
+static enum tac_err add_limits(struct search *search)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_sim *sim = search->sim;
+    struct tac_candidates *c = search->c;
+    for (tac_lid e = 0; sim->model->limits && e < sim->scene->topology->edge_count; e++)
+        for (enum tac_pair_type type = TAC_PAIR_LONG; type <= TAC_PAIR_SHORT; type++) {
+            tac_lid v[4] = {-1, -1, -1, -1};
+            struct tac_form form;
+            if (!tac_sim_limit(sim, type, e, v))
+                continue;
+            TAC_TRY(tac_grow(sim->ctx, &c->found, &c->capacity_found, search->count + 1, sizeof *c->found));
+            struct tac_candidate *q = &c->found[search->count++];
+            tac_model_form(sim->model, type, v, &form);
+            memset(q, 0, sizeof *q);
+            q->key = tac_pair_key(type, (tac_lid)tac_sim_id(sim, v[0]), (tac_lid)tac_sim_id(sim, v[1]));
+            memcpy(q->v, v, sizeof v);
+            q->slot = tac_watch_find(sim, q->key);
+            q->type = (uint8_t)type;
+            q->count = 2;
+            q->first = 1;
+            q->d = -INFINITY;
+            q->next = q->slot >= 0 ? sim->pair[q->slot].next : tac_model_reach(sim->model, &form, 1);
+            q->tolerance = 1e-7 * form.thickness + 1e-14 * c->extent;
+        }
+done:
+    return err;
+}
+
 /* Watched pairs that cannot touch any more stay on the list until they are dropped. */
 static enum tac_err keep_watched(struct search *search)
 {
@@ -532,7 +562,9 @@ static enum tac_err make_list(struct tac_sim *sim, struct tac_candidates *c)
     c->capacity_found = c->capacity;
     c->list = NULL;
     c->count = 0;
-    err = search_all(&search);
+    err = sim->scene->contact.thickness > 0 ? search_all(&search) : TAC_OK;
+    if (!err)
+        err = add_limits(&search);
     if (!err)
         err = keep_watched(&search);
     if (!err)

@@ -247,9 +247,6 @@ static enum tac_err read_choice(struct tac_reader *reader, const struct tac_fiel
         snprintf(place, sizeof place, "%.150s: \"%.60s\"", where, word);
         return unknown(reader, place, "value", word, field->choice, count);
     }
-    if (field->later_choice != NULL && strcmp(word, field->later_choice) == 0)
-        return tac_fail(reader->ctx, TAC_ERR_INPUT, "%s: not available in this version: %s \"%s\"; use \"%s\"",
-                        reader->file, where, word, field->choice[0]);
     store(field, base, &found, sizeof found);
     return TAC_OK;
 }
@@ -261,27 +258,9 @@ static enum tac_err read_number(struct tac_reader *reader, const struct tac_fiel
     enum tac_err err = TAC_OK;
     TAC_TRY(tac_number(reader, value, where, &number));
     TAC_TRY(in_range(reader, field, where, number));
-    if (field->later && isnan(field->fallback))
-        err = tac_fail(reader->ctx, TAC_ERR_INPUT, "%s: not available in this version: %s; leave it out", reader->file,
-                       where);
-    else if (field->later && number != field->fallback)
-        err = tac_fail(reader->ctx, TAC_ERR_INPUT,
-                       "%s: not available in this version: %s = %s; leave it out or set it to %s", reader->file, where,
-                       tac_shown(number).text, tac_shown(field->fallback).text);
-    else
-        store(field, base, &number, sizeof number);
+    store(field, base, &number, sizeof number);
 done:
     return err;
-}
-
-static enum tac_err read_empty(struct tac_reader *reader, const json_t *value, const char *where)
-{
-    if (!json_is_array(value))
-        return wrong_type(reader, value, where, "an array");
-    if (json_array_size(value) > 0)
-        return tac_fail(reader->ctx, TAC_ERR_INPUT, "%s: not available in this version: %s; leave it out", reader->file,
-                        where);
-    return TAC_OK;
 }
 
 static enum tac_err read_field(struct tac_reader *reader, const struct tac_field *field, const json_t *value,
@@ -297,9 +276,6 @@ static enum tac_err read_field(struct tac_reader *reader, const struct tac_field
         break;
     case TAC_FIELD_INTEGER:
         TAC_TRY(tac_integer(reader, value, where, (int64_t)field->min, (int64_t)field->max, &integer));
-        if (field->later)
-            TAC_TRY(tac_fail(reader->ctx, TAC_ERR_INPUT, "%s: not available in this version: %s; leave it out",
-                             reader->file, where));
         store(field, base, &integer, sizeof integer);
         break;
     case TAC_FIELD_VECTOR:
@@ -328,9 +304,6 @@ static enum tac_err read_field(struct tac_reader *reader, const struct tac_field
     case TAC_FIELD_CHOICE:
         TAC_TRY(read_choice(reader, field, value, where, base));
         break;
-    case TAC_FIELD_EMPTY:
-        TAC_TRY(read_empty(reader, value, where));
-        break;
     case TAC_FIELD_OTHER:
         break;
     }
@@ -340,8 +313,7 @@ done:
 
 static bool has_fallback(const struct tac_field *field)
 {
-    return !isnan(field->fallback) && field->kind != TAC_FIELD_RANGE && field->kind != TAC_FIELD_EMPTY &&
-           field->kind != TAC_FIELD_OTHER;
+    return !isnan(field->fallback) && field->kind != TAC_FIELD_RANGE && field->kind != TAC_FIELD_OTHER;
 }
 
 /* The JSON of a field's default. */

@@ -44,8 +44,7 @@ static const struct tac_field stretch_fields[] = {
      .offset = AT(stretch_limit),
      .fallback = NAN,
      .max = INFINITY,
-     .min_open = true,
-     .later = true},
+     .min_open = true},
 };
 
 static const struct tac_field bend_fields[] = {

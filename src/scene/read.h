@@ -1,7 +1,7 @@
 /* read.h: the parts of the scene's reader, and how they read one JSON object.
  *
  * Each object of the format is a table of `struct tac_field`; tac_fields_read() checks it against the table (unknown
- * keys, types, ranges, keys of later versions), stores the values and writes the defaults back into the JSON, which
+ * keys, types, ranges), stores the values and writes the defaults back into the JSON, which
  * so becomes the resolved scene.  What a table cannot say (references, lists, meshes) is code next to it.
  */
 #ifndef TACTUS_SCENE_READ_H
@@ -75,7 +75,6 @@ enum tac_field_kind {
     TAC_FIELD_RANGE,   /* double[2], the first at most the second, both in the field's range */
     TAC_FIELD_BOOL,    /* bool */
     TAC_FIELD_CHOICE,  /* int-sized enum: the place of the string in `choice` */
-    TAC_FIELD_EMPTY,   /* an array of a later version: only [] is accepted */
     TAC_FIELD_OTHER    /* known; read by code */
 };
 
@@ -89,9 +88,7 @@ struct tac_field {
     double min, max;         /* allowed range, ends included ... */
     bool min_open, max_open; /* ... unless said here */
     bool required;
-    bool later;                /* any value but the default belongs to a later version (no default: any value) */
     const char *const *choice; /* NULL-terminated */
-    const char *later_choice;  /* the choice that belongs to a later version, or NULL */
 };
 
 /* Local. "FILE: WHERE" and the sentence; returns TAC_ERR_INPUT. */

@@ -424,7 +424,7 @@ class Maker:
 
     @staticmethod
     def rub(scene, draw):
-        """Friction in half of the scenes, and pairs of materials that are unlike the others."""
+        """Friction in half of the scenes, pairs of materials that are unlike the others, and limits of stretch."""
         contact, names = scene["contact"], sorted(scene["materials"])
         if draw.chance(0.5):
             contact["friction"] = draw.choice([0.1, 0.5, 1, draw.uniform(0, 2)])
@@ -440,6 +440,10 @@ class Maker:
             pairs[tuple(pair["materials"])] = pair
         if pairs:
             contact["pairs"] = list(pairs.values())
+        for name in names:
+            stretch = scene["materials"][name].get("stretch")
+            if stretch and draw.chance(0.2):
+                stretch["limit"] = draw.choice([0.03, 0.1, 0.3])
 
     def loads(self, draw, bodies, flat):
         """Forces, pressures and winds that move their bodies some centimetres; drawn apart, so that the rest of a seed's

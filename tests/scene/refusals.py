@@ -328,7 +328,7 @@ def program(probe):
         done = subprocess.run([tactus, "check", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         return done.returncode, done.stdout.decode(), done.stderr.decode()
 
-    for arguments, pattern in [([path, "--set", "discovery.mode=kds"], r"not available in this version: discovery\.mode"),
+    for arguments, pattern in [([path, "--set", "discovery.mode=guess"], r"discovery\.mode"),
                                ([path, "--set", "bodies.sheet.colour=red"], r"is no known key"),
                                (["/no/such.json"], r"cannot be opened"), ([], r"needs a scene"),
                                ([path, "--sett", "a=1"], r"'--set'")]:

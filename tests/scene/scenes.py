@@ -109,12 +109,5 @@ def good(probe):
     yield scene(contact={"friction": 0.3, "friction_model": "kinetic"})
     yield scene(contact={"pairs": [{"materials": ["m", "m"], "stiffness": 1, "restitution": 0, "friction": 0},
                                    {"materials": ["n", "m"]}]}, materials={"m": {}, "n": {}})
-
-
-def later(probe):
-    """Scenes that the format allows and this version refuses by name: the scene, and what the sentence must name."""
-    def material(part, **keys):
-        base = {"stretch": {"model": "spring", "stiffness": 1}, "bend": {"model": "hinge", "stiffness": 1}}
-        base[part].update(keys)
-        return scene(materials={"m": base})
-    yield material("stretch", limit=0.1), "materials.m.stretch.limit"
+    yield scene(materials={"m": {"stretch": {"model": "spring", "stiffness": 1, "limit": 0.1}}})
+    yield scene(discovery={"mode": "kds"})
