@@ -192,6 +192,7 @@ static enum tac_err write_frame(struct tac_ctx *ctx, struct tac_frames *w, const
 {
     enum tac_err err = TAC_OK;
     char name[32], what[64];
+    bool closed;
     snprintf(name, sizeof name, "%06" PRId64, frame->index);
     snprintf(what, sizeof what, "frame %" PRId64, frame->index);
     hid_t group = H5Gcreate2(w->frames, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
@@ -211,7 +212,7 @@ static enum tac_err write_frame(struct tac_ctx *ctx, struct tac_frames *w, const
     /* Last: a reader takes a frame without a time for one that was not finished. */
     TAC_TRY(tac_frames_change(ctx, w, what, write_time(w, group, frame->time_s)));
 done:
-    const bool closed = group < 0 || H5Gclose(group) >= 0;
+    closed = group < 0 || H5Gclose(group) >= 0;
     if (!err)
         err = tac_frames_change(ctx, w, what, closed);
     if (!err)

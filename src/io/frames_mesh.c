@@ -260,6 +260,7 @@ enum tac_err tac_frames_mesh(struct tac_ctx *ctx, struct tac_frames *w, const st
                              const struct tac_pieces *pieces)
 {
     enum tac_err err = TAC_OK;
+    bool closed;
     struct source source = {.scene = scene, .pieces = pieces};
     hid_t mesh = -1;
     tac_frames_count(w, scene);
@@ -285,7 +286,7 @@ enum tac_err tac_frames_mesh(struct tac_ctx *ctx, struct tac_frames *w, const st
     TAC_TRY(write_free(ctx, w, mesh, scene, pieces));
     TAC_TRY(write_body_names(ctx, w, mesh, scene));
 done:
-    const bool closed = mesh < 0 || H5Gclose(mesh) >= 0;
+    closed = mesh < 0 || H5Gclose(mesh) >= 0;
     free(source.triangle.vertex);
     free(source.segment.vertex);
     return err ? err : tac_frames_change(ctx, w, "/mesh", closed);

@@ -252,8 +252,9 @@ done:
     free(s.point);
     free(s.time);
     free(s.position);
-    const bool closed = (s.time_id < 0 || H5Dclose(s.time_id) >= 0) &
-                        (s.position_id < 0 || H5Dclose(s.position_id) >= 0) & (group < 0 || H5Gclose(group) >= 0);
+    bool closed = s.time_id < 0 || H5Dclose(s.time_id) >= 0;
+    closed = (s.position_id < 0 || H5Dclose(s.position_id) >= 0) && closed;
+    closed = (group < 0 || H5Gclose(group) >= 0) && closed;
     return err ? err : tac_frames_change(ctx, r->file, what, closed);
 }
 
