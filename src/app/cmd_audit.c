@@ -131,15 +131,14 @@ static void print_record(const struct tac_scene *scene, const char *dir, const s
     puts(text);
 }
 
-static enum tac_err audit_record(struct tac_ctx *ctx, struct tac_scene *scene, const char *dir, double memory_mb,
-                                 bool as_json)
+static enum tac_err audit_record(struct tac_ctx *ctx, struct tac_scene *scene, const char *dir,
+                                 const struct tac_audit_options *options, bool as_json)
 {
     enum tac_err err = TAC_OK;
     struct tac_recorded *recorded = NULL;
     struct tac_audit_report *report = NULL;
-    const struct tac_audit_options options = {isnan(memory_mb) ? 0 : (int64_t)(memory_mb * 0x1p20)};
     TAC_TRY(tac_recorded_open(ctx, dir, scene->vertex_count, &recorded));
-    TAC_TRY(tac_audit_record(ctx, scene, recorded, &options, &report));
+    TAC_TRY(tac_audit_record(ctx, scene, recorded, options, &report));
     if (ctx->rank == 0) {
         if (as_json)
             err = print_record_json(ctx, scene, dir, report);
@@ -236,6 +235,7 @@ enum tac_err tac_cmd_audit(struct tac_ctx *ctx, int argc, char **argv)
 {
     enum tac_err err = TAC_OK;
     bool as_json = false, frames = false, help;
+    struct tac_audit_options options = {0};
     double memory_mb = NAN;
     const char *dir;
     int count;
@@ -245,14 +245,16 @@ enum tac_err tac_cmd_audit(struct tac_ctx *ctx, int argc, char **argv)
     const struct tac_option option[] = {
         {"--frames", TAC_OPTION_FLAG, &frames, NULL, "look at the stored frames instead, each by itself"},
         {"--memory", TAC_OPTION_NUMBER, &memory_mb, "MB", "what a rank's breakpoints may take (default 256)"},
+        {"--query-all", TAC_OPTION_FLAG, &options.query_all, NULL,
+         "ask collision detection about every single piece (slow)"},
         {"--json", TAC_OPTION_FLAG, &as_json, NULL, "print JSON"}};
-    TAC_TRY(tac_options_parse(ctx, "audit", argc, argv, option, 3, &dir, 1, &count, &help));
+    TAC_TRY(tac_options_parse(ctx, "audit", argc, argv, option, 4, &dir, 1, &count, &help));
     if (help) {
         if (ctx->rank == 0)
-            tac_options_help("audit", "DIR [--frames] [--memory MB] [--json]",
+            tac_options_help("audit", "DIR [--frames] [--memory MB] [--query-all] [--json]",
                              "Proves from the record of a run (run --record) that nothing passed through anything.\n"
                              "Exit code: 0 all is proven, 1 it is not, 2 bad input.  mpirun shares the work out.",
-                             option, 3);
+                             option, 4);
         goto done;
     }
     if (count != 1)
@@ -266,7 +268,8 @@ enum tac_err tac_cmd_audit(struct tac_ctx *ctx, int argc, char **argv)
     TAC_TRY(tac_agree(ctx, err));
     TAC_TRY(tac_reader_open_all(ctx, dir, &reader));
     TAC_TRY(tac_agree(ctx, tac_audit_scene_read(ctx, reader, dir, &scene)));
-    err = frames ? audit_frames(ctx, scene, dir, reader, as_json) : audit_record(ctx, scene, dir, memory_mb, as_json);
+    options.memory_bytes = isnan(memory_mb) ? 0 : (int64_t)(memory_mb * 0x1p20);
+    err = frames ? audit_frames(ctx, scene, dir, reader, as_json) : audit_record(ctx, scene, dir, &options, as_json);
 done:
     tac_audit_scene_destroy(&scene);
     tac_reader_close(&reader);

@@ -182,15 +182,15 @@ static enum tac_err drop_unfinished(struct tac_ctx *ctx, struct tac_recorded *r)
         snprintf(path, sizeof path, "%s/start", r->group[g].path);
         if (H5Lexists(r->file, path, H5P_DEFAULT) > 0)
             continue;
-        const bool last = g + 1 == r->group_count || (!r->group[g].partial && r->group[g + 1].partial);
-        if (!last || r->unfinished) {
+        const bool last = g + 1 == r->group_count || r->group[g + 1].partial;
+        if (!r->group[g].partial && (!last || r->unfinished)) {
             char what[96];
             snprintf(what, sizeof what, "%s has no start, and is not the last group", r->group[g].path);
             return tac_recorded_damaged(ctx, r, what);
         }
+        r->unfinished = r->unfinished || !r->group[g].partial;
         memmove(&r->group[g], &r->group[g + 1], (size_t)(r->group_count - g - 1) * sizeof *r->group);
         r->group_count--;
-        r->unfinished = true;
     }
     return r->group_count > 0 ? TAC_OK : tac_recorded_damaged(ctx, r, "nothing was recorded to its end");
 }

@@ -46,6 +46,7 @@ struct work {
     struct tac_audit_search search;
     struct tac_audit_portion portion;
     struct tac_audit_slab slab;
+    bool query_all;
     int64_t unit; /* counts what is dealt out */
 };
 
@@ -151,6 +152,7 @@ static enum tac_err do_ours(struct work *w)
                                           .slab = &w->slab,
                                           .quantum_s = w->recorded->quantum_s,
                                           .watched = w->report->watched_m,
+                                          .query_all = w->query_all,
                                           .report = w->report};
     TAC_TRY(tac_audit_search_make(&w->search));
     for (int64_t i = 0; i < plan->count; i++) {
@@ -279,7 +281,8 @@ enum tac_err tac_audit_record(struct tac_ctx *ctx, struct tac_scene *scene, stru
     enum tac_err err = TAC_OK;
     struct tac_audit_plan plan = {0};
     struct tac_audit_report *report = NULL;
-    struct work work = {.ctx = ctx, .scene = scene, .recorded = recorded, .plan = &plan};
+    struct work work = {
+        .ctx = ctx, .scene = scene, .recorded = recorded, .plan = &plan, .query_all = options->query_all};
     const int64_t memory = options->memory_bytes > 0 ? options->memory_bytes : (int64_t)256 << 20;
     *out = NULL;
     TAC_TRY(tac_audit_plan_make(ctx, scene, recorded, memory, &plan));

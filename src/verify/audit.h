@@ -72,6 +72,7 @@ struct tac_audit_report {
 
 struct tac_audit_options {
     int64_t memory_bytes; /* about what the breakpoints that a rank holds may take; 0: the default, 256 MiB */
+    bool query_all;       /* every pair-piece goes to tac_ccd(), whatever cheaper bounds say */
 };
 
 /* Local. The scene as far as an audit needs it: bodies, topology, who is ever free, contact.ignore; x is room for

@@ -126,19 +126,14 @@ static void found(struct prover *p, const struct part *part, const struct tac_cc
                                                      .gap = gap});
 }
 
-/* No bound tells enough of it. */
-static enum tac_err judge_piece(struct prover *p, const struct part *part, double gap, double t0_s, double t1_s)
+/* Continuous collision detection of a piece; what it does not prove goes into the report. */
+static enum tac_err ask(struct prover *p, const struct part *part, double t0_s, double t1_s, bool *apart)
 {
     enum tac_err err = TAC_OK;
     double n[3];
     struct tac_ccd_query query = {.type = (enum tac_ccd_type)p->pair->kind, .most_boxes = 1000000};
     struct tac_ccd_result result;
     const double rounding = .5 * TAC_AUDIT_ROUND * large(p->pair); /* of two positions between breakpoints */
-    int calls = 4096;
-    if (gap > 0) {
-        refine(p, part, t0_s, t1_s, gap, &calls);
-        return TAC_OK;
-    }
     memcpy(query.x0, part->x0, sizeof query.x0);
     memcpy(query.x1, part->x1, sizeof query.x1);
     const double nearest = fmin(tac_audit_near(p->pair->kind, part->x0, n), tac_audit_near(p->pair->kind, part->x1, n));
@@ -146,10 +141,9 @@ static enum tac_err judge_piece(struct prover *p, const struct part *part, doubl
     query.tolerance = fmax(1e-2 * (nearest - p->pair->keep), 2 * rounding + 1e-300);
     p->search->report->queries++;
     TAC_TRY(tac_ccd(p->search->ctx, &query, &p->search->scratch, &result));
-    if (result.answer == TAC_CCD_FREE) {
-        refine(p, part, t0_s, t1_s, 0, &calls);
+    *apart = result.answer == TAC_CCD_FREE;
+    if (*apart)
         goto done;
-    }
     if (result.answer == TAC_CCD_HIT) {
         /* Of the inflated pair.  Of the pair itself? */
         struct tac_ccd_result exact;
@@ -161,6 +155,19 @@ static enum tac_err judge_piece(struct prover *p, const struct part *part, doubl
     }
     found(p, part, &result, t0_s, t1_s);
 done:
+    return err;
+}
+
+/* No bound tells enough of it. */
+static enum tac_err judge_piece(struct prover *p, const struct part *part, double gap, double t0_s, double t1_s)
+{
+    enum tac_err err = TAC_OK;
+    int calls = 4096;
+    bool apart = true;
+    if (!(gap > 0) && !p->search->query_all)
+        err = ask(p, part, t0_s, t1_s, &apart);
+    if (!err && apart)
+        refine(p, part, t0_s, t1_s, fmax(gap, 0), &calls);
     return err;
 }
 
@@ -307,6 +314,32 @@ done:
     return err;
 }
 
+/* Every piece, whatever the bounds said; pieces that a cell's end cuts in two are asked twice. */
+static enum tac_err ask_all(struct prover *p)
+{
+    enum tac_err err = TAC_OK;
+    const struct tac_audit_slab *slab = p->search->slab;
+    const int64_t cells = (int64_t)1 << slab->depth;
+    for (int64_t c = 0; c < cells; c++) {
+        const tac_time t[2] = {tac_audit_cut(slab->t, c, cells), tac_audit_cut(slab->t, c + 1, cells)};
+        struct part part = {.stray = {0, 0}};
+        bool apart;
+        for (int i = 0; i < p->pair->n; i++) {
+            const double *grid = slab->grid + 3 * ((size_t)(cells + 1) * (size_t)p->pair->v[i] + (size_t)c);
+            memcpy(part.x0[i], grid, sizeof part.x0[i]);
+            memcpy(part.x1[i], grid + 3, sizeof part.x1[i]);
+        }
+        TAC_TRY(gather_walk(p, &part, t));
+        for (size_t i = 0; i + 1 < p->walk->count; i++) {
+            part_of_walk(p, i, i + 1, &part);
+            TAC_TRY(ask(p, &part, p->search->quantum_s * (double)p->walk->t[i],
+                        p->search->quantum_s * (double)p->walk->t[i + 1], &apart));
+        }
+    }
+done:
+    return err;
+}
+
 /* Pieces of the slab in which all vertices of the pair move straight: one more than the times within at which one of
  * them has a breakpoint. */
 static int64_t count_pieces(const struct tac_audit_search *s, const struct tac_audit_pair *pair)
@@ -334,5 +367,6 @@ enum tac_err tac_audit_prove(struct tac_audit_search *search, const struct tac_a
     struct prover p = {search, pair, &search->walk};
     search->report->pairs++;
     search->report->pieces += count_pieces(search, pair);
-    return prove_node(&p, 0, 0, NULL);
+    const enum tac_err err = prove_node(&p, 0, 0, NULL);
+    return !err && search->query_all ? ask_all(&p) : err;
 }

@@ -122,6 +122,7 @@ struct tac_audit_search {
     const struct tac_audit_portion *portion;
     const struct tac_audit_slab *slab;
     double quantum_s, watched;
+    bool query_all;                  /* bounds tell of the smallest gap only; every piece is asked about */
     struct tac_audit_report *report; /* sums go here */
     double best;                     /* smallest gap measured in this slab, at most `watched`, m */
     double bound;                    /* smallest gap that is proven to be kept in this slab, m */

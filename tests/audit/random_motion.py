@@ -166,6 +166,11 @@ def try_one(case, rng, here):
     earliest, doubt = look(scene)
     pieces = report["pieces"]
     clean = pieces["crossing"] + pieces["open"] == 0
+    # Bounds and collision detection are two proofs of the same.
+    r = subprocess.run([TACTUS, "audit", f.path, "--query-all", "--json"], stdout=subprocess.PIPE, universal_newlines=True)
+    asked = json.loads(r.stdout)
+    if clean != (asked["pieces"]["crossing"] + asked["pieces"]["open"] == 0) or asked["queries"] < pieces["total"]:
+        return "with --query-all %s, without %s" % (asked["pieces"], pieces), None
     if clean and earliest < np.inf:
         return "something passes at %g quanta and was not found" % earliest, None
     if not clean and not doubt:
