@@ -7,7 +7,9 @@
 #include "checkpoints.h"
 #include "io/checkpoint.h"
 #include "io/compare.h"
+#include "io/record_stored.h"
 #include "io/report.h"
+#include "records.h"
 
 static const char AXIS[] = "xyz";
 
@@ -112,7 +114,7 @@ enum tac_err tac_cmd_diff(struct tac_ctx *ctx, int argc, char **argv)
 {
     enum tac_err err = TAC_OK;
     double tolerance = NAN;
-    bool all_frames = false, as_json = false, help;
+    bool all_frames = false, as_json = false, help, record[2];
     const char *name[2];
     int count;
     struct tac_comparison c = {.a = NULL};
@@ -124,13 +126,13 @@ enum tac_err tac_cmd_diff(struct tac_ctx *ctx, int argc, char **argv)
     const size_t options = sizeof option / sizeof option[0];
     TAC_TRY(tac_options_parse(ctx, "diff", argc, argv, option, options, name, 2, &count, &help));
     if (help) {
-        tac_options_help("diff", "A B [--tol X] [--all-frames] [--json]",
-                         "Compares two run folders, or two frames.h5: topology, position, velocity, contact_force and\n"
-                         "energy.csv at the times that both have; or two checkpoints: all that a run goes on from (a\n"
-                         "folder beside a checkpoint stands for its newest one). Exit code 0: equal; 1: they differ; "
-                         "2: they cannot\n"
-                         "be compared.",
-                         option, options);
+        tac_options_help(
+            "diff", "A B [--tol X] [--all-frames] [--json]",
+            "Compares two run folders, or two frames.h5: topology, position, velocity, contact_force and\n"
+            "energy.csv at the times that both have; or two checkpoints: all that a run goes on from (a\n"
+            "folder beside a checkpoint stands for its newest one); or two record.h5: every breakpoint, in\n"
+            "the intervals that both have. Exit code 0: equal; 1: they differ; 2: they cannot be compared.",
+            option, options);
         goto done;
     }
     if (count != 2) {
@@ -143,6 +145,12 @@ enum tac_err tac_cmd_diff(struct tac_ctx *ctx, int argc, char **argv)
     }
     if (tac_checkpoint_is(name[0]) || tac_checkpoint_is(name[1])) {
         err = tac_diff_checkpoints(ctx, name[0], name[1], tolerance, as_json);
+        goto done;
+    }
+    for (int k = 0; k < 2; k++)
+        TAC_TRY(tac_record_stored_is(ctx, name[k], &record[k]));
+    if (record[0] || record[1]) {
+        err = tac_diff_records(ctx, name[0], name[1], tolerance, all_frames, as_json);
         goto done;
     }
     TAC_TRY(tac_compare(ctx, name[0], name[1], tolerance, &c));

@@ -10,8 +10,10 @@
 #include "checkpoints.h"
 #include "io/checkpoint.h"
 #include "io/reader.h"
+#include "io/record_stored.h"
 #include "io/report.h"
 #include "io/table.h"
+#include "records.h"
 
 struct box {
     double low[3], high[3];
@@ -260,7 +262,7 @@ static void print_run(const char *dir, const json_t *status, const json_t *run, 
 static enum tac_err info_run(struct tac_ctx *ctx, const char *dir, bool as_json)
 {
     enum tac_err err = TAC_OK;
-    json_t *status = NULL, *run = NULL, *checkpoints = NULL;
+    json_t *status = NULL, *run = NULL, *checkpoints = NULL, *record = NULL;
     int64_t rows;
     struct frames_info f = {.r = NULL};
     TAC_TRY(tac_folder_status(ctx, dir, &status));
@@ -277,15 +279,17 @@ static enum tac_err info_run(struct tac_ctx *ctx, const char *dir, bool as_json)
     TAC_TRY(err);
     TAC_TRY(count_rows(ctx, dir, &rows));
     TAC_TRY(tac_list_checkpoints(ctx, dir, &checkpoints));
+    TAC_TRY(tac_record_summary(ctx, dir, &record));
     if (as_json) {
-        json_t *o = json_pack("{s:s, s:o, s:s, s:I, s:o, s:O, s:O?, s:O}", "kind", "run", "path", tac_json_text(dir),
-                              "state", state_text(status), "rows", (json_int_t)rows, "frames",
+        json_t *o = json_pack("{s:s, s:o, s:s, s:I, s:o, s:O, s:O?, s:O, s:O}", "kind", "run", "path",
+                              tac_json_text(dir), "state", state_text(status), "rows", (json_int_t)rows, "frames",
                               f.r != NULL ? frames_json(&f) : json_null(), "status", status, "run", run, "checkpoints",
-                              checkpoints);
+                              checkpoints, "record", record);
         err = tac_json_print(ctx, o);
     } else {
         print_run(dir, status, run, rows);
         tac_print_checkpoints(checkpoints);
+        tac_print_record_summary(record);
         if (f.r != NULL)
             print_frames(&f);
         else
@@ -296,23 +300,24 @@ done:
     json_decref(status);
     json_decref(run);
     json_decref(checkpoints);
+    json_decref(record);
     return err;
 }
 
 enum tac_err tac_cmd_info(struct tac_ctx *ctx, int argc, char **argv)
 {
     enum tac_err err = TAC_OK;
-    bool as_json = false, help, frames;
+    bool as_json = false, help, frames, record;
     const char *path;
     int count;
     struct stat s;
     const struct tac_option option[] = {{"--json", TAC_OPTION_FLAG, &as_json, NULL, "print JSON"}};
     TAC_TRY(tac_options_parse(ctx, "info", argc, argv, option, 1, &path, 1, &count, &help));
     if (help) {
-        tac_options_help(
-            "info", "FILE|DIR [--json]",
-            "Tells what a run folder, a frames.h5, a checkpoint or a mesh (OBJ, PLY, STL, Gmsh, HDF5) holds.", option,
-            1);
+        tac_options_help("info", "FILE|DIR [--json]",
+                         "Tells what a run folder, a frames.h5, a checkpoint, a record.h5 or a mesh (OBJ, PLY, STL, "
+                         "Gmsh, HDF5) holds.",
+                         option, 1);
         goto done;
     }
     if (count != 1)
@@ -327,6 +332,11 @@ enum tac_err tac_cmd_info(struct tac_ctx *ctx, int argc, char **argv)
     }
     if (tac_checkpoint_is(path)) {
         err = tac_info_checkpoint(ctx, path, as_json);
+        goto done;
+    }
+    TAC_TRY(tac_record_stored_is(ctx, path, &record));
+    if (record) {
+        err = tac_info_record(ctx, path, as_json);
         goto done;
     }
     TAC_TRY(tac_reader_is_frames(ctx, path, &frames));

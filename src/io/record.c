@@ -150,6 +150,14 @@ done:
     return err;
 }
 
+/* Collective. Disk space for so many rows of this rank, and those of the others. */
+static enum tac_err reserve_rows(struct tac_record *r, tac_gid rows)
+{
+    int64_t all = rows;
+    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT64_T, MPI_SUM, r->ctx->comm);
+    return tac_frames_reserve(r->ctx, r->file, tac_dataset_space(all, 32));
+}
+
 /* Collective. Rows begin .. end - 1 are ours.  Chunks that are ours alone go round by round; those that we share with
  * other ranks all in one last round, for a chunk that is written twice is compressed twice, and leaves a hole. */
 static enum tac_err put_rows(struct stage *s, tac_gid begin, tac_gid end)
@@ -172,7 +180,7 @@ static enum tac_err put_rows(struct stage *s, tac_gid begin, tac_gid end)
         const tac_gid n = last - at < stage ? last - at : stage;
         const struct tac_row_range part[2] = {{at, at + n}, {0, 0}};
         TAC_TRY(tac_agree(ctx, fill(s, room, (size_t)n)));
-        TAC_TRY(tac_frames_reserve(ctx, s->r->file, tac_dataset_space(stage, 32) * ctx->size));
+        TAC_TRY(reserve_rows(s->r, n));
         TAC_TRY(put(s, part));
         at += n;
     }
@@ -180,7 +188,7 @@ static enum tac_err put_rows(struct stage *s, tac_gid begin, tac_gid end)
     s->positions.data = position;
     const struct tac_row_range part[2] = {{begin, first}, {last, end}};
     TAC_TRY(tac_agree(ctx, fill(s, head, (size_t)(end - last))));
-    TAC_TRY(tac_frames_reserve(ctx, s->r->file, tac_dataset_space(2 * chunk, 32) * ctx->size));
+    TAC_TRY(reserve_rows(s->r, first - begin + end - last));
     TAC_TRY(put(s, part));
 done:
     return err;
@@ -255,6 +263,9 @@ done:
     bool closed = s.time_id < 0 || H5Dclose(s.time_id) >= 0;
     closed = (s.position_id < 0 || H5Dclose(s.position_id) >= 0) && closed;
     closed = (group < 0 || H5Gclose(group) >= 0) && closed;
+    /* No room for the rest of it: nothing half-written stays. */
+    if (err && group >= 0 && !r->file->broken && (!closed || H5Ldelete(parent, name, H5P_DEFAULT) < 0))
+        r->file->broken = true;
     return err ? err : tac_frames_change(ctx, r->file, what, closed);
 }
 

@@ -15,100 +15,30 @@
 #include "io/disk.h"
 #include "io/frames.h"
 #include "io/record.h"
-#include "io/stored.h"
-
-enum { START, TIME, POSITION, DATASETS };
-
-/* A group's datasets. */
-struct stored {
-    hid_t id[DATASETS];
-    int64_t rows[DATASETS];
-};
-
-static void close_stored(struct stored *s)
-{
-    for (int k = 0; k < DATASETS; k++)
-        if (s->id[k] >= 0)
-            H5Dclose(s->id[k]);
-}
-
-/* False: it is not there, not whole, or not as it should be. */
-static bool open_stored(hid_t file, const char *group, tac_gid vertices, struct stored *s)
-{
-    static const char *const name[DATASETS] = {"start", "time", "position"};
-    bool ok = true;
-    for (int k = 0; k < DATASETS; k++) {
-        const struct tac_shape shape = {"", k == POSITION ? H5T_FLOAT : H5T_INTEGER, 8, k == POSITION ? 3 : 0};
-        const int rank = k == POSITION ? 2 : 1;
-        hsize_t size[2] = {0, 0};
-        char path[96];
-        snprintf(path, sizeof path, "%s/%s", group, name[k]);
-        s->id[k] = ok && H5Lexists(file, path, H5P_DEFAULT) > 0 ? H5Dopen2(file, path, H5P_DEFAULT) : -1;
-        hid_t space = s->id[k] >= 0 ? H5Dget_space(s->id[k]) : -1;
-        ok = space >= 0 && H5Sget_simple_extent_ndims(space) == rank &&
-             H5Sget_simple_extent_dims(space, size, NULL) == rank && size[0] > 0 && size[0] < INT64_MAX / 64 &&
-             (k != POSITION || size[1] == 3) && tac_stored_type(s->id[k], &shape) &&
-             tac_stored_sound(s->id[k], size, rank, 8);
-        if (space >= 0)
-            H5Sclose(space);
-        s->rows[k] = (int64_t)size[0];
-    }
-    ok = ok && s->rows[START] == vertices + 1 && s->rows[TIME] == s->rows[POSITION];
-    if (!ok)
-        close_stored(s);
-    return ok;
-}
-
-static bool read_rows(const struct stored *s, int which, int64_t begin, int64_t count, void *data)
-{
-    const int rank = which == POSITION ? 2 : 1;
-    hsize_t from[2] = {(hsize_t)begin, 0}, size[2] = {(hsize_t)count, 3};
-    hid_t space = H5Dget_space(s->id[which]), memory = H5Screate_simple(rank, size, NULL);
-    bool ok = space >= 0 && memory >= 0 && H5Sselect_hyperslab(space, H5S_SELECT_SET, from, NULL, size, NULL) >= 0 &&
-              H5Dread(s->id[which], which == POSITION ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64, memory, space,
-                      H5P_DEFAULT, data) >= 0;
-    if (space >= 0)
-        H5Sclose(space);
-    if (memory >= 0)
-        H5Sclose(memory);
-    return ok;
-}
-
-/* The times at which a group begins and ends, which are those of its first vertex. */
-static bool read_span(hid_t file, const char *group, tac_gid vertices, tac_time span[2])
-{
-    struct stored s;
-    int64_t start[2];
-    if (!open_stored(file, group, vertices, &s))
-        return false;
-    const bool ok = read_rows(&s, START, 0, 2, start) && start[0] == 0 && start[1] >= 1 && start[1] <= s.rows[TIME] &&
-                    read_rows(&s, TIME, 0, 1, &span[0]) && read_rows(&s, TIME, start[1] - 1, 1, &span[1]);
-    close_stored(&s);
-    return ok;
-}
+#include "io/record_stored.h"
 
 /* Reads all of it once: the checksums of its chunks, and where rows begin. */
 static bool read_through(hid_t file, const char *group, tac_gid vertices)
 {
     enum { PORTION = TAC_CHUNK_ROWS };
-    struct stored s;
+    struct tac_record_rows s;
     int64_t before = 0;
     double *data = malloc(3 * PORTION * sizeof *data);
-    const bool opened = data != NULL && open_stored(file, group, vertices, &s);
+    const bool opened = data != NULL && tac_record_rows_open(file, group, vertices, &s);
     bool ok = opened;
-    for (int k = 0; k < DATASETS && ok; k++)
+    for (int k = 0; k < TAC_RECORD_DATASETS && ok; k++)
         for (int64_t begin = 0; begin < s.rows[k] && ok; begin += PORTION) {
             const int64_t n = s.rows[k] - begin < PORTION ? s.rows[k] - begin : PORTION;
-            ok = read_rows(&s, k, begin, n, data);
-            for (int64_t i = 0; i < n && ok && k == START; i++) {
+            ok = tac_record_rows_read(&s, k, begin, n, data);
+            for (int64_t i = 0; i < n && ok && k == TAC_RECORD_START; i++) {
                 const int64_t start = ((const int64_t *)data)[i];
                 ok = start >= before && (begin + i > 0 || start == 0);
                 before = start;
             }
         }
-    ok = ok && before == s.rows[TIME];
+    ok = ok && before == s.rows[TAC_RECORD_TIME];
     if (opened)
-        close_stored(&s);
+        tac_record_rows_close(&s);
     free(data);
     return ok;
 }
@@ -126,19 +56,6 @@ struct plan {
     tac_time covered; /* the record holds all up to here, but for the interval under way; 0: nothing */
     bool late;        /* something is to be removed, or to be renamed */
 };
-
-static hid_t open_to_read(const char *path)
-{
-    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-#if H5_VERSION_GE(1, 10, 7)
-    if (access >= 0)
-        H5Pset_file_locking(access, false, true);
-#endif
-    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, access >= 0 ? access : H5P_DEFAULT);
-    if (access >= 0)
-        H5Pclose(access);
-    return file;
-}
 
 struct names {
     struct tac_ctx *ctx;
@@ -181,30 +98,7 @@ static bool list(hid_t file, const char *where, struct names *names)
 static bool serves(hid_t file, const struct plan *p, const char *group)
 {
     tac_time span[2];
-    return read_span(file, group, p->scene->vertex_count, span) && span[0] < p->now && span[1] >= p->now;
-}
-
-static enum tac_err fail_damaged(struct tac_ctx *ctx, const char *path, const char *what)
-{
-    return tac_fail(ctx, TAC_ERR_INPUT, "'%s' is no record of a run, or it is damaged: %s", path, what);
-}
-
-static bool get_quantum(hid_t file, double *quantum_s)
-{
-    *quantum_s = 0;
-    if (H5Aexists_by_name(file, "record", "quantum_s", H5P_DEFAULT) <= 0)
-        return false;
-    hid_t id = H5Aopen_by_name(file, "record", "quantum_s", H5P_DEFAULT, H5P_DEFAULT);
-    hid_t space = id >= 0 ? H5Aget_space(id) : -1, type = id >= 0 ? H5Aget_type(id) : -1;
-    const bool ok = space >= 0 && type >= 0 && H5Tget_class(type) == H5T_FLOAT && H5Tget_size(type) == 8 &&
-                    H5Sget_simple_extent_npoints(space) == 1 && H5Aread(id, H5T_NATIVE_DOUBLE, quantum_s) >= 0;
-    if (type >= 0)
-        H5Tclose(type);
-    if (space >= 0)
-        H5Sclose(space);
-    if (id >= 0)
-        H5Aclose(id);
-    return ok;
+    return tac_record_span(file, group, p->scene->vertex_count, span) && span[0] < p->now && span[1] >= p->now;
 }
 
 /* Fills in the plan. */
@@ -215,14 +109,14 @@ static enum tac_err look(struct tac_ctx *ctx, hid_t file, struct plan *p)
     double quantum_s;
     struct names record = {.ctx = ctx, .from = p->index}, partial = {.ctx = ctx, .all = true};
     if (!tac_h5_get_text(file, "format", format, sizeof format) || strcmp(format, TAC_RECORD_FORMAT) != 0 ||
-        !get_quantum(file, &quantum_s))
-        TAC_TRY(fail_damaged(ctx, p->path, "it is not of the format " TAC_RECORD_FORMAT));
+        !tac_record_quantum(file, &quantum_s))
+        TAC_TRY(tac_record_damaged(ctx, p->path, "it is not of the format " TAC_RECORD_FORMAT));
     tac_h5_get_text(file, "scene_sha256", sha256, sizeof sha256);
     p->foreign = strcmp(sha256, p->scene->sha256) != 0 || quantum_s != p->scene->quantum_s;
     if (p->foreign)
         goto done;
     if (!list(file, "record", &record) || !list(file, "partial", &partial))
-        TAC_TRY(fail_damaged(ctx, p->path, "its list of groups cannot be read"));
+        TAC_TRY(tac_record_damaged(ctx, p->path, "its list of groups cannot be read"));
     if (p->within) {
         char where[3][64] = {"partial/" TAC_RECORD_NEXT};
         snprintf(where[1], sizeof where[1], "partial/%06" PRId64, p->index);
@@ -233,8 +127,8 @@ static enum tac_err look(struct tac_ctx *ctx, hid_t file, struct plan *p)
     }
     tac_time span[2] = {0, 0};
     snprintf(group, sizeof group, "record/%06" PRId64, record.last);
-    if (record.last >= 0 && !read_span(file, group, p->scene->vertex_count, span))
-        TAC_TRY(fail_damaged(ctx, p->path, "one of its intervals is not whole"));
+    if (record.last >= 0 && !tac_record_span(file, group, p->scene->vertex_count, span))
+        TAC_TRY(tac_record_damaged(ctx, p->path, "one of its intervals is not whole"));
     p->covered = span[1];
     snprintf(group, sizeof group, "partial/%06" PRId64, p->index);
     p->late = record.count > 0 || partial.count > (strcmp(p->source, group) == 0);
@@ -248,12 +142,12 @@ done:
 static enum tac_err look_in_child(struct tac_ctx *ctx, void *data, int64_t *result)
 {
     struct plan *p = data;
-    hid_t file = open_to_read(p->path);
+    hid_t file = tac_record_open_file(p->path);
     if (file < 0)
-        return fail_damaged(ctx, p->path, "the HDF5 library cannot open it");
+        return tac_record_damaged(ctx, p->path, "the HDF5 library cannot open it");
     enum tac_err err = look(ctx, file, p);
     if (!err && p->source[0] != '\0' && !read_through(file, p->source, p->scene->vertex_count))
-        err = fail_damaged(ctx, p->path, "the interval under way cannot be read");
+        err = tac_record_damaged(ctx, p->path, "the interval under way cannot be read");
     H5Fclose(file);
     return err;
 }
@@ -321,8 +215,8 @@ static enum tac_err prepare(struct tac_ctx *ctx, struct plan *p, bool *there)
     struct plan tried = *p;
     err = tac_child_try(&alone, p->path, status.st_size, look_in_child, &tried, NULL);
     if (!err) {
-        hid_t file = open_to_read(p->path);
-        err = file >= 0 ? look(&alone, file, p) : fail_damaged(&alone, p->path, "it cannot be opened");
+        hid_t file = tac_record_open_file(p->path);
+        err = file >= 0 ? look(&alone, file, p) : tac_record_damaged(&alone, p->path, "it cannot be opened");
         if (file >= 0)
             H5Fclose(file);
     }
@@ -345,7 +239,7 @@ static enum tac_err prepare(struct tac_ctx *ctx, struct plan *p, bool *there)
 
 /* ---- taking over ---- */
 
-static enum tac_err take_rows(struct tac_record *r, const struct stored *s, tac_time now, const int64_t *start,
+static enum tac_err take_rows(struct tac_record *r, const struct tac_record_rows *s, tac_time now, const int64_t *start,
                               tac_time *time, double *position, struct tac_point *point)
 {
     enum tac_err err = TAC_OK;
@@ -355,8 +249,9 @@ static enum tac_err take_rows(struct tac_record *r, const struct stored *s, tac_
     for (int64_t at = start[0]; at < rows;) {
         const int64_t n = rows - at < (int64_t)r->portion ? rows - at : (int64_t)r->portion;
         size_t count = 0;
-        if (!read_rows(s, TIME, at, n, time) || !read_rows(s, POSITION, at, n, position))
-            TAC_TRY(fail_damaged(r->ctx, r->file->path, "the interval under way cannot be read"));
+        if (!tac_record_rows_read(s, TAC_RECORD_TIME, at, n, time) ||
+            !tac_record_rows_read(s, TAC_RECORD_POSITION, at, n, position))
+            TAC_TRY(tac_record_damaged(r->ctx, r->file->path, "the interval under way cannot be read"));
         for (int64_t k = 0; k < n; k++, at++) {
             while (at >= start[vertex + 1 - r->begin])
                 vertex++;
@@ -377,7 +272,7 @@ static enum tac_err take_over(struct tac_record *r, const struct plan *p)
 {
     enum tac_err err = TAC_OK;
     const int64_t n = r->end - r->begin;
-    struct stored s = {{-1, -1, -1}, {0}};
+    struct tac_record_rows s = {{-1, -1, -1}, {0}};
     int64_t *start = NULL;
     tac_time *time = NULL;
     double *position = NULL;
@@ -386,14 +281,15 @@ static enum tac_err take_over(struct tac_record *r, const struct plan *p)
     TAC_TRY(tac_alloc(r->ctx, r->portion, sizeof *time, &time));
     TAC_TRY(tac_alloc(r->ctx, 3 * r->portion, sizeof *position, &position));
     TAC_TRY(tac_alloc(r->ctx, r->portion, sizeof *point, &point));
-    if (!open_stored(r->file->file, p->source, r->vertex_total, &s) || !read_rows(&s, START, r->begin, n + 1, start))
-        TAC_TRY(fail_damaged(r->ctx, r->file->path, "the interval under way cannot be read"));
+    if (!tac_record_rows_open(r->file->file, p->source, r->vertex_total, &s) ||
+        !tac_record_rows_read(&s, TAC_RECORD_START, r->begin, n + 1, start))
+        TAC_TRY(tac_record_damaged(r->ctx, r->file->path, "the interval under way cannot be read"));
     for (int64_t i = 0; i < n; i++)
-        if (start[i] < 0 || start[i + 1] < start[i] || start[i + 1] > s.rows[TIME])
-            TAC_TRY(fail_damaged(r->ctx, r->file->path, "its rows are out of order"));
+        if (start[i] < 0 || start[i + 1] < start[i] || start[i + 1] > s.rows[TAC_RECORD_TIME])
+            TAC_TRY(tac_record_damaged(r->ctx, r->file->path, "its rows are out of order"));
     TAC_TRY(take_rows(r, &s, p->now, start, time, position, point));
 done:
-    close_stored(&s);
+    tac_record_rows_close(&s);
     free(start);
     free(time);
     free(position);

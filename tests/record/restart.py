@@ -2,6 +2,7 @@
 """restart.py: a recorded run that stops and goes on, within intervals and between them, on other numbers of ranks, has the
 record of a run that was never stopped, to the last bit. If not, a checkpoint loses the part of the interval before it.
 """
+import json
 import os
 import random
 import shutil
@@ -54,9 +55,23 @@ run(1, None, None, "--restart", path("back/" + checkpoints[9]))
 equal("moving", "back", "from an older checkpoint")
 
 # ---- stopped by a signal at any moment
+def alive(folder):
+    """Has a run begun there that is still alive?"""
+    try:
+        with open(path(folder) + "/status.json") as f:
+            status = json.load(f)
+        os.kill(status["pid"], 0)
+        return status["state"] == "running"
+    except (OSError, ValueError):
+        return False
+
+
 def stopped(folder, ranks, arguments):
     p = launch.Process(ranks, ["run", *arguments, "--record", "--quiet"], {"TACTUS_TEST_DELAY": "3,2000"} if ranks > 1 else None)
-    time.sleep(.6 if ranks > 1 else .12)
+    end = time.monotonic() + 60
+    while p.process.poll() is None and time.monotonic() < end and not alive(folder):
+        time.sleep(.01)
+    time.sleep(draw.uniform(.02, .2))
     p.signal(signal.SIGUSR1)
     return p.wait(120)
 
