@@ -6,8 +6,8 @@
  * stiff ones around it allow.
  *
  * Damping (ACM section 6.1) is a force of its own over the same stencil, from positions only: damping times the stress
- * of the change of strain since its own last tick.  Its period is safety x the largest step at which a vertex with all
- * its elastic and damping forces is stable, and never longer than that of the elastic force.
+ * of the change of strain since its own last tick.  Its period is never longer than that of the elastic force, and so
+ * short that a tick takes only a part of the fastest motion that it acts on (memory_build.c).
  *
  * What an element remembers from tick to tick (struct tac_memory) is state: strains at a damper's last tick, and rest
  * values of plastic elements.  All owners of an element's vertices have it, with the same bits.

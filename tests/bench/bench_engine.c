@@ -5,6 +5,7 @@
  * Each figure is a ratio of two loops timed in turn in one run, median (least .. largest) of the repeats:
  *   off       contact off: the engine's instants against the plain loop
  *   idle      contact on, a cloth falling freely: windows, paths and discovery as well
+ *   damped    contact off: the same forces damped, and plastic, against themselves without
  *   drape     two sheets over an obstacle;  stack: sheets resting on each other on a floor
  * and force ticks per second beside the STREAM triad, time per vertex and tick at growing sizes, bytes per vertex. */
 #include "events/sim.h"
@@ -203,6 +204,52 @@ static const char *stacked(int cells)
     return buffer;
 }
 
+/* What damping or plasticity adds to a tick: the engine with it against the engine without, over as many ticks. */
+static void compare_materials(const char *name, int cells, const char *with, const char *without, int ticks,
+                              int repeats)
+{
+    struct tac_scene *scene[2];
+    struct tac_sim *sim[2] = {load(falling(cells, with, 0), &scene[0]), NULL};
+    sim[1] = load(falling(cells, without, 0), &scene[1]);
+    double ratio[64], per[64];
+    size_t classes = 0;
+    for (size_t c = 0; c < sim[0]->elastic->class_count; c++)
+        classes += sim[0]->elastic->rate[c].count[TAC_KIND_DAMPING] > 0;
+    for (int r = -1; r < repeats; r++) {
+        double s[2];
+        for (int k = 0; k < 2; k++)
+            s[k] = run_engine(sim[k], ticks * shortest(sim[k]));
+        if (r >= 0) {
+            ratio[r] = s[0] / s[1];
+            per[r] = 1e9 * s[0] / ticks / scene[0]->vertex_count;
+        }
+    }
+    report(name, ratio, repeats, "x without");
+    report("   with", per, repeats, "ns per vertex and tick");
+    printf("   periods %.3g and %.3g s, %zu classes with dampers\n", tac_seconds(sim[0], shortest(sim[0])),
+           tac_seconds(sim[1], shortest(sim[1])), classes);
+    for (int k = 0; k < 2; k++) {
+        tac_sim_destroy(&sim[k]);
+        tac_scene_destroy(&scene[k]);
+    }
+}
+
+#define CST_OF(stretch, bend)                                                                                          \
+    "\"stretch\":{\"model\":\"cst\",\"stiffness\":500,\"poisson\":0.3" stretch                                         \
+    "},\"bend\":{\"model\":\"hinge\",\"stiffness\":1e-5" bend "}"
+#define SPRING_OF(stretch) "\"stretch\":{\"model\":\"spring\",\"stiffness\":2" stretch "}"
+#define WEAK ",\"damping\":1e-7" /* so weak that dampers tick with their forces */
+#define YIELD ",\"yield\":0.1"
+
+static void materials(int cells, int repeats)
+{
+    compare_materials("springs, damped", cells, SPRING_OF(WEAK), SPRING, 200, repeats);
+    compare_materials("cst, damped", cells, CST_OF(WEAK, ""), CST, 60, repeats);
+    compare_materials("cst and hinges, damped", cells, CST_OF(WEAK, WEAK), CST, 60, repeats);
+    compare_materials("springs, plastic", cells, SPRING_OF(YIELD), SPRING, 200, repeats);
+    compare_materials("cst and hinges, plastic", cells, CST_OF(YIELD, YIELD), CST, 60, repeats);
+}
+
 /* STREAM triad on arrays out of cache: GB/s. */
 static double triad(void)
 {
@@ -285,6 +332,8 @@ int main(int argc, char **argv)
         compare_loops("contact idle, springs", falling(cells, SPRING, .001), 0, 240, repeats);
         compare_loops("contact idle, cst and hinges", falling(cells, CST, .001), 0, 96, repeats);
     }
+    if (!*only || !strcmp(only, "damped"))
+        materials(cells, repeats);
     if (!*only || !strcmp(only, "drape"))
         compare_loops("two sheets draped on a ball", draped(cells), .12, 96, repeats);
     if (!*only || !strcmp(only, "stack"))

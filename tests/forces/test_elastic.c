@@ -1,6 +1,6 @@
 /* Elastic forces against their definitions: potentials in long double straight from the scene's rest shape (design
  * 1.2), impulses against differences of those, closed forms, balance of momentum, rigid motions, the book of works. */
-#include "support.h"
+#include "exact.h"
 
 static const char materials[] =
     "'cst': {'density': 0.2, 'stretch': {'model': 'cst', 'stiffness': 300, 'poisson': 0.3},"
@@ -17,76 +17,6 @@ static const char bodies[] =
     "{'name': 'mesh', 'material': 'net', 'mesh': {'kind': 'grid', 'size': [1, 1], 'cells': [3, 3]},"
     " 'position': [0, -4, 0]},"
     "{'name': 'rope', 'material': 'net', 'mesh': {'kind': 'segments', 'from': [5, 5, 5], 'to': [6, 7, 8], 'cells': 9}}";
-
-static const struct tac_material *material_of(const struct tac_scene *scene, tac_lid vertex)
-{
-    return &scene->material[scene->body[scene->vertex_body[vertex]].material];
-}
-
-/* ---- potentials from their definitions ---- */
-
-typedef long double real;
-
-static real dot(const real a[3], const real b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void side(real out[3], const real (*x)[3], int i, int j)
-{
-    for (int k = 0; k < 3; k++)
-        out[k] = x[j][k] - x[i][k];
-}
-
-static void cross(real out[3], const real a[3], const real b[3])
-{
-    for (int k = 0; k < 3; k++)
-        out[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
-}
-
-static real spring_potential(const struct tac_material *m, const real (*rest)[3], const real (*x)[3])
-{
-    real d[3], d0[3];
-    side(d0, rest, 0, 1);
-    side(d, x, 0, 1);
-    real length = sqrtl(dot(d0, d0)), stretch = sqrtl(dot(d, d)) - length;
-    return m->stretch_stiffness / (2 * length) * stretch * stretch;
-}
-
-/* Green strain without a frame: C = G0^-1 G of the edges' Gram matrices, E = (C - 1) / 2. */
-static real cst_potential(const struct tac_material *m, const real (*rest)[3], const real (*x)[3])
-{
-    real a[3], b[3], n[3], g0[3], g[3];
-    side(a, rest, 0, 1), side(b, rest, 0, 2);
-    g0[0] = dot(a, a), g0[1] = dot(a, b), g0[2] = dot(b, b);
-    cross(n, a, b);
-    real area = sqrtl(dot(n, n)) / 2;
-    side(a, x, 0, 1), side(b, x, 0, 2);
-    g[0] = dot(a, a) - g0[0], g[1] = dot(a, b) - g0[1], g[2] = dot(b, b) - g0[2];
-    real det = g0[0] * g0[2] - g0[1] * g0[1];
-    real e00 = (g0[2] * g[0] - g0[1] * g[1]) / (2 * det), e01 = (g0[2] * g[1] - g0[1] * g[2]) / (2 * det);
-    real e10 = (g0[0] * g[1] - g0[1] * g[0]) / (2 * det), e11 = (g0[0] * g[2] - g0[1] * g[1]) / (2 * det);
-    real trace = e00 + e11, square = e00 * e00 + 2 * e01 * e10 + e11 * e11, nu = m->poisson;
-    return area * m->stretch_stiffness / (2 * (1 - nu * nu)) * ((1 - nu) * square + nu * trace * trace);
-}
-
-/* Signed angle between the triangles 0 1 2 and 1 0 3. */
-static real hinge_angle(const real (*x)[3], real *ee, real *areas)
-{
-    real e[3], a[3], b[3], n[3], m[3], c[3];
-    side(e, x, 0, 1), side(a, x, 0, 2), side(b, x, 0, 3);
-    cross(n, e, a), cross(m, b, e), cross(c, n, m);
-    *ee = dot(e, e);
-    *areas = (sqrtl(dot(n, n)) + sqrtl(dot(m, m))) / 2;
-    return atan2l(dot(c, e) / sqrtl(*ee), dot(n, m));
-}
-
-static real hinge_potential(const struct tac_material *m, const real (*rest)[3], const real (*x)[3])
-{
-    real ee, areas, unused, other, angle0 = hinge_angle(rest, &ee, &areas);
-    real bend = hinge_angle(x, &unused, &other) - (m->rest_flat ? 0 : angle0);
-    return m->bend_stiffness * 3 * ee / areas * bend * bend;
-}
 
 static real potential(const struct tac_scene *scene, int kind, const tac_lid *v, int n, const real (*x)[3])
 {
@@ -108,12 +38,6 @@ struct worst {
     double largest; /* impulse over period, N */
     int elements;
 };
-
-static void raise_to(double *worst, double value)
-{
-    if (!(value <= *worst))
-        *worst = isnan(value) ? INFINITY : value;
-}
 
 static void check_element(const struct tac_scene *scene, const struct tac_rate_class *rate, int kind, size_t e,
                           const double *positions, struct worst *w)
