@@ -11,25 +11,14 @@ enum tac_err tac_damping_create(struct tac_sim *sim)
     if (!sim->elastic->damps)
         return TAC_OK;
     TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->owned, sizeof *sim->damped, &sim->damped));
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->owned, sizeof *sim->lost_start, &sim->lost_start));
 done:
     return err;
 }
 
 void tac_damping_save(struct tac_sim *sim)
 {
-    for (tac_lid i = 0; sim->damped && i < sim->owned; i++) {
+    for (tac_lid i = 0; sim->damped && i < sim->owned; i++)
         sim->damped[i].t = -1;
-        sim->lost_start[i] = sim->damped[i].lost;
-    }
-}
-
-void tac_damping_restore(struct tac_sim *sim)
-{
-    for (tac_lid i = 0; sim->damped && i < sim->owned; i++) {
-        sim->damped[i].t = -1; /* the same instants come again */
-        sim->damped[i].lost = sim->lost_start[i];
-    }
 }
 
 bool tac_damping_begin(struct tac_sim *sim, tac_time t)
@@ -91,15 +80,9 @@ void tac_damping_end(struct tac_sim *sim, tac_time t)
             for (int c = 0; c < 3; c++)
                 work += d->change[c] * (after[c] + d->before[c]);
             work *= .5 * m;
-            d->lost -= work;
+            tac_accum_add(&sim->dissipated, -work); /* its owner alone has its velocity */
             if (t == sim->kept_at)
                 tac_accum_add(&sim->dissipated_ahead, -.5 * work);
         }
     }
-}
-
-void tac_damping_sum(const struct tac_sim *sim, struct tac_accum *sum)
-{
-    for (tac_lid i = 0; sim->damped && i < sim->owned; i++)
-        tac_accum_add(sum, sim->damped[i].lost);
 }

@@ -151,7 +151,6 @@ enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row)
     elastic_energy(sim, &sum[BEND], TAC_KIND_HINGE);
     contact_energy(sim, &sum[CONTACT], &sum[STRETCH], row);
     sum[DISSIPATED] = sim->dissipated;
-    tac_damping_sum(sim, &sum[DISSIPATED]);
     sum[WORK] = sim->work;
     if (sim->kept_at == sim->now) { /* like v: halfway through this instant's kicks */
         tac_accum_subtract(&sum[DISSIPATED], &sim->dissipated_ahead);

@@ -604,7 +604,6 @@ enum tac_err tac_pass_restore(struct tac_sim *sim, tac_time believed)
     tac_loads_restore(sim);
     sim->deepest_layer = sim->deepest_start;
     tac_memory_restore(sim->elastic);
-    tac_damping_restore(sim);
     if (sim->record)
         tac_record_undo(sim->record);
     tac_friction_restore(sim);

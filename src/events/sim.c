@@ -172,7 +172,6 @@ void tac_sim_destroy(struct tac_sim **out)
     free(sim->script_of);
     free(sim->v_before);
     free(sim->damped);
-    free(sim->lost_start);
     free(sim->line);
     free(sim->impulse_start);
     free(sim->near);

@@ -136,8 +136,6 @@ struct tac_damped {
     double before[3]; /* velocity before the kicks of t, m/s */
     tac_time t;       /* quanta; its negative after the dampers' kicks, -1 after the instant */
     double change[3]; /* by the dampers' kicks; until then velocity before them, m/s */
-    double lost;      /* J, since t = 0; state.  Summed by vertex, in the order of its instants, which is the same on
-                         any number of ranks */
 };
 
 enum tac_stop { TAC_STOP_NONE, TAC_STOP_ABORT, TAC_STOP_FULL };
@@ -224,7 +222,6 @@ struct tac_sim {
     int64_t deepest_ever;
 
     struct tac_damped *damped; /* owned, (owned); NULL: no material damps */
-    double *lost_start;        /* owned, (owned): damped[].lost at the window's start */
 
     tac_time before_at; /* keep the velocities before the kicks of this instant (those of knots are always kept) */
     tac_time kept_at;   /* the instant whose v_before was kept in the last pass, -1: none */
@@ -277,16 +274,14 @@ enum tac_err tac_pass_commit(struct tac_sim *sim, tac_time end);
 
 /* ---- damping.c ---- */
 enum tac_err tac_damping_create(struct tac_sim *sim);
-void tac_damping_save(struct tac_sim *sim);    /* Local. A window's start, */
-void tac_damping_restore(struct tac_sim *sim); /* and back to it. */
+/* Local. Call at a window's start: its instants may come again. */
+void tac_damping_save(struct tac_sim *sim);
 /* Local. Before the kicks of an instant; whether some damper is due. */
 bool tac_damping_begin(struct tac_sim *sim, tac_time t);
 /* Local. The dampers' kicks. */
 void tac_damping_kick(struct tac_sim *sim, tac_time t);
 /* Local. After all kicks of an instant with dampers: what they took out of the motion. */
 void tac_damping_end(struct tac_sim *sim, tac_time t);
-/* Local. Adds all that was taken out of vertices of this rank, J. */
-void tac_damping_sum(const struct tac_sim *sim, struct tac_accum *sum);
 
 /* ---- watch.c ---- */
 /* Local. The slot of a pair that is watched, or -1. */

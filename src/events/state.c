@@ -33,12 +33,10 @@ static enum tac_err collect_vertices(struct tac_sim *sim, struct tac_checkpoint 
     TAC_TRY(tac_alloc(ctx, 3 * n, sizeof *c->v, &c->v));
     TAC_TRY(tac_alloc(ctx, n, sizeof *c->t, &c->t));
     TAC_TRY(tac_alloc(ctx, 3 * n, sizeof *c->impulse, &c->impulse));
-    TAC_TRY(tac_alloc(ctx, n, sizeof *c->lost, &c->lost));
     for (size_t i = 0; i < n; i++) {
         c->vertex_id[i] = tac_sim_id(sim, (tac_lid)i);
         c->mass[i] = sim->mass[i];
         c->t[i] = sim->pos[i].t;
-        c->lost[i] = sim->damped ? sim->damped[i].lost : 0;
         memcpy(&c->x[3 * i], sim->pos[i].x, 3 * sizeof(double));
         memcpy(&c->v[3 * i], sim->vel[i].v, 3 * sizeof(double));
     }
@@ -256,7 +254,7 @@ done:
 
 struct vertex_row {
     tac_gid id;
-    double x[3], v[3], impulse[3], lost;
+    double x[3], v[3], impulse[3];
     tac_time t;
 };
 
@@ -280,7 +278,6 @@ static enum tac_err restore_vertices(struct tac_sim *sim, const struct tac_check
     for (size_t k = 0; k < n && !err; k++) {
         row[k].id = c->vertex_id[k];
         row[k].t = c->t[k];
-        row[k].lost = c->lost[k];
         memcpy(row[k].x, &c->x[3 * k], sizeof row[k].x);
         memcpy(row[k].v, &c->v[3 * k], sizeof row[k].v);
         memcpy(row[k].impulse, &c->impulse[3 * k], sizeof row[k].impulse);
@@ -290,8 +287,6 @@ static enum tac_err restore_vertices(struct tac_sim *sim, const struct tac_check
         const tac_lid i = local_id(sim, rows[k].id);
         TAC_CHECK(i >= 0);
         sim->pos[i].t = rows[k].t;
-        if (sim->damped)
-            sim->damped[i].lost = rows[k].lost;
         memcpy(sim->pos[i].x, rows[k].x, sizeof rows[k].x);
         memcpy(sim->vel[i].v, rows[k].v, sizeof rows[k].v);
         memcpy(&sim->impulse[3 * (size_t)i], rows[k].impulse, sizeof rows[k].impulse);

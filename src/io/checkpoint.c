@@ -4,13 +4,12 @@
 #include <string.h>
 
 #define AT(record, field) offsetof(struct record, field)
-const struct tac_checkpoint_column TAC_VERTEX_COLUMNS[7] = {
+const struct tac_checkpoint_column TAC_VERTEX_COLUMNS[6] = {
     {"start", "m", true, 3, AT(tac_vertex_record, start)},
     {"mass", "kg", true, 0, AT(tac_vertex_record, mass)},
     {"x", "m", true, 3, AT(tac_vertex_record, x)},
     {"v", "m/s", true, 3, AT(tac_vertex_record, v)},
     {"impulse", "N s", true, 3, AT(tac_vertex_record, impulse)},
-    {"lost", "J", true, 0, AT(tac_vertex_record, lost)},
     {"t", "quanta", false, 0, AT(tac_vertex_record, t)},
 };
 const struct tac_checkpoint_column TAC_TRIANGLE_COLUMNS[1] = {{"triangles", NULL, false, 3, AT(tac_element_record, v)}};
@@ -163,7 +162,6 @@ void tac_checkpoint_destroy(struct tac_checkpoint **checkpoint)
     free(c->v);
     free(c->t);
     free(c->impulse);
-    free(c->lost);
     free(c->triangle_id);
     free(c->triangle);
     free(c->segment_id);

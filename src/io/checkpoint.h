@@ -76,7 +76,6 @@ struct tac_checkpoint {
     double *x, *v;      /* owned, (n, 3): at the vertex' own t */
     tac_time *t;        /* owned, (n) */
     double *impulse;    /* owned, (n, 3): contact impulse since the last frame, N s */
-    double *lost;       /* owned, (n): what damping took out of the vertex, J */
     tac_lid triangle_count;
     tac_gid *triangle_id; /* owned, (n) ascending */
     tac_gid *triangle;    /* owned, (n, 3) */

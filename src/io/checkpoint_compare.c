@@ -273,9 +273,9 @@ static void compare_whole(struct tac_state_comparison *c)
 enum tac_err tac_state_compare(struct tac_ctx *ctx, const char *a, const char *b, double tolerance,
                                struct tac_state_comparison *c)
 {
-    static const char *const names[TAC_STATE_COUNT] = {"time",  "start",   "mass",     "position", "velocity",
-                                                       "clock", "impulse", "topology", "motion",   "contacts",
-                                                       "last",  "lost",    "elements", "friction", "sums"};
+    static const char *const names[TAC_STATE_COUNT] = {"time",  "start",    "mass",     "position", "velocity",
+                                                       "clock", "impulse",  "topology", "motion",   "contacts",
+                                                       "last",  "elements", "friction", "sums"};
     enum tac_err err;
     memset(c, 0, sizeof *c);
     c->tolerance = tolerance;
@@ -305,7 +305,6 @@ enum tac_err tac_state_compare(struct tac_ctx *ctx, const char *a, const char *b
                 "segments");
     compare_scripts(c);
     compare_pairs(c);
-    compare_vertices(c, TAC_STATE_LOST, x->lost, y->lost, 1);
     compare_elements(c);
     compare_grips(c);
 done:

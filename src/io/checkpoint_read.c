@@ -272,7 +272,7 @@ static enum tac_err read_vertices(struct reader *r)
     my_rows(r, c->vertex_total, &begin, &end);
     const size_t n = (size_t)(end - begin);
     c->vertex_count = (tac_lid)n;
-    TAC_TRY(read_columns(r, TAC_VERTEX_COLUMNS, 7, c->vertex_total, begin, end, sizeof *row, &row));
+    TAC_TRY(read_columns(r, TAC_VERTEX_COLUMNS, 6, c->vertex_total, begin, end, sizeof *row, &row));
     TAC_TRY(tac_alloc(r->ctx, n, sizeof *c->vertex_id, &c->vertex_id));
     TAC_TRY(tac_alloc(r->ctx, 3 * n, sizeof *c->start, &c->start));
     TAC_TRY(tac_alloc(r->ctx, n, sizeof *c->mass, &c->mass));
@@ -280,19 +280,16 @@ static enum tac_err read_vertices(struct reader *r)
     TAC_TRY(tac_alloc(r->ctx, 3 * n, sizeof *c->v, &c->v));
     TAC_TRY(tac_alloc(r->ctx, 3 * n, sizeof *c->impulse, &c->impulse));
     TAC_TRY(tac_alloc(r->ctx, n, sizeof *c->t, &c->t));
-    TAC_TRY(tac_alloc(r->ctx, n, sizeof *c->lost, &c->lost));
     for (size_t k = 0; k < n && !err; k++) {
         c->vertex_id[k] = begin + (tac_gid)k;
         c->mass[k] = row[k].mass;
         c->t[k] = row[k].t;
-        c->lost[k] = row[k].lost;
         memcpy(&c->start[3 * k], row[k].start, sizeof row[k].start);
         memcpy(&c->x[3 * k], row[k].x, sizeof row[k].x);
         memcpy(&c->v[3 * k], row[k].v, sizeof row[k].v);
         memcpy(&c->impulse[3 * k], row[k].impulse, sizeof row[k].impulse);
         if (!all_finite(row[k].start, 3) || !isfinite(row[k].mass) || row[k].mass < 0 || !all_finite(row[k].x, 3) ||
-            !all_finite(row[k].v, 3) || !all_finite(row[k].impulse, 3) || !isfinite(row[k].lost) || row[k].t < 0 ||
-            row[k].t > c->now)
+            !all_finite(row[k].v, 3) || !all_finite(row[k].impulse, 3) || row[k].t < 0 || row[k].t > c->now)
             err = wrong(r, "the state of a vertex makes no sense");
     }
 done:

@@ -26,7 +26,7 @@ struct tac_checkpoint_column {
 };
 struct tac_vertex_record {
     tac_gid id;
-    double start[3], mass, x[3], v[3], impulse[3], lost;
+    double start[3], mass, x[3], v[3], impulse[3];
     tac_time t;
 };
 struct tac_element_record {
@@ -42,7 +42,7 @@ struct tac_pair_record {
     tac_gid vertex[4];
     int64_t depth, rungs;
 };
-extern const struct tac_checkpoint_column TAC_VERTEX_COLUMNS[7], TAC_TRIANGLE_COLUMNS[1], TAC_SEGMENT_COLUMNS[1],
+extern const struct tac_checkpoint_column TAC_VERTEX_COLUMNS[6], TAC_TRIANGLE_COLUMNS[1], TAC_SEGMENT_COLUMNS[1],
     TAC_SCRIPT_COLUMNS[8], TAC_PAIR_COLUMNS[4], TAC_ELEMENT_STATE_COLUMNS[6], TAC_GRIP_COLUMNS[5];
 
 /* Collective. CRC of the `length` bytes behind the user block, each rank its stripe.  TAC_ERR_RUN: it cannot be read.

@@ -78,7 +78,6 @@ static enum tac_err write_vertices(struct tac_ctx *ctx, struct writer *w, const 
         row[k].id = c->vertex_id[k];
         row[k].mass = c->mass[k];
         row[k].t = c->t[k];
-        row[k].lost = c->lost[k];
         memcpy(row[k].start, &c->start[3 * k], sizeof row[k].start);
         memcpy(row[k].x, &c->x[3 * k], sizeof row[k].x);
         memcpy(row[k].v, &c->v[3 * k], sizeof row[k].v);
@@ -90,7 +89,7 @@ done:
     if (!err && total)
         qsort(rows, total, sizeof *rows, compare_first);
     if (!err)
-        err = write_columns(ctx, w, TAC_VERTEX_COLUMNS, 7, (const char *)rows, sizeof *rows, total);
+        err = write_columns(ctx, w, TAC_VERTEX_COLUMNS, 6, (const char *)rows, sizeof *rows, total);
     free(row);
     free(rows);
     free(to);

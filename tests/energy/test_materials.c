@@ -1,7 +1,7 @@
-/* Damping and plasticity in the engine: closed forms of damped swings and of a wire drawn beyond its limit; momenta; the
- * book and the defect with dampers of other periods than their forces; strong damping at any safety. */
-#include "support.h"
+/* Damping and plasticity in the engine: closed forms of damped swings and of a wire drawn beyond its limit; momenta;
+ * the book and the defect with dampers of other periods than their forces; strong damping at any safety. */
 #include "forces/kernels.h"
+#include "support.h"
 #include <tactus/math.h>
 
 /* x'' = -omega^2 x - c x', from x = 0 with speed v. */
@@ -70,8 +70,8 @@ static void hinge_swings(void)
     CHECK(worst[0] < .03 * size && worst[1] < .6 * worst[0], "errors %.3g %.3g rad of %.3g", worst[0], worst[1], size);
 }
 
-/* Drawn from 2 m to 2.5 m slowly: all springs flow alike, to what is over 1 + 1/16; let go it stays 2.5 - 2/16 long.  What was
- * taken: the yield force, 40/16 N, over the flow, and little by damping. */
+/* Drawn from 2 m to 2.5 m slowly: all springs flow alike, to what is over 1 + 1/16; let go it stays 2.5 - 2/16 long.
+ * What was taken: the yield force, 40/16 N, over the flow, and little by damping. */
 static void wire_stays_long(void)
 {
     struct experiment e;
@@ -132,11 +132,12 @@ static void defect_falls(const char *file, const struct settings *more)
         end(&e);
     }
     CHECK(defect[1] < defect[0] / 3.5 && defect[2] < defect[0] / 14 && defect[2] < 1e-4 * scale,
-          "%s: defects %.3g %.3g %.3g of %.3g J with periods by quarters", file, defect[0], defect[1], defect[2], scale);
+          "%s: defects %.3g %.3g %.3g of %.3g J with periods by quarters", file, defect[0], defect[1], defect[2],
+          scale);
 }
 
-/* Damping of any strength, at the coarsest clocks that the format allows: energy never grows beyond what the elastic forces
- * alone leave open, and what can be damped is gone in the end. */
+/* Damping of any strength, at the coarsest clocks that the format allows: energy never grows beyond what the elastic
+ * forces alone leave open, and what can be damped is gone in the end. */
 static void strong_is_safe(const char *mode, double damping, double safety)
 {
     struct experiment e;

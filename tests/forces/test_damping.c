@@ -1,6 +1,6 @@
-/* Dampers against their definition: an impulse is minus damping times the gradient of the elastic potential whose rest is
- * the strain of the last tick (ACM section 6.1). Rigid motions, momenta, the branch of angles, four at a time against
- * one at a time, and periods at which a tick never adds energy, whatever has become of the shapes. */
+/* Dampers against their definition: an impulse is minus damping times the gradient of the elastic potential whose rest
+ * is the strain of the last tick (ACM section 6.1). Rigid motions, momenta, the branch of angles, four at a time
+ * against one at a time, and periods at which a tick never adds energy, whatever has become of the shapes. */
 #include "exact.h"
 
 static const char materials[] =
@@ -223,10 +223,11 @@ static void test_patch(void)
 /* A hinge that goes past the fold, where its angle jumps from pi to -pi: the change counts, not the numbers. */
 static void test_branch(void)
 {
-    struct tac_scene *scene = read_scene("'m': {'density': 1, 'bend': {'model': 'hinge', 'stiffness': 2, 'damping': 0.5}}",
-                                         "{'name': 'b', 'material': 'm', 'mesh': {'kind': 'inline', 'vertices': "
-                                         "[[0,0,0],[1,0,0],[0.5,1,0],[0.5,-1,0]], 'triangles': [[0,1,2],[1,0,3]]}}",
-                                         "");
+    struct tac_scene *scene =
+        read_scene("'m': {'density': 1, 'bend': {'model': 'hinge', 'stiffness': 2, 'damping': 0.5}}",
+                   "{'name': 'b', 'material': 'm', 'mesh': {'kind': 'inline', 'vertices': "
+                   "[[0,0,0],[1,0,0],[0.5,1,0],[0.5,-1,0]], 'triangles': [[0,1,2],[1,0,3]]}}",
+                   "");
     struct tac_elastic *elastic = make_elastic(scene);
     double x[2][12], j[4][3];
     int n;
@@ -308,8 +309,8 @@ static double gain(const struct tac_scene *scene, const struct tac_rate_class *r
     return sum;
 }
 
-/* However far shapes have been squeezed or stretched, at the coarsest clocks: no tick adds energy.  Without the limit of
- * kernel_body.h some would, so this asks something. */
+/* However far shapes have been squeezed or stretched, at the coarsest clocks: no tick adds energy.  Without the limit
+ * of kernel_body.h some would, so this asks something. */
 static void test_squeezed(void)
 {
     /* Elements that share no vertex: each has a period of its own, and all of what that allows. */
@@ -318,7 +319,8 @@ static void test_squeezed(void)
         " 'triangles': [[0,1,2]]}},"
         "{'name': 'b', 'material': 'cst', 'mesh': {'kind': 'inline', 'vertices': [[0,0,0],[0.125,0,0],[0,1,0.5]],"
         " 'triangles': [[0,1,2]]}, 'position': [4, 4, 4], 'rotation': [40, 50, 60]},"
-        "{'name': 'c', 'material': 'limp', 'mesh': {'kind': 'inline', 'vertices': [[0,0,0],[1,0,0],[0.5,1,0],[0.5,-1,1]],"
+        "{'name': 'c', 'material': 'limp', 'mesh': {'kind': 'inline', 'vertices': "
+        "[[0,0,0],[1,0,0],[0.5,1,0],[0.5,-1,1]],"
         " 'triangles': [[0,1,2],[1,0,3]]}, 'position': [0, 4, 4]},"
         "{'name': 'd', 'material': 'net', 'mesh': {'kind': 'segments', 'from': [4,0,0], 'to': [5,2,1], 'cells': 1}}";
     int wrong = 0, without = 0, ticks = 0;
@@ -442,7 +444,8 @@ static void test_refused(void)
 {
     struct tac_scene *scene = read_scene(
         "'m': {'density': 1, 'stretch': {'model': 'spring', 'stiffness': 1000, 'damping': 1e9}}",
-        "{'name': 'tar', 'material': 'm', 'mesh': {'kind': 'segments', 'from': [0,0,0], 'to': [1,0,0], 'cells': 3}}", "");
+        "{'name': 'tar', 'material': 'm', 'mesh': {'kind': 'segments', 'from': [0,0,0], 'to': [1,0,0], 'cells': 3}}",
+        "");
     struct tac_elastic *elastic = NULL;
     struct tac_ctx own = ctx;
     own.error[0] = '\0';

@@ -1,6 +1,6 @@
 /* Plastic flow of single elements against closed forms: rest values follow strains beyond the yield limit and stay when
- * released, what flow takes is the yield stress times the plastic strain, nothing depends on the frame, angles go past the fold,
- * and four at a time give the bits of one at a time. */
+ * released, what flow takes is the yield stress times the plastic strain, nothing depends on the frame, angles go past
+ * the fold, and four at a time give the bits of one at a time. */
 #include "exact.h"
 #include "forces/kernels.h"
 
@@ -50,9 +50,8 @@ static bool near(double a, double b)
 static void test_spring(void)
 {
     struct tac_scene *scene;
-    struct tac_elastic *elastic =
-        lone("'stretch': {'model': 'spring', 'stiffness': 12, 'yield': 0.25}",
-             "'vertices': [[0,0,0],[0,0.5,0]], 'edges': [[0,1]]", &scene);
+    struct tac_elastic *elastic = lone("'stretch': {'model': 'spring', 'stiffness': 12, 'yield': 0.25}",
+                                       "'vertices': [[0,0,0],[0,0.5,0]], 'edges': [[0,1]]", &scene);
     static const double path[] = {.5, .55, .625, .7, .9, .85, .6, .9, 1.2, .8, .3, .1, .05, .3, .2};
     double rest = .5, taken = 0, lost = 0, f[4][3];
     for (size_t k = 0; k < sizeof path / sizeof path[0]; k++) {
@@ -60,8 +59,9 @@ static void test_spring(void)
         rest = fmin(fmax(rest, path[k] - .125), path[k] + .125);
         taken += 3 * fabs(rest - old);
         lost += tick(elastic, TAC_KIND_SPRING, 2, x, f);
-        CHECK(near(*rest_of(elastic, TAC_KIND_SPRING), rest) && near(lost, taken), "at %g m: rest %.17g of %g, lost %g of %g",
-              path[k], *rest_of(elastic, TAC_KIND_SPRING), rest, lost, taken);
+        CHECK(near(*rest_of(elastic, TAC_KIND_SPRING), rest) && near(lost, taken),
+              "at %g m: rest %.17g of %g, lost %g of %g", path[k], *rest_of(elastic, TAC_KIND_SPRING), rest, lost,
+              taken);
         CHECK(near(f[0][1], 24 * (path[k] - rest)) && near(f[1][1], -f[0][1]) && fabs(f[0][1]) <= 3 * (1 + 1e-12),
               "force %g", f[0][1]);
     }
@@ -70,18 +70,18 @@ static void test_spring(void)
     tac_scene_destroy(&scene);
 }
 
-/* A path of shapes of a triangle and the same turned in space and moved: the same losses; principal differences within the
- * limit; a uniaxial stretch in closed form, and what stays after it. */
+/* A path of shapes of a triangle and the same turned in space and moved: the same losses; principal differences within
+ * the limit; a uniaxial stretch in closed form, and what stays after it. */
 static void test_triangle(void)
 {
     struct tac_scene *scene;
-    struct tac_elastic *elastic =
-        lone("'stretch': {'model': 'cst', 'stiffness': 50, 'poisson': 0.25, 'yield': 0.125}",
-             "'vertices': [[0,0,0],[2,0,0],[0,3,0]], 'triangles': [[0,1,2]]", &scene);
+    struct tac_elastic *elastic = lone("'stretch': {'model': 'cst', 'stiffness': 50, 'poisson': 0.25, 'yield': 0.125}",
+                                       "'vertices': [[0,0,0],[2,0,0],[0,3,0]], 'triangles': [[0,1,2]]", &scene);
     double f[4][3];
     /* E = diag(.625, 0), then .125 less: difference (0, 0) .. */
     const double s = sqrt(1 + 2 * .625);
-    const double far[3][3] = {{0, 0, 0}, {2 * s, 0, 0}, {0, 3, 0}}, back[3][3] = {{0, 0, 0}, {2 * sqrt(2), 0, 0}, {0, 3, 0}};
+    const double far[3][3] = {{0, 0, 0}, {2 * s, 0, 0}, {0, 3, 0}},
+                 back[3][3] = {{0, 0, 0}, {2 * sqrt(2), 0, 0}, {0, 3, 0}};
     const double area = 3, a = area * 50 / 1.25, b = area * 50 * .25 / (1 - .0625);
     double loss = tick(elastic, TAC_KIND_CST, 3, far, f);
     const double *rest = rest_of(elastic, TAC_KIND_CST);
@@ -114,7 +114,8 @@ static void test_triangle(void)
         CHECK(one >= 0 && fabs(one - two) < 1e-9 && isfinite(one), "took %g, turned %g", one, two);
         flowed += one > 0;
         for (int i = 0; i < 9; i++)
-            CHECK(fabs(tac_dot(r + 3 * (i % 3), f[from[i / 3]]) - g[i / 3][i % 3]) < 1e-8, "forces turn with the frame");
+            CHECK(fabs(tac_dot(r + 3 * (i % 3), f[from[i / 3]]) - g[i / 3][i % 3]) < 1e-8,
+                  "forces turn with the frame");
         const struct tac_cst *c = &elastic->rate->cst[0];
         double f0[3], f1[3], e[3];
         tac_one_cst_strain(c->b00, c->b01, c->b11, (const double(*)[3])x, f0, f1, e);
@@ -134,9 +135,9 @@ static void test_triangle(void)
 static void test_hinge(void)
 {
     struct tac_scene *scene;
-    struct tac_elastic *elastic = lone("'bend': {'model': 'hinge', 'stiffness': 2, 'yield': 0.25}",
-                                       "'vertices': [[0,0,0],[1,0,0],[0.5,1,0],[0.5,-1,0]], 'triangles': [[0,1,2],[1,0,3]]",
-                                       &scene);
+    struct tac_elastic *elastic =
+        lone("'bend': {'model': 'hinge', 'stiffness': 2, 'yield': 0.25}",
+             "'vertices': [[0,0,0],[1,0,0],[0.5,1,0],[0.5,-1,0]], 'triangles': [[0,1,2],[1,0,3]]", &scene);
     double sign = 0, lost = 0, f[4][3], flowed = 0;
     for (int k = 1; k <= 120; k++) {
         const double angle = .05 * k; /* to 6 rad */
@@ -168,24 +169,29 @@ static void test_bent_before(void)
     const double rest = *rest_of(elastic, TAC_KIND_HINGE);
     CHECK(near(fabs(rest), TAC_PI / 2 - .25), "rest %g", rest);
     const double loss = tick(elastic, TAC_KIND_HINGE, 4, (const double(*)[3])scene->x, f);
-    CHECK(fabs(loss) < 1e-14 && fabs(*rest_of(elastic, TAC_KIND_HINGE) - rest) < 1e-15, "no flow at the start: %g J", loss);
+    CHECK(fabs(loss) < 1e-14 && fabs(*rest_of(elastic, TAC_KIND_HINGE) - rest) < 1e-15, "no flow at the start: %g J",
+          loss);
     tac_elastic_destroy(&elastic);
     tac_scene_destroy(&scene);
 }
 
-/* Many elements in one class, next to others that are not plastic: the loops give the bits of tac_elastic_impulse() with the
- * rest values that they leave; and potentials know those too. */
+/* Many elements in one class, next to others that are not plastic: the loops give the bits of tac_elastic_impulse()
+ * with the rest values that they leave; and potentials know those too. */
 static void test_four(void)
 {
     struct tac_scene *scene = read_scene(
         "'tin': {'density': 0.2, 'stretch': {'model': 'cst', 'stiffness': 300, 'poisson': 0.3, 'yield': 0.01},"
         " 'bend': {'model': 'hinge', 'stiffness': 0.02, 'yield': 0.1}},"
         "'net': {'density': 0.3, 'stretch': {'model': 'spring', 'stiffness': 70, 'yield': 0.01}},"
-        "'cloth': {'density': 0.2, 'stretch': {'model': 'cst', 'stiffness': 300}, 'bend': {'model': 'hinge', 'stiffness': 0.02}}",
+        "'cloth': {'density': 0.2, 'stretch': {'model': 'cst', 'stiffness': 300}, 'bend': {'model': 'hinge', "
+        "'stiffness': 0.02}}",
         "{'name': 'a', 'material': 'cloth', 'mesh': {'kind': 'grid', 'size': [1, 1], 'cells': [3, 3]}},"
-        "{'name': 'b', 'material': 'tin', 'mesh': {'kind': 'grid', 'size': [1, 1], 'cells': [3, 5]}, 'position': [0, 3, 0]},"
-        "{'name': 'c', 'material': 'net', 'mesh': {'kind': 'grid', 'size': [1, 1], 'cells': [3, 4]}, 'position': [0, 6, 0]},"
-        "{'name': 'd', 'material': 'cloth', 'mesh': {'kind': 'grid', 'size': [1, 1], 'cells': [4, 3]}, 'position': [0, 9, 0]}",
+        "{'name': 'b', 'material': 'tin', 'mesh': {'kind': 'grid', 'size': [1, 1], 'cells': [3, 5]}, 'position': [0, "
+        "3, 0]},"
+        "{'name': 'c', 'material': 'net', 'mesh': {'kind': 'grid', 'size': [1, 1], 'cells': [3, 4]}, 'position': [0, "
+        "6, 0]},"
+        "{'name': 'd', 'material': 'cloth', 'mesh': {'kind': 'grid', 'size': [1, 1], 'cells': [4, 3]}, 'position': [0, "
+        "9, 0]}",
         "");
     struct tac_elastic *elastic = make_elastic(scene);
     const size_t count = (size_t)scene->vertex_count;

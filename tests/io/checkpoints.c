@@ -135,9 +135,8 @@ static void fill_common(struct tac_checkpoint *c, uint64_t seed, const struct si
 }
 
 static void fill_vertex(uint64_t seed, const struct tac_checkpoint *c, tac_gid id, double *start, double *mass,
-                        double *x, double *v, double *impulse, double *lost, tac_time *t)
+                        double *x, double *v, double *impulse, tac_time *t)
 {
-    *lost = random_of(seed, id, 14) * 1e-5;
     for (int k = 0; k < 3; k++) {
         start[k] = random_of(seed, id, k);
         x[k] = k == 1 && id % 5 == 0 ? -0.0 : random_of(seed, id, 3 + k) * 1e-310;
@@ -221,7 +220,6 @@ static struct tac_checkpoint *make_state(const struct tac_ctx *ctx, uint64_t see
     c->v = calloc(3 * n, sizeof(double));
     c->impulse = calloc(3 * n, sizeof(double));
     c->mass = calloc(n, sizeof(double));
-    c->lost = calloc(n, sizeof(double));
     c->t = calloc(n, sizeof *c->t);
     c->triangle_id = calloc((size_t)size->triangles + 1, sizeof(tac_gid));
     c->triangle = calloc(3 * (size_t)size->triangles + 1, sizeof(tac_gid));
@@ -236,7 +234,7 @@ static struct tac_checkpoint *make_state(const struct tac_ctx *ctx, uint64_t see
             const size_t k = (size_t)c->vertex_count++;
             c->vertex_id[k] = i;
             fill_vertex(seed, c, i, c->start + 3 * k, c->mass + k, c->x + 3 * k, c->v + 3 * k, c->impulse + 3 * k,
-                        c->lost + k, c->t + k);
+                        c->t + k);
         }
     for (tac_gid i = 0; i < size->triangles; i++)
         if (mine(ctx, i, 1)) {
@@ -292,13 +290,12 @@ static void check_rows(const struct tac_checkpoint *c, uint64_t seed, const stru
 {
     for (tac_lid i = 0; i < c->vertex_count; i++) {
         const size_t k = (size_t)i;
-        double start[3], mass, x[3], v[3], impulse[3], lost;
+        double start[3], mass, x[3], v[3], impulse[3];
         tac_time t;
-        fill_vertex(seed, c, c->vertex_id[k], start, &mass, x, v, impulse, &lost, &t);
+        fill_vertex(seed, c, c->vertex_id[k], start, &mass, x, v, impulse, &t);
         CHECK(memcmp(start, c->start + 3 * k, sizeof start) == 0 && memcmp(x, c->x + 3 * k, sizeof x) == 0 &&
                   memcmp(v, c->v + 3 * k, sizeof v) == 0 && memcmp(impulse, c->impulse + 3 * k, sizeof v) == 0 &&
-                  mass == c->mass[k] && lost == c->lost[k] && t == c->t[k] &&
-                  (k == 0 || c->vertex_id[k] > c->vertex_id[k - 1]),
+                  mass == c->mass[k] && t == c->t[k] && (k == 0 || c->vertex_id[k] > c->vertex_id[k - 1]),
               "vertex %ld", (long)c->vertex_id[k]);
     }
     for (tac_lid i = 0; i < c->triangle_count; i++)
