@@ -129,12 +129,6 @@ enum tac_err tac_sim_create(struct tac_ctx *ctx, const struct tac_scene *scene, 
                      ctx->size);
         goto done;
     }
-    if (mode == TAC_DISCOVER_KDS && sim->model->limits) {
-        err = tac_fail(ctx, TAC_ERR_INPUT,
-                       "--discover kds does not know the limits of materials.*.stretch.limit in this version; run the "
-                       "scene with --discover speculate");
-        goto done;
-    }
     sim->discovery = !sim->contact                    ? &tac_discovery_none
                      : mode == TAC_DISCOVER_ALL_PAIRS ? &tac_discovery_all_pairs
                      : mode == TAC_DISCOVER_KDS       ? &tac_discovery_kinetic

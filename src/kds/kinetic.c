@@ -1,6 +1,6 @@
 /* What all kinetic structures share: flight plans, and the loop that renews certificates before each instant. */
-#include "kds/kinetic.h"
 #include "events/friction.h"
+#include "kds/kinetic_slab.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -185,11 +185,27 @@ done:
 
 static double farthest(const struct tac_sim *sim)
 {
-    double most = sim->scene->contact.thickness;
+    double most = fmax(sim->scene->contact.thickness, 1e-100);
     for (tac_lid i = 0; i < sim->owned; i++)
         for (int c = 0; c < 3; c++)
             most = fmax(most, fabs(sim->pos[i].x[c]));
     return most;
+}
+
+/* Limits of edges are certificates between their ends, from the start on. */
+static enum tac_err add_limits(struct tac_kinetic *k)
+{
+    enum tac_err err = TAC_OK;
+    const struct tac_sim *sim = k->sim;
+    for (tac_lid e = 0; sim->model->limits && e < sim->scene->topology->edge_count; e++)
+        for (enum tac_pair_type type = TAC_PAIR_LONG; type <= TAC_PAIR_SHORT; type++) {
+            tac_lid v[2];
+            int32_t head = -1;
+            if (tac_sim_limit(sim, type, e, v))
+                TAC_TRY(tac_slabs_add(k, type, v[0], v[1], &v[0], &v[1], -1, &head));
+        }
+done:
+    return err;
 }
 
 static enum tac_err build(struct tac_kinetic *k)
@@ -199,16 +215,19 @@ static enum tac_err build(struct tac_kinetic *k)
     k->now = sim->now;
     k->next = k->until = sim->now;
     k->moved_count = 0;
+    const double thickness = sim->scene->contact.thickness;
     /* A vertex is brought up at most once in 2^12 quanta, each time rounding its place. */
     k->drift = 0x1p-50 * k->extent / tac_seconds(sim, 4096);
     for (tac_lid i = 0; i < sim->owned; i++) {
         if (!k->built)
-            k->wish[i] = .01 * sim->scene->contact.thickness / k->tau_s;
+            k->wish[i] = .01 * (thickness > 0 ? thickness : 1e-3 * k->extent) / k->tau_s;
         file_plan(k, i, true);
     }
     /* Narrow first: the broad phase makes slabs. */
     TAC_TRY(k->structure[TAC_KINETIC_NARROW]->build(k, k->self[TAC_KINETIC_NARROW]));
-    TAC_TRY(k->structure[TAC_KINETIC_BROAD]->build(k, k->self[TAC_KINETIC_BROAD]));
+    if (sim->scene->contact.thickness > 0)
+        TAC_TRY(k->structure[TAC_KINETIC_BROAD]->build(k, k->self[TAC_KINETIC_BROAD]));
+    TAC_TRY(add_limits(k));
     k->built = true;
     sim->counters.candidate_builds++;
 done:

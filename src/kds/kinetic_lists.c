@@ -343,6 +343,8 @@ static enum tac_err moved(struct tac_kinetic *k, void *self, const tac_lid *v, s
 {
     struct lists *l = self;
     struct tac_kinetic_tree *tree = l->tree;
+    if (tree == NULL) /* no contact, only limits */
+        return TAC_OK;
     for (size_t i = 0; i < count; i++)
         tac_kinetic_tree_widen(k, tree, v[i]);
     for (size_t i = 0; i < tree->dirty_count; i++) {
@@ -350,9 +352,14 @@ static enum tac_err moved(struct tac_kinetic *k, void *self, const tac_lid *v, s
         node->dirty = 0;
         for (int32_t code = node->first; code >= 0;) {
             struct test *t = &l->test[code / 2];
-            const tac_time time = tac_kinetic_after(k, by_useful(k, l, t));
-            if (time < l->queue->time[code / 2])
-                tac_queue_set(l->queue, code / 2, time);
+            const tac_time time = l->queue->time[code / 2];
+            /* Mostly the best axis alone holds for as long as was said. */
+            const double best = tac_kinetic_apart(k, tree, t->node[0], t->node[1], axis_at(t->order, 0));
+            if (tac_kinetic_after(k, best) < time) {
+                const tac_time sooner = tac_kinetic_after(k, by_useful(k, l, t));
+                if (sooner < time)
+                    tac_queue_set(l->queue, code / 2, sooner);
+            }
             k->sim->counters.certificates_rescheduled++;
             code = t->next[code % 2];
         }

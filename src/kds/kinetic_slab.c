@@ -7,7 +7,8 @@
 
 enum {
     LEAST_TICKS = 2, /* life of a slab, in ticks that watching the layer would cost, below which it is not worth it */
-    SHED_TICKS = 32  /* a layer is dropped when its slab lives that long */
+    SHED_TICKS = 32, /* a layer is dropped when its slab lives that long */
+    BLAME = 4        /* a failure costs as much as timing that many slabs anew; .5 to 8 are as good */
 };
 
 static struct tac_slabs *slabs_of(const struct tac_kinetic *k)
@@ -49,9 +50,30 @@ static void places(const struct tac_kinetic *k, const struct tac_slab *s, double
         tac_position(k->sim, s->v[i], k->now, x[i]);
 }
 
-/* Seconds from k->now until vertex i may enter the slab: one division. `along`: where it is along the normal. */
-static double entry_s(const struct tac_kinetic *k, const struct tac_slab *s, int i, double along)
+/* Seconds from k->now until the two ends of an edge that may not grow longer can be `longest` apart: the positive root
+ * of |r + u t| = longest - e t, r and u their place and velocity to each other, e what both plans leave open. */
+static double stretch_s(const struct tac_kinetic *k, const struct tac_slab *s, double longest)
 {
+    const struct tac_plan *p = &k->plan[s->v[0]], *q = &k->plan[s->v[1]];
+    const double e = p->reach + q->reach;
+    double x[3], y[3], r[3], u[3];
+    tac_position(k->sim, s->v[0], k->now, x);
+    tac_position(k->sim, s->v[1], k->now, y);
+    tac_sub(r, y, x);
+    tac_sub(u, q->v, p->v);
+    const double a = tac_dot(u, u) - e * e, b = tac_dot(r, u) + longest * e, c = tac_dot(r, r) - longest * longest;
+    if (!(c < 0) || !(longest > 0))
+        return 0;
+    const double root = sqrt(fmax(0, b * b - a * c)), t = b > 0 ? -c / (b + root) : a > 0 ? (root - b) / a : INFINITY;
+    return t * (1 - 1e-9);
+}
+
+/* Seconds from k->now until vertex i may enter the slab: one division. */
+static double entry_s(const struct tac_kinetic *k, const struct tac_slab *s, int i, const double x[3])
+{
+    if (s->type == TAC_PAIR_LONG)
+        return stretch_s(k, s, s->upper);
+    const double along = tac_dot(s->n, x);
     const struct tac_plan *plan = &k->plan[s->v[i]];
     const double shift = s->speed * tac_seconds(k->sim, k->now - s->laid), v = tac_dot(s->n, plan->v);
     const double gap = i < s->first ? along - (s->upper + shift) : s->lower + shift - along;
@@ -77,6 +99,11 @@ static double lay(struct tac_kinetic *k, struct tac_slab *s, const double x[4][3
         else
             b = along[i] > b ? along[i] : b;
     }
+    if (s->type == TAC_PAIR_LONG) {
+        memcpy(s->n, near.n, sizeof s->n);
+        s->upper = -reach;
+        return stretch_s(k, s, s->upper);
+    }
     if (!(a - b > reach))
         return 0;
     memcpy(s->n, near.n, sizeof s->n);
@@ -85,7 +112,7 @@ static double lay(struct tac_kinetic *k, struct tac_slab *s, const double x[4][3
     s->speed = .5 * speed;
     s->laid = k->now;
     for (int i = 0; i < s->count; i++) {
-        const double t = entry_s(k, s, i, along[i]);
+        const double t = entry_s(k, s, i, x[i]);
         if (t < life) {
             life = t;
             *which = i;
@@ -159,7 +186,7 @@ done:
 /* The vertex that ended a slab's life because its plan was so vague promises more next time. */
 static void blame(struct tac_kinetic *k, const struct tac_slab *s, int which)
 {
-    if (k->eps >= 0 || which < 0)
+    if (k->eps >= 0 || which < 0 || s->type == TAC_PAIR_LONG)
         return;
     const tac_lid v = s->v[which];
     const struct tac_plan *plan = &k->plan[v];
@@ -167,7 +194,7 @@ static void blame(struct tac_kinetic *k, const struct tac_slab *s, int which)
     const double closing = (which < s->first ? s->speed - along : along - s->speed) + plan->reach;
     const double share = closing > plan->reach ? plan->reach / closing : 1;
     const double stands = (double)slabs_of(k)->stand[v].count;
-    k->wish[v] *= 1 - share * fmin(.5, 32 / (stands + 1));
+    k->wish[v] *= 1 - share * fmin(.5, BLAME / (stands + 1));
 }
 
 /* A slab that holds at k->until, whatever has to be watched for it. */
@@ -364,7 +391,7 @@ static enum tac_err fail(struct tac_kinetic *k, void *self, int32_t id)
     int which = -1;
     for (int i = 0; k->eps < 0 && i < s->count; i++) {
         tac_position(k->sim, s->v[i], k->now, x);
-        const double t = entry_s(k, s, i, tac_dot(s->n, x));
+        const double t = entry_s(k, s, i, x);
         which = t < soonest ? i : which;
         soonest = t < soonest ? t : soonest;
     }
@@ -383,7 +410,7 @@ done:
 static void retime(const struct tac_kinetic *k, struct tac_slabs *all, int32_t id, int i, const double x[3])
 {
     const struct tac_slab *s = &all->slab[id];
-    const tac_time t = tac_kinetic_after(k, entry_s(k, s, i, tac_dot(s->n, x)));
+    const tac_time t = tac_kinetic_after(k, entry_s(k, s, i, x));
     if (t < all->queue->time[id])
         tac_queue_set(all->queue, id, t);
 }

@@ -134,7 +134,7 @@ static const struct tac_field discovery_fields[] = {
      .max = INFINITY,
      .min_open = true},
     {.key = "structure", .kind = TAC_FIELD_CHOICE, .offset = AT(discovery.structure), .choice = structures},
-    {.key = "queue", .kind = TAC_FIELD_CHOICE, .offset = AT(discovery.queue), .choice = queues, .fallback = 3},
+    {.key = "queue", .kind = TAC_FIELD_CHOICE, .offset = AT(discovery.queue), .choice = queues, .fallback = 2},
     {.key = "kdop", .kind = TAC_FIELD_INTEGER, .offset = AT(discovery.kdop), .fallback = 18, .min = 6, .max = 26},
     {.key = "vagueness",
      .kind = TAC_FIELD_NUMBER,

@@ -144,11 +144,8 @@ def check(name, scene, ways, options):
     result.stopped = reference[0] == 3
     if reference[0] not in (0, 3):
         result.trouble.append(f"all pairs: exit code {reference[0]}: {sentence(reference[1], folder)}")
-    limits = any("limit" in m.get("stretch", {}) for m in scene.get("materials", {}).values())
     for way in ways if not result.trouble else []:
         if way.program not in os.environ:
-            continue
-        if way.name.startswith("kds") and limits:  # which it does not know yet, and says so
             continue
         other = os.path.join(home, way.name.replace(" ", "-").replace(",", "") + ".run")
         limit = min(options.limit, 10 + 20 * reference[2]) if way.may_be_slow else options.limit
