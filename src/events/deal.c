@@ -165,7 +165,8 @@ enum tac_err tac_deal_move(struct tac_ctx *ctx, const struct tac_scene *common, 
     MPI_Allreduce(MPI_IN_PLACE, moved, 1, MPI_INT64_T, MPI_SUM, ctx->comm);
     if (*moved == 0)
         return TAC_OK;
-    TAC_TRY(tac_state_collect(old, &state));
+    if ((err = tac_state_collect(old, &state)) != TAC_OK)
+        return err; /* all is as it was */
     state->counters.migrations += *moved;
     const tac_time window = old->window, horizon = old->candidates ? old->candidates->horizon : 0;
     const int64_t fail_at = old->ranks->fail_at;

@@ -180,7 +180,10 @@ static enum tac_err drop_unfinished(struct tac_ctx *ctx, struct tac_recorded *r)
     for (int64_t g = r->group_count; g-- > 0;) {
         char path[64];
         snprintf(path, sizeof path, "%s/start", r->group[g].path);
-        if (H5Lexists(r->file, path, H5P_DEFAULT) > 0)
+        const htri_t there = H5Lexists(r->file, path, H5P_DEFAULT);
+        if (there < 0)
+            return tac_recorded_damaged(ctx, r, "a group of it cannot be read");
+        if (there > 0)
             continue;
         const bool last = g + 1 == r->group_count || r->group[g + 1].partial;
         if (!r->group[g].partial && (!last || r->unfinished)) {

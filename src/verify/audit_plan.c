@@ -48,12 +48,17 @@ static int64_t bin_of(const struct tac_audit_group *g, tac_time t)
     return bin < 0 ? 0 : bin >= TAC_AUDIT_SLABS ? TAC_AUDIT_SLABS - 1 : bin;
 }
 
-static void digest(EVP_MD_CTX *md, const double x[3])
+static enum tac_err no_digest(const struct look *l)
+{
+    return tac_fail(l->ctx, TAC_ERR_RUN, "libcrypto cannot compute SHA-256");
+}
+
+static enum tac_err digest(struct look *l, EVP_MD_CTX *md, const double x[3])
 {
     double y[3];
     for (int k = 0; k < 3; k++)
         y[k] = x[k] + 0.0; /* -0 becomes 0 */
-    EVP_DigestUpdate(md, y, sizeof y);
+    return EVP_DigestUpdate(md, y, sizeof y) == 1 ? TAC_OK : no_digest(l);
 }
 
 static enum tac_err look_at_row(void *user, const struct tac_recorded_row *row)
@@ -79,10 +84,12 @@ static enum tac_err look_at_row(void *user, const struct tac_recorded_row *row)
     }
     if (row->first) {
         memcpy(l->x + 3 * (size_t)row->vertex, row->x, 3 * sizeof *l->x);
-        digest(l->first, row->x);
+        if (digest(l, l->first, row->x) != TAC_OK)
+            return TAC_ERR_RUN;
     }
     if (row->last) {
-        digest(l->last, row->x);
+        if (digest(l, l->last, row->x) != TAC_OK)
+            return TAC_ERR_RUN;
         const double extent = fmax(l->high[0] - l->low[0], fmax(l->high[1] - l->low[1], l->high[2] - l->low[2]));
         l->extent += extent;
         l->moving += extent > 0;
@@ -177,10 +184,10 @@ static enum tac_err look_at_group(struct look *l, struct tac_recorded *recorded,
     l->moving = 0;
     g->rows = l->from->rows;
     if (EVP_DigestInit_ex(l->first, EVP_sha256(), NULL) != 1 || EVP_DigestInit_ex(l->last, EVP_sha256(), NULL) != 1)
-        TAC_TRY(tac_fail(l->ctx, TAC_ERR_RUN, "libcrypto cannot compute SHA-256"));
+        TAC_TRY(no_digest(l));
     TAC_TRY(tac_recorded_stream(l->ctx, recorded, k, start, look_at_row, l));
-    EVP_DigestFinal_ex(l->first, g->first, NULL);
-    EVP_DigestFinal_ex(l->last, g->last, NULL);
+    if (EVP_DigestFinal_ex(l->first, g->first, NULL) != 1 || EVP_DigestFinal_ex(l->last, g->last, NULL) != 1)
+        TAC_TRY(no_digest(l));
     g->edge = mean_edge(l);
     g->slabs = choose_slabs(l, most_rows);
     cut_portions(l, most_rows);

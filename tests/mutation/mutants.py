@@ -1,0 +1,36 @@
+"""Deliberate faults: (name, what is wrong then, file, [(text, what takes its place), ...]). A text that is not there, or twice,
+is an error: then the engine has changed, and the fault has to be put anew."""
+
+MUTANTS = [
+    ("missed-pair", "pairs of a vertex and a triangle are never found", "src/kds/candidates.c", [
+        ("    const uint64_t key = tac_pair_key(type, id_a, id_b);\n    const int32_t slot",
+         "    const uint64_t key = tac_pair_key(type, id_a, id_b);\n    if (type == TAC_PAIR_VERTEX_TRIANGLE)\n"
+         "        return TAC_OK;\n    const int32_t slot")]),
+    ("missed-layer", "the second layer of every nest pushes nobody", "src/contact/model.c", [
+        ("m->rate[l] = l ? tac_pow(", "m->rate[l] = l && l != 2 ? tac_pow(")]),
+    ("eta", "layers begin 1 % farther out", "src/contact/model.c", [
+        ("m->reach[l] = l ? tac_pow(", "m->reach[l] = l ? 1.01 * tac_pow(")]),
+    ("dropped-message", "every eighth message of positions is thrown away", "src/events/ranks.c", [
+        ("    const double *x = (const double *)(n->in + sizeof *h);\n    if (nested(sim)) {",
+         "    const double *x = (const double *)(n->in + sizeof *h);\n    if (sim->ranks->messages % 8 == 0)\n        return;\n    if (nested(sim)) {")]),
+    ("undo-rung", "a rung keeps the last distance of a pass that is taken back", "src/events/watch.c", [
+        ("            c->rung[i].last_d = c->rung[i].saved_d;\n", "            (void)c->rung[i].saved_d;\n")]),
+    ("undo-friction", "friction keeps the budget of a pass that is taken back", "src/events/friction.c", [
+        ("        f->anchor[k].now = f->anchor[k].start;\n    memcpy(f->couple,", "        (void)f->anchor[k].start;\n    memcpy(f->couple,")]),
+    ("old-list", "a list of candidates outlives its tubes", "src/events/speculate.c", [
+        ("    if (end > c->end)\n        return false;\n    const double s = tac_seconds(sim, end - c->start);",
+         "    if (c->builds > 0)\n        return true;\n    const double s = tac_seconds(sim, end - c->start);")]),
+    ("late-miss", "a layer that is about to be reached is not seen before the window's end", "src/events/speculate.c", [
+        ("        q->d_end = 0;\n        return tac_path_sweep(sim, type, q->v, from, end, p->next, q->tolerance);",
+         "        q->d_end = 0;\n        return TAC_TIME_NEVER;"),
+        ("    double s = tac_sweep(type, x, u, q->next + deviation, q->tolerance);\n    if (s > 1)", 
+         "    double s = tac_sweep(type, x, u, q->next + deviation, q->tolerance);\n    if (s > .3)")]),
+    ("ghost-late", "positions told to neighbours are one quantum old", "src/events/ranks.c", [
+        ("tac_position(sim, g->v[i], t, x + 3 * i);", "tac_position(sim, g->v[i], t - 1, x + 3 * i);")]),
+    ("straddling", "a pair of two ranks is a billionth stiffer on one of them", "src/events/watch.c", [
+        ("    p->next = tac_model_reach(sim->model, &p->form, 1);\n    hash_put(",
+         "    if (p->shared && sim->ctx->rank == 1)\n        p->form.stiffness *= 1 + 1e-9;\n"
+         "    p->next = tac_model_reach(sim->model, &p->form, 1);\n    hash_put(")]),
+    ("restart-rung", "a restart forgets how near its rungs were", "src/events/state.c", [
+        ("        tac_watch_set_last(sim, slot, last[k]);\n", "        tac_watch_set_last(sim, slot, INFINITY);\n")]),
+]
