@@ -20,11 +20,9 @@ MUTANTS = [
     ("old-list", "a list of candidates outlives its tubes", "src/events/speculate.c", [
         ("    if (end > c->end)\n        return false;\n    const double s = tac_seconds(sim, end - c->start);",
          "    if (c->builds > 0)\n        return true;\n    const double s = tac_seconds(sim, end - c->start);")]),
-    ("late-miss", "a layer that is about to be reached is not seen before the window's end", "src/events/speculate.c", [
-        ("        q->d_end = 0;\n        return tac_path_sweep(sim, type, q->v, from, end, p->next, q->tolerance);",
-         "        q->d_end = 0;\n        return TAC_TIME_NEVER;"),
-        ("    double s = tac_sweep(type, x, u, q->next + deviation, q->tolerance);\n    if (s > 1)", 
-         "    double s = tac_sweep(type, x, u, q->next + deviation, q->tolerance);\n    if (s > .3)")]),
+    ("late-watch", "a pair is watched only when its third layer is reached", "src/kds/candidates.c", [
+        ("q->next = slot >= 0 ? sim->pair[slot].next : tac_model_reach(sim->model, &form, 1);",
+         "q->next = slot >= 0 ? sim->pair[slot].next : tac_model_reach(sim->model, &form, 3);")]),
     ("ghost-late", "positions told to neighbours are one quantum old", "src/events/ranks.c", [
         ("tac_position(sim, g->v[i], t, x + 3 * i);", "tac_position(sim, g->v[i], t - 1, x + 3 * i);")]),
     ("straddling", "a pair of two ranks is a billionth stiffer on one of them", "src/events/watch.c", [
