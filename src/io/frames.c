@@ -20,9 +20,13 @@ hid_t tac_frames_access(struct tac_ctx *ctx, struct tac_frames *w)
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     if (access < 0)
         return -1;
-    bool ok = H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) >= 0 &&
-              (ctx->size > 1 ? H5Pset_fapl_mpio(access, ctx->comm, MPI_INFO_NULL) >= 0
-                             : tac_disk_use(access, &w->disk_error, &w->disk));
+    bool ok = H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) >= 0;
+    if (ctx->size > 1 && H5Pset_fapl_mpio(access, ctx->comm, MPI_INFO_NULL) < 0) {
+        /* It copies the communicator: the others do that now, and would take any talk of ours for its own. */
+        tac_fail(ctx, TAC_ERR_RUN, "cannot write %s: HDF5 cannot use MPI on rank %d", w->path, ctx->rank);
+        tac_give_up(ctx);
+    }
+    ok = ok && (ctx->size > 1 || tac_disk_use(access, &w->disk_error, &w->disk));
 #if H5_VERSION_GE(1, 10, 7)
     ok = ok && H5Pset_file_locking(access, false, true) >= 0;
 #endif
