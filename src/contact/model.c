@@ -34,7 +34,7 @@ static enum tac_err make_laws(struct tac_ctx *ctx, struct tac_model *m)
 {
     enum tac_err err;
     const struct tac_scene *s = m->scene;
-    TAC_TRY(tac_alloc(ctx, 2 * (size_t)s->contact.law_count, sizeof *m->law, &m->law));
+    TAC_TRY(tac_alloc(ctx, (size_t)s->contact.law_count + 1, sizeof *m->law, &m->law));
     for (tac_lid i = 0; i < s->contact.law_count; i++) {
         const struct tac_contact_law *given = &s->contact.law[i];
         const double e = given->restitution, ln = e > 0 ? tac_log(e) : -INFINITY;
@@ -46,9 +46,9 @@ static enum tac_err make_laws(struct tac_ctx *ctx, struct tac_model *m)
                                               : e == 1                        ? 48
                                                                               : 8};
         m->friction |= given->friction > 0;
-        m->law[s->contact.law_count + i] = m->law[i];
-        m->law[s->contact.law_count + i].friction = 0;
     }
+    /* A limit takes no energy: a cloth that sways would lose some at every stretch. */
+    m->law[s->contact.law_count] = (struct tac_law){.e2 = 1};
 done:
     return err;
 }
@@ -190,7 +190,7 @@ enum tac_err tac_model_create(struct tac_ctx *ctx, const struct tac_scene *scene
         m->limits = e.limit_stiffest > 0;
         if (m->limits) {
             m->h1_max_s = period_bound(m, w_min, 8, e.limit_softest);
-            m->h1_min_s = fmin(m->h1_min_s, period_bound(m, 2 * w_max, fmax(48, 2 * e.valence), e.limit_stiffest));
+            m->h1_min_s = fmin(m->h1_min_s, period_bound(m, 2 * w_max, fmax(8, 2 * e.valence), e.limit_stiffest));
         }
         for (tac_lid i = 0; i < scene->contact.law_count && scene->contact.thickness > 0; i++) {
             const struct tac_law *law = &m->law[i];
@@ -302,11 +302,11 @@ void tac_model_form(const struct tac_model *m, enum tac_pair_type type, const ta
     double pairs = pairs_counted(m, form->law, va, vb);
     if (tac_pair_is_limit(type)) {
         const double length = rest_length(s, v), limit = limit_of(s, v[0]);
-        form->law += s->contact.law_count;
+        form->law = &m->law[s->contact.law_count];
         form->radius = type == TAC_PAIR_LONG ? -(1 + limit) * length : (1 - limit) * length;
         form->thickness = SILENT * limit * length;
         form->stiffness = limit_stiffness(s, v[0], length);
-        pairs = fmax(form->law->pairs, va + vb);
+        pairs = fmax(8, va + vb); /* no more can pull at the two */
     }
     form->h_s = period_bound(m, wa + wb, pairs, form->stiffness);
     double shortest = s->contact.min_period_s > 0 ? s->contact.min_period_s : form->h_s * 0x1p-20;

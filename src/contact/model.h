@@ -28,8 +28,7 @@ struct tac_model {
     tac_lid *valence;              /* owned, (V): edges at the vertex */
     uint8_t *particle;             /* owned, (V): 1 if the vertex is in no element */
     uint8_t *ignored;              /* owned, (bodies, bodies) or NULL: pairs of bodies that may pass */
-    struct tac_law *law;           /* owned, twice as many as scene->contact.law, in its order: of contacts, then of
-                                      limits, which do not rub */
+    struct tac_law *law;           /* owned, as many and in the order of scene->contact.law; then that of limits */
     bool friction;                 /* some law has friction */
     bool limits;                   /* some edges have a limit */
     double h1_min_s, h1_max_s;     /* bounds of h(1) over all pairs that can be */
