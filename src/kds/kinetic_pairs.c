@@ -11,6 +11,14 @@ static enum tac_err create(struct tac_kinetic *k, void **self)
 {
     enum tac_err err;
     struct pairs *all = NULL;
+    const double n = k->primitive_count;
+    if (n * (n - 1) / 2 > 1e6) {
+        err = tac_fail(
+            k->sim->ctx, TAC_ERR_INPUT,
+            "the scene has more than 1e6 pairs of primitives, too many for discovery.structure = \"pairs\"; use "
+            "\"k-dop\"");
+        goto done;
+    }
     TAC_TRY(tac_alloc(k->sim->ctx, 1, sizeof *all, &all));
     *self = all;
     TAC_TRY(tac_queue_create(k->sim->ctx, TAC_QUEUE_BINARY, &all->queue));

@@ -23,6 +23,9 @@ def expect(what, code, output, wanted, *parts):
 with tempfile.TemporaryDirectory() as home:
     code, output = call("mpirun", "-n", 2, TACTUS, "run", SCENE, "-o", f"{home}/two", "--discover", "kds", "--quiet")
     expect("two ranks", code, output, 2, "--discover kds runs on one rank", "here are 2", "--discover speculate")
+    code, output = call(TACTUS, "run", os.path.join(os.environ["TACTUS_SOURCE"], "jobs/two-sheets.json"), "-o", f"{home}/many", "--discover",
+                        "kds", "--set", "discovery.structure=pairs", "--quiet")
+    expect("too many pairs", code, output, 2, "more than 1e6 pairs", "k-dop")
     whole, parts = f"{home}/whole", f"{home}/parts"
     kds = ["--discover", "kds", "--quiet"]
     expect("whole", *call(TACTUS, "run", SCENE, "-o", whole, *kds), 0)
