@@ -4,6 +4,8 @@
 house   Three storeys of leaning cards (tents of two), 3, 2 and 1, with a long card as floor above each row. At mu = .6 it
         stands for 10 s (the top sinks by less than a tenth of the height), at mu = .1 it falls (over a half).
 plates  Twenty square plates on one another; in 10 s none moves sideways by a thickness.
+Layers that are too stiff for a card's weight (200 N/m here) are pressed by less than the trembling of the cards below, open,
+and lose their hold: the topmost tent walks off and falls. `stiffness` is such that the weight presses them well in.
 The papers leave both open (ACM 2009, section 6.3; AVCM, section 10). `sunk` is over the height.
 """
 import math
@@ -11,7 +13,7 @@ import math
 import numpy as np
 from physics import Experiment, grid, scene, table
 
-LENGTH, WIDTH, LEAN, ETA = .09, .06, math.radians(20), 1e-3
+LENGTH, WIDTH, LEAN, ETA = .09, .06, math.radians(20), 4e-4
 GAP = 1.15 * ETA  # pairs closer than eta(1) / .9 are given thinner layers
 
 
@@ -44,10 +46,10 @@ def house(storeys, cells=(4, 3)):
 
 def stand(experiment, mu, storeys, end):
     bodies, height = house(storeys)
-    material = {"density": .3, "stretch": {"model": "cst", "stiffness": 300, "poisson": .3, "damping": 1e-4},
-                "bend": {"model": "hinge", "stiffness": 2e-3, "damping": 1e-3}}
+    material = {"density": .3, "stretch": {"model": "cst", "stiffness": 300, "poisson": .3, "damping": 2e-5},
+                "bend": {"model": "hinge", "stiffness": 2e-3, "damping": 2e-4}}
     s = scene(end, 2.0 ** -5, bodies, gravity=[0, -9.81, 0], materials={"card": material}, name=f"house {mu}",
-              contact={"thickness": ETA, "stiffness": 200, "friction": mu}, clocks={"elastic_safety": .5})
+              contact={"thickness": ETA, "stiffness": 20, "friction": mu}, clocks={"elastic_safety": .5})
     result = experiment.run(s)
     t, x = result.frames()
     top = x[:, :, 1].max(axis=1)
@@ -74,9 +76,9 @@ def main():
     end, storeys, rows = (1, 1, []) if experiment.quick else (10, 3, [])
     if experiment.wanted("house"):
         for mu in (.6, .1):
-            result, sunk = stand(experiment, mu, storeys, end)
+            result, sunk = stand(experiment, mu, storeys, end if mu == .6 else min(end, 3))
             good = sunk[-1] < .1 if mu == .6 else sunk[-1] > .5
-            rows.append([mu, storeys, end, sunk[-1], int(result.energy["deepest_layer"].max()), result.info["book_residual"],
+            rows.append([mu, storeys, result.energy["time"][-1], sunk[-1], int(result.energy["deepest_layer"].max()), result.info["book_residual"],
                          result.info["wall_s"], experiment.expect(good, f"house at mu = {mu}: sunk {sunk[-1]:.3g}")])
         table("house of cards", ["mu", "storeys", "s", "sunk", "deepest", "book", "wall s", ""], rows)
     if experiment.wanted("plates"):
