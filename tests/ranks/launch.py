@@ -58,6 +58,12 @@ class Result:
         return "%s %s" % ("no end" if self.code is None else "exit code %d" % self.code, " | ".join(said))
 
 
+def catches(pid, number):
+    with open("/proc/%d/status" % pid) as file:
+        caught = next(line for line in file if line.startswith("SigCgt:"))
+    return int(caught.split()[1], 16) >> (number - 1) & 1
+
+
 class Process:
     """The program on `ranks` ranks, running: arguments as on the command line."""
 
@@ -88,8 +94,19 @@ class Process:
             return []
 
     def signal(self, number):
+        """Once every rank listens: before, it would die of it."""
+        end = time.monotonic() + 20
+        while self.process.poll() is None and time.monotonic() < end and not self.listens(number):
+            time.sleep(0.002)
         if self.process.poll() is None:
             self.process.send_signal(number)
+
+    def listens(self, number):
+        pids = self.rank_ids()
+        try:
+            return len(pids) == self.ranks and all(catches(pid, number) for pid in pids)
+        except OSError:
+            return False
 
     def kill(self):
         """mpirun and its ranks. What was started here, and nothing else."""
