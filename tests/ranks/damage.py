@@ -151,7 +151,8 @@ class Damage:
         end = time.monotonic() + 30
         while not checkpoints(folder) and process.process.poll() is None and time.monotonic() < end:
             time.sleep(0.02)
-        shutil.rmtree(folder, ignore_errors=True)
+        while os.path.exists(folder):  # a file may come while the others go
+            shutil.rmtree(folder, ignore_errors=True)
         refused(process.wait(60), 3, "the folder is removed", "removed")
         check(not os.path.exists(folder), "the folder stays removed")
 
