@@ -49,22 +49,6 @@ static bool in_range(tac_gid v, tac_gid total)
 
 /* ---- datasets ---- */
 
-/* Rows begin .. end of an open dataset, into data. */
-static bool slab(hid_t id, hid_t type, int columns, int64_t begin, int64_t end, void *data)
-{
-    hsize_t start[2] = {(hsize_t)begin, 0}, count[2] = {(hsize_t)(end - begin), (hsize_t)columns};
-    if (end == begin)
-        return true;
-    hid_t space = H5Dget_space(id), memory = H5Screate_simple(columns > 0 ? 2 : 1, count, NULL);
-    bool ok = space >= 0 && memory >= 0 && H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
-              H5Dread(id, type, memory, space, H5P_DEFAULT, data) >= 0;
-    if (space >= 0)
-        H5Sclose(space);
-    if (memory >= 0)
-        H5Sclose(memory);
-    return ok;
-}
-
 /* Opens a table; -1 if there is none of that shape. */
 static hid_t open_table(const struct reader *r, const struct tac_checkpoint_column *column, int64_t *rows)
 {
@@ -114,7 +98,8 @@ static enum tac_err read_columns(const struct reader *r, const struct tac_checkp
         if (c == 0) /* not before: the file is as large as it says */
             TAC_TRY(tac_alloc(r->ctx, n, size, record));
         TAC_TRY(tac_alloc(r->ctx, n, bytes, &data));
-        if (!slab(id, column[c].real ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64, column[c].columns, begin, end, data)) {
+        if (!tac_h5_read_rows(id, column[c].real ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64, column[c].columns, begin,
+                              end - begin, data)) {
             err = wrong_table(r, column[c].name);
             goto done;
         }
@@ -244,7 +229,7 @@ static enum tac_err read_scene(struct reader *r)
         goto done;
     }
     TAC_TRY(tac_alloc(r->ctx, (size_t)size[0], 1, &text));
-    if (slab(id, H5T_NATIVE_UCHAR, 0, 0, (int64_t)size[0], text))
+    if (tac_h5_read_rows(id, H5T_NATIVE_UCHAR, 0, 0, (int64_t)size[0], text))
         r->json = json_loadb(text, (size_t)size[0], JSON_REJECT_DUPLICATES, NULL);
     if (!json_is_object(r->json))
         err = wrong(r, "its scene cannot be read");
@@ -524,15 +509,7 @@ done:
 
 static enum tac_err open_file(struct reader *r)
 {
-    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-#if H5_VERSION_GE(1, 10, 7)
-    /* Locks fail on some network file systems. */
-    if (access >= 0)
-        H5Pset_file_locking(access, false, true);
-#endif
-    r->stored.file = H5Fopen(r->path, H5F_ACC_RDONLY, access >= 0 ? access : H5P_DEFAULT);
-    if (access >= 0)
-        H5Pclose(access);
+    r->stored.file = tac_h5_open_read(r->path);
     return r->stored.file >= 0 ? TAC_OK : wrong(r, "the HDF5 library cannot open it");
 }
 

@@ -1,7 +1,9 @@
 #include "io/h5.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void tac_h5_quiet(struct tac_h5_quiet *saved)
 {
@@ -37,6 +39,46 @@ void tac_h5_reason(char *text, size_t size)
     for (char *c = text; *c != '\0'; c++)
         if (*c == '\n' || *c == '\r')
             *c = ' ';
+}
+
+bool tac_h5_is(const char *path)
+{
+    static const unsigned char magic[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+    unsigned char head[8];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return false;
+    ssize_t n = read(fd, head, sizeof head);
+    close(fd);
+    return n == (ssize_t)sizeof head && memcmp(head, magic, sizeof head) == 0;
+}
+
+hid_t tac_h5_open_read(const char *path)
+{
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+#if H5_VERSION_GE(1, 10, 7)
+    if (access >= 0)
+        H5Pset_file_locking(access, false, true);
+#endif
+    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, access >= 0 ? access : H5P_DEFAULT);
+    if (access >= 0)
+        H5Pclose(access);
+    return file;
+}
+
+bool tac_h5_read_rows(hid_t dataset, hid_t type, int columns, int64_t begin, int64_t count, void *data)
+{
+    const hsize_t from[2] = {(hsize_t)begin, 0}, size[2] = {(hsize_t)count, (hsize_t)columns};
+    if (count == 0)
+        return true;
+    hid_t space = H5Dget_space(dataset), memory = H5Screate_simple(columns > 0 ? 2 : 1, size, NULL);
+    bool ok = space >= 0 && memory >= 0 && H5Sselect_hyperslab(space, H5S_SELECT_SET, from, NULL, size, NULL) >= 0 &&
+              H5Dread(dataset, type, memory, space, H5P_DEFAULT, data) >= 0;
+    if (space >= 0)
+        H5Sclose(space);
+    if (memory >= 0)
+        H5Sclose(memory);
+    return ok;
 }
 
 bool tac_h5_put_text(hid_t object, const char *name, const char *value)

@@ -1,7 +1,6 @@
 #include "io/reader.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,15 +156,7 @@ static enum tac_err list_frames(struct tac_ctx *ctx, struct tac_reader *r, int64
 static enum tac_err open_file(struct tac_ctx *ctx, struct tac_reader *r, int64_t whole)
 {
     char format[64];
-    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-#if H5_VERSION_GE(1, 10, 7)
-    /* Locks fail on some network file systems, and keep no run from writing. */
-    if (access >= 0)
-        H5Pset_file_locking(access, false, true);
-#endif
-    r->file = H5Fopen(r->path, H5F_ACC_RDONLY, access >= 0 ? access : H5P_DEFAULT);
-    if (access >= 0)
-        H5Pclose(access);
+    r->file = tac_h5_open_read(r->path);
     if (r->file < 0)
         return tac_reader_damaged(ctx, r, "the HDF5 library cannot open it");
     if (!tac_h5_get_text(r->file, "format", format, sizeof format))
@@ -206,18 +197,6 @@ static char *join(const char *a, const char *b)
     return text;
 }
 
-static bool is_hdf5(const char *path)
-{
-    static const unsigned char magic[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
-    unsigned char head[8];
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return false;
-    ssize_t n = read(fd, head, sizeof head);
-    close(fd);
-    return n == (ssize_t)sizeof head && memcmp(head, magic, sizeof head) == 0;
-}
-
 static enum tac_err find_file(struct tac_ctx *ctx, const char *path, struct tac_reader *r, off_t *bytes)
 {
     struct stat s;
@@ -240,7 +219,7 @@ static enum tac_err find_file(struct tac_ctx *ctx, const char *path, struct tac_
         return tac_fail(ctx, TAC_ERR_INPUT, "'%s' is no file", r->path);
     if (access(r->path, R_OK) != 0)
         return tac_fail(ctx, TAC_ERR_INPUT, "cannot read '%s': %s", r->path, strerror(errno));
-    if (!is_hdf5(r->path))
+    if (!tac_h5_is(r->path))
         return tac_fail(ctx, TAC_ERR_INPUT, "'%s' is no frames file of a run: it is not HDF5", r->path);
     *bytes = s.st_size;
     return TAC_OK;
@@ -251,7 +230,7 @@ static enum tac_err has_format(struct tac_ctx *ctx, void *path, int64_t *has)
     char format[64] = "";
     struct tac_h5_quiet quiet;
     tac_h5_quiet(&quiet);
-    hid_t file = H5Fopen((const char *)path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    hid_t file = tac_h5_open_read(path);
     *has = file >= 0 && tac_h5_get_text(file, "format", format, sizeof format) && strncmp(format, "tactus-", 7) == 0;
     if (file >= 0)
         H5Fclose(file);
@@ -262,7 +241,8 @@ static enum tac_err has_format(struct tac_ctx *ctx, void *path, int64_t *has)
 enum tac_err tac_reader_is_frames(struct tac_ctx *ctx, const char *path, bool *is)
 {
     int64_t has = 0;
-    enum tac_err err = is_hdf5(path) ? tac_child_try(ctx, path, 0, has_format, (void *)(uintptr_t)path, &has) : TAC_OK;
+    enum tac_err err =
+        tac_h5_is(path) ? tac_child_try(ctx, path, 0, has_format, (void *)(uintptr_t)path, &has) : TAC_OK;
     *is = has != 0;
     return err;
 }

@@ -142,7 +142,7 @@ done:
 static enum tac_err look_in_child(struct tac_ctx *ctx, void *data, int64_t *result)
 {
     struct plan *p = data;
-    hid_t file = tac_record_open_file(p->path);
+    hid_t file = tac_h5_open_read(p->path);
     if (file < 0)
         return tac_record_damaged(ctx, p->path, "the HDF5 library cannot open it");
     enum tac_err err = look(ctx, file, p);
@@ -215,7 +215,7 @@ static enum tac_err prepare(struct tac_ctx *ctx, struct plan *p, bool *there)
     struct plan tried = *p;
     err = tac_child_try(&alone, p->path, status.st_size, look_in_child, &tried, NULL);
     if (!err) {
-        hid_t file = tac_record_open_file(p->path);
+        hid_t file = tac_h5_open_read(p->path);
         err = file >= 0 ? look(&alone, file, p) : tac_record_damaged(&alone, p->path, "it cannot be opened");
         if (file >= 0)
             H5Fclose(file);

@@ -49,15 +49,8 @@ bool tac_record_rows_open(hid_t file, const char *group, tac_gid vertices, struc
 bool tac_record_rows_read(const struct tac_record_rows *s, int which, int64_t begin, int64_t count, void *data)
 {
     const bool real = which == TAC_RECORD_POSITION;
-    hsize_t from[2] = {(hsize_t)begin, 0}, size[2] = {(hsize_t)count, 3};
-    hid_t space = H5Dget_space(s->id[which]), memory = H5Screate_simple(real ? 2 : 1, size, NULL);
-    bool ok = space >= 0 && memory >= 0 && H5Sselect_hyperslab(space, H5S_SELECT_SET, from, NULL, size, NULL) >= 0 &&
-              H5Dread(s->id[which], real ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64, memory, space, H5P_DEFAULT, data) >= 0;
-    if (space >= 0)
-        H5Sclose(space);
-    if (memory >= 0)
-        H5Sclose(memory);
-    return ok;
+    return tac_h5_read_rows(s->id[which], real ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64, real ? 3 : 0, begin, count,
+                            data);
 }
 
 /* Span and size of a group. */
@@ -86,20 +79,6 @@ bool tac_record_span(hid_t file, const char *group, tac_gid vertices, tac_time s
     span[0] = g.begin;
     span[1] = g.end;
     return true;
-}
-
-hid_t tac_record_open_file(const char *path)
-{
-    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-#if H5_VERSION_GE(1, 10, 7)
-    /* Locks fail on some network file systems, and keep no run from writing. */
-    if (access >= 0)
-        H5Pset_file_locking(access, false, true);
-#endif
-    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, access >= 0 ? access : H5P_DEFAULT);
-    if (access >= 0)
-        H5Pclose(access);
-    return file;
 }
 
 bool tac_record_quantum(hid_t file, double *quantum_s)
@@ -194,7 +173,7 @@ static enum tac_err look(struct tac_ctx *ctx, struct tac_record_stored *r)
     enum tac_err err = TAC_OK;
     char format[64];
     struct listing record = {.ctx = ctx, .where = "record"}, partial = {.ctx = ctx, .where = "partial"};
-    r->file = tac_record_open_file(r->path);
+    r->file = tac_h5_open_read(r->path);
     if (r->file < 0)
         TAC_TRY(tac_record_damaged(ctx, r->path, "the HDF5 library cannot open it"));
     get_text(r->file, "format", format, sizeof format);
@@ -224,17 +203,6 @@ static enum tac_err look_in_child(struct tac_ctx *ctx, void *data, int64_t *resu
     return look(ctx, r);
 }
 
-static bool is_hdf5(const char *path)
-{
-    static const unsigned char magic[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
-    unsigned char head[8] = {0};
-    FILE *f = fopen(path, "rbe");
-    const bool is = f != NULL && fread(head, sizeof head, 1, f) == 1 && memcmp(head, magic, sizeof head) == 0;
-    if (f != NULL)
-        fclose(f);
-    return is;
-}
-
 enum tac_err tac_record_stored_open(struct tac_ctx *ctx, const char *path, struct tac_record_stored **out)
 {
     enum tac_err err = TAC_OK;
@@ -249,7 +217,7 @@ enum tac_err tac_record_stored_open(struct tac_ctx *ctx, const char *path, struc
     strcpy(r->path, path);
     if (stat(path, &s) != 0)
         TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT, "cannot read '%.1000s': %s", path, strerror(errno)));
-    if (!S_ISREG(s.st_mode) || !is_hdf5(path))
+    if (!S_ISREG(s.st_mode) || !tac_h5_is(path))
         TAC_TRY(tac_record_damaged(ctx, path, "it is not HDF5"));
     struct tac_record_stored tried = *r;
     TAC_TRY(tac_child_try(ctx, path, s.st_size, look_in_child, &tried, NULL));
@@ -283,7 +251,7 @@ static enum tac_err has_format(struct tac_ctx *ctx, void *path, int64_t *has)
     char format[64] = "";
     struct tac_h5_quiet quiet;
     tac_h5_quiet(&quiet);
-    hid_t file = tac_record_open_file(path);
+    hid_t file = tac_h5_open_read(path);
     *has = file >= 0 && tac_h5_get_text(file, "format", format, sizeof format) &&
            strncmp(format, "tactus-record/", strlen("tactus-record/")) == 0;
     if (file >= 0)
@@ -297,7 +265,7 @@ enum tac_err tac_record_stored_is(struct tac_ctx *ctx, const char *path, bool *i
     int64_t has = 0;
     struct stat s;
     enum tac_err err = TAC_OK;
-    if (stat(path, &s) == 0 && S_ISREG(s.st_mode) && is_hdf5(path))
+    if (stat(path, &s) == 0 && S_ISREG(s.st_mode) && tac_h5_is(path))
         err = tac_child_try(ctx, path, 0, has_format, (void *)(uintptr_t)path, &has);
     *is = err == TAC_OK && has != 0;
     return err;

@@ -59,8 +59,6 @@ bool tac_record_rows_read(const struct tac_record_rows *rows, int which, int64_t
 void tac_record_rows_close(struct tac_record_rows *rows);
 /* Local. The times at which a group begins and ends, which are those of its first vertex. */
 bool tac_record_span(hid_t file, const char *group, tac_gid vertices, tac_time span[2]);
-/* Local. Opens the file for reading, without locks; negative on failure. */
-hid_t tac_record_open_file(const char *path);
 /* Local. Seconds in a quantum; false if it is not told. */
 bool tac_record_quantum(hid_t file, double *quantum_s);
 /* Local. The sentence for a file that is not what it should be; TAC_ERR_INPUT. */
