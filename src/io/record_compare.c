@@ -40,7 +40,7 @@ static enum tac_err open_side(struct tac_ctx *ctx, const struct tac_record_store
                               struct side *s)
 {
     enum tac_err err = TAC_OK;
-    *s = (struct side){.file = f, .rows = {{-1, -1, -1}, {0}}};
+    *s = (struct side){.file = f, .rows = {{-1, -1, -1}, {0}, NULL}};
     s->open = tac_record_rows_open(f->file, g->path, f->vertex_count, &s->rows);
     if (!s->open)
         TAC_TRY(tac_record_damaged(ctx, f->path, "an interval cannot be read"));

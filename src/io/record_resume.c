@@ -272,7 +272,7 @@ static enum tac_err take_over(struct tac_record *r, const struct plan *p)
 {
     enum tac_err err = TAC_OK;
     const int64_t n = r->end - r->begin;
-    struct tac_record_rows s = {{-1, -1, -1}, {0}};
+    struct tac_record_rows s = {{-1, -1, -1}, {0}, NULL};
     int64_t *start = NULL;
     tac_time *time = NULL;
     double *position = NULL;

@@ -23,6 +23,7 @@ bool tac_record_rows_open(hid_t file, const char *group, tac_gid vertices, struc
 {
     static const char *const name[TAC_RECORD_DATASETS] = {"start", "time", "position"};
     bool ok = true;
+    s->wrong = NULL;
     for (int k = 0; k < TAC_RECORD_DATASETS; k++) {
         const bool real = k == TAC_RECORD_POSITION;
         const struct tac_shape shape = {"", real ? H5T_FLOAT : H5T_INTEGER, 8, real ? 3 : 0};
@@ -38,9 +39,13 @@ bool tac_record_rows_open(hid_t file, const char *group, tac_gid vertices, struc
         if (space >= 0)
             H5Sclose(space);
         s->rows[k] = (int64_t)size[0];
+        if (k == TAC_RECORD_START)
+            ok = ok && (vertices > 0 ? s->rows[k] == vertices + 1 : s->rows[k] > 1);
+        else if (k == TAC_RECORD_POSITION)
+            ok = ok && s->rows[k] == s->rows[TAC_RECORD_TIME];
+        if (!ok && s->wrong == NULL)
+            s->wrong = name[k];
     }
-    ok = ok && (vertices > 0 ? s->rows[TAC_RECORD_START] == vertices + 1 : s->rows[TAC_RECORD_START] > 1) &&
-         s->rows[TAC_RECORD_TIME] == s->rows[TAC_RECORD_POSITION];
     if (!ok)
         tac_record_rows_close(s);
     return ok;
@@ -53,18 +58,22 @@ bool tac_record_rows_read(const struct tac_record_rows *s, int which, int64_t be
                             data);
 }
 
-/* Span and size of a group. */
-static bool measure(hid_t file, tac_gid vertices, struct tac_record_group *g, tac_gid *found)
+/* Span and size of a group, and for how many vertices it is.  *wrong: the dataset to blame if it is not whole. */
+static bool measure(hid_t file, tac_gid vertices, struct tac_record_group *g, tac_gid *found, const char **wrong)
 {
     struct tac_record_rows s;
     int64_t start[2];
-    if (!tac_record_rows_open(file, g->path, vertices, &s))
+    const bool opened = tac_record_rows_open(file, g->path, vertices, &s);
+    *wrong = s.wrong;
+    if (!opened)
         return false;
     *found = s.rows[TAC_RECORD_START] - 1;
     g->rows = s.rows[TAC_RECORD_TIME];
-    const bool ok = tac_record_rows_read(&s, TAC_RECORD_START, 0, 2, start) && start[0] == 0 && start[1] >= 1 &&
-                    start[1] <= g->rows && tac_record_rows_read(&s, TAC_RECORD_TIME, 0, 1, &g->begin) &&
-                    tac_record_rows_read(&s, TAC_RECORD_TIME, start[1] - 1, 1, &g->end);
+    bool ok = tac_record_rows_read(&s, TAC_RECORD_START, 0, 2, start) && start[0] == 0 && start[1] >= 1 &&
+              start[1] <= g->rows;
+    *wrong = ok ? "time" : "start";
+    ok = ok && tac_record_rows_read(&s, TAC_RECORD_TIME, 0, 1, &g->begin) &&
+         tac_record_rows_read(&s, TAC_RECORD_TIME, start[1] - 1, 1, &g->end);
     tac_record_rows_close(&s);
     return ok;
 }
@@ -73,8 +82,9 @@ bool tac_record_span(hid_t file, const char *group, tac_gid vertices, tac_time s
 {
     struct tac_record_group g;
     tac_gid found;
+    const char *wrong;
     snprintf(g.path, sizeof g.path, "%s", group);
-    if (!measure(file, vertices, &g, &found))
+    if (!measure(file, vertices, &g, &found, &wrong))
         return false;
     span[0] = g.begin;
     span[1] = g.end;
@@ -133,33 +143,49 @@ static int by_index(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The whole groups of /record or /partial, ascending. */
-static enum tac_err list(struct tac_ctx *ctx, struct tac_record_stored *r, struct listing *l)
+/* Leaves the whole ones of the groups, which ascend. */
+static enum tac_err keep_whole(struct tac_ctx *ctx, struct tac_record_stored *r, bool partial, struct listing *l)
 {
+    size_t kept = 0;
+    tac_gid found;
+    for (size_t k = 0; k < l->count; k++) {
+        struct tac_record_group *g = &l->group[k];
+        const char *wrong;
+        if (measure(r->file, r->vertex_count, g, &found, &wrong)) {
+            r->vertex_count = found;
+            l->group[kept++] = *g;
+        } else if (partial || k + 1 == l->count) {
+            r->unfinished++;
+        } else {
+            char what[128];
+            snprintf(what, sizeof what, "%s/%s is missing or not as it should be, and later intervals are there",
+                     g->path, wrong);
+            return tac_record_damaged(ctx, r->path, what);
+        }
+    }
+    l->count = kept;
+    return TAC_OK;
+}
+
+/* The whole groups of /record or /partial, ascending. */
+static enum tac_err list(struct tac_ctx *ctx, struct tac_record_stored *r, bool partial, struct listing *l)
+{
+    l->where = partial ? "/partial" : "/record";
     const bool there = H5Lexists(r->file, l->where, H5P_DEFAULT) > 0;
     hid_t group = there ? H5Gopen2(r->file, l->where, H5P_DEFAULT) : -1;
     const bool ok = !there || H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, add_group, l) >= 0;
-    size_t kept = 0;
-    tac_gid found;
+    size_t count = 0;
     if (group >= 0)
         H5Gclose(group);
     if (!ok)
         return tac_record_damaged(ctx, r->path, "its list of intervals cannot be read");
     if (l->count > 0)
         qsort(l->group, l->count, sizeof *l->group, by_index);
-    for (size_t k = 0; k < l->count; k++) {
-        struct tac_record_group *g = &l->group[k];
-        if (kept > 0 && l->group[kept - 1].index == g->index)
-            continue; /* a kill while a node of the list was split leaves some twice */
-        if (!measure(r->file, r->vertex_count, g, &found)) {
-            r->unfinished++;
-            continue;
-        }
-        r->vertex_count = found;
-        l->group[kept++] = *g;
-    }
-    l->count = kept;
-    return TAC_OK;
+    for (size_t k = 0; k < l->count; k++) /* a kill while a node of the list was split leaves some twice */
+        if (count == 0 || l->group[count - 1].index != l->group[k].index)
+            l->group[count++] = l->group[k];
+    l->count = count;
+    return keep_whole(ctx, r, partial, l);
 }
 
 static void get_text(hid_t file, const char *name, char *value, size_t size)
@@ -172,19 +198,22 @@ static enum tac_err look(struct tac_ctx *ctx, struct tac_record_stored *r)
 {
     enum tac_err err = TAC_OK;
     char format[64];
-    struct listing record = {.ctx = ctx, .where = "record"}, partial = {.ctx = ctx, .where = "partial"};
+    struct listing record = {.ctx = ctx}, partial = {.ctx = ctx};
     r->file = tac_h5_open_read(r->path);
     if (r->file < 0)
         TAC_TRY(tac_record_damaged(ctx, r->path, "the HDF5 library cannot open it"));
     get_text(r->file, "format", format, sizeof format);
-    if (strcmp(format, TAC_RECORD_FORMAT) != 0 || !tac_record_quantum(r->file, &r->quantum_s))
-        TAC_TRY(tac_record_damaged(ctx, r->path, "it is not of the format " TAC_RECORD_FORMAT));
+    if (strcmp(format, TAC_RECORD_FORMAT) != 0)
+        TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT, "'%.1000s' has the format '%s', but this version (%s) reads '%s'", r->path,
+                         format, tac_version(), TAC_RECORD_FORMAT));
+    if (!tac_record_quantum(r->file, &r->quantum_s))
+        TAC_TRY(tac_record_damaged(ctx, r->path, "its /record has no attribute quantum_s that is a time"));
     get_text(r->file, "name", r->name, sizeof r->name);
     get_text(r->file, "version", r->version, sizeof r->version);
     get_text(r->file, "commit", r->commit, sizeof r->commit);
     get_text(r->file, "scene_sha256", r->sha256, sizeof r->sha256);
-    TAC_TRY(list(ctx, r, &record));
-    TAC_TRY(list(ctx, r, &partial));
+    TAC_TRY(list(ctx, r, false, &record));
+    TAC_TRY(list(ctx, r, true, &partial));
     r->group_count = (int64_t)record.count;
     r->group = record.group;
     record.group = NULL;
@@ -203,30 +232,53 @@ static enum tac_err look_in_child(struct tac_ctx *ctx, void *data, int64_t *resu
     return look(ctx, r);
 }
 
-enum tac_err tac_record_stored_open(struct tac_ctx *ctx, const char *path, struct tac_record_stored **out)
+/* Rank 0: is it there, and does HDF5 survive it? */
+static enum tac_err try_file(struct tac_ctx *ctx, const struct tac_record_stored *r)
 {
-    enum tac_err err = TAC_OK;
-    struct tac_record_stored *r = NULL;
     struct stat s;
+    if (ctx->rank != 0)
+        return TAC_OK;
+    if (stat(r->path, &s) != 0)
+        return tac_fail(ctx, TAC_ERR_INPUT, "cannot read '%.1000s': %s", r->path, strerror(errno));
+    if (!S_ISREG(s.st_mode) || !tac_h5_is(r->path))
+        return tac_record_damaged(ctx, r->path, "it is not HDF5");
+    struct tac_record_stored tried = *r;
+    return tac_child_try(ctx, r->path, s.st_size, look_in_child, &tried, NULL);
+}
+
+enum tac_err tac_record_stored_open_all(struct tac_ctx *ctx, const char *path, struct tac_record_stored **out)
+{
+    enum tac_err err;
+    struct tac_record_stored *r = NULL;
     struct tac_h5_quiet quiet;
     tac_h5_quiet(&quiet);
     *out = NULL;
-    TAC_TRY(tac_alloc(ctx, 1, sizeof *r, &r));
-    r->file = -1;
-    TAC_TRY(tac_alloc(ctx, strlen(path) + 1, 1, &r->path));
-    strcpy(r->path, path);
-    if (stat(path, &s) != 0)
-        TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT, "cannot read '%.1000s': %s", path, strerror(errno)));
-    if (!S_ISREG(s.st_mode) || !tac_h5_is(path))
-        TAC_TRY(tac_record_damaged(ctx, path, "it is not HDF5"));
-    struct tac_record_stored tried = *r;
-    TAC_TRY(tac_child_try(ctx, path, s.st_size, look_in_child, &tried, NULL));
-    TAC_TRY(look(ctx, r));
+    err = tac_alloc(ctx, 1, sizeof *r, &r);
+    if (!err) {
+        r->file = -1;
+        err = tac_alloc(ctx, strlen(path) + 1, 1, &r->path);
+    }
+    if (!err) {
+        strcpy(r->path, path);
+        err = try_file(ctx, r);
+    }
+    TAC_TRY(tac_agree(ctx, err));
+    TAC_TRY(tac_agree(ctx, look(ctx, r)));
     *out = r;
     r = NULL;
 done:
     tac_record_stored_close(&r);
     tac_h5_restore(&quiet);
+    return err;
+}
+
+enum tac_err tac_record_stored_open(struct tac_ctx *ctx, const char *path, struct tac_record_stored **out)
+{
+    struct tac_ctx alone = *ctx; /* whoever calls looks himself */
+    alone.rank = 0;
+    alone.size = 1;
+    enum tac_err err = tac_record_stored_open_all(&alone, path, out);
+    memcpy(ctx->error, alone.error, sizeof ctx->error);
     return err;
 }
 

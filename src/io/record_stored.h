@@ -1,4 +1,4 @@
-/* io/record_stored.h: what a record.h5 holds, ours or what is left of it, on one rank.
+/* io/record_stored.h: what a record.h5 holds, ours or what is left of it.
  *
  * As with frames.h5 (io/reader.h) a child process walks the whole structure first; values are guarded by the checksums
  * of their chunks.  A group may be far larger than memory: its rows are read in portions.
@@ -31,13 +31,16 @@ struct tac_record_stored {
     struct tac_record_group *group; /* owned, (group_count): whole intervals, ascending */
     bool has_partial;
     struct tac_record_group partial;
-    int64_t unfinished; /* intervals that are not whole, and left out */
+    int64_t unfinished; /* intervals that are not whole, and left out: the last of /record, and any of /partial */
 };
 
 /* Local. Is it an HDF5 file that claims to be a record? */
 enum tac_err tac_record_stored_is(struct tac_ctx *ctx, const char *path, bool *is);
-/* Local. TAC_ERR_INPUT when it is missing, damaged or foreign. */
+/* Local. TAC_ERR_INPUT when it is missing, damaged or foreign.  A kill leaves at most the last interval in parts: that
+ * one is left out; another one that is not whole is damage. */
 enum tac_err tac_record_stored_open(struct tac_ctx *ctx, const char *path, struct tac_record_stored **out);
+/* Collective. The same on all ranks, after rank 0 has looked whether it is safe. */
+enum tac_err tac_record_stored_open_all(struct tac_ctx *ctx, const char *path, struct tac_record_stored **out);
 /* Local. NULL is allowed; leaves NULL. */
 void tac_record_stored_close(struct tac_record_stored **file);
 
@@ -49,6 +52,7 @@ enum { TAC_RECORD_START, TAC_RECORD_TIME, TAC_RECORD_POSITION, TAC_RECORD_DATASE
 struct tac_record_rows {
     hid_t id[TAC_RECORD_DATASETS];
     int64_t rows[TAC_RECORD_DATASETS];
+    const char *wrong; /* where it could not be opened: the first dataset that is not as it should be */
 };
 
 /* Local. vertices 0: as many as there are.  False: it is not there, not whole, or not as it should be. */

@@ -67,7 +67,7 @@ static enum tac_err look_at_start(struct work *w)
             continue; /* the pairs' own proofs tell of these */
         w->report->start_crossing++;
         tac_audit_list(w->report,
-                       &(struct tac_audit_place){.t_s = w->recorded->quantum_s * (double)w->slab.t[0],
+                       &(struct tac_audit_place){.t_s = w->recorded->file->quantum_s * (double)w->slab.t[0],
                                                  .id = {o->element[0], o->element[1]},
                                                  .kind = o->kind == TAC_OVERLAP_EDGE_TRIANGLE ? TAC_AUDIT_EDGE_TRIANGLE
                                                                                               : TAC_AUDIT_EDGES_CROSS,
@@ -150,7 +150,7 @@ static enum tac_err do_ours(struct work *w)
                                           .scene = w->scene,
                                           .portion = &w->portion,
                                           .slab = &w->slab,
-                                          .quantum_s = w->recorded->quantum_s,
+                                          .quantum_s = w->recorded->file->quantum_s,
                                           .watched = w->report->watched_m,
                                           .query_all = w->query_all,
                                           .report = w->report};
@@ -288,7 +288,7 @@ enum tac_err tac_audit_record(struct tac_ctx *ctx, struct tac_scene *scene, stru
     TAC_TRY(tac_audit_plan_make(ctx, scene, recorded, memory, &plan));
     see_whether_flat(scene, &plan);
     TAC_TRY(tac_agree(ctx, tac_alloc(ctx, 1, sizeof *report, &report)));
-    TAC_TRY(tac_agree(ctx, find_spans(ctx, &plan, recorded->quantum_s, report)));
+    TAC_TRY(tac_agree(ctx, find_spans(ctx, &plan, recorded->file->quantum_s, report)));
     report->vertex_count = scene->vertex_count;
     report->watched_m = report->smallest_bound_m = choose_watched(scene, &plan);
     work.report = report;

@@ -20,7 +20,7 @@ struct look {
     struct tac_ctx *ctx;
     const struct tac_scene *scene;
     const struct tac_recorded *recorded;
-    const struct tac_recorded_group *from;
+    const struct tac_record_group *from;
     struct tac_audit_group *group;
     double *x; /* owned, (V, 3): at the start */
     EVP_MD_CTX *first, *last;
@@ -176,7 +176,8 @@ static enum tac_err look_at_group(struct look *l, struct tac_recorded *recorded,
     enum tac_err err = TAC_OK;
     struct tac_audit_group *g = l->group;
     TAC_TRY(tac_recorded_starts(l->ctx, recorded, k, start));
-    TAC_TRY(tac_recorded_interval(l->ctx, recorded, k, start, g->t));
+    g->t[0] = l->from->begin;
+    g->t[1] = l->from->end;
     if (!(g->t[0] >= 0 && g->t[0] < g->t[1] && g->t[1] < (tac_time)1 << 62))
         TAC_TRY(unsound(l, 0, "times do not ascend"));
     memset(l->count, 0, sizeof l->count);
@@ -244,7 +245,7 @@ static enum tac_err put_in_order(struct tac_ctx *ctx, const struct tac_recorded 
 {
     for (int64_t k = 0; k < plan->count; k++) {
         struct tac_audit_group *g = &plan->group[k];
-        for (int64_t i = 0; i < k && recorded->group[k].partial; i++)
+        for (int64_t i = 0; i < k && tac_recorded_partial(recorded, k); i++)
             if (plan->group[i].t[0] < g->t[1] && g->t[0] < plan->group[i].t[1])
                 g->t[1] = g->t[0];
         int64_t at = k; /* those of /record come first, and nearly in order */

@@ -25,12 +25,12 @@ def check(condition, what):
         print("failed:", what, file=sys.stderr)
 
 
-def call(arguments, ranks):
+def call(arguments, ranks, command="audit"):
     launch = ["mpirun", "-n", str(ranks)] if ranks > 1 else []
     env = dict(os.environ)
     if ranks > 1:
         env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
-    return subprocess.run(launch + [TACTUS, "audit", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    return subprocess.run(launch + [TACTUS, command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           universal_newlines=True, timeout=300, env=env)
 
 
@@ -245,11 +245,31 @@ def spans():
     f.interval(1, f.still(T, 2 * T))
     r = both(f, code=1)
     check(len(r["spans"]) == 2, "a jump: %s" % r["spans"])
-    # The writer was stopped in the middle of a group.
-    f = still("unfinished", 0, 1)
-    with h5py.File("unfinished/record.h5", "a") as record:
-        del record["record/000001/start"]
-    check(both(f, code=0)["spans"] == [[0, T * QUANTUM]], "an unfinished group")
+    # The writer was stopped in the middle of a group, wherever that was: the audit and `info` leave it out.
+    for name in ("start", "time", "position", "000001", "rows"):
+        f = still("unfinished-" + name, 0, 1)
+        with h5py.File(f.path + "/record.h5", "a") as record:
+            group = record["record/000001"]
+            if name == "000001":
+                group.clear()
+            elif name == "rows":
+                rows = group["position"][:-1]
+                del group["position"]
+                group["position"] = rows
+            else:
+                del group[name]
+        check(both(f, code=0)["spans"] == [[0, T * QUANTUM]], "an unfinished group: " + name)
+        told = call([f.path], 1)
+        check("not finished" in told.stderr and "ends at t = %.9g s" % (T * QUANTUM) in told.stderr and
+              told.stdout.endswith("proven: nothing passed through anything in [0, %.17g] s\n" % (T * QUANTUM)),
+              "up to when an unfinished record is proven: %s %s" % (told.stdout, told.stderr))
+        told = subprocess.run([TACTUS, "info", f.path + "/record.h5"], stdout=subprocess.PIPE, universal_newlines=True)
+        check(told.returncode == 0 and "unfinished 1 interval" in told.stdout and "intervals  1:" in told.stdout,
+              "info of an unfinished record: " + told.stdout)
+        # Where others come after it, it is no kill that made it so.
+        f.interval(2, f.still(2 * T, 3 * T))
+        refused("unfinished, and not the last", [f.path], "record/000001", "damaged", ranks=(1, 3))
+        refused("info: unfinished, and not the last", [f.path + "/record.h5"], "record/000001", "damaged", command="info")
     # The interval under way when a run stopped.
     f = still("partial", 0, 1)
     p = f.still(2 * T, 2 * T + T // 2)
@@ -281,9 +301,9 @@ def little_memory():
         check(large["pieces"]["total"] > 20000, "pieces: %s" % large["pieces"])
 
 
-def refused(what, arguments, *words, ranks=(1,)):
+def refused(what, arguments, *words, ranks=(1,), command="audit"):
     for ranks in ranks:
-        r = call(arguments, ranks)
+        r = call(arguments, ranks, command)
         lines = [line for line in r.stderr.splitlines() if line.startswith("tactus: ")]
         check(r.returncode == 2 and len(lines) == 1 and all(w in lines[0] for w in words) and r.stdout == "",
               "%s on %d ranks: %d %s %s" % (what, ranks, r.returncode, r.stdout, r.stderr[:1000]))
@@ -298,6 +318,7 @@ def bad_input():
     refused("no argument", [], "run folder")
     refused("memory", ["bad", "--memory", "-1"], "--memory")
     f.interval(0, p)
+    f.interval(1, f.still(T, 2 * T)) # of the last interval, some of what follows would be a kill's work
     good = open("bad/record.h5", "rb").read()
 
     def damaged(what, edit, *words):
@@ -326,10 +347,14 @@ def bad_input():
         return edit
 
     for name in ("start", "time", "position"):
-        damaged("no " + name, without("record/000000/" + name), "nothing was recorded" if name == "start" else name)
+        damaged("no " + name, without("record/000000/" + name), "record/000000/" + name, "later intervals")
         damaged("short " + name, replace(name, lambda d: d[:-1]), "record.h5")
         damaged("other type of " + name, replace(name, lambda d: d.astype("f4")), name)
-    damaged("no group", without("record/000000"), "no group")
+
+    def without_any(record):
+        record["record"].clear()
+
+    damaged("no group", without_any, "no group")
     damaged("no /record", without("record"), "/record")
     damaged("times that do not ascend", replace("time", put(1, 0)), "ascend")
     damaged("another start", replace("time", put(2, 5)), "first time")
@@ -347,18 +372,26 @@ def bad_input():
     def odd_quantum(record):
         record["record"].attrs["quantum_s"] = -1.0
 
-    def root_quantum(record):
-        no_quantum(record)
-        record.attrs["quantum_s"] = QUANTUM
-
     damaged("no quantum", no_quantum, "quantum_s")
     damaged("an odd quantum", odd_quantum, "quantum_s")
-    damaged("two that overlap", lambda record: record.copy("record/000000", "record/000001"), "before")
-    with open("bad/record.h5", "wb") as out:
-        out.write(good)
-    with h5py.File("bad/record.h5", "a") as record:
-        root_quantum(record)
-    both(f, code=0)
+    damaged("two that overlap", lambda record: record.copy("record/000000", "record/000002"), "before")
+
+
+    def of_tomorrow(record):
+        record.attrs["format"] = np.bytes_("tactus-record/9")
+
+    def unfinished_alone(record):
+        del record["record/000001"]
+        del record["record/000000/start"]
+
+    def of_other_vertices(record):
+        record["record"].clear()
+        g = record["record"].create_group("000000")
+        g["start"], g["time"], g["position"] = np.array([0, 2]), np.array([0, T]), np.zeros((2, 3))
+
+    damaged("another format", of_tomorrow, "tactus-record/9", "tactus-record/1")
+    damaged("nothing finished", unfinished_alone, "to its end")
+    damaged("other vertices", of_other_vertices, "of 1 vertices", "are of 6;")
     for size in (0, 5, 100, len(good) // 2, len(good) - 1):
         with open("bad/record.h5", "wb") as out:
             out.write(good[:size])

@@ -62,6 +62,7 @@ class Folder:
     def interval(self, index, paths, group="record"):
         """paths: one list of (quanta, position) for each vertex."""
         with h5py.File(self.path + "/record.h5", "a") as f:
+            f.attrs["format"] = np.bytes_("tactus-record/1")
             record = f.require_group("record")
             record.attrs["quantum_s"] = QUANTUM
             g = f.require_group(group).create_group("%06d" % index)

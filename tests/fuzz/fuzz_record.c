@@ -30,13 +30,11 @@ static enum tac_err read_group(struct tac_ctx *ctx, struct tac_recorded *r, int6
 {
     enum tac_err err;
     int64_t start[VERTICES + 1];
-    tac_time t[2];
     struct walk w = {0};
     TAC_TRY(tac_recorded_starts(ctx, r, g, start));
     fuzz_must(start[0] == 0 && start[VERTICES] == r->group[g].rows, "starts go from 0 to the rows");
     for (int i = 0; i < VERTICES; i++)
         fuzz_must(start[i + 1] >= start[i] + 2, "each vertex has two breakpoints or more");
-    TAC_TRY(tac_recorded_interval(ctx, r, g, start, t));
     TAC_TRY(tac_recorded_stream(ctx, r, g, start, visit, &w));
     fuzz_must(w.rows == r->group[g].rows && w.vertices == VERTICES, "all rows come");
 done:
