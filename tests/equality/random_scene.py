@@ -3,8 +3,8 @@
 
 For tests of equality: the scenes need to be varied and quick, not beautiful. One to three groups of bodies (soups of
 closed shells, cloth over an obstacle, particles in a box, ropes, ribbons, closing walls, a turning obstacle, curtains
-that are let go; or all of it in 2D) fly into one another. Nothing overlaps at the start: bodies are kept apart by
-their bounding spheres, or by construction.
+that are let go; or all of it in 2D) fly into one another. They may be damped, yield, rub, be pushed and blown at. Nothing
+overlaps at the start: bodies are kept apart by their bounding spheres, or by construction.
 
 Everything follows from a length (the scenes are about 1 m) and a tick h: stiffness is chosen so that elastic and contact
 periods come out near h, the end is some hundred h, and speeds are such that things meet within it. So a scene with a
@@ -445,6 +445,18 @@ class Maker:
             if stretch and draw.chance(0.2):
                 stretch["limit"] = draw.choice([0.03, 0.1, 0.3])
 
+    def wear(self, draw):
+        """Damping and yield of some materials; drawn apart, as loads are."""
+        for name in sorted(self.materials) if draw.chance(0.4) else []:
+            for part in ("stretch", "bend"):
+                keys = self.materials[name].get(part)
+                if keys is None:
+                    continue
+                if draw.chance(0.5):  # the fastest motion turns by about .2 a tick
+                    keys["damping"] = self.tick * draw.power(0.02, 20)
+                if draw.chance(0.4):
+                    keys["yield"] = draw.power(0.002, 0.1) * (1 if part == "stretch" else 5)
+
     def loads(self, draw, bodies, flat):
         """Forces, pressures and winds that move their bodies some centimetres; drawn apart, so that the rest of a seed's
         scene does not depend on them."""
@@ -494,6 +506,7 @@ class Maker:
         if self.draw.chance(0.1):
             bodies[-1]["self"] = False
         self.rub(scene, Draw(seed, "friction " + kind))
+        self.wear(Draw(seed, "wear " + kind))
         scene["loads"] = self.loads(Draw(seed, "loads"), bodies, kind == "plane")
         exact = {"frame": scene["time"]["frame"]}, dict(scene["clocks"])
         scene = rounded(scene)
