@@ -7,21 +7,14 @@ static inline __attribute__((always_inline)) void four_springs(const struct tac_
                                                                const struct tac_pos *restrict pos,
                                                                struct tac_vel *restrict vel, struct four_book *sum)
 {
-    const tac_four none = {0, 0, 0, 0};
-    tac_four x[2][3], length, hk, j[3], row[FOUR];
+    tac_four x[2][3], length, hk, j[3];
     const struct tac_spring *q[FOUR] = {s, s + (n > 1 ? 1 : 0), s + (n > 2 ? 2 : 0), s + (n > 3 ? 3 : 0)};
-    for (int v = 0; v < 2; v++)
-        load(x[v], pos, q[0]->v[v], q[1]->v[v], q[2]->v[v], q[3]->v[v]);
+    const tac_lid *const stencil[FOUR] = STENCILS;
+    gather(x, pos, stencil, 2);
     length = LANES(length);
     hk = h * LANES(stiffness);
     tac_four_spring(length, hk, x, j);
-    rows(row, j);
-    tac_four work[FOUR] = {none, none, none, none};
-    for (int e = 0; e < n; e++) {
-        work[e] = kick(&vel[s[e].v[0]], row[e]);
-        work[e] += kick(&vel[s[e].v[1]], -row[e]);
-    }
-    enter(sum, work);
+    scatter_pairs(vel, stencil, n, j, sum);
 }
 
 TAC_VERSIONS
@@ -30,11 +23,7 @@ static void tick_springs(const struct tac_rate_class *rate, const struct tac_pos
 {
     struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
     const size_t count = rate->count[TAC_KIND_SPRING] - rate->rest[TAC_KIND_SPRING].count;
-    size_t i = 0;
-    for (; i + FOUR <= count; i += FOUR)
-        four_springs(&rate->spring[i], FOUR, rate->h_s, pos, vel, &sum);
-    if (i < count)
-        four_springs(&rate->spring[i], (int)(count - i), rate->h_s, pos, vel, &sum);
+    IN_FOURS(count, i, e, four_springs(&rate->spring[i], e, rate->h_s, pos, vel, &sum));
     close_book(book, &sum);
 }
 
@@ -43,24 +32,17 @@ static inline __attribute__((always_inline)) void four_csts(const struct tac_cst
                                                             const struct tac_pos *restrict pos,
                                                             struct tac_vel *restrict vel, struct four_book *sum)
 {
-    const tac_four none = {0, 0, 0, 0};
-    tac_four x[3][3], b00, b01, b11, ha, hb, j[3][3], row[3][FOUR];
+    tac_four x[3][3], b00, b01, b11, ha, hb, j[3][3];
     const struct tac_cst *q[FOUR] = {c, c + (n > 1 ? 1 : 0), c + (n > 2 ? 2 : 0), c + (n > 3 ? 3 : 0)};
-    for (int v = 0; v < 3; v++)
-        load(x[v], pos, q[0]->v[v], q[1]->v[v], q[2]->v[v], q[3]->v[v]);
+    const tac_lid *const stencil[FOUR] = STENCILS;
+    gather(x, pos, stencil, 3);
     b00 = LANES(b00);
     b01 = LANES(b01);
     b11 = LANES(b11);
     ha = h * LANES(a);
     hb = h * LANES(b);
     tac_four_cst(b00, b01, b11, ha, hb, x, j);
-    for (int v = 0; v < 3; v++)
-        rows(row[v], j[v]);
-    tac_four work[FOUR] = {none, none, none, none};
-    for (int e = 0; e < n; e++)
-        for (int v = 0; v < 3; v++)
-            work[e] += kick(&vel[c[e].v[v]], row[v][e]);
-    enter(sum, work);
+    scatter(vel, stencil, n, 3, j, sum);
 }
 
 TAC_VERSIONS
@@ -69,11 +51,7 @@ static void tick_csts(const struct tac_rate_class *rate, const struct tac_pos *r
 {
     struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
     const size_t count = rate->count[TAC_KIND_CST] - rate->rest[TAC_KIND_CST].count;
-    size_t i = 0;
-    for (; i + FOUR <= count; i += FOUR)
-        four_csts(&rate->cst[i], FOUR, rate->h_s, pos, vel, &sum);
-    if (i < count)
-        four_csts(&rate->cst[i], (int)(count - i), rate->h_s, pos, vel, &sum);
+    IN_FOURS(count, i, e, four_csts(&rate->cst[i], e, rate->h_s, pos, vel, &sum));
     close_book(book, &sum);
 }
 
@@ -82,21 +60,14 @@ static inline __attribute__((always_inline)) void four_hinges(const struct tac_h
                                                               const struct tac_pos *restrict pos,
                                                               struct tac_vel *restrict vel, struct four_book *sum)
 {
-    const tac_four none = {0, 0, 0, 0};
-    tac_four x[4][3], rest, hk, j[4][3], row[4][FOUR];
+    tac_four x[4][3], rest, hk, j[4][3];
     const struct tac_hinge *q[FOUR] = {g, g + (n > 1 ? 1 : 0), g + (n > 2 ? 2 : 0), g + (n > 3 ? 3 : 0)};
-    for (int v = 0; v < 4; v++)
-        load(x[v], pos, q[0]->v[v], q[1]->v[v], q[2]->v[v], q[3]->v[v]);
+    const tac_lid *const stencil[FOUR] = STENCILS;
+    gather(x, pos, stencil, 4);
     rest = LANES(angle);
     hk = 2 * h * LANES(stiffness);
     tac_four_hinge(rest, hk, x, j);
-    for (int v = 0; v < 4; v++)
-        rows(row[v], j[v]);
-    tac_four work[FOUR] = {none, none, none, none};
-    for (int e = 0; e < n; e++)
-        for (int v = 0; v < 4; v++)
-            work[e] += kick(&vel[g[e].v[v]], row[v][e]);
-    enter(sum, work);
+    scatter(vel, stencil, n, 4, j, sum);
 }
 
 TAC_VERSIONS
@@ -105,11 +76,7 @@ static void tick_hinges(const struct tac_rate_class *rate, const struct tac_pos 
 {
     struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
     const size_t count = rate->count[TAC_KIND_HINGE] - rate->rest[TAC_KIND_HINGE].count;
-    size_t i = 0;
-    for (; i + FOUR <= count; i += FOUR)
-        four_hinges(&rate->hinge[i], FOUR, rate->h_s, pos, vel, &sum);
-    if (i < count)
-        four_hinges(&rate->hinge[i], (int)(count - i), rate->h_s, pos, vel, &sum);
+    IN_FOURS(count, i, e, four_hinges(&rate->hinge[i], e, rate->h_s, pos, vel, &sum));
     close_book(book, &sum);
 }
 

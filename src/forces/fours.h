@@ -89,6 +89,64 @@ static inline __attribute__((always_inline)) void load(tac_four x[3], const stru
     x[2] = __builtin_shufflevector(even_pq, even_rs, 2, 3, 6, 7);
 }
 
+/* Where the four elements q[] have their vertices. */
+#define STENCILS                                                                                                       \
+    {                                                                                                                  \
+        q[0]->v, q[1]->v, q[2]->v, q[3]->v                                                                             \
+    }
+
+/* Positions of the k vertices of four elements: x[v][c] holds coordinate c of their vertices v. */
+static inline __attribute__((always_inline)) void gather(tac_four x[][3], const struct tac_pos *restrict pos,
+                                                         const tac_lid *const stencil[FOUR], int k)
+{
+    for (int v = 0; v < k; v++)
+        load(x[v], pos, stencil[0][v], stencil[1][v], stencil[2][v], stencil[3][v]);
+}
+
+/* Kicks the k vertices of n elements, 1 to 4, one element after the other; j[v]: impulses on their vertices v, by
+ * coordinates.  Enters the works. */
+static inline __attribute__((always_inline)) void scatter(struct tac_vel *restrict vel,
+                                                          const tac_lid *const stencil[FOUR], int n, int k,
+                                                          tac_four j[][3], struct four_book *sum)
+{
+    const tac_four none = {0, 0, 0, 0};
+    tac_four row[FOUR][FOUR], work[FOUR] = {none, none, none, none};
+    for (int v = 0; v < k; v++)
+        rows(row[v], j[v]);
+    for (int e = 0; e < n; e++)
+        for (int v = 0; v < k; v++)
+            work[e] += kick(&vel[stencil[e][v]], row[v][e]);
+    enter(sum, work);
+}
+
+/* The same for pairs of vertices: j on the first, -j on the second. */
+static inline __attribute__((always_inline)) void scatter_pairs(struct tac_vel *restrict vel,
+                                                                const tac_lid *const stencil[FOUR], int n,
+                                                                const tac_four j[3], struct four_book *sum)
+{
+    const tac_four none = {0, 0, 0, 0};
+    tac_four row[FOUR], work[FOUR] = {none, none, none, none};
+    rows(row, j);
+    for (int e = 0; e < n; e++) {
+        work[e] = kick(&vel[stencil[e][0]], row[e]);
+        work[e] += kick(&vel[stencil[e][1]], -row[e]);
+    }
+    enter(sum, work);
+}
+
+/* Runs `call` for the elements i .. i + n - 1 of `count`: four at a time, with n known to the compiler, then the rest.
+ */
+#define IN_FOURS(count, i, n, call)                                                                                    \
+    size_t i = 0;                                                                                                      \
+    for (; i + FOUR <= (count); i += FOUR) {                                                                           \
+        enum { n = FOUR };                                                                                             \
+        call;                                                                                                          \
+    }                                                                                                                  \
+    if (i < (count)) {                                                                                                 \
+        const int n = (int)((count)-i);                                                                                \
+        call;                                                                                                          \
+    }
+
 /* Four numbers of memory, `step` apart; past the n-th the first is repeated. */
 static inline __attribute__((always_inline)) tac_four recall(const double *p, int step, int n)
 {

@@ -26,20 +26,14 @@ static inline __attribute__((always_inline)) void four_springs(const struct tac_
                                                                struct tac_vel *restrict vel, struct four_book *sum)
 {
     const tac_four none = {0, 0, 0, 0};
-    tac_four x[2][3], j[3], row[FOUR], rest = recall(&f->rest[i], 1, n), loss;
+    tac_four x[2][3], j[3], rest = recall(&f->rest[i], 1, n), loss;
     const struct tac_spring *q[FOUR] = {s, s + (n > 1 ? 1 : 0), s + (n > 2 ? 2 : 0), s + (n > 3 ? 3 : 0)};
-    for (int v = 0; v < 2; v++)
-        load(x[v], pos, q[0]->v[v], q[1]->v[v], q[2]->v[v], q[3]->v[v]);
+    const tac_lid *const stencil[FOUR] = STENCILS;
+    gather(x, pos, stencil, 2);
     tac_four_plastic_spring(LANES(stiffness), recall(&f->yield[i], 1, n), none + f->h, x, &rest, j, &loss);
     keep(&f->rest[i], 1, n, rest);
     enter_flow(f->lost, &f->mine[i], n, loss);
-    rows(row, j);
-    tac_four work[FOUR] = {none, none, none, none};
-    for (int e = 0; e < n; e++) {
-        work[e] = kick(&vel[s[e].v[0]], row[e]);
-        work[e] += kick(&vel[s[e].v[1]], -row[e]);
-    }
-    enter(sum, work);
+    scatter_pairs(vel, stencil, n, j, sum);
 }
 
 static inline __attribute__((always_inline)) void four_csts(const struct tac_cst *c, size_t i, int n,
@@ -47,10 +41,10 @@ static inline __attribute__((always_inline)) void four_csts(const struct tac_cst
                                                             struct tac_vel *restrict vel, struct four_book *sum)
 {
     const tac_four none = {0, 0, 0, 0};
-    tac_four x[3][3], rest[3], j[3][3], row[3][FOUR], loss;
+    tac_four x[3][3], rest[3], j[3][3], loss;
     const struct tac_cst *q[FOUR] = {c, c + (n > 1 ? 1 : 0), c + (n > 2 ? 2 : 0), c + (n > 3 ? 3 : 0)};
-    for (int v = 0; v < 3; v++)
-        load(x[v], pos, q[0]->v[v], q[1]->v[v], q[2]->v[v], q[3]->v[v]);
+    const tac_lid *const stencil[FOUR] = STENCILS;
+    gather(x, pos, stencil, 3);
     for (int k = 0; k < 3; k++)
         rest[k] = recall(&f->rest[3 * i + (size_t)k], 3, n);
     tac_four_plastic_cst(LANES(b00), LANES(b01), LANES(b11), LANES(a), LANES(b), recall(&f->yield[i], 1, n),
@@ -58,13 +52,7 @@ static inline __attribute__((always_inline)) void four_csts(const struct tac_cst
     for (int k = 0; k < 3; k++)
         keep(&f->rest[3 * i + (size_t)k], 3, n, rest[k]);
     enter_flow(f->lost, &f->mine[i], n, loss);
-    for (int v = 0; v < 3; v++)
-        rows(row[v], j[v]);
-    tac_four work[FOUR] = {none, none, none, none};
-    for (int e = 0; e < n; e++)
-        for (int v = 0; v < 3; v++)
-            work[e] += kick(&vel[c[e].v[v]], row[v][e]);
-    enter(sum, work);
+    scatter(vel, stencil, n, 3, j, sum);
 }
 
 static inline __attribute__((always_inline)) void four_hinges(const struct tac_hinge *g, size_t i, int n,
@@ -73,20 +61,14 @@ static inline __attribute__((always_inline)) void four_hinges(const struct tac_h
                                                               struct tac_vel *restrict vel, struct four_book *sum)
 {
     const tac_four none = {0, 0, 0, 0};
-    tac_four x[4][3], rest = recall(&f->rest[i], 1, n), j[4][3], row[4][FOUR], loss;
+    tac_four x[4][3], rest = recall(&f->rest[i], 1, n), j[4][3], loss;
     const struct tac_hinge *q[FOUR] = {g, g + (n > 1 ? 1 : 0), g + (n > 2 ? 2 : 0), g + (n > 3 ? 3 : 0)};
-    for (int v = 0; v < 4; v++)
-        load(x[v], pos, q[0]->v[v], q[1]->v[v], q[2]->v[v], q[3]->v[v]);
+    const tac_lid *const stencil[FOUR] = STENCILS;
+    gather(x, pos, stencil, 4);
     tac_four_plastic_hinge(LANES(stiffness), recall(&f->yield[i], 1, n), none + f->h, x, &rest, j, &loss);
     keep(&f->rest[i], 1, n, rest);
     enter_flow(f->lost, &f->mine[i], n, loss);
-    for (int v = 0; v < 4; v++)
-        rows(row[v], j[v]);
-    tac_four work[FOUR] = {none, none, none, none};
-    for (int e = 0; e < n; e++)
-        for (int v = 0; v < 4; v++)
-            work[e] += kick(&vel[g[e].v[v]], row[v][e]);
-    enter(sum, work);
+    scatter(vel, stencil, n, 4, j, sum);
 }
 
 TAC_VERSIONS
@@ -94,11 +76,7 @@ static void tick_springs(const struct tac_spring *s, size_t n, const struct flow
                          const struct tac_pos *restrict pos, struct tac_vel *restrict vel, struct tac_book *book)
 {
     struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
-    size_t i = 0;
-    for (; i + FOUR <= n; i += FOUR)
-        four_springs(&s[i], i, FOUR, f, pos, vel, &sum);
-    if (i < n)
-        four_springs(&s[i], i, (int)(n - i), f, pos, vel, &sum);
+    IN_FOURS(n, i, e, four_springs(&s[i], i, e, f, pos, vel, &sum));
     close_book(book, &sum);
 }
 
@@ -107,11 +85,7 @@ static void tick_csts(const struct tac_cst *c, size_t n, const struct flowing *f
                       struct tac_vel *restrict vel, struct tac_book *book)
 {
     struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
-    size_t i = 0;
-    for (; i + FOUR <= n; i += FOUR)
-        four_csts(&c[i], i, FOUR, f, pos, vel, &sum);
-    if (i < n)
-        four_csts(&c[i], i, (int)(n - i), f, pos, vel, &sum);
+    IN_FOURS(n, i, e, four_csts(&c[i], i, e, f, pos, vel, &sum));
     close_book(book, &sum);
 }
 
@@ -120,11 +94,7 @@ static void tick_hinges(const struct tac_hinge *g, size_t n, const struct flowin
                         const struct tac_pos *restrict pos, struct tac_vel *restrict vel, struct tac_book *book)
 {
     struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
-    size_t i = 0;
-    for (; i + FOUR <= n; i += FOUR)
-        four_hinges(&g[i], i, FOUR, f, pos, vel, &sum);
-    if (i < n)
-        four_hinges(&g[i], i, (int)(n - i), f, pos, vel, &sum);
+    IN_FOURS(n, i, e, four_hinges(&g[i], i, e, f, pos, vel, &sum));
     close_book(book, &sum);
 }
 
