@@ -98,11 +98,17 @@ void tac_candidates_destroy(struct tac_candidates **candidates);
 /* Collective; local on one rank. A new list from sim->now for `lifetime` quanta, tubes along move[] over the pass of
  * `window` quanta. */
 enum tac_err tac_candidates_build(struct tac_sim *sim, struct tac_candidates *c, tac_time window, tac_time lifetime);
-/* How many candidates (from the list's front) may touch before t. */
+/* Local. How many candidates (from the list's front) may touch before t. */
+size_t tac_candidates_active(const struct tac_candidates *c, tac_time t);
+
+/* ---- between the files of this room ---- */
+
+/* Local. Fills c->found with the pairs that may touch while the tubes hold, all limits, and all watched pairs, each
+ * once; how many in *count.  Boxes and frames are laid.  TAC_ERR_RUN: no memory. */
+enum tac_err tac_candidates_find(struct tac_sim *sim, struct tac_candidates *c, size_t *count);
 /* Collective, for candidates.c: fetches into c->foreign what other ranks have near our primitives, with tubes and
  * motions of its vertices. */
 enum tac_err tac_foreign_fetch(struct tac_sim *sim, struct tac_candidates *c);
 void tac_foreign_destroy(struct tac_candidates *c);
-size_t tac_candidates_active(const struct tac_candidates *c, tac_time t);
 
 #endif
