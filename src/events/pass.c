@@ -444,6 +444,22 @@ static void enter_losses(struct tac_sim *sim, tac_time t)
     sim->loss_count = 0;
 }
 
+/* Penalty layers and their friction.  Kinetic structures tell their time apart, as the papers do. */
+static void tick_contact(struct tac_sim *sim, tac_time t)
+{
+    const bool timed = sim->kinetic != NULL && sim->due_rung_count > 0;
+    const double begin_s = timed ? tac_wall_s() : 0;
+    for (size_t i = 0; i < sim->due_rung_count; i++)
+        tick_rungs(sim, &sim->rung_class[sim->due_rung[i]], t);
+    if (sim->friction != NULL && sim->friction->touched_count)
+        rub_pairs(sim, t);
+    if (timed) {
+        const double took_s = tac_wall_s() - begin_s;
+        sim->counters.seconds_contact += took_s;
+        sim->counters.seconds_forces -= took_s;
+    }
+}
+
 static void run_instant(struct tac_sim *sim, tac_time t)
 {
     const struct tac_elastic *el = sim->elastic;
@@ -474,10 +490,7 @@ static void run_instant(struct tac_sim *sim, tac_time t)
             if (rate->held_count[kind])
                 tac_held_works(sim, rate, (enum tac_kind)kind, t);
         }
-    for (size_t i = 0; i < sim->due_rung_count; i++)
-        tick_rungs(sim, &sim->rung_class[sim->due_rung[i]], t);
-    if (sim->friction != NULL && sim->friction->touched_count)
-        rub_pairs(sim, t);
+    tick_contact(sim, t);
     if (damped)
         tac_damping_kick(sim, t);
     tac_loads_tick(sim, t);

@@ -247,7 +247,7 @@ static double shared_share(const struct tac_sim *sim)
 static double busy(const struct tac_sim *sim)
 {
     const struct tac_counters *c = &sim->counters;
-    return c->seconds_forces + c->seconds_discovery - c->seconds_waiting - c->seconds_exchange;
+    return c->seconds_forces + c->seconds_contact + c->seconds_discovery - c->seconds_waiting - c->seconds_exchange;
 }
 
 /* Are the ranks out of balance, or do they talk too much, and is it worth the move?  Looked at after 4, 8, 16, 32

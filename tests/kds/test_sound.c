@@ -27,7 +27,7 @@ static double power(struct draw *d, double lo, double hi)
     return tac_exp(uniform(d, tac_log(lo), tac_log(hi)));
 }
 
-/* Shapes of at most 5 vertices, about 0.1 m across. */
+/* Shapes of at most 5 vertices, about 0.1 m across; those from FLAT on lie in a plane. */
 static const char *const meshes[] = {
     "{\"kind\":\"inline\",\"vertices\":[[0,0,0],[0.1,0,0.01],[0.02,0.01,0.09]],\"triangles\":[[0,1,2]]}",
     "{\"kind\":\"inline\",\"vertices\":[[0,0,0],[0.1,0,0],[0.05,0,0.08],[0.06,0.07,0.04]],"
@@ -36,55 +36,99 @@ static const char *const meshes[] = {
     "{\"kind\":\"inline\",\"vertices\":[[-0.05,0,0],[0.05,0.01,0.02]],\"edges\":[[0,1]]}",
     "{\"kind\":\"inline\",\"vertices\":[[0,0,0],[0.06,0,0],[0.1,0.05,0]],\"edges\":[[0,1],[1,2]]}",
     "{\"kind\":\"points\",\"vertices\":[[0,0,0],[0.05,0.02,0.01]]}",
+    "{\"kind\":\"inline\",\"vertices\":[[-0.05,0,0],[0.05,0.01,0]],\"edges\":[[0,1]]}",
+    "{\"kind\":\"inline\",\"vertices\":[[0,0,0],[0.06,0,0],[0.1,0.05,0],[0.04,0.06,0]],\"edges\":[[0,1],[1,2],[2,3]]}",
+    "{\"kind\":\"points\",\"vertices\":[[0,0,0],[0.05,0.02,0]]}",
 };
-enum { MESHES = sizeof meshes / sizeof meshes[0] };
+enum { MESHES = sizeof meshes / sizeof meshes[0], FLAT = 6 };
+
+/* Is it without elements? */
+static bool loose(int mesh)
+{
+    return strstr(meshes[mesh], "points") != NULL;
+}
+
+static void write_contact(FILE *f, struct draw *d)
+{
+    fprintf(f, "\"contact\":{\"thickness\":%.4g,\"stiffness\":%.4g,\"restitution\":%g", power(d, 2e-3, 3e-2),
+            power(d, 30, 1000), whole(d, 2) ? 1 : uniform(d, 0, 1));
+    if (whole(d, 3) == 0)
+        fprintf(f, ",\"friction\":%.4g,\"friction_model\":\"%s\"", power(d, .05, 2),
+                whole(d, 4) ? "anchor" : "kinetic");
+    fprintf(f, "},");
+}
+
+/* One in three may stretch, and perhaps be pressed, only so far. */
+static void write_materials(FILE *f, struct draw *d)
+{
+    fprintf(f, "\"materials\":{\"n\":{},\"m\":{\"density\":1,\"stretch\":{\"model\":\"spring\",\"stiffness\":%.4g",
+            power(d, .1, 30));
+    if (whole(d, 3) == 0)
+        fprintf(f, ",\"limit\":%.4g", power(d, .01, .5));
+    fprintf(f, "}}},");
+}
+
+/* Now and then a vertex is led along a path, or a body turned. */
+static void write_motion(FILE *f, struct draw *d, int body, double end, bool flat, const double anchor[3])
+{
+    const int kind = whole(d, 6);
+    if (kind == 0)
+        fprintf(f, "{\"body\":\"b%d\",\"vertices\":[0],\"path\":[[0,[0,0,0]],[%g,[%g,0.02,0]],[%g,[0,%g,%g]]]%s}", body,
+                end / 3, uniform(d, -.1, .1), end / 2, uniform(d, -.1, .1), flat ? 0 : .1,
+                whole(d, 2) ? ",\"release\":true" : "");
+    if (kind == 1)
+        fprintf(f,
+                "{\"body\":\"b%d\",\"rotate\":{\"axis\":[%g,0,1],\"center\":[%.10g,%.10g,%.10g],"
+                "\"path\":[[0,0],[%g,%g],[%g,0]]}%s}",
+                body, flat ? 0 : uniform(d, -1, 1), anchor[0], anchor[1], anchor[2], end / 3, uniform(d, -20, 20),
+                .9 * end, whole(d, 2) ? ",\"release\":true" : "");
+}
+
+static void write_body(FILE *f, struct draw *d, int b, bool held, bool flat, double speed, const double anchor[3])
+{
+    const int mesh = flat ? FLAT + whole(d, MESHES - FLAT) : whole(d, MESHES);
+    const bool plain = held || whole(d, 3) == 0 || loose(mesh);
+    double r[3];
+    for (int c = 0; c < 3; c++)
+        r[c] = flat && c == 2 ? 0 : uniform(d, -.05, .05);
+    r[flat ? b % 2 : b % 3] += b == 3 ? -.3 : .25 * b;
+    fprintf(f, "%s{\"name\":\"b%d\",\"mesh\":%s,\"mass\":%.4g", b ? "," : "", b, meshes[mesh], power(d, 1e-3, 1e-2));
+    if (!plain)
+        fprintf(f, ",\"material\":\"m\"");
+    if (whole(d, 4) == 0)
+        fprintf(f, ",\"radius\":%.4g", power(d, 1e-3, 2e-2));
+    fprintf(f, ",\"position\":[%.10g,%.10g,%.10g],\"rotation\":[%g,%g,%g]", anchor[0] + r[0], anchor[1] + r[1],
+            anchor[2] + r[2], flat ? 0 : uniform(d, -90, 90), flat ? 0 : uniform(d, -90, 90), uniform(d, -90, 90));
+    if (held && whole(d, 2))
+        fprintf(f, ",\"fixed\":true");
+    else
+        fprintf(f, ",\"velocity\":[%g,%g,%g],\"angular_velocity\":[%g,0,%g]", -speed * r[0] / .2 + uniform(d, -1, 1),
+                -speed * r[1] / .2, -speed * r[2] / .2, flat ? 0 : uniform(d, -50, 50), uniform(d, -50, 50));
+    fprintf(f, "}");
+}
 
 static void write_scene(const char *path, struct draw *d)
 {
     FILE *f = fopen(path, "w");
     TAC_CHECK(f != NULL);
     const int bodies = 2 + whole(d, 3), held = whole(d, 3) == 0 ? whole(d, bodies) : -1, anchor_kind = whole(d, 4);
+    const bool flat = whole(d, 5) == 0;
     const double far = anchor_kind == 0 ? power(d, 1e3, 1e8) : anchor_kind == 1 ? 10 : 0;
     const double end = .016, speed = power(d, 3, 40);
     double anchor[3];
     for (int c = 0; c < 3; c++)
-        anchor[c] = far * uniform(d, -1, 1);
+        anchor[c] = flat && c == 2 ? 0 : far * uniform(d, -1, 1);
     fprintf(f, "{\"format\":\"tactus-scene/1\",\"time\":{\"end\":%g,\"frame\":%g},", end, end / 4);
     fprintf(f, "\"gravity\":[0,%g,0],", whole(d, 2) ? -uniform(d, 0, 300) : 0);
-    fprintf(f, "\"contact\":{\"thickness\":%.4g,\"stiffness\":%.4g,\"restitution\":%g},", power(d, 2e-3, 3e-2),
-            power(d, 30, 1000), whole(d, 2) ? 1 : uniform(d, 0, 1));
+    write_contact(f, d);
     fprintf(f, "\"clocks\":{\"mode\":\"%s\",\"gravity_s\":%.4g},", whole(d, 8) ? "nested" : "free",
             power(d, 1e-4, 4e-3));
-    fprintf(f,
-            "\"materials\":{\"m\":{\"density\":1,\"stretch\":{\"model\":\"spring\",\"stiffness\":%.4g}},\"n\":{}},"
-            "\"bodies\":[",
-            power(d, .1, 30));
-    for (int b = 0; b < bodies; b++) {
-        const int mesh = whole(d, MESHES);
-        const bool plain = b == held || whole(d, 3) == 0 || mesh == MESHES - 1;
-        double r[3];
-        for (int c = 0; c < 3; c++)
-            r[c] = uniform(d, -.05, .05);
-        r[b % 3] += b == 3 ? -.3 : .25 * b;
-        fprintf(f, "%s{\"name\":\"b%d\",\"mesh\":%s,\"mass\":%.4g", b ? "," : "", b, meshes[mesh],
-                power(d, 1e-3, 1e-2));
-        if (!plain)
-            fprintf(f, ",\"material\":\"m\"");
-        fprintf(f, ",\"position\":[%.10g,%.10g,%.10g],\"rotation\":[%g,%g,%g]", anchor[0] + r[0], anchor[1] + r[1],
-                anchor[2] + r[2], uniform(d, -90, 90), uniform(d, -90, 90), uniform(d, -90, 90));
-        if (b == held && whole(d, 2))
-            fprintf(f, ",\"fixed\":true");
-        else
-            fprintf(f, ",\"velocity\":[%g,%g,%g],\"angular_velocity\":[%g,0,%g]",
-                    -speed * r[0] / .2 + uniform(d, -1, 1), -speed * r[1] / .2, -speed * r[2] / .2, uniform(d, -50, 50),
-                    uniform(d, -50, 50));
-        fprintf(f, "}");
-    }
+    write_materials(f, d);
+    fprintf(f, "\"bodies\":[");
+    for (int b = 0; b < bodies; b++)
+        write_body(f, d, b, b == held, flat, speed, anchor);
     fprintf(f, "],\"motions\":[");
-    if (whole(d, 4) == 0)
-        fprintf(f, "{\"body\":\"b%d\",\"vertices\":[0],\"path\":[[0,[0,0,0]],[%g,[%g,0.02,0]],[%g,[0,%g,0.1]]]%s}",
-                held == 0 ? 1 : 0, end / 3, uniform(d, -.1, .1), end / 2, uniform(d, -.1, .1),
-                whole(d, 2) ? ",\"release\":true" : "");
+    write_motion(f, d, held == 0 ? 1 : 0, end, flat, anchor);
     fprintf(f, "]}\n");
     fclose(f);
 }
@@ -125,7 +169,7 @@ static void advance(struct run *r, tac_time t)
 
 /* What a run of a scene taught: for the count of those in which something happened. */
 struct tally {
-    int scenes, touching, stuck;
+    int scenes, touching, stuck, flat, rubbing, limited, led;
     int64_t silent, watched;
 };
 
@@ -187,6 +231,10 @@ static bool one_scene(const char *path, uint64_t seed, struct tally *tally)
     CHECK(alike, "scene %llu: %s differ (%s | %s)", (unsigned long long)seed, what, plain.ctx.error, kinetic.ctx.error);
     tally->scenes++;
     tally->stuck += plain.err != TAC_OK;
+    tally->flat += plain.scene->two_d;
+    tally->rubbing += plain.sim->friction != NULL;
+    tally->limited += plain.sim->model->limits;
+    tally->led += plain.scene->motion_count > 0;
     tally->touching += plain.sim->deepest_ever > 0;
     tally->silent += kinetic.sim->counters.silent;
     tally->watched += kinetic.sim->counters.contacts_found;
@@ -198,7 +246,7 @@ static bool one_scene(const char *path, uint64_t seed, struct tally *tally)
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
-    const int count = argc > 1 ? atoi(argv[1]) : 400;
+    const int count = argc > 1 ? atoi(argv[1]) : 300;
     const uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     char path[] = "/tmp/tactus-sound-XXXXXX";
     struct tally tally = {0};
@@ -208,8 +256,10 @@ int main(int argc, char **argv)
     for (int i = 0; i < count; i++)
         one_scene(path, first + (uint64_t)i, &tally);
     unlink(path);
-    printf("%d scenes: contact in %d, %d stop early; %lld watches, %lld silent ticks\n", tally.scenes, tally.touching,
-           tally.stuck, (long long)tally.watched, (long long)tally.silent);
+    printf("%d scenes: contact in %d, %d stop early; %d in a plane, friction in %d, limits in %d, motions in %d; %lld "
+           "watches, %lld silent ticks\n",
+           tally.scenes, tally.touching, tally.stuck, tally.flat, tally.rubbing, tally.limited, tally.led,
+           (long long)tally.watched, (long long)tally.silent);
     CHECK(3 * tally.touching > tally.scenes, "the scenes test little");
     MPI_Finalize();
     return check_result();
