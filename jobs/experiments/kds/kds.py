@@ -1,148 +1,136 @@
 #!/usr/bin/python3
-"""Kinetic data structures against speculative windows, and the papers' figures about them.
+"""Kinetic data structures against speculative windows, and the papers' figures about them, as tables in Markdown.
 
-    jobs/experiments/kds/kds.py [--quick] [--repeats N] [--scene NAME ...] [--plot FILE.png] [--keep DIR]
+    jobs/experiments/kds/kds.py [--quick] [--repeats N] [--scene NAME ...] [--eps] [--plot FILE.png] [--keep DIR]
 
-Per scene, each way in turn and N times over: seconds of processor time (not wall time: a busy machine does not count),
-their median, and the ratio to speculate; certificates per simulated second; the shares of the time as in ACM's breakdown (2009,
-section 8); the gain from vague plans. All ways must end in the same bits, or the exit code is 1. --plot: how the steps of
-the vertices of the first scene are distributed over time (ACM 2009, figure 2), from a recorded run. --quick is what a test
-would run. The program is $TACTUS, or build/tactus of this source tree.
+Per scene, the ways in turn and N times over: seconds of processor time (not wall time: a busy machine does not count),
+their median, and the ratio to speculate; the shares of the time beside ACM's (2009, section 8); certificates per simulated
+second; the gain from vague plans. --eps: more ways, one eps for all vertices, from exact to very vague. All ways must end
+in the same bits, and vague plans must save half of the rescheduling, or the exit code is 1. --plot: how the steps of the vertices of the scenes are distributed over time
+(ACM 2009, figure 2), from recorded runs. --quick is what the test suite runs: seconds.
 """
 import argparse
-import json
 import os
-import resource
-import statistics
-import subprocess
+import shutil
 import sys
 import tempfile
 
 import h5py
 import numpy as np
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
-ALONE = {"OMPI_MCA_ess_singleton_isolated": "1", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self", "OMPI_MCA_mtl": "^ofi,psm2",
-         "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-KNOT = [word for side in ("left", "right") for word in ("--set", f"bodies.{side}.mesh.cells=[100,3]")]
-for i, way in enumerate((-0.06, 0.06)):  # twice as fast as the scene has it: it tightens in half the time
-    KNOT += ["--set", f"motions.{i}.path=[[0,[0,0,0]],[0.3,[{way},0,0]]]"]
-# name: scene, more arguments, end, end of the quick version
-SCENES = {
-    "knot": ("jobs/reef-knot.json", KNOT, 0.25, 0.05),
-    "compactor": ("jobs/experiments/kds/compactor.json", [], 0.25, 0.05),
-    "sheets": ("jobs/two-sheets.json", [], 0.2, 0.11),
-    "balls": ("jobs/box-900.json", [], 0.5, 0.05),
-}
-WAYS = {
-    "speculate": ["--discover", "speculate"],
-    "kds": ["--discover", "kds"],
-    "kds, straight lines": ["--discover", "kds", "--set", "discovery.vagueness=0"],
-}
+from runs import KDS, PAPER, SCENES, Runs, figure, run, table
+
+STRAIGHT = "kds, straight lines"
+WAYS = {"speculate": ["--discover", "speculate"], "kds": KDS, STRAIGHT: KDS + ["--set", "discovery.vagueness=0"]}
+EPS = (.001, .003, .01, .03, .1, .3, 1, 3)  # m/s
 
 
-def run(program, scene, way, folder, end, more=()):
-    """Seconds of processor time of one run."""
-    path, arguments = SCENES[scene][:2]
-    command = [program, "run", os.path.join(SOURCE, path), "-o", folder, "--overwrite", "--quiet", "--until", repr(end)]
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(command + arguments + WAYS[way] + list(more), env={**os.environ, **ALONE}, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(command)}\n{done.stdout}")
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+def report(all_runs, end):
+    """The tables of runs that have been made."""
+    names = list(all_runs)
+    cost, per_second, gain = [], [], []
+    for name, r in all_runs.items():
+        ratio, low, high = r.ratio("kds")
+        c, s = r.counters("kds"), r.counters("speculate")
+        ticks, again = sum(s["executed"].values()), s["repeated_ticks"]
+        cost.append([SCENES[name][0], f"{end[name]} s", figure(r.median("speculate")), figure(r.median("kds")),
+                     f"{ratio:.2f} ({low:.2f}..{high:.2f})", f"{ticks / 1e6:.1f} M, {again / 1e6:.2f} M",
+                     f"{sum(c['executed'].values()) / 1e6:.1f} M", f"{s['silent'] / 1e6:.2f} M, {c['silent'] / 1e6:.2f} M"])
+        per_second.append([name] + [figure(c[key] / end[name]) for key in (
+            "certificates_created", "certificates_failed", "certificates_reconfirmed", "plans_filed", "certificates_rescheduled")] +
+            [figure(c["contacts_found"] / end[name])])
+        if STRAIGHT in r.seconds:
+            ratio, low, high = r.ratio("kds", STRAIGHT)
+            straight = r.counters(STRAIGHT)
+            kicks = max(1, straight["plans_filed"])  # with straight lines each kick files a plan
+            gain.append([name, figure(r.median(STRAIGHT)), figure(r.median("kds")), f"{1 / ratio:.1f} ({1 / high:.1f}..{1 / low:.1f})",
+                         f"{100 * (1 - ratio):.0f} %", f"{100 * c['plans_filed'] / kicks:.1f} %",
+                         figure(straight["certificates_rescheduled"] / kicks), figure(c["certificates_rescheduled"] / kicks),
+                         figure(straight["certificates_failed"] / kicks), figure(c["certificates_failed"] / kicks)])
+    table("Seconds of processor time", ["scene", "until", "speculate", "kds", "kds / speculate", "ticks run by speculate, of these again",
+                                        "by kds", "silent: speculate, kds"], cost)
+    rows = []
+    for part, paper in PAPER.items():
+        rows.append([part, "65 together" if part == "plans checked" else "" if paper is None else f"{paper:g}"] +
+                    [f"{all_runs[name].share('kds', part):.1f}" for name in names])
+    table("Share of the time, per cent (the papers' rest: plans checked and the queue; here the queue is part of slabs and lists)",
+          ["part", "ACM's reef knot"] + names, rows)
+    table("Per simulated second", ["scene", "certificates made", "failed", "of these confirmed again", "plans filed", "certificates rescheduled",
+                                   "layers watched"], per_second)
+    if gain:
+        table("Vague plans (the papers: about 30 % saved on reef knot and compactor)",
+              ["scene", "straight lines, s", "vague, s", "times faster", "saved", "kicks that leave the plan",
+               "rescheduled per kick: straight", "vague", "failed per kick: straight", "vague"], gain)
 
 
-def info(folder):
-    with open(os.path.join(folder, "run.json")) as file:
-        return json.load(file)
+def sound(name, r):
+    """The same bits in all ways, and vague plans are worth having."""
+    if STRAIGHT in r.seconds:
+        moved, straight = (r.counters(way)["certificates_rescheduled"] for way in ("kds", STRAIGHT))
+        if 2 * moved > straight:
+            print(f"{name}: {moved} certificates rescheduled with vague plans, {straight} with straight lines: no gain")
+            return False
+    return not r.differs
 
 
-def shares(folder):
-    """ACM's breakdown, in per cent of forces and discovery."""
-    s = info(folder)["counters"]["seconds"]
-    whole = s["forces"] + s["discovery"]
-    parts = {"forces": s["forces"], "slabs": s["slabs"], "slabs rescheduled": s["slabs_rescheduled"], "lists": s["lists"],
-             "lists rescheduled": s["lists_rescheduled"], "plans checked": s["plans"]}
-    parts["the rest"] = whole - sum(parts.values())
-    return ", ".join(f"{name} {100 * value / whole:.1f} %" for name, value in parts.items())
-
-
-def compare(program, name, end, repeats, ways, home):
-    """One scene in all ways; False if some bits differ."""
-    seconds = {way: [] for way in ways}
-    folders = {way: os.path.join(home, f"{name}-{i}.run") for i, way in enumerate(ways)}
-    for _ in range(repeats):
-        for way in ways:
-            seconds[way].append(run(program, name, way, folders[way], end))
-    middle = {way: statistics.median(values) for way, values in seconds.items()}
-    print(f"{name}, {end} s")
-    alike = True
-    for way, values in seconds.items():
-        c = info(folders[way])["counters"]
-        ticks = sum(c["executed"].values())
-        print(f"  {way:20} {middle[way]:8.2f} s ({min(values):.2f}..{max(values):.2f}), {middle[way] / middle['speculate']:.2f} of "
-              f"speculate; {ticks / 1e6:.1f} M ticks executed, {c['repeated_ticks'] / 1e6:.1f} M of them again, {c['silent'] / 1e6:.2f} M silent")
-        if way != "speculate":
-            print("    per simulated s: " + ", ".join(f"{c['certificates_' + what] / end:.3g} {what}" for what in
-                                                     ("created", "failed", "reconfirmed", "rescheduled")) +
-                  f"; {c['plans_filed'] / end:.3g} plans filed")
-            print("    time: " + shares(folders[way]))
-            done = subprocess.run([program, "diff", "--all-frames", folders["speculate"], folders[way]], env={**os.environ, **ALONE},
-                                  stdout=subprocess.PIPE, text=True)
-            if done.returncode != 0:
-                alike = False
-                print(f"    DIFFERS from speculate:\n{done.stdout}")
-    if "kds, straight lines" in middle:
-        gain = 1 - middle["kds"] / middle["kds, straight lines"]
-        print(f"  vague plans save {100 * gain:.0f} % (the papers: about 30 % on reef knot and compactor)", flush=True)
-    return alike
+def scan(name, r, kicks):
+    """One eps for all."""
+    rows = []
+    for way in r.seconds:
+        if way == "speculate":
+            continue
+        c = r.counters(way)
+        rows.append([way, figure(r.median(way)), f"{100 * (1 - r.ratio(way, STRAIGHT)[0]):.0f} %", f"{100 * c['plans_filed'] / kicks:.2f} %",
+                     figure(c["certificates_rescheduled"] / kicks), figure(c["certificates_failed"] / kicks)])
+    table(f"{name}: one eps for all vertices", ["eps", "s", "saved against straight lines", "kicks that leave the plan",
+                                                "rescheduled per kick", "failed per kick"], rows)
 
 
 def steps(folder):
-    """Of all vertices that ever move: when a step ended, and how long it was, s."""
-    ended, length = [], []
+    """Of all vertices that move, per frame interval: its middle, and the lengths of the steps that ended in it, s."""
     with h5py.File(os.path.join(folder, "record.h5"), "r") as file:
         quantum = float(file["record"].attrs["quantum_s"])
         for group in file["record"].values():
             start, time = group["start"][:], group["time"][:]
-            for i in np.flatnonzero(np.diff(start) > 2):  # the ends of an interval are no breakpoints
-                t = time[start[i] + 1:start[i + 1] - 1]
-                ended.append(t[1:] * quantum)
-                length.append(np.diff(t) * quantum)
-    return np.concatenate(ended), np.concatenate(length)
+            length = np.diff(time)
+            keep = np.ones(len(length), bool)  # the ends of an interval are no breakpoints
+            for end in (start[1:-1] - 1, start[:-1], start[1:] - 2):
+                keep[end[(end >= 0) & (end < len(length))]] = False
+            yield .5 * (time.min() + time.max()) * quantum, length[keep] * quantum
 
 
-def share_under(h, percent):
-    """The step that so many per cent of the vertices are in at any time, or in a shorter one: steps count by length."""
-    h = np.sort(h)
-    return h[min(np.searchsorted(np.cumsum(h), percent / 100 * h.sum()), len(h) - 1)]
-
-
-def plot(program, name, end, home, path):
+def plot(names, end, home, path):
     """ACM figure 2."""
     import matplotlib
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
-    folder = os.path.join(home, "recorded.run")
-    run(program, name, "kds", folder, end, ["--record"])
-    t, h = steps(folder)
-    shown = [(0, "least"), (5, "5 %"), (25, "25 %"), (50, "median"), (75, "75 %"), (100, "greatest")]
-    edges = np.linspace(0, end, 61)
-    figure, axes = plt.subplots(figsize=(9, 5))
-    middles = .5 * (edges[1:] + edges[:-1])
-    bins = [h[(t > a) & (t <= b)] for a, b in zip(edges, edges[1:])]
-    for percent, label in shown:
-        axes.semilogy(middles, [share_under(b, percent) if len(b) else np.nan for b in bins], label=label)
-    axes.set_xlabel("time, s")
-    axes.set_ylabel("step of a vertex, s")
-    axes.set_title(f"{name}: how long vertices go between two kicks")
-    axes.legend()
-    figure.savefig(path, dpi=120, bbox_inches="tight")
-    print(f"{path}: {len(h)} steps, from {h.min():.3g} to {h.max():.3g} s; at any time half of the vertices are in one "
-          f"under {share_under(h, 50):.3g} s")
+    shown = [(0, "least"), (1, "1 %"), (5, "5 %"), (25, "25 %"), (50, "median"), (75, "75 %"), (100, "greatest")]
+    figure_, axes = plt.subplots(len(names), 1, figsize=(8, 2.6 * len(names)), squeeze=False)
+    for axis, name in zip(axes[:, 0], names):
+        folder = os.path.join(home, "recorded.run")
+        run(SCENES[name][1], folder, SCENES[name][2] + KDS + ["--until", repr(end[name]), "--record"])
+        at, lines, count, least, most = [], [], 0, np.inf, 0
+        for t, h in steps(folder):
+            if not len(h):
+                continue
+            h = np.sort(h)
+            share = np.cumsum(h) / h.sum()  # of the vertices, at any time: steps count by their length
+            at.append(t)
+            lines.append([h[min(np.searchsorted(share, percent / 100), len(h) - 1)] for percent, _ in shown])
+            count, least, most = count + len(h), min(least, h[0]), max(most, h[-1])
+        shutil.rmtree(folder)
+        for (_, label), line in zip(shown, np.transpose(lines)):
+            axis.semilogy(at, line, label=label, drawstyle="steps-mid")
+        axis.set_ylabel("step of a vertex, s")
+        axis.set_title(SCENES[name][0], fontsize=10)
+        middle = np.median([line[4] for line in lines])
+        print(f"{name}: {count} steps, from {least:.3g} to {most:.3g} s; at most times half of the vertices are in one of "
+              f"{middle:.3g} s or less")
+    axes[0, 0].legend(fontsize=8, ncol=4)
+    axes[-1, 0].set_xlabel("time, s")
+    figure_.tight_layout()
+    figure_.savefig(path, dpi=110)
+    print(path)
 
 
 def main():
@@ -151,20 +139,32 @@ def main():
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--scene", nargs="+", choices=list(SCENES), default=list(SCENES))
     parser.add_argument("--ways", nargs="+", choices=list(WAYS), default=list(WAYS))
+    parser.add_argument("--end", type=float, metavar="SHARE", default=1, help="of each scene's length")
+    parser.add_argument("--eps", action="store_true", help="one eps for all vertices too, from small to large")
     parser.add_argument("--plot", metavar="FILE")
     parser.add_argument("--keep", metavar="DIR")
     options = parser.parse_args()
-    if not {"speculate", "kds"} <= set(options.ways):
-        parser.error("--ways must name speculate and kds, which are compared")
-    program = os.path.abspath(os.environ.get("TACTUS", os.path.join(SOURCE, "build/tactus")))
+    ways = {way: WAYS[way] for way in WAYS if way in options.ways}
+    if not {"speculate", "kds"} <= set(ways) or (options.eps and STRAIGHT not in ways):
+        parser.error("--ways must name speculate and kds, which are compared, and for --eps straight lines")
+    if options.eps:
+        ways.update({f"{eps} m/s": KDS + ["--set", f"discovery.vagueness={eps}"] for eps in EPS})
+    end = {name: SCENES[name][4] if options.quick else options.end * SCENES[name][3] for name in options.scene}
     with tempfile.TemporaryDirectory() as temporary:
-        home = options.keep or temporary
-        os.makedirs(home, exist_ok=True)
-        end = {name: SCENES[name][3 if options.quick else 2] for name in options.scene}
-        alike = [compare(program, name, end[name], options.repeats, options.ways, home) for name in options.scene]
+        home, done = options.keep or temporary, {}
+        for name in [] if options.plot else options.scene:
+            where = os.path.join(home, name)
+            os.makedirs(where, exist_ok=True)
+            _, path, more = SCENES[name][:3]
+            done[name] = Runs(path, more + ["--until", repr(end[name])], ways, options.repeats, where)
         if options.plot:
-            plot(program, options.scene[0], end[options.scene[0]], home, options.plot)
-    sys.exit(0 if all(alike) else 1)
+            plot(options.scene, end, home, options.plot)
+        else:
+            report(done, end)
+        for name in done if options.eps else []:
+            scan(name, done[name], done[name].counters(STRAIGHT)["plans_filed"])
+        fine = all([sound(name, r) for name, r in done.items()])
+    sys.exit(0 if fine else 1)
 
 
 if __name__ == "__main__":
