@@ -121,6 +121,30 @@ static double reach_of(const struct tac_kinetic *k, const double v[3], double ep
     return eps * (1 + 1e-9) + 1e-12 * (size + eps) + k->drift;
 }
 
+/* The middle of the next plan, from the velocity u that the vertex has now: the one that it had on the average of late,
+ * as far as half of eps allows, since what swings to and fro is met in the middle.  What falls is met ahead: it goes
+ * through the whole of the next plan, from side to side. */
+static void centre_plan(const struct tac_sim *sim, const struct tac_plan *last, const double x[3], double eps,
+                        double u[3])
+{
+    const double dt = tac_seconds(sim, sim->now - last->t), *g = sim->scene->gravity;
+    double swing[3], fall[3];
+    for (int i = 0; i < 3; i++) {
+        swing[i] = (x[i] - last->x[i]) / dt - u[i];
+        fall[i] = swing[i] + .5 * dt * g[i]; /* what is left of it if gravity alone was at work */
+    }
+    const double size = sqrt(tac_dot(swing, swing)), left = sqrt(tac_dot(fall, fall)), ahead = dt * sqrt(tac_dot(g, g));
+    if (left < .5 * size) {
+        const double share = left > .3 * eps ? .3 * eps / left : 1, way = ahead > .6 * eps ? .6 * eps / ahead : 1;
+        for (int i = 0; i < 3; i++)
+            u[i] += share * fall[i] + way * dt * g[i];
+        return;
+    }
+    const double share = size > .5 * eps ? .5 * eps / size : 1;
+    for (int i = 0; i < 3; i++)
+        u[i] += share * swing[i];
+}
+
 /* The plan of vertex v from now on, for the velocity that it has. */
 static void file_plan(struct tac_kinetic *k, tac_lid v, bool first)
 {
@@ -132,15 +156,7 @@ static void file_plan(struct tac_kinetic *k, tac_lid v, bool first)
     if (sim->vel[v].w == 0) {
         eps = 0;
     } else if (!first && eps > 0 && sim->now > plan->t) {
-        /* Around the velocity that it had on the average of late, as far as half of eps allows: what swings to and fro
-         * is met in the middle. */
-        const double dt = tac_seconds(sim, sim->now - plan->t);
-        double off[3];
-        for (int i = 0; i < 3; i++)
-            off[i] = (x[i] - plan->x[i]) / dt - u[i];
-        const double size = sqrt(tac_dot(off, off)), share = size > .5 * eps ? .5 * eps / size : 1;
-        for (int i = 0; i < 3; i++)
-            u[i] += share * off[i];
+        centre_plan(sim, plan, x, eps, u);
     }
     memcpy(plan->v, u, sizeof u);
     memcpy(plan->x, x, sizeof x);

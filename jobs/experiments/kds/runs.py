@@ -19,10 +19,10 @@ for _i, _way in enumerate((-0.06, 0.06)):  # twice as fast as the scene has it: 
     KNOT += ["--set", f"motions.{_i}.path=[[0,[0,0,0]],[0.3,[{_way},0,0]]]"]
 # name: what it shows, scene, more arguments, end, end of the quick version
 SCENES = {
-    "knot": ("reef knot, tightened into contact", "jobs/reef-knot.json", KNOT, 0.4, 0.005),
-    "compactor": ("compactor, pressing", "jobs/experiments/kds/compactor.json", [], 0.5, 0.01),
-    "sheets": ("two sheets, draped on spikes", "jobs/two-sheets.json", [], 0.3, 0.002),
-    "balls": ("900 balls", "jobs/box-900.json", [], 0.5, 0.02),
+    "knot": ("reef knot, tightened into contact", "jobs/reef-knot.json", KNOT, 0.3, 0.005),
+    "compactor": ("compactor, pressing", "jobs/experiments/kds/compactor.json", [], 0.4, 0.01),
+    "sheets": ("two sheets, draped on spikes", "jobs/two-sheets.json", [], 0.2, 0.002),
+    "balls": ("900 balls", "jobs/box-900.json", [], 0.3, 0.02),
 }
 KDS = ["--discover", "kds"]
 
