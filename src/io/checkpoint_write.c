@@ -1,4 +1,4 @@
-/* Writing a checkpoint: rows to the ranks that write them, one collective HDF5 file, its CRC, and its name. */
+/* checkpoint_write.c: writing a checkpoint: one collective HDF5 file, its CRC, and its name. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -6,252 +6,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/checkpoint_table.h"
+#include "io/checkpoint_room.h"
 #include "io/disk.h"
-#include "partition/exchange.h"
 
 /* First the file itself, then the link: so that nothing else can be left over. */
 #define TEMPORARY "checkpoint.h5.tmp"
 
-struct writer {
-    struct tac_frames file; /* the machinery of frames.h5 */
-    char *scene;            /* owned: its text */
-};
-
-static int compare_first(const void *a, const void *b)
-{
-    tac_gid x = *(const tac_gid *)a, y = *(const tac_gid *)b;
-    return (x > y) - (x < y);
-}
-
-/* The file's order of pairs: by their first vertex, then by key; the same for any number of ranks. */
-static int compare_pairs(const void *a, const void *b)
-{
-    const struct tac_pair_record *x = a, *y = b;
-    if (x->vertex[0] != y->vertex[0])
-        return x->vertex[0] < y->vertex[0] ? -1 : 1;
-    return ((uint64_t)x->key > (uint64_t)y->key) - ((uint64_t)x->key < (uint64_t)y->key);
-}
-
-/* Writes some columns of `count` records; this rank's rows come after those of the ranks before it. */
-static enum tac_err write_columns(struct tac_ctx *ctx, struct writer *w, const struct tac_checkpoint_column *column,
-                                  size_t columns, const char *record, size_t size, size_t count)
-{
-    enum tac_err err = TAC_OK;
-    char *data = NULL;
-    int64_t mine = (int64_t)count, before = 0, total = 0;
-    MPI_Exscan(&mine, &before, 1, MPI_INT64_T, MPI_SUM, ctx->comm);
-    before = ctx->rank == 0 ? 0 : before;
-    MPI_Allreduce(&mine, &total, 1, MPI_INT64_T, MPI_SUM, ctx->comm);
-    for (size_t c = 0; c < columns && !err; c++) {
-        const size_t bytes = 8 * (size_t)(column[c].columns ? column[c].columns : 1);
-        err = tac_agree(ctx, tac_alloc(ctx, count, bytes, &data));
-        for (size_t k = 0; k < count && !err; k++)
-            memcpy(data + bytes * k, record + size * k + column[c].offset, bytes);
-        const struct tac_dataset d = {w->file.file,
-                                      column[c].name,
-                                      column[c].units,
-                                      column[c].real ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64,
-                                      column[c].columns,
-                                      total,
-                                      before,
-                                      before + mine,
-                                      data};
-        if (!err)
-            err = tac_dataset_write(ctx, &w->file, &d);
-        free(data);
-        data = NULL;
-    }
-    return err;
-}
-
-static enum tac_err write_vertices(struct tac_ctx *ctx, struct writer *w, const struct tac_checkpoint *c)
-{
-    enum tac_err err;
-    const size_t n = (size_t)c->vertex_count;
-    struct tac_vertex_record *row = NULL, *rows = NULL;
-    int32_t *to = NULL;
-    size_t total = 0;
-    TAC_TRY(tac_alloc(ctx, n, sizeof *row, &row));
-    TAC_TRY(tac_alloc(ctx, n, sizeof *to, &to));
-    for (size_t k = 0; k < n; k++) {
-        row[k].id = c->vertex_id[k];
-        row[k].mass = c->mass[k];
-        row[k].t = c->t[k];
-        memcpy(row[k].start, &c->start[3 * k], sizeof row[k].start);
-        memcpy(row[k].x, &c->x[3 * k], sizeof row[k].x);
-        memcpy(row[k].v, &c->v[3 * k], sizeof row[k].v);
-        memcpy(row[k].impulse, &c->impulse[3 * k], sizeof row[k].impulse);
-        to[k] = tac_rank_of_row(ctx, c->vertex_total, row[k].id);
-    }
-done:
-    err = tac_deal(ctx, err, n, to, row, sizeof *row, &rows, &total);
-    if (!err && total)
-        qsort(rows, total, sizeof *rows, compare_first);
-    if (!err)
-        err = write_columns(ctx, w, TAC_VERTEX_COLUMNS, 6, (const char *)rows, sizeof *rows, total);
-    free(row);
-    free(rows);
-    free(to);
-    return err;
-}
-
-static enum tac_err write_elements(struct tac_ctx *ctx, struct writer *w, const struct tac_checkpoint_column *column,
-                                   tac_gid all, tac_lid count, const tac_gid *id, const tac_gid *v, int corners)
-{
-    enum tac_err err;
-    const size_t n = (size_t)count;
-    struct tac_element_record *row = NULL, *rows = NULL;
-    int32_t *to = NULL;
-    size_t total = 0;
-    TAC_TRY(tac_alloc(ctx, n, sizeof *row, &row));
-    TAC_TRY(tac_alloc(ctx, n, sizeof *to, &to));
-    for (size_t k = 0; k < n; k++) {
-        row[k].id = id[k];
-        memcpy(row[k].v, &v[(size_t)corners * k], (size_t)corners * sizeof *v);
-        to[k] = tac_rank_of_row(ctx, all, row[k].id);
-    }
-done:
-    err = tac_deal(ctx, err, n, to, row, sizeof *row, &rows, &total);
-    if (!err && total)
-        qsort(rows, total, sizeof *rows, compare_first);
-    if (!err)
-        err = write_columns(ctx, w, column, 1, (const char *)rows, sizeof *rows, total);
-    free(row);
-    free(rows);
-    free(to);
-    return err;
-}
-
-static enum tac_err write_scripts(struct tac_ctx *ctx, struct writer *w, const struct tac_checkpoint *c)
-{
-    enum tac_err err;
-    const size_t n = (size_t)c->script_count;
-    struct tac_script_record *row = NULL, *rows = NULL;
-    int32_t *to = NULL;
-    size_t total = 0;
-    TAC_TRY(tac_alloc(ctx, n, sizeof *row, &row));
-    TAC_TRY(tac_alloc(ctx, n, sizeof *to, &to));
-    for (size_t k = 0; k < n; k++) {
-        const struct tac_script_state *s = &c->script[k];
-        row[k] =
-            (struct tac_script_record){.vertex = s->vertex, .next = s->next, .t = s->t, .flags = {s->on, s->caught}};
-        memcpy(row[k].origin, s->origin, sizeof s->origin);
-        memcpy(row[k].x, s->x, sizeof s->x);
-        memcpy(row[k].v, s->v, sizeof s->v);
-        memcpy(row[k].v_free, s->v_free, sizeof s->v_free);
-        to[k] = tac_rank_of_row(ctx, c->vertex_total, s->vertex);
-    }
-done:
-    err = tac_deal(ctx, err, n, to, row, sizeof *row, &rows, &total);
-    if (!err && total)
-        qsort(rows, total, sizeof *rows, compare_first);
-    if (!err)
-        err = write_columns(ctx, w, TAC_SCRIPT_COLUMNS, 8, (const char *)rows, sizeof *rows, total);
-    free(row);
-    free(rows);
-    free(to);
-    return err;
-}
-
-/* A last distance on its way: sorted like its pair. */
-struct last_record {
-    struct tac_pair_record pair;
-    int64_t rung;
-    double last;
-};
-
-static int compare_lasts(const void *a, const void *b)
-{
-    const struct last_record *x = a, *y = b;
-    const int order = compare_pairs(&x->pair, &y->pair);
-    return order ? order : (x->rung > y->rung) - (x->rung < y->rung);
-}
-
-static enum tac_err write_pairs(struct tac_ctx *ctx, struct writer *w, const struct tac_checkpoint *c)
-{
-    static const struct tac_checkpoint_column LAST = {"last", "m", true, 0, offsetof(struct last_record, last)};
-    enum tac_err err;
-    const size_t n = (size_t)c->pair_count, m = (size_t)c->last_count;
-    struct tac_pair_record *row = NULL, *rows = NULL;
-    struct last_record *last = NULL, *lasts = NULL;
-    int32_t *to = NULL, *last_to = NULL;
-    size_t total = 0, last_total = 0, k = 0;
-    TAC_TRY(tac_alloc(ctx, n, sizeof *row, &row));
-    TAC_TRY(tac_alloc(ctx, n, sizeof *to, &to));
-    TAC_TRY(tac_alloc(ctx, m, sizeof *last, &last));
-    TAC_TRY(tac_alloc(ctx, m, sizeof *last_to, &last_to));
-    for (size_t i = 0; i < n; i++) {
-        const struct tac_pair_state *p = &c->pair[i];
-        row[i] = (struct tac_pair_record){(tac_gid)p->key, {0}, p->depth, p->rungs};
-        memcpy(row[i].vertex, p->vertex, sizeof row[i].vertex);
-        to[i] = tac_rank_of_row(ctx, c->vertex_total, p->vertex[0]);
-        for (int64_t r = 0; r < p->rungs; r++, k++) {
-            last[k] = (struct last_record){row[i], r, c->last[p->last + r]};
-            last_to[k] = to[i];
-        }
-    }
-done:
-    err = tac_deal(ctx, err, n, to, row, sizeof *row, &rows, &total);
-    err = tac_deal(ctx, err, err ? 0 : m, last_to, last, sizeof *last, &lasts, &last_total);
-    if (!err && total)
-        qsort(rows, total, sizeof *rows, compare_pairs);
-    if (!err && last_total)
-        qsort(lasts, last_total, sizeof *lasts, compare_lasts);
-    if (!err)
-        err = write_columns(ctx, w, TAC_PAIR_COLUMNS, 4, (const char *)rows, sizeof *rows, total);
-    if (!err)
-        err = write_columns(ctx, w, &LAST, 1, (const char *)lasts, sizeof *lasts, last_total);
-    free(row);
-    free(rows);
-    free(last);
-    free(lasts);
-    free(to);
-    free(last_to);
-    return err;
-}
-
-static enum tac_err write_element_states(struct tac_ctx *ctx, struct writer *w, const struct tac_checkpoint *c)
-{
-    enum tac_err err;
-    const size_t n = (size_t)c->element_count;
-    struct tac_element_state *rows = NULL;
-    int32_t *to = NULL;
-    size_t total = 0;
-    TAC_TRY(tac_alloc(ctx, n, sizeof *to, &to));
-    for (size_t k = 0; k < n; k++)
-        to[k] = tac_rank_of_row(ctx, c->vertex_total, c->element[k].vertex[0]);
-done:
-    err = tac_deal(ctx, err, n, to, c->element, sizeof *rows, &rows, &total);
-    if (!err && total)
-        qsort(rows, total, sizeof *rows, tac_element_state_compare);
-    if (!err)
-        err = write_columns(ctx, w, TAC_ELEMENT_STATE_COLUMNS, 6, (const char *)rows, sizeof *rows, total);
-    free(rows);
-    free(to);
-    return err;
-}
-
-static enum tac_err write_grips(struct tac_ctx *ctx, struct writer *w, const struct tac_checkpoint *c)
-{
-    struct tac_grip_state *rows = NULL;
-    int32_t *to = NULL;
-    size_t total = 0;
-    enum tac_err err = tac_alloc(ctx, (size_t)c->grip_count, sizeof *to, &to);
-    for (tac_lid k = 0; k < c->grip_count && !err; k++)
-        to[k] = tac_rank_of_row(ctx, c->vertex_total, c->grip[k].vertex[0]);
-    err = tac_deal(ctx, err, (size_t)c->grip_count, to, c->grip, sizeof *rows, &rows, &total);
-    if (!err && total)
-        qsort(rows, total, sizeof *rows, tac_grip_state_compare);
-    if (!err)
-        err = write_columns(ctx, w, TAC_GRIP_COLUMNS, 5, (const char *)rows, sizeof *rows, total);
-    free(rows);
-    free(to);
-    return err;
-}
-
 /* What all ranks have alike, written by rank 0. */
-static enum tac_err write_common(struct tac_ctx *ctx, struct writer *w, const struct tac_checkpoint *c)
+static enum tac_err write_common(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const struct tac_checkpoint *c)
 {
     enum tac_err err = TAC_OK;
     int64_t integer[TAC_CHECKPOINT_INTEGERS], sums[TAC_CHECKPOINT_SUMS * (TAC_ACCUM_LIMBS + 1)];
@@ -282,7 +44,8 @@ done:
 
 /* Rank 0 makes the file, so that the reason why it cannot be made is the system's own.  What an earlier run left there
  * is removed, not written over: it may be a link to a good checkpoint. */
-static enum tac_err make_file(struct tac_ctx *ctx, struct writer *w, const struct tac_scene *scene, const char *dir)
+static enum tac_err make_file(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const struct tac_scene *scene,
+                              const char *dir)
 {
     enum tac_err err;
     const size_t size = strlen(dir) + sizeof "/" TEMPORARY;
@@ -307,8 +70,8 @@ done:
 }
 
 /* At most what the file takes. */
-static int64_t space_of(const struct writer *w, const struct tac_checkpoint *c, int64_t pairs, int64_t lasts,
-                        int64_t scripts, int64_t elements, int64_t grips)
+static int64_t space_of(const struct tac_checkpoint_writer *w, const struct tac_checkpoint *c, int64_t pairs,
+                        int64_t lasts, int64_t scripts, int64_t elements, int64_t grips)
 {
     enum { DATASETS = 40, EACH = 2048 };
     return tac_dataset_space(c->vertex_total, sizeof(struct tac_vertex_record)) +
@@ -339,33 +102,8 @@ static bool put_attributes(hid_t file, const struct tac_scene *scene, int ranks)
            tac_h5_put_text(file, "scene_sha256", scene->sha256) && put_number(file, "ranks", ranks);
 }
 
-static bool put_body_names(struct tac_ctx *ctx, struct writer *w, const struct tac_scene *scene)
-{
-    size_t width = 1;
-    for (tac_lid b = 0; b < scene->body_count; b++)
-        width = strlen(scene->body[b].name) > width ? strlen(scene->body[b].name) : width;
-    char *text = calloc((size_t)scene->body_count + 1, width);
-    hid_t type = H5Tcopy(H5T_C_S1);
-    bool ok = text != NULL && type >= 0 && H5Tset_size(type, width) >= 0 && H5Tset_strpad(type, H5T_STR_NULLPAD) >= 0 &&
-              H5Tset_cset(type, H5T_CSET_UTF8) >= 0;
-    if (tac_frames_step(ctx, &w->file, "body_names", ok) != TAC_OK) {
-        ok = false;
-        goto done;
-    }
-    for (tac_lid b = 0; b < scene->body_count; b++)
-        memcpy(text + width * (size_t)b, scene->body[b].name, strlen(scene->body[b].name));
-    const struct tac_dataset d = {
-        w->file.file, "body_names", NULL, type, 0, scene->body_count, 0, ctx->rank == 0 ? scene->body_count : 0, text};
-    ok = tac_dataset_write(ctx, &w->file, &d) == TAC_OK;
-done:
-    if (type >= 0)
-        H5Tclose(type);
-    free(text);
-    return ok;
-}
-
-static enum tac_err create(struct tac_ctx *ctx, struct writer *w, const struct tac_scene *scene, const char *dir,
-                           const struct tac_checkpoint *c)
+static enum tac_err create(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const struct tac_scene *scene,
+                           const char *dir, const struct tac_checkpoint *c)
 {
     enum tac_err err;
     hid_t access = -1, creation = -1;
@@ -381,8 +119,7 @@ static enum tac_err create(struct tac_ctx *ctx, struct writer *w, const struct t
     TAC_TRY(tac_frames_transfer(ctx, &w->file));
     TAC_TRY(tac_frames_reserve(ctx, &w->file, space_of(w, c, rows[0], rows[1], rows[2], rows[3], rows[4])));
     TAC_TRY(tac_frames_change(ctx, &w->file, "a checkpoint", put_attributes(w->file.file, scene, ctx->size)));
-    if (!put_body_names(ctx, w, scene))
-        err = TAC_ERR_RUN; /* agreed upon there */
+    TAC_TRY(tac_frames_body_names(ctx, &w->file, w->file.file, scene));
 done:
     if (access >= 0)
         H5Pclose(access);
@@ -391,7 +128,7 @@ done:
     return err;
 }
 
-static enum tac_err close_file(struct tac_ctx *ctx, struct writer *w)
+static enum tac_err close_file(struct tac_ctx *ctx, struct tac_checkpoint_writer *w)
 {
     bool ok = true;
     if (ctx->torn) {
@@ -425,8 +162,8 @@ static void prune(const char *dir, int folder, int keep, const int64_t *list, si
 }
 
 /* Rank 0: head, disk, name, link, and what is too old. */
-static enum tac_err publish(struct tac_ctx *ctx, struct writer *w, const char *dir, int keep, uint32_t crc,
-                            int64_t length, char *name, size_t size)
+static enum tac_err publish(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const char *dir, int keep,
+                            uint32_t crc, int64_t length, char *name, size_t size)
 {
     enum tac_err err = TAC_OK;
     int64_t *list = NULL;
@@ -460,7 +197,8 @@ done:
 }
 
 /* Collective. The file is closed: its CRC, and its name. */
-static enum tac_err finish(struct tac_ctx *ctx, struct writer *w, const char *dir, int keep, char *name, size_t size)
+static enum tac_err finish(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const char *dir, int keep, char *name,
+                           size_t size)
 {
     enum tac_err err = TAC_OK;
     struct stat file;
@@ -490,20 +228,12 @@ enum tac_err tac_checkpoint_write(struct tac_ctx *ctx, const struct tac_scene *s
                                   const struct tac_checkpoint *c, char *name, size_t size)
 {
     enum tac_err err;
-    struct writer w = {.file = {.file = -1, .frames = -1, .collective = -1, .space_fd = -1, .disk = -1}};
+    struct tac_checkpoint_writer w = {.file = {.file = -1, .frames = -1, .collective = -1, .space_fd = -1, .disk = -1}};
     struct tac_h5_quiet quiet;
     tac_h5_quiet(&quiet);
     TAC_TRY(create(ctx, &w, scene, dir, c));
     TAC_TRY(write_common(ctx, &w, c));
-    TAC_TRY(write_vertices(ctx, &w, c));
-    TAC_TRY(write_elements(ctx, &w, TAC_TRIANGLE_COLUMNS, c->triangle_total, c->triangle_count, c->triangle_id,
-                           c->triangle, 3));
-    TAC_TRY(
-        write_elements(ctx, &w, TAC_SEGMENT_COLUMNS, c->segment_total, c->segment_count, c->segment_id, c->segment, 2));
-    TAC_TRY(write_scripts(ctx, &w, c));
-    TAC_TRY(write_pairs(ctx, &w, c));
-    TAC_TRY(write_element_states(ctx, &w, c));
-    TAC_TRY(write_grips(ctx, &w, c));
+    TAC_TRY(tac_checkpoint_write_rows(ctx, &w, c));
     TAC_TRY(close_file(ctx, &w));
     TAC_TRY(finish(ctx, &w, dir, keep, name, size));
 done:

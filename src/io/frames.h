@@ -65,5 +65,9 @@ void tac_frames_count(struct tac_frames *w, const struct tac_scene *scene);
 /* Collective. Writes /mesh; sets point_count and mixed.  pieces: where the elements are; NULL: in the scene, whole. */
 enum tac_err tac_frames_mesh(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_scene *scene,
                              const struct tac_pieces *pieces);
+/* Collective. Writes parent/body_names: strings of fixed length, for parallel HDF5 cannot write others; rank 0 has
+ * them. */
+enum tac_err tac_frames_body_names(struct tac_ctx *ctx, struct tac_frames *w, hid_t parent,
+                                   const struct tac_scene *scene);
 
 #endif

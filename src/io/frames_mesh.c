@@ -219,9 +219,8 @@ done:
     return err;
 }
 
-/* Fixed-length strings, for parallel HDF5 cannot write those of variable length; rank 0 writes. */
-static enum tac_err write_body_names(struct tac_ctx *ctx, struct tac_frames *w, hid_t mesh,
-                                     const struct tac_scene *scene)
+enum tac_err tac_frames_body_names(struct tac_ctx *ctx, struct tac_frames *w, hid_t parent,
+                                   const struct tac_scene *scene)
 {
     enum tac_err err = TAC_OK;
     size_t longest = 1;
@@ -239,7 +238,7 @@ static enum tac_err write_body_names(struct tac_ctx *ctx, struct tac_frames *w, 
                             type >= 0 && H5Tset_size(type, longest) >= 0 && H5Tset_strpad(type, H5T_STR_NULLPAD) >= 0 &&
                                 H5Tset_cset(type, H5T_CSET_UTF8) >= 0));
     struct tac_dataset d = {
-        mesh, "body_names", NULL, type, 0, scene->body_count, 0, ctx->rank == 0 ? scene->body_count : 0, text};
+        parent, "body_names", NULL, type, 0, scene->body_count, 0, ctx->rank == 0 ? scene->body_count : 0, text};
     TAC_TRY(tac_dataset_write(ctx, w, &d));
 done:
     if (type >= 0)
@@ -284,7 +283,7 @@ enum tac_err tac_frames_mesh(struct tac_ctx *ctx, struct tac_frames *w, const st
     }
     TAC_TRY(write_bodies(ctx, w, mesh, scene));
     TAC_TRY(write_free(ctx, w, mesh, scene, pieces));
-    TAC_TRY(write_body_names(ctx, w, mesh, scene));
+    TAC_TRY(tac_frames_body_names(ctx, w, mesh, scene));
 done:
     closed = mesh < 0 || H5Gclose(mesh) >= 0;
     free(source.triangle.vertex);
