@@ -6,6 +6,7 @@
 #include "io/report.h"
 #include "verify/estimate.h"
 #include "verify/overlap.h"
+#include "verify/rest.h"
 #include <math.h>
 
 static enum tac_err no_memory(struct tac_ctx *ctx)
@@ -127,6 +128,40 @@ done:
     return err;
 }
 
+/* How deep weight will press the layers; a warning where it is deeper than it should. */
+static enum tac_err describe_rest(struct tac_ctx *ctx, const struct tac_scene *scene, json_t *report, FILE *text)
+{
+    enum tac_err err;
+    struct tac_model *model = NULL;
+    struct tac_rest r;
+    json_t *object = json_null();
+    TAC_TRY(tac_model_create(ctx, scene, &model));
+    TAC_TRY(tac_estimate_rest(ctx, scene, model, &r));
+    if (r.body >= 0) {
+        const char *body = scene->body[r.body].name, *under = scene->body[r.under].name;
+        object =
+            json_pack("{s:s, s:s, s:o, s:o, s:o, s:i}", "body", body, "under", under, "weight", tac_json_real(r.weight),
+                      "places", tac_json_real(r.places), "force", tac_json_real(r.force), "layer", (int)r.layer);
+        if (text)
+            fprintf(text, "rest       \"%s\" on \"%s\", with some %.2g N a vertex (on %.0f): presses layer %d\n", body,
+                    under, r.force, r.places, (int)r.layer);
+        if (r.layer > TAC_REST_LAYER)
+            tac_warn(
+                ctx,
+                "body \"%s\" will rest on \"%s\" with some %.2g N a vertex (on %.0f), which presses layer %d: deep "
+                "layers "
+                "need short periods and tremble; let the contact stiffness of the two be %.3g N/m instead of %.3g, or "
+                "contact.thickness %.3g m instead of %.3g",
+                body, under, r.force, r.places, (int)r.layer, 1.1 * r.enough_stiffness, r.stiffness,
+                1.1 * r.enough_thickness, scene->contact.thickness);
+    }
+    if (json_object_set_new(report, "rest", object) != 0)
+        err = no_memory(ctx);
+done:
+    tac_model_destroy(&model);
+    return err;
+}
+
 enum tac_err tac_check_engine(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, json_t *report,
                               FILE *text)
 {
@@ -136,6 +171,7 @@ enum tac_err tac_check_engine(struct tac_ctx *ctx, const struct tac_scene *scene
     TAC_TRY(describe_classes(ctx, elastic, report, text));
     TAC_TRY(describe_layers(ctx, scene, report, text));
     TAC_TRY(describe_bounce(ctx, scene, elastic, report, text));
+    TAC_TRY(describe_rest(ctx, scene, report, text));
     TAC_TRY(tac_overlap_check(ctx, scene, dir));
     if (text)
         fprintf(text, "start      no surfaces overlap\n");

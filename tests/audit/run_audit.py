@@ -3,7 +3,8 @@
 
 The two records must be the same to the last bit, the audits of them (on 1 and on 2 ranks) say the same, and all must be proven;
 where there are not too many pieces, also by continuous collision detection of every single one.
-Without scenes: a few small ones; with --all those of tests/equality, tests/energy, tests/ranks and jobs, the long ones shortened.
+Without scenes: a few small ones; with --all those of tests/equality, tests/energy, tests/ranks and jobs, the long ones shortened,
+and those of tests/equality/experiment_scenes.py, which are called experiment:NAME,... (or experiment:all) here.
 
     TACTUS=build/tactus tests/audit/run_audit.py --all
 """
@@ -123,6 +124,22 @@ def try_scene(path, here):
     return one
 
 
+def files(words, here):
+    """Paths of scenes; those of experiments are written out first."""
+    sys.path.insert(0, os.path.join(SOURCE, "tests", "equality"))
+    import experiment_scenes
+    for word in words:
+        if not word.startswith("experiment:"):
+            yield word
+            continue
+        os.makedirs(os.path.join(here, "experiment"), exist_ok=True)
+        for name, scene in experiment_scenes.scenes(word.partition(":")[2]):
+            path = os.path.join(here, "experiment", name.partition(":")[2] + ".json")
+            with open(path, "w") as file:
+                json.dump(scene, file)
+            yield path
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--all", action="store_true")
@@ -132,10 +149,10 @@ def main():
     if options.all:
         scenes = sorted(sum((glob.glob(os.path.join(SOURCE, *where)) for where in (
             ("tests", "equality", "scenes", "*.json"), ("tests", "energy", "scenes", "*.json"), ("tests", "ranks", "scenes", "*.json"),
-            ("jobs", "*.json"))), []))
+            ("jobs", "*.json"))), [])) + ["experiment:all"]
     failed, total = [], {"pieces": 0, "crossing": 0, "open": 0, "start": 0, "breakpoints": 0, "asked": 0}
     with tempfile.TemporaryDirectory(prefix="tactus-audit-") as here:
-        for path in scenes:
+        for path in files(scenes, here):
             try:
                 report = try_scene(path, here)
             except Failed as trouble:

@@ -2,7 +2,8 @@
 """run_equality.py SCENE... : the same trajectory, to the last bit, however it is computed (invariance law).
 
 Each scene is run by the plain reference, all pairs, and then in other ways that may not change a bit; `tactus diff`
-compares. A SCENE is a file, or KIND:SEED or KIND:FIRST..LAST for scenes of random_scene.py (kind "seed": any kind).
+compares. A SCENE is a file, or KIND:SEED or KIND:FIRST..LAST for scenes of random_scene.py (kind "seed": any kind), or
+experiment:NAME,... (or all) for those of experiment_scenes.py.
 
     TACTUS=build/tactus tests/equality/run_equality.py tests/equality/scenes/*.json soup:1..10 seed:1..1000
 
@@ -22,6 +23,7 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import experiment_scenes
 import random_scene
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -178,6 +180,9 @@ def scenes(words):
         if not colon or os.path.exists(word):
             with open(word) as file:
                 yield os.path.basename(word).removesuffix(".json"), json.load(file)
+            continue
+        if kind == "experiment":
+            yield from experiment_scenes.scenes(seeds)
             continue
         first, _, last = seeds.partition("..")
         for seed in range(int(first), int(last or first) + 1):

@@ -153,12 +153,16 @@ def ending(result, folder):
 
 
 def load(word):
-    """(name, scene) of each scene that a word stands for: a file, or KIND:SEED, or KIND:FIRST..LAST."""
+    """(name, scene) of each scene that a word stands for: a file, or KIND:SEED, or KIND:FIRST..LAST, or experiment:NAME,..."""
+    import experiment_scenes
     import random_scene
     kind, colon, seeds = word.partition(":")
     if not colon or os.path.exists(word):
         with open(word) as file:
             yield os.path.basename(word).removesuffix(".json"), json.load(file)
+        return
+    if kind == "experiment":
+        yield from experiment_scenes.scenes(seeds)
         return
     first, _, last = seeds.partition("..")
     for seed in range(int(first), int(last or first) + 1):
