@@ -145,14 +145,15 @@ def main():
     parser.add_argument("--all", action="store_true")
     parser.add_argument("scene", nargs="*")
     options = parser.parse_args()
-    scenes = options.scene or [path_of(name) for name in SAMPLE]
+    scenes = options.scene or [path_of(name) for name in SAMPLE] + ["experiment:heap,slope-box"]
     if options.all:
         scenes = sorted(sum((glob.glob(os.path.join(SOURCE, *where)) for where in (
             ("tests", "equality", "scenes", "*.json"), ("tests", "energy", "scenes", "*.json"), ("tests", "ranks", "scenes", "*.json"),
             ("jobs", "*.json"))), [])) + ["experiment:all"]
     failed, total = [], {"pieces": 0, "crossing": 0, "open": 0, "start": 0, "breakpoints": 0, "asked": 0}
     with tempfile.TemporaryDirectory(prefix="tactus-audit-") as here:
-        for path in files(scenes, here):
+        scenes = list(files(scenes, here))
+        for path in scenes:
             try:
                 report = try_scene(path, here)
             except Failed as trouble:

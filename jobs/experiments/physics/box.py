@@ -184,7 +184,7 @@ def clusters(experiment, seeds, end):
 def main():
     experiment = Experiment(__doc__, {"--picture": {"metavar": "FILE", "help": "plot of the energies"}})
     values = (1, .5, 0) if experiment.quick else (1, .9, .8, .7, .5, .2, 0)
-    end = .5 if experiment.quick else 2
+    end = .25 if experiment.quick else 2
     if experiment.wanted("bounce"):
         bounces(experiment, values)
     if experiment.wanted("energy"):
