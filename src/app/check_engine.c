@@ -162,6 +162,34 @@ done:
     return err;
 }
 
+/* Gravity that ticks less often than the first layers shakes what rests; friction gives way a little at each shake. */
+static enum tac_err describe_shake(struct tac_ctx *ctx, const struct tac_scene *scene,
+                                   const struct tac_elastic *elastic, json_t *report, FILE *text)
+{
+    enum tac_err err;
+    struct tac_model *model = NULL;
+    double gravity = 0, first = 0;
+    TAC_TRY(tac_model_create(ctx, scene, &model));
+    for (size_t i = 0; i < elastic->class_count; i++)
+        if (elastic->rate[i].count[TAC_KIND_GRAVITY])
+            gravity = elastic->rate[i].h_s;
+    if (model->friction && gravity > 0 && model->first_s < INFINITY)
+        first = (double)tac_clock_period(scene, model->first_s) * scene->quantum_s;
+    const bool shakes = first > 0 && gravity > first;
+    if (text && shakes)
+        fprintf(text,
+                "shake      gravity ticks every %.4g s, the fastest first layers every %.4g s: what friction holds may "
+                "creep;\n           clocks.gravity_s = %.4g holds it better\n",
+                gravity, first, first);
+    if (json_object_set_new(report, "shake",
+                            shakes ? json_pack("{s:f, s:f}", "gravity", gravity, "first_layer", first) : json_null()) !=
+        0)
+        err = no_memory(ctx);
+done:
+    tac_model_destroy(&model);
+    return err;
+}
+
 enum tac_err tac_check_engine(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, json_t *report,
                               FILE *text)
 {
@@ -172,6 +200,7 @@ enum tac_err tac_check_engine(struct tac_ctx *ctx, const struct tac_scene *scene
     TAC_TRY(describe_layers(ctx, scene, report, text));
     TAC_TRY(describe_bounce(ctx, scene, elastic, report, text));
     TAC_TRY(describe_rest(ctx, scene, report, text));
+    TAC_TRY(describe_shake(ctx, scene, elastic, report, text));
     TAC_TRY(tac_overlap_check(ctx, scene, dir));
     if (text)
         fprintf(text, "start      no surfaces overlap\n");

@@ -180,6 +180,7 @@ enum tac_err tac_model_create(struct tac_ctx *ctx, const struct tac_scene *scene
     struct tac_model *m = NULL;
     TAC_TRY(tac_alloc(ctx, 1, sizeof *m, &m));
     m->scene = scene;
+    m->first_s = INFINITY;
     TAC_TRY(make_laws(ctx, m));
     TAC_TRY(vertex_tables(ctx, m));
     struct extremes e = {0, 0, 6, 0, 0, 0};
@@ -196,7 +197,9 @@ enum tac_err tac_model_create(struct tac_ctx *ctx, const struct tac_scene *scene
             const struct tac_law *law = &m->law[i];
             const double most = pairs_counted(m, law, e.valence, e.valence);
             m->h1_max_s = fmax(m->h1_max_s, period_bound(m, w_min, law->pairs, law->stiffness));
-            m->h1_min_s = fmin(m->h1_min_s, period_bound(m, 2 * w_max, most, law->stiffness));
+            m->first_s =
+                fmin(fmin(m->first_s, scene->clocks.contact_s), period_bound(m, 2 * w_max, most, law->stiffness));
+            m->h1_min_s = fmin(m->h1_min_s, m->first_s);
         }
     }
     if ((scene->contact.thickness > 0 || m->limits) && w_max > 0) {

@@ -32,6 +32,7 @@ struct tac_model {
     bool friction;                 /* some law has friction */
     bool limits;                   /* some edges have a limit */
     double h1_min_s, h1_max_s;     /* bounds of h(1) over all pairs that can be */
+    double first_s;                /* as h1_min_s, of pairs of surfaces alone; INFINITY: there are none */
 };
 
 /* How two materials touch, as the engine needs it. */
