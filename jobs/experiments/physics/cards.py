@@ -15,6 +15,8 @@ from physics import Experiment, grid, scene, table
 
 LENGTH, WIDTH, LEAN, ETA = .09, .06, math.radians(20), 4e-4
 GAP = 1.15 * ETA  # pairs closer than eta(1) / .9 are given thinner layers
+MATERIAL = {"density": .3, "stretch": {"model": "cst", "stiffness": 300, "poisson": .3, "damping": 2e-5},
+            "bend": {"model": "hinge", "stiffness": 2e-3, "damping": 2e-4}}
 
 
 def card(x0, x1, y0, y1, cells, name, shift=0.):
@@ -46,9 +48,7 @@ def house(storeys, cells=(4, 3)):
 
 def stand(experiment, mu, storeys, end):
     bodies, height = house(storeys)
-    material = {"density": .3, "stretch": {"model": "cst", "stiffness": 300, "poisson": .3, "damping": 2e-5},
-                "bend": {"model": "hinge", "stiffness": 2e-3, "damping": 2e-4}}
-    s = scene(end, 2.0 ** -5, bodies, gravity=[0, -9.81, 0], materials={"card": material}, name=f"house {mu}",
+    s = scene(end, 2.0 ** -5, bodies, gravity=[0, -9.81, 0], materials={"card": MATERIAL}, name=f"house {mu}",
               contact={"thickness": ETA, "stiffness": 20, "friction": mu}, clocks={"elastic_safety": .5})
     result = experiment.run(s)
     t, x = result.frames()
