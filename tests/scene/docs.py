@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""docs.py PROBE: docs/scene-format.md tells about every key, and its examples are scenes that the reader takes without a
-warning.  If it fails, a user who copies from the reference gets an error, or a key is undocumented."""
+"""docs.py PROBE: docs/scene-format.md tells about every key, and its examples and those of docs/materials.md are scenes that the reader takes
+without a warning.  If it fails, a user who copies from the reference gets an error, or a key is undocumented."""
 
 import json
 import os
@@ -41,7 +41,8 @@ def main():
         schema = json.load(file)
     failures = [f"'{word}' of the schema is not in scene-format.md" for word in sorted(set(keys(schema)) | set(words(schema)))
                 if not re.search(rf'(?:[`".]|## ){re.escape(word)}(?:[`"]|\n)', text)]
-    examples = re.findall(r"```json\n(.*?)```", text, re.S)
+    with open(os.path.join(docs, "materials.md")) as file:
+        examples = re.findall(r"```json\n(.*?)```", text + file.read(), re.S)
     probe = scenes.Probe(sys.argv[1])
     for example, reply in zip(examples, probe.ask(examples)):
         if reply["code"] or reply["warnings"]:
