@@ -4,11 +4,11 @@
  * A test is a pair of nodes.  It is *apart* (a certificate), *split* into two tests of one node's children, or *open*:
  * two leaves between whose parts there are slabs.  When a certificate fails and cannot be renewed, its test is split or
  * opened; when what lies below a test has become quiet, and its nodes are apart again for long, it is closed. */
-#include "kds/kinetic_tree.h"
+#include "kds/kinetic_lists.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum state { UNUSED, APART, SPLIT, OPEN };
+enum state { UNUSED = TAC_LIST_UNUSED, APART = TAC_LIST_APART, SPLIT = TAC_LIST_SPLIT, OPEN = TAC_LIST_OPEN };
 enum { CLOSE_LIVES = 4, FRESH_PARTS = 8, PATIENCE = 64 };
 
 struct test {
@@ -374,6 +374,17 @@ static bool stale(const struct tac_kinetic *k, const void *self)
     const struct lists *l = self;
     (void)k;
     return l->live > 4 * l->live_built + 4096;
+}
+
+bool tac_lists_view(const struct tac_kinetic *k, int32_t id, struct tac_list_view *view)
+{
+    const struct lists *l = k->self[TAC_KINETIC_BROAD];
+    if (k->structure[TAC_KINETIC_BROAD] != &tac_kinetic_lists || id < 0 || (size_t)id >= l->count)
+        return false;
+    const struct test *t = &l->test[id];
+    *view =
+        (struct tac_list_view){l->tree, {t->node[0], t->node[1]}, (enum tac_list_state)t->state, l->queue->time[id]};
+    return true;
 }
 
 const struct tac_kinetic_structure tac_kinetic_lists = {"k-dop", create, destroy,  build, queue,
