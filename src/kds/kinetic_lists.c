@@ -196,7 +196,8 @@ static enum tac_err descend(struct tac_kinetic *k, struct lists *l, int32_t id)
     if (na->left < 0 && nb->left < 0) {
         int32_t head = -1;
         l->test[id].state = OPEN;
-        err = tac_slabs_between(k, &k->primitive[na->primitive], &k->primitive[nb->primitive], id, &head);
+        const int32_t owner = l->test[id].touching ? -1 : id; /* one that is never closed need not be asked */
+        err = tac_slabs_between(k, &k->primitive[na->primitive], &k->primitive[nb->primitive], owner, &head);
         l->test[id].slabs = head;
         goto done;
     }

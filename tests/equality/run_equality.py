@@ -199,6 +199,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("scene", nargs="+")
     parser.add_argument("--some", action="store_true", help="per scene two other ways, in turn, beside speculate and kds")
+    parser.add_argument("--only", default="", metavar="WORD", help="only ways whose name has this in it, such as kds")
     parser.add_argument("--contact", action="store_true", help="a scene in which nothing touches is a failure")
     parser.add_argument("--apart", metavar="PROGRAM", help="frames_apart: checks that nothing crosses in the frames")
     parser.add_argument("--limit", type=float, default=120, help="seconds that a run may take (%(default)s)")
@@ -213,7 +214,7 @@ def main():
     if not library_changes():
         print("(plain libm: this processor or C library has nothing to hide)")
 
-    ways = [way for way in WAYS if way.program in os.environ]
+    ways = [way for way in WAYS if way.program in os.environ and options.only in way.name]
     turns = ways[2:]
 
     def one(job):

@@ -140,7 +140,7 @@ def layers(folder):
     end = .4
     samples = look("jobs/experiments/kds/compactor.json", 100, end, "counts")
     t = np.array([s["t"] for s in samples])
-    figure, axis = plt.subplots(figsize=(9, 4.5))
+    figure, axis = plt.subplots(figsize=(10, 4.2))
     axis.semilogy(t, [s["apart"] for s in samples], "k", label="nodes apart")
     alive = np.array([s["layers"] for s in samples], float)
     deepest = int(np.flatnonzero(alive.sum(axis=0))[-1])
@@ -150,7 +150,7 @@ def layers(folder):
                       (" or a deeper one" if layer == 7 else ""))
     axis.set_xlabel("time, s")
     axis.set_ylabel("certificates alive")
-    axis.legend(fontsize=8, ncol=2)
+    axis.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
     figure.tight_layout()
     figure.savefig(os.path.join(folder, "kds-layers.png"), dpi=110)
     print(f"kds-layers.png: at the end {samples[-1]['apart']} tests apart, {samples[-1]['open']} open, slabs by layer "
