@@ -29,6 +29,6 @@ MUTANTS = [
         ("    p->next = tac_model_reach(sim->model, &p->form, 1);\n    hash_put(",
          "    if (p->shared && sim->ctx->rank == 1)\n        p->form.stiffness *= 1 + 1e-9;\n"
          "    p->next = tac_model_reach(sim->model, &p->form, 1);\n    hash_put(")]),
-    ("restart-rung", "a restart forgets how near its rungs were", "src/events/state.c", [
+    ("restart-rung", "a restart forgets how near its rungs were", "src/events/state_restore.c", [
         ("        tac_watch_set_last(sim, slot, last[k]);\n", "        tac_watch_set_last(sim, slot, INFINITY);\n")]),
 ]
