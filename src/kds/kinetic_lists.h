@@ -14,7 +14,8 @@ struct tac_list_view {
     tac_time until; /* of one that is apart: its certificate may fail then */
 };
 
-/* Local. Test `id`, from 0; false: there is none with this number nor with a higher one, or the broad phase is another. */
+/* Local. Test `id`, from 0; false: there is none with this number nor with a higher one, or the broad phase is another.
+ */
 bool tac_lists_view(const struct tac_kinetic *k, int32_t id, struct tac_list_view *view);
 
 #endif

@@ -1,9 +1,10 @@
-/* A look into the kinetic structures of a run, for pictures (jobs/experiments/kds/pictures.py): one line of JSON per sample.
+/* A look into the kinetic structures of a run, for pictures (jobs/experiments/kds/pictures.py): one line of JSON per
+ * sample.
  *
  *     kds_look SCENE SAMPLES END_S counts|all [KEY=VALUE...]
  *
- * counts: certificates alive, slabs by the layer that they keep silent.  all: each slab, plan, node and test: small scenes.
- * It fails if the slabs do not fit the pairs that are watched, so it is a test too. */
+ * counts: certificates alive, slabs by the layer that they keep silent.  all: each slab, plan, node and test: small
+ * scenes. It fails if the slabs do not fit the pairs that are watched, so it is a test too. */
 #include "events/sim.h"
 #include "kds/kinetic_lists.h"
 #include "kds/kinetic_slab.h"
@@ -63,10 +64,11 @@ static void show_slabs(const struct tac_sim *sim)
         const struct tac_slab *s = &all->slab[i];
         if (!s->live)
             continue;
-        printf("%s{\"type\":%d,\"v\":[%d,%d,%d,%d],\"first\":%d,", comma, s->type, (int)s->v[0], (int)s->v[1], (int)s->v[2],
-               (int)s->v[3], s->first);
+        printf("%s{\"type\":%d,\"v\":[%d,%d,%d,%d],\"first\":%d,", comma, s->type, (int)s->v[0], (int)s->v[1],
+               (int)s->v[2], (int)s->v[3], s->first);
         vector("n", s->n);
-        printf(",\"upper\":%.17g,\"lower\":%.17g,\"speed\":%.17g,\"laid\":%.17g,\"until\":%.17g,\"depth\":%d,\"next\":%.17g}",
+        printf(",\"upper\":%.17g,\"lower\":%.17g,\"speed\":%.17g,\"laid\":%.17g,\"until\":%.17g,\"depth\":%d,\"next\":%"
+               ".17g}",
                s->upper, s->lower, s->speed, seconds(sim, s->laid), seconds(sim, all->queue->time[i]),
                (int)depth_of(sim, s), s->next);
         comma = ",";
