@@ -137,7 +137,9 @@ struct state {
 
 static void put(double **list, size_t *count, const double *value, size_t n)
 {
-    *list = realloc(*list, (*count + n + 1) * sizeof(double));
+    if (n == 0)
+        return;
+    *list = realloc(*list, (*count + n) * sizeof(double));
     TAC_CHECK(*list != NULL);
     memcpy(*list + *count, value, n * sizeof(double));
     *count += n;
