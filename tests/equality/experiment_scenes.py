@@ -70,6 +70,22 @@ def slope(body, mu, e, end, **contact):
     return until(scene_of(friction.on_slope, thing, mu, e, 1, contact, **keys), end)
 
 
+def sludge(mu, end):
+    """In two dimensions: grains that fall onto a floor and each other, and flow over its edge."""
+    import sludge as experiment
+    width, place, size = experiment.lattice((5, 4))
+    walls = [(0, 2), (0, 0), (width, 0), (width + 4, -2)]
+    return until(scene_of(experiment.run, walls, place, size, mu, 1, random_speed=[0, 1], seed=7), end)
+
+
+def thrown(e, end):
+    """A tumbling box, let fall lower than in the experiment."""
+    import defect
+    scene = defect.throw(e, 0, 0)
+    scene["bodies"][1]["position"][1] = .09
+    return until(scene, end)
+
+
 def balls(e, count, end):
     """Fewer of the 900, in the same box' corner, all as fast as they are."""
     import box
@@ -104,6 +120,8 @@ SCENES = {
     "slope-deep": lambda: slope("particle", .49, .5, .25, stiffness=50),
     "slope-kinetic": lambda: slope("particle", .49, 0, .25, friction_model="kinetic"),
     "slope-box": lambda: slope("box", .51, .5, .125),
+    "sludge": lambda: sludge(.3, .5),
+    "thrown": lambda: thrown(.5, .125),
     "balls": lambda: balls(.5, [5, 5, 5], .25),
     "balls-together": lambda: balls(0, [5, 5, 5], .25),
     "heap": lambda: heap(.5, .5),

@@ -11,6 +11,7 @@ import numpy as np
 from physics import Experiment, scene, table
 
 RADII, MASSES, ETA = np.array([.05, .035]), np.array([.05, .025]), .01
+SPACING = 2 * RADII[0] + 1.5 * ETA
 LEAN, FRAME = np.array([2, 1]) / 5 ** .5, 2.0 ** -5  # cosine and sine of what floor and, once more, slope lean by; s
 
 
@@ -35,13 +36,17 @@ def run(experiment, walls, place, size, mu, end, **keys):
     return result, t, y
 
 
+def lattice(count):
+    """Width of the box that just holds it; places and sizes of grains that do not touch yet."""
+    i, j = (q.ravel() for q in np.meshgrid(np.arange(count[0]), np.arange(count[1])))
+    place = np.stack([(i + .5) * SPACING + ETA, (j + .5) * SPACING + ETA], axis=1)
+    return count[0] * SPACING + 2 * ETA, place, np.random.default_rng(2009).integers(2, size=len(i))
+
+
 def settled(experiment, count):
     """Width of the box; places and sizes of the grains at rest; what is left of kinetic energy per mass, J/kg."""
-    spacing = 2 * RADII[0] + 1.5 * ETA
-    width, top = count[0] * spacing + 2 * ETA, 2 * count[1] * spacing
-    i, j = (q.ravel() for q in np.meshgrid(np.arange(count[0]), np.arange(count[1])))
-    place = np.stack([(i + .5) * spacing + ETA, (j + .5) * spacing + ETA], axis=1)
-    size = np.random.default_rng(2009).integers(2, size=len(i))
+    width, place, size = lattice(count)
+    top = 2 * count[1] * SPACING
     result, t, x = run(experiment, [(0, top), (0, 0), (width, 0), (width, top)], place, size, 0, 3, random_speed=[0, 1], seed=2009)
     return width, x[-1], size, result.energy["kinetic"][-1] / MASSES[size].sum()
 
