@@ -42,7 +42,8 @@ static inline struct tac_origin tac_spread_origin(const struct tac_spread_large 
     return (struct tac_origin){l->ctx, l->path, NULL, NULL};
 }
 
-/* Collective. Elements name vertices of the mesh, and different ones.  TAC_ERR_INPUT, naming the first that does not. */
+/* Collective. Elements name vertices of the mesh, and different ones.  TAC_ERR_INPUT, naming the first that does not.
+ */
 enum tac_err tac_spread_check_indices(struct tac_spread_large *l, enum tac_table table);
 /* Collective. Elements have a length or an area.  TAC_ERR_INPUT. */
 enum tac_err tac_spread_check_sizes(struct tac_spread_large *l, enum tac_table table);

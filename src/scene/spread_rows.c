@@ -9,13 +9,14 @@
 enum tac_err tac_spread_check_indices(struct tac_spread_large *l, enum tac_table table)
 {
     const struct tac_origin origin = tac_spread_origin(l);
-    return tac_agree(l->ctx,
-                     tac_check_indices(&origin, (size_t)l->rows->number[table], (size_t)tac_spread_rows(l, table),
-                                       tac_spread_width(table), tac_spread_elements(l, table), (size_t)l->rows->total[TAC_VERTICES]));
+    return tac_agree(l->ctx, tac_check_indices(&origin, (size_t)l->rows->number[table],
+                                               (size_t)tac_spread_rows(l, table), tac_spread_width(table),
+                                               tac_spread_elements(l, table), (size_t)l->rows->total[TAC_VERTICES]));
 }
 
 /* The distinct vertices of the rows' elements, and where each is among them; owned by the caller. */
-static enum tac_err list_corners(struct tac_spread_large *l, enum tac_table table, tac_gid **unique, size_t *uniques, tac_lid **at)
+static enum tac_err list_corners(struct tac_spread_large *l, enum tac_table table, tac_gid **unique, size_t *uniques,
+                                 tac_lid **at)
 {
     const size_t n = (size_t)tac_spread_width(table) * (size_t)tac_spread_rows(l, table);
     const tac_lid *element = tac_spread_elements(l, table);
@@ -111,7 +112,8 @@ enum tac_err tac_spread_check_repeats(struct tac_spread_large *l, enum tac_table
     if (err == TAC_OK)
         err = tac_alloc(l->ctx, n, sizeof *to, &to);
     for (size_t i = 0; i < n && err == TAC_OK; i++) {
-        name_element(tac_spread_elements(l, table) + (size_t)width * i, width, l->rows->number[table] + (int64_t)i, &named[i]);
+        name_element(tac_spread_elements(l, table) + (size_t)width * i, width, l->rows->number[table] + (int64_t)i,
+                     &named[i]);
         to[i] = tac_spread_rank(l->ctx, l->rows->total[TAC_VERTICES], (tac_lid)named[i].vertex[0]);
     }
     TAC_TRY(tac_deal(l->ctx, err, n, to, named, sizeof *named, &came, &count));

@@ -16,6 +16,7 @@ TACTUS = os.environ["TACTUS"]
 HERE = tempfile.TemporaryDirectory(prefix="tactus-audit-")
 os.chdir(HERE.name)
 T = 1 << 16  # an interval
+SLOW = "ASAN_OPTIONS" in os.environ
 failures = []
 
 
@@ -48,10 +49,16 @@ def audit(folder, *options, ranks=1, code=None):
 
 
 def both(folder, *options, code=None):
-    """On one rank; three must say the same."""
-    one, three = audit(folder, *options, code=code), audit(folder, *options, ranks=3)
-    check(one == three, "%s: 3 ranks say something else: %s, %s" % (folder.path, one, three))
+    """On one rank; three must say the same. With sanitizers, where ranks are slow, of every fourth."""
+    both.calls += 1
+    one = audit(folder, *options, code=code)
+    if not SLOW or both.calls % 4 == 0:
+        three = audit(folder, *options, ranks=3)
+        check(one == three, "%s: 3 ranks say something else: %s, %s" % (folder.path, one, three))
     return one
+
+
+both.calls = 0
 
 
 def moved(x, *knots):
@@ -268,7 +275,8 @@ def spans():
               "info of an unfinished record: " + told.stdout)
         # Where others come after it, it is no kill that made it so.
         f.interval(2, f.still(2 * T, 3 * T))
-        refused("unfinished, and not the last", [f.path], "record/000001", "damaged", ranks=(1, 3))
+        refused("unfinished, and not the last", [f.path], "record/000001", "damaged",
+                ranks=(1, 3) if name == "start" else (1,))
         refused("info: unfinished, and not the last", [f.path + "/record.h5"], "record/000001", "damaged", command="info")
     # The interval under way when a run stopped.
     f = still("partial", 0, 1)
