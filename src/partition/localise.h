@@ -1,4 +1,4 @@
-/* localise.h: what came to a rank, before it becomes a local scene. */
+/* localise.h: what came to a rank, before it becomes a local scene.  Private to localise*.c, which says how. */
 #ifndef TACTUS_PARTITION_LOCALISE_H
 #define TACTUS_PARTITION_LOCALISE_H
 
@@ -45,6 +45,26 @@ static inline tac_lid tac_local_vertex(const struct arrived *a, tac_gid id)
 {
     return a->number[tac_finder_find(&a->finder, id)];
 }
+
+/* ---- localise_deal.c ---- */
+
+/* The owners of a block of vertices, kept by the rank whose block it is. */
+struct tac_directory {
+    tac_gid total, first;
+    int32_t *owner; /* owned: of the block's vertices; -1: nobody gave that vertex */
+};
+
+/* Collective. From p->owner, who says for every vertex of the pieces to whom it goes. */
+enum tac_err tac_directory_make(struct tac_ctx *ctx, const struct tac_pieces *p, struct tac_directory *d);
+/* Collective. Owners of n vertices, asked of the directory.  err: what went wrong here before. */
+enum tac_err tac_directory_owners(struct tac_ctx *ctx, enum tac_err err, const struct tac_directory *d, size_t n,
+                                  const tac_gid *id, int32_t *owner);
+/* Collective. Every vertex to its owner, every element to the owners of its vertices, into vertex, triangle, segment
+ * and hinge of `a`, in no certain order.  The pieces are taken apart as they go. */
+enum tac_err tac_localise_deal(struct tac_ctx *ctx, const struct tac_directory *dir, const struct tac_scene *common,
+                               struct tac_pieces *p, struct arrived *a);
+
+/* ---- localise_topology.c ---- */
 
 /* Local. Elements and topology of a local scene whose part has vertex ids already. */
 enum tac_err tac_localise_elements(struct tac_ctx *ctx, struct arrived *a, struct tac_scene *scene);
