@@ -2,17 +2,29 @@
  * the force that the scene prescribes, or the column `work` is not what it did. */
 #include "support.h"
 
-#define POINTS "bodies=[{\"name\":\"a\",\"mass\":2,\"mesh\":{\"kind\":\"points\",\"vertices\":[[0,0,0],[1,0,0]]}}]"
+/* Of the chain that is pulled: no motion, no gravity. */
+static struct settings left_alone(void)
+{
+    struct settings s = {.count = 0};
+    set(&s, "motions=[]");
+    set(&s, "gravity=[0,0,0]");
+    return s;
+}
+
+/* Two particles in its place, whose loads tick every 2^-7 s. */
+static struct settings two_particles(void)
+{
+    struct settings s = left_alone();
+    set(&s, "clocks.gravity_s=0.0078125");
+    set(&s, "bodies=[{\"name\":\"a\",\"mass\":2,\"mesh\":{\"kind\":\"points\",\"vertices\":[[0,0,0],[1,0,0]]}}]");
+    return s;
+}
 
 /* A constant force on a particle: n kicks of h F at h, 2 h, ..., exactly; all numbers are binary fractions. */
 static void parabola(void)
 {
     struct experiment e;
-    struct settings s = {.count = 0};
-    set(&s, "motions=[]");
-    set(&s, "gravity=[0,0,0]");
-    set(&s, "clocks.gravity_s=0.0078125");
-    set(&s, POINTS);
+    struct settings s = two_particles();
     set(&s, "loads=[{\"body\":\"a\",\"vertices\":[1],\"force\":[3,0,-1]},{\"body\":\"a\",\"force\":[0,0.5,0]}]");
     begin(&e, "tests/energy/scenes/chain-pulled.json", &s);
     const double h = 0x1p-7, n = 256;
@@ -32,11 +44,7 @@ static void parabola(void)
 static void pulse(void)
 {
     struct experiment e;
-    struct settings s = {.count = 0};
-    set(&s, "motions=[]");
-    set(&s, "gravity=[0,0,0]");
-    set(&s, "clocks.gravity_s=0.0078125");
-    set(&s, POINTS);
+    struct settings s = two_particles();
     set(&s, "loads=[{\"body\":\"a\",\"force\":[1,0,0],\"path\":[[0.503,0],[0.50304,1000],[0.50308,0]]}]");
     begin(&e, "tests/energy/scenes/chain-pulled.json", &s);
     run_to(&e, 1);
@@ -49,9 +57,7 @@ static void pulse(void)
 static void pulled_spring(void)
 {
     struct experiment e;
-    struct settings s = {.count = 0};
-    set(&s, "motions=[]");
-    set(&s, "gravity=[0,0,0]");
+    struct settings s = left_alone();
     set(&s, "bodies.chain.mesh={\"kind\":\"segments\",\"from\":[0,0,0],\"to\":[0,2,0],\"cells\":1}");
     const double period = 2 * TAC_PI / 20; /* k/L = 100 N/m, half a kg at each end */
     set(&s,
