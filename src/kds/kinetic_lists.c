@@ -373,8 +373,7 @@ static enum tac_err moved(struct tac_kinetic *k, void *self, const tac_lid *v, s
 static bool stale(const struct tac_kinetic *k, const void *self)
 {
     const struct lists *l = self;
-    (void)k;
-    return l->live > 4 * l->live_built + 4096;
+    return l->live > 4 * l->live_built + (size_t)k->primitive_count + 4096;
 }
 
 bool tac_lists_view(const struct tac_kinetic *k, int32_t id, struct tac_list_view *view)
