@@ -1,7 +1,8 @@
 /* Kinetic data structures as a way of discovery (design 3.2): from instant to instant, and before each one all
  * certificates that may fail before it are renewed or replaced.  What has been run is right: nothing is run twice. */
-#include "kds/kinetic.h"
+#include "events/kinetic.h"
 #include "events/ranks.h"
+#include "kds/flights.h"
 #include <stdlib.h>
 
 enum { INSTANTS_AT_LEAST = 64, TICKS_PER_VERTEX = 2, TICKS_AT_LEAST = 256 };
@@ -9,15 +10,25 @@ enum { INSTANTS_AT_LEAST = 64, TICKS_PER_VERTEX = 2, TICKS_AT_LEAST = 256 };
 static enum tac_err create(struct tac_sim *sim)
 {
     enum tac_err err;
-    TAC_TRY(tac_kinetic_create(sim, &sim->kinetic));
+    struct tac_candidates *c = NULL;
+    TAC_TRY(tac_candidates_create(sim, &c));
+    TAC_TRY(tac_kinetic_create(sim, c, &sim->kinetic));
     TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->owned, sizeof *sim->kicked, &sim->kicked));
+    if (sim->ranks) {
+        sim->candidates = c;
+        c = NULL;
+        TAC_TRY(tac_kinetic_together(sim));
+    }
 done:
+    tac_candidates_destroy(&c);
     return err;
 }
 
 static void destroy(struct tac_sim *sim)
 {
     tac_kinetic_destroy(&sim->kinetic);
+    tac_flights_destroy(&sim->flights);
+    tac_candidates_destroy(&sim->candidates);
     free(sim->kicked);
     sim->kicked = NULL;
 }
@@ -64,8 +75,7 @@ static int64_t ticks_of(const struct tac_sim *sim)
     return sum;
 }
 
-/* One instant, or the way to `limit` if none is left. */
-static enum tac_err step(struct tac_sim *sim, tac_time limit)
+enum tac_err tac_kinetic_step(struct tac_sim *sim, tac_time limit)
 {
     enum tac_err err;
     struct tac_kinetic *k = sim->kinetic;
@@ -96,6 +106,8 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
 {
     enum tac_err err;
     struct tac_kinetic *k = sim->kinetic;
+    if (sim->ranks)
+        return tac_kinetic_advance_together(sim, limit);
     int64_t tell[TAC_TELLS] = {0};
     double begin_s = tac_wall_s();
     TAC_TRY(tac_pass_begin(sim));
@@ -107,7 +119,7 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
     for (int instants = 0; sim->now < limit && k->bad < 0 && k->stuck < 0; instants++) {
         if (instants >= INSTANTS_AT_LEAST && ticks_of(sim) >= most)
             break;
-        TAC_TRY(step(sim, limit));
+        TAC_TRY(tac_kinetic_step(sim, limit));
     }
     if (k->bad >= 0) {
         err = tac_sim_not_finite(sim, tac_sim_id(sim, k->bad), sim->now);

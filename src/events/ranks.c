@@ -458,10 +458,34 @@ bool tac_ranks_meet(struct tac_sim *sim, tac_time t)
 
 /* ---- closing ---- */
 
+/* With kinetic structures ranks know each other's plans. */
+static bool motions_wanted(const struct tac_sim *sim)
+{
+    return sim->candidates && sim->mode == TAC_DISCOVER_SPECULATE && !sim->ranks->down;
+}
+
+static void put_motion(const struct tac_sim *sim, tac_lid v, struct motion *m)
+{
+    const struct tac_move *move = &sim->candidates->move[v];
+    memcpy(m->x, &sim->candidates->x[3 * (size_t)v], sizeof m->x);
+    memcpy(m->u, move->u, sizeof m->u);
+    m->deviation = move->deviation;
+    m->near = move->near;
+}
+
+static void get_motion(struct tac_sim *sim, tac_lid v, const struct motion *m)
+{
+    struct tac_move *move = &sim->candidates->move[v];
+    memcpy(&sim->candidates->x[3 * (size_t)v], m->x, sizeof m->x);
+    memcpy(move->u, m->u, sizeof m->u);
+    move->deviation = m->deviation;
+    move->near = m->near != 0;
+}
+
 static void send_closing(struct tac_sim *sim, struct tac_neighbor *n)
 {
     struct tac_ranks *r = sim->ranks;
-    const size_t count = r->down || !sim->candidates ? 0 : n->give_count;
+    const size_t count = motions_wanted(sim) ? n->give_count : 0;
     size_t bytes = sizeof(struct header) + count * sizeof(struct motion);
     MPI_Wait(&n->request, MPI_STATUS_IGNORE);
     if (!room(sim, &n->out, &n->out_capacity, bytes))
@@ -470,31 +494,19 @@ static void send_closing(struct tac_sim *sim, struct tac_neighbor *n)
         tac_give_up(sim->ctx); /* not one byte of memory: nothing can be told */
     *(struct header *)n->out = (struct header){r->pass, TAC_TIME_NEVER, r->down, 0};
     struct motion *m = (struct motion *)(n->out + sizeof(struct header));
-    for (size_t i = 0; i < count && !r->down; i++) {
-        const tac_lid v = n->give[i];
-        const struct tac_move *move = &sim->candidates->move[v];
-        memcpy(m[i].x, &sim->candidates->x[3 * (size_t)v], sizeof m[i].x);
-        memcpy(m[i].u, move->u, sizeof m[i].u);
-        m[i].deviation = move->deviation;
-        m[i].near = move->near;
-    }
+    for (size_t i = 0; i < count && !r->down; i++)
+        put_motion(sim, n->give[i], &m[i]);
     post(sim, n, bytes);
 }
 
 static void take_motions(struct tac_sim *sim, struct tac_neighbor *n)
 {
     const struct motion *m = (const struct motion *)(n->in + sizeof(struct header));
-    if (sim->ranks->down || !sim->candidates)
+    if (!motions_wanted(sim))
         return;
     TAC_CHECK(n->heard_count == sizeof(struct header) + n->need_count * sizeof *m);
-    for (size_t i = 0; i < n->need_count; i++) {
-        const tac_lid v = n->need[i];
-        struct tac_move *move = &sim->candidates->move[v];
-        memcpy(&sim->candidates->x[3 * (size_t)v], m[i].x, sizeof m[i].x);
-        memcpy(move->u, m[i].u, sizeof m[i].u);
-        move->deviation = m[i].deviation;
-        move->near = m[i].near != 0;
-    }
+    for (size_t i = 0; i < n->need_count; i++)
+        get_motion(sim, n->need[i], &m[i]);
 }
 
 void tac_ranks_close(struct tac_sim *sim)
@@ -592,9 +604,32 @@ enum tac_err tac_ranks_reduce(struct tac_sim *sim, int64_t *tell)
     return TAC_OK;
 }
 
-/* ---- paths of ghosts near a contact ---- */
+/* ---- motions out of turn ---- */
 
-enum { TAG_ASK = 12, TAG_PATHS = 13, TAG_LINES = 14 };
+enum { TAG_ASK = 12, TAG_PATHS = 13, TAG_LINES = 14, TAG_MOTIONS = 16 };
+
+static size_t tell_motions(struct tac_sim *sim, struct tac_neighbor *n)
+{
+    if (!tac_ranks_room(sim, n, n->give_count * sizeof(struct motion) + 1))
+        return 0;
+    for (size_t i = 0; i < n->give_count; i++)
+        put_motion(sim, n->give[i], (struct motion *)n->told + i);
+    return n->give_count * sizeof(struct motion);
+}
+
+static void hear_motions(struct tac_sim *sim, struct tac_neighbor *n)
+{
+    TAC_CHECK(n->heard_count == n->need_count * sizeof(struct motion));
+    for (size_t i = 0; i < n->need_count; i++)
+        get_motion(sim, n->need[i], (const struct motion *)n->heard + i);
+}
+
+void tac_ranks_motions(struct tac_sim *sim)
+{
+    tac_ranks_talk(sim, TAG_MOTIONS, tell_motions, hear_motions);
+}
+
+/* ---- paths of ghosts near a contact ---- */
 
 static size_t ask(struct tac_sim *sim, struct tac_neighbor *n)
 {

@@ -121,14 +121,6 @@ enum tac_err tac_sim_create(struct tac_ctx *ctx, const struct tac_scene *scene, 
     TAC_TRY(tac_elastic_create(ctx, scene, &sim->elastic));
     TAC_TRY(tac_agree(ctx, tac_model_create(ctx, scene, &sim->model)));
     sim->contact = sim->model->layer_count > 0;
-    if (mode == TAC_DISCOVER_KDS && scene->part) {
-        err =
-            tac_fail(ctx, TAC_ERR_INPUT,
-                     "--discover kds runs on one rank in this version, and here are %d; run it without mpirun, or with "
-                     "--discover speculate",
-                     ctx->size);
-        goto done;
-    }
     sim->discovery = !sim->contact                    ? &tac_discovery_none
                      : mode == TAC_DISCOVER_ALL_PAIRS ? &tac_discovery_all_pairs
                      : mode == TAC_DISCOVER_KDS       ? &tac_discovery_kinetic

@@ -21,6 +21,7 @@
 #include <tactus/scene.h>
 
 struct tac_candidates;
+struct tac_flights;
 struct tac_friction;
 struct tac_kinetic;
 struct tac_ranks;
@@ -237,6 +238,7 @@ struct tac_sim {
     struct tac_candidates *candidates; /* owned by speculate */
     void *oracle;                      /* owned by all-pairs */
     struct tac_kinetic *kinetic;       /* owned by kds */
+    struct tac_flights *flights;       /* owned by kds; NULL: one rank */
     size_t kicked_count;               /* kds: vertices that contacts brought to the instant under way */
     tac_lid *kicked;                   /* owned by kds, (V); NULL: nobody asks */
     double window_s;                   /* window of the last commit */

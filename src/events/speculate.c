@@ -2,11 +2,12 @@
 #include "events/friction.h"
 #include "events/path.h"
 #include "events/ranks.h"
+#include "events/windows.h"
 #include "kds/candidates.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { TICKS_PER_WINDOW = 16, TICKS_AT_LEAST = 8, TICKS_AT_MOST = 24, STREAK = 6, QUIET_WINDOWS = 1, QUIET_MARGIN = 4 };
+enum { STREAK = 6, QUIET_WINDOWS = 1, QUIET_MARGIN = 4 };
 
 /* What was missed in a pass. */
 struct miss {
@@ -29,64 +30,11 @@ struct verdict {
 
 enum { PENDING = -1 };
 
-/* The period that most of the work has: what a window is measured in. */
-static tac_time main_period(const struct tac_sim *sim, double *most)
-{
-    double best = 0;
-    tac_time period = 0;
-    for (size_t i = 0; i < sim->elastic->class_count; i++) {
-        const struct tac_rate_class *r = &sim->elastic->rate[i];
-        double work = (double)(r->count[TAC_KIND_SPRING] + r->count[TAC_KIND_CST] + 4 * r->count[TAC_KIND_HINGE] +
-                               2 * r->count[TAC_KIND_DAMPING]) /
-                      (double)r->period;
-        if (work > best) {
-            best = work;
-            period = r->period;
-        }
-    }
-    *most = best;
-    return period;
-}
-
-/* The period with the most work on any rank. */
-static enum tac_err agree_period(const struct tac_sim *sim, double work, tac_time *period)
-{
-    double most = work;
-    tac_time mine = *period;
-    if (!sim->ranks)
-        return TAC_OK;
-    bool ok = MPI_Allreduce(&work, &most, 1, MPI_DOUBLE, MPI_MAX, sim->ctx->comm) == MPI_SUCCESS;
-    mine = work == most ? mine : TAC_TIME_NEVER;
-    ok = ok && MPI_Allreduce(&mine, period, 1, TAC_TIME_MPI, MPI_MIN, sim->ctx->comm) == MPI_SUCCESS;
-    return ok ? TAC_OK : tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while choosing a window");
-}
-
-static tac_time to_quanta(const struct tac_sim *sim, double s)
-{
-    return s > 0 ? (tac_time)fmin(0x1p60, fmax(1, s / sim->quantum)) : 0;
-}
-
 static enum tac_err create(struct tac_sim *sim)
 {
     enum tac_err err;
     TAC_TRY(tac_candidates_create(sim, &sim->candidates));
-    double work;
-    tac_time period = main_period(sim, &work), first = tac_clock_period(sim->scene, sim->model->h1_min_s);
-    TAC_TRY(agree_period(sim, work, &period));
-    sim->window_unit = period ? period : 2 * first;
-    sim->window_most = period ? TICKS_AT_MOST * period : (tac_time)1 << 60;
-    sim->window_least = period ? period : first;
-    sim->window_short = period ? TICKS_AT_LEAST * period : first;
-    sim->window = TICKS_PER_WINDOW * sim->window_unit;
-    tac_time lo = to_quanta(sim, sim->scene->discovery.window_s[0]),
-             hi = to_quanta(sim, sim->scene->discovery.window_s[1]);
-    if (hi > 0) {
-        sim->window_least = lo > 0 ? lo : 1;
-        sim->window_most = hi;
-        sim->window_short = sim->window_least;
-    }
-    sim->window = sim->window < sim->window_most ? sim->window : sim->window_most;
-    sim->window = sim->window > sim->window_least ? sim->window : sim->window_least;
+    TAC_TRY(tac_windows_choose(sim));
     sim->candidates->horizon = 16 * sim->window;
     for (tac_lid i = 0; i < sim->count; i++)
         memcpy(&sim->candidates->x[3 * (size_t)i], sim->pos[i].x, 3 * sizeof(double));
@@ -97,69 +45,6 @@ done:
 static void destroy(struct tac_sim *sim)
 {
     tac_candidates_destroy(&sim->candidates);
-}
-
-/* Chords and deviations of the pass. Returns false if some vertex is not finite (its index in *bad). */
-static bool measure(struct tac_sim *sim, tac_time end, tac_lid *bad, double *wildest)
-{
-    struct tac_candidates *c = sim->candidates;
-    const tac_time start = sim->window_start;
-    *wildest = 0;
-    for (tac_lid i = 0; i < sim->owned; i++) {
-        struct tac_move *move = &c->move[i];
-        double *x = &c->x[3 * (size_t)i], to[3];
-        move->near = sim->vel[i].w == 0 || sim->near[i];
-        if (sim->vel[i].w == 0) {
-            if (sim->script_of[i] < 0)
-                continue;
-            tac_position(sim, i, start, x);
-            tac_position(sim, i, end, to);
-            tac_sub(move->u, to, x);
-            move->deviation = 0;
-            continue;
-        }
-        const struct tac_line *line = &sim->line[i];
-        double s0 = tac_seconds(sim, start - line->t), s1 = tac_seconds(sim, end - line->t), off[3];
-        double dt = tac_seconds(sim, end - sim->pos[i].t);
-        for (int k = 0; k < 3; k++) {
-            x[k] = line->x[k] + s0 * line->v[k];
-            to[k] = sim->pos[i].x[k] + dt * sim->vel[i].v[k];
-            off[k] = to[k] - (line->x[k] + s1 * line->v[k]);
-        }
-        tac_sub(move->u, to, x);
-        move->deviation = sqrt(line->deviation2) + sqrt(tac_dot(off, off));
-        if (!(move->deviation < 1e150)) {
-            *bad = i;
-            return false;
-        }
-        *wildest = move->deviation > *wildest ? move->deviation : *wildest;
-    }
-    return true;
-}
-
-/* Do all vertices keep to their tubes during the pass? Updates offsets only when asked to (at a commit). */
-static bool tubes_hold(struct tac_sim *sim, tac_time end, bool keep)
-{
-    struct tac_candidates *c = sim->candidates;
-    if (end > c->end)
-        return false;
-    const double s = tac_seconds(sim, end - c->start);
-    for (tac_lid i = 0; i < sim->owned; i++) {
-        struct tac_tube *tube = &c->tube[i];
-        if (tube->radius == 0)
-            continue;
-        const struct tac_move *move = &c->move[i];
-        const double *x = &c->x[3 * (size_t)i];
-        double off[3];
-        for (int k = 0; k < 3; k++)
-            off[k] = x[k] + move->u[k] - (tube->x[k] + s * tube->v[k]);
-        double offset = sqrt(tac_dot(off, off)), worst = offset > tube->offset ? offset : tube->offset;
-        if (keep)
-            tube->offset = offset;
-        else if (!(worst + move->deviation <= tube->radius))
-            return false;
-    }
-    return true;
 }
 
 static bool all_near(const struct tac_candidates *c, const struct tac_candidate *q)
@@ -451,19 +336,12 @@ done:
     return err;
 }
 
-/* A list whose tubes were left before their time was asked to live too long; one that lived out, too short. */
 static enum tac_err new_list(struct tac_sim *sim, tac_time reached)
 {
     struct tac_candidates *c = sim->candidates;
-    const tac_time window = reached - sim->window_start, age = sim->window_start - c->start;
-    if (c->end > c->start) {
-        if (reached > c->end)
-            c->horizon = 2 * c->horizon < 1024 * sim->window ? 2 * c->horizon : 1024 * sim->window;
-        else if (age < c->horizon / 2)
-            c->horizon = c->horizon / 2 > 2 * sim->window ? c->horizon / 2 : 2 * sim->window;
-    }
+    tac_windows_horizon(sim, reached);
     c->known = 0;
-    return tac_candidates_build(sim, c, window, c->horizon);
+    return tac_candidates_build(sim, c, reached - sim->window_start, c->horizon);
 }
 
 /* Runs a pass to `end`, unless it stands as it was run (not `again`), and judges it.  *reached: how far it came. */
@@ -482,12 +360,12 @@ static enum tac_err try_pass(struct tac_sim *sim, tac_time end, bool again, stru
         *reached = tac_pass_run(sim, end);
     begin_s = tac_wall_s();
     verdict->bad = -1;
-    if (!measure(sim, *reached, &bad, &verdict->wildest))
+    if (!tac_windows_measure(sim, *reached, &bad, &verdict->wildest))
         verdict->bad = tac_sim_id(sim, bad);
     if (sim->ranks)
         tac_ranks_close(sim);
     const bool calm = bad < 0 && verdict->wildest <= 256 * c->skin;
-    verdict->broken = calm && !tubes_hold(sim, *reached, false);
+    verdict->broken = calm && !tac_windows_hold(sim, *reached, false);
     TAC_TRY(judge_all(sim, *reached, verdict, calm && !verdict->broken && !(sim->ranks && tac_ranks_down(sim))));
     TAC_TRY(reduce(sim, verdict));
     verdict->wild = verdict->bad >= 0 || verdict->wildest > 256 * c->skin;
@@ -561,7 +439,7 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
             end = reached > sim->now ? reached : end;
         sim->counters.seconds_discovery += tac_wall_s() - begin_s;
     }
-    tubes_hold(sim, reached, true);
+    tac_windows_hold(sim, reached, true);
     TAC_TRY(tac_ranks_hold(sim, tac_pass_commit(sim, reached)));
     adapt(sim, attempts, asked);
     TAC_TRY(tac_ranks_hold(sim, look_ahead(sim, (double)sim->window / (double)(reached - sim->window_start))));

@@ -154,6 +154,7 @@ enum tac_err tac_state_counters(const struct tac_sim *sim, struct tac_counters *
                              &sum->certificates_rescheduled,
                              &sum->certificates_reconfirmed,
                              &sum->plans_filed,
+                             &sum->plans_told,
                              &sum->candidates,
                              &sum->messages_sent,
                              &sum->bytes_sent};

@@ -347,8 +347,10 @@ static enum tac_err list_near(struct tac_sim *sim)
 {
     enum tac_err err = TAC_OK;
     sim->near_count = 0;
+    /* Kinetic structures watch in mid-pass; and several ranks may have to run it again. */
+    const bool all = sim->mode == TAC_DISCOVER_KDS && sim->ranks;
     for (tac_lid i = 0; i < sim->owned; i++)
-        if (sim->near_pairs[i] > 0)
+        if (all || sim->near_pairs[i] > 0)
             sim->near_list[sim->near_count++] = i;
     sim->near_changed = false;
     const size_t each = sim->mode == TAC_DISCOVER_KDS ? 1 : BREAKS_PER_VERTEX; /* kds keeps those of one instant */

@@ -116,7 +116,7 @@ static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool
                 *ticks = integer[2 * i + j];
         }
     /* Later ones: older checkpoints have 0 here. */
-    int64_t *const more[] = {&k->certificates_reconfirmed, &k->plans_filed};
+    int64_t *const more[] = {&k->certificates_reconfirmed, &k->plans_filed, &k->plans_told};
     integer += 2 * TAC_KINDS;
     for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
         if (out)

@@ -264,17 +264,21 @@ static void sort_by_slice(struct tac_candidates *c, size_t count)
     c->count = count;
 }
 
-/* From now on we hear of the ghosts that candidates have, and of no others. */
+/* From now on we hear of the ghosts marked, and of no others. */
+static enum tac_err take_part(struct tac_sim *sim)
+{
+    const enum tac_err err = tac_ghosts_prune(sim), told = tac_ghosts_subscribe(sim);
+    return tac_agree(sim->ctx, err ? err : told);
+}
+
+/* Marks the ghosts that candidates have. */
 static enum tac_err subscribe(struct tac_sim *sim, const struct tac_candidates *c)
 {
-    enum tac_err err;
     memset(sim->ranks->mark, 0, (size_t)sim->count);
     for (size_t k = 0; k < c->count; k++)
         for (int i = 0; i < c->list[k].count; i++)
             sim->ranks->mark[c->list[k].v[i]] = 1;
-    err = tac_ghosts_prune(sim);
-    const enum tac_err told = tac_ghosts_subscribe(sim);
-    return tac_agree(sim->ctx, err ? err : told);
+    return take_part(sim);
 }
 
 /* Local. The list, from the tubes of this rank and of its guests. */
@@ -322,6 +326,25 @@ enum tac_err tac_candidates_build(struct tac_sim *sim, struct tac_candidates *c,
     c->builds++;
     sim->counters.candidate_builds++;
     sim->counters.candidates = (int64_t)c->count;
+done:
+    return err;
+}
+
+enum tac_err tac_candidates_gather(struct tac_sim *sim, struct tac_candidates *c, tac_time window, tac_time lifetime)
+{
+    enum tac_err err;
+    c->span = lifetime > window ? lifetime : window;
+    c->span_s = tac_seconds(sim, c->span);
+    lay_tubes(sim, c, tac_seconds(sim, window));
+    TAC_TRY(tac_agree(sim->ctx, tac_foreign_fetch(sim, c)));
+    c->start = sim->now;
+    c->end = sim->now + c->span;
+    memset(sim->ranks->mark, 0, (size_t)sim->count);
+    for (size_t k = 0; k < c->foreign_count; k++)
+        for (int i = 0; i < c->foreign[k].count; i++)
+            sim->ranks->mark[c->foreign[k].v[i]] = 1;
+    TAC_TRY(take_part(sim));
+    c->builds++;
 done:
     return err;
 }

@@ -98,6 +98,9 @@ void tac_candidates_destroy(struct tac_candidates **candidates);
 /* Collective; local on one rank. A new list from sim->now for `lifetime` quanta, tubes along move[] over the pass of
  * `window` quanta. */
 enum tac_err tac_candidates_build(struct tac_sim *sim, struct tac_candidates *c, tac_time window, tac_time lifetime);
+/* Collective, several ranks. The same tubes and the same foreign primitives, with no list of pairs; from now on we hear
+ * of the vertices of those primitives. */
+enum tac_err tac_candidates_gather(struct tac_sim *sim, struct tac_candidates *c, tac_time window, tac_time lifetime);
 /* Local. How many candidates (from the list's front) may touch before t. */
 size_t tac_candidates_active(const struct tac_candidates *c, tac_time t);
 

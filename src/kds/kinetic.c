@@ -25,37 +25,52 @@ static tac_time main_period(const struct tac_sim *sim)
     return period;
 }
 
-/* The primitives are those of the candidate lists. */
-static enum tac_err take_primitives(struct tac_kinetic *k)
+/* Takes the primitives of body b from list[begin..end), if the sides asked for have them. */
+static void take(struct tac_kinetic *k, const struct tac_primitive *list, int32_t begin, int32_t end, bool foreign)
+{
+    for (int32_t p = begin; p < end; p++) {
+        int side = foreign ? TAC_SIDE_FOREIGN : TAC_SIDE_INNER;
+        for (int i = 0; i < list[p].count && !foreign; i++)
+            side = list[p].v[i] < k->sim->owned ? side : TAC_SIDE_BORDER;
+        if (!k->tubes && side != TAC_SIDE_INNER)
+            continue;
+        k->side[k->primitive_count] = (uint8_t)side;
+        k->primitive[k->primitive_count++] = list[p];
+    }
+}
+
+/* The primitives of the candidate lists, by body. */
+static enum tac_err take_primitives(struct tac_kinetic *k, const struct tac_candidates *c)
 {
     enum tac_err err;
-    struct tac_candidates *c = NULL;
-    const struct tac_scene *s = k->sim->scene;
-    TAC_TRY(tac_candidates_create(k->sim, &c));
+    const size_t own = (size_t)c->primitive_begin[c->body_count], foreign = k->tubes ? c->foreign_count : 0;
     k->body_count = c->body_count;
-    k->primitive_count = c->primitive_begin[c->body_count];
-    k->primitive = c->primitive;
-    k->primitive_begin = c->primitive_begin;
-    k->still = c->still;
-    c->primitive = NULL;
-    c->primitive_begin = NULL;
-    c->still = NULL;
-    for (tac_lid b = 0; b < s->body_count; b++)
-        k->widest_radius = fmax(k->widest_radius, s->body[b].radius);
+    TAC_TRY(tac_alloc(k->sim->ctx, own + foreign, sizeof *k->primitive, &k->primitive));
+    TAC_TRY(tac_alloc(k->sim->ctx, own + foreign, 1, &k->side));
+    TAC_TRY(tac_alloc(k->sim->ctx, (size_t)k->body_count + 1, sizeof *k->primitive_begin, &k->primitive_begin));
+    TAC_TRY(tac_alloc(k->sim->ctx, (size_t)k->body_count, 1, &k->still));
+    for (int32_t b = 0; b < k->body_count; b++) {
+        k->still[b] = c->still[b];
+        take(k, c->primitive, c->primitive_begin[b], c->primitive_begin[b + 1], false);
+        if (foreign)
+            take(k, c->foreign, c->foreign_begin[b], c->foreign_begin[b + 1], true);
+        k->primitive_begin[b + 1] = k->primitive_count;
+    }
 done:
-    tac_candidates_destroy(&c);
     return err;
 }
 
-enum tac_err tac_kinetic_create(struct tac_sim *sim, struct tac_kinetic **out)
+static enum tac_err create(struct tac_sim *sim, const struct tac_candidates *c, bool tubes, struct tac_kinetic **out)
 {
     enum tac_err err;
-    const size_t n = (size_t)sim->owned;
+    const size_t n = (size_t)(tubes ? sim->count : sim->owned);
     struct tac_kinetic *k = NULL;
     TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *k, &k));
     k->sim = sim;
+    k->tubes = tubes;
+    k->vertices = n;
     k->bad = k->stuck = -1;
-    k->eps = sim->scene->discovery.vagueness;
+    k->eps = tubes ? 0 : sim->scene->discovery.vagueness;
     k->tau = TICKS_PER_LIFE * main_period(sim);
     k->tau_s = tac_seconds(sim, k->tau);
     k->structure[TAC_KINETIC_BROAD] =
@@ -66,7 +81,7 @@ enum tac_err tac_kinetic_create(struct tac_sim *sim, struct tac_kinetic **out)
     TAC_TRY(tac_alloc(sim->ctx, n, sizeof *k->plan, &k->plan));
     TAC_TRY(tac_alloc(sim->ctx, n, sizeof *k->wish, &k->wish));
     TAC_TRY(tac_alloc(sim->ctx, n, sizeof *k->moved, &k->moved));
-    TAC_TRY(take_primitives(k));
+    TAC_TRY(take_primitives(k, c));
     for (int i = 0; i < TAC_KINETIC_STRUCTURES; i++)
         TAC_TRY(k->structure[i]->create(k, &k->self[i]));
 done:
@@ -74,6 +89,16 @@ done:
         tac_kinetic_destroy(&k);
     *out = k;
     return err;
+}
+
+enum tac_err tac_kinetic_create(struct tac_sim *sim, const struct tac_candidates *c, struct tac_kinetic **out)
+{
+    return create(sim, c, false, out);
+}
+
+enum tac_err tac_kinetic_create_tubes(struct tac_sim *sim, const struct tac_candidates *c, struct tac_kinetic **out)
+{
+    return create(sim, c, true, out);
 }
 
 void tac_kinetic_destroy(struct tac_kinetic **kinetic)
@@ -91,6 +116,7 @@ void tac_kinetic_destroy(struct tac_kinetic **kinetic)
     free(k->primitive);
     free(k->primitive_begin);
     free(k->still);
+    free(k->side);
     free(k);
     *kinetic = NULL;
 }
@@ -170,8 +196,6 @@ enum tac_err tac_kinetic_replan(struct tac_kinetic *k)
 {
     enum tac_err err = TAC_OK;
     k->now = k->sim->now > k->now ? k->sim->now : k->now;
-    if (k->moved_count == 0)
-        return TAC_OK;
     for (size_t i = 0; i < k->moved_count; i++) {
         const tac_lid v = k->moved[i];
         double u[3];
@@ -184,15 +208,25 @@ enum tac_err tac_kinetic_replan(struct tac_kinetic *k)
             k->wish[v] *= 1.5;
         file_plan(k, v, false);
     }
-    k->sim->counters.plans_filed += (int64_t)k->moved_count;
+    TAC_TRY(tac_kinetic_moved(k, k->moved, k->moved_count));
+    k->moved_count = 0;
+done:
+    return err;
+}
+
+enum tac_err tac_kinetic_moved(struct tac_kinetic *k, const tac_lid *v, size_t count)
+{
+    enum tac_err err = TAC_OK;
+    if (count == 0)
+        return TAC_OK;
+    k->sim->counters.plans_filed += (int64_t)count;
     double then_s = tac_wall_s();
     for (int i = 0; i < TAC_KINETIC_STRUCTURES; i++) {
-        TAC_TRY(k->structure[i]->moved(k, k->self[i], k->moved, k->moved_count));
+        TAC_TRY(k->structure[i]->moved(k, k->self[i], v, count));
         const double now_s = tac_wall_s();
         k->seconds[i][1] += now_s - then_s;
         then_s = now_s;
     }
-    k->moved_count = 0;
 done:
     return err;
 }
@@ -217,16 +251,31 @@ static enum tac_err add_limits(struct tac_kinetic *k)
         for (enum tac_pair_type type = TAC_PAIR_LONG; type <= TAC_PAIR_SHORT; type++) {
             tac_lid v[2];
             int32_t head = -1;
-            if (tac_sim_limit(sim, type, e, v))
-                TAC_TRY(tac_slabs_add(k, type, v[0], v[1], &v[0], &v[1], -1, &head));
+            if (tac_sim_limit(sim, type, e, v) && k->tubes == (v[1] >= sim->owned))
+                TAC_TRY(tac_slabs_add(k, type, (tac_lid)tac_sim_id(sim, v[0]), (tac_lid)tac_sim_id(sim, v[1]), &v[0],
+                                      &v[1], -1, &head));
         }
 done:
     return err;
 }
 
-static enum tac_err build(struct tac_kinetic *k)
+enum tac_err tac_kinetic_build(struct tac_kinetic *k)
 {
     enum tac_err err = TAC_OK;
+    /* Narrow first: the broad phase makes slabs. */
+    TAC_TRY(k->structure[TAC_KINETIC_NARROW]->build(k, k->self[TAC_KINETIC_NARROW]));
+    if (k->sim->scene->contact.thickness > 0)
+        TAC_TRY(k->structure[TAC_KINETIC_BROAD]->build(k, k->self[TAC_KINETIC_BROAD]));
+    TAC_TRY(add_limits(k));
+    k->built = true;
+    k->sim->counters.candidate_builds++;
+done:
+    return err;
+}
+
+/* Plans for the state of sim->now, and what they prove. */
+static enum tac_err start_anew(struct tac_kinetic *k)
+{
     struct tac_sim *sim = k->sim;
     k->now = sim->now;
     k->next = k->until = sim->now;
@@ -235,19 +284,11 @@ static enum tac_err build(struct tac_kinetic *k)
     /* A vertex is brought up at most once in 2^12 quanta, each time rounding its place. */
     k->drift = 0x1p-50 * k->extent / tac_seconds(sim, 4096);
     for (tac_lid i = 0; i < sim->owned; i++) {
-        if (!k->built)
+        if (k->wish[i] == 0)
             k->wish[i] = .01 * (thickness > 0 ? thickness : 1e-3 * k->extent) / k->tau_s;
         file_plan(k, i, true);
     }
-    /* Narrow first: the broad phase makes slabs. */
-    TAC_TRY(k->structure[TAC_KINETIC_NARROW]->build(k, k->self[TAC_KINETIC_NARROW]));
-    if (sim->scene->contact.thickness > 0)
-        TAC_TRY(k->structure[TAC_KINETIC_BROAD]->build(k, k->self[TAC_KINETIC_BROAD]));
-    TAC_TRY(add_limits(k));
-    k->built = true;
-    sim->counters.candidate_builds++;
-done:
-    return err;
+    return tac_kinetic_build(k);
 }
 
 enum tac_err tac_kinetic_begin(struct tac_kinetic *k)
@@ -266,7 +307,7 @@ enum tac_err tac_kinetic_begin(struct tac_kinetic *k)
     }
     if (!k->built || grown || broad->stale(k, k->self[TAC_KINETIC_BROAD])) {
         k->extent = grown ? 3 * size : k->extent;
-        TAC_TRY(build(k));
+        TAC_TRY(start_anew(k));
     }
     for (size_t i = 0; i < sim->script_count; i++) {
         const tac_lid v = sim->script[i].vertex;

@@ -28,11 +28,15 @@
 struct tac_plan {
     double v[3];  /* m/s */
     double eps2;  /* square of eps, m^2/s^2 */
-    double reach; /* eps, and what rounding may add to a velocity, m/s */
-    tac_time t;   /* when it was filed */
-    double x[3];  /* where the vertex was then, m */
-    bool left;    /* among those that have left it */
+    double reach;  /* eps, and what rounding may add to a velocity, m/s */
+    tac_time t;    /* when it was filed */
+    double x[3];   /* where the vertex was then, m */
+    double radius; /* of a plan between ranks: |x(t) - (x + (t - t0) v)| <= radius, and eps is 0; m */
+    bool left;     /* among those that have left it */
 };
+
+/* Whose a primitive is, where ranks prove together. */
+enum tac_side { TAC_SIDE_INNER = 1, TAC_SIDE_BORDER = 2, TAC_SIDE_FOREIGN = 4 };
 
 struct tac_kinetic;
 
@@ -71,6 +75,10 @@ struct tac_kinetic {
     double drift;   /* most that rounding may add to a velocity, m/s */
     double eps;     /* m/s for all; under 0: chosen per vertex */
     bool built;
+    bool tubes;            /* plans are those that ranks file with each other: where a vertex is, its plan says */
+    double welcome;        /* tubes: radius above which a slab may wait for narrower ones, m; infinity: it may not */
+    bool coarse;           /* tubes: some slab waits for narrower ones */
+    size_t vertices;       /* V */
     struct tac_plan *plan; /* owned, (V) */
     double *wish;          /* owned, (V): eps of the next plan, m/s */
     size_t moved_count;
@@ -83,20 +91,29 @@ struct tac_kinetic {
 
     size_t doubt_count, doubt_capacity;
     int32_t *doubt; /* owned: slabs of pairs at the end of their nest that could not be renewed */
-    int32_t stuck;  /* slot of a pair that goes through its nest before `next`, or -1 */
+    int32_t stuck;     /* slot of a pair that goes through its nest before `next`, or -1 */
+    tac_time stuck_at; /* when */
 
     /* primitives, as in candidates.h */
     int32_t primitive_count, body_count;
     struct tac_primitive *primitive; /* owned, by body */
     int32_t *primitive_begin;        /* owned, (bodies + 1) */
     uint8_t *still;                  /* owned, (bodies): never moves */
-    double widest_radius;            /* of all bodies, m */
+    uint8_t *side;                   /* owned, one per primitive: enum tac_side; NULL: all inner */
 };
 
-enum tac_err tac_kinetic_create(struct tac_sim *sim, struct tac_kinetic **out);
+/* Local. Certificates among the primitives whose vertices are all this rank's; `c` (borrowed) has them all. */
+enum tac_err tac_kinetic_create(struct tac_sim *sim, const struct tac_candidates *c, struct tac_kinetic **out);
+/* Local. Certificates between primitives of this rank and others that have foreign vertices (kinetic_ranks.h): plans are
+ * tubes, which the caller files; then he builds. */
+enum tac_err tac_kinetic_create_tubes(struct tac_sim *sim, const struct tac_candidates *c, struct tac_kinetic **out);
 void tac_kinetic_destroy(struct tac_kinetic **kinetic);
+/* Local. Certificates from the plans and the state of k->now, which the caller has set. */
+enum tac_err tac_kinetic_build(struct tac_kinetic *k);
 /* Local. To be called when a window begins: scripts may have changed, and state is as it is. */
 enum tac_err tac_kinetic_begin(struct tac_kinetic *k);
+/* Local. These vertices have new plans: times anew what rests on them. */
+enum tac_err tac_kinetic_moved(struct tac_kinetic *k, const tac_lid *v, size_t count);
 /* Local. Renews all certificates that may fail before the instant t, the next one; *next is t, or an earlier instant if
  * a rung is watched that ticks before it.  k->stuck: a pair that goes through the end of its nest before *next. */
 enum tac_err tac_kinetic_prove(struct tac_kinetic *k, tac_time t, tac_time *next);
@@ -133,6 +150,26 @@ static inline void tac_kinetic_velocity(const struct tac_sim *sim, tac_lid v, do
     out[2] = from[2];
 }
 
+/* Where a vertex is at k->now, m: for tubes their middle. */
+static inline void tac_kinetic_place(const struct tac_kinetic *k, tac_lid v, double x[3])
+{
+    const struct tac_plan *plan = &k->plan[v];
+    if (!k->tubes) {
+        tac_position(k->sim, v, k->now, x);
+        return;
+    }
+    const double dt = tac_seconds(k->sim, k->now - plan->t);
+    for (int i = 0; i < 3; i++)
+        x[i] = plan->x[i] + dt * plan->v[i];
+}
+
+/* Are there pairs to prove between primitives of these sides (or several sides)? Ours among each other are proven
+ * without tubes, those of others by others. */
+static inline bool tac_kinetic_sides(const struct tac_kinetic *k, int a, int b)
+{
+    return !k->tubes || (((a | b) & ~TAC_SIDE_INNER) != 0 && ((a | b) & ~TAC_SIDE_FOREIGN) != 0);
+}
+
 /* Slabs between all that two primitives (a, b; not the same) stand for; they are linked from *head on, which is -1 at
  * first.  `owner` is for the broad phase. */
 enum tac_err tac_slabs_between(struct tac_kinetic *k, const struct tac_primitive *a, const struct tac_primitive *b,
@@ -141,10 +178,14 @@ enum tac_err tac_slabs_between(struct tac_kinetic *k, const struct tac_primitive
 bool tac_slabs_watched(const struct tac_kinetic *k, int32_t head);
 /* Forgets the slabs from head on. */
 void tac_slabs_drop(struct tac_kinetic *k, int32_t *head);
-/* Between windows, for tac_kinetic_tidy(): drops the deepest rung of a pair if it is not needed for a while. */
+/* The slab of a watched pair, or -1. */
+int32_t tac_slabs_of(const struct tac_kinetic *k, int32_t slot);
+/* Between windows: drops the deepest rung of a pair that has a slab if it is not needed for a while. */
 enum tac_err tac_slabs_shed(struct tac_kinetic *k, int32_t slot);
 /* When the next instant is known: can a pair at the end of its nest come through it before then? Sets k->stuck. */
 void tac_slabs_judge(struct tac_kinetic *k);
+/* Tubes: life, quanta, that a slab should have so that nothing need be watched for it now. */
+tac_time tac_slabs_worth(const struct tac_kinetic *k, tac_time period);
 /* May the primitives of body a and those of body b touch (a may be b)? */
 bool tac_kinetic_may_touch(const struct tac_kinetic *k, tac_lid a, tac_lid b);
 

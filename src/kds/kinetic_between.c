@@ -1,12 +1,13 @@
 /* Which pairs two primitives stand for, and that each gets a slab. */
 #include "kds/kinetic_slab.h"
 
-/* The vertices of edge i of a primitive, smaller id first. */
-static void edge_vertices(const struct tac_primitive *p, int i, tac_lid v[2])
+/* The vertices of edge i of a primitive, smaller global id first. */
+static void edge_vertices(const struct tac_sim *sim, const struct tac_primitive *p, int i, tac_lid v[2])
 {
     const tac_lid a = p->count == 3 ? p->v[(i + 1) % 3] : p->v[0], b = p->count == 3 ? p->v[(i + 2) % 3] : p->v[1];
-    v[0] = a < b ? a : b;
-    v[1] = a < b ? b : a;
+    const bool swap = tac_sim_id(sim, a) > tac_sim_id(sim, b);
+    v[0] = swap ? b : a;
+    v[1] = swap ? a : b;
 }
 
 static enum tac_err vertices_against(struct tac_kinetic *k, const struct tac_primitive *a,
@@ -15,8 +16,8 @@ static enum tac_err vertices_against(struct tac_kinetic *k, const struct tac_pri
     enum tac_err err = TAC_OK;
     for (int i = 0; i < a->count; i++)
         if ((a->vertices >> i & 1) && b->count > 1)
-            TAC_TRY(tac_slabs_add(k, b->count == 3 ? TAC_PAIR_VERTEX_TRIANGLE : TAC_PAIR_VERTEX_SEGMENT, a->v[i], b->id,
-                                  &a->v[i], b->v, owner, head));
+            TAC_TRY(tac_slabs_add(k, b->count == 3 ? TAC_PAIR_VERTEX_TRIANGLE : TAC_PAIR_VERTEX_SEGMENT,
+                                  (tac_lid)tac_sim_id(k->sim, a->v[i]), b->id, &a->v[i], b->v, owner, head));
 done:
     return err;
 }
@@ -36,8 +37,8 @@ enum tac_err tac_slabs_between(struct tac_kinetic *k, const struct tac_primitive
             if ((a->edges >> i & 1) && (b->edges >> j & 1)) {
                 const tac_lid e = a->edge[i], f = b->edge[j];
                 tac_lid ve[2], vf[2];
-                edge_vertices(a, i, ve);
-                edge_vertices(b, j, vf);
+                edge_vertices(k->sim, a, i, ve);
+                edge_vertices(k->sim, b, j, vf);
                 if (e < f)
                     TAC_TRY(tac_slabs_add(k, TAC_PAIR_EDGE_EDGE, e, f, ve, vf, owner, head));
                 else if (f < e)

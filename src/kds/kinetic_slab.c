@@ -8,6 +8,7 @@
 enum {
     LEAST_TICKS = 2, /* life of a slab, in ticks that watching the layer would cost, below which it is not worth it */
     SHED_TICKS = 32, /* a layer is dropped when its slab lives that long */
+    TICKS_PER_WINDOW = 16, /* tubes: the same, where a shorter life makes the window shorter for all */
     BLAME = 4        /* a failure costs as much as timing that many slabs anew; .5 to 8 are as good */
 };
 
@@ -47,7 +48,7 @@ static void stand_off(struct tac_slabs *all, const struct tac_slab *s)
 static void places(const struct tac_kinetic *k, const struct tac_slab *s, double x[4][3])
 {
     for (int i = 0; i < s->count; i++)
-        tac_position(k->sim, s->v[i], k->now, x[i]);
+        tac_kinetic_place(k, s->v[i], x[i]);
 }
 
 /* Seconds from k->now until the two ends of an edge that may not grow longer can be `longest` apart: the positive root
@@ -57,8 +58,9 @@ static double stretch_s(const struct tac_kinetic *k, const struct tac_slab *s, d
     const struct tac_plan *p = &k->plan[s->v[0]], *q = &k->plan[s->v[1]];
     const double e = p->reach + q->reach;
     double x[3], y[3], r[3], u[3];
-    tac_position(k->sim, s->v[0], k->now, x);
-    tac_position(k->sim, s->v[1], k->now, y);
+    longest -= p->radius + q->radius;
+    tac_kinetic_place(k, s->v[0], x);
+    tac_kinetic_place(k, s->v[1], y);
     tac_sub(r, y, x);
     tac_sub(u, q->v, p->v);
     const double a = tac_dot(u, u) - e * e, b = tac_dot(r, u) + longest * e, c = tac_dot(r, r) - longest * longest;
@@ -76,7 +78,7 @@ static double entry_s(const struct tac_kinetic *k, const struct tac_slab *s, int
     const double along = tac_dot(s->n, x);
     const struct tac_plan *plan = &k->plan[s->v[i]];
     const double shift = s->speed * tac_seconds(k->sim, k->now - s->laid), v = tac_dot(s->n, plan->v);
-    const double gap = i < s->first ? along - (s->upper + shift) : s->lower + shift - along;
+    const double gap = (i < s->first ? along - (s->upper + shift) : s->lower + shift - along) - plan->radius;
     const double closing = (i < s->first ? s->speed - v : v - s->speed) + plan->reach;
     return closing > 0 ? gap > 0 ? gap / closing : 0 : INFINITY;
 }
@@ -153,15 +155,21 @@ done:
     return err;
 }
 
-static enum tac_err watch(struct tac_kinetic *k, int32_t id)
+static enum tac_err watch(struct tac_kinetic *k, int32_t id, double d)
 {
     enum tac_err err;
     struct tac_slabs *all = slabs_of(k);
     struct tac_slab *s = &all->slab[id];
     struct tac_sim *sim = k->sim;
     TAC_TRY(tac_watch(sim, s->key, s->v, &s->slot));
-    TAC_TRY(tac_watch_place(sim, s->slot));
     TAC_TRY(bind(k, all, s->slot, id));
+    if (k->tubes) { /* between two passes; others may own some of its vertices */
+        tac_prime(sim, s->slot, d);
+        TAC_TRY(tac_order(sim, s->slot, false));
+        look_deeper(k, s);
+        goto done;
+    }
+    TAC_TRY(tac_watch_place(sim, s->slot));
     const tac_time period = sim->pair[s->slot].deep_period, tick = (k->now / period + 1) * period;
     if (tick < k->next)
         k->next = tick;
@@ -197,7 +205,28 @@ static void blame(struct tac_kinetic *k, const struct tac_slab *s, int which)
     k->wish[v] *= 1 - share * fmin(.5, BLAME / (stands + 1));
 }
 
-/* A slab that holds at k->until, whatever has to be watched for it. */
+/* Is there no room for a slab only because tubes are so wide? */
+static bool too_wide(const struct tac_kinetic *k, const struct tac_slab *s, double d)
+{
+    double a = 0, b = 0;
+    for (int i = 0; i < s->count; i++) {
+        const double radius = k->plan[s->v[i]].radius;
+        if (i < s->first)
+            a = radius > a ? radius : a;
+        else
+            b = radius > b ? radius : b;
+    }
+    return fmax(a, b) > k->welcome && a + b > .5 * fabs(d - s->next);
+}
+
+tac_time tac_slabs_worth(const struct tac_kinetic *k, tac_time period)
+{
+    const tac_time ticks = TICKS_PER_WINDOW * period;
+    return period == 0 || ticks > k->tau ? k->tau : ticks;
+}
+
+/* A slab that holds at k->until, whatever has to be watched for it.  With tubes it may also end a window early, if that
+ * is not too short. */
 static enum tac_err renew(struct tac_kinetic *k, int32_t id)
 {
     enum tac_err err = TAC_OK;
@@ -209,8 +238,9 @@ static enum tac_err renew(struct tac_kinetic *k, int32_t id)
         struct tac_slab *s = &all->slab[id];
         const double life = lay(k, s, x, s->next + s->tolerance, &d, &which);
         const tac_time t = life > 0 ? tac_kinetic_after(k, life) : k->now;
-        const bool worth = t - k->now >= LEAST_TICKS * s->period;
-        if (life > 0 && t >= k->until && worth) {
+        const tac_time least = k->tubes ? tac_slabs_worth(k, s->period) : LEAST_TICKS * s->period;
+        const bool worth = t - k->now >= least;
+        if (life > 0 && (t >= k->until || k->tubes) && worth) {
             tac_queue_set(all->queue, id, t);
             break;
         }
@@ -218,7 +248,12 @@ static enum tac_err renew(struct tac_kinetic *k, int32_t id)
             TAC_TRY(doubt(k, id));
             break;
         }
-        TAC_TRY(watch(k, id));
+        if (k->tubes && too_wide(k, s, d)) {
+            k->coarse = true;
+            tac_queue_set(all->queue, id, k->now);
+            break;
+        }
+        TAC_TRY(watch(k, id, d));
     }
 done:
     return err;
@@ -236,8 +271,12 @@ void tac_slabs_judge(struct tac_kinetic *k)
             tac_position(sim, s->v[j], k->next, y);
             tac_sub(u[j], y, x[j]);
         }
-        if (tac_sweep((enum tac_pair_type)s->type, x, u, s->next, s->tolerance) <= 1)
+        const double share = tac_sweep((enum tac_pair_type)s->type, x, u, s->next, s->tolerance);
+        const tac_time t = sim->now + (tac_time)(share * (double)(k->next - sim->now));
+        if (share <= 1 && (k->stuck < 0 || t < k->stuck_at)) {
             k->stuck = s->slot;
+            k->stuck_at = t;
+        }
         tac_queue_set(all->queue, k->doubt[i], k->next); /* looked at again then */
     }
 }
@@ -254,8 +293,8 @@ enum tac_err tac_slabs_add(struct tac_kinetic *k, enum tac_pair_type type, tac_l
     int32_t id;
     for (int i = 0; i < 4; i++)
         s.v[i] = i < first ? va[i] : i < n ? vb[i - first] : -1;
-    if (!tac_model_is_pair(k->sim->model, type, s.v))
-        return TAC_OK;
+    if (s.v[0] >= k->sim->owned || !tac_model_is_pair(k->sim->model, type, s.v))
+        return TAC_OK; /* the owner of its first vertex decides a pair */
     s.type = (uint8_t)type;
     s.count = (uint8_t)n;
     s.first = (uint8_t)first;
@@ -306,23 +345,28 @@ void tac_slabs_drop(struct tac_kinetic *k, int32_t *head)
 
 /* ---- dropping layers ---- */
 
+int32_t tac_slabs_of(const struct tac_kinetic *k, int32_t slot)
+{
+    const struct tac_slabs *all = slabs_of(k);
+    return (size_t)slot < all->of_slot_capacity ? all->of_slot[slot] : -1;
+}
+
 enum tac_err tac_slabs_shed(struct tac_kinetic *k, int32_t slot)
 {
+    enum tac_err err = TAC_OK;
     struct tac_slabs *all = slabs_of(k);
     struct tac_sim *sim = k->sim;
     struct tac_pair *p = &sim->pair[slot];
-    const int32_t id = (size_t)slot < all->of_slot_capacity ? all->of_slot[slot] : -1;
+    const int32_t id = tac_slabs_of(k, slot);
     double x[4][3], d;
     int which;
-    if (id < 0) { /* proven apart by the broad phase */
-        tac_watch_drop(sim, slot);
-        return TAC_OK;
-    }
+    TAC_CHECK(id >= 0);
     struct tac_slab *s = &all->slab[id], trial = *s;
     places(k, s, x);
     const double life = lay(k, &trial, x, p->deep_reach + s->tolerance, &d, &which);
     if (!(life > SHED_TICKS * tac_seconds(sim, p->deep_period)))
         return TAC_OK;
+    TAC_TRY(tac_order(sim, slot, true));
     tac_watch_drop(sim, slot);
     if (!sim->pair[slot].live) {
         all->of_slot[slot] = -1;
@@ -331,7 +375,9 @@ enum tac_err tac_slabs_shed(struct tac_kinetic *k, int32_t slot)
     look_deeper(k, s);
     k->until = k->next = k->now;
     sim->counters.certificates_created++;
-    return renew(k, id);
+    err = renew(k, id);
+done:
+    return err;
 }
 
 /* ---- the structure ---- */
@@ -342,7 +388,7 @@ static enum tac_err create(struct tac_kinetic *k, void **self)
     struct tac_slabs *all = NULL;
     TAC_TRY(tac_alloc(k->sim->ctx, 1, sizeof *all, &all));
     *self = all;
-    all->vertices = (size_t)k->sim->owned;
+    all->vertices = k->vertices;
     TAC_TRY(tac_alloc(k->sim->ctx, all->vertices, sizeof *all->stand, &all->stand));
     TAC_TRY(tac_queue_create(k->sim->ctx, k->sim->scene->discovery.queue, &all->queue));
 done:
@@ -390,7 +436,7 @@ static enum tac_err fail(struct tac_kinetic *k, void *self, int32_t id)
     double x[3], soonest = INFINITY;
     int which = -1;
     for (int i = 0; k->eps < 0 && i < s->count; i++) {
-        tac_position(k->sim, s->v[i], k->now, x);
+        tac_kinetic_place(k, s->v[i], x);
         const double t = entry_s(k, s, i, x);
         which = t < soonest ? i : which;
         soonest = t < soonest ? t : soonest;
@@ -422,7 +468,7 @@ static enum tac_err moved(struct tac_kinetic *k, void *self, const tac_lid *v, s
     for (size_t n = 0; n < count; n++) {
         const struct tac_stand *stand = &all->stand[v[n]];
         double x[3];
-        tac_position(k->sim, v[n], k->now, x);
+        tac_kinetic_place(k, v[n], x);
         for (size_t e = 0; e < stand->count; e++) {
             if (e + AHEAD < stand->count)
                 __builtin_prefetch(&all->slab[stand->entry[e + AHEAD] / 4]);

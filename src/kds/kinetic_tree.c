@@ -89,6 +89,7 @@ static void grow(struct builder *b, int32_t *p, int32_t n, int32_t at, int32_t u
         node->primitive = *p;
         node->body = k->primitive[*p].body;
         node->still = k->still[node->body];
+        node->sides = k->side[*p];
         b->tree->leaf[*p] = at;
         return;
     }
@@ -101,6 +102,7 @@ static void grow(struct builder *b, int32_t *p, int32_t n, int32_t at, int32_t u
     const struct tac_branch *l = &b->tree->node[left];
     node->body = l[0].body == l[1].body ? l[0].body : -1;
     node->still = l[0].still && l[1].still;
+    node->sides = l[0].sides | l[1].sides;
 }
 
 static enum tac_err build(struct tac_kinetic *k, struct tac_kinetic_tree *tree)
@@ -120,7 +122,7 @@ static enum tac_err build(struct tac_kinetic *k, struct tac_kinetic_tree *tree)
             b.order[p] = p;
             for (int i = 0; i < q->count; i++) {
                 double x[3];
-                tac_position(k->sim, q->v[i], k->now, x);
+                tac_kinetic_place(k, q->v[i], x);
                 for (int c = 0; c < 3; c++) {
                     b.centre[3 * (size_t)p + (size_t)c] += x[c] / q->count;
                     b.body_centre[3 * body + c] += x[c] / q->count / (end - begin);
@@ -144,7 +146,7 @@ done:
 static enum tac_err index_leaves(struct tac_kinetic *k, struct tac_kinetic_tree *tree)
 {
     enum tac_err err;
-    const size_t n = (size_t)k->sim->owned;
+    const size_t n = k->vertices;
     size_t total = 0;
     TAC_TRY(tac_alloc(k->sim->ctx, n + 2, sizeof *tree->leaves_begin, &tree->leaves_begin));
     for (int32_t p = 0; p < k->primitive_count; p++)
@@ -212,13 +214,18 @@ static double *envelope(const struct tac_kinetic_tree *tree, int32_t node)
     return &tree->envelope[4 * (size_t)tree->axes * (size_t)node];
 }
 
+/* Half of what a contact reaches, around a vertex, m. */
+static double margin_of(const struct tac_kinetic *k, tac_lid body)
+{
+    return .5 * k->sim->scene->contact.thickness + k->sim->scene->body[body].radius + 1e-12 * k->extent;
+}
+
 /* A leaf's, from its vertices' places and plans. */
 static void measure(const struct tac_kinetic *k, struct tac_kinetic_tree *tree, int32_t leaf)
 {
     const int n = tree->axes;
     const struct tac_primitive *q = &k->primitive[tree->node[leaf].primitive];
-    const double margin =
-        .5 * k->sim->scene->contact.thickness + k->sim->scene->body[q->body].radius + 1e-12 * k->extent;
+    const double margin = margin_of(k, q->body);
     double *lo = envelope(tree, leaf), *hi = lo + n, *vlo = hi + n, *vhi = vlo + n;
     for (int a = 0; a < n; a++) {
         lo[a] = vlo[a] = INFINITY;
@@ -227,10 +234,11 @@ static void measure(const struct tac_kinetic *k, struct tac_kinetic_tree *tree, 
     for (int i = 0; i < q->count; i++) {
         const struct tac_plan *plan = &k->plan[q->v[i]];
         double x[3];
-        tac_position(k->sim, q->v[i], k->now, x);
+        tac_kinetic_place(k, q->v[i], x);
+        /* Tubes are moved a little now and then: twice their radius has room for that. */
         for (int a = 0; a < n; a++) {
             const double at = tac_dot(tree->axis[a], x), v = tac_dot(tree->axis[a], plan->v);
-            const double off = margin * tree->length[a], dv = plan->reach * tree->length[a];
+            const double off = (margin + 2 * plan->radius) * tree->length[a], dv = plan->reach * tree->length[a];
             lo[a] = at - off < lo[a] ? at - off : lo[a];
             hi[a] = at + off > hi[a] ? at + off : hi[a];
             vlo[a] = v - dv < vlo[a] ? v - dv : vlo[a];
@@ -264,6 +272,8 @@ void tac_kinetic_tree_refresh(struct tac_kinetic *k, struct tac_kinetic_tree *tr
     const struct tac_branch *b = &tree->node[node];
     if (b->t0 >= oldest || (b->still && b->t0 >= 0))
         return;
+    if (b->left < 0 && k->tubes && b->t0 >= 0)
+        return; /* lines of tubes do not widen; and what lies above covers them as they are */
     if (b->left < 0) {
         measure(k, tree, node);
         return;
@@ -281,24 +291,65 @@ static void mark(struct tac_kinetic_tree *tree, int32_t node)
     }
 }
 
-static bool covers(const struct tac_kinetic_tree *tree, const double *outer, const double *vlo, const double *vhi)
+/* What lies along each axis at k->now, and how fast it moves. */
+struct extent {
+    double lo[TAC_MOST_AXES], hi[TAC_MOST_AXES], vlo[TAC_MOST_AXES], vhi[TAC_MOST_AXES];
+};
+
+/* Vertex v with its plan. */
+static void extent_of_vertex(const struct tac_kinetic *k, const struct tac_kinetic_tree *tree, tac_lid v, double margin,
+                             struct extent *e)
+{
+    const struct tac_plan *plan = &k->plan[v];
+    double x[3];
+    tac_kinetic_place(k, v, x);
+    for (int a = 0; a < tree->axes; a++) {
+        const double at = tac_dot(tree->axis[a], plan->v), dv = plan->reach * tree->length[a];
+        const double here = tac_dot(tree->axis[a], x), off = (margin + plan->radius) * tree->length[a];
+        e->vlo[a] = at - dv;
+        e->vhi[a] = at + dv;
+        e->lo[a] = here - off;
+        e->hi[a] = here + off;
+    }
+}
+
+static void extent_of_node(const struct tac_kinetic *k, const struct tac_kinetic_tree *tree, int32_t node,
+                           struct extent *e)
 {
     const int n = tree->axes;
+    const double *from = envelope(tree, node), dt = tac_seconds(k->sim, k->now - tree->node[node].t0);
+    for (int a = 0; a < n; a++) {
+        e->vlo[a] = from[2 * n + a];
+        e->vhi[a] = from[3 * n + a];
+        e->lo[a] = from[a] + dt * e->vlo[a];
+        e->hi[a] = from[n + a] + dt * e->vhi[a];
+    }
+}
+
+/* Is what is inside covered by the node from now on?  Only tubes jump: other plans begin where the vertex is. */
+static bool covers(const struct tac_kinetic *k, const struct tac_kinetic_tree *tree, int32_t node,
+                   const struct extent *inside)
+{
+    const int n = tree->axes;
+    const double *e = envelope(tree, node), dt = tac_seconds(k->sim, k->now - tree->node[node].t0);
     for (int a = 0; a < n; a++)
-        if (vlo[a] < outer[2 * n + a] || vhi[a] > outer[3 * n + a])
+        if (inside->vlo[a] < e[2 * n + a] || inside->vhi[a] > e[3 * n + a])
+            return false;
+    for (int a = 0; a < n && k->tubes; a++)
+        if (inside->lo[a] < e[a] + dt * e[2 * n + a] || inside->hi[a] > e[n + a] + dt * e[3 * n + a])
             return false;
     return true;
 }
 
-static void widen_leaf(struct tac_kinetic *k, struct tac_kinetic_tree *tree, int32_t leaf, const double *vlo,
-                       const double *vhi, double slack)
+static void widen_leaf(struct tac_kinetic *k, struct tac_kinetic_tree *tree, int32_t leaf, const struct extent *inside,
+                       double slack)
 {
     const int n = tree->axes;
     double *e = envelope(tree, leaf);
     bool low[TAC_MOST_AXES], high[TAC_MOST_AXES];
     for (int a = 0; a < n; a++) {
-        low[a] = vlo[a] < e[2 * n + a];
-        high[a] = vhi[a] > e[3 * n + a];
+        low[a] = inside->vlo[a] < e[2 * n + a];
+        high[a] = inside->vhi[a] > e[3 * n + a];
     }
     measure(k, tree, leaf);
     /* Some room on the sides where it was too narrow: who speeds up often goes on doing so. */
@@ -309,8 +360,9 @@ static void widen_leaf(struct tac_kinetic *k, struct tac_kinetic_tree *tree, int
     mark(tree, leaf);
     int32_t below = leaf;
     for (int32_t up = tree->node[leaf].up; up >= 0; below = up, up = tree->node[up].up) {
-        const double *b = envelope(tree, below);
-        if (covers(tree, envelope(tree, up), b + 2 * n, b + 3 * n))
+        struct extent child;
+        extent_of_node(k, tree, below, &child);
+        if (covers(k, tree, up, &child))
             break;
         merge(k, tree, up);
         mark(tree, up);
@@ -319,17 +371,15 @@ static void widen_leaf(struct tac_kinetic *k, struct tac_kinetic_tree *tree, int
 
 void tac_kinetic_tree_widen(struct tac_kinetic *k, struct tac_kinetic_tree *tree, tac_lid v)
 {
-    const int n = tree->axes;
-    const struct tac_plan *plan = &k->plan[v];
-    double vlo[TAC_MOST_AXES], vhi[TAC_MOST_AXES];
-    for (int a = 0; a < n; a++) {
-        const double at = tac_dot(tree->axis[a], plan->v), dv = plan->reach * tree->length[a];
-        vlo[a] = at - dv;
-        vhi[a] = at + dv;
+    struct extent inside;
+    extent_of_vertex(k, tree, v, 0, &inside);
+    for (int32_t i = tree->leaves_begin[v]; i < tree->leaves_begin[v + 1]; i++) {
+        const int32_t leaf = tree->leaves[i];
+        if (k->tubes)
+            extent_of_vertex(k, tree, v, margin_of(k, tree->node[leaf].body), &inside);
+        if (!covers(k, tree, leaf, &inside))
+            widen_leaf(k, tree, leaf, &inside, 2 * k->plan[v].reach);
     }
-    for (int32_t i = tree->leaves_begin[v]; i < tree->leaves_begin[v + 1]; i++)
-        if (!covers(tree, envelope(tree, tree->leaves[i]), vlo, vhi))
-            widen_leaf(k, tree, tree->leaves[i], vlo, vhi, 2 * plan->reach);
 }
 
 double tac_kinetic_apart(const struct tac_kinetic *k, const struct tac_kinetic_tree *tree, int32_t a, int32_t b,

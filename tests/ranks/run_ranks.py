@@ -6,6 +6,7 @@ included.
 
     speculate   as it is
     all-pairs   contacts found by all pairs at all instants
+    kds         by kinetic data structures; kds-moving, kds-delays, kds-pairs: with that as well
     moving      a new partition at every commit
     delays      ranks that sleep now and then
     until       stopped at ten random times (--until), each time to go on on another number of ranks
@@ -36,6 +37,10 @@ STOPS = 10
 WAYS = {
     "speculate": ([], {}),
     "all-pairs": (["--discover", "all-pairs"], {}),
+    "kds": (["--discover", "kds"], {}),
+    "kds-pairs": (["--discover", "kds", "--set", "discovery.structure=pairs", "--set", "discovery.kdop=6"], {}),
+    "kds-moving": (["--discover", "kds"], {"TACTUS_TEST_MIGRATE": "{seed}"}),
+    "kds-delays": (["--discover", "kds"], {"TACTUS_TEST_DELAY": "{seed},300"}),
     "moving": ([], {"TACTUS_TEST_MIGRATE": "{seed}"}),
     "delays": ([], {"TACTUS_TEST_DELAY": "{seed},300"}),
     "until": ([], {}),

@@ -1,0 +1,16 @@
+/* kinetic.h: windows with kinetic data structures; on several ranks kinetic_ranks.c runs them. */
+#ifndef TACTUS_EVENTS_KINETIC_H
+#define TACTUS_EVENTS_KINETIC_H
+
+#include "kds/kinetic.h"
+
+/* Local. Within a window: renews the certificates of sim->kinetic, and runs the next instant, or goes to `limit` if none
+ * is left.  Stays where it is if a pair comes through the end of its nest before (sim->kinetic->stuck). */
+enum tac_err tac_kinetic_step(struct tac_sim *sim, tac_time limit);
+
+/* Collective. What several ranks need; sim->candidates is there. */
+enum tac_err tac_kinetic_together(struct tac_sim *sim);
+/* Collective. Commits one window. */
+enum tac_err tac_kinetic_advance_together(struct tac_sim *sim, tac_time limit);
+
+#endif

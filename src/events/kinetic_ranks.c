@@ -1,0 +1,297 @@
+/* Windows of several ranks with kinetic data structures.
+ *
+ * Before a window the certificates that rest on other ranks' plans (kds/flights.h) are renewed, and say how long it may
+ * be.  Within it each rank goes from instant to instant as one alone does, and meets its neighbours where stencils are
+ * shared.  When it has been run, all look whether plans were kept.  If new ones make a certificate fail in the past, all
+ * go back to the window's start and run it again. */
+#include "events/kinetic.h"
+#include "events/ranks.h"
+#include "events/windows.h"
+#include "kds/flights.h"
+#include <string.h>
+
+/* What must be done about a window that was run; told by all, the greatest counts. */
+enum repair { STANDS, EPOCH_SOON, AGAIN, SHORTER, AGAIN_WITH_EPOCH };
+
+struct window {
+    tac_time end;
+    enum repair repair;
+    bool doubt;         /* some pair of some rank may come through its nest in it */
+    tac_time stuck_at;  /* when some pair does, TAC_TIME_NEVER: none */
+    tac_gid bad;        /* a vertex that is not finite, or -1 */
+    double roughness;   /* flights.h, of all */
+};
+
+enum tac_err tac_kinetic_together(struct tac_sim *sim)
+{
+    enum tac_err err;
+    struct tac_candidates *c = sim->candidates;
+    TAC_TRY(tac_flights_create(sim, &sim->flights));
+    TAC_TRY(tac_windows_choose(sim));
+    c->horizon = 16 * sim->window;
+    for (tac_lid i = 0; i < sim->count; i++)
+        memcpy(&c->x[3 * (size_t)i], sim->pos[i].x, 3 * sizeof(double));
+    sim->near_changed = true; /* all are near: watch.c */
+done:
+    return err;
+}
+
+/* ---- before ---- */
+
+/* Windows are not made shorter than that for the sake of narrow tubes. */
+static tac_time shortest(const struct tac_sim *sim)
+{
+    return sim->window_short / 8 > 0 ? sim->window_short / 8 : 1;
+}
+
+/* The next instant of any rank. */
+static enum tac_err next_of_all(struct tac_sim *sim, tac_time limit, tac_time *next)
+{
+    tac_time t = limit;
+    TAC_CHECK(sim->ranks != NULL);
+    enum tac_err err = tac_watch_settle(sim);
+    if (!err)
+        err = tac_clock_start(sim);
+    if (!err)
+        t = tac_clock_next(sim, sim->now, limit);
+    tac_ranks_failed(sim, err);
+    t = t == TAC_TIME_NEVER ? limit : t;
+    if (MPI_Allreduce(&t, next, 1, TAC_TIME_MPI, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS)
+        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while looking for the next instant");
+    return TAC_OK;
+}
+
+/* Some pair is at the end of its nest: one instant only, and who comes through it before is found exactly. */
+static enum tac_err judge(struct tac_sim *sim, tac_time limit, struct window *w)
+{
+    enum tac_err err;
+    struct tac_kinetic *k = sim->flights->k;
+    int64_t tell[TAC_TELLS] = {0};
+    TAC_TRY(next_of_all(sim, limit, &w->end));
+    tac_ranks_link(sim);
+    tac_ranks_lines(sim);
+    k->stuck = -1;
+    if (!tac_ranks_down(sim))
+        tac_flights_judge(sim, sim->flights, w->end);
+    tell[TAC_TELL_BOTTOM] = -(k->stuck >= 0 ? k->stuck_at : TAC_TIME_NEVER);
+    TAC_TRY(tac_ranks_reduce(sim, tell));
+    w->stuck_at = -tell[TAC_TELL_BOTTOM];
+    if (w->stuck_at <= sim->now)
+        err = tac_sim_stuck(sim, k->stuck >= 0 && k->stuck_at <= sim->now ? &sim->pair[k->stuck] : NULL);
+    else if (w->stuck_at < w->end)
+        w->end = w->stuck_at;
+done:
+    return err;
+}
+
+/* Renews what rests on other ranks; w->end: how far the window may go, at most to sim->now + most. */
+static enum tac_err prove(struct tac_sim *sim, tac_time limit, tac_time most, struct window *w)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_flights *f = sim->flights;
+    enum { CLEAR, DOUBT, COARSE };
+    for (;; most = most / 4 > shortest(sim) ? most / 4 : shortest(sim)) {
+        int64_t tell[TAC_TELLS] = {0};
+        const bool patient = most > shortest(sim);
+        if (!tac_ranks_down(sim))
+            tac_ranks_failed(sim, tac_flights_prove(sim, f, sim->now + most, patient));
+        tac_orders_talk(sim);
+        tell[TAC_TELL_EARLIEST] = -f->first;
+        tell[TAC_TELL_BROKEN] = f->k->coarse ? COARSE : f->k->doubt_count > 0 ? DOUBT : CLEAR;
+        TAC_TRY(tac_ranks_reduce(sim, tell));
+        w->end = -tell[TAC_TELL_EARLIEST] < sim->now + most ? -tell[TAC_TELL_EARLIEST] : sim->now + most;
+        w->doubt = tell[TAC_TELL_BROKEN] == DOUBT;
+        if (tell[TAC_TELL_BROKEN] != COARSE)
+            break;
+        /* Narrower tubes, for a shorter window. Who files them must hear first of whom they are wanted. */
+        tac_flights_talk(sim, f);
+        tac_flights_foresee(sim, f, most / 4);
+        tac_flights_talk(sim, f);
+    }
+    w->stuck_at = TAC_TIME_NEVER;
+    TAC_CHECK(w->end > sim->now);
+    if (w->doubt)
+        TAC_TRY(judge(sim, limit < w->end ? limit : w->end, w));
+done:
+    return err;
+}
+
+/* ---- the window ---- */
+
+/* What comes after a nest has ended is nonsense, but others wait for it. */
+static void run_on(struct tac_sim *sim, tac_time end)
+{
+    tac_time t = sim->now;
+    while (!tac_ranks_down(sim) && (t = tac_clock_next(sim, t, end)) != TAC_TIME_NEVER) {
+        sim->break_count = sim->kicked_count = 0;
+        tac_pass_step(sim, t);
+    }
+    sim->now = end;
+}
+
+static enum tac_err run(struct tac_sim *sim, tac_time end)
+{
+    enum tac_err err;
+    struct tac_kinetic *k = sim->kinetic;
+    TAC_TRY(tac_pass_begin(sim));
+    sim->kept_at = -1;
+    TAC_TRY(tac_kinetic_begin(k));
+    TAC_TRY(tac_clock_start(sim));
+    while (sim->now < end && k->bad < 0 && k->stuck < 0 && !tac_ranks_down(sim))
+        TAC_TRY(tac_kinetic_step(sim, end));
+    if (sim->now < end)
+        run_on(sim, end);
+done:
+    return err;
+}
+
+/* ---- after ---- */
+
+/* How long a window may be so that tubes stay narrow, going by how rough the last one was. */
+static tac_time advisable(const struct tac_sim *sim)
+{
+    const struct tac_flights *f = sim->flights;
+    const double room = TAC_FARTHER * f->roughness, times = room >= 1 ? 1 / room : 1 / sqrt(room);
+    const double most = times * (double)f->span;
+    if (f->k == NULL || !(most < 0x1p60))
+        return TAC_TIME_NEVER;
+    return most > (double)shortest(sim) ? (tac_time)most : shortest(sim);
+}
+
+/* Whether the window stands, by what this rank knows. The pass has been closed, and sim->now is its start. */
+static void look_back(struct tac_sim *sim, struct window *w)
+{
+    struct tac_flights *f = sim->flights;
+    const struct tac_kinetic *own = sim->kinetic;
+    const int64_t found = sim->counters.contacts_found;
+    tac_lid bad = own->bad;
+    double wildest;
+    w->repair = STANDS;
+    w->bad = -1;
+    w->stuck_at = own->stuck >= 0 ? own->stuck_at : TAC_TIME_NEVER;
+    if ((!tac_windows_measure(sim, w->end, &bad, &wildest) || bad >= 0) && !tac_ranks_down(sim))
+        w->bad = tac_sim_id(sim, bad);
+    const bool calm = w->bad < 0 && !tac_ranks_down(sim), able = w->end - sim->now > shortest(sim);
+    if (calm)
+        tac_flights_check(sim, f, w->end, able);
+    tac_flights_talk(sim, f);
+    if (calm && f->wild) {
+        w->repair = SHORTER;
+    } else if (calm && !tac_ranks_down(sim)) {
+        tac_ranks_failed(sim, tac_flights_prove(sim, f, w->end, able));
+        /* A pair in doubt was judged by its exact motion, if others have not changed their plans. */
+        const bool doubt = w->doubt ? f->changed : f->k->doubt_count > 0;
+        if (f->k->coarse)
+            w->repair = SHORTER;
+        else if (f->first < w->end || doubt || sim->counters.contacts_found > found)
+            w->repair = AGAIN;
+        else if (tac_flights_leaving(sim, w->end, sim->window))
+            w->repair = EPOCH_SOON;
+    }
+    if (calm && !tac_windows_hold(sim, w->end, false))
+        w->repair = AGAIN_WITH_EPOCH;
+}
+
+static enum tac_err reduce(struct tac_sim *sim, struct window *w)
+{
+    enum tac_err err;
+    int64_t tell[TAC_TELLS] = {0};
+    tell[TAC_TELL_BROKEN] = w->repair;
+    tell[TAC_TELL_BOTTOM] = -w->stuck_at;
+    memcpy(&tell[TAC_TELL_WILDEST], &sim->flights->roughness, sizeof tell[0]); /* not negative: in the order of bits */
+    tell[TAC_TELL_BAD] = w->bad >= 0 ? INT64_MAX - w->bad : -1;
+    TAC_TRY(tac_ranks_reduce(sim, tell));
+    w->repair = (enum repair)tell[TAC_TELL_BROKEN];
+    w->stuck_at = -tell[TAC_TELL_BOTTOM];
+    memcpy(&w->roughness, &tell[TAC_TELL_WILDEST], sizeof w->roughness);
+    w->bad = tell[TAC_TELL_BAD] >= 0 ? INT64_MAX - tell[TAC_TELL_BAD] : -1;
+done:
+    return err;
+}
+
+/* Back to the window's start; what was watched in it stays watched, which is only silent. */
+static void go_back(struct tac_sim *sim)
+{
+    tac_ranks_failed(sim, tac_pass_restore(sim, TAC_TIME_NEVER));
+    sim->kinetic->built = false; /* its certificates were made for what has not happened */
+}
+
+static enum tac_err commit(struct tac_sim *sim, const struct window *w)
+{
+    enum tac_err err;
+    struct tac_flights *f = sim->flights;
+    f->span = w->end - sim->window_start;
+    f->leaving = w->repair == EPOCH_SOON;
+    f->roughness = w->roughness;
+    for (int i = 0; i < TAC_KINDS; i++)
+        sim->counters.executed[i] += sim->ticks[i];
+    tac_windows_hold(sim, w->end, true);
+    TAC_TRY(tac_ranks_hold(sim, tac_pass_commit(sim, w->end)));
+    TAC_TRY(tac_ranks_hold(sim, tac_flights_tidy(sim, f)));
+    tac_orders_talk(sim);
+done:
+    return err;
+}
+
+/* Runs the window once and hears of all what must be done about it. */
+static enum tac_err attempt(struct tac_sim *sim, struct window *w)
+{
+    double begin_s;
+    tac_ranks_failed(sim, run(sim, w->end));
+    begin_s = tac_wall_s();
+    tac_ranks_close(sim);
+    sim->now = sim->window_start;
+    look_back(sim, w);
+    const enum tac_err err = reduce(sim, w);
+    sim->counters.seconds_discovery += tac_wall_s() - begin_s;
+    return err;
+}
+
+enum tac_err tac_kinetic_advance_together(struct tac_sim *sim, tac_time limit)
+{
+    enum tac_err err;
+    struct tac_flights *f = sim->flights;
+    struct window w = {0};
+    const tac_time start = sim->now;
+    const tac_time fit = advisable(sim), window = fit < sim->window ? fit : sim->window;
+    tac_time most = limit - start > window + window / 4 ? window : limit - start;
+    bool epoch = f->k == NULL || f->leaving;
+    for (int tries = 0;; tries++) {
+        const double begin_s = tac_wall_s();
+        if (epoch)
+            TAC_TRY(tac_flights_epoch(sim, f, most));
+        else if (tries == 0) {
+            tac_flights_foresee(sim, f, most);
+            tac_flights_talk(sim, f);
+        }
+        TAC_TRY(prove(sim, limit, most, &w));
+        sim->counters.seconds_discovery += tac_wall_s() - begin_s;
+        TAC_TRY(attempt(sim, &w));
+        epoch = w.repair == AGAIN_WITH_EPOCH;
+        if (w.stuck_at <= start) {
+            const struct tac_kinetic *own = sim->kinetic;
+            const struct tac_pair *found = own->stuck >= 0 && own->stuck_at <= start ? &sim->pair[own->stuck] : NULL;
+            go_back(sim);
+            err = tac_sim_stuck(sim, found);
+            goto done;
+        }
+        if (w.bad >= 0 && (w.end - start) / 4 > 0) {
+            most = (w.end - start) / 4;
+        } else if (w.bad >= 0) {
+            err = tac_sim_not_finite(sim, w.bad, w.end);
+            goto done;
+        } else if (w.stuck_at < TAC_TIME_NEVER) {
+            most = w.stuck_at - start;
+        } else if (w.repair >= AGAIN) {
+            f->span = w.end - start; /* the motion that is known now */
+            most = w.repair == SHORTER ? (w.end - start) / 4 : tries == 0 ? w.end - start : (w.end - start) / 2;
+            most = most > 0 ? most : 1;
+        } else {
+            break;
+        }
+        go_back(sim);
+    }
+    err = commit(sim, &w);
+done:
+    return err;
+}

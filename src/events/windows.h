@@ -1,0 +1,22 @@
+/* windows.h: what the windows of speculate and, on several ranks, of kinetic structures have in common.
+ *
+ * Lengths are in ticks of the period that has most of the elastic work.  When a window has been run, chords and
+ * deviations tell how each vertex moved in it, and whether it kept to its tube of the candidate list.
+ */
+#ifndef TACTUS_EVENTS_WINDOWS_H
+#define TACTUS_EVENTS_WINDOWS_H
+
+#include "events/sim.h"
+
+/* Collective; local on one rank. Sets the lengths sim->window*, from the scene's clocks and discovery.window_s. */
+enum tac_err tac_windows_choose(struct tac_sim *sim);
+/* Local. How long the next list of candidates should live: one whose tubes were left before their time was asked to
+ * live too long; one that lived out, too short. */
+void tac_windows_horizon(struct tac_sim *sim, tac_time reached);
+/* Local. Chords and deviations of the pass to `end`, into sim->candidates. Returns false if some vertex is not finite
+ * (its index in *bad). *wildest: the largest deviation, m. */
+bool tac_windows_measure(struct tac_sim *sim, tac_time end, tac_lid *bad, double *wildest);
+/* Local. Do all vertices keep to their tubes during the pass? Updates offsets only when asked to (at a commit). */
+bool tac_windows_hold(struct tac_sim *sim, tac_time end, bool keep);
+
+#endif

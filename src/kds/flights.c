@@ -1,0 +1,478 @@
+#include "kds/flights.h"
+#include "events/friction.h"
+#include "events/path.h"
+#include "events/ranks.h"
+#include "events/windows.h"
+#include "kds/kinetic_slab.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { TAG_TUBES = 17 };
+
+static const double FINE = .01; /* least radius of a tube that slabs rest on, in thicknesses of the finest layers */
+static const double WELCOME = .1; /* radius above which windows become shorter, likewise */
+static const double COARSE = .5;  /* radius of a tube that no slab rests on, in skins of the epoch's tubes */
+static const double TIGHTEN = 16;  /* a tube is filed anew if it is so much wider than need be */
+
+/* A tube on its way; or that slabs rest on a vertex of the neighbour's, or do so no longer. */
+struct flight {
+    double x[3], v[3], radius;
+    int32_t place; /* in the list of those whom the neighbour hears of; whom we hear of */
+    int32_t wanted; /* 0: a tube; 1, -1: one rank more, less wants it */
+};
+
+/* ---- making and destroying ---- */
+
+/* The thinnest nest that some pair here has, m. */
+static double finest(const struct tac_sim *sim)
+{
+    double least = sim->scene->contact.thickness > 0 ? sim->scene->contact.thickness : INFINITY;
+    for (tac_lid e = 0; sim->model->limits && e < sim->scene->topology->edge_count; e++)
+        for (enum tac_pair_type type = TAC_PAIR_LONG; type <= TAC_PAIR_SHORT; type++) {
+            tac_lid v[4] = {-1, -1, -1, -1};
+            struct tac_form form;
+            if (!tac_sim_limit(sim, type, e, v))
+                continue;
+            tac_model_form(sim->model, type, v, &form);
+            least = fmin(least, form.thickness);
+        }
+    return least < INFINITY ? least : 1e-3 * sim->candidates->skin;
+}
+
+enum tac_err tac_flights_create(struct tac_sim *sim, struct tac_flights **out)
+{
+    enum tac_err err;
+    struct tac_flights *f = NULL;
+    TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *f, &f));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->owned, 1, &f->news));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->owned, sizeof *f->wanted, &f->wanted));
+    f->finest = finest(sim);
+done:
+    if (err)
+        tac_flights_destroy(&f);
+    *out = f;
+    return err;
+}
+
+void tac_flights_destroy(struct tac_flights **flights)
+{
+    struct tac_flights *f = *flights;
+    if (f == NULL)
+        return;
+    tac_kinetic_destroy(&f->k);
+    free(f->news);
+    free(f->wanted);
+    free(f->shown);
+    free(f->due);
+    free(f);
+    *flights = NULL;
+}
+
+/* ---- tubes ---- */
+
+static bool has_slabs(const struct tac_kinetic *k, tac_lid v)
+{
+    return ((const struct tac_slabs *)k->self[TAC_KINETIC_NARROW])->stand[v].count > 0;
+}
+
+/* Do slabs of some rank rest on a vertex of ours? */
+static bool matters(const struct tac_flights *f, tac_lid v)
+{
+    return f->wanted[v] > 0 || has_slabs(f->k, v);
+}
+
+/* Radius for a vertex that deviates so far from its line, m. */
+static double radius_for(const struct tac_sim *sim, const struct tac_flights *f, tac_lid v, double deviation)
+{
+    const double least = matters(f, v) ? FINE * f->finest : COARSE * sim->candidates->skin;
+    return fmax(least, 2 * deviation);
+}
+
+/* How far a vertex may deviate in a window so much longer than the last one than it did in that. */
+static double scale(double longer)
+{
+    return TAC_FARTHER * fmax(longer, longer * longer); /* when shorter, the mean velocity is not that of now */
+}
+
+/* Files a tube for vertex v from sim->now on. */
+static void file(struct tac_sim *sim, struct tac_flights *f, tac_lid v, const double x[3], const double u[3],
+                 double radius)
+{
+    struct tac_kinetic *k = f->k;
+    struct tac_plan *plan = &k->plan[v];
+    memcpy(plan->x, x, sizeof plan->x);
+    memcpy(plan->v, u, sizeof plan->v);
+    plan->t = sim->now;
+    plan->radius = radius;
+    plan->eps2 = plan->reach = 0;
+    if (!plan->left) {
+        plan->left = true;
+        k->moved[k->moved_count++] = v;
+    }
+    f->news[v] = 1;
+}
+
+/* How far x is from the line x0 + s v, m. */
+static double off_line(const double x[3], const double x0[3], const double v[3], double s)
+{
+    double off[3];
+    for (int i = 0; i < 3; i++)
+        off[i] = x[i] - (x0[i] + s * v[i]);
+    return sqrt(tac_dot(off, off));
+}
+
+/* One that does not move freely keeps to its line exactly, until its script says otherwise. */
+static void foresee_held(struct tac_sim *sim, struct tac_flights *f, tac_lid v)
+{
+    double x[3], u[3];
+    const struct tac_plan *plan = &f->k->plan[v];
+    tac_kinetic_velocity(sim, v, u);
+    if (plan->radius == 0 && memcmp(u, plan->v, sizeof u) == 0)
+        return;
+    tac_position(sim, v, sim->now, x);
+    file(sim, f, v, x, u, 0);
+}
+
+bool tac_flights_leaving(const struct tac_sim *sim, tac_time end, tac_time window)
+{
+    const struct tac_candidates *c = sim->candidates;
+    const double s = tac_seconds(sim, end - c->start), w = tac_seconds(sim, window);
+    const double times = w / tac_seconds(sim, end - sim->now), farther = scale(times);
+    if (end + window > c->end)
+        return true;
+    for (tac_lid v = 0; v < sim->owned; v++) {
+        const struct tac_tube *tube = &c->tube[v];
+        const struct tac_move *move = &c->move[v];
+        double ahead[3];
+        if (tube->radius == 0)
+            continue;
+        for (int i = 0; i < 3; i++)
+            ahead[i] = c->x[3 * (size_t)v + (size_t)i] + (1 + times) * move->u[i];
+        const double deviation = farther * move->deviation;
+        if (off_line(ahead, tube->x, tube->v, s + w) + deviation > tube->radius)
+            return true;
+    }
+    return false;
+}
+
+void tac_flights_foresee(struct tac_sim *sim, struct tac_flights *f, tac_time window)
+{
+    struct tac_kinetic *k = f->k;
+    const struct tac_candidates *c = sim->candidates;
+    const double w = tac_seconds(sim, window), last = tac_seconds(sim, f->span), farther = scale(w / last);
+    for (tac_lid v = 0; v < sim->owned; v++) {
+        const struct tac_plan *plan = &k->plan[v];
+        double x[3], u[3], ahead[3];
+        if (sim->vel[v].w == 0) {
+            foresee_held(sim, f, v);
+            continue;
+        }
+        tac_position(sim, v, sim->now, x);
+        for (int i = 0; i < 3; i++) {
+            u[i] = c->move[v].u[i] / last;
+            ahead[i] = x[i] + w * u[i];
+        }
+        const double deviation = farther * c->move[v].deviation;
+        const double age = tac_seconds(sim, sim->now - plan->t), fit = radius_for(sim, f, v, deviation);
+        const double worst =
+            fmax(off_line(x, plan->x, plan->v, age), off_line(ahead, plan->x, plan->v, age + w)) + deviation;
+        const bool wide = matters(f, v) && plan->radius > WELCOME * f->finest && plan->radius > fit;
+        if (worst > plan->radius || wide || plan->radius > TIGHTEN * fit)
+            file(sim, f, v, x, u, fit);
+    }
+}
+
+void tac_flights_check(struct tac_sim *sim, struct tac_flights *f, tac_time end, bool able)
+{
+    const struct tac_candidates *c = sim->candidates;
+    const double w = tac_seconds(sim, end - sim->now);
+    f->roughness = 0;
+    f->wild = false;
+    for (tac_lid v = 0; v < sim->owned; v++) {
+        const struct tac_plan *plan = &f->k->plan[v];
+        const struct tac_move *move = &c->move[v];
+        const double *x = &c->x[3 * (size_t)v], age = tac_seconds(sim, sim->now - plan->t);
+        double to[3], u[3];
+        if (sim->vel[v].w == 0)
+            continue;
+        for (int i = 0; i < 3; i++) {
+            to[i] = x[i] + move->u[i];
+            u[i] = move->u[i] / w;
+        }
+        const double worst = fmax(off_line(x, plan->x, plan->v, age), off_line(to, plan->x, plan->v, age + w));
+        const double rough = matters(f, v) ? 2 * move->deviation / (WELCOME * f->finest) : 0;
+        f->roughness = fmax(f->roughness, rough);
+        if (worst + move->deviation <= plan->radius)
+            continue;
+        if (rough > 1 && able) {
+            f->wild = true; /* a shorter window, rather than a tube in which nothing can be told apart */
+            file(sim, f, v, x, sim->line[v].v, WELCOME * f->finest);
+        } else {
+            file(sim, f, v, x, u, radius_for(sim, f, v, move->deviation));
+        }
+    }
+}
+
+/* ---- telling ---- */
+
+static size_t tell(struct tac_sim *sim, struct tac_neighbor *n)
+{
+    struct tac_flights *f = sim->flights;
+    size_t count = 0;
+    for (size_t i = 0; i < n->give_count; i++)
+        count += f->news[n->give[i]];
+    sim->counters.plans_told += (int64_t)count;
+    for (size_t i = 0; i < n->need_count; i++)
+        count += f->shown[n->need[i]] != has_slabs(f->k, n->need[i]);
+    if (!tac_ranks_room(sim, n, count * sizeof(struct flight) + 1))
+        return 0;
+    struct flight *flight = (struct flight *)n->told;
+    memset(flight, 0, count * sizeof *flight);
+    for (size_t i = 0; i < n->give_count; i++) {
+        const struct tac_plan *plan = &f->k->plan[n->give[i]];
+        if (!f->news[n->give[i]])
+            continue;
+        memcpy(flight->x, plan->x, sizeof plan->x);
+        memcpy(flight->v, plan->v, sizeof plan->v);
+        flight->radius = plan->radius;
+        flight->place = (int32_t)i;
+        flight++;
+    }
+    for (size_t i = 0; i < n->need_count; i++) {
+        const tac_lid v = n->need[i];
+        if (f->shown[v] == has_slabs(f->k, v))
+            continue;
+        flight->place = (int32_t)i;
+        flight->wanted = f->shown[v] ? -1 : 1;
+        f->shown[v] = !f->shown[v];
+        flight++;
+    }
+    return count * sizeof *flight;
+}
+
+static void hear(struct tac_sim *sim, struct tac_neighbor *n)
+{
+    struct tac_flights *f = sim->flights;
+    struct tac_kinetic *k = f->k;
+    const struct flight *flight = (const struct flight *)n->heard;
+    for (size_t i = 0; i < n->heard_count / sizeof *flight; i++) {
+        const size_t place = (size_t)flight[i].place;
+        if (flight[i].wanted != 0) {
+            TAC_CHECK(place < n->give_count);
+            f->wanted[n->give[place]] += flight[i].wanted;
+            continue;
+        }
+        TAC_CHECK(place < n->need_count);
+        const tac_lid v = n->need[place];
+        struct tac_plan *plan = &k->plan[v];
+        memcpy(plan->x, flight[i].x, sizeof plan->x);
+        memcpy(plan->v, flight[i].v, sizeof plan->v);
+        plan->t = sim->now;
+        plan->radius = flight[i].radius;
+        if (!plan->left) {
+            plan->left = true;
+            k->moved[k->moved_count++] = v;
+        }
+    }
+}
+
+void tac_flights_talk(struct tac_sim *sim, struct tac_flights *f)
+{
+    struct tac_kinetic *k = f->k;
+    tac_ranks_talk(sim, TAG_TUBES, tell, hear);
+    memset(f->news, 0, (size_t)sim->owned);
+    k->now = sim->now;
+    f->changed = k->moved_count > 0;
+    if (k->built && !tac_ranks_down(sim))
+        tac_ranks_failed(sim, tac_kinetic_moved(k, k->moved, k->moved_count));
+    for (size_t i = 0; i < k->moved_count; i++)
+        k->plan[k->moved[i]].left = false;
+    k->moved_count = 0;
+}
+
+/* ---- epochs ---- */
+
+/* Motions from now on: as in the last pass; of what is held, and in the beginning, by velocities. */
+static void expect_motions(struct tac_sim *sim, struct tac_flights *f, tac_time window)
+{
+    struct tac_candidates *c = sim->candidates;
+    const bool first = f->k == NULL;
+    f->span = first ? window : f->span;
+    const double span = tac_seconds(sim, f->span);
+    for (tac_lid v = 0; v < sim->owned; v++) {
+        double u[3];
+        tac_kinetic_velocity(sim, v, u);
+        tac_position(sim, v, sim->now, &c->x[3 * (size_t)v]);
+        if (!first && sim->vel[v].w != 0)
+            continue;
+        for (int i = 0; i < 3; i++)
+            c->move[v].u[i] = span * u[i];
+        c->move[v].deviation = 0;
+    }
+}
+
+static void file_all(struct tac_sim *sim, struct tac_flights *f, tac_time window)
+{
+    const struct tac_candidates *c = sim->candidates;
+    const double span = tac_seconds(sim, f->span), farther = scale(tac_seconds(sim, window) / span);
+    for (tac_lid v = 0; v < sim->owned; v++) {
+        const struct tac_move *move = &c->move[v];
+        const double deviation = farther * move->deviation, least = FINE * f->finest;
+        double u[3];
+        for (int i = 0; i < 3; i++)
+            u[i] = move->u[i] / span;
+        if (sim->vel[v].w == 0)
+            tac_kinetic_velocity(sim, v, u);
+        file(sim, f, v, &c->x[3 * (size_t)v], u, sim->vel[v].w == 0 ? 0 : fmax(least, 2 * deviation));
+    }
+}
+
+enum tac_err tac_flights_epoch(struct tac_sim *sim, struct tac_flights *f, tac_time window)
+{
+    enum tac_err err;
+    struct tac_candidates *c = sim->candidates;
+    struct tac_kinetic *k;
+    expect_motions(sim, f, window);
+    tac_kinetic_destroy(&f->k);
+    tac_ranks_motions(sim);
+    TAC_TRY(tac_agree(sim->ctx, sim->ranks->down));
+    if (c->end > c->start)
+        tac_windows_horizon(sim, sim->now);
+    TAC_TRY(tac_candidates_gather(sim, c, f->span, c->horizon));
+    TAC_TRY(tac_agree(sim->ctx, tac_kinetic_create_tubes(sim, c, &f->k)));
+    k = f->k;
+    free(f->shown);
+    f->shown = NULL;
+    TAC_TRY(tac_agree(sim->ctx, tac_alloc(sim->ctx, k->vertices, 1, &f->shown)));
+    memset(f->wanted, 0, (size_t)sim->owned * sizeof *f->wanted);
+    k->welcome = WELCOME * f->finest;
+    k->until = sim->now + window;
+    k->tau = window;
+    k->tau_s = tac_seconds(sim, window);
+    file_all(sim, f, window);
+    tac_flights_talk(sim, f);
+    k->extent = 3 * fmax(c->extent, f->finest);
+    for (size_t v = 0; v < k->vertices; v++)
+        for (int i = 0; i < 3; i++)
+            k->extent = fmax(k->extent, 3 * fabs(k->plan[v].x[i]));
+    if (!tac_ranks_down(sim))
+        tac_ranks_failed(sim, tac_kinetic_build(k));
+done:
+    return err;
+}
+
+/* ---- proving ---- */
+
+static enum tac_err renew_tests(struct tac_kinetic *k)
+{
+    enum tac_err err = TAC_OK;
+    const struct tac_kinetic_structure *broad = k->structure[TAC_KINETIC_BROAD];
+    void *self = k->self[TAC_KINETIC_BROAD];
+    int32_t id;
+    while (tac_queue_due(broad->queue(self), k->until, &id)) {
+        k->sim->counters.certificates_failed++;
+        TAC_TRY(broad->fail(k, self, id));
+    }
+done:
+    return err;
+}
+
+/* Each slab once: it may be renewed for less than the whole window. */
+static enum tac_err renew_slabs(struct tac_kinetic *k, struct tac_flights *f)
+{
+    enum tac_err err = TAC_OK;
+    const struct tac_slabs *all = k->self[TAC_KINETIC_NARROW];
+    int32_t id;
+    TAC_TRY(tac_grow(k->sim->ctx, &f->due, &f->due_capacity, k->doubt_count + all->capacity, sizeof *f->due));
+    for (f->due_count = 0; f->due_count < k->doubt_count; f->due_count++)
+        f->due[f->due_count] = k->doubt[f->due_count];
+    k->doubt_count = 0;
+    while (tac_queue_due(all->queue, k->until, &id))
+        f->due[f->due_count++] = id;
+    for (size_t i = 0; i < f->due_count; i++)
+        if (all->slab[f->due[i]].live) {
+            k->sim->counters.certificates_failed++;
+            TAC_TRY(tac_kinetic_slabs.fail(k, k->self[TAC_KINETIC_NARROW], f->due[i]));
+        }
+done:
+    return err;
+}
+
+/* The earliest time at which a certificate may fail. */
+static tac_time earliest(const struct tac_kinetic *k)
+{
+    tac_time first = TAC_TIME_NEVER;
+    for (int s = 0; s < TAC_KINETIC_STRUCTURES; s++) {
+        const struct tac_queue *queue = k->structure[s]->queue(k->self[s]);
+        for (size_t i = 0; i < queue->capacity; i++)
+            first = queue->time[i] < first ? queue->time[i] : first;
+    }
+    return first;
+}
+
+enum tac_err tac_flights_prove(struct tac_sim *sim, struct tac_flights *f, tac_time until, bool patient)
+{
+    enum tac_err err;
+    struct tac_kinetic *k = f->k;
+    k->now = k->next = sim->now;
+    k->until = until;
+    k->welcome = patient ? WELCOME * f->finest : INFINITY;
+    k->coarse = false;
+    k->tau = until - sim->now;
+    k->tau_s = tac_seconds(sim, k->tau);
+    TAC_TRY(renew_tests(k));
+    TAC_TRY(renew_slabs(k, f));
+    f->first = earliest(k);
+done:
+    return err;
+}
+
+void tac_flights_judge(struct tac_sim *sim, struct tac_flights *f, tac_time next)
+{
+    struct tac_kinetic *k = f->k;
+    const struct tac_slabs *all = k->self[TAC_KINETIC_NARROW];
+    const double w = tac_seconds(sim, next - sim->now);
+    for (size_t i = 0; i < k->doubt_count; i++) {
+        const struct tac_slab *s = &all->slab[k->doubt[i]];
+        double x[4][3], u[4][3];
+        for (int j = 0; j < s->count; j++) {
+            double v[3];
+            tac_position(sim, s->v[j], sim->now, x[j]);
+            tac_kinetic_velocity(sim, s->v[j], v);
+            for (int c = 0; c < 3; c++) /* ghosts: just told */
+                u[j][c] = w * (s->v[j] < sim->owned ? v[c] : sim->line[s->v[j]].v[c]);
+        }
+        const double share = tac_sweep((enum tac_pair_type)s->type, x, u, s->next, s->tolerance);
+        const tac_time t = sim->now + (tac_time)(share * (double)(next - sim->now));
+        if (share <= 1 && (k->stuck < 0 || t < k->stuck_at)) {
+            k->stuck = s->slot;
+            k->stuck_at = t;
+        }
+    }
+}
+
+/* ---- dropping ---- */
+
+enum tac_err tac_flights_tidy(struct tac_sim *sim, struct tac_flights *f)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_kinetic *own = sim->kinetic;
+    own->now = sim->now > own->now ? sim->now : own->now;
+    f->k->now = sim->now;
+    for (size_t k = 0; k < sim->pair_count; k++) {
+        const struct tac_pair *p = &sim->pair[k];
+        const int32_t slot = (int32_t)k;
+        if (!p->live || p->v[0] >= sim->owned || p->deep_last < INFINITY || tac_friction_holds(sim, slot))
+            continue;
+        if (tac_slabs_of(own, slot) >= 0) {
+            TAC_TRY(tac_slabs_shed(own, slot));
+        } else if (tac_slabs_of(f->k, slot) >= 0) {
+            TAC_TRY(tac_slabs_shed(f->k, slot));
+        } else { /* proven apart by the broad phase */
+            TAC_TRY(tac_order(sim, slot, true));
+            tac_watch_drop(sim, slot);
+        }
+    }
+done:
+    return err;
+}

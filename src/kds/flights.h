@@ -1,0 +1,69 @@
+/* flights.h: flight plans that ranks file with each other, and the certificates between what is of several ranks.
+ *
+ * A rank proves the pairs that it decides.  Those among primitives all of whose vertices are its own rest on its own
+ * plans (kinetic.h).  The others rest on *tubes*: every vertex promises to stay within `radius` of a straight line in
+ * space and time, and an update goes out only when it leaves its tube, or soon would.  Such certificates are renewed
+ * between two windows only; a window ends before the first of them may fail.  When it has been run, each rank looks
+ * whether its vertices kept to their tubes; those that did not file others, from the window's start on, and if a
+ * certificate would have failed in the past for that, all go back to the window's start.
+ *
+ *     tac_flights_create(sim, &f);
+ *     tac_flights_epoch(sim, f, window);            who may meet whom for a while to come (collective)
+ *     tac_flights_foresee(sim, f, window);          new tubes where the old ones will not do
+ *     tac_flights_talk(sim, f);
+ *     tac_flights_prove(sim, f, until, &first);     what must be watched is; all holds up to `first`
+ *     ... the window up to `first` or earlier is run ...
+ *     tac_flights_check(sim, f, end);               new tubes where the old ones did not hold
+ *     tac_flights_destroy(&f);
+ */
+#ifndef TACTUS_KDS_FLIGHTS_H
+#define TACTUS_KDS_FLIGHTS_H
+
+#include "kds/kinetic.h"
+
+/* A vertex may deviate that much more than it did in the last window. */
+#define TAC_FARTHER 1.5
+
+struct tac_flights {
+    struct tac_kinetic *k; /* owned; NULL before the first epoch */
+    uint8_t *news;         /* owned, (owned vertices): has a tube that was not told yet */
+    int32_t *wanted;       /* owned, (owned vertices): how many other ranks have slabs on it */
+    uint8_t *shown;        /* owned, (vertices of the epoch): its owner knows that slabs here rest on it */
+    bool changed;          /* some tube that is known here was new in the last talk */
+    bool leaving;          /* some vertex of some rank will soon leave what the epoch allows */
+    size_t due_count, due_capacity;
+    int32_t *due;     /* owned: slabs to be renewed */
+    double finest;    /* thickness of the finest layers, m: what tubes must resolve */
+    double roughness; /* of the last pass: deviation of what has slabs over what is welcome */
+    bool wild;        /* some vertex with slabs swerved too far for any tube that is of use */
+    tac_time span;    /* length of the pass whose motion sim->candidates has */
+    tac_time first;   /* when the first certificate may fail */
+};
+
+/* Local. sim->candidates is there. */
+enum tac_err tac_flights_create(struct tac_sim *sim, struct tac_flights **out);
+void tac_flights_destroy(struct tac_flights **flights);
+/* Collective. Gathers what may come near while the list's tubes hold, and files tubes for all, going by how they moved
+ * in the last f->span quanta, or in the beginning by their velocities. */
+enum tac_err tac_flights_epoch(struct tac_sim *sim, struct tac_flights *f, tac_time window);
+/* Local. Files tubes for vertices that the old ones will not hold for `window` quanta from now, going by the same. */
+void tac_flights_foresee(struct tac_sim *sim, struct tac_flights *f, tac_time window);
+/* Local. After a pass from sim->now to `end`: will some vertex, going on like that for `window` quanta, leave what the
+ * epoch allows? */
+bool tac_flights_leaving(const struct tac_sim *sim, tac_time end, tac_time window);
+/* Local. After a pass from sim->now to `end`: files new tubes from sim->now on for those that did not hold.  able: the
+ * window can be made shorter. */
+void tac_flights_check(struct tac_sim *sim, struct tac_flights *f, tac_time end, bool able);
+/* Neighbours. Tells new tubes, and on whose vertices slabs rest; times anew what rests on those that are new here. */
+void tac_flights_talk(struct tac_sim *sim, struct tac_flights *f);
+/* Local. Renews at sim->now all certificates that may fail before `until`; watches what must be. f->first: all that is
+ * not watched is silent up to there, but for the pairs in f->k->doubt.  patient: what would have to be watched only
+ * because tubes are wide waits for narrower ones (f->k->coarse). */
+enum tac_err tac_flights_prove(struct tac_sim *sim, struct tac_flights *f, tac_time until, bool patient);
+/* Local. Until `next` nothing kicks anything, and the lines of all ghosts have been told: does a pair in doubt come
+ * through the end of its nest? f->k->stuck, f->k->stuck_at. */
+void tac_flights_judge(struct tac_sim *sim, struct tac_flights *f, tac_time next);
+/* Local. Drops rungs that have long been silent, of all pairs that this rank decides. */
+enum tac_err tac_flights_tidy(struct tac_sim *sim, struct tac_flights *f);
+
+#endif
