@@ -4,8 +4,8 @@
 
 #include "kds/kinetic.h"
 
-/* Local. Within a window: renews the certificates of sim->kinetic, and runs the next instant, or goes to `limit` if none
- * is left.  Stays where it is if a pair comes through the end of its nest before (sim->kinetic->stuck). */
+/* Local. Within a window: renews the certificates of sim->kinetic, and runs the next instant, or goes to `limit` if
+ * none is left.  Stays where it is if a pair comes through the end of its nest before (sim->kinetic->stuck). */
 enum tac_err tac_kinetic_step(struct tac_sim *sim, tac_time limit);
 
 /* Collective. What several ranks need; sim->candidates is there. */

@@ -2,8 +2,8 @@
  *
  * Before a window the certificates that rest on other ranks' plans (kds/flights.h) are renewed, and say how long it may
  * be.  Within it each rank goes from instant to instant as one alone does, and meets its neighbours where stencils are
- * shared.  When it has been run, all look whether plans were kept.  If new ones make a certificate fail in the past, all
- * go back to the window's start and run it again. */
+ * shared.  When it has been run, all look whether plans were kept.  If new ones make a certificate fail in the past,
+ * all go back to the window's start and run it again. */
 #include "events/kinetic.h"
 #include "events/ranks.h"
 #include "events/windows.h"
@@ -16,10 +16,10 @@ enum repair { STANDS, EPOCH_SOON, AGAIN, SHORTER, AGAIN_WITH_EPOCH };
 struct window {
     tac_time end;
     enum repair repair;
-    bool doubt;         /* some pair of some rank may come through its nest in it */
-    tac_time stuck_at;  /* when some pair does, TAC_TIME_NEVER: none */
-    tac_gid bad;        /* a vertex that is not finite, or -1 */
-    double roughness;   /* flights.h, of all */
+    bool doubt;        /* some pair of some rank may come through its nest in it */
+    tac_time stuck_at; /* when some pair does, TAC_TIME_NEVER: none */
+    tac_gid bad;       /* a vertex that is not finite, or -1 */
+    double roughness;  /* flights.h, of all */
 };
 
 enum tac_err tac_kinetic_together(struct tac_sim *sim)
@@ -37,12 +37,6 @@ done:
 }
 
 /* ---- before ---- */
-
-/* Windows are not made shorter than that for the sake of narrow tubes. */
-static tac_time shortest(const struct tac_sim *sim)
-{
-    return sim->window_short / 8 > 0 ? sim->window_short / 8 : 1;
-}
 
 /* The next instant of any rank. */
 static enum tac_err next_of_all(struct tac_sim *sim, tac_time limit, tac_time *next)
@@ -90,9 +84,9 @@ static enum tac_err prove(struct tac_sim *sim, tac_time limit, tac_time most, st
     enum tac_err err = TAC_OK;
     struct tac_flights *f = sim->flights;
     enum { CLEAR, DOUBT, COARSE };
-    for (;; most = most / 4 > shortest(sim) ? most / 4 : shortest(sim)) {
+    for (;; most = most > 4 ? most / 4 : 1) {
         int64_t tell[TAC_TELLS] = {0};
-        const bool patient = most > shortest(sim);
+        const bool patient = most > 1;
         if (!tac_ranks_down(sim))
             tac_ranks_failed(sim, tac_flights_prove(sim, f, sim->now + most, patient));
         tac_orders_talk(sim);
@@ -105,7 +99,7 @@ static enum tac_err prove(struct tac_sim *sim, tac_time limit, tac_time most, st
             break;
         /* Narrower tubes, for a shorter window. Who files them must hear first of whom they are wanted. */
         tac_flights_talk(sim, f);
-        tac_flights_foresee(sim, f, most / 4);
+        tac_flights_foresee(sim, f, most > 4 ? most / 4 : 1);
         tac_flights_talk(sim, f);
     }
     w->stuck_at = TAC_TIME_NEVER;
@@ -147,15 +141,17 @@ done:
 
 /* ---- after ---- */
 
-/* How long a window may be so that tubes stay narrow, going by how rough the last one was. */
+/* How long the next window may be so that tubes stay narrow, going by the last one: how rough it was, and that it had
+ * to be short. */
 static tac_time advisable(const struct tac_sim *sim)
 {
+    enum { GROWTH = 4 };
     const struct tac_flights *f = sim->flights;
-    const double room = TAC_FARTHER * f->roughness, times = room >= 1 ? 1 / room : 1 / sqrt(room);
-    const double most = times * (double)f->span;
-    if (f->k == NULL || !(most < 0x1p60))
-        return TAC_TIME_NEVER;
-    return most > (double)shortest(sim) ? (tac_time)most : shortest(sim);
+    const double room = TAC_FARTHER * f->roughness;
+    const double most = fmin(GROWTH, room >= 1 ? 1 / room : 1 / sqrt(room)) * (double)f->span;
+    if (f->k == NULL || most >= (double)sim->window)
+        return sim->window;
+    return most > 1 ? (tac_time)most : 1;
 }
 
 /* Whether the window stands, by what this rank knows. The pass has been closed, and sim->now is its start. */
@@ -171,7 +167,7 @@ static void look_back(struct tac_sim *sim, struct window *w)
     w->stuck_at = own->stuck >= 0 ? own->stuck_at : TAC_TIME_NEVER;
     if ((!tac_windows_measure(sim, w->end, &bad, &wildest) || bad >= 0) && !tac_ranks_down(sim))
         w->bad = tac_sim_id(sim, bad);
-    const bool calm = w->bad < 0 && !tac_ranks_down(sim), able = w->end - sim->now > shortest(sim);
+    const bool calm = w->bad < 0 && !tac_ranks_down(sim), able = w->end - sim->now > 1;
     if (calm)
         tac_flights_check(sim, f, w->end, able);
     tac_flights_talk(sim, f);
@@ -253,7 +249,7 @@ enum tac_err tac_kinetic_advance_together(struct tac_sim *sim, tac_time limit)
     struct tac_flights *f = sim->flights;
     struct window w = {0};
     const tac_time start = sim->now;
-    const tac_time fit = advisable(sim), window = fit < sim->window ? fit : sim->window;
+    const tac_time window = advisable(sim);
     tac_time most = limit - start > window + window / 4 ? window : limit - start;
     bool epoch = f->k == NULL || f->leaving;
     for (int tries = 0;; tries++) {

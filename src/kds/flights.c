@@ -9,15 +9,15 @@
 
 enum { TAG_TUBES = 17 };
 
-static const double FINE = .01; /* least radius of a tube that slabs rest on, in thicknesses of the finest layers */
+static const double FINE = .01;   /* least radius of a tube that slabs rest on, in thicknesses of the finest layers */
 static const double WELCOME = .1; /* radius above which windows become shorter, likewise */
 static const double COARSE = .5;  /* radius of a tube that no slab rests on, in skins of the epoch's tubes */
-static const double TIGHTEN = 16;  /* a tube is filed anew if it is so much wider than need be */
+static const double TIGHTEN = 16; /* a tube is filed anew if it is so much wider than need be */
 
 /* A tube on its way; or that slabs rest on a vertex of the neighbour's, or do so no longer. */
 struct flight {
     double x[3], v[3], radius;
-    int32_t place; /* in the list of those whom the neighbour hears of; whom we hear of */
+    int32_t place;  /* in the list of those whom the neighbour hears of; whom we hear of */
     int32_t wanted; /* 0: a tube; 1, -1: one rank more, less wants it */
 };
 
@@ -176,7 +176,7 @@ void tac_flights_foresee(struct tac_sim *sim, struct tac_flights *f, tac_time wi
         const double age = tac_seconds(sim, sim->now - plan->t), fit = radius_for(sim, f, v, deviation);
         const double worst =
             fmax(off_line(x, plan->x, plan->v, age), off_line(ahead, plan->x, plan->v, age + w)) + deviation;
-        const bool wide = matters(f, v) && plan->radius > WELCOME * f->finest && plan->radius > fit;
+        const bool wide = matters(f, v) && plan->radius > 2 * fit;
         if (worst > plan->radius || wide || plan->radius > TIGHTEN * fit)
             file(sim, f, v, x, u, fit);
     }
@@ -345,7 +345,7 @@ enum tac_err tac_flights_epoch(struct tac_sim *sim, struct tac_flights *f, tac_t
     f->shown = NULL;
     TAC_TRY(tac_agree(sim->ctx, tac_alloc(sim->ctx, k->vertices, 1, &f->shown)));
     memset(f->wanted, 0, (size_t)sim->owned * sizeof *f->wanted);
-    k->welcome = WELCOME * f->finest;
+    k->narrow = 1.01 * FINE * f->finest;
     k->until = sim->now + window;
     k->tau = window;
     k->tau_s = tac_seconds(sim, window);
@@ -416,7 +416,7 @@ enum tac_err tac_flights_prove(struct tac_sim *sim, struct tac_flights *f, tac_t
     struct tac_kinetic *k = f->k;
     k->now = k->next = sim->now;
     k->until = until;
-    k->welcome = patient ? WELCOME * f->finest : INFINITY;
+    k->narrow = patient ? 1.01 * FINE * f->finest : INFINITY;
     k->coarse = false;
     k->tau = until - sim->now;
     k->tau_s = tac_seconds(sim, k->tau);

@@ -26,8 +26,8 @@
 
 /* A flight plan: |v(t) - v| <= eps from when it was filed. */
 struct tac_plan {
-    double v[3];  /* m/s */
-    double eps2;  /* square of eps, m^2/s^2 */
+    double v[3];   /* m/s */
+    double eps2;   /* square of eps, m^2/s^2 */
     double reach;  /* eps, and what rounding may add to a velocity, m/s */
     tac_time t;    /* when it was filed */
     double x[3];   /* where the vertex was then, m */
@@ -76,7 +76,7 @@ struct tac_kinetic {
     double eps;     /* m/s for all; under 0: chosen per vertex */
     bool built;
     bool tubes;            /* plans are those that ranks file with each other: where a vertex is, its plan says */
-    double welcome;        /* tubes: radius above which a slab may wait for narrower ones, m; infinity: it may not */
+    double narrow;         /* tubes: radius above which a slab may wait for narrower ones, m; infinity: it may not */
     bool coarse;           /* tubes: some slab waits for narrower ones */
     size_t vertices;       /* V */
     struct tac_plan *plan; /* owned, (V) */
@@ -90,7 +90,7 @@ struct tac_kinetic {
     double *seconds[TAC_KINETIC_STRUCTURES]; /* into the counters: wall time for failures, for new times */
 
     size_t doubt_count, doubt_capacity;
-    int32_t *doubt; /* owned: slabs of pairs at the end of their nest that could not be renewed */
+    int32_t *doubt;    /* owned: slabs of pairs at the end of their nest that could not be renewed */
     int32_t stuck;     /* slot of a pair that goes through its nest before `next`, or -1 */
     tac_time stuck_at; /* when */
 
@@ -104,8 +104,8 @@ struct tac_kinetic {
 
 /* Local. Certificates among the primitives whose vertices are all this rank's; `c` (borrowed) has them all. */
 enum tac_err tac_kinetic_create(struct tac_sim *sim, const struct tac_candidates *c, struct tac_kinetic **out);
-/* Local. Certificates between primitives of this rank and others that have foreign vertices (kinetic_ranks.h): plans are
- * tubes, which the caller files; then he builds. */
+/* Local. Certificates between primitives of this rank and others that have foreign vertices (kinetic_ranks.h): plans
+ * are tubes, which the caller files; then he builds. */
 enum tac_err tac_kinetic_create_tubes(struct tac_sim *sim, const struct tac_candidates *c, struct tac_kinetic **out);
 void tac_kinetic_destroy(struct tac_kinetic **kinetic);
 /* Local. Certificates from the plans and the state of k->now, which the caller has set. */

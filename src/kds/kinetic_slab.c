@@ -9,7 +9,7 @@ enum {
     LEAST_TICKS = 2, /* life of a slab, in ticks that watching the layer would cost, below which it is not worth it */
     SHED_TICKS = 32, /* a layer is dropped when its slab lives that long */
     TICKS_PER_WINDOW = 16, /* tubes: the same, where a shorter life makes the window shorter for all */
-    BLAME = 4        /* a failure costs as much as timing that many slabs anew; .5 to 8 are as good */
+    BLAME = 4              /* a failure costs as much as timing that many slabs anew; .5 to 8 are as good */
 };
 
 static struct tac_slabs *slabs_of(const struct tac_kinetic *k)
@@ -80,6 +80,8 @@ static double entry_s(const struct tac_kinetic *k, const struct tac_slab *s, int
     const double shift = s->speed * tac_seconds(k->sim, k->now - s->laid), v = tac_dot(s->n, plan->v);
     const double gap = (i < s->first ? along - (s->upper + shift) : s->lower + shift - along) - plan->radius;
     const double closing = (i < s->first ? s->speed - v : v - s->speed) + plan->reach;
+    if (k->tubes && gap <= 0)
+        return 0; /* its tube reaches into the slab, however it moves */
     return closing > 0 ? gap > 0 ? gap / closing : 0 : INFINITY;
 }
 
@@ -205,7 +207,8 @@ static void blame(struct tac_kinetic *k, const struct tac_slab *s, int which)
     k->wish[v] *= 1 - share * fmin(.5, BLAME / (stands + 1));
 }
 
-/* Is there no room for a slab only because tubes are so wide? */
+/* Is there no room for a slab only because tubes are so wide?  Then rather a shorter window with narrower ones, if it
+ * is long in ticks of what would have to be watched. */
 static bool too_wide(const struct tac_kinetic *k, const struct tac_slab *s, double d)
 {
     double a = 0, b = 0;
@@ -216,7 +219,7 @@ static bool too_wide(const struct tac_kinetic *k, const struct tac_slab *s, doub
         else
             b = radius > b ? radius : b;
     }
-    return fmax(a, b) > k->welcome && a + b > .5 * fabs(d - s->next);
+    return k->tau > TICKS_PER_WINDOW * s->period && fmax(a, b) > k->narrow && a + b > .5 * fabs(d - s->next);
 }
 
 tac_time tac_slabs_worth(const struct tac_kinetic *k, tac_time period)
