@@ -141,15 +141,14 @@ done:
 
 /* ---- after ---- */
 
-/* How long the next window may be so that tubes stay narrow, going by the last one: how rough it was, and that it had
- * to be short. */
-static tac_time advisable(const struct tac_sim *sim)
+/* How long a window after one of `span` quanta may be so that tubes stay narrow, going by how rough that one was; and
+ * it may have been short for other reasons too. */
+static tac_time advisable(const struct tac_sim *sim, tac_time span, double roughness)
 {
     enum { GROWTH = 4 };
-    const struct tac_flights *f = sim->flights;
-    const double room = TAC_FARTHER * f->roughness;
-    const double most = fmin(GROWTH, room >= 1 ? 1 / room : 1 / sqrt(room)) * (double)f->span;
-    if (f->k == NULL || most >= (double)sim->window)
+    const double room = TAC_FARTHER * roughness;
+    const double most = fmin(GROWTH, room >= 1 ? 1 / room : 1 / sqrt(room)) * (double)span;
+    if (most >= (double)sim->window)
         return sim->window;
     return most > 1 ? (tac_time)most : 1;
 }
@@ -181,7 +180,7 @@ static void look_back(struct tac_sim *sim, struct window *w)
             w->repair = SHORTER;
         else if (f->first < w->end || doubt || sim->counters.contacts_found > found)
             w->repair = AGAIN;
-        else if (tac_flights_leaving(sim, w->end, sim->window))
+        else if (tac_flights_leaving(sim, w->end, advisable(sim, w->end - sim->now, f->roughness)))
             w->repair = EPOCH_SOON;
     }
     if (calm && !tac_windows_hold(sim, w->end, false))
@@ -219,8 +218,6 @@ static enum tac_err commit(struct tac_sim *sim, const struct window *w)
     f->span = w->end - sim->window_start;
     f->leaving = w->repair == EPOCH_SOON;
     f->roughness = w->roughness;
-    for (int i = 0; i < TAC_KINDS; i++)
-        sim->counters.executed[i] += sim->ticks[i];
     tac_windows_hold(sim, w->end, true);
     TAC_TRY(tac_ranks_hold(sim, tac_pass_commit(sim, w->end)));
     TAC_TRY(tac_ranks_hold(sim, tac_flights_tidy(sim, f)));
@@ -234,6 +231,8 @@ static enum tac_err attempt(struct tac_sim *sim, struct window *w)
 {
     double begin_s;
     tac_ranks_failed(sim, run(sim, w->end));
+    for (int i = 0; i < TAC_KINDS; i++)
+        sim->counters.executed[i] += sim->ticks[i];
     begin_s = tac_wall_s();
     tac_ranks_close(sim);
     sim->now = sim->window_start;
@@ -249,7 +248,7 @@ enum tac_err tac_kinetic_advance_together(struct tac_sim *sim, tac_time limit)
     struct tac_flights *f = sim->flights;
     struct window w = {0};
     const tac_time start = sim->now;
-    const tac_time window = advisable(sim);
+    const tac_time window = f->k == NULL ? sim->window : advisable(sim, f->span, f->roughness);
     tac_time most = limit - start > window + window / 4 ? window : limit - start;
     bool epoch = f->k == NULL || f->leaving;
     for (int tries = 0;; tries++) {
