@@ -464,14 +464,7 @@ enum tac_err tac_flights_tidy(struct tac_sim *sim, struct tac_flights *f)
         const int32_t slot = (int32_t)k;
         if (!p->live || p->v[0] >= sim->owned || p->deep_last < INFINITY || tac_friction_holds(sim, slot))
             continue;
-        if (tac_slabs_of(own, slot) >= 0) {
-            TAC_TRY(tac_slabs_shed(own, slot));
-        } else if (tac_slabs_of(f->k, slot) >= 0) {
-            TAC_TRY(tac_slabs_shed(f->k, slot));
-        } else { /* proven apart by the broad phase */
-            TAC_TRY(tac_order(sim, slot, true));
-            tac_watch_drop(sim, slot);
-        }
+        TAC_TRY(tac_slabs_shed(tac_slabs_of(f->k, slot) >= 0 ? f->k : own, slot));
     }
 done:
     return err;

@@ -363,7 +363,11 @@ enum tac_err tac_slabs_shed(struct tac_kinetic *k, int32_t slot)
     const int32_t id = tac_slabs_of(k, slot);
     double x[4][3], d;
     int which;
-    TAC_CHECK(id >= 0);
+    if (id < 0) { /* proven apart by the broad phase */
+        TAC_TRY(tac_order(sim, slot, true));
+        tac_watch_drop(sim, slot);
+        goto done;
+    }
     struct tac_slab *s = &all->slab[id], trial = *s;
     places(k, s, x);
     const double life = lay(k, &trial, x, p->deep_reach + s->tolerance, &d, &which);
