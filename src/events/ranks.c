@@ -20,11 +20,6 @@ struct motion {
     int64_t near;
 };
 
-static bool nested(const struct tac_sim *sim)
-{
-    return sim->scene->clocks.mode == TAC_CLOCKS_NESTED;
-}
-
 void tac_ranks_changed(struct tac_sim *sim)
 {
     if (sim->ranks)
@@ -45,193 +40,7 @@ enum tac_err tac_ranks_hold(struct tac_sim *sim, enum tac_err err)
     return TAC_OK;
 }
 
-/* ---- neighbours ---- */
-
-struct tac_neighbor *tac_ranks_neighbor(struct tac_sim *sim, int rank)
-{
-    struct tac_ranks *r = sim->ranks;
-    enum tac_err err;
-    if (r->index[rank] >= 0)
-        return &r->neighbor[r->index[rank]];
-    TAC_TRY(tac_grow(sim->ctx, &r->neighbor, &r->capacity, r->count + 1, sizeof *r->neighbor));
-    struct tac_neighbor *n = &r->neighbor[r->count];
-    memset(n, 0, sizeof *n);
-    n->rank = rank;
-    n->request = n->telling = MPI_REQUEST_NULL;
-    for (int k = 0; k < 2 && nested(sim); k++) {
-        struct tac_lane *lane = k ? &n->receive : &n->send;
-        TAC_TRY(tac_grow(sim->ctx, &lane->group, &lane->group_capacity, TAC_GROUPS, sizeof *lane->group));
-        memset(lane->group, 0, lane->group_capacity * sizeof *lane->group);
-        lane->group_count = TAC_GROUPS;
-        for (int g = 0; g < TAC_GROUPS; g++)
-            lane->group[g].period = (tac_time)1 << g;
-    }
-    r->index[rank] = (int32_t)r->count++;
-    return n;
-done:
-    tac_ranks_failed(sim, err);
-    return NULL;
-}
-
-/* ---- schedule ---- */
-
-static enum tac_err lane_add(struct tac_sim *sim, struct tac_lane *lane, tac_time period, tac_lid v)
-{
-    enum tac_err err;
-    size_t k;
-    if (nested(sim)) {
-        k = (size_t)__builtin_ctzll((unsigned long long)period);
-        lane->mask |= (uint64_t)1 << k;
-    } else {
-        for (k = 0; k < lane->group_count && lane->group[k].period < period; k++) {
-        }
-        if (k == lane->group_count || lane->group[k].period != period) {
-            const size_t before = lane->group_capacity;
-            TAC_TRY(
-                tac_grow(sim->ctx, &lane->group, &lane->group_capacity, lane->group_count + 1, sizeof *lane->group));
-            if (lane->group_capacity > before)
-                memset(&lane->group[before], 0, (lane->group_capacity - before) * sizeof *lane->group);
-            struct tac_group spare = lane->group[lane->group_count]; /* may hold memory of an earlier schedule */
-            memmove(&lane->group[k + 1], &lane->group[k], (lane->group_count - k) * sizeof *lane->group);
-            lane->group[k] = spare;
-            lane->group[k].period = period;
-            lane->group[k].count = 0;
-            lane->group_count++;
-        }
-    }
-    struct tac_group *g = &lane->group[k];
-    TAC_TRY(tac_grow(sim->ctx, &g->v, &g->capacity, g->count + 1, sizeof *g->v));
-    g->v[g->count++] = v;
-done:
-    return err;
-}
-
-static void lane_clear(const struct tac_sim *sim, struct tac_lane *lane)
-{
-    for (size_t k = 0; k < lane->group_count; k++)
-        lane->group[k].count = 0;
-    lane->mask = 0;
-    if (!nested(sim))
-        lane->group_count = 0;
-}
-
-static int compare_shared(const void *a, const void *b)
-{
-    const struct tac_shared *x = a, *y = b;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    if (x->receive != y->receive)
-        return x->receive < y->receive ? -1 : 1;
-    if (x->id != y->id)
-        return x->id < y->id ? -1 : 1;
-    return (x->period > y->period) - (x->period < y->period);
-}
-
-/* Vertices that never move need not be told of. */
-static bool still(const struct tac_sim *sim, tac_lid v)
-{
-    return !sim->scene->ever_free[v] && !sim->scene->part->scripted[v];
-}
-
-static enum tac_err share(struct tac_sim *sim, struct tac_shared **list, size_t *count, size_t *capacity,
-                          const tac_lid *v, int n, tac_time period)
-{
-    enum tac_err err = TAC_OK;
-    const int me = sim->ctx->rank;
-    for (int i = 0; i < n; i++) {
-        const int other = tac_sim_owner(sim, v[i]);
-        if (other == me)
-            continue;
-        if (tac_ranks_neighbor(sim, other) == NULL)
-            return sim->ranks->down;
-        sim->ranks->neighbor[sim->ranks->index[other]].met = true;
-        bool again = false;
-        for (int j = 0; j < i; j++)
-            again |= tac_sim_owner(sim, v[j]) == other;
-        TAC_TRY(tac_grow(sim->ctx, list, capacity, *count + 8, sizeof **list));
-        if (!still(sim, v[i]))
-            (*list)[(*count)++] = (struct tac_shared){other, 1, v[i], tac_sim_id(sim, v[i]), period};
-        for (int j = 0; j < n && !again; j++)
-            if (tac_sim_owner(sim, v[j]) == me && !still(sim, v[j]))
-                (*list)[(*count)++] = (struct tac_shared){other, 0, v[j], tac_sim_id(sim, v[j]), period};
-    }
-done:
-    return err;
-}
-
-/* Of each vertex and way only the shortest period counts with nested clocks; each period once with free ones. */
-static size_t unique(const struct tac_sim *sim, struct tac_shared *list, size_t count)
-{
-    size_t n = 0;
-    if (count)
-        qsort(list, count, sizeof *list, compare_shared);
-    for (size_t k = 0; k < count; k++) {
-        const struct tac_shared *last = n ? &list[n - 1] : NULL;
-        if (last && last->rank == list[k].rank && last->receive == list[k].receive && last->id == list[k].id &&
-            (nested(sim) || last->period == list[k].period))
-            continue;
-        list[n++] = list[k];
-    }
-    return n;
-}
-
-static enum tac_err share_pairs(struct tac_sim *sim)
-{
-    enum tac_err err = TAC_OK;
-    struct tac_ranks *r = sim->ranks;
-    for (size_t k = 0; k < sim->pair_count; k++) {
-        const struct tac_pair *p = &sim->pair[k];
-        if (!p->live || !p->shared)
-            continue;
-        for (int32_t first = 1, last; first <= p->depth; first = last + 1) {
-            tac_time period = tac_model_rung(sim->model, &p->form, first, &last);
-            if (nested(sim) && last < p->depth)
-                continue; /* a deeper rung ticks at all of its instants */
-            TAC_TRY(share(sim, &r->shared, &r->shared_count, &r->shared_capacity, p->v, p->count, period));
-        }
-    }
-done:
-    return err;
-}
-
-void tac_ranks_link(struct tac_sim *sim)
-{
-    for (size_t k = 0; k < sim->ranks->count; k++) {
-        struct tac_neighbor *n = &sim->ranks->neighbor[k];
-        n->linked = n->met || n->need_count || n->give_count;
-    }
-}
-
-static enum tac_err schedule(struct tac_sim *sim)
-{
-    enum tac_err err;
-    struct tac_ranks *r = sim->ranks;
-    for (size_t k = 0; k < r->count; k++) {
-        lane_clear(sim, &r->neighbor[k].send);
-        lane_clear(sim, &r->neighbor[k].receive);
-        r->neighbor[k].met = false;
-    }
-    for (size_t k = 0; k < r->fixed_count; k++)
-        r->neighbor[r->index[r->fixed[k].rank]].met = true;
-    TAC_TRY(tac_grow(sim->ctx, &r->shared, &r->shared_capacity, r->fixed_count + 1, sizeof *r->shared));
-    if (r->fixed_count)
-        memcpy(r->shared, r->fixed, r->fixed_count * sizeof *r->shared);
-    r->shared_count = r->fixed_count;
-    if (sim->contact)
-        TAC_TRY(share_pairs(sim));
-    r->shared_count = unique(sim, r->shared, r->shared_count);
-    r->mask = 0;
-    for (size_t k = 0; k < r->shared_count; k++) {
-        const struct tac_shared *e = &r->shared[k];
-        struct tac_neighbor *n = &r->neighbor[r->index[e->rank]];
-        TAC_TRY(lane_add(sim, e->receive ? &n->receive : &n->send, e->period, e->v));
-        r->mask |= nested(sim) ? (uint64_t)e->period : 0;
-    }
-    tac_ranks_link(sim);
-    r->changed = false;
-done:
-    return err;
-}
+/* ---- passes ---- */
 
 static void mpi_failed(struct tac_sim *sim, const char *what)
 {
@@ -277,26 +86,10 @@ enum tac_err tac_ranks_begin(struct tac_sim *sim)
     enum tac_err err = TAC_OK;
     struct tac_ranks *r = sim->ranks;
     if (r->changed)
-        TAC_TRY(schedule(sim));
+        TAC_TRY(tac_ranks_schedule(sim));
     tac_ranks_again(sim);
 done:
     return err;
-}
-
-void tac_ranks_deepen(struct tac_sim *sim, const struct tac_pair *p, tac_time period)
-{
-    struct tac_ranks *r = sim->ranks;
-    const size_t fixed = r->shared_count;
-    enum tac_err err = share(sim, &r->shared, &r->shared_count, &r->shared_capacity, p->v, p->count, period);
-    for (size_t k = fixed; k < r->shared_count && !err; k++) {
-        const struct tac_shared *e = &r->shared[k];
-        struct tac_neighbor *n = &r->neighbor[r->index[e->rank]];
-        err = lane_add(sim, e->receive ? &n->receive : &n->send, period, e->v);
-    }
-    r->shared_count = fixed;
-    r->mask |= (uint64_t)period;
-    r->changed = true;
-    tac_ranks_failed(sim, err);
 }
 
 /* ---- meeting ---- */
@@ -338,7 +131,7 @@ static void post(struct tac_sim *sim, struct tac_neighbor *n, size_t bytes)
 static size_t due(const struct tac_sim *sim, const struct tac_lane *lane, tac_time t)
 {
     size_t n = 0;
-    if (nested(sim)) {
+    if (tac_ranks_nested(sim)) {
         uint64_t mask = lane->mask & (((uint64_t)t & -(uint64_t)t) * 2 - 1);
         for (; mask; mask &= mask - 1)
             n += lane->group[__builtin_ctzll(mask)].count;
@@ -377,7 +170,7 @@ static void send_positions(struct tac_sim *sim, struct tac_neighbor *n, tac_time
         return;
     *(struct header *)n->out = (struct header){sim->ranks->pass, t, 0, 0};
     double *x = (double *)(n->out + sizeof(struct header));
-    if (nested(sim)) {
+    if (tac_ranks_nested(sim)) {
         uint64_t mask = lane->mask & (((uint64_t)t & -(uint64_t)t) * 2 - 1);
         for (; mask; mask &= mask - 1)
             x += pack(sim, &lane->group[__builtin_ctzll(mask)], t, x);
@@ -428,7 +221,7 @@ static void receive_positions(struct tac_sim *sim, struct tac_neighbor *n, tac_t
         return;
     TAC_CHECK(h->pass == sim->ranks->pass && h->t == t);
     const double *x = (const double *)(n->in + sizeof *h);
-    if (nested(sim)) {
+    if (tac_ranks_nested(sim)) {
         uint64_t mask = lane->mask & (((uint64_t)t & -(uint64_t)t) * 2 - 1);
         for (; mask; mask &= mask - 1)
             x += unpack(sim, &lane->group[__builtin_ctzll(mask)], t, x);
@@ -444,7 +237,7 @@ bool tac_ranks_meet(struct tac_sim *sim, tac_time t)
     struct tac_ranks *r = sim->ranks;
     if (r->down)
         return false;
-    if (nested(sim) && (r->mask & (((uint64_t)t & -(uint64_t)t) * 2 - 1)) == 0)
+    if (tac_ranks_nested(sim) && (r->mask & (((uint64_t)t & -(uint64_t)t) * 2 - 1)) == 0)
         return true;
     if (r->fail_at && --r->fail_at == 0)
         tac_ranks_failed(sim, tac_fail(sim->ctx, TAC_ERR_RUN, "rank %d fails on purpose at t = %.9g s", sim->ctx->rank,
@@ -606,7 +399,7 @@ enum tac_err tac_ranks_reduce(struct tac_sim *sim, int64_t *tell)
 
 /* ---- motions out of turn ---- */
 
-enum { TAG_ASK = 12, TAG_PATHS = 13, TAG_LINES = 14, TAG_MOTIONS = 16 };
+enum { TAG_MOTIONS = 16 };
 
 static size_t tell_motions(struct tac_sim *sim, struct tac_neighbor *n)
 {
@@ -629,180 +422,7 @@ void tac_ranks_motions(struct tac_sim *sim)
     tac_ranks_talk(sim, TAG_MOTIONS, tell_motions, hear_motions);
 }
 
-/* ---- paths of ghosts near a contact ---- */
-
-static size_t ask(struct tac_sim *sim, struct tac_neighbor *n)
-{
-    struct tac_ranks *r = sim->ranks;
-    size_t count = 0;
-    for (size_t k = 0; k < r->wanted_count; k++)
-        count += tac_sim_owner(sim, r->wanted[k]) == n->rank && r->has_path[r->wanted[k]] != 1;
-    if (!tac_ranks_room(sim, n, count * sizeof(tac_gid) + 1))
-        return 0;
-    tac_gid *id = (tac_gid *)n->told;
-    for (size_t k = 0; k < r->wanted_count; k++)
-        if (tac_sim_owner(sim, r->wanted[k]) == n->rank && r->has_path[r->wanted[k]] != 1)
-            *id++ = tac_sim_id(sim, r->wanted[k]);
-    return count * sizeof(tac_gid);
-}
-
-static void keep_question(struct tac_sim *sim, struct tac_neighbor *n)
-{
-    (void)sim;
-    (void)n; /* it stays in n->heard until it is answered */
-}
-
-/* A vertex' path over the pass as breakpoints; the last one ends its last piece. */
-static size_t path_pieces(const struct tac_sim *sim, tac_lid v)
-{
-    size_t count = 1;
-    if (sim->vel[v].w != 0)
-        for (int32_t k = sim->break_head[v] >= 0 ? sim->break_first[v] : -1; k >= 0; k = sim->breaks[k].next)
-            count++;
-    return count;
-}
-
-struct path_head {
-    tac_gid id;
-    int64_t pieces;
-    struct tac_line line; /* from */
-};
-
-static size_t answer(struct tac_sim *sim, struct tac_neighbor *n)
-{
-    const size_t count = n->heard_count / sizeof(tac_gid);
-    const tac_gid *id = (const tac_gid *)n->heard;
-    size_t bytes = 0;
-    for (size_t k = 0; k < count; k++) {
-        tac_lid v = tac_id_find(sim->scene->part->vertex_id, sim->owned, id[k]);
-        TAC_CHECK(v >= 0);
-        bytes += sizeof(struct path_head) + path_pieces(sim, v) * sizeof(struct tac_break);
-    }
-    if (!tac_ranks_room(sim, n, bytes + 1))
-        return 0;
-    char *at = n->told;
-    for (size_t k = 0; k < count; k++) {
-        const tac_lid v = tac_id_find(sim->scene->part->vertex_id, sim->owned, id[k]);
-        struct path_head *head = (struct path_head *)at;
-        memset(head, 0, sizeof *head);
-        head->id = id[k];
-        head->pieces = (int64_t)path_pieces(sim, v);
-        struct tac_break *piece = (struct tac_break *)(head + 1);
-        const struct tac_script *s = sim->script_of[v] >= 0 ? &sim->script[sim->script_of[v]] : NULL;
-        struct tac_break last = {TAC_TIME_NEVER, {0, 0, 0}, {0, 0, 0}, -1, 0};
-        if (sim->vel[v].w != 0) {
-            head->line = sim->line[v];
-            for (int32_t b = sim->break_head[v] >= 0 ? sim->break_first[v] : -1; b >= 0; b = sim->breaks[b].next)
-                *piece++ = sim->breaks[b];
-            memcpy(last.v, sim->vel[v].v, sizeof last.v);
-        } else {
-            tac_position(sim, v, sim->window_start, head->line.x);
-            head->line.t = sim->window_start;
-            if (s)
-                memcpy(last.v, s->v, sizeof last.v);
-        }
-        *piece++ = last;
-        at = (char *)piece;
-    }
-    return bytes;
-}
-
-static void take_paths(struct tac_sim *sim, struct tac_neighbor *n)
-{
-    const char *at = n->heard, *end = n->heard + n->heard_count;
-    while (at < end) {
-        const struct path_head *head = (const struct path_head *)at;
-        const struct tac_break *piece = (const struct tac_break *)(head + 1);
-        const tac_lid v = tac_ghost_find(sim, head->id);
-        TAC_CHECK(v >= 0);
-        enum tac_err err = tac_grow(sim->ctx, &sim->breaks, &sim->break_capacity,
-                                    sim->break_count + (size_t)head->pieces, sizeof *sim->breaks);
-        if (err) {
-            tac_ranks_failed(sim, err);
-            return;
-        }
-        sim->line[v] = head->line;
-        sim->break_first[v] = (int32_t)sim->break_count;
-        for (int64_t k = 0; k < head->pieces; k++) {
-            sim->breaks[sim->break_count] = piece[k];
-            sim->breaks[sim->break_count].next = k + 1 < head->pieces ? (int32_t)sim->break_count + 1 : -1;
-            sim->break_head[v] = (int32_t)sim->break_count++;
-        }
-        sim->ranks->has_path[v] = 1;
-        at = (const char *)(piece + head->pieces);
-    }
-}
-
-void tac_ranks_paths(struct tac_sim *sim)
-{
-    tac_ranks_talk(sim, TAG_ASK, ask, keep_question);
-    tac_ranks_talk(sim, TAG_PATHS, answer, take_paths);
-}
-
-/* ---- lines ---- */
-
-static size_t tell_lines(struct tac_sim *sim, struct tac_neighbor *n)
-{
-    if (!tac_ranks_room(sim, n, n->give_count * sizeof(struct tac_line) + 1))
-        return 0;
-    struct tac_line *line = (struct tac_line *)n->told;
-    for (size_t i = 0; i < n->give_count; i++) {
-        const tac_lid v = n->give[i];
-        memset(&line[i], 0, sizeof line[i]);
-        if (sim->vel[v].w == 0 && sim->script_of[v] >= 0) {
-            const struct tac_script *s = &sim->script[sim->script_of[v]];
-            memcpy(line[i].x, s->x, sizeof s->x);
-            memcpy(line[i].v, s->v, sizeof s->v);
-            line[i].t = s->t;
-        } else {
-            memcpy(line[i].x, sim->pos[v].x, sizeof line[i].x);
-            memcpy(line[i].v, sim->vel[v].v, sizeof line[i].v);
-            line[i].t = sim->pos[v].t;
-        }
-    }
-    return n->give_count * sizeof *line;
-}
-
-static void take_lines(struct tac_sim *sim, struct tac_neighbor *n)
-{
-    const struct tac_line *line = (const struct tac_line *)n->heard;
-    TAC_CHECK(n->heard_count == n->need_count * sizeof *line);
-    for (size_t i = 0; i < n->need_count; i++) {
-        const tac_lid v = n->need[i];
-        if (sim->line)
-            sim->line[v] = line[i];
-        const double dt = tac_seconds(sim, sim->now - line[i].t);
-        for (int k = 0; k < 3; k++)
-            sim->pos[v].x[k] = line[i].t == sim->now ? line[i].x[k] : line[i].x[k] + dt * line[i].v[k];
-        sim->pos[v].t = sim->now;
-    }
-}
-
-void tac_ranks_lines(struct tac_sim *sim)
-{
-    tac_ranks_talk(sim, TAG_LINES, tell_lines, take_lines);
-}
-
 /* ---- life ---- */
-
-static enum tac_err share_elements(struct tac_sim *sim)
-{
-    enum tac_err err = TAC_OK;
-    struct tac_ranks *r = sim->ranks;
-    size_t capacity = 0;
-    for (size_t c = 0; c < sim->elastic->class_count; c++) {
-        const struct tac_rate_class *rate = &sim->elastic->rate[c];
-        for (int kind = TAC_KIND_SPRING; kind < TAC_KINDS; kind++)
-            for (size_t e = 0; e < rate->count[kind]; e++) {
-                int n;
-                const tac_lid *v = tac_elastic_stencil(rate, (enum tac_kind)kind, e, &n);
-                TAC_TRY(share(sim, &r->fixed, &r->fixed_count, &capacity, v, n, rate->period));
-            }
-    }
-    r->fixed_count = unique(sim, r->fixed, r->fixed_count);
-done:
-    return err;
-}
 
 static void read_test_settings(struct tac_sim *sim)
 {
@@ -834,7 +454,7 @@ enum tac_err tac_ranks_create(struct tac_sim *sim)
     TAC_TRY(tac_alloc(ctx, (size_t)sim->capacity, 1, &r->mark));
     TAC_TRY(tac_alloc(ctx, (size_t)sim->capacity, 1, &r->has_path));
     TAC_TRY(tac_ghosts_create(sim));
-    TAC_TRY(share_elements(sim));
+    TAC_TRY(tac_ranks_share_elements(sim));
     r->changed = true;
     read_test_settings(sim);
 done:

@@ -111,7 +111,15 @@ static inline bool tac_ranks_down(const struct tac_sim *sim)
 }
 /* Local. Which neighbours closing messages go to. */
 void tac_ranks_link(struct tac_sim *sim);
-/* Local. Before a pass: the schedule. */
+static inline bool tac_ranks_nested(const struct tac_sim *sim)
+{
+    return sim->scene->clocks.mode == TAC_CLOCKS_NESTED;
+}
+/* Local. What elements share with other ranks. */
+enum tac_err tac_ranks_share_elements(struct tac_sim *sim);
+/* Local. The schedule anew, from elements and watched rungs. */
+enum tac_err tac_ranks_schedule(struct tac_sim *sim);
+/* Local. Before a pass: the schedule, if it has changed. */
 enum tac_err tac_ranks_begin(struct tac_sim *sim);
 /* Local. Before a pass that stays as it was run is judged again. */
 void tac_ranks_again(struct tac_sim *sim);

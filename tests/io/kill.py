@@ -17,11 +17,13 @@ for trial in range(12):
     # Hardly any time goes by without a write, so most kills hit one.
     p = subprocess.Popen([WRITER, "k.run", "--quiet", "--frames", "100000", "--vertices", random.choice(["3", "300", "40000"])],
                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    p.stdout.readline()
+    said = p.stdout.readline()
     time.sleep(random.uniform(0, .25))
     p.kill()
-    told = 1 + p.stdout.read().count(b"frame ")
+    said += p.stdout.read()
     p.wait()
+    told = said.count(b"\n")
+    check(said == b"".join(b"frame %d\n" % k for k in range(told)), "trial %d: said %r" % (trial, said))
     try:
         with h5py.File("k.run/frames.h5", "r") as f:
             names = sorted(f["frames"])
@@ -29,7 +31,7 @@ for trial in range(12):
                 check(set(f["frames"][name]) == {"position", "velocity", "contact_force", "time"}, "a frame is whole")
                 for d in f["frames"][name].values():
                     d[()]
-        check(told <= len(names) <= told + 1, "%d frames were told, %d are there" % (told, len(names)))
+        check(told <= len(names) <= told + 1, "trial %d: %d frames were told, %d are there" % (trial, told, len(names)))
     except OSError as e:
         check(False, "trial %d: frames.h5 cannot be read: %s" % (trial, e))
     rows = open("k.run/energy.csv").read().split("\n")

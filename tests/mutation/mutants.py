@@ -11,13 +11,13 @@ MUTANTS = [
     ("eta", "layers begin 1 % farther out", "src/contact/model.c", [
         ("m->reach[l] = l ? tac_pow(", "m->reach[l] = l ? 1.01 * tac_pow(")]),
     ("dropped-message", "every eighth message of positions is thrown away", "src/events/ranks.c", [
-        ("    const double *x = (const double *)(n->in + sizeof *h);\n    if (nested(sim)) {",
-         "    const double *x = (const double *)(n->in + sizeof *h);\n    if (sim->ranks->messages % 8 == 0)\n        return;\n    if (nested(sim)) {")]),
+        ("    const double *x = (const double *)(n->in + sizeof *h);\n    if (tac_ranks_nested(sim)) {",
+         "    const double *x = (const double *)(n->in + sizeof *h);\n    if (sim->ranks->messages % 8 == 0)\n        return;\n    if (tac_ranks_nested(sim)) {")]),
     ("undo-rung", "a rung keeps the last distance of a pass that is taken back", "src/events/watch.c", [
         ("            c->rung[i].last_d = c->rung[i].saved_d;\n", "            (void)c->rung[i].saved_d;\n")]),
     ("undo-friction", "friction keeps the budget of a pass that is taken back", "src/events/friction.c", [
         ("        f->anchor[k].now = f->anchor[k].start;\n    memcpy(f->couple,", "        (void)f->anchor[k].start;\n    memcpy(f->couple,")]),
-    ("old-list", "a list of candidates outlives its tubes", "src/events/speculate.c", [
+    ("old-list", "a list of candidates outlives its tubes", "src/events/windows.c", [
         ("    if (end > c->end)\n        return false;\n    const double s = tac_seconds(sim, end - c->start);",
          "    if (c->builds > 0)\n        return true;\n    const double s = tac_seconds(sim, end - c->start);")]),
     ("late-watch", "a pair is watched only when its third layer is reached", "src/kds/candidates_search.c", [
@@ -31,4 +31,10 @@ MUTANTS = [
          "    p->next = tac_model_reach(sim->model, &p->form, 1);\n    hash_put(")]),
     ("restart-rung", "a restart forgets how near its rungs were", "src/events/state_restore.c", [
         ("        tac_watch_set_last(sim, slot, last[k]);\n", "        tac_watch_set_last(sim, slot, INFINITY);\n")]),
+    ("late-slab", "kinetic structures: a slab is believed for twice its life", "src/kds/kinetic_slab.c", [
+        ("    return closing > 0 ? gap > 0 ? gap / closing : 0 : INFINITY;", "    return closing > 0 ? gap > 0 ? 2 * gap / closing : 0 : INFINITY;")]),
+    ("kept-plan", "kinetic structures: who is kicked by a contact is taken to keep to its plan", "src/events/kinetic.c", [
+        ("        tac_kinetic_check(k, sim->kicked[i]);\n", "        (void)sim->kicked[i];\n")]),
+    ("broken-tube", "kinetic structures: a vertex that leaves its tube tells no other rank", "src/kds/flights.c", [
+        ("if (worst + move->deviation <= plan->radius)", "if (worst + move->deviation >= 0)")]),
 ]

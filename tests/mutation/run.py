@@ -7,6 +7,7 @@ with the rest of it. The program made so runs scenes of seconds, and these look 
     stops   it ends with an error (a run beyond its time says nothing: the machine may be busy)
     audit   `tactus audit` of its record, on one rank
     modes   `tactus diff` of speculation with all pairs
+    kds     `tactus diff` of speculation with kinetic structures, on as many ranks as below
     ranks   `tactus diff` of two and of three ranks with one
     restart `tactus diff` of a run that was stopped and went on
     sound   `tactus diff` with the program as it is
@@ -24,14 +25,15 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "ranks")]
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "equality")]
+import experiment_scenes
 import mutants
 
-ORACLES = ["stops", "audit", "modes", "ranks", "restart", "sound"]
-EQUALITY = os.path.join(os.path.dirname(HERE), "equality", "scenes")
+ORACLES = ["stops", "audit", "modes", "kds", "ranks", "restart", "sound"]
+TESTS = os.path.dirname(HERE)
 # Scene, what is changed in it, where it stops on the way, and on how many ranks it runs too.
-SCENES = [("crossing-ribbons", {"contact.friction": .3, "discovery.window_s": [.002, .004]}, .0625, [2, 3]),
-          ("particle-at-sheet", {}, .0078125, [])]
+SCENES = [("equality/scenes/crossing-ribbons", {"contact.friction": .3, "discovery.window_s": [.002, .004]}, .0625, [2, 3]),
+          ("equality/scenes/particle-at-sheet", {}, .0078125, []), ("experiment:chain-shot", {}, .0007, [2])]
 SKIPPED, LIMIT = 77, 120
 MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
        "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
@@ -124,6 +126,9 @@ class Trial:
                 self.differ("sound", one, reference(name))
             if self.run(1, name + "-all.run", path, "--discover", "all-pairs"):
                 self.differ("modes", one, name + "-all.run")
+            for ranks in [1, *more]:
+                if self.run(ranks, "%s-kds-%d.run" % (name, ranks), path, "--discover", "kds"):
+                    self.differ("kds", one, "%s-kds-%d.run" % (name, ranks))
             for ranks in more:
                 if self.run(ranks, "%s-%d.run" % (name, ranks), path):
                     self.differ("ranks", one, "%s-%d.run" % (name, ranks))
@@ -140,7 +145,7 @@ def put(scene, path, value):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("name", nargs="*", help="which faults; without any, three of them")
+    parser.add_argument("name", nargs="*", help="which faults; without any, four of them")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--build", default=os.environ.get("TACTUS_BUILD"), help="a build folder, made with Ninja")
     parser.add_argument("--jobs", type=int, default=2)
@@ -149,7 +154,7 @@ def main():
         print("skipped: no build by Ninja (--build, TACTUS_BUILD)")
         return SKIPPED
     known = {m[0]: m for m in mutants.MUTANTS}
-    names = list(known) if options.all else options.name or ["missed-pair", "undo-rung", "ghost-late"]
+    names = list(known) if options.all else options.name or ["missed-pair", "undo-rung", "ghost-late", "late-slab"]
     unknown = [n for n in names if n not in known]
     if unknown:
         sys.exit("no such fault: %s; there are %s" % (unknown[0], ", ".join(known)))
@@ -158,8 +163,12 @@ def main():
     try:
         scenes = []
         for name, changes, middle, more in SCENES:
-            with open(os.path.join(EQUALITY, name + ".json")) as file:
-                scene = json.load(file)
+            if name.startswith("experiment:"):
+                scene = experiment_scenes.make(name.partition(":")[2])
+            else:
+                with open(os.path.join(TESTS, name + ".json")) as file:
+                    scene = json.load(file)
+            name = os.path.basename(name).replace(":", "-")
             for path, value in changes.items():
                 put(scene, path, value)
             scenes.append((name, os.path.join(home, name + ".json"), middle, more))

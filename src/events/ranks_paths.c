@@ -1,0 +1,159 @@
+/* What ranks tell each other of their vertices out of turn: paths near a contact, and lines. */
+#include "events/ranks.h"
+#include <string.h>
+
+enum { TAG_ASK = 12, TAG_PATHS = 13, TAG_LINES = 14 };
+
+/* ---- paths of ghosts near a contact ---- */
+
+static size_t ask(struct tac_sim *sim, struct tac_neighbor *n)
+{
+    struct tac_ranks *r = sim->ranks;
+    size_t count = 0;
+    for (size_t k = 0; k < r->wanted_count; k++)
+        count += tac_sim_owner(sim, r->wanted[k]) == n->rank && r->has_path[r->wanted[k]] != 1;
+    if (!tac_ranks_room(sim, n, count * sizeof(tac_gid) + 1))
+        return 0;
+    tac_gid *id = (tac_gid *)n->told;
+    for (size_t k = 0; k < r->wanted_count; k++)
+        if (tac_sim_owner(sim, r->wanted[k]) == n->rank && r->has_path[r->wanted[k]] != 1)
+            *id++ = tac_sim_id(sim, r->wanted[k]);
+    return count * sizeof(tac_gid);
+}
+
+static void keep_question(struct tac_sim *sim, struct tac_neighbor *n)
+{
+    (void)sim;
+    (void)n; /* it stays in n->heard until it is answered */
+}
+
+/* A vertex' path over the pass as breakpoints; the last one ends its last piece. */
+static size_t path_pieces(const struct tac_sim *sim, tac_lid v)
+{
+    size_t count = 1;
+    if (sim->vel[v].w != 0)
+        for (int32_t k = sim->break_head[v] >= 0 ? sim->break_first[v] : -1; k >= 0; k = sim->breaks[k].next)
+            count++;
+    return count;
+}
+
+struct path_head {
+    tac_gid id;
+    int64_t pieces;
+    struct tac_line line; /* from */
+};
+
+static size_t answer(struct tac_sim *sim, struct tac_neighbor *n)
+{
+    const size_t count = n->heard_count / sizeof(tac_gid);
+    const tac_gid *id = (const tac_gid *)n->heard;
+    size_t bytes = 0;
+    for (size_t k = 0; k < count; k++) {
+        tac_lid v = tac_id_find(sim->scene->part->vertex_id, sim->owned, id[k]);
+        TAC_CHECK(v >= 0);
+        bytes += sizeof(struct path_head) + path_pieces(sim, v) * sizeof(struct tac_break);
+    }
+    if (!tac_ranks_room(sim, n, bytes + 1))
+        return 0;
+    char *at = n->told;
+    for (size_t k = 0; k < count; k++) {
+        const tac_lid v = tac_id_find(sim->scene->part->vertex_id, sim->owned, id[k]);
+        struct path_head *head = (struct path_head *)at;
+        memset(head, 0, sizeof *head);
+        head->id = id[k];
+        head->pieces = (int64_t)path_pieces(sim, v);
+        struct tac_break *piece = (struct tac_break *)(head + 1);
+        const struct tac_script *s = sim->script_of[v] >= 0 ? &sim->script[sim->script_of[v]] : NULL;
+        struct tac_break last = {TAC_TIME_NEVER, {0, 0, 0}, {0, 0, 0}, -1, 0};
+        if (sim->vel[v].w != 0) {
+            head->line = sim->line[v];
+            for (int32_t b = sim->break_head[v] >= 0 ? sim->break_first[v] : -1; b >= 0; b = sim->breaks[b].next)
+                *piece++ = sim->breaks[b];
+            memcpy(last.v, sim->vel[v].v, sizeof last.v);
+        } else {
+            tac_position(sim, v, sim->window_start, head->line.x);
+            head->line.t = sim->window_start;
+            if (s)
+                memcpy(last.v, s->v, sizeof last.v);
+        }
+        *piece++ = last;
+        at = (char *)piece;
+    }
+    return bytes;
+}
+
+static void take_paths(struct tac_sim *sim, struct tac_neighbor *n)
+{
+    const char *at = n->heard, *end = n->heard + n->heard_count;
+    while (at < end) {
+        const struct path_head *head = (const struct path_head *)at;
+        const struct tac_break *piece = (const struct tac_break *)(head + 1);
+        const tac_lid v = tac_ghost_find(sim, head->id);
+        TAC_CHECK(v >= 0);
+        enum tac_err err = tac_grow(sim->ctx, &sim->breaks, &sim->break_capacity,
+                                    sim->break_count + (size_t)head->pieces, sizeof *sim->breaks);
+        if (err) {
+            tac_ranks_failed(sim, err);
+            return;
+        }
+        sim->line[v] = head->line;
+        sim->break_first[v] = (int32_t)sim->break_count;
+        for (int64_t k = 0; k < head->pieces; k++) {
+            sim->breaks[sim->break_count] = piece[k];
+            sim->breaks[sim->break_count].next = k + 1 < head->pieces ? (int32_t)sim->break_count + 1 : -1;
+            sim->break_head[v] = (int32_t)sim->break_count++;
+        }
+        sim->ranks->has_path[v] = 1;
+        at = (const char *)(piece + head->pieces);
+    }
+}
+
+void tac_ranks_paths(struct tac_sim *sim)
+{
+    tac_ranks_talk(sim, TAG_ASK, ask, keep_question);
+    tac_ranks_talk(sim, TAG_PATHS, answer, take_paths);
+}
+
+/* ---- lines ---- */
+
+static size_t tell_lines(struct tac_sim *sim, struct tac_neighbor *n)
+{
+    if (!tac_ranks_room(sim, n, n->give_count * sizeof(struct tac_line) + 1))
+        return 0;
+    struct tac_line *line = (struct tac_line *)n->told;
+    for (size_t i = 0; i < n->give_count; i++) {
+        const tac_lid v = n->give[i];
+        memset(&line[i], 0, sizeof line[i]);
+        if (sim->vel[v].w == 0 && sim->script_of[v] >= 0) {
+            const struct tac_script *s = &sim->script[sim->script_of[v]];
+            memcpy(line[i].x, s->x, sizeof s->x);
+            memcpy(line[i].v, s->v, sizeof s->v);
+            line[i].t = s->t;
+        } else {
+            memcpy(line[i].x, sim->pos[v].x, sizeof line[i].x);
+            memcpy(line[i].v, sim->vel[v].v, sizeof line[i].v);
+            line[i].t = sim->pos[v].t;
+        }
+    }
+    return n->give_count * sizeof *line;
+}
+
+static void take_lines(struct tac_sim *sim, struct tac_neighbor *n)
+{
+    const struct tac_line *line = (const struct tac_line *)n->heard;
+    TAC_CHECK(n->heard_count == n->need_count * sizeof *line);
+    for (size_t i = 0; i < n->need_count; i++) {
+        const tac_lid v = n->need[i];
+        if (sim->line)
+            sim->line[v] = line[i];
+        const double dt = tac_seconds(sim, sim->now - line[i].t);
+        for (int k = 0; k < 3; k++)
+            sim->pos[v].x[k] = line[i].t == sim->now ? line[i].x[k] : line[i].x[k] + dt * line[i].v[k];
+        sim->pos[v].t = sim->now;
+    }
+}
+
+void tac_ranks_lines(struct tac_sim *sim)
+{
+    tac_ranks_talk(sim, TAG_LINES, tell_lines, take_lines);
+}

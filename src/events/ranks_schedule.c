@@ -1,0 +1,227 @@
+/* Which ranks meet at which instants, and what they send: the schedule, from elements and watched rungs. */
+#include "events/ranks.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- neighbours ---- */
+
+struct tac_neighbor *tac_ranks_neighbor(struct tac_sim *sim, int rank)
+{
+    struct tac_ranks *r = sim->ranks;
+    enum tac_err err;
+    if (r->index[rank] >= 0)
+        return &r->neighbor[r->index[rank]];
+    TAC_TRY(tac_grow(sim->ctx, &r->neighbor, &r->capacity, r->count + 1, sizeof *r->neighbor));
+    struct tac_neighbor *n = &r->neighbor[r->count];
+    memset(n, 0, sizeof *n);
+    n->rank = rank;
+    n->request = n->telling = MPI_REQUEST_NULL;
+    for (int k = 0; k < 2 && tac_ranks_nested(sim); k++) {
+        struct tac_lane *lane = k ? &n->receive : &n->send;
+        TAC_TRY(tac_grow(sim->ctx, &lane->group, &lane->group_capacity, TAC_GROUPS, sizeof *lane->group));
+        memset(lane->group, 0, lane->group_capacity * sizeof *lane->group);
+        lane->group_count = TAC_GROUPS;
+        for (int g = 0; g < TAC_GROUPS; g++)
+            lane->group[g].period = (tac_time)1 << g;
+    }
+    r->index[rank] = (int32_t)r->count++;
+    return n;
+done:
+    tac_ranks_failed(sim, err);
+    return NULL;
+}
+
+/* ---- schedule ---- */
+
+static enum tac_err lane_add(struct tac_sim *sim, struct tac_lane *lane, tac_time period, tac_lid v)
+{
+    enum tac_err err;
+    size_t k;
+    if (tac_ranks_nested(sim)) {
+        k = (size_t)__builtin_ctzll((unsigned long long)period);
+        lane->mask |= (uint64_t)1 << k;
+    } else {
+        for (k = 0; k < lane->group_count && lane->group[k].period < period; k++) {
+        }
+        if (k == lane->group_count || lane->group[k].period != period) {
+            const size_t before = lane->group_capacity;
+            TAC_TRY(
+                tac_grow(sim->ctx, &lane->group, &lane->group_capacity, lane->group_count + 1, sizeof *lane->group));
+            if (lane->group_capacity > before)
+                memset(&lane->group[before], 0, (lane->group_capacity - before) * sizeof *lane->group);
+            struct tac_group spare = lane->group[lane->group_count]; /* may hold memory of an earlier schedule */
+            memmove(&lane->group[k + 1], &lane->group[k], (lane->group_count - k) * sizeof *lane->group);
+            lane->group[k] = spare;
+            lane->group[k].period = period;
+            lane->group[k].count = 0;
+            lane->group_count++;
+        }
+    }
+    struct tac_group *g = &lane->group[k];
+    TAC_TRY(tac_grow(sim->ctx, &g->v, &g->capacity, g->count + 1, sizeof *g->v));
+    g->v[g->count++] = v;
+done:
+    return err;
+}
+
+static void lane_clear(const struct tac_sim *sim, struct tac_lane *lane)
+{
+    for (size_t k = 0; k < lane->group_count; k++)
+        lane->group[k].count = 0;
+    lane->mask = 0;
+    if (!tac_ranks_nested(sim))
+        lane->group_count = 0;
+}
+
+static int compare_shared(const void *a, const void *b)
+{
+    const struct tac_shared *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (x->receive != y->receive)
+        return x->receive < y->receive ? -1 : 1;
+    if (x->id != y->id)
+        return x->id < y->id ? -1 : 1;
+    return (x->period > y->period) - (x->period < y->period);
+}
+
+/* Vertices that never move need not be told of. */
+static bool still(const struct tac_sim *sim, tac_lid v)
+{
+    return !sim->scene->ever_free[v] && !sim->scene->part->scripted[v];
+}
+
+static enum tac_err share(struct tac_sim *sim, struct tac_shared **list, size_t *count, size_t *capacity,
+                          const tac_lid *v, int n, tac_time period)
+{
+    enum tac_err err = TAC_OK;
+    const int me = sim->ctx->rank;
+    for (int i = 0; i < n; i++) {
+        const int other = tac_sim_owner(sim, v[i]);
+        if (other == me)
+            continue;
+        if (tac_ranks_neighbor(sim, other) == NULL)
+            return sim->ranks->down;
+        sim->ranks->neighbor[sim->ranks->index[other]].met = true;
+        bool again = false;
+        for (int j = 0; j < i; j++)
+            again |= tac_sim_owner(sim, v[j]) == other;
+        TAC_TRY(tac_grow(sim->ctx, list, capacity, *count + 8, sizeof **list));
+        if (!still(sim, v[i]))
+            (*list)[(*count)++] = (struct tac_shared){other, 1, v[i], tac_sim_id(sim, v[i]), period};
+        for (int j = 0; j < n && !again; j++)
+            if (tac_sim_owner(sim, v[j]) == me && !still(sim, v[j]))
+                (*list)[(*count)++] = (struct tac_shared){other, 0, v[j], tac_sim_id(sim, v[j]), period};
+    }
+done:
+    return err;
+}
+
+/* Of each vertex and way only the shortest period counts with nested clocks; each period once with free ones. */
+static size_t unique(const struct tac_sim *sim, struct tac_shared *list, size_t count)
+{
+    size_t n = 0;
+    if (count)
+        qsort(list, count, sizeof *list, compare_shared);
+    for (size_t k = 0; k < count; k++) {
+        const struct tac_shared *last = n ? &list[n - 1] : NULL;
+        if (last && last->rank == list[k].rank && last->receive == list[k].receive && last->id == list[k].id &&
+            (tac_ranks_nested(sim) || last->period == list[k].period))
+            continue;
+        list[n++] = list[k];
+    }
+    return n;
+}
+
+static enum tac_err share_pairs(struct tac_sim *sim)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_ranks *r = sim->ranks;
+    for (size_t k = 0; k < sim->pair_count; k++) {
+        const struct tac_pair *p = &sim->pair[k];
+        if (!p->live || !p->shared)
+            continue;
+        for (int32_t first = 1, last; first <= p->depth; first = last + 1) {
+            tac_time period = tac_model_rung(sim->model, &p->form, first, &last);
+            if (tac_ranks_nested(sim) && last < p->depth)
+                continue; /* a deeper rung ticks at all of its instants */
+            TAC_TRY(share(sim, &r->shared, &r->shared_count, &r->shared_capacity, p->v, p->count, period));
+        }
+    }
+done:
+    return err;
+}
+
+void tac_ranks_link(struct tac_sim *sim)
+{
+    for (size_t k = 0; k < sim->ranks->count; k++) {
+        struct tac_neighbor *n = &sim->ranks->neighbor[k];
+        n->linked = n->met || n->need_count || n->give_count;
+    }
+}
+
+enum tac_err tac_ranks_schedule(struct tac_sim *sim)
+{
+    enum tac_err err;
+    struct tac_ranks *r = sim->ranks;
+    for (size_t k = 0; k < r->count; k++) {
+        lane_clear(sim, &r->neighbor[k].send);
+        lane_clear(sim, &r->neighbor[k].receive);
+        r->neighbor[k].met = false;
+    }
+    for (size_t k = 0; k < r->fixed_count; k++)
+        r->neighbor[r->index[r->fixed[k].rank]].met = true;
+    TAC_TRY(tac_grow(sim->ctx, &r->shared, &r->shared_capacity, r->fixed_count + 1, sizeof *r->shared));
+    if (r->fixed_count)
+        memcpy(r->shared, r->fixed, r->fixed_count * sizeof *r->shared);
+    r->shared_count = r->fixed_count;
+    if (sim->contact)
+        TAC_TRY(share_pairs(sim));
+    r->shared_count = unique(sim, r->shared, r->shared_count);
+    r->mask = 0;
+    for (size_t k = 0; k < r->shared_count; k++) {
+        const struct tac_shared *e = &r->shared[k];
+        struct tac_neighbor *n = &r->neighbor[r->index[e->rank]];
+        TAC_TRY(lane_add(sim, e->receive ? &n->receive : &n->send, e->period, e->v));
+        r->mask |= tac_ranks_nested(sim) ? (uint64_t)e->period : 0;
+    }
+    tac_ranks_link(sim);
+    r->changed = false;
+done:
+    return err;
+}
+
+enum tac_err tac_ranks_share_elements(struct tac_sim *sim)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_ranks *r = sim->ranks;
+    size_t capacity = 0;
+    for (size_t c = 0; c < sim->elastic->class_count; c++) {
+        const struct tac_rate_class *rate = &sim->elastic->rate[c];
+        for (int kind = TAC_KIND_SPRING; kind < TAC_KINDS; kind++)
+            for (size_t e = 0; e < rate->count[kind]; e++) {
+                int n;
+                const tac_lid *v = tac_elastic_stencil(rate, (enum tac_kind)kind, e, &n);
+                TAC_TRY(share(sim, &r->fixed, &r->fixed_count, &capacity, v, n, rate->period));
+            }
+    }
+    r->fixed_count = unique(sim, r->fixed, r->fixed_count);
+done:
+    return err;
+}
+
+void tac_ranks_deepen(struct tac_sim *sim, const struct tac_pair *p, tac_time period)
+{
+    struct tac_ranks *r = sim->ranks;
+    const size_t fixed = r->shared_count;
+    enum tac_err err = share(sim, &r->shared, &r->shared_count, &r->shared_capacity, p->v, p->count, period);
+    for (size_t k = fixed; k < r->shared_count && !err; k++) {
+        const struct tac_shared *e = &r->shared[k];
+        struct tac_neighbor *n = &r->neighbor[r->index[e->rank]];
+        err = lane_add(sim, e->receive ? &n->receive : &n->send, period, e->v);
+    }
+    r->shared_count = fixed;
+    r->mask |= (uint64_t)period;
+    r->changed = true;
+    tac_ranks_failed(sim, err);
+}
