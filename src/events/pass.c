@@ -346,7 +346,7 @@ static void tick_rung(struct tac_sim *sim, struct tac_rung *e, const struct tac_
         if (e->anchor >= 0)
             tac_friction_enter(sim, e, c, normal);
         e->last_d = d;
-        p->active = 1;
+        p->active = e->first > p->active ? e->first : p->active;
         kick_pair(sim, p, t, c->period, normal, mollified);
     }
     if (e->last == p->depth)
@@ -574,6 +574,8 @@ tac_time tac_pass_run(struct tac_sim *sim, tac_time end)
     double start_s = tac_wall_s();
     tac_time t = sim->window_start, reached = end;
     sim->kept_at = -1;
+    sim->window_end = end;
+    sim->period_wanted = TAC_TIME_NEVER;
     while ((t = tac_clock_next(sim, t, end)) != TAC_TIME_NEVER) {
         if (sim->contact && sim->break_count + sim->near_count > sim->break_capacity) {
             if (!sim->ranks) {

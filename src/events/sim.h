@@ -64,11 +64,11 @@ struct tac_pair {
     double deep_last;     /* last_d of the deepest rung */
     tac_time deep_period; /* its period */
     double deep_reach;    /* distance under which its first layer acts, m */
-    int32_t quiet;        /* clean windows in a row in which the deepest rung was silent and far */
+    int32_t deep_first;   /* its first layer */
     int32_t births;       /* rungs born in this pass; first of them in sim->birth */
     int32_t first_birth;
     uint8_t shared; /* its vertices are of several ranks */
-    uint8_t active; /* some layer acted in this pass */
+    int32_t active; /* first layer of the deepest rung that acted in this pass; 0: none */
     uint8_t listed; /* scratch of the candidate list */
 };
 
@@ -244,6 +244,10 @@ struct tac_sim {
     double window_s;                   /* window of the last commit */
     tac_time window, window_least, window_short, window_most, window_unit; /* speculate: length asked for, its bounds */
     int32_t clean_streak;
+    tac_time period_wanted; /* speculate: shortest period of a rung that the pass under way would not take on */
+    tac_time least_period;  /* speculate: the shortest that all ranks had or wanted in the last pass */
+    tac_time window_end;    /* of the pass under way */
+    tac_time window_ticks;  /* most ticks of one rung that a window should have */
 };
 
 struct tac_alarm {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STREAK = 6, QUIET_WINDOWS = 1, QUIET_MARGIN = 4 };
+enum { STREAK = 6, QUIET_MARGIN = 4, COSTLY_MISSES = 4 };
 
 /* What was missed in a pass. */
 struct miss {
@@ -26,6 +26,7 @@ struct verdict {
     bool wild;    /* the motion was too wild for the window, or no motion at all */
     tac_gid bad;  /* a vertex that is not finite, or -1 */
     double wildest;
+    tac_time period; /* the shortest that is watched or was missed */
 };
 
 enum { PENDING = -1 };
@@ -154,8 +155,14 @@ static enum tac_err enter(struct tac_sim *sim, struct verdict *verdict, size_t k
     TAC_TRY(tac_grow(sim->ctx, &verdict->miss, &verdict->capacity, verdict->count + 1, sizeof *verdict->miss));
     verdict->miss[verdict->count++] = (struct miss){k, t};
     verdict->earliest = t < verdict->earliest ? t : verdict->earliest;
-    if (q->slot >= 0 && sim->pair[q->slot].depth == sim->pair[q->slot].form.bottom)
+    const struct tac_pair *p = q->slot >= 0 ? &sim->pair[q->slot] : NULL;
+    if (p != NULL && p->depth == p->form.bottom) {
         verdict->bottom = t < verdict->bottom ? t : verdict->bottom;
+    } else if (p != NULL) {
+        int32_t last;
+        const tac_time period = tac_model_rung(sim->model, &p->form, p->depth + 1, &last);
+        verdict->period = period < verdict->period ? period : verdict->period;
+    }
 done:
     return err;
 }
@@ -180,6 +187,7 @@ static enum tac_err judge_all(struct tac_sim *sim, tac_time end, struct verdict 
     enum tac_err err = TAC_OK;
     verdict->count = verdict->open_count = 0;
     verdict->earliest = verdict->bottom = TAC_TIME_NEVER;
+    verdict->period = tac_windows_least(sim);
     if (able)
         TAC_TRY(judge(sim, end, verdict));
 done:
@@ -206,12 +214,14 @@ static enum tac_err reduce(struct tac_sim *sim, struct verdict *verdict)
     tell[TAC_TELL_WILDEST] = wildest;
     tell[TAC_TELL_BROKEN] = verdict->broken;
     tell[TAC_TELL_BAD] = verdict->bad >= 0 ? INT64_MAX - verdict->bad : -1;
+    tell[TAC_TELL_PERIOD] = -verdict->period;
     TAC_TRY(tac_ranks_reduce(sim, tell));
     verdict->earliest = -tell[TAC_TELL_EARLIEST];
     verdict->bottom = -tell[TAC_TELL_BOTTOM];
     memcpy(&verdict->wildest, &tell[TAC_TELL_WILDEST], sizeof verdict->wildest);
     verdict->broken = tell[TAC_TELL_BROKEN] != 0;
     verdict->bad = tell[TAC_TELL_BAD] >= 0 ? INT64_MAX - tell[TAC_TELL_BAD] : -1;
+    verdict->period = -tell[TAC_TELL_PERIOD];
 done:
     return err;
 }
@@ -225,19 +235,34 @@ static double distance_now(const struct tac_sim *sim, const struct tac_candidate
     return near.d;
 }
 
-/* After a miss: back to the window's start, and watch what was found. */
-static enum tac_err go_back(struct tac_sim *sim, const struct verdict *verdict)
+/* Watches one rung more of q, whose distance is d now.  With free clocks a layer is a rung, and those of one depth tick
+ * about equally often: some more at once. */
+static enum tac_err watch_more(struct tac_sim *sim, struct tac_candidate *q, double d)
+{
+    enum tac_err err;
+    const bool nested = sim->scene->clocks.mode == TAC_CLOCKS_NESTED;
+    int32_t more = nested || q->slot < 0 ? 1 : 1 + sim->pair[q->slot].depth / 4;
+    do {
+        TAC_TRY(tac_watch(sim, q->key, q->v, &q->slot));
+        tac_prime(sim, q->slot, d);
+        TAC_TRY(tac_order(sim, q->slot, false));
+    } while (--more > 0 && sim->pair[q->slot].depth < sim->pair[q->slot].form.bottom);
+    q->next = sim->pair[q->slot].next;
+done:
+    return err;
+}
+
+/* After a miss: back to the window's start, and watch what was found, unless it would tick too often until then. */
+static enum tac_err go_back(struct tac_sim *sim, const struct verdict *verdict, bool costly)
 {
     enum tac_err err;
     struct tac_candidates *c = sim->candidates;
     TAC_TRY(tac_pass_restore(sim, verdict->earliest));
-    for (size_t k = 0; k < verdict->count; k++) {
+    for (size_t k = 0; k < verdict->count && !costly; k++) {
         struct tac_candidate *q = &c->list[verdict->miss[k].candidate];
         if (q->slot >= 0 && sim->pair[q->slot].depth == sim->pair[q->slot].form.bottom)
             continue;
-        TAC_TRY(tac_watch(sim, q->key, q->v, &q->slot));
-        tac_prime(sim, q->slot, distance_now(sim, q));
-        TAC_TRY(tac_order(sim, q->slot, false));
+        TAC_TRY(watch_more(sim, q, distance_now(sim, q)));
     }
     for (size_t k = 0; k < c->count; k++)
         if (c->list[k].slot >= 0)
@@ -276,6 +301,13 @@ static double soon_after(const struct tac_candidate *q)
     return .05 * (tac_pair_is_limit((enum tac_pair_type)q->type) ? 1e7 * q->tolerance : q->next);
 }
 
+/* Did the deepest rung of a pair do nothing in the pass? */
+static bool was_silent(const struct tac_sim *sim, int32_t slot)
+{
+    const struct tac_pair *p = slot >= 0 ? &sim->pair[slot] : NULL;
+    return p != NULL && p->deep_last == INFINITY && p->active < p->deep_first && !tac_friction_holds(sim, slot);
+}
+
 /* A clean pass: watch what will be near, drop what has long been silent. */
 static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
 {
@@ -288,7 +320,7 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
         struct tac_pair *p = q->slot >= 0 ? &sim->pair[q->slot] : NULL;
         const enum tac_pair_type type = (enum tac_pair_type)q->type;
         q->d = q->d_end;
-        bool silent = p != NULL && p->deep_last == INFINITY && !p->active && !tac_friction_holds(sim, q->slot);
+        const bool silent = was_silent(sim, q->slot);
         const double soon = q->next + soon_after(q);
         bool approaching =
             (p == NULL || (!deepens && p->depth < p->form.bottom)) && q->d - 2 * ahead * q->change < soon;
@@ -312,24 +344,16 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
         q->d = near.d - q->tolerance;
         if (approaching && q->d - 2 * ahead * q->change < soon &&
             tac_sweep(type, x, u, q->next + deviation, q->tolerance) <= 1) {
-            TAC_TRY(tac_watch(sim, q->key, q->v, &q->slot));
-            tac_prime(sim, q->slot, near.d);
-            TAC_TRY(tac_order(sim, q->slot, false));
-            q->next = sim->pair[q->slot].next;
+            TAC_TRY(watch_more(sim, q, near.d));
         } else if (silent) {
-            if (near.d > p->deep_reach + QUIET_MARGIN * (q->change + deviation))
-                p->quiet++;
-            else
-                p->quiet = 0;
-            if (p->quiet >= QUIET_WINDOWS) {
-                double first = tac_model_reach(sim->model, &p->form, 1);
+            const double first = tac_model_reach(sim->model, &p->form, 1);
+            const double margin = QUIET_MARGIN * (q->change + deviation);
+            while (p->live && was_silent(sim, q->slot) && near.d > p->deep_reach + margin) {
                 TAC_TRY(tac_order(sim, q->slot, true));
                 tac_watch_drop(sim, q->slot);
-                q->next = p->live ? p->next : first;
-                q->slot = p->live ? q->slot : -1;
-            } else {
-                q->next = p->next;
             }
+            q->next = p->live ? p->next : first;
+            q->slot = p->live ? q->slot : -1;
         }
     }
 done:
@@ -399,11 +423,15 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
 {
     enum tac_err err = TAC_OK;
     struct verdict verdict = {0};
-    tac_time end = limit - sim->now > sim->window + sim->window / 4 ? sim->now + sim->window : limit, reached;
-    const tac_time asked = end - sim->now;
+    tac_time wanted = TAC_TIME_NEVER; /* a period that was missed, and is not watched yet */
     double begin_s;
     int attempts = 0;
     bool again = true;
+    if (sim->least_period == 0)
+        TAC_TRY(tac_windows_agree(sim));
+    const tac_time window = tac_windows_ask(sim);
+    tac_time end = limit - sim->now > window + window / 4 ? sim->now + window : limit, reached;
+    const tac_time asked = end - sim->now;
     for (;; attempts++) {
         TAC_TRY(try_pass(sim, end, again, &verdict, &reached));
         again = true;
@@ -424,10 +452,17 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
         if (verdict.earliest == TAC_TIME_NEVER)
             break;
         /* A second miss: only what is certainly right. Where that is nothing, the pair there has become deeper. */
-        const bool shorter = attempts > 0 && verdict.earliest > sim->now;
-        again = shorter || must_repeat(sim, &verdict);
+        sim->least_period = verdict.period;
+        const tac_time most = tac_windows_ask(sim);
+        /* What would tick too often until it is needed is watched from there on: in the next window. */
+        const bool costly =
+            attempts < COSTLY_MISSES && (verdict.earliest - sim->now) / 2 > most && verdict.earliest < reached;
+        const bool shorter = (attempts > 0 || costly) && verdict.earliest > sim->now;
+        const bool cut = !shorter && (reached - sim->now) / 2 > most;
+        wanted = costly && verdict.period < wanted ? verdict.period : wanted;
+        again = shorter || cut || must_repeat(sim, &verdict);
         if (again)
-            TAC_TRY(tac_ranks_hold(sim, go_back(sim, &verdict)));
+            TAC_TRY(tac_ranks_hold(sim, go_back(sim, &verdict, costly)));
         if (verdict.bottom <= sim->now && verdict.earliest <= sim->now) {
             err = tac_sim_stuck(sim, missed_bottom(sim, &verdict));
             goto done;
@@ -435,6 +470,8 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
         tac_orders_talk(sim);
         if (shorter)
             end = verdict.earliest;
+        else if (cut)
+            end = sim->now + most;
         else
             end = reached > sim->now ? reached : end;
         sim->counters.seconds_discovery += tac_wall_s() - begin_s;
@@ -442,8 +479,11 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
     tac_windows_hold(sim, reached, true);
     TAC_TRY(tac_ranks_hold(sim, tac_pass_commit(sim, reached)));
     adapt(sim, attempts, asked);
-    TAC_TRY(tac_ranks_hold(sim, look_ahead(sim, (double)sim->window / (double)(reached - sim->window_start))));
+    sim->least_period = wanted < verdict.period ? wanted : verdict.period;
+    TAC_TRY(tac_ranks_hold(sim, look_ahead(sim, (double)tac_windows_ask(sim) / (double)(reached - sim->window_start))));
     tac_orders_talk(sim);
+    if (!sim->ranks && wanted == TAC_TIME_NEVER)
+        sim->least_period = tac_windows_least(sim); /* less what was dropped */
     sim->counters.seconds_discovery += tac_wall_s() - begin_s;
 done:
     free(verdict.miss);

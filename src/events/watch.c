@@ -146,19 +146,24 @@ static struct tac_rung *find_rung(struct tac_rung_class *c, uint64_t key, int32_
 /* What is the pair's deepest rung now? Sets period, last distance, and where the next one begins. */
 static struct tac_rung *refresh(struct tac_sim *sim, struct tac_pair *p)
 {
-    int32_t first = 1, last = 0, begin = 1;
+    int32_t before = 0, begin = p->depth,
+            last; /* with free clocks there may be hundreds of rungs: bisect for the last */
     tac_time period = 0;
     size_t index = 0;
-    p->rungs = 0;
-    while (last < p->depth) {
-        begin = first;
-        period = tac_model_rung(sim->model, &p->form, first, &last);
-        first = last + 1;
-        p->rungs++;
+    while (begin - before > 1) {
+        const int32_t middle = before + (begin - before) / 2;
+        tac_model_rung(sim->model, &p->form, middle, &last);
+        if (last >= p->depth)
+            begin = middle;
+        else
+            before = middle;
     }
+    if (p->depth > 0)
+        period = tac_model_rung(sim->model, &p->form, begin, &last);
     p->next = tac_model_reach(sim->model, &p->form, p->depth + 1);
     p->deep_period = period;
     p->deep_last = INFINITY;
+    p->deep_first = begin;
     p->deep_reach = tac_model_reach(sim->model, &p->form, begin);
     if (p->depth == 0 || class_of(sim, period, &index) != TAC_OK)
         return NULL;
@@ -248,8 +253,8 @@ enum tac_err tac_watch(struct tac_sim *sim, uint64_t key, const tac_lid v[4], in
     p->rungs++;
     p->deep_period = period;
     p->deep_last = INFINITY;
+    p->deep_first = first;
     p->deep_reach = p->next;
-    p->quiet = 0;
     p->next = tac_model_reach(sim->model, &p->form, last + 1);
     if (p->shared)
         tac_ranks_changed(sim);
@@ -307,6 +312,11 @@ bool tac_watch_deepen(struct tac_sim *sim, int32_t slot, tac_time t)
     if (p->depth >= p->form.bottom || sim->scene->clocks.mode == TAC_CLOCKS_FREE)
         return false;
     tac_time period = tac_model_rung(sim->model, &p->form, first, &last);
+    if ((sim->window_end - t) / (2 * sim->window_ticks) > period) {
+        /* Most of its ticks would be silent: rather a shorter window (windows.h). All owners find so alike. */
+        sim->period_wanted = period < sim->period_wanted ? period : sim->period_wanted;
+        return false;
+    }
     size_t index = (size_t)__builtin_ctzll((unsigned long long)period);
     struct tac_rung_class *c = &sim->rung_class[index];
     if (c->extra_count == c->extra_capacity || sim->birth_count == sim->birth_capacity) {
@@ -334,8 +344,8 @@ bool tac_watch_deepen(struct tac_sim *sim, int32_t slot, tac_time t)
     p->rungs++;
     p->deep_period = period;
     p->deep_last = INFINITY;
+    p->deep_first = first;
     p->deep_reach = p->next;
-    p->quiet = 0;
     p->next = tac_model_reach(sim->model, &p->form, last + 1);
     if (p->shared)
         tac_ranks_deepen(sim, p, period);
@@ -453,6 +463,7 @@ void tac_watch_undo(struct tac_sim *sim, tac_time believed)
                 if (p->shared)
                     tac_ranks_changed(sim);
                 p->depth = p->depth < e->first - 1 ? p->depth : e->first - 1;
+                p->rungs--;
                 tac_friction_free(sim, e->anchor);
             } else {
                 e->last_d = INFINITY;
@@ -491,7 +502,7 @@ void tac_watch_drop(struct tac_sim *sim, int32_t slot)
     rung->pair = -1;
     tac_friction_free(sim, rung->anchor);
     p->depth = rung->first - 1;
-    p->quiet = 0;
+    p->rungs--;
     p->d_tick = INFINITY;
     if (p->depth > 0) {
         refresh(sim, p);

@@ -4,7 +4,13 @@
 #include "kds/candidates.h"
 #include <string.h>
 
-enum { TICKS_PER_WINDOW = 16, TICKS_AT_LEAST = 8, TICKS_AT_MOST = 24 };
+enum {
+    TICKS_PER_WINDOW = 16,
+    TICKS_AT_LEAST = 8,
+    TICKS_AT_MOST = 24,
+    RUNG_TICKS = 64 /* most ticks of one rung in a window, and some more for the scene's vertices: they are to cost no
+                     * more than what a window costs by itself */
+};
 
 /* The period that most of the work has: what a window is measured in. */
 static tac_time main_period(const struct tac_sim *sim, double *most)
@@ -49,6 +55,12 @@ enum tac_err tac_windows_choose(struct tac_sim *sim)
     double work;
     tac_time period = main_period(sim, &work), first = tac_clock_period(sim->scene, sim->model->h1_min_s);
     TAC_TRY(agree_period(sim, work, &period));
+    int64_t vertices = sim->owned;
+    if (sim->ranks && MPI_Allreduce(MPI_IN_PLACE, &vertices, 1, MPI_INT64_T, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS)
+        TAC_TRY(tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while choosing a window"));
+    sim->window_ticks = RUNG_TICKS + (sim->ranks ? vertices / 16 : vertices); /* ranks meet at a tick */
+    sim->least_period = 0;                                                    /* not known yet */
+    sim->period_wanted = TAC_TIME_NEVER;
     sim->window_unit = period ? period : 2 * first;
     sim->window_most = period ? TICKS_AT_MOST * period : (tac_time)1 << 60;
     sim->window_least = period ? period : first;
@@ -65,6 +77,28 @@ enum tac_err tac_windows_choose(struct tac_sim *sim)
     sim->window = sim->window > sim->window_least ? sim->window : sim->window_least;
 done:
     return err;
+}
+
+tac_time tac_windows_least(const struct tac_sim *sim)
+{
+    for (size_t k = 0; k < sim->rung_class_count && sim->rung_class[k].period < sim->period_wanted; k++)
+        if (sim->rung_class[k].count + sim->rung_class[k].extra_count > 0)
+            return sim->rung_class[k].period;
+    return sim->period_wanted;
+}
+
+enum tac_err tac_windows_agree(struct tac_sim *sim)
+{
+    sim->least_period = tac_windows_least(sim);
+    if (sim->ranks &&
+        MPI_Allreduce(MPI_IN_PLACE, &sim->least_period, 1, TAC_TIME_MPI, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS)
+        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while choosing a window");
+    return TAC_OK;
+}
+
+tac_time tac_windows_ask(const struct tac_sim *sim)
+{
+    return sim->least_period > sim->window / sim->window_ticks ? sim->window : sim->window_ticks * sim->least_period;
 }
 
 void tac_windows_horizon(struct tac_sim *sim, tac_time reached)

@@ -1,0 +1,55 @@
+#!/usr/bin/python3
+"""silent.py SCENE... : a pair that was once deep does not tick in vain for ever after.
+
+Layers go deep in these scenes, to periods thousands of times shorter than a window. Such a rung acts some ten times, and
+each tick more is silent. Counted, not timed: silent ticks for each one that acted. A SCENE is as for run_ranks.py.
+
+    TACTUS=build/tactus tests/ranks/silent.py --ranks 1,2 tests/ranks/scenes/chain.json
+"""
+import argparse
+import json
+import os
+import sys
+import tempfile
+
+import launch
+
+
+def counters(ranks, scene, folder, limit):
+    path = os.path.join(folder, "scene.json")
+    with open(path, "w") as file:
+        json.dump(scene, file)
+    run = os.path.join(folder, "%d.run" % ranks)
+    result = launch.tactus(ranks, "run", path, "-o", run, "--quiet", limit=limit)
+    if result.code != 0:
+        return None, str(result)
+    with open(os.path.join(run, "run.json")) as file:
+        return json.load(file)["counters"], ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("scene", nargs="+")
+    parser.add_argument("--ranks", type=lambda t: [int(n) for n in t.split(",")], default=[1])
+    parser.add_argument("--most", type=float, default=20, help="silent ticks for one that acted (%(default)s)")
+    parser.add_argument("--limit", type=float, default=120)
+    options = parser.parse_args()
+    wrong = 0
+    for name, scene in (pair for word in options.scene for pair in launch.load(word)):
+        for ranks in options.ranks:
+            with tempfile.TemporaryDirectory() as folder:
+                c, trouble = counters(ranks, scene, folder, options.limit)
+            if c is not None:
+                acted = c["committed"]["penalty"] + c["committed"]["limit"] - c["silent"]
+                ratio = c["silent"] / acted if acted else float("inf")
+                print("%-12s %d ranks: %d ticks acted, %d silent (%.1f), %d windows, %d rollbacks, layer %d"
+                      % (name, ranks, acted, c["silent"], ratio, c["windows"], c["rollbacks"], c["deepest_layer"]))
+                trouble = "" if ratio <= options.most else "more than %g silent ticks for each that acted" % options.most
+            if trouble:
+                wrong += 1
+                print("  %s on %d ranks: %s" % (name, ranks, trouble))
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
