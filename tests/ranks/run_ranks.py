@@ -5,7 +5,7 @@ Each scene is run on one rank, and then on others, in some of these ways; `tactu
 included.
 
     speculate   as it is
-    all-pairs   contacts found by all pairs at all instants
+    all-pairs   contacts found by all pairs at all instants; all-pairs-moving: with that as well
     kds         by kinetic data structures; kds-moving, kds-delays, kds-pairs: with that as well
     moving      a new partition at every commit
     delays      ranks that sleep now and then
@@ -37,6 +37,7 @@ STOPS = 10
 WAYS = {
     "speculate": ([], {}),
     "all-pairs": (["--discover", "all-pairs"], {}),
+    "all-pairs-moving": (["--discover", "all-pairs"], {"TACTUS_TEST_MIGRATE": "{seed}"}),
     "kds": (["--discover", "kds"], {}),
     "kds-pairs": (["--discover", "kds", "--set", "discovery.structure=pairs", "--set", "discovery.kdop=6"], {}),
     "kds-moving": (["--discover", "kds"], {"TACTUS_TEST_MIGRATE": "{seed}"}),
@@ -154,7 +155,7 @@ def check(number, name, scene, options):
     elif options.contact and not outcome.stopped and not touches(folder):
         outcome.trouble.append("nothing touches in this scene: it tests little")
     for turn, way in enumerate(options.ways if not outcome.trouble else []):
-        if way == "all-pairs" and reference.seconds > options.small:
+        if way.startswith("all-pairs") and reference.seconds > options.small:
             continue
         if way in ("until", "stops"):
             if outcome.stopped:
@@ -218,7 +219,7 @@ def main():
                                            ", ".join(outcome.cells)), flush=True)
             for line in outcome.trouble:
                 print("  " + line, flush=True)
-    if "moving" in options.ways and max(options.ranks) > 1 and not Count.migrations:
+    if any(way.endswith("moving") for way in options.ways) and max(options.ranks) > 1 and not Count.migrations:
         differ += 1
         print("no vertex ever went to another rank")
     print("%d scenes, %d runs in %.0f s (%d stopped and gone on, %d vertices migrated, %d scenes that cannot go on): "
