@@ -81,7 +81,9 @@ enum tac_err tac_agree(struct tac_ctx *ctx, enum tac_err err)
         return err;
     struct {
         int value, rank;
-    } mine = {(int)err, ctx->rank}, worst;
+    } mine = {0, ctx->rank}, worst;
+    if (err) /* of those with the worst error, one that can say why */
+        mine.value = 2 * (int)err + (ctx->error[0] != '\0');
     MPI_Request request;
     MPI_Iallreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, ctx->comm, &request);
     if (err)
@@ -94,7 +96,7 @@ enum tac_err tac_agree(struct tac_ctx *ctx, enum tac_err err)
         MPI_Bcast(text, (int)sizeof text, MPI_CHAR, worst.rank, ctx->comm);
         memcpy(ctx->error, text, sizeof text);
     }
-    return (enum tac_err)worst.value;
+    return (enum tac_err)(worst.value / 2);
 }
 
 enum tac_err tac_agree_step(struct tac_ctx *ctx, enum tac_err err)

@@ -129,8 +129,10 @@ enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row)
     struct tac_accum sum[SUMS];
     memset(row, 0, sizeof *row);
     memset(sum, 0, sizeof sum);
-    if (sim->ranks)
+    if (sim->ranks) {
         tac_ranks_lines(sim); /* where ghosts are now */
+        TAC_TRY(tac_agree(sim->ctx, sim->ranks->down));
+    }
     row->time_s = tac_seconds(sim, sim->now);
     for (tac_lid i = 0; i < sim->owned; i++) {
         if (sim->vel[i].w == 0)

@@ -482,7 +482,8 @@ enum tac_err tac_run(struct tac_ctx *ctx, struct tac_scene *scene, const struct 
         err = start_record(&run, resume);
     if (!err)
         err = loop(&run);
-    err = finish(&run, err);
+    /* All have failed alike; one that did alone shall not leave the others waiting for ever. */
+    err = finish(&run, tac_agree(ctx, err));
 done:
     tac_pieces_destroy(&pieces);
     tac_record_destroy(&run.record);

@@ -109,7 +109,7 @@ enum tac_err tac_sim_create(struct tac_ctx *ctx, const struct tac_scene *scene, 
 {
     enum tac_err err;
     struct tac_sim *sim = NULL;
-    TAC_TRY(tac_alloc(ctx, 1, sizeof *sim, &sim));
+    TAC_TRY(tac_agree(ctx, tac_alloc(ctx, 1, sizeof *sim, &sim)));
     sim->ctx = ctx;
     sim->scene = scene;
     sim->mode = mode;
@@ -118,7 +118,7 @@ enum tac_err tac_sim_create(struct tac_ctx *ctx, const struct tac_scene *scene, 
     sim->before_at = sim->kept_at = -1;
     sim->owned = scene->part ? scene->part->owned : scene->vertex_count;
     sim->count = sim->capacity = scene->vertex_count;
-    TAC_TRY(tac_elastic_create(ctx, scene, &sim->elastic));
+    TAC_TRY(tac_agree(ctx, tac_elastic_create(ctx, scene, &sim->elastic)));
     TAC_TRY(tac_agree(ctx, tac_model_create(ctx, scene, &sim->model)));
     sim->contact = sim->model->layer_count > 0;
     sim->discovery = !sim->contact                    ? &tac_discovery_none

@@ -210,25 +210,38 @@ done:
     return err;
 }
 
-enum tac_err tac_elastic_create(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_elastic **out)
+/* What the materials ask for, and gravity's period: 0 if there is none. */
+static enum tac_err begin(struct tac_ctx *ctx, const struct tac_scene *scene, tac_time *gravity,
+                          struct tac_elastic **out)
 {
     enum tac_err err;
-    struct builder b = {.ctx = ctx, .scene = scene};
     struct tac_elastic *el = NULL;
     const bool pulled = scene->gravity[0] != 0 || scene->gravity[1] != 0 || scene->gravity[2] != 0;
-    tac_time gravity = pulled ? tac_clock_period(scene, scene->clocks.gravity_s) : 0;
-    TAC_TRY(tac_alloc(ctx, 1, sizeof *el, &el));
-    if (pulled && gravity < 4096) {
+    *gravity = pulled ? tac_clock_period(scene, scene->clocks.gravity_s) : 0;
+    if (pulled && *gravity < 4096) {
         err = tac_fail(ctx, TAC_ERR_INPUT, "clocks.gravity_s is %g s, under 2^12 quanta (%g s); make it longer",
                        scene->clocks.gravity_s, 4096 * scene->quantum_s);
         goto done;
     }
+    TAC_TRY(tac_alloc(ctx, 1, sizeof *el, &el));
+    *out = el;
     TAC_TRY(tac_alloc(ctx, (size_t)scene->vertex_count, sizeof *el->omega, &el->omega));
     for (tac_lid i = 0; i < scene->material_count; i++) {
         const struct tac_material *m = &scene->material[i];
         el->damps |= m->stretch_damping > 0 || m->bend_damping > 0;
         el->flows |= m->stretch_yield > 0 || m->bend_yield > 0;
     }
+done:
+    return err;
+}
+
+enum tac_err tac_elastic_create(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_elastic **out)
+{
+    enum tac_err err;
+    struct builder b = {.ctx = ctx, .scene = scene};
+    struct tac_elastic *el = NULL;
+    tac_time gravity;
+    TAC_TRY(tac_agree(ctx, begin(ctx, scene, &gravity, &el)));
     TAC_TRY(tac_agree(ctx, collect(&b)));
     TAC_TRY(tac_agree(ctx, choose_periods(&b, el)));
     if (el->damps)

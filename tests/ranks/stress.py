@@ -39,7 +39,8 @@ def failures(scenes, options, draw, home):
         ranks = draw.choice([n for n in options.ranks if n > 1] or options.ranks)
         setting = "%d,%d" % (draw.randrange(ranks), 1 + int(draw.random() ** 4 * 400))
         folder = os.path.join(home, "failed.run")
-        r = launch.tactus(ranks, "run", path, "-o", folder, "--overwrite", "--quiet",
+        way = ("speculate", "kds")[number // len(scenes) % 2]
+        r = launch.tactus(ranks, "run", path, "-o", folder, "--overwrite", "--quiet", "--discover", way,
                           environment={"TACTUS_TEST_FAIL": setting}, limit=options.limit)
         if r.code == 0 and not r.crashed:
             through += 1
@@ -49,7 +50,7 @@ def failures(scenes, options, draw, home):
             what = ""
         else:
             what = "%s %s, %d sentences" % (r.crashed or "", r, len(r.sentences))
-        print("failure %-8s %-10s %d ranks %6.2f s %s" % (setting, name, ranks, r.seconds, what or str(r)), flush=True)
+        print("failure %-8s %-10s %-9s %d ranks %6.2f s %s" % (setting, name, way, ranks, r.seconds, what or str(r)), flush=True)
         wrong += [what] if what else []
     if options.failures and not failed:
         wrong.append("nothing ever failed")
