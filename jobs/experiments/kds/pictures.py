@@ -162,6 +162,7 @@ def main():
     parser.add_argument("picture", nargs="*", choices=[[], "slabs", "lists", "layers"])
     parser.add_argument("-o", metavar="FOLDER", required=True)
     options = parser.parse_args()
+    os.makedirs(options.o, exist_ok=True)
     for picture in (slabs, lists, layers):
         if not options.picture or picture.__name__ in options.picture:
             picture(options.o)
