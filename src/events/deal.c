@@ -2,7 +2,7 @@
 #include "events/deal_rows.h"
 #include "events/ranks.h"
 #include "events/state.h"
-#include "kds/candidates.h"
+#include "kds/flights.h"
 #include "partition/cut.h"
 #include <stdlib.h>
 #include <string.h>
@@ -171,6 +171,7 @@ enum tac_err tac_deal_move(struct tac_ctx *ctx, const struct tac_scene *common, 
     const tac_time window = old->window, horizon = old->candidates ? old->candidates->horizon : 0;
     const int64_t fail_at = old->ranks->fail_at;
     const int32_t streak = old->clean_streak;
+    const tac_time span = old->flights ? old->flights->span : 0;
     tac_sim_destroy(sim); /* two of them may not fit */
     tac_scene_destroy(local);
     TAC_TRY(tac_localise(ctx, common, pieces, &new_local));
@@ -181,6 +182,8 @@ enum tac_err tac_deal_move(struct tac_ctx *ctx, const struct tac_scene *common, 
     new_sim->clean_streak = streak;
     if (new_sim->candidates)
         new_sim->candidates->horizon = horizon;
+    if (new_sim->flights)
+        new_sim->flights->span = span;
 done:
     *local = new_local;
     *sim = new_sim;

@@ -153,6 +153,14 @@ static tac_time advisable(const struct tac_sim *sim, tac_time span, double rough
     return most > 1 ? (tac_time)most : 1;
 }
 
+/* The first window of all is as long as may be; the first after a new deal no longer than the last before it. */
+static tac_time next_window(const struct tac_sim *sim, const struct tac_flights *f)
+{
+    if (f->k != NULL)
+        return advisable(sim, f->span, f->roughness);
+    return f->span > 0 && f->span < sim->window ? f->span : sim->window;
+}
+
 /* Whether the window stands, by what this rank knows. The pass has been closed, and sim->now is its start. */
 static void look_back(struct tac_sim *sim, struct window *w)
 {
@@ -248,7 +256,7 @@ enum tac_err tac_kinetic_advance_together(struct tac_sim *sim, tac_time limit)
     struct tac_flights *f = sim->flights;
     struct window w = {0};
     const tac_time start = sim->now;
-    const tac_time window = f->k == NULL ? sim->window : advisable(sim, f->span, f->roughness);
+    const tac_time window = next_window(sim, f);
     tac_time most = limit - start > window + window / 4 ? window : limit - start;
     bool epoch = f->k == NULL || f->leaving;
     for (int tries = 0;; tries++) {

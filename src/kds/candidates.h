@@ -87,6 +87,7 @@ struct tac_candidates {
     int32_t *foreign_begin;         /* owned, (bodies + 1) */
     struct tac_tree **foreign_tree; /* owned, (bodies) */
     int32_t *group;                 /* owned, one per primitive: the published box that holds it */
+    uint8_t *outer; /* owned, one per primitive: may come near one of another rank, while the tubes hold */
     int64_t builds;
     tac_time span; /* build under way: its lifetime, s and quanta */
     double span_s;

@@ -46,6 +46,7 @@ enum tac_err tac_flights_create(struct tac_sim *sim, struct tac_flights **out)
     TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *f, &f));
     TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->owned, 1, &f->news));
     TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->owned, sizeof *f->wanted, &f->wanted));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->owned, sizeof *f->member, &f->member));
     f->finest = finest(sim);
 done:
     if (err)
@@ -62,6 +63,7 @@ void tac_flights_destroy(struct tac_flights **flights)
     tac_kinetic_destroy(&f->k);
     free(f->news);
     free(f->wanted);
+    free(f->member);
     free(f->shown);
     free(f->due);
     free(f);
@@ -160,7 +162,8 @@ void tac_flights_foresee(struct tac_sim *sim, struct tac_flights *f, tac_time wi
     struct tac_kinetic *k = f->k;
     const struct tac_candidates *c = sim->candidates;
     const double w = tac_seconds(sim, window), last = tac_seconds(sim, f->span), farther = scale(w / last);
-    for (tac_lid v = 0; v < sim->owned; v++) {
+    for (size_t m = 0; m < f->member_count; m++) {
+        const tac_lid v = f->member[m];
         const struct tac_plan *plan = &k->plan[v];
         double x[3], u[3], ahead[3];
         if (sim->vel[v].w == 0) {
@@ -188,7 +191,8 @@ void tac_flights_check(struct tac_sim *sim, struct tac_flights *f, tac_time end,
     const double w = tac_seconds(sim, end - sim->now);
     f->roughness = 0;
     f->wild = false;
-    for (tac_lid v = 0; v < sim->owned; v++) {
+    for (size_t m = 0; m < f->member_count; m++) {
+        const tac_lid v = f->member[m];
         const struct tac_plan *plan = &f->k->plan[v];
         const struct tac_move *move = &c->move[v];
         const double *x = &c->x[3 * (size_t)v], age = tac_seconds(sim, sim->now - plan->t);
@@ -311,11 +315,31 @@ static void expect_motions(struct tac_sim *sim, struct tac_flights *f, tac_time 
     }
 }
 
+/* Marks with f->news. */
+static void find_members(struct tac_sim *sim, struct tac_flights *f)
+{
+    const struct tac_kinetic *k = f->k;
+    memset(f->news, 0, (size_t)sim->owned);
+    for (int32_t p = 0; p < k->primitive_count; p++)
+        for (int i = 0; i < k->primitive[p].count; i++)
+            if (k->primitive[p].v[i] < sim->owned)
+                f->news[k->primitive[p].v[i]] = 1;
+    for (size_t r = 0; r < sim->ranks->count; r++)
+        for (size_t i = 0; i < sim->ranks->neighbor[r].give_count; i++)
+            f->news[sim->ranks->neighbor[r].give[i]] = 1;
+    f->member_count = 0;
+    for (tac_lid v = 0; v < sim->owned; v++)
+        if (f->news[v])
+            f->member[f->member_count++] = v;
+    memset(f->news, 0, (size_t)sim->owned);
+}
+
 static void file_all(struct tac_sim *sim, struct tac_flights *f, tac_time window)
 {
     const struct tac_candidates *c = sim->candidates;
     const double span = tac_seconds(sim, f->span), farther = scale(tac_seconds(sim, window) / span);
-    for (tac_lid v = 0; v < sim->owned; v++) {
+    for (size_t m = 0; m < f->member_count; m++) {
+        const tac_lid v = f->member[m];
         const struct tac_move *move = &c->move[v];
         const double deviation = farther * move->deviation, least = FINE * f->finest;
         double u[3];
@@ -349,6 +373,7 @@ enum tac_err tac_flights_epoch(struct tac_sim *sim, struct tac_flights *f, tac_t
     k->until = sim->now + window;
     k->tau = window;
     k->tau_s = tac_seconds(sim, window);
+    find_members(sim, f);
     file_all(sim, f, window);
     tac_flights_talk(sim, f);
     k->extent = 3 * fmax(c->extent, f->finest);

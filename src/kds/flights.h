@@ -28,9 +28,12 @@ struct tac_flights {
     struct tac_kinetic *k; /* owned; NULL before the first epoch */
     uint8_t *news;         /* owned, (owned vertices): has a tube that was not told yet */
     int32_t *wanted;       /* owned, (owned vertices): how many other ranks have slabs on it */
-    uint8_t *shown;        /* owned, (vertices of the epoch): its owner knows that slabs here rest on it */
-    bool changed;          /* some tube that is known here was new in the last talk */
-    bool leaving;          /* some vertex of some rank will soon leave what the epoch allows */
+    size_t member_count;
+    tac_lid *member; /* owned, ascending: our vertices that have tubes in this epoch: others hear of them, or their
+                      * primitives may come near what others have */
+    uint8_t *shown;  /* owned, (vertices of the epoch): its owner knows that slabs here rest on it */
+    bool changed;    /* some tube that is known here was new in the last talk */
+    bool leaving;    /* some vertex of some rank will soon leave what the epoch allows */
     size_t due_count, due_capacity;
     int32_t *due;     /* owned: slabs to be renewed */
     double finest;    /* thickness of the finest layers, m: what tubes must resolve */
@@ -43,8 +46,8 @@ struct tac_flights {
 /* Local. sim->candidates is there. */
 enum tac_err tac_flights_create(struct tac_sim *sim, struct tac_flights **out);
 void tac_flights_destroy(struct tac_flights **flights);
-/* Collective. Gathers what may come near while the list's tubes hold, and files tubes for all, going by how they moved
- * in the last f->span quanta, or in the beginning by their velocities. */
+/* Collective. Gathers what may come near while the list's tubes hold, and files tubes for what is of it, going by
+ * how it moved in the last f->span quanta, or in the beginning by their velocities. */
 enum tac_err tac_flights_epoch(struct tac_sim *sim, struct tac_flights *f, tac_time window);
 /* Local. Files tubes for vertices that the old ones will not hold for `window` quanta from now, going by the same. */
 void tac_flights_foresee(struct tac_sim *sim, struct tac_flights *f, tac_time window);

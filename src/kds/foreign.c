@@ -109,8 +109,10 @@ static enum tac_err make_groups(struct tac_sim *sim, struct tac_candidates *c)
     enum tac_err err = TAC_OK;
     struct place *place = NULL;
     const int32_t n = c->primitive_begin[c->body_count];
-    if (c->group == NULL)
+    if (c->group == NULL) {
+        TAC_TRY(tac_alloc(sim->ctx, (size_t)n, 1, &c->outer));
         TAC_TRY(tac_alloc(sim->ctx, (size_t)n, sizeof *c->group, &c->group));
+    }
     TAC_TRY(tac_alloc(sim->ctx, (size_t)n, sizeof *place, &place));
     for (int32_t p = 0; p < n; p++) {
         struct tac_box box;
@@ -184,6 +186,7 @@ static enum tac_err pack_for(struct tac_sim *sim, struct tac_candidates *c, stru
             continue;
         for (int k = 0; k < BOXES && !meets; k++)
             meets = boxes_meet(&own[i], &published[k]);
+        c->outer[i] |= meets;
         if (!meets || !concerns(sim, p, target))
             continue;
         TAC_TRY(tac_grow(sim->ctx, &out->parcel, &out->capacity, out->count + 1, sizeof *out->parcel));
@@ -214,6 +217,7 @@ static enum tac_err pack(struct tac_sim *sim, struct tac_candidates *c, struct o
     TAC_TRY(tac_alloc(sim->ctx, size, sizeof *out->parcels, &out->parcels));
     TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->count, sizeof *out->place, &out->place));
     TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->count, sizeof *out->stamp, &out->stamp));
+    memset(c->outer, 0, (size_t)c->primitive_begin[c->body_count]);
     box_empty(&mine);
     for (int k = 0; k < BOXES; k++)
         box_merge(&mine, &published[BOXES * sim->ctx->rank + k]);
@@ -401,4 +405,5 @@ void tac_foreign_destroy(struct tac_candidates *c)
     free(c->foreign_box);
     free(c->foreign);
     free(c->group);
+    free(c->outer);
 }

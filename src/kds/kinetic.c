@@ -25,14 +25,16 @@ static tac_time main_period(const struct tac_sim *sim)
     return period;
 }
 
-/* Takes the primitives of body b from list[begin..end), if the sides asked for have them. */
-static void take(struct tac_kinetic *k, const struct tac_primitive *list, int32_t begin, int32_t end, bool foreign)
+/* Takes the primitives of list[begin..end) that the structure needs: with tubes, those near what other ranks have. */
+static void take(struct tac_kinetic *k, const struct tac_primitive *list, int32_t begin, int32_t end,
+                 const uint8_t *outer)
 {
+    const bool foreign = k->tubes && outer == NULL;
     for (int32_t p = begin; p < end; p++) {
         int side = foreign ? TAC_SIDE_FOREIGN : TAC_SIDE_INNER;
         for (int i = 0; i < list[p].count && !foreign; i++)
             side = list[p].v[i] < k->sim->owned ? side : TAC_SIDE_BORDER;
-        if (!k->tubes && side != TAC_SIDE_INNER)
+        if (k->tubes ? side == TAC_SIDE_INNER && !outer[p] : side != TAC_SIDE_INNER)
             continue;
         k->side[k->primitive_count] = (uint8_t)side;
         k->primitive[k->primitive_count++] = list[p];
@@ -51,9 +53,9 @@ static enum tac_err take_primitives(struct tac_kinetic *k, const struct tac_cand
     TAC_TRY(tac_alloc(k->sim->ctx, (size_t)k->body_count, 1, &k->still));
     for (int32_t b = 0; b < k->body_count; b++) {
         k->still[b] = c->still[b];
-        take(k, c->primitive, c->primitive_begin[b], c->primitive_begin[b + 1], false);
+        take(k, c->primitive, c->primitive_begin[b], c->primitive_begin[b + 1], c->outer);
         if (foreign)
-            take(k, c->foreign, c->foreign_begin[b], c->foreign_begin[b + 1], true);
+            take(k, c->foreign, c->foreign_begin[b], c->foreign_begin[b + 1], NULL);
         k->primitive_begin[b + 1] = k->primitive_count;
     }
 done:
