@@ -153,12 +153,12 @@ static tac_time advisable(const struct tac_sim *sim, tac_time span, double rough
     return most > 1 ? (tac_time)most : 1;
 }
 
-/* The first window of all is as long as may be; the first after a new deal no longer than the last before it. */
+/* The first window of all is as long as may be; the first after a new deal goes by the last before it. */
 static tac_time next_window(const struct tac_sim *sim, const struct tac_flights *f)
 {
     if (f->k != NULL)
         return advisable(sim, f->span, f->roughness);
-    return f->span > 0 && f->span < sim->window ? f->span : sim->window;
+    return f->span > 0 && 2 * f->span < sim->window ? 2 * f->span : sim->window;
 }
 
 /* Whether the window stands, by what this rank knows. The pass has been closed, and sim->now is its start. */
