@@ -248,6 +248,7 @@ struct tac_sim {
     tac_time least_period;  /* speculate: the shortest that all ranks had or wanted in the last pass */
     tac_time window_end;    /* of the pass under way */
     tac_time window_ticks;  /* most ticks of one rung that a window should have */
+    int32_t window_halved;  /* so often, after misses in windows that had those */
 };
 
 struct tac_alarm {

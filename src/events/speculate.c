@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STREAK = 6, QUIET_MARGIN = 4, COSTLY_MISSES = 4 };
+enum { STREAK = 6, QUIET_MARGIN = 4, COSTLY_MISSES = 4, MOST_HALVED = 2 };
 
 /* What was missed in a pass. */
 struct miss {
@@ -285,7 +285,12 @@ static const struct tac_pair *missed_bottom(const struct tac_sim *sim, const str
 /* Longer after a run of clean windows, shorter after an early miss. */
 static void adapt(struct tac_sim *sim, int attempts, tac_time asked)
 {
-    if (attempts > 0) {
+    if (asked < sim->window && tac_windows_ask(sim) < sim->window) {
+        if (attempts > 0)
+            sim->window_halved += sim->window_halved < MOST_HALVED;
+        else if (sim->window_halved > 0)
+            sim->window_halved--;
+    } else if (attempts > 0) {
         sim->clean_streak = 0;
         sim->window = sim->window / 2 > sim->window_short ? sim->window / 2 : sim->window_short;
     } else if (asked >= sim->window && ++sim->clean_streak >= STREAK) {

@@ -58,8 +58,9 @@ enum tac_err tac_windows_choose(struct tac_sim *sim)
     int64_t vertices = sim->owned;
     if (sim->ranks && MPI_Allreduce(MPI_IN_PLACE, &vertices, 1, MPI_INT64_T, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS)
         TAC_TRY(tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while choosing a window"));
-    sim->window_ticks = RUNG_TICKS + (sim->ranks ? vertices / 16 : vertices); /* ranks meet at a tick */
-    sim->least_period = 0;                                                    /* not known yet */
+    /* Ranks meet at a tick: it costs them more. */
+    sim->window_ticks = sim->ranks ? RUNG_TICKS / 2 + vertices / 16 : RUNG_TICKS + vertices;
+    sim->least_period = 0; /* not known yet */
     sim->period_wanted = TAC_TIME_NEVER;
     sim->window_unit = period ? period : 2 * first;
     sim->window_most = period ? TICKS_AT_MOST * period : (tac_time)1 << 60;
@@ -98,7 +99,8 @@ enum tac_err tac_windows_agree(struct tac_sim *sim)
 
 tac_time tac_windows_ask(const struct tac_sim *sim)
 {
-    return sim->least_period > sim->window / sim->window_ticks ? sim->window : sim->window_ticks * sim->least_period;
+    const tac_time ticks = sim->window_ticks >> sim->window_halved;
+    return sim->least_period > sim->window / ticks ? sim->window : ticks * sim->least_period;
 }
 
 void tac_windows_horizon(struct tac_sim *sim, tac_time reached)
