@@ -27,16 +27,17 @@ struct tac_material {
     char *name;     /* owned */
     double density; /* kg/m^2 on triangles, kg/m on segments; 0: none */
     enum tac_stretch_model stretch_model;
-    double stretch_stiffness; /* cst: N/m; spring: N */
-    double poisson;           /* cst */
-    double stretch_damping;   /* s, times stiffness */
-    double stretch_yield;     /* spring: relative change of length; cst: Green strain; 0: none */
-    double stretch_limit;     /* no edge is longer than 1 + this times its rest length; 0: no limit */
-    bool bend;                /* has a hinge model */
-    double bend_stiffness;    /* N m */
-    double bend_damping;      /* s, times stiffness */
-    double bend_yield;        /* rad; 0: none */
-    bool rest_flat;           /* rest angle 0 instead of the mesh's */
+    double stretch_stiffness;       /* cst: N/m; spring: N */
+    double poisson;                 /* cst */
+    double stretch_damping;         /* s, times stiffness */
+    double stretch_yield;           /* spring: relative change of length; cst: Green strain; 0: none */
+    double stretch_limit;           /* no edge is longer than 1 + this times its rest length; 0: no limit */
+    double stretch_limit_principal; /* no triangle is stretched to more than 1 + this in any direction; 0: no limit */
+    bool bend;                      /* has a hinge model */
+    double bend_stiffness;          /* N m */
+    double bend_damping;            /* s, times stiffness */
+    double bend_yield;              /* rad; 0: none */
+    bool rest_flat;                 /* rest angle 0 instead of the mesh's */
 };
 
 /* How two materials touch. */

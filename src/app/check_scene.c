@@ -134,7 +134,8 @@ static json_t *describe_material(const struct tac_material *m)
             stretch = put(stretch, "poisson", json_real(m->poisson));
         stretch = put_given(stretch, "damping", m->stretch_damping);
         stretch = put_given(stretch, "yield", m->stretch_yield);
-        object = put(object, "stretch", put_given(stretch, "limit", m->stretch_limit));
+        stretch = put_given(stretch, "limit", m->stretch_limit);
+        object = put(object, "stretch", put_given(stretch, "limit_principal", m->stretch_limit_principal));
     }
     if (m->bend) {
         json_t *bend = json_pack("{s:s, s:f, s:s}", "model", "hinge", "stiffness", m->bend_stiffness, "rest",

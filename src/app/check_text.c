@@ -90,6 +90,7 @@ static void print_materials(FILE *text, const json_t *materials)
         print_given(text, stretch, "damping", " s");
         print_given(text, stretch, "yield", "");
         print_given(text, stretch, "limit", "");
+        print_given(text, stretch, "limit_principal", "");
         if (bend != NULL)
             fprintf(text, ", bend %s %g N m rest %s", word(bend, "model"), real(bend, "stiffness"), word(bend, "rest"));
         print_given(text, bend, "damping", " s");

@@ -6,7 +6,7 @@
  * distance stays accurate to a few eps times the size of the primitives.  Coordinates enter only as differences.
  *
  *     struct tac_near near;
- *     tac_near_pair(TAC_PAIR_EDGE_EDGE, x, &near);     x: the four vertices in the pair's order
+ *     tac_near_pair(TAC_PAIR_EDGE_EDGE, x, &near);     x: the four vertices in the pair's order (or tac_model_gather)
  *     gradient of near.d with respect to vertex k is near.w[k] * near.n
  */
 #ifndef TACTUS_CONTACT_DISTANCE_H
@@ -25,19 +25,27 @@ enum tac_pair_type {
     TAC_PAIR_TYPES,           /* of contact */
 
     TAC_PAIR_LONG = TAC_PAIR_TYPES, /* ends of an edge that may not grow longer: their "distance" is minus its length */
-    TAC_PAIR_SHORT                  /* ends of an edge that may not grow shorter */
+    TAC_PAIR_SHORT,                 /* ends of an edge that may not grow shorter */
+    TAC_PAIR_WIDE /* a triangle that may not stretch in any direction, its longest edge at rest a - b first: a, b, c;
+                     their "distance" is minus the largest principal stretch times the height on that edge at rest */
 };
 
-/* Is it the limit of an edge's length (design 1.6), and no contact? */
+/* Is it a limit of stretch (design 1.6), and no contact? */
 static inline bool tac_pair_is_limit(enum tac_pair_type type)
 {
     return type >= TAC_PAIR_LONG;
 }
 
+/* Is it a limit of what grows, whose distance is not positive? */
+static inline bool tac_pair_grows(enum tac_pair_type type)
+{
+    return type == TAC_PAIR_LONG || type == TAC_PAIR_WIDE;
+}
+
 /* What no distance of this type comes under. */
 static inline double tac_pair_least(enum tac_pair_type type)
 {
-    return type == TAC_PAIR_LONG ? -INFINITY : 0;
+    return tac_pair_grows(type) ? -INFINITY : 0;
 }
 
 /* |d - true distance| <= this x the longest distance between two of the pair's vertices; the worst of 1e8 random and
@@ -47,7 +55,8 @@ static inline double tac_pair_least(enum tac_pair_type type)
 struct tac_near {
     double d;    /* distance, m */
     double n[3]; /* unit, from the second primitive's closest point to the first's; 0 if d is 0 */
-    double w[4]; /* signed weights: first primitive's sum to 1, second's to -1; unused ones 0 */
+    double w[4]; /* signed weights: first primitive's sum to 1, second's to -1; unused ones 0.  Of a triangle's stretch:
+                    they sum to 0, and neither the positive nor the negative ones to more than 1 */
 };
 
 /* How many of a pair's four vertices belong to its first primitive, and how many it has in all. */
@@ -57,7 +66,7 @@ static inline int tac_pair_first(enum tac_pair_type type)
 }
 static inline int tac_pair_vertices(enum tac_pair_type type)
 {
-    static const int count[TAC_PAIR_SHORT + 1] = {4, 4, 3, 2, 2, 2};
+    static const int count[TAC_PAIR_WIDE + 1] = {4, 4, 3, 2, 2, 2, 3};
     return count[type];
 }
 
@@ -209,8 +218,29 @@ static inline void tac_near_vertex_vertex(const double x[4][3], struct tac_near 
     tac_near_finish(r, near);
 }
 
+/* The larger eigenvalue of [a b; b c]. */
+static inline double tac_larger_eigenvalue(double a, double b, double c)
+{
+    const double half = .5 * (a - c);
+    return .5 * (a + c) + sqrt(half * half + b * b);
+}
+
+/* Principal stretches of a triangle.  x (4,3): a, b, c, and in the fourth place its shape at rest, as
+ * tac_model_rest() makes it: a-b is its longest edge, c stands over the share x[3][0] of it, at x[3][1] of its length,
+ * which is the height.  So F of the triangle times this height is [p q], p = x[3][1] (b - a), q = c - a - x[3][0] (b -
+ * a), and no coefficient is over 1: what cancels in slender triangles is what cancels in their shape.
+ *
+ * near[0] is of the larger singular value: d minus it, n minus the unit vector F g/|F g| of its direction g in the rest
+ * plane, w the gradients of the three hat functions along g, times the height.  near[1] is the same of the other one;
+ * a potential that is a sum over both has no kink where they are equal, whichever directions stand for them then. */
+void tac_near_stretch(const double x[4][3], struct tac_near near[2]);
+
+/* The p and q above of any vectors u (4,3; three count) at the vertices; rest: as x[3]. */
+void tac_stretch_columns(const double u[4][3], const double rest[3], double p[3], double q[3]);
+
 static inline void tac_near_pair(enum tac_pair_type type, const double x[4][3], struct tac_near *near)
 {
+    struct tac_near both[2];
     switch (type) {
     case TAC_PAIR_VERTEX_TRIANGLE:
         tac_near_vertex_triangle(x, near);
@@ -220,6 +250,10 @@ static inline void tac_near_pair(enum tac_pair_type type, const double x[4][3], 
         break;
     case TAC_PAIR_VERTEX_SEGMENT:
         tac_near_vertex_segment(x, near);
+        break;
+    case TAC_PAIR_WIDE:
+        tac_near_stretch(x, both);
+        *near = both[0];
         break;
     default:
         tac_near_vertex_vertex(x, near);

@@ -1,4 +1,4 @@
-#include "contact/model.h"
+#include "contact/principal.h"
 #include "forces/elastic.h"
 #include "partition/part.h"
 #include <float.h>
@@ -25,7 +25,7 @@ static double pairs_counted(const struct tac_model *m, const struct tac_law *law
     return fmax(law->pairs, law->e2 == 1 ? most : 2 * s * s * most);
 }
 
-static double period_bound(const struct tac_model *m, double w_eff, double pairs, double stiffness)
+double tac_period_bound(const struct tac_model *m, double w_eff, double pairs, double stiffness)
 {
     return 2 * m->scene->clocks.contact_safety * sqrt(1 / (w_eff * pairs * stiffness));
 }
@@ -121,7 +121,7 @@ static double limit_of(const struct tac_scene *s, tac_lid vertex)
 }
 
 /* r(1) of an edge's limit: the stiffness of what it takes over from, N/m. */
-static double limit_stiffness(const struct tac_scene *s, tac_lid vertex, double length)
+double tac_limit_stiffness(const struct tac_scene *s, tac_lid vertex, double length)
 {
     const struct tac_material *material = &s->material[s->body[s->vertex_body[vertex]].material];
     return material->stretch_model == TAC_STRETCH_SPRING ? material->stretch_stiffness / length
@@ -158,7 +158,7 @@ static enum tac_err find_extremes(struct tac_ctx *ctx, const struct tac_model *m
         const tac_lid *v = &s->topology->edge[2 * i];
         if (!(limit_of(s, v[0]) > 0) || !(s->ever_free[v[0]] || s->ever_free[v[1]]))
             continue;
-        const double stiffness = limit_stiffness(s, v[0], rest_length(s, v));
+        const double stiffness = tac_limit_stiffness(s, v[0], rest_length(s, v));
         most[3] = fmax(most[3], -stiffness);
         most[4] = fmax(most[4], stiffness);
     }
@@ -186,19 +186,25 @@ enum tac_err tac_model_create(struct tac_ctx *ctx, const struct tac_scene *scene
     struct extremes e = {0, 0, 6, 0, 0, 0};
     TAC_TRY(find_extremes(ctx, m, &e));
     const double w_min = e.w_min, w_max = e.w_max;
+    double softest_s, stiffest_s;
+    TAC_TRY(tac_principal_extremes(ctx, m, &softest_s, &stiffest_s));
     if (w_max > 0) {
         m->h1_min_s = scene->clocks.contact_s;
-        m->limits = e.limit_stiffest > 0;
-        if (m->limits) {
-            m->h1_max_s = period_bound(m, w_min, 8, e.limit_softest);
-            m->h1_min_s = fmin(m->h1_min_s, period_bound(m, 2 * w_max, fmax(8, 2 * e.valence), e.limit_stiffest));
+        m->limits = e.limit_stiffest > 0 || m->wide;
+        if (e.limit_stiffest > 0) {
+            m->h1_max_s = tac_period_bound(m, w_min, 8, e.limit_softest);
+            m->h1_min_s = fmin(m->h1_min_s, tac_period_bound(m, 2 * w_max, fmax(8, 2 * e.valence), e.limit_stiffest));
+        }
+        if (m->wide) {
+            m->h1_max_s = fmax(m->h1_max_s, softest_s);
+            m->h1_min_s = fmin(m->h1_min_s, stiffest_s);
         }
         for (tac_lid i = 0; i < scene->contact.law_count && scene->contact.thickness > 0; i++) {
             const struct tac_law *law = &m->law[i];
             const double most = pairs_counted(m, law, e.valence, e.valence);
-            m->h1_max_s = fmax(m->h1_max_s, period_bound(m, w_min, law->pairs, law->stiffness));
+            m->h1_max_s = fmax(m->h1_max_s, tac_period_bound(m, w_min, law->pairs, law->stiffness));
             m->first_s =
-                fmin(fmin(m->first_s, scene->clocks.contact_s), period_bound(m, 2 * w_max, most, law->stiffness));
+                fmin(fmin(m->first_s, scene->clocks.contact_s), tac_period_bound(m, 2 * w_max, most, law->stiffness));
             m->h1_min_s = fmin(m->h1_min_s, m->first_s);
         }
     }
@@ -244,6 +250,8 @@ bool tac_model_is_pair(const struct tac_model *m, enum tac_pair_type type, const
     const struct tac_scene *s = m->scene;
     const int first = tac_pair_first(type), n = tac_pair_vertices(type);
     double w = 0;
+    if (type == TAC_PAIR_WIDE)
+        return tac_principal_is_pair(m, v);
     if (tac_pair_is_limit(type))
         return v[0] != v[1] && s->vertex_body[v[0]] == s->vertex_body[v[1]] && limit_of(s, v[0]) > 0 &&
                m->w_ever[v[0]] + m->w_ever[v[1]] > 0;
@@ -291,6 +299,7 @@ void tac_model_form(const struct tac_model *m, enum tac_pair_type type, const ta
             vb = valence > vb ? valence : vb;
         }
     }
+    tac_model_gather(m, type, v, x);
     tac_near_pair(type, x, &near);
     tac_lid a = s->vertex_body[v[0]], b = s->vertex_body[v[first]];
     double radius = s->body[a].radius + s->body[b].radius;
@@ -303,15 +312,19 @@ void tac_model_form(const struct tac_model *m, enum tac_pair_type type, const ta
     form->law = &m->law[tac_scene_law(s, a, b) - s->contact.law];
     form->stiffness = form->law->stiffness;
     double pairs = pairs_counted(m, form->law, va, vb);
-    if (tac_pair_is_limit(type)) {
+    double w_eff = wa + wb;
+    if (type == TAC_PAIR_WIDE) {
+        w_eff = tac_principal_form(m, v, x[3], form, &pairs);
+        form->thickness *= SILENT;
+    } else if (tac_pair_is_limit(type)) {
         const double length = rest_length(s, v), limit = limit_of(s, v[0]);
         form->law = &m->law[s->contact.law_count];
         form->radius = type == TAC_PAIR_LONG ? -(1 + limit) * length : (1 - limit) * length;
         form->thickness = SILENT * limit * length;
-        form->stiffness = limit_stiffness(s, v[0], length);
+        form->stiffness = tac_limit_stiffness(s, v[0], length);
         pairs = fmax(8, va + vb); /* no more can pull at the two */
     }
-    form->h_s = period_bound(m, wa + wb, pairs, form->stiffness);
+    form->h_s = tac_period_bound(m, w_eff, pairs, form->stiffness);
     double shortest = s->contact.min_period_s > 0 ? s->contact.min_period_s : form->h_s * 0x1p-20;
     shortest = fmax(shortest, 4096 * s->quantum_s);
     /* The deepest layer with h(l) = h_s / sqrt(sum) >= shortest; the first always exists. */
@@ -369,6 +382,10 @@ void tac_key_vertices(const struct tac_scene *s, uint64_t key, tac_lid v[4])
         for (int k = 0; k < 2; k++)
             v[1 + k] = s->segment[2 * b + k];
         break;
+    case TAC_PAIR_WIDE:
+        for (int k = 0; k < 3; k++)
+            v[k] = s->triangle[3 * b + k];
+        break;
     default:
         v[0] = (tac_lid)(a & 0x1fffffff); /* the type of a limit stands above it */
         v[1] = b;
@@ -401,6 +418,9 @@ void tac_key_describe(const struct tac_scene *s, uint64_t key, const tac_gid v[4
     case TAC_PAIR_SHORT:
         snprintf(text, size, "the ends %" TAC_PRIGID " and %" TAC_PRIGID " of an edge of body `%s` that is %s",
                  v[0] - p0, v[1] - p0, p->name, type == TAC_PAIR_LONG ? "stretched" : "compressed");
+        break;
+    case TAC_PAIR_WIDE:
+        snprintf(text, size, "triangle %d of body `%s` that is stretched", b - p->triangle_begin, p->name);
         break;
     default:
         snprintf(text, size, "vertex %" TAC_PRIGID " of body `%s` and vertex %" TAC_PRIGID " of body `%s`", v[0] - p0,

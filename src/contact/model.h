@@ -30,7 +30,8 @@ struct tac_model {
     uint8_t *ignored;              /* owned, (bodies, bodies) or NULL: pairs of bodies that may pass */
     struct tac_law *law;           /* owned, as many and in the order of scene->contact.law; then that of limits */
     bool friction;                 /* some law has friction */
-    bool limits;                   /* some edges have a limit */
+    bool limits;                   /* some edges or triangles have a limit */
+    bool wide;                     /* some triangles have */
     double h1_min_s, h1_max_s;     /* bounds of h(1) over all pairs that can be */
     double first_s;                /* as h1_min_s, of pairs of surfaces alone; INFINITY: there are none */
 };
@@ -69,6 +70,22 @@ void tac_model_form(const struct tac_model *model, enum tac_pair_type type, cons
  * nor shorter; so the edges of segments alone have the second (design 1.6). */
 bool tac_model_limits(const struct tac_model *model, enum tac_pair_type type, tac_lid edge);
 
+/* Has a local triangle a limit of its principal stretch?  v: its vertices in the order of distance.h, which follows
+ * from the start positions alone. */
+bool tac_model_limits_triangle(const struct tac_model *model, tac_lid triangle, tac_lid v[3]);
+
+/* The shape at rest of the triangle v (3), in the order of distance.h: where along its first edge its third vertex
+ * stands, and how high, over the edge's length; the height, m. */
+void tac_model_rest(const struct tac_model *model, const tac_lid *v, double rest[3]);
+
+/* What the distance of a pair needs besides the places of its vertices: the fourth place of a triangle's limit. */
+static inline void tac_model_gather(const struct tac_model *model, enum tac_pair_type type, const tac_lid *v,
+                                    double x[4][3])
+{
+    if (type == TAC_PAIR_WIDE)
+        tac_model_rest(model, v, x[3]);
+}
+
 /* Period of the rung that begins with layer `first`, in quanta, and its last layer. first <= form->bottom. */
 tac_time tac_model_rung(const struct tac_model *model, const struct tac_form *form, int32_t first, int32_t *last);
 
@@ -78,8 +95,9 @@ static inline double tac_model_reach(const struct tac_model *model, const struct
     return form->radius + form->thickness * model->reach[l];
 }
 
-/* Force keys of pairs: type, then the ids of the two primitives, the first one first.  Ids are under 2^29, so the types
- * of limits fit behind that of two vertices. */
+/* Force keys of pairs (io/checkpoint_read_rows.c knows how many vertices each has): type, then the ids of the two
+ * primitives, the first one first.  Ids are under 2^29, so the types of limits fit behind that of two vertices; the
+ * primitives of a triangle's limit are 0 and the triangle. */
 static inline uint64_t tac_pair_key(enum tac_pair_type type, tac_lid a, tac_lid b)
 {
     const uint64_t kind = type < TAC_PAIR_VERTEX_VERTEX ? (uint64_t)type << 2 : 8 + (uint64_t)type + 1;
@@ -90,7 +108,8 @@ static inline enum tac_pair_type tac_key_type(uint64_t key)
     const uint64_t kind = key >> 60;
     return (enum tac_pair_type)(kind < 12 ? kind >> 2 : kind - 9);
 }
-/* The vertices of a pair of a scene that is whole on this rank (up to 4, -1 where unused). */
+/* The vertices of a pair of a scene that is whole on this rank (up to 4, -1 where unused); of a triangle's limit in the
+ * scene's order. */
 void tac_key_vertices(const struct tac_scene *scene, uint64_t key, tac_lid v[4]);
 /* "vertex 3 of body `a` and triangle 12 of body `b`", ids within the body; v: global ids of the pair's vertices. */
 void tac_key_describe(const struct tac_scene *scene, uint64_t key, const tac_gid v[4], char *text, size_t size);

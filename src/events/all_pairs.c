@@ -7,6 +7,7 @@
  * On several ranks everything is a ghost everywhere, all step together from instant to instant, and each rank looks at
  * the pairs whose first vertex it owns. */
 #include "events/friction.h"
+#include "events/limits.h"
 #include "events/path.h"
 #include "events/ranks.h"
 #include <stdlib.h>
@@ -196,14 +197,13 @@ static enum tac_err list_pairs(struct tac_sim *sim, struct oracle *o, const stru
                 TAC_TRY(add(sim, o, TAC_PAIR_VERTEX_VERTEX, a, &a, b, &b));
         }
     }
-    for (tac_lid e = 0; e < sim->scene->topology->edge_count; e++)
-        for (enum tac_pair_type type = TAC_PAIR_LONG; type <= TAC_PAIR_SHORT; type++) {
-            tac_lid v[2];
-            if (!tac_sim_limit(sim, type, e, v))
-                continue;
-            const tac_gid a = tac_sim_id(sim, v[0]), b = tac_sim_id(sim, v[1]);
-            TAC_TRY(add(sim, o, type, a, &a, b, &b));
-        }
+    struct tac_limit limit = {0};
+    while (tac_limits_next(sim, &limit)) {
+        tac_gid v[3];
+        for (int i = 0; i < tac_pair_vertices(limit.type); i++)
+            v[i] = tac_sim_id(sim, limit.v[i]);
+        TAC_TRY(add(sim, o, limit.type, limit.a, &v[0], limit.b, &v[1]));
+    }
     for (size_t e = 0; e < all->count[2] && !sim->scene->two_d; e++)
         for (size_t f = 0; f < all->count[2]; f++) {
             const struct element *a = &all->list[2][e], *b = &all->list[2][f];
@@ -278,6 +278,7 @@ static enum tac_err look_at(struct tac_sim *sim, struct oracle *o, struct entry 
         tac_position(sim, e->v[i], sim->now, x[i]);
         memcpy(u[i], &o->u[3 * (size_t)e->v[i]], sizeof u[i]);
     }
+    tac_model_gather(sim->model, (enum tac_pair_type)e->type, e->v, x);
     struct tac_near near;
     tac_near_pair((enum tac_pair_type)e->type, x, &near);
     /* Rungs long left behind: they would only be silent. */
@@ -291,6 +292,10 @@ static enum tac_err look_at(struct tac_sim *sim, struct oracle *o, struct entry 
         e->slot = p->live ? e->slot : -1;
     }
     double s = tac_sweep((enum tac_pair_type)e->type, x, u, e->next, tolerance);
+    if (s <= 1 && e->slot < 0 && (e->slot = tac_watch_find(sim, e->key)) >= 0) { /* since before a restart or a move */
+        e->next = sim->pair[e->slot].next;
+        s = tac_sweep((enum tac_pair_type)e->type, x, u, e->next, tolerance);
+    }
     if (s <= 1) {
         if (e->slot >= 0 && sim->pair[e->slot].depth == sim->pair[e->slot].form.bottom) {
             o->stuck = e->slot;

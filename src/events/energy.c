@@ -30,6 +30,19 @@ static void elastic_energy(const struct tac_sim *sim, struct tac_accum *sum, enu
     }
 }
 
+/* Sum of rate x gap^2 over the layers that act at distance d (less the radius). */
+static double layers_squared(const struct tac_sim *sim, const struct tac_pair *p, double d)
+{
+    double g2 = 0;
+    for (int32_t l = 1; l <= p->form.bottom; l++) {
+        double g = d - p->form.thickness * sim->model->reach[l];
+        if (g >= 0)
+            break;
+        g2 += sim->model->rate[l] * g * g;
+    }
+    return g2;
+}
+
 static void contact_energy(const struct tac_sim *sim, struct tac_accum *contact, struct tac_accum *stretch,
                            struct tac_energy_row *row)
 {
@@ -38,13 +51,14 @@ static void contact_energy(const struct tac_sim *sim, struct tac_accum *contact,
     for (size_t k = 0; k < sim->pair_count; k++) {
         const struct tac_pair *p = &sim->pair[k];
         double x[4][3], gradient[4][3], m = 1, g2 = 0;
-        struct tac_near near;
+        struct tac_near near[2];
         if (!p->live || p->v[0] >= sim->owned) /* the owner of its first vertex counts it */
             continue;
         for (int i = 0; i < p->count; i++)
             tac_position(sim, p->v[i], sim->now, x[i]);
-        tac_near_pair((enum tac_pair_type)p->type, x, &near);
-        const double d = near.d - p->form.radius, eta1 = p->form.thickness;
+        tac_model_gather(sim->model, (enum tac_pair_type)p->type, p->v, x);
+        tac_near_pair((enum tac_pair_type)p->type, x, &near[0]);
+        const double d = near[0].d - p->form.radius, eta1 = p->form.thickness;
         if (d >= eta1 * sim->model->reach[1])
             continue;
         const bool limit = tac_pair_is_limit((enum tac_pair_type)p->type);
@@ -53,11 +67,10 @@ static void contact_energy(const struct tac_sim *sim, struct tac_accum *contact,
             row->min_distance = d;
         if (p->type == TAC_PAIR_EDGE_EDGE)
             tac_mollifier(x, &m, gradient);
-        for (int32_t l = 1; l <= p->form.bottom; l++) {
-            double g = d - eta1 * sim->model->reach[l];
-            if (g >= 0)
-                break;
-            g2 += sim->model->rate[l] * g * g;
+        g2 = layers_squared(sim, p, d);
+        if (p->type == TAC_PAIR_WIDE) {
+            tac_near_stretch(x, near);
+            g2 += layers_squared(sim, p, near[1].d - p->form.radius);
         }
         tac_accum_add(limit ? stretch : contact, .5 * p->form.stiffness * m * g2);
     }

@@ -167,6 +167,7 @@ static inline void gather(const struct tac_sim *sim, const struct tac_pair *p, t
 {
     for (int k = 0; k < p->count; k++)
         position(sim, p->v[k], t, x[k]);
+    tac_model_gather(sim->model, (enum tac_pair_type)p->type, p->v, x);
 }
 
 /* Is the pair certainly silent at t, in the arithmetic of its tick?  The two primitives' extents along the last normal
@@ -264,6 +265,35 @@ static void kick_pair(struct tac_sim *sim, struct tac_pair *p, tac_time t, tac_t
     sim->book.absolute += fabs(work);
 }
 
+/* The same of a triangle's limit, where each principal stretch has layers: `normal` is what those of the larger one
+ * give.  So the potential has no kink where both are equal and any direction may stand for the larger one: there both
+ * give alike, and their sum is the same for all directions. */
+static void kick_triangle(struct tac_sim *sim, struct tac_pair *p, const struct tac_rung *e,
+                          const struct tac_rung_class *c, tac_time t, double normal)
+{
+    const struct tac_model *model = sim->model;
+    double x[4][3], f = 0, work = 0;
+    struct tac_near near[2];
+    gather(sim, p, t, x);
+    tac_near_stretch(x, near);
+    const double d = near[1].d - p->form.radius;
+    for (int32_t l = e->first; l <= e->last; l++) {
+        const double g = d - p->form.thickness * model->reach[l];
+        if (g >= 0)
+            break;
+        f -= model->rate[l] * g;
+    }
+    const double other = c->h_s * p->form.stiffness * f;
+    for (int k = 0; k < p->count; k++) {
+        double j[3];
+        for (int i = 0; i < 3; i++)
+            j[i] = normal * near[0].w[k] * near[0].n[i] + other * near[1].w[k] * near[1].n[i];
+        work += kick_vertex(sim, p->v[k], t, c->period, j, false);
+    }
+    sim->book.work += work;
+    sim->book.absolute += fabs(work);
+}
+
 /* Friction of all pairs that ticked at this instant. */
 static void rub_pairs(struct tac_sim *sim, tac_time t)
 {
@@ -300,8 +330,8 @@ static void tick_rung(struct tac_sim *sim, struct tac_rung *e, const struct tac_
     if (p->t_near != t) {
         double x[4][3], bound, clear = p->form.radius + eta1 * model->reach[e->first] + p->guard;
         gather(sim, p, t, x);
-        if (sim->mode != TAC_DISCOVER_ALL_PAIRS && p->type != TAC_PAIR_LONG && surely_beyond(p, x, clear, &bound) &&
-            (!foresees || p->d_tick - bound < .25 * (bound - p->next))) {
+        if (sim->mode != TAC_DISCOVER_ALL_PAIRS && !tac_pair_grows((enum tac_pair_type)p->type) &&
+            surely_beyond(p, x, clear, &bound) && (!foresees || p->d_tick - bound < .25 * (bound - p->next))) {
             e->last_d = INFINITY;
             sim->silent++;
             if (e->first == 1 && e->anchor >= 0)
@@ -347,7 +377,10 @@ static void tick_rung(struct tac_sim *sim, struct tac_rung *e, const struct tac_
             tac_friction_enter(sim, e, c, normal);
         e->last_d = d;
         p->active = e->first > p->active ? e->first : p->active;
-        kick_pair(sim, p, t, c->period, normal, mollified);
+        if (p->type == TAC_PAIR_WIDE)
+            kick_triangle(sim, p, e, c, t, normal);
+        else
+            kick_pair(sim, p, t, c->period, normal, mollified);
     }
     if (e->last == p->depth)
         p->deep_last = e->last_d;

@@ -10,6 +10,8 @@ double tac_sweep(enum tac_pair_type type, const double x[4][3], const double u[4
     const double reach = tac_relative(type, u);
     double s = 0, y[4][3];
     struct tac_near near;
+    if (type == TAC_PAIR_WIDE)
+        memcpy(y[3], x[3], sizeof y[3]);
     for (int step = 0; step < MOST_STEPS; step++) {
         for (int i = 0; i < n; i++)
             for (int k = 0; k < 3; k++)
@@ -75,6 +77,7 @@ tac_time tac_path_sweep(const struct tac_sim *sim, enum tac_pair_type type, cons
     double x[4][3], u[4][3], bound = -INFINITY; /* a lower bound of the distance now */
     for (int i = 0; i < n; i++)
         start_walk(sim, &walker[i], v[i], t0);
+    tac_model_gather(sim->model, type, v, x);
     for (tac_time t = t0, next;; t = next) {
         next = t1;
         for (int i = 0; i < n; i++)

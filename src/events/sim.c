@@ -205,11 +205,12 @@ static double next_tick(const struct tac_sim *sim, const struct tac_pair *p, tac
             for (int k = 0; k < 3; k++)
                 x[i][k] = line->x[k] + tac_seconds(sim, *t - line->t) * line->v[k];
     }
+    tac_model_gather(sim->model, (enum tac_pair_type)p->type, p->v, x);
     tac_near_pair((enum tac_pair_type)p->type, x, &near);
     for (int k = 0; k < 3; k++) {
         at[k] = 0;
-        for (int i = 0; i < p->count; i++)
-            at[k] += .5 * fabs(near.w[i]) * x[i][k];
+        for (int i = 0; i < p->count; i++) /* of a triangle's limit, its middle */
+            at[k] += (p->type == TAC_PAIR_WIDE ? 1 / 3. : .5 * fabs(near.w[i])) * x[i][k];
     }
     return near.d;
 }

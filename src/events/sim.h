@@ -378,15 +378,6 @@ static inline tac_gid tac_sim_id(const struct tac_sim *sim, tac_lid i)
 {
     return sim->scene->part ? sim->scene->part->vertex_id[i] : i;
 }
-/* Has an edge a limit of this type that this rank decides?  v: its vertices, lower id first. */
-static inline bool tac_sim_limit(const struct tac_sim *sim, enum tac_pair_type type, tac_lid edge, tac_lid v[2])
-{
-    const tac_lid *e = &sim->scene->topology->edge[2 * edge];
-    const bool swap = tac_sim_id(sim, e[0]) > tac_sim_id(sim, e[1]);
-    v[0] = e[swap];
-    v[1] = e[!swap];
-    return v[0] < sim->owned && tac_model_limits(sim->model, type, edge);
-}
 /* Rank that owns vertex i. */
 static inline int tac_sim_owner(const struct tac_sim *sim, tac_lid i)
 {

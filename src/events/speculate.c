@@ -78,12 +78,14 @@ static bool paths_here(struct tac_sim *sim, const struct tac_candidate *q)
     return here;
 }
 
-static void chords(const struct tac_candidates *c, const struct tac_candidate *q, double x[4][3], double u[4][3])
+static void chords(const struct tac_sim *sim, const struct tac_candidate *q, double x[4][3], double u[4][3])
 {
+    const struct tac_candidates *c = sim->candidates;
     for (int i = 0; i < q->count; i++) {
         memcpy(x[i], &c->x[3 * (size_t)q->v[i]], sizeof x[i]);
         memcpy(u[i], c->move[q->v[i]].u, sizeof u[i]);
     }
+    tac_model_gather(sim->model, (enum tac_pair_type)q->type, q->v, x);
 }
 
 /* When may q first come under its next layer in the pass?  TAC_TIME_NEVER: not at all, proven. */
@@ -103,7 +105,7 @@ static tac_time look_at(struct tac_sim *sim, struct tac_candidate *q, tac_time e
             db = move->deviation > db ? move->deviation : db;
     }
     q->change = tac_relative(type, u);
-    const double deviation = da + db;
+    const double deviation = type == TAC_PAIR_WIDE ? 2 * fmax(da, db) : da + db;
     if (p != NULL && p->births > 0) {
         if (!paths_here(sim, q))
             return PENDING;
@@ -122,7 +124,7 @@ static tac_time look_at(struct tac_sim *sim, struct tac_candidate *q, tac_time e
     const double limit = q->next + q->tolerance + deviation;
     if (!(q->d - q->change > limit)) {
         struct tac_near near;
-        chords(c, q, x, u);
+        chords(sim, q, x, u);
         tac_near_pair(type, x, &near);
         q->d = near.d;
     }
@@ -230,7 +232,7 @@ static double distance_now(const struct tac_sim *sim, const struct tac_candidate
 {
     double x[4][3], u[4][3];
     struct tac_near near;
-    chords(sim->candidates, q, x, u);
+    chords(sim, q, x, u);
     tac_near_pair((enum tac_pair_type)q->type, x, &near);
     return near.d;
 }
@@ -336,7 +338,7 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
         }
         double x[4][3], u[4][3];
         struct tac_near near;
-        chords(c, q, x, u);
+        chords(sim, q, x, u);
         double deviation = 0;
         for (int i = 0; i < q->count; i++) {
             deviation = fmax(deviation, c->move[q->v[i]].deviation);

@@ -207,7 +207,7 @@ done:
 static int corners_of(uint64_t key)
 {
     const uint64_t type = key >> 62;
-    return type <= 1 ? 4 : type == 2 ? 3 : 2;
+    return type <= 1 ? 4 : type == 2 || key >> 60 == 15 ? 3 : 2;
 }
 
 static bool pair_sensible(const struct tac_checkpoint *c, const struct tac_pair_record *row)

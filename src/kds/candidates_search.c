@@ -1,5 +1,6 @@
 /* candidates_search.c: which pairs may touch while the tubes hold, by trees of boxes; with limits and what is watched.
  */
+#include "events/limits.h"
 #include "events/path.h"
 #include "kds/candidates.h"
 #include <stdlib.h>
@@ -218,26 +219,23 @@ static enum tac_err add_limits(struct search *search)
     enum tac_err err = TAC_OK;
     struct tac_sim *sim = search->sim;
     struct tac_candidates *c = search->c;
-    for (tac_lid e = 0; sim->model->limits && e < sim->scene->topology->edge_count; e++)
-        for (enum tac_pair_type type = TAC_PAIR_LONG; type <= TAC_PAIR_SHORT; type++) {
-            tac_lid v[4] = {-1, -1, -1, -1};
-            struct tac_form form;
-            if (!tac_sim_limit(sim, type, e, v))
-                continue;
-            TAC_TRY(tac_grow(sim->ctx, &c->found, &c->capacity_found, search->count + 1, sizeof *c->found));
-            struct tac_candidate *q = &c->found[search->count++];
-            tac_model_form(sim->model, type, v, &form);
-            memset(q, 0, sizeof *q);
-            q->key = tac_pair_key(type, (tac_lid)tac_sim_id(sim, v[0]), (tac_lid)tac_sim_id(sim, v[1]));
-            memcpy(q->v, v, sizeof v);
-            q->slot = tac_watch_find(sim, q->key);
-            q->type = (uint8_t)type;
-            q->count = 2;
-            q->first = 1;
-            q->d = -INFINITY;
-            q->next = q->slot >= 0 ? sim->pair[q->slot].next : tac_model_reach(sim->model, &form, 1);
-            q->tolerance = 1e-7 * form.thickness + 1e-14 * c->extent;
-        }
+    struct tac_limit limit = {0};
+    while (tac_limits_next(sim, &limit)) {
+        struct tac_form form;
+        TAC_TRY(tac_grow(sim->ctx, &c->found, &c->capacity_found, search->count + 1, sizeof *c->found));
+        struct tac_candidate *q = &c->found[search->count++];
+        tac_model_form(sim->model, limit.type, limit.v, &form);
+        memset(q, 0, sizeof *q);
+        q->key = limit.key;
+        memcpy(q->v, limit.v, sizeof q->v);
+        q->slot = tac_watch_find(sim, q->key);
+        q->type = (uint8_t)limit.type;
+        q->count = (uint8_t)tac_pair_vertices(limit.type);
+        q->first = 1;
+        q->d = -INFINITY;
+        q->next = q->slot >= 0 ? sim->pair[q->slot].next : tac_model_reach(sim->model, &form, 1);
+        q->tolerance = 1e-7 * form.thickness + 1e-14 * c->extent;
+    }
 done:
     return err;
 }

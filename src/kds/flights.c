@@ -1,5 +1,6 @@
 #include "kds/flights.h"
 #include "events/friction.h"
+#include "events/limits.h"
 #include "events/path.h"
 #include "events/ranks.h"
 #include "events/windows.h"
@@ -27,15 +28,12 @@ struct flight {
 static double finest(const struct tac_sim *sim)
 {
     double least = sim->scene->contact.thickness > 0 ? sim->scene->contact.thickness : INFINITY;
-    for (tac_lid e = 0; sim->model->limits && e < sim->scene->topology->edge_count; e++)
-        for (enum tac_pair_type type = TAC_PAIR_LONG; type <= TAC_PAIR_SHORT; type++) {
-            tac_lid v[4] = {-1, -1, -1, -1};
-            struct tac_form form;
-            if (!tac_sim_limit(sim, type, e, v))
-                continue;
-            tac_model_form(sim->model, type, v, &form);
-            least = fmin(least, form.thickness);
-        }
+    struct tac_limit limit = {0};
+    while (tac_limits_next(sim, &limit)) {
+        struct tac_form form;
+        tac_model_form(sim->model, limit.type, limit.v, &form);
+        least = fmin(least, form.thickness);
+    }
     return least < INFINITY ? least : 1e-3 * sim->candidates->skin;
 }
 
@@ -467,6 +465,7 @@ void tac_flights_judge(struct tac_sim *sim, struct tac_flights *f, tac_time next
             for (int c = 0; c < 3; c++) /* ghosts: just told */
                 u[j][c] = w * (s->v[j] < sim->owned ? v[c] : sim->line[s->v[j]].v[c]);
         }
+        tac_model_gather(sim->model, (enum tac_pair_type)s->type, s->v, x);
         const double share = tac_sweep((enum tac_pair_type)s->type, x, u, s->next, s->tolerance);
         const tac_time t = sim->now + (tac_time)(share * (double)(next - sim->now));
         if (share <= 1 && (k->stuck < 0 || t < k->stuck_at)) {

@@ -1,5 +1,6 @@
 /* What all kinetic structures share: flight plans, and the loop that renews certificates before each instant. */
 #include "events/friction.h"
+#include "events/limits.h"
 #include "kds/kinetic_slab.h"
 #include <stdlib.h>
 #include <string.h>
@@ -244,19 +245,17 @@ static double farthest(const struct tac_sim *sim)
     return most;
 }
 
-/* Limits of edges are certificates between their ends, from the start on. */
+/* Limits of edges are certificates between their ends, those of triangles between their vertices, from the start on. */
 static enum tac_err add_limits(struct tac_kinetic *k)
 {
     enum tac_err err = TAC_OK;
     const struct tac_sim *sim = k->sim;
-    for (tac_lid e = 0; sim->model->limits && e < sim->scene->topology->edge_count; e++)
-        for (enum tac_pair_type type = TAC_PAIR_LONG; type <= TAC_PAIR_SHORT; type++) {
-            tac_lid v[2];
-            int32_t head = -1;
-            if (tac_sim_limit(sim, type, e, v) && k->tubes == (v[1] >= sim->owned))
-                TAC_TRY(tac_slabs_add(k, type, (tac_lid)tac_sim_id(sim, v[0]), (tac_lid)tac_sim_id(sim, v[1]), &v[0],
-                                      &v[1], -1, &head));
-        }
+    struct tac_limit limit = {0};
+    while (tac_limits_next(sim, &limit)) {
+        int32_t head = -1;
+        if (k->tubes == (limit.v[1] >= sim->owned || limit.v[2] >= sim->owned))
+            TAC_TRY(tac_slabs_add(k, limit.type, limit.a, limit.b, &limit.v[0], &limit.v[1], -1, &head));
+    }
 done:
     return err;
 }

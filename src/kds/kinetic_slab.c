@@ -49,6 +49,39 @@ static void places(const struct tac_kinetic *k, const struct tac_slab *s, double
 {
     for (int i = 0; i < s->count; i++)
         tac_kinetic_place(k, s->v[i], x[i]);
+    tac_model_gather(k->sim->model, (enum tac_pair_type)s->type, s->v, x);
+}
+
+/* The first positive root of c + 2 b t + a t^2, c < 0; infinity if there is none. */
+static double root_s(double a, double b, double c)
+{
+    const double root = sqrt(fmax(0, b * b - a * c)), t = b > 0 ? -c / (b + root) : a > 0 ? (root - b) / a : INFINITY;
+    return t * (1 - 1e-9);
+}
+
+/* Seconds from k->now until the largest principal stretch of a triangle can be `longest` (times its height at rest).
+ * With [p q] of its places and [r s] of its velocities (distance.h) the matrix of squares changes by t and t^2 times
+ * two others, and its largest eigenvalue by no more than theirs; so a rotation costs nothing to first order.  What the
+ * plans leave open adds twice the largest of it. */
+static double widening_s(const struct tac_kinetic *k, const struct tac_slab *slab, double longest)
+{
+    double x[4][3], v[4][3], p[3], q[3], r[3], s[3], reach = 0, radius = 0;
+    places(k, slab, x);
+    for (int i = 0; i < 3; i++) {
+        const struct tac_plan *plan = &k->plan[slab->v[i]];
+        memcpy(v[i], plan->v, sizeof v[i]);
+        reach = fmax(reach, plan->reach);
+        radius = fmax(radius, plan->radius);
+    }
+    tac_stretch_columns(x, x[3], p, q);
+    tac_stretch_columns(v, x[3], r, s);
+    const double now = tac_larger_eigenvalue(tac_dot(p, p), tac_dot(p, q), tac_dot(q, q));
+    const double slope = tac_larger_eigenvalue(2 * tac_dot(p, r), tac_dot(p, s) + tac_dot(q, r), 2 * tac_dot(q, s));
+    const double bend = tac_larger_eigenvalue(tac_dot(r, r), tac_dot(r, s), tac_dot(s, s));
+    const double e = 2 * reach;
+    longest -= 2 * radius;
+    const double c = now - longest * longest;
+    return c < 0 && longest > 0 ? root_s(bend - e * e, .5 * slope + longest * e, c) : 0;
 }
 
 /* Seconds from k->now until the two ends of an edge that may not grow longer can be `longest` apart: the positive root
@@ -66,8 +99,7 @@ static double stretch_s(const struct tac_kinetic *k, const struct tac_slab *s, d
     const double a = tac_dot(u, u) - e * e, b = tac_dot(r, u) + longest * e, c = tac_dot(r, r) - longest * longest;
     if (!(c < 0) || !(longest > 0))
         return 0;
-    const double root = sqrt(fmax(0, b * b - a * c)), t = b > 0 ? -c / (b + root) : a > 0 ? (root - b) / a : INFINITY;
-    return t * (1 - 1e-9);
+    return root_s(a, b, c);
 }
 
 /* Seconds from k->now until vertex i may enter the slab: one division. */
@@ -75,6 +107,8 @@ static double entry_s(const struct tac_kinetic *k, const struct tac_slab *s, int
 {
     if (s->type == TAC_PAIR_LONG)
         return stretch_s(k, s, s->upper);
+    if (s->type == TAC_PAIR_WIDE)
+        return widening_s(k, s, s->upper);
     const double along = tac_dot(s->n, x);
     const struct tac_plan *plan = &k->plan[s->v[i]];
     const double shift = s->speed * tac_seconds(k->sim, k->now - s->laid), v = tac_dot(s->n, plan->v);
@@ -103,10 +137,10 @@ static double lay(struct tac_kinetic *k, struct tac_slab *s, const double x[4][3
         else
             b = along[i] > b ? along[i] : b;
     }
-    if (s->type == TAC_PAIR_LONG) {
+    if (tac_pair_grows((enum tac_pair_type)s->type)) {
         memcpy(s->n, near.n, sizeof s->n);
         s->upper = -reach;
-        return stretch_s(k, s, s->upper);
+        return s->type == TAC_PAIR_LONG ? stretch_s(k, s, s->upper) : widening_s(k, s, s->upper);
     }
     if (!(a - b > reach))
         return 0;
@@ -196,7 +230,7 @@ done:
 /* The vertex that ended a slab's life because its plan was so vague promises more next time. */
 static void blame(struct tac_kinetic *k, const struct tac_slab *s, int which)
 {
-    if (k->eps >= 0 || which < 0 || s->type == TAC_PAIR_LONG)
+    if (k->eps >= 0 || which < 0 || tac_pair_grows((enum tac_pair_type)s->type))
         return;
     const tac_lid v = s->v[which];
     const struct tac_plan *plan = &k->plan[v];
@@ -274,6 +308,7 @@ void tac_slabs_judge(struct tac_kinetic *k)
             tac_position(sim, s->v[j], k->next, y);
             tac_sub(u[j], y, x[j]);
         }
+        tac_model_gather(sim->model, (enum tac_pair_type)s->type, s->v, x);
         const double share = tac_sweep((enum tac_pair_type)s->type, x, u, s->next, s->tolerance);
         const tac_time t = sim->now + (tac_time)(share * (double)(k->next - sim->now));
         if (share <= 1 && (k->stuck < 0 || t < k->stuck_at)) {

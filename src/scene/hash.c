@@ -152,6 +152,10 @@ static void put_bodies(struct digest *d, const struct tac_scene *s)
             put_tag(d, "limit");
             put_double(d, m->stretch_limit);
         }
+        if (m->stretch_limit_principal > 0) {
+            put_tag(d, "limit_principal");
+            put_double(d, m->stretch_limit_principal);
+        }
     }
 }
 

@@ -247,6 +247,15 @@ static enum tac_err check_manifold(struct tac_reader *reader)
     return TAC_OK;
 }
 
+/* Has any body of this material triangles? */
+static bool any_triangles(const struct tac_scene *scene, tac_lid material)
+{
+    for (tac_lid b = 0; b < scene->body_count; b++)
+        if (scene->body[b].material == material && scene->body[b].triangle_end > scene->body[b].triangle_begin)
+            return true;
+    return false;
+}
+
 enum tac_err tac_scene_check_elements(struct tac_reader *reader)
 {
     const struct tac_scene *scene = reader->scene;
@@ -268,6 +277,13 @@ enum tac_err tac_scene_check_elements(struct tac_reader *reader)
         tac_where_index(where, "bodies", (size_t)b);
         if (material == NULL || body->fixed)
             continue;
+        if (material->stretch_limit_principal > 0 && !any_triangles(scene, body->material))
+            TAC_TRY(tac_reader_agree(
+                reader, tac_scene_fail(reader, where,
+                                       "\"%.60s\" has no triangles, nor has any other body of the material \"%.60s\", "
+                                       "whose stretch.limit_principal is for triangles only; leave it out, or use "
+                                       "stretch.limit",
+                                       body->name, material->name)));
         if (material->bend && !hinged[b])
             tac_scene_warn(reader, where,
                            "\"%.60s\" has no two triangles at one edge: \"bend\" of its material \"%.60s\" has "

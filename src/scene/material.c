@@ -45,6 +45,12 @@ static const struct tac_field stretch_fields[] = {
      .fallback = NAN,
      .max = INFINITY,
      .min_open = true},
+    {.key = "limit_principal",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = AT(stretch_limit_principal),
+     .fallback = NAN,
+     .max = INFINITY,
+     .min_open = true},
 };
 
 static const struct tac_field bend_fields[] = {

@@ -48,9 +48,9 @@ def plates(count, end):
     return until(scene_of(cards.plates, count, .4, 1), end)
 
 
-def limited(kind, speed, limit, end):
+def limited(kind, speed, limit, end, **which):
     import limits
-    return until(scene_of(limits.hit, kind, speed, limit), end)
+    return until(scene_of(limits.hit, kind, speed, limit, **which), end)
 
 
 def rolled(end):
@@ -115,6 +115,7 @@ SCENES = {
     "chain-hit": lambda: limited("chain", 10, .02, .04),
     "chain-shot": lambda: limited("chain", 300, .02, .0015),
     "cloth-hit": lambda: limited("cloth", 10, .05, .02),
+    "cloth-hit-wide": lambda: limited("cloth", 10, .05, .005, edges=False, triangles=True),
     "rolled": lambda: rolled(.03125),
     "slope-particle": lambda: slope("particle", .51, 1, .5),
     "slope-deep": lambda: slope("particle", .49, .5, .25, stiffness=50),

@@ -445,6 +445,15 @@ class Maker:
             if stretch and draw.chance(0.2):
                 stretch["limit"] = draw.choice([0.03, 0.1, 0.3])
 
+    def widen(self, draw, bodies):
+        """Limits of triangles for some materials, as tight as the sharpest rest shape allows; drawn apart, as loads are."""
+        least = {"grid": 0.02, "sphere": 0.05}
+        for name in sorted(self.materials) if draw.chance(0.4) else []:
+            stretch, chosen = self.materials[name].get("stretch"), draw.choice([1, 1, 3, 10])
+            kinds = {body["mesh"]["kind"] for body in bodies if body.get("material") == name}
+            if stretch and kinds and not kinds & {"segments", "points"}:
+                stretch["limit_principal"] = min(0.7, chosen * max(least.get(kind, 0.7) for kind in kinds))
+
     def wear(self, draw):
         """Damping and yield of some materials; drawn apart, as loads are."""
         for name in sorted(self.materials) if draw.chance(0.4) else []:
@@ -507,6 +516,7 @@ class Maker:
             bodies[-1]["self"] = False
         self.rub(scene, Draw(seed, "friction " + kind))
         self.wear(Draw(seed, "wear " + kind))
+        self.widen(Draw(seed, "widen " + kind), scene["bodies"])
         scene["loads"] = self.loads(Draw(seed, "loads"), bodies, kind == "plane")
         exact = {"frame": scene["time"]["frame"]}, dict(scene["clocks"])
         scene = rounded(scene)

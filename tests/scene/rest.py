@@ -141,7 +141,7 @@ def main():
             for part in ("stretch", "bend"):
                 expect({**m.get(part, {})} == {**({"rest": "mesh"} if part == "bend" and part in want else {}), **want.get(part, {})},
                        f"{m['name']}: {m.get(part)} of {want.get(part)}")
-                for key in ("damping", "yield", "limit"):
+                for key in ("damping", "yield", "limit", "limit_principal"):
                     value = want.get(part, {}).get(key)
                     expect(value is None or f"{key} {value:g}" in text, f"{m['name']}: {key} is not told:\n{text}")
     print(f"{checks} checks, {len(failures)} failed")

@@ -110,4 +110,5 @@ def good(probe):
     yield scene(contact={"pairs": [{"materials": ["m", "m"], "stiffness": 1, "restitution": 0, "friction": 0},
                                    {"materials": ["n", "m"]}]}, materials={"m": {}, "n": {}})
     yield scene(materials={"m": {"stretch": {"model": "spring", "stiffness": 1, "limit": 0.1}}})
+    yield scene(materials={"m": {"stretch": {"model": "cst", "stiffness": 1, "limit": 0.1, "limit_principal": 0.2}}})
     yield scene(discovery={"mode": "kds"})

@@ -1,0 +1,23 @@
+/* limits.h: the limits of stretch that a rank decides, one after the other: edges, then triangles.
+ *
+ *     struct tac_limit limit = {0};
+ *     while (tac_limits_next(sim, &limit)) ... limit.type, limit.v, limit.key
+ */
+#ifndef TACTUS_EVENTS_LIMITS_H
+#define TACTUS_EVENTS_LIMITS_H
+
+#include "events/sim.h"
+
+struct tac_limit {
+    enum tac_pair_type type;
+    tac_lid a, b;    /* its primitives (global ids), as in the key */
+    tac_lid v[4];    /* local, in the pair's order: an edge's lower id first; -1: unused */
+    uint64_t key;    /* tac_pair_key(type, a, b) */
+    tac_lid element; /* where we are: twice the edge and which of its two limits, then the triangle */
+    bool triangles;
+};
+
+/* Local. The next limit whose first vertex is this rank's; false: there is none. */
+bool tac_limits_next(const struct tac_sim *sim, struct tac_limit *limit);
+
+#endif
