@@ -12,8 +12,10 @@ static enum tac_err create(struct tac_sim *sim)
     enum tac_err err;
     struct tac_candidates *c = NULL;
     TAC_TRY(tac_candidates_create(sim, &c));
-    TAC_TRY(tac_kinetic_create(sim, c, &sim->kinetic));
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->owned, sizeof *sim->kicked, &sim->kicked));
+    err = tac_kinetic_create(sim, c, &sim->kinetic);
+    if (!err)
+        err = tac_alloc(sim->ctx, (size_t)sim->owned, sizeof *sim->kicked, &sim->kicked);
+    TAC_TRY(tac_agree(sim->ctx, err)); /* nobody talks until everybody can */
     if (sim->ranks) {
         sim->candidates = c;
         c = NULL;

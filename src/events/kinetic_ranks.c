@@ -116,6 +116,7 @@ done:
 static void run_on(struct tac_sim *sim, tac_time end)
 {
     tac_time t = sim->now;
+    tac_ranks_failed(sim, tac_clock_start(sim)); /* the instant that was not run has been asked for */
     while (!tac_ranks_down(sim) && (t = tac_clock_next(sim, t, end)) != TAC_TIME_NEVER) {
         sim->break_count = sim->kicked_count = 0;
         tac_pass_step(sim, t);

@@ -24,8 +24,8 @@ struct flight {
 
 /* ---- making and destroying ---- */
 
-/* The thinnest nest that some pair here has, m. */
-static double finest(const struct tac_sim *sim)
+/* The thinnest nest that some pair of this rank has, m. */
+static double finest_here(const struct tac_sim *sim)
 {
     double least = sim->scene->contact.thickness > 0 ? sim->scene->contact.thickness : INFINITY;
     struct tac_limit limit = {0};
@@ -37,6 +37,15 @@ static double finest(const struct tac_sim *sim)
     return least < INFINITY ? least : 1e-3 * sim->candidates->skin;
 }
 
+/* And of any: others decide pairs of our vertices. */
+static enum tac_err find_finest(const struct tac_sim *sim, double *finest)
+{
+    const double here = finest_here(sim);
+    if (MPI_Allreduce(&here, finest, 1, MPI_DOUBLE, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS)
+        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while looking for the finest layers");
+    return TAC_OK;
+}
+
 enum tac_err tac_flights_create(struct tac_sim *sim, struct tac_flights **out)
 {
     enum tac_err err;
@@ -45,8 +54,10 @@ enum tac_err tac_flights_create(struct tac_sim *sim, struct tac_flights **out)
     TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->owned, 1, &f->news));
     TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->owned, sizeof *f->wanted, &f->wanted));
     TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->owned, sizeof *f->member, &f->member));
-    f->finest = finest(sim);
 done:
+    err = tac_agree(sim->ctx, err);
+    if (!err)
+        err = find_finest(sim, &f->finest);
     if (err)
         tac_flights_destroy(&f);
     *out = f;
@@ -377,7 +388,7 @@ enum tac_err tac_flights_epoch(struct tac_sim *sim, struct tac_flights *f, tac_t
     k->extent = 3 * fmax(c->extent, f->finest);
     for (size_t v = 0; v < k->vertices; v++)
         for (int i = 0; i < 3; i++)
-            k->extent = fmax(k->extent, 3 * fabs(k->plan[v].x[i]));
+            k->extent = fmax(k->extent, 3 * (fabs(k->plan[v].x[i]) + c->span_s * fabs(c->tube[v].v[i])));
     if (!tac_ranks_down(sim))
         tac_ranks_failed(sim, tac_kinetic_build(k));
 done:
@@ -400,15 +411,17 @@ done:
     return err;
 }
 
-/* Each slab once: it may be renewed for less than the whole window. */
+/* Each slab once, also one in doubt that has been timed anew: it may be renewed for less than the whole window. */
 static enum tac_err renew_slabs(struct tac_kinetic *k, struct tac_flights *f)
 {
     enum tac_err err = TAC_OK;
     const struct tac_slabs *all = k->self[TAC_KINETIC_NARROW];
     int32_t id;
     TAC_TRY(tac_grow(k->sim->ctx, &f->due, &f->due_capacity, k->doubt_count + all->capacity, sizeof *f->due));
-    for (f->due_count = 0; f->due_count < k->doubt_count; f->due_count++)
+    for (f->due_count = 0; f->due_count < k->doubt_count; f->due_count++) {
         f->due[f->due_count] = k->doubt[f->due_count];
+        tac_queue_set(all->queue, k->doubt[f->due_count], TAC_TIME_NEVER);
+    }
     k->doubt_count = 0;
     while (tac_queue_due(all->queue, k->until, &id))
         f->due[f->due_count++] = id;

@@ -43,7 +43,7 @@ struct tac_flights {
     tac_time first;   /* when the first certificate may fail */
 };
 
-/* Local. sim->candidates is there. */
+/* Collective. sim->candidates is there. */
 enum tac_err tac_flights_create(struct tac_sim *sim, struct tac_flights **out);
 void tac_flights_destroy(struct tac_flights **flights);
 /* Collective. Gathers what may come near while the list's tubes hold, and files tubes for what is of it, going by
