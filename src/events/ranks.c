@@ -42,7 +42,7 @@ enum tac_err tac_ranks_hold(struct tac_sim *sim, enum tac_err err)
 
 /* ---- passes ---- */
 
-static void mpi_failed(struct tac_sim *sim, const char *what)
+void tac_ranks_mpi_failed(struct tac_sim *sim, const char *what)
 {
     tac_ranks_failed(sim, tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while %s; look at the cluster's network", what));
 }
@@ -70,7 +70,7 @@ bool tac_ranks_concerned(struct tac_sim *sim, uint8_t *mark)
         if (r->everyone || r->down)
             mark[me] = 1;
         if (MPI_Allreduce(MPI_IN_PLACE, mark, size, MPI_UINT8_T, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS)
-            mpi_failed(sim, "looking for those who must run again");
+            tac_ranks_mpi_failed(sim, "looking for those who must run again");
         now = 0;
         for (int k = 0; k < size; k++)
             now += mark[k];
@@ -94,7 +94,7 @@ done:
 
 /* ---- meeting ---- */
 
-static bool room(struct tac_sim *sim, char **buffer, size_t *capacity, size_t bytes)
+bool tac_ranks_buffer(struct tac_sim *sim, char **buffer, size_t *capacity, size_t bytes)
 {
     enum tac_err err = tac_grow(sim->ctx, buffer, capacity, bytes, 1);
     tac_ranks_failed(sim, err);
@@ -103,11 +103,10 @@ static bool room(struct tac_sim *sim, char **buffer, size_t *capacity, size_t by
 
 bool tac_ranks_room(struct tac_sim *sim, struct tac_neighbor *n, size_t bytes)
 {
-    return room(sim, &n->told, &n->told_capacity, bytes);
+    return tac_ranks_buffer(sim, &n->told, &n->told_capacity, bytes);
 }
 
-/* Test only: every rank at its own pace. */
-static void delay(struct tac_ranks *r)
+void tac_ranks_delay(struct tac_ranks *r)
 {
     if (r->delay_us <= 0)
         return;
@@ -120,9 +119,9 @@ static void delay(struct tac_ranks *r)
 
 static void post(struct tac_sim *sim, struct tac_neighbor *n, size_t bytes)
 {
-    delay(sim->ranks);
+    tac_ranks_delay(sim->ranks);
     if (MPI_Isend(n->out, (int)bytes, MPI_BYTE, n->rank, TAG_TICK, sim->ctx->comm, &n->request) != MPI_SUCCESS)
-        mpi_failed(sim, "sending positions");
+        tac_ranks_mpi_failed(sim, "sending positions");
     sim->ranks->messages++;
     sim->ranks->bytes += (int64_t)bytes;
 }
@@ -166,7 +165,7 @@ static void send_positions(struct tac_sim *sim, struct tac_neighbor *n, tac_time
     if (count == 0)
         return;
     MPI_Wait(&n->request, MPI_STATUS_IGNORE);
-    if (!room(sim, &n->out, &n->out_capacity, bytes))
+    if (!tac_ranks_buffer(sim, &n->out, &n->out_capacity, bytes))
         return;
     *(struct header *)n->out = (struct header){sim->ranks->pass, t, 0, 0};
     double *x = (double *)(n->out + sizeof(struct header));
@@ -190,11 +189,11 @@ static const struct header *hear(struct tac_sim *sim, struct tac_neighbor *n)
     int bytes = 0;
     const double begin_s = tac_wall_s();
     if (MPI_Mprobe(n->rank, TAG_TICK, sim->ctx->comm, &message, &status) != MPI_SUCCESS) {
-        mpi_failed(sim, "receiving positions");
+        tac_ranks_mpi_failed(sim, "receiving positions");
         return NULL;
     }
     MPI_Get_count(&status, MPI_BYTE, &bytes);
-    if (!room(sim, &n->in, &n->in_capacity, (size_t)bytes)) {
+    if (!tac_ranks_buffer(sim, &n->in, &n->in_capacity, (size_t)bytes)) {
         MPI_Mrecv(NULL, 0, MPI_BYTE, &message, MPI_STATUS_IGNORE);
         return NULL;
     }
@@ -281,7 +280,7 @@ static void send_closing(struct tac_sim *sim, struct tac_neighbor *n)
     const size_t count = motions_wanted(sim) ? n->give_count : 0;
     size_t bytes = sizeof(struct header) + count * sizeof(struct motion);
     MPI_Wait(&n->request, MPI_STATUS_IGNORE);
-    if (!room(sim, &n->out, &n->out_capacity, bytes))
+    if (!tac_ranks_buffer(sim, &n->out, &n->out_capacity, bytes))
         bytes = sizeof(struct header); /* there is always room for that: tac_grow gives more than that at once */
     if (n->out == NULL)
         tac_give_up(sim->ctx); /* not one byte of memory: nothing can be told */
@@ -318,83 +317,6 @@ void tac_ranks_close(struct tac_sim *sim)
             take_motions(sim, n);
     }
     sim->counters.seconds_exchange += tac_wall_s() - begin_s;
-}
-
-/* ---- other messages ---- */
-
-void tac_ranks_talk(struct tac_sim *sim, int tag, size_t (*fill)(struct tac_sim *, struct tac_neighbor *),
-                    void (*empty)(struct tac_sim *, struct tac_neighbor *))
-{
-    struct tac_ranks *r = sim->ranks;
-    const double begin_s = tac_wall_s();
-    for (size_t k = 0; k < r->count; k++) {
-        struct tac_neighbor *n = &r->neighbor[k];
-        if (!n->linked)
-            continue;
-        MPI_Wait(&n->telling, MPI_STATUS_IGNORE);
-        static char down_only; /* one that has no memory left says just that */
-        size_t bytes = r->down ? 0 : fill(sim, n);
-        bytes = (r->down ? 0 : bytes) + 1;
-        char *message = &down_only;
-        if (n->told_capacity >= bytes || tac_ranks_room(sim, n, bytes))
-            message = n->told;
-        bytes = message == n->told ? bytes : 1;
-        down_only = TAC_ERR_RUN;
-        if (message == n->told)
-            message[bytes - 1] = (char)r->down;
-        delay(r);
-        if (MPI_Isend(message, (int)bytes, MPI_BYTE, n->rank, tag, sim->ctx->comm, &n->telling) != MPI_SUCCESS)
-            mpi_failed(sim, "telling a neighbour");
-        r->messages++;
-        r->bytes += (int64_t)bytes;
-    }
-    for (size_t k = 0; k < r->count; k++) {
-        struct tac_neighbor *n = &r->neighbor[k];
-        MPI_Message message;
-        MPI_Status status;
-        int bytes = 0;
-        if (!n->linked)
-            continue;
-        if (MPI_Mprobe(n->rank, tag, sim->ctx->comm, &message, &status) != MPI_SUCCESS) {
-            mpi_failed(sim, "listening to a neighbour");
-            continue;
-        }
-        MPI_Get_count(&status, MPI_BYTE, &bytes);
-        n->heard_count = (size_t)bytes;
-        if (!room(sim, &n->heard, &n->heard_capacity, (size_t)bytes)) {
-            MPI_Mrecv(NULL, 0, MPI_BYTE, &message, MPI_STATUS_IGNORE);
-            continue;
-        }
-        MPI_Mrecv(n->heard, bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE);
-        n->heard_count = (size_t)bytes - 1; /* the last byte tells how it is */
-        tac_ranks_failed(sim, (enum tac_err)n->heard[n->heard_count]);
-    }
-    for (size_t k = 0; k < r->count; k++)
-        if (r->neighbor[k].linked && !r->down)
-            empty(sim, &r->neighbor[k]);
-    sim->counters.seconds_exchange += tac_wall_s() - begin_s;
-}
-
-enum tac_err tac_ranks_reduce(struct tac_sim *sim, int64_t *tell)
-{
-    tell[TAC_TELL_STOP] = sim->ask_stop;
-    tell[TAC_TELL_SAVE] = sim->ask_save;
-    if (sim->ranks) {
-        const double begin_s = tac_wall_s();
-        tell[TAC_TELL_ERROR] = sim->ranks->down;
-        if (MPI_Allreduce(MPI_IN_PLACE, tell, TAC_TELLS, MPI_INT64_T, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS)
-            return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed at the end of a window; look at the cluster's network");
-        sim->counters.seconds_waiting += tac_wall_s() - begin_s;
-        if (tell[TAC_TELL_ERROR] != TAC_OK) {
-            /* The sentence is with those who failed first, not with those who heard of it. */
-            enum tac_err own = sim->ctx->error[0] ? (enum tac_err)tell[TAC_TELL_ERROR] : TAC_ERR_NO;
-            enum tac_err err = tac_agree(sim->ctx, own);
-            return err > TAC_ERR_NO ? err : TAC_ERR_RUN;
-        }
-    }
-    sim->told_stop = (int)tell[TAC_TELL_STOP];
-    sim->told_save = (int)tell[TAC_TELL_SAVE];
-    return TAC_OK;
 }
 
 /* ---- motions out of turn ---- */

@@ -145,6 +145,12 @@ void tac_ranks_talk(struct tac_sim *sim, int tag, size_t (*fill)(struct tac_sim 
                     void (*empty)(struct tac_sim *, struct tac_neighbor *));
 /* Local. Room in n->told for `bytes`; false (and down) if there is none. */
 bool tac_ranks_room(struct tac_sim *sim, struct tac_neighbor *n, size_t bytes);
+/* Local. The same of any buffer of messages. */
+bool tac_ranks_buffer(struct tac_sim *sim, char **buffer, size_t *capacity, size_t bytes);
+/* Local. Tests only: every rank at its own pace. */
+void tac_ranks_delay(struct tac_ranks *r);
+/* Local. MPI failed while `what` ("sending positions"): a sentence, and down. */
+void tac_ranks_mpi_failed(struct tac_sim *sim, const char *what);
 /* Local. The neighbour of a rank, made if there is none; NULL if out of memory (and down). */
 struct tac_neighbor *tac_ranks_neighbor(struct tac_sim *sim, int rank);
 

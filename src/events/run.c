@@ -1,42 +1,14 @@
 /* The loop over frames of a run. */
-#include <tactus/run.h>
-
 #include "base/signals.h"
-#include "events/deal.h"
 #include "events/ranks.h"
+#include "events/running.h"
 #include "events/state.h"
 #include "io/record.h"
 #include "verify/overlap.h"
 #include <stdlib.h>
 #include <string.h>
 
-struct run {
-    struct tac_ctx *ctx;
-    const struct tac_run_options *options;
-    struct tac_scene *whole; /* borrowed: what was read; on several ranks without its big arrays */
-    struct tac_scene *local; /* owned; NULL on one rank */
-    struct tac_sim *sim;
-    struct tac_output *out;
-    struct tac_record *record;   /* owned; NULL: breakpoints are not kept */
-    double *position, *velocity; /* owned, (owned vertices, 3) */
-    float *force;                /* owned, likewise */
-    int64_t frame;               /* of the next frame */
-    tac_time last_frame;
-    double wall_start_s, wall_before_s; /* of this run; spent in earlier ones */
-    int64_t restarts;
-    double wished_wall_s, longest_pass_s; /* since when the pass under way runs; what one took at most */
-    double saved_wall_s, save_took_s;     /* when the newest checkpoint was written, and how long that took */
-    tac_time next_save;                   /* by simulated time */
-    char saved[64];                       /* name of the newest checkpoint */
-    struct tac_energy_row row;
-    double moved_wall_s, move_took_s; /* the last deal: when, how long */
-    bool cut_known;                   /* some deal has known the contacts */
-    double busy_s, balance_wall_s;    /* for balance: work done when it was last looked at, and when that was */
-    int64_t passes;
-    uint64_t shuffle; /* tests: deal anew at every commit */
-};
-
-static void fill_status(struct run *run, struct tac_status *status, const char *state)
+static void fill_status(struct tac_running *run, struct tac_status *status, const char *state)
 {
     const struct tac_sim *sim = run->sim;
     memset(status, 0, sizeof *status);
@@ -62,7 +34,7 @@ static void fill_status(struct run *run, struct tac_status *status, const char *
 }
 
 /* At a frame one interval of the record ends and another begins. */
-static enum tac_err record_frame(struct run *run)
+static enum tac_err record_frame(struct tac_running *run)
 {
     enum tac_err err = TAC_OK;
     if (run->record == NULL)
@@ -76,7 +48,7 @@ done:
     return err;
 }
 
-static enum tac_err write_frame(struct run *run)
+static enum tac_err write_frame(struct tac_running *run)
 {
     enum tac_err err;
     struct tac_sim *sim = run->sim;
@@ -109,7 +81,7 @@ done:
 
 /* A checkpoint within a frame interval: the record's part of it must survive too.  It ends with a look at now, which
  * the run forgets again. */
-static enum tac_err save_record(struct run *run)
+static enum tac_err save_record(struct tac_running *run)
 {
     enum tac_err err;
     if (run->record == NULL)
@@ -123,7 +95,7 @@ done:
     return err;
 }
 
-static enum tac_err save(struct run *run)
+static enum tac_err save(struct tac_running *run)
 {
     enum tac_err err;
     struct tac_checkpoint *state = NULL;
@@ -150,7 +122,7 @@ done:
 enum { WALL_LIMIT = 1000 }; /* among signals' numbers: the greatest wish is told */
 
 /* What this rank wishes, to be heard by all at the end of the next pass. */
-static void wish(struct run *run)
+static void wish(struct tac_running *run)
 {
     const double now_s = tac_wall_s(), pass_s = now_s - run->wished_wall_s;
     const double limit_s = run->options->wall_limit_s, left_s = limit_s - (now_s - run->wall_start_s);
@@ -166,7 +138,7 @@ static void wish(struct run *run)
     run->sim->ask_save = now_s - run->saved_wall_s > run->whole->checkpoint.every_s;
 }
 
-static enum tac_err stop(struct run *run)
+static enum tac_err stop(struct tac_running *run)
 {
     enum tac_err err = TAC_OK;
     const int why = run->sim->told_stop;
@@ -180,7 +152,7 @@ done:
 }
 
 /* The first multiple of every_t after now, quanta. */
-static tac_time next_save(const struct run *run)
+static tac_time next_save(const struct tac_running *run)
 {
     const double every_s = run->whole->checkpoint.every_t;
     if (!(every_s > 0))
@@ -190,108 +162,16 @@ static tac_time next_save(const struct run *run)
     return t > run->sim->now ? t : run->sim->now + 1;
 }
 
-/* ---- balance ---- */
-
-enum { PASSES_PER_LOOK = 32 };
-
-static enum tac_err make_room(struct run *run)
-{
-    enum tac_err err;
-    const size_t n = 3 * (size_t)run->sim->owned;
-    free(run->position);
-    free(run->velocity);
-    free(run->force);
-    run->position = run->velocity = NULL;
-    run->force = NULL;
-    TAC_TRY(tac_alloc(run->ctx, n, sizeof *run->position, &run->position));
-    TAC_TRY(tac_alloc(run->ctx, n, sizeof *run->velocity, &run->velocity));
-    TAC_TRY(tac_alloc(run->ctx, n, sizeof *run->force, &run->force));
-done:
-    return tac_agree(run->ctx, err);
-}
-
-static enum tac_err deal_again(struct run *run)
-{
-    enum tac_err err;
-    struct tac_pieces *pieces = NULL;
-    int64_t moved = 0;
-    double balance;
-    TAC_TRY(tac_pieces_of(run->ctx, run->local, &pieces));
-    TAC_TRY(tac_deal_again(run->sim, pieces, run->shuffle ? run->shuffle + (uint64_t)run->passes : 0, &balance));
-    if (run->record != NULL)
-        TAC_TRY(tac_record_deal(run->record));
-    TAC_TRY(tac_deal_move(run->ctx, run->whole, pieces, &run->local, &run->sim, &moved));
-    if (moved)
-        TAC_TRY(make_room(run));
-    TAC_TRY(tac_agree(run->ctx, tac_sim_record(run->sim, run->record)));
-done:
-    tac_pieces_destroy(&pieces);
-    return err;
-}
-
-static bool ctx_first(const struct run *run)
-{
-    return run->ctx->rank == 0;
-}
-
-/* Share of the watched pairs here that other ranks tick too. */
-static double shared_share(const struct tac_sim *sim)
-{
-    size_t shared = 0;
-    for (size_t k = 0; k < sim->pair_count; k++)
-        shared += sim->pair[k].live && sim->pair[k].shared;
-    return sim->live_pairs ? (double)shared / (double)sim->live_pairs : 0;
-}
-
-/* Seconds in which this rank worked rather than waited. */
-static double busy(const struct tac_sim *sim)
-{
-    const struct tac_counters *c = &sim->counters;
-    return c->seconds_forces + c->seconds_contact + c->seconds_discovery - c->seconds_waiting - c->seconds_exchange;
-}
-
-/* Are the ranks out of balance, or do they talk too much, and is it worth the move?  Looked at after 4, 8, 16, 32
- * passes, and then every 32: what touches what is known soon after the start, and the first deal knew nothing of it. */
-static enum tac_err rebalance(struct run *run)
-{
-    enum tac_err err = TAC_OK;
-    const int64_t pass = ++run->passes;
-    const bool look = pass % PASSES_PER_LOOK == 0 || (pass < PASSES_PER_LOOK && pass >= 4 && (pass & (pass - 1)) == 0);
-    const double now_s = tac_wall_s();
-    if (!run->sim->ranks || (!look && !run->shuffle))
-        return TAC_OK;
-    /* By rank 0's clock, so that all decide alike: the span; whether the last move has paid by now. */
-    const double mine = busy(run->sim) - run->busy_s, span_s = now_s - run->balance_wall_s;
-    double most[2] = {mine, ctx_first(run) ? span_s : 0}, sum[2] = {mine, shared_share(run->sim)};
-    int paid = now_s - run->moved_wall_s > 10 * run->move_took_s;
-    if (MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, run->ctx->comm) != MPI_SUCCESS ||
-        MPI_Reduce(ctx_first(run) ? MPI_IN_PLACE : sum, sum, 2, MPI_DOUBLE, MPI_SUM, 0, run->ctx->comm) !=
-            MPI_SUCCESS ||
-        MPI_Bcast(sum, 2, MPI_DOUBLE, 0, run->ctx->comm) != MPI_SUCCESS ||
-        MPI_Bcast(&paid, 1, MPI_INT, 0, run->ctx->comm) != MPI_SUCCESS)
-        return tac_fail(run->ctx, TAC_ERR_RUN, "MPI failed while comparing the ranks' work");
-    const double mean = sum[0] / run->ctx->size, twice = sum[1] / run->ctx->size;
-    const bool skewed = most[0] > 1.2 * mean, talkative = twice > .15 && !run->cut_known;
-    if (!run->shuffle && (!paid || most[1] < .5 || !(skewed || talkative)))
-        return TAC_OK;
-    run->cut_known = true; /* a better cut for these contacts is not to be had */
-    err = deal_again(run);
-    run->busy_s = run->sim ? busy(run->sim) : 0;
-    run->balance_wall_s = run->moved_wall_s = tac_wall_s();
-    run->move_took_s = run->moved_wall_s - now_s;
-    return err;
-}
-
 /* ---- the loop ---- */
 
 /* Is the end a frame of the grid?  Else a longer run would not have it. */
-static bool end_on_grid(const struct run *run)
+static bool end_on_grid(const struct tac_running *run)
 {
     const double k = (double)run->frame * run->whole->frame_s / run->whole->quantum_s / 65536;
     return floor(k + .5) * 65536 == (double)run->whole->t_end;
 }
 
-static enum tac_err loop(struct run *run)
+static enum tac_err loop(struct tac_running *run)
 {
     enum tac_err err = TAC_OK;
     const tac_time t_end = run->whole->t_end;
@@ -317,7 +197,7 @@ static enum tac_err loop(struct run *run)
                 TAC_TRY(save(run));
                 run->next_save = next_save(run);
             }
-            TAC_TRY(rebalance(run));
+            TAC_TRY(tac_run_balance(run));
             run->sim->before_at = next;
         }
         /* A last frame between two of the grid is taken back by a run that goes further: the checkpoint is before it.
@@ -336,14 +216,14 @@ static enum tac_err loop(struct run *run)
             TAC_TRY(save(run));
             run->next_save = next_save(run);
         }
-        TAC_TRY(rebalance(run));
+        TAC_TRY(tac_run_balance(run));
     }
 done:
     return err;
 }
 
 /* Writes how it ended, also after a failure. */
-static enum tac_err finish(struct run *run, enum tac_err err)
+static enum tac_err finish(struct tac_running *run, enum tac_err err)
 {
     enum tac_err last = TAC_OK;
     struct tac_summary summary;
@@ -370,7 +250,7 @@ static enum tac_err finish(struct run *run, enum tac_err err)
     return err ? err : last ? last : record ? record : told;
 }
 
-static enum tac_err start_record(struct run *run, bool resume)
+static enum tac_err start_record(struct tac_running *run, bool resume)
 {
     enum tac_err err = TAC_OK;
     const struct tac_run_options *o = run->options;
@@ -388,41 +268,8 @@ done:
     return err;
 }
 
-/* On several ranks: the scene's arrays become pieces, unless they are that already. */
-static enum tac_err take_apart(struct run *run, struct tac_pieces **pieces)
-{
-    enum tac_err err = TAC_OK;
-    struct tac_pieces **given = run->options->pieces;
-    if (given != NULL && *given != NULL) {
-        *pieces = *given;
-        *given = NULL;
-    } else if (run->ctx->size > 1) {
-        TAC_TRY(tac_pieces_from_scene(run->ctx, run->whole, pieces));
-        tac_scene_shed(run->whole);
-        TAC_TRY(tac_pieces_topology(run->ctx, *pieces));
-    }
-done:
-    return err;
-}
-
-/* Deals the scene out to the ranks, and makes the simulation of this rank's part. */
-static enum tac_err deal(struct run *run, struct tac_pieces **pieces)
-{
-    enum tac_err err = TAC_OK;
-    struct tac_ctx *ctx = run->ctx;
-    if (*pieces != NULL) {
-        TAC_TRY(tac_deal_first(ctx, run->whole, *pieces));
-        TAC_TRY(tac_localise(ctx, run->whole, *pieces, &run->local));
-    }
-    tac_pieces_destroy(pieces);
-    TAC_TRY(tac_sim_create(ctx, run->local ? run->local : run->whole, run->whole->discovery.mode, &run->sim));
-    TAC_TRY(make_room(run));
-done:
-    return tac_agree(ctx, err);
-}
-
 /* Goes on where a checkpoint stands. */
-static enum tac_err go_on(struct run *run)
+static enum tac_err go_on(struct tac_running *run)
 {
     enum tac_err err;
     struct tac_checkpoint **state = run->options->checkpoint;
@@ -436,7 +283,7 @@ done:
     return err;
 }
 
-static enum tac_err check_overlaps(struct run *run, const struct tac_pieces *pieces)
+static enum tac_err check_overlaps(struct tac_running *run, const struct tac_pieces *pieces)
 {
     if (pieces != NULL)
         return tac_overlap_check_pieces(run->ctx, run->whole, pieces, 0, run->options->dir);
@@ -450,12 +297,12 @@ enum tac_err tac_run(struct tac_ctx *ctx, struct tac_scene *scene, const struct 
     const double now_s = tac_wall_s();
     const char *shuffle = getenv("TACTUS_TEST_MIGRATE");
     struct tac_pieces *pieces = NULL;
-    struct run run = {.ctx = ctx,
-                      .whole = scene,
-                      .options = options,
-                      .wall_start_s = now_s,
-                      .saved_wall_s = now_s,
-                      .balance_wall_s = now_s};
+    struct tac_running run = {.ctx = ctx,
+                              .whole = scene,
+                              .options = options,
+                              .wall_start_s = now_s,
+                              .saved_wall_s = now_s,
+                              .balance_wall_s = now_s};
     run.shuffle = shuffle ? strtoul(shuffle, NULL, 10) : 0;
     if (resume && (*options->checkpoint)->now >= scene->t_end) {
         if (ctx->rank == 0)
@@ -463,11 +310,11 @@ enum tac_err tac_run(struct tac_ctx *ctx, struct tac_scene *scene, const struct 
                      options->restart, (double)(*options->checkpoint)->now * scene->quantum_s);
         goto done;
     }
-    TAC_TRY(take_apart(&run, &pieces));
+    TAC_TRY(tac_run_pieces(&run, &pieces));
     if (!resume)
         TAC_TRY(check_overlaps(&run, pieces));
     if (pieces == NULL) /* what cannot be run is told before a folder is made */
-        TAC_TRY(deal(&run, &pieces));
+        TAC_TRY(tac_run_deal(&run, &pieces));
     if (resume)
         TAC_TRY(tac_output_resume(ctx, scene, pieces, options->dir, options->restart, (*options->checkpoint)->now,
                                   (*options->checkpoint)->frame, &run.out));
@@ -475,7 +322,7 @@ enum tac_err tac_run(struct tac_ctx *ctx, struct tac_scene *scene, const struct 
         TAC_TRY(tac_output_create(ctx, scene, pieces, options->dir, options->overwrite, &run.out));
     /* From here on the folder says how it ends. */
     if (pieces != NULL)
-        err = deal(&run, &pieces);
+        err = tac_run_deal(&run, &pieces);
     if (!err && resume)
         err = go_on(&run);
     if (!err)

@@ -2,7 +2,6 @@
  * be. */
 #include "events/sim.h"
 #include "io/record.h"
-#include <stdlib.h>
 #include <string.h>
 
 /* Knots of a motion in quanta, a rotation's pieces cut so that none turns by more than one degree. */
@@ -174,6 +173,46 @@ void tac_script_velocity(const struct tac_sim *sim, tac_lid i, tac_time t, tac_t
         v[c] = (to[c] - from[c]) / tac_seconds(sim, period);
         if (ahead)
             ahead[c] = (to[c] - at[c]) / tac_seconds(sim, period);
+    }
+}
+
+void tac_script_work(struct tac_sim *sim, tac_lid i, const double j[3], tac_time t, tac_time period)
+{
+    double v[3], ahead[3];
+    tac_script_velocity(sim, i, t, period, v, t == sim->kept_at ? ahead : NULL);
+    tac_accum_add(&sim->work, -tac_dot(j, v));
+    if (t == sim->kept_at)
+        tac_accum_add(&sim->work_ahead, -tac_dot(j, ahead));
+}
+
+/* What of that a damper takes out again. */
+static void script_loss(struct tac_sim *sim, tac_lid i, const double j[3], tac_time t, tac_time period)
+{
+    double v[3], ahead[3];
+    tac_script_velocity(sim, i, t, period, v, t == sim->kept_at ? ahead : NULL);
+    tac_accum_add(&sim->dissipated, -tac_dot(j, v));
+    if (t == sim->kept_at)
+        tac_accum_add(&sim->dissipated_ahead, -tac_dot(j, ahead));
+}
+
+void tac_held_works(struct tac_sim *sim, const struct tac_rate_class *rate, enum tac_kind kind, tac_time t)
+{
+    for (size_t k = 0; k < rate->held_count[kind]; k++) {
+        size_t e = (size_t)rate->held[kind][k];
+        int n;
+        const tac_lid *v = tac_elastic_stencil(rate, kind, e, &n);
+        double x[4][3], j[4][3];
+        for (int i = 0; i < n; i++)
+            memcpy(x[i], sim->pos[v[i]].x, sizeof x[i]);
+        tac_elastic_impulse(rate, kind, e, x, j);
+        for (int i = 0; i < n; i++)
+            if (sim->vel[v[i]].w == 0 && sim->script_of[v[i]] >= 0) {
+                tac_script_work(sim, v[i], j[i], t, rate->period);
+                if (kind == TAC_KIND_DAMPING) /* the script's work does not stay in the motion */
+                    script_loss(sim, v[i], j[i], t, rate->period);
+                /* The loop over the class entered this vertex' work as if it moved freely. */
+                sim->book.work -= tac_dot(j[i], sim->vel[v[i]].v);
+            }
     }
 }
 

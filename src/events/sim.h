@@ -267,8 +267,6 @@ tac_time tac_clock_next(struct tac_sim *sim, tac_time t, tac_time limit);
 void tac_position(const struct tac_sim *sim, tac_lid i, tac_time t, double x[3]);
 /* Local. Marks the window's start (what tac_pass_restore goes back to). */
 enum tac_err tac_pass_begin(struct tac_sim *sim);
-/* Local. What scripts put into the due elements of a class, of a kind that has just ticked or (damping) will. */
-void tac_held_works(struct tac_sim *sim, const struct tac_rate_class *rate, enum tac_kind kind, tac_time t);
 /* Local. Runs all instants in (window_start, end]; returns the time reached: `end`, or the instant at which a pass
  * that can no longer be right stopped (sim->stop). */
 tac_time tac_pass_run(struct tac_sim *sim, tac_time end);
@@ -278,6 +276,13 @@ void tac_pass_step(struct tac_sim *sim, tac_time t);
 enum tac_err tac_pass_restore(struct tac_sim *sim, tac_time believed);
 /* Local. What was run is right: now = end. */
 enum tac_err tac_pass_commit(struct tac_sim *sim, tac_time end);
+
+/* ---- contact_tick.c ---- */
+/* Local. The penalty rungs due at t (sim->due_rung), limits of stretch among them, and then the friction of their pairs
+ * (design 1.2 to 1.6). Fills sim->loss. */
+void tac_contact_tick(struct tac_sim *sim, tac_time t);
+/* Local. After all kicks of instant t: what restitution and friction took away, entered and emptied. */
+void tac_contact_losses(struct tac_sim *sim, tac_time t);
 
 /* ---- damping.c ---- */
 enum tac_err tac_damping_create(struct tac_sim *sim);
@@ -329,6 +334,11 @@ void tac_scripts_apply(struct tac_sim *sim);
  * period wherever the knots fall between the ticks.  ahead (or NULL): the part of it that lies after t. */
 void tac_script_velocity(const struct tac_sim *sim, tac_lid i, tac_time t, tac_time period, double v[3],
                          double ahead[3]);
+/* Local. Enters what a script puts in: minus the impulse j (3, N s) on scripted vertex i times its mean velocity around
+ * the tick at t of a force of this period. */
+void tac_script_work(struct tac_sim *sim, tac_lid i, const double j[3], tac_time t, tac_time period);
+/* Local. What scripts put into the due elements of a class, of a kind that has just ticked or (damping) will. */
+void tac_held_works(struct tac_sim *sim, const struct tac_rate_class *rate, enum tac_kind kind, tac_time t);
 
 /* ---- record.c ---- */
 /* Local. Breakpoints go to `record` (borrowed, nothing kept in it) from now on; NULL: they are not kept. */

@@ -2,34 +2,13 @@
 #include "events/friction.h"
 #include "events/path.h"
 #include "events/ranks.h"
+#include "events/verdict.h"
 #include "events/windows.h"
 #include "kds/candidates.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum { STREAK = 6, QUIET_MARGIN = 4, COSTLY_MISSES = 4, MOST_HALVED = 2 };
-
-/* What was missed in a pass. */
-struct miss {
-    size_t candidate;
-    tac_time t; /* nothing of it before */
-};
-
-struct verdict {
-    size_t count, capacity;
-    struct miss *miss; /* owned */
-    tac_time earliest; /* of all ranks, once they have talked */
-    tac_time bottom;   /* the same of pairs whose nest has ended */
-    size_t open_count, open_capacity;
-    size_t *open; /* owned: candidates that wait for paths of other ranks */
-    bool broken;  /* some vertex of some rank left its tube */
-    bool wild;    /* the motion was too wild for the window, or no motion at all */
-    tac_gid bad;  /* a vertex that is not finite, or -1 */
-    double wildest;
-    tac_time period; /* the shortest that is watched or was missed */
-};
-
-enum { PENDING = -1 };
 
 static enum tac_err create(struct tac_sim *sim)
 {
@@ -48,191 +27,11 @@ static void destroy(struct tac_sim *sim)
     tac_candidates_destroy(&sim->candidates);
 }
 
-static bool all_near(const struct tac_candidates *c, const struct tac_candidate *q)
-{
-    for (int i = 0; i < q->count; i++)
-        if (!c->move[q->v[i]].near)
-            return false;
-    return true;
-}
-
-/* Are the paths of all its vertices here? Asks for those that are not. */
-static bool paths_here(struct tac_sim *sim, const struct tac_candidate *q)
-{
-    struct tac_ranks *r = sim->ranks;
-    bool here = true;
-    for (int i = 0; i < q->count; i++) {
-        const tac_lid v = q->v[i];
-        if (v < sim->owned || r->has_path[v] == 1 || (!sim->scene->ever_free[v] && !sim->scene->part->scripted[v]))
-            continue;
-        here = false;
-        if (r->has_path[v] == 2)
-            continue;
-        enum tac_err err = tac_grow(sim->ctx, &r->wanted, &r->wanted_capacity, r->wanted_count + 1, sizeof *r->wanted);
-        tac_ranks_failed(sim, err);
-        if (!err) {
-            r->wanted[r->wanted_count++] = v;
-            r->has_path[v] = 2;
-        }
-    }
-    return here;
-}
-
-static void chords(const struct tac_sim *sim, const struct tac_candidate *q, double x[4][3], double u[4][3])
-{
-    const struct tac_candidates *c = sim->candidates;
-    for (int i = 0; i < q->count; i++) {
-        memcpy(x[i], &c->x[3 * (size_t)q->v[i]], sizeof x[i]);
-        memcpy(u[i], c->move[q->v[i]].u, sizeof u[i]);
-    }
-    tac_model_gather(sim->model, (enum tac_pair_type)q->type, q->v, x);
-}
-
-/* When may q first come under its next layer in the pass?  TAC_TIME_NEVER: not at all, proven. */
-static tac_time look_at(struct tac_sim *sim, struct tac_candidate *q, tac_time end)
-{
-    struct tac_candidates *c = sim->candidates;
-    const tac_time start = sim->window_start;
-    const enum tac_pair_type type = (enum tac_pair_type)q->type;
-    const struct tac_pair *p = q->slot >= 0 ? &sim->pair[q->slot] : NULL;
-    double x[4][3], u[4][3], da = 0, db = 0;
-    for (int i = 0; i < q->count; i++) {
-        const struct tac_move *move = &c->move[q->v[i]];
-        memcpy(u[i], move->u, sizeof u[i]);
-        if (i < q->first)
-            da = move->deviation > da ? move->deviation : da;
-        else
-            db = move->deviation > db ? move->deviation : db;
-    }
-    q->change = tac_relative(type, u);
-    const double deviation = type == TAC_PAIR_WIDE ? 2 * fmax(da, db) : da + db;
-    if (p != NULL && p->births > 0) {
-        if (!paths_here(sim, q))
-            return PENDING;
-        /* Each part of the window against the first layer not watched in it. */
-        tac_time from = start;
-        for (int32_t k = p->first_birth; k >= 0; k = sim->birth[k].following) {
-            const struct tac_birth *birth = &sim->birth[k];
-            tac_time t = tac_path_sweep(sim, type, q->v, from, birth->t, birth->next, q->tolerance);
-            if (t != TAC_TIME_NEVER)
-                return t;
-            from = birth->t;
-        }
-        q->d_end = tac_pair_least(type);
-        return tac_path_sweep(sim, type, q->v, from, end, p->next, q->tolerance);
-    }
-    const double limit = q->next + q->tolerance + deviation;
-    if (!(q->d - q->change > limit)) {
-        struct tac_near near;
-        chords(sim, q, x, u);
-        tac_near_pair(type, x, &near);
-        q->d = near.d;
-    }
-    q->d_end = fmax(tac_pair_least(type), q->d - q->change);
-    if (q->d - q->change > limit)
-        return TAC_TIME_NEVER;
-    double s = tac_sweep(type, x, u, q->next + deviation, q->tolerance);
-    if (s > 1)
-        return TAC_TIME_NEVER;
-    if (all_near(c, q) && !paths_here(sim, q))
-        return PENDING;
-    if (all_near(c, q))
-        return tac_path_sweep(sim, type, q->v, start, end, q->next, q->tolerance);
-    return start + (tac_time)(s * (double)(end - start));
-}
-
-/* Enters what a look at candidate k found. */
-static enum tac_err enter(struct tac_sim *sim, struct verdict *verdict, size_t k, tac_time t)
-{
-    enum tac_err err = TAC_OK;
-    const struct tac_candidate *q = &sim->candidates->list[k];
-    if (t == TAC_TIME_NEVER)
-        return TAC_OK;
-    if (t == PENDING) {
-        TAC_TRY(tac_grow(sim->ctx, &verdict->open, &verdict->open_capacity, verdict->open_count + 1,
-                         sizeof *verdict->open));
-        verdict->open[verdict->open_count++] = k;
-        return TAC_OK;
-    }
-    TAC_TRY(tac_grow(sim->ctx, &verdict->miss, &verdict->capacity, verdict->count + 1, sizeof *verdict->miss));
-    verdict->miss[verdict->count++] = (struct miss){k, t};
-    verdict->earliest = t < verdict->earliest ? t : verdict->earliest;
-    const struct tac_pair *p = q->slot >= 0 ? &sim->pair[q->slot] : NULL;
-    if (p != NULL && p->depth == p->form.bottom) {
-        verdict->bottom = t < verdict->bottom ? t : verdict->bottom;
-    } else if (p != NULL) {
-        int32_t last;
-        const tac_time period = tac_model_rung(sim->model, &p->form, p->depth + 1, &last);
-        verdict->period = period < verdict->period ? period : verdict->period;
-    }
-done:
-    return err;
-}
-
-static enum tac_err judge(struct tac_sim *sim, tac_time end, struct verdict *verdict)
-{
-    enum tac_err err = TAC_OK;
-    struct tac_candidates *c = sim->candidates;
-    const size_t active = tac_candidates_active(c, end);
-    for (size_t k = c->known; k < active && sim->now > c->start; k++)
-        c->list[k].d = -INFINITY; /* the list's start is past: look anew */
-    c->known = active;
-    for (size_t k = 0; k < active; k++)
-        TAC_TRY(enter(sim, verdict, k, look_at(sim, &c->list[k], end)));
-done:
-    return err;
-}
-
-/* Judges the pass with the list as it is.  All ranks come here together, also those that have nothing to judge. */
-static enum tac_err judge_all(struct tac_sim *sim, tac_time end, struct verdict *verdict, bool able)
-{
-    enum tac_err err = TAC_OK;
-    verdict->count = verdict->open_count = 0;
-    verdict->earliest = verdict->bottom = TAC_TIME_NEVER;
-    verdict->period = tac_windows_least(sim);
-    if (able)
-        TAC_TRY(judge(sim, end, verdict));
-done:
-    if (!sim->ranks)
-        return err;
-    tac_ranks_failed(sim, err);
-    tac_ranks_paths(sim);
-    for (size_t k = 0; k < verdict->open_count && !tac_ranks_down(sim); k++) {
-        tac_time t = look_at(sim, &sim->candidates->list[verdict->open[k]], end);
-        TAC_CHECK(t != PENDING);
-        tac_ranks_failed(sim, enter(sim, verdict, verdict->open[k], t));
-    }
-    return TAC_OK;
-}
-
-/* What all ranks found. */
-static enum tac_err reduce(struct tac_sim *sim, struct verdict *verdict)
-{
-    enum tac_err err;
-    int64_t tell[TAC_TELLS] = {0}, wildest;
-    memcpy(&wildest, &verdict->wildest, sizeof wildest); /* not negative: its bits are in its order */
-    tell[TAC_TELL_EARLIEST] = -verdict->earliest;
-    tell[TAC_TELL_BOTTOM] = -verdict->bottom;
-    tell[TAC_TELL_WILDEST] = wildest;
-    tell[TAC_TELL_BROKEN] = verdict->broken;
-    tell[TAC_TELL_BAD] = verdict->bad >= 0 ? INT64_MAX - verdict->bad : -1;
-    tell[TAC_TELL_PERIOD] = -verdict->period;
-    TAC_TRY(tac_ranks_reduce(sim, tell));
-    verdict->earliest = -tell[TAC_TELL_EARLIEST];
-    verdict->bottom = -tell[TAC_TELL_BOTTOM];
-    memcpy(&verdict->wildest, &tell[TAC_TELL_WILDEST], sizeof verdict->wildest);
-    verdict->broken = tell[TAC_TELL_BROKEN] != 0;
-    verdict->bad = tell[TAC_TELL_BAD] >= 0 ? INT64_MAX - tell[TAC_TELL_BAD] : -1;
-    verdict->period = -tell[TAC_TELL_PERIOD];
-done:
-    return err;
-}
-
 static double distance_now(const struct tac_sim *sim, const struct tac_candidate *q)
 {
     double x[4][3], u[4][3];
     struct tac_near near;
-    chords(sim, q, x, u);
+    tac_verdict_chords(sim, q, x, u);
     tac_near_pair((enum tac_pair_type)q->type, x, &near);
     return near.d;
 }
@@ -255,7 +54,7 @@ done:
 }
 
 /* After a miss: back to the window's start, and watch what was found, unless it would tick too often until then. */
-static enum tac_err go_back(struct tac_sim *sim, const struct verdict *verdict, bool costly)
+static enum tac_err go_back(struct tac_sim *sim, const struct tac_verdict *verdict, bool costly)
 {
     enum tac_err err;
     struct tac_candidates *c = sim->candidates;
@@ -274,7 +73,7 @@ done:
 }
 
 /* A pair at the end of its nest, that is missed before anything can happen. */
-static const struct tac_pair *missed_bottom(const struct tac_sim *sim, const struct verdict *verdict)
+static const struct tac_pair *missed_bottom(const struct tac_sim *sim, const struct tac_verdict *verdict)
 {
     for (size_t k = 0; k < verdict->count; k++) {
         const int32_t slot = sim->candidates->list[verdict->miss[k].candidate].slot;
@@ -338,7 +137,7 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
         }
         double x[4][3], u[4][3];
         struct tac_near near;
-        chords(sim, q, x, u);
+        tac_verdict_chords(sim, q, x, u);
         double deviation = 0;
         for (int i = 0; i < q->count; i++) {
             deviation = fmax(deviation, c->move[q->v[i]].deviation);
@@ -376,7 +175,8 @@ static enum tac_err new_list(struct tac_sim *sim, tac_time reached)
 }
 
 /* Runs a pass to `end`, unless it stands as it was run (not `again`), and judges it.  *reached: how far it came. */
-static enum tac_err try_pass(struct tac_sim *sim, tac_time end, bool again, struct verdict *verdict, tac_time *reached)
+static enum tac_err try_pass(struct tac_sim *sim, tac_time end, bool again, struct tac_verdict *verdict,
+                             tac_time *reached)
 {
     enum tac_err err;
     struct tac_candidates *c = sim->candidates;
@@ -397,13 +197,14 @@ static enum tac_err try_pass(struct tac_sim *sim, tac_time end, bool again, stru
         tac_ranks_close(sim);
     const bool calm = bad < 0 && verdict->wildest <= 256 * c->skin;
     verdict->broken = calm && !tac_windows_hold(sim, *reached, false);
-    TAC_TRY(judge_all(sim, *reached, verdict, calm && !verdict->broken && !(sim->ranks && tac_ranks_down(sim))));
-    TAC_TRY(reduce(sim, verdict));
+    TAC_TRY(
+        tac_verdict_judge(sim, *reached, verdict, calm && !verdict->broken && !(sim->ranks && tac_ranks_down(sim))));
+    TAC_TRY(tac_verdict_reduce(sim, verdict));
     verdict->wild = verdict->bad >= 0 || verdict->wildest > 256 * c->skin;
     if (!verdict->wild && verdict->broken) {
         TAC_TRY(new_list(sim, *reached));
-        TAC_TRY(judge_all(sim, *reached, verdict, true));
-        TAC_TRY(reduce(sim, verdict));
+        TAC_TRY(tac_verdict_judge(sim, *reached, verdict, true));
+        TAC_TRY(tac_verdict_reduce(sim, verdict));
     }
     sim->counters.seconds_discovery += tac_wall_s() - begin_s;
 done:
@@ -412,7 +213,7 @@ done:
 
 /* After a miss those run again that own a vertex of what is watched anew, and those that meet them; what the others ran
  * stands. */
-static bool must_repeat(struct tac_sim *sim, const struct verdict *verdict)
+static bool must_repeat(struct tac_sim *sim, const struct tac_verdict *verdict)
 {
     if (!sim->ranks || (verdict->bottom <= sim->now && verdict->earliest <= sim->now))
         return true;
@@ -429,7 +230,7 @@ static bool must_repeat(struct tac_sim *sim, const struct verdict *verdict)
 static enum tac_err advance(struct tac_sim *sim, tac_time limit)
 {
     enum tac_err err = TAC_OK;
-    struct verdict verdict = {0};
+    struct tac_verdict verdict = {0};
     tac_time wanted = TAC_TIME_NEVER; /* a period that was missed, and is not watched yet */
     double begin_s;
     int attempts = 0;

@@ -1,6 +1,7 @@
 /* Watched pairs and their rungs. */
 #include "events/friction.h"
 #include "events/ranks.h"
+#include "events/rungs.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,81 +69,6 @@ done:
     return err;
 }
 
-/* ---- rung classes ---- */
-
-/* The class of a period; with free clocks it may have to be made (only between passes). */
-static enum tac_err class_of(struct tac_sim *sim, tac_time period, size_t *index)
-{
-    enum tac_err err = TAC_OK;
-    if (sim->scene->clocks.mode == TAC_CLOCKS_NESTED) {
-        *index = (size_t)__builtin_ctzll((unsigned long long)period);
-        return TAC_OK;
-    }
-    size_t lo = 0, hi = sim->rung_class_count;
-    while (lo < hi) {
-        size_t mid = (lo + hi) / 2;
-        if (sim->rung_class[mid].period < period)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    *index = lo;
-    if (lo < sim->rung_class_count && sim->rung_class[lo].period == period)
-        return TAC_OK;
-    TAC_TRY(tac_grow(sim->ctx, &sim->rung_class, &sim->rung_class_capacity, sim->rung_class_count + 1,
-                     sizeof *sim->rung_class));
-    memmove(&sim->rung_class[lo + 1], &sim->rung_class[lo], (sim->rung_class_count - lo) * sizeof *sim->rung_class);
-    sim->rung_class_count++;
-    sim->rung_class[lo] = (struct tac_rung_class){.period = period, .h_s = tac_seconds(sim, period)};
-done:
-    return err;
-}
-
-enum tac_err tac_watch_create(struct tac_sim *sim)
-{
-    enum tac_err err = TAC_OK;
-    if (sim->scene->clocks.mode == TAC_CLOCKS_NESTED) {
-        TAC_TRY(tac_grow(sim->ctx, &sim->rung_class, &sim->rung_class_capacity, 63, sizeof *sim->rung_class));
-        for (size_t k = 0; k < 63; k++)
-            sim->rung_class[k] =
-                (struct tac_rung_class){.period = (tac_time)1 << k, .h_s = tac_seconds(sim, (tac_time)1 << k)};
-        sim->rung_class_count = 63;
-    }
-done:
-    return err;
-}
-
-static bool rung_before(const struct tac_rung *a, const struct tac_rung *b)
-{
-    return a->key != b->key ? a->key < b->key : a->first < b->first;
-}
-
-static int compare_rungs(const void *a, const void *b)
-{
-    const struct tac_rung *x = a, *y = b;
-    return rung_before(x, y) ? -1 : rung_before(y, x);
-}
-
-/* The rung of a pair in a class; first tells rungs of one pair apart. NULL if it has none there. */
-static struct tac_rung *find_rung(struct tac_rung_class *c, uint64_t key, int32_t first)
-{
-    const struct tac_rung wanted = {.key = key, .first = first};
-    size_t lo = 0, hi = c->count;
-    while (lo < hi) {
-        size_t mid = (lo + hi) / 2;
-        if (rung_before(&c->rung[mid], &wanted))
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    if (lo < c->count && c->rung[lo].key == key && c->rung[lo].first == first)
-        return &c->rung[lo];
-    for (size_t i = 0; i < c->extra_count; i++)
-        if (c->extra[i].key == key && c->extra[i].first == first)
-            return &c->extra[i];
-    return NULL;
-}
-
 /* What is the pair's deepest rung now? Sets period, last distance, and where the next one begins. */
 static struct tac_rung *refresh(struct tac_sim *sim, struct tac_pair *p)
 {
@@ -165,26 +91,12 @@ static struct tac_rung *refresh(struct tac_sim *sim, struct tac_pair *p)
     p->deep_last = INFINITY;
     p->deep_first = begin;
     p->deep_reach = tac_model_reach(sim->model, &p->form, begin);
-    if (p->depth == 0 || class_of(sim, period, &index) != TAC_OK)
+    if (p->depth == 0 || tac_rungs_class(sim, period, &index) != TAC_OK)
         return NULL;
-    struct tac_rung *rung = find_rung(&sim->rung_class[index], p->key, begin);
+    struct tac_rung *rung = tac_rungs_find(&sim->rung_class[index], p->key, begin);
     if (rung)
         p->deep_last = rung->last_d;
     return rung;
-}
-
-static void append_extra(struct tac_sim *sim, struct tac_rung_class *c, int32_t slot, int32_t first, int32_t last,
-                         tac_time t)
-{
-    const struct tac_rung rung = {
-        sim->pair[slot].key, slot, first, last, tac_friction_anchor(sim, slot), t, INFINITY, INFINITY};
-    size_t k = c->extra_count++;
-    /* In key order: births come in that order, so this seldom moves anything. */
-    while (k > 0 && rung_before(&rung, &c->extra[k - 1])) {
-        c->extra[k] = c->extra[k - 1];
-        k--;
-    }
-    c->extra[k] = rung;
 }
 
 /* ---- watching ---- */
@@ -243,7 +155,7 @@ enum tac_err tac_watch(struct tac_sim *sim, uint64_t key, const tac_lid v[4], in
     TAC_CHECK(p->depth < p->form.bottom);
     int32_t first = p->depth + 1, last;
     tac_time period = tac_model_rung(sim->model, &p->form, first, &last);
-    TAC_TRY(class_of(sim, period, &index));
+    TAC_TRY(tac_rungs_class(sim, period, &index));
     struct tac_rung_class *c = &sim->rung_class[index];
     TAC_TRY(tac_grow(sim->ctx, &c->extra, &c->extra_capacity, c->extra_count + 1, sizeof *c->extra));
     TAC_TRY(tac_friction_reserve(sim, 1));
@@ -277,29 +189,11 @@ done:
     return err != TAC_OK;
 }
 
-double tac_watch_last(struct tac_sim *sim, uint64_t key, tac_time period, int32_t first)
-{
-    size_t index;
-    if (class_of(sim, period, &index) != TAC_OK)
-        return INFINITY;
-    const struct tac_rung *rung = find_rung(&sim->rung_class[index], key, first);
-    return rung ? rung->last_d : INFINITY;
-}
-
-int32_t tac_watch_anchor(struct tac_sim *sim, uint64_t key, tac_time period, int32_t first)
-{
-    size_t index;
-    if (class_of(sim, period, &index) != TAC_OK)
-        return -1;
-    const struct tac_rung *rung = find_rung(&sim->rung_class[index], key, first);
-    return rung ? rung->anchor : -1;
-}
-
 void tac_watch_set_last(struct tac_sim *sim, int32_t slot, double last_d)
 {
     struct tac_pair *p = &sim->pair[slot];
     size_t index;
-    if (class_of(sim, p->deep_period, &index) != TAC_OK)
+    if (tac_rungs_class(sim, p->deep_period, &index) != TAC_OK)
         return;
     struct tac_rung_class *c = &sim->rung_class[index];
     c->extra[c->extra_count - 1].last_d = p->deep_last = last_d;
@@ -328,7 +222,7 @@ bool tac_watch_deepen(struct tac_sim *sim, int32_t slot, tac_time t)
         if (make_room(sim, c))
             return false;
     }
-    append_extra(sim, c, slot, first, last, t);
+    tac_rungs_append(sim, c, slot, first, last, t);
     sim->first_rung_class = index < sim->first_rung_class ? index : sim->first_rung_class;
     int32_t birth = (int32_t)sim->birth_count++;
     sim->birth[birth] = (struct tac_birth){slot, -1, t, p->next};
@@ -369,33 +263,6 @@ done:
     return err;
 }
 
-/* Merges extra into the sorted rungs, from the back, and drops what was marked. */
-static enum tac_err settle_class(struct tac_sim *sim, struct tac_rung_class *c)
-{
-    enum tac_err err = TAC_OK;
-    if (c->dropped) {
-        size_t n = 0;
-        for (size_t i = 0; i < c->count; i++)
-            if (c->rung[i].pair >= 0)
-                c->rung[n++] = c->rung[i];
-        c->count = n;
-        c->dropped = 0;
-    }
-    if (c->extra_count) {
-        TAC_TRY(tac_grow(sim->ctx, &c->rung, &c->capacity, c->count + c->extra_count, sizeof *c->rung));
-        qsort(c->extra, c->extra_count, sizeof *c->extra, compare_rungs);
-        size_t i = c->count, j = c->extra_count;
-        for (size_t k = i + j; j > 0;) {
-            bool take_extra = i == 0 || rung_before(&c->rung[i - 1], &c->extra[j - 1]);
-            c->rung[--k] = take_extra ? c->extra[--j] : c->rung[--i];
-        }
-        c->count += c->extra_count;
-        c->extra_count = 0;
-    }
-done:
-    return err;
-}
-
 enum tac_err tac_watch_settle(struct tac_sim *sim)
 {
     enum tac_err err = TAC_OK;
@@ -406,7 +273,7 @@ enum tac_err tac_watch_settle(struct tac_sim *sim)
     sim->first_rung_class = sim->rung_class_count;
     for (size_t k = 0; k < sim->rung_class_count; k++) {
         struct tac_rung_class *c = &sim->rung_class[k];
-        TAC_TRY(settle_class(sim, c));
+        TAC_TRY(tac_rungs_settle(sim, c));
         if (c->count && sim->first_rung_class == sim->rung_class_count)
             sim->first_rung_class = k;
         rungs += c->count;
@@ -432,15 +299,15 @@ enum tac_err tac_watch_place(struct tac_sim *sim, int32_t slot)
     enum { FEW = 64 };
     enum tac_err err;
     size_t index;
-    TAC_TRY(class_of(sim, sim->pair[slot].deep_period, &index));
+    TAC_TRY(tac_rungs_class(sim, sim->pair[slot].deep_period, &index));
     struct tac_rung_class *c = &sim->rung_class[index];
     const struct tac_rung rung = c->extra[c->extra_count - 1];
     size_t k = c->extra_count - 1;
-    for (; k > 0 && rung_before(&rung, &c->extra[k - 1]); k--)
+    for (; k > 0 && tac_rungs_before(&rung, &c->extra[k - 1]); k--)
         c->extra[k] = c->extra[k - 1];
     c->extra[k] = rung;
     if (c->extra_count > FEW + c->count / 16)
-        TAC_TRY(settle_class(sim, c));
+        TAC_TRY(tac_rungs_settle(sim, c));
     sim->first_rung_class = index < sim->first_rung_class ? index : sim->first_rung_class;
     sim->rung_count++;
     TAC_TRY(tac_grow(sim->ctx, &sim->loss, &sim->loss_capacity, sim->rung_count + sim->live_pairs, sizeof *sim->loss));
@@ -497,7 +364,7 @@ void tac_watch_drop(struct tac_sim *sim, int32_t slot)
         tac_ranks_changed(sim);
     size_t index;
     TAC_CHECK(rung != NULL && rung->last_d == INFINITY);
-    if (class_of(sim, p->deep_period, &index) == TAC_OK)
+    if (tac_rungs_class(sim, p->deep_period, &index) == TAC_OK)
         sim->rung_class[index].dropped++;
     rung->pair = -1;
     tac_friction_free(sim, rung->anchor);

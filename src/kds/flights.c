@@ -1,7 +1,5 @@
 #include "kds/flights.h"
-#include "events/friction.h"
 #include "events/limits.h"
-#include "events/path.h"
 #include "events/ranks.h"
 #include "events/windows.h"
 #include "kds/kinetic_slab.h"
@@ -90,6 +88,11 @@ static bool has_slabs(const struct tac_kinetic *k, tac_lid v)
 static bool matters(const struct tac_flights *f, tac_lid v)
 {
     return f->wanted[v] > 0 || has_slabs(f->k, v);
+}
+
+double tac_flights_narrow(const struct tac_flights *f)
+{
+    return 1.01 * FINE * f->finest;
 }
 
 /* Radius for a vertex that deviates so far from its line, m. */
@@ -378,7 +381,7 @@ enum tac_err tac_flights_epoch(struct tac_sim *sim, struct tac_flights *f, tac_t
     f->shown = NULL;
     TAC_TRY(tac_agree(sim->ctx, tac_alloc(sim->ctx, k->vertices, 1, &f->shown)));
     memset(f->wanted, 0, (size_t)sim->owned * sizeof *f->wanted);
-    k->narrow = 1.01 * FINE * f->finest;
+    k->narrow = tac_flights_narrow(f);
     k->until = sim->now + window;
     k->tau = window;
     k->tau_s = tac_seconds(sim, window);
@@ -391,118 +394,6 @@ enum tac_err tac_flights_epoch(struct tac_sim *sim, struct tac_flights *f, tac_t
             k->extent = fmax(k->extent, 3 * (fabs(k->plan[v].x[i]) + c->span_s * fabs(c->tube[v].v[i])));
     if (!tac_ranks_down(sim))
         tac_ranks_failed(sim, tac_kinetic_build(k));
-done:
-    return err;
-}
-
-/* ---- proving ---- */
-
-static enum tac_err renew_tests(struct tac_kinetic *k)
-{
-    enum tac_err err = TAC_OK;
-    const struct tac_kinetic_structure *broad = k->structure[TAC_KINETIC_BROAD];
-    void *self = k->self[TAC_KINETIC_BROAD];
-    int32_t id;
-    while (tac_queue_due(broad->queue(self), k->until, &id)) {
-        k->sim->counters.certificates_failed++;
-        TAC_TRY(broad->fail(k, self, id));
-    }
-done:
-    return err;
-}
-
-/* Each slab once, also one in doubt that has been timed anew: it may be renewed for less than the whole window. */
-static enum tac_err renew_slabs(struct tac_kinetic *k, struct tac_flights *f)
-{
-    enum tac_err err = TAC_OK;
-    const struct tac_slabs *all = k->self[TAC_KINETIC_NARROW];
-    int32_t id;
-    TAC_TRY(tac_grow(k->sim->ctx, &f->due, &f->due_capacity, k->doubt_count + all->capacity, sizeof *f->due));
-    for (f->due_count = 0; f->due_count < k->doubt_count; f->due_count++) {
-        f->due[f->due_count] = k->doubt[f->due_count];
-        tac_queue_set(all->queue, k->doubt[f->due_count], TAC_TIME_NEVER);
-    }
-    k->doubt_count = 0;
-    while (tac_queue_due(all->queue, k->until, &id))
-        f->due[f->due_count++] = id;
-    for (size_t i = 0; i < f->due_count; i++)
-        if (all->slab[f->due[i]].live) {
-            k->sim->counters.certificates_failed++;
-            TAC_TRY(tac_kinetic_slabs.fail(k, k->self[TAC_KINETIC_NARROW], f->due[i]));
-        }
-done:
-    return err;
-}
-
-/* The earliest time at which a certificate may fail. */
-static tac_time earliest(const struct tac_kinetic *k)
-{
-    tac_time first = TAC_TIME_NEVER;
-    for (int s = 0; s < TAC_KINETIC_STRUCTURES; s++) {
-        const struct tac_queue *queue = k->structure[s]->queue(k->self[s]);
-        for (size_t i = 0; i < queue->capacity; i++)
-            first = queue->time[i] < first ? queue->time[i] : first;
-    }
-    return first;
-}
-
-enum tac_err tac_flights_prove(struct tac_sim *sim, struct tac_flights *f, tac_time until, bool patient)
-{
-    enum tac_err err;
-    struct tac_kinetic *k = f->k;
-    k->now = k->next = sim->now;
-    k->until = until;
-    k->narrow = patient ? 1.01 * FINE * f->finest : INFINITY;
-    k->coarse = false;
-    k->tau = until - sim->now;
-    k->tau_s = tac_seconds(sim, k->tau);
-    TAC_TRY(renew_tests(k));
-    TAC_TRY(renew_slabs(k, f));
-    f->first = earliest(k);
-done:
-    return err;
-}
-
-void tac_flights_judge(struct tac_sim *sim, struct tac_flights *f, tac_time next)
-{
-    struct tac_kinetic *k = f->k;
-    const struct tac_slabs *all = k->self[TAC_KINETIC_NARROW];
-    const double w = tac_seconds(sim, next - sim->now);
-    for (size_t i = 0; i < k->doubt_count; i++) {
-        const struct tac_slab *s = &all->slab[k->doubt[i]];
-        double x[4][3], u[4][3];
-        for (int j = 0; j < s->count; j++) {
-            double v[3];
-            tac_position(sim, s->v[j], sim->now, x[j]);
-            tac_kinetic_velocity(sim, s->v[j], v);
-            for (int c = 0; c < 3; c++) /* ghosts: just told */
-                u[j][c] = w * (s->v[j] < sim->owned ? v[c] : sim->line[s->v[j]].v[c]);
-        }
-        tac_model_gather(sim->model, (enum tac_pair_type)s->type, s->v, x);
-        const double share = tac_sweep((enum tac_pair_type)s->type, x, u, s->next, s->tolerance);
-        const tac_time t = sim->now + (tac_time)(share * (double)(next - sim->now));
-        if (share <= 1 && (k->stuck < 0 || t < k->stuck_at)) {
-            k->stuck = s->slot;
-            k->stuck_at = t;
-        }
-    }
-}
-
-/* ---- dropping ---- */
-
-enum tac_err tac_flights_tidy(struct tac_sim *sim, struct tac_flights *f)
-{
-    enum tac_err err = TAC_OK;
-    struct tac_kinetic *own = sim->kinetic;
-    own->now = sim->now > own->now ? sim->now : own->now;
-    f->k->now = sim->now;
-    for (size_t k = 0; k < sim->pair_count; k++) {
-        const struct tac_pair *p = &sim->pair[k];
-        const int32_t slot = (int32_t)k;
-        if (!p->live || p->v[0] >= sim->owned || p->deep_last < INFINITY || tac_friction_holds(sim, slot))
-            continue;
-        TAC_TRY(tac_slabs_shed(tac_slabs_of(f->k, slot) >= 0 ? f->k : own, slot));
-    }
 done:
     return err;
 }

@@ -57,6 +57,8 @@ bool tac_flights_leaving(const struct tac_sim *sim, tac_time end, tac_time windo
 /* Local. After a pass from sim->now to `end`: files new tubes from sim->now on for those that did not hold.  able: the
  * window can be made shorter. */
 void tac_flights_check(struct tac_sim *sim, struct tac_flights *f, tac_time end, bool able);
+/* Local. Radius (m) up to which a tube is as narrow as tubes get, rounding included. */
+double tac_flights_narrow(const struct tac_flights *f);
 /* Neighbours. Tells new tubes, and on whose vertices slabs rest; times anew what rests on those that are new here. */
 void tac_flights_talk(struct tac_sim *sim, struct tac_flights *f);
 /* Local. Renews at sim->now all certificates that may fail before `until`; watches what must be. f->first: all that is

@@ -1,9 +1,8 @@
 /* Separating slabs (ACM 5.1): the certificates between two primitives. */
-#include "kds/kinetic_slab.h"
 #include "events/path.h"
 #include "events/ranks.h"
+#include "kds/slab_lay.h"
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     LEAST_TICKS = 2, /* life of a slab, in ticks that watching the layer would cost, below which it is not worth it */
@@ -41,122 +40,6 @@ static void stand_off(struct tac_slabs *all, const struct tac_slab *s)
         stand->entry[s->place[i]] = last;
         all->slab[last / 4].place[last % 4] = s->place[i];
     }
-}
-
-/* ---- laying a slab ---- */
-
-static void places(const struct tac_kinetic *k, const struct tac_slab *s, double x[4][3])
-{
-    for (int i = 0; i < s->count; i++)
-        tac_kinetic_place(k, s->v[i], x[i]);
-    tac_model_gather(k->sim->model, (enum tac_pair_type)s->type, s->v, x);
-}
-
-/* The first positive root of c + 2 b t + a t^2, c < 0; infinity if there is none. */
-static double root_s(double a, double b, double c)
-{
-    const double root = sqrt(fmax(0, b * b - a * c)), t = b > 0 ? -c / (b + root) : a > 0 ? (root - b) / a : INFINITY;
-    return t * (1 - 1e-9);
-}
-
-/* Seconds from k->now until the largest principal stretch of a triangle can be `longest` (times its height at rest).
- * With [p q] of its places and [r s] of its velocities (distance.h) the matrix of squares changes by t and t^2 times
- * two others, and its largest eigenvalue by no more than theirs; so a rotation costs nothing to first order.  What the
- * plans leave open adds twice the largest of it. */
-static double widening_s(const struct tac_kinetic *k, const struct tac_slab *slab, double longest)
-{
-    double x[4][3], v[4][3], p[3], q[3], r[3], s[3], reach = 0, radius = 0;
-    places(k, slab, x);
-    for (int i = 0; i < 3; i++) {
-        const struct tac_plan *plan = &k->plan[slab->v[i]];
-        memcpy(v[i], plan->v, sizeof v[i]);
-        reach = fmax(reach, plan->reach);
-        radius = fmax(radius, plan->radius);
-    }
-    tac_stretch_columns(x, x[3], p, q);
-    tac_stretch_columns(v, x[3], r, s);
-    const double now = tac_larger_eigenvalue(tac_dot(p, p), tac_dot(p, q), tac_dot(q, q));
-    const double slope = tac_larger_eigenvalue(2 * tac_dot(p, r), tac_dot(p, s) + tac_dot(q, r), 2 * tac_dot(q, s));
-    const double bend = tac_larger_eigenvalue(tac_dot(r, r), tac_dot(r, s), tac_dot(s, s));
-    const double e = 2 * reach;
-    longest -= 2 * radius;
-    const double c = now - longest * longest;
-    return c < 0 && longest > 0 ? root_s(bend - e * e, .5 * slope + longest * e, c) : 0;
-}
-
-/* Seconds from k->now until the two ends of an edge that may not grow longer can be `longest` apart: the positive root
- * of |r + u t| = longest - e t, r and u their place and velocity to each other, e what both plans leave open. */
-static double stretch_s(const struct tac_kinetic *k, const struct tac_slab *s, double longest)
-{
-    const struct tac_plan *p = &k->plan[s->v[0]], *q = &k->plan[s->v[1]];
-    const double e = p->reach + q->reach;
-    double x[3], y[3], r[3], u[3];
-    longest -= p->radius + q->radius;
-    tac_kinetic_place(k, s->v[0], x);
-    tac_kinetic_place(k, s->v[1], y);
-    tac_sub(r, y, x);
-    tac_sub(u, q->v, p->v);
-    const double a = tac_dot(u, u) - e * e, b = tac_dot(r, u) + longest * e, c = tac_dot(r, r) - longest * longest;
-    if (!(c < 0) || !(longest > 0))
-        return 0;
-    return root_s(a, b, c);
-}
-
-/* Seconds from k->now until vertex i may enter the slab: one division. */
-static double entry_s(const struct tac_kinetic *k, const struct tac_slab *s, int i, const double x[3])
-{
-    if (s->type == TAC_PAIR_LONG)
-        return stretch_s(k, s, s->upper);
-    if (s->type == TAC_PAIR_WIDE)
-        return widening_s(k, s, s->upper);
-    const double along = tac_dot(s->n, x);
-    const struct tac_plan *plan = &k->plan[s->v[i]];
-    const double shift = s->speed * tac_seconds(k->sim, k->now - s->laid), v = tac_dot(s->n, plan->v);
-    const double gap = (i < s->first ? along - (s->upper + shift) : s->lower + shift - along) - plan->radius;
-    const double closing = (i < s->first ? s->speed - v : v - s->speed) + plan->reach;
-    if (k->tubes && gap <= 0)
-        return 0; /* its tube reaches into the slab, however it moves */
-    return closing > 0 ? gap > 0 ? gap / closing : 0 : INFINITY;
-}
-
-/* Lays the slab of thickness `reach` half-way between the primitives, across their shortest way, so that both come up
- * to it at one speed.  Returns the seconds until some vertex (*which) may enter it; 0 if there is no room for it. */
-static double lay(struct tac_kinetic *k, struct tac_slab *s, const double x[4][3], double reach, double *d, int *which)
-{
-    struct tac_near near;
-    double along[4], a = INFINITY, b = -INFINITY, speed = 0, life = INFINITY;
-    tac_near_pair((enum tac_pair_type)s->type, x, &near);
-    *d = near.d;
-    *which = -1;
-    for (int i = 0; i < s->count; i++) {
-        const struct tac_plan *plan = &k->plan[s->v[i]];
-        along[i] = tac_dot(near.n, x[i]);
-        speed += fabs(near.w[i]) * (tac_dot(near.n, plan->v) + (i < s->first ? -plan->reach : plan->reach));
-        if (i < s->first)
-            a = along[i] < a ? along[i] : a;
-        else
-            b = along[i] > b ? along[i] : b;
-    }
-    if (tac_pair_grows((enum tac_pair_type)s->type)) {
-        memcpy(s->n, near.n, sizeof s->n);
-        s->upper = -reach;
-        return s->type == TAC_PAIR_LONG ? stretch_s(k, s, s->upper) : widening_s(k, s, s->upper);
-    }
-    if (!(a - b > reach))
-        return 0;
-    memcpy(s->n, near.n, sizeof s->n);
-    s->upper = .5 * (a + b + reach);
-    s->lower = .5 * (a + b - reach);
-    s->speed = .5 * speed;
-    s->laid = k->now;
-    for (int i = 0; i < s->count; i++) {
-        const double t = entry_s(k, s, i, x[i]);
-        if (t < life) {
-            life = t;
-            *which = i;
-        }
-    }
-    return life;
 }
 
 /* ---- watching ---- */
@@ -270,10 +153,10 @@ static enum tac_err renew(struct tac_kinetic *k, int32_t id)
     struct tac_slabs *all = slabs_of(k);
     double x[4][3], d;
     int which;
-    places(k, &all->slab[id], x);
+    tac_slab_places(k, &all->slab[id], x);
     for (;;) {
         struct tac_slab *s = &all->slab[id];
-        const double life = lay(k, s, x, s->next + s->tolerance, &d, &which);
+        const double life = tac_slab_lay(k, s, x, s->next + s->tolerance, &d, &which);
         const tac_time t = life > 0 ? tac_kinetic_after(k, life) : k->now;
         const tac_time least = k->tubes ? tac_slabs_worth(k, s->period) : LEAST_TICKS * s->period;
         const bool worth = t - k->now >= least;
@@ -404,8 +287,8 @@ enum tac_err tac_slabs_shed(struct tac_kinetic *k, int32_t slot)
         goto done;
     }
     struct tac_slab *s = &all->slab[id], trial = *s;
-    places(k, s, x);
-    const double life = lay(k, &trial, x, p->deep_reach + s->tolerance, &d, &which);
+    tac_slab_places(k, s, x);
+    const double life = tac_slab_lay(k, &trial, x, p->deep_reach + s->tolerance, &d, &which);
     if (!(life > SHED_TICKS * tac_seconds(sim, p->deep_period)))
         return TAC_OK;
     TAC_TRY(tac_order(sim, slot, true));
@@ -479,7 +362,7 @@ static enum tac_err fail(struct tac_kinetic *k, void *self, int32_t id)
     int which = -1;
     for (int i = 0; k->eps < 0 && i < s->count; i++) {
         tac_kinetic_place(k, s->v[i], x);
-        const double t = entry_s(k, s, i, x);
+        const double t = tac_slab_entry_s(k, s, i, x);
         which = t < soonest ? i : which;
         soonest = t < soonest ? t : soonest;
     }
@@ -498,7 +381,7 @@ done:
 static void retime(const struct tac_kinetic *k, struct tac_slabs *all, int32_t id, int i, const double x[3])
 {
     const struct tac_slab *s = &all->slab[id];
-    const tac_time t = tac_kinetic_after(k, entry_s(k, s, i, x));
+    const tac_time t = tac_kinetic_after(k, tac_slab_entry_s(k, s, i, x));
     if (t < all->queue->time[id])
         tac_queue_set(all->queue, id, t);
 }

@@ -31,8 +31,8 @@ MUTANTS = [
          "    p->next = tac_model_reach(sim->model, &p->form, 1);\n    hash_put(")]),
     ("restart-rung", "a restart forgets how near its rungs were", "src/events/state_restore.c", [
         ("        tac_watch_set_last(sim, slot, last[k]);\n", "        tac_watch_set_last(sim, slot, INFINITY);\n")]),
-    ("late-slab", "kinetic structures: a slab is believed for twice its life", "src/kds/kinetic_slab.c", [
-        ("    return closing > 0 ? gap > 0 ? gap / closing : 0 : INFINITY;", "    return closing > 0 ? gap > 0 ? 2 * gap / closing : 0 : INFINITY;")]),
+    ("late-slab", "kinetic structures: a slab is believed for twice its life", "src/kds/slab_lay.c", [
+        ("t = tac_slab_entry_s(k, s, i, x[i]);", "t = 2 * tac_slab_entry_s(k, s, i, x[i]);")]),
     ("kept-plan", "kinetic structures: who is kicked by a contact is taken to keep to its plan", "src/events/kinetic.c", [
         ("        tac_kinetic_check(k, sim->kicked[i]);\n", "        (void)sim->kicked[i];\n")]),
     ("broken-tube", "kinetic structures: a vertex that leaves its tube tells no other rank", "src/kds/flights.c", [

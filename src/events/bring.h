@@ -1,0 +1,67 @@
+/* Where a vertex is at an instant, and bringing it there (design 2.2): inlined, for it is done for each kick. */
+#ifndef TAC_EVENTS_BRING_H
+#define TAC_EVENTS_BRING_H
+
+#include "events/sim.h"
+#include "io/record.h"
+#include <string.h>
+
+/* tac_position, inlined where contacts tick. */
+static inline __attribute__((always_inline)) void tac_bring_position(const struct tac_sim *sim, tac_lid i, tac_time t,
+                                                                     double x[3])
+{
+    const struct tac_pos *pos = &sim->pos[i];
+    const struct tac_vel *vel = &sim->vel[i];
+    if (pos->t == t) {
+        memcpy(x, pos->x, sizeof pos->x);
+    } else if (vel->w == 0 && sim->script_of[i] >= 0) {
+        const struct tac_script *s = &sim->script[sim->script_of[i]];
+        double dt = tac_seconds(sim, t - s->t);
+        for (int k = 0; k < 3; k++)
+            x[k] = s->x[k] + dt * s->v[k];
+    } else {
+        double dt = tac_seconds(sim, t - pos->t);
+        for (int k = 0; k < 3; k++)
+            x[k] = pos->x[k] + dt * vel->v[k];
+    }
+}
+
+/* Brings a free vertex to t: rewrites (x, t). With contact, its path is kept. record: sim->record is there. */
+static inline __attribute__((always_inline)) void tac_bring_to(struct tac_sim *sim, tac_lid i, tac_time t, bool contact,
+                                                               bool record)
+{
+    struct tac_pos *restrict pos = &sim->pos[i];
+    struct tac_vel *restrict vel = &sim->vel[i];
+    double dt = tac_seconds(sim, t - pos->t);
+    pos->x[0] += dt * vel->v[0];
+    pos->x[1] += dt * vel->v[1];
+    pos->x[2] += dt * vel->v[2];
+    pos->t = t;
+    if (record)
+        tac_record_keep(sim->record, i, t, pos->x);
+    if (!contact)
+        return;
+    struct tac_line *restrict line = &sim->line[i];
+    double s = tac_seconds(sim, t - line->t), r[3];
+    for (int k = 0; k < 3; k++)
+        r[k] = pos->x[k] - (line->x[k] + s * line->v[k]);
+    double r2 = tac_dot(r, r);
+    line->deviation2 = r2 > line->deviation2 ? r2 : line->deviation2;
+    if (sim->near[i]) {
+        int32_t k = (int32_t)sim->break_count++, head = sim->break_head[i];
+        sim->breaks[k] =
+            (struct tac_break){t, {pos->x[0], pos->x[1], pos->x[2]}, {vel->v[0], vel->v[1], vel->v[2]}, -1, 0};
+        if (head >= 0)
+            sim->breaks[head].next = k;
+        else
+            sim->break_first[i] = k;
+        sim->break_head[i] = k;
+    }
+}
+
+static inline void tac_bring(struct tac_sim *sim, tac_lid i, tac_time t, bool contact)
+{
+    tac_bring_to(sim, i, t, contact, sim->record != NULL);
+}
+
+#endif

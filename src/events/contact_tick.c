@@ -1,0 +1,340 @@
+/* The ticks of contact: penalty layers, limits of stretch, friction, and what they take away (design 1.2 to 1.5).
+ * Nothing here allocates or logs. */
+#include "events/bring.h"
+#include "events/friction.h"
+
+enum {
+    AHEAD = 6,    /* rungs whose pairs are fetched early */
+    FORESIGHT = 2 /* ticks of the deepest rung within which the next one must not be reached unwatched */
+};
+
+/* The positions of a pair at t. */
+static inline void gather(const struct tac_sim *sim, const struct tac_pair *p, tac_time t, double x[4][3])
+{
+    for (int k = 0; k < p->count; k++)
+        tac_bring_position(sim, p->v[k], t, x[k]);
+    tac_model_gather(sim->model, (enum tac_pair_type)p->type, p->v, x);
+}
+
+/* Is the pair certainly silent at t, in the arithmetic of its tick?  The two primitives' extents along the last normal
+ * bound their distance from below, for a quarter of the price of the distance. `clear` is the distance under which
+ * it matters; the bound is told. */
+static inline bool surely_beyond(const struct tac_pair *p, const double x[4][3], double clear, double *bound)
+{
+    const double *n = p->near.n;
+    double least = INFINITY, most = -INFINITY;
+    for (int k = 0; k < p->count; k++) {
+        /* From vertex 0, so that coordinates far from the origin cost no accuracy. */
+        double along = n[0] * (x[k][0] - x[0][0]) + n[1] * (x[k][1] - x[0][1]) + n[2] * (x[k][2] - x[0][2]);
+        if (k < p->first)
+            least = along < least ? along : least;
+        else
+            most = along > most ? along : most;
+    }
+    *bound = least - most;
+    return *bound > clear;
+}
+
+static inline void look(struct tac_sim *sim, struct tac_pair *p, const double x[4][3], tac_time t)
+{
+    double gradient[4][3];
+    tac_near_pair((enum tac_pair_type)p->type, x, &p->near);
+    p->mollifier = 1;
+    if (p->type == TAC_PAIR_EDGE_EDGE)
+        tac_mollifier(x, &p->mollifier, gradient);
+    p->t_near = t;
+    /* Rounding of the distance and of the bound: 2^-50 of the longest way between vertices, with room to grow. */
+    double size = 0;
+    for (int k = 1; k < p->count; k++)
+        for (int c = 0; c < 3; c++)
+            size += fabs(x[k][c] - x[0][c]);
+    p->guard = 0x1p-44 * size;
+    (void)gradient;
+}
+
+/* Impulse of a rung on vertex k of its pair: normal w n + mollified dm/dx. */
+static inline void rung_impulse(const struct tac_pair *p, int k, double normal, double mollified,
+                                const double gradient[4][3], double j[3])
+{
+    double f = normal * p->near.w[k];
+    for (int c = 0; c < 3; c++)
+        j[c] = f * p->near.n[c];
+    if (mollified != 0)
+        for (int c = 0; c < 3; c++)
+            j[c] += mollified * gradient[k][c];
+}
+
+/* Gives vertex i an impulse of a contact; returns its work. */
+static inline double kick_vertex(struct tac_sim *sim, tac_lid i, tac_time t, tac_time period, const double j[3],
+                                 bool contact)
+{
+    const double w = sim->vel[i].w;
+    if (contact) {
+        double *sum = &sim->impulse[3 * (size_t)i];
+        sum[0] += j[0];
+        sum[1] += j[1];
+        sum[2] += j[2];
+    }
+    if (w == 0) {
+        if (sim->script_of[i] >= 0)
+            tac_script_work(sim, i, j, t, period);
+        return 0;
+    }
+    if (sim->pos[i].t != t) {
+        tac_bring(sim, i, t, true);
+        if (sim->kicked)
+            sim->kicked[sim->kicked_count++] = i;
+    }
+    double *v = sim->vel[i].v;
+    const double work = j[0] * v[0] + j[1] * v[1] + j[2] * v[2] + .5 * w * (j[0] * j[0] + j[1] * j[1] + j[2] * j[2]);
+    v[0] += w * j[0];
+    v[1] += w * j[1];
+    v[2] += w * j[2];
+    return work;
+}
+
+static void kick_pair(struct tac_sim *sim, struct tac_pair *p, tac_time t, tac_time period, double normal,
+                      double mollified)
+{
+    double gradient[4][3], m, work = 0;
+    if (mollified != 0) {
+        double x[4][3];
+        gather(sim, p, t, x);
+        tac_mollifier(x, &m, gradient);
+    }
+    for (int k = 0; k < p->count; k++) {
+        double j[3];
+        rung_impulse(p, k, normal, mollified, gradient, j);
+        work += kick_vertex(sim, p->v[k], t, period, j, !tac_pair_is_limit((enum tac_pair_type)p->type));
+    }
+    sim->book.work += work;
+    sim->book.absolute += fabs(work);
+}
+
+/* The same of a triangle's limit, where each principal stretch has layers: `normal` is what those of the larger one
+ * give.  So the potential has no kink where both are equal and any direction may stand for the larger one: there both
+ * give alike, and their sum is the same for all directions. */
+static void kick_triangle(struct tac_sim *sim, struct tac_pair *p, const struct tac_rung *e,
+                          const struct tac_rung_class *c, tac_time t, double normal)
+{
+    const struct tac_model *model = sim->model;
+    double x[4][3], f = 0, work = 0;
+    struct tac_near near[2];
+    gather(sim, p, t, x);
+    tac_near_stretch(x, near);
+    const double d = near[1].d - p->form.radius;
+    for (int32_t l = e->first; l <= e->last; l++) {
+        const double g = d - p->form.thickness * model->reach[l];
+        if (g >= 0)
+            break;
+        f -= model->rate[l] * g;
+    }
+    const double other = c->h_s * p->form.stiffness * f;
+    for (int k = 0; k < p->count; k++) {
+        double j[3];
+        for (int i = 0; i < 3; i++)
+            j[i] = normal * near[0].w[k] * near[0].n[i] + other * near[1].w[k] * near[1].n[i];
+        work += kick_vertex(sim, p->v[k], t, c->period, j, false);
+    }
+    sim->book.work += work;
+    sim->book.absolute += fabs(work);
+}
+
+/* Friction of all pairs that ticked at this instant. */
+static void rub_pairs(struct tac_sim *sim, tac_time t)
+{
+    for (size_t n = 0; n < sim->friction->touched_count; n++) {
+        struct tac_friction_kick kick;
+        tac_friction_tick(sim, n, t, &kick);
+        const struct tac_pair *p = &sim->pair[kick.pair];
+        double work = 0;
+        for (int k = 0; k < p->count; k++) {
+            double j[3];
+            for (int c = 0; c < 3; c++)
+                j[c] = -p->near.w[k] * kick.j[c];
+            work += kick_vertex(sim, p->v[k], t, kick.period, j, true);
+        }
+        sim->book.work += work;
+        sim->book.absolute += fabs(work);
+        sim->loss[sim->loss_count++] =
+            (struct tac_loss){kick.pair, kick.period, 0, 0, {kick.j[0], kick.j[1], kick.j[2]}};
+    }
+    tac_friction_close(sim);
+}
+
+/* One tick of a rung: layers first..last of a pair, all with the same period. */
+static void tick_rung(struct tac_sim *sim, struct tac_rung *e, const struct tac_rung_class *c, tac_time t)
+{
+    struct tac_pair *p = &sim->pair[e->pair];
+    const struct tac_model *model = sim->model;
+    const double eta1 = p->form.thickness;
+    const bool foresees = sim->mode == TAC_DISCOVER_SPECULATE && e->last == p->depth;
+    if (tac_pair_is_limit((enum tac_pair_type)p->type)) {
+        sim->ticks[TAC_KIND_PENALTY]--;
+        sim->ticks[TAC_KIND_LIMIT]++;
+    }
+    if (p->t_near != t) {
+        double x[4][3], bound, clear = p->form.radius + eta1 * model->reach[e->first] + p->guard;
+        gather(sim, p, t, x);
+        if (sim->mode != TAC_DISCOVER_ALL_PAIRS && !tac_pair_grows((enum tac_pair_type)p->type) &&
+            surely_beyond(p, x, clear, &bound) && (!foresees || p->d_tick - bound < .25 * (bound - p->next))) {
+            e->last_d = INFINITY;
+            sim->silent++;
+            if (e->first == 1 && e->anchor >= 0)
+                tac_friction_erase(sim, e->pair);
+            if (e->last == p->depth) {
+                p->deep_last = INFINITY;
+                p->d_tick = bound;
+                p->t_tick = t;
+            }
+            return;
+        }
+        look(sim, p, x, t);
+    }
+    const double d = p->near.d - p->form.radius;
+    if (d >= eta1 * model->reach[e->first]) {
+        e->last_d = INFINITY;
+        sim->silent++;
+        if (e->first == 1 && e->anchor >= 0)
+            tac_friction_erase(sim, e->pair);
+    } else {
+        double f = 0, g2 = 0;
+        int32_t l = e->first;
+        for (; l <= e->last; l++) {
+            double g = d - eta1 * model->reach[l];
+            if (g >= 0)
+                break;
+            double rg = model->rate[l] * g;
+            f -= rg;
+            g2 += rg * g;
+        }
+        if (l - 1 > sim->deepest_layer && !tac_pair_is_limit((enum tac_pair_type)p->type))
+            sim->deepest_layer = l - 1;
+        double hr = c->h_s * p->form.stiffness;
+        double normal = hr * f * p->mollifier, mollified = p->mollifier < 1 ? -.5 * hr * g2 : 0;
+        /* All active layers of a rung were active at its last tick or are approached: one test serves them. */
+        if (e->last_d < d && p->form.law->e2 != 1) {
+            sim->loss[sim->loss_count++] = (struct tac_loss){
+                e->pair, c->period, (p->form.law->e2 - 1) * normal, (p->form.law->e2 - 1) * mollified, {0, 0, 0}};
+            normal *= p->form.law->e2;
+            mollified *= p->form.law->e2;
+        }
+        if (e->anchor >= 0)
+            tac_friction_enter(sim, e, c, normal);
+        e->last_d = d;
+        p->active = e->first > p->active ? e->first : p->active;
+        if (p->type == TAC_PAIR_WIDE)
+            kick_triangle(sim, p, e, c, t, normal);
+        else
+            kick_pair(sim, p, t, c->period, normal, mollified);
+    }
+    if (e->last == p->depth)
+        p->deep_last = e->last_d;
+    if (!foresees)
+        return;
+    /* The pair's deepest watched rung: is the next one about to be needed? */
+    if (p->near.d < p->next) {
+        sim->stop = sim->ranks ? TAC_STOP_NONE : TAC_STOP_ABORT; /* other ranks wait for what comes after */
+    } else if (p->depth < p->form.bottom && p->d_tick < INFINITY && p->d_tick > p->near.d && p->t_tick < t) {
+        double speed = (p->near.d - p->d_tick) / tac_seconds(sim, t - p->t_tick);
+        while (p->depth < p->form.bottom && p->near.d + FORESIGHT * speed * tac_seconds(sim, p->deep_period) < p->next)
+            if (!tac_watch_deepen(sim, e->pair, t)) {
+                sim->stop = sim->ranks ? TAC_STOP_NONE : TAC_STOP_ABORT;
+                break;
+            }
+    }
+    p->d_tick = p->near.d;
+    p->t_tick = t;
+}
+
+/* Pairs lie in the order in which they came to be watched, so a class visits them all over memory. */
+static inline void prefetch_pair(const struct tac_sim *sim, const struct tac_rung_class *c, size_t i)
+{
+    if (i >= c->count)
+        return;
+    const char *p = (const char *)&sim->pair[c->rung[i].pair];
+    for (size_t k = 0; k < sizeof(struct tac_pair); k += 64)
+        __builtin_prefetch(p + k, 1);
+}
+
+static void tick_rungs(struct tac_sim *sim, struct tac_rung_class *c, tac_time t)
+{
+    size_t i = 0, j = 0;
+    sim->ticks[TAC_KIND_PENALTY] += (int64_t)(c->count + c->extra_count);
+    if (c->extra_count == 0) {
+        for (; i < c->count; i++) {
+            prefetch_pair(sim, c, i + AHEAD);
+            tick_rung(sim, &c->rung[i], c, t);
+        }
+        return;
+    }
+    while (i < c->count || j < c->extra_count) {
+        bool from_extra =
+            i >= c->count ||
+            (j < c->extra_count && (c->extra[j].key < c->rung[i].key ||
+                                    (c->extra[j].key == c->rung[i].key && c->extra[j].first < c->rung[i].first)));
+        tick_rung(sim, from_extra ? &c->extra[j++] : &c->rung[i++], c, t);
+    }
+}
+
+/* Mean velocity of vertex i over the kicks of instant t; of a scripted one, around the tick of a force of this period.
+ */
+static void mean_velocity(const struct tac_sim *sim, tac_lid i, tac_time t, tac_time period, double v[3])
+{
+    v[0] = v[1] = v[2] = 0;
+    if (sim->vel[i].w == 0) {
+        if (sim->script_of[i] >= 0)
+            tac_script_velocity(sim, i, t, period, v, NULL);
+        return;
+    }
+    const struct tac_break *b = &sim->breaks[sim->break_head[i]];
+    TAC_ASSERT(b->t == t);
+    for (int k = 0; k < 3; k++)
+        v[k] = .5 * (b->v[k] + sim->vel[i].v[k]);
+}
+
+/* What restitution and friction took away at this instant: minus the work of the part of the kick that was left out,
+ * or of the kick. */
+void tac_contact_losses(struct tac_sim *sim, tac_time t)
+{
+    for (size_t n = 0; n < sim->loss_count; n++) {
+        const struct tac_loss *loss = &sim->loss[n];
+        const struct tac_pair *p = &sim->pair[loss->pair];
+        double gradient[4][3], m;
+        if (loss->mollified != 0) {
+            double x[4][3];
+            gather(sim, p, t, x);
+            tac_mollifier(x, &m, gradient);
+        }
+        for (int k = 0; k < p->count; k++) {
+            double j[3], v[3];
+            if (p->v[k] >= sim->owned)
+                continue;
+            rung_impulse(p, k, loss->normal, loss->mollified, gradient, j);
+            for (int c = 0; c < 3; c++)
+                j[c] -= p->near.w[k] * loss->rub[c];
+            mean_velocity(sim, p->v[k], t, loss->period, v);
+            double work = tac_dot(j, v); /* entered by the vertex: its owner alone has its velocity */
+            tac_accum_add(&sim->dissipated, -work);
+            if (t == sim->kept_at)
+                tac_accum_add(&sim->dissipated_ahead, -.5 * work);
+        }
+    }
+    sim->loss_count = 0;
+}
+
+/* Penalty layers and their friction.  Kinetic structures tell their time apart, as the papers do. */
+void tac_contact_tick(struct tac_sim *sim, tac_time t)
+{
+    const bool timed = sim->kinetic != NULL && sim->due_rung_count > 0;
+    const double begin_s = timed ? tac_wall_s() : 0;
+    for (size_t i = 0; i < sim->due_rung_count; i++)
+        tick_rungs(sim, &sim->rung_class[sim->due_rung[i]], t);
+    if (sim->friction != NULL && sim->friction->touched_count)
+        rub_pairs(sim, t);
+    if (timed) {
+        const double took_s = tac_wall_s() - begin_s;
+        sim->counters.seconds_contact += took_s;
+        sim->counters.seconds_forces -= took_s;
+    }
+}

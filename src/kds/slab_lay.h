@@ -1,0 +1,37 @@
+/* slab_lay.h: laying a slab between two primitives, and when somebody may enter it (ACM 5.1). */
+#ifndef TACTUS_KDS_SLAB_LAY_H
+#define TACTUS_KDS_SLAB_LAY_H
+
+#include "kds/kinetic_slab.h"
+
+/* Local. Where the vertices of a slab's pair are at k->now, m. */
+void tac_slab_places(const struct tac_kinetic *k, const struct tac_slab *s, double x[4][3]);
+/* Local. Seconds from k->now until the largest principal stretch of a triangle can be `longest` (times its height at
+ * rest). */
+double tac_slab_widening_s(const struct tac_kinetic *k, const struct tac_slab *slab, double longest);
+/* Local. Seconds from k->now until the two ends of an edge that may not grow longer can be `longest` (m) apart. */
+double tac_slab_stretch_s(const struct tac_kinetic *k, const struct tac_slab *s, double longest);
+/* Local. Lays the slab of thickness `reach` (m) half-way between the primitives, across their shortest way, so that
+ * both come up to it at one speed.  Returns the seconds until some vertex (*which) may enter it; 0 if there is no room
+ * for it.  *d: the distance of the primitives, m. */
+double tac_slab_lay(struct tac_kinetic *k, struct tac_slab *s, const double x[4][3], double reach, double *d,
+                    int *which);
+
+/* Local. Seconds from k->now until vertex i may enter the slab: one division. */
+static inline double tac_slab_entry_s(const struct tac_kinetic *k, const struct tac_slab *s, int i, const double x[3])
+{
+    if (s->type == TAC_PAIR_LONG)
+        return tac_slab_stretch_s(k, s, s->upper);
+    if (s->type == TAC_PAIR_WIDE)
+        return tac_slab_widening_s(k, s, s->upper);
+    const double along = tac_dot(s->n, x);
+    const struct tac_plan *plan = &k->plan[s->v[i]];
+    const double shift = s->speed * tac_seconds(k->sim, k->now - s->laid), v = tac_dot(s->n, plan->v);
+    const double gap = (i < s->first ? along - (s->upper + shift) : s->lower + shift - along) - plan->radius;
+    const double closing = (i < s->first ? s->speed - v : v - s->speed) + plan->reach;
+    if (k->tubes && gap <= 0)
+        return 0; /* its tube reaches into the slab, however it moves */
+    return closing > 0 ? gap > 0 ? gap / closing : 0 : INFINITY;
+}
+
+#endif
