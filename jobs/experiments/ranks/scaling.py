@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""scaling.py SCENE [--ranks 1,2,4,8] : strong scaling of one scene, as a table in Markdown.
+"""scaling.py SCENE [--ranks 1,2,4,8] [--discover speculate,kds] : strong scaling of one scene, as a table in Markdown.
 
     jobs/experiments/ranks/stack.py 160000 -o stack.json
     jobs/experiments/ranks/scaling.py stack.json --ranks 1,2 --repeats 3
+    jobs/experiments/ranks/scaling.py jobs/box-900.json --until .2 --discover speculate,kds
 
-Runs the scene on each number of ranks, in turn, as often as --repeats says, and prints medians: wall time of the stepping
+Runs the scene on each number of ranks, and in each mode of discovery, in turn, as often as --repeats says, and prints medians: wall time of the stepping
 (the run's less that of writing and of reading the scene), how much faster than the first, where the time of the average rank
 went, what was sent per second of simulated time, and the largest rank's memory. All runs must end with the same bits.
 TACTUS names the program (default: build/tactus of this tree).
@@ -53,7 +54,7 @@ def figures(info, whole):
         "waiting": seconds["waiting"] / stepping, "exchange": seconds["exchange"] / stepping,
         "repeated": counters["repeated_ticks"] / executed if executed else 0,
         "messages": counters["messages_sent"] / t, "bytes": counters["bytes_sent"] / t,
-        "migrations": counters["migrations"], "memory": info["peak_memory_bytes"] or float("nan"),
+        "windows": counters["windows"], "migrations": counters["migrations"], "memory": info["peak_memory_bytes"] or float("nan"),
     }
 
 
@@ -71,41 +72,46 @@ def main():
     parser.add_argument("scene")
     parser.add_argument("--ranks", type=lambda t: [int(n) for n in t.split(",")], default=[1, 2], help="with commas (%(default)s)")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--discover", type=lambda t: t.split(","), default=[""], metavar="MODES", help="with commas; otherwise the scene's")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="passed to tactus run")
     parser.add_argument("--until", metavar="T", help="passed to tactus run")
     parser.add_argument("--no-diff", action="store_true", help="do not compare the runs' bits")
     options = parser.parse_args()
     arguments = [word for setting in options.set for word in ("--set", setting)] + (["--until", options.until] if options.until else [])
     home = tempfile.mkdtemp(prefix="tactus-ranks-")
-    runs = {ranks: [] for ranks in options.ranks}
+    ways = [(mode, ranks) for mode in options.discover for ranks in options.ranks]
+    runs = {way: [] for way in ways}
+    folders = {way: os.path.join(home, "-".join(map(str, way)) + ".run") for way in ways}
     try:
         for repeat in range(options.repeats):
-            for ranks in options.ranks:  # in turn: what else the machine does falls on all
-                folder = os.path.join(home, f"{ranks}.run")
-                info, whole = run(options.scene, ranks, folder, arguments)
-                runs[ranks].append(figures(info, whole))
-                print(f"{ranks} ranks: {info['wall_s']:.2f} s", file=sys.stderr)
+            for way in ways:  # in turn: what else the machine does falls on all
+                mode, ranks = way
+                info, whole = run(options.scene, ranks, folders[way], arguments + (["--discover", mode] if mode else []))
+                runs[way].append(figures(info, whole))
+                print(f"{mode} {ranks} ranks: {info['wall_s']:.2f} s".strip(), file=sys.stderr)
         if not options.no_diff:
-            for ranks in options.ranks[1:]:
-                done = subprocess.run([PROGRAM, "diff", os.path.join(home, f"{options.ranks[0]}.run"), os.path.join(home, f"{ranks}.run"),
-                                       "--all-frames"], env={**os.environ, **MANY}, capture_output=True, text=True)
+            for way in ways[1:]:
+                done = subprocess.run([PROGRAM, "diff", folders[ways[0]], folders[way], "--all-frames"], env={**os.environ, **MANY},
+                                      capture_output=True, text=True)
                 if done.returncode != 0:
-                    sys.exit(f"{ranks} ranks differ from {options.ranks[0]}: {done.stdout}{done.stderr}")
+                    sys.exit(f"{way} differs from {ways[0]}: {done.stdout}{done.stderr}")
     finally:
         shutil.rmtree(home, ignore_errors=True)
     print(f"{os.path.basename(options.scene)}, {os.cpu_count()} cores, medians of {options.repeats}"
           + ("" if options.no_diff else "; all runs end with the same bits"))
     print()
-    print("| ranks | wall s (least..most) | speed-up | ticks/s | forces | discovery | waiting | exchange | repeated ticks"
-          " | messages/sim. s | bytes/sim. s | migrated | memory of the largest rank | of one rank's |")
-    print("|---" * 14 + "|")
+    modes = options.discover != [""]
+    print(("| discovery " if modes else "") + "| ranks | wall s (least..most) | speed-up | ticks/s | forces | discovery | waiting | exchange | repeated ticks"
+          " | windows | messages/sim. s | bytes/sim. s | migrated | memory of the largest rank | of one rank's |")
+    print("|---" * (15 + modes) + "|")
     first = None
-    for ranks in options.ranks:
-        row = {key: statistics.median(f[key] for f in runs[ranks]) for key in runs[ranks][0]}
+    for way in ways:
+        mode, ranks = way
+        row = {key: statistics.median(f[key] for f in runs[way]) for key in runs[way][0]}
         first = first or row
-        walls = [f["wall"] for f in runs[ranks]]
-        print(f"| {ranks} | {row['wall']:.2f} ({min(walls):.2f}..{max(walls):.2f}) | {first['wall'] / row['wall']:.2f} | {number(row['ticks'])} "
-              f"| {row['forces']:.1%} | {row['discovery']:.1%} | {row['waiting']:.1%} | {row['exchange']:.1%} | {row['repeated']:.1%} "
+        walls = [f["wall"] for f in runs[way]]
+        print((f"| {mode} " if modes else "") + f"| {ranks} | {row['wall']:.2f} ({min(walls):.2f}..{max(walls):.2f}) | {first['wall'] / row['wall']:.2f} | {number(row['ticks'])} "
+              f"| {row['forces']:.1%} | {row['discovery']:.1%} | {row['waiting']:.1%} | {row['exchange']:.1%} | {row['repeated']:.1%} | {row['windows']:.0f} "
               f"| {number(row['messages'])} | {number(row['bytes'])} | {number(row['migrations'])} "
               f"| {row['memory'] / 2 ** 20:.0f} MiB | {row['memory'] / first['memory']:.2f} |")
 
