@@ -186,8 +186,7 @@ static void lay_tubes(struct tac_sim *sim, struct tac_candidates *c, double wind
     }
 }
 
-/* Each body's frame: the mean of the velocities of its tubes here. */
-static void lay_frames(struct tac_sim *sim, struct tac_candidates *c)
+void tac_candidates_frames(struct tac_sim *sim, struct tac_candidates *c)
 {
     const struct tac_scene *s = sim->scene;
     memset(c->frame, 0, 3 * (size_t)c->body_count * sizeof *c->frame);
@@ -204,9 +203,9 @@ static void lay_frames(struct tac_sim *sim, struct tac_candidates *c)
             c->frame[3 * b + k] /= fmax(1, c->sweep[b]);
 }
 
-/* Boxes of a body's primitives in its frame: its vertices' tubes, and half the reach of a contact. */
-static void lay_boxes(struct tac_sim *sim, struct tac_candidates *c, tac_lid b, const struct tac_primitive *primitive,
-                      int32_t begin, int32_t end_of, struct tac_dop *boxes, struct tac_tree *tree)
+void tac_candidates_boxes(struct tac_sim *sim, struct tac_candidates *c, tac_lid b,
+                          const struct tac_primitive *primitive, int32_t begin, int32_t end_of, struct tac_dop *boxes,
+                          struct tac_tree *tree)
 {
     const struct tac_scene *s = sim->scene;
     const double margin = .5 * s->contact.thickness + s->body[b].radius + 1e-12 * c->extent, *frame = &c->frame[3 * b];
@@ -286,13 +285,14 @@ static enum tac_err make_list(struct tac_sim *sim, struct tac_candidates *c)
 {
     enum tac_err err;
     size_t count = 0;
-    lay_frames(sim, c);
+    tac_candidates_frames(sim, c);
     for (tac_lid b = 0; b < c->body_count; b++) {
         if (!c->still[b] || c->tree[b]->stale)
-            lay_boxes(sim, c, b, c->primitive, c->primitive_begin[b], c->primitive_begin[b + 1], c->box, c->tree[b]);
+            tac_candidates_boxes(sim, c, b, c->primitive, c->primitive_begin[b], c->primitive_begin[b + 1], c->box,
+                                 c->tree[b]);
         if (c->foreign_count && c->foreign_begin[b + 1] > c->foreign_begin[b])
-            lay_boxes(sim, c, b, c->foreign, c->foreign_begin[b], c->foreign_begin[b + 1], c->foreign_box,
-                      c->foreign_tree[b]);
+            tac_candidates_boxes(sim, c, b, c->foreign, c->foreign_begin[b], c->foreign_begin[b + 1], c->foreign_box,
+                                 c->foreign_tree[b]);
     }
     /* The old list has told all it knew. */
     c->found = c->list;

@@ -110,6 +110,13 @@ size_t tac_candidates_active(const struct tac_candidates *c, tac_time t);
 /* Local. Fills c->found with the pairs that may touch while the tubes hold, all limits, and all watched pairs, each
  * once; how many in *count.  Boxes and frames are laid.  TAC_ERR_RUN: no memory. */
 enum tac_err tac_candidates_find(struct tac_sim *sim, struct tac_candidates *c, size_t *count);
+/* Local. c->frame, each body's: the mean of the velocities of its tubes here. */
+void tac_candidates_frames(struct tac_sim *sim, struct tac_candidates *c);
+/* Local. Boxes (boxes[begin..end_of)) of primitives of body b in its frame: its vertices' tubes over the lifetime, and
+ * half the reach of a contact; the tree over them, built if it is stale.  c->scratch holds one number each. */
+void tac_candidates_boxes(struct tac_sim *sim, struct tac_candidates *c, tac_lid b,
+                          const struct tac_primitive *primitive, int32_t begin, int32_t end_of, struct tac_dop *boxes,
+                          struct tac_tree *tree);
 /* Collective, for candidates.c: fetches into c->foreign what other ranks have near our primitives, with tubes and
  * motions of its vertices. */
 enum tac_err tac_foreign_fetch(struct tac_sim *sim, struct tac_candidates *c);

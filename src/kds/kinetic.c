@@ -76,8 +76,9 @@ static enum tac_err create(struct tac_sim *sim, const struct tac_candidates *c, 
     k->eps = tubes ? 0 : sim->scene->discovery.vagueness;
     k->tau = TICKS_PER_LIFE * main_period(sim);
     k->tau_s = tac_seconds(sim, k->tau);
-    k->structure[TAC_KINETIC_BROAD] =
-        sim->scene->discovery.structure == TAC_STRUCTURE_PAIRS ? &tac_kinetic_pairs : &tac_kinetic_lists;
+    k->structure[TAC_KINETIC_BROAD] = sim->scene->discovery.structure == TAC_STRUCTURE_PAIRS ? &tac_kinetic_pairs
+                                      : tubes                                                ? &tac_kinetic_epoch
+                                                                                             : &tac_kinetic_lists;
     k->structure[TAC_KINETIC_NARROW] = &tac_kinetic_slabs;
     k->seconds[TAC_KINETIC_BROAD] = sim->counters.seconds_lists;
     k->seconds[TAC_KINETIC_NARROW] = sim->counters.seconds_slabs;

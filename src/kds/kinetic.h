@@ -9,7 +9,7 @@
  *
  * Certificates belong to *structures*, which all look alike (struct tac_kinetic_structure): the slabs between two
  * primitives (kinetic_slab.c), and one of several ways to know which primitives need a slab (the broad phase:
- * kinetic_lists.c, kinetic_pairs.c).
+ * kinetic_lists.c, kinetic_pairs.c; between ranks kinetic_epoch.c).
  *
  *     tac_kinetic_create(sim, &k);
  *     tac_kinetic_prove(k, t, &next);      every certificate holds until `next`, the instant t or an earlier one
@@ -60,7 +60,7 @@ struct tac_kinetic_structure {
     /* Broad phases: has it grown so much worse than it was when it was built that it should be built again? */
     bool (*stale)(const struct tac_kinetic *k, const void *self);
 };
-extern const struct tac_kinetic_structure tac_kinetic_slabs, tac_kinetic_lists, tac_kinetic_pairs;
+extern const struct tac_kinetic_structure tac_kinetic_slabs, tac_kinetic_lists, tac_kinetic_pairs, tac_kinetic_epoch;
 
 enum { TAC_KINETIC_BROAD, TAC_KINETIC_NARROW, TAC_KINETIC_STRUCTURES };
 

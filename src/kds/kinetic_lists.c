@@ -151,8 +151,7 @@ static enum tac_err new_test(struct tac_kinetic *k, struct lists *l, int32_t a, 
     enum tac_err err = TAC_OK;
     const struct tac_branch *na = &l->tree->node[a], *nb = &l->tree->node[b];
     *id = -1;
-    if ((na->still && nb->still) || !tac_kinetic_sides(k, na->sides, nb->sides) ||
-        (na->body >= 0 && nb->body >= 0 && !tac_kinetic_may_touch(k, na->body, nb->body)))
+    if ((na->still && nb->still) || (na->body >= 0 && nb->body >= 0 && !tac_kinetic_may_touch(k, na->body, nb->body)))
         return TAC_OK;
     if (l->free_count) {
         *id = l->free[--l->free_count];

@@ -89,7 +89,6 @@ static void grow(struct builder *b, int32_t *p, int32_t n, int32_t at, int32_t u
         node->primitive = *p;
         node->body = k->primitive[*p].body;
         node->still = k->still[node->body];
-        node->sides = k->side[*p];
         b->tree->leaf[*p] = at;
         return;
     }
@@ -102,7 +101,6 @@ static void grow(struct builder *b, int32_t *p, int32_t n, int32_t at, int32_t u
     const struct tac_branch *l = &b->tree->node[left];
     node->body = l[0].body == l[1].body ? l[0].body : -1;
     node->still = l[0].still && l[1].still;
-    node->sides = l[0].sides | l[1].sides;
 }
 
 static enum tac_err build(struct tac_kinetic *k, struct tac_kinetic_tree *tree)
@@ -235,10 +233,9 @@ static void measure(const struct tac_kinetic *k, struct tac_kinetic_tree *tree, 
         const struct tac_plan *plan = &k->plan[q->v[i]];
         double x[3];
         tac_kinetic_place(k, q->v[i], x);
-        /* Tubes are moved a little now and then: twice their radius has room for that. */
         for (int a = 0; a < n; a++) {
             const double at = tac_dot(tree->axis[a], x), v = tac_dot(tree->axis[a], plan->v);
-            const double off = (margin + 2 * plan->radius) * tree->length[a], dv = plan->reach * tree->length[a];
+            const double off = margin * tree->length[a], dv = plan->reach * tree->length[a];
             lo[a] = at - off < lo[a] ? at - off : lo[a];
             hi[a] = at + off > hi[a] ? at + off : hi[a];
             vlo[a] = v - dv < vlo[a] ? v - dv : vlo[a];
@@ -272,8 +269,6 @@ void tac_kinetic_tree_refresh(struct tac_kinetic *k, struct tac_kinetic_tree *tr
     const struct tac_branch *b = &tree->node[node];
     if (b->t0 >= oldest || (b->still && b->t0 >= 0))
         return;
-    if (b->left < 0 && k->tubes && b->t0 >= 0)
-        return; /* lines of tubes do not widen; and what lies above covers them as they are */
     if (b->left < 0) {
         measure(k, tree, node);
         return;
@@ -291,65 +286,50 @@ static void mark(struct tac_kinetic_tree *tree, int32_t node)
     }
 }
 
-/* What lies along each axis at k->now, and how fast it moves. */
-struct extent {
-    double lo[TAC_MOST_AXES], hi[TAC_MOST_AXES], vlo[TAC_MOST_AXES], vhi[TAC_MOST_AXES];
+/* How fast what is inside moves along each axis. */
+struct speeds {
+    double lo[TAC_MOST_AXES], hi[TAC_MOST_AXES];
 };
 
 /* Vertex v with its plan. */
-static void extent_of_vertex(const struct tac_kinetic *k, const struct tac_kinetic_tree *tree, tac_lid v, double margin,
-                             struct extent *e)
+static void speeds_of_vertex(const struct tac_kinetic *k, const struct tac_kinetic_tree *tree, tac_lid v,
+                             struct speeds *e)
 {
     const struct tac_plan *plan = &k->plan[v];
-    double x[3];
-    tac_kinetic_place(k, v, x);
     for (int a = 0; a < tree->axes; a++) {
         const double at = tac_dot(tree->axis[a], plan->v), dv = plan->reach * tree->length[a];
-        const double here = tac_dot(tree->axis[a], x), off = (margin + plan->radius) * tree->length[a];
-        e->vlo[a] = at - dv;
-        e->vhi[a] = at + dv;
-        e->lo[a] = here - off;
-        e->hi[a] = here + off;
+        e->lo[a] = at - dv;
+        e->hi[a] = at + dv;
     }
 }
 
-static void extent_of_node(const struct tac_kinetic *k, const struct tac_kinetic_tree *tree, int32_t node,
-                           struct extent *e)
+static void speeds_of_node(const struct tac_kinetic_tree *tree, int32_t node, struct speeds *e)
 {
-    const int n = tree->axes;
-    const double *from = envelope(tree, node), dt = tac_seconds(k->sim, k->now - tree->node[node].t0);
-    for (int a = 0; a < n; a++) {
-        e->vlo[a] = from[2 * n + a];
-        e->vhi[a] = from[3 * n + a];
-        e->lo[a] = from[a] + dt * e->vlo[a];
-        e->hi[a] = from[n + a] + dt * e->vhi[a];
-    }
+    const double *from = envelope(tree, node) + 2 * tree->axes;
+    memcpy(e->lo, from, (size_t)tree->axes * sizeof *e->lo);
+    memcpy(e->hi, from + tree->axes, (size_t)tree->axes * sizeof *e->hi);
 }
 
-/* Is what is inside covered by the node from now on?  Only tubes jump: other plans begin where the vertex is. */
-static bool covers(const struct tac_kinetic *k, const struct tac_kinetic_tree *tree, int32_t node,
-                   const struct extent *inside)
+/* Is what is inside covered by the node from now on?  It is there now: plans begin where the vertex is. */
+static bool covers(const struct tac_kinetic_tree *tree, int32_t node, const struct speeds *inside)
 {
     const int n = tree->axes;
-    const double *e = envelope(tree, node), dt = tac_seconds(k->sim, k->now - tree->node[node].t0);
+    const double *e = envelope(tree, node);
     for (int a = 0; a < n; a++)
-        if (inside->vlo[a] < e[2 * n + a] || inside->vhi[a] > e[3 * n + a])
-            return false;
-    for (int a = 0; a < n && k->tubes; a++)
-        if (inside->lo[a] < e[a] + dt * e[2 * n + a] || inside->hi[a] > e[n + a] + dt * e[3 * n + a])
+        if (inside->lo[a] < e[2 * n + a] || inside->hi[a] > e[3 * n + a])
             return false;
     return true;
 }
 
-static void widen_leaf(struct tac_kinetic *k, struct tac_kinetic_tree *tree, int32_t leaf, const struct extent *inside,
+static void widen_leaf(struct tac_kinetic *k, struct tac_kinetic_tree *tree, int32_t leaf, const struct speeds *inside,
                        double slack)
 {
     const int n = tree->axes;
     double *e = envelope(tree, leaf);
     bool low[TAC_MOST_AXES], high[TAC_MOST_AXES];
     for (int a = 0; a < n; a++) {
-        low[a] = inside->vlo[a] < e[2 * n + a];
-        high[a] = inside->vhi[a] > e[3 * n + a];
+        low[a] = inside->lo[a] < e[2 * n + a];
+        high[a] = inside->hi[a] > e[3 * n + a];
     }
     measure(k, tree, leaf);
     /* Some room on the sides where it was too narrow: who speeds up often goes on doing so. */
@@ -360,9 +340,9 @@ static void widen_leaf(struct tac_kinetic *k, struct tac_kinetic_tree *tree, int
     mark(tree, leaf);
     int32_t below = leaf;
     for (int32_t up = tree->node[leaf].up; up >= 0; below = up, up = tree->node[up].up) {
-        struct extent child;
-        extent_of_node(k, tree, below, &child);
-        if (covers(k, tree, up, &child))
+        struct speeds child;
+        speeds_of_node(tree, below, &child);
+        if (covers(tree, up, &child))
             break;
         merge(k, tree, up);
         mark(tree, up);
@@ -371,13 +351,11 @@ static void widen_leaf(struct tac_kinetic *k, struct tac_kinetic_tree *tree, int
 
 void tac_kinetic_tree_widen(struct tac_kinetic *k, struct tac_kinetic_tree *tree, tac_lid v)
 {
-    struct extent inside;
-    extent_of_vertex(k, tree, v, 0, &inside);
+    struct speeds inside;
+    speeds_of_vertex(k, tree, v, &inside);
     for (int32_t i = tree->leaves_begin[v]; i < tree->leaves_begin[v + 1]; i++) {
         const int32_t leaf = tree->leaves[i];
-        if (k->tubes)
-            extent_of_vertex(k, tree, v, margin_of(k, tree->node[leaf].body), &inside);
-        if (!covers(k, tree, leaf, &inside))
+        if (!covers(tree, leaf, &inside))
             widen_leaf(k, tree, leaf, &inside, 2 * k->plan[v].reach);
     }
 }

@@ -13,12 +13,12 @@
 enum { TAC_MOST_AXES = 13 };
 
 struct tac_branch {
-    int32_t left;                /* children are left and left + 1; -1: a leaf */
-    int32_t up;                  /* parent, -1: the root */
-    int32_t primitive;           /* of a leaf */
-    int32_t body;                /* of all below it; -1: several */
-    int32_t first;               /* tests that rest on it: 2 x test + side; -1: none */
-    uint8_t still, dirty, sides; /* sides: enum tac_side, of all below it */
+    int32_t left;      /* children are left and left + 1; -1: a leaf */
+    int32_t up;        /* parent, -1: the root */
+    int32_t primitive; /* of a leaf */
+    int32_t body;      /* of all below it; -1: several */
+    int32_t first;     /* tests that rest on it: 2 x test + side; -1: none */
+    uint8_t still, dirty;
     tac_time t0;
 };
 

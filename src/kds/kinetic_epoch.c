@@ -1,0 +1,156 @@
+/* The broad phase of what ranks prove together.  It has no certificates of its own: an epoch's wide tubes (flights.h)
+ * hold until it ends, so primitives whose boxes keep apart while they do need no slab, and one search when the epoch
+ * begins finds the others.  Lists that ask again as plans change would tell no more that lasts: docs/kds.md. */
+#include "kds/kinetic.h"
+#include <stdlib.h>
+
+/* Where along x the boxes of a body may be. */
+struct sweep {
+    double lo, hi;
+    tac_lid body;
+};
+
+struct epoch {
+    struct tac_queue *queue; /* empty */
+    tac_lid body_count;
+    struct tac_dop *box;    /* owned, one per primitive */
+    struct tac_tree **tree; /* owned, (bodies); NULL: nothing of it is here */
+    struct sweep *sweep;    /* owned, (bodies) */
+};
+
+/* Two bodies, or one, under search. */
+struct search {
+    struct tac_kinetic *k;
+    const struct tac_primitive *a, *b; /* the first of each body */
+};
+
+static void destroy(void *self)
+{
+    struct epoch *e = self;
+    for (tac_lid b = 0; e->tree && b < e->body_count; b++)
+        tac_tree_destroy(&e->tree[b]);
+    tac_queue_destroy(&e->queue);
+    free(e->box);
+    free(e->tree);
+    free(e->sweep);
+    free(e);
+}
+
+static enum tac_err create(struct tac_kinetic *k, void **self)
+{
+    enum tac_err err;
+    struct epoch *e = NULL;
+    const size_t bodies = (size_t)k->body_count;
+    TAC_TRY(tac_alloc(k->sim->ctx, 1, sizeof *e, &e));
+    *self = e;
+    e->body_count = k->body_count;
+    TAC_TRY(tac_alloc(k->sim->ctx, (size_t)k->primitive_count, sizeof *e->box, &e->box));
+    TAC_TRY(tac_alloc(k->sim->ctx, bodies, sizeof *e->tree, &e->tree));
+    TAC_TRY(tac_alloc(k->sim->ctx, bodies, sizeof *e->sweep, &e->sweep));
+    for (tac_lid b = 0; b < k->body_count; b++)
+        if (k->primitive_begin[b + 1] > k->primitive_begin[b])
+            TAC_TRY(tac_tree_create(k->sim->ctx, k->primitive_begin[b + 1] - k->primitive_begin[b], &e->tree[b]));
+    TAC_TRY(tac_queue_create(k->sim->ctx, TAC_QUEUE_BINARY, &e->queue));
+done:
+    return err;
+}
+
+static enum tac_err visit(void *context, int32_t ia, int32_t ib)
+{
+    const struct search *search = context;
+    struct tac_kinetic *k = search->k;
+    const struct tac_primitive *a = &search->a[ia], *b = &search->b[ib];
+    int32_t head = -1;
+    if (!tac_kinetic_sides(k, k->side[a - k->primitive], k->side[b - k->primitive]))
+        return TAC_OK;
+    return tac_slabs_between(k, a, b, -1, &head);
+}
+
+static enum tac_err search_bodies(struct tac_kinetic *k, const struct epoch *e, tac_lid a, tac_lid b)
+{
+    const struct tac_candidates *c = k->sim->candidates;
+    struct search search = {k, &k->primitive[k->primitive_begin[a]], &k->primitive[k->primitive_begin[b]]};
+    double drift[3], along[TAC_DOP_AXES], lo[TAC_DOP_AXES], hi[TAC_DOP_AXES];
+    int64_t tests = 0;
+    for (int i = 0; i < 3; i++)
+        drift[i] = c->span_s * (c->frame[3 * a + i] - c->frame[3 * b + i]);
+    tac_dop_project(drift, along);
+    for (int i = 0; i < TAC_DOP_AXES; i++) {
+        lo[i] = fmin(0, along[i]);
+        hi[i] = fmax(0, along[i]);
+    }
+    return tac_tree_overlaps(e->tree[a], e->tree[b], a == b ? NULL : lo, hi, visit, &search, &tests);
+}
+
+static int compare_sweeps(const void *a, const void *b)
+{
+    const struct sweep *p = a, *q = b;
+    return p->lo != q->lo ? (p->lo > q->lo) - (p->lo < q->lo) : (p->body > q->body) - (p->body < q->body);
+}
+
+/* Once in an epoch: its tubes and frames are those of k->sim->candidates. */
+static enum tac_err build(struct tac_kinetic *k, void *self)
+{
+    enum tac_err err;
+    struct epoch *e = self;
+    struct tac_candidates *c = k->sim->candidates;
+    size_t n = 0;
+    TAC_TRY(tac_grow(k->sim->ctx, &c->scratch, &c->scratch_capacity, (size_t)k->primitive_count, sizeof *c->scratch));
+    tac_candidates_frames(k->sim, c);
+    for (tac_lid b = 0; b < e->body_count; b++) {
+        if (e->tree[b] == NULL)
+            continue;
+        tac_candidates_boxes(k->sim, c, b, k->primitive, k->primitive_begin[b], k->primitive_begin[b + 1], e->box,
+                             e->tree[b]);
+        const struct tac_dop *root = &e->tree[b]->node[0].dop;
+        const double drift = c->span_s * c->frame[3 * b];
+        e->sweep[n++] = (struct sweep){root->lo[0] + fmin(0, drift), root->hi[0] + fmax(0, drift), b};
+    }
+    qsort(e->sweep, n, sizeof *e->sweep, compare_sweeps);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i; j < n && e->sweep[j].lo <= e->sweep[i].hi; j++)
+            if (tac_kinetic_may_touch(k, e->sweep[i].body, e->sweep[j].body))
+                TAC_TRY(search_bodies(k, e, e->sweep[i].body, e->sweep[j].body));
+done:
+    return err;
+}
+
+static struct tac_queue *queue(void *self)
+{
+    return ((struct epoch *)self)->queue;
+}
+
+static enum tac_err fail(struct tac_kinetic *k, void *self, int32_t id)
+{
+    (void)k;
+    (void)self;
+    (void)id;
+    return TAC_OK;
+}
+
+static enum tac_err moved(struct tac_kinetic *k, void *self, const tac_lid *v, size_t count)
+{
+    (void)k;
+    (void)self;
+    (void)v;
+    (void)count;
+    return TAC_OK;
+}
+
+static enum tac_err relieved(struct tac_kinetic *k, void *self, int32_t owner)
+{
+    (void)k;
+    (void)self;
+    (void)owner;
+    return TAC_OK;
+}
+
+static bool stale(const struct tac_kinetic *k, const void *self)
+{
+    (void)k;
+    (void)self;
+    return false;
+}
+
+const struct tac_kinetic_structure tac_kinetic_epoch = {"epoch", create, destroy,  build, queue,
+                                                        fail,    moved,  relieved, stale};
