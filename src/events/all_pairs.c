@@ -31,7 +31,7 @@ struct oracle {
     double step;         /* the same for the segment looked at */
     double travelled;    /* sum over segments of twice the largest displacement of a vertex, m */
     double *u;           /* owned, (V, 3) */
-    int32_t stuck;       /* slot of a pair that comes under its bottom in the segment, or -1 */
+    bool stuck;          /* some pair comes under its bottom in the segment */
 };
 
 /* An element of the whole scene: its id and its vertices here. */
@@ -298,7 +298,7 @@ static enum tac_err look_at(struct tac_sim *sim, struct oracle *o, struct entry 
     }
     if (s <= 1) {
         if (e->slot >= 0 && sim->pair[e->slot].depth == sim->pair[e->slot].form.bottom) {
-            o->stuck = e->slot;
+            o->stuck = true;
         } else {
             TAC_TRY(tac_watch(sim, e->key, e->v, &e->slot));
             TAC_TRY(tac_order(sim, e->slot, false));
@@ -348,13 +348,13 @@ static enum tac_err look(struct tac_sim *sim, tac_time limit, tac_time *t, bool 
             tac_ranks_lines(sim);
         }
         double begin_s = tac_wall_s();
-        o->stuck = -1;
+        o->stuck = false;
         if (!sim->ranks || !tac_ranks_down(sim))
             TAC_TRY(tac_ranks_hold(sim, look_at_all(sim, o, *t, &grew)));
         sim->counters.seconds_discovery += tac_wall_s() - begin_s;
         int64_t tell[TAC_TELLS] = {0};
         tell[TAC_TELL_BROKEN] = grew;
-        tell[TAC_TELL_BOTTOM] = o->stuck >= 0;
+        tell[TAC_TELL_BOTTOM] = o->stuck;
         tac_orders_talk(sim);
         TAC_TRY(tac_ranks_reduce(sim, tell));
         *stuck = tell[TAC_TELL_BOTTOM] != 0;
@@ -375,7 +375,7 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
     TAC_TRY(look(sim, limit, &t, &stuck));
     o->travelled += o->step;
     if (stuck) {
-        err = tac_sim_stuck(sim, o->stuck >= 0 ? &sim->pair[o->stuck] : NULL);
+        err = tac_sim_stuck(sim);
         goto done;
     }
     TAC_TRY(tac_ranks_hold(sim, tac_pass_begin(sim)));

@@ -132,7 +132,7 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
     TAC_TRY(tac_ranks_reduce(sim, tell));
     TAC_TRY(tac_pass_commit(sim, sim->now));
     if (k->stuck >= 0) {
-        err = tac_sim_stuck(sim, &sim->pair[k->stuck]);
+        err = tac_sim_stuck(sim);
         goto done;
     }
     begin_s = tac_wall_s();

@@ -71,7 +71,7 @@ static enum tac_err judge(struct tac_sim *sim, tac_time limit, struct window *w)
     TAC_TRY(tac_ranks_reduce(sim, tell));
     w->stuck_at = -tell[TAC_TELL_BOTTOM];
     if (w->stuck_at <= sim->now)
-        err = tac_sim_stuck(sim, k->stuck >= 0 && k->stuck_at <= sim->now ? &sim->pair[k->stuck] : NULL);
+        err = tac_sim_stuck(sim);
     else if (w->stuck_at < w->end)
         w->end = w->stuck_at;
 done:
@@ -273,10 +273,8 @@ enum tac_err tac_kinetic_advance_together(struct tac_sim *sim, tac_time limit)
         TAC_TRY(attempt(sim, &w));
         epoch = w.repair == AGAIN_WITH_EPOCH;
         if (w.stuck_at <= start) {
-            const struct tac_kinetic *own = sim->kinetic;
-            const struct tac_pair *found = own->stuck >= 0 && own->stuck_at <= start ? &sim->pair[own->stuck] : NULL;
             go_back(sim);
-            err = tac_sim_stuck(sim, found);
+            err = tac_sim_stuck(sim);
             goto done;
         }
         if (w.bad >= 0 && (w.end - start) / 4 > 0) {

@@ -215,18 +215,20 @@ static double next_tick(const struct tac_sim *sim, const struct tac_pair *p, tac
     return near.d;
 }
 
+/* Criteria of the choice, the lesser the better; then the lower key. */
 struct stuck {
     const struct tac_pair *pair;
-    bool through;
+    int64_t how[2]; /* 0, t: will be through at t, quanta; 1, bits of what is left of the way, in thicknesses */
     tac_time t;
     double at[3];
 };
 
-static bool better(const struct tac_pair *p, bool through, tac_time t, const struct stuck *than)
+static bool better(const struct stuck *a, const struct stuck *than)
 {
-    if (than->pair == NULL || through != than->through)
-        return than->pair == NULL || through;
-    return t < than->t || (t == than->t && p->key < than->pair->key);
+    for (int i = 0; i < 2 && than->pair != NULL; i++)
+        if (a->how[i] != than->how[i])
+            return a->how[i] < than->how[i];
+    return than->pair == NULL || a->pair->key < than->pair->key;
 }
 
 static void say_stuck(struct tac_sim *sim, const struct stuck *s)
@@ -253,29 +255,33 @@ static void say_stuck(struct tac_sim *sim, const struct stuck *s)
 
 /* All modes of discovery come here in the same stretch between two instants, if not at the same time in it, nor with
  * the same pair of several. So the sentence follows from the state alone: of all pairs at their bottom that will be
- * found through it at their next tick, the one that ticks first, with the lowest key. */
-enum tac_err tac_sim_stuck(struct tac_sim *sim, const struct tac_pair *found)
+ * found through it at their next tick, the one that ticks first, with the lowest key; if there is none (modes find them
+ * within a tolerance), the one that comes nearest to it. */
+enum tac_err tac_sim_stuck(struct tac_sim *sim)
 {
-    struct stuck best = {NULL, false, 0, {0, 0, 0}};
+    struct stuck best = {.pair = NULL};
     if (sim->ranks)
         tac_ranks_lines(sim);
     for (size_t k = 0; k < sim->pair_count; k++) {
         const struct tac_pair *p = &sim->pair[k];
-        double at[3];
-        tac_time t;
+        struct stuck found = {.pair = p};
         if (!p->live || p->depth < p->form.bottom || p->v[0] >= sim->owned)
             continue;
-        const bool through = next_tick(sim, p, &t, at) < p->next;
-        if ((!through && p != found) || !better(p, through, t, &best))
-            continue;
-        best = (struct stuck){p, through, t, {at[0], at[1], at[2]}};
+        const double left = (next_tick(sim, p, &found.t, found.at) - p->next) / p->form.thickness;
+        found.how[0] = !(left < 0);
+        found.how[1] = found.t;
+        if (found.how[0])
+            memcpy(&found.how[1], &left, sizeof left); /* not negative: its bits are in its order */
+        if (better(&found, &best))
+            best = found;
     }
     if (!sim->ranks) {
+        TAC_CHECK(best.pair != NULL);
         say_stuck(sim, &best);
         return TAC_ERR_RUN;
     }
     /* The best of all ranks, by one criterion after the other. */
-    int64_t mine[3] = {best.pair ? !best.through : 2, best.t, 0}, least[3];
+    int64_t mine[2] = {best.pair ? best.how[0] : 2, best.how[1]}, least[2];
     uint64_t key = best.pair ? best.pair->key : UINT64_MAX, lowest;
     MPI_Allreduce(&mine[0], &least[0], 1, MPI_INT64_T, MPI_MIN, sim->ctx->comm);
     mine[1] = mine[0] == least[0] ? mine[1] : INT64_MAX;

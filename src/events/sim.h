@@ -377,10 +377,9 @@ void tac_sim_destroy(struct tac_sim **sim);
 /* Collective. Commits some more, at most up to `limit` > now; stops at scripted knots, which it applies.  For an energy
  * row at a time t, set sim->before_at = t before advancing to it. */
 enum tac_err tac_sim_advance(struct tac_sim *sim, tac_time limit);
-/* Collective. The sentence of a nest that has ended in the stretch between two instants that sim->now lies in:
- * TAC_ERR_RUN. `found` is a pair that comes under its bottom there (NULL: other ranks found some); the sentence may
- * name another one. */
-enum tac_err tac_sim_stuck(struct tac_sim *sim, const struct tac_pair *found);
+/* Collective. The sentence of a nest that has ended in the stretch between two instants that sim->now lies in, where
+ * some pair of some rank comes under its bottom: TAC_ERR_RUN. */
+enum tac_err tac_sim_stuck(struct tac_sim *sim);
 /* Local. The sentence of vertex `id` (global) that is no longer a number at t: TAC_ERR_RUN. */
 enum tac_err tac_sim_not_finite(struct tac_sim *sim, tac_gid id, tac_time t);
 /* Global id of vertex i. */

@@ -72,17 +72,6 @@ done:
     return err;
 }
 
-/* A pair at the end of its nest, that is missed before anything can happen. */
-static const struct tac_pair *missed_bottom(const struct tac_sim *sim, const struct tac_verdict *verdict)
-{
-    for (size_t k = 0; k < verdict->count; k++) {
-        const int32_t slot = sim->candidates->list[verdict->miss[k].candidate].slot;
-        if (slot >= 0 && verdict->miss[k].t <= sim->now && sim->pair[slot].depth == sim->pair[slot].form.bottom)
-            return &sim->pair[slot];
-    }
-    return NULL;
-}
-
 /* Longer after a run of clean windows, shorter after an early miss. */
 static void adapt(struct tac_sim *sim, int attempts, tac_time asked)
 {
@@ -272,7 +261,7 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
         if (again)
             TAC_TRY(tac_ranks_hold(sim, go_back(sim, &verdict, costly)));
         if (verdict.bottom <= sim->now && verdict.earliest <= sim->now) {
-            err = tac_sim_stuck(sim, missed_bottom(sim, &verdict));
+            err = tac_sim_stuck(sim);
             goto done;
         }
         tac_orders_talk(sim);

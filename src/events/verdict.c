@@ -118,9 +118,9 @@ static enum tac_err enter(struct tac_sim *sim, struct tac_verdict *verdict, size
     verdict->miss[verdict->count++] = (struct tac_miss){k, t};
     verdict->earliest = t < verdict->earliest ? t : verdict->earliest;
     const struct tac_pair *p = q->slot >= 0 ? &sim->pair[q->slot] : NULL;
-    if (p != NULL && p->depth == p->form.bottom) {
+    if (p != NULL && p->depth == p->form.bottom && p->births == 0) {
         verdict->bottom = t < verdict->bottom ? t : verdict->bottom;
-    } else if (p != NULL) {
+    } else if (p != NULL && p->depth < p->form.bottom) {
         int32_t last;
         const tac_time period = tac_model_rung(sim->model, &p->form, p->depth + 1, &last);
         verdict->period = period < verdict->period ? period : verdict->period;
