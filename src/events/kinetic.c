@@ -130,7 +130,8 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
     for (int i = 0; i < TAC_KINDS; i++)
         sim->counters.executed[i] += sim->ticks[i];
     TAC_TRY(tac_ranks_reduce(sim, tell));
-    TAC_TRY(tac_pass_commit(sim, sim->now));
+    /* Up to where a nest ends all is straight, and rungs that tick before that are silent. */
+    TAC_TRY(tac_pass_commit(sim, k->stuck >= 0 ? k->stuck_at : sim->now));
     if (k->stuck >= 0) {
         err = tac_sim_stuck(sim);
         goto done;

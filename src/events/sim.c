@@ -1,4 +1,5 @@
 #include "events/friction.h"
+#include "events/path.h"
 #include "events/ranks.h"
 #include "io/record.h"
 #include <stdlib.h>
@@ -190,38 +191,63 @@ done:
     return err;
 }
 
-/* Distance of a pair at its own next tick, if nothing kicks it before, and the point between the two. */
-static double next_tick(const struct tac_sim *sim, const struct tac_pair *p, tac_time *t, double at[3])
+/* Where the vertices of a pair are at t, if nothing kicks them before: others' by their lines, as told by their owners.
+ */
+static void straight_on(const struct tac_sim *sim, const struct tac_pair *p, tac_time t, double x[4][3])
 {
-    double x[4][3];
-    struct tac_near near;
-    *t = (sim->now / p->deep_period + 1) * p->deep_period;
     for (int i = 0; i < p->count; i++) {
         const tac_lid v = p->v[i];
         const struct tac_line *line = &sim->line[v];
         if (v < sim->owned)
-            tac_position(sim, v, *t, x[i]);
-        else /* its line, as told by its owner */
+            tac_position(sim, v, t, x[i]);
+        else
             for (int k = 0; k < 3; k++)
-                x[i][k] = line->x[k] + tac_seconds(sim, *t - line->t) * line->v[k];
+                x[i][k] = line->x[k] + tac_seconds(sim, t - line->t) * line->v[k];
     }
     tac_model_gather(sim->model, (enum tac_pair_type)p->type, p->v, x);
-    tac_near_pair((enum tac_pair_type)p->type, x, &near);
-    for (int k = 0; k < 3; k++) {
-        at[k] = 0;
-        for (int i = 0; i < p->count; i++) /* of a triangle's limit, its middle */
-            at[k] += (p->type == TAC_PAIR_WIDE ? 1 / 3. : .5 * fabs(near.w[i])) * x[i][k];
-    }
-    return near.d;
 }
 
-/* Criteria of the choice, the lesser the better; then the lower key. */
+/* A pair at its bottom.  Criteria of the choice, the lesser the better; then the lower key. */
 struct stuck {
     const struct tac_pair *pair;
-    int64_t how[2]; /* 0, t: will be through at t, quanta; 1, bits of what is left of the way, in thicknesses */
-    tac_time t;
-    double at[3];
+    int64_t how[2]; /* 0, when it comes under its bottom, quanta; 1, bits of how far it stays away, in thicknesses */
+    tac_time t;     /* its next tick */
+    double at[3];   /* the point between the two then, m */
 };
+
+static void foresee(const struct tac_sim *sim, const struct tac_pair *p, struct stuck *out)
+{
+    const enum tac_pair_type type = (enum tac_pair_type)p->type;
+    double from[4][3], x[4][3], u[4][3], size = 0;
+    struct tac_near near;
+    out->pair = p;
+    out->t = (sim->now / p->deep_period + 1) * p->deep_period;
+    straight_on(sim, p, sim->now, from);
+    straight_on(sim, p, out->t, x);
+    for (int i = 0; i < p->count; i++)
+        for (int k = 0; k < 3; k++) {
+            size = fmax(size, fabs(from[i][k]));
+            u[i][k] = x[i][k] - from[i][k];
+        }
+    tac_near_pair(type, x, &near);
+    for (int k = 0; k < 3; k++) {
+        out->at[k] = 0;
+        for (int i = 0; i < p->count; i++) /* of a triangle's limit, its middle */
+            out->at[k] += (type == TAC_PAIR_WIDE ? 1 / 3. : .5 * fabs(near.w[i])) * x[i][k];
+    }
+    /* Wider than any mode's tolerance, so that whoever was found is found here; and times are told apart no finer than
+     * these tolerances tell them, so that the key decides between those that come at once. */
+    const double share = tac_sweep(type, from, u, p->next, 1e-6 * p->form.thickness + 1e-13 * size);
+    if (share <= 1) {
+        const tac_time hit = sim->now + (tac_time)(share * (double)(out->t - sim->now));
+        out->how[0] = 0;
+        out->how[1] = hit - hit % (p->deep_period / 256 + 1);
+    } else {
+        const double left = fabs(near.d - p->next) / p->form.thickness;
+        out->how[0] = 1;
+        memcpy(&out->how[1], &left, sizeof left); /* not negative: its bits are in its order */
+    }
+}
 
 static bool better(const struct stuck *a, const struct stuck *than)
 {
@@ -254,9 +280,8 @@ static void say_stuck(struct tac_sim *sim, const struct stuck *s)
 }
 
 /* All modes of discovery come here in the same stretch between two instants, if not at the same time in it, nor with
- * the same pair of several. So the sentence follows from the state alone: of all pairs at their bottom that will be
- * found through it at their next tick, the one that ticks first, with the lowest key; if there is none (modes find them
- * within a tolerance), the one that comes nearest to it. */
+ * the same pair of several, nor the same pairs watched. So the sentence follows from the motion alone: of all pairs at
+ * their bottom the one that comes under it first. */
 enum tac_err tac_sim_stuck(struct tac_sim *sim)
 {
     struct stuck best = {.pair = NULL};
@@ -264,14 +289,10 @@ enum tac_err tac_sim_stuck(struct tac_sim *sim)
         tac_ranks_lines(sim);
     for (size_t k = 0; k < sim->pair_count; k++) {
         const struct tac_pair *p = &sim->pair[k];
-        struct stuck found = {.pair = p};
+        struct stuck found;
         if (!p->live || p->depth < p->form.bottom || p->v[0] >= sim->owned)
             continue;
-        const double left = (next_tick(sim, p, &found.t, found.at) - p->next) / p->form.thickness;
-        found.how[0] = !(left < 0);
-        found.how[1] = found.t;
-        if (found.how[0])
-            memcpy(&found.how[1], &left, sizeof left); /* not negative: its bits are in its order */
+        foresee(sim, p, &found);
         if (better(&found, &best))
             best = found;
     }
