@@ -166,7 +166,7 @@ def check(name, scene, ways, options):
             shutil.rmtree(other)
     if not result.trouble:
         result.trouble += crossings(folder, options)
-    if options.contact and not result.layer and not result.trouble:
+    if options.contact and not result.layer and not result.stopped and not result.trouble:
         result.trouble.append("nothing touches in this scene: it tests nothing")
     if not result.trouble:
         shutil.rmtree(home)
@@ -200,7 +200,7 @@ def main():
     parser.add_argument("scene", nargs="+")
     parser.add_argument("--some", action="store_true", help="per scene two other ways, in turn, beside speculate and kds")
     parser.add_argument("--only", default="", metavar="WORD", help="only ways whose name has this in it, such as kds")
-    parser.add_argument("--contact", action="store_true", help="a scene in which nothing touches is a failure")
+    parser.add_argument("--contact", action="store_true", help="a scene in which nothing touches, and that goes on, is a failure")
     parser.add_argument("--apart", metavar="PROGRAM", help="frames_apart: checks that nothing crosses in the frames")
     parser.add_argument("--limit", type=float, default=120, help="seconds that a run may take (%(default)s)")
     parser.add_argument("--jobs", type=int, default=1, help="scenes at a time")
