@@ -292,10 +292,6 @@ static enum tac_err look_at(struct tac_sim *sim, struct oracle *o, struct entry 
         e->slot = p->live ? e->slot : -1;
     }
     double s = tac_sweep((enum tac_pair_type)e->type, x, u, e->next, tolerance);
-    if (s <= 1 && e->slot < 0 && (e->slot = tac_watch_find(sim, e->key)) >= 0) { /* since before a restart or a move */
-        e->next = sim->pair[e->slot].next;
-        s = tac_sweep((enum tac_pair_type)e->type, x, u, e->next, tolerance);
-    }
     if (s <= 1) {
         if (e->slot >= 0 && sim->pair[e->slot].depth == sim->pair[e->slot].form.bottom) {
             o->stuck = true;

@@ -85,7 +85,7 @@ enum tac_err tac_kinetic_step(struct tac_sim *sim, tac_time limit)
     tac_time t;
     bool due;
     TAC_TRY(prove_next(sim, limit, &t, &due));
-    if (k->stuck >= 0)
+    if (k->stuck_at < TAC_TIME_NEVER)
         goto done;
     const double proven_s = tac_wall_s();
     sim->counters.seconds_discovery += proven_s - begin_s;
@@ -118,7 +118,7 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
     TAC_TRY(tac_clock_start(sim));
     sim->counters.seconds_discovery += tac_wall_s() - begin_s;
     const int64_t most = TICKS_PER_VERTEX * (int64_t)sim->owned + TICKS_AT_LEAST;
-    for (int instants = 0; sim->now < limit && k->bad < 0 && k->stuck < 0; instants++) {
+    for (int instants = 0; sim->now < limit && k->bad < 0 && k->stuck_at == TAC_TIME_NEVER; instants++) {
         if (instants >= INSTANTS_AT_LEAST && ticks_of(sim) >= most)
             break;
         TAC_TRY(tac_kinetic_step(sim, limit));
@@ -131,8 +131,9 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
         sim->counters.executed[i] += sim->ticks[i];
     TAC_TRY(tac_ranks_reduce(sim, tell));
     /* Up to where a nest ends all is straight, and rungs that tick before that are silent. */
-    TAC_TRY(tac_pass_commit(sim, k->stuck >= 0 ? k->stuck_at : sim->now));
-    if (k->stuck >= 0) {
+    const bool stuck = k->stuck_at < TAC_TIME_NEVER;
+    TAC_TRY(tac_pass_commit(sim, stuck ? k->stuck_at : sim->now));
+    if (stuck) {
         err = tac_sim_stuck(sim);
         goto done;
     }

@@ -64,10 +64,10 @@ static enum tac_err judge(struct tac_sim *sim, tac_time limit, struct window *w)
     TAC_TRY(next_of_all(sim, limit, &w->end));
     tac_ranks_link(sim);
     tac_ranks_lines(sim);
-    k->stuck = -1;
+    k->stuck_at = TAC_TIME_NEVER;
     if (!tac_ranks_down(sim))
         tac_flights_judge(sim, sim->flights, w->end);
-    tell[TAC_TELL_BOTTOM] = -(k->stuck >= 0 ? k->stuck_at : TAC_TIME_NEVER);
+    tell[TAC_TELL_BOTTOM] = -k->stuck_at;
     TAC_TRY(tac_ranks_reduce(sim, tell));
     w->stuck_at = -tell[TAC_TELL_BOTTOM];
     if (w->stuck_at <= sim->now)
@@ -132,7 +132,7 @@ static enum tac_err run(struct tac_sim *sim, tac_time end)
     sim->kept_at = -1;
     TAC_TRY(tac_kinetic_begin(k));
     TAC_TRY(tac_clock_start(sim));
-    while (sim->now < end && k->bad < 0 && k->stuck < 0 && !tac_ranks_down(sim))
+    while (sim->now < end && k->bad < 0 && k->stuck_at == TAC_TIME_NEVER && !tac_ranks_down(sim))
         TAC_TRY(tac_kinetic_step(sim, end));
     if (sim->now < end)
         run_on(sim, end);
@@ -172,7 +172,7 @@ static void look_back(struct tac_sim *sim, struct window *w)
     double wildest;
     w->repair = STANDS;
     w->bad = -1;
-    w->stuck_at = own->stuck >= 0 ? own->stuck_at : TAC_TIME_NEVER;
+    w->stuck_at = own->stuck_at;
     if ((!tac_windows_measure(sim, w->end, &bad, &wildest) || bad >= 0) && !tac_ranks_down(sim))
         w->bad = tac_sim_id(sim, bad);
     const bool calm = w->bad < 0 && !tac_ranks_down(sim), able = w->end - sim->now > 1;

@@ -6,7 +6,7 @@
 
 enum { PASSES_PER_LOOK = 32 };
 
-static enum tac_err tac_run_room(struct tac_running *run)
+static enum tac_err make_room(struct tac_running *run)
 {
     enum tac_err err;
     const size_t n = 3 * (size_t)run->sim->owned;
@@ -34,7 +34,7 @@ static enum tac_err deal_again(struct tac_running *run)
         TAC_TRY(tac_record_deal(run->record));
     TAC_TRY(tac_deal_move(run->ctx, run->whole, pieces, &run->local, &run->sim, &moved));
     if (moved)
-        TAC_TRY(tac_run_room(run));
+        TAC_TRY(make_room(run));
     TAC_TRY(tac_agree(run->ctx, tac_sim_record(run->sim, run->record)));
 done:
     tac_pieces_destroy(&pieces);
@@ -120,7 +120,7 @@ enum tac_err tac_run_deal(struct tac_running *run, struct tac_pieces **pieces)
     }
     tac_pieces_destroy(pieces);
     TAC_TRY(tac_sim_create(ctx, run->local ? run->local : run->whole, run->whole->discovery.mode, &run->sim));
-    TAC_TRY(tac_run_room(run));
+    TAC_TRY(make_room(run));
 done:
     return tac_agree(ctx, err);
 }

@@ -232,6 +232,28 @@ void tac_candidates_boxes(struct tac_sim *sim, struct tac_candidates *c, tac_lid
     tac_tree_refit(tree, &boxes[begin], c->scratch);
 }
 
+void tac_candidates_drift(const struct tac_candidates *c, tac_lid a, tac_lid b, double lo[TAC_DOP_AXES],
+                          double hi[TAC_DOP_AXES])
+{
+    double drift[3], along[TAC_DOP_AXES];
+    for (int k = 0; k < 3; k++)
+        drift[k] = c->span_s * (c->frame[3 * a + k] - c->frame[3 * b + k]);
+    tac_dop_project(drift, along);
+    for (int k = 0; k < TAC_DOP_AXES; k++) {
+        lo[k] = fmin(0, along[k]);
+        hi[k] = fmax(0, along[k]);
+    }
+}
+
+void tac_candidates_sweep(const struct tac_candidates *c, tac_lid b, const struct tac_tree *tree, double *lo,
+                          double *hi)
+{
+    const struct tac_dop *root = &tree->node[0].dop;
+    const double drift = c->span_s * c->frame[3 * b];
+    *lo = root->lo[0] + fmin(0, drift);
+    *hi = root->hi[0] + fmax(0, drift);
+}
+
 static int slice_of(const struct tac_candidate *q)
 {
     const int slice = (int)(q->d_end * SLICES);

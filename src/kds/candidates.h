@@ -117,6 +117,13 @@ void tac_candidates_frames(struct tac_sim *sim, struct tac_candidates *c);
 void tac_candidates_boxes(struct tac_sim *sim, struct tac_candidates *c, tac_lid b,
                           const struct tac_primitive *primitive, int32_t begin, int32_t end_of, struct tac_dop *boxes,
                           struct tac_tree *tree);
+/* Local. How far the frame of body a drifts against that of body b over the lifetime, along each axis of a k-DOP, m:
+ * from lo to hi, as tac_tree_overlaps() asks for. */
+void tac_candidates_drift(const struct tac_candidates *c, tac_lid a, tac_lid b, double lo[TAC_DOP_AXES],
+                          double hi[TAC_DOP_AXES]);
+/* Local. Where along x a tree over primitives of body b may be in the lifetime, m. */
+void tac_candidates_sweep(const struct tac_candidates *c, tac_lid b, const struct tac_tree *tree, double *lo,
+                          double *hi);
 /* Collective, for candidates.c: fetches into c->foreign what other ranks have near our primitives, with tubes and
  * motions of its vertices. */
 enum tac_err tac_foreign_fetch(struct tac_sim *sim, struct tac_candidates *c);

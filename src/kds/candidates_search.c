@@ -153,15 +153,9 @@ static enum tac_err search_bodies(struct search *search, tac_lid a, tac_lid b, b
     search->b = foreign ? &c->foreign[c->foreign_begin[b]] : &c->primitive[c->primitive_begin[b]];
     struct tac_tree *other = foreign ? c->foreign_tree[b] : c->tree[b];
     search->reach = s->contact.thickness + s->body[a].radius + s->body[b].radius;
-    double drift[3], along[TAC_DOP_AXES], lo[TAC_DOP_AXES], hi[TAC_DOP_AXES];
+    double lo[TAC_DOP_AXES], hi[TAC_DOP_AXES];
     int64_t tests = 0;
-    for (int k = 0; k < 3; k++)
-        drift[k] = c->span_s * (c->frame[3 * a + k] - c->frame[3 * b + k]);
-    tac_dop_project(drift, along);
-    for (int k = 0; k < TAC_DOP_AXES; k++) {
-        lo[k] = fmin(0, along[k]);
-        hi[k] = fmax(0, along[k]);
-    }
+    tac_candidates_drift(c, a, b, lo, hi);
     const bool within = a == b && !foreign;
     enum tac_err err = tac_tree_overlaps(c->tree[a], other, within ? NULL : lo, hi, visit, search, &tests);
     if (within) {
@@ -178,9 +172,9 @@ static enum tac_err search_bodies(struct search *search, tac_lid a, tac_lid b, b
 /* Do our part of body a and the foreign part of body b overlap along x? */
 static bool sweeps_overlap(const struct tac_candidates *c, tac_lid a, tac_lid b)
 {
-    const struct tac_dop *root = &c->foreign_tree[b]->node[0].dop;
-    const double drift = c->span_s * c->frame[3 * b];
-    return root->lo[0] + fmin(0, drift) <= c->sweep[2 * a + 1] && c->sweep[2 * a] <= root->hi[0] + fmax(0, drift);
+    double lo, hi;
+    tac_candidates_sweep(c, b, c->foreign_tree[b], &lo, &hi);
+    return lo <= c->sweep[2 * a + 1] && c->sweep[2 * a] <= hi;
 }
 
 /* Pairs of bodies by sweeping along x; each body's sweep holds its root box moving with its frame. */
@@ -192,10 +186,7 @@ static enum tac_err search_all(struct search *search)
     for (tac_lid b = 0; b < c->body_count; b++) {
         if (c->tree[b]->count == 0)
             continue;
-        const struct tac_dop *root = &c->tree[b]->node[0].dop;
-        double drift = c->span_s * c->frame[3 * b];
-        c->sweep[2 * b] = root->lo[0] + fmin(0, drift);
-        c->sweep[2 * b + 1] = root->hi[0] + fmax(0, drift);
+        tac_candidates_sweep(c, b, c->tree[b], &c->sweep[2 * b], &c->sweep[2 * b + 1]);
         int32_t k = n++;
         for (; k > 0 && c->sweep[2 * c->order[k - 1]] > c->sweep[2 * b]; k--)
             c->order[k] = c->order[k - 1];

@@ -66,7 +66,7 @@ void tac_flights_talk(struct tac_sim *sim, struct tac_flights *f);
  * because tubes are wide waits for narrower ones (f->k->coarse). */
 enum tac_err tac_flights_prove(struct tac_sim *sim, struct tac_flights *f, tac_time until, bool patient);
 /* Local. Until `next` nothing kicks anything, and the lines of all ghosts have been told: does a pair in doubt come
- * through the end of its nest? f->k->stuck, f->k->stuck_at. */
+ * through the end of its nest? f->k->stuck_at. */
 void tac_flights_judge(struct tac_sim *sim, struct tac_flights *f, tac_time next);
 /* Local. Drops rungs that have long been silent, of all pairs that this rank decides. */
 enum tac_err tac_flights_tidy(struct tac_sim *sim, struct tac_flights *f);

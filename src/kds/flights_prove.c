@@ -1,22 +1,7 @@
 /* Proving by tubes that what is not watched is silent until a window ends (flights.h). */
 #include "events/friction.h"
-#include "events/path.h"
 #include "kds/flights.h"
 #include "kds/kinetic_slab.h"
-
-static enum tac_err renew_tests(struct tac_kinetic *k)
-{
-    enum tac_err err = TAC_OK;
-    const struct tac_kinetic_structure *broad = k->structure[TAC_KINETIC_BROAD];
-    void *self = k->self[TAC_KINETIC_BROAD];
-    int32_t id;
-    while (tac_queue_due(broad->queue(self), k->until, &id)) {
-        k->sim->counters.certificates_failed++;
-        TAC_TRY(broad->fail(k, self, id));
-    }
-done:
-    return err;
-}
 
 /* Each slab once, also one in doubt that has been timed anew: it may be renewed for less than the whole window. */
 static enum tac_err renew_slabs(struct tac_kinetic *k, struct tac_flights *f)
@@ -41,15 +26,13 @@ done:
     return err;
 }
 
-/* The earliest time at which a certificate may fail. */
+/* The earliest time at which a slab may fail: the broad phase between ranks has no certificates. */
 static tac_time earliest(const struct tac_kinetic *k)
 {
+    const struct tac_queue *queue = ((const struct tac_slabs *)k->self[TAC_KINETIC_NARROW])->queue;
     tac_time first = TAC_TIME_NEVER;
-    for (int s = 0; s < TAC_KINETIC_STRUCTURES; s++) {
-        const struct tac_queue *queue = k->structure[s]->queue(k->self[s]);
-        for (size_t i = 0; i < queue->capacity; i++)
-            first = queue->time[i] < first ? queue->time[i] : first;
-    }
+    for (size_t i = 0; i < queue->capacity; i++)
+        first = queue->time[i] < first ? queue->time[i] : first;
     return first;
 }
 
@@ -63,7 +46,6 @@ enum tac_err tac_flights_prove(struct tac_sim *sim, struct tac_flights *f, tac_t
     k->coarse = false;
     k->tau = until - sim->now;
     k->tau_s = tac_seconds(sim, k->tau);
-    TAC_TRY(renew_tests(k));
     TAC_TRY(renew_slabs(k, f));
     f->first = earliest(k);
 done:
@@ -85,13 +67,7 @@ void tac_flights_judge(struct tac_sim *sim, struct tac_flights *f, tac_time next
             for (int c = 0; c < 3; c++) /* ghosts: just told */
                 u[j][c] = w * (s->v[j] < sim->owned ? v[c] : sim->line[s->v[j]].v[c]);
         }
-        tac_model_gather(sim->model, (enum tac_pair_type)s->type, s->v, x);
-        const double share = tac_sweep((enum tac_pair_type)s->type, x, u, s->next, s->tolerance);
-        const tac_time t = sim->now + (tac_time)(share * (double)(next - sim->now));
-        if (share <= 1 && (k->stuck < 0 || t < k->stuck_at)) {
-            k->stuck = s->slot;
-            k->stuck_at = t;
-        }
+        tac_slabs_through(k, s, x, u, next);
     }
 }
 

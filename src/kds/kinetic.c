@@ -72,7 +72,8 @@ static enum tac_err create(struct tac_sim *sim, const struct tac_candidates *c, 
     k->sim = sim;
     k->tubes = tubes;
     k->vertices = n;
-    k->bad = k->stuck = -1;
+    k->bad = -1;
+    k->stuck_at = TAC_TIME_NEVER;
     k->eps = tubes ? 0 : sim->scene->discovery.vagueness;
     k->tau = TICKS_PER_LIFE * main_period(sim);
     k->tau_s = tac_seconds(sim, k->tau);
@@ -226,6 +227,8 @@ enum tac_err tac_kinetic_moved(struct tac_kinetic *k, const tac_lid *v, size_t c
     k->sim->counters.plans_filed += (int64_t)count;
     double then_s = tac_wall_s();
     for (int i = 0; i < TAC_KINETIC_STRUCTURES; i++) {
+        if (k->structure[i]->moved == NULL)
+            continue;
         TAC_TRY(k->structure[i]->moved(k, k->self[i], v, count));
         const double now_s = tac_wall_s();
         k->seconds[i][1] += now_s - then_s;
@@ -301,13 +304,14 @@ enum tac_err tac_kinetic_begin(struct tac_kinetic *k)
     /* Far away numbers are coarser: tolerances are for twice the size that there was. */
     const double size = farthest(sim);
     const bool grown = !(1.5 * size < k->extent);
-    k->bad = k->stuck = -1;
+    k->bad = -1;
+    k->stuck_at = TAC_TIME_NEVER;
     if (!(size < 1e150)) {
         for (tac_lid i = 0; i < sim->owned && k->bad < 0; i++)
             k->bad = fabs(sim->pos[i].x[0]) + fabs(sim->pos[i].x[1]) + fabs(sim->pos[i].x[2]) < 1e150 ? -1 : i;
         return TAC_OK;
     }
-    if (!k->built || grown || broad->stale(k, k->self[TAC_KINETIC_BROAD])) {
+    if (!k->built || grown || (broad->stale && broad->stale(k, k->self[TAC_KINETIC_BROAD]))) {
         k->extent = grown ? 3 * size : k->extent;
         TAC_TRY(start_anew(k));
     }
@@ -326,6 +330,12 @@ done:
     return err;
 }
 
+/* NULL: it has no certificates. */
+static struct tac_queue *queue_of(const struct tac_kinetic *k, int i)
+{
+    return k->structure[i]->queue ? k->structure[i]->queue(k->self[i]) : NULL;
+}
+
 /* Renews what may fail before k->until. */
 static enum tac_err renew_due(struct tac_kinetic *k)
 {
@@ -335,9 +345,9 @@ static enum tac_err renew_due(struct tac_kinetic *k)
     while (any) {
         any = false;
         for (int i = 0; i < TAC_KINETIC_STRUCTURES; i++) {
-            struct tac_queue *queue = k->structure[i]->queue(k->self[i]);
+            struct tac_queue *queue = queue_of(k, i);
             int32_t id;
-            if (!tac_queue_due(queue, k->until, &id))
+            if (queue == NULL || !tac_queue_due(queue, k->until, &id))
                 continue;
             then_s = tac_wall_s();
             do {
@@ -357,7 +367,7 @@ enum tac_err tac_kinetic_prove(struct tac_kinetic *k, tac_time t, tac_time *next
     enum tac_err err;
     k->next = t;
     k->doubt_count = 0;
-    k->stuck = -1;
+    k->stuck_at = TAC_TIME_NEVER;
     for (;;) {
         /* Where instants are far apart, in steps: what lives long enough is never asked twice at one time. */
         const tac_time step = k->now + k->tau / STEPS_PER_LIFE;
@@ -367,7 +377,8 @@ enum tac_err tac_kinetic_prove(struct tac_kinetic *k, tac_time t, tac_time *next
             break;
         tac_time then = k->next;
         for (int i = 0; i < TAC_KINETIC_STRUCTURES; i++) {
-            const tac_time first = tac_queue_next(k->structure[i]->queue(k->self[i]));
+            const struct tac_queue *queue = queue_of(k, i);
+            const tac_time first = queue ? tac_queue_next(queue) : TAC_TIME_NEVER;
             then = first < then ? first : then;
         }
         k->now = then > k->until ? then : k->until;

@@ -40,7 +40,10 @@ enum tac_side { TAC_SIDE_INNER = 1, TAC_SIDE_BORDER = 2, TAC_SIDE_FOREIGN = 4 };
 
 struct tac_kinetic;
 
-/* One kind of certificates and what they rest on.  All functions are local; `self` is the structure's own. */
+/* One kind of certificates and what they rest on.  All functions are local; `self` is the structure's own, NULL if it
+ * needs none.  A broad phase whose slabs stay until it is built again has no certificates: queue and all below are
+ * NULL.
+ */
 struct tac_kinetic_structure {
     const char *name;
     /* Empty. */
@@ -55,9 +58,11 @@ struct tac_kinetic_structure {
     enum tac_err (*fail)(struct tac_kinetic *k, void *self, int32_t id);
     /* These vertices have filed new plans at k->now: times anew what they support. */
     enum tac_err (*moved)(struct tac_kinetic *k, void *self, const tac_lid *v, size_t count);
-    /* Broad phases; NULL for others. A slab that was made for `owner` has been renewed: are the slabs still wanted? */
+    /* Broad phases; NULL if it drops none. A slab that was made for `owner` has been renewed: are the slabs still
+     * wanted? */
     enum tac_err (*relieved)(struct tac_kinetic *k, void *self, int32_t owner);
-    /* Broad phases: has it grown so much worse than it was when it was built that it should be built again? */
+    /* Broad phases; NULL if it stays as it is. Has it grown so much worse than it was when it was built that it should
+     * be built again? */
     bool (*stale)(const struct tac_kinetic *k, const void *self);
 };
 extern const struct tac_kinetic_structure tac_kinetic_slabs, tac_kinetic_lists, tac_kinetic_pairs, tac_kinetic_epoch;
@@ -91,8 +96,7 @@ struct tac_kinetic {
 
     size_t doubt_count, doubt_capacity;
     int32_t *doubt;    /* owned: slabs of pairs at the end of their nest that could not be renewed */
-    int32_t stuck;     /* slot of a pair that goes through its nest before `next`, or -1 */
-    tac_time stuck_at; /* when */
+    tac_time stuck_at; /* when a pair goes through its nest before `next`; TAC_TIME_NEVER: none does */
 
     /* primitives, as in candidates.h */
     int32_t primitive_count, body_count;
@@ -115,7 +119,7 @@ enum tac_err tac_kinetic_begin(struct tac_kinetic *k);
 /* Local. These vertices have new plans: times anew what rests on them. */
 enum tac_err tac_kinetic_moved(struct tac_kinetic *k, const tac_lid *v, size_t count);
 /* Local. Renews all certificates that may fail before the instant t, the next one; *next is t, or an earlier instant if
- * a rung is watched that ticks before it.  k->stuck: a pair that goes through the end of its nest before *next. */
+ * a rung is watched that ticks before it.  k->stuck_at: a pair goes through the end of its nest before *next. */
 enum tac_err tac_kinetic_prove(struct tac_kinetic *k, tac_time t, tac_time *next);
 /* Local. Has the vertex, kicked at an instant, left its plan? */
 static inline void tac_kinetic_check(struct tac_kinetic *k, tac_lid v)
@@ -182,7 +186,7 @@ void tac_slabs_drop(struct tac_kinetic *k, int32_t *head);
 int32_t tac_slabs_of(const struct tac_kinetic *k, int32_t slot);
 /* Between windows: drops the deepest rung of a pair if it is not needed for a while. */
 enum tac_err tac_slabs_shed(struct tac_kinetic *k, int32_t slot);
-/* When the next instant is known: can a pair at the end of its nest come through it before then? Sets k->stuck. */
+/* When the next instant is known: can a pair at the end of its nest come through it before then? Sets k->stuck_at. */
 void tac_slabs_judge(struct tac_kinetic *k);
 /* Tubes: life, quanta, that a slab should have so that nothing need be watched for it now. */
 tac_time tac_slabs_worth(const struct tac_kinetic *k, tac_time period);

@@ -11,7 +11,6 @@ struct sweep {
 };
 
 struct epoch {
-    struct tac_queue *queue; /* empty */
     tac_lid body_count;
     struct tac_dop *box;    /* owned, one per primitive */
     struct tac_tree **tree; /* owned, (bodies); NULL: nothing of it is here */
@@ -29,7 +28,6 @@ static void destroy(void *self)
     struct epoch *e = self;
     for (tac_lid b = 0; e->tree && b < e->body_count; b++)
         tac_tree_destroy(&e->tree[b]);
-    tac_queue_destroy(&e->queue);
     free(e->box);
     free(e->tree);
     free(e->sweep);
@@ -50,7 +48,6 @@ static enum tac_err create(struct tac_kinetic *k, void **self)
     for (tac_lid b = 0; b < k->body_count; b++)
         if (k->primitive_begin[b + 1] > k->primitive_begin[b])
             TAC_TRY(tac_tree_create(k->sim->ctx, k->primitive_begin[b + 1] - k->primitive_begin[b], &e->tree[b]));
-    TAC_TRY(tac_queue_create(k->sim->ctx, TAC_QUEUE_BINARY, &e->queue));
 done:
     return err;
 }
@@ -70,15 +67,9 @@ static enum tac_err search_bodies(struct tac_kinetic *k, const struct epoch *e, 
 {
     const struct tac_candidates *c = k->sim->candidates;
     struct search search = {k, &k->primitive[k->primitive_begin[a]], &k->primitive[k->primitive_begin[b]]};
-    double drift[3], along[TAC_DOP_AXES], lo[TAC_DOP_AXES], hi[TAC_DOP_AXES];
+    double lo[TAC_DOP_AXES], hi[TAC_DOP_AXES];
     int64_t tests = 0;
-    for (int i = 0; i < 3; i++)
-        drift[i] = c->span_s * (c->frame[3 * a + i] - c->frame[3 * b + i]);
-    tac_dop_project(drift, along);
-    for (int i = 0; i < TAC_DOP_AXES; i++) {
-        lo[i] = fmin(0, along[i]);
-        hi[i] = fmax(0, along[i]);
-    }
+    tac_candidates_drift(c, a, b, lo, hi);
     return tac_tree_overlaps(e->tree[a], e->tree[b], a == b ? NULL : lo, hi, visit, &search, &tests);
 }
 
@@ -102,9 +93,9 @@ static enum tac_err build(struct tac_kinetic *k, void *self)
             continue;
         tac_candidates_boxes(k->sim, c, b, k->primitive, k->primitive_begin[b], k->primitive_begin[b + 1], e->box,
                              e->tree[b]);
-        const struct tac_dop *root = &e->tree[b]->node[0].dop;
-        const double drift = c->span_s * c->frame[3 * b];
-        e->sweep[n++] = (struct sweep){root->lo[0] + fmin(0, drift), root->hi[0] + fmax(0, drift), b};
+        struct sweep *sweep = &e->sweep[n++];
+        sweep->body = b;
+        tac_candidates_sweep(c, b, e->tree[b], &sweep->lo, &sweep->hi);
     }
     qsort(e->sweep, n, sizeof *e->sweep, compare_sweeps);
     for (size_t i = 0; i < n; i++)
@@ -115,42 +106,5 @@ done:
     return err;
 }
 
-static struct tac_queue *queue(void *self)
-{
-    return ((struct epoch *)self)->queue;
-}
-
-static enum tac_err fail(struct tac_kinetic *k, void *self, int32_t id)
-{
-    (void)k;
-    (void)self;
-    (void)id;
-    return TAC_OK;
-}
-
-static enum tac_err moved(struct tac_kinetic *k, void *self, const tac_lid *v, size_t count)
-{
-    (void)k;
-    (void)self;
-    (void)v;
-    (void)count;
-    return TAC_OK;
-}
-
-static enum tac_err relieved(struct tac_kinetic *k, void *self, int32_t owner)
-{
-    (void)k;
-    (void)self;
-    (void)owner;
-    return TAC_OK;
-}
-
-static bool stale(const struct tac_kinetic *k, const void *self)
-{
-    (void)k;
-    (void)self;
-    return false;
-}
-
-const struct tac_kinetic_structure tac_kinetic_epoch = {"epoch", create, destroy,  build, queue,
-                                                        fail,    moved,  relieved, stale};
+const struct tac_kinetic_structure tac_kinetic_epoch = {
+    .name = "epoch", .create = create, .destroy = destroy, .build = build};

@@ -179,6 +179,17 @@ done:
     return err;
 }
 
+void tac_slabs_through(struct tac_kinetic *k, const struct tac_slab *s, double x[4][3], const double u[4][3],
+                       tac_time end)
+{
+    const struct tac_sim *sim = k->sim;
+    tac_model_gather(sim->model, (enum tac_pair_type)s->type, s->v, x);
+    const double share = tac_sweep((enum tac_pair_type)s->type, x, u, s->next, s->tolerance);
+    const tac_time t = sim->now + (tac_time)(share * (double)(end - sim->now));
+    if (share <= 1 && t < k->stuck_at)
+        k->stuck_at = t;
+}
+
 void tac_slabs_judge(struct tac_kinetic *k)
 {
     const struct tac_sim *sim = k->sim;
@@ -191,13 +202,7 @@ void tac_slabs_judge(struct tac_kinetic *k)
             tac_position(sim, s->v[j], k->next, y);
             tac_sub(u[j], y, x[j]);
         }
-        tac_model_gather(sim->model, (enum tac_pair_type)s->type, s->v, x);
-        const double share = tac_sweep((enum tac_pair_type)s->type, x, u, s->next, s->tolerance);
-        const tac_time t = sim->now + (tac_time)(share * (double)(k->next - sim->now));
-        if (share <= 1 && (k->stuck < 0 || t < k->stuck_at)) {
-            k->stuck = s->slot;
-            k->stuck_at = t;
-        }
+        tac_slabs_through(k, s, x, u, k->next);
         tac_queue_set(all->queue, k->doubt[i], k->next); /* looked at again then */
     }
 }
@@ -371,7 +376,7 @@ static enum tac_err fail(struct tac_kinetic *k, void *self, int32_t id)
     TAC_TRY(renew(k, id));
     if (all->slab[id].slot == slot)
         k->sim->counters.certificates_reconfirmed++;
-    if (all->slab[id].slot < 0)
+    if (all->slab[id].slot < 0 && broad->relieved)
         TAC_TRY(broad->relieved(k, k->self[TAC_KINETIC_BROAD], all->slab[id].owner));
 done:
     return err;
