@@ -9,7 +9,7 @@
 #include <tactus/base.h>
 #include <tactus/scene.h>
 
-struct tac_checkpoint; /* io/checkpoint.h */
+struct tac_checkpoint; /* io/checkpoint/checkpoint.h */
 struct tac_pieces;     /* partition/part.h */
 
 struct tac_run_options {

@@ -1,4 +1,4 @@
-#include "alone.h"
+#include "app/alone.h"
 
 #include <ftw.h>
 #include <stdio.h>

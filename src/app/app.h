@@ -1,6 +1,6 @@
 /* app.h: the program's commands and its option parser. Each command is a file cmd_NAME.c. */
-#ifndef TACTUS_APP_H
-#define TACTUS_APP_H
+#ifndef TACTUS_APP_APP_H
+#define TACTUS_APP_APP_H
 
 #include <tactus/base.h>
 

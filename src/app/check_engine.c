@@ -1,12 +1,12 @@
 /* check_engine.c: what the engine makes of a scene: clocks, layers of contact, and whether it starts with overlaps. */
-#include "check.h"
+#include "app/check.h"
 
+#include "check/estimate.h"
+#include "check/overlap.h"
+#include "check/rest.h"
 #include "contact/model.h"
-#include "forces/elastic.h"
-#include "io/report.h"
-#include "verify/estimate.h"
-#include "verify/overlap.h"
-#include "verify/rest.h"
+#include "elements/elastic.h"
+#include "io/folder/report.h"
 #include <math.h>
 
 static enum tac_err no_memory(struct tac_ctx *ctx)

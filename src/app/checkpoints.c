@@ -1,4 +1,4 @@
-#include "checkpoints.h"
+#include "app/checkpoints.h"
 
 #include <errno.h>
 #include <math.h>
@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "io/checkpoint_compare.h"
-#include "io/report.h"
+#include "io/checkpoint/checkpoint_compare.h"
+#include "io/folder/report.h"
 
 /* ---- info ---- */
 

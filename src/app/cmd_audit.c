@@ -5,9 +5,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "app.h"
-#include "io/report.h"
-#include "verify/audit.h"
+#include "app/app.h"
+#include "audit/audit.h"
+#include "io/folder/report.h"
 
 enum { DESCRIBED = 192 };
 

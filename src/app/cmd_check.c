@@ -1,6 +1,6 @@
 /* cmd_check.c: `tactus check SCENE`: validates a scene and describes it; nothing is run. */
-#include "app.h"
-#include "check.h"
+#include "app/app.h"
+#include "app/check.h"
 
 #include <stdlib.h>
 

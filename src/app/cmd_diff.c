@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app.h"
-#include "checkpoints.h"
-#include "io/checkpoint.h"
-#include "io/compare.h"
-#include "io/record_stored.h"
-#include "io/report.h"
-#include "records.h"
+#include "app/app.h"
+#include "app/checkpoints.h"
+#include "app/records.h"
+#include "io/checkpoint/checkpoint.h"
+#include "io/folder/report.h"
+#include "io/frames/compare.h"
+#include "io/record/record_stored.h"
 
 static const char AXIS[] = "xyz";
 

@@ -5,9 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "app.h"
-#include "io/export.h"
-#include "io/reader.h"
+#include "app/app.h"
+#include "io/frames/export.h"
+#include "io/frames/reader.h"
 
 /* ---- which frames ---- */
 

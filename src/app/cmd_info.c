@@ -6,14 +6,14 @@
 #include <sys/stat.h>
 #include <tactus/mesh.h>
 
-#include "app.h"
-#include "checkpoints.h"
-#include "io/checkpoint.h"
-#include "io/reader.h"
-#include "io/record_stored.h"
-#include "io/report.h"
-#include "io/table.h"
-#include "records.h"
+#include "app/app.h"
+#include "app/checkpoints.h"
+#include "app/records.h"
+#include "io/checkpoint/checkpoint.h"
+#include "io/folder/report.h"
+#include "io/folder/table.h"
+#include "io/frames/reader.h"
+#include "io/record/record_stored.h"
 
 struct box {
     double low[3], high[3];

@@ -2,7 +2,7 @@
  *
  * The options of a kind are the keys of its JSON description, taken from the same table; so this only turns words into
  * JSON values, and tac_mesh_create() does the rest, and all the checking. */
-#include "app.h"
+#include "app/app.h"
 
 #include "mesh/kinds.h"
 

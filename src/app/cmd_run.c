@@ -1,12 +1,12 @@
 /* cmd_run.c: `tactus run SCENE`: runs a scene into a run folder. */
-#include "app.h"
+#include "app/app.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tactus/run.h>
 
-#include "io/geometry.h"
+#include "io/checkpoint/geometry.h"
 #include "partition/part.h"
 
 static const char usage[] = "SCENE [-o DIR] [--overwrite] [--until T] [--restart FILE|DIR] [--wall-limit HH:MM:SS]\n"

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "app.h"
-#include "io/report.h"
+#include "app/app.h"
+#include "io/folder/report.h"
 
 static double real_of(const json_t *o, const char *key)
 {

@@ -1,6 +1,6 @@
 /* main.c: the program `tactus`: finds the command, runs it on the ranks it can use, says what went wrong, once. */
-#include "alone.h"
-#include "app.h"
+#include "app/alone.h"
+#include "app/app.h"
 #include "base/signals.h"
 
 #include <errno.h>

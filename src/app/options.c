@@ -1,4 +1,4 @@
-#include "app.h"
+#include "app/app.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,14 +1,14 @@
 /* records.c: `tactus info` and `tactus diff` of a record.h5. */
-#include "records.h"
+#include "app/records.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "io/record_compare.h"
-#include "io/record_stored.h"
-#include "io/report.h"
+#include "io/folder/report.h"
+#include "io/record/record_compare.h"
+#include "io/record/record_stored.h"
 
 /* ---- info ---- */
 

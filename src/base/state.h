@@ -3,8 +3,8 @@
  * Two arrays of 32-byte records, so that reading a stencil's positions touches half a cache line per vertex and
  * kicking it another half.  Local vertex i of a rank; owned ones first, ghosts behind them.
  */
-#ifndef TACTUS_STATE_H
-#define TACTUS_STATE_H
+#ifndef TACTUS_BASE_STATE_H
+#define TACTUS_BASE_STATE_H
 
 #include <tactus/base.h>
 

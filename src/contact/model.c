@@ -1,5 +1,5 @@
 #include "contact/principal.h"
-#include "forces/elastic.h"
+#include "elements/elastic.h"
 #include "partition/part.h"
 #include <float.h>
 #include <stdlib.h>

@@ -15,7 +15,7 @@
 #ifndef TACTUS_CONTACT_MODEL_H
 #define TACTUS_CONTACT_MODEL_H
 
-#include "contact/distance.h"
+#include "geometry/distance.h"
 #include <tactus/scene.h>
 
 struct tac_model {
@@ -95,9 +95,9 @@ static inline double tac_model_reach(const struct tac_model *model, const struct
     return form->radius + form->thickness * model->reach[l];
 }
 
-/* Force keys of pairs (io/checkpoint_read_rows.c knows how many vertices each has): type, then the ids of the two
- * primitives, the first one first.  Ids are under 2^29, so the types of limits fit behind that of two vertices; the
- * primitives of a triangle's limit are 0 and the triangle. */
+/* Force keys of pairs (io/checkpoint/checkpoint_read_rows.c knows how many vertices each has): type, then the ids of
+ * the two primitives, the first one first.  Ids are under 2^29, so the types of limits fit behind that of two vertices;
+ * the primitives of a triangle's limit are 0 and the triangle. */
 static inline uint64_t tac_pair_key(enum tac_pair_type type, tac_lid a, tac_lid b)
 {
     const uint64_t kind = type < TAC_PAIR_VERTEX_VERTEX ? (uint64_t)type << 2 : 8 + (uint64_t)type + 1;

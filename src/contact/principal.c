@@ -1,6 +1,6 @@
 /* Limits of the principal stretch of triangles: which there are, and their nests. */
 #include "contact/principal.h"
-#include "forces/kernels.h"
+#include "elements/kernels.h"
 #include "partition/part.h"
 
 /* s of the material of a vertex; 0: none. */

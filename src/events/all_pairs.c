@@ -8,8 +8,8 @@
  * the pairs whose first vertex it owns. */
 #include "events/friction.h"
 #include "events/limits.h"
-#include "events/path.h"
 #include "events/ranks.h"
+#include "geometry/sweep.h"
 #include <stdlib.h>
 #include <string.h>
 

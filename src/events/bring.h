@@ -1,9 +1,9 @@
 /* Where a vertex is at an instant, and bringing it there (design 2.2): inlined, for it is done for each kick. */
-#ifndef TAC_EVENTS_BRING_H
-#define TAC_EVENTS_BRING_H
+#ifndef TACTUS_EVENTS_BRING_H
+#define TACTUS_EVENTS_BRING_H
 
 #include "events/sim.h"
-#include "io/record.h"
+#include "io/record/record.h"
 #include <string.h>
 
 /* tac_position, inlined where contacts tick. */

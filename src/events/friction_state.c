@@ -1,8 +1,8 @@
 /* Friction's state, out of a simulation and into another one. */
+#include "base/exchange.h"
 #include "events/friction.h"
 #include "events/ranks.h"
-#include "io/checkpoint.h"
-#include "partition/exchange.h"
+#include "io/checkpoint/checkpoint.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Ghosts: slots for vertices of other ranks, and whose motions we hear of. */
+#include "broadphase/candidates.h"
 #include "events/ranks.h"
-#include "kds/candidates.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,39 +1,11 @@
-/* path.h: may a pair come under a distance while its vertices move?  Conservative answers.
- *
- * On straight paths by conservative advancement: from a point in time at which the distance is d, the pair cannot be
- * under `threshold` before (d - threshold) / speed, speed the largest relative speed of its vertices.
- */
+/* path.h: may a pair come under a distance along the recorded paths of a pass?  Conservative answers. */
 #ifndef TACTUS_EVENTS_PATH_H
 #define TACTUS_EVENTS_PATH_H
 
 #include "events/sim.h"
+#include "geometry/sweep.h"
 
-/* "Nothing within the piece." */
-#define TAC_SWEEP_CLEAR 2.0
-
-/* Largest relative displacement between the two primitives' vertices; u (4,3). Bounds the change of their distance.  Of
- * a triangle's limit, between any two: the weights of its distance have either sign, each adding up to 1 at most. */
-static inline double tac_relative(enum tac_pair_type type, const double u[4][3])
-{
-    const int n = tac_pair_vertices(type), first = type == TAC_PAIR_WIDE ? n - 1 : tac_pair_first(type);
-    double most = 0;
-    for (int i = 0; i < first; i++)
-        for (int j = type == TAC_PAIR_WIDE ? i + 1 : first; j < n; j++) {
-            double d[3];
-            tac_sub(d, u[i], u[j]);
-            double dd = tac_dot(d, d);
-            most = dd > most ? dd : most;
-        }
-    return sqrt(most);
-}
-
-/* Local. The pair moves from x (4,3; tac_model_gather) by u (4,3) at constant velocities. A fraction s in 0..1 before
- * which its distance does not come under threshold - and near which it comes within `tolerance` of it, or the search
- * was cut off - or TAC_SWEEP_CLEAR. tolerance > 0 must cover the kernels' rounding. */
-double tac_sweep(enum tac_pair_type type, const double x[4][3], const double u[4][3], double threshold,
-                 double tolerance);
-
-/* Local. The same along the paths of a pass in [t0, t1], by the breakpoints of its near vertices. Returns the time
+/* Local. tac_sweep() along the paths of a pass in [t0, t1], by the breakpoints of its near vertices. Returns the time
  * before which nothing happens, rounded down to a quantum, or TAC_TIME_NEVER. All vertices must be near, or held. */
 tac_time tac_path_sweep(const struct tac_sim *sim, enum tac_pair_type type, const tac_lid v[4], tac_time t0,
                         tac_time t1, double threshold, double tolerance);

@@ -1,5 +1,5 @@
 #include "events/ranks.h"
-#include "kds/candidates.h"
+#include "broadphase/candidates.h"
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

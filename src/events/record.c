@@ -1,7 +1,7 @@
 /* record.c: what a recorded run keeps (design 2.2, 3.4): the points at which instants and knots rewrite a vertex, told
  * by bring() and tac_scripts_apply(), and where it is at both ends of each frame interval.  These looks touch nothing,
  * so a record is a function of the scene and its frames, as the trajectory is of the scene. */
-#include "io/record.h"
+#include "io/record/record.h"
 #include "events/sim.h"
 
 enum tac_err tac_sim_record(struct tac_sim *sim, struct tac_record *record)

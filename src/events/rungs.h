@@ -1,8 +1,8 @@
 /* Rungs by class: all rungs of one period are one array in the order of their keys, and `extra` holds those that came
  * in mid-window, sorted too, until tac_rungs_settle() merges them.  tac_watch_*() (sim.h) decide which rungs there are.
  */
-#ifndef TAC_EVENTS_RUNGS_H
-#define TAC_EVENTS_RUNGS_H
+#ifndef TACTUS_EVENTS_RUNGS_H
+#define TACTUS_EVENTS_RUNGS_H
 
 #include "events/sim.h"
 

@@ -1,7 +1,7 @@
 /* Scripted vertices: caught at their first knot, moved along straight pieces, and let go after their last if they may
  * be. */
 #include "events/sim.h"
-#include "io/record.h"
+#include "io/record/record.h"
 #include <string.h>
 
 /* Knots of a motion in quanta, a rotation's pieces cut so that none turns by more than one degree. */

@@ -1,7 +1,7 @@
 #include "events/friction.h"
-#include "events/path.h"
 #include "events/ranks.h"
-#include "io/record.h"
+#include "geometry/sweep.h"
+#include "io/record/record.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -13,7 +13,7 @@
 
 #include "base/state.h"
 #include "contact/model.h"
-#include "forces/elastic.h"
+#include "elements/elastic.h"
 #include "partition/part.h"
 #include <math.h>
 #include <tactus/accum.h>

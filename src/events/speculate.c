@@ -1,10 +1,10 @@
 /* Speculative windows (design 3.1): run ahead, look whether a layer was missed, and if so run again with it. */
+#include "broadphase/candidates.h"
 #include "events/friction.h"
-#include "events/path.h"
 #include "events/ranks.h"
 #include "events/verdict.h"
 #include "events/windows.h"
-#include "kds/candidates.h"
+#include "geometry/sweep.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #define TACTUS_EVENTS_STATE_H
 
 #include "events/sim.h"
-#include "io/checkpoint.h"
+#include "io/checkpoint/checkpoint.h"
 
 /* Collective. The state at sim->now; this rank gives what it owns. Frames, wall time and restarts are left to the
  * caller.

@@ -1,9 +1,9 @@
 /* Was a layer missed in a pass (design 3.1)? */
 #include "events/verdict.h"
+#include "broadphase/candidates.h"
 #include "events/path.h"
 #include "events/ranks.h"
 #include "events/windows.h"
-#include "kds/candidates.h"
 #include <string.h>
 
 enum { PENDING = -1 };

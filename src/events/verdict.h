@@ -3,8 +3,8 @@
  * Every candidate pair is bounded over the pass that was just run, or swept along the paths of its vertices.  Those of
  * several ranks may need paths of others: then all neighbours talk.  speculate.c decides what follows from it.
  */
-#ifndef TAC_EVENTS_VERDICT_H
-#define TAC_EVENTS_VERDICT_H
+#ifndef TACTUS_EVENTS_VERDICT_H
+#define TACTUS_EVENTS_VERDICT_H
 
 #include "events/sim.h"
 

@@ -1,7 +1,7 @@
 /* What windows are measured in, and what is measured when one has been run. */
 #include "events/windows.h"
+#include "broadphase/candidates.h"
 #include "events/ranks.h"
-#include "kds/candidates.h"
 #include <string.h>
 
 enum {

@@ -20,8 +20,8 @@
 #ifndef TACTUS_KDS_KINETIC_H
 #define TACTUS_KDS_KINETIC_H
 
+#include "broadphase/candidates.h"
 #include "events/sim.h"
-#include "kds/candidates.h"
 #include "kds/queue.h"
 
 /* A flight plan: |v(t) - v| <= eps from when it was filed. */

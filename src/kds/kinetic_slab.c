@@ -1,6 +1,6 @@
 /* Separating slabs (ACM 5.1): the certificates between two primitives. */
-#include "events/path.h"
 #include "events/ranks.h"
+#include "geometry/sweep.h"
 #include "kds/slab_lay.h"
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 #include "mesh/read.h"
 
-#include "io/child.h"
+#include "base/child.h"
 #include "mesh/kinds.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef TACTUS_PARTITION_CORNERS_H
 #define TACTUS_PARTITION_CORNERS_H
 
-#include "partition/exchange.h"
+#include "base/exchange.h"
 #include "partition/part.h"
 
 struct tac_corners {

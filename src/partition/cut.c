@@ -1,7 +1,7 @@
 /* cut.c: the graph goes to rank 0, contracted where it is too large for one; the parts come back. */
 #include "partition/cut_steps.h"
 
-#include "partition/exchange.h"
+#include "base/exchange.h"
 #include "partition/part.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* cut_label.c: METIS knows no present assignment, so its parts are named after the ranks that hold most of them. */
 #include "partition/cut_steps.h"
 
-#include "partition/exchange.h"
+#include "base/exchange.h"
 
 #include <math.h>
 #include <stdlib.h>

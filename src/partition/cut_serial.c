@@ -5,7 +5,7 @@
  * given one first, and a handful of vertices is dealt out by weight. */
 #include "partition/cut_steps.h"
 
-#include "partition/exchange.h"
+#include "base/exchange.h"
 #include "partition/part.h"
 
 #include <limits.h>

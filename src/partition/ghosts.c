@@ -1,5 +1,5 @@
 #include "partition/ghosts.h"
-#include "partition/exchange.h"
+#include "base/exchange.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* ids.c: sorted ids, that the deals of pieces are made of. */
-#include "partition/exchange.h"
+#include "base/exchange.h"
 #include "partition/part.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef TACTUS_PARTITION_LOCALISE_H
 #define TACTUS_PARTITION_LOCALISE_H
 
-#include "partition/exchange.h"
+#include "base/exchange.h"
 #include "partition/pieces.h"
 
 struct vertex_record {

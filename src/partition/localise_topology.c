@@ -4,7 +4,7 @@
  * two ghosts may have triangles elsewhere; so every triangle brings along how many triangles its edges have and which
  * of them it is.
  */
-#include "partition/exchange.h"
+#include "base/exchange.h"
 #include "partition/localise.h"
 
 #include <stdlib.h>

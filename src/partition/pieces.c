@@ -1,7 +1,7 @@
 /* pieces.c: pieces of a whole scene, and of the local scenes of all ranks; what belongs to both structs. */
 #include "partition/pieces.h"
 
-#include "partition/exchange.h"
+#include "base/exchange.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  *
  * For memory's sake this goes in rounds: each takes the sides whose smaller vertex lies in one part of its block.
  */
-#include "partition/exchange.h"
+#include "base/exchange.h"
 #include "partition/pieces.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* differ.c: a scene that shall go on from a checkpoint is not the one that the checkpoint is of: which key says so?
  *
  * That it is not, the hash has told; here it only gets a name.  What the hash leaves out is not looked at. */
-#include "read.h"
+#include "scene/read.h"
 
 #include <stdlib.h>
 #include <string.h>

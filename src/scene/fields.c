@@ -1,5 +1,5 @@
 /* fields.c: reading one JSON object by a table of its keys. */
-#include "read.h"
+#include "scene/read.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* loads.c: the loads of a scene, and which vertices they act on. */
-#include "partition/exchange.h"
-#include "read.h"
+#include "base/exchange.h"
+#include "scene/read.h"
 
 #include <stdlib.h>
 #include <string.h>

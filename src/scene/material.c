@@ -1,5 +1,5 @@
 /* material.c: the materials of a scene. */
-#include "read.h"
+#include "scene/read.h"
 
 #include <stdlib.h>
 #include <string.h>

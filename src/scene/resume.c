@@ -1,6 +1,6 @@
 /* resume.c: the scene that a checkpoint goes on with.  It is read like a new one, but the bodies' geometry may be the
  * checkpoint's; at the end its hash must be the checkpoint's. */
-#include "read.h"
+#include "scene/read.h"
 
 #include <errno.h>
 #include <stdlib.h>

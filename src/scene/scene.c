@@ -2,7 +2,7 @@
  * material.c, body.c, motion.c, mass.c and hash.c; resume.c does the same for a scene that goes on from a checkpoint.
  */
 #include "partition/part.h"
-#include "read.h"
+#include "scene/read.h"
 
 #include <errno.h>
 #include <libgen.h>

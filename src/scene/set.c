@@ -1,5 +1,5 @@
 /* set.c: --set path=value, applied to the scene's JSON before it is validated. */
-#include "read.h"
+#include "scene/read.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* settings.c: the scalar sections of a scene (time, gravity, contact, clocks, discovery, output), and its times. */
-#include "read.h"
+#include "scene/read.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Nanoseconds per call of each distance kernel and the mollifier, on inputs that stay in cache: median and spread of
  * many repeats, and the ratio to the vertex-vertex kernel's median in the same run. Not a test. */
-#include "contact/inputs.h"
+#include "geometry/inputs.h"
 
 #include <stdio.h>
 #include <stdlib.h>

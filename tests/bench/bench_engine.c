@@ -8,9 +8,9 @@
  *   damped    contact off: the same forces damped, and plastic, against themselves without
  *   drape     two sheets over an obstacle;  stack: sheets resting on each other on a floor
  * and force ticks per second beside the STREAM triad, time per vertex and tick at growing sizes, bytes per vertex. */
+#include "broadphase/candidates.h"
+#include "elements/kernels.h"
 #include "events/sim.h"
-#include "forces/kernels.h"
-#include "kds/candidates.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* The nest of penalty layers against its formulas (design 1.3): tables, a pair's thickness, period and bottom, rungs,
  * what is a pair. All ways of finding contacts share the model, so no test of equality sees an error in it. */
 #include "contact/model.h"
-#include "forces/support.h"
+#include "elements/support.h"
 
 static const char materials[] = "'light': {'density': 0.1, 'stretch': {'model': 'cst', 'stiffness': 9}},"
                                 "'heavy': {'density': 2, 'stretch': {'model': 'cst', 'stiffness': 9}}";

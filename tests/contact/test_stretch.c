@@ -1,9 +1,10 @@
 /* The limit of triangles' principal stretch: the kernel against its characteristic polynomial in double-double
  * arithmetic, its gradients against differences, also where both stretches are equal; how fast it may change; momenta;
  * the nests that the model makes.  If it failed, triangles would be stretched beyond their limit, or energy made. */
-#include "events/path.h"
-#include "forces/support.h"
-#include "reference.h"
+#include "contact/model.h"
+#include "elements/support.h"
+#include "geometry/reference.h"
+#include "geometry/sweep.h"
 
 #define EPS (DBL_EPSILON / 2)
 

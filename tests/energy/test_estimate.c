@@ -1,8 +1,8 @@
 /* What `tactus check` says of a bounce's error against bounces: it may be three times too small and thirty times too
  * large. If this fails, the estimate no longer follows the periods, or the engine's errors are no longer what they
  * should be. */
+#include "check/estimate.h"
 #include "support.h"
-#include "verify/estimate.h"
 
 static double squared(double x)
 {

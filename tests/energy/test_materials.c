@@ -1,6 +1,6 @@
 /* Damping and plasticity in the engine: closed forms of damped swings and of a wire drawn beyond its limit; momenta;
  * the book and the defect with dampers of other periods than their forces; strong damping at any safety. */
-#include "forces/kernels.h"
+#include "elements/kernels.h"
 #include "support.h"
 #include <tactus/math.h>
 

@@ -9,7 +9,7 @@
 #include "app/alone.h"
 #include "app/checkpoints.h"
 #include "events/state.h"
-#include "io/geometry.h"
+#include "io/checkpoint/geometry.h"
 
 static void end_mpi(void)
 {

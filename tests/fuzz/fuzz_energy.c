@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "io/table.h"
+#include "io/folder/table.h"
 
 void fuzz_begin(void)
 {

@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "app/app.h"
-#include "io/report.h"
+#include "io/folder/report.h"
 
 void fuzz_begin(void)
 {

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "io/compare.h"
-#include "io/export.h"
+#include "io/frames/compare.h"
+#include "io/frames/export.h"
 
 void fuzz_begin(void)
 {

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "io/record_read.h"
+#include "io/record/record_read.h"
 
 enum { VERTICES = 9 }; /* of the seeds' scene */
 

@@ -9,7 +9,7 @@
 #ifdef FUZZ_CHECKPOINT
 #include <zlib.h>
 
-#include "io/checkpoint_table.h"
+#include "io/checkpoint/checkpoint_table.h"
 #endif
 
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);

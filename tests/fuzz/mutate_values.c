@@ -8,7 +8,7 @@
 #include <zlib.h>
 
 #include "fuzz.h"
-#include "io/checkpoint_table.h"
+#include "io/checkpoint/checkpoint_table.h"
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
 size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size, uint8_t *out,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/child.h"
+#include "base/child.h"
 
 static enum tac_err crash(struct tac_ctx *ctx, void *data, int64_t *result)
 {

@@ -9,7 +9,7 @@
  * works memory   likewise a memory request; while writing, and while reading Prints what failed; exits 1 then, or with
  * the code of the last error, after its sentence. */
 #include "check.h"
-#include "io/checkpoint.h"
+#include "io/checkpoint/checkpoint.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,8 +2,8 @@
  * be there and whole, whatever structure was half-way to the disk.  And the same when the disk breaks at that write. If
  * this fails, a killed job loses all its frames, not the last.  An argument: how many trials. */
 #include "check.h"
-#include "io/output.h"
-#include "io/reader.h"
+#include "io/folder/output.h"
+#include "io/frames/reader.h"
 
 #include <signal.h>
 #include <stdlib.h>

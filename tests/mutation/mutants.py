@@ -2,7 +2,7 @@
 is an error: then the engine has changed, and the fault has to be put anew."""
 
 MUTANTS = [
-    ("missed-pair", "pairs of a vertex and a triangle are never found", "src/kds/candidates_search.c", [
+    ("missed-pair", "pairs of a vertex and a triangle are never found", "src/broadphase/candidates_search.c", [
         ("    const uint64_t key = tac_pair_key(type, id_a, id_b);\n    const int32_t slot",
          "    const uint64_t key = tac_pair_key(type, id_a, id_b);\n    if (type == TAC_PAIR_VERTEX_TRIANGLE)\n"
          "        return TAC_OK;\n    const int32_t slot")]),
@@ -20,7 +20,7 @@ MUTANTS = [
     ("old-list", "a list of candidates outlives its tubes", "src/events/windows.c", [
         ("    if (end > c->end)\n        return false;\n    const double s = tac_seconds(sim, end - c->start);",
          "    if (c->builds > 0)\n        return true;\n    const double s = tac_seconds(sim, end - c->start);")]),
-    ("late-watch", "a pair is watched only when its third layer is reached", "src/kds/candidates_search.c", [
+    ("late-watch", "a pair is watched only when its third layer is reached", "src/broadphase/candidates_search.c", [
         ("q->next = slot >= 0 ? sim->pair[slot].next : tac_model_reach(sim->model, &form, 1);",
          "q->next = slot >= 0 ? sim->pair[slot].next : tac_model_reach(sim->model, &form, 3);")]),
     ("ghost-late", "positions told to neighbours are one quantum old", "src/events/ranks.c", [

@@ -2,8 +2,8 @@
  * differently from day to day, or the program crashes in METIS on a scene of a special shape. */
 #include "check.h"
 
+#include "base/exchange.h"
 #include "partition/cut_steps.h"
-#include "partition/exchange.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

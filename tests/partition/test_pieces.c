@@ -2,7 +2,7 @@
  * is not what it is in the whole one, and runs on several ranks give other bits than on one, or crash. */
 #include "check.h"
 
-#include "partition/exchange.h"
+#include "base/exchange.h"
 #include "partition/part.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,99 @@
+/* audit_frames.c: stored frames, each by itself.  It proves nothing about the time between them. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/audit.h"
+#include "check/overlap.h"
+
+static bool is_crossing(const struct tac_overlap *o)
+{
+    return o->kind == TAC_OVERLAP_EDGE_TRIANGLE || o->kind == TAC_OVERLAP_EDGE_CROSSES_EDGE;
+}
+
+/* Radii count where a particle takes part; of two surfaces of different bodies overlap.h lists more than an audit asks.
+ */
+static bool counts(const struct tac_scene *s, const struct tac_overlap *o, double largest)
+{
+    const struct tac_body *a = &s->body[o->body[0]], *b = &s->body[o->body[1]];
+    return is_crossing(o) || a == b || !a->has_elements || !b->has_elements ||
+           o->gap + a->radius + b->radius <= 2 * TAC_OVERLAP_TOUCH * largest;
+}
+
+static void take(const struct tac_scene *s, const struct tac_overlaps *overlaps, double largest,
+                 struct tac_audit_frame *frame)
+{
+    /* Kinds of overlap.h as kinds of audit.h. */
+    static const uint8_t kind[6] = {[TAC_OVERLAP_EDGE_TRIANGLE] = TAC_AUDIT_EDGE_TRIANGLE,
+                                    [TAC_OVERLAP_EDGE_CROSSES_EDGE] = TAC_AUDIT_EDGES_CROSS,
+                                    [TAC_OVERLAP_VERTEX_TRIANGLE] = TAC_AUDIT_VERTEX_TRIANGLE,
+                                    [TAC_OVERLAP_EDGE_EDGE] = TAC_AUDIT_EDGE_EDGE,
+                                    [TAC_OVERLAP_VERTEX_EDGE] = TAC_AUDIT_VERTEX_EDGE,
+                                    [TAC_OVERLAP_VERTEX_VERTEX] = TAC_AUDIT_VERTEX_VERTEX};
+    for (size_t i = 0; i < overlaps->count; i++) {
+        const struct tac_overlap *o = &overlaps->overlap[i];
+        if (!counts(s, o, largest))
+            continue;
+        if (frame->crossing + frame->near == 0) { /* they come by ascending gap */
+            frame->first = (struct tac_audit_place){.t_s = frame->time_s,
+                                                    .id = {o->element[0], o->element[1]},
+                                                    .kind = kind[o->kind],
+                                                    .verdict = TAC_AUDIT_CROSSING,
+                                                    .gap = o->gap};
+            memcpy(frame->first_x, o->place, sizeof frame->first_x);
+        }
+        frame->crossing += is_crossing(o);
+        frame->near += !is_crossing(o);
+    }
+}
+
+static enum tac_err look_at_frame(struct tac_ctx *ctx, struct tac_scene *scene, const struct tac_reader *frames,
+                                  int64_t k, struct tac_audit_frame *frame)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_overlaps *overlaps = NULL;
+    double largest = 0;
+    bool flat = scene->triangle_count == 0;
+    frame->time_s = frames->frame[k].time_s;
+    TAC_TRY(tac_reader_frame(ctx, frames, k, scene->x, NULL, NULL));
+    for (size_t i = 0; i < 3 * (size_t)scene->vertex_count; i++) {
+        if (!(fabs(scene->x[i]) <= 1e50)) {
+            const tac_lid v = (tac_lid)(i / 3), b = scene->vertex_body[v];
+            err = tac_fail(ctx, TAC_ERR_INPUT,
+                           "'%s' cannot be judged: in frame %s the position of vertex %" TAC_PRILID
+                           " of body `%s` is no number, or beyond 1e50 m",
+                           frames->path, frames->frame[k].name, v - scene->body[b].vertex_begin, scene->body[b].name);
+            goto done;
+        }
+        largest = fmax(largest, fabs(scene->x[i]));
+        flat = flat && (i % 3 != 2 || scene->x[i] == 0);
+    }
+    scene->two_d = flat;
+    TAC_TRY(tac_overlap_find(ctx, scene, &overlaps));
+    take(scene, overlaps, largest, frame);
+done:
+    tac_overlap_destroy(&overlaps);
+    return err;
+}
+
+enum tac_err tac_audit_frames(struct tac_ctx *ctx, struct tac_scene *scene, const struct tac_reader *frames,
+                              struct tac_audit_frame *frame)
+{
+    enum { AT_ONCE = 1 << 16 };
+    enum tac_err err = TAC_OK;
+    const double thickness = scene->contact.thickness;
+    scene->contact.thickness = 1; /* also where contact is off */
+    for (int64_t k = ctx->rank; k < frames->frame_count && !err; k += ctx->size)
+        err = look_at_frame(ctx, scene, frames, k, &frame[k]);
+    scene->contact.thickness = thickness;
+    TAC_TRY(tac_agree(ctx, err));
+    /* Of each frame all ranks but one have zeroes. */
+    for (int64_t k = 0; k < frames->frame_count && ctx->size > 1; k += AT_ONCE) {
+        const int64_t n = frames->frame_count - k < AT_ONCE ? frames->frame_count - k : AT_ONCE;
+        if (MPI_Allreduce(MPI_IN_PLACE, &frame[k], (int)(n * (int64_t)sizeof *frame), MPI_BYTE, MPI_BOR, ctx->comm) !=
+            MPI_SUCCESS)
+            TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "MPI failed while the ranks told each other of the frames"));
+    }
+done:
+    return err;
+}

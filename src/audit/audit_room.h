@@ -1,0 +1,164 @@
+/* audit_room.h: what the files of the audit share.  Private to it.
+ *
+ *   audit_plan.c   looks through the whole record once: is it sound, and how is its time cut?
+ *   audit_slab.c   what is read of a part of the record, and every vertex' motion in a slab
+ *   audit_pairs.c  which pairs come near in a slab
+ *   audit_prove.c  one such pair: bounds over parts of the slab, halved where they do not tell, at last piece by piece
+ *   audit_near.c   the geometry of one pair at one time
+ *   audit.c        deals the slabs out, and puts the report together
+ *
+ * Rounding.  u is 2^-53, M the largest coordinate of the vertices concerned.  A position between two breakpoints is off
+ * by less than 23 u M; TAC_AUDIT_ROUND times M is more than what any bound below can be off by, each stating its sum.
+ */
+#ifndef TACTUS_AUDIT_AUDIT_ROOM_H
+#define TACTUS_AUDIT_AUDIT_ROOM_H
+
+#include "audit/audit.h"
+#include "audit/ccd.h"
+#include "check/box_tree.h"
+
+#define TAC_AUDIT_ROUND 0x1p-46 /* 128 u */
+
+enum { TAC_AUDIT_SLABS = 1024 }; /* of a group, at most */
+
+/* ---- audit_plan.c ---- */
+
+/* A group of the record, as the rank that looked through it tells all others: bytes only, so that they can be joined by
+ * a bitwise or with the zeroes of the others. */
+struct tac_audit_group {
+    tac_time t[2];
+    int64_t rows;
+    double edge;                               /* mean length of an edge at the group's start, m; 0: there is none */
+    int32_t slabs;                             /* a power of two */
+    uint8_t round;                             /* some z is not 0 */
+    uint8_t portion_ends[TAC_AUDIT_SLABS / 8]; /* bit k: what is read at once ends with slab k */
+    unsigned char first[32], last[32];         /* SHA-256 of the positions at the two ends */
+};
+
+struct tac_audit_plan {
+    int64_t count;
+    struct tac_audit_group *group; /* owned, (count): of each group of the record; t[0] == t[1]: not looked at, for
+                                      another one covers it */
+    int64_t *order;                /* owned, (count): groups by time */
+};
+
+/* Collective. Reads everything once; TAC_ERR_INPUT for what is unsound. */
+enum tac_err tac_audit_plan_make(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_recorded *recorded,
+                                 int64_t memory_bytes, struct tac_audit_plan *plan);
+void tac_audit_plan_free(struct tac_audit_plan *plan);
+
+/* Local. Slab k of `count` in t[0] .. t[1] begins here; k = count: its end. */
+tac_time tac_audit_cut(const tac_time t[2], int64_t k, int64_t count);
+
+/* ---- audit_slab.c ---- */
+
+/* Some slabs' breakpoints, read at once: of each vertex those within, and one before and one after unless there is one
+ * at the very ends. */
+struct tac_audit_portion {
+    tac_time t[2];
+    size_t capacity[2];
+    int64_t *begin; /* owned, (V + 1): rows of each vertex */
+    tac_time *time; /* owned */
+    double *x;      /* owned, (rows, 3) */
+};
+
+enum tac_err tac_audit_portion_read(struct tac_ctx *ctx, struct tac_recorded *recorded, int64_t g, const tac_time t[2],
+                                    struct tac_audit_portion *portion);
+void tac_audit_portion_free(struct tac_audit_portion *portion);
+
+/* A slab cut into 2^depth cells of time, and those joined two by two, like a heap: node 1 is the whole slab, nodes 2n
+ * and 2n + 1 are the halves of node n. */
+struct tac_audit_slab {
+    tac_time t[2];
+    int depth;
+    size_t capacity[3];
+    double *grid;   /* owned, (V, cells + 1, 3): where it is at the cells' ends */
+    double *stray;  /* owned, (V, 2 cells): how far it strays, over a node, from the straight line between the node's
+                       ends, rounding included; [0] unused */
+    double *box;    /* owned, (V, 6): low and high of its path, rounding included */
+    double *large;  /* owned, (V): largest coordinate */
+    int64_t *first; /* owned, (V): row of the portion where the slab begins: its last breakpoint that is not later */
+};
+
+enum tac_err tac_audit_slab_make(struct tac_ctx *ctx, tac_lid vertex_count, const struct tac_audit_portion *portion,
+                                 const tac_time t[2], struct tac_audit_slab *slab);
+void tac_audit_slab_free(struct tac_audit_slab *slab);
+
+/* Local. Where the vertex is at t, between rows k and k + 1 of the portion; exact at either. */
+void tac_audit_at(const struct tac_audit_portion *portion, int64_t k, tac_time t, double x[3]);
+
+/* ---- audit_near.c ---- */
+
+/* How many vertices kind's first primitive has, and both. */
+static inline int tac_audit_first(int kind)
+{
+    return kind == TAC_AUDIT_EDGE_EDGE ? 2 : 1;
+}
+static inline int tac_audit_count(int kind)
+{
+    return kind <= TAC_AUDIT_EDGE_EDGE ? 4 : kind == TAC_AUDIT_VERTEX_EDGE ? 3 : 2;
+}
+
+/* Local. The distance of the two primitives, in floating point, and in n the direction (not of unit length) from the
+ * second's closest point to the first's: any will do for a bound, this one is the best at that time. */
+double tac_audit_near(int kind, const double x[4][3], double n[3]);
+
+/* Local. With the vertices moving straight from x0 to x1: along n, the first stays at least this far from the second,
+ * less rounding of 75 u M.  NaN where n is no direction. */
+double tac_audit_along(int kind, const double n[3], const double x0[4][3], const double x1[4][3]);
+
+/* ---- audit_prove.c, audit_pairs.c ---- */
+
+/* A merged list of the times of a pair's vertices, and where the four are then. */
+struct tac_audit_walk {
+    size_t capacity[2], count;
+    tac_time *t;
+    double (*x)[4][3];
+};
+
+struct tac_audit_search {
+    struct tac_ctx *ctx;
+    const struct tac_scene *scene;
+    const struct tac_audit_portion *portion;
+    const struct tac_audit_slab *slab;
+    double quantum_s, watched;
+    bool query_all;                  /* bounds tell of the smallest gap only; every piece is asked about */
+    struct tac_audit_report *report; /* sums go here */
+    double best;                     /* smallest gap measured in this slab, at most `watched`, m */
+    double bound;                    /* smallest gap that is proven to be kept in this slab, m */
+    struct tac_audit_place best_place;
+    struct tac_audit_walk walk;
+    struct tac_ccd_scratch scratch;
+    /* Each vertex and edge is looked at with the first element that has it. */
+    uint8_t *mask; /* owned, (T + S): bits 0..2: which vertices; 3..5: which edges (opposite; of a segment: bit 3) */
+    tac_lid *segment_edge; /* owned, (S) */
+    tac_lid *ignore;       /* owned, (ignore_count, 2): smaller first, sorted */
+    size_t ignore_count;
+    struct tac_box_item *item; /* owned, (items) */
+    size_t item_count;
+    double *radius; /* owned, (bodies) */
+    double round;   /* of boxes that meet: for all of the slab */
+};
+
+struct tac_audit_pair {
+    int kind, n;
+    tac_lid id[2], v[4];
+    double keep;  /* m: distance to be kept */
+    double round; /* TAC_AUDIT_ROUND times the largest coordinate */
+};
+
+/* Local. All of a slab. */
+enum tac_err tac_audit_slab_search(struct tac_audit_search *search);
+/* Local. Makes the parts of the search that no slab changes. */
+enum tac_err tac_audit_search_make(struct tac_audit_search *search);
+void tac_audit_search_free(struct tac_audit_search *search);
+
+/* Local. Proves a pair over the slab, or enters into the report what cannot be proven. */
+enum tac_err tac_audit_prove(struct tac_audit_search *search, const struct tac_audit_pair *pair);
+
+/* ---- audit.c ---- */
+
+/* Local. Enters a place into the report's list of the earliest. */
+void tac_audit_list(struct tac_audit_report *report, const struct tac_audit_place *place);
+
+#endif

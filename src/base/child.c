@@ -1,0 +1,71 @@
+#include "base/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What the child tells, in memory that both see. */
+struct told {
+    bool done;
+    enum tac_err err;
+    int64_t result;
+    char error[sizeof((struct tac_ctx *)0)->error];
+};
+
+static void child_begin(int64_t bytes)
+{
+    /* MPI and sanitizers catch these to print where they were; here they just end the child. */
+    static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGILL, SIGALRM, SIGXCPU};
+    enum { LEAST_S = 60, LEAST_CPU_S = 5, BYTES_PER_S = 10000000, MOST_S = 86400 };
+    int nothing = open("/dev/null", O_WRONLY);
+    dup2(nothing, STDOUT_FILENO);
+    dup2(nothing, STDERR_FILENO);
+    for (size_t i = 0; i < sizeof fatal / sizeof fatal[0]; i++)
+        signal(fatal[i], SIG_DFL);
+    int64_t more = bytes / BYTES_PER_S;
+    if (more > MOST_S)
+        more = MOST_S;
+    alarm(LEAST_S + (unsigned)more);
+    /* A disk may be slow, but who follows pointers in a circle computes. */
+    const struct rlimit cpu = {LEAST_CPU_S + (rlim_t)more, LEAST_CPU_S + (rlim_t)more};
+    setrlimit(RLIMIT_CPU, &cpu);
+}
+
+enum tac_err tac_child_try(struct tac_ctx *ctx, const char *name, int64_t bytes,
+                           enum tac_err (*work)(struct tac_ctx *ctx, void *data, int64_t *result), void *data,
+                           int64_t *result)
+{
+    enum tac_err err = TAC_OK;
+    struct told *told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (told == MAP_FAILED)
+        return tac_fail(ctx, TAC_ERR_RUN, "out of memory while looking into '%.1000s'", name);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        child_begin(bytes);
+        told->err = work(ctx, data, &told->result);
+        memcpy(told->error, ctx->error, sizeof told->error);
+        told->done = true;
+        _exit(0);
+    }
+    if (child < 0) {
+        err = tac_fail(ctx, TAC_ERR_RUN, "cannot start a process to look into '%.1000s': %s", name, strerror(errno));
+        goto done;
+    }
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        ;
+    if (!told->done)
+        err = tac_fail(ctx, TAC_ERR_INPUT, "'%.1000s' is damaged: the HDF5 library breaks down over it", name);
+    else if (told->err)
+        err = tac_fail(ctx, told->err, "%s", told->error);
+    if (result != NULL)
+        *result = told->result;
+done:
+    munmap(told, sizeof *told);
+    return err;
+}

@@ -1,0 +1,279 @@
+/* exchange.c: records between ranks. */
+#include "base/exchange.h"
+
+#include "partition/part.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+tac_gid tac_block_begin(tac_gid total, int size, int rank)
+{
+    /* total / size * rank + ... : total * rank could overflow. */
+    const tac_gid each = total / size, more = total % size;
+    return each * rank + more * rank / size;
+}
+
+int tac_block_rank(tac_gid total, int size, tac_gid id)
+{
+    int rank = (int)((double)id / (double)total * size);
+    rank = rank < size ? rank : size - 1;
+    while (tac_block_begin(total, size, rank) > id)
+        rank--;
+    while (tac_block_begin(total, size, rank + 1) <= id)
+        rank++;
+    return rank;
+}
+
+/* More records than MPI's int counts: rank by rank, in portions. */
+static void exchange_in_portions(struct tac_ctx *ctx, const char *send, const int64_t *count, char *receive,
+                                 const int64_t *receive_count, size_t size, int portion, MPI_Datatype type)
+{
+    for (int step = 0; step < ctx->size; step++) {
+        const int to = (ctx->rank + step) % ctx->size, from = (ctx->rank - step + ctx->size) % ctx->size;
+        int64_t out = 0, in = 0;
+        const char *first = send;
+        char *target = receive;
+        for (int r = 0; r < to; r++)
+            first += (size_t)count[r] * size;
+        for (int r = 0; r < from; r++)
+            target += (size_t)receive_count[r] * size;
+        while (out < count[to] || in < receive_count[from]) {
+            const int64_t left = count[to] - out, missing = receive_count[from] - in;
+            const int go = left < portion ? (int)left : portion, come = missing < portion ? (int)missing : portion;
+            MPI_Sendrecv(first + (size_t)out * size, go, type, go > 0 ? to : MPI_PROC_NULL, 0,
+                         target + (size_t)in * size, come, type, come > 0 ? from : MPI_PROC_NULL, 0, ctx->comm,
+                         MPI_STATUS_IGNORE);
+            out += go;
+            in += come;
+        }
+    }
+}
+
+/* Counts and places fit MPI's ints. */
+static void exchange_at_once(struct tac_ctx *ctx, const void *send, const int64_t *count, void *receive,
+                             const int64_t *receive_count, MPI_Datatype type, int *room)
+{
+    int *c[2] = {room, room + ctx->size}, *d[2] = {room + 2 * ctx->size, room + 3 * ctx->size};
+    const int64_t *from[2] = {count, receive_count};
+    for (int way = 0; way < 2; way++) {
+        int sum = 0;
+        for (int r = 0; r < ctx->size; r++) {
+            c[way][r] = (int)from[way][r];
+            d[way][r] = sum;
+            sum += c[way][r];
+        }
+    }
+    MPI_Alltoallv(send, c[0], d[0], type, receive, c[1], d[1], type, ctx->comm);
+}
+
+enum tac_err tac_exchange(struct tac_ctx *ctx, const void *send, const int64_t *count, size_t size, void *receive,
+                          int64_t *receive_count)
+{
+    /* Well below INT_MAX: some implementations count in bytes or pieces of their own inside. */
+    return tac_exchange_limited(ctx, send, count, size, receive, receive_count, INT_MAX / 2 / (int64_t)size);
+}
+
+enum tac_err tac_exchange_limited(struct tac_ctx *ctx, const void *send, const int64_t *count, size_t size,
+                                  void *receive, int64_t *receive_count, int64_t limit)
+{
+    enum tac_err err = TAC_OK;
+    char *arrived = NULL;
+    int *room = NULL;
+    int64_t total[2] = {0, 0}, most;
+    MPI_Datatype type;
+    MPI_Alltoall(count, 1, MPI_INT64_T, receive_count, 1, MPI_INT64_T, ctx->comm);
+    for (int r = 0; r < ctx->size; r++) {
+        total[0] += count[r];
+        total[1] += receive_count[r];
+    }
+    most = total[0] > total[1] ? total[0] : total[1];
+    MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT64_T, MPI_MAX, ctx->comm);
+    err = tac_alloc(ctx, (size_t)total[1], size, &arrived);
+    if (err == TAC_OK)
+        err = tac_alloc(ctx, 4 * (size_t)ctx->size, sizeof *room, &room);
+    TAC_TRY(tac_agree(ctx, err));
+    MPI_Type_contiguous((int)size, MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    if (most <= limit)
+        exchange_at_once(ctx, send, count, arrived, receive_count, type, room);
+    else
+        exchange_in_portions(ctx, send, count, arrived, receive_count, size, (int)(limit / ctx->size + 1), type);
+    MPI_Type_free(&type);
+done:
+    free(room);
+    if (err) {
+        free(arrived);
+        arrived = NULL;
+    }
+    memcpy(receive, &arrived, sizeof arrived);
+    return err;
+}
+
+/* Puts the records in the order of their destinations. */
+static enum tac_err pack(struct tac_ctx *ctx, size_t n, const int32_t *to, const char *record, size_t size,
+                         int64_t *sent, int64_t *place, char **out)
+{
+    enum tac_err err = TAC_OK;
+    int64_t *next = NULL;
+    TAC_TRY(tac_alloc(ctx, (size_t)ctx->size, sizeof *next, &next));
+    TAC_TRY(tac_alloc(ctx, n, size, out));
+    memset(sent, 0, (size_t)ctx->size * sizeof *sent);
+    for (size_t i = 0; i < n; i++)
+        sent[to[i]]++;
+    for (int r = 1; r < ctx->size; r++)
+        next[r] = next[r - 1] + sent[r - 1];
+    for (size_t i = 0; i < n; i++) {
+        const int64_t at = next[to[i]]++;
+        memcpy(*out + (size_t)at * size, record + i * size, size);
+        if (place != NULL)
+            place[i] = at;
+    }
+done:
+    free(next);
+    return err;
+}
+
+enum tac_err tac_deal_traced(struct tac_ctx *ctx, enum tac_err err, size_t n, const int32_t *to, const void *record,
+                             size_t size, void *received, int64_t *sent, int64_t *came, int64_t *place)
+{
+    char *packed = NULL;
+    void *none = NULL;
+    memcpy(received, &none, sizeof none);
+    if (err == TAC_OK)
+        err = pack(ctx, n, to, record, size, sent, place, &packed);
+    TAC_TRY(tac_agree(ctx, err));
+    TAC_TRY(tac_exchange(ctx, packed, sent, size, received, came));
+done:
+    free(packed);
+    return err;
+}
+
+enum tac_err tac_deal(struct tac_ctx *ctx, enum tac_err err, size_t n, const int32_t *to, const void *record,
+                      size_t size, void *received, size_t *total)
+{
+    int64_t *count = NULL;
+    if (err == TAC_OK)
+        err = tac_alloc(ctx, 2 * (size_t)ctx->size, sizeof *count, &count);
+    err = tac_deal_traced(ctx, err, n, to, record, size, received, count, count ? count + ctx->size : NULL, NULL);
+    *total = 0;
+    for (int r = 0; r < ctx->size && err == TAC_OK; r++)
+        *total += (size_t)count[ctx->size + r];
+    free(count);
+    return err;
+}
+
+enum tac_err tac_ask(struct tac_ctx *ctx, enum tac_err err, size_t n, const int32_t *to, const tac_gid *id,
+                     tac_answer *answer, const void *known, size_t size, void *out)
+{
+    tac_gid *asked = NULL;
+    int64_t *count = NULL, *place = NULL, *sent = NULL, *came = NULL, *back = NULL;
+    char *answers = NULL, *got = NULL;
+    size_t total = 0;
+    if (err == TAC_OK)
+        err = tac_alloc(ctx, 3 * (size_t)ctx->size, sizeof *count, &count);
+    if (err == TAC_OK)
+        err = tac_alloc(ctx, n, sizeof *place, &place);
+    if (err == TAC_OK) {
+        sent = count;
+        came = count + ctx->size;
+        back = count + 2 * ctx->size;
+    }
+    TAC_TRY(tac_deal_traced(ctx, err, n, to, id, sizeof *id, &asked, sent, came, place));
+    for (int r = 0; r < ctx->size; r++)
+        total += (size_t)came[r];
+    err = tac_alloc(ctx, total, size, &answers);
+    for (size_t i = 0; i < total && err == TAC_OK; i++)
+        answer(known, asked[i], answers + i * size);
+    TAC_TRY(tac_agree(ctx, err));
+    TAC_TRY(tac_exchange(ctx, answers, came, size, &got, back));
+    for (size_t i = 0; i < n; i++)
+        memcpy((char *)out + i * size, got + (size_t)place[i] * size, size);
+done:
+    free(got);
+    free(answers);
+    free(asked);
+    free(place);
+    free(count);
+    return err;
+}
+
+struct table {
+    size_t n;
+    const tac_lid *which;
+    const int32_t *to;
+    tac_fill *fill;
+    const void *from;
+    size_t size;
+};
+
+/* Records first .. end-1, in the order of their destinations. */
+static void pack_portion(struct tac_ctx *ctx, const struct table *t, size_t first, size_t end, int64_t *sent,
+                         int64_t *next, char *out)
+{
+    memset(sent, 0, (size_t)ctx->size * sizeof *sent);
+    next[0] = 0;
+    for (size_t i = first; i < end; i++)
+        sent[t->to[i]]++;
+    for (int r = 1; r < ctx->size; r++)
+        next[r] = next[r - 1] + sent[r - 1];
+    for (size_t i = first; i < end; i++)
+        t->fill(t->from, t->which[i], out + (size_t)next[t->to[i]]++ * t->size);
+}
+
+/* Appends what one round brought. */
+static enum tac_err keep_portion(struct tac_ctx *ctx, const int64_t *came, const char *portion, size_t size, char **all,
+                                 size_t *total)
+{
+    size_t more = 0;
+    for (int r = 0; r < ctx->size; r++)
+        more += (size_t)came[r];
+    if (more == 0)
+        return TAC_OK;
+    char *memory = realloc(*all, (*total + more) * size);
+    if (memory == NULL)
+        return tac_fail(ctx, TAC_ERR_RUN,
+                        "out of memory: %zu bytes asked for; use a smaller scene or a machine with more memory",
+                        (*total + more) * size);
+    memcpy(memory + *total * size, portion, more * size);
+    *all = memory;
+    *total += more;
+    return TAC_OK;
+}
+
+enum tac_err tac_deal_table(struct tac_ctx *ctx, enum tac_err err, size_t n, const tac_lid *which, const int32_t *to,
+                            tac_fill *fill, const void *from, size_t size, void *received, size_t *total)
+{
+    enum { PORTION = 1 << 22 }; /* bytes */
+    const size_t most = PORTION / size;
+    const struct table table = {n, which, to, fill, from, size};
+    int64_t *count = NULL, rounds = err ? 0 : (int64_t)((n + most - 1) / most);
+    char *packed = NULL, *portion = NULL, *all = NULL;
+    *total = 0;
+    if (err == TAC_OK)
+        err = tac_alloc(ctx, 3 * (size_t)ctx->size, sizeof *count, &count);
+    if (err == TAC_OK)
+        err = tac_alloc(ctx, n < most ? n : most, size, &packed);
+    if (err == TAC_OK)
+        err = tac_alloc(ctx, 1, size, &all);
+    TAC_TRY(tac_agree(ctx, err));
+    MPI_Allreduce(MPI_IN_PLACE, &rounds, 1, MPI_INT64_T, MPI_MAX, ctx->comm);
+    for (int64_t k = 0; k < rounds; k++) {
+        const size_t first = (size_t)k * most < n ? (size_t)k * most : n, end = n - first < most ? n : first + most;
+        pack_portion(ctx, &table, first, end, count, count + 2 * ctx->size, packed);
+        TAC_TRY(tac_exchange(ctx, packed, count, size, &portion, count + ctx->size));
+        err = keep_portion(ctx, count + ctx->size, portion, size, &all, total);
+        free(portion);
+        portion = NULL;
+        TAC_TRY(tac_agree(ctx, err));
+    }
+done:
+    free(count);
+    free(packed);
+    if (err) {
+        free(all);
+        all = NULL;
+    }
+    memcpy(received, &all, sizeof all);
+    return err;
+}

@@ -1,0 +1,89 @@
+/* exchange.h: what the deals of pieces are made of: records sorted by destination, questions and answers, sorted ids.
+ *
+ * Collective functions here take the code of the caller's local work before them (`err`): it is agreed upon first, so
+ * that a rank that has run out of memory takes all others with it and nobody waits.  When err is set, the other
+ * arguments are not looked at.
+ */
+#ifndef TACTUS_BASE_EXCHANGE_H
+#define TACTUS_BASE_EXCHANGE_H
+
+#include <tactus/base.h>
+
+/* Local. Blocks: rank r of `size` holds the ids tac_block_begin(total, size, r) .. tac_block_begin(total, size, r+1)-1.
+ */
+tac_gid tac_block_begin(tac_gid total, int size, int rank);
+int tac_block_rank(tac_gid total, int size, tac_gid id);
+
+/* Collective. tac_exchange() that goes rank by rank, in portions, where some rank would send or receive more than
+ * `limit` records. */
+enum tac_err tac_exchange_limited(struct tac_ctx *ctx, const void *send, const int64_t *count, size_t size,
+                                  void *receive, int64_t *receive_count, int64_t limit);
+
+struct tac_keyed {
+    tac_gid key; /* not negative */
+    int64_t index;
+};
+
+/* Local. Sorts by key, equal keys keeping their order. O(n) for keys of bounded length. */
+enum tac_err tac_sort_keyed(struct tac_ctx *ctx, size_t n, struct tac_keyed *list);
+
+/* Local. Records of `size` bytes, each beginning with its id (a tac_gid), into ascending order, where they are. */
+enum tac_err tac_sort_records(struct tac_ctx *ctx, size_t n, size_t size, void *records);
+
+/* Distinct ids out of many: memory for about four times as many ids as are distinct, at any time. */
+struct tac_ids {
+    struct tac_keyed *list;           /* owned */
+    size_t count, capacity, distinct; /* the first `distinct` are ascending and distinct */
+    tac_gid recent[1024];             /* ids plus one, by their low bits: most ids come again soon */
+};
+
+/* Local. Start with {0}. */
+enum tac_err tac_ids_add(struct tac_ctx *ctx, struct tac_ids *ids, size_t n, const tac_gid *id);
+/* Local. The distinct ids, ascending, in *unique (owned by the caller); `ids` is empty afterwards, also on failure. */
+enum tac_err tac_ids_finish(struct tac_ctx *ctx, struct tac_ids *ids, tac_gid **unique, size_t *count);
+
+/* Where ids are in an ascending list: constant time where the list is about as dense everywhere. */
+struct tac_finder {
+    const tac_gid *id; /* borrowed */
+    size_t count;
+    int shift;
+    tac_lid *start; /* owned: where the ids of each 2^shift begin */
+};
+
+/* Local. */
+enum tac_err tac_finder_make(struct tac_ctx *ctx, const tac_gid *id, size_t count, struct tac_finder *out);
+void tac_finder_free(struct tac_finder *finder);
+/* -1: not there. */
+tac_lid tac_finder_find(const struct tac_finder *finder, tac_gid id);
+
+/* Local. The distinct ids among `id`, ascending, in *unique (owned by the caller); place[i]: where id[i] is there. */
+enum tac_err tac_compress(struct tac_ctx *ctx, size_t n, const tac_gid *id, tac_gid **unique, size_t *unique_count,
+                          tac_lid *place);
+
+/* Collective. Record i goes to rank to[i]; what one rank sends to another keeps its order.  What came lies in *received
+ * (owned by the caller) in the order of ranks, *total records. */
+enum tac_err tac_deal(struct tac_ctx *ctx, enum tac_err err, size_t n, const int32_t *to, const void *record,
+                      size_t size, void *received, size_t *total);
+
+/* Local. Writes record `index` of what is dealt out of `from`. */
+typedef void tac_fill(const void *from, tac_lid index, void *record);
+
+/* Collective. As tac_deal(), for large tables: record which[i], made by `fill` as it is needed, goes to rank to[i];
+ * what comes is in no certain order.  Beside what comes it takes a few megabytes. */
+enum tac_err tac_deal_table(struct tac_ctx *ctx, enum tac_err err, size_t n, const tac_lid *which, const int32_t *to,
+                            tac_fill *fill, const void *from, size_t size, void *received, size_t *total);
+
+/* Local. Writes what `known` tells about an id. */
+typedef void tac_answer(const void *known, tac_gid id, void *record);
+
+/* Collective. Asks rank to[i] about id[i]; answers, records of `size` bytes, in the order of the questions. */
+enum tac_err tac_ask(struct tac_ctx *ctx, enum tac_err err, size_t n, const int32_t *to, const tac_gid *id,
+                     tac_answer *answer, const void *known, size_t size, void *out);
+
+/* Collective. tac_deal for records that want an answer: `place` (n) tells where record i went in what was sent, and
+ * `sent`, `came` (ranks) how many, so that tac_exchange(answers, came, ...) brings the answer to record i at place[i].
+ */
+enum tac_err tac_deal_traced(struct tac_ctx *ctx, enum tac_err err, size_t n, const int32_t *to, const void *record,
+                             size_t size, void *received, int64_t *sent, int64_t *came, int64_t *place);
+
+#endif

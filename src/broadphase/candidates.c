@@ -1,0 +1,379 @@
+/* candidates.c: primitives, tubes, boxes; the life of a list. */
+#include "broadphase/candidates.h"
+#include "events/ranks.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLICES = 16 };
+
+static void add_primitive(struct tac_candidates *c, const struct tac_scene *s, tac_lid count, tac_lid id,
+                          const tac_lid *v, uint8_t *taken, uint8_t *edge_taken, int32_t *fill)
+{
+    tac_lid body = s->vertex_body[v[0]];
+    struct tac_primitive *p = &c->primitive[c->primitive_begin[body] + fill[body]++];
+    memset(p, 0, sizeof *p);
+    const struct tac_part *part = s->part;
+    const tac_lid owned = part ? part->owned : s->vertex_count;
+    p->id = !part ? id
+                  : (tac_lid)(count == 3   ? part->triangle_id
+                              : count == 2 ? part->segment_id
+                                           : part->vertex_id)[id];
+    p->count = (uint8_t)count;
+    p->body = body;
+    for (tac_lid k = 0; k < count; k++) {
+        p->v[k] = v[k];
+        if (v[k] < owned && !taken[v[k]]) {
+            taken[v[k]] = 1;
+            p->vertices |= (uint8_t)(1 << k);
+        }
+    }
+    tac_lid edges = count == 3 ? 3 : count == 2 ? 1 : 0;
+    for (tac_lid k = 0; k < edges; k++) {
+        const tac_lid e = count == 3 ? s->topology->triangle_edge[3 * id + k] : c->scratch[id];
+        p->edge[k] = part ? (tac_lid)part->edge_id[e] : e;
+        if (!edge_taken[e]) {
+            edge_taken[e] = 1;
+            p->edges |= (uint8_t)(1 << k);
+        }
+    }
+}
+
+static enum tac_err make_primitives(struct tac_sim *sim, struct tac_candidates *c)
+{
+    enum tac_err err;
+    const struct tac_scene *s = sim->scene;
+    uint8_t *taken = NULL, *edge_taken = NULL;
+    int32_t *fill = NULL;
+    tac_lid particles = 0;
+    for (tac_lid i = 0; i < sim->owned; i++)
+        particles += sim->model->particle[i];
+    size_t total = (size_t)s->triangle_count + (size_t)s->segment_count + (size_t)particles;
+    size_t most = total > (size_t)s->vertex_count ? total : (size_t)s->vertex_count;
+    TAC_TRY(tac_alloc(sim->ctx, total, sizeof *c->primitive, &c->primitive));
+    TAC_TRY(tac_alloc(sim->ctx, total, sizeof *c->box, &c->box));
+    TAC_TRY(tac_alloc(sim->ctx, most, sizeof *c->scratch, &c->scratch));
+    c->scratch_capacity = most;
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)c->body_count + 1, sizeof *c->primitive_begin, &c->primitive_begin));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)c->body_count, sizeof *fill, &fill));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)s->vertex_count, 1, &taken));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)s->topology->edge_count, 1, &edge_taken));
+    for (tac_lid t = 0; t < s->triangle_count; t++)
+        c->primitive_begin[s->vertex_body[s->triangle[3 * t]] + 1]++;
+    for (tac_lid g = 0; g < s->segment_count; g++)
+        c->primitive_begin[s->vertex_body[s->segment[2 * g]] + 1]++;
+    for (tac_lid i = 0; i < sim->owned; i++)
+        c->primitive_begin[s->vertex_body[i] + 1] += sim->model->particle[i];
+    for (tac_lid b = 0; b < c->body_count; b++)
+        c->primitive_begin[b + 1] += c->primitive_begin[b];
+    for (tac_lid e = 0; e < s->topology->edge_count; e++)
+        if (s->topology->edge_segment[e] >= 0)
+            c->scratch[s->topology->edge_segment[e]] = e;
+    for (tac_lid t = 0; t < s->triangle_count; t++)
+        add_primitive(c, s, 3, t, &s->triangle[3 * t], taken, edge_taken, fill);
+    for (tac_lid g = 0; g < s->segment_count; g++)
+        add_primitive(c, s, 2, g, &s->segment[2 * g], taken, edge_taken, fill);
+    for (tac_lid i = 0; i < sim->owned; i++)
+        if (sim->model->particle[i])
+            add_primitive(c, s, 1, i, &i, taken, edge_taken, fill);
+    for (tac_lid b = 0; b < c->body_count; b++)
+        TAC_TRY(tac_tree_create(sim->ctx, c->primitive_begin[b + 1] - c->primitive_begin[b], &c->tree[b]));
+done:
+    free(taken);
+    free(edge_taken);
+    free(fill);
+    return err;
+}
+
+/* The skin: a quarter of the thickness, or a tenth of an edge where meshes are coarser than that.  And which bodies
+ * never move.  Both the same on all ranks: who is told of a vertex works out its tube for himself. */
+static enum tac_err measure_bodies(struct tac_sim *sim, struct tac_candidates *c)
+{
+    const struct tac_scene *s = sim->scene;
+    double sum[2] = {0, 0}, all[2];
+    for (tac_lid e = 0; e < s->topology->edge_count; e++) {
+        const tac_lid *v = &s->topology->edge[2 * e];
+        if ((!s->ever_free[v[0]] && !s->ever_free[v[1]]) || v[0] >= sim->owned)
+            continue;
+        double d[3];
+        tac_sub(d, &s->x[3 * v[1]], &s->x[3 * v[0]]);
+        sum[0] += sqrt(tac_dot(d, d));
+        sum[1]++;
+    }
+    for (tac_lid b = 0; b < c->body_count; b++)
+        c->still[b] = 1;
+    for (tac_lid i = 0; i < sim->owned; i++)
+        if (s->ever_free[i] || sim->script_of[i] >= 0)
+            c->still[s->vertex_body[i]] = 0;
+    memcpy(all, sum, sizeof all);
+    if (sim->ranks &&
+        (MPI_Reduce(sum, all, 2, MPI_DOUBLE, MPI_SUM, 0, sim->ctx->comm) != MPI_SUCCESS ||
+         MPI_Bcast(all, 2, MPI_DOUBLE, 0, sim->ctx->comm) != MPI_SUCCESS ||
+         MPI_Allreduce(MPI_IN_PLACE, c->still, c->body_count, MPI_UINT8_T, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS))
+        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while measuring the scene");
+    c->skin = .25 * s->contact.thickness;
+    if (all[1] > 0)
+        c->skin = fmax(c->skin, .1 * all[0] / all[1]);
+    return TAC_OK;
+}
+
+enum tac_err tac_candidates_create(struct tac_sim *sim, struct tac_candidates **out)
+{
+    enum tac_err err;
+    const struct tac_scene *s = sim->scene;
+    const size_t n = (size_t)sim->capacity, bodies = (size_t)s->body_count;
+    struct tac_candidates *c = NULL;
+    TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *c, &c));
+    c->body_count = s->body_count;
+    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *c->move, &c->move));
+    TAC_TRY(tac_alloc(sim->ctx, 3 * n, sizeof *c->x, &c->x));
+    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *c->tube, &c->tube));
+    TAC_TRY(tac_alloc(sim->ctx, bodies, sizeof *c->tree, &c->tree));
+    TAC_TRY(tac_alloc(sim->ctx, 3 * bodies, sizeof *c->frame, &c->frame));
+    TAC_TRY(tac_alloc(sim->ctx, bodies, 1, &c->still));
+    TAC_TRY(tac_alloc(sim->ctx, bodies, sizeof *c->order, &c->order));
+    TAC_TRY(tac_alloc(sim->ctx, 2 * bodies, sizeof *c->sweep, &c->sweep));
+    TAC_TRY(make_primitives(sim, c));
+    TAC_TRY(measure_bodies(sim, c));
+done:
+    if (err)
+        tac_candidates_destroy(&c);
+    *out = c;
+    return err;
+}
+
+void tac_candidates_destroy(struct tac_candidates **candidates)
+{
+    struct tac_candidates *c = *candidates;
+    if (c == NULL)
+        return;
+    for (int32_t b = 0; c->tree && b < c->body_count; b++)
+        tac_tree_destroy(&c->tree[b]);
+    free(c->tree);
+    free(c->move);
+    free(c->x);
+    free(c->tube);
+    free(c->list);
+    free(c->found);
+    free(c->slice);
+    free(c->primitive);
+    free(c->primitive_begin);
+    free(c->box);
+    free(c->scratch);
+    free(c->frame);
+    free(c->still);
+    free(c->order);
+    free(c->sweep);
+    tac_foreign_destroy(c);
+    free(c);
+    *candidates = NULL;
+}
+
+/* Tubes along the chords of the pass. */
+static void lay_tubes(struct tac_sim *sim, struct tac_candidates *c, double window_s)
+{
+    const struct tac_scene *s = sim->scene;
+    c->extent = 0;
+    for (tac_lid i = 0; i < s->vertex_count; i++) {
+        struct tac_tube *tube = &c->tube[i];
+        const struct tac_move *move = &c->move[i];
+        for (int k = 0; k < 3; k++) {
+            tube->x[k] = c->x[3 * (size_t)i + (size_t)k];
+            tube->v[k] = move->u[k] / window_s;
+            c->extent = fmax(c->extent, fabs(tube->x[k]) + fabs(move->u[k]));
+        }
+        tube->radius = c->still[s->vertex_body[i]] ? 0 : fmax(c->skin, 2 * move->deviation);
+        tube->offset = 0;
+    }
+}
+
+void tac_candidates_frames(struct tac_sim *sim, struct tac_candidates *c)
+{
+    const struct tac_scene *s = sim->scene;
+    memset(c->frame, 0, 3 * (size_t)c->body_count * sizeof *c->frame);
+    memset(c->sweep, 0, 2 * (size_t)c->body_count * sizeof *c->sweep);
+    for (tac_lid i = 0; i < sim->count; i++) {
+        if (s->part && s->part->vertex_id[i] < 0)
+            continue;
+        for (int k = 0; k < 3; k++)
+            c->frame[3 * s->vertex_body[i] + k] += c->tube[i].v[k];
+        c->sweep[s->vertex_body[i]]++;
+    }
+    for (tac_lid b = 0; b < c->body_count; b++)
+        for (int k = 0; k < 3; k++)
+            c->frame[3 * b + k] /= fmax(1, c->sweep[b]);
+}
+
+void tac_candidates_boxes(struct tac_sim *sim, struct tac_candidates *c, tac_lid b,
+                          const struct tac_primitive *primitive, int32_t begin, int32_t end_of, struct tac_dop *boxes,
+                          struct tac_tree *tree)
+{
+    const struct tac_scene *s = sim->scene;
+    const double margin = .5 * s->contact.thickness + s->body[b].radius + 1e-12 * c->extent, *frame = &c->frame[3 * b];
+    for (int32_t p = begin; p < end_of; p++) {
+        const struct tac_primitive *q = &primitive[p];
+        struct tac_dop *box = &boxes[p];
+        tac_dop_empty(box);
+        for (int i = 0; i < q->count; i++) {
+            const struct tac_tube *tube = &c->tube[q->v[i]];
+            double end[3], at[TAC_DOP_AXES], later[TAC_DOP_AXES];
+            for (int k = 0; k < 3; k++)
+                end[k] = tube->x[k] + c->span_s * (tube->v[k] - frame[k]);
+            tac_dop_project(tube->x, at);
+            tac_dop_project(end, later);
+            for (int k = 0; k < TAC_DOP_AXES; k++) {
+                double reach = (tube->radius + margin) * tac_dop_length[k];
+                box->lo[k] = fmin(box->lo[k], fmin(at[k], later[k]) - reach);
+                box->hi[k] = fmax(box->hi[k], fmax(at[k], later[k]) + reach);
+            }
+        }
+    }
+    if (!s->body[b].has_elements)
+        tree->stale = true; /* particles mix */
+    tac_tree_refit(tree, &boxes[begin], c->scratch);
+}
+
+void tac_candidates_drift(const struct tac_candidates *c, tac_lid a, tac_lid b, double lo[TAC_DOP_AXES],
+                          double hi[TAC_DOP_AXES])
+{
+    double drift[3], along[TAC_DOP_AXES];
+    for (int k = 0; k < 3; k++)
+        drift[k] = c->span_s * (c->frame[3 * a + k] - c->frame[3 * b + k]);
+    tac_dop_project(drift, along);
+    for (int k = 0; k < TAC_DOP_AXES; k++) {
+        lo[k] = fmin(0, along[k]);
+        hi[k] = fmax(0, along[k]);
+    }
+}
+
+void tac_candidates_sweep(const struct tac_candidates *c, tac_lid b, const struct tac_tree *tree, double *lo,
+                          double *hi)
+{
+    const struct tac_dop *root = &tree->node[0].dop;
+    const double drift = c->span_s * c->frame[3 * b];
+    *lo = root->lo[0] + fmin(0, drift);
+    *hi = root->hi[0] + fmax(0, drift);
+}
+
+static int slice_of(const struct tac_candidate *q)
+{
+    const int slice = (int)(q->d_end * SLICES);
+    return slice < SLICES ? slice : SLICES - 1;
+}
+
+/* Sorts what was found by slices, in place: lists of large scenes are the most of their memory. */
+static void sort_by_slice(struct tac_candidates *c, size_t count)
+{
+    size_t at[SLICES + 1] = {0};
+    for (size_t k = 0; k < count; k++)
+        at[slice_of(&c->found[k]) + 1]++;
+    for (int k = 0; k < SLICES; k++) {
+        at[k + 1] += at[k];
+        c->slice_end[k] = at[k + 1];
+    }
+    for (int k = 0; k < SLICES; k++)
+        while (at[k] < c->slice_end[k]) {
+            struct tac_candidate *q = &c->found[at[k]];
+            const int slice = slice_of(q);
+            if (slice == k) {
+                at[k]++;
+                continue;
+            }
+            struct tac_candidate other = c->found[at[slice]];
+            c->found[at[slice]++] = *q;
+            *q = other;
+        }
+    c->count = count;
+}
+
+/* From now on we hear of the ghosts marked, and of no others. */
+static enum tac_err take_part(struct tac_sim *sim)
+{
+    const enum tac_err err = tac_ghosts_prune(sim), told = tac_ghosts_subscribe(sim);
+    return tac_agree(sim->ctx, err ? err : told);
+}
+
+/* Marks the ghosts that candidates have. */
+static enum tac_err subscribe(struct tac_sim *sim, const struct tac_candidates *c)
+{
+    memset(sim->ranks->mark, 0, (size_t)sim->count);
+    for (size_t k = 0; k < c->count; k++)
+        for (int i = 0; i < c->list[k].count; i++)
+            sim->ranks->mark[c->list[k].v[i]] = 1;
+    return take_part(sim);
+}
+
+/* Local. The list, from the tubes of this rank and of its guests. */
+static enum tac_err make_list(struct tac_sim *sim, struct tac_candidates *c)
+{
+    enum tac_err err;
+    size_t count = 0;
+    tac_candidates_frames(sim, c);
+    for (tac_lid b = 0; b < c->body_count; b++) {
+        if (!c->still[b] || c->tree[b]->stale)
+            tac_candidates_boxes(sim, c, b, c->primitive, c->primitive_begin[b], c->primitive_begin[b + 1], c->box,
+                                 c->tree[b]);
+        if (c->foreign_count && c->foreign_begin[b + 1] > c->foreign_begin[b])
+            tac_candidates_boxes(sim, c, b, c->foreign, c->foreign_begin[b], c->foreign_begin[b + 1], c->foreign_box,
+                                 c->foreign_tree[b]);
+    }
+    /* The old list has told all it knew. */
+    c->found = c->list;
+    c->capacity_found = c->capacity;
+    c->list = NULL;
+    c->count = 0;
+    err = tac_candidates_find(sim, c, &count);
+    if (!err)
+        sort_by_slice(c, count);
+    c->list = c->found;
+    c->capacity = c->capacity_found;
+    c->found = NULL;
+    return err;
+}
+
+enum tac_err tac_candidates_build(struct tac_sim *sim, struct tac_candidates *c, tac_time window, tac_time lifetime)
+{
+    enum tac_err err = TAC_OK;
+    c->span = lifetime > window ? lifetime : window;
+    c->span_s = tac_seconds(sim, c->span);
+    lay_tubes(sim, c, tac_seconds(sim, window));
+    if (sim->ranks)
+        err = tac_foreign_fetch(sim, c);
+    if (!err)
+        err = make_list(sim, c);
+    TAC_TRY(tac_agree(sim->ctx, err));
+    c->start = sim->now;
+    c->end = sim->now + c->span;
+    if (sim->ranks)
+        TAC_TRY(subscribe(sim, c));
+    c->builds++;
+    sim->counters.candidate_builds++;
+    sim->counters.candidates = (int64_t)c->count;
+done:
+    return err;
+}
+
+enum tac_err tac_candidates_gather(struct tac_sim *sim, struct tac_candidates *c, tac_time window, tac_time lifetime)
+{
+    enum tac_err err;
+    c->span = lifetime > window ? lifetime : window;
+    c->span_s = tac_seconds(sim, c->span);
+    lay_tubes(sim, c, tac_seconds(sim, window));
+    TAC_TRY(tac_agree(sim->ctx, tac_foreign_fetch(sim, c)));
+    c->start = sim->now;
+    c->end = sim->now + c->span;
+    memset(sim->ranks->mark, 0, (size_t)sim->count);
+    for (size_t k = 0; k < c->foreign_count; k++)
+        for (int i = 0; i < c->foreign[k].count; i++)
+            sim->ranks->mark[c->foreign[k].v[i]] = 1;
+    TAC_TRY(take_part(sim));
+    c->builds++;
+done:
+    return err;
+}
+
+size_t tac_candidates_active(const struct tac_candidates *c, tac_time t)
+{
+    double share = (double)(t - c->start) / (double)c->span;
+    int slice = (int)(share * SLICES) + 1; /* one more: the share was rounded */
+    return c->slice_end[slice < SLICES ? slice : SLICES - 1];
+}

@@ -1,0 +1,132 @@
+/* candidates.h: the pairs that may touch within some time to come.
+ *
+ * Each vertex is promised to stay in a tube for the list's lifetime: within `radius` of a straight line in space and
+ * time.  The list holds every pair whose distance may come under its first layer while all vertices keep to their
+ * tubes, with the earliest time at which that could be.  A vertex that leaves its tube ends the list.
+ */
+#ifndef TACTUS_BROADPHASE_CANDIDATES_H
+#define TACTUS_BROADPHASE_CANDIDATES_H
+
+#include "events/sim.h"
+#include "geometry/tree.h"
+
+struct tac_candidate {
+    uint64_t key;
+    tac_lid v[4];
+    int32_t slot; /* watched pair, or -1 */
+    uint8_t type, count, first;
+    double d;         /* lower bound of the distance at sim->now, m */
+    double next;      /* distance under which the first layer not watched is reached, m */
+    double d_end;     /* lower bound at the end of the pass under way */
+    double change;    /* most that the distance may have changed over the pass under way */
+    double tolerance; /* m */
+};
+
+/* How a vertex moved in the pass under way: its path stays within `deviation` of the chord x .. x + u. */
+struct tac_move {
+    double u[3], deviation;
+    bool near; /* keeps breakpoints */
+};
+
+/* A leaf: a triangle, segment or particle, and the vertices and edges it stands for (each has one leaf). Ids are
+ * global.
+ */
+struct tac_primitive {
+    tac_lid v[3];
+    tac_lid id;       /* triangle, segment, or vertex */
+    uint8_t count;    /* vertices: 3, 2, 1 */
+    uint8_t vertices; /* bit k: stands for v[k], which is ours */
+    uint8_t edges;    /* bit k: stands for edge[k] */
+    tac_lid edge[3];
+    tac_lid body;
+};
+
+/* A box in space that holds something while the tubes hold. */
+struct tac_box {
+    double lo[3], hi[3];
+};
+
+struct tac_tube {
+    double x[3], v[3]; /* centre at the list's start, velocity */
+    double radius;     /* promised; m */
+    double offset;     /* distance from the centre at sim->now */
+};
+
+struct tac_candidates {
+    struct tac_move *move; /* owned, (V): of the pass under way */
+    double *x;             /* owned, (V, 3): positions at the window's start */
+    struct tac_tube *tube; /* owned, (V) */
+    tac_time start, end;   /* the list's lifetime; end <= start: none */
+    tac_time horizon;      /* lifetime asked for */
+    double skin;           /* usual tube radius, m */
+    double extent;         /* largest coordinate, m */
+
+    size_t known; /* of the list: their d is kept up to date; the others' is that of the list's start */
+    size_t count, capacity;
+    struct tac_candidate *list; /* owned; by time slice of their first possible contact */
+    size_t capacity_found;
+    struct tac_candidate *found; /* owned: as found, before they are sorted */
+    uint8_t *slice;              /* owned */
+    size_t slice_end[17];        /* the list up to slice k may touch before start + (k + 1)/16 of the lifetime */
+
+    int32_t body_count;
+    struct tac_tree **tree;          /* owned, one per body */
+    struct tac_primitive *primitive; /* owned, all bodies */
+    int32_t *primitive_begin;        /* owned, (bodies + 1) */
+    struct tac_dop *box;             /* owned, one per primitive */
+    int32_t *scratch;                /* owned */
+    size_t scratch_capacity;
+    double *frame;  /* owned, (bodies, 3): velocity of each body's frame */
+    uint8_t *still; /* owned, (bodies): never moves */
+    int32_t *order; /* owned, (bodies): by lower end of their root's sweep along x */
+    double *sweep;  /* owned, (bodies, 2) */
+    /* several ranks: primitives of other ranks that our own may touch while the tubes hold */
+    size_t foreign_count, foreign_capacity, foreign_box_capacity;
+    struct tac_primitive *foreign;  /* owned, by body */
+    struct tac_dop *foreign_box;    /* owned */
+    int32_t *foreign_begin;         /* owned, (bodies + 1) */
+    struct tac_tree **foreign_tree; /* owned, (bodies) */
+    int32_t *group;                 /* owned, one per primitive: the published box that holds it */
+    uint8_t *outer; /* owned, one per primitive: may come near one of another rank, while the tubes hold */
+    int64_t builds;
+    tac_time span; /* build under way: its lifetime, s and quanta */
+    double span_s;
+};
+
+/* Collective. Local on one rank. */
+enum tac_err tac_candidates_create(struct tac_sim *sim, struct tac_candidates **out);
+void tac_candidates_destroy(struct tac_candidates **candidates);
+/* Collective; local on one rank. A new list from sim->now for `lifetime` quanta, tubes along move[] over the pass of
+ * `window` quanta. */
+enum tac_err tac_candidates_build(struct tac_sim *sim, struct tac_candidates *c, tac_time window, tac_time lifetime);
+/* Collective, several ranks. The same tubes and the same foreign primitives, with no list of pairs; from now on we hear
+ * of the vertices of those primitives. */
+enum tac_err tac_candidates_gather(struct tac_sim *sim, struct tac_candidates *c, tac_time window, tac_time lifetime);
+/* Local. How many candidates (from the list's front) may touch before t. */
+size_t tac_candidates_active(const struct tac_candidates *c, tac_time t);
+
+/* ---- between the files of this room ---- */
+
+/* Local. Fills c->found with the pairs that may touch while the tubes hold, all limits, and all watched pairs, each
+ * once; how many in *count.  Boxes and frames are laid.  TAC_ERR_RUN: no memory. */
+enum tac_err tac_candidates_find(struct tac_sim *sim, struct tac_candidates *c, size_t *count);
+/* Local. c->frame, each body's: the mean of the velocities of its tubes here. */
+void tac_candidates_frames(struct tac_sim *sim, struct tac_candidates *c);
+/* Local. Boxes (boxes[begin..end_of)) of primitives of body b in its frame: its vertices' tubes over the lifetime, and
+ * half the reach of a contact; the tree over them, built if it is stale.  c->scratch holds one number each. */
+void tac_candidates_boxes(struct tac_sim *sim, struct tac_candidates *c, tac_lid b,
+                          const struct tac_primitive *primitive, int32_t begin, int32_t end_of, struct tac_dop *boxes,
+                          struct tac_tree *tree);
+/* Local. How far the frame of body a drifts against that of body b over the lifetime, along each axis of a k-DOP, m:
+ * from lo to hi, as tac_tree_overlaps() asks for. */
+void tac_candidates_drift(const struct tac_candidates *c, tac_lid a, tac_lid b, double lo[TAC_DOP_AXES],
+                          double hi[TAC_DOP_AXES]);
+/* Local. Where along x a tree over primitives of body b may be in the lifetime, m. */
+void tac_candidates_sweep(const struct tac_candidates *c, tac_lid b, const struct tac_tree *tree, double *lo,
+                          double *hi);
+/* Collective, for candidates.c: fetches into c->foreign what other ranks have near our primitives, with tubes and
+ * motions of its vertices. */
+enum tac_err tac_foreign_fetch(struct tac_sim *sim, struct tac_candidates *c);
+void tac_foreign_destroy(struct tac_candidates *c);
+
+#endif

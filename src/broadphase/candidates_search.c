@@ -1,0 +1,274 @@
+/* candidates_search.c: which pairs may touch while the tubes hold, by trees of boxes; with limits and what is watched.
+ */
+#include "broadphase/candidates.h"
+#include "events/limits.h"
+#include "geometry/sweep.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct search {
+    struct tac_sim *sim;
+    struct tac_candidates *c;
+    const struct tac_primitive *a, *b; /* first primitive of the two bodies */
+    double reach;                      /* most that their first layers may reach */
+    size_t count;
+};
+
+/* Enters the pair if it may touch while the tubes hold. */
+static enum tac_err consider(struct search *search, enum tac_pair_type type, tac_lid id_a, tac_lid id_b,
+                             const tac_lid *va, const tac_lid *vb)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_sim *sim = search->sim;
+    struct tac_candidates *c = search->c;
+    const int first = tac_pair_first(type), n = tac_pair_vertices(type);
+    tac_lid v[4] = {-1, -1, -1, -1};
+    double x[4][3], u[4][3], ra = 0, rb = 0, w = 0;
+    for (int i = 0; i < n; i++) {
+        v[i] = i < first ? va[i] : vb[i - first];
+        w += sim->model->w_ever[v[i]];
+    }
+    if (w == 0 || v[0] >= sim->owned) /* the owner of its first vertex decides a pair */
+        return TAC_OK;
+    for (int i = 0; i < first; i++)
+        for (int j = first; j < n; j++)
+            if (v[i] == v[j])
+                return TAC_OK;
+    for (int i = 0; i < n; i++) {
+        const struct tac_tube *tube = &c->tube[v[i]];
+        for (int k = 0; k < 3; k++) {
+            x[i][k] = tube->x[k];
+            u[i][k] = c->span_s * tube->v[k];
+        }
+        if (i < first)
+            ra = fmax(ra, tube->radius);
+        else
+            rb = fmax(rb, tube->radius);
+    }
+    struct tac_near near;
+    tac_near_pair(type, x, &near);
+    double travel = tac_relative(type, u), room = near.d - ra - rb - 1e-12 * c->extent;
+    if (room - travel > search->reach)
+        return TAC_OK;
+    struct tac_form form;
+    tac_model_form(sim->model, type, v, &form);
+    room -= tac_model_reach(sim->model, &form, 1);
+    const uint64_t key = tac_pair_key(type, id_a, id_b);
+    const int32_t slot = tac_watch_find(sim, key);
+    double share = room <= 0 || slot >= 0 ? 0 : room / travel; /* of the lifetime, before which nothing happens */
+    if (share > 1)
+        return TAC_OK;
+    TAC_TRY(tac_grow(sim->ctx, &c->found, &c->capacity_found, search->count + 1, sizeof *c->found));
+    struct tac_candidate *q = &c->found[search->count++];
+    memset(q, 0, sizeof *q);
+    q->key = key;
+    memcpy(q->v, v, sizeof v);
+    q->slot = slot;
+    q->type = (uint8_t)type;
+    q->count = (uint8_t)n;
+    q->first = (uint8_t)first;
+    q->d = near.d;
+    q->next = slot >= 0 ? sim->pair[slot].next : tac_model_reach(sim->model, &form, 1);
+    q->tolerance = 1e-7 * form.thickness + 1e-14 * c->extent;
+    q->d_end = share; /* until it is sorted */
+done:
+    return err;
+}
+
+static enum tac_err vertices_against(struct search *search, const struct tac_primitive *a,
+                                     const struct tac_primitive *b)
+{
+    enum tac_err err = TAC_OK;
+    for (int k = 0; k < a->count; k++) {
+        if (!(a->vertices >> k & 1))
+            continue;
+        if (b->count == 3)
+            TAC_TRY(consider(search, TAC_PAIR_VERTEX_TRIANGLE, (tac_lid)tac_sim_id(search->sim, a->v[k]), b->id,
+                             &a->v[k], b->v));
+        else if (b->count == 2)
+            TAC_TRY(consider(search, TAC_PAIR_VERTEX_SEGMENT, (tac_lid)tac_sim_id(search->sim, a->v[k]), b->id,
+                             &a->v[k], b->v));
+    }
+done:
+    return err;
+}
+
+/* The vertices of edge k of a primitive, smaller global id first. */
+static void edge_vertices(const struct tac_sim *sim, const struct tac_primitive *p, int k, tac_lid v[2])
+{
+    v[0] = p->count == 3 ? p->v[(k + 1) % 3] : p->v[0];
+    v[1] = p->count == 3 ? p->v[(k + 2) % 3] : p->v[1];
+    if (tac_sim_id(sim, v[0]) > tac_sim_id(sim, v[1])) {
+        tac_lid swap = v[0];
+        v[0] = v[1];
+        v[1] = swap;
+    }
+}
+
+static enum tac_err visit(void *context, int32_t ia, int32_t ib)
+{
+    enum tac_err err = TAC_OK;
+    struct search *search = context;
+    const struct tac_primitive *a = &search->a[ia], *b = &search->b[ib];
+    const struct tac_scene *s = search->sim->scene;
+    TAC_TRY(vertices_against(search, a, b));
+    TAC_TRY(vertices_against(search, b, a));
+    if (a->count == 1 && b->count == 1) {
+        if (a->id > b->id) {
+            const struct tac_primitive *swap = a;
+            a = b;
+            b = swap;
+        }
+        TAC_TRY(consider(search, TAC_PAIR_VERTEX_VERTEX, a->id, b->id, a->v, b->v));
+    }
+    if (s->two_d)
+        goto done;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            if ((a->edges >> i & 1) && (b->edges >> j & 1)) {
+                const tac_lid e = a->edge[i], f = b->edge[j];
+                tac_lid ve[2], vf[2];
+                edge_vertices(search->sim, a, i, ve);
+                edge_vertices(search->sim, b, j, vf);
+                if (e < f)
+                    TAC_TRY(consider(search, TAC_PAIR_EDGE_EDGE, e, f, ve, vf));
+                else if (f < e)
+                    TAC_TRY(consider(search, TAC_PAIR_EDGE_EDGE, f, e, vf, ve));
+            }
+done:
+    return err;
+}
+
+static enum tac_err search_bodies(struct search *search, tac_lid a, tac_lid b, bool foreign)
+{
+    struct tac_candidates *c = search->c;
+    const struct tac_scene *s = search->sim->scene;
+    if (c->still[a] && c->still[b])
+        return TAC_OK;
+    if (a == b
+            ? !s->body[a].self_contact
+            : search->sim->model->ignored && search->sim->model->ignored[(size_t)a * (size_t)s->body_count + (size_t)b])
+        return TAC_OK;
+    search->a = &c->primitive[c->primitive_begin[a]];
+    search->b = foreign ? &c->foreign[c->foreign_begin[b]] : &c->primitive[c->primitive_begin[b]];
+    struct tac_tree *other = foreign ? c->foreign_tree[b] : c->tree[b];
+    search->reach = s->contact.thickness + s->body[a].radius + s->body[b].radius;
+    double lo[TAC_DOP_AXES], hi[TAC_DOP_AXES];
+    int64_t tests = 0;
+    tac_candidates_drift(c, a, b, lo, hi);
+    const bool within = a == b && !foreign;
+    enum tac_err err = tac_tree_overlaps(c->tree[a], other, within ? NULL : lo, hi, visit, search, &tests);
+    if (within) {
+        /* A tree whose order no longer suits the shape costs tests: build it anew. */
+        struct tac_tree *tree = c->tree[a];
+        if (tree->tests_fresh == 0)
+            tree->tests_fresh = tests + 1;
+        else if (tests > 2 * tree->tests_fresh + 1000)
+            tree->stale = true;
+    }
+    return err;
+}
+
+/* Do our part of body a and the foreign part of body b overlap along x? */
+static bool sweeps_overlap(const struct tac_candidates *c, tac_lid a, tac_lid b)
+{
+    double lo, hi;
+    tac_candidates_sweep(c, b, c->foreign_tree[b], &lo, &hi);
+    return lo <= c->sweep[2 * a + 1] && c->sweep[2 * a] <= hi;
+}
+
+/* Pairs of bodies by sweeping along x; each body's sweep holds its root box moving with its frame. */
+static enum tac_err search_all(struct search *search)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_candidates *c = search->c;
+    int32_t n = 0;
+    for (tac_lid b = 0; b < c->body_count; b++) {
+        if (c->tree[b]->count == 0)
+            continue;
+        tac_candidates_sweep(c, b, c->tree[b], &c->sweep[2 * b], &c->sweep[2 * b + 1]);
+        int32_t k = n++;
+        for (; k > 0 && c->sweep[2 * c->order[k - 1]] > c->sweep[2 * b]; k--)
+            c->order[k] = c->order[k - 1];
+        c->order[k] = b;
+    }
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t j = i; j < n && c->sweep[2 * c->order[j]] <= c->sweep[2 * c->order[i] + 1]; j++)
+            TAC_TRY(search_bodies(search, c->order[i], c->order[j], false));
+    /* Ours against what is foreign, body by body: of those there are few. */
+    for (int32_t i = 0; i < n && c->foreign_count; i++)
+        for (tac_lid b = 0; b < c->body_count; b++)
+            if (c->foreign_begin[b + 1] > c->foreign_begin[b] && sweeps_overlap(c, c->order[i], b))
+                TAC_TRY(search_bodies(search, c->order[i], b, true));
+done:
+    return err;
+}
+
+/* Limits are always on the list. */
+static enum tac_err add_limits(struct search *search)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_sim *sim = search->sim;
+    struct tac_candidates *c = search->c;
+    struct tac_limit limit = {0};
+    while (tac_limits_next(sim, &limit)) {
+        struct tac_form form;
+        TAC_TRY(tac_grow(sim->ctx, &c->found, &c->capacity_found, search->count + 1, sizeof *c->found));
+        struct tac_candidate *q = &c->found[search->count++];
+        tac_model_form(sim->model, limit.type, limit.v, &form);
+        memset(q, 0, sizeof *q);
+        q->key = limit.key;
+        memcpy(q->v, limit.v, sizeof q->v);
+        q->slot = tac_watch_find(sim, q->key);
+        q->type = (uint8_t)limit.type;
+        q->count = (uint8_t)tac_pair_vertices(limit.type);
+        q->first = 1;
+        q->d = -INFINITY;
+        q->next = q->slot >= 0 ? sim->pair[q->slot].next : tac_model_reach(sim->model, &form, 1);
+        q->tolerance = 1e-7 * form.thickness + 1e-14 * c->extent;
+    }
+done:
+    return err;
+}
+
+/* Watched pairs that cannot touch any more stay on the list until they are dropped. */
+static enum tac_err keep_watched(struct search *search)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_sim *sim = search->sim;
+    struct tac_candidates *c = search->c;
+    for (size_t k = 0; k < search->count; k++)
+        if (c->found[k].slot >= 0)
+            sim->pair[c->found[k].slot].listed = 1;
+    for (size_t k = 0; k < sim->pair_count; k++) {
+        struct tac_pair *p = &sim->pair[k];
+        if (p->live && !p->listed && p->v[0] < sim->owned) {
+            TAC_TRY(tac_grow(sim->ctx, &c->found, &c->capacity_found, search->count + 1, sizeof *c->found));
+            struct tac_candidate *q = &c->found[search->count++];
+            memset(q, 0, sizeof *q);
+            q->key = p->key;
+            memcpy(q->v, p->v, sizeof q->v);
+            q->slot = (int32_t)k;
+            q->type = p->type;
+            q->count = p->count;
+            q->first = p->first;
+            q->next = p->next;
+            q->tolerance = 1e-7 * p->form.thickness + 1e-14 * c->extent;
+        }
+        p->listed = 0;
+    }
+done:
+    return err;
+}
+
+enum tac_err tac_candidates_find(struct tac_sim *sim, struct tac_candidates *c, size_t *count)
+{
+    struct search search = {.sim = sim, .c = c};
+    enum tac_err err = sim->scene->contact.thickness > 0 ? search_all(&search) : TAC_OK;
+    if (!err)
+        err = add_limits(&search);
+    if (!err)
+        err = keep_watched(&search);
+    *count = search.count;
+    return err;
+}

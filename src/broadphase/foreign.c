@@ -1,0 +1,409 @@
+/* What other ranks have near our primitives (design 4.3).
+ *
+ * Every rank publishes a few boxes that hold its primitives while the tubes hold; whoever owns a primitive (by its
+ * lowest vertex) sends it to all ranks whose boxes it meets and which do not hold it themselves.  The boxes go to all
+ * ranks, the rest between neighbours. */
+#include "broadphase/candidates.h"
+#include "events/ranks.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { BOXES = 64, REGROUP = 32 };
+
+/* A vertex of a foreign primitive on its way. */
+struct parcel_vertex {
+    struct tac_guest guest;
+    struct tac_tube tube;
+    struct tac_move move;
+    double x[3];
+};
+
+/* A foreign primitive on its way: vertices are places in the message's list. */
+struct parcel {
+    tac_lid id, edge[3];
+    int32_t v[3];
+    int32_t count;
+};
+
+static void box_empty(struct tac_box *box)
+{
+    for (int k = 0; k < 3; k++) {
+        box->lo[k] = INFINITY;
+        box->hi[k] = -INFINITY;
+    }
+}
+
+static void box_merge(struct tac_box *box, const struct tac_box *other)
+{
+    for (int k = 0; k < 3; k++) {
+        box->lo[k] = fmin(box->lo[k], other->lo[k]);
+        box->hi[k] = fmax(box->hi[k], other->hi[k]);
+    }
+}
+
+static bool boxes_meet(const struct tac_box *a, const struct tac_box *b)
+{
+    for (int k = 0; k < 3; k++)
+        if (!(a->lo[k] <= b->hi[k] && b->lo[k] <= a->hi[k]))
+            return false;
+    return true;
+}
+
+/* Where the primitive may be while the tubes hold, and half of a contact's reach around it. */
+static void box_of(const struct tac_sim *sim, const struct tac_candidates *c, const struct tac_primitive *p,
+                   struct tac_box *box)
+{
+    const double margin = .5 * sim->scene->contact.thickness + sim->scene->body[p->body].radius + 1e-12 * c->extent;
+    box_empty(box);
+    for (int i = 0; i < p->count; i++) {
+        const struct tac_tube *tube = &c->tube[p->v[i]];
+        const double reach = tube->radius + margin;
+        for (int k = 0; k < 3; k++) {
+            const double end = tube->x[k] + c->span_s * tube->v[k];
+            box->lo[k] = fmin(box->lo[k], fmin(tube->x[k], end) - reach);
+            box->hi[k] = fmax(box->hi[k], fmax(tube->x[k], end) + reach);
+        }
+    }
+}
+
+/* ---- groups: near primitives share a published box ---- */
+
+struct place {
+    double x[3];
+    int32_t primitive;
+};
+
+static int compare_axis;
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct place *p = a, *q = b;
+    if (p->x[compare_axis] != q->x[compare_axis])
+        return p->x[compare_axis] < q->x[compare_axis] ? -1 : 1;
+    return (p->primitive > q->primitive) - (p->primitive < q->primitive);
+}
+
+/* Halves the longer axis until each box has its share. */
+static void split(struct tac_candidates *c, struct place *place, int32_t n, int first, int boxes)
+{
+    if (boxes == 1 || n <= 1) {
+        for (int32_t k = 0; k < n; k++)
+            c->group[place[k].primitive] = first;
+        return;
+    }
+    double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int32_t i = 0; i < n; i++)
+        for (int k = 0; k < 3; k++) {
+            lo[k] = fmin(lo[k], place[i].x[k]);
+            hi[k] = fmax(hi[k], place[i].x[k]);
+        }
+    compare_axis = hi[1] - lo[1] > hi[0] - lo[0] ? 1 : 0;
+    compare_axis = hi[2] - lo[2] > hi[compare_axis] - lo[compare_axis] ? 2 : compare_axis;
+    qsort(place, (size_t)n, sizeof *place, compare_places);
+    split(c, place, n / 2, first, boxes / 2);
+    split(c, place + n / 2, n - n / 2, first + boxes / 2, boxes - boxes / 2);
+}
+
+static enum tac_err make_groups(struct tac_sim *sim, struct tac_candidates *c)
+{
+    enum tac_err err = TAC_OK;
+    struct place *place = NULL;
+    const int32_t n = c->primitive_begin[c->body_count];
+    if (c->group == NULL) {
+        TAC_TRY(tac_alloc(sim->ctx, (size_t)n, 1, &c->outer));
+        TAC_TRY(tac_alloc(sim->ctx, (size_t)n, sizeof *c->group, &c->group));
+    }
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)n, sizeof *place, &place));
+    for (int32_t p = 0; p < n; p++) {
+        struct tac_box box;
+        box_of(sim, c, &c->primitive[p], &box);
+        for (int k = 0; k < 3; k++)
+            place[p].x[k] = box.lo[k] + box.hi[k];
+        place[p].primitive = p;
+    }
+    split(c, place, n, 0, BOXES);
+done:
+    free(place);
+    return err;
+}
+
+/* ---- sending ---- */
+
+struct outbox {
+    size_t vertex_count, vertex_capacity, count, capacity;
+    struct parcel_vertex *vertex; /* owned; of all targets, one behind the other */
+    struct parcel *parcel;        /* owned; likewise */
+    int64_t *vertices, *parcels;  /* owned, (size) */
+    int32_t *place, *stamp;       /* owned, (V): place of a vertex in the message of the rank stamped */
+};
+
+static enum tac_err put_vertex(struct tac_sim *sim, struct tac_candidates *c, struct outbox *out, tac_lid v, int target,
+                               size_t begin)
+{
+    enum tac_err err = TAC_OK;
+    if (out->stamp[v] == target + 1)
+        return TAC_OK;
+    TAC_TRY(tac_grow(sim->ctx, &out->vertex, &out->vertex_capacity, out->vertex_count + 1, sizeof *out->vertex));
+    struct parcel_vertex *p = &out->vertex[out->vertex_count];
+    memset(p, 0, sizeof *p);
+    tac_ghost_describe(sim, v, &p->guest);
+    p->tube = c->tube[v];
+    p->move = c->move[v];
+    memcpy(p->x, &c->x[3 * (size_t)v], sizeof p->x);
+    out->stamp[v] = target + 1;
+    out->place[v] = (int32_t)(out->vertex_count++ - begin);
+done:
+    return err;
+}
+
+/* Is it ours to send, and new to the target? */
+static bool concerns(const struct tac_sim *sim, const struct tac_primitive *p, int target)
+{
+    tac_lid lowest = p->v[0];
+    for (int i = 0; i < p->count; i++) {
+        if (tac_sim_owner(sim, p->v[i]) == target)
+            return false;
+        if (tac_sim_id(sim, p->v[i]) < tac_sim_id(sim, lowest))
+            lowest = p->v[i];
+    }
+    return lowest < sim->owned;
+}
+
+static enum tac_err pack_for(struct tac_sim *sim, struct tac_candidates *c, struct outbox *out, int target,
+                             const struct tac_box *published, const struct tac_box *own)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_box whole;
+    const int32_t n = c->primitive_begin[c->body_count];
+    const size_t begin = out->vertex_count, parcels = out->count;
+    box_empty(&whole);
+    for (int k = 0; k < BOXES; k++)
+        box_merge(&whole, &published[k]);
+    for (int32_t i = 0; i < n; i++) {
+        const struct tac_primitive *p = &c->primitive[i];
+        bool meets = false;
+        if (!boxes_meet(&own[i], &whole))
+            continue;
+        for (int k = 0; k < BOXES && !meets; k++)
+            meets = boxes_meet(&own[i], &published[k]);
+        c->outer[i] |= meets;
+        if (!meets || !concerns(sim, p, target))
+            continue;
+        TAC_TRY(tac_grow(sim->ctx, &out->parcel, &out->capacity, out->count + 1, sizeof *out->parcel));
+        struct parcel *parcel = &out->parcel[out->count];
+        memset(parcel, 0, sizeof *parcel);
+        parcel->id = p->id;
+        parcel->count = p->count;
+        memcpy(parcel->edge, p->edge, sizeof parcel->edge);
+        for (int k = 0; k < p->count; k++) {
+            TAC_TRY(put_vertex(sim, c, out, p->v[k], target, begin));
+            parcel->v[k] = out->place[p->v[k]];
+        }
+        out->count++;
+    }
+    out->vertices[target] = (int64_t)(out->vertex_count - begin);
+    out->parcels[target] = (int64_t)(out->count - parcels);
+done:
+    return err;
+}
+
+static enum tac_err pack(struct tac_sim *sim, struct tac_candidates *c, struct outbox *out,
+                         const struct tac_box *published, const struct tac_box *own)
+{
+    enum tac_err err = TAC_OK;
+    const size_t size = (size_t)sim->ctx->size;
+    struct tac_box mine, theirs;
+    TAC_TRY(tac_alloc(sim->ctx, size, sizeof *out->vertices, &out->vertices));
+    TAC_TRY(tac_alloc(sim->ctx, size, sizeof *out->parcels, &out->parcels));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->count, sizeof *out->place, &out->place));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->count, sizeof *out->stamp, &out->stamp));
+    memset(c->outer, 0, (size_t)c->primitive_begin[c->body_count]);
+    box_empty(&mine);
+    for (int k = 0; k < BOXES; k++)
+        box_merge(&mine, &published[BOXES * sim->ctx->rank + k]);
+    for (int r = 0; r < sim->ctx->size; r++) {
+        box_empty(&theirs);
+        for (int k = 0; k < BOXES; k++)
+            box_merge(&theirs, &published[BOXES * r + k]);
+        if (r != sim->ctx->rank && boxes_meet(&mine, &theirs))
+            TAC_TRY(pack_for(sim, c, out, r, &published[BOXES * r], own));
+    }
+done:
+    return err;
+}
+
+/* ---- receiving ---- */
+
+static enum tac_err unpack(struct tac_sim *sim, struct tac_candidates *c, const struct parcel_vertex *vertex,
+                           const int64_t *vertices, const struct parcel *parcel, const int64_t *parcels)
+{
+    enum tac_err err = TAC_OK;
+    size_t first_vertex = 0, k = 0;
+    c->foreign_count = 0;
+    for (int r = 0; r < sim->ctx->size; r++) {
+        for (size_t i = first_vertex; i < first_vertex + (size_t)vertices[r]; i++) {
+            tac_lid v;
+            TAC_TRY(tac_ghost_add(sim, &vertex[i].guest, &v));
+            c->tube[v] = vertex[i].tube;
+            c->move[v] = vertex[i].move;
+            memcpy(&c->x[3 * (size_t)v], vertex[i].x, sizeof vertex[i].x);
+            sim->ranks->mark[v] = 2; /* its motion is known in this pass */
+        }
+        for (int64_t i = 0; i < parcels[r]; i++, k++) {
+            TAC_TRY(tac_grow(sim->ctx, &c->foreign, &c->foreign_capacity, c->foreign_count + 1, sizeof *c->foreign));
+            struct tac_primitive *p = &c->foreign[c->foreign_count++];
+            memset(p, 0, sizeof *p);
+            p->id = parcel[k].id;
+            p->count = (uint8_t)parcel[k].count;
+            memcpy(p->edge, parcel[k].edge, sizeof p->edge);
+            for (int j = 0; j < p->count; j++)
+                p->v[j] = tac_ghost_find(sim, vertex[first_vertex + (size_t)parcel[k].v[j]].guest.id);
+            p->body = sim->scene->vertex_body[p->v[0]];
+        }
+        first_vertex += (size_t)vertices[r];
+    }
+done:
+    return err;
+}
+
+static int compare_primitives(const void *a, const void *b)
+{
+    const struct tac_primitive *p = a, *q = b;
+    if (p->body != q->body)
+        return p->body < q->body ? -1 : 1;
+    if (p->count != q->count)
+        return p->count > q->count ? -1 : 1;
+    return (p->id > q->id) - (p->id < q->id);
+}
+
+struct edge_place {
+    tac_lid edge;
+    int32_t primitive, k;
+};
+
+static int compare_edges(const void *a, const void *b)
+{
+    const struct edge_place *p = a, *q = b;
+    if (p->edge != q->edge)
+        return p->edge < q->edge ? -1 : 1;
+    return (p->primitive > q->primitive) - (p->primitive < q->primitive);
+}
+
+/* Every edge that no primitive of ours has stands on one foreign primitive. */
+static enum tac_err place_edges(struct tac_sim *sim, struct tac_candidates *c)
+{
+    enum tac_err err;
+    struct edge_place *list = NULL;
+    size_t n = 0;
+    const struct tac_part *part = sim->scene->part;
+    TAC_TRY(tac_alloc(sim->ctx, 3 * c->foreign_count, sizeof *list, &list));
+    for (size_t i = 0; i < c->foreign_count; i++) {
+        const int edges = c->foreign[i].count == 3 ? 3 : c->foreign[i].count == 2 ? 1 : 0;
+        for (int k = 0; k < edges; k++)
+            if (tac_id_find(part->edge_id, sim->scene->topology->edge_count, c->foreign[i].edge[k]) < 0)
+                list[n++] = (struct edge_place){c->foreign[i].edge[k], (int32_t)i, k};
+    }
+    if (n)
+        qsort(list, n, sizeof *list, compare_edges);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || list[i].edge != list[i - 1].edge)
+            c->foreign[list[i].primitive].edges |= (uint8_t)(1 << list[i].k);
+done:
+    free(list);
+    return err;
+}
+
+/* By body, with a tree for each. */
+static enum tac_err arrange(struct tac_sim *sim, struct tac_candidates *c)
+{
+    enum tac_err err = TAC_OK;
+    const size_t bodies = (size_t)c->body_count;
+    if (c->foreign_begin == NULL) {
+        TAC_TRY(tac_alloc(sim->ctx, bodies + 1, sizeof *c->foreign_begin, &c->foreign_begin));
+        TAC_TRY(tac_alloc(sim->ctx, bodies, sizeof *c->foreign_tree, &c->foreign_tree));
+    }
+    if (c->foreign_count)
+        qsort(c->foreign, c->foreign_count, sizeof *c->foreign, compare_primitives);
+    memset(c->foreign_begin, 0, (bodies + 1) * sizeof *c->foreign_begin);
+    for (size_t i = 0; i < c->foreign_count; i++)
+        c->foreign_begin[c->foreign[i].body + 1]++;
+    for (size_t b = 0; b < bodies; b++) {
+        tac_tree_destroy(&c->foreign_tree[b]);
+        if (c->foreign_begin[b + 1])
+            TAC_TRY(tac_tree_create(sim->ctx, c->foreign_begin[b + 1], &c->foreign_tree[b]));
+        c->foreign_begin[b + 1] += c->foreign_begin[b];
+    }
+    TAC_TRY(tac_grow(sim->ctx, &c->foreign_box, &c->foreign_box_capacity, c->foreign_count, sizeof *c->foreign_box));
+    TAC_TRY(tac_grow(sim->ctx, &c->scratch, &c->scratch_capacity, c->foreign_count, sizeof *c->scratch));
+    TAC_TRY(place_edges(sim, c));
+done:
+    return err;
+}
+
+enum tac_err tac_foreign_fetch(struct tac_sim *sim, struct tac_candidates *c)
+{
+    enum tac_err err;
+    struct tac_ctx *ctx = sim->ctx;
+    const size_t size = (size_t)ctx->size;
+    const int32_t n = c->primitive_begin[c->body_count];
+    struct tac_box *own = NULL, *published = NULL;
+    struct outbox out = {0};
+    struct parcel_vertex *vertex = NULL;
+    struct parcel *parcel = NULL;
+    int64_t *vertices = NULL, *parcels = NULL;
+    TAC_TRY(tac_alloc(ctx, (size_t)n, sizeof *own, &own));
+    TAC_TRY(tac_alloc(ctx, BOXES * size, sizeof *published, &published));
+    TAC_TRY(tac_alloc(ctx, size, sizeof *vertices, &vertices));
+    TAC_TRY(tac_alloc(ctx, size, sizeof *parcels, &parcels));
+    if (c->builds % REGROUP == 0)
+        TAC_TRY(make_groups(sim, c));
+    for (int k = 0; k < BOXES; k++)
+        box_empty(&published[BOXES * ctx->rank + k]);
+    for (int32_t p = 0; p < n; p++) {
+        box_of(sim, c, &c->primitive[p], &own[p]);
+        box_merge(&published[BOXES * ctx->rank + c->group[p]], &own[p]);
+    }
+done:
+    /* Nobody talks until everybody can. */
+    err = tac_agree(ctx, err);
+    if (!err && MPI_Allgather(MPI_IN_PLACE, 0, MPI_BYTE, published, BOXES * (int)sizeof *published, MPI_BYTE,
+                              ctx->comm) != MPI_SUCCESS)
+        err = tac_fail(ctx, TAC_ERR_RUN, "MPI failed while publishing boxes");
+    if (!err)
+        err = pack(sim, c, &out, published, own);
+    err = tac_agree(ctx, err);
+    if (!err) {
+        enum tac_err first = tac_exchange(ctx, out.vertex, out.vertices, sizeof *out.vertex, &vertex, vertices);
+        err = tac_exchange(ctx, out.parcel, out.parcels, sizeof *out.parcel, &parcel, parcels);
+        err = first ? first : err;
+        if (!err)
+            err = unpack(sim, c, vertex, vertices, parcel, parcels);
+        if (!err)
+            err = arrange(sim, c);
+    }
+    free(own);
+    free(published);
+    free(out.vertex);
+    free(out.parcel);
+    free(out.vertices);
+    free(out.parcels);
+    free(out.place);
+    free(out.stamp);
+    free(vertex);
+    free(parcel);
+    free(vertices);
+    free(parcels);
+    return err;
+}
+
+void tac_foreign_destroy(struct tac_candidates *c)
+{
+    for (int32_t b = 0; c->foreign_tree && b < c->body_count; b++)
+        tac_tree_destroy(&c->foreign_tree[b]);
+    free(c->foreign_tree);
+    free(c->foreign_begin);
+    free(c->foreign_box);
+    free(c->foreign);
+    free(c->group);
+    free(c->outer);
+}

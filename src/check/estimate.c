@@ -1,0 +1,222 @@
+#include "check/estimate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <tactus/math.h>
+
+static const double C_CONTACT = .1, C_ELASTIC = .2, C_GRAVITY = .3;
+/* The part of the outer layer in which a vertex is turned around, whatever the stiffness: deeper layers see to that. */
+static const double TURNING = .3;
+/* Vertices that elastic forces pull at while the rest of the body still moves on. */
+static const double TURNED_ALONE = 3;
+
+static double squared(double x)
+{
+    return x * x;
+}
+
+/* ---- speed ---- */
+
+/* Directions in which velocities are compared: axes, diagonals of faces and of the cube. The largest difference of two
+ * velocities is found to within a tenth. */
+enum { DIRECTIONS = 13 };
+static const double DIRECTION[DIRECTIONS][3] = {{1, 0, 0},  {0, 1, 0},  {0, 0, 1}, {1, 1, 0},  {1, -1, 0},
+                                                {1, 0, 1},  {1, 0, -1}, {0, 1, 1}, {0, 1, -1}, {1, 1, 1},
+                                                {1, 1, -1}, {1, -1, 1}, {-1, 1, 1}};
+
+struct spread {
+    double low[DIRECTIONS], high[DIRECTIONS];
+};
+
+static void include(struct spread *s, const double v[3])
+{
+    for (int k = 0; k < DIRECTIONS; k++) {
+        const double *d = DIRECTION[k];
+        double along = (d[0] * v[0] + d[1] * v[1] + d[2] * v[2]) / sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+        s->low[k] = fmin(s->low[k], along);
+        s->high[k] = fmax(s->high[k], along);
+    }
+}
+
+/* Largest distance of the motion's vertices from its axis. */
+static double reach(const struct tac_scene *scene, const struct tac_motion *m)
+{
+    double most = 0;
+    for (tac_lid i = 0; i < m->vertex_count; i++) {
+        double r[3], along = 0, all = 0;
+        for (int k = 0; k < 3; k++) {
+            r[k] = scene->x[3 * (size_t)m->vertex[i] + (size_t)k] - m->center[k];
+            along += r[k] * m->axis[k];
+            all += r[k] * r[k];
+        }
+        most = fmax(most, all - along * along);
+    }
+    return sqrt(most);
+}
+
+static void include_motion(struct spread *s, const struct tac_scene *scene, const struct tac_motion *m)
+{
+    const double arm = m->degrees ? reach(scene, m) : 0;
+    for (tac_lid k = 1; k < m->knot_count; k++) {
+        double v[3], span = m->knot_t_s[k] - m->knot_t_s[k - 1];
+        if (m->degrees) {
+            /* Its end of the arm comes round in some direction; which, is not asked. */
+            double speed = arm * fabs(m->degrees[k] - m->degrees[k - 1]) * (TAC_PI / 180) / span;
+            for (int c = 0; c < DIRECTIONS; c++) {
+                s->low[c] = fmin(s->low[c], -speed);
+                s->high[c] = fmax(s->high[c], speed);
+            }
+            continue;
+        }
+        for (int c = 0; c < 3; c++)
+            v[c] = (m->displacement[3 * k + c] - m->displacement[3 * (k - 1) + c]) / span;
+        include(s, v);
+    }
+}
+
+double tac_estimate_speed(const struct tac_scene *scene, double *fall_m)
+{
+    struct spread s = {{0}, {0}};
+    const double *g = scene->gravity, strength = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+    double lowest = INFINITY, highest = -INFINITY, closing = 0;
+    for (size_t i = 0; i < (size_t)scene->vertex_count; i++) {
+        const double *x = &scene->x[3 * i];
+        if (i == 0 || scene->ever_free[i])
+            include(&s, scene->ever_free[i] ? &scene->v[3 * i] : (const double[3]){0, 0, 0});
+        if (strength == 0)
+            continue;
+        double height = -(x[0] * g[0] + x[1] * g[1] + x[2] * g[2]) / strength;
+        lowest = fmin(lowest, height);
+        if (scene->ever_free[i])
+            highest = fmax(highest, height);
+    }
+    for (tac_lid m = 0; m < scene->motion_count; m++)
+        include_motion(&s, scene, &scene->motion[m]);
+    for (int k = 0; k < DIRECTIONS; k++)
+        closing = fmax(closing, s.high[k] - s.low[k]);
+    const double fall = highest > lowest ? highest - lowest : 0;
+    if (fall_m)
+        *fall_m = fall;
+    return sqrt(closing * closing + 2 * strength * fall);
+}
+
+/* ---- bounce ---- */
+
+/* What a body's bounce is judged by, and its sums. */
+struct sums {
+    double energy;  /* J */
+    double contact; /* J^2: sum of squares */
+    double elastic; /* J^2: sum of squares */
+    double gravity; /* J */
+    double free;    /* vertices */
+};
+
+struct judge {
+    const struct tac_scene *scene;
+    const struct tac_elastic *elastic;
+    const struct tac_model *model;
+    double speed, gravity_s, strength;
+    double *period_s; /* owned, (V): longest elastic period at the vertex, 0: none */
+    tac_lid obstacle; /* a vertex that is never free, or -1 */
+};
+
+static enum tac_err longest_periods(struct tac_ctx *ctx, struct judge *j)
+{
+    enum tac_err err;
+    TAC_TRY(tac_alloc(ctx, (size_t)j->scene->vertex_count, sizeof *j->period_s, &j->period_s));
+    for (size_t c = 0; c < j->elastic->class_count; c++) {
+        const struct tac_rate_class *rate = &j->elastic->rate[c];
+        if (rate->count[TAC_KIND_GRAVITY])
+            j->gravity_s = rate->h_s;
+        for (int kind = TAC_KIND_SPRING; kind <= TAC_KIND_HINGE; kind++)
+            for (size_t e = 0; e < rate->count[kind]; e++) {
+                int n;
+                const tac_lid *v = tac_elastic_stencil(rate, (enum tac_kind)kind, e, &n);
+                for (int k = 0; k < n; k++)
+                    j->period_s[v[k]] = fmax(j->period_s[v[k]], rate->h_s);
+            }
+    }
+done:
+    return err;
+}
+
+/* Adds the bounce of vertex i on `other`: an obstacle's vertex, or i itself for a vertex like it. */
+static void add_vertex(const struct judge *j, tac_lid i, tac_lid other, struct sums *sums)
+{
+    const tac_lid v[4] = {i, other, -1, -1};
+    struct tac_form form;
+    tac_model_form(j->model, TAC_PAIR_VERTEX_VERTEX, v, &form);
+    const double w = j->model->w_ever[i] + j->model->w_ever[other], m = 1 / w, speed = j->speed;
+    int32_t last;
+    const double h = (double)tac_model_rung(j->model, &form, 1, &last) * j->scene->quantum_s;
+    const double pressing = (1. + j->model->valence[i]) * (1. + j->model->valence[other]) - 1;
+    const double tau = fmin(TAC_PI / sqrt(form.stiffness * w), TURNING * j->scene->contact.thickness / speed);
+    const double he = j->period_s[i], hg = j->gravity_s;
+    double contact = C_CONTACT * sqrt(fmax(1, pressing / 3)) * form.stiffness * squared(h * speed);
+    double elastic = C_ELASTIC * m * j->elastic->omega[i] * he * squared(speed) * fmin(1, squared(he / tau));
+    sums->energy += .5 * m * squared(speed);
+    sums->contact += squared(contact);
+    sums->elastic += squared(elastic);
+    sums->gravity += C_GRAVITY * m * j->strength * hg * speed * fmin(1, squared(hg / tau));
+    sums->free++;
+}
+
+static struct tac_bounce conclude(const struct sums *s)
+{
+    struct tac_bounce b = {sqrt(s->contact) / s->energy, sqrt(fmin(1, TURNED_ALONE / s->free) * s->elastic) / s->energy,
+                           s->gravity / s->energy, 0};
+    b.total = sqrt(squared(b.contact) + squared(b.elastic) + squared(b.gravity));
+    return b;
+}
+
+static void keep_worse(const struct sums *sums, tac_lid body, struct tac_estimate *out)
+{
+    if (!(sums->energy > 0))
+        return;
+    struct tac_bounce b = conclude(sums);
+    if (out->body < 0 || b.total > out->worst.total) {
+        out->worst = b;
+        out->body = body;
+    }
+}
+
+/* A body's vertices against the obstacle or against vertices like themselves. */
+static void judge_body(const struct judge *j, tac_lid b, bool obstacle, struct tac_estimate *out)
+{
+    const struct tac_body *body = &j->scene->body[b];
+    struct sums sums = {0};
+    for (tac_lid i = body->vertex_begin; i < body->vertex_end; i++) {
+        if (!j->scene->ever_free[i])
+            continue;
+        add_vertex(j, i, obstacle ? j->obstacle : i, &sums);
+        if (!body->has_elements) { /* each for itself */
+            keep_worse(&sums, b, out);
+            sums = (struct sums){0};
+        }
+    }
+    keep_worse(&sums, b, out);
+}
+
+enum tac_err tac_estimate_bounce(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_elastic *elastic,
+                                 const struct tac_model *model, double speed, struct tac_estimate *out)
+{
+    enum tac_err err = TAC_OK;
+    const double *g = scene->gravity;
+    struct judge j = {.scene = scene, .elastic = elastic, .model = model, .speed = speed, .obstacle = -1};
+    *out = (struct tac_estimate){.body = -1};
+    if (!(scene->contact.thickness > 0) || !(model->h1_max_s > 0) || !(speed > 0))
+        goto done;
+    j.strength = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+    TAC_TRY(longest_periods(ctx, &j));
+    for (tac_lid i = 0; i < scene->vertex_count && j.obstacle < 0; i++)
+        if (!scene->ever_free[i])
+            j.obstacle = i;
+    for (tac_lid b = 0; b < scene->body_count; b++) {
+        if (j.obstacle >= 0)
+            judge_body(&j, b, true, out);
+        judge_body(&j, b, false, out);
+    }
+done:
+    free(j.period_s);
+    return err;
+}

@@ -1,0 +1,246 @@
+/* Elements sorted into rate classes, and the vertices of those. */
+#include "elements/builder.h"
+#include "partition/part.h"
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_times(const void *a, const void *b)
+{
+    tac_time x = *(const tac_time *)a, y = *(const tac_time *)b;
+    return (x > y) - (x < y);
+}
+
+static int compare_lids(const void *a, const void *b)
+{
+    tac_lid x = *(const tac_lid *)a, y = *(const tac_lid *)b;
+    return (x > y) - (x < y);
+}
+
+size_t tac_class_of(const struct tac_elastic *el, tac_time period)
+{
+    size_t lo = 0, hi = el->class_count;
+    while (hi - lo > 1) {
+        size_t mid = (lo + hi) / 2;
+        if (el->rate[mid].period <= period)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* All periods of forces and of gravity, each once, ascending: the classes. */
+static enum tac_err list_periods(struct builder *b, struct tac_elastic *el, tac_time gravity)
+{
+    enum tac_err err;
+    tac_time *all = NULL;
+    size_t n = 0, distinct = 0;
+    TAC_TRY(tac_alloc(b->ctx, 2 * (b->count[1] + b->count[2] + b->count[3]) + b->loads.count + 1, sizeof *all, &all));
+    for (int k = TAC_KIND_SPRING; k <= TAC_KIND_HINGE; k++)
+        for (size_t e = 0; e < b->count[k]; e++) {
+            all[n++] = b->period[k][e];
+            if (b->damper[k][e])
+                all[n++] = b->damper[k][e];
+        }
+    for (size_t e = 0; e < b->loads.count; e++)
+        all[n++] = b->loads.period[e];
+    if (gravity)
+        all[n++] = gravity;
+    qsort(all, n, sizeof *all, compare_times);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || all[i] != all[i - 1])
+            all[distinct++] = all[i];
+    TAC_TRY(tac_alloc(b->ctx, distinct, sizeof *el->rate, &el->rate));
+    el->class_count = distinct;
+    for (size_t i = 0; i < distinct; i++) {
+        el->rate[i].period = all[i];
+        el->rate[i].h_s = (double)all[i] * b->scene->quantum_s;
+    }
+done:
+    free(all);
+    return err;
+}
+
+static void put(struct builder *b, struct tac_rate_class *r, int kind, size_t e)
+{
+    const size_t n = r->count[kind]++;
+    if (kind == TAC_KIND_SPRING)
+        r->spring[n] = b->spring[e];
+    else if (kind == TAC_KIND_CST)
+        r->cst[n] = b->cst[e];
+    else
+        r->hinge[n] = b->hinge[e];
+}
+
+/* In scene order, so each class ends in key order; plastic ones after the others. */
+static enum tac_err make_classes(struct builder *b, struct tac_elastic *el)
+{
+    enum tac_err err = TAC_OK;
+    size_t *count = NULL;
+    TAC_TRY(tac_alloc(b->ctx, el->class_count * TAC_KINDS, sizeof *count, &count));
+    for (int k = TAC_KIND_SPRING; k <= TAC_KIND_HINGE; k++)
+        for (size_t e = 0; e < b->count[k]; e++)
+            count[tac_class_of(el, b->period[k][e]) * TAC_KINDS + (size_t)k]++;
+    for (size_t e = 0; e < b->loads.count; e++)
+        count[tac_class_of(el, b->loads.period[e]) * TAC_KINDS + TAC_KIND_LOAD]++;
+    for (size_t i = 0; i < el->class_count; i++) {
+        struct tac_rate_class *r = &el->rate[i];
+        const size_t *n = &count[i * TAC_KINDS];
+        TAC_TRY(tac_alloc(b->ctx, n[TAC_KIND_SPRING], sizeof *r->spring, &r->spring));
+        TAC_TRY(tac_alloc(b->ctx, n[TAC_KIND_CST], sizeof *r->cst, &r->cst));
+        TAC_TRY(tac_alloc(b->ctx, n[TAC_KIND_HINGE], sizeof *r->hinge, &r->hinge));
+        TAC_TRY(tac_alloc(b->ctx, n[TAC_KIND_LOAD], sizeof *r->load, &r->load));
+    }
+    for (int k = TAC_KIND_SPRING; k <= TAC_KIND_HINGE; k++)
+        for (int plastic = 0; plastic < 1 + el->flows; plastic++)
+            for (size_t e = 0; e < b->count[k]; e++)
+                if ((tac_builder_yield(b, k, e) > 0) == (plastic == 1))
+                    put(b, &el->rate[tac_class_of(el, b->period[k][e])], k, e);
+    for (size_t e = 0; e < b->loads.count; e++) {
+        struct tac_rate_class *r = &el->rate[tac_class_of(el, b->loads.period[e])];
+        r->load[r->count[TAC_KIND_LOAD]++] = b->loads.element[e];
+    }
+done:
+    free(count);
+    return err;
+}
+
+/* While the vertices of classes are listed. */
+struct lister {
+    struct builder *b;
+    bool nested;
+    tac_lid owned;
+    tac_lid *seen, *seen_damped; /* owned: last class (plus one) that listed the vertex */
+    uint8_t *scripted;           /* owned */
+};
+
+/* Adds a vertex to a class' list, unless it is there, or (nested clocks) in that of a shorter period. */
+static enum tac_err list(const struct lister *l, size_t c, tac_lid v, tac_lid *seen, tac_lid **vertex, size_t *count,
+                         size_t *capacity)
+{
+    enum tac_err err = TAC_OK;
+    if (v >= l->owned || seen[v] == (tac_lid)c + 1 || (l->nested && seen[v]))
+        return TAC_OK;
+    seen[v] = (tac_lid)c + 1;
+    TAC_TRY(tac_grow(l->b->ctx, vertex, capacity, *count + 1, sizeof **vertex));
+    (*vertex)[(*count)++] = v;
+done:
+    return err;
+}
+
+static enum tac_err list_class(const struct lister *l, struct tac_rate_class *r, size_t c, bool gravity)
+{
+    enum tac_err err = TAC_OK;
+    const struct tac_scene *s = l->b->scene;
+    size_t capacity = 0, damped_capacity = 0;
+    int n;
+    for (int k = 0; k < TAC_KINDS; k++) {
+        size_t held_capacity = 0;
+        for (size_t e = 0; k != TAC_KIND_GRAVITY && e < r->count[k]; e++) {
+            const tac_lid *v = tac_elastic_stencil(r, (enum tac_kind)k, e, &n);
+            bool held = false;
+            for (int i = 0; i < n; i++) {
+                held |= l->scripted[v[i]];
+                if (s->ever_free[v[i]] || l->scripted[v[i]])
+                    TAC_TRY(list(l, c, v[i], l->seen, &r->vertex, &r->vertex_count, &capacity));
+                if (k == TAC_KIND_DAMPING && s->ever_free[v[i]])
+                    TAC_TRY(list(l, c, v[i], l->seen_damped, &r->damped, &r->damped_count, &damped_capacity));
+            }
+            r->mine[k] += tac_elastic_mine(s, r, (enum tac_kind)k, e);
+            if (held && k != TAC_KIND_LOAD) { /* a load does nothing to a scripted vertex */
+                TAC_TRY(tac_grow(l->b->ctx, &r->held[k], &held_capacity, r->held_count[k] + 1, sizeof *r->held[k]));
+                r->held[k][r->held_count[k]++] = (tac_lid)e;
+            }
+        }
+    }
+    for (tac_lid i = 0; gravity && i < l->owned; i++)
+        if (s->ever_free[i]) {
+            r->count[TAC_KIND_GRAVITY]++;
+            r->mine[TAC_KIND_GRAVITY]++;
+            TAC_TRY(list(l, c, i, l->seen, &r->vertex, &r->vertex_count, &capacity));
+        }
+    if (r->vertex_count)
+        qsort(r->vertex, r->vertex_count, sizeof *r->vertex, compare_lids);
+    if (r->damped_count)
+        qsort(r->damped, r->damped_count, sizeof *r->damped, compare_lids);
+done:
+    return err;
+}
+
+/* Which vertices a class brings to the instant, which of them it damps, and which of its elements have a scripted
+ * vertex. */
+static enum tac_err list_vertices(struct builder *b, struct tac_elastic *el, tac_time gravity)
+{
+    enum tac_err err = TAC_OK;
+    const struct tac_scene *s = b->scene;
+    struct lister l = {
+        .b = b, .nested = s->clocks.mode == TAC_CLOCKS_NESTED, .owned = s->part ? s->part->owned : s->vertex_count};
+    TAC_TRY(tac_alloc(b->ctx, (size_t)s->vertex_count, sizeof *l.seen, &l.seen));
+    TAC_TRY(tac_alloc(b->ctx, (size_t)s->vertex_count, sizeof *l.seen_damped, &l.seen_damped));
+    TAC_TRY(tac_alloc(b->ctx, (size_t)s->vertex_count, 1, &l.scripted));
+    for (tac_lid m = 0; m < s->motion_count; m++)
+        for (tac_lid i = 0; i < s->motion[m].vertex_count; i++)
+            l.scripted[s->motion[m].vertex[i]] = 1;
+    for (size_t c = 0; c < el->class_count; c++)
+        TAC_TRY(list_class(&l, &el->rate[c], c, gravity && el->rate[c].period == gravity));
+done:
+    free(l.seen);
+    free(l.seen_damped);
+    free(l.scripted);
+    return err;
+}
+
+/* The vertices that each class' loads push. */
+static enum tac_err list_pushed(struct builder *b, struct tac_elastic *el)
+{
+    enum tac_err err = TAC_OK;
+    const struct tac_scene *s = b->scene;
+    const tac_lid owned = s->part ? s->part->owned : s->vertex_count;
+    tac_lid *slot = NULL;
+    if (b->loads.count == 0)
+        return TAC_OK;
+    TAC_TRY(tac_alloc(b->ctx, (size_t)owned, sizeof *slot, &slot));
+    for (size_t c = 0; c < el->class_count; c++) {
+        struct tac_rate_class *r = &el->rate[c];
+        const size_t n = r->count[TAC_KIND_LOAD];
+        TAC_TRY(tac_alloc(b->ctx, 3 * n, sizeof *r->pushed, &r->pushed));
+        for (size_t k = 0; k < 3 * n; k++) {
+            const tac_lid v = r->load[k / 3].v[k % 3];
+            if (v >= 0 && v < owned && s->ever_free[v])
+                r->pushed[r->pushed_count++] = v;
+        }
+        size_t distinct = 0;
+        if (r->pushed_count)
+            qsort(r->pushed, r->pushed_count, sizeof *r->pushed, compare_lids);
+        for (size_t k = 0; k < r->pushed_count; k++)
+            if (k == 0 || r->pushed[k] != r->pushed[k - 1])
+                r->pushed[distinct++] = r->pushed[k];
+        r->pushed_count = distinct;
+        for (size_t k = 0; k < distinct; k++)
+            slot[r->pushed[k]] = (tac_lid)k;
+        for (size_t k = 0; k < 3 * n; k++) {
+            const tac_lid v = r->load[k / 3].v[k % 3];
+            r->load[k / 3].slot[k % 3] = v >= 0 && v < owned && s->ever_free[v] ? slot[v] : -1;
+        }
+        TAC_TRY(tac_alloc(b->ctx, 6 * distinct, sizeof *r->push, &r->push));
+        TAC_TRY(tac_loads_link(b->ctx, s, r->load, n));
+    }
+done:
+    free(slot);
+    return err;
+}
+
+enum tac_err tac_builder_classes(struct builder *b, struct tac_elastic *el, tac_time gravity)
+{
+    enum tac_err err;
+    TAC_TRY(list_periods(b, el, gravity));
+    TAC_TRY(make_classes(b, el));
+    if (el->damps)
+        TAC_TRY(tac_builder_dampers(b, el));
+    if (el->flows)
+        TAC_TRY(tac_builder_plastic(b, el));
+    TAC_TRY(list_vertices(b, el, gravity));
+    TAC_TRY(list_pushed(b, el));
+done:
+    return err;
+}

@@ -1,0 +1,163 @@
+/* fours.h: what the loops over elements share: four at a time, their kicks, their works.  Private to the loops of this
+ * room. */
+#ifndef TACTUS_ELEMENTS_FOURS_H
+#define TACTUS_ELEMENTS_FOURS_H
+
+#include "elements/kernels.h"
+#include <string.h>
+
+/* The loops go in blocks of four: impulses side by side, from positions that kicks of this instant do not change, then
+ * the kicks one after the other in key order.  The compilers make one version for machines with 256-bit vectors; it
+ * gives the same bits. (clang refuses vector arguments in such versions, even inlined; it makes one.) */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__AVX2__) &&                           \
+    !defined(__SANITIZE_ADDRESS__)
+#define TAC_VERSIONS __attribute__((target_clones("avx2", "default")))
+#else
+#define TAC_VERSIONS
+#endif
+
+enum { FOUR = 4 };
+
+/* One field of the four elements q[]; past the end of a class the first is repeated, and not kicked. */
+#define LANES(field) ((tac_four){q[0]->field, q[1]->field, q[2]->field, q[3]->field})
+
+/* Impulses of four elements on one of their vertices, from coordinates side by side to one row (jx, jy, jz, 0) each. */
+static inline __attribute__((always_inline)) void rows(tac_four row[FOUR], const tac_four j[3])
+{
+    const tac_four zero = {0, 0, 0, 0};
+    tac_four xy_lo = __builtin_shufflevector(j[0], j[1], 0, 4, 2, 6),
+             xy_hi = __builtin_shufflevector(j[0], j[1], 1, 5, 3, 7);
+    tac_four z_lo = __builtin_shufflevector(j[2], zero, 0, 4, 2, 6),
+             z_hi = __builtin_shufflevector(j[2], zero, 1, 5, 3, 7);
+    row[0] = __builtin_shufflevector(xy_lo, z_lo, 0, 1, 4, 5);
+    row[1] = __builtin_shufflevector(xy_hi, z_hi, 0, 1, 4, 5);
+    row[2] = __builtin_shufflevector(xy_lo, z_lo, 2, 3, 6, 7);
+    row[3] = __builtin_shufflevector(xy_hi, z_hi, 2, 3, 6, 7);
+}
+
+/* Kicks a vertex: v += w j, and w += w 0. Returns the kick's work, J . (v before + v after) / 2, by coordinates. */
+static inline __attribute__((always_inline)) tac_four kick(struct tac_vel *vel, tac_four j)
+{
+    tac_four v;
+    memcpy(&v, vel, sizeof v);
+    tac_four d = __builtin_shufflevector(v, v, 3, 3, 3, 3) * j;
+    tac_four work = j * (v + .5 * d);
+    v += d;
+    memcpy(vel, &v, sizeof v);
+    return work;
+}
+
+/* A book of four lanes, closed into the real one at the end of a loop. */
+struct four_book {
+    tac_four work, absolute;
+};
+
+/* Enters the works of four elements, given by coordinates. */
+static inline __attribute__((always_inline)) void enter(struct four_book *book, const tac_four work[FOUR])
+{
+    const tac_four_mask magnitude = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
+    tac_four x, y, z, even_pq = __builtin_shufflevector(work[0], work[1], 0, 4, 2, 6);
+    tac_four even_rs = __builtin_shufflevector(work[2], work[3], 0, 4, 2, 6);
+    x = __builtin_shufflevector(even_pq, even_rs, 0, 1, 4, 5);
+    z = __builtin_shufflevector(even_pq, even_rs, 2, 3, 6, 7);
+    y = __builtin_shufflevector(__builtin_shufflevector(work[0], work[1], 1, 5, 1, 5),
+                                __builtin_shufflevector(work[2], work[3], 1, 5, 1, 5), 0, 1, 4, 5);
+    x = x + y + z;
+    book->work += x;
+    book->absolute += (tac_four)((tac_four_mask)x & magnitude);
+}
+
+static inline __attribute__((always_inline)) void close_book(struct tac_book *book, const struct four_book *sum)
+{
+    book->work += (sum->work[0] + sum->work[1]) + (sum->work[2] + sum->work[3]);
+    book->absolute += (sum->absolute[0] + sum->absolute[1]) + (sum->absolute[2] + sum->absolute[3]);
+}
+
+/* Positions of four vertices, transposed: x[k] holds coordinate k of all four. */
+static inline __attribute__((always_inline)) void load(tac_four x[3], const struct tac_pos *restrict pos, tac_lid a,
+                                                       tac_lid b, tac_lid c, tac_lid d)
+{
+    tac_four p, q, r, s;
+    memcpy(&p, &pos[a], sizeof p);
+    memcpy(&q, &pos[b], sizeof q);
+    memcpy(&r, &pos[c], sizeof r);
+    memcpy(&s, &pos[d], sizeof s);
+    tac_four even_pq = __builtin_shufflevector(p, q, 0, 4, 2, 6), odd_pq = __builtin_shufflevector(p, q, 1, 5, 3, 7);
+    tac_four even_rs = __builtin_shufflevector(r, s, 0, 4, 2, 6), odd_rs = __builtin_shufflevector(r, s, 1, 5, 3, 7);
+    x[0] = __builtin_shufflevector(even_pq, even_rs, 0, 1, 4, 5);
+    x[1] = __builtin_shufflevector(odd_pq, odd_rs, 0, 1, 4, 5);
+    x[2] = __builtin_shufflevector(even_pq, even_rs, 2, 3, 6, 7);
+}
+
+/* Where the four elements q[] have their vertices. */
+#define STENCILS                                                                                                       \
+    {                                                                                                                  \
+        q[0]->v, q[1]->v, q[2]->v, q[3]->v                                                                             \
+    }
+
+/* Positions of the k vertices of four elements: x[v][c] holds coordinate c of their vertices v. */
+static inline __attribute__((always_inline)) void gather(tac_four x[][3], const struct tac_pos *restrict pos,
+                                                         const tac_lid *const stencil[FOUR], int k)
+{
+    for (int v = 0; v < k; v++)
+        load(x[v], pos, stencil[0][v], stencil[1][v], stencil[2][v], stencil[3][v]);
+}
+
+/* Kicks the k vertices of n elements, 1 to 4, one element after the other; j[v]: impulses on their vertices v, by
+ * coordinates.  Enters the works. */
+static inline __attribute__((always_inline)) void scatter(struct tac_vel *restrict vel,
+                                                          const tac_lid *const stencil[FOUR], int n, int k,
+                                                          tac_four j[][3], struct four_book *sum)
+{
+    const tac_four none = {0, 0, 0, 0};
+    tac_four row[FOUR][FOUR], work[FOUR] = {none, none, none, none};
+    for (int v = 0; v < k; v++)
+        rows(row[v], j[v]);
+    for (int e = 0; e < n; e++)
+        for (int v = 0; v < k; v++)
+            work[e] += kick(&vel[stencil[e][v]], row[v][e]);
+    enter(sum, work);
+}
+
+/* The same for pairs of vertices: j on the first, -j on the second. */
+static inline __attribute__((always_inline)) void scatter_pairs(struct tac_vel *restrict vel,
+                                                                const tac_lid *const stencil[FOUR], int n,
+                                                                const tac_four j[3], struct four_book *sum)
+{
+    const tac_four none = {0, 0, 0, 0};
+    tac_four row[FOUR], work[FOUR] = {none, none, none, none};
+    rows(row, j);
+    for (int e = 0; e < n; e++) {
+        work[e] = kick(&vel[stencil[e][0]], row[e]);
+        work[e] += kick(&vel[stencil[e][1]], -row[e]);
+    }
+    enter(sum, work);
+}
+
+/* Runs `call` for the elements i .. i + n - 1 of `count`: four at a time, with n known to the compiler, then the rest.
+ */
+#define IN_FOURS(count, i, n, call)                                                                                    \
+    size_t i = 0;                                                                                                      \
+    for (; i + FOUR <= (count); i += FOUR) {                                                                           \
+        enum { n = FOUR };                                                                                             \
+        call;                                                                                                          \
+    }                                                                                                                  \
+    if (i < (count)) {                                                                                                 \
+        const int n = (int)((count)-i);                                                                                \
+        call;                                                                                                          \
+    }
+
+/* Four numbers of memory, `step` apart; past the n-th the first is repeated. */
+static inline __attribute__((always_inline)) tac_four recall(const double *p, int step, int n)
+{
+    return (tac_four){p[0], p[n > 1 ? step : 0], p[n > 2 ? 2 * step : 0], p[n > 3 ? 3 * step : 0]};
+}
+
+/* Back to where recall() took them. */
+static inline __attribute__((always_inline)) void keep(double *p, int step, int n, tac_four value)
+{
+    for (int e = 0; e < n; e++)
+        p[e * step] = value[e];
+}
+
+#endif

@@ -1,0 +1,87 @@
+/* kernels.h: the elastic kernels, for one element and for four side by side; inline, used by the loops, the energies
+ * and the tests alike. */
+#ifndef TACTUS_ELEMENTS_KERNELS_H
+#define TACTUS_ELEMENTS_KERNELS_H
+
+#include "elements/elastic.h"
+#include <math.h>
+#include <tactus/math.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#define REAL double
+#define NAME(name) tac_one_##name
+#define SELECT(condition, yes, no) ((condition) ? (yes) : (no))
+#define SQRT(x) sqrt(x)
+#include "elements/kernel_body.h"
+#undef REAL
+#undef NAME
+#undef SELECT
+#undef SQRT
+
+/* Four elements. Where the machine's vectors are shorter, the compiler splits them. */
+typedef double tac_four __attribute__((vector_size(32)));
+typedef long long tac_four_mask __attribute__((vector_size(32)));
+
+static inline __attribute__((always_inline)) tac_four tac_four_sqrt(tac_four x)
+{
+#ifdef __SSE2__
+    union {
+        tac_four four;
+        __m128d two[2];
+    } u = {x};
+    u.two[0] = _mm_sqrt_pd(u.two[0]);
+    u.two[1] = _mm_sqrt_pd(u.two[1]);
+    return u.four;
+#else
+    tac_four r = {sqrt(x[0]), sqrt(x[1]), sqrt(x[2]), sqrt(x[3])};
+    return r;
+#endif
+}
+
+static inline __attribute__((always_inline)) tac_four tac_four_select(tac_four_mask m, tac_four yes, tac_four no)
+{
+    return (tac_four)((m & (tac_four_mask)yes) | (~m & (tac_four_mask)no));
+}
+
+#define inline inline __attribute__((always_inline))
+#define REAL tac_four
+#define NAME(name) tac_four_##name
+#define SELECT(condition, yes, no) tac_four_select((condition), (yes), (no))
+#define SQRT(x) tac_four_sqrt(x)
+#include "elements/kernel_body.h"
+#undef REAL
+#undef NAME
+#undef SELECT
+#undef SQRT
+#undef inline
+
+/* length: at rest, which plasticity moves; so do the others' `rest`. */
+static inline double tac_spring_potential(const struct tac_spring *s, double length, const double x[2][3])
+{
+    double d[3];
+    tac_sub(d, x[1], x[0]);
+    double stretch = sqrt(tac_dot(d, d)) - length;
+    return .5 * s->stiffness * stretch * stretch;
+}
+
+static inline double tac_cst_potential(const struct tac_cst *c, const double rest[3], const double x[3][3])
+{
+    double f0[3], f1[3], e[3];
+    tac_one_cst_strain(c->b00, c->b01, c->b11, x, f0, f1, e);
+    tac_sub(e, e, rest);
+    double trace = e[0] + e[1];
+    return .5 * (c->a * (e[0] * e[0] + e[1] * e[1] + 2 * e[2] * e[2]) + c->b * trace * trace);
+}
+
+/* rest: NULL for the angle that it was made with. */
+static inline double tac_hinge_potential(const struct tac_hinge *g, const double *rest, const double x[4][3])
+{
+    double e[3], a[3], b[3], n1[3], n2[3], ee;
+    double theta = tac_one_hinge_angle(x, e, a, b, n1, n2, &ee);
+    double bend = rest ? tac_one_turn(theta - *rest) : theta - g->angle;
+    return g->stiffness * bend * bend;
+}
+
+#endif

@@ -1,0 +1,36 @@
+/* sweep.h: may a pair come under a distance while its vertices move on straight lines?  Conservative answers.
+ *
+ * By conservative advancement: from a point in time at which the distance is d, the pair cannot be under `threshold`
+ * before (d - threshold) / speed, speed the largest relative speed of its vertices.
+ */
+#ifndef TACTUS_GEOMETRY_SWEEP_H
+#define TACTUS_GEOMETRY_SWEEP_H
+
+#include "geometry/distance.h"
+
+/* "Nothing within the piece." */
+#define TAC_SWEEP_CLEAR 2.0
+
+/* Largest relative displacement between the two primitives' vertices; u (4,3). Bounds the change of their distance.  Of
+ * a triangle's limit, between any two: the weights of its distance have either sign, each adding up to 1 at most. */
+static inline double tac_relative(enum tac_pair_type type, const double u[4][3])
+{
+    const int n = tac_pair_vertices(type), first = type == TAC_PAIR_WIDE ? n - 1 : tac_pair_first(type);
+    double most = 0;
+    for (int i = 0; i < first; i++)
+        for (int j = type == TAC_PAIR_WIDE ? i + 1 : first; j < n; j++) {
+            double d[3];
+            tac_sub(d, u[i], u[j]);
+            double dd = tac_dot(d, d);
+            most = dd > most ? dd : most;
+        }
+    return sqrt(most);
+}
+
+/* Local. The pair moves from x (4,3; tac_model_gather) by u (4,3) at constant velocities. A fraction s in 0..1 before
+ * which its distance does not come under threshold - and near which it comes within `tolerance` of it, or the search
+ * was cut off - or TAC_SWEEP_CLEAR. tolerance > 0 must cover the kernels' rounding. */
+double tac_sweep(enum tac_pair_type type, const double x[4][3], const double u[4][3], double threshold,
+                 double tolerance);
+
+#endif

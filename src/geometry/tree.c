@@ -1,0 +1,217 @@
+#include "geometry/tree.h"
+#include <stdlib.h>
+#include <string.h>
+
+const double tac_dop_length[TAC_DOP_AXES] = {1,
+                                             1,
+                                             1,
+#if TAC_DOP_AXES == 9
+                                             1.4142135623730952,
+                                             1.4142135623730952,
+                                             1.4142135623730952,
+                                             1.4142135623730952,
+                                             1.4142135623730952,
+                                             1.4142135623730952
+#endif
+};
+
+void tac_dop_project(const double x[3], double out[TAC_DOP_AXES])
+{
+    out[0] = x[0];
+    out[1] = x[1];
+    out[2] = x[2];
+#if TAC_DOP_AXES == 9
+    out[3] = x[0] + x[1];
+    out[4] = x[0] - x[1];
+    out[5] = x[0] + x[2];
+    out[6] = x[0] - x[2];
+    out[7] = x[1] + x[2];
+    out[8] = x[1] - x[2];
+#endif
+}
+
+enum tac_err tac_tree_create(struct tac_ctx *ctx, int32_t count, struct tac_tree **out)
+{
+    enum tac_err err;
+    struct tac_tree *tree = NULL;
+    TAC_TRY(tac_alloc(ctx, 1, sizeof *tree, &tree));
+    tree->count = count;
+    tree->node_count = count > 0 ? 2 * count - 1 : 0;
+    tree->stale = true;
+    TAC_TRY(tac_alloc(ctx, (size_t)tree->node_count, sizeof *tree->node, &tree->node));
+    TAC_TRY(tac_alloc(ctx, (size_t)count, sizeof *tree->leaf, &tree->leaf));
+done:
+    if (err)
+        tac_tree_destroy(&tree);
+    *out = tree;
+    return err;
+}
+
+void tac_tree_destroy(struct tac_tree **tree)
+{
+    if (*tree == NULL)
+        return;
+    free((*tree)->node);
+    free((*tree)->leaf);
+    free(*tree);
+    *tree = NULL;
+}
+
+static double centre(const struct tac_dop *box, int axis)
+{
+    return box->lo[axis] + box->hi[axis];
+}
+
+/* Moves the `half` primitives with the least centres to the front (quickselect with a middle pivot). */
+static void split(const struct tac_dop *box, int32_t *p, int32_t n, int32_t half, int axis)
+{
+    int32_t lo = 0, hi = n - 1;
+    while (lo < hi) {
+        double pivot = centre(&box[p[lo + (hi - lo) / 2]], axis);
+        int32_t i = lo, j = hi;
+        while (i <= j) {
+            while (centre(&box[p[i]], axis) < pivot)
+                i++;
+            while (centre(&box[p[j]], axis) > pivot)
+                j--;
+            if (i <= j) {
+                int32_t swap = p[i];
+                p[i++] = p[j];
+                p[j--] = swap;
+            }
+        }
+        if (half <= j)
+            hi = j;
+        else if (half >= i)
+            lo = i;
+        else
+            break;
+    }
+}
+
+static int widest(const struct tac_dop *box, const int32_t *p, int32_t n)
+{
+    int best = 0;
+    double width = -1;
+    for (int k = 0; k < 3; k++) {
+        double lo = 1e300, hi = -1e300;
+        for (int32_t i = 0; i < n; i++) {
+            double c = centre(&box[p[i]], k);
+            lo = c < lo ? c : lo;
+            hi = c > hi ? c : hi;
+        }
+        if (hi - lo > width) {
+            width = hi - lo;
+            best = k;
+        }
+    }
+    return best;
+}
+
+/* Depth is log2 of the count: recursion is safe. */
+static void build(struct tac_tree *tree, const struct tac_dop *box, int32_t *p, int32_t n, int32_t at, int32_t *next)
+{
+    struct tac_node *node = &tree->node[at];
+    if (n == 1) {
+        node->left = -1;
+        node->primitive = p[0];
+        tree->leaf[p[0]] = at;
+        return;
+    }
+    int32_t half = n / 2, left = *next;
+    split(box, p, n, half, widest(box, p, n));
+    node->left = left;
+    node->primitive = -1;
+    *next += 2;
+    build(tree, box, p, half, left, next);
+    build(tree, box, p + half, n - half, left + 1, next);
+}
+
+void tac_tree_refit(struct tac_tree *tree, const struct tac_dop *box, int32_t *scratch)
+{
+    if (tree->count == 0)
+        return;
+    if (tree->stale) {
+        int32_t next = 1;
+        for (int32_t i = 0; i < tree->count; i++)
+            scratch[i] = i;
+        build(tree, box, scratch, tree->count, 0, &next);
+        tree->stale = false;
+        tree->tests_fresh = 0;
+    }
+    for (int32_t i = tree->node_count; i-- > 0;) {
+        struct tac_node *node = &tree->node[i];
+        if (node->left < 0) {
+            node->dop = box[node->primitive];
+            continue;
+        }
+        const struct tac_dop *l = &tree->node[node->left].dop, *r = &tree->node[node->left + 1].dop;
+        for (int k = 0; k < TAC_DOP_AXES; k++) {
+            node->dop.lo[k] = l->lo[k] < r->lo[k] ? l->lo[k] : r->lo[k];
+            node->dop.hi[k] = l->hi[k] > r->hi[k] ? l->hi[k] : r->hi[k];
+        }
+    }
+}
+
+static bool overlap(const struct tac_dop *a, const struct tac_dop *b)
+{
+    for (int k = 0; k < TAC_DOP_AXES; k++)
+        if (a->lo[k] > b->hi[k] || b->lo[k] > a->hi[k])
+            return false;
+    return true;
+}
+
+static bool overlap_drifting(const struct tac_dop *a, const struct tac_dop *b, const double *lo, const double *hi)
+{
+    for (int k = 0; k < TAC_DOP_AXES; k++)
+        if (a->lo[k] + lo[k] > b->hi[k] || b->lo[k] > a->hi[k] + hi[k])
+            return false;
+    return true;
+}
+
+enum tac_err tac_tree_overlaps(const struct tac_tree *a, const struct tac_tree *b, const double *drift_lo,
+                               const double *drift_hi, tac_tree_visit *visit, void *context, int64_t *tests)
+{
+    enum { DEEPEST = 512 }; /* a pair descends at most twice the depth of a tree, three pushes each */
+    struct {
+        int32_t a, b;
+    } stack[DEEPEST];
+    int top = 0;
+    enum tac_err err = TAC_OK;
+    if (a->count == 0 || b->count == 0)
+        return TAC_OK;
+    stack[top].a = 0;
+    stack[top++].b = 0;
+    while (top > 0) {
+        int32_t ia = stack[--top].a, ib = stack[top].b;
+        const struct tac_node *na = &a->node[ia], *nb = &b->node[ib];
+        TAC_CHECK(top + 4 < DEEPEST);
+        if (a == b && ia == ib) {
+            if (na->left >= 0) {
+                const int32_t l = na->left;
+                stack[top].a = l, stack[top++].b = l;
+                stack[top].a = l + 1, stack[top++].b = l + 1;
+                stack[top].a = l, stack[top++].b = l + 1;
+            }
+            continue;
+        }
+        ++*tests;
+        if (!(drift_lo ? overlap_drifting(&na->dop, &nb->dop, drift_lo, drift_hi) : overlap(&na->dop, &nb->dop)))
+            continue;
+        if (na->left < 0 && nb->left < 0) {
+            TAC_TRY(visit(context, na->primitive, nb->primitive));
+            continue;
+        }
+        /* Open the node that is no leaf; of two, the wider one. */
+        bool open_a = nb->left < 0 || (na->left >= 0 && na->dop.hi[0] - na->dop.lo[0] + na->dop.hi[1] - na->dop.lo[1] +
+                                                                na->dop.hi[2] - na->dop.lo[2] >=
+                                                            nb->dop.hi[0] - nb->dop.lo[0] + nb->dop.hi[1] -
+                                                                nb->dop.lo[1] + nb->dop.hi[2] - nb->dop.lo[2]);
+        for (int32_t side = 0; side < 2; side++) {
+            stack[top].a = open_a ? na->left + side : ia;
+            stack[top++].b = open_a ? ib : nb->left + side;
+        }
+    }
+done:
+    return err;
+}

@@ -1,0 +1,63 @@
+/* tree.h: bounding volume trees of k-DOPs over the primitives of one body, refitted in place.
+ *
+ * A tree is built once from a shape and refitted as the shape moves: its nodes lie in one array with children behind
+ * their parents, so a refit is one loop from the back.  Each body's tree lives in a frame that moves with the body,
+ * so a body's common motion costs nothing (design 3.1); two bodies' frames drift apart during the time the boxes
+ * stand for, and the test of two nodes sweeps one of them along that drift.
+ */
+#ifndef TACTUS_GEOMETRY_TREE_H
+#define TACTUS_GEOMETRY_TREE_H
+
+#include <tactus/base.h>
+
+/* Half-spaces come in opposite pairs: k = 2 TAC_DOP_AXES. 3 axes: boxes; 9: 18-DOPs (edges of a cube cut off). */
+#ifndef TAC_DOP_AXES
+#define TAC_DOP_AXES 9
+#endif
+
+struct tac_dop {
+    double lo[TAC_DOP_AXES], hi[TAC_DOP_AXES];
+};
+
+struct tac_node {
+    struct tac_dop dop;
+    int32_t left;      /* children are left and left + 1; -1: a leaf */
+    int32_t primitive; /* leaf: index of its primitive */
+};
+
+struct tac_tree {
+    int32_t count;         /* primitives */
+    int32_t node_count;    /* 2 count - 1 */
+    struct tac_node *node; /* owned; [0] is the root */
+    int32_t *leaf;         /* owned, (count): node of each primitive */
+    int64_t tests_fresh;   /* node tests of the first traversal after it was built; 0: none yet */
+    bool stale;            /* build again at the next refit */
+};
+
+/* Local. Empty at first: the first refit builds it. */
+enum tac_err tac_tree_create(struct tac_ctx *ctx, int32_t count, struct tac_tree **out);
+void tac_tree_destroy(struct tac_tree **tree);
+
+/* Local. Builds (if stale) by median splits of the boxes' centres, and refits to the primitives' boxes (count). */
+void tac_tree_refit(struct tac_tree *tree, const struct tac_dop *box, int32_t *scratch);
+
+/* Distances of a point along the axes. */
+void tac_dop_project(const double x[3], double out[TAC_DOP_AXES]);
+/* Length of each axis (they are not unit): a ball of radius r reaches r times this. */
+extern const double tac_dop_length[TAC_DOP_AXES];
+
+static inline void tac_dop_empty(struct tac_dop *dop)
+{
+    for (int k = 0; k < TAC_DOP_AXES; k++) {
+        dop->lo[k] = 1e300;
+        dop->hi[k] = -1e300;
+    }
+}
+
+/* Pairs of leaves whose boxes overlap, of one tree (b == a; each pair once) or of two. For two, tree a drifts against
+ * tree b by drift_lo..drift_hi along each axis. */
+typedef enum tac_err tac_tree_visit(void *context, int32_t primitive_a, int32_t primitive_b);
+enum tac_err tac_tree_overlaps(const struct tac_tree *a, const struct tac_tree *b, const double *drift_lo,
+                               const double *drift_hi, tac_tree_visit *visit, void *context, int64_t *tests);
+
+#endif

@@ -1,0 +1,176 @@
+#include "io/checkpoint/checkpoint_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(record, field) offsetof(struct record, field)
+const struct tac_checkpoint_column TAC_VERTEX_COLUMNS[6] = {
+    {"start", "m", true, 3, AT(tac_vertex_record, start)},
+    {"mass", "kg", true, 0, AT(tac_vertex_record, mass)},
+    {"x", "m", true, 3, AT(tac_vertex_record, x)},
+    {"v", "m/s", true, 3, AT(tac_vertex_record, v)},
+    {"impulse", "N s", true, 3, AT(tac_vertex_record, impulse)},
+    {"t", "quanta", false, 0, AT(tac_vertex_record, t)},
+};
+const struct tac_checkpoint_column TAC_TRIANGLE_COLUMNS[1] = {{"triangles", NULL, false, 3, AT(tac_element_record, v)}};
+const struct tac_checkpoint_column TAC_SEGMENT_COLUMNS[1] = {{"segments", NULL, false, 2, AT(tac_element_record, v)}};
+const struct tac_checkpoint_column TAC_SCRIPT_COLUMNS[8] = {
+    {"script_vertex", NULL, false, 0, AT(tac_script_record, vertex)},
+    {"script_next", NULL, false, 0, AT(tac_script_record, next)},
+    {"script_t", "quanta", false, 0, AT(tac_script_record, t)},
+    {"script_flags", NULL, false, 2, AT(tac_script_record, flags)},
+    {"script_origin", "m", true, 3, AT(tac_script_record, origin)},
+    {"script_x", "m", true, 3, AT(tac_script_record, x)},
+    {"script_v", "m/s", true, 3, AT(tac_script_record, v)},
+    {"script_v_free", "m/s", true, 3, AT(tac_script_record, v_free)},
+};
+const struct tac_checkpoint_column TAC_PAIR_COLUMNS[4] = {
+    {"pair_key", NULL, false, 0, AT(tac_pair_record, key)},
+    {"pair_vertex", NULL, false, 4, AT(tac_pair_record, vertex)},
+    {"pair_depth", NULL, false, 0, AT(tac_pair_record, depth)},
+    {"pair_rungs", NULL, false, 0, AT(tac_pair_record, rungs)},
+};
+
+const struct tac_checkpoint_column TAC_ELEMENT_STATE_COLUMNS[6] = {
+    {"element_kind", NULL, false, 0, AT(tac_element_state, kind)},
+    {"element_id", NULL, false, 0, AT(tac_element_state, id)},
+    {"element_vertex", NULL, false, 4, AT(tac_element_state, vertex)},
+    {"element_has", NULL, false, 0, AT(tac_element_state, has)},
+    {"element_rest", NULL, true, 3, AT(tac_element_state, rest)},
+    {"element_last", NULL, true, 3, AT(tac_element_state, last)},
+};
+
+int tac_element_state_compare(const void *a, const void *b)
+{
+    const struct tac_element_state *x = a, *y = b;
+    const tac_gid p[3] = {x->vertex[0], x->kind, x->id}, q[3] = {y->vertex[0], y->kind, y->id};
+    int k = 0;
+    while (k < 2 && p[k] == q[k])
+        k++;
+    return (p[k] > q[k]) - (p[k] < q[k]);
+}
+
+int tac_grip_state_compare(const void *a, const void *b)
+{
+    const struct tac_grip_state *x = a, *y = b;
+    if (x->vertex[0] != y->vertex[0])
+        return x->vertex[0] < y->vertex[0] ? -1 : 1;
+    return x->key != y->key ? (x->key > y->key ? 1 : -1) : (x->layer > y->layer) - (x->layer < y->layer);
+}
+
+const struct tac_checkpoint_column TAC_GRIP_COLUMNS[5] = {
+    {"grip_key", NULL, false, 0, AT(tac_grip_state, key)},
+    {"grip_vertex", NULL, false, 4, AT(tac_grip_state, vertex)},
+    {"grip_layer", NULL, false, 0, AT(tac_grip_state, layer)},
+    {"grip_t", "quanta", false, 2, AT(tac_grip_state, t)},
+    {"grip_value", NULL, true, 13, AT(tac_grip_state, value)},
+};
+
+/* Both ways by one list, so that they cannot disagree. */
+static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool out)
+{
+    struct tac_counters *k = &c->counters;
+    int64_t has_start = c->has_start;
+    int64_t *const whole[] = {
+        &c->now,
+        &c->frame,
+        &c->last_frame,
+        &c->restarts,
+        &has_start,
+        &c->deepest_layer,
+        &c->vertex_total,
+        &c->triangle_total,
+        &c->segment_total,
+        &k->silent,
+        &k->windows,
+        &k->rollbacks,
+        &k->repeated_ticks,
+        &k->contacts_found,
+        &k->deepest_layer,
+        &k->certificates_created,
+        &k->certificates_failed,
+        &k->certificates_rescheduled,
+        &k->candidate_builds,
+        &k->candidates,
+        &k->messages_sent,
+        &k->bytes_sent,
+        &k->migrations,
+    };
+    double *const reals[] = {&c->kinetic_start,    &c->book_work,        &c->book_absolute,     &c->wall_s,
+                             &k->seconds_forces,   &k->seconds_contact,  &k->seconds_discovery, &k->seconds_waiting,
+                             &k->seconds_exchange, &k->seconds_output,   &k->seconds_plans,     &k->seconds_slabs[0],
+                             &k->seconds_slabs[1], &k->seconds_lists[0], &k->seconds_lists[1]};
+    for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++) {
+        if (out)
+            integer[i] = *whole[i];
+        else
+            *whole[i] = integer[i];
+    }
+    integer += sizeof whole / sizeof whole[0];
+    for (size_t i = 0; i < TAC_KINDS; i++)
+        for (size_t j = 0; j < 2; j++) {
+            int64_t *ticks = j ? &k->executed[i] : &k->committed[i];
+            if (out)
+                integer[2 * i + j] = *ticks;
+            else
+                *ticks = integer[2 * i + j];
+        }
+    /* Later ones: older checkpoints have 0 here. */
+    int64_t *const more[] = {&k->certificates_reconfirmed, &k->plans_filed, &k->plans_told};
+    integer += 2 * TAC_KINDS;
+    for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
+        if (out)
+            integer[i] = *more[i];
+        else
+            *more[i] = integer[i];
+    }
+    for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
+        if (out)
+            real[i] = *reals[i];
+        else
+            *reals[i] = real[i];
+    }
+    c->has_start = has_start != 0;
+}
+
+void tac_checkpoint_pack(const struct tac_checkpoint *c, int64_t *integer, double *real)
+{
+    struct tac_checkpoint copy = *c;
+    memset(integer, 0, TAC_CHECKPOINT_INTEGERS * sizeof *integer);
+    memset(real, 0, TAC_CHECKPOINT_REALS * sizeof *real);
+    carry(&copy, integer, real, true);
+}
+
+void tac_checkpoint_unpack(struct tac_checkpoint *c, const int64_t *integer, const double *real)
+{
+    int64_t i[TAC_CHECKPOINT_INTEGERS];
+    double r[TAC_CHECKPOINT_REALS];
+    memcpy(i, integer, sizeof i);
+    memcpy(r, real, sizeof r);
+    carry(c, i, r, false);
+}
+
+void tac_checkpoint_destroy(struct tac_checkpoint **checkpoint)
+{
+    struct tac_checkpoint *c = *checkpoint;
+    if (c == NULL)
+        return;
+    free(c->vertex_id);
+    free(c->start);
+    free(c->mass);
+    free(c->x);
+    free(c->v);
+    free(c->t);
+    free(c->impulse);
+    free(c->triangle_id);
+    free(c->triangle);
+    free(c->segment_id);
+    free(c->segment);
+    free(c->script);
+    free(c->pair);
+    free(c->last);
+    free(c->element);
+    free(c->grip);
+    free(c);
+    *checkpoint = NULL;
+}

@@ -1,0 +1,228 @@
+/* checkpoint_read.c: reading a checkpoint: the file, and what all ranks have alike.  The file is whole, but it may
+ * still have been made by somebody else: nothing in it is believed. */
+#include <ctype.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/child.h"
+#include "io/checkpoint/checkpoint_room.h"
+#include "io/h5/stored.h"
+
+/* ---- what all ranks have alike ---- */
+
+static enum tac_err read_about(struct tac_checkpoint_reader *r)
+{
+    struct tac_checkpoint_about *a = &r->about;
+    const hid_t file = r->stored.file;
+    char format[64];
+    if (!tac_h5_get_text(file, "format", format, sizeof format) || strcmp(format, TAC_CHECKPOINT_FORMAT) != 0)
+        return tac_checkpoint_wrong(r, "it does not say what it is");
+    if (!tac_h5_get_text_if_any(file, "name", a->name, sizeof a->name) ||
+        !tac_h5_get_text_if_any(file, "version", a->version, sizeof a->version) ||
+        !tac_h5_get_text_if_any(file, "commit", a->commit, sizeof a->commit))
+        return tac_checkpoint_wrong(r, "an attribute of it cannot be read");
+    if (!tac_h5_get_text(file, "scene_sha256", a->sha256, sizeof a->sha256) ||
+        strspn(a->sha256, "0123456789abcdef") != 64)
+        return tac_checkpoint_wrong(r, "its scene's hash is missing");
+    tac_tame(a->name);
+    tac_tame(a->version);
+    tac_tame(a->commit);
+    hid_t id = H5Aexists(file, "ranks") > 0 ? H5Aopen(file, "ranks", H5P_DEFAULT) : -1;
+    hid_t space = id >= 0 ? H5Aget_space(id) : -1;
+    bool ok = space >= 0 && H5Sget_simple_extent_npoints(space) == 1 && H5Aread(id, H5T_NATIVE_INT64, &a->ranks) >= 0 &&
+              a->ranks >= 1;
+    if (space >= 0)
+        H5Sclose(space);
+    if (id >= 0)
+        H5Aclose(id);
+    return ok ? TAC_OK : tac_checkpoint_wrong(r, "it does not say how many ranks wrote it");
+}
+
+static enum tac_err read_sums(const struct tac_checkpoint_reader *r, const int64_t *sums)
+{
+    const int64_t most = (int64_t)1 << 33; /* of a limb: carries are propagated before a checkpoint */
+    struct tac_accum *const sum[TAC_CHECKPOINT_SUMS] = {&r->c->dissipated, &r->c->work,      &r->c->total_start,
+                                                        &r->c->couple[0],  &r->c->couple[1], &r->c->couple[2]};
+    for (int k = 0; k < TAC_CHECKPOINT_SUMS; k++) {
+        const int64_t *row = &sums[k * (TAC_ACCUM_LIMBS + 1)];
+        memcpy(sum[k]->limb, row, sizeof sum[k]->limb);
+        sum[k]->bad = row[TAC_ACCUM_LIMBS] != 0;
+        for (int i = 0; i < TAC_ACCUM_LIMBS; i++)
+            if (row[i] > most || row[i] < -most)
+                return tac_checkpoint_wrong(r, "its sums make no sense");
+        sum[k]->pending = 1;
+        tac_accum_carry(sum[k]);
+    }
+    return TAC_OK;
+}
+
+static bool numbers_sensible(const struct tac_checkpoint *c, const int64_t *integer, const double *real)
+{
+    for (int i = 0; i < TAC_CHECKPOINT_INTEGERS; i++)
+        if (integer[i] < 0 || integer[i] > INT64_MAX / 4)
+            return false;
+    for (int i = 0; i < TAC_CHECKPOINT_REALS; i++)
+        if (!isfinite(real[i]))
+            return false;
+    return c->frame <= c->now + 1 && c->last_frame <= c->now && c->vertex_total <= INT32_MAX &&
+           c->triangle_total <= INT32_MAX && c->segment_total <= INT32_MAX && c->wall_s >= 0 &&
+           c->deepest_layer <= INT32_MAX;
+}
+
+static enum tac_err read_numbers(struct tac_checkpoint_reader *r)
+{
+    enum { SUMS = TAC_CHECKPOINT_SUMS * (TAC_ACCUM_LIMBS + 1) };
+    static const struct tac_checkpoint_column column[3] = {
+        {"integers", NULL, false, 0, 0}, {"reals", NULL, true, 0, 0}, {"sums", NULL, false, 0, 0}};
+    enum tac_err err;
+    int64_t *integer = NULL, *sums = NULL;
+    double *real = NULL;
+    TAC_TRY(tac_checkpoint_columns(r, &column[0], 1, TAC_CHECKPOINT_INTEGERS, 0, TAC_CHECKPOINT_INTEGERS, 8, &integer));
+    TAC_TRY(tac_checkpoint_columns(r, &column[1], 1, TAC_CHECKPOINT_REALS, 0, TAC_CHECKPOINT_REALS, 8, &real));
+    TAC_TRY(tac_checkpoint_columns(r, &column[2], 1, SUMS, 0, SUMS, 8, &sums));
+    tac_checkpoint_unpack(r->c, integer, real);
+    TAC_TRY(numbers_sensible(r->c, integer, real) ? TAC_OK : tac_checkpoint_wrong(r, "its numbers make no sense"));
+    TAC_TRY(read_sums(r, sums));
+done:
+    free(integer);
+    free(real);
+    free(sums);
+    return err;
+}
+
+/* Names are printed; the scene's reader takes none with control characters, so none was written. */
+static bool names_sensible(const json_t *scene)
+{
+    size_t b;
+    const json_t *body;
+    json_array_foreach(json_object_get(scene, "bodies"), b, body)
+    {
+        const char *name = json_string_value(json_object_get(body, "name"));
+        for (; name != NULL && *name != '\0'; name++)
+            if (iscntrl((unsigned char)*name) || ((unsigned char)name[0] == 0xc2 && (unsigned char)name[1] < 0xa0))
+                return false;
+    }
+    return true;
+}
+
+static enum tac_err read_scene(struct tac_checkpoint_reader *r)
+{
+    enum tac_err err = TAC_OK;
+    hsize_t size[2] = {0, 0}; /* the second is not used */
+    char *text = NULL;
+    hid_t id =
+        H5Lexists(r->stored.file, "scene", H5P_DEFAULT) > 0 ? H5Dopen2(r->stored.file, "scene", H5P_DEFAULT) : -1;
+    hid_t space = id >= 0 ? H5Dget_space(id) : -1, type = id >= 0 ? H5Dget_type(id) : -1;
+    if (space < 0 || type < 0 || H5Sget_simple_extent_ndims(space) != 1 ||
+        H5Sget_simple_extent_dims(space, size, NULL) != 1 || size[0] == 0 || H5Tequal(type, H5T_STD_U8LE) <= 0 ||
+        !tac_stored_sound(id, size, 1, 1)) {
+        err = tac_checkpoint_wrong(r, "its scene is missing");
+        goto done;
+    }
+    TAC_TRY(tac_alloc(r->ctx, (size_t)size[0], 1, &text));
+    if (tac_h5_read_rows(id, H5T_NATIVE_UCHAR, 0, 0, (int64_t)size[0], text))
+        r->json = json_loadb(text, (size_t)size[0], JSON_REJECT_DUPLICATES, NULL);
+    if (!json_is_object(r->json))
+        err = tac_checkpoint_wrong(r, "its scene cannot be read");
+    else if (!names_sensible(r->json))
+        err = tac_checkpoint_wrong(r, "the name of a body holds a control character");
+done:
+    free(text);
+    if (type >= 0)
+        H5Tclose(type);
+    if (space >= 0)
+        H5Sclose(space);
+    if (id >= 0)
+        H5Dclose(id);
+    return err;
+}
+
+/* ---- the whole ---- */
+
+static enum tac_err open_file(struct tac_checkpoint_reader *r)
+{
+    r->stored.file = tac_h5_open_read(r->path);
+    return r->stored.file >= 0 ? TAC_OK : tac_checkpoint_wrong(r, "the HDF5 library cannot open it");
+}
+
+/* Local. All but the last distances. */
+static enum tac_err read_tables(struct tac_checkpoint_reader *r)
+{
+    enum tac_err err;
+    TAC_TRY(tac_alloc(r->ctx, 1, sizeof *r->c, &r->c));
+    TAC_TRY(open_file(r));
+    TAC_TRY(read_about(r));
+    TAC_TRY(read_numbers(r));
+    TAC_TRY(read_scene(r));
+    TAC_TRY(tac_checkpoint_read_rows(r));
+done:
+    return err;
+}
+
+/* Collective. */
+static enum tac_err read_all(struct tac_checkpoint_reader *r)
+{
+    enum tac_err err;
+    struct tac_ctx *ctx = r->ctx;
+    TAC_TRY(tac_agree(ctx, read_tables(r)));
+    int64_t mine = r->c->last_count, before = 0, total = mine;
+    if (ctx->size > 1) { /* no MPI in a child process */
+        MPI_Exscan(&mine, &before, 1, MPI_INT64_T, MPI_SUM, ctx->comm);
+        before = ctx->rank == 0 ? 0 : before;
+        MPI_Allreduce(&mine, &total, 1, MPI_INT64_T, MPI_SUM, ctx->comm);
+    }
+    TAC_TRY(tac_agree(ctx, tac_checkpoint_read_lasts(r, before, total)));
+done:
+    return err;
+}
+
+static enum tac_err read_in_child(struct tac_ctx *ctx, void *data, int64_t *result)
+{
+    return read_all(data);
+}
+
+enum tac_err tac_checkpoint_read_about(struct tac_ctx *ctx, const char *path, char **file, json_t **json,
+                                       struct tac_checkpoint_about *about, struct tac_checkpoint **out)
+{
+    enum tac_err err;
+    struct tac_checkpoint_reader r = {.ctx = ctx, .stored = {.file = -1}};
+    struct tac_h5_quiet quiet;
+    struct stat s;
+    tac_h5_quiet(&quiet);
+    *file = NULL;
+    *json = NULL;
+    *out = NULL;
+    TAC_TRY(tac_checkpoint_choose(ctx, path, file));
+    r.path = *file;
+    if (ctx->size == 1)
+        TAC_TRY(tac_child_try(ctx, *file, stat(*file, &s) == 0 ? s.st_size : 0, read_in_child, &r, NULL));
+    TAC_TRY(read_all(&r));
+    *about = r.about;
+    *json = r.json;
+    *out = r.c;
+    r.json = NULL;
+    r.c = NULL;
+done:
+    if (r.stored.file >= 0)
+        H5Fclose(r.stored.file);
+    if (err) {
+        free(*file);
+        *file = NULL;
+    }
+    json_decref(r.json);
+    tac_checkpoint_destroy(&r.c);
+    tac_h5_restore(&quiet);
+    return err;
+}
+
+enum tac_err tac_checkpoint_read(struct tac_ctx *ctx, const char *path, char **file, json_t **json, char *sha256,
+                                 struct tac_checkpoint **out)
+{
+    struct tac_checkpoint_about about = {.ranks = 0};
+    enum tac_err err = tac_checkpoint_read_about(ctx, path, file, json, &about, out);
+    memcpy(sha256, about.sha256, sizeof about.sha256);
+    return err;
+}

@@ -1,0 +1,376 @@
+/* checkpoint_read_rows.c: the tables of a checkpoint, each rank its rows. */
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/checkpoint/checkpoint_room.h"
+
+enum tac_err tac_checkpoint_wrong(const struct tac_checkpoint_reader *r, const char *what)
+{
+    return tac_fail(r->ctx, TAC_ERR_INPUT,
+                    "'%.1000s' is no checkpoint that this version (%s) can use: %s; use another one", r->path,
+                    tac_version(), what);
+}
+
+static enum tac_err wrong_table(const struct tac_checkpoint_reader *r, const char *name)
+{
+    char what[128];
+    snprintf(what, sizeof what, "its table '%s' is missing or not as it should be", name);
+    return tac_checkpoint_wrong(r, what);
+}
+
+static bool all_finite(const double *x, int n)
+{
+    for (int k = 0; k < n; k++)
+        if (!isfinite(x[k]))
+            return false;
+    return true;
+}
+
+static bool in_range(tac_gid v, tac_gid total)
+{
+    return v >= 0 && v < total;
+}
+
+/* Opens a table; -1 if there is none of that shape. */
+static hid_t open_table(const struct tac_checkpoint_reader *r, const struct tac_checkpoint_column *column,
+                        int64_t *rows)
+{
+    const struct tac_shape shape = {column->name, column->real ? H5T_FLOAT : H5T_INTEGER, 8, column->columns};
+    if (H5Lexists(r->stored.file, column->name, H5P_DEFAULT) <= 0)
+        return -1;
+    return tac_stored_open(&r->stored, &shape, rows);
+}
+
+/* The rows that this rank takes of `total`. */
+static void my_rows(const struct tac_checkpoint_reader *r, int64_t total, int64_t *begin, int64_t *end)
+{
+    tac_rows_of_rank(total, r->ctx->rank, r->ctx->size, begin, end);
+}
+
+/* One row more than ours, before them, where there is one: to see that the rows ascend across ranks too. */
+static int64_t with_one_before(int64_t begin, int64_t end)
+{
+    return begin > 0 && end > begin ? begin - 1 : begin;
+}
+
+static enum tac_err count_rows(const struct tac_checkpoint_reader *r, const struct tac_checkpoint_column *column,
+                               int64_t *rows)
+{
+    hid_t id = open_table(r, column, rows);
+    if (id < 0)
+        return wrong_table(r, column->name);
+    H5Dclose(id);
+    return TAC_OK;
+}
+
+enum tac_err tac_checkpoint_columns(const struct tac_checkpoint_reader *r, const struct tac_checkpoint_column *column,
+                                    size_t columns, int64_t total, int64_t begin, int64_t end, size_t size,
+                                    void *records)
+{
+    enum tac_err err = TAC_OK;
+    const size_t n = (size_t)(end - begin);
+    char **record = records, *data = NULL;
+    hid_t id = -1;
+    for (size_t c = 0; c < columns; c++) {
+        const size_t bytes = 8 * (size_t)(column[c].columns > 0 ? column[c].columns : 1);
+        int64_t rows = -1;
+        id = open_table(r, &column[c], &rows);
+        if (id < 0 || rows != total) {
+            err = wrong_table(r, column[c].name);
+            goto done;
+        }
+        if (c == 0) /* not before: the file is as large as it says */
+            TAC_TRY(tac_alloc(r->ctx, n, size, record));
+        TAC_TRY(tac_alloc(r->ctx, n, bytes, &data));
+        if (!tac_h5_read_rows(id, column[c].real ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64, column[c].columns, begin,
+                              end - begin, data)) {
+            err = wrong_table(r, column[c].name);
+            goto done;
+        }
+        for (size_t k = 0; k < n; k++)
+            memcpy(*record + size * k + column[c].offset, data + bytes * k, bytes);
+        free(data);
+        data = NULL;
+        H5Dclose(id);
+        id = -1;
+    }
+done:
+    free(data);
+    if (id >= 0)
+        H5Dclose(id);
+    return err;
+}
+
+static enum tac_err read_vertices(struct tac_checkpoint_reader *r)
+{
+    enum tac_err err;
+    struct tac_checkpoint *c = r->c;
+    struct tac_vertex_record *row = NULL;
+    int64_t begin, end;
+    my_rows(r, c->vertex_total, &begin, &end);
+    const size_t n = (size_t)(end - begin);
+    c->vertex_count = (tac_lid)n;
+    TAC_TRY(tac_checkpoint_columns(r, TAC_VERTEX_COLUMNS, 6, c->vertex_total, begin, end, sizeof *row, &row));
+    TAC_TRY(tac_alloc(r->ctx, n, sizeof *c->vertex_id, &c->vertex_id));
+    TAC_TRY(tac_alloc(r->ctx, 3 * n, sizeof *c->start, &c->start));
+    TAC_TRY(tac_alloc(r->ctx, n, sizeof *c->mass, &c->mass));
+    TAC_TRY(tac_alloc(r->ctx, 3 * n, sizeof *c->x, &c->x));
+    TAC_TRY(tac_alloc(r->ctx, 3 * n, sizeof *c->v, &c->v));
+    TAC_TRY(tac_alloc(r->ctx, 3 * n, sizeof *c->impulse, &c->impulse));
+    TAC_TRY(tac_alloc(r->ctx, n, sizeof *c->t, &c->t));
+    for (size_t k = 0; k < n && !err; k++) {
+        c->vertex_id[k] = begin + (tac_gid)k;
+        c->mass[k] = row[k].mass;
+        c->t[k] = row[k].t;
+        memcpy(&c->start[3 * k], row[k].start, sizeof row[k].start);
+        memcpy(&c->x[3 * k], row[k].x, sizeof row[k].x);
+        memcpy(&c->v[3 * k], row[k].v, sizeof row[k].v);
+        memcpy(&c->impulse[3 * k], row[k].impulse, sizeof row[k].impulse);
+        if (!all_finite(row[k].start, 3) || !isfinite(row[k].mass) || row[k].mass < 0 || !all_finite(row[k].x, 3) ||
+            !all_finite(row[k].v, 3) || !all_finite(row[k].impulse, 3) || row[k].t < 0 || row[k].t > c->now)
+            err = tac_checkpoint_wrong(r, "the state of a vertex makes no sense");
+    }
+done:
+    free(row);
+    return err;
+}
+
+static enum tac_err read_elements(const struct tac_checkpoint_reader *r, const struct tac_checkpoint_column *column,
+                                  tac_gid total, tac_lid *count, tac_gid **id, tac_gid **v)
+{
+    enum tac_err err;
+    struct tac_element_record *row = NULL;
+    int64_t begin, end;
+    my_rows(r, total, &begin, &end);
+    const size_t n = (size_t)(end - begin), m = (size_t)column->columns;
+    *count = (tac_lid)n;
+    TAC_TRY(tac_checkpoint_columns(r, column, 1, total, begin, end, sizeof *row, &row));
+    TAC_TRY(tac_alloc(r->ctx, n, sizeof **id, id));
+    TAC_TRY(tac_alloc(r->ctx, m * n, sizeof **v, v));
+    for (size_t k = 0; k < n && !err; k++) {
+        const tac_gid *w = row[k].v;
+        bool ok = w[0] != w[1] && (m == 2 || (w[0] != w[2] && w[1] != w[2]));
+        for (size_t i = 0; i < m; i++)
+            ok = ok && in_range(w[i], r->c->vertex_total);
+        (*id)[k] = begin + (tac_gid)k;
+        memcpy(&(*v)[m * k], w, m * sizeof **v);
+        if (!ok)
+            err = tac_checkpoint_wrong(r, "an element has a vertex that is not there, or one twice");
+    }
+done:
+    free(row);
+    return err;
+}
+
+static bool script_sensible(const struct tac_checkpoint *c, const struct tac_script_record *row)
+{
+    return in_range(row->vertex, c->vertex_total) && row->next >= 0 && row->next <= INT32_MAX && row->t >= 0 &&
+           row->t <= c->now && in_range(row->flags[0], 2) && in_range(row->flags[1], 2) && all_finite(row->origin, 3) &&
+           all_finite(row->x, 3) && all_finite(row->v, 3) && all_finite(row->v_free, 3);
+}
+
+static enum tac_err read_scripts(struct tac_checkpoint_reader *r)
+{
+    enum tac_err err;
+    struct tac_checkpoint *c = r->c;
+    struct tac_script_record *rows = NULL;
+    int64_t total = 0, begin, end;
+    TAC_TRY(count_rows(r, &TAC_SCRIPT_COLUMNS[0], &total));
+    my_rows(r, total, &begin, &end);
+    const int64_t first = with_one_before(begin, end);
+    TAC_TRY(tac_checkpoint_columns(r, TAC_SCRIPT_COLUMNS, 8, total, first, end, sizeof *rows, &rows));
+    TAC_TRY(tac_alloc(r->ctx, (size_t)(end - begin), sizeof *c->script, &c->script));
+    c->script_count = (tac_lid)(end - begin);
+    for (int64_t k = begin; k < end && !err; k++) {
+        const struct tac_script_record *row = &rows[k - first];
+        struct tac_script_state *s = &c->script[k - begin];
+        if (!script_sensible(c, row) || (k > 0 && row->vertex <= row[-1].vertex))
+            err = tac_checkpoint_wrong(r, "the state of a motion makes no sense");
+        *s = (struct tac_script_state){.vertex = row->vertex,
+                                       .next = row->next,
+                                       .t = row->t,
+                                       .on = (int32_t)row->flags[0],
+                                       .caught = (int32_t)row->flags[1]};
+        memcpy(s->origin, row->origin, sizeof s->origin);
+        memcpy(s->x, row->x, sizeof s->x);
+        memcpy(s->v, row->v, sizeof s->v);
+        memcpy(s->v_free, row->v_free, sizeof s->v_free);
+    }
+done:
+    free(rows);
+    return err;
+}
+
+/* How many vertices a pair has, by its key (contact/model.h). */
+static int corners_of(uint64_t key)
+{
+    const uint64_t type = key >> 62;
+    return type <= 1 ? 4 : type == 2 || key >> 60 == 15 ? 3 : 2;
+}
+
+static bool pair_sensible(const struct tac_checkpoint *c, const struct tac_pair_record *row)
+{
+    enum { MOST_LAYERS = 1 << 30 };
+    const int n = corners_of((uint64_t)row->key);
+    if (row->rungs < 1 || row->depth < row->rungs || row->depth > MOST_LAYERS)
+        return false;
+    for (int i = 0; i < 4; i++) {
+        if (i < n ? !in_range(row->vertex[i], c->vertex_total) : row->vertex[i] != -1)
+            return false;
+        for (int j = 0; j < i && i < n; j++)
+            if (row->vertex[i] == row->vertex[j])
+                return false;
+    }
+    return true;
+}
+
+/* In the file pairs ascend by their first vertex, then by key. */
+static bool pair_after(const struct tac_pair_record *a, const struct tac_pair_record *b)
+{
+    return a->vertex[0] != b->vertex[0] ? a->vertex[0] < b->vertex[0] : (uint64_t)a->key < (uint64_t)b->key;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const struct tac_pair_state *x = a, *y = b;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+/* The pairs; `last` counts from this rank's first one. */
+static enum tac_err read_pairs(struct tac_checkpoint_reader *r)
+{
+    enum tac_err err;
+    struct tac_checkpoint *c = r->c;
+    struct tac_pair_record *rows = NULL;
+    int64_t total = 0, begin, end, lasts = 0;
+    TAC_TRY(count_rows(r, &TAC_PAIR_COLUMNS[0], &total));
+    my_rows(r, total, &begin, &end);
+    const int64_t first = with_one_before(begin, end);
+    TAC_TRY(tac_checkpoint_columns(r, TAC_PAIR_COLUMNS, 4, total, first, end, sizeof *rows, &rows));
+    TAC_TRY(tac_alloc(r->ctx, (size_t)(end - begin), sizeof *c->pair, &c->pair));
+    c->pair_count = (tac_lid)(end - begin);
+    for (int64_t k = begin; k < end && !err; k++) {
+        const struct tac_pair_record *row = &rows[k - first];
+        struct tac_pair_state *p = &c->pair[k - begin];
+        if (!pair_sensible(c, row) || (k > 0 && !pair_after(row - 1, row)))
+            err = tac_checkpoint_wrong(r, "a contact makes no sense");
+        *p = (struct tac_pair_state){(uint64_t)row->key, {0}, row->depth, lasts, row->rungs};
+        memcpy(p->vertex, row->vertex, sizeof p->vertex);
+        lasts += err ? 0 : row->rungs;
+        if (lasts > INT32_MAX)
+            err = tac_checkpoint_wrong(r, "this rank would have more than 2^31 layers to watch");
+    }
+    c->last_count = err ? 0 : (tac_lid)lasts;
+done:
+    free(rows);
+    return err;
+}
+
+static bool grip_sensible(const struct tac_checkpoint *c, const struct tac_grip_state *row)
+{
+    const int n = corners_of(row->key);
+    for (int i = 0; i < 4; i++)
+        if (i < n ? !in_range(row->vertex[i], c->vertex_total) : row->vertex[i] != -1)
+            return false;
+    return in_range(row->layer, INT32_MAX) && in_range(row->t[0], c->now + 1) && in_range(row->t[1], c->now + 1) &&
+           all_finite(row->value, 13);
+}
+
+static enum tac_err read_grips(struct tac_checkpoint_reader *r)
+{
+    enum tac_err err;
+    struct tac_checkpoint *c = r->c;
+    int64_t total = 0, begin, end;
+    TAC_TRY(count_rows(r, &TAC_GRIP_COLUMNS[0], &total));
+    my_rows(r, total, &begin, &end);
+    TAC_TRY(tac_checkpoint_columns(r, TAC_GRIP_COLUMNS, 5, total, begin, end, sizeof *c->grip, &c->grip));
+    c->grip_count = (tac_lid)(end - begin);
+    for (tac_lid k = 0; k < c->grip_count && !err; k++)
+        if (!grip_sensible(c, &c->grip[k]))
+            err = tac_checkpoint_wrong(r, "the friction of a contact makes no sense");
+done:
+    return err;
+}
+
+enum tac_err tac_checkpoint_read_lasts(struct tac_checkpoint_reader *r, int64_t before, int64_t total)
+{
+    static const struct tac_checkpoint_column LAST = {"last", "m", true, 0, 0};
+    enum tac_err err;
+    struct tac_checkpoint *c = r->c;
+    TAC_TRY(tac_checkpoint_columns(r, &LAST, 1, total, before, before + c->last_count, sizeof *c->last, &c->last));
+    for (tac_lid k = 0; k < c->last_count && !err; k++)
+        if (isnan(c->last[k]) || c->last[k] == -INFINITY)
+            err = tac_checkpoint_wrong(r, "the last distance of a contact makes no sense");
+    if (!err && c->pair_count > 0)
+        qsort(c->pair, (size_t)c->pair_count, sizeof *c->pair, compare_keys);
+done:
+    return err;
+}
+
+static bool element_sensible(const struct tac_checkpoint *c, const struct tac_element_state *row)
+{
+    const bool wind = row->kind == TAC_KIND_LOAD;
+    if (row->kind < TAC_KIND_SPRING || (row->kind > TAC_KIND_HINGE && !wind) || row->id < 0 ||
+        row->has < (wind ? TAC_ELEMENT_DAMPS : TAC_ELEMENT_RESTS) ||
+        row->has > (wind ? TAC_ELEMENT_DAMPS : TAC_ELEMENT_RESTS | TAC_ELEMENT_DAMPS) || !all_finite(row->rest, 3) ||
+        !all_finite(row->last, 3))
+        return false;
+    const int n = !wind ? (int)row->kind + 1 : row->vertex[2] < 0 ? 2 : 3; /* vertices */
+    for (int i = 0; i < 4; i++) {
+        if (i < n ? !in_range(row->vertex[i], c->vertex_total) : row->vertex[i] != -1)
+            return false;
+        for (int j = 0; j < i && i < n; j++)
+            if (row->vertex[i] == row->vertex[j])
+                return false;
+    }
+    if (row->kind == TAC_KIND_SPRING)
+        return row->rest[0] >= 0 && row->last[0] >= 0;
+    return row->kind == TAC_KIND_CST || wind ||
+           (fabs(row->rest[0]) < 4 && fabs(row->last[0]) < 4); /* angles: pi, rounded */
+}
+
+static enum tac_err read_element_states(struct tac_checkpoint_reader *r)
+{
+    enum tac_err err;
+    struct tac_checkpoint *c = r->c;
+    struct tac_element_state *rows = NULL;
+    int64_t total = 0, begin, end;
+    TAC_TRY(count_rows(r, &TAC_ELEMENT_STATE_COLUMNS[0], &total));
+    my_rows(r, total, &begin, &end);
+    const int64_t first = with_one_before(begin, end);
+    if (end - begin > INT32_MAX) {
+        err = tac_checkpoint_wrong(r, "this rank would have more than 2^31 elements that remember something");
+        goto done;
+    }
+    TAC_TRY(tac_checkpoint_columns(r, TAC_ELEMENT_STATE_COLUMNS, 6, total, first, end, sizeof *rows, &rows));
+    for (int64_t k = first; k < end && !err; k++)
+        if (!element_sensible(c, &rows[k - first]) ||
+            (k > first && tac_element_state_compare(&rows[k - first - 1], &rows[k - first]) >= 0))
+            err = tac_checkpoint_wrong(r, "what an element remembers makes no sense");
+    if (!err && begin > first)
+        memmove(rows, rows + 1, (size_t)(end - begin) * sizeof *rows);
+    c->element_count = err ? 0 : (tac_lid)(end - begin);
+    c->element = rows;
+    rows = NULL;
+done:
+    free(rows);
+    return err;
+}
+
+enum tac_err tac_checkpoint_read_rows(struct tac_checkpoint_reader *r)
+{
+    enum tac_err err;
+    struct tac_checkpoint *c = r->c;
+    TAC_TRY(read_vertices(r));
+    TAC_TRY(
+        read_elements(r, TAC_TRIANGLE_COLUMNS, c->triangle_total, &c->triangle_count, &c->triangle_id, &c->triangle));
+    TAC_TRY(read_elements(r, TAC_SEGMENT_COLUMNS, c->segment_total, &c->segment_count, &c->segment_id, &c->segment));
+    TAC_TRY(read_scripts(r));
+    TAC_TRY(read_pairs(r));
+    TAC_TRY(read_element_states(r));
+    TAC_TRY(read_grips(r));
+done:
+    return err;
+}

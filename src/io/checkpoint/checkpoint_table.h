@@ -1,0 +1,56 @@
+/* checkpoint_table.h: what a checkpoint file holds; shared by its writer and its reader. */
+#ifndef TACTUS_IO_CHECKPOINT_CHECKPOINT_TABLE_H
+#define TACTUS_IO_CHECKPOINT_CHECKPOINT_TABLE_H
+
+#include "io/checkpoint/checkpoint.h"
+#include "io/frames/frames.h"
+
+#define TAC_CHECKPOINT_FORMAT "tactus-checkpoint/1"
+enum { TAC_CHECKPOINT_BLOCK = 512 };
+
+/* The user block in front of the HDF5 file: magic, version of the format (4 bytes), CRC-32 of the rest of the file
+ * (4 bytes), its length (8 bytes), all little endian; then zeros. */
+void tac_checkpoint_head_pack(int64_t length, uint32_t crc, unsigned char block[TAC_CHECKPOINT_BLOCK]);
+
+/* Whole numbers and sums that are the same on all ranks, in the order in which the file has them. */
+enum { TAC_CHECKPOINT_INTEGERS = 64, TAC_CHECKPOINT_REALS = 16, TAC_CHECKPOINT_SUMS = 6 };
+void tac_checkpoint_pack(const struct tac_checkpoint *c, int64_t *integer, double *real);
+void tac_checkpoint_unpack(struct tac_checkpoint *c, const int64_t *integer, const double *real);
+
+/* A table of the file: rows x columns (0: one-dimensional). */
+struct tac_checkpoint_column {
+    const char *name, *units;
+    bool real;
+    int columns;
+    size_t offset; /* of the value in its record */
+};
+struct tac_vertex_record {
+    tac_gid id;
+    double start[3], mass, x[3], v[3], impulse[3];
+    tac_time t;
+};
+struct tac_element_record {
+    tac_gid id, v[3];
+};
+struct tac_script_record {
+    tac_gid vertex;
+    int64_t next, t, flags[2]; /* on, caught */
+    double origin[3], x[3], v[3], v_free[3];
+};
+struct tac_pair_record {
+    tac_gid key; /* its bits */
+    tac_gid vertex[4];
+    int64_t depth, rungs;
+};
+extern const struct tac_checkpoint_column TAC_VERTEX_COLUMNS[6], TAC_TRIANGLE_COLUMNS[1], TAC_SEGMENT_COLUMNS[1],
+    TAC_SCRIPT_COLUMNS[8], TAC_PAIR_COLUMNS[4], TAC_ELEMENT_STATE_COLUMNS[6], TAC_GRIP_COLUMNS[5];
+
+/* Collective. CRC of the `length` bytes behind the user block, each rank its stripe.  TAC_ERR_RUN: it cannot be read.
+ */
+enum tac_err tac_checkpoint_crc_all(struct tac_ctx *ctx, const char *path, int64_t length, uint32_t *crc);
+/* Local. Is the file as long as its head says? */
+bool tac_checkpoint_full_length(int folder, const char *name);
+/* Collective. The file that `path` (a checkpoint or a folder) means, in *file (owned by the caller): it is whole. */
+enum tac_err tac_checkpoint_choose(struct tac_ctx *ctx, const char *path, char **file);
+
+#endif

@@ -1,0 +1,252 @@
+/* checkpoint_write.c: writing a checkpoint: one collective HDF5 file, its CRC, and its name. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/checkpoint/checkpoint_room.h"
+#include "io/h5/disk.h"
+
+/* First the file itself, then the link: so that nothing else can be left over. */
+#define TEMPORARY "checkpoint.h5.tmp"
+
+/* What all ranks have alike, written by rank 0. */
+static enum tac_err write_common(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const struct tac_checkpoint *c)
+{
+    enum tac_err err = TAC_OK;
+    int64_t integer[TAC_CHECKPOINT_INTEGERS], sums[TAC_CHECKPOINT_SUMS * (TAC_ACCUM_LIMBS + 1)];
+    double real[TAC_CHECKPOINT_REALS];
+    const struct tac_accum *const sum[TAC_CHECKPOINT_SUMS] = {&c->dissipated, &c->work,      &c->total_start,
+                                                              &c->couple[0],  &c->couple[1], &c->couple[2]};
+    const tac_gid length = (tac_gid)strlen(w->scene);
+    const bool first = ctx->rank == 0;
+    tac_checkpoint_pack(c, integer, real);
+    for (int k = 0; k < TAC_CHECKPOINT_SUMS; k++) {
+        memcpy(&sums[k * (TAC_ACCUM_LIMBS + 1)], sum[k]->limb, sizeof sum[k]->limb);
+        sums[k * (TAC_ACCUM_LIMBS + 1) + TAC_ACCUM_LIMBS] = sum[k]->bad;
+    }
+    const hid_t file = w->file.file;
+    const tac_gid rows[4] = {TAC_CHECKPOINT_INTEGERS, TAC_CHECKPOINT_REALS, TAC_CHECKPOINT_SUMS * (TAC_ACCUM_LIMBS + 1),
+                             length};
+    const struct tac_dataset d[4] = {
+        {file, "integers", NULL, H5T_NATIVE_INT64, 0, rows[0], 0, first ? rows[0] : 0, integer},
+        {file, "reals", NULL, H5T_NATIVE_DOUBLE, 0, rows[1], 0, first ? rows[1] : 0, real},
+        {file, "sums", NULL, H5T_NATIVE_INT64, 0, rows[2], 0, first ? rows[2] : 0, sums},
+        {file, "scene", NULL, H5T_NATIVE_UCHAR, 0, rows[3], 0, first ? rows[3] : 0, w->scene},
+    };
+    for (int k = 0; k < 4; k++)
+        TAC_TRY(tac_dataset_write(ctx, &w->file, &d[k]));
+done:
+    return err;
+}
+
+/* Rank 0 makes the file, so that the reason why it cannot be made is the system's own.  What an earlier run left there
+ * is removed, not written over: it may be a link to a good checkpoint. */
+static enum tac_err make_file(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const struct tac_scene *scene,
+                              const char *dir)
+{
+    enum tac_err err;
+    const size_t size = strlen(dir) + sizeof "/" TEMPORARY;
+    json_t *json = NULL;
+    TAC_TRY(tac_alloc(ctx, size, 1, &w->file.path));
+    snprintf(w->file.path, size, "%s/" TEMPORARY, dir);
+    json = tac_scene_stored_json(scene);
+    w->scene = json != NULL ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    if (w->scene == NULL) {
+        err = tac_fail(ctx, TAC_ERR_RUN, "out of memory while writing a checkpoint");
+    } else if (ctx->rank == 0) {
+        unlink(w->file.path);
+        w->file.space_fd = open(w->file.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (w->file.space_fd < 0)
+            err = tac_fail(ctx, TAC_ERR_RUN, "cannot create %s: %s; %s", w->file.path, strerror(errno),
+                           errno == ENOENT ? "was the folder removed or renamed while the run was writing to it?"
+                                           : "free some space or write elsewhere with -o");
+    }
+done:
+    json_decref(json);
+    return err;
+}
+
+/* At most what the file takes. */
+static int64_t space_of(const struct tac_checkpoint_writer *w, const struct tac_checkpoint *c, int64_t pairs,
+                        int64_t lasts, int64_t scripts, int64_t elements, int64_t grips)
+{
+    enum { DATASETS = 40, EACH = 2048 };
+    return tac_dataset_space(c->vertex_total, sizeof(struct tac_vertex_record)) +
+           tac_dataset_space(c->triangle_total, 24) + tac_dataset_space(c->segment_total, 16) +
+           tac_dataset_space(scripts, sizeof(struct tac_script_record)) +
+           tac_dataset_space(pairs, sizeof(struct tac_pair_record)) + tac_dataset_space(lasts, 8) +
+           tac_dataset_space(elements, sizeof(struct tac_element_state)) +
+           tac_dataset_space(grips, sizeof(struct tac_grip_state)) + tac_dataset_space((tac_gid)strlen(w->scene), 1) +
+           DATASETS * EACH;
+}
+
+static bool put_number(hid_t object, const char *name, int64_t value)
+{
+    hid_t space = H5Screate(H5S_SCALAR);
+    hid_t id = space >= 0 ? H5Acreate2(object, name, H5T_NATIVE_INT64, space, H5P_DEFAULT, H5P_DEFAULT) : -1;
+    bool ok = id >= 0 && H5Awrite(id, H5T_NATIVE_INT64, &value) >= 0;
+    if (id >= 0)
+        H5Aclose(id);
+    if (space >= 0)
+        H5Sclose(space);
+    return ok;
+}
+
+static bool put_attributes(hid_t file, const struct tac_scene *scene, int ranks)
+{
+    return tac_h5_put_text(file, "format", TAC_CHECKPOINT_FORMAT) && tac_h5_put_text(file, "version", tac_version()) &&
+           tac_h5_put_text(file, "commit", tac_commit()) && tac_h5_put_text(file, "name", scene->name) &&
+           tac_h5_put_text(file, "scene_sha256", scene->sha256) && put_number(file, "ranks", ranks);
+}
+
+static enum tac_err create(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const struct tac_scene *scene,
+                           const char *dir, const struct tac_checkpoint *c)
+{
+    enum tac_err err;
+    hid_t access = -1, creation = -1;
+    int64_t rows[5] = {c->pair_count, c->last_count, c->script_count, c->element_count, c->grip_count};
+    TAC_TRY(tac_agree(ctx, make_file(ctx, w, scene, dir)));
+    MPI_Allreduce(MPI_IN_PLACE, rows, 5, MPI_INT64_T, MPI_SUM, ctx->comm);
+    access = tac_frames_access(ctx, &w->file);
+    creation = H5Pcreate(H5P_FILE_CREATE);
+    TAC_TRY(tac_frames_step(ctx, &w->file, "a checkpoint",
+                            access >= 0 && creation >= 0 && H5Pset_userblock(creation, TAC_CHECKPOINT_BLOCK) >= 0));
+    w->file.file = H5Fcreate(w->file.path, H5F_ACC_TRUNC, creation, access);
+    TAC_TRY(tac_frames_change(ctx, &w->file, "a checkpoint", w->file.file >= 0));
+    TAC_TRY(tac_frames_transfer(ctx, &w->file));
+    TAC_TRY(tac_frames_reserve(ctx, &w->file, space_of(w, c, rows[0], rows[1], rows[2], rows[3], rows[4])));
+    TAC_TRY(tac_frames_change(ctx, &w->file, "a checkpoint", put_attributes(w->file.file, scene, ctx->size)));
+    TAC_TRY(tac_frames_body_names(ctx, &w->file, w->file.file, scene));
+done:
+    if (access >= 0)
+        H5Pclose(access);
+    if (creation >= 0)
+        H5Pclose(creation);
+    return err;
+}
+
+static enum tac_err close_file(struct tac_ctx *ctx, struct tac_checkpoint_writer *w)
+{
+    bool ok = true;
+    if (ctx->torn) {
+        w->file.file = w->file.collective = -1; /* see tac_frames_close() */
+        return TAC_ERR_RUN;
+    }
+    if (w->file.collective >= 0)
+        H5Pclose(w->file.collective);
+    if (w->file.broken && ctx->size > 1 && w->file.file >= 0)
+        tac_space_abandon(w->file.path, w->file.space_fd);
+    if (w->file.file >= 0)
+        ok = H5Fclose(w->file.file) >= 0;
+    w->file.file = w->file.collective = -1;
+    tac_disk_release(&w->file.disk);
+    return w->file.broken ? TAC_ERR_RUN : tac_frames_step(ctx, &w->file, "a checkpoint", ok);
+}
+
+/* Removes what is older than the `keep` newest.  Only files of their full length count as kept: a crash of the machine
+ * may have left shorter ones. */
+static void prune(const char *dir, int folder, int keep, const int64_t *list, size_t count)
+{
+    char name[64];
+    int kept = 1; /* the new one */
+    for (size_t k = count; k-- > 0;) {
+        snprintf(name, sizeof name, "checkpoint-%06" PRId64 ".h5", list[k]);
+        if (kept >= keep)
+            unlinkat(folder, name, 0);
+        else
+            kept += tac_checkpoint_full_length(folder, name);
+    }
+}
+
+/* Rank 0: head, disk, name, link, and what is too old. */
+static enum tac_err publish(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const char *dir, int keep,
+                            uint32_t crc, int64_t length, char *name, size_t size)
+{
+    enum tac_err err = TAC_OK;
+    int64_t *list = NULL;
+    size_t count = 0;
+    unsigned char block[TAC_CHECKPOINT_BLOCK];
+    tac_checkpoint_head_pack(length, crc, block);
+    int folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0 || pwrite(w->file.space_fd, block, sizeof block, 0) != (ssize_t)sizeof block ||
+        fsync(w->file.space_fd) != 0) {
+        err = tac_fail(ctx, TAC_ERR_RUN, "cannot write %s: %s; free some space or write elsewhere with -o",
+                       w->file.path, strerror(errno));
+        goto done;
+    }
+    TAC_TRY(tac_checkpoint_list(ctx, dir, &list, &count));
+    snprintf(name, size, "checkpoint-%06" PRId64 ".h5", count > 0 ? list[count - 1] + 1 : 1);
+    if (renameat(folder, TEMPORARY, folder, name) != 0 || fsync(folder) != 0) {
+        err = tac_fail(ctx, TAC_ERR_RUN, "cannot name %s/%s: %s", dir, name, strerror(errno));
+        goto done;
+    }
+    if (symlinkat(name, folder, TEMPORARY) != 0 || renameat(folder, TEMPORARY, folder, "checkpoint.h5") != 0) {
+        tac_warn(ctx, "cannot make %s/checkpoint.h5 point to %s: %s", dir, name, strerror(errno));
+        unlinkat(folder, TEMPORARY, 0);
+    }
+    prune(dir, folder, keep, list, count);
+    fsync(folder);
+done:
+    if (folder >= 0)
+        close(folder);
+    free(list);
+    return err;
+}
+
+/* Collective. The file is closed: its CRC, and its name. */
+static enum tac_err finish(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const char *dir, int keep, char *name,
+                           size_t size)
+{
+    enum tac_err err = TAC_OK;
+    struct stat file;
+    uint32_t crc = 0;
+    int64_t length = 0;
+    if (ctx->rank == 0) {
+        /* What was reserved and not used must not count as length. */
+        tac_space_release(w->file.space_fd);
+        if (fstat(w->file.space_fd, &file) != 0 || file.st_size <= TAC_CHECKPOINT_BLOCK)
+            err = tac_fail(ctx, TAC_ERR_RUN, "cannot look at %s: %s", w->file.path, strerror(errno));
+        else
+            length = file.st_size - TAC_CHECKPOINT_BLOCK;
+    }
+    TAC_TRY(tac_agree(ctx, err));
+    MPI_Bcast(&length, 1, MPI_INT64_T, 0, ctx->comm);
+    if (tac_checkpoint_crc_all(ctx, w->file.path, length, &crc) != TAC_OK)
+        return TAC_ERR_RUN; /* agreed upon there */
+    if (ctx->rank == 0)
+        err = publish(ctx, w, dir, keep, crc, length, name, size);
+    TAC_TRY(tac_agree(ctx, err));
+    MPI_Bcast(name, (int)size, MPI_CHAR, 0, ctx->comm);
+done:
+    return err;
+}
+
+enum tac_err tac_checkpoint_write(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, int keep,
+                                  const struct tac_checkpoint *c, char *name, size_t size)
+{
+    enum tac_err err;
+    struct tac_checkpoint_writer w = {.file = {.file = -1, .frames = -1, .collective = -1, .space_fd = -1, .disk = -1}};
+    struct tac_h5_quiet quiet;
+    tac_h5_quiet(&quiet);
+    TAC_TRY(create(ctx, &w, scene, dir, c));
+    TAC_TRY(write_common(ctx, &w, c));
+    TAC_TRY(tac_checkpoint_write_rows(ctx, &w, c));
+    TAC_TRY(close_file(ctx, &w));
+    TAC_TRY(finish(ctx, &w, dir, keep, name, size));
+done:
+    if (err) {
+        w.file.broken = true; /* what is not whole is not worth waiting for */
+        close_file(ctx, &w);
+        if (w.file.space_fd >= 0)
+            unlink(w.file.path);
+    }
+    if (w.file.space_fd >= 0)
+        close(w.file.space_fd);
+    free(w.scene);
+    free(w.file.path);
+    tac_h5_restore(&quiet);
+    return err;
+}

@@ -1,0 +1,237 @@
+/* checkpoint_write_rows.c: the tables of a checkpoint: rows to the ranks that write them, in the file's order, which is
+ * the same for any number of ranks. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/exchange.h"
+#include "io/checkpoint/checkpoint_room.h"
+
+static int compare_first(const void *a, const void *b)
+{
+    tac_gid x = *(const tac_gid *)a, y = *(const tac_gid *)b;
+    return (x > y) - (x < y);
+}
+
+/* The file's order of pairs: by their first vertex, then by key; the same for any number of ranks. */
+static int compare_pairs(const void *a, const void *b)
+{
+    const struct tac_pair_record *x = a, *y = b;
+    if (x->vertex[0] != y->vertex[0])
+        return x->vertex[0] < y->vertex[0] ? -1 : 1;
+    return ((uint64_t)x->key > (uint64_t)y->key) - ((uint64_t)x->key < (uint64_t)y->key);
+}
+
+/* Writes some columns of `count` records; this rank's rows come after those of the ranks before it. */
+static enum tac_err write_columns(struct tac_ctx *ctx, struct tac_checkpoint_writer *w,
+                                  const struct tac_checkpoint_column *column, size_t columns, const char *record,
+                                  size_t size, size_t count)
+{
+    enum tac_err err = TAC_OK;
+    char *data = NULL;
+    int64_t mine = (int64_t)count, before = 0, total = 0;
+    MPI_Exscan(&mine, &before, 1, MPI_INT64_T, MPI_SUM, ctx->comm);
+    before = ctx->rank == 0 ? 0 : before;
+    MPI_Allreduce(&mine, &total, 1, MPI_INT64_T, MPI_SUM, ctx->comm);
+    for (size_t c = 0; c < columns && !err; c++) {
+        const size_t bytes = 8 * (size_t)(column[c].columns ? column[c].columns : 1);
+        err = tac_agree(ctx, tac_alloc(ctx, count, bytes, &data));
+        for (size_t k = 0; k < count && !err; k++)
+            memcpy(data + bytes * k, record + size * k + column[c].offset, bytes);
+        const struct tac_dataset d = {w->file.file,
+                                      column[c].name,
+                                      column[c].units,
+                                      column[c].real ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64,
+                                      column[c].columns,
+                                      total,
+                                      before,
+                                      before + mine,
+                                      data};
+        if (!err)
+            err = tac_dataset_write(ctx, &w->file, &d);
+        free(data);
+        data = NULL;
+    }
+    return err;
+}
+
+/* Collective. Of n records of `size` bytes each goes to the rank to[k], which sorts what comes to it by `compare`, and
+ * writes it.  err: what went wrong here before; then it is the error of all ranks. */
+static enum tac_err write_table(struct tac_ctx *ctx, struct tac_checkpoint_writer *w,
+                                const struct tac_checkpoint_column *column, size_t columns, enum tac_err err, size_t n,
+                                const int32_t *to, const void *record, size_t size,
+                                int (*compare)(const void *a, const void *b))
+{
+    void *came = NULL;
+    size_t total = 0;
+    err = tac_deal(ctx, err, err ? 0 : n, to, record, size, &came, &total);
+    if (!err && total)
+        qsort(came, total, size, compare);
+    if (!err)
+        err = write_columns(ctx, w, column, columns, came, size, total);
+    free(came);
+    return err;
+}
+
+static enum tac_err write_vertices(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const struct tac_checkpoint *c)
+{
+    enum tac_err err;
+    const size_t n = (size_t)c->vertex_count;
+    struct tac_vertex_record *row = NULL;
+    int32_t *to = NULL;
+    TAC_TRY(tac_alloc(ctx, n, sizeof *row, &row));
+    TAC_TRY(tac_alloc(ctx, n, sizeof *to, &to));
+    for (size_t k = 0; k < n; k++) {
+        row[k].id = c->vertex_id[k];
+        row[k].mass = c->mass[k];
+        row[k].t = c->t[k];
+        memcpy(row[k].start, &c->start[3 * k], sizeof row[k].start);
+        memcpy(row[k].x, &c->x[3 * k], sizeof row[k].x);
+        memcpy(row[k].v, &c->v[3 * k], sizeof row[k].v);
+        memcpy(row[k].impulse, &c->impulse[3 * k], sizeof row[k].impulse);
+        to[k] = tac_rank_of_row(ctx, c->vertex_total, row[k].id);
+    }
+done:
+    err = write_table(ctx, w, TAC_VERTEX_COLUMNS, 6, err, n, to, row, sizeof *row, compare_first);
+    free(row);
+    free(to);
+    return err;
+}
+
+static enum tac_err write_elements(struct tac_ctx *ctx, struct tac_checkpoint_writer *w,
+                                   const struct tac_checkpoint_column *column, tac_gid all, tac_lid count,
+                                   const tac_gid *id, const tac_gid *v, int corners)
+{
+    enum tac_err err;
+    const size_t n = (size_t)count;
+    struct tac_element_record *row = NULL;
+    int32_t *to = NULL;
+    TAC_TRY(tac_alloc(ctx, n, sizeof *row, &row));
+    TAC_TRY(tac_alloc(ctx, n, sizeof *to, &to));
+    for (size_t k = 0; k < n; k++) {
+        row[k].id = id[k];
+        memcpy(row[k].v, &v[(size_t)corners * k], (size_t)corners * sizeof *v);
+        to[k] = tac_rank_of_row(ctx, all, row[k].id);
+    }
+done:
+    err = write_table(ctx, w, column, 1, err, n, to, row, sizeof *row, compare_first);
+    free(row);
+    free(to);
+    return err;
+}
+
+static enum tac_err write_scripts(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const struct tac_checkpoint *c)
+{
+    enum tac_err err;
+    const size_t n = (size_t)c->script_count;
+    struct tac_script_record *row = NULL;
+    int32_t *to = NULL;
+    TAC_TRY(tac_alloc(ctx, n, sizeof *row, &row));
+    TAC_TRY(tac_alloc(ctx, n, sizeof *to, &to));
+    for (size_t k = 0; k < n; k++) {
+        const struct tac_script_state *s = &c->script[k];
+        row[k] =
+            (struct tac_script_record){.vertex = s->vertex, .next = s->next, .t = s->t, .flags = {s->on, s->caught}};
+        memcpy(row[k].origin, s->origin, sizeof s->origin);
+        memcpy(row[k].x, s->x, sizeof s->x);
+        memcpy(row[k].v, s->v, sizeof s->v);
+        memcpy(row[k].v_free, s->v_free, sizeof s->v_free);
+        to[k] = tac_rank_of_row(ctx, c->vertex_total, s->vertex);
+    }
+done:
+    err = write_table(ctx, w, TAC_SCRIPT_COLUMNS, 8, err, n, to, row, sizeof *row, compare_first);
+    free(row);
+    free(to);
+    return err;
+}
+
+/* A last distance on its way: sorted like its pair. */
+struct last_record {
+    struct tac_pair_record pair;
+    int64_t rung;
+    double last;
+};
+
+static int compare_lasts(const void *a, const void *b)
+{
+    const struct last_record *x = a, *y = b;
+    const int order = compare_pairs(&x->pair, &y->pair);
+    return order ? order : (x->rung > y->rung) - (x->rung < y->rung);
+}
+
+static enum tac_err write_pairs(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const struct tac_checkpoint *c)
+{
+    static const struct tac_checkpoint_column LAST = {"last", "m", true, 0, offsetof(struct last_record, last)};
+    enum tac_err err;
+    const size_t n = (size_t)c->pair_count, m = (size_t)c->last_count;
+    struct tac_pair_record *row = NULL;
+    struct last_record *last = NULL;
+    int32_t *to = NULL, *last_to = NULL;
+    size_t k = 0;
+    TAC_TRY(tac_alloc(ctx, n, sizeof *row, &row));
+    TAC_TRY(tac_alloc(ctx, n, sizeof *to, &to));
+    TAC_TRY(tac_alloc(ctx, m, sizeof *last, &last));
+    TAC_TRY(tac_alloc(ctx, m, sizeof *last_to, &last_to));
+    for (size_t i = 0; i < n; i++) {
+        const struct tac_pair_state *p = &c->pair[i];
+        row[i] = (struct tac_pair_record){(tac_gid)p->key, {0}, p->depth, p->rungs};
+        memcpy(row[i].vertex, p->vertex, sizeof row[i].vertex);
+        to[i] = tac_rank_of_row(ctx, c->vertex_total, p->vertex[0]);
+        for (int64_t r = 0; r < p->rungs; r++, k++) {
+            last[k] = (struct last_record){row[i], r, c->last[p->last + r]};
+            last_to[k] = to[i];
+        }
+    }
+done:
+    err = write_table(ctx, w, TAC_PAIR_COLUMNS, 4, err, n, to, row, sizeof *row, compare_pairs);
+    err = write_table(ctx, w, &LAST, 1, err, m, last_to, last, sizeof *last, compare_lasts);
+    free(row);
+    free(last);
+    free(to);
+    free(last_to);
+    return err;
+}
+
+static enum tac_err write_element_states(struct tac_ctx *ctx, struct tac_checkpoint_writer *w,
+                                         const struct tac_checkpoint *c)
+{
+    enum tac_err err;
+    const size_t n = (size_t)c->element_count;
+    int32_t *to = NULL;
+    TAC_TRY(tac_alloc(ctx, n, sizeof *to, &to));
+    for (size_t k = 0; k < n; k++)
+        to[k] = tac_rank_of_row(ctx, c->vertex_total, c->element[k].vertex[0]);
+done:
+    err = write_table(ctx, w, TAC_ELEMENT_STATE_COLUMNS, 6, err, n, to, c->element, sizeof *c->element,
+                      tac_element_state_compare);
+    free(to);
+    return err;
+}
+
+static enum tac_err write_grips(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const struct tac_checkpoint *c)
+{
+    const size_t n = (size_t)c->grip_count;
+    int32_t *to = NULL;
+    enum tac_err err = tac_alloc(ctx, n, sizeof *to, &to);
+    for (size_t k = 0; k < n && !err; k++)
+        to[k] = tac_rank_of_row(ctx, c->vertex_total, c->grip[k].vertex[0]);
+    err = write_table(ctx, w, TAC_GRIP_COLUMNS, 5, err, n, to, c->grip, sizeof *c->grip, tac_grip_state_compare);
+    free(to);
+    return err;
+}
+
+enum tac_err tac_checkpoint_write_rows(struct tac_ctx *ctx, struct tac_checkpoint_writer *w,
+                                       const struct tac_checkpoint *c)
+{
+    enum tac_err err;
+    TAC_TRY(write_vertices(ctx, w, c));
+    TAC_TRY(write_elements(ctx, w, TAC_TRIANGLE_COLUMNS, c->triangle_total, c->triangle_count, c->triangle_id,
+                           c->triangle, 3));
+    TAC_TRY(
+        write_elements(ctx, w, TAC_SEGMENT_COLUMNS, c->segment_total, c->segment_count, c->segment_id, c->segment, 2));
+    TAC_TRY(write_scripts(ctx, w, c));
+    TAC_TRY(write_pairs(ctx, w, c));
+    TAC_TRY(write_element_states(ctx, w, c));
+    TAC_TRY(write_grips(ctx, w, c));
+done:
+    return err;
+}

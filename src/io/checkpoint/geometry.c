@@ -1,0 +1,65 @@
+#include "io/checkpoint/geometry.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* All ranks' rows of `size` bytes, in the order of ranks, which is the order of ids. */
+static enum tac_err gather(struct tac_ctx *ctx, tac_gid total, tac_lid rows, const tac_gid *id, const void *part,
+                           size_t size, void *out)
+{
+    enum tac_err err = TAC_OK;
+    int *count = NULL, mine = rows;
+    void *whole = NULL;
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    TAC_TRY(tac_agree(ctx, tac_alloc(ctx, 2 * (size_t)ctx->size, sizeof *count, &count)));
+    MPI_Allgather(&mine, 1, MPI_INT, count, 1, MPI_INT, ctx->comm);
+    int *at = count + ctx->size;
+    tac_gid sum = 0;
+    for (int r = 0; r < ctx->size; r++) {
+        at[r] = (int)sum;
+        sum += count[r];
+    }
+    TAC_CHECK(sum == total && (rows == 0 || (id[0] == at[ctx->rank] && id[rows - 1] == id[0] + rows - 1)));
+    TAC_TRY(tac_agree(ctx, tac_alloc(ctx, (size_t)total, size, &whole)));
+    MPI_Type_contiguous((int)size, MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    MPI_Allgatherv(part, rows, type, whole, count, at, type, ctx->comm);
+    MPI_Type_free(&type);
+    memcpy(out, &whole, sizeof whole); /* a pointer to a pointer of any type */
+done:
+    free(count);
+    return err;
+}
+
+enum tac_err tac_geometry_gather(struct tac_ctx *ctx, const struct tac_checkpoint *c, struct tac_gathered *out)
+{
+    enum tac_err err = TAC_OK;
+    memset(out, 0, sizeof *out);
+    out->geometry = (struct tac_geometry){c->vertex_total, c->triangle_total, c->segment_total, c->start,
+                                          c->mass,         c->triangle,       c->segment};
+    if (ctx->size == 1)
+        return TAC_OK;
+    TAC_TRY(gather(ctx, c->vertex_total, c->vertex_count, c->vertex_id, c->start, 3 * sizeof(double), &out->x));
+    TAC_TRY(gather(ctx, c->vertex_total, c->vertex_count, c->vertex_id, c->mass, sizeof(double), &out->mass));
+    TAC_TRY(gather(ctx, c->triangle_total, c->triangle_count, c->triangle_id, c->triangle, 3 * sizeof(tac_gid),
+                   &out->triangle));
+    TAC_TRY(
+        gather(ctx, c->segment_total, c->segment_count, c->segment_id, c->segment, 2 * sizeof(tac_gid), &out->segment));
+    out->geometry.x = out->x;
+    out->geometry.mass = out->mass;
+    out->geometry.triangle = out->triangle;
+    out->geometry.segment = out->segment;
+done:
+    if (err)
+        tac_gathered_clear(out);
+    return err;
+}
+
+void tac_gathered_clear(struct tac_gathered *g)
+{
+    free(g->x);
+    free(g->mass);
+    free(g->triangle);
+    free(g->segment);
+    memset(g, 0, sizeof *g);
+}

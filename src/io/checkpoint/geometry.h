@@ -1,0 +1,20 @@
+/* io/checkpoint/geometry.h: the geometry that the ranks hold of a checkpoint, on every rank, for tac_scene_resume(). */
+#ifndef TACTUS_IO_CHECKPOINT_GEOMETRY_H
+#define TACTUS_IO_CHECKPOINT_GEOMETRY_H
+
+#include "io/checkpoint/checkpoint.h"
+
+struct tac_gathered {
+    struct tac_geometry geometry; /* views into the below, or into the checkpoint on one rank */
+    double *x, *mass;             /* owned; NULL on one rank */
+    tac_gid *triangle, *segment;  /* owned; NULL on one rank */
+};
+
+/* Collective. The checkpoint's blocks of rows, as tac_checkpoint_read() deals them out.  `out` lives no longer than the
+ * checkpoint. */
+enum tac_err tac_geometry_gather(struct tac_ctx *ctx, const struct tac_checkpoint *checkpoint,
+                                 struct tac_gathered *out);
+/* Local. Leaves it empty. */
+void tac_gathered_clear(struct tac_gathered *gathered);
+
+#endif

@@ -1,0 +1,389 @@
+/* folder.c: whose files a folder holds, and how ours are replaced.  status.json is the mark: where it is ours, all
+ * files with a run's names are ours; where it is not there, none is. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "io/folder/output.h"
+
+/* What a run makes, besides checkpoints; status.json, the mark, is handled apart: made first, removed last. */
+static const char *const RUN_FILES[] = {"frames.h5", "frames.xdmf", "energy.csv",   "scene.json",
+                                        "run.json",  "record.h5",   "checkpoint.h5"};
+enum { RUN_FILE_COUNT = sizeof RUN_FILES / sizeof RUN_FILES[0] };
+
+/* checkpoint-NNNNNN.h5, six digits or more */
+static bool is_checkpoint(const char *name)
+{
+    const char *digits = name + strlen("checkpoint-");
+    if (strncmp(name, "checkpoint-", strlen("checkpoint-")) != 0)
+        return false;
+    size_t n = strspn(digits, "0123456789");
+    return n >= 6 && n <= 18 && strcmp(digits + n, ".h5") == 0;
+}
+
+/* A run's file, or the temporary of one. */
+static bool is_run_file(const char *name)
+{
+    char stem[256];
+    size_t length = strlen(name);
+    if (length >= sizeof stem)
+        return false;
+    snprintf(stem, sizeof stem, "%s", name);
+    if (length > 4 && strcmp(name + length - 4, ".tmp") == 0)
+        stem[length - 4] = '\0';
+    for (int i = 0; i < RUN_FILE_COUNT; i++)
+        if (strcmp(stem, RUN_FILES[i]) == 0)
+            return true;
+    return is_checkpoint(stem) || strcmp(name, "status.json.tmp") == 0;
+}
+
+/* The folder's status.json if a run wrote it, else NULL; new reference. */
+static json_t *read_mark(int folder)
+{
+    int fd = openat(folder, "status.json", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat s;
+    if (fd < 0)
+        return NULL;
+    json_t *mark = NULL;
+    if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode))
+        mark = json_loadfd(fd, 0, NULL);
+    close(fd);
+    const char *format = json_string_value(json_object_get(mark, "format"));
+    if (format == NULL || strncmp(format, "tactus-status/", strlen("tactus-status/")) != 0) {
+        json_decref(mark);
+        return NULL;
+    }
+    return mark;
+}
+
+/* Calls `each` for every run's file in the folder until it returns true; *name is that file's. */
+static bool visit(int folder, bool (*each)(int folder, const char *name), char *name, size_t size)
+{
+    bool found = false;
+    int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = copy >= 0 ? fdopendir(copy) : NULL;
+    if (dir == NULL) {
+        if (copy >= 0)
+            close(copy);
+        return false;
+    }
+    for (struct dirent *entry; !found && (entry = readdir(dir)) != NULL;)
+        if (is_run_file(entry->d_name) && each(folder, entry->d_name)) {
+            snprintf(name, size, "%s", entry->d_name);
+            found = true;
+        }
+    closedir(dir);
+    return found;
+}
+
+static bool any(int folder, const char *name)
+{
+    return true;
+}
+
+/* True when it could not be removed. */
+static bool cannot_remove(int folder, const char *name)
+{
+    return unlinkat(folder, name, 0) != 0 && errno != ENOENT;
+}
+
+/* A refused try leaves only overlaps.obj: that is no run, but nothing to keep beside one either.  Whose it is, its
+ * first line tells (src/check/overlap_report.c). */
+static void remove_overlaps(int folder)
+{
+    static const char first[] = "# surfaces that cross, touch or lie closer than their radius allows: ";
+    char text[sizeof first] = "";
+    int fd = openat(folder, "overlaps.obj", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+    if (fd < 0)
+        return;
+    ssize_t n = read(fd, text, sizeof first - 1);
+    close(fd);
+    if (n == (ssize_t)sizeof first - 1 && memcmp(text, first, sizeof first - 1) == 0)
+        unlinkat(folder, "overlaps.obj", 0);
+}
+
+static enum tac_err refuse_alive(struct tac_ctx *ctx, const struct tac_folder *f, const json_t *mark)
+{
+    enum { JUST_NOW_S = 60 };
+    const char *state = json_string_value(json_object_get(mark, "state"));
+    if (state == NULL || strcmp(state, "running") != 0)
+        return TAC_OK;
+    enum tac_alive alive = tac_process_alive(mark);
+    if (alive == TAC_ALIVE_YES)
+        return tac_fail(ctx, TAC_ERR_INPUT,
+                        "a run is still writing to '%s' (process %" PRId64
+                        "); stop it first or choose another folder with -o",
+                        f->dir, (int64_t)json_integer_value(json_object_get(mark, "pid")));
+    double updated = json_number_value(json_object_get(mark, "updated"));
+    if (alive == TAC_ALIVE_UNKNOWN && fabs(difftime(time(NULL), (time_t)0) - updated) < JUST_NOW_S)
+        tac_warn(ctx, "a run on another machine wrote to '%s' less than a minute ago; make sure that it has ended",
+                 f->dir);
+    return TAC_OK;
+}
+
+/* Keeps the folder while this process lives: of two runs that begin at once one gets it.  Where the file system knows
+ * no locks, status.json alone has to tell. */
+static enum tac_err lock_folder(struct tac_ctx *ctx, const struct tac_folder *f)
+{
+    if (flock(f->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return TAC_OK;
+    return tac_fail(ctx, TAC_ERR_INPUT,
+                    "a run is still writing to '%s'; stop it first or choose another folder with -o", f->dir);
+}
+
+static enum tac_err remove_old_run(struct tac_ctx *ctx, const struct tac_folder *f, const json_t *mark)
+{
+    char name[256];
+    enum tac_err err = refuse_alive(ctx, f, mark);
+    if (!err)
+        err = lock_folder(ctx, f);
+    if (err)
+        return err;
+    if (visit(f->fd, cannot_remove, name, sizeof name) || cannot_remove(f->fd, "status.json"))
+        return tac_fail(ctx, TAC_ERR_INPUT, "cannot remove the old run from '%s': %s; choose another folder with -o",
+                        f->dir, strerror(errno));
+    return TAC_OK;
+}
+
+/* mkdir -p; *made tells whether the last part is new. */
+static enum tac_err make_folder(struct tac_ctx *ctx, const char *dir, bool *made)
+{
+    enum tac_err err = TAC_OK;
+    char *path = NULL;
+    TAC_TRY(tac_alloc(ctx, strlen(dir) + 1, 1, &path));
+    strcpy(path, dir);
+    for (char *slash = path + 1; *slash != '\0'; slash++)
+        if (*slash == '/') {
+            *slash = '\0';
+            mkdir(path, 0777); /* its failure shows below */
+            *slash = '/';
+        }
+    *made = mkdir(path, 0777) == 0;
+    if (!*made && errno != EEXIST)
+        err = tac_fail(ctx, TAC_ERR_INPUT, "cannot make the folder '%s': %s; choose another with -o", dir,
+                       strerror(errno));
+done:
+    free(path);
+    return err;
+}
+
+static bool write_all(int fd, const char *text, size_t length)
+{
+    while (length > 0) {
+        ssize_t n = write(fd, text, length);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        text += n;
+        length -= (size_t)n;
+    }
+    return true;
+}
+
+static enum tac_err set_mark(struct tac_ctx *ctx, struct tac_folder *f, const char *text)
+{
+    int fd = openat(f->fd, "status.json", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0 && errno == EEXIST)
+        return tac_fail(ctx, TAC_ERR_INPUT,
+                        "'%s' holds a status.json that is not a run's, or another run has just begun there; choose "
+                        "another folder with -o",
+                        f->dir);
+    if (fd < 0)
+        return tac_fail(ctx, TAC_ERR_INPUT, "cannot write to the folder '%s': %s; choose another with -o", f->dir,
+                        strerror(errno));
+    f->claimed = true;
+    bool ok = write_all(fd, text, strlen(text));
+    int why = errno;
+    if (close(fd) != 0 && ok) {
+        ok = false;
+        why = errno;
+    }
+    if (ok)
+        return TAC_OK;
+    return tac_fail(ctx, TAC_ERR_RUN, "cannot write %s/status.json: %s; free some space or write elsewhere with -o",
+                    f->dir, strerror(why));
+}
+
+/* Makes and opens the folder. */
+static enum tac_err open_folder(struct tac_ctx *ctx, const char *dir, struct tac_folder *f)
+{
+    enum tac_err err = TAC_OK;
+    *f = (struct tac_folder){.fd = -1};
+    if (dir[0] == '\0')
+        return tac_fail(ctx, TAC_ERR_INPUT, "the name of the run folder is empty; name one with -o");
+    TAC_TRY(tac_alloc(ctx, strlen(dir) + 1, 1, &f->dir));
+    strcpy(f->dir, dir);
+    TAC_TRY(make_folder(ctx, dir, &f->made));
+    f->fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (f->fd < 0) {
+        err = tac_fail(ctx, TAC_ERR_INPUT,
+                       errno == ENOTDIR ? "'%s' is a file, not a folder (%s); choose another with -o"
+                                        : "cannot open the folder '%s': %s; choose another with -o",
+                       dir, strerror(errno));
+        goto done;
+    }
+done:
+    return err;
+}
+
+enum tac_err tac_folder_claim(struct tac_ctx *ctx, const char *dir, bool overwrite, const char *text,
+                              struct tac_folder *f)
+{
+    enum tac_err err = TAC_OK;
+    char name[256];
+    json_t *mark = NULL;
+    TAC_TRY(open_folder(ctx, dir, f));
+    mark = read_mark(f->fd);
+    if (mark != NULL && !overwrite) {
+        err =
+            tac_fail(ctx, TAC_ERR_INPUT,
+                     "'%s' already holds a run; give --overwrite to replace it, or choose another folder with -o", dir);
+        goto done;
+    }
+    if (mark != NULL)
+        TAC_TRY(remove_old_run(ctx, f, mark));
+    if (visit(f->fd, any, name, sizeof name)) {
+        err = tac_fail(ctx, TAC_ERR_INPUT,
+                       "'%s' holds a file '%s' that no run in this folder made (there is no status.json of a run); "
+                       "move it away or choose another folder with -o",
+                       dir, name);
+        goto done;
+    }
+    TAC_TRY(lock_folder(ctx, f));
+    TAC_TRY(set_mark(ctx, f, text));
+    remove_overlaps(f->fd);
+done:
+    json_decref(mark);
+    if (err) {
+        tac_folder_abandon(f);
+        tac_folder_close(f);
+    }
+    return err;
+}
+
+/* Something of a run's name but checkpoints: those may have been brought here to go on from. */
+static bool no_checkpoint(int folder, const char *name)
+{
+    return strncmp(name, "checkpoint", strlen("checkpoint")) != 0;
+}
+
+/* A run that was killed just now may take a moment to go: how mpirun ends is no sign that its ranks have ended. */
+static void wait_for_end(const struct tac_folder *f)
+{
+    enum { TRIES = 30, EVERY_US = 100000 };
+    for (int i = 0; i < TRIES; i++) {
+        json_t *mark = read_mark(f->fd);
+        const char *state = json_string_value(json_object_get(mark, "state"));
+        bool wait = state != NULL && strcmp(state, "running") == 0 && tac_process_alive(mark) == TAC_ALIVE_YES;
+        json_decref(mark);
+        if (!wait)
+            return;
+        usleep(EVERY_US);
+    }
+}
+
+enum tac_err tac_folder_resume(struct tac_ctx *ctx, const char *dir, bool here, struct tac_folder *f, int64_t *restarts)
+{
+    enum tac_err err = TAC_OK;
+    char name[256];
+    json_t *mark = NULL;
+    TAC_TRY(open_folder(ctx, dir, f));
+    wait_for_end(f);
+    mark = read_mark(f->fd);
+    if (mark != NULL)
+        TAC_TRY(refuse_alive(ctx, f, mark));
+    TAC_TRY(lock_folder(ctx, f));
+    if (mark == NULL && !here &&
+        (faccessat(f->fd, "status.json", F_OK, 0) == 0 || visit(f->fd, no_checkpoint, name, sizeof name)))
+        TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT,
+                         "'%s' holds files that no run in this folder made (there is no status.json of a run); move "
+                         "them away or choose another folder with -o",
+                         dir));
+    const json_t *before = json_object_get(mark, "restarts");
+    *restarts = json_is_integer(before) && json_integer_value(before) >= 0 ? json_integer_value(before) + 1 : 1;
+done:
+    json_decref(mark);
+    if (err && f->made)
+        rmdir(f->dir);
+    if (err)
+        tac_folder_close(f);
+    return err;
+}
+
+void tac_folder_abandon(struct tac_folder *f)
+{
+    char name[256];
+    if (f->fd >= 0 && (f->claimed || f->made)) {
+        visit(f->fd, cannot_remove, name, sizeof name);
+        unlinkat(f->fd, "status.json", 0);
+        f->claimed = false;
+    }
+    if (f->made)
+        rmdir(f->dir);
+    f->made = false;
+}
+
+enum tac_err tac_folder_replace(struct tac_ctx *ctx, const struct tac_folder *f, const char *name, const char *text,
+                                size_t length, bool sync)
+{
+    char temporary[64];
+    snprintf(temporary, sizeof temporary, "%s.tmp", name);
+    int fd = openat(f->fd, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    bool ok = fd >= 0 && write_all(fd, text, length) && (!sync || fsync(fd) == 0);
+    int why = errno;
+    if (fd >= 0 && close(fd) != 0 && ok) {
+        ok = false;
+        why = errno;
+    }
+    if (ok && renameat(f->fd, temporary, f->fd, name) != 0) {
+        ok = false;
+        why = errno;
+    }
+    if (ok)
+        return TAC_OK;
+    if (fd >= 0)
+        unlinkat(f->fd, temporary, 0);
+    return tac_fail(ctx, TAC_ERR_RUN, "cannot write %s/%s: %s; %s", f->dir, name, strerror(why),
+                    why == ENOENT ? "the folder was removed while the run was writing to it"
+                                  : "free some space or write elsewhere with -o");
+}
+
+enum tac_err tac_folder_replace_json(struct tac_ctx *ctx, const struct tac_folder *f, const char *name,
+                                     const json_t *json, bool sync)
+{
+    char *text = json != NULL ? json_dumps(json, JSON_INDENT(2)) : NULL;
+    if (text == NULL)
+        return tac_fail(ctx, TAC_ERR_RUN, "out of memory while writing %s/%s", f->dir, name);
+    /* The newline takes the place of the terminator: text is not used as a string after. */
+    size_t length = strlen(text);
+    text[length] = '\n';
+    enum tac_err err = tac_folder_replace(ctx, f, name, text, length + 1, sync);
+    free(text);
+    return err;
+}
+
+bool tac_folder_rewrite(const struct tac_folder *f, const char *name, const char *text, size_t length)
+{
+    int fd = openat(f->fd, name, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool ok = write_all(fd, text, length) && ftruncate(fd, (off_t)length) == 0;
+    return close(fd) == 0 && ok;
+}
+
+void tac_folder_close(struct tac_folder *f)
+{
+    if (f->fd >= 0)
+        close(f->fd);
+    f->fd = -1;
+    free(f->dir);
+    f->dir = NULL;
+}

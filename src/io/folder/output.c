@@ -1,0 +1,262 @@
+/* output.c: the run folder as a whole. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/folder/output.h"
+
+static const char ENERGY_HEADER[] =
+    "time,kinetic,gravity,stretch,bend,contact,total,dissipated,work,defect,momentum_x,momentum_y,momentum_z,"
+    "angular_momentum_x,angular_momentum_y,angular_momentum_z,friction_couple_x,friction_couple_y,friction_couple_z,"
+    "contacts,deepest_layer,min_distance\n";
+
+static enum tac_err fail_energy(struct tac_ctx *ctx, const struct tac_output *out, int why)
+{
+    return tac_fail(ctx, TAC_ERR_RUN, "cannot write %s/energy.csv: %s; free some space or write elsewhere with -o",
+                    out->folder.dir, strerror(why));
+}
+
+/* All of `text` or nothing: a row cut short by a full disk would look like a row. */
+static enum tac_err append_energy(struct tac_ctx *ctx, struct tac_output *out, const char *text, size_t length)
+{
+    off_t end = lseek(out->energy, 0, SEEK_END);
+    ssize_t n = 0;
+    errno = 0;
+    for (size_t done = 0; done < length; done += (size_t)n) {
+        n = write(out->energy, text + done, length - done);
+        if (n < 0 && errno == EINTR) {
+            n = 0;
+        } else if (n <= 0) {
+            int why = errno != 0 ? errno : EIO;
+            if (end >= 0 && ftruncate(out->energy, end) != 0)
+                why = why != 0 ? why : errno;
+            return fail_energy(ctx, out, why);
+        }
+    }
+    return TAC_OK;
+}
+
+enum tac_err tac_energy_create(struct tac_ctx *ctx, struct tac_output *out)
+{
+    out->energy = openat(out->folder.fd, "energy.csv", O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+    if (out->energy < 0)
+        return fail_energy(ctx, out, errno);
+    return append_energy(ctx, out, ENERGY_HEADER, sizeof ENERGY_HEADER - 1);
+}
+
+enum tac_err tac_output_first_status(struct tac_ctx *ctx, struct tac_output *out, double time_s, char **text)
+{
+    struct tac_status status = {.state = "running", .time_s = time_s, .end_s = out->scene->end_s, .wall_left_s = NAN};
+    json_t *json = tac_status_json(out, &status);
+    *text = json != NULL ? json_dumps(json, JSON_INDENT(2)) : NULL;
+    json_decref(json);
+    return *text != NULL ? TAC_OK : tac_fail(ctx, TAC_ERR_RUN, "out of memory while making the run folder");
+}
+
+/* Rank 0: the folder, with a status.json that claims it. */
+static enum tac_err claim(struct tac_ctx *ctx, struct tac_output *out, const char *dir, bool overwrite)
+{
+    char *text = NULL;
+    enum tac_err err = tac_output_first_status(ctx, out, 0, &text);
+    if (!err)
+        err = tac_folder_claim(ctx, dir, overwrite, text, &out->folder);
+    free(text);
+    return err;
+}
+
+/* Rank 0: the small files. */
+static enum tac_err write_small(struct tac_ctx *ctx, struct tac_output *out)
+{
+    enum tac_err err = TAC_OK;
+    TAC_TRY(tac_folder_replace_json(ctx, &out->folder, "scene.json", out->scene->json, true));
+    TAC_TRY(tac_energy_create(ctx, out));
+    TAC_TRY(tac_xdmf_write(ctx, out, true));
+done:
+    return err;
+}
+
+enum tac_err tac_output_blank(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_output **result)
+{
+    struct tac_output *out = NULL;
+    enum tac_err err = tac_agree(ctx, tac_alloc(ctx, 1, sizeof *out, &out));
+    *result = out;
+    if (err) {
+        free(out);
+        *result = NULL;
+        return err;
+    }
+    out->ctx = ctx;
+    out->scene = scene;
+    out->folder.fd = out->energy = -1;
+    out->start_wall_s = tac_wall_s();
+    out->last_line = out->start_wall_s; /* the first plain line comes after a while */
+    out->last_status = -1;
+    out->terminal = isatty(STDERR_FILENO);
+    return TAC_OK;
+}
+
+enum tac_err tac_output_create(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_pieces *pieces,
+                               const char *dir, bool overwrite, struct tac_output **result)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_output *out = NULL;
+    *result = NULL;
+    TAC_TRY(tac_output_blank(ctx, scene, &out));
+    TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? claim(ctx, out, dir, overwrite) : TAC_OK));
+    TAC_TRY(tac_frames_create(ctx, scene, pieces, dir, &out->frames));
+    TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? write_small(ctx, out) : TAC_OK));
+    *result = out;
+    out = NULL;
+done:
+    if (out != NULL && out->frames != NULL)
+        tac_frames_destroy(ctx, &out->frames);
+    if (out != NULL && ctx->rank == 0)
+        tac_folder_abandon(&out->folder); /* a run that did not begin leaves nothing behind */
+    tac_output_destroy(&out);
+    return err;
+}
+
+enum tac_err tac_output_frame(struct tac_ctx *ctx, struct tac_output *out, const struct tac_frame *frame)
+{
+    enum tac_err err = tac_frames_write(ctx, out->frames, frame);
+    if (err)
+        return err;
+    if (ctx->rank == 0) {
+        err = tac_xdmf_add(ctx, out, frame->index, frame->time_s);
+        if (!err)
+            err = tac_xdmf_write(ctx, out, false);
+    }
+    return tac_agree(ctx, err);
+}
+
+struct line {
+    char text[1024];
+    int length;
+};
+
+/* ",%.17g", where C's printf might put a sign on a NaN. */
+static void put_value(struct line *line, double value)
+{
+    char *at = line->text + line->length;
+    size_t room = sizeof line->text - (size_t)line->length;
+    line->length += isnan(value) ? snprintf(at, room, ",nan") : snprintf(at, room, ",%.17g", value);
+}
+
+static enum tac_err write_row(struct tac_ctx *ctx, struct tac_output *out, const struct tac_energy_row *row)
+{
+    const double sums[] = {row->kinetic, row->gravity,    row->stretch, row->bend,  row->contact,
+                           row->total,   row->dissipated, row->work,    row->defect};
+    struct line line = {.length = 0};
+    line.length = snprintf(line.text, sizeof line.text, "%.17g", row->time_s);
+    for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++)
+        put_value(&line, sums[i]);
+    for (int k = 0; k < 3; k++)
+        put_value(&line, row->momentum[k]);
+    for (int k = 0; k < 3; k++)
+        put_value(&line, row->angular_momentum[k]);
+    for (int k = 0; k < 3; k++)
+        put_value(&line, row->friction_couple[k]);
+    line.length += snprintf(line.text + line.length, sizeof line.text - (size_t)line.length, ",%" PRId64 ",%" PRId64,
+                            row->contacts, row->deepest_layer);
+    put_value(&line, row->min_distance);
+    line.text[line.length++] = '\n'; /* 22 values of at most 25 characters leave room */
+    return append_energy(ctx, out, line.text, (size_t)line.length);
+}
+
+enum tac_err tac_output_row(struct tac_ctx *ctx, struct tac_output *out, const struct tac_energy_row *row)
+{
+    return tac_agree(ctx, ctx->rank == 0 ? write_row(ctx, out, row) : TAC_OK);
+}
+
+static json_t *options_json(const struct tac_summary *summary)
+{
+    json_t *arguments = json_array();
+    for (int i = 0; i < summary->argc; i++)
+        tac_json_append(&arguments, tac_json_text(summary->argv[i]));
+    return json_pack("{s:s?, s:s?, s:o}", "discovery", summary->discovery, "clocks", summary->clocks, "arguments",
+                     arguments);
+}
+
+static json_t *run_json(struct tac_ctx *ctx, const struct tac_output *out, const struct tac_summary *summary)
+{
+    return json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "format", TAC_RUN_FORMAT,
+        "version", tac_version(), "commit", tac_commit(), "name", out->scene->name, "scene_sha256", out->scene->sha256,
+        "ranks", ctx->size, "restarts", (json_int_t)out->restarts, "checkpoints", (json_int_t)out->checkpoints, "state",
+        summary->status.state, "time", tac_json_real(summary->status.time_s), "options", options_json(summary),
+        "counters", tac_counters_json(&summary->status.counters), "wall_s", tac_json_real(summary->wall_s),
+        "peak_memory_bytes", out->peak_memory_bytes > 0 ? json_integer(out->peak_memory_bytes) : json_null(),
+        "book_residual", tac_json_real(summary->book_residual));
+}
+
+/* The most memory that this process ever had, by the kernel's account; 0: not told. */
+static int64_t peak_memory_bytes(void)
+{
+    long long kib = 0;
+    char line[256];
+    FILE *status = fopen("/proc/self/status", "re");
+    while (status != NULL && fgets(line, sizeof line, status) != NULL)
+        if (sscanf(line, "VmHWM: %lld kB", &kib) == 1)
+            break;
+    if (status != NULL)
+        fclose(status);
+    return kib * 1024;
+}
+
+static enum tac_err write_last(struct tac_ctx *ctx, struct tac_output *out, const struct tac_summary *summary)
+{
+    enum tac_err err = tac_xdmf_write(ctx, out, true);
+    if (out->energy >= 0 && close(out->energy) != 0) {
+        enum tac_err worse = fail_energy(ctx, out, errno);
+        err = err > worse ? err : worse;
+    }
+    out->energy = -1;
+    json_t *json = run_json(ctx, out, summary);
+    enum tac_err run = tac_folder_replace_json(ctx, &out->folder, "run.json", json, true);
+    json_decref(json);
+    err = err > run ? err : run;
+    struct tac_status status = summary->status;
+    if (err && strcmp(status.state, "failed") != 0) {
+        /* Whoever reads the folder later must not take it for whole. */
+        status.state = "failed";
+        status.error = ctx->error;
+    }
+    enum tac_err last = tac_status_last(ctx, out, &status);
+    return err > last ? err : last;
+}
+
+enum tac_err tac_output_finish(struct tac_ctx *ctx, struct tac_output *out, const struct tac_summary *summary)
+{
+    enum tac_err err = tac_frames_close(ctx, out->frames);
+    struct tac_summary told = *summary;
+    int64_t peak = peak_memory_bytes();
+    MPI_Reduce(&peak, &out->peak_memory_bytes, 1, MPI_INT64_T, MPI_MAX, 0, ctx->comm);
+    if (err) {
+        told.status.state = "failed";
+        told.status.error = ctx->error;
+    }
+    if (ctx->rank == 0) {
+        enum tac_err small = write_last(ctx, out, &told);
+        err = err > small ? err : small;
+    }
+    return tac_agree(ctx, err);
+}
+
+void tac_output_destroy(struct tac_output **p)
+{
+    struct tac_output *out = *p;
+    if (out == NULL)
+        return;
+    tac_frames_destroy(out->ctx, &out->frames);
+    if (out->energy >= 0)
+        close(out->energy);
+    if (out->line_open)
+        fputc('\n', stderr);
+    free(out->xdmf.text);
+    tac_folder_close(&out->folder);
+    free(out);
+    *p = NULL;
+}

@@ -1,0 +1,151 @@
+/* io/folder/output.h: the parts of the run folder's writer, one file each. */
+#ifndef TACTUS_IO_FOLDER_OUTPUT_H
+#define TACTUS_IO_FOLDER_OUTPUT_H
+
+#include <jansson.h>
+#include <stdio.h>
+#include <tactus/output.h>
+
+#include "io/folder/report.h"
+#include "io/h5/h5.h"
+
+#define TAC_FRAMES_FORMAT "tactus-frames/1"
+#define TAC_STATUS_FORMAT "tactus-status/1"
+#define TAC_RUN_FORMAT "tactus-run/1"
+
+/* ---- frames.c: frames.h5, written by all ranks together ---- */
+struct tac_frames {
+    hid_t file, frames; /* the file and its group /frames; -1: closed */
+    hid_t collective;   /* transfer property list */
+    char *path;         /* owned */
+    int64_t reserved;   /* rank 0: disk space is reserved up to here, bytes from the start */
+    int space_fd;       /* rank 0: a descriptor of our own, to reserve disk space with; -1 elsewhere */
+    int disk_error;     /* one rank: errno of the first failure of its driver */
+    hid_t disk;         /* one rank: the driver; -1 elsewhere */
+    char reason[256];   /* the first failure of HDF5, in its words */
+    bool broken;        /* a write failed: nothing more is written */
+    tac_lid vertex_count;
+    tac_gid point_count;
+    bool mixed; /* more than one of triangles, segments, points: /mesh/cells exists */
+    /* This rank's rows of every per-vertex dataset: whole chunks.  Several ranks gather rows there from the owners. */
+    tac_gid row_begin, row_end;
+    double *position, *velocity; /* owned, (row_end - row_begin, 3); NULL on one rank */
+    float *contact_force;        /* owned, likewise */
+    bool *seen;                  /* owned, (row_end - row_begin); NULL on one rank */
+};
+
+/* Collective. Creates DIR/frames.h5 with /mesh and an empty /frames, and flushes it.  pieces: NULL: scene is whole. */
+enum tac_err tac_frames_create(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_pieces *pieces,
+                               const char *dir, struct tac_frames **out);
+/* A frame that stays. */
+struct tac_kept_frame {
+    int64_t index;
+    double time_s;
+};
+/* Collective. Opens DIR/frames.h5 to go on with frame `next`, after what is later than t_s [s] or lies between two
+ * frames is removed from it; without one, or with one that is damaged (renamed), makes a new one.  Rank 0: *kept (owned
+ * by the caller), *count: the frames that stay. */
+enum tac_err tac_frames_resume(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_pieces *pieces,
+                               const char *dir, double t_s, int64_t next, struct tac_kept_frame **kept, int64_t *count,
+                               struct tac_frames **out);
+/* Collective. Brings the file to the disk. */
+enum tac_err tac_frames_sync(struct tac_ctx *ctx, struct tac_frames *w);
+/* Collective. Appends and flushes one frame. */
+enum tac_err tac_frames_write(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_frame *frame);
+/* Collective. */
+enum tac_err tac_frames_close(struct tac_ctx *ctx, struct tac_frames *w);
+/* Collective; closes if still open. */
+void tac_frames_destroy(struct tac_ctx *ctx, struct tac_frames **w);
+
+/* ---- rows.c: from the vertices that ranks own to the rows that they write ---- */
+#define TAC_CHUNK_ROWS 16384
+/* The rows [*begin, *end) of `count` that rank `rank` of `size` writes: whole chunks, fixed by the numbers alone. */
+void tac_rows_of_rank(tac_gid count, int rank, int size, tac_gid *begin, tac_gid *end);
+/* Whose row it is. */
+int tac_rank_of_row(const struct tac_ctx *ctx, tac_gid count, tac_gid row);
+/* Collective. Sends every vertex's values to the rank that writes its row: w->position, velocity, contact_force. */
+enum tac_err tac_rows_gather(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_frame *frame);
+
+/* ---- space.c: a full disk is told before HDF5 is in the middle of a write, which it does not survive ---- */
+/* Local. Reserves disk space for `bytes` beyond the file's end, unless *reserved says that it is; more than that where
+ * there is plenty. */
+enum tac_err tac_space_reserve(struct tac_ctx *ctx, int fd, const char *path, int64_t bytes, int64_t *reserved);
+/* Local. Gives back what is still reserved beyond the file's end. */
+void tac_space_release(int fd);
+/* Local. After MPI-IO failed on a file, closing it would fail again and crash at exit.  Points every descriptor that
+ * this process has of the file, but `keep`, at memory: closing can succeed then, and the file stays as it is. */
+void tac_space_abandon(const char *path, int keep);
+
+/* ---- folder.c: rank 0 only ---- */
+struct tac_folder {
+    char *dir;    /* owned; as the user gave it */
+    int fd;       /* of the folder: it may be renamed while we run; -1: none */
+    bool made;    /* by us */
+    bool claimed; /* status.json is ours */
+};
+/* Makes or takes the folder, and claims it by creating status.json with `text` exclusively.  Refuses a folder with a
+ * run (unless overwrite: removes its files), one in which a run is alive, and one with foreign files of our names. */
+enum tac_err tac_folder_claim(struct tac_ctx *ctx, const char *dir, bool overwrite, const char *text,
+                              struct tac_folder *folder);
+/* Makes or takes the folder for a run that goes on.  here: the checkpoint lies in it, so it is its run's, whatever
+ * status.json says.  *restarts: how often its run was restarted, this time included. */
+enum tac_err tac_folder_resume(struct tac_ctx *ctx, const char *dir, bool here, struct tac_folder *folder,
+                               int64_t *restarts);
+/* Removes all that a run makes, and the folder if we made it. */
+void tac_folder_abandon(struct tac_folder *folder);
+/* Writes NAME.tmp and renames it over NAME.  sync: contents reach the disk before the name does. */
+enum tac_err tac_folder_replace(struct tac_ctx *ctx, const struct tac_folder *folder, const char *name,
+                                const char *text, size_t length, bool sync);
+enum tac_err tac_folder_replace_json(struct tac_ctx *ctx, const struct tac_folder *folder, const char *name,
+                                     const json_t *json, bool sync);
+/* For a full disk: writes over the file's own bytes, without a temporary. */
+bool tac_folder_rewrite(const struct tac_folder *folder, const char *name, const char *text, size_t length);
+void tac_folder_close(struct tac_folder *folder);
+
+/* ---- xdmf.c: frames.xdmf ---- */
+struct tac_xdmf {
+    char *text; /* owned: the frames so far, without head and tail */
+    size_t length, capacity;
+    int64_t frame_count, frames_written;
+    double seconds, written_at; /* what the last rewrite cost, and when it was */
+};
+
+/* ---- the whole ---- */
+struct tac_output {
+    struct tac_ctx *ctx;           /* borrowed: tac_output_destroy() may have files to close */
+    const struct tac_scene *scene; /* borrowed */
+    struct tac_folder folder;      /* rank 0 */
+    struct tac_frames *frames;     /* owned */
+    int energy;                    /* rank 0: descriptor of energy.csv; -1: none */
+    struct tac_xdmf xdmf;          /* rank 0 */
+    int64_t restarts;              /* rank 0 */
+    double begin_t_s;              /* simulated time at which this process began */
+    int64_t checkpoints;           /* written by this process */
+    char checkpoint[64];           /* the newest one's name; empty: none */
+    int64_t peak_memory_bytes;     /* rank 0, at the end: of the rank that had most */
+    double start_wall_s;
+    bool terminal, line_open;      /* rank 0: the progress line */
+    double last_status, last_line; /* rank 0: wall time; negative: never */
+};
+
+/* Collective. A writer without files, for what creates or opens them. */
+enum tac_err tac_output_blank(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_output **out);
+/* Local to rank 0. The status of a run that begins, as text; owned by the caller. */
+enum tac_err tac_output_first_status(struct tac_ctx *ctx, struct tac_output *out, double time_s, char **text);
+/* Local to rank 0. A new energy.csv with its header. */
+enum tac_err tac_energy_create(struct tac_ctx *ctx, struct tac_output *out);
+/* Local to rank 0. Opens energy.csv, or makes one, and cuts off rows that are later than t_s [s] or between frames. */
+enum tac_err tac_energy_resume(struct tac_ctx *ctx, struct tac_output *out, double t_s, int64_t next);
+
+/* Local to rank 0. Adds a frame to the index. */
+enum tac_err tac_xdmf_add(struct tac_ctx *ctx, struct tac_output *out, int64_t index, double time_s);
+/* Local to rank 0. Rewrites frames.xdmf; unless `force`, a long one only while that takes a small part of the time. */
+enum tac_err tac_xdmf_write(struct tac_ctx *ctx, struct tac_output *out, bool force);
+
+/* New references; NULL if out of memory. */
+json_t *tac_status_json(const struct tac_output *out, const struct tac_status *status);
+json_t *tac_counters_json(const struct tac_counters *counters);
+/* Local to rank 0. The status that is written last: also over a full disk, where it can. */
+enum tac_err tac_status_last(struct tac_ctx *ctx, struct tac_output *out, const struct tac_status *status);
+
+#endif

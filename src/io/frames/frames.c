@@ -1,0 +1,288 @@
+/* frames.c: frames.h5: the file, and its frames. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/frames/frames.h"
+#include "io/h5/disk.h"
+
+enum tac_err tac_frames_flush(struct tac_ctx *ctx, struct tac_frames *w, const char *what)
+{
+    return tac_frames_step(ctx, w, what, H5Fflush(w->file, H5F_SCOPE_GLOBAL) >= 0);
+}
+
+/* Several ranks write through MPI-IO.  One rank needs none of it: MPI-IO's flush waits for the disk, which would cost
+ * milliseconds a frame.  No locks in either case: who looks at a run shall not be refused. */
+hid_t tac_frames_access(struct tac_ctx *ctx, struct tac_frames *w)
+{
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    if (access < 0)
+        return -1;
+    bool ok = H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) >= 0;
+    if (ctx->size > 1 && H5Pset_fapl_mpio(access, ctx->comm, MPI_INFO_NULL) < 0) {
+        /* It copies the communicator: the others do that now, and would take any talk of ours for its own. */
+        tac_fail(ctx, TAC_ERR_RUN, "cannot write %s: HDF5 cannot use MPI on rank %d", w->path, ctx->rank);
+        tac_give_up(ctx);
+    }
+    ok = ok && (ctx->size > 1 || tac_disk_use(access, &w->disk_error, &w->disk));
+#if H5_VERSION_GE(1, 10, 7)
+    ok = ok && H5Pset_file_locking(access, false, true) >= 0;
+#endif
+    if (ok)
+        return access;
+    H5Pclose(access);
+    return -1;
+}
+
+enum tac_err tac_frames_transfer(struct tac_ctx *ctx, struct tac_frames *w)
+{
+    w->collective = H5Pcreate(H5P_DATASET_XFER);
+    return tac_frames_step(ctx, w, "frames",
+                           w->collective >= 0 &&
+                               (ctx->size == 1 || H5Pset_dxpl_mpio(w->collective, H5FD_MPIO_COLLECTIVE) >= 0));
+}
+
+enum tac_err tac_frames_new_file(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_scene *scene,
+                                 const char *format, const char *group)
+{
+    enum tac_err err = TAC_OK;
+    hid_t access = tac_frames_access(ctx, w);
+    bool ok = access >= 0;
+    /* Whatever one rank lacks, all stay away from the collective create. */
+    TAC_TRY(tac_frames_step(ctx, w, "a new file", ok));
+    w->file = H5Fcreate(w->path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    TAC_TRY(tac_frames_change(ctx, w, "a new file", w->file >= 0));
+    TAC_TRY(tac_frames_transfer(ctx, w));
+    TAC_TRY(tac_frames_reserve(ctx, w, 0));
+    ok = tac_h5_put_text(w->file, "format", format) && tac_h5_put_text(w->file, "version", tac_version()) &&
+         tac_h5_put_text(w->file, "commit", tac_commit()) && tac_h5_put_text(w->file, "name", scene->name) &&
+         tac_h5_put_text(w->file, "scene_sha256", scene->sha256);
+    w->frames = ok ? H5Gcreate2(w->file, group, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT) : -1;
+    TAC_TRY(tac_frames_change(ctx, w, "a new file", w->frames >= 0));
+done:
+    if (access >= 0)
+        H5Pclose(access);
+    return err;
+}
+
+/* Rank 0 makes or opens the file, so that the reason why it cannot is the system's own. */
+static enum tac_err make_path(struct tac_ctx *ctx, struct tac_frames *w, const char *dir, const char *name, bool create)
+{
+    enum tac_err err = TAC_OK;
+    size_t size = strlen(dir) + strlen(name) + 2;
+    TAC_TRY(tac_alloc(ctx, size, 1, &w->path));
+    snprintf(w->path, size, "%s/%s", dir, name);
+    if (ctx->rank == 0) {
+        w->space_fd = open(w->path, O_RDWR | O_CLOEXEC | (create ? O_CREAT | O_EXCL : 0), 0666);
+        if (w->space_fd < 0)
+            err = tac_fail(ctx, TAC_ERR_RUN, "cannot %s %s: %s", create ? "create" : "write", w->path, strerror(errno));
+    }
+done:
+    return err;
+}
+
+static enum tac_err alloc_rows(struct tac_ctx *ctx, struct tac_frames *w)
+{
+    enum tac_err err = TAC_OK;
+    size_t rows = (size_t)(w->row_end - w->row_begin);
+    if (ctx->size == 1)
+        return TAC_OK;
+    TAC_TRY(tac_alloc(ctx, 3 * rows, sizeof *w->position, &w->position));
+    TAC_TRY(tac_alloc(ctx, 3 * rows, sizeof *w->velocity, &w->velocity));
+    TAC_TRY(tac_alloc(ctx, 3 * rows, sizeof *w->contact_force, &w->contact_force));
+    TAC_TRY(tac_alloc(ctx, rows, sizeof *w->seen, &w->seen));
+done:
+    return err;
+}
+
+enum tac_err tac_frames_handle(struct tac_ctx *ctx, const char *dir, const char *name, bool create,
+                               struct tac_frames **out)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_frames *w = NULL;
+    *out = NULL;
+    TAC_TRY(tac_agree(ctx, tac_alloc(ctx, 1, sizeof *w, &w)));
+    w->file = w->frames = w->collective = -1;
+    w->space_fd = -1;
+    w->disk = -1;
+    TAC_TRY(tac_agree(ctx, make_path(ctx, w, dir, name, create)));
+    *out = w;
+    w = NULL;
+done:
+    tac_frames_destroy(ctx, &w);
+    return err;
+}
+
+enum tac_err tac_frames_blank(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, bool create,
+                              struct tac_frames **out)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_frames *w = NULL;
+    *out = NULL;
+    TAC_TRY(tac_frames_handle(ctx, dir, "frames.h5", create, &w));
+    w->vertex_count = scene->vertex_count;
+    tac_rows_of_rank(w->vertex_count, ctx->rank, ctx->size, &w->row_begin, &w->row_end);
+    TAC_TRY(tac_agree(ctx, alloc_rows(ctx, w)));
+    *out = w;
+    w = NULL;
+done:
+    tac_frames_destroy(ctx, &w);
+    return err;
+}
+
+enum tac_err tac_frames_create(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_pieces *pieces,
+                               const char *dir, struct tac_frames **out)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_frames *w = NULL;
+    struct tac_h5_quiet quiet;
+    tac_h5_quiet(&quiet);
+    *out = NULL;
+    TAC_TRY(tac_frames_blank(ctx, scene, dir, true, &w));
+    TAC_TRY(tac_frames_new_file(ctx, w, scene, TAC_FRAMES_FORMAT, "frames"));
+    TAC_TRY(tac_frames_mesh(ctx, w, scene, pieces));
+    TAC_TRY(tac_frames_flush(ctx, w, "/mesh"));
+    *out = w;
+    w = NULL;
+done:
+    if (w != NULL)
+        w->broken = true; /* what is not whole is not worth waiting for */
+    tac_frames_destroy(ctx, &w);
+    tac_h5_restore(&quiet);
+    return err;
+}
+
+enum tac_err tac_frames_sync(struct tac_ctx *ctx, struct tac_frames *w)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_h5_quiet quiet;
+    if (w->broken || w->file < 0)
+        return TAC_OK;
+    tac_h5_quiet(&quiet);
+    TAC_TRY(tac_frames_flush(ctx, w, "frames")); /* several ranks: MPI-IO waits for the disk itself */
+    if (ctx->rank == 0 && fsync(w->space_fd) != 0)
+        err = tac_fail(ctx, TAC_ERR_RUN, "cannot write %s: %s; is the disk in order?", w->path, strerror(errno));
+done:
+    tac_h5_restore(&quiet);
+    return tac_agree(ctx, err);
+}
+
+/* ---- frames ---- */
+
+/* Kept in the object header, under its checksum; all ranks write the same there. */
+static bool write_time(struct tac_frames *w, hid_t group, double time_s)
+{
+    hid_t space = H5Screate(H5S_SCALAR), list = tac_dataset_list(), id = -1;
+    if (space >= 0 && list >= 0 && H5Pset_layout(list, H5D_COMPACT) >= 0)
+        id = H5Dcreate2(group, "time", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    bool ok = tac_frames_note(w, id >= 0 && tac_h5_put_text(id, "units", "s") &&
+                                     H5Dwrite(id, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, w->collective, &time_s) >= 0);
+    if (id >= 0) {
+        ok = H5Dclose(id) >= 0 && ok;
+        if (!ok)
+            H5Ldelete(group, "time", H5P_DEFAULT); /* with one, whatever it says, the frame would count as whole */
+    }
+    if (list >= 0)
+        H5Pclose(list);
+    if (space >= 0)
+        H5Sclose(space);
+    return ok;
+}
+
+static enum tac_err write_frame(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_frame *frame,
+                                const double *position, const double *velocity, const float *contact_force)
+{
+    enum tac_err err = TAC_OK;
+    char name[32], what[64];
+    bool closed;
+    snprintf(name, sizeof name, "%06" PRId64, frame->index);
+    snprintf(what, sizeof what, "frame %" PRId64, frame->index);
+    hid_t group = H5Gcreate2(w->frames, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    TAC_TRY(tac_frames_change(ctx, w, what, group >= 0));
+    struct tac_dataset d = {group,           "position",   "m",        H5T_NATIVE_DOUBLE, 3,
+                            w->vertex_count, w->row_begin, w->row_end, position};
+    TAC_TRY(tac_dataset_write(ctx, w, &d));
+    d.name = "velocity";
+    d.units = "m/s";
+    d.data = velocity;
+    TAC_TRY(tac_dataset_write(ctx, w, &d));
+    d.name = "contact_force";
+    d.units = "N";
+    d.type = H5T_NATIVE_FLOAT;
+    d.data = contact_force;
+    TAC_TRY(tac_dataset_write(ctx, w, &d));
+    /* Last: a reader takes a frame without a time for one that was not finished. */
+    TAC_TRY(tac_frames_change(ctx, w, what, write_time(w, group, frame->time_s)));
+done:
+    closed = group < 0 || H5Gclose(group) >= 0;
+    if (!err)
+        err = tac_frames_change(ctx, w, what, closed);
+    if (!err)
+        err = tac_frames_flush(ctx, w, what);
+    return err;
+}
+
+enum tac_err tac_frames_write(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_frame *frame)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_h5_quiet quiet;
+    TAC_CHECK(w->file >= 0 && frame->index >= 0 && (ctx->size > 1 || frame->count == w->vertex_count));
+    if (w->broken)
+        return tac_fail(ctx, TAC_ERR_RUN, "%s could not be written before; no frame is added", w->path);
+    tac_h5_quiet(&quiet);
+    TAC_TRY(tac_frames_reserve(ctx, w, tac_dataset_space(w->vertex_count, 2 * 24 + 12)));
+    if (ctx->size == 1) {
+        TAC_TRY(write_frame(ctx, w, frame, frame->position, frame->velocity, frame->contact_force));
+    } else {
+        TAC_TRY(tac_rows_gather(ctx, w, frame));
+        TAC_TRY(write_frame(ctx, w, frame, w->position, w->velocity, w->contact_force));
+    }
+done:
+    tac_h5_restore(&quiet);
+    return err;
+}
+
+enum tac_err tac_frames_close(struct tac_ctx *ctx, struct tac_frames *w)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_h5_quiet quiet;
+    if (w == NULL || w->file < 0)
+        return TAC_OK;
+    tac_h5_quiet(&quiet);
+    if (ctx->torn) {
+        /* Ranks would wait for each other in H5Fclose(): the file stays open until the process ends. */
+        w->file = w->frames = w->collective = -1;
+        goto done;
+    }
+    if (w->broken && ctx->size > 1)
+        tac_space_abandon(w->path, w->space_fd);
+    bool ok = (w->frames < 0 || H5Gclose(w->frames) >= 0) && (w->collective < 0 || H5Pclose(w->collective) >= 0);
+    ok = H5Fclose(w->file) >= 0 && ok;
+    w->file = w->frames = w->collective = -1;
+    tac_disk_release(&w->disk);
+    if (!w->broken)
+        err = tac_frames_step(ctx, w, "the end", ok);
+done:
+    tac_space_release(w->space_fd);
+    tac_h5_restore(&quiet);
+    return err;
+}
+
+void tac_frames_destroy(struct tac_ctx *ctx, struct tac_frames **w)
+{
+    if (*w == NULL)
+        return;
+    tac_frames_close(ctx, *w);
+    tac_disk_release(&(*w)->disk);
+    if ((*w)->space_fd >= 0)
+        close((*w)->space_fd);
+    free((*w)->path);
+    free((*w)->position);
+    free((*w)->velocity);
+    free((*w)->contact_force);
+    free((*w)->seen);
+    free(*w);
+    *w = NULL;
+}

@@ -1,0 +1,243 @@
+/* frames_resume.c: frames.h5 of a run that goes on from a checkpoint: what is later is removed, the rest stays.
+ *
+ * The run may have been killed in the middle of a write.  So rank 0 looks at the file, and removes frames, in child
+ * processes (HDF5 crashes on some damage), through the driver whose file is whole at every moment; only then do all
+ * ranks open it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/child.h"
+#include "io/frames/frames.h"
+#include "io/frames/reader.h"
+#include "io/h5/disk.h"
+
+/* Frame `index` is at t_s [s] in this scene: to the last bit, for both come from the same sum. */
+static bool on_grid(const struct tac_scene *scene, int64_t index, double t_s)
+{
+    return t_s == (double)tac_scene_frame_time(scene, index) * scene->quantum_s;
+}
+
+static enum tac_err refuse_foreign(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
+                                   const struct tac_reader *r)
+{
+    if (strcmp(r->sha256, scene->sha256) != 0 || r->vertex_count != scene->vertex_count ||
+        r->triangle_count != scene->triangle_count || r->segment_count != scene->segment_count)
+        return tac_fail(ctx, TAC_ERR_INPUT,
+                        "'%s' holds the frames of another scene than the checkpoint's; choose another folder with -o",
+                        dir);
+    return TAC_OK;
+}
+
+/* How many of the file's frames stay. */
+static enum tac_err choose(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
+                           const struct tac_reader *r, double t_s, int64_t next, int64_t *stay)
+{
+    int64_t early = 0;
+    *stay = 0;
+    while (early < r->frame_count && r->frame[early].index < next && r->frame[early].time_s <= t_s)
+        early++;
+    while (*stay < early && on_grid(scene, r->frame[*stay].index, r->frame[*stay].time_s))
+        ++*stay;
+    /* The file's last one may lie between two frames, where a run had ended. */
+    if (*stay < early && !(*stay == early - 1 && early == r->frame_count))
+        return tac_fail(ctx, TAC_ERR_INPUT,
+                        "'%s' holds frames at other times than this scene's (frame %" PRId64
+                        " at %.9g s): set time.frame as it was, or choose another folder with -o",
+                        dir, r->frame[*stay].index, r->frame[*stay].time_s);
+    if (*stay > 0 && r->frame[*stay - 1].index < next - 1)
+        tac_warn(ctx, "'%s' has no frames between %" PRId64 " and %" PRId64, dir, r->frame[*stay - 1].index, next);
+    return TAC_OK;
+}
+
+struct removal {
+    const char *path;
+    const struct tac_kept_frame *kept;
+    int64_t count;
+};
+
+struct names {
+    char (*name)[24]; /* owned */
+    size_t count, capacity;
+    const struct removal *removal;
+    struct tac_ctx *ctx;
+};
+
+static herr_t list_late(hid_t group, const char *name, const H5L_info_t *info, void *data)
+{
+    struct names *names = data;
+    size_t digits = strspn(name, "0123456789");
+    if (digits < 6 || digits > 18 || name[digits] != '\0')
+        return 0; /* not ours */
+    int64_t index = strtoll(name, NULL, 10);
+    for (int64_t k = names->removal->count; k-- > 0;)
+        if (names->removal->kept[k].index <= index) {
+            if (names->removal->kept[k].index == index)
+                return 0;
+            break;
+        }
+    if (tac_grow(names->ctx, &names->name, &names->capacity, names->count + 1, sizeof *names->name))
+        return -1;
+    snprintf(names->name[names->count++], sizeof *names->name, "%s", name);
+    return 0;
+}
+
+/* In a child: removes all frames but those to keep. */
+static enum tac_err remove_late(struct tac_ctx *ctx, void *data, int64_t *removed)
+{
+    const struct removal *removal = data;
+    struct names names = {.removal = removal, .ctx = ctx};
+    int disk_error = 0;
+    hid_t disk = -1, access = H5Pcreate(H5P_FILE_ACCESS), file = -1, group = -1;
+    bool ok =
+        access >= 0 && H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) >= 0 && tac_disk_use(access, &disk_error, &disk);
+#if H5_VERSION_GE(1, 10, 7)
+    ok = ok && H5Pset_file_locking(access, false, true) >= 0;
+#endif
+    file = ok ? H5Fopen(removal->path, H5F_ACC_RDWR, access) : -1;
+    group = file >= 0 ? H5Gopen2(file, "frames", H5P_DEFAULT) : -1;
+    ok = group >= 0 && H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, list_late, &names) >= 0;
+    for (size_t i = names.count; ok && i-- > 0;)
+        /* A name may be listed twice where a kill came between two steps of a write: then it is gone already. */
+        ok = H5Lexists(group, names.name[i], H5P_DEFAULT) == 0 || H5Ldelete(group, names.name[i], H5P_DEFAULT) >= 0;
+    *removed = (int64_t)names.count;
+    /* Nothing has reached the file so far: what goes wrong before this leaves it as it was. */
+    if (ctx->error[0] != '\0')
+        return TAC_ERR_RUN; /* no memory for the names: the file may be sound */
+    if (!ok)
+        return tac_fail(ctx, TAC_ERR_INPUT, "'%s' is damaged: its later frames cannot be removed", removal->path);
+    ok = H5Gclose(group) >= 0 && H5Fclose(file) >= 0;
+    free(names.name);
+    if (disk_error != 0)
+        return tac_fail(ctx, TAC_ERR_RUN, "cannot write %s: %s; is the disk in order?", removal->path,
+                        strerror(disk_error));
+    return ok ? TAC_OK : tac_fail(ctx, TAC_ERR_INPUT, "'%s' is damaged: it cannot be written", removal->path);
+}
+
+/* Out of the way, but not lost: what it holds can perhaps be saved with HDF5's own tools. */
+enum tac_err tac_frames_put_aside(struct tac_ctx *ctx, const char *path, const char *why, const char *begins)
+{
+    enum tac_err err = TAC_OK;
+    char *aside = NULL;
+    size_t size = strlen(path) + 32;
+    TAC_TRY(tac_alloc(ctx, size, 1, &aside));
+    snprintf(aside, size, "%s.damaged", path);
+    for (int n = 2; faccessat(AT_FDCWD, aside, F_OK, AT_SYMLINK_NOFOLLOW) == 0; n++)
+        snprintf(aside, size, "%s.damaged-%d", path, n);
+    if (rename(path, aside) != 0)
+        TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "cannot rename %s: %s", path, strerror(errno)));
+    tac_warn(ctx, "%s; it is kept as '%s', and %s", why, aside, begins);
+done:
+    free(aside);
+    return err;
+}
+
+static enum tac_err put_aside(struct tac_ctx *ctx, const char *path, int64_t next, const char *why)
+{
+    char begins[64];
+    snprintf(begins, sizeof begins, "a new frames.h5 begins with frame %" PRId64, next);
+    return tac_frames_put_aside(ctx, path, why, begins);
+}
+
+/* Rank 0: looks at the file and removes what is late.  *there: it can be gone on with. */
+static enum tac_err prepare(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, const char *path,
+                            double t_s, int64_t next, bool *there, struct tac_kept_frame **kept, int64_t *count)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_reader *r = NULL;
+    struct tac_ctx alone; /* what is wrong with the file is no error of this run */
+    struct stat file = {0};
+    int64_t removed = 0;
+    *there = false;
+    *count = 0;
+    if (stat(path, &file) != 0 && errno == ENOENT)
+        return TAC_OK;
+    if (access(path, R_OK | W_OK) != 0)
+        return tac_fail(ctx, TAC_ERR_INPUT, "cannot write to '%s': %s; choose another folder with -o", path,
+                        strerror(errno));
+    tac_ctx_init(&alone, MPI_COMM_SELF);
+    alone.quiet = true;
+    err = tac_reader_open(&alone, path, &r);
+    if (err == TAC_ERR_INPUT)
+        return put_aside(ctx, path, next, alone.error);
+    if (err)
+        return tac_fail(ctx, err, "%s", alone.error);
+    TAC_TRY(refuse_foreign(ctx, scene, dir, r));
+    TAC_TRY(choose(ctx, scene, dir, r, t_s, next, count));
+    TAC_TRY(tac_alloc(ctx, (size_t)*count, sizeof **kept, kept));
+    for (int64_t k = 0; k < *count; k++)
+        (*kept)[k] = (struct tac_kept_frame){r->frame[k].index, r->frame[k].time_s};
+    bool late = r->frame_count > *count || r->incomplete > 0;
+    tac_reader_close(&r); /* before somebody else writes it */
+    struct removal removal = {path, *kept, *count};
+    err = late ? tac_child_try(&alone, path, file.st_size, remove_late, &removal, &removed) : TAC_OK;
+    *there = err == TAC_OK;
+    if (err == TAC_ERR_INPUT) {
+        *count = 0;
+        err = put_aside(ctx, path, next, alone.error);
+    } else if (err) {
+        err = tac_fail(ctx, err, "%s", alone.error);
+    }
+done:
+    tac_reader_close(&r);
+    return err;
+}
+
+enum tac_err tac_frames_open_file(struct tac_ctx *ctx, struct tac_frames *w, const char *group)
+{
+    enum tac_err err = TAC_OK;
+    hid_t access = tac_frames_access(ctx, w);
+    bool ok = access >= 0;
+    TAC_TRY(tac_frames_step(ctx, w, group, ok));
+    w->file = H5Fopen(w->path, H5F_ACC_RDWR, access);
+    TAC_TRY(tac_frames_change(ctx, w, group, w->file >= 0));
+    TAC_TRY(tac_frames_transfer(ctx, w));
+    w->frames = H5Gopen2(w->file, group, H5P_DEFAULT);
+    TAC_TRY(tac_frames_change(ctx, w, group, w->frames >= 0));
+done:
+    if (access >= 0)
+        H5Pclose(access);
+    return err;
+}
+
+enum tac_err tac_frames_resume(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_pieces *pieces,
+                               const char *dir, double t_s, int64_t next, struct tac_kept_frame **kept, int64_t *count,
+                               struct tac_frames **out)
+{
+    enum tac_err err = TAC_OK;
+    bool there = false;
+    char *path = NULL;
+    struct tac_frames *w = NULL;
+    struct tac_h5_quiet quiet;
+    size_t size = strlen(dir) + sizeof "/frames.h5";
+    tac_h5_quiet(&quiet);
+    *out = NULL;
+    *kept = NULL;
+    *count = 0;
+    err = tac_alloc(ctx, size, 1, &path);
+    if (!err && ctx->rank == 0) {
+        snprintf(path, size, "%s/frames.h5", dir);
+        err = prepare(ctx, scene, dir, path, t_s, next, &there, kept, count);
+    }
+    TAC_TRY(tac_agree(ctx, err));
+    MPI_Bcast(&there, 1, MPI_C_BOOL, 0, ctx->comm);
+    if (!there) {
+        err = tac_frames_create(ctx, scene, pieces, dir, out);
+        goto done;
+    }
+    TAC_TRY(tac_frames_blank(ctx, scene, dir, false, &w));
+    tac_frames_count(w, scene);
+    TAC_TRY(tac_frames_open_file(ctx, w, "frames"));
+    *out = w;
+    w = NULL;
+done:
+    if (w != NULL)
+        w->broken = true;
+    tac_frames_destroy(ctx, &w);
+    free(path);
+    tac_h5_restore(&quiet);
+    return err;
+}

@@ -1,0 +1,87 @@
+/* space.c: disk space, asked for before HDF5 needs it.
+ *
+ * When a write fails inside HDF5 1.10 with MPI-IO, other ranks may wait for ever, closing the file fails too, and the
+ * library then crashes as the program ends.  So space for a whole frame is reserved beyond the file's end first: a
+ * full disk or quota is found out while HDF5 is idle and the file whole. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "io/folder/output.h"
+
+enum tac_err tac_space_reserve(struct tac_ctx *ctx, int fd, const char *path, int64_t bytes, int64_t *reserved)
+{
+    struct stat file;
+    struct statvfs disk;
+    struct rlimit limit;
+    enum { PLENTY = 1 << 24 }; /* bytes */
+    const double mib = 1.0 / 1048576.0;
+    if (fstat(fd, &file) != 0)
+        return tac_fail(ctx, TAC_ERR_RUN, "cannot write %s: %s", path, strerror(errno));
+    if (file.st_nlink == 0)
+        return tac_fail(ctx, TAC_ERR_RUN, "%s was removed while the run was writing it", path);
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        (rlim_t)(file.st_size + bytes) > limit.rlim_cur)
+        return tac_fail(ctx, TAC_ERR_RUN,
+                        "%s would pass the limit on file sizes (%.1f MiB): raise it with 'ulimit -f unlimited'", path,
+                        (double)limit.rlim_cur * mib);
+    if (file.st_size + bytes <= *reserved)
+        return TAC_OK;
+    /* Asking costs about a millisecond: ask for several frames if they are small. */
+    for (int64_t want = bytes < PLENTY / 8 ? 8 * bytes : bytes;; want = bytes) {
+        if (fallocate(fd, FALLOC_FL_KEEP_SIZE, file.st_size, want) == 0) {
+            *reserved = file.st_size + want;
+            return TAC_OK;
+        }
+        if (want == bytes)
+            break;
+    }
+    int why = errno;
+    if (why == ENOSPC || why == EDQUOT || why == EFBIG || why == EIO || why == EROFS) {
+        tac_space_release(fd);
+        return tac_fail(ctx, TAC_ERR_RUN,
+                        "cannot write %s: %s (%.1f MiB more are needed); free some space or write elsewhere with -o",
+                        path, strerror(why), (double)bytes * mib);
+    }
+    /* This file system cannot reserve: look, at least. */
+    if (fstatvfs(fd, &disk) == 0 && (double)disk.f_bavail * (double)disk.f_frsize < (double)bytes)
+        return tac_fail(ctx, TAC_ERR_RUN,
+                        "cannot write %s: no space left on device (%.1f MiB more are needed); free some space or write "
+                        "elsewhere with -o",
+                        path, (double)bytes * mib);
+    return TAC_OK;
+}
+
+void tac_space_release(int fd)
+{
+    struct stat file;
+    /* To its own size: that frees what lies beyond the end.  Failing to is harmless. */
+    if (fd >= 0 && fstat(fd, &file) == 0 && ftruncate(fd, file.st_size) != 0)
+        return;
+}
+
+void tac_space_abandon(const char *path, int keep)
+{
+    struct stat file, other;
+    if (keep < 0 ? stat(path, &file) != 0 : fstat(keep, &file) != 0)
+        return;
+    long most = sysconf(_SC_OPEN_MAX);
+    if (most < 0 || most > 65536)
+        most = 65536;
+    int memory = -1;
+    for (int fd = 3; fd < most; fd++) {
+        if (fd == keep || fstat(fd, &other) != 0 || other.st_dev != file.st_dev || other.st_ino != file.st_ino)
+            continue;
+        if (memory < 0 && (memory = memfd_create("tactus-abandoned", MFD_CLOEXEC)) < 0)
+            return;
+        dup2(memory, fd);
+    }
+    if (memory >= 0)
+        close(memory);
+}

@@ -1,0 +1,389 @@
+/* record.c: record.h5: the file, and its groups. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/exchange.h"
+#include "io/frames/frames.h"
+#include "io/record/record.h"
+
+/* ---- making one ---- */
+
+/* How many bytes of points may be in memory; the same on all ranks. */
+static int64_t budget(struct tac_ctx *ctx)
+{
+    enum { USUAL = 64 << 20, LEAST = 16 * sizeof(struct tac_point) };
+    const char *text = getenv("TACTUS_TEST_SPILL");
+    int64_t bytes = text != NULL ? strtoll(text, NULL, 10) : USUAL;
+    bytes = bytes < LEAST ? LEAST : bytes < USUAL ? bytes : USUAL;
+    MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_INT64_T, MPI_MIN, ctx->comm);
+    return bytes;
+}
+
+/* Half of it is the log; the rest is used in turns with it: runs that are read, points on their way, rows. */
+static enum tac_err make_room(struct tac_record *r, int64_t bytes)
+{
+    enum tac_err err;
+    const size_t points = (size_t)bytes / sizeof *r->point;
+    r->capacity = points / 2;
+    r->merge_points = points / 4;
+    r->portion = points / 16;
+    r->stage_rows = (size_t)bytes / 8 / 32 / TAC_CHUNK_ROWS * TAC_CHUNK_ROWS;
+    if (r->stage_rows == 0)
+        r->stage_rows = TAC_CHUNK_ROWS;
+    TAC_TRY(tac_alloc(r->ctx, r->capacity, sizeof *r->point, &r->point));
+    TAC_TRY(tac_alloc(r->ctx, (size_t)(r->end - r->begin), sizeof *r->rows, &r->rows));
+    TAC_TRY(tac_spill_create(r->ctx, r->dir, &r->own));
+    TAC_TRY(tac_spill_create(r->ctx, r->dir, &r->block));
+done:
+    return err;
+}
+
+enum tac_err tac_record_blank(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
+                              struct tac_record **out)
+{
+    enum tac_err err;
+    struct tac_record *r = NULL;
+    *out = NULL;
+    TAC_TRY(tac_agree(ctx, tac_alloc(ctx, 1, sizeof *r, &r)));
+    r->ctx = ctx;
+    r->partial = -1;
+    r->vertex_total = scene->vertex_count;
+    r->quantum_s = scene->quantum_s;
+    r->begin = tac_block_begin(r->vertex_total, ctx->size, ctx->rank);
+    r->end = tac_block_begin(r->vertex_total, ctx->size, ctx->rank + 1);
+    const int64_t bytes = budget(ctx);
+    err = tac_alloc(ctx, strlen(dir) + 1, 1, &r->dir);
+    if (!err) {
+        strcpy(r->dir, dir);
+        err = make_room(r, bytes);
+    }
+    TAC_TRY(tac_agree(ctx, err));
+    *out = r;
+    r = NULL;
+done:
+    tac_record_destroy(&r);
+    return err;
+}
+
+/* Collective: all ranks write the same. */
+static bool put_number(hid_t object, const char *name, hid_t type, const void *value)
+{
+    hid_t space = H5Screate(H5S_SCALAR), id = -1;
+    if (space >= 0)
+        id = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    bool ok = id >= 0 && H5Awrite(id, type, value) >= 0;
+    if (id >= 0)
+        ok = H5Aclose(id) >= 0 && ok;
+    if (space >= 0)
+        H5Sclose(space);
+    return ok;
+}
+
+enum tac_err tac_record_create(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
+                               struct tac_record **out)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_record *r = NULL;
+    hid_t partial;
+    struct tac_h5_quiet quiet;
+    tac_h5_quiet(&quiet);
+    *out = NULL;
+    TAC_TRY(tac_record_blank(ctx, scene, dir, &r));
+    TAC_TRY(tac_frames_handle(ctx, dir, "record.h5", true, &r->file));
+    TAC_TRY(tac_frames_new_file(ctx, r->file, scene, TAC_RECORD_FORMAT, "record"));
+    partial = H5Gcreate2(r->file->file, "partial", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    bool ok = partial >= 0 && put_number(r->file->frames, "quantum_s", H5T_NATIVE_DOUBLE, &r->quantum_s);
+    if (partial >= 0)
+        ok = H5Gclose(partial) >= 0 && ok;
+    TAC_TRY(tac_frames_change(ctx, r->file, "a new file", ok));
+    TAC_TRY(tac_frames_flush(ctx, r->file, "a new file"));
+    *out = r;
+    r = NULL;
+done:
+    if (r != NULL && r->file != NULL)
+        r->file->broken = true; /* what is not whole is not worth waiting for */
+    tac_record_destroy(&r);
+    tac_h5_restore(&quiet);
+    return err;
+}
+
+/* ---- groups ---- */
+
+/* Rows on their way to the file: of this rank, from the merged runs of its block. */
+struct stage {
+    struct tac_record *r;
+    struct tac_merge merge;
+    struct tac_point *point; /* owned, (portion) */
+    size_t at, have;         /* in point */
+    int64_t *time;           /* owned, (rows) */
+    double *position;        /* owned, (rows, 3) */
+    hid_t time_id, position_id;
+    struct tac_dataset times, positions;
+};
+
+/* The next `count` rows, to row `to` of the stage. */
+static enum tac_err fill(struct stage *s, size_t to, size_t count)
+{
+    enum tac_err err = TAC_OK;
+    for (size_t k = to; k < to + count; k++) {
+        if (s->at == s->have) {
+            s->at = 0;
+            TAC_TRY(tac_merge_next(&s->merge, s->point, s->r->portion, &s->have));
+            TAC_CHECK(s->have > 0);
+        }
+        const struct tac_point *p = &s->point[s->at++];
+        s->time[k] = p->t;
+        memcpy(&s->position[3 * k], p->x, sizeof p->x);
+    }
+done:
+    return err;
+}
+
+/* Collective. Both datasets' rows of two runs, from the stage. */
+static enum tac_err put(struct stage *s, const struct tac_row_range part[2])
+{
+    enum tac_err err;
+    struct tac_frames *w = s->r->file;
+    TAC_TRY(tac_dataset_put(s->r->ctx, w, &s->times, s->time_id, part));
+    TAC_TRY(tac_dataset_put(s->r->ctx, w, &s->positions, s->position_id, part));
+done:
+    return err;
+}
+
+/* Collective. Disk space for so many rows of this rank, and those of the others. */
+static enum tac_err reserve_rows(struct tac_record *r, tac_gid rows)
+{
+    int64_t all = rows;
+    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT64_T, MPI_SUM, r->ctx->comm);
+    return tac_frames_reserve(r->ctx, r->file, tac_dataset_space(all, 32));
+}
+
+/* Collective. Rows begin .. end - 1 are ours.  Chunks that are ours alone go round by round; those that we share with
+ * other ranks all in one last round, for a chunk that is written twice is compressed twice, and leaves a hole. */
+static enum tac_err put_rows(struct stage *s, tac_gid begin, tac_gid end)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_ctx *ctx = s->r->ctx;
+    const tac_gid chunk = TAC_CHUNK_ROWS, up = (begin + chunk - 1) / chunk * chunk, stage = (tac_gid)s->r->stage_rows;
+    const tac_gid first = up < end ? up : end, last = end / chunk * chunk > first ? end / chunk * chunk : first;
+    /* Our first rows, of a chunk that began with another rank: kept beside the stage, whose rows 2 chunk .. are for the
+     * rounds. */
+    const size_t head = (size_t)(first - begin), room = 2 * (size_t)chunk;
+    int64_t rounds = (last - first + stage - 1) / stage;
+    err = fill(s, 0, head);
+    TAC_TRY(tac_agree(ctx, err));
+    MPI_Allreduce(MPI_IN_PLACE, &rounds, 1, MPI_INT64_T, MPI_MAX, ctx->comm);
+    const void *const time = s->time, *const position = s->position;
+    s->times.data = s->time + room;
+    s->positions.data = s->position + 3 * room;
+    for (tac_gid k = 0, at = first; k < rounds; k++) {
+        const tac_gid n = last - at < stage ? last - at : stage;
+        const struct tac_row_range part[2] = {{at, at + n}, {0, 0}};
+        TAC_TRY(tac_agree(ctx, fill(s, room, (size_t)n)));
+        TAC_TRY(reserve_rows(s->r, n));
+        TAC_TRY(put(s, part));
+        at += n;
+    }
+    s->times.data = time;
+    s->positions.data = position;
+    const struct tac_row_range part[2] = {{begin, first}, {last, end}};
+    TAC_TRY(tac_agree(ctx, fill(s, head, (size_t)(end - last))));
+    TAC_TRY(reserve_rows(s->r, first - begin + end - last));
+    TAC_TRY(put(s, part));
+done:
+    return err;
+}
+
+/* Collective. Where each vertex' rows begin; that this is there tells that the group is whole, so it comes last. */
+static enum tac_err put_start(struct tac_record *r, hid_t group, tac_gid begin, tac_gid end)
+{
+    enum tac_err err = TAC_OK;
+    const bool closes = r->ctx->rank == r->ctx->size - 1;
+    const size_t n = (size_t)(r->end - r->begin);
+    int64_t *start = NULL;
+    struct tac_dataset d = {group,    "start",           NULL, TAC_GID_HDF5, 0, r->vertex_total + 1,
+                            r->begin, r->end + (closes), NULL};
+    TAC_TRY(tac_agree(r->ctx, tac_alloc(r->ctx, n + 1, sizeof *start, &start)));
+    start[0] = begin;
+    for (size_t i = 0; i < n; i++)
+        start[i + 1] = start[i] + r->rows[i];
+    TAC_CHECK(start[n] == end);
+    d.data = start;
+    TAC_TRY(tac_frames_reserve(r->ctx, r->file, tac_dataset_space(d.rows, 8)));
+    TAC_TRY(tac_dataset_write(r->ctx, r->file, &d));
+done:
+    free(start);
+    return err;
+}
+
+/* Local. Opens the runs of the block, and makes the stage. */
+static enum tac_err open_stage(struct tac_record *r, struct stage *s)
+{
+    enum tac_err err;
+    const size_t rows = 2 * TAC_CHUNK_ROWS + r->stage_rows;
+    *s = (struct stage){.r = r, .time_id = -1, .position_id = -1};
+    TAC_TRY(tac_merge_open(&r->block, -1, r->merge_points, &s->merge));
+    TAC_TRY(tac_alloc(r->ctx, r->portion, sizeof *s->point, &s->point));
+    TAC_TRY(tac_alloc(r->ctx, rows, sizeof *s->time, &s->time));
+    TAC_TRY(tac_alloc(r->ctx, 3 * rows, sizeof *s->position, &s->position));
+done:
+    return err;
+}
+
+/* Collective. Writes what the blocks have as a group. */
+static enum tac_err write_group(struct tac_record *r, hid_t parent, const char *name, const char *what)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_ctx *ctx = r->ctx;
+    struct stage s = {.time_id = -1, .position_id = -1};
+    hid_t group = -1;
+    int64_t mine = 0, begin = 0, all;
+    for (tac_gid i = 0; i < r->end - r->begin; i++)
+        mine += r->rows[i];
+    MPI_Exscan(&mine, &begin, 1, MPI_INT64_T, MPI_SUM, ctx->comm);
+    begin = ctx->rank > 0 ? begin : 0;
+    MPI_Allreduce(&mine, &all, 1, MPI_INT64_T, MPI_SUM, ctx->comm);
+    TAC_TRY(tac_agree(ctx, open_stage(r, &s)));
+    TAC_TRY(tac_frames_reserve(ctx, r->file, all / TAC_CHUNK_ROWS * 4096));
+    group = H5Gcreate2(parent, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    TAC_TRY(tac_frames_change(ctx, r->file, what, group >= 0));
+    s.times = (struct tac_dataset){group, "time", NULL, TAC_TIME_HDF5, 0, all, 0, 0, NULL};
+    s.positions = (struct tac_dataset){group, "position", "m", H5T_NATIVE_DOUBLE, 3, all, 0, 0, NULL};
+    TAC_TRY(tac_dataset_create(ctx, r->file, &s.times, &s.time_id));
+    TAC_TRY(tac_dataset_create(ctx, r->file, &s.positions, &s.position_id));
+    s.times.data = s.time;
+    s.positions.data = s.position;
+    TAC_TRY(put_rows(&s, begin, begin + mine));
+    TAC_TRY(put_start(r, group, begin, begin + mine));
+done:
+    tac_merge_close(&s.merge);
+    free(s.point);
+    free(s.time);
+    free(s.position);
+    bool closed = s.time_id < 0 || H5Dclose(s.time_id) >= 0;
+    closed = (s.position_id < 0 || H5Dclose(s.position_id) >= 0) && closed;
+    closed = (group < 0 || H5Gclose(group) >= 0) && closed;
+    /* No room for the rest of it: nothing half-written stays. */
+    if (err && group >= 0 && !r->file->broken && (!closed || H5Ldelete(parent, name, H5P_DEFAULT) < 0))
+        r->file->broken = true;
+    return err ? err : tac_frames_change(ctx, r->file, what, closed);
+}
+
+static enum tac_err refuse_broken(const struct tac_record *r)
+{
+    if (!r->file->broken)
+        return TAC_OK;
+    return tac_fail(r->ctx, TAC_ERR_RUN, "%s could not be written before; nothing is added", r->file->path);
+}
+
+/* Collective. Takes the group out of /partial, and tells the disk at once: its room may be used again.  next: another
+ * one takes its name. */
+static enum tac_err drop_partial(struct tac_record *r, hid_t partial, int64_t next)
+{
+    enum tac_err err = TAC_OK;
+    char name[32];
+    bool ok = true;
+    if (r->partial >= 0) {
+        snprintf(name, sizeof name, "%06" PRId64, r->partial);
+        ok = H5Ldelete(partial, name, H5P_DEFAULT) >= 0;
+    }
+    if (next >= 0) {
+        snprintf(name, sizeof name, "%06" PRId64, next);
+        ok = ok && H5Lmove(partial, TAC_RECORD_NEXT, partial, name, H5P_DEFAULT, H5P_DEFAULT) >= 0;
+    }
+    TAC_TRY(tac_frames_change(r->ctx, r->file, "/partial", ok));
+    TAC_TRY(tac_frames_flush(r->ctx, r->file, "/partial"));
+    r->partial = next;
+done:
+    return err;
+}
+
+static hid_t open_partial(const struct tac_record *r)
+{
+    return H5Gopen2(r->file->file, "partial", H5P_DEFAULT);
+}
+
+enum tac_err tac_record_group(struct tac_record *r, int64_t index)
+{
+    enum tac_err err;
+    char name[32], what[64];
+    hid_t partial = -1;
+    struct tac_h5_quiet quiet;
+    tac_h5_quiet(&quiet);
+    snprintf(name, sizeof name, "%06" PRId64, index);
+    snprintf(what, sizeof what, "interval %" PRId64, index);
+    TAC_TRY(tac_agree(r->ctx, refuse_broken(r)));
+    TAC_TRY(tac_record_deal(r));
+    TAC_TRY(write_group(r, r->file->frames, name, what));
+    TAC_TRY(tac_frames_flush(r->ctx, r->file, what));
+    tac_spill_cut(&r->block, 0);
+    memset(r->rows, 0, (size_t)(r->end - r->begin) * sizeof *r->rows);
+    if (r->partial < 0)
+        goto done;
+    partial = open_partial(r);
+    TAC_TRY(tac_frames_change(r->ctx, r->file, "/partial", partial >= 0));
+    TAC_TRY(drop_partial(r, partial, -1));
+done:
+    if (partial >= 0)
+        H5Gclose(partial);
+    tac_h5_restore(&quiet);
+    return err;
+}
+
+/* The new one is whole on the disk before the old one goes. */
+enum tac_err tac_record_partial(struct tac_record *r, int64_t index)
+{
+    enum tac_err err;
+    const size_t n = (size_t)(r->end - r->begin), runs = r->block.run_count;
+    int64_t *rows = NULL;
+    char what[64];
+    hid_t partial = -1;
+    struct tac_h5_quiet quiet;
+    tac_h5_quiet(&quiet);
+    snprintf(what, sizeof what, "interval %" PRId64 " so far", index);
+    TAC_TRY(tac_agree(r->ctx, refuse_broken(r)));
+    TAC_TRY(tac_agree(r->ctx, tac_alloc(r->ctx, n, sizeof *rows, &rows)));
+    memcpy(rows, r->rows, n * sizeof *rows);
+    TAC_TRY(tac_record_deal(r));
+    partial = open_partial(r);
+    TAC_TRY(tac_frames_change(r->ctx, r->file, "/partial", partial >= 0));
+    TAC_TRY(write_group(r, partial, TAC_RECORD_NEXT, what));
+    TAC_TRY(tac_frames_flush(r->ctx, r->file, what));
+    TAC_TRY(drop_partial(r, partial, index));
+    TAC_TRY(tac_frames_sync(r->ctx, r->file));
+    tac_spill_cut(&r->block, runs);
+    memcpy(r->rows, rows, n * sizeof *rows);
+done:
+    if (partial >= 0)
+        H5Gclose(partial);
+    free(rows);
+    tac_h5_restore(&quiet);
+    return err;
+}
+
+enum tac_err tac_record_sync(struct tac_record *r)
+{
+    return tac_frames_sync(r->ctx, r->file);
+}
+
+enum tac_err tac_record_close(struct tac_record *r)
+{
+    return r != NULL ? tac_frames_close(r->ctx, r->file) : TAC_OK;
+}
+
+void tac_record_destroy(struct tac_record **p)
+{
+    struct tac_record *r = *p;
+    if (r == NULL)
+        return;
+    if (r->file != NULL)
+        tac_frames_destroy(r->ctx, &r->file);
+    tac_spill_destroy(&r->own);
+    tac_spill_destroy(&r->block);
+    free(r->dir);
+    free(r->id);
+    free(r->point);
+    free(r->rows);
+    free(r);
+    *p = NULL;
+}

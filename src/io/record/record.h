@@ -1,0 +1,161 @@
+/* io/record/record.h: record.h5: every breakpoint of every vertex (docs/run-folder.md), written by all ranks in bounded
+ * memory.
+ *
+ * Points (vertex, t, x) come in the order of time from the ranks that own the vertices, part of them in passes that may
+ * be thrown away.  They go through three stages, none of which keeps more than a fixed budget in memory:
+ *
+ *   log      what was kept since the last spill, in memory.  A full one becomes a *run*, sorted by vertex, in a file
+ *            without a name in the run folder; a pass that is thrown away takes its points, and its runs, with it.
+ *   blocks   rank r has the r-th block of vertex ids.  When ranks change hands, at a checkpoint and at the end of an
+ *            interval every point goes to the rank of its vertex' block (a deal), into a second such file.
+ *   group    at the end of a frame interval each rank writes the rows of its block, which lie one behind the other.
+ *
+ *     TAC_TRY(tac_record_create(ctx, scene, dir, &record));
+ *     tac_record_vertices(record, owned, ids);
+ *     tac_record_mark(record); tac_record_keep(record, i, t, x); ... tac_record_undo(record) if the pass was wrong
+ *     TAC_TRY(tac_record_group(record, interval));
+ *     TAC_TRY(tac_record_close(record)); tac_record_destroy(&record);
+ *
+ * The engine's side is events/record.c.
+ */
+#ifndef TACTUS_IO_RECORD_RECORD_H
+#define TACTUS_IO_RECORD_RECORD_H
+
+#include <tactus/scene.h>
+
+struct tac_frames; /* io/folder/output.h */
+
+#define TAC_RECORD_FORMAT "tactus-record/1"
+#define TAC_RECORD_NEXT "next" /* in /partial: what takes the place of the group there once it is whole */
+
+/* A breakpoint: the vertex is at x [m] at t.  In the log `vertex` is the rank's own number of it, else its id. */
+struct tac_point {
+    tac_gid vertex;
+    tac_time t;
+    double x[3];
+};
+
+/* ---- spill.c: points on disk ---- */
+
+/* Points by ascending vertex; those of one vertex in the order in which they came. */
+struct tac_run_of_points {
+    int64_t begin, end; /* points in the file */
+    int64_t *cut;       /* owned, (size + 1): where each rank's block of ids begins; NULL: not cut */
+};
+
+struct tac_spill {
+    struct tac_ctx *ctx; /* borrowed */
+    const char *dir;     /* borrowed; for sentences */
+    int fd;              /* of a file without a name; -1: none */
+    int64_t end;         /* points in it */
+    size_t run_count, run_capacity;
+    struct tac_run_of_points *run; /* owned */
+};
+
+/* Local. An empty file in `dir` that goes when the process does. */
+enum tac_err tac_spill_create(struct tac_ctx *ctx, const char *dir, struct tac_spill *spill);
+/* Local. Begins a run; blocks > 0: cut for so many ranks. */
+enum tac_err tac_spill_begin(struct tac_spill *spill, int blocks);
+/* Local. Appends points to the run that was begun last. */
+enum tac_err tac_spill_append(struct tac_spill *spill, const struct tac_point *point, size_t count);
+/* Local. Forgets all runs but the first `runs`. */
+void tac_spill_cut(struct tac_spill *spill, size_t runs);
+void tac_spill_destroy(struct tac_spill *spill);
+
+/* Runs as one: points by (vertex, run). */
+struct tac_merge {
+    struct tac_spill *spill;   /* borrowed */
+    struct tac_cursor *cursor; /* owned, (runs) */
+    size_t *heap;              /* owned, (runs): cursors with points left, by their next point */
+    size_t heap_count, each;   /* points read at once per run */
+    struct tac_point *buffer;  /* owned, (runs, each) */
+    struct tac_point held;     /* read, and not given yet */
+    bool holds;
+    bool collapse;
+};
+
+/* Local. All runs, or (block >= 0) their part in one block, and then of two points that follow each other with one
+ * vertex and one time only the later; room for about `points` points. */
+enum tac_err tac_merge_open(struct tac_spill *spill, int block, size_t points, struct tac_merge *merge);
+/* Local. The next points, at most `most`; *count 0: that was all. */
+enum tac_err tac_merge_next(struct tac_merge *merge, struct tac_point *out, size_t most, size_t *count);
+void tac_merge_close(struct tac_merge *merge);
+
+/* ---- the recorder ---- */
+struct tac_record {
+    struct tac_ctx *ctx; /* borrowed */
+    char *dir;           /* owned */
+    tac_gid vertex_total;
+    double quantum_s;
+
+    /* the log */
+    size_t owned; /* vertices of this rank */
+    tac_gid *id;  /* owned, (owned) ascending; NULL: 0 .. owned-1 */
+    size_t count, capacity;
+    struct tac_point *point; /* owned */
+    size_t committed;        /* points before the pass under way; its runs are the first `kept_runs` */
+    size_t kept_runs;
+    struct tac_spill own; /* runs of the vertices that we own, cut */
+    enum tac_err err;     /* the first failure to spill; told by tac_record_error() */
+
+    /* the block */
+    tac_gid begin, end;     /* ids */
+    struct tac_spill block; /* runs of them */
+    int64_t *rows;          /* owned, (end - begin): how many points of each are there */
+    size_t merge_points, portion, stage_rows;
+
+    struct tac_frames *file; /* owned: record.h5; its group is /record */
+    int64_t partial;         /* the interval that /partial has; -1: none */
+};
+
+/* Collective. Makes DIR/record.h5 without groups.  TACTUS_TEST_SPILL=bytes, for tests: a smaller budget than 64 MiB. */
+enum tac_err tac_record_create(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
+                               struct tac_record **out);
+/* Collective. Goes on with DIR/record.h5 at `now`, in interval `index`, whose beginning was before (`within`) or is
+ * now. Intervals that are not over at `now` are removed; the breakpoints of this one from before now are taken over
+ * (*loaded tells whether there were any; those of now are left to the caller).  A new record begins where there is
+ * none, or none that can be read (renamed to record.h5.damaged, with a warning).  Not `record`: the file is brought to
+ * the same state, a warning says where it ends, and *out is NULL.  TAC_ERR_INPUT: it is of another scene. */
+enum tac_err tac_record_resume(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, tac_time now,
+                               int64_t index, bool within, bool record, struct tac_record **out, bool *loaded);
+/* Collective. What create and resume begin with: a recorder without a file. */
+enum tac_err tac_record_blank(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
+                              struct tac_record **out);
+/* Local. Points of this rank's block, in the order of their vertices; after tac_spill_begin() of record->block. */
+enum tac_err tac_record_take(struct tac_record *record, const struct tac_point *point, size_t count);
+/* Local. Whose breakpoints will be kept: `owned` vertices with these ids, ascending (copied; NULL: 0, 1, ...).  The log
+ * must be empty. */
+enum tac_err tac_record_vertices(struct tac_record *record, tac_lid owned, const tac_gid *id);
+/* Local. A pass begins. */
+void tac_record_mark(struct tac_record *record);
+/* Local. It was wrong: what was kept since it began is not. */
+void tac_record_undo(struct tac_record *record);
+/* Local. Makes room in the log. */
+void tac_record_spill(struct tac_record *record);
+/* Local. Vertex i is at x at t. */
+static inline void tac_record_keep(struct tac_record *record, tac_lid i, tac_time t, const double x[3])
+{
+    if (record->count == record->capacity)
+        tac_record_spill(record);
+    record->point[record->count++] = (struct tac_point){i, t, {x[0], x[1], x[2]}};
+}
+/* Local. Whether points were lost (a full disk): the failure, whose sentence is in the context. */
+static inline enum tac_err tac_record_error(const struct tac_record *record)
+{
+    return record != NULL ? record->err : TAC_OK;
+}
+/* Collective. Every point to its block: before vertices change hands. */
+enum tac_err tac_record_deal(struct tac_record *record);
+/* Collective. Deals, writes the points so far as /record/INDEX, flushes, and forgets them.  /partial goes. */
+enum tac_err tac_record_group(struct tac_record *record, int64_t index);
+/* Collective. Writes the points so far as /partial/INDEX, in the place of what was there, and brings the file to the
+ * disk.  What was kept since the last deal is in it, and forgotten; the rest stays. */
+enum tac_err tac_record_partial(struct tac_record *record, int64_t index);
+/* Collective. Brings the file to the disk. */
+enum tac_err tac_record_sync(struct tac_record *record);
+/* Collective; also after a failure. */
+enum tac_err tac_record_close(struct tac_record *record);
+/* Collective; closes if still open. */
+void tac_record_destroy(struct tac_record **record);
+
+#endif

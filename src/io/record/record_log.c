@@ -1,0 +1,180 @@
+/* record_log.c: the log of breakpoints, its runs, and their way to the ranks of their vertices' blocks. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/exchange.h"
+#include "io/record/record.h"
+
+enum { TAG_POINTS = 21, TAG_HEAD = 22 };
+
+enum tac_err tac_record_vertices(struct tac_record *r, tac_lid owned, const tac_gid *id)
+{
+    enum tac_err err = TAC_OK;
+    TAC_CHECK(r->count == 0 && r->own.run_count == 0);
+    r->owned = (size_t)owned;
+    free(r->id);
+    r->id = NULL;
+    if (id == NULL)
+        return TAC_OK;
+    TAC_TRY(tac_alloc(r->ctx, r->owned, sizeof *r->id, &r->id));
+    memcpy(r->id, id, r->owned * sizeof *r->id);
+done:
+    return err;
+}
+
+void tac_record_mark(struct tac_record *r)
+{
+    r->committed = r->count;
+    r->kept_runs = r->own.run_count;
+}
+
+void tac_record_undo(struct tac_record *r)
+{
+    r->count = r->committed;
+    tac_spill_cut(&r->own, r->kept_runs);
+}
+
+/* Where each point of the log goes when they are sorted by vertex, those of one vertex in their order. */
+static enum tac_err order_points(const struct tac_record *r, size_t count, uint32_t **out)
+{
+    enum tac_err err;
+    size_t *place = NULL;
+    uint32_t *order = NULL;
+    TAC_TRY(tac_alloc(r->ctx, r->owned + 1, sizeof *place, &place));
+    TAC_TRY(tac_alloc(r->ctx, count, sizeof *order, &order));
+    for (size_t k = 0; k < count; k++)
+        place[r->point[k].vertex + 1]++;
+    for (size_t i = 0; i < r->owned; i++)
+        place[i + 1] += place[i];
+    for (size_t k = 0; k < count; k++)
+        order[place[r->point[k].vertex]++] = (uint32_t)k;
+    *out = order;
+done:
+    free(place);
+    return err;
+}
+
+/* The first `count` points of the log become a run. */
+static enum tac_err write_run(struct tac_record *r, size_t count)
+{
+    enum { BUFFER = 4096 };
+    enum tac_err err;
+    const int size = r->ctx->size;
+    struct tac_point *buffer = NULL;
+    uint32_t *order = NULL;
+    int block = 0;
+    TAC_TRY(order_points(r, count, &order));
+    TAC_TRY(tac_alloc(r->ctx, BUFFER, sizeof *buffer, &buffer));
+    TAC_TRY(tac_spill_begin(&r->own, size));
+    struct tac_run_of_points *run = &r->own.run[r->own.run_count - 1];
+    run->cut[0] = run->begin;
+    for (size_t k = 0; k < count;) {
+        size_t n = 0;
+        for (; n < BUFFER && k < count; n++, k++) {
+            buffer[n] = r->point[order[k]];
+            buffer[n].vertex = r->id != NULL ? r->id[buffer[n].vertex] : buffer[n].vertex;
+            while (buffer[n].vertex >= tac_block_begin(r->vertex_total, size, block + 1))
+                run->cut[++block] = run->begin + (int64_t)k;
+        }
+        TAC_TRY(tac_spill_append(&r->own, buffer, n));
+    }
+    while (block < size)
+        run->cut[++block] = run->end;
+done:
+    free(order);
+    free(buffer);
+    return err;
+}
+
+/* First what is committed goes, and what of the pass is left moves up; a pass longer than the log goes in runs of its
+ * own, so that it can be taken back. */
+void tac_record_spill(struct tac_record *r)
+{
+    const size_t first = r->committed > 0 ? r->committed : r->count;
+    if (!r->err)
+        r->err = write_run(r, first);
+    if (r->err) { /* told after the pass; until then there is nothing to keep any more */
+        r->count = r->committed = 0;
+        return;
+    }
+    memmove(r->point, r->point + first, (r->count - first) * sizeof *r->point);
+    r->count -= first;
+    if (r->committed > 0)
+        r->kept_runs = r->own.run_count;
+    r->committed = 0;
+}
+
+/* ---- to the blocks ---- */
+
+enum tac_err tac_record_take(struct tac_record *r, const struct tac_point *point, size_t count)
+{
+    for (size_t k = 0; k < count; k++) {
+        TAC_CHECK(point[k].vertex >= r->begin && point[k].vertex < r->end);
+        r->rows[point[k].vertex - r->begin]++;
+    }
+    return tac_spill_append(&r->block, point, count);
+}
+
+/* Our points of the block of rank `to`; those that rank `from` has of ours.  A rank that has failed sends no more, and
+ * throws away what comes. */
+static enum tac_err pass_on(struct tac_record *r, enum tac_err err, int to, int from, struct tac_point *out,
+                            struct tac_point *in)
+{
+    struct tac_merge merge = {0};
+    size_t count = 0;
+    int64_t head[2] = {0, 1}, told[2] = {0, 1}; /* points that come; whether more will */
+    if (!err)
+        err = tac_spill_begin(&r->block, 0);
+    if (!err)
+        err = tac_merge_open(&r->own, to, r->merge_points, &merge);
+    while (head[1] || told[1]) {
+        const int partner = told[1] ? from : MPI_PROC_NULL;
+        const int target = head[1] ? to : MPI_PROC_NULL;
+        count = 0;
+        if (!err && head[1])
+            err = tac_merge_next(&merge, out, r->portion, &count);
+        head[0] = err ? 0 : (int64_t)count;
+        head[1] = head[1] && !err && count == r->portion;
+        if (to == r->ctx->rank) {
+            told[1] = head[1];
+            if (!err)
+                err = tac_record_take(r, out, count);
+            continue;
+        }
+        MPI_Sendrecv(head, 2, MPI_INT64_T, target, TAG_HEAD, told, 2, MPI_INT64_T, partner, TAG_HEAD, r->ctx->comm,
+                     MPI_STATUS_IGNORE);
+        if (partner == MPI_PROC_NULL)
+            told[0] = 0;
+        MPI_Sendrecv(out, (int)(head[0] * (int64_t)sizeof *out), MPI_BYTE, target, TAG_POINTS, in,
+                     (int)(told[0] * (int64_t)sizeof *in), MPI_BYTE, partner, TAG_POINTS, r->ctx->comm,
+                     MPI_STATUS_IGNORE);
+        if (!err)
+            err = tac_record_take(r, in, (size_t)told[0]);
+    }
+    tac_merge_close(&merge);
+    return err;
+}
+
+enum tac_err tac_record_deal(struct tac_record *r)
+{
+    enum tac_err err = TAC_OK, failed = TAC_OK;
+    struct tac_point *out = NULL, *in = NULL;
+    const int size = r->ctx->size, rank = r->ctx->rank;
+    if (r->count > 0 && !r->err)
+        r->err = write_run(r, r->count);
+    r->count = r->committed = r->kept_runs = 0;
+    TAC_TRY(r->err);
+    TAC_TRY(tac_alloc(r->ctx, r->portion, sizeof *out, &out));
+    TAC_TRY(tac_alloc(r->ctx, r->portion, sizeof *in, &in));
+done:
+    err = tac_agree(r->ctx, err);
+    /* In every step each rank sends to one and hears from one. */
+    for (int step = 0; step < size && !err; step++)
+        failed = pass_on(r, failed, (rank + step) % size, (rank - step + size) % size, out, in);
+    err = err ? err : tac_agree(r->ctx, failed);
+    tac_spill_cut(&r->own, 0);
+    free(out);
+    free(in);
+    r->err = err;
+    return err;
+}

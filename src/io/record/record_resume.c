@@ -1,0 +1,368 @@
+/* record_resume.c: record.h5 of a run that goes on from a checkpoint: what is later is removed, the interval under way
+ * is taken over.
+ *
+ * As with frames.h5 (frames_resume.c) rank 0 looks at the file, and removes groups, in child processes; only then do
+ * all ranks open it.  A whole group of the interval under way, of a run that came further, becomes the part of it so
+ * far: whoever goes on from the same checkpoint once more finds it again. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/child.h"
+#include "io/frames/frames.h"
+#include "io/h5/disk.h"
+#include "io/record/record.h"
+#include "io/record/record_stored.h"
+
+/* Reads all of it once: the checksums of its chunks, and where rows begin. */
+static bool read_through(hid_t file, const char *group, tac_gid vertices)
+{
+    enum { PORTION = TAC_CHUNK_ROWS };
+    struct tac_record_rows s;
+    int64_t before = 0;
+    double *data = malloc(3 * PORTION * sizeof *data);
+    const bool opened = data != NULL && tac_record_rows_open(file, group, vertices, &s);
+    bool ok = opened;
+    for (int k = 0; k < TAC_RECORD_DATASETS && ok; k++)
+        for (int64_t begin = 0; begin < s.rows[k] && ok; begin += PORTION) {
+            const int64_t n = s.rows[k] - begin < PORTION ? s.rows[k] - begin : PORTION;
+            ok = tac_record_rows_read(&s, k, begin, n, data);
+            for (int64_t i = 0; i < n && ok && k == TAC_RECORD_START; i++) {
+                const int64_t start = ((const int64_t *)data)[i];
+                ok = start >= before && (begin + i > 0 || start == 0);
+                before = start;
+            }
+        }
+    ok = ok && before == s.rows[TAC_RECORD_TIME];
+    if (opened)
+        tac_record_rows_close(&s);
+    free(data);
+    return ok;
+}
+
+/* ---- what is there, and what shall be ---- */
+
+struct plan {
+    const char *path;
+    const struct tac_scene *scene;
+    tac_time now;
+    int64_t index; /* the interval under way */
+    bool within;
+    bool foreign;     /* of another scene, or another quantum */
+    char source[64];  /* the group with the interval so far; empty: none */
+    tac_time covered; /* the record holds all up to here, but for the interval under way; 0: nothing */
+    bool late;        /* something is to be removed, or to be renamed */
+};
+
+struct names {
+    struct tac_ctx *ctx;
+    int64_t from;     /* groups with lower numbers stay */
+    bool all;         /* and others too */
+    char (*name)[24]; /* owned */
+    size_t count, capacity;
+    int64_t last; /* highest number below `from`; -1: none */
+};
+
+static herr_t list_name(hid_t group, const char *name, const H5L_info_t *info, void *data)
+{
+    struct names *names = data;
+    const size_t digits = strspn(name, "0123456789");
+    const bool numbered = digits >= 6 && digits <= 18 && name[digits] == '\0';
+    const int64_t index = numbered ? strtoll(name, NULL, 10) : INT64_MAX;
+    if (!numbered && !(names->all && strcmp(name, TAC_RECORD_NEXT) == 0))
+        return 0; /* not ours */
+    if (index < names->from) {
+        names->last = index > names->last ? index : names->last;
+        return 0;
+    }
+    if (tac_grow(names->ctx, &names->name, &names->capacity, names->count + 1, sizeof *names->name))
+        return -1;
+    snprintf(names->name[names->count++], sizeof *names->name, "%s", name);
+    return 0;
+}
+
+static bool list(hid_t file, const char *where, struct names *names)
+{
+    hid_t group = H5Lexists(file, where, H5P_DEFAULT) > 0 ? H5Gopen2(file, where, H5P_DEFAULT) : -1;
+    names->last = -1;
+    const bool ok = group >= 0 && H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, list_name, names) >= 0;
+    if (group >= 0)
+        H5Gclose(group);
+    return ok;
+}
+
+/* Does the group have all of the interval under way that was before now? */
+static bool serves(hid_t file, const struct plan *p, const char *group)
+{
+    tac_time span[2];
+    return tac_record_span(file, group, p->scene->vertex_count, span) && span[0] < p->now && span[1] >= p->now;
+}
+
+/* Fills in the plan. */
+static enum tac_err look(struct tac_ctx *ctx, hid_t file, struct plan *p)
+{
+    enum tac_err err = TAC_OK;
+    char format[64], sha256[80], group[64];
+    double quantum_s;
+    struct names record = {.ctx = ctx, .from = p->index}, partial = {.ctx = ctx, .all = true};
+    if (!tac_h5_get_text(file, "format", format, sizeof format) || strcmp(format, TAC_RECORD_FORMAT) != 0 ||
+        !tac_record_quantum(file, &quantum_s))
+        TAC_TRY(tac_record_damaged(ctx, p->path, "it is not of the format " TAC_RECORD_FORMAT));
+    tac_h5_get_text(file, "scene_sha256", sha256, sizeof sha256);
+    p->foreign = strcmp(sha256, p->scene->sha256) != 0 || quantum_s != p->scene->quantum_s;
+    if (p->foreign)
+        goto done;
+    if (!list(file, "record", &record) || !list(file, "partial", &partial))
+        TAC_TRY(tac_record_damaged(ctx, p->path, "its list of groups cannot be read"));
+    if (p->within) {
+        char where[3][64] = {"partial/" TAC_RECORD_NEXT};
+        snprintf(where[1], sizeof where[1], "partial/%06" PRId64, p->index);
+        snprintf(where[2], sizeof where[2], "record/%06" PRId64, p->index);
+        for (int k = 0; k < 3 && p->source[0] == '\0'; k++)
+            if (serves(file, p, where[k]))
+                memcpy(p->source, where[k], sizeof p->source);
+    }
+    tac_time span[2] = {0, 0};
+    snprintf(group, sizeof group, "record/%06" PRId64, record.last);
+    if (record.last >= 0 && !tac_record_span(file, group, p->scene->vertex_count, span))
+        TAC_TRY(tac_record_damaged(ctx, p->path, "one of its intervals is not whole"));
+    p->covered = span[1];
+    snprintf(group, sizeof group, "partial/%06" PRId64, p->index);
+    p->late = record.count > 0 || partial.count > (strcmp(p->source, group) == 0);
+done:
+    free(record.name);
+    free(partial.name);
+    return err;
+}
+
+/* In a child, with everything read that will be read. */
+static enum tac_err look_in_child(struct tac_ctx *ctx, void *data, int64_t *result)
+{
+    struct plan *p = data;
+    hid_t file = tac_h5_open_read(p->path);
+    if (file < 0)
+        return tac_record_damaged(ctx, p->path, "the HDF5 library cannot open it");
+    enum tac_err err = look(ctx, file, p);
+    if (!err && p->source[0] != '\0' && !read_through(file, p->source, p->scene->vertex_count))
+        err = tac_record_damaged(ctx, p->path, "the interval under way cannot be read");
+    H5Fclose(file);
+    return err;
+}
+
+/* Removes the groups, but `keep` (NULL: none). */
+static bool remove_groups(hid_t file, const char *where, struct names *names, const char *keep)
+{
+    bool ok = list(file, where, names);
+    hid_t group = ok ? H5Gopen2(file, where, H5P_DEFAULT) : -1;
+    for (size_t k = 0; k < names->count && ok; k++)
+        if (keep == NULL || strcmp(names->name[k], keep) != 0) /* a name that is listed twice is gone already */
+            ok = H5Lexists(group, names->name[k], H5P_DEFAULT) == 0 ||
+                 H5Ldelete(group, names->name[k], H5P_DEFAULT) >= 0;
+    free(names->name);
+    return group >= 0 && H5Gclose(group) >= 0 && ok;
+}
+
+/* In a child: removes what is late, and gives the interval so far its name. */
+static enum tac_err remove_late(struct tac_ctx *ctx, void *data, int64_t *result)
+{
+    const struct plan *p = data;
+    struct names record = {.ctx = ctx, .from = p->index}, partial = {.ctx = ctx, .all = true};
+    char name[24], to[64];
+    int disk_error = 0;
+    hid_t disk = -1, access = H5Pcreate(H5P_FILE_ACCESS);
+    snprintf(name, sizeof name, "%06" PRId64, p->index);
+    snprintf(to, sizeof to, "partial/%s", name);
+    bool ok =
+        access >= 0 && H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) >= 0 && tac_disk_use(access, &disk_error, &disk);
+#if H5_VERSION_GE(1, 10, 7)
+    ok = ok && H5Pset_file_locking(access, false, true) >= 0;
+#endif
+    hid_t file = ok ? H5Fopen(p->path, H5F_ACC_RDWR, access) : -1;
+    ok = file >= 0;
+    if (ok && p->source[0] != '\0' && strcmp(p->source, to) != 0) {
+        ok = H5Lexists(file, to, H5P_DEFAULT) <= 0 || H5Ldelete(file, to, H5P_DEFAULT) >= 0;
+        ok = ok && H5Lmove(file, p->source, file, to, H5P_DEFAULT, H5P_DEFAULT) >= 0;
+    }
+    ok = ok && remove_groups(file, "record", &record, NULL) &&
+         remove_groups(file, "partial", &partial, p->source[0] != '\0' ? name : NULL);
+    /* Nothing has reached the file so far: what goes wrong before this leaves it as it was. */
+    if (!ok)
+        return tac_fail(ctx, TAC_ERR_INPUT, "'%s' is damaged: its later intervals cannot be removed", p->path);
+    ok = H5Fclose(file) >= 0;
+    if (disk_error != 0)
+        return tac_fail(ctx, TAC_ERR_RUN, "cannot write %s: %s; is the disk in order?", p->path, strerror(disk_error));
+    return ok ? TAC_OK : tac_fail(ctx, TAC_ERR_INPUT, "'%s' is damaged: it cannot be written", p->path);
+}
+
+/* Rank 0: looks at the file and removes what is late.  *there: it can be gone on with. */
+static enum tac_err prepare(struct tac_ctx *ctx, struct plan *p, bool *there)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_ctx alone; /* what is wrong with the file is no error of this run */
+    struct stat status = {0};
+    char begins[96];
+    *there = false;
+    if (stat(p->path, &status) != 0 && errno == ENOENT)
+        return TAC_OK;
+    if (access(p->path, R_OK | W_OK) != 0)
+        return tac_fail(ctx, TAC_ERR_INPUT, "cannot write to '%s': %s; choose another folder with -o", p->path,
+                        strerror(errno));
+    tac_ctx_init(&alone, MPI_COMM_SELF);
+    alone.quiet = true;
+    struct plan tried = *p;
+    err = tac_child_try(&alone, p->path, status.st_size, look_in_child, &tried, NULL);
+    if (!err) {
+        hid_t file = tac_h5_open_read(p->path);
+        err = file >= 0 ? look(&alone, file, p) : tac_record_damaged(&alone, p->path, "it cannot be opened");
+        if (file >= 0)
+            H5Fclose(file);
+    }
+    if (!err && p->foreign)
+        return tac_fail(ctx, TAC_ERR_INPUT,
+                        "'%s' is the record of another scene than the checkpoint's; move it away, or choose another "
+                        "folder with -o",
+                        p->path);
+    if (!err && p->late)
+        err = tac_child_try(&alone, p->path, status.st_size, remove_late, p, NULL);
+    *there = err == TAC_OK;
+    if (err == TAC_ERR_INPUT) {
+        p->source[0] = '\0';
+        p->covered = 0;
+        snprintf(begins, sizeof begins, "a new record.h5 would begin with interval %" PRId64, p->index);
+        return tac_frames_put_aside(ctx, p->path, alone.error, begins);
+    }
+    return err ? tac_fail(ctx, err, "%s", alone.error) : TAC_OK;
+}
+
+/* ---- taking over ---- */
+
+static enum tac_err take_rows(struct tac_record *r, const struct tac_record_rows *s, tac_time now, const int64_t *start,
+                              tac_time *time, double *position, struct tac_point *point)
+{
+    enum tac_err err = TAC_OK;
+    const int64_t rows = start[r->end - r->begin];
+    tac_gid vertex = r->begin;
+    TAC_TRY(tac_spill_begin(&r->block, 0));
+    for (int64_t at = start[0]; at < rows;) {
+        const int64_t n = rows - at < (int64_t)r->portion ? rows - at : (int64_t)r->portion;
+        size_t count = 0;
+        if (!tac_record_rows_read(s, TAC_RECORD_TIME, at, n, time) ||
+            !tac_record_rows_read(s, TAC_RECORD_POSITION, at, n, position))
+            TAC_TRY(tac_record_damaged(r->ctx, r->file->path, "the interval under way cannot be read"));
+        for (int64_t k = 0; k < n; k++, at++) {
+            while (at >= start[vertex + 1 - r->begin])
+                vertex++;
+            if (time[k] >= now)
+                continue;
+            point[count].vertex = vertex;
+            point[count].t = time[k];
+            memcpy(point[count++].x, &position[3 * k], sizeof point->x);
+        }
+        TAC_TRY(tac_record_take(r, point, count));
+    }
+done:
+    return err;
+}
+
+/* Local. The points of our block from before now. */
+static enum tac_err take_over(struct tac_record *r, const struct plan *p)
+{
+    enum tac_err err = TAC_OK;
+    const int64_t n = r->end - r->begin;
+    struct tac_record_rows s = {{-1, -1, -1}, {0}, NULL};
+    int64_t *start = NULL;
+    tac_time *time = NULL;
+    double *position = NULL;
+    struct tac_point *point = NULL;
+    TAC_TRY(tac_alloc(r->ctx, (size_t)n + 1, sizeof *start, &start));
+    TAC_TRY(tac_alloc(r->ctx, r->portion, sizeof *time, &time));
+    TAC_TRY(tac_alloc(r->ctx, 3 * r->portion, sizeof *position, &position));
+    TAC_TRY(tac_alloc(r->ctx, r->portion, sizeof *point, &point));
+    if (!tac_record_rows_open(r->file->file, p->source, r->vertex_total, &s) ||
+        !tac_record_rows_read(&s, TAC_RECORD_START, r->begin, n + 1, start))
+        TAC_TRY(tac_record_damaged(r->ctx, r->file->path, "the interval under way cannot be read"));
+    for (int64_t i = 0; i < n; i++)
+        if (start[i] < 0 || start[i + 1] < start[i] || start[i + 1] > s.rows[TAC_RECORD_TIME])
+            TAC_TRY(tac_record_damaged(r->ctx, r->file->path, "its rows are out of order"));
+    TAC_TRY(take_rows(r, &s, p->now, start, time, position, point));
+done:
+    tac_record_rows_close(&s);
+    free(start);
+    free(time);
+    free(position);
+    free(point);
+    return err;
+}
+
+static void warn(struct tac_ctx *ctx, const struct plan *p, bool there, bool record)
+{
+    const double now_s = (double)p->now * p->scene->quantum_s, covered_s = (double)p->covered * p->scene->quantum_s;
+    const bool connects = p->within ? p->source[0] != '\0' : p->covered == p->now;
+    if (!record && there)
+        tac_warn(ctx, "'%s' ends at t = %.9g s: give --record again to go on with it", p->path,
+                 connects ? now_s : covered_s);
+    else if (record && !connects)
+        tac_warn(ctx, "'%s' has no breakpoints from t = %.9g s to t = %.9g s, which this run goes on from", p->path,
+                 covered_s, now_s);
+}
+
+/* Collective. Opens the file that rank 0 has prepared. */
+static enum tac_err go_on(struct tac_ctx *ctx, struct plan *p, const char *dir, struct tac_record **out)
+{
+    enum tac_err err;
+    struct tac_record *r = NULL;
+    TAC_TRY(tac_record_blank(ctx, p->scene, dir, &r));
+    TAC_TRY(tac_frames_handle(ctx, dir, "record.h5", false, &r->file));
+    TAC_TRY(tac_frames_open_file(ctx, r->file, "record"));
+    if (p->source[0] != '\0') {
+        snprintf(p->source, sizeof p->source, "partial/%06" PRId64, p->index);
+        r->partial = p->index;
+        TAC_TRY(tac_agree(ctx, take_over(r, p)));
+    }
+    *out = r;
+    r = NULL;
+done:
+    if (r != NULL && r->file != NULL)
+        r->file->broken = true;
+    tac_record_destroy(&r);
+    return err;
+}
+
+enum tac_err tac_record_resume(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, tac_time now,
+                               int64_t index, bool within, bool record, struct tac_record **out, bool *loaded)
+{
+    enum tac_err err;
+    bool there = false;
+    char *path = NULL;
+    struct plan plan = {.scene = scene, .now = now, .index = index, .within = within};
+    struct tac_h5_quiet quiet;
+    const size_t size = strlen(dir) + sizeof "/record.h5";
+    tac_h5_quiet(&quiet);
+    *out = NULL;
+    *loaded = false;
+    err = tac_alloc(ctx, size, 1, &path);
+    if (!err) {
+        snprintf(path, size, "%s/record.h5", dir);
+        plan.path = path;
+        err = ctx->rank == 0 ? prepare(ctx, &plan, &there) : TAC_OK;
+    }
+    TAC_TRY(tac_agree(ctx, err));
+    MPI_Bcast(&there, 1, MPI_C_BOOL, 0, ctx->comm);
+    MPI_Bcast(plan.source, sizeof plan.source, MPI_CHAR, 0, ctx->comm);
+    if (ctx->rank == 0)
+        warn(ctx, &plan, there, record);
+    if (!record)
+        goto done;
+    *loaded = plan.source[0] != '\0';
+    if (there)
+        TAC_TRY(go_on(ctx, &plan, dir, out));
+    else
+        TAC_TRY(tac_record_create(ctx, scene, dir, out));
+done:
+    free(path);
+    tac_h5_restore(&quiet);
+    return err;
+}

@@ -1,0 +1,71 @@
+/* io/record/record_stored.h: what a record.h5 holds, ours or what is left of it.
+ *
+ * As with frames.h5 (io/frames/reader.h) a child process walks the whole structure first; values are guarded by the
+ * checksums of their chunks.  A group may be far larger than memory: its rows are read in portions.
+ *
+ *     TAC_TRY(tac_record_stored_open(ctx, "drop.run/record.h5", &file));
+ *     tac_record_rows_open(file->file, file->group[0].path, file->vertex_count, &rows);
+ *     tac_record_rows_read(&rows, TAC_RECORD_TIME, 0, 100, time);
+ *     tac_record_rows_close(&rows);
+ *     tac_record_stored_close(&file);
+ */
+#ifndef TACTUS_IO_RECORD_RECORD_STORED_H
+#define TACTUS_IO_RECORD_RECORD_STORED_H
+
+#include "io/h5/h5.h"
+
+struct tac_record_group {
+    char path[40];
+    int64_t index;
+    int64_t rows;
+    tac_time begin, end; /* of its first vertex, as of all */
+};
+
+struct tac_record_stored {
+    char *path; /* owned */
+    hid_t file;
+    char name[256], version[64], commit[64], sha256[80]; /* empty: not told */
+    double quantum_s;
+    tac_gid vertex_count; /* 0: there is no group */
+    int64_t group_count;
+    struct tac_record_group *group; /* owned, (group_count): whole intervals, ascending */
+    bool has_partial;
+    struct tac_record_group partial;
+    int64_t unfinished; /* intervals that are not whole, and left out: the last of /record, and any of /partial */
+};
+
+/* Local. Is it an HDF5 file that claims to be a record? */
+enum tac_err tac_record_stored_is(struct tac_ctx *ctx, const char *path, bool *is);
+/* Local. TAC_ERR_INPUT when it is missing, damaged or foreign.  A kill leaves at most the last interval in parts: that
+ * one is left out; another one that is not whole is damage. */
+enum tac_err tac_record_stored_open(struct tac_ctx *ctx, const char *path, struct tac_record_stored **out);
+/* Collective. The same on all ranks, after rank 0 has looked whether it is safe. */
+enum tac_err tac_record_stored_open_all(struct tac_ctx *ctx, const char *path, struct tac_record_stored **out);
+/* Local. NULL is allowed; leaves NULL. */
+void tac_record_stored_close(struct tac_record_stored **file);
+
+/* ---- what it is made of ---- */
+
+enum { TAC_RECORD_START, TAC_RECORD_TIME, TAC_RECORD_POSITION, TAC_RECORD_DATASETS };
+
+/* A group's datasets. */
+struct tac_record_rows {
+    hid_t id[TAC_RECORD_DATASETS];
+    int64_t rows[TAC_RECORD_DATASETS];
+    const char *wrong; /* where it could not be opened: the first dataset that is not as it should be */
+};
+
+/* Local. vertices 0: as many as there are.  False: it is not there, not whole, or not as it should be. */
+bool tac_record_rows_open(hid_t file, const char *group, tac_gid vertices, struct tac_record_rows *rows);
+/* Local. data: int64, or (count, 3) double of positions; false if they cannot be read. */
+bool tac_record_rows_read(const struct tac_record_rows *rows, int which, int64_t begin, int64_t count, void *data);
+/* Local. Ids under 0 are none. */
+void tac_record_rows_close(struct tac_record_rows *rows);
+/* Local. The times at which a group begins and ends, which are those of its first vertex. */
+bool tac_record_span(hid_t file, const char *group, tac_gid vertices, tac_time span[2]);
+/* Local. Seconds in a quantum; false if it is not told. */
+bool tac_record_quantum(hid_t file, double *quantum_s);
+/* Local. The sentence for a file that is not what it should be; TAC_ERR_INPUT. */
+enum tac_err tac_record_damaged(struct tac_ctx *ctx, const char *path, const char *what);
+
+#endif

@@ -1,0 +1,251 @@
+/* spread.c: scenes too large for one rank to read.
+ *
+ * Every rank reads the JSON, but of each body's tables (vertices, triangles, segments) only a block of rows: whole
+ * chunks of TAC_SCENE_CHUNK rows, blocks ascending with the ranks.  The parts of the reader work on the rows that are
+ * there; where one needs rows of others (coordinates of an element's vertices, masses), the functions here ask for
+ * them.  What is added up is added in the order of the elements, or exactly, so that no bit depends on the ranks.
+ *
+ * A failure of one rank only (memory, its part of the file) is agreed upon before the next collective step: a rank that
+ * fails goes straight to the end of the reader, where its tac_agree() meets that of the others.
+ */
+#include "base/exchange.h"
+#include "mesh/read.h"
+#include "partition/pieces.h"
+#include "scene/read.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static tac_gid chunks(tac_lid rows)
+{
+    return rows / TAC_SCENE_CHUNK + (rows % TAC_SCENE_CHUNK != 0);
+}
+
+int tac_spread_rank(const struct tac_ctx *ctx, tac_lid total, tac_lid number)
+{
+    return tac_block_rank(chunks(total), ctx->size, number / TAC_SCENE_CHUNK);
+}
+
+void tac_spread_block(const struct tac_ctx *ctx, tac_lid total, tac_lid *first, tac_lid *count)
+{
+    const tac_gid begin = TAC_SCENE_CHUNK * tac_block_begin(chunks(total), ctx->size, ctx->rank);
+    const tac_gid end = TAC_SCENE_CHUNK * tac_block_begin(chunks(total), ctx->size, ctx->rank + 1);
+    *first = (tac_lid)(begin < total ? begin : total);
+    *count = (tac_lid)(end < total ? end : total) - *first;
+}
+
+struct block_positions {
+    tac_lid first;
+    const double *x;
+};
+
+static void tell_position(const void *known, tac_gid number, void *record)
+{
+    const struct block_positions *block = known;
+    memcpy(record, block->x + 3 * (size_t)(number - block->first), 3 * sizeof(double));
+}
+
+enum tac_err tac_spread_ask(struct tac_ctx *ctx, enum tac_err err, tac_lid total, size_t n, const tac_gid *number,
+                            tac_lid first, const double *x, double *out)
+{
+    const struct block_positions block = {first, x};
+    int32_t *to = NULL;
+    if (err == TAC_OK)
+        err = tac_alloc(ctx, n, sizeof *to, &to);
+    for (size_t i = 0; i < n && err == TAC_OK; i++)
+        to[i] = tac_spread_rank(ctx, total, (tac_lid)number[i]);
+    err = tac_ask(ctx, err, n, to, number, tell_position, &block, 3 * sizeof *out, out);
+    free(to);
+    return err;
+}
+
+/* A vertex' share of an element's mass. */
+struct share {
+    tac_gid number;
+    double mass;
+};
+
+/* Shares of the rows' elements, vertex by vertex; at: (rows, width) where their vertices are in x. */
+static enum tac_err make_shares(struct tac_reader *reader, tac_lid index, enum tac_table table, const char *where,
+                                double density, const tac_gid *number, const tac_lid *at, const double *x,
+                                struct share *share, int32_t *to)
+{
+    const struct tac_body *body = &reader->scene->body[index];
+    const struct tac_rows rows = reader->rows[index][table];
+    const tac_lid total = body->vertex_end - body->vertex_begin;
+    const size_t width = table == TAC_TRIANGLES ? 3 : 2;
+    for (tac_lid i = 0; i < rows.end - rows.begin; i++) {
+        const tac_lid *v = at + width * (size_t)i;
+        const double *a = x + 3 * (size_t)v[0], *b = x + 3 * (size_t)v[1];
+        const double size =
+            table == TAC_TRIANGLES ? tac_scene_area(a, b, x + 3 * (size_t)v[2]) : tac_scene_length(a, b);
+        if (!(size > 0))
+            return tac_scene_fail_vanished(reader, where, body, table == TAC_TRIANGLES ? "triangle" : "segment",
+                                           rows.number + i, table == TAC_TRIANGLES ? "area" : "length");
+        for (size_t k = 0; k < width; k++) {
+            const size_t s = width * (size_t)i + k;
+            share[s] = (struct share){number[s], density * size / (double)width};
+            to[s] = tac_spread_rank(reader->ctx, total, (tac_lid)number[s]);
+        }
+    }
+    return TAC_OK;
+}
+
+/* Adds the masses of one table: shares come by ascending rank, and so by ascending element. */
+static enum tac_err lump_table(struct tac_reader *reader, tac_lid index, enum tac_table table, const char *where,
+                               double density)
+{
+    struct tac_ctx *ctx = reader->ctx;
+    struct tac_scene *scene = reader->scene;
+    const struct tac_body *body = &scene->body[index];
+    const struct tac_rows rows = reader->rows[index][table], here = reader->rows[index][TAC_VERTICES];
+    const size_t width = table == TAC_TRIANGLES ? 3 : 2, n = width * (size_t)(rows.end - rows.begin);
+    const tac_lid *element = (table == TAC_TRIANGLES ? scene->triangle : scene->segment) + width * (size_t)rows.begin;
+    tac_gid *number = NULL, *unique = NULL;
+    tac_lid *at = NULL;
+    int32_t *to = NULL;
+    double *x = NULL;
+    struct share *share = NULL, *came = NULL;
+    size_t uniques = 0, came_count = 0;
+    enum tac_err err = tac_alloc(ctx, n, sizeof *number, &number);
+    for (size_t i = 0; i < n && err == TAC_OK; i++)
+        number[i] = element[i] - body->vertex_begin;
+    if (err == TAC_OK)
+        err = tac_alloc(ctx, n, sizeof *at, &at);
+    if (err == TAC_OK)
+        err = tac_alloc(ctx, n, sizeof *to, &to);
+    if (err == TAC_OK)
+        err = tac_alloc(ctx, n, sizeof *share, &share);
+    if (err == TAC_OK)
+        err = tac_compress(ctx, n, number, &unique, &uniques, at);
+    if (err == TAC_OK)
+        err = tac_alloc(ctx, 3 * uniques, sizeof *x, &x);
+    TAC_TRY(tac_spread_ask(ctx, err, body->vertex_end - body->vertex_begin, uniques, unique, here.number,
+                           scene->x + 3 * (size_t)here.begin, x));
+    err = make_shares(reader, index, table, where, density, number, at, x, share, to);
+    TAC_TRY(tac_deal(ctx, err, density > 0 ? n : 0, to, share, sizeof *share, &came, &came_count));
+    for (size_t i = 0; i < came_count; i++)
+        scene->mass[here.begin + (came[i].number - here.number)] += came[i].mass;
+done:
+    free(number);
+    free(unique);
+    free(at);
+    free(to);
+    free(x);
+    free(share);
+    free(came);
+    return tac_reader_agreed(reader, err);
+}
+
+enum tac_err tac_spread_lump(struct tac_reader *reader, tac_lid body, const char *where, double density)
+{
+    enum tac_err err = TAC_OK;
+    TAC_TRY(lump_table(reader, body, TAC_TRIANGLES, where, density));
+    TAC_TRY(lump_table(reader, body, TAC_SEGMENTS, where, density));
+done:
+    return err;
+}
+
+static void fill_pieces(const struct tac_reader *reader, struct tac_pieces *p)
+{
+    const struct tac_scene *s = reader->scene;
+    const size_t n = (size_t)p->vertex_count;
+    tac_gid *id[3] = {p->vertex_id, p->triangle_id, p->segment_id};
+    for (tac_lid b = 0; b < s->body_count; b++) {
+        const tac_lid first[3] = {s->body[b].vertex_begin, s->body[b].triangle_begin, s->body[b].segment_begin};
+        for (int k = 0; k < 3; k++)
+            for (tac_lid i = reader->rows[b][k].begin; i < reader->rows[b][k].end; i++)
+                id[k][i] = first[k] + reader->rows[b][k].number + (i - reader->rows[b][k].begin);
+    }
+    memcpy(p->x, s->x, 3 * n * sizeof *p->x);
+    memcpy(p->v, s->v, 3 * n * sizeof *p->v);
+    memcpy(p->mass, s->mass, n * sizeof *p->mass);
+    memcpy(p->ever_free, s->ever_free, n);
+    memcpy(p->body, s->vertex_body, n * sizeof *p->body);
+    memcpy(p->motion, reader->motion, n * sizeof *p->motion);
+    for (size_t i = 0; i < n; i++)
+        p->load[i] = s->vertex_load ? s->vertex_load[i] : -1;
+    for (size_t i = 0; i < n; i++)
+        p->scripted[i] = p->motion[i] >= 0;
+    for (size_t i = 0; i < 3 * (size_t)p->triangle_count; i++)
+        p->triangle[i] = s->triangle[i];
+    for (size_t i = 0; i < 2 * (size_t)p->segment_count; i++)
+        p->segment[i] = s->segment[i];
+}
+
+/* From here on the scene has counts of the whole, and no arrays. */
+enum tac_err tac_spread_pieces(struct tac_reader *reader)
+{
+    struct tac_scene *s = reader->scene;
+    struct tac_pieces *p = NULL;
+    enum tac_err err = tac_pieces_make(reader->ctx, (size_t)s->vertex_count, (size_t)s->triangle_count,
+                                       (size_t)s->segment_count, 0, &reader->pieces);
+    TAC_TRY(tac_reader_agree(reader, err));
+    p = reader->pieces;
+    fill_pieces(reader, p);
+    p->vertex_total = s->vertex_count = reader->total[TAC_VERTICES];
+    p->triangle_total = s->triangle_count = reader->total[TAC_TRIANGLES];
+    p->segment_total = s->segment_count = reader->total[TAC_SEGMENTS];
+    tac_scene_shed(s);
+    TAC_TRY(tac_reader_agreed(reader, tac_pieces_topology(reader->ctx, p)));
+done:
+    return err;
+}
+
+/* Where the first edge is that bends and has over two triangles: its side in our triangles, or -1 if it is not there;
+ * *edge: its id, the same on all ranks. */
+static int64_t find_many(const struct tac_reader *reader, tac_gid *edge)
+{
+    const struct tac_pieces *p = reader->pieces;
+    int64_t side = -1;
+    *edge = INT64_MAX;
+    for (int64_t i = 0; i < 3 * (int64_t)p->triangle_count; i++)
+        if (p->triangle_valence[i] > 2 && p->triangle_edge[i] < *edge &&
+            tac_scene_bends(reader->scene, tac_scene_body_of(reader->scene, p->triangle[i]))) {
+            *edge = p->triangle_edge[i];
+            side = i;
+        }
+    const tac_gid mine = *edge;
+    MPI_Allreduce(MPI_IN_PLACE, edge, 1, TAC_GID_MPI, MPI_MIN, reader->ctx->comm);
+    return mine == *edge ? side : -1;
+}
+
+enum tac_err tac_spread_check_manifold(struct tac_reader *reader)
+{
+    struct tac_ctx *ctx = reader->ctx;
+    const struct tac_scene *scene = reader->scene;
+    const struct tac_pieces *p = reader->pieces;
+    enum tac_err err = TAC_OK;
+    tac_gid id, edge[2] = {0, 0}, number = 0;
+    double x[3] = {0, 0, 0};
+    const int64_t side = find_many(reader, &id);
+    if (id == INT64_MAX)
+        return TAC_OK;
+    /* All ranks ask about the same body: the edge's. */
+    if (side >= 0) {
+        const tac_gid *v = p->triangle + side / 3 * 3, a = v[(side + 1) % 3], b = v[(side + 2) % 3];
+        edge[0] = a < b ? a : b;
+        edge[1] = a < b ? b : a;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, edge, 2, TAC_GID_MPI, MPI_MAX, ctx->comm);
+    const tac_lid index = tac_scene_body_of(scene, edge[0]);
+    const struct tac_body *body = &scene->body[index];
+    const struct tac_rows here = reader->rows[index][TAC_VERTICES];
+    number = edge[0] - body->vertex_begin;
+    TAC_TRY(tac_spread_ask(ctx, TAC_OK, body->vertex_end - body->vertex_begin, 1, &number, here.number,
+                           p->x + 3 * (size_t)here.begin, x));
+    if (side >= 0)
+        err = tac_scene_fail_manifold(reader, edge, x, p->triangle_valence[side]);
+    err = tac_agree(ctx, err);
+done:
+    return tac_reader_agreed(reader, err);
+}
+
+enum tac_err tac_spread_find_hinged(struct tac_reader *reader, uint8_t *hinged)
+{
+    const struct tac_pieces *p = reader->pieces;
+    for (tac_lid h = 0; h < p->hinge_count; h++)
+        hinged[tac_scene_body_of(reader->scene, p->hinge[4 * (size_t)h])] = 1;
+    MPI_Allreduce(MPI_IN_PLACE, hinged, reader->scene->body_count, MPI_UINT8_T, MPI_MAX, reader->ctx->comm);
+    return TAC_OK;
+}

@@ -1,0 +1,248 @@
+/* deal_first.c: who begins with which vertices: the graph of the scene's elements, out of its pieces. */
+#include "partition/corners.h"
+#include "run/deal.h"
+#include "run/deal_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* An edge of the graph on its way to the rank that has its row. */
+struct told {
+    tac_gid row, neighbor;
+    double weight;
+};
+
+struct telling {
+    size_t count, told_capacity, to_capacity;
+    struct told *told; /* owned */
+    int32_t *to;       /* owned */
+};
+
+static enum tac_err tell(struct tac_ctx *ctx, struct telling *t, int32_t to, tac_gid row, tac_gid neighbor,
+                         double weight)
+{
+    enum tac_err err;
+    TAC_TRY(tac_grow(ctx, &t->told, &t->told_capacity, t->count + 1, sizeof *t->told));
+    TAC_TRY(tac_grow(ctx, &t->to, &t->to_capacity, t->count + 1, sizeof *t->to));
+    t->told[t->count] = (struct told){row, neighbor, weight};
+    t->to[t->count++] = to;
+done:
+    return err;
+}
+
+/* What was told becomes rows where it belongs. */
+static enum tac_err bring(struct tac_ctx *ctx, enum tac_err err, const struct tac_pieces *p, struct telling *t,
+                          struct tac_deal_rows *rows)
+{
+    struct told *came = NULL;
+    size_t count = 0;
+    TAC_TRY(tac_deal(ctx, err, t->count, t->to, t->told, sizeof *t->told, &came, &count));
+    for (size_t i = 0; i < count && err == TAC_OK; i++) {
+        const tac_lid row = tac_id_find(p->vertex_id, p->vertex_count, came[i].row);
+        TAC_CHECK(row >= 0);
+        err = tac_deal_link(ctx, rows, row, came[i].neighbor, came[i].weight);
+    }
+    err = tac_agree(ctx, err);
+done:
+    free(came);
+    free(t->told);
+    free(t->to);
+    memset(t, 0, sizeof *t);
+    return err;
+}
+
+/* ---- elements ---- */
+
+static enum tac_err tell_edge(struct tac_ctx *ctx, const struct tac_corners *c, struct telling *t, tac_gid a, tac_gid b)
+{
+    const tac_lid i = tac_finder_find(&c->finder, a < b ? a : b), j = tac_finder_find(&c->finder, a < b ? b : a);
+    return tell(ctx, t, c->holder[i], c->id[i], c->id[j], c->ever_free[i] || c->ever_free[j] ? 1 : .1);
+}
+
+static enum tac_err tell_elements(struct tac_ctx *ctx, const struct tac_pieces *p, const struct tac_corners *c,
+                                  struct telling *t)
+{
+    enum tac_err err = TAC_OK;
+    for (int64_t i = 0; i < 3 * (int64_t)p->triangle_count; i++) {
+        const tac_gid *v = p->triangle + i / 3 * 3;
+        if (p->triangle_place[i] == 0) /* an edge's first triangle tells it */
+            TAC_TRY(tell_edge(ctx, c, t, v[(i + 1) % 3], v[(i + 2) % 3]));
+    }
+    for (int64_t i = 0; i < p->segment_count; i++)
+        TAC_TRY(tell_edge(ctx, c, t, p->segment[2 * i], p->segment[2 * i + 1]));
+    for (int64_t h = 0; h < p->hinge_count; h++) {
+        const tac_gid *v = p->hinge + 4 * h;
+        if (v[2] != v[3])
+            TAC_TRY(tell(ctx, t, c->holder[tac_finder_find(&c->finder, v[2])], v[2], v[3], .25));
+    }
+done:
+    return err;
+}
+
+static enum tac_err link_elements(struct tac_ctx *ctx, const struct tac_pieces *p, struct tac_deal_rows *rows)
+{
+    struct tac_corners corners = {0};
+    struct telling t = {0};
+    enum tac_err err = TAC_OK;
+    TAC_TRY(tac_corners_find(ctx, p, &corners));
+    err = tell_elements(ctx, p, &corners, &t);
+    tac_corners_free(&corners);
+    TAC_TRY(bring(ctx, err, p, &t, rows));
+done:
+    tac_corners_free(&corners);
+    return err;
+}
+
+/* ---- what hangs together by no element should still lie near its neighbours: particles and first vertices of bodies
+ * are threaded along a space-filling curve by weak edges ---- */
+
+/* Bits of the place along the curve. */
+static uint64_t morton(const double x[3], const double lo[3], double size)
+{
+    uint64_t code = 0;
+    for (int k = 0; k < 3; k++) {
+        uint64_t cell = size > 0 ? (uint64_t)fmin(2097151, fmax(0, (x[k] - lo[k]) / size * 2097151)) : 0;
+        for (int b = 0; b < 21; b++)
+            code |= (cell >> b & 1) << (3 * b + k);
+    }
+    return code;
+}
+
+struct spot {
+    uint64_t code;
+    tac_gid vertex;
+    int64_t holder; /* of the vertex' row */
+};
+
+static int compare_spots(const void *a, const void *b)
+{
+    const struct spot *x = a, *y = b;
+    if (x->code != y->code)
+        return x->code < y->code ? -1 : 1;
+    return (x->vertex > y->vertex) - (x->vertex < y->vertex);
+}
+
+static int compare_codes(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void sort_spots(size_t n, struct spot *spot)
+{
+    if (n)
+        qsort(spot, n, sizeof *spot, compare_spots);
+}
+
+/* Our vertices that are threaded, along the curve. */
+static enum tac_err list_spots(struct tac_ctx *ctx, const struct tac_scene *common, const struct tac_pieces *p,
+                               struct spot **out, size_t *count)
+{
+    double box[6] = {INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY}, size = 0; /* lo, -hi */
+    size_t n = 0;
+    for (tac_lid i = 0; i < p->vertex_count; i++) {
+        n += p->valence[i] == 0 || p->vertex_id[i] == common->body[p->body[i]].vertex_begin;
+        for (size_t k = 0; k < 3; k++) {
+            box[k] = fmin(box[k], p->x[3 * (size_t)i + k]);
+            box[k + 3] = fmin(box[k + 3], -p->x[3 * (size_t)i + k]);
+        }
+    }
+    MPI_Allreduce(MPI_IN_PLACE, box, 6, MPI_DOUBLE, MPI_MIN, ctx->comm);
+    for (int k = 0; k < 3; k++)
+        size = fmax(size, -box[k + 3] - box[k]);
+    enum tac_err err = tac_alloc(ctx, n, sizeof **out, out);
+    *count = err ? 0 : n;
+    n = 0;
+    for (tac_lid i = 0; i < p->vertex_count && err == TAC_OK; i++)
+        if (p->valence[i] == 0 || p->vertex_id[i] == common->body[p->body[i]].vertex_begin)
+            (*out)[n++] = (struct spot){morton(&p->x[3 * (size_t)i], box, size), p->vertex_id[i], ctx->rank};
+    sort_spots(*count, *out);
+    return err;
+}
+
+/* Which rank sorts each spot: samples say which codes are how many. */
+static enum tac_err choose_sorters(struct tac_ctx *ctx, enum tac_err err, const struct spot *spot, size_t n,
+                                   int32_t *to)
+{
+    enum { SAMPLES = 16 };
+    uint64_t mine[SAMPLES], *all = NULL;
+    size_t known = 0;
+    if (err == TAC_OK)
+        err = tac_alloc(ctx, SAMPLES * (size_t)ctx->size, sizeof *all, &all);
+    TAC_TRY(tac_agree(ctx, err));
+    for (size_t k = 0; k < SAMPLES; k++)
+        mine[k] = n >= SAMPLES ? spot[n / SAMPLES * k].code : k < n ? spot[k].code : UINT64_MAX;
+    MPI_Allgather(mine, SAMPLES, MPI_UINT64_T, all, SAMPLES, MPI_UINT64_T, ctx->comm);
+    qsort(all, SAMPLES * (size_t)ctx->size, sizeof *all, compare_codes);
+    while (known < SAMPLES * (size_t)ctx->size && all[known] != UINT64_MAX) /* codes have 63 bits */
+        known++;
+    int rank = 0;
+    for (size_t i = 0; i < n; i++) {
+        while (rank + 1 < ctx->size && spot[i].code >= all[known * (size_t)(rank + 1) / (size_t)ctx->size])
+            rank++;
+        to[i] = rank;
+    }
+done:
+    free(all);
+    return err;
+}
+
+/* The vertex of the last spot on the ranks before this one; -1: there is none. */
+static enum tac_err spot_before(struct tac_ctx *ctx, const struct spot *spot, size_t n, tac_gid *before)
+{
+    tac_gid mine = n ? spot[n - 1].vertex : -1, *last = NULL;
+    enum tac_err err = tac_alloc(ctx, (size_t)ctx->size, sizeof *last, &last);
+    TAC_TRY(tac_agree(ctx, err));
+    MPI_Allgather(&mine, 1, TAC_GID_MPI, last, 1, TAC_GID_MPI, ctx->comm);
+    *before = -1;
+    for (int r = 0; r < ctx->rank; r++)
+        *before = last[r] >= 0 ? last[r] : *before;
+done:
+    free(last);
+    return err;
+}
+
+static enum tac_err thread(struct tac_ctx *ctx, const struct tac_scene *common, const struct tac_pieces *p,
+                           struct tac_deal_rows *rows)
+{
+    struct spot *spot = NULL, *sorted = NULL;
+    struct telling t = {0};
+    int32_t *to = NULL;
+    size_t n, count = 0;
+    tac_gid before = -1;
+    enum tac_err err = list_spots(ctx, common, p, &spot, &n);
+    if (err == TAC_OK)
+        err = tac_alloc(ctx, n, sizeof *to, &to);
+    TAC_TRY(choose_sorters(ctx, err, spot, n, to));
+    TAC_TRY(tac_deal(ctx, TAC_OK, n, to, spot, sizeof *spot, &sorted, &count));
+    sort_spots(count, sorted);
+    TAC_TRY(spot_before(ctx, sorted, count, &before));
+    for (size_t k = 0; k < count && err == TAC_OK; k++) {
+        if (before >= 0)
+            err = tell(ctx, &t, (int32_t)sorted[k].holder, sorted[k].vertex, before, .25);
+        before = sorted[k].vertex;
+    }
+    TAC_TRY(bring(ctx, err, p, &t, rows));
+done:
+    free(spot);
+    free(sorted);
+    free(to);
+    return err;
+}
+
+enum tac_err tac_deal_first(struct tac_ctx *ctx, const struct tac_scene *common, struct tac_pieces *pieces)
+{
+    enum tac_err err;
+    struct tac_deal_rows rows = {0};
+    const tac_lid n = pieces->vertex_count;
+    err = tac_alloc(ctx, (size_t)n, sizeof *rows.weight, &rows.weight);
+    for (tac_lid i = 0; i < n && err == TAC_OK; i++)
+        rows.weight[i] = pieces->ever_free[i] ? 1 : .02;
+    TAC_TRY(tac_agree(ctx, err));
+    TAC_TRY(link_elements(ctx, pieces, &rows));
+    TAC_TRY(thread(ctx, common, pieces, &rows));
+    TAC_TRY(tac_deal_cut(ctx, pieces->vertex_total, n, pieces->vertex_id, &rows, NULL, pieces->owner, NULL));
+done:
+    tac_deal_rows_free(&rows);
+    return err;
+}
