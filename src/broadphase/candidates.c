@@ -45,7 +45,7 @@ static enum tac_err make_primitives(struct tac_sim *sim, struct tac_candidates *
     uint8_t *taken = NULL, *edge_taken = NULL;
     int32_t *fill = NULL;
     tac_lid particles = 0;
-    for (tac_lid i = 0; i < sim->owned; i++)
+    for (tac_lid i = 0; i < sim->state.owned; i++)
         particles += sim->model->particle[i];
     size_t total = (size_t)s->triangle_count + (size_t)s->segment_count + (size_t)particles;
     size_t most = total > (size_t)s->vertex_count ? total : (size_t)s->vertex_count;
@@ -61,7 +61,7 @@ static enum tac_err make_primitives(struct tac_sim *sim, struct tac_candidates *
         c->primitive_begin[s->vertex_body[s->triangle[3 * t]] + 1]++;
     for (tac_lid g = 0; g < s->segment_count; g++)
         c->primitive_begin[s->vertex_body[s->segment[2 * g]] + 1]++;
-    for (tac_lid i = 0; i < sim->owned; i++)
+    for (tac_lid i = 0; i < sim->state.owned; i++)
         c->primitive_begin[s->vertex_body[i] + 1] += sim->model->particle[i];
     for (tac_lid b = 0; b < c->body_count; b++)
         c->primitive_begin[b + 1] += c->primitive_begin[b];
@@ -72,7 +72,7 @@ static enum tac_err make_primitives(struct tac_sim *sim, struct tac_candidates *
         add_primitive(c, s, 3, t, &s->triangle[3 * t], taken, edge_taken, fill);
     for (tac_lid g = 0; g < s->segment_count; g++)
         add_primitive(c, s, 2, g, &s->segment[2 * g], taken, edge_taken, fill);
-    for (tac_lid i = 0; i < sim->owned; i++)
+    for (tac_lid i = 0; i < sim->state.owned; i++)
         if (sim->model->particle[i])
             add_primitive(c, s, 1, i, &i, taken, edge_taken, fill);
     for (tac_lid b = 0; b < c->body_count; b++)
@@ -92,7 +92,7 @@ static enum tac_err measure_bodies(struct tac_sim *sim, struct tac_candidates *c
     double sum[2] = {0, 0}, all[2];
     for (tac_lid e = 0; e < s->topology->edge_count; e++) {
         const tac_lid *v = &s->topology->edge[2 * e];
-        if ((!s->ever_free[v[0]] && !s->ever_free[v[1]]) || v[0] >= sim->owned)
+        if ((!s->ever_free[v[0]] && !s->ever_free[v[1]]) || v[0] >= sim->state.owned)
             continue;
         double d[3];
         tac_sub(d, &s->x[3 * v[1]], &s->x[3 * v[0]]);
@@ -101,8 +101,8 @@ static enum tac_err measure_bodies(struct tac_sim *sim, struct tac_candidates *c
     }
     for (tac_lid b = 0; b < c->body_count; b++)
         c->still[b] = 1;
-    for (tac_lid i = 0; i < sim->owned; i++)
-        if (s->ever_free[i] || sim->script_of[i] >= 0)
+    for (tac_lid i = 0; i < sim->state.owned; i++)
+        if (s->ever_free[i] || sim->scripts.of[i] >= 0)
             c->still[s->vertex_body[i]] = 0;
     memcpy(all, sum, sizeof all);
     if (sim->ranks &&
@@ -120,7 +120,7 @@ enum tac_err tac_candidates_create(struct tac_sim *sim, struct tac_candidates **
 {
     enum tac_err err;
     const struct tac_scene *s = sim->scene;
-    const size_t n = (size_t)sim->capacity, bodies = (size_t)s->body_count;
+    const size_t n = (size_t)sim->state.capacity, bodies = (size_t)s->body_count;
     struct tac_candidates *c = NULL;
     TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *c, &c));
     c->body_count = s->body_count;
@@ -191,7 +191,7 @@ void tac_candidates_frames(struct tac_sim *sim, struct tac_candidates *c)
     const struct tac_scene *s = sim->scene;
     memset(c->frame, 0, 3 * (size_t)c->body_count * sizeof *c->frame);
     memset(c->sweep, 0, 2 * (size_t)c->body_count * sizeof *c->sweep);
-    for (tac_lid i = 0; i < sim->count; i++) {
+    for (tac_lid i = 0; i < sim->state.count; i++) {
         if (s->part && s->part->vertex_id[i] < 0)
             continue;
         for (int k = 0; k < 3; k++)
@@ -295,7 +295,7 @@ static enum tac_err take_part(struct tac_sim *sim)
 /* Marks the ghosts that candidates have. */
 static enum tac_err subscribe(struct tac_sim *sim, const struct tac_candidates *c)
 {
-    memset(sim->ranks->mark, 0, (size_t)sim->count);
+    memset(sim->ranks->mark, 0, (size_t)sim->state.count);
     for (size_t k = 0; k < c->count; k++)
         for (int i = 0; i < c->list[k].count; i++)
             sim->ranks->mark[c->list[k].v[i]] = 1;
@@ -341,13 +341,13 @@ enum tac_err tac_candidates_build(struct tac_sim *sim, struct tac_candidates *c,
     if (!err)
         err = make_list(sim, c);
     TAC_TRY(tac_agree(sim->ctx, err));
-    c->start = sim->now;
-    c->end = sim->now + c->span;
+    c->start = sim->state.now;
+    c->end = sim->state.now + c->span;
     if (sim->ranks)
         TAC_TRY(subscribe(sim, c));
     c->builds++;
-    sim->counters.candidate_builds++;
-    sim->counters.candidates = (int64_t)c->count;
+    sim->books.counters.candidate_builds++;
+    sim->books.counters.candidates = (int64_t)c->count;
 done:
     return err;
 }
@@ -359,9 +359,9 @@ enum tac_err tac_candidates_gather(struct tac_sim *sim, struct tac_candidates *c
     c->span_s = tac_seconds(sim, c->span);
     lay_tubes(sim, c, tac_seconds(sim, window));
     TAC_TRY(tac_agree(sim->ctx, tac_foreign_fetch(sim, c)));
-    c->start = sim->now;
-    c->end = sim->now + c->span;
-    memset(sim->ranks->mark, 0, (size_t)sim->count);
+    c->start = sim->state.now;
+    c->end = sim->state.now + c->span;
+    memset(sim->ranks->mark, 0, (size_t)sim->state.count);
     for (size_t k = 0; k < c->foreign_count; k++)
         for (int i = 0; i < c->foreign[k].count; i++)
             sim->ranks->mark[c->foreign[k].v[i]] = 1;

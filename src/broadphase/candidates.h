@@ -15,7 +15,7 @@ struct tac_candidate {
     tac_lid v[4];
     int32_t slot; /* watched pair, or -1 */
     uint8_t type, count, first;
-    double d;         /* lower bound of the distance at sim->now, m */
+    double d;         /* lower bound of the distance at sim->state.now, m */
     double next;      /* distance under which the first layer not watched is reached, m */
     double d_end;     /* lower bound at the end of the pass under way */
     double change;    /* most that the distance may have changed over the pass under way */
@@ -49,7 +49,7 @@ struct tac_box {
 struct tac_tube {
     double x[3], v[3]; /* centre at the list's start, velocity */
     double radius;     /* promised; m */
-    double offset;     /* distance from the centre at sim->now */
+    double offset;     /* distance from the centre at sim->state.now */
 };
 
 struct tac_candidates {
@@ -96,8 +96,8 @@ struct tac_candidates {
 /* Collective. Local on one rank. */
 enum tac_err tac_candidates_create(struct tac_sim *sim, struct tac_candidates **out);
 void tac_candidates_destroy(struct tac_candidates **candidates);
-/* Collective; local on one rank. A new list from sim->now for `lifetime` quanta, tubes along move[] over the pass of
- * `window` quanta. */
+/* Collective; local on one rank. A new list from sim->state.now for `lifetime` quanta, tubes along move[] over the pass
+ * of `window` quanta. */
 enum tac_err tac_candidates_build(struct tac_sim *sim, struct tac_candidates *c, tac_time window, tac_time lifetime);
 /* Collective, several ranks. The same tubes and the same foreign primitives, with no list of pairs; from now on we hear
  * of the vertices of those primitives. */

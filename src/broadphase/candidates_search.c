@@ -28,7 +28,7 @@ static enum tac_err consider(struct search *search, enum tac_pair_type type, tac
         v[i] = i < first ? va[i] : vb[i - first];
         w += sim->model->w_ever[v[i]];
     }
-    if (w == 0 || v[0] >= sim->owned) /* the owner of its first vertex decides a pair */
+    if (w == 0 || v[0] >= sim->state.owned) /* the owner of its first vertex decides a pair */
         return TAC_OK;
     for (int i = 0; i < first; i++)
         for (int j = first; j < n; j++)
@@ -68,7 +68,7 @@ static enum tac_err consider(struct search *search, enum tac_pair_type type, tac
     q->count = (uint8_t)n;
     q->first = (uint8_t)first;
     q->d = near.d;
-    q->next = slot >= 0 ? sim->pair[slot].next : tac_model_reach(sim->model, &form, 1);
+    q->next = slot >= 0 ? sim->active.pair[slot].next : tac_model_reach(sim->model, &form, 1);
     q->tolerance = 1e-7 * form.thickness + 1e-14 * c->extent;
     q->d_end = share; /* until it is sorted */
 done:
@@ -224,7 +224,7 @@ static enum tac_err add_limits(struct search *search)
         q->count = (uint8_t)tac_pair_vertices(limit.type);
         q->first = 1;
         q->d = -INFINITY;
-        q->next = q->slot >= 0 ? sim->pair[q->slot].next : tac_model_reach(sim->model, &form, 1);
+        q->next = q->slot >= 0 ? sim->active.pair[q->slot].next : tac_model_reach(sim->model, &form, 1);
         q->tolerance = 1e-7 * form.thickness + 1e-14 * c->extent;
     }
 done:
@@ -239,10 +239,10 @@ static enum tac_err keep_watched(struct search *search)
     struct tac_candidates *c = search->c;
     for (size_t k = 0; k < search->count; k++)
         if (c->found[k].slot >= 0)
-            sim->pair[c->found[k].slot].listed = 1;
-    for (size_t k = 0; k < sim->pair_count; k++) {
-        struct tac_pair *p = &sim->pair[k];
-        if (p->live && !p->listed && p->v[0] < sim->owned) {
+            sim->active.pair[c->found[k].slot].listed = 1;
+    for (size_t k = 0; k < sim->active.pair_count; k++) {
+        struct tac_pair *p = &sim->active.pair[k];
+        if (p->live && !p->listed && p->v[0] < sim->state.owned) {
             TAC_TRY(tac_grow(sim->ctx, &c->found, &c->capacity_found, search->count + 1, sizeof *c->found));
             struct tac_candidate *q = &c->found[search->count++];
             memset(q, 0, sizeof *q);

@@ -166,7 +166,7 @@ static bool concerns(const struct tac_sim *sim, const struct tac_primitive *p, i
         if (tac_sim_id(sim, p->v[i]) < tac_sim_id(sim, lowest))
             lowest = p->v[i];
     }
-    return lowest < sim->owned;
+    return lowest < sim->state.owned;
 }
 
 static enum tac_err pack_for(struct tac_sim *sim, struct tac_candidates *c, struct outbox *out, int target,
@@ -215,8 +215,8 @@ static enum tac_err pack(struct tac_sim *sim, struct tac_candidates *c, struct o
     struct tac_box mine, theirs;
     TAC_TRY(tac_alloc(sim->ctx, size, sizeof *out->vertices, &out->vertices));
     TAC_TRY(tac_alloc(sim->ctx, size, sizeof *out->parcels, &out->parcels));
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->count, sizeof *out->place, &out->place));
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->count, sizeof *out->stamp, &out->stamp));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->state.count, sizeof *out->place, &out->place));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->state.count, sizeof *out->stamp, &out->stamp));
     memset(c->outer, 0, (size_t)c->primitive_begin[c->body_count]);
     box_empty(&mine);
     for (int k = 0; k < BOXES; k++)

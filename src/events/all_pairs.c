@@ -84,7 +84,7 @@ static enum tac_err own_elements(struct tac_sim *sim, struct elements *own)
                 low = tac_sim_id(sim, v[i]) < tac_sim_id(sim, low) ? v[i] : low;
                 out->v[i] = tac_sim_id(sim, v[i]);
             }
-            own->count[kind] += low < sim->owned;
+            own->count[kind] += low < sim->state.owned;
         }
     }
 done:
@@ -130,18 +130,18 @@ static enum tac_err gather_all(struct tac_sim *sim, struct elements *all)
     for (int kind = 0; kind < 3 && !err; kind++)
         err = spread(sim, own.list[kind], own.count[kind], sizeof(struct element), &all->list[kind], &all->count[kind]);
     if (!err)
-        err = tac_agree(sim->ctx, tac_alloc(sim->ctx, (size_t)sim->owned, sizeof *guest, &guest));
-    for (tac_lid i = 0; i < sim->owned && !err; i++)
+        err = tac_agree(sim->ctx, tac_alloc(sim->ctx, (size_t)sim->state.owned, sizeof *guest, &guest));
+    for (tac_lid i = 0; i < sim->state.owned && !err; i++)
         tac_ghost_describe(sim, i, &guest[i]);
     if (!err)
-        err = spread(sim, guest, (size_t)sim->owned, sizeof *guest, &all->vertex, &all->vertex_count);
+        err = spread(sim, guest, (size_t)sim->state.owned, sizeof *guest, &all->vertex, &all->vertex_count);
     for (size_t k = 0; k < all->vertex_count && !err; k++) {
         tac_lid v;
         err = tac_ghost_add(sim, &all->vertex[k], &v);
     }
     err = tac_agree(sim->ctx, err);
     if (!err) {
-        memset(sim->ranks->mark, 1, (size_t)sim->count);
+        memset(sim->ranks->mark, 1, (size_t)sim->state.count);
         err = tac_agree(sim->ctx, tac_ghosts_subscribe(sim));
     }
     for (int kind = 0; kind < 3; kind++)
@@ -165,7 +165,7 @@ static enum tac_err add(struct tac_sim *sim, struct oracle *o, enum tac_pair_typ
     const int first = tac_pair_first(type), n = tac_pair_vertices(type);
     for (int i = 0; i < 4; i++)
         e.v[i] = i < first ? local(sim, va[i]) : i < n ? local(sim, vb[i - first]) : -1;
-    if (e.v[0] >= sim->owned || !tac_model_is_pair(sim->model, type, e.v))
+    if (e.v[0] >= sim->state.owned || !tac_model_is_pair(sim->model, type, e.v))
         return TAC_OK;
     if (o->count >= 40000000)
         return tac_fail(
@@ -185,13 +185,13 @@ static enum tac_err list_pairs(struct tac_sim *sim, struct oracle *o, const stru
 {
     enum tac_err err = TAC_OK;
     const uint8_t *particle = sim->model->particle;
-    for (tac_lid i = 0; i < sim->owned; i++) {
+    for (tac_lid i = 0; i < sim->state.owned; i++) {
         const tac_gid a = tac_sim_id(sim, i);
         for (size_t t = 0; t < all->count[0]; t++)
             TAC_TRY(add(sim, o, TAC_PAIR_VERTEX_TRIANGLE, a, &a, all->list[0][t].id, all->list[0][t].v));
         for (size_t g = 0; g < all->count[1]; g++)
             TAC_TRY(add(sim, o, TAC_PAIR_VERTEX_SEGMENT, a, &a, all->list[1][g].id, all->list[1][g].v));
-        for (tac_lid j = 0; particle[i] && j < sim->count; j++) {
+        for (tac_lid j = 0; particle[i] && j < sim->state.count; j++) {
             const tac_gid b = tac_sim_id(sim, j);
             if (particle[j] && b > a)
                 TAC_TRY(add(sim, o, TAC_PAIR_VERTEX_VERTEX, a, &a, b, &b));
@@ -220,9 +220,9 @@ static enum tac_err create(struct tac_sim *sim)
     struct oracle *o = NULL;
     struct elements all = {{0}, {NULL}, 0, NULL};
     TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *o, &o));
-    sim->oracle = o;
+    sim->find.oracle = o;
     TAC_TRY(gather_all(sim, &all));
-    TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)sim->count, sizeof *o->u, &o->u));
+    TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)sim->state.count, sizeof *o->u, &o->u));
     TAC_TRY(list_pairs(sim, o, &all));
     TAC_TRY(tac_alloc(sim->ctx, o->count / BLOCK + 1, sizeof *o->wake, &o->wake));
 done:
@@ -234,14 +234,14 @@ done:
 
 static void destroy(struct tac_sim *sim)
 {
-    struct oracle *o = sim->oracle;
+    struct oracle *o = sim->find.oracle;
     if (o == NULL)
         return;
     free(o->entry);
     free(o->wake);
     free(o->u);
     free(o);
-    sim->oracle = NULL;
+    sim->find.oracle = NULL;
 }
 
 /* Displacements over the straight segment now..t; the largest. */
@@ -249,12 +249,12 @@ static double displacements(struct tac_sim *sim, tac_time t, double *u, double *
 {
     double most = 0;
     *extent = 0;
-    for (tac_lid i = 0; i < sim->count; i++) {
+    for (tac_lid i = 0; i < sim->state.count; i++) {
         double x[3], y[3];
-        const struct tac_line *line = &sim->line[i];
-        tac_position(sim, i, sim->now, x); /* a ghost's line and place were just told */
+        const struct tac_line *line = &sim->paths.line[i];
+        tac_position(sim, i, sim->state.now, x); /* a ghost's line and place were just told */
         tac_position(sim, i, t, y);
-        for (int k = 0; i >= sim->owned && k < 3; k++)
+        for (int k = 0; i >= sim->state.owned && k < 3; k++)
             y[k] = line->x[k] + tac_seconds(sim, t - line->t) * line->v[k];
         tac_sub(&u[3 * (size_t)i], y, x);
         most = fmax(most, tac_dot(&u[3 * (size_t)i], &u[3 * (size_t)i]));
@@ -273,16 +273,16 @@ static enum tac_err look_at(struct tac_sim *sim, struct oracle *o, struct entry 
     const double tolerance = e->tolerance + 1e-14 * extent;
     /* After a restart or a deal pairs are watched that the list has not seen. */
     if (e->slot < 0 && (e->slot = tac_watch_find(sim, e->key)) >= 0)
-        e->next = sim->pair[e->slot].next;
+        e->next = sim->active.pair[e->slot].next;
     for (int i = 0; i < e->count; i++) {
-        tac_position(sim, e->v[i], sim->now, x[i]);
+        tac_position(sim, e->v[i], sim->state.now, x[i]);
         memcpy(u[i], &o->u[3 * (size_t)e->v[i]], sizeof u[i]);
     }
     tac_model_gather(sim->model, (enum tac_pair_type)e->type, e->v, x);
     struct tac_near near;
     tac_near_pair((enum tac_pair_type)e->type, x, &near);
     /* Rungs long left behind: they would only be silent. */
-    struct tac_pair *p = e->slot >= 0 ? &sim->pair[e->slot] : NULL;
+    struct tac_pair *p = e->slot >= 0 ? &sim->active.pair[e->slot] : NULL;
     if (p != NULL && p->deep_last == INFINITY && !tac_friction_holds(sim, e->slot) &&
         near.d > p->deep_reach + .1 * p->form.thickness + 8 * tac_relative((enum tac_pair_type)e->type, u)) {
         double first = tac_model_reach(sim->model, &p->form, 1);
@@ -293,12 +293,12 @@ static enum tac_err look_at(struct tac_sim *sim, struct oracle *o, struct entry 
     }
     double s = tac_sweep((enum tac_pair_type)e->type, x, u, e->next, tolerance);
     if (s <= 1) {
-        if (e->slot >= 0 && sim->pair[e->slot].depth == sim->pair[e->slot].form.bottom) {
+        if (e->slot >= 0 && sim->active.pair[e->slot].depth == sim->active.pair[e->slot].form.bottom) {
             o->stuck = true;
         } else {
             TAC_TRY(tac_watch(sim, e->key, e->v, &e->slot));
             TAC_TRY(tac_order(sim, e->slot, false));
-            e->next = sim->pair[e->slot].next;
+            e->next = sim->active.pair[e->slot].next;
             *grew = true;
         }
     }
@@ -331,12 +331,12 @@ done:
 static enum tac_err look(struct tac_sim *sim, tac_time limit, tac_time *t, bool *stuck)
 {
     enum tac_err err;
-    struct oracle *o = sim->oracle;
+    struct oracle *o = sim->find.oracle;
     for (;;) {
         bool grew = false;
         TAC_TRY(tac_ranks_hold(sim, tac_watch_settle(sim)));
         TAC_TRY(tac_ranks_hold(sim, tac_clock_start(sim)));
-        *t = tac_clock_next(sim, sim->now, limit);
+        *t = tac_clock_next(sim, sim->state.now, limit);
         *t = *t == TAC_TIME_NEVER ? limit : *t;
         if (sim->ranks) {
             MPI_Allreduce(MPI_IN_PLACE, t, 1, TAC_TIME_MPI, MPI_MIN, sim->ctx->comm);
@@ -347,7 +347,7 @@ static enum tac_err look(struct tac_sim *sim, tac_time limit, tac_time *t, bool 
         o->stuck = false;
         if (!sim->ranks || !tac_ranks_down(sim))
             TAC_TRY(tac_ranks_hold(sim, look_at_all(sim, o, *t, &grew)));
-        sim->counters.seconds_discovery += tac_wall_s() - begin_s;
+        sim->books.counters.seconds_discovery += tac_wall_s() - begin_s;
         int64_t tell[TAC_TELLS] = {0};
         tell[TAC_TELL_BROKEN] = grew;
         tell[TAC_TELL_BOTTOM] = o->stuck;
@@ -364,7 +364,7 @@ done:
 static enum tac_err advance(struct tac_sim *sim, tac_time limit)
 {
     enum tac_err err;
-    struct oracle *o = sim->oracle;
+    struct oracle *o = sim->find.oracle;
     tac_time t, reached;
     bool stuck = false;
     int64_t tell[TAC_TELLS] = {0};

@@ -10,12 +10,12 @@
 static inline __attribute__((always_inline)) void tac_bring_position(const struct tac_sim *sim, tac_lid i, tac_time t,
                                                                      double x[3])
 {
-    const struct tac_pos *pos = &sim->pos[i];
-    const struct tac_vel *vel = &sim->vel[i];
+    const struct tac_pos *pos = &sim->state.pos[i];
+    const struct tac_vel *vel = &sim->state.vel[i];
     if (pos->t == t) {
         memcpy(x, pos->x, sizeof pos->x);
-    } else if (vel->w == 0 && sim->script_of[i] >= 0) {
-        const struct tac_script *s = &sim->script[sim->script_of[i]];
+    } else if (vel->w == 0 && sim->scripts.of[i] >= 0) {
+        const struct tac_script *s = &sim->scripts.script[sim->scripts.of[i]];
         double dt = tac_seconds(sim, t - s->t);
         for (int k = 0; k < 3; k++)
             x[k] = s->x[k] + dt * s->v[k];
@@ -30,8 +30,8 @@ static inline __attribute__((always_inline)) void tac_bring_position(const struc
 static inline __attribute__((always_inline)) void tac_bring_to(struct tac_sim *sim, tac_lid i, tac_time t, bool contact,
                                                                bool record)
 {
-    struct tac_pos *restrict pos = &sim->pos[i];
-    struct tac_vel *restrict vel = &sim->vel[i];
+    struct tac_pos *restrict pos = &sim->state.pos[i];
+    struct tac_vel *restrict vel = &sim->state.vel[i];
     double dt = tac_seconds(sim, t - pos->t);
     pos->x[0] += dt * vel->v[0];
     pos->x[1] += dt * vel->v[1];
@@ -41,21 +41,21 @@ static inline __attribute__((always_inline)) void tac_bring_to(struct tac_sim *s
         tac_record_keep(sim->record, i, t, pos->x);
     if (!contact)
         return;
-    struct tac_line *restrict line = &sim->line[i];
+    struct tac_line *restrict line = &sim->paths.line[i];
     double s = tac_seconds(sim, t - line->t), r[3];
     for (int k = 0; k < 3; k++)
         r[k] = pos->x[k] - (line->x[k] + s * line->v[k]);
     double r2 = tac_dot(r, r);
     line->deviation2 = r2 > line->deviation2 ? r2 : line->deviation2;
-    if (sim->near[i]) {
-        int32_t k = (int32_t)sim->break_count++, head = sim->break_head[i];
-        sim->breaks[k] =
+    if (sim->paths.near[i]) {
+        int32_t k = (int32_t)sim->paths.break_count++, head = sim->paths.break_head[i];
+        sim->paths.breaks[k] =
             (struct tac_break){t, {pos->x[0], pos->x[1], pos->x[2]}, {vel->v[0], vel->v[1], vel->v[2]}, -1, 0};
         if (head >= 0)
-            sim->breaks[head].next = k;
+            sim->paths.breaks[head].next = k;
         else
-            sim->break_first[i] = k;
-        sim->break_head[i] = k;
+            sim->paths.break_first[i] = k;
+        sim->paths.break_head[i] = k;
     }
 }
 

@@ -23,28 +23,31 @@ static bool rung_class_empty(const struct tac_rung_class *c)
 enum tac_err tac_clock_start(struct tac_sim *sim)
 {
     enum tac_err err = TAC_OK;
-    if (sim->due_rung_capacity < sim->rung_class_capacity) {
-        free(sim->due_rung);
-        sim->due_rung = NULL;
-        TAC_TRY(tac_alloc(sim->ctx, sim->rung_class_capacity, sizeof *sim->due_rung, &sim->due_rung));
-        sim->due_rung_capacity = sim->rung_class_capacity;
+    if (sim->clocks.due_rung_capacity < sim->active.rung_class_capacity) {
+        free(sim->clocks.due_rung);
+        sim->clocks.due_rung = NULL;
+        TAC_TRY(
+            tac_alloc(sim->ctx, sim->active.rung_class_capacity, sizeof *sim->clocks.due_rung, &sim->clocks.due_rung));
+        sim->clocks.due_rung_capacity = sim->active.rung_class_capacity;
     }
     if (sim->scene->clocks.mode == TAC_CLOCKS_NESTED)
         goto done;
-    size_t most = sim->elastic->class_count + sim->rung_class_count;
-    TAC_TRY(tac_grow(sim->ctx, &sim->heap, &sim->heap_capacity, most, sizeof *sim->heap));
-    sim->heap_count = 0;
+    size_t most = sim->elastic->class_count + sim->active.rung_class_count;
+    TAC_TRY(tac_grow(sim->ctx, &sim->clocks.heap, &sim->clocks.heap_capacity, most, sizeof *sim->clocks.heap));
+    sim->clocks.heap_count = 0;
     for (size_t i = 0; i < sim->elastic->class_count; i++) {
         tac_time period = sim->elastic->rate[i].period;
-        sim->heap[sim->heap_count++] = (struct tac_alarm){(sim->now / period + 1) * period, period, (int32_t)i};
+        sim->clocks.heap[sim->clocks.heap_count++] =
+            (struct tac_alarm){(sim->state.now / period + 1) * period, period, (int32_t)i};
     }
-    for (size_t i = 0; i < sim->rung_class_count; i++)
-        if (!rung_class_empty(&sim->rung_class[i])) {
-            tac_time period = sim->rung_class[i].period;
-            sim->heap[sim->heap_count++] = (struct tac_alarm){(sim->now / period + 1) * period, period, ~(int32_t)i};
+    for (size_t i = 0; i < sim->active.rung_class_count; i++)
+        if (!rung_class_empty(&sim->active.rung_class[i])) {
+            tac_time period = sim->active.rung_class[i].period;
+            sim->clocks.heap[sim->clocks.heap_count++] =
+                (struct tac_alarm){(sim->state.now / period + 1) * period, period, ~(int32_t)i};
         }
-    for (size_t i = sim->heap_count / 2; i-- > 0;)
-        sift_down(sim->heap, sim->heap_count, i);
+    for (size_t i = sim->clocks.heap_count / 2; i-- > 0;)
+        sift_down(sim->clocks.heap, sim->clocks.heap_count, i);
 done:
     return err;
 }
@@ -52,22 +55,23 @@ done:
 static tac_time next_nested(struct tac_sim *sim, tac_time t, tac_time limit)
 {
     tac_time shortest = sim->elastic->class_count ? sim->elastic->rate[0].period : TAC_TIME_NEVER;
-    size_t first = sim->first_rung_class;
-    while (first < sim->rung_class_count && rung_class_empty(&sim->rung_class[first]))
+    size_t first = sim->active.first_rung_class;
+    while (first < sim->active.rung_class_count && rung_class_empty(&sim->active.rung_class[first]))
         first++;
-    if (first < sim->rung_class_count && sim->rung_class[first].period < shortest)
-        shortest = sim->rung_class[first].period;
+    if (first < sim->active.rung_class_count && sim->active.rung_class[first].period < shortest)
+        shortest = sim->active.rung_class[first].period;
     if (shortest == TAC_TIME_NEVER)
         return TAC_TIME_NEVER;
     tac_time next = (t & -shortest) + shortest;
     if (next > limit)
         return TAC_TIME_NEVER;
-    sim->due_elastic_count = sim->due_rung_count = 0;
+    sim->clocks.due_elastic_count = sim->clocks.due_rung_count = 0;
     for (size_t i = 0; i < sim->elastic->class_count && (next & (sim->elastic->rate[i].period - 1)) == 0; i++)
-        sim->due_elastic[sim->due_elastic_count++] = (int32_t)i;
-    for (size_t i = first; i < sim->rung_class_count && (next & (sim->rung_class[i].period - 1)) == 0; i++)
-        if (!rung_class_empty(&sim->rung_class[i]))
-            sim->due_rung[sim->due_rung_count++] = (int32_t)i;
+        sim->clocks.due_elastic[sim->clocks.due_elastic_count++] = (int32_t)i;
+    for (size_t i = first; i < sim->active.rung_class_count && (next & (sim->active.rung_class[i].period - 1)) == 0;
+         i++)
+        if (!rung_class_empty(&sim->active.rung_class[i]))
+            sim->clocks.due_rung[sim->clocks.due_rung_count++] = (int32_t)i;
     return next;
 }
 
@@ -79,24 +83,24 @@ static int compare_indices(const void *a, const void *b)
 
 static tac_time next_free(struct tac_sim *sim, tac_time limit)
 {
-    if (sim->heap_count == 0 || sim->heap[0].t > limit)
+    if (sim->clocks.heap_count == 0 || sim->clocks.heap[0].t > limit)
         return TAC_TIME_NEVER;
-    tac_time next = sim->heap[0].t;
-    sim->due_elastic_count = sim->due_rung_count = 0;
-    while (sim->heap[0].t == next) {
-        int32_t index = sim->heap[0].index;
+    tac_time next = sim->clocks.heap[0].t;
+    sim->clocks.due_elastic_count = sim->clocks.due_rung_count = 0;
+    while (sim->clocks.heap[0].t == next) {
+        int32_t index = sim->clocks.heap[0].index;
         if (index >= 0)
-            sim->due_elastic[sim->due_elastic_count++] = index;
+            sim->clocks.due_elastic[sim->clocks.due_elastic_count++] = index;
         else
-            sim->due_rung[sim->due_rung_count++] = ~index;
-        sim->heap[0].t += sim->heap[0].period;
-        sift_down(sim->heap, sim->heap_count, 0);
+            sim->clocks.due_rung[sim->clocks.due_rung_count++] = ~index;
+        sim->clocks.heap[0].t += sim->clocks.heap[0].period;
+        sift_down(sim->clocks.heap, sim->clocks.heap_count, 0);
     }
     /* Classes are numbered by period, so ascending index is the order of the force key. */
-    if (sim->due_elastic_count > 1)
-        qsort(sim->due_elastic, sim->due_elastic_count, sizeof *sim->due_elastic, compare_indices);
-    if (sim->due_rung_count > 1)
-        qsort(sim->due_rung, sim->due_rung_count, sizeof *sim->due_rung, compare_indices);
+    if (sim->clocks.due_elastic_count > 1)
+        qsort(sim->clocks.due_elastic, sim->clocks.due_elastic_count, sizeof *sim->clocks.due_elastic, compare_indices);
+    if (sim->clocks.due_rung_count > 1)
+        qsort(sim->clocks.due_rung, sim->clocks.due_rung_count, sizeof *sim->clocks.due_rung, compare_indices);
     return next;
 }
 

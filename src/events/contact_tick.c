@@ -68,24 +68,24 @@ static inline void rung_impulse(const struct tac_pair *p, int k, double normal, 
 static inline double kick_vertex(struct tac_sim *sim, tac_lid i, tac_time t, tac_time period, const double j[3],
                                  bool contact)
 {
-    const double w = sim->vel[i].w;
+    const double w = sim->state.vel[i].w;
     if (contact) {
-        double *sum = &sim->impulse[3 * (size_t)i];
+        double *sum = &sim->state.impulse[3 * (size_t)i];
         sum[0] += j[0];
         sum[1] += j[1];
         sum[2] += j[2];
     }
     if (w == 0) {
-        if (sim->script_of[i] >= 0)
+        if (sim->scripts.of[i] >= 0)
             tac_script_work(sim, i, j, t, period);
         return 0;
     }
-    if (sim->pos[i].t != t) {
+    if (sim->state.pos[i].t != t) {
         tac_bring(sim, i, t, true);
-        if (sim->kicked)
-            sim->kicked[sim->kicked_count++] = i;
+        if (sim->find.kicked)
+            sim->find.kicked[sim->find.kicked_count++] = i;
     }
-    double *v = sim->vel[i].v;
+    double *v = sim->state.vel[i].v;
     const double work = j[0] * v[0] + j[1] * v[1] + j[2] * v[2] + .5 * w * (j[0] * j[0] + j[1] * j[1] + j[2] * j[2]);
     v[0] += w * j[0];
     v[1] += w * j[1];
@@ -107,8 +107,8 @@ static void kick_pair(struct tac_sim *sim, struct tac_pair *p, tac_time t, tac_t
         rung_impulse(p, k, normal, mollified, gradient, j);
         work += kick_vertex(sim, p->v[k], t, period, j, !tac_pair_is_limit((enum tac_pair_type)p->type));
     }
-    sim->book.work += work;
-    sim->book.absolute += fabs(work);
+    sim->books.book.work += work;
+    sim->books.book.absolute += fabs(work);
 }
 
 /* The same of a triangle's limit, where each principal stretch has layers: `normal` is what those of the larger one
@@ -136,17 +136,17 @@ static void kick_triangle(struct tac_sim *sim, struct tac_pair *p, const struct 
             j[i] = normal * near[0].w[k] * near[0].n[i] + other * near[1].w[k] * near[1].n[i];
         work += kick_vertex(sim, p->v[k], t, c->period, j, false);
     }
-    sim->book.work += work;
-    sim->book.absolute += fabs(work);
+    sim->books.book.work += work;
+    sim->books.book.absolute += fabs(work);
 }
 
 /* Friction of all pairs that ticked at this instant. */
 static void rub_pairs(struct tac_sim *sim, tac_time t)
 {
-    for (size_t n = 0; n < sim->friction->touched_count; n++) {
+    for (size_t n = 0; n < sim->active.friction->touched_count; n++) {
         struct tac_friction_kick kick;
         tac_friction_tick(sim, n, t, &kick);
-        const struct tac_pair *p = &sim->pair[kick.pair];
+        const struct tac_pair *p = &sim->active.pair[kick.pair];
         double work = 0;
         for (int k = 0; k < p->count; k++) {
             double j[3];
@@ -154,9 +154,9 @@ static void rub_pairs(struct tac_sim *sim, tac_time t)
                 j[c] = -p->near.w[k] * kick.j[c];
             work += kick_vertex(sim, p->v[k], t, kick.period, j, true);
         }
-        sim->book.work += work;
-        sim->book.absolute += fabs(work);
-        sim->loss[sim->loss_count++] =
+        sim->books.book.work += work;
+        sim->books.book.absolute += fabs(work);
+        sim->active.loss[sim->active.loss_count++] =
             (struct tac_loss){kick.pair, kick.period, 0, 0, {kick.j[0], kick.j[1], kick.j[2]}};
     }
     tac_friction_close(sim);
@@ -165,21 +165,21 @@ static void rub_pairs(struct tac_sim *sim, tac_time t)
 /* One tick of a rung: layers first..last of a pair, all with the same period. */
 static void tick_rung(struct tac_sim *sim, struct tac_rung *e, const struct tac_rung_class *c, tac_time t)
 {
-    struct tac_pair *p = &sim->pair[e->pair];
+    struct tac_pair *p = &sim->active.pair[e->pair];
     const struct tac_model *model = sim->model;
     const double eta1 = p->form.thickness;
-    const bool foresees = sim->mode == TAC_DISCOVER_SPECULATE && e->last == p->depth;
+    const bool foresees = sim->find.mode == TAC_DISCOVER_SPECULATE && e->last == p->depth;
     if (tac_pair_is_limit((enum tac_pair_type)p->type)) {
-        sim->ticks[TAC_KIND_PENALTY]--;
-        sim->ticks[TAC_KIND_LIMIT]++;
+        sim->books.ticks[TAC_KIND_PENALTY]--;
+        sim->books.ticks[TAC_KIND_LIMIT]++;
     }
     if (p->t_near != t) {
         double x[4][3], bound, clear = p->form.radius + eta1 * model->reach[e->first] + p->guard;
         gather(sim, p, t, x);
-        if (sim->mode != TAC_DISCOVER_ALL_PAIRS && !tac_pair_grows((enum tac_pair_type)p->type) &&
+        if (sim->find.mode != TAC_DISCOVER_ALL_PAIRS && !tac_pair_grows((enum tac_pair_type)p->type) &&
             surely_beyond(p, x, clear, &bound) && (!foresees || p->d_tick - bound < .25 * (bound - p->next))) {
             e->last_d = INFINITY;
-            sim->silent++;
+            sim->books.silent++;
             if (e->first == 1 && e->anchor >= 0)
                 tac_friction_erase(sim, e->pair);
             if (e->last == p->depth) {
@@ -194,7 +194,7 @@ static void tick_rung(struct tac_sim *sim, struct tac_rung *e, const struct tac_
     const double d = p->near.d - p->form.radius;
     if (d >= eta1 * model->reach[e->first]) {
         e->last_d = INFINITY;
-        sim->silent++;
+        sim->books.silent++;
         if (e->first == 1 && e->anchor >= 0)
             tac_friction_erase(sim, e->pair);
     } else {
@@ -208,13 +208,13 @@ static void tick_rung(struct tac_sim *sim, struct tac_rung *e, const struct tac_
             f -= rg;
             g2 += rg * g;
         }
-        if (l - 1 > sim->deepest_layer && !tac_pair_is_limit((enum tac_pair_type)p->type))
-            sim->deepest_layer = l - 1;
+        if (l - 1 > sim->books.deepest_layer && !tac_pair_is_limit((enum tac_pair_type)p->type))
+            sim->books.deepest_layer = l - 1;
         double hr = c->h_s * p->form.stiffness;
         double normal = hr * f * p->mollifier, mollified = p->mollifier < 1 ? -.5 * hr * g2 : 0;
         /* All active layers of a rung were active at its last tick or are approached: one test serves them. */
         if (e->last_d < d && p->form.law->e2 != 1) {
-            sim->loss[sim->loss_count++] = (struct tac_loss){
+            sim->active.loss[sim->active.loss_count++] = (struct tac_loss){
                 e->pair, c->period, (p->form.law->e2 - 1) * normal, (p->form.law->e2 - 1) * mollified, {0, 0, 0}};
             normal *= p->form.law->e2;
             mollified *= p->form.law->e2;
@@ -234,12 +234,12 @@ static void tick_rung(struct tac_sim *sim, struct tac_rung *e, const struct tac_
         return;
     /* The pair's deepest watched rung: is the next one about to be needed? */
     if (p->near.d < p->next) {
-        sim->stop = sim->ranks ? TAC_STOP_NONE : TAC_STOP_ABORT; /* other ranks wait for what comes after */
+        sim->control.stop = sim->ranks ? TAC_STOP_NONE : TAC_STOP_ABORT; /* other ranks wait for what comes after */
     } else if (p->depth < p->form.bottom && p->d_tick < INFINITY && p->d_tick > p->near.d && p->t_tick < t) {
         double speed = (p->near.d - p->d_tick) / tac_seconds(sim, t - p->t_tick);
         while (p->depth < p->form.bottom && p->near.d + FORESIGHT * speed * tac_seconds(sim, p->deep_period) < p->next)
             if (!tac_watch_deepen(sim, e->pair, t)) {
-                sim->stop = sim->ranks ? TAC_STOP_NONE : TAC_STOP_ABORT;
+                sim->control.stop = sim->ranks ? TAC_STOP_NONE : TAC_STOP_ABORT;
                 break;
             }
     }
@@ -252,7 +252,7 @@ static inline void prefetch_pair(const struct tac_sim *sim, const struct tac_run
 {
     if (i >= c->count)
         return;
-    const char *p = (const char *)&sim->pair[c->rung[i].pair];
+    const char *p = (const char *)&sim->active.pair[c->rung[i].pair];
     for (size_t k = 0; k < sizeof(struct tac_pair); k += 64)
         __builtin_prefetch(p + k, 1);
 }
@@ -260,7 +260,7 @@ static inline void prefetch_pair(const struct tac_sim *sim, const struct tac_run
 static void tick_rungs(struct tac_sim *sim, struct tac_rung_class *c, tac_time t)
 {
     size_t i = 0, j = 0;
-    sim->ticks[TAC_KIND_PENALTY] += (int64_t)(c->count + c->extra_count);
+    sim->books.ticks[TAC_KIND_PENALTY] += (int64_t)(c->count + c->extra_count);
     if (c->extra_count == 0) {
         for (; i < c->count; i++) {
             prefetch_pair(sim, c, i + AHEAD);
@@ -282,24 +282,24 @@ static void tick_rungs(struct tac_sim *sim, struct tac_rung_class *c, tac_time t
 static void mean_velocity(const struct tac_sim *sim, tac_lid i, tac_time t, tac_time period, double v[3])
 {
     v[0] = v[1] = v[2] = 0;
-    if (sim->vel[i].w == 0) {
-        if (sim->script_of[i] >= 0)
+    if (sim->state.vel[i].w == 0) {
+        if (sim->scripts.of[i] >= 0)
             tac_script_velocity(sim, i, t, period, v, NULL);
         return;
     }
-    const struct tac_break *b = &sim->breaks[sim->break_head[i]];
+    const struct tac_break *b = &sim->paths.breaks[sim->paths.break_head[i]];
     TAC_ASSERT(b->t == t);
     for (int k = 0; k < 3; k++)
-        v[k] = .5 * (b->v[k] + sim->vel[i].v[k]);
+        v[k] = .5 * (b->v[k] + sim->state.vel[i].v[k]);
 }
 
 /* What restitution and friction took away at this instant: minus the work of the part of the kick that was left out,
  * or of the kick. */
 void tac_contact_losses(struct tac_sim *sim, tac_time t)
 {
-    for (size_t n = 0; n < sim->loss_count; n++) {
-        const struct tac_loss *loss = &sim->loss[n];
-        const struct tac_pair *p = &sim->pair[loss->pair];
+    for (size_t n = 0; n < sim->active.loss_count; n++) {
+        const struct tac_loss *loss = &sim->active.loss[n];
+        const struct tac_pair *p = &sim->active.pair[loss->pair];
         double gradient[4][3], m;
         if (loss->mollified != 0) {
             double x[4][3];
@@ -308,33 +308,33 @@ void tac_contact_losses(struct tac_sim *sim, tac_time t)
         }
         for (int k = 0; k < p->count; k++) {
             double j[3], v[3];
-            if (p->v[k] >= sim->owned)
+            if (p->v[k] >= sim->state.owned)
                 continue;
             rung_impulse(p, k, loss->normal, loss->mollified, gradient, j);
             for (int c = 0; c < 3; c++)
                 j[c] -= p->near.w[k] * loss->rub[c];
             mean_velocity(sim, p->v[k], t, loss->period, v);
             double work = tac_dot(j, v); /* entered by the vertex: its owner alone has its velocity */
-            tac_accum_add(&sim->dissipated, -work);
-            if (t == sim->kept_at)
-                tac_accum_add(&sim->dissipated_ahead, -.5 * work);
+            tac_accum_add(&sim->books.dissipated, -work);
+            if (t == sim->books.kept_at)
+                tac_accum_add(&sim->books.dissipated_ahead, -.5 * work);
         }
     }
-    sim->loss_count = 0;
+    sim->active.loss_count = 0;
 }
 
 /* Penalty layers and their friction.  Kinetic structures tell their time apart, as the papers do. */
 void tac_contact_tick(struct tac_sim *sim, tac_time t)
 {
-    const bool timed = sim->kinetic != NULL && sim->due_rung_count > 0;
+    const bool timed = sim->find.kinetic != NULL && sim->clocks.due_rung_count > 0;
     const double begin_s = timed ? tac_wall_s() : 0;
-    for (size_t i = 0; i < sim->due_rung_count; i++)
-        tick_rungs(sim, &sim->rung_class[sim->due_rung[i]], t);
-    if (sim->friction != NULL && sim->friction->touched_count)
+    for (size_t i = 0; i < sim->clocks.due_rung_count; i++)
+        tick_rungs(sim, &sim->active.rung_class[sim->clocks.due_rung[i]], t);
+    if (sim->active.friction != NULL && sim->active.friction->touched_count)
         rub_pairs(sim, t);
     if (timed) {
         const double took_s = tac_wall_s() - begin_s;
-        sim->counters.seconds_contact += took_s;
-        sim->counters.seconds_forces -= took_s;
+        sim->books.counters.seconds_contact += took_s;
+        sim->books.counters.seconds_forces -= took_s;
     }
 }

@@ -10,26 +10,26 @@ enum tac_err tac_damping_create(struct tac_sim *sim)
     enum tac_err err = TAC_OK;
     if (!sim->elastic->damps)
         return TAC_OK;
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->owned, sizeof *sim->damped, &sim->damped));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->state.owned, sizeof *sim->books.damped, &sim->books.damped));
 done:
     return err;
 }
 
 void tac_damping_save(struct tac_sim *sim)
 {
-    for (tac_lid i = 0; sim->damped && i < sim->owned; i++)
-        sim->damped[i].t = -1;
+    for (tac_lid i = 0; sim->books.damped && i < sim->state.owned; i++)
+        sim->books.damped[i].t = -1;
 }
 
 bool tac_damping_begin(struct tac_sim *sim, tac_time t)
 {
     bool any = false;
-    for (size_t i = 0; i < sim->due_elastic_count; i++) {
-        const struct tac_rate_class *rate = &sim->elastic->rate[sim->due_elastic[i]];
+    for (size_t i = 0; i < sim->clocks.due_elastic_count; i++) {
+        const struct tac_rate_class *rate = &sim->elastic->rate[sim->clocks.due_elastic[i]];
         any |= rate->count[TAC_KIND_DAMPING] > 0;
         for (size_t k = 0; k < rate->damped_count; k++) {
-            struct tac_damped *d = &sim->damped[rate->damped[k]];
-            memcpy(d->before, sim->vel[rate->damped[k]].v, sizeof d->before);
+            struct tac_damped *d = &sim->books.damped[rate->damped[k]];
+            memcpy(d->before, sim->state.vel[rate->damped[k]].v, sizeof d->before);
             d->t = t;
         }
     }
@@ -38,24 +38,24 @@ bool tac_damping_begin(struct tac_sim *sim, tac_time t)
 
 void tac_damping_kick(struct tac_sim *sim, tac_time t)
 {
-    for (size_t i = 0; i < sim->due_elastic_count; i++) {
-        const struct tac_rate_class *rate = &sim->elastic->rate[sim->due_elastic[i]];
+    for (size_t i = 0; i < sim->clocks.due_elastic_count; i++) {
+        const struct tac_rate_class *rate = &sim->elastic->rate[sim->clocks.due_elastic[i]];
         for (size_t k = 0; k < rate->damped_count; k++)
-            memcpy(sim->damped[rate->damped[k]].change, sim->vel[rate->damped[k]].v, 3 * sizeof(double));
+            memcpy(sim->books.damped[rate->damped[k]].change, sim->state.vel[rate->damped[k]].v, 3 * sizeof(double));
         if (rate->held_count[TAC_KIND_DAMPING]) /* before the strains of the last tick are gone */
             tac_held_works(sim, rate, TAC_KIND_DAMPING, t);
     }
-    for (size_t i = 0; i < sim->due_elastic_count; i++) {
-        const struct tac_rate_class *rate = &sim->elastic->rate[sim->due_elastic[i]];
-        sim->ticks[TAC_KIND_DAMPING] += (int64_t)rate->mine[TAC_KIND_DAMPING];
+    for (size_t i = 0; i < sim->clocks.due_elastic_count; i++) {
+        const struct tac_rate_class *rate = &sim->elastic->rate[sim->clocks.due_elastic[i]];
+        sim->books.ticks[TAC_KIND_DAMPING] += (int64_t)rate->mine[TAC_KIND_DAMPING];
         if (rate->count[TAC_KIND_DAMPING])
-            tac_damping_tick(rate, sim->pos, sim->vel, &sim->book);
+            tac_damping_tick(rate, sim->state.pos, sim->state.vel, &sim->books.book);
     }
-    for (size_t i = 0; i < sim->due_elastic_count; i++) {
-        const struct tac_rate_class *rate = &sim->elastic->rate[sim->due_elastic[i]];
+    for (size_t i = 0; i < sim->clocks.due_elastic_count; i++) {
+        const struct tac_rate_class *rate = &sim->elastic->rate[sim->clocks.due_elastic[i]];
         for (size_t k = 0; k < rate->damped_count; k++) {
-            struct tac_damped *d = &sim->damped[rate->damped[k]];
-            const double *v = sim->vel[rate->damped[k]].v;
+            struct tac_damped *d = &sim->books.damped[rate->damped[k]];
+            const double *v = sim->state.vel[rate->damped[k]].v;
             if (d->t != t) /* free clocks: another class' list had it */
                 continue;
             d->t = -t;
@@ -67,22 +67,22 @@ void tac_damping_kick(struct tac_sim *sim, tac_time t)
 
 void tac_damping_end(struct tac_sim *sim, tac_time t)
 {
-    for (size_t i = 0; i < sim->due_elastic_count; i++) {
-        const struct tac_rate_class *rate = &sim->elastic->rate[sim->due_elastic[i]];
+    for (size_t i = 0; i < sim->clocks.due_elastic_count; i++) {
+        const struct tac_rate_class *rate = &sim->elastic->rate[sim->clocks.due_elastic[i]];
         for (size_t k = 0; k < rate->damped_count; k++) {
             const tac_lid v = rate->damped[k];
-            struct tac_damped *d = &sim->damped[v];
-            const double *after = sim->vel[v].v, m = sim->mass[v];
-            if (d->t != -t || sim->vel[v].w == 0)
+            struct tac_damped *d = &sim->books.damped[v];
+            const double *after = sim->state.vel[v].v, m = sim->state.mass[v];
+            if (d->t != -t || sim->state.vel[v].w == 0)
                 continue;
             d->t = -1;
             double work = 0;
             for (int c = 0; c < 3; c++)
                 work += d->change[c] * (after[c] + d->before[c]);
             work *= .5 * m;
-            tac_accum_add(&sim->dissipated, -work); /* its owner alone has its velocity */
-            if (t == sim->kept_at)
-                tac_accum_add(&sim->dissipated_ahead, -.5 * work);
+            tac_accum_add(&sim->books.dissipated, -work); /* its owner alone has its velocity */
+            if (t == sim->books.kept_at)
+                tac_accum_add(&sim->books.dissipated_ahead, -.5 * work);
         }
     }
 }

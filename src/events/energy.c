@@ -7,10 +7,10 @@
 /* The velocity that energies are taken with: the mean of before and after this instant's kicks. */
 static void mean_velocity(const struct tac_sim *sim, tac_lid i, double v[3])
 {
-    memcpy(v, sim->vel[i].v, 3 * sizeof *v);
-    if (sim->kept_at == sim->now)
+    memcpy(v, sim->state.vel[i].v, 3 * sizeof *v);
+    if (sim->books.kept_at == sim->state.now)
         for (int k = 0; k < 3; k++)
-            v[k] = .5 * (v[k] + sim->v_before[3 * (size_t)i + (size_t)k]);
+            v[k] = .5 * (v[k] + sim->books.v_before[3 * (size_t)i + (size_t)k]);
 }
 
 static void elastic_energy(const struct tac_sim *sim, struct tac_accum *sum, enum tac_kind kind)
@@ -24,7 +24,7 @@ static void elastic_energy(const struct tac_sim *sim, struct tac_accum *sum, enu
             double x[4][3];
             const tac_lid *v = tac_elastic_stencil(rate, kind, e, &n);
             for (int k = 0; k < n; k++)
-                tac_position(sim, v[k], sim->now, x[k]);
+                tac_position(sim, v[k], sim->state.now, x[k]);
             tac_accum_add(sum, tac_elastic_potential(rate, kind, e, x));
         }
     }
@@ -48,14 +48,14 @@ static void contact_energy(const struct tac_sim *sim, struct tac_accum *contact,
 {
     row->contacts = 0;
     row->min_distance = NAN;
-    for (size_t k = 0; k < sim->pair_count; k++) {
-        const struct tac_pair *p = &sim->pair[k];
+    for (size_t k = 0; k < sim->active.pair_count; k++) {
+        const struct tac_pair *p = &sim->active.pair[k];
         double x[4][3], gradient[4][3], m = 1, g2 = 0;
         struct tac_near near[2];
-        if (!p->live || p->v[0] >= sim->owned) /* the owner of its first vertex counts it */
+        if (!p->live || p->v[0] >= sim->state.owned) /* the owner of its first vertex counts it */
             continue;
         for (int i = 0; i < p->count; i++)
-            tac_position(sim, p->v[i], sim->now, x[i]);
+            tac_position(sim, p->v[i], sim->state.now, x[i]);
         tac_model_gather(sim->model, (enum tac_pair_type)p->type, p->v, x);
         tac_near_pair((enum tac_pair_type)p->type, x, &near[0]);
         const double d = near[0].d - p->form.radius, eta1 = p->form.thickness;
@@ -122,7 +122,7 @@ done:
 /* What a row tells of contacts, over all ranks. */
 static enum tac_err row_over_ranks(struct tac_sim *sim, struct tac_energy_row *row)
 {
-    int64_t most[2] = {sim->deepest_layer, sim->deepest_ever};
+    int64_t most[2] = {sim->books.deepest_layer, sim->books.deepest_ever};
     double least = isnan(row->min_distance) ? INFINITY : row->min_distance;
     if (!sim->ranks)
         return TAC_OK;
@@ -130,8 +130,8 @@ static enum tac_err row_over_ranks(struct tac_sim *sim, struct tac_energy_row *r
         MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS ||
         MPI_Allreduce(MPI_IN_PLACE, &row->contacts, 1, MPI_INT64_T, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS)
         return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while adding up energies");
-    sim->deepest_layer = most[0];
-    sim->deepest_ever = most[1];
+    sim->books.deepest_layer = most[0];
+    sim->books.deepest_ever = most[1];
     row->min_distance = isinf(least) ? NAN : least;
     return TAC_OK;
 }
@@ -146,13 +146,13 @@ enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row)
         tac_ranks_lines(sim); /* where ghosts are now */
         TAC_TRY(tac_agree(sim->ctx, sim->ranks->down));
     }
-    row->time_s = tac_seconds(sim, sim->now);
-    for (tac_lid i = 0; i < sim->owned; i++) {
-        if (sim->vel[i].w == 0)
+    row->time_s = tac_seconds(sim, sim->state.now);
+    for (tac_lid i = 0; i < sim->state.owned; i++) {
+        if (sim->state.vel[i].w == 0)
             continue;
-        double v[3], x[3], a[3], m = sim->mass[i];
+        double v[3], x[3], a[3], m = sim->state.mass[i];
         mean_velocity(sim, i, v);
-        tac_position(sim, i, sim->now, x);
+        tac_position(sim, i, sim->state.now, x);
         tac_cross(a, x, v);
         tac_accum_add(&sum[KINETIC], .5 * m * tac_dot(v, v));
         tac_accum_add(&sum[GRAVITY], -m * tac_dot(sim->scene->gravity, x));
@@ -165,14 +165,14 @@ enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row)
     elastic_energy(sim, &sum[STRETCH], TAC_KIND_CST);
     elastic_energy(sim, &sum[BEND], TAC_KIND_HINGE);
     contact_energy(sim, &sum[CONTACT], &sum[STRETCH], row);
-    sum[DISSIPATED] = sim->dissipated;
-    sum[WORK] = sim->work;
-    if (sim->kept_at == sim->now) { /* like v: halfway through this instant's kicks */
-        tac_accum_subtract(&sum[DISSIPATED], &sim->dissipated_ahead);
-        tac_accum_subtract(&sum[WORK], &sim->work_ahead);
+    sum[DISSIPATED] = sim->books.dissipated;
+    sum[WORK] = sim->books.work;
+    if (sim->books.kept_at == sim->state.now) { /* like v: halfway through this instant's kicks */
+        tac_accum_subtract(&sum[DISSIPATED], &sim->books.dissipated_ahead);
+        tac_accum_subtract(&sum[WORK], &sim->books.work_ahead);
     }
-    for (int k = 0; k < 3 && sim->friction != NULL; k++)
-        sum[COUPLE + k] = sim->friction->couple[k];
+    for (int k = 0; k < 3 && sim->active.friction != NULL; k++)
+        sum[COUPLE + k] = sim->active.friction->couple[k];
     TAC_TRY(tac_sim_sum(sim, sum, SUMS));
     TAC_TRY(row_over_ranks(sim, row));
     struct tac_accum total = sum[KINETIC];
@@ -188,15 +188,15 @@ enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row)
     row->total = tac_accum_value(&total);
     row->dissipated = tac_accum_value(&sum[DISSIPATED]);
     row->work = tac_accum_value(&sum[WORK]);
-    if (!sim->has_start) {
-        sim->has_start = true;
-        sim->total_start = total;
+    if (!sim->books.has_start) {
+        sim->books.has_start = true;
+        sim->books.total_start = total;
     }
     /* total - work + dissipated - start, rounded once. */
     struct tac_accum defect = total;
     tac_accum_merge(&defect, &sum[DISSIPATED]);
     tac_accum_subtract(&defect, &sum[WORK]);
-    tac_accum_subtract(&defect, &sim->total_start);
+    tac_accum_subtract(&defect, &sim->books.total_start);
     row->defect = tac_accum_value(&defect);
     for (int k = 0; k < 3; k++) {
         row->momentum[k] = tac_accum_value(&sum[MOMENTUM + k]);
@@ -204,8 +204,8 @@ enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row)
     }
     for (int k = 0; k < 3; k++)
         row->friction_couple[k] = tac_accum_value(&sum[COUPLE + k]);
-    row->deepest_layer = sim->deepest_layer;
-    sim->deepest_layer = 0;
+    row->deepest_layer = sim->books.deepest_layer;
+    sim->books.deepest_layer = 0;
 done:
     return err;
 }
@@ -213,16 +213,16 @@ done:
 double tac_sim_kinetic(const struct tac_sim *sim)
 {
     struct tac_accum sum = {0};
-    for (tac_lid i = 0; i < sim->owned; i++)
-        if (sim->vel[i].w != 0)
-            tac_accum_add(&sum, .5 * sim->mass[i] * tac_dot(sim->vel[i].v, sim->vel[i].v));
+    for (tac_lid i = 0; i < sim->state.owned; i++)
+        if (sim->state.vel[i].w != 0)
+            tac_accum_add(&sum, .5 * sim->state.mass[i] * tac_dot(sim->state.vel[i].v, sim->state.vel[i].v));
     return tac_sim_sum(sim, &sum, 1) == TAC_OK ? tac_accum_value(&sum) : NAN;
 }
 
 double tac_sim_book_residual(const struct tac_sim *sim)
 {
-    double book[2] = {sim->book.work, sim->book.absolute};
-    const double change = tac_sim_kinetic(sim) - sim->kinetic_start;
+    double book[2] = {sim->books.book.work, sim->books.book.absolute};
+    const double change = tac_sim_kinetic(sim) - sim->books.kinetic_start;
     if (sim->ranks)
         MPI_Allreduce(MPI_IN_PLACE, book, 2, MPI_DOUBLE, MPI_SUM, sim->ctx->comm);
     return book[1] > 0 ? fabs(book[0] - change) / book[1] : 0;

@@ -8,18 +8,18 @@ enum { STRETCH = 32 }; /* ticks of the outermost rung */
 enum tac_err tac_friction_create(struct tac_sim *sim)
 {
     enum tac_err err = TAC_OK;
-    sim->friction = NULL;
+    sim->active.friction = NULL;
     if (!sim->contact || !sim->model->friction)
         return TAC_OK;
-    TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *sim->friction, &sim->friction));
-    sim->friction->model = sim->scene->contact.friction_model;
+    TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *sim->active.friction, &sim->active.friction));
+    sim->active.friction->model = sim->scene->contact.friction_model;
 done:
     return err;
 }
 
 void tac_friction_destroy(struct tac_sim *sim)
 {
-    struct tac_friction *f = sim->friction;
+    struct tac_friction *f = sim->active.friction;
     if (f == NULL)
         return;
     free(f->grip);
@@ -28,7 +28,7 @@ void tac_friction_destroy(struct tac_sim *sim)
     free(f->rub);
     free(f->touched);
     free(f);
-    sim->friction = NULL;
+    sim->active.friction = NULL;
 }
 
 /* ---- who has a state ---- */
@@ -42,7 +42,7 @@ static void erase(struct tac_grip *grip)
 enum tac_err tac_friction_pair(struct tac_sim *sim, int32_t slot)
 {
     enum tac_err err = TAC_OK;
-    struct tac_friction *f = sim->friction;
+    struct tac_friction *f = sim->active.friction;
     if (f == NULL)
         return TAC_OK;
     TAC_TRY(tac_grow(sim->ctx, &f->grip, &f->grip_capacity, (size_t)slot + 1, sizeof *f->grip));
@@ -56,7 +56,7 @@ done:
 enum tac_err tac_friction_reserve(struct tac_sim *sim, size_t rungs)
 {
     enum tac_err err = TAC_OK;
-    struct tac_friction *f = sim->friction;
+    struct tac_friction *f = sim->active.friction;
     if (f == NULL)
         return TAC_OK;
     const size_t used = f->anchor_count - f->free_count;
@@ -70,8 +70,8 @@ done:
 
 int32_t tac_friction_anchor(struct tac_sim *sim, int32_t slot)
 {
-    struct tac_friction *f = sim->friction;
-    if (f == NULL || sim->pair[slot].form.law->friction == 0)
+    struct tac_friction *f = sim->active.friction;
+    if (f == NULL || sim->active.pair[slot].form.law->friction == 0)
         return -1;
     TAC_CHECK(f->free_count > 0 || f->anchor_count < f->anchor_capacity);
     const int32_t a = f->free_count ? f->free_anchor[--f->free_count] : (int32_t)f->anchor_count++;
@@ -83,20 +83,21 @@ int32_t tac_friction_anchor(struct tac_sim *sim, int32_t slot)
 void tac_friction_free(struct tac_sim *sim, int32_t anchor)
 {
     if (anchor >= 0)
-        sim->friction->free_anchor[sim->friction->free_count++] = anchor;
+        sim->active.friction->free_anchor[sim->active.friction->free_count++] = anchor;
 }
 
 bool tac_friction_holds(const struct tac_sim *sim, int32_t slot)
 {
-    return sim->friction != NULL && sim->pair[slot].rungs == 1 && sim->friction->grip[slot].now.t >= 0;
+    return sim->active.friction != NULL && sim->active.pair[slot].rungs == 1 &&
+           sim->active.friction->grip[slot].now.t >= 0;
 }
 
 void tac_friction_begin(struct tac_sim *sim)
 {
-    struct tac_friction *f = sim->friction;
+    struct tac_friction *f = sim->active.friction;
     if (f == NULL)
         return;
-    for (size_t k = 0; k < sim->pair_count; k++)
+    for (size_t k = 0; k < sim->active.pair_count; k++)
         f->grip[k].start = f->grip[k].now;
     for (size_t k = 0; k < f->anchor_count; k++)
         f->anchor[k].start = f->anchor[k].now;
@@ -105,10 +106,10 @@ void tac_friction_begin(struct tac_sim *sim)
 
 void tac_friction_restore(struct tac_sim *sim)
 {
-    struct tac_friction *f = sim->friction;
+    struct tac_friction *f = sim->active.friction;
     if (f == NULL)
         return;
-    for (size_t k = 0; k < sim->pair_count; k++)
+    for (size_t k = 0; k < sim->active.pair_count; k++)
         f->grip[k].now = f->grip[k].start;
     for (size_t k = 0; k < f->anchor_count; k++)
         f->anchor[k].now = f->anchor[k].start;
@@ -119,7 +120,7 @@ void tac_friction_restore(struct tac_sim *sim)
 
 void tac_friction_enter(struct tac_sim *sim, const struct tac_rung *e, const struct tac_rung_class *c, double impulse)
 {
-    struct tac_friction *f = sim->friction;
+    struct tac_friction *f = sim->active.friction;
     struct tac_grip *grip = &f->grip[e->pair];
     if (grip->head < 0)
         f->touched[f->touched_count++] = e->pair;
@@ -130,14 +131,14 @@ void tac_friction_enter(struct tac_sim *sim, const struct tac_rung *e, const str
                                             e->last_d == INFINITY,
                                             c->period,
                                             c->h_s,
-                                            sim->pair[e->pair].form.stiffness * sim->model->rate[e->first],
+                                            sim->active.pair[e->pair].form.stiffness * sim->model->rate[e->first],
                                             impulse};
     grip->head = (int32_t)f->rub_count++;
 }
 
 void tac_friction_erase(struct tac_sim *sim, int32_t slot)
 {
-    erase(&sim->friction->grip[slot]);
+    erase(&sim->active.friction->grip[slot]);
 }
 
 static void tangential(const double n[3], double u[3])
@@ -188,7 +189,7 @@ static void kinetic(const struct tac_law *law, const double slip[3], double impu
 static void anchors(struct tac_sim *sim, const struct tac_pair *p, struct tac_grip *grip, const double slip[3],
                     double j[3])
 {
-    struct tac_friction *f = sim->friction;
+    struct tac_friction *f = sim->active.friction;
     struct tac_grip_values *g = &grip->now;
     const struct tac_law *law = p->form.law;
     double w2 = 0, share = 1;
@@ -225,8 +226,8 @@ static void anchors(struct tac_sim *sim, const struct tac_pair *p, struct tac_gr
 
 void tac_friction_tick(struct tac_sim *sim, size_t k, tac_time t, struct tac_friction_kick *kick)
 {
-    struct tac_friction *f = sim->friction;
-    const struct tac_pair *p = &sim->pair[f->touched[k]];
+    struct tac_friction *f = sim->active.friction;
+    const struct tac_pair *p = &sim->active.pair[f->touched[k]];
     struct tac_grip *grip = &f->grip[f->touched[k]];
     const struct tac_law *law = p->form.law;
     double slip[3], impulse = 0, arm[3];
@@ -251,7 +252,7 @@ void tac_friction_tick(struct tac_sim *sim, size_t k, tac_time t, struct tac_fri
         g->budget = fmin(g->budget + law->friction * impulse, law->friction * (g->stock[0] + g->stock[1]));
         anchors(sim, p, grip, slip, kick->j);
     }
-    if (p->v[0] < sim->owned) {
+    if (p->v[0] < sim->state.owned) {
         tac_cross(arm, grip->now.p, kick->j);
         for (int c = 0; c < 3; c++)
             tac_accum_add(&f->couple[c], -arm[c]);
@@ -261,5 +262,5 @@ void tac_friction_tick(struct tac_sim *sim, size_t k, tac_time t, struct tac_fri
 
 void tac_friction_close(struct tac_sim *sim)
 {
-    sim->friction->rub_count = sim->friction->touched_count = 0;
+    sim->active.friction->rub_count = sim->active.friction->touched_count = 0;
 }

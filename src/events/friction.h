@@ -70,7 +70,7 @@ enum tac_err tac_friction_collect(struct tac_sim *sim, struct tac_checkpoint *c)
  * (rows, 4), of the rows' vertices. */
 enum tac_err tac_friction_restore_state(struct tac_sim *sim, const struct tac_checkpoint *c, const int32_t *owner);
 
-/* Local. Makes sim->friction if some law has friction; else leaves it NULL. */
+/* Local. Makes sim->active.friction if some law has friction; else leaves it NULL. */
 enum tac_err tac_friction_create(struct tac_sim *sim);
 void tac_friction_destroy(struct tac_sim *sim);
 

@@ -18,12 +18,12 @@ static void fill(const struct tac_sim *sim, const struct tac_pair *p, int64_t la
 enum tac_err tac_friction_collect(struct tac_sim *sim, struct tac_checkpoint *c)
 {
     enum tac_err err = TAC_OK;
-    const struct tac_friction *f = sim->friction;
+    const struct tac_friction *f = sim->active.friction;
     size_t count = 0, capacity = 0;
-    for (size_t k = 0; f != NULL && k < sim->pair_count; k++) {
-        const struct tac_pair *p = &sim->pair[k];
+    for (size_t k = 0; f != NULL && k < sim->active.pair_count; k++) {
+        const struct tac_pair *p = &sim->active.pair[k];
         const struct tac_grip_values *g = &f->grip[k].now;
-        if (!p->live || p->v[0] >= sim->owned || g->t < 0)
+        if (!p->live || p->v[0] >= sim->state.owned || g->t < 0)
             continue;
         TAC_TRY(tac_grow(sim->ctx, &c->grip, &capacity, count + 1 + (size_t)p->rungs, sizeof *c->grip));
         struct tac_grip_state *row = &c->grip[count++];
@@ -55,13 +55,13 @@ done:
 
 static enum tac_err put_back(struct tac_sim *sim, const struct tac_grip_state *row)
 {
-    struct tac_friction *f = sim->friction;
+    struct tac_friction *f = sim->active.friction;
     const int32_t slot = f ? tac_watch_find(sim, row->key) : -1;
     int32_t last, anchor;
-    if (slot < 0 || row->layer > sim->pair[slot].depth || sim->pair[slot].form.law->friction == 0)
+    if (slot < 0 || row->layer > sim->active.pair[slot].depth || sim->active.pair[slot].form.law->friction == 0)
         goto wrong;
     if (row->layer > 0) {
-        const tac_time period = tac_model_rung(sim->model, &sim->pair[slot].form, (int32_t)row->layer, &last);
+        const tac_time period = tac_model_rung(sim->model, &sim->active.pair[slot].form, (int32_t)row->layer, &last);
         anchor = tac_watch_anchor(sim, row->key, period, (int32_t)row->layer);
         if (anchor < 0)
             goto wrong;

@@ -45,7 +45,7 @@ static enum tac_err hash_all(struct tac_sim *sim, size_t size)
         r->hash_size = size;
     }
     memset(r->hash, 0xff, size * sizeof *r->hash);
-    for (tac_lid v = sim->owned; v < sim->count; v++)
+    for (tac_lid v = sim->state.owned; v < sim->state.count; v++)
         if (sim->scene->part->vertex_id[v] >= 0)
             hash_put(sim, v);
 done:
@@ -55,7 +55,7 @@ done:
 enum tac_err tac_ghosts_create(struct tac_sim *sim)
 {
     size_t size = 64;
-    sim->ranks->ghost_count = (size_t)(sim->count - sim->owned);
+    sim->ranks->ghost_count = (size_t)(sim->state.count - sim->state.owned);
     while (size < 3 * sim->ranks->ghost_count)
         size *= 2;
     return hash_all(sim, size);
@@ -70,8 +70,8 @@ static enum tac_err grow(struct tac_sim *sim)
     struct tac_scene *scene = (struct tac_scene *)sim->scene; /* a local scene is the simulation's own */
     struct tac_part *part = scene->part;
     struct tac_model *model = sim->model;
-    struct tac_candidates *c = sim->candidates;
-    const size_t n = (size_t)sim->capacity, more = n + n / 2 + 256;
+    struct tac_candidates *c = sim->find.candidates;
+    const size_t n = (size_t)sim->state.capacity, more = n + n / 2 + 256;
     struct {
         void *array;
         size_t size;
@@ -87,15 +87,15 @@ static enum tac_err grow(struct tac_sim *sim)
         {&model->w_ever, sizeof(double)},
         {&model->valence, sizeof(tac_lid)},
         {&model->particle, 1},
-        {&sim->pos, sizeof *sim->pos},
-        {&sim->vel, sizeof *sim->vel},
-        {&sim->impulse, 3 * sizeof(double)},
-        {&sim->script_of, sizeof(int32_t)},
-        {&sim->line, sizeof *sim->line},
-        {&sim->near, 1},
-        {&sim->near_pairs, sizeof(int32_t)},
-        {&sim->break_head, sizeof(int32_t)},
-        {&sim->break_first, sizeof(int32_t)},
+        {&sim->state.pos, sizeof *sim->state.pos},
+        {&sim->state.vel, sizeof *sim->state.vel},
+        {&sim->state.impulse, 3 * sizeof(double)},
+        {&sim->scripts.of, sizeof(int32_t)},
+        {&sim->paths.line, sizeof *sim->paths.line},
+        {&sim->paths.near, 1},
+        {&sim->paths.near_pairs, sizeof(int32_t)},
+        {&sim->paths.break_head, sizeof(int32_t)},
+        {&sim->paths.break_first, sizeof(int32_t)},
         {&sim->ranks->mark, 1},
         {&sim->ranks->has_path, 1},
         {c ? &c->move : NULL, sizeof *c->move},
@@ -111,7 +111,7 @@ static enum tac_err grow(struct tac_sim *sim)
         memcpy(&memory, list[k].array, sizeof memory);
         memset(memory + n * list[k].size, 0, (more - n) * list[k].size);
     }
-    sim->capacity = (tac_lid)more;
+    sim->state.capacity = (tac_lid)more;
 done:
     return err;
 }
@@ -138,9 +138,9 @@ enum tac_err tac_ghost_add(struct tac_sim *sim, const struct tac_guest *guest, t
         return TAC_OK;
     if (3 * (r->ghost_count + 1) > r->hash_size)
         TAC_TRY(hash_all(sim, 2 * r->hash_size));
-    if (r->free_count == 0 && sim->count == sim->capacity)
+    if (r->free_count == 0 && sim->state.count == sim->state.capacity)
         TAC_TRY(grow(sim));
-    const tac_lid v = r->free_count ? r->free_slot[--r->free_count] : sim->count++;
+    const tac_lid v = r->free_count ? r->free_slot[--r->free_count] : sim->state.count++;
     struct tac_scene *s = (struct tac_scene *)sim->scene;
     const size_t i = (size_t)v;
     s->part->vertex_id[i] = guest->id;
@@ -153,20 +153,20 @@ enum tac_err tac_ghost_add(struct tac_sim *sim, const struct tac_guest *guest, t
     s->vertex_body[i] = guest->body;
     sim->model->w_ever[i] = guest->ever_free ? 1 / guest->mass : 0;
     sim->model->particle[i] = guest->valence == 0;
-    memset(&sim->vel[i], 0, sizeof sim->vel[i]);
-    memcpy(sim->pos[i].x, guest->start, sizeof guest->start);
-    sim->pos[i].t = -1;
-    memset(&sim->impulse[3 * i], 0, 3 * sizeof(double));
-    sim->script_of[i] = -1;
-    sim->near[i] = 0;
-    sim->near_pairs[i] = 0;
-    sim->break_head[i] = -1;
-    memset(&sim->line[i], 0, sizeof sim->line[i]);
+    memset(&sim->state.vel[i], 0, sizeof sim->state.vel[i]);
+    memcpy(sim->state.pos[i].x, guest->start, sizeof guest->start);
+    sim->state.pos[i].t = -1;
+    memset(&sim->state.impulse[3 * i], 0, 3 * sizeof(double));
+    sim->scripts.of[i] = -1;
+    sim->paths.near[i] = 0;
+    sim->paths.near_pairs[i] = 0;
+    sim->paths.break_head[i] = -1;
+    memset(&sim->paths.line[i], 0, sizeof sim->paths.line[i]);
     r->mark[i] = r->has_path[i] = 0;
-    if (sim->candidates) {
-        memset(&sim->candidates->move[i], 0, sizeof sim->candidates->move[i]);
-        memset(&sim->candidates->tube[i], 0, sizeof sim->candidates->tube[i]);
-        memcpy(&sim->candidates->x[3 * i], guest->start, sizeof guest->start);
+    if (sim->find.candidates) {
+        memset(&sim->find.candidates->move[i], 0, sizeof sim->find.candidates->move[i]);
+        memset(&sim->find.candidates->tube[i], 0, sizeof sim->find.candidates->tube[i]);
+        memcpy(&sim->find.candidates->x[3 * i], guest->start, sizeof guest->start);
     }
     hash_put(sim, v);
     r->ghost_count++;
@@ -180,8 +180,8 @@ enum tac_err tac_ghosts_prune(struct tac_sim *sim)
     enum tac_err err = TAC_OK;
     struct tac_ranks *r = sim->ranks;
     bool any = false;
-    for (tac_lid v = sim->scene->vertex_count; v < sim->count; v++) {
-        if (sim->scene->part->vertex_id[v] < 0 || sim->near_pairs[v] > 0 || r->mark[v])
+    for (tac_lid v = sim->scene->vertex_count; v < sim->state.count; v++) {
+        if (sim->scene->part->vertex_id[v] < 0 || sim->paths.near_pairs[v] > 0 || r->mark[v])
             continue;
         TAC_TRY(tac_grow(sim->ctx, &r->free_slot, &r->free_capacity, r->free_count + 1, sizeof *r->free_slot));
         sim->scene->part->vertex_id[v] = -1;
@@ -215,7 +215,7 @@ enum tac_err tac_ghosts_subscribe(struct tac_sim *sim)
     TAC_TRY(tac_alloc(ctx, ranks, sizeof *asked, &asked));
     TAC_TRY(tac_alloc(ctx, ranks, sizeof *asking, &asking));
     TAC_TRY(tac_alloc(ctx, ranks + 1, sizeof *fill, &fill));
-    for (tac_lid v = sim->owned; v < sim->count; v++)
+    for (tac_lid v = sim->state.owned; v < sim->state.count; v++)
         if (needed(sim, v)) {
             asked[part->owner[v]]++;
             total++;
@@ -229,7 +229,7 @@ enum tac_err tac_ghosts_subscribe(struct tac_sim *sim)
     TAC_TRY(tac_alloc(ctx, total, sizeof *question, &question));
     for (size_t k = 0; k < r->count; k++)
         r->neighbor[k].need_count = r->neighbor[k].give_count = 0;
-    for (tac_lid v = sim->owned; v < sim->count; v++)
+    for (tac_lid v = sim->state.owned; v < sim->state.count; v++)
         if (needed(sim, v)) {
             struct tac_neighbor *n = &r->neighbor[r->index[part->owner[v]]];
             TAC_TRY(tac_grow(ctx, &n->need, &n->need_capacity, n->need_count + 1, sizeof *n->need));

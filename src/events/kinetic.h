@@ -4,11 +4,11 @@
 
 #include "kds/kinetic.h"
 
-/* Local. Within a window: renews the certificates of sim->kinetic, and runs the next instant, or goes to `limit` if
- * none is left.  Stays where it is if a pair comes through the end of its nest before (sim->kinetic->stuck). */
+/* Local. Within a window: renews the certificates of sim->find.kinetic, and runs the next instant, or goes to `limit`
+ * if none is left.  Stays where it is if a pair comes through the end of its nest before (sim->find.kinetic->stuck). */
 enum tac_err tac_kinetic_step(struct tac_sim *sim, tac_time limit);
 
-/* Collective. What several ranks need; sim->candidates is there. */
+/* Collective. What several ranks need; sim->find.candidates is there. */
 enum tac_err tac_kinetic_together(struct tac_sim *sim);
 /* Collective. Commits one window. */
 enum tac_err tac_kinetic_advance_together(struct tac_sim *sim, tac_time limit);

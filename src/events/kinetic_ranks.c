@@ -25,13 +25,13 @@ struct window {
 enum tac_err tac_kinetic_together(struct tac_sim *sim)
 {
     enum tac_err err;
-    struct tac_candidates *c = sim->candidates;
-    TAC_TRY(tac_flights_create(sim, &sim->flights));
+    struct tac_candidates *c = sim->find.candidates;
+    TAC_TRY(tac_flights_create(sim, &sim->find.flights));
     TAC_TRY(tac_windows_choose(sim));
-    c->horizon = 16 * sim->window;
-    for (tac_lid i = 0; i < sim->count; i++)
-        memcpy(&c->x[3 * (size_t)i], sim->pos[i].x, 3 * sizeof(double));
-    sim->near_changed = true; /* all are near: watch.c */
+    c->horizon = 16 * sim->windows.length;
+    for (tac_lid i = 0; i < sim->state.count; i++)
+        memcpy(&c->x[3 * (size_t)i], sim->state.pos[i].x, 3 * sizeof(double));
+    sim->paths.near_changed = true; /* all are near: watch.c */
 done:
     return err;
 }
@@ -47,7 +47,7 @@ static enum tac_err next_of_all(struct tac_sim *sim, tac_time limit, tac_time *n
     if (!err)
         err = tac_clock_start(sim);
     if (!err)
-        t = tac_clock_next(sim, sim->now, limit);
+        t = tac_clock_next(sim, sim->state.now, limit);
     tac_ranks_failed(sim, err);
     t = t == TAC_TIME_NEVER ? limit : t;
     if (MPI_Allreduce(&t, next, 1, TAC_TIME_MPI, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS)
@@ -59,18 +59,18 @@ static enum tac_err next_of_all(struct tac_sim *sim, tac_time limit, tac_time *n
 static enum tac_err judge(struct tac_sim *sim, tac_time limit, struct window *w)
 {
     enum tac_err err;
-    struct tac_kinetic *k = sim->flights->k;
+    struct tac_kinetic *k = sim->find.flights->k;
     int64_t tell[TAC_TELLS] = {0};
     TAC_TRY(next_of_all(sim, limit, &w->end));
     tac_ranks_link(sim);
     tac_ranks_lines(sim);
     k->stuck_at = TAC_TIME_NEVER;
     if (!tac_ranks_down(sim))
-        tac_flights_judge(sim, sim->flights, w->end);
+        tac_flights_judge(sim, sim->find.flights, w->end);
     tell[TAC_TELL_BOTTOM] = -k->stuck_at;
     TAC_TRY(tac_ranks_reduce(sim, tell));
     w->stuck_at = -tell[TAC_TELL_BOTTOM];
-    if (w->stuck_at <= sim->now)
+    if (w->stuck_at <= sim->state.now)
         err = tac_sim_stuck(sim);
     else if (w->stuck_at < w->end)
         w->end = w->stuck_at;
@@ -78,22 +78,22 @@ done:
     return err;
 }
 
-/* Renews what rests on other ranks; w->end: how far the window may go, at most to sim->now + most. */
+/* Renews what rests on other ranks; w->end: how far the window may go, at most to sim->state.now + most. */
 static enum tac_err prove(struct tac_sim *sim, tac_time limit, tac_time most, struct window *w)
 {
     enum tac_err err = TAC_OK;
-    struct tac_flights *f = sim->flights;
+    struct tac_flights *f = sim->find.flights;
     enum { CLEAR, DOUBT, COARSE };
     for (;; most = most > 4 ? most / 4 : 1) {
         int64_t tell[TAC_TELLS] = {0};
         const bool patient = most > 1;
         if (!tac_ranks_down(sim))
-            tac_ranks_failed(sim, tac_flights_prove(sim, f, sim->now + most, patient));
+            tac_ranks_failed(sim, tac_flights_prove(sim, f, sim->state.now + most, patient));
         tac_orders_talk(sim);
         tell[TAC_TELL_EARLIEST] = -f->first;
         tell[TAC_TELL_BROKEN] = f->k->coarse ? COARSE : f->k->doubt_count > 0 ? DOUBT : CLEAR;
         TAC_TRY(tac_ranks_reduce(sim, tell));
-        w->end = -tell[TAC_TELL_EARLIEST] < sim->now + most ? -tell[TAC_TELL_EARLIEST] : sim->now + most;
+        w->end = -tell[TAC_TELL_EARLIEST] < sim->state.now + most ? -tell[TAC_TELL_EARLIEST] : sim->state.now + most;
         w->doubt = tell[TAC_TELL_BROKEN] == DOUBT;
         if (tell[TAC_TELL_BROKEN] != COARSE)
             break;
@@ -103,7 +103,7 @@ static enum tac_err prove(struct tac_sim *sim, tac_time limit, tac_time most, st
         tac_flights_talk(sim, f);
     }
     w->stuck_at = TAC_TIME_NEVER;
-    TAC_CHECK(w->end > sim->now);
+    TAC_CHECK(w->end > sim->state.now);
     if (w->doubt)
         TAC_TRY(judge(sim, limit < w->end ? limit : w->end, w));
 done:
@@ -115,26 +115,26 @@ done:
 /* What comes after a nest has ended is nonsense, but others wait for it. */
 static void run_on(struct tac_sim *sim, tac_time end)
 {
-    tac_time t = sim->now;
+    tac_time t = sim->state.now;
     tac_ranks_failed(sim, tac_clock_start(sim)); /* the instant that was not run has been asked for */
     while (!tac_ranks_down(sim) && (t = tac_clock_next(sim, t, end)) != TAC_TIME_NEVER) {
-        sim->break_count = sim->kicked_count = 0;
+        sim->paths.break_count = sim->find.kicked_count = 0;
         tac_pass_step(sim, t);
     }
-    sim->now = end;
+    sim->state.now = end;
 }
 
 static enum tac_err run(struct tac_sim *sim, tac_time end)
 {
     enum tac_err err;
-    struct tac_kinetic *k = sim->kinetic;
+    struct tac_kinetic *k = sim->find.kinetic;
     TAC_TRY(tac_pass_begin(sim));
-    sim->kept_at = -1;
+    sim->books.kept_at = -1;
     TAC_TRY(tac_kinetic_begin(k));
     TAC_TRY(tac_clock_start(sim));
-    while (sim->now < end && k->bad < 0 && k->stuck_at == TAC_TIME_NEVER && !tac_ranks_down(sim))
+    while (sim->state.now < end && k->bad < 0 && k->stuck_at == TAC_TIME_NEVER && !tac_ranks_down(sim))
         TAC_TRY(tac_kinetic_step(sim, end));
-    if (sim->now < end)
+    if (sim->state.now < end)
         run_on(sim, end);
 done:
     return err;
@@ -149,8 +149,8 @@ static tac_time advisable(const struct tac_sim *sim, tac_time span, double rough
     enum { GROWTH = 4 };
     const double room = TAC_FARTHER * roughness;
     const double most = fmin(GROWTH, room >= 1 ? 1 / room : 1 / sqrt(room)) * (double)span;
-    if (most >= (double)sim->window)
-        return sim->window;
+    if (most >= (double)sim->windows.length)
+        return sim->windows.length;
     return most > 1 ? (tac_time)most : 1;
 }
 
@@ -159,15 +159,15 @@ static tac_time next_window(const struct tac_sim *sim, const struct tac_flights 
 {
     if (f->k != NULL)
         return advisable(sim, f->span, f->roughness);
-    return f->span > 0 && 2 * f->span < sim->window ? 2 * f->span : sim->window;
+    return f->span > 0 && 2 * f->span < sim->windows.length ? 2 * f->span : sim->windows.length;
 }
 
-/* Whether the window stands, by what this rank knows. The pass has been closed, and sim->now is its start. */
+/* Whether the window stands, by what this rank knows. The pass has been closed, and sim->state.now is its start. */
 static void look_back(struct tac_sim *sim, struct window *w)
 {
-    struct tac_flights *f = sim->flights;
-    const struct tac_kinetic *own = sim->kinetic;
-    const int64_t found = sim->counters.contacts_found;
+    struct tac_flights *f = sim->find.flights;
+    const struct tac_kinetic *own = sim->find.kinetic;
+    const int64_t found = sim->books.counters.contacts_found;
     tac_lid bad = own->bad;
     double wildest;
     w->repair = STANDS;
@@ -175,7 +175,7 @@ static void look_back(struct tac_sim *sim, struct window *w)
     w->stuck_at = own->stuck_at;
     if ((!tac_windows_measure(sim, w->end, &bad, &wildest) || bad >= 0) && !tac_ranks_down(sim))
         w->bad = tac_sim_id(sim, bad);
-    const bool calm = w->bad < 0 && !tac_ranks_down(sim), able = w->end - sim->now > 1;
+    const bool calm = w->bad < 0 && !tac_ranks_down(sim), able = w->end - sim->state.now > 1;
     if (calm)
         tac_flights_check(sim, f, w->end, able);
     tac_flights_talk(sim, f);
@@ -187,9 +187,9 @@ static void look_back(struct tac_sim *sim, struct window *w)
         const bool doubt = w->doubt ? f->changed : f->k->doubt_count > 0;
         if (f->k->coarse)
             w->repair = SHORTER;
-        else if (f->first < w->end || doubt || sim->counters.contacts_found > found)
+        else if (f->first < w->end || doubt || sim->books.counters.contacts_found > found)
             w->repair = AGAIN;
-        else if (tac_flights_leaving(sim, w->end, advisable(sim, w->end - sim->now, f->roughness)))
+        else if (tac_flights_leaving(sim, w->end, advisable(sim, w->end - sim->state.now, f->roughness)))
             w->repair = EPOCH_SOON;
     }
     if (calm && !tac_windows_hold(sim, w->end, false))
@@ -202,7 +202,8 @@ static enum tac_err reduce(struct tac_sim *sim, struct window *w)
     int64_t tell[TAC_TELLS] = {0};
     tell[TAC_TELL_BROKEN] = w->repair;
     tell[TAC_TELL_BOTTOM] = -w->stuck_at;
-    memcpy(&tell[TAC_TELL_WILDEST], &sim->flights->roughness, sizeof tell[0]); /* not negative: in the order of bits */
+    memcpy(&tell[TAC_TELL_WILDEST], &sim->find.flights->roughness,
+           sizeof tell[0]); /* not negative: in the order of bits */
     tell[TAC_TELL_BAD] = w->bad >= 0 ? INT64_MAX - w->bad : -1;
     TAC_TRY(tac_ranks_reduce(sim, tell));
     w->repair = (enum repair)tell[TAC_TELL_BROKEN];
@@ -217,14 +218,14 @@ done:
 static void go_back(struct tac_sim *sim)
 {
     tac_ranks_failed(sim, tac_pass_restore(sim, TAC_TIME_NEVER));
-    sim->kinetic->built = false; /* its certificates were made for what has not happened */
+    sim->find.kinetic->built = false; /* its certificates were made for what has not happened */
 }
 
 static enum tac_err commit(struct tac_sim *sim, const struct window *w)
 {
     enum tac_err err;
-    struct tac_flights *f = sim->flights;
-    f->span = w->end - sim->window_start;
+    struct tac_flights *f = sim->find.flights;
+    f->span = w->end - sim->paths.start;
     f->leaving = w->repair == EPOCH_SOON;
     f->roughness = w->roughness;
     tac_windows_hold(sim, w->end, true);
@@ -241,22 +242,22 @@ static enum tac_err attempt(struct tac_sim *sim, struct window *w)
     double begin_s;
     tac_ranks_failed(sim, run(sim, w->end));
     for (int i = 0; i < TAC_KINDS; i++)
-        sim->counters.executed[i] += sim->ticks[i];
+        sim->books.counters.executed[i] += sim->books.ticks[i];
     begin_s = tac_wall_s();
     tac_ranks_close(sim);
-    sim->now = sim->window_start;
+    sim->state.now = sim->paths.start;
     look_back(sim, w);
     const enum tac_err err = reduce(sim, w);
-    sim->counters.seconds_discovery += tac_wall_s() - begin_s;
+    sim->books.counters.seconds_discovery += tac_wall_s() - begin_s;
     return err;
 }
 
 enum tac_err tac_kinetic_advance_together(struct tac_sim *sim, tac_time limit)
 {
     enum tac_err err;
-    struct tac_flights *f = sim->flights;
+    struct tac_flights *f = sim->find.flights;
     struct window w = {0};
-    const tac_time start = sim->now;
+    const tac_time start = sim->state.now;
     const tac_time window = next_window(sim, f);
     tac_time most = limit - start > window + window / 4 ? window : limit - start;
     bool epoch = f->k == NULL || f->leaving;
@@ -269,7 +270,7 @@ enum tac_err tac_kinetic_advance_together(struct tac_sim *sim, tac_time limit)
             tac_flights_talk(sim, f);
         }
         TAC_TRY(prove(sim, limit, most, &w));
-        sim->counters.seconds_discovery += tac_wall_s() - begin_s;
+        sim->books.counters.seconds_discovery += tac_wall_s() - begin_s;
         TAC_TRY(attempt(sim, &w));
         epoch = w.repair == AGAIN_WITH_EPOCH;
         if (w.stuck_at <= start) {

@@ -7,7 +7,7 @@ static bool of_edge(const struct tac_sim *sim, tac_lid edge, struct tac_limit *l
     const bool swap = tac_sim_id(sim, e[0]) > tac_sim_id(sim, e[1]);
     limit->v[0] = e[swap];
     limit->v[1] = e[!swap];
-    if (limit->v[0] >= sim->owned || !tac_model_limits(sim->model, limit->type, edge))
+    if (limit->v[0] >= sim->state.owned || !tac_model_limits(sim->model, limit->type, edge))
         return false;
     limit->a = (tac_lid)tac_sim_id(sim, limit->v[0]);
     limit->b = (tac_lid)tac_sim_id(sim, limit->v[1]);
@@ -17,7 +17,7 @@ static bool of_edge(const struct tac_sim *sim, tac_lid edge, struct tac_limit *l
 static bool of_triangle(const struct tac_sim *sim, tac_lid triangle, struct tac_limit *limit)
 {
     const struct tac_part *part = sim->scene->part;
-    if (!tac_model_limits_triangle(sim->model, triangle, limit->v) || limit->v[0] >= sim->owned)
+    if (!tac_model_limits_triangle(sim->model, triangle, limit->v) || limit->v[0] >= sim->state.owned)
         return false;
     limit->a = 0;
     limit->b = part ? (tac_lid)part->triangle_id[triangle] : triangle;

@@ -9,15 +9,15 @@ static bool has_loads(const struct tac_sim *sim)
 
 static struct tac_rate_class *due(const struct tac_sim *sim, size_t i)
 {
-    return &sim->elastic->rate[sim->due_elastic[i]];
+    return &sim->elastic->rate[sim->clocks.due_elastic[i]];
 }
 
 void tac_loads_before(struct tac_sim *sim)
 {
-    for (size_t i = 0; has_loads(sim) && i < sim->due_elastic_count; i++) {
+    for (size_t i = 0; has_loads(sim) && i < sim->clocks.due_elastic_count; i++) {
         struct tac_rate_class *rate = due(sim, i);
         for (size_t k = 0; k < rate->pushed_count; k++)
-            memcpy(&rate->push[6 * k + 3], sim->vel[rate->pushed[k]].v, 3 * sizeof(double));
+            memcpy(&rate->push[6 * k + 3], sim->state.vel[rate->pushed[k]].v, 3 * sizeof(double));
     }
 }
 
@@ -36,7 +36,7 @@ static void push(struct tac_sim *sim, struct tac_rate_class *rate, tac_time t)
             mean = tac_load_mean(sim->scene, &sim->elastic->times, load, t, rate->period);
         }
         for (int k = 0; k < e->count; k++)
-            memcpy(x[k], sim->pos[e->v[k]].x, sizeof x[k]);
+            memcpy(x[k], sim->state.pos[e->v[k]].x, sizeof x[k]);
         tac_load_impulse(sim->scene, e, (const double(*)[3])x, rate->h_s, mean, j, centre);
         memcpy(e->centre, centre, sizeof centre);
         for (int k = 0; k < e->count; k++)
@@ -49,8 +49,8 @@ static void kick(struct tac_sim *sim, const struct tac_rate_class *rate)
 {
     double work = 0, absolute = 0;
     for (size_t k = 0; k < rate->pushed_count; k++) {
-        const double *j = &rate->push[6 * k], w = sim->vel[rate->pushed[k]].w;
-        double *v = sim->vel[rate->pushed[k]].v;
+        const double *j = &rate->push[6 * k], w = sim->state.vel[rate->pushed[k]].w;
+        double *v = sim->state.vel[rate->pushed[k]].v;
         if (w == 0)
             continue; /* scripted now: nothing is done to it, and nothing entered */
         const double done = tac_dot(j, v) + .5 * w * tac_dot(j, j);
@@ -59,22 +59,22 @@ static void kick(struct tac_sim *sim, const struct tac_rate_class *rate)
         for (int c = 0; c < 3; c++)
             v[c] += w * j[c];
     }
-    sim->book.work += work;
-    sim->book.absolute += absolute;
+    sim->books.book.work += work;
+    sim->books.book.absolute += absolute;
 }
 
 /* A vertex' work: its impulse times its mean velocity over all kicks of the instant. Entered by its owner. */
 static void enter_works(struct tac_sim *sim, const struct tac_rate_class *rate, tac_time t)
 {
     for (size_t k = 0; k < rate->pushed_count; k++) {
-        const double *j = &rate->push[6 * k], *before = j + 3, *after = sim->vel[rate->pushed[k]].v;
-        if (sim->vel[rate->pushed[k]].w == 0)
+        const double *j = &rate->push[6 * k], *before = j + 3, *after = sim->state.vel[rate->pushed[k]].v;
+        if (sim->state.vel[rate->pushed[k]].w == 0)
             continue;
         const double mean[3] = {.5 * (before[0] + after[0]), .5 * (before[1] + after[1]), .5 * (before[2] + after[2])};
         const double work = tac_dot(j, mean);
-        tac_accum_add(&sim->work, work);
-        if (t == sim->kept_at)
-            tac_accum_add(&sim->work_ahead, .5 * work);
+        tac_accum_add(&sim->books.work, work);
+        if (t == sim->books.kept_at)
+            tac_accum_add(&sim->books.work_ahead, .5 * work);
     }
 }
 
@@ -82,15 +82,15 @@ void tac_loads_tick(struct tac_sim *sim, tac_time t)
 {
     if (!has_loads(sim))
         return;
-    for (size_t i = 0; i < sim->due_elastic_count; i++) {
+    for (size_t i = 0; i < sim->clocks.due_elastic_count; i++) {
         struct tac_rate_class *rate = due(sim, i);
         if (rate->count[TAC_KIND_LOAD] == 0)
             continue;
         push(sim, rate, t);
         kick(sim, rate);
-        sim->ticks[TAC_KIND_LOAD] += (int64_t)rate->mine[TAC_KIND_LOAD];
+        sim->books.ticks[TAC_KIND_LOAD] += (int64_t)rate->mine[TAC_KIND_LOAD];
     }
-    for (size_t i = 0; i < sim->due_elastic_count; i++)
+    for (size_t i = 0; i < sim->clocks.due_elastic_count; i++)
         if (due(sim, i)->pushed_count)
             enter_works(sim, due(sim, i), t);
 }

@@ -14,14 +14,14 @@ struct command {
 
 void tac_prime(struct tac_sim *sim, int32_t slot, double d)
 {
-    sim->pair[slot].d_tick = d;
-    sim->pair[slot].t_tick = sim->now;
+    sim->active.pair[slot].d_tick = d;
+    sim->active.pair[slot].t_tick = sim->state.now;
 }
 
 enum tac_err tac_order(struct tac_sim *sim, int32_t slot, bool drop)
 {
     enum tac_err err;
-    const struct tac_pair *p = &sim->pair[slot];
+    const struct tac_pair *p = &sim->active.pair[slot];
     struct tac_ranks *r = sim->ranks;
     if (!p->shared)
         return TAC_OK;

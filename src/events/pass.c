@@ -11,15 +11,15 @@ void tac_position(const struct tac_sim *sim, tac_lid i, tac_time t, double x[3])
 static inline __attribute__((always_inline)) void bring_one_of_class(struct tac_sim *sim, tac_lid i, tac_time t,
                                                                      bool contact, bool record)
 {
-    if (sim->pos[i].t == t)
+    if (sim->state.pos[i].t == t)
         return; /* free clocks: another class brought it */
-    if (sim->vel[i].w != 0) {
+    if (sim->state.vel[i].w != 0) {
         tac_bring_to(sim, i, t, contact, record);
-    } else if (sim->script_of[i] >= 0) {
+    } else if (sim->scripts.of[i] >= 0) {
         double x[3];
         tac_position(sim, i, t, x);
-        memcpy(sim->pos[i].x, x, sizeof x);
-        sim->pos[i].t = t;
+        memcpy(sim->state.pos[i].x, x, sizeof x);
+        sim->state.pos[i].t = t;
     }
 }
 
@@ -43,18 +43,18 @@ static void tick_gravity(struct tac_sim *sim, const struct tac_rate_class *rate)
     const double h = rate->h_s, *g = sim->scene->gravity;
     const double dv[3] = {h * g[0], h * g[1], h * g[2]}, half = .5 * tac_dot(dv, dv);
     double work = 0, absolute = 0;
-    for (tac_lid i = 0; i < sim->owned; i++) {
-        if (sim->vel[i].w == 0)
+    for (tac_lid i = 0; i < sim->state.owned; i++) {
+        if (sim->state.vel[i].w == 0)
             continue;
-        double *v = sim->vel[i].v, w = sim->mass[i] * (tac_dot(dv, v) + half);
+        double *v = sim->state.vel[i].v, w = sim->state.mass[i] * (tac_dot(dv, v) + half);
         work += w;
         absolute += fabs(w);
         v[0] += dv[0];
         v[1] += dv[1];
         v[2] += dv[2];
     }
-    sim->book.work += work;
-    sim->book.absolute += absolute;
+    sim->books.book.work += work;
+    sim->books.book.absolute += absolute;
 }
 
 static void run_instant(struct tac_sim *sim, tac_time t)
@@ -62,28 +62,29 @@ static void run_instant(struct tac_sim *sim, tac_time t)
     const struct tac_elastic *el = sim->elastic;
     if (sim->ranks && !tac_ranks_meet(sim, t))
         return;
-    for (size_t i = 0; i < sim->due_elastic_count; i++) {
+    for (size_t i = 0; i < sim->clocks.due_elastic_count; i++) {
         if (sim->record)
-            bring_class(sim, &el->rate[sim->due_elastic[i]], t, sim->contact, true);
+            bring_class(sim, &el->rate[sim->clocks.due_elastic[i]], t, sim->contact, true);
         else if (sim->contact)
-            bring_class(sim, &el->rate[sim->due_elastic[i]], t, true, false);
+            bring_class(sim, &el->rate[sim->clocks.due_elastic[i]], t, true, false);
         else
-            bring_class(sim, &el->rate[sim->due_elastic[i]], t, false, false);
+            bring_class(sim, &el->rate[sim->clocks.due_elastic[i]], t, false, false);
     }
     tac_loads_before(sim);
-    const bool damped = sim->damped && tac_damping_begin(sim, t);
+    const bool damped = sim->books.damped && tac_damping_begin(sim, t);
     for (int kind = TAC_KIND_GRAVITY; kind <= TAC_KIND_HINGE; kind++)
-        for (size_t i = 0; i < sim->due_elastic_count; i++) {
-            const struct tac_rate_class *rate = &el->rate[sim->due_elastic[i]];
+        for (size_t i = 0; i < sim->clocks.due_elastic_count; i++) {
+            const struct tac_rate_class *rate = &el->rate[sim->clocks.due_elastic[i]];
             if (rate->count[kind] == 0)
                 continue;
             if (kind == TAC_KIND_GRAVITY)
                 tick_gravity(sim, rate);
             else
-                tac_elastic_tick(rate, (enum tac_kind)kind, sim->pos, sim->vel, &sim->book);
+                tac_elastic_tick(rate, (enum tac_kind)kind, sim->state.pos, sim->state.vel, &sim->books.book);
             if (rate->rest[kind].count)
-                tac_plastic_tick(rate, (enum tac_kind)kind, sim->pos, sim->vel, &sim->book, &sim->dissipated);
-            sim->ticks[kind] += (int64_t)rate->mine[kind];
+                tac_plastic_tick(rate, (enum tac_kind)kind, sim->state.pos, sim->state.vel, &sim->books.book,
+                                 &sim->books.dissipated);
+            sim->books.ticks[kind] += (int64_t)rate->mine[kind];
             if (rate->held_count[kind])
                 tac_held_works(sim, rate, (enum tac_kind)kind, t);
         }
@@ -91,7 +92,7 @@ static void run_instant(struct tac_sim *sim, tac_time t)
     if (damped)
         tac_damping_kick(sim, t);
     tac_loads_tick(sim, t);
-    if (sim->loss_count)
+    if (sim->active.loss_count)
         tac_contact_losses(sim, t);
     if (damped)
         tac_damping_end(sim, t);
@@ -102,16 +103,16 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
     enum tac_err err;
     TAC_TRY(tac_watch_settle(sim));
     TAC_TRY(tac_clock_start(sim));
-    const tac_lid n = sim->owned;
-    sim->window_start = sim->now;
-    sim->stop = TAC_STOP_NONE;
-    memset(sim->ticks, 0, sizeof sim->ticks);
-    sim->silent = 0;
-    sim->dissipated_start = sim->dissipated;
-    sim->work_start = sim->work;
-    sim->book_start = sim->book;
+    const tac_lid n = sim->state.owned;
+    sim->paths.start = sim->state.now;
+    sim->control.stop = TAC_STOP_NONE;
+    memset(sim->books.ticks, 0, sizeof sim->books.ticks);
+    sim->books.silent = 0;
+    sim->books.dissipated_start = sim->books.dissipated;
+    sim->books.work_start = sim->books.work;
+    sim->books.book_start = sim->books.book;
     tac_loads_begin(sim);
-    sim->deepest_start = sim->deepest_layer;
+    sim->books.deepest_start = sim->books.deepest_layer;
     tac_memory_save(sim->elastic);
     tac_damping_save(sim);
     if (sim->record)
@@ -122,24 +123,24 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
         goto done;
     }
     for (tac_lid i = 0; i < n; i++) {
-        struct tac_line *line = &sim->line[i];
-        memcpy(line->x, sim->pos[i].x, sizeof line->x);
-        memcpy(line->v, sim->vel[i].v, sizeof line->v);
-        line->t = sim->pos[i].t;
+        struct tac_line *line = &sim->paths.line[i];
+        memcpy(line->x, sim->state.pos[i].x, sizeof line->x);
+        memcpy(line->v, sim->state.vel[i].v, sizeof line->v);
+        line->t = sim->state.pos[i].t;
         line->deviation2 = 0;
     }
-    for (size_t k = 0; k < sim->near_count; k++) {
-        size_t i = (size_t)sim->near_list[k];
-        memcpy(&sim->impulse_start[3 * i], &sim->impulse[3 * i], 3 * sizeof(double));
-        sim->break_head[i] = -1;
+    for (size_t k = 0; k < sim->paths.near_count; k++) {
+        size_t i = (size_t)sim->paths.near_list[k];
+        memcpy(&sim->paths.impulse_start[3 * i], &sim->state.impulse[3 * i], 3 * sizeof(double));
+        sim->paths.break_head[i] = -1;
     }
-    sim->break_count = 0;
+    sim->paths.break_count = 0;
     tac_friction_begin(sim);
-    for (size_t c = 0; c < sim->rung_class_count; c++)
-        for (size_t k = 0; k < sim->rung_class[c].count; k++)
-            sim->rung_class[c].rung[k].saved_d = sim->rung_class[c].rung[k].last_d;
-    for (size_t k = 0; k < sim->pair_count; k++) {
-        struct tac_pair *p = &sim->pair[k];
+    for (size_t c = 0; c < sim->active.rung_class_count; c++)
+        for (size_t k = 0; k < sim->active.rung_class[c].count; k++)
+            sim->active.rung_class[c].rung[k].saved_d = sim->active.rung_class[c].rung[k].last_d;
+    for (size_t k = 0; k < sim->active.pair_count; k++) {
+        struct tac_pair *p = &sim->active.pair[k];
         p->t_near = -1;
         p->active = 0;
         p->d_tick_start = p->d_tick;
@@ -153,15 +154,15 @@ done:
 
 static void keep_velocities(struct tac_sim *sim, tac_time t)
 {
-    sim->kept_at = t;
-    sim->work_ahead = sim->dissipated_ahead = (struct tac_accum){0};
-    for (tac_lid i = 0; i < sim->owned; i++)
-        memcpy(&sim->v_before[3 * (size_t)i], sim->vel[i].v, 3 * sizeof(double));
+    sim->books.kept_at = t;
+    sim->books.work_ahead = sim->books.dissipated_ahead = (struct tac_accum){0};
+    for (tac_lid i = 0; i < sim->state.owned; i++)
+        memcpy(&sim->books.v_before[3 * (size_t)i], sim->state.vel[i].v, 3 * sizeof(double));
 }
 
 void tac_pass_step(struct tac_sim *sim, tac_time t)
 {
-    if (t == sim->before_at || t == sim->next_knot)
+    if (t == sim->books.before_at || t == sim->scripts.next_knot)
         keep_velocities(sim, t);
     run_instant(sim, t);
 }
@@ -169,74 +170,75 @@ void tac_pass_step(struct tac_sim *sim, tac_time t)
 tac_time tac_pass_run(struct tac_sim *sim, tac_time end)
 {
     double start_s = tac_wall_s();
-    tac_time t = sim->window_start, reached = end;
-    sim->kept_at = -1;
-    sim->window_end = end;
-    sim->period_wanted = TAC_TIME_NEVER;
+    tac_time t = sim->paths.start, reached = end;
+    sim->books.kept_at = -1;
+    sim->paths.end = end;
+    sim->windows.period_wanted = TAC_TIME_NEVER;
     while ((t = tac_clock_next(sim, t, end)) != TAC_TIME_NEVER) {
-        if (sim->contact && sim->break_count + sim->near_count > sim->break_capacity) {
+        if (sim->contact && sim->paths.break_count + sim->paths.near_count > sim->paths.break_capacity) {
             if (!sim->ranks) {
-                sim->stop = TAC_STOP_FULL;
+                sim->control.stop = TAC_STOP_FULL;
                 reached = t - 1;
                 break;
             }
             /* Others wait for us: rather more room in mid-pass. */
-            tac_ranks_failed(sim, tac_grow(sim->ctx, &sim->breaks, &sim->break_capacity,
-                                           2 * (sim->break_count + sim->near_count), sizeof *sim->breaks));
+            tac_ranks_failed(sim,
+                             tac_grow(sim->ctx, &sim->paths.breaks, &sim->paths.break_capacity,
+                                      2 * (sim->paths.break_count + sim->paths.near_count), sizeof *sim->paths.breaks));
         }
         tac_pass_step(sim, t);
         if (sim->ranks && tac_ranks_down(sim))
             break;
-        if (sim->stop != TAC_STOP_NONE) {
+        if (sim->control.stop != TAC_STOP_NONE) {
             reached = t;
             break;
         }
     }
     for (int k = 0; k < TAC_KINDS; k++)
-        sim->counters.executed[k] += sim->ticks[k];
-    sim->counters.seconds_forces += tac_wall_s() - start_s;
+        sim->books.counters.executed[k] += sim->books.ticks[k];
+    sim->books.counters.seconds_forces += tac_wall_s() - start_s;
     return reached;
 }
 
 enum tac_err tac_pass_restore(struct tac_sim *sim, tac_time believed)
 {
-    for (tac_lid i = 0; i < sim->owned; i++) {
-        const struct tac_line *line = &sim->line[i];
-        memcpy(sim->pos[i].x, line->x, sizeof line->x);
-        memcpy(sim->vel[i].v, line->v, sizeof line->v);
-        sim->pos[i].t = line->t;
+    for (tac_lid i = 0; i < sim->state.owned; i++) {
+        const struct tac_line *line = &sim->paths.line[i];
+        memcpy(sim->state.pos[i].x, line->x, sizeof line->x);
+        memcpy(sim->state.vel[i].v, line->v, sizeof line->v);
+        sim->state.pos[i].t = line->t;
     }
-    for (size_t k = 0; k < sim->near_count; k++) {
-        size_t i = (size_t)sim->near_list[k];
-        memcpy(&sim->impulse[3 * i], &sim->impulse_start[3 * i], 3 * sizeof(double));
+    for (size_t k = 0; k < sim->paths.near_count; k++) {
+        size_t i = (size_t)sim->paths.near_list[k];
+        memcpy(&sim->state.impulse[3 * i], &sim->paths.impulse_start[3 * i], 3 * sizeof(double));
     }
-    sim->dissipated = sim->dissipated_start;
-    sim->work = sim->work_start;
-    sim->book = sim->book_start;
+    sim->books.dissipated = sim->books.dissipated_start;
+    sim->books.work = sim->books.work_start;
+    sim->books.book = sim->books.book_start;
     tac_loads_restore(sim);
-    sim->deepest_layer = sim->deepest_start;
+    sim->books.deepest_layer = sim->books.deepest_start;
     tac_memory_restore(sim->elastic);
     if (sim->record)
         tac_record_undo(sim->record);
     tac_friction_restore(sim);
     tac_watch_undo(sim, believed);
-    sim->counters.rollbacks++;
+    sim->books.counters.rollbacks++;
     for (int k = 0; k < TAC_KINDS; k++)
-        sim->counters.repeated_ticks += sim->ticks[k];
+        sim->books.counters.repeated_ticks += sim->books.ticks[k];
     return TAC_OK;
 }
 
 enum tac_err tac_pass_commit(struct tac_sim *sim, tac_time end)
 {
     for (int k = 0; k < TAC_KINDS; k++)
-        sim->counters.committed[k] += sim->ticks[k];
-    sim->counters.silent += sim->silent;
-    sim->counters.windows++;
-    sim->window_s = tac_seconds(sim, end - sim->window_start);
-    sim->now = end;
-    if (sim->deepest_layer > sim->deepest_ever)
-        sim->deepest_ever = sim->deepest_layer;
-    sim->counters.deepest_layer = sim->deepest_ever;
+        sim->books.counters.committed[k] += sim->books.ticks[k];
+    sim->books.counters.silent += sim->books.silent;
+    sim->books.counters.windows++;
+    sim->windows.last_s = tac_seconds(sim, end - sim->paths.start);
+    sim->state.now = end;
+    if (sim->books.deepest_layer > sim->books.deepest_ever)
+        sim->books.deepest_ever = sim->books.deepest_layer;
+    sim->books.counters.deepest_layer = sim->books.deepest_ever;
     tac_watch_believe(sim);
     return tac_watch_settle(sim);
 }

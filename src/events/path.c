@@ -12,26 +12,26 @@ struct walker {
 
 static void enter_piece(const struct tac_sim *sim, struct walker *w, int32_t next)
 {
-    w->end = next >= 0 ? &sim->breaks[next] : NULL;
-    memcpy(w->v, w->end ? w->end->v : sim->vel[w->vertex].v, sizeof w->v);
+    w->end = next >= 0 ? &sim->paths.breaks[next] : NULL;
+    memcpy(w->v, w->end ? w->end->v : sim->state.vel[w->vertex].v, sizeof w->v);
 }
 
 static void start_walk(const struct tac_sim *sim, struct walker *w, tac_lid vertex, tac_time t0)
 {
     w->vertex = vertex;
-    const bool ghost = vertex >= sim->owned;
-    if (ghost ? !sim->ranks->has_path[vertex] : sim->vel[vertex].w == 0) {
+    const bool ghost = vertex >= sim->state.owned;
+    if (ghost ? !sim->ranks->has_path[vertex] : sim->state.vel[vertex].w == 0) {
         w->end = NULL;
         memset(w->v, 0, sizeof w->v);
-        if (!ghost && sim->script_of[vertex] >= 0)
-            memcpy(w->v, sim->script[sim->script_of[vertex]].v, sizeof w->v);
+        if (!ghost && sim->scripts.of[vertex] >= 0)
+            memcpy(w->v, sim->scripts.script[sim->scripts.of[vertex]].v, sizeof w->v);
         tac_position(sim, vertex, t0, w->x);
         return;
     }
-    const struct tac_line *line = &sim->line[vertex];
+    const struct tac_line *line = &sim->paths.line[vertex];
     double dt = tac_seconds(sim, t0 - line->t);
     const double *from = line->x;
-    enter_piece(sim, w, sim->break_head[vertex] >= 0 ? sim->break_first[vertex] : -1);
+    enter_piece(sim, w, sim->paths.break_head[vertex] >= 0 ? sim->paths.break_first[vertex] : -1);
     while (w->end != NULL && w->end->t <= t0) {
         dt = tac_seconds(sim, t0 - w->end->t);
         from = w->end->x;

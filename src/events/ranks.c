@@ -77,7 +77,7 @@ bool tac_ranks_concerned(struct tac_sim *sim, uint8_t *mark)
         if (now == before || now == size)
             break;
     }
-    sim->counters.seconds_waiting += tac_wall_s() - begin_s;
+    sim->books.counters.seconds_waiting += tac_wall_s() - begin_s;
     return mark[me] != 0;
 }
 
@@ -151,7 +151,7 @@ static size_t pack(const struct tac_sim *sim, const struct tac_group *g, tac_tim
 static size_t unpack(struct tac_sim *sim, const struct tac_group *g, tac_time t, const double *x)
 {
     for (size_t i = 0; i < g->count; i++) {
-        struct tac_pos *pos = &sim->pos[g->v[i]];
+        struct tac_pos *pos = &sim->state.pos[g->v[i]];
         memcpy(pos->x, x + 3 * i, sizeof pos->x);
         pos->t = t;
     }
@@ -198,7 +198,7 @@ static const struct header *hear(struct tac_sim *sim, struct tac_neighbor *n)
         return NULL;
     }
     MPI_Mrecv(n->in, bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE);
-    sim->counters.seconds_waiting += tac_wall_s() - begin_s;
+    sim->books.counters.seconds_waiting += tac_wall_s() - begin_s;
     const struct header *h = (const struct header *)n->in;
     if (h->t == TAC_TIME_NEVER) {
         n->closed = true;
@@ -253,13 +253,13 @@ bool tac_ranks_meet(struct tac_sim *sim, tac_time t)
 /* With kinetic structures ranks know each other's plans. */
 static bool motions_wanted(const struct tac_sim *sim)
 {
-    return sim->candidates && sim->mode == TAC_DISCOVER_SPECULATE && !sim->ranks->down;
+    return sim->find.candidates && sim->find.mode == TAC_DISCOVER_SPECULATE && !sim->ranks->down;
 }
 
 static void put_motion(const struct tac_sim *sim, tac_lid v, struct motion *m)
 {
-    const struct tac_move *move = &sim->candidates->move[v];
-    memcpy(m->x, &sim->candidates->x[3 * (size_t)v], sizeof m->x);
+    const struct tac_move *move = &sim->find.candidates->move[v];
+    memcpy(m->x, &sim->find.candidates->x[3 * (size_t)v], sizeof m->x);
     memcpy(m->u, move->u, sizeof m->u);
     m->deviation = move->deviation;
     m->near = move->near;
@@ -267,8 +267,8 @@ static void put_motion(const struct tac_sim *sim, tac_lid v, struct motion *m)
 
 static void get_motion(struct tac_sim *sim, tac_lid v, const struct motion *m)
 {
-    struct tac_move *move = &sim->candidates->move[v];
-    memcpy(&sim->candidates->x[3 * (size_t)v], m->x, sizeof m->x);
+    struct tac_move *move = &sim->find.candidates->move[v];
+    memcpy(&sim->find.candidates->x[3 * (size_t)v], m->x, sizeof m->x);
     memcpy(move->u, m->u, sizeof m->u);
     move->deviation = m->deviation;
     move->near = m->near != 0;
@@ -316,7 +316,7 @@ void tac_ranks_close(struct tac_sim *sim)
         if (n->linked)
             take_motions(sim, n);
     }
-    sim->counters.seconds_exchange += tac_wall_s() - begin_s;
+    sim->books.counters.seconds_exchange += tac_wall_s() - begin_s;
 }
 
 /* ---- motions out of turn ---- */
@@ -373,8 +373,8 @@ enum tac_err tac_ranks_create(struct tac_sim *sim)
     TAC_TRY(tac_alloc(ctx, (size_t)ctx->size, sizeof *r->index, &r->index));
     memset(r->index, 0xff, (size_t)ctx->size * sizeof *r->index);
     TAC_TRY(tac_alloc(ctx, (size_t)ctx->size, 1, &r->rerun));
-    TAC_TRY(tac_alloc(ctx, (size_t)sim->capacity, 1, &r->mark));
-    TAC_TRY(tac_alloc(ctx, (size_t)sim->capacity, 1, &r->has_path));
+    TAC_TRY(tac_alloc(ctx, (size_t)sim->state.capacity, 1, &r->mark));
+    TAC_TRY(tac_alloc(ctx, (size_t)sim->state.capacity, 1, &r->has_path));
     TAC_TRY(tac_ghosts_create(sim));
     TAC_TRY(tac_ranks_share_elements(sim));
     r->changed = true;

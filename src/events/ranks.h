@@ -130,11 +130,11 @@ bool tac_ranks_concerned(struct tac_sim *sim, uint8_t *mark);
 bool tac_ranks_meet(struct tac_sim *sim, tac_time t);
 /* Local, in mid-pass. A shared pair ticks with this period too from now on. */
 void tac_ranks_deepen(struct tac_sim *sim, const struct tac_pair *p, tac_time period);
-/* Neighbours. Closes the pass: motions of what others watch; theirs are put into sim->candidates. */
+/* Neighbours. Closes the pass: motions of what others watch; theirs are put into sim->find.candidates. */
 void tac_ranks_close(struct tac_sim *sim);
 /* Neighbours. The same motions, in a message of their own. */
 void tac_ranks_motions(struct tac_sim *sim);
-/* Neighbours. Asks for the paths of ranks->wanted and puts them into sim->breaks. */
+/* Neighbours. Asks for the paths of ranks->wanted and puts them into sim->paths.breaks. */
 void tac_ranks_paths(struct tac_sim *sim);
 /* Neighbours. (x, v, t) of what we need, as lines: pos[i] and line[i].v of ghosts. */
 void tac_ranks_lines(struct tac_sim *sim);

@@ -31,8 +31,9 @@ static void keep_question(struct tac_sim *sim, struct tac_neighbor *n)
 static size_t path_pieces(const struct tac_sim *sim, tac_lid v)
 {
     size_t count = 1;
-    if (sim->vel[v].w != 0)
-        for (int32_t k = sim->break_head[v] >= 0 ? sim->break_first[v] : -1; k >= 0; k = sim->breaks[k].next)
+    if (sim->state.vel[v].w != 0)
+        for (int32_t k = sim->paths.break_head[v] >= 0 ? sim->paths.break_first[v] : -1; k >= 0;
+             k = sim->paths.breaks[k].next)
             count++;
     return count;
 }
@@ -49,7 +50,7 @@ static size_t answer(struct tac_sim *sim, struct tac_neighbor *n)
     const tac_gid *id = (const tac_gid *)n->heard;
     size_t bytes = 0;
     for (size_t k = 0; k < count; k++) {
-        tac_lid v = tac_id_find(sim->scene->part->vertex_id, sim->owned, id[k]);
+        tac_lid v = tac_id_find(sim->scene->part->vertex_id, sim->state.owned, id[k]);
         TAC_CHECK(v >= 0);
         bytes += sizeof(struct path_head) + path_pieces(sim, v) * sizeof(struct tac_break);
     }
@@ -57,22 +58,23 @@ static size_t answer(struct tac_sim *sim, struct tac_neighbor *n)
         return 0;
     char *at = n->told;
     for (size_t k = 0; k < count; k++) {
-        const tac_lid v = tac_id_find(sim->scene->part->vertex_id, sim->owned, id[k]);
+        const tac_lid v = tac_id_find(sim->scene->part->vertex_id, sim->state.owned, id[k]);
         struct path_head *head = (struct path_head *)at;
         memset(head, 0, sizeof *head);
         head->id = id[k];
         head->pieces = (int64_t)path_pieces(sim, v);
         struct tac_break *piece = (struct tac_break *)(head + 1);
-        const struct tac_script *s = sim->script_of[v] >= 0 ? &sim->script[sim->script_of[v]] : NULL;
+        const struct tac_script *s = sim->scripts.of[v] >= 0 ? &sim->scripts.script[sim->scripts.of[v]] : NULL;
         struct tac_break last = {TAC_TIME_NEVER, {0, 0, 0}, {0, 0, 0}, -1, 0};
-        if (sim->vel[v].w != 0) {
-            head->line = sim->line[v];
-            for (int32_t b = sim->break_head[v] >= 0 ? sim->break_first[v] : -1; b >= 0; b = sim->breaks[b].next)
-                *piece++ = sim->breaks[b];
-            memcpy(last.v, sim->vel[v].v, sizeof last.v);
+        if (sim->state.vel[v].w != 0) {
+            head->line = sim->paths.line[v];
+            for (int32_t b = sim->paths.break_head[v] >= 0 ? sim->paths.break_first[v] : -1; b >= 0;
+                 b = sim->paths.breaks[b].next)
+                *piece++ = sim->paths.breaks[b];
+            memcpy(last.v, sim->state.vel[v].v, sizeof last.v);
         } else {
-            tac_position(sim, v, sim->window_start, head->line.x);
-            head->line.t = sim->window_start;
+            tac_position(sim, v, sim->paths.start, head->line.x);
+            head->line.t = sim->paths.start;
             if (s)
                 memcpy(last.v, s->v, sizeof last.v);
         }
@@ -90,18 +92,19 @@ static void take_paths(struct tac_sim *sim, struct tac_neighbor *n)
         const struct tac_break *piece = (const struct tac_break *)(head + 1);
         const tac_lid v = tac_ghost_find(sim, head->id);
         TAC_CHECK(v >= 0);
-        enum tac_err err = tac_grow(sim->ctx, &sim->breaks, &sim->break_capacity,
-                                    sim->break_count + (size_t)head->pieces, sizeof *sim->breaks);
+        enum tac_err err = tac_grow(sim->ctx, &sim->paths.breaks, &sim->paths.break_capacity,
+                                    sim->paths.break_count + (size_t)head->pieces, sizeof *sim->paths.breaks);
         if (err) {
             tac_ranks_failed(sim, err);
             return;
         }
-        sim->line[v] = head->line;
-        sim->break_first[v] = (int32_t)sim->break_count;
+        sim->paths.line[v] = head->line;
+        sim->paths.break_first[v] = (int32_t)sim->paths.break_count;
         for (int64_t k = 0; k < head->pieces; k++) {
-            sim->breaks[sim->break_count] = piece[k];
-            sim->breaks[sim->break_count].next = k + 1 < head->pieces ? (int32_t)sim->break_count + 1 : -1;
-            sim->break_head[v] = (int32_t)sim->break_count++;
+            sim->paths.breaks[sim->paths.break_count] = piece[k];
+            sim->paths.breaks[sim->paths.break_count].next =
+                k + 1 < head->pieces ? (int32_t)sim->paths.break_count + 1 : -1;
+            sim->paths.break_head[v] = (int32_t)sim->paths.break_count++;
         }
         sim->ranks->has_path[v] = 1;
         at = (const char *)(piece + head->pieces);
@@ -124,15 +127,15 @@ static size_t tell_lines(struct tac_sim *sim, struct tac_neighbor *n)
     for (size_t i = 0; i < n->give_count; i++) {
         const tac_lid v = n->give[i];
         memset(&line[i], 0, sizeof line[i]);
-        if (sim->vel[v].w == 0 && sim->script_of[v] >= 0) {
-            const struct tac_script *s = &sim->script[sim->script_of[v]];
+        if (sim->state.vel[v].w == 0 && sim->scripts.of[v] >= 0) {
+            const struct tac_script *s = &sim->scripts.script[sim->scripts.of[v]];
             memcpy(line[i].x, s->x, sizeof s->x);
             memcpy(line[i].v, s->v, sizeof s->v);
             line[i].t = s->t;
         } else {
-            memcpy(line[i].x, sim->pos[v].x, sizeof line[i].x);
-            memcpy(line[i].v, sim->vel[v].v, sizeof line[i].v);
-            line[i].t = sim->pos[v].t;
+            memcpy(line[i].x, sim->state.pos[v].x, sizeof line[i].x);
+            memcpy(line[i].v, sim->state.vel[v].v, sizeof line[i].v);
+            line[i].t = sim->state.pos[v].t;
         }
     }
     return n->give_count * sizeof *line;
@@ -144,12 +147,12 @@ static void take_lines(struct tac_sim *sim, struct tac_neighbor *n)
     TAC_CHECK(n->heard_count == n->need_count * sizeof *line);
     for (size_t i = 0; i < n->need_count; i++) {
         const tac_lid v = n->need[i];
-        if (sim->line)
-            sim->line[v] = line[i];
-        const double dt = tac_seconds(sim, sim->now - line[i].t);
+        if (sim->paths.line)
+            sim->paths.line[v] = line[i];
+        const double dt = tac_seconds(sim, sim->state.now - line[i].t);
         for (int k = 0; k < 3; k++)
-            sim->pos[v].x[k] = line[i].t == sim->now ? line[i].x[k] : line[i].x[k] + dt * line[i].v[k];
-        sim->pos[v].t = sim->now;
+            sim->state.pos[v].x[k] = line[i].t == sim->state.now ? line[i].x[k] : line[i].x[k] + dt * line[i].v[k];
+        sim->state.pos[v].t = sim->state.now;
     }
 }
 

@@ -137,8 +137,8 @@ static enum tac_err share_pairs(struct tac_sim *sim)
 {
     enum tac_err err = TAC_OK;
     struct tac_ranks *r = sim->ranks;
-    for (size_t k = 0; k < sim->pair_count; k++) {
-        const struct tac_pair *p = &sim->pair[k];
+    for (size_t k = 0; k < sim->active.pair_count; k++) {
+        const struct tac_pair *p = &sim->active.pair[k];
         if (!p->live || !p->shared)
             continue;
         for (int32_t first = 1, last; first <= p->depth; first = last + 1) {

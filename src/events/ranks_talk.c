@@ -51,19 +51,19 @@ void tac_ranks_talk(struct tac_sim *sim, int tag, size_t (*fill)(struct tac_sim 
     for (size_t k = 0; k < r->count; k++)
         if (r->neighbor[k].linked && !r->down)
             empty(sim, &r->neighbor[k]);
-    sim->counters.seconds_exchange += tac_wall_s() - begin_s;
+    sim->books.counters.seconds_exchange += tac_wall_s() - begin_s;
 }
 
 enum tac_err tac_ranks_reduce(struct tac_sim *sim, int64_t *tell)
 {
-    tell[TAC_TELL_STOP] = sim->ask_stop;
-    tell[TAC_TELL_SAVE] = sim->ask_save;
+    tell[TAC_TELL_STOP] = sim->control.ask_stop;
+    tell[TAC_TELL_SAVE] = sim->control.ask_save;
     if (sim->ranks) {
         const double begin_s = tac_wall_s();
         tell[TAC_TELL_ERROR] = sim->ranks->down;
         if (MPI_Allreduce(MPI_IN_PLACE, tell, TAC_TELLS, MPI_INT64_T, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS)
             return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed at the end of a window; look at the cluster's network");
-        sim->counters.seconds_waiting += tac_wall_s() - begin_s;
+        sim->books.counters.seconds_waiting += tac_wall_s() - begin_s;
         if (tell[TAC_TELL_ERROR] != TAC_OK) {
             /* The sentence is with those who failed first, not with those who heard of it. */
             enum tac_err own = sim->ctx->error[0] ? (enum tac_err)tell[TAC_TELL_ERROR] : TAC_ERR_NO;
@@ -71,7 +71,7 @@ enum tac_err tac_ranks_reduce(struct tac_sim *sim, int64_t *tell)
             return err > TAC_ERR_NO ? err : TAC_ERR_RUN;
         }
     }
-    sim->told_stop = (int)tell[TAC_TELL_STOP];
-    sim->told_save = (int)tell[TAC_TELL_SAVE];
+    sim->control.told_stop = (int)tell[TAC_TELL_STOP];
+    sim->control.told_save = (int)tell[TAC_TELL_SAVE];
     return TAC_OK;
 }

@@ -9,25 +9,25 @@ enum tac_err tac_sim_record(struct tac_sim *sim, struct tac_record *record)
     sim->record = record;
     if (record == NULL)
         return TAC_OK;
-    return tac_record_vertices(record, sim->owned, sim->scene->part ? sim->scene->part->vertex_id : NULL);
+    return tac_record_vertices(record, sim->state.owned, sim->scene->part ? sim->scene->part->vertex_id : NULL);
 }
 
 /* Did an instant or a knot at `now` rewrite it?  (The position of a scripted vertex is brought up to date without.) */
 static bool rewritten(const struct tac_sim *sim, tac_lid i)
 {
-    const struct tac_script *s = sim->script_of[i] >= 0 ? &sim->script[sim->script_of[i]] : NULL;
-    if (s != NULL && s->next > 0 && s->t == sim->now)
+    const struct tac_script *s = sim->scripts.of[i] >= 0 ? &sim->scripts.script[sim->scripts.of[i]] : NULL;
+    if (s != NULL && s->next > 0 && s->t == sim->state.now)
         return true;
-    return sim->vel[i].w != 0 && sim->pos[i].t == sim->now;
+    return sim->state.vel[i].w != 0 && sim->state.pos[i].t == sim->state.now;
 }
 
 void tac_sim_look(struct tac_sim *sim, enum tac_look which)
 {
-    for (tac_lid i = 0; i < sim->owned; i++) {
+    for (tac_lid i = 0; i < sim->state.owned; i++) {
         double x[3];
         if (which != TAC_LOOK_ALL && rewritten(sim, i) != (which == TAC_LOOK_REWRITTEN))
             continue;
-        tac_position(sim, i, sim->now, x);
-        tac_record_keep(sim->record, i, sim->now, x);
+        tac_position(sim, i, sim->state.now, x);
+        tac_record_keep(sim->record, i, sim->state.now, x);
     }
 }

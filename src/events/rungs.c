@@ -41,22 +41,23 @@ enum tac_err tac_rungs_class(struct tac_sim *sim, tac_time period, size_t *index
         *index = (size_t)__builtin_ctzll((unsigned long long)period);
         return TAC_OK;
     }
-    size_t lo = 0, hi = sim->rung_class_count;
+    size_t lo = 0, hi = sim->active.rung_class_count;
     while (lo < hi) {
         size_t mid = (lo + hi) / 2;
-        if (sim->rung_class[mid].period < period)
+        if (sim->active.rung_class[mid].period < period)
             lo = mid + 1;
         else
             hi = mid;
     }
     *index = lo;
-    if (lo < sim->rung_class_count && sim->rung_class[lo].period == period)
+    if (lo < sim->active.rung_class_count && sim->active.rung_class[lo].period == period)
         return TAC_OK;
-    TAC_TRY(tac_grow(sim->ctx, &sim->rung_class, &sim->rung_class_capacity, sim->rung_class_count + 1,
-                     sizeof *sim->rung_class));
-    memmove(&sim->rung_class[lo + 1], &sim->rung_class[lo], (sim->rung_class_count - lo) * sizeof *sim->rung_class);
-    sim->rung_class_count++;
-    sim->rung_class[lo] = (struct tac_rung_class){.period = period, .h_s = tac_seconds(sim, period)};
+    TAC_TRY(tac_grow(sim->ctx, &sim->active.rung_class, &sim->active.rung_class_capacity,
+                     sim->active.rung_class_count + 1, sizeof *sim->active.rung_class));
+    memmove(&sim->active.rung_class[lo + 1], &sim->active.rung_class[lo],
+            (sim->active.rung_class_count - lo) * sizeof *sim->active.rung_class);
+    sim->active.rung_class_count++;
+    sim->active.rung_class[lo] = (struct tac_rung_class){.period = period, .h_s = tac_seconds(sim, period)};
 done:
     return err;
 }
@@ -65,11 +66,12 @@ enum tac_err tac_watch_create(struct tac_sim *sim)
 {
     enum tac_err err = TAC_OK;
     if (sim->scene->clocks.mode == TAC_CLOCKS_NESTED) {
-        TAC_TRY(tac_grow(sim->ctx, &sim->rung_class, &sim->rung_class_capacity, 63, sizeof *sim->rung_class));
+        TAC_TRY(tac_grow(sim->ctx, &sim->active.rung_class, &sim->active.rung_class_capacity, 63,
+                         sizeof *sim->active.rung_class));
         for (size_t k = 0; k < 63; k++)
-            sim->rung_class[k] =
+            sim->active.rung_class[k] =
                 (struct tac_rung_class){.period = (tac_time)1 << k, .h_s = tac_seconds(sim, (tac_time)1 << k)};
-        sim->rung_class_count = 63;
+        sim->active.rung_class_count = 63;
     }
 done:
     return err;
@@ -78,8 +80,8 @@ done:
 void tac_rungs_append(struct tac_sim *sim, struct tac_rung_class *c, int32_t slot, int32_t first, int32_t last,
                       tac_time t)
 {
-    const struct tac_rung rung = {
-        sim->pair[slot].key, slot, first, last, tac_friction_anchor(sim, slot), t, INFINITY, INFINITY};
+    const struct tac_rung rung = {sim->active.pair[slot].key,     slot, first,    last,
+                                  tac_friction_anchor(sim, slot), t,    INFINITY, INFINITY};
     size_t k = c->extra_count++;
     /* In key order: births come in that order, so this seldom moves anything. */
     while (k > 0 && tac_rungs_before(&rung, &c->extra[k - 1])) {
@@ -121,7 +123,7 @@ double tac_watch_last(struct tac_sim *sim, uint64_t key, tac_time period, int32_
     size_t index;
     if (tac_rungs_class(sim, period, &index) != TAC_OK)
         return INFINITY;
-    const struct tac_rung *rung = tac_rungs_find(&sim->rung_class[index], key, first);
+    const struct tac_rung *rung = tac_rungs_find(&sim->active.rung_class[index], key, first);
     return rung ? rung->last_d : INFINITY;
 }
 
@@ -130,6 +132,6 @@ int32_t tac_watch_anchor(struct tac_sim *sim, uint64_t key, tac_time period, int
     size_t index;
     if (tac_rungs_class(sim, period, &index) != TAC_OK)
         return -1;
-    const struct tac_rung *rung = tac_rungs_find(&sim->rung_class[index], key, first);
+    const struct tac_rung *rung = tac_rungs_find(&sim->active.rung_class[index], key, first);
     return rung ? rung->anchor : -1;
 }

@@ -10,17 +10,18 @@ static enum tac_err add_knots(struct tac_sim *sim, const struct tac_motion *m, s
     enum tac_err err = TAC_OK;
     for (tac_lid k = 0; k < m->knot_count; k++) {
         int64_t pieces = 1;
-        tac_time t = (tac_time)floor(m->knot_t_s[k] / sim->quantum + .5), before = t;
+        tac_time t = (tac_time)floor(m->knot_t_s[k] / sim->state.quantum + .5), before = t;
         double from = 0, to = m->degrees ? m->degrees[k] : 0;
         if (k > 0 && m->degrees) {
             from = m->degrees[k - 1];
-            before = (tac_time)floor(m->knot_t_s[k - 1] / sim->quantum + .5);
+            before = (tac_time)floor(m->knot_t_s[k - 1] / sim->state.quantum + .5);
             pieces = (int64_t)fmin(1e7, fmax(1, ceil(fabs(to - from))));
             pieces = pieces < t - before ? pieces : t - before;
         }
-        TAC_TRY(tac_grow(sim->ctx, &sim->knot, capacity, sim->knot_count + (size_t)pieces, sizeof *sim->knot));
+        TAC_TRY(tac_grow(sim->ctx, &sim->scripts.knot, capacity, sim->scripts.knot_count + (size_t)pieces,
+                         sizeof *sim->scripts.knot));
         for (int64_t p = 1; p <= pieces; p++) {
-            struct tac_knot *knot = &sim->knot[sim->knot_count++];
+            struct tac_knot *knot = &sim->scripts.knot[sim->scripts.knot_count++];
             memset(knot, 0, sizeof *knot);
             double share = (double)p / (double)pieces;
             knot->t = p == pieces ? t : before + (tac_time)(share * (double)(t - before));
@@ -36,10 +37,10 @@ done:
 /* Held where it is, from t = 0. */
 static void hold(struct tac_sim *sim, struct tac_script *s)
 {
-    memcpy(s->origin, sim->pos[s->vertex].x, sizeof s->origin);
+    memcpy(s->origin, sim->state.pos[s->vertex].x, sizeof s->origin);
     memcpy(s->x, s->origin, sizeof s->x);
-    sim->vel[s->vertex].w = 0;
-    memset(sim->vel[s->vertex].v, 0, sizeof sim->vel[s->vertex].v);
+    sim->state.vel[s->vertex].w = 0;
+    memset(sim->state.vel[s->vertex].v, 0, sizeof sim->state.vel[s->vertex].v);
     s->on = true;
 }
 
@@ -50,20 +51,21 @@ enum tac_err tac_scripts_create(struct tac_sim *sim)
     size_t count = 0, capacity = 0;
     for (tac_lid m = 0; m < s->motion_count; m++)
         count += (size_t)s->motion[m].vertex_count;
-    TAC_TRY(tac_alloc(sim->ctx, count, sizeof *sim->script, &sim->script));
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)s->motion_count + 1, sizeof *sim->motion_knot, &sim->motion_knot));
+    TAC_TRY(tac_alloc(sim->ctx, count, sizeof *sim->scripts.script, &sim->scripts.script));
+    TAC_TRY(
+        tac_alloc(sim->ctx, (size_t)s->motion_count + 1, sizeof *sim->scripts.motion_knot, &sim->scripts.motion_knot));
     for (tac_lid m = 0; m < s->motion_count; m++) {
         const struct tac_motion *motion = &s->motion[m];
-        size_t begin = sim->knot_count;
+        size_t begin = sim->scripts.knot_count;
         TAC_TRY(add_knots(sim, motion, &capacity));
-        sim->motion_knot[m + 1] = (int32_t)sim->knot_count;
+        sim->scripts.motion_knot[m + 1] = (int32_t)sim->scripts.knot_count;
         for (tac_lid i = 0; i < motion->vertex_count; i++) {
-            struct tac_script *script = &sim->script[sim->script_count];
+            struct tac_script *script = &sim->scripts.script[sim->scripts.count];
             script->vertex = motion->vertex[i];
             script->motion = m;
             script->knot_begin = (int32_t)begin;
-            script->knot_count = (int32_t)(sim->knot_count - begin);
-            sim->script_of[script->vertex] = (int32_t)sim->script_count++;
+            script->knot_count = (int32_t)(sim->scripts.knot_count - begin);
+            sim->scripts.of[script->vertex] = (int32_t)sim->scripts.count++;
             if (!motion->release) /* held before the first knot too */
                 hold(sim, script);
         }
@@ -105,22 +107,22 @@ static tac_time gravity_period(const struct tac_sim *sim)
 static void hand_over(struct tac_sim *sim, tac_lid i, const double x[3], const double v[3], const double v_mean[3],
                       bool half, double sign)
 {
-    const double m = sim->mass[i], kinetic = .5 * m * tac_dot(v, v), *g = sim->scene->gravity;
-    const tac_time h = gravity_period(sim), since = h ? sim->now % h : 0;
+    const double m = sim->state.mass[i], kinetic = .5 * m * tac_dot(v, v), *g = sim->scene->gravity;
+    const tac_time h = gravity_period(sim), since = h ? sim->state.now % h : 0;
     const double ahead = h && !(half && since == 0) ? -m * tac_seconds(sim, h / 2 - since) * tac_dot(g, v) : 0;
-    tac_accum_add(&sim->work, sign * .5 * m * tac_dot(v_mean, v_mean));
-    tac_accum_add(&sim->work, -sign * m * tac_dot(g, x));
-    tac_accum_add(&sim->work, sign * ahead);
-    if (sim->kept_at == sim->now)
-        tac_accum_add(&sim->work_ahead, sign * ahead);
-    sim->book.work += sign * kinetic;
-    sim->book.absolute += kinetic;
+    tac_accum_add(&sim->books.work, sign * .5 * m * tac_dot(v_mean, v_mean));
+    tac_accum_add(&sim->books.work, -sign * m * tac_dot(g, x));
+    tac_accum_add(&sim->books.work, sign * ahead);
+    if (sim->books.kept_at == sim->state.now)
+        tac_accum_add(&sim->books.work_ahead, sign * ahead);
+    sim->books.book.work += sign * kinetic;
+    sim->books.book.absolute += kinetic;
 }
 
 /* Where a scripted vertex is at t, which may lie some knots before or after now. */
 static void path_position(const struct tac_sim *sim, const struct tac_script *s, tac_time t, double x[3])
 {
-    const struct tac_knot *knot = &sim->knot[s->knot_begin];
+    const struct tac_knot *knot = &sim->scripts.knot[s->knot_begin];
     const bool release = sim->scene->motion[s->motion].release;
     int32_t k = s->next - 1;
     while (k >= 0 && knot[k].t > t)
@@ -147,8 +149,8 @@ static void path_position(const struct tac_sim *sim, const struct tac_script *s,
 void tac_script_velocity(const struct tac_sim *sim, tac_lid i, tac_time t, tac_time period, double v[3],
                          double ahead[3])
 {
-    const struct tac_script *s = &sim->script[sim->script_of[i]];
-    const struct tac_knot *knot = &sim->knot[s->knot_begin];
+    const struct tac_script *s = &sim->scripts.script[sim->scripts.of[i]];
+    const struct tac_knot *knot = &sim->scripts.knot[s->knot_begin];
     const tac_time begin = t - period / 2, end = t + period / 2, caught_at = knot[0].t;
     /* The ticks up to the catch kicked the vertex as if it were free for half a period more; this one, the first after
      * it, goes back to there. A force that ticked at the catch itself gave half of its kick to the energy that left. */
@@ -179,20 +181,20 @@ void tac_script_velocity(const struct tac_sim *sim, tac_lid i, tac_time t, tac_t
 void tac_script_work(struct tac_sim *sim, tac_lid i, const double j[3], tac_time t, tac_time period)
 {
     double v[3], ahead[3];
-    tac_script_velocity(sim, i, t, period, v, t == sim->kept_at ? ahead : NULL);
-    tac_accum_add(&sim->work, -tac_dot(j, v));
-    if (t == sim->kept_at)
-        tac_accum_add(&sim->work_ahead, -tac_dot(j, ahead));
+    tac_script_velocity(sim, i, t, period, v, t == sim->books.kept_at ? ahead : NULL);
+    tac_accum_add(&sim->books.work, -tac_dot(j, v));
+    if (t == sim->books.kept_at)
+        tac_accum_add(&sim->books.work_ahead, -tac_dot(j, ahead));
 }
 
 /* What of that a damper takes out again. */
 static void script_loss(struct tac_sim *sim, tac_lid i, const double j[3], tac_time t, tac_time period)
 {
     double v[3], ahead[3];
-    tac_script_velocity(sim, i, t, period, v, t == sim->kept_at ? ahead : NULL);
-    tac_accum_add(&sim->dissipated, -tac_dot(j, v));
-    if (t == sim->kept_at)
-        tac_accum_add(&sim->dissipated_ahead, -tac_dot(j, ahead));
+    tac_script_velocity(sim, i, t, period, v, t == sim->books.kept_at ? ahead : NULL);
+    tac_accum_add(&sim->books.dissipated, -tac_dot(j, v));
+    if (t == sim->books.kept_at)
+        tac_accum_add(&sim->books.dissipated_ahead, -tac_dot(j, ahead));
 }
 
 void tac_held_works(struct tac_sim *sim, const struct tac_rate_class *rate, enum tac_kind kind, tac_time t)
@@ -203,15 +205,15 @@ void tac_held_works(struct tac_sim *sim, const struct tac_rate_class *rate, enum
         const tac_lid *v = tac_elastic_stencil(rate, kind, e, &n);
         double x[4][3], j[4][3];
         for (int i = 0; i < n; i++)
-            memcpy(x[i], sim->pos[v[i]].x, sizeof x[i]);
+            memcpy(x[i], sim->state.pos[v[i]].x, sizeof x[i]);
         tac_elastic_impulse(rate, kind, e, x, j);
         for (int i = 0; i < n; i++)
-            if (sim->vel[v[i]].w == 0 && sim->script_of[v[i]] >= 0) {
+            if (sim->state.vel[v[i]].w == 0 && sim->scripts.of[v[i]] >= 0) {
                 tac_script_work(sim, v[i], j[i], t, rate->period);
                 if (kind == TAC_KIND_DAMPING) /* the script's work does not stay in the motion */
                     script_loss(sim, v[i], j[i], t, rate->period);
                 /* The loop over the class entered this vertex' work as if it moved freely. */
-                sim->book.work -= tac_dot(j[i], sim->vel[v[i]].v);
+                sim->books.book.work -= tac_dot(j[i], sim->state.vel[v[i]].v);
             }
     }
 }
@@ -220,18 +222,18 @@ static void apply(struct tac_sim *sim, struct tac_script *s, const struct tac_kn
 {
     const tac_lid i = s->vertex;
     const struct tac_motion *m = &sim->scene->motion[s->motion];
-    struct tac_pos *pos = &sim->pos[i];
-    struct tac_vel *vel = &sim->vel[i];
+    struct tac_pos *pos = &sim->state.pos[i];
+    struct tac_vel *vel = &sim->state.vel[i];
     const bool first = s->next == 0 && !s->on, last = s->next == s->knot_count - 1;
     if (first) {
         double x[3];
-        tac_position(sim, i, sim->now, x);
+        tac_position(sim, i, sim->state.now, x);
         memcpy(s->origin, x, sizeof x);
-        if (vel->w != 0 && sim->now > 0) {
-            const bool ticked = sim->kept_at == sim->now;
+        if (vel->w != 0 && sim->state.now > 0) {
+            const bool ticked = sim->books.kept_at == sim->state.now;
             double mean[3];
             for (int k = 0; k < 3; k++)
-                mean[k] = ticked ? .5 * (vel->v[k] + sim->v_before[3 * (size_t)i + (size_t)k]) : vel->v[k];
+                mean[k] = ticked ? .5 * (vel->v[k] + sim->books.v_before[3 * (size_t)i + (size_t)k]) : vel->v[k];
             hand_over(sim, i, x, vel->v, mean, ticked, -1);
             s->caught = true;
             memcpy(s->v_free, vel->v, sizeof s->v_free);
@@ -239,7 +241,7 @@ static void apply(struct tac_sim *sim, struct tac_script *s, const struct tac_kn
         vel->w = 0;
         s->on = true;
     }
-    s->t = sim->now;
+    s->t = sim->state.now;
     s->next++;
     knot_position(sim, s, knot, s->x);
     if (last && m->release && s->knot_count > 1) { /* one knot pins */
@@ -260,17 +262,17 @@ static void apply(struct tac_sim *sim, struct tac_script *s, const struct tac_kn
         memcpy(vel->v, s->v, sizeof vel->v);
     }
     memcpy(pos->x, s->x, sizeof pos->x);
-    pos->t = sim->now;
+    pos->t = sim->state.now;
     if (sim->record)
-        tac_record_keep(sim->record, i, sim->now, pos->x);
+        tac_record_keep(sim->record, i, sim->state.now, pos->x);
 }
 
 void tac_scripts_apply(struct tac_sim *sim)
 {
-    for (size_t k = 0; k < sim->script_count; k++) {
-        struct tac_script *s = &sim->script[k];
-        while (s->next < s->knot_count && sim->knot[s->knot_begin + s->next].t <= sim->now)
-            apply(sim, s, &sim->knot[s->knot_begin + s->next]);
+    for (size_t k = 0; k < sim->scripts.count; k++) {
+        struct tac_script *s = &sim->scripts.script[k];
+        while (s->next < s->knot_count && sim->scripts.knot[s->knot_begin + s->next].t <= sim->state.now)
+            apply(sim, s, &sim->scripts.knot[s->knot_begin + s->next]);
     }
     tac_scripts_next(sim);
 }
@@ -278,17 +280,17 @@ void tac_scripts_apply(struct tac_sim *sim)
 /* Knots end windows on all ranks, also where no vertex of the motion is. */
 void tac_scripts_next(struct tac_sim *sim)
 {
-    sim->next_knot = TAC_TIME_NEVER;
+    sim->scripts.next_knot = TAC_TIME_NEVER;
     for (tac_lid m = 0; m < sim->scene->motion_count; m++) {
-        int32_t lo = sim->motion_knot[m], hi = sim->motion_knot[m + 1];
+        int32_t lo = sim->scripts.motion_knot[m], hi = sim->scripts.motion_knot[m + 1];
         while (lo < hi) {
             int32_t mid = lo + (hi - lo) / 2;
-            if (sim->knot[mid].t <= sim->now)
+            if (sim->scripts.knot[mid].t <= sim->state.now)
                 lo = mid + 1;
             else
                 hi = mid;
         }
-        if (lo < sim->motion_knot[m + 1] && sim->knot[lo].t < sim->next_knot)
-            sim->next_knot = sim->knot[lo].t;
+        if (lo < sim->scripts.motion_knot[m + 1] && sim->scripts.knot[lo].t < sim->scripts.next_knot)
+            sim->scripts.next_knot = sim->scripts.knot[lo].t;
     }
 }

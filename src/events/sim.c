@@ -9,34 +9,35 @@ static enum tac_err make_state(struct tac_sim *sim)
 {
     enum tac_err err;
     const struct tac_scene *s = sim->scene;
-    const size_t n = (size_t)sim->capacity;
-    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *sim->pos, &sim->pos));
-    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *sim->vel, &sim->vel));
-    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *sim->mass, &sim->mass));
-    TAC_TRY(tac_alloc(sim->ctx, 3 * n, sizeof *sim->impulse, &sim->impulse));
-    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *sim->script_of, &sim->script_of));
-    TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)sim->owned, sizeof *sim->v_before, &sim->v_before));
+    const size_t n = (size_t)sim->state.capacity;
+    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *sim->state.pos, &sim->state.pos));
+    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *sim->state.vel, &sim->state.vel));
+    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *sim->state.mass, &sim->state.mass));
+    TAC_TRY(tac_alloc(sim->ctx, 3 * n, sizeof *sim->state.impulse, &sim->state.impulse));
+    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *sim->scripts.of, &sim->scripts.of));
+    TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)sim->state.owned, sizeof *sim->books.v_before, &sim->books.v_before));
     if (sim->contact) {
-        TAC_TRY(tac_alloc(sim->ctx, n, sizeof *sim->line, &sim->line));
-        TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)sim->owned, sizeof *sim->impulse_start, &sim->impulse_start));
-        TAC_TRY(tac_alloc(sim->ctx, n, 1, &sim->near));
-        TAC_TRY(tac_alloc(sim->ctx, n, sizeof *sim->near_pairs, &sim->near_pairs));
-        TAC_TRY(tac_alloc(sim->ctx, n, sizeof *sim->break_head, &sim->break_head));
-        TAC_TRY(tac_alloc(sim->ctx, n, sizeof *sim->break_first, &sim->break_first));
-        TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->owned, sizeof *sim->near_list, &sim->near_list));
+        TAC_TRY(tac_alloc(sim->ctx, n, sizeof *sim->paths.line, &sim->paths.line));
+        TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)sim->state.owned, sizeof *sim->paths.impulse_start,
+                          &sim->paths.impulse_start));
+        TAC_TRY(tac_alloc(sim->ctx, n, 1, &sim->paths.near));
+        TAC_TRY(tac_alloc(sim->ctx, n, sizeof *sim->paths.near_pairs, &sim->paths.near_pairs));
+        TAC_TRY(tac_alloc(sim->ctx, n, sizeof *sim->paths.break_head, &sim->paths.break_head));
+        TAC_TRY(tac_alloc(sim->ctx, n, sizeof *sim->paths.break_first, &sim->paths.break_first));
+        TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->state.owned, sizeof *sim->paths.near_list, &sim->paths.near_list));
     }
     for (size_t i = 0; i < (size_t)s->vertex_count; i++) {
-        const bool ours = i < (size_t)sim->owned;
-        memcpy(sim->pos[i].x, &s->x[3 * i], sizeof sim->pos[i].x);
-        sim->pos[i].t = ours ? 0 : -1;
+        const bool ours = i < (size_t)sim->state.owned;
+        memcpy(sim->state.pos[i].x, &s->x[3 * i], sizeof sim->state.pos[i].x);
+        sim->state.pos[i].t = ours ? 0 : -1;
         if (ours) {
-            memcpy(sim->vel[i].v, &s->v[3 * i], sizeof sim->vel[i].v);
-            sim->vel[i].w = sim->model->w_ever[i];
+            memcpy(sim->state.vel[i].v, &s->v[3 * i], sizeof sim->state.vel[i].v);
+            sim->state.vel[i].w = sim->model->w_ever[i];
         }
-        sim->mass[i] = s->mass[i];
-        sim->script_of[i] = -1;
+        sim->state.mass[i] = s->mass[i];
+        sim->scripts.of[i] = -1;
         if (sim->contact)
-            sim->break_head[i] = -1;
+            sim->paths.break_head[i] = -1;
     }
 done:
     return err;
@@ -57,8 +58,8 @@ static void nothing(struct tac_sim *sim)
 static enum tac_err advance_freely(struct tac_sim *sim, tac_time limit)
 {
     enum tac_err err;
-    const tac_time stretch = sim->stretch ? sim->stretch : limit - sim->now;
-    const tac_time end = limit - sim->now > stretch ? sim->now + stretch : limit;
+    const tac_time stretch = sim->control.stretch ? sim->control.stretch : limit - sim->state.now;
+    const tac_time end = limit - sim->state.now > stretch ? sim->state.now + stretch : limit;
     int64_t tell[TAC_TELLS] = {0};
     tac_time reached = end;
     err = tac_pass_begin(sim);
@@ -82,7 +83,7 @@ static enum tac_err choose_stretch(struct tac_sim *sim)
     tac_time shortest = sim->elastic->class_count ? sim->elastic->rate[0].period : TAC_TIME_NEVER;
     if (sim->ranks && MPI_Allreduce(MPI_IN_PLACE, &shortest, 1, TAC_TIME_MPI, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS)
         return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while choosing a window");
-    sim->stretch = shortest == TAC_TIME_NEVER ? 0 : 256 * shortest;
+    sim->control.stretch = shortest == TAC_TIME_NEVER ? 0 : 256 * shortest;
     return TAC_OK;
 }
 
@@ -93,7 +94,7 @@ static enum tac_err prepare(struct tac_sim *sim)
 {
     enum tac_err err;
     TAC_TRY(make_state(sim));
-    TAC_TRY(tac_alloc(sim->ctx, sim->elastic->class_count, sizeof *sim->due_elastic, &sim->due_elastic));
+    TAC_TRY(tac_alloc(sim->ctx, sim->elastic->class_count, sizeof *sim->clocks.due_elastic, &sim->clocks.due_elastic));
     if (sim->contact)
         TAC_TRY(tac_friction_create(sim));
     TAC_TRY(tac_watch_create(sim));
@@ -113,26 +114,26 @@ enum tac_err tac_sim_create(struct tac_ctx *ctx, const struct tac_scene *scene, 
     TAC_TRY(tac_agree(ctx, tac_alloc(ctx, 1, sizeof *sim, &sim)));
     sim->ctx = ctx;
     sim->scene = scene;
-    sim->mode = mode;
-    sim->quantum = scene->quantum_s;
-    sim->next_knot = TAC_TIME_NEVER;
-    sim->before_at = sim->kept_at = -1;
-    sim->owned = scene->part ? scene->part->owned : scene->vertex_count;
-    sim->count = sim->capacity = scene->vertex_count;
+    sim->find.mode = mode;
+    sim->state.quantum = scene->quantum_s;
+    sim->scripts.next_knot = TAC_TIME_NEVER;
+    sim->books.before_at = sim->books.kept_at = -1;
+    sim->state.owned = scene->part ? scene->part->owned : scene->vertex_count;
+    sim->state.count = sim->state.capacity = scene->vertex_count;
     TAC_TRY(tac_agree(ctx, tac_elastic_create(ctx, scene, &sim->elastic)));
     TAC_TRY(tac_agree(ctx, tac_model_create(ctx, scene, &sim->model)));
     sim->contact = sim->model->layer_count > 0;
-    sim->discovery = !sim->contact                    ? &tac_discovery_none
-                     : mode == TAC_DISCOVER_ALL_PAIRS ? &tac_discovery_all_pairs
-                     : mode == TAC_DISCOVER_KDS       ? &tac_discovery_kinetic
-                                                      : &tac_discovery_speculate;
+    sim->find.way = !sim->contact                    ? &tac_discovery_none
+                    : mode == TAC_DISCOVER_ALL_PAIRS ? &tac_discovery_all_pairs
+                    : mode == TAC_DISCOVER_KDS       ? &tac_discovery_kinetic
+                                                     : &tac_discovery_speculate;
     TAC_TRY(tac_agree(ctx, prepare(sim)));
     TAC_TRY(choose_stretch(sim));
     if (sim->ranks)
         TAC_TRY(tac_agree(ctx, tac_ghosts_subscribe(sim)));
     tac_scripts_apply(sim);
-    sim->kinetic_start = tac_sim_kinetic(sim);
-    TAC_TRY(tac_agree(ctx, sim->discovery->create(sim)));
+    sim->books.kinetic_start = tac_sim_kinetic(sim);
+    TAC_TRY(tac_agree(ctx, sim->find.way->create(sim)));
 done:
     if (err)
         tac_sim_destroy(&sim);
@@ -145,34 +146,34 @@ void tac_sim_destroy(struct tac_sim **out)
     struct tac_sim *sim = *out;
     if (sim == NULL)
         return;
-    if (sim->discovery)
-        sim->discovery->destroy(sim);
+    if (sim->find.way)
+        sim->find.way->destroy(sim);
     tac_friction_destroy(sim);
     tac_watch_destroy(sim);
     tac_ranks_destroy(&sim->ranks);
     tac_elastic_destroy(&sim->elastic);
     tac_model_destroy(&sim->model);
-    free(sim->pos);
-    free(sim->vel);
-    free(sim->mass);
-    free(sim->impulse);
-    free(sim->script_of);
-    free(sim->v_before);
-    free(sim->damped);
-    free(sim->line);
-    free(sim->impulse_start);
-    free(sim->near);
-    free(sim->near_pairs);
-    free(sim->break_head);
-    free(sim->break_first);
-    free(sim->near_list);
-    free(sim->breaks);
-    free(sim->heap);
-    free(sim->due_elastic);
-    free(sim->due_rung);
-    free(sim->script);
-    free(sim->knot);
-    free(sim->motion_knot);
+    free(sim->state.pos);
+    free(sim->state.vel);
+    free(sim->state.mass);
+    free(sim->state.impulse);
+    free(sim->scripts.of);
+    free(sim->books.v_before);
+    free(sim->books.damped);
+    free(sim->paths.line);
+    free(sim->paths.impulse_start);
+    free(sim->paths.near);
+    free(sim->paths.near_pairs);
+    free(sim->paths.break_head);
+    free(sim->paths.break_first);
+    free(sim->paths.near_list);
+    free(sim->paths.breaks);
+    free(sim->clocks.heap);
+    free(sim->clocks.due_elastic);
+    free(sim->clocks.due_rung);
+    free(sim->scripts.script);
+    free(sim->scripts.knot);
+    free(sim->scripts.motion_knot);
     free(sim);
     *out = NULL;
 }
@@ -180,11 +181,11 @@ void tac_sim_destroy(struct tac_sim **out)
 enum tac_err tac_sim_advance(struct tac_sim *sim, tac_time limit)
 {
     enum tac_err err = TAC_OK;
-    TAC_CHECK(limit > sim->now);
-    if (sim->next_knot < limit)
-        limit = sim->next_knot;
-    TAC_TRY(sim->discovery->advance(sim, limit));
-    if (sim->now == sim->next_knot)
+    TAC_CHECK(limit > sim->state.now);
+    if (sim->scripts.next_knot < limit)
+        limit = sim->scripts.next_knot;
+    TAC_TRY(sim->find.way->advance(sim, limit));
+    if (sim->state.now == sim->scripts.next_knot)
         tac_scripts_apply(sim);
     TAC_TRY(tac_ranks_hold(sim, tac_record_error(sim->record)));
 done:
@@ -197,8 +198,8 @@ static void straight_on(const struct tac_sim *sim, const struct tac_pair *p, tac
 {
     for (int i = 0; i < p->count; i++) {
         const tac_lid v = p->v[i];
-        const struct tac_line *line = &sim->line[v];
-        if (v < sim->owned)
+        const struct tac_line *line = &sim->paths.line[v];
+        if (v < sim->state.owned)
             tac_position(sim, v, t, x[i]);
         else
             for (int k = 0; k < 3; k++)
@@ -221,8 +222,8 @@ static void foresee(const struct tac_sim *sim, const struct tac_pair *p, struct 
     double from[4][3], x[4][3], u[4][3], size = 0;
     struct tac_near near;
     out->pair = p;
-    out->t = (sim->now / p->deep_period + 1) * p->deep_period;
-    straight_on(sim, p, sim->now, from);
+    out->t = (sim->state.now / p->deep_period + 1) * p->deep_period;
+    straight_on(sim, p, sim->state.now, from);
     straight_on(sim, p, out->t, x);
     for (int i = 0; i < p->count; i++)
         for (int k = 0; k < 3; k++) {
@@ -239,7 +240,7 @@ static void foresee(const struct tac_sim *sim, const struct tac_pair *p, struct 
      * these tolerances tell them, so that the key decides between those that come at once. */
     const double share = tac_sweep(type, from, u, p->next, 1e-6 * p->form.thickness + 1e-13 * size);
     if (share <= 1) {
-        const tac_time hit = sim->now + (tac_time)(share * (double)(out->t - sim->now));
+        const tac_time hit = sim->state.now + (tac_time)(share * (double)(out->t - sim->state.now));
         out->how[0] = 0;
         out->how[1] = hit - hit % (p->deep_period / 256 + 1);
     } else {
@@ -287,10 +288,10 @@ enum tac_err tac_sim_stuck(struct tac_sim *sim)
     struct stuck best = {.pair = NULL};
     if (sim->ranks)
         tac_ranks_lines(sim);
-    for (size_t k = 0; k < sim->pair_count; k++) {
-        const struct tac_pair *p = &sim->pair[k];
+    for (size_t k = 0; k < sim->active.pair_count; k++) {
+        const struct tac_pair *p = &sim->active.pair[k];
         struct stuck found;
-        if (!p->live || p->depth < p->form.bottom || p->v[0] >= sim->owned)
+        if (!p->live || p->depth < p->form.bottom || p->v[0] >= sim->state.owned)
             continue;
         foresee(sim, p, &found);
         if (better(&found, &best))

@@ -13,18 +13,18 @@ enum { STREAK = 6, QUIET_MARGIN = 4, COSTLY_MISSES = 4, MOST_HALVED = 2 };
 static enum tac_err create(struct tac_sim *sim)
 {
     enum tac_err err;
-    TAC_TRY(tac_candidates_create(sim, &sim->candidates));
+    TAC_TRY(tac_candidates_create(sim, &sim->find.candidates));
     TAC_TRY(tac_windows_choose(sim));
-    sim->candidates->horizon = 16 * sim->window;
-    for (tac_lid i = 0; i < sim->count; i++)
-        memcpy(&sim->candidates->x[3 * (size_t)i], sim->pos[i].x, 3 * sizeof(double));
+    sim->find.candidates->horizon = 16 * sim->windows.length;
+    for (tac_lid i = 0; i < sim->state.count; i++)
+        memcpy(&sim->find.candidates->x[3 * (size_t)i], sim->state.pos[i].x, 3 * sizeof(double));
 done:
     return err;
 }
 
 static void destroy(struct tac_sim *sim)
 {
-    tac_candidates_destroy(&sim->candidates);
+    tac_candidates_destroy(&sim->find.candidates);
 }
 
 static double distance_now(const struct tac_sim *sim, const struct tac_candidate *q)
@@ -42,13 +42,13 @@ static enum tac_err watch_more(struct tac_sim *sim, struct tac_candidate *q, dou
 {
     enum tac_err err;
     const bool nested = sim->scene->clocks.mode == TAC_CLOCKS_NESTED;
-    int32_t more = nested || q->slot < 0 ? 1 : 1 + sim->pair[q->slot].depth / 4;
+    int32_t more = nested || q->slot < 0 ? 1 : 1 + sim->active.pair[q->slot].depth / 4;
     do {
         TAC_TRY(tac_watch(sim, q->key, q->v, &q->slot));
         tac_prime(sim, q->slot, d);
         TAC_TRY(tac_order(sim, q->slot, false));
-    } while (--more > 0 && sim->pair[q->slot].depth < sim->pair[q->slot].form.bottom);
-    q->next = sim->pair[q->slot].next;
+    } while (--more > 0 && sim->active.pair[q->slot].depth < sim->active.pair[q->slot].form.bottom);
+    q->next = sim->active.pair[q->slot].next;
 done:
     return err;
 }
@@ -57,17 +57,17 @@ done:
 static enum tac_err go_back(struct tac_sim *sim, const struct tac_verdict *verdict, bool costly)
 {
     enum tac_err err;
-    struct tac_candidates *c = sim->candidates;
+    struct tac_candidates *c = sim->find.candidates;
     TAC_TRY(tac_pass_restore(sim, verdict->earliest));
     for (size_t k = 0; k < verdict->count && !costly; k++) {
         struct tac_candidate *q = &c->list[verdict->miss[k].candidate];
-        if (q->slot >= 0 && sim->pair[q->slot].depth == sim->pair[q->slot].form.bottom)
+        if (q->slot >= 0 && sim->active.pair[q->slot].depth == sim->active.pair[q->slot].form.bottom)
             continue;
         TAC_TRY(watch_more(sim, q, distance_now(sim, q)));
     }
     for (size_t k = 0; k < c->count; k++)
         if (c->list[k].slot >= 0)
-            c->list[k].next = sim->pair[c->list[k].slot].next;
+            c->list[k].next = sim->active.pair[c->list[k].slot].next;
 done:
     return err;
 }
@@ -75,17 +75,18 @@ done:
 /* Longer after a run of clean windows, shorter after an early miss. */
 static void adapt(struct tac_sim *sim, int attempts, tac_time asked)
 {
-    if (asked < sim->window && tac_windows_ask(sim) < sim->window) {
+    if (asked < sim->windows.length && tac_windows_ask(sim) < sim->windows.length) {
         if (attempts > 0)
-            sim->window_halved += sim->window_halved < MOST_HALVED;
-        else if (sim->window_halved > 0)
-            sim->window_halved--;
+            sim->windows.halved += sim->windows.halved < MOST_HALVED;
+        else if (sim->windows.halved > 0)
+            sim->windows.halved--;
     } else if (attempts > 0) {
-        sim->clean_streak = 0;
-        sim->window = sim->window / 2 > sim->window_short ? sim->window / 2 : sim->window_short;
-    } else if (asked >= sim->window && ++sim->clean_streak >= STREAK) {
-        sim->clean_streak = 0;
-        sim->window = 2 * sim->window < sim->window_most ? 2 * sim->window : sim->window_most;
+        sim->windows.clean_streak = 0;
+        sim->windows.length =
+            sim->windows.length / 2 > sim->windows.brief ? sim->windows.length / 2 : sim->windows.brief;
+    } else if (asked >= sim->windows.length && ++sim->windows.clean_streak >= STREAK) {
+        sim->windows.clean_streak = 0;
+        sim->windows.length = 2 * sim->windows.length < sim->windows.most ? 2 * sim->windows.length : sim->windows.most;
     }
 }
 
@@ -99,7 +100,7 @@ static double soon_after(const struct tac_candidate *q)
 /* Did the deepest rung of a pair do nothing in the pass? */
 static bool was_silent(const struct tac_sim *sim, int32_t slot)
 {
-    const struct tac_pair *p = slot >= 0 ? &sim->pair[slot] : NULL;
+    const struct tac_pair *p = slot >= 0 ? &sim->active.pair[slot] : NULL;
     return p != NULL && p->deep_last == INFINITY && p->active < p->deep_first && !tac_friction_holds(sim, slot);
 }
 
@@ -107,12 +108,12 @@ static bool was_silent(const struct tac_sim *sim, int32_t slot)
 static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
 {
     enum tac_err err = TAC_OK;
-    struct tac_candidates *c = sim->candidates;
+    struct tac_candidates *c = sim->find.candidates;
     const bool deepens = sim->scene->clocks.mode == TAC_CLOCKS_NESTED;
     const double ahead = 2 * fmax(1, next_over_this); /* windows of the next length to look ahead */
     for (size_t k = 0; k < c->known; k++) {
         struct tac_candidate *q = &c->list[k];
-        struct tac_pair *p = q->slot >= 0 ? &sim->pair[q->slot] : NULL;
+        struct tac_pair *p = q->slot >= 0 ? &sim->active.pair[q->slot] : NULL;
         const enum tac_pair_type type = (enum tac_pair_type)q->type;
         q->d = q->d_end;
         const bool silent = was_silent(sim, q->slot);
@@ -157,10 +158,10 @@ done:
 
 static enum tac_err new_list(struct tac_sim *sim, tac_time reached)
 {
-    struct tac_candidates *c = sim->candidates;
+    struct tac_candidates *c = sim->find.candidates;
     tac_windows_horizon(sim, reached);
     c->known = 0;
-    return tac_candidates_build(sim, c, reached - sim->window_start, c->horizon);
+    return tac_candidates_build(sim, c, reached - sim->paths.start, c->horizon);
 }
 
 /* Runs a pass to `end`, unless it stands as it was run (not `again`), and judges it.  *reached: how far it came. */
@@ -168,7 +169,7 @@ static enum tac_err try_pass(struct tac_sim *sim, tac_time end, bool again, stru
                              tac_time *reached)
 {
     enum tac_err err;
-    struct tac_candidates *c = sim->candidates;
+    struct tac_candidates *c = sim->find.candidates;
     tac_lid bad = -1;
     double begin_s;
     *reached = end;
@@ -195,7 +196,7 @@ static enum tac_err try_pass(struct tac_sim *sim, tac_time end, bool again, stru
         TAC_TRY(tac_verdict_judge(sim, *reached, verdict, true));
         TAC_TRY(tac_verdict_reduce(sim, verdict));
     }
-    sim->counters.seconds_discovery += tac_wall_s() - begin_s;
+    sim->books.counters.seconds_discovery += tac_wall_s() - begin_s;
 done:
     return err;
 }
@@ -204,12 +205,12 @@ done:
  * stands. */
 static bool must_repeat(struct tac_sim *sim, const struct tac_verdict *verdict)
 {
-    if (!sim->ranks || (verdict->bottom <= sim->now && verdict->earliest <= sim->now))
+    if (!sim->ranks || (verdict->bottom <= sim->state.now && verdict->earliest <= sim->state.now))
         return true;
     uint8_t *mark = sim->ranks->rerun;
     memset(mark, 0, (size_t)sim->ctx->size);
     for (size_t k = 0; k < verdict->count; k++) {
-        const struct tac_candidate *q = &sim->candidates->list[verdict->miss[k].candidate];
+        const struct tac_candidate *q = &sim->find.candidates->list[verdict->miss[k].candidate];
         for (int i = 0; i < q->count; i++)
             mark[tac_sim_owner(sim, q->v[i])] = 1;
     }
@@ -224,21 +225,21 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
     double begin_s;
     int attempts = 0;
     bool again = true;
-    if (sim->least_period == 0)
+    if (sim->windows.least_period == 0)
         TAC_TRY(tac_windows_agree(sim));
     const tac_time window = tac_windows_ask(sim);
-    tac_time end = limit - sim->now > window + window / 4 ? sim->now + window : limit, reached;
-    const tac_time asked = end - sim->now;
+    tac_time end = limit - sim->state.now > window + window / 4 ? sim->state.now + window : limit, reached;
+    const tac_time asked = end - sim->state.now;
     for (;; attempts++) {
         TAC_TRY(try_pass(sim, end, again, &verdict, &reached));
         again = true;
         begin_s = tac_wall_s();
         if (verdict.wild) {
             /* Nonsense, or motion too wild for one window: a shorter one.  One instant alone is straight. */
-            const tac_time shorter = (reached - sim->now) / 4;
+            const tac_time shorter = (reached - sim->state.now) / 4;
             if (shorter > 0) {
-                TAC_TRY(tac_ranks_hold(sim, tac_pass_restore(sim, sim->now)));
-                end = sim->now + shorter;
+                TAC_TRY(tac_ranks_hold(sim, tac_pass_restore(sim, sim->state.now)));
+                end = sim->state.now + shorter;
                 continue;
             }
             if (verdict.bad >= 0) {
@@ -249,18 +250,18 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
         if (verdict.earliest == TAC_TIME_NEVER)
             break;
         /* A second miss: only what is certainly right. Where that is nothing, the pair there has become deeper. */
-        sim->least_period = verdict.period;
+        sim->windows.least_period = verdict.period;
         const tac_time most = tac_windows_ask(sim);
         /* What would tick too often until it is needed is watched from there on: in the next window. */
         const bool costly =
-            attempts < COSTLY_MISSES && (verdict.earliest - sim->now) / 2 > most && verdict.earliest < reached;
-        const bool shorter = (attempts > 0 || costly) && verdict.earliest > sim->now;
-        const bool cut = !shorter && (reached - sim->now) / 2 > most;
+            attempts < COSTLY_MISSES && (verdict.earliest - sim->state.now) / 2 > most && verdict.earliest < reached;
+        const bool shorter = (attempts > 0 || costly) && verdict.earliest > sim->state.now;
+        const bool cut = !shorter && (reached - sim->state.now) / 2 > most;
         wanted = costly && verdict.period < wanted ? verdict.period : wanted;
         again = shorter || cut || must_repeat(sim, &verdict);
         if (again)
             TAC_TRY(tac_ranks_hold(sim, go_back(sim, &verdict, costly)));
-        if (verdict.bottom <= sim->now && verdict.earliest <= sim->now) {
+        if (verdict.bottom <= sim->state.now && verdict.earliest <= sim->state.now) {
             err = tac_sim_stuck(sim);
             goto done;
         }
@@ -268,20 +269,20 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
         if (shorter)
             end = verdict.earliest;
         else if (cut)
-            end = sim->now + most;
+            end = sim->state.now + most;
         else
-            end = reached > sim->now ? reached : end;
-        sim->counters.seconds_discovery += tac_wall_s() - begin_s;
+            end = reached > sim->state.now ? reached : end;
+        sim->books.counters.seconds_discovery += tac_wall_s() - begin_s;
     }
     tac_windows_hold(sim, reached, true);
     TAC_TRY(tac_ranks_hold(sim, tac_pass_commit(sim, reached)));
     adapt(sim, attempts, asked);
-    sim->least_period = wanted < verdict.period ? wanted : verdict.period;
-    TAC_TRY(tac_ranks_hold(sim, look_ahead(sim, (double)tac_windows_ask(sim) / (double)(reached - sim->window_start))));
+    sim->windows.least_period = wanted < verdict.period ? wanted : verdict.period;
+    TAC_TRY(tac_ranks_hold(sim, look_ahead(sim, (double)tac_windows_ask(sim) / (double)(reached - sim->paths.start))));
     tac_orders_talk(sim);
     if (!sim->ranks && wanted == TAC_TIME_NEVER)
-        sim->least_period = tac_windows_least(sim); /* less what was dropped */
-    sim->counters.seconds_discovery += tac_wall_s() - begin_s;
+        sim->windows.least_period = tac_windows_least(sim); /* less what was dropped */
+    sim->books.counters.seconds_discovery += tac_wall_s() - begin_s;
 done:
     free(verdict.miss);
     free(verdict.open);

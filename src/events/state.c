@@ -9,8 +9,8 @@ static enum tac_err collect_vertices(struct tac_sim *sim, struct tac_checkpoint 
 {
     enum tac_err err;
     struct tac_ctx *ctx = sim->ctx;
-    const size_t n = (size_t)sim->owned;
-    c->vertex_count = sim->owned;
+    const size_t n = (size_t)sim->state.owned;
+    c->vertex_count = sim->state.owned;
     TAC_TRY(tac_alloc(ctx, n, sizeof *c->vertex_id, &c->vertex_id));
     TAC_TRY(tac_alloc(ctx, 3 * n, sizeof *c->start, &c->start));
     TAC_TRY(tac_alloc(ctx, n, sizeof *c->mass, &c->mass));
@@ -20,13 +20,13 @@ static enum tac_err collect_vertices(struct tac_sim *sim, struct tac_checkpoint 
     TAC_TRY(tac_alloc(ctx, 3 * n, sizeof *c->impulse, &c->impulse));
     for (size_t i = 0; i < n; i++) {
         c->vertex_id[i] = tac_sim_id(sim, (tac_lid)i);
-        c->mass[i] = sim->mass[i];
-        c->t[i] = sim->pos[i].t;
-        memcpy(&c->x[3 * i], sim->pos[i].x, 3 * sizeof(double));
-        memcpy(&c->v[3 * i], sim->vel[i].v, 3 * sizeof(double));
+        c->mass[i] = sim->state.mass[i];
+        c->t[i] = sim->state.pos[i].t;
+        memcpy(&c->x[3 * i], sim->state.pos[i].x, 3 * sizeof(double));
+        memcpy(&c->v[3 * i], sim->state.vel[i].v, 3 * sizeof(double));
     }
     memcpy(c->start, sim->scene->x, 3 * n * sizeof(double));
-    memcpy(c->impulse, sim->impulse, 3 * n * sizeof(double));
+    memcpy(c->impulse, sim->state.impulse, 3 * n * sizeof(double));
 done:
     return err;
 }
@@ -52,7 +52,7 @@ static enum tac_err collect_elements(struct tac_sim *sim, struct tac_checkpoint 
     TAC_TRY(tac_alloc(sim->ctx, 2 * (size_t)s->segment_count, sizeof *c->segment, &c->segment));
     for (tac_lid t = 0; t < s->triangle_count; t++) {
         lowest(sim, &s->triangle[3 * t], 3, &which);
-        if (which >= sim->owned)
+        if (which >= sim->state.owned)
             continue;
         c->triangle_id[c->triangle_count] = part ? part->triangle_id[t] : t;
         for (int k = 0; k < 3; k++)
@@ -61,7 +61,7 @@ static enum tac_err collect_elements(struct tac_sim *sim, struct tac_checkpoint 
     }
     for (tac_lid g = 0; g < s->segment_count; g++) {
         lowest(sim, &s->segment[2 * g], 2, &which);
-        if (which >= sim->owned)
+        if (which >= sim->state.owned)
             continue;
         c->segment_id[c->segment_count] = part ? part->segment_id[g] : g;
         for (int k = 0; k < 2; k++)
@@ -75,10 +75,10 @@ done:
 static enum tac_err collect_scripts(struct tac_sim *sim, struct tac_checkpoint *c)
 {
     enum tac_err err;
-    TAC_TRY(tac_alloc(sim->ctx, sim->script_count, sizeof *c->script, &c->script));
-    c->script_count = (tac_lid)sim->script_count;
-    for (size_t k = 0; k < sim->script_count; k++) {
-        const struct tac_script *s = &sim->script[k];
+    TAC_TRY(tac_alloc(sim->ctx, sim->scripts.count, sizeof *c->script, &c->script));
+    c->script_count = (tac_lid)sim->scripts.count;
+    for (size_t k = 0; k < sim->scripts.count; k++) {
+        const struct tac_script *s = &sim->scripts.script[k];
         struct tac_script_state *o = &c->script[k];
         o->vertex = tac_sim_id(sim, s->vertex);
         o->next = s->next;
@@ -104,9 +104,9 @@ static enum tac_err collect_pairs(struct tac_sim *sim, struct tac_checkpoint *c)
 {
     enum tac_err err = TAC_OK;
     size_t capacity = 0, pairs = 0, lasts = 0, last_capacity = 0;
-    for (size_t k = 0; k < sim->pair_count; k++) {
-        const struct tac_pair *p = &sim->pair[k];
-        if (!p->live || p->v[0] >= sim->owned)
+    for (size_t k = 0; k < sim->active.pair_count; k++) {
+        const struct tac_pair *p = &sim->active.pair[k];
+        if (!p->live || p->v[0] >= sim->state.owned)
             continue;
         TAC_TRY(tac_grow(sim->ctx, &c->pair, &capacity, pairs + 1, sizeof *c->pair));
         struct tac_pair_state *o = &c->pair[pairs++];
@@ -130,7 +130,7 @@ done:
 
 enum tac_err tac_state_counters(const struct tac_sim *sim, struct tac_counters *sum)
 {
-    *sum = sim->counters;
+    *sum = sim->books.counters;
     if (!sim->ranks)
         return TAC_OK;
     sum->messages_sent += sim->ranks->messages;
@@ -184,19 +184,19 @@ enum tac_err tac_state_counters(const struct tac_sim *sim, struct tac_counters *
 static enum tac_err collect_sums(struct tac_sim *sim, struct tac_checkpoint *c)
 {
     enum tac_err err;
-    struct tac_accum sum[5] = {sim->dissipated, sim->work};
-    double book[2] = {sim->book.work, sim->book.absolute};
-    for (int k = 0; k < 3 && sim->friction != NULL; k++)
-        sum[2 + k] = sim->friction->couple[k];
+    struct tac_accum sum[5] = {sim->books.dissipated, sim->books.work};
+    double book[2] = {sim->books.book.work, sim->books.book.absolute};
+    for (int k = 0; k < 3 && sim->active.friction != NULL; k++)
+        sum[2 + k] = sim->active.friction->couple[k];
     TAC_TRY(tac_sim_sum(sim, sum, 5));
     c->dissipated = sum[0];
     c->work = sum[1];
     memcpy(c->couple, &sum[2], sizeof c->couple);
-    c->total_start = sim->total_start;
+    c->total_start = sim->books.total_start;
     tac_accum_carry(&c->total_start);
-    c->has_start = sim->has_start;
-    c->kinetic_start = sim->kinetic_start;
-    c->deepest_layer = sim->deepest_layer;
+    c->has_start = sim->books.has_start;
+    c->kinetic_start = sim->books.kinetic_start;
+    c->deepest_layer = sim->books.deepest_layer;
     if (sim->ranks &&
         (MPI_Allreduce(MPI_IN_PLACE, book, 2, MPI_DOUBLE, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS ||
          MPI_Allreduce(MPI_IN_PLACE, &c->deepest_layer, 1, MPI_INT64_T, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS))
@@ -215,7 +215,7 @@ enum tac_err tac_state_collect(struct tac_sim *sim, struct tac_checkpoint **out)
     struct tac_checkpoint *c = NULL;
     *out = NULL;
     TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *c, &c));
-    c->now = sim->now;
+    c->now = sim->state.now;
     c->vertex_total = s->part ? s->part->vertex_total : s->vertex_count;
     c->triangle_total = s->part ? s->part->triangle_total : s->triangle_count;
     c->segment_total = s->part ? s->part->segment_total : s->segment_count;

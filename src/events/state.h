@@ -8,7 +8,7 @@
 #include "events/sim.h"
 #include "io/checkpoint/checkpoint.h"
 
-/* Collective. The state at sim->now; this rank gives what it owns. Frames, wall time and restarts are left to the
+/* Collective. The state at sim->state.now; this rank gives what it owns. Frames, wall time and restarts are left to the
  * caller.
  */
 enum tac_err tac_state_collect(struct tac_sim *sim, struct tac_checkpoint **out);

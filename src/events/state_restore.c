@@ -33,7 +33,7 @@ struct pair_row {
 
 static tac_lid local_id(const struct tac_sim *sim, tac_gid id)
 {
-    return sim->scene->part ? tac_id_find(sim->scene->part->vertex_id, sim->owned, id) : (tac_lid)id;
+    return sim->scene->part ? tac_id_find(sim->scene->part->vertex_id, sim->state.owned, id) : (tac_lid)id;
 }
 
 static enum tac_err restore_vertices(struct tac_sim *sim, const struct tac_checkpoint *c, const int32_t *owner)
@@ -53,10 +53,10 @@ static enum tac_err restore_vertices(struct tac_sim *sim, const struct tac_check
     for (size_t k = 0; k < total && !err; k++) {
         const tac_lid i = local_id(sim, rows[k].id);
         TAC_CHECK(i >= 0);
-        sim->pos[i].t = rows[k].t;
-        memcpy(sim->pos[i].x, rows[k].x, sizeof rows[k].x);
-        memcpy(sim->vel[i].v, rows[k].v, sizeof rows[k].v);
-        memcpy(&sim->impulse[3 * (size_t)i], rows[k].impulse, sizeof rows[k].impulse);
+        sim->state.pos[i].t = rows[k].t;
+        memcpy(sim->state.pos[i].x, rows[k].x, sizeof rows[k].x);
+        memcpy(sim->state.vel[i].v, rows[k].v, sizeof rows[k].v);
+        memcpy(&sim->state.impulse[3 * (size_t)i], rows[k].impulse, sizeof rows[k].impulse);
     }
     free(row);
     free(rows);
@@ -67,12 +67,12 @@ static enum tac_err restore_script(struct tac_sim *sim, const struct tac_script_
 {
     const tac_lid i = local_id(sim, o->vertex);
     TAC_CHECK(i >= 0);
-    if (sim->script_of[i] < 0 || o->next < 0 || o->next > sim->script[sim->script_of[i]].knot_count)
+    if (sim->scripts.of[i] < 0 || o->next < 0 || o->next > sim->scripts.script[sim->scripts.of[i]].knot_count)
         return tac_fail(sim->ctx, TAC_ERR_INPUT,
                         "the checkpoint has a motion of vertex %" TAC_PRIGID
                         " that the scene has not; go on with the scene that the checkpoint is of",
                         o->vertex);
-    struct tac_script *s = &sim->script[sim->script_of[i]];
+    struct tac_script *s = &sim->scripts.script[sim->scripts.of[i]];
     s->next = (int32_t)o->next;
     s->t = o->t;
     s->on = o->on != 0;
@@ -81,7 +81,7 @@ static enum tac_err restore_script(struct tac_sim *sim, const struct tac_script_
     memcpy(s->x, o->x, sizeof s->x);
     memcpy(s->v, o->v, sizeof s->v);
     memcpy(s->v_free, o->v_free, sizeof s->v_free);
-    sim->vel[i].w = s->on ? 0 : sim->model->w_ever[i];
+    sim->state.vel[i].w = s->on ? 0 : sim->model->w_ever[i];
     return TAC_OK;
 }
 
@@ -175,7 +175,8 @@ static enum tac_err invite(struct tac_sim *sim, const struct tac_checkpoint *c, 
 done:
     TAC_TRY_AGREED(ctx, err, end);
     TAC_TRY_END(
-        tac_owners_find(ctx, c->vertex_total, sim->owned, sim->scene->part->vertex_id, NULL, n, distinct, owner), end);
+        tac_owners_find(ctx, c->vertex_total, sim->state.owned, sim->scene->part->vertex_id, NULL, n, distinct, owner),
+        end);
     TAC_TRY_END(tac_ask(ctx, TAC_OK, n, owner, distinct, describe, sim, sizeof *guest, guest), end);
     for (size_t k = 0; k < n && !err; k++) {
         tac_lid v;
@@ -202,12 +203,12 @@ static enum tac_err watch_again(struct tac_sim *sim, const struct pair_row *row,
     if (!tac_model_is_pair(sim->model, tac_key_type(row->key), v))
         goto wrong;
     for (int64_t k = 0; k < row->rungs; k++) {
-        if (slot >= 0 && sim->pair[slot].depth >= sim->pair[slot].form.bottom)
+        if (slot >= 0 && sim->active.pair[slot].depth >= sim->active.pair[slot].form.bottom)
             goto wrong;
         TAC_TRY(tac_watch(sim, row->key, v, &slot));
         tac_watch_set_last(sim, slot, last[k]);
     }
-    if (slot >= 0 && sim->pair[slot].depth == row->depth)
+    if (slot >= 0 && sim->active.pair[slot].depth == row->depth)
         return TAC_OK;
 wrong:
     err = tac_fail(sim->ctx, TAC_ERR_INPUT,
@@ -250,32 +251,32 @@ static void restore_sums(struct tac_sim *sim, const struct tac_checkpoint *c)
 {
     const struct tac_accum nothing = {0};
     const bool first = sim->ctx->rank == 0;
-    sim->dissipated = first ? c->dissipated : nothing;
-    sim->work = first ? c->work : nothing;
-    for (int k = 0; k < 3 && sim->friction != NULL; k++)
-        sim->friction->couple[k] = first ? c->couple[k] : nothing;
-    sim->book = first ? (struct tac_book){c->book_work, c->book_absolute} : (struct tac_book){0, 0};
-    sim->total_start = c->total_start;
-    sim->has_start = c->has_start != 0;
-    sim->kinetic_start = c->kinetic_start;
-    sim->deepest_layer = c->deepest_layer;
-    sim->deepest_ever = c->counters.deepest_layer;
+    sim->books.dissipated = first ? c->dissipated : nothing;
+    sim->books.work = first ? c->work : nothing;
+    for (int k = 0; k < 3 && sim->active.friction != NULL; k++)
+        sim->active.friction->couple[k] = first ? c->couple[k] : nothing;
+    sim->books.book = first ? (struct tac_book){c->book_work, c->book_absolute} : (struct tac_book){0, 0};
+    sim->books.total_start = c->total_start;
+    sim->books.has_start = c->has_start != 0;
+    sim->books.kinetic_start = c->kinetic_start;
+    sim->books.deepest_layer = c->deepest_layer;
+    sim->books.deepest_ever = c->counters.deepest_layer;
     struct tac_counters zero = {0};
-    sim->counters = first ? c->counters : zero;
-    sim->counters.deepest_layer = c->counters.deepest_layer;
-    sim->counters.windows = c->counters.windows;
-    sim->counters.rollbacks = c->counters.rollbacks;
-    sim->counters.candidate_builds = c->counters.candidate_builds;
-    sim->counters.migrations = c->counters.migrations;
+    sim->books.counters = first ? c->counters : zero;
+    sim->books.counters.deepest_layer = c->counters.deepest_layer;
+    sim->books.counters.windows = c->counters.windows;
+    sim->books.counters.rollbacks = c->counters.rollbacks;
+    sim->books.counters.candidate_builds = c->counters.candidate_builds;
+    sim->books.counters.migrations = c->counters.migrations;
     /* Seconds are means over ranks. */
     const double share = sim->ctx->size;
     if (first) {
-        sim->counters.seconds_forces *= share;
-        sim->counters.seconds_contact *= share;
-        sim->counters.seconds_discovery *= share;
-        sim->counters.seconds_waiting *= share;
-        sim->counters.seconds_exchange *= share;
-        sim->counters.seconds_output *= share;
+        sim->books.counters.seconds_forces *= share;
+        sim->books.counters.seconds_contact *= share;
+        sim->books.counters.seconds_discovery *= share;
+        sim->books.counters.seconds_waiting *= share;
+        sim->books.counters.seconds_exchange *= share;
+        sim->books.counters.seconds_output *= share;
     }
 }
 
@@ -307,10 +308,10 @@ done:
         for (int j = 0; j < 4; j++)
             wanted[k++] = c->grip[i].vertex[j] >= 0 ? c->grip[i].vertex[j] : c->grip[i].vertex[0];
     if (sim->ranks)
-        TAC_TRY_END(
-            tac_owners_find(ctx, c->vertex_total, sim->owned, sim->scene->part->vertex_id, NULL, n, wanted, owner),
-            end);
-    sim->now = c->now;
+        TAC_TRY_END(tac_owners_find(ctx, c->vertex_total, sim->state.owned, sim->scene->part->vertex_id, NULL, n,
+                                    wanted, owner),
+                    end);
+    sim->state.now = c->now;
     err = restore_vertices(sim, c, owner);
     TAC_TRY_AGREED(ctx, err, end);
     err = restore_scripts(sim, c, owner + c->vertex_count);

@@ -23,7 +23,8 @@ static bool paths_here(struct tac_sim *sim, const struct tac_candidate *q)
     bool here = true;
     for (int i = 0; i < q->count; i++) {
         const tac_lid v = q->v[i];
-        if (v < sim->owned || r->has_path[v] == 1 || (!sim->scene->ever_free[v] && !sim->scene->part->scripted[v]))
+        if (v < sim->state.owned || r->has_path[v] == 1 ||
+            (!sim->scene->ever_free[v] && !sim->scene->part->scripted[v]))
             continue;
         here = false;
         if (r->has_path[v] == 2)
@@ -40,7 +41,7 @@ static bool paths_here(struct tac_sim *sim, const struct tac_candidate *q)
 
 void tac_verdict_chords(const struct tac_sim *sim, const struct tac_candidate *q, double x[4][3], double u[4][3])
 {
-    const struct tac_candidates *c = sim->candidates;
+    const struct tac_candidates *c = sim->find.candidates;
     for (int i = 0; i < q->count; i++) {
         memcpy(x[i], &c->x[3 * (size_t)q->v[i]], sizeof x[i]);
         memcpy(u[i], c->move[q->v[i]].u, sizeof u[i]);
@@ -51,10 +52,10 @@ void tac_verdict_chords(const struct tac_sim *sim, const struct tac_candidate *q
 /* When may q first come under its next layer in the pass?  TAC_TIME_NEVER: not at all, proven. */
 static tac_time look_at(struct tac_sim *sim, struct tac_candidate *q, tac_time end)
 {
-    struct tac_candidates *c = sim->candidates;
-    const tac_time start = sim->window_start;
+    struct tac_candidates *c = sim->find.candidates;
+    const tac_time start = sim->paths.start;
     const enum tac_pair_type type = (enum tac_pair_type)q->type;
-    const struct tac_pair *p = q->slot >= 0 ? &sim->pair[q->slot] : NULL;
+    const struct tac_pair *p = q->slot >= 0 ? &sim->active.pair[q->slot] : NULL;
     double x[4][3], u[4][3], da = 0, db = 0;
     for (int i = 0; i < q->count; i++) {
         const struct tac_move *move = &c->move[q->v[i]];
@@ -71,8 +72,8 @@ static tac_time look_at(struct tac_sim *sim, struct tac_candidate *q, tac_time e
             return PENDING;
         /* Each part of the window against the first layer not watched in it. */
         tac_time from = start;
-        for (int32_t k = p->first_birth; k >= 0; k = sim->birth[k].following) {
-            const struct tac_birth *birth = &sim->birth[k];
+        for (int32_t k = p->first_birth; k >= 0; k = sim->active.birth[k].following) {
+            const struct tac_birth *birth = &sim->active.birth[k];
             tac_time t = tac_path_sweep(sim, type, q->v, from, birth->t, birth->next, q->tolerance);
             if (t != TAC_TIME_NEVER)
                 return t;
@@ -105,7 +106,7 @@ static tac_time look_at(struct tac_sim *sim, struct tac_candidate *q, tac_time e
 static enum tac_err enter(struct tac_sim *sim, struct tac_verdict *verdict, size_t k, tac_time t)
 {
     enum tac_err err = TAC_OK;
-    const struct tac_candidate *q = &sim->candidates->list[k];
+    const struct tac_candidate *q = &sim->find.candidates->list[k];
     if (t == TAC_TIME_NEVER)
         return TAC_OK;
     if (t == PENDING) {
@@ -117,7 +118,7 @@ static enum tac_err enter(struct tac_sim *sim, struct tac_verdict *verdict, size
     TAC_TRY(tac_grow(sim->ctx, &verdict->miss, &verdict->capacity, verdict->count + 1, sizeof *verdict->miss));
     verdict->miss[verdict->count++] = (struct tac_miss){k, t};
     verdict->earliest = t < verdict->earliest ? t : verdict->earliest;
-    const struct tac_pair *p = q->slot >= 0 ? &sim->pair[q->slot] : NULL;
+    const struct tac_pair *p = q->slot >= 0 ? &sim->active.pair[q->slot] : NULL;
     if (p != NULL && p->depth == p->form.bottom && p->births == 0) {
         verdict->bottom = t < verdict->bottom ? t : verdict->bottom;
     } else if (p != NULL && p->depth < p->form.bottom) {
@@ -132,9 +133,9 @@ done:
 static enum tac_err judge(struct tac_sim *sim, tac_time end, struct tac_verdict *verdict)
 {
     enum tac_err err = TAC_OK;
-    struct tac_candidates *c = sim->candidates;
+    struct tac_candidates *c = sim->find.candidates;
     const size_t active = tac_candidates_active(c, end);
-    for (size_t k = c->known; k < active && sim->now > c->start; k++)
+    for (size_t k = c->known; k < active && sim->state.now > c->start; k++)
         c->list[k].d = -INFINITY; /* the list's start is past: look anew */
     c->known = active;
     for (size_t k = 0; k < active; k++)
@@ -157,7 +158,7 @@ done:
     tac_ranks_failed(sim, err);
     tac_ranks_paths(sim);
     for (size_t k = 0; k < verdict->open_count && !tac_ranks_down(sim); k++) {
-        tac_time t = look_at(sim, &sim->candidates->list[verdict->open[k]], end);
+        tac_time t = look_at(sim, &sim->find.candidates->list[verdict->open[k]], end);
         TAC_CHECK(t != PENDING);
         tac_ranks_failed(sim, enter(sim, verdict, verdict->open[k], t));
     }

@@ -11,59 +11,59 @@ enum { FIRST_EXTRA = 64, BREAKS_PER_VERTEX = 128 };
 
 static size_t home(const struct tac_sim *sim, uint64_t key)
 {
-    return (size_t)(tac_hash64(key, 0) & (sim->hash_size - 1));
+    return (size_t)(tac_hash64(key, 0) & (sim->active.hash_size - 1));
 }
 
 int32_t tac_watch_find(const struct tac_sim *sim, uint64_t key)
 {
-    if (sim->hash_size == 0)
+    if (sim->active.hash_size == 0)
         return -1;
-    for (size_t i = home(sim, key);; i = (i + 1) & (sim->hash_size - 1)) {
-        int32_t slot = sim->hash[i];
-        if (slot < 0 || sim->pair[slot].key == key)
+    for (size_t i = home(sim, key);; i = (i + 1) & (sim->active.hash_size - 1)) {
+        int32_t slot = sim->active.hash[i];
+        if (slot < 0 || sim->active.pair[slot].key == key)
             return slot;
     }
 }
 
 static void hash_put(struct tac_sim *sim, int32_t slot)
 {
-    size_t i = home(sim, sim->pair[slot].key);
-    while (sim->hash[i] >= 0)
-        i = (i + 1) & (sim->hash_size - 1);
-    sim->hash[i] = slot;
+    size_t i = home(sim, sim->active.pair[slot].key);
+    while (sim->active.hash[i] >= 0)
+        i = (i + 1) & (sim->active.hash_size - 1);
+    sim->active.hash[i] = slot;
 }
 
 static void hash_remove(struct tac_sim *sim, uint64_t key)
 {
-    const size_t mask = sim->hash_size - 1;
+    const size_t mask = sim->active.hash_size - 1;
     size_t i = home(sim, key);
-    while (sim->pair[sim->hash[i]].key != key)
+    while (sim->active.pair[sim->active.hash[i]].key != key)
         i = (i + 1) & mask;
     /* Close the gap: move back whatever may not stay behind it. */
-    for (size_t j = (i + 1) & mask; sim->hash[j] >= 0; j = (j + 1) & mask) {
-        size_t k = home(sim, sim->pair[sim->hash[j]].key);
+    for (size_t j = (i + 1) & mask; sim->active.hash[j] >= 0; j = (j + 1) & mask) {
+        size_t k = home(sim, sim->active.pair[sim->active.hash[j]].key);
         if (((j - k) & mask) >= ((j - i) & mask)) {
-            sim->hash[i] = sim->hash[j];
+            sim->active.hash[i] = sim->active.hash[j];
             i = j;
         }
     }
-    sim->hash[i] = -1;
+    sim->active.hash[i] = -1;
 }
 
 static enum tac_err hash_room(struct tac_sim *sim)
 {
     enum tac_err err = TAC_OK;
     int32_t *table = NULL;
-    if (2 * (sim->live_pairs + 1) <= sim->hash_size)
+    if (2 * (sim->active.live_pairs + 1) <= sim->active.hash_size)
         return TAC_OK;
-    size_t size = sim->hash_size ? 2 * sim->hash_size : 256;
+    size_t size = sim->active.hash_size ? 2 * sim->active.hash_size : 256;
     TAC_TRY(tac_alloc(sim->ctx, size, sizeof *table, &table));
     memset(table, 0xff, size * sizeof *table);
-    free(sim->hash);
-    sim->hash = table;
-    sim->hash_size = size;
-    for (size_t k = 0; k < sim->pair_count; k++)
-        if (sim->pair[k].live)
+    free(sim->active.hash);
+    sim->active.hash = table;
+    sim->active.hash_size = size;
+    for (size_t k = 0; k < sim->active.pair_count; k++)
+        if (sim->active.pair[k].live)
             hash_put(sim, (int32_t)k);
 done:
     return err;
@@ -93,7 +93,7 @@ static struct tac_rung *refresh(struct tac_sim *sim, struct tac_pair *p)
     p->deep_reach = tac_model_reach(sim->model, &p->form, begin);
     if (p->depth == 0 || tac_rungs_class(sim, period, &index) != TAC_OK)
         return NULL;
-    struct tac_rung *rung = tac_rungs_find(&sim->rung_class[index], p->key, begin);
+    struct tac_rung *rung = tac_rungs_find(&sim->active.rung_class[index], p->key, begin);
     if (rung)
         p->deep_last = rung->last_d;
     return rung;
@@ -105,16 +105,18 @@ static enum tac_err new_pair(struct tac_sim *sim, uint64_t key, const tac_lid v[
 {
     enum tac_err err;
     TAC_TRY(hash_room(sim));
-    if (sim->free_count) {
-        *slot = sim->free_slot[--sim->free_count];
+    if (sim->active.free_count) {
+        *slot = sim->active.free_slot[--sim->active.free_count];
     } else {
-        TAC_TRY(tac_grow(sim->ctx, &sim->pair, &sim->pair_capacity, sim->pair_count + 1, sizeof *sim->pair));
+        TAC_TRY(tac_grow(sim->ctx, &sim->active.pair, &sim->active.pair_capacity, sim->active.pair_count + 1,
+                         sizeof *sim->active.pair));
         /* Every slot may come free: dropping a pair must not fail. */
-        TAC_TRY(tac_grow(sim->ctx, &sim->free_slot, &sim->free_capacity, sim->pair_capacity, sizeof *sim->free_slot));
-        *slot = (int32_t)sim->pair_count++;
+        TAC_TRY(tac_grow(sim->ctx, &sim->active.free_slot, &sim->active.free_capacity, sim->active.pair_capacity,
+                         sizeof *sim->active.free_slot));
+        *slot = (int32_t)sim->active.pair_count++;
     }
     TAC_TRY(tac_friction_pair(sim, *slot));
-    struct tac_pair *p = &sim->pair[*slot];
+    struct tac_pair *p = &sim->active.pair[*slot];
     memset(p, 0, sizeof *p);
     p->key = key;
     p->type = (uint8_t)tac_key_type(key);
@@ -133,12 +135,12 @@ static enum tac_err new_pair(struct tac_sim *sim, uint64_t key, const tac_lid v[
     tac_model_form(sim->model, tac_key_type(key), p->v, &p->form);
     p->next = tac_model_reach(sim->model, &p->form, 1);
     hash_put(sim, *slot);
-    sim->live_pairs++;
+    sim->active.live_pairs++;
     for (int k = 0; k < p->count; k++)
-        if (sim->near_pairs[p->v[k]]++ == 0) {
-            sim->near[p->v[k]] = 1;
-            sim->break_head[p->v[k]] = -1;
-            sim->near_changed = true;
+        if (sim->paths.near_pairs[p->v[k]]++ == 0) {
+            sim->paths.near[p->v[k]] = 1;
+            sim->paths.break_head[p->v[k]] = -1;
+            sim->paths.near_changed = true;
         }
 done:
     return err;
@@ -151,16 +153,16 @@ enum tac_err tac_watch(struct tac_sim *sim, uint64_t key, const tac_lid v[4], in
     *slot = tac_watch_find(sim, key);
     if (*slot < 0)
         TAC_TRY(new_pair(sim, key, v, slot));
-    struct tac_pair *p = &sim->pair[*slot];
+    struct tac_pair *p = &sim->active.pair[*slot];
     TAC_CHECK(p->depth < p->form.bottom);
     int32_t first = p->depth + 1, last;
     tac_time period = tac_model_rung(sim->model, &p->form, first, &last);
     TAC_TRY(tac_rungs_class(sim, period, &index));
-    struct tac_rung_class *c = &sim->rung_class[index];
+    struct tac_rung_class *c = &sim->active.rung_class[index];
     TAC_TRY(tac_grow(sim->ctx, &c->extra, &c->extra_capacity, c->extra_count + 1, sizeof *c->extra));
     TAC_TRY(tac_friction_reserve(sim, 1));
-    c->extra[c->extra_count++] =
-        (struct tac_rung){p->key, *slot, first, last, tac_friction_anchor(sim, *slot), sim->now, INFINITY, INFINITY};
+    c->extra[c->extra_count++] = (struct tac_rung){
+        p->key, *slot, first, last, tac_friction_anchor(sim, *slot), sim->state.now, INFINITY, INFINITY};
     p->depth = last;
     p->rungs++;
     p->deep_period = period;
@@ -170,7 +172,7 @@ enum tac_err tac_watch(struct tac_sim *sim, uint64_t key, const tac_lid v[4], in
     p->next = tac_model_reach(sim->model, &p->form, last + 1);
     if (p->shared)
         tac_ranks_changed(sim);
-    sim->counters.contacts_found += p->v[0] < sim->owned;
+    sim->books.counters.contacts_found += p->v[0] < sim->state.owned;
 done:
     return err;
 }
@@ -180,9 +182,11 @@ static bool make_room(struct tac_sim *sim, struct tac_rung_class *c)
 {
     enum tac_err err;
     TAC_TRY(tac_grow(sim->ctx, &c->extra, &c->extra_capacity, c->extra_count + 1, sizeof *c->extra));
-    TAC_TRY(tac_grow(sim->ctx, &sim->birth, &sim->birth_capacity, sim->birth_count + 1, sizeof *sim->birth));
-    TAC_TRY(tac_grow(sim->ctx, &sim->loss, &sim->loss_capacity,
-                     sim->live_pairs + sim->rung_count + sim->birth_capacity + c->extra_capacity, sizeof *sim->loss));
+    TAC_TRY(tac_grow(sim->ctx, &sim->active.birth, &sim->active.birth_capacity, sim->active.birth_count + 1,
+                     sizeof *sim->active.birth));
+    TAC_TRY(tac_grow(sim->ctx, &sim->active.loss, &sim->active.loss_capacity,
+                     sim->active.live_pairs + sim->active.rung_count + sim->active.birth_capacity + c->extra_capacity,
+                     sizeof *sim->active.loss));
     TAC_TRY(tac_friction_reserve(sim, 1));
 done:
     tac_ranks_failed(sim, err);
@@ -191,29 +195,29 @@ done:
 
 void tac_watch_set_last(struct tac_sim *sim, int32_t slot, double last_d)
 {
-    struct tac_pair *p = &sim->pair[slot];
+    struct tac_pair *p = &sim->active.pair[slot];
     size_t index;
     if (tac_rungs_class(sim, p->deep_period, &index) != TAC_OK)
         return;
-    struct tac_rung_class *c = &sim->rung_class[index];
+    struct tac_rung_class *c = &sim->active.rung_class[index];
     c->extra[c->extra_count - 1].last_d = p->deep_last = last_d;
 }
 
 bool tac_watch_deepen(struct tac_sim *sim, int32_t slot, tac_time t)
 {
-    struct tac_pair *p = &sim->pair[slot];
+    struct tac_pair *p = &sim->active.pair[slot];
     int32_t first = p->depth + 1, last;
     if (p->depth >= p->form.bottom || sim->scene->clocks.mode == TAC_CLOCKS_FREE)
         return false;
     tac_time period = tac_model_rung(sim->model, &p->form, first, &last);
-    if ((sim->window_end - t) / (2 * sim->window_ticks) > period) {
+    if ((sim->paths.end - t) / (2 * sim->windows.ticks) > period) {
         /* Most of its ticks would be silent: rather a shorter window (windows.h). All owners find so alike. */
-        sim->period_wanted = period < sim->period_wanted ? period : sim->period_wanted;
+        sim->windows.period_wanted = period < sim->windows.period_wanted ? period : sim->windows.period_wanted;
         return false;
     }
     size_t index = (size_t)__builtin_ctzll((unsigned long long)period);
-    struct tac_rung_class *c = &sim->rung_class[index];
-    if (c->extra_count == c->extra_capacity || sim->birth_count == sim->birth_capacity) {
+    struct tac_rung_class *c = &sim->active.rung_class[index];
+    if (c->extra_count == c->extra_capacity || sim->active.birth_count == sim->active.birth_capacity) {
         if (!sim->ranks) {
             c->extra_wanted = c->extra_count == c->extra_capacity ? 2 * c->extra_capacity : c->extra_wanted;
             return false;
@@ -223,16 +227,16 @@ bool tac_watch_deepen(struct tac_sim *sim, int32_t slot, tac_time t)
             return false;
     }
     tac_rungs_append(sim, c, slot, first, last, t);
-    sim->first_rung_class = index < sim->first_rung_class ? index : sim->first_rung_class;
-    int32_t birth = (int32_t)sim->birth_count++;
-    sim->birth[birth] = (struct tac_birth){slot, -1, t, p->next};
+    sim->active.first_rung_class = index < sim->active.first_rung_class ? index : sim->active.first_rung_class;
+    int32_t birth = (int32_t)sim->active.birth_count++;
+    sim->active.birth[birth] = (struct tac_birth){slot, -1, t, p->next};
     if (p->births++ == 0) {
         p->first_birth = birth;
     } else {
         int32_t k = p->first_birth;
-        while (sim->birth[k].following >= 0)
-            k = sim->birth[k].following;
-        sim->birth[k].following = birth;
+        while (sim->active.birth[k].following >= 0)
+            k = sim->active.birth[k].following;
+        sim->active.birth[k].following = birth;
     }
     p->depth = last;
     p->rungs++;
@@ -243,22 +247,23 @@ bool tac_watch_deepen(struct tac_sim *sim, int32_t slot, tac_time t)
     p->next = tac_model_reach(sim->model, &p->form, last + 1);
     if (p->shared)
         tac_ranks_deepen(sim, p, period);
-    sim->counters.contacts_found += p->v[0] < sim->owned;
+    sim->books.counters.contacts_found += p->v[0] < sim->state.owned;
     return true;
 }
 
 static enum tac_err list_near(struct tac_sim *sim)
 {
     enum tac_err err = TAC_OK;
-    sim->near_count = 0;
+    sim->paths.near_count = 0;
     /* Kinetic structures watch in mid-pass; and several ranks may have to run it again. */
-    const bool all = sim->mode == TAC_DISCOVER_KDS && sim->ranks;
-    for (tac_lid i = 0; i < sim->owned; i++)
-        if (all || sim->near_pairs[i] > 0)
-            sim->near_list[sim->near_count++] = i;
-    sim->near_changed = false;
-    const size_t each = sim->mode == TAC_DISCOVER_KDS ? 1 : BREAKS_PER_VERTEX; /* kds keeps those of one instant */
-    TAC_TRY(tac_grow(sim->ctx, &sim->breaks, &sim->break_capacity, sim->near_count * each + 1024, sizeof *sim->breaks));
+    const bool all = sim->find.mode == TAC_DISCOVER_KDS && sim->ranks;
+    for (tac_lid i = 0; i < sim->state.owned; i++)
+        if (all || sim->paths.near_pairs[i] > 0)
+            sim->paths.near_list[sim->paths.near_count++] = i;
+    sim->paths.near_changed = false;
+    const size_t each = sim->find.mode == TAC_DISCOVER_KDS ? 1 : BREAKS_PER_VERTEX; /* kds keeps those of one instant */
+    TAC_TRY(tac_grow(sim->ctx, &sim->paths.breaks, &sim->paths.break_capacity, sim->paths.near_count * each + 1024,
+                     sizeof *sim->paths.breaks));
 done:
     return err;
 }
@@ -270,25 +275,27 @@ enum tac_err tac_watch_settle(struct tac_sim *sim)
         return TAC_OK;
     const bool nested = sim->scene->clocks.mode == TAC_CLOCKS_NESTED;
     size_t rungs = 0, room = 0;
-    sim->first_rung_class = sim->rung_class_count;
-    for (size_t k = 0; k < sim->rung_class_count; k++) {
-        struct tac_rung_class *c = &sim->rung_class[k];
+    sim->active.first_rung_class = sim->active.rung_class_count;
+    for (size_t k = 0; k < sim->active.rung_class_count; k++) {
+        struct tac_rung_class *c = &sim->active.rung_class[k];
         TAC_TRY(tac_rungs_settle(sim, c));
-        if (c->count && sim->first_rung_class == sim->rung_class_count)
-            sim->first_rung_class = k;
+        if (c->count && sim->active.first_rung_class == sim->active.rung_class_count)
+            sim->active.first_rung_class = k;
         rungs += c->count;
         if (nested && k >= 12) {
-            size_t want = sim->live_pairs < 512 ? sim->live_pairs + FIRST_EXTRA : 512 + FIRST_EXTRA;
+            size_t want = sim->active.live_pairs < 512 ? sim->active.live_pairs + FIRST_EXTRA : 512 + FIRST_EXTRA;
             want = c->extra_wanted > want ? c->extra_wanted : want;
             TAC_TRY(tac_grow(sim->ctx, &c->extra, &c->extra_capacity, want, sizeof *c->extra));
         }
         room += c->extra_capacity;
     }
-    sim->rung_count = rungs;
-    TAC_TRY(tac_grow(sim->ctx, &sim->birth, &sim->birth_capacity, 4 * sim->live_pairs + 1024, sizeof *sim->birth));
-    TAC_TRY(tac_grow(sim->ctx, &sim->loss, &sim->loss_capacity, rungs + room + sim->live_pairs, sizeof *sim->loss));
+    sim->active.rung_count = rungs;
+    TAC_TRY(tac_grow(sim->ctx, &sim->active.birth, &sim->active.birth_capacity, 4 * sim->active.live_pairs + 1024,
+                     sizeof *sim->active.birth));
+    TAC_TRY(tac_grow(sim->ctx, &sim->active.loss, &sim->active.loss_capacity, rungs + room + sim->active.live_pairs,
+                     sizeof *sim->active.loss));
     TAC_TRY(tac_friction_reserve(sim, room));
-    if (sim->near_changed)
+    if (sim->paths.near_changed)
         TAC_TRY(list_near(sim));
 done:
     return err;
@@ -299,8 +306,8 @@ enum tac_err tac_watch_place(struct tac_sim *sim, int32_t slot)
     enum { FEW = 64 };
     enum tac_err err;
     size_t index;
-    TAC_TRY(tac_rungs_class(sim, sim->pair[slot].deep_period, &index));
-    struct tac_rung_class *c = &sim->rung_class[index];
+    TAC_TRY(tac_rungs_class(sim, sim->active.pair[slot].deep_period, &index));
+    struct tac_rung_class *c = &sim->active.rung_class[index];
     const struct tac_rung rung = c->extra[c->extra_count - 1];
     size_t k = c->extra_count - 1;
     for (; k > 0 && tac_rungs_before(&rung, &c->extra[k - 1]); k--)
@@ -308,25 +315,27 @@ enum tac_err tac_watch_place(struct tac_sim *sim, int32_t slot)
     c->extra[k] = rung;
     if (c->extra_count > FEW + c->count / 16)
         TAC_TRY(tac_rungs_settle(sim, c));
-    sim->first_rung_class = index < sim->first_rung_class ? index : sim->first_rung_class;
-    sim->rung_count++;
-    TAC_TRY(tac_grow(sim->ctx, &sim->loss, &sim->loss_capacity, sim->rung_count + sim->live_pairs, sizeof *sim->loss));
-    TAC_TRY(tac_grow(sim->ctx, &sim->breaks, &sim->break_capacity, 4 * sim->live_pairs, sizeof *sim->breaks));
+    sim->active.first_rung_class = index < sim->active.first_rung_class ? index : sim->active.first_rung_class;
+    sim->active.rung_count++;
+    TAC_TRY(tac_grow(sim->ctx, &sim->active.loss, &sim->active.loss_capacity,
+                     sim->active.rung_count + sim->active.live_pairs, sizeof *sim->active.loss));
+    TAC_TRY(tac_grow(sim->ctx, &sim->paths.breaks, &sim->paths.break_capacity, 4 * sim->active.live_pairs,
+                     sizeof *sim->paths.breaks));
 done:
     return err;
 }
 
 void tac_watch_undo(struct tac_sim *sim, tac_time believed)
 {
-    for (size_t k = 0; k < sim->rung_class_count; k++) {
-        struct tac_rung_class *c = &sim->rung_class[k];
+    for (size_t k = 0; k < sim->active.rung_class_count; k++) {
+        struct tac_rung_class *c = &sim->active.rung_class[k];
         for (size_t i = 0; i < c->count; i++)
             c->rung[i].last_d = c->rung[i].saved_d;
         size_t n = 0;
         for (size_t i = 0; i < c->extra_count; i++) {
             struct tac_rung *e = &c->extra[i];
             if (e->born > believed) {
-                struct tac_pair *p = &sim->pair[e->pair];
+                struct tac_pair *p = &sim->active.pair[e->pair];
                 if (p->shared)
                     tac_ranks_changed(sim);
                 p->depth = p->depth < e->first - 1 ? p->depth : e->first - 1;
@@ -339,33 +348,33 @@ void tac_watch_undo(struct tac_sim *sim, tac_time believed)
         }
         c->extra_count = n;
     }
-    for (size_t k = 0; k < sim->pair_count; k++)
-        if (sim->pair[k].live) {
-            sim->pair[k].births = 0;
-            sim->pair[k].d_tick = sim->pair[k].d_tick_start;
-            sim->pair[k].t_tick = sim->pair[k].t_tick_start;
-            refresh(sim, &sim->pair[k]);
+    for (size_t k = 0; k < sim->active.pair_count; k++)
+        if (sim->active.pair[k].live) {
+            sim->active.pair[k].births = 0;
+            sim->active.pair[k].d_tick = sim->active.pair[k].d_tick_start;
+            sim->active.pair[k].t_tick = sim->active.pair[k].t_tick_start;
+            refresh(sim, &sim->active.pair[k]);
         }
-    sim->birth_count = 0;
+    sim->active.birth_count = 0;
 }
 
 void tac_watch_believe(struct tac_sim *sim)
 {
-    for (size_t k = 0; k < sim->birth_count; k++)
-        sim->pair[sim->birth[k].pair].births = 0;
-    sim->birth_count = 0;
+    for (size_t k = 0; k < sim->active.birth_count; k++)
+        sim->active.pair[sim->active.birth[k].pair].births = 0;
+    sim->active.birth_count = 0;
 }
 
 void tac_watch_drop(struct tac_sim *sim, int32_t slot)
 {
-    struct tac_pair *p = &sim->pair[slot];
+    struct tac_pair *p = &sim->active.pair[slot];
     struct tac_rung *rung = refresh(sim, p);
     if (p->shared)
         tac_ranks_changed(sim);
     size_t index;
     TAC_CHECK(rung != NULL && rung->last_d == INFINITY);
     if (tac_rungs_class(sim, p->deep_period, &index) == TAC_OK)
-        sim->rung_class[index].dropped++;
+        sim->active.rung_class[index].dropped++;
     rung->pair = -1;
     tac_friction_free(sim, rung->anchor);
     p->depth = rung->first - 1;
@@ -377,25 +386,25 @@ void tac_watch_drop(struct tac_sim *sim, int32_t slot)
     }
     hash_remove(sim, p->key);
     p->live = 0;
-    sim->live_pairs--;
+    sim->active.live_pairs--;
     for (int k = 0; k < p->count; k++)
-        if (--sim->near_pairs[p->v[k]] == 0) {
-            sim->near[p->v[k]] = 0;
-            sim->near_changed = true;
+        if (--sim->paths.near_pairs[p->v[k]] == 0) {
+            sim->paths.near[p->v[k]] = 0;
+            sim->paths.near_changed = true;
         }
-    sim->free_slot[sim->free_count++] = slot;
+    sim->active.free_slot[sim->active.free_count++] = slot;
 }
 
 void tac_watch_destroy(struct tac_sim *sim)
 {
-    for (size_t k = 0; k < sim->rung_class_count; k++) {
-        free(sim->rung_class[k].rung);
-        free(sim->rung_class[k].extra);
+    for (size_t k = 0; k < sim->active.rung_class_count; k++) {
+        free(sim->active.rung_class[k].rung);
+        free(sim->active.rung_class[k].extra);
     }
-    free(sim->rung_class);
-    free(sim->pair);
-    free(sim->hash);
-    free(sim->free_slot);
-    free(sim->birth);
-    free(sim->loss);
+    free(sim->active.rung_class);
+    free(sim->active.pair);
+    free(sim->active.hash);
+    free(sim->active.free_slot);
+    free(sim->active.birth);
+    free(sim->active.loss);
 }

@@ -46,7 +46,7 @@ static enum tac_err agree_period(const struct tac_sim *sim, double work, tac_tim
 
 static tac_time to_quanta(const struct tac_sim *sim, double s)
 {
-    return s > 0 ? (tac_time)fmin(0x1p60, fmax(1, s / sim->quantum)) : 0;
+    return s > 0 ? (tac_time)fmin(0x1p60, fmax(1, s / sim->state.quantum)) : 0;
 }
 
 enum tac_err tac_windows_choose(struct tac_sim *sim)
@@ -55,77 +55,79 @@ enum tac_err tac_windows_choose(struct tac_sim *sim)
     double work;
     tac_time period = main_period(sim, &work), first = tac_clock_period(sim->scene, sim->model->h1_min_s);
     TAC_TRY(agree_period(sim, work, &period));
-    int64_t vertices = sim->owned;
+    int64_t vertices = sim->state.owned;
     if (sim->ranks && MPI_Allreduce(MPI_IN_PLACE, &vertices, 1, MPI_INT64_T, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS)
         TAC_TRY(tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while choosing a window"));
     /* Ranks meet at a tick: it costs them more. */
-    sim->window_ticks = sim->ranks ? RUNG_TICKS / 2 + vertices / 16 : RUNG_TICKS + vertices;
-    sim->least_period = 0; /* not known yet */
-    sim->period_wanted = TAC_TIME_NEVER;
-    sim->window_unit = period ? period : 2 * first;
-    sim->window_most = period ? TICKS_AT_MOST * period : (tac_time)1 << 60;
-    sim->window_least = period ? period : first;
-    sim->window_short = period ? TICKS_AT_LEAST * period : first;
-    sim->window = TICKS_PER_WINDOW * sim->window_unit;
+    sim->windows.ticks = sim->ranks ? RUNG_TICKS / 2 + vertices / 16 : RUNG_TICKS + vertices;
+    sim->windows.least_period = 0; /* not known yet */
+    sim->windows.period_wanted = TAC_TIME_NEVER;
+    sim->windows.unit = period ? period : 2 * first;
+    sim->windows.most = period ? TICKS_AT_MOST * period : (tac_time)1 << 60;
+    sim->windows.least = period ? period : first;
+    sim->windows.brief = period ? TICKS_AT_LEAST * period : first;
+    sim->windows.length = TICKS_PER_WINDOW * sim->windows.unit;
     tac_time lo = to_quanta(sim, sim->scene->discovery.window_s[0]),
              hi = to_quanta(sim, sim->scene->discovery.window_s[1]);
     if (hi > 0) {
-        sim->window_least = lo > 0 ? lo : 1;
-        sim->window_most = hi;
-        sim->window_short = sim->window_least;
+        sim->windows.least = lo > 0 ? lo : 1;
+        sim->windows.most = hi;
+        sim->windows.brief = sim->windows.least;
     }
-    sim->window = sim->window < sim->window_most ? sim->window : sim->window_most;
-    sim->window = sim->window > sim->window_least ? sim->window : sim->window_least;
+    sim->windows.length = sim->windows.length < sim->windows.most ? sim->windows.length : sim->windows.most;
+    sim->windows.length = sim->windows.length > sim->windows.least ? sim->windows.length : sim->windows.least;
 done:
     return err;
 }
 
 tac_time tac_windows_least(const struct tac_sim *sim)
 {
-    for (size_t k = 0; k < sim->rung_class_count && sim->rung_class[k].period < sim->period_wanted; k++)
-        if (sim->rung_class[k].count + sim->rung_class[k].extra_count > 0)
-            return sim->rung_class[k].period;
-    return sim->period_wanted;
+    for (size_t k = 0;
+         k < sim->active.rung_class_count && sim->active.rung_class[k].period < sim->windows.period_wanted; k++)
+        if (sim->active.rung_class[k].count + sim->active.rung_class[k].extra_count > 0)
+            return sim->active.rung_class[k].period;
+    return sim->windows.period_wanted;
 }
 
 enum tac_err tac_windows_agree(struct tac_sim *sim)
 {
-    sim->least_period = tac_windows_least(sim);
-    if (sim->ranks &&
-        MPI_Allreduce(MPI_IN_PLACE, &sim->least_period, 1, TAC_TIME_MPI, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS)
+    sim->windows.least_period = tac_windows_least(sim);
+    if (sim->ranks && MPI_Allreduce(MPI_IN_PLACE, &sim->windows.least_period, 1, TAC_TIME_MPI, MPI_MIN,
+                                    sim->ctx->comm) != MPI_SUCCESS)
         return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while choosing a window");
     return TAC_OK;
 }
 
 tac_time tac_windows_ask(const struct tac_sim *sim)
 {
-    const tac_time ticks = sim->window_ticks >> sim->window_halved;
-    return sim->least_period > sim->window / ticks ? sim->window : ticks * sim->least_period;
+    const tac_time ticks = sim->windows.ticks >> sim->windows.halved;
+    return sim->windows.least_period > sim->windows.length / ticks ? sim->windows.length
+                                                                   : ticks * sim->windows.least_period;
 }
 
 void tac_windows_horizon(struct tac_sim *sim, tac_time reached)
 {
-    struct tac_candidates *c = sim->candidates;
-    const tac_time age = sim->window_start - c->start;
+    struct tac_candidates *c = sim->find.candidates;
+    const tac_time age = sim->paths.start - c->start;
     if (c->end > c->start) {
         if (reached > c->end)
-            c->horizon = 2 * c->horizon < 1024 * sim->window ? 2 * c->horizon : 1024 * sim->window;
+            c->horizon = 2 * c->horizon < 1024 * sim->windows.length ? 2 * c->horizon : 1024 * sim->windows.length;
         else if (age < c->horizon / 2)
-            c->horizon = c->horizon / 2 > 2 * sim->window ? c->horizon / 2 : 2 * sim->window;
+            c->horizon = c->horizon / 2 > 2 * sim->windows.length ? c->horizon / 2 : 2 * sim->windows.length;
     }
 }
 
 bool tac_windows_measure(struct tac_sim *sim, tac_time end, tac_lid *bad, double *wildest)
 {
-    struct tac_candidates *c = sim->candidates;
-    const tac_time start = sim->window_start;
+    struct tac_candidates *c = sim->find.candidates;
+    const tac_time start = sim->paths.start;
     *wildest = 0;
-    for (tac_lid i = 0; i < sim->owned; i++) {
+    for (tac_lid i = 0; i < sim->state.owned; i++) {
         struct tac_move *move = &c->move[i];
         double *x = &c->x[3 * (size_t)i], to[3];
-        move->near = sim->vel[i].w == 0 || sim->near[i];
-        if (sim->vel[i].w == 0) {
-            if (sim->script_of[i] < 0)
+        move->near = sim->state.vel[i].w == 0 || sim->paths.near[i];
+        if (sim->state.vel[i].w == 0) {
+            if (sim->scripts.of[i] < 0)
                 continue;
             tac_position(sim, i, start, x);
             tac_position(sim, i, end, to);
@@ -133,12 +135,12 @@ bool tac_windows_measure(struct tac_sim *sim, tac_time end, tac_lid *bad, double
             move->deviation = 0;
             continue;
         }
-        const struct tac_line *line = &sim->line[i];
+        const struct tac_line *line = &sim->paths.line[i];
         double s0 = tac_seconds(sim, start - line->t), s1 = tac_seconds(sim, end - line->t), off[3];
-        double dt = tac_seconds(sim, end - sim->pos[i].t);
+        double dt = tac_seconds(sim, end - sim->state.pos[i].t);
         for (int k = 0; k < 3; k++) {
             x[k] = line->x[k] + s0 * line->v[k];
-            to[k] = sim->pos[i].x[k] + dt * sim->vel[i].v[k];
+            to[k] = sim->state.pos[i].x[k] + dt * sim->state.vel[i].v[k];
             off[k] = to[k] - (line->x[k] + s1 * line->v[k]);
         }
         tac_sub(move->u, to, x);
@@ -154,11 +156,11 @@ bool tac_windows_measure(struct tac_sim *sim, tac_time end, tac_lid *bad, double
 
 bool tac_windows_hold(struct tac_sim *sim, tac_time end, bool keep)
 {
-    struct tac_candidates *c = sim->candidates;
+    struct tac_candidates *c = sim->find.candidates;
     if (end > c->end)
         return false;
     const double s = tac_seconds(sim, end - c->start);
-    for (tac_lid i = 0; i < sim->owned; i++) {
+    for (tac_lid i = 0; i < sim->state.owned; i++) {
         struct tac_tube *tube = &c->tube[i];
         if (tube->radius == 0)
             continue;

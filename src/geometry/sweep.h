@@ -21,8 +21,8 @@ static inline double tac_relative(enum tac_pair_type type, const double u[4][3])
         for (int j = type == TAC_PAIR_WIDE ? i + 1 : first; j < n; j++) {
             double d[3];
             tac_sub(d, u[i], u[j]);
-            double dd = tac_dot(d, d);
-            most = dd > most ? dd : most;
+            const double squared = tac_dot(d, d);
+            most = squared > most ? squared : most;
         }
     return sqrt(most);
 }

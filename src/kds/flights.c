@@ -32,7 +32,7 @@ static double finest_here(const struct tac_sim *sim)
         tac_model_form(sim->model, limit.type, limit.v, &form);
         least = fmin(least, form.thickness);
     }
-    return least < INFINITY ? least : 1e-3 * sim->candidates->skin;
+    return least < INFINITY ? least : 1e-3 * sim->find.candidates->skin;
 }
 
 /* And of any: others decide pairs of our vertices. */
@@ -49,9 +49,9 @@ enum tac_err tac_flights_create(struct tac_sim *sim, struct tac_flights **out)
     enum tac_err err;
     struct tac_flights *f = NULL;
     TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *f, &f));
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->owned, 1, &f->news));
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->owned, sizeof *f->wanted, &f->wanted));
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->owned, sizeof *f->member, &f->member));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->state.owned, 1, &f->news));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->state.owned, sizeof *f->wanted, &f->wanted));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->state.owned, sizeof *f->member, &f->member));
 done:
     err = tac_agree(sim->ctx, err);
     if (!err)
@@ -98,7 +98,7 @@ double tac_flights_narrow(const struct tac_flights *f)
 /* Radius for a vertex that deviates so far from its line, m. */
 static double radius_for(const struct tac_sim *sim, const struct tac_flights *f, tac_lid v, double deviation)
 {
-    const double least = matters(f, v) ? FINE * f->finest : COARSE * sim->candidates->skin;
+    const double least = matters(f, v) ? FINE * f->finest : COARSE * sim->find.candidates->skin;
     return fmax(least, 2 * deviation);
 }
 
@@ -108,7 +108,7 @@ static double scale(double longer)
     return TAC_FARTHER * fmax(longer, longer * longer); /* when shorter, the mean velocity is not that of now */
 }
 
-/* Files a tube for vertex v from sim->now on. */
+/* Files a tube for vertex v from sim->state.now on. */
 static void file(struct tac_sim *sim, struct tac_flights *f, tac_lid v, const double x[3], const double u[3],
                  double radius)
 {
@@ -116,7 +116,7 @@ static void file(struct tac_sim *sim, struct tac_flights *f, tac_lid v, const do
     struct tac_plan *plan = &k->plan[v];
     memcpy(plan->x, x, sizeof plan->x);
     memcpy(plan->v, u, sizeof plan->v);
-    plan->t = sim->now;
+    plan->t = sim->state.now;
     plan->radius = radius;
     plan->eps2 = plan->reach = 0;
     if (!plan->left) {
@@ -143,18 +143,18 @@ static void foresee_held(struct tac_sim *sim, struct tac_flights *f, tac_lid v)
     tac_kinetic_velocity(sim, v, u);
     if (plan->radius == 0 && memcmp(u, plan->v, sizeof u) == 0)
         return;
-    tac_position(sim, v, sim->now, x);
+    tac_position(sim, v, sim->state.now, x);
     file(sim, f, v, x, u, 0);
 }
 
 bool tac_flights_leaving(const struct tac_sim *sim, tac_time end, tac_time window)
 {
-    const struct tac_candidates *c = sim->candidates;
+    const struct tac_candidates *c = sim->find.candidates;
     const double s = tac_seconds(sim, end - c->start), w = tac_seconds(sim, window);
-    const double times = w / tac_seconds(sim, end - sim->now), farther = scale(times);
+    const double times = w / tac_seconds(sim, end - sim->state.now), farther = scale(times);
     if (end + window > c->end)
         return true;
-    for (tac_lid v = 0; v < sim->owned; v++) {
+    for (tac_lid v = 0; v < sim->state.owned; v++) {
         const struct tac_tube *tube = &c->tube[v];
         const struct tac_move *move = &c->move[v];
         double ahead[3];
@@ -172,23 +172,23 @@ bool tac_flights_leaving(const struct tac_sim *sim, tac_time end, tac_time windo
 void tac_flights_foresee(struct tac_sim *sim, struct tac_flights *f, tac_time window)
 {
     struct tac_kinetic *k = f->k;
-    const struct tac_candidates *c = sim->candidates;
+    const struct tac_candidates *c = sim->find.candidates;
     const double w = tac_seconds(sim, window), last = tac_seconds(sim, f->span), farther = scale(w / last);
     for (size_t m = 0; m < f->member_count; m++) {
         const tac_lid v = f->member[m];
         const struct tac_plan *plan = &k->plan[v];
         double x[3], u[3], ahead[3];
-        if (sim->vel[v].w == 0) {
+        if (sim->state.vel[v].w == 0) {
             foresee_held(sim, f, v);
             continue;
         }
-        tac_position(sim, v, sim->now, x);
+        tac_position(sim, v, sim->state.now, x);
         for (int i = 0; i < 3; i++) {
             u[i] = c->move[v].u[i] / last;
             ahead[i] = x[i] + w * u[i];
         }
         const double deviation = farther * c->move[v].deviation;
-        const double age = tac_seconds(sim, sim->now - plan->t), fit = radius_for(sim, f, v, deviation);
+        const double age = tac_seconds(sim, sim->state.now - plan->t), fit = radius_for(sim, f, v, deviation);
         const double worst =
             fmax(off_line(x, plan->x, plan->v, age), off_line(ahead, plan->x, plan->v, age + w)) + deviation;
         const bool wide = matters(f, v) && plan->radius > 2 * fit;
@@ -199,17 +199,17 @@ void tac_flights_foresee(struct tac_sim *sim, struct tac_flights *f, tac_time wi
 
 void tac_flights_check(struct tac_sim *sim, struct tac_flights *f, tac_time end, bool able)
 {
-    const struct tac_candidates *c = sim->candidates;
-    const double w = tac_seconds(sim, end - sim->now);
+    const struct tac_candidates *c = sim->find.candidates;
+    const double w = tac_seconds(sim, end - sim->state.now);
     f->roughness = 0;
     f->wild = false;
     for (size_t m = 0; m < f->member_count; m++) {
         const tac_lid v = f->member[m];
         const struct tac_plan *plan = &f->k->plan[v];
         const struct tac_move *move = &c->move[v];
-        const double *x = &c->x[3 * (size_t)v], age = tac_seconds(sim, sim->now - plan->t);
+        const double *x = &c->x[3 * (size_t)v], age = tac_seconds(sim, sim->state.now - plan->t);
         double to[3], u[3];
-        if (sim->vel[v].w == 0)
+        if (sim->state.vel[v].w == 0)
             continue;
         for (int i = 0; i < 3; i++) {
             to[i] = x[i] + move->u[i];
@@ -222,7 +222,7 @@ void tac_flights_check(struct tac_sim *sim, struct tac_flights *f, tac_time end,
             continue;
         if (rough > 1 && able) {
             f->wild = true; /* a shorter window, rather than a tube in which nothing can be told apart */
-            file(sim, f, v, x, sim->line[v].v, WELCOME * f->finest);
+            file(sim, f, v, x, sim->paths.line[v].v, WELCOME * f->finest);
         } else {
             file(sim, f, v, x, u, radius_for(sim, f, v, move->deviation));
         }
@@ -233,11 +233,11 @@ void tac_flights_check(struct tac_sim *sim, struct tac_flights *f, tac_time end,
 
 static size_t tell(struct tac_sim *sim, struct tac_neighbor *n)
 {
-    struct tac_flights *f = sim->flights;
+    struct tac_flights *f = sim->find.flights;
     size_t count = 0;
     for (size_t i = 0; i < n->give_count; i++)
         count += f->news[n->give[i]];
-    sim->counters.plans_told += (int64_t)count;
+    sim->books.counters.plans_told += (int64_t)count;
     for (size_t i = 0; i < n->need_count; i++)
         count += f->shown[n->need[i]] != has_slabs(f->k, n->need[i]);
     if (!tac_ranks_room(sim, n, count * sizeof(struct flight) + 1))
@@ -268,7 +268,7 @@ static size_t tell(struct tac_sim *sim, struct tac_neighbor *n)
 
 static void hear(struct tac_sim *sim, struct tac_neighbor *n)
 {
-    struct tac_flights *f = sim->flights;
+    struct tac_flights *f = sim->find.flights;
     struct tac_kinetic *k = f->k;
     const struct flight *flight = (const struct flight *)n->heard;
     for (size_t i = 0; i < n->heard_count / sizeof *flight; i++) {
@@ -283,7 +283,7 @@ static void hear(struct tac_sim *sim, struct tac_neighbor *n)
         struct tac_plan *plan = &k->plan[v];
         memcpy(plan->x, flight[i].x, sizeof plan->x);
         memcpy(plan->v, flight[i].v, sizeof plan->v);
-        plan->t = sim->now;
+        plan->t = sim->state.now;
         plan->radius = flight[i].radius;
         if (!plan->left) {
             plan->left = true;
@@ -296,8 +296,8 @@ void tac_flights_talk(struct tac_sim *sim, struct tac_flights *f)
 {
     struct tac_kinetic *k = f->k;
     tac_ranks_talk(sim, TAG_TUBES, tell, hear);
-    memset(f->news, 0, (size_t)sim->owned);
-    k->now = sim->now;
+    memset(f->news, 0, (size_t)sim->state.owned);
+    k->now = sim->state.now;
     f->changed = k->moved_count > 0;
     if (k->built && !tac_ranks_down(sim))
         tac_ranks_failed(sim, tac_kinetic_moved(k, k->moved, k->moved_count));
@@ -311,15 +311,15 @@ void tac_flights_talk(struct tac_sim *sim, struct tac_flights *f)
 /* Motions from now on: as in the last pass; of what is held, and in the beginning, by velocities. */
 static void expect_motions(struct tac_sim *sim, struct tac_flights *f, tac_time window)
 {
-    struct tac_candidates *c = sim->candidates;
+    struct tac_candidates *c = sim->find.candidates;
     const bool first = f->k == NULL;
     f->span = first ? window : f->span;
     const double span = tac_seconds(sim, f->span);
-    for (tac_lid v = 0; v < sim->owned; v++) {
+    for (tac_lid v = 0; v < sim->state.owned; v++) {
         double u[3];
         tac_kinetic_velocity(sim, v, u);
-        tac_position(sim, v, sim->now, &c->x[3 * (size_t)v]);
-        if (!first && sim->vel[v].w != 0)
+        tac_position(sim, v, sim->state.now, &c->x[3 * (size_t)v]);
+        if (!first && sim->state.vel[v].w != 0)
             continue;
         for (int i = 0; i < 3; i++)
             c->move[v].u[i] = span * u[i];
@@ -331,24 +331,24 @@ static void expect_motions(struct tac_sim *sim, struct tac_flights *f, tac_time 
 static void find_members(struct tac_sim *sim, struct tac_flights *f)
 {
     const struct tac_kinetic *k = f->k;
-    memset(f->news, 0, (size_t)sim->owned);
+    memset(f->news, 0, (size_t)sim->state.owned);
     for (int32_t p = 0; p < k->primitive_count; p++)
         for (int i = 0; i < k->primitive[p].count; i++)
-            if (k->primitive[p].v[i] < sim->owned)
+            if (k->primitive[p].v[i] < sim->state.owned)
                 f->news[k->primitive[p].v[i]] = 1;
     for (size_t r = 0; r < sim->ranks->count; r++)
         for (size_t i = 0; i < sim->ranks->neighbor[r].give_count; i++)
             f->news[sim->ranks->neighbor[r].give[i]] = 1;
     f->member_count = 0;
-    for (tac_lid v = 0; v < sim->owned; v++)
+    for (tac_lid v = 0; v < sim->state.owned; v++)
         if (f->news[v])
             f->member[f->member_count++] = v;
-    memset(f->news, 0, (size_t)sim->owned);
+    memset(f->news, 0, (size_t)sim->state.owned);
 }
 
 static void file_all(struct tac_sim *sim, struct tac_flights *f, tac_time window)
 {
-    const struct tac_candidates *c = sim->candidates;
+    const struct tac_candidates *c = sim->find.candidates;
     const double span = tac_seconds(sim, f->span), farther = scale(tac_seconds(sim, window) / span);
     for (size_t m = 0; m < f->member_count; m++) {
         const tac_lid v = f->member[m];
@@ -357,32 +357,32 @@ static void file_all(struct tac_sim *sim, struct tac_flights *f, tac_time window
         double u[3];
         for (int i = 0; i < 3; i++)
             u[i] = move->u[i] / span;
-        if (sim->vel[v].w == 0)
+        if (sim->state.vel[v].w == 0)
             tac_kinetic_velocity(sim, v, u);
-        file(sim, f, v, &c->x[3 * (size_t)v], u, sim->vel[v].w == 0 ? 0 : fmax(least, 2 * deviation));
+        file(sim, f, v, &c->x[3 * (size_t)v], u, sim->state.vel[v].w == 0 ? 0 : fmax(least, 2 * deviation));
     }
 }
 
 enum tac_err tac_flights_epoch(struct tac_sim *sim, struct tac_flights *f, tac_time window)
 {
     enum tac_err err;
-    struct tac_candidates *c = sim->candidates;
+    struct tac_candidates *c = sim->find.candidates;
     struct tac_kinetic *k;
     expect_motions(sim, f, window);
     tac_kinetic_destroy(&f->k);
     tac_ranks_motions(sim);
     TAC_TRY(tac_agree(sim->ctx, sim->ranks->down));
     if (c->end > c->start)
-        tac_windows_horizon(sim, sim->now);
+        tac_windows_horizon(sim, sim->state.now);
     TAC_TRY(tac_candidates_gather(sim, c, f->span, c->horizon));
     TAC_TRY(tac_agree(sim->ctx, tac_kinetic_create_tubes(sim, c, &f->k)));
     k = f->k;
     free(f->shown);
     f->shown = NULL;
     TAC_TRY(tac_agree(sim->ctx, tac_alloc(sim->ctx, k->vertices, 1, &f->shown)));
-    memset(f->wanted, 0, (size_t)sim->owned * sizeof *f->wanted);
+    memset(f->wanted, 0, (size_t)sim->state.owned * sizeof *f->wanted);
     k->narrow = tac_flights_narrow(f);
-    k->until = sim->now + window;
+    k->until = sim->state.now + window;
     k->tau = window;
     k->tau_s = tac_seconds(sim, window);
     find_members(sim, f);

@@ -39,11 +39,11 @@ struct tac_flights {
     double finest;    /* thickness of the finest layers, m: what tubes must resolve */
     double roughness; /* of the last pass: deviation of what has slabs over what is welcome */
     bool wild;        /* some vertex with slabs swerved too far for any tube that is of use */
-    tac_time span;    /* length of the pass whose motion sim->candidates has */
+    tac_time span;    /* length of the pass whose motion sim->find.candidates has */
     tac_time first;   /* when the first certificate may fail */
 };
 
-/* Collective. sim->candidates is there. */
+/* Collective. sim->find.candidates is there. */
 enum tac_err tac_flights_create(struct tac_sim *sim, struct tac_flights **out);
 void tac_flights_destroy(struct tac_flights **flights);
 /* Collective. Gathers what may come near while the list's tubes hold, and files tubes for what is of it, going by
@@ -51,19 +51,19 @@ void tac_flights_destroy(struct tac_flights **flights);
 enum tac_err tac_flights_epoch(struct tac_sim *sim, struct tac_flights *f, tac_time window);
 /* Local. Files tubes for vertices that the old ones will not hold for `window` quanta from now, going by the same. */
 void tac_flights_foresee(struct tac_sim *sim, struct tac_flights *f, tac_time window);
-/* Local. After a pass from sim->now to `end`: will some vertex, going on like that for `window` quanta, leave what the
- * epoch allows? */
+/* Local. After a pass from sim->state.now to `end`: will some vertex, going on like that for `window` quanta, leave
+ * what the epoch allows? */
 bool tac_flights_leaving(const struct tac_sim *sim, tac_time end, tac_time window);
-/* Local. After a pass from sim->now to `end`: files new tubes from sim->now on for those that did not hold.  able: the
- * window can be made shorter. */
+/* Local. After a pass from sim->state.now to `end`: files new tubes from sim->state.now on for those that did not hold.
+ * able: the window can be made shorter. */
 void tac_flights_check(struct tac_sim *sim, struct tac_flights *f, tac_time end, bool able);
 /* Local. Radius (m) up to which a tube is as narrow as tubes get, rounding included. */
 double tac_flights_narrow(const struct tac_flights *f);
 /* Neighbours. Tells new tubes, and on whose vertices slabs rest; times anew what rests on those that are new here. */
 void tac_flights_talk(struct tac_sim *sim, struct tac_flights *f);
-/* Local. Renews at sim->now all certificates that may fail before `until`; watches what must be. f->first: all that is
- * not watched is silent up to there, but for the pairs in f->k->doubt.  patient: what would have to be watched only
- * because tubes are wide waits for narrower ones (f->k->coarse). */
+/* Local. Renews at sim->state.now all certificates that may fail before `until`; watches what must be. f->first: all
+ * that is not watched is silent up to there, but for the pairs in f->k->doubt.  patient: what would have to be watched
+ * only because tubes are wide waits for narrower ones (f->k->coarse). */
 enum tac_err tac_flights_prove(struct tac_sim *sim, struct tac_flights *f, tac_time until, bool patient);
 /* Local. Until `next` nothing kicks anything, and the lines of all ghosts have been told: does a pair in doubt come
  * through the end of its nest? f->k->stuck_at. */

@@ -19,7 +19,7 @@ static enum tac_err renew_slabs(struct tac_kinetic *k, struct tac_flights *f)
         f->due[f->due_count++] = id;
     for (size_t i = 0; i < f->due_count; i++)
         if (all->slab[f->due[i]].live) {
-            k->sim->counters.certificates_failed++;
+            k->sim->books.counters.certificates_failed++;
             TAC_TRY(tac_kinetic_slabs.fail(k, k->self[TAC_KINETIC_NARROW], f->due[i]));
         }
 done:
@@ -40,11 +40,11 @@ enum tac_err tac_flights_prove(struct tac_sim *sim, struct tac_flights *f, tac_t
 {
     enum tac_err err;
     struct tac_kinetic *k = f->k;
-    k->now = k->next = sim->now;
+    k->now = k->next = sim->state.now;
     k->until = until;
     k->narrow = patient ? tac_flights_narrow(f) : INFINITY;
     k->coarse = false;
-    k->tau = until - sim->now;
+    k->tau = until - sim->state.now;
     k->tau_s = tac_seconds(sim, k->tau);
     TAC_TRY(renew_slabs(k, f));
     f->first = earliest(k);
@@ -56,16 +56,16 @@ void tac_flights_judge(struct tac_sim *sim, struct tac_flights *f, tac_time next
 {
     struct tac_kinetic *k = f->k;
     const struct tac_slabs *all = k->self[TAC_KINETIC_NARROW];
-    const double w = tac_seconds(sim, next - sim->now);
+    const double w = tac_seconds(sim, next - sim->state.now);
     for (size_t i = 0; i < k->doubt_count; i++) {
         const struct tac_slab *s = &all->slab[k->doubt[i]];
         double x[4][3], u[4][3];
         for (int j = 0; j < s->count; j++) {
             double v[3];
-            tac_position(sim, s->v[j], sim->now, x[j]);
+            tac_position(sim, s->v[j], sim->state.now, x[j]);
             tac_kinetic_velocity(sim, s->v[j], v);
             for (int c = 0; c < 3; c++) /* ghosts: just told */
-                u[j][c] = w * (s->v[j] < sim->owned ? v[c] : sim->line[s->v[j]].v[c]);
+                u[j][c] = w * (s->v[j] < sim->state.owned ? v[c] : sim->paths.line[s->v[j]].v[c]);
         }
         tac_slabs_through(k, s, x, u, next);
     }
@@ -76,13 +76,13 @@ void tac_flights_judge(struct tac_sim *sim, struct tac_flights *f, tac_time next
 enum tac_err tac_flights_tidy(struct tac_sim *sim, struct tac_flights *f)
 {
     enum tac_err err = TAC_OK;
-    struct tac_kinetic *own = sim->kinetic;
-    own->now = sim->now > own->now ? sim->now : own->now;
-    f->k->now = sim->now;
-    for (size_t k = 0; k < sim->pair_count; k++) {
-        const struct tac_pair *p = &sim->pair[k];
+    struct tac_kinetic *own = sim->find.kinetic;
+    own->now = sim->state.now > own->now ? sim->state.now : own->now;
+    f->k->now = sim->state.now;
+    for (size_t k = 0; k < sim->active.pair_count; k++) {
+        const struct tac_pair *p = &sim->active.pair[k];
         const int32_t slot = (int32_t)k;
-        if (!p->live || p->v[0] >= sim->owned || p->deep_last < INFINITY || tac_friction_holds(sim, slot))
+        if (!p->live || p->v[0] >= sim->state.owned || p->deep_last < INFINITY || tac_friction_holds(sim, slot))
             continue;
         TAC_TRY(tac_slabs_shed(tac_slabs_of(f->k, slot) >= 0 ? f->k : own, slot));
     }

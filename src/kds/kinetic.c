@@ -34,7 +34,7 @@ static void take(struct tac_kinetic *k, const struct tac_primitive *list, int32_
     for (int32_t p = begin; p < end; p++) {
         int side = foreign ? TAC_SIDE_FOREIGN : TAC_SIDE_INNER;
         for (int i = 0; i < list[p].count && !foreign; i++)
-            side = list[p].v[i] < k->sim->owned ? side : TAC_SIDE_BORDER;
+            side = list[p].v[i] < k->sim->state.owned ? side : TAC_SIDE_BORDER;
         if (k->tubes ? side == TAC_SIDE_INNER && !outer[p] : side != TAC_SIDE_INNER)
             continue;
         k->side[k->primitive_count] = (uint8_t)side;
@@ -66,7 +66,7 @@ done:
 static enum tac_err create(struct tac_sim *sim, const struct tac_candidates *c, bool tubes, struct tac_kinetic **out)
 {
     enum tac_err err;
-    const size_t n = (size_t)(tubes ? sim->count : sim->owned);
+    const size_t n = (size_t)(tubes ? sim->state.count : sim->state.owned);
     struct tac_kinetic *k = NULL;
     TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *k, &k));
     k->sim = sim;
@@ -81,8 +81,8 @@ static enum tac_err create(struct tac_sim *sim, const struct tac_candidates *c, 
                                       : tubes                                                ? &tac_kinetic_epoch
                                                                                              : &tac_kinetic_lists;
     k->structure[TAC_KINETIC_NARROW] = &tac_kinetic_slabs;
-    k->seconds[TAC_KINETIC_BROAD] = sim->counters.seconds_lists;
-    k->seconds[TAC_KINETIC_NARROW] = sim->counters.seconds_slabs;
+    k->seconds[TAC_KINETIC_BROAD] = sim->books.counters.seconds_lists;
+    k->seconds[TAC_KINETIC_NARROW] = sim->books.counters.seconds_slabs;
     TAC_TRY(tac_alloc(sim->ctx, n, sizeof *k->plan, &k->plan));
     TAC_TRY(tac_alloc(sim->ctx, n, sizeof *k->wish, &k->wish));
     TAC_TRY(tac_alloc(sim->ctx, n, sizeof *k->moved, &k->moved));
@@ -138,7 +138,7 @@ bool tac_kinetic_may_touch(const struct tac_kinetic *k, tac_lid a, tac_lid b)
 
 tac_time tac_kinetic_after(const struct tac_kinetic *k, double seconds)
 {
-    const double quanta = seconds * (1 - 1e-12) / k->sim->quantum;
+    const double quanta = seconds * (1 - 1e-12) / k->sim->state.quantum;
     if (!(quanta < 0x1p60))
         return TAC_TIME_NEVER;
     return quanta > 0 ? k->now + (tac_time)quanta : k->now;
@@ -158,7 +158,7 @@ static double reach_of(const struct tac_kinetic *k, const double v[3], double ep
 static void centre_plan(const struct tac_sim *sim, const struct tac_plan *last, const double x[3], double eps,
                         double u[3])
 {
-    const double dt = tac_seconds(sim, sim->now - last->t), *g = sim->scene->gravity;
+    const double dt = tac_seconds(sim, sim->state.now - last->t), *g = sim->scene->gravity;
     double swing[3], fall[3];
     for (int i = 0; i < 3; i++) {
         swing[i] = (x[i] - last->x[i]) / dt - u[i];
@@ -182,16 +182,16 @@ static void file_plan(struct tac_kinetic *k, tac_lid v, bool first)
     struct tac_sim *sim = k->sim;
     struct tac_plan *plan = &k->plan[v];
     double x[3], u[3], eps = k->eps >= 0 ? k->eps : k->wish[v];
-    tac_position(sim, v, sim->now, x);
+    tac_position(sim, v, sim->state.now, x);
     tac_kinetic_velocity(sim, v, u);
-    if (sim->vel[v].w == 0) {
+    if (sim->state.vel[v].w == 0) {
         eps = 0;
-    } else if (!first && eps > 0 && sim->now > plan->t) {
+    } else if (!first && eps > 0 && sim->state.now > plan->t) {
         centre_plan(sim, plan, x, eps, u);
     }
     memcpy(plan->v, u, sizeof u);
     memcpy(plan->x, x, sizeof x);
-    plan->t = sim->now;
+    plan->t = sim->state.now;
     plan->eps2 = eps * eps;
     plan->reach = reach_of(k, u, eps);
     plan->left = false;
@@ -200,7 +200,7 @@ static void file_plan(struct tac_kinetic *k, tac_lid v, bool first)
 enum tac_err tac_kinetic_replan(struct tac_kinetic *k)
 {
     enum tac_err err = TAC_OK;
-    k->now = k->sim->now > k->now ? k->sim->now : k->now;
+    k->now = k->sim->state.now > k->now ? k->sim->state.now : k->now;
     for (size_t i = 0; i < k->moved_count; i++) {
         const tac_lid v = k->moved[i];
         double u[3];
@@ -224,7 +224,7 @@ enum tac_err tac_kinetic_moved(struct tac_kinetic *k, const tac_lid *v, size_t c
     enum tac_err err = TAC_OK;
     if (count == 0)
         return TAC_OK;
-    k->sim->counters.plans_filed += (int64_t)count;
+    k->sim->books.counters.plans_filed += (int64_t)count;
     double then_s = tac_wall_s();
     for (int i = 0; i < TAC_KINETIC_STRUCTURES; i++) {
         if (k->structure[i]->moved == NULL)
@@ -243,9 +243,9 @@ done:
 static double farthest(const struct tac_sim *sim)
 {
     double most = fmax(sim->scene->contact.thickness, 1e-100);
-    for (tac_lid i = 0; i < sim->owned; i++)
+    for (tac_lid i = 0; i < sim->state.owned; i++)
         for (int c = 0; c < 3; c++)
-            most = fmax(most, fabs(sim->pos[i].x[c]));
+            most = fmax(most, fabs(sim->state.pos[i].x[c]));
     return most;
 }
 
@@ -257,7 +257,7 @@ static enum tac_err add_limits(struct tac_kinetic *k)
     struct tac_limit limit = {0};
     while (tac_limits_next(sim, &limit)) {
         int32_t head = -1;
-        if (k->tubes == (limit.v[1] >= sim->owned || limit.v[2] >= sim->owned))
+        if (k->tubes == (limit.v[1] >= sim->state.owned || limit.v[2] >= sim->state.owned))
             TAC_TRY(tac_slabs_add(k, limit.type, limit.a, limit.b, &limit.v[0], &limit.v[1], -1, &head));
     }
 done:
@@ -273,22 +273,22 @@ enum tac_err tac_kinetic_build(struct tac_kinetic *k)
         TAC_TRY(k->structure[TAC_KINETIC_BROAD]->build(k, k->self[TAC_KINETIC_BROAD]));
     TAC_TRY(add_limits(k));
     k->built = true;
-    k->sim->counters.candidate_builds++;
+    k->sim->books.counters.candidate_builds++;
 done:
     return err;
 }
 
-/* Plans for the state of sim->now, and what they prove. */
+/* Plans for the state of sim->state.now, and what they prove. */
 static enum tac_err start_anew(struct tac_kinetic *k)
 {
     struct tac_sim *sim = k->sim;
-    k->now = sim->now;
-    k->next = k->until = sim->now;
+    k->now = sim->state.now;
+    k->next = k->until = sim->state.now;
     k->moved_count = 0;
     const double thickness = sim->scene->contact.thickness;
     /* A vertex is brought up at most once in 2^12 quanta, each time rounding its place. */
     k->drift = 0x1p-50 * k->extent / tac_seconds(sim, 4096);
-    for (tac_lid i = 0; i < sim->owned; i++) {
+    for (tac_lid i = 0; i < sim->state.owned; i++) {
         if (k->wish[i] == 0)
             k->wish[i] = .01 * (thickness > 0 ? thickness : 1e-3 * k->extent) / k->tau_s;
         file_plan(k, i, true);
@@ -307,16 +307,18 @@ enum tac_err tac_kinetic_begin(struct tac_kinetic *k)
     k->bad = -1;
     k->stuck_at = TAC_TIME_NEVER;
     if (!(size < 1e150)) {
-        for (tac_lid i = 0; i < sim->owned && k->bad < 0; i++)
-            k->bad = fabs(sim->pos[i].x[0]) + fabs(sim->pos[i].x[1]) + fabs(sim->pos[i].x[2]) < 1e150 ? -1 : i;
+        for (tac_lid i = 0; i < sim->state.owned && k->bad < 0; i++)
+            k->bad = fabs(sim->state.pos[i].x[0]) + fabs(sim->state.pos[i].x[1]) + fabs(sim->state.pos[i].x[2]) < 1e150
+                         ? -1
+                         : i;
         return TAC_OK;
     }
     if (!k->built || grown || (broad->stale && broad->stale(k, k->self[TAC_KINETIC_BROAD]))) {
         k->extent = grown ? 3 * size : k->extent;
         TAC_TRY(start_anew(k));
     }
-    for (size_t i = 0; i < sim->script_count; i++) {
-        const tac_lid v = sim->script[i].vertex;
+    for (size_t i = 0; i < sim->scripts.count; i++) {
+        const tac_lid v = sim->scripts.script[i].vertex;
         double u[3], d[3];
         tac_kinetic_velocity(sim, v, u);
         tac_sub(d, u, k->plan[v].v);
@@ -351,7 +353,7 @@ static enum tac_err renew_due(struct tac_kinetic *k)
                 continue;
             then_s = tac_wall_s();
             do {
-                k->sim->counters.certificates_failed++;
+                k->sim->books.counters.certificates_failed++;
                 TAC_TRY(k->structure[i]->fail(k, k->self[i], id));
             } while (tac_queue_due(queue, k->until, &id));
             k->seconds[i][0] += tac_wall_s() - then_s;
@@ -394,9 +396,10 @@ enum tac_err tac_kinetic_tidy(struct tac_kinetic *k)
 {
     enum tac_err err = TAC_OK;
     struct tac_sim *sim = k->sim;
-    k->now = sim->now > k->now ? sim->now : k->now;
-    for (size_t slot = 0; slot < sim->pair_count; slot++)
-        if (sim->pair[slot].live && sim->pair[slot].deep_last == INFINITY && !tac_friction_holds(sim, (int32_t)slot))
+    k->now = sim->state.now > k->now ? sim->state.now : k->now;
+    for (size_t slot = 0; slot < sim->active.pair_count; slot++)
+        if (sim->active.pair[slot].live && sim->active.pair[slot].deep_last == INFINITY &&
+            !tac_friction_holds(sim, (int32_t)slot))
             TAC_TRY(tac_slabs_shed(k, (int32_t)slot));
 done:
     return err;

@@ -71,7 +71,7 @@ enum { TAC_KINETIC_BROAD, TAC_KINETIC_NARROW, TAC_KINETIC_STRUCTURES };
 
 struct tac_kinetic {
     struct tac_sim *sim; /* borrowed */
-    tac_time now;   /* certificates are made from the state of this time; >= sim->now, and nothing is due between */
+    tac_time now; /* certificates are made from the state of this time; >= sim->state.now, and nothing is due between */
     tac_time next;  /* the next instant */
     tac_time until; /* <= next: what a renewed certificate must live to see */
     tac_time tau;   /* life that a certificate of the broad phase should have */
@@ -125,14 +125,14 @@ enum tac_err tac_kinetic_prove(struct tac_kinetic *k, tac_time t, tac_time *next
 static inline void tac_kinetic_check(struct tac_kinetic *k, tac_lid v)
 {
     struct tac_plan *plan = &k->plan[v];
-    const double *u = k->sim->vel[v].v;
+    const double *u = k->sim->state.vel[v].v;
     const double a = u[0] - plan->v[0], b = u[1] - plan->v[1], c = u[2] - plan->v[2];
     if (!(a * a + b * b + c * c <= plan->eps2) && !plan->left) {
         plan->left = true;
         k->moved[k->moved_count++] = v;
     }
 }
-/* Local. New plans for all that have left theirs, at sim->now. */
+/* Local. New plans for all that have left theirs, at sim->state.now. */
 enum tac_err tac_kinetic_replan(struct tac_kinetic *k);
 /* Local. Between windows: drops rungs that have long been silent. */
 enum tac_err tac_kinetic_tidy(struct tac_kinetic *k);
@@ -146,9 +146,9 @@ tac_time tac_kinetic_after(const struct tac_kinetic *k, double seconds);
 static inline void tac_kinetic_velocity(const struct tac_sim *sim, tac_lid v, double out[3])
 {
     static const double rest[3];
-    const double *from = sim->vel[v].w != 0       ? sim->vel[v].v
-                         : sim->script_of[v] >= 0 ? sim->script[sim->script_of[v]].v
-                                                  : rest;
+    const double *from = sim->state.vel[v].w != 0  ? sim->state.vel[v].v
+                         : sim->scripts.of[v] >= 0 ? sim->scripts.script[sim->scripts.of[v]].v
+                                                   : rest;
     out[0] = from[0];
     out[1] = from[1];
     out[2] = from[2];

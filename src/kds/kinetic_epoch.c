@@ -65,7 +65,7 @@ static enum tac_err visit(void *context, int32_t ia, int32_t ib)
 
 static enum tac_err search_bodies(struct tac_kinetic *k, const struct epoch *e, tac_lid a, tac_lid b)
 {
-    const struct tac_candidates *c = k->sim->candidates;
+    const struct tac_candidates *c = k->sim->find.candidates;
     struct search search = {k, &k->primitive[k->primitive_begin[a]], &k->primitive[k->primitive_begin[b]]};
     double lo[TAC_DOP_AXES], hi[TAC_DOP_AXES];
     int64_t tests = 0;
@@ -79,12 +79,12 @@ static int compare_sweeps(const void *a, const void *b)
     return p->lo != q->lo ? (p->lo > q->lo) - (p->lo < q->lo) : (p->body > q->body) - (p->body < q->body);
 }
 
-/* Once in an epoch: its tubes and frames are those of k->sim->candidates. */
+/* Once in an epoch: its tubes and frames are those of k->sim->find.candidates. */
 static enum tac_err build(struct tac_kinetic *k, void *self)
 {
     enum tac_err err;
     struct epoch *e = self;
-    struct tac_candidates *c = k->sim->candidates;
+    struct tac_candidates *c = k->sim->find.candidates;
     size_t n = 0;
     TAC_TRY(tac_grow(k->sim->ctx, &c->scratch, &c->scratch_capacity, (size_t)k->primitive_count, sizeof *c->scratch));
     tac_candidates_frames(k->sim, c);

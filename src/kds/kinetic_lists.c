@@ -133,7 +133,7 @@ static void set_apart(struct tac_kinetic *k, struct lists *l, int32_t id, double
     l->test[id].state = APART;
     link_to_nodes(l, id);
     tac_queue_set(l->queue, id, tac_kinetic_after(k, life));
-    k->sim->counters.certificates_created++;
+    k->sim->books.counters.certificates_created++;
 }
 
 static bool touching(const struct tac_kinetic *k, const struct tac_branch *a, const struct tac_branch *b)
@@ -327,7 +327,7 @@ static enum tac_err fail(struct tac_kinetic *k, void *self, int32_t id)
         unlink_from_nodes(l, id);
         return descend(k, l, id);
     }
-    k->sim->counters.certificates_reconfirmed++;
+    k->sim->books.counters.certificates_reconfirmed++;
     tac_queue_set(l->queue, id, tac_kinetic_after(k, life));
     close_from(k, l, t->up);
     return TAC_OK;
@@ -361,7 +361,7 @@ static enum tac_err moved(struct tac_kinetic *k, void *self, const tac_lid *v, s
                 if (sooner < time)
                     tac_queue_set(l->queue, code / 2, sooner);
             }
-            k->sim->counters.certificates_rescheduled++;
+            k->sim->books.counters.certificates_rescheduled++;
             code = t->next[code % 2];
         }
     }

@@ -48,7 +48,7 @@ static void stand_off(struct tac_slabs *all, const struct tac_slab *s)
 static void look_deeper(struct tac_kinetic *k, struct tac_slab *s)
 {
     const struct tac_model *m = k->sim->model;
-    const struct tac_pair *p = s->slot >= 0 ? &k->sim->pair[s->slot] : NULL;
+    const struct tac_pair *p = s->slot >= 0 ? &k->sim->active.pair[s->slot] : NULL;
     struct tac_form form;
     int32_t last;
     if (p != NULL)
@@ -89,7 +89,7 @@ static enum tac_err watch(struct tac_kinetic *k, int32_t id, double d)
         goto done;
     }
     TAC_TRY(tac_watch_place(sim, s->slot));
-    const tac_time period = sim->pair[s->slot].deep_period, tick = (k->now / period + 1) * period;
+    const tac_time period = sim->active.pair[s->slot].deep_period, tick = (k->now / period + 1) * period;
     if (tick < k->next)
         k->next = tick;
     if (k->next < k->until)
@@ -185,7 +185,7 @@ void tac_slabs_through(struct tac_kinetic *k, const struct tac_slab *s, double x
     const struct tac_sim *sim = k->sim;
     tac_model_gather(sim->model, (enum tac_pair_type)s->type, s->v, x);
     const double share = tac_sweep((enum tac_pair_type)s->type, x, u, s->next, s->tolerance);
-    const tac_time t = sim->now + (tac_time)(share * (double)(end - sim->now));
+    const tac_time t = sim->state.now + (tac_time)(share * (double)(end - sim->state.now));
     if (share <= 1 && t < k->stuck_at)
         k->stuck_at = t;
 }
@@ -198,7 +198,7 @@ void tac_slabs_judge(struct tac_kinetic *k)
         const struct tac_slab *s = &all->slab[k->doubt[i]];
         double x[4][3], u[4][3], y[3];
         for (int j = 0; j < s->count; j++) {
-            tac_position(sim, s->v[j], sim->now, x[j]);
+            tac_position(sim, s->v[j], sim->state.now, x[j]);
             tac_position(sim, s->v[j], k->next, y);
             tac_sub(u[j], y, x[j]);
         }
@@ -219,7 +219,7 @@ enum tac_err tac_slabs_add(struct tac_kinetic *k, enum tac_pair_type type, tac_l
     int32_t id;
     for (int i = 0; i < 4; i++)
         s.v[i] = i < first ? va[i] : i < n ? vb[i - first] : -1;
-    if (s.v[0] >= k->sim->owned || !tac_model_is_pair(k->sim->model, type, s.v))
+    if (s.v[0] >= k->sim->state.owned || !tac_model_is_pair(k->sim->model, type, s.v))
         return TAC_OK; /* the owner of its first vertex decides a pair */
     s.type = (uint8_t)type;
     s.count = (uint8_t)n;
@@ -240,7 +240,7 @@ enum tac_err tac_slabs_add(struct tac_kinetic *k, enum tac_pair_type type, tac_l
     TAC_TRY(stand_on(k, all, id));
     if (s.slot >= 0)
         TAC_TRY(bind(k, all, s.slot, id));
-    k->sim->counters.certificates_created++;
+    k->sim->books.counters.certificates_created++;
     TAC_TRY(renew(k, id));
 done:
     return err;
@@ -282,7 +282,7 @@ enum tac_err tac_slabs_shed(struct tac_kinetic *k, int32_t slot)
     enum tac_err err = TAC_OK;
     struct tac_slabs *all = slabs_of(k);
     struct tac_sim *sim = k->sim;
-    struct tac_pair *p = &sim->pair[slot];
+    struct tac_pair *p = &sim->active.pair[slot];
     const int32_t id = tac_slabs_of(k, slot);
     double x[4][3], d;
     int which;
@@ -298,13 +298,13 @@ enum tac_err tac_slabs_shed(struct tac_kinetic *k, int32_t slot)
         return TAC_OK;
     TAC_TRY(tac_order(sim, slot, true));
     tac_watch_drop(sim, slot);
-    if (!sim->pair[slot].live) {
+    if (!sim->active.pair[slot].live) {
         all->of_slot[slot] = -1;
         s->slot = -1;
     }
     look_deeper(k, s);
     k->until = k->next = k->now;
-    sim->counters.certificates_created++;
+    sim->books.counters.certificates_created++;
     err = renew(k, id);
 done:
     return err;
@@ -375,7 +375,7 @@ static enum tac_err fail(struct tac_kinetic *k, void *self, int32_t id)
     const int32_t slot = s->slot;
     TAC_TRY(renew(k, id));
     if (all->slab[id].slot == slot)
-        k->sim->counters.certificates_reconfirmed++;
+        k->sim->books.counters.certificates_reconfirmed++;
     if (all->slab[id].slot < 0 && broad->relieved)
         TAC_TRY(broad->relieved(k, k->self[TAC_KINETIC_BROAD], all->slab[id].owner));
 done:
@@ -404,7 +404,7 @@ static enum tac_err moved(struct tac_kinetic *k, void *self, const tac_lid *v, s
                 __builtin_prefetch(&all->slab[stand->entry[e + AHEAD] / 4]);
             retime(k, all, (int32_t)(stand->entry[e] / 4), (int)(stand->entry[e] % 4), x);
         }
-        k->sim->counters.certificates_rescheduled += (int64_t)stand->count;
+        k->sim->books.counters.certificates_rescheduled += (int64_t)stand->count;
     }
     return TAC_OK;
 }

@@ -84,12 +84,12 @@ static enum tac_err add_stencil(struct tac_sim *sim, struct tac_deal_rows *rows,
     enum tac_err err = TAC_OK;
     tac_lid low = v[0];
     for (int i = 0; i < n; i++) {
-        if (v[i] < sim->owned)
+        if (v[i] < sim->state.owned)
             rows->weight[v[i]] += cost / n;
         if (tac_sim_id(sim, v[i]) < tac_sim_id(sim, low))
             low = v[i];
     }
-    for (int i = 0; i < n && low < sim->owned; i++)
+    for (int i = 0; i < n && low < sim->state.owned; i++)
         if (v[i] != low)
             TAC_TRY(tac_deal_link(sim->ctx, rows, low, tac_sim_id(sim, v[i]), cost / n));
 done:
@@ -109,8 +109,8 @@ static enum tac_err weigh(struct tac_sim *sim, struct tac_deal_rows *rows)
                 TAC_TRY(add_stencil(sim, rows, v, n, COST[kind] * element * rate_of(sim, rate->period)));
             }
     }
-    for (size_t k = 0; sim->contact && k < sim->pair_count; k++) {
-        const struct tac_pair *p = &sim->pair[k];
+    for (size_t k = 0; sim->contact && k < sim->active.pair_count; k++) {
+        const struct tac_pair *p = &sim->active.pair[k];
         double cost = 0;
         if (!p->live)
             continue;
@@ -126,7 +126,7 @@ enum tac_err tac_deal_again(struct tac_sim *sim, struct tac_pieces *pieces, uint
 {
     enum tac_err err;
     struct tac_deal_rows rows = {0};
-    const tac_lid n = sim->owned;
+    const tac_lid n = sim->state.owned;
     int32_t *present = NULL;
     TAC_CHECK(pieces->vertex_count == n);
     TAC_TRY(tac_alloc(sim->ctx, (size_t)n, sizeof *rows.weight, &rows.weight));
@@ -168,22 +168,22 @@ enum tac_err tac_deal_move(struct tac_ctx *ctx, const struct tac_scene *common, 
     if ((err = tac_state_collect(old, &state)) != TAC_OK)
         return err; /* all is as it was */
     state->counters.migrations += *moved;
-    const tac_time window = old->window, horizon = old->candidates ? old->candidates->horizon : 0;
+    const tac_time window = old->windows.length, horizon = old->find.candidates ? old->find.candidates->horizon : 0;
     const int64_t fail_at = old->ranks->fail_at;
-    const int32_t streak = old->clean_streak;
-    const tac_time span = old->flights ? old->flights->span : 0;
+    const int32_t streak = old->windows.clean_streak;
+    const tac_time span = old->find.flights ? old->find.flights->span : 0;
     tac_sim_destroy(sim); /* two of them may not fit */
     tac_scene_destroy(local);
     TAC_TRY(tac_localise(ctx, common, pieces, &new_local));
     TAC_TRY(tac_sim_create(ctx, new_local, common->discovery.mode, &new_sim));
     TAC_TRY(tac_state_restore(new_sim, state));
     new_sim->ranks->fail_at = fail_at;
-    new_sim->window = window ? window : new_sim->window;
-    new_sim->clean_streak = streak;
-    if (new_sim->candidates)
-        new_sim->candidates->horizon = horizon;
-    if (new_sim->flights)
-        new_sim->flights->span = span;
+    new_sim->windows.length = window ? window : new_sim->windows.length;
+    new_sim->windows.clean_streak = streak;
+    if (new_sim->find.candidates)
+        new_sim->find.candidates->horizon = horizon;
+    if (new_sim->find.flights)
+        new_sim->find.flights->span = span;
 done:
     *local = new_local;
     *sim = new_sim;

@@ -13,20 +13,21 @@ static void fill_status(struct tac_running *run, struct tac_status *status, cons
     const struct tac_sim *sim = run->sim;
     memset(status, 0, sizeof *status);
     status->state = state;
-    status->time_s = tac_seconds(sim, sim->now);
+    status->time_s = tac_seconds(sim, sim->state.now);
     status->end_s = tac_seconds(sim, run->whole->t_end);
     status->wall_s = tac_wall_s() - run->wall_start_s;
     double share = status->time_s / status->end_s;
     status->wall_left_s = share > 0 ? status->wall_s * (1 - share) / share : NAN;
-    status->window_s = sim->window_s;
-    status->contacts = sim->ranks ? run->row.contacts : (int64_t)sim->live_pairs; /* of all ranks: at the last frame */
-    status->deepest_layer = sim->deepest_ever;
+    status->window_s = sim->windows.last_s;
+    status->contacts =
+        sim->ranks ? run->row.contacts : (int64_t)sim->active.live_pairs; /* of all ranks: at the last frame */
+    status->deepest_layer = sim->books.deepest_ever;
     double ticks = 0;
     for (int k = 0; k < TAC_KINDS; k++)
-        ticks += (double)sim->counters.committed[k];
+        ticks += (double)sim->books.counters.committed[k];
     status->ticks_per_s = status->wall_s > 0 ? ticks * run->ctx->size / status->wall_s : 0;
     status->error = run->ctx->error[0] ? run->ctx->error : NULL;
-    status->counters = sim->counters;
+    status->counters = sim->books.counters;
     if (sim->ranks) {
         status->counters.messages_sent += sim->ranks->messages;
         status->counters.bytes_sent += sim->ranks->bytes;
@@ -52,28 +53,28 @@ static enum tac_err write_frame(struct tac_running *run)
 {
     enum tac_err err;
     struct tac_sim *sim = run->sim;
-    const double begin_s = tac_wall_s(), span = tac_seconds(sim, sim->now - run->last_frame);
-    for (tac_lid i = 0; i < sim->owned; i++) {
+    const double begin_s = tac_wall_s(), span = tac_seconds(sim, sim->state.now - run->last_frame);
+    for (tac_lid i = 0; i < sim->state.owned; i++) {
         size_t k = 3 * (size_t)i;
-        tac_position(sim, i, sim->now, &run->position[k]);
-        memcpy(&run->velocity[k], sim->vel[i].v, 3 * sizeof(double));
+        tac_position(sim, i, sim->state.now, &run->position[k]);
+        memcpy(&run->velocity[k], sim->state.vel[i].v, 3 * sizeof(double));
         for (size_t c = k; c < k + 3; c++) {
-            run->force[c] = span > 0 ? (float)(sim->impulse[c] / span) : 0;
-            sim->impulse[c] = 0;
+            run->force[c] = span > 0 ? (float)(sim->state.impulse[c] / span) : 0;
+            sim->state.impulse[c] = 0;
         }
     }
-    const struct tac_frame frame = {run->frame,    tac_seconds(sim, sim->now),
-                                    sim->owned,    sim->scene->part ? sim->scene->part->vertex_id : NULL,
-                                    run->position, run->velocity,
+    const struct tac_frame frame = {run->frame,       tac_seconds(sim, sim->state.now),
+                                    sim->state.owned, sim->scene->part ? sim->scene->part->vertex_id : NULL,
+                                    run->position,    run->velocity,
                                     run->force};
     TAC_TRY(record_frame(run));
     TAC_TRY(tac_sim_energy(sim, &run->row));
     TAC_TRY(tac_output_frame(run->ctx, run->out, &frame));
     TAC_TRY(tac_output_row(run->ctx, run->out, &run->row));
     run->frame++;
-    run->last_frame = sim->now;
+    run->last_frame = sim->state.now;
 done:
-    sim->counters.seconds_output += tac_wall_s() - begin_s;
+    sim->books.counters.seconds_output += tac_wall_s() - begin_s;
     return err;
 }
 
@@ -86,7 +87,7 @@ static enum tac_err save_record(struct tac_running *run)
     enum tac_err err;
     if (run->record == NULL)
         return TAC_OK;
-    if (run->sim->now == run->last_frame)
+    if (run->sim->state.now == run->last_frame)
         return tac_record_sync(run->record);
     TAC_TRY(tac_record_deal(run->record));
     tac_sim_look(run->sim, TAC_LOOK_OTHERS);
@@ -112,10 +113,10 @@ static enum tac_err save(struct tac_running *run)
     tac_output_checkpoint(run->out, run->saved);
     run->saved_wall_s = tac_wall_s();
     run->save_took_s = run->saved_wall_s - begin_s;
-    run->sim->ask_save = 0;
+    run->sim->control.ask_save = 0;
 done:
     tac_checkpoint_destroy(&state);
-    run->sim->counters.seconds_output += tac_wall_s() - begin_s;
+    run->sim->books.counters.seconds_output += tac_wall_s() - begin_s;
     return err;
 }
 
@@ -128,24 +129,24 @@ static void wish(struct tac_running *run)
     const double limit_s = run->options->wall_limit_s, left_s = limit_s - (now_s - run->wall_start_s);
     run->longest_pass_s = run->wished_wall_s > 0 ? fmax(run->longest_pass_s, pass_s) : 0;
     run->wished_wall_s = now_s;
-    run->sim->ask_stop = tac_signal_caught();
+    run->sim->control.ask_stop = tac_signal_caught();
     if (run->ctx->rank != 0)
         return;
     /* Time for the checkpoint, for one more pass, and for closing the files. */
-    if (limit_s > 0 && run->sim->ask_stop == 0 &&
+    if (limit_s > 0 && run->sim->control.ask_stop == 0 &&
         left_s < fmin(.25 * limit_s, 2 + 4 * run->save_took_s + 2 * run->longest_pass_s))
-        run->sim->ask_stop = WALL_LIMIT;
-    run->sim->ask_save = now_s - run->saved_wall_s > run->whole->checkpoint.every_s;
+        run->sim->control.ask_stop = WALL_LIMIT;
+    run->sim->control.ask_save = now_s - run->saved_wall_s > run->whole->checkpoint.every_s;
 }
 
 static enum tac_err stop(struct tac_running *run)
 {
     enum tac_err err = TAC_OK;
-    const int why = run->sim->told_stop;
+    const int why = run->sim->control.told_stop;
     TAC_TRY(save(run));
     err = tac_fail(run->ctx, TAC_ERR_STOPPED,
                    "stopped by %s at t = %.9g s; the state is in %s/%s: run again with --restart %s to go on",
-                   why == WALL_LIMIT ? "the wall limit" : strsignal(why), tac_seconds(run->sim, run->sim->now),
+                   why == WALL_LIMIT ? "the wall limit" : strsignal(why), tac_seconds(run->sim, run->sim->state.now),
                    run->options->dir, run->saved, run->options->dir);
 done:
     return err;
@@ -157,9 +158,9 @@ static tac_time next_save(const struct tac_running *run)
     const double every_s = run->whole->checkpoint.every_t;
     if (!(every_s > 0))
         return TAC_TIME_NEVER;
-    const double k = floor(tac_seconds(run->sim, run->sim->now) / every_s * (1 + 1e-12)) + 1;
+    const double k = floor(tac_seconds(run->sim, run->sim->state.now) / every_s * (1 + 1e-12)) + 1;
     const tac_time t = tac_scene_quanta(run->whole, k * every_s);
-    return t > run->sim->now ? t : run->sim->now + 1;
+    return t > run->sim->state.now ? t : run->sim->state.now + 1;
 }
 
 /* ---- the loop ---- */
@@ -179,30 +180,30 @@ static enum tac_err loop(struct tac_running *run)
     if (run->frame == 0)
         TAC_TRY(write_frame(run));
     run->next_save = next_save(run);
-    while (run->sim->now < t_end) {
+    while (run->sim->state.now < t_end) {
         tac_time next = tac_scene_frame_time(run->whole, run->frame);
-        next = next > run->sim->now && next < t_end ? next : t_end;
-        run->sim->before_at = next;
-        while (run->sim->now < next) {
+        next = next > run->sim->state.now && next < t_end ? next : t_end;
+        run->sim->books.before_at = next;
+        while (run->sim->state.now < next) {
             wish(run);
             TAC_TRY(tac_sim_advance(run->sim, next < run->next_save ? next : run->next_save));
             fill_status(run, &status, "running");
             TAC_TRY(tac_ranks_hold(run->sim, tac_output_status(run->ctx, run->out, &status, false)));
             const struct tac_sim *sim = run->sim;
-            if (sim->now == next)
+            if (sim->state.now == next)
                 break;
-            if (sim->told_stop)
+            if (sim->control.told_stop)
                 TAC_TRY(stop(run));
-            if (sim->told_save || sim->now >= run->next_save) {
+            if (sim->control.told_save || sim->state.now >= run->next_save) {
                 TAC_TRY(save(run));
                 run->next_save = next_save(run);
             }
             TAC_TRY(tac_run_balance(run));
-            run->sim->before_at = next;
+            run->sim->books.before_at = next;
         }
         /* A last frame between two of the grid is taken back by a run that goes further: the checkpoint is before it.
          */
-        const bool last = run->sim->now == t_end, on_grid = end_on_grid(run);
+        const bool last = run->sim->state.now == t_end, on_grid = end_on_grid(run);
         if (last && !on_grid)
             TAC_TRY(save(run));
         TAC_TRY(write_frame(run));
@@ -210,9 +211,9 @@ static enum tac_err loop(struct tac_running *run)
             TAC_TRY(save(run));
         if (last)
             break;
-        if (run->sim->told_stop)
+        if (run->sim->control.told_stop)
             TAC_TRY(stop(run));
-        if (run->sim->told_save || run->sim->now >= run->next_save) {
+        if (run->sim->control.told_save || run->sim->state.now >= run->next_save) {
             TAC_TRY(save(run));
             run->next_save = next_save(run);
         }
@@ -232,7 +233,7 @@ static enum tac_err finish(struct tac_running *run, enum tac_err err)
     summary.argc = run->options->argc;
     summary.argv = run->options->argv;
     if (run->sim) {
-        summary.discovery = run->sim->discovery->name;
+        summary.discovery = run->sim->find.way->name;
         summary.book_residual = tac_sim_book_residual(run->sim);
         fill_status(run, &summary.status, err == TAC_OK ? "finished" : err == TAC_ERR_STOPPED ? "stopped" : "failed");
         last = tac_state_counters(run->sim, &summary.status.counters);
@@ -257,8 +258,8 @@ static enum tac_err start_record(struct tac_running *run, bool resume)
     const struct tac_sim *sim = run->sim;
     bool loaded = false;
     if (resume)
-        TAC_TRY(tac_record_resume(run->ctx, run->whole, o->dir, sim->now, run->frame - 1, sim->now > run->last_frame,
-                                  o->record, &run->record, &loaded));
+        TAC_TRY(tac_record_resume(run->ctx, run->whole, o->dir, sim->state.now, run->frame - 1,
+                                  sim->state.now > run->last_frame, o->record, &run->record, &loaded));
     else if (o->record)
         TAC_TRY(tac_record_create(run->ctx, run->whole, o->dir, &run->record));
     TAC_TRY(tac_agree(run->ctx, tac_sim_record(run->sim, run->record)));

@@ -9,7 +9,7 @@ enum { PASSES_PER_LOOK = 32 };
 static enum tac_err make_room(struct tac_running *run)
 {
     enum tac_err err;
-    const size_t n = 3 * (size_t)run->sim->owned;
+    const size_t n = 3 * (size_t)run->sim->state.owned;
     free(run->position);
     free(run->velocity);
     free(run->force);
@@ -50,15 +50,15 @@ static bool ctx_first(const struct tac_running *run)
 static double shared_share(const struct tac_sim *sim)
 {
     size_t shared = 0;
-    for (size_t k = 0; k < sim->pair_count; k++)
-        shared += sim->pair[k].live && sim->pair[k].shared;
-    return sim->live_pairs ? (double)shared / (double)sim->live_pairs : 0;
+    for (size_t k = 0; k < sim->active.pair_count; k++)
+        shared += sim->active.pair[k].live && sim->active.pair[k].shared;
+    return sim->active.live_pairs ? (double)shared / (double)sim->active.live_pairs : 0;
 }
 
 /* Seconds in which this rank worked rather than waited. */
 static double busy(const struct tac_sim *sim)
 {
-    const struct tac_counters *c = &sim->counters;
+    const struct tac_counters *c = &sim->books.counters;
     return c->seconds_forces + c->seconds_contact + c->seconds_discovery - c->seconds_waiting - c->seconds_exchange;
 }
 

@@ -51,8 +51,8 @@ static inline void scatter(const struct tac_pos *pos, struct tac_vel *vel, const
 static void leapfrog(struct tac_sim *sim, int steps, double h)
 {
     const tac_lid n = sim->scene->vertex_count;
-    struct tac_pos *restrict pos = sim->pos;
-    struct tac_vel *restrict vel = sim->vel;
+    struct tac_pos *restrict pos = sim->state.pos;
+    struct tac_vel *restrict vel = sim->state.vel;
     const double *g = sim->scene->gravity;
     for (int step = 0; step < steps; step++) {
         for (tac_lid i = 0; i < n; i++)
@@ -113,8 +113,8 @@ static tac_time shortest(const struct tac_sim *sim)
 static double run_engine(struct tac_sim *sim, tac_time span)
 {
     double begin = tac_wall_s();
-    tac_time end = sim->now + span;
-    while (sim->now < end)
+    tac_time end = sim->state.now + span;
+    while (sim->state.now < end)
         if (tac_sim_advance(sim, end)) {
             fprintf(stderr, "bench_engine: %s\n", ctx.error);
             exit(3);
@@ -130,10 +130,10 @@ static void compare_loops(const char *name, const char *text, double warm_s, int
     tac_time period = shortest(sim);
     double ratio[64], per[64], least_a = 1e300, least_b = 1e300;
     if (warm_s > 0)
-        run_engine(sim, (tac_time)(warm_s / sim->quantum) / period * period);
+        run_engine(sim, (tac_time)(warm_s / sim->state.quantum) / period * period);
     leapfrog(plain, 2, tac_seconds(plain, period) * 1e-3);
     run_engine(sim, 2 * 24 * period);
-    int64_t penalty = sim->counters.committed[TAC_KIND_PENALTY];
+    int64_t penalty = sim->books.counters.committed[TAC_KIND_PENALTY];
     for (int r = 0; r < repeats; r++) {
         double a = run_engine(sim, ticks * period), begin = tac_wall_s();
         leapfrog(plain, ticks, tac_seconds(plain, period) * 1e-3); /* slow motion: any speed costs the same */
@@ -143,14 +143,15 @@ static void compare_loops(const char *name, const char *text, double warm_s, int
         least_b = fmin(least_b, b);
         per[r] = 1e9 * b / ticks / scene->vertex_count;
     }
-    penalty = sim->counters.committed[TAC_KIND_PENALTY] - penalty;
+    penalty = sim->books.counters.committed[TAC_KIND_PENALTY] - penalty;
     report(name, ratio, repeats, "x plain loop");
     printf("   %.3f x by the least times of both\n", least_a / least_b);
     report("   plain loop", per, repeats, "ns per vertex and tick");
     printf("   %.2f penalty ticks per vertex and tick, %" PRId64 " rollbacks, %" PRId64
            " lists, forces %.2f s, discovery %.2f s\n",
-           (double)penalty / repeats / ticks / scene->vertex_count, sim->counters.rollbacks,
-           sim->counters.candidate_builds, sim->counters.seconds_forces, sim->counters.seconds_discovery);
+           (double)penalty / repeats / ticks / scene->vertex_count, sim->books.counters.rollbacks,
+           sim->books.counters.candidate_builds, sim->books.counters.seconds_forces,
+           sim->books.counters.seconds_discovery);
     tac_sim_destroy(&sim);
     tac_sim_destroy(&plain);
     tac_scene_destroy(&scene);
@@ -303,7 +304,7 @@ static void growth(int repeats)
         double before = resident_bytes(), sample[64];
         struct tac_sim *sim = load(stacked(cells[k]), &scene);
         tac_time period = shortest(sim);
-        run_engine(sim, (tac_time)(.006 / sim->quantum) / period * period);
+        run_engine(sim, (tac_time)(.006 / sim->state.quantum) / period * period);
         for (int r = 0; r < repeats; r++)
             sample[r] = 1e9 * run_engine(sim, 48 * period) / 48 / scene->vertex_count;
         char name[64];

@@ -53,8 +53,8 @@ static inline void begin(struct experiment *e, const char *file, const struct se
 static inline bool run_to(struct experiment *e, double t_s)
 {
     tac_time t = tac_scene_quanta(e->scene, t_s);
-    e->sim->before_at = t;
-    while (e->sim->now < t)
+    e->sim->books.before_at = t;
+    while (e->sim->state.now < t)
         if (tac_sim_advance(e->sim, t)) {
             CHECK(false, "%s: %s", e->scene->path, e->ctx.error);
             return false;

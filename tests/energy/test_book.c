@@ -14,7 +14,7 @@ static void closes(const char *file, const struct settings *s)
             break;
         worst = fmax(worst, tac_sim_book_residual(e.sim));
     }
-    CHECK(worst <= 1e-12 && e.sim->book.absolute > 0, "%s: residual %.3g", file, worst);
+    CHECK(worst <= 1e-12 && e.sim->books.book.absolute > 0, "%s: residual %.3g", file, worst);
     end(&e);
 }
 
@@ -33,7 +33,7 @@ static void second_order(const char *file, const char *path)
             set(&s, "motions.0.path=%s", path);
         begin(&e, file, &s);
         defect[k] = largest_defect(&e, ldexp(1, -5));
-        absolute = e.sim->book.absolute;
+        absolute = e.sim->books.book.absolute;
         end(&e);
     }
     CHECK(defect[0] > 10 * defect[1] && defect[1] > 10 * defect[2] && defect[2] < 1e-6 * absolute,

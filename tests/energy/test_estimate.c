@@ -29,10 +29,11 @@ static double particle_energy(const struct experiment *e, size_t i)
 {
     const struct tac_sim *sim = e->sim;
     double x[3], v2 = 0;
-    CHECK(sim->kept_at == sim->now, "no tick");
-    tac_position(sim, (tac_lid)i, sim->now, x);
+    CHECK(sim->books.kept_at == sim->state.now, "no tick");
+    tac_position(sim, (tac_lid)i, sim->state.now, x);
     for (size_t k = 3 * i; k < 3 * i + 3; k++)
-        v2 += .25 * (sim->v_before[k] + sim->vel[i].v[k - 3 * i]) * (sim->v_before[k] + sim->vel[i].v[k - 3 * i]);
+        v2 += .25 * (sim->books.v_before[k] + sim->state.vel[i].v[k - 3 * i]) *
+              (sim->books.v_before[k] + sim->state.vel[i].v[k - 3 * i]);
     return .5 * v2 - tac_dot(e->scene->gravity, x);
 }
 
@@ -55,7 +56,7 @@ static void hail(const char *what, double stiffness, double safety, double g, do
     for (size_t i = 0; i < 256; i++) {
         double error = particle_energy(&e, i) - before[i];
         error2 += error * error / 256;
-        turned += e.sim->vel[i].v[1] > 0;
+        turned += e.sim->state.vel[i].v[1] > 0;
         speed = sqrt(2 * (before[i] - g * .05));
     }
     CHECK(turned == 256 && e.row.contacts == 0, "only %d turned", turned);

@@ -31,7 +31,7 @@ static struct drift run(const char *file, double safety)
         d.defect = fmax(d.defect, fabs(e.row.defect) / e.start.total);
         CHECK(tac_sim_book_residual(e.sim) <= 1e-12, "book %g", tac_sim_book_residual(e.sim));
     }
-    d.ticks = e.sim->counters.committed[TAC_KIND_LIMIT];
+    d.ticks = e.sim->books.counters.committed[TAC_KIND_LIMIT];
     CHECK(e.row.dissipated == 0, "a limit takes %g J", e.row.dissipated);
     end(&e);
     printf("safety %g: momentum off by %.2g, angular momentum by %.2g, energy by %.3g; %lld ticks\n", safety,

@@ -32,10 +32,10 @@ static void parabola(void)
     for (tac_lid i = 0; i < 2; i++) {
         const double a[3] = {i ? 1.5 : 0, .25, i ? -.5 : 0};
         double x[3];
-        tac_position(e.sim, i, e.sim->now, x);
+        tac_position(e.sim, i, e.sim->state.now, x);
         for (int k = 0; k < 3; k++)
-            CHECK(x[k] == (i && k == 0) + a[k] * h * h * n * (n - 1) / 2 && e.sim->vel[i].v[k] == a[k] * h * n,
-                  "vertex %d, %d: x %.17g, v %.17g", (int)i, k, x[k], e.sim->vel[i].v[k]);
+            CHECK(x[k] == (i && k == 0) + a[k] * h * h * n * (n - 1) / 2 && e.sim->state.vel[i].v[k] == a[k] * h * n,
+                  "vertex %d, %d: x %.17g, v %.17g", (int)i, k, x[k], e.sim->state.vel[i].v[k]);
     }
     end(&e);
 }
@@ -68,8 +68,8 @@ static void pulled_spring(void)
     for (int k = 0; k <= 64; k++) {
         double a[3], b[3];
         run_to(&e, 1.59375 + k * 0x1p-8); /* rows may lie past the end of the scene */
-        tac_position(e.sim, 0, e.sim->now, a);
-        tac_position(e.sim, 1, e.sim->now, b);
+        tac_position(e.sim, 0, e.sim->state.now, a);
+        tac_position(e.sim, 1, e.sim->state.now, b);
         CHECK(fabs(b[1] - a[1] - 2.2) < 1e-4 && a[0] == 0 && b[2] == 0, "length %.9g", b[1] - a[1]);
     }
     CHECK(fabs(e.row.work - .5 * 100 * .2 * .2) < 1e-3, "work %.9g", e.row.work);
@@ -83,7 +83,7 @@ static double volume(const struct experiment *e)
     for (tac_lid t = 0; t < s->triangle_count; t++) {
         double x[3][3], n[3];
         for (int k = 0; k < 3; k++)
-            tac_position(e->sim, s->triangle[3 * t + k], e->sim->now, x[k]);
+            tac_position(e->sim, s->triangle[3 * t + k], e->sim->state.now, x[k]);
         tac_cross(n, x[1], x[2]);
         sum += tac_dot(x[0], n) / 6;
     }
@@ -104,7 +104,7 @@ static double balloon_error(int level)
         run_to(&e, 5 + k * 0x1p-7);
         mean += cbrt(volume(&e) * 3 / (4 * TAC_PI)) / start / 128;
     }
-    const double size = e.sim->book.absolute;
+    const double size = e.sim->books.book.absolute;
     for (int k = 0; k < 3; k++)
         CHECK(fabs(e.row.momentum[k]) < 1e-13 * size, "momentum %g of %g", e.row.momentum[k], size);
     CHECK(fabs(e.row.defect) < 1e-4 * e.row.work, "defect %g of %g J", e.row.defect, e.row.work);
@@ -163,7 +163,7 @@ static double off_velocity(const struct experiment *e, double x, double y, doubl
 {
     double worst = 0;
     for (tac_lid i = 0; i < e->scene->vertex_count; i++) {
-        const double *v = e->sim->vel[i].v;
+        const double *v = e->sim->state.vel[i].v;
         worst = fmax(worst, fmax(fabs(v[0] - x), fmax(fabs(v[1] - y), fabs(v[2] - z))));
     }
     return worst;
@@ -189,8 +189,8 @@ static void wind(void)
                     NULL);
         run_to(&e, .25);
         along[k] = e.row.momentum[1];
-        CHECK(off_velocity(&e, 0, e.sim->vel[0].v[1], 0) < 1e-9, "off by %g",
-              off_velocity(&e, 0, e.sim->vel[0].v[1], 0));
+        CHECK(off_velocity(&e, 0, e.sim->state.vel[0].v[1], 0) < 1e-9, "off by %g",
+              off_velocity(&e, 0, e.sim->state.vel[0].v[1], 0));
         end(&e);
     }
     CHECK(fabs(along[0] - along[1]) < 1e-9 && along[0] != 0, "momentum %.17g and %.17g", along[0], along[1]);
@@ -211,8 +211,8 @@ static void wind(void)
             run_to(&e, i * 0x1p-6);
             double most = 0, least = INFINITY;
             for (tac_lid v = 0; v < e.scene->vertex_count; v++) {
-                most = fmax(most, -e.sim->vel[v].v[1]);
-                least = fmin(least, -e.sim->vel[v].v[1]);
+                most = fmax(most, -e.sim->state.vel[v].v[1]);
+                least = fmin(least, -e.sim->state.vel[v].v[1]);
             }
             CHECK(most <= last + 1e-9 && least > -1e-9, "drag %g at %g s: from %g to %g m/s", drag[k], i * 0x1p-6,
                   least, most);
@@ -237,7 +237,7 @@ static void second_order(const char *file, const char *loads, int first)
             set(&s, "loads=%s", loads);
         begin(&e, file, &s);
         defect[k] = largest_defect(&e, ldexp(1, -5));
-        absolute = e.sim->book.absolute;
+        absolute = e.sim->books.book.absolute;
         CHECK(tac_sim_book_residual(e.sim) <= 1e-12, "%s: residual %g", file, tac_sim_book_residual(e.sim));
         CHECK(fabs(e.row.work) > .01 * absolute, "%s: work %g of %g", file, e.row.work, absolute);
         end(&e);

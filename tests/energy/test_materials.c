@@ -20,11 +20,11 @@ static void spring_swings(void)
         struct settings s = {.count = 0};
         set(&s, "clocks.elastic_s=%.17g", ldexp(1, -7 - n));
         begin(&e, "tests/energy/scenes/two-masses.json", &s);
-        e.sim->vel[1].v[0] = .01; /* the other is at rest: it must come along */
+        e.sim->state.vel[1].v[0] = .01; /* the other is at rest: it must come along */
         for (int k = 1; k <= 32 && run_to(&e, .25 * k); k++) {
             double a[3], b[3];
-            tac_position(e.sim, 0, e.sim->now, a);
-            tac_position(e.sim, 1, e.sim->now, b);
+            tac_position(e.sim, 0, e.sim->state.now, a);
+            tac_position(e.sim, 1, e.sim->state.now, b);
             const double l = b[0] - a[0] - 1; /* mu = 1/4, k/L = 1: omega = 2, c = damping omega^2 */
             worst[n] = fmax(worst[n], fabs(l - swing(2, .1 * 4, .01, .25 * k)));
         }
@@ -49,19 +49,19 @@ static void hinge_swings(void)
         const struct tac_rate_class *rate = e.sim->elastic->rate;
         const double start = rate->hinge[0].angle, stiffness = rate->hinge[0].stiffness;
         for (int i = 0; i < 4; i++)
-            memcpy(x[i], e.sim->pos[rate->hinge[0].v[i]].x, sizeof x[i]);
+            memcpy(x[i], e.sim->state.pos[rate->hinge[0].v[i]].x, sizeof x[i]);
         tac_one_hinge(start - 1, 1, (const double(*)[3])x, j); /* minus the gradient */
         for (int i = 0; i < 4; i++)
             a += tac_dot(j[i], j[i]) / .5;
         for (int i = 0; i < 4; i++)
             for (int k = 0; k < 3; k++) /* along the gradient: theta' = speed */
-                e.sim->vel[rate->hinge[0].v[i]].v[k] = -speed * j[i][k] / .5 / a;
+                e.sim->state.vel[rate->hinge[0].v[i]].v[k] = -speed * j[i][k] / .5 / a;
         const double omega = sqrt(2 * stiffness * a);
         size = speed / omega;
         for (int k = 1; k <= 16 && run_to(&e, .25 * k); k++) {
             double edge[3], p[3], q[3], n1[3], n2[3], ee;
             for (int i = 0; i < 4; i++)
-                tac_position(e.sim, rate->hinge[0].v[i], e.sim->now, x[i]);
+                tac_position(e.sim, rate->hinge[0].v[i], e.sim->state.now, x[i]);
             const double angle = tac_one_hinge_angle((const double(*)[3])x, edge, p, q, n1, n2, &ee);
             worst[n] = fmax(worst[n], fabs(angle - start - swing(omega, .05 * omega * omega, speed, .25 * k)));
         }
@@ -85,8 +85,8 @@ static void wire_stays_long(void)
         CHECK(e.row.dissipated >= dissipated, "dissipated grows");
         dissipated = e.row.dissipated;
     }
-    tac_position(e.sim, 0, e.sim->now, a);
-    tac_position(e.sim, 8, e.sim->now, b);
+    tac_position(e.sim, 0, e.sim->state.now, a);
+    tac_position(e.sim, 8, e.sim->state.now, b);
     CHECK(fabs(b[0] - a[0] - 2.375) < .002, "the wire is %g m long", b[0] - a[0]);
     const double flow = 2.5 * .375; /* J */
     CHECK(dissipated > flow && dissipated < flow + 1.2 * held + .05 * flow, "dissipated %g J, %g J by flow", dissipated,

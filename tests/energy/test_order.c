@@ -115,8 +115,8 @@ static void permute_all(struct tac_sim *sim, struct orders *o, bool back)
     size_t at = 0;
     for (size_t c = 0; c < sim->elastic->class_count; c++)
         permute_class(&sim->elastic->rate[c], o, &at, back);
-    for (size_t c = 0; c < sim->rung_class_count; c++) {
-        struct tac_rung_class *r = &sim->rung_class[c];
+    for (size_t c = 0; c < sim->active.rung_class_count; c++) {
+        struct tac_rung_class *r = &sim->active.rung_class[c];
         TAC_CHECK(r->extra_count == 0);
         permute(r->rung, r->count, sizeof *r->rung, next_order(o, &at, r->count, back), back);
     }
@@ -147,11 +147,11 @@ static void put(double **list, size_t *count, const double *value, size_t n)
 
 static void capture(const struct tac_sim *sim, struct state *s)
 {
-    const size_t n = (size_t)sim->owned;
+    const size_t n = (size_t)sim->state.owned;
     *s = (struct state){malloc(n * sizeof *s->pos), malloc(n * sizeof *s->vel), 0, 0, NULL, NULL};
     TAC_CHECK(s->pos != NULL && s->vel != NULL);
-    memcpy(s->pos, sim->pos, n * sizeof *s->pos);
-    memcpy(s->vel, sim->vel, n * sizeof *s->vel);
+    memcpy(s->pos, sim->state.pos, n * sizeof *s->pos);
+    memcpy(s->vel, sim->state.vel, n * sizeof *s->vel);
     for (size_t c = 0; c < sim->elastic->class_count; c++) {
         const struct tac_rate_class *r = &sim->elastic->rate[c];
         for (int kind = 0; kind < TAC_KINDS; kind++) {
@@ -162,11 +162,11 @@ static void capture(const struct tac_sim *sim, struct state *s)
         for (size_t k = 0; k < r->count[TAC_KIND_LOAD]; k++)
             put(&s->exact, &s->exact_count, r->load[k].centre, 3);
     }
-    for (size_t c = 0; c < sim->rung_class_count; c++)
-        for (size_t k = 0; k < sim->rung_class[c].count; k++)
-            put(&s->exact, &s->exact_count, &sim->rung_class[c].rung[k].last_d, 1);
-    for (size_t k = 0; k < sim->pair_count; k++) {
-        const struct tac_grip_values *g = &sim->friction->grip[k].now;
+    for (size_t c = 0; c < sim->active.rung_class_count; c++)
+        for (size_t k = 0; k < sim->active.rung_class[c].count; k++)
+            put(&s->exact, &s->exact_count, &sim->active.rung_class[c].rung[k].last_d, 1);
+    for (size_t k = 0; k < sim->active.pair_count; k++) {
+        const struct tac_grip_values *g = &sim->active.friction->grip[k].now;
         const double born[2] = {(double)g->born, (double)g->t};
         put(&s->exact, &s->exact_count, born, 2);
         if (g->t < 0)
@@ -190,17 +190,17 @@ static void release(struct state *s)
 static tac_time start_instant(struct tac_sim *sim)
 {
     TAC_CHECK(tac_pass_begin(sim) == TAC_OK);
-    return tac_clock_next(sim, sim->now, TAC_TIME_NEVER);
+    return tac_clock_next(sim, sim->state.now, TAC_TIME_NEVER);
 }
 
 static size_t list_groups(const struct tac_sim *sim, bool wrong, struct group *group)
 {
     size_t n = 0;
-    for (size_t c = 0; c < sim->due_elastic_count; c++)
+    for (size_t c = 0; c < sim->clocks.due_elastic_count; c++)
         for (int kind = 0; kind < TAC_KINDS; kind++)
-            if (sim->elastic->rate[sim->due_elastic[c]].count[kind]) {
+            if (sim->elastic->rate[sim->clocks.due_elastic[c]].count[kind]) {
                 TAC_CHECK(n + 2 < MOST_GROUPS);
-                group[n++] = (struct group){sim->due_elastic[c], kind};
+                group[n++] = (struct group){sim->clocks.due_elastic[c], kind};
             }
     group[n++] = (struct group){CONTACT, 0};
     if (wrong)
@@ -212,7 +212,7 @@ static size_t list_groups(const struct tac_sim *sim, bool wrong, struct group *g
 static void step(struct tac_sim *sim, tac_time t, const struct group *only)
 {
     size_t(*count)[TAC_KINDS] = malloc(sim->elastic->class_count * sizeof *count);
-    const size_t rungs = sim->due_rung_count, classes = sim->due_elastic_count;
+    const size_t rungs = sim->clocks.due_rung_count, classes = sim->clocks.due_elastic_count;
     TAC_CHECK(count != NULL);
     for (size_t c = 0; c < sim->elastic->class_count; c++) {
         struct tac_rate_class *r = &sim->elastic->rate[c];
@@ -222,23 +222,23 @@ static void step(struct tac_sim *sim, tac_time t, const struct group *only)
                 r->count[kind] = 0;
     }
     if (only == NULL || only->rate != CONTACT)
-        sim->due_rung_count = 0;
+        sim->clocks.due_rung_count = 0;
     if (only && only->rate == CONTACT)
-        sim->due_elastic_count = 0;
+        sim->clocks.due_elastic_count = 0;
     tac_pass_step(sim, t);
     for (size_t c = 0; c < sim->elastic->class_count; c++)
         memcpy(sim->elastic->rate[c].count, count[c], sizeof count[c]);
-    sim->due_rung_count = rungs;
-    sim->due_elastic_count = classes;
+    sim->clocks.due_rung_count = rungs;
+    sim->clocks.due_elastic_count = classes;
     free(count);
 }
 
 /* Adds to each vertex' scale how far a step's kicks moved its velocity. */
 static void note_change(const struct tac_sim *sim, const double *before, double *scale)
 {
-    for (tac_lid i = 0; i < sim->owned; i++) {
+    for (tac_lid i = 0; i < sim->state.owned; i++) {
         double change[3];
-        tac_sub(change, sim->vel[i].v, &before[3 * i]);
+        tac_sub(change, sim->state.vel[i].v, &before[3 * i]);
         scale[i] += sqrt(tac_dot(change, change));
     }
 }
@@ -250,19 +250,19 @@ static void shuffled(struct tac_sim *sim, wrong_force *wrong, struct state *out,
     struct orders orders = {0, {NULL}};
     const tac_time t = start_instant(sim);
     const size_t n = list_groups(sim, wrong != NULL, group);
-    size_t order[MOST_GROUPS], *rungs = malloc((sim->due_rung_count + 1) * sizeof *rungs);
-    double *before = malloc(3 * (size_t)sim->owned * sizeof *before);
+    size_t order[MOST_GROUPS], *rungs = malloc((sim->clocks.due_rung_count + 1) * sizeof *rungs);
+    double *before = malloc(3 * (size_t)sim->state.owned * sizeof *before);
     TAC_CHECK(rungs != NULL && before != NULL);
     shuffle(order, n);
-    shuffle(rungs, sim->due_rung_count);
-    permute(sim->due_rung, sim->due_rung_count, sizeof *sim->due_rung, rungs, false);
+    shuffle(rungs, sim->clocks.due_rung_count);
+    permute(sim->clocks.due_rung, sim->clocks.due_rung_count, sizeof *sim->clocks.due_rung, rungs, false);
     permute_all(sim, &orders, false);
-    for (tac_lid i = 0; i < sim->owned; i++)
-        scale[i] = sqrt(tac_dot(sim->vel[i].v, sim->vel[i].v));
+    for (tac_lid i = 0; i < sim->state.owned; i++)
+        scale[i] = sqrt(tac_dot(sim->state.vel[i].v, sim->state.vel[i].v));
     step(sim, t, NULL);
     for (size_t k = 0; k < n; k++) {
-        for (tac_lid i = 0; i < sim->owned; i++)
-            memcpy(&before[3 * i], sim->vel[i].v, 3 * sizeof *before);
+        for (tac_lid i = 0; i < sim->state.owned; i++)
+            memcpy(&before[3 * i], sim->state.vel[i].v, 3 * sizeof *before);
         if (group[order[k]].rate == WRONG)
             wrong(sim);
         else
@@ -271,7 +271,7 @@ static void shuffled(struct tac_sim *sim, wrong_force *wrong, struct state *out,
     }
     permute_all(sim, &orders, true);
     capture(sim, out);
-    TAC_CHECK(tac_pass_restore(sim, sim->now) == TAC_OK);
+    TAC_CHECK(tac_pass_restore(sim, sim->state.now) == TAC_OK);
     free(rungs);
     free(before);
 }
@@ -280,7 +280,7 @@ static void shuffled(struct tac_sim *sim, wrong_force *wrong, struct state *out,
 static double apart(const struct tac_sim *sim, const struct state *a, const struct state *b, const double *scale)
 {
     double most = 0;
-    for (tac_lid i = 0; i < sim->owned; i++) {
+    for (tac_lid i = 0; i < sim->state.owned; i++) {
         double d[3];
         tac_sub(d, a->vel[i].v, b->vel[i].v);
         if (scale[i] > 0)
@@ -295,7 +295,7 @@ static void compare(const struct tac_sim *sim, tac_time t, const struct state *a
     const double far = apart(sim, a, b, scale);
     CHECK(far <= ULPS, "velocities at %.6g s differ by %.3g units in the last place of the kicks", tac_seconds(sim, t),
           far);
-    for (tac_lid i = 0; i < sim->owned; i++)
+    for (tac_lid i = 0; i < sim->state.owned; i++)
         CHECK(memcmp(&a->pos[i], &b->pos[i], sizeof a->pos[i]) == 0, "position of vertex %d at %.6g s", i,
               tac_seconds(sim, t));
     CHECK(a->exact_count == b->exact_count && memcmp(a->exact, b->exact, a->exact_count * sizeof(double)) == 0,
@@ -313,17 +313,17 @@ static void compare(const struct tac_sim *sim, tac_time t, const struct state *a
 /* A drag that takes a hundredth of the velocity that it finds. */
 static void drag(struct tac_sim *sim)
 {
-    for (tac_lid i = 0; i < sim->owned; i++)
-        for (int k = 0; k < 3 && sim->vel[i].w != 0; k++)
-            sim->vel[i].v[k] *= .99;
+    for (tac_lid i = 0; i < sim->state.owned; i++)
+        for (int k = 0; k < 3 && sim->state.vel[i].w != 0; k++)
+            sim->state.vel[i].v[k] *= .99;
 }
 
 /* A push away from the floor for what comes down just now. */
 static void rebound(struct tac_sim *sim)
 {
-    for (tac_lid i = 0; i < sim->owned; i++)
-        if (sim->vel[i].w != 0 && sim->vel[i].v[1] < 0)
-            sim->vel[i].v[1] += .01 * (fabs(sim->vel[i].v[1]) + sim->vel[i].v[0]);
+    for (tac_lid i = 0; i < sim->state.owned; i++)
+        if (sim->state.vel[i].w != 0 && sim->state.vel[i].v[1] < 0)
+            sim->state.vel[i].v[1] += .01 * (fabs(sim->state.vel[i].v[1]) + sim->state.vel[i].v[0]);
 }
 
 /* ---- the test ---- */
@@ -340,7 +340,7 @@ static void look(struct experiment *e, struct seen *seen)
     struct tac_sim *sim = e->sim;
     struct state first, other;
     struct group group[MOST_GROUPS];
-    double *scale = malloc((size_t)sim->owned * sizeof *scale);
+    double *scale = malloc((size_t)sim->state.owned * sizeof *scale);
     TAC_CHECK(scale != NULL);
     /* As the engine does it. */
     const tac_time t = start_instant(sim);
@@ -348,7 +348,7 @@ static void look(struct experiment *e, struct seen *seen)
     tac_pass_step(sim, t);
     capture(sim, &first);
     for (int kind = 0; kind < TAC_KINDS; kind++)
-        seen->ticks[kind] += sim->ticks[kind];
+        seen->ticks[kind] += sim->books.ticks[kind];
     for (size_t c = 0; c < sim->elastic->class_count; c++)
         for (int kind = 0; kind < TAC_KINDS; kind++) {
             const struct tac_memory *m = &sim->elastic->rate[c].rest[kind];
@@ -356,12 +356,12 @@ static void look(struct experiment *e, struct seen *seen)
                 m->count &&
                 memcmp(m->value, m->saved, m->count * (size_t)tac_memory_width((enum tac_kind)kind) * sizeof(double));
         }
-    for (size_t k = 0; k < sim->pair_count; k++)
-        seen->rubs += sim->friction->grip[k].now.t == t;
-    seen->losses += memcmp(&sim->dissipated, &sim->dissipated_start, sizeof sim->dissipated) != 0;
+    for (size_t k = 0; k < sim->active.pair_count; k++)
+        seen->rubs += sim->active.friction->grip[k].now.t == t;
+    seen->losses += memcmp(&sim->books.dissipated, &sim->books.dissipated_start, sizeof sim->books.dissipated) != 0;
     seen->groups += (int64_t)groups;
     seen->instants++;
-    TAC_CHECK(tac_pass_restore(sim, sim->now) == TAC_OK);
+    TAC_CHECK(tac_pass_restore(sim, sim->state.now) == TAC_OK);
     for (int n = 0; n < ORDERS; n++) {
         shuffled(sim, NULL, &other, scale);
         compare(sim, t, &first, &other, scale);
@@ -400,8 +400,8 @@ int main(void)
         const tac_time at = tac_scene_quanta(e.scene, .25 * k / 24);
         const tac_time longest = e.sim->elastic->rate[e.sim->elastic->class_count - 1].period;
         const tac_time t = at / longest * longest - (k % 3 == 2 ? longest / 8 : 0);
-        while (e.sim->now < t) {
-            if (e.sim->now + longest >= t && start_instant(e.sim) == t)
+        while (e.sim->state.now < t) {
+            if (e.sim->state.now + longest >= t && start_instant(e.sim) == t)
                 look(&e, &seen);
             if (tac_sim_advance(e.sim, t)) {
                 CHECK(false, "%s", e.ctx.error);

@@ -29,14 +29,14 @@ static int32_t depth_of(const struct tac_sim *sim, const struct tac_slab *s)
 {
     const int32_t slot = tac_watch_find(sim, s->key);
     TAC_CHECK(slot == s->slot);
-    const int32_t depth = slot >= 0 ? sim->pair[slot].depth : 0;
-    TAC_CHECK(slot < 0 || s->next == sim->pair[slot].next);
+    const int32_t depth = slot >= 0 ? sim->active.pair[slot].depth : 0;
+    TAC_CHECK(slot < 0 || s->next == sim->active.pair[slot].next);
     return depth;
 }
 
 static void show_counts(const struct tac_sim *sim)
 {
-    const struct tac_kinetic *k = sim->kinetic;
+    const struct tac_kinetic *k = sim->find.kinetic;
     const struct tac_slabs *all = k->self[TAC_KINETIC_NARROW];
     int64_t layer[LAYERS] = {0}, tests[4] = {0};
     struct tac_list_view view;
@@ -56,7 +56,7 @@ static void show_counts(const struct tac_sim *sim)
 
 static void show_slabs(const struct tac_sim *sim)
 {
-    const struct tac_kinetic *k = sim->kinetic;
+    const struct tac_kinetic *k = sim->find.kinetic;
     const struct tac_slabs *all = k->self[TAC_KINETIC_NARROW];
     const char *comma = "";
     printf(",\"slabs\":[");
@@ -79,10 +79,10 @@ static void show_slabs(const struct tac_sim *sim)
 static void show_plans(const struct tac_sim *sim)
 {
     printf(",\"plans\":[");
-    for (tac_lid i = 0; i < sim->owned; i++) {
-        const struct tac_plan *p = &sim->kinetic->plan[i];
+    for (tac_lid i = 0; i < sim->state.owned; i++) {
+        const struct tac_plan *p = &sim->find.kinetic->plan[i];
         double x[3], v[3];
-        tac_position(sim, i, sim->now, x);
+        tac_position(sim, i, sim->state.now, x);
         tac_kinetic_velocity(sim, i, v);
         printf("%s{", i ? "," : "");
         vector("v", p->v);
@@ -100,7 +100,7 @@ static void show_plans(const struct tac_sim *sim)
 /* Extents now, along the axes as they are (not unit). */
 static void show_tree(const struct tac_sim *sim)
 {
-    const struct tac_kinetic *k = sim->kinetic;
+    const struct tac_kinetic *k = sim->find.kinetic;
     struct tac_list_view view;
     const char *comma = "";
     if (!tac_lists_view(k, 0, &view))
@@ -112,7 +112,7 @@ static void show_tree(const struct tac_sim *sim)
     printf("],\"nodes\":[");
     for (int32_t i = 0; i < tree->count; i++) {
         const double *e = &tree->envelope[4 * (size_t)tree->axes * (size_t)i];
-        const double dt = seconds(sim, sim->now) - seconds(sim, tree->node[i].t0);
+        const double dt = seconds(sim, sim->state.now) - seconds(sim, tree->node[i].t0);
         printf("%s{\"left\":%d,\"up\":%d,\"body\":%d,\"lo\":[", i ? "," : "", (int)tree->node[i].left,
                (int)tree->node[i].up, (int)tree->node[i].body);
         for (int a = 0; a < tree->axes; a++)
@@ -149,12 +149,12 @@ int main(int argc, char **argv)
     TAC_TRY(tac_scene_read(&ctx, argv[1], (const char *const *)argv + 5, argc - 5, &scene));
     TAC_TRY(tac_sim_create(&ctx, scene, TAC_DISCOVER_KDS, &sim));
     for (int i = 1; i <= samples; i++) {
-        tac_time t = (tac_time)(end_s * i / samples / sim->quantum);
+        tac_time t = (tac_time)(end_s * i / samples / sim->state.quantum);
         t = t < scene->t_end ? t : scene->t_end;
-        while (sim->now < t)
+        while (sim->state.now < t)
             TAC_TRY(tac_sim_advance(sim, t));
-        printf("{\"t\":%.17g,\"filed\":%lld,\"failed\":%lld,", seconds(sim, sim->now),
-               (long long)sim->counters.plans_filed, (long long)sim->counters.certificates_failed);
+        printf("{\"t\":%.17g,\"filed\":%lld,\"failed\":%lld,", seconds(sim, sim->state.now),
+               (long long)sim->books.counters.plans_filed, (long long)sim->books.counters.certificates_failed);
         show_counts(sim);
         if (strcmp(argv[4], "all") == 0) {
             show_slabs(sim);

@@ -173,7 +173,7 @@ static void stop(struct run *r)
 
 static void advance(struct run *r, tac_time t)
 {
-    while (!r->err && r->sim->now < t)
+    while (!r->err && r->sim->state.now < t)
         r->err = tac_sim_advance(r->sim, t);
 }
 
@@ -191,18 +191,18 @@ static bool same(const struct run *a, const struct run *b, const char **what)
         return false;
     if (a->err)
         return true;
-    const size_t n = (size_t)a->sim->owned;
+    const size_t n = (size_t)a->sim->state.owned;
     *what = "velocities";
     for (size_t i = 0; i < n; i++)
-        if (memcmp(a->sim->vel[i].v, b->sim->vel[i].v, sizeof a->sim->vel[i].v) != 0)
+        if (memcmp(a->sim->state.vel[i].v, b->sim->state.vel[i].v, sizeof a->sim->state.vel[i].v) != 0)
             return false;
     *what = "places";
     for (size_t i = 0; i < n; i++)
-        if (memcmp(&a->sim->pos[i], &b->sim->pos[i], sizeof a->sim->pos[i]) != 0)
+        if (memcmp(&a->sim->state.pos[i], &b->sim->state.pos[i], sizeof a->sim->state.pos[i]) != 0)
             return false;
     *what = "impulses or layers";
-    return memcmp(a->sim->impulse, b->sim->impulse, 3 * n * sizeof(double)) == 0 &&
-           a->sim->deepest_ever == b->sim->deepest_ever;
+    return memcmp(a->sim->state.impulse, b->sim->state.impulse, 3 * n * sizeof(double)) == 0 &&
+           a->sim->books.deepest_ever == b->sim->books.deepest_ever;
 }
 
 /* Such scenes are refused before they run. */
@@ -254,13 +254,13 @@ static bool one_scene(const char *path, uint64_t seed, struct tally *tally)
     tally->scenes++;
     tally->stuck += plain.err != TAC_OK;
     tally->flat += plain.scene->two_d;
-    tally->rubbing += plain.sim->friction != NULL;
+    tally->rubbing += plain.sim->active.friction != NULL;
     tally->limited += plain.sim->model->limits;
     tally->wide += plain.sim->model->wide;
     tally->led += plain.scene->motion_count > 0;
-    tally->touching += plain.sim->deepest_ever > 0;
-    tally->silent += kinetic.sim->counters.silent;
-    tally->watched += kinetic.sim->counters.contacts_found;
+    tally->touching += plain.sim->books.deepest_ever > 0;
+    tally->silent += kinetic.sim->books.counters.silent;
+    tally->watched += kinetic.sim->books.counters.contacts_found;
     stop(&plain);
     stop(&kinetic);
     return alike;

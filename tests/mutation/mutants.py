@@ -21,8 +21,8 @@ MUTANTS = [
         ("    if (end > c->end)\n        return false;\n    const double s = tac_seconds(sim, end - c->start);",
          "    if (c->builds > 0)\n        return true;\n    const double s = tac_seconds(sim, end - c->start);")]),
     ("late-watch", "a pair is watched only when its third layer is reached", "src/broadphase/candidates_search.c", [
-        ("q->next = slot >= 0 ? sim->pair[slot].next : tac_model_reach(sim->model, &form, 1);",
-         "q->next = slot >= 0 ? sim->pair[slot].next : tac_model_reach(sim->model, &form, 3);")]),
+        ("q->next = slot >= 0 ? sim->active.pair[slot].next : tac_model_reach(sim->model, &form, 1);",
+         "q->next = slot >= 0 ? sim->active.pair[slot].next : tac_model_reach(sim->model, &form, 3);")]),
     ("ghost-late", "positions told to neighbours are one quantum old", "src/events/ranks.c", [
         ("tac_position(sim, g->v[i], t, x + 3 * i);", "tac_position(sim, g->v[i], t - 1, x + 3 * i);")]),
     ("straddling", "a pair of two ranks is a billionth stiffer on one of them", "src/events/watch.c", [
@@ -34,7 +34,7 @@ MUTANTS = [
     ("late-slab", "kinetic structures: a slab is believed for twice its life", "src/kds/slab_lay.c", [
         ("t = tac_slab_entry_s(k, s, i, x[i]);", "t = 2 * tac_slab_entry_s(k, s, i, x[i]);")]),
     ("kept-plan", "kinetic structures: who is kicked by a contact is taken to keep to its plan", "src/events/kinetic.c", [
-        ("        tac_kinetic_check(k, sim->kicked[i]);\n", "        (void)sim->kicked[i];\n")]),
+        ("        tac_kinetic_check(k, sim->find.kicked[i]);\n", "        (void)sim->find.kicked[i];\n")]),
     ("broken-tube", "kinetic structures: a vertex that leaves its tube tells no other rank", "src/kds/flights.c", [
         ("if (worst + move->deviation <= plan->radius)", "if (worst + move->deviation >= 0)")]),
 ]

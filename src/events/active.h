@@ -1,0 +1,97 @@
+/* active.h: contacts that are watched: pairs, and their rungs by period. */
+#ifndef TACTUS_EVENTS_ACTIVE_H
+#define TACTUS_EVENTS_ACTIVE_H
+
+#include "contact/model.h"
+
+struct tac_friction;
+
+/* A watched pair. */
+struct tac_pair {
+    uint64_t key;
+    tac_lid v[4];
+    uint8_t type, count, first; /* vertices in all, in the first primitive */
+    uint8_t live;
+    int32_t depth; /* deepest watched layer; 0: none */
+    int32_t rungs; /* watched rungs */
+    double next;   /* distance under which the first layer not watched (or the end of the nest) is reached */
+    struct tac_form form;
+    tac_time t_near;      /* instant of `near`; -1: none */
+    struct tac_near near; /* at t_near */
+    double mollifier;     /* at t_near; 1 but for near-parallel edges */
+    double guard;         /* rounding of a distance of this pair, m */
+    double d_tick;        /* distance at t_tick, the deepest rung's last tick; infinity: none */
+    tac_time t_tick;
+    double d_tick_start; /* the same at the window's start */
+    tac_time t_tick_start;
+    double deep_last;     /* last_d of the deepest rung */
+    tac_time deep_period; /* its period */
+    double deep_reach;    /* distance under which its first layer acts, m */
+    int32_t deep_first;   /* its first layer */
+    int32_t births;       /* rungs born in this pass; first of them in sim->birth */
+    int32_t first_birth;
+    uint8_t shared; /* its vertices are of several ranks */
+    int32_t active; /* first layer of the deepest rung that acted in this pass; 0: none */
+    uint8_t listed; /* scratch of the candidate list */
+};
+
+/* A rung of a pair: layers first..last, one period.  `last_d` is state: the distance at its last tick if that was
+ * active, else infinity; born at the first active tick, erased at the first silent one (design 1.5). */
+struct tac_rung {
+    uint64_t key;
+    int32_t pair;
+    int32_t first, last;
+    int32_t anchor; /* friction.h; -1: none */
+    tac_time born;
+    double last_d, saved_d;
+};
+
+/* All watched rungs of one period.  `extra` are those born while running, merged in when the pass has ended. */
+struct tac_rung_class {
+    tac_time period;
+    double h_s;
+    size_t count, capacity;
+    struct tac_rung *rung; /* owned, by key */
+    size_t extra_count, extra_capacity;
+    struct tac_rung *extra; /* owned, by key */
+    size_t extra_wanted;    /* room asked for in vain during a pass */
+    size_t dropped;         /* rungs marked (pair < 0) to be taken out */
+};
+
+/* A rung born during a pass: until t the pair was watched only down to `next`. */
+struct tac_birth {
+    int32_t pair;
+    int32_t following; /* next birth of the same pair, or -1 */
+    tac_time t;
+    double next;
+};
+
+/* A kick of this instant whose lost work is entered when the instant is over: what restitution left out, or friction.
+ */
+struct tac_loss {
+    int32_t pair;
+    tac_time period;
+    double normal, mollified, rub[3]; /* impulse on vertex k: (normal n + rub) w_k + mollified dm/dx_k, N s */
+};
+
+
+/* Watched contacts. */
+struct tac_active {
+    size_t pair_count, pair_capacity; /* slots, live or not */
+    struct tac_pair *pair;            /* owned */
+    size_t live_pairs, free_count, free_capacity;
+    int32_t *free_slot; /* owned */
+    size_t hash_size;   /* power of two */
+    int32_t *hash;      /* owned: slots by key, -1 empty */
+    size_t rung_class_count, rung_class_capacity;
+    struct tac_rung_class *rung_class; /* owned, ascending period */
+    size_t first_rung_class;           /* no class before it has a rung */
+    size_t rung_count;                 /* in all classes, but for those born in this pass */
+    size_t birth_count, birth_capacity;
+    struct tac_birth *birth; /* owned */
+    size_t loss_count, loss_capacity;
+    struct tac_loss *loss;         /* owned */
+    struct tac_friction *friction; /* owned; NULL: none rubs */
+};
+
+#endif

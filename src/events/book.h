@@ -1,0 +1,60 @@
+/* book.h: the book of works, sums for energy.csv, and what run.json counts. */
+#ifndef TACTUS_EVENTS_BOOK_H
+#define TACTUS_EVENTS_BOOK_H
+
+#include "base/state.h"
+#include <tactus/accum.h>
+#include <tactus/output.h>
+
+struct tac_sim;
+
+/* A vertex in a damper's stencil at the instant t: what its damping takes out is known when the instant is over. */
+struct tac_damped {
+    double before[3]; /* velocity before the kicks of t, m/s */
+    tac_time t;       /* quanta; its negative after the dampers' kicks, -1 after the instant */
+    double change[3]; /* by the dampers' kicks; until then velocity before them, m/s */
+};
+
+
+/* Accumulators and counters. */
+struct tac_books {
+    /* accumulators (design 1.7); saved at a window's start */
+    struct tac_accum dissipated, work, dissipated_start, work_start;
+    struct tac_book book, book_start;
+    double kinetic_start; /* J, at t = 0 */
+    bool has_start;
+    struct tac_accum total_start;         /* total energy of the first row */
+    int64_t deepest_layer, deepest_start; /* since the last row */
+    int64_t ticks[TAC_KINDS], silent;     /* of the pass under way */
+    int64_t deepest_ever;
+
+    struct tac_damped *damped; /* owned, (owned); NULL: no material damps */
+
+    tac_time before_at; /* keep the velocities before the kicks of this instant (those of knots are always kept) */
+    tac_time kept_at;   /* the instant whose v_before was kept in the last pass, -1: none */
+    double *v_before;   /* owned, (V, 3) */
+    struct tac_accum dissipated_ahead, work_ahead; /* J: of what the ticks at kept_at entered, the part after kept_at */
+    struct tac_counters counters;
+};
+
+/* ---- damping.c: what dampers take ---- */
+enum tac_err tac_damping_create(struct tac_sim *sim);
+/* Local. Call at a window's start: its instants may come again. */
+void tac_damping_save(struct tac_sim *sim);
+/* Local. Before the kicks of an instant; whether some damper is due. */
+bool tac_damping_begin(struct tac_sim *sim, tac_time t);
+/* Local. The dampers' kicks. */
+void tac_damping_kick(struct tac_sim *sim, tac_time t);
+/* Local. After all kicks of an instant with dampers: what they took out of the motion. */
+void tac_damping_end(struct tac_sim *sim, tac_time t);
+
+/* ---- energy.c ---- */
+/* Collective. The row of now; v_before must be from now. Resets deepest_layer. */
+enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row);
+/* Collective. Adds up each of `count` sums over all ranks, exactly. */
+enum tac_err tac_sim_sum(const struct tac_sim *sim, struct tac_accum *sum, int count);
+/* Collective. Book of works: |sum of works - change of kinetic energy| / sum |work|. */
+double tac_sim_book_residual(const struct tac_sim *sim);
+double tac_sim_kinetic(const struct tac_sim *sim); /* Collective. J */
+
+#endif

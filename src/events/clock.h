@@ -1,0 +1,30 @@
+/* clock.h: when something is due. */
+#ifndef TACTUS_EVENTS_CLOCK_H
+#define TACTUS_EVENTS_CLOCK_H
+
+#include <tactus/base.h>
+
+struct tac_sim;
+
+struct tac_alarm {
+    tac_time t, period;
+    int32_t index; /* >= 0: elastic class; < 0: rung class ~index */
+};
+
+
+/* What is due at the instant under way, and with free clocks when classes tick next. */
+struct tac_clocks {
+    size_t heap_count, heap_capacity;
+    struct tac_alarm *heap; /* owned; free clocks only */
+    size_t due_elastic_count, due_rung_count;
+    int32_t *due_elastic; /* owned: indices of classes, ascending period */
+    int32_t *due_rung;    /* owned */
+    size_t due_rung_capacity;
+};
+
+/* Local. Prepares the clocks for a pass from sim->now. */
+enum tac_err tac_clock_start(struct tac_sim *sim);
+/* Local. The next instant after t, with the due classes in sim->due_*. TAC_TIME_NEVER if none before `limit`. */
+tac_time tac_clock_next(struct tac_sim *sim, tac_time t, tac_time limit);
+
+#endif

@@ -1,0 +1,29 @@
+/* control.h: how long windows are, and when a run stops. */
+#ifndef TACTUS_EVENTS_CONTROL_H
+#define TACTUS_EVENTS_CONTROL_H
+
+#include <tactus/base.h>
+
+enum tac_stop { TAC_STOP_NONE, TAC_STOP_ABORT, TAC_STOP_FULL };
+
+
+/* Why a pass ended early, and what the ranks wish. */
+struct tac_control {
+    enum tac_stop stop;
+    int64_t ask_stop, ask_save; /* this rank's wishes: to end the run early, to have a checkpoint */
+    int told_stop, told_save;   /* what the last pass' reduction says that some rank wishes */
+    tac_time stretch;           /* contact off: how far to go at once */
+};
+
+/* The windows' lengths, and what they follow from. */
+struct tac_windows {
+    double last_s;                              /* length of the last one committed, s */
+    tac_time length, least, brief, most, unit;  /* asked for; its bounds */
+    int32_t clean_streak;
+    tac_time period_wanted; /* shortest period of a rung that the pass under way would not take on */
+    tac_time least_period;  /* the shortest that all ranks had or wanted in the last pass */
+    tac_time ticks;         /* most ticks of one rung that a window should have */
+    int32_t halved;         /* so often, after misses in windows that had those */
+};
+
+#endif

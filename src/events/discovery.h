@@ -1,0 +1,36 @@
+/* discovery.h: the ways of finding contacts. */
+#ifndef TACTUS_EVENTS_DISCOVERY_H
+#define TACTUS_EVENTS_DISCOVERY_H
+
+#include <tactus/scene.h>
+
+struct tac_candidates;
+struct tac_flights;
+struct tac_kinetic;
+struct tac_sim;
+
+/* One table of functions per way of finding contacts. */
+struct tac_discovery {
+    const char *name;
+    enum tac_err (*create)(struct tac_sim *sim);
+    /* Commits at least one step, at most to `limit`. */
+    enum tac_err (*advance)(struct tac_sim *sim, tac_time limit);
+    void (*destroy)(struct tac_sim *sim);
+};
+extern const struct tac_discovery tac_discovery_none, tac_discovery_all_pairs, tac_discovery_speculate,
+    tac_discovery_kinetic;
+
+
+/* The way of this simulation, and what it keeps. */
+struct tac_find {
+    enum tac_discovery_mode mode;
+    const struct tac_discovery *way;
+    struct tac_candidates *candidates; /* owned by speculate */
+    void *oracle;                      /* owned by all-pairs */
+    struct tac_kinetic *kinetic;       /* owned by kds */
+    struct tac_flights *flights;       /* owned by kds; NULL: one rank */
+    size_t kicked_count;               /* kds: vertices that contacts brought to the instant under way */
+    tac_lid *kicked;                   /* owned by kds, (V); NULL: nobody asks */
+};
+
+#endif

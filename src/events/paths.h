@@ -1,0 +1,40 @@
+/* paths.h: the paths of the vertices in the window under way. */
+#ifndef TACTUS_EVENTS_PATHS_H
+#define TACTUS_EVENTS_PATHS_H
+
+#include <tactus/base.h>
+
+/* Where a window started: the line x + (t - t0) v, and the largest squared deviation of the vertex' path from it.  One
+ * cache line; it is also what a rollback restores. */
+struct tac_line {
+    double x[3], v[3];
+    tac_time t;
+    double deviation2; /* m^2 */
+};
+
+/* A breakpoint of a near vertex: it was at x at t, and moved with v before. */
+struct tac_break {
+    tac_time t;
+    double x[3], v[3];
+    int32_t next; /* index of the vertex' next breakpoint, or -1 */
+    int32_t unused;
+};
+
+
+/* Paths since the window's start. */
+struct tac_paths {
+    tac_time start, end;   /* of the window; of the pass under way */
+    struct tac_line *line; /* owned, (V) */
+    double *impulse_start; /* owned, (V, 3): only entries of near vertices are kept */
+    uint8_t *near;         /* owned, (V): 1 if it keeps breakpoints */
+    int32_t *near_pairs;   /* owned, (V): watched pairs at the vertex */
+    int32_t *break_head;   /* owned, (V): newest breakpoint, or -1 */
+    int32_t *break_first;  /* owned, (V): oldest, if there is a newest */
+    bool near_changed;
+    size_t near_count;
+    tac_lid *near_list; /* owned: vertices with near_pairs > 0 */
+    size_t break_count, break_capacity;
+    struct tac_break *breaks; /* owned */
+};
+
+#endif

@@ -1,0 +1,19 @@
+/* vertex_state.h: where the vertices of a rank are, and how they move. */
+#ifndef TACTUS_EVENTS_VERTEX_STATE_H
+#define TACTUS_EVENTS_VERTEX_STATE_H
+
+#include "base/state.h"
+
+/* The state of the vertices.  Vertices 0 .. owned-1 are this rank's; the others, ghosts, are of other ranks: w = 0,
+ * v = 0, and x is right at the instants at which a stencil that they share with an owned one ticks. */
+struct tac_vertex_state {
+    tac_time now;   /* committed time: all before will not be run again */
+    double quantum; /* s */
+    tac_lid owned, count, capacity;
+    struct tac_pos *pos; /* owned, (V) */
+    struct tac_vel *vel; /* owned, (V) */
+    double *mass;        /* owned, (V), kg */
+    double *impulse;     /* owned, (V, 3): contact impulse since the last frame, N s */
+};
+
+#endif
