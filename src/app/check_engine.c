@@ -1,5 +1,6 @@
 /* check_engine.c: what the engine makes of a scene: clocks, layers of contact, and whether it starts with overlaps. */
 #include "app/check.h"
+#include "scene/period.h"
 
 #include "check/estimate.h"
 #include "check/overlap.h"

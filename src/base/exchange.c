@@ -1,8 +1,6 @@
 /* exchange.c: records between ranks. */
 #include "base/exchange.h"
 
-#include "partition/part.h"
-
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

@@ -14,6 +14,11 @@
 tac_gid tac_block_begin(tac_gid total, int size, int rank);
 int tac_block_rank(tac_gid total, int size, tac_gid id);
 
+/* Collective. Sends `count[r]` records of `size` bytes to each rank r, lying one behind the other in `send`; what came,
+ * in the order of ranks, in *receive (owned by the caller), with receive_count (ranks). */
+enum tac_err tac_exchange(struct tac_ctx *ctx, const void *send, const int64_t *count, size_t size, void *receive,
+                          int64_t *receive_count);
+
 /* Collective. tac_exchange() that goes rank by rank, in portions, where some rank would send or receive more than
  * `limit` records. */
 enum tac_err tac_exchange_limited(struct tac_ctx *ctx, const void *send, const int64_t *count, size_t size,
@@ -29,6 +34,9 @@ enum tac_err tac_sort_keyed(struct tac_ctx *ctx, size_t n, struct tac_keyed *lis
 
 /* Local. Records of `size` bytes, each beginning with its id (a tac_gid), into ascending order, where they are. */
 enum tac_err tac_sort_records(struct tac_ctx *ctx, size_t n, size_t size, void *records);
+
+/* The local id of a global one among n ascending ids, or -1. */
+tac_lid tac_id_find(const tac_gid *ascending, tac_lid n, tac_gid id);
 
 /* Distinct ids out of many: memory for about four times as many ids as are distinct, at any time. */
 struct tac_ids {

@@ -1,6 +1,6 @@
 #include "contact/principal.h"
-#include "elements/elastic.h"
 #include "partition/part.h"
+#include "scene/period.h"
 #include <float.h>
 #include <stdlib.h>
 

@@ -2,6 +2,7 @@
 #include "contact/principal.h"
 #include "elements/kernels.h"
 #include "partition/part.h"
+#include "scene/period.h"
 
 /* s of the material of a vertex; 0: none. */
 static double limit_of(const struct tac_scene *s, tac_lid vertex)

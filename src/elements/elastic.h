@@ -148,7 +148,4 @@ bool tac_elastic_mine(const struct tac_scene *scene, const struct tac_rate_class
 void tac_memory_save(struct tac_elastic *elastic);
 void tac_memory_restore(struct tac_elastic *elastic);
 
-/* The largest period of the clock mode that is not above `bound_s`: 2^k quanta when nested. 0 if under one quantum. */
-tac_time tac_clock_period(const struct tac_scene *scene, double bound_s);
-
 #endif

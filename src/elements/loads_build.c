@@ -3,6 +3,7 @@
 #include "elements/loads.h"
 #include "partition/ghosts.h"
 #include "partition/part.h"
+#include "scene/period.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

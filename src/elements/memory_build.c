@@ -3,6 +3,7 @@
 #include "elements/kernels.h"
 #include "partition/ghosts.h"
 #include "partition/part.h"
+#include "scene/period.h"
 #include <stdlib.h>
 #include <string.h>
 

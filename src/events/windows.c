@@ -2,6 +2,7 @@
 #include "events/windows.h"
 #include "broadphase/candidates.h"
 #include "events/ranks.h"
+#include "scene/period.h"
 #include <string.h>
 
 enum {

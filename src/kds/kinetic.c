@@ -2,6 +2,7 @@
 #include "events/friction.h"
 #include "events/limits.h"
 #include "kds/kinetic_slab.h"
+#include "scene/period.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -175,7 +175,7 @@ static enum tac_err make_scene(struct tac_ctx *ctx, const struct tac_scene *comm
     *out = s;
     s = NULL;
 done:
-    tac_scene_destroy(&s);
+    tac_local_destroy(&s);
     return err;
 }
 
@@ -192,7 +192,7 @@ enum tac_err tac_localise(struct tac_ctx *ctx, const struct tac_scene *common, s
     TAC_TRY(tac_agree(ctx, make_scene(ctx, common, pieces, &a, out)));
 done:
     if (err)
-        tac_scene_destroy(out);
+        tac_local_destroy(out);
     free(directory.owner);
     free(a.vertex);
     free(a.ghost);

@@ -13,6 +13,7 @@
 #ifndef TACTUS_PARTITION_PART_H
 #define TACTUS_PARTITION_PART_H
 
+#include "base/exchange.h"
 #include <tactus/scene.h>
 
 /* What a local scene is of the whole.  Hangs off tac_scene.part; NULL there: the rank holds the whole scene. */
@@ -89,18 +90,11 @@ enum tac_err tac_localise(struct tac_ctx *ctx, const struct tac_scene *common, s
 enum tac_err tac_pieces_of(struct tac_ctx *ctx, const struct tac_scene *local, struct tac_pieces **out);
 
 void tac_pieces_destroy(struct tac_pieces **pieces);
-void tac_part_destroy(struct tac_part **part);
+/* Local. A local scene, with its part; a scene that is none too. */
+void tac_local_destroy(struct tac_scene **local);
 
 /* Local. Frees the arrays of a whole scene that a local one has replaced (x, v, mass, ever_free, vertex_body, triangle,
  * segment, topology: NULL afterwards); counts, bodies, materials, motions and json stay. */
 void tac_scene_shed(struct tac_scene *whole);
-
-/* The local id of a global one among n ascending ids, or -1. */
-tac_lid tac_id_find(const tac_gid *ascending, tac_lid n, tac_gid id);
-
-/* Collective. Sends `count[r]` records of `size` bytes to each rank r, lying one behind the other in `send`; what came,
- * in the order of ranks, in *receive (owned by the caller), with receive_count (ranks). */
-enum tac_err tac_exchange(struct tac_ctx *ctx, const void *send, const int64_t *count, size_t size, void *receive,
-                          int64_t *receive_count);
 
 #endif

@@ -119,7 +119,7 @@ void tac_pieces_destroy(struct tac_pieces **pieces)
     *pieces = NULL;
 }
 
-void tac_part_destroy(struct tac_part **part)
+static void part_destroy(struct tac_part **part)
 {
     struct tac_part *p = *part;
     if (p == NULL)
@@ -135,6 +135,13 @@ void tac_part_destroy(struct tac_part **part)
     free(p->edge_id);
     free(p);
     *part = NULL;
+}
+
+void tac_local_destroy(struct tac_scene **local)
+{
+    if (*local != NULL)
+        part_destroy(&(*local)->part);
+    tac_scene_destroy(local);
 }
 
 void tac_scene_shed(struct tac_scene *whole)

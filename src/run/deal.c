@@ -173,7 +173,7 @@ enum tac_err tac_deal_move(struct tac_ctx *ctx, const struct tac_scene *common, 
     const int32_t streak = old->windows.clean_streak;
     const tac_time span = old->find.flights ? old->find.flights->span : 0;
     tac_sim_destroy(sim); /* two of them may not fit */
-    tac_scene_destroy(local);
+    tac_local_destroy(local);
     TAC_TRY(tac_localise(ctx, common, pieces, &new_local));
     TAC_TRY(tac_sim_create(ctx, new_local, common->discovery.mode, &new_sim));
     TAC_TRY(tac_state_restore(new_sim, state));

@@ -3,6 +3,7 @@
 #include "check/overlap.h"
 #include "events/ranks.h"
 #include "events/state.h"
+#include "io/checkpoint/checkpoint.h"
 #include "io/record/record.h"
 #include "run/running.h"
 #include <stdlib.h>
@@ -337,7 +338,7 @@ done:
     tac_record_destroy(&run.record);
     tac_output_destroy(&run.out);
     tac_sim_destroy(&run.sim);
-    tac_scene_destroy(&run.local);
+    tac_local_destroy(&run.local);
     free(run.position);
     free(run.velocity);
     free(run.force);

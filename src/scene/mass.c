@@ -262,10 +262,10 @@ enum tac_err tac_scene_check_elements(struct tac_reader *reader)
     const struct tac_topology *topology = scene->topology;
     uint8_t *hinged = NULL;
     enum tac_err err = TAC_OK;
-    TAC_TRY(reader->spread ? tac_spread_check_manifold(reader) : check_manifold(reader));
+    TAC_TRY(reader->spread ? reader->spread->check_manifold(reader) : check_manifold(reader));
     TAC_TRY(tac_reader_agree(reader, tac_alloc(reader->ctx, (size_t)scene->body_count, 1, &hinged)));
     if (reader->spread)
-        TAC_TRY(tac_spread_find_hinged(reader, hinged));
+        TAC_TRY(reader->spread->find_hinged(reader, hinged));
     else
         for (tac_lid h = 0; h < topology->hinge_count; h++)
             hinged[scene->vertex_body[topology->hinge[4 * (size_t)h]]] = 1;

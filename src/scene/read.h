@@ -45,13 +45,21 @@ struct tac_reader {
     struct tac_resume *resume;                                             /* borrowed; NULL: the scene is new */
 
     /* While it is being read, the scene's arrays hold the rows of this rank: all rows, unless `spread`. */
-    bool spread;                /* the meshes are spread over the ranks: reading is collective */
+    const struct tac_spread *spread; /* not NULL: the meshes are spread over the ranks, and reading is collective */
     bool agreed;                /* the failure under way is known to all ranks */
     int64_t smallest;           /* rows of an HDF5 mesh from which on no rank reads it whole */
     tac_lid total[3];           /* rows of the scene so far */
     struct tac_rows (*rows)[3]; /* owned, (body_count) */
     tac_lid *motion;            /* owned, (rows): the motion of each vertex, or -1 */
-    struct tac_pieces *pieces;  /* owned until it is handed out; of a spread scene */
+    struct tac_pieces *pieces;  /* owned until it is handed out; of a spread scene; made by `spread` */
+};
+
+/* What only the distributed mesh knows of a scene that is spread (partition/read_pieces.c).  All are collective. */
+struct tac_spread {
+    enum tac_err (*pieces)(struct tac_reader *reader); /* makes reader->pieces; the scene loses its arrays */
+    enum tac_err (*check_manifold)(struct tac_reader *reader);
+    enum tac_err (*find_hinged)(struct tac_reader *reader, uint8_t *hinged); /* (body_count) */
+    void (*destroy)(struct tac_reader *reader);                              /* local; the pieces */
 };
 
 /* Going on from a checkpoint (resume.c). */
@@ -182,14 +190,10 @@ enum tac_err tac_spread_ask(struct tac_ctx *ctx, enum tac_err err, tac_lid total
 enum tac_err tac_spread_mesh(struct tac_reader *reader, const json_t *spec, const char *where, struct tac_mesh **out,
                              struct tac_extent *extent);
 enum tac_err tac_spread_lump(struct tac_reader *reader, tac_lid body, const char *where, double density);
-enum tac_err tac_spread_pieces(struct tac_reader *reader);
-enum tac_err tac_spread_check_manifold(struct tac_reader *reader);
-enum tac_err tac_spread_find_hinged(struct tac_reader *reader, uint8_t *hinged);
 
-/* Collective. tac_scene_read_pieces() that spreads every HDF5 mesh of at least `smallest` rows over the ranks. */
-enum tac_err tac_scene_read_spread(struct tac_ctx *ctx, const char *path, const char *const *set, int set_count,
-                                   int64_t smallest, struct tac_scene **common, struct tac_pieces **pieces);
 
+/* Collective. Reads reader->file, with settings, into reader->scene; what tac_scene_read() is made of. */
+enum tac_err tac_scene_read_by(struct tac_reader *reader, const char *const *set, int set_count);
 /* scene.c, for resume.c: everything from the JSON; `root` becomes the resolved scene. */
 enum tac_err tac_scene_resolve(struct tac_reader *reader, json_t *root);
 enum tac_err tac_scene_load(struct tac_reader *reader, json_t **out);

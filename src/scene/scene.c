@@ -1,7 +1,6 @@
 /* scene.c: a scene from its file to its arrays: load, --set, then the parts in their order; the rest is in settings.c,
  * material.c, body.c, motion.c, mass.c and hash.c; resume.c does the same for a scene that goes on from a checkpoint.
  */
-#include "partition/part.h"
 #include "scene/read.h"
 
 #include <errno.h>
@@ -28,7 +27,7 @@ enum tac_err tac_scene_resolve(struct tac_reader *reader, json_t *root)
     TAC_TRY(tac_scene_check_loads(reader));
     if (reader->spread) {
         TAC_TRY(tac_scene_hash(reader));
-        TAC_TRY(tac_spread_pieces(reader));
+        TAC_TRY(reader->spread->pieces(reader));
         TAC_TRY(tac_scene_check_elements(reader));
         goto done;
     }
@@ -144,7 +143,7 @@ static enum tac_err compare_ranks(struct tac_reader *reader)
     return tac_agree(ctx, err);
 }
 
-static enum tac_err read_scene(struct tac_reader *reader, const char *const *set, int set_count)
+enum tac_err tac_scene_read_by(struct tac_reader *reader, const char *const *set, int set_count)
 {
     struct tac_ctx *ctx = reader->ctx;
     enum tac_err err = tac_alloc(ctx, 1, sizeof *reader->scene, &reader->scene);
@@ -161,7 +160,8 @@ static enum tac_err read_scene(struct tac_reader *reader, const char *const *set
         err = compare_ranks(reader);
     if (err) {
         tac_scene_destroy(&reader->scene);
-        tac_pieces_destroy(&reader->pieces);
+        if (reader->spread)
+            reader->spread->destroy(reader);
     }
     return err;
 }
@@ -170,75 +170,8 @@ enum tac_err tac_scene_read(struct tac_ctx *ctx, const char *path, const char *c
                             struct tac_scene **out)
 {
     struct tac_reader reader = {.ctx = ctx, .file = path};
-    enum tac_err err = read_scene(&reader, set, set_count);
+    enum tac_err err = tac_scene_read_by(&reader, set, set_count);
     *out = reader.scene;
-    return err;
-}
-
-/* Whether some mesh of the scene is to be spread; what is wrong with the scene is told by its reader. */
-static bool wants_spread(const struct tac_ctx *ctx, const char *path, const char *const *set, int set_count,
-                         int64_t smallest)
-{
-    struct tac_ctx silent = *ctx;
-    struct tac_reader reader = {.ctx = &silent, .file = path};
-    json_t *root = NULL, *body;
-    size_t i;
-    bool wanted = false, good = tac_scene_load(&reader, &root) == TAC_OK && tac_scene_find_base(&reader) == TAC_OK;
-    for (int k = 0; good && k < set_count; k++)
-        good = tac_scene_set(&reader, root, set[k]) == TAC_OK;
-    if (good)
-        json_array_foreach(json_object_get(root, "bodies"), i, body)
-        {
-            wanted = wanted || tac_spread_wanted(&silent, json_object_get(body, "mesh"), reader.base_dir, smallest);
-        }
-    free(reader.base_dir);
-    json_decref(root);
-    return wanted;
-}
-
-static void shed_motions(struct tac_scene *scene)
-{
-    for (tac_lid m = 0; m < scene->motion_count; m++) {
-        free(scene->motion[m].vertex);
-        scene->motion[m].vertex = NULL;
-        scene->motion[m].vertex_count = 0;
-    }
-}
-
-enum tac_err tac_scene_read_spread(struct tac_ctx *ctx, const char *path, const char *const *set, int set_count,
-                                   int64_t smallest, struct tac_scene **common, struct tac_pieces **pieces)
-{
-    struct tac_reader reader = {.ctx = ctx, .file = path, .spread = true, .smallest = smallest};
-    enum tac_err err = read_scene(&reader, set, set_count);
-    if (err == TAC_OK)
-        shed_motions(reader.scene);
-    *common = reader.scene;
-    *pieces = reader.pieces;
-    return err;
-}
-
-enum tac_err tac_scene_read_pieces(struct tac_ctx *ctx, const char *path, const char *const *set, int set_count,
-                                   struct tac_scene **common, struct tac_pieces **pieces)
-{
-    enum { SMALLEST = 1 << 17 }; /* rows: below, a mesh takes a few megabytes */
-    bool spread = ctx->size > 1 && ctx->rank == 0 && wants_spread(ctx, path, set, set_count, SMALLEST);
-    enum tac_err err = TAC_OK;
-    *common = NULL;
-    *pieces = NULL;
-    if (ctx->size > 1)
-        MPI_Bcast(&spread, 1, MPI_C_BOOL, 0, ctx->comm);
-    if (spread)
-        return tac_scene_read_spread(ctx, path, set, set_count, SMALLEST, common, pieces);
-    TAC_TRY(tac_scene_read(ctx, path, set, set_count, common));
-    TAC_TRY(tac_pieces_from_scene(ctx, *common, pieces));
-    tac_scene_shed(*common);
-    shed_motions(*common);
-    TAC_TRY(tac_pieces_topology(ctx, *pieces));
-done:
-    if (err) {
-        tac_scene_destroy(common);
-        tac_pieces_destroy(pieces);
-    }
     return err;
 }
 
@@ -262,7 +195,6 @@ void tac_scene_destroy(struct tac_scene **scene)
         free(s->load[i].factor);
     }
     tac_topology_destroy(&s->topology);
-    tac_part_destroy(&s->part);
     json_decref(s->json);
     free(s->name);
     free(s->path);

@@ -309,7 +309,7 @@ static enum tac_err go_round(struct tac_ctx *ctx, const struct tac_scene *whole,
     for (int manner = 0; manner < manners; manner++) {
         if (manner > 0)
             TAC_TRY(tac_pieces_of(ctx, local, &pieces));
-        tac_scene_destroy(&local);
+        tac_local_destroy(&local);
         set_owners(ctx, pieces, manner);
         if (manner == 2) { /* as from a reader that leaves them to the scripts */
             free(pieces->motion);
@@ -322,7 +322,7 @@ static enum tac_err go_round(struct tac_ctx *ctx, const struct tac_scene *whole,
     }
 done:
     tac_pieces_destroy(&pieces);
-    tac_scene_destroy(&local);
+    tac_local_destroy(&local);
     return err;
 }
 

@@ -3,6 +3,7 @@
 #include "check.h"
 
 #include "partition/part.h"
+#include "partition/read_pieces.h"
 #include "scene/read.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* checkpoint.c: the tables of a checkpoint, column by column. */
 #include "io/checkpoint/checkpoint_table.h"
 
 #include <stdlib.h>
@@ -39,24 +40,6 @@ const struct tac_checkpoint_column TAC_ELEMENT_STATE_COLUMNS[6] = {
     {"element_rest", NULL, true, 3, AT(tac_element_state, rest)},
     {"element_last", NULL, true, 3, AT(tac_element_state, last)},
 };
-
-int tac_element_state_compare(const void *a, const void *b)
-{
-    const struct tac_element_state *x = a, *y = b;
-    const tac_gid p[3] = {x->vertex[0], x->kind, x->id}, q[3] = {y->vertex[0], y->kind, y->id};
-    int k = 0;
-    while (k < 2 && p[k] == q[k])
-        k++;
-    return (p[k] > q[k]) - (p[k] < q[k]);
-}
-
-int tac_grip_state_compare(const void *a, const void *b)
-{
-    const struct tac_grip_state *x = a, *y = b;
-    if (x->vertex[0] != y->vertex[0])
-        return x->vertex[0] < y->vertex[0] ? -1 : 1;
-    return x->key != y->key ? (x->key > y->key ? 1 : -1) : (x->layer > y->layer) - (x->layer < y->layer);
-}
 
 const struct tac_checkpoint_column TAC_GRIP_COLUMNS[5] = {
     {"grip_key", NULL, false, 0, AT(tac_grip_state, key)},
@@ -148,29 +131,4 @@ void tac_checkpoint_unpack(struct tac_checkpoint *c, const int64_t *integer, con
     memcpy(i, integer, sizeof i);
     memcpy(r, real, sizeof r);
     carry(c, i, r, false);
-}
-
-void tac_checkpoint_destroy(struct tac_checkpoint **checkpoint)
-{
-    struct tac_checkpoint *c = *checkpoint;
-    if (c == NULL)
-        return;
-    free(c->vertex_id);
-    free(c->start);
-    free(c->mass);
-    free(c->x);
-    free(c->v);
-    free(c->t);
-    free(c->impulse);
-    free(c->triangle_id);
-    free(c->triangle);
-    free(c->segment_id);
-    free(c->segment);
-    free(c->script);
-    free(c->pair);
-    free(c->last);
-    free(c->element);
-    free(c->grip);
-    free(c);
-    *checkpoint = NULL;
 }

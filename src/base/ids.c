@@ -1,7 +1,5 @@
 /* ids.c: sorted ids, that the deals of pieces are made of. */
 #include "base/exchange.h"
-#include "partition/part.h"
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -10,7 +10,6 @@
  */
 #include "base/exchange.h"
 #include "mesh/read.h"
-#include "partition/pieces.h"
 #include "scene/read.h"
 
 #include <stdlib.h>
@@ -144,108 +143,4 @@ enum tac_err tac_spread_lump(struct tac_reader *reader, tac_lid body, const char
     TAC_TRY(lump_table(reader, body, TAC_SEGMENTS, where, density));
 done:
     return err;
-}
-
-static void fill_pieces(const struct tac_reader *reader, struct tac_pieces *p)
-{
-    const struct tac_scene *s = reader->scene;
-    const size_t n = (size_t)p->vertex_count;
-    tac_gid *id[3] = {p->vertex_id, p->triangle_id, p->segment_id};
-    for (tac_lid b = 0; b < s->body_count; b++) {
-        const tac_lid first[3] = {s->body[b].vertex_begin, s->body[b].triangle_begin, s->body[b].segment_begin};
-        for (int k = 0; k < 3; k++)
-            for (tac_lid i = reader->rows[b][k].begin; i < reader->rows[b][k].end; i++)
-                id[k][i] = first[k] + reader->rows[b][k].number + (i - reader->rows[b][k].begin);
-    }
-    memcpy(p->x, s->x, 3 * n * sizeof *p->x);
-    memcpy(p->v, s->v, 3 * n * sizeof *p->v);
-    memcpy(p->mass, s->mass, n * sizeof *p->mass);
-    memcpy(p->ever_free, s->ever_free, n);
-    memcpy(p->body, s->vertex_body, n * sizeof *p->body);
-    memcpy(p->motion, reader->motion, n * sizeof *p->motion);
-    for (size_t i = 0; i < n; i++)
-        p->load[i] = s->vertex_load ? s->vertex_load[i] : -1;
-    for (size_t i = 0; i < n; i++)
-        p->scripted[i] = p->motion[i] >= 0;
-    for (size_t i = 0; i < 3 * (size_t)p->triangle_count; i++)
-        p->triangle[i] = s->triangle[i];
-    for (size_t i = 0; i < 2 * (size_t)p->segment_count; i++)
-        p->segment[i] = s->segment[i];
-}
-
-/* From here on the scene has counts of the whole, and no arrays. */
-enum tac_err tac_spread_pieces(struct tac_reader *reader)
-{
-    struct tac_scene *s = reader->scene;
-    struct tac_pieces *p = NULL;
-    enum tac_err err = tac_pieces_make(reader->ctx, (size_t)s->vertex_count, (size_t)s->triangle_count,
-                                       (size_t)s->segment_count, 0, &reader->pieces);
-    TAC_TRY(tac_reader_agree(reader, err));
-    p = reader->pieces;
-    fill_pieces(reader, p);
-    p->vertex_total = s->vertex_count = reader->total[TAC_VERTICES];
-    p->triangle_total = s->triangle_count = reader->total[TAC_TRIANGLES];
-    p->segment_total = s->segment_count = reader->total[TAC_SEGMENTS];
-    tac_scene_shed(s);
-    TAC_TRY(tac_reader_agreed(reader, tac_pieces_topology(reader->ctx, p)));
-done:
-    return err;
-}
-
-/* Where the first edge is that bends and has over two triangles: its side in our triangles, or -1 if it is not there;
- * *edge: its id, the same on all ranks. */
-static int64_t find_many(const struct tac_reader *reader, tac_gid *edge)
-{
-    const struct tac_pieces *p = reader->pieces;
-    int64_t side = -1;
-    *edge = INT64_MAX;
-    for (int64_t i = 0; i < 3 * (int64_t)p->triangle_count; i++)
-        if (p->triangle_valence[i] > 2 && p->triangle_edge[i] < *edge &&
-            tac_scene_bends(reader->scene, tac_scene_body_of(reader->scene, p->triangle[i]))) {
-            *edge = p->triangle_edge[i];
-            side = i;
-        }
-    const tac_gid mine = *edge;
-    MPI_Allreduce(MPI_IN_PLACE, edge, 1, TAC_GID_MPI, MPI_MIN, reader->ctx->comm);
-    return mine == *edge ? side : -1;
-}
-
-enum tac_err tac_spread_check_manifold(struct tac_reader *reader)
-{
-    struct tac_ctx *ctx = reader->ctx;
-    const struct tac_scene *scene = reader->scene;
-    const struct tac_pieces *p = reader->pieces;
-    enum tac_err err = TAC_OK;
-    tac_gid id, edge[2] = {0, 0}, number = 0;
-    double x[3] = {0, 0, 0};
-    const int64_t side = find_many(reader, &id);
-    if (id == INT64_MAX)
-        return TAC_OK;
-    /* All ranks ask about the same body: the edge's. */
-    if (side >= 0) {
-        const tac_gid *v = p->triangle + side / 3 * 3, a = v[(side + 1) % 3], b = v[(side + 2) % 3];
-        edge[0] = a < b ? a : b;
-        edge[1] = a < b ? b : a;
-    }
-    MPI_Allreduce(MPI_IN_PLACE, edge, 2, TAC_GID_MPI, MPI_MAX, ctx->comm);
-    const tac_lid index = tac_scene_body_of(scene, edge[0]);
-    const struct tac_body *body = &scene->body[index];
-    const struct tac_rows here = reader->rows[index][TAC_VERTICES];
-    number = edge[0] - body->vertex_begin;
-    TAC_TRY(tac_spread_ask(ctx, TAC_OK, body->vertex_end - body->vertex_begin, 1, &number, here.number,
-                           p->x + 3 * (size_t)here.begin, x));
-    if (side >= 0)
-        err = tac_scene_fail_manifold(reader, edge, x, p->triangle_valence[side]);
-    err = tac_agree(ctx, err);
-done:
-    return tac_reader_agreed(reader, err);
-}
-
-enum tac_err tac_spread_find_hinged(struct tac_reader *reader, uint8_t *hinged)
-{
-    const struct tac_pieces *p = reader->pieces;
-    for (tac_lid h = 0; h < p->hinge_count; h++)
-        hinged[tac_scene_body_of(reader->scene, p->hinge[4 * (size_t)h])] = 1;
-    MPI_Allreduce(MPI_IN_PLACE, hinged, reader->scene->body_count, MPI_UINT8_T, MPI_MAX, reader->ctx->comm);
-    return TAC_OK;
 }

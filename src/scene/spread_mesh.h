@@ -1,7 +1,7 @@
 /* spread_mesh.h: a large mesh whose rows are spread over the ranks.  Private to spread_mesh.c, which reads or makes the
  * rows, and spread_rows.c, which checks them together. */
-#ifndef TACTUS_PARTITION_SPREAD_MESH_H
-#define TACTUS_PARTITION_SPREAD_MESH_H
+#ifndef TACTUS_SCENE_SPREAD_MESH_H
+#define TACTUS_SCENE_SPREAD_MESH_H
 
 #include "mesh/check.h"
 #include "mesh/kinds.h"

@@ -1,0 +1,99 @@
+/* snapshot.h: the whole state of a simulation at a commit, as rows by global id.
+ *
+ * The integrator fills it and goes on from it; checkpoints write and read it; a migration is a snapshot that never sees
+ * a disk.  Each rank gives rows of some tables and gets back a block of rows; who holds what is no matter.
+ */
+#ifndef TACTUS_PARTITION_SNAPSHOT_H
+#define TACTUS_PARTITION_SNAPSHOT_H
+
+#include <tactus/accum.h>
+#include <tactus/output.h>
+#include <tactus/scene.h>
+
+/* A vertex that is in some motion. */
+struct tac_script_state {
+    tac_gid vertex;
+    int64_t next;      /* first knot not yet passed */
+    double origin[3];  /* where it was when it was caught, m */
+    double x[3], v[3]; /* line of the piece under way, from t */
+    double v_free[3];
+    tac_time t;
+    int32_t on, caught;
+};
+
+/* A watched pair. */
+struct tac_pair_state {
+    uint64_t key;      /* force key: type and global ids of its primitives */
+    tac_gid vertex[4]; /* -1 where unused */
+    int64_t depth;     /* deepest watched layer */
+    int64_t last;      /* first of its rungs' entries in the table `last` (of this rank; of the file in the file) */
+    int64_t rungs;
+};
+
+/* What an element remembers: a damper the strain at its last tick, a plastic element what is at rest, a wind where it
+ * found its triangle (in 2D: segment). */
+struct tac_element_state {
+    int64_t kind;      /* TAC_KIND_SPRING, _CST, _HINGE or _LOAD */
+    tac_gid id;        /* edge, triangle, the hinge's edge; triangle or segment */
+    tac_gid vertex[4]; /* its stencil, -1 where unused */
+    int64_t has;       /* TAC_ELEMENT_RESTS, TAC_ELEMENT_DAMPS or both; of a wind TAC_ELEMENT_DAMPS */
+    double rest[3];    /* m; strain e00, e11, e01; rad: what it has not is 0 */
+    double last[3];    /* of a wind: the centre at its last tick, m */
+};
+enum { TAC_ELEMENT_RESTS = 1, TAC_ELEMENT_DAMPS = 2 };
+/* The order of a file's rows: by first vertex, kind, id; for any number of ranks. */
+int tac_element_state_compare(const void *a, const void *b);
+/* The friction of a watched pair, or of one of its rungs. */
+struct tac_grip_state {
+    uint64_t key;      /* of the pair */
+    tac_gid vertex[4]; /* -1 where unused */
+    int64_t layer;     /* first layer of the rung; 0: of the pair */
+    int64_t t[2];      /* quanta: pair: first and last active tick; rung: first one of the pair when it was set, 0 */
+    double value[13];  /* pair: stock (2), budget, N s; weights (4); difference, way, m (3, 3). rung: hold, m (3); 0 */
+};
+/* The order of a file's rows: as pairs, by first vertex and key, then by layer. */
+int tac_grip_state_compare(const void *a, const void *b);
+
+struct tac_checkpoint {
+    /* the same on all ranks */
+    tac_time now;
+    int64_t frame;       /* next frame's index */
+    tac_time last_frame; /* when the last one was */
+    int64_t restarts;
+    struct tac_accum dissipated, work, total_start, couple[3]; /* carried */
+    int32_t has_start;
+    double kinetic_start, book_work, book_absolute;
+    int64_t deepest_layer; /* since the last row */
+    double wall_s;         /* of all runs so far */
+    struct tac_counters counters;
+    tac_gid vertex_total, triangle_total, segment_total;
+
+    /* this rank's rows */
+    tac_lid vertex_count;
+    tac_gid *vertex_id; /* owned, (n) ascending */
+    double *start;      /* owned, (n, 3): positions at t = 0, m */
+    double *mass;       /* owned, (n), kg */
+    double *x, *v;      /* owned, (n, 3): at the vertex' own t */
+    tac_time *t;        /* owned, (n) */
+    double *impulse;    /* owned, (n, 3): contact impulse since the last frame, N s */
+    tac_lid triangle_count;
+    tac_gid *triangle_id; /* owned, (n) ascending */
+    tac_gid *triangle;    /* owned, (n, 3) */
+    tac_lid segment_count;
+    tac_gid *segment_id; /* owned, (n) ascending */
+    tac_gid *segment;    /* owned, (n, 2) */
+    tac_lid script_count;
+    struct tac_script_state *script; /* owned */
+    tac_lid pair_count;
+    struct tac_pair_state *pair; /* owned, ascending key; each pair on one rank */
+    tac_lid grip_count;
+    struct tac_grip_state *grip; /* owned */
+    tac_lid last_count;
+    double *last; /* owned, (last_count): per rung the distance at its last active tick, or infinity, m */
+    tac_lid element_count;
+    struct tac_element_state *element; /* owned, in their order; each element on one rank */
+};
+
+void tac_checkpoint_destroy(struct tac_checkpoint **checkpoint);
+
+#endif

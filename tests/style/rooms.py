@@ -1,0 +1,80 @@
+#!/usr/bin/python3
+"""rooms.py [--graph]: the rooms of src/ include only rooms below them, and no include goes round in a circle.
+
+The order is that of ROOMS; a room may include itself and the rooms that are listed for it.  Reads every #include of src/,
+public headers (<tactus/...>) counting as part of the room that implements them.  With --graph it prints the arrows in the
+language of Graphviz, from which docs/pictures/rooms.svg is made.  If it failed, a change in one room could break one
+that should not know of it."""
+import os
+import re
+import sys
+
+SOURCE = os.environ.get("TACTUS_SOURCE") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+# Every room, and the rooms that it may know besides those that they may know.  A room is listed after all that it may know.
+ROOMS = {
+    "base": [],
+    "geometry": ["base"],
+    "mesh": ["geometry"],
+    "scene": ["mesh"],
+    "partition": ["scene"],
+    "elements": ["partition"],
+    "contact": ["elements"],
+    "broadphase": ["contact"],
+    "io": ["partition"],
+    "check": ["contact"],
+    "audit": ["io", "check"],
+    "kds": ["broadphase"],
+    "events": ["kds"],
+    "run": ["events", "io", "check", "audit"],
+    "app": ["run"],
+}
+# Public headers belong to the rooms that implement them.
+PUBLIC = {"base": "base", "accum": "base", "math": "base", "mesh": "mesh", "scene": "scene", "output": "io", "run": "run"}
+
+
+def allowed():
+    known = {}
+    for room, below in ROOMS.items():
+        known[room] = {room}.union(*(known[b] for b in below))
+    return known
+
+
+def includes(source):
+    """(file, room, included header, its room) of every include of the project's own headers."""
+    for folder, _, files in os.walk(os.path.join(source, "src")):
+        for name in sorted(files):
+            if not name.endswith((".c", ".h")):
+                continue
+            path = os.path.join(folder, name)
+            room = os.path.relpath(path, os.path.join(source, "src")).split(os.sep)[0]
+            with open(path) as f:
+                for kind, header in re.findall(r'^#include ([<"])([^">]+)[">]', f.read(), re.M):
+                    if kind == '"':
+                        yield os.path.relpath(path, source), room, header, header.split("/")[0]
+                    elif header.startswith("tactus/"):
+                        yield os.path.relpath(path, source), room, header, PUBLIC.get(header[7:-2], header)
+
+
+def main():
+    known, wrong, arrows = allowed(), [], {}
+    for file, room, header, other in includes(SOURCE):
+        if room not in ROOMS:
+            wrong.append("%s lies in src/%s, which is no room of this test" % (file, room))
+        elif other not in ROOMS:
+            wrong.append("%s includes %s, which belongs to no room" % (file, header))
+        elif other not in known[room]:
+            wrong.append("%s includes %s: `%s` may not know `%s`" % (file, header, room, other))
+        if room != other:
+            arrows[room, other] = arrows.get((room, other), 0) + 1
+    if "--graph" in sys.argv:
+        print("digraph rooms {\n  rankdir = TB; node [shape = box, fontname = Helvetica];")
+        for (room, other), count in sorted(arrows.items()):
+            print('  "%s" -> "%s" [label = %d];' % (room, other, count))
+        print("}")
+    for line in sorted(set(wrong)):
+        print(line)
+    print("%d rooms, %d arrows between them, %d includes that are not allowed" % (len(ROOMS), len(arrows), len(set(wrong))))
+    return 1 if wrong else 0
+
+
+sys.exit(main())
