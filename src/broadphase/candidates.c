@@ -116,6 +116,31 @@ static enum tac_err measure_bodies(struct tac_sim *sim, struct tac_candidates *c
     return TAC_OK;
 }
 
+static void ghost_added(void *self, tac_lid v, const struct tac_ghost *ghost)
+{
+    struct tac_candidates *c = self;
+    memcpy(&c->x[3 * (size_t)v], ghost->start, sizeof ghost->start);
+}
+
+static void enter_arrays(struct tac_candidates *c, struct tac_halo *halo)
+{
+    c->halo = halo;
+    tac_halo_grows(halo, &c->move, sizeof *c->move);
+    tac_halo_grows(halo, &c->x, 3 * sizeof *c->x);
+    tac_halo_grows(halo, &c->tube, sizeof *c->tube);
+    tac_halo_tell(halo, (struct tac_halo_user){c, ghost_added, NULL});
+}
+
+static void leave_arrays(struct tac_candidates *c)
+{
+    if (c->halo == NULL)
+        return;
+    tac_halo_forget(c->halo, &c->move);
+    tac_halo_forget(c->halo, &c->x);
+    tac_halo_forget(c->halo, &c->tube);
+    tac_halo_tell_no_more(c->halo, c);
+}
+
 enum tac_err tac_candidates_create(struct tac_sim *sim, struct tac_candidates **out)
 {
     enum tac_err err;
@@ -132,6 +157,8 @@ enum tac_err tac_candidates_create(struct tac_sim *sim, struct tac_candidates **
     TAC_TRY(tac_alloc(sim->ctx, bodies, 1, &c->still));
     TAC_TRY(tac_alloc(sim->ctx, bodies, sizeof *c->order, &c->order));
     TAC_TRY(tac_alloc(sim->ctx, 2 * bodies, sizeof *c->sweep, &c->sweep));
+    if (sim->ranks)
+        enter_arrays(c, &sim->ranks->halo);
     TAC_TRY(make_primitives(sim, c));
     TAC_TRY(measure_bodies(sim, c));
 done:
@@ -146,6 +173,7 @@ void tac_candidates_destroy(struct tac_candidates **candidates)
     struct tac_candidates *c = *candidates;
     if (c == NULL)
         return;
+    leave_arrays(c);
     for (int32_t b = 0; c->tree && b < c->body_count; b++)
         tac_tree_destroy(&c->tree[b]);
     free(c->tree);
@@ -288,21 +316,21 @@ static void sort_by_slice(struct tac_candidates *c, size_t count)
 /* From now on we hear of the ghosts marked, and of no others. */
 static enum tac_err take_part(struct tac_sim *sim)
 {
-    const enum tac_err err = tac_ghosts_prune(sim), told = tac_ghosts_subscribe(sim);
+    const enum tac_err err = tac_halo_prune(&sim->ranks->halo), told = tac_halo_subscribe(&sim->ranks->halo);
     return tac_agree(sim->ctx, err ? err : told);
 }
 
 /* Marks the ghosts that candidates have. */
 static enum tac_err subscribe(struct tac_sim *sim, const struct tac_candidates *c)
 {
-    memset(sim->ranks->mark, 0, (size_t)sim->state.count);
+    memset(sim->ranks->halo.mark, 0, (size_t)sim->state.count);
     for (size_t k = 0; k < c->count; k++)
         for (int i = 0; i < c->list[k].count; i++)
-            sim->ranks->mark[c->list[k].v[i]] = 1;
+            sim->ranks->halo.mark[c->list[k].v[i]] = 1;
     return take_part(sim);
 }
 
-/* Local. The list, from the tubes of this rank and of its guests. */
+/* Local. The list, from the tubes of this rank and of its ghosts. */
 static enum tac_err make_list(struct tac_sim *sim, struct tac_candidates *c)
 {
     enum tac_err err;
@@ -361,10 +389,10 @@ enum tac_err tac_candidates_gather(struct tac_sim *sim, struct tac_candidates *c
     TAC_TRY(tac_agree(sim->ctx, tac_foreign_fetch(sim, c)));
     c->start = sim->state.now;
     c->end = sim->state.now + c->span;
-    memset(sim->ranks->mark, 0, (size_t)sim->state.count);
+    memset(sim->ranks->halo.mark, 0, (size_t)sim->state.count);
     for (size_t k = 0; k < c->foreign_count; k++)
         for (int i = 0; i < c->foreign[k].count; i++)
-            sim->ranks->mark[c->foreign[k].v[i]] = 1;
+            sim->ranks->halo.mark[c->foreign[k].v[i]] = 1;
     TAC_TRY(take_part(sim));
     c->builds++;
 done:

@@ -9,6 +9,7 @@
 
 #include "events/sim.h"
 #include "geometry/tree.h"
+#include "partition/halo.h"
 
 struct tac_candidate {
     uint64_t key;
@@ -53,6 +54,7 @@ struct tac_tube {
 };
 
 struct tac_candidates {
+    struct tac_halo *halo; /* borrowed; NULL: one rank */
     struct tac_move *move; /* owned, (V): of the pass under way */
     double *x;             /* owned, (V, 3): positions at the window's start */
     struct tac_tube *tube; /* owned, (V) */

@@ -1,7 +1,7 @@
 /* candidates_search.c: which pairs may touch while the tubes hold, by trees of boxes; with limits and what is watched.
  */
 #include "broadphase/candidates.h"
-#include "events/limits.h"
+#include "contact/limits.h"
 #include "geometry/sweep.h"
 #include <stdlib.h>
 #include <string.h>
@@ -211,7 +211,7 @@ static enum tac_err add_limits(struct search *search)
     struct tac_sim *sim = search->sim;
     struct tac_candidates *c = search->c;
     struct tac_limit limit = {0};
-    while (tac_limits_next(sim, &limit)) {
+    while (tac_limits_next(sim->model, &limit)) {
         struct tac_form form;
         TAC_TRY(tac_grow(sim->ctx, &c->found, &c->capacity_found, search->count + 1, sizeof *c->found));
         struct tac_candidate *q = &c->found[search->count++];

@@ -12,7 +12,7 @@ enum { BOXES = 64, REGROUP = 32 };
 
 /* A vertex of a foreign primitive on its way. */
 struct parcel_vertex {
-    struct tac_guest guest;
+    struct tac_ghost ghost;
     struct tac_tube tube;
     struct tac_move move;
     double x[3];
@@ -146,7 +146,7 @@ static enum tac_err put_vertex(struct tac_sim *sim, struct tac_candidates *c, st
     TAC_TRY(tac_grow(sim->ctx, &out->vertex, &out->vertex_capacity, out->vertex_count + 1, sizeof *out->vertex));
     struct parcel_vertex *p = &out->vertex[out->vertex_count];
     memset(p, 0, sizeof *p);
-    tac_ghost_describe(sim, v, &p->guest);
+    tac_ghost_describe(sim->scene, v, &p->ghost);
     p->tube = c->tube[v];
     p->move = c->move[v];
     memcpy(p->x, &c->x[3 * (size_t)v], sizeof p->x);
@@ -243,11 +243,11 @@ static enum tac_err unpack(struct tac_sim *sim, struct tac_candidates *c, const 
     for (int r = 0; r < sim->ctx->size; r++) {
         for (size_t i = first_vertex; i < first_vertex + (size_t)vertices[r]; i++) {
             tac_lid v;
-            TAC_TRY(tac_ghost_add(sim, &vertex[i].guest, &v));
+            TAC_TRY(tac_ghost_add(&sim->ranks->halo, &vertex[i].ghost, &v));
             c->tube[v] = vertex[i].tube;
             c->move[v] = vertex[i].move;
             memcpy(&c->x[3 * (size_t)v], vertex[i].x, sizeof vertex[i].x);
-            sim->ranks->mark[v] = 2; /* its motion is known in this pass */
+            sim->ranks->halo.mark[v] = 2; /* its motion is known in this pass */
         }
         for (int64_t i = 0; i < parcels[r]; i++, k++) {
             TAC_TRY(tac_grow(sim->ctx, &c->foreign, &c->foreign_capacity, c->foreign_count + 1, sizeof *c->foreign));
@@ -257,7 +257,7 @@ static enum tac_err unpack(struct tac_sim *sim, struct tac_candidates *c, const 
             p->count = (uint8_t)parcel[k].count;
             memcpy(p->edge, parcel[k].edge, sizeof p->edge);
             for (int j = 0; j < p->count; j++)
-                p->v[j] = tac_ghost_find(sim, vertex[first_vertex + (size_t)parcel[k].v[j]].guest.id);
+                p->v[j] = tac_ghost_find(&sim->ranks->halo, vertex[first_vertex + (size_t)parcel[k].v[j]].ghost.id);
             p->body = sim->scene->vertex_body[p->v[0]];
         }
         first_vertex += (size_t)vertices[r];

@@ -6,8 +6,8 @@
  *
  * On several ranks everything is a ghost everywhere, all step together from instant to instant, and each rank looks at
  * the pairs whose first vertex it owns. */
+#include "contact/limits.h"
 #include "events/friction.h"
-#include "events/limits.h"
 #include "events/ranks.h"
 #include "geometry/sweep.h"
 #include <stdlib.h>
@@ -44,7 +44,7 @@ struct elements {
     size_t count[3];
     struct element *list[3]; /* owned: triangles, segments, edges */
     size_t vertex_count;
-    struct tac_guest *vertex; /* owned: of several ranks only */
+    struct tac_ghost *vertex; /* owned: of several ranks only */
 };
 
 static tac_gid triangle_id(const struct tac_scene *s, tac_lid t)
@@ -123,36 +123,36 @@ static enum tac_err gather_all(struct tac_sim *sim, struct elements *all)
 {
     enum tac_err err;
     struct elements own = {{0}, {NULL}, 0, NULL};
-    struct tac_guest *guest = NULL;
+    struct tac_ghost *ghost = NULL;
     if (!sim->ranks)
         return own_elements(sim, all);
     err = tac_agree(sim->ctx, own_elements(sim, &own));
     for (int kind = 0; kind < 3 && !err; kind++)
         err = spread(sim, own.list[kind], own.count[kind], sizeof(struct element), &all->list[kind], &all->count[kind]);
     if (!err)
-        err = tac_agree(sim->ctx, tac_alloc(sim->ctx, (size_t)sim->state.owned, sizeof *guest, &guest));
+        err = tac_agree(sim->ctx, tac_alloc(sim->ctx, (size_t)sim->state.owned, sizeof *ghost, &ghost));
     for (tac_lid i = 0; i < sim->state.owned && !err; i++)
-        tac_ghost_describe(sim, i, &guest[i]);
+        tac_ghost_describe(sim->scene, i, &ghost[i]);
     if (!err)
-        err = spread(sim, guest, (size_t)sim->state.owned, sizeof *guest, &all->vertex, &all->vertex_count);
+        err = spread(sim, ghost, (size_t)sim->state.owned, sizeof *ghost, &all->vertex, &all->vertex_count);
     for (size_t k = 0; k < all->vertex_count && !err; k++) {
         tac_lid v;
-        err = tac_ghost_add(sim, &all->vertex[k], &v);
+        err = tac_ghost_add(&sim->ranks->halo, &all->vertex[k], &v);
     }
     err = tac_agree(sim->ctx, err);
     if (!err) {
-        memset(sim->ranks->mark, 1, (size_t)sim->state.count);
-        err = tac_agree(sim->ctx, tac_ghosts_subscribe(sim));
+        memset(sim->ranks->halo.mark, 1, (size_t)sim->state.count);
+        err = tac_agree(sim->ctx, tac_halo_subscribe(&sim->ranks->halo));
     }
     for (int kind = 0; kind < 3; kind++)
         free(own.list[kind]);
-    free(guest);
+    free(ghost);
     return err;
 }
 
 static tac_lid local(const struct tac_sim *sim, tac_gid id)
 {
-    return sim->ranks ? tac_ghost_find(sim, id) : (tac_lid)id;
+    return sim->ranks ? tac_ghost_find(&sim->ranks->halo, id) : (tac_lid)id;
 }
 
 /* The pair of a first primitive (id a, vertices va) and a second one; its first vertex is ours. */
@@ -198,7 +198,7 @@ static enum tac_err list_pairs(struct tac_sim *sim, struct oracle *o, const stru
         }
     }
     struct tac_limit limit = {0};
-    while (tac_limits_next(sim, &limit)) {
+    while (tac_limits_next(sim->model, &limit)) {
         tac_gid v[3];
         for (int i = 0; i < tac_pair_vertices(limit.type); i++)
             v[i] = tac_sim_id(sim, limit.v[i]);
@@ -340,7 +340,7 @@ static enum tac_err look(struct tac_sim *sim, tac_time limit, tac_time *t, bool 
         *t = *t == TAC_TIME_NEVER ? limit : *t;
         if (sim->ranks) {
             MPI_Allreduce(MPI_IN_PLACE, t, 1, TAC_TIME_MPI, MPI_MIN, sim->ctx->comm);
-            tac_ranks_link(sim);
+            tac_halo_link(&sim->ranks->halo);
             tac_ranks_lines(sim);
         }
         double begin_s = tac_wall_s();

@@ -6,26 +6,6 @@
 #include "io/record/record.h"
 #include <string.h>
 
-/* tac_position, inlined where contacts tick. */
-static inline __attribute__((always_inline)) void tac_bring_position(const struct tac_sim *sim, tac_lid i, tac_time t,
-                                                                     double x[3])
-{
-    const struct tac_pos *pos = &sim->state.pos[i];
-    const struct tac_vel *vel = &sim->state.vel[i];
-    if (pos->t == t) {
-        memcpy(x, pos->x, sizeof pos->x);
-    } else if (vel->w == 0 && sim->scripts.of[i] >= 0) {
-        const struct tac_script *s = &sim->scripts.script[sim->scripts.of[i]];
-        double dt = tac_seconds(sim, t - s->t);
-        for (int k = 0; k < 3; k++)
-            x[k] = s->x[k] + dt * s->v[k];
-    } else {
-        double dt = tac_seconds(sim, t - pos->t);
-        for (int k = 0; k < 3; k++)
-            x[k] = pos->x[k] + dt * vel->v[k];
-    }
-}
-
 /* Brings a free vertex to t: rewrites (x, t). With contact, its path is kept. record: sim->record is there. */
 static inline __attribute__((always_inline)) void tac_bring_to(struct tac_sim *sim, tac_lid i, tac_time t, bool contact,
                                                                bool record)

@@ -12,7 +12,7 @@ enum {
 static inline void gather(const struct tac_sim *sim, const struct tac_pair *p, tac_time t, double x[4][3])
 {
     for (int k = 0; k < p->count; k++)
-        tac_bring_position(sim, p->v[k], t, x[k]);
+        tac_state_position(&sim->state, &sim->scripts, p->v[k], t, x[k]);
     tac_model_gather(sim->model, (enum tac_pair_type)p->type, p->v, x);
 }
 

@@ -144,7 +144,7 @@ enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row)
     memset(sum, 0, sizeof sum);
     if (sim->ranks) {
         tac_ranks_lines(sim); /* where ghosts are now */
-        TAC_TRY(tac_agree(sim->ctx, sim->ranks->down));
+        TAC_TRY(tac_agree(sim->ctx, sim->ranks->halo.down));
     }
     row->time_s = tac_seconds(sim, sim->state.now);
     for (tac_lid i = 0; i < sim->state.owned; i++) {

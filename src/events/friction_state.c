@@ -2,7 +2,7 @@
 #include "base/exchange.h"
 #include "events/friction.h"
 #include "events/ranks.h"
-#include "partition/snapshot.h"
+#include "state/snapshot.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -62,7 +62,7 @@ static enum tac_err judge(struct tac_sim *sim, tac_time limit, struct window *w)
     struct tac_kinetic *k = sim->find.flights->k;
     int64_t tell[TAC_TELLS] = {0};
     TAC_TRY(next_of_all(sim, limit, &w->end));
-    tac_ranks_link(sim);
+    tac_halo_link(&sim->ranks->halo);
     tac_ranks_lines(sim);
     k->stuck_at = TAC_TIME_NEVER;
     if (!tac_ranks_down(sim))

@@ -9,7 +9,7 @@ struct command {
     uint64_t key;
     int32_t drop;
     double d; /* distance now, m */
-    struct tac_guest vertex[4];
+    struct tac_ghost vertex[4];
 };
 
 void tac_prime(struct tac_sim *sim, int32_t slot, double d)
@@ -41,13 +41,14 @@ static bool concerns(const struct tac_sim *sim, const struct tac_order *o, int r
     return false;
 }
 
-static size_t fill(struct tac_sim *sim, struct tac_neighbor *n)
+static size_t fill(void *self, struct tac_neighbor *n)
 {
+    struct tac_sim *sim = self;
     const struct tac_ranks *r = sim->ranks;
     size_t count = 0;
     for (size_t k = 0; k < r->order_count; k++)
         count += concerns(sim, &r->order[k], n->rank);
-    if (!tac_ranks_room(sim, n, count * sizeof(struct command) + 1))
+    if (!tac_halo_room(&sim->ranks->halo, n, count * sizeof(struct command) + 1))
         return 0;
     struct command *command = (struct command *)n->told;
     for (size_t k = 0; k < r->order_count; k++) {
@@ -59,7 +60,7 @@ static size_t fill(struct tac_sim *sim, struct tac_neighbor *n)
         command->drop = o->drop;
         command->d = o->d;
         for (int i = 0; i < o->count; i++)
-            tac_ghost_describe(sim, o->v[i], &command->vertex[i]);
+            tac_ghost_describe(sim->scene, o->v[i], &command->vertex[i]);
         command++;
     }
     return count * sizeof *command;
@@ -77,15 +78,16 @@ static enum tac_err obey(struct tac_sim *sim, const struct command *command)
         return TAC_OK;
     }
     for (int i = 0; i < tac_pair_vertices(tac_key_type(command->key)); i++)
-        TAC_TRY(tac_ghost_add(sim, &command->vertex[i], &v[i]));
+        TAC_TRY(tac_ghost_add(&sim->ranks->halo, &command->vertex[i], &v[i]));
     TAC_TRY(tac_watch(sim, command->key, v, &slot));
     tac_prime(sim, slot, command->d);
 done:
     return err;
 }
 
-static void hear(struct tac_sim *sim, struct tac_neighbor *n)
+static void hear(void *self, struct tac_neighbor *n)
 {
+    struct tac_sim *sim = self;
     const struct command *command = (const struct command *)n->heard;
     for (size_t k = 0; k < n->heard_count / sizeof *command; k++)
         tac_ranks_failed(sim, obey(sim, &command[k]));
@@ -95,6 +97,6 @@ void tac_orders_talk(struct tac_sim *sim)
 {
     if (!sim->ranks)
         return;
-    tac_ranks_talk(sim, TAG_ORDERS, fill, hear);
+    tac_halo_talk(&sim->ranks->halo, TAG_ORDERS, fill, hear, sim);
     sim->ranks->order_count = 0;
 }

@@ -5,7 +5,7 @@
 
 void tac_position(const struct tac_sim *sim, tac_lid i, tac_time t, double x[3])
 {
-    tac_bring_position(sim, i, t, x);
+    tac_state_position(&sim->state, &sim->scripts, i, t, x);
 }
 
 static inline __attribute__((always_inline)) void bring_one_of_class(struct tac_sim *sim, tac_lid i, tac_time t,

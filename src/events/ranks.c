@@ -1,8 +1,8 @@
+/* ranks.c: how ranks keep in step within a pass (ranks.h). */
 #include "events/ranks.h"
 #include "broadphase/candidates.h"
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { TAG_TICK = 11 };
 
@@ -23,13 +23,12 @@ struct motion {
 void tac_ranks_changed(struct tac_sim *sim)
 {
     if (sim->ranks)
-        sim->ranks->changed = true;
+        sim->ranks->halo.changed = true;
 }
 
 void tac_ranks_failed(struct tac_sim *sim, enum tac_err err)
 {
-    if (err && sim->ranks->down == TAC_OK)
-        sim->ranks->down = err;
+    tac_halo_failed(&sim->ranks->halo, err);
 }
 
 enum tac_err tac_ranks_hold(struct tac_sim *sim, enum tac_err err)
@@ -42,16 +41,11 @@ enum tac_err tac_ranks_hold(struct tac_sim *sim, enum tac_err err)
 
 /* ---- passes ---- */
 
-void tac_ranks_mpi_failed(struct tac_sim *sim, const char *what)
-{
-    tac_ranks_failed(sim, tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while %s; look at the cluster's network", what));
-}
-
 void tac_ranks_again(struct tac_sim *sim)
 {
     struct tac_ranks *r = sim->ranks;
-    for (size_t k = 0; k < r->count; k++)
-        r->neighbor[k].closed = false;
+    for (size_t k = 0; k < r->halo.count; k++)
+        r->halo.neighbor[k].closed = false;
     for (size_t k = 0; k < r->wanted_count; k++)
         r->has_path[r->wanted[k]] = 0;
     r->wanted_count = 0;
@@ -65,12 +59,12 @@ bool tac_ranks_concerned(struct tac_sim *sim, uint8_t *mark)
     const double begin_s = tac_wall_s();
     int64_t before = -1, now;
     for (;; before = now) {
-        for (size_t k = 0; k < r->count; k++)
-            mark[me] |= r->neighbor[k].met && mark[r->neighbor[k].rank];
-        if (r->everyone || r->down)
+        for (size_t k = 0; k < r->halo.count; k++)
+            mark[me] |= r->halo.neighbor[k].met && mark[r->halo.neighbor[k].rank];
+        if (r->everyone || r->halo.down)
             mark[me] = 1;
         if (MPI_Allreduce(MPI_IN_PLACE, mark, size, MPI_UINT8_T, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS)
-            tac_ranks_mpi_failed(sim, "looking for those who must run again");
+            tac_halo_mpi_failed(&sim->ranks->halo, "looking for those who must run again");
         now = 0;
         for (int k = 0; k < size; k++)
             now += mark[k];
@@ -85,7 +79,7 @@ enum tac_err tac_ranks_begin(struct tac_sim *sim)
 {
     enum tac_err err = TAC_OK;
     struct tac_ranks *r = sim->ranks;
-    if (r->changed)
+    if (r->halo.changed)
         TAC_TRY(tac_ranks_schedule(sim));
     tac_ranks_again(sim);
 done:
@@ -94,43 +88,20 @@ done:
 
 /* ---- meeting ---- */
 
-bool tac_ranks_buffer(struct tac_sim *sim, char **buffer, size_t *capacity, size_t bytes)
-{
-    enum tac_err err = tac_grow(sim->ctx, buffer, capacity, bytes, 1);
-    tac_ranks_failed(sim, err);
-    return err == TAC_OK;
-}
-
-bool tac_ranks_room(struct tac_sim *sim, struct tac_neighbor *n, size_t bytes)
-{
-    return tac_ranks_buffer(sim, &n->told, &n->told_capacity, bytes);
-}
-
-void tac_ranks_delay(struct tac_ranks *r)
-{
-    if (r->delay_us <= 0)
-        return;
-    r->delay_seed = r->delay_seed * 6364136223846793005u + 1442695040888963407u;
-    const long us = (long)((r->delay_seed >> 33) % (uint64_t)r->delay_us);
-    const struct timespec pause = {0, 1000 * us};
-    if ((r->delay_seed >> 20) % 8 == 0)
-        nanosleep(&pause, NULL);
-}
-
 static void post(struct tac_sim *sim, struct tac_neighbor *n, size_t bytes)
 {
-    tac_ranks_delay(sim->ranks);
+    tac_halo_delay(&sim->ranks->halo);
     if (MPI_Isend(n->out, (int)bytes, MPI_BYTE, n->rank, TAG_TICK, sim->ctx->comm, &n->request) != MPI_SUCCESS)
-        tac_ranks_mpi_failed(sim, "sending positions");
-    sim->ranks->messages++;
-    sim->ranks->bytes += (int64_t)bytes;
+        tac_halo_mpi_failed(&sim->ranks->halo, "sending positions");
+    sim->ranks->halo.messages++;
+    sim->ranks->halo.bytes += (int64_t)bytes;
 }
 
 /* Number of vertices that go a way at t; their groups are [0, *groups). */
 static size_t due(const struct tac_sim *sim, const struct tac_lane *lane, tac_time t)
 {
     size_t n = 0;
-    if (tac_ranks_nested(sim)) {
+    if (sim->ranks->halo.nested) {
         uint64_t mask = lane->mask & (((uint64_t)t & -(uint64_t)t) * 2 - 1);
         for (; mask; mask &= mask - 1)
             n += lane->group[__builtin_ctzll(mask)].count;
@@ -165,11 +136,11 @@ static void send_positions(struct tac_sim *sim, struct tac_neighbor *n, tac_time
     if (count == 0)
         return;
     MPI_Wait(&n->request, MPI_STATUS_IGNORE);
-    if (!tac_ranks_buffer(sim, &n->out, &n->out_capacity, bytes))
+    if (!tac_halo_buffer(&sim->ranks->halo, &n->out, &n->out_capacity, bytes))
         return;
     *(struct header *)n->out = (struct header){sim->ranks->pass, t, 0, 0};
     double *x = (double *)(n->out + sizeof(struct header));
-    if (tac_ranks_nested(sim)) {
+    if (sim->ranks->halo.nested) {
         uint64_t mask = lane->mask & (((uint64_t)t & -(uint64_t)t) * 2 - 1);
         for (; mask; mask &= mask - 1)
             x += pack(sim, &lane->group[__builtin_ctzll(mask)], t, x);
@@ -189,11 +160,11 @@ static const struct header *hear(struct tac_sim *sim, struct tac_neighbor *n)
     int bytes = 0;
     const double begin_s = tac_wall_s();
     if (MPI_Mprobe(n->rank, TAG_TICK, sim->ctx->comm, &message, &status) != MPI_SUCCESS) {
-        tac_ranks_mpi_failed(sim, "receiving positions");
+        tac_halo_mpi_failed(&sim->ranks->halo, "receiving positions");
         return NULL;
     }
     MPI_Get_count(&status, MPI_BYTE, &bytes);
-    if (!tac_ranks_buffer(sim, &n->in, &n->in_capacity, (size_t)bytes)) {
+    if (!tac_halo_buffer(&sim->ranks->halo, &n->in, &n->in_capacity, (size_t)bytes)) {
         MPI_Mrecv(NULL, 0, MPI_BYTE, &message, MPI_STATUS_IGNORE);
         return NULL;
     }
@@ -220,7 +191,7 @@ static void receive_positions(struct tac_sim *sim, struct tac_neighbor *n, tac_t
         return;
     TAC_CHECK(h->pass == sim->ranks->pass && h->t == t);
     const double *x = (const double *)(n->in + sizeof *h);
-    if (tac_ranks_nested(sim)) {
+    if (sim->ranks->halo.nested) {
         uint64_t mask = lane->mask & (((uint64_t)t & -(uint64_t)t) * 2 - 1);
         for (; mask; mask &= mask - 1)
             x += unpack(sim, &lane->group[__builtin_ctzll(mask)], t, x);
@@ -234,18 +205,18 @@ static void receive_positions(struct tac_sim *sim, struct tac_neighbor *n, tac_t
 bool tac_ranks_meet(struct tac_sim *sim, tac_time t)
 {
     struct tac_ranks *r = sim->ranks;
-    if (r->down)
+    if (r->halo.down)
         return false;
-    if (tac_ranks_nested(sim) && (r->mask & (((uint64_t)t & -(uint64_t)t) * 2 - 1)) == 0)
+    if (sim->ranks->halo.nested && (r->mask & (((uint64_t)t & -(uint64_t)t) * 2 - 1)) == 0)
         return true;
     if (r->fail_at && --r->fail_at == 0)
         tac_ranks_failed(sim, tac_fail(sim->ctx, TAC_ERR_RUN, "rank %d fails on purpose at t = %.9g s", sim->ctx->rank,
                                        tac_seconds(sim, t)));
-    for (size_t k = 0; k < r->count && !r->down; k++)
-        send_positions(sim, &r->neighbor[k], t);
-    for (size_t k = 0; k < r->count && !r->down; k++)
-        receive_positions(sim, &r->neighbor[k], t);
-    return r->down == TAC_OK;
+    for (size_t k = 0; k < r->halo.count && !r->halo.down; k++)
+        send_positions(sim, &r->halo.neighbor[k], t);
+    for (size_t k = 0; k < r->halo.count && !r->halo.down; k++)
+        receive_positions(sim, &r->halo.neighbor[k], t);
+    return r->halo.down == TAC_OK;
 }
 
 /* ---- closing ---- */
@@ -253,7 +224,7 @@ bool tac_ranks_meet(struct tac_sim *sim, tac_time t)
 /* With kinetic structures ranks know each other's plans. */
 static bool motions_wanted(const struct tac_sim *sim)
 {
-    return sim->find.candidates && sim->find.mode == TAC_DISCOVER_SPECULATE && !sim->ranks->down;
+    return sim->find.candidates && sim->find.mode == TAC_DISCOVER_SPECULATE && !sim->ranks->halo.down;
 }
 
 static void put_motion(const struct tac_sim *sim, tac_lid v, struct motion *m)
@@ -280,13 +251,13 @@ static void send_closing(struct tac_sim *sim, struct tac_neighbor *n)
     const size_t count = motions_wanted(sim) ? n->give_count : 0;
     size_t bytes = sizeof(struct header) + count * sizeof(struct motion);
     MPI_Wait(&n->request, MPI_STATUS_IGNORE);
-    if (!tac_ranks_buffer(sim, &n->out, &n->out_capacity, bytes))
+    if (!tac_halo_buffer(&sim->ranks->halo, &n->out, &n->out_capacity, bytes))
         bytes = sizeof(struct header); /* there is always room for that: tac_grow gives more than that at once */
     if (n->out == NULL)
         tac_give_up(sim->ctx); /* not one byte of memory: nothing can be told */
-    *(struct header *)n->out = (struct header){r->pass, TAC_TIME_NEVER, r->down, 0};
+    *(struct header *)n->out = (struct header){r->pass, TAC_TIME_NEVER, r->halo.down, 0};
     struct motion *m = (struct motion *)(n->out + sizeof(struct header));
-    for (size_t i = 0; i < count && !r->down; i++)
+    for (size_t i = 0; i < count && !r->halo.down; i++)
         put_motion(sim, n->give[i], &m[i]);
     post(sim, n, bytes);
 }
@@ -305,11 +276,11 @@ void tac_ranks_close(struct tac_sim *sim)
 {
     struct tac_ranks *r = sim->ranks;
     const double begin_s = tac_wall_s();
-    for (size_t k = 0; k < r->count; k++)
-        if (r->neighbor[k].linked)
-            send_closing(sim, &r->neighbor[k]);
-    for (size_t k = 0; k < r->count; k++) {
-        struct tac_neighbor *n = &r->neighbor[k];
+    for (size_t k = 0; k < r->halo.count; k++)
+        if (r->halo.neighbor[k].linked)
+            send_closing(sim, &r->halo.neighbor[k]);
+    for (size_t k = 0; k < r->halo.count; k++) {
+        struct tac_neighbor *n = &r->halo.neighbor[k];
         /* One that is down has not heard all positions that others sent it. */
         while (n->linked && !n->closed)
             hear(sim, n);
@@ -323,17 +294,19 @@ void tac_ranks_close(struct tac_sim *sim)
 
 enum { TAG_MOTIONS = 16 };
 
-static size_t tell_motions(struct tac_sim *sim, struct tac_neighbor *n)
+static size_t tell_motions(void *self, struct tac_neighbor *n)
 {
-    if (!tac_ranks_room(sim, n, n->give_count * sizeof(struct motion) + 1))
+    struct tac_sim *sim = self;
+    if (!tac_halo_room(&sim->ranks->halo, n, n->give_count * sizeof(struct motion) + 1))
         return 0;
     for (size_t i = 0; i < n->give_count; i++)
         put_motion(sim, n->give[i], (struct motion *)n->told + i);
     return n->give_count * sizeof(struct motion);
 }
 
-static void hear_motions(struct tac_sim *sim, struct tac_neighbor *n)
+static void hear_motions(void *self, struct tac_neighbor *n)
 {
+    struct tac_sim *sim = self;
     TAC_CHECK(n->heard_count == n->need_count * sizeof(struct motion));
     for (size_t i = 0; i < n->need_count; i++)
         get_motion(sim, n->need[i], (const struct motion *)n->heard + i);
@@ -341,7 +314,7 @@ static void hear_motions(struct tac_sim *sim, struct tac_neighbor *n)
 
 void tac_ranks_motions(struct tac_sim *sim)
 {
-    tac_ranks_talk(sim, TAG_MOTIONS, tell_motions, hear_motions);
+    tac_halo_talk(&sim->ranks->halo, TAG_MOTIONS, tell_motions, hear_motions, sim);
 }
 
 /* ---- life ---- */
@@ -354,8 +327,8 @@ static void read_test_settings(struct tac_sim *sim)
     int us = 0, rank = -1;
     long nth = 0;
     if (text && sscanf(text, "%lu,%d", &seed, &us) == 2) {
-        r->delay_us = us;
-        r->delay_seed = seed * 1000003u + (uint64_t)sim->ctx->rank;
+        r->halo.delay_us = us;
+        r->halo.delay_seed = seed * 1000003u + (uint64_t)sim->ctx->rank;
     }
     r->everyone = getenv("TACTUS_TEST_EVERYONE") != NULL;
     text = getenv("TACTUS_TEST_FAIL");
@@ -363,31 +336,62 @@ static void read_test_settings(struct tac_sim *sim)
         r->fail_at = nth;
 }
 
-enum tac_err tac_ranks_create(struct tac_sim *sim)
+/* A new ghost: at its start, silent, until its owner tells of it. */
+static void ghost_added(void *self, tac_lid v, const struct tac_ghost *ghost)
+{
+    struct tac_sim *sim = self;
+    sim->state.count = sim->ranks->halo.vertices;
+    sim->state.capacity = sim->ranks->halo.room;
+    sim->model->valence[v] = ghost->valence;
+    sim->model->w_ever[v] = ghost->ever_free ? 1 / ghost->mass : 0;
+    sim->model->particle[v] = ghost->valence == 0;
+    memcpy(sim->state.pos[v].x, ghost->start, sizeof ghost->start);
+    sim->state.pos[v].t = -1;
+    sim->scripts.of[v] = -1;
+    sim->paths.break_head[v] = -1;
+}
+
+static bool ghost_needed(const void *self, tac_lid v)
+{
+    const struct tac_sim *sim = self;
+    return sim->paths.near_pairs[v] > 0;
+}
+
+/* All arrays of the simulation that are as long as there are vertices. */
+static void enter_arrays(struct tac_sim *sim)
+{
+    struct tac_halo *halo = &sim->ranks->halo;
+    tac_halo_grows(halo, &sim->model->w_ever, sizeof *sim->model->w_ever);
+    tac_halo_grows(halo, &sim->model->valence, sizeof *sim->model->valence);
+    tac_halo_grows(halo, &sim->model->particle, sizeof *sim->model->particle);
+    tac_halo_grows(halo, &sim->state.pos, sizeof *sim->state.pos);
+    tac_halo_grows(halo, &sim->state.vel, sizeof *sim->state.vel);
+    tac_halo_grows(halo, &sim->state.impulse, 3 * sizeof *sim->state.impulse);
+    tac_halo_grows(halo, &sim->scripts.of, sizeof *sim->scripts.of);
+    tac_halo_grows(halo, &sim->paths.line, sizeof *sim->paths.line);
+    tac_halo_grows(halo, &sim->paths.near, sizeof *sim->paths.near);
+    tac_halo_grows(halo, &sim->paths.near_pairs, sizeof *sim->paths.near_pairs);
+    tac_halo_grows(halo, &sim->paths.break_head, sizeof *sim->paths.break_head);
+    tac_halo_grows(halo, &sim->paths.break_first, sizeof *sim->paths.break_first);
+    tac_halo_grows(halo, &sim->ranks->has_path, sizeof *sim->ranks->has_path);
+    tac_halo_tell(halo, (struct tac_halo_user){sim, ghost_added, ghost_needed});
+}
+
+enum tac_err tac_ranks_create(struct tac_sim *sim, struct tac_scene *local)
 {
     enum tac_err err;
     struct tac_ctx *ctx = sim->ctx;
     struct tac_ranks *r = NULL;
     TAC_TRY(tac_alloc(ctx, 1, sizeof *r, &r));
     sim->ranks = r;
-    TAC_TRY(tac_alloc(ctx, (size_t)ctx->size, sizeof *r->index, &r->index));
-    memset(r->index, 0xff, (size_t)ctx->size * sizeof *r->index);
+    TAC_TRY(tac_halo_create(ctx, local, local->clocks.mode == TAC_CLOCKS_NESTED, &r->halo));
     TAC_TRY(tac_alloc(ctx, (size_t)ctx->size, 1, &r->rerun));
-    TAC_TRY(tac_alloc(ctx, (size_t)sim->state.capacity, 1, &r->mark));
     TAC_TRY(tac_alloc(ctx, (size_t)sim->state.capacity, 1, &r->has_path));
-    TAC_TRY(tac_ghosts_create(sim));
+    enter_arrays(sim);
     TAC_TRY(tac_ranks_share_elements(sim));
-    r->changed = true;
     read_test_settings(sim);
 done:
     return err;
-}
-
-static void lane_destroy(struct tac_lane *lane)
-{
-    for (size_t k = 0; k < lane->group_capacity; k++)
-        free(lane->group[k].v);
-    free(lane->group);
 }
 
 void tac_ranks_destroy(struct tac_ranks **ranks)
@@ -395,28 +399,11 @@ void tac_ranks_destroy(struct tac_ranks **ranks)
     struct tac_ranks *r = *ranks;
     if (r == NULL)
         return;
-    for (size_t k = 0; k < r->count; k++) {
-        struct tac_neighbor *n = &r->neighbor[k];
-        MPI_Wait(&n->request, MPI_STATUS_IGNORE);
-        MPI_Wait(&n->telling, MPI_STATUS_IGNORE);
-        lane_destroy(&n->send);
-        lane_destroy(&n->receive);
-        free(n->need);
-        free(n->give);
-        free(n->out);
-        free(n->in);
-        free(n->told);
-        free(n->heard);
-    }
-    free(r->neighbor);
-    free(r->index);
+    tac_halo_destroy(&r->halo);
     free(r->fixed);
     free(r->shared);
-    free(r->hash);
-    free(r->free_slot);
     free(r->wanted);
     free(r->order);
-    free(r->mark);
     free(r->rerun);
     free(r->has_path);
     free(r);

@@ -14,35 +14,7 @@
 #define TACTUS_EVENTS_RANKS_H
 
 #include "events/sim.h"
-
-/* Vertices whose positions go one way at the ticks of one period. */
-struct tac_group {
-    tac_time period;
-    size_t count, capacity;
-    tac_lid *v; /* owned; in the same order on both sides */
-};
-
-enum { TAC_GROUPS = 63 }; /* nested clocks: group k has period 2^k */
-
-struct tac_lane {
-    size_t group_count, group_capacity;
-    struct tac_group *group; /* owned; nested: TAC_GROUPS of them; free: by ascending period */
-    uint64_t mask;           /* nested: bit k: group k is not empty */
-};
-
-struct tac_neighbor {
-    int rank;
-    bool linked; /* takes part in closing messages */
-    bool met;    /* some stencil is shared */
-    bool closed; /* its closing message of this pass is in */
-    struct tac_lane send, receive;
-    size_t need_count, need_capacity, give_count, give_capacity;
-    tac_lid *need, *give; /* owned: ghosts whose motion we hear of; our vertices whose motion we tell */
-    size_t out_capacity, in_capacity, told_capacity, heard_count, heard_capacity;
-    char *out, *in;     /* owned: tick messages */
-    char *told, *heard; /* owned: other messages */
-    MPI_Request request, telling;
-};
+#include "partition/halo.h"
 
 /* A vertex' part in a stencil that is shared with a rank. */
 struct tac_shared {
@@ -62,41 +34,28 @@ struct tac_order {
 };
 
 struct tac_ranks {
-    size_t count, capacity;
-    struct tac_neighbor *neighbor; /* owned, in the order in which they were met */
-    int32_t *index;                /* owned, (size): neighbour of a rank, or -1 */
-    uint64_t mask;                 /* nested: union of all lanes' masks */
+    struct tac_halo halo; /* neighbours, ghosts, messages */
+    uint64_t mask;        /* nested: union of all lanes' masks */
     int64_t pass;
-    bool changed;      /* the schedule is to be made anew */
-    enum tac_err down; /* this rank, or one it heard of, has failed */
     size_t fixed_count;
     struct tac_shared *fixed; /* owned: what elements share */
     size_t shared_count, shared_capacity;
     struct tac_shared *shared; /* owned: scratch of the schedule */
 
-    /* global ids of ghosts: open addressing */
-    size_t ghost_count, hash_size;
-    tac_lid *hash; /* owned */
-    size_t free_count, free_capacity;
-    tac_lid *free_slot; /* owned */
     size_t wanted_count, wanted_capacity;
     tac_lid *wanted;   /* owned: ghosts whose paths are asked for */
-    uint8_t *mark;     /* owned, (capacity): scratch */
     uint8_t *has_path; /* owned, (capacity): 1: the ghost's breakpoints of this pass are here; 2: asked for */
 
     size_t order_count, order_capacity;
     struct tac_order *order; /* owned: rungs that were watched or dropped here since the last talk */
 
-    int64_t bytes, messages;
-    bool everyone;  /* test: after a miss all run again */
-    uint8_t *rerun; /* owned, (size): scratch */
-    int delay_us;   /* test: longest random delay before a message; 0: none */
-    uint64_t delay_seed;
+    bool everyone;   /* test: after a miss all run again */
+    uint8_t *rerun;  /* owned, (size): scratch */
     int64_t fail_at; /* test: this many meetings until a failure; 0: none */
 };
 
-/* Collective. The ranks of a local scene. */
-enum tac_err tac_ranks_create(struct tac_sim *sim);
+/* Collective. The ranks of a local scene (borrowed), whose arrays of vertices grow with the ghosts. */
+enum tac_err tac_ranks_create(struct tac_sim *sim, struct tac_scene *local);
 void tac_ranks_destroy(struct tac_ranks **ranks);
 
 /* Local. The schedule must be made anew before the next pass. */
@@ -107,13 +66,7 @@ void tac_ranks_failed(struct tac_sim *sim, enum tac_err err);
 enum tac_err tac_ranks_hold(struct tac_sim *sim, enum tac_err err);
 static inline bool tac_ranks_down(const struct tac_sim *sim)
 {
-    return sim->ranks->down != TAC_OK;
-}
-/* Local. Which neighbours closing messages go to. */
-void tac_ranks_link(struct tac_sim *sim);
-static inline bool tac_ranks_nested(const struct tac_sim *sim)
-{
-    return sim->scene->clocks.mode == TAC_CLOCKS_NESTED;
+    return sim->ranks->halo.down != TAC_OK;
 }
 /* Local. What elements share with other ranks. */
 enum tac_err tac_ranks_share_elements(struct tac_sim *sim);
@@ -139,21 +92,6 @@ void tac_ranks_paths(struct tac_sim *sim);
 /* Neighbours. (x, v, t) of what we need, as lines: pos[i] and line[i].v of ghosts. */
 void tac_ranks_lines(struct tac_sim *sim);
 
-/* Neighbours. One message to each neighbour and one from each: fill() writes ours into n->told (its size returned),
- * empty() reads n->heard (n->heard_count bytes). Nothing is skipped when the rank is down: it sends nothing. */
-void tac_ranks_talk(struct tac_sim *sim, int tag, size_t (*fill)(struct tac_sim *, struct tac_neighbor *),
-                    void (*empty)(struct tac_sim *, struct tac_neighbor *));
-/* Local. Room in n->told for `bytes`; false (and down) if there is none. */
-bool tac_ranks_room(struct tac_sim *sim, struct tac_neighbor *n, size_t bytes);
-/* Local. The same of any buffer of messages. */
-bool tac_ranks_buffer(struct tac_sim *sim, char **buffer, size_t *capacity, size_t bytes);
-/* Local. Tests only: every rank at its own pace. */
-void tac_ranks_delay(struct tac_ranks *r);
-/* Local. MPI failed while `what` ("sending positions"): a sentence, and down. */
-void tac_ranks_mpi_failed(struct tac_sim *sim, const char *what);
-/* Local. The neighbour of a rank, made if there is none; NULL if out of memory (and down). */
-struct tac_neighbor *tac_ranks_neighbor(struct tac_sim *sim, int rank);
-
 /* What the ranks tell each other at the end of a pass, by one reduction: the largest of each. */
 enum {
     TAC_TELL_ERROR,
@@ -178,26 +116,5 @@ void tac_prime(struct tac_sim *sim, int32_t slot, double d);
 enum tac_err tac_order(struct tac_sim *sim, int32_t slot, bool drop);
 /* Neighbours. Tells, hears and obeys.  On one rank nothing happens. */
 void tac_orders_talk(struct tac_sim *sim);
-
-/* ---- ghosts.c ---- */
-/* All that pairs must know of a vertex of another rank. */
-struct tac_guest {
-    tac_gid id;
-    double start[3], mass;
-    int32_t owner;
-    tac_lid body, valence;
-    uint8_t ever_free, scripted, unused[2];
-};
-/* Local. Local id of a global one, or -1. */
-tac_lid tac_ghost_find(const struct tac_sim *sim, tac_gid id);
-/* Local. A ghost for the guest, unless the vertex is known. */
-enum tac_err tac_ghost_add(struct tac_sim *sim, const struct tac_guest *guest, tac_lid *v);
-void tac_ghost_describe(const struct tac_sim *sim, tac_lid v, struct tac_guest *guest);
-/* Local. Gives back the slots of ghosts that no element, no pair and no mark needs. */
-enum tac_err tac_ghosts_prune(struct tac_sim *sim);
-/* Collective. We need the motions of all ghosts marked, and of those of elements. */
-enum tac_err tac_ghosts_subscribe(struct tac_sim *sim);
-/* Local. Table of ids of the ghosts that elements need. */
-enum tac_err tac_ghosts_create(struct tac_sim *sim);
 
 #endif

@@ -6,13 +6,14 @@ enum { TAG_ASK = 12, TAG_PATHS = 13, TAG_LINES = 14 };
 
 /* ---- paths of ghosts near a contact ---- */
 
-static size_t ask(struct tac_sim *sim, struct tac_neighbor *n)
+static size_t ask(void *self, struct tac_neighbor *n)
 {
+    struct tac_sim *sim = self;
     struct tac_ranks *r = sim->ranks;
     size_t count = 0;
     for (size_t k = 0; k < r->wanted_count; k++)
         count += tac_sim_owner(sim, r->wanted[k]) == n->rank && r->has_path[r->wanted[k]] != 1;
-    if (!tac_ranks_room(sim, n, count * sizeof(tac_gid) + 1))
+    if (!tac_halo_room(&sim->ranks->halo, n, count * sizeof(tac_gid) + 1))
         return 0;
     tac_gid *id = (tac_gid *)n->told;
     for (size_t k = 0; k < r->wanted_count; k++)
@@ -21,9 +22,9 @@ static size_t ask(struct tac_sim *sim, struct tac_neighbor *n)
     return count * sizeof(tac_gid);
 }
 
-static void keep_question(struct tac_sim *sim, struct tac_neighbor *n)
+static void keep_question(void *self, struct tac_neighbor *n)
 {
-    (void)sim;
+    (void)self;
     (void)n; /* it stays in n->heard until it is answered */
 }
 
@@ -44,8 +45,9 @@ struct path_head {
     struct tac_line line; /* from */
 };
 
-static size_t answer(struct tac_sim *sim, struct tac_neighbor *n)
+static size_t answer(void *self, struct tac_neighbor *n)
 {
+    struct tac_sim *sim = self;
     const size_t count = n->heard_count / sizeof(tac_gid);
     const tac_gid *id = (const tac_gid *)n->heard;
     size_t bytes = 0;
@@ -54,7 +56,7 @@ static size_t answer(struct tac_sim *sim, struct tac_neighbor *n)
         TAC_CHECK(v >= 0);
         bytes += sizeof(struct path_head) + path_pieces(sim, v) * sizeof(struct tac_break);
     }
-    if (!tac_ranks_room(sim, n, bytes + 1))
+    if (!tac_halo_room(&sim->ranks->halo, n, bytes + 1))
         return 0;
     char *at = n->told;
     for (size_t k = 0; k < count; k++) {
@@ -84,13 +86,14 @@ static size_t answer(struct tac_sim *sim, struct tac_neighbor *n)
     return bytes;
 }
 
-static void take_paths(struct tac_sim *sim, struct tac_neighbor *n)
+static void take_paths(void *self, struct tac_neighbor *n)
 {
+    struct tac_sim *sim = self;
     const char *at = n->heard, *end = n->heard + n->heard_count;
     while (at < end) {
         const struct path_head *head = (const struct path_head *)at;
         const struct tac_break *piece = (const struct tac_break *)(head + 1);
-        const tac_lid v = tac_ghost_find(sim, head->id);
+        const tac_lid v = tac_ghost_find(&sim->ranks->halo, head->id);
         TAC_CHECK(v >= 0);
         enum tac_err err = tac_grow(sim->ctx, &sim->paths.breaks, &sim->paths.break_capacity,
                                     sim->paths.break_count + (size_t)head->pieces, sizeof *sim->paths.breaks);
@@ -113,15 +116,16 @@ static void take_paths(struct tac_sim *sim, struct tac_neighbor *n)
 
 void tac_ranks_paths(struct tac_sim *sim)
 {
-    tac_ranks_talk(sim, TAG_ASK, ask, keep_question);
-    tac_ranks_talk(sim, TAG_PATHS, answer, take_paths);
+    tac_halo_talk(&sim->ranks->halo, TAG_ASK, ask, keep_question, sim);
+    tac_halo_talk(&sim->ranks->halo, TAG_PATHS, answer, take_paths, sim);
 }
 
 /* ---- lines ---- */
 
-static size_t tell_lines(struct tac_sim *sim, struct tac_neighbor *n)
+static size_t tell_lines(void *self, struct tac_neighbor *n)
 {
-    if (!tac_ranks_room(sim, n, n->give_count * sizeof(struct tac_line) + 1))
+    struct tac_sim *sim = self;
+    if (!tac_halo_room(&sim->ranks->halo, n, n->give_count * sizeof(struct tac_line) + 1))
         return 0;
     struct tac_line *line = (struct tac_line *)n->told;
     for (size_t i = 0; i < n->give_count; i++) {
@@ -141,8 +145,9 @@ static size_t tell_lines(struct tac_sim *sim, struct tac_neighbor *n)
     return n->give_count * sizeof *line;
 }
 
-static void take_lines(struct tac_sim *sim, struct tac_neighbor *n)
+static void take_lines(void *self, struct tac_neighbor *n)
 {
+    struct tac_sim *sim = self;
     const struct tac_line *line = (const struct tac_line *)n->heard;
     TAC_CHECK(n->heard_count == n->need_count * sizeof *line);
     for (size_t i = 0; i < n->need_count; i++) {
@@ -158,5 +163,5 @@ static void take_lines(struct tac_sim *sim, struct tac_neighbor *n)
 
 void tac_ranks_lines(struct tac_sim *sim)
 {
-    tac_ranks_talk(sim, TAG_LINES, tell_lines, take_lines);
+    tac_halo_talk(&sim->ranks->halo, TAG_LINES, tell_lines, take_lines, sim);
 }

@@ -3,41 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- neighbours ---- */
-
-struct tac_neighbor *tac_ranks_neighbor(struct tac_sim *sim, int rank)
-{
-    struct tac_ranks *r = sim->ranks;
-    enum tac_err err;
-    if (r->index[rank] >= 0)
-        return &r->neighbor[r->index[rank]];
-    TAC_TRY(tac_grow(sim->ctx, &r->neighbor, &r->capacity, r->count + 1, sizeof *r->neighbor));
-    struct tac_neighbor *n = &r->neighbor[r->count];
-    memset(n, 0, sizeof *n);
-    n->rank = rank;
-    n->request = n->telling = MPI_REQUEST_NULL;
-    for (int k = 0; k < 2 && tac_ranks_nested(sim); k++) {
-        struct tac_lane *lane = k ? &n->receive : &n->send;
-        TAC_TRY(tac_grow(sim->ctx, &lane->group, &lane->group_capacity, TAC_GROUPS, sizeof *lane->group));
-        memset(lane->group, 0, lane->group_capacity * sizeof *lane->group);
-        lane->group_count = TAC_GROUPS;
-        for (int g = 0; g < TAC_GROUPS; g++)
-            lane->group[g].period = (tac_time)1 << g;
-    }
-    r->index[rank] = (int32_t)r->count++;
-    return n;
-done:
-    tac_ranks_failed(sim, err);
-    return NULL;
-}
-
 /* ---- schedule ---- */
 
 static enum tac_err lane_add(struct tac_sim *sim, struct tac_lane *lane, tac_time period, tac_lid v)
 {
     enum tac_err err;
     size_t k;
-    if (tac_ranks_nested(sim)) {
+    if (sim->ranks->halo.nested) {
         k = (size_t)__builtin_ctzll((unsigned long long)period);
         lane->mask |= (uint64_t)1 << k;
     } else {
@@ -69,7 +41,7 @@ static void lane_clear(const struct tac_sim *sim, struct tac_lane *lane)
     for (size_t k = 0; k < lane->group_count; k++)
         lane->group[k].count = 0;
     lane->mask = 0;
-    if (!tac_ranks_nested(sim))
+    if (!sim->ranks->halo.nested)
         lane->group_count = 0;
 }
 
@@ -100,9 +72,9 @@ static enum tac_err share(struct tac_sim *sim, struct tac_shared **list, size_t 
         const int other = tac_sim_owner(sim, v[i]);
         if (other == me)
             continue;
-        if (tac_ranks_neighbor(sim, other) == NULL)
-            return sim->ranks->down;
-        sim->ranks->neighbor[sim->ranks->index[other]].met = true;
+        if (tac_halo_neighbor(&sim->ranks->halo, other) == NULL)
+            return sim->ranks->halo.down;
+        sim->ranks->halo.neighbor[sim->ranks->halo.index[other]].met = true;
         bool again = false;
         for (int j = 0; j < i; j++)
             again |= tac_sim_owner(sim, v[j]) == other;
@@ -126,7 +98,7 @@ static size_t unique(const struct tac_sim *sim, struct tac_shared *list, size_t 
     for (size_t k = 0; k < count; k++) {
         const struct tac_shared *last = n ? &list[n - 1] : NULL;
         if (last && last->rank == list[k].rank && last->receive == list[k].receive && last->id == list[k].id &&
-            (tac_ranks_nested(sim) || last->period == list[k].period))
+            (sim->ranks->halo.nested || last->period == list[k].period))
             continue;
         list[n++] = list[k];
     }
@@ -143,7 +115,7 @@ static enum tac_err share_pairs(struct tac_sim *sim)
             continue;
         for (int32_t first = 1, last; first <= p->depth; first = last + 1) {
             tac_time period = tac_model_rung(sim->model, &p->form, first, &last);
-            if (tac_ranks_nested(sim) && last < p->depth)
+            if (sim->ranks->halo.nested && last < p->depth)
                 continue; /* a deeper rung ticks at all of its instants */
             TAC_TRY(share(sim, &r->shared, &r->shared_count, &r->shared_capacity, p->v, p->count, period));
         }
@@ -152,25 +124,17 @@ done:
     return err;
 }
 
-void tac_ranks_link(struct tac_sim *sim)
-{
-    for (size_t k = 0; k < sim->ranks->count; k++) {
-        struct tac_neighbor *n = &sim->ranks->neighbor[k];
-        n->linked = n->met || n->need_count || n->give_count;
-    }
-}
-
 enum tac_err tac_ranks_schedule(struct tac_sim *sim)
 {
     enum tac_err err;
     struct tac_ranks *r = sim->ranks;
-    for (size_t k = 0; k < r->count; k++) {
-        lane_clear(sim, &r->neighbor[k].send);
-        lane_clear(sim, &r->neighbor[k].receive);
-        r->neighbor[k].met = false;
+    for (size_t k = 0; k < r->halo.count; k++) {
+        lane_clear(sim, &r->halo.neighbor[k].send);
+        lane_clear(sim, &r->halo.neighbor[k].receive);
+        r->halo.neighbor[k].met = false;
     }
     for (size_t k = 0; k < r->fixed_count; k++)
-        r->neighbor[r->index[r->fixed[k].rank]].met = true;
+        r->halo.neighbor[r->halo.index[r->fixed[k].rank]].met = true;
     TAC_TRY(tac_grow(sim->ctx, &r->shared, &r->shared_capacity, r->fixed_count + 1, sizeof *r->shared));
     if (r->fixed_count)
         memcpy(r->shared, r->fixed, r->fixed_count * sizeof *r->shared);
@@ -181,12 +145,12 @@ enum tac_err tac_ranks_schedule(struct tac_sim *sim)
     r->mask = 0;
     for (size_t k = 0; k < r->shared_count; k++) {
         const struct tac_shared *e = &r->shared[k];
-        struct tac_neighbor *n = &r->neighbor[r->index[e->rank]];
+        struct tac_neighbor *n = &r->halo.neighbor[r->halo.index[e->rank]];
         TAC_TRY(lane_add(sim, e->receive ? &n->receive : &n->send, e->period, e->v));
-        r->mask |= tac_ranks_nested(sim) ? (uint64_t)e->period : 0;
+        r->mask |= sim->ranks->halo.nested ? (uint64_t)e->period : 0;
     }
-    tac_ranks_link(sim);
-    r->changed = false;
+    tac_halo_link(&sim->ranks->halo);
+    r->halo.changed = false;
 done:
     return err;
 }
@@ -217,11 +181,11 @@ void tac_ranks_deepen(struct tac_sim *sim, const struct tac_pair *p, tac_time pe
     enum tac_err err = share(sim, &r->shared, &r->shared_count, &r->shared_capacity, p->v, p->count, period);
     for (size_t k = fixed; k < r->shared_count && !err; k++) {
         const struct tac_shared *e = &r->shared[k];
-        struct tac_neighbor *n = &r->neighbor[r->index[e->rank]];
+        struct tac_neighbor *n = &r->halo.neighbor[r->halo.index[e->rank]];
         err = lane_add(sim, e->receive ? &n->receive : &n->send, period, e->v);
     }
     r->shared_count = fixed;
     r->mask |= (uint64_t)period;
-    r->changed = true;
+    r->halo.changed = true;
     tac_ranks_failed(sim, err);
 }

@@ -3,40 +3,9 @@
 #define TACTUS_EVENTS_SCRIPT_H
 
 #include "elements/elastic.h"
+#include "state/scripts.h"
 
 struct tac_sim;
-
-/* A vertex that is scripted at some time. */
-struct tac_script {
-    tac_lid vertex;
-    tac_lid motion;
-    int32_t knot_begin, knot_count; /* its pieces in sim->knot */
-    int32_t next;                   /* first knot not yet passed */
-    bool on;                        /* scripted now */
-    double origin[3];               /* where it was when it was caught, m */
-    double x[3], v[3];              /* line of the piece under way, from t */
-    tac_time t;
-    bool caught;      /* was free before its first knot, and moved with v_free */
-    double v_free[3]; /* m/s */
-};
-
-/* Knots of all motions, rotations cut to pieces of at most one degree; the same for all vertices of a motion. */
-struct tac_knot {
-    tac_time t;
-    double shift[3]; /* path: displacement, m */
-    double turn;     /* rotation, degrees */
-};
-
-/* The scripts of a rank's vertices. */
-struct tac_scripts {
-    int32_t *of; /* owned, (V): script or -1 */
-    size_t count;
-    struct tac_script *script; /* owned */
-    size_t knot_count;
-    struct tac_knot *knot; /* owned */
-    tac_time next_knot;    /* first time at which some script of the scene changes */
-    int32_t *motion_knot;  /* owned, (motions + 1): each motion's first knot in `knot` */
-};
 
 enum tac_err tac_scripts_create(struct tac_sim *sim);
 /* Local. Sets sim->scripts.next_knot from sim->state.now. */

@@ -90,7 +90,7 @@ static enum tac_err choose_stretch(struct tac_sim *sim)
 const struct tac_discovery tac_discovery_none = {"none", no_discovery, advance_freely, nothing};
 
 /* Everything that needs no other rank. */
-static enum tac_err prepare(struct tac_sim *sim)
+static enum tac_err prepare(struct tac_sim *sim, struct tac_scene *scene)
 {
     enum tac_err err;
     TAC_TRY(make_state(sim));
@@ -101,12 +101,12 @@ static enum tac_err prepare(struct tac_sim *sim)
     TAC_TRY(tac_damping_create(sim));
     TAC_TRY(tac_scripts_create(sim));
     if (sim->scene->part)
-        TAC_TRY(tac_ranks_create(sim));
+        TAC_TRY(tac_ranks_create(sim, scene));
 done:
     return err;
 }
 
-enum tac_err tac_sim_create(struct tac_ctx *ctx, const struct tac_scene *scene, enum tac_discovery_mode mode,
+enum tac_err tac_sim_create(struct tac_ctx *ctx, struct tac_scene *scene, enum tac_discovery_mode mode,
                             struct tac_sim **out)
 {
     enum tac_err err;
@@ -127,10 +127,10 @@ enum tac_err tac_sim_create(struct tac_ctx *ctx, const struct tac_scene *scene, 
                     : mode == TAC_DISCOVER_ALL_PAIRS ? &tac_discovery_all_pairs
                     : mode == TAC_DISCOVER_KDS       ? &tac_discovery_kinetic
                                                      : &tac_discovery_speculate;
-    TAC_TRY(tac_agree(ctx, prepare(sim)));
+    TAC_TRY(tac_agree(ctx, prepare(sim, scene)));
     TAC_TRY(choose_stretch(sim));
     if (sim->ranks)
-        TAC_TRY(tac_agree(ctx, tac_ghosts_subscribe(sim)));
+        TAC_TRY(tac_agree(ctx, tac_halo_subscribe(&sim->ranks->halo)));
     tac_scripts_apply(sim);
     sim->books.kinetic_start = tac_sim_kinetic(sim);
     TAC_TRY(tac_agree(ctx, sim->find.way->create(sim)));

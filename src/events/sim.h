@@ -11,16 +11,16 @@
 #ifndef TACTUS_EVENTS_SIM_H
 #define TACTUS_EVENTS_SIM_H
 
+#include "contact/active.h"
 #include "elements/elastic.h"
-#include "events/active.h"
 #include "events/book.h"
 #include "events/clock.h"
 #include "events/control.h"
 #include "events/discovery.h"
-#include "events/paths.h"
 #include "events/script.h"
-#include "events/vertex_state.h"
 #include "partition/part.h"
+#include "state/paths.h"
+#include "state/vertex_state.h"
 #include <math.h>
 
 struct tac_ranks;
@@ -116,7 +116,8 @@ void tac_loads_begin(struct tac_sim *sim);
 void tac_loads_restore(struct tac_sim *sim);
 
 /* ---- sim.c ---- */
-enum tac_err tac_sim_create(struct tac_ctx *ctx, const struct tac_scene *scene, enum tac_discovery_mode mode,
+/* Collective. scene: borrowed; a local one (scene->part) grows with the ghosts. */
+enum tac_err tac_sim_create(struct tac_ctx *ctx, struct tac_scene *scene, enum tac_discovery_mode mode,
                             struct tac_sim **out);
 void tac_sim_destroy(struct tac_sim **sim);
 /* Collective. Commits some more, at most up to `limit` > now; stops at scripted knots, which it applies.  For an energy

@@ -133,8 +133,8 @@ enum tac_err tac_state_counters(const struct tac_sim *sim, struct tac_counters *
     *sum = sim->books.counters;
     if (!sim->ranks)
         return TAC_OK;
-    sum->messages_sent += sim->ranks->messages;
-    sum->bytes_sent += sim->ranks->bytes;
+    sum->messages_sent += sim->ranks->halo.messages;
+    sum->bytes_sent += sim->ranks->halo.bytes;
     /* Windows and lists are the same everywhere; ticks and messages add up; seconds are means; of passes thrown away
      * the most of any rank count. */
     int64_t most[2] = {sum->deepest_layer, sum->rollbacks};

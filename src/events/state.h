@@ -6,7 +6,7 @@
 #define TACTUS_EVENTS_STATE_H
 
 #include "events/sim.h"
-#include "partition/snapshot.h"
+#include "state/snapshot.h"
 
 /* Collective. The state at sim->state.now; this rank gives what it owns. Frames, wall time and restarts are left to the
  * caller.

@@ -145,11 +145,12 @@ done:
     return err;
 }
 
-static void describe(const void *sim, tac_gid id, void *guest)
+static void describe(const void *self, tac_gid id, void *ghost)
 {
+    const struct tac_sim *sim = self;
     const tac_lid v = local_id(sim, id);
     TAC_CHECK(v >= 0);
-    tac_ghost_describe(sim, v, guest);
+    tac_ghost_describe(sim->scene, v, ghost);
 }
 
 /* Ghosts for all vertices of these pairs that are not known here. */
@@ -160,27 +161,27 @@ static enum tac_err invite(struct tac_sim *sim, const struct tac_checkpoint *c, 
     struct tac_ctx *ctx = sim->ctx;
     tac_gid *unknown = NULL, *distinct = NULL;
     tac_lid *place = NULL;
-    struct tac_guest *guest = NULL;
+    struct tac_ghost *ghost = NULL;
     int32_t *owner = NULL;
     size_t n = 0, many = 0;
     TAC_TRY(tac_alloc(ctx, 4 * count, sizeof *unknown, &unknown));
     TAC_TRY(tac_alloc(ctx, 4 * count, sizeof *place, &place));
     for (size_t k = 0; k < count; k++)
         for (int i = 0; i < 4; i++)
-            if (pair[k].vertex[i] >= 0 && tac_ghost_find(sim, pair[k].vertex[i]) < 0)
+            if (pair[k].vertex[i] >= 0 && tac_ghost_find(&sim->ranks->halo, pair[k].vertex[i]) < 0)
                 unknown[many++] = pair[k].vertex[i];
     TAC_TRY(tac_compress(ctx, many, unknown, &distinct, &n, place));
     TAC_TRY(tac_alloc(ctx, n, sizeof *owner, &owner));
-    TAC_TRY(tac_alloc(ctx, n, sizeof *guest, &guest));
+    TAC_TRY(tac_alloc(ctx, n, sizeof *ghost, &ghost));
 done:
     TAC_TRY_AGREED(ctx, err, end);
     TAC_TRY_END(
         tac_owners_find(ctx, c->vertex_total, sim->state.owned, sim->scene->part->vertex_id, NULL, n, distinct, owner),
         end);
-    TAC_TRY_END(tac_ask(ctx, TAC_OK, n, owner, distinct, describe, sim, sizeof *guest, guest), end);
+    TAC_TRY_END(tac_ask(ctx, TAC_OK, n, owner, distinct, describe, sim, sizeof *ghost, ghost), end);
     for (size_t k = 0; k < n && !err; k++) {
         tac_lid v;
-        err = tac_ghost_add(sim, &guest[k], &v);
+        err = tac_ghost_add(&sim->ranks->halo, &ghost[k], &v);
     }
     TAC_TRY_AGREED(ctx, err, end);
 end:
@@ -188,7 +189,7 @@ end:
     free(distinct);
     free(place);
     free(owner);
-    free(guest);
+    free(ghost);
     return err;
 }
 
@@ -199,7 +200,7 @@ static enum tac_err watch_again(struct tac_sim *sim, const struct pair_row *row,
     tac_lid v[4] = {-1, -1, -1, -1};
     int32_t slot = -1;
     for (int i = 0; i < tac_pair_vertices(tac_key_type(row->key)); i++)
-        v[i] = sim->ranks ? tac_ghost_find(sim, row->vertex[i]) : (tac_lid)row->vertex[i];
+        v[i] = sim->ranks ? tac_ghost_find(&sim->ranks->halo, row->vertex[i]) : (tac_lid)row->vertex[i];
     if (!tac_model_is_pair(sim->model, tac_key_type(row->key), v))
         goto wrong;
     for (int64_t k = 0; k < row->rungs; k++) {

@@ -1,5 +1,5 @@
 #include "kds/flights.h"
-#include "events/limits.h"
+#include "contact/limits.h"
 #include "events/ranks.h"
 #include "events/windows.h"
 #include "kds/kinetic_slab.h"
@@ -27,7 +27,7 @@ static double finest_here(const struct tac_sim *sim)
 {
     double least = sim->scene->contact.thickness > 0 ? sim->scene->contact.thickness : INFINITY;
     struct tac_limit limit = {0};
-    while (tac_limits_next(sim, &limit)) {
+    while (tac_limits_next(sim->model, &limit)) {
         struct tac_form form;
         tac_model_form(sim->model, limit.type, limit.v, &form);
         least = fmin(least, form.thickness);
@@ -231,8 +231,9 @@ void tac_flights_check(struct tac_sim *sim, struct tac_flights *f, tac_time end,
 
 /* ---- telling ---- */
 
-static size_t tell(struct tac_sim *sim, struct tac_neighbor *n)
+static size_t tell(void *self, struct tac_neighbor *n)
 {
+    struct tac_sim *sim = self;
     struct tac_flights *f = sim->find.flights;
     size_t count = 0;
     for (size_t i = 0; i < n->give_count; i++)
@@ -240,7 +241,7 @@ static size_t tell(struct tac_sim *sim, struct tac_neighbor *n)
     sim->books.counters.plans_told += (int64_t)count;
     for (size_t i = 0; i < n->need_count; i++)
         count += f->shown[n->need[i]] != has_slabs(f->k, n->need[i]);
-    if (!tac_ranks_room(sim, n, count * sizeof(struct flight) + 1))
+    if (!tac_halo_room(&sim->ranks->halo, n, count * sizeof(struct flight) + 1))
         return 0;
     struct flight *flight = (struct flight *)n->told;
     memset(flight, 0, count * sizeof *flight);
@@ -266,8 +267,9 @@ static size_t tell(struct tac_sim *sim, struct tac_neighbor *n)
     return count * sizeof *flight;
 }
 
-static void hear(struct tac_sim *sim, struct tac_neighbor *n)
+static void hear(void *self, struct tac_neighbor *n)
 {
+    struct tac_sim *sim = self;
     struct tac_flights *f = sim->find.flights;
     struct tac_kinetic *k = f->k;
     const struct flight *flight = (const struct flight *)n->heard;
@@ -295,7 +297,7 @@ static void hear(struct tac_sim *sim, struct tac_neighbor *n)
 void tac_flights_talk(struct tac_sim *sim, struct tac_flights *f)
 {
     struct tac_kinetic *k = f->k;
-    tac_ranks_talk(sim, TAG_TUBES, tell, hear);
+    tac_halo_talk(&sim->ranks->halo, TAG_TUBES, tell, hear, sim);
     memset(f->news, 0, (size_t)sim->state.owned);
     k->now = sim->state.now;
     f->changed = k->moved_count > 0;
@@ -336,9 +338,9 @@ static void find_members(struct tac_sim *sim, struct tac_flights *f)
         for (int i = 0; i < k->primitive[p].count; i++)
             if (k->primitive[p].v[i] < sim->state.owned)
                 f->news[k->primitive[p].v[i]] = 1;
-    for (size_t r = 0; r < sim->ranks->count; r++)
-        for (size_t i = 0; i < sim->ranks->neighbor[r].give_count; i++)
-            f->news[sim->ranks->neighbor[r].give[i]] = 1;
+    for (size_t r = 0; r < sim->ranks->halo.count; r++)
+        for (size_t i = 0; i < sim->ranks->halo.neighbor[r].give_count; i++)
+            f->news[sim->ranks->halo.neighbor[r].give[i]] = 1;
     f->member_count = 0;
     for (tac_lid v = 0; v < sim->state.owned; v++)
         if (f->news[v])
@@ -371,7 +373,7 @@ enum tac_err tac_flights_epoch(struct tac_sim *sim, struct tac_flights *f, tac_t
     expect_motions(sim, f, window);
     tac_kinetic_destroy(&f->k);
     tac_ranks_motions(sim);
-    TAC_TRY(tac_agree(sim->ctx, sim->ranks->down));
+    TAC_TRY(tac_agree(sim->ctx, sim->ranks->halo.down));
     if (c->end > c->start)
         tac_windows_horizon(sim, sim->state.now);
     TAC_TRY(tac_candidates_gather(sim, c, f->span, c->horizon));

@@ -1,6 +1,6 @@
 /* What all kinetic structures share: flight plans, and the loop that renews certificates before each instant. */
+#include "contact/limits.h"
 #include "events/friction.h"
-#include "events/limits.h"
 #include "kds/kinetic_slab.h"
 #include "scene/period.h"
 #include <stdlib.h>
@@ -256,7 +256,7 @@ static enum tac_err add_limits(struct tac_kinetic *k)
     enum tac_err err = TAC_OK;
     const struct tac_sim *sim = k->sim;
     struct tac_limit limit = {0};
-    while (tac_limits_next(sim, &limit)) {
+    while (tac_limits_next(sim->model, &limit)) {
         int32_t head = -1;
         if (k->tubes == (limit.v[1] >= sim->state.owned || limit.v[2] >= sim->state.owned))
             TAC_TRY(tac_slabs_add(k, limit.type, limit.a, limit.b, &limit.v[0], &limit.v[1], -1, &head));

@@ -97,4 +97,18 @@ void tac_local_destroy(struct tac_scene **local);
  * segment, topology: NULL afterwards); counts, bodies, materials, motions and json stay. */
 void tac_scene_shed(struct tac_scene *whole);
 
+/* Of a scene, local or whole: the global id of vertex i; how many are ours; is it ours, and the rank that owns it. */
+static inline tac_gid tac_scene_id(const struct tac_scene *scene, tac_lid i)
+{
+    return scene->part ? scene->part->vertex_id[i] : i;
+}
+static inline tac_lid tac_scene_owned(const struct tac_scene *scene)
+{
+    return scene->part ? scene->part->owned : scene->vertex_count;
+}
+static inline int tac_scene_owner(const struct tac_ctx *ctx, const struct tac_scene *scene, tac_lid i)
+{
+    return scene->part ? scene->part->owner[i] : ctx->rank;
+}
+
 #endif

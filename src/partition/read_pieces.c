@@ -1,7 +1,7 @@
 /* read_pieces.c: a scene read into pieces, the rows of large meshes spread over the ranks from the start. */
+#include "partition/read_pieces.h"
 #include "base/exchange.h"
 #include "partition/pieces.h"
-#include "partition/read_pieces.h"
 #include "scene/read.h"
 #include <stdlib.h>
 #include <string.h>

@@ -30,8 +30,8 @@ static void fill_status(struct tac_running *run, struct tac_status *status, cons
     status->error = run->ctx->error[0] ? run->ctx->error : NULL;
     status->counters = sim->books.counters;
     if (sim->ranks) {
-        status->counters.messages_sent += sim->ranks->messages;
-        status->counters.bytes_sent += sim->ranks->bytes;
+        status->counters.messages_sent += sim->ranks->halo.messages;
+        status->counters.bytes_sent += sim->ranks->halo.bytes;
     }
 }
 

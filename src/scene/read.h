@@ -46,12 +46,12 @@ struct tac_reader {
 
     /* While it is being read, the scene's arrays hold the rows of this rank: all rows, unless `spread`. */
     const struct tac_spread *spread; /* not NULL: the meshes are spread over the ranks, and reading is collective */
-    bool agreed;                /* the failure under way is known to all ranks */
-    int64_t smallest;           /* rows of an HDF5 mesh from which on no rank reads it whole */
-    tac_lid total[3];           /* rows of the scene so far */
-    struct tac_rows (*rows)[3]; /* owned, (body_count) */
-    tac_lid *motion;            /* owned, (rows): the motion of each vertex, or -1 */
-    struct tac_pieces *pieces;  /* owned until it is handed out; of a spread scene; made by `spread` */
+    bool agreed;                     /* the failure under way is known to all ranks */
+    int64_t smallest;                /* rows of an HDF5 mesh from which on no rank reads it whole */
+    tac_lid total[3];                /* rows of the scene so far */
+    struct tac_rows (*rows)[3];      /* owned, (body_count) */
+    tac_lid *motion;                 /* owned, (rows): the motion of each vertex, or -1 */
+    struct tac_pieces *pieces;       /* owned until it is handed out; of a spread scene; made by `spread` */
 };
 
 /* What only the distributed mesh knows of a scene that is spread (partition/read_pieces.c).  All are collective. */
@@ -190,7 +190,6 @@ enum tac_err tac_spread_ask(struct tac_ctx *ctx, enum tac_err err, tac_lid total
 enum tac_err tac_spread_mesh(struct tac_reader *reader, const json_t *spec, const char *where, struct tac_mesh **out,
                              struct tac_extent *extent);
 enum tac_err tac_spread_lump(struct tac_reader *reader, tac_lid body, const char *where, double density);
-
 
 /* Collective. Reads reader->file, with settings, into reader->scene; what tac_scene_read() is made of. */
 enum tac_err tac_scene_read_by(struct tac_reader *reader, const char *const *set, int set_count);

@@ -31,7 +31,7 @@ void fuzz_begin(void)
     atexit(end_mpi);
 }
 
-static enum tac_err go_on(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_checkpoint *checkpoint)
+static enum tac_err go_on(struct tac_ctx *ctx, struct tac_scene *scene, const struct tac_checkpoint *checkpoint)
 {
     enum tac_err err;
     struct tac_sim *sim = NULL;

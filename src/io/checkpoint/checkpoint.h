@@ -6,7 +6,7 @@
 #ifndef TACTUS_IO_CHECKPOINT_CHECKPOINT_H
 #define TACTUS_IO_CHECKPOINT_CHECKPOINT_H
 
-#include "partition/snapshot.h"
+#include "state/snapshot.h"
 
 /* Collective. Writes DIR/checkpoint-NNNNNN.h5 (NNNNNN one more than the newest there), points DIR/checkpoint.h5 to it,
  * and removes all but the newest `keep` whole ones.  name: told (of size `size`).  TAC_ERR_RUN: the disk failed; the

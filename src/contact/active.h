@@ -1,6 +1,6 @@
 /* active.h: contacts that are watched: pairs, and their rungs by period. */
-#ifndef TACTUS_EVENTS_ACTIVE_H
-#define TACTUS_EVENTS_ACTIVE_H
+#ifndef TACTUS_CONTACT_ACTIVE_H
+#define TACTUS_CONTACT_ACTIVE_H
 
 #include "contact/model.h"
 

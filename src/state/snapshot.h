@@ -3,8 +3,8 @@
  * The integrator fills it and goes on from it; checkpoints write and read it; a migration is a snapshot that never sees
  * a disk.  Each rank gives rows of some tables and gets back a block of rows; who holds what is no matter.
  */
-#ifndef TACTUS_PARTITION_SNAPSHOT_H
-#define TACTUS_PARTITION_SNAPSHOT_H
+#ifndef TACTUS_STATE_SNAPSHOT_H
+#define TACTUS_STATE_SNAPSHOT_H
 
 #include <tactus/accum.h>
 #include <tactus/output.h>

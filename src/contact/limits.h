@@ -1,12 +1,12 @@
 /* limits.h: the limits of stretch that a rank decides, one after the other: edges, then triangles.
  *
  *     struct tac_limit limit = {0};
- *     while (tac_limits_next(sim, &limit)) ... limit.type, limit.v, limit.key
+ *     while (tac_limits_next(model, &limit)) ... limit.type, limit.v, limit.key
  */
-#ifndef TACTUS_EVENTS_LIMITS_H
-#define TACTUS_EVENTS_LIMITS_H
+#ifndef TACTUS_CONTACT_LIMITS_H
+#define TACTUS_CONTACT_LIMITS_H
 
-#include "events/sim.h"
+#include "contact/model.h"
 
 struct tac_limit {
     enum tac_pair_type type;
@@ -18,6 +18,6 @@ struct tac_limit {
 };
 
 /* Local. The next limit whose first vertex is this rank's; false: there is none. */
-bool tac_limits_next(const struct tac_sim *sim, struct tac_limit *limit);
+bool tac_limits_next(const struct tac_model *model, struct tac_limit *limit);
 
 #endif

@@ -1,6 +1,6 @@
 /* paths.h: the paths of the vertices in the window under way. */
-#ifndef TACTUS_EVENTS_PATHS_H
-#define TACTUS_EVENTS_PATHS_H
+#ifndef TACTUS_STATE_PATHS_H
+#define TACTUS_STATE_PATHS_H
 
 #include <tactus/base.h>
 

@@ -1,6 +1,6 @@
 /* vertex_state.h: where the vertices of a rank are, and how they move. */
-#ifndef TACTUS_EVENTS_VERTEX_STATE_H
-#define TACTUS_EVENTS_VERTEX_STATE_H
+#ifndef TACTUS_STATE_VERTEX_STATE_H
+#define TACTUS_STATE_VERTEX_STATE_H
 
 #include "base/state.h"
 
@@ -15,5 +15,11 @@ struct tac_vertex_state {
     double *mass;        /* owned, (V), kg */
     double *impulse;     /* owned, (V, 3): contact impulse since the last frame, N s */
 };
+
+/* Seconds of t quanta. */
+static inline double tac_state_seconds(const struct tac_vertex_state *state, tac_time t)
+{
+    return (double)t * state->quantum;
+}
 
 #endif

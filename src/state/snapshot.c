@@ -1,5 +1,5 @@
 /* snapshot.c: the order of a snapshot's rows, and its end. */
-#include "partition/snapshot.h"
+#include "state/snapshot.h"
 #include <stdlib.h>
 
 int tac_element_state_compare(const void *a, const void *b)

@@ -1,0 +1,51 @@
+/* limits.c: the limits of stretch that a rank decides (docs/engine.md, Limits of stretch). */
+#include "contact/limits.h"
+#include "partition/part.h"
+
+/* The limit of an edge; v: lower id first. */
+static bool of_edge(const struct tac_model *model, tac_lid edge, struct tac_limit *limit)
+{
+    const tac_lid *e = &model->scene->topology->edge[2 * edge];
+    const bool swap = tac_scene_id(model->scene, e[0]) > tac_scene_id(model->scene, e[1]);
+    limit->v[0] = e[swap];
+    limit->v[1] = e[!swap];
+    if (limit->v[0] >= tac_scene_owned(model->scene) || !tac_model_limits(model, limit->type, edge))
+        return false;
+    limit->a = (tac_lid)tac_scene_id(model->scene, limit->v[0]);
+    limit->b = (tac_lid)tac_scene_id(model->scene, limit->v[1]);
+    return true;
+}
+
+static bool of_triangle(const struct tac_model *model, tac_lid triangle, struct tac_limit *limit)
+{
+    const struct tac_part *part = model->scene->part;
+    if (!tac_model_limits_triangle(model, triangle, limit->v) || limit->v[0] >= tac_scene_owned(model->scene))
+        return false;
+    limit->a = 0;
+    limit->b = part ? (tac_lid)part->triangle_id[triangle] : triangle;
+    return true;
+}
+
+bool tac_limits_next(const struct tac_model *model, struct tac_limit *limit)
+{
+    const struct tac_scene *s = model->scene;
+    bool found = false;
+    limit->v[2] = limit->v[3] = -1;
+    while (!found && model->limits && !limit->triangles) {
+        const tac_lid edge = limit->element / 2;
+        if (edge >= s->topology->edge_count) {
+            limit->triangles = true;
+            limit->element = 0;
+            break;
+        }
+        limit->type = limit->element % 2 ? TAC_PAIR_SHORT : TAC_PAIR_LONG;
+        found = of_edge(model, edge, limit);
+        limit->element++;
+    }
+    while (!found && model->wide && limit->element < s->triangle_count) {
+        limit->type = TAC_PAIR_WIDE;
+        found = of_triangle(model, limit->element++, limit);
+    }
+    limit->key = found ? tac_pair_key(limit->type, limit->a, limit->b) : 0;
+    return found;
+}

@@ -1,0 +1,141 @@
+/* halo.h: a rank's neighbours, what it knows of their vertices (ghosts), and messages between neighbours.
+ *
+ * A rank's local scene begins with the ghosts of its elements; contacts need others, which come and go.  Each ghost has
+ * a slot in the local scene's arrays of vertices, and in all arrays that are as long as those: whoever has such an
+ * array enters it (tac_halo_grows()), and may ask to be told of new ghosts (struct tac_halo_user).  A slot whose ghost
+ * nobody needs any more is used again.
+ *
+ * A rank that fails in the middle of a window goes on to the next meeting of all ranks (docs/distribution.md): it is
+ * *down*, computes nothing, and tells so in its messages.
+ *
+ *     tac_halo_create(ctx, local, nested, &halo);
+ *     tac_halo_grows(&halo, &weight, sizeof *weight);
+ *     tac_ghost_add(&halo, &ghost, &v);
+ *     tac_halo_subscribe(&halo);                          whose motions we hear of
+ *     tac_halo_talk(&halo, tag, fill, empty, self);
+ *     tac_halo_destroy(&halo);
+ */
+#ifndef TACTUS_PARTITION_HALO_H
+#define TACTUS_PARTITION_HALO_H
+
+#include "partition/part.h"
+
+/* Vertices whose positions go one way at the ticks of one period. */
+struct tac_group {
+    tac_time period;
+    size_t count, capacity;
+    tac_lid *v; /* owned; in the same order on both sides */
+};
+
+enum { TAC_GROUPS = 63 }; /* nested clocks: group k has period 2^k */
+
+struct tac_lane {
+    size_t group_count, group_capacity;
+    struct tac_group *group; /* owned; nested: TAC_GROUPS of them; free: by ascending period */
+    uint64_t mask;           /* nested: bit k: group k is not empty */
+};
+
+struct tac_neighbor {
+    int rank;
+    bool linked; /* takes part in closing messages */
+    bool met;    /* some stencil is shared */
+    bool closed; /* its closing message of this pass is in */
+    struct tac_lane send, receive;
+    size_t need_count, need_capacity, give_count, give_capacity;
+    tac_lid *need, *give; /* owned: ghosts whose motion we hear of; our vertices whose motion we tell */
+    size_t out_capacity, in_capacity, told_capacity, heard_count, heard_capacity;
+    char *out, *in;     /* owned: tick messages */
+    char *told, *heard; /* owned: other messages */
+    MPI_Request request, telling;
+};
+
+/* All that a rank must know of a vertex of another rank. */
+struct tac_ghost {
+    tac_gid id;
+    double start[3], mass;
+    int32_t owner;
+    tac_lid body, valence;
+    uint8_t ever_free, scripted, unused[2];
+};
+/* An array that is as long as there are vertices: where its pointer is, and the size of an entry. */
+struct tac_halo_array {
+    void *array;
+    size_t size;
+};
+
+/* Who is told of ghosts.  Entries of new slots in the arrays above are 0 before. */
+struct tac_halo_user {
+    void *self;
+    void (*added)(void *self, tac_lid v, const struct tac_ghost *ghost); /* NULL: not told */
+    bool (*needs)(const void *self, tac_lid v);                          /* must the ghost stay?  NULL: not asked */
+};
+
+enum { TAC_HALO_ARRAYS = 32, TAC_HALO_USERS = 4 };
+
+struct tac_halo {
+    struct tac_ctx *ctx;     /* borrowed */
+    struct tac_scene *local; /* borrowed; its arrays of vertices, and those of its part, grow with the ghosts */
+    bool nested;             /* clocks: periods are powers of two */
+    size_t count, capacity;
+    struct tac_neighbor *neighbor; /* owned, in the order in which they were met */
+    int32_t *index;                /* owned, (size): neighbour of a rank, or -1 */
+    bool changed;                  /* what neighbours share has changed */
+    enum tac_err down;             /* this rank, or one it heard of, has failed */
+    int64_t bytes, messages;
+    double exchange_s; /* wall time of talks */
+    int delay_us;      /* test: longest random delay before a message; 0: none */
+    uint64_t delay_seed;
+
+    /* ghosts by global id: open addressing */
+    tac_lid vertices, room; /* of this rank, ghosts included; for how many there is room */
+    size_t ghost_count, hash_size;
+    tac_lid *hash; /* owned */
+    size_t free_count, free_capacity;
+    tac_lid *free_slot; /* owned */
+    uint8_t *mark;      /* owned, (room): 1: its motion is wanted, for tac_halo_subscribe() and tac_halo_prune() */
+    size_t array_count, user_count;
+    struct tac_halo_array array[TAC_HALO_ARRAYS];
+    struct tac_halo_user user[TAC_HALO_USERS];
+};
+
+/* Local. The halo of a local scene, in *halo, which is empty. */
+enum tac_err tac_halo_create(struct tac_ctx *ctx, struct tac_scene *local, bool nested, struct tac_halo *halo);
+void tac_halo_destroy(struct tac_halo *halo);
+/* Local. `array` is where the pointer to an array of the vertices is; its memory is of malloc's family. */
+void tac_halo_grows(struct tac_halo *halo, void *array, size_t size);
+/* Local. Takes it out again. */
+void tac_halo_forget(struct tac_halo *halo, const void *array);
+void tac_halo_tell(struct tac_halo *halo, struct tac_halo_user user);
+void tac_halo_tell_no_more(struct tac_halo *halo, const void *self);
+
+/* Local. Remembers a failure: the rank is down until the reduction. */
+void tac_halo_failed(struct tac_halo *halo, enum tac_err err);
+/* Local. MPI failed while `what` ("sending positions"): a sentence, and down. */
+void tac_halo_mpi_failed(struct tac_halo *halo, const char *what);
+/* Local. The neighbour of a rank, made if there is none; NULL if out of memory (and down). */
+struct tac_neighbor *tac_halo_neighbor(struct tac_halo *halo, int rank);
+/* Local. Which neighbours messages go to. */
+void tac_halo_link(struct tac_halo *halo);
+
+/* Neighbours. One message to each neighbour and one from each: fill() writes ours into n->told (its size returned),
+ * empty() reads n->heard (n->heard_count bytes). Nothing is skipped when the rank is down: it sends nothing. */
+void tac_halo_talk(struct tac_halo *halo, int tag, size_t (*fill)(void *self, struct tac_neighbor *n),
+                   void (*empty)(void *self, struct tac_neighbor *n), void *self);
+/* Local. Room in n->told for `bytes`; false (and down) if there is none. */
+bool tac_halo_room(struct tac_halo *halo, struct tac_neighbor *n, size_t bytes);
+/* Local. The same of any buffer of messages. */
+bool tac_halo_buffer(struct tac_halo *halo, char **buffer, size_t *capacity, size_t bytes);
+/* Local. Tests only: every rank at its own pace. */
+void tac_halo_delay(struct tac_halo *halo);
+
+/* Local. Local id of a global one, or -1. */
+tac_lid tac_ghost_find(const struct tac_halo *halo, tac_gid id);
+/* Local. A slot for the ghost, unless the vertex is known. */
+enum tac_err tac_ghost_add(struct tac_halo *halo, const struct tac_ghost *ghost, tac_lid *v);
+void tac_ghost_describe(const struct tac_scene *local, tac_lid v, struct tac_ghost *ghost);
+/* Local. Gives back the slots of ghosts that no element, no user and no mark needs. */
+enum tac_err tac_halo_prune(struct tac_halo *halo);
+/* Collective. We need the motions of all ghosts marked, and of those of elements. */
+enum tac_err tac_halo_subscribe(struct tac_halo *halo);
+
+#endif
