@@ -1,6 +1,5 @@
 /* candidates.c: primitives, tubes, boxes; the life of a list. */
 #include "broadphase/candidates.h"
-#include "events/ranks.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,31 +37,31 @@ static void add_primitive(struct tac_candidates *c, const struct tac_scene *s, t
     }
 }
 
-static enum tac_err make_primitives(struct tac_sim *sim, struct tac_candidates *c)
+static enum tac_err make_primitives(struct tac_view *view, struct tac_candidates *c)
 {
     enum tac_err err;
-    const struct tac_scene *s = sim->scene;
+    const struct tac_scene *s = view->scene;
     uint8_t *taken = NULL, *edge_taken = NULL;
     int32_t *fill = NULL;
     tac_lid particles = 0;
-    for (tac_lid i = 0; i < sim->state.owned; i++)
-        particles += sim->model->particle[i];
+    for (tac_lid i = 0; i < view->state->owned; i++)
+        particles += view->model->particle[i];
     size_t total = (size_t)s->triangle_count + (size_t)s->segment_count + (size_t)particles;
     size_t most = total > (size_t)s->vertex_count ? total : (size_t)s->vertex_count;
-    TAC_TRY(tac_alloc(sim->ctx, total, sizeof *c->primitive, &c->primitive));
-    TAC_TRY(tac_alloc(sim->ctx, total, sizeof *c->box, &c->box));
-    TAC_TRY(tac_alloc(sim->ctx, most, sizeof *c->scratch, &c->scratch));
+    TAC_TRY(tac_alloc(view->ctx, total, sizeof *c->primitive, &c->primitive));
+    TAC_TRY(tac_alloc(view->ctx, total, sizeof *c->box, &c->box));
+    TAC_TRY(tac_alloc(view->ctx, most, sizeof *c->scratch, &c->scratch));
     c->scratch_capacity = most;
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)c->body_count + 1, sizeof *c->primitive_begin, &c->primitive_begin));
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)c->body_count, sizeof *fill, &fill));
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)s->vertex_count, 1, &taken));
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)s->topology->edge_count, 1, &edge_taken));
+    TAC_TRY(tac_alloc(view->ctx, (size_t)c->body_count + 1, sizeof *c->primitive_begin, &c->primitive_begin));
+    TAC_TRY(tac_alloc(view->ctx, (size_t)c->body_count, sizeof *fill, &fill));
+    TAC_TRY(tac_alloc(view->ctx, (size_t)s->vertex_count, 1, &taken));
+    TAC_TRY(tac_alloc(view->ctx, (size_t)s->topology->edge_count, 1, &edge_taken));
     for (tac_lid t = 0; t < s->triangle_count; t++)
         c->primitive_begin[s->vertex_body[s->triangle[3 * t]] + 1]++;
     for (tac_lid g = 0; g < s->segment_count; g++)
         c->primitive_begin[s->vertex_body[s->segment[2 * g]] + 1]++;
-    for (tac_lid i = 0; i < sim->state.owned; i++)
-        c->primitive_begin[s->vertex_body[i] + 1] += sim->model->particle[i];
+    for (tac_lid i = 0; i < view->state->owned; i++)
+        c->primitive_begin[s->vertex_body[i] + 1] += view->model->particle[i];
     for (tac_lid b = 0; b < c->body_count; b++)
         c->primitive_begin[b + 1] += c->primitive_begin[b];
     for (tac_lid e = 0; e < s->topology->edge_count; e++)
@@ -72,11 +71,11 @@ static enum tac_err make_primitives(struct tac_sim *sim, struct tac_candidates *
         add_primitive(c, s, 3, t, &s->triangle[3 * t], taken, edge_taken, fill);
     for (tac_lid g = 0; g < s->segment_count; g++)
         add_primitive(c, s, 2, g, &s->segment[2 * g], taken, edge_taken, fill);
-    for (tac_lid i = 0; i < sim->state.owned; i++)
-        if (sim->model->particle[i])
+    for (tac_lid i = 0; i < view->state->owned; i++)
+        if (view->model->particle[i])
             add_primitive(c, s, 1, i, &i, taken, edge_taken, fill);
     for (tac_lid b = 0; b < c->body_count; b++)
-        TAC_TRY(tac_tree_create(sim->ctx, c->primitive_begin[b + 1] - c->primitive_begin[b], &c->tree[b]));
+        TAC_TRY(tac_tree_create(view->ctx, c->primitive_begin[b + 1] - c->primitive_begin[b], &c->tree[b]));
 done:
     free(taken);
     free(edge_taken);
@@ -86,13 +85,13 @@ done:
 
 /* The skin: a quarter of the thickness, or a tenth of an edge where meshes are coarser than that.  And which bodies
  * never move.  Both the same on all ranks: who is told of a vertex works out its tube for himself. */
-static enum tac_err measure_bodies(struct tac_sim *sim, struct tac_candidates *c)
+static enum tac_err measure_bodies(struct tac_view *view, struct tac_candidates *c)
 {
-    const struct tac_scene *s = sim->scene;
+    const struct tac_scene *s = view->scene;
     double sum[2] = {0, 0}, all[2];
     for (tac_lid e = 0; e < s->topology->edge_count; e++) {
         const tac_lid *v = &s->topology->edge[2 * e];
-        if ((!s->ever_free[v[0]] && !s->ever_free[v[1]]) || v[0] >= sim->state.owned)
+        if ((!s->ever_free[v[0]] && !s->ever_free[v[1]]) || v[0] >= view->state->owned)
             continue;
         double d[3];
         tac_sub(d, &s->x[3 * v[1]], &s->x[3 * v[0]]);
@@ -101,15 +100,15 @@ static enum tac_err measure_bodies(struct tac_sim *sim, struct tac_candidates *c
     }
     for (tac_lid b = 0; b < c->body_count; b++)
         c->still[b] = 1;
-    for (tac_lid i = 0; i < sim->state.owned; i++)
-        if (s->ever_free[i] || sim->scripts.of[i] >= 0)
+    for (tac_lid i = 0; i < view->state->owned; i++)
+        if (s->ever_free[i] || view->scripts->of[i] >= 0)
             c->still[s->vertex_body[i]] = 0;
     memcpy(all, sum, sizeof all);
-    if (sim->ranks &&
-        (MPI_Reduce(sum, all, 2, MPI_DOUBLE, MPI_SUM, 0, sim->ctx->comm) != MPI_SUCCESS ||
-         MPI_Bcast(all, 2, MPI_DOUBLE, 0, sim->ctx->comm) != MPI_SUCCESS ||
-         MPI_Allreduce(MPI_IN_PLACE, c->still, c->body_count, MPI_UINT8_T, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS))
-        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while measuring the scene");
+    if (view->halo &&
+        (MPI_Reduce(sum, all, 2, MPI_DOUBLE, MPI_SUM, 0, view->ctx->comm) != MPI_SUCCESS ||
+         MPI_Bcast(all, 2, MPI_DOUBLE, 0, view->ctx->comm) != MPI_SUCCESS ||
+         MPI_Allreduce(MPI_IN_PLACE, c->still, c->body_count, MPI_UINT8_T, MPI_MIN, view->ctx->comm) != MPI_SUCCESS))
+        return tac_fail(view->ctx, TAC_ERR_RUN, "MPI failed while measuring the scene");
     c->skin = .25 * s->contact.thickness;
     if (all[1] > 0)
         c->skin = fmax(c->skin, .1 * all[0] / all[1]);
@@ -141,26 +140,26 @@ static void leave_arrays(struct tac_candidates *c)
     tac_halo_tell_no_more(c->halo, c);
 }
 
-enum tac_err tac_candidates_create(struct tac_sim *sim, struct tac_candidates **out)
+enum tac_err tac_candidates_create(struct tac_view *view, struct tac_candidates **out)
 {
     enum tac_err err;
-    const struct tac_scene *s = sim->scene;
-    const size_t n = (size_t)sim->state.capacity, bodies = (size_t)s->body_count;
+    const struct tac_scene *s = view->scene;
+    const size_t n = (size_t)view->state->capacity, bodies = (size_t)s->body_count;
     struct tac_candidates *c = NULL;
-    TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *c, &c));
+    TAC_TRY(tac_alloc(view->ctx, 1, sizeof *c, &c));
     c->body_count = s->body_count;
-    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *c->move, &c->move));
-    TAC_TRY(tac_alloc(sim->ctx, 3 * n, sizeof *c->x, &c->x));
-    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *c->tube, &c->tube));
-    TAC_TRY(tac_alloc(sim->ctx, bodies, sizeof *c->tree, &c->tree));
-    TAC_TRY(tac_alloc(sim->ctx, 3 * bodies, sizeof *c->frame, &c->frame));
-    TAC_TRY(tac_alloc(sim->ctx, bodies, 1, &c->still));
-    TAC_TRY(tac_alloc(sim->ctx, bodies, sizeof *c->order, &c->order));
-    TAC_TRY(tac_alloc(sim->ctx, 2 * bodies, sizeof *c->sweep, &c->sweep));
-    if (sim->ranks)
-        enter_arrays(c, &sim->ranks->halo);
-    TAC_TRY(make_primitives(sim, c));
-    TAC_TRY(measure_bodies(sim, c));
+    TAC_TRY(tac_alloc(view->ctx, n, sizeof *c->move, &c->move));
+    TAC_TRY(tac_alloc(view->ctx, 3 * n, sizeof *c->x, &c->x));
+    TAC_TRY(tac_alloc(view->ctx, n, sizeof *c->tube, &c->tube));
+    TAC_TRY(tac_alloc(view->ctx, bodies, sizeof *c->tree, &c->tree));
+    TAC_TRY(tac_alloc(view->ctx, 3 * bodies, sizeof *c->frame, &c->frame));
+    TAC_TRY(tac_alloc(view->ctx, bodies, 1, &c->still));
+    TAC_TRY(tac_alloc(view->ctx, bodies, sizeof *c->order, &c->order));
+    TAC_TRY(tac_alloc(view->ctx, 2 * bodies, sizeof *c->sweep, &c->sweep));
+    if (view->halo)
+        enter_arrays(c, view->halo);
+    TAC_TRY(make_primitives(view, c));
+    TAC_TRY(measure_bodies(view, c));
 done:
     if (err)
         tac_candidates_destroy(&c);
@@ -197,9 +196,9 @@ void tac_candidates_destroy(struct tac_candidates **candidates)
 }
 
 /* Tubes along the chords of the pass. */
-static void lay_tubes(struct tac_sim *sim, struct tac_candidates *c, double window_s)
+static void lay_tubes(struct tac_view *view, struct tac_candidates *c, double window_s)
 {
-    const struct tac_scene *s = sim->scene;
+    const struct tac_scene *s = view->scene;
     c->extent = 0;
     for (tac_lid i = 0; i < s->vertex_count; i++) {
         struct tac_tube *tube = &c->tube[i];
@@ -214,12 +213,12 @@ static void lay_tubes(struct tac_sim *sim, struct tac_candidates *c, double wind
     }
 }
 
-void tac_candidates_frames(struct tac_sim *sim, struct tac_candidates *c)
+void tac_candidates_frames(struct tac_view *view, struct tac_candidates *c)
 {
-    const struct tac_scene *s = sim->scene;
+    const struct tac_scene *s = view->scene;
     memset(c->frame, 0, 3 * (size_t)c->body_count * sizeof *c->frame);
     memset(c->sweep, 0, 2 * (size_t)c->body_count * sizeof *c->sweep);
-    for (tac_lid i = 0; i < sim->state.count; i++) {
+    for (tac_lid i = 0; i < view->state->count; i++) {
         if (s->part && s->part->vertex_id[i] < 0)
             continue;
         for (int k = 0; k < 3; k++)
@@ -231,11 +230,11 @@ void tac_candidates_frames(struct tac_sim *sim, struct tac_candidates *c)
             c->frame[3 * b + k] /= fmax(1, c->sweep[b]);
 }
 
-void tac_candidates_boxes(struct tac_sim *sim, struct tac_candidates *c, tac_lid b,
+void tac_candidates_boxes(struct tac_view *view, struct tac_candidates *c, tac_lid b,
                           const struct tac_primitive *primitive, int32_t begin, int32_t end_of, struct tac_dop *boxes,
                           struct tac_tree *tree)
 {
-    const struct tac_scene *s = sim->scene;
+    const struct tac_scene *s = view->scene;
     const double margin = .5 * s->contact.thickness + s->body[b].radius + 1e-12 * c->extent, *frame = &c->frame[3 * b];
     for (int32_t p = begin; p < end_of; p++) {
         const struct tac_primitive *q = &primitive[p];
@@ -314,34 +313,34 @@ static void sort_by_slice(struct tac_candidates *c, size_t count)
 }
 
 /* From now on we hear of the ghosts marked, and of no others. */
-static enum tac_err take_part(struct tac_sim *sim)
+static enum tac_err take_part(struct tac_view *view)
 {
-    const enum tac_err err = tac_halo_prune(&sim->ranks->halo), told = tac_halo_subscribe(&sim->ranks->halo);
-    return tac_agree(sim->ctx, err ? err : told);
+    const enum tac_err err = tac_halo_prune(view->halo), told = tac_halo_subscribe(view->halo);
+    return tac_agree(view->ctx, err ? err : told);
 }
 
 /* Marks the ghosts that candidates have. */
-static enum tac_err subscribe(struct tac_sim *sim, const struct tac_candidates *c)
+static enum tac_err subscribe(struct tac_view *view, const struct tac_candidates *c)
 {
-    memset(sim->ranks->halo.mark, 0, (size_t)sim->state.count);
+    memset(view->halo->mark, 0, (size_t)view->state->count);
     for (size_t k = 0; k < c->count; k++)
         for (int i = 0; i < c->list[k].count; i++)
-            sim->ranks->halo.mark[c->list[k].v[i]] = 1;
-    return take_part(sim);
+            view->halo->mark[c->list[k].v[i]] = 1;
+    return take_part(view);
 }
 
 /* Local. The list, from the tubes of this rank and of its ghosts. */
-static enum tac_err make_list(struct tac_sim *sim, struct tac_candidates *c)
+static enum tac_err make_list(struct tac_view *view, struct tac_candidates *c)
 {
     enum tac_err err;
     size_t count = 0;
-    tac_candidates_frames(sim, c);
+    tac_candidates_frames(view, c);
     for (tac_lid b = 0; b < c->body_count; b++) {
         if (!c->still[b] || c->tree[b]->stale)
-            tac_candidates_boxes(sim, c, b, c->primitive, c->primitive_begin[b], c->primitive_begin[b + 1], c->box,
+            tac_candidates_boxes(view, c, b, c->primitive, c->primitive_begin[b], c->primitive_begin[b + 1], c->box,
                                  c->tree[b]);
         if (c->foreign_count && c->foreign_begin[b + 1] > c->foreign_begin[b])
-            tac_candidates_boxes(sim, c, b, c->foreign, c->foreign_begin[b], c->foreign_begin[b + 1], c->foreign_box,
+            tac_candidates_boxes(view, c, b, c->foreign, c->foreign_begin[b], c->foreign_begin[b + 1], c->foreign_box,
                                  c->foreign_tree[b]);
     }
     /* The old list has told all it knew. */
@@ -349,7 +348,7 @@ static enum tac_err make_list(struct tac_sim *sim, struct tac_candidates *c)
     c->capacity_found = c->capacity;
     c->list = NULL;
     c->count = 0;
-    err = tac_candidates_find(sim, c, &count);
+    err = tac_candidates_find(view, c, &count);
     if (!err)
         sort_by_slice(c, count);
     c->list = c->found;
@@ -358,45 +357,56 @@ static enum tac_err make_list(struct tac_sim *sim, struct tac_candidates *c)
     return err;
 }
 
-enum tac_err tac_candidates_build(struct tac_sim *sim, struct tac_candidates *c, tac_time window, tac_time lifetime)
+enum tac_err tac_candidates_build(struct tac_view *view, struct tac_candidates *c, tac_time window, tac_time lifetime)
 {
     enum tac_err err = TAC_OK;
     c->span = lifetime > window ? lifetime : window;
-    c->span_s = tac_seconds(sim, c->span);
-    lay_tubes(sim, c, tac_seconds(sim, window));
-    if (sim->ranks)
-        err = tac_foreign_fetch(sim, c);
+    c->span_s = tac_state_seconds(view->state, c->span);
+    lay_tubes(view, c, tac_state_seconds(view->state, window));
+    if (view->halo)
+        err = tac_foreign_fetch(view, c);
     if (!err)
-        err = make_list(sim, c);
-    TAC_TRY(tac_agree(sim->ctx, err));
-    c->start = sim->state.now;
-    c->end = sim->state.now + c->span;
-    if (sim->ranks)
-        TAC_TRY(subscribe(sim, c));
+        err = make_list(view, c);
+    TAC_TRY(tac_agree(view->ctx, err));
+    c->start = view->state->now;
+    c->end = view->state->now + c->span;
+    if (view->halo)
+        TAC_TRY(subscribe(view, c));
     c->builds++;
-    sim->books.counters.candidate_builds++;
-    sim->books.counters.candidates = (int64_t)c->count;
+    view->counters->candidate_builds++;
+    view->counters->candidates = (int64_t)c->count;
 done:
     return err;
 }
 
-enum tac_err tac_candidates_gather(struct tac_sim *sim, struct tac_candidates *c, tac_time window, tac_time lifetime)
+enum tac_err tac_candidates_gather(struct tac_view *view, struct tac_candidates *c, tac_time window, tac_time lifetime)
 {
     enum tac_err err;
     c->span = lifetime > window ? lifetime : window;
-    c->span_s = tac_seconds(sim, c->span);
-    lay_tubes(sim, c, tac_seconds(sim, window));
-    TAC_TRY(tac_agree(sim->ctx, tac_foreign_fetch(sim, c)));
-    c->start = sim->state.now;
-    c->end = sim->state.now + c->span;
-    memset(sim->ranks->halo.mark, 0, (size_t)sim->state.count);
+    c->span_s = tac_state_seconds(view->state, c->span);
+    lay_tubes(view, c, tac_state_seconds(view->state, window));
+    TAC_TRY(tac_agree(view->ctx, tac_foreign_fetch(view, c)));
+    c->start = view->state->now;
+    c->end = view->state->now + c->span;
+    memset(view->halo->mark, 0, (size_t)view->state->count);
     for (size_t k = 0; k < c->foreign_count; k++)
         for (int i = 0; i < c->foreign[k].count; i++)
-            sim->ranks->halo.mark[c->foreign[k].v[i]] = 1;
-    TAC_TRY(take_part(sim));
+            view->halo->mark[c->foreign[k].v[i]] = 1;
+    TAC_TRY(take_part(view));
     c->builds++;
 done:
     return err;
+}
+
+void tac_candidates_horizon(struct tac_candidates *c, tac_time start, tac_time reached, tac_time length)
+{
+    const tac_time age = start - c->start;
+    if (c->end <= c->start)
+        return;
+    if (reached > c->end)
+        c->horizon = 2 * c->horizon < 1024 * length ? 2 * c->horizon : 1024 * length;
+    else if (age < c->horizon / 2)
+        c->horizon = c->horizon / 2 > 2 * length ? c->horizon / 2 : 2 * length;
 }
 
 size_t tac_candidates_active(const struct tac_candidates *c, tac_time t)

@@ -7,7 +7,7 @@
 #ifndef TACTUS_BROADPHASE_CANDIDATES_H
 #define TACTUS_BROADPHASE_CANDIDATES_H
 
-#include "events/sim.h"
+#include "broadphase/view.h"
 #include "geometry/tree.h"
 #include "partition/halo.h"
 
@@ -16,7 +16,7 @@ struct tac_candidate {
     tac_lid v[4];
     int32_t slot; /* watched pair, or -1 */
     uint8_t type, count, first;
-    double d;         /* lower bound of the distance at sim->state.now, m */
+    double d;         /* lower bound of the distance at view->state->now, m */
     double next;      /* distance under which the first layer not watched is reached, m */
     double d_end;     /* lower bound at the end of the pass under way */
     double change;    /* most that the distance may have changed over the pass under way */
@@ -50,7 +50,7 @@ struct tac_box {
 struct tac_tube {
     double x[3], v[3]; /* centre at the list's start, velocity */
     double radius;     /* promised; m */
-    double offset;     /* distance from the centre at sim->state.now */
+    double offset;     /* distance from the centre at view->state->now */
 };
 
 struct tac_candidates {
@@ -95,15 +95,30 @@ struct tac_candidates {
     double span_s;
 };
 
+/* How a vertex moved over the window, in messages. */
+struct tac_move_message {
+    double x[3], u[3], deviation;
+    int64_t near;
+};
+/* Local. Of vertex v, out of the list's arrays and into them. */
+void tac_move_put(const struct tac_candidates *c, tac_lid v, struct tac_move_message *m);
+void tac_move_get(struct tac_candidates *c, tac_lid v, const struct tac_move_message *m);
+/* Neighbours. Motions of what others hear of; theirs are put into view->candidates. */
+void tac_moves_talk(struct tac_view *view);
+
 /* Collective. Local on one rank. */
-enum tac_err tac_candidates_create(struct tac_sim *sim, struct tac_candidates **out);
+enum tac_err tac_candidates_create(struct tac_view *view, struct tac_candidates **out);
 void tac_candidates_destroy(struct tac_candidates **candidates);
-/* Collective; local on one rank. A new list from sim->state.now for `lifetime` quanta, tubes along move[] over the pass
- * of `window` quanta. */
-enum tac_err tac_candidates_build(struct tac_sim *sim, struct tac_candidates *c, tac_time window, tac_time lifetime);
+/* Collective; local on one rank. A new list from view->state->now for `lifetime` quanta, tubes along move[] over the
+ * pass of `window` quanta. */
+enum tac_err tac_candidates_build(struct tac_view *view, struct tac_candidates *c, tac_time window, tac_time lifetime);
 /* Collective, several ranks. The same tubes and the same foreign primitives, with no list of pairs; from now on we hear
  * of the vertices of those primitives. */
-enum tac_err tac_candidates_gather(struct tac_sim *sim, struct tac_candidates *c, tac_time window, tac_time lifetime);
+enum tac_err tac_candidates_gather(struct tac_view *view, struct tac_candidates *c, tac_time window, tac_time lifetime);
+/* Local. How long the next list should live: one whose tubes were left before their time was asked to live too long;
+ * one that lived out, too short.  The window under way began at `start`; all before `reached` is run; `length`: of
+ * windows. */
+void tac_candidates_horizon(struct tac_candidates *c, tac_time start, tac_time reached, tac_time length);
 /* Local. How many candidates (from the list's front) may touch before t. */
 size_t tac_candidates_active(const struct tac_candidates *c, tac_time t);
 
@@ -111,12 +126,12 @@ size_t tac_candidates_active(const struct tac_candidates *c, tac_time t);
 
 /* Local. Fills c->found with the pairs that may touch while the tubes hold, all limits, and all watched pairs, each
  * once; how many in *count.  Boxes and frames are laid.  TAC_ERR_RUN: no memory. */
-enum tac_err tac_candidates_find(struct tac_sim *sim, struct tac_candidates *c, size_t *count);
+enum tac_err tac_candidates_find(struct tac_view *view, struct tac_candidates *c, size_t *count);
 /* Local. c->frame, each body's: the mean of the velocities of its tubes here. */
-void tac_candidates_frames(struct tac_sim *sim, struct tac_candidates *c);
+void tac_candidates_frames(struct tac_view *view, struct tac_candidates *c);
 /* Local. Boxes (boxes[begin..end_of)) of primitives of body b in its frame: its vertices' tubes over the lifetime, and
  * half the reach of a contact; the tree over them, built if it is stale.  c->scratch holds one number each. */
-void tac_candidates_boxes(struct tac_sim *sim, struct tac_candidates *c, tac_lid b,
+void tac_candidates_boxes(struct tac_view *view, struct tac_candidates *c, tac_lid b,
                           const struct tac_primitive *primitive, int32_t begin, int32_t end_of, struct tac_dop *boxes,
                           struct tac_tree *tree);
 /* Local. How far the frame of body a drifts against that of body b over the lifetime, along each axis of a k-DOP, m:
@@ -128,7 +143,7 @@ void tac_candidates_sweep(const struct tac_candidates *c, tac_lid b, const struc
                           double *hi);
 /* Collective, for candidates.c: fetches into c->foreign what other ranks have near our primitives, with tubes and
  * motions of its vertices. */
-enum tac_err tac_foreign_fetch(struct tac_sim *sim, struct tac_candidates *c);
+enum tac_err tac_foreign_fetch(struct tac_view *view, struct tac_candidates *c);
 void tac_foreign_destroy(struct tac_candidates *c);
 
 #endif

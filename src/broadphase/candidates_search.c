@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct search {
-    struct tac_sim *sim;
+    struct tac_view *view;
     struct tac_candidates *c;
     const struct tac_primitive *a, *b; /* first primitive of the two bodies */
     double reach;                      /* most that their first layers may reach */
@@ -19,16 +19,16 @@ static enum tac_err consider(struct search *search, enum tac_pair_type type, tac
                              const tac_lid *va, const tac_lid *vb)
 {
     enum tac_err err = TAC_OK;
-    struct tac_sim *sim = search->sim;
+    struct tac_view *view = search->view;
     struct tac_candidates *c = search->c;
     const int first = tac_pair_first(type), n = tac_pair_vertices(type);
     tac_lid v[4] = {-1, -1, -1, -1};
     double x[4][3], u[4][3], ra = 0, rb = 0, w = 0;
     for (int i = 0; i < n; i++) {
         v[i] = i < first ? va[i] : vb[i - first];
-        w += sim->model->w_ever[v[i]];
+        w += view->model->w_ever[v[i]];
     }
-    if (w == 0 || v[0] >= sim->state.owned) /* the owner of its first vertex decides a pair */
+    if (w == 0 || v[0] >= view->state->owned) /* the owner of its first vertex decides a pair */
         return TAC_OK;
     for (int i = 0; i < first; i++)
         for (int j = first; j < n; j++)
@@ -51,14 +51,14 @@ static enum tac_err consider(struct search *search, enum tac_pair_type type, tac
     if (room - travel > search->reach)
         return TAC_OK;
     struct tac_form form;
-    tac_model_form(sim->model, type, v, &form);
-    room -= tac_model_reach(sim->model, &form, 1);
+    tac_model_form(view->model, type, v, &form);
+    room -= tac_model_reach(view->model, &form, 1);
     const uint64_t key = tac_pair_key(type, id_a, id_b);
-    const int32_t slot = tac_watch_find(sim, key);
+    const int32_t slot = tac_active_find(view->active, key);
     double share = room <= 0 || slot >= 0 ? 0 : room / travel; /* of the lifetime, before which nothing happens */
     if (share > 1)
         return TAC_OK;
-    TAC_TRY(tac_grow(sim->ctx, &c->found, &c->capacity_found, search->count + 1, sizeof *c->found));
+    TAC_TRY(tac_grow(view->ctx, &c->found, &c->capacity_found, search->count + 1, sizeof *c->found));
     struct tac_candidate *q = &c->found[search->count++];
     memset(q, 0, sizeof *q);
     q->key = key;
@@ -68,7 +68,7 @@ static enum tac_err consider(struct search *search, enum tac_pair_type type, tac
     q->count = (uint8_t)n;
     q->first = (uint8_t)first;
     q->d = near.d;
-    q->next = slot >= 0 ? sim->active.pair[slot].next : tac_model_reach(sim->model, &form, 1);
+    q->next = slot >= 0 ? view->active->pair[slot].next : tac_model_reach(view->model, &form, 1);
     q->tolerance = 1e-7 * form.thickness + 1e-14 * c->extent;
     q->d_end = share; /* until it is sorted */
 done:
@@ -83,22 +83,22 @@ static enum tac_err vertices_against(struct search *search, const struct tac_pri
         if (!(a->vertices >> k & 1))
             continue;
         if (b->count == 3)
-            TAC_TRY(consider(search, TAC_PAIR_VERTEX_TRIANGLE, (tac_lid)tac_sim_id(search->sim, a->v[k]), b->id,
-                             &a->v[k], b->v));
+            TAC_TRY(consider(search, TAC_PAIR_VERTEX_TRIANGLE, (tac_lid)tac_scene_id(search->view->scene, a->v[k]),
+                             b->id, &a->v[k], b->v));
         else if (b->count == 2)
-            TAC_TRY(consider(search, TAC_PAIR_VERTEX_SEGMENT, (tac_lid)tac_sim_id(search->sim, a->v[k]), b->id,
-                             &a->v[k], b->v));
+            TAC_TRY(consider(search, TAC_PAIR_VERTEX_SEGMENT, (tac_lid)tac_scene_id(search->view->scene, a->v[k]),
+                             b->id, &a->v[k], b->v));
     }
 done:
     return err;
 }
 
 /* The vertices of edge k of a primitive, smaller global id first. */
-static void edge_vertices(const struct tac_sim *sim, const struct tac_primitive *p, int k, tac_lid v[2])
+static void edge_vertices(const struct tac_view *view, const struct tac_primitive *p, int k, tac_lid v[2])
 {
     v[0] = p->count == 3 ? p->v[(k + 1) % 3] : p->v[0];
     v[1] = p->count == 3 ? p->v[(k + 2) % 3] : p->v[1];
-    if (tac_sim_id(sim, v[0]) > tac_sim_id(sim, v[1])) {
+    if (tac_scene_id(view->scene, v[0]) > tac_scene_id(view->scene, v[1])) {
         tac_lid swap = v[0];
         v[0] = v[1];
         v[1] = swap;
@@ -110,7 +110,7 @@ static enum tac_err visit(void *context, int32_t ia, int32_t ib)
     enum tac_err err = TAC_OK;
     struct search *search = context;
     const struct tac_primitive *a = &search->a[ia], *b = &search->b[ib];
-    const struct tac_scene *s = search->sim->scene;
+    const struct tac_scene *s = search->view->scene;
     TAC_TRY(vertices_against(search, a, b));
     TAC_TRY(vertices_against(search, b, a));
     if (a->count == 1 && b->count == 1) {
@@ -128,8 +128,8 @@ static enum tac_err visit(void *context, int32_t ia, int32_t ib)
             if ((a->edges >> i & 1) && (b->edges >> j & 1)) {
                 const tac_lid e = a->edge[i], f = b->edge[j];
                 tac_lid ve[2], vf[2];
-                edge_vertices(search->sim, a, i, ve);
-                edge_vertices(search->sim, b, j, vf);
+                edge_vertices(search->view, a, i, ve);
+                edge_vertices(search->view, b, j, vf);
                 if (e < f)
                     TAC_TRY(consider(search, TAC_PAIR_EDGE_EDGE, e, f, ve, vf));
                 else if (f < e)
@@ -142,12 +142,12 @@ done:
 static enum tac_err search_bodies(struct search *search, tac_lid a, tac_lid b, bool foreign)
 {
     struct tac_candidates *c = search->c;
-    const struct tac_scene *s = search->sim->scene;
+    const struct tac_scene *s = search->view->scene;
     if (c->still[a] && c->still[b])
         return TAC_OK;
-    if (a == b
-            ? !s->body[a].self_contact
-            : search->sim->model->ignored && search->sim->model->ignored[(size_t)a * (size_t)s->body_count + (size_t)b])
+    if (a == b ? !s->body[a].self_contact
+               : search->view->model->ignored &&
+                     search->view->model->ignored[(size_t)a * (size_t)s->body_count + (size_t)b])
         return TAC_OK;
     search->a = &c->primitive[c->primitive_begin[a]];
     search->b = foreign ? &c->foreign[c->foreign_begin[b]] : &c->primitive[c->primitive_begin[b]];
@@ -208,23 +208,23 @@ done:
 static enum tac_err add_limits(struct search *search)
 {
     enum tac_err err = TAC_OK;
-    struct tac_sim *sim = search->sim;
+    struct tac_view *view = search->view;
     struct tac_candidates *c = search->c;
     struct tac_limit limit = {0};
-    while (tac_limits_next(sim->model, &limit)) {
+    while (tac_limits_next(view->model, &limit)) {
         struct tac_form form;
-        TAC_TRY(tac_grow(sim->ctx, &c->found, &c->capacity_found, search->count + 1, sizeof *c->found));
+        TAC_TRY(tac_grow(view->ctx, &c->found, &c->capacity_found, search->count + 1, sizeof *c->found));
         struct tac_candidate *q = &c->found[search->count++];
-        tac_model_form(sim->model, limit.type, limit.v, &form);
+        tac_model_form(view->model, limit.type, limit.v, &form);
         memset(q, 0, sizeof *q);
         q->key = limit.key;
         memcpy(q->v, limit.v, sizeof q->v);
-        q->slot = tac_watch_find(sim, q->key);
+        q->slot = tac_active_find(view->active, q->key);
         q->type = (uint8_t)limit.type;
         q->count = (uint8_t)tac_pair_vertices(limit.type);
         q->first = 1;
         q->d = -INFINITY;
-        q->next = q->slot >= 0 ? sim->active.pair[q->slot].next : tac_model_reach(sim->model, &form, 1);
+        q->next = q->slot >= 0 ? view->active->pair[q->slot].next : tac_model_reach(view->model, &form, 1);
         q->tolerance = 1e-7 * form.thickness + 1e-14 * c->extent;
     }
 done:
@@ -235,15 +235,15 @@ done:
 static enum tac_err keep_watched(struct search *search)
 {
     enum tac_err err = TAC_OK;
-    struct tac_sim *sim = search->sim;
+    struct tac_view *view = search->view;
     struct tac_candidates *c = search->c;
     for (size_t k = 0; k < search->count; k++)
         if (c->found[k].slot >= 0)
-            sim->active.pair[c->found[k].slot].listed = 1;
-    for (size_t k = 0; k < sim->active.pair_count; k++) {
-        struct tac_pair *p = &sim->active.pair[k];
-        if (p->live && !p->listed && p->v[0] < sim->state.owned) {
-            TAC_TRY(tac_grow(sim->ctx, &c->found, &c->capacity_found, search->count + 1, sizeof *c->found));
+            view->active->pair[c->found[k].slot].listed = 1;
+    for (size_t k = 0; k < view->active->pair_count; k++) {
+        struct tac_pair *p = &view->active->pair[k];
+        if (p->live && !p->listed && p->v[0] < view->state->owned) {
+            TAC_TRY(tac_grow(view->ctx, &c->found, &c->capacity_found, search->count + 1, sizeof *c->found));
             struct tac_candidate *q = &c->found[search->count++];
             memset(q, 0, sizeof *q);
             q->key = p->key;
@@ -261,10 +261,10 @@ done:
     return err;
 }
 
-enum tac_err tac_candidates_find(struct tac_sim *sim, struct tac_candidates *c, size_t *count)
+enum tac_err tac_candidates_find(struct tac_view *view, struct tac_candidates *c, size_t *count)
 {
-    struct search search = {.sim = sim, .c = c};
-    enum tac_err err = sim->scene->contact.thickness > 0 ? search_all(&search) : TAC_OK;
+    struct search search = {.view = view, .c = c};
+    enum tac_err err = view->scene->contact.thickness > 0 ? search_all(&search) : TAC_OK;
     if (!err)
         err = add_limits(&search);
     if (!err)

@@ -4,7 +4,6 @@
  * lowest vertex) sends it to all ranks whose boxes it meets and which do not hold it themselves.  The boxes go to all
  * ranks, the rest between neighbours. */
 #include "broadphase/candidates.h"
-#include "events/ranks.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,10 +49,10 @@ static bool boxes_meet(const struct tac_box *a, const struct tac_box *b)
 }
 
 /* Where the primitive may be while the tubes hold, and half of a contact's reach around it. */
-static void box_of(const struct tac_sim *sim, const struct tac_candidates *c, const struct tac_primitive *p,
+static void box_of(const struct tac_view *view, const struct tac_candidates *c, const struct tac_primitive *p,
                    struct tac_box *box)
 {
-    const double margin = .5 * sim->scene->contact.thickness + sim->scene->body[p->body].radius + 1e-12 * c->extent;
+    const double margin = .5 * view->scene->contact.thickness + view->scene->body[p->body].radius + 1e-12 * c->extent;
     box_empty(box);
     for (int i = 0; i < p->count; i++) {
         const struct tac_tube *tube = &c->tube[p->v[i]];
@@ -104,19 +103,19 @@ static void split(struct tac_candidates *c, struct place *place, int32_t n, int 
     split(c, place + n / 2, n - n / 2, first + boxes / 2, boxes - boxes / 2);
 }
 
-static enum tac_err make_groups(struct tac_sim *sim, struct tac_candidates *c)
+static enum tac_err make_groups(struct tac_view *view, struct tac_candidates *c)
 {
     enum tac_err err = TAC_OK;
     struct place *place = NULL;
     const int32_t n = c->primitive_begin[c->body_count];
     if (c->group == NULL) {
-        TAC_TRY(tac_alloc(sim->ctx, (size_t)n, 1, &c->outer));
-        TAC_TRY(tac_alloc(sim->ctx, (size_t)n, sizeof *c->group, &c->group));
+        TAC_TRY(tac_alloc(view->ctx, (size_t)n, 1, &c->outer));
+        TAC_TRY(tac_alloc(view->ctx, (size_t)n, sizeof *c->group, &c->group));
     }
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)n, sizeof *place, &place));
+    TAC_TRY(tac_alloc(view->ctx, (size_t)n, sizeof *place, &place));
     for (int32_t p = 0; p < n; p++) {
         struct tac_box box;
-        box_of(sim, c, &c->primitive[p], &box);
+        box_of(view, c, &c->primitive[p], &box);
         for (int k = 0; k < 3; k++)
             place[p].x[k] = box.lo[k] + box.hi[k];
         place[p].primitive = p;
@@ -137,16 +136,16 @@ struct outbox {
     int32_t *place, *stamp;       /* owned, (V): place of a vertex in the message of the rank stamped */
 };
 
-static enum tac_err put_vertex(struct tac_sim *sim, struct tac_candidates *c, struct outbox *out, tac_lid v, int target,
-                               size_t begin)
+static enum tac_err put_vertex(struct tac_view *view, struct tac_candidates *c, struct outbox *out, tac_lid v,
+                               int target, size_t begin)
 {
     enum tac_err err = TAC_OK;
     if (out->stamp[v] == target + 1)
         return TAC_OK;
-    TAC_TRY(tac_grow(sim->ctx, &out->vertex, &out->vertex_capacity, out->vertex_count + 1, sizeof *out->vertex));
+    TAC_TRY(tac_grow(view->ctx, &out->vertex, &out->vertex_capacity, out->vertex_count + 1, sizeof *out->vertex));
     struct parcel_vertex *p = &out->vertex[out->vertex_count];
     memset(p, 0, sizeof *p);
-    tac_ghost_describe(sim->scene, v, &p->ghost);
+    tac_ghost_describe(view->scene, v, &p->ghost);
     p->tube = c->tube[v];
     p->move = c->move[v];
     memcpy(p->x, &c->x[3 * (size_t)v], sizeof p->x);
@@ -157,19 +156,19 @@ done:
 }
 
 /* Is it ours to send, and new to the target? */
-static bool concerns(const struct tac_sim *sim, const struct tac_primitive *p, int target)
+static bool concerns(const struct tac_view *view, const struct tac_primitive *p, int target)
 {
     tac_lid lowest = p->v[0];
     for (int i = 0; i < p->count; i++) {
-        if (tac_sim_owner(sim, p->v[i]) == target)
+        if (tac_scene_owner(view->ctx, view->scene, p->v[i]) == target)
             return false;
-        if (tac_sim_id(sim, p->v[i]) < tac_sim_id(sim, lowest))
+        if (tac_scene_id(view->scene, p->v[i]) < tac_scene_id(view->scene, lowest))
             lowest = p->v[i];
     }
-    return lowest < sim->state.owned;
+    return lowest < view->state->owned;
 }
 
-static enum tac_err pack_for(struct tac_sim *sim, struct tac_candidates *c, struct outbox *out, int target,
+static enum tac_err pack_for(struct tac_view *view, struct tac_candidates *c, struct outbox *out, int target,
                              const struct tac_box *published, const struct tac_box *own)
 {
     enum tac_err err = TAC_OK;
@@ -187,16 +186,16 @@ static enum tac_err pack_for(struct tac_sim *sim, struct tac_candidates *c, stru
         for (int k = 0; k < BOXES && !meets; k++)
             meets = boxes_meet(&own[i], &published[k]);
         c->outer[i] |= meets;
-        if (!meets || !concerns(sim, p, target))
+        if (!meets || !concerns(view, p, target))
             continue;
-        TAC_TRY(tac_grow(sim->ctx, &out->parcel, &out->capacity, out->count + 1, sizeof *out->parcel));
+        TAC_TRY(tac_grow(view->ctx, &out->parcel, &out->capacity, out->count + 1, sizeof *out->parcel));
         struct parcel *parcel = &out->parcel[out->count];
         memset(parcel, 0, sizeof *parcel);
         parcel->id = p->id;
         parcel->count = p->count;
         memcpy(parcel->edge, p->edge, sizeof parcel->edge);
         for (int k = 0; k < p->count; k++) {
-            TAC_TRY(put_vertex(sim, c, out, p->v[k], target, begin));
+            TAC_TRY(put_vertex(view, c, out, p->v[k], target, begin));
             parcel->v[k] = out->place[p->v[k]];
         }
         out->count++;
@@ -207,26 +206,26 @@ done:
     return err;
 }
 
-static enum tac_err pack(struct tac_sim *sim, struct tac_candidates *c, struct outbox *out,
+static enum tac_err pack(struct tac_view *view, struct tac_candidates *c, struct outbox *out,
                          const struct tac_box *published, const struct tac_box *own)
 {
     enum tac_err err = TAC_OK;
-    const size_t size = (size_t)sim->ctx->size;
+    const size_t size = (size_t)view->ctx->size;
     struct tac_box mine, theirs;
-    TAC_TRY(tac_alloc(sim->ctx, size, sizeof *out->vertices, &out->vertices));
-    TAC_TRY(tac_alloc(sim->ctx, size, sizeof *out->parcels, &out->parcels));
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->state.count, sizeof *out->place, &out->place));
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->state.count, sizeof *out->stamp, &out->stamp));
+    TAC_TRY(tac_alloc(view->ctx, size, sizeof *out->vertices, &out->vertices));
+    TAC_TRY(tac_alloc(view->ctx, size, sizeof *out->parcels, &out->parcels));
+    TAC_TRY(tac_alloc(view->ctx, (size_t)view->state->count, sizeof *out->place, &out->place));
+    TAC_TRY(tac_alloc(view->ctx, (size_t)view->state->count, sizeof *out->stamp, &out->stamp));
     memset(c->outer, 0, (size_t)c->primitive_begin[c->body_count]);
     box_empty(&mine);
     for (int k = 0; k < BOXES; k++)
-        box_merge(&mine, &published[BOXES * sim->ctx->rank + k]);
-    for (int r = 0; r < sim->ctx->size; r++) {
+        box_merge(&mine, &published[BOXES * view->ctx->rank + k]);
+    for (int r = 0; r < view->ctx->size; r++) {
         box_empty(&theirs);
         for (int k = 0; k < BOXES; k++)
             box_merge(&theirs, &published[BOXES * r + k]);
-        if (r != sim->ctx->rank && boxes_meet(&mine, &theirs))
-            TAC_TRY(pack_for(sim, c, out, r, &published[BOXES * r], own));
+        if (r != view->ctx->rank && boxes_meet(&mine, &theirs))
+            TAC_TRY(pack_for(view, c, out, r, &published[BOXES * r], own));
     }
 done:
     return err;
@@ -234,31 +233,31 @@ done:
 
 /* ---- receiving ---- */
 
-static enum tac_err unpack(struct tac_sim *sim, struct tac_candidates *c, const struct parcel_vertex *vertex,
+static enum tac_err unpack(struct tac_view *view, struct tac_candidates *c, const struct parcel_vertex *vertex,
                            const int64_t *vertices, const struct parcel *parcel, const int64_t *parcels)
 {
     enum tac_err err = TAC_OK;
     size_t first_vertex = 0, k = 0;
     c->foreign_count = 0;
-    for (int r = 0; r < sim->ctx->size; r++) {
+    for (int r = 0; r < view->ctx->size; r++) {
         for (size_t i = first_vertex; i < first_vertex + (size_t)vertices[r]; i++) {
             tac_lid v;
-            TAC_TRY(tac_ghost_add(&sim->ranks->halo, &vertex[i].ghost, &v));
+            TAC_TRY(tac_ghost_add(view->halo, &vertex[i].ghost, &v));
             c->tube[v] = vertex[i].tube;
             c->move[v] = vertex[i].move;
             memcpy(&c->x[3 * (size_t)v], vertex[i].x, sizeof vertex[i].x);
-            sim->ranks->halo.mark[v] = 2; /* its motion is known in this pass */
+            view->halo->mark[v] = 2; /* its motion is known in this pass */
         }
         for (int64_t i = 0; i < parcels[r]; i++, k++) {
-            TAC_TRY(tac_grow(sim->ctx, &c->foreign, &c->foreign_capacity, c->foreign_count + 1, sizeof *c->foreign));
+            TAC_TRY(tac_grow(view->ctx, &c->foreign, &c->foreign_capacity, c->foreign_count + 1, sizeof *c->foreign));
             struct tac_primitive *p = &c->foreign[c->foreign_count++];
             memset(p, 0, sizeof *p);
             p->id = parcel[k].id;
             p->count = (uint8_t)parcel[k].count;
             memcpy(p->edge, parcel[k].edge, sizeof p->edge);
             for (int j = 0; j < p->count; j++)
-                p->v[j] = tac_ghost_find(&sim->ranks->halo, vertex[first_vertex + (size_t)parcel[k].v[j]].ghost.id);
-            p->body = sim->scene->vertex_body[p->v[0]];
+                p->v[j] = tac_ghost_find(view->halo, vertex[first_vertex + (size_t)parcel[k].v[j]].ghost.id);
+            p->body = view->scene->vertex_body[p->v[0]];
         }
         first_vertex += (size_t)vertices[r];
     }
@@ -290,17 +289,17 @@ static int compare_edges(const void *a, const void *b)
 }
 
 /* Every edge that no primitive of ours has stands on one foreign primitive. */
-static enum tac_err place_edges(struct tac_sim *sim, struct tac_candidates *c)
+static enum tac_err place_edges(struct tac_view *view, struct tac_candidates *c)
 {
     enum tac_err err;
     struct edge_place *list = NULL;
     size_t n = 0;
-    const struct tac_part *part = sim->scene->part;
-    TAC_TRY(tac_alloc(sim->ctx, 3 * c->foreign_count, sizeof *list, &list));
+    const struct tac_part *part = view->scene->part;
+    TAC_TRY(tac_alloc(view->ctx, 3 * c->foreign_count, sizeof *list, &list));
     for (size_t i = 0; i < c->foreign_count; i++) {
         const int edges = c->foreign[i].count == 3 ? 3 : c->foreign[i].count == 2 ? 1 : 0;
         for (int k = 0; k < edges; k++)
-            if (tac_id_find(part->edge_id, sim->scene->topology->edge_count, c->foreign[i].edge[k]) < 0)
+            if (tac_id_find(part->edge_id, view->scene->topology->edge_count, c->foreign[i].edge[k]) < 0)
                 list[n++] = (struct edge_place){c->foreign[i].edge[k], (int32_t)i, k};
     }
     if (n)
@@ -314,13 +313,13 @@ done:
 }
 
 /* By body, with a tree for each. */
-static enum tac_err arrange(struct tac_sim *sim, struct tac_candidates *c)
+static enum tac_err arrange(struct tac_view *view, struct tac_candidates *c)
 {
     enum tac_err err = TAC_OK;
     const size_t bodies = (size_t)c->body_count;
     if (c->foreign_begin == NULL) {
-        TAC_TRY(tac_alloc(sim->ctx, bodies + 1, sizeof *c->foreign_begin, &c->foreign_begin));
-        TAC_TRY(tac_alloc(sim->ctx, bodies, sizeof *c->foreign_tree, &c->foreign_tree));
+        TAC_TRY(tac_alloc(view->ctx, bodies + 1, sizeof *c->foreign_begin, &c->foreign_begin));
+        TAC_TRY(tac_alloc(view->ctx, bodies, sizeof *c->foreign_tree, &c->foreign_tree));
     }
     if (c->foreign_count)
         qsort(c->foreign, c->foreign_count, sizeof *c->foreign, compare_primitives);
@@ -330,20 +329,20 @@ static enum tac_err arrange(struct tac_sim *sim, struct tac_candidates *c)
     for (size_t b = 0; b < bodies; b++) {
         tac_tree_destroy(&c->foreign_tree[b]);
         if (c->foreign_begin[b + 1])
-            TAC_TRY(tac_tree_create(sim->ctx, c->foreign_begin[b + 1], &c->foreign_tree[b]));
+            TAC_TRY(tac_tree_create(view->ctx, c->foreign_begin[b + 1], &c->foreign_tree[b]));
         c->foreign_begin[b + 1] += c->foreign_begin[b];
     }
-    TAC_TRY(tac_grow(sim->ctx, &c->foreign_box, &c->foreign_box_capacity, c->foreign_count, sizeof *c->foreign_box));
-    TAC_TRY(tac_grow(sim->ctx, &c->scratch, &c->scratch_capacity, c->foreign_count, sizeof *c->scratch));
-    TAC_TRY(place_edges(sim, c));
+    TAC_TRY(tac_grow(view->ctx, &c->foreign_box, &c->foreign_box_capacity, c->foreign_count, sizeof *c->foreign_box));
+    TAC_TRY(tac_grow(view->ctx, &c->scratch, &c->scratch_capacity, c->foreign_count, sizeof *c->scratch));
+    TAC_TRY(place_edges(view, c));
 done:
     return err;
 }
 
-enum tac_err tac_foreign_fetch(struct tac_sim *sim, struct tac_candidates *c)
+enum tac_err tac_foreign_fetch(struct tac_view *view, struct tac_candidates *c)
 {
     enum tac_err err;
-    struct tac_ctx *ctx = sim->ctx;
+    struct tac_ctx *ctx = view->ctx;
     const size_t size = (size_t)ctx->size;
     const int32_t n = c->primitive_begin[c->body_count];
     struct tac_box *own = NULL, *published = NULL;
@@ -356,11 +355,11 @@ enum tac_err tac_foreign_fetch(struct tac_sim *sim, struct tac_candidates *c)
     TAC_TRY(tac_alloc(ctx, size, sizeof *vertices, &vertices));
     TAC_TRY(tac_alloc(ctx, size, sizeof *parcels, &parcels));
     if (c->builds % REGROUP == 0)
-        TAC_TRY(make_groups(sim, c));
+        TAC_TRY(make_groups(view, c));
     for (int k = 0; k < BOXES; k++)
         box_empty(&published[BOXES * ctx->rank + k]);
     for (int32_t p = 0; p < n; p++) {
-        box_of(sim, c, &c->primitive[p], &own[p]);
+        box_of(view, c, &c->primitive[p], &own[p]);
         box_merge(&published[BOXES * ctx->rank + c->group[p]], &own[p]);
     }
 done:
@@ -370,16 +369,16 @@ done:
                               ctx->comm) != MPI_SUCCESS)
         err = tac_fail(ctx, TAC_ERR_RUN, "MPI failed while publishing boxes");
     if (!err)
-        err = pack(sim, c, &out, published, own);
+        err = pack(view, c, &out, published, own);
     err = tac_agree(ctx, err);
     if (!err) {
         enum tac_err first = tac_exchange(ctx, out.vertex, out.vertices, sizeof *out.vertex, &vertex, vertices);
         err = tac_exchange(ctx, out.parcel, out.parcels, sizeof *out.parcel, &parcel, parcels);
         err = first ? first : err;
         if (!err)
-            err = unpack(sim, c, vertex, vertices, parcel, parcels);
+            err = unpack(view, c, vertex, vertices, parcel, parcels);
         if (!err)
-            err = arrange(sim, c);
+            err = arrange(view, c);
     }
     free(own);
     free(published);

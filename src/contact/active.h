@@ -3,6 +3,7 @@
 #define TACTUS_CONTACT_ACTIVE_H
 
 #include "contact/model.h"
+#include <tactus/math.h>
 
 struct tac_friction;
 
@@ -92,5 +93,23 @@ struct tac_active {
     struct tac_loss *loss;         /* owned */
     struct tac_friction *friction; /* owned; NULL: none rubs */
 };
+
+/* Where a pair's slot is looked for first. */
+static inline size_t tac_active_home(const struct tac_active *active, uint64_t key)
+{
+    return (size_t)(tac_hash64(key, 0) & (active->hash_size - 1));
+}
+
+/* Local. The slot of a pair that is watched, or -1. */
+static inline int32_t tac_active_find(const struct tac_active *active, uint64_t key)
+{
+    if (active->hash_size == 0)
+        return -1;
+    for (size_t i = tac_active_home(active, key);; i = (i + 1) & (active->hash_size - 1)) {
+        const int32_t slot = active->hash[i];
+        if (slot < 0 || active->pair[slot].key == key)
+            return slot;
+    }
+}
 
 #endif

@@ -272,7 +272,7 @@ static enum tac_err look_at(struct tac_sim *sim, struct oracle *o, struct entry 
     double x[4][3], u[4][3];
     const double tolerance = e->tolerance + 1e-14 * extent;
     /* After a restart or a deal pairs are watched that the list has not seen. */
-    if (e->slot < 0 && (e->slot = tac_watch_find(sim, e->key)) >= 0)
+    if (e->slot < 0 && (e->slot = tac_active_find(&sim->active, e->key)) >= 0)
         e->next = sim->active.pair[e->slot].next;
     for (int i = 0; i < e->count; i++) {
         tac_position(sim, e->v[i], sim->state.now, x[i]);

@@ -4,7 +4,6 @@
 
 #include <tactus/scene.h>
 
-struct tac_candidates;
 struct tac_flights;
 struct tac_kinetic;
 struct tac_sim;
@@ -24,12 +23,11 @@ extern const struct tac_discovery tac_discovery_none, tac_discovery_all_pairs, t
 struct tac_find {
     enum tac_discovery_mode mode;
     const struct tac_discovery *way;
-    struct tac_candidates *candidates; /* owned by speculate */
-    void *oracle;                      /* owned by all-pairs */
-    struct tac_kinetic *kinetic;       /* owned by kds */
-    struct tac_flights *flights;       /* owned by kds; NULL: one rank */
-    size_t kicked_count;               /* kds: vertices that contacts brought to the instant under way */
-    tac_lid *kicked;                   /* owned by kds, (V); NULL: nobody asks */
+    void *oracle;                /* owned by all-pairs */
+    struct tac_kinetic *kinetic; /* owned by kds */
+    struct tac_flights *flights; /* owned by kds; NULL: one rank */
+    size_t kicked_count;         /* kds: vertices that contacts brought to the instant under way */
+    tac_lid *kicked;             /* owned by kds, (V); NULL: nobody asks */
 };
 
 #endif

@@ -56,7 +56,7 @@ done:
 static enum tac_err put_back(struct tac_sim *sim, const struct tac_grip_state *row)
 {
     struct tac_friction *f = sim->active.friction;
-    const int32_t slot = f ? tac_watch_find(sim, row->key) : -1;
+    const int32_t slot = f ? tac_active_find(&sim->active, row->key) : -1;
     int32_t last, anchor;
     if (slot < 0 || row->layer > sim->active.pair[slot].depth || sim->active.pair[slot].form.law->friction == 0)
         goto wrong;

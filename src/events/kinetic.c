@@ -11,13 +11,13 @@ static enum tac_err create(struct tac_sim *sim)
 {
     enum tac_err err;
     struct tac_candidates *c = NULL;
-    TAC_TRY(tac_candidates_create(sim, &c));
-    err = tac_kinetic_create(sim, c, &sim->find.kinetic);
+    TAC_TRY(tac_candidates_create(&sim->view, &c));
+    err = tac_kinetic_create(&sim->view, c, &sim->find.kinetic);
     if (!err)
         err = tac_alloc(sim->ctx, (size_t)sim->state.owned, sizeof *sim->find.kicked, &sim->find.kicked);
     TAC_TRY(tac_agree(sim->ctx, err)); /* nobody talks until everybody can */
     if (sim->ranks) {
-        sim->find.candidates = c;
+        sim->view.candidates = c;
         c = NULL;
         TAC_TRY(tac_kinetic_together(sim));
     }
@@ -30,7 +30,7 @@ static void destroy(struct tac_sim *sim)
 {
     tac_kinetic_destroy(&sim->find.kinetic);
     tac_flights_destroy(&sim->find.flights);
-    tac_candidates_destroy(&sim->find.candidates);
+    tac_candidates_destroy(&sim->view.candidates);
     free(sim->find.kicked);
     sim->find.kicked = NULL;
 }

@@ -25,8 +25,8 @@ struct window {
 enum tac_err tac_kinetic_together(struct tac_sim *sim)
 {
     enum tac_err err;
-    struct tac_candidates *c = sim->find.candidates;
-    TAC_TRY(tac_flights_create(sim, &sim->find.flights));
+    struct tac_candidates *c = sim->view.candidates;
+    TAC_TRY(tac_flights_create(&sim->view, &sim->find.flights));
     TAC_TRY(tac_windows_choose(sim));
     c->horizon = 16 * sim->windows.length;
     for (tac_lid i = 0; i < sim->state.count; i++)
@@ -66,7 +66,7 @@ static enum tac_err judge(struct tac_sim *sim, tac_time limit, struct window *w)
     tac_ranks_lines(sim);
     k->stuck_at = TAC_TIME_NEVER;
     if (!tac_ranks_down(sim))
-        tac_flights_judge(sim, sim->find.flights, w->end);
+        tac_flights_judge(&sim->view, sim->find.flights, w->end);
     tell[TAC_TELL_BOTTOM] = -k->stuck_at;
     TAC_TRY(tac_ranks_reduce(sim, tell));
     w->stuck_at = -tell[TAC_TELL_BOTTOM];
@@ -88,7 +88,7 @@ static enum tac_err prove(struct tac_sim *sim, tac_time limit, tac_time most, st
         int64_t tell[TAC_TELLS] = {0};
         const bool patient = most > 1;
         if (!tac_ranks_down(sim))
-            tac_ranks_failed(sim, tac_flights_prove(sim, f, sim->state.now + most, patient));
+            tac_ranks_failed(sim, tac_flights_prove(&sim->view, f, sim->state.now + most, patient));
         tac_orders_talk(sim);
         tell[TAC_TELL_EARLIEST] = -f->first;
         tell[TAC_TELL_BROKEN] = f->k->coarse ? COARSE : f->k->doubt_count > 0 ? DOUBT : CLEAR;
@@ -98,9 +98,9 @@ static enum tac_err prove(struct tac_sim *sim, tac_time limit, tac_time most, st
         if (tell[TAC_TELL_BROKEN] != COARSE)
             break;
         /* Narrower tubes, for a shorter window. Who files them must hear first of whom they are wanted. */
-        tac_flights_talk(sim, f);
-        tac_flights_foresee(sim, f, most > 4 ? most / 4 : 1);
-        tac_flights_talk(sim, f);
+        tac_flights_talk(&sim->view, f);
+        tac_flights_foresee(&sim->view, f, most > 4 ? most / 4 : 1);
+        tac_flights_talk(&sim->view, f);
     }
     w->stuck_at = TAC_TIME_NEVER;
     TAC_CHECK(w->end > sim->state.now);
@@ -177,19 +177,19 @@ static void look_back(struct tac_sim *sim, struct window *w)
         w->bad = tac_sim_id(sim, bad);
     const bool calm = w->bad < 0 && !tac_ranks_down(sim), able = w->end - sim->state.now > 1;
     if (calm)
-        tac_flights_check(sim, f, w->end, able);
-    tac_flights_talk(sim, f);
+        tac_flights_check(&sim->view, f, w->end, able);
+    tac_flights_talk(&sim->view, f);
     if (calm && f->wild) {
         w->repair = SHORTER;
     } else if (calm && !tac_ranks_down(sim)) {
-        tac_ranks_failed(sim, tac_flights_prove(sim, f, w->end, able));
+        tac_ranks_failed(sim, tac_flights_prove(&sim->view, f, w->end, able));
         /* A pair in doubt was judged by its exact motion, if others have not changed their plans. */
         const bool doubt = w->doubt ? f->changed : f->k->doubt_count > 0;
         if (f->k->coarse)
             w->repair = SHORTER;
         else if (f->first < w->end || doubt || sim->books.counters.contacts_found > found)
             w->repair = AGAIN;
-        else if (tac_flights_leaving(sim, w->end, advisable(sim, w->end - sim->state.now, f->roughness)))
+        else if (tac_flights_leaving(&sim->view, w->end, advisable(sim, w->end - sim->state.now, f->roughness)))
             w->repair = EPOCH_SOON;
     }
     if (calm && !tac_windows_hold(sim, w->end, false))
@@ -230,7 +230,7 @@ static enum tac_err commit(struct tac_sim *sim, const struct window *w)
     f->roughness = w->roughness;
     tac_windows_hold(sim, w->end, true);
     TAC_TRY(tac_ranks_hold(sim, tac_pass_commit(sim, w->end)));
-    TAC_TRY(tac_ranks_hold(sim, tac_flights_tidy(sim, f)));
+    TAC_TRY(tac_ranks_hold(sim, tac_flights_tidy(&sim->view, f, sim->find.kinetic)));
     tac_orders_talk(sim);
 done:
     return err;
@@ -264,10 +264,10 @@ enum tac_err tac_kinetic_advance_together(struct tac_sim *sim, tac_time limit)
     for (int tries = 0;; tries++) {
         const double begin_s = tac_wall_s();
         if (epoch)
-            TAC_TRY(tac_flights_epoch(sim, f, most));
+            TAC_TRY(tac_flights_epoch(&sim->view, f, most, sim->windows.length));
         else if (tries == 0) {
-            tac_flights_foresee(sim, f, most);
-            tac_flights_talk(sim, f);
+            tac_flights_foresee(&sim->view, f, most);
+            tac_flights_talk(&sim->view, f);
         }
         TAC_TRY(prove(sim, limit, most, &w));
         sim->books.counters.seconds_discovery += tac_wall_s() - begin_s;

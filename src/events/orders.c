@@ -72,7 +72,7 @@ static enum tac_err obey(struct tac_sim *sim, const struct command *command)
     int32_t slot;
     tac_lid v[4] = {-1, -1, -1, -1};
     if (command->drop) {
-        slot = tac_watch_find(sim, command->key);
+        slot = tac_active_find(&sim->active, command->key);
         TAC_CHECK(slot >= 0);
         tac_watch_drop(sim, slot);
         return TAC_OK;

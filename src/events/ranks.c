@@ -14,12 +14,6 @@ struct header {
     int64_t unused;
 };
 
-/* How a vertex moved over the window. */
-struct motion {
-    double x[3], u[3], deviation;
-    int64_t near;
-};
-
 void tac_ranks_changed(struct tac_sim *sim)
 {
     if (sim->ranks)
@@ -224,52 +218,34 @@ bool tac_ranks_meet(struct tac_sim *sim, tac_time t)
 /* With kinetic structures ranks know each other's plans. */
 static bool motions_wanted(const struct tac_sim *sim)
 {
-    return sim->find.candidates && sim->find.mode == TAC_DISCOVER_SPECULATE && !sim->ranks->halo.down;
-}
-
-static void put_motion(const struct tac_sim *sim, tac_lid v, struct motion *m)
-{
-    const struct tac_move *move = &sim->find.candidates->move[v];
-    memcpy(m->x, &sim->find.candidates->x[3 * (size_t)v], sizeof m->x);
-    memcpy(m->u, move->u, sizeof m->u);
-    m->deviation = move->deviation;
-    m->near = move->near;
-}
-
-static void get_motion(struct tac_sim *sim, tac_lid v, const struct motion *m)
-{
-    struct tac_move *move = &sim->find.candidates->move[v];
-    memcpy(&sim->find.candidates->x[3 * (size_t)v], m->x, sizeof m->x);
-    memcpy(move->u, m->u, sizeof m->u);
-    move->deviation = m->deviation;
-    move->near = m->near != 0;
+    return sim->view.candidates && sim->find.mode == TAC_DISCOVER_SPECULATE && !sim->ranks->halo.down;
 }
 
 static void send_closing(struct tac_sim *sim, struct tac_neighbor *n)
 {
     struct tac_ranks *r = sim->ranks;
     const size_t count = motions_wanted(sim) ? n->give_count : 0;
-    size_t bytes = sizeof(struct header) + count * sizeof(struct motion);
+    size_t bytes = sizeof(struct header) + count * sizeof(struct tac_move_message);
     MPI_Wait(&n->request, MPI_STATUS_IGNORE);
     if (!tac_halo_buffer(&sim->ranks->halo, &n->out, &n->out_capacity, bytes))
         bytes = sizeof(struct header); /* there is always room for that: tac_grow gives more than that at once */
     if (n->out == NULL)
         tac_give_up(sim->ctx); /* not one byte of memory: nothing can be told */
     *(struct header *)n->out = (struct header){r->pass, TAC_TIME_NEVER, r->halo.down, 0};
-    struct motion *m = (struct motion *)(n->out + sizeof(struct header));
+    struct tac_move_message *m = (struct tac_move_message *)(n->out + sizeof(struct header));
     for (size_t i = 0; i < count && !r->halo.down; i++)
-        put_motion(sim, n->give[i], &m[i]);
+        tac_move_put(sim->view.candidates, n->give[i], &m[i]);
     post(sim, n, bytes);
 }
 
 static void take_motions(struct tac_sim *sim, struct tac_neighbor *n)
 {
-    const struct motion *m = (const struct motion *)(n->in + sizeof(struct header));
+    const struct tac_move_message *m = (const struct tac_move_message *)(n->in + sizeof(struct header));
     if (!motions_wanted(sim))
         return;
     TAC_CHECK(n->heard_count == sizeof(struct header) + n->need_count * sizeof *m);
     for (size_t i = 0; i < n->need_count; i++)
-        get_motion(sim, n->need[i], &m[i]);
+        tac_move_get(sim->view.candidates, n->need[i], &m[i]);
 }
 
 void tac_ranks_close(struct tac_sim *sim)
@@ -288,33 +264,6 @@ void tac_ranks_close(struct tac_sim *sim)
             take_motions(sim, n);
     }
     sim->books.counters.seconds_exchange += tac_wall_s() - begin_s;
-}
-
-/* ---- motions out of turn ---- */
-
-enum { TAG_MOTIONS = 16 };
-
-static size_t tell_motions(void *self, struct tac_neighbor *n)
-{
-    struct tac_sim *sim = self;
-    if (!tac_halo_room(&sim->ranks->halo, n, n->give_count * sizeof(struct motion) + 1))
-        return 0;
-    for (size_t i = 0; i < n->give_count; i++)
-        put_motion(sim, n->give[i], (struct motion *)n->told + i);
-    return n->give_count * sizeof(struct motion);
-}
-
-static void hear_motions(void *self, struct tac_neighbor *n)
-{
-    struct tac_sim *sim = self;
-    TAC_CHECK(n->heard_count == n->need_count * sizeof(struct motion));
-    for (size_t i = 0; i < n->need_count; i++)
-        get_motion(sim, n->need[i], (const struct motion *)n->heard + i);
-}
-
-void tac_ranks_motions(struct tac_sim *sim)
-{
-    tac_halo_talk(&sim->ranks->halo, TAG_MOTIONS, tell_motions, hear_motions, sim);
 }
 
 /* ---- life ---- */

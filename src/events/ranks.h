@@ -83,7 +83,7 @@ bool tac_ranks_concerned(struct tac_sim *sim, uint8_t *mark);
 bool tac_ranks_meet(struct tac_sim *sim, tac_time t);
 /* Local, in mid-pass. A shared pair ticks with this period too from now on. */
 void tac_ranks_deepen(struct tac_sim *sim, const struct tac_pair *p, tac_time period);
-/* Neighbours. Closes the pass: motions of what others watch; theirs are put into sim->find.candidates. */
+/* Neighbours. Closes the pass: motions of what others watch; theirs are put into sim->view.candidates. */
 void tac_ranks_close(struct tac_sim *sim);
 /* Neighbours. The same motions, in a message of their own. */
 void tac_ranks_motions(struct tac_sim *sim);

@@ -1,5 +1,6 @@
 #include "events/friction.h"
 #include "events/ranks.h"
+#include "events/windows.h"
 #include "geometry/sweep.h"
 #include "io/record/record.h"
 #include <stdlib.h>
@@ -89,6 +90,48 @@ static enum tac_err choose_stretch(struct tac_sim *sim)
 
 const struct tac_discovery tac_discovery_none = {"none", no_discovery, advance_freely, nothing};
 
+static enum tac_err view_watch(void *self, uint64_t key, const tac_lid v[4], int32_t *slot)
+{
+    return tac_watch(self, key, v, slot);
+}
+static void view_prime(void *self, int32_t slot, double d)
+{
+    tac_prime(self, slot, d);
+}
+static enum tac_err view_place(void *self, int32_t slot)
+{
+    return tac_watch_place(self, slot);
+}
+static void view_drop(void *self, int32_t slot)
+{
+    tac_watch_drop(self, slot);
+}
+static enum tac_err view_order(void *self, int32_t slot, bool drop)
+{
+    return tac_order(self, slot, drop);
+}
+static bool view_holds(void *self, int32_t slot)
+{
+    return tac_friction_holds(self, slot);
+}
+static const struct tac_activation activation = {view_watch, view_prime, view_place, view_drop, view_order, view_holds};
+
+static void fill_view(struct tac_sim *sim)
+{
+    sim->view = (struct tac_view){.ctx = sim->ctx,
+                                  .scene = sim->scene,
+                                  .model = sim->model,
+                                  .state = &sim->state,
+                                  .scripts = &sim->scripts,
+                                  .paths = &sim->paths,
+                                  .active = &sim->active,
+                                  .counters = &sim->books.counters,
+                                  .halo = sim->ranks ? &sim->ranks->halo : NULL,
+                                  .main_period = tac_windows_main_period(sim),
+                                  .activation = &activation,
+                                  .self = sim};
+}
+
 /* Everything that needs no other rank. */
 static enum tac_err prepare(struct tac_sim *sim, struct tac_scene *scene)
 {
@@ -102,6 +145,7 @@ static enum tac_err prepare(struct tac_sim *sim, struct tac_scene *scene)
     TAC_TRY(tac_scripts_create(sim));
     if (sim->scene->part)
         TAC_TRY(tac_ranks_create(sim, scene));
+    fill_view(sim);
 done:
     return err;
 }

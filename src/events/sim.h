@@ -11,6 +11,7 @@
 #ifndef TACTUS_EVENTS_SIM_H
 #define TACTUS_EVENTS_SIM_H
 
+#include "broadphase/view.h"
 #include "contact/active.h"
 #include "elements/elastic.h"
 #include "events/book.h"
@@ -43,6 +44,7 @@ struct tac_sim {
     struct tac_control control;
     struct tac_windows windows;
     struct tac_find find;
+    struct tac_view view; /* of the above, for discovery */
 };
 
 /* ---- pass.c ---- */
@@ -68,8 +70,6 @@ void tac_contact_tick(struct tac_sim *sim, tac_time t);
 void tac_contact_losses(struct tac_sim *sim, tac_time t);
 
 /* ---- watch.c ---- */
-/* Local. The slot of a pair that is watched, or -1. */
-int32_t tac_watch_find(const struct tac_sim *sim, uint64_t key);
 /* Local. Watches one more rung of a pair (from sim->state.now); a new pair gets a slot. *slot told. Call between
  * passes. */
 enum tac_err tac_watch(struct tac_sim *sim, uint64_t key, const tac_lid v[4], int32_t *slot);

@@ -13,18 +13,18 @@ enum { STREAK = 6, QUIET_MARGIN = 4, COSTLY_MISSES = 4, MOST_HALVED = 2 };
 static enum tac_err create(struct tac_sim *sim)
 {
     enum tac_err err;
-    TAC_TRY(tac_candidates_create(sim, &sim->find.candidates));
+    TAC_TRY(tac_candidates_create(&sim->view, &sim->view.candidates));
     TAC_TRY(tac_windows_choose(sim));
-    sim->find.candidates->horizon = 16 * sim->windows.length;
+    sim->view.candidates->horizon = 16 * sim->windows.length;
     for (tac_lid i = 0; i < sim->state.count; i++)
-        memcpy(&sim->find.candidates->x[3 * (size_t)i], sim->state.pos[i].x, 3 * sizeof(double));
+        memcpy(&sim->view.candidates->x[3 * (size_t)i], sim->state.pos[i].x, 3 * sizeof(double));
 done:
     return err;
 }
 
 static void destroy(struct tac_sim *sim)
 {
-    tac_candidates_destroy(&sim->find.candidates);
+    tac_candidates_destroy(&sim->view.candidates);
 }
 
 static double distance_now(const struct tac_sim *sim, const struct tac_candidate *q)
@@ -57,7 +57,7 @@ done:
 static enum tac_err go_back(struct tac_sim *sim, const struct tac_verdict *verdict, bool costly)
 {
     enum tac_err err;
-    struct tac_candidates *c = sim->find.candidates;
+    struct tac_candidates *c = sim->view.candidates;
     TAC_TRY(tac_pass_restore(sim, verdict->earliest));
     for (size_t k = 0; k < verdict->count && !costly; k++) {
         struct tac_candidate *q = &c->list[verdict->miss[k].candidate];
@@ -108,7 +108,7 @@ static bool was_silent(const struct tac_sim *sim, int32_t slot)
 static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
 {
     enum tac_err err = TAC_OK;
-    struct tac_candidates *c = sim->find.candidates;
+    struct tac_candidates *c = sim->view.candidates;
     const bool deepens = sim->scene->clocks.mode == TAC_CLOCKS_NESTED;
     const double ahead = 2 * fmax(1, next_over_this); /* windows of the next length to look ahead */
     for (size_t k = 0; k < c->known; k++) {
@@ -158,10 +158,10 @@ done:
 
 static enum tac_err new_list(struct tac_sim *sim, tac_time reached)
 {
-    struct tac_candidates *c = sim->find.candidates;
-    tac_windows_horizon(sim, reached);
+    struct tac_candidates *c = sim->view.candidates;
+    tac_candidates_horizon(sim->view.candidates, sim->paths.start, reached, sim->windows.length);
     c->known = 0;
-    return tac_candidates_build(sim, c, reached - sim->paths.start, c->horizon);
+    return tac_candidates_build(&sim->view, c, reached - sim->paths.start, c->horizon);
 }
 
 /* Runs a pass to `end`, unless it stands as it was run (not `again`), and judges it.  *reached: how far it came. */
@@ -169,7 +169,7 @@ static enum tac_err try_pass(struct tac_sim *sim, tac_time end, bool again, stru
                              tac_time *reached)
 {
     enum tac_err err;
-    struct tac_candidates *c = sim->find.candidates;
+    struct tac_candidates *c = sim->view.candidates;
     tac_lid bad = -1;
     double begin_s;
     *reached = end;
@@ -210,7 +210,7 @@ static bool must_repeat(struct tac_sim *sim, const struct tac_verdict *verdict)
     uint8_t *mark = sim->ranks->rerun;
     memset(mark, 0, (size_t)sim->ctx->size);
     for (size_t k = 0; k < verdict->count; k++) {
-        const struct tac_candidate *q = &sim->find.candidates->list[verdict->miss[k].candidate];
+        const struct tac_candidate *q = &sim->view.candidates->list[verdict->miss[k].candidate];
         for (int i = 0; i < q->count; i++)
             mark[tac_sim_owner(sim, q->v[i])] = 1;
     }

@@ -41,7 +41,7 @@ static bool paths_here(struct tac_sim *sim, const struct tac_candidate *q)
 
 void tac_verdict_chords(const struct tac_sim *sim, const struct tac_candidate *q, double x[4][3], double u[4][3])
 {
-    const struct tac_candidates *c = sim->find.candidates;
+    const struct tac_candidates *c = sim->view.candidates;
     for (int i = 0; i < q->count; i++) {
         memcpy(x[i], &c->x[3 * (size_t)q->v[i]], sizeof x[i]);
         memcpy(u[i], c->move[q->v[i]].u, sizeof u[i]);
@@ -52,7 +52,7 @@ void tac_verdict_chords(const struct tac_sim *sim, const struct tac_candidate *q
 /* When may q first come under its next layer in the pass?  TAC_TIME_NEVER: not at all, proven. */
 static tac_time look_at(struct tac_sim *sim, struct tac_candidate *q, tac_time end)
 {
-    struct tac_candidates *c = sim->find.candidates;
+    struct tac_candidates *c = sim->view.candidates;
     const tac_time start = sim->paths.start;
     const enum tac_pair_type type = (enum tac_pair_type)q->type;
     const struct tac_pair *p = q->slot >= 0 ? &sim->active.pair[q->slot] : NULL;
@@ -106,7 +106,7 @@ static tac_time look_at(struct tac_sim *sim, struct tac_candidate *q, tac_time e
 static enum tac_err enter(struct tac_sim *sim, struct tac_verdict *verdict, size_t k, tac_time t)
 {
     enum tac_err err = TAC_OK;
-    const struct tac_candidate *q = &sim->find.candidates->list[k];
+    const struct tac_candidate *q = &sim->view.candidates->list[k];
     if (t == TAC_TIME_NEVER)
         return TAC_OK;
     if (t == PENDING) {
@@ -133,7 +133,7 @@ done:
 static enum tac_err judge(struct tac_sim *sim, tac_time end, struct tac_verdict *verdict)
 {
     enum tac_err err = TAC_OK;
-    struct tac_candidates *c = sim->find.candidates;
+    struct tac_candidates *c = sim->view.candidates;
     const size_t active = tac_candidates_active(c, end);
     for (size_t k = c->known; k < active && sim->state.now > c->start; k++)
         c->list[k].d = -INFINITY; /* the list's start is past: look anew */
@@ -158,7 +158,7 @@ done:
     tac_ranks_failed(sim, err);
     tac_ranks_paths(sim);
     for (size_t k = 0; k < verdict->open_count && !tac_ranks_down(sim); k++) {
-        tac_time t = look_at(sim, &sim->find.candidates->list[verdict->open[k]], end);
+        tac_time t = look_at(sim, &sim->view.candidates->list[verdict->open[k]], end);
         TAC_CHECK(t != PENDING);
         tac_ranks_failed(sim, enter(sim, verdict, verdict->open[k], t));
     }

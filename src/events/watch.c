@@ -9,25 +9,9 @@ enum { FIRST_EXTRA = 64, BREAKS_PER_VERTEX = 128 };
 
 /* ---- pairs by key: open addressing, linear probing ---- */
 
-static size_t home(const struct tac_sim *sim, uint64_t key)
-{
-    return (size_t)(tac_hash64(key, 0) & (sim->active.hash_size - 1));
-}
-
-int32_t tac_watch_find(const struct tac_sim *sim, uint64_t key)
-{
-    if (sim->active.hash_size == 0)
-        return -1;
-    for (size_t i = home(sim, key);; i = (i + 1) & (sim->active.hash_size - 1)) {
-        int32_t slot = sim->active.hash[i];
-        if (slot < 0 || sim->active.pair[slot].key == key)
-            return slot;
-    }
-}
-
 static void hash_put(struct tac_sim *sim, int32_t slot)
 {
-    size_t i = home(sim, sim->active.pair[slot].key);
+    size_t i = tac_active_home(&sim->active, sim->active.pair[slot].key);
     while (sim->active.hash[i] >= 0)
         i = (i + 1) & (sim->active.hash_size - 1);
     sim->active.hash[i] = slot;
@@ -36,12 +20,12 @@ static void hash_put(struct tac_sim *sim, int32_t slot)
 static void hash_remove(struct tac_sim *sim, uint64_t key)
 {
     const size_t mask = sim->active.hash_size - 1;
-    size_t i = home(sim, key);
+    size_t i = tac_active_home(&sim->active, key);
     while (sim->active.pair[sim->active.hash[i]].key != key)
         i = (i + 1) & mask;
     /* Close the gap: move back whatever may not stay behind it. */
     for (size_t j = (i + 1) & mask; sim->active.hash[j] >= 0; j = (j + 1) & mask) {
-        size_t k = home(sim, sim->active.pair[sim->active.hash[j]].key);
+        size_t k = tac_active_home(&sim->active, sim->active.pair[sim->active.hash[j]].key);
         if (((j - k) & mask) >= ((j - i) & mask)) {
             sim->active.hash[i] = sim->active.hash[j];
             i = j;
@@ -150,7 +134,7 @@ enum tac_err tac_watch(struct tac_sim *sim, uint64_t key, const tac_lid v[4], in
 {
     enum tac_err err = TAC_OK;
     size_t index;
-    *slot = tac_watch_find(sim, key);
+    *slot = tac_active_find(&sim->active, key);
     if (*slot < 0)
         TAC_TRY(new_pair(sim, key, v, slot));
     struct tac_pair *p = &sim->active.pair[*slot];

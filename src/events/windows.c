@@ -32,6 +32,13 @@ static tac_time main_period(const struct tac_sim *sim, double *most)
     return period;
 }
 
+tac_time tac_windows_main_period(const struct tac_sim *sim)
+{
+    double work;
+    const tac_time period = main_period(sim, &work);
+    return period ? period : tac_clock_period(sim->scene, sim->model->h1_min_s);
+}
+
 /* The period with the most work on any rank. */
 static enum tac_err agree_period(const struct tac_sim *sim, double work, tac_time *period)
 {
@@ -106,21 +113,9 @@ tac_time tac_windows_ask(const struct tac_sim *sim)
                                                                    : ticks * sim->windows.least_period;
 }
 
-void tac_windows_horizon(struct tac_sim *sim, tac_time reached)
-{
-    struct tac_candidates *c = sim->find.candidates;
-    const tac_time age = sim->paths.start - c->start;
-    if (c->end > c->start) {
-        if (reached > c->end)
-            c->horizon = 2 * c->horizon < 1024 * sim->windows.length ? 2 * c->horizon : 1024 * sim->windows.length;
-        else if (age < c->horizon / 2)
-            c->horizon = c->horizon / 2 > 2 * sim->windows.length ? c->horizon / 2 : 2 * sim->windows.length;
-    }
-}
-
 bool tac_windows_measure(struct tac_sim *sim, tac_time end, tac_lid *bad, double *wildest)
 {
-    struct tac_candidates *c = sim->find.candidates;
+    struct tac_candidates *c = sim->view.candidates;
     const tac_time start = sim->paths.start;
     *wildest = 0;
     for (tac_lid i = 0; i < sim->state.owned; i++) {
@@ -157,7 +152,7 @@ bool tac_windows_measure(struct tac_sim *sim, tac_time end, tac_lid *bad, double
 
 bool tac_windows_hold(struct tac_sim *sim, tac_time end, bool keep)
 {
-    struct tac_candidates *c = sim->find.candidates;
+    struct tac_candidates *c = sim->view.candidates;
     if (end > c->end)
         return false;
     const double s = tac_seconds(sim, end - c->start);

@@ -11,6 +11,8 @@
 /* Collective; local on one rank. Sets the lengths sim->windows.length*, from the scene's clocks and discovery.window_s.
  */
 enum tac_err tac_windows_choose(struct tac_sim *sim);
+/* Local. The period that most of the elastic work of this rank has; else that of first layers, quanta. */
+tac_time tac_windows_main_period(const struct tac_sim *sim);
 /* Collective; local on one rank. After the state was put in: the shortest watched period, sim->windows.least_period. */
 enum tac_err tac_windows_agree(struct tac_sim *sim);
 /* Local. The shortest period of this rank: watched, or wanted in the last pass. */
@@ -19,10 +21,7 @@ tac_time tac_windows_least(const struct tac_sim *sim);
  * that is thrown deep into its nest is there for some ten ticks of its deepest rung, which may be a millionth of
  * sim->windows.length; all other ticks of that rung are silent. */
 tac_time tac_windows_ask(const struct tac_sim *sim);
-/* Local. How long the next list of candidates should live: one whose tubes were left before their time was asked to
- * live too long; one that lived out, too short. */
-void tac_windows_horizon(struct tac_sim *sim, tac_time reached);
-/* Local. Chords and deviations of the pass to `end`, into sim->find.candidates. Returns false if some vertex is not
+/* Local. Chords and deviations of the pass to `end`, into sim->view.candidates. Returns false if some vertex is not
  * finite (its index in *bad). *wildest: the largest deviation, m. */
 bool tac_windows_measure(struct tac_sim *sim, tac_time end, tac_lid *bad, double *wildest);
 /* Local. Do all vertices keep to their tubes during the pass? Updates offsets only when asked to (at a commit). */

@@ -1,7 +1,5 @@
 #include "kds/flights.h"
 #include "contact/limits.h"
-#include "events/ranks.h"
-#include "events/windows.h"
 #include "kds/kinetic_slab.h"
 #include <stdlib.h>
 #include <string.h>
@@ -23,39 +21,39 @@ struct flight {
 /* ---- making and destroying ---- */
 
 /* The thinnest nest that some pair of this rank has, m. */
-static double finest_here(const struct tac_sim *sim)
+static double finest_here(const struct tac_view *view)
 {
-    double least = sim->scene->contact.thickness > 0 ? sim->scene->contact.thickness : INFINITY;
+    double least = view->scene->contact.thickness > 0 ? view->scene->contact.thickness : INFINITY;
     struct tac_limit limit = {0};
-    while (tac_limits_next(sim->model, &limit)) {
+    while (tac_limits_next(view->model, &limit)) {
         struct tac_form form;
-        tac_model_form(sim->model, limit.type, limit.v, &form);
+        tac_model_form(view->model, limit.type, limit.v, &form);
         least = fmin(least, form.thickness);
     }
-    return least < INFINITY ? least : 1e-3 * sim->find.candidates->skin;
+    return least < INFINITY ? least : 1e-3 * view->candidates->skin;
 }
 
 /* And of any: others decide pairs of our vertices. */
-static enum tac_err find_finest(const struct tac_sim *sim, double *finest)
+static enum tac_err find_finest(const struct tac_view *view, double *finest)
 {
-    const double here = finest_here(sim);
-    if (MPI_Allreduce(&here, finest, 1, MPI_DOUBLE, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS)
-        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while looking for the finest layers");
+    const double here = finest_here(view);
+    if (MPI_Allreduce(&here, finest, 1, MPI_DOUBLE, MPI_MIN, view->ctx->comm) != MPI_SUCCESS)
+        return tac_fail(view->ctx, TAC_ERR_RUN, "MPI failed while looking for the finest layers");
     return TAC_OK;
 }
 
-enum tac_err tac_flights_create(struct tac_sim *sim, struct tac_flights **out)
+enum tac_err tac_flights_create(struct tac_view *view, struct tac_flights **out)
 {
     enum tac_err err;
     struct tac_flights *f = NULL;
-    TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *f, &f));
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->state.owned, 1, &f->news));
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->state.owned, sizeof *f->wanted, &f->wanted));
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->state.owned, sizeof *f->member, &f->member));
+    TAC_TRY(tac_alloc(view->ctx, 1, sizeof *f, &f));
+    TAC_TRY(tac_alloc(view->ctx, (size_t)view->state->owned, 1, &f->news));
+    TAC_TRY(tac_alloc(view->ctx, (size_t)view->state->owned, sizeof *f->wanted, &f->wanted));
+    TAC_TRY(tac_alloc(view->ctx, (size_t)view->state->owned, sizeof *f->member, &f->member));
 done:
-    err = tac_agree(sim->ctx, err);
+    err = tac_agree(view->ctx, err);
     if (!err)
-        err = find_finest(sim, &f->finest);
+        err = find_finest(view, &f->finest);
     if (err)
         tac_flights_destroy(&f);
     *out = f;
@@ -96,9 +94,9 @@ double tac_flights_narrow(const struct tac_flights *f)
 }
 
 /* Radius for a vertex that deviates so far from its line, m. */
-static double radius_for(const struct tac_sim *sim, const struct tac_flights *f, tac_lid v, double deviation)
+static double radius_for(const struct tac_view *view, const struct tac_flights *f, tac_lid v, double deviation)
 {
-    const double least = matters(f, v) ? FINE * f->finest : COARSE * sim->find.candidates->skin;
+    const double least = matters(f, v) ? FINE * f->finest : COARSE * view->candidates->skin;
     return fmax(least, 2 * deviation);
 }
 
@@ -108,15 +106,15 @@ static double scale(double longer)
     return TAC_FARTHER * fmax(longer, longer * longer); /* when shorter, the mean velocity is not that of now */
 }
 
-/* Files a tube for vertex v from sim->state.now on. */
-static void file(struct tac_sim *sim, struct tac_flights *f, tac_lid v, const double x[3], const double u[3],
+/* Files a tube for vertex v from view->state->now on. */
+static void file(struct tac_view *view, struct tac_flights *f, tac_lid v, const double x[3], const double u[3],
                  double radius)
 {
     struct tac_kinetic *k = f->k;
     struct tac_plan *plan = &k->plan[v];
     memcpy(plan->x, x, sizeof plan->x);
     memcpy(plan->v, u, sizeof plan->v);
-    plan->t = sim->state.now;
+    plan->t = view->state->now;
     plan->radius = radius;
     plan->eps2 = plan->reach = 0;
     if (!plan->left) {
@@ -136,25 +134,25 @@ static double off_line(const double x[3], const double x0[3], const double v[3],
 }
 
 /* One that does not move freely keeps to its line exactly, until its script says otherwise. */
-static void foresee_held(struct tac_sim *sim, struct tac_flights *f, tac_lid v)
+static void foresee_held(struct tac_view *view, struct tac_flights *f, tac_lid v)
 {
     double x[3], u[3];
     const struct tac_plan *plan = &f->k->plan[v];
-    tac_kinetic_velocity(sim, v, u);
+    tac_kinetic_velocity(view, v, u);
     if (plan->radius == 0 && memcmp(u, plan->v, sizeof u) == 0)
         return;
-    tac_position(sim, v, sim->state.now, x);
-    file(sim, f, v, x, u, 0);
+    tac_state_position(view->state, view->scripts, v, view->state->now, x);
+    file(view, f, v, x, u, 0);
 }
 
-bool tac_flights_leaving(const struct tac_sim *sim, tac_time end, tac_time window)
+bool tac_flights_leaving(const struct tac_view *view, tac_time end, tac_time window)
 {
-    const struct tac_candidates *c = sim->find.candidates;
-    const double s = tac_seconds(sim, end - c->start), w = tac_seconds(sim, window);
-    const double times = w / tac_seconds(sim, end - sim->state.now), farther = scale(times);
+    const struct tac_candidates *c = view->candidates;
+    const double s = tac_state_seconds(view->state, end - c->start), w = tac_state_seconds(view->state, window);
+    const double times = w / tac_state_seconds(view->state, end - view->state->now), farther = scale(times);
     if (end + window > c->end)
         return true;
-    for (tac_lid v = 0; v < sim->state.owned; v++) {
+    for (tac_lid v = 0; v < view->state->owned; v++) {
         const struct tac_tube *tube = &c->tube[v];
         const struct tac_move *move = &c->move[v];
         double ahead[3];
@@ -169,47 +167,49 @@ bool tac_flights_leaving(const struct tac_sim *sim, tac_time end, tac_time windo
     return false;
 }
 
-void tac_flights_foresee(struct tac_sim *sim, struct tac_flights *f, tac_time window)
+void tac_flights_foresee(struct tac_view *view, struct tac_flights *f, tac_time window)
 {
     struct tac_kinetic *k = f->k;
-    const struct tac_candidates *c = sim->find.candidates;
-    const double w = tac_seconds(sim, window), last = tac_seconds(sim, f->span), farther = scale(w / last);
+    const struct tac_candidates *c = view->candidates;
+    const double w = tac_state_seconds(view->state, window), last = tac_state_seconds(view->state, f->span),
+                 farther = scale(w / last);
     for (size_t m = 0; m < f->member_count; m++) {
         const tac_lid v = f->member[m];
         const struct tac_plan *plan = &k->plan[v];
         double x[3], u[3], ahead[3];
-        if (sim->state.vel[v].w == 0) {
-            foresee_held(sim, f, v);
+        if (view->state->vel[v].w == 0) {
+            foresee_held(view, f, v);
             continue;
         }
-        tac_position(sim, v, sim->state.now, x);
+        tac_state_position(view->state, view->scripts, v, view->state->now, x);
         for (int i = 0; i < 3; i++) {
             u[i] = c->move[v].u[i] / last;
             ahead[i] = x[i] + w * u[i];
         }
         const double deviation = farther * c->move[v].deviation;
-        const double age = tac_seconds(sim, sim->state.now - plan->t), fit = radius_for(sim, f, v, deviation);
+        const double age = tac_state_seconds(view->state, view->state->now - plan->t),
+                     fit = radius_for(view, f, v, deviation);
         const double worst =
             fmax(off_line(x, plan->x, plan->v, age), off_line(ahead, plan->x, plan->v, age + w)) + deviation;
         const bool wide = matters(f, v) && plan->radius > 2 * fit;
         if (worst > plan->radius || wide || plan->radius > TIGHTEN * fit)
-            file(sim, f, v, x, u, fit);
+            file(view, f, v, x, u, fit);
     }
 }
 
-void tac_flights_check(struct tac_sim *sim, struct tac_flights *f, tac_time end, bool able)
+void tac_flights_check(struct tac_view *view, struct tac_flights *f, tac_time end, bool able)
 {
-    const struct tac_candidates *c = sim->find.candidates;
-    const double w = tac_seconds(sim, end - sim->state.now);
+    const struct tac_candidates *c = view->candidates;
+    const double w = tac_state_seconds(view->state, end - view->state->now);
     f->roughness = 0;
     f->wild = false;
     for (size_t m = 0; m < f->member_count; m++) {
         const tac_lid v = f->member[m];
         const struct tac_plan *plan = &f->k->plan[v];
         const struct tac_move *move = &c->move[v];
-        const double *x = &c->x[3 * (size_t)v], age = tac_seconds(sim, sim->state.now - plan->t);
+        const double *x = &c->x[3 * (size_t)v], age = tac_state_seconds(view->state, view->state->now - plan->t);
         double to[3], u[3];
-        if (sim->state.vel[v].w == 0)
+        if (view->state->vel[v].w == 0)
             continue;
         for (int i = 0; i < 3; i++) {
             to[i] = x[i] + move->u[i];
@@ -222,9 +222,9 @@ void tac_flights_check(struct tac_sim *sim, struct tac_flights *f, tac_time end,
             continue;
         if (rough > 1 && able) {
             f->wild = true; /* a shorter window, rather than a tube in which nothing can be told apart */
-            file(sim, f, v, x, sim->paths.line[v].v, WELCOME * f->finest);
+            file(view, f, v, x, view->paths->line[v].v, WELCOME * f->finest);
         } else {
-            file(sim, f, v, x, u, radius_for(sim, f, v, move->deviation));
+            file(view, f, v, x, u, radius_for(view, f, v, move->deviation));
         }
     }
 }
@@ -233,15 +233,15 @@ void tac_flights_check(struct tac_sim *sim, struct tac_flights *f, tac_time end,
 
 static size_t tell(void *self, struct tac_neighbor *n)
 {
-    struct tac_sim *sim = self;
-    struct tac_flights *f = sim->find.flights;
+    struct tac_flights *f = self;
+    struct tac_view *view = f->k->view;
     size_t count = 0;
     for (size_t i = 0; i < n->give_count; i++)
         count += f->news[n->give[i]];
-    sim->books.counters.plans_told += (int64_t)count;
+    view->counters->plans_told += (int64_t)count;
     for (size_t i = 0; i < n->need_count; i++)
         count += f->shown[n->need[i]] != has_slabs(f->k, n->need[i]);
-    if (!tac_halo_room(&sim->ranks->halo, n, count * sizeof(struct flight) + 1))
+    if (!tac_halo_room(view->halo, n, count * sizeof(struct flight) + 1))
         return 0;
     struct flight *flight = (struct flight *)n->told;
     memset(flight, 0, count * sizeof *flight);
@@ -269,8 +269,8 @@ static size_t tell(void *self, struct tac_neighbor *n)
 
 static void hear(void *self, struct tac_neighbor *n)
 {
-    struct tac_sim *sim = self;
-    struct tac_flights *f = sim->find.flights;
+    struct tac_flights *f = self;
+    struct tac_view *view = f->k->view;
     struct tac_kinetic *k = f->k;
     const struct flight *flight = (const struct flight *)n->heard;
     for (size_t i = 0; i < n->heard_count / sizeof *flight; i++) {
@@ -285,7 +285,7 @@ static void hear(void *self, struct tac_neighbor *n)
         struct tac_plan *plan = &k->plan[v];
         memcpy(plan->x, flight[i].x, sizeof plan->x);
         memcpy(plan->v, flight[i].v, sizeof plan->v);
-        plan->t = sim->state.now;
+        plan->t = view->state->now;
         plan->radius = flight[i].radius;
         if (!plan->left) {
             plan->left = true;
@@ -294,15 +294,15 @@ static void hear(void *self, struct tac_neighbor *n)
     }
 }
 
-void tac_flights_talk(struct tac_sim *sim, struct tac_flights *f)
+void tac_flights_talk(struct tac_view *view, struct tac_flights *f)
 {
     struct tac_kinetic *k = f->k;
-    tac_halo_talk(&sim->ranks->halo, TAG_TUBES, tell, hear, sim);
-    memset(f->news, 0, (size_t)sim->state.owned);
-    k->now = sim->state.now;
+    tac_halo_talk(view->halo, TAG_TUBES, tell, hear, f);
+    memset(f->news, 0, (size_t)view->state->owned);
+    k->now = view->state->now;
     f->changed = k->moved_count > 0;
-    if (k->built && !tac_ranks_down(sim))
-        tac_ranks_failed(sim, tac_kinetic_moved(k, k->moved, k->moved_count));
+    if (k->built && view->halo->down == TAC_OK)
+        tac_halo_failed(view->halo, tac_kinetic_moved(k, k->moved, k->moved_count));
     for (size_t i = 0; i < k->moved_count; i++)
         k->plan[k->moved[i]].left = false;
     k->moved_count = 0;
@@ -311,17 +311,17 @@ void tac_flights_talk(struct tac_sim *sim, struct tac_flights *f)
 /* ---- epochs ---- */
 
 /* Motions from now on: as in the last pass; of what is held, and in the beginning, by velocities. */
-static void expect_motions(struct tac_sim *sim, struct tac_flights *f, tac_time window)
+static void expect_motions(struct tac_view *view, struct tac_flights *f, tac_time window)
 {
-    struct tac_candidates *c = sim->find.candidates;
+    struct tac_candidates *c = view->candidates;
     const bool first = f->k == NULL;
     f->span = first ? window : f->span;
-    const double span = tac_seconds(sim, f->span);
-    for (tac_lid v = 0; v < sim->state.owned; v++) {
+    const double span = tac_state_seconds(view->state, f->span);
+    for (tac_lid v = 0; v < view->state->owned; v++) {
         double u[3];
-        tac_kinetic_velocity(sim, v, u);
-        tac_position(sim, v, sim->state.now, &c->x[3 * (size_t)v]);
-        if (!first && sim->state.vel[v].w != 0)
+        tac_kinetic_velocity(view, v, u);
+        tac_state_position(view->state, view->scripts, v, view->state->now, &c->x[3 * (size_t)v]);
+        if (!first && view->state->vel[v].w != 0)
             continue;
         for (int i = 0; i < 3; i++)
             c->move[v].u[i] = span * u[i];
@@ -330,28 +330,29 @@ static void expect_motions(struct tac_sim *sim, struct tac_flights *f, tac_time 
 }
 
 /* Marks with f->news. */
-static void find_members(struct tac_sim *sim, struct tac_flights *f)
+static void find_members(struct tac_view *view, struct tac_flights *f)
 {
     const struct tac_kinetic *k = f->k;
-    memset(f->news, 0, (size_t)sim->state.owned);
+    memset(f->news, 0, (size_t)view->state->owned);
     for (int32_t p = 0; p < k->primitive_count; p++)
         for (int i = 0; i < k->primitive[p].count; i++)
-            if (k->primitive[p].v[i] < sim->state.owned)
+            if (k->primitive[p].v[i] < view->state->owned)
                 f->news[k->primitive[p].v[i]] = 1;
-    for (size_t r = 0; r < sim->ranks->halo.count; r++)
-        for (size_t i = 0; i < sim->ranks->halo.neighbor[r].give_count; i++)
-            f->news[sim->ranks->halo.neighbor[r].give[i]] = 1;
+    for (size_t r = 0; r < view->halo->count; r++)
+        for (size_t i = 0; i < view->halo->neighbor[r].give_count; i++)
+            f->news[view->halo->neighbor[r].give[i]] = 1;
     f->member_count = 0;
-    for (tac_lid v = 0; v < sim->state.owned; v++)
+    for (tac_lid v = 0; v < view->state->owned; v++)
         if (f->news[v])
             f->member[f->member_count++] = v;
-    memset(f->news, 0, (size_t)sim->state.owned);
+    memset(f->news, 0, (size_t)view->state->owned);
 }
 
-static void file_all(struct tac_sim *sim, struct tac_flights *f, tac_time window)
+static void file_all(struct tac_view *view, struct tac_flights *f, tac_time window)
 {
-    const struct tac_candidates *c = sim->find.candidates;
-    const double span = tac_seconds(sim, f->span), farther = scale(tac_seconds(sim, window) / span);
+    const struct tac_candidates *c = view->candidates;
+    const double span = tac_state_seconds(view->state, f->span),
+                 farther = scale(tac_state_seconds(view->state, window) / span);
     for (size_t m = 0; m < f->member_count; m++) {
         const tac_lid v = f->member[m];
         const struct tac_move *move = &c->move[v];
@@ -359,43 +360,43 @@ static void file_all(struct tac_sim *sim, struct tac_flights *f, tac_time window
         double u[3];
         for (int i = 0; i < 3; i++)
             u[i] = move->u[i] / span;
-        if (sim->state.vel[v].w == 0)
-            tac_kinetic_velocity(sim, v, u);
-        file(sim, f, v, &c->x[3 * (size_t)v], u, sim->state.vel[v].w == 0 ? 0 : fmax(least, 2 * deviation));
+        if (view->state->vel[v].w == 0)
+            tac_kinetic_velocity(view, v, u);
+        file(view, f, v, &c->x[3 * (size_t)v], u, view->state->vel[v].w == 0 ? 0 : fmax(least, 2 * deviation));
     }
 }
 
-enum tac_err tac_flights_epoch(struct tac_sim *sim, struct tac_flights *f, tac_time window)
+enum tac_err tac_flights_epoch(struct tac_view *view, struct tac_flights *f, tac_time window, tac_time usual)
 {
     enum tac_err err;
-    struct tac_candidates *c = sim->find.candidates;
+    struct tac_candidates *c = view->candidates;
     struct tac_kinetic *k;
-    expect_motions(sim, f, window);
+    expect_motions(view, f, window);
     tac_kinetic_destroy(&f->k);
-    tac_ranks_motions(sim);
-    TAC_TRY(tac_agree(sim->ctx, sim->ranks->halo.down));
+    tac_moves_talk(view);
+    TAC_TRY(tac_agree(view->ctx, view->halo->down));
     if (c->end > c->start)
-        tac_windows_horizon(sim, sim->state.now);
-    TAC_TRY(tac_candidates_gather(sim, c, f->span, c->horizon));
-    TAC_TRY(tac_agree(sim->ctx, tac_kinetic_create_tubes(sim, c, &f->k)));
+        tac_candidates_horizon(c, view->paths->start, view->state->now, usual);
+    TAC_TRY(tac_candidates_gather(view, c, f->span, c->horizon));
+    TAC_TRY(tac_agree(view->ctx, tac_kinetic_create_tubes(view, c, &f->k)));
     k = f->k;
     free(f->shown);
     f->shown = NULL;
-    TAC_TRY(tac_agree(sim->ctx, tac_alloc(sim->ctx, k->vertices, 1, &f->shown)));
-    memset(f->wanted, 0, (size_t)sim->state.owned * sizeof *f->wanted);
+    TAC_TRY(tac_agree(view->ctx, tac_alloc(view->ctx, k->vertices, 1, &f->shown)));
+    memset(f->wanted, 0, (size_t)view->state->owned * sizeof *f->wanted);
     k->narrow = tac_flights_narrow(f);
-    k->until = sim->state.now + window;
+    k->until = view->state->now + window;
     k->tau = window;
-    k->tau_s = tac_seconds(sim, window);
-    find_members(sim, f);
-    file_all(sim, f, window);
-    tac_flights_talk(sim, f);
+    k->tau_s = tac_state_seconds(view->state, window);
+    find_members(view, f);
+    file_all(view, f, window);
+    tac_flights_talk(view, f);
     k->extent = 3 * fmax(c->extent, f->finest);
     for (size_t v = 0; v < k->vertices; v++)
         for (int i = 0; i < 3; i++)
             k->extent = fmax(k->extent, 3 * (fabs(k->plan[v].x[i]) + c->span_s * fabs(c->tube[v].v[i])));
-    if (!tac_ranks_down(sim))
-        tac_ranks_failed(sim, tac_kinetic_build(k));
+    if (view->halo->down == TAC_OK)
+        tac_halo_failed(view->halo, tac_kinetic_build(k));
 done:
     return err;
 }

@@ -7,13 +7,13 @@
  * whether its vertices kept to their tubes; those that did not file others, from the window's start on, and if a
  * certificate would have failed in the past for that, all go back to the window's start.
  *
- *     tac_flights_create(sim, &f);
- *     tac_flights_epoch(sim, f, window);            who may meet whom for a while to come (collective)
- *     tac_flights_foresee(sim, f, window);          new tubes where the old ones will not do
- *     tac_flights_talk(sim, f);
- *     tac_flights_prove(sim, f, until, &first);     what must be watched is; all holds up to `first`
+ *     tac_flights_create(view, &f);
+ *     tac_flights_epoch(view, f, window);            who may meet whom for a while to come (collective)
+ *     tac_flights_foresee(view, f, window);          new tubes where the old ones will not do
+ *     tac_flights_talk(view, f);
+ *     tac_flights_prove(view, f, until, &first);     what must be watched is; all holds up to `first`
  *     ... the window up to `first` or earlier is run ...
- *     tac_flights_check(sim, f, end);               new tubes where the old ones did not hold
+ *     tac_flights_check(view, f, end);               new tubes where the old ones did not hold
  *     tac_flights_destroy(&f);
  */
 #ifndef TACTUS_KDS_FLIGHTS_H
@@ -39,36 +39,37 @@ struct tac_flights {
     double finest;    /* thickness of the finest layers, m: what tubes must resolve */
     double roughness; /* of the last pass: deviation of what has slabs over what is welcome */
     bool wild;        /* some vertex with slabs swerved too far for any tube that is of use */
-    tac_time span;    /* length of the pass whose motion sim->find.candidates has */
+    tac_time span;    /* length of the pass whose motion view->candidates has */
     tac_time first;   /* when the first certificate may fail */
 };
 
-/* Collective. sim->find.candidates is there. */
-enum tac_err tac_flights_create(struct tac_sim *sim, struct tac_flights **out);
+/* Collective. view->candidates is there. */
+enum tac_err tac_flights_create(struct tac_view *view, struct tac_flights **out);
 void tac_flights_destroy(struct tac_flights **flights);
 /* Collective. Gathers what may come near while the list's tubes hold, and files tubes for what is of it, going by
- * how it moved in the last f->span quanta, or in the beginning by their velocities. */
-enum tac_err tac_flights_epoch(struct tac_sim *sim, struct tac_flights *f, tac_time window);
+ * how it moved in the last f->span quanta, or in the beginning by their velocities.  `usual`: length of windows. */
+enum tac_err tac_flights_epoch(struct tac_view *view, struct tac_flights *f, tac_time window, tac_time usual);
 /* Local. Files tubes for vertices that the old ones will not hold for `window` quanta from now, going by the same. */
-void tac_flights_foresee(struct tac_sim *sim, struct tac_flights *f, tac_time window);
-/* Local. After a pass from sim->state.now to `end`: will some vertex, going on like that for `window` quanta, leave
+void tac_flights_foresee(struct tac_view *view, struct tac_flights *f, tac_time window);
+/* Local. After a pass from view->state->now to `end`: will some vertex, going on like that for `window` quanta, leave
  * what the epoch allows? */
-bool tac_flights_leaving(const struct tac_sim *sim, tac_time end, tac_time window);
-/* Local. After a pass from sim->state.now to `end`: files new tubes from sim->state.now on for those that did not hold.
- * able: the window can be made shorter. */
-void tac_flights_check(struct tac_sim *sim, struct tac_flights *f, tac_time end, bool able);
+bool tac_flights_leaving(const struct tac_view *view, tac_time end, tac_time window);
+/* Local. After a pass from view->state->now to `end`: files new tubes from view->state->now on for those that did not
+ * hold. able: the window can be made shorter. */
+void tac_flights_check(struct tac_view *view, struct tac_flights *f, tac_time end, bool able);
 /* Local. Radius (m) up to which a tube is as narrow as tubes get, rounding included. */
 double tac_flights_narrow(const struct tac_flights *f);
 /* Neighbours. Tells new tubes, and on whose vertices slabs rest; times anew what rests on those that are new here. */
-void tac_flights_talk(struct tac_sim *sim, struct tac_flights *f);
-/* Local. Renews at sim->state.now all certificates that may fail before `until`; watches what must be. f->first: all
+void tac_flights_talk(struct tac_view *view, struct tac_flights *f);
+/* Local. Renews at view->state->now all certificates that may fail before `until`; watches what must be. f->first: all
  * that is not watched is silent up to there, but for the pairs in f->k->doubt.  patient: what would have to be watched
  * only because tubes are wide waits for narrower ones (f->k->coarse). */
-enum tac_err tac_flights_prove(struct tac_sim *sim, struct tac_flights *f, tac_time until, bool patient);
+enum tac_err tac_flights_prove(struct tac_view *view, struct tac_flights *f, tac_time until, bool patient);
 /* Local. Until `next` nothing kicks anything, and the lines of all ghosts have been told: does a pair in doubt come
  * through the end of its nest? f->k->stuck_at. */
-void tac_flights_judge(struct tac_sim *sim, struct tac_flights *f, tac_time next);
-/* Local. Drops rungs that have long been silent, of all pairs that this rank decides. */
-enum tac_err tac_flights_tidy(struct tac_sim *sim, struct tac_flights *f);
+void tac_flights_judge(struct tac_view *view, struct tac_flights *f, tac_time next);
+/* Local. Drops rungs that have long been silent, of all pairs that this rank decides; own: proves those among its own
+ * primitives. */
+enum tac_err tac_flights_tidy(struct tac_view *view, struct tac_flights *f, struct tac_kinetic *own);
 
 #endif

@@ -1,5 +1,4 @@
 /* Proving by tubes that what is not watched is silent until a window ends (flights.h). */
-#include "events/friction.h"
 #include "kds/flights.h"
 #include "kds/kinetic_slab.h"
 
@@ -9,7 +8,7 @@ static enum tac_err renew_slabs(struct tac_kinetic *k, struct tac_flights *f)
     enum tac_err err = TAC_OK;
     const struct tac_slabs *all = k->self[TAC_KINETIC_NARROW];
     int32_t id;
-    TAC_TRY(tac_grow(k->sim->ctx, &f->due, &f->due_capacity, k->doubt_count + all->capacity, sizeof *f->due));
+    TAC_TRY(tac_grow(k->view->ctx, &f->due, &f->due_capacity, k->doubt_count + all->capacity, sizeof *f->due));
     for (f->due_count = 0; f->due_count < k->doubt_count; f->due_count++) {
         f->due[f->due_count] = k->doubt[f->due_count];
         tac_queue_set(all->queue, k->doubt[f->due_count], TAC_TIME_NEVER);
@@ -19,7 +18,7 @@ static enum tac_err renew_slabs(struct tac_kinetic *k, struct tac_flights *f)
         f->due[f->due_count++] = id;
     for (size_t i = 0; i < f->due_count; i++)
         if (all->slab[f->due[i]].live) {
-            k->sim->books.counters.certificates_failed++;
+            k->view->counters->certificates_failed++;
             TAC_TRY(tac_kinetic_slabs.fail(k, k->self[TAC_KINETIC_NARROW], f->due[i]));
         }
 done:
@@ -36,36 +35,36 @@ static tac_time earliest(const struct tac_kinetic *k)
     return first;
 }
 
-enum tac_err tac_flights_prove(struct tac_sim *sim, struct tac_flights *f, tac_time until, bool patient)
+enum tac_err tac_flights_prove(struct tac_view *view, struct tac_flights *f, tac_time until, bool patient)
 {
     enum tac_err err;
     struct tac_kinetic *k = f->k;
-    k->now = k->next = sim->state.now;
+    k->now = k->next = view->state->now;
     k->until = until;
     k->narrow = patient ? tac_flights_narrow(f) : INFINITY;
     k->coarse = false;
-    k->tau = until - sim->state.now;
-    k->tau_s = tac_seconds(sim, k->tau);
+    k->tau = until - view->state->now;
+    k->tau_s = tac_state_seconds(view->state, k->tau);
     TAC_TRY(renew_slabs(k, f));
     f->first = earliest(k);
 done:
     return err;
 }
 
-void tac_flights_judge(struct tac_sim *sim, struct tac_flights *f, tac_time next)
+void tac_flights_judge(struct tac_view *view, struct tac_flights *f, tac_time next)
 {
     struct tac_kinetic *k = f->k;
     const struct tac_slabs *all = k->self[TAC_KINETIC_NARROW];
-    const double w = tac_seconds(sim, next - sim->state.now);
+    const double w = tac_state_seconds(view->state, next - view->state->now);
     for (size_t i = 0; i < k->doubt_count; i++) {
         const struct tac_slab *s = &all->slab[k->doubt[i]];
         double x[4][3], u[4][3];
         for (int j = 0; j < s->count; j++) {
             double v[3];
-            tac_position(sim, s->v[j], sim->state.now, x[j]);
-            tac_kinetic_velocity(sim, s->v[j], v);
+            tac_state_position(view->state, view->scripts, s->v[j], view->state->now, x[j]);
+            tac_kinetic_velocity(view, s->v[j], v);
             for (int c = 0; c < 3; c++) /* ghosts: just told */
-                u[j][c] = w * (s->v[j] < sim->state.owned ? v[c] : sim->paths.line[s->v[j]].v[c]);
+                u[j][c] = w * (s->v[j] < view->state->owned ? v[c] : view->paths->line[s->v[j]].v[c]);
         }
         tac_slabs_through(k, s, x, u, next);
     }
@@ -73,16 +72,15 @@ void tac_flights_judge(struct tac_sim *sim, struct tac_flights *f, tac_time next
 
 /* ---- dropping ---- */
 
-enum tac_err tac_flights_tidy(struct tac_sim *sim, struct tac_flights *f)
+enum tac_err tac_flights_tidy(struct tac_view *view, struct tac_flights *f, struct tac_kinetic *own)
 {
     enum tac_err err = TAC_OK;
-    struct tac_kinetic *own = sim->find.kinetic;
-    own->now = sim->state.now > own->now ? sim->state.now : own->now;
-    f->k->now = sim->state.now;
-    for (size_t k = 0; k < sim->active.pair_count; k++) {
-        const struct tac_pair *p = &sim->active.pair[k];
+    own->now = view->state->now > own->now ? view->state->now : own->now;
+    f->k->now = view->state->now;
+    for (size_t k = 0; k < view->active->pair_count; k++) {
+        const struct tac_pair *p = &view->active->pair[k];
         const int32_t slot = (int32_t)k;
-        if (!p->live || p->v[0] >= sim->state.owned || p->deep_last < INFINITY || tac_friction_holds(sim, slot))
+        if (!p->live || p->v[0] >= view->state->owned || p->deep_last < INFINITY || tac_view_holds(view, slot))
             continue;
         TAC_TRY(tac_slabs_shed(tac_slabs_of(f->k, slot) >= 0 ? f->k : own, slot));
     }

@@ -1,6 +1,5 @@
 /* What all kinetic structures share: flight plans, and the loop that renews certificates before each instant. */
 #include "contact/limits.h"
-#include "events/friction.h"
 #include "kds/kinetic_slab.h"
 #include "scene/period.h"
 #include <stdlib.h>
@@ -10,23 +9,6 @@ enum { TICKS_PER_LIFE = 8, STEPS_PER_LIFE = 4 };
 
 /* ---- making and destroying ---- */
 
-/* The period that most of the elastic work has; else that of first layers. */
-static tac_time main_period(const struct tac_sim *sim)
-{
-    double best = 0;
-    tac_time period = tac_clock_period(sim->scene, sim->model->h1_min_s);
-    for (size_t i = 0; i < sim->elastic->class_count; i++) {
-        const struct tac_rate_class *r = &sim->elastic->rate[i];
-        double work = (double)(r->count[TAC_KIND_SPRING] + r->count[TAC_KIND_CST] + 4 * r->count[TAC_KIND_HINGE]) /
-                      (double)r->period;
-        if (work > best) {
-            best = work;
-            period = r->period;
-        }
-    }
-    return period;
-}
-
 /* Takes the primitives of list[begin..end) that the structure needs: with tubes, those near what other ranks have. */
 static void take(struct tac_kinetic *k, const struct tac_primitive *list, int32_t begin, int32_t end,
                  const uint8_t *outer)
@@ -35,7 +17,7 @@ static void take(struct tac_kinetic *k, const struct tac_primitive *list, int32_
     for (int32_t p = begin; p < end; p++) {
         int side = foreign ? TAC_SIDE_FOREIGN : TAC_SIDE_INNER;
         for (int i = 0; i < list[p].count && !foreign; i++)
-            side = list[p].v[i] < k->sim->state.owned ? side : TAC_SIDE_BORDER;
+            side = list[p].v[i] < k->view->state->owned ? side : TAC_SIDE_BORDER;
         if (k->tubes ? side == TAC_SIDE_INNER && !outer[p] : side != TAC_SIDE_INNER)
             continue;
         k->side[k->primitive_count] = (uint8_t)side;
@@ -49,10 +31,10 @@ static enum tac_err take_primitives(struct tac_kinetic *k, const struct tac_cand
     enum tac_err err;
     const size_t own = (size_t)c->primitive_begin[c->body_count], foreign = k->tubes ? c->foreign_count : 0;
     k->body_count = c->body_count;
-    TAC_TRY(tac_alloc(k->sim->ctx, own + foreign, sizeof *k->primitive, &k->primitive));
-    TAC_TRY(tac_alloc(k->sim->ctx, own + foreign, 1, &k->side));
-    TAC_TRY(tac_alloc(k->sim->ctx, (size_t)k->body_count + 1, sizeof *k->primitive_begin, &k->primitive_begin));
-    TAC_TRY(tac_alloc(k->sim->ctx, (size_t)k->body_count, 1, &k->still));
+    TAC_TRY(tac_alloc(k->view->ctx, own + foreign, sizeof *k->primitive, &k->primitive));
+    TAC_TRY(tac_alloc(k->view->ctx, own + foreign, 1, &k->side));
+    TAC_TRY(tac_alloc(k->view->ctx, (size_t)k->body_count + 1, sizeof *k->primitive_begin, &k->primitive_begin));
+    TAC_TRY(tac_alloc(k->view->ctx, (size_t)k->body_count, 1, &k->still));
     for (int32_t b = 0; b < k->body_count; b++) {
         k->still[b] = c->still[b];
         take(k, c->primitive, c->primitive_begin[b], c->primitive_begin[b + 1], c->outer);
@@ -64,29 +46,29 @@ done:
     return err;
 }
 
-static enum tac_err create(struct tac_sim *sim, const struct tac_candidates *c, bool tubes, struct tac_kinetic **out)
+static enum tac_err create(struct tac_view *view, const struct tac_candidates *c, bool tubes, struct tac_kinetic **out)
 {
     enum tac_err err;
-    const size_t n = (size_t)(tubes ? sim->state.count : sim->state.owned);
+    const size_t n = (size_t)(tubes ? view->state->count : view->state->owned);
     struct tac_kinetic *k = NULL;
-    TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *k, &k));
-    k->sim = sim;
+    TAC_TRY(tac_alloc(view->ctx, 1, sizeof *k, &k));
+    k->view = view;
     k->tubes = tubes;
     k->vertices = n;
     k->bad = -1;
     k->stuck_at = TAC_TIME_NEVER;
-    k->eps = tubes ? 0 : sim->scene->discovery.vagueness;
-    k->tau = TICKS_PER_LIFE * main_period(sim);
-    k->tau_s = tac_seconds(sim, k->tau);
-    k->structure[TAC_KINETIC_BROAD] = sim->scene->discovery.structure == TAC_STRUCTURE_PAIRS ? &tac_kinetic_pairs
-                                      : tubes                                                ? &tac_kinetic_epoch
-                                                                                             : &tac_kinetic_lists;
+    k->eps = tubes ? 0 : view->scene->discovery.vagueness;
+    k->tau = TICKS_PER_LIFE * view->main_period;
+    k->tau_s = tac_state_seconds(view->state, k->tau);
+    k->structure[TAC_KINETIC_BROAD] = view->scene->discovery.structure == TAC_STRUCTURE_PAIRS ? &tac_kinetic_pairs
+                                      : tubes                                                 ? &tac_kinetic_epoch
+                                                                                              : &tac_kinetic_lists;
     k->structure[TAC_KINETIC_NARROW] = &tac_kinetic_slabs;
-    k->seconds[TAC_KINETIC_BROAD] = sim->books.counters.seconds_lists;
-    k->seconds[TAC_KINETIC_NARROW] = sim->books.counters.seconds_slabs;
-    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *k->plan, &k->plan));
-    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *k->wish, &k->wish));
-    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *k->moved, &k->moved));
+    k->seconds[TAC_KINETIC_BROAD] = view->counters->seconds_lists;
+    k->seconds[TAC_KINETIC_NARROW] = view->counters->seconds_slabs;
+    TAC_TRY(tac_alloc(view->ctx, n, sizeof *k->plan, &k->plan));
+    TAC_TRY(tac_alloc(view->ctx, n, sizeof *k->wish, &k->wish));
+    TAC_TRY(tac_alloc(view->ctx, n, sizeof *k->moved, &k->moved));
     TAC_TRY(take_primitives(k, c));
     for (int i = 0; i < TAC_KINETIC_STRUCTURES; i++)
         TAC_TRY(k->structure[i]->create(k, &k->self[i]));
@@ -97,14 +79,14 @@ done:
     return err;
 }
 
-enum tac_err tac_kinetic_create(struct tac_sim *sim, const struct tac_candidates *c, struct tac_kinetic **out)
+enum tac_err tac_kinetic_create(struct tac_view *view, const struct tac_candidates *c, struct tac_kinetic **out)
 {
-    return create(sim, c, false, out);
+    return create(view, c, false, out);
 }
 
-enum tac_err tac_kinetic_create_tubes(struct tac_sim *sim, const struct tac_candidates *c, struct tac_kinetic **out)
+enum tac_err tac_kinetic_create_tubes(struct tac_view *view, const struct tac_candidates *c, struct tac_kinetic **out)
 {
-    return create(sim, c, true, out);
+    return create(view, c, true, out);
 }
 
 void tac_kinetic_destroy(struct tac_kinetic **kinetic)
@@ -129,17 +111,17 @@ void tac_kinetic_destroy(struct tac_kinetic **kinetic)
 
 bool tac_kinetic_may_touch(const struct tac_kinetic *k, tac_lid a, tac_lid b)
 {
-    const struct tac_model *m = k->sim->model;
+    const struct tac_model *m = k->view->model;
     if (k->still[a] && k->still[b])
         return false;
     if (a == b)
-        return k->sim->scene->body[a].self_contact;
+        return k->view->scene->body[a].self_contact;
     return m->ignored == NULL || !m->ignored[(size_t)a * (size_t)k->body_count + (size_t)b];
 }
 
 tac_time tac_kinetic_after(const struct tac_kinetic *k, double seconds)
 {
-    const double quanta = seconds * (1 - 1e-12) / k->sim->state.quantum;
+    const double quanta = seconds * (1 - 1e-12) / k->view->state->quantum;
     if (!(quanta < 0x1p60))
         return TAC_TIME_NEVER;
     return quanta > 0 ? k->now + (tac_time)quanta : k->now;
@@ -156,10 +138,10 @@ static double reach_of(const struct tac_kinetic *k, const double v[3], double ep
 /* The middle of the next plan, from the velocity u that the vertex has now: the one that it had on the average of late,
  * as far as half of eps allows, since what swings to and fro is met in the middle.  What falls is met ahead: it goes
  * through the whole of the next plan, from side to side. */
-static void centre_plan(const struct tac_sim *sim, const struct tac_plan *last, const double x[3], double eps,
+static void centre_plan(const struct tac_view *view, const struct tac_plan *last, const double x[3], double eps,
                         double u[3])
 {
-    const double dt = tac_seconds(sim, sim->state.now - last->t), *g = sim->scene->gravity;
+    const double dt = tac_state_seconds(view->state, view->state->now - last->t), *g = view->scene->gravity;
     double swing[3], fall[3];
     for (int i = 0; i < 3; i++) {
         swing[i] = (x[i] - last->x[i]) / dt - u[i];
@@ -180,19 +162,19 @@ static void centre_plan(const struct tac_sim *sim, const struct tac_plan *last, 
 /* The plan of vertex v from now on, for the velocity that it has. */
 static void file_plan(struct tac_kinetic *k, tac_lid v, bool first)
 {
-    struct tac_sim *sim = k->sim;
+    struct tac_view *view = k->view;
     struct tac_plan *plan = &k->plan[v];
     double x[3], u[3], eps = k->eps >= 0 ? k->eps : k->wish[v];
-    tac_position(sim, v, sim->state.now, x);
-    tac_kinetic_velocity(sim, v, u);
-    if (sim->state.vel[v].w == 0) {
+    tac_state_position(view->state, view->scripts, v, view->state->now, x);
+    tac_kinetic_velocity(view, v, u);
+    if (view->state->vel[v].w == 0) {
         eps = 0;
-    } else if (!first && eps > 0 && sim->state.now > plan->t) {
-        centre_plan(sim, plan, x, eps, u);
+    } else if (!first && eps > 0 && view->state->now > plan->t) {
+        centre_plan(view, plan, x, eps, u);
     }
     memcpy(plan->v, u, sizeof u);
     memcpy(plan->x, x, sizeof x);
-    plan->t = sim->state.now;
+    plan->t = view->state->now;
     plan->eps2 = eps * eps;
     plan->reach = reach_of(k, u, eps);
     plan->left = false;
@@ -201,11 +183,11 @@ static void file_plan(struct tac_kinetic *k, tac_lid v, bool first)
 enum tac_err tac_kinetic_replan(struct tac_kinetic *k)
 {
     enum tac_err err = TAC_OK;
-    k->now = k->sim->state.now > k->now ? k->sim->state.now : k->now;
+    k->now = k->view->state->now > k->now ? k->view->state->now : k->now;
     for (size_t i = 0; i < k->moved_count; i++) {
         const tac_lid v = k->moved[i];
         double u[3];
-        tac_kinetic_velocity(k->sim, v, u);
+        tac_kinetic_velocity(k->view, v, u);
         if (!(tac_dot(u, u) < 1e300)) {
             k->bad = v;
             return TAC_OK;
@@ -225,7 +207,7 @@ enum tac_err tac_kinetic_moved(struct tac_kinetic *k, const tac_lid *v, size_t c
     enum tac_err err = TAC_OK;
     if (count == 0)
         return TAC_OK;
-    k->sim->books.counters.plans_filed += (int64_t)count;
+    k->view->counters->plans_filed += (int64_t)count;
     double then_s = tac_wall_s();
     for (int i = 0; i < TAC_KINETIC_STRUCTURES; i++) {
         if (k->structure[i]->moved == NULL)
@@ -241,12 +223,12 @@ done:
 
 /* ---- windows ---- */
 
-static double farthest(const struct tac_sim *sim)
+static double farthest(const struct tac_view *view)
 {
-    double most = fmax(sim->scene->contact.thickness, 1e-100);
-    for (tac_lid i = 0; i < sim->state.owned; i++)
+    double most = fmax(view->scene->contact.thickness, 1e-100);
+    for (tac_lid i = 0; i < view->state->owned; i++)
         for (int c = 0; c < 3; c++)
-            most = fmax(most, fabs(sim->state.pos[i].x[c]));
+            most = fmax(most, fabs(view->state->pos[i].x[c]));
     return most;
 }
 
@@ -254,11 +236,11 @@ static double farthest(const struct tac_sim *sim)
 static enum tac_err add_limits(struct tac_kinetic *k)
 {
     enum tac_err err = TAC_OK;
-    const struct tac_sim *sim = k->sim;
+    const struct tac_view *view = k->view;
     struct tac_limit limit = {0};
-    while (tac_limits_next(sim->model, &limit)) {
+    while (tac_limits_next(view->model, &limit)) {
         int32_t head = -1;
-        if (k->tubes == (limit.v[1] >= sim->state.owned || limit.v[2] >= sim->state.owned))
+        if (k->tubes == (limit.v[1] >= view->state->owned || limit.v[2] >= view->state->owned))
             TAC_TRY(tac_slabs_add(k, limit.type, limit.a, limit.b, &limit.v[0], &limit.v[1], -1, &head));
     }
 done:
@@ -270,26 +252,26 @@ enum tac_err tac_kinetic_build(struct tac_kinetic *k)
     enum tac_err err = TAC_OK;
     /* Narrow first: the broad phase makes slabs. */
     TAC_TRY(k->structure[TAC_KINETIC_NARROW]->build(k, k->self[TAC_KINETIC_NARROW]));
-    if (k->sim->scene->contact.thickness > 0)
+    if (k->view->scene->contact.thickness > 0)
         TAC_TRY(k->structure[TAC_KINETIC_BROAD]->build(k, k->self[TAC_KINETIC_BROAD]));
     TAC_TRY(add_limits(k));
     k->built = true;
-    k->sim->books.counters.candidate_builds++;
+    k->view->counters->candidate_builds++;
 done:
     return err;
 }
 
-/* Plans for the state of sim->state.now, and what they prove. */
+/* Plans for the state of view->state->now, and what they prove. */
 static enum tac_err start_anew(struct tac_kinetic *k)
 {
-    struct tac_sim *sim = k->sim;
-    k->now = sim->state.now;
-    k->next = k->until = sim->state.now;
+    struct tac_view *view = k->view;
+    k->now = view->state->now;
+    k->next = k->until = view->state->now;
     k->moved_count = 0;
-    const double thickness = sim->scene->contact.thickness;
+    const double thickness = view->scene->contact.thickness;
     /* A vertex is brought up at most once in 2^12 quanta, each time rounding its place. */
-    k->drift = 0x1p-50 * k->extent / tac_seconds(sim, 4096);
-    for (tac_lid i = 0; i < sim->state.owned; i++) {
+    k->drift = 0x1p-50 * k->extent / tac_state_seconds(view->state, 4096);
+    for (tac_lid i = 0; i < view->state->owned; i++) {
         if (k->wish[i] == 0)
             k->wish[i] = .01 * (thickness > 0 ? thickness : 1e-3 * k->extent) / k->tau_s;
         file_plan(k, i, true);
@@ -300,28 +282,29 @@ static enum tac_err start_anew(struct tac_kinetic *k)
 enum tac_err tac_kinetic_begin(struct tac_kinetic *k)
 {
     enum tac_err err = TAC_OK;
-    struct tac_sim *sim = k->sim;
+    struct tac_view *view = k->view;
     const struct tac_kinetic_structure *broad = k->structure[TAC_KINETIC_BROAD];
     /* Far away numbers are coarser: tolerances are for twice the size that there was. */
-    const double size = farthest(sim);
+    const double size = farthest(view);
     const bool grown = !(1.5 * size < k->extent);
     k->bad = -1;
     k->stuck_at = TAC_TIME_NEVER;
     if (!(size < 1e150)) {
-        for (tac_lid i = 0; i < sim->state.owned && k->bad < 0; i++)
-            k->bad = fabs(sim->state.pos[i].x[0]) + fabs(sim->state.pos[i].x[1]) + fabs(sim->state.pos[i].x[2]) < 1e150
-                         ? -1
-                         : i;
+        for (tac_lid i = 0; i < view->state->owned && k->bad < 0; i++)
+            k->bad =
+                fabs(view->state->pos[i].x[0]) + fabs(view->state->pos[i].x[1]) + fabs(view->state->pos[i].x[2]) < 1e150
+                    ? -1
+                    : i;
         return TAC_OK;
     }
     if (!k->built || grown || (broad->stale && broad->stale(k, k->self[TAC_KINETIC_BROAD]))) {
         k->extent = grown ? 3 * size : k->extent;
         TAC_TRY(start_anew(k));
     }
-    for (size_t i = 0; i < sim->scripts.count; i++) {
-        const tac_lid v = sim->scripts.script[i].vertex;
+    for (size_t i = 0; i < view->scripts->count; i++) {
+        const tac_lid v = view->scripts->script[i].vertex;
         double u[3], d[3];
-        tac_kinetic_velocity(sim, v, u);
+        tac_kinetic_velocity(view, v, u);
         tac_sub(d, u, k->plan[v].v);
         if (!(tac_dot(d, d) <= k->plan[v].eps2)) {
             k->plan[v].left = true;
@@ -354,7 +337,7 @@ static enum tac_err renew_due(struct tac_kinetic *k)
                 continue;
             then_s = tac_wall_s();
             do {
-                k->sim->books.counters.certificates_failed++;
+                k->view->counters->certificates_failed++;
                 TAC_TRY(k->structure[i]->fail(k, k->self[i], id));
             } while (tac_queue_due(queue, k->until, &id));
             k->seconds[i][0] += tac_wall_s() - then_s;
@@ -396,11 +379,11 @@ done:
 enum tac_err tac_kinetic_tidy(struct tac_kinetic *k)
 {
     enum tac_err err = TAC_OK;
-    struct tac_sim *sim = k->sim;
-    k->now = sim->state.now > k->now ? sim->state.now : k->now;
-    for (size_t slot = 0; slot < sim->active.pair_count; slot++)
-        if (sim->active.pair[slot].live && sim->active.pair[slot].deep_last == INFINITY &&
-            !tac_friction_holds(sim, (int32_t)slot))
+    struct tac_view *view = k->view;
+    k->now = view->state->now > k->now ? view->state->now : k->now;
+    for (size_t slot = 0; slot < view->active->pair_count; slot++)
+        if (view->active->pair[slot].live && view->active->pair[slot].deep_last == INFINITY &&
+            !tac_view_holds(view, (int32_t)slot))
             TAC_TRY(tac_slabs_shed(k, (int32_t)slot));
 done:
     return err;

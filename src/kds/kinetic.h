@@ -11,7 +11,7 @@
  * primitives (kinetic_slab.c), and one of several ways to know which primitives need a slab (the broad phase:
  * kinetic_lists.c, kinetic_pairs.c; between ranks kinetic_epoch.c).
  *
- *     tac_kinetic_create(sim, &k);
+ *     tac_kinetic_create(view, &k);
  *     tac_kinetic_prove(k, t, &next);      every certificate holds until `next`, the instant t or an earlier one
  *     ... the instant `next` is run; vertices that it kicked: tac_kinetic_check(k, v) ...
  *     tac_kinetic_replan(k);
@@ -21,7 +21,7 @@
 #define TACTUS_KDS_KINETIC_H
 
 #include "broadphase/candidates.h"
-#include "events/sim.h"
+#include "broadphase/view.h"
 #include "kds/queue.h"
 
 /* A flight plan: |v(t) - v| <= eps from when it was filed. */
@@ -70,8 +70,9 @@ extern const struct tac_kinetic_structure tac_kinetic_slabs, tac_kinetic_lists, 
 enum { TAC_KINETIC_BROAD, TAC_KINETIC_NARROW, TAC_KINETIC_STRUCTURES };
 
 struct tac_kinetic {
-    struct tac_sim *sim; /* borrowed */
-    tac_time now; /* certificates are made from the state of this time; >= sim->state.now, and nothing is due between */
+    struct tac_view *view; /* borrowed */
+    tac_time
+        now; /* certificates are made from the state of this time; >= view->state->now, and nothing is due between */
     tac_time next;  /* the next instant */
     tac_time until; /* <= next: what a renewed certificate must live to see */
     tac_time tau;   /* life that a certificate of the broad phase should have */
@@ -107,10 +108,10 @@ struct tac_kinetic {
 };
 
 /* Local. Certificates among the primitives whose vertices are all this rank's; `c` (borrowed) has them all. */
-enum tac_err tac_kinetic_create(struct tac_sim *sim, const struct tac_candidates *c, struct tac_kinetic **out);
+enum tac_err tac_kinetic_create(struct tac_view *view, const struct tac_candidates *c, struct tac_kinetic **out);
 /* Local. Certificates between primitives of this rank and others that have foreign vertices (kinetic_ranks.h): plans
  * are tubes, which the caller files; then he builds. */
-enum tac_err tac_kinetic_create_tubes(struct tac_sim *sim, const struct tac_candidates *c, struct tac_kinetic **out);
+enum tac_err tac_kinetic_create_tubes(struct tac_view *view, const struct tac_candidates *c, struct tac_kinetic **out);
 void tac_kinetic_destroy(struct tac_kinetic **kinetic);
 /* Local. Certificates from the plans and the state of k->now, which the caller has set. */
 enum tac_err tac_kinetic_build(struct tac_kinetic *k);
@@ -125,14 +126,14 @@ enum tac_err tac_kinetic_prove(struct tac_kinetic *k, tac_time t, tac_time *next
 static inline void tac_kinetic_check(struct tac_kinetic *k, tac_lid v)
 {
     struct tac_plan *plan = &k->plan[v];
-    const double *u = k->sim->state.vel[v].v;
+    const double *u = k->view->state->vel[v].v;
     const double a = u[0] - plan->v[0], b = u[1] - plan->v[1], c = u[2] - plan->v[2];
     if (!(a * a + b * b + c * c <= plan->eps2) && !plan->left) {
         plan->left = true;
         k->moved[k->moved_count++] = v;
     }
 }
-/* Local. New plans for all that have left theirs, at sim->state.now. */
+/* Local. New plans for all that have left theirs, at view->state->now. */
 enum tac_err tac_kinetic_replan(struct tac_kinetic *k);
 /* Local. Between windows: drops rungs that have long been silent. */
 enum tac_err tac_kinetic_tidy(struct tac_kinetic *k);
@@ -143,12 +144,12 @@ enum tac_err tac_kinetic_tidy(struct tac_kinetic *k);
 tac_time tac_kinetic_after(const struct tac_kinetic *k, double seconds);
 
 /* Velocity of any vertex now, m/s. */
-static inline void tac_kinetic_velocity(const struct tac_sim *sim, tac_lid v, double out[3])
+static inline void tac_kinetic_velocity(const struct tac_view *view, tac_lid v, double out[3])
 {
     static const double rest[3];
-    const double *from = sim->state.vel[v].w != 0  ? sim->state.vel[v].v
-                         : sim->scripts.of[v] >= 0 ? sim->scripts.script[sim->scripts.of[v]].v
-                                                   : rest;
+    const double *from = view->state->vel[v].w != 0  ? view->state->vel[v].v
+                         : view->scripts->of[v] >= 0 ? view->scripts->script[view->scripts->of[v]].v
+                                                     : rest;
     out[0] = from[0];
     out[1] = from[1];
     out[2] = from[2];
@@ -159,10 +160,10 @@ static inline void tac_kinetic_place(const struct tac_kinetic *k, tac_lid v, dou
 {
     const struct tac_plan *plan = &k->plan[v];
     if (!k->tubes) {
-        tac_position(k->sim, v, k->now, x);
+        tac_state_position(k->view->state, k->view->scripts, v, k->now, x);
         return;
     }
-    const double dt = tac_seconds(k->sim, k->now - plan->t);
+    const double dt = tac_state_seconds(k->view->state, k->now - plan->t);
     for (int i = 0; i < 3; i++)
         x[i] = plan->x[i] + dt * plan->v[i];
 }

@@ -39,15 +39,15 @@ static enum tac_err create(struct tac_kinetic *k, void **self)
     enum tac_err err;
     struct epoch *e = NULL;
     const size_t bodies = (size_t)k->body_count;
-    TAC_TRY(tac_alloc(k->sim->ctx, 1, sizeof *e, &e));
+    TAC_TRY(tac_alloc(k->view->ctx, 1, sizeof *e, &e));
     *self = e;
     e->body_count = k->body_count;
-    TAC_TRY(tac_alloc(k->sim->ctx, (size_t)k->primitive_count, sizeof *e->box, &e->box));
-    TAC_TRY(tac_alloc(k->sim->ctx, bodies, sizeof *e->tree, &e->tree));
-    TAC_TRY(tac_alloc(k->sim->ctx, bodies, sizeof *e->sweep, &e->sweep));
+    TAC_TRY(tac_alloc(k->view->ctx, (size_t)k->primitive_count, sizeof *e->box, &e->box));
+    TAC_TRY(tac_alloc(k->view->ctx, bodies, sizeof *e->tree, &e->tree));
+    TAC_TRY(tac_alloc(k->view->ctx, bodies, sizeof *e->sweep, &e->sweep));
     for (tac_lid b = 0; b < k->body_count; b++)
         if (k->primitive_begin[b + 1] > k->primitive_begin[b])
-            TAC_TRY(tac_tree_create(k->sim->ctx, k->primitive_begin[b + 1] - k->primitive_begin[b], &e->tree[b]));
+            TAC_TRY(tac_tree_create(k->view->ctx, k->primitive_begin[b + 1] - k->primitive_begin[b], &e->tree[b]));
 done:
     return err;
 }
@@ -65,7 +65,7 @@ static enum tac_err visit(void *context, int32_t ia, int32_t ib)
 
 static enum tac_err search_bodies(struct tac_kinetic *k, const struct epoch *e, tac_lid a, tac_lid b)
 {
-    const struct tac_candidates *c = k->sim->find.candidates;
+    const struct tac_candidates *c = k->view->candidates;
     struct search search = {k, &k->primitive[k->primitive_begin[a]], &k->primitive[k->primitive_begin[b]]};
     double lo[TAC_DOP_AXES], hi[TAC_DOP_AXES];
     int64_t tests = 0;
@@ -79,19 +79,19 @@ static int compare_sweeps(const void *a, const void *b)
     return p->lo != q->lo ? (p->lo > q->lo) - (p->lo < q->lo) : (p->body > q->body) - (p->body < q->body);
 }
 
-/* Once in an epoch: its tubes and frames are those of k->sim->find.candidates. */
+/* Once in an epoch: its tubes and frames are those of k->view->candidates. */
 static enum tac_err build(struct tac_kinetic *k, void *self)
 {
     enum tac_err err;
     struct epoch *e = self;
-    struct tac_candidates *c = k->sim->find.candidates;
+    struct tac_candidates *c = k->view->candidates;
     size_t n = 0;
-    TAC_TRY(tac_grow(k->sim->ctx, &c->scratch, &c->scratch_capacity, (size_t)k->primitive_count, sizeof *c->scratch));
-    tac_candidates_frames(k->sim, c);
+    TAC_TRY(tac_grow(k->view->ctx, &c->scratch, &c->scratch_capacity, (size_t)k->primitive_count, sizeof *c->scratch));
+    tac_candidates_frames(k->view, c);
     for (tac_lid b = 0; b < e->body_count; b++) {
         if (e->tree[b] == NULL)
             continue;
-        tac_candidates_boxes(k->sim, c, b, k->primitive, k->primitive_begin[b], k->primitive_begin[b + 1], e->box,
+        tac_candidates_boxes(k->view, c, b, k->primitive, k->primitive_begin[b], k->primitive_begin[b + 1], e->box,
                              e->tree[b]);
         struct sweep *sweep = &e->sweep[n++];
         sweep->body = b;

@@ -133,7 +133,7 @@ static void set_apart(struct tac_kinetic *k, struct lists *l, int32_t id, double
     l->test[id].state = APART;
     link_to_nodes(l, id);
     tac_queue_set(l->queue, id, tac_kinetic_after(k, life));
-    k->sim->books.counters.certificates_created++;
+    k->view->counters->certificates_created++;
 }
 
 static bool touching(const struct tac_kinetic *k, const struct tac_branch *a, const struct tac_branch *b)
@@ -156,8 +156,8 @@ static enum tac_err new_test(struct tac_kinetic *k, struct lists *l, int32_t a, 
     if (l->free_count) {
         *id = l->free[--l->free_count];
     } else {
-        TAC_TRY(tac_grow(k->sim->ctx, &l->test, &l->capacity, l->count + 1, sizeof *l->test));
-        TAC_TRY(tac_grow(k->sim->ctx, &l->free, &l->free_capacity, l->capacity, sizeof *l->free));
+        TAC_TRY(tac_grow(k->view->ctx, &l->test, &l->capacity, l->count + 1, sizeof *l->test));
+        TAC_TRY(tac_grow(k->view->ctx, &l->free, &l->free_capacity, l->capacity, sizeof *l->free));
         TAC_TRY(tac_queue_room(l->queue, l->capacity));
         *id = (int32_t)l->count++;
     }
@@ -270,9 +270,9 @@ static enum tac_err create(struct tac_kinetic *k, void **self)
 {
     enum tac_err err;
     struct lists *l = NULL;
-    TAC_TRY(tac_alloc(k->sim->ctx, 1, sizeof *l, &l));
+    TAC_TRY(tac_alloc(k->view->ctx, 1, sizeof *l, &l));
     *self = l;
-    TAC_TRY(tac_queue_create(k->sim->ctx, k->sim->scene->discovery.queue, &l->queue));
+    TAC_TRY(tac_queue_create(k->view->ctx, k->view->scene->discovery.queue, &l->queue));
 done:
     return err;
 }
@@ -294,7 +294,7 @@ static enum tac_err build(struct tac_kinetic *k, void *self)
     tac_kinetic_tree_destroy(&l->tree);
     tac_queue_clear(l->queue);
     l->count = l->free_count = l->live = 0;
-    TAC_TRY(tac_kinetic_tree_create(k, (int)k->sim->scene->discovery.kdop / 2, &l->tree));
+    TAC_TRY(tac_kinetic_tree_create(k, (int)k->view->scene->discovery.kdop / 2, &l->tree));
     /* A node against itself is always the test of its children against each other. */
     for (int32_t i = 0; i < l->tree->count; i++) {
         const int32_t left = l->tree->node[i].left;
@@ -327,7 +327,7 @@ static enum tac_err fail(struct tac_kinetic *k, void *self, int32_t id)
         unlink_from_nodes(l, id);
         return descend(k, l, id);
     }
-    k->sim->books.counters.certificates_reconfirmed++;
+    k->view->counters->certificates_reconfirmed++;
     tac_queue_set(l->queue, id, tac_kinetic_after(k, life));
     close_from(k, l, t->up);
     return TAC_OK;
@@ -361,7 +361,7 @@ static enum tac_err moved(struct tac_kinetic *k, void *self, const tac_lid *v, s
                 if (sooner < time)
                     tac_queue_set(l->queue, code / 2, sooner);
             }
-            k->sim->books.counters.certificates_rescheduled++;
+            k->view->counters->certificates_rescheduled++;
             code = t->next[code % 2];
         }
     }

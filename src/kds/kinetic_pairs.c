@@ -8,7 +8,7 @@ static enum tac_err create(struct tac_kinetic *k, void **self)
     (void)self;
     if (n * (n - 1) / 2 > 1e6)
         return tac_fail(
-            k->sim->ctx, TAC_ERR_INPUT,
+            k->view->ctx, TAC_ERR_INPUT,
             "the scene has more than 1e6 pairs of primitives, too many for discovery.structure = \"pairs\"; use "
             "\"k-dop\"");
     return TAC_OK;

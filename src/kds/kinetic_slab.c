@@ -1,5 +1,4 @@
 /* Separating slabs (ACM 5.1): the certificates between two primitives. */
-#include "events/ranks.h"
 #include "geometry/sweep.h"
 #include "kds/slab_lay.h"
 #include <stdlib.h>
@@ -24,7 +23,7 @@ static enum tac_err stand_on(struct tac_kinetic *k, struct tac_slabs *all, int32
     struct tac_slab *s = &all->slab[id];
     for (int i = 0; i < s->count; i++) {
         struct tac_stand *stand = &all->stand[s->v[i]];
-        TAC_TRY(tac_grow(k->sim->ctx, &stand->entry, &stand->capacity, stand->count + 1, sizeof *stand->entry));
+        TAC_TRY(tac_grow(k->view->ctx, &stand->entry, &stand->capacity, stand->count + 1, sizeof *stand->entry));
         s->place[i] = (int32_t)stand->count;
         stand->entry[stand->count++] = 4 * (uint32_t)id + (uint32_t)i;
     }
@@ -47,8 +46,8 @@ static void stand_off(struct tac_slabs *all, const struct tac_slab *s)
 /* What comes after the layers watched: its reach, its rung's period, and when to give up on slabs. */
 static void look_deeper(struct tac_kinetic *k, struct tac_slab *s)
 {
-    const struct tac_model *m = k->sim->model;
-    const struct tac_pair *p = s->slot >= 0 ? &k->sim->active.pair[s->slot] : NULL;
+    const struct tac_model *m = k->view->model;
+    const struct tac_pair *p = s->slot >= 0 ? &k->view->active->pair[s->slot] : NULL;
     struct tac_form form;
     int32_t last;
     if (p != NULL)
@@ -66,7 +65,7 @@ static enum tac_err bind(struct tac_kinetic *k, struct tac_slabs *all, int32_t s
 {
     enum tac_err err;
     const size_t before = all->of_slot_capacity;
-    TAC_TRY(tac_grow(k->sim->ctx, &all->of_slot, &all->of_slot_capacity, (size_t)slot + 1, sizeof *all->of_slot));
+    TAC_TRY(tac_grow(k->view->ctx, &all->of_slot, &all->of_slot_capacity, (size_t)slot + 1, sizeof *all->of_slot));
     for (size_t i = before; i < all->of_slot_capacity; i++)
         all->of_slot[i] = -1;
     all->of_slot[slot] = id;
@@ -79,17 +78,17 @@ static enum tac_err watch(struct tac_kinetic *k, int32_t id, double d)
     enum tac_err err;
     struct tac_slabs *all = slabs_of(k);
     struct tac_slab *s = &all->slab[id];
-    struct tac_sim *sim = k->sim;
-    TAC_TRY(tac_watch(sim, s->key, s->v, &s->slot));
+    struct tac_view *view = k->view;
+    TAC_TRY(tac_view_watch(view, s->key, s->v, &s->slot));
     TAC_TRY(bind(k, all, s->slot, id));
     if (k->tubes) { /* between two passes; others may own some of its vertices */
-        tac_prime(sim, s->slot, d);
-        TAC_TRY(tac_order(sim, s->slot, false));
+        tac_view_prime(view, s->slot, d);
+        TAC_TRY(tac_view_order(view, s->slot, false));
         look_deeper(k, s);
         goto done;
     }
-    TAC_TRY(tac_watch_place(sim, s->slot));
-    const tac_time period = sim->active.pair[s->slot].deep_period, tick = (k->now / period + 1) * period;
+    TAC_TRY(tac_view_place(view, s->slot));
+    const tac_time period = view->active->pair[s->slot].deep_period, tick = (k->now / period + 1) * period;
     if (tick < k->next)
         k->next = tick;
     if (k->next < k->until)
@@ -104,7 +103,7 @@ done:
 static enum tac_err doubt(struct tac_kinetic *k, int32_t id)
 {
     enum tac_err err;
-    TAC_TRY(tac_grow(k->sim->ctx, &k->doubt, &k->doubt_capacity, k->doubt_count + 1, sizeof *k->doubt));
+    TAC_TRY(tac_grow(k->view->ctx, &k->doubt, &k->doubt_capacity, k->doubt_count + 1, sizeof *k->doubt));
     k->doubt[k->doubt_count++] = id;
 done:
     return err;
@@ -182,24 +181,24 @@ done:
 void tac_slabs_through(struct tac_kinetic *k, const struct tac_slab *s, double x[4][3], const double u[4][3],
                        tac_time end)
 {
-    const struct tac_sim *sim = k->sim;
-    tac_model_gather(sim->model, (enum tac_pair_type)s->type, s->v, x);
+    const struct tac_view *view = k->view;
+    tac_model_gather(view->model, (enum tac_pair_type)s->type, s->v, x);
     const double share = tac_sweep((enum tac_pair_type)s->type, x, u, s->next, s->tolerance);
-    const tac_time t = sim->state.now + (tac_time)(share * (double)(end - sim->state.now));
+    const tac_time t = view->state->now + (tac_time)(share * (double)(end - view->state->now));
     if (share <= 1 && t < k->stuck_at)
         k->stuck_at = t;
 }
 
 void tac_slabs_judge(struct tac_kinetic *k)
 {
-    const struct tac_sim *sim = k->sim;
+    const struct tac_view *view = k->view;
     struct tac_slabs *all = slabs_of(k);
     for (size_t i = 0; i < k->doubt_count; i++) {
         const struct tac_slab *s = &all->slab[k->doubt[i]];
         double x[4][3], u[4][3], y[3];
         for (int j = 0; j < s->count; j++) {
-            tac_position(sim, s->v[j], sim->state.now, x[j]);
-            tac_position(sim, s->v[j], k->next, y);
+            tac_state_position(view->state, view->scripts, s->v[j], view->state->now, x[j]);
+            tac_state_position(view->state, view->scripts, s->v[j], k->next, y);
             tac_sub(u[j], y, x[j]);
         }
         tac_slabs_through(k, s, x, u, k->next);
@@ -219,19 +218,19 @@ enum tac_err tac_slabs_add(struct tac_kinetic *k, enum tac_pair_type type, tac_l
     int32_t id;
     for (int i = 0; i < 4; i++)
         s.v[i] = i < first ? va[i] : i < n ? vb[i - first] : -1;
-    if (s.v[0] >= k->sim->state.owned || !tac_model_is_pair(k->sim->model, type, s.v))
+    if (s.v[0] >= k->view->state->owned || !tac_model_is_pair(k->view->model, type, s.v))
         return TAC_OK; /* the owner of its first vertex decides a pair */
     s.type = (uint8_t)type;
     s.count = (uint8_t)n;
     s.first = (uint8_t)first;
     s.live = 1;
-    s.slot = tac_watch_find(k->sim, s.key);
+    s.slot = tac_active_find(k->view->active, s.key);
     look_deeper(k, &s);
     if (all->free_count) {
         id = all->free[--all->free_count];
     } else {
-        TAC_TRY(tac_grow(k->sim->ctx, &all->slab, &all->capacity, all->count + 1, sizeof *all->slab));
-        TAC_TRY(tac_grow(k->sim->ctx, &all->free, &all->free_capacity, all->capacity, sizeof *all->free));
+        TAC_TRY(tac_grow(k->view->ctx, &all->slab, &all->capacity, all->count + 1, sizeof *all->slab));
+        TAC_TRY(tac_grow(k->view->ctx, &all->free, &all->free_capacity, all->capacity, sizeof *all->free));
         TAC_TRY(tac_queue_room(all->queue, all->capacity));
         id = (int32_t)all->count++;
     }
@@ -240,7 +239,7 @@ enum tac_err tac_slabs_add(struct tac_kinetic *k, enum tac_pair_type type, tac_l
     TAC_TRY(stand_on(k, all, id));
     if (s.slot >= 0)
         TAC_TRY(bind(k, all, s.slot, id));
-    k->sim->books.counters.certificates_created++;
+    k->view->counters->certificates_created++;
     TAC_TRY(renew(k, id));
 done:
     return err;
@@ -281,30 +280,30 @@ enum tac_err tac_slabs_shed(struct tac_kinetic *k, int32_t slot)
 {
     enum tac_err err = TAC_OK;
     struct tac_slabs *all = slabs_of(k);
-    struct tac_sim *sim = k->sim;
-    struct tac_pair *p = &sim->active.pair[slot];
+    struct tac_view *view = k->view;
+    struct tac_pair *p = &view->active->pair[slot];
     const int32_t id = tac_slabs_of(k, slot);
     double x[4][3], d;
     int which;
     if (id < 0) { /* proven apart by the broad phase */
-        TAC_TRY(tac_order(sim, slot, true));
-        tac_watch_drop(sim, slot);
+        TAC_TRY(tac_view_order(view, slot, true));
+        tac_view_drop(view, slot);
         goto done;
     }
     struct tac_slab *s = &all->slab[id], trial = *s;
     tac_slab_places(k, s, x);
     const double life = tac_slab_lay(k, &trial, x, p->deep_reach + s->tolerance, &d, &which);
-    if (!(life > SHED_TICKS * tac_seconds(sim, p->deep_period)))
+    if (!(life > SHED_TICKS * tac_state_seconds(view->state, p->deep_period)))
         return TAC_OK;
-    TAC_TRY(tac_order(sim, slot, true));
-    tac_watch_drop(sim, slot);
-    if (!sim->active.pair[slot].live) {
+    TAC_TRY(tac_view_order(view, slot, true));
+    tac_view_drop(view, slot);
+    if (!view->active->pair[slot].live) {
         all->of_slot[slot] = -1;
         s->slot = -1;
     }
     look_deeper(k, s);
     k->until = k->next = k->now;
-    sim->books.counters.certificates_created++;
+    view->counters->certificates_created++;
     err = renew(k, id);
 done:
     return err;
@@ -316,11 +315,11 @@ static enum tac_err create(struct tac_kinetic *k, void **self)
 {
     enum tac_err err;
     struct tac_slabs *all = NULL;
-    TAC_TRY(tac_alloc(k->sim->ctx, 1, sizeof *all, &all));
+    TAC_TRY(tac_alloc(k->view->ctx, 1, sizeof *all, &all));
     *self = all;
     all->vertices = k->vertices;
-    TAC_TRY(tac_alloc(k->sim->ctx, all->vertices, sizeof *all->stand, &all->stand));
-    TAC_TRY(tac_queue_create(k->sim->ctx, k->sim->scene->discovery.queue, &all->queue));
+    TAC_TRY(tac_alloc(k->view->ctx, all->vertices, sizeof *all->stand, &all->stand));
+    TAC_TRY(tac_queue_create(k->view->ctx, k->view->scene->discovery.queue, &all->queue));
 done:
     return err;
 }
@@ -375,7 +374,7 @@ static enum tac_err fail(struct tac_kinetic *k, void *self, int32_t id)
     const int32_t slot = s->slot;
     TAC_TRY(renew(k, id));
     if (all->slab[id].slot == slot)
-        k->sim->books.counters.certificates_reconfirmed++;
+        k->view->counters->certificates_reconfirmed++;
     if (all->slab[id].slot < 0 && broad->relieved)
         TAC_TRY(broad->relieved(k, k->self[TAC_KINETIC_BROAD], all->slab[id].owner));
 done:
@@ -404,7 +403,7 @@ static enum tac_err moved(struct tac_kinetic *k, void *self, const tac_lid *v, s
                 __builtin_prefetch(&all->slab[stand->entry[e + AHEAD] / 4]);
             retime(k, all, (int32_t)(stand->entry[e] / 4), (int)(stand->entry[e] % 4), x);
         }
-        k->sim->books.counters.certificates_rescheduled += (int64_t)stand->count;
+        k->view->counters->certificates_rescheduled += (int64_t)stand->count;
     }
     return TAC_OK;
 }

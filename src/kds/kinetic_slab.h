@@ -43,7 +43,7 @@ struct tac_slabs {
 enum tac_err tac_slabs_add(struct tac_kinetic *k, enum tac_pair_type type, tac_lid a, tac_lid b, const tac_lid *va,
                            const tac_lid *vb, int32_t owner, int32_t *head);
 
-/* Local. Does the pair of a slab, whose vertices are at x (4,3; m) at sim->state.now and move straight by u (4,3; m)
+/* Local. Does the pair of a slab, whose vertices are at x (4,3; m) at view->state->now and move straight by u (4,3; m)
  * until `end`, come through the end of its nest?  Then k->stuck_at is that time, or an earlier one. */
 void tac_slabs_through(struct tac_kinetic *k, const struct tac_slab *s, double x[4][3], const double u[4][3],
                        tac_time end);

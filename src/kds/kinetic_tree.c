@@ -109,10 +109,10 @@ static enum tac_err build(struct tac_kinetic *k, struct tac_kinetic_tree *tree)
     struct builder b = {.k = k, .tree = tree, .next = 1};
     const size_t n = (size_t)k->primitive_count, bodies = (size_t)k->body_count;
     int32_t full = 0;
-    TAC_TRY(tac_alloc(k->sim->ctx, 3 * n, sizeof *b.centre, &b.centre));
-    TAC_TRY(tac_alloc(k->sim->ctx, n, sizeof *b.order, &b.order));
-    TAC_TRY(tac_alloc(k->sim->ctx, bodies, sizeof *b.root, &b.root));
-    TAC_TRY(tac_alloc(k->sim->ctx, 3 * bodies, sizeof *b.body_centre, &b.body_centre));
+    TAC_TRY(tac_alloc(k->view->ctx, 3 * n, sizeof *b.centre, &b.centre));
+    TAC_TRY(tac_alloc(k->view->ctx, n, sizeof *b.order, &b.order));
+    TAC_TRY(tac_alloc(k->view->ctx, bodies, sizeof *b.root, &b.root));
+    TAC_TRY(tac_alloc(k->view->ctx, 3 * bodies, sizeof *b.body_centre, &b.body_centre));
     for (tac_lid body = 0; body < k->body_count; body++) {
         const int32_t begin = k->primitive_begin[body], end = k->primitive_begin[body + 1];
         for (int32_t p = begin; p < end; p++) {
@@ -146,11 +146,11 @@ static enum tac_err index_leaves(struct tac_kinetic *k, struct tac_kinetic_tree 
     enum tac_err err;
     const size_t n = k->vertices;
     size_t total = 0;
-    TAC_TRY(tac_alloc(k->sim->ctx, n + 2, sizeof *tree->leaves_begin, &tree->leaves_begin));
+    TAC_TRY(tac_alloc(k->view->ctx, n + 2, sizeof *tree->leaves_begin, &tree->leaves_begin));
     for (int32_t p = 0; p < k->primitive_count; p++)
         for (int i = 0; i < k->primitive[p].count; i++, total++)
             tree->leaves_begin[k->primitive[p].v[i] + 2]++;
-    TAC_TRY(tac_alloc(k->sim->ctx, total, sizeof *tree->leaves, &tree->leaves));
+    TAC_TRY(tac_alloc(k->view->ctx, total, sizeof *tree->leaves, &tree->leaves));
     for (size_t i = 0; i < n; i++)
         tree->leaves_begin[i + 2] += tree->leaves_begin[i + 1];
     for (int32_t p = 0; p < k->primitive_count; p++)
@@ -165,7 +165,7 @@ enum tac_err tac_kinetic_tree_create(struct tac_kinetic *k, int axes, struct tac
     enum tac_err err;
     struct tac_kinetic_tree *tree = NULL;
     const size_t n = (size_t)k->primitive_count, nodes = n ? 2 * n - 1 : 0;
-    TAC_TRY(tac_alloc(k->sim->ctx, 1, sizeof *tree, &tree));
+    TAC_TRY(tac_alloc(k->view->ctx, 1, sizeof *tree, &tree));
     take_axes(tree, faces, 3, &tree->axes);
     if (axes == 7 || axes == 13)
         take_axes(tree, corners, 4, &tree->axes);
@@ -173,10 +173,10 @@ enum tac_err tac_kinetic_tree_create(struct tac_kinetic *k, int axes, struct tac
         take_axes(tree, edges, 6, &tree->axes);
     TAC_CHECK(tree->axes == axes);
     tree->count = (int32_t)nodes;
-    TAC_TRY(tac_alloc(k->sim->ctx, nodes, sizeof *tree->node, &tree->node));
-    TAC_TRY(tac_alloc(k->sim->ctx, nodes * 4 * (size_t)axes, sizeof *tree->envelope, &tree->envelope));
-    TAC_TRY(tac_alloc(k->sim->ctx, n, sizeof *tree->leaf, &tree->leaf));
-    TAC_TRY(tac_alloc(k->sim->ctx, nodes, sizeof *tree->dirty, &tree->dirty));
+    TAC_TRY(tac_alloc(k->view->ctx, nodes, sizeof *tree->node, &tree->node));
+    TAC_TRY(tac_alloc(k->view->ctx, nodes * 4 * (size_t)axes, sizeof *tree->envelope, &tree->envelope));
+    TAC_TRY(tac_alloc(k->view->ctx, n, sizeof *tree->leaf, &tree->leaf));
+    TAC_TRY(tac_alloc(k->view->ctx, nodes, sizeof *tree->dirty, &tree->dirty));
     TAC_TRY(build(k, tree));
     TAC_TRY(index_leaves(k, tree));
     for (int32_t i = 0; i < tree->count; i++)
@@ -215,7 +215,7 @@ static double *envelope(const struct tac_kinetic_tree *tree, int32_t node)
 /* Half of what a contact reaches, around a vertex, m. */
 static double margin_of(const struct tac_kinetic *k, tac_lid body)
 {
-    return .5 * k->sim->scene->contact.thickness + k->sim->scene->body[body].radius + 1e-12 * k->extent;
+    return .5 * k->view->scene->contact.thickness + k->view->scene->body[body].radius + 1e-12 * k->extent;
 }
 
 /* A leaf's, from its vertices' places and plans. */
@@ -252,7 +252,8 @@ static void merge(const struct tac_kinetic *k, struct tac_kinetic_tree *tree, in
     const struct tac_branch *child = &tree->node[tree->node[node].left];
     const double *l = envelope(tree, tree->node[node].left), *r = l + 4 * n;
     double *out = envelope(tree, node);
-    const double dl = tac_seconds(k->sim, k->now - child[0].t0), dr = tac_seconds(k->sim, k->now - child[1].t0);
+    const double dl = tac_state_seconds(k->view->state, k->now - child[0].t0),
+                 dr = tac_state_seconds(k->view->state, k->now - child[1].t0);
     for (int a = 0; a < n; a++) {
         const double lo0 = l[a] + dl * l[2 * n + a], lo1 = r[a] + dr * r[2 * n + a];
         const double hi0 = l[n + a] + dl * l[3 * n + a], hi1 = r[n + a] + dr * r[3 * n + a];
@@ -365,8 +366,8 @@ double tac_kinetic_apart(const struct tac_kinetic *k, const struct tac_kinetic_t
 {
     const int n = tree->axes;
     const double *ea = envelope(tree, a) + axis, *eb = envelope(tree, b) + axis;
-    const double ta = tac_seconds(k->sim, k->now - tree->node[a].t0),
-                 tb = tac_seconds(k->sim, k->now - tree->node[b].t0);
+    const double ta = tac_state_seconds(k->view->state, k->now - tree->node[a].t0),
+                 tb = tac_state_seconds(k->view->state, k->now - tree->node[b].t0);
     /* a above b, or below it */
     const double above = ea[0] + ta * ea[2 * n] - (eb[n] + tb * eb[3 * n]);
     if (above > 0) {

@@ -6,7 +6,7 @@ void tac_slab_places(const struct tac_kinetic *k, const struct tac_slab *s, doub
 {
     for (int i = 0; i < s->count; i++)
         tac_kinetic_place(k, s->v[i], x[i]);
-    tac_model_gather(k->sim->model, (enum tac_pair_type)s->type, s->v, x);
+    tac_model_gather(k->view->model, (enum tac_pair_type)s->type, s->v, x);
 }
 
 /* The first positive root of c + 2 b t + a t^2, c < 0; infinity if there is none. */

@@ -26,7 +26,7 @@ static inline double tac_slab_entry_s(const struct tac_kinetic *k, const struct 
         return tac_slab_widening_s(k, s, s->upper);
     const double along = tac_dot(s->n, x);
     const struct tac_plan *plan = &k->plan[s->v[i]];
-    const double shift = s->speed * tac_seconds(k->sim, k->now - s->laid), v = tac_dot(s->n, plan->v);
+    const double shift = s->speed * tac_state_seconds(k->view->state, k->now - s->laid), v = tac_dot(s->n, plan->v);
     const double gap = (i < s->first ? along - (s->upper + shift) : s->lower + shift - along) - plan->radius;
     const double closing = (i < s->first ? s->speed - v : v - s->speed) + plan->reach;
     if (k->tubes && gap <= 0)

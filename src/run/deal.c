@@ -168,7 +168,7 @@ enum tac_err tac_deal_move(struct tac_ctx *ctx, const struct tac_scene *common, 
     if ((err = tac_state_collect(old, &state)) != TAC_OK)
         return err; /* all is as it was */
     state->counters.migrations += *moved;
-    const tac_time window = old->windows.length, horizon = old->find.candidates ? old->find.candidates->horizon : 0;
+    const tac_time window = old->windows.length, horizon = old->view.candidates ? old->view.candidates->horizon : 0;
     const int64_t fail_at = old->ranks->fail_at;
     const int32_t streak = old->windows.clean_streak;
     const tac_time span = old->find.flights ? old->find.flights->span : 0;
@@ -180,8 +180,8 @@ enum tac_err tac_deal_move(struct tac_ctx *ctx, const struct tac_scene *common, 
     new_sim->ranks->fail_at = fail_at;
     new_sim->windows.length = window ? window : new_sim->windows.length;
     new_sim->windows.clean_streak = streak;
-    if (new_sim->find.candidates)
-        new_sim->find.candidates->horizon = horizon;
+    if (new_sim->view.candidates)
+        new_sim->view.candidates->horizon = horizon;
     if (new_sim->find.flights)
         new_sim->find.flights->span = span;
 done:

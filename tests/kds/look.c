@@ -27,7 +27,7 @@ static void vector(const char *name, const double x[3])
 /* Layers of its pair that are watched; stops the program where a slab proves what is not asked, or less. */
 static int32_t depth_of(const struct tac_sim *sim, const struct tac_slab *s)
 {
-    const int32_t slot = tac_watch_find(sim, s->key);
+    const int32_t slot = tac_active_find(&sim->active, s->key);
     TAC_CHECK(slot == s->slot);
     const int32_t depth = slot >= 0 ? sim->active.pair[slot].depth : 0;
     TAC_CHECK(slot < 0 || s->next == sim->active.pair[slot].next);
@@ -83,7 +83,7 @@ static void show_plans(const struct tac_sim *sim)
         const struct tac_plan *p = &sim->find.kinetic->plan[i];
         double x[3], v[3];
         tac_position(sim, i, sim->state.now, x);
-        tac_kinetic_velocity(sim, i, v);
+        tac_kinetic_velocity(&sim->view, i, v);
         printf("%s{", i ? "," : "");
         vector("v", p->v);
         printf(",");

@@ -1,0 +1,77 @@
+/* view.h: what the discovery of contacts knows of a simulation, and what it may ask of it.
+ *
+ * Discovery (this room, and kds) sees positions, scripts and watched contacts, and asks for rungs to be watched or
+ * dropped.  It knows no integrator: whoever runs one fills a view.
+ */
+#ifndef TACTUS_BROADPHASE_VIEW_H
+#define TACTUS_BROADPHASE_VIEW_H
+
+#include "contact/active.h"
+#include "partition/halo.h"
+#include "state/paths.h"
+#include "state/scripts.h"
+#include "state/vertex_state.h"
+#include <math.h>
+#include <tactus/output.h>
+
+/* What may be asked; `self` is the integrator's.  All are local. */
+struct tac_activation {
+    /* Watches one more rung of a pair from now on; a new pair gets a slot. *slot told. */
+    enum tac_err (*watch)(void *self, uint64_t key, const tac_lid v[4], int32_t *slot);
+    /* A pair newly watched has no tick to foresee from: gives it its distance now, m. */
+    void (*prime)(void *self, int32_t slot, double d);
+    /* Between two instants: puts the rung that watch() has just added where it can tick. */
+    enum tac_err (*place)(void *self, int32_t slot);
+    /* Drops the deepest rung of a pair, which must be silent; the pair with its last one. */
+    void (*drop)(void *self, int32_t slot);
+    /* A rung of this pair was watched (it must be primed), or is about to be dropped: its other owners are told. */
+    enum tac_err (*order)(void *self, int32_t slot, bool drop);
+    /* Does friction hold the pair?  Then its outermost rung must stay. */
+    bool (*holds)(void *self, int32_t slot);
+};
+
+struct tac_candidates;
+
+/* All borrowed. */
+struct tac_view {
+    struct tac_ctx *ctx;
+    const struct tac_scene *scene;
+    const struct tac_model *model;
+    struct tac_vertex_state *state;
+    struct tac_scripts *scripts;
+    struct tac_paths *paths;
+    struct tac_active *active;
+    struct tac_counters *counters;
+    struct tac_halo *halo;             /* NULL: one rank */
+    struct tac_candidates *candidates; /* NULL: none are made */
+    tac_time main_period;              /* that most of the elastic work has; else that of first layers, quanta */
+    const struct tac_activation *activation;
+    void *self; /* whose view it is */
+};
+
+static inline enum tac_err tac_view_watch(struct tac_view *view, uint64_t key, const tac_lid v[4], int32_t *slot)
+{
+    return view->activation->watch(view->self, key, v, slot);
+}
+static inline void tac_view_prime(struct tac_view *view, int32_t slot, double d)
+{
+    view->activation->prime(view->self, slot, d);
+}
+static inline enum tac_err tac_view_place(struct tac_view *view, int32_t slot)
+{
+    return view->activation->place(view->self, slot);
+}
+static inline void tac_view_drop(struct tac_view *view, int32_t slot)
+{
+    view->activation->drop(view->self, slot);
+}
+static inline enum tac_err tac_view_order(struct tac_view *view, int32_t slot, bool drop)
+{
+    return view->activation->order(view->self, slot, drop);
+}
+static inline bool tac_view_holds(struct tac_view *view, int32_t slot)
+{
+    return view->activation->holds(view->self, slot);
+}
+
+#endif
