@@ -11,8 +11,8 @@ MUTANTS = [
     ("eta", "layers begin 1 % farther out", "src/contact/model.c", [
         ("m->reach[l] = l ? tac_pow(", "m->reach[l] = l ? 1.01 * tac_pow(")]),
     ("dropped-message", "every eighth message of positions is thrown away", "src/events/ranks.c", [
-        ("    const double *x = (const double *)(n->in + sizeof *h);\n    if (tac_ranks_nested(sim)) {",
-         "    const double *x = (const double *)(n->in + sizeof *h);\n    if (sim->ranks->messages % 8 == 0)\n        return;\n    if (tac_ranks_nested(sim)) {")]),
+        ("    const double *x = (const double *)(n->in + sizeof *h);\n    if (sim->ranks->halo.nested) {",
+         "    const double *x = (const double *)(n->in + sizeof *h);\n    if (sim->ranks->halo.messages % 8 == 0)\n        return;\n    if (sim->ranks->halo.nested) {")]),
     ("undo-rung", "a rung keeps the last distance of a pass that is taken back", "src/events/watch.c", [
         ("            c->rung[i].last_d = c->rung[i].saved_d;\n", "            (void)c->rung[i].saved_d;\n")]),
     ("undo-friction", "friction keeps the budget of a pass that is taken back", "src/events/friction.c", [
@@ -21,8 +21,8 @@ MUTANTS = [
         ("    if (end > c->end)\n        return false;\n    const double s = tac_seconds(sim, end - c->start);",
          "    if (c->builds > 0)\n        return true;\n    const double s = tac_seconds(sim, end - c->start);")]),
     ("late-watch", "a pair is watched only when its third layer is reached", "src/broadphase/candidates_search.c", [
-        ("q->next = slot >= 0 ? sim->active.pair[slot].next : tac_model_reach(sim->model, &form, 1);",
-         "q->next = slot >= 0 ? sim->active.pair[slot].next : tac_model_reach(sim->model, &form, 3);")]),
+        ("q->next = slot >= 0 ? view->active->pair[slot].next : tac_model_reach(view->model, &form, 1);",
+         "q->next = slot >= 0 ? view->active->pair[slot].next : tac_model_reach(view->model, &form, 3);")]),
     ("ghost-late", "positions told to neighbours are one quantum old", "src/events/ranks.c", [
         ("tac_position(sim, g->v[i], t, x + 3 * i);", "tac_position(sim, g->v[i], t - 1, x + 3 * i);")]),
     ("straddling", "a pair of two ranks is a billionth stiffer on one of them", "src/events/watch.c", [
