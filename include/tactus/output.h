@@ -36,7 +36,8 @@ struct tac_energy_row {
     double min_distance; /* NaN: none */
 };
 
-/* Kinds of forces in the order of the force key (design 1.2); limits are of stretch, loads are prescribed. */
+/* Kinds of forces in the order of the force key (docs/method.md, Forces); limits are of stretch, loads are prescribed.
+ */
 enum tac_kind {
     TAC_KIND_GRAVITY,
     TAC_KIND_SPRING,

@@ -1,4 +1,4 @@
-/* What other ranks have near our primitives (design 4.3).
+/* What other ranks have near our primitives (docs/distribution.md).
  *
  * Every rank publishes a few boxes that hold its primitives while the tubes hold; whoever owns a primitive (by its
  * lowest vertex) sends it to all ranks whose boxes it meets and which do not hold it themselves.  The boxes go to all

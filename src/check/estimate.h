@@ -1,8 +1,8 @@
 /* estimate.h: how large an error of the energy will a bounce leave?
  *
  * A bounce falls at a random phase between the ticks of the forces on its vertices, and what each of them leaves is of
- * the order of its force times its period times the speed (design 1.7), less where the period is short against the time
- * tau that the contact takes to turn the vertex around:
+ * the order of its force times its period times the speed (docs/method.md, Energy and the book), less where the period
+ * is short against the time tau that the contact takes to turn the vertex around:
  *
  *     contact  c1 sqrt(n/3) r(1) h(1)^2 v^2                   where the first layer's force sets in; n pairs press
  *     elastic  c2 (m omega v) h v min(1, (h/tau)^2)           m omega v: the force of a body that rings at speed v

@@ -37,7 +37,7 @@ struct tac_pair {
 };
 
 /* A rung of a pair: layers first..last, one period.  `last_d` is state: the distance at its last tick if that was
- * active, else infinity; born at the first active tick, erased at the first silent one (design 1.5). */
+ * active, else infinity; born at the first active tick, erased at the first silent one (docs/method.md, Friction). */
 struct tac_rung {
     uint64_t key;
     int32_t pair;

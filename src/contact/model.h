@@ -2,7 +2,7 @@
  *
  * The model owns tables that depend on the scene alone: eta(l)/eta(1), r(l)/r(1) and their running sum.  A pair's own
  * numbers (thickness, radius, period of its layers) follow from the start positions and masses, so anyone can make
- * them again at any time: nothing about a pair that is not pressed needs to be stored (design 1.3).
+ * them again at any time: nothing about a pair that is not pressed needs to be stored (docs/method.md, Penalty layers).
  *
  * Consecutive layers of a pair with the same period are one *rung*: they tick together, with one kick that sums them
  * in the order of the layers.  With nested clocks h(l) ~ l^-2 is cut to powers of two, so the thousand layers of a
@@ -41,7 +41,7 @@ struct tac_law {
     double stiffness; /* r(1), N/m */
     double e2;        /* restitution squared: factor of the stiffness while separating */
     double friction;  /* mu */
-    double zeta;      /* damping ratio of a linear bounce with this restitution (design 1.5) */
+    double zeta;      /* damping ratio of a linear bounce with this restitution (docs/method.md, Friction) */
     double pairs;     /* N_c of two valence-6 vertices */
 };
 
@@ -63,11 +63,11 @@ void tac_model_destroy(struct tac_model **model);
  * in the order of distance.h. */
 bool tac_model_is_pair(const struct tac_model *model, enum tac_pair_type type, const tac_lid *v);
 
-/* A pair's numbers from the start positions (design 1.3, "Pair thickness"). */
+/* A pair's numbers from the start positions (docs/method.md, Penalty layers). */
 void tac_model_form(const struct tac_model *model, enum tac_pair_type type, const tac_lid *v, struct tac_form *form);
 
 /* Has edge v, (2) local vertices, a limit of this type?  Triangles' edges may not grow longer, segments neither longer
- * nor shorter; so the edges of segments alone have the second (design 1.6). */
+ * nor shorter; so the edges of segments alone have the second (docs/method.md, Limits of stretch). */
 bool tac_model_limits(const struct tac_model *model, enum tac_pair_type type, tac_lid edge);
 
 /* Has a local triangle a limit of its principal stretch?  v: its vertices in the order of distance.h, which follows

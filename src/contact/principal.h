@@ -1,4 +1,5 @@
-/* principal.h: what model.c asks about limits of the principal stretch of triangles (design 1.6), and what it shares.
+/* principal.h: what model.c asks about limits of the principal stretch of triangles (docs/method.md, Limits of
+ * stretch), and what it shares.
  */
 #ifndef TACTUS_CONTACT_PRINCIPAL_H
 #define TACTUS_CONTACT_PRINCIPAL_H

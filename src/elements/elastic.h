@@ -1,9 +1,9 @@
 /* elastic.h: springs, membranes, hinges, their damping, and loads, sorted into rate classes.
  *
  * A rate class holds all forces of one kind and one period, in the order of their force keys, in one array: ticking it
- * is one tight loop.  The set owns its classes.  Periods follow design 1.2: safety x 2/omega with omega the largest
- * bound of the *assembled* stiffness over the stencil's vertices, so that a weak force never ticks slower than the
- * stiff ones around it allow.
+ * is one tight loop.  The set owns its classes.  Periods follow docs/method.md, Forces: safety x 2/omega with omega the
+ * largest bound of the *assembled* stiffness over the stencil's vertices, so that a weak force never ticks slower than
+ * the stiff ones around it allow.
  *
  * Damping (ACM section 6.1) is a force of its own over the same stencil, from positions only: damping times the stress
  * of the change of strain since its own last tick.  Its period is never longer than that of the elastic force, and so

@@ -6,8 +6,9 @@
  *     impulse of a tick at t with period h:   the force at x(t), times h, times the mean of the load's factor over
  *     (t - h/2, t + h/2], for which the tick stands: so what a path gives in all does not depend on the periods
  *
- * Periods: pressure follows the surface, so its stiffness counts among that of the elastic forces around (design 1.2);
- * every load ticks at least as often as they do and as clocks.gravity_s says.  A wind also as its damping asks.
+ * Periods: pressure follows the surface, so its stiffness counts among that of the elastic forces around
+ * (docs/method.md, Forces); every load ticks at least as often as they do and as clocks.gravity_s says.  A wind also as
+ * its damping asks.
  */
 #ifndef TACTUS_ELEMENTS_LOADS_H
 #define TACTUS_ELEMENTS_LOADS_H

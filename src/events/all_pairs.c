@@ -1,4 +1,4 @@
-/* All pairs, every straight segment between due instants: the plain reference (design 2.3, 3.3).
+/* All pairs, every straight segment between due instants: the plain reference (docs/method.md, The invariance law).
  *
  * Quadratic and obvious.  The one liberty: a pair is left alone while the vertices together have not moved far enough
  * since it was last looked at for its distance to have fallen to its next layer.  It shares the distance kernels with

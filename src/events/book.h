@@ -17,7 +17,7 @@ struct tac_damped {
 
 /* Accumulators and counters. */
 struct tac_books {
-    /* accumulators (design 1.7); saved at a window's start */
+    /* accumulators (docs/method.md, Energy and the book); saved at a window's start */
     struct tac_accum dissipated, work, dissipated_start, work_start;
     struct tac_book book, book_start;
     double kinetic_start; /* J, at t = 0 */

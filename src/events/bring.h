@@ -1,4 +1,5 @@
-/* Where a vertex is at an instant, and bringing it there (design 2.2): inlined, for it is done for each kick. */
+/* Where a vertex is at an instant, and bringing it there (docs/method.md, Time and order): inlined, for it is done for
+ * each kick. */
 #ifndef TACTUS_EVENTS_BRING_H
 #define TACTUS_EVENTS_BRING_H
 

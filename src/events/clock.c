@@ -1,4 +1,5 @@
-/* When something is due (design 2.1): with nested clocks a count of trailing zeros, with free clocks a heap. */
+/* When something is due (docs/method.md, Time and order): with nested clocks a count of trailing zeros, with free
+ * clocks a heap. */
 #include "events/sim.h"
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* The ticks of contact: penalty layers, limits of stretch, friction, and what they take away (design 1.2 to 1.5).
+/* The ticks of contact: penalty layers, limits of stretch, friction, and what they take away (docs/method.md).
  * Nothing here allocates or logs. */
 #include "events/bring.h"
 #include "events/friction.h"

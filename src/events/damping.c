@@ -1,4 +1,4 @@
-/* Dampers in the engine: their kicks, and what they take out of the motion (design 1.7).
+/* Dampers in the engine: their kicks, and what they take out of the motion (docs/method.md, Energy and the book).
  *
  * What they take is the work of their kicks with the mean velocity over all kicks of the instant. Both follow from
  * velocities of the vertex: before the instant, before and after the dampers, and after all. */

@@ -1,4 +1,4 @@
-/* friction.h: friction of a watched pair, from positions at its own ticks (design 1.5).
+/* friction.h: friction of a watched pair, from positions at its own ticks (docs/method.md, Friction).
  *
  * The normal impulses of all layers of a pair earn one *budget*, which its anchors spend: so weight that rests on
  * deep layers, which come and go, still holds what the outer ones carry.  What is not spent does not last: the budget

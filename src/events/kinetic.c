@@ -1,4 +1,4 @@
-/* Kinetic data structures as a way of discovery (design 3.2): from instant to instant, and before each one all
+/* Kinetic data structures as a way of discovery (docs/kds.md): from instant to instant, and before each one all
  * certificates that may fail before it are renewed or replaced.  What has been run is right: nothing is run twice. */
 #include "events/kinetic.h"
 #include "events/ranks.h"

@@ -1,4 +1,5 @@
-/* Loads: the last kicks of an instant, whose works are entered as what the scene puts in (design 1.7). */
+/* Loads: the last kicks of an instant, whose works are entered as what the scene puts in (docs/method.md, Energy and
+ * the book). */
 #include "events/sim.h"
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Running the instants of a window (design 2.2, 3.1). Nothing here allocates or logs. */
+/* Running the instants of a window (docs/method.md, Time and order). Nothing here allocates or logs. */
 #include "events/bring.h"
 #include "events/friction.h"
 #include "events/ranks.h"

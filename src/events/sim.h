@@ -48,7 +48,7 @@ struct tac_sim {
 };
 
 /* ---- pass.c ---- */
-/* Local. x of vertex i at t (design 2.2): looks, does not touch. */
+/* Local. x of vertex i at t (docs/method.md, Time and order): looks, does not touch. */
 void tac_position(const struct tac_sim *sim, tac_lid i, tac_time t, double x[3]);
 /* Local. Marks the window's start (what tac_pass_restore goes back to). */
 enum tac_err tac_pass_begin(struct tac_sim *sim);
@@ -64,7 +64,7 @@ enum tac_err tac_pass_commit(struct tac_sim *sim, tac_time end);
 
 /* ---- contact_tick.c ---- */
 /* Local. The penalty rungs due at t (sim->clocks.due_rung), limits of stretch among them, and then the friction of
- * their pairs (design 1.2 to 1.6). Fills sim->active.loss. */
+ * their pairs (docs/method.md). Fills sim->active.loss. */
 void tac_contact_tick(struct tac_sim *sim, tac_time t);
 /* Local. After all kicks of instant t: what restitution and friction took away, entered and emptied. */
 void tac_contact_losses(struct tac_sim *sim, tac_time t);

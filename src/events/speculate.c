@@ -1,4 +1,5 @@
-/* Speculative windows (design 3.1): run ahead, look whether a layer was missed, and if so run again with it. */
+/* Speculative windows (docs/method.md, Finding contacts): run ahead, look whether a layer was missed, and if so run
+ * again with it. */
 #include "broadphase/candidates.h"
 #include "events/friction.h"
 #include "events/ranks.h"

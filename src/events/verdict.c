@@ -1,4 +1,4 @@
-/* Was a layer missed in a pass (design 3.1)? */
+/* Was a layer missed in a pass (docs/method.md, Finding contacts)? */
 #include "events/verdict.h"
 #include "broadphase/candidates.h"
 #include "events/path.h"

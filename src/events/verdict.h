@@ -1,4 +1,4 @@
-/* verdict.h: what a look back at a pass finds (design 3.1).
+/* verdict.h: what a look back at a pass finds (docs/method.md, Finding contacts).
  *
  * Every candidate pair is bounded over the pass that was just run, or swept along the paths of its vertices.  Those of
  * several ranks may need paths of others: then all neighbours talk.  speculate.c decides what follows from it.

@@ -1,4 +1,4 @@
-/* deal.h: who runs what: dealing a scene out to ranks, and dealing it again as it moves (design 4.1, 4.4). */
+/* deal.h: who runs what: dealing a scene out to ranks, and dealing it again as it moves (docs/distribution.md). */
 #ifndef TACTUS_RUN_DEAL_H
 #define TACTUS_RUN_DEAL_H
 

@@ -1,5 +1,6 @@
-/* The nest of penalty layers against its formulas (design 1.3): tables, a pair's thickness, period and bottom, rungs,
- * what is a pair. All ways of finding contacts share the model, so no test of equality sees an error in it. */
+/* The nest of penalty layers against its formulas (docs/method.md, Penalty layers): tables, a pair's thickness, period
+ * and bottom, rungs, what is a pair. All ways of finding contacts share the model, so no test of equality sees an error
+ * in it. */
 #include "contact/model.h"
 #include "elements/support.h"
 

@@ -1,4 +1,4 @@
-/* exact.h: potentials and strains in long double, straight from their definitions (design 1.2). */
+/* exact.h: potentials and strains in long double, straight from their definitions (docs/method.md, Forces). */
 #ifndef TACTUS_TESTS_FORCES_EXACT_H
 #define TACTUS_TESTS_FORCES_EXACT_H
 
