@@ -151,15 +151,16 @@ done:
     return err;
 }
 
-/* The first multiple of every_t after now, quanta. */
+/* The first multiple of every_t after now, quanta: on a grid like that of frames, so that one instant serves both. */
 static tac_time next_save(const struct tac_running *run)
 {
-    const double every_s = run->whole->checkpoint.every_t;
-    if (!(every_s > 0))
+    const double every_s = fmax(run->whole->checkpoint.every_t, TAC_FRAME_GRAIN * run->whole->quantum_s);
+    if (!(run->whole->checkpoint.every_t > 0))
         return TAC_TIME_NEVER;
-    const double k = floor(tac_seconds(run->sim, run->sim->now) / every_s * (1 + 1e-12)) + 1;
-    const tac_time t = tac_scene_quanta(run->whole, k * every_s);
-    return t > run->sim->now ? t : run->sim->now + 1;
+    int64_t k = (int64_t)(tac_seconds(run->sim, run->sim->now) / every_s);
+    while (tac_scene_grid(run->whole, every_s, k) <= run->sim->now)
+        k++;
+    return tac_scene_grid(run->whole, every_s, k);
 }
 
 /* ---- the loop ---- */
@@ -167,8 +168,7 @@ static tac_time next_save(const struct tac_running *run)
 /* Is the end a frame of the grid?  Else a longer run would not have it. */
 static bool end_on_grid(const struct tac_running *run)
 {
-    const double k = (double)run->frame * run->whole->frame_s / run->whole->quantum_s / 65536;
-    return floor(k + .5) * 65536 == (double)run->whole->t_end;
+    return tac_scene_grid(run->whole, run->whole->frame_s, run->frame) == run->whole->t_end;
 }
 
 static enum tac_err loop(struct tac_running *run)
