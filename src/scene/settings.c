@@ -88,7 +88,7 @@ static const struct tac_field clocks_fields[] = {
     {.key = "quantum_s",
      .kind = TAC_FIELD_NUMBER,
      .offset = AT(quantum_s),
-     .fallback = 0x1p-46,
+     .fallback = NAN, /* by the end */
      .min = 0x1p-120,
      .max = 1},
     {.key = "elastic_safety",
@@ -170,28 +170,22 @@ static const struct tac_field output_fields[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
+/* After `time`: the default of the quantum depends on the end. */
 static enum tac_err read_clocks(struct tac_reader *reader, json_t *clocks)
 {
     struct tac_scene *scene = reader->scene;
     enum tac_err err = TAC_OK;
     int exponent;
     scene->clocks.contact_s = INFINITY;
+    if (json_object_get(clocks, "quantum_s") == NULL &&
+        json_object_set_new(clocks, "quantum_s", json_real(tac_scene_default_quantum(reader))) != 0)
+        TAC_TRY(tac_fail(reader->ctx, TAC_ERR_RUN, "out of memory while reading %s", reader->file));
     TAC_TRY(tac_fields_read(reader, clocks, "clocks", clocks_fields, COUNT(clocks_fields), scene));
     double mantissa = frexp(scene->quantum_s, &exponent);
     if (mantissa != .5)
         TAC_TRY(tac_scene_fail(reader, "clocks.quantum_s", "is %s; it must be a power of two, for instance %s",
                                tac_shown(scene->quantum_s).text,
                                tac_shown(ldexp(1, mantissa < 0.70710678 ? exponent - 1 : exponent)).text));
-done:
-    return err;
-}
-
-static enum tac_err read_time(struct tac_reader *reader, json_t *section)
-{
-    struct tac_scene *scene = reader->scene;
-    enum tac_err err = TAC_OK;
-    TAC_TRY(tac_fields_read(reader, section, "time", time_fields, COUNT(time_fields), scene));
-    TAC_TRY(tac_scene_check_time(reader));
 done:
     return err;
 }
@@ -252,10 +246,11 @@ enum tac_err tac_scene_read_settings(struct tac_reader *reader, json_t *root)
     enum tac_err err = TAC_OK;
     json_t *section;
     TAC_TRY(read_head(reader, root));
+    TAC_TRY(tac_section(reader, root, "", "time", &section));
+    TAC_TRY(tac_fields_read(reader, section, "time", time_fields, COUNT(time_fields), scene));
     TAC_TRY(tac_section(reader, root, "", "clocks", &section));
     TAC_TRY(read_clocks(reader, section));
-    TAC_TRY(tac_section(reader, root, "", "time", &section));
-    TAC_TRY(read_time(reader, section));
+    TAC_TRY(tac_scene_check_time(reader));
     TAC_TRY(tac_section(reader, root, "", "discovery", &section));
     TAC_TRY(read_discovery(reader, section));
     TAC_TRY(tac_section(reader, root, "", "output", &section));

@@ -1,4 +1,4 @@
-/* times.c: times of a scene in quanta: its end, and the grid that frames lie on.
+/* times.c: the quantum of a scene, and its times in quanta: its end, and the grid that frames lie on.
  *
  * A user writes a time between frames in decimal, and 30 times 0.02 is to be 0.6.  The double nearest to 0.02 is not
  * 0.02, so frame k is worked out from the shortest decimal that reads back as that double, which is what the user
@@ -137,12 +137,17 @@ static double nearest(double x)
     return x - low >= .5 ? low + 1 : low;
 }
 
+/* t_s >= 0 in quanta; exact, for the quantum is a power of two, and then rounded. */
+static double in_quanta(const struct tac_scene *scene, double t_s)
+{
+    return nearest(t_s / scene->quantum_s);
+}
+
 tac_time tac_scene_quanta(const struct tac_scene *scene, double t_s)
 {
-    double quanta = fabs(t_s) / scene->quantum_s; /* exact: the quantum is a power of two */
-    if (!(quanta < MOST_QUANTA))
+    if (!(fabs(t_s) / scene->quantum_s < MOST_QUANTA))
         return t_s < 0 ? -TAC_TIME_NEVER : TAC_TIME_NEVER;
-    tac_time rounded = (tac_time)nearest(quanta);
+    tac_time rounded = (tac_time)in_quanta(scene, fabs(t_s));
     return t_s < 0 ? -rounded : rounded;
 }
 
@@ -152,27 +157,72 @@ tac_time tac_scene_frame_time(const struct tac_scene *scene, int64_t k)
     return t < scene->t_end ? t : scene->t_end;
 }
 
-/* `end` in quanta; where it is a frame of the grid but for the grid's rounding, that frame's time. */
+/* `end` in quanta, which fits; where it is a frame of the grid but for the grid's rounding, that frame's time. */
 static tac_time end_time(const struct tac_scene *scene, double end_s)
 {
-    const tac_time end = tac_scene_quanta(scene, end_s);
+    const tac_time end = (tac_time)in_quanta(scene, end_s), most = (tac_time)MOST_QUANTA;
     const double k = nearest(end_s / scene->frame_s);
     if (!(k >= 1 && k <= 0x1p40))
         return end;
     const tac_time frame = tac_scene_grid(scene, scene->frame_s, (int64_t)k);
-    return frame - end <= TAC_FRAME_GRAIN && end - frame <= TAC_FRAME_GRAIN && frame < (tac_time)MOST_QUANTA ? frame
-                                                                                                             : end;
+    return frame - end <= TAC_FRAME_GRAIN && end - frame <= TAC_FRAME_GRAIN && frame <= most ? frame : end;
+}
+
+/* The end itself may be at 2^53 quanta: the span from 0 to there is exact too. */
+static bool end_fits(double end_s, double quantum_s)
+{
+    return end_s / quantum_s <= MOST_QUANTA;
+}
+
+static double quantum_for(double end_s)
+{
+    double quantum_s = 0x1p-46;
+    while (quantum_s < 1 && !end_fits(end_s, quantum_s))
+        quantum_s *= 2;
+    return quantum_s;
+}
+
+/* Seconds in a quantum of the checkpoint that the scene goes on from; NaN: it is new. */
+static double stored_quantum(const struct tac_reader *reader)
+{
+    if (reader->resume == NULL)
+        return NAN;
+    const json_t *clocks = json_object_get(reader->resume->stored, "clocks");
+    const json_t *quantum = json_object_get(clocks, "quantum_s");
+    return json_is_number(quantum) ? json_number_value(quantum) : NAN;
+}
+
+double tac_scene_default_quantum(const struct tac_reader *reader)
+{
+    const double stored_s = stored_quantum(reader);
+    return isnan(stored_s) ? quantum_for(reader->scene->end_s) : stored_s;
+}
+
+static enum tac_err end_too_late(struct tac_reader *reader)
+{
+    const struct tac_scene *scene = reader->scene;
+    const struct tac_shown end = tac_shown(scene->end_s), quantum = tac_shown(scene->quantum_s);
+    if (scene->quantum_s == stored_quantum(reader))
+        return tac_scene_fail(
+            reader, "time.end",
+            "is %s s, over 2^53 of the quanta of %s s that the checkpoint counts time in; end at %s s "
+            "or sooner, or start anew without --restart",
+            end.text, quantum.text, tac_shown(MOST_QUANTA * scene->quantum_s).text);
+    if (scene->quantum_s == 1)
+        return tac_scene_fail(reader, "time.end", "is %s s, over 2^53 quanta of 1 s, the largest quantum; end sooner",
+                              end.text);
+    return tac_scene_fail(reader, "time.end",
+                          "is %s s, over 2^53 quanta of %s s; end sooner or set clocks.quantum_s higher", end.text,
+                          quantum.text);
 }
 
 enum tac_err tac_scene_check_time(struct tac_reader *reader)
 {
     struct tac_scene *scene = reader->scene;
     enum tac_err err = TAC_OK;
-    if (!(scene->end_s / scene->quantum_s < MOST_QUANTA))
-        TAC_TRY(tac_scene_fail(reader, "time.end",
-                               "is %s s, over 2^53 quanta of %s s; end sooner or set clocks.quantum_s higher",
-                               tac_shown(scene->end_s).text, tac_shown(scene->quantum_s).text));
-    if (tac_scene_quanta(scene, scene->end_s) <= 0)
+    if (!end_fits(scene->end_s, scene->quantum_s))
+        TAC_TRY(end_too_late(reader));
+    if (in_quanta(scene, scene->end_s) < 1)
         TAC_TRY(tac_scene_fail(reader, "time.end", "is %s s, which rounds to no quantum of %s s; end later",
                                tac_shown(scene->end_s).text, tac_shown(scene->quantum_s).text));
     /* Below one grain two frames would fall on one instant. */
@@ -189,11 +239,13 @@ enum tac_err tac_scene_until(struct tac_ctx *ctx, struct tac_scene *scene, doubl
 {
     if (!(t_s > 0))
         return tac_fail(ctx, TAC_ERR_INPUT, "--until is %s; it must be greater than 0", tac_shown(t_s).text);
-    if (!(t_s / scene->quantum_s < MOST_QUANTA))
+    if (!end_fits(t_s, scene->quantum_s))
         return tac_fail(ctx, TAC_ERR_INPUT,
-                        "--until is %s s, over 2^53 quanta of %s s; end sooner or set clocks.quantum_s higher",
-                        tac_shown(t_s).text, tac_shown(scene->quantum_s).text);
-    if (tac_scene_quanta(scene, t_s) <= 0)
+                        "--until is %s s, over 2^53 quanta of %s s; end at %s s or sooner, or start anew with a later "
+                        "time.end",
+                        tac_shown(t_s).text, tac_shown(scene->quantum_s).text,
+                        tac_shown(MOST_QUANTA * scene->quantum_s).text);
+    if (in_quanta(scene, t_s) < 1)
         return tac_fail(ctx, TAC_ERR_INPUT, "--until is %s s, which rounds to no quantum of %s s; end later",
                         tac_shown(t_s).text, tac_shown(scene->quantum_s).text);
     scene->end_s = t_s;

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 """Frame times as a user meets them: a run to 0.6 s with frames of 0.02 s has 31 of them in every file, the last like the
 others; runs with other frames and other ends have the same times; checkpoints by simulated time lie on them; and the
-checkpoint that an older version left a few quanta past the grid goes on.  If this fails, a run ends with a frame too many,
-without contact forces, and nothing that another run has matches it."""
+checkpoint that an older version left a few quanta past the grid goes on.  And a scene of more than 128 s runs, with a
+larger quantum, which restarts keep.  If this fails, a run ends with a frame too many, without contact forces, and nothing
+that another run has matches it; or long scenes are refused."""
 import json
 import struct
 import zlib
@@ -92,4 +93,26 @@ check(r.code == 0 and "nothing left to run" in r.err, "an older run that is at i
 run("--restart", "older.run", "--until", 0.7)
 alike("longer.run", "older.run", "--all-frames")
 refused(tactus("run", "--restart", "older.run", "--until", 0.6), 2, "after the end, 0.6 s")
+
+# Beyond 128 s.
+json.dump(dict(SCENE, time={"end": 200, "frame": 0.5}, contact={}), open("long.json", "w"))
+r = tactus("check", "long.json")
+check(r.code == 0 and "quantum 2.84217e-14 s (2^-45)" in r.out, "check of 200 s: %s%s" % (r.out[:300], r.err))
+run("long.json", "-o", "long.run")
+check(rows("long.run") == [k / 2 for k in range(401)], "frames of 200 s: %s" % rows("long.run")[-3:])
+run("long.json", "-o", "first.run", "--until", 60)
+quantum = json.load(open("first.run/scene.json"))["clocks"]["quantum_s"]
+check(quantum == 2.0 ** -45, "--until does not change the quantum: %s" % quantum)
+run("long.json", "--restart", "first.run", "--set", "time.end=100")  # whose own quantum would be 2^-46
+run("long.json", "--restart", "first.run", "--set", "time.end=120")
+run("long.json", "--restart", "first.run")
+alike("long.run", "first.run", "--all-frames")
+refused(tactus("run", "--restart", "first.run", "--until", 301), 2, "--until is 301 s, over 2.53 quanta of .*end at 256 s or sooner")
+run("long.json", "-o", "short.run", "--set", "time.end=100", "--until", 1)
+for scene in ([], ["long.json"]):
+    refused(tactus("run", *scene, "--restart", "short.run", "--set", "time.end=201"), 2,
+            "time.end: is 201 s, .* that the checkpoint counts time in; end at 128 s or sooner, or start anew")
+for mode in ("speculate", "kds", "all-pairs"):
+    run("rest.json", "-o", mode + ".run", "--set", "time.end=1000", "--until", 0.3, "--discover", mode)
+    alike("speculate.run", mode + ".run", "--all-frames")
 finish()

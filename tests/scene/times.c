@@ -177,6 +177,39 @@ static void test_between(void)
     tac_scene_destroy(&s);
 }
 
+/* The quantum is 2^-46 s up to 128 s, and from there the next power of two; by the scene alone. */
+static void test_quantum(void)
+{
+    const struct {
+        const char *end;
+        int exponent;
+    } wanted[] = {{"0.5", -46}, {"1", -46},   {"127.9", -46}, {"128", -46},           {"128.00000000000003", -45},
+                  {"200", -45}, {"256", -45}, {"1e4", -39},   {"9007199254740992", 0}};
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        struct tac_scene *s = with_times(wanted[i].end, "1e9", "");
+        CHECK(s != NULL, "%s: %s", wanted[i].end, ctx.error);
+        if (s == NULL)
+            continue;
+        CHECK(s->quantum_s == ldexp(1, wanted[i].exponent), "end %s: the quantum is %g s", wanted[i].end, s->quantum_s);
+        CHECK(s->t_end > 0 && (double)s->t_end * s->quantum_s == s->end_s, "end %s", wanted[i].end);
+        const json_t *told = json_object_get(json_object_get(s->json, "clocks"), "quantum_s");
+        CHECK(json_number_value(told) == s->quantum_s, "end %s: it is in the resolved scene", wanted[i].end);
+        /* --until does not change it. */
+        const double quantum_s = s->quantum_s, most_s = ldexp(quantum_s, 53);
+        CHECK(tac_scene_until(&ctx, s, most_s) == TAC_OK && s->quantum_s == quantum_s, "%s", ctx.error);
+        CHECK(tac_scene_until(&ctx, s, 1.001 * most_s) == TAC_ERR_INPUT && s->quantum_s == quantum_s,
+              "end %s, and until later than fits", wanted[i].end);
+        tac_scene_destroy(&s);
+    }
+    struct tac_scene *s = with_times("200", "0.1", ", \"clocks\": {\"quantum_s\": 1.4210854715202004e-14}");
+    CHECK(s == NULL, "a quantum that is told is taken as it is");
+    tac_scene_destroy(&s);
+    s = with_times("2000", "0.1", ""); /* the grid is coarser there, and as even */
+    TAC_CHECK(s != NULL);
+    sweep(s, "2000", "0.1", 20000);
+    tac_scene_destroy(&s);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -187,6 +220,7 @@ int main(int argc, char **argv)
     test_rates();
     test_decimal();
     test_between();
+    test_quantum();
     unlink(path);
     MPI_Finalize();
     return check_result();
