@@ -74,9 +74,10 @@ struct tac_status {
     const char *state;                         /* running, finished, stopped, failed */
     double time_s, end_s, wall_s, wall_left_s; /* wall_left_s: NaN if unknown */
     double window_s;
-    int64_t contacts, deepest_layer;
-    double ticks_per_s;
-    const char *error; /* NULL: none */
+    int64_t contacts;      /* of the last row; after a restart, until there is one, at the checkpoint */
+    int64_t deepest_layer; /* that ever acted */
+    double ticks_per_s;    /* since the start or the last restart */
+    const char *error;     /* NULL: none */
     struct tac_counters counters;
 };
 
@@ -85,7 +86,8 @@ struct tac_summary {
     const char *discovery, *clocks;
     int argc;
     char **argv;
-    double book_residual, wall_s;
+    double book_residual;
+    double wall_s, wall_total_s; /* since the start or the last restart; with what came before the checkpoint */
     struct tac_status status;
 };
 

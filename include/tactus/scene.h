@@ -17,6 +17,8 @@
 #include <tactus/base.h>
 #include <tactus/mesh.h>
 
+#define TAC_FRAME_GRAIN 65536 /* quanta: frames lie on multiples of it */
+
 enum tac_clock_mode { TAC_CLOCKS_NESTED, TAC_CLOCKS_FREE };
 enum tac_discovery_mode { TAC_DISCOVER_SPECULATE, TAC_DISCOVER_KDS, TAC_DISCOVER_ALL_PAIRS };
 enum tac_friction_model { TAC_FRICTION_ANCHOR, TAC_FRICTION_KINETIC };
@@ -113,7 +115,7 @@ struct tac_scene {
     char sha256[65]; /* of what determines the trajectory, mesh contents included; not end, output, discovery, paths */
 
     double end_s, frame_s, quantum_s;
-    tac_time t_end; /* quanta */
+    tac_time t_end; /* quanta; end_s, on the grid of frames where it is within 2^16 quanta of it */
     double gravity[3];
 
     struct {
@@ -226,7 +228,13 @@ tac_lid tac_load_next(const struct tac_scene *scene, tac_lid *set, int n);
  * Motion knots are due at tac_scene_quanta(scene, knot_t_s[k]). */
 tac_time tac_scene_quanta(const struct tac_scene *scene, double t_s);
 
-/* Frame k's time in quanta: k x frame rounded to the nearest multiple of 2^16 quanta, never past the end. */
+/* Local. k times every_s [s], as it is written in decimal (30 times 0.02 is 0.6), rounded to the nearest multiple of
+ * 2^16 quanta, halves up; TAC_TIME_NEVER far beyond 2^53 quanta; 0 for k <= 0.  An every_s of less is taken for 2^16
+ * quanta. */
+tac_time tac_scene_grid(const struct tac_scene *scene, double every_s, int64_t k);
+
+/* Frame k's time in quanta: tac_scene_grid() of `frame`, never past the end.  The end itself lies on that grid if it is
+ * within 2^16 quanta of it. */
 tac_time tac_scene_frame_time(const struct tac_scene *scene, int64_t k);
 
 #endif

@@ -15,6 +15,7 @@ static const char about[] =
     "Runs a scene and writes a run folder: frames.h5 and frames.xdmf (open the latter in ParaView), energy.csv,\n"
     "run.json, scene.json, status.json, checkpoints.  Progress goes to stderr.\n"
     "With --restart it goes on from a checkpoint: SCENE may then be left out, and -o is the checkpoint's folder.\n"
+    "Several processes: 'mpirun -n 8 tactus run SCENE', or under Slurm 'srun --mpi=pmix tactus run SCENE'.\n"
     "SIGINT, SIGUSR1, SIGTERM and --wall-limit stop it in good order, with a checkpoint.\n"
     "Exit code 0: it ran to its end; 2: the scene or the command line is wrong, nothing was run;\n"
     "3: it failed while running, and the sentence on stderr says where;\n"
@@ -111,7 +112,8 @@ static enum tac_err settle(struct tac_ctx *ctx, const struct arguments *a, const
     enum tac_err err = TAC_OK;
     if (!isnan(a->until))
         TAC_TRY(tac_scene_until(ctx, scene, a->until));
-    if (start->checkpoint != NULL && start->checkpoint->now > scene->t_end)
+    /* An end is put on the grid of frames where it is that near to it: the checkpoint of an end that was not. */
+    if (start->checkpoint != NULL && start->checkpoint->now > scene->t_end + TAC_FRAME_GRAIN)
         TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT,
                          "the checkpoint '%s' is at t = %.9g s, after the end, %.9g s; give a later one with --until",
                          start->file, (double)start->checkpoint->now * scene->quantum_s, scene->end_s));

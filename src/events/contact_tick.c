@@ -323,18 +323,11 @@ void tac_contact_losses(struct tac_sim *sim, tac_time t)
     sim->loss_count = 0;
 }
 
-/* Penalty layers and their friction.  Kinetic structures tell their time apart, as the papers do. */
+/* Penalty layers and their friction. */
 void tac_contact_tick(struct tac_sim *sim, tac_time t)
 {
-    const bool timed = sim->kinetic != NULL && sim->due_rung_count > 0;
-    const double begin_s = timed ? tac_wall_s() : 0;
     for (size_t i = 0; i < sim->due_rung_count; i++)
         tick_rungs(sim, &sim->rung_class[sim->due_rung[i]], t);
     if (sim->friction != NULL && sim->friction->touched_count)
         rub_pairs(sim, t);
-    if (timed) {
-        const double took_s = tac_wall_s() - begin_s;
-        sim->counters.seconds_contact += took_s;
-        sim->counters.seconds_forces -= took_s;
-    }
 }

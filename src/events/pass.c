@@ -57,11 +57,39 @@ static void tick_gravity(struct tac_sim *sim, const struct tac_rate_class *rate)
     sim->book.absolute += absolute;
 }
 
+/* What contact takes of an instant is timed at one instant in so many: looking at the clock at each would be a good
+ * part of what a small one costs.  A prime, since of nested clocks' instants every 2^k-th is of one kind. */
+enum { TIMED_INSTANTS = 127 };
+
+/* Is this instant timed? */
+static bool is_timed(struct tac_sim *sim)
+{
+    if (sim->untimed-- > 0)
+        return false;
+    sim->untimed = TIMED_INSTANTS - 1;
+    return true;
+}
+
+/* An instant that was timed, and contact in it, into the means.  Where the process was interrupted meanwhile, it is not
+ * to stand for all others: it counts as 16 of them at most. */
+static void instant_took(struct tac_sim *sim, double instant_s, double contact_s)
+{
+    enum { MEMORY = 64, MOST = 16 }; /* instants */
+    const double most_s = MOST * sim->instant_s, part = most_s > 0 && instant_s > most_s ? most_s / instant_s : 1;
+    sim->timed += sim->timed < MEMORY;
+    sim->instant_s += (part * instant_s - sim->instant_s) / sim->timed;
+    sim->contact_s += (part * contact_s - sim->contact_s) / sim->timed;
+}
+
 static void run_instant(struct tac_sim *sim, tac_time t)
 {
     const struct tac_elastic *el = sim->elastic;
     if (sim->ranks && !tac_ranks_meet(sim, t))
         return;
+    const bool timed = is_timed(sim);
+    double begin_s = 0, contact_s = 0;
+    if (timed)
+        begin_s = tac_wall_s();
     for (size_t i = 0; i < sim->due_elastic_count; i++) {
         if (sim->record)
             bring_class(sim, &el->rate[sim->due_elastic[i]], t, sim->contact, true);
@@ -87,7 +115,11 @@ static void run_instant(struct tac_sim *sim, tac_time t)
             if (rate->held_count[kind])
                 tac_held_works(sim, rate, (enum tac_kind)kind, t);
         }
+    if (timed)
+        contact_s = -tac_wall_s();
     tac_contact_tick(sim, t);
+    if (timed)
+        contact_s += tac_wall_s();
     if (damped)
         tac_damping_kick(sim, t);
     tac_loads_tick(sim, t);
@@ -95,6 +127,8 @@ static void run_instant(struct tac_sim *sim, tac_time t)
         tac_contact_losses(sim, t);
     if (damped)
         tac_damping_end(sim, t);
+    if (timed)
+        instant_took(sim, tac_wall_s() - begin_s, contact_s);
 }
 
 enum tac_err tac_pass_begin(struct tac_sim *sim)
@@ -166,9 +200,17 @@ void tac_pass_step(struct tac_sim *sim, tac_time t)
     run_instant(sim, t);
 }
 
+void tac_pass_took(struct tac_sim *sim, double wall_s, double waited_s)
+{
+    const double share = sim->instant_s > 0 ? sim->contact_s / sim->instant_s : 0;
+    const double contact_s = share * fmax(0, wall_s - waited_s);
+    sim->counters.seconds_contact += contact_s;
+    sim->counters.seconds_forces += wall_s - contact_s;
+}
+
 tac_time tac_pass_run(struct tac_sim *sim, tac_time end)
 {
-    double start_s = tac_wall_s();
+    const double start_s = tac_wall_s(), waited_s = tac_pass_waited(sim);
     tac_time t = sim->window_start, reached = end;
     sim->kept_at = -1;
     sim->window_end = end;
@@ -194,7 +236,7 @@ tac_time tac_pass_run(struct tac_sim *sim, tac_time end)
     }
     for (int k = 0; k < TAC_KINDS; k++)
         sim->counters.executed[k] += sim->ticks[k];
-    sim->counters.seconds_forces += tac_wall_s() - start_s;
+    tac_pass_took(sim, tac_wall_s() - start_s, tac_pass_waited(sim) - waited_s);
     return reached;
 }
 

@@ -8,6 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+int64_t tac_run_ticks(const struct tac_counters *counters)
+{
+    int64_t ticks = 0;
+    for (int k = 0; k < TAC_KINDS; k++)
+        ticks += counters->committed[k];
+    return ticks;
+}
+
 static void fill_status(struct tac_running *run, struct tac_status *status, const char *state)
 {
     const struct tac_sim *sim = run->sim;
@@ -19,12 +27,11 @@ static void fill_status(struct tac_running *run, struct tac_status *status, cons
     double share = status->time_s / status->end_s;
     status->wall_left_s = share > 0 ? status->wall_s * (1 - share) / share : NAN;
     status->window_s = sim->window_s;
-    status->contacts = sim->ranks ? run->row.contacts : (int64_t)sim->live_pairs; /* of all ranks: at the last frame */
+    status->contacts = run->row.contacts; /* counting them anew would have all ranks meet */
     status->deepest_layer = sim->deepest_ever;
-    double ticks = 0;
-    for (int k = 0; k < TAC_KINDS; k++)
-        ticks += (double)sim->counters.committed[k];
-    status->ticks_per_s = status->wall_s > 0 ? ticks * run->ctx->size / status->wall_s : 0;
+    /* Other ranks' ticks are like this one's, as far as it knows. */
+    const double ticks = (double)(tac_run_ticks(&sim->counters) - run->ticks_before) * run->ctx->size;
+    status->ticks_per_s = status->wall_s > 0 ? ticks / status->wall_s : 0;
     status->error = run->ctx->error[0] ? run->ctx->error : NULL;
     status->counters = sim->counters;
     if (sim->ranks) {
@@ -151,15 +158,16 @@ done:
     return err;
 }
 
-/* The first multiple of every_t after now, quanta. */
+/* The first multiple of every_t after now, quanta: on a grid like that of frames, so that one instant serves both. */
 static tac_time next_save(const struct tac_running *run)
 {
-    const double every_s = run->whole->checkpoint.every_t;
-    if (!(every_s > 0))
+    const double every_s = fmax(run->whole->checkpoint.every_t, TAC_FRAME_GRAIN * run->whole->quantum_s);
+    if (!(run->whole->checkpoint.every_t > 0))
         return TAC_TIME_NEVER;
-    const double k = floor(tac_seconds(run->sim, run->sim->now) / every_s * (1 + 1e-12)) + 1;
-    const tac_time t = tac_scene_quanta(run->whole, k * every_s);
-    return t > run->sim->now ? t : run->sim->now + 1;
+    int64_t k = (int64_t)(tac_seconds(run->sim, run->sim->now) / every_s);
+    while (tac_scene_grid(run->whole, every_s, k) <= run->sim->now)
+        k++;
+    return tac_scene_grid(run->whole, every_s, k);
 }
 
 /* ---- the loop ---- */
@@ -167,8 +175,7 @@ static tac_time next_save(const struct tac_running *run)
 /* Is the end a frame of the grid?  Else a longer run would not have it. */
 static bool end_on_grid(const struct tac_running *run)
 {
-    const double k = (double)run->frame * run->whole->frame_s / run->whole->quantum_s / 65536;
-    return floor(k + .5) * 65536 == (double)run->whole->t_end;
+    return tac_scene_grid(run->whole, run->whole->frame_s, run->frame) == run->whole->t_end;
 }
 
 static enum tac_err loop(struct tac_running *run)
@@ -236,11 +243,14 @@ static enum tac_err finish(struct tac_running *run, enum tac_err err)
         summary.book_residual = tac_sim_book_residual(run->sim);
         fill_status(run, &summary.status, err == TAC_OK ? "finished" : err == TAC_ERR_STOPPED ? "stopped" : "failed");
         last = tac_state_counters(run->sim, &summary.status.counters);
+        const double ticks = (double)(tac_run_ticks(&summary.status.counters) - run->all_before);
+        summary.status.ticks_per_s = summary.status.wall_s > 0 ? ticks / summary.status.wall_s : 0;
     } else { /* lost on the way from one deal to the next */
         summary.status.state = "failed";
         summary.status.error = run->ctx->error;
     }
-    summary.wall_s = summary.status.wall_s;
+    summary.wall_s = tac_wall_s() - run->wall_start_s;
+    summary.wall_total_s = run->wall_before_s + summary.wall_s;
     const enum tac_err record = tac_record_close(run->record);
     if (record && !err) {
         summary.status.state = "failed";
@@ -278,7 +288,10 @@ static enum tac_err go_on(struct tac_running *run)
     run->last_frame = (*state)->last_frame;
     run->restarts = (*state)->restarts + 1;
     run->wall_before_s = (*state)->wall_s;
+    run->ticks_before = tac_run_ticks(&run->sim->counters);
+    run->all_before = tac_run_ticks(&(*state)->counters);
     tac_checkpoint_destroy(state);
+    TAC_TRY(tac_sim_contacts(run->sim, &run->row.contacts)); /* until the next row */
 done:
     return err;
 }

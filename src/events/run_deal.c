@@ -26,6 +26,7 @@ static enum tac_err deal_again(struct tac_running *run)
 {
     enum tac_err err;
     struct tac_pieces *pieces = NULL;
+    const int64_t ticks = tac_run_ticks(&run->sim->counters) - run->ticks_before;
     int64_t moved = 0;
     double balance;
     TAC_TRY(tac_pieces_of(run->ctx, run->local, &pieces));
@@ -33,6 +34,7 @@ static enum tac_err deal_again(struct tac_running *run)
     if (run->record != NULL)
         TAC_TRY(tac_record_deal(run->record));
     TAC_TRY(tac_deal_move(run->ctx, run->whole, pieces, &run->local, &run->sim, &moved));
+    run->ticks_before = tac_run_ticks(&run->sim->counters) - ticks; /* a move counts those of all ranks as one's */
     if (moved)
         TAC_TRY(make_room(run));
     TAC_TRY(tac_agree(run->ctx, tac_sim_record(run->sim, run->record)));

@@ -17,7 +17,8 @@ struct tac_running {
     float *force;                /* owned, likewise */
     int64_t frame;               /* of the next frame */
     tac_time last_frame;
-    double wall_start_s, wall_before_s; /* of this run; spent in earlier ones */
+    double wall_start_s, wall_before_s; /* of this sitting; spent in earlier ones */
+    int64_t ticks_before, all_before; /* committed in earlier ones, as this rank's counters and those of all have it */
     int64_t restarts;
     double wished_wall_s, longest_pass_s; /* since when the pass under way runs; what one took at most */
     double saved_wall_s, save_took_s;     /* when the newest checkpoint was written, and how long that took */
@@ -34,6 +35,8 @@ struct tac_running {
 /* Collective. On several ranks: the scene's arrays become pieces, unless they are that already.  *pieces: owned by the
  * caller; NULL on one rank. */
 enum tac_err tac_run_pieces(struct tac_running *run, struct tac_pieces **pieces);
+/* Local. Force ticks that were committed, of all kinds. */
+int64_t tac_run_ticks(const struct tac_counters *counters);
 /* Collective. Deals the scene out to the ranks, and makes the simulation of this rank's part.  Destroys the pieces. */
 enum tac_err tac_run_deal(struct tac_running *run, struct tac_pieces **pieces);
 /* Collective; after a pass. Are the ranks out of balance, or do they talk too much, and is it worth the move?  If so

@@ -235,6 +235,8 @@ struct tac_sim {
     tac_time stretch;           /* contact off: how far to go at once */
 
     struct tac_counters counters;
+    int untimed, timed;                /* instants until the next that is timed; how many were, as far as remembered */
+    double instant_s, contact_s;       /* mean wall time of those, and of contact in them */
     struct tac_candidates *candidates; /* owned by speculate */
     void *oracle;                      /* owned by all-pairs */
     struct tac_kinetic *kinetic;       /* owned by kds */
@@ -276,6 +278,15 @@ void tac_pass_step(struct tac_sim *sim, tac_time t);
 enum tac_err tac_pass_restore(struct tac_sim *sim, tac_time believed);
 /* Local. What was run is right: now = end. */
 enum tac_err tac_pass_commit(struct tac_sim *sim, tac_time end);
+
+/* Local. Wall time in which this rank waited for others and sent to them, so far, s. */
+static inline double tac_pass_waited(const struct tac_sim *sim)
+{
+    return sim->counters.seconds_waiting + sim->counters.seconds_exchange;
+}
+/* Local. Enters wall time spent on instants, `waited_s` of it between them: in forces, and contact's share in contact.
+ */
+void tac_pass_took(struct tac_sim *sim, double wall_s, double waited_s);
 
 /* ---- contact_tick.c ---- */
 /* Local. The penalty rungs due at t (sim->due_rung), limits of stretch among them, and then the friction of their pairs
@@ -396,6 +407,9 @@ static inline int tac_sim_owner(const struct tac_sim *sim, tac_lid i)
 /* ---- energy.c ---- */
 /* Collective. The row of now; v_before must be from now. Resets deepest_layer. */
 enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row);
+/* Collective; of a state that was just restored. The row's `contacts`, now: pairs of all ranks within their outermost
+ * layer. */
+enum tac_err tac_sim_contacts(struct tac_sim *sim, int64_t *contacts);
 /* Collective. Adds up each of `count` sums over all ranks, exactly. */
 enum tac_err tac_sim_sum(const struct tac_sim *sim, struct tac_accum *sum, int count);
 /* Collective. Book of works: |sum of works - change of kinetic energy| / sum |work|. */
