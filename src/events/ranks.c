@@ -1,4 +1,5 @@
 #include "events/ranks.h"
+#include "events/windows.h"
 #include "kds/candidates.h"
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +124,7 @@ static void post(struct tac_sim *sim, struct tac_neighbor *n, size_t bytes)
     if (MPI_Isend(n->out, (int)bytes, MPI_BYTE, n->rank, TAG_TICK, sim->ctx->comm, &n->request) != MPI_SUCCESS)
         tac_ranks_mpi_failed(sim, "sending positions");
     sim->ranks->messages++;
+    sim->ranks->chatter += sim->ranks->shortest < tac_windows_deep(sim);
     sim->ranks->bytes += (int64_t)bytes;
 }
 
@@ -378,6 +380,7 @@ enum tac_err tac_ranks_create(struct tac_sim *sim)
     TAC_TRY(tac_ghosts_create(sim));
     TAC_TRY(tac_ranks_share_elements(sim));
     r->changed = true;
+    r->shortest = TAC_TIME_NEVER;
     read_test_settings(sim);
 done:
     return err;

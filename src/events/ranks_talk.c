@@ -61,6 +61,7 @@ enum tac_err tac_ranks_reduce(struct tac_sim *sim, int64_t *tell)
     if (sim->ranks) {
         const double begin_s = tac_wall_s();
         tell[TAC_TELL_ERROR] = sim->ranks->down;
+        tell[TAC_TELL_CHATTER] = sim->ranks->chatter;
         if (MPI_Allreduce(MPI_IN_PLACE, tell, TAC_TELLS, MPI_INT64_T, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS)
             return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed at the end of a window; look at the cluster's network");
         sim->counters.seconds_waiting += tac_wall_s() - begin_s;
@@ -71,6 +72,7 @@ enum tac_err tac_ranks_reduce(struct tac_sim *sim, int64_t *tell)
             return err > TAC_ERR_NO ? err : TAC_ERR_RUN;
         }
     }
+    sim->told_chatter = tell[TAC_TELL_CHATTER];
     sim->told_stop = (int)tell[TAC_TELL_STOP];
     sim->told_save = (int)tell[TAC_TELL_SAVE];
     return TAC_OK;

@@ -29,6 +29,7 @@ struct tac_running {
     bool cut_known;                   /* some deal has known the contacts */
     double busy_s, balance_wall_s;    /* for balance: work done when it was last looked at, and when that was */
     int64_t passes;
+    int64_t chatter;  /* so many messages of deep pairs are dearer than a deal; 0: not known yet */
     uint64_t shuffle; /* tests: deal anew at every commit */
 };
 

@@ -18,6 +18,11 @@ tac_time tac_windows_least(const struct tac_sim *sim);
  * thrown deep into its nest is there for some ten ticks of its deepest rung, which may be a millionth of sim->window;
  * all other ticks of that rung are silent. */
 tac_time tac_windows_ask(const struct tac_sim *sim);
+/* Local. A pair is deep if it has a rung of a shorter period: windows are shortened for it. 0: they have no length. */
+static inline tac_time tac_windows_deep(const struct tac_sim *sim)
+{
+    return sim->window_ticks > 0 ? sim->window / sim->window_ticks : 0;
+}
 /* Local. How long the next list of candidates should live: one whose tubes were left before their time was asked to
  * live too long; one that lived out, too short. */
 void tac_windows_horizon(struct tac_sim *sim, tac_time reached);

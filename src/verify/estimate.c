@@ -43,13 +43,10 @@ static double reach(const struct tac_scene *scene, const struct tac_motion *m)
 {
     double most = 0;
     for (tac_lid i = 0; i < m->vertex_count; i++) {
-        double r[3], along = 0, all = 0;
-        for (int k = 0; k < 3; k++) {
-            r[k] = scene->x[3 * (size_t)m->vertex[i] + (size_t)k] - m->center[k];
-            along += r[k] * m->axis[k];
-            all += r[k] * r[k];
-        }
-        most = fmax(most, all - along * along);
+        double r[3];
+        tac_sub(r, &scene->x[3 * (size_t)m->vertex[i]], m->center);
+        const double along = tac_dot(r, m->axis);
+        most = fmax(most, tac_dot(r, r) - along * along);
     }
     return sqrt(most);
 }
