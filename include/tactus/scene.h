@@ -205,7 +205,8 @@ json_t *tac_scene_stored_json(const struct tac_scene *scene);
  * `path` NULL: the stored one; no mesh is read or made.  Else the scene file `path`, which must be the same scene: its
  * meshes are made and compared, but for files that are gone, in whose place the checkpoint's geometry stands (with a
  * warning).  `set` is applied to either.  TAC_ERR_INPUT, naming the key and both values, if something differs that the
- * hash covers (not end, frame, output, discovery, names, paths).  stored: what tac_scene_stored_json() gave. */
+ * hash covers (not end, frame, output, discovery, names, paths).  stored: what tac_scene_stored_json() gave.
+ * stored_sha256 NULL: hashes are not compared. */
 enum tac_err tac_scene_resume(struct tac_ctx *ctx, const char *path, const char *const *set, int set_count,
                               const json_t *stored, const char *stored_sha256, const struct tac_geometry *geometry,
                               struct tac_scene **out);
