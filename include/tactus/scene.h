@@ -17,6 +17,10 @@
 #include <tactus/base.h>
 #include <tactus/mesh.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum tac_clock_mode { TAC_CLOCKS_NESTED, TAC_CLOCKS_FREE };
 enum tac_discovery_mode { TAC_DISCOVER_SPECULATE, TAC_DISCOVER_KDS, TAC_DISCOVER_ALL_PAIRS };
 enum tac_friction_model { TAC_FRICTION_ANCHOR, TAC_FRICTION_KINETIC };
@@ -177,7 +181,7 @@ struct tac_scene {
     struct tac_topology *topology; /* owned, of all triangles and segments */
     bool two_d;                    /* no triangles and every z is 0 */
 
-    struct tac_part *part; /* owned; NULL: all of the above is of the whole scene. Else of one rank: partition/part.h */
+    struct tac_part *part; /* owned; NULL: all of the above is of the whole scene. Else of one rank */
 };
 
 /* Collective. Reads and validates.  `set` are (set_count) strings "path=value".  One sentence per failure with the JSON
@@ -229,4 +233,7 @@ tac_time tac_scene_quanta(const struct tac_scene *scene, double t_s);
 /* Frame k's time in quanta: k x frame rounded to the nearest multiple of 2^16 quanta, never past the end. */
 tac_time tac_scene_frame_time(const struct tac_scene *scene, int64_t k);
 
+#ifdef __cplusplus
+}
+#endif
 #endif
