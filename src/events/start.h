@@ -1,5 +1,5 @@
-/* start.h: runs that do not begin with a scene that is whole on every rank, as tactus/run.h has it: those that go on from
- * a checkpoint, and those of which each rank has read a part. */
+/* start.h: runs that do not begin with a scene that is whole on every rank, as tactus/run.h has it: those that go on
+ * from a checkpoint, and those of which each rank has read a part. */
 #ifndef TAC_EVENTS_START_H
 #define TAC_EVENTS_START_H
 

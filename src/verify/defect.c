@@ -129,7 +129,8 @@ static void judge(const struct tac_judged *j, tac_lid b, struct tac_defect *d, d
     const double stiffness = tac_shape_stiffness(j, b), size = tac_shape_size(s);
     const double total = sqrt(2 * energy_of(j, s) / s->mass);
     const bool soft = !(total * sqrt(s->mass / fmax(stiffness, 1e-300)) < size);
-    const double from = soft ? s->mean : s->low, fall = fmax(0, from - (s->under >= 0 ? j->body[s->under].high : j->lowest));
+    const double from = soft ? s->mean : s->low,
+                 fall = fmax(0, from - (s->under >= 0 ? j->body[s->under].high : j->lowest));
     const double energy = energy_of(j, s);
     const double land = sqrt(squared(j->closing) + 2 * j->g * fall);
     const double fall_s = j->g > 0 ? fall / fmax(.5 * (land + j->closing), 1e-300) : 0;

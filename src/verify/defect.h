@@ -27,7 +27,8 @@
 #include "contact/model.h"
 #include "forces/elastic.h"
 
-/* Factors within which the estimate was right (jobs/experiments/physics/estimate.py): where it is steady, and by chance. */
+/* Factors within which the estimate was right (jobs/experiments/physics/estimate.py): where it is steady, and by
+ * chance. */
 #define TAC_DEFECT_WITHIN 3.
 #define TAC_DEFECT_CHANCE_WITHIN 10.
 

@@ -32,8 +32,12 @@ static void measure(struct tac_judged *j, tac_lid b)
 {
     const struct tac_body *body = &j->scene->body[b];
     struct tac_shape *s = &j->body[b];
-    *s = (struct tac_shape){
-        .low = INFINITY, .high = -INFINITY, .side = {INFINITY, INFINITY}, .far_of = {-INFINITY, -INFINITY}, .under = -1, .vertex = -1};
+    *s = (struct tac_shape){.low = INFINITY,
+                            .high = -INFINITY,
+                            .side = {INFINITY, INFINITY},
+                            .far_of = {-INFINITY, -INFINITY},
+                            .under = -1,
+                            .vertex = -1};
     for (tac_lid i = body->vertex_begin; i < body->vertex_end; i++) {
         const double up = along(j, 0, i);
         s->low = fmin(s->low, up - body->radius);

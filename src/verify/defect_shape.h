@@ -20,7 +20,7 @@ struct tac_judged {
     const struct tac_elastic *elastic;
     const struct tac_model *model;
     double g, axis[3][3], closing, lowest, gravity_s;
-    double *elastic_s;  /* owned, (V) */
+    double *elastic_s;      /* owned, (V) */
     struct tac_shape *body; /* owned, (bodies) */
 };
 
