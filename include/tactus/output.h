@@ -14,8 +14,12 @@
 #include <tactus/base.h>
 #include <tactus/scene.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct tac_output; /* opaque */
-struct tac_pieces; /* partition/part.h */
+struct tac_pieces; /* opaque: a scene dealt out to several ranks, of use inside the library only */
 
 /* One frame: the state of this rank's vertices. */
 struct tac_frame {
@@ -36,7 +40,8 @@ struct tac_energy_row {
     double min_distance; /* NaN: none */
 };
 
-/* Kinds of forces in the order of the force key (design 1.2); limits are of stretch, loads are prescribed. */
+/* Kinds of forces, in the order in which those of one instant and one period tick; limits are of stretch, loads are
+ * prescribed. */
 enum tac_kind {
     TAC_KIND_GRAVITY,
     TAC_KIND_SPRING,
@@ -125,4 +130,7 @@ enum tac_err tac_output_status(struct tac_ctx *ctx, struct tac_output *out, cons
 enum tac_err tac_output_finish(struct tac_ctx *ctx, struct tac_output *out, const struct tac_summary *summary);
 void tac_output_destroy(struct tac_output **out);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

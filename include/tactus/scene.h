@@ -19,6 +19,10 @@
 
 #define TAC_FRAME_GRAIN 65536 /* quanta: frames lie on multiples of it */
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum tac_clock_mode { TAC_CLOCKS_NESTED, TAC_CLOCKS_FREE };
 enum tac_discovery_mode { TAC_DISCOVER_SPECULATE, TAC_DISCOVER_KDS, TAC_DISCOVER_ALL_PAIRS };
 enum tac_friction_model { TAC_FRICTION_ANCHOR, TAC_FRICTION_KINETIC };
@@ -179,7 +183,7 @@ struct tac_scene {
     struct tac_topology *topology; /* owned, of all triangles and segments */
     bool two_d;                    /* no triangles and every z is 0 */
 
-    struct tac_part *part; /* owned; NULL: all of the above is of the whole scene. Else of one rank: partition/part.h */
+    struct tac_part *part; /* owned; NULL: all of the above is of the whole scene. Else of one rank */
 };
 
 /* Collective. Reads and validates.  `set` are (set_count) strings "path=value".  One sentence per failure with the JSON
@@ -238,4 +242,7 @@ tac_time tac_scene_grid(const struct tac_scene *scene, double every_s, int64_t k
  * within 2^16 quanta of it. */
 tac_time tac_scene_frame_time(const struct tac_scene *scene, int64_t k);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -282,7 +282,7 @@ done:
 static enum tac_err go_on(struct tac_running *run)
 {
     enum tac_err err;
-    struct tac_checkpoint **state = run->options->checkpoint;
+    struct tac_checkpoint **state = &run->start->checkpoint;
     TAC_TRY(tac_state_restore(run->sim, *state));
     run->frame = (*state)->frame;
     run->last_frame = (*state)->last_frame;
@@ -305,22 +305,30 @@ static enum tac_err check_overlaps(struct tac_running *run, const struct tac_pie
 
 enum tac_err tac_run(struct tac_ctx *ctx, struct tac_scene *scene, const struct tac_run_options *options)
 {
+    struct tac_run_start start = {0};
+    return tac_run_from(ctx, scene, options, &start);
+}
+
+enum tac_err tac_run_from(struct tac_ctx *ctx, struct tac_scene *scene, const struct tac_run_options *options,
+                          struct tac_run_start *start)
+{
     enum tac_err err = TAC_OK;
-    const bool resume = options->checkpoint != NULL && *options->checkpoint != NULL;
+    const bool resume = start->checkpoint != NULL;
     const double now_s = tac_wall_s();
     const char *shuffle = getenv("TACTUS_TEST_MIGRATE");
     struct tac_pieces *pieces = NULL;
     struct tac_running run = {.ctx = ctx,
                               .whole = scene,
                               .options = options,
+                              .start = start,
                               .wall_start_s = now_s,
                               .saved_wall_s = now_s,
                               .balance_wall_s = now_s};
     run.shuffle = shuffle ? strtoul(shuffle, NULL, 10) : 0;
-    if (resume && (*options->checkpoint)->now >= scene->t_end) {
+    if (resume && start->checkpoint->now >= scene->t_end) {
         if (ctx->rank == 0)
             tac_warn(ctx, "the checkpoint %s is of t = %.9g s, where the run ends; there is nothing left to run",
-                     options->restart, (double)(*options->checkpoint)->now * scene->quantum_s);
+                     start->file, (double)start->checkpoint->now * scene->quantum_s);
         goto done;
     }
     TAC_TRY(tac_run_pieces(&run, &pieces));
@@ -329,8 +337,8 @@ enum tac_err tac_run(struct tac_ctx *ctx, struct tac_scene *scene, const struct 
     if (pieces == NULL) /* what cannot be run is told before a folder is made */
         TAC_TRY(tac_run_deal(&run, &pieces));
     if (resume)
-        TAC_TRY(tac_output_resume(ctx, scene, pieces, options->dir, options->restart, (*options->checkpoint)->now,
-                                  (*options->checkpoint)->frame, &run.out));
+        TAC_TRY(tac_output_resume(ctx, scene, pieces, options->dir, start->file, start->checkpoint->now,
+                                  start->checkpoint->frame, &run.out));
     else
         TAC_TRY(tac_output_create(ctx, scene, pieces, options->dir, options->overwrite, &run.out));
     /* From here on the folder says how it ends. */

@@ -136,10 +136,9 @@ enum tac_err tac_run_balance(struct tac_running *run)
 enum tac_err tac_run_pieces(struct tac_running *run, struct tac_pieces **pieces)
 {
     enum tac_err err = TAC_OK;
-    struct tac_pieces **given = run->options->pieces;
-    if (given != NULL && *given != NULL) {
-        *pieces = *given;
-        *given = NULL;
+    if (run->start->pieces != NULL) {
+        *pieces = run->start->pieces;
+        run->start->pieces = NULL;
     } else if (run->ctx->size > 1) {
         TAC_TRY(tac_pieces_from_scene(run->ctx, run->whole, pieces));
         tac_scene_shed(run->whole);

@@ -3,13 +3,14 @@
 #define TAC_EVENTS_RUNNING_H
 
 #include "events/sim.h"
-#include <tactus/run.h>
+#include "events/start.h"
 
 struct tac_running {
     struct tac_ctx *ctx;
     const struct tac_run_options *options;
-    struct tac_scene *whole; /* borrowed: what was read; on several ranks without its big arrays */
-    struct tac_scene *local; /* owned; NULL on one rank */
+    struct tac_run_start *start; /* borrowed */
+    struct tac_scene *whole;     /* borrowed: what was read; on several ranks without its big arrays */
+    struct tac_scene *local;     /* owned; NULL on one rank */
     struct tac_sim *sim;
     struct tac_output *out;
     struct tac_record *record;   /* owned; NULL: breakpoints are not kept */
