@@ -144,6 +144,9 @@ enum tac_err tac_record_create(struct tac_ctx *ctx, const struct tac_scene *scen
  * the same state, a warning says where it ends, and *out is NULL.  TAC_ERR_INPUT: it is of another scene. */
 enum tac_err tac_record_resume(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, tac_time now,
                                int64_t index, bool within, bool record, struct tac_record **out, bool *loaded);
+/* Collective. A run without --record that goes on where it ends, at `now`: DIR/record.h5, if there is one, stays as it
+ * is, and a warning says if it does not have all up to then. */
+enum tac_err tac_record_end(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, tac_time now);
 /* Collective. What create and resume begin with: a recorder without a file. */
 enum tac_err tac_record_blank(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
                               struct tac_record **out);
