@@ -74,7 +74,10 @@ static enum tac_err write_frame(struct tac_running *run)
                                     run->position, run->velocity,
                                     run->force};
     TAC_TRY(record_frame(run));
-    TAC_TRY(tac_sim_energy(sim, &run->row));
+    if (run->row_at != sim->now)
+        TAC_TRY(tac_sim_energy(sim, &run->row));
+    sim->deepest_layer = 0;
+    run->row_at = -1;
     TAC_TRY(tac_output_frame(run->ctx, run->out, &frame));
     TAC_TRY(tac_output_row(run->ctx, run->out, &run->row));
     run->frame++;
@@ -84,47 +87,7 @@ done:
     return err;
 }
 
-/* ---- checkpoints ---- */
-
-/* A checkpoint within a frame interval: the record's part of it must survive too.  It ends with a look at now, which
- * the run forgets again. */
-static enum tac_err save_record(struct tac_running *run)
-{
-    enum tac_err err;
-    if (run->record == NULL)
-        return TAC_OK;
-    if (run->sim->now == run->last_frame)
-        return tac_record_sync(run->record);
-    TAC_TRY(tac_record_deal(run->record));
-    tac_sim_look(run->sim, TAC_LOOK_OTHERS);
-    TAC_TRY(tac_record_partial(run->record, run->frame - 1));
-done:
-    return err;
-}
-
-static enum tac_err save(struct tac_running *run)
-{
-    enum tac_err err;
-    struct tac_checkpoint *state = NULL;
-    const double begin_s = tac_wall_s();
-    TAC_TRY(save_record(run));
-    TAC_TRY(tac_output_sync(run->ctx, run->out));
-    TAC_TRY(tac_state_collect(run->sim, &state));
-    state->frame = run->frame;
-    state->last_frame = run->last_frame;
-    state->restarts = run->restarts;
-    state->wall_s = run->wall_before_s + begin_s - run->wall_start_s;
-    TAC_TRY(tac_checkpoint_write(run->ctx, run->whole, run->options->dir, run->whole->checkpoint.keep, state,
-                                 run->saved, sizeof run->saved));
-    tac_output_checkpoint(run->out, run->saved);
-    run->saved_wall_s = tac_wall_s();
-    run->save_took_s = run->saved_wall_s - begin_s;
-    run->sim->ask_save = 0;
-done:
-    tac_checkpoint_destroy(&state);
-    run->sim->counters.seconds_output += tac_wall_s() - begin_s;
-    return err;
-}
+/* ---- stops ---- */
 
 enum { WALL_LIMIT = 1000 }; /* among signals' numbers: the greatest wish is told */
 
@@ -149,7 +112,7 @@ static enum tac_err stop(struct tac_running *run)
 {
     enum tac_err err = TAC_OK;
     const int why = run->sim->told_stop;
-    TAC_TRY(save(run));
+    TAC_TRY(tac_run_save(run));
     err = tac_fail(run->ctx, TAC_ERR_STOPPED,
                    "stopped by %s at t = %.9g s; the state is in %s/%s: run again with --restart %s to go on",
                    why == WALL_LIMIT ? "the wall limit" : strsignal(why), tac_seconds(run->sim, run->sim->now),
@@ -178,6 +141,24 @@ static bool end_on_grid(const struct tac_running *run)
     return tac_scene_grid(run->whole, run->whole->frame_s, run->frame) == run->whole->t_end;
 }
 
+/* A run that goes on where it ends: only its last frame may be missing.  In another folder, and its checkpoint. */
+static enum tac_err end_again(struct tac_running *run)
+{
+    enum tac_err err = TAC_OK;
+    if (!tac_output_here(run->out))
+        TAC_TRY(tac_run_save(run));
+    if (run->last_frame < run->sim->now)
+        TAC_TRY(write_frame(run));
+done:
+    return err;
+}
+
+/* An energy row may be told at the next frame, and at the next checkpoint of the scene's own times. */
+static void keep_before(struct tac_running *run, tac_time next)
+{
+    run->sim->before_at = next < run->next_save ? next : run->next_save;
+}
+
 static enum tac_err loop(struct tac_running *run)
 {
     enum tac_err err = TAC_OK;
@@ -186,10 +167,12 @@ static enum tac_err loop(struct tac_running *run)
     if (run->frame == 0)
         TAC_TRY(write_frame(run));
     run->next_save = next_save(run);
+    if (run->sim->now == t_end)
+        TAC_TRY(end_again(run));
     while (run->sim->now < t_end) {
         tac_time next = tac_scene_frame_time(run->whole, run->frame);
         next = next > run->sim->now && next < t_end ? next : t_end;
-        run->sim->before_at = next;
+        keep_before(run, next);
         while (run->sim->now < next) {
             wish(run);
             TAC_TRY(tac_sim_advance(run->sim, next < run->next_save ? next : run->next_save));
@@ -201,26 +184,26 @@ static enum tac_err loop(struct tac_running *run)
             if (sim->told_stop)
                 TAC_TRY(stop(run));
             if (sim->told_save || sim->now >= run->next_save) {
-                TAC_TRY(save(run));
+                TAC_TRY(tac_run_save(run));
                 run->next_save = next_save(run);
             }
             TAC_TRY(tac_run_balance(run));
-            run->sim->before_at = next;
+            keep_before(run, next);
         }
         /* A last frame between two of the grid is taken back by a run that goes further: the checkpoint is before it.
-         */
+         * Who is killed between the two goes on from there, and writes it. */
         const bool last = run->sim->now == t_end, on_grid = end_on_grid(run);
         if (last && !on_grid)
-            TAC_TRY(save(run));
+            TAC_TRY(tac_run_save(run));
         TAC_TRY(write_frame(run));
         if (last && on_grid)
-            TAC_TRY(save(run));
+            TAC_TRY(tac_run_save(run));
         if (last)
             break;
         if (run->sim->told_stop)
             TAC_TRY(stop(run));
         if (run->sim->told_save || run->sim->now >= run->next_save) {
-            TAC_TRY(save(run));
+            TAC_TRY(tac_run_save(run));
             run->next_save = next_save(run);
         }
         TAC_TRY(tac_run_balance(run));
@@ -266,7 +249,9 @@ static enum tac_err start_record(struct tac_running *run, bool resume)
     const struct tac_run_options *o = run->options;
     const struct tac_sim *sim = run->sim;
     bool loaded = false;
-    if (resume)
+    if (resume && !o->record && sim->now == run->whole->t_end) /* what there is of it stays */
+        TAC_TRY(tac_record_end(run->ctx, run->whole, o->dir, sim->now));
+    else if (resume)
         TAC_TRY(tac_record_resume(run->ctx, run->whole, o->dir, sim->now, run->frame - 1, sim->now > run->last_frame,
                                   o->record, &run->record, &loaded));
     else if (o->record)
@@ -290,8 +275,48 @@ static enum tac_err go_on(struct tac_running *run)
     run->wall_before_s = (*state)->wall_s;
     run->ticks_before = tac_run_ticks(&run->sim->counters);
     run->all_before = tac_run_ticks(&(*state)->counters);
+    if ((*state)->has_row) {
+        run->row = (*state)->row;
+        run->row_at = (*state)->now;
+    }
     tac_checkpoint_destroy(state);
     TAC_TRY(tac_sim_contacts(run->sim, &run->row.contacts)); /* until the next row */
+done:
+    return err;
+}
+
+static struct tac_output_past past_of(const struct tac_run_start *start)
+{
+    const struct tac_checkpoint *c = start->checkpoint;
+    return (struct tac_output_past){start->file, c->now, c->frame, c->restarts, c->entry_count, c->entry};
+}
+
+/* A checkpoint of where the run ends: the folder may be whole, and then there is nothing to do.  Else its end is made
+ * once more; *over: no. */
+static enum tac_err look_at_end(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_run_options *o,
+                                const struct tac_run_start *start, bool *over)
+{
+    enum tac_err err;
+    const struct tac_checkpoint *c = start->checkpoint;
+    const struct tac_output_past past = past_of(start);
+    const bool last_frame = c->last_frame < c->now; /* it is still to come */
+    bool here, whole;
+    int kicked = 0;
+    TAC_TRY(tac_output_whole(ctx, scene, o->dir, &past, last_frame, &here, &whole));
+    *over = whole || (!here && !last_frame);
+    if (*over && ctx->rank == 0)
+        tac_warn(ctx, "the checkpoint %s is of t = %.9g s, where the run ends; there is nothing left to run",
+                 start->file, (double)c->now * scene->quantum_s);
+    if (*over || !last_frame || c->has_row)
+        goto done;
+    for (tac_lid i = 0; i < c->vertex_count && !kicked; i++)
+        kicked = c->t[i] == c->now;
+    MPI_Allreduce(MPI_IN_PLACE, &kicked, 1, MPI_INT, MPI_MAX, ctx->comm);
+    if (kicked)
+        err = tac_fail(ctx, TAC_ERR_INPUT,
+                       "the checkpoint '%s' is of t = %.9g s, where the run ends, and does not tell the last row of "
+                       "energy.csv; go on from an older one, or further with --until",
+                       start->file, (double)c->now * scene->quantum_s);
 done:
     return err;
 }
@@ -323,13 +348,17 @@ enum tac_err tac_run_from(struct tac_ctx *ctx, struct tac_scene *scene, const st
                               .start = start,
                               .wall_start_s = now_s,
                               .saved_wall_s = now_s,
+                              .row_at = -1,
                               .balance_wall_s = now_s};
     run.shuffle = shuffle ? strtoul(shuffle, NULL, 10) : 0;
-    if (resume && start->checkpoint->now >= scene->t_end) {
-        if (ctx->rank == 0)
-            tac_warn(ctx, "the checkpoint %s is of t = %.9g s, where the run ends; there is nothing left to run",
-                     start->file, (double)start->checkpoint->now * scene->quantum_s);
-        goto done;
+    struct tac_output_past past = {.file = NULL};
+    bool over = false;
+    if (resume) {
+        past = past_of(start);
+        if (past.now >= scene->t_end)
+            TAC_TRY(look_at_end(ctx, scene, options, start, &over));
+        if (over)
+            goto done;
     }
     TAC_TRY(tac_run_pieces(&run, &pieces));
     if (!resume)
@@ -337,8 +366,7 @@ enum tac_err tac_run_from(struct tac_ctx *ctx, struct tac_scene *scene, const st
     if (pieces == NULL) /* what cannot be run is told before a folder is made */
         TAC_TRY(tac_run_deal(&run, &pieces));
     if (resume)
-        TAC_TRY(tac_output_resume(ctx, scene, pieces, options->dir, start->file, start->checkpoint->now,
-                                  start->checkpoint->frame, &run.out));
+        TAC_TRY(tac_output_resume(ctx, scene, pieces, options->dir, &past, &run.out));
     else
         TAC_TRY(tac_output_create(ctx, scene, pieces, options->dir, options->overwrite, &run.out));
     /* From here on the folder says how it ends. */

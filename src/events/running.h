@@ -1,4 +1,5 @@
-/* running.h: a run under way (run.c), and how its scene is dealt out to the ranks (run_deal.c). */
+/* running.h: a run under way (run.c), its checkpoints (run_save.c), and how its scene is dealt out to the ranks
+ * (run_deal.c). */
 #ifndef TAC_EVENTS_RUNNING_H
 #define TAC_EVENTS_RUNNING_H
 
@@ -26,6 +27,7 @@ struct tac_running {
     tac_time next_save;                   /* by simulated time */
     char saved[64];                       /* name of the newest checkpoint */
     struct tac_energy_row row;
+    tac_time row_at; /* `row` is that of this time, for a frame that is not written yet; else before 0 */
     double moved_wall_s, move_took_s; /* the last deal: when, how long */
     bool cut_known;                   /* some deal has known the contacts */
     double busy_s, balance_wall_s;    /* for balance: work done when it was last looked at, and when that was */
@@ -41,6 +43,8 @@ enum tac_err tac_run_pieces(struct tac_running *run, struct tac_pieces **pieces)
 int64_t tac_run_ticks(const struct tac_counters *counters);
 /* Collective. Deals the scene out to the ranks, and makes the simulation of this rank's part.  Destroys the pieces. */
 enum tac_err tac_run_deal(struct tac_running *run, struct tac_pieces **pieces);
+/* Collective. Writes a checkpoint of now; what it supposes to be in the folder comes to the disk first. */
+enum tac_err tac_run_save(struct tac_running *run);
 /* Collective; after a pass. Are the ranks out of balance, or do they talk too much, and is it worth the move?  If so
  * the scene is dealt anew, by what is known of contacts. */
 enum tac_err tac_run_balance(struct tac_running *run);

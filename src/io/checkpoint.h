@@ -67,6 +67,12 @@ struct tac_checkpoint {
     double wall_s;         /* of all runs so far */
     struct tac_counters counters;
     tac_gid vertex_total, triangle_total, segment_total;
+    int32_t has_row;           /* the row of `now`: only where its frame is not written yet */
+    struct tac_energy_row row; /* a restart could not tell it: velocities from before the kicks of `now` are gone */
+
+    /* What the run folder held, for whoever goes on with it. */
+    int64_t entry_count;            /* the same on all ranks */
+    struct tac_output_entry *entry; /* owned by rank 0, (entry_count) by index; NULL elsewhere */
 
     /* this rank's rows */
     tac_lid vertex_count;
@@ -120,6 +126,11 @@ enum tac_err tac_checkpoint_read(struct tac_ctx *ctx, const char *path, char **f
 /* Collective. The same, with all that the file tells of itself. */
 enum tac_err tac_checkpoint_read_about(struct tac_ctx *ctx, const char *path, char **file, json_t **json,
                                        struct tac_checkpoint_about *about, struct tac_checkpoint **out);
+
+/* Local to rank 0. The checkpoint `file` in DIR is what the run there goes on from, so it has to be the newest: if
+ * there are later ones it gets one more name (a hard link), and DIR/checkpoint.h5 points to it.  What a killed writer
+ * of checkpoints left is removed.  name: what it is called now (of size `size`). */
+void tac_checkpoint_lead(struct tac_ctx *ctx, const char *dir, const char *file, char *name, size_t size);
 
 /* Local. Is it, or was it meant to be, a checkpoint and no other kind of file? */
 bool tac_checkpoint_is(const char *path);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "io/output.h"
 
@@ -125,11 +126,21 @@ enum tac_err tac_output_frame(struct tac_ctx *ctx, struct tac_output *out, const
     if (err)
         return err;
     if (ctx->rank == 0) {
-        err = tac_xdmf_add(ctx, out, frame->index, frame->time_s);
+        err = tac_grow(ctx, &out->entry, &out->entry_capacity, out->entry_count + 1, sizeof *out->entry);
+        if (!err) {
+            out->entry[out->entry_count++] = (struct tac_output_entry){frame->index, 1, -1};
+            err = tac_xdmf_add(ctx, out, frame->index, frame->time_s);
+        }
         if (!err)
             err = tac_xdmf_write(ctx, out, false);
     }
     return tac_agree(ctx, err);
+}
+
+void tac_output_entries(const struct tac_output *out, const struct tac_output_entry **entry, int64_t *count)
+{
+    *entry = out->entry;
+    *count = (int64_t)out->entry_count;
 }
 
 struct line {
@@ -163,7 +174,11 @@ static enum tac_err write_row(struct tac_ctx *ctx, struct tac_output *out, const
                             row->contacts, row->deepest_layer);
     put_value(&line, row->min_distance);
     line.text[line.length++] = '\n'; /* 22 values of at most 25 characters leave room */
-    return append_energy(ctx, out, line.text, (size_t)line.length);
+    const enum tac_err err = append_energy(ctx, out, line.text, (size_t)line.length);
+    if (!err && out->entry_count > 0)
+        out->entry[out->entry_count - 1].row =
+            (int64_t)crc32(crc32(0, Z_NULL, 0), (const Bytef *)line.text, (uInt)line.length);
+    return err;
 }
 
 enum tac_err tac_output_row(struct tac_ctx *ctx, struct tac_output *out, const struct tac_energy_row *row)
@@ -257,6 +272,7 @@ void tac_output_destroy(struct tac_output **p)
     if (out->line_open)
         fputc('\n', stderr);
     free(out->xdmf.text);
+    free(out->entry);
     tac_folder_close(&out->folder);
     free(out);
     *p = NULL;
