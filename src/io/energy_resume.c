@@ -96,8 +96,8 @@ static enum tac_err read_rows(struct tac_ctx *ctx, const struct tac_output *out,
         if (is == LAST)
             continue;
         TAC_TRY(tac_grow(ctx, &plan->row, &plan->capacity, plan->count + 1, sizeof *plan->row));
-        plan->row[plan->count++] = (struct tac_output_entry){
-            index, 0, (int64_t)crc32(crc32(0, Z_NULL, 0), (const Bytef *)text, (uInt)length)};
+        plan->row[plan->count++] =
+            (struct tac_output_entry){index, 0, (int64_t)crc32(crc32(0, Z_NULL, 0), (const Bytef *)text, (uInt)length)};
         plan->end += length;
     }
     if (ferror(file))

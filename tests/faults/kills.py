@@ -9,6 +9,7 @@ for writes of the same kind that follow each other: every --stride-th.  --ranks:
 """
 import argparse
 import fnmatch
+import itertools
 import json
 import os
 import shutil
@@ -41,20 +42,28 @@ CASES = {
 }
 
 
+def read(folder, name):
+    """None: it is not there."""
+    try:
+        with open(os.path.join(folder, name)) as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
 def fields(path, top):
     with h5py.File(path, "r") as file:
-        return {name: {key: d[()].tobytes() for key, d in group.items()} for name, group in file[top].items()}
+        return {name: {key: d[()].tobytes() for key, d in group.items()} if group is not None else None for name, group in file[top].items()}
 
 
 def content(folder):
     """All that a folder holds and that no two runs may differ in."""
-    text = {name: open(os.path.join(folder, name)).read() for name in ("energy.csv", "frames.xdmf", "scene.json")}
+    text = {name: read(folder, name) for name in ("energy.csv", "frames.xdmf", "scene.json", "status.json", "run.json")}
     found = {"frames": fields(folder + "/frames.h5", "frames"), "record": fields(folder + "/record.h5", "record"),
              "partial": fields(folder + "/record.h5", "partial"), **text}
     for name in ("status.json", "run.json"):
-        with open(os.path.join(folder, name)) as file:
-            report = json.load(file)
-        found[name] = (report["state"], report["time"], report["scene_sha256"])
+        report = json.loads(text[name] or "{}")
+        found[name] = [report.get(key) for key in ("state", "time", "scene_sha256")]
     found["files"] = sorted(n for n in os.listdir(folder) if not fnmatch.fnmatch(n, "checkpoint-*.h5"))
     newest = max(n for n in os.listdir(folder) if fnmatch.fnmatch(n, "checkpoint-*.h5"))
     found["newest"] = os.readlink(folder + "/checkpoint.h5") == newest
@@ -113,7 +122,15 @@ class Case:
             if n >= last - 8 and alike % self.options.stride == 0:
                 tail.append(n)
         step = max(1, len(changes) // self.options.count)
-        return sorted(set(tail) | set(changes[self.options.offset % step::step]))
+        found = sorted(set(tail) | set(changes[self.options.offset % step::step]))
+        if self.options.most == 0:
+            return found
+        # The first flushes of a file that was opened again, in the middle; and evenly of the rest.
+        runs = [list(numbers) for is_pwrite, numbers in itertools.groupby(range(1, len(names) + 1), lambda n: names[n - 1] == "pwrite") if is_pwrite]
+        middles = [run[len(run) // 2] for run in runs if len(run) > 8][:3] if self.before else []
+        found = [n for n in found if n not in middles]
+        left = self.options.most - len(middles)
+        return middles + [found[k * (len(found) - 1) // (left - 1)] for k in range(left)]
 
     def kill_at(self, n):
         folder = self.folder("at-%d" % n)
@@ -135,11 +152,13 @@ class Case:
         wrong = [key for key in self.whole if got[key] != self.whole[key]]
         if wrong:
             return self.fail("call %d: other %s" % (n, ", ".join(wrong)))
+        if n % self.options.again:
+            return shutil.rmtree(folder)
         before, words = bytes_of(folder), ["run", "--restart", "{}"] + (["--until", str(OFF)] if "--until" in self.killed else [])
         r = self.run(words, folder)
         if r.code != 0 or "nothing left to run" not in r.output or bytes_of(folder) != before:
             self.fail("call %d: a whole folder is left alone: %s" % (n, r.output[-300:]))
-        shutil.rmtree(folder)
+        return shutil.rmtree(folder)
 
 
 def main():
@@ -148,6 +167,8 @@ def main():
     parser.add_argument("--stride", type=int, default=8)
     parser.add_argument("--offset", type=int, default=0)
     parser.add_argument("--ranks", type=int, default=1)
+    parser.add_argument("--most", type=int, default=0, help="so many moments of each case; 0: all of the above")
+    parser.add_argument("--again", type=int, default=1, help="every so-and-so-manieth folder is gone on with once more")
     parser.add_argument("cases", nargs="*", default=sorted(CASES))
     options = parser.parse_args()
     home, failures, kills = tempfile.mkdtemp(prefix="tactus-kills-"), [], 0
