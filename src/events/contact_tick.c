@@ -1,5 +1,6 @@
 /* The ticks of contact: penalty layers, limits of stretch, friction, and what they take away (design 1.2 to 1.5).
- * Nothing here allocates or logs. */
+ * Nothing here logs, and on one rank nothing allocates; of several, a pair that becomes deeper may need room that all
+ * its owners must have (tac_watch_deepen). */
 #include "events/bring.h"
 #include "events/friction.h"
 

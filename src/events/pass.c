@@ -1,4 +1,6 @@
-/* Running the instants of a window (design 2.2, 3.1). Nothing here allocates or logs. */
+/* Running the instants of a window (design 2.2, 3.1). Nothing here logs, and on one rank nothing allocates: a pass for
+ * which the room that was made before it does not suffice ends there.  Of several ranks one that has no room left makes
+ * more, for the others wait for it; and a record whose log is full writes it out (io/record_log.c). */
 #include "events/bring.h"
 #include "events/friction.h"
 #include "events/ranks.h"

@@ -314,8 +314,9 @@ int32_t tac_watch_find(const struct tac_sim *sim, uint64_t key);
 enum tac_err tac_watch(struct tac_sim *sim, uint64_t key, const tac_lid v[4], int32_t *slot);
 /* Local. Between two instants of a pass: puts the rung that tac_watch() has just added where it can tick. */
 enum tac_err tac_watch_place(struct tac_sim *sim, int32_t slot);
-/* Local. Watches one more rung of slot from t on, in the event loop: no allocation; false if there is no room or no
- * further layer. */
+/* Local. Watches one more rung of slot from t on, in the event loop; false if there is no room or no further layer.
+ * Room is made in tac_watch_settle(): on one rank nothing is allocated here.  On several, where all owners of a pair
+ * must decide alike, more room is made at once. */
 bool tac_watch_deepen(struct tac_sim *sim, int32_t slot, tac_time t);
 /* Local. Sorts newly watched rungs into their classes and makes room for a pass. Call before each pass. */
 enum tac_err tac_watch_settle(struct tac_sim *sim);
