@@ -65,7 +65,7 @@ for ranks in (1, 2):
     check(ticks(second) > ticks(first), "counters count all sittings")
     check(about(now["ticks_per_s"] * now["wall_s"], ticks(second) - ticks(first)),
           "%s: %s ticks/s in %s s, of %s" % (folder, now["ticks_per_s"], now["wall_s"], ticks(second) - ticks(first)))
-    check(.5 < second["wall_s"] < 60 and about(second.get("wall_total_s", 0), before_s + second["wall_s"]),
+    check(second["wall_s"] > 0 and about(second.get("wall_total_s", 0), before_s + second["wall_s"]),
           "%s: wall time %s and %s, %s before" % (folder, second["wall_s"], second.get("wall_total_s"), before_s))
 r = tactus("info", "1.run")
 check("wall time 0:0" in r.out, "info: " + r.out)

@@ -69,12 +69,12 @@ run("--restart", "parts.run")
 alike("whole.run", "parts.run", "--all-frames")
 
 # Checkpoints by simulated time, and what an older version left.
-run("rest.json", "-o", "saved.run", "--set", "output.checkpoint_every_t=0.02", "--set", "output.checkpoint_keep=100")
+run("rest.json", "-o", "saved.run", "--set", "output.checkpoint_every_t=0.1", "--set", "output.checkpoint_keep=100")
 times = []
-for k in range(1, 31):
+for k in range(1, 7):
     with h5py.File("saved.run/checkpoint-%06d.h5" % k, "r") as f:
         times.append(int(f["integers"][0]) * 2.0 ** -46)
-check(times == grid[1:], "checkpoints every 0.02 s: %s" % times)
+check(times == grid[5::5], "checkpoints every 0.1 s: %s" % times)
 os.mkdir("older.run")
 for name in ("frames.h5", "energy.csv", "scene.json", "status.json"):
     shutil.copy("whole.run/" + name, "older.run/" + name)
@@ -95,11 +95,11 @@ alike("longer.run", "older.run", "--all-frames")
 refused(tactus("run", "--restart", "older.run", "--until", 0.6), 2, "after the end, 0.6 s")
 
 # Beyond 128 s.
-json.dump(dict(SCENE, time={"end": 200, "frame": 0.5}, contact={}), open("long.json", "w"))
+json.dump(dict(SCENE, time={"end": 200, "frame": 2}, contact={}, clocks={"gravity_s": 0.1}), open("long.json", "w"))
 r = tactus("check", "long.json")
 check(r.code == 0 and "quantum 2.84217e-14 s (2^-45)" in r.out, "check of 200 s: %s%s" % (r.out[:300], r.err))
 run("long.json", "-o", "long.run")
-check(rows("long.run") == [k / 2 for k in range(401)], "frames of 200 s: %s" % rows("long.run")[-3:])
+check(rows("long.run") == [2 * k for k in range(101)], "frames of 200 s: %s" % rows("long.run")[-3:])
 run("long.json", "-o", "first.run", "--until", 60)
 quantum = json.load(open("first.run/scene.json"))["clocks"]["quantum_s"]
 check(quantum == 2.0 ** -45, "--until does not change the quantum: %s" % quantum)
