@@ -9,6 +9,7 @@
 #include "verify/overlap.h"
 #include "verify/rest.h"
 #include <math.h>
+#include <tactus/math.h>
 
 static enum tac_err no_memory(struct tac_ctx *ctx)
 {
@@ -164,7 +165,9 @@ static enum tac_err describe_defect(struct tac_ctx *ctx, const struct tac_scene 
                     d.total / d.energy, d.energy, d.landing / d.energy, d.pressing / d.energy, d.resting / d.energy,
                     d.chance / d.energy, d.rows / d.energy, largest_part(&d),
                     steady ? TAC_DEFECT_WITHIN : TAC_DEFECT_CHANCE_WITHIN,
-                    scene->motion_count || scene->load_count ? "scripts, loads, " : "");
+                    scene->motion_count || scene->load_count       ? "scripts, loads, "
+                    : tac_dot(scene->gravity, scene->gravity) == 0 ? "how often things meet, "
+                                                                   : "");
     }
     if (json_object_set_new(report, "defect", object) != 0)
         err = no_memory(ctx);
