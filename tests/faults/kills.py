@@ -148,7 +148,10 @@ class Case:
         r = self.run(words + ["--quiet"], folder, self.options.ranks)
         if r.code != 0 or r.crashed:
             return self.fail("call %d: it does not go on: %s %s" % (n, r, r.crashed))
-        got = content(folder)
+        try:
+            got = content(folder)
+        except (OSError, RuntimeError) as e:
+            return self.fail("call %d: it cannot be read: %s" % (n, e))
         wrong = [key for key in self.whole if got[key] != self.whole[key]]
         if wrong:
             return self.fail("call %d: other %s" % (n, ", ".join(wrong)))
