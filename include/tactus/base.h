@@ -23,9 +23,16 @@
 extern "C" {
 #endif
 
+/* A function that does not return, in C and in C++. */
+#ifdef __cplusplus
+#define TAC_NORETURN [[noreturn]]
+#else
+#define TAC_NORETURN _Noreturn
+#endif
+
 typedef int64_t tac_gid;  /* global id of a vertex, triangle, edge: position in the scene's order */
 typedef int32_t tac_lid;  /* local id on this rank */
-typedef int64_t tac_time; /* simulated time in quanta (design: integer time) */
+typedef int64_t tac_time; /* simulated time, a whole number of quanta */
 
 #define TAC_GID_MPI MPI_INT64_T
 #define TAC_LID_MPI MPI_INT32_T
@@ -82,7 +89,7 @@ char *tac_tame(char *text);
 enum tac_err tac_agree_step(struct tac_ctx *ctx, enum tac_err err);
 
 /* Local. Where the ranks cannot come together any more: the sentence on stderr, and MPI_Abort() with TAC_ERR_RUN. */
-_Noreturn void tac_give_up(const struct tac_ctx *ctx);
+TAC_NORETURN void tac_give_up(const struct tac_ctx *ctx);
 
 /* Jumps to `done:` with `err` set when the call fails. */
 #define TAC_TRY(call)                                                                                                  \
@@ -98,7 +105,7 @@ _Noreturn void tac_give_up(const struct tac_ctx *ctx);
 #else
 #define TAC_ASSERT(condition) TAC_CHECK(condition)
 #endif
-_Noreturn void tac_abort(const char *file, int line, const char *condition);
+TAC_NORETURN void tac_abort(const char *file, int line, const char *condition);
 
 /* Memory.  tac_alloc: `count` zeroed elements of `size` bytes into *out (a pointer to a pointer); count 0 gives a
  * non-NULL pointer.  tac_grow: makes room for at least `need` elements, doubling; *capacity in elements. Both fail

@@ -9,8 +9,9 @@
 #include <tactus/base.h>
 #include <tactus/scene.h>
 
-struct tac_checkpoint; /* io/checkpoint/checkpoint.h */
-struct tac_pieces;     /* partition/part.h */
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 struct tac_run_options {
     const char *dir; /* run folder; made */
@@ -18,17 +19,17 @@ struct tac_run_options {
     bool record;     /* keep every breakpoint in record.h5 */
     int argc;        /* for run.json: how it was called; may be 0 */
     char **argv;
-    double wall_limit_s;                /* stop with a checkpoint before so much wall time is over; 0: none */
-    const char *restart;                /* the checkpoint file to go on from; NULL: none */
-    struct tac_checkpoint **checkpoint; /* what it holds; tac_run() destroys it when it needs it no more */
-    struct tac_pieces *
-        *pieces; /* several ranks: the scene's arrays, with topology, if `scene` is without them; likewise */
+    double wall_limit_s; /* stop with a checkpoint before so much wall time is over; 0: none */
 };
 
-/* Collective. Refuses scenes that start with overlaps; runs to scene->t_end; writes frames, energies, checkpoints,
- * status and run.json (docs/run-folder.md).  TAC_ERR_INPUT: nothing was run; TAC_ERR_RUN: it failed, with what was
- * committed written; TAC_ERR_STOPPED: a signal or the wall limit ended it, with a checkpoint saved.  On several ranks
- * the big arrays of `scene` are freed once each rank has its part. */
+/* Collective. Runs a scene that every rank has read whole (tac_scene_read) from its start; to go on from a checkpoint
+ * is for the program, `tactus run --restart`.  Refuses scenes that start with overlaps; runs to scene->t_end; writes
+ * frames, energies, checkpoints, status and run.json (docs/run-folder.md).  TAC_ERR_INPUT: nothing was run;
+ * TAC_ERR_RUN: it failed, with what was committed written; TAC_ERR_STOPPED: a signal or the wall limit ended it, with a
+ * checkpoint saved.  On several ranks the big arrays of `scene` are freed once each rank has its part. */
 enum tac_err tac_run(struct tac_ctx *ctx, struct tac_scene *scene, const struct tac_run_options *options);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -17,6 +17,12 @@
 #include <tactus/base.h>
 #include <tactus/mesh.h>
 
+#define TAC_FRAME_GRAIN 65536 /* quanta: frames lie on multiples of it */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum tac_clock_mode { TAC_CLOCKS_NESTED, TAC_CLOCKS_FREE };
 enum tac_discovery_mode { TAC_DISCOVER_SPECULATE, TAC_DISCOVER_KDS, TAC_DISCOVER_ALL_PAIRS };
 enum tac_friction_model { TAC_FRICTION_ANCHOR, TAC_FRICTION_KINETIC };
@@ -113,7 +119,7 @@ struct tac_scene {
     char sha256[65]; /* of what determines the trajectory, mesh contents included; not end, output, discovery, paths */
 
     double end_s, frame_s, quantum_s;
-    tac_time t_end; /* quanta */
+    tac_time t_end; /* quanta; end_s, on the grid of frames where it is within 2^16 quanta of it */
     double gravity[3];
 
     struct {
@@ -177,7 +183,7 @@ struct tac_scene {
     struct tac_topology *topology; /* owned, of all triangles and segments */
     bool two_d;                    /* no triangles and every z is 0 */
 
-    struct tac_part *part; /* owned; NULL: all of the above is of the whole scene. Else of one rank: partition/part.h */
+    struct tac_part *part; /* owned; NULL: all of the above is of the whole scene. Else of one rank */
 };
 
 /* Collective. Reads and validates.  `set` are (set_count) strings "path=value".  One sentence per failure with the JSON
@@ -203,7 +209,8 @@ json_t *tac_scene_stored_json(const struct tac_scene *scene);
  * `path` NULL: the stored one; no mesh is read or made.  Else the scene file `path`, which must be the same scene: its
  * meshes are made and compared, but for files that are gone, in whose place the checkpoint's geometry stands (with a
  * warning).  `set` is applied to either.  TAC_ERR_INPUT, naming the key and both values, if something differs that the
- * hash covers (not end, frame, output, discovery, names, paths).  stored: what tac_scene_stored_json() gave. */
+ * hash covers (not end, frame, output, discovery, names, paths).  stored: what tac_scene_stored_json() gave.
+ * stored_sha256 NULL: hashes are not compared. */
 enum tac_err tac_scene_resume(struct tac_ctx *ctx, const char *path, const char *const *set, int set_count,
                               const json_t *stored, const char *stored_sha256, const struct tac_geometry *geometry,
                               struct tac_scene **out);
@@ -226,7 +233,16 @@ tac_lid tac_load_next(const struct tac_scene *scene, tac_lid *set, int n);
  * Motion knots are due at tac_scene_quanta(scene, knot_t_s[k]). */
 tac_time tac_scene_quanta(const struct tac_scene *scene, double t_s);
 
-/* Frame k's time in quanta: k x frame rounded to the nearest multiple of 2^16 quanta, never past the end. */
+/* Local. k times every_s [s], as it is written in decimal (30 times 0.02 is 0.6), rounded to the nearest multiple of
+ * 2^16 quanta, halves up; TAC_TIME_NEVER far beyond 2^53 quanta; 0 for k <= 0.  An every_s of less is taken for 2^16
+ * quanta. */
+tac_time tac_scene_grid(const struct tac_scene *scene, double every_s, int64_t k);
+
+/* Frame k's time in quanta: tac_scene_grid() of `frame`, never past the end.  The end itself lies on that grid if it is
+ * within 2^16 quanta of it. */
 tac_time tac_scene_frame_time(const struct tac_scene *scene, int64_t k);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -1,30 +1,21 @@
 #include "app/alone.h"
 
+#include "io/folder/report.h"
+#include <dirent.h>
+#include <fcntl.h>
 #include <ftw.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-static char folder[4096]; /* of the process, like MPI's own state; empty: none */
+#define PREFIX "tactus-mpi-"
+#define OWNER "owner" /* a file in the folder: locked by the process that it is of; which machine that is on */
+enum { MACHINE = 256, MOST_PATH = 4096 };
 
-void tac_alone_begin(void)
-{
-    static const char *const launched[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE", "PMI_RANK", "SLURM_PROCID",
-                                           "OMPI_MCA_orte_tmpdir_base"};
-    for (size_t i = 0; i < sizeof launched / sizeof launched[0]; i++)
-        if (getenv(launched[i]) != NULL)
-            return;
-    const char *base = getenv("TMPDIR");
-    int n = snprintf(folder, sizeof folder, "%s/tactus-mpi-XXXXXX", base != NULL && base[0] ? base : "/tmp");
-    if (n < 0 || (size_t)n >= sizeof folder || mkdtemp(folder) == NULL) {
-        folder[0] = '\0'; /* Open MPI will say so if it cannot do without */
-        return;
-    }
-    setenv("OMPI_MCA_orte_tmpdir_base", folder, 1);
-    /* A process alone needs no daemon and no network: it starts in hundredths of a second instead of tenths. */
-    setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
-    setenv("OMPI_MCA_pml", "ob1", 0);
-    setenv("OMPI_MCA_btl", "self", 0);
-}
+static char folder[MOST_PATH]; /* of the process, like MPI's own state; empty: none */
+static int owner = -1;         /* open as long as the folder is used: the lock goes with the process, however it ends */
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
@@ -35,9 +26,91 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
     return 0;
 }
 
+/* Is the folder one whose process is gone?  Then it is locked by us, and *lock is to be closed.  Only of this user and
+ * this machine: a lock says nothing of processes on others, which may share the folder that this one is in. */
+static bool is_left_over(int base, const char *name, int *lock)
+{
+    char here[MACHINE] = "", there[MACHINE] = "";
+    struct stat st;
+    *lock = -1;
+    const int dir = openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (dir < 0)
+        return false;
+    if (fstat(dir, &st) == 0 && st.st_uid == geteuid())
+        *lock = openat(dir, OWNER, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    close(dir);
+    if (*lock < 0)
+        return false;
+    /* The machine is written when the lock is held: who has not come as far has not written it. */
+    tac_process_machine(here, sizeof here);
+    if (flock(*lock, LOCK_EX | LOCK_NB) == 0 && fstat(*lock, &st) == 0 && st.st_nlink > 0 &&
+        pread(*lock, there, sizeof there - 1, 0) > 0 && strcmp(here, there) == 0)
+        return true;
+    close(*lock);
+    return false;
+}
+
+/* What killed processes have left. */
+static void sweep(const char *base)
+{
+    DIR *entries = opendir(base);
+    struct dirent *entry;
+    while (entries != NULL && (entry = readdir(entries)) != NULL) {
+        char path[MOST_PATH];
+        int lock;
+        if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0 || !is_left_over(dirfd(entries), entry->d_name, &lock))
+            continue;
+        const int n = snprintf(path, sizeof path, "%s/%s", base, entry->d_name);
+        if (n > 0 && (size_t)n < sizeof path)
+            nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        close(lock);
+    }
+    if (entries != NULL)
+        closedir(entries);
+}
+
+/* Makes the folder ours for others that sweep; without a lock nobody ever will. */
+static void own(void)
+{
+    char path[MOST_PATH + 16], machine[MACHINE];
+    snprintf(path, sizeof path, "%s/" OWNER, folder);
+    owner = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (owner < 0 || flock(owner, LOCK_EX | LOCK_NB) != 0)
+        return;
+    tac_process_machine(machine, sizeof machine);
+    if (write(owner, machine, strlen(machine)) < 0)
+        return; /* a full disk: it will not be swept */
+}
+
+void tac_alone_begin(void)
+{
+    /* In an allocation of Slurm's, Open MPI takes them for a sign that srun started us and will help. */
+    unsetenv("SLURM_NODELIST");
+    unsetenv("SLURM_STEP_ID");
+    if (getenv("OMPI_MCA_orte_tmpdir_base") != NULL)
+        return;
+    const char *base = getenv("TMPDIR");
+    base = base != NULL && base[0] ? base : "/tmp";
+    sweep(base);
+    int n = snprintf(folder, sizeof folder, "%s/" PREFIX "XXXXXX", base);
+    if (n < 0 || (size_t)n >= sizeof folder || mkdtemp(folder) == NULL) {
+        folder[0] = '\0'; /* Open MPI will say so if it cannot do without */
+        return;
+    }
+    own();
+    setenv("OMPI_MCA_orte_tmpdir_base", folder, 1);
+    /* A process alone needs no daemon and no network: it starts in hundredths of a second instead of tenths. */
+    setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+    setenv("OMPI_MCA_pml", "ob1", 0);
+    setenv("OMPI_MCA_btl", "self", 0);
+}
+
 void tac_alone_end(void)
 {
     if (folder[0] != '\0')
         nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     folder[0] = '\0';
+    if (owner >= 0)
+        close(owner);
+    owner = -1;
 }

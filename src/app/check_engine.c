@@ -2,6 +2,7 @@
 #include "app/check.h"
 #include "scene/period.h"
 
+#include "check/defect.h"
 #include "check/estimate.h"
 #include "check/overlap.h"
 #include "check/rest.h"
@@ -9,6 +10,7 @@
 #include "elements/elastic.h"
 #include "io/folder/report.h"
 #include <math.h>
+#include <tactus/math.h>
 
 static enum tac_err no_memory(struct tac_ctx *ctx)
 {
@@ -114,15 +116,61 @@ static enum tac_err describe_bounce(struct tac_ctx *ctx, const struct tac_scene 
                           : b->elastic >= b->contact                           ? "clocks.elastic_safety or elastic_s"
                                                                                : "clocks.contact_safety";
     if (text)
-        fprintf(
-            text,
-            "bounce     at %.3g m/s may change the energy of \"%s\" by %.1g of it (contact %.1g, elastic %.1g, gravity "
-            "%.1g);\n           %s makes most of it\n",
-            speed, body, b->total, b->contact, b->elastic, b->gravity, largest);
+        fprintf(text,
+                "bounce     one, at %.3g m/s and restitution 1, may change the energy of \"%s\" by %.1g of it (contact "
+                "%.1g, "
+                "elastic %.1g,\n           gravity %.1g); %s makes most of it\n",
+                speed, body, b->total, b->contact, b->elastic, b->gravity, largest);
     if (json_object_set_new(report, "bounce",
                             json_pack("{s:f, s:f, s:s, s:f, s:f, s:f, s:f}", "speed", speed, "fall", fall, "body", body,
                                       "contact", b->contact, "elastic", b->elastic, "gravity", b->gravity, "total",
                                       b->total)) != 0)
+        err = no_memory(ctx);
+done:
+    tac_model_destroy(&model);
+    return err;
+}
+
+/* Which clock makes most of the defect that is expected. */
+static const char *largest_part(const struct tac_defect *d)
+{
+    const double most = fmax(fmax(d->landing, d->pressing), fmax(d->resting, fmax(d->chance, d->rows)));
+    return most == d->rows       ? "time.frame, no multiple of gravity's period, makes most of it"
+           : most == d->resting  ? "clocks.gravity_s makes most of it"
+           : most == d->pressing ? "clocks.elastic_s and contact_safety, shortened together, make most of it"
+                                 : "clocks.contact_safety makes most of it";
+}
+
+/* What the defect of the whole run may become. */
+static enum tac_err describe_defect(struct tac_ctx *ctx, const struct tac_scene *scene,
+                                    const struct tac_elastic *elastic, json_t *report, FILE *text)
+{
+    enum tac_err err;
+    struct tac_model *model = NULL;
+    struct tac_defect d;
+    json_t *object = json_null();
+    TAC_TRY(tac_model_create(ctx, scene, &model));
+    TAC_TRY(tac_estimate_defect(ctx, scene, elastic, model, &d));
+    if (d.total > 0 && d.energy > 0) {
+        const bool steady = d.landing + d.pressing + d.resting + d.rows > d.chance;
+        object = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f}", "body", scene->body[d.body].name, "energy",
+                           tac_json_real(d.energy), "landing", tac_json_real(d.landing), "pressing",
+                           tac_json_real(d.pressing), "resting", tac_json_real(d.resting), "chance",
+                           tac_json_real(d.chance), "rows", tac_json_real(d.rows), "total", tac_json_real(d.total),
+                           "within", steady ? TAC_DEFECT_WITHIN : TAC_DEFECT_CHANCE_WITHIN);
+        if (text)
+            fprintf(text,
+                    "defect     about %.1g of the %.3g J there are (landing %.1g, pressing %.1g, resting %.1g, chance "
+                    "%.1g, rows %.1g);\n           %s; within a factor of %g in the scenes of docs/energy.md; "
+                    "left out:\n           friction, %show a body comes to lie, falls from one obstacle to the next\n",
+                    d.total / d.energy, d.energy, d.landing / d.energy, d.pressing / d.energy, d.resting / d.energy,
+                    d.chance / d.energy, d.rows / d.energy, largest_part(&d),
+                    steady ? TAC_DEFECT_WITHIN : TAC_DEFECT_CHANCE_WITHIN,
+                    scene->motion_count || scene->load_count       ? "scripts, loads, "
+                    : tac_dot(scene->gravity, scene->gravity) == 0 ? "how often things meet, "
+                                                                   : "");
+    }
+    if (json_object_set_new(report, "defect", object) != 0)
         err = no_memory(ctx);
 done:
     tac_model_destroy(&model);
@@ -200,6 +248,7 @@ enum tac_err tac_check_engine(struct tac_ctx *ctx, const struct tac_scene *scene
     TAC_TRY(describe_classes(ctx, elastic, report, text));
     TAC_TRY(describe_layers(ctx, scene, report, text));
     TAC_TRY(describe_bounce(ctx, scene, elastic, report, text));
+    TAC_TRY(describe_defect(ctx, scene, elastic, report, text));
     TAC_TRY(describe_rest(ctx, scene, report, text));
     TAC_TRY(describe_shake(ctx, scene, elastic, report, text));
     TAC_TRY(tac_overlap_check(ctx, scene, dir));

@@ -168,8 +168,8 @@ void tac_check_print(FILE *text, const char *path, const json_t *report)
     if (word(report, "name")[0])
         fprintf(text, ": \"%s\"", word(report, "name"));
     fprintf(text, "\nsha256     %s\n", word(report, "sha256"));
-    fprintf(text, "time       end %g s, %lld frames every %g s, quantum %g s\n", real(time, "end"),
-            count(time, "frames"), real(time, "frame"), real(time, "quantum_s"));
+    fprintf(text, "time       end %g s, %lld frames every %g s, quantum %g s (2^%d)\n", real(time, "end"),
+            count(time, "frames"), real(time, "frame"), real(time, "quantum_s"), ilogb(real(time, "quantum_s")));
     fprintf(text, "space      %lldD, ", count(report, "dimensions"));
     print_box(text, json_object_get(report, "box"));
     fputs(" m, gravity ", text);

@@ -251,7 +251,9 @@ static void print_run(const char *dir, const json_t *status, const json_t *run, 
     char wall[32];
     printf("%s: run, %s\n", dir, state_text(status));
     if (run != NULL) {
-        tac_duration_text(json_number_value(json_object_get(run, "wall_s")), wall, sizeof wall);
+        const json_t *total = json_object_get(run, "wall_total_s"); /* older runs do not tell it */
+        total = total != NULL ? total : json_object_get(run, "wall_s");
+        tac_duration_text(json_number_value(total), wall, sizeof wall);
         printf("  ran        on %lld rank%s, wall time %s\n",
                (long long)json_integer_value(json_object_get(run, "ranks")),
                json_integer_value(json_object_get(run, "ranks")) == 1 ? "" : "s", wall);

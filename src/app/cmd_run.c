@@ -4,10 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tactus/run.h>
 
 #include "io/checkpoint/geometry.h"
-#include "partition/part.h"
+#include "run/start.h"
 
 static const char usage[] = "SCENE [-o DIR] [--overwrite] [--until T] [--restart FILE|DIR] [--wall-limit HH:MM:SS]\n"
                             "           [--discover MODE] [--record] [--set path=value ...] [--quiet]";
@@ -15,6 +14,7 @@ static const char about[] =
     "Runs a scene and writes a run folder: frames.h5 and frames.xdmf (open the latter in ParaView), energy.csv,\n"
     "run.json, scene.json, status.json, checkpoints.  Progress goes to stderr.\n"
     "With --restart it goes on from a checkpoint: SCENE may then be left out, and -o is the checkpoint's folder.\n"
+    "Several processes: 'mpirun -n 8 tactus run SCENE', or under Slurm 'srun --mpi=pmix tactus run SCENE'.\n"
     "SIGINT, SIGUSR1, SIGTERM and --wall-limit stop it in good order, with a checkpoint.\n"
     "Exit code 0: it ran to its end; 2: the scene or the command line is wrong, nothing was run;\n"
     "3: it failed while running, and the sentence on stderr says where;\n"
@@ -82,13 +82,7 @@ static enum tac_err folder_of(struct tac_ctx *ctx, const char *file, char **out)
     return err;
 }
 
-/* Where to go on from. */
-struct start {
-    struct tac_checkpoint *checkpoint; /* owned */
-    char *file;                        /* owned; which checkpoint it is */
-};
-
-static enum tac_err resume(struct tac_ctx *ctx, const struct arguments *a, struct start *start,
+static enum tac_err resume(struct tac_ctx *ctx, const struct arguments *a, struct tac_run_start *start,
                            struct tac_scene **scene)
 {
     enum tac_err err;
@@ -105,13 +99,14 @@ done:
 }
 
 /* All that is known once the scene is: rank-local, the same on every rank. */
-static enum tac_err settle(struct tac_ctx *ctx, const struct arguments *a, const struct start *start,
+static enum tac_err settle(struct tac_ctx *ctx, const struct arguments *a, const struct tac_run_start *start,
                            struct tac_scene *scene, char **folder)
 {
     enum tac_err err = TAC_OK;
     if (!isnan(a->until))
         TAC_TRY(tac_scene_until(ctx, scene, a->until));
-    if (start->checkpoint != NULL && start->checkpoint->now > scene->t_end)
+    /* An end is put on the grid of frames where it is that near to it: the checkpoint of an end that was not. */
+    if (start->checkpoint != NULL && start->checkpoint->now > scene->t_end + TAC_FRAME_GRAIN)
         TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT,
                          "the checkpoint '%s' is at t = %.9g s, after the end, %.9g s; give a later one with --until",
                          start->file, (double)start->checkpoint->now * scene->quantum_s, scene->end_s));
@@ -139,8 +134,7 @@ static enum tac_err run(struct tac_ctx *ctx, struct arguments *a, int argc, char
 {
     enum tac_err err;
     struct tac_scene *scene = NULL;
-    struct tac_pieces *pieces = NULL;
-    struct start start = {0};
+    struct tac_run_start start = {0};
     const double begin_s = tac_wall_s();
     double wall_limit_s = 0;
     char *folder = NULL, mode[64];
@@ -148,25 +142,19 @@ static enum tac_err run(struct tac_ctx *ctx, struct arguments *a, int argc, char
     if (a->restart)
         TAC_TRY(resume(ctx, a, &start, &scene));
     else if (ctx->size > 1)
-        TAC_TRY(tac_scene_read_pieces(ctx, a->scene, a->set.item, a->set.count, &scene, &pieces));
+        TAC_TRY(tac_scene_read_pieces(ctx, a->scene, a->set.item, a->set.count, &scene, &start.pieces));
     else
         TAC_TRY(tac_scene_read(ctx, a->scene, a->set.item, a->set.count, &scene));
     TAC_TRY(tac_agree(ctx, settle(ctx, a, &start, scene, &folder)));
-    struct tac_run_options options = {.dir = a->dir ? a->dir : folder,
-                                      .overwrite = a->overwrite,
-                                      .record = a->record,
-                                      .argc = argc,
-                                      .argv = argv,
-                                      .restart = start.file,
-                                      .checkpoint = start.checkpoint != NULL ? &start.checkpoint : NULL,
-                                      .pieces = &pieces};
+    struct tac_run_options options = {
+        .dir = a->dir ? a->dir : folder, .overwrite = a->overwrite, .record = a->record, .argc = argc, .argv = argv};
     /* It counts from when the program began; what is over already must not read as no limit. */
     if (a->wall_limit)
         options.wall_limit_s = fmax(wall_limit_s - (tac_wall_s() - begin_s), 1e-3);
-    TAC_TRY(tac_run(ctx, scene, &options));
+    TAC_TRY(tac_run_from(ctx, scene, &options, &start));
 done:
     tac_checkpoint_destroy(&start.checkpoint);
-    tac_pieces_destroy(&pieces);
+    tac_pieces_destroy(&start.pieces);
     tac_scene_destroy(&scene);
     free(start.file);
     free(folder);

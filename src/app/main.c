@@ -1,6 +1,7 @@
 /* main.c: the program `tactus`: finds the command, runs it on the ranks it can use, says what went wrong, once. */
 #include "app/alone.h"
 #include "app/app.h"
+#include "app/launch.h"
 #include "base/signals.h"
 
 #include <errno.h>
@@ -72,6 +73,11 @@ static enum tac_err find_command(struct tac_ctx *ctx, int argc, char **argv, con
     return TAC_OK;
 }
 
+static bool is_command(int argc, char **argv, const char *name)
+{
+    return argc > 1 && strcmp(argv[1], name) == 0;
+}
+
 /* Only `run`, `mesh` and `audit` use several ranks; the others work on rank 0 alone, and the rest hear how it ended. */
 static enum tac_err run_command(struct tac_ctx *ctx, const struct command *command, int argc, char **argv)
 {
@@ -88,19 +94,25 @@ static enum tac_err run_command(struct tac_ctx *ctx, const struct command *comma
     return err;
 }
 
-static bool is_run(int argc, char **argv)
+static bool asks_help(int argc, char **argv)
 {
-    return argc > 1 && strcmp(argv[1], "run") == 0;
+    for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0)
+            return true;
+    return false;
 }
 
-/* Starting MPI takes a third of a second and a helper process.  Without a launcher, what uses one rank goes without. */
-static bool wants_mpi(int argc, char **argv)
+/* Starting MPI takes a third of a second and a helper process, and may fail where there is no launcher that it
+ * understands.  A run has to; what one process does goes without. */
+static bool wants_mpi(const struct tac_launch *launch, int argc, char **argv)
 {
-    static const char *const launcher[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE", "SLURM_PROCID"};
-    for (size_t i = 0; i < sizeof launcher / sizeof launcher[0]; i++)
-        if (getenv(launcher[i]) != NULL)
-            return true;
-    return is_run(argc, argv);
+    if (asks_help(argc, argv))
+        return false;
+    if (is_command(argc, argv, "run"))
+        return true;
+    if (launch->how == TAC_LAUNCH_PERHAPS)
+        return is_command(argc, argv, "audit");
+    return launch->how == TAC_LAUNCH_TOGETHER && launch->count != 1;
 }
 
 static bool told; /* of the process, like MPI's handlers: what went wrong was said */
@@ -131,27 +143,47 @@ static void catch_mpi(void)
     MPI_Errhandler_free(&handler);
 }
 
+/* Starts MPI for all processes of the launch, of which this is one. */
+static enum tac_err start_mpi(struct tac_ctx *ctx, const struct tac_launch *launch, int *argc, char ***argv)
+{
+    if (launch->how == TAC_LAUNCH_ALONE)
+        tac_alone_begin();
+    if (MPI_Init(argc, argv) != MPI_SUCCESS) {
+        fprintf(stderr, "tactus: MPI could not be started; check the Open MPI installation\n");
+        tac_alone_end();
+        exit(TAC_ERR_RUN);
+    }
+    catch_mpi();
+    tac_ctx_init(ctx, MPI_COMM_WORLD);
+    if (ctx->size > 1 || launch->count <= 1)
+        return TAC_OK;
+    ctx->rank = launch->rank; /* each of them believes to be the only one: the first says so */
+    return tac_launch_fail(ctx, launch, *argc > 1 ? (*argv)[1] : "run");
+}
+
 int main(int argc, char **argv)
 {
     struct tac_ctx ctx = {.comm = MPI_COMM_SELF, .size = 1};
-    bool mpi = wants_mpi(argc, argv);
+    const struct tac_launch launch = tac_launch_look();
+    const bool mpi = wants_mpi(&launch, argc, argv);
+    const struct command *command = NULL;
+    enum tac_err err = TAC_OK;
     /* After a damaged file HDF5 may complain when it closes down; by then all files are closed. */
     H5dont_atexit();
-    if (is_run(argc, argv))
+    if (is_command(argc, argv, "run"))
         tac_signals_catch();
-    if (mpi)
-        tac_alone_begin();
-    if (mpi && MPI_Init(&argc, &argv) != MPI_SUCCESS) {
-        fprintf(stderr, "tactus: MPI could not be started; check the Open MPI installation\n");
-        tac_alone_end();
-        return TAC_ERR_RUN;
+    if (launch.how == TAC_LAUNCH_APART && !asks_help(argc, argv) &&
+        (is_command(argc, argv, "run") || is_command(argc, argv, "audit"))) {
+        ctx.rank = launch.rank;
+        err = tac_launch_fail(&ctx, &launch, argv[1]);
+    } else if (mpi) {
+        err = start_mpi(&ctx, &launch, &argc, &argv);
+    } else if (launch.rank > 0 && launch.count != 1) {
+        return TAC_OK; /* the first of them does it */
     }
-    if (mpi) {
-        catch_mpi();
-        tac_ctx_init(&ctx, MPI_COMM_WORLD);
-    }
-    const struct command *command = NULL;
-    enum tac_err err = find_command(&ctx, argc, argv, &command);
+    const bool started = mpi && launch.how != TAC_LAUNCH_APART;
+    if (!err)
+        err = find_command(&ctx, argc, argv, &command);
     if (!err && command != NULL)
         err = run_command(&ctx, command, argc - 2, argv + 2);
     if ((fflush(stdout) != 0 || ferror(stdout)) && err <= TAC_ERR_NO)
@@ -165,7 +197,7 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, err);
     if (ctx.torn)
         MPI_Barrier(MPI_COMM_WORLD); /* until rank 0 has said why, and ended all */
-    if (mpi) {
+    if (started) {
         MPI_Finalize();
         tac_alone_end();
     }

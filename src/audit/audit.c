@@ -267,6 +267,55 @@ done:
     return err;
 }
 
+/* What the frames say of the groups that were looked at, by time. */
+static void add_ties(const struct tac_audit_plan *plan, const struct tac_recorded *recorded, struct tac_audit_tie *tie)
+{
+    for (int64_t i = 0; i < plan->count; i++) {
+        const int64_t g = plan->order[i];
+        const struct tac_audit_group *group = &plan->group[g];
+        if (group->t[0] == group->t[1])
+            continue;
+        if (group->off && tie->off++ == 0)
+            tie->interval = recorded->group[g].index;
+        for (int k = 0; k < 2; k++) {
+            const struct tac_audit_end_tie *end = &group->end[k];
+            tie->compared += end->compared;
+            tie->missing += end->missing;
+            if (end->differing > 0 && tie->differing == 0) {
+                const tac_time t = k == 0 ? recorded->group[g].begin : recorded->group[g].end;
+                tie->t_s = (double)t * recorded->file->quantum_s;
+                tie->frame = end->frame;
+                tie->vertex = end->vertex;
+                memcpy(tie->recorded, end->recorded, sizeof tie->recorded);
+                memcpy(tie->framed, end->framed, sizeof tie->framed);
+            }
+            tie->differing += end->differing;
+        }
+    }
+}
+
+/* Is it the run's record, and all of what was asked for? */
+static void see_run(const struct tac_recorded *recorded, const struct tac_audit_options *options, const bool late[2],
+                    struct tac_audit_report *report)
+{
+    struct tac_audit_part *part = &report->part;
+    double end_s = 0;
+    for (int64_t g = 0; g < recorded->group_count; g++)
+        end_s = fmax(end_s, recorded->file->quantum_s * (double)recorded->group[g].end);
+    report->clash = tac_audit_frames_clash(options->run, options->frames);
+    if (report->clash == TAC_AUDIT_NO_CLASH && end_s > options->run->time_s)
+        report->clash = TAC_AUDIT_RECORD_ENDS;
+    part->asked_s[0] = options->from_s;
+    part->asked_s[1] = options->until_s;
+    part->looked_s[0] = report->span_count > 0 ? report->span[0].t_s[0] : NAN;
+    part->looked_s[1] = report->span_count > 0 ? report->span[report->span_count - 1].t_s[1] : NAN;
+    tac_audit_part_fill(part, options->run, options->frames, late);
+    report->proven = report->span_count == 1 && report->crossing == 0 && report->open == 0 &&
+                     report->start_crossing == 0 && report->tie.differing == 0 && report->tie.off == 0 &&
+                     report->tie.missing == 0 && report->clash == TAC_AUDIT_NO_CLASH && part->reaches[0] &&
+                     part->reaches[1];
+}
+
 /* The plane stays a plane only if no group leaves it. */
 static void see_whether_flat(struct tac_scene *scene, const struct tac_audit_plan *plan)
 {
@@ -283,9 +332,9 @@ enum tac_err tac_audit_record(struct tac_ctx *ctx, struct tac_scene *scene, stru
     struct tac_audit_report *report = NULL;
     struct work work = {
         .ctx = ctx, .scene = scene, .recorded = recorded, .plan = &plan, .query_all = options->query_all};
-    const int64_t memory = options->memory_bytes > 0 ? options->memory_bytes : (int64_t)256 << 20;
+    bool late[2];
     *out = NULL;
-    TAC_TRY(tac_audit_plan_make(ctx, scene, recorded, memory, &plan));
+    TAC_TRY(tac_audit_plan_make(ctx, scene, recorded, options, &plan, late));
     see_whether_flat(scene, &plan);
     TAC_TRY(tac_agree(ctx, tac_alloc(ctx, 1, sizeof *report, &report)));
     TAC_TRY(tac_agree(ctx, find_spans(ctx, &plan, recorded->file->quantum_s, report)));
@@ -294,8 +343,8 @@ enum tac_err tac_audit_record(struct tac_ctx *ctx, struct tac_scene *scene, stru
     work.report = report;
     TAC_TRY(tac_agree(ctx, do_ours(&work)));
     TAC_TRY(join_reports(ctx, report));
-    report->proven =
-        report->span_count == 1 && report->crossing == 0 && report->open == 0 && report->start_crossing == 0;
+    add_ties(&plan, recorded, &report->tie);
+    see_run(recorded, options, late, report);
     *out = report;
     report = NULL;
 done:

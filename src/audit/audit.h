@@ -5,7 +5,9 @@
  * particle takes part the sum of both radii.  It shares no code with the discovery of contacts.  docs/audit.md says
  * what is proven, how, and what is counted.
  *
+ *     TAC_TRY(tac_audit_run_read(ctx, dir, &run));               first: the run may still be going on
  *     TAC_TRY(tac_audit_scene_read(ctx, reader, dir, &scene));
+ *     TAC_TRY(tac_audit_scene_tie(ctx, &folder, scene, &made));
  *     TAC_TRY(tac_audit_record(ctx, scene, recorded, &options, &report));
  *     if (report->proven) ...
  *     tac_audit_report_destroy(&report); tac_audit_scene_destroy(&scene);
@@ -52,8 +54,66 @@ struct tac_audit_span {
 
 enum { TAC_AUDIT_LISTED = 20 };
 
+/* ---- of which run is it, and is it all of it? ---- */
+
+/* How a run ended, by its run.json, or while there is none by its status.json. */
+enum tac_audit_end {
+    TAC_AUDIT_UNTOLD, /* neither is there */
+    TAC_AUDIT_FINISHED,
+    TAC_AUDIT_STOPPED, /* with a checkpoint, to be gone on with */
+    TAC_AUDIT_FAILED,
+    TAC_AUDIT_RUNNING, /* still, or so it seems from this machine */
+    TAC_AUDIT_KILLED   /* its process is gone */
+};
+
+struct tac_audit_run {
+    enum tac_audit_end end;
+    double time_s;   /* when it finished or stopped; NaN: not told */
+    char sha256[80]; /* of its scene; empty: not told */
+    char from[16];   /* the file that tells this; empty: none */
+};
+
+/* What a run folder holds, for tac_audit_scene_tie(). All borrowed. */
+struct tac_audit_folder {
+    const char *dir;
+    const struct tac_reader *frames;
+    const struct tac_recorded *recorded; /* NULL: the audit is of frames alone */
+    const struct tac_audit_run *run;
+};
+
+/* What is asked about, and how much of it was looked at. */
+struct tac_audit_part {
+    double asked_s[2];  /* --from, --until; NaN: the run's beginning, the run's end */
+    double looked_s[2]; /* NaN: nothing */
+    double begin_s;     /* of the run as frames.h5 has it: its first frame; NaN: there is none */
+    bool reaches[2];    /* what was looked at reaches what was asked for, at its beginning, its end */
+    bool whole;         /* it is all of the run, which has finished */
+};
+
+/* Why the frames, the record and run.json cannot be of one run. */
+enum tac_audit_clash {
+    TAC_AUDIT_NO_CLASH,
+    TAC_AUDIT_FRAMES_END, /* the frames do not end where the run did */
+    TAC_AUDIT_RECORD_ENDS /* the record goes on after the run's end */
+};
+
+/* The positions at the ends of the record's intervals, held against those of the frames. */
+struct tac_audit_tie {
+    int64_t compared, differing; /* positions: of a vertex, at an end of an interval */
+    int64_t missing;             /* ends of intervals for which frames.h5 has no frame */
+    int64_t off;                 /* intervals that do not go from frame to frame */
+    int64_t interval;            /* off > 0: the first of those */
+    /* differing > 0: the first one. */
+    int64_t frame;
+    double t_s, recorded[3], framed[3];
+    tac_lid vertex;
+};
+
 struct tac_audit_report {
-    bool proven; /* one span, and in it nothing crosses and nothing is open */
+    bool proven; /* of what was asked for: one span, nothing in it crosses or is open, and the frames agree */
+    struct tac_audit_part part;
+    struct tac_audit_tie tie;
+    enum tac_audit_clash clash;
     tac_lid vertex_count;
     int64_t span_count, breakpoints, slabs;
     struct tac_audit_span *span; /* owned, (span_count), by time */
@@ -71,6 +131,9 @@ struct tac_audit_report {
 };
 
 struct tac_audit_options {
+    const struct tac_audit_run *run; /* borrowed */
+    const struct tac_reader *frames; /* borrowed */
+    double from_s, until_s;          /* NaN: from the run's beginning, to its end */
     int64_t memory_bytes; /* about what the breakpoints that a rank holds may take; 0: the default, 256 MiB */
     bool query_all;       /* every pair-piece goes to tac_ccd(), whatever cheaper bounds say */
 };
@@ -81,6 +144,21 @@ enum tac_err tac_audit_scene_read(struct tac_ctx *ctx, struct tac_reader *frames
                                   struct tac_scene **out);
 /* Local. NULL is allowed; leaves NULL. */
 void tac_audit_scene_destroy(struct tac_scene **scene);
+
+/* Collective. Rank 0 reads how the run in `dir` ended; before the frames and the record are opened, for with a run that
+ * still goes on they may be newer, and must not be older.  TAC_ERR_INPUT. */
+enum tac_err tac_audit_run_read(struct tac_ctx *ctx, const char *dir, struct tac_audit_run *run);
+/* Collective. Are the frames, the record and run.json of one scene, by its hash; and do scene.json, the mesh and the
+ * positions of frame 0 make that scene?  *made: that was seen, for there is a frame at t = 0; else a warning.
+ * TAC_ERR_INPUT, one sentence, if not, and if a file does not tell the hash. */
+enum tac_err tac_audit_scene_tie(struct tac_ctx *ctx, const struct tac_audit_folder *folder,
+                                 const struct tac_scene *scene, bool *made);
+/* Local. Do the frames end where the run did? */
+enum tac_audit_clash tac_audit_frames_clash(const struct tac_audit_run *run, const struct tac_reader *frames);
+/* Local. The part without `looked`: [s]; NaN: nothing was looked at.  late[0], late[1]: it begins later, and ends
+ * earlier, than was asked for, as far as asked_s tell. */
+void tac_audit_part_fill(struct tac_audit_part *part, const struct tac_audit_run *run, const struct tac_reader *frames,
+                         const bool late[2]);
 
 /* Collective. TAC_ERR_INPUT: the record is damaged. All ranks get the same report. */
 enum tac_err tac_audit_record(struct tac_ctx *ctx, struct tac_scene *scene, struct tac_recorded *recorded,
@@ -96,9 +174,9 @@ struct tac_audit_frame {
     struct tac_audit_place first; /* of the deepest, if there is any */
     double first_x[3];
 };
-/* Collective. Frame k of `frames` is looked at by one rank; frame (frames->frame_count) is filled on all. */
+/* Collective. Frame k of `frames`, first <= k < last, is looked at by one rank; frame (last) is filled on all. */
 enum tac_err tac_audit_frames(struct tac_ctx *ctx, struct tac_scene *scene, const struct tac_reader *frames,
-                              struct tac_audit_frame *frame);
+                              int64_t first, int64_t last, struct tac_audit_frame *frame);
 
 /* Local. "vertex 3 of body `a`", "edge 5-9 of body `b`", numbers within the body. side: 0, 1. */
 void tac_audit_describe(const struct tac_scene *scene, const struct tac_audit_place *place, int side, char *text,

@@ -77,19 +77,19 @@ done:
 }
 
 enum tac_err tac_audit_frames(struct tac_ctx *ctx, struct tac_scene *scene, const struct tac_reader *frames,
-                              struct tac_audit_frame *frame)
+                              int64_t first, int64_t last, struct tac_audit_frame *frame)
 {
     enum { AT_ONCE = 1 << 16 };
     enum tac_err err = TAC_OK;
     const double thickness = scene->contact.thickness;
     scene->contact.thickness = 1; /* also where contact is off */
-    for (int64_t k = ctx->rank; k < frames->frame_count && !err; k += ctx->size)
+    for (int64_t k = first + ctx->rank; k < last && !err; k += ctx->size)
         err = look_at_frame(ctx, scene, frames, k, &frame[k]);
     scene->contact.thickness = thickness;
     TAC_TRY(tac_agree(ctx, err));
     /* Of each frame all ranks but one have zeroes. */
-    for (int64_t k = 0; k < frames->frame_count && ctx->size > 1; k += AT_ONCE) {
-        const int64_t n = frames->frame_count - k < AT_ONCE ? frames->frame_count - k : AT_ONCE;
+    for (int64_t k = first; k < last && ctx->size > 1; k += AT_ONCE) {
+        const int64_t n = last - k < AT_ONCE ? last - k : AT_ONCE;
         if (MPI_Allreduce(MPI_IN_PLACE, &frame[k], (int)(n * (int64_t)sizeof *frame), MPI_BYTE, MPI_BOR, ctx->comm) !=
             MPI_SUCCESS)
             TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "MPI failed while the ranks told each other of the frames"));

@@ -25,6 +25,7 @@ struct look {
     double *x; /* owned, (V, 3): at the start */
     EVP_MD_CTX *first, *last;
     tac_time before;
+    struct tac_audit_tie_look tie;
     double low[3], high[3], extent; /* extent: sum over the vertices that move */
     int64_t moving;
     int64_t count[TAC_AUDIT_SLABS]; /* breakpoints in each of the shortest slabs */
@@ -63,6 +64,7 @@ static enum tac_err digest(struct look *l, EVP_MD_CTX *md, const double x[3])
 
 static enum tac_err look_at_row(void *user, const struct tac_recorded_row *row)
 {
+    enum tac_err err = TAC_OK;
     struct look *l = user;
     struct tac_audit_group *g = l->group;
     for (int k = 0; k < 3; k++)
@@ -84,17 +86,18 @@ static enum tac_err look_at_row(void *user, const struct tac_recorded_row *row)
     }
     if (row->first) {
         memcpy(l->x + 3 * (size_t)row->vertex, row->x, 3 * sizeof *l->x);
-        if (digest(l, l->first, row->x) != TAC_OK)
-            return TAC_ERR_RUN;
+        TAC_TRY(digest(l, l->first, row->x));
+        TAC_TRY(tac_audit_tie_row(l->ctx, &l->tie, 0, row->vertex, row->x, g));
     }
     if (row->last) {
-        if (digest(l, l->last, row->x) != TAC_OK)
-            return TAC_ERR_RUN;
+        TAC_TRY(digest(l, l->last, row->x));
+        TAC_TRY(tac_audit_tie_row(l->ctx, &l->tie, 1, row->vertex, row->x, g));
         const double extent = fmax(l->high[0] - l->low[0], fmax(l->high[1] - l->low[1], l->high[2] - l->low[2]));
         l->extent += extent;
         l->moving += extent > 0;
     }
-    return TAC_OK;
+done:
+    return err;
 }
 
 /* The mean length of an edge that can move; of particles: twice the radius, or how far they are apart. */
@@ -180,6 +183,7 @@ static enum tac_err look_at_group(struct look *l, struct tac_recorded *recorded,
     g->t[1] = l->from->end;
     if (!(g->t[0] >= 0 && g->t[0] < g->t[1] && g->t[1] < (tac_time)1 << 62))
         TAC_TRY(unsound(l, 0, "times do not ascend"));
+    tac_audit_tie_begin(&l->tie, recorded, k, g);
     memset(l->count, 0, sizeof l->count);
     l->extent = 0;
     l->moving = 0;
@@ -196,9 +200,10 @@ done:
     return err;
 }
 
-/* Our share of the groups. */
+/* Our share of the groups that have some of the time asked for. */
 static enum tac_err look_at_ours(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_recorded *recorded,
-                                 int64_t most_rows, struct tac_audit_plan *plan)
+                                 const struct tac_reader *frames, const tac_time asked[2], int64_t most_rows,
+                                 struct tac_audit_plan *plan)
 {
     enum tac_err err = TAC_OK;
     int64_t *start = NULL;
@@ -211,7 +216,10 @@ static enum tac_err look_at_ours(struct tac_ctx *ctx, const struct tac_scene *sc
         TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "out of memory for SHA-256"));
     TAC_TRY(tac_alloc(ctx, 3 * (size_t)scene->vertex_count, sizeof *l->x, &l->x));
     TAC_TRY(tac_alloc(ctx, (size_t)scene->vertex_count + 1, sizeof *start, &start));
+    TAC_TRY(tac_audit_tie_make(ctx, frames, scene->vertex_count, &l->tie));
     for (int64_t k = ctx->rank; k < plan->count; k += ctx->size) {
+        if (recorded->group[k].begin >= asked[1] || recorded->group[k].end <= asked[0])
+            continue;
         l->group = &plan->group[k];
         l->from = &recorded->group[k];
         TAC_TRY(look_at_group(l, recorded, k, start, most_rows));
@@ -220,6 +228,7 @@ done:
     if (l != NULL) {
         EVP_MD_CTX_free(l->first);
         EVP_MD_CTX_free(l->last);
+        tac_audit_tie_free(&l->tie);
         free(l->x);
     }
     free(l);
@@ -269,19 +278,67 @@ static enum tac_err put_in_order(struct tac_ctx *ctx, const struct tac_recorded 
     return TAC_OK;
 }
 
-enum tac_err tac_audit_plan_make(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_recorded *recorded,
-                                 int64_t memory_bytes, struct tac_audit_plan *plan)
+/* A time in quanta; NaN: `otherwise`. */
+static tac_time quanta(const struct tac_recorded *recorded, double t_s, tac_time otherwise)
 {
-    enum { ROW_BYTES = 48, LEAST_ROWS = 1024 }; /* time, position, and what a slab makes of them */
+    const double most = 0x1p61, t = floor(t_s / recorded->file->quantum_s + .5);
+    return isnan(t_s) ? otherwise : t < most ? (tac_time)t : (tac_time)most;
+}
+
+/* The time asked for, and whether the record has its two ends.  The grid of frames is one of 2^16 quanta: within that
+ * of the record's own ends, they are what is meant. */
+static void see_asked(const struct tac_recorded *recorded, const struct tac_audit_options *options, tac_time asked[2],
+                      bool late[2])
+{
+    const tac_time grid = (tac_time)1 << 16;
+    tac_time has[2] = {INT64_MAX, 0};
+    for (int64_t g = 0; g < recorded->group_count; g++) {
+        has[0] = recorded->group[g].begin < has[0] ? recorded->group[g].begin : has[0];
+        has[1] = recorded->group[g].end > has[1] ? recorded->group[g].end : has[1];
+    }
+    asked[0] = quanta(recorded, options->from_s, INT64_MIN);
+    asked[1] = quanta(recorded, options->until_s, INT64_MAX);
+    if (!isnan(options->from_s) && asked[0] < has[0] && has[0] - asked[0] <= grid)
+        asked[0] = has[0];
+    if (!isnan(options->until_s) && asked[1] > has[1] && asked[1] - has[1] <= grid)
+        asked[1] = has[1];
+    late[0] = !isnan(options->from_s) && asked[0] < has[0];
+    late[1] = !isnan(options->until_s) && asked[1] > has[1];
+}
+
+/* Leaves of the groups what was asked for. */
+static void cut(const tac_time asked[2], struct tac_audit_plan *plan)
+{
+    for (int64_t k = 0; k < plan->count; k++) {
+        struct tac_audit_group *g = &plan->group[k];
+        if (g->t[0] >= g->t[1])
+            continue;
+        g->t[0] = g->t[0] > asked[0] ? g->t[0] : asked[0];
+        g->t[1] = g->t[1] < asked[1] ? g->t[1] : asked[1];
+        if (g->slabs > g->t[1] - g->t[0]) { /* a slab is a quantum at least */
+            g->slabs = 1;
+            g->portion_ends[0] = 1;
+        }
+    }
+}
+
+enum tac_err tac_audit_plan_make(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_recorded *recorded,
+                                 const struct tac_audit_options *options, struct tac_audit_plan *plan, bool late[2])
+{
+    enum { ROW_BYTES = 48, LEAST_ROWS = 1024, USUAL = 256 << 20 }; /* time, position, and what a slab makes of them */
     enum tac_err err = TAC_OK;
+    const int64_t memory_bytes = options->memory_bytes > 0 ? options->memory_bytes : USUAL;
     const int64_t rows = memory_bytes / ROW_BYTES, most_rows = rows > LEAST_ROWS ? rows : LEAST_ROWS;
+    tac_time asked[2];
     memset(plan, 0, sizeof *plan);
     plan->count = recorded->group_count;
+    see_asked(recorded, options, asked, late);
     TAC_TRY(tac_agree(ctx, tac_alloc(ctx, (size_t)plan->count, sizeof *plan->group, &plan->group)));
     TAC_TRY(tac_agree(ctx, tac_alloc(ctx, (size_t)plan->count, sizeof *plan->order, &plan->order)));
-    TAC_TRY(tac_agree(ctx, look_at_ours(ctx, scene, recorded, most_rows, plan)));
+    TAC_TRY(tac_agree(ctx, look_at_ours(ctx, scene, recorded, options->frames, asked, most_rows, plan)));
     TAC_TRY(share(ctx, plan));
     TAC_TRY(put_in_order(ctx, recorded, plan));
+    cut(asked, plan);
 done:
     return err;
 }

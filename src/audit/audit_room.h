@@ -1,6 +1,8 @@
 /* audit_room.h: what the files of the audit share.  Private to it.
  *
- *   audit_plan.c   looks through the whole record once: is it sound, and how is its time cut?
+ *   audit_run.c    of which scene is the folder, and how did its run end?
+ *   audit_plan.c   looks through the record once: is it sound, and how is its time cut?
+ *   audit_tie.c    is it where the frames say, at the ends of its intervals?
  *   audit_slab.c   what is read of a part of the record, and every vertex' motion in a slab
  *   audit_pairs.c  which pairs come near in a slab
  *   audit_prove.c  one such pair: bounds over parts of the slab, halved where they do not tell, at last piece by piece
@@ -21,6 +23,37 @@
 
 enum { TAC_AUDIT_SLABS = 1024 }; /* of a group, at most */
 
+/* ---- audit_tie.c ---- */
+
+/* What a group's look says of one of its ends. Bytes only, all zero where there is nothing to tell. */
+struct tac_audit_end_tie {
+    int64_t compared, differing, frame;
+    double recorded[3], framed[3];
+    tac_lid vertex;
+    uint8_t missing; /* frames.h5 has no frame for it, and should */
+};
+
+/* A group held against its two frames while its rows go by. */
+struct tac_audit_tie_look {
+    const struct tac_reader *frames; /* borrowed */
+    int64_t place[2];                /* of the two frames in frames->frame; -1: there is none to compare with */
+    tac_lid begin[2], end[2];        /* vertices whose positions in them are in x */
+    double *x[2];                    /* owned, (TAC_AUDIT_TIE_ROWS, 3) */
+};
+
+enum { TAC_AUDIT_TIE_ROWS = 1 << 16 };
+
+enum tac_err tac_audit_tie_make(struct tac_ctx *ctx, const struct tac_reader *frames, tac_lid vertex_count,
+                                struct tac_audit_tie_look *look);
+void tac_audit_tie_free(struct tac_audit_tie_look *look);
+struct tac_audit_group;
+/* Local. Finds the two frames of a group, whose times are in `group`; sets group->off and group->end[].missing. */
+void tac_audit_tie_begin(struct tac_audit_tie_look *look, const struct tac_recorded *recorded, int64_t g,
+                         struct tac_audit_group *group);
+/* Local. The vertex is at x at the group's beginning (0) or end (1). */
+enum tac_err tac_audit_tie_row(struct tac_ctx *ctx, struct tac_audit_tie_look *look, int end, tac_lid vertex,
+                               const double x[3], struct tac_audit_group *group);
+
 /* ---- audit_plan.c ---- */
 
 /* A group of the record, as the rank that looked through it tells all others: bytes only, so that they can be joined by
@@ -33,6 +66,8 @@ struct tac_audit_group {
     uint8_t round;                             /* some z is not 0 */
     uint8_t portion_ends[TAC_AUDIT_SLABS / 8]; /* bit k: what is read at once ends with slab k */
     unsigned char first[32], last[32];         /* SHA-256 of the positions at the two ends */
+    uint8_t off;                               /* it does not go from frame to frame */
+    struct tac_audit_end_tie end[2];
 };
 
 struct tac_audit_plan {
@@ -42,9 +77,10 @@ struct tac_audit_plan {
     int64_t *order;                /* owned, (count): groups by time */
 };
 
-/* Collective. Reads everything once; TAC_ERR_INPUT for what is unsound. */
+/* Collective. Reads all that is in options->from_s .. until_s once; TAC_ERR_INPUT for what is unsound.  late: the
+ * record begins later than that, ends earlier. */
 enum tac_err tac_audit_plan_make(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_recorded *recorded,
-                                 int64_t memory_bytes, struct tac_audit_plan *plan);
+                                 const struct tac_audit_options *options, struct tac_audit_plan *plan, bool late[2]);
 void tac_audit_plan_free(struct tac_audit_plan *plan);
 
 /* Local. Slab k of `count` in t[0] .. t[1] begins here; k = count: its end. */

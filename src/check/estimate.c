@@ -43,13 +43,10 @@ static double reach(const struct tac_scene *scene, const struct tac_motion *m)
 {
     double most = 0;
     for (tac_lid i = 0; i < m->vertex_count; i++) {
-        double r[3], along = 0, all = 0;
-        for (int k = 0; k < 3; k++) {
-            r[k] = scene->x[3 * (size_t)m->vertex[i] + (size_t)k] - m->center[k];
-            along += r[k] * m->axis[k];
-            all += r[k] * r[k];
-        }
-        most = fmax(most, all - along * along);
+        double r[3];
+        tac_sub(r, &scene->x[3 * (size_t)m->vertex[i]], m->center);
+        const double along = tac_dot(r, m->axis);
+        most = fmax(most, tac_dot(r, r) - along * along);
     }
     return sqrt(most);
 }
@@ -120,51 +117,68 @@ struct judge {
     tac_lid obstacle; /* a vertex that is never free, or -1 */
 };
 
-static enum tac_err longest_periods(struct tac_ctx *ctx, struct judge *j)
+enum tac_err tac_estimate_periods(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_elastic *elastic,
+                                  double **elastic_s, double *gravity_s)
 {
     enum tac_err err;
-    TAC_TRY(tac_alloc(ctx, (size_t)j->scene->vertex_count, sizeof *j->period_s, &j->period_s));
-    for (size_t c = 0; c < j->elastic->class_count; c++) {
-        const struct tac_rate_class *rate = &j->elastic->rate[c];
+    double *period_s = NULL;
+    TAC_TRY(tac_alloc(ctx, (size_t)scene->vertex_count, sizeof *period_s, &period_s));
+    *gravity_s = 0;
+    for (size_t c = 0; c < elastic->class_count; c++) {
+        const struct tac_rate_class *rate = &elastic->rate[c];
         if (rate->count[TAC_KIND_GRAVITY])
-            j->gravity_s = rate->h_s;
+            *gravity_s = rate->h_s;
         for (int kind = TAC_KIND_SPRING; kind <= TAC_KIND_HINGE; kind++)
             for (size_t e = 0; e < rate->count[kind]; e++) {
                 int n;
                 const tac_lid *v = tac_elastic_stencil(rate, (enum tac_kind)kind, e, &n);
                 for (int k = 0; k < n; k++)
-                    j->period_s[v[k]] = fmax(j->period_s[v[k]], rate->h_s);
+                    period_s[v[k]] = fmax(period_s[v[k]], rate->h_s);
             }
     }
 done:
+    *elastic_s = period_s;
     return err;
+}
+
+void tac_estimate_vertex(const struct tac_model *model, const struct tac_elastic *elastic, tac_lid i, tac_lid other,
+                         const struct tac_bounce_clocks *clocks, double speed, struct tac_bounce *out)
+{
+    const tac_lid v[4] = {i, other, -1, -1};
+    const struct tac_scene *scene = model->scene;
+    struct tac_form form;
+    tac_model_form(model, TAC_PAIR_VERTEX_VERTEX, v, &form);
+    const double w = model->w_ever[i] + model->w_ever[other], m = 1 / w;
+    int32_t last;
+    const double h = (double)tac_model_rung(model, &form, 1, &last) * scene->quantum_s;
+    const double pressing = (1. + model->valence[i]) * (1. + model->valence[other]) - 1;
+    const double tau = fmin(TAC_PI / sqrt(form.stiffness * w), TURNING * scene->contact.thickness / speed);
+    const double he = clocks->elastic_s, hg = clocks->gravity_s;
+    out->turned_s = tau;
+    out->contact = C_CONTACT * sqrt(fmax(1, pressing / 3)) * form.stiffness * squared(h * speed);
+    out->elastic = C_ELASTIC * m * elastic->omega[i] * he * squared(speed) * fmin(1, squared(he / tau));
+    out->gravity = C_GRAVITY * m * clocks->gravity * hg * speed * fmin(1, squared(hg / tau));
+    out->total = .5 * m * squared(speed);
 }
 
 /* Adds the bounce of vertex i on `other`: an obstacle's vertex, or i itself for a vertex like it. */
 static void add_vertex(const struct judge *j, tac_lid i, tac_lid other, struct sums *sums)
 {
-    const tac_lid v[4] = {i, other, -1, -1};
-    struct tac_form form;
-    tac_model_form(j->model, TAC_PAIR_VERTEX_VERTEX, v, &form);
-    const double w = j->model->w_ever[i] + j->model->w_ever[other], m = 1 / w, speed = j->speed;
-    int32_t last;
-    const double h = (double)tac_model_rung(j->model, &form, 1, &last) * j->scene->quantum_s;
-    const double pressing = (1. + j->model->valence[i]) * (1. + j->model->valence[other]) - 1;
-    const double tau = fmin(TAC_PI / sqrt(form.stiffness * w), TURNING * j->scene->contact.thickness / speed);
-    const double he = j->period_s[i], hg = j->gravity_s;
-    double contact = C_CONTACT * sqrt(fmax(1, pressing / 3)) * form.stiffness * squared(h * speed);
-    double elastic = C_ELASTIC * m * j->elastic->omega[i] * he * squared(speed) * fmin(1, squared(he / tau));
-    sums->energy += .5 * m * squared(speed);
-    sums->contact += squared(contact);
-    sums->elastic += squared(elastic);
-    sums->gravity += C_GRAVITY * m * j->strength * hg * speed * fmin(1, squared(hg / tau));
+    const struct tac_bounce_clocks clocks = {j->period_s[i], j->gravity_s, j->strength};
+    struct tac_bounce b;
+    tac_estimate_vertex(j->model, j->elastic, i, other, &clocks, j->speed, &b);
+    sums->energy += b.total;
+    sums->contact += squared(b.contact);
+    sums->elastic += squared(b.elastic);
+    sums->gravity += b.gravity;
     sums->free++;
 }
 
 static struct tac_bounce conclude(const struct sums *s)
 {
-    struct tac_bounce b = {sqrt(s->contact) / s->energy, sqrt(fmin(1, TURNED_ALONE / s->free) * s->elastic) / s->energy,
-                           s->gravity / s->energy, 0};
+    struct tac_bounce b = {.contact = sqrt(s->contact) / s->energy,
+                           .elastic = sqrt(fmin(1, TURNED_ALONE / s->free) * s->elastic) / s->energy,
+                           .gravity = s->gravity / s->energy};
     b.total = sqrt(squared(b.contact) + squared(b.elastic) + squared(b.gravity));
     return b;
 }
@@ -207,7 +221,7 @@ enum tac_err tac_estimate_bounce(struct tac_ctx *ctx, const struct tac_scene *sc
     if (!(scene->contact.thickness > 0) || !(model->h1_max_s > 0) || !(speed > 0))
         goto done;
     j.strength = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
-    TAC_TRY(longest_periods(ctx, &j));
+    TAC_TRY(tac_estimate_periods(ctx, scene, elastic, &j.period_s, &j.gravity_s));
     for (tac_lid i = 0; i < scene->vertex_count && j.obstacle < 0; i++)
         if (!scene->ever_free[i])
             j.obstacle = i;

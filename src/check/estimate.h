@@ -27,6 +27,7 @@
 /* Errors over the kinetic energy of what bounces; total: root of the sum of squares. */
 struct tac_bounce {
     double contact, elastic, gravity, total;
+    double turned_s; /* of one vertex: how long contact takes to turn it, s */
 };
 
 struct tac_estimate {
@@ -41,5 +42,20 @@ double tac_estimate_speed(const struct tac_scene *scene, double *fall_m);
 /* Local. Errors that a bounce at `speed` [m/s] > 0 leaves. TAC_ERR_RUN out of memory. */
 enum tac_err tac_estimate_bounce(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_elastic *elastic,
                                  const struct tac_model *model, double speed, struct tac_estimate *out);
+
+/* The clocks of a vertex' other forces: s; 0: none. */
+struct tac_bounce_clocks {
+    double elastic_s, gravity_s;
+    double gravity; /* m/s^2 */
+};
+
+/* Local. The same of one vertex i on `other`, in J; total: its kinetic energy at that speed. */
+void tac_estimate_vertex(const struct tac_model *model, const struct tac_elastic *elastic, tac_lid i, tac_lid other,
+                         const struct tac_bounce_clocks *clocks, double speed, struct tac_bounce *out);
+
+/* Local. The longest period of an elastic force at each vertex, s (V, the caller frees it; 0: none), and that of
+ * gravity (0: none). TAC_ERR_RUN out of memory. */
+enum tac_err tac_estimate_periods(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_elastic *elastic,
+                                  double **elastic_s, double *gravity_s);
 
 #endif

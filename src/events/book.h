@@ -34,6 +34,8 @@ struct tac_books {
     double *v_before;   /* owned, (V, 3) */
     struct tac_accum dissipated_ahead, work_ahead; /* J: of what the ticks at kept_at entered, the part after kept_at */
     struct tac_counters counters;
+    int untimed, timed;          /* instants until the next that is timed; how many were, as far as remembered */
+    double instant_s, contact_s; /* mean wall time of those, and of contact in them */
 };
 
 /* ---- damping.c: what dampers take ---- */
@@ -50,6 +52,9 @@ void tac_damping_end(struct tac_sim *sim, tac_time t);
 /* ---- energy.c ---- */
 /* Collective. The row of now; v_before must be from now. Resets deepest_layer. */
 enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row);
+/* Collective; of a state that was just restored. The row's `contacts`, now: pairs of all ranks within their outermost
+ * layer. */
+enum tac_err tac_sim_contacts(struct tac_sim *sim, int64_t *contacts);
 /* Collective. Adds up each of `count` sums over all ranks, exactly. */
 enum tac_err tac_sim_sum(const struct tac_sim *sim, struct tac_accum *sum, int count);
 /* Collective. Book of works: |sum of works - change of kinetic energy| / sum |work|. */

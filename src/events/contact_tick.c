@@ -1,5 +1,6 @@
 /* The ticks of contact: penalty layers, limits of stretch, friction, and what they take away (docs/method.md).
- * Nothing here allocates or logs. */
+ * Nothing here logs, and on one rank nothing allocates; of several, a pair that becomes deeper may need room that all
+ * its owners must have (tac_watch_deepen). */
 #include "events/bring.h"
 #include "events/friction.h"
 
@@ -323,18 +324,11 @@ void tac_contact_losses(struct tac_sim *sim, tac_time t)
     sim->active.loss_count = 0;
 }
 
-/* Penalty layers and their friction.  Kinetic structures tell their time apart, as the papers do. */
+/* Penalty layers and their friction. */
 void tac_contact_tick(struct tac_sim *sim, tac_time t)
 {
-    const bool timed = sim->find.kinetic != NULL && sim->clocks.due_rung_count > 0;
-    const double begin_s = timed ? tac_wall_s() : 0;
     for (size_t i = 0; i < sim->clocks.due_rung_count; i++)
         tick_rungs(sim, &sim->active.rung_class[sim->clocks.due_rung[i]], t);
     if (sim->active.friction != NULL && sim->active.friction->touched_count)
         rub_pairs(sim, t);
-    if (timed) {
-        const double took_s = tac_wall_s() - begin_s;
-        sim->books.counters.seconds_contact += took_s;
-        sim->books.counters.seconds_forces -= took_s;
-    }
 }

@@ -137,16 +137,50 @@ static enum tac_err row_over_ranks(struct tac_sim *sim, struct tac_energy_row *r
     return TAC_OK;
 }
 
+/* Where ghosts are now. */
+static enum tac_err look_at_ghosts(struct tac_sim *sim)
+{
+    if (!sim->ranks)
+        return TAC_OK;
+    tac_ranks_lines(sim);
+    return tac_agree(sim->ctx, sim->ranks->halo.down);
+}
+
+/* Lists of candidates ask for the ghosts of watched pairs, and there is no such list yet. */
+static enum tac_err ask_for_ghosts(struct tac_sim *sim)
+{
+    if (!sim->ranks)
+        return TAC_OK;
+    for (size_t k = 0; k < sim->active.pair_count; k++)
+        for (int i = 0; sim->active.pair[k].live && i < sim->active.pair[k].count; i++)
+            sim->ranks->halo.mark[sim->active.pair[k].v[i]] = 1;
+    return tac_agree(sim->ctx, tac_halo_subscribe(&sim->ranks->halo));
+}
+
+enum tac_err tac_sim_contacts(struct tac_sim *sim, int64_t *contacts)
+{
+    enum tac_err err;
+    struct tac_accum energy[2];
+    struct tac_energy_row row;
+    memset(energy, 0, sizeof energy);
+    TAC_TRY(ask_for_ghosts(sim));
+    TAC_TRY(look_at_ghosts(sim));
+    contact_energy(sim, &energy[0], &energy[1], &row);
+    if (sim->ranks &&
+        MPI_Allreduce(MPI_IN_PLACE, &row.contacts, 1, MPI_INT64_T, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS)
+        TAC_TRY(tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while counting contacts"));
+    *contacts = row.contacts;
+done:
+    return err;
+}
+
 enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row)
 {
     enum tac_err err;
     struct tac_accum sum[SUMS];
     memset(row, 0, sizeof *row);
     memset(sum, 0, sizeof sum);
-    if (sim->ranks) {
-        tac_ranks_lines(sim); /* where ghosts are now */
-        TAC_TRY(tac_agree(sim->ctx, sim->ranks->halo.down));
-    }
+    TAC_TRY(look_at_ghosts(sim));
     row->time_s = tac_seconds(sim, sim->state.now);
     for (tac_lid i = 0; i < sim->state.owned; i++) {
         if (sim->state.vel[i].w == 0)

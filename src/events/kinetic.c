@@ -87,13 +87,13 @@ enum tac_err tac_kinetic_step(struct tac_sim *sim, tac_time limit)
     TAC_TRY(prove_next(sim, limit, &t, &due));
     if (k->stuck_at < TAC_TIME_NEVER)
         goto done;
-    const double proven_s = tac_wall_s();
+    const double proven_s = tac_wall_s(), waited_s = tac_pass_waited(sim);
     sim->books.counters.seconds_discovery += proven_s - begin_s;
     sim->paths.break_count = sim->find.kicked_count = 0;
     if (due)
         tac_pass_step(sim, t);
     const double run_s = tac_wall_s();
-    sim->books.counters.seconds_forces += run_s - proven_s;
+    tac_pass_took(sim, run_s - proven_s, tac_pass_waited(sim) - waited_s);
     sim->state.now = t;
     if (due)
         check_plans(sim);

@@ -1,4 +1,7 @@
-/* Running the instants of a window (docs/method.md, Time and order). Nothing here allocates or logs. */
+/* Running the instants of a window (docs/method.md, Time and order). Nothing here logs, and on one rank nothing
+ * allocates: a pass for which the room that was made before it does not suffice ends there.  Of several ranks one that
+ * has no room left makes more, for the others wait for it; and a record whose log is full writes it out
+ * (io/record/record_log.c). */
 #include "events/bring.h"
 #include "events/friction.h"
 #include "events/ranks.h"
@@ -57,11 +60,39 @@ static void tick_gravity(struct tac_sim *sim, const struct tac_rate_class *rate)
     sim->books.book.absolute += absolute;
 }
 
+/* What contact takes of an instant is timed at one instant in so many: looking at the clock at each would be a good
+ * part of what a small one costs.  A prime, since of nested clocks' instants every 2^k-th is of one kind. */
+enum { TIMED_INSTANTS = 127 };
+
+/* Is this instant timed? */
+static bool is_timed(struct tac_sim *sim)
+{
+    if (sim->books.untimed-- > 0)
+        return false;
+    sim->books.untimed = TIMED_INSTANTS - 1;
+    return true;
+}
+
+/* An instant that was timed, and contact in it, into the means.  Where the process was interrupted meanwhile, it is not
+ * to stand for all others: it counts as 16 of them at most. */
+static void instant_took(struct tac_sim *sim, double instant_s, double contact_s)
+{
+    enum { MEMORY = 64, MOST = 16 }; /* instants */
+    const double most_s = MOST * sim->books.instant_s, part = most_s > 0 && instant_s > most_s ? most_s / instant_s : 1;
+    sim->books.timed += sim->books.timed < MEMORY;
+    sim->books.instant_s += (part * instant_s - sim->books.instant_s) / sim->books.timed;
+    sim->books.contact_s += (part * contact_s - sim->books.contact_s) / sim->books.timed;
+}
+
 static void run_instant(struct tac_sim *sim, tac_time t)
 {
     const struct tac_elastic *el = sim->elastic;
     if (sim->ranks && !tac_ranks_meet(sim, t))
         return;
+    const bool timed = is_timed(sim);
+    double begin_s = 0, contact_s = 0;
+    if (timed)
+        begin_s = tac_wall_s();
     for (size_t i = 0; i < sim->clocks.due_elastic_count; i++) {
         if (sim->record)
             bring_class(sim, &el->rate[sim->clocks.due_elastic[i]], t, sim->contact, true);
@@ -88,7 +119,11 @@ static void run_instant(struct tac_sim *sim, tac_time t)
             if (rate->held_count[kind])
                 tac_held_works(sim, rate, (enum tac_kind)kind, t);
         }
+    if (timed)
+        contact_s = -tac_wall_s();
     tac_contact_tick(sim, t);
+    if (timed)
+        contact_s += tac_wall_s();
     if (damped)
         tac_damping_kick(sim, t);
     tac_loads_tick(sim, t);
@@ -96,6 +131,8 @@ static void run_instant(struct tac_sim *sim, tac_time t)
         tac_contact_losses(sim, t);
     if (damped)
         tac_damping_end(sim, t);
+    if (timed)
+        instant_took(sim, tac_wall_s() - begin_s, contact_s);
 }
 
 enum tac_err tac_pass_begin(struct tac_sim *sim)
@@ -167,9 +204,17 @@ void tac_pass_step(struct tac_sim *sim, tac_time t)
     run_instant(sim, t);
 }
 
+void tac_pass_took(struct tac_sim *sim, double wall_s, double waited_s)
+{
+    const double share = sim->books.instant_s > 0 ? sim->books.contact_s / sim->books.instant_s : 0;
+    const double contact_s = share * fmax(0, wall_s - waited_s);
+    sim->books.counters.seconds_contact += contact_s;
+    sim->books.counters.seconds_forces += wall_s - contact_s;
+}
+
 tac_time tac_pass_run(struct tac_sim *sim, tac_time end)
 {
-    double start_s = tac_wall_s();
+    const double start_s = tac_wall_s(), waited_s = tac_pass_waited(sim);
     tac_time t = sim->paths.start, reached = end;
     sim->books.kept_at = -1;
     sim->paths.end = end;
@@ -196,7 +241,7 @@ tac_time tac_pass_run(struct tac_sim *sim, tac_time end)
     }
     for (int k = 0; k < TAC_KINDS; k++)
         sim->books.counters.executed[k] += sim->books.ticks[k];
-    sim->books.counters.seconds_forces += tac_wall_s() - start_s;
+    tac_pass_took(sim, tac_wall_s() - start_s, tac_pass_waited(sim) - waited_s);
     return reached;
 }
 

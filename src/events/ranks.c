@@ -1,6 +1,7 @@
 /* ranks.c: how ranks keep in step within a pass (ranks.h). */
 #include "events/ranks.h"
 #include "broadphase/candidates.h"
+#include "events/windows.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +89,7 @@ static void post(struct tac_sim *sim, struct tac_neighbor *n, size_t bytes)
     if (MPI_Isend(n->out, (int)bytes, MPI_BYTE, n->rank, TAG_TICK, sim->ctx->comm, &n->request) != MPI_SUCCESS)
         tac_halo_mpi_failed(&sim->ranks->halo, "sending positions");
     sim->ranks->halo.messages++;
+    sim->ranks->chatter += sim->ranks->shortest < tac_windows_deep(sim);
     sim->ranks->halo.bytes += (int64_t)bytes;
 }
 
@@ -338,6 +340,7 @@ enum tac_err tac_ranks_create(struct tac_sim *sim, struct tac_scene *local)
     TAC_TRY(tac_alloc(ctx, (size_t)sim->state.capacity, 1, &r->has_path));
     enter_arrays(sim);
     TAC_TRY(tac_ranks_share_elements(sim));
+    r->shortest = TAC_TIME_NEVER;
     read_test_settings(sim);
 done:
     return err;

@@ -49,9 +49,11 @@ struct tac_ranks {
     size_t order_count, order_capacity;
     struct tac_order *order; /* owned: rungs that were watched or dropped here since the last talk */
 
-    bool everyone;   /* test: after a miss all run again */
-    uint8_t *rerun;  /* owned, (size): scratch */
-    int64_t fail_at; /* test: this many meetings until a failure; 0: none */
+    tac_time shortest; /* period of a rung that is shared with others; TAC_TIME_NEVER: none is */
+    int64_t chatter;   /* tick messages since the last deal while that was deep (deal.h) */
+    bool everyone;     /* test: after a miss all run again */
+    uint8_t *rerun;    /* owned, (size): scratch */
+    int64_t fail_at;   /* test: this many meetings until a failure; 0: none */
 };
 
 /* Collective. The ranks of a local scene (borrowed), whose arrays of vertices grow with the ghosts. */
@@ -101,6 +103,7 @@ enum {
     TAC_TELL_BROKEN,
     TAC_TELL_BAD,
     TAC_TELL_PERIOD,
+    TAC_TELL_CHATTER,
     TAC_TELL_STOP,
     TAC_TELL_SAVE,
     TAC_TELLS

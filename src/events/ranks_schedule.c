@@ -109,10 +109,12 @@ static enum tac_err share_pairs(struct tac_sim *sim)
 {
     enum tac_err err = TAC_OK;
     struct tac_ranks *r = sim->ranks;
+    r->shortest = TAC_TIME_NEVER;
     for (size_t k = 0; k < sim->active.pair_count; k++) {
         const struct tac_pair *p = &sim->active.pair[k];
         if (!p->live || !p->shared)
             continue;
+        r->shortest = p->deep_period < r->shortest ? p->deep_period : r->shortest;
         for (int32_t first = 1, last; first <= p->depth; first = last + 1) {
             tac_time period = tac_model_rung(sim->model, &p->form, first, &last);
             if (sim->ranks->halo.nested && last < p->depth)
@@ -186,6 +188,7 @@ void tac_ranks_deepen(struct tac_sim *sim, const struct tac_pair *p, tac_time pe
     }
     r->shared_count = fixed;
     r->mask |= (uint64_t)period;
+    r->shortest = period < r->shortest ? period : r->shortest;
     r->halo.changed = true;
     tac_ranks_failed(sim, err);
 }

@@ -62,6 +62,15 @@ enum tac_err tac_pass_restore(struct tac_sim *sim, tac_time believed);
 /* Local. What was run is right: now = end. */
 enum tac_err tac_pass_commit(struct tac_sim *sim, tac_time end);
 
+/* Local. Wall time in which this rank waited for others and sent to them, so far, s. */
+static inline double tac_pass_waited(const struct tac_sim *sim)
+{
+    return sim->books.counters.seconds_waiting + sim->books.counters.seconds_exchange;
+}
+/* Local. Enters wall time spent on instants, `waited_s` of it between them: in forces, and contact's share in contact.
+ */
+void tac_pass_took(struct tac_sim *sim, double wall_s, double waited_s);
+
 /* ---- contact_tick.c ---- */
 /* Local. The penalty rungs due at t (sim->clocks.due_rung), limits of stretch among them, and then the friction of
  * their pairs (docs/method.md). Fills sim->active.loss. */
@@ -75,8 +84,9 @@ void tac_contact_losses(struct tac_sim *sim, tac_time t);
 enum tac_err tac_watch(struct tac_sim *sim, uint64_t key, const tac_lid v[4], int32_t *slot);
 /* Local. Between two instants of a pass: puts the rung that tac_watch() has just added where it can tick. */
 enum tac_err tac_watch_place(struct tac_sim *sim, int32_t slot);
-/* Local. Watches one more rung of slot from t on, in the event loop: no allocation; false if there is no room or no
- * further layer. */
+/* Local. Watches one more rung of slot from t on, in the event loop; false if there is no room or no further layer.
+ * Room is made in tac_watch_settle(): on one rank nothing is allocated here.  On several, where all owners of a pair
+ * must decide alike, more room is made at once. */
 bool tac_watch_deepen(struct tac_sim *sim, int32_t slot, tac_time t);
 /* Local. Sorts newly watched rungs into their classes and makes room for a pass. Call before each pass. */
 enum tac_err tac_watch_settle(struct tac_sim *sim);

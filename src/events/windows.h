@@ -21,6 +21,11 @@ tac_time tac_windows_least(const struct tac_sim *sim);
  * that is thrown deep into its nest is there for some ten ticks of its deepest rung, which may be a millionth of
  * sim->windows.length; all other ticks of that rung are silent. */
 tac_time tac_windows_ask(const struct tac_sim *sim);
+/* Local. A pair is deep if it has a rung of a shorter period: windows are shortened for it. 0: they have no length. */
+static inline tac_time tac_windows_deep(const struct tac_sim *sim)
+{
+    return sim->windows.ticks > 0 ? sim->windows.length / sim->windows.ticks : 0;
+}
 /* Local. Chords and deviations of the pass to `end`, into sim->view.candidates. Returns false if some vertex is not
  * finite (its index in *bad). *wildest: the largest deviation, m. */
 bool tac_windows_measure(struct tac_sim *sim, tac_time end, tac_lid *bad, double *wildest);

@@ -352,8 +352,9 @@ enum tac_err tac_kinetic_prove(struct tac_kinetic *k, tac_time t, tac_time *next
 {
     enum tac_err err;
     k->next = t;
-    k->doubt_count = 0;
     k->stuck_at = TAC_TIME_NEVER;
+    /* Of the last instant, or of a build since: after a window was run again nothing else would ask for these. */
+    tac_slabs_doubt_again(k);
     for (;;) {
         /* Where instants are far apart, in steps: what lives long enough is never asked twice at one time. */
         const tac_time step = k->now + k->tau / STEPS_PER_LIFE;

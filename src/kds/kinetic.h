@@ -189,6 +189,8 @@ int32_t tac_slabs_of(const struct tac_kinetic *k, int32_t slot);
 enum tac_err tac_slabs_shed(struct tac_kinetic *k, int32_t slot);
 /* When the next instant is known: can a pair at the end of its nest come through it before then? Sets k->stuck_at. */
 void tac_slabs_judge(struct tac_kinetic *k);
+/* Local. All slabs in doubt are due now. */
+void tac_slabs_doubt_again(struct tac_kinetic *k);
 /* Tubes: life, quanta, that a slab should have so that nothing need be watched for it now. */
 tac_time tac_slabs_worth(const struct tac_kinetic *k, tac_time period);
 /* May the primitives of body a and those of body b touch (a may be b)? */

@@ -99,7 +99,8 @@ done:
 }
 
 /* A slab for a pair at the end of its nest: is it certain that it stays in it until the next instant?  That is judged
- * when the instant is known for good. */
+ * when the instant is known for good.  What a judgement says holds for the straight motion up to then and no further,
+ * so the slab stays in the list, and all who renew certificates ask for it again. */
 static enum tac_err doubt(struct tac_kinetic *k, int32_t id)
 {
     enum tac_err err;
@@ -184,7 +185,8 @@ void tac_slabs_through(struct tac_kinetic *k, const struct tac_slab *s, double x
     const struct tac_view *view = k->view;
     tac_model_gather(view->model, (enum tac_pair_type)s->type, s->v, x);
     const double share = tac_sweep((enum tac_pair_type)s->type, x, u, s->next, s->tolerance);
-    const tac_time t = view->state->now + (tac_time)(share * (double)(end - view->state->now));
+    tac_time t = view->state->now + (tac_time)(share * (double)(end - view->state->now));
+    t = t < end ? t : end - 1; /* before the tick at `end`, which comes too late */
     if (share <= 1 && t < k->stuck_at)
         k->stuck_at = t;
 }
@@ -192,18 +194,28 @@ void tac_slabs_through(struct tac_kinetic *k, const struct tac_slab *s, double x
 void tac_slabs_judge(struct tac_kinetic *k)
 {
     const struct tac_view *view = k->view;
-    struct tac_slabs *all = slabs_of(k);
+    const struct tac_slabs *all = slabs_of(k);
     for (size_t i = 0; i < k->doubt_count; i++) {
         const struct tac_slab *s = &all->slab[k->doubt[i]];
         double x[4][3], u[4][3], y[3];
+        if (!s->live || s->period != 0)
+            continue; /* proven apart by the broad phase since, which may have given its number away */
         for (int j = 0; j < s->count; j++) {
             tac_state_position(view->state, view->scripts, s->v[j], view->state->now, x[j]);
             tac_state_position(view->state, view->scripts, s->v[j], k->next, y);
             tac_sub(u[j], y, x[j]);
         }
         tac_slabs_through(k, s, x, u, k->next);
-        tac_queue_set(all->queue, k->doubt[i], k->next); /* looked at again then */
     }
+}
+
+void tac_slabs_doubt_again(struct tac_kinetic *k)
+{
+    const struct tac_slabs *all = slabs_of(k);
+    for (size_t i = 0; i < k->doubt_count; i++)
+        if (all->slab[k->doubt[i]].live)
+            tac_queue_set(all->queue, k->doubt[i], k->now);
+    k->doubt_count = 0;
 }
 
 /* ---- making and forgetting ---- */
@@ -341,13 +353,12 @@ static void destroy(void *self)
 static enum tac_err build(struct tac_kinetic *k, void *self)
 {
     struct tac_slabs *all = self;
-    (void)k;
     for (size_t i = 0; i < all->vertices; i++)
         all->stand[i].count = 0;
     for (size_t i = 0; i < all->of_slot_capacity; i++)
         all->of_slot[i] = -1;
     tac_queue_clear(all->queue);
-    all->count = all->free_count = 0;
+    all->count = all->free_count = k->doubt_count = 0;
     return TAC_OK;
 }
 

@@ -138,6 +138,11 @@ enum tac_err tac_copy(struct tac_ctx *ctx, const char *text, char **out);
 /* The parts, in the order they run. */
 enum tac_err tac_scene_set(struct tac_reader *reader, json_t *root, const char *assignment);
 enum tac_err tac_scene_read_settings(struct tac_reader *reader, json_t *root);
+/* times.c.  The quantum of a scene that does not say, when its end is known: 2^-46 s, or the next power of two with
+ * which the end fits 2^53 quanta; where it goes on from a checkpoint, the checkpoint's. */
+double tac_scene_default_quantum(const struct tac_reader *reader);
+/* That end and frame fit the quantum; sets t_end. */
+enum tac_err tac_scene_check_time(struct tac_reader *reader);
 enum tac_err tac_scene_read_materials(struct tac_reader *reader, json_t *root);
 enum tac_err tac_scene_find_material(struct tac_reader *reader, const json_t *value, const char *where, tac_lid *out);
 /* `contact`: the scene's section; after the materials. */

@@ -182,7 +182,7 @@ static enum tac_err resume_local(struct tac_reader *reader, const char *const *s
     for (int i = 0; i < set_count; i++)
         TAC_TRY(tac_scene_set(reader, scene->json, set[i]));
     TAC_TRY(tac_scene_resolve(reader, scene->json));
-    if (strcmp(scene->sha256, stored_sha256) != 0)
+    if (stored_sha256 != NULL && strcmp(scene->sha256, stored_sha256) != 0)
         TAC_TRY(tac_scene_differs(reader));
     if (!same_masses(scene, resume->geometry))
         TAC_TRY(fail_stored(reader, "its masses are not those of its scene"));

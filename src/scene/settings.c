@@ -1,12 +1,10 @@
-/* settings.c: the scalar sections of a scene (time, gravity, contact, clocks, discovery, output), and its times. */
+/* settings.c: the scalar sections of a scene (time, gravity, contact, clocks, discovery, output). */
 #include "scene/read.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define FORMAT "tactus-scene/1"
-#define FRAME_GRAIN 65536.0            /* quanta: frames lie on multiples of it */
-#define MOST_QUANTA 9007199254740992.0 /* 2^53: spans stay exact as doubles */
 
 static const char *const clock_modes[] = {"nested", "free", NULL};
 static const char *const discovery_modes[] = {"speculate", "kds", "all-pairs", NULL};
@@ -90,7 +88,7 @@ static const struct tac_field clocks_fields[] = {
     {.key = "quantum_s",
      .kind = TAC_FIELD_NUMBER,
      .offset = AT(quantum_s),
-     .fallback = 0x1p-46,
+     .fallback = NAN, /* by the end */
      .min = 0x1p-120,
      .max = 1},
     {.key = "elastic_safety",
@@ -172,39 +170,16 @@ static const struct tac_field output_fields[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* The nearest whole number, halves away from zero; x >= 0, the result exact. */
-static double nearest(double x)
-{
-    double low = floor(x);
-    return x - low >= .5 ? low + 1 : low;
-}
-
-tac_time tac_scene_quanta(const struct tac_scene *scene, double t_s)
-{
-    double quanta = fabs(t_s) / scene->quantum_s; /* exact: the quantum is a power of two */
-    if (!(quanta < MOST_QUANTA))
-        return t_s < 0 ? -TAC_TIME_NEVER : TAC_TIME_NEVER;
-    tac_time rounded = (tac_time)nearest(quanta);
-    return t_s < 0 ? -rounded : rounded;
-}
-
-tac_time tac_scene_frame_time(const struct tac_scene *scene, int64_t k)
-{
-    if (k <= 0)
-        return 0;
-    double grains = (double)k * (scene->frame_s / (FRAME_GRAIN * scene->quantum_s));
-    if (!(grains * FRAME_GRAIN < (double)scene->t_end + FRAME_GRAIN))
-        return scene->t_end;
-    tac_time t = (tac_time)(nearest(grains) * FRAME_GRAIN);
-    return t < scene->t_end ? t : scene->t_end;
-}
-
+/* After `time`: the default of the quantum depends on the end. */
 static enum tac_err read_clocks(struct tac_reader *reader, json_t *clocks)
 {
     struct tac_scene *scene = reader->scene;
     enum tac_err err = TAC_OK;
     int exponent;
     scene->clocks.contact_s = INFINITY;
+    if (json_object_get(clocks, "quantum_s") == NULL &&
+        json_object_set_new(clocks, "quantum_s", json_real(tac_scene_default_quantum(reader))) != 0)
+        TAC_TRY(tac_fail(reader->ctx, TAC_ERR_RUN, "out of memory while reading %s", reader->file));
     TAC_TRY(tac_fields_read(reader, clocks, "clocks", clocks_fields, COUNT(clocks_fields), scene));
     double mantissa = frexp(scene->quantum_s, &exponent);
     if (mantissa != .5)
@@ -213,44 +188,6 @@ static enum tac_err read_clocks(struct tac_reader *reader, json_t *clocks)
                                tac_shown(ldexp(1, mantissa < 0.70710678 ? exponent - 1 : exponent)).text));
 done:
     return err;
-}
-
-static enum tac_err read_time(struct tac_reader *reader, json_t *section)
-{
-    struct tac_scene *scene = reader->scene;
-    enum tac_err err = TAC_OK;
-    TAC_TRY(tac_fields_read(reader, section, "time", time_fields, COUNT(time_fields), scene));
-    if (!(scene->end_s / scene->quantum_s < MOST_QUANTA))
-        TAC_TRY(tac_scene_fail(reader, "time.end",
-                               "is %s s, over 2^53 quanta of %s s; end sooner or set clocks.quantum_s higher",
-                               tac_shown(scene->end_s).text, tac_shown(scene->quantum_s).text));
-    scene->t_end = tac_scene_quanta(scene, scene->end_s);
-    if (scene->t_end <= 0)
-        TAC_TRY(tac_scene_fail(reader, "time.end", "is %s s, which rounds to no quantum of %s s; end later",
-                               tac_shown(scene->end_s).text, tac_shown(scene->quantum_s).text));
-    /* Below one grain two frames would fall on one instant. */
-    if (scene->frame_s / scene->quantum_s < FRAME_GRAIN)
-        TAC_TRY(tac_scene_fail(reader, "time.frame",
-                               "is %s s; frames lie on multiples of 2^16 quanta, so it must be at least %s s",
-                               tac_shown(scene->frame_s).text, tac_shown(FRAME_GRAIN * scene->quantum_s).text));
-done:
-    return err;
-}
-
-enum tac_err tac_scene_until(struct tac_ctx *ctx, struct tac_scene *scene, double t_s)
-{
-    if (!(t_s > 0))
-        return tac_fail(ctx, TAC_ERR_INPUT, "--until is %s; it must be greater than 0", tac_shown(t_s).text);
-    if (!(t_s / scene->quantum_s < MOST_QUANTA))
-        return tac_fail(ctx, TAC_ERR_INPUT,
-                        "--until is %s s, over 2^53 quanta of %s s; end sooner or set clocks.quantum_s higher",
-                        tac_shown(t_s).text, tac_shown(scene->quantum_s).text);
-    if (tac_scene_quanta(scene, t_s) <= 0)
-        return tac_fail(ctx, TAC_ERR_INPUT, "--until is %s s, which rounds to no quantum of %s s; end later",
-                        tac_shown(t_s).text, tac_shown(scene->quantum_s).text);
-    scene->end_s = t_s;
-    scene->t_end = tac_scene_quanta(scene, t_s);
-    return TAC_OK;
 }
 
 static enum tac_err read_head(struct tac_reader *reader, json_t *root)
@@ -309,10 +246,11 @@ enum tac_err tac_scene_read_settings(struct tac_reader *reader, json_t *root)
     enum tac_err err = TAC_OK;
     json_t *section;
     TAC_TRY(read_head(reader, root));
+    TAC_TRY(tac_section(reader, root, "", "time", &section));
+    TAC_TRY(tac_fields_read(reader, section, "time", time_fields, COUNT(time_fields), scene));
     TAC_TRY(tac_section(reader, root, "", "clocks", &section));
     TAC_TRY(read_clocks(reader, section));
-    TAC_TRY(tac_section(reader, root, "", "time", &section));
-    TAC_TRY(read_time(reader, section));
+    TAC_TRY(tac_scene_check_time(reader));
     TAC_TRY(tac_section(reader, root, "", "discovery", &section));
     TAC_TRY(read_discovery(reader, section));
     TAC_TRY(tac_section(reader, root, "", "output", &section));

@@ -41,6 +41,7 @@ void tac_checkpoint_destroy(struct tac_checkpoint **checkpoint)
     free(c->last);
     free(c->element);
     free(c->grip);
+    free(c->entry);
     free(c);
     *checkpoint = NULL;
 }

@@ -67,6 +67,12 @@ struct tac_checkpoint {
     double wall_s;         /* of all runs so far */
     struct tac_counters counters;
     tac_gid vertex_total, triangle_total, segment_total;
+    int32_t has_row;           /* the row of `now`: only where its frame is not written yet */
+    struct tac_energy_row row; /* a restart could not tell it: velocities from before the kicks of `now` are gone */
+
+    /* What the run folder held, for whoever goes on with it. */
+    int64_t entry_count;            /* the same on all ranks */
+    struct tac_output_entry *entry; /* owned by rank 0, (entry_count) by index; NULL elsewhere */
 
     /* this rank's rows */
     tac_lid vertex_count;

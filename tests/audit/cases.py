@@ -154,9 +154,7 @@ def radii():
         sheet.radius = 0.05
         f = Folder("hail-%d" % code, [sheet, Body("hail", [[0, 1, 0]], radius=r)])
         p = f.still(0, T)
-        p[3] = [(0, [0, 1, 0]), (T // 2, [0, 0.15 * kept, 0]), (T, [0, 1, 0])]
-        f.frame(0)
-        f.frame(0.5, [*f.x[:3], [0, 0.15 * kept, 0]])
+        p[3] = [(0, [0, 1, 0]), (T // 2, [0, 0.15 * kept, 0]), (T, [0, 0.15 * kept, 0])]
         f.interval(0, p)
         report = both(f, code=code)
         check(near(report["smallest"]["measured"]["gap"], 0.15 * (kept - 1), 1e-9), "a particle and a sheet: %s" % report["smallest"])
@@ -164,8 +162,6 @@ def radii():
         check([k["near"] for k in frames["list"]] == [0, code], "frames of particles: %s" % frames)
     # Surfaces keep no radius.
     f, p = falling("thick", (0, [0, 0, 0]), (T, [0, -0.299, 0]), radius=0.1)
-    f.frame(0)
-    f.frame(1, [*f.x[:3], *(f.x[3:] - [0, 0.299, 0])])
     f.interval(0, p)
     both(f, code=0)
     both(f, "--frames", code=0)
@@ -209,20 +205,19 @@ def pierced_from_the_start():
 
 
 def who_may_pass():
-    knots = [(0, [0, 0, 0]), (T // 4, [0, -0.6, 0]), (T, [0, 0, 0])]
+    knots = [(0, [0, 0, 0]), (T // 4, [0, -0.6, 0]), (T, [0, -0.31, 0])]
 
     def through(name, bodies, **options):
         f = Folder(name, bodies, **options)
         p = f.still(0, T)
         for i in range(3, 6):
             p[i] = moved(f.x[i], *knots)
-        f.frame(0, np.concatenate([f.x[:3], f.x[3:] - [0, 0.31, 0]]))
         f.interval(0, p)
         return f
 
-    chip = Body("chip", SMALL, [[0, 1, 2]])
+    chip, far = Body("chip", SMALL, [[0, 1, 2]]), Body("far", [[9, 9, 9]])
     for f, code in ((through("may", [FLOOR, chip], ignore=[("chip", "floor")]), 0),
-                    (through("may-not", [FLOOR, chip], ignore=[("chip", "chip")]), 1),
+                    (through("may-not", [FLOOR, chip, far], ignore=[("chip", "far")]), 1),
                     (through("never-free", [FLOOR, chip], free=[0, 0, 0, 0, 0, 0]), 0),
                     (through("one-free", [FLOOR, chip], free=[0, 0, 0, 0, 1, 0]), 1)):
         r = both(f, code=code)
@@ -242,7 +237,7 @@ def spans():
         return f
 
     r = both(still("later", 5, 6, 7), code=0)
-    check(r["spans"] == [[5 * T * QUANTUM, 8 * T * QUANTUM]], "a record that begins later: %s" % r["spans"])
+    check(r["spans"] == [[5 * T * QUANTUM, 8 * T * QUANTUM]] and not r["scene"]["made"], "a folder that begins later: %s" % r)
     r = both(still("gap", 0, 1, 3), code=1)
     check(r["spans"] == [[0, 2 * T * QUANTUM], [3 * T * QUANTUM, 4 * T * QUANTUM]] and "gap" in r["sentence"] and
           r["pieces"]["crossing"] == 0, "a record with a gap: %s" % r)
@@ -265,10 +260,11 @@ def spans():
                 group["position"] = rows
             else:
                 del group[name]
-        check(both(f, code=0)["spans"] == [[0, T * QUANTUM]], "an unfinished group: " + name)
-        told = call([f.path], 1)
-        check("not finished" in told.stderr and "ends at t = %.9g s" % (T * QUANTUM) in told.stderr and
-              told.stdout.endswith("proven: nothing passed through anything in [0, %.17g] s\n" % (T * QUANTUM)),
+        r = audit(f, code=1)
+        check(r["spans"] == [[0, T * QUANTUM]] and not r["whole"] and "a beginning" in r["sentence"], "an unfinished group: " + name)
+        told = call([f.path, "--until", str(T * QUANTUM)], 1)
+        check(told.returncode == 0 and "not finished" in told.stderr and "ends at t = %.9g s" % (T * QUANTUM) in told.stderr and
+              "\nproven: nothing passed through anything in [0, %.17g] s, as was asked; " % (T * QUANTUM) in told.stdout,
               "up to when an unfinished record is proven: %s %s" % (told.stdout, told.stderr))
         told = subprocess.run([TACTUS, "info", f.path + "/record.h5"], stdout=subprocess.PIPE, universal_newlines=True)
         check(told.returncode == 0 and "unfinished 1 interval" in told.stdout and "intervals  1:" in told.stdout,
@@ -282,7 +278,9 @@ def spans():
     f = still("partial", 0, 1)
     p = f.still(2 * T, 2 * T + T // 2)
     f.interval(2, p, group="partial")
-    check(both(f, code=0)["spans"] == [[0, 2.5 * T * QUANTUM]], "an interval under way")
+    r = both(f, code=1)
+    check(r["spans"] == [[0, 2.5 * T * QUANTUM]] and "was stopped" in r["sentence"], "an interval under way: %s" % r)
+    check(audit(f, "--until", str(2.5 * T * QUANTUM), code=0)["spans"] == r["spans"], "an interval under way, asked for")
     f.interval(2, f.still(2 * T, 3 * T))
     check(both(f, code=0)["spans"] == [[0, 3 * T * QUANTUM]], "an interval under way that is there as a whole too")
     f = still("partial-crossing", 0)

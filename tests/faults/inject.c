@@ -9,6 +9,7 @@
  *   TACTUS_FAULT_KIND=k,..  only calls of these kinds count: alloc file mpi hdf5 json other; inside: HDF5's own memory
  *   TACTUS_FAULT_RANK=r     on rank r alone (default 0), by OMPI_COMM_WORLD_RANK
  *   TACTUS_FAULT_AFTER=1    what fails is called all the same, and then said to have failed
+ *   TACTUS_FAULT_KILL=1     instead of failing it, the process is killed (kill -9) before the call
  *   TACTUS_FAULT_LIST=1     each call that counts is reported: "call KIND NAME ADDRESS..."
  *   TACTUS_FAULT_REPORT=f   what happened is appended to f.RANK
  *
@@ -24,6 +25,7 @@
 #include <hdf5.h>
 #include <link.h>
 #include <mpi.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -69,7 +71,8 @@ static struct range program, jansson, hdf5;
 static uintptr_t base; /* where the program is loaded */
 static struct shared *shared, alone;
 static long at, every;
-static bool wanted[KINDS], list, after, ready, aborted;
+static bool wanted[KINDS], list, after, kills, ready, aborted;
+static pid_t main_process; /* a child of it may make the call */
 static int report = -1;
 static uintptr_t real[CALL_COUNT];
 
@@ -120,6 +123,8 @@ __attribute__((constructor)) static void begin(void)
         wanted[k] = kinds != NULL ? strstr(kinds, KIND_NAME[k]) != NULL : k != INSIDE_KIND;
     after = number("TACTUS_FAULT_AFTER") != 0;
     list = number("TACTUS_FAULT_LIST") != 0;
+    kills = number("TACTUS_FAULT_KILL") != 0;
+    main_process = getpid();
     if (number("TACTUS_FAULT_RANK") == (rank != NULL ? strtol(rank, NULL, 10) : 0)) {
         at = number("TACTUS_FAULT_AT");
         every = number("TACTUS_FAULT_EVERY");
@@ -189,6 +194,10 @@ static bool fails(const char *name, enum kind kind, uintptr_t caller, const uint
     if (hit || list) {
         struct trace t = trace_of(caller, stack);
         say_trace(hit ? "fault" : "call", KIND_NAME[kind], name, &t);
+    }
+    if (hit && kills) {
+        syscall(SYS_kill, main_process, SIGKILL);
+        syscall(SYS_kill, getpid(), SIGKILL);
     }
     return hit;
 }

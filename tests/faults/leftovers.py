@@ -59,7 +59,9 @@ def wrong(folder, sound, before, code, aborted):
         return "status.json says running"
     for name in names:
         if re.fullmatch(r"checkpoint-\d+\.h5", name) and not checkpoint_whole(os.path.join(folder, name)):
-            if not os.path.exists(os.path.join(sound, name)) or checkpoint_whole(os.path.join(sound, name)):
+            # It may have been so before; an undisturbed run removes it, when it has newer ones.
+            others = [os.path.join(other, name) for other in (sound, before) if other]
+            if not any(os.path.exists(path) and not checkpoint_whole(path) for path in others):
                 return name + " is not whole"
     if os.path.islink(os.path.join(folder, "checkpoint.h5")) and not os.path.exists(os.path.join(folder, "checkpoint.h5")):
         return "checkpoint.h5 leads nowhere"

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# consumer.sh BUILD CC: installs BUILD into a prefix with a space in its name, moves the prefix, and builds and runs a
-# small program against it: with find_package and with pkg-config. The same with the build
+# consumer.sh BUILD CC CXX: installs BUILD into a prefix with a space in its name, moves the prefix, and builds and runs a
+# small program against it: with find_package and with pkg-config. Each installed header compiles by itself, and after
+# any other, as C11 and as C++17, and what it cites is there. The same with the build
 # beside the program $TACTUS_OTHER (jobs/test makes that one with clang as a shared library).
 set -euo pipefail
-build=$1 cc=$2
+build=$1 cc=$2 cxx=$3
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -46,6 +47,10 @@ try() { # try BUILD NAME
     # pkg-config escapes the space in the prefix for a shell, so a shell reads it.
     eval "$cc -std=c11 -Wall -Werror '$here/consumer/consumer.c' -o '$work/$2-pc' $flags -lm"
     LD_LIBRARY_PATH=$(dirname "${pc%/*}") expect "$work" "$work/$2-pc"
+    [ "$(head -n 1 "$work/consumer.run/energy.csv" | cut -d , -f 1)" = time ] && [ "$(wc -l <"$work/consumer.run/energy.csv")" = 6 ]
+
+    echo "== $2: headers"
+    "$here/headers.py" "$prefix/include/tactus" "$here/../.." "$cc" "$cxx" "$(pkg-config --cflags tactus)"
 }
 
 try "$build" own

@@ -77,7 +77,7 @@ r = tactus("status", "cut-1.run")
 check("checkpoint-000001.h5" in r.out and "restarted 2 times" in r.out, "status tells: " + r.out)
 
 # An end between two frames is removed, and its row.
-r = resume("late.run", 6)
+r = resume("late.run", 6, "--checkpoint", "checkpoint-elsewhere.h5")
 check(r.code == 0, "an end between two frames: " + r.err)
 names = text("late.run", "frames.xdmf")
 check(names.count("<Time") == 9 and "000005" not in names, "the late frame is gone")
@@ -177,12 +177,15 @@ else:
 
 # Files that are damaged or gone: what can be kept is kept, nothing is thrown away, and it is said.
 FRAMES = (lambda d: d[:len(d) // 2], lambda d: b"", lambda d: d[:64] + b"\xff" * 64 + d[128:], lambda d: b"no HDF5", None)
-SMALL = (("energy.csv", lambda d: d[:-10], 11), ("energy.csv", lambda d: d[:d.index(b"\n0.25")] + b"\n0.2", 8),
-         ("energy.csv", lambda d: b"rubbish\n", 6), ("energy.csv", lambda d: d.replace(b"\n0.25,", b"\n0.25;"), 8), ("energy.csv", None, 6),
+SMALL = (("energy.csv", lambda d: d[:-10], 11), ("energy.csv", lambda d: b"rubbish\n", 6), ("energy.csv", None, 6),
          ("status.json", lambda d: b"", 11), ("status.json", None, 11), ("frames.xdmf", None, 11), ("scene.json", None, 11))
+# Rows from before the checkpoint, which were on the disk before it was: not cut off, but refused.
+ROWS = ((lambda d: d[:d.index(b"\n0.25")] + b"\n0.2", "lacks the row of frame 4;"), (lambda d: d.replace(b"\n0.25,", b"\n0.25;"), "its line 4 is no row"))
 damaged, small = ["damaged-%d.run" % i for i in range(len(FRAMES))], ["small-%d.run" % i for i in range(len(SMALL))]
-begun(*([folder, "--frames", 7] for folder in damaged + small))
-for folder, name, how in [(f, "frames.h5", how) for f, how in zip(damaged, FRAMES)] + [(f, name, how) for f, (name, how, _) in zip(small, SMALL)]:
+wrong = ["rows-%d.run" % i for i in range(len(ROWS))]
+begun(*([folder, "--frames", 7] for folder in damaged + small + wrong))
+for folder, name, how in [(f, "frames.h5", how) for f, how in zip(damaged, FRAMES)] + [(f, name, how) for f, (name, how, _) in zip(small, SMALL)] + \
+        [(f, "energy.csv", how) for f, (how, _) in zip(wrong, ROWS)]:
     data = open(folder + "/" + name, "rb").read()
     if how is None:
         os.remove(folder + "/" + name)
@@ -201,10 +204,14 @@ for ranks in (1, 2):
         r = tactus("diff", "whole.run", folder)
         check(r.code == 0, "%s: %s" % (folder, r.out + r.err))
         check(text(folder, "energy.csv") == text("whole.run", "energy.csv"), folder + ": all rows are there")
+for folder, (_, part) in zip(wrong, ROWS):
+    before = {n: text(folder, n) for n in os.listdir(folder)}
+    refused(resume(folder, 5, "--quiet"), 2, part)
+    check({n: text(folder, n) for n in os.listdir(folder)} == before, folder + " is left alone")
 resume_all(small, 5)
 for folder, (_, _, rows) in zip(small, SMALL):
     check(text(folder, "energy.csv").count("\n") == rows, "%s: %s" % (folder, text(folder, "energy.csv")))
     if rows == 11:
         same_as_whole(folder, folder)
-check(text("small-2.run", "energy.csv.damaged") == "rubbish\n", "what is no table is kept")
+check(text("small-1.run", "energy.csv.damaged") == "rubbish\n", "what is no table is kept")
 finish()

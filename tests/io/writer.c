@@ -295,8 +295,9 @@ static enum tac_err begin(struct tac_ctx *ctx, const struct options *o, const st
     snprintf(file, sizeof file, "%s/checkpoint-000001.h5", o->dir);
     /* A moment after the frame before, as where a run is stopped between two. */
     tac_time now = tac_scene_quanta(scene, .125 * (o->first - 1) * o->every) + 12345;
-    return tac_output_resume(ctx, scene, NULL, o->dir, o->checkpoint != NULL ? o->checkpoint : file, now, o->first,
-                             out);
+    const struct tac_output_past past = {
+        .file = o->checkpoint != NULL ? o->checkpoint : file, .now = now, .next_frame = o->first};
+    return tac_output_resume(ctx, scene, NULL, o->dir, &past, out);
 }
 
 static enum tac_err write_run(struct tac_ctx *ctx, const struct options *o, const struct tac_scene *scene, int argc,
@@ -340,7 +341,7 @@ static enum tac_err write_run(struct tac_ctx *ctx, const struct options *o, cons
     }
 done:
     if (*out != NULL && !o->no_finish) {
-        struct tac_summary summary = {"speculate", "nested", argc, argv, 1e-15, 2.5, status};
+        struct tac_summary summary = {"speculate", "nested", argc, argv, 1e-15, 2.5, 3.5, status};
         summary.status.state = err ? "failed" : o->state;
         summary.status.error = err ? ctx->error : NULL;
         enum tac_err end = tac_output_finish(ctx, *out, &summary);

@@ -2,7 +2,9 @@
 """silent.py SCENE... : a pair that was once deep does not tick in vain for ever after.
 
 Layers go deep in these scenes, to periods thousands of times shorter than a window. Such a rung acts some ten times, and
-each tick more is silent. Counted, not timed: silent ticks for each one that acted. A SCENE is as for run_ranks.py.
+each tick more is silent. Counted, not timed: silent ticks for each one that acted; and, where --messages says how many are
+too many, messages for each window: ranks that share a deep pair tell each other of each of its ticks. A SCENE is as for
+run_ranks.py.
 
     TACTUS=build/tactus tests/ranks/silent.py --ranks 1,2 tests/ranks/scenes/chain.json
 """
@@ -32,6 +34,7 @@ def main():
     parser.add_argument("scene", nargs="+")
     parser.add_argument("--ranks", type=lambda t: [int(n) for n in t.split(",")], default=[1])
     parser.add_argument("--most", type=float, default=20, help="silent ticks for one that acted (%(default)s)")
+    parser.add_argument("--messages", type=float, default=float("inf"), help="most messages for each window (any number)")
     parser.add_argument("--limit", type=float, default=120)
     options = parser.parse_args()
     wrong = 0
@@ -42,9 +45,13 @@ def main():
             if c is not None:
                 acted = c["committed"]["penalty"] + c["committed"]["limit"] - c["silent"]
                 ratio = c["silent"] / acted if acted else float("inf")
-                print("%-12s %d ranks: %d ticks acted, %d silent (%.1f), %d windows, %d rollbacks, layer %d"
-                      % (name, ranks, acted, c["silent"], ratio, c["windows"], c["rollbacks"], c["deepest_layer"]))
+                told = c["messages_sent"] / max(1, c["windows"])
+                print("%-12s %d ranks: %d ticks acted, %d silent (%.1f), %d windows, %d rollbacks, layer %d, %d messages (%.0f)"
+                      % (name, ranks, acted, c["silent"], ratio, c["windows"], c["rollbacks"], c["deepest_layer"],
+                         c["messages_sent"], told))
                 trouble = "" if ratio <= options.most else "more than %g silent ticks for each that acted" % options.most
+                if told > options.messages:
+                    trouble = "more than %g messages a window" % options.messages
             if trouble:
                 wrong += 1
                 print("  %s on %d ranks: %s" % (name, ranks, trouble))

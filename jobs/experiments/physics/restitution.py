@@ -5,11 +5,15 @@ particle  1 g onto a fixed plate at .3 to 30 m/s; the starts differ by fractions
           ticks at any phase.
 ball      A shell ball (a sphere of 18 vertices that lands on one of them, its centre straight above, so that it gets no
           spin; stiff against the layers, so that its vibrations take little of the speed). `speed` is its centre's.
+lanes     Two particles of 1 kg meet at .25 to 160 m/s, in a row of lanes that differ only in the phase, with the defaults for e < 1 and
+          with shorter periods: what a bounce gives back too much, as a mean and at most.
 `speed` is the speed after over the one before, `off` its largest distance from e; `book` is the largest |defect| after the
 bounce over the energy before, that is |energy lost - dissipated|.
 
-What is left at e = 0 is what a layer gives back between the turn and its own next tick. So it falls with the layers' periods,
-as the square root of N_c (contact.pairs_per_vertex, 8 by default below e = 1), and grows a little with depth. And where a
+What is left at e = 0 is what layers give back between the turn and their own next ticks: the tick that turns the motion pushes on beyond
+that, by up to 2 s / sqrt(N_c) of the speed for one layer; and each slower layer looks back to before the turn and pushes once more in full.
+So it grows with the number of periods among the layers that an impact presses, and falls with all of them: as the square root of
+N_c (contact.pairs_per_vertex, 8 by default below e = 1), and as contact_safety s. And where a
 vertex swings on its neighbours faster than its layers tick, these cannot tell coming from going: the ball's layers are given
 the periods of its shell (clocks.contact_s).
 """
@@ -68,6 +72,41 @@ def ball(experiment, e, speed, phase, contact, clocks, eta=5e-3):
     return bounce(experiment, s)
 
 
+def lanes(experiment, e, speed, contact, clocks, count, eta=.01):
+    """Speeds after over before of `count` pairs of particles, and the deepest layer."""
+    y, phase = .25 * np.arange(count), (.5 + np.arange(count) * .5 * (5 ** .5 - 1)) % 1
+    end = 2.0 ** np.ceil(np.log2(12 * eta / speed / max(e, .02)))
+    bodies = [{"name": name, "mass": 1, "velocity": [sign * speed / 2, 0, 0],
+               "mesh": {"kind": "points", "vertices": np.stack([x, y, 0 * y], axis=1).tolist()}}
+              for name, sign, x in (("left", 1, 0 * y), ("right", -1, eta * (1.2 + .5 * phase)))]
+    result = experiment.run(scene(end, end / 4, bodies, name="lanes", clocks=clocks,
+                                  contact={"thickness": eta, "stiffness": 1e4, "restitution": e, **contact}))
+    v = result.frames("velocity")[1][-1, :, 0]
+    return (v[count:] - v[:count]) / speed, int(np.max(result.energy["deepest_layer"]))
+
+
+def lanes_table(experiment):
+    """The bounds are of the residue, the speed after over the one before less e: of its mean and of its largest."""
+    shorter = {"defaults": ({}, {}, 1), "pairs_per_vertex 48": ({"pairs_per_vertex": 48}, {}, 6 ** .5),
+               "contact_safety / 4": ({}, {"contact_safety": .0375}, 4)}
+    bounds = {0: (.15, .22), .2: (.045, .095), .5: (.02, .04), .9: (.005, .015)}
+    rows, mean = [], {}
+    for name, (contact, clocks, factor) in shorter.items():
+        for e in (bounds if not experiment.quick else (0, .5)) if name == "defaults" else (0,):
+            for speed in (.25, 40) if experiment.quick else (.25, 1, 4, 10, 40, 160):
+                ratio, layer = lanes(experiment, e, speed, contact, clocks, 32 if experiment.quick else 256)
+                off, worst = np.mean(ratio) - e, np.max(np.abs(ratio - e))
+                mean[name, e, speed] = off
+                good = -.001 < off < bounds[e][0] and worst < bounds[e][1]
+                if name != "defaults":  # falls as the periods
+                    good = good and .6 * factor < mean["defaults", 0, speed] / off < 1.6 * factor
+                rows.append([name, e, speed, layer, np.min(ratio), np.mean(ratio), np.max(ratio), experiment.expect(
+                    good, f"lanes, {name}, e = {e}, {speed} m/s: {off:.3g} off in the mean, {worst:.3g} at most")])
+    # One layer alone gives back its own tick; many of different periods a tick each.
+    experiment.expect(mean["defaults", 0, 40] > 2 * mean["defaults", 0, .25] > .06, f"lanes, e = 0: the residue grows with the layers: {mean}")
+    table("lanes of two particles", ["", "e", "m/s", "layer", "least speed", "mean", "most", ""], rows)
+
+
 def bounce(experiment, s):
     result = experiment.run(s)
     rows = result.energy
@@ -101,6 +140,8 @@ def main():
                                  f"{name}, e = {e}, {speed} m/s: {off:.3g} off, book {np.max(book):.3g}")])
         if rows:
             table(name, ["e", "m/s", "runs", "least speed", "most", "off", "bound", "dissipated", "book", "layer", ""], rows)
+    if experiment.wanted("lanes"):
+        lanes_table(experiment)
     experiment.finish()
 
 

@@ -41,6 +41,12 @@ const struct tac_checkpoint_column TAC_ELEMENT_STATE_COLUMNS[6] = {
     {"element_last", NULL, true, 3, AT(tac_element_state, last)},
 };
 
+const struct tac_checkpoint_column TAC_ENTRY_COLUMNS[3] = {
+    {"entry_index", NULL, false, 0, AT(tac_output_entry, index)},
+    {"entry_frame", NULL, false, 0, AT(tac_output_entry, frame)},
+    {"entry_row", NULL, false, 0, AT(tac_output_entry, row)},
+};
+
 const struct tac_checkpoint_column TAC_GRIP_COLUMNS[5] = {
     {"grip_key", NULL, false, 0, AT(tac_grip_state, key)},
     {"grip_vertex", NULL, false, 4, AT(tac_grip_state, vertex)},
@@ -53,7 +59,7 @@ const struct tac_checkpoint_column TAC_GRIP_COLUMNS[5] = {
 static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool out)
 {
     struct tac_counters *k = &c->counters;
-    int64_t has_start = c->has_start;
+    int64_t has_start = c->has_start, has_row = c->has_row;
     int64_t *const whole[] = {
         &c->now,
         &c->frame,
@@ -99,7 +105,7 @@ static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool
                 *ticks = integer[2 * i + j];
         }
     /* Later ones: older checkpoints have 0 here. */
-    int64_t *const more[] = {&k->certificates_reconfirmed, &k->plans_filed, &k->plans_told};
+    int64_t *const more[] = {&k->certificates_reconfirmed, &k->plans_filed, &k->plans_told, &has_row, &c->entry_count};
     integer += 2 * TAC_KINDS;
     for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
         if (out)
@@ -114,6 +120,42 @@ static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool
             *reals[i] = real[i];
     }
     c->has_start = has_start != 0;
+    c->has_row = has_row != 0;
+}
+
+void tac_checkpoint_row(struct tac_energy_row *row, double value[TAC_CHECKPOINT_ROW], bool out)
+{
+    double whole[2] = {(double)row->contacts, (double)row->deepest_layer};
+    double *const place[TAC_CHECKPOINT_ROW] = {&row->time_s,
+                                               &row->kinetic,
+                                               &row->gravity,
+                                               &row->stretch,
+                                               &row->bend,
+                                               &row->contact,
+                                               &row->total,
+                                               &row->dissipated,
+                                               &row->work,
+                                               &row->defect,
+                                               &row->momentum[0],
+                                               &row->momentum[1],
+                                               &row->momentum[2],
+                                               &row->angular_momentum[0],
+                                               &row->angular_momentum[1],
+                                               &row->angular_momentum[2],
+                                               &row->friction_couple[0],
+                                               &row->friction_couple[1],
+                                               &row->friction_couple[2],
+                                               &whole[0],
+                                               &whole[1],
+                                               &row->min_distance};
+    for (int k = 0; k < TAC_CHECKPOINT_ROW; k++) {
+        if (out)
+            value[k] = *place[k];
+        else
+            *place[k] = value[k];
+    }
+    row->contacts = (int64_t)whole[0];
+    row->deepest_layer = (int64_t)whole[1];
 }
 
 void tac_checkpoint_pack(const struct tac_checkpoint *c, int64_t *integer, double *real)

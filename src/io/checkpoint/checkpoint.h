@@ -33,6 +33,11 @@ enum tac_err tac_checkpoint_read(struct tac_ctx *ctx, const char *path, char **f
 enum tac_err tac_checkpoint_read_about(struct tac_ctx *ctx, const char *path, char **file, json_t **json,
                                        struct tac_checkpoint_about *about, struct tac_checkpoint **out);
 
+/* Local to rank 0. The checkpoint `file` in DIR is what the run there goes on from, so it has to be the newest: if
+ * there are later ones it gets one more name (a hard link), and DIR/checkpoint.h5 points to it.  What a killed writer
+ * of checkpoints left is removed.  name: what it is called now (of size `size`). */
+void tac_checkpoint_lead(struct tac_ctx *ctx, const char *dir, const char *file, char *name, size_t size);
+
 /* Local. Is it, or was it meant to be, a checkpoint and no other kind of file? */
 bool tac_checkpoint_is(const char *path);
 /* Collective. Why the file is no whole checkpoint (by length and CRC), in `why`; empty if it is one. */

@@ -93,6 +93,47 @@ done:
     return err;
 }
 
+/* A row that can be printed: numbers, counts that are whole, and perhaps no distance. */
+static bool row_sensible(const double value[TAC_CHECKPOINT_ROW])
+{
+    enum { CONTACTS = 19, DEEPEST = 20, DISTANCE = 21 };
+    for (int k = 0; k < TAC_CHECKPOINT_ROW; k++) {
+        const bool count = k == CONTACTS || k == DEEPEST;
+        if ((k != DISTANCE && !isfinite(value[k])) || (count && !(value[k] >= 0 && value[k] <= 9007199254740992)))
+            return false;
+    }
+    return true;
+}
+
+/* What its folder held: of rank 0.  An older file does not tell. */
+static enum tac_err read_folder(struct tac_checkpoint_reader *r)
+{
+    static const struct tac_checkpoint_column column = {"row", NULL, true, 0, 0};
+    enum tac_err err = TAC_OK;
+    struct tac_checkpoint *c = r->c;
+    double *value = NULL;
+    const int64_t mine = r->ctx->rank == 0 ? c->entry_count : 0;
+    int64_t before = -1;
+    if (c->has_row) {
+        TAC_TRY(tac_checkpoint_columns(r, &column, 1, TAC_CHECKPOINT_ROW, 0, TAC_CHECKPOINT_ROW, 8, &value));
+        TAC_TRY(row_sensible(value) ? TAC_OK : tac_checkpoint_wrong(r, "its row of energy.csv makes no sense"));
+        tac_checkpoint_row(&c->row, value, false);
+    }
+    if (c->entry_count == 0)
+        goto done;
+    TAC_TRY(tac_checkpoint_columns(r, TAC_ENTRY_COLUMNS, 3, c->entry_count, 0, mine, sizeof *c->entry, &c->entry));
+    for (int64_t k = 0; k < mine && !err; k++) {
+        const struct tac_output_entry *e = &c->entry[k];
+        if (e->index <= before || e->index >= c->frame || (e->frame != 0 && e->frame != 1) || e->row < -1 ||
+            e->row > UINT32_MAX)
+            err = tac_checkpoint_wrong(r, "what it says of its folder makes no sense");
+        before = e->index;
+    }
+done:
+    free(value);
+    return err;
+}
+
 /* Names are printed; the scene's reader takes none with control characters, so none was written. */
 static bool names_sensible(const json_t *scene)
 {
@@ -156,6 +197,7 @@ static enum tac_err read_tables(struct tac_checkpoint_reader *r)
     TAC_TRY(open_file(r));
     TAC_TRY(read_about(r));
     TAC_TRY(read_numbers(r));
+    TAC_TRY(read_folder(r));
     TAC_TRY(read_scene(r));
     TAC_TRY(tac_checkpoint_read_rows(r));
 done:

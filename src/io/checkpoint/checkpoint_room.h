@@ -35,6 +35,11 @@ struct tac_checkpoint_writer {
     char *scene;            /* owned: its text */
 };
 
+/* Collective. Some columns of `count` records of `size` bytes; this rank's rows come after those of the ranks before
+ * it. TAC_ERR_RUN. */
+enum tac_err tac_checkpoint_write_columns(struct tac_ctx *ctx, struct tac_checkpoint_writer *w,
+                                          const struct tac_checkpoint_column *column, size_t columns,
+                                          const char *record, size_t size, size_t count);
 /* Collective. All tables.  TAC_ERR_RUN: the file cannot be written, or no memory. */
 enum tac_err tac_checkpoint_write_rows(struct tac_ctx *ctx, struct tac_checkpoint_writer *w,
                                        const struct tac_checkpoint *c);

@@ -17,6 +17,10 @@ enum { TAC_CHECKPOINT_INTEGERS = 64, TAC_CHECKPOINT_REALS = 16, TAC_CHECKPOINT_S
 void tac_checkpoint_pack(const struct tac_checkpoint *c, int64_t *integer, double *real);
 void tac_checkpoint_unpack(struct tac_checkpoint *c, const int64_t *integer, const double *real);
 
+/* A row of energy.csv as the file has it: its columns, counts as reals.  out: to `value`; else from there. */
+enum { TAC_CHECKPOINT_ROW = 22 };
+void tac_checkpoint_row(struct tac_energy_row *row, double value[TAC_CHECKPOINT_ROW], bool out);
+
 /* A table of the file: rows x columns (0: one-dimensional). */
 struct tac_checkpoint_column {
     const char *name, *units;
@@ -43,7 +47,7 @@ struct tac_pair_record {
     int64_t depth, rungs;
 };
 extern const struct tac_checkpoint_column TAC_VERTEX_COLUMNS[6], TAC_TRIANGLE_COLUMNS[1], TAC_SEGMENT_COLUMNS[1],
-    TAC_SCRIPT_COLUMNS[8], TAC_PAIR_COLUMNS[4], TAC_ELEMENT_STATE_COLUMNS[6], TAC_GRIP_COLUMNS[5];
+    TAC_SCRIPT_COLUMNS[8], TAC_PAIR_COLUMNS[4], TAC_ELEMENT_STATE_COLUMNS[6], TAC_GRIP_COLUMNS[5], TAC_ENTRY_COLUMNS[3];
 
 /* Collective. CRC of the `length` bytes behind the user block, each rank its stripe.  TAC_ERR_RUN: it cannot be read.
  */

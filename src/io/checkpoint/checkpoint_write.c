@@ -42,6 +42,25 @@ done:
     return err;
 }
 
+/* What a folder that goes on has to have; written by rank 0. */
+static enum tac_err write_folder(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const struct tac_checkpoint *c)
+{
+    enum tac_err err = TAC_OK;
+    double value[TAC_CHECKPOINT_ROW];
+    struct tac_energy_row row = c->row;
+    const tac_gid mine = ctx->rank == 0;
+    tac_checkpoint_row(&row, value, true);
+    const struct tac_dataset d = {
+        w->file.file, "row", NULL, H5T_NATIVE_DOUBLE, 0, TAC_CHECKPOINT_ROW, 0, mine * TAC_CHECKPOINT_ROW, value};
+    if (c->has_row)
+        TAC_TRY(tac_dataset_write(ctx, &w->file, &d));
+    if (c->entry_count > 0)
+        TAC_TRY(tac_checkpoint_write_columns(ctx, w, TAC_ENTRY_COLUMNS, 3, (const char *)c->entry, sizeof *c->entry,
+                                             (size_t)(mine * c->entry_count)));
+done:
+    return err;
+}
+
 /* Rank 0 makes the file, so that the reason why it cannot be made is the system's own.  What an earlier run left there
  * is removed, not written over: it may be a link to a good checkpoint. */
 static enum tac_err make_file(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const struct tac_scene *scene,
@@ -80,7 +99,7 @@ static int64_t space_of(const struct tac_checkpoint_writer *w, const struct tac_
            tac_dataset_space(pairs, sizeof(struct tac_pair_record)) + tac_dataset_space(lasts, 8) +
            tac_dataset_space(elements, sizeof(struct tac_element_state)) +
            tac_dataset_space(grips, sizeof(struct tac_grip_state)) + tac_dataset_space((tac_gid)strlen(w->scene), 1) +
-           DATASETS * EACH;
+           tac_dataset_space(c->entry_count, sizeof *c->entry) + DATASETS * EACH;
 }
 
 static bool put_number(hid_t object, const char *name, int64_t value)
@@ -161,6 +180,42 @@ static void prune(const char *dir, int folder, int keep, const int64_t *list, si
     }
 }
 
+/* Makes DIR/checkpoint.h5 a link to it. */
+static void point_to(struct tac_ctx *ctx, const char *dir, int folder, const char *name)
+{
+    if (symlinkat(name, folder, TEMPORARY) == 0 && renameat(folder, TEMPORARY, folder, "checkpoint.h5") == 0)
+        return;
+    tac_warn(ctx, "cannot make %s/checkpoint.h5 point to %s: %s", dir, name, strerror(errno));
+    unlinkat(folder, TEMPORARY, 0);
+}
+
+void tac_checkpoint_lead(struct tac_ctx *ctx, const char *dir, const char *file, char *name, size_t size)
+{
+    int64_t *list = NULL;
+    size_t count = 0;
+    char real[64], link[256] = "";
+    const char *slash = strrchr(file, '/');
+    const int folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    snprintf(name, size, "%s", slash != NULL ? slash + 1 : file);
+    if (folder < 0 || tac_checkpoint_list(ctx, dir, &list, &count) != TAC_OK)
+        goto done; /* whoever writes there next will say why */
+    if (count > 0 && tac_checkpoint_number(name) < list[count - 1]) {
+        snprintf(real, sizeof real, "checkpoint-%06" PRId64 ".h5", list[count - 1] + 1);
+        /* Without it a run that is killed before its first checkpoint goes on from the later one, whose frames are
+         * gone: that would be found, and refused. */
+        if (linkat(AT_FDCWD, file, folder, real, 0) == 0)
+            snprintf(name, size, "%s", real);
+    }
+    unlinkat(folder, TEMPORARY, 0);
+    if (readlinkat(folder, "checkpoint.h5", link, sizeof link - 1) < 0 || strcmp(link, name) != 0)
+        point_to(ctx, dir, folder, name);
+    fsync(folder);
+done:
+    if (folder >= 0)
+        close(folder);
+    free(list);
+}
+
 /* Rank 0: head, disk, name, link, and what is too old. */
 static enum tac_err publish(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const char *dir, int keep,
                             uint32_t crc, int64_t length, char *name, size_t size)
@@ -183,10 +238,7 @@ static enum tac_err publish(struct tac_ctx *ctx, struct tac_checkpoint_writer *w
         err = tac_fail(ctx, TAC_ERR_RUN, "cannot name %s/%s: %s", dir, name, strerror(errno));
         goto done;
     }
-    if (symlinkat(name, folder, TEMPORARY) != 0 || renameat(folder, TEMPORARY, folder, "checkpoint.h5") != 0) {
-        tac_warn(ctx, "cannot make %s/checkpoint.h5 point to %s: %s", dir, name, strerror(errno));
-        unlinkat(folder, TEMPORARY, 0);
-    }
+    point_to(ctx, dir, folder, name);
     prune(dir, folder, keep, list, count);
     fsync(folder);
 done:
@@ -233,6 +285,7 @@ enum tac_err tac_checkpoint_write(struct tac_ctx *ctx, const struct tac_scene *s
     tac_h5_quiet(&quiet);
     TAC_TRY(create(ctx, &w, scene, dir, c));
     TAC_TRY(write_common(ctx, &w, c));
+    TAC_TRY(write_folder(ctx, &w, c));
     TAC_TRY(tac_checkpoint_write_rows(ctx, &w, c));
     TAC_TRY(close_file(ctx, &w));
     TAC_TRY(finish(ctx, &w, dir, keep, name, size));

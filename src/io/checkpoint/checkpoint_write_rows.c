@@ -21,10 +21,9 @@ static int compare_pairs(const void *a, const void *b)
     return ((uint64_t)x->key > (uint64_t)y->key) - ((uint64_t)x->key < (uint64_t)y->key);
 }
 
-/* Writes some columns of `count` records; this rank's rows come after those of the ranks before it. */
-static enum tac_err write_columns(struct tac_ctx *ctx, struct tac_checkpoint_writer *w,
-                                  const struct tac_checkpoint_column *column, size_t columns, const char *record,
-                                  size_t size, size_t count)
+enum tac_err tac_checkpoint_write_columns(struct tac_ctx *ctx, struct tac_checkpoint_writer *w,
+                                          const struct tac_checkpoint_column *column, size_t columns,
+                                          const char *record, size_t size, size_t count)
 {
     enum tac_err err = TAC_OK;
     char *data = NULL;
@@ -67,7 +66,7 @@ static enum tac_err write_table(struct tac_ctx *ctx, struct tac_checkpoint_write
     if (!err && total)
         qsort(came, total, size, compare);
     if (!err)
-        err = write_columns(ctx, w, column, columns, came, size, total);
+        err = tac_checkpoint_write_columns(ctx, w, column, columns, came, size, total);
     free(came);
     return err;
 }

@@ -290,7 +290,8 @@ static void wait_for_end(const struct tac_folder *f)
     }
 }
 
-enum tac_err tac_folder_resume(struct tac_ctx *ctx, const char *dir, bool here, struct tac_folder *f, int64_t *restarts)
+enum tac_err tac_folder_resume(struct tac_ctx *ctx, const char *dir, bool here, int64_t told, struct tac_folder *f,
+                               int64_t *restarts)
 {
     enum tac_err err = TAC_OK;
     char name[256];
@@ -308,7 +309,9 @@ enum tac_err tac_folder_resume(struct tac_ctx *ctx, const char *dir, bool here, 
                          "them away or choose another folder with -o",
                          dir));
     const json_t *before = json_object_get(mark, "restarts");
-    *restarts = json_is_integer(before) && json_integer_value(before) >= 0 ? json_integer_value(before) + 1 : 1;
+    *restarts = 1 + (json_is_integer(before) && json_integer_value(before) >= 0 ? json_integer_value(before)
+                     : here                                                     ? told
+                                                                                : 0);
 done:
     json_decref(mark);
     if (err && f->made)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "io/folder/output.h"
 
@@ -125,11 +126,21 @@ enum tac_err tac_output_frame(struct tac_ctx *ctx, struct tac_output *out, const
     if (err)
         return err;
     if (ctx->rank == 0) {
-        err = tac_xdmf_add(ctx, out, frame->index, frame->time_s);
+        err = tac_grow(ctx, &out->entry, &out->entry_capacity, out->entry_count + 1, sizeof *out->entry);
+        if (!err) {
+            out->entry[out->entry_count++] = (struct tac_output_entry){frame->index, 1, -1};
+            err = tac_xdmf_add(ctx, out, frame->index, frame->time_s);
+        }
         if (!err)
             err = tac_xdmf_write(ctx, out, false);
     }
     return tac_agree(ctx, err);
+}
+
+void tac_output_entries(const struct tac_output *out, const struct tac_output_entry **entry, int64_t *count)
+{
+    *entry = out->entry;
+    *count = (int64_t)out->entry_count;
 }
 
 struct line {
@@ -163,7 +174,11 @@ static enum tac_err write_row(struct tac_ctx *ctx, struct tac_output *out, const
                             row->contacts, row->deepest_layer);
     put_value(&line, row->min_distance);
     line.text[line.length++] = '\n'; /* 22 values of at most 25 characters leave room */
-    return append_energy(ctx, out, line.text, (size_t)line.length);
+    const enum tac_err err = append_energy(ctx, out, line.text, (size_t)line.length);
+    if (!err && out->entry_count > 0)
+        out->entry[out->entry_count - 1].row =
+            (int64_t)crc32(crc32(0, Z_NULL, 0), (const Bytef *)line.text, (uInt)line.length);
+    return err;
 }
 
 enum tac_err tac_output_row(struct tac_ctx *ctx, struct tac_output *out, const struct tac_energy_row *row)
@@ -182,14 +197,15 @@ static json_t *options_json(const struct tac_summary *summary)
 
 static json_t *run_json(struct tac_ctx *ctx, const struct tac_output *out, const struct tac_summary *summary)
 {
-    return json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "format", TAC_RUN_FORMAT,
-        "version", tac_version(), "commit", tac_commit(), "name", out->scene->name, "scene_sha256", out->scene->sha256,
-        "ranks", ctx->size, "restarts", (json_int_t)out->restarts, "checkpoints", (json_int_t)out->checkpoints, "state",
-        summary->status.state, "time", tac_json_real(summary->status.time_s), "options", options_json(summary),
-        "counters", tac_counters_json(&summary->status.counters), "wall_s", tac_json_real(summary->wall_s),
-        "peak_memory_bytes", out->peak_memory_bytes > 0 ? json_integer(out->peak_memory_bytes) : json_null(),
-        "book_residual", tac_json_real(summary->book_residual));
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "format",
+                     TAC_RUN_FORMAT, "version", tac_version(), "commit", tac_commit(), "name", out->scene->name,
+                     "scene_sha256", out->scene->sha256, "ranks", ctx->size, "restarts", (json_int_t)out->restarts,
+                     "checkpoints", (json_int_t)out->checkpoints, "state", summary->status.state, "time",
+                     tac_json_real(summary->status.time_s), "options", options_json(summary), "counters",
+                     tac_counters_json(&summary->status.counters), "wall_s", tac_json_real(summary->wall_s),
+                     "wall_total_s", tac_json_real(summary->wall_total_s), "peak_memory_bytes",
+                     out->peak_memory_bytes > 0 ? json_integer(out->peak_memory_bytes) : json_null(), "book_residual",
+                     tac_json_real(summary->book_residual));
 }
 
 /* The most memory that this process ever had, by the kernel's account; 0: not told. */
@@ -256,6 +272,7 @@ void tac_output_destroy(struct tac_output **p)
     if (out->line_open)
         fputc('\n', stderr);
     free(out->xdmf.text);
+    free(out->entry);
     tac_folder_close(&out->folder);
     free(out);
     *p = NULL;

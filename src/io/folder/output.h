@@ -42,12 +42,31 @@ struct tac_kept_frame {
     int64_t index;
     double time_s;
 };
-/* Collective. Opens DIR/frames.h5 to go on with frame `next`, after what is later than t_s [s] or lies between two
- * frames is removed from it; without one, or with one that is damaged (renamed), makes a new one.  Rank 0: *kept (owned
- * by the caller), *count: the frames that stay. */
+/* A frames.h5 that a run is to go on with. */
+struct tac_frames_plan {
+    char *path;                  /* owned */
+    int64_t bytes;               /* rank 0: its size */
+    bool there;                  /* it can be gone on with; else a new one begins */
+    bool late;                   /* rank 0: something is to be removed */
+    char aside[512];             /* rank 0: why it is put aside; empty: it is not */
+    struct tac_kept_frame *kept; /* owned, (count): the frames that stay */
+    int64_t count;
+};
+/* Collective. Looks at DIR/frames.h5, and changes nothing: which frames are neither later than the checkpoint nor
+ * between two frames, whether those are what was written (all ranks read their share of the chunks), and whether all
+ * are there that the checkpoint tells of.  here: it lies in DIR.  TAC_ERR_INPUT: they are not; it is of another scene;
+ * its frames are at other times. */
+enum tac_err tac_frames_look(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
+                             const struct tac_output_past *past, bool here, struct tac_frames_plan *plan);
+/* Collective. Does as planned, and opens the file to go on with frame `next`: what is later is removed; a file that
+ * cannot be opened is renamed, and a new one made.  Then plan->count is 0. */
 enum tac_err tac_frames_resume(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_pieces *pieces,
-                               const char *dir, double t_s, int64_t next, struct tac_kept_frame **kept, int64_t *count,
-                               struct tac_frames **out);
+                               const char *dir, int64_t next, struct tac_frames_plan *plan, struct tac_frames **out);
+void tac_frames_plan_clear(struct tac_frames_plan *plan);
+/* Collective. Are the mesh and these frames what was written?  Compares the checksum of every chunk with its bytes, as
+ * they are in the file; nothing is unpacked.  TAC_ERR_INPUT: which one is not.  next: for the sentence. */
+enum tac_err tac_frames_check(struct tac_ctx *ctx, const char *path, const struct tac_kept_frame *kept, int64_t count,
+                              int64_t next);
 /* Collective. Brings the file to the disk. */
 enum tac_err tac_frames_sync(struct tac_ctx *ctx, struct tac_frames *w);
 /* Collective. Appends and flushes one frame. */
@@ -88,9 +107,10 @@ struct tac_folder {
 enum tac_err tac_folder_claim(struct tac_ctx *ctx, const char *dir, bool overwrite, const char *text,
                               struct tac_folder *folder);
 /* Makes or takes the folder for a run that goes on.  here: the checkpoint lies in it, so it is its run's, whatever
- * status.json says.  *restarts: how often its run was restarted, this time included. */
-enum tac_err tac_folder_resume(struct tac_ctx *ctx, const char *dir, bool here, struct tac_folder *folder,
-                               int64_t *restarts);
+ * status.json says.  *restarts: how often its run was restarted, this time included; before: and what the checkpoint
+ * says of that. */
+enum tac_err tac_folder_resume(struct tac_ctx *ctx, const char *dir, bool here, int64_t before,
+                               struct tac_folder *folder, int64_t *restarts);
 /* Removes all that a run makes, and the folder if we made it. */
 void tac_folder_abandon(struct tac_folder *folder);
 /* Writes NAME.tmp and renames it over NAME.  sync: contents reach the disk before the name does. */
@@ -112,17 +132,20 @@ struct tac_xdmf {
 
 /* ---- the whole ---- */
 struct tac_output {
-    struct tac_ctx *ctx;           /* borrowed: tac_output_destroy() may have files to close */
-    const struct tac_scene *scene; /* borrowed */
-    struct tac_folder folder;      /* rank 0 */
-    struct tac_frames *frames;     /* owned */
-    int energy;                    /* rank 0: descriptor of energy.csv; -1: none */
-    struct tac_xdmf xdmf;          /* rank 0 */
-    int64_t restarts;              /* rank 0 */
-    double begin_t_s;              /* simulated time at which this process began */
-    int64_t checkpoints;           /* written by this process */
-    char checkpoint[64];           /* the newest one's name; empty: none */
-    int64_t peak_memory_bytes;     /* rank 0, at the end: of the rank that had most */
+    struct tac_ctx *ctx;            /* borrowed: tac_output_destroy() may have files to close */
+    const struct tac_scene *scene;  /* borrowed */
+    struct tac_folder folder;       /* rank 0 */
+    struct tac_frames *frames;      /* owned */
+    int energy;                     /* rank 0: descriptor of energy.csv; -1: none */
+    struct tac_xdmf xdmf;           /* rank 0 */
+    struct tac_output_entry *entry; /* rank 0: owned, (entry_count): what the folder holds, by index */
+    size_t entry_count, entry_capacity;
+    bool here;                 /* it goes on from a checkpoint that lies in the folder */
+    int64_t restarts;          /* rank 0 */
+    double begin_t_s;          /* simulated time at which this process began */
+    int64_t checkpoints;       /* written by this process */
+    char checkpoint[64];       /* the newest one's name; empty: none */
+    int64_t peak_memory_bytes; /* rank 0, at the end: of the rank that had most */
     double start_wall_s;
     bool terminal, line_open;      /* rank 0: the progress line */
     double last_status, last_line; /* rank 0: wall time; negative: never */
@@ -134,8 +157,24 @@ enum tac_err tac_output_blank(struct tac_ctx *ctx, const struct tac_scene *scene
 enum tac_err tac_output_first_status(struct tac_ctx *ctx, struct tac_output *out, double time_s, char **text);
 /* Local to rank 0. A new energy.csv with its header. */
 enum tac_err tac_energy_create(struct tac_ctx *ctx, struct tac_output *out);
-/* Local to rank 0. Opens energy.csv, or makes one, and cuts off rows that are later than t_s [s] or between frames. */
-enum tac_err tac_energy_resume(struct tac_ctx *ctx, struct tac_output *out, double t_s, int64_t next);
+/* ---- energy_resume.c ---- */
+struct tac_energy_plan {
+    bool there, aside;            /* it is there; its header is not */
+    int64_t end;                  /* where the rows end that stay, bytes */
+    struct tac_output_entry *row; /* owned, (count): their frames and checksums */
+    size_t count, capacity;
+};
+/* Local to rank 0. Looks at energy.csv, and changes nothing: which rows are neither later than the checkpoint nor
+ * between two frames, and whether they are what was written.  here: the checkpoint lies in the folder.
+ * TAC_ERR_INPUT: they are not. */
+enum tac_err tac_energy_look(struct tac_ctx *ctx, const struct tac_output *out, const struct tac_output_past *past,
+                             bool here, struct tac_energy_plan *plan);
+/* Local to rank 0. Does as planned: cuts the other rows off, or begins a new energy.csv. */
+enum tac_err tac_energy_resume(struct tac_ctx *ctx, struct tac_output *out, const struct tac_energy_plan *plan);
+/* Local. The frame before `next` that is at t_s [s], to the last bit; -1: there is none. */
+int64_t tac_energy_frame(const struct tac_scene *scene, double t_s, int64_t next);
+/* Local. Does the file lie in the folder? */
+bool tac_output_lies_in(const char *file, const char *dir);
 
 /* Local to rank 0. Adds a frame to the index. */
 enum tac_err tac_xdmf_add(struct tac_ctx *ctx, struct tac_output *out, int64_t index, double time_s);

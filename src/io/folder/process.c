@@ -35,8 +35,7 @@ static int64_t process_start(int64_t pid)
     return field != NULL ? strtoll(field, NULL, 10) : -1;
 }
 
-/* Which run of which machine: process numbers mean nothing elsewhere, nor after a reboot. */
-static void machine(char *text, size_t size)
+void tac_process_machine(char *text, size_t size)
 {
     char host[128] = "", boot[64] = "";
     gethostname(host, sizeof host - 1);
@@ -56,7 +55,7 @@ static void machine(char *text, size_t size)
 bool tac_process_describe(json_t *status)
 {
     char text[256];
-    machine(text, sizeof text);
+    tac_process_machine(text, sizeof text);
     int64_t pid = getpid();
     return json_object_set_new(status, "machine", json_string(text)) == 0 &&
            json_object_set_new(status, "pid", json_integer(pid)) == 0 &&
@@ -69,7 +68,7 @@ enum tac_alive tac_process_alive(const json_t *status)
     char here[256];
     const char *where = json_string_value(json_object_get(status, "machine"));
     const json_t *pid_value = json_object_get(status, "pid");
-    machine(here, sizeof here);
+    tac_process_machine(here, sizeof here);
     if (where == NULL || strcmp(where, here) != 0 || !json_is_integer(pid_value))
         return TAC_ALIVE_UNKNOWN;
     int64_t pid = json_integer_value(pid_value);

@@ -13,6 +13,8 @@ enum tac_err tac_folder_run(struct tac_ctx *ctx, const char *dir, json_t **out);
 /* Is the writer of a status.json still there?  Unknown: another machine, or not said. */
 enum tac_alive { TAC_ALIVE_NO, TAC_ALIVE_YES, TAC_ALIVE_UNKNOWN };
 enum tac_alive tac_process_alive(const json_t *status);
+/* Local. Which boot of which machine this is: process numbers mean nothing elsewhere, nor after a reboot. */
+void tac_process_machine(char *text, size_t size);
 /* Adds machine, pid, pid_start and updated (Unix time) to a status; false if out of memory. */
 bool tac_process_describe(json_t *status);
 

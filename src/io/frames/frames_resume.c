@@ -1,4 +1,5 @@
-/* frames_resume.c: frames.h5 of a run that goes on from a checkpoint: what is later is removed, the rest stays.
+/* frames_resume.c: frames.h5 of a run that goes on from a checkpoint: what is later is removed, the rest stays, if it
+ * is what was written (frames_check.c).
  *
  * The run may have been killed in the middle of a write.  So rank 0 looks at the file, and removes frames, in child
  * processes (HDF5 crashes on some damage), through the driver whose file is whole at every moment; only then do all
@@ -142,48 +143,123 @@ static enum tac_err put_aside(struct tac_ctx *ctx, const char *path, int64_t nex
     return tac_frames_put_aside(ctx, path, why, begins);
 }
 
-/* Rank 0: looks at the file and removes what is late.  *there: it can be gone on with. */
-static enum tac_err prepare(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, const char *path,
-                            double t_s, int64_t next, bool *there, struct tac_kept_frame **kept, int64_t *count)
+/* Are those frames there that the checkpoint tells of?  None at all is told, and taken. */
+static enum tac_err find_told(struct tac_ctx *ctx, const struct tac_output_past *past,
+                              const struct tac_frames_plan *plan)
+{
+    int64_t k = 0;
+    for (int64_t i = 0; i < past->entry_count; i++) {
+        const int64_t index = past->entry[i].index;
+        while (k < plan->count && plan->kept[k].index < index)
+            k++;
+        if (past->entry[i].frame == 0 || (k < plan->count && plan->kept[k].index == index))
+            continue;
+        if (plan->count > 0)
+            return tac_fail(ctx, TAC_ERR_INPUT,
+                            "'%s' lacks frame %" PRId64
+                            ", which was there when the checkpoint was written; go on from an older checkpoint, move "
+                            "the file away (a new one begins with frame %" PRId64
+                            "), or go on in another folder with -o",
+                            plan->path, index, past->next_frame);
+        if (plan->aside[0] == '\0')
+            tac_warn(ctx, "'%s' has no frames from before the checkpoint, and goes on with frame %" PRId64, plan->path,
+                     past->next_frame);
+        break;
+    }
+    return TAC_OK;
+}
+
+/* Rank 0: which frames of the file stay. */
+static enum tac_err look(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
+                         const struct tac_output_past *past, struct tac_frames_plan *plan)
 {
     enum tac_err err = TAC_OK;
     struct tac_reader *r = NULL;
     struct tac_ctx alone; /* what is wrong with the file is no error of this run */
     struct stat file = {0};
-    int64_t removed = 0;
-    *there = false;
-    *count = 0;
-    if (stat(path, &file) != 0 && errno == ENOENT)
+    tac_disk_recover(plan->path);
+    if (stat(plan->path, &file) != 0 && errno == ENOENT)
         return TAC_OK;
-    if (access(path, R_OK | W_OK) != 0)
-        return tac_fail(ctx, TAC_ERR_INPUT, "cannot write to '%s': %s; choose another folder with -o", path,
+    if (access(plan->path, R_OK | W_OK) != 0)
+        return tac_fail(ctx, TAC_ERR_INPUT, "cannot write to '%s': %s; choose another folder with -o", plan->path,
                         strerror(errno));
+    plan->bytes = file.st_size;
     tac_ctx_init(&alone, MPI_COMM_SELF);
     alone.quiet = true;
-    err = tac_reader_open(&alone, path, &r);
-    if (err == TAC_ERR_INPUT)
-        return put_aside(ctx, path, next, alone.error);
+    err = tac_reader_open(&alone, plan->path, &r);
+    if (err == TAC_ERR_INPUT) {
+        snprintf(plan->aside, sizeof plan->aside, "%.500s", alone.error);
+        return TAC_OK;
+    }
     if (err)
         return tac_fail(ctx, err, "%s", alone.error);
     TAC_TRY(refuse_foreign(ctx, scene, dir, r));
-    TAC_TRY(choose(ctx, scene, dir, r, t_s, next, count));
-    TAC_TRY(tac_alloc(ctx, (size_t)*count, sizeof **kept, kept));
-    for (int64_t k = 0; k < *count; k++)
-        (*kept)[k] = (struct tac_kept_frame){r->frame[k].index, r->frame[k].time_s};
-    bool late = r->frame_count > *count || r->incomplete > 0;
-    tac_reader_close(&r); /* before somebody else writes it */
-    struct removal removal = {path, *kept, *count};
-    err = late ? tac_child_try(&alone, path, file.st_size, remove_late, &removal, &removed) : TAC_OK;
-    *there = err == TAC_OK;
-    if (err == TAC_ERR_INPUT) {
-        *count = 0;
-        err = put_aside(ctx, path, next, alone.error);
-    } else if (err) {
-        err = tac_fail(ctx, err, "%s", alone.error);
-    }
+    TAC_TRY(choose(ctx, scene, dir, r, (double)past->now * scene->quantum_s, past->next_frame, &plan->count));
+    TAC_TRY(tac_alloc(ctx, (size_t)plan->count, sizeof *plan->kept, &plan->kept));
+    for (int64_t k = 0; k < plan->count; k++)
+        plan->kept[k] = (struct tac_kept_frame){r->frame[k].index, r->frame[k].time_s};
+    plan->late = r->frame_count > plan->count || r->incomplete > 0;
+    plan->there = true;
 done:
     tac_reader_close(&r);
     return err;
+}
+
+enum tac_err tac_frames_look(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
+                             const struct tac_output_past *past, bool here, struct tac_frames_plan *plan)
+{
+    enum tac_err err;
+    struct tac_h5_quiet quiet;
+    const bool first = ctx->rank == 0;
+    const size_t size = strlen(dir) + sizeof "/frames.h5";
+    *plan = (struct tac_frames_plan){.path = NULL};
+    tac_h5_quiet(&quiet);
+    err = tac_alloc(ctx, size, 1, &plan->path);
+    if (!err) {
+        snprintf(plan->path, size, "%s/frames.h5", dir);
+        err = first ? look(ctx, scene, dir, past, plan) : TAC_OK;
+    }
+    if (!err && first && here)
+        err = find_told(ctx, past, plan);
+    TAC_TRY(tac_agree(ctx, err));
+    MPI_Bcast(&plan->there, 1, MPI_C_BOOL, 0, ctx->comm);
+    MPI_Bcast(&plan->count, 1, MPI_INT64_T, 0, ctx->comm);
+    if (!first)
+        err = tac_alloc(ctx, (size_t)plan->count, sizeof *plan->kept, &plan->kept);
+    TAC_TRY(tac_agree(ctx, err));
+    if (plan->there) {
+        MPI_Bcast(plan->kept, (int)(plan->count * (int64_t)sizeof *plan->kept), MPI_BYTE, 0, ctx->comm);
+        TAC_TRY(tac_frames_check(ctx, plan->path, plan->kept, plan->count, past->next_frame));
+    }
+done:
+    tac_h5_restore(&quiet);
+    return err;
+}
+
+/* Rank 0: does as planned.  What cannot be written any more is put aside too. */
+static enum tac_err prepare(struct tac_ctx *ctx, int64_t next, struct tac_frames_plan *plan)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_ctx alone;
+    int64_t removed = 0;
+    tac_ctx_init(&alone, MPI_COMM_SELF);
+    alone.quiet = true;
+    struct removal removal = {plan->path, plan->kept, plan->count};
+    if (plan->there && plan->late)
+        err = tac_child_try(&alone, plan->path, plan->bytes, remove_late, &removal, &removed);
+    if (err && err != TAC_ERR_INPUT)
+        return tac_fail(ctx, err, "%s", alone.error);
+    plan->there = plan->there && !err;
+    if (err)
+        snprintf(plan->aside, sizeof plan->aside, "%.500s", alone.error);
+    return plan->aside[0] != '\0' ? put_aside(ctx, plan->path, next, plan->aside) : TAC_OK;
+}
+
+void tac_frames_plan_clear(struct tac_frames_plan *plan)
+{
+    free(plan->path);
+    free(plan->kept);
+    *plan = (struct tac_frames_plan){.path = NULL};
 }
 
 enum tac_err tac_frames_open_file(struct tac_ctx *ctx, struct tac_frames *w, const char *group)
@@ -204,27 +280,17 @@ done:
 }
 
 enum tac_err tac_frames_resume(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_pieces *pieces,
-                               const char *dir, double t_s, int64_t next, struct tac_kept_frame **kept, int64_t *count,
-                               struct tac_frames **out)
+                               const char *dir, int64_t next, struct tac_frames_plan *plan, struct tac_frames **out)
 {
     enum tac_err err = TAC_OK;
-    bool there = false;
-    char *path = NULL;
     struct tac_frames *w = NULL;
     struct tac_h5_quiet quiet;
-    size_t size = strlen(dir) + sizeof "/frames.h5";
     tac_h5_quiet(&quiet);
     *out = NULL;
-    *kept = NULL;
-    *count = 0;
-    err = tac_alloc(ctx, size, 1, &path);
-    if (!err && ctx->rank == 0) {
-        snprintf(path, size, "%s/frames.h5", dir);
-        err = prepare(ctx, scene, dir, path, t_s, next, &there, kept, count);
-    }
-    TAC_TRY(tac_agree(ctx, err));
-    MPI_Bcast(&there, 1, MPI_C_BOOL, 0, ctx->comm);
-    if (!there) {
+    TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? prepare(ctx, next, plan) : TAC_OK));
+    MPI_Bcast(&plan->there, 1, MPI_C_BOOL, 0, ctx->comm);
+    if (!plan->there) {
+        plan->count = 0;
         err = tac_frames_create(ctx, scene, pieces, dir, out);
         goto done;
     }
@@ -237,7 +303,6 @@ done:
     if (w != NULL)
         w->broken = true;
     tac_frames_destroy(ctx, &w);
-    free(path);
     tac_h5_restore(&quiet);
     return err;
 }

@@ -321,6 +321,24 @@ done:
     return err;
 }
 
+enum tac_err tac_reader_positions(struct tac_ctx *ctx, const struct tac_reader *r, int64_t k, tac_lid begin,
+                                  tac_lid count, double *x)
+{
+    char path[64];
+    int64_t rows = 0;
+    struct tac_h5_quiet quiet;
+    TAC_CHECK(k >= 0 && k < r->frame_count);
+    snprintf(path, sizeof path, "/frames/%s/position", r->frame[k].name);
+    const struct tac_shape shape = {path, H5T_FLOAT, 8, 3};
+    tac_h5_quiet(&quiet);
+    hid_t id = tac_stored_open(r, &shape, &rows);
+    const bool ok = id >= 0 && rows == r->vertex_count && tac_h5_read_rows(id, H5T_NATIVE_DOUBLE, 3, begin, count, x);
+    if (id >= 0)
+        H5Dclose(id);
+    tac_h5_restore(&quiet);
+    return ok ? TAC_OK : tac_fail(ctx, TAC_ERR_INPUT, "'%s' is damaged: cannot read %s", r->path, path);
+}
+
 void tac_reader_close(struct tac_reader **p)
 {
     struct tac_reader *r = *p;

@@ -50,6 +50,9 @@ enum tac_err tac_reader_mesh(struct tac_ctx *ctx, struct tac_reader *r);
 /* Local. Frame number `k` in 0 .. frame_count - 1 (its place, not its index); each array (V, 3) or NULL. */
 enum tac_err tac_reader_frame(struct tac_ctx *ctx, const struct tac_reader *r, int64_t k, double *position,
                               double *velocity, float *contact_force);
+/* Local. Of frame `k` (as above) the positions of vertices begin .. begin + count - 1: x (count, 3), m. */
+enum tac_err tac_reader_positions(struct tac_ctx *ctx, const struct tac_reader *r, int64_t k, tac_lid begin,
+                                  tac_lid count, double *x);
 /* Local. NULL is allowed; leaves NULL. */
 void tac_reader_close(struct tac_reader **r);
 

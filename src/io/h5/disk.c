@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 /* A change to what is on the disk already, kept until the flush is complete. */
 struct change {
@@ -21,7 +22,8 @@ struct disk {
     int fd;
     int *error;            /* borrowed from the caller */
     haddr_t eoa, eof;      /* end of what is allocated; of what was written, as HDF5 believes */
-    haddr_t settled;       /* the end of the file at the last flush */
+    haddr_t tail;          /* where journals have ended, behind the end of the file */
+    haddr_t settled;       /* the end of the file at the last flush, or when it was opened */
     struct change *change; /* owned */
     size_t change_count, change_capacity;
     bool shrink;  /* the file is to end at eof */
@@ -51,7 +53,7 @@ static H5FD_t *disk_open(const char *name, unsigned flags, hid_t access, haddr_t
         return NULL;
     }
     disk->error = settings->error;
-    disk->eof = (haddr_t)s.st_size;
+    disk->eof = disk->settled = disk->tail = (haddr_t)s.st_size; /* what a file has when it is opened is whole, too */
     disk->device = s.st_dev;
     disk->inode = s.st_ino;
     return &disk->base;
@@ -171,19 +173,120 @@ static void keep_change(struct disk *disk, haddr_t at, const unsigned char *data
     disk->change[disk->change_count++] = (struct change){at, size, order_of(data, size, type), copy};
 }
 
+/* ---- the journal ----
+ * No order serves where the room of something that was removed is used again: a new node there is taken for an old one,
+ * and may come after what points to it.  So all changes are first written behind the end of the file, where readers do
+ * not look, and end with a trailer, which is the end of all; it is made void when they are in place.  Where a kill came
+ * between, tac_disk_recover() finds it, and puts them in place.  What is behind the end is cut when the file is closed,
+ * not before: that would give back the space that is reserved there (space.c). */
+
+struct entry { /* then come `size` bytes */
+    uint64_t at, size;
+};
+struct trailer {
+    char magic[8];
+    uint64_t begin; /* of the journal: not before the file's own end */
+    uint64_t count; /* entries */
+    uint64_t crc;   /* CRC-32 of begin, count and all bytes from `begin` to here */
+};
+static const char MAGIC[8] = {'T', 'A', 'C', 'J', 'O', 'U', 'R', 'N'};
+
+static uint64_t crc_head(const struct trailer *t)
+{
+    return crc32(crc32(0, Z_NULL, 0), (const Bytef *)&t->begin, 2 * sizeof t->begin);
+}
+
+/* False: the changes may not show, for the disk has no room for this. */
+static bool write_journal(struct disk *disk)
+{
+    haddr_t at = disk->eof > disk->eoa ? disk->eof : disk->eoa, size = sizeof(struct trailer);
+    at = at > disk->settled ? at : disk->settled; /* a file that is to be shorter ends there until then */
+    for (size_t i = 0; i < disk->change_count; i++)
+        size += sizeof(struct entry) + disk->change[i].size;
+    if (at + size < disk->tail) /* no older one may be behind it */
+        at = disk->tail - size;
+    disk->tail = at + size;
+    struct trailer t = {.begin = at, .count = disk->change_count};
+    memcpy(t.magic, MAGIC, sizeof MAGIC);
+    uLong crc = (uLong)crc_head(&t);
+    for (size_t i = 0; i < disk->change_count; i++) {
+        const struct change *c = &disk->change[i];
+        const struct entry e = {c->at, c->size};
+        put(disk, at, (const unsigned char *)&e, sizeof e);
+        put(disk, at + sizeof e, c->data, c->size);
+        crc = crc32(crc, (const Bytef *)&e, sizeof e);
+        crc = crc32(crc, c->data, (uInt)c->size);
+        at += sizeof e + c->size;
+    }
+    t.crc = crc;
+    put(disk, at, (const unsigned char *)&t, sizeof t);
+    return *disk->error == 0;
+}
+
+/* Puts the entries in place (apply), or only adds them up; false: they are not what the trailer says. */
+static bool replay(int fd, const struct trailer *t, uint64_t end, bool apply)
+{
+    struct disk disk = {.fd = fd, .error = &(int){0}};
+    uint64_t at = t->begin;
+    uLong crc = (uLong)crc_head(t);
+    bool ok = true;
+    for (uint64_t k = 0; ok && k < t->count; k++) {
+        struct entry e;
+        ok = end - at >= sizeof e && get(&disk, at, sizeof e, (unsigned char *)&e);
+        at += sizeof e;
+        ok = ok && e.size <= end - at && e.at <= t->begin && e.size <= t->begin - e.at;
+        unsigned char *data = ok ? malloc((size_t)e.size + 1) : NULL;
+        ok = data != NULL && get(&disk, at, (size_t)e.size, data);
+        if (ok && apply)
+            put(&disk, e.at, data, (size_t)e.size);
+        if (ok) {
+            crc = crc32(crc, (const Bytef *)&e, sizeof e);
+            crc = crc32(crc, data, (uInt)e.size);
+            at += e.size;
+        }
+        free(data);
+    }
+    return ok && at == end && crc == t->crc && *disk.error == 0;
+}
+
+void tac_disk_recover(const char *path)
+{
+    struct trailer t;
+    struct stat s;
+    const int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return; /* whoever opens it next tells why */
+    if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_size > (off_t)sizeof t) {
+        const uint64_t end = (uint64_t)s.st_size - sizeof t;
+        if (pread(fd, &t, sizeof t, (off_t)end) == (ssize_t)sizeof t && memcmp(t.magic, MAGIC, sizeof MAGIC) == 0 &&
+            t.begin <= end && replay(fd, &t, end, false) && replay(fd, &t, end, true) &&
+            ftruncate(fd, (off_t)t.begin) != 0)
+            errno = 0; /* what is left behind the end hurts nobody */
+    }
+    close(fd);
+}
+
 /* HDF5 calls this when a flush is complete: now the changes may show. */
 static herr_t disk_flush(H5FD_t *file, hid_t transfer, hbool_t closing)
 {
     struct disk *disk = (struct disk *)file;
+    static const unsigned char nothing[sizeof MAGIC] = {0};
+    const bool journal = disk->change_count > 1 && *disk->error == 0;
     if (disk->change_count > 1 && !disk->overlap)
         qsort(disk->change, disk->change_count, sizeof *disk->change, by_order);
-    open_heaps(disk);
+    if (!journal || write_journal(disk))
+        open_heaps(disk);
     for (size_t i = 0; i < disk->change_count; i++) {
         put(disk, disk->change[i].at, disk->change[i].data, disk->change[i].size);
         free(disk->change[i].data);
     }
-    if (disk->shrink && *disk->error == 0 && ftruncate(disk->fd, (off_t)disk->eof) != 0)
-        fail(disk, errno);
+    if (disk->shrink && *disk->error == 0) {
+        if (ftruncate(disk->fd, (off_t)disk->eof) != 0)
+            fail(disk, errno);
+        disk->tail = disk->eof;
+    } else if (journal) {
+        put(disk, disk->tail - sizeof(struct trailer), nothing, sizeof nothing);
+    }
     disk->change_count = 0;
     disk->shrink = disk->overlap = false;
     disk->settled = disk->eof;
@@ -194,6 +297,8 @@ static herr_t disk_close(H5FD_t *file)
 {
     struct disk *disk = (struct disk *)file;
     disk_flush(file, H5P_DEFAULT, true);
+    if (disk->tail > disk->eof && *disk->error == 0 && ftruncate(disk->fd, (off_t)disk->eof) != 0)
+        fail(disk, errno);
     if (close(disk->fd) != 0)
         fail(disk, errno);
     free(disk->change);

@@ -19,11 +19,34 @@ static int64_t budget(struct tac_ctx *ctx)
     return bytes;
 }
 
+static size_t most_of(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What is used in turns: a run that is written, a deal, a group. */
+static enum tac_err share_room(struct tac_record *r)
+{
+    enum tac_err err;
+    const size_t point = sizeof *r->point, rows = 2 * TAC_CHUNK_ROWS + r->stage_rows;
+    const size_t spill = TAC_RECORD_BUFFER * point + r->capacity * sizeof *r->spill.order,
+                 deal = 2 * r->portion * point, group = r->portion * point + rows * 4 * sizeof(double);
+    TAC_TRY(tac_alloc(r->ctx, most_of(spill, most_of(deal, group)), 1, &r->room));
+    struct tac_point *const first = r->room;
+    r->spill.buffer = r->deal.out = r->group.point = first;
+    r->spill.order = (uint32_t *)(first + TAC_RECORD_BUFFER);
+    r->deal.in = first + r->portion;
+    r->group.position = (double *)(first + r->portion);
+    r->group.time = (int64_t *)(r->group.position + 3 * rows);
+done:
+    return err;
+}
+
 /* Half of it is the log; the rest is used in turns with it: runs that are read, points on their way, rows. */
 static enum tac_err make_room(struct tac_record *r, int64_t bytes)
 {
     enum tac_err err;
-    const size_t points = (size_t)bytes / sizeof *r->point;
+    const size_t points = (size_t)bytes / sizeof *r->point, n = (size_t)(r->end - r->begin);
     r->capacity = points / 2;
     r->merge_points = points / 4;
     r->portion = points / 16;
@@ -31,7 +54,10 @@ static enum tac_err make_room(struct tac_record *r, int64_t bytes)
     if (r->stage_rows == 0)
         r->stage_rows = TAC_CHUNK_ROWS;
     TAC_TRY(tac_alloc(r->ctx, r->capacity, sizeof *r->point, &r->point));
-    TAC_TRY(tac_alloc(r->ctx, (size_t)(r->end - r->begin), sizeof *r->rows, &r->rows));
+    TAC_TRY(tac_alloc(r->ctx, n, sizeof *r->rows, &r->rows));
+    TAC_TRY(tac_alloc(r->ctx, n + 1, sizeof *r->start, &r->start));
+    TAC_TRY(tac_alloc(r->ctx, n, sizeof *r->before, &r->before));
+    TAC_TRY(share_room(r));
     TAC_TRY(tac_spill_create(r->ctx, r->dir, &r->own));
     TAC_TRY(tac_spill_create(r->ctx, r->dir, &r->block));
 done:
@@ -112,11 +138,10 @@ done:
 /* Rows on their way to the file: of this rank, from the merged runs of its block. */
 struct stage {
     struct tac_record *r;
-    struct tac_merge merge;
-    struct tac_point *point; /* owned, (portion) */
+    struct tac_point *point; /* view, (portion) */
     size_t at, have;         /* in point */
-    int64_t *time;           /* owned, (rows) */
-    double *position;        /* owned, (rows, 3) */
+    int64_t *time;           /* view, (rows) */
+    double *position;        /* view, (rows, 3) */
     hid_t time_id, position_id;
     struct tac_dataset times, positions;
 };
@@ -128,7 +153,7 @@ static enum tac_err fill(struct stage *s, size_t to, size_t count)
     for (size_t k = to; k < to + count; k++) {
         if (s->at == s->have) {
             s->at = 0;
-            TAC_TRY(tac_merge_next(&s->merge, s->point, s->r->portion, &s->have));
+            TAC_TRY(tac_merge_next(&s->r->merge, s->point, s->r->portion, &s->have));
             TAC_CHECK(s->have > 0);
         }
         const struct tac_point *p = &s->point[s->at++];
@@ -200,10 +225,9 @@ static enum tac_err put_start(struct tac_record *r, hid_t group, tac_gid begin, 
     enum tac_err err = TAC_OK;
     const bool closes = r->ctx->rank == r->ctx->size - 1;
     const size_t n = (size_t)(r->end - r->begin);
-    int64_t *start = NULL;
+    int64_t *const start = r->start;
     struct tac_dataset d = {group,    "start",           NULL, TAC_GID_HDF5, 0, r->vertex_total + 1,
                             r->begin, r->end + (closes), NULL};
-    TAC_TRY(tac_agree(r->ctx, tac_alloc(r->ctx, n + 1, sizeof *start, &start)));
     start[0] = begin;
     for (size_t i = 0; i < n; i++)
         start[i + 1] = start[i] + r->rows[i];
@@ -212,22 +236,19 @@ static enum tac_err put_start(struct tac_record *r, hid_t group, tac_gid begin, 
     TAC_TRY(tac_frames_reserve(r->ctx, r->file, tac_dataset_space(d.rows, 8)));
     TAC_TRY(tac_dataset_write(r->ctx, r->file, &d));
 done:
-    free(start);
     return err;
 }
 
-/* Local. Opens the runs of the block, and makes the stage. */
+/* Local. Opens the runs of the block, and the stage. */
 static enum tac_err open_stage(struct tac_record *r, struct stage *s)
 {
-    enum tac_err err;
-    const size_t rows = 2 * TAC_CHUNK_ROWS + r->stage_rows;
-    *s = (struct stage){.r = r, .time_id = -1, .position_id = -1};
-    TAC_TRY(tac_merge_open(&r->block, -1, r->merge_points, &s->merge));
-    TAC_TRY(tac_alloc(r->ctx, r->portion, sizeof *s->point, &s->point));
-    TAC_TRY(tac_alloc(r->ctx, rows, sizeof *s->time, &s->time));
-    TAC_TRY(tac_alloc(r->ctx, 3 * rows, sizeof *s->position, &s->position));
-done:
-    return err;
+    *s = (struct stage){.r = r,
+                        .point = r->group.point,
+                        .time = r->group.time,
+                        .position = r->group.position,
+                        .time_id = -1,
+                        .position_id = -1};
+    return tac_merge_open(&r->block, -1, r->merge_points, &r->merge);
 }
 
 /* Collective. Writes what the blocks have as a group. */
@@ -255,11 +276,7 @@ static enum tac_err write_group(struct tac_record *r, hid_t parent, const char *
     s.positions.data = s.position;
     TAC_TRY(put_rows(&s, begin, begin + mine));
     TAC_TRY(put_start(r, group, begin, begin + mine));
-done:
-    tac_merge_close(&s.merge);
-    free(s.point);
-    free(s.time);
-    free(s.position);
+done:;
     bool closed = s.time_id < 0 || H5Dclose(s.time_id) >= 0;
     closed = (s.position_id < 0 || H5Dclose(s.position_id) >= 0) && closed;
     closed = (group < 0 || H5Gclose(group) >= 0) && closed;
@@ -334,16 +351,14 @@ done:
 enum tac_err tac_record_partial(struct tac_record *r, int64_t index)
 {
     enum tac_err err;
-    const size_t n = (size_t)(r->end - r->begin), runs = r->block.run_count;
-    int64_t *rows = NULL;
+    const size_t rows_bytes = (size_t)(r->end - r->begin) * sizeof *r->rows, runs = r->block.run_count;
     char what[64];
     hid_t partial = -1;
     struct tac_h5_quiet quiet;
     tac_h5_quiet(&quiet);
     snprintf(what, sizeof what, "interval %" PRId64 " so far", index);
     TAC_TRY(tac_agree(r->ctx, refuse_broken(r)));
-    TAC_TRY(tac_agree(r->ctx, tac_alloc(r->ctx, n, sizeof *rows, &rows)));
-    memcpy(rows, r->rows, n * sizeof *rows);
+    memcpy(r->before, r->rows, rows_bytes);
     TAC_TRY(tac_record_deal(r));
     partial = open_partial(r);
     TAC_TRY(tac_frames_change(r->ctx, r->file, "/partial", partial >= 0));
@@ -352,11 +367,10 @@ enum tac_err tac_record_partial(struct tac_record *r, int64_t index)
     TAC_TRY(drop_partial(r, partial, index));
     TAC_TRY(tac_frames_sync(r->ctx, r->file));
     tac_spill_cut(&r->block, runs);
-    memcpy(r->rows, rows, n * sizeof *rows);
+    memcpy(r->rows, r->before, rows_bytes);
 done:
     if (partial >= 0)
         H5Gclose(partial);
-    free(rows);
     tac_h5_restore(&quiet);
     return err;
 }
@@ -382,8 +396,13 @@ void tac_record_destroy(struct tac_record **p)
     tac_spill_destroy(&r->block);
     free(r->dir);
     free(r->id);
+    tac_merge_destroy(&r->merge);
     free(r->point);
+    free(r->place);
     free(r->rows);
+    free(r->start);
+    free(r->before);
+    free(r->room);
     free(r);
     *p = NULL;
 }

@@ -10,6 +10,9 @@
  *            interval every point goes to the rank of its vertex' block (a deal), into a second such file.
  *   group    at the end of a frame interval each rank writes the rows of its block, which lie one behind the other.
  *
+ * All memory is asked for once: blocks of many MiB that come and go with each interval, with HDF5's small ones between
+ * them, break up the heap, and a long run would grow without end.
+ *
  *     TAC_TRY(tac_record_create(ctx, scene, dir, &record));
  *     tac_record_vertices(record, owned, ids);
  *     tac_record_mark(record); tac_record_keep(record, i, t, x); ... tac_record_undo(record) if the pass was wrong
@@ -27,6 +30,8 @@ struct tac_frames; /* io/folder/output.h */
 
 #define TAC_RECORD_FORMAT "tactus-record/1"
 #define TAC_RECORD_NEXT "next" /* in /partial: what takes the place of the group there once it is whole */
+
+enum { TAC_RECORD_BUFFER = 4096 }; /* points of a run written at once */
 
 /* A breakpoint: the vertex is at x [m] at t.  In the log `vertex` is the rank's own number of it, else its id. */
 struct tac_point {
@@ -62,24 +67,26 @@ enum tac_err tac_spill_append(struct tac_spill *spill, const struct tac_point *p
 void tac_spill_cut(struct tac_spill *spill, size_t runs);
 void tac_spill_destroy(struct tac_spill *spill);
 
-/* Runs as one: points by (vertex, run). */
+/* Runs as one: points by (vertex, run).  Opened again and again, it keeps its memory. */
 struct tac_merge {
-    struct tac_spill *spill;   /* borrowed */
-    struct tac_cursor *cursor; /* owned, (runs) */
-    size_t *heap;              /* owned, (runs): cursors with points left, by their next point */
-    size_t heap_count, each;   /* points read at once per run */
-    struct tac_point *buffer;  /* owned, (runs, each) */
-    struct tac_point held;     /* read, and not given yet */
+    struct tac_spill *spill;                                /* borrowed */
+    struct tac_cursor *cursor;                              /* owned, (runs) */
+    size_t *heap;                                           /* owned, (runs): with points left, by their next point */
+    size_t heap_count, each;                                /* points read at once per run */
+    struct tac_point *buffer;                               /* owned, (runs, each) */
+    size_t cursor_capacity, heap_capacity, buffer_capacity; /* elements */
+    struct tac_point held;                                  /* read, and not given yet */
     bool holds;
     bool collapse;
 };
 
 /* Local. All runs, or (block >= 0) their part in one block, and then of two points that follow each other with one
- * vertex and one time only the later; room for about `points` points. */
+ * vertex and one time only the later; room for about `points` points.  merge: zero, or open before. */
 enum tac_err tac_merge_open(struct tac_spill *spill, int block, size_t points, struct tac_merge *merge);
 /* Local. The next points, at most `most`; *count 0: that was all. */
 enum tac_err tac_merge_next(struct tac_merge *merge, struct tac_point *out, size_t most, size_t *count);
-void tac_merge_close(struct tac_merge *merge);
+/* Local. Gives its memory back. */
+void tac_merge_destroy(struct tac_merge *merge);
 
 /* ---- the recorder ---- */
 struct tac_record {
@@ -93,6 +100,7 @@ struct tac_record {
     tac_gid *id;  /* owned, (owned) ascending; NULL: 0 .. owned-1 */
     size_t count, capacity;
     struct tac_point *point; /* owned */
+    size_t *place;           /* owned, (owned + 1): room to sort the log in */
     size_t committed;        /* points before the pass under way; its runs are the first `kept_runs` */
     size_t kept_runs;
     struct tac_spill own; /* runs of the vertices that we own, cut */
@@ -102,7 +110,25 @@ struct tac_record {
     tac_gid begin, end;     /* ids */
     struct tac_spill block; /* runs of them */
     int64_t *rows;          /* owned, (end - begin): how many points of each are there */
+    int64_t *start;         /* owned, (end - begin + 1): room for where they begin in the file */
+    int64_t *before;        /* owned, (end - begin): room for what `rows` was */
     size_t merge_points, portion, stage_rows;
+    struct tac_merge merge; /* of one of the two files at a time */
+
+    /* One piece of memory for what is never needed at the same time. */
+    void *room;                   /* owned */
+    struct {                      /* a run that is written */
+        struct tac_point *buffer; /* view, (TAC_RECORD_BUFFER) */
+        uint32_t *order;          /* view, (capacity) */
+    } spill;
+    struct {                        /* a deal */
+        struct tac_point *out, *in; /* views, (portion) */
+    } deal;
+    struct {                     /* a group that is written */
+        struct tac_point *point; /* view, (portion) */
+        double *position;        /* view, (2 TAC_CHUNK_ROWS + stage_rows, 3) */
+        int64_t *time;           /* view, (2 TAC_CHUNK_ROWS + stage_rows) */
+    } group;
 
     struct tac_frames *file; /* owned: record.h5; its group is /record */
     int64_t partial;         /* the interval that /partial has; -1: none */
@@ -118,6 +144,9 @@ enum tac_err tac_record_create(struct tac_ctx *ctx, const struct tac_scene *scen
  * the same state, a warning says where it ends, and *out is NULL.  TAC_ERR_INPUT: it is of another scene. */
 enum tac_err tac_record_resume(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, tac_time now,
                                int64_t index, bool within, bool record, struct tac_record **out, bool *loaded);
+/* Collective. A run without --record that goes on where it ends, at `now`: DIR/record.h5, if there is one, stays as it
+ * is, and a warning says if it does not have all up to then. */
+enum tac_err tac_record_end(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, tac_time now);
 /* Collective. What create and resume begin with: a recorder without a file. */
 enum tac_err tac_record_blank(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
                               struct tac_record **out);

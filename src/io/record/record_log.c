@@ -13,7 +13,10 @@ enum tac_err tac_record_vertices(struct tac_record *r, tac_lid owned, const tac_
     TAC_CHECK(r->count == 0 && r->own.run_count == 0);
     r->owned = (size_t)owned;
     free(r->id);
+    free(r->place);
     r->id = NULL;
+    r->place = NULL;
+    TAC_TRY(tac_alloc(r->ctx, r->owned + 1, sizeof *r->place, &r->place));
     if (id == NULL)
         return TAC_OK;
     TAC_TRY(tac_alloc(r->ctx, r->owned, sizeof *r->id, &r->id));
@@ -35,43 +38,33 @@ void tac_record_undo(struct tac_record *r)
 }
 
 /* Where each point of the log goes when they are sorted by vertex, those of one vertex in their order. */
-static enum tac_err order_points(const struct tac_record *r, size_t count, uint32_t **out)
+static void order_points(struct tac_record *r, size_t count)
 {
-    enum tac_err err;
-    size_t *place = NULL;
-    uint32_t *order = NULL;
-    TAC_TRY(tac_alloc(r->ctx, r->owned + 1, sizeof *place, &place));
-    TAC_TRY(tac_alloc(r->ctx, count, sizeof *order, &order));
+    size_t *const place = r->place;
+    memset(place, 0, (r->owned + 1) * sizeof *place);
     for (size_t k = 0; k < count; k++)
         place[r->point[k].vertex + 1]++;
     for (size_t i = 0; i < r->owned; i++)
         place[i + 1] += place[i];
     for (size_t k = 0; k < count; k++)
-        order[place[r->point[k].vertex]++] = (uint32_t)k;
-    *out = order;
-done:
-    free(place);
-    return err;
+        r->spill.order[place[r->point[k].vertex]++] = (uint32_t)k;
 }
 
 /* The first `count` points of the log become a run. */
 static enum tac_err write_run(struct tac_record *r, size_t count)
 {
-    enum { BUFFER = 4096 };
     enum tac_err err;
     const int size = r->ctx->size;
-    struct tac_point *buffer = NULL;
-    uint32_t *order = NULL;
+    struct tac_point *const buffer = r->spill.buffer;
     int block = 0;
-    TAC_TRY(order_points(r, count, &order));
-    TAC_TRY(tac_alloc(r->ctx, BUFFER, sizeof *buffer, &buffer));
+    order_points(r, count);
     TAC_TRY(tac_spill_begin(&r->own, size));
     struct tac_run_of_points *run = &r->own.run[r->own.run_count - 1];
     run->cut[0] = run->begin;
     for (size_t k = 0; k < count;) {
         size_t n = 0;
-        for (; n < BUFFER && k < count; n++, k++) {
-            buffer[n] = r->point[order[k]];
+        for (; n < TAC_RECORD_BUFFER && k < count; n++, k++) {
+            buffer[n] = r->point[r->spill.order[k]];
             buffer[n].vertex = r->id != NULL ? r->id[buffer[n].vertex] : buffer[n].vertex;
             while (buffer[n].vertex >= tac_block_begin(r->vertex_total, size, block + 1))
                 run->cut[++block] = run->begin + (int64_t)k;
@@ -81,8 +74,6 @@ static enum tac_err write_run(struct tac_record *r, size_t count)
     while (block < size)
         run->cut[++block] = run->end;
 done:
-    free(order);
-    free(buffer);
     return err;
 }
 
@@ -117,22 +108,21 @@ enum tac_err tac_record_take(struct tac_record *r, const struct tac_point *point
 
 /* Our points of the block of rank `to`; those that rank `from` has of ours.  A rank that has failed sends no more, and
  * throws away what comes. */
-static enum tac_err pass_on(struct tac_record *r, enum tac_err err, int to, int from, struct tac_point *out,
-                            struct tac_point *in)
+static enum tac_err pass_on(struct tac_record *r, enum tac_err err, int to, int from)
 {
-    struct tac_merge merge = {0};
+    struct tac_point *const out = r->deal.out, *const in = r->deal.in;
     size_t count = 0;
     int64_t head[2] = {0, 1}, told[2] = {0, 1}; /* points that come; whether more will */
     if (!err)
         err = tac_spill_begin(&r->block, 0);
     if (!err)
-        err = tac_merge_open(&r->own, to, r->merge_points, &merge);
+        err = tac_merge_open(&r->own, to, r->merge_points, &r->merge);
     while (head[1] || told[1]) {
         const int partner = told[1] ? from : MPI_PROC_NULL;
         const int target = head[1] ? to : MPI_PROC_NULL;
         count = 0;
         if (!err && head[1])
-            err = tac_merge_next(&merge, out, r->portion, &count);
+            err = tac_merge_next(&r->merge, out, r->portion, &count);
         head[0] = err ? 0 : (int64_t)count;
         head[1] = head[1] && !err && count == r->portion;
         if (to == r->ctx->rank) {
@@ -151,30 +141,22 @@ static enum tac_err pass_on(struct tac_record *r, enum tac_err err, int to, int 
         if (!err)
             err = tac_record_take(r, in, (size_t)told[0]);
     }
-    tac_merge_close(&merge);
     return err;
 }
 
 enum tac_err tac_record_deal(struct tac_record *r)
 {
     enum tac_err err = TAC_OK, failed = TAC_OK;
-    struct tac_point *out = NULL, *in = NULL;
     const int size = r->ctx->size, rank = r->ctx->rank;
     if (r->count > 0 && !r->err)
         r->err = write_run(r, r->count);
     r->count = r->committed = r->kept_runs = 0;
-    TAC_TRY(r->err);
-    TAC_TRY(tac_alloc(r->ctx, r->portion, sizeof *out, &out));
-    TAC_TRY(tac_alloc(r->ctx, r->portion, sizeof *in, &in));
-done:
-    err = tac_agree(r->ctx, err);
+    err = tac_agree(r->ctx, r->err);
     /* In every step each rank sends to one and hears from one. */
     for (int step = 0; step < size && !err; step++)
-        failed = pass_on(r, failed, (rank + step) % size, (rank - step + size) % size, out, in);
+        failed = pass_on(r, failed, (rank + step) % size, (rank - step + size) % size);
     err = err ? err : tac_agree(r->ctx, failed);
     tac_spill_cut(&r->own, 0);
-    free(out);
-    free(in);
     r->err = err;
     return err;
 }

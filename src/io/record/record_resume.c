@@ -205,6 +205,7 @@ static enum tac_err prepare(struct tac_ctx *ctx, struct plan *p, bool *there)
     struct stat status = {0};
     char begins[96];
     *there = false;
+    tac_disk_recover(p->path);
     if (stat(p->path, &status) != 0 && errno == ENOENT)
         return TAC_OK;
     if (access(p->path, R_OK | W_OK) != 0)
@@ -365,4 +366,50 @@ done:
     free(path);
     tac_h5_restore(&quiet);
     return err;
+}
+
+/* ---- a run that goes on where it ends, without --record ---- */
+
+/* In a child: how far the record goes, quanta. */
+static enum tac_err find_end(struct tac_ctx *ctx, void *data, int64_t *end)
+{
+    const struct plan *p = data;
+    struct names record = {.ctx = ctx, .from = INT64_MAX};
+    tac_time span[2] = {0, 0};
+    char group[64];
+    hid_t file = tac_h5_open_read(p->path);
+    bool ok = file >= 0 && list(file, "record", &record);
+    snprintf(group, sizeof group, "record/%06" PRId64, record.last);
+    if (ok && record.last >= 0)
+        ok = tac_record_span(file, group, p->scene->vertex_count, span);
+    *end = span[1];
+    if (file >= 0)
+        H5Fclose(file);
+    return ok ? TAC_OK : tac_record_damaged(ctx, p->path, "its last interval cannot be read");
+}
+
+enum tac_err tac_record_end(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, tac_time now)
+{
+    enum tac_err err = TAC_OK;
+    char *path = NULL;
+    struct stat status;
+    struct tac_ctx alone; /* what is wrong with the file is no error of this run */
+    struct plan plan = {.scene = scene, .now = now};
+    int64_t end = 0;
+    const size_t size = strlen(dir) + sizeof "/record.h5";
+    TAC_TRY(tac_alloc(ctx, size, 1, &path));
+    snprintf(path, size, "%s/record.h5", dir);
+    plan.path = path;
+    if (ctx->rank != 0 || stat(path, &status) != 0)
+        goto done;
+    tac_ctx_init(&alone, MPI_COMM_SELF);
+    alone.quiet = true;
+    if (tac_child_try(&alone, path, status.st_size, find_end, &plan, &end) != TAC_OK)
+        tac_warn(ctx, "%s", alone.error);
+    else if (end < now)
+        tac_warn(ctx, "'%s' ends at t = %.9g s, before the run does: give --record to write the rest of it", path,
+                 (double)end * scene->quantum_s);
+done:
+    free(path);
+    return tac_agree(ctx, err);
 }

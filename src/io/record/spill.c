@@ -153,10 +153,16 @@ enum tac_err tac_merge_open(struct tac_spill *s, int block, size_t points, struc
 {
     enum tac_err err;
     const size_t n = s->run_count;
-    *m = (struct tac_merge){.spill = s, .each = n > 0 && points / n > 1 ? points / n : 1, .collapse = block >= 0};
-    TAC_TRY(tac_alloc(s->ctx, n, sizeof *m->cursor, &m->cursor));
-    TAC_TRY(tac_alloc(s->ctx, n, sizeof *m->heap, &m->heap));
-    TAC_TRY(tac_alloc(s->ctx, n * m->each, sizeof *m->buffer, &m->buffer));
+    m->spill = s;
+    m->each = n > 0 && points / n > 1 ? points / n : 1;
+    m->collapse = block >= 0;
+    m->holds = false;
+    m->heap_count = 0;
+    TAC_TRY(tac_grow(s->ctx, &m->cursor, &m->cursor_capacity, n, sizeof *m->cursor));
+    TAC_TRY(tac_grow(s->ctx, &m->heap, &m->heap_capacity, n, sizeof *m->heap));
+    /* All that it may take at once: what grows step by step leaves holes. */
+    TAC_TRY(tac_grow(s->ctx, &m->buffer, &m->buffer_capacity, n * m->each > points ? n * m->each : points,
+                     sizeof *m->buffer));
     for (size_t k = 0; k < n; k++) {
         struct tac_cursor *c = &m->cursor[k];
         const struct tac_run_of_points *run = &s->run[k];
@@ -203,7 +209,7 @@ enum tac_err tac_merge_next(struct tac_merge *m, struct tac_point *out, size_t m
     return TAC_OK;
 }
 
-void tac_merge_close(struct tac_merge *m)
+void tac_merge_destroy(struct tac_merge *m)
 {
     free(m->cursor);
     free(m->heap);

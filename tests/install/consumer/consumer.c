@@ -1,10 +1,12 @@
 /* A program of somebody else: makes a sphere, writes it with HDF5 (so every library behind Tactus is linked and
- * loaded), reads it back and prints its size; then reads a scene.  Every public header is included. */
+ * loaded), reads it back and prints its size; then reads a scene, runs it and prints where its ball is.  consumer.sh
+ * compiles every public header by itself. */
 #include <tactus/accum.h>
 #include <tactus/base.h>
 #include <tactus/math.h>
 #include <tactus/mesh.h>
 #include <tactus/output.h>
+#include <tactus/run.h>
 #include <tactus/scene.h>
 
 #include <math.h>
@@ -35,6 +37,8 @@ static enum tac_err scene(struct tac_ctx *ctx, const char *path)
     struct tac_scene *scene = NULL;
     TAC_TRY(tac_scene_read(ctx, path, NULL, 0, &scene));
     printf("scene: %" TAC_PRILID " bodies\n", scene->body_count);
+    const struct tac_run_options options = {.dir = "consumer.run", .overwrite = true};
+    TAC_TRY(tac_run(ctx, scene, &options));
 done:
     tac_scene_destroy(&scene);
     return err;
@@ -45,6 +49,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     struct tac_ctx ctx;
     tac_ctx_init(&ctx, MPI_COMM_WORLD);
+    ctx.quiet = true;
     enum tac_err err = argc == 3 ? TAC_OK : tac_fail(&ctx, TAC_ERR_INPUT, "usage: consumer MESH.h5 SCENE.json");
     if (!err)
         err = sphere(&ctx, argv[1]);

@@ -1,0 +1,75 @@
+#include "app/launch.h"
+
+#include <stdlib.h>
+
+/* A whole number >= 0 in the environment; -1: none there. */
+static long long number(const char *name)
+{
+    const char *text = getenv(name);
+    char *end;
+    if (text == NULL)
+        return -1;
+    const long long value = strtoll(text, &end, 10);
+    return end != text && *end == '\0' && value >= 0 ? value : -1;
+}
+
+static int small(long long value)
+{
+    return value >= 0 && value <= INT32_MAX ? (int)value : 0;
+}
+
+/* The first of the two that is told. */
+static long long either(const char *name, const char *other)
+{
+    return number(name) >= 0 ? number(name) : number(other);
+}
+
+/* Open MPI aborts under srun without PMIx unless it was built for Slurm's older interfaces; who has such a build says
+ * so by Open MPI's own variable (OMPI_MCA_pmix=s2). */
+static bool knows_slurm(void)
+{
+#ifdef OPEN_MPI
+    return getenv("OMPI_MCA_pmix") != NULL;
+#else
+    return true;
+#endif
+}
+
+struct tac_launch tac_launch_look(void)
+{
+    const long long SPECIAL_STEPS = 0xfffffff0; /* Slurm's numbers of batch scripts and interactive shells */
+    const bool step = number("SLURM_STEP_ID") >= 0 && number("SLURM_STEP_ID") < SPECIAL_STEPS;
+    struct tac_launch launch = {TAC_LAUNCH_ALONE, 1, 0};
+    if (number("OMPI_COMM_WORLD_SIZE") > 0) { /* mpirun, also where srun started mpirun's daemons */
+        launch.how = TAC_LAUNCH_TOGETHER;
+        launch.count = small(number("OMPI_COMM_WORLD_SIZE"));
+        launch.rank = small(number("OMPI_COMM_WORLD_RANK"));
+        return launch;
+    }
+    if (getenv("PMIX_NAMESPACE") != NULL || getenv("PMIX_RANK") != NULL)
+        launch.how = TAC_LAUNCH_TOGETHER;
+    else if (step && !knows_slurm())
+        launch.how = TAC_LAUNCH_APART;
+    else if (step || getenv("PMI_RANK") != NULL || getenv("PMI_SIZE") != NULL)
+        launch.how = TAC_LAUNCH_PERHAPS;
+    else
+        return launch;
+    launch.count = number("PMI_SIZE") > 0 ? small(number("PMI_SIZE"))
+                   : step                 ? small(either("SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"))
+                                          : 0;
+    launch.rank = small(number("PMIX_RANK") >= 0  ? number("PMIX_RANK")
+                        : number("PMI_RANK") >= 0 ? number("PMI_RANK")
+                        : step                    ? number("SLURM_PROCID")
+                                                  : 0);
+    if (launch.count == 1 && launch.how != TAC_LAUNCH_TOGETHER)
+        launch.how = TAC_LAUNCH_ALONE;
+    return launch;
+}
+
+enum tac_err tac_launch_fail(struct tac_ctx *ctx, const struct tac_launch *launch, const char *command)
+{
+    return tac_fail(ctx, TAC_ERR_INPUT,
+                    "%d processes were started in a way that this MPI library does not understand, so they cannot find "
+                    "each other; start them with 'srun --mpi=pmix tactus %s ...' or with 'mpirun tactus %s ...'",
+                    launch->count, command, command);
+}
