@@ -15,6 +15,8 @@ static enum tac_err create(struct tac_sim *sim)
     err = tac_kinetic_create(sim, c, &sim->kinetic);
     if (!err)
         err = tac_alloc(sim->ctx, (size_t)sim->owned, sizeof *sim->kicked, &sim->kicked);
+    if (!err)
+        c->farthest = fmin(c->farthest, sim->kinetic->farthest);
     TAC_TRY(tac_agree(sim->ctx, err)); /* nobody talks until everybody can */
     if (sim->ranks) {
         sim->candidates = c;
