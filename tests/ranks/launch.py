@@ -1,6 +1,6 @@
 """What the scripts of this folder and of tests/matrix share: starting the program on some ranks, and what it said.
 
-TACTUS names the program. Each run gets a folder of its own for what MPI leaves behind.
+TACTUS names the program, TACTUS_MPIRUN what starts it on several ranks (mpirun). Each run gets a folder of its own for what MPI leaves behind.
 """
 import json
 import os
@@ -73,7 +73,7 @@ class Process:
         command = [program()] + [str(a) for a in arguments]
         env = {**os.environ, "OMPI_MCA_orte_tmpdir_base": self.temporary, **MANY}
         if ranks > 1:
-            command = ["mpirun", "-n", str(ranks)] + command
+            command = os.environ.get("TACTUS_MPIRUN", "mpirun").split() + ["-n", str(ranks)] + command
             env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
         else:
             env.update(ALONE)
