@@ -118,6 +118,7 @@ struct tac_scene {
     json_t *json;    /* owned; resolved: --set applied, absolute paths, defaults filled in */
     char sha256[65]; /* of what determines the trajectory, mesh contents included; not end, output, discovery, paths */
 
+    double fastest; /* m/s: what moves faster cannot be simulated, and is refused */
     double end_s, frame_s, quantum_s;
     tac_time t_end; /* quanta; end_s, on the grid of frames where it is within 2^16 quanta of it */
     double gravity[3];
@@ -218,6 +219,9 @@ enum tac_err tac_scene_resume(struct tac_ctx *ctx, const char *path, const char 
 /* Local. Ends the run of the scene at t_s [s] (--until).  What the scene itself says, its JSON, stays as it is: who
  * goes on later goes on to the scene's own end. TAC_ERR_INPUT as for time.end. */
 enum tac_err tac_scene_until(struct tac_ctx *ctx, struct tac_scene *scene, double t_s);
+
+/* Local. A typical step, s: the shortest of clocks.gravity_s, clocks.elastic_s and time.frame. */
+double tac_scene_step(const struct tac_scene *scene);
 
 /* Local. How bodies a and b touch: that of contact.pairs, else the scene's. */
 const struct tac_contact_law *tac_scene_law(const struct tac_scene *scene, tac_lid a, tac_lid b);

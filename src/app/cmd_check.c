@@ -4,29 +4,43 @@
 
 #include <stdlib.h>
 
+#include "io/folder/report.h"
+
 static const char usage[] = "SCENE [-o DIR] [--set path=value ...] [--json]";
 static const char about[] =
     "Reads a scene as 'tactus run' would, refuses what cannot be run, and tells what is in it.\n"
     "Exit code 0: the scene is sound; 2: it is not, and the sentence on stderr says why.";
 
+/* Keeps a warning for the report. */
+static void keep(void *list, const char *sentence)
+{
+    tac_json_append(list, tac_json_text(sentence));
+}
+
 static enum tac_err check(struct tac_ctx *ctx, const char *path, const struct tac_strings *set, const char *dir,
                           bool as_json)
 {
     struct tac_scene *scene = NULL;
-    json_t *report = json_object();
+    json_t *report = json_object(), *warned = json_array();
     FILE *text = as_json || ctx->rank != 0 ? NULL : stdout;
     enum tac_err err = TAC_OK;
+    ctx->warned = keep;
+    ctx->warned_user = &warned;
     TAC_TRY(tac_scene_read(ctx, path, set->item, set->count, &scene));
     TAC_TRY(tac_check_describe(ctx, scene, report, text));
     TAC_TRY(tac_check_engine(ctx, scene, dir, report, text));
     if (as_json && ctx->rank == 0) {
-        if (json_object_set_new(report, "warnings", json_integer(ctx->warnings)) != 0)
+        if (json_object_set_new(report, "warnings", json_integer(ctx->warnings)) != 0 ||
+            json_object_set(report, "warned", warned) != 0)
             TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "out of memory while describing the scene"));
         if (json_dumpf(report, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) != 0)
             TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "the report cannot be written to standard output; check the disk"));
         putchar('\n');
     }
 done:
+    ctx->warned = NULL;
+    ctx->warned_user = NULL;
+    json_decref(warned);
     json_decref(report);
     tac_scene_destroy(&scene);
     return err;

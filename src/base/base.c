@@ -39,7 +39,7 @@ enum tac_err tac_fail(struct tac_ctx *ctx, enum tac_err err, const char *format,
 void tac_warn(struct tac_ctx *ctx, const char *format, ...)
 {
     ctx->warnings++;
-    if (ctx->quiet || ctx->rank != 0)
+    if ((ctx->quiet && ctx->warned == NULL) || ctx->rank != 0)
         return;
     char sentence[sizeof ctx->error];
     va_list args;
@@ -47,7 +47,10 @@ void tac_warn(struct tac_ctx *ctx, const char *format, ...)
     vsnprintf(sentence, sizeof sentence, format, args);
     va_end(args);
     tac_tame(sentence);
-    fprintf(stderr, "tactus: warning: %s\n", sentence);
+    if (ctx->warned != NULL)
+        ctx->warned(ctx->warned_user, sentence);
+    if (!ctx->quiet)
+        fprintf(stderr, "tactus: warning: %s\n", sentence);
 }
 
 _Noreturn void tac_give_up(const struct tac_ctx *ctx)

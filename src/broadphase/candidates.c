@@ -5,6 +5,10 @@
 
 enum { SLICES = 16 };
 
+/* Boxes are widened by 1e-12 of the largest coordinate: at this many skins by a skin, and beyond all would be near all.
+ */
+static const double FARTHEST = 1e12, BEYOND = 1e50;
+
 static void add_primitive(struct tac_candidates *c, const struct tac_scene *s, tac_lid count, tac_lid id,
                           const tac_lid *v, uint8_t *taken, uint8_t *edge_taken, int32_t *fill)
 {
@@ -112,6 +116,7 @@ static enum tac_err measure_bodies(struct tac_view *view, struct tac_candidates 
     c->skin = .25 * s->contact.thickness;
     if (all[1] > 0)
         c->skin = fmax(c->skin, .1 * all[0] / all[1]);
+    c->farthest = c->skin > 0 ? FARTHEST * c->skin : BEYOND;
     return TAC_OK;
 }
 

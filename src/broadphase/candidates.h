@@ -61,6 +61,7 @@ struct tac_candidates {
     tac_time start, end;   /* the list's lifetime; end <= start: none */
     tac_time horizon;      /* lifetime asked for */
     double skin;           /* usual tube radius, m */
+    double farthest;       /* m; of coordinates: beyond, what they are rounded by tells no neighbours apart */
     double extent;         /* largest coordinate, m */
 
     size_t known; /* of the list: their d is kept up to date; the others' is that of the list's start */

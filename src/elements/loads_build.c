@@ -9,7 +9,7 @@
 #include <string.h>
 #include <tactus/math.h>
 
-#define FASTEST 1e50 /* m/s^2: beyond, squares of squares leave the range of double */
+#define FASTEST 1e50 /* m/s, m/s^2: beyond, squares of squares leave the range of double */
 
 void tac_loads_free(struct tac_loads *loads)
 {
@@ -244,6 +244,7 @@ enum tac_err tac_loads_choose(struct tac_ctx *ctx, const struct tac_scene *s, co
 {
     enum tac_err err = TAC_OK;
     double *area = NULL;
+    const double fastest = fmin(FASTEST, s->fastest), strongest = fmin(FASTEST, s->fastest / tac_scene_step(s));
     if (s->load_count == 0)
         return TAC_OK;
     TAC_TRY(wind_areas(ctx, s, loads, &area));
@@ -272,12 +273,15 @@ enum tac_err tac_loads_choose(struct tac_ctx *ctx, const struct tac_scene *s, co
                      "clocks.quantum_s to a smaller power of two",
                      bound, 4096 * s->quantum_s);
             err = fail(ctx, s, e, text);
-        } else if (!(acceleration(s, e) <= FASTEST)) {
-            snprintf(text, sizeof text, "accelerates by %.3g m/s^2; it must stay within %g", acceleration(s, e),
-                     FASTEST);
+        } else if (!(acceleration(s, e) <= strongest)) {
+            snprintf(text, sizeof text,
+                     "accelerates by %.3g m/s^2, which cannot be simulated; make it weaker, or the body heavier: it "
+                     "must stay within %.3g m/s^2",
+                     acceleration(s, e), strongest);
             err = fail(ctx, s, e, text);
-        } else if (!(wind <= FASTEST)) {
-            snprintf(text, sizeof text, "blows with %.3g m/s; it must stay within %g", wind, FASTEST);
+        } else if (!(wind <= fastest)) {
+            snprintf(text, sizeof text, "blows with %.3g m/s, which cannot be simulated; stay within %.3g m/s", wind,
+                     fastest);
             err = fail(ctx, s, e, text);
         }
     }

@@ -141,7 +141,9 @@ bool tac_windows_measure(struct tac_sim *sim, tac_time end, tac_lid *bad, double
         }
         tac_sub(move->u, to, x);
         move->deviation = sqrt(line->deviation2) + sqrt(tac_dot(off, off));
-        if (!(move->deviation < 1e150)) {
+        const double *p = sim->state.pos[i].x;
+        if (!(move->deviation < 1e150) || !(fmax(fmax(fabs(p[0]), fabs(p[1])), fabs(p[2])) <= c->farthest) ||
+            !(fmax(fmax(fabs(to[0]), fabs(to[1])), fabs(to[2])) <= c->farthest)) {
             *bad = i;
             return false;
         }

@@ -7,6 +7,9 @@
 
 enum { TICKS_PER_LIFE = 8, STEPS_PER_LIFE = 4 };
 
+/* How many thicknesses rounding may move a plan by in its usual life: more, and no plan is kept. */
+static const double MOST_DRIFT = 1;
+
 /* ---- making and destroying ---- */
 
 /* Takes the primitives of list[begin..end) that the structure needs: with tubes, those near what other ranks have. */
@@ -60,6 +63,9 @@ static enum tac_err create(struct tac_view *view, const struct tac_candidates *c
     k->eps = tubes ? 0 : view->scene->discovery.vagueness;
     k->tau = TICKS_PER_LIFE * view->main_period;
     k->tau_s = tac_state_seconds(view->state, k->tau);
+    k->farthest = view->scene->contact.thickness > 0 ? MOST_DRIFT * view->scene->contact.thickness / k->tau_s *
+                                                           tac_state_seconds(view->state, 4096) * 0x1p50
+                                                     : 1e50;
     k->structure[TAC_KINETIC_BROAD] = view->scene->discovery.structure == TAC_STRUCTURE_PAIRS ? &tac_kinetic_pairs
                                       : tubes                                                 ? &tac_kinetic_epoch
                                                                                               : &tac_kinetic_lists;
@@ -180,6 +186,16 @@ static void file_plan(struct tac_kinetic *k, tac_lid v, bool first)
     plan->left = false;
 }
 
+/* Is it no number, or so far away, or so fast that it will be, that the drift of rounding outruns plans? */
+static bool lost(const struct tac_kinetic *k, tac_lid v, const double u[3])
+{
+    enum { LIVES = 16 };
+    bool near = true;
+    for (int c = 0; c < 3; c++)
+        near = near && fabs(k->view->state->pos[v].x[c]) <= k->farthest && fabs(u[c]) * k->tau_s <= LIVES * k->farthest;
+    return !near;
+}
+
 enum tac_err tac_kinetic_replan(struct tac_kinetic *k)
 {
     enum tac_err err = TAC_OK;
@@ -188,7 +204,7 @@ enum tac_err tac_kinetic_replan(struct tac_kinetic *k)
         const tac_lid v = k->moved[i];
         double u[3];
         tac_kinetic_velocity(k->view, v, u);
-        if (!(tac_dot(u, u) < 1e300)) {
+        if (lost(k, v, u)) {
             k->bad = v;
             return TAC_OK;
         }
@@ -289,14 +305,14 @@ enum tac_err tac_kinetic_begin(struct tac_kinetic *k)
     const bool grown = !(1.5 * size < k->extent);
     k->bad = -1;
     k->stuck_at = TAC_TIME_NEVER;
-    if (!(size < 1e150)) {
-        for (tac_lid i = 0; i < view->state->owned && k->bad < 0; i++)
-            k->bad =
-                fabs(view->state->pos[i].x[0]) + fabs(view->state->pos[i].x[1]) + fabs(view->state->pos[i].x[2]) < 1e150
-                    ? -1
-                    : i;
-        return TAC_OK;
+    for (tac_lid i = 0; i < view->state->owned && k->bad < 0; i++) {
+        double u[3];
+        tac_kinetic_velocity(view, i, u);
+        if ((view->state->vel[i].w != 0 || view->scripts->of[i] >= 0) && lost(k, i, u))
+            k->bad = i;
     }
+    if (k->bad >= 0)
+        return TAC_OK;
     if (!k->built || grown || (broad->stale && broad->stale(k, k->self[TAC_KINETIC_BROAD]))) {
         k->extent = grown ? 3 * size : k->extent;
         TAC_TRY(start_anew(k));

@@ -73,13 +73,14 @@ struct tac_kinetic {
     struct tac_view *view; /* borrowed */
     tac_time
         now; /* certificates are made from the state of this time; >= view->state->now, and nothing is due between */
-    tac_time next;  /* the next instant */
-    tac_time until; /* <= next: what a renewed certificate must live to see */
-    tac_time tau;   /* life that a certificate of the broad phase should have */
-    double tau_s;   /* the same, s */
-    double extent;  /* no coordinate is larger, m */
-    double drift;   /* most that rounding may add to a velocity, m/s */
-    double eps;     /* m/s for all; under 0: chosen per vertex */
+    tac_time next;   /* the next instant */
+    tac_time until;  /* <= next: what a renewed certificate must live to see */
+    tac_time tau;    /* life that a certificate of the broad phase should have */
+    double tau_s;    /* the same, s */
+    double extent;   /* no coordinate is larger, m */
+    double farthest; /* m: of what is further away a plan could not be kept to, for rounding */
+    double drift;    /* most that rounding may add to a velocity, m/s */
+    double eps;      /* m/s for all; under 0: chosen per vertex */
     bool built;
     bool tubes;            /* plans are those that ranks file with each other: where a vertex is, its plan says */
     double narrow;         /* tubes: radius above which a slab may wait for narrower ones, m; infinity: it may not */

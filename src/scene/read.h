@@ -170,6 +170,10 @@ enum tac_err tac_scene_check_loads(struct tac_reader *reader);
 enum tac_err tac_scene_find_body(struct tac_reader *reader, const json_t *value, const char *where, tac_lid *out);
 enum tac_err tac_scene_masses(struct tac_reader *reader);
 enum tac_err tac_scene_velocities(struct tac_reader *reader);
+/* Warns of what is hardly meant. told_thickness: the scene itself says what contact.thickness is. */
+enum tac_err tac_scene_doubts(struct tac_reader *reader, bool told_thickness);
+/* Sets scene->fastest, and refuses what starts or is moved faster. */
+enum tac_err tac_scene_check_speeds(struct tac_reader *reader);
 /* Whether the triangles of a body may bend, and so must not meet three at an edge. */
 bool tac_scene_bends(const struct tac_scene *scene, tac_lid body);
 enum tac_err tac_scene_fail_manifold(struct tac_reader *reader, const tac_gid edge[2], const double x[3],

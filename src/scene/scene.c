@@ -14,6 +14,7 @@
 enum tac_err tac_scene_resolve(struct tac_reader *reader, json_t *root)
 {
     struct tac_scene *scene = reader->scene;
+    const bool told_thickness = json_object_get(json_object_get(root, "contact"), "thickness") != NULL;
     enum tac_err err = TAC_OK;
     TAC_TRY(tac_scene_read_settings(reader, root));
     TAC_TRY(tac_scene_read_materials(reader, root));
@@ -25,6 +26,9 @@ enum tac_err tac_scene_resolve(struct tac_reader *reader, json_t *root)
     TAC_TRY(tac_scene_masses(reader));
     TAC_TRY(tac_scene_velocities(reader));
     TAC_TRY(tac_scene_check_loads(reader));
+    TAC_TRY(tac_scene_check_speeds(reader));
+    if (reader->resume == NULL) /* a run that goes on has said it */
+        TAC_TRY(tac_scene_doubts(reader, told_thickness));
     if (reader->spread) {
         TAC_TRY(tac_scene_hash(reader));
         TAC_TRY(reader->spread->pieces(reader));

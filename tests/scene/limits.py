@@ -24,7 +24,7 @@ def folded(degrees, **keys):
 
 
 def scene(bodies, limit, **stretch):
-    return {"format": "tactus-scene/1", "time": {"end": .001, "frame": .0005}, "bodies": bodies,
+    return {"format": "tactus-scene/1", "time": {"end": .001, "frame": .0005}, "contact": {"thickness": 0}, "bodies": bodies,
             "materials": {"cloth": {"density": .1, "stretch": {"model": "cst", "stiffness": 10, "limit_principal": limit, **stretch}}}}
 
 

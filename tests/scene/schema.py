@@ -37,6 +37,7 @@ ONLY_READER = {
     r"names vertex \d+ twice|the same vertices|degenerate|no length|no area|so thin|coincide|duplicate": "geometry",
     r"No such file|cannot be opened|cannot open|not a mesh": "files",
     r"or the torus cuts itself": "a relation of two numbers",
+    r"cannot be simulated; stay under": "speeds, by sizes and steps",
     r"does not fit between spikes": "a relation of numbers",
 }
 

@@ -95,6 +95,13 @@ done:
     return err;
 }
 
+/* Rank 0. Else the checkpoint was brought here to begin with, and what its own folder held is not to be looked for. */
+static bool holds_output(const struct tac_folder *folder)
+{
+    return folder->fd >= 0 &&
+           (faccessat(folder->fd, "frames.h5", F_OK, 0) == 0 || faccessat(folder->fd, "energy.csv", F_OK, 0) == 0);
+}
+
 enum tac_err tac_output_resume(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_pieces *pieces,
                                const char *dir, const struct tac_output_past *past, struct tac_output **result)
 {
@@ -114,8 +121,9 @@ enum tac_err tac_output_resume(struct tac_ctx *ctx, const struct tac_scene *scen
     TAC_TRY(tac_agree(ctx, err));
     MPI_Bcast(&out->here, 1, MPI_C_BOOL, 0, ctx->comm);
     /* All is looked at before anything is changed. */
-    TAC_TRY(tac_frames_look(ctx, scene, dir, past, out->here, &frames));
-    TAC_TRY(tac_agree(ctx, first ? tac_energy_look(ctx, out, past, out->here, &rows) : TAC_OK));
+    const bool held = out->here && holds_output(&out->folder);
+    TAC_TRY(tac_frames_look(ctx, scene, dir, past, held, &frames));
+    TAC_TRY(tac_agree(ctx, first ? tac_energy_look(ctx, out, past, held, &rows) : TAC_OK));
     if (first && out->here)
         lead(ctx, out, past->file);
     TAC_TRY(tac_frames_resume(ctx, scene, pieces, dir, past->next_frame, &frames, &out->frames));
