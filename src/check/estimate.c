@@ -126,13 +126,12 @@ static enum tac_err longest_periods(struct tac_ctx *ctx, struct judge *j)
     TAC_TRY(tac_alloc(ctx, (size_t)j->scene->vertex_count, sizeof *j->period_s, &j->period_s));
     for (size_t c = 0; c < j->elastic->class_count; c++) {
         const struct tac_rate_class *rate = &j->elastic->rate[c];
-        if (rate->count[TAC_KIND_GRAVITY])
+        if (rate->pulled)
             j->gravity_s = rate->h_s;
-        for (int kind = TAC_KIND_SPRING; kind <= TAC_KIND_HINGE; kind++)
-            for (size_t e = 0; e < rate->count[kind]; e++) {
-                int n;
-                const tac_lid *v = tac_elastic_stencil(rate, (enum tac_kind)kind, e, &n);
-                for (int k = 0; k < n; k++)
+        for (int g = 0; g < rate->group_count; g++)
+            for (size_t e = 0; e < rate->group[g].elastic.count; e++) {
+                const tac_lid *v = tac_forces_stencil(&rate->group[g].elastic, e);
+                for (int k = 0; k < rate->group[g].element->nodes; k++)
                     j->period_s[v[k]] = fmax(j->period_s[v[k]], rate->h_s);
             }
     }
