@@ -2,8 +2,8 @@
  *
  * A rate class holds all forces of one period; its elements of one kind are a *group*, in the order of their force
  * keys, in one array: ticking it is one tight loop.  The set owns its classes.  Periods follow docs/method.md, Forces:
- * safety x 2/omega with omega the largest bound of the *assembled* stiffness over the stencil's vertices, so that a weak force
- * never ticks slower than the stiff ones around it allow.
+ * safety x 2/omega with omega the largest bound of the *assembled* stiffness over the stencil's vertices, so that a
+ * weak force never ticks slower than the stiff ones around it allow.
  *
  * Damping (ACM section 6.1) is a force of its own over the same stencil, from positions only: damping times the stress
  * of the change of strain since its own last tick.  Its period is never longer than that of the elastic force, and so
