@@ -13,6 +13,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define TAC_ACCUM_LIMBS 68 /* 32 bits each, from 2^-1088 up */
 
 struct tac_accum {
@@ -32,4 +36,7 @@ void tac_accum_subtract(struct tac_accum *a, const struct tac_accum *b);
 /* The sum rounded once (round half even; underflow to subnormals). Does not change the sum. */
 double tac_accum_value(const struct tac_accum *a);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -12,6 +12,15 @@
 #ifndef TACTUS_BASE_H
 #define TACTUS_BASE_H
 
+#ifdef __cplusplus
+#ifndef OMPI_SKIP_MPICXX
+#define OMPI_SKIP_MPICXX 1 /* the MPI library's own C++ classes, which are no part of MPI any more */
+#endif
+#ifndef MPICH_SKIP_MPICXX
+#define MPICH_SKIP_MPICXX 1
+#endif
+#endif
+
 #include <inttypes.h>
 #include <mpi.h>
 #include <stdbool.h>
@@ -20,7 +29,10 @@
 #include <stdio.h>
 
 #ifdef __cplusplus
+#define TAC_NORETURN [[noreturn]]
 extern "C" {
+#else
+#define TAC_NORETURN _Noreturn
 #endif
 
 typedef int64_t tac_gid;  /* global id of a vertex, triangle, edge: position in the scene's order */
@@ -82,7 +94,7 @@ char *tac_tame(char *text);
 enum tac_err tac_agree_step(struct tac_ctx *ctx, enum tac_err err);
 
 /* Local. Where the ranks cannot come together any more: the sentence on stderr, and MPI_Abort() with TAC_ERR_RUN. */
-_Noreturn void tac_give_up(const struct tac_ctx *ctx);
+TAC_NORETURN void tac_give_up(const struct tac_ctx *ctx);
 
 /* Jumps to `done:` with `err` set when the call fails. */
 #define TAC_TRY(call)                                                                                                  \
@@ -98,7 +110,7 @@ _Noreturn void tac_give_up(const struct tac_ctx *ctx);
 #else
 #define TAC_ASSERT(condition) TAC_CHECK(condition)
 #endif
-_Noreturn void tac_abort(const char *file, int line, const char *condition);
+TAC_NORETURN void tac_abort(const char *file, int line, const char *condition);
 
 /* Memory.  tac_alloc: `count` zeroed elements of `size` bytes into *out (a pointer to a pointer); count 0 gives a
  * non-NULL pointer.  tac_grow: makes room for at least `need` elements, doubling; *capacity in elements. Both fail

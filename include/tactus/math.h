@@ -9,6 +9,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define TAC_PI 3.141592653589793238462643383279502884
 
 double tac_sin(double radians);       /* any finite argument; best under 1e5 */
@@ -44,4 +48,7 @@ static inline void tac_cross(double out[3], const double a[3], const double b[3]
     out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
+#ifdef __cplusplus
+}
+#endif
 #endif

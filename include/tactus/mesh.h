@@ -15,6 +15,10 @@
 #include <jansson.h>
 #include <tactus/base.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct tac_mesh {
     tac_lid vertex_count;
     double *x; /* owned, (vertex_count, 3), m */
@@ -68,4 +72,7 @@ enum tac_err tac_topology_create(struct tac_ctx *ctx, tac_lid vertex_count, tac_
                                  struct tac_topology **out);
 void tac_topology_destroy(struct tac_topology **topology);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -14,6 +14,10 @@
 #include <tactus/base.h>
 #include <tactus/scene.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct tac_output; /* opaque */
 struct tac_pieces; /* partition/part.h */
 
@@ -123,4 +127,7 @@ enum tac_err tac_output_status(struct tac_ctx *ctx, struct tac_output *out, cons
 enum tac_err tac_output_finish(struct tac_ctx *ctx, struct tac_output *out, const struct tac_summary *summary);
 void tac_output_destroy(struct tac_output **out);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -9,6 +9,10 @@
 #include <tactus/base.h>
 #include <tactus/scene.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct tac_checkpoint; /* io/checkpoint/checkpoint.h */
 struct tac_pieces;     /* partition/part.h */
 
@@ -31,4 +35,7 @@ struct tac_run_options {
  * the big arrays of `scene` are freed once each rank has its part. */
 enum tac_err tac_run(struct tac_ctx *ctx, struct tac_scene *scene, const struct tac_run_options *options);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

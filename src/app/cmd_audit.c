@@ -6,8 +6,9 @@
 #include <sys/stat.h>
 
 #include "app/app.h"
-#include "audit/audit.h"
-#include "io/folder/report.h"
+#include <tactus/audit.h>
+#include <tactus/report.h>
+#include <tactus/stored.h>
 
 enum { DESCRIBED = 192 };
 

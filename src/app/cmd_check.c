@@ -1,6 +1,6 @@
 /* cmd_check.c: `tactus check SCENE`: validates a scene and describes it; nothing is run. */
 #include "app/app.h"
-#include "app/check.h"
+#include <tactus/check.h>
 
 #include <stdlib.h>
 

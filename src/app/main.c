@@ -1,10 +1,9 @@
 /* main.c: the program `tactus`: finds the command, runs it on the ranks it can use, says what went wrong, once. */
 #include "app/alone.h"
 #include "app/app.h"
-#include "base/signals.h"
+#include <tactus/process.h>
 
 #include <errno.h>
-#include <hdf5.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,7 +135,7 @@ int main(int argc, char **argv)
     struct tac_ctx ctx = {.comm = MPI_COMM_SELF, .size = 1};
     bool mpi = wants_mpi(argc, argv);
     /* After a damaged file HDF5 may complain when it closes down; by then all files are closed. */
-    H5dont_atexit();
+    tac_hdf5_leave();
     if (is_run(argc, argv))
         tac_signals_catch();
     if (mpi)

@@ -74,7 +74,6 @@ struct tac_loss {
     double normal, mollified, rub[3]; /* impulse on vertex k: (normal n + rub) w_k + mollified dm/dx_k, N s */
 };
 
-
 /* Watched contacts. */
 struct tac_active {
     size_t pair_count, pair_capacity; /* slots, live or not */

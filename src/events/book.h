@@ -15,7 +15,6 @@ struct tac_damped {
     double change[3]; /* by the dampers' kicks; until then velocity before them, m/s */
 };
 
-
 /* Accumulators and counters. */
 struct tac_books {
     /* accumulators (design 1.7); saved at a window's start */

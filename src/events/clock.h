@@ -11,7 +11,6 @@ struct tac_alarm {
     int32_t index; /* >= 0: elastic class; < 0: rung class ~index */
 };
 
-
 /* What is due at the instant under way, and with free clocks when classes tick next. */
 struct tac_clocks {
     size_t heap_count, heap_capacity;

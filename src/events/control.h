@@ -6,7 +6,6 @@
 
 enum tac_stop { TAC_STOP_NONE, TAC_STOP_ABORT, TAC_STOP_FULL };
 
-
 /* Why a pass ended early, and what the ranks wish. */
 struct tac_control {
     enum tac_stop stop;
@@ -17,8 +16,8 @@ struct tac_control {
 
 /* The windows' lengths, and what they follow from. */
 struct tac_windows {
-    double last_s;                              /* length of the last one committed, s */
-    tac_time length, least, brief, most, unit;  /* asked for; its bounds */
+    double last_s;                             /* length of the last one committed, s */
+    tac_time length, least, brief, most, unit; /* asked for; its bounds */
     int32_t clean_streak;
     tac_time period_wanted; /* shortest period of a rung that the pass under way would not take on */
     tac_time least_period;  /* the shortest that all ranks had or wanted in the last pass */

@@ -20,7 +20,6 @@ struct tac_discovery {
 extern const struct tac_discovery tac_discovery_none, tac_discovery_all_pairs, tac_discovery_speculate,
     tac_discovery_kinetic;
 
-
 /* The way of this simulation, and what it keeps. */
 struct tac_find {
     enum tac_discovery_mode mode;

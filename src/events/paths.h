@@ -20,7 +20,6 @@ struct tac_break {
     int32_t unused;
 };
 
-
 /* Paths since the window's start. */
 struct tac_paths {
     tac_time start, end;   /* of the window; of the pass under way */

@@ -27,7 +27,6 @@ struct tac_knot {
     double turn;     /* rotation, degrees */
 };
 
-
 /* The scripts of a rank's vertices. */
 struct tac_scripts {
     int32_t *of; /* owned, (V): script or -1 */

@@ -1,5 +1,4 @@
 /* The loop over frames of a run. */
-#include "base/signals.h"
 #include "check/overlap.h"
 #include "events/ranks.h"
 #include "events/state.h"
@@ -7,6 +6,7 @@
 #include "run/running.h"
 #include <stdlib.h>
 #include <string.h>
+#include <tactus/process.h>
 
 static void fill_status(struct tac_running *run, struct tac_status *status, const char *state)
 {

@@ -36,7 +36,10 @@ struct tac_pieces;
 
 struct tac_reader {
     struct tac_ctx *ctx;     /* borrowed */
-    const char *file;        /* borrowed; the scene's path, as given */
+    const char *file;        /* borrowed; the scene's path, as given; of a text, what it is called in sentences */
+    const char *text;        /* borrowed; the scene's JSON; NULL: it is in the file */
+    const char *folder;      /* borrowed; where the text's relative paths start; NULL: the current folder */
+    const char *setter;      /* borrowed; what brings assignments, in sentences; NULL: --set */
     char *base_dir;          /* owned; absolute folder that relative paths start at */
     struct tac_scene *scene; /* owned until it is handed out */
     bool leaves_plane;       /* something has a z part: the scene is not 2D */
@@ -130,6 +133,8 @@ enum tac_err tac_copy(struct tac_ctx *ctx, const char *text, char **out);
 /* The parts, in the order they run. */
 enum tac_err tac_scene_set(struct tac_reader *reader, json_t *root, const char *assignment);
 enum tac_err tac_scene_read_settings(struct tac_reader *reader, json_t *root);
+/* Those that a running simulation may change: gravity, and the numbers of `contact`. */
+enum tac_err tac_scene_reread_settings(struct tac_reader *reader, json_t *root);
 enum tac_err tac_scene_read_materials(struct tac_reader *reader, json_t *root);
 enum tac_err tac_scene_find_material(struct tac_reader *reader, const json_t *value, const char *where, tac_lid *out);
 /* `contact`: the scene's section; after the materials. */
@@ -138,6 +143,9 @@ enum tac_err tac_scene_read_bodies(struct tac_reader *reader, json_t *root);
 /* `contact`: the scene's section. */
 enum tac_err tac_scene_read_ignore(struct tac_reader *reader, json_t *contact);
 enum tac_err tac_scene_read_motions(struct tac_reader *reader, json_t *root);
+/* The paths of motions, and what loads do, anew into empty ones; neither bodies nor vertices are looked at. */
+enum tac_err tac_scene_reread_motions(struct tac_reader *reader, json_t *root);
+enum tac_err tac_scene_reread_loads(struct tac_reader *reader, json_t *root);
 /* The vertices that a motion or a load is about. */
 struct tac_selection {
     const char *what; /* borrowed; "motion", "load": for sentences */
@@ -163,6 +171,8 @@ enum tac_err tac_scene_fail_manifold(struct tac_reader *reader, const tac_gid ed
                                      tac_lid valence);
 enum tac_err tac_scene_check_elements(struct tac_reader *reader);
 enum tac_err tac_scene_hash(struct tac_reader *reader);
+/* Local. The hash anew, after settings, motions or loads were changed, from the rows' part as it was kept. */
+enum tac_err tac_scene_rehash(struct tac_reader *reader);
 double tac_scene_area(const double *a, const double *b, const double *c);
 double tac_scene_length(const double *a, const double *b);
 /* "triangle", its number within the body and "area" in the sentence for an element that vanished. */

@@ -40,11 +40,23 @@ done:
     return err;
 }
 
+static enum tac_err fail_json(struct tac_reader *reader, const json_error_t *error)
+{
+    if (json_error_code(error) == json_error_out_of_memory || error->text[0] == '\0')
+        return tac_fail(reader->ctx, TAC_ERR_RUN, "out of memory while reading %s", reader->file);
+    return tac_scene_fail(reader, "", "line %d column %d: %s; correct the JSON", error->line, error->column,
+                          error->text);
+}
+
 enum tac_err tac_scene_load(struct tac_reader *reader, json_t **out)
 {
     struct tac_ctx *ctx = reader->ctx;
     struct stat status;
     json_error_t error;
+    if (reader->text != NULL) {
+        *out = json_loads(reader->text, JSON_REJECT_DUPLICATES, &error);
+        return *out != NULL ? TAC_OK : fail_json(reader, &error);
+    }
     FILE *stream = fopen(reader->file, "rb");
     if (stream == NULL)
         return tac_fail(ctx, TAC_ERR_INPUT, "%s: cannot be opened: %s; check the path", reader->file, strerror(errno));
@@ -58,18 +70,21 @@ enum tac_err tac_scene_load(struct tac_reader *reader, json_t **out)
     fclose(stream);
     if (broken)
         return tac_fail(ctx, TAC_ERR_INPUT, "%s: cannot be read; check the file and its disk", reader->file);
-    if (*out == NULL && (json_error_code(&error) == json_error_out_of_memory || error.text[0] == '\0'))
-        return tac_fail(ctx, TAC_ERR_RUN, "out of memory while reading %s", reader->file);
-    if (*out == NULL)
-        return tac_scene_fail(reader, "", "line %d column %d: %s; correct the JSON", error.line, error.column,
-                              error.text);
-    return TAC_OK;
+    return *out != NULL ? TAC_OK : fail_json(reader, &error);
 }
 
 enum tac_err tac_scene_find_base(struct tac_reader *reader)
 {
     char *copy = NULL;
     enum tac_err err = TAC_OK;
+    if (reader->text != NULL) {
+        const char *folder = reader->folder != NULL ? reader->folder : ".";
+        reader->base_dir = realpath(folder, NULL);
+        return reader->base_dir != NULL
+                   ? TAC_OK
+                   : tac_fail(reader->ctx, TAC_ERR_INPUT, "the folder '%s' of the scene's paths cannot be found: %s",
+                              folder, strerror(errno));
+    }
     TAC_TRY(tac_copy(reader->ctx, reader->file, &copy));
     reader->base_dir = realpath(dirname(copy), NULL);
     if (reader->base_dir == NULL)
@@ -175,17 +190,36 @@ enum tac_err tac_scene_read(struct tac_ctx *ctx, const char *path, const char *c
     return err;
 }
 
+#define TEXT_NAME "the scene's text"
+
+enum tac_err tac_scene_parse(struct tac_ctx *ctx, const char *text, const char *folder, const char *const *set,
+                             int set_count, struct tac_scene **out)
+{
+    struct tac_reader reader = {.ctx = ctx, .file = TEXT_NAME, .text = text, .folder = folder};
+    enum tac_err err = read_scene(&reader, set, set_count);
+    *out = reader.scene;
+    return err;
+}
+
+static struct tac_reader reader_of(struct tac_ctx *ctx, const struct tac_scene_source *source)
+{
+    const bool file = source->path != NULL;
+    return (struct tac_reader){.ctx = ctx,
+                               .file = file ? source->path : TEXT_NAME,
+                               .text = file ? NULL : source->text,
+                               .folder = source->folder};
+}
+
 /* Whether some mesh of the scene is to be spread; what is wrong with the scene is told by its reader. */
-static bool wants_spread(const struct tac_ctx *ctx, const char *path, const char *const *set, int set_count,
-                         int64_t smallest)
+static bool wants_spread(const struct tac_ctx *ctx, const struct tac_scene_source *source, int64_t smallest)
 {
     struct tac_ctx silent = *ctx;
-    struct tac_reader reader = {.ctx = &silent, .file = path};
+    struct tac_reader reader = reader_of(&silent, source);
     json_t *root = NULL, *body;
     size_t i;
     bool wanted = false, good = tac_scene_load(&reader, &root) == TAC_OK && tac_scene_find_base(&reader) == TAC_OK;
-    for (int k = 0; good && k < set_count; k++)
-        good = tac_scene_set(&reader, root, set[k]) == TAC_OK;
+    for (int k = 0; good && k < source->set_count; k++)
+        good = tac_scene_set(&reader, root, source->set[k]) == TAC_OK;
     if (good)
         json_array_foreach(json_object_get(root, "bodies"), i, body)
         {
@@ -205,11 +239,13 @@ static void shed_motions(struct tac_scene *scene)
     }
 }
 
-enum tac_err tac_scene_read_spread(struct tac_ctx *ctx, const char *path, const char *const *set, int set_count,
-                                   int64_t smallest, struct tac_scene **common, struct tac_pieces **pieces)
+static enum tac_err read_spread(struct tac_ctx *ctx, const struct tac_scene_source *source, int64_t smallest,
+                                struct tac_scene **common, struct tac_pieces **pieces)
 {
-    struct tac_reader reader = {.ctx = ctx, .file = path, .spread = true, .smallest = smallest};
-    enum tac_err err = read_scene(&reader, set, set_count);
+    struct tac_reader reader = reader_of(ctx, source);
+    reader.spread = true;
+    reader.smallest = smallest;
+    enum tac_err err = read_scene(&reader, source->set, source->set_count);
     if (err == TAC_OK)
         shed_motions(reader.scene);
     *common = reader.scene;
@@ -217,19 +253,34 @@ enum tac_err tac_scene_read_spread(struct tac_ctx *ctx, const char *path, const 
     return err;
 }
 
-enum tac_err tac_scene_read_pieces(struct tac_ctx *ctx, const char *path, const char *const *set, int set_count,
-                                   struct tac_scene **common, struct tac_pieces **pieces)
+enum tac_err tac_scene_read_spread(struct tac_ctx *ctx, const char *path, const char *const *set, int set_count,
+                                   int64_t smallest, struct tac_scene **common, struct tac_pieces **pieces)
+{
+    const struct tac_scene_source source = {.path = path, .set = set, .set_count = set_count};
+    return read_spread(ctx, &source, smallest, common, pieces);
+}
+
+enum tac_err tac_scene_source_read(struct tac_ctx *ctx, const struct tac_scene_source *source, struct tac_scene **out)
+{
+    struct tac_reader reader = reader_of(ctx, source);
+    enum tac_err err = read_scene(&reader, source->set, source->set_count);
+    *out = reader.scene;
+    return err;
+}
+
+enum tac_err tac_scene_source_pieces(struct tac_ctx *ctx, const struct tac_scene_source *source,
+                                     struct tac_scene **common, struct tac_pieces **pieces)
 {
     enum { SMALLEST = 1 << 17 }; /* rows: below, a mesh takes a few megabytes */
-    bool spread = ctx->size > 1 && ctx->rank == 0 && wants_spread(ctx, path, set, set_count, SMALLEST);
+    bool spread = ctx->size > 1 && ctx->rank == 0 && wants_spread(ctx, source, SMALLEST);
     enum tac_err err = TAC_OK;
     *common = NULL;
     *pieces = NULL;
     if (ctx->size > 1)
         MPI_Bcast(&spread, 1, MPI_C_BOOL, 0, ctx->comm);
     if (spread)
-        return tac_scene_read_spread(ctx, path, set, set_count, SMALLEST, common, pieces);
-    TAC_TRY(tac_scene_read(ctx, path, set, set_count, common));
+        return read_spread(ctx, source, SMALLEST, common, pieces);
+    TAC_TRY(tac_scene_source_read(ctx, source, common));
     TAC_TRY(tac_pieces_from_scene(ctx, *common, pieces));
     tac_scene_shed(*common);
     shed_motions(*common);
@@ -240,6 +291,13 @@ done:
         tac_pieces_destroy(pieces);
     }
     return err;
+}
+
+enum tac_err tac_scene_read_pieces(struct tac_ctx *ctx, const char *path, const char *const *set, int set_count,
+                                   struct tac_scene **common, struct tac_pieces **pieces)
+{
+    const struct tac_scene_source source = {.path = path, .set = set, .set_count = set_count};
+    return tac_scene_source_pieces(ctx, &source, common, pieces);
 }
 
 void tac_scene_destroy(struct tac_scene **scene)
@@ -264,6 +322,7 @@ void tac_scene_destroy(struct tac_scene **scene)
     tac_topology_destroy(&s->topology);
     tac_part_destroy(&s->part);
     json_decref(s->json);
+    free(s->row_digest);
     free(s->name);
     free(s->path);
     free(s->contact.ignore);

@@ -9,6 +9,7 @@
 #include <tactus/accum.h>
 #include <tactus/output.h>
 #include <tactus/scene.h>
+#include <tactus/stored.h>
 
 /* A vertex that is in some motion. */
 struct tac_script_state {
@@ -121,8 +122,6 @@ enum tac_err tac_checkpoint_read(struct tac_ctx *ctx, const char *path, char **f
 enum tac_err tac_checkpoint_read_about(struct tac_ctx *ctx, const char *path, char **file, json_t **json,
                                        struct tac_checkpoint_about *about, struct tac_checkpoint **out);
 
-/* Local. Is it, or was it meant to be, a checkpoint and no other kind of file? */
-bool tac_checkpoint_is(const char *path);
 /* Collective. Why the file is no whole checkpoint (by length and CRC), in `why`; empty if it is one. */
 enum tac_err tac_checkpoint_examine(struct tac_ctx *ctx, const char *path, char *why, size_t size);
 /* Local. NNNNNN of the name "checkpoint-NNNNNN.h5", or -1. */

@@ -6,7 +6,7 @@
 #define TACTUS_IO_CHECKPOINT_CHECKPOINT_COMPARE_H
 
 #include "io/checkpoint/checkpoint.h"
-#include "io/frames/compare.h"
+#include <tactus/compare.h>
 
 enum {
     TAC_STATE_TIME,  /* now, and frames so far */

@@ -2,8 +2,8 @@
 #ifndef TACTUS_IO_RECORD_RECORD_COMPARE_H
 #define TACTUS_IO_RECORD_RECORD_COMPARE_H
 
-#include "io/frames/compare.h"
 #include "io/record/record_stored.h"
+#include <tactus/compare.h>
 
 enum {
     TAC_RECORD_COUNTS, /* breakpoints of a vertex in an interval */

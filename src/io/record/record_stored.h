@@ -13,6 +13,7 @@
 #define TACTUS_IO_RECORD_RECORD_STORED_H
 
 #include "io/h5/h5.h"
+#include <tactus/stored.h>
 
 struct tac_record_group {
     char path[40];
@@ -34,8 +35,6 @@ struct tac_record_stored {
     int64_t unfinished; /* intervals that are not whole, and left out: the last of /record, and any of /partial */
 };
 
-/* Local. Is it an HDF5 file that claims to be a record? */
-enum tac_err tac_record_stored_is(struct tac_ctx *ctx, const char *path, bool *is);
 /* Local. TAC_ERR_INPUT when it is missing, damaged or foreign.  A kill leaves at most the last interval in parts: that
  * one is left out; another one that is not whole is damage. */
 enum tac_err tac_record_stored_open(struct tac_ctx *ctx, const char *path, struct tac_record_stored **out);

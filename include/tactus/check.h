@@ -1,9 +1,13 @@
-/* check.h: what `tactus check` tells about a scene. */
-#ifndef TACTUS_APP_CHECK_H
-#define TACTUS_APP_CHECK_H
+/* tactus/check.h: what `tactus check` tells about a scene. */
+#ifndef TACTUS_CHECK_H
+#define TACTUS_CHECK_H
 
 #include <jansson.h>
 #include <tactus/scene.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* Local. Describes the scene: into `report` (an object: keys are added) and, unless NULL, as text on `text`. Keys:
  * scene, name, sha256, dimensions, degrees_of_freedom, vertices {all, free, scripted, fixed}, triangles, segments,
@@ -22,4 +26,7 @@ void tac_check_print(FILE *text, const char *path, const json_t *report);
 enum tac_err tac_check_engine(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, json_t *report,
                               FILE *text);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

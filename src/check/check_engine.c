@@ -1,13 +1,13 @@
 /* check_engine.c: what the engine makes of a scene: clocks, layers of contact, and whether it starts with overlaps. */
-#include "app/check.h"
+#include <tactus/check.h>
 
 #include "check/estimate.h"
 #include "check/overlap.h"
 #include "check/rest.h"
 #include "contact/model.h"
 #include "elements/elastic.h"
-#include "io/folder/report.h"
 #include <math.h>
+#include <tactus/report.h>
 
 static enum tac_err no_memory(struct tac_ctx *ctx)
 {
