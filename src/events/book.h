@@ -19,6 +19,7 @@ struct tac_damped {
 struct tac_books {
     /* accumulators (design 1.7); saved at a window's start */
     struct tac_accum dissipated, work, dissipated_start, work_start;
+    struct tac_accum couple[3], couple_start[3]; /* friction's angular impulse since t = 0, N m s */
     struct tac_book book, book_start;
     double kinetic_start; /* J, at t = 0 */
     bool has_start;

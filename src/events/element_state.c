@@ -1,5 +1,6 @@
 /* What elements remember from tick to tick, out of a simulation and into another one. */
 #include "base/exchange.h"
+#include "elements/kernels.h"
 #include "events/state.h"
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,8 @@ struct place {
     int vertices;
     double *value;
     bool mine; /* its lowest vertex is ours */
+    tac_time period;
+    const struct tac_cst_damper *cst; /* of a triangle's damper */
 };
 
 static int compare_places(const void *a, const void *b)
@@ -37,6 +40,7 @@ static void list_wind(const struct tac_sim *sim, const struct tac_rate_class *ra
                         .stencil = load->v,
                         .vertices = load->count,
                         .value = load->centre,
+                        .period = rate->period,
                         .mine = tac_elastic_mine(sim->scene, rate, TAC_KIND_LOAD, e)};
 }
 
@@ -191,6 +195,65 @@ enum tac_err tac_elements_restore(struct tac_sim *sim, const struct tac_checkpoi
     err = tac_agree(sim->ctx, err);
 done:
     free(rows);
+    free(place);
+    return err;
+}
+
+/* ---- clocks that change ---- */
+
+/* What the place would hold after a tick at now. */
+static void look(const struct tac_sim *sim, const struct place *p, double value[3])
+{
+    double x[4][3], a[3], b[3], n1[3], n2[3], edge[3], ee;
+    for (int i = 0; i < p->vertices; i++)
+        tac_position(sim, p->stencil[i], sim->state.now, x[i]);
+    if (p->kind == TAC_KIND_LOAD) {
+        const struct tac_load_element e = {.count = p->vertices};
+        tac_load_centre(&e, (const double(*)[3])x, value);
+    } else if (p->kind == TAC_KIND_SPRING) {
+        value[0] = tac_one_length((const double(*)[3])x, a);
+    } else if (p->kind == TAC_KIND_CST) {
+        tac_one_cst_strain(p->cst->b00, p->cst->b01, p->cst->b11, (const double(*)[3])x, a, b, value);
+    } else {
+        value[0] = tac_one_hinge_angle((const double(*)[3])x, edge, a, b, n1, n2, &ee);
+    }
+}
+
+enum tac_err tac_elements_glance(struct tac_sim *sim, struct tac_glance **out, size_t *count)
+{
+    enum tac_err err;
+    struct place *place = NULL;
+    size_t n = 0;
+    TAC_TRY(list_places(sim, &place, &n));
+    TAC_TRY(tac_alloc(sim->ctx, n, sizeof **out, out));
+    for (size_t k = 0; k < n; k++)
+        if (place[k].has == TAC_ELEMENT_DAMPS) {
+            struct tac_glance *g = &(*out)[(*count)++];
+            *g = (struct tac_glance){.kind = place[k].kind, .id = place[k].id, .period = place[k].period};
+            look(sim, &place[k], g->value);
+        }
+done:
+    free(place);
+    return err;
+}
+
+enum tac_err tac_elements_retime(struct tac_sim *sim, const struct tac_glance *glance, size_t count)
+{
+    enum tac_err err;
+    struct place *place = NULL;
+    size_t n = 0, at = 0;
+    TAC_TRY(list_places(sim, &place, &n));
+    for (size_t k = 0; k < n; k++) {
+        if (place[k].has != TAC_ELEMENT_DAMPS)
+            continue;
+        TAC_CHECK(at < count && glance[at].kind == place[k].kind && glance[at].id == place[k].id);
+        if (glance[at].period != place[k].period)
+            memcpy(place[k].value, glance[at].value,
+                   (size_t)tac_memory_width((enum tac_kind)place[k].kind) * sizeof *place[k].value);
+        at++;
+    }
+    tac_loads_twins(sim);
+done:
     free(place);
     return err;
 }

@@ -171,8 +171,8 @@ enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row)
         tac_accum_subtract(&sum[DISSIPATED], &sim->books.dissipated_ahead);
         tac_accum_subtract(&sum[WORK], &sim->books.work_ahead);
     }
-    for (int k = 0; k < 3 && sim->active.friction != NULL; k++)
-        sum[COUPLE + k] = sim->active.friction->couple[k];
+    for (int k = 0; k < 3; k++)
+        sum[COUPLE + k] = sim->books.couple[k];
     TAC_TRY(tac_sim_sum(sim, sum, SUMS));
     TAC_TRY(row_over_ranks(sim, row));
     struct tac_accum total = sum[KINETIC];

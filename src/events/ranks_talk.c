@@ -11,16 +11,15 @@ void tac_ranks_talk(struct tac_sim *sim, int tag, size_t (*fill)(struct tac_sim 
         if (!n->linked)
             continue;
         MPI_Wait(&n->telling, MPI_STATUS_IGNORE);
-        static char down_only; /* one that has no memory left says just that */
+        static const char down_only = TAC_ERR_RUN; /* one that has no memory left says just that */
         size_t bytes = r->down ? 0 : fill(sim, n);
         bytes = (r->down ? 0 : bytes) + 1;
-        char *message = &down_only;
+        const char *message = &down_only;
         if (n->told_capacity >= bytes || tac_ranks_room(sim, n, bytes))
             message = n->told;
         bytes = message == n->told ? bytes : 1;
-        down_only = TAC_ERR_RUN;
         if (message == n->told)
-            message[bytes - 1] = (char)r->down;
+            n->told[bytes - 1] = (char)r->down;
         tac_ranks_delay(r);
         if (MPI_Isend(message, (int)bytes, MPI_BYTE, n->rank, tag, sim->ctx->comm, &n->telling) != MPI_SUCCESS)
             tac_ranks_mpi_failed(sim, "telling a neighbour");

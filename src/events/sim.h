@@ -20,6 +20,7 @@
 #include "events/paths.h"
 #include "events/script.h"
 #include "events/vertex_state.h"
+#include "io/record/look.h"
 #include "partition/part.h"
 #include <math.h>
 
@@ -101,7 +102,6 @@ void tac_watch_destroy(struct tac_sim *sim);
 enum tac_err tac_sim_record(struct tac_sim *sim, struct tac_record *record);
 /* Local. Records where vertices are now: all, at an end of a frame interval; those that were rewritten at this instant,
  * or those that were not. */
-enum tac_look { TAC_LOOK_ALL, TAC_LOOK_REWRITTEN, TAC_LOOK_OTHERS };
 void tac_sim_look(struct tac_sim *sim, enum tac_look which);
 
 /* ---- loads.c ---- */

@@ -1,22 +1,21 @@
-/* running.h: a run under way (run.c), and how its scene is dealt out to the ranks (run_deal.c). */
+/* running.h: a whole run under way: a simulation, its run folder, and when it is to be stopped (run.c, run_start.c). */
 #ifndef TACTUS_RUN_RUNNING_H
 #define TACTUS_RUN_RUNNING_H
 
-#include "events/sim.h"
+#include "run/simulation.h"
 #include <tactus/run.h>
 
 struct tac_running {
     struct tac_ctx *ctx;
     const struct tac_run_options *options;
-    struct tac_scene *whole; /* borrowed: what was read; on several ranks without its big arrays */
-    struct tac_scene *local; /* owned; NULL on one rank */
-    struct tac_sim *sim;
+    const char *dir; /* borrowed: the run folder */
+    struct tac_simulation sim;
     struct tac_output *out;
-    struct tac_record *record;   /* owned; NULL: breakpoints are not kept */
-    double *position, *velocity; /* owned, (owned vertices, 3) */
-    float *force;                /* owned, likewise */
-    int64_t frame;               /* of the next frame */
-    tac_time last_frame;
+    struct tac_record *record;          /* owned; NULL: breakpoints are not kept */
+    size_t room;                        /* vertices of the following three */
+    double *position, *velocity;        /* owned, (room, 3) */
+    float *force;                       /* owned, likewise */
+    int64_t frame;                      /* of the next frame */
     double wall_start_s, wall_before_s; /* of this run; spent in earlier ones */
     int64_t restarts;
     double wished_wall_s, longest_pass_s; /* since when the pass under way runs; what one took at most */
@@ -24,20 +23,12 @@ struct tac_running {
     tac_time next_save;                   /* by simulated time */
     char saved[64];                       /* name of the newest checkpoint */
     struct tac_energy_row row;
-    double moved_wall_s, move_took_s; /* the last deal: when, how long */
-    bool cut_known;                   /* some deal has known the contacts */
-    double busy_s, balance_wall_s;    /* for balance: work done when it was last looked at, and when that was */
-    int64_t passes;
-    uint64_t shuffle; /* tests: deal anew at every commit */
+    struct tac_step step; /* the last one */
 };
 
-/* Collective. On several ranks: the scene's arrays become pieces, unless they are that already.  *pieces: owned by the
- * caller; NULL on one rank. */
-enum tac_err tac_run_pieces(struct tac_running *run, struct tac_pieces **pieces);
-/* Collective. Deals the scene out to the ranks, and makes the simulation of this rank's part.  Destroys the pieces. */
-enum tac_err tac_run_deal(struct tac_running *run, struct tac_pieces **pieces);
-/* Collective; after a pass. Are the ranks out of balance, or do they talk too much, and is it worth the move?  If so
- * the scene is dealt anew, by what is known of contacts. */
-enum tac_err tac_run_balance(struct tac_running *run);
+/* Collective. Frame after frame to the scene's end. */
+enum tac_err tac_running_loop(struct tac_running *run);
+/* Collective. Writes how it ended, also after a failure: err. */
+enum tac_err tac_running_finish(struct tac_running *run, enum tac_err err);
 
 #endif

@@ -1,0 +1,22 @@
+/* start.h: where a run or a simulation goes on: a checkpoint, and the scene that it is of. */
+#ifndef TACTUS_RUN_START_H
+#define TACTUS_RUN_START_H
+
+#include <tactus/scene.h>
+
+struct tac_checkpoint;
+
+struct tac_start {
+    struct tac_scene *scene;           /* owned */
+    struct tac_checkpoint *checkpoint; /* owned */
+    char *file;                        /* owned; which checkpoint it is */
+};
+
+/* Collective. Reads a checkpoint (a file, or the newest whole one of a folder) and its scene: its own, or that of
+ * source->path, which must be the same; source->set is applied. */
+enum tac_err tac_start_resume(struct tac_ctx *ctx, const char *path, const struct tac_scene_source *source,
+                              struct tac_start *out);
+/* Local. */
+void tac_start_clear(struct tac_start *start);
+
+#endif
