@@ -72,6 +72,8 @@ static enum tac_err list_places(struct tac_sim *sim, struct place **out, size_t 
                                         .id = m->id[i],
                                         .has = damps ? TAC_ELEMENT_DAMPS : TAC_ELEMENT_RESTS,
                                         .value = &m->value[width * i],
+                                         .period = rate->period,
+                                         .cst = damps && kind == TAC_KIND_CST ? &rate->cst_damper[i] : NULL,
                                         .mine = tac_elastic_mine(sim->scene, rate, of, e)};
                     p->stencil = tac_elastic_stencil(rate, of, e, &p->vertices);
                 }

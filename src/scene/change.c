@@ -161,8 +161,10 @@ static enum tac_err renew_path(struct tac_reader *reader, const struct tac_scene
         return TAC_OK;
     tac_where_index(where, "motions", (size_t)i);
     tac_where(place, where, turns ? "rotate.path" : "path");
-    if (json_array_size(given) == 0)
-        TAC_TRY(tac_scene_fail(reader, place, "must be an array of knots that lie after now"));
+    if (!json_is_array(given))
+        TAC_TRY(tac_scene_fail(reader, place, "must be an array of knots, not %s", tac_json_type(given)));
+    if (!json_is_array(json_array_get(given, 0)))
+        TAC_TRY(tac_scene_fail(reader, place, "must begin with a knot, an array of two, that lies after now"));
     TAC_TRY(tac_number(reader, json_array_get(json_array_get(given, 0), 0), place, &first));
     if (tac_scene_quanta(then, first) <= now)
         TAC_TRY(tac_scene_fail(reader, place,
