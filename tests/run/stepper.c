@@ -41,6 +41,7 @@ static enum tac_err random_steps(struct tac_simulation *sim, double end_s)
         const double t = tac_simulation_time(sim) + step;
         TAC_TRY(tac_simulation_advance(sim, t < end_s ? t : end_s));
     }
+    TAC_TRY(tac_simulation_advance(sim, end_s));
 done:
     return err;
 }
