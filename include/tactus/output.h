@@ -12,6 +12,7 @@
 #define TACTUS_OUTPUT_H
 
 #include <tactus/base.h>
+#include <tactus/counters.h>
 #include <tactus/scene.h>
 
 #ifdef __cplusplus
@@ -32,21 +33,6 @@ struct tac_frame {
     const float *contact_force; /* (count, 3), N: mean over the time since the last frame */
 };
 
-/* One row of energy.csv, already summed over ranks. */
-struct tac_energy_row {
-    double time_s, kinetic, gravity, stretch, bend, contact, total, dissipated, work, defect;
-    double momentum[3], angular_momentum[3], friction_couple[3];
-    int64_t contacts, deepest_layer;
-    double min_distance; /* NaN: none */
-};
-
-/* What the folder holds of one frame. */
-struct tac_output_entry {
-    int64_t index;
-    int64_t frame; /* 1: frames.h5 has it; 0: it has not */
-    int64_t row;   /* CRC-32 of its row in energy.csv, the end of the line included; -1: there is none */
-};
-
 /* What a folder goes on from: a checkpoint. */
 struct tac_output_past {
     const char *file;                     /* its path */
@@ -55,41 +41,6 @@ struct tac_output_past {
     int64_t restarts;                     /* of the run that wrote it */
     int64_t entry_count;                  /* rank 0; 0: it does not tell what its folder held */
     const struct tac_output_entry *entry; /* (entry_count), by index; what its folder held; NULL on other ranks */
-};
-
-/* Kinds of forces, in the order in which those of one instant and one period tick; limits are of stretch, loads are
- * prescribed. */
-enum tac_kind {
-    TAC_KIND_GRAVITY,
-    TAC_KIND_SPRING,
-    TAC_KIND_CST,
-    TAC_KIND_HINGE,
-    TAC_KIND_PENALTY,
-    TAC_KIND_LIMIT,
-    TAC_KIND_DAMPING,
-    TAC_KIND_LOAD,
-    TAC_KINDS
-};
-/* Their names in reports, by kind. */
-extern const char *const tac_kind_name[TAC_KINDS];
-
-/* What the progress line, status.json and run.json tell. All counts are sums over ranks. */
-struct tac_counters {
-    int64_t committed[TAC_KINDS], executed[TAC_KINDS]; /* force ticks per kind */
-    int64_t silent;                                    /* committed penalty ticks that found no gap below zero */
-    int64_t windows, rollbacks;                        /* windows committed; passes thrown away */
-    int64_t repeated_ticks;                            /* ticks executed again because of rollbacks */
-    int64_t contacts_found;                            /* (pair, rung) watches begun */
-    int64_t deepest_layer;
-    int64_t certificates_created, certificates_failed, certificates_rescheduled; /* kinetic structures */
-    int64_t certificates_reconfirmed, plans_filed;
-    int64_t plans_told;                   /* new plans that went to other ranks */
-    int64_t candidate_builds, candidates; /* broad phase: lists built, pairs in the newest list */
-    int64_t messages_sent, bytes_sent;    /* between ranks, in passes and discovery */
-    int64_t migrations;                   /* vertices that went to another rank */
-    double seconds_forces, seconds_contact, seconds_discovery, seconds_waiting, seconds_exchange, seconds_output;
-    /* kinetic structures, within discovery: are plans kept; certificates that failed and that were timed anew */
-    double seconds_plans, seconds_slabs[2], seconds_lists[2];
 };
 
 struct tac_status {

@@ -12,7 +12,7 @@
 #include "state/scripts.h"
 #include "state/vertex_state.h"
 #include <math.h>
-#include <tactus/output.h>
+#include <tactus/counters.h>
 
 /* What may be asked; `self` is the integrator's.  All are local. */
 struct tac_activation {

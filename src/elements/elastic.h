@@ -18,7 +18,7 @@
 #include "base/state.h"
 #include "elements/loads.h"
 #include <tactus/accum.h>
-#include <tactus/output.h>
+#include <tactus/counters.h>
 #include <tactus/scene.h>
 
 /* V = (k/2L)(l - L)^2; k in N (ACM section 3). */

@@ -4,7 +4,7 @@
 
 #include "base/state.h"
 #include <tactus/accum.h>
-#include <tactus/output.h>
+#include <tactus/counters.h>
 
 struct tac_sim;
 

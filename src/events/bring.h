@@ -3,8 +3,8 @@
 #ifndef TACTUS_EVENTS_BRING_H
 #define TACTUS_EVENTS_BRING_H
 
+#include "base/recorder.h"
 #include "events/sim.h"
-#include "io/record/record.h"
 #include <string.h>
 
 /* Brings a free vertex to t: rewrites (x, t). With contact, its path is kept. record: sim->record is there. */
@@ -19,7 +19,7 @@ static inline __attribute__((always_inline)) void tac_bring_to(struct tac_sim *s
     pos->x[2] += dt * vel->v[2];
     pos->t = t;
     if (record)
-        tac_record_keep(sim->record, i, t, pos->x);
+        tac_recorder_keep(sim->record, i, t, pos->x);
     if (!contact)
         return;
     struct tac_line *restrict line = &sim->paths.line[i];

@@ -153,7 +153,7 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
     tac_memory_save(sim->elastic);
     tac_damping_save(sim);
     if (sim->record)
-        tac_record_mark(sim->record);
+        sim->record->call->mark(sim->record);
     if (!sim->contact) {
         if (sim->ranks)
             TAC_TRY(tac_ranks_begin(sim));
@@ -264,7 +264,7 @@ enum tac_err tac_pass_restore(struct tac_sim *sim, tac_time believed)
     sim->books.deepest_layer = sim->books.deepest_start;
     tac_memory_restore(sim->elastic);
     if (sim->record)
-        tac_record_undo(sim->record);
+        sim->record->call->undo(sim->record);
     tac_friction_restore(sim);
     tac_watch_undo(sim, believed);
     sim->books.counters.rollbacks++;

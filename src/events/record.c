@@ -1,15 +1,15 @@
 /* record.c: what a recorded run keeps (docs/audit.md): the points at which instants and knots rewrite a vertex, told
  * by bring() and tac_scripts_apply(), and where it is at both ends of each frame interval.  These looks touch nothing,
  * so a record is a function of the scene and its frames, as the trajectory is of the scene. */
-#include "io/record/record.h"
+#include "base/recorder.h"
 #include "events/sim.h"
 
-enum tac_err tac_sim_record(struct tac_sim *sim, struct tac_record *record)
+enum tac_err tac_sim_record(struct tac_sim *sim, struct tac_recorder *record)
 {
     sim->record = record;
     if (record == NULL)
         return TAC_OK;
-    return tac_record_vertices(record, sim->state.owned, sim->scene->part ? sim->scene->part->vertex_id : NULL);
+    return record->call->vertices(record, sim->state.owned, sim->scene->part ? sim->scene->part->vertex_id : NULL);
 }
 
 /* Did an instant or a knot at `now` rewrite it?  (The position of a scripted vertex is brought up to date without.) */
@@ -28,6 +28,6 @@ void tac_sim_look(struct tac_sim *sim, enum tac_look which)
         if (which != TAC_LOOK_ALL && rewritten(sim, i) != (which == TAC_LOOK_REWRITTEN))
             continue;
         tac_position(sim, i, sim->state.now, x);
-        tac_record_keep(sim->record, i, sim->state.now, x);
+        tac_recorder_keep(sim->record, i, sim->state.now, x);
     }
 }

@@ -1,7 +1,7 @@
 /* Scripted vertices: caught at their first knot, moved along straight pieces, and let go after their last if they may
  * be. */
+#include "base/recorder.h"
 #include "events/sim.h"
-#include "io/record/record.h"
 #include <string.h>
 
 /* Knots of a motion in quanta, a rotation's pieces cut so that none turns by more than one degree. */
@@ -264,7 +264,7 @@ static void apply(struct tac_sim *sim, struct tac_script *s, const struct tac_kn
     memcpy(pos->x, s->x, sizeof pos->x);
     pos->t = sim->state.now;
     if (sim->record)
-        tac_record_keep(sim->record, i, sim->state.now, pos->x);
+        tac_recorder_keep(sim->record, i, sim->state.now, pos->x);
 }
 
 void tac_scripts_apply(struct tac_sim *sim)

@@ -1,8 +1,8 @@
+#include "base/recorder.h"
 #include "events/friction.h"
 #include "events/ranks.h"
 #include "events/windows.h"
 #include "geometry/sweep.h"
-#include "io/record/record.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -231,7 +231,7 @@ enum tac_err tac_sim_advance(struct tac_sim *sim, tac_time limit)
     TAC_TRY(sim->find.way->advance(sim, limit));
     if (sim->state.now == sim->scripts.next_knot)
         tac_scripts_apply(sim);
-    TAC_TRY(tac_ranks_hold(sim, tac_record_error(sim->record)));
+    TAC_TRY(tac_ranks_hold(sim, tac_recorder_error(sim->record)));
 done:
     return err;
 }

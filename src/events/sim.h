@@ -25,7 +25,7 @@
 #include <math.h>
 
 struct tac_ranks;
-struct tac_record;
+struct tac_recorder;
 
 struct tac_sim {
     struct tac_ctx *ctx;           /* borrowed */
@@ -34,7 +34,7 @@ struct tac_sim {
     struct tac_model *model;       /* owned */
     bool contact;                  /* contact.thickness > 0 and something can touch */
     struct tac_ranks *ranks;       /* owned; NULL: one rank */
-    struct tac_record *record;     /* borrowed: keeps every breakpoint; NULL: none does */
+    struct tac_recorder *record;   /* borrowed: keeps every breakpoint; NULL: none does */
     struct tac_vertex_state state;
     struct tac_paths paths;
     struct tac_active active;
@@ -108,7 +108,7 @@ void tac_watch_destroy(struct tac_sim *sim);
 
 /* ---- record.c ---- */
 /* Local. Breakpoints go to `record` (borrowed, nothing kept in it) from now on; NULL: they are not kept. */
-enum tac_err tac_sim_record(struct tac_sim *sim, struct tac_record *record);
+enum tac_err tac_sim_record(struct tac_sim *sim, struct tac_recorder *record);
 /* Local. Records where vertices are now: all, at an end of a frame interval; those that were rewritten at this instant,
  * or those that were not. */
 enum tac_look { TAC_LOOK_ALL, TAC_LOOK_REWRITTEN, TAC_LOOK_OTHERS };

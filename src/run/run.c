@@ -257,7 +257,7 @@ static enum tac_err start_record(struct tac_running *run, bool resume)
                                   sim->state.now > run->last_frame, o->record, &run->record, &loaded));
     else if (o->record)
         TAC_TRY(tac_record_create(run->ctx, run->whole, o->dir, &run->record));
-    TAC_TRY(tac_agree(run->ctx, tac_sim_record(run->sim, run->record)));
+    TAC_TRY(tac_agree(run->ctx, tac_sim_record(run->sim, run->record ? &run->record->log : NULL)));
     if (resume && run->record != NULL)
         tac_sim_look(run->sim, loaded ? TAC_LOOK_REWRITTEN : TAC_LOOK_ALL);
 done:

@@ -51,7 +51,7 @@ static enum tac_err deal_again(struct tac_running *run, bool joined)
         tac_run_ticks(&run->sim->books.counters) - ticks; /* a move counts those of all ranks as one's */
     if (moved)
         TAC_TRY(make_room(run));
-    TAC_TRY(tac_agree(run->ctx, tac_sim_record(run->sim, run->record)));
+    TAC_TRY(tac_agree(run->ctx, tac_sim_record(run->sim, run->record ? &run->record->log : NULL)));
 done:
     tac_pieces_destroy(&pieces);
     return err;

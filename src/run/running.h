@@ -5,6 +5,7 @@
 
 #include "events/sim.h"
 #include "run/start.h"
+#include <tactus/output.h>
 
 struct tac_running {
     struct tac_ctx *ctx;

@@ -7,7 +7,7 @@
 #define TACTUS_STATE_SNAPSHOT_H
 
 #include <tactus/accum.h>
-#include <tactus/output.h>
+#include <tactus/counters.h>
 #include <tactus/scene.h>
 
 /* A vertex that is in some motion. */

@@ -28,8 +28,8 @@ static size_t most_of(size_t a, size_t b)
 static enum tac_err share_room(struct tac_record *r)
 {
     enum tac_err err;
-    const size_t point = sizeof *r->point, rows = 2 * TAC_CHUNK_ROWS + r->stage_rows;
-    const size_t spill = TAC_RECORD_BUFFER * point + r->capacity * sizeof *r->spill.order,
+    const size_t point = sizeof *r->log.point, rows = 2 * TAC_CHUNK_ROWS + r->stage_rows;
+    const size_t spill = TAC_RECORD_BUFFER * point + r->log.capacity * sizeof *r->spill.order,
                  deal = 2 * r->portion * point, group = r->portion * point + rows * 4 * sizeof(double);
     TAC_TRY(tac_alloc(r->ctx, most_of(spill, most_of(deal, group)), 1, &r->room));
     struct tac_point *const first = r->room;
@@ -46,14 +46,14 @@ done:
 static enum tac_err make_room(struct tac_record *r, int64_t bytes)
 {
     enum tac_err err;
-    const size_t points = (size_t)bytes / sizeof *r->point, n = (size_t)(r->end - r->begin);
-    r->capacity = points / 2;
+    const size_t points = (size_t)bytes / sizeof *r->log.point, n = (size_t)(r->end - r->begin);
+    r->log.capacity = points / 2;
     r->merge_points = points / 4;
     r->portion = points / 16;
     r->stage_rows = (size_t)bytes / 8 / 32 / TAC_CHUNK_ROWS * TAC_CHUNK_ROWS;
     if (r->stage_rows == 0)
         r->stage_rows = TAC_CHUNK_ROWS;
-    TAC_TRY(tac_alloc(r->ctx, r->capacity, sizeof *r->point, &r->point));
+    TAC_TRY(tac_alloc(r->ctx, r->log.capacity, sizeof *r->log.point, &r->log.point));
     TAC_TRY(tac_alloc(r->ctx, n, sizeof *r->rows, &r->rows));
     TAC_TRY(tac_alloc(r->ctx, n + 1, sizeof *r->start, &r->start));
     TAC_TRY(tac_alloc(r->ctx, n, sizeof *r->before, &r->before));
@@ -71,6 +71,7 @@ enum tac_err tac_record_blank(struct tac_ctx *ctx, const struct tac_scene *scene
     struct tac_record *r = NULL;
     *out = NULL;
     TAC_TRY(tac_agree(ctx, tac_alloc(ctx, 1, sizeof *r, &r)));
+    r->log.call = &tac_record_calls;
     r->ctx = ctx;
     r->partial = -1;
     r->vertex_total = scene->vertex_count;
@@ -397,7 +398,7 @@ void tac_record_destroy(struct tac_record **p)
     free(r->dir);
     free(r->id);
     tac_merge_destroy(&r->merge);
-    free(r->point);
+    free(r->log.point);
     free(r->place);
     free(r->rows);
     free(r->start);

@@ -14,16 +14,16 @@
  * them, break up the heap, and a long run would grow without end.
  *
  *     TAC_TRY(tac_record_create(ctx, scene, dir, &record));
- *     tac_record_vertices(record, owned, ids);
- *     tac_record_mark(record); tac_record_keep(record, i, t, x); ... tac_record_undo(record) if the pass was wrong
- *     TAC_TRY(tac_record_group(record, interval));
- *     TAC_TRY(tac_record_close(record)); tac_record_destroy(&record);
+ *     call->vertices(&record->log, owned, ids);
+ *     call->mark(&record->log); tac_recorder_keep(&record->log, i, t, x); ... call->undo(&record->log) if the pass was
+ * wrong TAC_TRY(tac_record_group(record, interval)); TAC_TRY(tac_record_close(record)); tac_record_destroy(&record);
  *
  * The engine's side is events/record.c.
  */
 #ifndef TACTUS_IO_RECORD_RECORD_H
 #define TACTUS_IO_RECORD_RECORD_H
 
+#include "base/recorder.h"
 #include <tactus/scene.h>
 
 struct tac_frames; /* io/folder/output.h */
@@ -32,13 +32,6 @@ struct tac_frames; /* io/folder/output.h */
 #define TAC_RECORD_NEXT "next" /* in /partial: what takes the place of the group there once it is whole */
 
 enum { TAC_RECORD_BUFFER = 4096 }; /* points of a run written at once */
-
-/* A breakpoint: the vertex is at x [m] at t.  In the log `vertex` is the rank's own number of it, else its id. */
-struct tac_point {
-    tac_gid vertex;
-    tac_time t;
-    double x[3];
-};
 
 /* ---- spill.c: points on disk ---- */
 
@@ -90,21 +83,19 @@ void tac_merge_destroy(struct tac_merge *merge);
 
 /* ---- the recorder ---- */
 struct tac_record {
-    struct tac_ctx *ctx; /* borrowed */
-    char *dir;           /* owned */
+    struct tac_recorder log; /* what the engine tells */
+    struct tac_ctx *ctx;     /* borrowed */
+    char *dir;               /* owned */
     tac_gid vertex_total;
     double quantum_s;
 
     /* the log */
-    size_t owned; /* vertices of this rank */
-    tac_gid *id;  /* owned, (owned) ascending; NULL: 0 .. owned-1 */
-    size_t count, capacity;
-    struct tac_point *point; /* owned */
-    size_t *place;           /* owned, (owned + 1): room to sort the log in */
-    size_t committed;        /* points before the pass under way; its runs are the first `kept_runs` */
+    size_t owned;     /* vertices of this rank */
+    tac_gid *id;      /* owned, (owned) ascending; NULL: 0 .. owned-1 */
+    size_t *place;    /* owned, (owned + 1): room to sort the log in */
+    size_t committed; /* points before the pass under way; its runs are the first `kept_runs` */
     size_t kept_runs;
     struct tac_spill own; /* runs of the vertices that we own, cut */
-    enum tac_err err;     /* the first failure to spill; told by tac_record_error() */
 
     /* the block */
     tac_gid begin, end;     /* ids */
@@ -152,27 +143,8 @@ enum tac_err tac_record_blank(struct tac_ctx *ctx, const struct tac_scene *scene
                               struct tac_record **out);
 /* Local. Points of this rank's block, in the order of their vertices; after tac_spill_begin() of record->block. */
 enum tac_err tac_record_take(struct tac_record *record, const struct tac_point *point, size_t count);
-/* Local. Whose breakpoints will be kept: `owned` vertices with these ids, ascending (copied; NULL: 0, 1, ...).  The log
- * must be empty. */
-enum tac_err tac_record_vertices(struct tac_record *record, tac_lid owned, const tac_gid *id);
-/* Local. A pass begins. */
-void tac_record_mark(struct tac_record *record);
-/* Local. It was wrong: what was kept since it began is not. */
-void tac_record_undo(struct tac_record *record);
-/* Local. Makes room in the log. */
-void tac_record_spill(struct tac_record *record);
-/* Local. Vertex i is at x at t. */
-static inline void tac_record_keep(struct tac_record *record, tac_lid i, tac_time t, const double x[3])
-{
-    if (record->count == record->capacity)
-        tac_record_spill(record);
-    record->point[record->count++] = (struct tac_point){i, t, {x[0], x[1], x[2]}};
-}
-/* Local. Whether points were lost (a full disk): the failure, whose sentence is in the context. */
-static inline enum tac_err tac_record_error(const struct tac_record *record)
-{
-    return record != NULL ? record->err : TAC_OK;
-}
+/* What the engine calls: record_log.c. */
+extern const struct tac_recorder_calls tac_record_calls;
 /* Collective. Every point to its block: before vertices change hands. */
 enum tac_err tac_record_deal(struct tac_record *record);
 /* Collective. Deals, writes the points so far as /record/INDEX, flushes, and forgets them.  /partial goes. */

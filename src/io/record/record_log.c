@@ -7,10 +7,11 @@
 
 enum { TAG_POINTS = 21, TAG_HEAD = 22 };
 
-enum tac_err tac_record_vertices(struct tac_record *r, tac_lid owned, const tac_gid *id)
+static enum tac_err keep_vertices(struct tac_recorder *log, tac_lid owned, const tac_gid *id)
 {
+    struct tac_record *r = (struct tac_record *)log; /* its first member */
     enum tac_err err = TAC_OK;
-    TAC_CHECK(r->count == 0 && r->own.run_count == 0);
+    TAC_CHECK(r->log.count == 0 && r->own.run_count == 0);
     r->owned = (size_t)owned;
     free(r->id);
     free(r->place);
@@ -25,15 +26,17 @@ done:
     return err;
 }
 
-void tac_record_mark(struct tac_record *r)
+static void mark(struct tac_recorder *log)
 {
-    r->committed = r->count;
+    struct tac_record *r = (struct tac_record *)log;
+    r->committed = r->log.count;
     r->kept_runs = r->own.run_count;
 }
 
-void tac_record_undo(struct tac_record *r)
+static void undo(struct tac_recorder *log)
 {
-    r->count = r->committed;
+    struct tac_record *r = (struct tac_record *)log;
+    r->log.count = r->committed;
     tac_spill_cut(&r->own, r->kept_runs);
 }
 
@@ -43,11 +46,11 @@ static void order_points(struct tac_record *r, size_t count)
     size_t *const place = r->place;
     memset(place, 0, (r->owned + 1) * sizeof *place);
     for (size_t k = 0; k < count; k++)
-        place[r->point[k].vertex + 1]++;
+        place[r->log.point[k].vertex + 1]++;
     for (size_t i = 0; i < r->owned; i++)
         place[i + 1] += place[i];
     for (size_t k = 0; k < count; k++)
-        r->spill.order[place[r->point[k].vertex]++] = (uint32_t)k;
+        r->spill.order[place[r->log.point[k].vertex]++] = (uint32_t)k;
 }
 
 /* The first `count` points of the log become a run. */
@@ -64,7 +67,7 @@ static enum tac_err write_run(struct tac_record *r, size_t count)
     for (size_t k = 0; k < count;) {
         size_t n = 0;
         for (; n < TAC_RECORD_BUFFER && k < count; n++, k++) {
-            buffer[n] = r->point[r->spill.order[k]];
+            buffer[n] = r->log.point[r->spill.order[k]];
             buffer[n].vertex = r->id != NULL ? r->id[buffer[n].vertex] : buffer[n].vertex;
             while (buffer[n].vertex >= tac_block_begin(r->vertex_total, size, block + 1))
                 run->cut[++block] = run->begin + (int64_t)k;
@@ -79,21 +82,24 @@ done:
 
 /* First what is committed goes, and what of the pass is left moves up; a pass longer than the log goes in runs of its
  * own, so that it can be taken back. */
-void tac_record_spill(struct tac_record *r)
+static void make_room(struct tac_recorder *log)
 {
-    const size_t first = r->committed > 0 ? r->committed : r->count;
-    if (!r->err)
-        r->err = write_run(r, first);
-    if (r->err) { /* told after the pass; until then there is nothing to keep any more */
-        r->count = r->committed = 0;
+    struct tac_record *r = (struct tac_record *)log;
+    const size_t first = r->committed > 0 ? r->committed : r->log.count;
+    if (!r->log.err)
+        r->log.err = write_run(r, first);
+    if (r->log.err) { /* told after the pass; until then there is nothing to keep any more */
+        r->log.count = r->committed = 0;
         return;
     }
-    memmove(r->point, r->point + first, (r->count - first) * sizeof *r->point);
-    r->count -= first;
+    memmove(r->log.point, r->log.point + first, (r->log.count - first) * sizeof *r->log.point);
+    r->log.count -= first;
     if (r->committed > 0)
         r->kept_runs = r->own.run_count;
     r->committed = 0;
 }
+
+const struct tac_recorder_calls tac_record_calls = {keep_vertices, mark, undo, make_room};
 
 /* ---- to the blocks ---- */
 
@@ -148,15 +154,15 @@ enum tac_err tac_record_deal(struct tac_record *r)
 {
     enum tac_err err = TAC_OK, failed = TAC_OK;
     const int size = r->ctx->size, rank = r->ctx->rank;
-    if (r->count > 0 && !r->err)
-        r->err = write_run(r, r->count);
-    r->count = r->committed = r->kept_runs = 0;
-    err = tac_agree(r->ctx, r->err);
+    if (r->log.count > 0 && !r->log.err)
+        r->log.err = write_run(r, r->log.count);
+    r->log.count = r->committed = r->kept_runs = 0;
+    err = tac_agree(r->ctx, r->log.err);
     /* In every step each rank sends to one and hears from one. */
     for (int step = 0; step < size && !err; step++)
         failed = pass_on(r, failed, (rank + step) % size, (rank - step + size) % size);
     err = err ? err : tac_agree(r->ctx, failed);
     tac_spill_cut(&r->own, 0);
-    r->err = err;
+    r->log.err = err;
     return err;
 }
