@@ -1,4 +1,5 @@
-/* tactus/counters.h: what a run counts and sums, and what it has written: kinds of forces, rows of energy.csv, counters. */
+/* tactus/counters.h: what a run counts and sums, and what it has written: kinds of forces, rows of energy.csv,
+ * counters. */
 #ifndef TACTUS_COUNTERS_H
 #define TACTUS_COUNTERS_H
 

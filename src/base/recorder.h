@@ -1,7 +1,7 @@
 /* recorder.h: who keeps the breakpoints of a recorded run.
  *
- * Whoever runs instants tells every rewritten position (tac_recorder_keep()), and where passes begin and are taken back;
- * whoever keeps the points fills the table of calls (io/record/record.h).
+ * Whoever runs instants tells every rewritten position (tac_recorder_keep()), and where passes begin and are taken
+ * back; whoever keeps the points fills the table of calls (io/record/record.h).
  */
 #ifndef TACTUS_BASE_RECORDER_H
 #define TACTUS_BASE_RECORDER_H
@@ -19,8 +19,8 @@ struct tac_recorder;
 
 /* All are local. */
 struct tac_recorder_calls {
-    /* Whose breakpoints will be kept: `owned` vertices with these ids, ascending (copied; NULL: 0, 1, ...).  The log must
-     * be empty. */
+    /* Whose breakpoints will be kept: `owned` vertices with these ids, ascending (copied; NULL: 0, 1, ...).  The log
+     * must be empty. */
     enum tac_err (*vertices)(struct tac_recorder *log, tac_lid owned, const tac_gid *id);
     void (*mark)(struct tac_recorder *log); /* a pass begins */
     void (*undo)(struct tac_recorder *log); /* it was wrong: what was kept since it began is not */

@@ -15,8 +15,6 @@ static enum tac_err create(struct tac_sim *sim)
     err = tac_kinetic_create(&sim->view, c, &sim->find.kinetic);
     if (!err)
         err = tac_alloc(sim->ctx, (size_t)sim->state.owned, sizeof *sim->find.kicked, &sim->find.kicked);
-    if (!err)
-        c->farthest = fmin(c->farthest, sim->find.kinetic->farthest);
     TAC_TRY(tac_agree(sim->ctx, err)); /* nobody talks until everybody can */
     if (sim->ranks) {
         sim->view.candidates = c;

@@ -372,7 +372,6 @@ enum tac_err tac_sim_not_finite(struct tac_sim *sim, tac_gid id, tac_time t)
         "vertex %" TAC_PRIGID
         " of body `%s` left the range of numbers at t = %.9g s, or is so far away that rounding moves it as "
         "far as contacts reach; if its forces are unstable, make clocks.elastic_safety smaller, or its "
-        "material softer; if it flies off, slow it down, or end the run before%s",
-        id - body->vertex_begin, body->name, tac_seconds(sim, t),
-        sim->find.kinetic != NULL ? "; --discover speculate goes further" : "");
+        "material softer; if it flies off, slow it down, or end the run before",
+        id - body->vertex_begin, body->name, tac_seconds(sim, t));
 }

@@ -7,9 +7,6 @@
 
 enum { TICKS_PER_LIFE = 8, STEPS_PER_LIFE = 4 };
 
-/* How many thicknesses rounding may move a plan by in its usual life: more, and no plan is kept. */
-static const double MOST_DRIFT = 1;
-
 /* ---- making and destroying ---- */
 
 /* Takes the primitives of list[begin..end) that the structure needs: with tubes, those near what other ranks have. */
@@ -63,9 +60,7 @@ static enum tac_err create(struct tac_view *view, const struct tac_candidates *c
     k->eps = tubes ? 0 : view->scene->discovery.vagueness;
     k->tau = TICKS_PER_LIFE * view->main_period;
     k->tau_s = tac_state_seconds(view->state, k->tau);
-    k->farthest = view->scene->contact.thickness > 0 ? MOST_DRIFT * view->scene->contact.thickness / k->tau_s *
-                                                           tac_state_seconds(view->state, 4096) * 0x1p50
-                                                     : 1e50;
+    k->farthest = c->farthest;
     k->structure[TAC_KINETIC_BROAD] = view->scene->discovery.structure == TAC_STRUCTURE_PAIRS ? &tac_kinetic_pairs
                                       : tubes                                                 ? &tac_kinetic_epoch
                                                                                               : &tac_kinetic_lists;
@@ -186,13 +181,12 @@ static void file_plan(struct tac_kinetic *k, tac_lid v, bool first)
     plan->left = false;
 }
 
-/* Is it no number, or so far away, or so fast that it will be, that the drift of rounding outruns plans? */
+/* Is it no number, or too far away for its neighbours to be told apart (candidates.h)? */
 static bool lost(const struct tac_kinetic *k, tac_lid v, const double u[3])
 {
-    enum { LIVES = 16 };
-    bool near = true;
+    bool near = tac_dot(u, u) < 1e300;
     for (int c = 0; c < 3; c++)
-        near = near && fabs(k->view->state->pos[v].x[c]) <= k->farthest && fabs(u[c]) * k->tau_s <= LIVES * k->farthest;
+        near = near && fabs(k->view->state->pos[v].x[c]) <= k->farthest;
     return !near;
 }
 

@@ -78,7 +78,7 @@ struct tac_kinetic {
     tac_time tau;    /* life that a certificate of the broad phase should have */
     double tau_s;    /* the same, s */
     double extent;   /* no coordinate is larger, m */
-    double farthest; /* m: of what is further away a plan could not be kept to, for rounding */
+    double farthest; /* m; as in candidates.h */
     double drift;    /* most that rounding may add to a velocity, m/s */
     double eps;      /* m/s for all; under 0: chosen per vertex */
     bool built;

@@ -28,7 +28,7 @@ static void fill_status(struct tac_running *run, struct tac_status *status, cons
     double share = status->time_s / status->end_s;
     status->wall_left_s = share > 0 ? status->wall_s * (1 - share) / share : NAN;
     status->window_s = sim->windows.last_s;
-    status->contacts = run->row.contacts; /* counting them anew would have all ranks meet */
+    status->contacts = run->contacts; /* counting them anew would have all ranks meet */
     status->deepest_layer = sim->books.deepest_ever;
     /* Other ranks' ticks are like this one's, as far as it knows. */
     const double ticks = (double)(tac_run_ticks(&sim->books.counters) - run->ticks_before) * run->ctx->size;
@@ -80,6 +80,7 @@ static enum tac_err write_frame(struct tac_running *run)
     sim->books.deepest_layer = 0;
     run->row_at = -1;
     TAC_TRY(tac_output_frame(run->ctx, run->out, &frame));
+    run->contacts = run->row.contacts;
     TAC_TRY(tac_output_row(run->ctx, run->out, &run->row));
     run->frame++;
     run->last_frame = sim->state.now;
@@ -281,7 +282,7 @@ static enum tac_err go_on(struct tac_running *run)
         run->row_at = (*state)->now;
     }
     tac_checkpoint_destroy(state);
-    TAC_TRY(tac_sim_contacts(run->sim, &run->row.contacts)); /* until the next row */
+    TAC_TRY(tac_sim_contacts(run->sim, &run->contacts)); /* until the next frame */
 done:
     return err;
 }

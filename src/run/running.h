@@ -28,7 +28,8 @@ struct tac_running {
     tac_time next_save;                   /* by simulated time */
     char saved[64];                       /* name of the newest checkpoint */
     struct tac_energy_row row;
-    tac_time row_at; /* `row` is that of this time, for a frame that is not written yet; else before 0 */
+    int64_t contacts; /* of the last frame's row; after a restart those at the checkpoint */
+    tac_time row_at;  /* `row` is that of this time, for a frame that is not written yet; else before 0 */
     double moved_wall_s, move_took_s; /* the last deal: when, how long */
     bool cut_known;                   /* some deal has known the contacts */
     double busy_s, balance_wall_s;    /* for balance: work done when it was last looked at, and when that was */
