@@ -162,7 +162,7 @@ enum tac_err tac_sim_create(struct tac_ctx *ctx, struct tac_scene *scene, enum t
     sim->state.quantum = scene->quantum_s;
     sim->scripts.next_knot = TAC_TIME_NEVER;
     sim->books.before_at = sim->books.kept_at = -1;
-    sim->state.owned = scene->part ? scene->part->owned : scene->vertex_count;
+    sim->state.owned = tac_scene_owned(scene);
     sim->state.count = sim->state.capacity = scene->vertex_count;
     TAC_TRY(tac_agree(ctx, tac_elastic_create(ctx, scene, &sim->elastic)));
     TAC_TRY(tac_agree(ctx, tac_model_create(ctx, scene, &sim->model)));

@@ -141,18 +141,18 @@ enum tac_err tac_sim_not_finite(struct tac_sim *sim, tac_gid id, tac_time t);
 /* Global id of vertex i. */
 static inline tac_gid tac_sim_id(const struct tac_sim *sim, tac_lid i)
 {
-    return sim->scene->part ? sim->scene->part->vertex_id[i] : i;
+    return tac_scene_id(sim->scene, i);
 }
 /* Rank that owns vertex i. */
 static inline int tac_sim_owner(const struct tac_sim *sim, tac_lid i)
 {
-    return sim->scene->part ? sim->scene->part->owner[i] : sim->ctx->rank;
+    return tac_scene_owner(sim->ctx, sim->scene, i);
 }
 
 /* Seconds of t quanta. */
 static inline double tac_seconds(const struct tac_sim *sim, tac_time t)
 {
-    return (double)t * sim->state.quantum;
+    return tac_state_seconds(&sim->state, t);
 }
 
 #endif
