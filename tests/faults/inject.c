@@ -10,6 +10,7 @@
  *   TACTUS_FAULT_RANK=r     on rank r alone (default 0), by OMPI_COMM_WORLD_RANK
  *   TACTUS_FAULT_AFTER=1    what fails is called all the same, and then said to have failed
  *   TACTUS_FAULT_KILL=1     instead of failing it, the process is killed (kill -9) before the call
+ *   TACTUS_FAULT_FILL=f     instead of failing it, file f is written until its disk is full, and the call is made
  *   TACTUS_FAULT_LIST=1     each call that counts is reported: "call KIND NAME ADDRESS..."
  *   TACTUS_FAULT_REPORT=f   what happened is appended to f.RANK
  *
@@ -72,6 +73,7 @@ static uintptr_t base; /* where the program is loaded */
 static struct shared *shared, alone;
 static long at, every;
 static bool wanted[KINDS], list, after, kills, ready, aborted;
+static const char *filler; /* NULL: no disk is filled */
 static pid_t main_process; /* a child of it may make the call */
 static int report = -1;
 static uintptr_t real[CALL_COUNT];
@@ -124,6 +126,7 @@ __attribute__((constructor)) static void begin(void)
     after = number("TACTUS_FAULT_AFTER") != 0;
     list = number("TACTUS_FAULT_LIST") != 0;
     kills = number("TACTUS_FAULT_KILL") != 0;
+    filler = getenv("TACTUS_FAULT_FILL");
     main_process = getpid();
     if (number("TACTUS_FAULT_RANK") == (rank != NULL ? strtol(rank, NULL, 10) : 0)) {
         at = number("TACTUS_FAULT_AT");
@@ -185,6 +188,17 @@ static void say_trace(const char *what, const char *a, const char *b, const stru
 
 /* ---- does this call fail? ---- */
 
+/* Takes all the room there is on the disk of `filler`; errno is left as it was. */
+static void fill_disk(void)
+{
+    static const char page[4096] = "";
+    const int why = errno, fd = (int)syscall(SYS_openat, AT_FDCWD, filler, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    while (fd >= 0 && syscall(SYS_write, fd, page, sizeof page) > 0)
+        ;
+    syscall(SYS_close, fd);
+    errno = why;
+}
+
 static bool fails(const char *name, enum kind kind, uintptr_t caller, const uintptr_t *stack)
 {
     if (!ready || !wanted[kind])
@@ -198,6 +212,10 @@ static bool fails(const char *name, enum kind kind, uintptr_t caller, const uint
     if (hit && kills) {
         syscall(SYS_kill, main_process, SIGKILL);
         syscall(SYS_kill, getpid(), SIGKILL);
+    }
+    if (hit && filler != NULL) {
+        fill_disk();
+        return false;
     }
     return hit;
 }
