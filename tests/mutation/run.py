@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""run.py [--all] [NAME ...] : deliberate faults in the engine, and which of the tests' oracles see them.
+"""run.py [--all] [--texts] [NAME ...] : deliberate faults in the engine, and which of the tests' oracles see them.
 
 A fault (mutants.py) is put into a copy of one source file, which is compiled as the build in TACTUS_BUILD does, and linked
 with the rest of it. The program made so runs scenes of seconds, and these look at it:
@@ -60,8 +60,8 @@ class Build:
         self.commands = done.stdout.splitlines()
         self.source = os.path.dirname(os.path.dirname(HERE))
 
-    def make(self, mutant, home):
-        """The program with this fault; its path."""
+    def make(self, mutant, home, only_compile=False):
+        """The program with this fault; its path. Or only whether it can be compiled."""
         name, _, path, changes = mutant
         folder = os.path.join(home, name)
         os.mkdir(folder)
@@ -82,7 +82,7 @@ class Build:
         words = compile_it[0].split(" -MD ")[0] + " -Wno-error -w -iquote %s -o %s -c %s" % (os.path.dirname(original), wrong, mine)
         # The linker takes from the library only what it lacks: this file's functions are here already.
         linking = link[0].replace(" -o tactus ", " -o %s %s " % (program, wrong))
-        for command in (words, linking):
+        for command in (words + " -fsyntax-only",) if only_compile else (words, linking):
             done = subprocess.run(command, shell=True, cwd=self.folder, capture_output=True, text=True)
             if done.returncode != 0:
                 sys.exit("mutant %s: %s\n%s" % (name, command, done.stdout + done.stderr))
@@ -147,6 +147,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("name", nargs="*", help="which faults; without any, four of them")
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--texts", action="store_true", help="runs nothing: only whether every fault can be put into its file and compiled")
     parser.add_argument("--build", default=os.environ.get("TACTUS_BUILD"), help="a build folder, made with Ninja")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
@@ -158,6 +159,13 @@ def main():
     unknown = [n for n in names if n not in known]
     if unknown:
         sys.exit("no such fault: %s; there are %s" % (unknown[0], ", ".join(known)))
+    if options.texts:
+        build = Build(options.build)
+        with tempfile.TemporaryDirectory(prefix="tactus-mutation-") as home:
+            for name in known:
+                build.make(known[name], home, only_compile=True)
+        print("%d faults can be put into the sources" % len(known))
+        return 0
     build, begin, home = Build(options.build), time.monotonic(), tempfile.mkdtemp(prefix="tactus-mutation-")
     sound_program = os.path.join(build.folder, "tactus")
     try:
