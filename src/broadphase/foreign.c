@@ -1,8 +1,8 @@
-/* What other ranks have near our primitives (docs/distribution.md).
+/* foreign.c: finds the primitives of other ranks that are near those of this rank (docs/distribution.md, Discovery).
  *
- * Every rank publishes a few boxes that hold its primitives while the tubes hold; whoever owns a primitive (by its
- * lowest vertex) sends it to all ranks whose boxes it meets and which do not hold it themselves.  The boxes go to all
- * ranks, the rest between neighbours. */
+ * Every rank publishes a few boxes that hold its primitives while the tubes hold. The owner of a primitive (by its
+ * lowest vertex) sends it to all ranks whose boxes it meets and which do not hold it themselves. The boxes go to all
+ * ranks; everything else is sent between neighbours. */
 #include "broadphase/candidates.h"
 #include <stdlib.h>
 #include <string.h>

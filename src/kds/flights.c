@@ -1,3 +1,5 @@
+/* flights.c: tubes: the flight plans that ranks exchange, when they are renewed, and how they are checked after a
+ * window (docs/kds.md, Across ranks; flight plans: ACM 2009, section 5.3). */
 #include "kds/flights.h"
 #include "contact/limits.h"
 #include "kds/kinetic_slab.h"

@@ -1,4 +1,5 @@
-/* Separating slabs (ACM 5.1): the certificates between two primitives. */
+/* kinetic_slab.c: separating slabs (ACM 2009, section 5.1): the certificates between two primitives (docs/kds.md, What
+ * is proven). */
 #include "geometry/sweep.h"
 #include "kds/slab_lay.h"
 #include <stdlib.h>

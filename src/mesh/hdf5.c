@@ -1,4 +1,4 @@
-/* HDF5 meshes: /vertices (V, 3) floats, /triangles (T, 3) and /segments (S, 2) integers. */
+/* hdf5.c: HDF5 meshes: /vertices (V, 3) floats, /triangles (T, 3) and /segments (S, 2) integers. */
 #include "mesh/read.h"
 
 #include <hdf5.h>

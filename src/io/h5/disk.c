@@ -1,3 +1,5 @@
+/* disk.c: A file driver for HDF5 whose file is whole at every moment: it keeps changes until a flush is complete, and
+ * writes them to a journal first. */
 #include "io/h5/disk.h"
 
 #include <errno.h>
