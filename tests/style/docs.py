@@ -5,7 +5,8 @@ Documents are README.md, CONTRIBUTING.md, docs/*.md and every README below tests
 
 * a line of more than 110 characters that is not part of a table, a code block, a heading or a URL;
 * a link to a file that does not exist, or to a heading that does not exist;
-* a path below src/, include/, tests/, jobs/ or docs/ that does not exist, or a C or Python file between backquotes that no folder has.
+* a path below src/, include/, tests/, jobs/ or docs/ that does not exist, or a C or Python file between backquotes that no folder has;
+* a name tac_... or TAC_... between backquotes that the C sources do not have.
 
 A path may have a star, or NAME in the place of a name.  A program of the build (build/tests/...) exists if CMakeLists.txt of its folder names
 it, with or without what precedes the first underscore.  If this test failed, a reader would be sent to something that has been moved or renamed."""
@@ -119,14 +120,34 @@ def bad_paths(source, text, files):
                         yield number, f"speaks of {name}, and no file is called so"
 
 
+def names_of(source):
+    """Every word of the C sources that begins with tac_ or TAC_."""
+    found = set()
+    for top in ("src", "include"):
+        for home, _, names in os.walk(os.path.join(source, top)):
+            for name in names:
+                if name.endswith((".c", ".h")):
+                    with open(os.path.join(home, name), encoding="utf-8") as file:
+                        found.update(re.findall(r"\b(?:tac|TAC)_\w+", file.read()))
+    return found
+
+
+def bad_names(text, known):
+    for number, line in enumerate(text.split("\n"), 1):
+        for span in re.findall(r"`([^`]+)`", line):
+            for name in re.findall(r"\b(?:tac|TAC)_\w*\w\b", span):
+                if name not in known and not name.endswith("_"):
+                    yield number, f"speaks of {name}, which the code does not have"
+
+
 def check(source):
     """Documents read, and what is wrong with them."""
-    files, wrong = files_of(source), []
+    files, names, wrong = files_of(source), names_of(source), []
     pages = documents(files)
     for page in pages:
         with open(os.path.join(source, page), encoding="utf-8") as file:
             text = file.read()
-        found = [*long_lines(text), *bad_links(source, page, text, files), *bad_paths(source, text, files)]
+        found = [*long_lines(text), *bad_links(source, page, text, files), *bad_paths(source, text, files), *bad_names(text, names)]
         wrong += [f"{page}:{number}: {what}" for number, what in sorted(found)]
     return len(pages), wrong
 
@@ -135,13 +156,13 @@ def try_itself():
     """Pages without a fault are accepted, and each fault by itself is seen."""
     wide = "word " * 22 + "ends"
     good = ["# " + wide, "| " + wide + " |", "```\n" + wide + "\nsrc\n```", "Text:\n\n    " + wide + "\n\nmore", "See https://a.org/" + "a" * 120,
-            "[x](two.md#a-b-c)", "[x](#here)\n\n# Here", "`src/a/*.c`, `src/a/one.c`, `one.c`, `a/one.c`, src/a/, `src/a/oNAME.c`", "build/src/a/x_one runs", "`mine.c`"]
+            "[x](two.md#a-b-c)", "[x](#here)\n\n# Here", "`src/a/*.c`, `src/a/one.c`, `one.c`, `a/one.c`, src/a/, `src/a/oNAME.c`", "build/src/a/x_one runs", "`mine.c`", "`struct tac_one`, `tac_<room>_<verb>`, `tac_one()`"]
     bad = [wide, "* " + wide, "* item\n\n    " + wide, "```\ncode\n```\n" + wide, "[x](three.md)", "[x](two.md#a-b)", "[x](#here)", "`src/a/two.c`", "see src/b/one.c.",
-           "`two.c`", "`b/one.c`", "src/a/two*.c", "build/src/a/x_two runs"]
+           "`two.c`", "`b/one.c`", "src/a/two*.c", "build/src/a/x_two runs", "`struct tac_two`", "`TAC_TWO`"]
     with tempfile.TemporaryDirectory() as home:
         for folder in ("docs", "src/a"):
             os.makedirs(os.path.join(home, folder))
-        for name, text in (("docs/two.md", "## A, b: `c`\n"), ("src/a/one.c", ""), ("src/a/CMakeLists.txt", "add_executable(x_one one.c)\n")):
+        for name, text in (("docs/two.md", "## A, b: `c`\n"), ("src/a/one.c", "struct tac_one;\n"), ("src/a/CMakeLists.txt", "add_executable(x_one one.c)\n")):
             with open(os.path.join(home, name), "w", encoding="utf-8") as file:
                 file.write(text)
         for wanted, texts in ((0, good), (1, bad)):
