@@ -1,4 +1,5 @@
-/* audit_frames.c: stored frames, each by itself.  It proves nothing about the time between them. */
+/* audit_frames.c: the audit of stored frames, each by itself. It proves nothing about the time between them
+ * (docs/audit.md, Frames). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* audit_plan.c: looks through a record once, is all of it sound, and decides how its time is cut. */
+/* audit_plan.c: reads a record once, checks that all of it is sound, and decides how its time is cut into slabs and
+ * portions. */
 #include "audit/audit_room.h"
 
 #include <math.h>

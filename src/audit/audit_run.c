@@ -1,5 +1,5 @@
-/* audit_run.c: of which run is what the folder holds?  Record, frames, mesh, scene.json and run.json are of one scene
- * if all of them tell its hash, and if what they hold makes that hash. */
+/* audit_run.c: decides of which run the folder's files are. Record, frames, mesh, scene.json and run.json are of one
+ * scene if all of them tell its hash, and if what they hold makes that hash (docs/audit.md, Of which run). */
 #include "audit/audit.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* audit_slab.c: breakpoints read at once, and every vertex' motion in a slab of time. */
+/* audit_slab.c: the breakpoints that are read at once, and the motion of every vertex in a slab of time. */
 #include "audit/audit_room.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* ccd.h: do two primitives, whose vertices move in straight lines, come nearer to each other than a separation?
  *
- * Inclusion-based continuous collision detection (Ferguson, thesis, chapter 3; minimum separation: section 3.6): the
+ * Inclusion-based continuous collision detection (Ferguson 2023, chapter 3; minimum separation: section 3.6): the
  * domain of (t, u, v) is bisected, breadth first, and a box is thrown away when the interval that surely holds the
  * function there misses the ball of the separation.  Bounds on rounding come from the input vertices.  Shares no code
  * with the discovery of contacts; TAC_CCD_FREE is a proof for the queries' own numbers (exact arithmetic on the given

@@ -1,7 +1,7 @@
 /* ccd_solid.h: what the parts of ccd.c share; not for others.
  *
  * All four types are one problem.  The difference of two points, one of each primitive, is F(t, u, v), and it is affine
- * in each of the three: over a box it lies in the convex hull of its values at the box's eight corners (thesis,
+ * in each of the three: over a box it lies in the convex hull of its values at the box's eight corners (Ferguson 2023,
  * proposition 3.1).  Corner c of a box has t at its end if c & 4, u if c & 2, v if c & 1.  At the corners of the whole
  * domain these values are differences of vertices:
  *

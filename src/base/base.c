@@ -1,3 +1,5 @@
+/* base.c: the context of a program: errors and warnings in one sentence, agreement of all ranks on an error code,
+ * memory, and the wall clock. */
 #include <tactus/base.h>
 
 #include <stdarg.h>

@@ -1,3 +1,5 @@
+/* child.c: runs a reader in a child process first, so that a file that crashes a library does not crash this program.
+ */
 #include "base/child.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* ids.c: sorted ids, that the deals of pieces are made of. */
+/* ids.c: lists of ids and of records: sorts them, keeps each id once, and finds ids in them. */
 #include "base/exchange.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
-/* The same bits with every compiler and processor: only + - * / sqrt, exact scalings, and integers.
+/* math.c: the functions of tactus/math.h (sine, cosine and others), with the same bits for every compiler and processor
+ * (CONTRIBUTING.md, The invariance law): only + - * / sqrt, exact scalings, and integers are used.
  *
- * A "pair" is an unevaluated sum hi + lo of two doubles, |lo| <= ulp(hi)/2: about 106 bits.  The constants are derived
- * by tests/base/math_coefficients.py; the polynomials are minimax, named after what they complete.
- */
+ * A "pair" is an unevaluated sum hi + lo of two doubles, |lo| <= ulp(hi)/2: about 106 bits. The constants are derived
+ * by tests/base/math_coefficients.py; the polynomials are minimax, named after what they complete. */
 #include <tactus/math.h>
 
 #include <math.h>

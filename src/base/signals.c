@@ -1,3 +1,4 @@
+/* signals.c: notes SIGINT, SIGTERM and SIGUSR1 in a variable, which the run reads between two passes. */
 #include "base/signals.h"
 
 #include <signal.h>

@@ -1,12 +1,13 @@
-/* candidates.c: primitives, tubes, boxes; the life of a list. */
+/* candidates.c: the lists of candidate pairs: primitives, tubes and boxes, when a list is made, and when it ends
+ * (docs/engine.md, Candidates). */
 #include "broadphase/candidates.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum { SLICES = 16 };
 
-/* Boxes are widened by 1e-12 of the largest coordinate: at this many skins by a skin, and beyond all would be near all.
- */
+/* Boxes are widened by 1e-12 of the largest coordinate. Where that coordinate is this many skins, they are widened by a
+ * skin; beyond that every box would be near every other. */
 static const double FARTHEST = 1e12, BEYOND = 1e50;
 
 static void add_primitive(struct tac_candidates *c, const struct tac_scene *s, tac_lid count, tac_lid id,
@@ -87,8 +88,9 @@ done:
     return err;
 }
 
-/* The skin: a quarter of the thickness, or a tenth of an edge where meshes are coarser than that.  And which bodies
- * never move.  Both the same on all ranks: who is told of a vertex works out its tube for himself. */
+/* The skin: a quarter of the thickness, or a tenth of an edge where meshes are coarser than that. Also finds the bodies
+ * that never move. Both are the same on all ranks, because a rank computes the tubes of the ghosts that it is told of.
+ */
 static enum tac_err measure_bodies(struct tac_view *view, struct tac_candidates *c)
 {
     const struct tac_scene *s = view->scene;
@@ -292,7 +294,7 @@ static int slice_of(const struct tac_candidate *q)
     return slice < SLICES ? slice : SLICES - 1;
 }
 
-/* Sorts what was found by slices, in place: lists of large scenes are the most of their memory. */
+/* Sorts the pairs by slices of time, in place, because lists take most of the memory of large scenes. */
 static void sort_by_slice(struct tac_candidates *c, size_t count)
 {
     size_t at[SLICES + 1] = {0};
@@ -317,7 +319,7 @@ static void sort_by_slice(struct tac_candidates *c, size_t count)
     c->count = count;
 }
 
-/* From now on we hear of the ghosts marked, and of no others. */
+/* Subscribes to the motions of the marked ghosts, and of no others. */
 static enum tac_err take_part(struct tac_view *view)
 {
     const enum tac_err err = tac_halo_prune(view->halo), told = tac_halo_subscribe(view->halo);
@@ -334,7 +336,7 @@ static enum tac_err subscribe(struct tac_view *view, const struct tac_candidates
     return take_part(view);
 }
 
-/* Local. The list, from the tubes of this rank and of its ghosts. */
+/* Local. Makes the list, from the tubes of this rank and of its ghosts. */
 static enum tac_err make_list(struct tac_view *view, struct tac_candidates *c)
 {
     enum tac_err err;
@@ -348,7 +350,7 @@ static enum tac_err make_list(struct tac_view *view, struct tac_candidates *c)
             tac_candidates_boxes(view, c, b, c->foreign, c->foreign_begin[b], c->foreign_begin[b + 1], c->foreign_box,
                                  c->foreign_tree[b]);
     }
-    /* The old list has told all it knew. */
+    /* The old list is not needed any more; its memory takes what the search finds. */
     c->found = c->list;
     c->capacity_found = c->capacity;
     c->list = NULL;

@@ -1,8 +1,8 @@
-/* What other ranks have near our primitives (docs/distribution.md).
+/* foreign.c: finds the primitives of other ranks that are near those of this rank (docs/distribution.md, Discovery).
  *
- * Every rank publishes a few boxes that hold its primitives while the tubes hold; whoever owns a primitive (by its
- * lowest vertex) sends it to all ranks whose boxes it meets and which do not hold it themselves.  The boxes go to all
- * ranks, the rest between neighbours. */
+ * Every rank publishes a few boxes that hold its primitives while the tubes hold. The owner of a primitive (by its
+ * lowest vertex) sends it to all ranks whose boxes it meets and which do not hold it themselves. The boxes go to all
+ * ranks; everything else is sent between neighbours. */
 #include "broadphase/candidates.h"
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static bool boxes_meet(const struct tac_box *a, const struct tac_box *b)
     return true;
 }
 
-/* Where the primitive may be while the tubes hold, and half of a contact's reach around it. */
+/* The box in which the primitive stays while the tubes hold, with half of a contact's reach around it. */
 static void box_of(const struct tac_view *view, const struct tac_candidates *c, const struct tac_primitive *p,
                    struct tac_box *box)
 {
@@ -155,7 +155,7 @@ done:
     return err;
 }
 
-/* Is it ours to send, and new to the target? */
+/* Does this rank send the primitive, and is it new to the target? */
 static bool concerns(const struct tac_view *view, const struct tac_primitive *p, int target)
 {
     tac_lid lowest = p->v[0];
@@ -288,7 +288,7 @@ static int compare_edges(const void *a, const void *b)
     return (p->primitive > q->primitive) - (p->primitive < q->primitive);
 }
 
-/* Every edge that no primitive of ours has stands on one foreign primitive. */
+/* Assigns every edge that belongs to no primitive of this rank to one foreign primitive. */
 static enum tac_err place_edges(struct tac_view *view, struct tac_candidates *c)
 {
     enum tac_err err;
@@ -312,7 +312,7 @@ done:
     return err;
 }
 
-/* By body, with a tree for each. */
+/* Sorts the foreign primitives by body, and makes a tree for each body. */
 static enum tac_err arrange(struct tac_view *view, struct tac_candidates *c)
 {
     enum tac_err err = TAC_OK;
@@ -363,7 +363,7 @@ enum tac_err tac_foreign_fetch(struct tac_view *view, struct tac_candidates *c)
         box_merge(&published[BOXES * ctx->rank + c->group[p]], &own[p]);
     }
 done:
-    /* Nobody talks until everybody can. */
+    /* All ranks agree that they can send before any of them sends. */
     err = tac_agree(ctx, err);
     if (!err && MPI_Allgather(MPI_IN_PLACE, 0, MPI_BYTE, published, BOXES * (int)sizeof *published, MPI_BYTE,
                               ctx->comm) != MPI_SUCCESS)

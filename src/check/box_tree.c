@@ -1,3 +1,5 @@
+/* box_tree.c: builds the tree of boxes over a scene's elements, and walks over all pairs of elements whose boxes come
+ * near each other. */
 #include "check/box_tree.h"
 
 #include <math.h>

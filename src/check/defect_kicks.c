@@ -1,4 +1,5 @@
-/* What steady kicks leave in the energy while contact holds a vertex against them (docs/energy.md). */
+/* defect_kicks.c: what steady kicks leave in the energy while contact holds a vertex against them (docs/energy.md, The
+ * estimate of `tactus check`). */
 #include "check/defect.h"
 
 static double squared(double x)

@@ -1,3 +1,5 @@
+/* defect_shape.c: measures the bodies for the estimate of the defect: sizes, what lies under them, curvatures, and how
+ * stiffly they spring back (docs/energy.md). */
 #include "check/defect_shape.h"
 
 /* Among more bodies, who is above whom is not asked. */

@@ -1,3 +1,5 @@
+/* distance.c: distances of primitives, and how deep two primitives that cross stand in each other, in floating point.
+ */
 #include "check/distance.h"
 
 #include <math.h>

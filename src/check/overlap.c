@@ -1,3 +1,5 @@
+/* overlap.c: searches a whole scene for surfaces that cross, touch or are too close at the start, and sorts what is
+ * found. */
 #include "check/overlap.h"
 
 #include "check/overlap_search.h"

@@ -1,3 +1,5 @@
+/* overlap_pairs.c: judges one pair of elements: do they cross or touch, or are any of their parts closer than the radii
+ * allow? */
 #include "check/distance.h"
 #include "check/overlap_search.h"
 #include "check/predicates.h"

@@ -1,3 +1,5 @@
+/* overlap_part.c: makes small scenes of the elements that a rank has received for the search for overlaps
+ * (overlap_pieces.c). */
 #include "check/overlap_part.h"
 
 #include "base/exchange.h"

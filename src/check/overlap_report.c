@@ -1,3 +1,4 @@
+/* overlap_report.c: says which elements overlap, in sentences and in the file overlaps.obj. */
 #include "check/overlap_search.h"
 #include "partition/part.h"
 

@@ -1,3 +1,5 @@
+/* predicates.c: the signs of determinants of coordinate differences: a floating-point filter first, long integers where
+ * it cannot decide. */
 #include "check/predicates.h"
 
 #include <math.h>

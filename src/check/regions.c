@@ -1,3 +1,4 @@
+/* regions.c: cuts space into one box for each rank, with about as many points in each. */
 #include "check/regions.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* rest.c: estimates how deep the layers will be pressed by the bodies that rest on them, from masses and footprints. */
 #include "check/rest.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* model.c: the model of penalty layers: the tables of eta(l) and r(l), the pairs' own thicknesses, and the periods and
+ * rungs of their layers (docs/method.md, Penalty layers; ACM 2009, section 4). */
 #include "contact/principal.h"
 #include "partition/part.h"
 #include "scene/period.h"
@@ -6,7 +8,8 @@
 
 enum { MOST_LAYERS = 1 << 22 };
 
-/* Of the thickness of a limit, which would end where its edge is at rest: silent there, whatever is rounded. */
+/* The part of a limit's thickness that is used. The full thickness would end where the edge is at rest; with this part
+ * the edge is silent there, whatever is rounded. */
 static const double SILENT = 1 - 0x1p-10;
 
 /* How many pairs may press on a vertex at once, for two vertices of these valences (48 for 6 and 6). */
@@ -15,8 +18,8 @@ static double pressing(double va, double vb)
     return (va + 1) * (vb + 1) - 1;
 }
 
-/* N_c for two vertices of these valences. For e = 1 the accuracy of the bounce asks for as many as may press; below
- * 1 only stability does, which holds up to N_c / s^2 pairs: half of that is allowed. */
+/* N_c for two vertices of these valences. For e = 1 the accuracy of the bounce requires as many pairs as may press.
+ * Below 1 only stability is required, which holds up to N_c / s^2 pairs; half of that is allowed. */
 static double pairs_counted(const struct tac_model *m, const struct tac_law *law, double va, double vb)
 {
     const double most = pressing(va, vb), s = m->scene->clocks.contact_safety;
@@ -47,7 +50,7 @@ static enum tac_err make_laws(struct tac_ctx *ctx, struct tac_model *m)
                                                                               : 8};
         m->friction |= given->friction > 0;
     }
-    /* A limit takes no energy: a cloth that sways would lose some at every stretch. */
+    /* A limit takes no energy; otherwise a cloth that sways would lose some at every stretch. */
     m->law[s->contact.law_count] = (struct tac_law){.e2 = 1};
 done:
     return err;
@@ -120,7 +123,7 @@ static double limit_of(const struct tac_scene *s, tac_lid vertex)
     return material >= 0 ? s->material[material].stretch_limit : 0;
 }
 
-/* r(1) of an edge's limit: the stiffness of what it takes over from, N/m. */
+/* r(1) of an edge's limit, N/m: the stiffness of the stretch model that acts below the limit. */
 double tac_limit_stiffness(const struct tac_scene *s, tac_lid vertex, double length)
 {
     const struct tac_material *material = &s->material[s->body[s->vertex_body[vertex]].material];
@@ -135,7 +138,7 @@ static double rest_length(const struct tac_scene *s, const tac_lid *v)
     return sqrt(tac_dot(d, d));
 }
 
-/* Over all vertices of the scene that are ever free: what bounds the periods of first layers. */
+/* Extremes over all vertices of the scene that are ever free; they bound the periods of first layers. */
 struct extremes {
     double w_min, w_max, valence, limit_softest, limit_stiffest; /* limits: N/m; 0: there are none */
     tac_gid lightest;
@@ -303,7 +306,8 @@ void tac_model_form(const struct tac_model *m, enum tac_pair_type type, const ta
     tac_near_pair(type, x, &near);
     tac_lid a = s->vertex_body[v[0]], b = s->vertex_body[v[first]];
     double radius = s->body[a].radius + s->body[b].radius;
-    /* A mesh finer than its own radius: shrunk, and silent at the start like any other pair. */
+    /* In a mesh finer than its own radius the radius is shrunk, so that the pair is silent at the start like any other.
+     */
     if (a == b && s->body[a].has_elements && .9 * near.d < radius)
         radius = .5 * near.d;
     double room = .9 * (near.d - radius);
@@ -349,7 +353,7 @@ static tac_time layer_period(const struct tac_model *m, const struct tac_form *f
 tac_time tac_model_rung(const struct tac_model *m, const struct tac_form *form, int32_t first, int32_t *last)
 {
     tac_time period = layer_period(m, form, first);
-    /* Periods do not increase with l: bisect for the last layer of this one. */
+    /* Periods do not increase with l: bisect for the last layer that has this period. */
     int32_t lo = first, hi = form->bottom + 1;
     while (hi - lo > 1) {
         int32_t mid = lo + (hi - lo) / 2;

@@ -1,4 +1,5 @@
-/* Limits of the principal stretch of triangles: which there are, and their nests. */
+/* principal.c: which triangles have a limit of their principal stretch, and the layers of these limits (docs/engine.md,
+ * Limits of stretch). */
 #include "contact/principal.h"
 #include "elements/kernels.h"
 #include "partition/part.h"

@@ -1,11 +1,13 @@
-/* All pairs, every straight segment between due instants: the plain reference (docs/method.md, The invariance law).
+/* all_pairs.c: contact discovery by all pairs over every straight segment between due instants: the plain reference
+ * (docs/method.md, Finding contacts).
  *
- * Quadratic and obvious.  The one liberty: a pair is left alone while the vertices together have not moved far enough
- * since it was last looked at for its distance to have fallen to its next layer.  It shares the distance kernels with
- * the rest, and nothing of the candidate lists, tubes, paths or windows.
+ * It takes quadratic time and is easy to verify. There is one exception to looking at every pair: a pair is left alone
+ * while the vertices together have not moved far enough since it was last looked at for its distance to have fallen to
+ * its next layer. It shares the distance kernels with the other ways of discovery, and no candidate lists, tubes, paths
+ * or windows.
  *
- * On several ranks everything is a ghost everywhere, all step together from instant to instant, and each rank looks at
- * the pairs whose first vertex it owns. */
+ * On several ranks every vertex is a ghost on every other rank, all ranks step together from instant to instant, and
+ * each rank looks at the pairs whose first vertex it owns. */
 #include "contact/limits.h"
 #include "events/friction.h"
 #include "events/ranks.h"

@@ -1,5 +1,5 @@
-/* When something is due (docs/method.md, Time and order): with nested clocks a count of trailing zeros, with free
- * clocks a heap. */
+/* clock.c: which forces are due at an instant (docs/method.md, Time and order): with nested clocks this follows from
+ * the trailing zeros of the time, with free clocks from a heap. */
 #include "events/sim.h"
 #include <stdlib.h>
 

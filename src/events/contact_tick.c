@@ -1,6 +1,8 @@
-/* The ticks of contact: penalty layers, limits of stretch, friction, and what they take away (docs/method.md).
- * Nothing here logs, and on one rank nothing allocates; of several, a pair that becomes deeper may need room that all
- * its owners must have (tac_watch_deepen). */
+/* contact_tick.c: the ticks of contact: penalty layers, limits of stretch and friction, and the energy that they take
+ * away (docs/method.md, Penalty layers, Restitution, Friction; ACM 2009, section 4).
+ *
+ * Nothing here logs, and on one rank nothing allocates. On several ranks a pair that becomes deeper may need room that
+ * all its owners must have (tac_watch_deepen). */
 #include "events/bring.h"
 #include "events/friction.h"
 

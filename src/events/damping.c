@@ -1,7 +1,8 @@
-/* Dampers in the engine: their kicks, and what they take out of the motion (docs/method.md, Energy and the book).
+/* damping.c: dampers in the engine: their kicks, and the energy that they take out of the motion (docs/method.md,
+ * Energy and the book).
  *
- * What they take is the work of their kicks with the mean velocity over all kicks of the instant. Both follow from
- * velocities of the vertex: before the instant, before and after the dampers, and after all. */
+ * This energy is the work of their kicks with the mean velocity over all kicks of the instant. Both follow from
+ * velocities of the vertex: before the instant, before and after the dampers, and after all kicks. */
 #include "events/sim.h"
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* What elements remember from tick to tick, out of a simulation and into another one. */
+/* element_state.c: takes the state that elements remember from tick to tick out of a simulation, and puts it into
+ * another one. */
 #include "base/exchange.h"
 #include "events/state.h"
 #include <stdlib.h>

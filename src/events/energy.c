@@ -1,5 +1,5 @@
-/* Energies, momenta and contacts of one instant (docs/method.md, Energy and the book): exact sums, each term computed
- * once. */
+/* energy.c: energies, momenta and contacts of one instant (docs/method.md, Energy and the book): exact sums, each term
+ * computed once. */
 #include "events/friction.h"
 #include "events/ranks.h"
 #include <stdlib.h>

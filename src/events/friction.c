@@ -1,3 +1,5 @@
+/* friction.c: friction of watched pairs: anchors that the impulse budget of the pair limits, and the kinetic form of
+ * ACM 2009, section 6.3 (docs/method.md, Friction; docs/engine.md, Friction). */
 #include "events/friction.h"
 #include "events/ranks.h"
 #include <stdlib.h>
@@ -177,7 +179,7 @@ static void follow(const struct tac_sim *sim, const struct tac_pair *p, struct t
         g->p[k] = near->d * near->n[k];
 }
 
-/* The papers' form (ACM section 6.3): all that Coulomb allows, against the motion. */
+/* The papers' form (ACM 2009, section 6.3): the whole impulse that Coulomb's law allows, against the motion. */
 static void kinetic(const struct tac_law *law, const double slip[3], double impulse, double j[3])
 {
     const double speed = sqrt(tac_dot(slip, slip)), size = speed > 0 ? law->friction * impulse / speed : 0;

@@ -1,4 +1,4 @@
-/* Friction's state, out of a simulation and into another one. */
+/* friction_state.c: takes the state of friction out of a simulation, and puts it into another one. */
 #include "base/exchange.h"
 #include "events/friction.h"
 #include "events/ranks.h"

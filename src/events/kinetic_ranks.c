@@ -1,9 +1,9 @@
-/* Windows of several ranks with kinetic data structures.
+/* kinetic_ranks.c: windows of several ranks with kinetic data structures (docs/kds.md, Across ranks).
  *
- * Before a window the certificates that rest on other ranks' plans (kds/flights.h) are renewed, and say how long it may
- * be.  Within it each rank goes from instant to instant as one alone does, and meets its neighbours where stencils are
- * shared.  When it has been run, all look whether plans were kept.  If new ones make a certificate fail in the past,
- * all go back to the window's start and run it again. */
+ * Before a window the certificates that rest on other ranks' plans (kds/flights.h) are renewed, and they limit the
+ * length of the window. Within it each rank goes from instant to instant as on one rank, and exchanges positions with
+ * its neighbours where stencils are shared. After it all ranks check whether plans were kept. If new plans make a
+ * certificate fail in the past, all ranks go back to the window's start and run it again. */
 #include "events/kinetic.h"
 #include "events/ranks.h"
 #include "events/windows.h"

@@ -1,4 +1,5 @@
-/* What the owners of a pair tell each other: a rung more, or less. */
+/* orders.c: messages between the owners of a pair: one rung more is watched, or one rung less (docs/distribution.md, A
+ * pass). */
 #include "events/ranks.h"
 #include <string.h>
 

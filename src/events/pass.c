@@ -1,7 +1,9 @@
-/* Running the instants of a window (docs/method.md, Time and order). Nothing here logs, and on one rank nothing
- * allocates: a pass for which the room that was made before it does not suffice ends there.  Of several ranks one that
- * has no room left makes more, for the others wait for it; and a record whose log is full writes it out
- * (io/record/record_log.c). */
+/* pass.c: runs the instants of a window (docs/method.md, Trajectories, and Time and order; ACM 2009, section 3,
+ * algorithm 1).
+ *
+ * Nothing here logs, and on one rank nothing allocates: a pass ends where the room that was made before it does not
+ * suffice. On several ranks a rank that has no room left makes more, because the others wait for it; and a record whose
+ * log is full writes it out (io/record/record_log.c). */
 #include "events/bring.h"
 #include "events/friction.h"
 #include "events/ranks.h"

@@ -1,4 +1,4 @@
-/* ranks.c: how ranks keep in step within a pass (ranks.h). */
+/* ranks.c: exchanges positions between ranks within a pass (ranks.h; docs/distribution.md, A pass). */
 #include "events/ranks.h"
 #include "broadphase/candidates.h"
 #include "events/windows.h"

@@ -1,4 +1,5 @@
-/* What ranks tell each other of their vertices out of turn: paths near a contact, and lines. */
+/* ranks_paths.c: messages between ranks that no schedule foresees: paths of vertices near a contact, and straight lines
+ * of vertices. */
 #include "events/ranks.h"
 #include <string.h>
 

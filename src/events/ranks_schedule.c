@@ -1,4 +1,5 @@
-/* Which ranks meet at which instants, and what they send: the schedule, from elements and watched rungs. */
+/* ranks_schedule.c: the schedule of messages between ranks: which ranks exchange positions at which instants, from the
+ * elements and the watched rungs (docs/distribution.md, A pass). */
 #include "events/ranks.h"
 #include <stdlib.h>
 #include <string.h>

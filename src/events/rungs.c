@@ -1,4 +1,4 @@
-/* Classes of rungs: all rungs of one period, in the order of their keys. */
+/* rungs.c: classes of rungs: all rungs of one period, in the order of their keys (docs/engine.md, Rungs). */
 #include "events/rungs.h"
 #include "events/friction.h"
 #include <stdlib.h>

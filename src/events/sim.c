@@ -1,3 +1,4 @@
+/* sim.c: makes and destroys a simulation, advances it without contact, and reports a simulation that cannot go on. */
 #include "base/recorder.h"
 #include "events/friction.h"
 #include "events/ranks.h"

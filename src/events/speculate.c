@@ -1,5 +1,5 @@
-/* Speculative windows (docs/method.md, Finding contacts): run ahead, look whether a layer was missed, and if so run
- * again with it. */
+/* speculate.c: contact discovery by speculative windows (docs/method.md, Finding contacts; after Ainsley et al. 2012):
+ * a window is run, then searched for a missed layer, and run again with that layer if there is one. */
 #include "broadphase/candidates.h"
 #include "events/friction.h"
 #include "events/ranks.h"

@@ -1,4 +1,5 @@
-/* Was a layer missed in a pass (docs/method.md, Finding contacts)? */
+/* verdict.c: decides whether a layer was missed in a pass (docs/method.md, Finding contacts; docs/engine.md, Windows).
+ */
 #include "events/verdict.h"
 #include "broadphase/candidates.h"
 #include "events/path.h"

@@ -1,4 +1,5 @@
-/* Watched pairs and their rungs. */
+/* watch.c: watched pairs and their rungs: adds pairs and rungs, keeps or undoes what a window added, and drops them
+ * again. */
 #include "events/friction.h"
 #include "events/ranks.h"
 #include "events/rungs.h"

@@ -1,4 +1,5 @@
-/* What windows are measured in, and what is measured when one has been run. */
+/* windows.c: the lengths of windows, and the statistics that are kept when one has been run (docs/engine.md, Windows).
+ */
 #include "events/windows.h"
 #include "broadphase/candidates.h"
 #include "events/ranks.h"

@@ -1,3 +1,4 @@
+/* distance.c: the parts of distance.h that are not inline: the distance of a vertex and a triangle that is a sliver. */
 #include "geometry/distance.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* tree.c: builds and refits trees of k-DOPs, and finds the pairs of boxes of two trees that overlap. */
 #include "geometry/tree.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,5 @@
+/* flights.c: tubes: the flight plans that ranks exchange, when they are renewed, and how they are checked after a
+ * window (docs/kds.md, Across ranks; flight plans: ACM 2009, section 5.3). */
 #include "kds/flights.h"
 #include "contact/limits.h"
 #include "kds/kinetic_slab.h"
@@ -11,7 +13,7 @@ static const double WELCOME = .1; /* radius above which windows become shorter, 
 static const double COARSE = .5;  /* radius of a tube that no slab rests on, in skins of the epoch's tubes */
 static const double TIGHTEN = 16; /* a tube is filed anew if it is so much wider than need be */
 
-/* A tube on its way; or that slabs rest on a vertex of the neighbour's, or do so no longer. */
+/* A message: a tube, or that slabs rest on a vertex of the neighbour's, or no longer do. */
 struct flight {
     double x[3], v[3], radius;
     int32_t place;  /* in the list of those whom the neighbour hears of; whom we hear of */
@@ -20,7 +22,7 @@ struct flight {
 
 /* ---- making and destroying ---- */
 
-/* The thinnest nest that some pair of this rank has, m. */
+/* The least thickness of a pair of this rank, m. */
 static double finest_here(const struct tac_view *view)
 {
     double least = view->scene->contact.thickness > 0 ? view->scene->contact.thickness : INFINITY;
@@ -33,7 +35,7 @@ static double finest_here(const struct tac_view *view)
     return least < INFINITY ? least : 1e-3 * view->candidates->skin;
 }
 
-/* And of any: others decide pairs of our vertices. */
+/* The same over all ranks, because other ranks decide pairs of this rank's vertices. */
 static enum tac_err find_finest(const struct tac_view *view, double *finest)
 {
     const double here = finest_here(view);
@@ -82,7 +84,7 @@ static bool has_slabs(const struct tac_kinetic *k, tac_lid v)
     return ((const struct tac_slabs *)k->self[TAC_KINETIC_NARROW])->stand[v].count > 0;
 }
 
-/* Do slabs of some rank rest on a vertex of ours? */
+/* Do slabs of any rank rest on this vertex? */
 static bool matters(const struct tac_flights *f, tac_lid v)
 {
     return f->wanted[v] > 0 || has_slabs(f->k, v);
@@ -93,14 +95,14 @@ double tac_flights_narrow(const struct tac_flights *f)
     return 1.01 * FINE * f->finest;
 }
 
-/* Radius for a vertex that deviates so far from its line, m. */
+/* Radius of the tube of a vertex that deviates by that much from its line, m. */
 static double radius_for(const struct tac_view *view, const struct tac_flights *f, tac_lid v, double deviation)
 {
     const double least = matters(f, v) ? FINE * f->finest : COARSE * view->candidates->skin;
     return fmax(least, 2 * deviation);
 }
 
-/* How far a vertex may deviate in a window so much longer than the last one than it did in that. */
+/* How much farther a vertex may deviate in a window that is so much longer than the last one. */
 static double scale(double longer)
 {
     return TAC_FARTHER * fmax(longer, longer * longer); /* when shorter, the mean velocity is not that of now */
@@ -133,7 +135,7 @@ static double off_line(const double x[3], const double x0[3], const double v[3],
     return sqrt(tac_dot(off, off));
 }
 
-/* One that does not move freely keeps to its line exactly, until its script says otherwise. */
+/* A vertex that does not move freely follows its line exactly, until its script says otherwise. */
 static void foresee_held(struct tac_view *view, struct tac_flights *f, tac_lid v)
 {
     double x[3], u[3];
@@ -221,7 +223,7 @@ void tac_flights_check(struct tac_view *view, struct tac_flights *f, tac_time en
         if (worst + move->deviation <= plan->radius)
             continue;
         if (rough > 1 && able) {
-            f->wild = true; /* a shorter window, rather than a tube in which nothing can be told apart */
+            f->wild = true; /* a shorter window is better than a tube so wide that no slab fits */
             file(view, f, v, x, view->paths->line[v].v, WELCOME * f->finest);
         } else {
             file(view, f, v, x, u, radius_for(view, f, v, move->deviation));
@@ -310,7 +312,8 @@ void tac_flights_talk(struct tac_view *view, struct tac_flights *f)
 
 /* ---- epochs ---- */
 
-/* Motions from now on: as in the last pass; of what is held, and in the beginning, by velocities. */
+/* Estimates the motions from now on: as in the last pass; for vertices that are held, and at the beginning, from
+ * velocities. */
 static void expect_motions(struct tac_view *view, struct tac_flights *f, tac_time window)
 {
     struct tac_candidates *c = view->candidates;
@@ -329,7 +332,7 @@ static void expect_motions(struct tac_view *view, struct tac_flights *f, tac_tim
     }
 }
 
-/* Marks with f->news. */
+/* Marks these vertices with f->news. */
 static void find_members(struct tac_view *view, struct tac_flights *f)
 {
     const struct tac_kinetic *k = f->k;

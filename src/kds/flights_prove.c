@@ -1,4 +1,5 @@
-/* Proving by tubes that what is not watched is silent until a window ends (flights.h). */
+/* flights_prove.c: proves by tubes that the layers that are not watched stay silent until a window ends (flights.h;
+ * docs/kds.md, Across ranks). */
 #include "kds/flights.h"
 #include "kds/kinetic_slab.h"
 

@@ -1,4 +1,5 @@
-/* What all kinetic structures share: flight plans, and the loop that renews certificates before each instant. */
+/* kinetic.c: what all kinetic structures share: flight plans (ACM 2009, section 5.3), and the loop that renews
+ * certificates before each instant (docs/kds.md). */
 #include "contact/limits.h"
 #include "kds/kinetic_slab.h"
 #include "scene/period.h"

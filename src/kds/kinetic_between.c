@@ -1,4 +1,4 @@
-/* Which pairs two primitives stand for, and that each gets a slab. */
+/* kinetic_between.c: which contact pairs the parts of two primitives form, and a slab for each of these pairs. */
 #include "kds/kinetic_slab.h"
 
 /* The vertices of edge i of a primitive, smaller global id first. */

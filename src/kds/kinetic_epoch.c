@@ -1,6 +1,8 @@
-/* The broad phase of what ranks prove together.  It has no certificates of its own: an epoch's wide tubes (flights.h)
- * hold until it ends, so primitives whose boxes keep apart while they do need no slab, and one search when the epoch
- * begins finds the others.  Lists that ask again as plans change would tell no more that lasts: docs/kds.md. */
+/* kinetic_epoch.c: the broad phase of the pairs that several ranks prove together (docs/kds.md, Across ranks, Epochs).
+ *
+ * It has no certificates of its own. An epoch's wide tubes (flights.h) hold until it ends, so primitives whose boxes
+ * stay apart while the tubes hold need no slab, and one search at the beginning of the epoch finds all others. Lists
+ * that are searched again as plans change would prove nothing that holds for longer. */
 #include "kds/kinetic.h"
 #include <stdlib.h>
 

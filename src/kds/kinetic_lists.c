@@ -1,9 +1,10 @@
-/* Separation lists (Weller and Zachmann 2006) over the hierarchy of kinetic k-DOPs: the traversal that would look for
- * overlaps is kept, and where it stopped because two nodes lie apart stands a certificate that says until when.
+/* kinetic_lists.c: separation lists (Weller and Zachmann 2006) over the hierarchy of kinetic k-DOPs: the traversal that
+ * would look for overlaps is kept, and where it stopped because two nodes lie apart there is a certificate, which tells
+ * until when they do (docs/kds.md).
  *
- * A test is a pair of nodes.  It is *apart* (a certificate), *split* into two tests of one node's children, or *open*:
- * two leaves between whose parts there are slabs.  When a certificate fails and cannot be renewed, its test is split or
- * opened; when what lies below a test has become quiet, and its nodes are apart again for long, it is closed. */
+ * A test is a pair of nodes. It is *apart* (a certificate), *split* into two tests of one node's children, or *open*:
+ * two leaves between whose parts there are slabs. When a certificate fails and cannot be renewed, its test is split or
+ * opened. A test is closed when the tests below it have become quiet and its nodes are apart again for long. */
 #include "kds/kinetic_lists.h"
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,7 @@ static uint64_t promote(uint64_t order, int i)
 }
 
 /* By the axes that were useful, until one adds nothing; and one more, drawn by lot, which goes to the front if it does
- * better (ACM 5.6). */
+ * better (ACM 2009, section 5.6). */
 static double by_useful(const struct tac_kinetic *k, const struct lists *l, struct test *t)
 {
     const int n = l->tree->axes;

@@ -1,4 +1,5 @@
-/* Separating slabs (ACM 5.1): the certificates between two primitives. */
+/* kinetic_slab.c: separating slabs (ACM 2009, section 5.1): the certificates between two primitives (docs/kds.md, What
+ * is proven). */
 #include "geometry/sweep.h"
 #include "kds/slab_lay.h"
 #include <stdlib.h>
@@ -43,7 +44,8 @@ static void stand_off(struct tac_slabs *all, const struct tac_slab *s)
 
 /* ---- watching ---- */
 
-/* What comes after the layers watched: its reach, its rung's period, and when to give up on slabs. */
+/* The layers behind the watched ones: how far they reach, the period of their first rung, and the tolerance of the
+ * slab. */
 static void look_deeper(struct tac_kinetic *k, struct tac_slab *s)
 {
     const struct tac_model *m = k->view->model;
@@ -98,9 +100,9 @@ done:
     return err;
 }
 
-/* A slab for a pair at the end of its nest: is it certain that it stays in it until the next instant?  That is judged
- * when the instant is known for good.  What a judgement says holds for the straight motion up to then and no further,
- * so the slab stays in the list, and all who renew certificates ask for it again. */
+/* For a pair at the last of its layers: is it certain that it does not come under that layer until the next instant?
+ * This is judged when the instant is known for good. The judgement holds for the straight motion up to then and no
+ * further, so the slab stays in the list, and whenever certificates are renewed it is judged again. */
 static enum tac_err doubt(struct tac_kinetic *k, int32_t id)
 {
     enum tac_err err;
@@ -110,7 +112,7 @@ done:
     return err;
 }
 
-/* The vertex that ended a slab's life because its plan was so vague promises more next time. */
+/* A vertex whose vague plan made a slab fail files a narrower plan next time. */
 static void blame(struct tac_kinetic *k, const struct tac_slab *s, int which)
 {
     if (k->eps >= 0 || which < 0 || tac_pair_grows((enum tac_pair_type)s->type))
@@ -124,8 +126,8 @@ static void blame(struct tac_kinetic *k, const struct tac_slab *s, int which)
     k->wish[v] *= 1 - share * fmin(.5, BLAME / (stands + 1));
 }
 
-/* Is there no room for a slab only because tubes are so wide?  Then rather a shorter window with narrower ones, if it
- * is long in ticks of what would have to be watched. */
+/* Is there no room for a slab only because the tubes are so wide? Then a shorter window with narrower tubes is better,
+ * if the window is long in ticks of the rung that would have to be watched. */
 static bool too_wide(const struct tac_kinetic *k, const struct tac_slab *s, double d)
 {
     double a = 0, b = 0;
@@ -145,8 +147,8 @@ tac_time tac_slabs_worth(const struct tac_kinetic *k, tac_time period)
     return period == 0 || ticks > k->tau ? k->tau : ticks;
 }
 
-/* A slab that holds at k->until, whatever has to be watched for it.  With tubes it may also end a window early, if that
- * is not too short. */
+/* Makes a slab that holds at k->until, and watches the rungs that this requires. With tubes it may also end a window
+ * early, if that is not too short. */
 static enum tac_err renew(struct tac_kinetic *k, int32_t id)
 {
     enum tac_err err = TAC_OK;
@@ -199,7 +201,7 @@ void tac_slabs_judge(struct tac_kinetic *k)
         const struct tac_slab *s = &all->slab[k->doubt[i]];
         double x[4][3], u[4][3], y[3];
         if (!s->live || s->period != 0)
-            continue; /* proven apart by the broad phase since, which may have given its number away */
+            continue; /* the broad phase has proven the pair apart since, and may have reused the number */
         for (int j = 0; j < s->count; j++) {
             tac_state_position(view->state, view->scripts, s->v[j], view->state->now, x[j]);
             tac_state_position(view->state, view->scripts, s->v[j], k->next, y);
@@ -349,7 +351,7 @@ static void destroy(void *self)
     free(all);
 }
 
-/* Forgets all: the broad phase makes them. */
+/* Removes all slabs; the broad phase makes them anew. */
 static enum tac_err build(struct tac_kinetic *k, void *self)
 {
     struct tac_slabs *all = self;
@@ -392,7 +394,8 @@ done:
     return err;
 }
 
-/* Vertex i of a slab has a new plan: it fails sooner if that vertex now comes sooner than what came first so far. */
+/* Vertex i of a slab has a new plan: the slab fails sooner if that vertex now enters it before the vertex that was the
+ * first so far. */
 static void retime(const struct tac_kinetic *k, struct tac_slabs *all, int32_t id, int i, const double x[3])
 {
     const struct tac_slab *s = &all->slab[id];

@@ -1,4 +1,5 @@
-/* kinetic_tree.h: a hierarchy of k-DOPs whose extents are bounded by lines in time (ACM 5.5, 5.6).
+/* kinetic_tree.h: a hierarchy of k-DOPs whose extents are bounded by lines in time (ACM 2009, sections
+ * 5.5 and 5.6).
  *
  * One tree over the primitives of all bodies.  A node bounds where its vertices are along each axis by the *linear
  * envelope*: lo + vlo (t - t0) .. hi + vhi (t - t0), which holds for as long as all its vertices keep to their plans.

@@ -1,4 +1,4 @@
-/* Queues of certificates: what all ways share, and the binary heap. */
+/* queue.c: queues of certificates: what all queues share, and the binary heap (docs/kds.md, The queue). */
 #include "kds/queue.h"
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* Pairing heap: a tree of numbers, each the least of what hangs below it.  Entering and moving ahead are one
- * comparison; what they save is paid for when the root goes. */
+/* queue_pairing.c: pairing heap: a tree of numbers, each of which is the least of those below it. Inserting a number
+ * and decreasing its time take one comparison; removing the root takes more. */
 #include "kds/queue.h"
 #include <stdlib.h>
 

@@ -1,6 +1,7 @@
-/* Radix queue: bucket k holds the numbers whose time differs from a mark in bit k - 1 as the highest one, bucket 0
- * those at the mark or before it.  The mark follows the limits that were asked for; when it passes into a bucket, that
- * one is dealt out to those below it.  A number moves by taking it out of one list and putting it into another. */
+/* queue_radix.c: radix queue: bucket k holds the numbers whose time differs from a mark in bit k - 1 as the highest
+ * one, bucket 0 those at the mark or before it. The mark follows the limits that were asked for. When it passes into a
+ * bucket, the numbers of that bucket are distributed over the buckets below it. A number is moved from one list to
+ * another. */
 #include "kds/queue.h"
 #include <stdlib.h>
 

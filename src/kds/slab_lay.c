@@ -1,4 +1,4 @@
-/* Laying slabs (ACM 5.1), and how long they hold. */
+/* slab_lay.c: lays slabs (ACM 2009, section 5.1), and computes how long they hold. */
 #include "kds/slab_lay.h"
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* slab_lay.h: laying a slab between two primitives, and when somebody may enter it (ACM 5.1). */
+/* slab_lay.h: laying a slab between two primitives, and when a vertex may enter it (ACM 2009, section 5.1). */
 #ifndef TACTUS_KDS_SLAB_LAY_H
 #define TACTUS_KDS_SLAB_LAY_H
 

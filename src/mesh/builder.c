@@ -1,3 +1,4 @@
+/* builder.c: collects the vertices and elements that generators and readers make, and checks them at the end. */
 #include "mesh/builder.h"
 
 #include "mesh/check.h"

@@ -1,3 +1,4 @@
+/* bytes.c: reads numbers of either byte order from a binary mesh file in memory, and never reads beyond its end. */
 #include "mesh/file.h"
 
 #include <stdarg.h>

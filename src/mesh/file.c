@@ -1,3 +1,4 @@
+/* file.c: reads a whole mesh file into memory, and refuses what is no regular file. */
 #include "mesh/file.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* HDF5 meshes: /vertices (V, 3) floats, /triangles (T, 3) and /segments (S, 2) integers. */
+/* hdf5.c: HDF5 meshes: /vertices (V, 3) floats, /triangles (T, 3) and /segments (S, 2) integers. */
 #include "mesh/read.h"
 
 #include <hdf5.h>
@@ -57,7 +57,8 @@ static bool is_stored(hid_t set, hid_t type, double values)
     return inside && (values == 0 || stored * (layout == H5D_CHUNKED ? 1100 : 1) >= claimed);
 }
 
-/* A chunk is unpacked whole, whatever its file claims it to be; 0: not chunked, or it cannot be told. */
+/* A chunk is unpacked as a whole, whatever size the file claims. 0: the dataset is not chunked, or this cannot be
+ * determined. */
 static double chunk_bytes(hid_t set, hid_t type)
 {
     hsize_t chunk[2] = {0, 0};
@@ -230,7 +231,7 @@ enum tac_err tac_hdf5_read(struct tac_ctx *ctx, const struct tac_hdf5 *mesh, enu
     return TAC_OK;
 }
 
-/* Into the builder, or nowhere. */
+/* Reads into the builder, or only checks. */
 static enum tac_err load(struct tac_ctx *ctx, const struct tac_hdf5 *h, enum tac_hdf5_table table,
                          struct tac_builder *b)
 {
@@ -328,7 +329,7 @@ struct tac_hdf5_writer {
     hid_t file, set[3], transfer;
 };
 
-/* HDF5 tells each rank what it met: what one rank met is a failure of all. */
+/* HDF5 reports a failure only on the rank that had it; it is a failure of all ranks. */
 static enum tac_err written(struct tac_ctx *ctx, const char *path, bool good)
 {
     return good ? TAC_OK : tac_fail(ctx, TAC_ERR_RUN, "%s: cannot be written; is there space on the disk?", path);

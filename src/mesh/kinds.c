@@ -1,3 +1,4 @@
+/* kinds.c: the table of mesh kinds: their names, parameters, help texts and generators (docs/meshes.md, Kinds). */
 #include "mesh/kinds.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Meshes whose vertices are written down: inline, segments, points. */
+/* listed.c: meshes whose vertices are written down: inline, segments, points. */
 #include "mesh/kinds.h"
 
 #include <string.h>

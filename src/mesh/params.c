@@ -1,3 +1,4 @@
+/* params.c: checks the parameters of a mesh against the table of its kind, and reads their values. */
 #include "mesh/params.h"
 
 #include "mesh/builder.h"

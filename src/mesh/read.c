@@ -1,3 +1,4 @@
+/* read.c: recognises the format of a mesh file and calls its reader. */
 #include "mesh/read.h"
 
 #include "base/child.h"

@@ -1,5 +1,5 @@
-/* Gmsh .msh 2.x and 4.1, ascii and binary of either byte order: nodes, lines, triangles, and quadrangles as two
- * triangles each. */
+/* read_gmsh.c: Gmsh .msh 2.x and 4.1, ascii and binary of either byte order: nodes, lines, triangles, and quadrangles
+ * as two triangles each. */
 #include "mesh/gmsh.h"
 
 #include <stdarg.h>

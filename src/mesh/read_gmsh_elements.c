@@ -1,4 +1,4 @@
-/* Elements of a Gmsh file: lines, triangles, and quadrangles as two triangles each. */
+/* read_gmsh_elements.c: elements of a Gmsh file: lines, triangles, and quadrangles as two triangles each. */
 #include "mesh/gmsh.h"
 
 /* Element types by number: how many nodes, and what becomes of them. */

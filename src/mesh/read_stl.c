@@ -1,4 +1,4 @@
-/* STL, ascii and binary. Vertices of equal coordinates merge, in order of appearance. */
+/* read_stl.c: STL, ascii and binary. Vertices of equal coordinates are merged, in order of appearance. */
 #include "mesh/read.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* A band along a curve: the curve is resampled evenly by arc length, and a frame is carried along it. */
+/* ribbon.c: generator of a band along a curve: the curve is resampled evenly by arc length, and a frame is carried
+ * along it (docs/meshes.md, Kinds). */
 #include "mesh/kinds.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Surfaces of revolution about the y axis: torus, cylinder, cone. */
+/* round.c: generators of surfaces of revolution about the y axis: torus, cylinder, cone. */
 #include "mesh/circle.h"
 #include "mesh/kinds.h"
 

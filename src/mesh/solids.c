@@ -1,4 +1,4 @@
-/* The five regular solids, subdivided, and the icosphere. */
+/* solids.c: generators of the five regular solids, subdivided, and of the icosphere. */
 #include "mesh/kinds.h"
 
 #include <math.h>

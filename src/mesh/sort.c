@@ -1,3 +1,4 @@
+/* sort.c: sorts rows of vertex indices in lexicographic order. */
 #include "mesh/sort.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* text.c: reads words and numbers with line numbers from a mesh file in memory that is text. */
 #include "mesh/file.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* topology.c: numbers the edges and hinges of a mesh, by a rule that depends on the mesh alone. */
 #include <tactus/mesh.h>
 
 #include "mesh/sort.h"

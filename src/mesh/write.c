@@ -1,3 +1,4 @@
+/* write.c: writes a mesh as OBJ, PLY, STL or HDF5. */
 #include "mesh/read.h"
 
 #include <errno.h>

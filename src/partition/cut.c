@@ -1,4 +1,5 @@
-/* cut.c: the graph goes to rank 0, contracted where it is too large for one; the parts come back. */
+/* cut.c: cuts the graph of vertices for all ranks: contracts it where it is too large for one rank, gathers it on rank
+ * 0, and sends the parts back. */
 #include "partition/cut_steps.h"
 
 #include "base/exchange.h"

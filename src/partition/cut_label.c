@@ -1,4 +1,5 @@
-/* cut_label.c: METIS knows no present assignment, so its parts are named after the ranks that hold most of them. */
+/* cut_label.c: names METIS's parts after the ranks that hold most of them, because METIS does not know which rank holds
+ * which vertex. */
 #include "partition/cut_steps.h"
 
 #include "base/exchange.h"

@@ -1,3 +1,4 @@
+/* ghosts.c: values of ghosts, asked of the ranks that own them. */
 #include "partition/ghosts.h"
 #include "base/exchange.h"
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* halo_ghosts.c: slots for vertices of other ranks, and whose motions we hear of. */
+/* halo_ghosts.c: slots for vertices of other ranks, and the subscriptions to their motions. */
 #include "partition/halo.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,9 @@
-/* localise.c: from pieces to local scenes.
+/* localise.c: makes local scenes from pieces (docs/distribution.md, Who holds what).
  *
- * Nobody knows where a vertex' owner is, so there is a meeting place: the rank whose block of ids holds the vertex
- * keeps its owner (the directory).  Whoever has an element asks there for the owners of its vertices and sends it to
- * each of them; vertices go to their owners; what an owner then lacks of its elements' vertices, its ghosts, it asks
- * of their owners.
- */
+ * No rank knows the owners of all vertices. So there is a directory: the rank whose block of ids holds a vertex keeps
+ * the number of its owner. A rank that has an element asks there for the owners of its vertices and sends it to each of
+ * them; vertices go to their owners. An owner then asks the other owners for the vertices of its elements that it does
+ * not own, its ghosts. */
 #include "partition/localise.h"
 
 #include <stdlib.h>

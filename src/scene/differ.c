@@ -1,6 +1,6 @@
-/* differ.c: a scene that shall go on from a checkpoint is not the one that the checkpoint is of: which key says so?
+/* differ.c: names the key by which a scene differs from the one that a checkpoint was made from.
  *
- * That it is not, the hash has told; here it only gets a name.  What the hash leaves out is not looked at. */
+ * The hash has already told that the scenes differ. Keys that the hash leaves out are not compared. */
 #include "scene/read.h"
 
 #include <stdlib.h>

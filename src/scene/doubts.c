@@ -1,5 +1,5 @@
-/* doubts.c: warnings about scenes that are sound, and hardly what was meant: nothing keeps surfaces apart, or a cloth
- * together. */
+/* doubts.c: warnings about scenes that are valid but hardly what was meant: nothing keeps surfaces apart, or nothing
+ * holds a cloth together. */
 #include "scene/read.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* speeds.c: refuses what moves so fast that it cannot be simulated: its numbers would be lost after a few steps, and
- * until then everything would be near everything.
+/* speeds.c: refuses speeds that cannot be simulated: coordinates would be lost to rounding after a few steps, and until
+ * then every vertex would be near every other.
  *
  * The limit is MOST_SIZES times the size of the largest body in one step, the shortest of clocks.gravity_s,
  * clocks.elastic_s and time.frame: 1e9 m/s for a body of a metre and the usual clocks. */

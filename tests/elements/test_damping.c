@@ -1,5 +1,5 @@
 /* Dampers against their definition: an impulse is minus damping times the gradient of the elastic potential whose rest
- * is the strain of the last tick (ACM section 6.1). Rigid motions, momenta, the branch of angles, four at a time
+ * is the strain of the last tick (ACM 2009, section 6.1). Rigid motions, momenta, the branch of angles, four at a time
  * against one at a time, and periods at which a tick never adds energy, whatever has become of the shapes. */
 #include "exact.h"
 

@@ -1,6 +1,6 @@
-/* AVCM section 8.1: a spring that bounces on a plane keeps its energy over hundreds of bounces, the better the shorter
- * the contact's period.  Bounds: three times what was found.  If this fails, clocks are re-phased, layers missed, or
- * kicks come at other times than their ticks. */
+/* AVCM 2011, section 8.1: a spring that bounces on a plane keeps its energy over hundreds of bounces, the better the
+ * shorter the contact's period.  Bounds: three times what was found.  If this fails, clocks are re-phased, layers
+ * missed, or kicks come at other times than their ticks. */
 #include "support.h"
 
 struct outcome {

@@ -1,6 +1,6 @@
-/* AVCM section 9: a ball between two walls keeps its energy whatever the outer layer's thickness and stiffness: within
- * 3 % over 800 bounces (6400 bounces reach no farther: jobs/experiments/energy/walls).  If this fails, layers put
- * energy in or take it out in one direction. */
+/* AVCM 2011, section 9: a ball between two walls keeps its energy whatever the outer layer's thickness and stiffness:
+ * within 3 % over 800 bounces (6400 bounces reach no farther).  If this fails, layers put energy in or take it out in
+ * one direction. */
 #include "support.h"
 
 int main(void)

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""AVCM section 8.1: a spring on a plane. Does its energy drift, and what is the defect made of?
+"""AVCM 2011, section 8.1: a spring on a plane. Does its energy drift, and what is the defect made of?
 
     jobs/experiments/energy/spring.py [drift] [defect] [upright] [--jobs N] [--starts N]
 

@@ -1,3 +1,4 @@
+/* checkpoint_compare.c: compares two checkpoints value by value. */
 #include "io/checkpoint/checkpoint_compare.h"
 
 #include <math.h>

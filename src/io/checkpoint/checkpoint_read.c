@@ -1,5 +1,5 @@
-/* checkpoint_read.c: reading a checkpoint: the file, and what all ranks have alike.  The file is whole, but it may
- * still have been made by somebody else: nothing in it is believed. */
+/* checkpoint_read.c: reads a checkpoint: the file, and what all ranks have alike. The file is whole, but another
+ * program may have made it, so every value in it is checked. */
 #include <ctype.h>
 #include <limits.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* geometry.c: gathers the geometry of a checkpoint from all ranks on every rank. */
 #include "io/checkpoint/geometry.h"
 
 #include <stdlib.h>

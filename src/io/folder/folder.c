@@ -1,5 +1,5 @@
-/* folder.c: whose files a folder holds, and how ours are replaced.  status.json is the mark: where it is ours, all
- * files with a run's names are ours; where it is not there, none is. */
+/* folder.c: which files of a folder belong to a run, and how they are replaced. status.json is the mark: where it is of
+ * this program, all files with a run's names are; where it is missing, none is. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* output_resume.c: a run folder that a run from a checkpoint goes on with. */
+/* output_resume.c: continues a run folder with a run that goes on from a checkpoint. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

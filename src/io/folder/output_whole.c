@@ -1,4 +1,4 @@
-/* output_whole.c: does a folder hold all of a run that has ended?  Only times and numbers are looked at. */
+/* output_whole.c: decides whether a folder holds all of a run that has ended. Only times and numbers are looked at. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,5 @@
+/* report.c: reads status.json and run.json, and prints JSON and durations, for the commands that describe run folders.
+ */
 #include "io/folder/report.h"
 
 #include <errno.h>

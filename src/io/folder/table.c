@@ -1,3 +1,4 @@
+/* table.c: reads an energy.csv. */
 #include "io/folder/table.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* compare.c: compares the frames and energies of two runs value by value. */
 #include "io/frames/compare.h"
 
 #include <errno.h>

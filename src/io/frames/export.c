@@ -1,3 +1,4 @@
+/* export.c: writes one frame as an OBJ or PLY file. */
 #include "io/frames/export.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* reader.c: opens a frames.h5, lists its frames, and reads positions, velocities and contact forces of a frame. */
 #include "io/frames/reader.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* disk.c: a file driver for HDF5 whose file is whole at every moment: it keeps changes until a flush is complete, and
+ * writes them to a journal first. */
 #include "io/h5/disk.h"
 
 #include <errno.h>
@@ -9,7 +11,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-/* A change to what is on the disk already, kept until the flush is complete. */
+/* A change to bytes that are on the disk already, kept until the flush is complete. */
 struct change {
     haddr_t at;
     size_t size;
@@ -101,10 +103,10 @@ static bool get(const struct disk *disk, haddr_t at, size_t size, unsigned char 
     return true;
 }
 
-/* The order in which changes reach the disk.  The superblock first: it tells how far the file goes.  Then heaps: new
- * names hurt nobody, once open_heaps() was there.  Then trees from the root down, which may point to new nodes (on the
- * disk already) while the old ones still hold everything; the leaves of the list of frames last, for a node that was
- * split has lost half. */
+/* The order in which changes reach the disk. The superblock is first, because it tells how far the file goes. Then
+ * heaps: new names change nothing for a reader once open_heaps() has been called. Then trees from the root down, which
+ * may point to new nodes (on the disk already) while the old nodes still hold everything. The leaves of the list of
+ * frames are last, because a node that was split has lost half of its entries. */
 enum order { SUPERBLOCK, HEAP_DATA, HEAP, OTHER, TREE, LEAF = TREE + 256 };
 
 static int order_of(const unsigned char *data, size_t size, H5FD_mem_t type)
@@ -120,8 +122,8 @@ static int order_of(const unsigned char *data, size_t size, H5FD_mem_t type)
     return type == H5FD_MEM_LHEAP ? HEAP_DATA : OTHER;
 }
 
-/* A local heap's header tells where in its data the list of free space begins, and readers check that list: neither of
- * the two can be written before the other.  So first the header is told that there is none. */
+/* A local heap's header tells where in its data the list of free space begins, and readers check that list, so neither
+ * of the two can be written before the other. So the header is first written without a list. */
 static void open_heaps(struct disk *disk)
 {
     enum { FREE_AT = 16 }; /* after signature, version and length of the data; lengths are of 8 bytes */
@@ -174,11 +176,12 @@ static void keep_change(struct disk *disk, haddr_t at, const unsigned char *data
 }
 
 /* ---- the journal ----
- * No order serves where the room of something that was removed is used again: a new node there is taken for an old one,
- * and may come after what points to it.  So all changes are first written behind the end of the file, where readers do
- * not look, and end with a trailer, which is the end of all; it is made void when they are in place.  Where a kill came
- * between, tac_disk_recover() finds it, and puts them in place.  What is behind the end is cut when the file is closed,
- * not before: that would give back the space that is reserved there (space.c). */
+ * Where the room of something that was removed is used again, no order of writing is safe: a new node there is taken
+ * for an old one, and may be written after what points to it.  So all changes are first written behind the end of the
+ * file, where readers do not look, followed by a trailer, which is the end of everything; the trailer is made void when
+ * the changes are in place.  If the program was killed in between, tac_disk_recover() finds the trailer, and writes the
+ * changes to their places.  What is behind the end is cut when the file is closed, not before, because cutting would
+ * give back the space that is reserved there (space.c). */
 
 struct entry { /* then come `size` bytes */
     uint64_t at, size;
@@ -196,7 +199,7 @@ static uint64_t crc_head(const struct trailer *t)
     return crc32(crc32(0, Z_NULL, 0), (const Bytef *)&t->begin, 2 * sizeof t->begin);
 }
 
-/* False: the changes may not show, for the disk has no room for this. */
+/* False: the changes may not be written to their places, because the disk has no room for the journal. */
 static bool write_journal(struct disk *disk)
 {
     haddr_t at = disk->eof > disk->eoa ? disk->eof : disk->eoa, size = sizeof(struct trailer);
@@ -223,7 +226,8 @@ static bool write_journal(struct disk *disk)
     return *disk->error == 0;
 }
 
-/* Puts the entries in place (apply), or only adds them up; false: they are not what the trailer says. */
+/* Writes the entries to their places (apply), or only computes their checksum; false: they are not what the trailer
+ * says. */
 static bool replay(int fd, const struct trailer *t, uint64_t end, bool apply)
 {
     struct disk disk = {.fd = fd, .error = &(int){0}};
@@ -255,18 +259,18 @@ void tac_disk_recover(const char *path)
     struct stat s;
     const int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
-        return; /* whoever opens it next tells why */
+        return; /* the next attempt to open it tells why */
     if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_size > (off_t)sizeof t) {
         const uint64_t end = (uint64_t)s.st_size - sizeof t;
         if (pread(fd, &t, sizeof t, (off_t)end) == (ssize_t)sizeof t && memcmp(t.magic, MAGIC, sizeof MAGIC) == 0 &&
             t.begin <= end && replay(fd, &t, end, false) && replay(fd, &t, end, true) &&
             ftruncate(fd, (off_t)t.begin) != 0)
-            errno = 0; /* what is left behind the end hurts nobody */
+            errno = 0; /* bytes that are left behind the end do no harm */
     }
     close(fd);
 }
 
-/* HDF5 calls this when a flush is complete: now the changes may show. */
+/* HDF5 calls this when a flush is complete: now the changes may be written to their places. */
 static herr_t disk_flush(H5FD_t *file, hid_t transfer, hbool_t closing)
 {
     struct disk *disk = (struct disk *)file;
@@ -316,7 +320,8 @@ static int disk_compare(const H5FD_t *a, const H5FD_t *b)
 
 static herr_t disk_query(const H5FD_t *file, unsigned long *flags)
 {
-    /* Not H5FD_FEAT_ACCUMULATE_METADATA, which would put neighbours into one write: the order is ours. */
+    /* Not H5FD_FEAT_ACCUMULATE_METADATA, which would join neighbouring writes into one: this driver decides the order.
+     */
     *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_AGGREGATE_SMALLDATA |
              H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
     return 0;
@@ -358,7 +363,8 @@ static herr_t disk_write(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t 
     const unsigned char *from = data;
     if (at + size > disk->eof)
         disk->eof = at + size;
-    /* Values are written once: where that is not behind the end, something was removed, and a flush has told so. */
+    /* Values are written once. Where they are not written behind the end, a dataset was removed before, and a flush
+     * followed. */
     if (at < disk->settled && type != H5FD_MEM_DRAW) {
         size_t old = disk->settled - at < size ? disk->settled - at : size;
         keep_change(disk, at, from, old, type);
@@ -370,7 +376,8 @@ static herr_t disk_write(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t 
     return 0;
 }
 
-/* A longer file now, a shorter one with the changes: until then the old structures reach that far. */
+/* A longer file is extended now; a shorter one is cut with the changes, because until then the old structures reach
+ * that far. */
 static herr_t disk_truncate(H5FD_t *file, hid_t transfer, hbool_t closing)
 {
     struct disk *disk = (struct disk *)file;

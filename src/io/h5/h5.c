@@ -1,3 +1,4 @@
+/* h5.c: opening HDF5 files, reading rows and text attributes, and the reason of a failure in words. */
 #include "io/h5/h5.h"
 
 #include <fcntl.h>

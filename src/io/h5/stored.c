@@ -1,3 +1,4 @@
+/* stored.c: checks and reads the datasets of a frames.h5 that may be damaged or foreign. */
 #include "io/h5/stored.h"
 
 const struct tac_shape TAC_STORED_TRIANGLES = {"/mesh/triangles", H5T_INTEGER, 8, 3},

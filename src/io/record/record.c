@@ -1,4 +1,4 @@
-/* record.c: record.h5: the file, and its groups. */
+/* record.c: writes record.h5: makes the file, and writes its groups (docs/run-folder.md, record.h5). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ static size_t most_of(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* What is used in turns: a run that is written, a deal, a group. */
+/* The memory that is used in turns: for a run that is written, a deal, a group. */
 static enum tac_err share_room(struct tac_record *r)
 {
     enum tac_err err;
@@ -128,7 +128,7 @@ enum tac_err tac_record_create(struct tac_ctx *ctx, const struct tac_scene *scen
     r = NULL;
 done:
     if (r != NULL && r->file != NULL)
-        r->file->broken = true; /* what is not whole is not worth waiting for */
+        r->file->broken = true; /* the file is not whole, so no rank needs to wait for it */
     tac_record_destroy(&r);
     tac_h5_restore(&quiet);
     return err;
@@ -147,7 +147,7 @@ struct stage {
     struct tac_dataset times, positions;
 };
 
-/* The next `count` rows, to row `to` of the stage. */
+/* Puts the next `count` rows into the stage, from row `to` on. */
 static enum tac_err fill(struct stage *s, size_t to, size_t count)
 {
     enum tac_err err = TAC_OK;
@@ -165,7 +165,7 @@ done:
     return err;
 }
 
-/* Collective. Both datasets' rows of two runs, from the stage. */
+/* Collective. Writes both datasets' rows of two runs, from the stage. */
 static enum tac_err put(struct stage *s, const struct tac_row_range part[2])
 {
     enum tac_err err;
@@ -176,7 +176,7 @@ done:
     return err;
 }
 
-/* Collective. Disk space for so many rows of this rank, and those of the others. */
+/* Collective. Reserves disk space for that many rows of this rank, and for those of the others. */
 static enum tac_err reserve_rows(struct tac_record *r, tac_gid rows)
 {
     int64_t all = rows;
@@ -184,16 +184,17 @@ static enum tac_err reserve_rows(struct tac_record *r, tac_gid rows)
     return tac_frames_reserve(r->ctx, r->file, tac_dataset_space(all, 32));
 }
 
-/* Collective. Rows begin .. end - 1 are ours.  Chunks that are ours alone go round by round; those that we share with
- * other ranks all in one last round, for a chunk that is written twice is compressed twice, and leaves a hole. */
+/* Collective. Rows begin .. end - 1 are this rank's. Chunks of this rank alone are written round by round; chunks that
+ * it shares with other ranks are all written in one last round, because a chunk that is written twice is compressed
+ * twice, and leaves a hole. */
 static enum tac_err put_rows(struct stage *s, tac_gid begin, tac_gid end)
 {
     enum tac_err err = TAC_OK;
     struct tac_ctx *ctx = s->r->ctx;
     const tac_gid chunk = TAC_CHUNK_ROWS, up = (begin + chunk - 1) / chunk * chunk, stage = (tac_gid)s->r->stage_rows;
     const tac_gid first = up < end ? up : end, last = end / chunk * chunk > first ? end / chunk * chunk : first;
-    /* Our first rows, of a chunk that began with another rank: kept beside the stage, whose rows 2 chunk .. are for the
-     * rounds. */
+    /* The first rows of this rank, if they are in a chunk that began with another rank. They are kept beside the stage,
+     * whose rows 2 chunk .. are for the rounds. */
     const size_t head = (size_t)(first - begin), room = 2 * (size_t)chunk;
     int64_t rounds = (last - first + stage - 1) / stage;
     err = fill(s, 0, head);
@@ -220,7 +221,7 @@ done:
     return err;
 }
 
-/* Collective. Where each vertex' rows begin; that this is there tells that the group is whole, so it comes last. */
+/* Collective. Writes where each vertex' rows begin. This dataset marks the group as whole, so it is written last. */
 static enum tac_err put_start(struct tac_record *r, hid_t group, tac_gid begin, tac_gid end)
 {
     enum tac_err err = TAC_OK;
@@ -252,7 +253,7 @@ static enum tac_err open_stage(struct tac_record *r, struct stage *s)
     return tac_merge_open(&r->block, -1, r->merge_points, &r->merge);
 }
 
-/* Collective. Writes what the blocks have as a group. */
+/* Collective. Writes the rows of all blocks as one group. */
 static enum tac_err write_group(struct tac_record *r, hid_t parent, const char *name, const char *what)
 {
     enum tac_err err = TAC_OK;
@@ -281,7 +282,7 @@ done:;
     bool closed = s.time_id < 0 || H5Dclose(s.time_id) >= 0;
     closed = (s.position_id < 0 || H5Dclose(s.position_id) >= 0) && closed;
     closed = (group < 0 || H5Gclose(group) >= 0) && closed;
-    /* No room for the rest of it: nothing half-written stays. */
+    /* There is no room for the rest of the group: nothing half-written stays. */
     if (err && group >= 0 && !r->file->broken && (!closed || H5Ldelete(parent, name, H5P_DEFAULT) < 0))
         r->file->broken = true;
     return err ? err : tac_frames_change(ctx, r->file, what, closed);
@@ -294,8 +295,8 @@ static enum tac_err refuse_broken(const struct tac_record *r)
     return tac_fail(r->ctx, TAC_ERR_RUN, "%s could not be written before; nothing is added", r->file->path);
 }
 
-/* Collective. Takes the group out of /partial, and tells the disk at once: its room may be used again.  next: another
- * one takes its name. */
+/* Collective. Removes the group from /partial, and flushes at once, because its room may be used again. next: another
+ * group takes its name. */
 static enum tac_err drop_partial(struct tac_record *r, hid_t partial, int64_t next)
 {
     enum tac_err err = TAC_OK;

@@ -1,3 +1,4 @@
+/* record_compare.c: compares two records value by value. */
 #include "io/record/record_compare.h"
 
 #include <math.h>

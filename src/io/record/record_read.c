@@ -1,3 +1,4 @@
+/* record_read.c: opens the record of a run, and streams the breakpoints of one group, vertex by vertex. */
 #include "io/record/record_read.h"
 
 #include <errno.h>

@@ -1,9 +1,8 @@
-/* record_resume.c: record.h5 of a run that goes on from a checkpoint: what is later is removed, the interval under way
- * is taken over.
- *
- * As with frames.h5 (frames_resume.c) rank 0 looks at the file, and removes groups, in child processes; only then do
- * all ranks open it.  A whole group of the interval under way, of a run that came further, becomes the part of it so
- * far: whoever goes on from the same checkpoint once more finds it again. */
+/* record_resume.c: continues the record.h5 of a run that goes on from a checkpoint: what is later is removed, and the
+ * interval that was not complete is taken over. As with frames.h5 (frames_resume.c) rank 0 examines the file, and
+ * removes groups, in child processes; only then do all ranks open it. If the earlier run came further, its group of
+ * that interval is whole; it then becomes a partial group, so that another run from the same checkpoint finds it again.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -17,7 +16,7 @@
 #include "io/record/record.h"
 #include "io/record/record_stored.h"
 
-/* Reads all of it once: the checksums of its chunks, and where rows begin. */
+/* Reads the whole group once, to check the checksums of its chunks, and the places where rows begin. */
 static bool read_through(hid_t file, const char *group, tac_gid vertices)
 {
     enum { PORTION = TAC_CHUNK_ROWS };
@@ -94,14 +93,14 @@ static bool list(hid_t file, const char *where, struct names *names)
     return ok;
 }
 
-/* Does the group have all of the interval under way that was before now? */
+/* Does the group have everything of the incomplete interval that was before the checkpoint? */
 static bool serves(hid_t file, const struct plan *p, const char *group)
 {
     tac_time span[2];
     return tac_record_span(file, group, p->scene->vertex_count, span) && span[0] < p->now && span[1] >= p->now;
 }
 
-/* Fills in the plan. */
+/* Decides what is kept, removed and renamed. */
 static enum tac_err look(struct tac_ctx *ctx, hid_t file, struct plan *p)
 {
     enum tac_err err = TAC_OK;
@@ -138,7 +137,7 @@ done:
     return err;
 }
 
-/* In a child, with everything read that will be read. */
+/* In a child process: examines the file, and reads once everything that the restart will read. */
 static enum tac_err look_in_child(struct tac_ctx *ctx, void *data, int64_t *result)
 {
     struct plan *p = data;
@@ -188,7 +187,7 @@ static enum tac_err remove_late(struct tac_ctx *ctx, void *data, int64_t *result
     }
     ok = ok && remove_groups(file, "record", &record, NULL) &&
          remove_groups(file, "partial", &partial, p->source[0] != '\0' ? name : NULL);
-    /* Nothing has reached the file so far: what goes wrong before this leaves it as it was. */
+    /* Nothing has been written to the file so far: a failure before this leaves it as it was. */
     if (!ok)
         return tac_fail(ctx, TAC_ERR_INPUT, "'%s' is damaged: its later intervals cannot be removed", p->path);
     ok = H5Fclose(file) >= 0;
@@ -268,7 +267,7 @@ done:
     return err;
 }
 
-/* Local. The points of our block from before now. */
+/* Local. Reads the points of this rank's block that are before the checkpoint. */
 static enum tac_err take_over(struct tac_record *r, const struct plan *p)
 {
     enum tac_err err = TAC_OK;

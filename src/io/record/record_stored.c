@@ -1,3 +1,4 @@
+/* record_stored.c: finds out which groups a record.h5 holds and which of them are whole, and reads rows of them. */
 #include "io/record/record_stored.h"
 
 #include <errno.h>

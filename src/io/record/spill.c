@@ -1,4 +1,4 @@
-/* spill.c: breakpoints that memory has no room for: runs in a file, and many runs read as one. */
+/* spill.c: breakpoints that memory has no room for: sorted runs in a temporary file, and many runs read as one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
