@@ -29,6 +29,27 @@ enum tac_friction_model { TAC_FRICTION_ANCHOR, TAC_FRICTION_KINETIC };
 enum tac_structure { TAC_STRUCTURE_KDOP, TAC_STRUCTURE_PAIRS };
 enum tac_stretch_model { TAC_STRETCH_NONE, TAC_STRETCH_CST, TAC_STRETCH_SPRING };
 
+/* What a scene knows of a kind of elastic element: its name, and for those that are neither stretch nor bend the object
+ * `materials.*.SECTION` by which a material has it: numbers, all of them under names of their own. */
+enum { TAC_MATERIAL_SECTIONS = 8, TAC_SECTION_NUMBERS = 4 }; /* most of a material; most numbers of one */
+struct tac_section_number {
+    const char *key;
+    double fallback; /* NAN: required */
+    double min, max; /* allowed range */
+    bool min_open;   /* without its lower end */
+};
+struct tac_element_keys {
+    const char *name;
+    const char *section; /* NULL: is in stretch or bend */
+    int count;
+    struct tac_section_number number[TAC_SECTION_NUMBERS]; /* (count) */
+};
+/* One such object of a material. */
+struct tac_material_section {
+    const struct tac_element_keys *keys; /* borrowed from the element's table */
+    double value[TAC_SECTION_NUMBERS];
+};
+
 struct tac_material {
     char *name;     /* owned */
     double density; /* kg/m^2 on triangles, kg/m on segments; 0: none */
@@ -44,6 +65,8 @@ struct tac_material {
     double bend_damping;            /* s, times stiffness */
     double bend_yield;              /* rad; 0: none */
     bool rest_flat;                 /* rest angle 0 instead of the mesh's */
+    int section_count;
+    struct tac_material_section section[TAC_MATERIAL_SECTIONS]; /* (section_count), in the order of the elements */
 };
 
 /* How two materials touch. */

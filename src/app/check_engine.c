@@ -29,13 +29,14 @@ static enum tac_err describe_classes(struct tac_ctx *ctx, const struct tac_elast
         if (text && i < SHOWN)
             fprintf(text, "%-10s %.6g s:", i == 0 ? "periods" : "", rate->h_s);
         for (int k = TAC_KIND_GRAVITY; k < TAC_KINDS; k++) {
-            if (rate->count[k] == 0)
+            const size_t count = tac_class_count(rate, k);
+            if (count == 0)
                 continue;
-            tac_json_put(&item, tac_kind_name[k], json_integer((json_int_t)rate->count[k]));
-            ticks += (double)rate->count[k] / rate->h_s;
-            one_rate += (double)rate->count[k] / elastic->rate[0].h_s;
+            tac_json_put(&item, elastic->kind_name[k], json_integer((json_int_t)count));
+            ticks += (double)count / rate->h_s;
+            one_rate += (double)count / elastic->rate[0].h_s;
             if (text && i < SHOWN)
-                fprintf(text, " %zu %s", rate->count[k], tac_kind_name[k]);
+                fprintf(text, " %zu %s", count, elastic->kind_name[k]);
         }
         if (text && i < SHOWN)
             fputc('\n', text);
@@ -220,7 +221,7 @@ static enum tac_err describe_shake(struct tac_ctx *ctx, const struct tac_scene *
     double gravity = 0, first = 0;
     TAC_TRY(tac_model_create(ctx, scene, &model));
     for (size_t i = 0; i < elastic->class_count; i++)
-        if (elastic->rate[i].count[TAC_KIND_GRAVITY])
+        if (elastic->rate[i].pulled)
             gravity = elastic->rate[i].h_s;
     if (model->friction && gravity > 0 && model->first_s < INFINITY)
         first = (double)tac_clock_period(scene, model->first_s) * scene->quantum_s;

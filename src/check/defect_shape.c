@@ -1,4 +1,5 @@
 #include "check/defect_shape.h"
+#include "elements/records.h"
 
 /* Among more bodies, who is above whom is not asked. */
 enum { MOST_STACKED = 2048 };
@@ -63,8 +64,9 @@ static void add_curvature(struct tac_judged *j)
     const struct tac_scene *scene = j->scene;
     for (size_t c = 0; c < j->elastic->class_count; c++) {
         const struct tac_rate_class *rate = &j->elastic->rate[c];
-        for (size_t e = 0; e < rate->count[TAC_KIND_HINGE]; e++) {
-            const struct tac_hinge *hinge = &rate->hinge[e];
+        const struct tac_element_group *group = &rate->group[tac_element_of_kind(TAC_KIND_HINGE)];
+        for (size_t e = 0; e < group->elastic.count; e++) {
+            const struct tac_hinge *hinge = tac_forces_record(&group->elastic, e);
             double d[3];
             tac_sub(d, &scene->x[3 * (size_t)hinge->v[1]], &scene->x[3 * (size_t)hinge->v[0]]);
             j->body[scene->vertex_body[hinge->v[0]]].curvature += .5 * fabs(hinge->angle) * sqrt(tac_dot(d, d));

@@ -126,13 +126,12 @@ enum tac_err tac_estimate_periods(struct tac_ctx *ctx, const struct tac_scene *s
     *gravity_s = 0;
     for (size_t c = 0; c < elastic->class_count; c++) {
         const struct tac_rate_class *rate = &elastic->rate[c];
-        if (rate->count[TAC_KIND_GRAVITY])
+        if (rate->pulled)
             *gravity_s = rate->h_s;
-        for (int kind = TAC_KIND_SPRING; kind <= TAC_KIND_HINGE; kind++)
-            for (size_t e = 0; e < rate->count[kind]; e++) {
-                int n;
-                const tac_lid *v = tac_elastic_stencil(rate, (enum tac_kind)kind, e, &n);
-                for (int k = 0; k < n; k++)
+        for (int g = 0; g < rate->group_count; g++)
+            for (size_t e = 0; e < rate->group[g].elastic.count; e++) {
+                const tac_lid *v = tac_forces_stencil(&rate->group[g].elastic, e);
+                for (int k = 0; k < rate->group[g].element->nodes; k++)
                     period_s[v[k]] = fmax(period_s[v[k]], rate->h_s);
             }
     }

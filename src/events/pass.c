@@ -58,6 +58,22 @@ static void tick_gravity(struct tac_sim *sim, const struct tac_rate_class *rate)
     }
     sim->books.book.work += work;
     sim->books.book.absolute += absolute;
+    sim->books.ticks[TAC_KIND_GRAVITY] += (int64_t)rate->pulled;
+}
+
+/* The elements of one kind, by ascending period. */
+static inline void tick_elements(struct tac_sim *sim, int k, tac_time t)
+{
+    for (size_t i = 0; i < sim->clocks.due_elastic_count; i++) {
+        const struct tac_rate_class *rate = &sim->elastic->rate[sim->clocks.due_elastic[i]];
+        const struct tac_element_group *g = &rate->group[k];
+        if (g->elastic.count == 0)
+            continue;
+        tac_group_tick(g, rate->h_s, sim->state.pos, sim->state.vel, &sim->books.book, &sim->books.dissipated);
+        sim->books.ticks[tac_kind_of_element(k)] += (int64_t)g->elastic.mine;
+        if (g->elastic.held_count)
+            tac_held_works(sim, rate, g, false, t);
+    }
 }
 
 /* What contact takes of an instant is timed at one instant in so many: looking at the clock at each would be a good
@@ -103,22 +119,11 @@ static void run_instant(struct tac_sim *sim, tac_time t)
     }
     tac_loads_before(sim);
     const bool damped = sim->books.damped && tac_damping_begin(sim, t);
-    for (int kind = TAC_KIND_GRAVITY; kind <= TAC_KIND_HINGE; kind++)
-        for (size_t i = 0; i < sim->clocks.due_elastic_count; i++) {
-            const struct tac_rate_class *rate = &el->rate[sim->clocks.due_elastic[i]];
-            if (rate->count[kind] == 0)
-                continue;
-            if (kind == TAC_KIND_GRAVITY)
-                tick_gravity(sim, rate);
-            else
-                tac_elastic_tick(rate, (enum tac_kind)kind, sim->state.pos, sim->state.vel, &sim->books.book);
-            if (rate->rest[kind].count)
-                tac_plastic_tick(rate, (enum tac_kind)kind, sim->state.pos, sim->state.vel, &sim->books.book,
-                                 &sim->books.dissipated);
-            sim->books.ticks[kind] += (int64_t)rate->mine[kind];
-            if (rate->held_count[kind])
-                tac_held_works(sim, rate, (enum tac_kind)kind, t);
-        }
+    for (size_t i = 0; i < sim->clocks.due_elastic_count; i++)
+        if (el->rate[sim->clocks.due_elastic[i]].pulled)
+            tick_gravity(sim, &el->rate[sim->clocks.due_elastic[i]]);
+    for (int k = 0; k < el->element_count; k++)
+        tick_elements(sim, k, t);
     if (timed)
         contact_s = -tac_wall_s();
     tac_contact_tick(sim, t);

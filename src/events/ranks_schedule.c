@@ -165,9 +165,9 @@ enum tac_err tac_ranks_share_elements(struct tac_sim *sim)
     for (size_t c = 0; c < sim->elastic->class_count; c++) {
         const struct tac_rate_class *rate = &sim->elastic->rate[c];
         for (int kind = TAC_KIND_SPRING; kind < TAC_KINDS; kind++)
-            for (size_t e = 0; e < rate->count[kind]; e++) {
+            for (size_t e = 0; e < tac_class_count(rate, kind); e++) {
                 int n;
-                const tac_lid *v = tac_elastic_stencil(rate, (enum tac_kind)kind, e, &n);
+                const tac_lid *v = tac_elastic_stencil(rate, kind, e, &n);
                 TAC_TRY(share(sim, &r->fixed, &r->fixed_count, &capacity, v, n, rate->period));
             }
     }

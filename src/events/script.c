@@ -96,7 +96,7 @@ static void knot_position(const struct tac_sim *sim, const struct tac_script *s,
 static tac_time gravity_period(const struct tac_sim *sim)
 {
     for (size_t k = 0; k < sim->elastic->class_count; k++)
-        if (sim->elastic->rate[k].count[TAC_KIND_GRAVITY])
+        if (sim->elastic->rate[k].pulled)
             return sim->elastic->rate[k].period;
     return 0;
 }
@@ -197,20 +197,25 @@ static void script_loss(struct tac_sim *sim, tac_lid i, const double j[3], tac_t
         tac_accum_add(&sim->books.dissipated_ahead, -tac_dot(j, ahead));
 }
 
-void tac_held_works(struct tac_sim *sim, const struct tac_rate_class *rate, enum tac_kind kind, tac_time t)
+void tac_held_works(struct tac_sim *sim, const struct tac_rate_class *rate, const struct tac_element_group *g,
+                    bool dampers, tac_time t)
 {
-    for (size_t k = 0; k < rate->held_count[kind]; k++) {
-        size_t e = (size_t)rate->held[kind][k];
-        int n;
-        const tac_lid *v = tac_elastic_stencil(rate, kind, e, &n);
+    const struct tac_forces *f = dampers ? &g->damper : &g->elastic;
+    const int n = g->element->nodes;
+    for (size_t k = 0; k < f->held_count; k++) {
+        const size_t e = (size_t)f->held[k];
+        const tac_lid *v = tac_forces_stencil(f, e);
         double x[4][3], j[4][3];
         for (int i = 0; i < n; i++)
             memcpy(x[i], sim->state.pos[v[i]].x, sizeof x[i]);
-        tac_elastic_impulse(rate, kind, e, x, j);
+        if (dampers)
+            tac_group_damp(g, e, x, j);
+        else
+            tac_group_impulse(g, rate->h_s, e, x, j);
         for (int i = 0; i < n; i++)
             if (sim->state.vel[v[i]].w == 0 && sim->scripts.of[v[i]] >= 0) {
                 tac_script_work(sim, v[i], j[i], t, rate->period);
-                if (kind == TAC_KIND_DAMPING) /* the script's work does not stay in the motion */
+                if (dampers) /* the script's work does not stay in the motion */
                     script_loss(sim, v[i], j[i], t, rate->period);
                 /* The loop over the class entered this vertex' work as if it moved freely. */
                 sim->books.book.work -= tac_dot(j[i], sim->state.vel[v[i]].v);

@@ -156,6 +156,10 @@ static void put_bodies(struct digest *d, const struct tac_scene *s)
             put_tag(d, "limit_principal");
             put_double(d, m->stretch_limit_principal);
         }
+        for (int i = 0; i < m->section_count; i++) {
+            put_tag(d, m->section[i].keys->section);
+            put_doubles(d, m->section[i].value, (size_t)m->section[i].keys->count);
+        }
     }
 }
 

@@ -104,13 +104,16 @@ static enum tac_err read_material(struct tac_reader *reader, json_t *object, con
                                   struct tac_material *material)
 {
     char where[TAC_WHERE], place[TAC_WHERE];
+    struct tac_field fields[COUNT(material_fields) + TAC_MATERIAL_SECTIONS];
     enum tac_err err = TAC_OK;
     tac_where(where, "materials", name);
     if (name[0] == '\0')
         TAC_TRY(tac_scene_fail(reader, where, "has an empty name; give each material a name"));
     TAC_TRY(tac_check_name(reader, name, "materials:"));
     TAC_TRY(tac_copy(reader->ctx, name, &material->name));
-    TAC_TRY(tac_fields_read(reader, object, where, material_fields, COUNT(material_fields), material));
+    memcpy(fields, material_fields, sizeof material_fields);
+    TAC_TRY(tac_fields_read(reader, object, where, fields,
+                            tac_scene_section_fields(reader, fields, COUNT(material_fields)), material));
     json_t *stretch = json_object_get(object, "stretch"), *bend = json_object_get(object, "bend");
     if (stretch != NULL) {
         tac_where(place, where, "stretch");
@@ -120,6 +123,7 @@ static enum tac_err read_material(struct tac_reader *reader, json_t *object, con
         tac_where(place, where, "bend");
         TAC_TRY(read_bend(reader, bend, place, material));
     }
+    TAC_TRY(tac_scene_read_sections(reader, object, where, material));
 done:
     return err;
 }

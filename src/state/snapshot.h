@@ -33,7 +33,7 @@ struct tac_pair_state {
 /* What an element remembers: a damper the strain at its last tick, a plastic element what is at rest, a wind where it
  * found its triangle (in 2D: segment). */
 struct tac_element_state {
-    int64_t kind;      /* TAC_KIND_SPRING, _CST, _HINGE or _LOAD */
+    int64_t kind;      /* of force (scene/kind.h): an element's or a load's */
     tac_gid id;        /* edge, triangle, the hinge's edge; triangle or segment */
     tac_gid vertex[4]; /* its stencil, -1 where unused */
     int64_t has;       /* TAC_ELEMENT_RESTS, TAC_ELEMENT_DAMPS or both; of a wind TAC_ELEMENT_DAMPS */

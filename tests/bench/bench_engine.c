@@ -63,8 +63,9 @@ static void leapfrog(struct tac_sim *sim, int steps, double h)
                 vel[i].v[k] += vel[i].w != 0 ? h * g[k] : 0;
         for (size_t c = 0; c < sim->elastic->class_count; c++) {
             const struct tac_rate_class *r = &sim->elastic->rate[c];
-            for (size_t e = 0; e < r->count[TAC_KIND_SPRING]; e++) {
-                const struct tac_spring *s = &r->spring[e];
+            for (size_t e = 0; e < tac_class_count(r, TAC_KIND_SPRING); e++) {
+                const struct tac_spring *s =
+                    tac_forces_record(&r->group[tac_element_of_kind(TAC_KIND_SPRING)].elastic, e);
                 double x[2][3], j[2][3];
                 gather(pos, s->v, 2, x);
                 tac_one_spring(s->length, h * s->stiffness, x, j[0]);
@@ -72,15 +73,16 @@ static void leapfrog(struct tac_sim *sim, int steps, double h)
                     j[1][k] = -j[0][k];
                 scatter(pos, vel, s->v, 2, j);
             }
-            for (size_t e = 0; e < r->count[TAC_KIND_CST]; e++) {
-                const struct tac_cst *t = &r->cst[e];
+            for (size_t e = 0; e < tac_class_count(r, TAC_KIND_CST); e++) {
+                const struct tac_cst *t = tac_forces_record(&r->group[tac_element_of_kind(TAC_KIND_CST)].elastic, e);
                 double x[3][3], j[3][3];
                 gather(pos, t->v, 3, x);
                 tac_one_cst(t->b00, t->b01, t->b11, h * t->a, h * t->b, x, j);
                 scatter(pos, vel, t->v, 3, j);
             }
-            for (size_t e = 0; e < r->count[TAC_KIND_HINGE]; e++) {
-                const struct tac_hinge *b = &r->hinge[e];
+            for (size_t e = 0; e < tac_class_count(r, TAC_KIND_HINGE); e++) {
+                const struct tac_hinge *b =
+                    tac_forces_record(&r->group[tac_element_of_kind(TAC_KIND_HINGE)].elastic, e);
                 double x[4][3], j[4][3];
                 gather(pos, b->v, 4, x);
                 tac_one_hinge(b->angle, 2 * h * b->stiffness, x, j);
@@ -215,7 +217,7 @@ static void compare_materials(const char *name, int cells, const char *with, con
     double ratio[64], per[64];
     size_t classes = 0;
     for (size_t c = 0; c < sim[0]->elastic->class_count; c++)
-        classes += sim[0]->elastic->rate[c].count[TAC_KIND_DAMPING] > 0;
+        classes += sim[0]->elastic->rate[c].damper_count > 0;
     for (int r = -1; r < repeats; r++) {
         double s[2];
         for (int k = 0; k < 2; k++)
@@ -288,7 +290,8 @@ static void ticks_per_second(int cells, int repeats)
     double sample[64];
     run_engine(sim, 10 * shortest(sim));
     for (int r = 0; r < repeats; r++)
-        sample[r] = 20e-6 * (double)sim->elastic->rate[0].count[TAC_KIND_SPRING] / run_engine(sim, 20 * shortest(sim));
+        sample[r] = 20e-6 * (double)tac_class_count(&sim->elastic->rate[0], TAC_KIND_SPRING) /
+                    run_engine(sim, 20 * shortest(sim));
     report("spring ticks, engine, contact off", sample, repeats, "M/s");
     printf("%-34s %8.3f  GB/s\n", "STREAM triad", triad());
     tac_sim_destroy(&sim);

@@ -21,7 +21,7 @@ static const char bodies[] =
 
 #define FOR_EACH_DAMPER(elastic, rate, e)                                                                              \
     for (struct tac_rate_class *rate = (elastic)->rate; rate < (elastic)->rate + (elastic)->class_count; rate++)       \
-        for (size_t e = 0; e < rate->count[TAC_KIND_DAMPING]; e++)
+        for (size_t e = 0; e < rate->damper_count; e++)
 
 /* Lets all dampers tick at x (V,3): they remember its strains; velocities and masses as told, or nobody kicked. */
 static void tick_at(const struct tac_scene *scene, struct tac_elastic *elastic, const double *x, struct tac_vel *vel)
@@ -239,12 +239,12 @@ static void test_branch(void)
     }
     tick_at(scene, elastic, x[0], NULL);
     struct tac_rate_class *rate = elastic->rate;
-    while (rate->count[TAC_KIND_DAMPING] == 0)
+    while (rate->damper_count == 0)
         rate++;
-    const double before = rate->last[TAC_KIND_HINGE].value[0];
+    const double before = group_of(rate, TAC_KIND_HINGE)->last.value[0];
     impulse_of(rate, 0, x[1], j, &n);
     tick_at(scene, elastic, x[1], NULL);
-    const double after = rate->last[TAC_KIND_HINGE].value[0];
+    const double after = group_of(rate, TAC_KIND_HINGE)->last.value[0];
     /* 2 k' damping x .02 rad over a height of 1 m; k' = 2 x 3 x 1 / (1/2 + 1/2) */
     const double size = sqrt(tac_dot(j[3], j[3]));
     CHECK(fabs(before) > 3.1 && fabs(after) > 3.1 && before * after < 0, "angles %g and %g", before, after);
@@ -347,17 +347,18 @@ static void test_squeezed(void)
             struct tac_rate_class free_rate = *rate;
             struct tac_cst_damper c;
             struct tac_hinge_damper g;
-            size_t csts = rate->last[TAC_KIND_CST].count, springs = rate->last[TAC_KIND_SPRING].count;
+            struct tac_forces *hinges = &free_rate.group[2].damper, *triangles = &free_rate.group[1].damper;
+            const size_t csts = triangles->count, springs = free_rate.group[0].damper.count;
             wrong += with > tiny;
             ticks++;
             if (e >= springs + csts) {
-                g = rate->hinge_damper[e - springs - csts];
+                g = ((struct tac_hinge_damper *)hinges->record)[e - springs - csts];
                 g.most = INFINITY;
-                free_rate.hinge_damper = &g - (e - springs - csts);
+                hinges->record = &g - (e - springs - csts);
             } else if (e >= springs) {
-                c = rate->cst_damper[e - springs];
+                c = ((struct tac_cst_damper *)triangles->record)[e - springs];
                 c.most = INFINITY;
-                free_rate.cst_damper = &c - (e - springs);
+                triangles->record = &c - (e - springs);
             }
             without += gain(scene, &free_rate, e, y, u) > tiny;
         }

@@ -142,7 +142,9 @@ static void test_rigid(const struct tac_scene *scene, const struct tac_elastic *
             tac_elastic_impulse(rate, (enum tac_kind)kind, e, (const double(*)[3])a, ja);
             tac_elastic_impulse(rate, (enum tac_kind)kind, e, (const double(*)[3])b, jb);
             tac_elastic_impulse(rate, (enum tac_kind)kind, e, (const double(*)[3])c, jc);
-            bool bent = kind == TAC_KIND_HINGE && material_of(scene, rate->hinge[e].v[0])->rest_flat;
+            bool bent =
+                kind == TAC_KIND_HINGE &&
+                material_of(scene, tac_forces_stencil(&group_of(rate, TAC_KIND_HINGE)->elastic, e)[0])->rest_flat;
             for (int i = 0; i < n; i++)
                 for (int k = 0; k < 3; k++)
                     scale = fmax(scale, fabs(ja[i][k]));
@@ -311,7 +313,7 @@ static void test_ticks(const struct tac_scene *scene, const struct tac_elastic *
             struct tac_book book = {0, 0};
             double before = 0, after = 0, worst = 0, held = 0; /* held: work on the vertices that do not yield */
             memset(sum, 0, 3 * count * sizeof *sum);
-            for (size_t e = 0; e < rate->count[kind]; e++) {
+            for (size_t e = 0; e < tac_class_count(rate, kind); e++) {
                 double x[4][3], j[4][3];
                 int n = gather(rate, (enum tac_kind)kind, e, flat, x);
                 const tac_lid *v = tac_elastic_stencil(rate, (enum tac_kind)kind, e, &n);
@@ -323,8 +325,8 @@ static void test_ticks(const struct tac_scene *scene, const struct tac_elastic *
                 }
             }
             memcpy(start, vel, count * sizeof *vel);
-            tac_elastic_tick(rate, (enum tac_kind)kind, pos, vel, &book);
-            tac_elastic_tick(rate, (enum tac_kind)kind, pos, plain, NULL);
+            tac_group_tick(group_of(rate, (enum tac_kind)kind), rate->h_s, pos, vel, &book, NULL);
+            tac_group_tick(group_of(rate, (enum tac_kind)kind), rate->h_s, pos, plain, NULL, NULL);
             CHECK(memcmp(vel, plain, count * sizeof *vel) == 0, "the book does not change a bit");
             for (size_t i = 0; i < count; i++) {
                 for (int k = 0; k < 3; k++) {
@@ -341,7 +343,7 @@ static void test_ticks(const struct tac_scene *scene, const struct tac_elastic *
             CHECK(worst < 1e-13, "kicks are the impulses over the masses: off by %g m/s", worst);
             CHECK(fabs(after - before - (book.work - held)) <= 1e-12 * (before + book.absolute), "works %g, energy %g",
                   book.work, after - before);
-            CHECK(book.absolute >= fabs(book.work) && (rate->count[kind] == 0 || book.absolute > 0));
+            CHECK(book.absolute >= fabs(book.work) && (tac_class_count(rate, kind) == 0 || book.absolute > 0));
         }
     }
     free(pos);

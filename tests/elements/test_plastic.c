@@ -20,13 +20,13 @@ static double tick(struct tac_elastic *elastic, enum tac_kind kind, int n, const
     struct tac_vel vel[4] = {{{0}, 0}};
     struct tac_accum lost = {0};
     const struct tac_rate_class *rate = elastic->rate;
-    while (rate->count[kind] == 0)
+    while (tac_class_count(rate, (int)kind) == 0)
         rate++;
     for (int i = 0; i < n; i++) {
         memcpy(pos[i].x, x[i], sizeof pos[i].x);
         vel[i].w = 1;
     }
-    tac_plastic_tick(rate, kind, pos, vel, NULL, &lost);
+    tac_group_tick(group_of(rate, kind), rate->h_s, pos, vel, NULL, &lost);
     for (int i = 0; i < n; i++)
         for (int k = 0; k < 3; k++)
             force[i][k] = vel[i].v[k] / rate->h_s;
@@ -36,9 +36,9 @@ static double tick(struct tac_elastic *elastic, enum tac_kind kind, int n, const
 static const double *rest_of(const struct tac_elastic *elastic, enum tac_kind kind)
 {
     const struct tac_rate_class *rate = elastic->rate;
-    while (rate->count[kind] == 0)
+    while (tac_class_count(rate, (int)kind) == 0)
         rate++;
-    return rate->rest[kind].value;
+    return group_of(rate, kind)->rest.value;
 }
 
 static bool near(double a, double b)
@@ -116,7 +116,7 @@ static void test_triangle(void)
         for (int i = 0; i < 9; i++)
             CHECK(fabs(tac_dot(r + 3 * (i % 3), f[from[i / 3]]) - g[i / 3][i % 3]) < 1e-8,
                   "forces turn with the frame");
-        const struct tac_cst *c = &elastic->rate->cst[0];
+        const struct tac_cst *c = group_of(elastic->rate, TAC_KIND_CST)->elastic.record;
         double f0[3], f1[3], e[3];
         tac_one_cst_strain(c->b00, c->b01, c->b11, (const double(*)[3])x, f0, f1, e);
         tac_sub(e, e, rest_of(elastic, TAC_KIND_CST));
@@ -212,9 +212,8 @@ static void test_four(void)
     for (int kind = TAC_KIND_SPRING; kind <= TAC_KIND_HINGE; kind++)
         for (size_t c = 0; c < elastic->class_count; c++) {
             const struct tac_rate_class *rate = &elastic->rate[c];
-            tac_elastic_tick(rate, (enum tac_kind)kind, pos, vel, NULL);
-            tac_plastic_tick(rate, (enum tac_kind)kind, pos, vel, NULL, NULL);
-            for (size_t e = 0; e < rate->count[kind]; e++) {
+            tac_group_tick(group_of(rate, (enum tac_kind)kind), rate->h_s, pos, vel, NULL, NULL);
+            for (size_t e = 0; e < tac_class_count(rate, kind); e++) {
                 double y[4][3], j[4][3];
                 int n = gather(rate, (enum tac_kind)kind, e, x, y);
                 const tac_lid *v = tac_elastic_stencil(rate, (enum tac_kind)kind, e, &n);

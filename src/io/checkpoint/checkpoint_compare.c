@@ -178,7 +178,9 @@ static void compare_element(struct tac_state_comparison *c, const struct tac_ele
     bool largest = count_whole(t, a->has, b->has);
     for (int k = 0; k < 4; k++)
         largest = count_whole(t, a->vertex[k], b->vertex[k]) || largest;
-    for (int k = 0; k < (a->kind == TAC_KIND_CST || a->kind == TAC_KIND_LOAD ? 3 : 1); k++) {
+    for (int k = 0; k < 3; k++) {
+        if (k > 0 && a->rest[k] == 0 && b->rest[k] == 0 && a->last[k] == 0 && b->last[k] == 0)
+            continue; /* not used by this kind of element, as far as one can tell */
         largest = tac_tally_count(t, a->rest[k], b->rest[k], c->tolerance) || largest;
         largest = tac_tally_count(t, a->last[k], b->last[k], c->tolerance) || largest;
     }

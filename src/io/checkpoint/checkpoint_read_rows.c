@@ -309,15 +309,15 @@ done:
     return err;
 }
 
+/* In range whatever its kind; what a kind asks of its numbers is looked at when they are put into a simulation. */
 static bool element_sensible(const struct tac_checkpoint *c, const struct tac_element_state *row)
 {
-    const bool wind = row->kind == TAC_KIND_LOAD;
-    if (row->kind < TAC_KIND_SPRING || (row->kind > TAC_KIND_HINGE && !wind) || row->id < 0 ||
-        row->has < (wind ? TAC_ELEMENT_DAMPS : TAC_ELEMENT_RESTS) ||
-        row->has > (wind ? TAC_ELEMENT_DAMPS : TAC_ELEMENT_RESTS | TAC_ELEMENT_DAMPS) || !all_finite(row->rest, 3) ||
-        !all_finite(row->last, 3))
+    int n = 0; /* vertices */
+    if (row->kind < 1 || row->kind >= TAC_COUNTED_KINDS || row->id < 0 || row->has < TAC_ELEMENT_RESTS ||
+        row->has > (TAC_ELEMENT_RESTS | TAC_ELEMENT_DAMPS) || !all_finite(row->rest, 3) || !all_finite(row->last, 3))
         return false;
-    const int n = !wind ? (int)row->kind + 1 : row->vertex[2] < 0 ? 2 : 3; /* vertices */
+    while (n < 4 && row->vertex[n] != -1)
+        n++;
     for (int i = 0; i < 4; i++) {
         if (i < n ? !in_range(row->vertex[i], c->vertex_total) : row->vertex[i] != -1)
             return false;
@@ -325,10 +325,7 @@ static bool element_sensible(const struct tac_checkpoint *c, const struct tac_el
             if (row->vertex[i] == row->vertex[j])
                 return false;
     }
-    if (row->kind == TAC_KIND_SPRING)
-        return row->rest[0] >= 0 && row->last[0] >= 0;
-    return row->kind == TAC_KIND_CST || wind ||
-           (fabs(row->rest[0]) < 4 && fabs(row->last[0]) < 4); /* angles: pi, rounded */
+    return n > 0;
 }
 
 static enum tac_err read_element_states(struct tac_checkpoint_reader *r)
