@@ -57,7 +57,7 @@ static enum tac_err list_periods(struct builder *b, struct tac_elastic *el, tac_
     el->class_count = distinct;
     for (size_t i = 0; i < distinct; i++) {
         el->rate[i].period = all[i];
-        el->rate[i].h_s = (double)all[i] * b->scene->quantum_s;
+        el->rate[i].h_s = (double)all[i] * b->scene->settings->quantum_s;
     }
 done:
     free(all);
@@ -150,7 +150,7 @@ static enum tac_err list_stencil(const struct lister *l, struct listed *at, cons
 {
     enum tac_err err = TAC_OK;
     struct tac_rate_class *r = at->r;
-    const uint8_t *ever_free = l->b->scene->ever_free;
+    const uint8_t *ever_free = l->b->scene->mesh->ever_free;
     for (int i = 0; i < n; i++) {
         if (ever_free[v[i]] || l->scripted[v[i]])
             TAC_TRY(list(l, at->c, v[i], l->seen, &r->vertex, &r->vertex_count, &at->capacity));
@@ -197,7 +197,7 @@ static enum tac_err list_class(const struct lister *l, struct tac_rate_class *r,
         r->load_mine += tac_stencil_mine(l->b->scene, r->load[e].v, r->load[e].count);
     }
     for (tac_lid i = 0; gravity && i < l->owned; i++)
-        if (l->b->scene->ever_free[i]) {
+        if (l->b->scene->mesh->ever_free[i]) {
             r->pulled++;
             TAC_TRY(list(l, c, i, l->seen, &r->vertex, &r->vertex_count, &at.capacity));
         }
@@ -215,14 +215,15 @@ static enum tac_err list_vertices(struct builder *b, struct tac_elastic *el, tac
 {
     enum tac_err err = TAC_OK;
     const struct tac_scene *s = b->scene;
-    struct lister l = {
-        .b = b, .nested = s->clocks.mode == TAC_CLOCKS_NESTED, .owned = s->part ? s->part->owned : s->vertex_count};
-    TAC_TRY(tac_alloc(b->ctx, (size_t)s->vertex_count, sizeof *l.seen, &l.seen));
-    TAC_TRY(tac_alloc(b->ctx, (size_t)s->vertex_count, sizeof *l.seen_damped, &l.seen_damped));
-    TAC_TRY(tac_alloc(b->ctx, (size_t)s->vertex_count, 1, &l.scripted));
-    for (tac_lid m = 0; m < s->motion_count; m++)
-        for (tac_lid i = 0; i < s->motion[m].vertex_count; i++)
-            l.scripted[s->motion[m].vertex[i]] = 1;
+    struct lister l = {.b = b,
+                       .nested = s->settings->clocks.mode == TAC_CLOCKS_NESTED,
+                       .owned = s->mesh->part ? s->mesh->part->owned : s->mesh->vertex_count};
+    TAC_TRY(tac_alloc(b->ctx, (size_t)s->mesh->vertex_count, sizeof *l.seen, &l.seen));
+    TAC_TRY(tac_alloc(b->ctx, (size_t)s->mesh->vertex_count, sizeof *l.seen_damped, &l.seen_damped));
+    TAC_TRY(tac_alloc(b->ctx, (size_t)s->mesh->vertex_count, 1, &l.scripted));
+    for (tac_lid m = 0; m < s->settings->motion_count; m++)
+        for (tac_lid i = 0; i < s->mesh->moved[m].vertex_count; i++)
+            l.scripted[s->mesh->moved[m].vertex[i]] = 1;
     for (size_t c = 0; c < el->class_count; c++)
         TAC_TRY(list_class(&l, &el->rate[c], c, gravity && el->rate[c].period == gravity));
 done:
@@ -242,7 +243,7 @@ static enum tac_err list_pushed(struct builder *b, struct tac_rate_class *r, tac
     TAC_TRY(tac_alloc(b->ctx, 3 * n, sizeof *r->pushed, &r->pushed));
     for (size_t k = 0; k < 3 * n; k++) {
         const tac_lid v = r->load[k / 3].v[k % 3];
-        if (v >= 0 && v < owned && s->ever_free[v])
+        if (v >= 0 && v < owned && s->mesh->ever_free[v])
             r->pushed[r->pushed_count++] = v;
     }
     if (r->pushed_count)
@@ -255,7 +256,7 @@ static enum tac_err list_pushed(struct builder *b, struct tac_rate_class *r, tac
         slot[r->pushed[k]] = (tac_lid)k;
     for (size_t k = 0; k < 3 * n; k++) {
         const tac_lid v = r->load[k / 3].v[k % 3];
-        r->load[k / 3].slot[k % 3] = v >= 0 && v < owned && s->ever_free[v] ? slot[v] : -1;
+        r->load[k / 3].slot[k % 3] = v >= 0 && v < owned && s->mesh->ever_free[v] ? slot[v] : -1;
     }
     TAC_TRY(tac_alloc(b->ctx, 6 * distinct, sizeof *r->push, &r->push));
     TAC_TRY(tac_loads_link(b->ctx, s, r->load, n));
@@ -266,7 +267,7 @@ done:
 static enum tac_err list_all_pushed(struct builder *b, struct tac_elastic *el)
 {
     enum tac_err err = TAC_OK;
-    const tac_lid owned = b->scene->part ? b->scene->part->owned : b->scene->vertex_count;
+    const tac_lid owned = b->scene->mesh->part ? b->scene->mesh->part->owned : b->scene->mesh->vertex_count;
     tac_lid *slot = NULL;
     if (b->loads.count == 0)
         return TAC_OK;

@@ -29,12 +29,12 @@ static bool make(const struct tac_scene *s, const struct tac_material *m, const 
     double e1[3], e2[3], n[3];
     if (m->stretch_model != TAC_STRETCH_CST)
         return false;
-    tac_sub(e1, &s->x[3 * v[1]], &s->x[3 * v[0]]);
-    tac_sub(e2, &s->x[3 * v[2]], &s->x[3 * v[0]]);
+    tac_sub(e1, &s->mesh->x[3 * v[1]], &s->mesh->x[3 * v[0]]);
+    tac_sub(e2, &s->mesh->x[3 * v[2]], &s->mesh->x[3 * v[0]]);
     tac_cross(n, e1, e2);
     double l = sqrt(tac_dot(e1, e1)), nn = sqrt(tac_dot(n, n)), p = tac_dot(e1, e2) / l, q = nn / l;
     double area_y = .5 * nn * m->stretch_stiffness, nu = m->poisson;
-    *c = (struct tac_cst){{v[0], v[1], v[2]}, s->vertex_body[v[0]],       1 / l, -p / (l * q), 1 / q,
+    *c = (struct tac_cst){{v[0], v[1], v[2]}, s->mesh->vertex_body[v[0]], 1 / l, -p / (l * q), 1 / q,
                           area_y / (1 + nu),  area_y * nu / (1 - nu * nu)};
     bound_rows(c, area_y, nu, bound->row);
     return true;

@@ -8,7 +8,7 @@
 static enum tac_err collect(struct builder *b)
 {
     enum tac_err err;
-    TAC_TRY(tac_alloc(b->ctx, (size_t)b->scene->vertex_count, sizeof *b->omega2, &b->omega2));
+    TAC_TRY(tac_alloc(b->ctx, (size_t)b->scene->mesh->vertex_count, sizeof *b->omega2, &b->omega2));
     TAC_TRY(tac_element_set_create(b->ctx, b->scene, &b->set));
     for (int k = 0; k < b->set.count; k++) {
         const size_t n = b->set.list[k].count;
@@ -31,19 +31,19 @@ static enum tac_err assemble(struct builder *b)
         for (size_t e = 0; e < list->count; e++) {
             const tac_lid *v = tac_element_stencil(list, e);
             for (int i = 0; i < list->element->nodes; i++)
-                if (s->ever_free[v[i]])
-                    b->omega2[v[i]] += list->bound[e].row[i] / s->mass[v[i]];
+                if (s->mesh->ever_free[v[i]])
+                    b->omega2[v[i]] += list->bound[e].row[i] / s->mesh->mass[v[i]];
         }
     }
     for (size_t e = 0; e < b->loads.count; e++) {
         const struct tac_load_element *load = &b->loads.element[e];
         for (int i = 0; i < load->count; i++)
-            if (s->ever_free[load->v[i]])
-                b->omega2[load->v[i]] += b->loads.row[e] / s->mass[load->v[i]];
+            if (s->mesh->ever_free[load->v[i]])
+                b->omega2[load->v[i]] += b->loads.row[e] / s->mesh->mass[load->v[i]];
     }
     /* A ghost's other elements are elsewhere. */
-    if (s->part)
-        TAC_TRY(tac_ghosts_refresh(b->ctx, s->part, s->vertex_count, 1, b->omega2));
+    if (s->mesh->part)
+        TAC_TRY(tac_ghosts_refresh(b->ctx, s->mesh->part, s->mesh->vertex_count, 1, b->omega2));
 done:
     return err;
 }
@@ -58,15 +58,15 @@ static enum tac_err choose_period(struct builder *b, struct tac_elastic *el, int
     for (int i = 0; i < list->element->nodes; i++)
         worst = fmax(worst, b->omega2[v[i]]);
     const double omega = sqrt(worst);
-    const double bound = omega > 0 ? s->clocks.elastic_safety * 2 / omega : s->clocks.elastic_s;
-    const tac_time period = tac_clock_period(s, fmin(bound, s->clocks.elastic_s));
+    const double bound = omega > 0 ? s->settings->clocks.elastic_safety * 2 / omega : s->settings->clocks.elastic_s;
+    const tac_time period = tac_clock_period(s, fmin(bound, s->settings->clocks.elastic_s));
     if (!(period >= 4096)) /* 2^12 quanta; also catches a bound that is not a number */
         return tac_fail(b->ctx, TAC_ERR_INPUT,
                         "the %s %" TAC_PRIGID
                         " of body `%s` needs a period of %.3g s, under 2^12 quanta (%.3g s); make "
                         "it softer, heavier or coarser, or set clocks.quantum_s to a smaller power of two",
-                        list->element->noun, list->id[e], s->body[s->vertex_body[v[0]]].name,
-                        fmin(bound, s->clocks.elastic_s), 4096 * s->quantum_s);
+                        list->element->noun, list->id[e], s->settings->body[s->mesh->vertex_body[v[0]]].name,
+                        fmin(bound, s->settings->clocks.elastic_s), 4096 * s->settings->quantum_s);
     b->period[k][e] = period;
     el->omega_max = fmax(el->omega_max, omega);
     el->omega_min = fmin(el->omega_min, omega);
@@ -81,7 +81,7 @@ static enum tac_err choose_periods(struct builder *b, struct tac_elastic *el)
     for (int k = 0; k < b->set.count; k++)
         for (size_t e = 0; e < b->set.list[k].count; e++)
             TAC_TRY(choose_period(b, el, k, e));
-    for (tac_lid i = 0; i < b->scene->vertex_count; i++)
+    for (tac_lid i = 0; i < b->scene->mesh->vertex_count; i++)
         el->omega[i] = sqrt(b->omega2[i]);
 done:
     return err;
@@ -93,23 +93,24 @@ static enum tac_err begin(struct tac_ctx *ctx, const struct tac_scene *scene, ta
 {
     enum tac_err err;
     struct tac_elastic *el = NULL;
-    const bool pulled = scene->gravity[0] != 0 || scene->gravity[1] != 0 || scene->gravity[2] != 0;
-    *gravity = pulled ? tac_clock_period(scene, scene->clocks.gravity_s) : 0;
+    const bool pulled =
+        scene->settings->gravity[0] != 0 || scene->settings->gravity[1] != 0 || scene->settings->gravity[2] != 0;
+    *gravity = pulled ? tac_clock_period(scene, scene->settings->clocks.gravity_s) : 0;
     if (pulled && *gravity < 4096) {
         err = tac_fail(ctx, TAC_ERR_INPUT, "clocks.gravity_s is %g s, under 2^12 quanta (%g s); make it longer",
-                       scene->clocks.gravity_s, 4096 * scene->quantum_s);
+                       scene->settings->clocks.gravity_s, 4096 * scene->settings->quantum_s);
         goto done;
     }
     TAC_TRY(tac_alloc(ctx, 1, sizeof *el, &el));
     *out = el;
-    TAC_TRY(tac_alloc(ctx, (size_t)scene->vertex_count, sizeof *el->omega, &el->omega));
+    TAC_TRY(tac_alloc(ctx, (size_t)scene->mesh->vertex_count, sizeof *el->omega, &el->omega));
     el->element_count = tac_element_table(ctx, el->element);
     tac_kind_names(ctx, el->kind_name);
     for (int k = 0; k < el->element_count; k++) {
         const struct tac_element_memory *memory = el->element[k]->memory;
-        for (tac_lid i = 0; memory && i < scene->material_count; i++) {
-            el->damps |= memory->damping(&scene->material[i]) > 0;
-            el->flows |= memory->yield(&scene->material[i]) > 0;
+        for (tac_lid i = 0; memory && i < scene->settings->material_count; i++) {
+            el->damps |= memory->damping(&scene->settings->material[i]) > 0;
+            el->flows |= memory->yield(&scene->settings->material[i]) > 0;
         }
     }
 done:

@@ -20,28 +20,28 @@ int tac_element_table(const struct tac_ctx *ctx, const struct tac_element *out[T
 
 const struct tac_material *tac_material_of(const struct tac_scene *scene, tac_lid body)
 {
-    tac_lid m = scene->body[body].material;
-    return m < 0 ? NULL : &scene->material[m];
+    tac_lid m = scene->settings->body[body].material;
+    return m < 0 ? NULL : &scene->settings->material[m];
 }
 
 bool tac_stencil_mine(const struct tac_scene *scene, const tac_lid *v, int n)
 {
-    if (scene->part == NULL)
+    if (scene->mesh->part == NULL)
         return true;
     tac_lid lowest = v[0];
     for (int i = 1; i < n; i++)
-        if (scene->part->vertex_id[v[i]] < scene->part->vertex_id[lowest])
+        if (scene->mesh->part->vertex_id[v[i]] < scene->mesh->part->vertex_id[lowest])
             lowest = v[i];
-    return lowest < scene->part->owned;
+    return lowest < scene->mesh->part->owned;
 }
 
 /* Is there a kick of this element to be computed here? */
 static bool any_free(const struct tac_scene *scene, const tac_lid *v, int n)
 {
-    bool any = false, ours = scene->part == NULL;
+    bool any = false, ours = scene->mesh->part == NULL;
     for (int k = 0; k < n; k++) {
-        any |= scene->ever_free[v[k]];
-        ours |= scene->part != NULL && v[k] < scene->part->owned;
+        any |= scene->mesh->ever_free[v[k]];
+        ours |= scene->mesh->part != NULL && v[k] < scene->mesh->part->owned;
     }
     return any && ours;
 }
@@ -56,13 +56,13 @@ struct stencils {
 
 static struct stencils stencils_of(const struct tac_scene *s, enum tac_stencils which)
 {
-    const struct tac_topology *t = s->topology;
-    const struct tac_part *part = s->part;
+    const struct tac_topology *t = s->mesh->topology;
+    const struct tac_part *part = s->mesh->part;
     switch (which) {
     case TAC_STENCILS_EDGES:
         return (struct stencils){t->edge_count, t->edge, NULL, 2, part ? part->edge_id : NULL};
     case TAC_STENCILS_TRIANGLES:
-        return (struct stencils){s->triangle_count, s->triangle, NULL, 3, part ? part->triangle_id : NULL};
+        return (struct stencils){s->mesh->triangle_count, s->mesh->triangle, NULL, 3, part ? part->triangle_id : NULL};
     default:
         return (struct stencils){t->hinge_count, t->hinge, t->hinge_edge, 4, part ? part->edge_id : NULL};
     }
@@ -80,7 +80,7 @@ static enum tac_err fill(struct tac_ctx *ctx, const struct tac_scene *scene, str
     TAC_TRY(tac_alloc(ctx, most, sizeof *list->id, &list->id));
     for (tac_lid i = 0; i < s.count; i++) {
         const tac_lid *v = s.v + (size_t)s.nodes * (size_t)i;
-        const struct tac_material *m = tac_material_of(scene, scene->vertex_body[v[0]]);
+        const struct tac_material *m = tac_material_of(scene, scene->mesh->vertex_body[v[0]]);
         const size_t n = list->count;
         if (m == NULL || !any_free(scene, v, s.nodes) ||
             !element->make(scene, m, v, (char *)list->record + n * element->size, &list->bound[n]))

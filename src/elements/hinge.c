@@ -10,7 +10,7 @@ static bool make(const struct tac_scene *s, const struct tac_material *m, const 
     if (!m->bend)
         return false;
     for (int k = 0; k < 4; k++)
-        memcpy(x[k], &s->x[3 * v[k]], sizeof x[k]);
+        memcpy(x[k], &s->mesh->x[3 * v[k]], sizeof x[k]);
     const double angle = tac_one_hinge_angle(x, e, a, o, n1, n2, &ee);
     const double area = .5 * (sqrt(tac_dot(n1, n1)) + sqrt(tac_dot(n2, n2)));
     const double stiffness = m->bend_stiffness * 3 * ee / area;

@@ -8,7 +8,7 @@
 
 static const struct tac_material *material(const struct builder *b, int kind, size_t e)
 {
-    return tac_material_of(b->scene, b->scene->vertex_body[tac_element_stencil(&b->set.list[kind], e)[0]]);
+    return tac_material_of(b->scene, b->scene->mesh->vertex_body[tac_element_stencil(&b->set.list[kind], e)[0]]);
 }
 
 static double damping(const struct builder *b, int kind, size_t e)
@@ -35,7 +35,7 @@ static double own_rate(const struct builder *b, int kind, size_t e)
     const tac_lid *v = tac_element_stencil(list, e);
     double w[TAC_ELEMENT_NODES] = {0};
     for (int i = 0; i < list->element->nodes; i++)
-        w[i] = s->ever_free[v[i]] ? 1 / s->mass[v[i]] : 0;
+        w[i] = s->mesh->ever_free[v[i]] ? 1 / s->mesh->mass[v[i]] : 0;
     return list->element->memory->rate(tac_element_record(list, e), &list->bound[e], w);
 }
 
@@ -68,22 +68,23 @@ static enum tac_err period_of(struct builder *b, const double *gamma, int kind, 
     double step = INFINITY, stable = INFINITY;
     const tac_lid *v = tac_element_stencil(list, e);
     for (int i = 0; i < list->element->nodes; i++)
-        if (s->ever_free[v[i]]) {
-            step = fmin(step, damper_step(b->omega2[v[i]], gamma[v[i]], s->clocks.elastic_safety));
+        if (s->mesh->ever_free[v[i]]) {
+            step = fmin(step, damper_step(b->omega2[v[i]], gamma[v[i]], s->settings->clocks.elastic_safety));
             stable = fmin(stable, stable_step(b->omega2[v[i]], gamma[v[i]]));
         }
-    const double elastic_s = (double)b->period[kind][e] * s->quantum_s;
+    const double elastic_s = (double)b->period[kind][e] * s->settings->quantum_s;
     const double bound = fmin(step, elastic_s);
     const tac_time period = tac_clock_period(s, bound);
     if (!(period >= 4096))
-        return tac_fail(
-            b->ctx, TAC_ERR_INPUT,
-            "the damping of the %s %" TAC_PRIGID " of body `%s` needs a period of %.3g s, under 2^12 quanta "
-            "(%.3g s); damp it less, make it softer, heavier or coarser, or set clocks.quantum_s to a "
-            "smaller power of two",
-            list->element->noun, list->id[e], s->body[s->vertex_body[v[0]]].name, bound, 4096 * s->quantum_s);
+        return tac_fail(b->ctx, TAC_ERR_INPUT,
+                        "the damping of the %s %" TAC_PRIGID
+                        " of body `%s` needs a period of %.3g s, under 2^12 quanta "
+                        "(%.3g s); damp it less, make it softer, heavier or coarser, or set clocks.quantum_s to a "
+                        "smaller power of two",
+                        list->element->noun, list->id[e], s->settings->body[s->mesh->vertex_body[v[0]]].name, bound,
+                        4096 * s->settings->quantum_s);
     b->damper[kind][e] = period;
-    b->slack[kind][e] = stable / ((double)period * s->quantum_s);
+    b->slack[kind][e] = stable / ((double)period * s->settings->quantum_s);
     return TAC_OK;
 }
 
@@ -92,7 +93,7 @@ enum tac_err tac_builder_damp(struct builder *b)
     enum tac_err err;
     const struct tac_scene *s = b->scene;
     double *gamma = NULL; /* (V), 1/s */
-    TAC_TRY(tac_agree(b->ctx, tac_alloc(b->ctx, (size_t)s->vertex_count, sizeof *gamma, &gamma)));
+    TAC_TRY(tac_agree(b->ctx, tac_alloc(b->ctx, (size_t)s->mesh->vertex_count, sizeof *gamma, &gamma)));
     for (int k = 0; k < b->set.count; k++) {
         const struct tac_element_list *list = &b->set.list[k];
         for (size_t e = 0; e < list->count; e++) {
@@ -103,8 +104,8 @@ enum tac_err tac_builder_damp(struct builder *b)
         }
     }
     /* A ghost's other elements are elsewhere. */
-    if (s->part)
-        TAC_TRY(tac_ghosts_refresh(b->ctx, s->part, s->vertex_count, 1, gamma));
+    if (s->mesh->part)
+        TAC_TRY(tac_ghosts_refresh(b->ctx, s->mesh->part, s->mesh->vertex_count, 1, gamma));
     for (int k = 0; k < b->set.count; k++)
         for (size_t e = 0; e < b->set.list[k].count; e++)
             if (damping(b, k, e) > 0)
@@ -149,7 +150,7 @@ static void strain_of(const struct builder *b, int kind, size_t e, double *strai
     const tac_lid *v = tac_element_stencil(list, e);
     double x[TAC_ELEMENT_NODES][3];
     for (int i = 0; i < list->element->nodes; i++)
-        memcpy(x[i], &b->scene->x[3 * (size_t)v[i]], sizeof x[i]);
+        memcpy(x[i], &b->scene->mesh->x[3 * (size_t)v[i]], sizeof x[i]);
     list->element->memory->strain(tac_element_record(list, e), (const double(*)[3])x, strain);
 }
 

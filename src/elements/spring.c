@@ -9,7 +9,7 @@ static bool make(const struct tac_scene *s, const struct tac_material *m, const 
     double d[3];
     if (m->stretch_model != TAC_STRETCH_SPRING)
         return false;
-    tac_sub(d, &s->x[3 * v[1]], &s->x[3 * v[0]]);
+    tac_sub(d, &s->mesh->x[3 * v[1]], &s->mesh->x[3 * v[0]]);
     const double length = sqrt(tac_dot(d, d));
     *spring = (struct tac_spring){{v[0], v[1]}, length, m->stretch_stiffness / length};
     bound->row[0] = bound->row[1] = 2 * spring->stiffness;

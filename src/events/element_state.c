@@ -28,7 +28,7 @@ static int compare_places(const void *a, const void *b)
 
 static void list_wind(const struct tac_sim *sim, struct tac_load_element *load, struct place *p)
 {
-    const struct tac_part *part = sim->scene->part;
+    const struct tac_part *part = sim->scene->mesh->part;
     *p = (struct place){.kind = TAC_KIND_LOAD,
                         .id = part == NULL       ? load->id
                               : load->count == 2 ? part->segment_id[load->id]
@@ -82,7 +82,7 @@ static enum tac_err list_places(struct tac_sim *sim, struct place **out, size_t 
             for (int damps = 0; damps < 2; damps++)
                 p = list_memory(sim, &rate->group[k], k, damps, p);
         for (size_t e = 0; e < rate->load_count; e++)
-            if (rate->load[e].twin < 0 && sim->scene->load[rate->load[e].load].kind == TAC_LOAD_WIND)
+            if (rate->load[e].twin < 0 && sim->scene->settings->load[rate->load[e].load].kind == TAC_LOAD_WIND)
                 list_wind(sim, &rate->load[e], p++);
     }
     *count = (size_t)(p - *out);

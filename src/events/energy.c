@@ -194,7 +194,7 @@ enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row)
         tac_position(sim, i, sim->state.now, x);
         tac_cross(a, x, v);
         tac_accum_add(&sum[KINETIC], .5 * m * tac_dot(v, v));
-        tac_accum_add(&sum[GRAVITY], -m * tac_dot(sim->scene->gravity, x));
+        tac_accum_add(&sum[GRAVITY], -m * tac_dot(sim->scene->settings->gravity, x));
         for (int k = 0; k < 3; k++) {
             tac_accum_add(&sum[MOMENTUM + k], m * v[k]);
             tac_accum_add(&sum[ANGULAR + k], m * a[k]);

@@ -12,7 +12,7 @@ enum tac_err tac_friction_create(struct tac_sim *sim)
     if (!sim->contact || !sim->model->friction)
         return TAC_OK;
     TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *sim->active.friction, &sim->active.friction));
-    sim->active.friction->model = sim->scene->contact.friction_model;
+    sim->active.friction->model = sim->scene->settings->contact.friction_model;
 done:
     return err;
 }

@@ -5,7 +5,7 @@
 
 static bool has_loads(const struct tac_sim *sim)
 {
-    return sim->scene->load_count > 0;
+    return sim->scene->settings->load_count > 0;
 }
 
 static struct tac_rate_class *due(const struct tac_sim *sim, size_t i)

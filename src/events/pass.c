@@ -43,7 +43,7 @@ static inline __attribute__((always_inline)) void bring_class(struct tac_sim *si
 
 static void tick_gravity(struct tac_sim *sim, const struct tac_rate_class *rate)
 {
-    const double h = rate->h_s, *g = sim->scene->gravity;
+    const double h = rate->h_s, *g = sim->scene->settings->gravity;
     const double dv[3] = {h * g[0], h * g[1], h * g[2]}, half = .5 * tac_dot(dv, dv);
     double work = 0, absolute = 0;
     for (tac_lid i = 0; i < sim->state.owned; i++) {

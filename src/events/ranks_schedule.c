@@ -60,7 +60,7 @@ static int compare_shared(const void *a, const void *b)
 /* Vertices that never move need not be told of. */
 static bool still(const struct tac_sim *sim, tac_lid v)
 {
-    return !sim->scene->ever_free[v] && !sim->scene->part->scripted[v];
+    return !sim->scene->mesh->ever_free[v] && !sim->scene->mesh->part->scripted[v];
 }
 
 static enum tac_err share(struct tac_sim *sim, struct tac_shared **list, size_t *count, size_t *capacity,

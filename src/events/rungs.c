@@ -37,7 +37,7 @@ struct tac_rung *tac_rungs_find(struct tac_rung_class *c, uint64_t key, int32_t 
 enum tac_err tac_rungs_class(struct tac_sim *sim, tac_time period, size_t *index)
 {
     enum tac_err err = TAC_OK;
-    if (sim->scene->clocks.mode == TAC_CLOCKS_NESTED) {
+    if (sim->scene->settings->clocks.mode == TAC_CLOCKS_NESTED) {
         *index = (size_t)__builtin_ctzll((unsigned long long)period);
         return TAC_OK;
     }
@@ -65,7 +65,7 @@ done:
 enum tac_err tac_watch_create(struct tac_sim *sim)
 {
     enum tac_err err = TAC_OK;
-    if (sim->scene->clocks.mode == TAC_CLOCKS_NESTED) {
+    if (sim->scene->settings->clocks.mode == TAC_CLOCKS_NESTED) {
         TAC_TRY(tac_grow(sim->ctx, &sim->active.rung_class, &sim->active.rung_class_capacity, 63,
                          sizeof *sim->active.rung_class));
         for (size_t k = 0; k < 63; k++)

@@ -49,19 +49,20 @@ enum tac_err tac_scripts_create(struct tac_sim *sim)
     enum tac_err err = TAC_OK;
     const struct tac_scene *s = sim->scene;
     size_t count = 0, capacity = 0;
-    for (tac_lid m = 0; m < s->motion_count; m++)
-        count += (size_t)s->motion[m].vertex_count;
+    for (tac_lid m = 0; m < s->settings->motion_count; m++)
+        count += (size_t)s->mesh->moved[m].vertex_count;
     TAC_TRY(tac_alloc(sim->ctx, count, sizeof *sim->scripts.script, &sim->scripts.script));
-    TAC_TRY(
-        tac_alloc(sim->ctx, (size_t)s->motion_count + 1, sizeof *sim->scripts.motion_knot, &sim->scripts.motion_knot));
-    for (tac_lid m = 0; m < s->motion_count; m++) {
-        const struct tac_motion *motion = &s->motion[m];
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)s->settings->motion_count + 1, sizeof *sim->scripts.motion_knot,
+                      &sim->scripts.motion_knot));
+    for (tac_lid m = 0; m < s->settings->motion_count; m++) {
+        const struct tac_motion *motion = &s->settings->motion[m];
         size_t begin = sim->scripts.knot_count;
         TAC_TRY(add_knots(sim, motion, &capacity));
         sim->scripts.motion_knot[m + 1] = (int32_t)sim->scripts.knot_count;
-        for (tac_lid i = 0; i < motion->vertex_count; i++) {
+        const struct tac_moved *moved = &s->mesh->moved[m];
+        for (tac_lid i = 0; i < moved->vertex_count; i++) {
             struct tac_script *script = &sim->scripts.script[sim->scripts.count];
-            script->vertex = motion->vertex[i];
+            script->vertex = moved->vertex[i];
             script->motion = m;
             script->knot_begin = (int32_t)begin;
             script->knot_count = (int32_t)(sim->scripts.knot_count - begin);
@@ -78,7 +79,7 @@ done:
 static void knot_position(const struct tac_sim *sim, const struct tac_script *s, const struct tac_knot *knot,
                           double x[3])
 {
-    const struct tac_motion *m = &sim->scene->motion[s->motion];
+    const struct tac_motion *m = &sim->scene->settings->motion[s->motion];
     if (m->displacement) {
         for (int k = 0; k < 3; k++)
             x[k] = s->origin[k] + knot->shift[k];
@@ -107,7 +108,7 @@ static tac_time gravity_period(const struct tac_sim *sim)
 static void hand_over(struct tac_sim *sim, tac_lid i, const double x[3], const double v[3], const double v_mean[3],
                       bool half, double sign)
 {
-    const double m = sim->state.mass[i], kinetic = .5 * m * tac_dot(v, v), *g = sim->scene->gravity;
+    const double m = sim->state.mass[i], kinetic = .5 * m * tac_dot(v, v), *g = sim->scene->settings->gravity;
     const tac_time h = gravity_period(sim), since = h ? sim->state.now % h : 0;
     const double ahead = h && !(half && since == 0) ? -m * tac_seconds(sim, h / 2 - since) * tac_dot(g, v) : 0;
     tac_accum_add(&sim->books.work, sign * .5 * m * tac_dot(v_mean, v_mean));
@@ -123,7 +124,7 @@ static void hand_over(struct tac_sim *sim, tac_lid i, const double x[3], const d
 static void path_position(const struct tac_sim *sim, const struct tac_script *s, tac_time t, double x[3])
 {
     const struct tac_knot *knot = &sim->scripts.knot[s->knot_begin];
-    const bool release = sim->scene->motion[s->motion].release;
+    const bool release = sim->scene->settings->motion[s->motion].release;
     int32_t k = s->next - 1;
     while (k >= 0 && knot[k].t > t)
         k--;
@@ -226,7 +227,7 @@ void tac_held_works(struct tac_sim *sim, const struct tac_rate_class *rate, cons
 static void apply(struct tac_sim *sim, struct tac_script *s, const struct tac_knot *knot)
 {
     const tac_lid i = s->vertex;
-    const struct tac_motion *m = &sim->scene->motion[s->motion];
+    const struct tac_motion *m = &sim->scene->settings->motion[s->motion];
     struct tac_pos *pos = &sim->state.pos[i];
     struct tac_vel *vel = &sim->state.vel[i];
     const bool first = s->next == 0 && !s->on, last = s->next == s->knot_count - 1;
@@ -286,7 +287,7 @@ void tac_scripts_apply(struct tac_sim *sim)
 void tac_scripts_next(struct tac_sim *sim)
 {
     sim->scripts.next_knot = TAC_TIME_NEVER;
-    for (tac_lid m = 0; m < sim->scene->motion_count; m++) {
+    for (tac_lid m = 0; m < sim->scene->settings->motion_count; m++) {
         int32_t lo = sim->scripts.motion_knot[m], hi = sim->scripts.motion_knot[m + 1];
         while (lo < hi) {
             int32_t mid = lo + (hi - lo) / 2;

@@ -42,7 +42,7 @@ static double distance_now(const struct tac_sim *sim, const struct tac_candidate
 static enum tac_err watch_more(struct tac_sim *sim, struct tac_candidate *q, double d)
 {
     enum tac_err err;
-    const bool nested = sim->scene->clocks.mode == TAC_CLOCKS_NESTED;
+    const bool nested = sim->scene->settings->clocks.mode == TAC_CLOCKS_NESTED;
     int32_t more = nested || q->slot < 0 ? 1 : 1 + sim->active.pair[q->slot].depth / 4;
     do {
         TAC_TRY(tac_watch(sim, q->key, q->v, &q->slot));
@@ -110,7 +110,7 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
 {
     enum tac_err err = TAC_OK;
     struct tac_candidates *c = sim->view.candidates;
-    const bool deepens = sim->scene->clocks.mode == TAC_CLOCKS_NESTED;
+    const bool deepens = sim->scene->settings->clocks.mode == TAC_CLOCKS_NESTED;
     const double ahead = 2 * fmax(1, next_over_this); /* windows of the next length to look ahead */
     for (size_t k = 0; k < c->known; k++) {
         struct tac_candidate *q = &c->list[k];

@@ -25,7 +25,7 @@ static enum tac_err collect_vertices(struct tac_sim *sim, struct tac_checkpoint 
         memcpy(&c->x[3 * i], sim->state.pos[i].x, 3 * sizeof(double));
         memcpy(&c->v[3 * i], sim->state.vel[i].v, 3 * sizeof(double));
     }
-    memcpy(c->start, sim->scene->x, 3 * n * sizeof(double));
+    memcpy(c->start, sim->scene->mesh->x, 3 * n * sizeof(double));
     memcpy(c->impulse, sim->state.impulse, 3 * n * sizeof(double));
 done:
     return err;
@@ -44,28 +44,28 @@ static enum tac_err collect_elements(struct tac_sim *sim, struct tac_checkpoint 
 {
     enum tac_err err;
     const struct tac_scene *s = sim->scene;
-    const struct tac_part *part = s->part;
+    const struct tac_part *part = s->mesh->part;
     tac_lid which;
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)s->triangle_count, sizeof *c->triangle_id, &c->triangle_id));
-    TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)s->triangle_count, sizeof *c->triangle, &c->triangle));
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)s->segment_count, sizeof *c->segment_id, &c->segment_id));
-    TAC_TRY(tac_alloc(sim->ctx, 2 * (size_t)s->segment_count, sizeof *c->segment, &c->segment));
-    for (tac_lid t = 0; t < s->triangle_count; t++) {
-        lowest(sim, &s->triangle[3 * t], 3, &which);
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)s->mesh->triangle_count, sizeof *c->triangle_id, &c->triangle_id));
+    TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)s->mesh->triangle_count, sizeof *c->triangle, &c->triangle));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)s->mesh->segment_count, sizeof *c->segment_id, &c->segment_id));
+    TAC_TRY(tac_alloc(sim->ctx, 2 * (size_t)s->mesh->segment_count, sizeof *c->segment, &c->segment));
+    for (tac_lid t = 0; t < s->mesh->triangle_count; t++) {
+        lowest(sim, &s->mesh->triangle[3 * t], 3, &which);
         if (which >= sim->state.owned)
             continue;
         c->triangle_id[c->triangle_count] = part ? part->triangle_id[t] : t;
         for (int k = 0; k < 3; k++)
-            c->triangle[3 * (size_t)c->triangle_count + (size_t)k] = tac_sim_id(sim, s->triangle[3 * t + k]);
+            c->triangle[3 * (size_t)c->triangle_count + (size_t)k] = tac_sim_id(sim, s->mesh->triangle[3 * t + k]);
         c->triangle_count++;
     }
-    for (tac_lid g = 0; g < s->segment_count; g++) {
-        lowest(sim, &s->segment[2 * g], 2, &which);
+    for (tac_lid g = 0; g < s->mesh->segment_count; g++) {
+        lowest(sim, &s->mesh->segment[2 * g], 2, &which);
         if (which >= sim->state.owned)
             continue;
         c->segment_id[c->segment_count] = part ? part->segment_id[g] : g;
         for (int k = 0; k < 2; k++)
-            c->segment[2 * (size_t)c->segment_count + (size_t)k] = tac_sim_id(sim, s->segment[2 * g + k]);
+            c->segment[2 * (size_t)c->segment_count + (size_t)k] = tac_sim_id(sim, s->mesh->segment[2 * g + k]);
         c->segment_count++;
     }
 done:
@@ -216,9 +216,9 @@ enum tac_err tac_state_collect(struct tac_sim *sim, struct tac_checkpoint **out)
     *out = NULL;
     TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *c, &c));
     c->now = sim->state.now;
-    c->vertex_total = s->part ? s->part->vertex_total : s->vertex_count;
-    c->triangle_total = s->part ? s->part->triangle_total : s->triangle_count;
-    c->segment_total = s->part ? s->part->segment_total : s->segment_count;
+    c->vertex_total = s->mesh->part ? s->mesh->part->vertex_total : s->mesh->vertex_count;
+    c->triangle_total = s->mesh->part ? s->mesh->part->triangle_total : s->mesh->triangle_count;
+    c->segment_total = s->mesh->part ? s->mesh->part->segment_total : s->mesh->segment_count;
     TAC_TRY(collect_vertices(sim, c));
     TAC_TRY(collect_elements(sim, c));
     TAC_TRY(collect_scripts(sim, c));

@@ -33,7 +33,7 @@ struct pair_row {
 
 static tac_lid local_id(const struct tac_sim *sim, tac_gid id)
 {
-    return sim->scene->part ? tac_id_find(sim->scene->part->vertex_id, sim->state.owned, id) : (tac_lid)id;
+    return sim->scene->mesh->part ? tac_id_find(sim->scene->mesh->part->vertex_id, sim->state.owned, id) : (tac_lid)id;
 }
 
 static enum tac_err restore_vertices(struct tac_sim *sim, const struct tac_checkpoint *c, const int32_t *owner)
@@ -175,9 +175,9 @@ static enum tac_err invite(struct tac_sim *sim, const struct tac_checkpoint *c, 
     TAC_TRY(tac_alloc(ctx, n, sizeof *ghost, &ghost));
 done:
     TAC_TRY_AGREED(ctx, err, end);
-    TAC_TRY_END(
-        tac_owners_find(ctx, c->vertex_total, sim->state.owned, sim->scene->part->vertex_id, NULL, n, distinct, owner),
-        end);
+    TAC_TRY_END(tac_owners_find(ctx, c->vertex_total, sim->state.owned, sim->scene->mesh->part->vertex_id, NULL, n,
+                                distinct, owner),
+                end);
     TAC_TRY_END(tac_ask(ctx, TAC_OK, n, owner, distinct, describe, sim, sizeof *ghost, ghost), end);
     for (size_t k = 0; k < n && !err; k++) {
         tac_lid v;
@@ -309,7 +309,7 @@ done:
         for (int j = 0; j < 4; j++)
             wanted[k++] = c->grip[i].vertex[j] >= 0 ? c->grip[i].vertex[j] : c->grip[i].vertex[0];
     if (sim->ranks)
-        TAC_TRY_END(tac_owners_find(ctx, c->vertex_total, sim->state.owned, sim->scene->part->vertex_id, NULL, n,
+        TAC_TRY_END(tac_owners_find(ctx, c->vertex_total, sim->state.owned, sim->scene->mesh->part->vertex_id, NULL, n,
                                     wanted, owner),
                     end);
     sim->state.now = c->now;

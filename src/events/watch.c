@@ -191,7 +191,7 @@ bool tac_watch_deepen(struct tac_sim *sim, int32_t slot, tac_time t)
 {
     struct tac_pair *p = &sim->active.pair[slot];
     int32_t first = p->depth + 1, last;
-    if (p->depth >= p->form.bottom || sim->scene->clocks.mode == TAC_CLOCKS_FREE)
+    if (p->depth >= p->form.bottom || sim->scene->settings->clocks.mode == TAC_CLOCKS_FREE)
         return false;
     tac_time period = tac_model_rung(sim->model, &p->form, first, &last);
     if ((sim->paths.end - t) / (2 * sim->windows.ticks) > period) {
@@ -257,7 +257,7 @@ enum tac_err tac_watch_settle(struct tac_sim *sim)
     enum tac_err err = TAC_OK;
     if (!sim->contact)
         return TAC_OK;
-    const bool nested = sim->scene->clocks.mode == TAC_CLOCKS_NESTED;
+    const bool nested = sim->scene->settings->clocks.mode == TAC_CLOCKS_NESTED;
     size_t rungs = 0, room = 0;
     sim->active.first_rung_class = sim->active.rung_class_count;
     for (size_t k = 0; k < sim->active.rung_class_count; k++) {

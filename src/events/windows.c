@@ -59,8 +59,8 @@ enum tac_err tac_windows_choose(struct tac_sim *sim)
     sim->windows.least = period ? period : first;
     sim->windows.brief = period ? TICKS_AT_LEAST * period : first;
     sim->windows.length = TICKS_PER_WINDOW * sim->windows.unit;
-    tac_time lo = to_quanta(sim, sim->scene->discovery.window_s[0]),
-             hi = to_quanta(sim, sim->scene->discovery.window_s[1]);
+    tac_time lo = to_quanta(sim, sim->scene->settings->discovery.window_s[0]),
+             hi = to_quanta(sim, sim->scene->settings->discovery.window_s[1]);
     if (hi > 0) {
         sim->windows.least = lo > 0 ? lo : 1;
         sim->windows.most = hi;

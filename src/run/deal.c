@@ -197,7 +197,7 @@ enum tac_err tac_deal_move(struct tac_ctx *ctx, const struct tac_scene *common, 
     tac_sim_destroy(sim); /* two of them may not fit */
     tac_local_destroy(local);
     TAC_TRY(tac_localise(ctx, common, pieces, &new_local));
-    TAC_TRY(tac_sim_create(ctx, new_local, common->discovery.mode, &new_sim));
+    TAC_TRY(tac_sim_create(ctx, new_local, common->settings->discovery.mode, &new_sim));
     TAC_TRY(tac_state_restore(new_sim, state));
     new_sim->ranks->fail_at = fail_at;
     new_sim->windows.length = window ? window : new_sim->windows.length;

@@ -165,7 +165,7 @@ static void look_at(const struct tac_scene *scene, const struct tac_element_list
         double rest[3];
         for (int i = 0; i < list->element->nodes; i++)
             for (int k = 0; k < 3; k++)
-                o.x[i][k] = scene->x[3 * v[i] + k] + uniform(-noise, noise);
+                o.x[i][k] = scene->mesh->x[3 * v[i] + k] + uniform(-noise, noise);
         if (plastic) { /* measured against a strain near that of the start */
             list->element->memory->strain(o.record, (const double(*)[3])o.x, rest);
             for (int k = 0; k < list->element->width; k++)
@@ -225,7 +225,7 @@ static void test_bounds(const struct tac_scene *scene, const struct tac_element_
             const tac_lid *v = tac_element_stencil(list, e);
             double x[4][3], bound = 0;
             for (int i = 0; i < list->element->nodes; i++) {
-                memcpy(x[i], &scene->x[3 * v[i]], sizeof x[i]);
+                memcpy(x[i], &scene->mesh->x[3 * v[i]], sizeof x[i]);
                 bound = fmax(bound, list->bound[e].row[i]);
             }
             if (list->element == &tac_element_hinge && ((const struct tac_hinge *)list->record)[e].angle == 0)
@@ -248,7 +248,7 @@ static void test_classes(const struct tac_scene *scene, const struct tac_element
             const tac_lid *v = tac_element_stencil(&set->list[k], e);
             for (int i = 0; i < set->list[k].element->nodes; i++)
                 for (int c = 0; c < 3; c++)
-                    x[i][c] = 1.1 * scene->x[3 * v[i] + c];
+                    x[i][c] = 1.1 * scene->mesh->x[3 * v[i] + c];
             tac_accum_add(&a, tac_element_energy(set->list[k].element, tac_element_record(&set->list[k], e), NULL,
                                                  (const double(*)[3])x));
         }
@@ -259,7 +259,7 @@ static void test_classes(const struct tac_scene *scene, const struct tac_element
                 const tac_lid *v = tac_forces_stencil(&g->elastic, e);
                 for (int i = 0; i < g->element->nodes; i++)
                     for (int n = 0; n < 3; n++)
-                        x[i][n] = 1.1 * scene->x[3 * v[i] + n];
+                        x[i][n] = 1.1 * scene->mesh->x[3 * v[i] + n];
                 tac_accum_add(&b, g->element->energy(tac_forces_record(&g->elastic, e), NULL, (const double(*)[3])x));
             }
         }

@@ -106,7 +106,7 @@ static void test_triangle(void)
         static const int from[3] = {2, 0, 1};
         tac_rotation(turn, r);
         for (int i = 0; i < 9; i++)
-            x[i / 3][i % 3] = scene->x[i] * uniform(.6, 1.4) + uniform(-.3, .3);
+            x[i / 3][i % 3] = scene->mesh->x[i] * uniform(.6, 1.4) + uniform(-.3, .3);
         for (int i = 0; i < 9; i++)
             y[i / 3][i % 3] = tac_dot(r + 3 * (i % 3), x[from[i / 3]]) + 4;
         const double one = tick(elastic, TAC_KIND_CST, 3, (const double(*)[3])x, f);
@@ -168,7 +168,7 @@ static void test_bent_before(void)
     double f[4][3];
     const double rest = *rest_of(elastic, TAC_KIND_HINGE);
     CHECK(near(fabs(rest), TAC_PI / 2 - .25), "rest %g", rest);
-    const double loss = tick(elastic, TAC_KIND_HINGE, 4, (const double(*)[3])scene->x, f);
+    const double loss = tick(elastic, TAC_KIND_HINGE, 4, (const double(*)[3])scene->mesh->x, f);
     CHECK(fabs(loss) < 1e-14 && fabs(*rest_of(elastic, TAC_KIND_HINGE) - rest) < 1e-15, "no flow at the start: %g J",
           loss);
     tac_elastic_destroy(&elastic);
@@ -194,14 +194,14 @@ static void test_four(void)
         "9, 0]}",
         "");
     struct tac_elastic *elastic = make_elastic(scene);
-    const size_t count = (size_t)scene->vertex_count;
+    const size_t count = (size_t)scene->mesh->vertex_count;
     struct tac_pos *pos = calloc(count, sizeof *pos);
     struct tac_vel *vel = calloc(count, sizeof *vel), *want = calloc(count, sizeof *want);
     double *x = calloc(3 * count, sizeof *x);
     for (size_t i = 0; i < 3 * count; i++)
-        x[i] = pos[i / 3].x[i % 3] = scene->x[i] + uniform(-.04, .04);
+        x[i] = pos[i / 3].x[i % 3] = scene->mesh->x[i] + uniform(-.04, .04);
     for (size_t i = 0; i < count; i++)
-        vel[i].w = want[i].w = 1 / scene->mass[i];
+        vel[i].w = want[i].w = 1 / scene->mesh->mass[i];
     double before = 0, after = 0, cut = 0;
     FOR_EACH_ELEMENT(elastic, rate, kind, e)
     {

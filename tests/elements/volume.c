@@ -41,7 +41,7 @@ static bool make(const struct tac_scene *s, const struct tac_material *m, const 
     if (number == NULL)
         return false;
     for (int i = 0; i < 4; i++)
-        memcpy(x[i], &s->x[3 * (size_t)v[i]], sizeof x[i]);
+        memcpy(x[i], &s->mesh->x[3 * (size_t)v[i]], sizeof x[i]);
     const double rest = volume_of((const double(*)[3])x, g);
     for (int i = 0; i < 4; i++) {
         length[i] = sqrt(tac_dot(g[i], g[i]));

@@ -154,7 +154,7 @@ static void strong_is_safe(const char *mode, double damping, double safety)
     set(&s, "time.end=%.17g", ldexp(1, damping > .1 ? -6 : -4));
     begin(&e, "tests/energy/scenes/tins-flying.json", &s);
     double most = e.start.total;
-    for (int k = 1; ldexp(k, -10) <= e.scene->end_s && run_to(&e, ldexp(k, -10)); k++) {
+    for (int k = 1; ldexp(k, -10) <= e.scene->settings->end_s && run_to(&e, ldexp(k, -10)); k++) {
         CHECK(e.row.total < most * (1 + .02 * safety), "%s, damping %g s, safety %g: %g of %g J at %g s", mode, damping,
               safety, e.row.total, most, e.row.time_s);
         most = fmin(most, e.row.total);

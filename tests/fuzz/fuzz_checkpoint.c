@@ -36,9 +36,9 @@ static enum tac_err go_on(struct tac_ctx *ctx, struct tac_scene *scene, const st
     enum tac_err err;
     struct tac_sim *sim = NULL;
     struct tac_checkpoint *again = NULL;
-    if (checkpoint->now > scene->t_end)
+    if (checkpoint->now > scene->settings->t_end)
         return TAC_OK; /* `run` says so */
-    TAC_TRY(tac_sim_create(ctx, scene, scene->discovery.mode, &sim));
+    TAC_TRY(tac_sim_create(ctx, scene, scene->settings->discovery.mode, &sim));
     TAC_TRY(tac_state_restore(sim, checkpoint));
     /* What was taken is what would be given. */
     TAC_TRY(tac_state_collect(sim, &again));

@@ -94,17 +94,19 @@ static double random_of(uint64_t seed, int64_t row, int what)
 
 static struct tac_scene make_scene(const struct size *size)
 {
+    static struct tac_settings settings;
     static struct tac_body body[2];
-    struct tac_scene s = {.name = (char *)"made \303\274p", .body_count = 2, .body = body};
-    memset(s.sha256, 'c', 64);
+    settings = (struct tac_settings){.name = (char *)"made \303\274p", .body_count = 2, .body = body};
+    struct tac_scene s = {.settings = &settings};
+    memset(s.settings->sha256, 'c', 64);
     body[0] = (struct tac_body){.name = (char *)"rag", .vertex_end = 5};
     body[1] = (struct tac_body){.name = (char *)"b\303\266x",
                                 .vertex_begin = 5,
                                 .vertex_end = (tac_lid)size->vertices,
                                 .triangle_end = (tac_lid)size->triangles,
                                 .segment_end = (tac_lid)size->segments};
-    s.json = json_pack("{s:s, s:{s:f}, s:[{s:s}, {s:s}]}", "format", "tactus-scene/1", "clocks", "quantum_s",
-                       ldexp(1, -46), "bodies", "name", "rag", "name", "b\303\266x");
+    s.settings->json = json_pack("{s:s, s:{s:f}, s:[{s:s}, {s:s}]}", "format", "tactus-scene/1", "clocks", "quantum_s",
+                                 ldexp(1, -46), "bodies", "name", "rag", "name", "b\303\266x");
     return s;
 }
 
@@ -360,7 +362,7 @@ static enum tac_err write_one(struct tac_ctx *ctx, const char *dir, uint64_t see
     ctx->error[0] = '\0';
     enum tac_err err = tac_checkpoint_write(ctx, &scene, dir, keep, c, name, 64);
     tac_checkpoint_destroy(&c);
-    json_decref(scene.json);
+    json_decref(scene.settings->json);
     return err;
 }
 

@@ -101,7 +101,8 @@ json_t *tac_status_json(const struct tac_output *out, const struct tac_status *s
         put_integer(object, "deepest_layer", s->deepest_layer) && put_integer(object, "restarts", out->restarts) &&
         put(object, "checkpoint", out->checkpoint[0] != '\0' ? tac_json_text(out->checkpoint) : json_null()) &&
         put(object, "error", s->error != NULL ? tac_json_text(s->error) : json_null()) &&
-        put(object, "name", json_string(scene->name)) && put(object, "scene_sha256", json_string(scene->sha256)) &&
+        put(object, "name", json_string(scene->settings->name)) &&
+        put(object, "scene_sha256", json_string(scene->settings->sha256)) &&
         put(object, "version", json_string(tac_version())) && tac_process_describe(object) &&
         put(object, "counters", tac_counters_json(&s->counters, out->kind_name));
     if (ok)
@@ -174,7 +175,7 @@ static bool rewrite_briefly(const struct tac_output *out, const struct tac_statu
                            "{\n  \"format\": \"%s\",\n  \"state\": \"%s\",\n  \"time\": %.17g,\n  \"end\": %.17g,\n"
                            "  \"error\": %s%s%s,\n  \"scene_sha256\": \"%s\"\n}\n",
                            TAC_STATUS_FORMAT, s->state, s->time_s, s->end_s, error[0] ? "\"" : "",
-                           error[0] ? error : "null", error[0] ? "\"" : "", out->scene->sha256);
+                           error[0] ? error : "null", error[0] ? "\"" : "", out->scene->settings->sha256);
     return n > 0 && (size_t)n < sizeof text && tac_folder_rewrite(&out->folder, "status.json", text, (size_t)n);
 }
 
