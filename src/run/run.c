@@ -312,8 +312,8 @@ static enum tac_err look_at_end(struct tac_ctx *ctx, const struct tac_scene *sce
                  start->file, (double)c->now * scene->settings->quantum_s);
     if (*over || !last_frame || c->has_row)
         goto done;
-    for (tac_lid i = 0; i < c->vertex_count && !kicked; i++)
-        kicked = c->t[i] == c->now;
+    for (tac_lid i = 0; i < c->vertices.count && !kicked; i++)
+        kicked = c->vertices.t[i] == c->now;
     MPI_Allreduce(MPI_IN_PLACE, &kicked, 1, MPI_INT, MPI_MAX, ctx->comm);
     if (kicked)
         err = tac_fail(ctx, TAC_ERR_INPUT,
