@@ -6,8 +6,8 @@
  *
  * On several ranks everything is a ghost everywhere, all step together from instant to instant, and each rank looks at
  * the pairs whose first vertex it owns. */
+#include "contact/friction.h"
 #include "contact/limits.h"
-#include "events/friction.h"
 #include "events/ranks.h"
 #include "geometry/sweep.h"
 #include <stdlib.h>
@@ -283,7 +283,7 @@ static enum tac_err look_at(struct tac_sim *sim, struct oracle *o, struct entry 
     tac_near_pair((enum tac_pair_type)e->type, x, &near);
     /* Rungs long left behind: they would only be silent. */
     struct tac_pair *p = e->slot >= 0 ? &sim->active.pair[e->slot] : NULL;
-    if (p != NULL && p->deep_last == INFINITY && !tac_friction_holds(sim, e->slot) &&
+    if (p != NULL && p->deep_last == INFINITY && !tac_friction_holds(&sim->active, e->slot) &&
         near.d > p->deep_reach + .1 * p->form.thickness + 8 * tac_relative((enum tac_pair_type)e->type, u)) {
         double first = tac_model_reach(sim->model, &p->form, 1);
         TAC_TRY(tac_order(sim, e->slot, true));

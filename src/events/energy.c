@@ -1,6 +1,6 @@
 /* Energies, momenta and contacts of one instant (docs/method.md, Energy and the book): exact sums, each term computed
  * once. */
-#include "events/friction.h"
+#include "contact/friction.h"
 #include "events/ranks.h"
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * allocates: a pass for which the room that was made before it does not suffice ends there.  Of several ranks one that
  * has no room left makes more, for the others wait for it; and a record whose log is full writes it out
  * (io/record/record_log.c). */
+#include "contact/friction.h"
 #include "events/bring.h"
-#include "events/friction.h"
 #include "events/ranks.h"
 
 void tac_position(const struct tac_sim *sim, tac_lid i, tac_time t, double x[3])
@@ -177,7 +177,7 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
         sim->paths.break_head[i] = -1;
     }
     sim->paths.break_count = 0;
-    tac_friction_begin(sim);
+    tac_friction_begin(&sim->active);
     for (size_t c = 0; c < sim->active.rung_class_count; c++)
         for (size_t k = 0; k < sim->active.rung_class[c].count; k++)
             sim->active.rung_class[c].rung[k].saved_d = sim->active.rung_class[c].rung[k].last_d;
@@ -270,7 +270,7 @@ enum tac_err tac_pass_restore(struct tac_sim *sim, tac_time believed)
     tac_memory_restore(sim->elastic);
     if (sim->record)
         sim->record->call->undo(sim->record);
-    tac_friction_restore(sim);
+    tac_friction_restore(&sim->active);
     tac_watch_undo(sim, believed);
     sim->books.counters.rollbacks++;
     for (int k = 0; k < TAC_KINDS; k++)

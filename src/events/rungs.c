@@ -1,6 +1,6 @@
 /* Classes of rungs: all rungs of one period, in the order of their keys. */
 #include "events/rungs.h"
-#include "events/friction.h"
+#include "contact/friction.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,8 +80,8 @@ done:
 void tac_rungs_append(struct tac_sim *sim, struct tac_rung_class *c, int32_t slot, int32_t first, int32_t last,
                       tac_time t)
 {
-    const struct tac_rung rung = {sim->active.pair[slot].key,     slot, first,    last,
-                                  tac_friction_anchor(sim, slot), t,    INFINITY, INFINITY};
+    const struct tac_rung rung = {
+        sim->active.pair[slot].key, slot, first, last, tac_friction_anchor(&sim->active, slot), t, INFINITY, INFINITY};
     size_t k = c->extra_count++;
     /* In key order: births come in that order, so this seldom moves anything. */
     while (k > 0 && tac_rungs_before(&rung, &c->extra[k - 1])) {

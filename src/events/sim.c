@@ -1,5 +1,5 @@
 #include "base/recorder.h"
-#include "events/friction.h"
+#include "contact/friction.h"
 #include "events/ranks.h"
 #include "events/windows.h"
 #include "geometry/sweep.h"
@@ -112,7 +112,8 @@ static enum tac_err view_order(void *self, int32_t slot, bool drop)
 }
 static bool view_holds(void *self, int32_t slot)
 {
-    return tac_friction_holds(self, slot);
+    const struct tac_sim *sim = self;
+    return tac_friction_holds(&sim->active, slot);
 }
 static const struct tac_activation activation = {view_watch, view_prime, view_place, view_drop, view_order, view_holds};
 
@@ -138,8 +139,8 @@ static enum tac_err prepare(struct tac_sim *sim, struct tac_scene *scene)
     enum tac_err err;
     TAC_TRY(make_state(sim));
     TAC_TRY(tac_alloc(sim->ctx, sim->elastic->class_count, sizeof *sim->clocks.due_elastic, &sim->clocks.due_elastic));
-    if (sim->contact)
-        TAC_TRY(tac_friction_create(sim));
+    if (sim->contact && sim->model->friction)
+        TAC_TRY(tac_friction_create(sim->ctx, sim->model, scene->settings, &sim->active));
     TAC_TRY(tac_watch_create(sim));
     TAC_TRY(tac_damping_create(sim));
     TAC_TRY(tac_scripts_create(sim));
@@ -192,7 +193,7 @@ void tac_sim_destroy(struct tac_sim **out)
         return;
     if (sim->find.way)
         sim->find.way->destroy(sim);
-    tac_friction_destroy(sim);
+    tac_friction_destroy(&sim->active);
     tac_watch_destroy(sim);
     tac_ranks_destroy(&sim->ranks);
     tac_elastic_destroy(&sim->elastic);

@@ -1,7 +1,7 @@
 /* Speculative windows (docs/method.md, Finding contacts): run ahead, look whether a layer was missed, and if so run
  * again with it. */
 #include "broadphase/candidates.h"
-#include "events/friction.h"
+#include "contact/friction.h"
 #include "events/ranks.h"
 #include "events/verdict.h"
 #include "events/windows.h"
@@ -102,7 +102,8 @@ static double soon_after(const struct tac_candidate *q)
 static bool was_silent(const struct tac_sim *sim, int32_t slot)
 {
     const struct tac_pair *p = slot >= 0 ? &sim->active.pair[slot] : NULL;
-    return p != NULL && p->deep_last == INFINITY && p->active < p->deep_first && !tac_friction_holds(sim, slot);
+    return p != NULL && p->deep_last == INFINITY && p->active < p->deep_first &&
+           !tac_friction_holds(&sim->active, slot);
 }
 
 /* A clean pass: watch what will be near, drop what has long been silent. */

@@ -1,6 +1,6 @@
 /* state.c: the whole state out of a simulation. */
 #include "events/state.h"
-#include "events/friction.h"
+#include "contact/friction.h"
 #include "events/ranks.h"
 #include <stdlib.h>
 #include <string.h>

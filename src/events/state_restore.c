@@ -1,6 +1,6 @@
 /* state_restore.c: the whole state into a simulation, from checkpoints' rows to the ranks that own their vertices. */
 #include "base/exchange.h"
-#include "events/friction.h"
+#include "contact/friction.h"
 #include "events/ranks.h"
 #include "events/state.h"
 #include "partition/ghosts.h"

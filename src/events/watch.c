@@ -1,5 +1,5 @@
 /* Watched pairs and their rungs. */
-#include "events/friction.h"
+#include "contact/friction.h"
 #include "events/ranks.h"
 #include "events/rungs.h"
 #include <stdlib.h>
@@ -99,7 +99,7 @@ static enum tac_err new_pair(struct tac_sim *sim, uint64_t key, const tac_lid v[
                          sizeof *sim->active.free_slot));
         *slot = (int32_t)sim->active.pair_count++;
     }
-    TAC_TRY(tac_friction_pair(sim, *slot));
+    TAC_TRY(tac_friction_pair(sim->ctx, &sim->active, *slot));
     struct tac_pair *p = &sim->active.pair[*slot];
     memset(p, 0, sizeof *p);
     p->key = key;
@@ -144,9 +144,9 @@ enum tac_err tac_watch(struct tac_sim *sim, uint64_t key, const tac_lid v[4], in
     TAC_TRY(tac_rungs_class(sim, period, &index));
     struct tac_rung_class *c = &sim->active.rung_class[index];
     TAC_TRY(tac_grow(sim->ctx, &c->extra, &c->extra_capacity, c->extra_count + 1, sizeof *c->extra));
-    TAC_TRY(tac_friction_reserve(sim, 1));
+    TAC_TRY(tac_friction_reserve(sim->ctx, &sim->active, 1));
     c->extra[c->extra_count++] = (struct tac_rung){
-        p->key, *slot, first, last, tac_friction_anchor(sim, *slot), sim->state.now, INFINITY, INFINITY};
+        p->key, *slot, first, last, tac_friction_anchor(&sim->active, *slot), sim->state.now, INFINITY, INFINITY};
     p->depth = last;
     p->rungs++;
     p->deep_period = period;
@@ -171,7 +171,7 @@ static bool make_room(struct tac_sim *sim, struct tac_rung_class *c)
     TAC_TRY(tac_grow(sim->ctx, &sim->active.loss, &sim->active.loss_capacity,
                      sim->active.live_pairs + sim->active.rung_count + sim->active.birth_capacity + c->extra_capacity,
                      sizeof *sim->active.loss));
-    TAC_TRY(tac_friction_reserve(sim, 1));
+    TAC_TRY(tac_friction_reserve(sim->ctx, &sim->active, 1));
 done:
     tac_ranks_failed(sim, err);
     return err != TAC_OK;
@@ -278,7 +278,7 @@ enum tac_err tac_watch_settle(struct tac_sim *sim)
                      sizeof *sim->active.birth));
     TAC_TRY(tac_grow(sim->ctx, &sim->active.loss, &sim->active.loss_capacity, rungs + room + sim->active.live_pairs,
                      sizeof *sim->active.loss));
-    TAC_TRY(tac_friction_reserve(sim, room));
+    TAC_TRY(tac_friction_reserve(sim->ctx, &sim->active, room));
     if (sim->paths.near_changed)
         TAC_TRY(list_near(sim));
 done:
@@ -324,7 +324,7 @@ void tac_watch_undo(struct tac_sim *sim, tac_time believed)
                     tac_ranks_changed(sim);
                 p->depth = p->depth < e->first - 1 ? p->depth : e->first - 1;
                 p->rungs--;
-                tac_friction_free(sim, e->anchor);
+                tac_friction_free(&sim->active, e->anchor);
             } else {
                 e->last_d = INFINITY;
                 c->extra[n++] = *e;
@@ -360,7 +360,7 @@ void tac_watch_drop(struct tac_sim *sim, int32_t slot)
     if (tac_rungs_class(sim, p->deep_period, &index) == TAC_OK)
         sim->active.rung_class[index].dropped++;
     rung->pair = -1;
-    tac_friction_free(sim, rung->anchor);
+    tac_friction_free(&sim->active, rung->anchor);
     p->depth = rung->first - 1;
     p->rungs--;
     p->d_tick = INFINITY;

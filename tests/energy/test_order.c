@@ -6,7 +6,7 @@
  * what an earlier one has written: a velocity, or another's state.
  *
  * That the test would see this is tested with forces that do: a drag and a restitution that read velocities. */
-#include "events/friction.h"
+#include "contact/friction.h"
 #include "support.h"
 #include <float.h>
 
