@@ -2,8 +2,9 @@
  *
  * Open MPI and its libraries never free some of what they allocate as MPI starts and ends.  To suppress such leaks by
  * their stacks (LSAN_OPTIONS=suppressions) every allocation's stack must be unwound slowly, for those libraries keep no
- * frame pointers; then tests that allocate much take ten times as long.  So the leak check looks away during these calls.
- * With several ranks a thread of MPI allocates at any time: there leaks are not looked for; runs of one process find them.
+ * frame pointers; then tests that allocate much take ten times as long.  So the leak check looks away during these
+ * calls. With several ranks a thread of MPI allocates at any time: there leaks are not looked for; runs of one process
+ * find them.
  */
 #include <mpi.h>
 #include <sanitizer/lsan_interface.h>

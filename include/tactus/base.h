@@ -54,6 +54,8 @@ enum tac_err {
     TAC_ERR_STOPPED = 75 /* stopped early, with a checkpoint to go on from */
 };
 
+struct tac_element_keys; /* tactus/scene.h */
+
 /* The run context: who we are and what went wrong.  Created by the caller, one per program. */
 struct tac_ctx {
     MPI_Comm comm; /* borrowed */
@@ -64,6 +66,9 @@ struct tac_ctx {
     void (*warned)(void *user, const char *sentence); /* rank 0: told each warning, also a quiet one; NULL: nobody is */
     void *warned_user;                                /* borrowed */
     bool torn; /* a file of several ranks cannot be closed, as MPI_Finalize() would: end with MPI_Abort() */
+    /* borrowed, ends with NULL: elements beyond the program's own (docs/elements.md), set before the scene is read and
+     * kept until the simulation is destroyed; the same on all ranks; NULL: none */
+    const struct tac_element_keys *const *added_elements;
 };
 
 /* Local. */

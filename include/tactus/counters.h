@@ -1,5 +1,4 @@
-/* tactus/counters.h: what a run counts and sums, and what it has written: kinds of forces, rows of energy.csv,
- * counters. */
+/* tactus/counters.h: what a run counts and sums, and what it has written: rows of energy.csv, counters. */
 #ifndef TACTUS_COUNTERS_H
 #define TACTUS_COUNTERS_H
 
@@ -24,29 +23,15 @@ struct tac_output_entry {
     int64_t row;   /* CRC-32 of its row in energy.csv, the end of the line included; -1: there is none */
 };
 
-/* Kinds of forces, in the order in which those of one instant and one period tick; limits are of stretch, loads are
- * prescribed. */
-enum tac_kind {
-    TAC_KIND_GRAVITY,
-    TAC_KIND_SPRING,
-    TAC_KIND_CST,
-    TAC_KIND_HINGE,
-    TAC_KIND_PENALTY,
-    TAC_KIND_LIMIT,
-    TAC_KIND_DAMPING,
-    TAC_KIND_LOAD,
-    TAC_KINDS
-};
-/* Their names in reports, by kind. */
-extern const char *const tac_kind_name[TAC_KINDS];
+enum { TAC_COUNTED_KINDS = 13 }; /* most kinds of forces whose ticks are counted */
 
 /* What the progress line, status.json and run.json tell. All counts are sums over ranks. */
 struct tac_counters {
-    int64_t committed[TAC_KINDS], executed[TAC_KINDS]; /* force ticks per kind */
-    int64_t silent;                                    /* committed penalty ticks that found no gap below zero */
-    int64_t windows, rollbacks;                        /* windows committed; passes thrown away */
-    int64_t repeated_ticks;                            /* ticks executed again because of rollbacks */
-    int64_t contacts_found;                            /* (pair, rung) watches begun */
+    int64_t committed[TAC_COUNTED_KINDS], executed[TAC_COUNTED_KINDS]; /* force ticks, by number of kind */
+    int64_t silent;             /* committed penalty ticks that found no gap below zero */
+    int64_t windows, rollbacks; /* windows committed; passes thrown away */
+    int64_t repeated_ticks;     /* ticks executed again because of rollbacks */
+    int64_t contacts_found;     /* (pair, rung) watches begun */
     int64_t deepest_layer;
     int64_t certificates_created, certificates_failed, certificates_rescheduled; /* kinetic structures */
     int64_t certificates_reconfirmed, plans_filed;

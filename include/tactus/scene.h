@@ -1,13 +1,13 @@
 /* tactus/scene.h: the scene file (JSON, docs/scene-format.md) and what it means: bodies placed, masses lumped.
  *
- * tac_scene_read() reads, applies --set, validates and resolves; nothing is left to default afterwards.  A scene owns
- * everything below; it is immutable once read, and the same on every rank.  Vertices are numbered body by body in
- * scene order, each mesh's own order inside.
+ * tac_scene_read() reads, applies --set, validates and resolves; nothing is left to default afterwards.  A scene has
+ * settings, which are immutable once read and the same on every rank, and a mesh.  Vertices are numbered body by body
+ * in scene order, each mesh's own order inside.
  *
  *     const char *set[] = {"contact.friction=0.4"};
  *     struct tac_scene *scene = NULL;
  *     TAC_TRY(tac_scene_read(ctx, "drop.json", set, 1, &scene));
- *     scene->x[3 * i] ...
+ *     scene->mesh->x[3 * i] ...
  *     tac_scene_destroy(&scene);
  */
 #ifndef TACTUS_SCENE_H
@@ -29,6 +29,27 @@ enum tac_friction_model { TAC_FRICTION_ANCHOR, TAC_FRICTION_KINETIC };
 enum tac_structure { TAC_STRUCTURE_KDOP, TAC_STRUCTURE_PAIRS };
 enum tac_stretch_model { TAC_STRETCH_NONE, TAC_STRETCH_CST, TAC_STRETCH_SPRING };
 
+/* What a scene knows of a kind of elastic element: its name, and for those that are neither stretch nor bend the object
+ * `materials.*.SECTION` by which a material has it: numbers, all of them under names of their own. */
+enum { TAC_MATERIAL_SECTIONS = 8, TAC_SECTION_NUMBERS = 4 }; /* most of a material; most numbers of one */
+struct tac_section_number {
+    const char *key;
+    double fallback; /* NAN: required */
+    double min, max; /* allowed range */
+    bool min_open;   /* without its lower end */
+};
+struct tac_element_keys {
+    const char *name;
+    const char *section; /* NULL: is in stretch or bend */
+    int count;
+    struct tac_section_number number[TAC_SECTION_NUMBERS]; /* (count) */
+};
+/* One such object of a material. */
+struct tac_material_section {
+    const struct tac_element_keys *keys; /* borrowed from the element's table */
+    double value[TAC_SECTION_NUMBERS];
+};
+
 struct tac_material {
     char *name;     /* owned */
     double density; /* kg/m^2 on triangles, kg/m on segments; 0: none */
@@ -44,6 +65,8 @@ struct tac_material {
     double bend_damping;            /* s, times stiffness */
     double bend_yield;              /* rad; 0: none */
     bool rest_flat;                 /* rest angle 0 instead of the mesh's */
+    int section_count;
+    struct tac_material_section section[TAC_MATERIAL_SECTIONS]; /* (section_count), in the order of the elements */
 };
 
 /* How two materials touch. */
@@ -74,12 +97,10 @@ struct tac_body {
     bool has_elements;                    /* false: points (particles) */
 };
 
-/* A script: vertices (global ids) that follow a path (piecewise linear displacement from where they are at the first
- * knot) or a rotation. */
+/* A script: a path (piecewise linear displacement from where vertices are at the first knot) or a rotation, which some
+ * vertices follow (tac_local_mesh.moved). */
 struct tac_motion {
-    tac_lid vertex_count;
-    tac_lid *vertex; /* owned, ascending scene vertex ids */
-    bool release;    /* free outside its knots */
+    bool release; /* free outside its knots */
     tac_lid knot_count;
     double *knot_t_s;     /* owned, (knot_count), ascending strictly after rounding to quanta */
     double *displacement; /* owned, (knot_count, 3), m; NULL for a rotation */
@@ -112,7 +133,44 @@ struct tac_load_set {
     tac_lid rest; /* -1: none */
 };
 
-struct tac_scene {
+struct tac_contact_settings {
+    double thickness, stiffness, restitution, friction;
+    enum tac_friction_model friction_model;
+    tac_lid law_count;           /* 1 + contact.pairs */
+    struct tac_contact_law *law; /* owned, (law_count): [0] the scene's, the others by their materials */
+    double thickness_exponent, stiffness_exponent;
+    double min_period_s;     /* 0: h(1)/2^20 */
+    double pairs_per_vertex; /* N_c; 0: chosen from the restitution and valence */
+    tac_lid ignore_count;
+    tac_lid *ignore; /* owned, (ignore_count, 2) body indices that may pass through each other */
+};
+
+struct tac_clock_settings {
+    enum tac_clock_mode mode;
+    double elastic_safety, elastic_s;
+    double contact_safety, contact_s; /* contact_s: infinity if none */
+    double gravity_s;
+};
+
+struct tac_discovery_settings {
+    enum tac_discovery_mode mode;
+    double window_s[2];           /* shortest, longest; 0, 0: automatic */
+    enum tac_structure structure; /* kds: its broad phase */
+    int queue;                    /* kds: how certificates are kept in order, enum tac_queue_kind */
+    int64_t kdop;                 /* kds: half-spaces that bound a node: 6, 14, 18, 26 */
+    double vagueness;             /* kds: eps of all flight plans, m/s; under 0: chosen per vertex */
+};
+
+struct tac_checkpoint_settings {
+    double every_s; /* wall time from one to the next */
+    double every_t; /* simulated time, s; 0: none */
+    int keep;       /* how many of the newest are kept */
+};
+
+/* What the scene file says, resolved.  It is read once, is the same on every rank, and lives as long as any scene that
+ * shares it: the scene as it was read, and each rank's part of it, one after the other. */
+struct tac_settings {
+    int users;       /* scenes that share it; the last one that is destroyed frees it */
     char *name;      /* owned; "" if the scene has none */
     char *path;      /* owned; the file it was read from */
     json_t *json;    /* owned; resolved: --set applied, absolute paths, defaults filled in */
@@ -122,40 +180,11 @@ struct tac_scene {
     double end_s, frame_s, quantum_s;
     tac_time t_end; /* quanta; end_s, on the grid of frames where it is within 2^16 quanta of it */
     double gravity[3];
-
-    struct {
-        double thickness, stiffness, restitution, friction;
-        enum tac_friction_model friction_model;
-        tac_lid law_count;           /* 1 + contact.pairs */
-        struct tac_contact_law *law; /* owned, (law_count): [0] the scene's, the others by their materials */
-        double thickness_exponent, stiffness_exponent;
-        double min_period_s;     /* 0: h(1)/2^20 */
-        double pairs_per_vertex; /* N_c; 0: chosen from the restitution and valence */
-        tac_lid ignore_count;
-        tac_lid *ignore; /* owned, (ignore_count, 2) body indices that may pass through each other */
-    } contact;
-
-    struct {
-        enum tac_clock_mode mode;
-        double elastic_safety, elastic_s;
-        double contact_safety, contact_s; /* contact_s: infinity if none */
-        double gravity_s;
-    } clocks;
-
-    struct {
-        enum tac_discovery_mode mode;
-        double window_s[2];           /* shortest, longest; 0, 0: automatic */
-        enum tac_structure structure; /* kds: its broad phase */
-        int queue;                    /* kds: how certificates are kept in order, enum tac_queue_kind */
-        int64_t kdop;                 /* kds: half-spaces that bound a node: 6, 14, 18, 26 */
-        double vagueness;             /* kds: eps of all flight plans, m/s; under 0: chosen per vertex */
-    } discovery;
-
-    struct {
-        double every_s; /* wall time from one to the next */
-        double every_t; /* simulated time, s; 0: none */
-        int keep;       /* how many of the newest are kept */
-    } checkpoint;
+    bool two_d; /* no triangles and every z is 0 */
+    struct tac_contact_settings contact;
+    struct tac_clock_settings clocks;
+    struct tac_discovery_settings discovery;
+    struct tac_checkpoint_settings checkpoint;
 
     tac_lid material_count;
     struct tac_material *material; /* owned */
@@ -167,8 +196,18 @@ struct tac_scene {
     struct tac_load *load; /* owned */
     tac_lid load_set_count;
     struct tac_load_set *load_set; /* owned */
+};
 
-    /* Placed geometry = rest shape = start positions. */
+/* Vertices that a motion moves. */
+struct tac_moved {
+    tac_lid vertex_count;
+    tac_lid *vertex; /* owned, ascending ids in the mesh */
+};
+
+/* The placed mesh of a scene, or of one rank's part of it, which grows as ghosts come.  The geometry is the rest shape
+ * and the start positions.  (The mesh of all ranks together, on its way from one partition to the next, is struct
+ * tac_pieces of src/partition.) */
+struct tac_local_mesh {
     tac_lid vertex_count;
     double *x;            /* owned, (V, 3), m */
     double *v;            /* owned, (V, 3), m/s; 0 for vertices that are never free */
@@ -178,14 +217,23 @@ struct tac_scene {
     tac_lid *vertex_body; /* owned, (V) */
     tac_lid *vertex_load; /* owned, (V): the set of loads on it, or -1; NULL in a scene without loads */
     tac_lid triangle_count;
-    tac_lid *triangle; /* owned, (T, 3) scene vertex ids */
+    tac_lid *triangle; /* owned, (T, 3) vertex ids of this mesh */
     tac_lid segment_count;
-    tac_lid *segment;              /* owned, (S, 2) scene vertex ids */
+    tac_lid *segment;              /* owned, (S, 2) vertex ids of this mesh */
     struct tac_topology *topology; /* owned, of all triangles and segments */
-    bool two_d;                    /* no triangles and every z is 0 */
-
-    struct tac_part *part; /* owned; NULL: all of the above is of the whole scene. Else of one rank */
+    tac_lid moved_count;           /* as many as there are motions */
+    struct tac_moved *moved;       /* owned, (moved_count): of a rank's part, the vertices that the rank owns */
+    struct tac_part *part;         /* owned; NULL: this is the mesh of the whole scene. Else of one rank */
 };
+
+/* A scene: what it says, and its mesh or one rank's part of it. */
+struct tac_scene {
+    struct tac_settings *settings; /* shared */
+    struct tac_local_mesh *mesh;   /* owned */
+};
+
+/* Local. An empty scene: with settings of its own (`settings` NULL), or sharing those. TAC_ERR_RUN: out of memory. */
+enum tac_err tac_scene_make(struct tac_ctx *ctx, struct tac_settings *settings, struct tac_scene **out);
 
 /* Collective. Reads and validates.  `set` are (set_count) strings "path=value".  One sentence per failure with the JSON
  * path or line and column; TAC_ERR_INPUT. */

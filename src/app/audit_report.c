@@ -114,10 +114,10 @@ static json_t *side_json(const struct tac_scene *scene, const struct tac_audit_p
     json_t *vertices = json_array();
     for (int k = 0; k < count; k++)
         json_array_append_new(vertices, json_integer(v[k]));
-    json_t *o =
-        json_pack("{s:o, s:s, s:o}", "body", tac_json_text(scene->body[body].name), "kind", kind, "vertices", vertices);
+    json_t *o = json_pack("{s:o, s:s, s:o}", "body", tac_json_text(scene->settings->body[body].name), "kind", kind,
+                          "vertices", vertices);
     if (count == 3 && o != NULL)
-        json_object_set_new(o, "triangle", json_integer(p->id[side] - scene->body[body].triangle_begin));
+        json_object_set_new(o, "triangle", json_integer(p->id[side] - scene->settings->body[body].triangle_begin));
     return o;
 }
 
@@ -137,14 +137,15 @@ static void describe_tie(const struct tac_audited *a, const struct tac_audit_tie
                  " of its intervals, the first of them %06" PRId64 ", do not go from frame to frame",
                  t->off, t->interval);
     } else if (t->differing > 0) {
-        const tac_lid b = s->vertex_body[t->vertex];
+        const tac_lid b = s->mesh->vertex_body[t->vertex];
         snprintf(text, size,
                  "frames.h5 contradicts the record: %" PRId64 " of %" PRId64
                  " positions at the ends of its intervals differ, the first at t = %.9g s (frame %06" PRId64
                  "): vertex %" TAC_PRILID " of body `%.60s` is at (%.17g, %.17g, %.17g) there, and by the record at "
                  "(%.17g, %.17g, %.17g)",
-                 t->differing, t->compared, t->t_s, t->frame, t->vertex - s->body[b].vertex_begin, s->body[b].name,
-                 t->framed[0], t->framed[1], t->framed[2], t->recorded[0], t->recorded[1], t->recorded[2]);
+                 t->differing, t->compared, t->t_s, t->frame, t->vertex - s->settings->body[b].vertex_begin,
+                 s->settings->body[b].name, t->framed[0], t->framed[1], t->framed[2], t->recorded[0], t->recorded[1],
+                 t->recorded[2]);
     } else {
         snprintf(text, size, "frames.h5 has no frame for %" PRId64 " ends of the record's intervals", t->missing);
     }
@@ -201,10 +202,11 @@ static json_t *tie_json(const struct tac_scene *s, const struct tac_audit_tie *t
 {
     json_t *first = json_null();
     if (t->differing > 0) {
-        const tac_lid b = s->vertex_body[t->vertex];
+        const tac_lid b = s->mesh->vertex_body[t->vertex];
         first = json_pack("{s:f, s:I, s:o, s:i, s:o, s:o}", "time", t->t_s, "frame", (json_int_t)t->frame, "body",
-                          tac_json_text(s->body[b].name), "vertex", (int)(t->vertex - s->body[b].vertex_begin),
-                          "record", vector_json(t->recorded), "position", vector_json(t->framed));
+                          tac_json_text(s->settings->body[b].name), "vertex",
+                          (int)(t->vertex - s->settings->body[b].vertex_begin), "record", vector_json(t->recorded),
+                          "position", vector_json(t->framed));
     }
     return json_pack("{s:I, s:I, s:I, s:I, s:o}", "compared", (json_int_t)t->compared, "differing",
                      (json_int_t)t->differing, "missing", (json_int_t)t->missing, "off", (json_int_t)t->off, "first",

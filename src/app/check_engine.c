@@ -29,13 +29,14 @@ static enum tac_err describe_classes(struct tac_ctx *ctx, const struct tac_elast
         if (text && i < SHOWN)
             fprintf(text, "%-10s %.6g s:", i == 0 ? "periods" : "", rate->h_s);
         for (int k = TAC_KIND_GRAVITY; k < TAC_KINDS; k++) {
-            if (rate->count[k] == 0)
+            const size_t count = tac_class_count(rate, k);
+            if (count == 0)
                 continue;
-            tac_json_put(&item, tac_kind_name[k], json_integer((json_int_t)rate->count[k]));
-            ticks += (double)rate->count[k] / rate->h_s;
-            one_rate += (double)rate->count[k] / elastic->rate[0].h_s;
+            tac_json_put(&item, elastic->kind_name[k], json_integer((json_int_t)count));
+            ticks += (double)count / rate->h_s;
+            one_rate += (double)count / elastic->rate[0].h_s;
             if (text && i < SHOWN)
-                fprintf(text, " %zu %s", rate->count[k], tac_kind_name[k]);
+                fprintf(text, " %zu %s", count, elastic->kind_name[k]);
         }
         if (text && i < SHOWN)
             fputc('\n', text);
@@ -58,15 +59,16 @@ static enum tac_err describe_layers(struct tac_ctx *ctx, const struct tac_scene 
     enum tac_err err;
     struct tac_model *model = NULL;
     TAC_TRY(tac_model_create(ctx, scene, &model));
-    if (!(scene->contact.thickness > 0) || !(model->h1_max_s > 0))
+    if (!(scene->settings->contact.thickness > 0) || !(model->h1_max_s > 0))
         goto done;
     json_t *list = json_array();
     for (int side = 0; side < 2; side++) {
-        struct tac_form form = {.thickness = scene->contact.thickness,
+        struct tac_form form = {.thickness = scene->settings->contact.thickness,
                                 .h_s = side == 0 ? model->h1_min_s : model->h1_max_s,
-                                .stiffness = scene->contact.stiffness};
-        double shortest = fmax(scene->contact.min_period_s > 0 ? scene->contact.min_period_s : form.h_s * 0x1p-20,
-                               4096 * scene->quantum_s);
+                                .stiffness = scene->settings->contact.stiffness};
+        double shortest =
+            fmax(scene->settings->contact.min_period_s > 0 ? scene->settings->contact.min_period_s : form.h_s * 0x1p-20,
+                 4096 * scene->settings->quantum_s);
         for (form.bottom = 1;
              form.bottom + 1 < model->layer_count && form.h_s / sqrt(model->sum[form.bottom + 1]) >= shortest;)
             form.bottom++;
@@ -77,7 +79,7 @@ static enum tac_err describe_layers(struct tac_ctx *ctx, const struct tac_scene 
         json_t *rungs = json_array();
         int32_t last = 0;
         for (int32_t l = 1, n = 0; l <= form.bottom && n < SHOWN; l = last + 1, n++) {
-            double h = (double)tac_model_rung(model, &form, l, &last) * scene->quantum_s;
+            double h = (double)tac_model_rung(model, &form, l, &last) * scene->settings->quantum_s;
             double reach = form.thickness * model->reach[l], stiffness = form.stiffness * model->rate[l];
             if (text)
                 fprintf(text, "           layers %d..%d: eta %.4g m, r %.4g N/m, period %.4g s\n", l, last, reach,
@@ -111,7 +113,7 @@ static enum tac_err describe_bounce(struct tac_ctx *ctx, const struct tac_scene 
         goto done;
     }
     const struct tac_bounce *b = &e.worst;
-    const char *body = scene->body[e.body].name;
+    const char *body = scene->settings->body[e.body].name;
     const char *largest = b->gravity >= b->contact && b->gravity >= b->elastic ? "clocks.gravity_s"
                           : b->elastic >= b->contact                           ? "clocks.elastic_safety or elastic_s"
                                                                                : "clocks.contact_safety";
@@ -153,8 +155,8 @@ static enum tac_err describe_defect(struct tac_ctx *ctx, const struct tac_scene 
     TAC_TRY(tac_estimate_defect(ctx, scene, elastic, model, &d));
     if (d.total > 0 && d.energy > 0) {
         const bool steady = d.landing + d.pressing + d.resting + d.rows > d.chance;
-        object = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f}", "body", scene->body[d.body].name, "energy",
-                           tac_json_real(d.energy), "landing", tac_json_real(d.landing), "pressing",
+        object = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f}", "body", scene->settings->body[d.body].name,
+                           "energy", tac_json_real(d.energy), "landing", tac_json_real(d.landing), "pressing",
                            tac_json_real(d.pressing), "resting", tac_json_real(d.resting), "chance",
                            tac_json_real(d.chance), "rows", tac_json_real(d.rows), "total", tac_json_real(d.total),
                            "within", steady ? TAC_DEFECT_WITHIN : TAC_DEFECT_CHANCE_WITHIN);
@@ -166,9 +168,9 @@ static enum tac_err describe_defect(struct tac_ctx *ctx, const struct tac_scene 
                     d.total / d.energy, d.energy, d.landing / d.energy, d.pressing / d.energy, d.resting / d.energy,
                     d.chance / d.energy, d.rows / d.energy, largest_part(&d),
                     steady ? TAC_DEFECT_WITHIN : TAC_DEFECT_CHANCE_WITHIN,
-                    scene->motion_count || scene->load_count       ? "scripts, loads, "
-                    : tac_dot(scene->gravity, scene->gravity) == 0 ? "how often things meet, "
-                                                                   : "");
+                    scene->settings->motion_count || scene->settings->load_count       ? "scripts, loads, "
+                    : tac_dot(scene->settings->gravity, scene->settings->gravity) == 0 ? "how often things meet, "
+                                                                                       : "");
     }
     if (json_object_set_new(report, "defect", object) != 0)
         err = no_memory(ctx);
@@ -187,7 +189,7 @@ static enum tac_err describe_rest(struct tac_ctx *ctx, const struct tac_scene *s
     TAC_TRY(tac_model_create(ctx, scene, &model));
     TAC_TRY(tac_estimate_rest(ctx, scene, model, &r));
     if (r.body >= 0) {
-        const char *body = scene->body[r.body].name, *under = scene->body[r.under].name;
+        const char *body = scene->settings->body[r.body].name, *under = scene->settings->body[r.under].name;
         object =
             json_pack("{s:s, s:s, s:o, s:o, s:o, s:i}", "body", body, "under", under, "weight", tac_json_real(r.weight),
                       "places", tac_json_real(r.places), "force", tac_json_real(r.force), "layer", (int)r.layer);
@@ -202,7 +204,7 @@ static enum tac_err describe_rest(struct tac_ctx *ctx, const struct tac_scene *s
                 "need short periods and tremble; let the contact stiffness of the two be %.3g N/m instead of %.3g, or "
                 "contact.thickness %.3g m instead of %.3g",
                 body, under, r.force, r.places, (int)r.layer, 1.1 * r.enough_stiffness, r.stiffness,
-                1.1 * r.enough_thickness, scene->contact.thickness);
+                1.1 * r.enough_thickness, scene->settings->contact.thickness);
     }
     if (json_object_set_new(report, "rest", object) != 0)
         err = no_memory(ctx);
@@ -220,10 +222,10 @@ static enum tac_err describe_shake(struct tac_ctx *ctx, const struct tac_scene *
     double gravity = 0, first = 0;
     TAC_TRY(tac_model_create(ctx, scene, &model));
     for (size_t i = 0; i < elastic->class_count; i++)
-        if (elastic->rate[i].count[TAC_KIND_GRAVITY])
+        if (elastic->rate[i].pulled)
             gravity = elastic->rate[i].h_s;
     if (model->friction && gravity > 0 && model->first_s < INFINITY)
-        first = (double)tac_clock_period(scene, model->first_s) * scene->quantum_s;
+        first = (double)tac_clock_period(scene, model->first_s) * scene->settings->quantum_s;
     const bool shakes = first > 0 && gravity > first;
     if (text && shakes)
         fprintf(text,

@@ -16,18 +16,18 @@ static struct tally tally(const struct tac_scene *scene, const uint8_t *moved, t
 {
     struct tally t = {.low = {INFINITY, INFINITY, INFINITY}, .high = {-INFINITY, -INFINITY, -INFINITY}};
     for (tac_lid i = begin; i < end; i++) {
-        if (scene->ever_free[i]) {
+        if (scene->mesh->ever_free[i]) {
             t.free++;
             t.released += moved[i];
-            t.mass += scene->mass[i];
+            t.mass += scene->mesh->mass[i];
         } else if (moved[i]) {
             t.scripted++;
         } else {
             t.fixed++;
         }
         for (int k = 0; k < 3; k++) {
-            t.low[k] = fmin(t.low[k], scene->x[3 * (size_t)i + (size_t)k]);
-            t.high[k] = fmax(t.high[k], scene->x[3 * (size_t)i + (size_t)k]);
+            t.low[k] = fmin(t.low[k], scene->mesh->x[3 * (size_t)i + (size_t)k]);
+            t.high[k] = fmax(t.high[k], scene->mesh->x[3 * (size_t)i + (size_t)k]);
         }
     }
     return t;
@@ -37,11 +37,11 @@ static struct tally tally(const struct tac_scene *scene, const uint8_t *moved, t
 static int64_t frame_count(const struct tac_scene *scene)
 {
     int64_t low = 0, high = 1;
-    while (tac_scene_frame_time(scene, high) < scene->t_end)
+    while (tac_scene_frame_time(scene, high) < scene->settings->t_end)
         high *= 2; /* frames lie at least 2^16 quanta apart, so this ends below 2^38 */
     while (high - low > 1) {
         int64_t middle = low + (high - low) / 2;
-        if (tac_scene_frame_time(scene, middle) < scene->t_end)
+        if (tac_scene_frame_time(scene, middle) < scene->settings->t_end)
             low = middle;
         else
             high = middle;
@@ -78,17 +78,17 @@ static json_t *pair_kinds(const struct tac_scene *scene, tac_lid free)
 {
     json_t *kinds = json_array();
     bool particles = false;
-    for (tac_lid b = 0; b < scene->body_count; b++)
-        particles = particles || !scene->body[b].has_elements;
-    if (scene->contact.thickness == 0 || free == 0)
+    for (tac_lid b = 0; b < scene->settings->body_count; b++)
+        particles = particles || !scene->settings->body[b].has_elements;
+    if (scene->settings->contact.thickness == 0 || free == 0)
         return kinds;
-    if (scene->triangle_count > 0)
+    if (scene->mesh->triangle_count > 0)
         kinds = append(kinds, json_string("vertex-triangle"));
-    if (!scene->two_d && scene->topology->edge_count > 0)
+    if (!scene->settings->two_d && scene->mesh->topology->edge_count > 0)
         kinds = append(kinds, json_string("edge-edge"));
-    if (scene->segment_count > 0)
+    if (scene->mesh->segment_count > 0)
         kinds = append(kinds, json_string("vertex-segment"));
-    if (particles || (!scene->two_d && scene->segment_count > 0))
+    if (particles || (!scene->settings->two_d && scene->mesh->segment_count > 0))
         kinds = append(kinds, json_string("vertex-vertex"));
     return kinds;
 }
@@ -154,23 +154,25 @@ static json_t *describe_body(const struct tac_scene *scene, const struct tac_bod
         (int)(t->scripted + t->released), "fixed_vertices", (int)t->fixed, "mass", number(t->mass), "box",
         vector(t->low), vector(t->high), "radius", body->radius, "fixed", body->fixed, "self", body->self_contact);
     if (body->material >= 0)
-        object = put(object, "material", json_string(scene->material[body->material].name));
+        object = put(object, "material", json_string(scene->settings->material[body->material].name));
     return object;
 }
 
-static json_t *describe_motion(const struct tac_scene *scene, const struct tac_motion *m)
+static json_t *describe_motion(const struct tac_scene *scene, tac_lid index)
 {
-    const struct tac_body *body = &scene->body[scene->vertex_body[m->vertex[0]]];
+    const struct tac_motion *m = &scene->settings->motion[index];
+    const struct tac_moved *moved = &scene->mesh->moved[index];
+    const struct tac_body *body = &scene->settings->body[scene->mesh->vertex_body[moved->vertex[0]]];
     return json_pack("{s:s, s:s, s:i, s:i, s:f, s:f, s:b}", "body", body->name, "kind", m->degrees ? "rotate" : "path",
-                     "vertices", (int)m->vertex_count, "knots", (int)m->knot_count, "first", m->knot_t_s[0], "last",
+                     "vertices", (int)moved->vertex_count, "knots", (int)m->knot_count, "first", m->knot_t_s[0], "last",
                      m->knot_t_s[m->knot_count - 1], "release", m->release);
 }
 
 static json_t *describe_load(const struct tac_scene *scene, const struct tac_load *l)
 {
     static const char *const kind[] = {"force", "pressure", "wind"};
-    json_t *object = json_pack("{s:s, s:s, s:I, s:i}", "body", scene->body[l->body].name, "kind", kind[l->kind],
-                               "vertices", (json_int_t)l->vertex_count, "knots", (int)l->knot_count);
+    json_t *object = json_pack("{s:s, s:s, s:I, s:i}", "body", scene->settings->body[l->body].name, "kind",
+                               kind[l->kind], "vertices", (json_int_t)l->vertex_count, "knots", (int)l->knot_count);
     if (l->kind == TAC_LOAD_FORCE)
         object = put(object, "force", vector(l->force));
     if (l->kind == TAC_LOAD_PRESSURE)
@@ -190,10 +192,11 @@ static json_t *describe_load(const struct tac_scene *scene, const struct tac_loa
 static json_t *describe_laws(const struct tac_scene *scene)
 {
     json_t *laws = json_array();
-    for (tac_lid i = 1; i < scene->contact.law_count; i++) {
-        const struct tac_contact_law *law = &scene->contact.law[i];
-        laws = append(laws, json_pack("{s:[s, s], s:f, s:f, s:f}", "materials", scene->material[law->material[0]].name,
-                                      scene->material[law->material[1]].name, "stiffness", law->stiffness,
+    for (tac_lid i = 1; i < scene->settings->contact.law_count; i++) {
+        const struct tac_contact_law *law = &scene->settings->contact.law[i];
+        laws = append(laws, json_pack("{s:[s, s], s:f, s:f, s:f}", "materials",
+                                      scene->settings->material[law->material[0]].name,
+                                      scene->settings->material[law->material[1]].name, "stiffness", law->stiffness,
                                       "restitution", law->restitution, "friction", law->friction));
     }
     return laws;
@@ -202,15 +205,17 @@ static json_t *describe_laws(const struct tac_scene *scene)
 static json_t *describe_contact(const struct tac_scene *scene, tac_lid free)
 {
     json_t *ignore = json_array();
-    for (tac_lid i = 0; i < scene->contact.ignore_count; i++)
-        ignore = append(ignore, json_pack("[s, s]", scene->body[scene->contact.ignore[2 * (size_t)i]].name,
-                                          scene->body[scene->contact.ignore[2 * (size_t)i + 1]].name));
-    return json_pack("{s:f, s:f, s:f, s:f, s:s, s:f, s:f, s:o, s:o, s:o}", "thickness", scene->contact.thickness,
-                     "stiffness", scene->contact.stiffness, "restitution", scene->contact.restitution, "friction",
-                     scene->contact.friction, "friction_model",
-                     scene->contact.friction_model == TAC_FRICTION_KINETIC ? "kinetic" : "anchor", "thickness_exponent",
-                     scene->contact.thickness_exponent, "stiffness_exponent", scene->contact.stiffness_exponent, "laws",
-                     describe_laws(scene), "pairs", pair_kinds(scene, free), "ignore", ignore);
+    for (tac_lid i = 0; i < scene->settings->contact.ignore_count; i++)
+        ignore = append(ignore,
+                        json_pack("[s, s]", scene->settings->body[scene->settings->contact.ignore[2 * (size_t)i]].name,
+                                  scene->settings->body[scene->settings->contact.ignore[2 * (size_t)i + 1]].name));
+    return json_pack(
+        "{s:f, s:f, s:f, s:f, s:s, s:f, s:f, s:o, s:o, s:o}", "thickness", scene->settings->contact.thickness,
+        "stiffness", scene->settings->contact.stiffness, "restitution", scene->settings->contact.restitution,
+        "friction", scene->settings->contact.friction, "friction_model",
+        scene->settings->contact.friction_model == TAC_FRICTION_KINETIC ? "kinetic" : "anchor", "thickness_exponent",
+        scene->settings->contact.thickness_exponent, "stiffness_exponent", scene->settings->contact.stiffness_exponent,
+        "laws", describe_laws(scene), "pairs", pair_kinds(scene, free), "ignore", ignore);
 }
 
 static const char *discovery_name(enum tac_discovery_mode mode)
@@ -222,31 +227,33 @@ static const char *discovery_name(enum tac_discovery_mode mode)
 static int describe_whole(const struct tac_scene *scene, const struct tally *t, json_t *report)
 {
     int failed = 0;
-    failed |= json_object_set_new(report, "scene", path_text(scene->path));
-    failed |= json_object_set_new(report, "name", json_string(scene->name));
-    failed |= json_object_set_new(report, "sha256", json_string(scene->sha256));
-    failed |= json_object_set_new(report, "dimensions", json_integer(scene->two_d ? 2 : 3));
-    failed |=
-        json_object_set_new(report, "degrees_of_freedom", json_integer((scene->two_d ? 2 : 3) * (json_int_t)t->free));
-    failed |=
-        json_object_set_new(report, "vertices",
-                            json_pack("{s:i, s:i, s:i, s:i}", "all", (int)scene->vertex_count, "free", (int)t->free,
-                                      "scripted", (int)(t->scripted + t->released), "fixed", (int)t->fixed));
-    failed |= json_object_set_new(report, "triangles", json_integer(scene->triangle_count));
-    failed |= json_object_set_new(report, "segments", json_integer(scene->segment_count));
-    failed |= json_object_set_new(report, "edges", json_integer(scene->topology->edge_count));
-    failed |= json_object_set_new(report, "hinges", json_integer(scene->topology->hinge_count));
+    failed |= json_object_set_new(report, "scene", path_text(scene->settings->path));
+    failed |= json_object_set_new(report, "name", json_string(scene->settings->name));
+    failed |= json_object_set_new(report, "sha256", json_string(scene->settings->sha256));
+    failed |= json_object_set_new(report, "dimensions", json_integer(scene->settings->two_d ? 2 : 3));
+    failed |= json_object_set_new(report, "degrees_of_freedom",
+                                  json_integer((scene->settings->two_d ? 2 : 3) * (json_int_t)t->free));
+    failed |= json_object_set_new(report, "vertices",
+                                  json_pack("{s:i, s:i, s:i, s:i}", "all", (int)scene->mesh->vertex_count, "free",
+                                            (int)t->free, "scripted", (int)(t->scripted + t->released), "fixed",
+                                            (int)t->fixed));
+    failed |= json_object_set_new(report, "triangles", json_integer(scene->mesh->triangle_count));
+    failed |= json_object_set_new(report, "segments", json_integer(scene->mesh->segment_count));
+    failed |= json_object_set_new(report, "edges", json_integer(scene->mesh->topology->edge_count));
+    failed |= json_object_set_new(report, "hinges", json_integer(scene->mesh->topology->hinge_count));
     failed |= json_object_set_new(report, "mass", number(t->mass));
     failed |= json_object_set_new(report, "box", json_pack("[o, o]", vector(t->low), vector(t->high)));
     failed |= json_object_set_new(report, "time",
-                                  json_pack("{s:f, s:f, s:I, s:f}", "end", scene->end_s, "frame", scene->frame_s,
-                                            "frames", (json_int_t)frame_count(scene), "quantum_s", scene->quantum_s));
-    failed |= json_object_set_new(report, "gravity", vector(scene->gravity));
+                                  json_pack("{s:f, s:f, s:I, s:f}", "end", scene->settings->end_s, "frame",
+                                            scene->settings->frame_s, "frames", (json_int_t)frame_count(scene),
+                                            "quantum_s", scene->settings->quantum_s));
+    failed |= json_object_set_new(report, "gravity", vector(scene->settings->gravity));
     failed |= json_object_set_new(report, "contact", describe_contact(scene, t->free));
     failed |= json_object_set_new(
-        report, "clocks", json_pack("{s:s}", "mode", scene->clocks.mode == TAC_CLOCKS_NESTED ? "nested" : "free"));
-    failed |=
-        json_object_set_new(report, "discovery", json_pack("{s:s}", "mode", discovery_name(scene->discovery.mode)));
+        report, "clocks",
+        json_pack("{s:s}", "mode", scene->settings->clocks.mode == TAC_CLOCKS_NESTED ? "nested" : "free"));
+    failed |= json_object_set_new(report, "discovery",
+                                  json_pack("{s:s}", "mode", discovery_name(scene->settings->discovery.mode)));
     return failed;
 }
 
@@ -254,35 +261,35 @@ enum tac_err tac_check_describe(struct tac_ctx *ctx, const struct tac_scene *sce
 {
     enum tac_err err = TAC_OK;
     uint8_t *moved = NULL;
-    TAC_TRY(tac_alloc(ctx, (size_t)scene->vertex_count, 1, &moved));
-    for (tac_lid m = 0; m < scene->motion_count; m++)
-        for (tac_lid k = 0; k < scene->motion[m].vertex_count; k++)
-            moved[scene->motion[m].vertex[k]] = 1;
-    struct tally whole = tally(scene, moved, 0, scene->vertex_count);
+    TAC_TRY(tac_alloc(ctx, (size_t)scene->mesh->vertex_count, 1, &moved));
+    for (tac_lid m = 0; m < scene->settings->motion_count; m++)
+        for (tac_lid k = 0; k < scene->mesh->moved[m].vertex_count; k++)
+            moved[scene->mesh->moved[m].vertex[k]] = 1;
+    struct tally whole = tally(scene, moved, 0, scene->mesh->vertex_count);
     int failed = describe_whole(scene, &whole, report);
     json_t *list = list_in(report, "materials");
     failed |= list == NULL;
-    for (tac_lid i = 0; i < scene->material_count; i++)
-        failed |= json_array_append_new(list, describe_material(&scene->material[i]));
+    for (tac_lid i = 0; i < scene->settings->material_count; i++)
+        failed |= json_array_append_new(list, describe_material(&scene->settings->material[i]));
     list = list_in(report, "bodies");
     failed |= list == NULL;
-    for (tac_lid i = 0; i < scene->body_count; i++) {
-        const struct tac_body *body = &scene->body[i];
+    for (tac_lid i = 0; i < scene->settings->body_count; i++) {
+        const struct tac_body *body = &scene->settings->body[i];
         struct tally t = tally(scene, moved, body->vertex_begin, body->vertex_end);
         failed |= json_array_append_new(list, describe_body(scene, body, &t));
     }
     list = list_in(report, "motions");
     failed |= list == NULL;
-    for (tac_lid i = 0; i < scene->motion_count; i++)
-        failed |= json_array_append_new(list, describe_motion(scene, &scene->motion[i]));
+    for (tac_lid i = 0; i < scene->settings->motion_count; i++)
+        failed |= json_array_append_new(list, describe_motion(scene, i));
     list = list_in(report, "loads");
     failed |= list == NULL;
-    for (tac_lid i = 0; i < scene->load_count; i++)
-        failed |= json_array_append_new(list, describe_load(scene, &scene->load[i]));
+    for (tac_lid i = 0; i < scene->settings->load_count; i++)
+        failed |= json_array_append_new(list, describe_load(scene, &scene->settings->load[i]));
     if (failed)
-        TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "out of memory while describing %s", scene->path));
+        TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "out of memory while describing %s", scene->settings->path));
     if (text != NULL)
-        tac_check_print(text, scene->path, report);
+        tac_check_print(text, scene->settings->path, report);
 done:
     free(moved);
     return err;

@@ -204,7 +204,7 @@ static void print_comparison(const struct tac_state_comparison *c)
         snprintf(how, sizeof how, "within %g", c->tolerance);
     printf("compared checkpoints at t = %.17g and %.17g s, of %" TAC_PRILID " vertices, %s\n",
            (double)c->a.state->now * tac_state_quantum_s(&c->a), (double)c->b.state->now * tac_state_quantum_s(&c->b),
-           c->a.state->vertex_count, how);
+           c->a.state->vertices.count, how);
     for (int i = 0; i < TAC_STATE_COUNT; i++)
         print_tally(c, &c->tally[i]);
     if (strcmp(c->a.about.sha256, c->b.about.sha256) != 0)

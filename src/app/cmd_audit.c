@@ -101,7 +101,7 @@ static enum tac_err audit(struct tac_ctx *ctx, const char *dir, struct tac_audit
     TAC_TRY(tac_reader_open_all(ctx, dir, &reader));
     TAC_TRY(tac_agree(ctx, tac_audit_scene_read(ctx, reader, dir, &scene)));
     if (!frames)
-        TAC_TRY(tac_recorded_open(ctx, dir, scene->vertex_count, &recorded));
+        TAC_TRY(tac_recorded_open(ctx, dir, scene->mesh->vertex_count, &recorded));
     const struct tac_audit_folder folder = {dir, reader, recorded, &run};
     struct tac_audited audited = {dir, scene, reader, &run, false};
     TAC_TRY(tac_audit_scene_tie(ctx, &folder, scene, &audited.made));
@@ -111,7 +111,7 @@ static enum tac_err audit(struct tac_ctx *ctx, const char *dir, struct tac_audit
                  : audit_record(ctx, scene, recorded, &audited, options, as_json);
 done:
     tac_recorded_close(&recorded);
-    tac_audit_scene_destroy(&scene);
+    tac_scene_destroy(&scene);
     tac_reader_close(&reader);
     return err;
 }

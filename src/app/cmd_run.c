@@ -106,10 +106,11 @@ static enum tac_err settle(struct tac_ctx *ctx, const struct arguments *a, const
     if (!isnan(a->until))
         TAC_TRY(tac_scene_until(ctx, scene, a->until));
     /* An end is put on the grid of frames where it is that near to it: the checkpoint of an end that was not. */
-    if (start->checkpoint != NULL && start->checkpoint->now > scene->t_end + TAC_FRAME_GRAIN)
+    if (start->checkpoint != NULL && start->checkpoint->now > scene->settings->t_end + TAC_FRAME_GRAIN)
         TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT,
                          "the checkpoint '%s' is at t = %.9g s, after the end, %.9g s; give a later one with --until",
-                         start->file, (double)start->checkpoint->now * scene->quantum_s, scene->end_s));
+                         start->file, (double)start->checkpoint->now * scene->settings->quantum_s,
+                         scene->settings->end_s));
     TAC_TRY(start->checkpoint != NULL ? folder_of(ctx, start->file, folder) : default_folder(ctx, a->scene, folder));
 done:
     return err;

@@ -58,10 +58,11 @@ static enum tac_err look_at_start(struct work *w)
     enum tac_err err = TAC_OK;
     struct tac_overlaps *overlaps = NULL;
     const size_t row = ((size_t)1 << w->slab.depth) + 1;
-    struct tac_scene scene = *w->scene;
-    scene.contact.thickness = 1; /* also where contact is off */
-    for (size_t i = 0; i < (size_t)scene.vertex_count; i++)
-        memcpy(scene.x + 3 * i, w->slab.grid + 3 * row * i, 3 * sizeof *scene.x);
+    struct tac_settings settings = *w->scene->settings;
+    const struct tac_scene scene = {&settings, w->scene->mesh};
+    settings.contact.thickness = 1; /* also where contact is off */
+    for (size_t i = 0; i < (size_t)scene.mesh->vertex_count; i++)
+        memcpy(scene.mesh->x + 3 * i, w->slab.grid + 3 * row * i, 3 * sizeof *scene.mesh->x);
     TAC_TRY(tac_overlap_find(w->ctx, &scene, &overlaps));
     for (size_t i = 0; i < overlaps->count; i++) {
         const struct tac_overlap *o = &overlaps->overlap[i];
@@ -99,7 +100,7 @@ static enum tac_err do_slab(struct work *w, int64_t g, int64_t k, bool start)
     enum tac_err err = TAC_OK;
     const struct tac_audit_group *group = &w->plan->group[g];
     const tac_time t[2] = {tac_audit_cut(group->t, k, group->slabs), tac_audit_cut(group->t, k + 1, group->slabs)};
-    TAC_TRY(tac_audit_slab_make(w->ctx, w->scene->vertex_count, &w->portion, t, &w->slab));
+    TAC_TRY(tac_audit_slab_make(w->ctx, w->scene->mesh->vertex_count, &w->portion, t, &w->slab));
     if (start)
         TAC_TRY(look_at_start(w));
     TAC_TRY(tac_audit_slab_search(&w->search));
@@ -212,8 +213,8 @@ static double choose_watched(const struct tac_scene *scene, const struct tac_aud
     for (int64_t g = 0; g < plan->count; g++)
         edge = edge > 0 || plan->group[g].t[0] == plan->group[g].t[1] ? edge : plan->group[g].edge;
     if (!(edge > 0))
-        return scene->contact.thickness > 0 ? scene->contact.thickness : 1e-3;
-    return scene->contact.thickness > 0 ? fmin(scene->contact.thickness, .25 * edge) : .25 * edge;
+        return scene->settings->contact.thickness > 0 ? scene->settings->contact.thickness : 1e-3;
+    return scene->settings->contact.thickness > 0 ? fmin(scene->settings->contact.thickness, .25 * edge) : .25 * edge;
 }
 
 /* Everybody's sums, smallest and earliest. */
@@ -321,9 +322,9 @@ static void see_run(const struct tac_recorded *recorded, const struct tac_audit_
 /* The plane stays a plane only if no group leaves it. */
 static void see_whether_flat(struct tac_scene *scene, const struct tac_audit_plan *plan)
 {
-    scene->two_d = scene->triangle_count == 0;
+    scene->settings->two_d = scene->mesh->triangle_count == 0;
     for (int64_t g = 0; g < plan->count; g++)
-        scene->two_d = scene->two_d && !plan->group[g].round;
+        scene->settings->two_d = scene->settings->two_d && !plan->group[g].round;
 }
 
 enum tac_err tac_audit_record(struct tac_ctx *ctx, struct tac_scene *scene, struct tac_recorded *recorded,
@@ -340,7 +341,7 @@ enum tac_err tac_audit_record(struct tac_ctx *ctx, struct tac_scene *scene, stru
     see_whether_flat(scene, &plan);
     TAC_TRY(tac_agree(ctx, tac_alloc(ctx, 1, sizeof *report, &report)));
     TAC_TRY(tac_agree(ctx, find_spans(ctx, &plan, recorded->file->quantum_s, report)));
-    report->vertex_count = scene->vertex_count;
+    report->vertex_count = scene->mesh->vertex_count;
     report->watched_m = report->smallest_bound_m = choose_watched(scene, &plan);
     work.report = report;
     TAC_TRY(tac_agree(ctx, do_ours(&work)));

@@ -10,7 +10,7 @@
  *     TAC_TRY(tac_audit_scene_tie(ctx, &folder, scene, &made));
  *     TAC_TRY(tac_audit_record(ctx, scene, recorded, &options, &report));
  *     if (report->proven) ...
- *     tac_audit_report_destroy(&report); tac_audit_scene_destroy(&scene);
+ *     tac_audit_report_destroy(&report); tac_scene_destroy(&scene);
  *
  * Time is cut into *slabs*, the same for any number of ranks, and each slab is judged by itself; so the report is the
  * same for any number of ranks.
@@ -143,7 +143,6 @@ struct tac_audit_options {
 enum tac_err tac_audit_scene_read(struct tac_ctx *ctx, struct tac_reader *frames, const char *dir,
                                   struct tac_scene **out);
 /* Local. NULL is allowed; leaves NULL. */
-void tac_audit_scene_destroy(struct tac_scene **scene);
 
 /* Collective. Rank 0 reads how the run in `dir` ended; before the frames and the record are opened, for with a run that
  * still goes on they may be newer, and must not be older.  TAC_ERR_INPUT. */

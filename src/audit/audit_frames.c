@@ -16,7 +16,7 @@ static bool is_crossing(const struct tac_overlap *o)
  */
 static bool counts(const struct tac_scene *s, const struct tac_overlap *o, double largest)
 {
-    const struct tac_body *a = &s->body[o->body[0]], *b = &s->body[o->body[1]];
+    const struct tac_body *a = &s->settings->body[o->body[0]], *b = &s->settings->body[o->body[1]];
     return is_crossing(o) || a == b || !a->has_elements || !b->has_elements ||
            o->gap + a->radius + b->radius <= 2 * TAC_OVERLAP_TOUCH * largest;
 }
@@ -54,22 +54,23 @@ static enum tac_err look_at_frame(struct tac_ctx *ctx, struct tac_scene *scene, 
     enum tac_err err = TAC_OK;
     struct tac_overlaps *overlaps = NULL;
     double largest = 0;
-    bool flat = scene->triangle_count == 0;
+    bool flat = scene->mesh->triangle_count == 0;
     frame->time_s = frames->frame[k].time_s;
-    TAC_TRY(tac_reader_frame(ctx, frames, k, scene->x, NULL, NULL));
-    for (size_t i = 0; i < 3 * (size_t)scene->vertex_count; i++) {
-        if (!(fabs(scene->x[i]) <= 1e50)) {
-            const tac_lid v = (tac_lid)(i / 3), b = scene->vertex_body[v];
+    TAC_TRY(tac_reader_frame(ctx, frames, k, scene->mesh->x, NULL, NULL));
+    for (size_t i = 0; i < 3 * (size_t)scene->mesh->vertex_count; i++) {
+        if (!(fabs(scene->mesh->x[i]) <= 1e50)) {
+            const tac_lid v = (tac_lid)(i / 3), b = scene->mesh->vertex_body[v];
             err = tac_fail(ctx, TAC_ERR_INPUT,
                            "'%s' cannot be judged: in frame %s the position of vertex %" TAC_PRILID
                            " of body `%s` is no number, or beyond 1e50 m",
-                           frames->path, frames->frame[k].name, v - scene->body[b].vertex_begin, scene->body[b].name);
+                           frames->path, frames->frame[k].name, v - scene->settings->body[b].vertex_begin,
+                           scene->settings->body[b].name);
             goto done;
         }
-        largest = fmax(largest, fabs(scene->x[i]));
-        flat = flat && (i % 3 != 2 || scene->x[i] == 0);
+        largest = fmax(largest, fabs(scene->mesh->x[i]));
+        flat = flat && (i % 3 != 2 || scene->mesh->x[i] == 0);
     }
-    scene->two_d = flat;
+    scene->settings->two_d = flat;
     TAC_TRY(tac_overlap_find(ctx, scene, &overlaps));
     take(scene, overlaps, largest, frame);
 done:
@@ -82,11 +83,11 @@ enum tac_err tac_audit_frames(struct tac_ctx *ctx, struct tac_scene *scene, cons
 {
     enum { AT_ONCE = 1 << 16 };
     enum tac_err err = TAC_OK;
-    const double thickness = scene->contact.thickness;
-    scene->contact.thickness = 1; /* also where contact is off */
+    const double thickness = scene->settings->contact.thickness;
+    scene->settings->contact.thickness = 1; /* also where contact is off */
     for (int64_t k = first + ctx->rank; k < last && !err; k += ctx->size)
         err = look_at_frame(ctx, scene, frames, k, &frame[k]);
-    scene->contact.thickness = thickness;
+    scene->settings->contact.thickness = thickness;
     TAC_TRY(tac_agree(ctx, err));
     /* Of each frame all ranks but one have zeroes. */
     for (int64_t k = first; k < last && ctx->size > 1; k += AT_ONCE) {

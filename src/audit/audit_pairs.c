@@ -33,7 +33,7 @@ static bool ignored(const struct tac_audit_search *s, tac_lid a, tac_lid b)
 /* The distance that two bodies' primitives must keep. */
 static double distance_kept(const struct tac_scene *scene, tac_lid a, tac_lid b)
 {
-    const struct tac_body *p = &scene->body[a], *q = &scene->body[b];
+    const struct tac_body *p = &scene->settings->body[a], *q = &scene->settings->body[b];
     return p->has_elements && q->has_elements ? 0 : p->radius + q->radius;
 }
 
@@ -43,7 +43,7 @@ static double margin(void *user, const struct tac_box_node *a, const struct tac_
     const double more = s->watched + s->round;
     if (a->body < 0 || b->body < 0)
         return a->radius + b->radius + more;
-    if (a->body == b->body ? !s->scene->body[a->body].self_contact : ignored(s, a->body, b->body))
+    if (a->body == b->body ? !s->scene->settings->body[a->body].self_contact : ignored(s, a->body, b->body))
         return NAN;
     return distance_kept(s->scene, a->body, b->body) + more;
 }
@@ -54,15 +54,15 @@ static enum tac_err make_masks(struct tac_audit_search *s)
 {
     enum tac_err err = TAC_OK;
     const struct tac_scene *scene = s->scene;
-    const struct tac_topology *topology = scene->topology;
-    const size_t triangles = (size_t)scene->triangle_count, segments = (size_t)scene->segment_count;
+    const struct tac_topology *topology = scene->mesh->topology;
+    const size_t triangles = (size_t)scene->mesh->triangle_count, segments = (size_t)scene->mesh->segment_count;
     uint8_t *taken = NULL;
     TAC_TRY(tac_alloc(s->ctx, triangles + segments, 1, &s->mask));
     TAC_TRY(tac_alloc(s->ctx, segments, sizeof *s->segment_edge, &s->segment_edge));
-    TAC_TRY(tac_alloc(s->ctx, (size_t)scene->vertex_count, 1, &taken));
+    TAC_TRY(tac_alloc(s->ctx, (size_t)scene->mesh->vertex_count, 1, &taken));
     for (size_t i = 0; i < triangles + segments; i++) {
         const bool triangle = i < triangles;
-        const tac_lid *v = triangle ? scene->triangle + 3 * i : scene->segment + 2 * (i - triangles);
+        const tac_lid *v = triangle ? scene->mesh->triangle + 3 * i : scene->mesh->segment + 2 * (i - triangles);
         for (int k = 0; k < (triangle ? 3 : 2); k++) {
             s->mask[i] |= (uint8_t)(!taken[v[k]] << k);
             taken[v[k]] = 1;
@@ -87,19 +87,20 @@ enum tac_err tac_audit_search_make(struct tac_audit_search *s)
 {
     enum tac_err err = TAC_OK;
     const struct tac_scene *scene = s->scene;
-    const size_t most = (size_t)scene->triangle_count + (size_t)scene->segment_count + (size_t)scene->vertex_count;
+    const size_t most =
+        (size_t)scene->mesh->triangle_count + (size_t)scene->mesh->segment_count + (size_t)scene->mesh->vertex_count;
     TAC_TRY(make_masks(s));
     TAC_TRY(tac_alloc(s->ctx, most, sizeof *s->item, &s->item));
-    TAC_TRY(tac_alloc(s->ctx, (size_t)scene->body_count, sizeof *s->radius, &s->radius));
-    TAC_TRY(tac_alloc(s->ctx, (size_t)scene->contact.ignore_count, 2 * sizeof *s->ignore, &s->ignore));
-    for (tac_lid b = 0; b < scene->body_count; b++)
-        s->radius[b] = scene->body[b].radius;
-    for (tac_lid i = 0; i < scene->contact.ignore_count; i++) {
-        const tac_lid a = scene->contact.ignore[2 * i], b = scene->contact.ignore[2 * i + 1];
+    TAC_TRY(tac_alloc(s->ctx, (size_t)scene->settings->body_count, sizeof *s->radius, &s->radius));
+    TAC_TRY(tac_alloc(s->ctx, (size_t)scene->settings->contact.ignore_count, 2 * sizeof *s->ignore, &s->ignore));
+    for (tac_lid b = 0; b < scene->settings->body_count; b++)
+        s->radius[b] = scene->settings->body[b].radius;
+    for (tac_lid i = 0; i < scene->settings->contact.ignore_count; i++) {
+        const tac_lid a = scene->settings->contact.ignore[2 * i], b = scene->settings->contact.ignore[2 * i + 1];
         s->ignore[2 * i] = a < b ? a : b;
         s->ignore[2 * i + 1] = a < b ? b : a;
     }
-    s->ignore_count = (size_t)scene->contact.ignore_count;
+    s->ignore_count = (size_t)scene->settings->contact.ignore_count;
     qsort(s->ignore, s->ignore_count, 2 * sizeof *s->ignore, compare_bodies);
 done:
     return err;
@@ -142,19 +143,19 @@ static void put_item(struct tac_audit_search *s, enum element kind, tac_lid body
     memcpy(item->lo, box.lo, sizeof item->lo);
     memcpy(item->hi, box.hi, sizeof item->hi);
     for (int i = 0; i < count; i++)
-        item->active = item->active || s->scene->ever_free[v[i]];
+        item->active = item->active || s->scene->mesh->ever_free[v[i]];
 }
 
 static void put_items(struct tac_audit_search *s)
 {
     const struct tac_scene *scene = s->scene;
     s->item_count = 0;
-    for (tac_lid b = 0; b < scene->body_count; b++) {
-        const struct tac_body *body = &scene->body[b];
+    for (tac_lid b = 0; b < scene->settings->body_count; b++) {
+        const struct tac_body *body = &scene->settings->body[b];
         for (tac_lid i = body->triangle_begin; i < body->triangle_end; i++)
-            put_item(s, TRIANGLE, b, i, scene->triangle + 3 * (size_t)i, 3);
+            put_item(s, TRIANGLE, b, i, scene->mesh->triangle + 3 * (size_t)i, 3);
         for (tac_lid i = body->segment_begin; i < body->segment_end; i++)
-            put_item(s, SEGMENT, b, i, scene->segment + 2 * (size_t)i, 2);
+            put_item(s, SEGMENT, b, i, scene->mesh->segment + 2 * (size_t)i, 2);
         for (tac_lid i = body->vertex_begin; i < body->vertex_end && !body->has_elements; i++)
             put_item(s, PARTICLE, b, i, &i, 1);
     }
@@ -184,11 +185,11 @@ static void open_element(const struct tac_audit_search *s, const struct tac_box_
     e->v[0] = item->index;
     uint8_t mask = 1;
     if (e->element == TRIANGLE) {
-        memcpy(e->v, scene->triangle + 3 * index, 3 * sizeof *e->v);
+        memcpy(e->v, scene->mesh->triangle + 3 * index, 3 * sizeof *e->v);
         mask = s->mask[index];
     } else if (e->element == SEGMENT) {
-        memcpy(e->v, scene->segment + 2 * index, 2 * sizeof *e->v);
-        mask = s->mask[(size_t)scene->triangle_count + index];
+        memcpy(e->v, scene->mesh->segment + 2 * index, 2 * sizeof *e->v);
+        mask = s->mask[(size_t)scene->mesh->triangle_count + index];
     }
     e->corners = e->edges = 0;
     for (int k = 0; k < e->count; k++)
@@ -198,10 +199,10 @@ static void open_element(const struct tac_audit_search *s, const struct tac_box_
         }
     for (int k = 0; k < 3; k++)
         if (mask >> (3 + k) & 1) {
-            const tac_lid id =
-                e->element == TRIANGLE ? scene->topology->triangle_edge[3 * index + (size_t)k] : s->segment_edge[index];
+            const tac_lid id = e->element == TRIANGLE ? scene->mesh->topology->triangle_edge[3 * index + (size_t)k]
+                                                      : s->segment_edge[index];
             e->edge_id[e->edges] = id;
-            memcpy(e->edge[e->edges], scene->topology->edge + 2 * (size_t)id, sizeof e->edge[0]);
+            memcpy(e->edge[e->edges], scene->mesh->topology->edge + 2 * (size_t)id, sizeof e->edge[0]);
             e->edge_box[e->edges] = box_of(s, e->edge[e->edges], 2);
             e->edges++;
         }
@@ -223,7 +224,7 @@ static enum tac_err take(struct tac_audit_search *s, int kind, tac_lid id_a, con
                 return TAC_OK;
     for (int i = 0; i < n; i++) {
         pair.v[i] = i < first ? a[i] : b[i - first];
-        ever_free = ever_free || s->scene->ever_free[pair.v[i]];
+        ever_free = ever_free || s->scene->mesh->ever_free[pair.v[i]];
         large = fmax(large, s->slab->large[pair.v[i]]);
     }
     pair.round = TAC_AUDIT_ROUND * large;
@@ -276,7 +277,7 @@ static enum tac_err look_at_two(void *user, const struct tac_box_item *item_a, c
         const bool turn = b.index < a.index;
         const struct near *p = turn ? &b : &a, *q = turn ? &a : &b;
         TAC_TRY(take(s, TAC_AUDIT_VERTEX_VERTEX, p->index, p->v, &p->box, q->index, q->v, &q->box, keep));
-    } else if (!s->scene->two_d) {
+    } else if (!s->scene->settings->two_d) {
         TAC_TRY(edges_against(s, &a, &b, keep));
     }
 done:
@@ -288,7 +289,7 @@ enum tac_err tac_audit_slab_search(struct tac_audit_search *s)
     enum tac_err err = TAC_OK;
     struct tac_box_tree *tree = NULL;
     double large = 0;
-    for (tac_lid i = 0; i < s->scene->vertex_count; i++)
+    for (tac_lid i = 0; i < s->scene->mesh->vertex_count; i++)
         large = fmax(large, s->slab->large[i]);
     /* What is not taken keeps its distance and `watched`: boxes hold the paths, sums below are rounded. */
     s->round = TAC_AUDIT_ROUND * large + 0x1p-40 * s->watched;

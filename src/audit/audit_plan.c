@@ -35,9 +35,9 @@ struct look {
 static enum tac_err unsound(const struct look *l, tac_lid vertex, const char *what)
 {
     char text[256];
-    const tac_lid b = l->scene->vertex_body[vertex];
+    const tac_lid b = l->scene->mesh->vertex_body[vertex];
     snprintf(text, sizeof text, "%s: %s, at vertex %" TAC_PRILID " of body `%.60s`", l->from->path, what,
-             vertex - l->scene->body[b].vertex_begin, l->scene->body[b].name);
+             vertex - l->scene->settings->body[b].vertex_begin, l->scene->settings->body[b].name);
     return tac_recorded_damaged(l->ctx, l->recorded, text);
 }
 
@@ -107,9 +107,9 @@ static double mean_edge(const struct look *l)
     const struct tac_scene *s = l->scene;
     double sum = 0, d[3], low[3], high[3];
     int64_t count = 0;
-    for (tac_lid e = 0; e < s->topology->edge_count; e++) {
-        const tac_lid *v = &s->topology->edge[2 * (size_t)e];
-        if (!s->ever_free[v[0]] && !s->ever_free[v[1]])
+    for (tac_lid e = 0; e < s->mesh->topology->edge_count; e++) {
+        const tac_lid *v = &s->mesh->topology->edge[2 * (size_t)e];
+        if (!s->mesh->ever_free[v[0]] && !s->mesh->ever_free[v[1]])
             continue;
         tac_sub(d, l->x + 3 * (size_t)v[0], l->x + 3 * (size_t)v[1]);
         sum += sqrt(tac_dot(d, d));
@@ -117,18 +117,19 @@ static double mean_edge(const struct look *l)
     }
     if (count > 0 && sum > 0)
         return sum / (double)count;
-    for (tac_lid b = 0; b < s->body_count; b++)
-        if (!s->body[b].has_elements && s->body[b].radius > 0) {
-            sum += 2 * s->body[b].radius * (s->body[b].vertex_end - s->body[b].vertex_begin);
-            count += s->body[b].vertex_end - s->body[b].vertex_begin;
+    for (tac_lid b = 0; b < s->settings->body_count; b++)
+        if (!s->settings->body[b].has_elements && s->settings->body[b].radius > 0) {
+            sum +=
+                2 * s->settings->body[b].radius * (s->settings->body[b].vertex_end - s->settings->body[b].vertex_begin);
+            count += s->settings->body[b].vertex_end - s->settings->body[b].vertex_begin;
         }
     if (count > 0 && sum > 0)
         return sum / (double)count;
-    for (size_t i = 0; i < 3 * (size_t)s->vertex_count; i++) {
+    for (size_t i = 0; i < 3 * (size_t)s->mesh->vertex_count; i++) {
         low[i % 3] = i < 3 ? l->x[i] : fmin(low[i % 3], l->x[i]);
         high[i % 3] = i < 3 ? l->x[i] : fmax(high[i % 3], l->x[i]);
     }
-    return fmax(high[0] - low[0], fmax(high[1] - low[1], high[2] - low[2])) / sqrt((double)s->vertex_count);
+    return fmax(high[0] - low[0], fmax(high[1] - low[1], high[2] - low[2])) / sqrt((double)s->mesh->vertex_count);
 }
 
 /* Slabs so short that the usual vertex moves by less than half an edge, unless that leaves it fewer than 8 breakpoints;
@@ -136,7 +137,7 @@ static double mean_edge(const struct look *l)
 static int32_t choose_slabs(const struct look *l, int64_t most_rows)
 {
     const struct tac_audit_group *g = l->group;
-    const double moved = l->moving > 0 ? l->extent / (double)l->moving : 0, vertices = l->scene->vertex_count;
+    const double moved = l->moving > 0 ? l->extent / (double)l->moving : 0, vertices = l->scene->mesh->vertex_count;
     const double wanted = fmin(g->edge > 0 ? moved / (.5 * g->edge) : 1, (double)g->rows / vertices / 8);
     int64_t slabs = 1, largest = INT64_MAX;
     const int64_t length = g->t[1] - g->t[0];
@@ -146,7 +147,7 @@ static int32_t choose_slabs(const struct look *l, int64_t most_rows)
         largest = 0;
         const int64_t bins = TAC_AUDIT_SLABS / slabs;
         for (int64_t k = 0; k < slabs; k++) {
-            int64_t sum = 2 * (int64_t)l->scene->vertex_count;
+            int64_t sum = 2 * (int64_t)l->scene->mesh->vertex_count;
             for (int64_t i = k * bins; i < (k + 1) * bins; i++)
                 sum += l->count[i];
             largest = sum > largest ? sum : largest;
@@ -159,7 +160,7 @@ static int32_t choose_slabs(const struct look *l, int64_t most_rows)
 static void cut_portions(const struct look *l, int64_t most_rows)
 {
     struct tac_audit_group *g = l->group;
-    const int64_t bins = TAC_AUDIT_SLABS / g->slabs, ends = 2 * (int64_t)l->scene->vertex_count;
+    const int64_t bins = TAC_AUDIT_SLABS / g->slabs, ends = 2 * (int64_t)l->scene->mesh->vertex_count;
     int64_t sum = ends;
     for (int64_t k = 0; k < g->slabs; k++) {
         int64_t slab = 0;
@@ -215,9 +216,9 @@ static enum tac_err look_at_ours(struct tac_ctx *ctx, const struct tac_scene *sc
     l->last = EVP_MD_CTX_new();
     if (l->first == NULL || l->last == NULL)
         TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "out of memory for SHA-256"));
-    TAC_TRY(tac_alloc(ctx, 3 * (size_t)scene->vertex_count, sizeof *l->x, &l->x));
-    TAC_TRY(tac_alloc(ctx, (size_t)scene->vertex_count + 1, sizeof *start, &start));
-    TAC_TRY(tac_audit_tie_make(ctx, frames, scene->vertex_count, &l->tie));
+    TAC_TRY(tac_alloc(ctx, 3 * (size_t)scene->mesh->vertex_count, sizeof *l->x, &l->x));
+    TAC_TRY(tac_alloc(ctx, (size_t)scene->mesh->vertex_count + 1, sizeof *start, &start));
+    TAC_TRY(tac_audit_tie_make(ctx, frames, scene->mesh->vertex_count, &l->tie));
     for (int64_t k = ctx->rank; k < plan->count; k += ctx->size) {
         if (recorded->group[k].begin >= asked[1] || recorded->group[k].end <= asked[0])
             continue;

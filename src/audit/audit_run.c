@@ -120,8 +120,8 @@ static enum tac_err same_hash(struct tac_ctx *ctx, const struct tac_audit_folder
 static enum tac_err put_counts(struct tac_ctx *ctx, const struct tac_scene *s, json_t *json)
 {
     json_t *counts[3] = {json_array(), json_array(), json_array()};
-    for (tac_lid b = 0; b < s->body_count; b++) {
-        const struct tac_body *body = &s->body[b];
+    for (tac_lid b = 0; b < s->settings->body_count; b++) {
+        const struct tac_body *body = &s->settings->body[b];
         tac_json_append(&counts[0], json_integer(body->vertex_end - body->vertex_begin));
         tac_json_append(&counts[1], json_integer(body->triangle_end - body->triangle_begin));
         tac_json_append(&counts[2], json_integer(body->segment_end - body->segment_begin));
@@ -146,17 +146,18 @@ static enum tac_err widen(struct tac_ctx *ctx, const tac_lid *from, size_t count
 static const char *difference(const struct tac_audit_folder *f, const struct tac_scene *s, struct tac_scene *made,
                               char text[160])
 {
-    if (f->recorded != NULL && f->recorded->file->quantum_s != made->quantum_s)
+    if (f->recorded != NULL && f->recorded->file->quantum_s != made->settings->quantum_s)
         return "the record's quantum_s is not the scene's";
-    for (tac_lid b = 0; b < s->body_count; b++) {
-        snprintf(text, 160, "the radius of body `%.60s` is not the scene's", made->body[b].name);
-        if (s->body[b].radius != made->body[b].radius)
+    for (tac_lid b = 0; b < s->settings->body_count; b++) {
+        snprintf(text, 160, "the radius of body `%.60s` is not the scene's", made->settings->body[b].name);
+        if (s->settings->body[b].radius != made->settings->body[b].radius)
             return text;
-        if (strcmp(s->body[b].name, tac_tame(made->body[b].name)) != 0) /* contact.ignore goes by names */
+        if (strcmp(s->settings->body[b].name, tac_tame(made->settings->body[b].name)) !=
+            0) /* contact.ignore goes by names */
             return "/mesh/body_names are not the scene's";
     }
-    for (tac_lid i = 0; i < s->vertex_count && f->frames->free != NULL; i++)
-        if (s->ever_free[i] != made->ever_free[i])
+    for (tac_lid i = 0; i < s->mesh->vertex_count && f->frames->free != NULL; i++)
+        if (s->mesh->ever_free[i] != made->mesh->ever_free[i])
             return "/mesh/free is not the scene's";
     return NULL;
 }
@@ -190,16 +191,18 @@ static enum tac_err make_scene(struct tac_ctx *ctx, const struct tac_audit_folde
     const char *why;
     char text[160];
     TAC_TRY(read_scene_json(ctx, f->dir, s, &json));
-    TAC_TRY(tac_alloc(ctx, 3 * (size_t)s->vertex_count, sizeof *x, &x));
-    TAC_TRY(widen(ctx, s->triangle, 3 * (size_t)s->triangle_count, &triangle));
-    TAC_TRY(widen(ctx, s->segment, 2 * (size_t)s->segment_count, &segment));
+    TAC_TRY(tac_alloc(ctx, 3 * (size_t)s->mesh->vertex_count, sizeof *x, &x));
+    TAC_TRY(widen(ctx, s->mesh->triangle, 3 * (size_t)s->mesh->triangle_count, &triangle));
+    TAC_TRY(widen(ctx, s->mesh->segment, 2 * (size_t)s->mesh->segment_count, &segment));
     TAC_TRY(tac_reader_frame(ctx, f->frames, 0, x, NULL, NULL));
-    const struct tac_geometry geometry = {s->vertex_count, s->triangle_count, s->segment_count, x, NULL, triangle,
-                                          segment};
+    const struct tac_geometry geometry = {
+        s->mesh->vertex_count, s->mesh->triangle_count, s->mesh->segment_count, x, NULL, triangle, segment};
     err = tac_scene_resume(&alone, NULL, NULL, 0, json, NULL, &geometry, &made);
     if (err == TAC_ERR_RUN)
         TAC_TRY(tac_fail(ctx, err, "%s", alone.error));
-    why = err ? "they make none" : strcmp(made->sha256, f->frames->sha256) != 0 ? "they make another one" : NULL;
+    why = err                                                      ? "they make none"
+          : strcmp(made->settings->sha256, f->frames->sha256) != 0 ? "they make another one"
+                                                                   : NULL;
     why = why != NULL ? why : difference(f, s, made, text);
     err = why == NULL
               ? TAC_OK

@@ -13,11 +13,11 @@ static const double FARTHEST = 1e12, BEYOND = 1e50;
 static void add_primitive(struct tac_candidates *c, const struct tac_scene *s, tac_lid count, tac_lid id,
                           const tac_lid *v, uint8_t *taken, uint8_t *edge_taken, int32_t *fill)
 {
-    tac_lid body = s->vertex_body[v[0]];
+    tac_lid body = s->mesh->vertex_body[v[0]];
     struct tac_primitive *p = &c->primitive[c->primitive_begin[body] + fill[body]++];
     memset(p, 0, sizeof *p);
-    const struct tac_part *part = s->part;
-    const tac_lid owned = part ? part->owned : s->vertex_count;
+    const struct tac_part *part = s->mesh->part;
+    const tac_lid owned = part ? part->owned : s->mesh->vertex_count;
     p->id = !part ? id
                   : (tac_lid)(count == 3   ? part->triangle_id
                               : count == 2 ? part->segment_id
@@ -33,7 +33,7 @@ static void add_primitive(struct tac_candidates *c, const struct tac_scene *s, t
     }
     tac_lid edges = count == 3 ? 3 : count == 2 ? 1 : 0;
     for (tac_lid k = 0; k < edges; k++) {
-        const tac_lid e = count == 3 ? s->topology->triangle_edge[3 * id + k] : c->scratch[id];
+        const tac_lid e = count == 3 ? s->mesh->topology->triangle_edge[3 * id + k] : c->scratch[id];
         p->edge[k] = part ? (tac_lid)part->edge_id[e] : e;
         if (!edge_taken[e]) {
             edge_taken[e] = 1;
@@ -51,31 +51,31 @@ static enum tac_err make_primitives(struct tac_view *view, struct tac_candidates
     tac_lid particles = 0;
     for (tac_lid i = 0; i < view->state->owned; i++)
         particles += view->model->particle[i];
-    size_t total = (size_t)s->triangle_count + (size_t)s->segment_count + (size_t)particles;
-    size_t most = total > (size_t)s->vertex_count ? total : (size_t)s->vertex_count;
+    size_t total = (size_t)s->mesh->triangle_count + (size_t)s->mesh->segment_count + (size_t)particles;
+    size_t most = total > (size_t)s->mesh->vertex_count ? total : (size_t)s->mesh->vertex_count;
     TAC_TRY(tac_alloc(view->ctx, total, sizeof *c->primitive, &c->primitive));
     TAC_TRY(tac_alloc(view->ctx, total, sizeof *c->box, &c->box));
     TAC_TRY(tac_alloc(view->ctx, most, sizeof *c->scratch, &c->scratch));
     c->scratch_capacity = most;
     TAC_TRY(tac_alloc(view->ctx, (size_t)c->body_count + 1, sizeof *c->primitive_begin, &c->primitive_begin));
     TAC_TRY(tac_alloc(view->ctx, (size_t)c->body_count, sizeof *fill, &fill));
-    TAC_TRY(tac_alloc(view->ctx, (size_t)s->vertex_count, 1, &taken));
-    TAC_TRY(tac_alloc(view->ctx, (size_t)s->topology->edge_count, 1, &edge_taken));
-    for (tac_lid t = 0; t < s->triangle_count; t++)
-        c->primitive_begin[s->vertex_body[s->triangle[3 * t]] + 1]++;
-    for (tac_lid g = 0; g < s->segment_count; g++)
-        c->primitive_begin[s->vertex_body[s->segment[2 * g]] + 1]++;
+    TAC_TRY(tac_alloc(view->ctx, (size_t)s->mesh->vertex_count, 1, &taken));
+    TAC_TRY(tac_alloc(view->ctx, (size_t)s->mesh->topology->edge_count, 1, &edge_taken));
+    for (tac_lid t = 0; t < s->mesh->triangle_count; t++)
+        c->primitive_begin[s->mesh->vertex_body[s->mesh->triangle[3 * t]] + 1]++;
+    for (tac_lid g = 0; g < s->mesh->segment_count; g++)
+        c->primitive_begin[s->mesh->vertex_body[s->mesh->segment[2 * g]] + 1]++;
     for (tac_lid i = 0; i < view->state->owned; i++)
-        c->primitive_begin[s->vertex_body[i] + 1] += view->model->particle[i];
+        c->primitive_begin[s->mesh->vertex_body[i] + 1] += view->model->particle[i];
     for (tac_lid b = 0; b < c->body_count; b++)
         c->primitive_begin[b + 1] += c->primitive_begin[b];
-    for (tac_lid e = 0; e < s->topology->edge_count; e++)
-        if (s->topology->edge_segment[e] >= 0)
-            c->scratch[s->topology->edge_segment[e]] = e;
-    for (tac_lid t = 0; t < s->triangle_count; t++)
-        add_primitive(c, s, 3, t, &s->triangle[3 * t], taken, edge_taken, fill);
-    for (tac_lid g = 0; g < s->segment_count; g++)
-        add_primitive(c, s, 2, g, &s->segment[2 * g], taken, edge_taken, fill);
+    for (tac_lid e = 0; e < s->mesh->topology->edge_count; e++)
+        if (s->mesh->topology->edge_segment[e] >= 0)
+            c->scratch[s->mesh->topology->edge_segment[e]] = e;
+    for (tac_lid t = 0; t < s->mesh->triangle_count; t++)
+        add_primitive(c, s, 3, t, &s->mesh->triangle[3 * t], taken, edge_taken, fill);
+    for (tac_lid g = 0; g < s->mesh->segment_count; g++)
+        add_primitive(c, s, 2, g, &s->mesh->segment[2 * g], taken, edge_taken, fill);
     for (tac_lid i = 0; i < view->state->owned; i++)
         if (view->model->particle[i])
             add_primitive(c, s, 1, i, &i, taken, edge_taken, fill);
@@ -95,27 +95,27 @@ static enum tac_err measure_bodies(struct tac_view *view, struct tac_candidates 
 {
     const struct tac_scene *s = view->scene;
     double sum[2] = {0, 0}, all[2];
-    for (tac_lid e = 0; e < s->topology->edge_count; e++) {
-        const tac_lid *v = &s->topology->edge[2 * e];
-        if ((!s->ever_free[v[0]] && !s->ever_free[v[1]]) || v[0] >= view->state->owned)
+    for (tac_lid e = 0; e < s->mesh->topology->edge_count; e++) {
+        const tac_lid *v = &s->mesh->topology->edge[2 * e];
+        if ((!s->mesh->ever_free[v[0]] && !s->mesh->ever_free[v[1]]) || v[0] >= view->state->owned)
             continue;
         double d[3];
-        tac_sub(d, &s->x[3 * v[1]], &s->x[3 * v[0]]);
+        tac_sub(d, &s->mesh->x[3 * v[1]], &s->mesh->x[3 * v[0]]);
         sum[0] += sqrt(tac_dot(d, d));
         sum[1]++;
     }
     for (tac_lid b = 0; b < c->body_count; b++)
         c->still[b] = 1;
     for (tac_lid i = 0; i < view->state->owned; i++)
-        if (s->ever_free[i] || view->scripts->of[i] >= 0)
-            c->still[s->vertex_body[i]] = 0;
+        if (s->mesh->ever_free[i] || view->scripts->of[i] >= 0)
+            c->still[s->mesh->vertex_body[i]] = 0;
     memcpy(all, sum, sizeof all);
     if (view->halo &&
         (MPI_Reduce(sum, all, 2, MPI_DOUBLE, MPI_SUM, 0, view->ctx->comm) != MPI_SUCCESS ||
          MPI_Bcast(all, 2, MPI_DOUBLE, 0, view->ctx->comm) != MPI_SUCCESS ||
          MPI_Allreduce(MPI_IN_PLACE, c->still, c->body_count, MPI_UINT8_T, MPI_MIN, view->ctx->comm) != MPI_SUCCESS))
         return tac_fail(view->ctx, TAC_ERR_RUN, "MPI failed while measuring the scene");
-    c->skin = .25 * s->contact.thickness;
+    c->skin = .25 * s->settings->contact.thickness;
     if (all[1] > 0)
         c->skin = fmax(c->skin, .1 * all[0] / all[1]);
     c->farthest = c->skin > 0 ? FARTHEST * c->skin : BEYOND;
@@ -151,10 +151,10 @@ enum tac_err tac_candidates_create(struct tac_view *view, struct tac_candidates 
 {
     enum tac_err err;
     const struct tac_scene *s = view->scene;
-    const size_t n = (size_t)view->state->capacity, bodies = (size_t)s->body_count;
+    const size_t n = (size_t)view->state->capacity, bodies = (size_t)s->settings->body_count;
     struct tac_candidates *c = NULL;
     TAC_TRY(tac_alloc(view->ctx, 1, sizeof *c, &c));
-    c->body_count = s->body_count;
+    c->body_count = s->settings->body_count;
     TAC_TRY(tac_alloc(view->ctx, n, sizeof *c->move, &c->move));
     TAC_TRY(tac_alloc(view->ctx, 3 * n, sizeof *c->x, &c->x));
     TAC_TRY(tac_alloc(view->ctx, n, sizeof *c->tube, &c->tube));
@@ -207,7 +207,7 @@ static void lay_tubes(struct tac_view *view, struct tac_candidates *c, double wi
 {
     const struct tac_scene *s = view->scene;
     c->extent = 0;
-    for (tac_lid i = 0; i < s->vertex_count; i++) {
+    for (tac_lid i = 0; i < s->mesh->vertex_count; i++) {
         struct tac_tube *tube = &c->tube[i];
         const struct tac_move *move = &c->move[i];
         for (int k = 0; k < 3; k++) {
@@ -215,7 +215,7 @@ static void lay_tubes(struct tac_view *view, struct tac_candidates *c, double wi
             tube->v[k] = move->u[k] / window_s;
             c->extent = fmax(c->extent, fabs(tube->x[k]) + fabs(move->u[k]));
         }
-        tube->radius = c->still[s->vertex_body[i]] ? 0 : fmax(c->skin, 2 * move->deviation);
+        tube->radius = c->still[s->mesh->vertex_body[i]] ? 0 : fmax(c->skin, 2 * move->deviation);
         tube->offset = 0;
     }
 }
@@ -226,11 +226,11 @@ void tac_candidates_frames(struct tac_view *view, struct tac_candidates *c)
     memset(c->frame, 0, 3 * (size_t)c->body_count * sizeof *c->frame);
     memset(c->sweep, 0, 2 * (size_t)c->body_count * sizeof *c->sweep);
     for (tac_lid i = 0; i < view->state->count; i++) {
-        if (s->part && s->part->vertex_id[i] < 0)
+        if (s->mesh->part && s->mesh->part->vertex_id[i] < 0)
             continue;
         for (int k = 0; k < 3; k++)
-            c->frame[3 * s->vertex_body[i] + k] += c->tube[i].v[k];
-        c->sweep[s->vertex_body[i]]++;
+            c->frame[3 * s->mesh->vertex_body[i] + k] += c->tube[i].v[k];
+        c->sweep[s->mesh->vertex_body[i]]++;
     }
     for (tac_lid b = 0; b < c->body_count; b++)
         for (int k = 0; k < 3; k++)
@@ -242,7 +242,8 @@ void tac_candidates_boxes(struct tac_view *view, struct tac_candidates *c, tac_l
                           struct tac_tree *tree)
 {
     const struct tac_scene *s = view->scene;
-    const double margin = .5 * s->contact.thickness + s->body[b].radius + 1e-12 * c->extent, *frame = &c->frame[3 * b];
+    const double margin = .5 * s->settings->contact.thickness + s->settings->body[b].radius + 1e-12 * c->extent,
+                 *frame = &c->frame[3 * b];
     for (int32_t p = begin; p < end_of; p++) {
         const struct tac_primitive *q = &primitive[p];
         struct tac_dop *box = &boxes[p];
@@ -261,7 +262,7 @@ void tac_candidates_boxes(struct tac_view *view, struct tac_candidates *c, tac_l
             }
         }
     }
-    if (!s->body[b].has_elements)
+    if (!s->settings->body[b].has_elements)
         tree->stale = true; /* particles mix */
     tac_tree_refit(tree, &boxes[begin], c->scratch);
 }

@@ -121,7 +121,7 @@ static enum tac_err visit(void *context, int32_t ia, int32_t ib)
         }
         TAC_TRY(consider(search, TAC_PAIR_VERTEX_VERTEX, a->id, b->id, a->v, b->v));
     }
-    if (s->two_d)
+    if (s->settings->two_d)
         goto done;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
@@ -145,14 +145,14 @@ static enum tac_err search_bodies(struct search *search, tac_lid a, tac_lid b, b
     const struct tac_scene *s = search->view->scene;
     if (c->still[a] && c->still[b])
         return TAC_OK;
-    if (a == b ? !s->body[a].self_contact
+    if (a == b ? !s->settings->body[a].self_contact
                : search->view->model->ignored &&
-                     search->view->model->ignored[(size_t)a * (size_t)s->body_count + (size_t)b])
+                     search->view->model->ignored[(size_t)a * (size_t)s->settings->body_count + (size_t)b])
         return TAC_OK;
     search->a = &c->primitive[c->primitive_begin[a]];
     search->b = foreign ? &c->foreign[c->foreign_begin[b]] : &c->primitive[c->primitive_begin[b]];
     struct tac_tree *other = foreign ? c->foreign_tree[b] : c->tree[b];
-    search->reach = s->contact.thickness + s->body[a].radius + s->body[b].radius;
+    search->reach = s->settings->contact.thickness + s->settings->body[a].radius + s->settings->body[b].radius;
     double lo[TAC_DOP_AXES], hi[TAC_DOP_AXES];
     int64_t tests = 0;
     tac_candidates_drift(c, a, b, lo, hi);
@@ -264,7 +264,7 @@ done:
 enum tac_err tac_candidates_find(struct tac_view *view, struct tac_candidates *c, size_t *count)
 {
     struct search search = {.view = view, .c = c};
-    enum tac_err err = view->scene->contact.thickness > 0 ? search_all(&search) : TAC_OK;
+    enum tac_err err = view->scene->settings->contact.thickness > 0 ? search_all(&search) : TAC_OK;
     if (!err)
         err = add_limits(&search);
     if (!err)

@@ -52,7 +52,8 @@ static bool boxes_meet(const struct tac_box *a, const struct tac_box *b)
 static void box_of(const struct tac_view *view, const struct tac_candidates *c, const struct tac_primitive *p,
                    struct tac_box *box)
 {
-    const double margin = .5 * view->scene->contact.thickness + view->scene->body[p->body].radius + 1e-12 * c->extent;
+    const double margin =
+        .5 * view->scene->settings->contact.thickness + view->scene->settings->body[p->body].radius + 1e-12 * c->extent;
     box_empty(box);
     for (int i = 0; i < p->count; i++) {
         const struct tac_tube *tube = &c->tube[p->v[i]];
@@ -257,7 +258,7 @@ static enum tac_err unpack(struct tac_view *view, struct tac_candidates *c, cons
             memcpy(p->edge, parcel[k].edge, sizeof p->edge);
             for (int j = 0; j < p->count; j++)
                 p->v[j] = tac_ghost_find(view->halo, vertex[first_vertex + (size_t)parcel[k].v[j]].ghost.id);
-            p->body = view->scene->vertex_body[p->v[0]];
+            p->body = view->scene->mesh->vertex_body[p->v[0]];
         }
         first_vertex += (size_t)vertices[r];
     }
@@ -294,12 +295,12 @@ static enum tac_err place_edges(struct tac_view *view, struct tac_candidates *c)
     enum tac_err err;
     struct edge_place *list = NULL;
     size_t n = 0;
-    const struct tac_part *part = view->scene->part;
+    const struct tac_part *part = view->scene->mesh->part;
     TAC_TRY(tac_alloc(view->ctx, 3 * c->foreign_count, sizeof *list, &list));
     for (size_t i = 0; i < c->foreign_count; i++) {
         const int edges = c->foreign[i].count == 3 ? 3 : c->foreign[i].count == 2 ? 1 : 0;
         for (int k = 0; k < edges; k++)
-            if (tac_id_find(part->edge_id, view->scene->topology->edge_count, c->foreign[i].edge[k]) < 0)
+            if (tac_id_find(part->edge_id, view->scene->mesh->topology->edge_count, c->foreign[i].edge[k]) < 0)
                 list[n++] = (struct edge_place){c->foreign[i].edge[k], (int32_t)i, k};
     }
     if (n)

@@ -26,7 +26,7 @@ static double held(const struct tac_judged *j, tac_lid i, tac_lid other, double 
 {
     const tac_lid v[4] = {i, other, -1, -1};
     struct tac_form form;
-    if (!j->scene->ever_free[i])
+    if (!j->scene->mesh->ever_free[i])
         return 0;
     tac_model_form(j->model, TAC_PAIR_VERTEX_VERTEX, v, &form);
     return j->model->w_ever[i] * tac_defect_of_kicks(j->model, &form, force, j->elastic_s[i]);
@@ -36,12 +36,12 @@ static double held(const struct tac_judged *j, tac_lid i, tac_lid other, double 
 static double held_on_average(const struct tac_judged *j, tac_lid b, tac_lid other, double force)
 {
     enum { MOST_LOOKED_AT = 16 };
-    const struct tac_body *body = &j->scene->body[b];
+    const struct tac_body *body = &j->scene->settings->body[b];
     const tac_lid step = 1 + (body->vertex_end - body->vertex_begin) / MOST_LOOKED_AT;
     double sum = 0, count = 0;
     for (tac_lid i = body->vertex_begin; i < body->vertex_end; i += step) {
         sum += held(j, i, other, force);
-        count += j->scene->ever_free[i];
+        count += j->scene->mesh->ever_free[i];
     }
     return count > 0 ? sum / count : 0;
 }
@@ -71,7 +71,7 @@ static double pressing(const struct tac_judged *j, tac_lid b, tac_lid other, con
 static double steps_of_landing(const struct tac_judged *j, const struct tac_form *form, double energy, double w)
 {
     const struct tac_model *m = j->model;
-    const double unit = form->stiffness * squared(j->scene->contact.thickness);
+    const double unit = form->stiffness * squared(j->scene->settings->contact.thickness);
     int32_t deepest = 0;
     /* Sums of rate, rate x reach, rate x reach^2: what is stored when the next layer is reached. */
     double sum = 0, first_moment = 0, second = 0, stored = 0;
@@ -86,18 +86,18 @@ static double steps_of_landing(const struct tac_judged *j, const struct tac_form
     int32_t last = 0, first = 1;
     double h = 0;
     for (; first <= deepest; first = last + 1)
-        h = (double)tac_model_rung(m, form, first, &last) * j->scene->quantum_s;
+        h = (double)tac_model_rung(m, form, first, &last) * j->scene->settings->quantum_s;
     return form->stiffness * m->sum[deepest] * w * h * h;
 }
 
 /* Chance: the sum of squares over the vertices that one bounce turns, J^2. */
 static double chance(const struct tac_judged *j, tac_lid b, tac_lid other, const struct bounce *k)
 {
-    const struct tac_body *body = &j->scene->body[b];
+    const struct tac_body *body = &j->scene->settings->body[b];
     const struct tac_shape *s = &j->body[b];
     double contact = 0, elastic = 0, gravity = 0, whole = 0, turned_s = 0;
     for (tac_lid i = body->vertex_begin; i < body->vertex_end; i++) {
-        if (!j->scene->ever_free[i])
+        if (!j->scene->mesh->ever_free[i])
             continue;
         const struct tac_bounce_clocks clocks = {j->elastic_s[i], j->gravity_s, j->g};
         struct tac_bounce one;
@@ -127,7 +127,7 @@ static void judge(const struct tac_judged *j, tac_lid b, struct tac_defect *d, d
 {
     const struct tac_scene *scene = j->scene;
     const struct tac_shape *s = &j->body[b];
-    const tac_lid obstacle = s->under >= 0 ? scene->body[s->under].vertex_begin : s->vertex;
+    const tac_lid obstacle = s->under >= 0 ? scene->settings->body[s->under].vertex_begin : s->vertex;
     const double stiffness = tac_shape_stiffness(j, b), size = tac_shape_size(s);
     const double total = sqrt(2 * energy_of(j, s) / s->mass);
     const bool soft = !(total * sqrt(s->mass / fmax(stiffness, 1e-300)) < size);
@@ -137,22 +137,22 @@ static void judge(const struct tac_judged *j, tac_lid b, struct tac_defect *d, d
     const double land = sqrt(squared(j->closing) + 2 * j->g * fall);
     const double fall_s = j->g > 0 ? fall / fmax(.5 * (land + j->closing), 1e-300) : 0;
     d->energy += energy;
-    if (j->gravity_s > 0 && tac_scene_frame_time(scene, 1) % (tac_time)(j->gravity_s / scene->quantum_s) != 0)
+    if (j->gravity_s > 0 && tac_scene_frame_time(scene, 1) % (tac_time)(j->gravity_s / scene->settings->quantum_s) != 0)
         d->rows += .5 * s->mass * j->g * j->gravity_s * land;
-    if (!(land > 0) || !(energy > 0) || fall_s >= scene->end_s || !(scene->contact.thickness > 0))
+    if (!(land > 0) || !(energy > 0) || fall_s >= scene->settings->end_s || !(scene->settings->contact.thickness > 0))
         return;
     const tac_lid v[4] = {s->vertex, obstacle, -1, -1};
     struct tac_form form;
     tac_model_form(j->model, TAC_PAIR_VERTEX_VERTEX, v, &form);
     const double e2 = form.law->e2;
-    const double rest_s = fmax(0, scene->end_s - fall_s * (soft ? 1 : 1 + 2 * REBOUND / (1 - REBOUND)));
+    const double rest_s = fmax(0, scene->settings->end_s - fall_s * (soft ? 1 : 1 + 2 * REBOUND / (1 - REBOUND)));
     struct bounce k = {land, energy, 0, s->free};
     if (!soft) {
         /* What it falls on may move away: then all that it has; what stays stops it. */
         const bool stays = s->under < 0 || !(j->body[s->under].free > 0);
         k.speed = stays ? land : total;
         const double dent = k.speed * sqrt(s->mass / stiffness);
-        k.s = sqrt(squared(TAC_PI) * s->mass / stiffness + squared(.6 * scene->contact.thickness / land));
+        k.s = sqrt(squared(TAC_PI) * s->mass / stiffness + squared(.6 * scene->settings->contact.thickness / land));
         k.places = fmin(s->free, FEW * fmax(1, squared(dent / size)));
         k.energy = .5 * s->mass * squared(k.speed) / (1 - squared(REBOUND));
     }
@@ -164,12 +164,13 @@ static void judge(const struct tac_judged *j, tac_lid b, struct tac_defect *d, d
         d->pressing += pressing(j, b, obstacle, &k);
     if (j->gravity_s > 0) {
         /* Against what it carries each vertex has the mass that it carries. */
-        const double weight = s->mass * j->g / k.places, softened = scene->body[b].has_elements ? SOFTENED : 1;
+        const double weight = s->mass * j->g / k.places,
+                     softened = scene->settings->body[b].has_elements ? SOFTENED : 1;
         const double power = k.places * j->g / weight * tac_defect_of_kicks(j->model, &form, weight, j->gravity_s);
         d->resting += s->share * softened * power * rest_s;
     }
     const double hops = e2 < 1 ? 1 / (1 - squared(REBOUND)) : 1 + rest_s * j->g / (2 * land);
-    *chance2 += hops * chance(j, b, s->under >= 0 && !scene->ever_free[obstacle] ? obstacle : -1, &k);
+    *chance2 += hops * chance(j, b, s->under >= 0 && !scene->mesh->ever_free[obstacle] ? obstacle : -1, &k);
 }
 
 enum tac_err tac_estimate_defect(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_elastic *elastic,
@@ -179,13 +180,13 @@ enum tac_err tac_estimate_defect(struct tac_ctx *ctx, const struct tac_scene *sc
     struct tac_judged j = {.scene = scene, .elastic = elastic, .model = model};
     double fall, chance2 = 0, most = 0;
     *out = (struct tac_defect){.body = -1};
-    j.g = sqrt(tac_dot(scene->gravity, scene->gravity));
+    j.g = sqrt(tac_dot(scene->settings->gravity, scene->settings->gravity));
     const double speed = tac_estimate_speed(scene, &fall);
     j.closing = sqrt(fmax(0, squared(speed) - 2 * j.g * fall));
     TAC_TRY(tac_estimate_periods(ctx, scene, elastic, &j.elastic_s, &j.gravity_s));
-    TAC_TRY(tac_alloc(ctx, (size_t)scene->body_count, sizeof *j.body, &j.body));
+    TAC_TRY(tac_alloc(ctx, (size_t)scene->settings->body_count, sizeof *j.body, &j.body));
     tac_shape_measure(&j);
-    for (tac_lid b = 0; b < scene->body_count; b++) {
+    for (tac_lid b = 0; b < scene->settings->body_count; b++) {
         if (!(j.body[b].free > 0))
             continue;
         const double before = out->landing + out->pressing + out->resting + out->rows + sqrt(chance2);

@@ -26,7 +26,8 @@ struct pressed {
 static void press(const struct tac_model *model, const struct tac_form *form, double force, double h_s,
                   struct pressed *out)
 {
-    const double quantum = model->scene->quantum_s, unit = form->stiffness * model->scene->contact.thickness;
+    const double quantum = model->scene->settings->quantum_s,
+                 unit = form->stiffness * model->scene->settings->contact.thickness;
     const double e = sqrt(form->law->e2);
     /* The distance d at which the layers together push as asked, over the thickness: sum of rate x (reach - d). */
     double rate = 0, moment = 0, push = force / unit, all = 0;

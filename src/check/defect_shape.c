@@ -1,6 +1,7 @@
 /* defect_shape.c: measures the bodies for the estimate of the defect: sizes, what lies under them, curvatures, and how
  * stiffly they spring back (docs/energy.md). */
 #include "check/defect_shape.h"
+#include "elements/records.h"
 
 /* Among more bodies, who is above whom is not asked. */
 enum { MOST_STACKED = 2048 };
@@ -10,12 +11,12 @@ static const double SHEET = 3, SHELL = 8;
 
 static double along(const struct tac_judged *j, int axis, tac_lid i)
 {
-    return tac_dot(j->axis[axis], &j->scene->x[3 * (size_t)i]);
+    return tac_dot(j->axis[axis], &j->scene->mesh->x[3 * (size_t)i]);
 }
 
 static void set_axes(struct tac_judged *j)
 {
-    const double *g = j->scene->gravity;
+    const double *g = j->scene->settings->gravity;
     j->g = sqrt(tac_dot(g, g));
     int least = 0;
     for (int k = 0; k < 3; k++) {
@@ -32,7 +33,7 @@ static void set_axes(struct tac_judged *j)
 
 static void measure(struct tac_judged *j, tac_lid b)
 {
-    const struct tac_body *body = &j->scene->body[b];
+    const struct tac_body *body = &j->scene->settings->body[b];
     struct tac_shape *s = &j->body[b];
     *s = (struct tac_shape){.low = INFINITY,
                             .high = -INFINITY,
@@ -48,12 +49,12 @@ static void measure(struct tac_judged *j, tac_lid b)
             s->side[k] = fmin(s->side[k], along(j, 1 + k, i));
             s->far_of[k] = fmax(s->far_of[k], along(j, 1 + k, i));
         }
-        if (!j->scene->ever_free[i])
+        if (!j->scene->mesh->ever_free[i])
             continue;
         s->vertex = s->vertex < 0 ? i : s->vertex;
         s->free++;
-        s->mass += j->scene->mass[i];
-        s->mean += j->scene->mass[i] * up;
+        s->mass += j->scene->mesh->mass[i];
+        s->mean += j->scene->mesh->mass[i] * up;
     }
     s->mean /= s->mass > 0 ? s->mass : 1;
 }
@@ -65,20 +66,21 @@ static void add_curvature(struct tac_judged *j)
     const struct tac_scene *scene = j->scene;
     for (size_t c = 0; c < j->elastic->class_count; c++) {
         const struct tac_rate_class *rate = &j->elastic->rate[c];
-        for (size_t e = 0; e < rate->count[TAC_KIND_HINGE]; e++) {
-            const struct tac_hinge *hinge = &rate->hinge[e];
+        const struct tac_element_group *group = &rate->group[tac_element_of_kind(TAC_KIND_HINGE)];
+        for (size_t e = 0; e < group->elastic.count; e++) {
+            const struct tac_hinge *hinge = tac_forces_record(&group->elastic, e);
             double d[3];
-            tac_sub(d, &scene->x[3 * (size_t)hinge->v[1]], &scene->x[3 * (size_t)hinge->v[0]]);
-            j->body[scene->vertex_body[hinge->v[0]]].curvature += .5 * fabs(hinge->angle) * sqrt(tac_dot(d, d));
+            tac_sub(d, &scene->mesh->x[3 * (size_t)hinge->v[1]], &scene->mesh->x[3 * (size_t)hinge->v[0]]);
+            j->body[scene->mesh->vertex_body[hinge->v[0]]].curvature += .5 * fabs(hinge->angle) * sqrt(tac_dot(d, d));
         }
     }
-    for (tac_lid b = 0; b < scene->body_count; b++) {
+    for (tac_lid b = 0; b < scene->settings->body_count; b++) {
         struct tac_shape *s = &j->body[b];
-        for (tac_lid t = scene->body[b].triangle_begin; t < scene->body[b].triangle_end; t++) {
-            const tac_lid *v = &scene->triangle[3 * (size_t)t];
+        for (tac_lid t = scene->settings->body[b].triangle_begin; t < scene->settings->body[b].triangle_end; t++) {
+            const tac_lid *v = &scene->mesh->triangle[3 * (size_t)t];
             double p[3], q[3], n[3];
-            tac_sub(p, &scene->x[3 * (size_t)v[1]], &scene->x[3 * (size_t)v[0]]);
-            tac_sub(q, &scene->x[3 * (size_t)v[2]], &scene->x[3 * (size_t)v[0]]);
+            tac_sub(p, &scene->mesh->x[3 * (size_t)v[1]], &scene->mesh->x[3 * (size_t)v[0]]);
+            tac_sub(q, &scene->mesh->x[3 * (size_t)v[2]], &scene->mesh->x[3 * (size_t)v[0]]);
             tac_cross(n, p, q);
             s->area += .5 * sqrt(tac_dot(n, n));
         }
@@ -90,11 +92,11 @@ static void add_curvature(struct tac_judged *j)
 static void find_under(struct tac_judged *j, tac_lid b)
 {
     struct tac_shape *s = &j->body[b];
-    const double slack = j->scene->contact.thickness;
+    const double slack = j->scene->settings->contact.thickness;
     double own = 1;
     for (int k = 0; k < 2; k++)
         own *= s->far_of[k] - s->side[k] + slack;
-    for (tac_lid c = 0; c < j->scene->body_count && j->scene->body_count <= MOST_STACKED; c++) {
+    for (tac_lid c = 0; c < j->scene->settings->body_count && j->scene->settings->body_count <= MOST_STACKED; c++) {
         const struct tac_shape *o = &j->body[c];
         double shared = 1;
         for (int k = 0; k < 2; k++)
@@ -114,11 +116,11 @@ static void find_under(struct tac_judged *j, tac_lid b)
 /* Stiffness with which a body springs back where it is dented, N/m; 0: a flat sheet, a rope. */
 double tac_shape_stiffness(const struct tac_judged *j, tac_lid b)
 {
-    const struct tac_body *body = &j->scene->body[b];
+    const struct tac_body *body = &j->scene->settings->body[b];
     const struct tac_shape *s = &j->body[b];
     if (body->material < 0 || !(s->area > 0))
         return 0;
-    const struct tac_material *m = &j->scene->material[body->material];
+    const struct tac_material *m = &j->scene->settings->material[body->material];
     const double edge = sqrt(2 * s->area / fmax(1, body->triangle_end - body->triangle_begin));
     const double membrane = m->stretch_model == TAC_STRETCH_SPRING ? m->stretch_stiffness / edge : m->stretch_stiffness;
     return m->bend ? SHELL * sqrt(membrane * SHEET * m->bend_stiffness) * s->curvature : 0;
@@ -135,11 +137,11 @@ void tac_shape_measure(struct tac_judged *j)
 {
     set_axes(j);
     j->lowest = INFINITY;
-    for (tac_lid b = 0; b < j->scene->body_count; b++) {
+    for (tac_lid b = 0; b < j->scene->settings->body_count; b++) {
         measure(j, b);
         j->lowest = fmin(j->lowest, j->body[b].low);
     }
     add_curvature(j);
-    for (tac_lid b = 0; b < j->scene->body_count; b++)
+    for (tac_lid b = 0; b < j->scene->settings->body_count; b++)
         find_under(j, b);
 }

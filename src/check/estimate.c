@@ -41,21 +41,24 @@ static void include(struct spread *s, const double v[3])
 }
 
 /* Largest distance of the motion's vertices from its axis. */
-static double reach(const struct tac_scene *scene, const struct tac_motion *m)
+static double reach(const struct tac_scene *scene, tac_lid index)
 {
+    const struct tac_motion *m = &scene->settings->motion[index];
+    const struct tac_moved *moved = &scene->mesh->moved[index];
     double most = 0;
-    for (tac_lid i = 0; i < m->vertex_count; i++) {
+    for (tac_lid i = 0; i < moved->vertex_count; i++) {
         double r[3];
-        tac_sub(r, &scene->x[3 * (size_t)m->vertex[i]], m->center);
+        tac_sub(r, &scene->mesh->x[3 * (size_t)moved->vertex[i]], m->center);
         const double along = tac_dot(r, m->axis);
         most = fmax(most, tac_dot(r, r) - along * along);
     }
     return sqrt(most);
 }
 
-static void include_motion(struct spread *s, const struct tac_scene *scene, const struct tac_motion *m)
+static void include_motion(struct spread *s, const struct tac_scene *scene, tac_lid index)
 {
-    const double arm = m->degrees ? reach(scene, m) : 0;
+    const struct tac_motion *m = &scene->settings->motion[index];
+    const double arm = m->degrees ? reach(scene, index) : 0;
     for (tac_lid k = 1; k < m->knot_count; k++) {
         double v[3], span = m->knot_t_s[k] - m->knot_t_s[k - 1];
         if (m->degrees) {
@@ -76,21 +79,21 @@ static void include_motion(struct spread *s, const struct tac_scene *scene, cons
 double tac_estimate_speed(const struct tac_scene *scene, double *fall_m)
 {
     struct spread s = {{0}, {0}};
-    const double *g = scene->gravity, strength = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+    const double *g = scene->settings->gravity, strength = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
     double lowest = INFINITY, highest = -INFINITY, closing = 0;
-    for (size_t i = 0; i < (size_t)scene->vertex_count; i++) {
-        const double *x = &scene->x[3 * i];
-        if (i == 0 || scene->ever_free[i])
-            include(&s, scene->ever_free[i] ? &scene->v[3 * i] : (const double[3]){0, 0, 0});
+    for (size_t i = 0; i < (size_t)scene->mesh->vertex_count; i++) {
+        const double *x = &scene->mesh->x[3 * i];
+        if (i == 0 || scene->mesh->ever_free[i])
+            include(&s, scene->mesh->ever_free[i] ? &scene->mesh->v[3 * i] : (const double[3]){0, 0, 0});
         if (strength == 0)
             continue;
         double height = -(x[0] * g[0] + x[1] * g[1] + x[2] * g[2]) / strength;
         lowest = fmin(lowest, height);
-        if (scene->ever_free[i])
+        if (scene->mesh->ever_free[i])
             highest = fmax(highest, height);
     }
-    for (tac_lid m = 0; m < scene->motion_count; m++)
-        include_motion(&s, scene, &scene->motion[m]);
+    for (tac_lid m = 0; m < scene->settings->motion_count; m++)
+        include_motion(&s, scene, m);
     for (int k = 0; k < DIRECTIONS; k++)
         closing = fmax(closing, s.high[k] - s.low[k]);
     const double fall = highest > lowest ? highest - lowest : 0;
@@ -124,17 +127,16 @@ enum tac_err tac_estimate_periods(struct tac_ctx *ctx, const struct tac_scene *s
 {
     enum tac_err err;
     double *period_s = NULL;
-    TAC_TRY(tac_alloc(ctx, (size_t)scene->vertex_count, sizeof *period_s, &period_s));
+    TAC_TRY(tac_alloc(ctx, (size_t)scene->mesh->vertex_count, sizeof *period_s, &period_s));
     *gravity_s = 0;
     for (size_t c = 0; c < elastic->class_count; c++) {
         const struct tac_rate_class *rate = &elastic->rate[c];
-        if (rate->count[TAC_KIND_GRAVITY])
+        if (rate->pulled)
             *gravity_s = rate->h_s;
-        for (int kind = TAC_KIND_SPRING; kind <= TAC_KIND_HINGE; kind++)
-            for (size_t e = 0; e < rate->count[kind]; e++) {
-                int n;
-                const tac_lid *v = tac_elastic_stencil(rate, (enum tac_kind)kind, e, &n);
-                for (int k = 0; k < n; k++)
+        for (int g = 0; g < rate->group_count; g++)
+            for (size_t e = 0; e < rate->group[g].elastic.count; e++) {
+                const tac_lid *v = tac_forces_stencil(&rate->group[g].elastic, e);
+                for (int k = 0; k < rate->group[g].element->nodes; k++)
                     period_s[v[k]] = fmax(period_s[v[k]], rate->h_s);
             }
     }
@@ -152,9 +154,9 @@ void tac_estimate_vertex(const struct tac_model *model, const struct tac_elastic
     tac_model_form(model, TAC_PAIR_VERTEX_VERTEX, v, &form);
     const double w = model->w_ever[i] + model->w_ever[other], m = 1 / w;
     int32_t last;
-    const double h = (double)tac_model_rung(model, &form, 1, &last) * scene->quantum_s;
+    const double h = (double)tac_model_rung(model, &form, 1, &last) * scene->settings->quantum_s;
     const double pressing = (1. + model->valence[i]) * (1. + model->valence[other]) - 1;
-    const double tau = fmin(TAC_PI / sqrt(form.stiffness * w), TURNING * scene->contact.thickness / speed);
+    const double tau = fmin(TAC_PI / sqrt(form.stiffness * w), TURNING * scene->settings->contact.thickness / speed);
     const double he = clocks->elastic_s, hg = clocks->gravity_s;
     out->turned_s = tau;
     out->contact = C_CONTACT * sqrt(fmax(1, pressing / 3)) * form.stiffness * squared(h * speed);
@@ -199,10 +201,10 @@ static void keep_worse(const struct sums *sums, tac_lid body, struct tac_estimat
 /* A body's vertices against the obstacle or against vertices like themselves. */
 static void judge_body(const struct judge *j, tac_lid b, bool obstacle, struct tac_estimate *out)
 {
-    const struct tac_body *body = &j->scene->body[b];
+    const struct tac_body *body = &j->scene->settings->body[b];
     struct sums sums = {0};
     for (tac_lid i = body->vertex_begin; i < body->vertex_end; i++) {
-        if (!j->scene->ever_free[i])
+        if (!j->scene->mesh->ever_free[i])
             continue;
         add_vertex(j, i, obstacle ? j->obstacle : i, &sums);
         if (!body->has_elements) { /* each for itself */
@@ -217,17 +219,17 @@ enum tac_err tac_estimate_bounce(struct tac_ctx *ctx, const struct tac_scene *sc
                                  const struct tac_model *model, double speed, struct tac_estimate *out)
 {
     enum tac_err err = TAC_OK;
-    const double *g = scene->gravity;
+    const double *g = scene->settings->gravity;
     struct judge j = {.scene = scene, .elastic = elastic, .model = model, .speed = speed, .obstacle = -1};
     *out = (struct tac_estimate){.body = -1};
-    if (!(scene->contact.thickness > 0) || !(model->h1_max_s > 0) || !(speed > 0))
+    if (!(scene->settings->contact.thickness > 0) || !(model->h1_max_s > 0) || !(speed > 0))
         goto done;
     j.strength = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
     TAC_TRY(tac_estimate_periods(ctx, scene, elastic, &j.period_s, &j.gravity_s));
-    for (tac_lid i = 0; i < scene->vertex_count && j.obstacle < 0; i++)
-        if (!scene->ever_free[i])
+    for (tac_lid i = 0; i < scene->mesh->vertex_count && j.obstacle < 0; i++)
+        if (!scene->mesh->ever_free[i])
             j.obstacle = i;
-    for (tac_lid b = 0; b < scene->body_count; b++) {
+    for (tac_lid b = 0; b < scene->settings->body_count; b++) {
         if (j.obstacle >= 0)
             judge_body(&j, b, true, out);
         judge_body(&j, b, false, out);

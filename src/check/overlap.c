@@ -26,7 +26,7 @@ static double margin(void *user, const struct tac_box_node *a, const struct tac_
     double both = a->radius + b->radius + search->touch;
     if (a->body < 0 || b->body < 0)
         return both;
-    const struct tac_body *body = &search->scene->body[a->body];
+    const struct tac_body *body = &search->scene->settings->body[a->body];
     if (a->body == b->body && !body->self_contact)
         return NAN;
     if (search->ignore_count > 0) {
@@ -41,22 +41,25 @@ static enum tac_err number_parts(struct tac_overlap_search *search)
 {
     const struct tac_scene *scene = search->scene;
     enum tac_err err = TAC_OK;
-    TAC_TRY(tac_alloc(search->ctx, (size_t)scene->vertex_count, sizeof *search->vertex_owner, &search->vertex_owner));
-    TAC_TRY(tac_alloc(search->ctx, (size_t)scene->segment_count, sizeof *search->segment_edge, &search->segment_edge));
-    for (tac_lid i = 0; i < scene->vertex_count; i++)
+    TAC_TRY(
+        tac_alloc(search->ctx, (size_t)scene->mesh->vertex_count, sizeof *search->vertex_owner, &search->vertex_owner));
+    TAC_TRY(tac_alloc(search->ctx, (size_t)scene->mesh->segment_count, sizeof *search->segment_edge,
+                      &search->segment_edge));
+    for (tac_lid i = 0; i < scene->mesh->vertex_count; i++)
         search->vertex_owner[i] = -1;
-    for (int64_t i = 0; i < 3 * (int64_t)scene->triangle_count; i++)
-        if (search->vertex_owner[scene->triangle[i]] < 0)
-            search->vertex_owner[scene->triangle[i]] = i / 3;
-    for (int64_t i = 0; i < 2 * (int64_t)scene->segment_count; i++)
-        if (search->vertex_owner[scene->segment[i]] < 0)
-            search->vertex_owner[scene->segment[i]] = scene->triangle_count + i / 2;
-    for (tac_lid i = 0; i < scene->topology->edge_count; i++)
-        if (scene->topology->edge_segment[i] >= 0)
-            search->segment_edge[scene->topology->edge_segment[i]] = i;
-    for (tac_lid i = 0; i < scene->contact.ignore_count; i++)
-        search->ignore[i] = body_pair(scene->contact.ignore[2 * i], scene->contact.ignore[2 * i + 1]);
-    search->ignore_count = (size_t)scene->contact.ignore_count;
+    for (int64_t i = 0; i < 3 * (int64_t)scene->mesh->triangle_count; i++)
+        if (search->vertex_owner[scene->mesh->triangle[i]] < 0)
+            search->vertex_owner[scene->mesh->triangle[i]] = i / 3;
+    for (int64_t i = 0; i < 2 * (int64_t)scene->mesh->segment_count; i++)
+        if (search->vertex_owner[scene->mesh->segment[i]] < 0)
+            search->vertex_owner[scene->mesh->segment[i]] = scene->mesh->triangle_count + i / 2;
+    for (tac_lid i = 0; i < scene->mesh->topology->edge_count; i++)
+        if (scene->mesh->topology->edge_segment[i] >= 0)
+            search->segment_edge[scene->mesh->topology->edge_segment[i]] = i;
+    for (tac_lid i = 0; i < scene->settings->contact.ignore_count; i++)
+        search->ignore[i] =
+            body_pair(scene->settings->contact.ignore[2 * i], scene->settings->contact.ignore[2 * i + 1]);
+    search->ignore_count = (size_t)scene->settings->contact.ignore_count;
     qsort(search->ignore, search->ignore_count, sizeof *search->ignore, compare_body_pairs);
 done:
     return err;
@@ -68,7 +71,7 @@ static void put_item(const struct tac_overlap_search *search, struct tac_box_ite
     *item = (struct tac_box_item){.body = body, .index = index, .kind = (uint8_t)element};
     for (int i = 0; i < count; i++) {
         const double *x = tac_overlap_at(search, vertex[i]);
-        item->active = item->active || search->scene->ever_free[vertex[i]];
+        item->active = item->active || search->scene->mesh->ever_free[vertex[i]];
         for (int k = 0; k < 3; k++) {
             item->lo[k] = i == 0 || x[k] < item->lo[k] ? x[k] : item->lo[k];
             item->hi[k] = i == 0 || x[k] > item->hi[k] ? x[k] : item->hi[k];
@@ -80,12 +83,12 @@ static size_t put_items(const struct tac_overlap_search *search, struct tac_box_
 {
     const struct tac_scene *scene = search->scene;
     size_t count = 0;
-    for (tac_lid b = 0; b < scene->body_count; b++) {
-        const struct tac_body *body = &scene->body[b];
+    for (tac_lid b = 0; b < scene->settings->body_count; b++) {
+        const struct tac_body *body = &scene->settings->body[b];
         for (tac_lid i = body->triangle_begin; i < body->triangle_end; i++)
-            put_item(search, &item[count++], TRIANGLE, b, i, scene->triangle + 3 * (size_t)i, 3);
+            put_item(search, &item[count++], TRIANGLE, b, i, scene->mesh->triangle + 3 * (size_t)i, 3);
         for (tac_lid i = body->segment_begin; i < body->segment_end; i++)
-            put_item(search, &item[count++], SEGMENT, b, i, scene->segment + 2 * (size_t)i, 2);
+            put_item(search, &item[count++], SEGMENT, b, i, scene->mesh->segment + 2 * (size_t)i, 2);
         for (tac_lid i = body->vertex_begin; i < body->vertex_end && !body->has_elements; i++)
             put_item(search, &item[count++], PARTICLE, b, i, &i, 1);
     }
@@ -117,14 +120,15 @@ static enum tac_err search_all(struct tac_overlap_search *search)
     struct tac_box_item *item = NULL;
     struct tac_box_tree *tree = NULL;
     double *radius = NULL;
-    size_t most = (size_t)scene->triangle_count + (size_t)scene->segment_count + (size_t)scene->vertex_count;
+    size_t most =
+        (size_t)scene->mesh->triangle_count + (size_t)scene->mesh->segment_count + (size_t)scene->mesh->vertex_count;
     TAC_TRY(tac_alloc(search->ctx, most, sizeof *item, &item));
-    TAC_TRY(tac_alloc(search->ctx, (size_t)scene->body_count, sizeof *radius, &radius));
-    for (tac_lid b = 0; b < scene->body_count; b++)
-        radius[b] = scene->body[b].radius;
+    TAC_TRY(tac_alloc(search->ctx, (size_t)scene->settings->body_count, sizeof *radius, &radius));
+    for (tac_lid b = 0; b < scene->settings->body_count; b++)
+        radius[b] = scene->settings->body[b].radius;
     double largest = 0;
-    for (size_t i = 0; i < 3 * (size_t)scene->vertex_count; i++)
-        largest = fmax(largest, fabs(scene->x[i]));
+    for (size_t i = 0; i < 3 * (size_t)scene->mesh->vertex_count; i++)
+        largest = fmax(largest, fabs(scene->mesh->x[i]));
     search->touch = TAC_OVERLAP_TOUCH * largest;
     TAC_TRY(tac_box_tree_create(search->ctx, item, put_items(search, item), radius, &tree));
     err = tac_box_tree_walk(search->ctx, tree, &(struct tac_box_walk){search, margin, tac_overlap_pair});
@@ -142,8 +146,8 @@ enum tac_err tac_overlap_find(struct tac_ctx *ctx, const struct tac_scene *scene
     enum tac_err err = TAC_OK;
     struct tac_overlap_search search = {.ctx = ctx, .scene = scene};
     TAC_TRY(tac_alloc(ctx, 1, sizeof *search.out, &search.out));
-    if (scene->contact.thickness > 0) {
-        TAC_TRY(tac_alloc(ctx, (size_t)scene->contact.ignore_count, sizeof *search.ignore, &search.ignore));
+    if (scene->settings->contact.thickness > 0) {
+        TAC_TRY(tac_alloc(ctx, (size_t)scene->settings->contact.ignore_count, sizeof *search.ignore, &search.ignore));
         TAC_TRY(number_parts(&search));
         TAC_TRY(search_all(&search));
         tac_overlap_sort(search.out);

@@ -37,7 +37,7 @@ static bool candidate(const struct tac_overlap_search *search, const tac_lid *a,
         const tac_lid *vertex = side == 0 ? a : b;
         for (int i = 0; i < (side == 0 ? na : nb); i++) {
             const double *x = tac_overlap_at(search, vertex[i]);
-            free_vertex = free_vertex || search->scene->ever_free[vertex[i]];
+            free_vertex = free_vertex || search->scene->mesh->ever_free[vertex[i]];
             for (int k = 0; k < 3; k++) {
                 lo[side][k] = i == 0 || x[k] < lo[side][k] ? x[k] : lo[side][k];
                 hi[side][k] = i == 0 || x[k] > hi[side][k] ? x[k] : hi[side][k];
@@ -95,9 +95,10 @@ static enum tac_err judge(struct tac_overlap_search *search, enum tac_overlap_ki
         return judge(search, kind, pb, pa, id_b, id_a, b, nb, a, na, distance);
     if (!candidate(search, a, na, b, nb, distance))
         return TAC_OK;
-    double radius = pa->body == pb->body && search->scene->body[pa->body].has_elements
-                        ? 0
-                        : search->scene->body[pa->body].radius + search->scene->body[pb->body].radius;
+    double radius =
+        pa->body == pb->body && search->scene->settings->body[pa->body].has_elements
+            ? 0
+            : search->scene->settings->body[pa->body].radius + search->scene->settings->body[pb->body].radius;
     double place[3], gap, largest, extent;
     const double *x[4];
     for (int i = 0; i < na + nb; i++)
@@ -130,7 +131,7 @@ static enum tac_err judge(struct tac_overlap_search *search, enum tac_overlap_ki
 
 static double radii(const struct tac_overlap_search *search, const struct parts *a, const struct parts *b)
 {
-    return search->scene->body[a->body].radius + search->scene->body[b->body].radius;
+    return search->scene->settings->body[a->body].radius + search->scene->settings->body[b->body].radius;
 }
 
 /* 3D: the edges of `a` against the triangle of `b`, for crossing. */
@@ -138,9 +139,9 @@ static enum tac_err edges_through_triangle(struct tac_overlap_search *search, co
                                            const struct parts *b)
 {
     const struct tac_scene *scene = search->scene;
-    const tac_lid *t = scene->triangle + 3 * (size_t)b->triangle;
+    const tac_lid *t = scene->mesh->triangle + 3 * (size_t)b->triangle;
     for (int i = 0; i < a->edge_count; i++) {
-        const tac_lid *e = scene->topology->edge + 2 * (size_t)a->edge[i];
+        const tac_lid *e = scene->mesh->topology->edge + 2 * (size_t)a->edge[i];
         if (!candidate(search, e, 2, t, 3, 0))
             continue;
         const double *x[5] = {tac_overlap_at(search, e[0]), tac_overlap_at(search, e[1]), tac_overlap_at(search, t[0]),
@@ -159,7 +160,7 @@ static enum tac_err edges_through_triangle(struct tac_overlap_search *search, co
 static enum tac_err corners_to_triangle(struct tac_overlap_search *search, const struct parts *a, const struct parts *b,
                                         double distance)
 {
-    const tac_lid *t = search->scene->triangle + 3 * (size_t)b->triangle;
+    const tac_lid *t = search->scene->mesh->triangle + 3 * (size_t)b->triangle;
     for (int i = 0; i < a->corner_count; i++) {
         enum tac_err err = judge(search, TAC_OVERLAP_VERTEX_TRIANGLE, a, b, a->corner[i], b->triangle, &a->corner[i], 1,
                                  t, 3, distance);
@@ -172,7 +173,7 @@ static enum tac_err corners_to_triangle(struct tac_overlap_search *search, const
 static enum tac_err corners_to_segment(struct tac_overlap_search *search, const struct parts *a, const struct parts *b,
                                        double distance)
 {
-    const tac_lid *e = search->scene->topology->edge + 2 * (size_t)b->segment_edge;
+    const tac_lid *e = search->scene->mesh->topology->edge + 2 * (size_t)b->segment_edge;
     for (int i = 0; i < a->corner_count; i++) {
         enum tac_err err = judge(search, TAC_OVERLAP_VERTEX_EDGE, a, b, a->corner[i], b->segment_edge, &a->corner[i], 1,
                                  e, 2, distance);
@@ -187,8 +188,8 @@ static enum tac_err edges_to_edges(struct tac_overlap_search *search, const stru
 {
     for (int i = 0; i < a->edge_count; i++)
         for (int j = 0; j < b->edge_count; j++) {
-            const tac_lid *e = search->scene->topology->edge + 2 * (size_t)a->edge[i];
-            const tac_lid *f = search->scene->topology->edge + 2 * (size_t)b->edge[j];
+            const tac_lid *e = search->scene->mesh->topology->edge + 2 * (size_t)a->edge[i];
+            const tac_lid *f = search->scene->mesh->topology->edge + 2 * (size_t)b->edge[j];
             enum tac_err err = judge(search, TAC_OVERLAP_EDGE_EDGE, a, b, a->edge[i], b->edge[j], e, 2, f, 2, distance);
             if (err)
                 return err;
@@ -201,8 +202,8 @@ static enum tac_err segments_cross(struct tac_overlap_search *search, const stru
 {
     if (b->segment_edge < a->segment_edge)
         return segments_cross(search, b, a);
-    const tac_lid *e = search->scene->topology->edge + 2 * (size_t)a->segment_edge;
-    const tac_lid *f = search->scene->topology->edge + 2 * (size_t)b->segment_edge;
+    const tac_lid *e = search->scene->mesh->topology->edge + 2 * (size_t)a->segment_edge;
+    const tac_lid *f = search->scene->mesh->topology->edge + 2 * (size_t)b->segment_edge;
     if (!candidate(search, e, 2, f, 2, 0))
         return TAC_OK;
     const double *x[4] = {tac_overlap_at(search, e[0]), tac_overlap_at(search, e[1]), tac_overlap_at(search, f[0]),
@@ -218,26 +219,26 @@ static struct parts parts_of(const struct tac_overlap_search *search, const stru
 {
     const struct tac_scene *scene = search->scene;
     struct parts parts = {(enum tac_overlap_element)item->kind, item->body, -1, 0, 0, {-1, -1, -1}, {-1, -1, -1}, -1};
-    int64_t number = item->index + (parts.element == SEGMENT ? (int64_t)scene->triangle_count : 0);
+    int64_t number = item->index + (parts.element == SEGMENT ? (int64_t)scene->mesh->triangle_count : 0);
     if (parts.element == PARTICLE) {
         parts.corner[parts.corner_count++] = item->index;
         return parts;
     }
-    const tac_lid *vertex = parts.element == TRIANGLE ? scene->triangle + 3 * (size_t)item->index
-                                                      : scene->segment + 2 * (size_t)item->index;
+    const tac_lid *vertex = parts.element == TRIANGLE ? scene->mesh->triangle + 3 * (size_t)item->index
+                                                      : scene->mesh->segment + 2 * (size_t)item->index;
     for (int i = 0; i < (parts.element == TRIANGLE ? 3 : 2); i++)
         if (search->vertex_owner[vertex[i]] == number)
             parts.corner[parts.corner_count++] = vertex[i];
     if (parts.element == SEGMENT) {
         tac_lid edge = search->segment_edge[item->index];
-        if (scene->topology->edge_triangle[2 * (size_t)edge] < 0) /* else a triangle has it */
+        if (scene->mesh->topology->edge_triangle[2 * (size_t)edge] < 0) /* else a triangle has it */
             parts.edge[parts.edge_count++] = parts.segment_edge = edge;
         return parts;
     }
     parts.triangle = item->index;
     for (int i = 0; i < 3; i++) {
-        tac_lid edge = scene->topology->triangle_edge[3 * (size_t)item->index + (size_t)i];
-        if (scene->topology->edge_triangle[2 * (size_t)edge] == item->index)
+        tac_lid edge = scene->mesh->topology->triangle_edge[3 * (size_t)item->index + (size_t)i];
+        if (scene->mesh->topology->edge_triangle[2 * (size_t)edge] == item->index)
             parts.edge[parts.edge_count++] = edge;
     }
     return parts;
@@ -270,7 +271,7 @@ enum tac_err tac_overlap_pair(void *user, const struct tac_box_item *item_a, con
     if (a.element == PARTICLE && b.element == PARTICLE)
         TAC_TRY(judge(search, TAC_OVERLAP_VERTEX_VERTEX, &a, &b, a.corner[0], b.corner[0], a.corner, 1, b.corner, 1,
                       distance));
-    else if (!search->scene->two_d)
+    else if (!search->scene->settings->two_d)
         TAC_TRY(edges_to_edges(search, &a, &b, distance));
     else if (a.segment_edge >= 0 && b.segment_edge >= 0)
         TAC_TRY(segments_cross(search, &a, &b));

@@ -15,8 +15,10 @@ struct tac_overlap_record {
 
 /* What is read of a scene that looks for overlaps, or tells of them. */
 struct tac_overlap_part {
-    struct tac_scene scene; /* settings borrowed from the common scene; its own arrays */
-    struct tac_part ids;    /* scene.part: vertex_id, triangle_id owned */
+    struct tac_scene scene;       /* of the two below */
+    struct tac_settings settings; /* what is needed of the common scene's, borrowed; body is owned */
+    struct tac_local_mesh mesh;   /* its own arrays */
+    struct tac_part ids;          /* mesh.part: vertex_id, triangle_id owned */
 };
 
 /* Local. The scene of these elements, `record` (n) ascending by key, each once; vertices and triangles by ascending id,

@@ -39,7 +39,7 @@ struct found {
  * rounding. */
 static double grow(const struct check *c, tac_lid body)
 {
-    return c->common->body[body].radius * (1 + 0x1p-30) + c->touch;
+    return c->common->settings->body[body].radius * (1 + 0x1p-30) + c->touch;
 }
 
 /* Elements of this rank: triangles, segments, and vertices, of which only particles count. */
@@ -121,7 +121,7 @@ static enum tac_err choose_ranks(const struct check *c, struct sending *out)
         double lo[3], hi[3];
         const int n = make_record(c, i, &r);
         const tac_lid body = tac_scene_body_of(c->common, r.vertex[0]);
-        if (n == 1 && c->common->body[body].has_elements)
+        if (n == 1 && c->common->settings->body[body].has_elements)
             continue;
         grown_box(n, (const double(*)[3])r.x, grow(c, body), lo, hi);
         const size_t regions = (size_t)tac_regions_of_box(&c->regions, lo, hi, region);
@@ -176,7 +176,7 @@ static bool take(const struct check *c, const struct tac_overlap_part *part, con
         const int n = tac_overlap_vertices(&part->scene, overlap, side, vertex);
         for (int k = 0; k < n; k++) {
             r->vertex[k] = part->ids.vertex_id[vertex[k]];
-            memcpy(r->x[k], part->scene.x + 3 * (size_t)vertex[k], sizeof r->x[k]);
+            memcpy(r->x[k], part->scene.mesh->x + 3 * (size_t)vertex[k], sizeof r->x[k]);
         }
         r->key = n == 3   ? part->ids.triangle_id[overlap->element[side]]
                  : n == 2 ? c->p->triangle_total
@@ -248,12 +248,12 @@ static tac_lid find_element(const struct tac_overlap_part *part, const struct ta
                             const struct tac_overlap_record *r)
 {
     const tac_gid *id = part->ids.vertex_id;
-    const tac_lid n = part->scene.vertex_count, a = tac_id_find(id, n, r->vertex[0]);
+    const tac_lid n = part->scene.mesh->vertex_count, a = tac_id_find(id, n, r->vertex[0]);
     if (r->key < p->triangle_total)
-        return tac_id_find(part->ids.triangle_id, part->scene.triangle_count, r->key);
+        return tac_id_find(part->ids.triangle_id, part->scene.mesh->triangle_count, r->key);
     if (r->key > p->triangle_total)
         return a;
-    return find_edge(part->scene.topology, a, tac_id_find(id, n, r->vertex[1]));
+    return find_edge(part->scene.mesh->topology, a, tac_id_find(id, n, r->vertex[1]));
 }
 
 /* The scene of the elements that overlap, and the overlaps in its numbers. */
@@ -321,7 +321,7 @@ enum tac_err tac_overlap_check_pieces(struct tac_ctx *ctx, const struct tac_scen
     size_t count = 0;
     bool more = false;
     enum tac_err err = TAC_OK;
-    if (!(common->contact.thickness > 0))
+    if (!(common->settings->contact.thickness > 0))
         return TAC_OK;
     if (regions < 1 || regions > ctx->size)
         regions = pieces->vertex_total < SMALL ? 1 : ctx->size;

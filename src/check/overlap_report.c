@@ -33,8 +33,8 @@ int tac_overlap_vertices(const struct tac_scene *scene, const struct tac_overlap
     tac_lid id = overlap->element[side];
     enum shape shape = shape_of(overlap->kind, side);
     int count = shape == SHAPE_TRIANGLE ? 3 : shape == SHAPE_EDGE ? 2 : 1;
-    const tac_lid *from = shape == SHAPE_TRIANGLE ? scene->triangle + 3 * (size_t)id
-                          : shape == SHAPE_EDGE   ? scene->topology->edge + 2 * (size_t)id
+    const tac_lid *from = shape == SHAPE_TRIANGLE ? scene->mesh->triangle + 3 * (size_t)id
+                          : shape == SHAPE_EDGE   ? scene->mesh->topology->edge + 2 * (size_t)id
                                                   : &id;
     for (int i = 0; i < count; i++)
         vertex[i] = from[i];
@@ -60,18 +60,18 @@ static const char *printable(const char *name, char *text, size_t size)
 /* Ids in the whole scene, of which this may be a part. */
 static tac_gid vertex_id(const struct tac_scene *scene, tac_lid vertex)
 {
-    return scene->part ? scene->part->vertex_id[vertex] : vertex;
+    return scene->mesh->part ? scene->mesh->part->vertex_id[vertex] : vertex;
 }
 
 static tac_gid triangle_id(const struct tac_scene *scene, tac_lid triangle)
 {
-    return scene->part ? scene->part->triangle_id[triangle] : triangle;
+    return scene->mesh->part ? scene->mesh->part->triangle_id[triangle] : triangle;
 }
 
 static void describe_element(const struct tac_scene *scene, const struct tac_overlap *overlap, int side, char *text,
                              size_t size)
 {
-    const struct tac_body *body = &scene->body[overlap->body[side]];
+    const struct tac_body *body = &scene->settings->body[overlap->body[side]];
     tac_lid vertex[3], begin = body->vertex_begin;
     char name[96];
     tac_overlap_vertices(scene, overlap, side, vertex);
@@ -126,7 +126,7 @@ static void write_element(FILE *file, const struct tac_scene *scene, const struc
                                              : TAC_OVERLAP_VERTEX_VERTEX;
     int count = tac_overlap_vertices(scene, &as, 1, vertex);
     for (int i = 0; i < count; i++) {
-        const double *x = scene->x + 3 * (size_t)vertex[i];
+        const double *x = scene->mesh->x + 3 * (size_t)vertex[i];
         fprintf(file, "v %.17g %.17g %.17g\n", x[0], x[1], x[2]);
     }
     fputs(verb[entry->shape], file);
@@ -152,7 +152,7 @@ static void write_all(FILE *file, const struct tac_scene *scene, const struct ta
             continue;
         if (i == 0 || entry[i - 1].body != entry[i].body) {
             char name[96];
-            printable(scene->body[entry[i].body].name, name, sizeof name);
+            printable(scene->settings->body[entry[i].body].name, name, sizeof name);
             fprintf(file, "o %s\n", name);
         }
         write_element(file, scene, &entry[i], &written);
@@ -226,7 +226,7 @@ enum tac_err tac_overlap_refuse(struct tac_ctx *ctx, const struct tac_scene *sce
                                 const char *dir)
 {
     const struct tac_overlap *worst = &overlaps->overlap[0];
-    const struct tac_body *a = &scene->body[worst->body[0]], *b = &scene->body[worst->body[1]];
+    const struct tac_body *a = &scene->settings->body[worst->body[0]], *b = &scene->settings->body[worst->body[1]];
     char text[512], see[1024] = "", *path = NULL;
     tac_overlap_describe(scene, worst, text, sizeof text);
     if (dir != NULL && ctx->rank == 0) {

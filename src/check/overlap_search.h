@@ -44,7 +44,7 @@ enum tac_err tac_overlap_refuse(struct tac_ctx *ctx, const struct tac_scene *sce
 
 static inline const double *tac_overlap_at(const struct tac_overlap_search *search, tac_lid vertex)
 {
-    return search->scene->x + 3 * (size_t)vertex;
+    return search->scene->mesh->x + 3 * (size_t)vertex;
 }
 
 #endif

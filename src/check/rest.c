@@ -39,12 +39,12 @@ static double shared_area(const struct footprint *a, const struct footprint *b)
 
 static double along(const struct stack *s, int axis, tac_lid vertex)
 {
-    return tac_dot(s->axis[axis], &s->scene->x[3 * (size_t)vertex]);
+    return tac_dot(s->axis[axis], &s->scene->mesh->x[3 * (size_t)vertex]);
 }
 
 static void set_axes(struct stack *s)
 {
-    const double *g = s->scene->gravity;
+    const double *g = s->scene->settings->gravity;
     s->g = sqrt(tac_dot(g, g));
     int least = 0;
     for (int k = 0; k < 3; k++) {
@@ -62,15 +62,15 @@ static void set_axes(struct stack *s)
 /* Will it stay as it stands: is it closed, or stiff enough? */
 static bool stands(const struct stack *s, tac_lid b, const struct footprint *f)
 {
-    const struct tac_body *body = &s->scene->body[b];
+    const struct tac_body *body = &s->scene->settings->body[b];
     const tac_lid triangles = body->triangle_end - body->triangle_begin;
     if (triangles == 0 || body->segment_end > body->segment_begin)
         return false;
     if (2 * s->edges[b] == 3 * triangles)
         return true;
-    if (body->material < 0 || !s->scene->material[body->material].bend)
+    if (body->material < 0 || !s->scene->settings->material[body->material].bend)
         return false;
-    const struct tac_material *m = &s->scene->material[body->material];
+    const struct tac_material *m = &s->scene->settings->material[body->material];
     const double across = fmax(f->far_of[0] - f->side[0], f->far_of[1] - f->side[1]);
     const double length = fmax(across, f->high - f->low);
     return m->bend_stiffness > STANDS * m->density * s->g * length * length * length;
@@ -78,8 +78,8 @@ static bool stands(const struct stack *s, tac_lid b, const struct footprint *f)
 
 static double count_places(const struct stack *s, tac_lid b, const struct footprint *f)
 {
-    const struct tac_body *body = &s->scene->body[b];
-    const double thickness = s->scene->contact.thickness, room = 2 * body->radius + thickness;
+    const struct tac_body *body = &s->scene->settings->body[b];
+    const double thickness = s->scene->settings->contact.thickness, room = 2 * body->radius + thickness;
     const double vertices = body->vertex_end - body->vertex_begin;
     if (!body->has_elements)
         return fmin(vertices, fmax(1, area(f) / (room * room)));
@@ -93,9 +93,9 @@ static double count_places(const struct stack *s, tac_lid b, const struct footpr
 
 static void measure(struct stack *s, tac_lid b)
 {
-    const struct tac_body *body = &s->scene->body[b];
+    const struct tac_body *body = &s->scene->settings->body[b];
     struct footprint *f = &s->body[b];
-    const double wide = body->radius + .5 * s->scene->contact.thickness;
+    const double wide = body->radius + .5 * s->scene->settings->contact.thickness;
     bool held = false;
     *f = (struct footprint){INFINITY, -INFINITY, {INFINITY, INFINITY}, {-INFINITY, -INFINITY}, 0, 0};
     for (tac_lid i = body->vertex_begin; i < body->vertex_end; i++) {
@@ -107,8 +107,8 @@ static void measure(struct stack *s, tac_lid b)
             f->side[k] = fmin(f->side[k], at - wide);
             f->far_of[k] = fmax(f->far_of[k], at + wide);
         }
-        held |= !s->scene->ever_free[i];
-        f->mass += s->scene->ever_free[i] ? s->scene->mass[i] : 0;
+        held |= !s->scene->mesh->ever_free[i];
+        f->mass += s->scene->mesh->ever_free[i] ? s->scene->mesh->mass[i] : 0;
     }
     if (held)
         f->mass = 0;
@@ -117,7 +117,8 @@ static void measure(struct stack *s, tac_lid b)
 
 static bool may_touch(const struct stack *s, tac_lid a, tac_lid b)
 {
-    return s->model->ignored == NULL || !s->model->ignored[(size_t)a * (size_t)s->scene->body_count + (size_t)b];
+    return s->model->ignored == NULL ||
+           !s->model->ignored[(size_t)a * (size_t)s->scene->settings->body_count + (size_t)b];
 }
 
 /* Pressed in units of r(1) eta(1) by the time that layer `next` is reached: what the layers above it push then. */
@@ -146,7 +147,7 @@ static int32_t pressed(const struct tac_model *m, double force, double stiffness
 /* Is c rather what body b will rest on than d: beneath it, and higher up? */
 static bool nearer(const struct stack *s, tac_lid b, tac_lid c, tac_lid d)
 {
-    const double top = s->body[b].low + s->scene->contact.thickness;
+    const double top = s->body[b].low + s->scene->settings->contact.thickness;
     const double high_c = s->body[c].high, high_d = s->body[d].high;
     return high_c <= top ? high_d > top || high_c > high_d : high_d > top && high_c < high_d;
 }
@@ -156,8 +157,8 @@ static void judge(const struct stack *s, tac_lid b, struct tac_rest *worst)
     const struct tac_scene *scene = s->scene;
     const struct footprint *f = &s->body[b];
     struct tac_rest rest = {.body = b, .under = -1, .weight = f->mass * s->g, .places = f->places};
-    const bool stacked = scene->body_count <= MOST_STACKED;
-    for (tac_lid c = 0; c < scene->body_count && (stacked || rest.under < 0); c++) {
+    const bool stacked = scene->settings->body_count <= MOST_STACKED;
+    for (tac_lid c = 0; c < scene->settings->body_count && (stacked || rest.under < 0); c++) {
         const struct footprint *o = &s->body[c];
         const double share = shared_area(f, o);
         if (c == b || !(share > 0) || !may_touch(s, b, c))
@@ -170,7 +171,7 @@ static void judge(const struct stack *s, tac_lid b, struct tac_rest *worst)
     if (rest.under < 0 || !(rest.places > 0))
         return;
     const struct tac_contact_law *law = tac_scene_law(scene, b, rest.under);
-    const double thickness = scene->contact.thickness, most = capacity(s->model, TAC_REST_LAYER + 1);
+    const double thickness = scene->settings->contact.thickness, most = capacity(s->model, TAC_REST_LAYER + 1);
     rest.force = rest.weight / rest.places;
     rest.stiffness = law->stiffness;
     const double force = 2 * rest.force / (1 + law->restitution * law->restitution);
@@ -187,17 +188,17 @@ enum tac_err tac_estimate_rest(struct tac_ctx *ctx, const struct tac_scene *scen
     enum tac_err err = TAC_OK;
     struct stack s = {.scene = scene, .model = model};
     *out = (struct tac_rest){.body = -1, .under = -1};
-    if (!(scene->contact.thickness > 0) || !(tac_dot(scene->gravity, scene->gravity) > 0) ||
-        model->layer_count <= TAC_REST_LAYER + 1)
+    if (!(scene->settings->contact.thickness > 0) ||
+        !(tac_dot(scene->settings->gravity, scene->settings->gravity) > 0) || model->layer_count <= TAC_REST_LAYER + 1)
         goto done;
     set_axes(&s);
-    TAC_TRY(tac_alloc(ctx, (size_t)scene->body_count, sizeof *s.body, &s.body));
-    TAC_TRY(tac_alloc(ctx, (size_t)scene->body_count, sizeof *s.edges, &s.edges));
-    for (tac_lid e = 0; e < scene->topology->edge_count; e++)
-        s.edges[scene->vertex_body[scene->topology->edge[2 * e]]]++;
-    for (tac_lid b = 0; b < scene->body_count; b++)
+    TAC_TRY(tac_alloc(ctx, (size_t)scene->settings->body_count, sizeof *s.body, &s.body));
+    TAC_TRY(tac_alloc(ctx, (size_t)scene->settings->body_count, sizeof *s.edges, &s.edges));
+    for (tac_lid e = 0; e < scene->mesh->topology->edge_count; e++)
+        s.edges[scene->mesh->vertex_body[scene->mesh->topology->edge[2 * e]]]++;
+    for (tac_lid b = 0; b < scene->settings->body_count; b++)
         measure(&s, b);
-    for (tac_lid b = 0; b < scene->body_count; b++)
+    for (tac_lid b = 0; b < scene->settings->body_count; b++)
         if (s.body[b].mass > 0)
             judge(&s, b, out);
 done:

@@ -5,7 +5,7 @@
 /* The limit of an edge; v: lower id first. */
 static bool of_edge(const struct tac_model *model, tac_lid edge, struct tac_limit *limit)
 {
-    const tac_lid *e = &model->scene->topology->edge[2 * edge];
+    const tac_lid *e = &model->scene->mesh->topology->edge[2 * edge];
     const bool swap = tac_scene_id(model->scene, e[0]) > tac_scene_id(model->scene, e[1]);
     limit->v[0] = e[swap];
     limit->v[1] = e[!swap];
@@ -18,7 +18,7 @@ static bool of_edge(const struct tac_model *model, tac_lid edge, struct tac_limi
 
 static bool of_triangle(const struct tac_model *model, tac_lid triangle, struct tac_limit *limit)
 {
-    const struct tac_part *part = model->scene->part;
+    const struct tac_part *part = model->scene->mesh->part;
     if (!tac_model_limits_triangle(model, triangle, limit->v) || limit->v[0] >= tac_scene_owned(model->scene))
         return false;
     limit->a = 0;
@@ -33,7 +33,7 @@ bool tac_limits_next(const struct tac_model *model, struct tac_limit *limit)
     limit->v[2] = limit->v[3] = -1;
     while (!found && model->limits && !limit->triangles) {
         const tac_lid edge = limit->element / 2;
-        if (edge >= s->topology->edge_count) {
+        if (edge >= s->mesh->topology->edge_count) {
             limit->triangles = true;
             limit->element = 0;
             break;
@@ -42,7 +42,7 @@ bool tac_limits_next(const struct tac_model *model, struct tac_limit *limit)
         found = of_edge(model, edge, limit);
         limit->element++;
     }
-    while (!found && model->wide && limit->element < s->triangle_count) {
+    while (!found && model->wide && limit->element < s->mesh->triangle_count) {
         limit->type = TAC_PAIR_WIDE;
         found = of_triangle(model, limit->element++, limit);
     }

@@ -22,36 +22,37 @@ static double pressing(double va, double vb)
  * Below 1 only stability is required, which holds up to N_c / s^2 pairs; half of that is allowed. */
 static double pairs_counted(const struct tac_model *m, const struct tac_law *law, double va, double vb)
 {
-    const double most = pressing(va, vb), s = m->scene->clocks.contact_safety;
-    if (m->scene->contact.pairs_per_vertex > 0)
+    const double most = pressing(va, vb), s = m->scene->settings->clocks.contact_safety;
+    if (m->scene->settings->contact.pairs_per_vertex > 0)
         return law->pairs;
     return fmax(law->pairs, law->e2 == 1 ? most : 2 * s * s * most);
 }
 
 double tac_period_bound(const struct tac_model *m, double w_eff, double pairs, double stiffness)
 {
-    return 2 * m->scene->clocks.contact_safety * sqrt(1 / (w_eff * pairs * stiffness));
+    return 2 * m->scene->settings->clocks.contact_safety * sqrt(1 / (w_eff * pairs * stiffness));
 }
 
 static enum tac_err make_laws(struct tac_ctx *ctx, struct tac_model *m)
 {
     enum tac_err err;
     const struct tac_scene *s = m->scene;
-    TAC_TRY(tac_alloc(ctx, (size_t)s->contact.law_count + 1, sizeof *m->law, &m->law));
-    for (tac_lid i = 0; i < s->contact.law_count; i++) {
-        const struct tac_contact_law *given = &s->contact.law[i];
+    TAC_TRY(tac_alloc(ctx, (size_t)s->settings->contact.law_count + 1, sizeof *m->law, &m->law));
+    for (tac_lid i = 0; i < s->settings->contact.law_count; i++) {
+        const struct tac_contact_law *given = &s->settings->contact.law[i];
         const double e = given->restitution, ln = e > 0 ? tac_log(e) : -INFINITY;
-        m->law[i] = (struct tac_law){.stiffness = given->stiffness,
-                                     .e2 = e * e,
-                                     .friction = given->friction,
-                                     .zeta = e > 0 ? -ln / sqrt(TAC_PI * TAC_PI + ln * ln) : 1,
-                                     .pairs = s->contact.pairs_per_vertex > 0 ? s->contact.pairs_per_vertex
-                                              : e == 1                        ? 48
-                                                                              : 8};
+        m->law[i] =
+            (struct tac_law){.stiffness = given->stiffness,
+                             .e2 = e * e,
+                             .friction = given->friction,
+                             .zeta = e > 0 ? -ln / sqrt(TAC_PI * TAC_PI + ln * ln) : 1,
+                             .pairs = s->settings->contact.pairs_per_vertex > 0 ? s->settings->contact.pairs_per_vertex
+                                      : e == 1                                  ? 48
+                                                                                : 8};
         m->friction |= given->friction > 0;
     }
     /* A limit takes no energy; otherwise a cloth that sways would lose some at every stretch. */
-    m->law[s->contact.law_count] = (struct tac_law){.e2 = 1};
+    m->law[s->settings->contact.law_count] = (struct tac_law){.e2 = 1};
 done:
     return err;
 }
@@ -60,22 +61,22 @@ static enum tac_err vertex_tables(struct tac_ctx *ctx, struct tac_model *m)
 {
     enum tac_err err;
     const struct tac_scene *s = m->scene;
-    TAC_TRY(tac_alloc(ctx, (size_t)s->vertex_count, sizeof *m->w_ever, &m->w_ever));
-    TAC_TRY(tac_alloc(ctx, (size_t)s->vertex_count, sizeof *m->valence, &m->valence));
-    TAC_TRY(tac_alloc(ctx, (size_t)s->vertex_count, 1, &m->particle));
-    for (tac_lid i = 0; i < s->vertex_count; i++) {
-        m->w_ever[i] = s->ever_free[i] ? 1 / s->mass[i] : 0;
-        m->valence[i] = s->part ? s->part->valence[i] : 0;
+    TAC_TRY(tac_alloc(ctx, (size_t)s->mesh->vertex_count, sizeof *m->w_ever, &m->w_ever));
+    TAC_TRY(tac_alloc(ctx, (size_t)s->mesh->vertex_count, sizeof *m->valence, &m->valence));
+    TAC_TRY(tac_alloc(ctx, (size_t)s->mesh->vertex_count, 1, &m->particle));
+    for (tac_lid i = 0; i < s->mesh->vertex_count; i++) {
+        m->w_ever[i] = s->mesh->ever_free[i] ? 1 / s->mesh->mass[i] : 0;
+        m->valence[i] = s->mesh->part ? s->mesh->part->valence[i] : 0;
     }
-    for (tac_lid i = 0; !s->part && i < 2 * s->topology->edge_count; i++)
-        m->valence[s->topology->edge[i]]++;
-    for (tac_lid i = 0; i < s->vertex_count; i++)
+    for (tac_lid i = 0; !s->mesh->part && i < 2 * s->mesh->topology->edge_count; i++)
+        m->valence[s->mesh->topology->edge[i]]++;
+    for (tac_lid i = 0; i < s->mesh->vertex_count; i++)
         m->particle[i] = m->valence[i] == 0;
-    if (s->contact.ignore_count) {
-        size_t n = (size_t)s->body_count;
+    if (s->settings->contact.ignore_count) {
+        size_t n = (size_t)s->settings->body_count;
         TAC_TRY(tac_alloc(ctx, n * n, 1, &m->ignored));
-        for (tac_lid i = 0; i < s->contact.ignore_count; i++) {
-            size_t a = (size_t)s->contact.ignore[2 * i], b = (size_t)s->contact.ignore[2 * i + 1];
+        for (tac_lid i = 0; i < s->settings->contact.ignore_count; i++) {
+            size_t a = (size_t)s->settings->contact.ignore[2 * i], b = (size_t)s->settings->contact.ignore[2 * i + 1];
             m->ignored[a * n + b] = m->ignored[b * n + a] = 1;
         }
     }
@@ -88,9 +89,9 @@ static enum tac_err layer_tables(struct tac_ctx *ctx, struct tac_model *m)
 {
     enum tac_err err = TAC_OK;
     const struct tac_scene *s = m->scene;
-    double shortest = fmax(s->contact.min_period_s, 4096 * s->quantum_s);
+    double shortest = fmax(s->settings->contact.min_period_s, 4096 * s->settings->quantum_s);
     double deep = m->h1_max_s / shortest, limit = deep * deep;
-    if (s->contact.min_period_s == 0)
+    if (s->settings->contact.min_period_s == 0)
         limit = fmin(limit, 0x1p40);
     size_t capacity = 0, capacity_b = 0, capacity_c = 0;
     double sum = 0;
@@ -100,15 +101,15 @@ static enum tac_err layer_tables(struct tac_ctx *ctx, struct tac_model *m)
                 ctx, TAC_ERR_INPUT,
                 "contact.min_period_s = %g leaves more than %d layers between two surfaces; make it longer, or "
                 "contact.stiffness_exponent larger",
-                s->contact.min_period_s, MOST_LAYERS);
+                s->settings->contact.min_period_s, MOST_LAYERS);
             goto done;
         }
         size_t need = (size_t)l + 1;
         TAC_TRY(tac_grow(ctx, &m->reach, &capacity, need, sizeof *m->reach));
         TAC_TRY(tac_grow(ctx, &m->rate, &capacity_b, need, sizeof *m->rate));
         TAC_TRY(tac_grow(ctx, &m->sum, &capacity_c, need, sizeof *m->sum));
-        m->reach[l] = l ? tac_pow(l, -s->contact.thickness_exponent) : 0;
-        m->rate[l] = l ? tac_pow(l, s->contact.stiffness_exponent) : 0;
+        m->reach[l] = l ? tac_pow(l, -s->settings->contact.thickness_exponent) : 0;
+        m->rate[l] = l ? tac_pow(l, s->settings->contact.stiffness_exponent) : 0;
         m->sum[l] = sum += m->rate[l];
         m->layer_count = l;
     }
@@ -119,14 +120,15 @@ done:
 /* s of the material of a vertex; 0: none. */
 static double limit_of(const struct tac_scene *s, tac_lid vertex)
 {
-    const tac_lid material = s->body[s->vertex_body[vertex]].material;
-    return material >= 0 ? s->material[material].stretch_limit : 0;
+    const tac_lid material = s->settings->body[s->mesh->vertex_body[vertex]].material;
+    return material >= 0 ? s->settings->material[material].stretch_limit : 0;
 }
 
 /* r(1) of an edge's limit, N/m: the stiffness of the stretch model that acts below the limit. */
 double tac_limit_stiffness(const struct tac_scene *s, tac_lid vertex, double length)
 {
-    const struct tac_material *material = &s->material[s->body[s->vertex_body[vertex]].material];
+    const struct tac_material *material =
+        &s->settings->material[s->settings->body[s->mesh->vertex_body[vertex]].material];
     return material->stretch_model == TAC_STRETCH_SPRING ? material->stretch_stiffness / length
                                                          : material->stretch_stiffness;
 }
@@ -134,7 +136,7 @@ double tac_limit_stiffness(const struct tac_scene *s, tac_lid vertex, double len
 static double rest_length(const struct tac_scene *s, const tac_lid *v)
 {
     double d[3];
-    tac_sub(d, &s->x[3 * v[1]], &s->x[3 * v[0]]);
+    tac_sub(d, &s->mesh->x[3 * v[1]], &s->mesh->x[3 * v[0]]);
     return sqrt(tac_dot(d, d));
 }
 
@@ -147,31 +149,31 @@ struct extremes {
 static enum tac_err find_extremes(struct tac_ctx *ctx, const struct tac_model *m, struct extremes *e)
 {
     const struct tac_scene *s = m->scene;
-    const tac_lid n = s->part ? s->part->owned : s->vertex_count;
+    const tac_lid n = s->mesh->part ? s->mesh->part->owned : s->mesh->vertex_count;
     double most[5] = {0, -INFINITY, 6, -INFINITY, 0}; /* w_max, -w_min, valence, -softest, stiffest */
     tac_gid lightest = INT64_MAX, first;
     for (tac_lid i = 0; i < n; i++) {
         most[2] = fmax(most[2], m->valence[i]);
-        if (!s->ever_free[i])
+        if (!s->mesh->ever_free[i])
             continue;
         most[0] = fmax(most[0], m->w_ever[i]);
         most[1] = fmax(most[1], -m->w_ever[i]);
     }
-    for (tac_lid i = 0; i < s->topology->edge_count; i++) {
-        const tac_lid *v = &s->topology->edge[2 * i];
-        if (!(limit_of(s, v[0]) > 0) || !(s->ever_free[v[0]] || s->ever_free[v[1]]))
+    for (tac_lid i = 0; i < s->mesh->topology->edge_count; i++) {
+        const tac_lid *v = &s->mesh->topology->edge[2 * i];
+        if (!(limit_of(s, v[0]) > 0) || !(s->mesh->ever_free[v[0]] || s->mesh->ever_free[v[1]]))
             continue;
         const double stiffness = tac_limit_stiffness(s, v[0], rest_length(s, v));
         most[3] = fmax(most[3], -stiffness);
         most[4] = fmax(most[4], stiffness);
     }
-    if (s->part && MPI_Allreduce(MPI_IN_PLACE, most, 5, MPI_DOUBLE, MPI_MAX, ctx->comm) != MPI_SUCCESS)
+    if (s->mesh->part && MPI_Allreduce(MPI_IN_PLACE, most, 5, MPI_DOUBLE, MPI_MAX, ctx->comm) != MPI_SUCCESS)
         return tac_fail(ctx, TAC_ERR_RUN, "MPI failed to find the lightest vertex");
     for (tac_lid i = n; i-- > 0;)
-        if (s->ever_free[i] && m->w_ever[i] == most[0])
-            lightest = s->part ? s->part->vertex_id[i] : i;
+        if (s->mesh->ever_free[i] && m->w_ever[i] == most[0])
+            lightest = s->mesh->part ? s->mesh->part->vertex_id[i] : i;
     first = lightest;
-    if (s->part && MPI_Allreduce(&lightest, &first, 1, TAC_GID_MPI, MPI_MIN, ctx->comm) != MPI_SUCCESS)
+    if (s->mesh->part && MPI_Allreduce(&lightest, &first, 1, TAC_GID_MPI, MPI_MIN, ctx->comm) != MPI_SUCCESS)
         return tac_fail(ctx, TAC_ERR_RUN, "MPI failed to find the lightest vertex");
     *e = (struct extremes){-most[1], most[0], most[2], -most[3], most[4], first == INT64_MAX ? 0 : first};
     return TAC_OK;
@@ -192,7 +194,7 @@ enum tac_err tac_model_create(struct tac_ctx *ctx, const struct tac_scene *scene
     double softest_s, stiffest_s;
     TAC_TRY(tac_principal_extremes(ctx, m, &softest_s, &stiffest_s));
     if (w_max > 0) {
-        m->h1_min_s = scene->clocks.contact_s;
+        m->h1_min_s = scene->settings->clocks.contact_s;
         m->limits = e.limit_stiffest > 0 || m->wide;
         if (e.limit_stiffest > 0) {
             m->h1_max_s = tac_period_bound(m, w_min, 8, e.limit_softest);
@@ -202,24 +204,25 @@ enum tac_err tac_model_create(struct tac_ctx *ctx, const struct tac_scene *scene
             m->h1_max_s = fmax(m->h1_max_s, softest_s);
             m->h1_min_s = fmin(m->h1_min_s, stiffest_s);
         }
-        for (tac_lid i = 0; i < scene->contact.law_count && scene->contact.thickness > 0; i++) {
+        for (tac_lid i = 0; i < scene->settings->contact.law_count && scene->settings->contact.thickness > 0; i++) {
             const struct tac_law *law = &m->law[i];
             const double most = pairs_counted(m, law, e.valence, e.valence);
             m->h1_max_s = fmax(m->h1_max_s, tac_period_bound(m, w_min, law->pairs, law->stiffness));
-            m->first_s =
-                fmin(fmin(m->first_s, scene->clocks.contact_s), tac_period_bound(m, 2 * w_max, most, law->stiffness));
+            m->first_s = fmin(fmin(m->first_s, scene->settings->clocks.contact_s),
+                              tac_period_bound(m, 2 * w_max, most, law->stiffness));
             m->h1_min_s = fmin(m->h1_min_s, m->first_s);
         }
     }
-    if ((scene->contact.thickness > 0 || m->limits) && w_max > 0) {
+    if ((scene->settings->contact.thickness > 0 || m->limits) && w_max > 0) {
         if (!(tac_clock_period(scene, m->h1_min_s) >= 4096)) {
             err = tac_fail(
                 ctx, TAC_ERR_INPUT,
                 "a contact of vertex %" TAC_PRILID " of body `%s` may need a period of %.3g s in its first layer, "
                 "under 2^12 quanta (%.3g s); make contact.stiffness smaller, the vertex heavier, or "
                 "clocks.quantum_s a smaller power of two",
-                (tac_lid)(e.lightest - scene->body[tac_scene_body_of(scene, e.lightest)].vertex_begin),
-                scene->body[tac_scene_body_of(scene, e.lightest)].name, m->h1_min_s, 4096 * scene->quantum_s);
+                (tac_lid)(e.lightest - scene->settings->body[tac_scene_body_of(scene, e.lightest)].vertex_begin),
+                scene->settings->body[tac_scene_body_of(scene, e.lightest)].name, m->h1_min_s,
+                4096 * scene->settings->quantum_s);
             goto done;
         }
         TAC_TRY(layer_tables(ctx, m));
@@ -256,9 +259,9 @@ bool tac_model_is_pair(const struct tac_model *m, enum tac_pair_type type, const
     if (type == TAC_PAIR_WIDE)
         return tac_principal_is_pair(m, v);
     if (tac_pair_is_limit(type))
-        return v[0] != v[1] && s->vertex_body[v[0]] == s->vertex_body[v[1]] && limit_of(s, v[0]) > 0 &&
+        return v[0] != v[1] && s->mesh->vertex_body[v[0]] == s->mesh->vertex_body[v[1]] && limit_of(s, v[0]) > 0 &&
                m->w_ever[v[0]] + m->w_ever[v[1]] > 0;
-    if (s->contact.thickness == 0)
+    if (s->settings->contact.thickness == 0)
         return false;
     for (int i = 0; i < n; i++)
         w += m->w_ever[v[i]];
@@ -268,18 +271,18 @@ bool tac_model_is_pair(const struct tac_model *m, enum tac_pair_type type, const
         for (int j = first; j < n; j++)
             if (v[i] == v[j])
                 return false;
-    tac_lid a = s->vertex_body[v[0]], b = s->vertex_body[v[first]];
+    tac_lid a = s->mesh->vertex_body[v[0]], b = s->mesh->vertex_body[v[first]];
     if (a == b)
-        return s->body[a].self_contact;
-    return m->ignored == NULL || !m->ignored[(size_t)a * (size_t)s->body_count + (size_t)b];
+        return s->settings->body[a].self_contact;
+    return m->ignored == NULL || !m->ignored[(size_t)a * (size_t)s->settings->body_count + (size_t)b];
 }
 
 bool tac_model_limits(const struct tac_model *m, enum tac_pair_type type, tac_lid edge)
 {
     const struct tac_scene *s = m->scene;
-    const tac_lid *v = &s->topology->edge[2 * edge];
+    const tac_lid *v = &s->mesh->topology->edge[2 * edge];
     return m->limits && tac_model_is_pair(m, type, v) &&
-           (type == TAC_PAIR_LONG || (s->topology->edge_segment[edge] >= 0 && limit_of(s, v[0]) < 1));
+           (type == TAC_PAIR_LONG || (s->mesh->topology->edge_segment[edge] >= 0 && limit_of(s, v[0]) < 1));
 }
 
 void tac_model_form(const struct tac_model *m, enum tac_pair_type type, const tac_lid *v, struct tac_form *form)
@@ -291,7 +294,7 @@ void tac_model_form(const struct tac_model *m, enum tac_pair_type type, const ta
     struct tac_near near;
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < 3; k++)
-            x[i][k] = s->x[3 * v[i] + k];
+            x[i][k] = s->mesh->x[3 * v[i] + k];
         double w = m->w_ever[v[i]];
         tac_lid valence = m->valence[v[i]];
         if (i < first) {
@@ -304,16 +307,16 @@ void tac_model_form(const struct tac_model *m, enum tac_pair_type type, const ta
     }
     tac_model_gather(m, type, v, x);
     tac_near_pair(type, x, &near);
-    tac_lid a = s->vertex_body[v[0]], b = s->vertex_body[v[first]];
-    double radius = s->body[a].radius + s->body[b].radius;
+    tac_lid a = s->mesh->vertex_body[v[0]], b = s->mesh->vertex_body[v[first]];
+    double radius = s->settings->body[a].radius + s->settings->body[b].radius;
     /* In a mesh finer than its own radius the radius is shrunk, so that the pair is silent at the start like any other.
      */
-    if (a == b && s->body[a].has_elements && .9 * near.d < radius)
+    if (a == b && s->settings->body[a].has_elements && .9 * near.d < radius)
         radius = .5 * near.d;
     double room = .9 * (near.d - radius);
     form->radius = radius;
-    form->thickness = room < s->contact.thickness ? room : s->contact.thickness;
-    form->law = &m->law[tac_scene_law(s, a, b) - s->contact.law];
+    form->thickness = room < s->settings->contact.thickness ? room : s->settings->contact.thickness;
+    form->law = &m->law[tac_scene_law(s, a, b) - s->settings->contact.law];
     form->stiffness = form->law->stiffness;
     double pairs = pairs_counted(m, form->law, va, vb);
     double w_eff = wa + wb;
@@ -322,15 +325,15 @@ void tac_model_form(const struct tac_model *m, enum tac_pair_type type, const ta
         form->thickness *= SILENT;
     } else if (tac_pair_is_limit(type)) {
         const double length = rest_length(s, v), limit = limit_of(s, v[0]);
-        form->law = &m->law[s->contact.law_count];
+        form->law = &m->law[s->settings->contact.law_count];
         form->radius = type == TAC_PAIR_LONG ? -(1 + limit) * length : (1 - limit) * length;
         form->thickness = SILENT * limit * length;
         form->stiffness = tac_limit_stiffness(s, v[0], length);
         pairs = fmax(8, va + vb); /* no more can pull at the two */
     }
     form->h_s = tac_period_bound(m, w_eff, pairs, form->stiffness);
-    double shortest = s->contact.min_period_s > 0 ? s->contact.min_period_s : form->h_s * 0x1p-20;
-    shortest = fmax(shortest, 4096 * s->quantum_s);
+    double shortest = s->settings->contact.min_period_s > 0 ? s->settings->contact.min_period_s : form->h_s * 0x1p-20;
+    shortest = fmax(shortest, 4096 * s->settings->quantum_s);
     /* The deepest layer with h(l) = h_s / sqrt(sum) >= shortest; the first always exists. */
     double limit = form->h_s / shortest;
     limit *= limit;
@@ -347,7 +350,7 @@ void tac_model_form(const struct tac_model *m, enum tac_pair_type type, const ta
 
 static tac_time layer_period(const struct tac_model *m, const struct tac_form *form, int32_t l)
 {
-    return tac_clock_period(m->scene, fmin(form->h_s / sqrt(m->sum[l]), m->scene->clocks.contact_s));
+    return tac_clock_period(m->scene, fmin(form->h_s / sqrt(m->sum[l]), m->scene->settings->clocks.contact_s));
 }
 
 tac_time tac_model_rung(const struct tac_model *m, const struct tac_form *form, int32_t first, int32_t *last)
@@ -374,21 +377,21 @@ void tac_key_vertices(const struct tac_scene *s, uint64_t key, tac_lid v[4])
     switch (tac_key_type(key)) {
     case TAC_PAIR_VERTEX_TRIANGLE:
         for (int k = 0; k < 3; k++)
-            v[1 + k] = s->triangle[3 * b + k];
+            v[1 + k] = s->mesh->triangle[3 * b + k];
         break;
     case TAC_PAIR_EDGE_EDGE:
         for (int k = 0; k < 2; k++) {
-            v[k] = s->topology->edge[2 * a + k];
-            v[2 + k] = s->topology->edge[2 * b + k];
+            v[k] = s->mesh->topology->edge[2 * a + k];
+            v[2 + k] = s->mesh->topology->edge[2 * b + k];
         }
         break;
     case TAC_PAIR_VERTEX_SEGMENT:
         for (int k = 0; k < 2; k++)
-            v[1 + k] = s->segment[2 * b + k];
+            v[1 + k] = s->mesh->segment[2 * b + k];
         break;
     case TAC_PAIR_WIDE:
         for (int k = 0; k < 3; k++)
-            v[k] = s->triangle[3 * b + k];
+            v[k] = s->mesh->triangle[3 * b + k];
         break;
     default:
         v[0] = (tac_lid)(a & 0x1fffffff); /* the type of a limit stands above it */
@@ -400,8 +403,8 @@ void tac_key_describe(const struct tac_scene *s, uint64_t key, const tac_gid v[4
 {
     const tac_lid b = (tac_lid)(key & 0x7fffffff);
     const enum tac_pair_type type = tac_key_type(key);
-    const struct tac_body *p = &s->body[tac_scene_body_of(s, v[0])],
-                          *q = &s->body[tac_scene_body_of(s, v[tac_pair_first(type)])];
+    const struct tac_body *p = &s->settings->body[tac_scene_body_of(s, v[0])],
+                          *q = &s->settings->body[tac_scene_body_of(s, v[tac_pair_first(type)])];
     const tac_gid p0 = p->vertex_begin, q0 = q->vertex_begin;
     switch (type) {
     case TAC_PAIR_VERTEX_TRIANGLE:

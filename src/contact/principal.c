@@ -8,13 +8,13 @@
 /* s of the material of a vertex; 0: none. */
 static double limit_of(const struct tac_scene *s, tac_lid vertex)
 {
-    const tac_lid material = s->body[s->vertex_body[vertex]].material;
-    return material >= 0 ? s->material[material].stretch_limit_principal : 0;
+    const tac_lid material = s->settings->body[s->mesh->vertex_body[vertex]].material;
+    return material >= 0 ? s->settings->material[material].stretch_limit_principal : 0;
 }
 
 void tac_model_rest(const struct tac_model *m, const tac_lid *v, double rest[3])
 {
-    const double *x = m->scene->x;
+    const double *x = m->scene->mesh->x;
     double e1[3], e2[3], n[3];
     tac_sub(e1, &x[3 * v[1]], &x[3 * v[0]]);
     tac_sub(e2, &x[3 * v[2]], &x[3 * v[0]]);
@@ -49,10 +49,11 @@ static double pairs_of(const struct tac_model *m, const tac_lid *v)
 bool tac_principal_is_pair(const struct tac_model *m, const tac_lid *v)
 {
     const struct tac_scene *s = m->scene;
-    const tac_lid body = s->vertex_body[v[0]];
+    const tac_lid body = s->mesh->vertex_body[v[0]];
     double rest[3];
-    if (v[0] == v[1] || v[1] == v[2] || v[2] == v[0] || s->vertex_body[v[1]] != body || s->vertex_body[v[2]] != body ||
-        !(limit_of(s, v[0]) > 0) || !(m->w_ever[v[0]] + m->w_ever[v[1]] + m->w_ever[v[2]] > 0))
+    if (v[0] == v[1] || v[1] == v[2] || v[2] == v[0] || s->mesh->vertex_body[v[1]] != body ||
+        s->mesh->vertex_body[v[2]] != body || !(limit_of(s, v[0]) > 0) ||
+        !(m->w_ever[v[0]] + m->w_ever[v[1]] + m->w_ever[v[2]] > 0))
         return false;
     /* A checkpoint might name vertices of no triangle; of a triangle only rounding takes these out of 0..1. */
     tac_model_rest(m, v, rest);
@@ -62,13 +63,13 @@ bool tac_principal_is_pair(const struct tac_model *m, const tac_lid *v)
 bool tac_model_limits_triangle(const struct tac_model *m, tac_lid triangle, tac_lid v[3])
 {
     const struct tac_scene *s = m->scene;
-    const tac_lid *given = &s->triangle[3 * triangle];
+    const tac_lid *given = &s->mesh->triangle[3 * triangle];
     double square[3], d[3];
     int longest = 0;
     if (!(limit_of(s, given[0]) > 0))
         return false;
     for (int k = 0; k < 3; k++) {
-        tac_sub(d, &s->x[3 * given[(k + 1) % 3]], &s->x[3 * given[k]]);
+        tac_sub(d, &s->mesh->x[3 * given[(k + 1) % 3]], &s->mesh->x[3 * given[k]]);
         square[k] = tac_dot(d, d);
         longest = square[k] > square[longest] ? k : longest;
     }
@@ -82,7 +83,7 @@ double tac_principal_form(const struct tac_model *m, const tac_lid *v, const dou
 {
     const struct tac_scene *s = m->scene;
     const double limit = limit_of(s, v[0]);
-    form->law = &m->law[s->contact.law_count];
+    form->law = &m->law[s->settings->contact.law_count];
     form->radius = -(1 + limit) * rest[2];
     form->thickness = limit * rest[2];
     form->stiffness = stiffness_of(s, v[0], rest);
@@ -97,13 +98,13 @@ double tac_principal_form(const struct tac_model *m, const tac_lid *v, const dou
 static double bent(const struct tac_model *m, tac_lid hinge)
 {
     const struct tac_scene *s = m->scene;
-    const tac_lid *v = &s->topology->hinge[4 * hinge];
+    const tac_lid *v = &s->mesh->topology->hinge[4 * hinge];
     const double limit = limit_of(s, v[0]);
     double x[4][3], e[3], a[3], o[3], n1[3], n2[3], ee, w = 0;
     for (int k = 0; k < 4; k++) {
         w += m->w_ever[v[k]];
         for (int c = 0; c < 3; c++)
-            x[k][c] = s->x[3 * v[k] + c];
+            x[k][c] = s->mesh->x[3 * v[k] + c];
     }
     if (!(limit > 0) || w == 0)
         return 0;
@@ -119,24 +120,24 @@ static enum tac_err refuse_bent(struct tac_ctx *ctx, const struct tac_model *m)
     const struct tac_scene *s = m->scene;
     double worst = 0, most;
     tac_gid vertex = INT64_MAX, first;
-    for (tac_lid h = 0; h < s->topology->hinge_count; h++)
+    for (tac_lid h = 0; h < s->mesh->topology->hinge_count; h++)
         worst = fmax(worst, bent(m, h));
     most = worst;
-    if (s->part && MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, ctx->comm) != MPI_SUCCESS)
+    if (s->mesh->part && MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, ctx->comm) != MPI_SUCCESS)
         return tac_fail(ctx, TAC_ERR_RUN, "MPI failed to find the sharpest bend");
     if (!(most > 1))
         return TAC_OK;
-    for (tac_lid h = 0; worst == most && h < s->topology->hinge_count; h++) {
-        const tac_lid v = s->topology->hinge[4 * h];
-        const tac_gid id = s->part ? s->part->vertex_id[v] : v;
+    for (tac_lid h = 0; worst == most && h < s->mesh->topology->hinge_count; h++) {
+        const tac_lid v = s->mesh->topology->hinge[4 * h];
+        const tac_gid id = s->mesh->part ? s->mesh->part->vertex_id[v] : v;
         if (bent(m, h) == most && id < vertex)
             vertex = id;
     }
     first = vertex;
-    if (s->part && MPI_Allreduce(&vertex, &first, 1, TAC_GID_MPI, MPI_MIN, ctx->comm) != MPI_SUCCESS)
+    if (s->mesh->part && MPI_Allreduce(&vertex, &first, 1, TAC_GID_MPI, MPI_MIN, ctx->comm) != MPI_SUCCESS)
         return tac_fail(ctx, TAC_ERR_RUN, "MPI failed to find the sharpest bend");
-    const struct tac_body *body = &s->body[tac_scene_body_of(s, first)];
-    const struct tac_material *material = &s->material[body->material];
+    const struct tac_body *body = &s->settings->body[tac_scene_body_of(s, first)];
+    const struct tac_material *material = &s->settings->material[body->material];
     const double least = most * material->stretch_limit_principal;
     return tac_fail(ctx, TAC_ERR_INPUT,
                     "materials.%s.stretch.limit_principal is %g, but at vertex %" TAC_PRIGID
@@ -152,13 +153,14 @@ static enum tac_err refuse_short(struct tac_ctx *ctx, const struct tac_model *m,
 {
     const struct tac_scene *s = m->scene;
     tac_lid b = 0;
-    while (b < s->body_count - 1 && s->body[b].triangle_end <= triangle)
+    while (b < s->settings->body_count - 1 && s->settings->body[b].triangle_end <= triangle)
         b++;
     return tac_fail(ctx, TAC_ERR_INPUT,
                     "the limit of the principal stretch of triangle %" TAC_PRIGID
                     " of body `%s` needs a period of %.3g s in its first layer, under 2^12 quanta (%.3g s); make the "
                     "triangle less slender, softer or heavier, or clocks.quantum_s a smaller power of two",
-                    triangle - s->body[b].triangle_begin, s->body[b].name, period_s, 4096 * s->quantum_s);
+                    triangle - s->settings->body[b].triangle_begin, s->settings->body[b].name, period_s,
+                    4096 * s->settings->quantum_s);
 }
 
 enum tac_err tac_principal_extremes(struct tac_ctx *ctx, struct tac_model *m, double *longest_s, double *shortest_s)
@@ -168,7 +170,7 @@ enum tac_err tac_principal_extremes(struct tac_ctx *ctx, struct tac_model *m, do
     double most[2] = {-INFINITY, -INFINITY}; /* largest h(1), and smallest with its sign turned, s */
     tac_gid tightest = INT64_MAX, first;
     double mine = INFINITY;
-    for (tac_lid t = 0; t < s->triangle_count; t++) {
+    for (tac_lid t = 0; t < s->mesh->triangle_count; t++) {
         tac_lid v[3];
         double rest[3];
         if (!tac_model_limits_triangle(m, t, v))
@@ -177,12 +179,12 @@ enum tac_err tac_principal_extremes(struct tac_ctx *ctx, struct tac_model *m, do
         const double h_s = tac_period_bound(m, inverse_mass(m, v, rest), pairs_of(m, v), stiffness_of(s, v[0], rest));
         if (h_s < mine || tightest == INT64_MAX) {
             mine = h_s;
-            tightest = s->part ? s->part->triangle_id[t] : t;
+            tightest = s->mesh->part ? s->mesh->part->triangle_id[t] : t;
         }
         most[0] = fmax(most[0], h_s);
         most[1] = fmax(most[1], -h_s);
     }
-    if (s->part && MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, ctx->comm) != MPI_SUCCESS)
+    if (s->mesh->part && MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, ctx->comm) != MPI_SUCCESS)
         return tac_fail(ctx, TAC_ERR_RUN, "MPI failed to find the stiffest triangle");
     *longest_s = most[0];
     *shortest_s = -most[1];
@@ -193,7 +195,7 @@ enum tac_err tac_principal_extremes(struct tac_ctx *ctx, struct tac_model *m, do
     if (tac_clock_period(s, *shortest_s) >= 4096)
         return TAC_OK;
     first = tightest = mine == *shortest_s ? tightest : INT64_MAX;
-    if (s->part && MPI_Allreduce(&tightest, &first, 1, TAC_GID_MPI, MPI_MIN, ctx->comm) != MPI_SUCCESS)
+    if (s->mesh->part && MPI_Allreduce(&tightest, &first, 1, TAC_GID_MPI, MPI_MIN, ctx->comm) != MPI_SUCCESS)
         return tac_fail(ctx, TAC_ERR_RUN, "MPI failed to find the stiffest triangle");
     err = refuse_short(ctx, m, *shortest_s, first);
 done:

@@ -1,34 +1,22 @@
-/* builder.h: the lists from which rate classes are made.  Private to elastic_build.c,
- * memory_build.c and classes.c. */
+/* builder.h: the lists from which rate classes are made.  Private to elastic_build.c, memory_build.c and classes.c. */
 #ifndef TACTUS_ELEMENTS_BUILDER_H
 #define TACTUS_ELEMENTS_BUILDER_H
 
 #include "elements/elastic.h"
 #include "elements/loads.h"
 
-/* All elements with a kick to be computed here, in scene order. */
+/* All elements with a kick to be computed here, in scene order, by the table of elements. */
 struct builder {
     struct tac_ctx *ctx;
     const struct tac_scene *scene;
-    size_t count[TAC_KINDS];
-    struct tac_spring *spring;
-    struct tac_cst *cst;
-    struct tac_hinge *hinge;
-    double *row[TAC_KINDS]; /* (count, 4): sum over j of |K_ij| for each vertex i of the element's stencil */
-    tac_gid *id[TAC_KINDS]; /* edge, triangle, edge */
-    tac_time *period[TAC_KINDS];
-    double *omega2;              /* (V) */
-    double *gradient2;           /* (hinges): square of the angle's gradient over all vertices, at rest, 1/m^2 */
-    tac_time *damper[TAC_KINDS]; /* period of its damping; 0: none */
-    double *slack[TAC_KINDS];    /* largest stable step of its damping over that period */
+    struct tac_element_set set;
+    tac_time *period[TAC_ELEMENTS]; /* owned, (count of the list), quanta */
+    double *omega2;                 /* (V) */
+    tac_time *damper[TAC_ELEMENTS]; /* owned, likewise: period of its damping; 0: none */
+    double *slack[TAC_ELEMENTS];    /* owned, likewise: largest stable step of its damping over that period */
     struct tac_loads loads;
 };
 
-/* Their names in sentences, by kind. */
-extern const char *const tac_element_name[TAC_KIND_HINGE + 1];
-
-const struct tac_material *tac_material_of(const struct tac_scene *scene, tac_lid body);
-const tac_lid *tac_builder_stencil(const struct builder *b, int kind, size_t e, int *count);
 /* The class of a period that is there. */
 size_t tac_class_of(const struct tac_elastic *el, tac_time period);
 

@@ -1,4 +1,4 @@
-/* Elements sorted into rate classes, and the vertices of those. */
+/* classes.c: elements sorted into rate classes, and the vertices of those (docs/engine.md, State and clocks). */
 #include "elements/builder.h"
 #include "partition/part.h"
 #include <stdlib.h>
@@ -35,9 +35,12 @@ static enum tac_err list_periods(struct builder *b, struct tac_elastic *el, tac_
     enum tac_err err;
     tac_time *all = NULL;
     size_t n = 0, distinct = 0;
-    TAC_TRY(tac_alloc(b->ctx, 2 * (b->count[1] + b->count[2] + b->count[3]) + b->loads.count + 1, sizeof *all, &all));
-    for (int k = TAC_KIND_SPRING; k <= TAC_KIND_HINGE; k++)
-        for (size_t e = 0; e < b->count[k]; e++) {
+    for (int k = 0; k < b->set.count; k++)
+        n += 2 * b->set.list[k].count;
+    TAC_TRY(tac_alloc(b->ctx, n + b->loads.count + 1, sizeof *all, &all));
+    n = 0;
+    for (int k = 0; k < b->set.count; k++)
+        for (size_t e = 0; e < b->set.list[k].count; e++) {
             all[n++] = b->period[k][e];
             if (b->damper[k][e])
                 all[n++] = b->damper[k][e];
@@ -54,54 +57,61 @@ static enum tac_err list_periods(struct builder *b, struct tac_elastic *el, tac_
     el->class_count = distinct;
     for (size_t i = 0; i < distinct; i++) {
         el->rate[i].period = all[i];
-        el->rate[i].h_s = (double)all[i] * b->scene->quantum_s;
+        el->rate[i].h_s = (double)all[i] * b->scene->settings->quantum_s;
     }
 done:
     free(all);
     return err;
 }
 
-static void put(struct builder *b, struct tac_rate_class *r, int kind, size_t e)
+/* The lists of a class, with room for all that count[] says. */
+static enum tac_err make_lists(struct builder *b, struct tac_rate_class *r, const size_t count[TAC_ELEMENTS],
+                               size_t loads)
 {
-    const size_t n = r->count[kind]++;
-    if (kind == TAC_KIND_SPRING)
-        r->spring[n] = b->spring[e];
-    else if (kind == TAC_KIND_CST)
-        r->cst[n] = b->cst[e];
-    else
-        r->hinge[n] = b->hinge[e];
+    enum tac_err err = TAC_OK;
+    r->group_count = b->set.count;
+    for (int k = 0; k < b->set.count; k++) {
+        struct tac_element_group *g = &r->group[k];
+        g->element = b->set.list[k].element;
+        g->elastic.size = g->element->size;
+        TAC_TRY(tac_alloc(b->ctx, count[k], g->elastic.size, &g->elastic.record));
+    }
+    TAC_TRY(tac_alloc(b->ctx, loads, sizeof *r->load, &r->load));
+done:
+    return err;
+}
+
+static void put(struct tac_element_group *g, const struct tac_element_list *list, size_t e)
+{
+    memcpy(tac_forces_record(&g->elastic, g->elastic.count++), tac_element_record(list, e), g->elastic.size);
 }
 
 /* In scene order, so each class ends in key order; plastic ones after the others. */
 static enum tac_err make_classes(struct builder *b, struct tac_elastic *el)
 {
     enum tac_err err = TAC_OK;
-    size_t *count = NULL;
-    TAC_TRY(tac_alloc(b->ctx, el->class_count * TAC_KINDS, sizeof *count, &count));
-    for (int k = TAC_KIND_SPRING; k <= TAC_KIND_HINGE; k++)
-        for (size_t e = 0; e < b->count[k]; e++)
-            count[tac_class_of(el, b->period[k][e]) * TAC_KINDS + (size_t)k]++;
+    size_t *count = NULL, *loads = NULL;
+    TAC_TRY(tac_alloc(b->ctx, el->class_count * TAC_ELEMENTS, sizeof *count, &count));
+    TAC_TRY(tac_alloc(b->ctx, el->class_count, sizeof *loads, &loads));
+    for (int k = 0; k < b->set.count; k++)
+        for (size_t e = 0; e < b->set.list[k].count; e++)
+            count[tac_class_of(el, b->period[k][e]) * TAC_ELEMENTS + (size_t)k]++;
     for (size_t e = 0; e < b->loads.count; e++)
-        count[tac_class_of(el, b->loads.period[e]) * TAC_KINDS + TAC_KIND_LOAD]++;
-    for (size_t i = 0; i < el->class_count; i++) {
-        struct tac_rate_class *r = &el->rate[i];
-        const size_t *n = &count[i * TAC_KINDS];
-        TAC_TRY(tac_alloc(b->ctx, n[TAC_KIND_SPRING], sizeof *r->spring, &r->spring));
-        TAC_TRY(tac_alloc(b->ctx, n[TAC_KIND_CST], sizeof *r->cst, &r->cst));
-        TAC_TRY(tac_alloc(b->ctx, n[TAC_KIND_HINGE], sizeof *r->hinge, &r->hinge));
-        TAC_TRY(tac_alloc(b->ctx, n[TAC_KIND_LOAD], sizeof *r->load, &r->load));
-    }
-    for (int k = TAC_KIND_SPRING; k <= TAC_KIND_HINGE; k++)
+        loads[tac_class_of(el, b->loads.period[e])]++;
+    for (size_t i = 0; i < el->class_count; i++)
+        TAC_TRY(make_lists(b, &el->rate[i], &count[i * TAC_ELEMENTS], loads[i]));
+    for (int k = 0; k < b->set.count; k++)
         for (int plastic = 0; plastic < 1 + el->flows; plastic++)
-            for (size_t e = 0; e < b->count[k]; e++)
+            for (size_t e = 0; e < b->set.list[k].count; e++)
                 if ((tac_builder_yield(b, k, e) > 0) == (plastic == 1))
-                    put(b, &el->rate[tac_class_of(el, b->period[k][e])], k, e);
+                    put(&el->rate[tac_class_of(el, b->period[k][e])].group[k], &b->set.list[k], e);
     for (size_t e = 0; e < b->loads.count; e++) {
         struct tac_rate_class *r = &el->rate[tac_class_of(el, b->loads.period[e])];
-        r->load[r->count[TAC_KIND_LOAD]++] = b->loads.element[e];
+        r->load[r->load_count++] = b->loads.element[e];
     }
 done:
     free(count);
+    free(loads);
     return err;
 }
 
@@ -128,36 +138,68 @@ done:
     return err;
 }
 
+/* A class while its vertices are listed. */
+struct listed {
+    struct tac_rate_class *r;
+    size_t c; /* its number */
+    size_t capacity, damped_capacity;
+};
+
+/* The vertices of one stencil. */
+static enum tac_err list_stencil(const struct lister *l, struct listed *at, const tac_lid *v, int n, bool damper)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_rate_class *r = at->r;
+    const uint8_t *ever_free = l->b->scene->mesh->ever_free;
+    for (int i = 0; i < n; i++) {
+        if (ever_free[v[i]] || l->scripted[v[i]])
+            TAC_TRY(list(l, at->c, v[i], l->seen, &r->vertex, &r->vertex_count, &at->capacity));
+        if (damper && ever_free[v[i]])
+            TAC_TRY(list(l, at->c, v[i], l->seen_damped, &r->damped, &r->damped_count, &at->damped_capacity));
+    }
+done:
+    return err;
+}
+
+/* The vertices of a list of forces; which of the forces this rank accounts for, and which have a scripted vertex. */
+static enum tac_err list_forces(const struct lister *l, struct listed *at, struct tac_forces *f, int nodes, bool damper)
+{
+    enum tac_err err = TAC_OK;
+    size_t capacity = 0;
+    for (size_t e = 0; e < f->count; e++) {
+        const tac_lid *v = tac_forces_stencil(f, e);
+        bool held = false;
+        for (int i = 0; i < nodes; i++)
+            held |= l->scripted[v[i]];
+        TAC_TRY(list_stencil(l, at, v, nodes, damper));
+        f->mine += tac_stencil_mine(l->b->scene, v, nodes);
+        if (held) {
+            TAC_TRY(tac_grow(l->b->ctx, &f->held, &capacity, f->held_count + 1, sizeof *f->held));
+            f->held[f->held_count++] = (tac_lid)e;
+        }
+    }
+done:
+    return err;
+}
+
 static enum tac_err list_class(const struct lister *l, struct tac_rate_class *r, size_t c, bool gravity)
 {
     enum tac_err err = TAC_OK;
-    const struct tac_scene *s = l->b->scene;
-    size_t capacity = 0, damped_capacity = 0;
-    int n;
-    for (int k = 0; k < TAC_KINDS; k++) {
-        size_t held_capacity = 0;
-        for (size_t e = 0; k != TAC_KIND_GRAVITY && e < r->count[k]; e++) {
-            const tac_lid *v = tac_elastic_stencil(r, (enum tac_kind)k, e, &n);
-            bool held = false;
-            for (int i = 0; i < n; i++) {
-                held |= l->scripted[v[i]];
-                if (s->ever_free[v[i]] || l->scripted[v[i]])
-                    TAC_TRY(list(l, c, v[i], l->seen, &r->vertex, &r->vertex_count, &capacity));
-                if (k == TAC_KIND_DAMPING && s->ever_free[v[i]])
-                    TAC_TRY(list(l, c, v[i], l->seen_damped, &r->damped, &r->damped_count, &damped_capacity));
-            }
-            r->mine[k] += tac_elastic_mine(s, r, (enum tac_kind)k, e);
-            if (held && k != TAC_KIND_LOAD) { /* a load does nothing to a scripted vertex */
-                TAC_TRY(tac_grow(l->b->ctx, &r->held[k], &held_capacity, r->held_count[k] + 1, sizeof *r->held[k]));
-                r->held[k][r->held_count[k]++] = (tac_lid)e;
-            }
-        }
+    struct listed at = {r, c, 0, 0};
+    for (int k = 0; k < r->group_count; k++) {
+        struct tac_element_group *g = &r->group[k];
+        TAC_TRY(list_forces(l, &at, &g->elastic, g->element->nodes, false));
+        TAC_TRY(list_forces(l, &at, &g->damper, g->element->nodes, true));
+        r->damper_mine += g->damper.mine;
+    }
+    for (size_t e = 0; e < r->load_count; e++) { /* a load does nothing to a scripted vertex */
+        TAC_TRY(list_stencil(l, &at, r->load[e].v, r->load[e].count, false));
+        r->load_mine += tac_stencil_mine(l->b->scene, r->load[e].v, r->load[e].count);
     }
     for (tac_lid i = 0; gravity && i < l->owned; i++)
-        if (s->ever_free[i]) {
-            r->count[TAC_KIND_GRAVITY]++;
-            r->mine[TAC_KIND_GRAVITY]++;
-            TAC_TRY(list(l, c, i, l->seen, &r->vertex, &r->vertex_count, &capacity));
+        if (l->b->scene->mesh->ever_free[i]) {
+            r->pulled++;
+            TAC_TRY(list(l, c, i, l->seen, &r->vertex, &r->vertex_count, &at.capacity));
         }
     if (r->vertex_count)
         qsort(r->vertex, r->vertex_count, sizeof *r->vertex, compare_lids);
@@ -173,14 +215,15 @@ static enum tac_err list_vertices(struct builder *b, struct tac_elastic *el, tac
 {
     enum tac_err err = TAC_OK;
     const struct tac_scene *s = b->scene;
-    struct lister l = {
-        .b = b, .nested = s->clocks.mode == TAC_CLOCKS_NESTED, .owned = s->part ? s->part->owned : s->vertex_count};
-    TAC_TRY(tac_alloc(b->ctx, (size_t)s->vertex_count, sizeof *l.seen, &l.seen));
-    TAC_TRY(tac_alloc(b->ctx, (size_t)s->vertex_count, sizeof *l.seen_damped, &l.seen_damped));
-    TAC_TRY(tac_alloc(b->ctx, (size_t)s->vertex_count, 1, &l.scripted));
-    for (tac_lid m = 0; m < s->motion_count; m++)
-        for (tac_lid i = 0; i < s->motion[m].vertex_count; i++)
-            l.scripted[s->motion[m].vertex[i]] = 1;
+    struct lister l = {.b = b,
+                       .nested = s->settings->clocks.mode == TAC_CLOCKS_NESTED,
+                       .owned = s->mesh->part ? s->mesh->part->owned : s->mesh->vertex_count};
+    TAC_TRY(tac_alloc(b->ctx, (size_t)s->mesh->vertex_count, sizeof *l.seen, &l.seen));
+    TAC_TRY(tac_alloc(b->ctx, (size_t)s->mesh->vertex_count, sizeof *l.seen_damped, &l.seen_damped));
+    TAC_TRY(tac_alloc(b->ctx, (size_t)s->mesh->vertex_count, 1, &l.scripted));
+    for (tac_lid m = 0; m < s->settings->motion_count; m++)
+        for (tac_lid i = 0; i < s->mesh->moved[m].vertex_count; i++)
+            l.scripted[s->mesh->moved[m].vertex[i]] = 1;
     for (size_t c = 0; c < el->class_count; c++)
         TAC_TRY(list_class(&l, &el->rate[c], c, gravity && el->rate[c].period == gravity));
 done:
@@ -190,41 +233,47 @@ done:
     return err;
 }
 
-/* The vertices that each class' loads push. */
-static enum tac_err list_pushed(struct builder *b, struct tac_elastic *el)
+/* The vertices that a class' loads push; slot: (owned), scratch. */
+static enum tac_err list_pushed(struct builder *b, struct tac_rate_class *r, tac_lid owned, tac_lid *slot)
 {
     enum tac_err err = TAC_OK;
     const struct tac_scene *s = b->scene;
-    const tac_lid owned = s->part ? s->part->owned : s->vertex_count;
+    const size_t n = r->load_count;
+    size_t distinct = 0;
+    TAC_TRY(tac_alloc(b->ctx, 3 * n, sizeof *r->pushed, &r->pushed));
+    for (size_t k = 0; k < 3 * n; k++) {
+        const tac_lid v = r->load[k / 3].v[k % 3];
+        if (v >= 0 && v < owned && s->mesh->ever_free[v])
+            r->pushed[r->pushed_count++] = v;
+    }
+    if (r->pushed_count)
+        qsort(r->pushed, r->pushed_count, sizeof *r->pushed, compare_lids);
+    for (size_t k = 0; k < r->pushed_count; k++)
+        if (k == 0 || r->pushed[k] != r->pushed[k - 1])
+            r->pushed[distinct++] = r->pushed[k];
+    r->pushed_count = distinct;
+    for (size_t k = 0; k < distinct; k++)
+        slot[r->pushed[k]] = (tac_lid)k;
+    for (size_t k = 0; k < 3 * n; k++) {
+        const tac_lid v = r->load[k / 3].v[k % 3];
+        r->load[k / 3].slot[k % 3] = v >= 0 && v < owned && s->mesh->ever_free[v] ? slot[v] : -1;
+    }
+    TAC_TRY(tac_alloc(b->ctx, 6 * distinct, sizeof *r->push, &r->push));
+    TAC_TRY(tac_loads_link(b->ctx, s, r->load, n));
+done:
+    return err;
+}
+
+static enum tac_err list_all_pushed(struct builder *b, struct tac_elastic *el)
+{
+    enum tac_err err = TAC_OK;
+    const tac_lid owned = b->scene->mesh->part ? b->scene->mesh->part->owned : b->scene->mesh->vertex_count;
     tac_lid *slot = NULL;
     if (b->loads.count == 0)
         return TAC_OK;
     TAC_TRY(tac_alloc(b->ctx, (size_t)owned, sizeof *slot, &slot));
-    for (size_t c = 0; c < el->class_count; c++) {
-        struct tac_rate_class *r = &el->rate[c];
-        const size_t n = r->count[TAC_KIND_LOAD];
-        TAC_TRY(tac_alloc(b->ctx, 3 * n, sizeof *r->pushed, &r->pushed));
-        for (size_t k = 0; k < 3 * n; k++) {
-            const tac_lid v = r->load[k / 3].v[k % 3];
-            if (v >= 0 && v < owned && s->ever_free[v])
-                r->pushed[r->pushed_count++] = v;
-        }
-        size_t distinct = 0;
-        if (r->pushed_count)
-            qsort(r->pushed, r->pushed_count, sizeof *r->pushed, compare_lids);
-        for (size_t k = 0; k < r->pushed_count; k++)
-            if (k == 0 || r->pushed[k] != r->pushed[k - 1])
-                r->pushed[distinct++] = r->pushed[k];
-        r->pushed_count = distinct;
-        for (size_t k = 0; k < distinct; k++)
-            slot[r->pushed[k]] = (tac_lid)k;
-        for (size_t k = 0; k < 3 * n; k++) {
-            const tac_lid v = r->load[k / 3].v[k % 3];
-            r->load[k / 3].slot[k % 3] = v >= 0 && v < owned && s->ever_free[v] ? slot[v] : -1;
-        }
-        TAC_TRY(tac_alloc(b->ctx, 6 * distinct, sizeof *r->push, &r->push));
-        TAC_TRY(tac_loads_link(b->ctx, s, r->load, n));
-    }
+    for (size_t c = 0; c < el->class_count; c++)
+        TAC_TRY(list_pushed(b, &el->rate[c], owned, slot));
 done:
     free(slot);
     return err;
@@ -240,7 +289,7 @@ enum tac_err tac_builder_classes(struct builder *b, struct tac_elastic *el, tac_
     if (el->flows)
         TAC_TRY(tac_builder_plastic(b, el));
     TAC_TRY(list_vertices(b, el, gravity));
-    TAC_TRY(list_pushed(b, el));
+    TAC_TRY(list_all_pushed(b, el));
 done:
     return err;
 }

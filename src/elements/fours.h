@@ -1,9 +1,11 @@
-/* fours.h: what the loops over elements share: four at a time, their kicks, their works.  Private to the loops of this
- * room. */
+/* fours.h: what the loops over elements share: four at a time, their kicks, their works.  For the files of elements.
+ */
 #ifndef TACTUS_ELEMENTS_FOURS_H
 #define TACTUS_ELEMENTS_FOURS_H
 
+#include "elements/element.h"
 #include "elements/kernels.h"
+#include "partition/map.h"
 #include <string.h>
 
 /* The loops go in blocks of four: impulses side by side, from positions that kicks of this instant do not change, then
@@ -33,18 +35,6 @@ static inline __attribute__((always_inline)) void rows(tac_four row[FOUR], const
     row[1] = __builtin_shufflevector(xy_hi, z_hi, 0, 1, 4, 5);
     row[2] = __builtin_shufflevector(xy_lo, z_lo, 2, 3, 6, 7);
     row[3] = __builtin_shufflevector(xy_hi, z_hi, 2, 3, 6, 7);
-}
-
-/* Kicks a vertex: v += w j, and w += w 0. Returns the kick's work, J . (v before + v after) / 2, by coordinates. */
-static inline __attribute__((always_inline)) tac_four kick(struct tac_vel *vel, tac_four j)
-{
-    tac_four v;
-    memcpy(&v, vel, sizeof v);
-    tac_four d = __builtin_shufflevector(v, v, 3, 3, 3, 3) * j;
-    tac_four work = j * (v + .5 * d);
-    v += d;
-    memcpy(vel, &v, sizeof v);
-    return work;
 }
 
 /* A book of four lanes, closed into the real one at the end of a loop. */
@@ -115,7 +105,7 @@ static inline __attribute__((always_inline)) void scatter(struct tac_vel *restri
         rows(row[v], j[v]);
     for (int e = 0; e < n; e++)
         for (int v = 0; v < k; v++)
-            work[e] += kick(&vel[stencil[e][v]], row[v][e]);
+            work[e] += tac_map_kick(&vel[stencil[e][v]], row[v][e]);
     enter(sum, work);
 }
 
@@ -128,8 +118,8 @@ static inline __attribute__((always_inline)) void scatter_pairs(struct tac_vel *
     tac_four row[FOUR], work[FOUR] = {none, none, none, none};
     rows(row, j);
     for (int e = 0; e < n; e++) {
-        work[e] = kick(&vel[stencil[e][0]], row[e]);
-        work[e] += kick(&vel[stencil[e][1]], -row[e]);
+        work[e] = tac_map_kick(&vel[stencil[e][0]], row[e]);
+        work[e] += tac_map_kick(&vel[stencil[e][1]], -row[e]);
     }
     enter(sum, work);
 }
@@ -158,6 +148,15 @@ static inline __attribute__((always_inline)) void keep(double *p, int step, int 
 {
     for (int e = 0; e < n; e++)
         p[e * step] = value[e];
+}
+
+/* What the flow of n elements takes, by those whom this rank accounts for. */
+static inline __attribute__((always_inline)) void enter_flow(struct tac_accum *lost, const uint8_t *mine, int n,
+                                                             tac_four loss)
+{
+    for (int e = 0; e < n; e++)
+        if (loss[e] != 0 && mine[e] && lost)
+            tac_accum_add(lost, loss[e]);
 }
 
 #endif

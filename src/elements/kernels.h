@@ -3,7 +3,8 @@
 #ifndef TACTUS_ELEMENTS_KERNELS_H
 #define TACTUS_ELEMENTS_KERNELS_H
 
-#include "elements/elastic.h"
+#include "base/four.h"
+#include "elements/records.h"
 #include <math.h>
 #include <tactus/math.h>
 #ifdef __SSE2__
@@ -19,10 +20,6 @@
 #undef NAME
 #undef SELECT
 #undef SQRT
-
-/* Four elements. Where the machine's vectors are shorter, the compiler splits them. */
-typedef double tac_four __attribute__((vector_size(32)));
-typedef long long tac_four_mask __attribute__((vector_size(32)));
 
 static inline __attribute__((always_inline)) tac_four tac_four_sqrt(tac_four x)
 {

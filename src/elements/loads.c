@@ -28,7 +28,7 @@ static tac_lid knot_before(const tac_time *knot, tac_lid count, tac_time t)
 double tac_load_mean(const struct tac_scene *scene, const struct tac_load_times *times, tac_lid index, tac_time t,
                      tac_time period)
 {
-    const struct tac_load *load = &scene->load[index];
+    const struct tac_load *load = &scene->settings->load[index];
     const tac_time *knot = times->knot + times->begin[index];
     const tac_lid n = load->knot_count;
     const tac_time begin = t - period / 2, end = begin + period;
@@ -108,7 +108,7 @@ static void blow(const struct tac_load *load, const struct tac_load_element *e, 
 void tac_load_impulse(const struct tac_scene *scene, const struct tac_load_element *e, const double x[3][3], double h,
                       double mean, double impulse[3][3], double centre[3])
 {
-    const struct tac_load *load = &scene->load[e->load];
+    const struct tac_load *load = &scene->settings->load[e->load];
     const double scale = h * mean;
     double push[3];
     switch (load->kind) {

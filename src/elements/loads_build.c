@@ -30,12 +30,12 @@ enum tac_err tac_load_times_make(struct tac_ctx *ctx, const struct tac_scene *s,
 {
     enum tac_err err;
     size_t count = 0;
-    for (tac_lid i = 0; i < s->load_count; i++)
-        count += (size_t)s->load[i].knot_count;
-    TAC_TRY(tac_alloc(ctx, (size_t)s->load_count + 1, sizeof *out->begin, &out->begin));
+    for (tac_lid i = 0; i < s->settings->load_count; i++)
+        count += (size_t)s->settings->load[i].knot_count;
+    TAC_TRY(tac_alloc(ctx, (size_t)s->settings->load_count + 1, sizeof *out->begin, &out->begin));
     TAC_TRY(tac_alloc(ctx, count, sizeof *out->knot, &out->knot));
-    for (tac_lid i = 0; i < s->load_count; i++) {
-        const struct tac_load *l = &s->load[i];
+    for (tac_lid i = 0; i < s->settings->load_count; i++) {
+        const struct tac_load *l = &s->settings->load[i];
         for (tac_lid k = 0; k < l->knot_count; k++)
             out->knot[out->begin[i] + k] = tac_scene_quanta(s, l->knot_t_s[k]);
         out->begin[i + 1] = out->begin[i] + l->knot_count;
@@ -56,7 +56,7 @@ static double largest_factor(const struct tac_load *load)
 static double size_of(const struct tac_scene *s, const struct tac_load_element *e, double *perimeter)
 {
     double a[3], b[3], c[3], n[3];
-    const double *x = s->x;
+    const double *x = s->mesh->x;
     tac_sub(a, x + 3 * (size_t)e->v[1], x + 3 * (size_t)e->v[0]);
     if (e->count == 2) {
         *perimeter = 0;
@@ -85,11 +85,11 @@ static enum tac_err add(struct tac_ctx *ctx, const struct tac_scene *s, const ta
     tac_lid set[3], load;
     bool free_some_time = false;
     for (int k = 0; k < n; k++) {
-        set[k] = s->vertex_load[v[k]];
-        free_some_time |= s->ever_free[v[k]];
+        set[k] = s->mesh->vertex_load[v[k]];
+        free_some_time |= s->mesh->ever_free[v[k]];
     }
     while (free_some_time && (load = tac_load_next(s, set, n)) >= 0) {
-        if ((n == 1) != (s->load[load].kind == TAC_LOAD_FORCE))
+        if ((n == 1) != (s->settings->load[load].kind == TAC_LOAD_FORCE))
             continue;
         TAC_TRY(tac_grow(ctx, &out->element, capacity, out->count + 1, sizeof *out->element));
         struct tac_load_element *e = &out->element[out->count++];
@@ -112,13 +112,13 @@ static void start(const struct tac_scene *s, struct tac_loads *loads)
 {
     for (size_t i = 0; i < loads->count; i++) {
         struct tac_load_element *e = &loads->element[i];
-        const struct tac_load *load = &s->load[e->load];
+        const struct tac_load *load = &s->settings->load[e->load];
         double x[3][3] = {{0}}, perimeter;
         loads->row[i] = 0;
         if (load->kind == TAC_LOAD_FORCE)
             continue;
         for (int k = 0; k < e->count; k++)
-            memcpy(x[k], s->x + 3 * (size_t)e->v[k], sizeof x[k]);
+            memcpy(x[k], s->mesh->x + 3 * (size_t)e->v[k], sizeof x[k]);
         tac_load_centre(e, x, e->centre);
         size_of(s, e, &perimeter);
         /* The force on each vertex is p/6 e1 x e2: it changes by p/6 times the opposite edge per metre; in 2D by p/2
@@ -132,16 +132,16 @@ enum tac_err tac_loads_collect(struct tac_ctx *ctx, const struct tac_scene *s, s
 {
     enum tac_err err = TAC_OK;
     size_t capacity = 0;
-    const tac_lid owned = s->part ? s->part->owned : s->vertex_count;
+    const tac_lid owned = s->mesh->part ? s->mesh->part->owned : s->mesh->vertex_count;
     memset(out, 0, sizeof *out);
-    if (s->load_count == 0)
+    if (s->settings->load_count == 0)
         return TAC_OK;
     for (tac_lid i = 0; i < owned; i++)
         TAC_TRY(add(ctx, s, &i, 1, i, out, &capacity));
-    for (tac_lid t = 0; t < s->triangle_count; t++)
-        TAC_TRY(add(ctx, s, &s->triangle[3 * (size_t)t], 3, t, out, &capacity));
-    for (tac_lid g = 0; g < s->segment_count && s->two_d; g++)
-        TAC_TRY(add(ctx, s, &s->segment[2 * (size_t)g], 2, g, out, &capacity));
+    for (tac_lid t = 0; t < s->mesh->triangle_count; t++)
+        TAC_TRY(add(ctx, s, &s->mesh->triangle[3 * (size_t)t], 3, t, out, &capacity));
+    for (tac_lid g = 0; g < s->mesh->segment_count && s->settings->two_d; g++)
+        TAC_TRY(add(ctx, s, &s->mesh->segment[2 * (size_t)g], 2, g, out, &capacity));
     if (out->count)
         qsort(out->element, out->count, sizeof *out->element, compare_elements);
     TAC_TRY(tac_alloc(ctx, out->count, sizeof *out->row, &out->row));
@@ -157,17 +157,17 @@ static enum tac_err wind_areas(struct tac_ctx *ctx, const struct tac_scene *s, c
 {
     enum tac_err err;
     double perimeter, *area = NULL;
-    TAC_TRY(tac_alloc(ctx, (size_t)s->vertex_count, sizeof *area, &area));
+    TAC_TRY(tac_alloc(ctx, (size_t)s->mesh->vertex_count, sizeof *area, &area));
     for (size_t i = 0; i < loads->count; i++) {
         const struct tac_load_element *e = &loads->element[i];
-        for (int k = 0; k < e->count && s->load[e->load].kind == TAC_LOAD_WIND; k++)
-            if (s->ever_free[e->v[k]])
-                area[e->v[k]] += size_of(s, e, &perimeter) / (e->count * s->mass[e->v[k]]);
+        for (int k = 0; k < e->count && s->settings->load[e->load].kind == TAC_LOAD_WIND; k++)
+            if (s->mesh->ever_free[e->v[k]])
+                area[e->v[k]] += size_of(s, e, &perimeter) / (e->count * s->mesh->mass[e->v[k]]);
     }
 done:
     err = tac_agree(ctx, err);
-    if (!err && s->part) /* a ghost's other elements are elsewhere */
-        err = tac_ghosts_refresh(ctx, s->part, s->vertex_count, 1, area);
+    if (!err && s->mesh->part) /* a ghost's other elements are elsewhere */
+        err = tac_ghosts_refresh(ctx, s->mesh->part, s->mesh->vertex_count, 1, area);
     *out = area;
     return err;
 }
@@ -175,9 +175,9 @@ done:
 static enum tac_err fail(struct tac_ctx *ctx, const struct tac_scene *s, const struct tac_load_element *e,
                          const char *what)
 {
-    const struct tac_part *part = s->part;
+    const struct tac_part *part = s->mesh->part;
     const char *name = e->count == 1 ? "vertex" : e->count == 2 ? "segment" : "triangle";
-    const struct tac_body *body = &s->body[s->vertex_body[e->v[0]]];
+    const struct tac_body *body = &s->settings->body[s->mesh->vertex_body[e->v[0]]];
     tac_gid id = part == NULL    ? e->id
                  : e->count == 1 ? part->vertex_id[e->id]
                  : e->count == 2 ? part->segment_id[e->id]
@@ -190,11 +190,11 @@ static enum tac_err fail(struct tac_ctx *ctx, const struct tac_scene *s, const s
 /* The largest acceleration that the load can give to a vertex; a wind gives at most its own velocity. */
 static double acceleration(const struct tac_scene *s, const struct tac_load_element *e)
 {
-    const struct tac_load *load = &s->load[e->load];
+    const struct tac_load *load = &s->settings->load[e->load];
     double perimeter, lightest = INFINITY, force = 0;
     for (int k = 0; k < e->count; k++)
-        if (s->ever_free[e->v[k]])
-            lightest = fmin(lightest, s->mass[e->v[k]]);
+        if (s->mesh->ever_free[e->v[k]])
+            lightest = fmin(lightest, s->mesh->mass[e->v[k]]);
     if (load->kind == TAC_LOAD_FORCE)
         force = sqrt(tac_dot(load->force, load->force));
     else if (load->kind == TAC_LOAD_PRESSURE)
@@ -205,13 +205,13 @@ static double acceleration(const struct tac_scene *s, const struct tac_load_elem
 enum tac_err tac_loads_link(struct tac_ctx *ctx, const struct tac_scene *s, struct tac_load_element *element,
                             size_t count)
 {
-    const size_t n = (size_t)(s->two_d ? s->segment_count : s->triangle_count);
+    const size_t n = (size_t)(s->settings->two_d ? s->mesh->segment_count : s->mesh->triangle_count);
     int32_t *first = NULL; /* plus one */
     enum tac_err err = tac_alloc(ctx, n, sizeof *first, &first);
     for (size_t i = 0; i < count && !err; i++) {
         struct tac_load_element *e = &element[i];
         e->twin = -1;
-        if (s->load[e->load].kind != TAC_LOAD_WIND)
+        if (s->settings->load[e->load].kind != TAC_LOAD_WIND)
             continue;
         e->twin = first[e->id] - 1;
         if (e->twin < 0)
@@ -224,16 +224,17 @@ enum tac_err tac_loads_link(struct tac_ctx *ctx, const struct tac_scene *s, stru
 /* All winds on an element tick together: where they found it is one state. */
 static enum tac_err join_winds(struct tac_ctx *ctx, const struct tac_scene *s, struct tac_loads *loads)
 {
-    const size_t n = (size_t)(s->two_d ? s->segment_count : s->triangle_count);
+    const size_t n = (size_t)(s->settings->two_d ? s->mesh->segment_count : s->mesh->triangle_count);
     tac_time *shortest = NULL;
     enum tac_err err = tac_alloc(ctx, n, sizeof *shortest, &shortest);
     for (size_t i = 0; i < loads->count && !err; i++) {
         const struct tac_load_element *e = &loads->element[i];
-        if (s->load[e->load].kind == TAC_LOAD_WIND && (!shortest[e->id] || loads->period[i] < shortest[e->id]))
+        if (s->settings->load[e->load].kind == TAC_LOAD_WIND &&
+            (!shortest[e->id] || loads->period[i] < shortest[e->id]))
             shortest[e->id] = loads->period[i];
     }
     for (size_t i = 0; i < loads->count && !err; i++)
-        if (s->load[loads->element[i].load].kind == TAC_LOAD_WIND)
+        if (s->settings->load[loads->element[i].load].kind == TAC_LOAD_WIND)
             loads->period[i] = shortest[loads->element[i].id];
     free(shortest);
     return err;
@@ -244,34 +245,35 @@ enum tac_err tac_loads_choose(struct tac_ctx *ctx, const struct tac_scene *s, co
 {
     enum tac_err err = TAC_OK;
     double *area = NULL;
-    const double fastest = fmin(FASTEST, s->fastest), strongest = fmin(FASTEST, s->fastest / tac_scene_step(s));
-    if (s->load_count == 0)
+    const double fastest = fmin(FASTEST, s->settings->fastest),
+                 strongest = fmin(FASTEST, s->settings->fastest / tac_scene_step(s));
+    if (s->settings->load_count == 0)
         return TAC_OK;
     TAC_TRY(wind_areas(ctx, s, loads, &area));
     for (size_t i = 0; i < loads->count && !err; i++) {
         struct tac_load_element *e = &loads->element[i];
-        const struct tac_load *load = &s->load[e->load];
+        const struct tac_load *load = &s->settings->load[e->load];
         const double wind = sqrt(tac_dot(load->wind, load->wind)) * largest_factor(load);
-        double worst = 0, most = 0, perimeter, bound = s->clocks.gravity_s;
+        double worst = 0, most = 0, perimeter, bound = s->settings->clocks.gravity_s;
         char text[256];
         for (int k = 0; k < e->count; k++) {
             worst = fmax(worst, omega2[e->v[k]]);
             most = fmax(most, area[e->v[k]]);
         }
         if (worst > 0)
-            bound = fmin(bound, s->clocks.elastic_safety * 2 / sqrt(worst));
+            bound = fmin(bound, s->settings->clocks.elastic_safety * 2 / sqrt(worst));
         if (load->kind == TAC_LOAD_WIND) {
             /* dF/du = drag A u is a damping; the mass that it acts on is A over the area per mass. */
             e->limit = most > 0 ? size_of(s, e, &perimeter) / most : INFINITY;
             if (load->drag * wind * most > 0)
-                bound = fmin(bound, s->clocks.elastic_safety * 2 / (load->drag * wind * most));
+                bound = fmin(bound, s->settings->clocks.elastic_safety * 2 / (load->drag * wind * most));
         }
         loads->period[i] = bound > 0 ? tac_clock_period(s, bound) : 0;
         if (!(loads->period[i] >= 4096)) { /* 2^12 quanta; also catches a bound that is not a number */
             snprintf(text, sizeof text,
                      "needs a period of %.3g s, under 2^12 quanta (%.3g s); make it weaker, the body heavier, or set "
                      "clocks.quantum_s to a smaller power of two",
-                     bound, 4096 * s->quantum_s);
+                     bound, 4096 * s->settings->quantum_s);
             err = fail(ctx, s, e, text);
         } else if (!(acceleration(s, e) <= strongest)) {
             snprintf(text, sizeof text,

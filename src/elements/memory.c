@@ -1,4 +1,4 @@
-/* What elements remember from tick to tick, at a window's start and back. */
+/* memory.c: what elements remember from tick to tick, at a window's start and back. */
 #include "elements/elastic.h"
 #include <string.h>
 
@@ -7,9 +7,10 @@ static void copy(struct tac_elastic *elastic, bool back)
     if (!elastic->damps && !elastic->flows)
         return;
     for (size_t c = 0; c < elastic->class_count; c++)
-        for (int kind = TAC_KIND_SPRING; kind <= TAC_KIND_HINGE; kind++) {
-            const size_t width = (size_t)tac_memory_width((enum tac_kind)kind) * sizeof(double);
-            struct tac_memory *const both[2] = {&elastic->rate[c].rest[kind], &elastic->rate[c].last[kind]};
+        for (int kind = 0; kind < elastic->element_count; kind++) {
+            struct tac_element_group *g = &elastic->rate[c].group[kind];
+            const size_t width = (size_t)g->element->width * sizeof(double);
+            struct tac_memory *const both[2] = {&g->rest, &g->last};
             for (int k = 0; k < 2; k++)
                 if (both[k]->count)
                     memcpy(back ? both[k]->value : both[k]->saved, back ? both[k]->saved : both[k]->value,

@@ -1,28 +1,26 @@
-/* Dampers, and what damped and plastic elements remember at the start. */
+/* memory_build.c: dampers, and what damped and plastic elements remember at the start (docs/engine.md, Damping and plasticity). */
 #include "elements/builder.h"
-#include "elements/kernels.h"
 #include "partition/ghosts.h"
-#include "partition/part.h"
 #include "scene/period.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const struct tac_material *material(const struct builder *b, int kind, size_t e)
 {
-    int n;
-    return tac_material_of(b->scene, b->scene->vertex_body[tac_builder_stencil(b, kind, e, &n)[0]]);
+    return tac_material_of(b->scene, b->scene->mesh->vertex_body[tac_element_stencil(&b->set.list[kind], e)[0]]);
 }
 
 static double damping(const struct builder *b, int kind, size_t e)
 {
-    const struct tac_material *m = material(b, kind, e);
-    return kind == TAC_KIND_HINGE ? m->bend_damping : m->stretch_damping;
+    const struct tac_element_memory *memory = b->set.list[kind].element->memory;
+    return memory ? memory->damping(material(b, kind, e)) : 0;
 }
 
 double tac_builder_yield(const struct builder *b, int kind, size_t e)
 {
-    const struct tac_material *m = material(b, kind, e);
-    return kind == TAC_KIND_HINGE ? m->bend_yield : m->stretch_yield;
+    const struct tac_element_memory *memory = b->set.list[kind].element->memory;
+    return memory ? memory->yield(material(b, kind, e)) : 0;
 }
 
 /* ---- periods of damping ---- */
@@ -33,22 +31,12 @@ double tac_builder_yield(const struct builder *b, int kind, size_t e)
 static double own_rate(const struct builder *b, int kind, size_t e)
 {
     const struct tac_scene *s = b->scene;
-    int n;
-    const tac_lid *v = tac_builder_stencil(b, kind, e, &n);
-    double w[4] = {0, 0, 0, 0}, most = 0, largest = 0;
-    for (int i = 0; i < n; i++) {
-        w[i] = s->ever_free[v[i]] ? 1 / s->mass[v[i]] : 0;
-        most = fmax(most, w[i]);
-        largest = fmax(largest, w[i] * b->row[kind][4 * e + (size_t)i]);
-    }
-    switch (kind) {
-    case TAC_KIND_SPRING:
-        return b->spring[e].stiffness * (w[0] + w[1]);
-    case TAC_KIND_HINGE:
-        return 2 * b->hinge[e].stiffness * most * b->gradient2[e];
-    default:
-        return largest;
-    }
+    const struct tac_element_list *list = &b->set.list[kind];
+    const tac_lid *v = tac_element_stencil(list, e);
+    double w[TAC_ELEMENT_NODES] = {0};
+    for (int i = 0; i < list->element->nodes; i++)
+        w[i] = s->mesh->ever_free[v[i]] ? 1 / s->mesh->mass[v[i]] : 0;
+    return list->element->memory->rate(tac_element_record(list, e), &list->bound[e], w);
 }
 
 /* The largest step at which a vertex with frequency^2 omega2 and damping rate gamma is stable: of x'' = -omega^2 x -
@@ -76,26 +64,27 @@ static double damper_step(double omega2, double gamma, double safety)
 static enum tac_err period_of(struct builder *b, const double *gamma, int kind, size_t e)
 {
     const struct tac_scene *s = b->scene;
+    const struct tac_element_list *list = &b->set.list[kind];
     double step = INFINITY, stable = INFINITY;
-    int n;
-    const tac_lid *v = tac_builder_stencil(b, kind, e, &n);
-    for (int i = 0; i < n; i++)
-        if (s->ever_free[v[i]]) {
-            step = fmin(step, damper_step(b->omega2[v[i]], gamma[v[i]], s->clocks.elastic_safety));
+    const tac_lid *v = tac_element_stencil(list, e);
+    for (int i = 0; i < list->element->nodes; i++)
+        if (s->mesh->ever_free[v[i]]) {
+            step = fmin(step, damper_step(b->omega2[v[i]], gamma[v[i]], s->settings->clocks.elastic_safety));
             stable = fmin(stable, stable_step(b->omega2[v[i]], gamma[v[i]]));
         }
-    const double elastic_s = (double)b->period[kind][e] * s->quantum_s;
+    const double elastic_s = (double)b->period[kind][e] * s->settings->quantum_s;
     const double bound = fmin(step, elastic_s);
     const tac_time period = tac_clock_period(s, bound);
     if (!(period >= 4096))
-        return tac_fail(
-            b->ctx, TAC_ERR_INPUT,
-            "the damping of the %s %" TAC_PRIGID " of body `%s` needs a period of %.3g s, under 2^12 quanta "
-            "(%.3g s); damp it less, make it softer, heavier or coarser, or set clocks.quantum_s to a "
-            "smaller power of two",
-            tac_element_name[kind], b->id[kind][e], s->body[s->vertex_body[v[0]]].name, bound, 4096 * s->quantum_s);
+        return tac_fail(b->ctx, TAC_ERR_INPUT,
+                        "the damping of the %s %" TAC_PRIGID
+                        " of body `%s` needs a period of %.3g s, under 2^12 quanta "
+                        "(%.3g s); damp it less, make it softer, heavier or coarser, or set clocks.quantum_s to a "
+                        "smaller power of two",
+                        list->element->noun, list->id[e], s->settings->body[s->mesh->vertex_body[v[0]]].name, bound,
+                        4096 * s->settings->quantum_s);
     b->damper[kind][e] = period;
-    b->slack[kind][e] = stable / ((double)period * s->quantum_s);
+    b->slack[kind][e] = stable / ((double)period * s->settings->quantum_s);
     return TAC_OK;
 }
 
@@ -104,20 +93,21 @@ enum tac_err tac_builder_damp(struct builder *b)
     enum tac_err err;
     const struct tac_scene *s = b->scene;
     double *gamma = NULL; /* (V), 1/s */
-    int n;
-    TAC_TRY(tac_agree(b->ctx, tac_alloc(b->ctx, (size_t)s->vertex_count, sizeof *gamma, &gamma)));
-    for (int k = TAC_KIND_SPRING; k <= TAC_KIND_HINGE; k++)
-        for (size_t e = 0; e < b->count[k]; e++) {
-            const tac_lid *v = tac_builder_stencil(b, k, e, &n);
+    TAC_TRY(tac_agree(b->ctx, tac_alloc(b->ctx, (size_t)s->mesh->vertex_count, sizeof *gamma, &gamma)));
+    for (int k = 0; k < b->set.count; k++) {
+        const struct tac_element_list *list = &b->set.list[k];
+        for (size_t e = 0; e < list->count; e++) {
+            const tac_lid *v = tac_element_stencil(list, e);
             const double rate = damping(b, k, e) > 0 ? damping(b, k, e) * own_rate(b, k, e) : 0;
-            for (int i = 0; i < n; i++)
+            for (int i = 0; i < list->element->nodes; i++)
                 gamma[v[i]] += rate;
         }
+    }
     /* A ghost's other elements are elsewhere. */
-    if (s->part)
-        TAC_TRY(tac_ghosts_refresh(b->ctx, s->part, s->vertex_count, 1, gamma));
-    for (int k = TAC_KIND_SPRING; k <= TAC_KIND_HINGE; k++)
-        for (size_t e = 0; e < b->count[k]; e++)
+    if (s->mesh->part)
+        TAC_TRY(tac_ghosts_refresh(b->ctx, s->mesh->part, s->mesh->vertex_count, 1, gamma));
+    for (int k = 0; k < b->set.count; k++)
+        for (size_t e = 0; e < b->set.list[k].count; e++)
             if (damping(b, k, e) > 0)
                 TAC_TRY(period_of(b, gamma, k, e));
 done:
@@ -127,10 +117,10 @@ done:
 
 /* ---- memories ---- */
 
-static enum tac_err make_memory(struct builder *b, struct tac_memory *m, int kind, size_t count)
+static enum tac_err make_memory(struct builder *b, struct tac_memory *m, int width, size_t count)
 {
     enum tac_err err;
-    const size_t n = count * (size_t)tac_memory_width((enum tac_kind)kind);
+    const size_t n = count * (size_t)width;
     TAC_TRY(tac_alloc(b->ctx, n, sizeof *m->value, &m->value));
     TAC_TRY(tac_alloc(b->ctx, n, sizeof *m->saved, &m->saved));
     TAC_TRY(tac_alloc(b->ctx, count, sizeof *m->id, &m->id));
@@ -138,113 +128,117 @@ done:
     return err;
 }
 
-/* Strain of an element at the start: m; e00, e11, e01; rad. */
-static void strain_of(const struct builder *b, int kind, size_t e, double strain[3])
+/* How many elements of a list belong to each class, in *out (owned by the caller): plastic ones by their own period,
+ * or those with dampers by their dampers'. */
+static enum tac_err count_classes(const struct builder *b, const struct tac_elastic *el, int kind, bool dampers,
+                                  size_t **out)
 {
-    double x[4][3], p[3], q[3], n1[3], n2[3], edge[3], ee;
-    int n;
-    const tac_lid *v = tac_builder_stencil(b, kind, e, &n);
-    for (int i = 0; i < n; i++)
-        memcpy(x[i], &b->scene->x[3 * v[i]], sizeof x[i]);
-    if (kind == TAC_KIND_SPRING)
-        strain[0] = tac_one_length((const double(*)[3])x, p);
-    else if (kind == TAC_KIND_CST)
-        tac_one_cst_strain(b->cst[e].b00, b->cst[e].b01, b->cst[e].b11, (const double(*)[3])x, p, q, strain);
-    else
-        strain[0] = tac_one_hinge_angle((const double(*)[3])x, edge, p, q, n1, n2, &ee);
+    enum tac_err err;
+    TAC_TRY(tac_alloc(b->ctx, el->class_count, sizeof **out, out));
+    for (size_t e = 0; e < b->set.list[kind].count; e++) {
+        if (dampers ? b->damper[kind][e] > 0 : tac_builder_yield(b, kind, e) > 0)
+            (*out)[tac_class_of(el, dampers ? b->damper[kind][e] : b->period[kind][e])]++;
+    }
+done:
+    return err;
+}
+
+/* Strain of an element at the start: m; e00, e11, e01; rad. */
+static void strain_of(const struct builder *b, int kind, size_t e, double *strain)
+{
+    const struct tac_element_list *list = &b->set.list[kind];
+    const tac_lid *v = tac_element_stencil(list, e);
+    double x[TAC_ELEMENT_NODES][3];
+    for (int i = 0; i < list->element->nodes; i++)
+        memcpy(x[i], &b->scene->mesh->x[3 * (size_t)v[i]], sizeof x[i]);
+    list->element->memory->strain(tac_element_record(list, e), (const double(*)[3])x, strain);
 }
 
 static void put_damper(const struct builder *b, struct tac_rate_class *r, int kind, size_t e)
 {
-    const double s = damping(b, kind, e);
-    struct tac_memory *m = &r->last[kind];
+    const struct tac_element_list *list = &b->set.list[kind];
+    struct tac_element_group *g = &r->group[kind];
+    struct tac_memory *m = &g->last;
     const size_t n = m->count++;
-    strain_of(b, kind, e, &m->value[(size_t)tac_memory_width((enum tac_kind)kind) * n]);
-    m->id[n] = b->id[kind][e];
-    r->count[TAC_KIND_DAMPING]++;
-    if (kind == TAC_KIND_SPRING) {
-        const struct tac_spring *q = &b->spring[e];
-        r->spring_damper[n] = (struct tac_spring_damper){{q->v[0], q->v[1]}, s * q->stiffness};
-    } else if (kind == TAC_KIND_CST) {
-        const struct tac_cst *q = &b->cst[e];
-        r->cst_damper[n] = (struct tac_cst_damper){
-            {q->v[0], q->v[1], q->v[2]}, q->body, q->b00, q->b01, q->b11, s * q->a, s * q->b, b->slack[kind][e]};
-    } else {
-        const struct tac_hinge *q = &b->hinge[e];
-        r->hinge_damper[n] = (struct tac_hinge_damper){
-            {q->v[0], q->v[1], q->v[2], q->v[3]}, 2 * s * q->stiffness, b->slack[kind][e] * b->gradient2[e]};
-    }
+    strain_of(b, kind, e, &m->value[(size_t)list->element->width * n]);
+    m->id[n] = list->id[e];
+    g->damper.count++;
+    r->damper_count++;
+    list->element->memory->make_damper(tac_element_record(list, e), damping(b, kind, e), b->slack[kind][e],
+                                       &list->bound[e], tac_forces_record(&g->damper, n));
 }
 
-enum tac_err tac_builder_dampers(struct builder *b, struct tac_elastic *el)
+/* Those of one kind of element. */
+static enum tac_err make_dampers(struct builder *b, struct tac_elastic *el, int kind)
 {
     enum tac_err err;
     size_t *count = NULL;
-    TAC_TRY(tac_alloc(b->ctx, el->class_count * TAC_KINDS, sizeof *count, &count));
-    for (int k = TAC_KIND_SPRING; k <= TAC_KIND_HINGE; k++)
-        for (size_t e = 0; e < b->count[k]; e++)
-            if (b->damper[k][e])
-                count[tac_class_of(el, b->damper[k][e]) * TAC_KINDS + (size_t)k]++;
+    TAC_TRY(count_classes(b, el, kind, true, &count));
     for (size_t c = 0; c < el->class_count; c++) {
-        struct tac_rate_class *r = &el->rate[c];
-        const size_t *n = &count[c * TAC_KINDS];
-        for (int k = TAC_KIND_SPRING; k <= TAC_KIND_HINGE; k++)
-            TAC_TRY(make_memory(b, &r->last[k], k, n[k]));
-        TAC_TRY(tac_alloc(b->ctx, n[TAC_KIND_SPRING], sizeof *r->spring_damper, &r->spring_damper));
-        TAC_TRY(tac_alloc(b->ctx, n[TAC_KIND_CST], sizeof *r->cst_damper, &r->cst_damper));
-        TAC_TRY(tac_alloc(b->ctx, n[TAC_KIND_HINGE], sizeof *r->hinge_damper, &r->hinge_damper));
+        struct tac_element_group *g = &el->rate[c].group[kind];
+        g->damper.size = g->element->memory->damper_size;
+        TAC_TRY(make_memory(b, &g->last, g->element->width, count[c]));
+        TAC_TRY(tac_alloc(b->ctx, count[c], g->damper.size, &g->damper.record));
     }
-    for (int k = TAC_KIND_SPRING; k <= TAC_KIND_HINGE; k++) /* scene order is key order */
-        for (size_t e = 0; e < b->count[k]; e++)
-            if (b->damper[k][e])
-                put_damper(b, &el->rate[tac_class_of(el, b->damper[k][e])], k, e);
+    for (size_t e = 0; e < b->set.list[kind].count; e++) /* scene order is key order */
+        if (b->damper[kind][e])
+            put_damper(b, &el->rate[tac_class_of(el, b->damper[kind][e])], kind, e);
 done:
     free(count);
     return err;
 }
 
-/* A rest value that the start does not exceed: what is bent further than its limit before t = 0 has flowed before. */
+enum tac_err tac_builder_dampers(struct builder *b, struct tac_elastic *el)
+{
+    enum tac_err err = TAC_OK;
+    for (int k = 0; k < b->set.count; k++)
+        if (b->set.list[k].element->memory)
+            TAC_TRY(make_dampers(b, el, k));
+done:
+    return err;
+}
+
+/* A rest value that the start does not exceed. */
 static void put_plastic(const struct builder *b, struct tac_rate_class *r, int kind, size_t e)
 {
-    struct tac_memory *m = &r->rest[kind];
-    const size_t n = m->count++;
-    const double yield = tac_builder_yield(b, kind, e);
-    double start[3], flow;
-    m->id[n] = b->id[kind][e];
-    r->yield[kind][n] = kind == TAC_KIND_SPRING ? yield * b->spring[e].length : yield;
-    if (kind == TAC_KIND_SPRING) {
-        m->value[n] = b->spring[e].length;
-    } else if (kind == TAC_KIND_HINGE) {
-        const double angle = b->hinge[e].angle;
-        strain_of(b, kind, e, start);
-        m->value[n] = tac_one_turn(tac_one_follow(angle + tac_one_turn(start[0] - angle), angle, yield, &flow));
-    } /* a triangle's plastic strain: 0 */
+    const struct tac_element_list *list = &b->set.list[kind];
+    struct tac_element_group *g = &r->group[kind];
+    const size_t n = g->rest.count++, width = (size_t)list->element->width;
+    double strain[TAC_ELEMENT_MEMORY];
+    strain_of(b, kind, e, strain);
+    g->rest.id[n] = list->id[e];
+    g->yield[n] = list->element->memory->start(tac_element_record(list, e), tac_builder_yield(b, kind, e), strain,
+                                               &g->rest.value[width * n]);
+}
+
+static enum tac_err make_plastic(struct builder *b, struct tac_elastic *el, int kind)
+{
+    enum tac_err err;
+    size_t *count = NULL;
+    TAC_TRY(count_classes(b, el, kind, false, &count));
+    for (size_t c = 0; c < el->class_count; c++) {
+        struct tac_element_group *g = &el->rate[c].group[kind];
+        const size_t n = count[c], first = g->elastic.count - n;
+        TAC_TRY(make_memory(b, &g->rest, g->element->width, n));
+        TAC_TRY(tac_alloc(b->ctx, n, sizeof *g->yield, &g->yield));
+        TAC_TRY(tac_alloc(b->ctx, n, 1, &g->flow_mine));
+        for (size_t i = 0; i < n; i++)
+            g->flow_mine[i] = tac_stencil_mine(b->scene, tac_forces_stencil(&g->elastic, first + i), g->element->nodes);
+    }
+    for (size_t e = 0; e < b->set.list[kind].count; e++)
+        if (tac_builder_yield(b, kind, e) > 0)
+            put_plastic(b, &el->rate[tac_class_of(el, b->period[kind][e])], kind, e);
+done:
+    free(count);
+    return err;
 }
 
 enum tac_err tac_builder_plastic(struct builder *b, struct tac_elastic *el)
 {
     enum tac_err err = TAC_OK;
-    size_t *count = NULL;
-    TAC_TRY(tac_alloc(b->ctx, el->class_count * TAC_KINDS, sizeof *count, &count));
-    for (int k = TAC_KIND_SPRING; k <= TAC_KIND_HINGE; k++)
-        for (size_t e = 0; e < b->count[k]; e++)
-            if (tac_builder_yield(b, k, e) > 0)
-                count[tac_class_of(el, b->period[k][e]) * TAC_KINDS + (size_t)k]++;
-    for (size_t c = 0; c < el->class_count; c++)
-        for (int k = TAC_KIND_SPRING; k <= TAC_KIND_HINGE; k++) {
-            struct tac_rate_class *r = &el->rate[c];
-            const size_t n = count[c * TAC_KINDS + (size_t)k];
-            TAC_TRY(make_memory(b, &r->rest[k], k, n));
-            TAC_TRY(tac_alloc(b->ctx, n, sizeof *r->yield[k], &r->yield[k]));
-            TAC_TRY(tac_alloc(b->ctx, n, 1, &r->flow_mine[k]));
-            for (size_t i = 0; i < n; i++)
-                r->flow_mine[k][i] = tac_elastic_mine(b->scene, r, (enum tac_kind)k, r->count[k] - n + i);
-        }
-    for (int k = TAC_KIND_SPRING; k <= TAC_KIND_HINGE; k++)
-        for (size_t e = 0; e < b->count[k]; e++)
-            if (tac_builder_yield(b, k, e) > 0)
-                put_plastic(b, &el->rate[tac_class_of(el, b->period[k][e])], k, e);
+    for (int k = 0; k < b->set.count; k++)
+        if (b->set.list[k].element->memory)
+            TAC_TRY(make_plastic(b, el, k));
 done:
-    free(count);
     return err;
 }

@@ -8,8 +8,8 @@
  *
  * On several ranks every vertex is a ghost on every other rank, all ranks step together from instant to instant, and
  * each rank looks at the pairs whose first vertex it owns. */
+#include "contact/friction.h"
 #include "contact/limits.h"
-#include "events/friction.h"
 #include "events/ranks.h"
 #include "geometry/sweep.h"
 #include <stdlib.h>
@@ -51,17 +51,17 @@ struct elements {
 
 static tac_gid triangle_id(const struct tac_scene *s, tac_lid t)
 {
-    return s->part ? s->part->triangle_id[t] : t;
+    return s->mesh->part ? s->mesh->part->triangle_id[t] : t;
 }
 
 static tac_gid segment_id(const struct tac_scene *s, tac_lid g)
 {
-    return s->part ? s->part->segment_id[g] : g;
+    return s->mesh->part ? s->mesh->part->segment_id[g] : g;
 }
 
 static tac_gid edge_id(const struct tac_scene *s, tac_lid e)
 {
-    return s->part ? s->part->edge_id[e] : e;
+    return s->mesh->part ? s->mesh->part->edge_id[e] : e;
 }
 
 /* Those whose lowest vertex is ours. */
@@ -69,8 +69,8 @@ static enum tac_err own_elements(struct tac_sim *sim, struct elements *own)
 {
     enum tac_err err = TAC_OK;
     const struct tac_scene *s = sim->scene;
-    const tac_lid total[3] = {s->triangle_count, s->segment_count, s->topology->edge_count};
-    const tac_lid *const vertex[3] = {s->triangle, s->segment, s->topology->edge};
+    const tac_lid total[3] = {s->mesh->triangle_count, s->mesh->segment_count, s->mesh->topology->edge_count};
+    const tac_lid *const vertex[3] = {s->mesh->triangle, s->mesh->segment, s->mesh->topology->edge};
     for (int kind = 0; kind < 3; kind++) {
         const int n = kind == 0 ? 3 : 2;
         TAC_TRY(tac_alloc(sim->ctx, (size_t)total[kind], sizeof *own->list[kind], &own->list[kind]));
@@ -206,7 +206,7 @@ static enum tac_err list_pairs(struct tac_sim *sim, struct oracle *o, const stru
             v[i] = tac_sim_id(sim, limit.v[i]);
         TAC_TRY(add(sim, o, limit.type, limit.a, &v[0], limit.b, &v[1]));
     }
-    for (size_t e = 0; e < all->count[2] && !sim->scene->two_d; e++)
+    for (size_t e = 0; e < all->count[2] && !sim->scene->settings->two_d; e++)
         for (size_t f = 0; f < all->count[2]; f++) {
             const struct element *a = &all->list[2][e], *b = &all->list[2][f];
             if (a->id < b->id)
@@ -285,7 +285,7 @@ static enum tac_err look_at(struct tac_sim *sim, struct oracle *o, struct entry 
     tac_near_pair((enum tac_pair_type)e->type, x, &near);
     /* Rungs long left behind: they would only be silent. */
     struct tac_pair *p = e->slot >= 0 ? &sim->active.pair[e->slot] : NULL;
-    if (p != NULL && p->deep_last == INFINITY && !tac_friction_holds(sim, e->slot) &&
+    if (p != NULL && p->deep_last == INFINITY && !tac_friction_holds(&sim->active, e->slot) &&
         near.d > p->deep_reach + .1 * p->form.thickness + 8 * tac_relative((enum tac_pair_type)e->type, u)) {
         double first = tac_model_reach(sim->model, &p->form, 1);
         TAC_TRY(tac_order(sim, e->slot, true));

@@ -3,10 +3,13 @@
 #define TACTUS_EVENTS_BOOK_H
 
 #include "base/state.h"
+#include "scene/kind.h"
 #include <tactus/accum.h>
 #include <tactus/counters.h>
 
 struct tac_sim;
+
+_Static_assert((int)TAC_KINDS == (int)TAC_COUNTED_KINDS, "every kind of force is counted");
 
 /* A vertex in a damper's stencil at the instant t: what its damping takes out is known when the instant is over. */
 struct tac_damped {

@@ -31,7 +31,7 @@ enum tac_err tac_clock_start(struct tac_sim *sim)
             tac_alloc(sim->ctx, sim->active.rung_class_capacity, sizeof *sim->clocks.due_rung, &sim->clocks.due_rung));
         sim->clocks.due_rung_capacity = sim->active.rung_class_capacity;
     }
-    if (sim->scene->clocks.mode == TAC_CLOCKS_NESTED)
+    if (sim->scene->settings->clocks.mode == TAC_CLOCKS_NESTED)
         goto done;
     size_t most = sim->elastic->class_count + sim->active.rung_class_count;
     TAC_TRY(tac_grow(sim->ctx, &sim->clocks.heap, &sim->clocks.heap_capacity, most, sizeof *sim->clocks.heap));
@@ -107,5 +107,5 @@ static tac_time next_free(struct tac_sim *sim, tac_time limit)
 
 tac_time tac_clock_next(struct tac_sim *sim, tac_time t, tac_time limit)
 {
-    return sim->scene->clocks.mode == TAC_CLOCKS_NESTED ? next_nested(sim, t, limit) : next_free(sim, limit);
+    return sim->scene->settings->clocks.mode == TAC_CLOCKS_NESTED ? next_nested(sim, t, limit) : next_free(sim, limit);
 }

@@ -1,10 +1,12 @@
 /* contact_tick.c: the ticks of contact: penalty layers, limits of stretch and friction, and the energy that they take
- * away (docs/method.md, Penalty layers, Restitution, Friction; ACM 2009, section 4).
+ * away (docs/method.md, Penalty layers, Restitution, Friction; ACM 2009, section 4).  src/contact evaluates what a pair
+ * does; here its impulses are applied.
  *
  * Nothing here logs, and on one rank nothing allocates. On several ranks a pair that becomes deeper may need room that
  * all its owners must have (tac_watch_deepen). */
+#include "contact/evaluate.h"
+#include "contact/friction.h"
 #include "events/bring.h"
-#include "events/friction.h"
 
 enum {
     AHEAD = 6,    /* rungs whose pairs are fetched early */
@@ -17,54 +19,6 @@ static inline void gather(const struct tac_sim *sim, const struct tac_pair *p, t
     for (int k = 0; k < p->count; k++)
         tac_state_position(&sim->state, &sim->scripts, p->v[k], t, x[k]);
     tac_model_gather(sim->model, (enum tac_pair_type)p->type, p->v, x);
-}
-
-/* Is the pair certainly silent at t, in the arithmetic of its tick?  The two primitives' extents along the last normal
- * bound their distance from below, for a quarter of the price of the distance. `clear` is the distance under which
- * it matters; the bound is told. */
-static inline bool surely_beyond(const struct tac_pair *p, const double x[4][3], double clear, double *bound)
-{
-    const double *n = p->near.n;
-    double least = INFINITY, most = -INFINITY;
-    for (int k = 0; k < p->count; k++) {
-        /* From vertex 0, so that coordinates far from the origin cost no accuracy. */
-        double along = n[0] * (x[k][0] - x[0][0]) + n[1] * (x[k][1] - x[0][1]) + n[2] * (x[k][2] - x[0][2]);
-        if (k < p->first)
-            least = along < least ? along : least;
-        else
-            most = along > most ? along : most;
-    }
-    *bound = least - most;
-    return *bound > clear;
-}
-
-static inline void look(struct tac_sim *sim, struct tac_pair *p, const double x[4][3], tac_time t)
-{
-    double gradient[4][3];
-    tac_near_pair((enum tac_pair_type)p->type, x, &p->near);
-    p->mollifier = 1;
-    if (p->type == TAC_PAIR_EDGE_EDGE)
-        tac_mollifier(x, &p->mollifier, gradient);
-    p->t_near = t;
-    /* Rounding of the distance and of the bound: 2^-50 of the longest way between vertices, with room to grow. */
-    double size = 0;
-    for (int k = 1; k < p->count; k++)
-        for (int c = 0; c < 3; c++)
-            size += fabs(x[k][c] - x[0][c]);
-    p->guard = 0x1p-44 * size;
-    (void)gradient;
-}
-
-/* Impulse of a rung on vertex k of its pair: normal w n + mollified dm/dx. */
-static inline void rung_impulse(const struct tac_pair *p, int k, double normal, double mollified,
-                                const double gradient[4][3], double j[3])
-{
-    double f = normal * p->near.w[k];
-    for (int c = 0; c < 3; c++)
-        j[c] = f * p->near.n[c];
-    if (mollified != 0)
-        for (int c = 0; c < 3; c++)
-            j[c] += mollified * gradient[k][c];
 }
 
 /* Gives vertex i an impulse of a contact; returns its work. */
@@ -107,7 +61,7 @@ static void kick_pair(struct tac_sim *sim, struct tac_pair *p, tac_time t, tac_t
     }
     for (int k = 0; k < p->count; k++) {
         double j[3];
-        rung_impulse(p, k, normal, mollified, gradient, j);
+        tac_pair_impulse(p, k, normal, mollified, gradient, j);
         work += kick_vertex(sim, p->v[k], t, period, j, !tac_pair_is_limit((enum tac_pair_type)p->type));
     }
     sim->books.book.work += work;
@@ -121,17 +75,12 @@ static void kick_triangle(struct tac_sim *sim, struct tac_pair *p, const struct 
                           const struct tac_rung_class *c, tac_time t, double normal)
 {
     const struct tac_model *model = sim->model;
-    double x[4][3], f = 0, work = 0;
+    double x[4][3], f, g2, work = 0;
     struct tac_near near[2];
     gather(sim, p, t, x);
     tac_near_stretch(x, near);
     const double d = near[1].d - p->form.radius;
-    for (int32_t l = e->first; l <= e->last; l++) {
-        const double g = d - p->form.thickness * model->reach[l];
-        if (g >= 0)
-            break;
-        f -= model->rate[l] * g;
-    }
+    (void)tac_layers_force(model, p->form.thickness, d, e->first, e->last, &f, &g2);
     const double other = c->h_s * p->form.stiffness * f;
     for (int k = 0; k < p->count; k++) {
         double j[3];
@@ -147,10 +96,12 @@ static void kick_triangle(struct tac_sim *sim, struct tac_pair *p, const struct 
 static void rub_pairs(struct tac_sim *sim, tac_time t)
 {
     for (size_t n = 0; n < sim->active.friction->touched_count; n++) {
+        const struct tac_pair *p = &sim->active.pair[sim->active.friction->touched[n]];
         struct tac_friction_kick kick;
-        tac_friction_tick(sim, n, t, &kick);
-        const struct tac_pair *p = &sim->active.pair[kick.pair];
-        double work = 0;
+        double x[4][3], work = 0;
+        for (int k = 0; k < p->count; k++)
+            tac_position(sim, p->v[k], t, x[k]);
+        tac_friction_tick(&sim->active, n, t, x, p->v[0] < sim->state.owned, &kick);
         for (int k = 0; k < p->count; k++) {
             double j[3];
             for (int c = 0; c < 3; c++)
@@ -162,7 +113,7 @@ static void rub_pairs(struct tac_sim *sim, tac_time t)
         sim->active.loss[sim->active.loss_count++] =
             (struct tac_loss){kick.pair, kick.period, 0, 0, {kick.j[0], kick.j[1], kick.j[2]}};
     }
-    tac_friction_close(sim);
+    tac_friction_close(&sim->active);
 }
 
 /* One tick of a rung: layers first..last of a pair, all with the same period. */
@@ -180,11 +131,11 @@ static void tick_rung(struct tac_sim *sim, struct tac_rung *e, const struct tac_
         double x[4][3], bound, clear = p->form.radius + eta1 * model->reach[e->first] + p->guard;
         gather(sim, p, t, x);
         if (sim->find.mode != TAC_DISCOVER_ALL_PAIRS && !tac_pair_grows((enum tac_pair_type)p->type) &&
-            surely_beyond(p, x, clear, &bound) && (!foresees || p->d_tick - bound < .25 * (bound - p->next))) {
+            tac_pair_beyond(p, x, clear, &bound) && (!foresees || p->d_tick - bound < .25 * (bound - p->next))) {
             e->last_d = INFINITY;
             sim->books.silent++;
             if (e->first == 1 && e->anchor >= 0)
-                tac_friction_erase(sim, e->pair);
+                tac_friction_erase(&sim->active, e->pair);
             if (e->last == p->depth) {
                 p->deep_last = INFINITY;
                 p->d_tick = bound;
@@ -192,27 +143,19 @@ static void tick_rung(struct tac_sim *sim, struct tac_rung *e, const struct tac_
             }
             return;
         }
-        look(sim, p, x, t);
+        tac_pair_evaluate(p, x, t);
     }
     const double d = p->near.d - p->form.radius;
     if (d >= eta1 * model->reach[e->first]) {
         e->last_d = INFINITY;
         sim->books.silent++;
         if (e->first == 1 && e->anchor >= 0)
-            tac_friction_erase(sim, e->pair);
+            tac_friction_erase(&sim->active, e->pair);
     } else {
-        double f = 0, g2 = 0;
-        int32_t l = e->first;
-        for (; l <= e->last; l++) {
-            double g = d - eta1 * model->reach[l];
-            if (g >= 0)
-                break;
-            double rg = model->rate[l] * g;
-            f -= rg;
-            g2 += rg * g;
-        }
-        if (l - 1 > sim->books.deepest_layer && !tac_pair_is_limit((enum tac_pair_type)p->type))
-            sim->books.deepest_layer = l - 1;
+        double f, g2;
+        const int32_t deepest = tac_layers_force(model, eta1, d, e->first, e->last, &f, &g2);
+        if (deepest > sim->books.deepest_layer && !tac_pair_is_limit((enum tac_pair_type)p->type))
+            sim->books.deepest_layer = deepest;
         double hr = c->h_s * p->form.stiffness;
         double normal = hr * f * p->mollifier, mollified = p->mollifier < 1 ? -.5 * hr * g2 : 0;
         /* All active layers of a rung were active at its last tick or are approached: one test serves them. */
@@ -223,7 +166,7 @@ static void tick_rung(struct tac_sim *sim, struct tac_rung *e, const struct tac_
             mollified *= p->form.law->e2;
         }
         if (e->anchor >= 0)
-            tac_friction_enter(sim, e, c, normal);
+            tac_friction_enter(&sim->active, e, c, normal);
         e->last_d = d;
         p->active = e->first > p->active ? e->first : p->active;
         if (p->type == TAC_PAIR_WIDE)
@@ -313,7 +256,7 @@ void tac_contact_losses(struct tac_sim *sim, tac_time t)
             double j[3], v[3];
             if (p->v[k] >= sim->state.owned)
                 continue;
-            rung_impulse(p, k, loss->normal, loss->mollified, gradient, j);
+            tac_pair_impulse(p, k, loss->normal, loss->mollified, gradient, j);
             for (int c = 0; c < 3; c++)
                 j[c] -= p->near.w[k] * loss->rub[c];
             mean_velocity(sim, p->v[k], t, loss->period, v);

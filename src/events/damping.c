@@ -27,7 +27,7 @@ bool tac_damping_begin(struct tac_sim *sim, tac_time t)
     bool any = false;
     for (size_t i = 0; i < sim->clocks.due_elastic_count; i++) {
         const struct tac_rate_class *rate = &sim->elastic->rate[sim->clocks.due_elastic[i]];
-        any |= rate->count[TAC_KIND_DAMPING] > 0;
+        any |= rate->damper_count > 0;
         for (size_t k = 0; k < rate->damped_count; k++) {
             struct tac_damped *d = &sim->books.damped[rate->damped[k]];
             memcpy(d->before, sim->state.vel[rate->damped[k]].v, sizeof d->before);
@@ -43,13 +43,14 @@ void tac_damping_kick(struct tac_sim *sim, tac_time t)
         const struct tac_rate_class *rate = &sim->elastic->rate[sim->clocks.due_elastic[i]];
         for (size_t k = 0; k < rate->damped_count; k++)
             memcpy(sim->books.damped[rate->damped[k]].change, sim->state.vel[rate->damped[k]].v, 3 * sizeof(double));
-        if (rate->held_count[TAC_KIND_DAMPING]) /* before the strains of the last tick are gone */
-            tac_held_works(sim, rate, TAC_KIND_DAMPING, t);
+        for (int g = 0; g < rate->group_count; g++)
+            if (rate->group[g].damper.held_count) /* before the strains of the last tick are gone */
+                tac_held_works(sim, rate, &rate->group[g], true, t);
     }
     for (size_t i = 0; i < sim->clocks.due_elastic_count; i++) {
         const struct tac_rate_class *rate = &sim->elastic->rate[sim->clocks.due_elastic[i]];
-        sim->books.ticks[TAC_KIND_DAMPING] += (int64_t)rate->mine[TAC_KIND_DAMPING];
-        if (rate->count[TAC_KIND_DAMPING])
+        sim->books.ticks[TAC_KIND_DAMPING] += (int64_t)rate->damper_mine;
+        if (rate->damper_count)
             tac_damping_tick(rate, sim->state.pos, sim->state.vel, &sim->books.book);
     }
     for (size_t i = 0; i < sim->clocks.due_elastic_count; i++) {

@@ -11,9 +11,10 @@ struct place {
     tac_gid id;
     int64_t has; /* TAC_ELEMENT_RESTS or TAC_ELEMENT_DAMPS: which of the two */
     const tac_lid *stencil;
-    int vertices;
-    double *value;
-    bool mine; /* its lowest vertex is ours */
+    int vertices, width;
+    double *value;                         /* (width) */
+    bool mine;                             /* its lowest vertex is ours */
+    bool (*sensible)(const double *value); /* of elements */
 };
 
 static int compare_places(const void *a, const void *b)
@@ -26,10 +27,9 @@ static int compare_places(const void *a, const void *b)
     return (x->has > y->has) - (x->has < y->has);
 }
 
-static void list_wind(const struct tac_sim *sim, const struct tac_rate_class *rate, size_t e, struct place *p)
+static void list_wind(const struct tac_sim *sim, struct tac_load_element *load, struct place *p)
 {
-    struct tac_load_element *load = &rate->load[e];
-    const struct tac_part *part = sim->scene->part;
+    const struct tac_part *part = sim->scene->mesh->part;
     *p = (struct place){.kind = TAC_KIND_LOAD,
                         .id = part == NULL       ? load->id
                               : load->count == 2 ? part->segment_id[load->id]
@@ -37,8 +37,30 @@ static void list_wind(const struct tac_sim *sim, const struct tac_rate_class *ra
                         .has = TAC_ELEMENT_DAMPS,
                         .stencil = load->v,
                         .vertices = load->count,
+                        .width = 3,
                         .value = load->centre,
-                        .mine = tac_elastic_mine(sim->scene, rate, TAC_KIND_LOAD, e)};
+                        .mine = tac_stencil_mine(sim->scene, load->v, load->count)};
+}
+
+/* What some forces of element k's group remember: the last ones of `f`, as many as the memory has. */
+static struct place *list_memory(const struct tac_sim *sim, const struct tac_element_group *g, int k, bool damps,
+                                 struct place *p)
+{
+    const struct tac_memory *m = damps ? &g->last : &g->rest;
+    const struct tac_forces *f = damps ? &g->damper : &g->elastic;
+    for (size_t i = 0; i < m->count; i++) {
+        const tac_lid *v = tac_forces_stencil(f, f->count - m->count + i);
+        *p++ = (struct place){.kind = tac_kind_of_element(k),
+                              .id = m->id[i],
+                              .has = damps ? TAC_ELEMENT_DAMPS : TAC_ELEMENT_RESTS,
+                              .stencil = v,
+                              .vertices = g->element->nodes,
+                              .width = g->element->width,
+                              .value = &m->value[(size_t)g->element->width * i],
+                              .mine = tac_stencil_mine(sim->scene, v, g->element->nodes),
+                              .sensible = g->element->memory->sensible};
+    }
+    return p;
 }
 
 /* All that is remembered here, by kind, id, and what it is; in *out (owned by the caller). */
@@ -46,38 +68,25 @@ static enum tac_err list_places(struct tac_sim *sim, struct place **out, size_t 
 {
     enum tac_err err = TAC_OK;
     size_t n = 0;
+    struct place *p;
     const struct tac_elastic *el = sim->elastic;
-    for (size_t c = 0; c < el->class_count; c++)
-        for (int kind = TAC_KIND_SPRING; kind <= TAC_KIND_HINGE; kind++)
-            n += el->rate[c].rest[kind].count + el->rate[c].last[kind].count;
-    for (size_t c = 0; c < el->class_count; c++)
-        n += el->rate[c].count[TAC_KIND_LOAD];
+    for (size_t c = 0; c < el->class_count; c++) {
+        for (int k = 0; k < el->element_count; k++)
+            n += el->rate[c].group[k].rest.count + el->rate[c].group[k].last.count;
+        n += el->rate[c].load_count;
+    }
     TAC_TRY(tac_alloc(sim->ctx, n, sizeof **out, out));
-    *count = 0;
+    p = *out;
     for (size_t c = 0; c < el->class_count; c++) {
         const struct tac_rate_class *rate = &el->rate[c];
-        size_t damper = 0;
-        for (int kind = TAC_KIND_SPRING; kind <= TAC_KIND_HINGE; kind++) {
-            const size_t width = (size_t)tac_memory_width((enum tac_kind)kind);
-            for (int damps = 0; damps < 2; damps++) {
-                const struct tac_memory *m = damps ? &rate->last[kind] : &rate->rest[kind];
-                const enum tac_kind of = damps ? TAC_KIND_DAMPING : (enum tac_kind)kind;
-                for (size_t i = 0; i < m->count; i++) {
-                    const size_t e = damps ? damper++ : rate->count[kind] - m->count + i;
-                    struct place *p = &(*out)[(*count)++];
-                    *p = (struct place){.kind = kind,
-                                        .id = m->id[i],
-                                        .has = damps ? TAC_ELEMENT_DAMPS : TAC_ELEMENT_RESTS,
-                                        .value = &m->value[width * i],
-                                        .mine = tac_elastic_mine(sim->scene, rate, of, e)};
-                    p->stencil = tac_elastic_stencil(rate, of, e, &p->vertices);
-                }
-            }
-        }
-        for (size_t e = 0; e < rate->count[TAC_KIND_LOAD]; e++)
-            if (rate->load[e].twin < 0 && sim->scene->load[rate->load[e].load].kind == TAC_LOAD_WIND)
-                list_wind(sim, rate, e, &(*out)[(*count)++]);
+        for (int k = 0; k < el->element_count; k++)
+            for (int damps = 0; damps < 2; damps++)
+                p = list_memory(sim, &rate->group[k], k, damps, p);
+        for (size_t e = 0; e < rate->load_count; e++)
+            if (rate->load[e].twin < 0 && sim->scene->settings->load[rate->load[e].load].kind == TAC_LOAD_WIND)
+                list_wind(sim, &rate->load[e], p++);
     }
+    *count = (size_t)(p - *out);
     if (*count)
         qsort(*out, *count, sizeof **out, compare_places);
 done:
@@ -87,7 +96,7 @@ done:
 static void put(const struct place *p, struct tac_element_state *row, bool into_row)
 {
     double *value = p->has == TAC_ELEMENT_RESTS ? row->rest : row->last;
-    const size_t size = (size_t)tac_memory_width((enum tac_kind)p->kind) * sizeof *value;
+    const size_t size = (size_t)p->width * sizeof *value;
     memcpy(into_row ? value : p->value, into_row ? p->value : value, size);
 }
 
@@ -164,9 +173,14 @@ static enum tac_err take(struct tac_sim *sim, const struct place *place, size_t 
             return foreign(sim, row);
         if (p == NULL)
             continue;
-        for (int i = 0; i < p->vertices; i++)
-            if (tac_sim_id(sim, p->stencil[i]) != row->vertex[i])
+        for (int i = 0; i < 4; i++)
+            if (row->vertex[i] != (i < p->vertices ? tac_sim_id(sim, p->stencil[i]) : -1))
                 return foreign(sim, row);
+        if (p->sensible && !p->sensible(has == TAC_ELEMENT_RESTS ? row->rest : row->last))
+            return tac_fail(sim->ctx, TAC_ERR_INPUT,
+                            "what the checkpoint remembers of an element (vertices %" TAC_PRIGID ", %" TAC_PRIGID
+                            ", ...) makes no sense; take an older checkpoint",
+                            row->vertex[0], row->vertex[1]);
         put(p, row, false);
         ++*set;
     }

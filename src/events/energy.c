@@ -1,6 +1,6 @@
 /* energy.c: energies, momenta and contacts of one instant (docs/method.md, Energy and the book): exact sums, each term
  * computed once. */
-#include "events/friction.h"
+#include "contact/friction.h"
 #include "events/ranks.h"
 #include <stdlib.h>
 #include <string.h>
@@ -14,21 +14,25 @@ static void mean_velocity(const struct tac_sim *sim, tac_lid i, double v[3])
             v[k] = .5 * (v[k] + sim->books.v_before[3 * (size_t)i + (size_t)k]);
 }
 
-static void elastic_energy(const struct tac_sim *sim, struct tac_accum *sum, enum tac_kind kind)
+static void group_energy(const struct tac_sim *sim, struct tac_accum *sum, const struct tac_element_group *g)
 {
-    for (size_t c = 0; c < sim->elastic->class_count; c++) {
-        const struct tac_rate_class *rate = &sim->elastic->rate[c];
-        for (size_t e = 0; kind != TAC_KIND_GRAVITY && e < rate->count[kind]; e++) {
-            int n;
-            if (!tac_elastic_mine(sim->scene, rate, kind, e))
-                continue;
-            double x[4][3];
-            const tac_lid *v = tac_elastic_stencil(rate, kind, e, &n);
-            for (int k = 0; k < n; k++)
-                tac_position(sim, v[k], sim->state.now, x[k]);
-            tac_accum_add(sum, tac_elastic_potential(rate, kind, e, x));
-        }
+    for (size_t e = 0; e < g->elastic.count; e++) {
+        const tac_lid *v = tac_forces_stencil(&g->elastic, e);
+        double x[4][3];
+        if (!tac_stencil_mine(sim->scene, v, g->element->nodes))
+            continue;
+        for (int k = 0; k < g->element->nodes; k++)
+            tac_position(sim, v[k], sim->state.now, x[k]);
+        tac_accum_add(sum, tac_group_energy(g, e, x));
     }
+}
+
+static void elastic_energy(const struct tac_sim *sim, struct tac_accum *stretch, struct tac_accum *bend)
+{
+    for (size_t c = 0; c < sim->elastic->class_count; c++)
+        for (int k = 0; k < sim->elastic->element_count; k++)
+            group_energy(sim, sim->elastic->element[k]->column == TAC_ENERGY_BEND ? bend : stretch,
+                         &sim->elastic->rate[c].group[k]);
 }
 
 /* Sum of rate x gap^2 over the layers that act at distance d (less the radius). */
@@ -190,15 +194,13 @@ enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row)
         tac_position(sim, i, sim->state.now, x);
         tac_cross(a, x, v);
         tac_accum_add(&sum[KINETIC], .5 * m * tac_dot(v, v));
-        tac_accum_add(&sum[GRAVITY], -m * tac_dot(sim->scene->gravity, x));
+        tac_accum_add(&sum[GRAVITY], -m * tac_dot(sim->scene->settings->gravity, x));
         for (int k = 0; k < 3; k++) {
             tac_accum_add(&sum[MOMENTUM + k], m * v[k]);
             tac_accum_add(&sum[ANGULAR + k], m * a[k]);
         }
     }
-    elastic_energy(sim, &sum[STRETCH], TAC_KIND_SPRING);
-    elastic_energy(sim, &sum[STRETCH], TAC_KIND_CST);
-    elastic_energy(sim, &sum[BEND], TAC_KIND_HINGE);
+    elastic_energy(sim, &sum[STRETCH], &sum[BEND]);
     contact_energy(sim, &sum[CONTACT], &sum[STRETCH], row);
     sum[DISSIPATED] = sim->books.dissipated;
     sum[WORK] = sim->books.work;

@@ -1,7 +1,8 @@
 /* friction_state.c: takes the state of friction out of a simulation, and puts it into another one. */
 #include "base/exchange.h"
-#include "events/friction.h"
+#include "contact/friction.h"
 #include "events/ranks.h"
+#include "events/state.h"
 #include "state/snapshot.h"
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 static bool has_loads(const struct tac_sim *sim)
 {
-    return sim->scene->load_count > 0;
+    return sim->scene->settings->load_count > 0;
 }
 
 static struct tac_rate_class *due(const struct tac_sim *sim, size_t i)
@@ -29,7 +29,7 @@ static void push(struct tac_sim *sim, struct tac_rate_class *rate, tac_time t)
     double mean = 1;
     for (size_t k = 0; k < rate->pushed_count; k++)
         memset(&rate->push[6 * k], 0, 3 * sizeof(double));
-    for (size_t i = 0; i < rate->count[TAC_KIND_LOAD]; i++) {
+    for (size_t i = 0; i < rate->load_count; i++) {
         struct tac_load_element *e = &rate->load[i];
         double x[3][3], j[3][3], centre[3] = {0, 0, 0};
         if (e->load != load) {
@@ -85,11 +85,11 @@ void tac_loads_tick(struct tac_sim *sim, tac_time t)
         return;
     for (size_t i = 0; i < sim->clocks.due_elastic_count; i++) {
         struct tac_rate_class *rate = due(sim, i);
-        if (rate->count[TAC_KIND_LOAD] == 0)
+        if (rate->load_count == 0)
             continue;
         push(sim, rate, t);
         kick(sim, rate);
-        sim->books.ticks[TAC_KIND_LOAD] += (int64_t)rate->mine[TAC_KIND_LOAD];
+        sim->books.ticks[TAC_KIND_LOAD] += (int64_t)rate->load_mine;
     }
     for (size_t i = 0; i < sim->clocks.due_elastic_count; i++)
         if (due(sim, i)->pushed_count)
@@ -100,7 +100,7 @@ void tac_loads_begin(struct tac_sim *sim)
 {
     for (size_t c = 0; has_loads(sim) && c < sim->elastic->class_count; c++) {
         struct tac_rate_class *rate = &sim->elastic->rate[c];
-        for (size_t i = 0; i < rate->count[TAC_KIND_LOAD]; i++)
+        for (size_t i = 0; i < rate->load_count; i++)
             memcpy(rate->load[i].centre_start, rate->load[i].centre, sizeof rate->load[i].centre);
     }
 }
@@ -109,7 +109,7 @@ void tac_loads_restore(struct tac_sim *sim)
 {
     for (size_t c = 0; has_loads(sim) && c < sim->elastic->class_count; c++) {
         struct tac_rate_class *rate = &sim->elastic->rate[c];
-        for (size_t i = 0; i < rate->count[TAC_KIND_LOAD]; i++)
+        for (size_t i = 0; i < rate->load_count; i++)
             memcpy(rate->load[i].centre, rate->load[i].centre_start, sizeof rate->load[i].centre);
     }
 }
@@ -118,7 +118,7 @@ void tac_loads_twins(struct tac_sim *sim)
 {
     for (size_t c = 0; has_loads(sim) && c < sim->elastic->class_count; c++) {
         struct tac_load_element *e = sim->elastic->rate[c].load;
-        for (size_t i = 0; i < sim->elastic->rate[c].count[TAC_KIND_LOAD]; i++)
+        for (size_t i = 0; i < sim->elastic->rate[c].load_count; i++)
             if (e[i].twin >= 0)
                 memcpy(e[i].centre, e[e[i].twin].centre, sizeof e[i].centre);
     }

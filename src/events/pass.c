@@ -4,8 +4,8 @@
  * Nothing here logs, and on one rank nothing allocates: a pass ends where the room that was made before it does not
  * suffice. On several ranks a rank that has no room left makes more, because the others wait for it; and a record whose
  * log is full writes it out (io/record/record_log.c). */
+#include "contact/friction.h"
 #include "events/bring.h"
-#include "events/friction.h"
 #include "events/ranks.h"
 
 void tac_position(const struct tac_sim *sim, tac_lid i, tac_time t, double x[3])
@@ -45,7 +45,7 @@ static inline __attribute__((always_inline)) void bring_class(struct tac_sim *si
 
 static void tick_gravity(struct tac_sim *sim, const struct tac_rate_class *rate)
 {
-    const double h = rate->h_s, *g = sim->scene->gravity;
+    const double h = rate->h_s, *g = sim->scene->settings->gravity;
     const double dv[3] = {h * g[0], h * g[1], h * g[2]}, half = .5 * tac_dot(dv, dv);
     double work = 0, absolute = 0;
     for (tac_lid i = 0; i < sim->state.owned; i++) {
@@ -60,6 +60,22 @@ static void tick_gravity(struct tac_sim *sim, const struct tac_rate_class *rate)
     }
     sim->books.book.work += work;
     sim->books.book.absolute += absolute;
+    sim->books.ticks[TAC_KIND_GRAVITY] += (int64_t)rate->pulled;
+}
+
+/* The elements of one kind, by ascending period. */
+static inline void tick_elements(struct tac_sim *sim, int k, tac_time t)
+{
+    for (size_t i = 0; i < sim->clocks.due_elastic_count; i++) {
+        const struct tac_rate_class *rate = &sim->elastic->rate[sim->clocks.due_elastic[i]];
+        const struct tac_element_group *g = &rate->group[k];
+        if (g->elastic.count == 0)
+            continue;
+        tac_group_tick(g, rate->h_s, sim->state.pos, sim->state.vel, &sim->books.book, &sim->books.dissipated);
+        sim->books.ticks[tac_kind_of_element(k)] += (int64_t)g->elastic.mine;
+        if (g->elastic.held_count)
+            tac_held_works(sim, rate, g, false, t);
+    }
 }
 
 /* What contact takes of an instant is timed at one instant in so many: looking at the clock at each would be a good
@@ -105,22 +121,11 @@ static void run_instant(struct tac_sim *sim, tac_time t)
     }
     tac_loads_before(sim);
     const bool damped = sim->books.damped && tac_damping_begin(sim, t);
-    for (int kind = TAC_KIND_GRAVITY; kind <= TAC_KIND_HINGE; kind++)
-        for (size_t i = 0; i < sim->clocks.due_elastic_count; i++) {
-            const struct tac_rate_class *rate = &el->rate[sim->clocks.due_elastic[i]];
-            if (rate->count[kind] == 0)
-                continue;
-            if (kind == TAC_KIND_GRAVITY)
-                tick_gravity(sim, rate);
-            else
-                tac_elastic_tick(rate, (enum tac_kind)kind, sim->state.pos, sim->state.vel, &sim->books.book);
-            if (rate->rest[kind].count)
-                tac_plastic_tick(rate, (enum tac_kind)kind, sim->state.pos, sim->state.vel, &sim->books.book,
-                                 &sim->books.dissipated);
-            sim->books.ticks[kind] += (int64_t)rate->mine[kind];
-            if (rate->held_count[kind])
-                tac_held_works(sim, rate, (enum tac_kind)kind, t);
-        }
+    for (size_t i = 0; i < sim->clocks.due_elastic_count; i++)
+        if (el->rate[sim->clocks.due_elastic[i]].pulled)
+            tick_gravity(sim, &el->rate[sim->clocks.due_elastic[i]]);
+    for (int k = 0; k < el->element_count; k++)
+        tick_elements(sim, k, t);
     if (timed)
         contact_s = -tac_wall_s();
     tac_contact_tick(sim, t);
@@ -174,7 +179,7 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
         sim->paths.break_head[i] = -1;
     }
     sim->paths.break_count = 0;
-    tac_friction_begin(sim);
+    tac_friction_begin(&sim->active);
     for (size_t c = 0; c < sim->active.rung_class_count; c++)
         for (size_t k = 0; k < sim->active.rung_class[c].count; k++)
             sim->active.rung_class[c].rung[k].saved_d = sim->active.rung_class[c].rung[k].last_d;
@@ -267,7 +272,7 @@ enum tac_err tac_pass_restore(struct tac_sim *sim, tac_time believed)
     tac_memory_restore(sim->elastic);
     if (sim->record)
         sim->record->call->undo(sim->record);
-    tac_friction_restore(sim);
+    tac_friction_restore(&sim->active);
     tac_watch_undo(sim, believed);
     sim->books.counters.rollbacks++;
     for (int k = 0; k < TAC_KINDS; k++)

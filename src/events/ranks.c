@@ -335,7 +335,7 @@ enum tac_err tac_ranks_create(struct tac_sim *sim, struct tac_scene *local)
     struct tac_ranks *r = NULL;
     TAC_TRY(tac_alloc(ctx, 1, sizeof *r, &r));
     sim->ranks = r;
-    TAC_TRY(tac_halo_create(ctx, local, local->clocks.mode == TAC_CLOCKS_NESTED, &r->halo));
+    TAC_TRY(tac_halo_create(ctx, local, local->settings->clocks.mode == TAC_CLOCKS_NESTED, &r->halo));
     TAC_TRY(tac_alloc(ctx, (size_t)ctx->size, 1, &r->rerun));
     TAC_TRY(tac_alloc(ctx, (size_t)sim->state.capacity, 1, &r->has_path));
     enter_arrays(sim);

@@ -53,7 +53,7 @@ static size_t answer(void *self, struct tac_neighbor *n)
     const tac_gid *id = (const tac_gid *)n->heard;
     size_t bytes = 0;
     for (size_t k = 0; k < count; k++) {
-        tac_lid v = tac_id_find(sim->scene->part->vertex_id, sim->state.owned, id[k]);
+        tac_lid v = tac_id_find(sim->scene->mesh->part->vertex_id, sim->state.owned, id[k]);
         TAC_CHECK(v >= 0);
         bytes += sizeof(struct path_head) + path_pieces(sim, v) * sizeof(struct tac_break);
     }
@@ -61,7 +61,7 @@ static size_t answer(void *self, struct tac_neighbor *n)
         return 0;
     char *at = n->told;
     for (size_t k = 0; k < count; k++) {
-        const tac_lid v = tac_id_find(sim->scene->part->vertex_id, sim->state.owned, id[k]);
+        const tac_lid v = tac_id_find(sim->scene->mesh->part->vertex_id, sim->state.owned, id[k]);
         struct path_head *head = (struct path_head *)at;
         memset(head, 0, sizeof *head);
         head->id = id[k];

@@ -61,7 +61,7 @@ static int compare_shared(const void *a, const void *b)
 /* Vertices that never move need not be told of. */
 static bool still(const struct tac_sim *sim, tac_lid v)
 {
-    return !sim->scene->ever_free[v] && !sim->scene->part->scripted[v];
+    return !sim->scene->mesh->ever_free[v] && !sim->scene->mesh->part->scripted[v];
 }
 
 static enum tac_err share(struct tac_sim *sim, struct tac_shared **list, size_t *count, size_t *capacity,
@@ -166,9 +166,9 @@ enum tac_err tac_ranks_share_elements(struct tac_sim *sim)
     for (size_t c = 0; c < sim->elastic->class_count; c++) {
         const struct tac_rate_class *rate = &sim->elastic->rate[c];
         for (int kind = TAC_KIND_SPRING; kind < TAC_KINDS; kind++)
-            for (size_t e = 0; e < rate->count[kind]; e++) {
+            for (size_t e = 0; e < tac_class_count(rate, kind); e++) {
                 int n;
-                const tac_lid *v = tac_elastic_stencil(rate, (enum tac_kind)kind, e, &n);
+                const tac_lid *v = tac_elastic_stencil(rate, kind, e, &n);
                 TAC_TRY(share(sim, &r->fixed, &r->fixed_count, &capacity, v, n, rate->period));
             }
     }

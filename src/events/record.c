@@ -9,7 +9,8 @@ enum tac_err tac_sim_record(struct tac_sim *sim, struct tac_recorder *record)
     sim->record = record;
     if (record == NULL)
         return TAC_OK;
-    return record->call->vertices(record, sim->state.owned, sim->scene->part ? sim->scene->part->vertex_id : NULL);
+    return record->call->vertices(record, sim->state.owned,
+                                  sim->scene->mesh->part ? sim->scene->mesh->part->vertex_id : NULL);
 }
 
 /* Did an instant or a knot at `now` rewrite it?  (The position of a scripted vertex is brought up to date without.) */

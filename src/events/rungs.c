@@ -1,6 +1,6 @@
 /* rungs.c: classes of rungs: all rungs of one period, in the order of their keys (docs/engine.md, Rungs). */
 #include "events/rungs.h"
-#include "events/friction.h"
+#include "contact/friction.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ struct tac_rung *tac_rungs_find(struct tac_rung_class *c, uint64_t key, int32_t 
 enum tac_err tac_rungs_class(struct tac_sim *sim, tac_time period, size_t *index)
 {
     enum tac_err err = TAC_OK;
-    if (sim->scene->clocks.mode == TAC_CLOCKS_NESTED) {
+    if (sim->scene->settings->clocks.mode == TAC_CLOCKS_NESTED) {
         *index = (size_t)__builtin_ctzll((unsigned long long)period);
         return TAC_OK;
     }
@@ -65,7 +65,7 @@ done:
 enum tac_err tac_watch_create(struct tac_sim *sim)
 {
     enum tac_err err = TAC_OK;
-    if (sim->scene->clocks.mode == TAC_CLOCKS_NESTED) {
+    if (sim->scene->settings->clocks.mode == TAC_CLOCKS_NESTED) {
         TAC_TRY(tac_grow(sim->ctx, &sim->active.rung_class, &sim->active.rung_class_capacity, 63,
                          sizeof *sim->active.rung_class));
         for (size_t k = 0; k < 63; k++)
@@ -80,8 +80,8 @@ done:
 void tac_rungs_append(struct tac_sim *sim, struct tac_rung_class *c, int32_t slot, int32_t first, int32_t last,
                       tac_time t)
 {
-    const struct tac_rung rung = {sim->active.pair[slot].key,     slot, first,    last,
-                                  tac_friction_anchor(sim, slot), t,    INFINITY, INFINITY};
+    const struct tac_rung rung = {
+        sim->active.pair[slot].key, slot, first, last, tac_friction_anchor(&sim->active, slot), t, INFINITY, INFINITY};
     size_t k = c->extra_count++;
     /* In key order: births come in that order, so this seldom moves anything. */
     while (k > 0 && tac_rungs_before(&rung, &c->extra[k - 1])) {

@@ -49,19 +49,20 @@ enum tac_err tac_scripts_create(struct tac_sim *sim)
     enum tac_err err = TAC_OK;
     const struct tac_scene *s = sim->scene;
     size_t count = 0, capacity = 0;
-    for (tac_lid m = 0; m < s->motion_count; m++)
-        count += (size_t)s->motion[m].vertex_count;
+    for (tac_lid m = 0; m < s->settings->motion_count; m++)
+        count += (size_t)s->mesh->moved[m].vertex_count;
     TAC_TRY(tac_alloc(sim->ctx, count, sizeof *sim->scripts.script, &sim->scripts.script));
-    TAC_TRY(
-        tac_alloc(sim->ctx, (size_t)s->motion_count + 1, sizeof *sim->scripts.motion_knot, &sim->scripts.motion_knot));
-    for (tac_lid m = 0; m < s->motion_count; m++) {
-        const struct tac_motion *motion = &s->motion[m];
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)s->settings->motion_count + 1, sizeof *sim->scripts.motion_knot,
+                      &sim->scripts.motion_knot));
+    for (tac_lid m = 0; m < s->settings->motion_count; m++) {
+        const struct tac_motion *motion = &s->settings->motion[m];
         size_t begin = sim->scripts.knot_count;
         TAC_TRY(add_knots(sim, motion, &capacity));
         sim->scripts.motion_knot[m + 1] = (int32_t)sim->scripts.knot_count;
-        for (tac_lid i = 0; i < motion->vertex_count; i++) {
+        const struct tac_moved *moved = &s->mesh->moved[m];
+        for (tac_lid i = 0; i < moved->vertex_count; i++) {
             struct tac_script *script = &sim->scripts.script[sim->scripts.count];
-            script->vertex = motion->vertex[i];
+            script->vertex = moved->vertex[i];
             script->motion = m;
             script->knot_begin = (int32_t)begin;
             script->knot_count = (int32_t)(sim->scripts.knot_count - begin);
@@ -78,7 +79,7 @@ done:
 static void knot_position(const struct tac_sim *sim, const struct tac_script *s, const struct tac_knot *knot,
                           double x[3])
 {
-    const struct tac_motion *m = &sim->scene->motion[s->motion];
+    const struct tac_motion *m = &sim->scene->settings->motion[s->motion];
     if (m->displacement) {
         for (int k = 0; k < 3; k++)
             x[k] = s->origin[k] + knot->shift[k];
@@ -96,7 +97,7 @@ static void knot_position(const struct tac_sim *sim, const struct tac_script *s,
 static tac_time gravity_period(const struct tac_sim *sim)
 {
     for (size_t k = 0; k < sim->elastic->class_count; k++)
-        if (sim->elastic->rate[k].count[TAC_KIND_GRAVITY])
+        if (sim->elastic->rate[k].pulled)
             return sim->elastic->rate[k].period;
     return 0;
 }
@@ -107,7 +108,7 @@ static tac_time gravity_period(const struct tac_sim *sim)
 static void hand_over(struct tac_sim *sim, tac_lid i, const double x[3], const double v[3], const double v_mean[3],
                       bool half, double sign)
 {
-    const double m = sim->state.mass[i], kinetic = .5 * m * tac_dot(v, v), *g = sim->scene->gravity;
+    const double m = sim->state.mass[i], kinetic = .5 * m * tac_dot(v, v), *g = sim->scene->settings->gravity;
     const tac_time h = gravity_period(sim), since = h ? sim->state.now % h : 0;
     const double ahead = h && !(half && since == 0) ? -m * tac_seconds(sim, h / 2 - since) * tac_dot(g, v) : 0;
     tac_accum_add(&sim->books.work, sign * .5 * m * tac_dot(v_mean, v_mean));
@@ -123,7 +124,7 @@ static void hand_over(struct tac_sim *sim, tac_lid i, const double x[3], const d
 static void path_position(const struct tac_sim *sim, const struct tac_script *s, tac_time t, double x[3])
 {
     const struct tac_knot *knot = &sim->scripts.knot[s->knot_begin];
-    const bool release = sim->scene->motion[s->motion].release;
+    const bool release = sim->scene->settings->motion[s->motion].release;
     int32_t k = s->next - 1;
     while (k >= 0 && knot[k].t > t)
         k--;
@@ -197,20 +198,25 @@ static void script_loss(struct tac_sim *sim, tac_lid i, const double j[3], tac_t
         tac_accum_add(&sim->books.dissipated_ahead, -tac_dot(j, ahead));
 }
 
-void tac_held_works(struct tac_sim *sim, const struct tac_rate_class *rate, enum tac_kind kind, tac_time t)
+void tac_held_works(struct tac_sim *sim, const struct tac_rate_class *rate, const struct tac_element_group *g,
+                    bool dampers, tac_time t)
 {
-    for (size_t k = 0; k < rate->held_count[kind]; k++) {
-        size_t e = (size_t)rate->held[kind][k];
-        int n;
-        const tac_lid *v = tac_elastic_stencil(rate, kind, e, &n);
+    const struct tac_forces *f = dampers ? &g->damper : &g->elastic;
+    const int n = g->element->nodes;
+    for (size_t k = 0; k < f->held_count; k++) {
+        const size_t e = (size_t)f->held[k];
+        const tac_lid *v = tac_forces_stencil(f, e);
         double x[4][3], j[4][3];
         for (int i = 0; i < n; i++)
             memcpy(x[i], sim->state.pos[v[i]].x, sizeof x[i]);
-        tac_elastic_impulse(rate, kind, e, x, j);
+        if (dampers)
+            tac_group_damp(g, e, x, j);
+        else
+            tac_group_impulse(g, rate->h_s, e, x, j);
         for (int i = 0; i < n; i++)
             if (sim->state.vel[v[i]].w == 0 && sim->scripts.of[v[i]] >= 0) {
                 tac_script_work(sim, v[i], j[i], t, rate->period);
-                if (kind == TAC_KIND_DAMPING) /* the script's work does not stay in the motion */
+                if (dampers) /* the script's work does not stay in the motion */
                     script_loss(sim, v[i], j[i], t, rate->period);
                 /* The loop over the class entered this vertex' work as if it moved freely. */
                 sim->books.book.work -= tac_dot(j[i], sim->state.vel[v[i]].v);
@@ -221,7 +227,7 @@ void tac_held_works(struct tac_sim *sim, const struct tac_rate_class *rate, enum
 static void apply(struct tac_sim *sim, struct tac_script *s, const struct tac_knot *knot)
 {
     const tac_lid i = s->vertex;
-    const struct tac_motion *m = &sim->scene->motion[s->motion];
+    const struct tac_motion *m = &sim->scene->settings->motion[s->motion];
     struct tac_pos *pos = &sim->state.pos[i];
     struct tac_vel *vel = &sim->state.vel[i];
     const bool first = s->next == 0 && !s->on, last = s->next == s->knot_count - 1;
@@ -281,7 +287,7 @@ void tac_scripts_apply(struct tac_sim *sim)
 void tac_scripts_next(struct tac_sim *sim)
 {
     sim->scripts.next_knot = TAC_TIME_NEVER;
-    for (tac_lid m = 0; m < sim->scene->motion_count; m++) {
+    for (tac_lid m = 0; m < sim->scene->settings->motion_count; m++) {
         int32_t lo = sim->scripts.motion_knot[m], hi = sim->scripts.motion_knot[m + 1];
         while (lo < hi) {
             int32_t mid = lo + (hi - lo) / 2;

@@ -21,6 +21,7 @@ void tac_script_velocity(const struct tac_sim *sim, tac_lid i, tac_time t, tac_t
  * the tick at t of a force of this period. */
 void tac_script_work(struct tac_sim *sim, tac_lid i, const double j[3], tac_time t, tac_time period);
 /* Local. What scripts put into the due elements of a class, of a kind that has just ticked or (damping) will. */
-void tac_held_works(struct tac_sim *sim, const struct tac_rate_class *rate, enum tac_kind kind, tac_time t);
+void tac_held_works(struct tac_sim *sim, const struct tac_rate_class *rate, const struct tac_element_group *group,
+                    bool dampers, tac_time t);
 
 #endif

@@ -1,6 +1,6 @@
 /* sim.c: makes and destroys a simulation, advances it without contact, and reports a simulation that cannot go on. */
 #include "base/recorder.h"
-#include "events/friction.h"
+#include "contact/friction.h"
 #include "events/ranks.h"
 #include "events/windows.h"
 #include "geometry/sweep.h"
@@ -28,15 +28,15 @@ static enum tac_err make_state(struct tac_sim *sim)
         TAC_TRY(tac_alloc(sim->ctx, n, sizeof *sim->paths.break_first, &sim->paths.break_first));
         TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->state.owned, sizeof *sim->paths.near_list, &sim->paths.near_list));
     }
-    for (size_t i = 0; i < (size_t)s->vertex_count; i++) {
+    for (size_t i = 0; i < (size_t)s->mesh->vertex_count; i++) {
         const bool ours = i < (size_t)sim->state.owned;
-        memcpy(sim->state.pos[i].x, &s->x[3 * i], sizeof sim->state.pos[i].x);
+        memcpy(sim->state.pos[i].x, &s->mesh->x[3 * i], sizeof sim->state.pos[i].x);
         sim->state.pos[i].t = ours ? 0 : -1;
         if (ours) {
-            memcpy(sim->state.vel[i].v, &s->v[3 * i], sizeof sim->state.vel[i].v);
+            memcpy(sim->state.vel[i].v, &s->mesh->v[3 * i], sizeof sim->state.vel[i].v);
             sim->state.vel[i].w = sim->model->w_ever[i];
         }
-        sim->state.mass[i] = s->mass[i];
+        sim->state.mass[i] = s->mesh->mass[i];
         sim->scripts.of[i] = -1;
         if (sim->contact)
             sim->paths.break_head[i] = -1;
@@ -113,7 +113,8 @@ static enum tac_err view_order(void *self, int32_t slot, bool drop)
 }
 static bool view_holds(void *self, int32_t slot)
 {
-    return tac_friction_holds(self, slot);
+    const struct tac_sim *sim = self;
+    return tac_friction_holds(&sim->active, slot);
 }
 static const struct tac_activation activation = {view_watch, view_prime, view_place, view_drop, view_order, view_holds};
 
@@ -139,12 +140,12 @@ static enum tac_err prepare(struct tac_sim *sim, struct tac_scene *scene)
     enum tac_err err;
     TAC_TRY(make_state(sim));
     TAC_TRY(tac_alloc(sim->ctx, sim->elastic->class_count, sizeof *sim->clocks.due_elastic, &sim->clocks.due_elastic));
-    if (sim->contact)
-        TAC_TRY(tac_friction_create(sim));
+    if (sim->contact && sim->model->friction)
+        TAC_TRY(tac_friction_create(sim->ctx, sim->model, scene->settings, &sim->active));
     TAC_TRY(tac_watch_create(sim));
     TAC_TRY(tac_damping_create(sim));
     TAC_TRY(tac_scripts_create(sim));
-    if (sim->scene->part)
+    if (sim->scene->mesh->part)
         TAC_TRY(tac_ranks_create(sim, scene));
     fill_view(sim);
 done:
@@ -160,11 +161,11 @@ enum tac_err tac_sim_create(struct tac_ctx *ctx, struct tac_scene *scene, enum t
     sim->ctx = ctx;
     sim->scene = scene;
     sim->find.mode = mode;
-    sim->state.quantum = scene->quantum_s;
+    sim->state.quantum = scene->settings->quantum_s;
     sim->scripts.next_knot = TAC_TIME_NEVER;
     sim->books.before_at = sim->books.kept_at = -1;
     sim->state.owned = tac_scene_owned(scene);
-    sim->state.count = sim->state.capacity = scene->vertex_count;
+    sim->state.count = sim->state.capacity = scene->mesh->vertex_count;
     TAC_TRY(tac_agree(ctx, tac_elastic_create(ctx, scene, &sim->elastic)));
     TAC_TRY(tac_agree(ctx, tac_model_create(ctx, scene, &sim->model)));
     sim->contact = sim->model->layer_count > 0;
@@ -193,7 +194,7 @@ void tac_sim_destroy(struct tac_sim **out)
         return;
     if (sim->find.way)
         sim->find.way->destroy(sim);
-    tac_friction_destroy(sim);
+    tac_friction_destroy(&sim->active);
     tac_watch_destroy(sim);
     tac_ranks_destroy(&sim->ranks);
     tac_elastic_destroy(&sim->elastic);
@@ -367,7 +368,7 @@ enum tac_err tac_sim_stuck(struct tac_sim *sim)
 
 enum tac_err tac_sim_not_finite(struct tac_sim *sim, tac_gid id, tac_time t)
 {
-    const struct tac_body *body = &sim->scene->body[tac_scene_body_of(sim->scene, id)];
+    const struct tac_body *body = &sim->scene->settings->body[tac_scene_body_of(sim->scene, id)];
     return tac_fail(
         sim->ctx, TAC_ERR_RUN,
         "vertex %" TAC_PRIGID

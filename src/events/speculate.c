@@ -1,7 +1,7 @@
 /* speculate.c: contact discovery by speculative windows (docs/method.md, Finding contacts; after Ainsley et al. 2012):
  * a window is run, then searched for a missed layer, and run again with that layer if there is one. */
 #include "broadphase/candidates.h"
-#include "events/friction.h"
+#include "contact/friction.h"
 #include "events/ranks.h"
 #include "events/verdict.h"
 #include "events/windows.h"
@@ -42,7 +42,7 @@ static double distance_now(const struct tac_sim *sim, const struct tac_candidate
 static enum tac_err watch_more(struct tac_sim *sim, struct tac_candidate *q, double d)
 {
     enum tac_err err;
-    const bool nested = sim->scene->clocks.mode == TAC_CLOCKS_NESTED;
+    const bool nested = sim->scene->settings->clocks.mode == TAC_CLOCKS_NESTED;
     int32_t more = nested || q->slot < 0 ? 1 : 1 + sim->active.pair[q->slot].depth / 4;
     do {
         TAC_TRY(tac_watch(sim, q->key, q->v, &q->slot));
@@ -102,7 +102,8 @@ static double soon_after(const struct tac_candidate *q)
 static bool was_silent(const struct tac_sim *sim, int32_t slot)
 {
     const struct tac_pair *p = slot >= 0 ? &sim->active.pair[slot] : NULL;
-    return p != NULL && p->deep_last == INFINITY && p->active < p->deep_first && !tac_friction_holds(sim, slot);
+    return p != NULL && p->deep_last == INFINITY && p->active < p->deep_first &&
+           !tac_friction_holds(&sim->active, slot);
 }
 
 /* A clean pass: watch what will be near, drop what has long been silent. */
@@ -110,7 +111,7 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
 {
     enum tac_err err = TAC_OK;
     struct tac_candidates *c = sim->view.candidates;
-    const bool deepens = sim->scene->clocks.mode == TAC_CLOCKS_NESTED;
+    const bool deepens = sim->scene->settings->clocks.mode == TAC_CLOCKS_NESTED;
     const double ahead = 2 * fmax(1, next_over_this); /* windows of the next length to look ahead */
     for (size_t k = 0; k < c->known; k++) {
         struct tac_candidate *q = &c->list[k];

@@ -1,6 +1,6 @@
 /* state.c: the whole state out of a simulation. */
 #include "events/state.h"
-#include "events/friction.h"
+#include "contact/friction.h"
 #include "events/ranks.h"
 #include <stdlib.h>
 #include <string.h>
@@ -10,23 +10,23 @@ static enum tac_err collect_vertices(struct tac_sim *sim, struct tac_checkpoint 
     enum tac_err err;
     struct tac_ctx *ctx = sim->ctx;
     const size_t n = (size_t)sim->state.owned;
-    c->vertex_count = sim->state.owned;
-    TAC_TRY(tac_alloc(ctx, n, sizeof *c->vertex_id, &c->vertex_id));
-    TAC_TRY(tac_alloc(ctx, 3 * n, sizeof *c->start, &c->start));
-    TAC_TRY(tac_alloc(ctx, n, sizeof *c->mass, &c->mass));
-    TAC_TRY(tac_alloc(ctx, 3 * n, sizeof *c->x, &c->x));
-    TAC_TRY(tac_alloc(ctx, 3 * n, sizeof *c->v, &c->v));
-    TAC_TRY(tac_alloc(ctx, n, sizeof *c->t, &c->t));
-    TAC_TRY(tac_alloc(ctx, 3 * n, sizeof *c->impulse, &c->impulse));
+    c->vertices.count = sim->state.owned;
+    TAC_TRY(tac_alloc(ctx, n, sizeof *c->vertices.id, &c->vertices.id));
+    TAC_TRY(tac_alloc(ctx, 3 * n, sizeof *c->vertices.start, &c->vertices.start));
+    TAC_TRY(tac_alloc(ctx, n, sizeof *c->vertices.mass, &c->vertices.mass));
+    TAC_TRY(tac_alloc(ctx, 3 * n, sizeof *c->vertices.x, &c->vertices.x));
+    TAC_TRY(tac_alloc(ctx, 3 * n, sizeof *c->vertices.v, &c->vertices.v));
+    TAC_TRY(tac_alloc(ctx, n, sizeof *c->vertices.t, &c->vertices.t));
+    TAC_TRY(tac_alloc(ctx, 3 * n, sizeof *c->vertices.impulse, &c->vertices.impulse));
     for (size_t i = 0; i < n; i++) {
-        c->vertex_id[i] = tac_sim_id(sim, (tac_lid)i);
-        c->mass[i] = sim->state.mass[i];
-        c->t[i] = sim->state.pos[i].t;
-        memcpy(&c->x[3 * i], sim->state.pos[i].x, 3 * sizeof(double));
-        memcpy(&c->v[3 * i], sim->state.vel[i].v, 3 * sizeof(double));
+        c->vertices.id[i] = tac_sim_id(sim, (tac_lid)i);
+        c->vertices.mass[i] = sim->state.mass[i];
+        c->vertices.t[i] = sim->state.pos[i].t;
+        memcpy(&c->vertices.x[3 * i], sim->state.pos[i].x, 3 * sizeof(double));
+        memcpy(&c->vertices.v[3 * i], sim->state.vel[i].v, 3 * sizeof(double));
     }
-    memcpy(c->start, sim->scene->x, 3 * n * sizeof(double));
-    memcpy(c->impulse, sim->state.impulse, 3 * n * sizeof(double));
+    memcpy(c->vertices.start, sim->scene->mesh->x, 3 * n * sizeof(double));
+    memcpy(c->vertices.impulse, sim->state.impulse, 3 * n * sizeof(double));
 done:
     return err;
 }
@@ -44,29 +44,31 @@ static enum tac_err collect_elements(struct tac_sim *sim, struct tac_checkpoint 
 {
     enum tac_err err;
     const struct tac_scene *s = sim->scene;
-    const struct tac_part *part = s->part;
+    const struct tac_part *part = s->mesh->part;
     tac_lid which;
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)s->triangle_count, sizeof *c->triangle_id, &c->triangle_id));
-    TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)s->triangle_count, sizeof *c->triangle, &c->triangle));
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)s->segment_count, sizeof *c->segment_id, &c->segment_id));
-    TAC_TRY(tac_alloc(sim->ctx, 2 * (size_t)s->segment_count, sizeof *c->segment, &c->segment));
-    for (tac_lid t = 0; t < s->triangle_count; t++) {
-        lowest(sim, &s->triangle[3 * t], 3, &which);
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)s->mesh->triangle_count, sizeof *c->mesh.triangle_id, &c->mesh.triangle_id));
+    TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)s->mesh->triangle_count, sizeof *c->mesh.triangle, &c->mesh.triangle));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)s->mesh->segment_count, sizeof *c->mesh.segment_id, &c->mesh.segment_id));
+    TAC_TRY(tac_alloc(sim->ctx, 2 * (size_t)s->mesh->segment_count, sizeof *c->mesh.segment, &c->mesh.segment));
+    for (tac_lid t = 0; t < s->mesh->triangle_count; t++) {
+        lowest(sim, &s->mesh->triangle[3 * t], 3, &which);
         if (which >= sim->state.owned)
             continue;
-        c->triangle_id[c->triangle_count] = part ? part->triangle_id[t] : t;
+        c->mesh.triangle_id[c->mesh.triangle_count] = part ? part->triangle_id[t] : t;
         for (int k = 0; k < 3; k++)
-            c->triangle[3 * (size_t)c->triangle_count + (size_t)k] = tac_sim_id(sim, s->triangle[3 * t + k]);
-        c->triangle_count++;
+            c->mesh.triangle[3 * (size_t)c->mesh.triangle_count + (size_t)k] =
+                tac_sim_id(sim, s->mesh->triangle[3 * t + k]);
+        c->mesh.triangle_count++;
     }
-    for (tac_lid g = 0; g < s->segment_count; g++) {
-        lowest(sim, &s->segment[2 * g], 2, &which);
+    for (tac_lid g = 0; g < s->mesh->segment_count; g++) {
+        lowest(sim, &s->mesh->segment[2 * g], 2, &which);
         if (which >= sim->state.owned)
             continue;
-        c->segment_id[c->segment_count] = part ? part->segment_id[g] : g;
+        c->mesh.segment_id[c->mesh.segment_count] = part ? part->segment_id[g] : g;
         for (int k = 0; k < 2; k++)
-            c->segment[2 * (size_t)c->segment_count + (size_t)k] = tac_sim_id(sim, s->segment[2 * g + k]);
-        c->segment_count++;
+            c->mesh.segment[2 * (size_t)c->mesh.segment_count + (size_t)k] =
+                tac_sim_id(sim, s->mesh->segment[2 * g + k]);
+        c->mesh.segment_count++;
     }
 done:
     return err;
@@ -138,7 +140,7 @@ enum tac_err tac_state_counters(const struct tac_sim *sim, struct tac_counters *
     /* Windows and lists are the same everywhere; ticks and messages add up; seconds are means; of passes thrown away
      * the most of any rank count. */
     int64_t most[2] = {sum->deepest_layer, sum->rollbacks};
-    int64_t whole[32];
+    int64_t whole[2 * TAC_KINDS + 12];
     double seconds[6] = {sum->seconds_forces,  sum->seconds_contact,  sum->seconds_discovery,
                          sum->seconds_waiting, sum->seconds_exchange, sum->seconds_output};
     int n = 0;
@@ -216,9 +218,9 @@ enum tac_err tac_state_collect(struct tac_sim *sim, struct tac_checkpoint **out)
     *out = NULL;
     TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *c, &c));
     c->now = sim->state.now;
-    c->vertex_total = s->part ? s->part->vertex_total : s->vertex_count;
-    c->triangle_total = s->part ? s->part->triangle_total : s->triangle_count;
-    c->segment_total = s->part ? s->part->segment_total : s->segment_count;
+    c->vertex_total = s->mesh->part ? s->mesh->part->vertex_total : s->mesh->vertex_count;
+    c->triangle_total = s->mesh->part ? s->mesh->part->triangle_total : s->mesh->triangle_count;
+    c->segment_total = s->mesh->part ? s->mesh->part->segment_total : s->mesh->segment_count;
     TAC_TRY(collect_vertices(sim, c));
     TAC_TRY(collect_elements(sim, c));
     TAC_TRY(collect_scripts(sim, c));

@@ -27,4 +27,10 @@ enum tac_err tac_elements_restore(struct tac_sim *sim, const struct tac_checkpoi
 /* Collective. Counters of all ranks. */
 enum tac_err tac_state_counters(const struct tac_sim *sim, struct tac_counters *sum);
 
+/* Local. This rank's states, for a checkpoint: rows of pairs whose first vertex is ours. */
+enum tac_err tac_friction_collect(struct tac_sim *sim, struct tac_checkpoint *c);
+/* Collective. Deals a checkpoint's states out to those that watch the pairs, which were restored before. `owner`:
+ * (rows, 4), of the rows' vertices. */
+enum tac_err tac_friction_restore_state(struct tac_sim *sim, const struct tac_checkpoint *c, const int32_t *owner);
+
 #endif

@@ -1,6 +1,6 @@
 /* state_restore.c: the whole state into a simulation, from checkpoints' rows to the ranks that own their vertices. */
 #include "base/exchange.h"
-#include "events/friction.h"
+#include "contact/friction.h"
 #include "events/ranks.h"
 #include "events/state.h"
 #include "partition/ghosts.h"
@@ -33,21 +33,21 @@ struct pair_row {
 
 static tac_lid local_id(const struct tac_sim *sim, tac_gid id)
 {
-    return sim->scene->part ? tac_id_find(sim->scene->part->vertex_id, sim->state.owned, id) : (tac_lid)id;
+    return sim->scene->mesh->part ? tac_id_find(sim->scene->mesh->part->vertex_id, sim->state.owned, id) : (tac_lid)id;
 }
 
 static enum tac_err restore_vertices(struct tac_sim *sim, const struct tac_checkpoint *c, const int32_t *owner)
 {
-    const size_t n = (size_t)c->vertex_count;
+    const size_t n = (size_t)c->vertices.count;
     struct vertex_row *row = NULL, *rows = NULL;
     size_t total = 0;
     enum tac_err err = tac_alloc(sim->ctx, n, sizeof *row, &row);
     for (size_t k = 0; k < n && !err; k++) {
-        row[k].id = c->vertex_id[k];
-        row[k].t = c->t[k];
-        memcpy(row[k].x, &c->x[3 * k], sizeof row[k].x);
-        memcpy(row[k].v, &c->v[3 * k], sizeof row[k].v);
-        memcpy(row[k].impulse, &c->impulse[3 * k], sizeof row[k].impulse);
+        row[k].id = c->vertices.id[k];
+        row[k].t = c->vertices.t[k];
+        memcpy(row[k].x, &c->vertices.x[3 * k], sizeof row[k].x);
+        memcpy(row[k].v, &c->vertices.v[3 * k], sizeof row[k].v);
+        memcpy(row[k].impulse, &c->vertices.impulse[3 * k], sizeof row[k].impulse);
     }
     err = tac_deal(sim->ctx, err, n, owner, row, sizeof *row, &rows, &total);
     for (size_t k = 0; k < total && !err; k++) {
@@ -175,9 +175,9 @@ static enum tac_err invite(struct tac_sim *sim, const struct tac_checkpoint *c, 
     TAC_TRY(tac_alloc(ctx, n, sizeof *ghost, &ghost));
 done:
     TAC_TRY_AGREED(ctx, err, end);
-    TAC_TRY_END(
-        tac_owners_find(ctx, c->vertex_total, sim->state.owned, sim->scene->part->vertex_id, NULL, n, distinct, owner),
-        end);
+    TAC_TRY_END(tac_owners_find(ctx, c->vertex_total, sim->state.owned, sim->scene->mesh->part->vertex_id, NULL, n,
+                                distinct, owner),
+                end);
     TAC_TRY_END(tac_ask(ctx, TAC_OK, n, owner, distinct, describe, sim, sizeof *ghost, ghost), end);
     for (size_t k = 0; k < n && !err; k++) {
         tac_lid v;
@@ -285,7 +285,7 @@ enum tac_err tac_state_restore(struct tac_sim *sim, const struct tac_checkpoint 
 {
     enum tac_err err;
     struct tac_ctx *ctx = sim->ctx;
-    const size_t pairs = (size_t)c->vertex_count + (size_t)c->script_count,
+    const size_t pairs = (size_t)c->vertices.count + (size_t)c->script_count,
                  elements = pairs + 4 * (size_t)c->pair_count, grips = elements + 4 * (size_t)c->element_count;
     const size_t n = grips + 4 * (size_t)c->grip_count;
     tac_gid *wanted = NULL;
@@ -295,8 +295,8 @@ enum tac_err tac_state_restore(struct tac_sim *sim, const struct tac_checkpoint 
     TAC_TRY(tac_alloc(ctx, n, sizeof *owner, &owner));
 done:
     TAC_TRY_AGREED(ctx, err, end);
-    for (tac_lid i = 0; i < c->vertex_count; i++)
-        wanted[k++] = c->vertex_id[i];
+    for (tac_lid i = 0; i < c->vertices.count; i++)
+        wanted[k++] = c->vertices.id[i];
     for (tac_lid i = 0; i < c->script_count; i++)
         wanted[k++] = c->script[i].vertex;
     for (tac_lid i = 0; i < c->pair_count; i++)
@@ -309,13 +309,13 @@ done:
         for (int j = 0; j < 4; j++)
             wanted[k++] = c->grip[i].vertex[j] >= 0 ? c->grip[i].vertex[j] : c->grip[i].vertex[0];
     if (sim->ranks)
-        TAC_TRY_END(tac_owners_find(ctx, c->vertex_total, sim->state.owned, sim->scene->part->vertex_id, NULL, n,
+        TAC_TRY_END(tac_owners_find(ctx, c->vertex_total, sim->state.owned, sim->scene->mesh->part->vertex_id, NULL, n,
                                     wanted, owner),
                     end);
     sim->state.now = c->now;
     err = restore_vertices(sim, c, owner);
     TAC_TRY_AGREED(ctx, err, end);
-    err = restore_scripts(sim, c, owner + c->vertex_count);
+    err = restore_scripts(sim, c, owner + c->vertices.count);
     TAC_TRY_AGREED(ctx, err, end);
     if (sim->contact)
         TAC_TRY_END(restore_pairs(sim, c, owner + pairs), end);

@@ -25,7 +25,7 @@ static bool paths_here(struct tac_sim *sim, const struct tac_candidate *q)
     for (int i = 0; i < q->count; i++) {
         const tac_lid v = q->v[i];
         if (v < sim->state.owned || r->has_path[v] == 1 ||
-            (!sim->scene->ever_free[v] && !sim->scene->part->scripted[v]))
+            (!sim->scene->mesh->ever_free[v] && !sim->scene->mesh->part->scripted[v]))
             continue;
         here = false;
         if (r->has_path[v] == 2)

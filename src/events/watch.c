@@ -1,6 +1,6 @@
 /* watch.c: watched pairs and their rungs: adds pairs and rungs, keeps or undoes what a window added, and drops them
  * again. */
-#include "events/friction.h"
+#include "contact/friction.h"
 #include "events/ranks.h"
 #include "events/rungs.h"
 #include <stdlib.h>
@@ -100,7 +100,7 @@ static enum tac_err new_pair(struct tac_sim *sim, uint64_t key, const tac_lid v[
                          sizeof *sim->active.free_slot));
         *slot = (int32_t)sim->active.pair_count++;
     }
-    TAC_TRY(tac_friction_pair(sim, *slot));
+    TAC_TRY(tac_friction_pair(sim->ctx, &sim->active, *slot));
     struct tac_pair *p = &sim->active.pair[*slot];
     memset(p, 0, sizeof *p);
     p->key = key;
@@ -145,9 +145,9 @@ enum tac_err tac_watch(struct tac_sim *sim, uint64_t key, const tac_lid v[4], in
     TAC_TRY(tac_rungs_class(sim, period, &index));
     struct tac_rung_class *c = &sim->active.rung_class[index];
     TAC_TRY(tac_grow(sim->ctx, &c->extra, &c->extra_capacity, c->extra_count + 1, sizeof *c->extra));
-    TAC_TRY(tac_friction_reserve(sim, 1));
+    TAC_TRY(tac_friction_reserve(sim->ctx, &sim->active, 1));
     c->extra[c->extra_count++] = (struct tac_rung){
-        p->key, *slot, first, last, tac_friction_anchor(sim, *slot), sim->state.now, INFINITY, INFINITY};
+        p->key, *slot, first, last, tac_friction_anchor(&sim->active, *slot), sim->state.now, INFINITY, INFINITY};
     p->depth = last;
     p->rungs++;
     p->deep_period = period;
@@ -172,7 +172,7 @@ static bool make_room(struct tac_sim *sim, struct tac_rung_class *c)
     TAC_TRY(tac_grow(sim->ctx, &sim->active.loss, &sim->active.loss_capacity,
                      sim->active.live_pairs + sim->active.rung_count + sim->active.birth_capacity + c->extra_capacity,
                      sizeof *sim->active.loss));
-    TAC_TRY(tac_friction_reserve(sim, 1));
+    TAC_TRY(tac_friction_reserve(sim->ctx, &sim->active, 1));
 done:
     tac_ranks_failed(sim, err);
     return err != TAC_OK;
@@ -192,7 +192,7 @@ bool tac_watch_deepen(struct tac_sim *sim, int32_t slot, tac_time t)
 {
     struct tac_pair *p = &sim->active.pair[slot];
     int32_t first = p->depth + 1, last;
-    if (p->depth >= p->form.bottom || sim->scene->clocks.mode == TAC_CLOCKS_FREE)
+    if (p->depth >= p->form.bottom || sim->scene->settings->clocks.mode == TAC_CLOCKS_FREE)
         return false;
     tac_time period = tac_model_rung(sim->model, &p->form, first, &last);
     if ((sim->paths.end - t) / (2 * sim->windows.ticks) > period) {
@@ -258,7 +258,7 @@ enum tac_err tac_watch_settle(struct tac_sim *sim)
     enum tac_err err = TAC_OK;
     if (!sim->contact)
         return TAC_OK;
-    const bool nested = sim->scene->clocks.mode == TAC_CLOCKS_NESTED;
+    const bool nested = sim->scene->settings->clocks.mode == TAC_CLOCKS_NESTED;
     size_t rungs = 0, room = 0;
     sim->active.first_rung_class = sim->active.rung_class_count;
     for (size_t k = 0; k < sim->active.rung_class_count; k++) {
@@ -279,7 +279,7 @@ enum tac_err tac_watch_settle(struct tac_sim *sim)
                      sizeof *sim->active.birth));
     TAC_TRY(tac_grow(sim->ctx, &sim->active.loss, &sim->active.loss_capacity, rungs + room + sim->active.live_pairs,
                      sizeof *sim->active.loss));
-    TAC_TRY(tac_friction_reserve(sim, room));
+    TAC_TRY(tac_friction_reserve(sim->ctx, &sim->active, room));
     if (sim->paths.near_changed)
         TAC_TRY(list_near(sim));
 done:
@@ -325,7 +325,7 @@ void tac_watch_undo(struct tac_sim *sim, tac_time believed)
                     tac_ranks_changed(sim);
                 p->depth = p->depth < e->first - 1 ? p->depth : e->first - 1;
                 p->rungs--;
-                tac_friction_free(sim, e->anchor);
+                tac_friction_free(&sim->active, e->anchor);
             } else {
                 e->last_d = INFINITY;
                 c->extra[n++] = *e;
@@ -361,7 +361,7 @@ void tac_watch_drop(struct tac_sim *sim, int32_t slot)
     if (tac_rungs_class(sim, p->deep_period, &index) == TAC_OK)
         sim->active.rung_class[index].dropped++;
     rung->pair = -1;
-    tac_friction_free(sim, rung->anchor);
+    tac_friction_free(&sim->active, rung->anchor);
     p->depth = rung->first - 1;
     p->rungs--;
     p->d_tick = INFINITY;

@@ -10,33 +10,16 @@ enum {
     TICKS_PER_WINDOW = 16,
     TICKS_AT_LEAST = 8,
     TICKS_AT_MOST = 24,
+    DAMPER = 2,     /* what a damper's tick counts in those of a spring, where windows are measured in the period that
+                     * most of the work has */
     RUNG_TICKS = 64 /* most ticks of one rung in a window, and some more for the scene's vertices: they are to cost no
                      * more than what a window costs by itself */
 };
 
-/* The period that most of the work has: what a window is measured in. */
-static tac_time main_period(const struct tac_sim *sim, double *most)
-{
-    double best = 0;
-    tac_time period = 0;
-    for (size_t i = 0; i < sim->elastic->class_count; i++) {
-        const struct tac_rate_class *r = &sim->elastic->rate[i];
-        double work = (double)(r->count[TAC_KIND_SPRING] + r->count[TAC_KIND_CST] + 4 * r->count[TAC_KIND_HINGE] +
-                               2 * r->count[TAC_KIND_DAMPING]) /
-                      (double)r->period;
-        if (work > best) {
-            best = work;
-            period = r->period;
-        }
-    }
-    *most = best;
-    return period;
-}
-
 tac_time tac_windows_main_period(const struct tac_sim *sim)
 {
     double work;
-    const tac_time period = main_period(sim, &work);
+    const tac_time period = tac_elastic_main_period(sim->elastic, DAMPER, &work);
     return period ? period : tac_clock_period(sim->scene, sim->model->h1_min_s);
 }
 
@@ -62,7 +45,8 @@ enum tac_err tac_windows_choose(struct tac_sim *sim)
 {
     enum tac_err err;
     double work;
-    tac_time period = main_period(sim, &work), first = tac_clock_period(sim->scene, sim->model->h1_min_s);
+    tac_time period = tac_elastic_main_period(sim->elastic, DAMPER, &work),
+             first = tac_clock_period(sim->scene, sim->model->h1_min_s);
     TAC_TRY(agree_period(sim, work, &period));
     int64_t vertices = sim->state.owned;
     if (sim->ranks && MPI_Allreduce(MPI_IN_PLACE, &vertices, 1, MPI_INT64_T, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS)
@@ -76,8 +60,8 @@ enum tac_err tac_windows_choose(struct tac_sim *sim)
     sim->windows.least = period ? period : first;
     sim->windows.brief = period ? TICKS_AT_LEAST * period : first;
     sim->windows.length = TICKS_PER_WINDOW * sim->windows.unit;
-    tac_time lo = to_quanta(sim, sim->scene->discovery.window_s[0]),
-             hi = to_quanta(sim, sim->scene->discovery.window_s[1]);
+    tac_time lo = to_quanta(sim, sim->scene->settings->discovery.window_s[0]),
+             hi = to_quanta(sim, sim->scene->settings->discovery.window_s[1]);
     if (hi > 0) {
         sim->windows.least = lo > 0 ? lo : 1;
         sim->windows.most = hi;

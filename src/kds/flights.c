@@ -25,7 +25,7 @@ struct flight {
 /* The least thickness of a pair of this rank, m. */
 static double finest_here(const struct tac_view *view)
 {
-    double least = view->scene->contact.thickness > 0 ? view->scene->contact.thickness : INFINITY;
+    double least = view->scene->settings->contact.thickness > 0 ? view->scene->settings->contact.thickness : INFINITY;
     struct tac_limit limit = {0};
     while (tac_limits_next(view->model, &limit)) {
         struct tac_form form;

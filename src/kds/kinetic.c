@@ -58,13 +58,14 @@ static enum tac_err create(struct tac_view *view, const struct tac_candidates *c
     k->vertices = n;
     k->bad = -1;
     k->stuck_at = TAC_TIME_NEVER;
-    k->eps = tubes ? 0 : view->scene->discovery.vagueness;
+    k->eps = tubes ? 0 : view->scene->settings->discovery.vagueness;
     k->tau = TICKS_PER_LIFE * view->main_period;
     k->tau_s = tac_state_seconds(view->state, k->tau);
     k->farthest = c->farthest;
-    k->structure[TAC_KINETIC_BROAD] = view->scene->discovery.structure == TAC_STRUCTURE_PAIRS ? &tac_kinetic_pairs
-                                      : tubes                                                 ? &tac_kinetic_epoch
-                                                                                              : &tac_kinetic_lists;
+    k->structure[TAC_KINETIC_BROAD] = view->scene->settings->discovery.structure == TAC_STRUCTURE_PAIRS
+                                          ? &tac_kinetic_pairs
+                                      : tubes ? &tac_kinetic_epoch
+                                              : &tac_kinetic_lists;
     k->structure[TAC_KINETIC_NARROW] = &tac_kinetic_slabs;
     k->seconds[TAC_KINETIC_BROAD] = view->counters->seconds_lists;
     k->seconds[TAC_KINETIC_NARROW] = view->counters->seconds_slabs;
@@ -117,7 +118,7 @@ bool tac_kinetic_may_touch(const struct tac_kinetic *k, tac_lid a, tac_lid b)
     if (k->still[a] && k->still[b])
         return false;
     if (a == b)
-        return k->view->scene->body[a].self_contact;
+        return k->view->scene->settings->body[a].self_contact;
     return m->ignored == NULL || !m->ignored[(size_t)a * (size_t)k->body_count + (size_t)b];
 }
 
@@ -143,7 +144,7 @@ static double reach_of(const struct tac_kinetic *k, const double v[3], double ep
 static void centre_plan(const struct tac_view *view, const struct tac_plan *last, const double x[3], double eps,
                         double u[3])
 {
-    const double dt = tac_state_seconds(view->state, view->state->now - last->t), *g = view->scene->gravity;
+    const double dt = tac_state_seconds(view->state, view->state->now - last->t), *g = view->scene->settings->gravity;
     double swing[3], fall[3];
     for (int i = 0; i < 3; i++) {
         swing[i] = (x[i] - last->x[i]) / dt - u[i];
@@ -236,7 +237,7 @@ done:
 
 static double farthest(const struct tac_view *view)
 {
-    double most = fmax(view->scene->contact.thickness, 1e-100);
+    double most = fmax(view->scene->settings->contact.thickness, 1e-100);
     for (tac_lid i = 0; i < view->state->owned; i++)
         for (int c = 0; c < 3; c++)
             most = fmax(most, fabs(view->state->pos[i].x[c]));
@@ -263,7 +264,7 @@ enum tac_err tac_kinetic_build(struct tac_kinetic *k)
     enum tac_err err = TAC_OK;
     /* Narrow first: the broad phase makes slabs. */
     TAC_TRY(k->structure[TAC_KINETIC_NARROW]->build(k, k->self[TAC_KINETIC_NARROW]));
-    if (k->view->scene->contact.thickness > 0)
+    if (k->view->scene->settings->contact.thickness > 0)
         TAC_TRY(k->structure[TAC_KINETIC_BROAD]->build(k, k->self[TAC_KINETIC_BROAD]));
     TAC_TRY(add_limits(k));
     k->built = true;
@@ -279,7 +280,7 @@ static enum tac_err start_anew(struct tac_kinetic *k)
     k->now = view->state->now;
     k->next = k->until = view->state->now;
     k->moved_count = 0;
-    const double thickness = view->scene->contact.thickness;
+    const double thickness = view->scene->settings->contact.thickness;
     /* A vertex is brought up at most once in 2^12 quanta, each time rounding its place. */
     k->drift = 0x1p-50 * k->extent / tac_state_seconds(view->state, 4096);
     for (tac_lid i = 0; i < view->state->owned; i++) {

@@ -32,7 +32,7 @@ enum tac_err tac_slabs_between(struct tac_kinetic *k, const struct tac_primitive
         const struct tac_primitive *low = a->id < b->id ? a : b, *high = a->id < b->id ? b : a;
         TAC_TRY(tac_slabs_add(k, TAC_PAIR_VERTEX_VERTEX, low->id, high->id, low->v, high->v, owner, head));
     }
-    for (int i = 0; i < 3 && !k->view->scene->two_d; i++)
+    for (int i = 0; i < 3 && !k->view->scene->settings->two_d; i++)
         for (int j = 0; j < 3; j++)
             if ((a->edges >> i & 1) && (b->edges >> j & 1)) {
                 const tac_lid e = a->edge[i], f = b->edge[j];

@@ -273,7 +273,7 @@ static enum tac_err create(struct tac_kinetic *k, void **self)
     struct lists *l = NULL;
     TAC_TRY(tac_alloc(k->view->ctx, 1, sizeof *l, &l));
     *self = l;
-    TAC_TRY(tac_queue_create(k->view->ctx, k->view->scene->discovery.queue, &l->queue));
+    TAC_TRY(tac_queue_create(k->view->ctx, k->view->scene->settings->discovery.queue, &l->queue));
 done:
     return err;
 }
@@ -295,7 +295,7 @@ static enum tac_err build(struct tac_kinetic *k, void *self)
     tac_kinetic_tree_destroy(&l->tree);
     tac_queue_clear(l->queue);
     l->count = l->free_count = l->live = 0;
-    TAC_TRY(tac_kinetic_tree_create(k, (int)k->view->scene->discovery.kdop / 2, &l->tree));
+    TAC_TRY(tac_kinetic_tree_create(k, (int)k->view->scene->settings->discovery.kdop / 2, &l->tree));
     /* A node against itself is always the test of its children against each other. */
     for (int32_t i = 0; i < l->tree->count; i++) {
         const int32_t left = l->tree->node[i].left;

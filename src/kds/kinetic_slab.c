@@ -333,7 +333,7 @@ static enum tac_err create(struct tac_kinetic *k, void **self)
     *self = all;
     all->vertices = k->vertices;
     TAC_TRY(tac_alloc(k->view->ctx, all->vertices, sizeof *all->stand, &all->stand));
-    TAC_TRY(tac_queue_create(k->view->ctx, k->view->scene->discovery.queue, &all->queue));
+    TAC_TRY(tac_queue_create(k->view->ctx, k->view->scene->settings->discovery.queue, &all->queue));
 done:
     return err;
 }

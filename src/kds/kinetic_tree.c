@@ -217,7 +217,8 @@ static double *envelope(const struct tac_kinetic_tree *tree, int32_t node)
 /* Half of what a contact reaches, around a vertex, m. */
 static double margin_of(const struct tac_kinetic *k, tac_lid body)
 {
-    return .5 * k->view->scene->contact.thickness + k->view->scene->body[body].radius + 1e-12 * k->extent;
+    return .5 * k->view->scene->settings->contact.thickness + k->view->scene->settings->body[body].radius +
+           1e-12 * k->extent;
 }
 
 /* A leaf's, from its vertices' places and plans. */

@@ -13,7 +13,7 @@ static size_t home(const struct tac_halo *halo, tac_gid id)
 
 tac_lid tac_ghost_find(const struct tac_halo *halo, tac_gid id)
 {
-    const struct tac_part *part = halo->local->part;
+    const struct tac_part *part = halo->local->mesh->part;
     const tac_lid v = tac_id_find(part->vertex_id, part->owned, id);
     if (v >= 0)
         return v;
@@ -24,7 +24,7 @@ tac_lid tac_ghost_find(const struct tac_halo *halo, tac_gid id)
 
 static void hash_put(struct tac_halo *halo, tac_lid v)
 {
-    size_t i = home(halo, halo->local->part->vertex_id[v]);
+    size_t i = home(halo, halo->local->mesh->part->vertex_id[v]);
     while (halo->hash[i] >= 0)
         i = (i + 1) & (halo->hash_size - 1);
     halo->hash[i] = v;
@@ -34,7 +34,7 @@ static void hash_put(struct tac_halo *halo, tac_lid v)
 static enum tac_err hash_all(struct tac_halo *halo, size_t size)
 {
     enum tac_err err = TAC_OK;
-    const struct tac_part *part = halo->local->part;
+    const struct tac_part *part = halo->local->mesh->part;
     if (size != halo->hash_size) {
         free(halo->hash);
         halo->hash = NULL;
@@ -55,23 +55,23 @@ done:
 enum tac_err tac_halo_create(struct tac_ctx *ctx, struct tac_scene *local, bool nested, struct tac_halo *halo)
 {
     enum tac_err err;
-    struct tac_part *part = local->part;
+    struct tac_part *part = local->mesh->part;
     size_t size = 64;
     halo->ctx = ctx;
     halo->local = local;
     halo->nested = nested;
     halo->changed = true;
-    halo->vertices = halo->room = local->vertex_count;
-    halo->ghost_count = (size_t)(local->vertex_count - part->owned);
+    halo->vertices = halo->room = local->mesh->vertex_count;
+    halo->ghost_count = (size_t)(local->mesh->vertex_count - part->owned);
     while (size < 3 * halo->ghost_count)
         size *= 2;
     TAC_TRY(tac_alloc(ctx, (size_t)ctx->size, sizeof *halo->index, &halo->index));
     memset(halo->index, 0xff, (size_t)ctx->size * sizeof *halo->index);
     TAC_TRY(tac_alloc(ctx, (size_t)halo->room, 1, &halo->mark));
-    tac_halo_grows(halo, &local->x, 3 * sizeof *local->x);
-    tac_halo_grows(halo, &local->mass, sizeof *local->mass);
-    tac_halo_grows(halo, &local->ever_free, sizeof *local->ever_free);
-    tac_halo_grows(halo, &local->vertex_body, sizeof *local->vertex_body);
+    tac_halo_grows(halo, &local->mesh->x, 3 * sizeof *local->mesh->x);
+    tac_halo_grows(halo, &local->mesh->mass, sizeof *local->mesh->mass);
+    tac_halo_grows(halo, &local->mesh->ever_free, sizeof *local->mesh->ever_free);
+    tac_halo_grows(halo, &local->mesh->vertex_body, sizeof *local->mesh->vertex_body);
     tac_halo_grows(halo, &part->vertex_id, sizeof *part->vertex_id);
     tac_halo_grows(halo, &part->owner, sizeof *part->owner);
     tac_halo_grows(halo, &part->valence, sizeof *part->valence);
@@ -134,14 +134,14 @@ done:
 void tac_ghost_describe(const struct tac_scene *local, tac_lid v, struct tac_ghost *ghost)
 {
     memset(ghost, 0, sizeof *ghost);
-    ghost->id = local->part->vertex_id[v];
-    memcpy(ghost->start, &local->x[3 * (size_t)v], sizeof ghost->start);
-    ghost->mass = local->mass[v];
-    ghost->owner = local->part->owner[v];
-    ghost->body = local->vertex_body[v];
-    ghost->valence = local->part->valence[v];
-    ghost->ever_free = local->ever_free[v];
-    ghost->scripted = local->part->scripted[v];
+    ghost->id = local->mesh->part->vertex_id[v];
+    memcpy(ghost->start, &local->mesh->x[3 * (size_t)v], sizeof ghost->start);
+    ghost->mass = local->mesh->mass[v];
+    ghost->owner = local->mesh->part->owner[v];
+    ghost->body = local->mesh->vertex_body[v];
+    ghost->valence = local->mesh->part->valence[v];
+    ghost->ever_free = local->mesh->ever_free[v];
+    ghost->scripted = local->mesh->part->scripted[v];
 }
 
 enum tac_err tac_ghost_add(struct tac_halo *halo, const struct tac_ghost *ghost, tac_lid *out)
@@ -161,14 +161,14 @@ enum tac_err tac_ghost_add(struct tac_halo *halo, const struct tac_ghost *ghost,
         memcpy(&memory, halo->array[k].array, sizeof memory);
         memset(memory + i * halo->array[k].size, 0, halo->array[k].size);
     }
-    s->part->vertex_id[i] = ghost->id;
-    s->part->owner[i] = ghost->owner;
-    s->part->valence[i] = ghost->valence;
-    s->part->scripted[i] = ghost->scripted;
-    memcpy(&s->x[3 * i], ghost->start, sizeof ghost->start);
-    s->mass[i] = ghost->mass;
-    s->ever_free[i] = ghost->ever_free;
-    s->vertex_body[i] = ghost->body;
+    s->mesh->part->vertex_id[i] = ghost->id;
+    s->mesh->part->owner[i] = ghost->owner;
+    s->mesh->part->valence[i] = ghost->valence;
+    s->mesh->part->scripted[i] = ghost->scripted;
+    memcpy(&s->mesh->x[3 * i], ghost->start, sizeof ghost->start);
+    s->mesh->mass[i] = ghost->mass;
+    s->mesh->ever_free[i] = ghost->ever_free;
+    s->mesh->vertex_body[i] = ghost->body;
     for (size_t k = 0; k < halo->user_count; k++)
         if (halo->user[k].added)
             halo->user[k].added(halo->user[k].self, v, ghost);
@@ -190,9 +190,9 @@ static bool stays(const struct tac_halo *halo, tac_lid v)
 enum tac_err tac_halo_prune(struct tac_halo *halo)
 {
     enum tac_err err = TAC_OK;
-    struct tac_part *part = halo->local->part;
+    struct tac_part *part = halo->local->mesh->part;
     bool any = false;
-    for (tac_lid v = halo->local->vertex_count; v < halo->vertices; v++) {
+    for (tac_lid v = halo->local->mesh->vertex_count; v < halo->vertices; v++) {
         if (part->vertex_id[v] < 0 || stays(halo, v))
             continue;
         TAC_TRY(
@@ -212,7 +212,7 @@ done:
 
 static bool wanted(const struct tac_halo *halo, tac_lid v)
 {
-    return v < halo->local->vertex_count || (halo->mark[v] && halo->local->part->vertex_id[v] >= 0);
+    return v < halo->local->mesh->vertex_count || (halo->mark[v] && halo->local->mesh->part->vertex_id[v] >= 0);
 }
 
 /* Our questions, by rank: asked (size), fill (size + 1), question (their sum; owned by the caller). */
@@ -220,7 +220,7 @@ static enum tac_err prepare(struct tac_halo *halo, int64_t *asked, int64_t *fill
 {
     enum tac_err err = TAC_OK;
     struct tac_ctx *ctx = halo->ctx;
-    const struct tac_part *part = halo->local->part;
+    const struct tac_part *part = halo->local->mesh->part;
     size_t total = 0;
     for (tac_lid v = part->owned; v < halo->vertices; v++)
         if (wanted(halo, v)) {
@@ -251,7 +251,7 @@ done:
 static enum tac_err promise(struct tac_halo *halo, const int64_t *asking, const tac_gid *questions)
 {
     enum tac_err err = TAC_OK;
-    const struct tac_part *part = halo->local->part;
+    const struct tac_part *part = halo->local->mesh->part;
     size_t k = 0;
     for (int from = 0; from < halo->ctx->size; from++)
         for (int64_t i = 0; i < asking[from]; i++, k++) {

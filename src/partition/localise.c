@@ -97,31 +97,31 @@ done:
 static enum tac_err make_vertices(struct tac_ctx *ctx, const struct arrived *a, struct tac_scene *s)
 {
     const size_t n = a->vertices + a->ghosts;
-    struct tac_part *part = s->part;
+    struct tac_part *part = s->mesh->part;
     enum tac_err err = TAC_OK;
-    TAC_TRY(tac_alloc(ctx, 3 * n, sizeof *s->x, &s->x));
-    TAC_TRY(tac_alloc(ctx, 3 * n, sizeof *s->v, &s->v));
-    TAC_TRY(tac_alloc(ctx, n, sizeof *s->mass, &s->mass));
-    TAC_TRY(tac_alloc(ctx, n, 1, &s->ever_free));
-    TAC_TRY(tac_alloc(ctx, n, sizeof *s->vertex_body, &s->vertex_body));
-    if (s->load_count)
-        TAC_TRY(tac_alloc(ctx, n, sizeof *s->vertex_load, &s->vertex_load));
+    TAC_TRY(tac_alloc(ctx, 3 * n, sizeof *s->mesh->x, &s->mesh->x));
+    TAC_TRY(tac_alloc(ctx, 3 * n, sizeof *s->mesh->v, &s->mesh->v));
+    TAC_TRY(tac_alloc(ctx, n, sizeof *s->mesh->mass, &s->mesh->mass));
+    TAC_TRY(tac_alloc(ctx, n, 1, &s->mesh->ever_free));
+    TAC_TRY(tac_alloc(ctx, n, sizeof *s->mesh->vertex_body, &s->mesh->vertex_body));
+    if (s->settings->load_count)
+        TAC_TRY(tac_alloc(ctx, n, sizeof *s->mesh->vertex_load, &s->mesh->vertex_load));
     TAC_TRY(tac_alloc(ctx, n, sizeof *part->vertex_id, &part->vertex_id));
     TAC_TRY(tac_alloc(ctx, n, sizeof *part->owner, &part->owner));
     TAC_TRY(tac_alloc(ctx, n, sizeof *part->valence, &part->valence));
     TAC_TRY(tac_alloc(ctx, n, 1, &part->scripted));
     TAC_TRY(tac_alloc(ctx, n, sizeof *part->motion, &part->motion));
-    s->vertex_count = (tac_lid)n;
+    s->mesh->vertex_count = (tac_lid)n;
     part->owned = (tac_lid)a->vertices;
     for (size_t i = 0; i < n; i++) {
         const struct vertex_record *r = i < a->vertices ? &a->vertex[i] : &a->ghost[i - a->vertices];
-        memcpy(s->x + 3 * i, r->x, sizeof r->x);
-        memcpy(s->v + 3 * i, r->v, sizeof r->v);
-        s->mass[i] = r->mass;
-        s->ever_free[i] = (uint8_t)r->ever_free;
-        s->vertex_body[i] = r->body;
-        if (s->vertex_load)
-            s->vertex_load[i] = r->load;
+        memcpy(s->mesh->x + 3 * i, r->x, sizeof r->x);
+        memcpy(s->mesh->v + 3 * i, r->v, sizeof r->v);
+        s->mesh->mass[i] = r->mass;
+        s->mesh->ever_free[i] = (uint8_t)r->ever_free;
+        s->mesh->vertex_body[i] = r->body;
+        if (s->mesh->vertex_load)
+            s->mesh->vertex_load[i] = r->load;
         part->vertex_id[i] = r->id;
         part->owner[i] = r->owner;
         part->valence[i] = r->valence;
@@ -135,19 +135,19 @@ done:
 /* The scripts' lists of vertices: those that we own. */
 static enum tac_err make_motions(struct tac_ctx *ctx, struct tac_scene *s)
 {
-    const struct tac_part *part = s->part;
+    const struct tac_part *part = s->mesh->part;
     tac_lid *count = NULL;
     enum tac_err err = TAC_OK;
-    TAC_TRY(tac_alloc(ctx, (size_t)s->motion_count, sizeof *count, &count));
+    TAC_TRY(tac_alloc(ctx, (size_t)s->settings->motion_count, sizeof *count, &count));
     for (tac_lid i = 0; i < part->owned; i++)
         if (part->motion[i] >= 0)
             count[part->motion[i]]++;
-    for (tac_lid m = 0; m < s->motion_count; m++)
-        TAC_TRY(tac_alloc(ctx, (size_t)count[m], sizeof(tac_lid), &s->motion[m].vertex));
+    for (tac_lid m = 0; m < s->settings->motion_count; m++)
+        TAC_TRY(tac_alloc(ctx, (size_t)count[m], sizeof(tac_lid), &s->mesh->moved[m].vertex));
     for (tac_lid i = 0; i < part->owned; i++)
         if (part->motion[i] >= 0) {
-            struct tac_motion *motion = &s->motion[part->motion[i]];
-            motion->vertex[motion->vertex_count++] = i;
+            struct tac_moved *moved = &s->mesh->moved[part->motion[i]];
+            moved->vertex[moved->vertex_count++] = i;
         }
 done:
     free(count);
@@ -159,12 +159,12 @@ static enum tac_err make_scene(struct tac_ctx *ctx, const struct tac_scene *comm
 {
     enum tac_err err = TAC_OK;
     struct tac_scene *s = NULL;
-    TAC_TRY(tac_scene_copy_common(ctx, common, &s));
-    TAC_TRY(tac_alloc(ctx, 1, sizeof *s->part, &s->part));
-    s->part->vertex_total = p->vertex_total;
-    s->part->triangle_total = p->triangle_total;
-    s->part->segment_total = p->segment_total;
-    s->part->edge_total = p->edge_total;
+    TAC_TRY(tac_scene_share(ctx, common, &s));
+    TAC_TRY(tac_alloc(ctx, 1, sizeof *s->mesh->part, &s->mesh->part));
+    s->mesh->part->vertex_total = p->vertex_total;
+    s->mesh->part->triangle_total = p->triangle_total;
+    s->mesh->part->segment_total = p->segment_total;
+    s->mesh->part->edge_total = p->edge_total;
     TAC_TRY(make_vertices(ctx, a, s));
     free(a->vertex);
     free(a->ghost);

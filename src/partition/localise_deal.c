@@ -67,10 +67,10 @@ static int compare_lids(const void *a, const void *b)
 static tac_lid find_motion(const struct tac_scene *common, tac_gid id)
 {
     const tac_lid vertex = (tac_lid)id;
-    for (tac_lid m = 0; m < common->motion_count; m++) {
-        const struct tac_motion *motion = &common->motion[m];
-        if (motion->vertex_count > 0 &&
-            bsearch(&vertex, motion->vertex, (size_t)motion->vertex_count, sizeof vertex, compare_lids) != NULL)
+    for (tac_lid m = 0; m < common->mesh->moved_count; m++) {
+        const struct tac_moved *moved = &common->mesh->moved[m];
+        if (moved->vertex_count > 0 &&
+            bsearch(&vertex, moved->vertex, (size_t)moved->vertex_count, sizeof vertex, compare_lids) != NULL)
             return m;
     }
     return -1;

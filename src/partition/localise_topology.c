@@ -51,8 +51,8 @@ done:
 /* An edge's two vertices, the smaller global id first. */
 static void set_edge(struct tac_scene *s, tac_lid e, tac_lid a, tac_lid b)
 {
-    const tac_gid *id = s->part->vertex_id;
-    tac_lid *edge = s->topology->edge + 2 * (size_t)e;
+    const tac_gid *id = s->mesh->part->vertex_id;
+    tac_lid *edge = s->mesh->topology->edge + 2 * (size_t)e;
     edge[0] = id[a] < id[b] ? a : b;
     edge[1] = id[a] < id[b] ? b : a;
 }
@@ -60,16 +60,16 @@ static void set_edge(struct tac_scene *s, tac_lid e, tac_lid a, tac_lid b)
 static enum tac_err make_triangles(struct tac_ctx *ctx, struct arrived *a, const struct tac_finder *edge,
                                    struct tac_scene *s)
 {
-    struct tac_topology *topo = s->topology;
+    struct tac_topology *topo = s->mesh->topology;
     enum tac_err err = TAC_OK;
-    TAC_TRY(tac_alloc(ctx, 3 * a->triangles, sizeof(tac_lid), &s->triangle));
-    TAC_TRY(tac_alloc(ctx, a->triangles, sizeof(tac_gid), &s->part->triangle_id));
+    TAC_TRY(tac_alloc(ctx, 3 * a->triangles, sizeof(tac_lid), &s->mesh->triangle));
+    TAC_TRY(tac_alloc(ctx, a->triangles, sizeof(tac_gid), &s->mesh->part->triangle_id));
     TAC_TRY(tac_alloc(ctx, 3 * a->triangles, sizeof(tac_lid), &topo->triangle_edge));
-    s->triangle_count = (tac_lid)a->triangles;
+    s->mesh->triangle_count = (tac_lid)a->triangles;
     for (size_t t = 0; t < a->triangles; t++) {
         const struct triangle_record *r = &a->triangle[t];
-        tac_lid *v = s->triangle + 3 * t;
-        s->part->triangle_id[t] = r->id;
+        tac_lid *v = s->mesh->triangle + 3 * t;
+        s->mesh->part->triangle_id[t] = r->id;
         for (int k = 0; k < 3; k++)
             v[k] = tac_local_vertex(a, r->vertex[k]);
         for (int k = 0; k < 3; k++) {
@@ -91,20 +91,20 @@ static enum tac_err make_segments(struct tac_ctx *ctx, struct arrived *a, const 
                                   struct tac_scene *s)
 {
     enum tac_err err = TAC_OK;
-    TAC_TRY(tac_alloc(ctx, 2 * a->segments, sizeof(tac_lid), &s->segment));
-    TAC_TRY(tac_alloc(ctx, a->segments, sizeof(tac_gid), &s->part->segment_id));
-    TAC_TRY(tac_alloc(ctx, a->segments, sizeof(tac_lid), &s->part->segment_edge));
-    s->segment_count = (tac_lid)a->segments;
+    TAC_TRY(tac_alloc(ctx, 2 * a->segments, sizeof(tac_lid), &s->mesh->segment));
+    TAC_TRY(tac_alloc(ctx, a->segments, sizeof(tac_gid), &s->mesh->part->segment_id));
+    TAC_TRY(tac_alloc(ctx, a->segments, sizeof(tac_lid), &s->mesh->part->segment_edge));
+    s->mesh->segment_count = (tac_lid)a->segments;
     for (size_t i = 0; i < a->segments; i++) {
         const struct segment_record *r = &a->segment[i];
         const tac_lid e = tac_finder_find(edge, r->edge);
-        s->part->segment_id[i] = r->id;
-        s->part->segment_edge[i] = e;
+        s->mesh->part->segment_id[i] = r->id;
+        s->mesh->part->segment_edge[i] = e;
         for (size_t k = 0; k < 2; k++)
-            s->segment[2 * i + k] = tac_local_vertex(a, r->vertex[k]);
-        set_edge(s, e, s->segment[2 * i], s->segment[2 * i + 1]);
-        if (s->topology->edge_segment[e] < 0)
-            s->topology->edge_segment[e] = (tac_lid)i;
+            s->mesh->segment[2 * i + k] = tac_local_vertex(a, r->vertex[k]);
+        set_edge(s, e, s->mesh->segment[2 * i], s->mesh->segment[2 * i + 1]);
+        if (s->mesh->topology->edge_segment[e] < 0)
+            s->mesh->topology->edge_segment[e] = (tac_lid)i;
     }
 done:
     return err;
@@ -135,13 +135,13 @@ enum tac_err tac_localise_elements(struct tac_ctx *ctx, struct arrived *a, struc
     size_t edges = 0;
     enum tac_err err = TAC_OK;
     TAC_TRY(check_counts(ctx, a));
-    TAC_TRY(tac_alloc(ctx, 1, sizeof *scene->topology, &scene->topology));
-    TAC_TRY(list_edges(ctx, a, &scene->part->edge_id, &edges));
-    TAC_TRY(tac_finder_make(ctx, scene->part->edge_id, edges, &edge));
-    TAC_TRY(make_edges(ctx, edges, scene->topology));
+    TAC_TRY(tac_alloc(ctx, 1, sizeof *scene->mesh->topology, &scene->mesh->topology));
+    TAC_TRY(list_edges(ctx, a, &scene->mesh->part->edge_id, &edges));
+    TAC_TRY(tac_finder_make(ctx, scene->mesh->part->edge_id, edges, &edge));
+    TAC_TRY(make_edges(ctx, edges, scene->mesh->topology));
     TAC_TRY(make_triangles(ctx, a, &edge, scene));
     TAC_TRY(make_segments(ctx, a, &edge, scene));
-    TAC_TRY(make_hinges(ctx, a, &edge, scene->topology));
+    TAC_TRY(make_hinges(ctx, a, &edge, scene->mesh->topology));
 done:
     tac_finder_free(&edge);
     return err;

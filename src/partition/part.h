@@ -17,7 +17,7 @@
 #include "base/exchange.h"
 #include <tactus/scene.h>
 
-/* What a local scene is of the whole.  Hangs off tac_scene.part; NULL there: the rank holds the whole scene. */
+/* What a local scene is of the whole.  Hangs off tac_local_mesh.part; NULL there: the rank holds the whole scene. */
 struct tac_part {
     tac_gid vertex_total, triangle_total, segment_total, edge_total;
     tac_lid owned;         /* vertices 0 .. owned-1 of the local scene are ours */
@@ -80,9 +80,9 @@ enum tac_err tac_scene_read_pieces(struct tac_ctx *ctx, const char *path, const 
 enum tac_err tac_pieces_topology(struct tac_ctx *ctx, struct tac_pieces *pieces);
 
 /* Collective. The local scene of every rank, by pieces->owner.  Bodies (with their ranges of global ids), materials,
- * settings and json are those of `common` (borrowed fields are copied, so that the local scene owns all it has);
- * motion[].vertex are local ids of *owned* vertices.  Ranks may own nothing.  The pieces are taken apart on the way,
- * for memory's sake: afterwards only their totals are left, and they are there to be destroyed. */
+ * settings and json are shared with `common`; mesh->moved[].vertex are local ids of *owned* vertices.  Ranks may own
+ * nothing.  The pieces are taken apart on the way, for memory's sake: afterwards only their totals are left, and they
+ * are there to be destroyed. */
 enum tac_err tac_localise(struct tac_ctx *ctx, const struct tac_scene *common, struct tac_pieces *pieces,
                           struct tac_scene **out);
 
@@ -101,15 +101,15 @@ void tac_scene_shed(struct tac_scene *whole);
 /* Of a scene, local or whole: the global id of vertex i; how many are ours; is it ours, and the rank that owns it. */
 static inline tac_gid tac_scene_id(const struct tac_scene *scene, tac_lid i)
 {
-    return scene->part ? scene->part->vertex_id[i] : i;
+    return scene->mesh->part ? scene->mesh->part->vertex_id[i] : i;
 }
 static inline tac_lid tac_scene_owned(const struct tac_scene *scene)
 {
-    return scene->part ? scene->part->owned : scene->vertex_count;
+    return scene->mesh->part ? scene->mesh->part->owned : scene->mesh->vertex_count;
 }
 static inline int tac_scene_owner(const struct tac_ctx *ctx, const struct tac_scene *scene, tac_lid i)
 {
-    return scene->part ? scene->part->owner[i] : ctx->rank;
+    return scene->mesh->part ? scene->mesh->part->owner[i] : ctx->rank;
 }
 
 #endif

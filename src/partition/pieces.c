@@ -140,24 +140,24 @@ static void part_destroy(struct tac_part **part)
 void tac_local_destroy(struct tac_scene **local)
 {
     if (*local != NULL)
-        part_destroy(&(*local)->part);
+        part_destroy(&(*local)->mesh->part);
     tac_scene_destroy(local);
 }
 
 void tac_scene_shed(struct tac_scene *whole)
 {
-    free(whole->x);
-    free(whole->v);
-    free(whole->mass);
-    free(whole->ever_free);
-    free(whole->vertex_body);
-    free(whole->vertex_load);
-    free(whole->triangle);
-    free(whole->segment);
-    whole->x = whole->v = whole->mass = NULL;
-    whole->ever_free = NULL;
-    whole->vertex_body = whole->vertex_load = whole->triangle = whole->segment = NULL;
-    tac_topology_destroy(&whole->topology);
+    free(whole->mesh->x);
+    free(whole->mesh->v);
+    free(whole->mesh->mass);
+    free(whole->mesh->ever_free);
+    free(whole->mesh->vertex_body);
+    free(whole->mesh->vertex_load);
+    free(whole->mesh->triangle);
+    free(whole->mesh->segment);
+    whole->mesh->x = whole->mesh->v = whole->mesh->mass = NULL;
+    whole->mesh->ever_free = NULL;
+    whole->mesh->vertex_body = whole->mesh->vertex_load = whole->mesh->triangle = whole->mesh->segment = NULL;
+    tac_topology_destroy(&whole->mesh->topology);
 }
 
 /* The motions of the vertices of a block. */
@@ -168,13 +168,13 @@ static void fill_motions(const struct tac_scene *whole, struct tac_pieces *p)
     if (p->vertex_count == 0)
         return;
     const tac_gid first = p->vertex_id[0], last = p->vertex_id[p->vertex_count - 1];
-    for (tac_lid m = 0; m < whole->motion_count; m++) {
-        const struct tac_motion *motion = &whole->motion[m];
-        for (tac_lid k = 0; k < motion->vertex_count; k++) {
-            if (motion->vertex[k] < first || motion->vertex[k] > last)
+    for (tac_lid m = 0; m < whole->mesh->moved_count; m++) {
+        const struct tac_moved *moved = &whole->mesh->moved[m];
+        for (tac_lid k = 0; k < moved->vertex_count; k++) {
+            if (moved->vertex[k] < first || moved->vertex[k] > last)
                 continue;
-            p->motion[motion->vertex[k] - first] = m;
-            p->scripted[motion->vertex[k] - first] = 1;
+            p->motion[moved->vertex[k] - first] = m;
+            p->scripted[moved->vertex[k] - first] = 1;
         }
     }
 }
@@ -182,7 +182,7 @@ static void fill_motions(const struct tac_scene *whole, struct tac_pieces *p)
 enum tac_err tac_pieces_from_scene(struct tac_ctx *ctx, const struct tac_scene *whole, struct tac_pieces **out)
 {
     struct tac_pieces *p = NULL;
-    const tac_gid total[3] = {whole->vertex_count, whole->triangle_count, whole->segment_count};
+    const tac_gid total[3] = {whole->mesh->vertex_count, whole->mesh->triangle_count, whole->mesh->segment_count};
     tac_gid first[3], count[3];
     *out = NULL;
     for (int k = 0; k < 3; k++) {
@@ -197,22 +197,22 @@ enum tac_err tac_pieces_from_scene(struct tac_ctx *ctx, const struct tac_scene *
     for (tac_lid i = 0; i < p->vertex_count; i++) {
         const size_t from = (size_t)(first[0] + i);
         p->vertex_id[i] = first[0] + i;
-        p->mass[i] = whole->mass[from];
-        p->ever_free[i] = whole->ever_free[from];
-        p->body[i] = whole->vertex_body[from];
-        p->load[i] = whole->vertex_load ? whole->vertex_load[from] : -1;
+        p->mass[i] = whole->mesh->mass[from];
+        p->ever_free[i] = whole->mesh->ever_free[from];
+        p->body[i] = whole->mesh->vertex_body[from];
+        p->load[i] = whole->mesh->vertex_load ? whole->mesh->vertex_load[from] : -1;
     }
-    memcpy(p->x, whole->x + 3 * first[0], 3 * (size_t)count[0] * sizeof *p->x);
-    memcpy(p->v, whole->v + 3 * first[0], 3 * (size_t)count[0] * sizeof *p->v);
+    memcpy(p->x, whole->mesh->x + 3 * first[0], 3 * (size_t)count[0] * sizeof *p->x);
+    memcpy(p->v, whole->mesh->v + 3 * first[0], 3 * (size_t)count[0] * sizeof *p->v);
     fill_motions(whole, p);
     for (tac_lid i = 0; i < p->triangle_count; i++)
         p->triangle_id[i] = first[1] + i;
     for (size_t i = 0; i < 3 * (size_t)count[1]; i++)
-        p->triangle[i] = whole->triangle[3 * (size_t)first[1] + i];
+        p->triangle[i] = whole->mesh->triangle[3 * (size_t)first[1] + i];
     for (tac_lid i = 0; i < p->segment_count; i++)
         p->segment_id[i] = first[2] + i;
     for (size_t i = 0; i < 2 * (size_t)count[2]; i++)
-        p->segment[i] = whole->segment[2 * (size_t)first[2] + i];
+        p->segment[i] = whole->mesh->segment[2 * (size_t)first[2] + i];
     *out = p;
     p = NULL;
 done:
@@ -232,30 +232,30 @@ static bool is_ours(const struct tac_part *part, const tac_lid *vertex, int coun
 
 static void give_vertices(const struct tac_ctx *ctx, const struct tac_scene *local, struct tac_pieces *p)
 {
-    const struct tac_part *part = local->part;
+    const struct tac_part *part = local->mesh->part;
     const size_t n = (size_t)part->owned;
     memcpy(p->vertex_id, part->vertex_id, n * sizeof *p->vertex_id);
-    memcpy(p->x, local->x, 3 * n * sizeof *p->x);
-    memcpy(p->v, local->v, 3 * n * sizeof *p->v);
-    memcpy(p->mass, local->mass, n * sizeof *p->mass);
-    memcpy(p->ever_free, local->ever_free, n);
+    memcpy(p->x, local->mesh->x, 3 * n * sizeof *p->x);
+    memcpy(p->v, local->mesh->v, 3 * n * sizeof *p->v);
+    memcpy(p->mass, local->mesh->mass, n * sizeof *p->mass);
+    memcpy(p->ever_free, local->mesh->ever_free, n);
     memcpy(p->scripted, part->scripted, n);
-    memcpy(p->body, local->vertex_body, n * sizeof *p->body);
+    memcpy(p->body, local->mesh->vertex_body, n * sizeof *p->body);
     memcpy(p->motion, part->motion, n * sizeof *p->motion);
     memcpy(p->valence, part->valence, n * sizeof *p->valence);
     for (size_t i = 0; i < n; i++)
-        p->load[i] = local->vertex_load ? local->vertex_load[i] : -1;
+        p->load[i] = local->mesh->vertex_load ? local->mesh->vertex_load[i] : -1;
     for (size_t i = 0; i < n; i++)
         p->owner[i] = ctx->rank;
 }
 
 static void give_triangles(const struct tac_scene *local, struct tac_pieces *p)
 {
-    const struct tac_part *part = local->part;
-    const struct tac_topology *topo = local->topology;
+    const struct tac_part *part = local->mesh->part;
+    const struct tac_topology *topo = local->mesh->topology;
     size_t n = 0;
-    for (tac_lid t = 0; t < local->triangle_count; t++) {
-        const tac_lid *v = local->triangle + 3 * (size_t)t, *e = topo->triangle_edge + 3 * (size_t)t;
+    for (tac_lid t = 0; t < local->mesh->triangle_count; t++) {
+        const tac_lid *v = local->mesh->triangle + 3 * (size_t)t, *e = topo->triangle_edge + 3 * (size_t)t;
         if (!is_ours(part, v, 3))
             continue;
         p->triangle_id[n] = part->triangle_id[t];
@@ -272,11 +272,11 @@ static void give_triangles(const struct tac_scene *local, struct tac_pieces *p)
 
 static void give_others(const struct tac_scene *local, struct tac_pieces *p)
 {
-    const struct tac_part *part = local->part;
-    const struct tac_topology *topo = local->topology;
+    const struct tac_part *part = local->mesh->part;
+    const struct tac_topology *topo = local->mesh->topology;
     size_t n = 0;
-    for (tac_lid s = 0; s < local->segment_count; s++) {
-        const tac_lid *v = local->segment + 2 * (size_t)s;
+    for (tac_lid s = 0; s < local->mesh->segment_count; s++) {
+        const tac_lid *v = local->mesh->segment + 2 * (size_t)s;
         if (!is_ours(part, v, 2))
             continue;
         p->segment_id[n] = part->segment_id[s];
@@ -298,15 +298,15 @@ static void give_others(const struct tac_scene *local, struct tac_pieces *p)
 
 enum tac_err tac_pieces_of(struct tac_ctx *ctx, const struct tac_scene *local, struct tac_pieces **out)
 {
-    const struct tac_part *part = local->part;
-    const struct tac_topology *topo = local->topology;
+    const struct tac_part *part = local->mesh->part;
+    const struct tac_topology *topo = local->mesh->topology;
     struct tac_pieces *p = NULL;
     size_t triangles = 0, segments = 0, hinges = 0;
     *out = NULL;
-    for (tac_lid t = 0; t < local->triangle_count; t++)
-        triangles += is_ours(part, local->triangle + 3 * (size_t)t, 3);
-    for (tac_lid s = 0; s < local->segment_count; s++)
-        segments += is_ours(part, local->segment + 2 * (size_t)s, 2);
+    for (tac_lid t = 0; t < local->mesh->triangle_count; t++)
+        triangles += is_ours(part, local->mesh->triangle + 3 * (size_t)t, 3);
+    for (tac_lid s = 0; s < local->mesh->segment_count; s++)
+        segments += is_ours(part, local->mesh->segment + 2 * (size_t)s, 2);
     for (tac_lid h = 0; h < topo->hinge_count; h++)
         hinges += is_ours(part, topo->hinge + 4 * (size_t)h, 4);
     enum tac_err err = tac_pieces_make(ctx, (size_t)part->owned, triangles, segments, hinges, &p);

@@ -16,7 +16,7 @@ void tac_pieces_free_triangles(struct tac_pieces *pieces);
 void tac_pieces_free_segments(struct tac_pieces *pieces);
 void tac_pieces_free_hinges(struct tac_pieces *pieces);
 
-/* Local. All of `common` but its vertices, elements, topology and lists of motions' vertices; counts of those are 0. */
-enum tac_err tac_scene_copy_common(struct tac_ctx *ctx, const struct tac_scene *common, struct tac_scene **out);
+/* Local. A scene with the settings of `common`, and an empty mesh. */
+enum tac_err tac_scene_share(struct tac_ctx *ctx, const struct tac_scene *common, struct tac_scene **out);
 
 #endif

@@ -11,26 +11,27 @@ static void fill_pieces(const struct tac_reader *reader, struct tac_pieces *p)
     const struct tac_scene *s = reader->scene;
     const size_t n = (size_t)p->vertex_count;
     tac_gid *id[3] = {p->vertex_id, p->triangle_id, p->segment_id};
-    for (tac_lid b = 0; b < s->body_count; b++) {
-        const tac_lid first[3] = {s->body[b].vertex_begin, s->body[b].triangle_begin, s->body[b].segment_begin};
+    for (tac_lid b = 0; b < s->settings->body_count; b++) {
+        const tac_lid first[3] = {s->settings->body[b].vertex_begin, s->settings->body[b].triangle_begin,
+                                  s->settings->body[b].segment_begin};
         for (int k = 0; k < 3; k++)
             for (tac_lid i = reader->rows[b][k].begin; i < reader->rows[b][k].end; i++)
                 id[k][i] = first[k] + reader->rows[b][k].number + (i - reader->rows[b][k].begin);
     }
-    memcpy(p->x, s->x, 3 * n * sizeof *p->x);
-    memcpy(p->v, s->v, 3 * n * sizeof *p->v);
-    memcpy(p->mass, s->mass, n * sizeof *p->mass);
-    memcpy(p->ever_free, s->ever_free, n);
-    memcpy(p->body, s->vertex_body, n * sizeof *p->body);
+    memcpy(p->x, s->mesh->x, 3 * n * sizeof *p->x);
+    memcpy(p->v, s->mesh->v, 3 * n * sizeof *p->v);
+    memcpy(p->mass, s->mesh->mass, n * sizeof *p->mass);
+    memcpy(p->ever_free, s->mesh->ever_free, n);
+    memcpy(p->body, s->mesh->vertex_body, n * sizeof *p->body);
     memcpy(p->motion, reader->motion, n * sizeof *p->motion);
     for (size_t i = 0; i < n; i++)
-        p->load[i] = s->vertex_load ? s->vertex_load[i] : -1;
+        p->load[i] = s->mesh->vertex_load ? s->mesh->vertex_load[i] : -1;
     for (size_t i = 0; i < n; i++)
         p->scripted[i] = p->motion[i] >= 0;
     for (size_t i = 0; i < 3 * (size_t)p->triangle_count; i++)
-        p->triangle[i] = s->triangle[i];
+        p->triangle[i] = s->mesh->triangle[i];
     for (size_t i = 0; i < 2 * (size_t)p->segment_count; i++)
-        p->segment[i] = s->segment[i];
+        p->segment[i] = s->mesh->segment[i];
 }
 
 /* From here on the scene has counts of the whole, and no arrays. */
@@ -38,14 +39,14 @@ static enum tac_err spread_pieces(struct tac_reader *reader)
 {
     struct tac_scene *s = reader->scene;
     struct tac_pieces *p = NULL;
-    enum tac_err err = tac_pieces_make(reader->ctx, (size_t)s->vertex_count, (size_t)s->triangle_count,
-                                       (size_t)s->segment_count, 0, &reader->pieces);
+    enum tac_err err = tac_pieces_make(reader->ctx, (size_t)s->mesh->vertex_count, (size_t)s->mesh->triangle_count,
+                                       (size_t)s->mesh->segment_count, 0, &reader->pieces);
     TAC_TRY(tac_reader_agree(reader, err));
     p = reader->pieces;
     fill_pieces(reader, p);
-    p->vertex_total = s->vertex_count = reader->total[TAC_VERTICES];
-    p->triangle_total = s->triangle_count = reader->total[TAC_TRIANGLES];
-    p->segment_total = s->segment_count = reader->total[TAC_SEGMENTS];
+    p->vertex_total = s->mesh->vertex_count = reader->total[TAC_VERTICES];
+    p->triangle_total = s->mesh->triangle_count = reader->total[TAC_TRIANGLES];
+    p->segment_total = s->mesh->segment_count = reader->total[TAC_SEGMENTS];
     tac_scene_shed(s);
     TAC_TRY(tac_reader_agreed(reader, tac_pieces_topology(reader->ctx, p)));
 done:
@@ -89,7 +90,7 @@ static enum tac_err check_manifold(struct tac_reader *reader)
     }
     MPI_Allreduce(MPI_IN_PLACE, edge, 2, TAC_GID_MPI, MPI_MAX, ctx->comm);
     const tac_lid index = tac_scene_body_of(scene, edge[0]);
-    const struct tac_body *body = &scene->body[index];
+    const struct tac_body *body = &scene->settings->body[index];
     const struct tac_rows here = reader->rows[index][TAC_VERTICES];
     number = edge[0] - body->vertex_begin;
     TAC_TRY(tac_spread_ask(ctx, TAC_OK, body->vertex_end - body->vertex_begin, 1, &number, here.number,
@@ -106,7 +107,7 @@ static enum tac_err find_hinged(struct tac_reader *reader, uint8_t *hinged)
     const struct tac_pieces *p = reader->pieces;
     for (tac_lid h = 0; h < p->hinge_count; h++)
         hinged[tac_scene_body_of(reader->scene, p->hinge[4 * (size_t)h])] = 1;
-    MPI_Allreduce(MPI_IN_PLACE, hinged, reader->scene->body_count, MPI_UINT8_T, MPI_MAX, reader->ctx->comm);
+    MPI_Allreduce(MPI_IN_PLACE, hinged, reader->scene->settings->body_count, MPI_UINT8_T, MPI_MAX, reader->ctx->comm);
     return TAC_OK;
 }
 
@@ -140,10 +141,9 @@ static bool wants_spread(const struct tac_ctx *ctx, const char *path, const char
 
 static void shed_motions(struct tac_scene *scene)
 {
-    for (tac_lid m = 0; m < scene->motion_count; m++) {
-        free(scene->motion[m].vertex);
-        scene->motion[m].vertex = NULL;
-        scene->motion[m].vertex_count = 0;
+    for (tac_lid m = 0; m < scene->mesh->moved_count; m++) {
+        free(scene->mesh->moved[m].vertex);
+        scene->mesh->moved[m] = (struct tac_moved){0, NULL};
     }
 }
 

@@ -70,8 +70,9 @@ done:
 
 /* ---- dealing again ---- */
 
-/* What a tick costs, in spring ticks (measured: tests/bench/bench_engine); a damper's, in ticks of its element. */
-static const double COST[TAC_KINDS] = {.2, 1, 2, 4, 6, 6, 1.3, 1};
+/* What ticks cost that are no element's, in spring ticks (measured: tests/bench/bench_engine); a damper's, in ticks of
+ * its element. */
+static const double COST_PENALTY = 6, COST_DAMPER = 1.3, COST_LOAD = 1;
 
 static double rate_of(const struct tac_sim *sim, tac_time period)
 {
@@ -96,26 +97,47 @@ done:
     return err;
 }
 
+/* A list of forces of one class, each of which costs so much. */
+static enum tac_err add_forces(struct tac_sim *sim, struct tac_deal_rows *rows, const struct tac_forces *f, int nodes,
+                               double cost)
+{
+    enum tac_err err = TAC_OK;
+    for (size_t e = 0; e < f->count; e++)
+        TAC_TRY(add_stencil(sim, rows, tac_forces_stencil(f, e), nodes, cost));
+done:
+    return err;
+}
+
+static enum tac_err add_class(struct tac_sim *sim, struct tac_deal_rows *rows, const struct tac_rate_class *rate)
+{
+    enum tac_err err = TAC_OK;
+    const double often = rate_of(sim, rate->period);
+    for (int k = 0; k < rate->group_count; k++) {
+        const struct tac_element *e = rate->group[k].element;
+        TAC_TRY(add_forces(sim, rows, &rate->group[k].elastic, e->nodes, e->cost * often));
+    }
+    for (int k = 0; k < rate->group_count; k++) {
+        const struct tac_element *e = rate->group[k].element;
+        TAC_TRY(add_forces(sim, rows, &rate->group[k].damper, e->nodes, COST_DAMPER * e->cost * often));
+    }
+    for (size_t e = 0; e < rate->load_count; e++)
+        TAC_TRY(add_stencil(sim, rows, rate->load[e].v, rate->load[e].count, COST_LOAD * often));
+done:
+    return err;
+}
+
 static enum tac_err weigh(struct tac_sim *sim, struct tac_deal_rows *rows)
 {
     enum tac_err err = TAC_OK;
-    for (size_t c = 0; c < sim->elastic->class_count; c++) {
-        const struct tac_rate_class *rate = &sim->elastic->rate[c];
-        for (int kind = TAC_KIND_SPRING; kind < TAC_KINDS; kind++)
-            for (size_t e = 0; e < rate->count[kind]; e++) {
-                int n;
-                const tac_lid *v = tac_elastic_stencil(rate, (enum tac_kind)kind, e, &n);
-                const double element = kind == TAC_KIND_DAMPING ? COST[TAC_KIND_SPRING + n - 2] : 1;
-                TAC_TRY(add_stencil(sim, rows, v, n, COST[kind] * element * rate_of(sim, rate->period)));
-            }
-    }
+    for (size_t c = 0; c < sim->elastic->class_count; c++)
+        TAC_TRY(add_class(sim, rows, &sim->elastic->rate[c]));
     for (size_t k = 0; sim->contact && k < sim->active.pair_count; k++) {
         const struct tac_pair *p = &sim->active.pair[k];
         double cost = 0;
         if (!p->live)
             continue;
         for (int32_t first = 1, last; first <= p->depth; first = last + 1)
-            cost += COST[TAC_KIND_PENALTY] * rate_of(sim, tac_model_rung(sim->model, &p->form, first, &last));
+            cost += COST_PENALTY * rate_of(sim, tac_model_rung(sim->model, &p->form, first, &last));
         TAC_TRY(add_stencil(sim, rows, p->v, p->count, cost));
     }
 done:
@@ -175,7 +197,7 @@ enum tac_err tac_deal_move(struct tac_ctx *ctx, const struct tac_scene *common, 
     tac_sim_destroy(sim); /* two of them may not fit */
     tac_local_destroy(local);
     TAC_TRY(tac_localise(ctx, common, pieces, &new_local));
-    TAC_TRY(tac_sim_create(ctx, new_local, common->discovery.mode, &new_sim));
+    TAC_TRY(tac_sim_create(ctx, new_local, common->settings->discovery.mode, &new_sim));
     TAC_TRY(tac_state_restore(new_sim, state));
     new_sim->ranks->fail_at = fail_at;
     new_sim->windows.length = window ? window : new_sim->windows.length;

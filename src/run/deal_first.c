@@ -141,7 +141,7 @@ static enum tac_err list_spots(struct tac_ctx *ctx, const struct tac_scene *comm
     double box[6] = {INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY}, size = 0; /* lo, -hi */
     size_t n = 0;
     for (tac_lid i = 0; i < p->vertex_count; i++) {
-        n += p->valence[i] == 0 || p->vertex_id[i] == common->body[p->body[i]].vertex_begin;
+        n += p->valence[i] == 0 || p->vertex_id[i] == common->settings->body[p->body[i]].vertex_begin;
         for (size_t k = 0; k < 3; k++) {
             box[k] = fmin(box[k], p->x[3 * (size_t)i + k]);
             box[k + 3] = fmin(box[k + 3], -p->x[3 * (size_t)i + k]);
@@ -154,7 +154,7 @@ static enum tac_err list_spots(struct tac_ctx *ctx, const struct tac_scene *comm
     *count = err ? 0 : n;
     n = 0;
     for (tac_lid i = 0; i < p->vertex_count && err == TAC_OK; i++)
-        if (p->valence[i] == 0 || p->vertex_id[i] == common->body[p->body[i]].vertex_begin)
+        if (p->valence[i] == 0 || p->vertex_id[i] == common->settings->body[p->body[i]].vertex_begin)
             (*out)[n++] = (struct spot){morton(&p->x[3 * (size_t)i], box, size), p->vertex_id[i], ctx->rank};
     sort_spots(*count, *out);
     return err;

@@ -23,7 +23,7 @@ static void fill_status(struct tac_running *run, struct tac_status *status, cons
     memset(status, 0, sizeof *status);
     status->state = state;
     status->time_s = tac_seconds(sim, sim->state.now);
-    status->end_s = tac_seconds(sim, run->whole->t_end);
+    status->end_s = tac_seconds(sim, run->whole->settings->t_end);
     status->wall_s = tac_wall_s() - run->wall_start_s;
     double share = status->time_s / status->end_s;
     status->wall_left_s = share > 0 ? status->wall_s * (1 - share) / share : NAN;
@@ -71,7 +71,7 @@ static enum tac_err write_frame(struct tac_running *run)
         }
     }
     const struct tac_frame frame = {run->frame,       tac_seconds(sim, sim->state.now),
-                                    sim->state.owned, sim->scene->part ? sim->scene->part->vertex_id : NULL,
+                                    sim->state.owned, sim->scene->mesh->part ? sim->scene->mesh->part->vertex_id : NULL,
                                     run->position,    run->velocity,
                                     run->force};
     TAC_TRY(record_frame(run));
@@ -107,7 +107,7 @@ static void wish(struct tac_running *run)
     if (limit_s > 0 && run->sim->control.ask_stop == 0 &&
         left_s < fmin(.25 * limit_s, 2 + 4 * run->save_took_s + 2 * run->longest_pass_s))
         run->sim->control.ask_stop = WALL_LIMIT;
-    run->sim->control.ask_save = now_s - run->saved_wall_s > run->whole->checkpoint.every_s;
+    run->sim->control.ask_save = now_s - run->saved_wall_s > run->whole->settings->checkpoint.every_s;
 }
 
 static enum tac_err stop(struct tac_running *run)
@@ -126,8 +126,9 @@ done:
 /* The first multiple of every_t after now, quanta: on a grid like that of frames, so that one instant serves both. */
 static tac_time next_save(const struct tac_running *run)
 {
-    const double every_s = fmax(run->whole->checkpoint.every_t, TAC_FRAME_GRAIN * run->whole->quantum_s);
-    if (!(run->whole->checkpoint.every_t > 0))
+    const double every_s =
+        fmax(run->whole->settings->checkpoint.every_t, TAC_FRAME_GRAIN * run->whole->settings->quantum_s);
+    if (!(run->whole->settings->checkpoint.every_t > 0))
         return TAC_TIME_NEVER;
     int64_t k = (int64_t)(tac_seconds(run->sim, run->sim->state.now) / every_s);
     while (tac_scene_grid(run->whole, every_s, k) <= run->sim->state.now)
@@ -140,7 +141,7 @@ static tac_time next_save(const struct tac_running *run)
 /* Is the end a frame of the grid?  Else a longer run would not have it. */
 static bool end_on_grid(const struct tac_running *run)
 {
-    return tac_scene_grid(run->whole, run->whole->frame_s, run->frame) == run->whole->t_end;
+    return tac_scene_grid(run->whole, run->whole->settings->frame_s, run->frame) == run->whole->settings->t_end;
 }
 
 /* A run that goes on where it ends: only its last frame may be missing.  In another folder, and its checkpoint. */
@@ -164,7 +165,7 @@ static void keep_before(struct tac_running *run, tac_time next)
 static enum tac_err loop(struct tac_running *run)
 {
     enum tac_err err = TAC_OK;
-    const tac_time t_end = run->whole->t_end;
+    const tac_time t_end = run->whole->settings->t_end;
     struct tac_status status;
     if (run->frame == 0)
         TAC_TRY(write_frame(run));
@@ -220,7 +221,7 @@ static enum tac_err finish(struct tac_running *run, enum tac_err err)
     enum tac_err last = TAC_OK;
     struct tac_summary summary;
     memset(&summary, 0, sizeof summary);
-    summary.clocks = run->whole->clocks.mode == TAC_CLOCKS_NESTED ? "nested" : "free";
+    summary.clocks = run->whole->settings->clocks.mode == TAC_CLOCKS_NESTED ? "nested" : "free";
     summary.argc = run->options->argc;
     summary.argv = run->options->argv;
     if (run->sim) {
@@ -251,7 +252,7 @@ static enum tac_err start_record(struct tac_running *run, bool resume)
     const struct tac_run_options *o = run->options;
     const struct tac_sim *sim = run->sim;
     bool loaded = false;
-    if (resume && !o->record && sim->state.now == run->whole->t_end) /* what there is of it stays */
+    if (resume && !o->record && sim->state.now == run->whole->settings->t_end) /* what there is of it stays */
         TAC_TRY(tac_record_end(run->ctx, run->whole, o->dir, sim->state.now));
     else if (resume)
         TAC_TRY(tac_record_resume(run->ctx, run->whole, o->dir, sim->state.now, run->frame - 1,
@@ -308,17 +309,17 @@ static enum tac_err look_at_end(struct tac_ctx *ctx, const struct tac_scene *sce
     *over = whole || (!here && !last_frame);
     if (*over && ctx->rank == 0)
         tac_warn(ctx, "the checkpoint %s is of t = %.9g s, where the run ends; there is nothing left to run",
-                 start->file, (double)c->now * scene->quantum_s);
+                 start->file, (double)c->now * scene->settings->quantum_s);
     if (*over || !last_frame || c->has_row)
         goto done;
-    for (tac_lid i = 0; i < c->vertex_count && !kicked; i++)
-        kicked = c->t[i] == c->now;
+    for (tac_lid i = 0; i < c->vertices.count && !kicked; i++)
+        kicked = c->vertices.t[i] == c->now;
     MPI_Allreduce(MPI_IN_PLACE, &kicked, 1, MPI_INT, MPI_MAX, ctx->comm);
     if (kicked)
         err = tac_fail(ctx, TAC_ERR_INPUT,
                        "the checkpoint '%s' is of t = %.9g s, where the run ends, and does not tell the last row of "
                        "energy.csv; go on from an older one, or further with --until",
-                       start->file, (double)c->now * scene->quantum_s);
+                       start->file, (double)c->now * scene->settings->quantum_s);
 done:
     return err;
 }
@@ -357,7 +358,7 @@ enum tac_err tac_run_from(struct tac_ctx *ctx, struct tac_scene *scene, const st
     bool over = false;
     if (resume) {
         past = past_of(start);
-        if (past.now >= scene->t_end)
+        if (past.now >= scene->settings->t_end)
             TAC_TRY(look_at_end(ctx, scene, options, start, &over));
         if (over)
             goto done;

@@ -82,7 +82,7 @@ static double busy(const struct tac_sim *sim)
  * deal did not help, or not for long, the next one waits for more. */
 static bool chatty(struct tac_running *run)
 {
-    const struct tac_part *part = run->local ? run->local->part : NULL;
+    const struct tac_part *part = run->local ? run->local->mesh->part : NULL;
     if (part == NULL || run->shuffle)
         return false;
     if (run->chatter == 0)
@@ -158,7 +158,7 @@ enum tac_err tac_run_deal(struct tac_running *run, struct tac_pieces **pieces)
         TAC_TRY(tac_localise(ctx, run->whole, *pieces, &run->local));
     }
     tac_pieces_destroy(pieces);
-    TAC_TRY(tac_sim_create(ctx, run->local ? run->local : run->whole, run->whole->discovery.mode, &run->sim));
+    TAC_TRY(tac_sim_create(ctx, run->local ? run->local : run->whole, run->whole->settings->discovery.mode, &run->sim));
     TAC_TRY(make_room(run));
 done:
     return tac_agree(ctx, err);

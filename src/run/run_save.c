@@ -77,7 +77,7 @@ enum tac_err tac_run_save(struct tac_running *run)
     TAC_TRY(tac_state_collect(run->sim, &state));
     TAC_TRY(describe(run, state));
     state->wall_s = run->wall_before_s + begin_s - run->wall_start_s;
-    TAC_TRY(tac_checkpoint_write(run->ctx, run->whole, run->options->dir, run->whole->checkpoint.keep, state,
+    TAC_TRY(tac_checkpoint_write(run->ctx, run->whole, run->options->dir, run->whole->settings->checkpoint.keep, state,
                                  run->saved, sizeof run->saved));
     tac_output_checkpoint(run->out, run->saved);
     run->saved_wall_s = tac_wall_s();

@@ -32,7 +32,7 @@ static const struct tac_field body_fields[] = {
 
 static enum tac_err read_name(struct tac_reader *reader, json_t *object, const char *where, tac_lid index)
 {
-    struct tac_body *body = &reader->scene->body[index];
+    struct tac_body *body = &reader->scene->settings->body[index];
     char place[TAC_WHERE];
     const char *name;
     enum tac_err err = TAC_OK;
@@ -97,17 +97,17 @@ static enum tac_err make_room(struct tac_reader *reader, const char *where, cons
                            "brings the scene to %zu vertices, %zu triangles and %zu segments; at most %d of each can "
                            "be counted: use coarser meshes",
                            whole[0], whole[1], whole[2], TAC_MOST_ELEMENTS));
-    size_t vertices = (size_t)scene->vertex_count + (size_t)mesh->vertex_count;
-    size_t triangles = (size_t)scene->triangle_count + (size_t)mesh->triangle_count;
-    size_t segments = (size_t)scene->segment_count + (size_t)mesh->segment_count;
+    size_t vertices = (size_t)scene->mesh->vertex_count + (size_t)mesh->vertex_count;
+    size_t triangles = (size_t)scene->mesh->triangle_count + (size_t)mesh->triangle_count;
+    size_t segments = (size_t)scene->mesh->segment_count + (size_t)mesh->segment_count;
     /* One more, so that no array is NULL, whatever the scene lacks. */
-    TAC_TRY(tac_grow(reader->ctx, &scene->x, &reader->x_capacity, 3 * vertices + 1, sizeof *scene->x));
-    TAC_TRY(
-        tac_grow(reader->ctx, &scene->vertex_body, &reader->body_capacity, vertices + 1, sizeof *scene->vertex_body));
-    TAC_TRY(tac_grow(reader->ctx, &scene->triangle, &reader->triangle_capacity, 3 * triangles + 1,
-                     sizeof *scene->triangle));
-    TAC_TRY(
-        tac_grow(reader->ctx, &scene->segment, &reader->segment_capacity, 2 * segments + 1, sizeof *scene->segment));
+    TAC_TRY(tac_grow(reader->ctx, &scene->mesh->x, &reader->x_capacity, 3 * vertices + 1, sizeof *scene->mesh->x));
+    TAC_TRY(tac_grow(reader->ctx, &scene->mesh->vertex_body, &reader->body_capacity, vertices + 1,
+                     sizeof *scene->mesh->vertex_body));
+    TAC_TRY(tac_grow(reader->ctx, &scene->mesh->triangle, &reader->triangle_capacity, 3 * triangles + 1,
+                     sizeof *scene->mesh->triangle));
+    TAC_TRY(tac_grow(reader->ctx, &scene->mesh->segment, &reader->segment_capacity, 2 * segments + 1,
+                     sizeof *scene->mesh->segment));
 done:
     return err;
 }
@@ -146,23 +146,23 @@ static enum tac_err append(struct tac_reader *reader, const char *where, tac_lid
                            const struct tac_extent *extent, bool placed)
 {
     struct tac_scene *scene = reader->scene;
-    struct tac_body *body = &scene->body[index];
+    struct tac_body *body = &scene->settings->body[index];
     const tac_lid here[3] = {mesh->vertex_count, mesh->triangle_count, mesh->segment_count};
-    tac_lid *count[3] = {&scene->vertex_count, &scene->triangle_count, &scene->segment_count};
+    tac_lid *count[3] = {&scene->mesh->vertex_count, &scene->mesh->triangle_count, &scene->mesh->segment_count};
     tac_lid *range[3][2] = {{&body->vertex_begin, &body->vertex_end},
                             {&body->triangle_begin, &body->triangle_end},
                             {&body->segment_begin, &body->segment_end}};
     enum tac_err err = TAC_OK;
     TAC_TRY(make_room(reader, where, mesh, extent));
-    const tac_lid first = reader->total[TAC_VERTICES], row = scene->vertex_count;
-    TAC_TRY(
-        place_vertices(reader, where, body, mesh, placed, extent->number[TAC_VERTICES], scene->x + 3 * (size_t)row));
+    const tac_lid first = reader->total[TAC_VERTICES], row = scene->mesh->vertex_count;
+    TAC_TRY(place_vertices(reader, where, body, mesh, placed, extent->number[TAC_VERTICES],
+                           scene->mesh->x + 3 * (size_t)row));
     for (tac_lid i = 0; i < mesh->vertex_count; i++)
-        scene->vertex_body[row + i] = index;
+        scene->mesh->vertex_body[row + i] = index;
     for (size_t i = 0; i < 3 * (size_t)mesh->triangle_count; i++)
-        scene->triangle[3 * (size_t)scene->triangle_count + i] = first + mesh->triangle[i];
+        scene->mesh->triangle[3 * (size_t)scene->mesh->triangle_count + i] = first + mesh->triangle[i];
     for (size_t i = 0; i < 2 * (size_t)mesh->segment_count; i++)
-        scene->segment[2 * (size_t)scene->segment_count + i] = first + mesh->segment[i];
+        scene->mesh->segment[2 * (size_t)scene->mesh->segment_count + i] = first + mesh->segment[i];
     for (int k = 0; k < 3; k++) {
         reader->rows[index][k] = (struct tac_rows){*count[k], *count[k] + here[k], extent->number[k]};
         *count[k] += here[k];
@@ -207,7 +207,7 @@ done:
 
 static enum tac_err read_body(struct tac_reader *reader, json_t *object, tac_lid index)
 {
-    struct tac_body *body = &reader->scene->body[index];
+    struct tac_body *body = &reader->scene->settings->body[index];
     char where[TAC_WHERE];
     enum tac_err err = TAC_OK;
     tac_where_index(where, "bodies", (size_t)index);
@@ -239,10 +239,10 @@ enum tac_err tac_scene_read_bodies(struct tac_reader *reader, json_t *root)
     if (count > TAC_MOST_ELEMENTS)
         TAC_TRY(tac_scene_fail(reader, "bodies", "has too many elements"));
     reader->names = json_object();
-    TAC_TRY(tac_alloc(reader->ctx, count, sizeof *scene->body, &scene->body));
+    TAC_TRY(tac_alloc(reader->ctx, count, sizeof *scene->settings->body, &scene->settings->body));
     TAC_TRY(tac_alloc(reader->ctx, count, sizeof *reader->rows, &reader->rows));
     for (size_t i = 0; i < count; i++) {
-        scene->body_count++;
+        scene->settings->body_count++;
         TAC_TRY(read_body(reader, json_array_get(bodies, i), (tac_lid)i));
     }
 done:
@@ -261,8 +261,8 @@ enum tac_err tac_scene_find_body(struct tac_reader *reader, const json_t *value,
         *out = (tac_lid)json_integer_value(index);
         return TAC_OK;
     }
-    for (tac_lid i = 0; i < scene->body_count && nearest == NULL; i++)
-        nearest = tac_nearest(name, (const char *const *)&scene->body[i].name, 1);
+    for (tac_lid i = 0; i < scene->settings->body_count && nearest == NULL; i++)
+        nearest = tac_nearest(name, (const char *const *)&scene->settings->body[i].name, 1);
     if (nearest != NULL)
         return tac_scene_fail(reader, where, "\"%.60s\" is no body of the scene; did you mean \"%.60s\"?", name,
                               nearest);
@@ -285,8 +285,8 @@ enum tac_err tac_scene_read_ignore(struct tac_reader *reader, json_t *contact)
     tac_lid *pair;
     TAC_TRY(tac_list(reader, contact, "contact", "ignore", &ignore));
     size_t count = json_array_size(ignore);
-    TAC_TRY(tac_alloc(reader->ctx, count, 2 * sizeof *pair, &scene->contact.ignore));
-    pair = scene->contact.ignore;
+    TAC_TRY(tac_alloc(reader->ctx, count, 2 * sizeof *pair, &scene->settings->contact.ignore));
+    pair = scene->settings->contact.ignore;
     for (size_t i = 0; i < count; i++) {
         char where[TAC_WHERE], place[TAC_WHERE];
         json_t *names = json_array_get(ignore, i);
@@ -310,7 +310,7 @@ enum tac_err tac_scene_read_ignore(struct tac_reader *reader, json_t *contact)
             memmove(pair + 2 * kept, pair + 2 * i, 2 * sizeof *pair);
             kept++;
         }
-    scene->contact.ignore_count = (tac_lid)kept;
+    scene->settings->contact.ignore_count = (tac_lid)kept;
 done:
     return err;
 }

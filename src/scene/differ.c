@@ -120,19 +120,19 @@ static bool same_geometry(const struct tac_reader *reader, tac_lid index)
 {
     const struct tac_scene *s = reader->scene;
     const struct tac_geometry *g = reader->resume->geometry;
-    const struct tac_body *b = &s->body[index];
+    const struct tac_body *b = &s->settings->body[index];
     const tac_lid *begin = reader->resume->begin + 3 * (size_t)index, *end = begin + 3;
     if (b->vertex_begin != begin[0] || b->vertex_end != end[0] || b->triangle_begin != begin[1] ||
         b->triangle_end != end[1] || b->segment_begin != begin[2] || b->segment_end != end[2])
         return false;
     for (size_t i = 3 * (size_t)begin[1]; i < 3 * (size_t)end[1]; i++)
-        if (s->triangle[i] != g->triangle[i])
+        if (s->mesh->triangle[i] != g->triangle[i])
             return false;
     for (size_t i = 2 * (size_t)begin[2]; i < 2 * (size_t)end[2]; i++)
-        if (s->segment[i] != g->segment[i])
+        if (s->mesh->segment[i] != g->segment[i])
             return false;
     size_t first = 3 * (size_t)begin[0], count = 3 * (size_t)end[0] - first;
-    return memcmp(s->x + first, g->x + first, count * sizeof *s->x) == 0;
+    return memcmp(s->mesh->x + first, g->x + first, count * sizeof *s->mesh->x) == 0;
 }
 
 static enum tac_err compare_materials(struct tac_reader *reader, const char *where, const json_t *now,
@@ -147,7 +147,7 @@ static enum tac_err compare_materials(struct tac_reader *reader, const char *whe
     if (name == NULL || old == NULL)
         return differs(reader, place, json_object_get(now, "material"), json_object_get(then, "material"));
     tac_where(place, "materials", name);
-    return compare(reader, place, json_object_get(json_object_get(reader->scene->json, "materials"), name),
+    return compare(reader, place, json_object_get(json_object_get(reader->scene->settings->json, "materials"), name),
                    json_object_get(json_object_get(reader->resume->stored, "materials"), old));
 }
 
@@ -185,7 +185,8 @@ done:
 static enum tac_err compare_motions(struct tac_reader *reader, const char *key)
 {
     static const char *const apart[] = {"body", NULL};
-    const json_t *now = json_object_get(reader->scene->json, key), *then = json_object_get(reader->resume->stored, key);
+    const json_t *now = json_object_get(reader->scene->settings->json, key),
+                 *then = json_object_get(reader->resume->stored, key);
     enum tac_err err = TAC_OK;
     if (json_array_size(now) != json_array_size(then))
         TAC_TRY(compare(reader, key, now, then));
@@ -202,7 +203,7 @@ done:
 enum tac_err tac_scene_differs(struct tac_reader *reader)
 {
     static const char *const sections[] = {"gravity", "contact", "clocks", NULL};
-    const json_t *now = reader->scene->json, *then = reader->resume->stored;
+    const json_t *now = reader->scene->settings->json, *then = reader->resume->stored;
     enum tac_err err = TAC_OK;
     TAC_TRY(compare_keys(reader, "", now, then, sections));
     TAC_TRY(compare_bodies(reader, json_object_get(now, "bodies"), json_object_get(then, "bodies")));

@@ -67,7 +67,7 @@ static void put_tag(struct digest *d, const char *tag)
 static tac_lid first_with(const struct tac_scene *s, tac_lid material)
 {
     tac_lid body = 0;
-    while (body < s->body_count && s->body[body].material != material)
+    while (body < s->settings->body_count && s->settings->body[body].material != material)
         body++;
     return body;
 }
@@ -77,17 +77,17 @@ static tac_lid first_with(const struct tac_scene *s, tac_lid material)
 static void put_laws(struct digest *d, const struct tac_scene *s)
 {
     bool friction = false;
-    for (tac_lid i = 0; i < s->contact.law_count; i++)
-        friction |= s->contact.law[i].friction > 0;
-    if (friction && s->contact.friction_model == TAC_FRICTION_KINETIC)
+    for (tac_lid i = 0; i < s->settings->contact.law_count; i++)
+        friction |= s->settings->contact.law[i].friction > 0;
+    if (friction && s->settings->contact.friction_model == TAC_FRICTION_KINETIC)
         put_tag(d, "kinetic");
-    if (s->contact.law_count == 1)
+    if (s->settings->contact.law_count == 1)
         return;
     put_tag(d, "pairs");
-    for (tac_lid i = 1; i < s->contact.law_count; i++) {
-        const struct tac_contact_law *law = &s->contact.law[i];
+    for (tac_lid i = 1; i < s->settings->contact.law_count; i++) {
+        const struct tac_contact_law *law = &s->settings->contact.law[i];
         const tac_lid body[2] = {first_with(s, law->material[0]), first_with(s, law->material[1])};
-        if (body[0] == s->body_count || body[1] == s->body_count)
+        if (body[0] == s->settings->body_count || body[1] == s->settings->body_count)
             continue;
         put_lids(d, body, 2);
         put_double(d, law->stiffness);
@@ -99,37 +99,37 @@ static void put_laws(struct digest *d, const struct tac_scene *s)
 static void put_settings(struct digest *d, const struct tac_scene *s)
 {
     put_tag(d, "tactus-scene-hash/2");
-    put_double(d, s->quantum_s);
-    put_doubles(d, s->gravity, 3);
+    put_double(d, s->settings->quantum_s);
+    put_doubles(d, s->settings->gravity, 3);
     put_tag(d, "contact");
-    put_double(d, s->contact.thickness);
-    put_double(d, s->contact.stiffness);
-    put_double(d, s->contact.restitution);
-    put_double(d, s->contact.friction);
-    put_double(d, s->contact.thickness_exponent);
-    put_double(d, s->contact.stiffness_exponent);
-    put_double(d, s->contact.min_period_s);
-    put_double(d, s->contact.pairs_per_vertex);
-    put_u64(d, (uint64_t)s->contact.ignore_count);
-    put_lids(d, s->contact.ignore, 2 * (size_t)s->contact.ignore_count);
+    put_double(d, s->settings->contact.thickness);
+    put_double(d, s->settings->contact.stiffness);
+    put_double(d, s->settings->contact.restitution);
+    put_double(d, s->settings->contact.friction);
+    put_double(d, s->settings->contact.thickness_exponent);
+    put_double(d, s->settings->contact.stiffness_exponent);
+    put_double(d, s->settings->contact.min_period_s);
+    put_double(d, s->settings->contact.pairs_per_vertex);
+    put_u64(d, (uint64_t)s->settings->contact.ignore_count);
+    put_lids(d, s->settings->contact.ignore, 2 * (size_t)s->settings->contact.ignore_count);
     put_laws(d, s);
     put_tag(d, "clocks");
-    put_u64(d, (uint64_t)s->clocks.mode);
-    put_double(d, s->clocks.elastic_safety);
-    put_double(d, s->clocks.elastic_s);
-    put_double(d, s->clocks.contact_safety);
-    put_double(d, s->clocks.contact_s);
-    put_double(d, s->clocks.gravity_s);
+    put_u64(d, (uint64_t)s->settings->clocks.mode);
+    put_double(d, s->settings->clocks.elastic_safety);
+    put_double(d, s->settings->clocks.elastic_s);
+    put_double(d, s->settings->clocks.contact_safety);
+    put_double(d, s->settings->clocks.contact_s);
+    put_double(d, s->settings->clocks.gravity_s);
 }
 
 static void put_bodies(struct digest *d, const struct tac_scene *s)
 {
     static const struct tac_material none;
     put_tag(d, "bodies");
-    put_u64(d, (uint64_t)s->body_count);
-    for (tac_lid b = 0; b < s->body_count; b++) {
-        const struct tac_body *body = &s->body[b];
-        const struct tac_material *m = body->material >= 0 ? &s->material[body->material] : &none;
+    put_u64(d, (uint64_t)s->settings->body_count);
+    for (tac_lid b = 0; b < s->settings->body_count; b++) {
+        const struct tac_body *body = &s->settings->body[b];
+        const struct tac_material *m = body->material >= 0 ? &s->settings->material[body->material] : &none;
         put_u64(d, (uint64_t)body->vertex_end);
         put_u64(d, (uint64_t)body->triangle_end);
         put_u64(d, (uint64_t)body->segment_end);
@@ -146,7 +146,7 @@ static void put_bodies(struct digest *d, const struct tac_scene *s)
         put_double(d, m->bend_damping);
         put_double(d, m->bend_yield);
         put_u64(d, (uint64_t)m->rest_flat);
-        if (s->contact.law_count > 1)
+        if (s->settings->contact.law_count > 1)
             put_u64(d, (uint64_t)first_with(s, body->material));
         if (m->stretch_limit > 0) {
             put_tag(d, "limit");
@@ -155,6 +155,10 @@ static void put_bodies(struct digest *d, const struct tac_scene *s)
         if (m->stretch_limit_principal > 0) {
             put_tag(d, "limit_principal");
             put_double(d, m->stretch_limit_principal);
+        }
+        for (int i = 0; i < m->section_count; i++) {
+            put_tag(d, m->section[i].keys->section);
+            put_doubles(d, m->section[i].value, (size_t)m->section[i].keys->count);
         }
     }
 }
@@ -181,16 +185,16 @@ static unsigned char *write_row(const struct tac_reader *reader, enum tac_table 
     const size_t i = (size_t)row;
     if (table == TAC_VERTICES) {
         for (size_t k = 0; k < 3; k++)
-            to = write_double(to, s->x[3 * i + k]);
+            to = write_double(to, s->mesh->x[3 * i + k]);
         for (size_t k = 0; k < 3; k++)
-            to = write_double(to, s->v[3 * i + k]);
-        to = write_double(to, s->mass[i]);
-        to = write_u64(to, s->ever_free[i]);
+            to = write_double(to, s->mesh->v[3 * i + k]);
+        to = write_double(to, s->mesh->mass[i]);
+        to = write_u64(to, s->mesh->ever_free[i]);
         to = write_u64(to, (uint64_t)(int64_t)reader->motion[i]);
-        return s->load_count ? write_u64(to, (uint64_t)(int64_t)s->vertex_load[i]) : to;
+        return s->settings->load_count ? write_u64(to, (uint64_t)(int64_t)s->mesh->vertex_load[i]) : to;
     }
     const size_t width = table == TAC_TRIANGLES ? 3 : 2;
-    const tac_lid *element = table == TAC_TRIANGLES ? s->triangle : s->segment;
+    const tac_lid *element = table == TAC_TRIANGLES ? s->mesh->triangle : s->mesh->segment;
     for (size_t k = 0; k < width; k++)
         to = write_u64(to, (uint64_t)(int64_t)element[width * i + k]);
     return to;
@@ -208,13 +212,13 @@ static enum tac_err digest_rows(struct tac_reader *reader, unsigned char **out, 
     unsigned char *buffer = NULL, *to;
     size_t n = 0;
     enum tac_err err = TAC_OK;
-    for (tac_lid b = 0; b < s->body_count; b++)
+    for (tac_lid b = 0; b < s->settings->body_count; b++)
         for (int k = 0; k < 3; k++)
             n += (size_t)chunks(reader->rows[b][k].end - reader->rows[b][k].begin);
     TAC_TRY(tac_alloc(reader->ctx, n, DIGEST, out));
     TAC_TRY(tac_alloc(reader->ctx, TAC_SCENE_CHUNK, ROW * 8, &buffer));
     *count = 0;
-    for (tac_lid b = 0; b < s->body_count; b++)
+    for (tac_lid b = 0; b < s->settings->body_count; b++)
         for (int k = 0; k < 3; k++)
             for (tac_lid row = reader->rows[b][k].begin; row < reader->rows[b][k].end;) {
                 const tac_lid left = reader->rows[b][k].end - row,
@@ -268,9 +272,9 @@ static enum tac_err gather_digests(struct tac_reader *reader, unsigned char **di
     MPI_Allgatherv(*digests, mine, type, from, size, at, type, ctx->comm);
     MPI_Type_free(&type);
     *count = 0;
-    for (tac_lid b = 0; b < s->body_count; b++)
+    for (tac_lid b = 0; b < s->settings->body_count; b++)
         for (int k = 0; k < 3; k++) {
-            const tac_lid rows = table_rows(&s->body[b], k);
+            const tac_lid rows = table_rows(&s->settings->body[b], k);
             for (tac_lid c = 0; c < chunks(rows); c++) {
                 const int rank = tac_spread_rank(ctx, rows, c * TAC_SCENE_CHUNK);
                 memcpy(to + DIGEST * (*count)++, from + DIGEST * (size_t)at[rank]++, DIGEST);
@@ -289,9 +293,9 @@ done:
 static void put_motions(struct digest *d, const struct tac_scene *s)
 {
     put_tag(d, "motions");
-    put_u64(d, (uint64_t)s->motion_count);
-    for (tac_lid i = 0; i < s->motion_count; i++) {
-        const struct tac_motion *m = &s->motion[i];
+    put_u64(d, (uint64_t)s->settings->motion_count);
+    for (tac_lid i = 0; i < s->settings->motion_count; i++) {
+        const struct tac_motion *m = &s->settings->motion[i];
         put_u64(d, (uint64_t)m->release);
         put_u64(d, (uint64_t)m->knot_count);
         for (tac_lid k = 0; k < m->knot_count; k++)
@@ -310,12 +314,12 @@ static void put_motions(struct digest *d, const struct tac_scene *s)
 /* Nothing for a scene without loads. */
 static void put_loads(struct digest *d, const struct tac_scene *s)
 {
-    if (s->load_count == 0)
+    if (s->settings->load_count == 0)
         return;
     put_tag(d, "loads");
-    put_u64(d, (uint64_t)s->load_count);
-    for (tac_lid i = 0; i < s->load_count; i++) {
-        const struct tac_load *l = &s->load[i];
+    put_u64(d, (uint64_t)s->settings->load_count);
+    for (tac_lid i = 0; i < s->settings->load_count; i++) {
+        const struct tac_load *l = &s->settings->load[i];
         put_u64(d, (uint64_t)l->kind);
         put_doubles(d, l->force, 3);
         put_double(d, l->pressure);
@@ -326,10 +330,10 @@ static void put_loads(struct digest *d, const struct tac_scene *s)
             put_u64(d, (uint64_t)tac_scene_quanta(s, l->knot_t_s[k]));
         put_doubles(d, l->factor, (size_t)l->knot_count);
     }
-    put_u64(d, (uint64_t)s->load_set_count);
-    for (tac_lid i = 0; i < s->load_set_count; i++) {
-        put_u64(d, (uint64_t)s->load_set[i].load);
-        put_u64(d, (uint64_t)(int64_t)s->load_set[i].rest);
+    put_u64(d, (uint64_t)s->settings->load_set_count);
+    for (tac_lid i = 0; i < s->settings->load_set_count; i++) {
+        put_u64(d, (uint64_t)s->settings->load_set[i].load);
+        put_u64(d, (uint64_t)(int64_t)s->settings->load_set[i].rest);
     }
 }
 
@@ -351,10 +355,10 @@ static enum tac_err finish(struct tac_reader *reader, const unsigned char *diges
     put_tag(d, "mesh");
     flush(d);
     d->failed = d->failed || EVP_DigestUpdate(d->md, digests, DIGEST * count) != 1;
-    if (d->failed || EVP_DigestFinal_ex(d->md, sum, &size) != 1 || 2 * size >= sizeof scene->sha256)
+    if (d->failed || EVP_DigestFinal_ex(d->md, sum, &size) != 1 || 2 * size >= sizeof scene->settings->sha256)
         TAC_TRY(tac_fail(reader->ctx, TAC_ERR_RUN, "libcrypto failed to compute a SHA-256; check its installation"));
     for (unsigned int i = 0; i < size; i++)
-        snprintf(scene->sha256 + 2 * i, 3, "%02x", sum[i]);
+        snprintf(scene->settings->sha256 + 2 * i, 3, "%02x", sum[i]);
 done:
     if (d != NULL)
         EVP_MD_CTX_free(d->md);

@@ -95,7 +95,7 @@ static enum tac_err read_kind(struct tac_reader *reader, const json_t *object, c
 static tac_lid row_of(const struct tac_reader *reader, tac_lid body, tac_lid vertex)
 {
     const struct tac_rows rows = reader->rows[body][TAC_VERTICES];
-    return rows.begin + (vertex - reader->scene->body[body].vertex_begin - rows.number);
+    return rows.begin + (vertex - reader->scene->settings->body[body].vertex_begin - rows.number);
 }
 
 /* The sets that the selected vertices have now, ascending and without repetition (at most *count), on all ranks. */
@@ -107,26 +107,26 @@ static enum tac_err sets_before(struct tac_reader *reader, tac_lid body, const s
     uint8_t *mark = NULL;
     enum tac_err err = TAC_OK;
     for (tac_lid i = 0; i < selection->count && err == TAC_OK; i++) {
-        const tac_gid id = scene->vertex_load[row_of(reader, body, selection->vertex[i])] + 1;
+        const tac_gid id = scene->mesh->vertex_load[row_of(reader, body, selection->vertex[i])] + 1;
         err = tac_ids_add(reader->ctx, &ids, 1, &id);
     }
     if (err == TAC_OK && reader->spread)
-        err = tac_alloc(reader->ctx, (size_t)scene->load_set_count + 1, 1, &mark);
+        err = tac_alloc(reader->ctx, (size_t)scene->settings->load_set_count + 1, 1, &mark);
     if (err == TAC_OK)
         err = tac_ids_finish(reader->ctx, &ids, set, count);
     TAC_TRY(tac_reader_agree(reader, err));
     if (reader->spread) {
         for (size_t i = 0; i < *count; i++)
             mark[(*set)[i]] = 1;
-        MPI_Allreduce(MPI_IN_PLACE, mark, scene->load_set_count + 1, MPI_UINT8_T, MPI_MAX, reader->ctx->comm);
+        MPI_Allreduce(MPI_IN_PLACE, mark, scene->settings->load_set_count + 1, MPI_UINT8_T, MPI_MAX, reader->ctx->comm);
         *count = 0;
-        for (tac_lid i = 0; i <= scene->load_set_count; i++)
+        for (tac_lid i = 0; i <= scene->settings->load_set_count; i++)
             *count += mark[i];
         free(*set);
         *set = NULL;
         TAC_TRY(tac_reader_agree(reader, tac_alloc(reader->ctx, *count, sizeof **set, set)));
         *count = 0;
-        for (tac_lid i = 0; i <= scene->load_set_count; i++)
+        for (tac_lid i = 0; i <= scene->settings->load_set_count; i++)
             if (mark[i])
                 (*set)[(*count)++] = i;
     }
@@ -144,20 +144,21 @@ static enum tac_err add_load(struct tac_reader *reader, tac_lid body, tac_lid lo
     struct tac_finder finder = {0};
     tac_gid *set = NULL;
     size_t count = 0;
-    const tac_lid first = scene->load_set_count;
+    const tac_lid first = scene->settings->load_set_count;
     enum tac_err err = TAC_OK;
     TAC_TRY(sets_before(reader, body, selection, &set, &count));
     if (count > (size_t)(TAC_MOST_ELEMENTS - first))
         err = tac_scene_fail(reader, "loads", "overlap in too many ways; join some of them");
     if (err == TAC_OK)
-        err = tac_grow(reader->ctx, &scene->load_set, capacity, (size_t)first + count, sizeof *scene->load_set);
+        err = tac_grow(reader->ctx, &scene->settings->load_set, capacity, (size_t)first + count,
+                       sizeof *scene->settings->load_set);
     if (err == TAC_OK)
         err = tac_finder_make(reader->ctx, set, count, &finder);
     TAC_TRY(tac_reader_agree(reader, err));
     for (size_t i = 0; i < count; i++)
-        scene->load_set[scene->load_set_count++] = (struct tac_load_set){load, (tac_lid)set[i] - 1};
+        scene->settings->load_set[scene->settings->load_set_count++] = (struct tac_load_set){load, (tac_lid)set[i] - 1};
     for (tac_lid i = 0; i < selection->count; i++) {
-        tac_lid *at = &scene->vertex_load[row_of(reader, body, selection->vertex[i])];
+        tac_lid *at = &scene->mesh->vertex_load[row_of(reader, body, selection->vertex[i])];
         *at = first + tac_finder_find(&finder, *at + 1);
     }
 done:
@@ -177,7 +178,7 @@ static enum tac_err read_load(struct tac_reader *reader, json_t *object, size_t 
     TAC_TRY(tac_fields_read(reader, object, where, load_fields, COUNT(load_fields), load));
     tac_where(place, where, "body");
     TAC_TRY(tac_scene_find_body(reader, json_object_get(object, "body"), place, &load->body));
-    const struct tac_body *body = &reader->scene->body[load->body];
+    const struct tac_body *body = &reader->scene->settings->body[load->body];
     if (body->fixed)
         TAC_TRY(tac_scene_fail(reader, where, "acts on \"%.60s\", which is fixed; leave out the load or \"fixed\"",
                                body->name));
@@ -209,14 +210,15 @@ enum tac_err tac_scene_read_loads(struct tac_reader *reader, json_t *root)
         TAC_TRY(tac_scene_fail(reader, "loads", "has too many elements"));
     if (count == 0)
         goto done;
-    err = tac_alloc(reader->ctx, count, sizeof *scene->load, &scene->load);
+    err = tac_alloc(reader->ctx, count, sizeof *scene->settings->load, &scene->settings->load);
     if (err == TAC_OK)
-        err = tac_alloc(reader->ctx, (size_t)scene->vertex_count, sizeof *scene->vertex_load, &scene->vertex_load);
+        err = tac_alloc(reader->ctx, (size_t)scene->mesh->vertex_count, sizeof *scene->mesh->vertex_load,
+                        &scene->mesh->vertex_load);
     TAC_TRY(tac_reader_agree(reader, err));
-    memset(scene->vertex_load, 0xff, (size_t)scene->vertex_count * sizeof *scene->vertex_load);
+    memset(scene->mesh->vertex_load, 0xff, (size_t)scene->mesh->vertex_count * sizeof *scene->mesh->vertex_load);
     for (size_t i = 0; i < count; i++) {
-        scene->load_count++;
-        TAC_TRY(read_load(reader, json_array_get(loads, i), i, &scene->load[i], &set_capacity));
+        scene->settings->load_count++;
+        TAC_TRY(read_load(reader, json_array_get(loads, i), i, &scene->settings->load[i], &set_capacity));
     }
 done:
     return err;
@@ -239,17 +241,18 @@ static void tell_set(const void *known, tac_gid number, void *record)
 static enum tac_err sets_of_elements(struct tac_reader *reader, tac_lid index, enum tac_table table, tac_lid **set)
 {
     const struct tac_scene *scene = reader->scene;
-    const struct tac_body *body = &scene->body[index];
+    const struct tac_body *body = &scene->settings->body[index];
     const struct tac_rows rows = reader->rows[index][table], here = reader->rows[index][TAC_VERTICES];
     const size_t width = table == TAC_TRIANGLES ? 3 : 2, n = width * (size_t)(rows.end - rows.begin);
-    const tac_lid *element = (table == TAC_TRIANGLES ? scene->triangle : scene->segment) + width * (size_t)rows.begin;
-    const struct block_sets block = {here.number, scene->vertex_load + here.begin};
+    const tac_lid *element =
+        (table == TAC_TRIANGLES ? scene->mesh->triangle : scene->mesh->segment) + width * (size_t)rows.begin;
+    const struct block_sets block = {here.number, scene->mesh->vertex_load + here.begin};
     tac_gid *number = NULL;
     int32_t *to = NULL;
     enum tac_err err = tac_alloc(reader->ctx, n, sizeof **set, set);
     if (!reader->spread) {
         for (size_t i = 0; i < n && err == TAC_OK; i++)
-            (*set)[i] = scene->vertex_load[element[i]];
+            (*set)[i] = scene->mesh->vertex_load[element[i]];
         return err;
     }
     if (err == TAC_OK)
@@ -288,25 +291,26 @@ done:
 enum tac_err tac_scene_check_loads(struct tac_reader *reader)
 {
     const struct tac_scene *scene = reader->scene;
-    const enum tac_table table = scene->two_d ? TAC_SEGMENTS : TAC_TRIANGLES;
+    const enum tac_table table = scene->settings->two_d ? TAC_SEGMENTS : TAC_TRIANGLES;
     uint8_t *mark = NULL, *seen = NULL;
-    enum tac_err err = tac_alloc(reader->ctx, (size_t)scene->load_count, 1, &mark);
+    enum tac_err err = tac_alloc(reader->ctx, (size_t)scene->settings->load_count, 1, &mark);
     if (err == TAC_OK)
-        err = tac_alloc(reader->ctx, (size_t)scene->body_count, 1, &seen);
+        err = tac_alloc(reader->ctx, (size_t)scene->settings->body_count, 1, &seen);
     TAC_TRY(tac_reader_agree(reader, err));
-    for (tac_lid i = 0; i < scene->load_count; i++)
-        if (scene->load[i].kind != TAC_LOAD_FORCE && !seen[scene->load[i].body]++)
-            TAC_TRY(mark_loads(reader, scene->load[i].body, table, mark));
+    for (tac_lid i = 0; i < scene->settings->load_count; i++)
+        if (scene->settings->load[i].kind != TAC_LOAD_FORCE && !seen[scene->settings->load[i].body]++)
+            TAC_TRY(mark_loads(reader, scene->settings->load[i].body, table, mark));
     if (reader->spread)
-        MPI_Allreduce(MPI_IN_PLACE, mark, scene->load_count, MPI_UINT8_T, MPI_MAX, reader->ctx->comm);
-    for (tac_lid i = 0; i < scene->load_count; i++) {
+        MPI_Allreduce(MPI_IN_PLACE, mark, scene->settings->load_count, MPI_UINT8_T, MPI_MAX, reader->ctx->comm);
+    for (tac_lid i = 0; i < scene->settings->load_count; i++) {
         char where[TAC_WHERE];
         tac_where_index(where, "loads", (size_t)i);
-        if (scene->load[i].kind != TAC_LOAD_FORCE && !mark[i])
+        if (scene->settings->load[i].kind != TAC_LOAD_FORCE && !mark[i])
             TAC_TRY(tac_scene_fail(reader, where, "selects no whole %s of \"%.60s\"; %s acts on %s",
-                                   scene->two_d ? "segment" : "triangle", scene->body[scene->load[i].body].name,
-                                   scene->load[i].kind == TAC_LOAD_WIND ? "a wind" : "a pressure",
-                                   scene->two_d ? "segments in a 2D scene" : "triangles"));
+                                   scene->settings->two_d ? "segment" : "triangle",
+                                   scene->settings->body[scene->settings->load[i].body].name,
+                                   scene->settings->load[i].kind == TAC_LOAD_WIND ? "a wind" : "a pressure",
+                                   scene->settings->two_d ? "segments in a 2D scene" : "triangles"));
     }
 done:
     free(mark);

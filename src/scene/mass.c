@@ -34,22 +34,22 @@ enum tac_err tac_scene_fail_vanished(struct tac_reader *reader, const char *wher
 static enum tac_err lump(struct tac_reader *reader, const struct tac_body *body, const char *where, double density)
 {
     struct tac_scene *scene = reader->scene;
-    const double *x = scene->x;
+    const double *x = scene->mesh->x;
     for (tac_lid i = body->triangle_begin; i < body->triangle_end; i++) {
-        const tac_lid *t = scene->triangle + 3 * (size_t)i;
+        const tac_lid *t = scene->mesh->triangle + 3 * (size_t)i;
         double a = tac_scene_area(x + 3 * (size_t)t[0], x + 3 * (size_t)t[1], x + 3 * (size_t)t[2]);
         if (!(a > 0))
             return tac_scene_fail_vanished(reader, where, body, "triangle", i - body->triangle_begin, "area");
         for (int k = 0; k < 3; k++)
-            scene->mass[t[k]] += density * a / 3;
+            scene->mesh->mass[t[k]] += density * a / 3;
     }
     for (tac_lid i = body->segment_begin; i < body->segment_end; i++) {
-        const tac_lid *s = scene->segment + 2 * (size_t)i;
+        const tac_lid *s = scene->mesh->segment + 2 * (size_t)i;
         double l = tac_scene_length(x + 3 * (size_t)s[0], x + 3 * (size_t)s[1]);
         if (!(l > 0))
             return tac_scene_fail_vanished(reader, where, body, "segment", i - body->segment_begin, "length");
         for (int k = 0; k < 2; k++)
-            scene->mass[s[k]] += density * l / 2;
+            scene->mesh->mass[s[k]] += density * l / 2;
     }
     return TAC_OK;
 }
@@ -57,21 +57,21 @@ static enum tac_err lump(struct tac_reader *reader, const struct tac_body *body,
 static enum tac_err check_masses(struct tac_reader *reader, tac_lid index, const char *where, double density)
 {
     const struct tac_scene *scene = reader->scene;
-    const struct tac_body *body = &scene->body[index];
+    const struct tac_body *body = &scene->settings->body[index];
     const struct tac_rows rows = reader->rows[index][TAC_VERTICES];
     for (tac_lid i = rows.begin; i < rows.end; i++) {
         const int number = (int)(rows.number + i - rows.begin);
-        double mass = scene->mass[i];
+        double mass = scene->mesh->mass[i];
         if (!isfinite(mass))
             return tac_scene_fail(reader, where, "\"%.60s\" has a vertex %d of infinite mass; lower its density",
                                   body->name, number);
-        if (mass > 0 || !scene->ever_free[i])
+        if (mass > 0 || !scene->mesh->ever_free[i])
             continue;
         if (body->material >= 0 && density == 0)
             return tac_scene_fail(reader, where,
                                   "\"%.60s\" can move freely but has no mass; give materials.%.60s a density, or the "
                                   "body a mass",
-                                  body->name, scene->material[body->material].name);
+                                  body->name, scene->settings->material[body->material].name);
         if (density > 0 && !body->has_elements)
             return tac_scene_fail(
                 reader, where,
@@ -94,19 +94,19 @@ enum tac_err tac_scene_masses(struct tac_reader *reader)
 {
     struct tac_scene *scene = reader->scene;
     enum tac_err err = TAC_OK;
-    TAC_TRY(tac_reader_agree(reader,
-                             tac_alloc(reader->ctx, (size_t)scene->vertex_count, sizeof *scene->mass, &scene->mass)));
-    for (tac_lid b = 0; b < scene->body_count; b++) {
-        const struct tac_body *body = &scene->body[b];
-        double density = body->material >= 0 ? scene->material[body->material].density : 0;
+    TAC_TRY(tac_reader_agree(reader, tac_alloc(reader->ctx, (size_t)scene->mesh->vertex_count,
+                                               sizeof *scene->mesh->mass, &scene->mesh->mass)));
+    for (tac_lid b = 0; b < scene->settings->body_count; b++) {
+        const struct tac_body *body = &scene->settings->body[b];
+        double density = body->material >= 0 ? scene->settings->material[body->material].density : 0;
         char where[TAC_WHERE];
         tac_where_index(where, "bodies", (size_t)b);
         TAC_TRY(reader->spread ? tac_spread_lump(reader, b, where, density) : lump(reader, body, where, density));
         for (tac_lid i = reader->rows[b][TAC_VERTICES].begin; i < reader->rows[b][TAC_VERTICES].end; i++) {
             if (body->fixed)
-                scene->mass[i] = 0;
+                scene->mesh->mass[i] = 0;
             else if (body->mass > 0)
-                scene->mass[i] = body->mass;
+                scene->mesh->mass[i] = body->mass;
         }
         TAC_TRY(tac_reader_agree(reader, check_masses(reader, b, where, density)));
     }
@@ -134,14 +134,14 @@ static void centre_of_mass(const struct tac_reader *reader, tac_lid index, doubl
     double largest = 0;
     memset(sum, 0, sizeof sum);
     for (tac_lid i = rows.begin; i < rows.end; i++)
-        largest = fmax(largest, scene->mass[i]);
+        largest = fmax(largest, scene->mesh->mass[i]);
     if (reader->spread)
         MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_DOUBLE, MPI_MAX, reader->ctx->comm);
     for (tac_lid i = rows.begin; i < rows.end && largest > 0; i++) {
-        double share = scene->mass[i] / largest;
+        double share = scene->mesh->mass[i] / largest;
         tac_accum_add(&sum[3], share);
         for (int k = 0; k < 3; k++)
-            tac_accum_add(&sum[k], share * scene->x[3 * (size_t)i + (size_t)k]);
+            tac_accum_add(&sum[k], share * scene->mesh->x[3 * (size_t)i + (size_t)k]);
     }
     for (int k = 0; k < 4; k++)
         add_ranks(reader, &sum[k]);
@@ -157,7 +157,7 @@ static void random_velocity(const struct tac_scene *scene, const struct tac_body
     double lo = body->random_speed[0], hi = body->random_speed[1];
     double speed = lo + (hi - lo) * tac_random(seed, counter);
     double angle = 2 * TAC_PI * tac_random(seed, counter + 1);
-    double z = scene->two_d ? 0 : 2 * tac_random(seed, counter + 2) - 1;
+    double z = scene->settings->two_d ? 0 : 2 * tac_random(seed, counter + 2) - 1;
     double across = sqrt(1 - z * z);
     out[0] = speed * (across * tac_cos(angle));
     out[1] = speed * (across * tac_sin(angle));
@@ -167,7 +167,7 @@ static void random_velocity(const struct tac_scene *scene, const struct tac_body
 static enum tac_err body_velocities(struct tac_reader *reader, tac_lid index)
 {
     struct tac_scene *scene = reader->scene;
-    const struct tac_body *body = &scene->body[index];
+    const struct tac_body *body = &scene->settings->body[index];
     const struct tac_rows rows = reader->rows[index][TAC_VERTICES];
     const double *w = body->angular_velocity;
     double centre[3] = {0, 0, 0};
@@ -176,11 +176,11 @@ static enum tac_err body_velocities(struct tac_reader *reader, tac_lid index)
     if (w[0] != 0 || w[1] != 0 || w[2] != 0)
         centre_of_mass(reader, index, centre);
     for (tac_lid i = rows.begin; i < rows.end; i++) {
-        double arm[3], turning[3], thermal[3] = {0, 0, 0}, *v = scene->v + 3 * (size_t)i;
+        double arm[3], turning[3], thermal[3] = {0, 0, 0}, *v = scene->mesh->v + 3 * (size_t)i;
         const tac_lid number = rows.number + i - rows.begin;
-        if (!scene->ever_free[i])
+        if (!scene->mesh->ever_free[i])
             continue;
-        tac_sub(arm, scene->x + 3 * (size_t)i, centre);
+        tac_sub(arm, scene->mesh->x + 3 * (size_t)i, centre);
         tac_cross(turning, w, arm);
         if (body->has_random_speed)
             random_velocity(scene, body, body->vertex_begin + number, thermal);
@@ -201,10 +201,10 @@ enum tac_err tac_scene_velocities(struct tac_reader *reader)
     enum tac_err err = TAC_OK;
     if (reader->spread)
         MPI_Allreduce(MPI_IN_PLACE, &reader->leaves_plane, 1, MPI_C_BOOL, MPI_LOR, reader->ctx->comm);
-    scene->two_d = !reader->leaves_plane;
-    TAC_TRY(
-        tac_reader_agree(reader, tac_alloc(reader->ctx, 3 * (size_t)scene->vertex_count, sizeof *scene->v, &scene->v)));
-    for (tac_lid b = 0; b < scene->body_count; b++)
+    scene->settings->two_d = !reader->leaves_plane;
+    TAC_TRY(tac_reader_agree(reader, tac_alloc(reader->ctx, 3 * (size_t)scene->mesh->vertex_count,
+                                               sizeof *scene->mesh->v, &scene->mesh->v)));
+    for (tac_lid b = 0; b < scene->settings->body_count; b++)
         TAC_TRY(tac_reader_agree(reader, body_velocities(reader, b)));
 done:
     return err;
@@ -212,8 +212,8 @@ done:
 
 bool tac_scene_bends(const struct tac_scene *scene, tac_lid body)
 {
-    const tac_lid material = scene->body[body].material;
-    return material >= 0 && scene->material[material].bend;
+    const tac_lid material = scene->settings->body[body].material;
+    return material >= 0 && scene->settings->material[material].bend;
 }
 
 enum tac_err tac_scene_fail_manifold(struct tac_reader *reader, const tac_gid edge[2], const double x[3],
@@ -221,28 +221,28 @@ enum tac_err tac_scene_fail_manifold(struct tac_reader *reader, const tac_gid ed
 {
     const struct tac_scene *scene = reader->scene;
     tac_lid b = 0;
-    while (scene->body[b].vertex_end <= edge[0])
+    while (scene->settings->body[b].vertex_end <= edge[0])
         b++;
-    const struct tac_body *body = &scene->body[b];
+    const struct tac_body *body = &scene->settings->body[b];
     char where[TAC_WHERE];
     tac_where_index(where, "bodies", (size_t)b);
     return tac_scene_fail(reader, where,
                           "\"%.60s\" bends, but its edge between vertices %d and %d at (%g, %g, %g) has %d triangles; "
                           "split the mesh there or leave out materials.%.60s.bend",
                           body->name, (int)(edge[0] - body->vertex_begin), (int)(edge[1] - body->vertex_begin), x[0],
-                          x[1], x[2], (int)valence, scene->material[body->material].name);
+                          x[1], x[2], (int)valence, scene->settings->material[body->material].name);
 }
 
 /* A hinge needs two triangles; an edge of three has no one angle. */
 static enum tac_err check_manifold(struct tac_reader *reader)
 {
     const struct tac_scene *scene = reader->scene;
-    const struct tac_topology *topology = scene->topology;
+    const struct tac_topology *topology = scene->mesh->topology;
     for (tac_lid e = 0; e < topology->edge_count; e++) {
         const tac_lid *edge = topology->edge + 2 * (size_t)e;
-        if (topology->edge_valence[e] > 2 && tac_scene_bends(scene, scene->vertex_body[edge[0]]))
-            return tac_scene_fail_manifold(reader, (const tac_gid[]){edge[0], edge[1]}, scene->x + 3 * (size_t)edge[0],
-                                           topology->edge_valence[e]);
+        if (topology->edge_valence[e] > 2 && tac_scene_bends(scene, scene->mesh->vertex_body[edge[0]]))
+            return tac_scene_fail_manifold(reader, (const tac_gid[]){edge[0], edge[1]},
+                                           scene->mesh->x + 3 * (size_t)edge[0], topology->edge_valence[e]);
     }
     return TAC_OK;
 }
@@ -250,8 +250,9 @@ static enum tac_err check_manifold(struct tac_reader *reader)
 /* Has any body of this material triangles? */
 static bool any_triangles(const struct tac_scene *scene, tac_lid material)
 {
-    for (tac_lid b = 0; b < scene->body_count; b++)
-        if (scene->body[b].material == material && scene->body[b].triangle_end > scene->body[b].triangle_begin)
+    for (tac_lid b = 0; b < scene->settings->body_count; b++)
+        if (scene->settings->body[b].material == material &&
+            scene->settings->body[b].triangle_end > scene->settings->body[b].triangle_begin)
             return true;
     return false;
 }
@@ -259,19 +260,19 @@ static bool any_triangles(const struct tac_scene *scene, tac_lid material)
 enum tac_err tac_scene_check_elements(struct tac_reader *reader)
 {
     const struct tac_scene *scene = reader->scene;
-    const struct tac_topology *topology = scene->topology;
+    const struct tac_topology *topology = scene->mesh->topology;
     uint8_t *hinged = NULL;
     enum tac_err err = TAC_OK;
     TAC_TRY(reader->spread ? reader->spread->check_manifold(reader) : check_manifold(reader));
-    TAC_TRY(tac_reader_agree(reader, tac_alloc(reader->ctx, (size_t)scene->body_count, 1, &hinged)));
+    TAC_TRY(tac_reader_agree(reader, tac_alloc(reader->ctx, (size_t)scene->settings->body_count, 1, &hinged)));
     if (reader->spread)
         TAC_TRY(reader->spread->find_hinged(reader, hinged));
     else
         for (tac_lid h = 0; h < topology->hinge_count; h++)
-            hinged[scene->vertex_body[topology->hinge[4 * (size_t)h]]] = 1;
-    for (tac_lid b = 0; b < scene->body_count; b++) {
-        const struct tac_body *body = &scene->body[b];
-        const struct tac_material *material = body->material >= 0 ? &scene->material[body->material] : NULL;
+            hinged[scene->mesh->vertex_body[topology->hinge[4 * (size_t)h]]] = 1;
+    for (tac_lid b = 0; b < scene->settings->body_count; b++) {
+        const struct tac_body *body = &scene->settings->body[b];
+        const struct tac_material *material = body->material >= 0 ? &scene->settings->material[body->material] : NULL;
         bool triangles = body->triangle_end > body->triangle_begin, segments = body->segment_end > body->segment_begin;
         char where[TAC_WHERE];
         tac_where_index(where, "bodies", (size_t)b);

@@ -104,13 +104,16 @@ static enum tac_err read_material(struct tac_reader *reader, json_t *object, con
                                   struct tac_material *material)
 {
     char where[TAC_WHERE], place[TAC_WHERE];
+    struct tac_field fields[COUNT(material_fields) + TAC_MATERIAL_SECTIONS];
     enum tac_err err = TAC_OK;
     tac_where(where, "materials", name);
     if (name[0] == '\0')
         TAC_TRY(tac_scene_fail(reader, where, "has an empty name; give each material a name"));
     TAC_TRY(tac_check_name(reader, name, "materials:"));
     TAC_TRY(tac_copy(reader->ctx, name, &material->name));
-    TAC_TRY(tac_fields_read(reader, object, where, material_fields, COUNT(material_fields), material));
+    memcpy(fields, material_fields, sizeof material_fields);
+    TAC_TRY(tac_fields_read(reader, object, where, fields,
+                            tac_scene_section_fields(reader, fields, COUNT(material_fields)), material));
     json_t *stretch = json_object_get(object, "stretch"), *bend = json_object_get(object, "bend");
     if (stretch != NULL) {
         tac_where(place, where, "stretch");
@@ -120,6 +123,7 @@ static enum tac_err read_material(struct tac_reader *reader, json_t *object, con
         tac_where(place, where, "bend");
         TAC_TRY(read_bend(reader, bend, place, material));
     }
+    TAC_TRY(tac_scene_read_sections(reader, object, where, material));
 done:
     return err;
 }
@@ -130,11 +134,11 @@ enum tac_err tac_scene_find_material(struct tac_reader *reader, const json_t *va
     enum tac_err err;
     const char *name = "", *nearest = NULL;
     TAC_TRY(tac_string(reader, value, where, &name));
-    for (*out = 0; *out < scene->material_count; ++*out)
-        if (strcmp(scene->material[*out].name, name) == 0)
+    for (*out = 0; *out < scene->settings->material_count; ++*out)
+        if (strcmp(scene->settings->material[*out].name, name) == 0)
             return TAC_OK;
-    for (tac_lid i = 0; i < scene->material_count && nearest == NULL; i++)
-        nearest = tac_nearest(name, (const char *const *)&scene->material[i].name, 1);
+    for (tac_lid i = 0; i < scene->settings->material_count && nearest == NULL; i++)
+        nearest = tac_nearest(name, (const char *const *)&scene->settings->material[i].name, 1);
     if (nearest != NULL)
         err = tac_scene_fail(reader, where, "\"%.60s\" is no material of the scene; did you mean \"%.60s\"?", name,
                              nearest);
@@ -169,7 +173,7 @@ static enum tac_err read_law(struct tac_reader *reader, json_t *object, const ch
     enum tac_err err;
     char place[TAC_WHERE], each[TAC_WHERE];
     tac_lid index[2] = {0, 0};
-    *law = reader->scene->contact.law[0];
+    *law = reader->scene->settings->contact.law[0];
     TAC_TRY(tac_fields_read(reader, object, where, fields, COUNT(fields), law));
     tac_where(place, where, "materials");
     json_t *names = json_object_get(object, "materials");
@@ -199,10 +203,12 @@ enum tac_err tac_scene_read_laws(struct tac_reader *reader, json_t *contact)
     json_t *pairs;
     TAC_TRY(tac_list(reader, contact, "contact", "pairs", &pairs));
     const size_t count = json_array_size(pairs);
-    TAC_TRY(tac_alloc(reader->ctx, count + 1, sizeof *scene->contact.law, &scene->contact.law));
-    struct tac_contact_law *law = scene->contact.law;
-    law[0] = (struct tac_contact_law){
-        {-1, -1}, scene->contact.stiffness, scene->contact.restitution, scene->contact.friction};
+    TAC_TRY(tac_alloc(reader->ctx, count + 1, sizeof *scene->settings->contact.law, &scene->settings->contact.law));
+    struct tac_contact_law *law = scene->settings->contact.law;
+    law[0] = (struct tac_contact_law){{-1, -1},
+                                      scene->settings->contact.stiffness,
+                                      scene->settings->contact.restitution,
+                                      scene->settings->contact.friction};
     for (size_t i = 0; i < count; i++) {
         char where[TAC_WHERE];
         tac_where_index(where, "contact.pairs", i);
@@ -213,19 +219,21 @@ enum tac_err tac_scene_read_laws(struct tac_reader *reader, json_t *contact)
         if (by_materials(&law[i], &law[i + 1]) == 0)
             TAC_TRY(tac_scene_fail(reader, "contact.pairs",
                                    "has two entries for \"%.60s\" and \"%.60s\"; leave one of them",
-                                   scene->material[law[i].material[0]].name, scene->material[law[i].material[1]].name));
-    scene->contact.law_count = (tac_lid)count + 1;
+                                   scene->settings->material[law[i].material[0]].name,
+                                   scene->settings->material[law[i].material[1]].name));
+    scene->settings->contact.law_count = (tac_lid)count + 1;
 done:
     return err;
 }
 
 const struct tac_contact_law *tac_scene_law(const struct tac_scene *scene, tac_lid a, tac_lid b)
 {
-    const tac_lid m = scene->body[a].material, n = scene->body[b].material;
-    const struct tac_contact_law wanted = {.material = {m < n ? m : n, m < n ? n : m}}, *law = scene->contact.law;
+    const tac_lid m = scene->settings->body[a].material, n = scene->settings->body[b].material;
+    const struct tac_contact_law wanted = {.material = {m < n ? m : n, m < n ? n : m}},
+                                 *law = scene->settings->contact.law;
     const struct tac_contact_law *found =
-        scene->contact.law_count > 1
-            ? bsearch(&wanted, &law[1], (size_t)scene->contact.law_count - 1, sizeof *law, by_materials)
+        scene->settings->contact.law_count > 1
+            ? bsearch(&wanted, &law[1], (size_t)scene->settings->contact.law_count - 1, sizeof *law, by_materials)
             : NULL;
     return found ? found : law;
 }
@@ -237,11 +245,12 @@ enum tac_err tac_scene_read_materials(struct tac_reader *reader, json_t *root)
     json_t *materials, *object;
     const char *name;
     TAC_TRY(tac_section(reader, root, "", "materials", &materials));
-    TAC_TRY(tac_alloc(reader->ctx, json_object_size(materials), sizeof *scene->material, &scene->material));
+    TAC_TRY(tac_alloc(reader->ctx, json_object_size(materials), sizeof *scene->settings->material,
+                      &scene->settings->material));
     json_object_foreach(materials, name, object)
     {
-        scene->material_count++;
-        TAC_TRY(read_material(reader, object, name, &scene->material[scene->material_count - 1]));
+        scene->settings->material_count++;
+        TAC_TRY(read_material(reader, object, name, &scene->settings->material[scene->settings->material_count - 1]));
     }
 done:
     return err;

@@ -36,11 +36,11 @@ enum tac_err tac_scene_knot_time(struct tac_reader *reader, const json_t *value,
         TAC_TRY(tac_scene_fail(reader, where, "is %s; a knot must not lie before t = 0", tac_shown(*t).text));
     if (tac_scene_quanta(scene, *t) == TAC_TIME_NEVER)
         TAC_TRY(tac_scene_fail(reader, where, "is %s s, over 2^53 quanta of %s s; choose an earlier time",
-                               tac_shown(*t).text, tac_shown(scene->quantum_s).text));
+                               tac_shown(*t).text, tac_shown(scene->settings->quantum_s).text));
     if (before != NULL && tac_scene_quanta(scene, *t) <= tac_scene_quanta(scene, *before))
-        TAC_TRY(tac_scene_fail(reader, where,
-                               "is %s after %s; times of knots must ascend, by more than a quantum of %s s",
-                               tac_shown(*t).text, tac_shown(*before).text, tac_shown(scene->quantum_s).text));
+        TAC_TRY(
+            tac_scene_fail(reader, where, "is %s after %s; times of knots must ascend, by more than a quantum of %s s",
+                           tac_shown(*t).text, tac_shown(*before).text, tac_shown(scene->settings->quantum_s).text));
 done:
     return err;
 }
@@ -166,11 +166,12 @@ done:
 static enum tac_err claim_vertices(struct tac_reader *reader, tac_lid body_index, size_t index)
 {
     const struct tac_scene *scene = reader->scene;
-    const struct tac_body *body = &scene->body[body_index];
-    const struct tac_motion *motion = &scene->motion[index];
+    const struct tac_body *body = &scene->settings->body[body_index];
+    const struct tac_motion *motion = &scene->settings->motion[index];
+    const struct tac_moved *moved = &scene->mesh->moved[index];
     const struct tac_rows rows = reader->rows[body_index][TAC_VERTICES];
-    for (tac_lid k = 0; k < motion->vertex_count; k++) {
-        const tac_lid number = motion->vertex[k] - body->vertex_begin, row = rows.begin + number - rows.number;
+    for (tac_lid k = 0; k < moved->vertex_count; k++) {
+        const tac_lid number = moved->vertex[k] - body->vertex_begin, row = rows.begin + number - rows.number;
         char where[TAC_WHERE];
         tac_where_index(where, "motions", index);
         if (reader->motion[row] >= 0)
@@ -180,7 +181,7 @@ static enum tac_err claim_vertices(struct tac_reader *reader, tac_lid body_index
                 (int)number, body->name, (int)reader->motion[row]);
         reader->motion[row] = (tac_lid)index;
         if (!motion->release)
-            scene->ever_free[row] = 0;
+            scene->mesh->ever_free[row] = 0;
     }
     return TAC_OK;
 }
@@ -189,10 +190,10 @@ static enum tac_err start_free(struct tac_reader *reader)
 {
     struct tac_scene *scene = reader->scene;
     enum tac_err err = TAC_OK;
-    TAC_TRY(tac_alloc(reader->ctx, (size_t)scene->vertex_count, 1, &scene->ever_free));
-    TAC_TRY(tac_alloc(reader->ctx, (size_t)scene->vertex_count, sizeof *reader->motion, &reader->motion));
-    for (tac_lid i = 0; i < scene->vertex_count; i++) {
-        scene->ever_free[i] = !scene->body[scene->vertex_body[i]].fixed;
+    TAC_TRY(tac_alloc(reader->ctx, (size_t)scene->mesh->vertex_count, 1, &scene->mesh->ever_free));
+    TAC_TRY(tac_alloc(reader->ctx, (size_t)scene->mesh->vertex_count, sizeof *reader->motion, &reader->motion));
+    for (tac_lid i = 0; i < scene->mesh->vertex_count; i++) {
+        scene->mesh->ever_free[i] = !scene->settings->body[scene->mesh->vertex_body[i]].fixed;
         reader->motion[i] = -1;
     }
 done:
@@ -209,13 +210,12 @@ static enum tac_err read_motion(struct tac_reader *reader, json_t *object, size_
     TAC_TRY(tac_fields_read(reader, object, where, motion_fields, COUNT(motion_fields), motion));
     tac_where(place, where, "body");
     TAC_TRY(tac_scene_find_body(reader, json_object_get(object, "body"), place, &body_index));
-    const struct tac_body *body = &reader->scene->body[body_index];
+    const struct tac_body *body = &reader->scene->settings->body[body_index];
     if (body->fixed)
         TAC_TRY(tac_scene_fail(reader, where, "moves \"%.60s\", which is fixed; leave out the motion or \"fixed\"",
                                body->name));
     err = tac_scene_select(reader, object, where, body_index, &selection);
-    motion->vertex = selection.vertex;
-    motion->vertex_count = selection.count;
+    reader->scene->mesh->moved[index] = (struct tac_moved){selection.count, selection.vertex};
     TAC_TRY(err);
     TAC_TRY(tac_reader_agree(reader, claim_vertices(reader, body_index, index)));
     json_t *path = json_object_get(object, "path"), *rotate = json_object_get(object, "rotate");
@@ -236,11 +236,13 @@ enum tac_err tac_scene_read_motions(struct tac_reader *reader, json_t *root)
     size_t count = json_array_size(motions);
     if (count > TAC_MOST_ELEMENTS)
         TAC_TRY(tac_scene_fail(reader, "motions", "has too many elements"));
-    TAC_TRY(tac_alloc(reader->ctx, count, sizeof *scene->motion, &scene->motion));
+    TAC_TRY(tac_alloc(reader->ctx, count, sizeof *scene->settings->motion, &scene->settings->motion));
+    TAC_TRY(tac_alloc(reader->ctx, count, sizeof *scene->mesh->moved, &scene->mesh->moved));
     TAC_TRY(start_free(reader));
     for (size_t i = 0; i < count; i++) {
-        scene->motion_count++;
-        TAC_TRY(read_motion(reader, json_array_get(motions, i), i, &scene->motion[i]));
+        scene->settings->motion_count++;
+        scene->mesh->moved_count++;
+        TAC_TRY(read_motion(reader, json_array_get(motions, i), i, &scene->settings->motion[i]));
     }
 done:
     return err;

@@ -144,6 +144,10 @@ double tac_scene_default_quantum(const struct tac_reader *reader);
 /* That end and frame fit the quantum; sets t_end. */
 enum tac_err tac_scene_check_time(struct tac_reader *reader);
 enum tac_err tac_scene_read_materials(struct tac_reader *reader, json_t *root);
+/* sections.c. `fields` (count of them are there) gets the sections of all elements; returns their number. */
+size_t tac_scene_section_fields(const struct tac_reader *reader, struct tac_field *fields, size_t count);
+enum tac_err tac_scene_read_sections(struct tac_reader *reader, json_t *object, const char *where,
+                                     struct tac_material *material);
 enum tac_err tac_scene_find_material(struct tac_reader *reader, const json_t *value, const char *where, tac_lid *out);
 /* `contact`: the scene's section; after the materials. */
 enum tac_err tac_scene_read_laws(struct tac_reader *reader, json_t *contact);

@@ -14,8 +14,8 @@ static const char *const KINDS[3] = {"vertices", "triangles", "segments"};
 static json_t *counts_json(const struct tac_scene *scene, int kind)
 {
     json_t *list = json_array();
-    for (tac_lid b = 0; b < scene->body_count; b++) {
-        const struct tac_body *body = &scene->body[b];
+    for (tac_lid b = 0; b < scene->settings->body_count; b++) {
+        const struct tac_body *body = &scene->settings->body[b];
         tac_lid count = kind == 0   ? body->vertex_end - body->vertex_begin
                         : kind == 1 ? body->triangle_end - body->triangle_begin
                                     : body->segment_end - body->segment_begin;
@@ -29,7 +29,7 @@ static json_t *counts_json(const struct tac_scene *scene, int kind)
 
 json_t *tac_scene_stored_json(const struct tac_scene *scene)
 {
-    json_t *stored = json_copy(scene->json), *geometry = json_object();
+    json_t *stored = json_copy(scene->settings->json), *geometry = json_object();
     bool ok = stored != NULL && geometry != NULL;
     for (int k = 0; ok && k < 3; k++)
         ok = json_object_set_new(geometry, KINDS[k], counts_json(scene, k)) == 0;
@@ -156,8 +156,9 @@ done:
 /* The masses are made from the geometry anew; that they are the same costs little to see. */
 static bool same_masses(const struct tac_scene *scene, const struct tac_geometry *g)
 {
-    return g->mass == NULL || (g->vertex_count == scene->vertex_count &&
-                               memcmp(g->mass, scene->mass, (size_t)scene->vertex_count * sizeof *scene->mass) == 0);
+    return g->mass == NULL ||
+           (g->vertex_count == scene->mesh->vertex_count &&
+            memcmp(g->mass, scene->mesh->mass, (size_t)scene->mesh->vertex_count * sizeof *scene->mesh->mass) == 0);
 }
 
 static enum tac_err resume_local(struct tac_reader *reader, const char *const *set, int set_count,
@@ -169,20 +170,20 @@ static enum tac_err resume_local(struct tac_reader *reader, const char *const *s
     json_t *counts = json_object_get(resume->stored, "geometry");
     TAC_TRY(read_counts(reader, counts));
     json_object_del(resume->stored, "geometry");
-    TAC_TRY(tac_copy(reader->ctx, reader->file, &scene->path));
+    TAC_TRY(tac_copy(reader->ctx, reader->file, &scene->settings->path));
     if (resume->from_stored) {
-        scene->json = json_deep_copy(resume->stored);
-        if (scene->json == NULL)
+        scene->settings->json = json_deep_copy(resume->stored);
+        if (scene->settings->json == NULL)
             TAC_TRY(tac_fail(reader->ctx, TAC_ERR_RUN, "out of memory while reading %s", reader->file));
         TAC_TRY(tac_copy(reader->ctx, "/", &reader->base_dir)); /* its paths are absolute */
     } else {
-        TAC_TRY(tac_scene_load(reader, &scene->json));
+        TAC_TRY(tac_scene_load(reader, &scene->settings->json));
         TAC_TRY(tac_scene_find_base(reader));
     }
     for (int i = 0; i < set_count; i++)
-        TAC_TRY(tac_scene_set(reader, scene->json, set[i]));
-    TAC_TRY(tac_scene_resolve(reader, scene->json));
-    if (stored_sha256 != NULL && strcmp(scene->sha256, stored_sha256) != 0)
+        TAC_TRY(tac_scene_set(reader, scene->settings->json, set[i]));
+    TAC_TRY(tac_scene_resolve(reader, scene->settings->json));
+    if (stored_sha256 != NULL && strcmp(scene->settings->sha256, stored_sha256) != 0)
         TAC_TRY(tac_scene_differs(reader));
     if (!same_masses(scene, resume->geometry))
         TAC_TRY(fail_stored(reader, "its masses are not those of its scene"));

@@ -35,8 +35,9 @@ enum tac_err tac_scene_resolve(struct tac_reader *reader, json_t *root)
         TAC_TRY(tac_scene_check_elements(reader));
         goto done;
     }
-    TAC_TRY(tac_topology_create(reader->ctx, scene->vertex_count, scene->triangle_count, scene->triangle,
-                                scene->segment_count, scene->segment, &scene->topology));
+    TAC_TRY(tac_topology_create(reader->ctx, scene->mesh->vertex_count, scene->mesh->triangle_count,
+                                scene->mesh->triangle, scene->mesh->segment_count, scene->mesh->segment,
+                                &scene->mesh->topology));
     TAC_TRY(tac_scene_check_elements(reader));
     TAC_TRY(tac_scene_hash(reader));
 done:
@@ -87,7 +88,7 @@ done:
 static enum tac_err compare_texts(struct tac_reader *reader)
 {
     struct tac_ctx *ctx = reader->ctx;
-    char *text = json_dumps(reader->scene->json, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    char *text = json_dumps(reader->scene->settings->json, JSON_COMPACT | JSON_REAL_PRECISION(17));
     uint64_t mine = 0, first;
     enum tac_err err = TAC_OK;
     if (text == NULL)
@@ -110,14 +111,14 @@ static enum tac_err read_local(struct tac_reader *reader, const char *const *set
 {
     enum tac_err err = TAC_OK;
     struct tac_scene *scene = reader->scene;
-    TAC_TRY(tac_copy(reader->ctx, reader->file, &scene->path));
-    TAC_TRY(tac_scene_load(reader, &scene->json));
+    TAC_TRY(tac_copy(reader->ctx, reader->file, &scene->settings->path));
+    TAC_TRY(tac_scene_load(reader, &scene->settings->json));
     TAC_TRY(tac_scene_find_base(reader));
     for (int i = 0; i < set_count; i++)
-        TAC_TRY(tac_scene_set(reader, scene->json, set[i]));
+        TAC_TRY(tac_scene_set(reader, scene->settings->json, set[i]));
     if (reader->spread)
         TAC_TRY(compare_texts(reader));
-    TAC_TRY(tac_scene_resolve(reader, scene->json));
+    TAC_TRY(tac_scene_resolve(reader, scene->settings->json));
 done:
     return err;
 }
@@ -138,10 +139,10 @@ static enum tac_err compare_ranks(struct tac_reader *reader)
 {
     struct tac_ctx *ctx = reader->ctx;
     enum tac_err err = TAC_OK;
-    char first[sizeof reader->scene->sha256];
-    memcpy(first, reader->scene->sha256, sizeof first);
+    char first[sizeof reader->scene->settings->sha256];
+    memcpy(first, reader->scene->settings->sha256, sizeof first);
     MPI_Bcast(first, (int)sizeof first, MPI_CHAR, 0, ctx->comm);
-    if (strcmp(first, reader->scene->sha256) != 0)
+    if (strcmp(first, reader->scene->settings->sha256) != 0)
         err = tac_fail(ctx, TAC_ERR_INPUT, "%s: rank %d reads another scene than rank 0; put it on a shared disk",
                        reader->file, ctx->rank);
     return tac_agree(ctx, err);
@@ -150,7 +151,7 @@ static enum tac_err compare_ranks(struct tac_reader *reader)
 enum tac_err tac_scene_read_by(struct tac_reader *reader, const char *const *set, int set_count)
 {
     struct tac_ctx *ctx = reader->ctx;
-    enum tac_err err = tac_alloc(ctx, 1, sizeof *reader->scene, &reader->scene);
+    enum tac_err err = tac_scene_make(ctx, NULL, &reader->scene);
     if (err == TAC_OK)
         err = read_local(reader, set, set_count);
     free(reader->base_dir);
@@ -179,17 +180,33 @@ enum tac_err tac_scene_read(struct tac_ctx *ctx, const char *path, const char *c
     return err;
 }
 
-void tac_scene_destroy(struct tac_scene **scene)
+enum tac_err tac_scene_make(struct tac_ctx *ctx, struct tac_settings *settings, struct tac_scene **out)
 {
-    struct tac_scene *s = *scene;
-    if (s == NULL)
+    struct tac_scene *s = NULL;
+    enum tac_err err = TAC_OK;
+    TAC_TRY(tac_alloc(ctx, 1, sizeof *s, &s));
+    TAC_TRY(tac_alloc(ctx, 1, sizeof *s->mesh, &s->mesh));
+    if (settings == NULL)
+        TAC_TRY(tac_alloc(ctx, 1, sizeof *s->settings, &s->settings));
+    else
+        s->settings = settings;
+    s->settings->users++;
+    *out = s;
+    s = NULL;
+done:
+    tac_scene_destroy(&s);
+    return err;
+}
+
+static void settings_release(struct tac_settings *s)
+{
+    if (s == NULL || --s->users > 0)
         return;
     for (tac_lid i = 0; i < s->material_count; i++)
         free(s->material[i].name);
     for (tac_lid i = 0; i < s->body_count; i++)
         free(s->body[i].name);
     for (tac_lid i = 0; i < s->motion_count; i++) {
-        free(s->motion[i].vertex);
         free(s->motion[i].knot_t_s);
         free(s->motion[i].displacement);
         free(s->motion[i].degrees);
@@ -198,7 +215,6 @@ void tac_scene_destroy(struct tac_scene **scene)
         free(s->load[i].knot_t_s);
         free(s->load[i].factor);
     }
-    tac_topology_destroy(&s->topology);
     json_decref(s->json);
     free(s->name);
     free(s->path);
@@ -209,14 +225,35 @@ void tac_scene_destroy(struct tac_scene **scene)
     free(s->motion);
     free(s->load);
     free(s->load_set);
-    free(s->vertex_load);
-    free(s->x);
-    free(s->v);
-    free(s->mass);
-    free(s->ever_free);
-    free(s->vertex_body);
-    free(s->triangle);
-    free(s->segment);
+    free(s);
+}
+
+static void mesh_destroy(struct tac_local_mesh *m)
+{
+    if (m == NULL)
+        return;
+    for (tac_lid i = 0; i < m->moved_count; i++)
+        free(m->moved[i].vertex);
+    tac_topology_destroy(&m->topology);
+    free(m->moved);
+    free(m->vertex_load);
+    free(m->x);
+    free(m->v);
+    free(m->mass);
+    free(m->ever_free);
+    free(m->vertex_body);
+    free(m->triangle);
+    free(m->segment);
+    free(m);
+}
+
+void tac_scene_destroy(struct tac_scene **scene)
+{
+    struct tac_scene *s = *scene;
+    if (s == NULL)
+        return;
+    mesh_destroy(s->mesh);
+    settings_release(s->settings);
     free(s);
     *scene = NULL;
 }
@@ -229,13 +266,13 @@ tac_lid tac_load_next(const struct tac_scene *s, tac_lid *set, int n)
         for (int k = 0; k < n; k++) {
             if (set[k] < 0)
                 return -1;
-            const tac_lid load = s->load_set[set[k]].load;
+            const tac_lid load = s->settings->load_set[set[k]].load;
             same = same && (k == 0 || load == least);
             least = load < least ? load : least;
         }
         for (int k = 0; k < n; k++)
-            if (same || s->load_set[set[k]].load > least)
-                set[k] = s->load_set[set[k]].rest;
+            if (same || s->settings->load_set[set[k]].load > least)
+                set[k] = s->settings->load_set[set[k]].rest;
         if (same)
             return least;
     }
@@ -243,10 +280,10 @@ tac_lid tac_load_next(const struct tac_scene *s, tac_lid *set, int n)
 
 tac_lid tac_scene_body_of(const struct tac_scene *s, tac_gid vertex)
 {
-    tac_lid lo = 0, hi = s->body_count;
+    tac_lid lo = 0, hi = s->settings->body_count;
     while (hi - lo > 1) {
         tac_lid mid = lo + (hi - lo) / 2;
-        if (s->body[mid].vertex_begin <= vertex)
+        if (s->settings->body[mid].vertex_begin <= vertex)
             lo = mid;
         else
             hi = mid;

@@ -14,7 +14,8 @@ static const struct tac_field selection_fields[] = {
 static enum tac_err select_all(struct tac_reader *reader, tac_lid index, struct tac_selection *selection)
 {
     const struct tac_rows rows = reader->rows[index][TAC_VERTICES];
-    const tac_lid first = reader->scene->body[index].vertex_begin + rows.number, count = rows.end - rows.begin;
+    const tac_lid first = reader->scene->settings->body[index].vertex_begin + rows.number,
+                  count = rows.end - rows.begin;
     enum tac_err err = tac_alloc(reader->ctx, (size_t)count, sizeof(tac_lid), &selection->vertex);
     if (err)
         return err;
@@ -32,7 +33,7 @@ static int by_id(const void *a, const void *b)
 static enum tac_err select_indices(struct tac_reader *reader, const json_t *list, const char *where, tac_lid body_index,
                                    struct tac_selection *selection)
 {
-    const struct tac_body *body = &reader->scene->body[body_index];
+    const struct tac_body *body = &reader->scene->settings->body[body_index];
     const struct tac_rows rows = reader->rows[body_index][TAC_VERTICES];
     const tac_lid first = body->vertex_begin + rows.number, end = first + rows.end - rows.begin;
     tac_lid kept = 0;
@@ -91,7 +92,7 @@ static enum tac_err select_box(struct tac_reader *reader, json_t *object, const 
                                struct tac_selection *selection)
 {
     const struct tac_scene *scene = reader->scene;
-    const struct tac_body *body = &scene->body[index];
+    const struct tac_body *body = &scene->settings->body[index];
     const struct tac_rows rows = reader->rows[index][TAC_VERTICES];
     const tac_lid first = body->vertex_begin + rows.number;
     char box_where[TAC_WHERE];
@@ -102,7 +103,7 @@ static enum tac_err select_box(struct tac_reader *reader, json_t *object, const 
         err = tac_alloc(reader->ctx, (size_t)(rows.end - rows.begin), sizeof(tac_lid), &selection->vertex);
     TAC_TRY(tac_reader_agree(reader, err));
     for (tac_lid i = rows.begin; i < rows.end; i++) {
-        const double *x = scene->x + 3 * (size_t)i;
+        const double *x = scene->mesh->x + 3 * (size_t)i;
         bool inside = true;
         for (int k = 0; k < 3; k++)
             inside = inside && corner[0][k] <= x[k] && x[k] <= corner[1][k];

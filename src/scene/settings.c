@@ -12,7 +12,7 @@ static const char *const structures[] = {"k-dop", "pairs", NULL};
 static const char *const queues[] = {"binary", "pairing", "calendar", "radix", NULL};
 static const char *const friction_models[] = {"anchor", "kinetic", NULL};
 
-#define AT(member) offsetof(struct tac_scene, member)
+#define AT(member) offsetof(struct tac_settings, member)
 
 static const struct tac_field scene_fields[] = {
     {.key = "format", .kind = TAC_FIELD_OTHER, .required = true},
@@ -176,15 +176,15 @@ static enum tac_err read_clocks(struct tac_reader *reader, json_t *clocks)
     struct tac_scene *scene = reader->scene;
     enum tac_err err = TAC_OK;
     int exponent;
-    scene->clocks.contact_s = INFINITY;
+    scene->settings->clocks.contact_s = INFINITY;
     if (json_object_get(clocks, "quantum_s") == NULL &&
         json_object_set_new(clocks, "quantum_s", json_real(tac_scene_default_quantum(reader))) != 0)
         TAC_TRY(tac_fail(reader->ctx, TAC_ERR_RUN, "out of memory while reading %s", reader->file));
-    TAC_TRY(tac_fields_read(reader, clocks, "clocks", clocks_fields, COUNT(clocks_fields), scene));
-    double mantissa = frexp(scene->quantum_s, &exponent);
+    TAC_TRY(tac_fields_read(reader, clocks, "clocks", clocks_fields, COUNT(clocks_fields), scene->settings));
+    double mantissa = frexp(scene->settings->quantum_s, &exponent);
     if (mantissa != .5)
         TAC_TRY(tac_scene_fail(reader, "clocks.quantum_s", "is %s; it must be a power of two, for instance %s",
-                               tac_shown(scene->quantum_s).text,
+                               tac_shown(scene->settings->quantum_s).text,
                                tac_shown(ldexp(1, mantissa < 0.70710678 ? exponent - 1 : exponent)).text));
 done:
     return err;
@@ -204,14 +204,14 @@ static enum tac_err read_head(struct tac_reader *reader, json_t *root)
     TAC_TRY(tac_string(reader, format, "format", &text));
     if (strcmp(text, FORMAT) != 0)
         TAC_TRY(tac_scene_fail(reader, "format", "is \"%.60s\"; this version reads \"" FORMAT "\"", text));
-    TAC_TRY(tac_fields_read(reader, root, "", scene_fields, COUNT(scene_fields), scene));
+    TAC_TRY(tac_fields_read(reader, root, "", scene_fields, COUNT(scene_fields), scene->settings));
     text = "";
     json_t *name = json_object_get(root, "name");
     if (name != NULL)
         TAC_TRY(tac_string(reader, name, "name", &text));
     TAC_TRY(tac_check_name(reader, text, "name"));
-    TAC_TRY(tac_copy(reader->ctx, text, &scene->name));
-    reader->leaves_plane = scene->gravity[2] != 0;
+    TAC_TRY(tac_copy(reader->ctx, text, &scene->settings->name));
+    reader->leaves_plane = scene->settings->gravity[2] != 0;
 done:
     return err;
 }
@@ -220,9 +220,9 @@ static enum tac_err read_discovery(struct tac_reader *reader, json_t *section)
 {
     struct tac_scene *scene = reader->scene;
     enum tac_err err;
-    scene->discovery.vagueness = -1;
-    TAC_TRY(tac_fields_read(reader, section, "discovery", discovery_fields, COUNT(discovery_fields), scene));
-    const int64_t k = scene->discovery.kdop;
+    scene->settings->discovery.vagueness = -1;
+    TAC_TRY(tac_fields_read(reader, section, "discovery", discovery_fields, COUNT(discovery_fields), scene->settings));
+    const int64_t k = scene->settings->discovery.kdop;
     if (k != 6 && k != 14 && k != 18 && k != 26)
         TAC_TRY(
             tac_scene_fail(reader, "discovery.kdop", "is %d; a hierarchy of k-DOPs has k = 6, 14, 18 or 26", (int)k));
@@ -234,9 +234,9 @@ static enum tac_err read_output(struct tac_reader *reader, json_t *section)
 {
     struct output output = {0};
     enum tac_err err = tac_fields_read(reader, section, "output", output_fields, COUNT(output_fields), &output);
-    reader->scene->checkpoint.every_s = output.every_s;
-    reader->scene->checkpoint.every_t = output.every_t;
-    reader->scene->checkpoint.keep = (int)output.keep;
+    reader->scene->settings->checkpoint.every_s = output.every_s;
+    reader->scene->settings->checkpoint.every_t = output.every_t;
+    reader->scene->settings->checkpoint.keep = (int)output.keep;
     return err;
 }
 
@@ -247,7 +247,7 @@ enum tac_err tac_scene_read_settings(struct tac_reader *reader, json_t *root)
     json_t *section;
     TAC_TRY(read_head(reader, root));
     TAC_TRY(tac_section(reader, root, "", "time", &section));
-    TAC_TRY(tac_fields_read(reader, section, "time", time_fields, COUNT(time_fields), scene));
+    TAC_TRY(tac_fields_read(reader, section, "time", time_fields, COUNT(time_fields), scene->settings));
     TAC_TRY(tac_section(reader, root, "", "clocks", &section));
     TAC_TRY(read_clocks(reader, section));
     TAC_TRY(tac_scene_check_time(reader));
@@ -256,7 +256,7 @@ enum tac_err tac_scene_read_settings(struct tac_reader *reader, json_t *root)
     TAC_TRY(tac_section(reader, root, "", "output", &section));
     TAC_TRY(read_output(reader, section));
     TAC_TRY(tac_section(reader, root, "", "contact", &section));
-    TAC_TRY(tac_fields_read(reader, section, "contact", contact_fields, COUNT(contact_fields), scene));
+    TAC_TRY(tac_fields_read(reader, section, "contact", contact_fields, COUNT(contact_fields), scene->settings));
 done:
     return err;
 }

@@ -13,34 +13,34 @@ static const double MOST_SIZES = 1e6;
 
 double tac_scene_step(const struct tac_scene *scene)
 {
-    return fmin(scene->clocks.gravity_s, fmin(scene->clocks.elastic_s, scene->frame_s));
+    return fmin(scene->settings->clocks.gravity_s, fmin(scene->settings->clocks.elastic_s, scene->settings->frame_s));
 }
 
 /* The size of the largest body, surface and thickness included, m. */
 static enum tac_err measure(struct tac_reader *reader, double *size)
 {
     const struct tac_scene *s = reader->scene;
-    const size_t n = 6 * (size_t)s->body_count;
+    const size_t n = 6 * (size_t)s->settings->body_count;
     double *reach = NULL; /* of each body: highest x, y, z, and the lowest with the sign turned */
     enum tac_err err = tac_alloc(reader->ctx, n, sizeof *reach, &reach);
     TAC_TRY(tac_reader_agree(reader, err));
     for (size_t i = 0; i < n; i++)
         reach[i] = -INFINITY;
-    for (tac_lid b = 0; b < s->body_count; b++)
+    for (tac_lid b = 0; b < s->settings->body_count; b++)
         for (tac_lid i = reader->rows[b][TAC_VERTICES].begin; i < reader->rows[b][TAC_VERTICES].end; i++)
             for (size_t k = 0; k < 3; k++) {
-                const double x = s->x[3 * (size_t)i + k];
+                const double x = s->mesh->x[3 * (size_t)i + k];
                 reach[6 * (size_t)b + k] = fmax(reach[6 * (size_t)b + k], x);
                 reach[6 * (size_t)b + 3 + k] = fmax(reach[6 * (size_t)b + 3 + k], -x);
             }
     if (reader->spread)
         MPI_Allreduce(MPI_IN_PLACE, reach, (int)n, MPI_DOUBLE, MPI_MAX, reader->ctx->comm);
     *size = 0;
-    for (tac_lid b = 0; b < s->body_count; b++) {
+    for (tac_lid b = 0; b < s->settings->body_count; b++) {
         double d[3];
         for (size_t k = 0; k < 3; k++)
             d[k] = reach[6 * (size_t)b + k] + reach[6 * (size_t)b + 3 + k];
-        *size = fmax(*size, sqrt(tac_dot(d, d)) + 2 * s->body[b].radius + s->contact.thickness);
+        *size = fmax(*size, sqrt(tac_dot(d, d)) + 2 * s->settings->body[b].radius + s->settings->contact.thickness);
     }
 done:
     free(reach);
@@ -55,7 +55,7 @@ static enum tac_err too_fast(struct tac_reader *reader, const char *where, const
     return tac_scene_fail(reader, where,
                           "%s %.3g m/s, which is %.3g m in a step of %.3g s, over a million times the size of the "
                           "largest body, and cannot be simulated; stay under %.3g m/s",
-                          what, speed, speed * step, step, s->fastest);
+                          what, speed, speed * step, step, s->settings->fastest);
 }
 
 /* The key of the body that has most of the speed. */
@@ -69,12 +69,12 @@ static const char *key_of(const struct tac_body *body, double speed)
 static enum tac_err check_body(struct tac_reader *reader, tac_lid b)
 {
     const struct tac_scene *s = reader->scene;
-    const struct tac_body *body = &s->body[b];
+    const struct tac_body *body = &s->settings->body[b];
     const struct tac_rows rows = reader->rows[b][TAC_VERTICES];
     char where[TAC_WHERE], place[TAC_WHERE], what[160];
     for (tac_lid i = rows.begin; i < rows.end; i++) {
-        const double *v = s->v + 3 * (size_t)i, speed = sqrt(tac_dot(v, v));
-        if (speed <= s->fastest)
+        const double *v = s->mesh->v + 3 * (size_t)i, speed = sqrt(tac_dot(v, v));
+        if (speed <= s->settings->fastest)
             continue;
         tac_where_index(where, "bodies", (size_t)b);
         tac_where(place, where, key_of(body, speed));
@@ -90,11 +90,11 @@ static double longest_arm(const struct tac_reader *reader, tac_lid index, const 
 {
     const struct tac_scene *s = reader->scene;
     double arm = 0;
-    for (tac_lid i = 0; i < s->vertex_count; i++) {
+    for (tac_lid i = 0; i < s->mesh->vertex_count; i++) {
         double d[3], across[3];
         if (reader->motion[i] != index)
             continue;
-        tac_sub(d, s->x + 3 * (size_t)i, m->center);
+        tac_sub(d, s->mesh->x + 3 * (size_t)i, m->center);
         tac_cross(across, m->axis, d);
         arm = fmax(arm, sqrt(tac_dot(across, across)));
     }
@@ -104,7 +104,7 @@ static double longest_arm(const struct tac_reader *reader, tac_lid index, const 
 static enum tac_err check_motion(struct tac_reader *reader, tac_lid index)
 {
     const struct tac_scene *s = reader->scene;
-    const struct tac_motion *m = &s->motion[index];
+    const struct tac_motion *m = &s->settings->motion[index];
     const double arm = m->degrees != NULL ? longest_arm(reader, index, m) : 0;
     for (tac_lid k = 1; k < m->knot_count; k++) {
         char where[TAC_WHERE], place[TAC_WHERE];
@@ -113,7 +113,7 @@ static enum tac_err check_motion(struct tac_reader *reader, tac_lid index)
             tac_sub(d, m->displacement + 3 * (size_t)k, m->displacement + 3 * (size_t)(k - 1));
         way = m->degrees != NULL ? fabs(m->degrees[k] - m->degrees[k - 1]) * TAC_PI / 180 * arm : sqrt(tac_dot(d, d));
         const double speed = way / (m->knot_t_s[k] - m->knot_t_s[k - 1]);
-        if (speed <= s->fastest)
+        if (speed <= s->settings->fastest)
             continue;
         tac_where_index(where, "motions", (size_t)index);
         tac_where(place, where, m->degrees != NULL ? "rotate.path" : "path");
@@ -126,16 +126,16 @@ static enum tac_err check_motion(struct tac_reader *reader, tac_lid index)
 enum tac_err tac_scene_check_speeds(struct tac_reader *reader)
 {
     struct tac_scene *s = reader->scene;
-    const double step = tac_scene_step(s), gravity = sqrt(tac_dot(s->gravity, s->gravity));
+    const double step = tac_scene_step(s), gravity = sqrt(tac_dot(s->settings->gravity, s->settings->gravity));
     double size;
     enum tac_err err = TAC_OK;
     TAC_TRY(measure(reader, &size));
-    s->fastest = size > 0 ? MOST_SIZES * size / step : INFINITY;
-    if (!(gravity * step <= s->fastest))
+    s->settings->fastest = size > 0 ? MOST_SIZES * size / step : INFINITY;
+    if (!(gravity * step <= s->settings->fastest))
         TAC_TRY(too_fast(reader, "gravity", "gives in a step", gravity * step));
-    for (tac_lid b = 0; b < s->body_count; b++)
+    for (tac_lid b = 0; b < s->settings->body_count; b++)
         TAC_TRY(tac_reader_agree(reader, check_body(reader, b)));
-    for (tac_lid i = 0; i < s->motion_count; i++)
+    for (tac_lid i = 0; i < s->settings->motion_count; i++)
         TAC_TRY(tac_reader_agree(reader, check_motion(reader, i)));
 done:
     return err;

@@ -69,7 +69,7 @@ static enum tac_err make_shares(struct tac_reader *reader, tac_lid index, enum t
                                 double density, const tac_gid *number, const tac_lid *at, const double *x,
                                 struct share *share, int32_t *to)
 {
-    const struct tac_body *body = &reader->scene->body[index];
+    const struct tac_body *body = &reader->scene->settings->body[index];
     const struct tac_rows rows = reader->rows[index][table];
     const tac_lid total = body->vertex_end - body->vertex_begin;
     const size_t width = table == TAC_TRIANGLES ? 3 : 2;
@@ -96,10 +96,11 @@ static enum tac_err lump_table(struct tac_reader *reader, tac_lid index, enum ta
 {
     struct tac_ctx *ctx = reader->ctx;
     struct tac_scene *scene = reader->scene;
-    const struct tac_body *body = &scene->body[index];
+    const struct tac_body *body = &scene->settings->body[index];
     const struct tac_rows rows = reader->rows[index][table], here = reader->rows[index][TAC_VERTICES];
     const size_t width = table == TAC_TRIANGLES ? 3 : 2, n = width * (size_t)(rows.end - rows.begin);
-    const tac_lid *element = (table == TAC_TRIANGLES ? scene->triangle : scene->segment) + width * (size_t)rows.begin;
+    const tac_lid *element =
+        (table == TAC_TRIANGLES ? scene->mesh->triangle : scene->mesh->segment) + width * (size_t)rows.begin;
     tac_gid *number = NULL, *unique = NULL;
     tac_lid *at = NULL;
     int32_t *to = NULL;
@@ -120,11 +121,11 @@ static enum tac_err lump_table(struct tac_reader *reader, tac_lid index, enum ta
     if (err == TAC_OK)
         err = tac_alloc(ctx, 3 * uniques, sizeof *x, &x);
     TAC_TRY(tac_spread_ask(ctx, err, body->vertex_end - body->vertex_begin, uniques, unique, here.number,
-                           scene->x + 3 * (size_t)here.begin, x));
+                           scene->mesh->x + 3 * (size_t)here.begin, x));
     err = make_shares(reader, index, table, where, density, number, at, x, share, to);
     TAC_TRY(tac_deal(ctx, err, density > 0 ? n : 0, to, share, sizeof *share, &came, &came_count));
     for (size_t i = 0; i < came_count; i++)
-        scene->mass[here.begin + (came[i].number - here.number)] += came[i].mass;
+        scene->mesh->mass[here.begin + (came[i].number - here.number)] += came[i].mass;
 done:
     free(number);
     free(unique);

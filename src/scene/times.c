@@ -95,7 +95,7 @@ static struct decimal shortest(double value)
 tac_time tac_scene_grid(const struct tac_scene *scene, double every_s, int64_t k)
 {
     enum { BITS = 40 };
-    const double grain_s = TAC_FRAME_GRAIN * scene->quantum_s, about = (double)k * fmax(1, every_s / grain_s);
+    const double grain_s = TAC_FRAME_GRAIN * scene->settings->quantum_s, about = (double)k * fmax(1, every_s / grain_s);
     if (k <= 0)
         return 0;
     if (!(about < 0x1p38)) /* 2^53 quanta are 2^37 grains */
@@ -140,12 +140,12 @@ static double nearest(double x)
 /* t_s >= 0 in quanta; exact, for the quantum is a power of two, and then rounded. */
 static double in_quanta(const struct tac_scene *scene, double t_s)
 {
-    return nearest(t_s / scene->quantum_s);
+    return nearest(t_s / scene->settings->quantum_s);
 }
 
 tac_time tac_scene_quanta(const struct tac_scene *scene, double t_s)
 {
-    if (!(fabs(t_s) / scene->quantum_s < MOST_QUANTA))
+    if (!(fabs(t_s) / scene->settings->quantum_s < MOST_QUANTA))
         return t_s < 0 ? -TAC_TIME_NEVER : TAC_TIME_NEVER;
     tac_time rounded = (tac_time)in_quanta(scene, fabs(t_s));
     return t_s < 0 ? -rounded : rounded;
@@ -153,18 +153,18 @@ tac_time tac_scene_quanta(const struct tac_scene *scene, double t_s)
 
 tac_time tac_scene_frame_time(const struct tac_scene *scene, int64_t k)
 {
-    const tac_time t = tac_scene_grid(scene, scene->frame_s, k);
-    return t < scene->t_end ? t : scene->t_end;
+    const tac_time t = tac_scene_grid(scene, scene->settings->frame_s, k);
+    return t < scene->settings->t_end ? t : scene->settings->t_end;
 }
 
 /* `end` in quanta, which fits; where it is a frame of the grid but for the grid's rounding, that frame's time. */
 static tac_time end_time(const struct tac_scene *scene, double end_s)
 {
     const tac_time end = (tac_time)in_quanta(scene, end_s), most = (tac_time)MOST_QUANTA;
-    const double k = nearest(end_s / scene->frame_s);
+    const double k = nearest(end_s / scene->settings->frame_s);
     if (!(k >= 1 && k <= 0x1p40))
         return end;
-    const tac_time frame = tac_scene_grid(scene, scene->frame_s, (int64_t)k);
+    const tac_time frame = tac_scene_grid(scene, scene->settings->frame_s, (int64_t)k);
     return frame - end <= TAC_FRAME_GRAIN && end - frame <= TAC_FRAME_GRAIN && frame <= most ? frame : end;
 }
 
@@ -195,20 +195,20 @@ static double stored_quantum(const struct tac_reader *reader)
 double tac_scene_default_quantum(const struct tac_reader *reader)
 {
     const double stored_s = stored_quantum(reader);
-    return isnan(stored_s) ? quantum_for(reader->scene->end_s) : stored_s;
+    return isnan(stored_s) ? quantum_for(reader->scene->settings->end_s) : stored_s;
 }
 
 static enum tac_err end_too_late(struct tac_reader *reader)
 {
     const struct tac_scene *scene = reader->scene;
-    const struct tac_shown end = tac_shown(scene->end_s), quantum = tac_shown(scene->quantum_s);
-    if (scene->quantum_s == stored_quantum(reader))
+    const struct tac_shown end = tac_shown(scene->settings->end_s), quantum = tac_shown(scene->settings->quantum_s);
+    if (scene->settings->quantum_s == stored_quantum(reader))
         return tac_scene_fail(
             reader, "time.end",
             "is %s s, over 2^53 of the quanta of %s s that the checkpoint counts time in; end at %s s "
             "or sooner, or start anew without --restart",
-            end.text, quantum.text, tac_shown(MOST_QUANTA * scene->quantum_s).text);
-    if (scene->quantum_s == 1)
+            end.text, quantum.text, tac_shown(MOST_QUANTA * scene->settings->quantum_s).text);
+    if (scene->settings->quantum_s == 1)
         return tac_scene_fail(reader, "time.end", "is %s s, over 2^53 quanta of 1 s, the largest quantum; end sooner",
                               end.text);
     return tac_scene_fail(reader, "time.end",
@@ -220,17 +220,17 @@ enum tac_err tac_scene_check_time(struct tac_reader *reader)
 {
     struct tac_scene *scene = reader->scene;
     enum tac_err err = TAC_OK;
-    if (!end_fits(scene->end_s, scene->quantum_s))
+    if (!end_fits(scene->settings->end_s, scene->settings->quantum_s))
         TAC_TRY(end_too_late(reader));
-    if (in_quanta(scene, scene->end_s) < 1)
+    if (in_quanta(scene, scene->settings->end_s) < 1)
         TAC_TRY(tac_scene_fail(reader, "time.end", "is %s s, which rounds to no quantum of %s s; end later",
-                               tac_shown(scene->end_s).text, tac_shown(scene->quantum_s).text));
+                               tac_shown(scene->settings->end_s).text, tac_shown(scene->settings->quantum_s).text));
     /* Below one grain two frames would fall on one instant. */
-    if (scene->frame_s / scene->quantum_s < TAC_FRAME_GRAIN)
-        TAC_TRY(tac_scene_fail(reader, "time.frame",
-                               "is %s s; frames lie on multiples of 2^16 quanta, so it must be at least %s s",
-                               tac_shown(scene->frame_s).text, tac_shown(TAC_FRAME_GRAIN * scene->quantum_s).text));
-    scene->t_end = end_time(scene, scene->end_s);
+    if (scene->settings->frame_s / scene->settings->quantum_s < TAC_FRAME_GRAIN)
+        TAC_TRY(tac_scene_fail(
+            reader, "time.frame", "is %s s; frames lie on multiples of 2^16 quanta, so it must be at least %s s",
+            tac_shown(scene->settings->frame_s).text, tac_shown(TAC_FRAME_GRAIN * scene->settings->quantum_s).text));
+    scene->settings->t_end = end_time(scene, scene->settings->end_s);
 done:
     return err;
 }
@@ -239,16 +239,16 @@ enum tac_err tac_scene_until(struct tac_ctx *ctx, struct tac_scene *scene, doubl
 {
     if (!(t_s > 0))
         return tac_fail(ctx, TAC_ERR_INPUT, "--until is %s; it must be greater than 0", tac_shown(t_s).text);
-    if (!end_fits(t_s, scene->quantum_s))
+    if (!end_fits(t_s, scene->settings->quantum_s))
         return tac_fail(ctx, TAC_ERR_INPUT,
                         "--until is %s s, over 2^53 quanta of %s s; end at %s s or sooner, or start anew with a later "
                         "time.end",
-                        tac_shown(t_s).text, tac_shown(scene->quantum_s).text,
-                        tac_shown(MOST_QUANTA * scene->quantum_s).text);
+                        tac_shown(t_s).text, tac_shown(scene->settings->quantum_s).text,
+                        tac_shown(MOST_QUANTA * scene->settings->quantum_s).text);
     if (in_quanta(scene, t_s) < 1)
         return tac_fail(ctx, TAC_ERR_INPUT, "--until is %s s, which rounds to no quantum of %s s; end later",
-                        tac_shown(t_s).text, tac_shown(scene->quantum_s).text);
-    scene->end_s = t_s;
-    scene->t_end = end_time(scene, t_s);
+                        tac_shown(t_s).text, tac_shown(scene->settings->quantum_s).text);
+    scene->settings->end_s = t_s;
+    scene->settings->t_end = end_time(scene, t_s);
     return TAC_OK;
 }

@@ -25,17 +25,17 @@ void tac_checkpoint_destroy(struct tac_checkpoint **checkpoint)
     struct tac_checkpoint *c = *checkpoint;
     if (c == NULL)
         return;
-    free(c->vertex_id);
-    free(c->start);
-    free(c->mass);
-    free(c->x);
-    free(c->v);
-    free(c->t);
-    free(c->impulse);
-    free(c->triangle_id);
-    free(c->triangle);
-    free(c->segment_id);
-    free(c->segment);
+    free(c->vertices.id);
+    free(c->vertices.start);
+    free(c->vertices.mass);
+    free(c->vertices.x);
+    free(c->vertices.v);
+    free(c->vertices.t);
+    free(c->vertices.impulse);
+    free(c->mesh.triangle_id);
+    free(c->mesh.triangle);
+    free(c->mesh.segment_id);
+    free(c->mesh.segment);
     free(c->script);
     free(c->pair);
     free(c->last);

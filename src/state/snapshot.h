@@ -33,7 +33,7 @@ struct tac_pair_state {
 /* What an element remembers: a damper the strain at its last tick, a plastic element what is at rest, a wind where it
  * found its triangle (in 2D: segment). */
 struct tac_element_state {
-    int64_t kind;      /* TAC_KIND_SPRING, _CST, _HINGE or _LOAD */
+    int64_t kind;      /* of force (scene/kind.h): an element's or a load's */
     tac_gid id;        /* edge, triangle, the hinge's edge; triangle or segment */
     tac_gid vertex[4]; /* its stencil, -1 where unused */
     int64_t has;       /* TAC_ELEMENT_RESTS, TAC_ELEMENT_DAMPS or both; of a wind TAC_ELEMENT_DAMPS */
@@ -53,6 +53,27 @@ struct tac_grip_state {
 };
 /* The order of a file's rows: as pairs, by first vertex and key, then by layer. */
 int tac_grip_state_compare(const void *a, const void *b);
+
+/* Rows of vertices, by ascending id. */
+struct tac_vertex_rows {
+    tac_lid count;
+    tac_gid *id;     /* owned, (n) */
+    double *start;   /* owned, (n, 3): positions at t = 0, m */
+    double *mass;    /* owned, (n), kg */
+    double *x, *v;   /* owned, (n, 3): at the vertex' own t */
+    tac_time *t;     /* owned, (n) */
+    double *impulse; /* owned, (n, 3): contact impulse since the last frame, N s */
+};
+
+/* Rows of triangles and of segments, by ascending id. */
+struct tac_mesh_rows {
+    tac_lid triangle_count;
+    tac_gid *triangle_id; /* owned, (n) */
+    tac_gid *triangle;    /* owned, (n, 3) vertex ids */
+    tac_lid segment_count;
+    tac_gid *segment_id; /* owned, (n) */
+    tac_gid *segment;    /* owned, (n, 2) vertex ids */
+};
 
 struct tac_checkpoint {
     /* the same on all ranks */
@@ -75,19 +96,8 @@ struct tac_checkpoint {
     struct tac_output_entry *entry; /* owned by rank 0, (entry_count) by index; NULL elsewhere */
 
     /* this rank's rows */
-    tac_lid vertex_count;
-    tac_gid *vertex_id; /* owned, (n) ascending */
-    double *start;      /* owned, (n, 3): positions at t = 0, m */
-    double *mass;       /* owned, (n), kg */
-    double *x, *v;      /* owned, (n, 3): at the vertex' own t */
-    tac_time *t;        /* owned, (n) */
-    double *impulse;    /* owned, (n, 3): contact impulse since the last frame, N s */
-    tac_lid triangle_count;
-    tac_gid *triangle_id; /* owned, (n) ascending */
-    tac_gid *triangle;    /* owned, (n, 3) */
-    tac_lid segment_count;
-    tac_gid *segment_id; /* owned, (n) ascending */
-    tac_gid *segment;    /* owned, (n, 2) */
+    struct tac_vertex_rows vertices;
+    struct tac_mesh_rows mesh;
     tac_lid script_count;
     struct tac_script_state *script; /* owned */
     tac_lid pair_count;

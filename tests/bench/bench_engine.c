@@ -25,7 +25,8 @@ static struct tac_sim *load(const char *text, struct tac_scene **scene)
     if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
         exit(3);
     close(fd);
-    if (tac_scene_read(&ctx, path, NULL, 0, scene) || tac_sim_create(&ctx, *scene, (*scene)->discovery.mode, &sim)) {
+    if (tac_scene_read(&ctx, path, NULL, 0, scene) ||
+        tac_sim_create(&ctx, *scene, (*scene)->settings->discovery.mode, &sim)) {
         fprintf(stderr, "bench_engine: %s\n", ctx.error);
         exit(3);
     }
@@ -50,10 +51,10 @@ static inline void scatter(const struct tac_pos *pos, struct tac_vel *vel, const
 /* The plain loop: everything at one period, as in any explicit code. */
 static void leapfrog(struct tac_sim *sim, int steps, double h)
 {
-    const tac_lid n = sim->scene->vertex_count;
+    const tac_lid n = sim->scene->mesh->vertex_count;
     struct tac_pos *restrict pos = sim->state.pos;
     struct tac_vel *restrict vel = sim->state.vel;
-    const double *g = sim->scene->gravity;
+    const double *g = sim->scene->settings->gravity;
     for (int step = 0; step < steps; step++) {
         for (tac_lid i = 0; i < n; i++)
             for (int k = 0; k < 3; k++)
@@ -63,8 +64,9 @@ static void leapfrog(struct tac_sim *sim, int steps, double h)
                 vel[i].v[k] += vel[i].w != 0 ? h * g[k] : 0;
         for (size_t c = 0; c < sim->elastic->class_count; c++) {
             const struct tac_rate_class *r = &sim->elastic->rate[c];
-            for (size_t e = 0; e < r->count[TAC_KIND_SPRING]; e++) {
-                const struct tac_spring *s = &r->spring[e];
+            for (size_t e = 0; e < tac_class_count(r, TAC_KIND_SPRING); e++) {
+                const struct tac_spring *s =
+                    tac_forces_record(&r->group[tac_element_of_kind(TAC_KIND_SPRING)].elastic, e);
                 double x[2][3], j[2][3];
                 gather(pos, s->v, 2, x);
                 tac_one_spring(s->length, h * s->stiffness, x, j[0]);
@@ -72,15 +74,16 @@ static void leapfrog(struct tac_sim *sim, int steps, double h)
                     j[1][k] = -j[0][k];
                 scatter(pos, vel, s->v, 2, j);
             }
-            for (size_t e = 0; e < r->count[TAC_KIND_CST]; e++) {
-                const struct tac_cst *t = &r->cst[e];
+            for (size_t e = 0; e < tac_class_count(r, TAC_KIND_CST); e++) {
+                const struct tac_cst *t = tac_forces_record(&r->group[tac_element_of_kind(TAC_KIND_CST)].elastic, e);
                 double x[3][3], j[3][3];
                 gather(pos, t->v, 3, x);
                 tac_one_cst(t->b00, t->b01, t->b11, h * t->a, h * t->b, x, j);
                 scatter(pos, vel, t->v, 3, j);
             }
-            for (size_t e = 0; e < r->count[TAC_KIND_HINGE]; e++) {
-                const struct tac_hinge *b = &r->hinge[e];
+            for (size_t e = 0; e < tac_class_count(r, TAC_KIND_HINGE); e++) {
+                const struct tac_hinge *b =
+                    tac_forces_record(&r->group[tac_element_of_kind(TAC_KIND_HINGE)].elastic, e);
                 double x[4][3], j[4][3];
                 gather(pos, b->v, 4, x);
                 tac_one_hinge(b->angle, 2 * h * b->stiffness, x, j);
@@ -141,7 +144,7 @@ static void compare_loops(const char *name, const char *text, double warm_s, int
         ratio[r] = a / b;
         least_a = fmin(least_a, a);
         least_b = fmin(least_b, b);
-        per[r] = 1e9 * b / ticks / scene->vertex_count;
+        per[r] = 1e9 * b / ticks / scene->mesh->vertex_count;
     }
     penalty = sim->books.counters.committed[TAC_KIND_PENALTY] - penalty;
     report(name, ratio, repeats, "x plain loop");
@@ -149,7 +152,7 @@ static void compare_loops(const char *name, const char *text, double warm_s, int
     report("   plain loop", per, repeats, "ns per vertex and tick");
     printf("   %.2f penalty ticks per vertex and tick, %" PRId64 " rollbacks, %" PRId64
            " lists, forces %.2f s, discovery %.2f s\n",
-           (double)penalty / repeats / ticks / scene->vertex_count, sim->books.counters.rollbacks,
+           (double)penalty / repeats / ticks / scene->mesh->vertex_count, sim->books.counters.rollbacks,
            sim->books.counters.candidate_builds, sim->books.counters.seconds_forces,
            sim->books.counters.seconds_discovery);
     tac_sim_destroy(&sim);
@@ -215,14 +218,14 @@ static void compare_materials(const char *name, int cells, const char *with, con
     double ratio[64], per[64];
     size_t classes = 0;
     for (size_t c = 0; c < sim[0]->elastic->class_count; c++)
-        classes += sim[0]->elastic->rate[c].count[TAC_KIND_DAMPING] > 0;
+        classes += sim[0]->elastic->rate[c].damper_count > 0;
     for (int r = -1; r < repeats; r++) {
         double s[2];
         for (int k = 0; k < 2; k++)
             s[k] = run_engine(sim[k], ticks * shortest(sim[k]));
         if (r >= 0) {
             ratio[r] = s[0] / s[1];
-            per[r] = 1e9 * s[0] / ticks / scene[0]->vertex_count;
+            per[r] = 1e9 * s[0] / ticks / scene[0]->mesh->vertex_count;
         }
     }
     report(name, ratio, repeats, "x without");
@@ -288,7 +291,8 @@ static void ticks_per_second(int cells, int repeats)
     double sample[64];
     run_engine(sim, 10 * shortest(sim));
     for (int r = 0; r < repeats; r++)
-        sample[r] = 20e-6 * (double)sim->elastic->rate[0].count[TAC_KIND_SPRING] / run_engine(sim, 20 * shortest(sim));
+        sample[r] = 20e-6 * (double)tac_class_count(&sim->elastic->rate[0], TAC_KIND_SPRING) /
+                    run_engine(sim, 20 * shortest(sim));
     report("spring ticks, engine, contact off", sample, repeats, "M/s");
     printf("%-34s %8.3f  GB/s\n", "STREAM triad", triad());
     tac_sim_destroy(&sim);
@@ -306,13 +310,13 @@ static void growth(int repeats)
         tac_time period = shortest(sim);
         run_engine(sim, (tac_time)(.006 / sim->state.quantum) / period * period);
         for (int r = 0; r < repeats; r++)
-            sample[r] = 1e9 * run_engine(sim, 48 * period) / 48 / scene->vertex_count;
+            sample[r] = 1e9 * run_engine(sim, 48 * period) / 48 / scene->mesh->vertex_count;
         char name[64];
-        snprintf(name, sizeof name, "stack of %d vertices", scene->vertex_count);
+        snprintf(name, sizeof name, "stack of %d vertices", scene->mesh->vertex_count);
         double median = report(name, sample, repeats, "ns per vertex and tick");
         first = k == 0 ? median : first;
         printf("   %.2f x the smallest; %.0f bytes per vertex\n", median / first,
-               (resident_bytes() - before) / scene->vertex_count);
+               (resident_bytes() - before) / scene->mesh->vertex_count);
         tac_sim_destroy(&sim);
         tac_scene_destroy(&scene);
     }

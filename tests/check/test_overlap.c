@@ -47,17 +47,17 @@ static void test_cubes(void)
     CHECK(count(scene, -1) == 0, "a cube alone");
     add_cube(scene, "b", false, 0, 0.5, 0.25, 0.75);
     CHECK(count(scene, TAC_OVERLAP_EDGE_TRIANGLE) >= 6, "crossing cubes");
-    scene->contact.thickness = 0;
+    scene->settings->contact.thickness = 0;
     CHECK(count(scene, -1) == 0, "no contact at all");
-    scene->contact.thickness = 0.01;
-    scene->contact.ignore_count = 1;
-    scene->contact.ignore[0] = 1;
-    scene->contact.ignore[1] = 0;
+    scene->settings->contact.thickness = 0.01;
+    scene->settings->contact.ignore_count = 1;
+    scene->settings->contact.ignore[0] = 1;
+    scene->settings->contact.ignore[1] = 0;
     CHECK(count(scene, -1) == 0, "bodies that ignore each other");
-    scene->contact.ignore_count = 0;
-    memset(scene->ever_free, 0, 16);
+    scene->settings->contact.ignore_count = 0;
+    memset(scene->mesh->ever_free, 0, 16);
     CHECK(count(scene, -1) == 0, "two obstacles");
-    scene->ever_free[7] = 1; /* the corner of `a` inside `b` */
+    scene->mesh->ever_free[7] = 1; /* the corner of `a` inside `b` */
     CHECK(count(scene, -1) > 0, "one free vertex");
     build_destroy(&scene);
 }
@@ -72,9 +72,9 @@ static void test_touching_faces(void)
         add_cube(scene, "b", true, 0, 0.3, 0.4, 1);
         tac_rotation((double[]){0.1 * turn, 0.2 * turn, 0.37 * turn}, rotation);
         for (int i = 0; i < 16; i++) {
-            double p[3] = {scene->x[3 * i], scene->x[3 * i + 1], scene->x[3 * i + 2]};
+            double p[3] = {scene->mesh->x[3 * i], scene->mesh->x[3 * i + 1], scene->mesh->x[3 * i + 2]};
             for (int k = 0; k < 3; k++)
-                scene->x[3 * i + k] = shift + tac_dot(rotation + 3 * k, p);
+                scene->mesh->x[3 * i + k] = shift + tac_dot(rotation + 3 * k, p);
         }
         struct tac_overlaps *found = find(scene);
         size_t vertex_face = 0, edge_edge = 0;
@@ -101,9 +101,9 @@ static void test_nested_and_near(void)
         small[i / 3][i % 3] = 0.25 + 0.5 * cube_x[i / 3][i % 3];
     build_body(scene, "inner", true, 0, NULL, small, 8, cube_t, 12, NULL, 0);
     CHECK(count(scene, -1) == 0, "nested shells do not cross");
-    scene->body[0].radius = scene->body[1].radius = 0.124;
+    scene->settings->body[0].radius = scene->settings->body[1].radius = 0.124;
     CHECK(count(scene, -1) == 0, "0.25 apart, radii 0.248");
-    scene->body[0].radius = 0.1261;
+    scene->settings->body[0].radius = 0.1261;
     struct tac_overlaps *found = find(scene);
     CHECK(found->count >= 8, "radii 0.2501");
     CHECK(found->count && fabs(found->overlap[0].gap + 0.0001) < 1e-12, "gap %g", found->overlap[0].gap);
@@ -135,7 +135,7 @@ static void test_particles_and_segments(void)
     double gas[3][3] = {{0, 0, 0}, {1, 0, 0}, {5, 5, 5}};
     build_body(scene, "gas", true, 0.5, NULL, gas, 3, NULL, 0, NULL, 0);
     CHECK(count(scene, TAC_OVERLAP_VERTEX_VERTEX) == 1, "balls that touch");
-    scene->body[0].radius = 0.49;
+    scene->settings->body[0].radius = 0.49;
     CHECK(count(scene, -1) == 0, "balls apart");
     build_body(scene, "rope", true, 0.1, (double[]){4.2, 5, 5.55}, rope_x, 2, NULL, 0, rope_s, 1);
     struct tac_overlaps *found = find(scene);
@@ -173,15 +173,15 @@ static void test_two_d(void)
     build_body(scene, "b", true, 0, NULL, slant, 2, NULL, 0, rope_s, 1);
     build_body(scene, "c", true, 0.5, NULL, dot, 1, NULL, 0, NULL, 0);
     struct tac_overlaps *found = find(scene);
-    CHECK(scene->two_d);
+    CHECK(scene->settings->two_d);
     CHECK(found->count == 1 && found->overlap[0].kind == TAC_OVERLAP_EDGE_CROSSES_EDGE, "%zu", found->count);
     CHECK(found->count && fabs(found->overlap[0].gap + 0.5 * 1 / hypot(1, 0.6)) < 1e-12, "gap %.17g",
           found->overlap[0].gap);
     tac_overlap_destroy(&found);
     for (int i = 0; i < 4; i++) /* b onto a's end, c onto b */
-        scene->x[3 * 2 + i % 2 + 3 * (i / 2)] += i % 2 == 0 ? 0.5 : 0.5;
-    scene->x[3 * 4] = 1.5;
-    scene->x[3 * 4 + 1] = 1;
+        scene->mesh->x[3 * 2 + i % 2 + 3 * (i / 2)] += i % 2 == 0 ? 0.5 : 0.5;
+    scene->mesh->x[3 * 4] = 1.5;
+    scene->mesh->x[3 * 4 + 1] = 1;
     found = find(scene);
     size_t end = 0, ball = 0;
     for (size_t i = 0; i < found->count; i++) {
@@ -257,8 +257,8 @@ static void test_sentence(void)
     free(text);
 
     /* With radius, the advice names it; a folder that cannot be made is told; without a folder there is no file. */
-    scene->x[3 * 16 + 2] = 1.05;
-    scene->body[2].radius = 0.1;
+    scene->mesh->x[3 * 16 + 2] = 1.05;
+    scene->settings->body[2].radius = 0.1;
     ctx.error[0] = '\0';
     CHECK(tac_overlap_check(&ctx, scene, "/dev/null/run") == TAC_ERR_INPUT);
     CHECK(strstr(ctx.error, "triangle 3 of body `post` and vertex 0 of body `needle?`") &&
@@ -268,7 +268,7 @@ static void test_sentence(void)
     ctx.error[0] = '\0';
     CHECK(tac_overlap_check(&ctx, scene, NULL) == TAC_ERR_INPUT && !strstr(ctx.error, "see"), "%s", ctx.error);
     ctx.error[0] = '\0';
-    scene->x[3 * 16 + 2] = 1.2;
+    scene->mesh->x[3 * 16 + 2] = 1.2;
     CHECK(tac_overlap_check(&ctx, scene, run) == TAC_OK, "%s", ctx.error);
     build_destroy(&scene);
     unlink(path);

@@ -36,7 +36,7 @@ static void add_random(struct tac_scene *scene, int kind, double spread, bool fl
             if ((kind == 1 && n > 0) || (kind == 0 && n % 7 == 1)) /* of a sheet: also along edges of triangles */
                 memcpy(segment[s++], (tac_lid[]){n - 1, n}, sizeof segment[0]);
         }
-    snprintf(name, sizeof name, "body %d", (int)scene->body_count);
+    snprintf(name, sizeof name, "body %d", (int)scene->settings->body_count);
     struct tac_body *body =
         build_body(scene, name, draw(0, 1) < .7, draw(0, 1) < .5 ? 0 : draw(0, .3), shift, (const double(*)[3])x, n,
                    (const tac_lid(*)[3])triangle, t, (const tac_lid(*)[2])segment, s);
@@ -51,10 +51,10 @@ static struct tac_scene *make(bool flat, int kinds)
     for (int b = 0; b < bodies; b++)
         add_random(scene, flat ? 1 + (int)draw(0, 2) : (int)draw(0, kinds), spread, flat);
     if (bodies > 1 && draw(0, 1) < .3)
-        scene->contact.ignore[2 * scene->contact.ignore_count++ + 1] = 1; /* 0 and 1 */
+        scene->settings->contact.ignore[2 * scene->settings->contact.ignore_count++ + 1] = 1; /* 0 and 1 */
     build_finish(&ctx, scene);
-    scene->v = calloc(3 * BUILD_MOST, sizeof *scene->v);
-    scene->mass = calloc(BUILD_MOST, sizeof *scene->mass);
+    scene->mesh->v = calloc(3 * BUILD_MOST, sizeof *scene->mesh->v);
+    scene->mesh->mass = calloc(BUILD_MOST, sizeof *scene->mesh->mass);
     return scene;
 }
 
@@ -116,8 +116,8 @@ int main(int argc, char **argv)
             free(other);
         }
         free(one);
-        free(scene->v);
-        free(scene->mass);
+        free(scene->mesh->v);
+        free(scene->mesh->mass);
         tac_pieces_destroy(&pieces);
         build_destroy(&scene);
     }

@@ -27,7 +27,7 @@ static void random_body(struct tac_scene *scene, int kind, bool flat, bool fine)
     double x[MOST][3], base[3] = {lattice_number(fine), lattice_number(fine), lattice_number(fine)};
     tac_lid triangle[MOST][3], segment[MOST][2], vertices = 0, triangles = 0, segments = 0;
     char name[32];
-    snprintf(name, sizeof name, "body %d", scene->body_count);
+    snprintf(name, sizeof name, "body %d", scene->settings->body_count);
     for (vertices = 0; vertices < MOST; vertices++) {
         bool again = true;
         while (again) {
@@ -56,7 +56,7 @@ static void random_body(struct tac_scene *scene, int kind, bool flat, bool fine)
     body->self_contact = dice(4) > 0;
     for (tac_lid i = body->vertex_begin; i < body->vertex_end; i++)
         if (dice(6) == 0)
-            scene->ever_free[i] = !scene->ever_free[i];
+            scene->mesh->ever_free[i] = !scene->mesh->ever_free[i];
 }
 
 static int compare(const void *a, const void *b)
@@ -82,14 +82,14 @@ static void check_pair(const struct tac_scene *scene, const struct tac_overlaps 
             share = share || va[i] == vb[j];
     for (int i = 0; i < na + nb; i++) {
         tac_lid vertex = i < na ? va[i] : vb[i - na];
-        x[i] = v_from(scene->x + 3 * vertex);
-        any_free = any_free || scene->ever_free[vertex];
+        x[i] = v_from(scene->mesh->x + 3 * vertex);
+        any_free = any_free || scene->mesh->ever_free[vertex];
     }
-    tac_lid body_a = scene->vertex_body[va[0]], body_b = scene->vertex_body[vb[0]];
-    const struct tac_body *p = &scene->body[body_a], *r = &scene->body[body_b];
+    tac_lid body_a = scene->mesh->vertex_body[va[0]], body_b = scene->mesh->vertex_body[vb[0]];
+    const struct tac_body *p = &scene->settings->body[body_a], *r = &scene->settings->body[body_b];
     bool pair = any_free && !share && (body_a != body_b || p->self_contact);
-    for (tac_lid i = 0; i < scene->contact.ignore_count; i++) {
-        const tac_lid *ignore = scene->contact.ignore + 2 * i;
+    for (tac_lid i = 0; i < scene->settings->contact.ignore_count; i++) {
+        const tac_lid *ignore = scene->settings->contact.ignore + 2 * i;
         if ((ignore[0] == body_a && ignore[1] == body_b) || (ignore[1] == body_a && ignore[0] == body_b))
             pair = false;
     }
@@ -129,26 +129,27 @@ static void check_pair(const struct tac_scene *scene, const struct tac_overlaps 
 
 static void check_all(const struct tac_scene *scene, const struct tac_overlaps *found)
 {
-    const struct tac_topology *t = scene->topology;
-    for (tac_lid v = 0; v < scene->vertex_count; v++) {
-        for (tac_lid i = 0; i < scene->triangle_count; i++)
-            check_pair(scene, found, TAC_OVERLAP_VERTEX_TRIANGLE, v, i, &v, 1, scene->triangle + 3 * i, 3);
-        bool particle = !scene->body[scene->vertex_body[v]].has_elements, on_segment = false;
-        for (tac_lid i = 0; i < 2 * scene->segment_count; i++)
-            on_segment = on_segment || scene->segment[i] == v;
+    const struct tac_topology *t = scene->mesh->topology;
+    for (tac_lid v = 0; v < scene->mesh->vertex_count; v++) {
+        for (tac_lid i = 0; i < scene->mesh->triangle_count; i++)
+            check_pair(scene, found, TAC_OVERLAP_VERTEX_TRIANGLE, v, i, &v, 1, scene->mesh->triangle + 3 * i, 3);
+        bool particle = !scene->settings->body[scene->mesh->vertex_body[v]].has_elements, on_segment = false;
+        for (tac_lid i = 0; i < 2 * scene->mesh->segment_count; i++)
+            on_segment = on_segment || scene->mesh->segment[i] == v;
         for (tac_lid i = 0; i < t->edge_count && (particle || on_segment); i++)
             if (t->edge_segment[i] >= 0)
                 check_pair(scene, found, TAC_OVERLAP_VERTEX_EDGE, v, i, &v, 1, t->edge + 2 * i, 2);
-        for (tac_lid w = v + 1; w < scene->vertex_count && particle; w++)
-            if (!scene->body[scene->vertex_body[w]].has_elements)
+        for (tac_lid w = v + 1; w < scene->mesh->vertex_count && particle; w++)
+            if (!scene->settings->body[scene->mesh->vertex_body[w]].has_elements)
                 check_pair(scene, found, TAC_OVERLAP_VERTEX_VERTEX, v, w, &v, 1, &w, 1);
     }
     for (tac_lid e = 0; e < t->edge_count; e++) {
         for (tac_lid f = e + 1; f < t->edge_count; f++)
-            check_pair(scene, found, scene->two_d ? TAC_OVERLAP_EDGE_CROSSES_EDGE : TAC_OVERLAP_EDGE_EDGE, e, f,
-                       t->edge + 2 * e, 2, t->edge + 2 * f, 2);
-        for (tac_lid i = 0; i < scene->triangle_count; i++)
-            check_pair(scene, found, TAC_OVERLAP_EDGE_TRIANGLE, e, i, t->edge + 2 * e, 2, scene->triangle + 3 * i, 3);
+            check_pair(scene, found, scene->settings->two_d ? TAC_OVERLAP_EDGE_CROSSES_EDGE : TAC_OVERLAP_EDGE_EDGE, e,
+                       f, t->edge + 2 * e, 2, t->edge + 2 * f, 2);
+        for (tac_lid i = 0; i < scene->mesh->triangle_count; i++)
+            check_pair(scene, found, TAC_OVERLAP_EDGE_TRIANGLE, e, i, t->edge + 2 * e, 2, scene->mesh->triangle + 3 * i,
+                       3);
     }
 }
 
@@ -162,9 +163,9 @@ int main(void)
         for (int i = 0; i < 6; i++)
             random_body(scene, flat ? 1 + dice(2) : dice(3), flat, fine);
         if (round % 3 == 0) {
-            scene->contact.ignore_count = 2;
+            scene->settings->contact.ignore_count = 2;
             for (int i = 0; i < 4; i++)
-                scene->contact.ignore[i] = dice(6);
+                scene->settings->contact.ignore[i] = dice(6);
         }
         build_finish(&ctx, scene);
         struct tac_overlaps *found = NULL;

@@ -276,7 +276,8 @@ static double around(const struct tac_scene *s, const tac_lid *v, const double x
     for (int n = 0; n < 20000; n++) {
         const double angle = n * TAC_PI / 20000, q[2] = {cos(angle), sin(angle)};
         const double w1 = q[0] * x[3][1] - q[1] * x[3][0], w2 = q[1], w0 = -w1 - w2;
-        most = fmax(most, w0 * w0 / s->mass[v[0]] + w1 * w1 / s->mass[v[1]] + w2 * w2 / s->mass[v[2]]);
+        most =
+            fmax(most, w0 * w0 / s->mesh->mass[v[0]] + w1 * w1 / s->mesh->mass[v[1]] + w2 * w2 / s->mesh->mass[v[2]]);
     }
     return most;
 }
@@ -290,7 +291,7 @@ static void check_triangle(const struct tac_model *m, tac_lid t, double stiffnes
     double x[4][3], d[3], length[3];
     CHECK(tac_model_limits_triangle(m, t, v), "triangle %d has a limit", t);
     for (int i = 0; i < 3; i++)
-        memcpy(x[i], &s->x[3 * v[i]], sizeof x[i]);
+        memcpy(x[i], &s->mesh->x[3 * v[i]], sizeof x[i]);
     tac_model_gather(m, TAC_PAIR_WIDE, v, x);
     for (int i = 0; i < 3; i++) {
         tac_sub(d, x[i], x[(i + 1) % 3]);
@@ -311,7 +312,7 @@ static void check_triangle(const struct tac_model *m, tac_lid t, double stiffnes
     const double area_stiffness = (spring ? stiffness / length[0] : stiffness) * .5 * length[0] * height;
     CHECK(fabs(form.stiffness * height * height / area_stiffness - 1) < 1e-12, "stiffness %g", form.stiffness);
     const double pairs = fmax(8, m->valence[v[0]] + m->valence[v[1]] + m->valence[v[2]]);
-    const double bound = 2 * s->clocks.contact_safety * sqrt(1 / (around(s, v, x) * pairs * form.stiffness));
+    const double bound = 2 * s->settings->clocks.contact_safety * sqrt(1 / (around(s, v, x) * pairs * form.stiffness));
     CHECK(fabs(form.h_s / bound - 1) < 1e-6, "h(1) = %g s, %g s by the formula", form.h_s, bound);
     CHECK(form.h_s <= m->h1_max_s && form.h_s >= m->h1_min_s, "h(1) = %g s outside %g..%g s", form.h_s, m->h1_min_s,
           m->h1_max_s);
@@ -332,9 +333,9 @@ static void test_model(void)
         exit(1);
     }
     CHECK(m->limits && m->wide);
-    for (tac_lid t = 0; t < s->triangle_count; t++) {
-        const struct tac_body *body = &s->body[s->vertex_body[s->triangle[3 * t]]];
-        const struct tac_material *material = &s->material[body->material];
+    for (tac_lid t = 0; t < s->mesh->triangle_count; t++) {
+        const struct tac_body *body = &s->settings->body[s->mesh->vertex_body[s->mesh->triangle[3 * t]]];
+        const struct tac_material *material = &s->settings->material[body->material];
         if (body->fixed || material->stretch_limit_principal == 0) {
             CHECK(!tac_model_limits_triangle(m, t, v), "triangle %d", t);
             continue;

@@ -6,7 +6,7 @@
 
 static inline const struct tac_material *material_of(const struct tac_scene *scene, tac_lid vertex)
 {
-    return &scene->material[scene->body[scene->vertex_body[vertex]].material];
+    return &scene->settings->material[scene->settings->body[scene->mesh->vertex_body[vertex]].material];
 }
 
 typedef long double real;

@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "elements/elastic.h"
+#include "elements/records.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -68,9 +69,15 @@ static inline int gather(const struct tac_rate_class *rate, enum tac_kind kind, 
     return n;
 }
 
+/* The elements of one of the program's own kinds in a class. */
+static inline const struct tac_element_group *group_of(const struct tac_rate_class *rate, enum tac_kind kind)
+{
+    return &rate->group[tac_element_of_kind((int)kind)];
+}
+
 #define FOR_EACH_ELEMENT(elastic, rate, kind, e)                                                                       \
     for (const struct tac_rate_class *rate = (elastic)->rate; rate < (elastic)->rate + (elastic)->class_count; rate++) \
         for (int kind = TAC_KIND_SPRING; kind <= TAC_KIND_HINGE; kind++)                                               \
-            for (size_t e = 0; e < rate->count[kind]; e++)
+            for (size_t e = 0; e < tac_class_count(rate, kind); e++)
 
 #endif

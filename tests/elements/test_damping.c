@@ -21,12 +21,12 @@ static const char bodies[] =
 
 #define FOR_EACH_DAMPER(elastic, rate, e)                                                                              \
     for (struct tac_rate_class *rate = (elastic)->rate; rate < (elastic)->rate + (elastic)->class_count; rate++)       \
-        for (size_t e = 0; e < rate->count[TAC_KIND_DAMPING]; e++)
+        for (size_t e = 0; e < rate->damper_count; e++)
 
 /* Lets all dampers tick at x (V,3): they remember its strains; velocities and masses as told, or nobody kicked. */
 static void tick_at(const struct tac_scene *scene, struct tac_elastic *elastic, const double *x, struct tac_vel *vel)
 {
-    const size_t n = (size_t)scene->vertex_count;
+    const size_t n = (size_t)scene->mesh->vertex_count;
     struct tac_pos *pos = calloc(n, sizeof *pos);
     struct tac_vel *none = calloc(n, sizeof *none);
     for (size_t i = 0; i < n; i++)
@@ -85,7 +85,7 @@ static void check_damper(const struct tac_scene *scene, const struct tac_rate_cl
     impulse_of(rate, e, x, j, &n);
     const tac_lid *v = tac_elastic_stencil(rate, TAC_KIND_DAMPING, e, &n);
     const struct tac_material *m = material_of(scene, v[0]);
-    to_real(rest, scene->x, v, n);
+    to_real(rest, scene->mesh->x, v, n);
     to_real(last, before, v, n);
     to_real(y, x, v, n);
     for (int i = 0; i < n; i++) {
@@ -115,13 +115,13 @@ static void check_damper(const struct tac_scene *scene, const struct tac_rate_cl
 
 static void shake(const struct tac_scene *scene, double noise, double *x)
 {
-    for (size_t i = 0; i < 3 * (size_t)scene->vertex_count; i++)
-        x[i] = scene->x[i] + uniform(-noise, noise);
+    for (size_t i = 0; i < 3 * (size_t)scene->mesh->vertex_count; i++)
+        x[i] = scene->mesh->x[i] + uniform(-noise, noise);
 }
 
 static void test_definition(const struct tac_scene *scene, struct tac_elastic *elastic)
 {
-    const size_t size = 3 * (size_t)scene->vertex_count;
+    const size_t size = 3 * (size_t)scene->mesh->vertex_count;
     double *before = calloc(size, sizeof *before), *x = calloc(size, sizeof *x);
     double off[5] = {0}, largest[5] = {0}, force = 0, torque = 0;
     int count[5] = {0};
@@ -155,11 +155,11 @@ static void test_rigid(void)
                    "[0.5,1,0.25],[0.25,-1,0.5]], 'triangles': [[0,1,2],[1,0,3]]}}",
                    "");
     struct tac_elastic *elastic = make_elastic(scene);
-    const size_t count = (size_t)scene->vertex_count;
+    const size_t count = (size_t)scene->mesh->vertex_count;
     double *x = calloc(3 * count, sizeof *x), j[4][3], worst = 0, turn[3] = {.3, -1.1, .7}, r[9];
     int n, dampers = 0;
     for (size_t i = 0; i < 3 * count; i++)
-        x[i] = scene->x[i] + ldexp(1, (int)(i % 3)); /* grid of quarters */
+        x[i] = scene->mesh->x[i] + ldexp(1, (int)(i % 3)); /* grid of quarters */
     FOR_EACH_DAMPER(elastic, rate, e)
     {
         impulse_of(rate, e, x, j, &n);
@@ -170,7 +170,7 @@ static void test_rigid(void)
     tac_rotation(turn, r);
     for (size_t i = 0; i < count; i++)
         for (int k = 0; k < 3; k++)
-            x[3 * i + (size_t)k] = tac_dot(r + 3 * k, scene->x + 3 * i);
+            x[3 * i + (size_t)k] = tac_dot(r + 3 * k, scene->mesh->x + 3 * i);
     FOR_EACH_DAMPER(elastic, rate, e)
     {
         impulse_of(rate, e, x, j, &n);
@@ -190,11 +190,11 @@ static void test_patch(void)
         "'m': {'density': 1, 'stretch': {'model': 'cst', 'stiffness': 50, 'poisson': 0.25, 'damping': 0.125}}",
         "{'name': 'b', 'material': 'm', 'mesh': {'kind': 'grid', 'size': [2, 3], 'cells': [4, 5]}}", "");
     struct tac_elastic *elastic = make_elastic(scene);
-    const size_t count = (size_t)scene->vertex_count;
+    const size_t count = (size_t)scene->mesh->vertex_count;
     double *x = calloc(3 * count, sizeof *x), *sum = calloc(3 * count, sizeof *sum), j[4][3], inside = 0, pull = 0;
     const double strain = 1e-7, y = 50, nu = .25; /* along x; the lateral tractions balance nu times that */
     int n;
-    memcpy(x, scene->x, 3 * count * sizeof *x);
+    memcpy(x, scene->mesh->x, 3 * count * sizeof *x);
     for (size_t i = 0; i < count; i++)
         x[3 * i] *= 1 + strain;
     FOR_EACH_DAMPER(elastic, rate, e)
@@ -206,10 +206,10 @@ static void test_patch(void)
                 sum[3 * v[i] + k] += j[i][k];
     }
     for (size_t i = 0; i < count; i++) {
-        const bool side_x = fabs(scene->x[3 * i]) > .99, side_z = fabs(scene->x[3 * i + 2]) > 1.49;
+        const bool side_x = fabs(scene->mesh->x[3 * i]) > .99, side_z = fabs(scene->mesh->x[3 * i + 2]) > 1.49;
         for (int k = 0; k < 3 && !side_x && !side_z; k++)
             raise_to(&inside, fabs(sum[3 * i + (size_t)k]));
-        pull += scene->x[3 * i] > .99 ? sum[3 * i] : 0;
+        pull += scene->mesh->x[3 * i] > .99 ? sum[3 * i] : 0;
     }
     const double want = -.125 * y / (1 - nu * nu) * strain * 3; /* over an edge of 3 m */
     CHECK(fabs(pull / want - 1) < 1e-6 && inside < 1e-9 * fabs(want), "border %g of %g N s, inside %g", pull, want,
@@ -233,18 +233,18 @@ static void test_branch(void)
     int n;
     for (int k = 0; k < 2; k++) { /* the second triangle, turned about the edge to pi -+ .01 */
         const double angle = TAC_PI + (k ? .01 : -.01);
-        memcpy(x[k], scene->x, sizeof x[k]);
+        memcpy(x[k], scene->mesh->x, sizeof x[k]);
         x[k][3 * 3 + 1] = -cos(angle);
         x[k][3 * 3 + 2] = sin(angle);
     }
     tick_at(scene, elastic, x[0], NULL);
     struct tac_rate_class *rate = elastic->rate;
-    while (rate->count[TAC_KIND_DAMPING] == 0)
+    while (rate->damper_count == 0)
         rate++;
-    const double before = rate->last[TAC_KIND_HINGE].value[0];
+    const double before = group_of(rate, TAC_KIND_HINGE)->last.value[0];
     impulse_of(rate, 0, x[1], j, &n);
     tick_at(scene, elastic, x[1], NULL);
-    const double after = rate->last[TAC_KIND_HINGE].value[0];
+    const double after = group_of(rate, TAC_KIND_HINGE)->last.value[0];
     /* 2 k' damping x .02 rad over a height of 1 m; k' = 2 x 3 x 1 / (1/2 + 1/2) */
     const double size = sqrt(tac_dot(j[3], j[3]));
     CHECK(fabs(before) > 3.1 && fabs(after) > 3.1 && before * after < 0, "angles %g and %g", before, after);
@@ -256,13 +256,13 @@ static void test_branch(void)
 /* The loops give the bits of one damper after the other, velocities and what is remembered alike. */
 static void test_four(const struct tac_scene *scene, struct tac_elastic *elastic)
 {
-    const size_t count = (size_t)scene->vertex_count;
+    const size_t count = (size_t)scene->mesh->vertex_count;
     double *x = calloc(3 * count, sizeof *x);
     struct tac_vel *vel = calloc(count, sizeof *vel), *want = calloc(count, sizeof *want);
     for (size_t i = 0; i < count; i++) {
         for (int k = 0; k < 3; k++)
             vel[i].v[k] = uniform(-1, 1);
-        vel[i].w = 1 / scene->mass[i];
+        vel[i].w = 1 / scene->mesh->mass[i];
     }
     memcpy(want, vel, count * sizeof *vel);
     shake(scene, .05, x);
@@ -305,7 +305,7 @@ static double gain(const struct tac_scene *scene, const struct tac_rate_class *r
     const tac_lid *v = tac_elastic_stencil(rate, TAC_KIND_DAMPING, e, &n);
     for (int i = 0; i < n; i++)
         for (int k = 0; k < 3; k++)
-            sum += j[i][k] * (u[3 * v[i] + k] + .5 * j[i][k] / scene->mass[v[i]]);
+            sum += j[i][k] * (u[3 * v[i] + k] + .5 * j[i][k] / scene->mesh->mass[v[i]]);
     return sum;
 }
 
@@ -330,12 +330,12 @@ static void test_squeezed(void)
         "'net': {'density': 0.3, 'stretch': {'model': 'spring', 'stiffness': 70, 'damping': 0.2}}",
         lone, ", 'clocks': {'elastic_safety': 1, 'mode': 'free'}");
     struct tac_elastic *elastic = make_elastic(scene);
-    const size_t size = 3 * (size_t)scene->vertex_count;
+    const size_t size = 3 * (size_t)scene->mesh->vertex_count;
     double *x = calloc(size, sizeof *x), *u = calloc(size, sizeof *u), *y = calloc(size, sizeof *y);
     for (int trial = 0; trial < 1000; trial++) {
         const double scale[3] = {uniform(.02, 4), uniform(.02, 4), uniform(.02, 4)};
         for (size_t i = 0; i < size; i++) {
-            x[i] = scale[i % 3] * (scene->x[i] + uniform(-.02, .02));
+            x[i] = scale[i % 3] * (scene->mesh->x[i] + uniform(-.02, .02));
             u[i] = uniform(-1e-6, 1e-6);
         }
         tick_at(scene, elastic, x, NULL);
@@ -347,17 +347,18 @@ static void test_squeezed(void)
             struct tac_rate_class free_rate = *rate;
             struct tac_cst_damper c;
             struct tac_hinge_damper g;
-            size_t csts = rate->last[TAC_KIND_CST].count, springs = rate->last[TAC_KIND_SPRING].count;
+            struct tac_forces *hinges = &free_rate.group[2].damper, *triangles = &free_rate.group[1].damper;
+            const size_t csts = triangles->count, springs = free_rate.group[0].damper.count;
             wrong += with > tiny;
             ticks++;
             if (e >= springs + csts) {
-                g = rate->hinge_damper[e - springs - csts];
+                g = ((struct tac_hinge_damper *)hinges->record)[e - springs - csts];
                 g.most = INFINITY;
-                free_rate.hinge_damper = &g - (e - springs - csts);
+                hinges->record = &g - (e - springs - csts);
             } else if (e >= springs) {
-                c = rate->cst_damper[e - springs];
+                c = ((struct tac_cst_damper *)triangles->record)[e - springs];
                 c.most = INFINITY;
-                free_rate.cst_damper = &c - (e - springs);
+                triangles->record = &c - (e - springs);
             }
             without += gain(scene, &free_rate, e, y, u) > tiny;
         }
@@ -373,7 +374,7 @@ static void test_squeezed(void)
 /* The fastest decay of all dampers together at the rest shape, 1/s: power iteration on M^-1/2 C M^-1/2, from below. */
 static double fastest_decay(const struct tac_scene *scene, struct tac_elastic *elastic)
 {
-    const size_t size = 3 * (size_t)scene->vertex_count;
+    const size_t size = 3 * (size_t)scene->mesh->vertex_count;
     double *u = calloc(size, sizeof *u), *x = calloc(size, sizeof *x), *next = calloc(size, sizeof *next), lambda = 0;
     const double step = 1e-7;
     for (size_t i = 0; i < size; i++)
@@ -384,7 +385,7 @@ static double fastest_decay(const struct tac_scene *scene, struct tac_elastic *e
             norm += u[i] * u[i];
         for (size_t i = 0; i < size; i++) {
             u[i] /= sqrt(norm);
-            x[i] = scene->x[i] + step * u[i] / sqrt(scene->mass[i / 3]);
+            x[i] = scene->mesh->x[i] + step * u[i] / sqrt(scene->mesh->mass[i / 3]);
             next[i] = 0;
         }
         FOR_EACH_DAMPER(elastic, rate, e) /* which remember the start */
@@ -395,7 +396,7 @@ static double fastest_decay(const struct tac_scene *scene, struct tac_elastic *e
             const tac_lid *v = tac_elastic_stencil(rate, TAC_KIND_DAMPING, e, &n);
             for (int i = 0; i < n; i++)
                 for (int k = 0; k < 3; k++)
-                    next[3 * v[i] + k] -= j[i][k] / step / sqrt(scene->mass[v[i]]);
+                    next[3 * v[i] + k] -= j[i][k] / step / sqrt(scene->mesh->mass[v[i]]);
         }
         lambda = 0;
         for (size_t i = 0; i < size; i++)

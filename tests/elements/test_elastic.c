@@ -24,7 +24,7 @@ static real potential(const struct tac_scene *scene, int kind, const tac_lid *v,
     real rest[4][3] = {{0}};
     for (int i = 0; i < n; i++)
         for (int k = 0; k < 3; k++)
-            rest[i][k] = scene->x[3 * v[i] + k];
+            rest[i][k] = scene->mesh->x[3 * v[i] + k];
     const struct tac_material *m = material_of(scene, v[0]);
     const real(*r)[3] = (const real(*)[3])rest;
     return kind == TAC_KIND_SPRING ? spring_potential(m, r, x)
@@ -92,12 +92,12 @@ static void test_impulses(const struct tac_scene *scene, const struct tac_elasti
 {
     static const char *const name[TAC_KINDS] = {"", "spring", "cst", "hinge"};
     struct worst worst[TAC_KINDS] = {{0}};
-    size_t size = 3 * (size_t)scene->vertex_count;
+    size_t size = 3 * (size_t)scene->mesh->vertex_count;
     double *x = calloc(size, sizeof *x);
     for (int trial = 0; trial < 20; trial++) {
         double noise = trial < 10 ? .05 : .01;
         for (size_t i = 0; i < size; i++)
-            x[i] = scene->x[i] + uniform(-noise, noise);
+            x[i] = scene->mesh->x[i] + uniform(-noise, noise);
         FOR_EACH_ELEMENT(elastic, rate, kind, e)
         check_element(scene, rate, kind, e, x, &worst[kind]);
     }
@@ -115,7 +115,7 @@ static void test_impulses(const struct tac_scene *scene, const struct tac_elasti
 /* A rigid motion changes no potential, turns the impulses, and makes none from the rest shape. */
 static void test_rigid(const struct tac_scene *scene, const struct tac_elastic *elastic)
 {
-    size_t count = (size_t)scene->vertex_count;
+    size_t count = (size_t)scene->mesh->vertex_count;
     double *x = calloc(3 * count, sizeof *x), *y = calloc(3 * count, sizeof *y), *rest = calloc(3 * count, sizeof *x);
     double worst = 0, worst_impulse = 0, at_rest = 0;
     for (int trial = 0; trial < 10; trial++) {
@@ -125,10 +125,10 @@ static void test_rigid(const struct tac_scene *scene, const struct tac_elastic *
             shift[k] = uniform(-10, 10);
         for (size_t i = 0; i < count; i++) {
             for (int k = 0; k < 3; k++)
-                x[3 * i + (size_t)k] = scene->x[3 * i + (size_t)k] + uniform(-.03, .03);
+                x[3 * i + (size_t)k] = scene->mesh->x[3 * i + (size_t)k] + uniform(-.03, .03);
             for (int k = 0; k < 3; k++) {
                 y[3 * i + (size_t)k] = tac_dot(r + 3 * k, x + 3 * i) + shift[k];
-                rest[3 * i + (size_t)k] = tac_dot(r + 3 * k, scene->x + 3 * i) + shift[k];
+                rest[3 * i + (size_t)k] = tac_dot(r + 3 * k, scene->mesh->x + 3 * i) + shift[k];
             }
         }
         FOR_EACH_ELEMENT(elastic, rate, kind, e)
@@ -143,7 +143,9 @@ static void test_rigid(const struct tac_scene *scene, const struct tac_elastic *
             tac_elastic_impulse(rate, (enum tac_kind)kind, e, (const double(*)[3])a, ja);
             tac_elastic_impulse(rate, (enum tac_kind)kind, e, (const double(*)[3])b, jb);
             tac_elastic_impulse(rate, (enum tac_kind)kind, e, (const double(*)[3])c, jc);
-            bool bent = kind == TAC_KIND_HINGE && material_of(scene, rate->hinge[e].v[0])->rest_flat;
+            bool bent =
+                kind == TAC_KIND_HINGE &&
+                material_of(scene, tac_forces_stencil(&group_of(rate, TAC_KIND_HINGE)->elastic, e)[0])->rest_flat;
             for (int i = 0; i < n; i++)
                 for (int k = 0; k < 3; k++)
                     scale = fmax(scale, fabs(ja[i][k]));
@@ -255,8 +257,9 @@ static void test_closed_hinge(void)
                        "");
         struct tac_elastic *elastic = make_elastic(scene);
         double j[4][3], rest = flat ? 0 : TAC_PI / 2, k = .7 * 3 * 9 / (1.5 + 3); /* folded by a right angle */
-        const tac_lid *v = scene->topology->hinge;
-        CHECK(scene->topology->hinge_count == 1 && v[0] == 0 && v[1] == 1 && v[2] == 2 && v[3] == 3, "the stencil");
+        const tac_lid *v = scene->mesh->topology->hinge;
+        CHECK(scene->mesh->topology->hinge_count == 1 && v[0] == 0 && v[1] == 1 && v[2] == 2 && v[3] == 3,
+              "the stencil");
         for (double angle = -3; angle < 3.1; angle += .25) {
             double x[4][3] = {{0, 0, 0}, {3, 0, 0}, {1, 1, 0}, {2, 0, 0}};
             /* flat is opposite to vertex 2; the mesh's own fold, towards +z, is +90 degrees from there */
@@ -292,17 +295,17 @@ static void test_closed_hinge(void)
 
 static void test_ticks(const struct tac_scene *scene, const struct tac_elastic *elastic)
 {
-    size_t count = (size_t)scene->vertex_count;
+    size_t count = (size_t)scene->mesh->vertex_count;
     struct tac_pos *pos = calloc(count, sizeof *pos);
     struct tac_vel *vel = calloc(count, sizeof *vel), *plain = calloc(count, sizeof *vel),
                    *start = calloc(count, sizeof *vel);
     double *flat = calloc(3 * count, sizeof *flat), *sum = calloc(3 * count, sizeof *sum);
     for (size_t i = 0; i < count; i++) {
         for (int k = 0; k < 3; k++) {
-            pos[i].x[k] = flat[3 * i + (size_t)k] = scene->x[3 * i + (size_t)k] + uniform(-.03, .03);
+            pos[i].x[k] = flat[3 * i + (size_t)k] = scene->mesh->x[3 * i + (size_t)k] + uniform(-.03, .03);
             vel[i].v[k] = uniform(-1, 1);
         }
-        vel[i].w = i % 11 == 0 ? 0 : 1 / scene->mass[i]; /* some held */
+        vel[i].w = i % 11 == 0 ? 0 : 1 / scene->mesh->mass[i]; /* some held */
         pos[i].t = (tac_time)i;
         plain[i] = start[i] = vel[i];
     }
@@ -312,7 +315,7 @@ static void test_ticks(const struct tac_scene *scene, const struct tac_elastic *
             struct tac_book book = {0, 0};
             double before = 0, after = 0, worst = 0, held = 0; /* held: work on the vertices that do not yield */
             memset(sum, 0, 3 * count * sizeof *sum);
-            for (size_t e = 0; e < rate->count[kind]; e++) {
+            for (size_t e = 0; e < tac_class_count(rate, kind); e++) {
                 double x[4][3], j[4][3];
                 int n = gather(rate, (enum tac_kind)kind, e, flat, x);
                 const tac_lid *v = tac_elastic_stencil(rate, (enum tac_kind)kind, e, &n);
@@ -324,8 +327,8 @@ static void test_ticks(const struct tac_scene *scene, const struct tac_elastic *
                 }
             }
             memcpy(start, vel, count * sizeof *vel);
-            tac_elastic_tick(rate, (enum tac_kind)kind, pos, vel, &book);
-            tac_elastic_tick(rate, (enum tac_kind)kind, pos, plain, NULL);
+            tac_group_tick(group_of(rate, (enum tac_kind)kind), rate->h_s, pos, vel, &book, NULL);
+            tac_group_tick(group_of(rate, (enum tac_kind)kind), rate->h_s, pos, plain, NULL, NULL);
             CHECK(memcmp(vel, plain, count * sizeof *vel) == 0, "the book does not change a bit");
             for (size_t i = 0; i < count; i++) {
                 for (int k = 0; k < 3; k++) {
@@ -342,7 +345,7 @@ static void test_ticks(const struct tac_scene *scene, const struct tac_elastic *
             CHECK(worst < 1e-13, "kicks are the impulses over the masses: off by %g m/s", worst);
             CHECK(fabs(after - before - (book.work - held)) <= 1e-12 * (before + book.absolute), "works %g, energy %g",
                   book.work, after - before);
-            CHECK(book.absolute >= fabs(book.work) && (rate->count[kind] == 0 || book.absolute > 0));
+            CHECK(book.absolute >= fabs(book.work) && (tac_class_count(rate, kind) == 0 || book.absolute > 0));
         }
     }
     free(pos);

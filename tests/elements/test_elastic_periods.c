@@ -13,12 +13,12 @@ static const char materials[] = "'cst': {'density': 0.2, 'stretch': {'model': 'c
 static void apply_stiffness(const struct tac_scene *scene, const struct tac_elastic *elastic, const double *u,
                             double *out)
 {
-    size_t size = 3 * (size_t)scene->vertex_count;
+    size_t size = 3 * (size_t)scene->mesh->vertex_count;
     double *x = calloc(size, sizeof *x), step = 1e-6;
     memset(out, 0, size * sizeof *out);
     for (int sign = -1; sign <= 1; sign += 2) {
         for (size_t i = 0; i < size; i++)
-            x[i] = scene->x[i] + sign * step * u[i];
+            x[i] = scene->mesh->x[i] + sign * step * u[i];
         FOR_EACH_ELEMENT(elastic, rate, kind, e)
         {
             double y[4][3], j[4][3];
@@ -36,21 +36,21 @@ static void apply_stiffness(const struct tac_scene *scene, const struct tac_elas
 /* The largest frequency of the free vertices, by power iteration on M^-1/2 K M^-1/2: from below. */
 static double largest_omega(const struct tac_scene *scene, const struct tac_elastic *elastic)
 {
-    size_t size = 3 * (size_t)scene->vertex_count;
+    size_t size = 3 * (size_t)scene->mesh->vertex_count;
     double *u = calloc(size, sizeof *u), *scaled = calloc(size, sizeof *u), *ku = calloc(size, sizeof *u), lambda = 0;
     for (size_t i = 0; i < size; i++)
-        u[i] = scene->ever_free[i / 3] ? uniform(-1, 1) : 0;
+        u[i] = scene->mesh->ever_free[i / 3] ? uniform(-1, 1) : 0;
     for (int n = 0; n < 400; n++) {
         double norm = 0, product = 0;
         for (size_t i = 0; i < size; i++)
             norm += u[i] * u[i];
         for (size_t i = 0; i < size; i++) {
             u[i] /= sqrt(norm);
-            scaled[i] = scene->ever_free[i / 3] ? u[i] / sqrt(scene->mass[i / 3]) : 0;
+            scaled[i] = scene->mesh->ever_free[i / 3] ? u[i] / sqrt(scene->mesh->mass[i / 3]) : 0;
         }
         apply_stiffness(scene, elastic, scaled, ku);
         for (size_t i = 0; i < size; i++) {
-            double next = scene->ever_free[i / 3] ? ku[i] / sqrt(scene->mass[i / 3]) : 0;
+            double next = scene->mesh->ever_free[i / 3] ? ku[i] / sqrt(scene->mesh->mass[i / 3]) : 0;
             product += u[i] * next;
             u[i] = next;
         }
@@ -66,14 +66,14 @@ static void check_classes(const struct tac_scene *scene, const struct tac_elasti
                           size_t hinges)
 {
     size_t count[TAC_KINDS] = {0};
-    bool nested = scene->clocks.mode == TAC_CLOCKS_NESTED;
+    bool nested = scene->settings->clocks.mode == TAC_CLOCKS_NESTED;
     const struct tac_rate_class *last_rate = NULL;
     int last_kind = -1;
     tac_lid last[4] = {0};
     for (size_t c = 0; c < elastic->class_count; c++) {
         const struct tac_rate_class *rate = &elastic->rate[c];
         CHECK(c == 0 || rate->period > rate[-1].period, "periods ascend");
-        CHECK(rate->h_s == (double)rate->period * scene->quantum_s && rate->period >= 4096);
+        CHECK(rate->h_s == (double)rate->period * scene->settings->quantum_s && rate->period >= 4096);
         CHECK(!nested || (rate->period & (rate->period - 1)) == 0, "nested periods are powers of two");
     }
     FOR_EACH_ELEMENT(elastic, rate, kind, e)
@@ -83,10 +83,10 @@ static void check_classes(const struct tac_scene *scene, const struct tac_elasti
         double worst = 0;
         for (int i = 0; i < n; i++)
             worst = fmax(worst, elastic->omega[v[i]]);
-        double bound = fmin(scene->clocks.elastic_safety * 2 / worst, scene->clocks.elastic_s);
+        double bound = fmin(scene->settings->clocks.elastic_safety * 2 / worst, scene->settings->clocks.elastic_s);
         CHECK(rate->h_s <= bound, "kind %d: period %g s over its vertices' bound %g s", kind, rate->h_s, bound);
-        CHECK(nested ? rate->h_s > bound / 2 : rate->h_s > bound - scene->quantum_s, "period %g s, bound %g s",
-              rate->h_s, bound);
+        CHECK(nested ? rate->h_s > bound / 2 : rate->h_s > bound - scene->settings->quantum_s,
+              "period %g s, bound %g s", rate->h_s, bound);
         if (rate == last_rate && kind == last_kind && kind != TAC_KIND_CST)
             CHECK(v[0] > last[0] || (v[0] == last[0] && v[1] > last[1]), "edges and hinges in key order");
         last_rate = rate;
@@ -172,24 +172,25 @@ static void test_edges_of_the_world(void)
 
 static void test_clock_period(void)
 {
-    struct tac_scene scene = {.quantum_s = 0x1p-46};
+    struct tac_settings settings = {.quantum_s = 0x1p-46};
+    const struct tac_scene scene = {.settings = &settings};
     for (int n = 0; n < 100000; n++) {
         double bound = ldexp(uniform(1, 2), (int)uniform(-50, 15));
         if (n % 7 == 0)
             bound = ldexp(1, (int)uniform(-46, 10)); /* exactly on a power */
-        scene.clocks.mode = TAC_CLOCKS_NESTED;
+        scene.settings->clocks.mode = TAC_CLOCKS_NESTED;
         tac_time nested = tac_clock_period(&scene, bound);
-        scene.clocks.mode = TAC_CLOCKS_FREE;
+        scene.settings->clocks.mode = TAC_CLOCKS_FREE;
         tac_time whole = tac_clock_period(&scene, bound);
-        double s = (double)nested * scene.quantum_s;
-        CHECK(bound < scene.quantum_s ? nested == 0 && whole == 0
-                                      : s <= bound && 2 * s > bound && (nested & (nested - 1)) == 0,
+        double s = (double)nested * scene.settings->quantum_s;
+        CHECK(bound < scene.settings->quantum_s ? nested == 0 && whole == 0
+                                                : s <= bound && 2 * s > bound && (nested & (nested - 1)) == 0,
               "bound %g s: %g s", bound, s);
-        double left = bound / scene.quantum_s - (double)whole;
+        double left = bound / scene.settings->quantum_s - (double)whole;
         CHECK(left >= 0 && left < 1, "free, %g: %g quanta left", bound, left);
     }
     for (int mode = 0; mode < 2; mode++) {
-        scene.clocks.mode = mode ? TAC_CLOCKS_FREE : TAC_CLOCKS_NESTED;
+        scene.settings->clocks.mode = mode ? TAC_CLOCKS_FREE : TAC_CLOCKS_NESTED;
         CHECK(tac_clock_period(&scene, NAN) == 0 && tac_clock_period(&scene, 0) == 0 &&
               tac_clock_period(&scene, -1) == 0);
         CHECK(tac_clock_period(&scene, INFINITY) > 0 && tac_clock_period(&scene, 1e300) > 0, "no overflow");

@@ -20,13 +20,13 @@ static double tick(struct tac_elastic *elastic, enum tac_kind kind, int n, const
     struct tac_vel vel[4] = {{{0}, 0}};
     struct tac_accum lost = {0};
     const struct tac_rate_class *rate = elastic->rate;
-    while (rate->count[kind] == 0)
+    while (tac_class_count(rate, (int)kind) == 0)
         rate++;
     for (int i = 0; i < n; i++) {
         memcpy(pos[i].x, x[i], sizeof pos[i].x);
         vel[i].w = 1;
     }
-    tac_plastic_tick(rate, kind, pos, vel, NULL, &lost);
+    tac_group_tick(group_of(rate, kind), rate->h_s, pos, vel, NULL, &lost);
     for (int i = 0; i < n; i++)
         for (int k = 0; k < 3; k++)
             force[i][k] = vel[i].v[k] / rate->h_s;
@@ -36,9 +36,9 @@ static double tick(struct tac_elastic *elastic, enum tac_kind kind, int n, const
 static const double *rest_of(const struct tac_elastic *elastic, enum tac_kind kind)
 {
     const struct tac_rate_class *rate = elastic->rate;
-    while (rate->count[kind] == 0)
+    while (tac_class_count(rate, (int)kind) == 0)
         rate++;
-    return rate->rest[kind].value;
+    return group_of(rate, kind)->rest.value;
 }
 
 static bool near(double a, double b)
@@ -106,7 +106,7 @@ static void test_triangle(void)
         static const int from[3] = {2, 0, 1};
         tac_rotation(turn, r);
         for (int i = 0; i < 9; i++)
-            x[i / 3][i % 3] = scene->x[i] * uniform(.6, 1.4) + uniform(-.3, .3);
+            x[i / 3][i % 3] = scene->mesh->x[i] * uniform(.6, 1.4) + uniform(-.3, .3);
         for (int i = 0; i < 9; i++)
             y[i / 3][i % 3] = tac_dot(r + 3 * (i % 3), x[from[i / 3]]) + 4;
         const double one = tick(elastic, TAC_KIND_CST, 3, (const double(*)[3])x, f);
@@ -116,7 +116,7 @@ static void test_triangle(void)
         for (int i = 0; i < 9; i++)
             CHECK(fabs(tac_dot(r + 3 * (i % 3), f[from[i / 3]]) - g[i / 3][i % 3]) < 1e-8,
                   "forces turn with the frame");
-        const struct tac_cst *c = &elastic->rate->cst[0];
+        const struct tac_cst *c = group_of(elastic->rate, TAC_KIND_CST)->elastic.record;
         double f0[3], f1[3], e[3];
         tac_one_cst_strain(c->b00, c->b01, c->b11, (const double(*)[3])x, f0, f1, e);
         tac_sub(e, e, rest_of(elastic, TAC_KIND_CST));
@@ -168,7 +168,7 @@ static void test_bent_before(void)
     double f[4][3];
     const double rest = *rest_of(elastic, TAC_KIND_HINGE);
     CHECK(near(fabs(rest), TAC_PI / 2 - .25), "rest %g", rest);
-    const double loss = tick(elastic, TAC_KIND_HINGE, 4, (const double(*)[3])scene->x, f);
+    const double loss = tick(elastic, TAC_KIND_HINGE, 4, (const double(*)[3])scene->mesh->x, f);
     CHECK(fabs(loss) < 1e-14 && fabs(*rest_of(elastic, TAC_KIND_HINGE) - rest) < 1e-15, "no flow at the start: %g J",
           loss);
     tac_elastic_destroy(&elastic);
@@ -194,14 +194,14 @@ static void test_four(void)
         "9, 0]}",
         "");
     struct tac_elastic *elastic = make_elastic(scene);
-    const size_t count = (size_t)scene->vertex_count;
+    const size_t count = (size_t)scene->mesh->vertex_count;
     struct tac_pos *pos = calloc(count, sizeof *pos);
     struct tac_vel *vel = calloc(count, sizeof *vel), *want = calloc(count, sizeof *want);
     double *x = calloc(3 * count, sizeof *x);
     for (size_t i = 0; i < 3 * count; i++)
-        x[i] = pos[i / 3].x[i % 3] = scene->x[i] + uniform(-.04, .04);
+        x[i] = pos[i / 3].x[i % 3] = scene->mesh->x[i] + uniform(-.04, .04);
     for (size_t i = 0; i < count; i++)
-        vel[i].w = want[i].w = 1 / scene->mass[i];
+        vel[i].w = want[i].w = 1 / scene->mesh->mass[i];
     double before = 0, after = 0, cut = 0;
     FOR_EACH_ELEMENT(elastic, rate, kind, e)
     {
@@ -212,9 +212,8 @@ static void test_four(void)
     for (int kind = TAC_KIND_SPRING; kind <= TAC_KIND_HINGE; kind++)
         for (size_t c = 0; c < elastic->class_count; c++) {
             const struct tac_rate_class *rate = &elastic->rate[c];
-            tac_elastic_tick(rate, (enum tac_kind)kind, pos, vel, NULL);
-            tac_plastic_tick(rate, (enum tac_kind)kind, pos, vel, NULL, NULL);
-            for (size_t e = 0; e < rate->count[kind]; e++) {
+            tac_group_tick(group_of(rate, (enum tac_kind)kind), rate->h_s, pos, vel, NULL, NULL);
+            for (size_t e = 0; e < tac_class_count(rate, kind); e++) {
                 double y[4][3], j[4][3];
                 int n = gather(rate, (enum tac_kind)kind, e, x, y);
                 const tac_lid *v = tac_elastic_stencil(rate, (enum tac_kind)kind, e, &n);

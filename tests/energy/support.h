@@ -42,7 +42,8 @@ static inline void begin(struct experiment *e, const char *file, const struct se
     for (int i = 0; s && i < s->count; i++)
         setting[i] = s->text[i];
     if (tac_scene_read(&e->ctx, path, setting, s ? s->count : 0, &e->scene) ||
-        tac_sim_create(&e->ctx, e->scene, e->scene->discovery.mode, &e->sim) || tac_sim_energy(e->sim, &e->start)) {
+        tac_sim_create(&e->ctx, e->scene, e->scene->settings->discovery.mode, &e->sim) ||
+        tac_sim_energy(e->sim, &e->start)) {
         printf("%s: %s\n", file, e->ctx.error);
         exit(2);
     }
@@ -56,7 +57,7 @@ static inline bool run_to(struct experiment *e, double t_s)
     e->sim->books.before_at = t;
     while (e->sim->state.now < t)
         if (tac_sim_advance(e->sim, t)) {
-            CHECK(false, "%s: %s", e->scene->path, e->ctx.error);
+            CHECK(false, "%s: %s", e->scene->settings->path, e->ctx.error);
             return false;
         }
     return tac_sim_energy(e->sim, &e->row) == TAC_OK;
@@ -72,7 +73,7 @@ static inline void end(struct experiment *e)
 static inline double largest_defect(struct experiment *e, double step_s)
 {
     double worst = 0;
-    for (int64_t k = 1; (double)k * step_s <= e->scene->end_s && run_to(e, (double)k * step_s); k++)
+    for (int64_t k = 1; (double)k * step_s <= e->scene->settings->end_s && run_to(e, (double)k * step_s); k++)
         worst = fmax(worst, fabs(e->row.defect));
     return worst;
 }

@@ -8,10 +8,10 @@ static void closes(const char *file, const struct settings *s)
 {
     struct experiment e;
     begin(&e, file, s);
-    const double step = e.scene->frame_s;
+    const double step = e.scene->settings->frame_s;
     double worst = 0;
-    for (int64_t k = 1; (double)(k - 1) * step < e.scene->end_s; k++) {
-        if (!run_to(&e, fmin((double)k * step, e.scene->end_s)))
+    for (int64_t k = 1; (double)(k - 1) * step < e.scene->settings->end_s; k++) {
+        if (!run_to(&e, fmin((double)k * step, e.scene->settings->end_s)))
             break;
         worst = fmax(worst, tac_sim_book_residual(e.sim));
     }
@@ -63,7 +63,7 @@ static void rows_do_not_matter(const char *file)
     begin(&few, file, NULL);
     begin(&many, file, NULL);
     largest_defect(&many, ldexp(1, -7));
-    run_to(&few, few.scene->end_s);
+    run_to(&few, few.scene->settings->end_s);
     CHECK(few.row.work == many.row.work && few.row.total == many.row.total && few.row.work != 0,
           "%s: work %.17g with one row, %.17g with many", file, few.row.work, many.row.work);
     end(&few);

@@ -10,12 +10,13 @@ int main(void)
     const struct tac_scene *s = e.scene;
     double p = 0, l = 0, worst_p = 0, worst_l = 0, worst_defect = 0;
     int64_t contacts = 0;
-    for (size_t i = 0; i < (size_t)s->vertex_count; i++) {
-        const double speed = sqrt(tac_dot(&s->v[3 * i], &s->v[3 * i])), far = sqrt(tac_dot(&s->x[3 * i], &s->x[3 * i]));
-        p += s->mass[i] * speed;
-        l += s->mass[i] * far * speed;
+    for (size_t i = 0; i < (size_t)s->mesh->vertex_count; i++) {
+        const double speed = sqrt(tac_dot(&s->mesh->v[3 * i], &s->mesh->v[3 * i])),
+                     far = sqrt(tac_dot(&s->mesh->x[3 * i], &s->mesh->x[3 * i]));
+        p += s->mesh->mass[i] * speed;
+        l += s->mesh->mass[i] * far * speed;
     }
-    for (int k = 1; k <= 64 && run_to(&e, k * s->end_s / 64); k++) {
+    for (int k = 1; k <= 64 && run_to(&e, k * s->settings->end_s / 64); k++) {
         for (int c = 0; c < 3; c++) {
             worst_p = fmax(worst_p, fabs(e.row.momentum[c] - e.start.momentum[c]));
             worst_l = fmax(worst_l, fabs(e.row.angular_momentum[c] - e.start.angular_momentum[c]));

@@ -34,7 +34,7 @@ static double particle_energy(const struct experiment *e, size_t i)
     for (size_t k = 3 * i; k < 3 * i + 3; k++)
         v2 += .25 * (sim->books.v_before[k] + sim->state.vel[i].v[k - 3 * i]) *
               (sim->books.v_before[k] + sim->state.vel[i].v[k - 3 * i]);
-    return .5 * v2 - tac_dot(e->scene->gravity, x);
+    return .5 * v2 - tac_dot(e->scene->settings->gravity, x);
 }
 
 /* 256 particles bounce once each. Something ticks at every row: gravity of 1e-9 m/s^2 if there is to be none. */

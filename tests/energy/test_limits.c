@@ -22,8 +22,8 @@ static struct drift run(const char *file, double safety)
         p += fabs(e.start.momentum[k]);
         a += fabs(e.start.angular_momentum[k]);
     }
-    const double step = e.scene->frame_s;
-    for (int64_t n = 1; (double)n * step <= e.scene->end_s && run_to(&e, (double)n * step); n++) {
+    const double step = e.scene->settings->frame_s;
+    for (int64_t n = 1; (double)n * step <= e.scene->settings->end_s && run_to(&e, (double)n * step); n++) {
         for (int k = 0; k < 3; k++) {
             d.momentum = fmax(d.momentum, fabs(e.row.momentum[k] - e.start.momentum[k]) / p);
             d.angular = fmax(d.angular, fabs(e.row.angular_momentum[k] - e.start.angular_momentum[k]) / a);

@@ -80,10 +80,10 @@ static double volume(const struct experiment *e)
 {
     const struct tac_scene *s = e->scene;
     double sum = 0;
-    for (tac_lid t = 0; t < s->triangle_count; t++) {
+    for (tac_lid t = 0; t < s->mesh->triangle_count; t++) {
         double x[3][3], n[3];
         for (int k = 0; k < 3; k++)
-            tac_position(e->sim, s->triangle[3 * t + k], e->sim->state.now, x[k]);
+            tac_position(e->sim, s->mesh->triangle[3 * t + k], e->sim->state.now, x[k]);
         tac_cross(n, x[1], x[2]);
         sum += tac_dot(x[0], n) / 6;
     }
@@ -162,7 +162,7 @@ static void begin_plate(struct experiment *e, const char *loads, const char *vel
 static double off_velocity(const struct experiment *e, double x, double y, double z)
 {
     double worst = 0;
-    for (tac_lid i = 0; i < e->scene->vertex_count; i++) {
+    for (tac_lid i = 0; i < e->scene->mesh->vertex_count; i++) {
         const double *v = e->sim->state.vel[i].v;
         worst = fmax(worst, fmax(fabs(v[0] - x), fmax(fabs(v[1] - y), fabs(v[2] - z))));
     }
@@ -210,7 +210,7 @@ static void wind(void)
         for (int i = 1; i <= 64; i++) {
             run_to(&e, i * 0x1p-6);
             double most = 0, least = INFINITY;
-            for (tac_lid v = 0; v < e.scene->vertex_count; v++) {
+            for (tac_lid v = 0; v < e.scene->mesh->vertex_count; v++) {
                 most = fmax(most, -e.sim->state.vel[v].v[1]);
                 least = fmin(least, -e.sim->state.vel[v].v[1]);
             }

@@ -47,21 +47,22 @@ static void hinge_swings(void)
         set(&s, "clocks.elastic_s=%.17g", ldexp(1, -8 - n));
         begin(&e, "tests/energy/scenes/one-hinge.json", &s);
         const struct tac_rate_class *rate = e.sim->elastic->rate;
-        const double start = rate->hinge[0].angle, stiffness = rate->hinge[0].stiffness;
+        const struct tac_hinge *hinge = rate->group[tac_element_of_kind(TAC_KIND_HINGE)].elastic.record;
+        const double start = hinge->angle, stiffness = hinge->stiffness;
         for (int i = 0; i < 4; i++)
-            memcpy(x[i], e.sim->state.pos[rate->hinge[0].v[i]].x, sizeof x[i]);
+            memcpy(x[i], e.sim->state.pos[hinge->v[i]].x, sizeof x[i]);
         tac_one_hinge(start - 1, 1, (const double(*)[3])x, j); /* minus the gradient */
         for (int i = 0; i < 4; i++)
             a += tac_dot(j[i], j[i]) / .5;
         for (int i = 0; i < 4; i++)
             for (int k = 0; k < 3; k++) /* along the gradient: theta' = speed */
-                e.sim->state.vel[rate->hinge[0].v[i]].v[k] = -speed * j[i][k] / .5 / a;
+                e.sim->state.vel[hinge->v[i]].v[k] = -speed * j[i][k] / .5 / a;
         const double omega = sqrt(2 * stiffness * a);
         size = speed / omega;
         for (int k = 1; k <= 16 && run_to(&e, .25 * k); k++) {
             double edge[3], p[3], q[3], n1[3], n2[3], ee;
             for (int i = 0; i < 4; i++)
-                tac_position(e.sim, rate->hinge[0].v[i], e.sim->state.now, x[i]);
+                tac_position(e.sim, hinge->v[i], e.sim->state.now, x[i]);
             const double angle = tac_one_hinge_angle((const double(*)[3])x, edge, p, q, n1, n2, &ee);
             worst[n] = fmax(worst[n], fabs(angle - start - swing(omega, .05 * omega * omega, speed, .25 * k)));
         }
@@ -153,7 +154,7 @@ static void strong_is_safe(const char *mode, double damping, double safety)
     set(&s, "time.end=%.17g", ldexp(1, damping > .1 ? -6 : -4));
     begin(&e, "tests/energy/scenes/tins-flying.json", &s);
     double most = e.start.total;
-    for (int k = 1; ldexp(k, -10) <= e.scene->end_s && run_to(&e, ldexp(k, -10)); k++) {
+    for (int k = 1; ldexp(k, -10) <= e.scene->settings->end_s && run_to(&e, ldexp(k, -10)); k++) {
         CHECK(e.row.total < most * (1 + .02 * safety), "%s, damping %g s, safety %g: %g of %g J at %g s", mode, damping,
               safety, e.row.total, most, e.row.time_s);
         most = fmin(most, e.row.total);

@@ -6,7 +6,7 @@
  * what an earlier one has written: a velocity, or another's state.
  *
  * That the test would see this is tested with forces that do: a drag and a restitution that read velocities. */
-#include "events/friction.h"
+#include "contact/friction.h"
 #include "support.h"
 #include <float.h>
 
@@ -78,9 +78,9 @@ static const size_t *next_order(struct orders *o, size_t *at, size_t n, bool bac
     return o->order[(*at)++];
 }
 
-static void permute_memory(struct tac_memory *m, enum tac_kind kind, const size_t *order, bool back)
+static void permute_memory(struct tac_memory *m, const struct tac_element *element, const size_t *order, bool back)
 {
-    const size_t width = (size_t)tac_memory_width(kind) * sizeof(double);
+    const size_t width = (size_t)element->width * sizeof(double);
     permute(m->value, m->count, width, order, back);
     permute(m->saved, m->count, width, order, back);
     permute(m->id, m->count, sizeof *m->id, order, back);
@@ -88,26 +88,21 @@ static void permute_memory(struct tac_memory *m, enum tac_kind kind, const size_
 
 static void permute_class(struct tac_rate_class *r, struct orders *o, size_t *at, bool back)
 {
-    void *const element[] = {r->spring, r->cst, r->hinge};
-    void *const damper[] = {r->spring_damper, r->cst_damper, r->hinge_damper};
-    const size_t element_size[] = {sizeof *r->spring, sizeof *r->cst, sizeof *r->hinge};
-    const size_t damper_size[] = {sizeof *r->spring_damper, sizeof *r->cst_damper, sizeof *r->hinge_damper};
-    static const enum tac_kind kinds[] = {TAC_KIND_SPRING, TAC_KIND_CST, TAC_KIND_HINGE};
-    for (int k = 0; k < 3; k++) {
-        const enum tac_kind kind = kinds[k];
-        const size_t plastic = r->rest[kind].count, n = r->count[kind] - plastic, size = element_size[k];
-        TAC_CHECK(r->held_count[kind] == 0); /* lists by number */
-        permute(element[k], n, size, next_order(o, at, n, back), back);
+    for (int k = 0; k < r->group_count; k++) {
+        struct tac_element_group *g = &r->group[k];
+        const size_t plastic = g->rest.count, n = g->elastic.count - plastic;
+        TAC_CHECK(g->elastic.held_count == 0 && g->damper.held_count == 0); /* lists by number */
+        permute(g->elastic.record, n, g->elastic.size, next_order(o, at, n, back), back);
         const size_t *order = next_order(o, at, plastic, back);
-        permute((char *)element[k] + (element[k] ? n * size : 0), plastic, size, order, back);
-        permute_memory(&r->rest[kind], kind, order, back);
-        permute(r->yield[kind], plastic, sizeof(double), order, back);
-        permute(r->flow_mine[kind], plastic, 1, order, back);
-        order = next_order(o, at, r->last[kind].count, back);
-        permute(damper[k], r->last[kind].count, damper_size[k], order, back);
-        permute_memory(&r->last[kind], kind, order, back);
+        permute(g->elastic.record ? tac_forces_record(&g->elastic, n) : NULL, plastic, g->elastic.size, order, back);
+        permute_memory(&g->rest, g->element, order, back);
+        permute(g->yield, plastic, sizeof(double), order, back);
+        permute(g->flow_mine, plastic, 1, order, back);
+        order = next_order(o, at, g->last.count, back);
+        permute(g->damper.record, g->last.count, g->damper.size, order, back);
+        permute_memory(&g->last, g->element, order, back);
     }
-    permute(r->load, r->count[TAC_KIND_LOAD], sizeof *r->load, next_order(o, at, r->count[TAC_KIND_LOAD], back), back);
+    permute(r->load, r->load_count, sizeof *r->load, next_order(o, at, r->load_count, back), back);
 }
 
 static void permute_all(struct tac_sim *sim, struct orders *o, bool back)
@@ -154,12 +149,13 @@ static void capture(const struct tac_sim *sim, struct state *s)
     memcpy(s->vel, sim->state.vel, n * sizeof *s->vel);
     for (size_t c = 0; c < sim->elastic->class_count; c++) {
         const struct tac_rate_class *r = &sim->elastic->rate[c];
-        for (int kind = 0; kind < TAC_KINDS; kind++) {
-            const size_t width = (size_t)tac_memory_width((enum tac_kind)kind);
-            put(&s->exact, &s->exact_count, r->rest[kind].value, r->rest[kind].count * width);
-            put(&s->exact, &s->exact_count, r->last[kind].value, r->last[kind].count * width);
+        for (int k = 0; k < r->group_count; k++) {
+            const struct tac_element_group *g = &r->group[k];
+            const size_t width = (size_t)g->element->width;
+            put(&s->exact, &s->exact_count, g->rest.value, g->rest.count * width);
+            put(&s->exact, &s->exact_count, g->last.value, g->last.count * width);
         }
-        for (size_t k = 0; k < r->count[TAC_KIND_LOAD]; k++)
+        for (size_t k = 0; k < r->load_count; k++)
             put(&s->exact, &s->exact_count, r->load[k].centre, 3);
     }
     for (size_t c = 0; c < sim->active.rung_class_count; c++)
@@ -198,7 +194,7 @@ static size_t list_groups(const struct tac_sim *sim, bool wrong, struct group *g
     size_t n = 0;
     for (size_t c = 0; c < sim->clocks.due_elastic_count; c++)
         for (int kind = 0; kind < TAC_KINDS; kind++)
-            if (sim->elastic->rate[sim->clocks.due_elastic[c]].count[kind]) {
+            if (tac_class_count(&sim->elastic->rate[sim->clocks.due_elastic[c]], kind)) {
                 TAC_CHECK(n + 2 < MOST_GROUPS);
                 group[n++] = (struct group){sim->clocks.due_elastic[c], kind};
             }
@@ -208,18 +204,31 @@ static size_t list_groups(const struct tac_sim *sim, bool wrong, struct group *g
     return n;
 }
 
+/* The engine will find no force of this kind in a class. */
+static void leave_out(struct tac_rate_class *r, int kind)
+{
+    const int k = tac_element_of_kind(kind);
+    if (k >= 0 && k < r->group_count)
+        r->group[k].elastic.count = 0;
+    else if (kind == TAC_KIND_GRAVITY)
+        r->pulled = 0;
+    else if (kind == TAC_KIND_DAMPING)
+        r->damper_count = 0;
+    else if (kind == TAC_KIND_LOAD)
+        r->load_count = 0;
+}
+
 /* Takes a step of the instant t in which only this group is due; NULL: nothing is, but vertices are brought to t. */
 static void step(struct tac_sim *sim, tac_time t, const struct group *only)
 {
-    size_t(*count)[TAC_KINDS] = malloc(sim->elastic->class_count * sizeof *count);
+    struct tac_rate_class *kept = malloc(sim->elastic->class_count * sizeof *kept);
     const size_t rungs = sim->clocks.due_rung_count, classes = sim->clocks.due_elastic_count;
-    TAC_CHECK(count != NULL);
+    TAC_CHECK(kept != NULL);
     for (size_t c = 0; c < sim->elastic->class_count; c++) {
-        struct tac_rate_class *r = &sim->elastic->rate[c];
-        memcpy(count[c], r->count, sizeof count[c]);
+        kept[c] = sim->elastic->rate[c];
         for (int kind = 0; kind < TAC_KINDS; kind++)
             if (only == NULL || only->rate != (int32_t)c || only->kind != kind)
-                r->count[kind] = 0;
+                leave_out(&sim->elastic->rate[c], kind);
     }
     if (only == NULL || only->rate != CONTACT)
         sim->clocks.due_rung_count = 0;
@@ -227,10 +236,10 @@ static void step(struct tac_sim *sim, tac_time t, const struct group *only)
         sim->clocks.due_elastic_count = 0;
     tac_pass_step(sim, t);
     for (size_t c = 0; c < sim->elastic->class_count; c++)
-        memcpy(sim->elastic->rate[c].count, count[c], sizeof count[c]);
+        sim->elastic->rate[c] = kept[c]; /* what it points to is changed, and stays so */
     sim->clocks.due_rung_count = rungs;
     sim->clocks.due_elastic_count = classes;
-    free(count);
+    free(kept);
 }
 
 /* Adds to each vertex' scale how far a step's kicks moved its velocity. */
@@ -350,11 +359,10 @@ static void look(struct experiment *e, struct seen *seen)
     for (int kind = 0; kind < TAC_KINDS; kind++)
         seen->ticks[kind] += sim->books.ticks[kind];
     for (size_t c = 0; c < sim->elastic->class_count; c++)
-        for (int kind = 0; kind < TAC_KINDS; kind++) {
-            const struct tac_memory *m = &sim->elastic->rate[c].rest[kind];
-            seen->flows +=
-                m->count &&
-                memcmp(m->value, m->saved, m->count * (size_t)tac_memory_width((enum tac_kind)kind) * sizeof(double));
+        for (int k = 0; k < sim->elastic->element_count; k++) {
+            const struct tac_element_group *g = &sim->elastic->rate[c].group[k];
+            const size_t size = g->rest.count * (size_t)g->element->width * sizeof(double);
+            seen->flows += size && memcmp(g->rest.value, g->rest.saved, size);
         }
     for (size_t k = 0; k < sim->active.pair_count; k++)
         seen->rubs += sim->active.friction->grip[k].now.t == t;
@@ -409,8 +417,8 @@ int main(void)
             }
         }
     }
-    for (int kind = TAC_KIND_GRAVITY; kind < TAC_KINDS; kind++)
-        CHECK(seen.ticks[kind] > 0, "no %s ticked", tac_kind_name[kind]);
+    for (int kind = TAC_KIND_GRAVITY; e.sim->elastic->kind_name[kind] != NULL; kind++)
+        CHECK(seen.ticks[kind] > 0, "no %s ticked", e.sim->elastic->kind_name[kind]);
     CHECK(seen.instants >= 24 && seen.flows > 0 && seen.losses > 0 && seen.rubs > 0,
           "%d instants, %d plastic flows, %d losses, %d pairs that rub: too little to tell", (int)seen.instants,
           (int)seen.flows, (int)seen.losses, (int)seen.rubs);

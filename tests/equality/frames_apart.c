@@ -20,8 +20,8 @@ static bool read_frame(hid_t file, int index, const struct tac_scene *scene, dou
     hid_t group = H5Gopen2(file, name, H5P_DEFAULT);
     hid_t position = H5Dopen2(group, "position", H5P_DEFAULT), time = H5Dopen2(group, "time", H5P_DEFAULT);
     hid_t space = H5Dget_space(position);
-    bool good = H5Sget_simple_extent_npoints(space) == 3 * (hssize_t)scene->vertex_count &&
-                H5Dread(position, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, scene->x) >= 0 &&
+    bool good = H5Sget_simple_extent_npoints(space) == 3 * (hssize_t)scene->mesh->vertex_count &&
+                H5Dread(position, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, scene->mesh->x) >= 0 &&
                 H5Dread(time, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, t) >= 0;
     H5Sclose(space);
     H5Dclose(position);

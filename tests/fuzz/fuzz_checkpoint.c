@@ -36,17 +36,18 @@ static enum tac_err go_on(struct tac_ctx *ctx, struct tac_scene *scene, const st
     enum tac_err err;
     struct tac_sim *sim = NULL;
     struct tac_checkpoint *again = NULL;
-    if (checkpoint->now > scene->t_end)
+    if (checkpoint->now > scene->settings->t_end)
         return TAC_OK; /* `run` says so */
-    TAC_TRY(tac_sim_create(ctx, scene, scene->discovery.mode, &sim));
+    TAC_TRY(tac_sim_create(ctx, scene, scene->settings->discovery.mode, &sim));
     TAC_TRY(tac_state_restore(sim, checkpoint));
     /* What was taken is what would be given. */
     TAC_TRY(tac_state_collect(sim, &again));
-    fuzz_must(again->now == checkpoint->now && again->vertex_count == checkpoint->vertex_count &&
+    fuzz_must(again->now == checkpoint->now && again->vertices.count == checkpoint->vertices.count &&
                   again->pair_count == checkpoint->pair_count && again->script_count >= checkpoint->script_count,
               "a state that was restored is there");
-    const size_t n = 3 * (size_t)again->vertex_count * sizeof *again->x;
-    fuzz_must(n == 0 || (memcmp(again->x, checkpoint->x, n) == 0 && memcmp(again->v, checkpoint->v, n) == 0),
+    const size_t n = 3 * (size_t)again->vertices.count * sizeof *again->vertices.x;
+    fuzz_must(n == 0 || (memcmp(again->vertices.x, checkpoint->vertices.x, n) == 0 &&
+                         memcmp(again->vertices.v, checkpoint->vertices.v, n) == 0),
               "positions and velocities are those of the file");
 done:
     tac_checkpoint_destroy(&again);

@@ -45,7 +45,7 @@ bool fuzz_scene_is_large(const json_t *root, double much)
 static void must_be(const struct tac_ctx *ctx, enum tac_err err, const struct tac_scene *scene, const char *sha256,
                     const char *what)
 {
-    if (err != TAC_OK || strcmp(scene->sha256, sha256) != 0) {
+    if (err != TAC_OK || strcmp(scene->settings->sha256, sha256) != 0) {
         fprintf(stderr, "code %d: %s\n", (int)err, ctx->error);
         fuzz_broken(__FILE__, __LINE__, what);
     }
@@ -55,10 +55,10 @@ static void read_resolved(const struct tac_scene *scene)
 {
     struct tac_ctx ctx = {.comm = MPI_COMM_SELF, .size = 1, .quiet = true};
     struct tac_scene *again = NULL;
-    char *text = json_dumps(scene->json, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    char *text = json_dumps(scene->settings->json, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     fuzz_must(text != NULL, "a resolved scene can be written");
     const enum tac_err err = tac_scene_read(&ctx, fuzz_put("resolved.json", text, strlen(text)), NULL, 0, &again);
-    must_be(&ctx, err, again, scene->sha256, "a resolved scene is the same scene");
+    must_be(&ctx, err, again, scene->settings->sha256, "a resolved scene is the same scene");
     free(text);
     tac_scene_destroy(&again);
 }
@@ -77,18 +77,18 @@ static void read_stored(const struct tac_scene *scene)
     struct tac_ctx ctx = {.comm = MPI_COMM_SELF, .size = 1, .quiet = true};
     struct tac_scene *again = NULL;
     json_t *stored = tac_scene_stored_json(scene);
-    tac_gid *triangle = widen(scene->triangle, 3 * (size_t)scene->triangle_count);
-    tac_gid *segment = widen(scene->segment, 2 * (size_t)scene->segment_count);
-    const struct tac_geometry geometry = {.vertex_count = scene->vertex_count,
-                                          .triangle_count = scene->triangle_count,
-                                          .segment_count = scene->segment_count,
-                                          .x = scene->x,
-                                          .mass = scene->mass,
+    tac_gid *triangle = widen(scene->mesh->triangle, 3 * (size_t)scene->mesh->triangle_count);
+    tac_gid *segment = widen(scene->mesh->segment, 2 * (size_t)scene->mesh->segment_count);
+    const struct tac_geometry geometry = {.vertex_count = scene->mesh->vertex_count,
+                                          .triangle_count = scene->mesh->triangle_count,
+                                          .segment_count = scene->mesh->segment_count,
+                                          .x = scene->mesh->x,
+                                          .mass = scene->mesh->mass,
                                           .triangle = triangle,
                                           .segment = segment};
     fuzz_must(stored != NULL, "a scene can be stored");
-    const enum tac_err err = tac_scene_resume(&ctx, NULL, NULL, 0, stored, scene->sha256, &geometry, &again);
-    must_be(&ctx, err, again, scene->sha256, "a stored scene is the same scene");
+    const enum tac_err err = tac_scene_resume(&ctx, NULL, NULL, 0, stored, scene->settings->sha256, &geometry, &again);
+    must_be(&ctx, err, again, scene->settings->sha256, "a stored scene is the same scene");
     json_decref(stored);
     free(triangle);
     free(segment);

@@ -94,17 +94,19 @@ static double random_of(uint64_t seed, int64_t row, int what)
 
 static struct tac_scene make_scene(const struct size *size)
 {
+    static struct tac_settings settings;
     static struct tac_body body[2];
-    struct tac_scene s = {.name = (char *)"made \303\274p", .body_count = 2, .body = body};
-    memset(s.sha256, 'c', 64);
+    settings = (struct tac_settings){.name = (char *)"made \303\274p", .body_count = 2, .body = body};
+    struct tac_scene s = {.settings = &settings};
+    memset(s.settings->sha256, 'c', 64);
     body[0] = (struct tac_body){.name = (char *)"rag", .vertex_end = 5};
     body[1] = (struct tac_body){.name = (char *)"b\303\266x",
                                 .vertex_begin = 5,
                                 .vertex_end = (tac_lid)size->vertices,
                                 .triangle_end = (tac_lid)size->triangles,
                                 .segment_end = (tac_lid)size->segments};
-    s.json = json_pack("{s:s, s:{s:f}, s:[{s:s}, {s:s}]}", "format", "tactus-scene/1", "clocks", "quantum_s",
-                       ldexp(1, -46), "bodies", "name", "rag", "name", "b\303\266x");
+    s.settings->json = json_pack("{s:s, s:{s:f}, s:[{s:s}, {s:s}]}", "format", "tactus-scene/1", "clocks", "quantum_s",
+                                 ldexp(1, -46), "bodies", "name", "rag", "name", "b\303\266x");
     return s;
 }
 
@@ -214,39 +216,39 @@ static struct tac_checkpoint *make_state(const struct tac_ctx *ctx, uint64_t see
     struct tac_checkpoint *c = calloc(1, sizeof *c);
     size_t n = (size_t)size->vertices;
     fill_common(c, seed, size);
-    c->vertex_id = calloc(n, sizeof *c->vertex_id);
-    c->start = calloc(3 * n, sizeof(double));
-    c->x = calloc(3 * n, sizeof(double));
-    c->v = calloc(3 * n, sizeof(double));
-    c->impulse = calloc(3 * n, sizeof(double));
-    c->mass = calloc(n, sizeof(double));
-    c->t = calloc(n, sizeof *c->t);
-    c->triangle_id = calloc((size_t)size->triangles + 1, sizeof(tac_gid));
-    c->triangle = calloc(3 * (size_t)size->triangles + 1, sizeof(tac_gid));
-    c->segment_id = calloc((size_t)size->segments + 1, sizeof(tac_gid));
-    c->segment = calloc(2 * (size_t)size->segments + 1, sizeof(tac_gid));
+    c->vertices.id = calloc(n, sizeof *c->vertices.id);
+    c->vertices.start = calloc(3 * n, sizeof(double));
+    c->vertices.x = calloc(3 * n, sizeof(double));
+    c->vertices.v = calloc(3 * n, sizeof(double));
+    c->vertices.impulse = calloc(3 * n, sizeof(double));
+    c->vertices.mass = calloc(n, sizeof(double));
+    c->vertices.t = calloc(n, sizeof *c->vertices.t);
+    c->mesh.triangle_id = calloc((size_t)size->triangles + 1, sizeof(tac_gid));
+    c->mesh.triangle = calloc(3 * (size_t)size->triangles + 1, sizeof(tac_gid));
+    c->mesh.segment_id = calloc((size_t)size->segments + 1, sizeof(tac_gid));
+    c->mesh.segment = calloc(2 * (size_t)size->segments + 1, sizeof(tac_gid));
     c->script = calloc((size_t)size->scripts + 1, sizeof *c->script);
     c->pair = calloc((size_t)size->pairs + 1, sizeof *c->pair);
     c->last = calloc(4 * (size_t)size->pairs + 1, sizeof *c->last);
     c->element = calloc((size_t)size->elements + 1, sizeof *c->element);
     for (tac_gid i = 0; i < size->vertices; i++)
         if (mine(ctx, i, 0)) {
-            const size_t k = (size_t)c->vertex_count++;
-            c->vertex_id[k] = i;
-            fill_vertex(seed, c, i, c->start + 3 * k, c->mass + k, c->x + 3 * k, c->v + 3 * k, c->impulse + 3 * k,
-                        c->t + k);
+            const size_t k = (size_t)c->vertices.count++;
+            c->vertices.id[k] = i;
+            fill_vertex(seed, c, i, c->vertices.start + 3 * k, c->vertices.mass + k, c->vertices.x + 3 * k,
+                        c->vertices.v + 3 * k, c->vertices.impulse + 3 * k, c->vertices.t + k);
         }
     for (tac_gid i = 0; i < size->triangles; i++)
         if (mine(ctx, i, 1)) {
             for (int k = 0; k < 3; k++)
-                c->triangle[3 * c->triangle_count + k] = (i + 3 * k) % size->vertices;
-            c->triangle_id[c->triangle_count++] = i;
+                c->mesh.triangle[3 * c->mesh.triangle_count + k] = (i + 3 * k) % size->vertices;
+            c->mesh.triangle_id[c->mesh.triangle_count++] = i;
         }
     for (tac_gid i = 0; i < size->segments; i++)
         if (mine(ctx, i, 2)) {
             for (int k = 0; k < 2; k++)
-                c->segment[2 * c->segment_count + k] = (i + 5 * k) % size->vertices;
-            c->segment_id[c->segment_count++] = i;
+                c->mesh.segment[2 * c->mesh.segment_count + k] = (i + 5 * k) % size->vertices;
+            c->mesh.segment_id[c->mesh.segment_count++] = i;
         }
     for (tac_gid i = 0; i < size->scripts; i++)
         if (mine(ctx, i, 3))
@@ -288,22 +290,23 @@ static void check_common(const struct tac_checkpoint *c, uint64_t seed, const st
 
 static void check_rows(const struct tac_checkpoint *c, uint64_t seed, const struct size *size)
 {
-    for (tac_lid i = 0; i < c->vertex_count; i++) {
+    for (tac_lid i = 0; i < c->vertices.count; i++) {
         const size_t k = (size_t)i;
         double start[3], mass, x[3], v[3], impulse[3];
         tac_time t;
-        fill_vertex(seed, c, c->vertex_id[k], start, &mass, x, v, impulse, &t);
-        CHECK(memcmp(start, c->start + 3 * k, sizeof start) == 0 && memcmp(x, c->x + 3 * k, sizeof x) == 0 &&
-                  memcmp(v, c->v + 3 * k, sizeof v) == 0 && memcmp(impulse, c->impulse + 3 * k, sizeof v) == 0 &&
-                  mass == c->mass[k] && t == c->t[k] && (k == 0 || c->vertex_id[k] > c->vertex_id[k - 1]),
-              "vertex %ld", (long)c->vertex_id[k]);
+        fill_vertex(seed, c, c->vertices.id[k], start, &mass, x, v, impulse, &t);
+        CHECK(memcmp(start, c->vertices.start + 3 * k, sizeof start) == 0 &&
+                  memcmp(x, c->vertices.x + 3 * k, sizeof x) == 0 && memcmp(v, c->vertices.v + 3 * k, sizeof v) == 0 &&
+                  memcmp(impulse, c->vertices.impulse + 3 * k, sizeof v) == 0 && mass == c->vertices.mass[k] &&
+                  t == c->vertices.t[k] && (k == 0 || c->vertices.id[k] > c->vertices.id[k - 1]),
+              "vertex %ld", (long)c->vertices.id[k]);
     }
-    for (tac_lid i = 0; i < c->triangle_count; i++)
+    for (tac_lid i = 0; i < c->mesh.triangle_count; i++)
         for (int k = 0; k < 3; k++)
-            CHECK(c->triangle[3 * i + k] == (c->triangle_id[i] + 3 * k) % size->vertices, "triangle");
-    for (tac_lid i = 0; i < c->segment_count; i++)
+            CHECK(c->mesh.triangle[3 * i + k] == (c->mesh.triangle_id[i] + 3 * k) % size->vertices, "triangle");
+    for (tac_lid i = 0; i < c->mesh.segment_count; i++)
         for (int k = 0; k < 2; k++)
-            CHECK(c->segment[2 * i + k] == (c->segment_id[i] + 5 * k) % size->vertices, "segment");
+            CHECK(c->mesh.segment[2 * i + k] == (c->mesh.segment_id[i] + 5 * k) % size->vertices, "segment");
     for (tac_lid i = 0; i < c->script_count; i++) {
         const struct tac_script_state want = make_script(seed, c->script[i].vertex / 2);
         CHECK(memcmp(&want, &c->script[i], sizeof want) == 0, "script of %ld", (long)c->script[i].vertex);
@@ -328,16 +331,16 @@ static void check_rows(const struct tac_checkpoint *c, uint64_t seed, const stru
 static void check_complete(struct tac_ctx *ctx, const struct tac_checkpoint *c, const struct size *size)
 {
     enum { TABLES = 6 };
-    int64_t sum[2 * TABLES] = {c->vertex_count, c->triangle_count, c->segment_count,
-                               c->script_count, c->pair_count,     c->element_count};
+    int64_t sum[2 * TABLES] = {c->vertices.count, c->mesh.triangle_count, c->mesh.segment_count,
+                               c->script_count,   c->pair_count,          c->element_count};
     const int64_t n[TABLES] = {size->vertices, size->triangles, size->segments,
                                size->scripts,  size->pairs,     size->elements};
-    for (tac_lid i = 0; i < c->vertex_count; i++)
-        sum[TABLES] += c->vertex_id[i];
-    for (tac_lid i = 0; i < c->triangle_count; i++)
-        sum[TABLES + 1] += c->triangle_id[i];
-    for (tac_lid i = 0; i < c->segment_count; i++)
-        sum[TABLES + 2] += c->segment_id[i];
+    for (tac_lid i = 0; i < c->vertices.count; i++)
+        sum[TABLES] += c->vertices.id[i];
+    for (tac_lid i = 0; i < c->mesh.triangle_count; i++)
+        sum[TABLES + 1] += c->mesh.triangle_id[i];
+    for (tac_lid i = 0; i < c->mesh.segment_count; i++)
+        sum[TABLES + 2] += c->mesh.segment_id[i];
     for (tac_lid i = 0; i < c->script_count; i++)
         sum[TABLES + 3] += c->script[i].vertex / 2;
     for (tac_lid i = 0; i < c->pair_count; i++)
@@ -360,7 +363,7 @@ static enum tac_err write_one(struct tac_ctx *ctx, const char *dir, uint64_t see
     ctx->error[0] = '\0';
     enum tac_err err = tac_checkpoint_write(ctx, &scene, dir, keep, c, name, 64);
     tac_checkpoint_destroy(&c);
-    json_decref(scene.json);
+    json_decref(scene.settings->json);
     return err;
 }
 

@@ -29,14 +29,10 @@ static struct tac_scene make_scene(void)
     static struct tac_body body = {.name = (char *)"points", .vertex_end = VERTICES};
     static tac_lid vertex_body[VERTICES];
     static uint8_t ever_free[VERTICES];
-    struct tac_scene s = {.name = (char *)"",
-                          .vertex_count = VERTICES,
-                          .vertex_body = vertex_body,
-                          .ever_free = ever_free,
-                          .body_count = 1,
-                          .body = &body};
-    strcpy(s.sha256, "none");
-    return s;
+    static struct tac_settings settings = {.name = (char *)"", .body_count = 1, .body = &body};
+    static struct tac_local_mesh mesh = {.vertex_count = VERTICES, .vertex_body = vertex_body, .ever_free = ever_free};
+    strcpy(settings.sha256, "none");
+    return (struct tac_scene){&settings, &mesh};
 }
 
 static double value(int frame, int i)

@@ -92,43 +92,45 @@ static struct options parse(int argc, char **argv)
 static void add_body(struct tac_scene *s, int kind, int vertices)
 {
     static const char *const names[3] = {"sheet", "rope", "g\303\244s"};
-    struct tac_body *b = &s->body[s->body_count];
+    struct tac_body *b = &s->settings->body[s->settings->body_count];
     *b = (struct tac_body){.name = (char *)names[kind], .radius = .01 * kind, .has_elements = kind < 2};
-    b->vertex_begin = s->vertex_count;
-    b->triangle_begin = s->triangle_count;
-    b->segment_begin = s->segment_count;
-    for (int i = 0; i < vertices; i++, s->vertex_count++) {
-        s->vertex_body[s->vertex_count] = s->body_count;
-        s->ever_free[s->vertex_count] = i % 3 != 1;
+    b->vertex_begin = s->mesh->vertex_count;
+    b->triangle_begin = s->mesh->triangle_count;
+    b->segment_begin = s->mesh->segment_count;
+    for (int i = 0; i < vertices; i++, s->mesh->vertex_count++) {
+        s->mesh->vertex_body[s->mesh->vertex_count] = s->settings->body_count;
+        s->mesh->ever_free[s->mesh->vertex_count] = i % 3 != 1;
         for (int c = 0; kind == 0 && i >= 2 && c < 3; c++)
-            s->triangle[3 * s->triangle_count + c] = s->vertex_count - 2 + c;
-        s->triangle_count += kind == 0 && i >= 2;
+            s->mesh->triangle[3 * s->mesh->triangle_count + c] = s->mesh->vertex_count - 2 + c;
+        s->mesh->triangle_count += kind == 0 && i >= 2;
         for (int c = 0; kind == 1 && i >= 1 && c < 2; c++)
-            s->segment[2 * s->segment_count + c] = s->vertex_count - 1 + c;
-        s->segment_count += kind == 1 && i >= 1;
+            s->mesh->segment[2 * s->mesh->segment_count + c] = s->mesh->vertex_count - 1 + c;
+        s->mesh->segment_count += kind == 1 && i >= 1;
     }
-    b->vertex_end = s->vertex_count;
-    b->triangle_end = s->triangle_count;
-    b->segment_end = s->segment_count;
-    s->body_count++;
+    b->vertex_end = s->mesh->vertex_count;
+    b->triangle_end = s->mesh->triangle_count;
+    b->segment_end = s->mesh->segment_count;
+    s->settings->body_count++;
 }
 
 static struct tac_scene *make_scene(const struct options *o)
 {
     static struct tac_body body[3];
-    static struct tac_scene s;
+    static struct tac_settings settings;
+    static struct tac_local_mesh mesh;
+    static struct tac_scene s = {&settings, &mesh};
     static const char *const kinds[3] = {"triangles", "segments", "points"};
     bool mixed = !strcmp(o->kind, "mixed");
-    s = (struct tac_scene){.name = (char *)"a <made-up> & \"mixed\" scene", .end_s = 1, .body = body};
-    s.frame_s = .125 * o->every;
-    s.quantum_s = 0x1p-30;
-    s.t_end = (tac_time)1 << 52; /* frames may go on after the end that is told */
-    memset(s.sha256, o->scene[0], 64);
-    s.json = json_pack("{s:s, s:{s:f}}", "format", "tactus-scene/1", "time", "end", 1.0);
-    s.vertex_body = calloc((size_t)o->vertices + 1, sizeof(tac_lid));
-    s.ever_free = calloc((size_t)o->vertices + 1, 1);
-    s.triangle = calloc(3 * (size_t)o->vertices + 1, sizeof(tac_lid));
-    s.segment = calloc(2 * (size_t)o->vertices + 1, sizeof(tac_lid));
+    settings = (struct tac_settings){.name = (char *)"a <made-up> & \"mixed\" scene", .end_s = 1, .body = body};
+    s.settings->frame_s = .125 * o->every;
+    s.settings->quantum_s = 0x1p-30;
+    s.settings->t_end = (tac_time)1 << 52; /* frames may go on after the end that is told */
+    memset(s.settings->sha256, o->scene[0], 64);
+    s.settings->json = json_pack("{s:s, s:{s:f}}", "format", "tactus-scene/1", "time", "end", 1.0);
+    s.mesh->vertex_body = calloc((size_t)o->vertices + 1, sizeof(tac_lid));
+    s.mesh->ever_free = calloc((size_t)o->vertices + 1, 1);
+    s.mesh->triangle = calloc(3 * (size_t)o->vertices + 1, sizeof(tac_lid));
+    s.mesh->segment = calloc(2 * (size_t)o->vertices + 1, sizeof(tac_lid));
     for (int k = 0; k < 3; k++)
         if (mixed || !strcmp(o->kind, kinds[k]))
             add_body(&s, k, mixed ? o->vertices / 3 : o->vertices);
@@ -193,15 +195,15 @@ static double time_of(const struct options *o, int index)
 static enum tac_err write_frame(struct tac_ctx *ctx, const struct options *o, const struct tac_scene *scene,
                                 struct tac_output *out, int index)
 {
-    size_t n = (size_t)scene->vertex_count;
+    size_t n = (size_t)scene->mesh->vertex_count;
     tac_gid *id = malloc((n + 1) * sizeof *id);
     double *x = malloc((3 * n + 1) * sizeof *x), *v = malloc((3 * n + 1) * sizeof *v);
     float *f = malloc((3 * n + 1) * sizeof *f);
     uint64_t seed = (uint64_t)o->seed;
     double t = time_of(o, index);
     struct tac_frame frame = {.index = index, .time_s = t, .position = x, .velocity = v, .contact_force = f};
-    for (tac_gid i = 0; i < scene->vertex_count; i++) {
-        if (!owns(o, ctx, i, scene->vertex_count))
+    for (tac_gid i = 0; i < scene->mesh->vertex_count; i++) {
+        if (!owns(o, ctx, i, scene->mesh->vertex_count))
             continue;
         size_t at = 3 * (size_t)frame.count;
         id[frame.count++] = i;
@@ -247,38 +249,38 @@ static struct tac_energy_row make_row(const struct options *o, int index)
 static struct tac_pieces *scatter(struct tac_ctx *ctx, const struct tac_scene *scene)
 {
     struct tac_pieces *p = calloc(1, sizeof *p);
-    p->vertex_total = scene->vertex_count;
-    p->triangle_total = scene->triangle_count;
-    p->segment_total = scene->segment_count;
-    p->triangle_id = calloc((size_t)scene->triangle_count + 1, sizeof(tac_gid));
-    p->triangle = calloc(3 * (size_t)scene->triangle_count + 1, sizeof(tac_gid));
-    p->segment_id = calloc((size_t)scene->segment_count + 1, sizeof(tac_gid));
-    p->segment = calloc(2 * (size_t)scene->segment_count + 1, sizeof(tac_gid));
-    p->vertex_id = calloc((size_t)scene->vertex_count + 1, sizeof(tac_gid));
-    p->ever_free = calloc((size_t)scene->vertex_count + 1, 1);
-    for (tac_lid i = 0; i < scene->vertex_count; i++) {
+    p->vertex_total = scene->mesh->vertex_count;
+    p->triangle_total = scene->mesh->triangle_count;
+    p->segment_total = scene->mesh->segment_count;
+    p->triangle_id = calloc((size_t)scene->mesh->triangle_count + 1, sizeof(tac_gid));
+    p->triangle = calloc(3 * (size_t)scene->mesh->triangle_count + 1, sizeof(tac_gid));
+    p->segment_id = calloc((size_t)scene->mesh->segment_count + 1, sizeof(tac_gid));
+    p->segment = calloc(2 * (size_t)scene->mesh->segment_count + 1, sizeof(tac_gid));
+    p->vertex_id = calloc((size_t)scene->mesh->vertex_count + 1, sizeof(tac_gid));
+    p->ever_free = calloc((size_t)scene->mesh->vertex_count + 1, 1);
+    for (tac_lid i = 0; i < scene->mesh->vertex_count; i++) {
         if (tac_hash64(3, (uint64_t)i) % (uint64_t)ctx->size != (uint64_t)ctx->rank)
             continue;
-        p->ever_free[p->vertex_count] = scene->ever_free[i];
+        p->ever_free[p->vertex_count] = scene->mesh->ever_free[i];
         p->vertex_id[p->vertex_count++] = i;
     }
-    memset(scene->ever_free, 0x7f, (size_t)scene->vertex_count);
-    for (tac_lid t = 0; t < scene->triangle_count; t++) {
+    memset(scene->mesh->ever_free, 0x7f, (size_t)scene->mesh->vertex_count);
+    for (tac_lid t = 0; t < scene->mesh->triangle_count; t++) {
         if (tac_hash64(1, (uint64_t)t) % (uint64_t)ctx->size != (uint64_t)ctx->rank)
             continue;
         for (int k = 0; k < 3; k++)
-            p->triangle[3 * p->triangle_count + k] = scene->triangle[3 * t + k];
+            p->triangle[3 * p->triangle_count + k] = scene->mesh->triangle[3 * t + k];
         p->triangle_id[p->triangle_count++] = t;
     }
-    for (tac_lid s = 0; s < scene->segment_count; s++) {
+    for (tac_lid s = 0; s < scene->mesh->segment_count; s++) {
         if (tac_hash64(2, (uint64_t)s) % (uint64_t)ctx->size != (uint64_t)ctx->rank)
             continue;
         for (int k = 0; k < 2; k++)
-            p->segment[2 * p->segment_count + k] = scene->segment[2 * s + k];
+            p->segment[2 * p->segment_count + k] = scene->mesh->segment[2 * s + k];
         p->segment_id[p->segment_count++] = s;
     }
-    memset(scene->triangle, 0x7f, (size_t)scene->triangle_count * sizeof(tac_lid));
-    memset(scene->segment, 0x7f, (size_t)scene->segment_count * sizeof(tac_lid));
+    memset(scene->mesh->triangle, 0x7f, (size_t)scene->mesh->triangle_count * sizeof(tac_lid));
+    memset(scene->mesh->segment, 0x7f, (size_t)scene->mesh->segment_count * sizeof(tac_lid));
     return p;
 }
 
@@ -314,10 +316,11 @@ static enum tac_err write_run(struct tac_ctx *ctx, const struct options *o, cons
     status.counters.committed[4] = 123456789012;
     status.counters.rollbacks = 2;
     TAC_TRY(begin(ctx, o, scene, out));
-    memset(scene->vertex_body, 0x7f, (size_t)scene->vertex_count * sizeof(tac_lid)); /* large arrays may be gone now */
-    memset(scene->ever_free, 0x7f, (size_t)scene->vertex_count);
-    memset(scene->triangle, 0x7f, (size_t)scene->triangle_count * sizeof(tac_lid));
-    memset(scene->segment, 0x7f, (size_t)scene->segment_count * sizeof(tac_lid));
+    memset(scene->mesh->vertex_body, 0x7f,
+           (size_t)scene->mesh->vertex_count * sizeof(tac_lid)); /* large arrays may be gone now */
+    memset(scene->mesh->ever_free, 0x7f, (size_t)scene->mesh->vertex_count);
+    memset(scene->mesh->triangle, 0x7f, (size_t)scene->mesh->triangle_count * sizeof(tac_lid));
+    memset(scene->mesh->segment, 0x7f, (size_t)scene->mesh->segment_count * sizeof(tac_lid));
     for (int k = o->first; k < o->first + o->frames; k++) {
         if (k == o->break_at)
             break_file(o->dir);
@@ -361,11 +364,11 @@ static enum tac_err write_one(struct tac_ctx *ctx, int argc, char **argv)
     err = tac_agree(ctx, err);
     if (err && ctx->rank == 0)
         fprintf(stderr, "tactus: %s\n", ctx->error);
-    json_decref(scene->json);
-    free(scene->vertex_body);
-    free(scene->ever_free);
-    free(scene->triangle);
-    free(scene->segment);
+    json_decref(scene->settings->json);
+    free(scene->mesh->vertex_body);
+    free(scene->mesh->ever_free);
+    free(scene->mesh->triangle);
+    free(scene->mesh->segment);
     return err;
 }
 

@@ -150,7 +150,7 @@ int main(int argc, char **argv)
     TAC_TRY(tac_sim_create(&ctx, scene, TAC_DISCOVER_KDS, &sim));
     for (int i = 1; i <= samples; i++) {
         tac_time t = (tac_time)(end_s * i / samples / sim->state.quantum);
-        t = t < scene->t_end ? t : scene->t_end;
+        t = t < scene->settings->t_end ? t : scene->settings->t_end;
         while (sim->state.now < t)
             TAC_TRY(tac_sim_advance(sim, t));
         printf("{\"t\":%.17g,\"filed\":%lld,\"failed\":%lld,", seconds(sim, sim->state.now),

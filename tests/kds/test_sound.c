@@ -162,7 +162,7 @@ static void start(struct run *r, const char *path, const char *const *set, int c
     all[count] = text;
     r->err = tac_scene_read(&r->ctx, path, all, count + 1, &r->scene);
     if (!r->err)
-        r->err = tac_sim_create(&r->ctx, r->scene, r->scene->discovery.mode, &r->sim);
+        r->err = tac_sim_create(&r->ctx, r->scene, r->scene->settings->discovery.mode, &r->sim);
 }
 
 static void stop(struct run *r)
@@ -244,8 +244,9 @@ static bool one_scene(const char *path, uint64_t seed, struct tally *tally)
     bool alike = same(&plain, &kinetic, &what);
     /* Stops at odd times: windows, and so what is tidied when, differ from scene to scene. */
     for (int part = 1; part <= 3 && alike && !plain.err; part++) {
-        const tac_time t = part == 3 ? plain.scene->t_end
-                                     : (tac_time)((double)plain.scene->t_end * uniform(&d, .3 * part, .3 * part + .3));
+        const tac_time t =
+            part == 3 ? plain.scene->settings->t_end
+                      : (tac_time)((double)plain.scene->settings->t_end * uniform(&d, .3 * part, .3 * part + .3));
         advance(&plain, t);
         advance(&kinetic, t);
         alike = same(&plain, &kinetic, &what);
@@ -253,11 +254,11 @@ static bool one_scene(const char *path, uint64_t seed, struct tally *tally)
     CHECK(alike, "scene %llu: %s differ (%s | %s)", (unsigned long long)seed, what, plain.ctx.error, kinetic.ctx.error);
     tally->scenes++;
     tally->stuck += plain.err != TAC_OK;
-    tally->flat += plain.scene->two_d;
+    tally->flat += plain.scene->settings->two_d;
     tally->rubbing += plain.sim->active.friction != NULL;
     tally->limited += plain.sim->model->limits;
     tally->wide += plain.sim->model->wide;
-    tally->led += plain.scene->motion_count > 0;
+    tally->led += plain.scene->settings->motion_count > 0;
     tally->touching += plain.sim->books.deepest_ever > 0;
     tally->silent += kinetic.sim->books.counters.silent;
     tally->watched += kinetic.sim->books.counters.contacts_found;

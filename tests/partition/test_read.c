@@ -104,20 +104,20 @@ static void write_scene(const char *text)
 
 static void compare_vertices(const struct tac_scene *w, const struct tac_pieces *p)
 {
-    tac_lid *motion = calloc((size_t)w->vertex_count, sizeof *motion);
-    tac_lid *valence = calloc((size_t)w->vertex_count, sizeof *valence);
-    for (tac_lid m = 0; m < w->motion_count; m++)
-        for (tac_lid k = 0; k < w->motion[m].vertex_count; k++)
-            motion[w->motion[m].vertex[k]] = m + 1;
-    for (tac_lid e = 0; e < 2 * w->topology->edge_count; e++)
-        valence[w->topology->edge[e]]++;
+    tac_lid *motion = calloc((size_t)w->mesh->vertex_count, sizeof *motion);
+    tac_lid *valence = calloc((size_t)w->mesh->vertex_count, sizeof *valence);
+    for (tac_lid m = 0; m < w->settings->motion_count; m++)
+        for (tac_lid k = 0; k < w->mesh->moved[m].vertex_count; k++)
+            motion[w->mesh->moved[m].vertex[k]] = m + 1;
+    for (tac_lid e = 0; e < 2 * w->mesh->topology->edge_count; e++)
+        valence[w->mesh->topology->edge[e]]++;
     for (tac_lid i = 0; i < p->vertex_count; i++) {
         const tac_gid g = p->vertex_id[i];
-        CHECK(g >= 0 && g < w->vertex_count && (i == 0 || p->vertex_id[i - 1] < g));
-        CHECK(memcmp(p->x + 3 * i, w->x + 3 * g, 3 * sizeof(double)) == 0);
-        CHECK(memcmp(p->v + 3 * i, w->v + 3 * g, 3 * sizeof(double)) == 0);
-        CHECK(memcmp(p->mass + i, w->mass + g, sizeof(double)) == 0, "%.17g %.17g", p->mass[i], w->mass[g]);
-        CHECK(p->ever_free[i] == w->ever_free[g] && p->body[i] == w->vertex_body[g]);
+        CHECK(g >= 0 && g < w->mesh->vertex_count && (i == 0 || p->vertex_id[i - 1] < g));
+        CHECK(memcmp(p->x + 3 * i, w->mesh->x + 3 * g, 3 * sizeof(double)) == 0);
+        CHECK(memcmp(p->v + 3 * i, w->mesh->v + 3 * g, 3 * sizeof(double)) == 0);
+        CHECK(memcmp(p->mass + i, w->mesh->mass + g, sizeof(double)) == 0, "%.17g %.17g", p->mass[i], w->mesh->mass[g]);
+        CHECK(p->ever_free[i] == w->mesh->ever_free[g] && p->body[i] == w->mesh->vertex_body[g]);
         CHECK(p->motion[i] == motion[g] - 1 && p->scripted[i] == (motion[g] > 0) && p->valence[i] == valence[g]);
     }
     free(motion);
@@ -128,15 +128,15 @@ static void compare_elements(const struct tac_scene *w, const struct tac_pieces 
 {
     for (tac_lid t = 0; t < p->triangle_count; t++)
         for (int k = 0; k < 3; k++) {
-            CHECK(p->triangle[3 * t + k] == w->triangle[3 * p->triangle_id[t] + k]);
-            CHECK(p->triangle_edge[3 * t + k] == w->topology->triangle_edge[3 * p->triangle_id[t] + k]);
+            CHECK(p->triangle[3 * t + k] == w->mesh->triangle[3 * p->triangle_id[t] + k]);
+            CHECK(p->triangle_edge[3 * t + k] == w->mesh->topology->triangle_edge[3 * p->triangle_id[t] + k]);
         }
     for (tac_lid s = 0; s < p->segment_count; s++) {
         for (int k = 0; k < 2; k++)
-            CHECK(p->segment[2 * s + k] == w->segment[2 * p->segment_id[s] + k]);
-        CHECK(w->topology->edge_segment[p->segment_edge[s]] == p->segment_id[s]);
+            CHECK(p->segment[2 * s + k] == w->mesh->segment[2 * p->segment_id[s] + k]);
+        CHECK(w->mesh->topology->edge_segment[p->segment_edge[s]] == p->segment_id[s]);
     }
-    const struct tac_topology *topo = w->topology;
+    const struct tac_topology *topo = w->mesh->topology;
     tac_lid at = 0;
     for (tac_lid h = 0; h < p->hinge_count; h++) {
         while (at < topo->hinge_count && topo->hinge_edge[at] < p->hinge_edge[h])
@@ -153,15 +153,18 @@ static void compare_counts(const struct tac_scene *w, const struct tac_scene *co
 {
     int64_t count[4] = {p->vertex_count, p->triangle_count, p->segment_count, p->hinge_count};
     MPI_Allreduce(MPI_IN_PLACE, count, 4, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
-    CHECK(count[0] == w->vertex_count && count[1] == w->triangle_count && count[2] == w->segment_count);
-    CHECK(count[3] == w->topology->hinge_count);
-    CHECK(p->vertex_total == w->vertex_count && common->vertex_count == w->vertex_count);
-    CHECK(p->triangle_total == w->triangle_count && common->triangle_count == w->triangle_count);
-    CHECK(p->segment_total == w->segment_count && common->segment_count == w->segment_count);
-    CHECK(common->two_d == w->two_d && strcmp(common->sha256, w->sha256) == 0, "%s %s", common->sha256, w->sha256);
-    CHECK(json_equal(common->json, w->json) && common->x == NULL && common->triangle == NULL);
-    for (tac_lid b = 0; b < w->body_count; b++) {
-        const struct tac_body *a = &w->body[b], *c = &common->body[b];
+    CHECK(count[0] == w->mesh->vertex_count && count[1] == w->mesh->triangle_count &&
+          count[2] == w->mesh->segment_count);
+    CHECK(count[3] == w->mesh->topology->hinge_count);
+    CHECK(p->vertex_total == w->mesh->vertex_count && common->mesh->vertex_count == w->mesh->vertex_count);
+    CHECK(p->triangle_total == w->mesh->triangle_count && common->mesh->triangle_count == w->mesh->triangle_count);
+    CHECK(p->segment_total == w->mesh->segment_count && common->mesh->segment_count == w->mesh->segment_count);
+    CHECK(common->settings->two_d == w->settings->two_d && strcmp(common->settings->sha256, w->settings->sha256) == 0,
+          "%s %s", common->settings->sha256, w->settings->sha256);
+    CHECK(json_equal(common->settings->json, w->settings->json) && common->mesh->x == NULL &&
+          common->mesh->triangle == NULL);
+    for (tac_lid b = 0; b < w->settings->body_count; b++) {
+        const struct tac_body *a = &w->settings->body[b], *c = &common->settings->body[b];
         CHECK(a->vertex_begin == c->vertex_begin && a->vertex_end == c->vertex_end);
         CHECK(a->triangle_begin == c->triangle_begin && a->triangle_end == c->triangle_end);
         CHECK(a->segment_begin == c->segment_begin && a->segment_end == c->segment_end);
@@ -343,7 +346,7 @@ static void check_faults(const char *text)
 {
     struct tac_mesh *mesh = make_sheet(8, true, false);
     struct tac_scene *whole = NULL;
-    char got[sizeof whole->sha256];
+    char got[sizeof whole->settings->sha256];
     long failed = 0;
     write_mesh(mesh, "sheet.h5");
     tac_mesh_destroy(&mesh);
@@ -359,7 +362,7 @@ static void check_faults(const char *text)
             int done = all.rank == rank && left >= 0;
             left = -1;
             MPI_Bcast(&done, 1, MPI_INT, rank, MPI_COMM_WORLD);
-            strcpy(got, common ? common->sha256 : "");
+            strcpy(got, common ? common->settings->sha256 : "");
             tac_scene_destroy(&common);
             tac_pieces_destroy(&pieces);
             if (done) {
@@ -368,8 +371,8 @@ static void check_faults(const char *text)
             }
             failed++;
             /* Arrays that cannot be cut to size stay larger: that is no failure, and the scene is right. */
-            CHECK(err == TAC_ERR_RUN || (err == TAC_OK && strcmp(got, whole->sha256) == 0), "%ld: %d %s", n, (int)err,
-                  all.error);
+            CHECK(err == TAC_ERR_RUN || (err == TAC_OK && strcmp(got, whole->settings->sha256) == 0), "%ld: %d %s", n,
+                  (int)err, all.error);
         }
     CHECK(failed > 50, "only %ld allocations failed", failed);
     tac_scene_destroy(&whole);

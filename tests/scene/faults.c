@@ -97,9 +97,9 @@ static bool attempt(struct tac_ctx *ctx, const char *path, long n, char sha256[6
     CHECK(err == TAC_OK || reached, "allocation %ld: code %d though memory was there: %s", n, err, ctx->error);
     if (err == TAC_OK) {
         char *dump = json_dumps(report, JSON_COMPACT);
-        CHECK(*report_text == NULL || (strcmp(dump, *report_text) == 0 && strcmp(sha256, scene->sha256) == 0),
+        CHECK(*report_text == NULL || (strcmp(dump, *report_text) == 0 && strcmp(sha256, scene->settings->sha256) == 0),
               "allocation %ld failed and the scene became another", n);
-        strcpy(sha256, scene->sha256);
+        strcpy(sha256, scene->settings->sha256);
         free(*report_text);
         *report_text = dump;
     }
@@ -113,24 +113,25 @@ static bool attempt_resume(struct tac_ctx *ctx, const struct tac_scene *from, lo
 {
     struct tac_scene *scene = NULL;
     tac_gid triangle[3 * 64];
-    TAC_CHECK(from->triangle_count <= 64);
-    for (tac_lid i = 0; i < 3 * from->triangle_count; i++)
-        triangle[i] = from->triangle[i];
+    TAC_CHECK(from->mesh->triangle_count <= 64);
+    for (tac_lid i = 0; i < 3 * from->mesh->triangle_count; i++)
+        triangle[i] = from->mesh->triangle[i];
     const struct tac_geometry geometry = {
-        from->vertex_count, from->triangle_count, 0, from->x, from->mass, triangle, triangle};
+        from->mesh->vertex_count, from->mesh->triangle_count, 0, from->mesh->x, from->mesh->mass, triangle, triangle};
     ctx->error[0] = '\0';
     left = n;
     json_t *stored = tac_scene_stored_json(from);
     enum tac_err err = TAC_ERR_RUN;
     if (stored != NULL)
-        err = tac_scene_resume(ctx, NULL, &change, change != NULL, stored, from->sha256, &geometry, &scene);
+        err = tac_scene_resume(ctx, NULL, &change, change != NULL, stored, from->settings->sha256, &geometry, &scene);
     bool reached = left < 0;
     left = -1;
     CHECK(stored == NULL || (err == TAC_OK) == (scene != NULL), "allocation %ld: %d", n, err);
     CHECK(stored == NULL || err == TAC_OK || ctx->error[0] != '\0', "allocation %ld: code %d, no sentence", n, err);
     CHECK(err == TAC_OK || reached || change != NULL, "allocation %ld: code %d: %s", n, err, ctx->error);
     CHECK(change == NULL || err != TAC_OK, "allocation %ld: another scene is taken", n);
-    CHECK(scene == NULL || strcmp(scene->sha256, from->sha256) == 0, "allocation %ld: another scene", n);
+    CHECK(scene == NULL || strcmp(scene->settings->sha256, from->settings->sha256) == 0,
+          "allocation %ld: another scene", n);
     json_decref(stored);
     tac_scene_destroy(&scene);
     return reached;

@@ -36,9 +36,9 @@ static json_t *answer(json_t *question)
     TAC_CHECK((err == TAC_OK) == (scene != NULL));
     TAC_CHECK((err == TAC_OK) == (ctx.error[0] == '\0'));
     json_t *reply = json_pack("{s:i, s:s%, s:s, s:i}", "code", (int)err, "error", ctx.error, strlen(ctx.error),
-                              "sha256", scene ? scene->sha256 : "", "warnings", ctx.warnings);
+                              "sha256", scene ? scene->settings->sha256 : "", "warnings", ctx.warnings);
     if (scene != NULL && json_is_true(json_object_get(question, "resolved")))
-        json_object_set(reply, "resolved", scene->json);
+        json_object_set(reply, "resolved", scene->settings->json);
     tac_scene_destroy(&scene);
     TAC_CHECK(scene == NULL);
     return reply;

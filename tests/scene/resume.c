@@ -60,26 +60,27 @@ struct stored {
 static struct stored store(const struct tac_scene *s)
 {
     struct stored c;
-    size_t v = (size_t)s->vertex_count, t = 3 * (size_t)s->triangle_count, e = 2 * (size_t)s->segment_count;
+    size_t v = (size_t)s->mesh->vertex_count, t = 3 * (size_t)s->mesh->triangle_count,
+           e = 2 * (size_t)s->mesh->segment_count;
     json_t *json = tac_scene_stored_json(s);
     char *dump = json_dumps(json, JSON_COMPACT);
     c.json = json_loads(dump, 0, NULL);
     free(dump);
     json_decref(json);
-    strcpy(c.sha256, s->sha256);
+    strcpy(c.sha256, s->settings->sha256);
     c.x = malloc(3 * v * sizeof *c.x);
     c.mass = malloc(v * sizeof *c.mass);
     c.triangle = malloc((t + 1) * sizeof *c.triangle);
     c.segment = malloc((e + 1) * sizeof *c.segment);
     TAC_CHECK(c.json != NULL && c.x != NULL && c.mass != NULL && c.triangle != NULL && c.segment != NULL);
-    memcpy(c.x, s->x, 3 * v * sizeof *c.x);
-    memcpy(c.mass, s->mass, v * sizeof *c.mass);
+    memcpy(c.x, s->mesh->x, 3 * v * sizeof *c.x);
+    memcpy(c.mass, s->mesh->mass, v * sizeof *c.mass);
     for (size_t i = 0; i < t; i++)
-        c.triangle[i] = s->triangle[i];
+        c.triangle[i] = s->mesh->triangle[i];
     for (size_t i = 0; i < e; i++)
-        c.segment[i] = s->segment[i];
-    c.geometry =
-        (struct tac_geometry){s->vertex_count, s->triangle_count, s->segment_count, c.x, c.mass, c.triangle, c.segment};
+        c.segment[i] = s->mesh->segment[i];
+    c.geometry = (struct tac_geometry){
+        s->mesh->vertex_count, s->mesh->triangle_count, s->mesh->segment_count, c.x, c.mass, c.triangle, c.segment};
     return c;
 }
 
@@ -108,11 +109,12 @@ static struct tac_scene *resume(const struct stored *c, const char *path, const 
 
 static void same_motions(const struct tac_scene *s, const struct tac_scene *t, const char *what)
 {
-    for (tac_lid i = 0; i < s->motion_count && i < t->motion_count; i++) {
-        const struct tac_motion *a = &s->motion[i], *b = &t->motion[i];
-        bool same = a->vertex_count == b->vertex_count && a->knot_count == b->knot_count && a->release == b->release &&
+    for (tac_lid i = 0; i < s->settings->motion_count && i < t->settings->motion_count; i++) {
+        const struct tac_motion *a = &s->settings->motion[i], *b = &t->settings->motion[i];
+        const struct tac_moved *c = &s->mesh->moved[i], *d = &t->mesh->moved[i];
+        bool same = c->vertex_count == d->vertex_count && a->knot_count == b->knot_count && a->release == b->release &&
                     (a->degrees == NULL) == (b->degrees == NULL);
-        CHECK(same && memcmp(a->vertex, b->vertex, (size_t)a->vertex_count * sizeof *a->vertex) == 0 &&
+        CHECK(same && memcmp(c->vertex, d->vertex, (size_t)c->vertex_count * sizeof *c->vertex) == 0 &&
                   memcmp(a->knot_t_s, b->knot_t_s, (size_t)a->knot_count * sizeof *a->knot_t_s) == 0 &&
                   memcmp(a->axis, b->axis, sizeof a->axis) == 0,
               "%s: motion %d", what, (int)i);
@@ -121,11 +123,13 @@ static void same_motions(const struct tac_scene *s, const struct tac_scene *t, c
 
 static void same_loads(const struct tac_scene *s, const struct tac_scene *t, const char *what)
 {
-    CHECK(s->load_count == 3 && t->load_count == 3 && s->load_set_count == t->load_set_count, "%s: loads", what);
-    SAME(vertex_load, s->vertex_count);
-    SAME(load_set, s->load_set_count);
-    for (tac_lid i = 0; i < s->load_count && i < t->load_count; i++) {
-        const struct tac_load *a = &s->load[i], *b = &t->load[i];
+    CHECK(s->settings->load_count == 3 && t->settings->load_count == 3 &&
+              s->settings->load_set_count == t->settings->load_set_count,
+          "%s: loads", what);
+    SAME(mesh->vertex_load, s->mesh->vertex_count);
+    SAME(settings->load_set, s->settings->load_set_count);
+    for (tac_lid i = 0; i < s->settings->load_count && i < t->settings->load_count; i++) {
+        const struct tac_load *a = &s->settings->load[i], *b = &t->settings->load[i];
         CHECK(a->kind == b->kind && a->body == b->body && a->pressure == b->pressure &&
                   a->knot_count == b->knot_count && a->vertex_count == b->vertex_count &&
                   memcmp(a->force, b->force, sizeof a->force) == 0 &&
@@ -138,31 +142,35 @@ static void same_loads(const struct tac_scene *s, const struct tac_scene *t, con
 
 static void same_scene(const struct tac_scene *s, const struct tac_scene *t, const char *what)
 {
-    CHECK(strcmp(s->sha256, t->sha256) == 0, "%s: another hash", what);
-    CHECK(s->vertex_count == t->vertex_count && s->triangle_count == t->triangle_count &&
-              s->segment_count == t->segment_count && s->body_count == t->body_count &&
-              s->material_count == t->material_count && s->motion_count == t->motion_count && s->two_d == t->two_d,
+    CHECK(strcmp(s->settings->sha256, t->settings->sha256) == 0, "%s: another hash", what);
+    CHECK(s->mesh->vertex_count == t->mesh->vertex_count && s->mesh->triangle_count == t->mesh->triangle_count &&
+              s->mesh->segment_count == t->mesh->segment_count && s->settings->body_count == t->settings->body_count &&
+              s->settings->material_count == t->settings->material_count &&
+              s->settings->motion_count == t->settings->motion_count && s->settings->two_d == t->settings->two_d,
           "%s: counts", what);
-    SAME(x, 3 * s->vertex_count);
-    SAME(v, 3 * s->vertex_count);
-    SAME(mass, s->vertex_count);
-    SAME(ever_free, s->vertex_count);
-    SAME(vertex_body, s->vertex_count);
-    SAME(triangle, 3 * s->triangle_count);
-    SAME(segment, 2 * s->segment_count);
-    SAME(topology->edge, 2 * s->topology->edge_count);
-    SAME(topology->hinge, 4 * s->topology->hinge_count);
-    SAME(contact.ignore, 2 * s->contact.ignore_count);
+    SAME(mesh->x, 3 * s->mesh->vertex_count);
+    SAME(mesh->v, 3 * s->mesh->vertex_count);
+    SAME(mesh->mass, s->mesh->vertex_count);
+    SAME(mesh->ever_free, s->mesh->vertex_count);
+    SAME(mesh->vertex_body, s->mesh->vertex_count);
+    SAME(mesh->triangle, 3 * s->mesh->triangle_count);
+    SAME(mesh->segment, 2 * s->mesh->segment_count);
+    SAME(mesh->topology->edge, 2 * s->mesh->topology->edge_count);
+    SAME(mesh->topology->hinge, 4 * s->mesh->topology->hinge_count);
+    SAME(settings->contact.ignore, 2 * s->settings->contact.ignore_count);
     same_motions(s, t, what);
     same_loads(s, t, what);
-    for (tac_lid b = 0; b < s->body_count; b++)
-        CHECK(strcmp(s->body[b].name, t->body[b].name) == 0 && s->body[b].vertex_end == t->body[b].vertex_end &&
-                  s->body[b].has_elements == t->body[b].has_elements && s->body[b].radius == t->body[b].radius,
+    for (tac_lid b = 0; b < s->settings->body_count; b++)
+        CHECK(strcmp(s->settings->body[b].name, t->settings->body[b].name) == 0 &&
+                  s->settings->body[b].vertex_end == t->settings->body[b].vertex_end &&
+                  s->settings->body[b].has_elements == t->settings->body[b].has_elements &&
+                  s->settings->body[b].radius == t->settings->body[b].radius,
               "%s: body %d", what, (int)b);
-    CHECK(memcmp(&s->clocks, &t->clocks, sizeof s->clocks) == 0 && s->quantum_s == t->quantum_s &&
-              s->frame_s == t->frame_s && s->checkpoint.keep == t->checkpoint.keep,
+    CHECK(memcmp(&s->settings->clocks, &t->settings->clocks, sizeof s->settings->clocks) == 0 &&
+              s->settings->quantum_s == t->settings->quantum_s && s->settings->frame_s == t->settings->frame_s &&
+              s->settings->checkpoint.keep == t->settings->checkpoint.keep,
           "%s: settings", what);
-    CHECK(json_equal(s->json, t->json), "%s: another resolved scene", what);
+    CHECK(json_equal(s->settings->json, t->settings->json), "%s: another resolved scene", what);
 }
 
 static void test_same(const struct tac_scene *s, const struct stored *c, const char *path, const char *what, int warned)
@@ -191,9 +199,12 @@ static void test_allowed(const struct stored *c, const char *path)
         struct tac_scene *t = resume(c, path, set[i]);
         CHECK(t != NULL, "%s: %s", set[i], ctx.error);
         if (t != NULL && i == 0)
-            CHECK(t->end_s == 2 && t->t_end == 2 * tac_scene_quanta(t, 1), "the end is the new one");
+            CHECK(t->settings->end_s == 2 && t->settings->t_end == 2 * tac_scene_quanta(t, 1),
+                  "the end is the new one");
         if (t != NULL && i == 6)
-            CHECK(t->checkpoint.every_t == .125 && t->checkpoint.keep == 5 && t->checkpoint.every_s == 600, "output");
+            CHECK(t->settings->checkpoint.every_t == .125 && t->settings->checkpoint.keep == 5 &&
+                      t->settings->checkpoint.every_s == 600,
+                  "output");
         tac_scene_destroy(&t);
     }
 }

@@ -60,9 +60,9 @@ static int64_t grains(int64_t k, int64_t frame)
 /* Frames of the scene up to the one at the end: even, and as many as there are to be. */
 static void sweep(struct tac_scene *s, const char *end, const char *frame, int64_t count)
 {
-    const tac_time step = tac_scene_quanta(s, s->frame_s);
+    const tac_time step = tac_scene_quanta(s, s->settings->frame_s);
     int64_t k = 0;
-    for (tac_time t = 0; t < s->t_end && k <= count; k++) {
+    for (tac_time t = 0; t < s->settings->t_end && k <= count; k++) {
         const tac_time next = tac_scene_frame_time(s, k + 1);
         CHECK(llabs(next - t - step) <= GRAIN, "end %s, frame %s: frames %d and %d are %" PRId64 " quanta apart", end,
               frame, (int)k, (int)k + 1, next - t);
@@ -70,7 +70,8 @@ static void sweep(struct tac_scene *s, const char *end, const char *frame, int64
         t = next;
     }
     CHECK(k == count, "end %s, frame %s: %d frames after the first, not %d", end, frame, (int)k, (int)count);
-    CHECK(llabs(s->t_end - tac_scene_quanta(s, s->end_s)) <= GRAIN, "end %s, frame %s: it ends elsewhere", end, frame);
+    CHECK(llabs(s->settings->t_end - tac_scene_quanta(s, s->settings->end_s)) <= GRAIN,
+          "end %s, frame %s: it ends elsewhere", end, frame);
 }
 
 static void test_pairs(void)
@@ -143,7 +144,7 @@ static void test_decimal(void)
     TAC_CHECK(s != NULL);
     for (int64_t k = 1; k <= 1000000000; k = 7 * k + 1)
         CHECK(tac_scene_frame_time(s, k) == grains(k, 100) * GRAIN, "frame %" PRId64 " of 1e-7 s", k);
-    CHECK(tac_scene_frame_time(s, 1000000000) == s->t_end, "a billion frames");
+    CHECK(tac_scene_frame_time(s, 1000000000) == s->settings->t_end, "a billion frames");
     tac_scene_destroy(&s);
     s = with_times("8e15", "1e15", ", \"clocks\": {\"quantum_s\": 1}");
     TAC_CHECK(s != NULL);
@@ -163,16 +164,16 @@ static void test_between(void)
 {
     struct tac_scene *s = with_times("0.61", "0.02", "");
     TAC_CHECK(s != NULL);
-    CHECK(s->t_end == tac_scene_quanta(s, .61) && tac_scene_frame_time(s, 30) < s->t_end &&
-              tac_scene_frame_time(s, 31) == s->t_end,
+    CHECK(s->settings->t_end == tac_scene_quanta(s, .61) && tac_scene_frame_time(s, 30) < s->settings->t_end &&
+              tac_scene_frame_time(s, 31) == s->settings->t_end,
           "an end between two frames");
     for (int k = -3; k <= 3; k++) { /* frame 30 is at 0.6 s but for 0.4 grains; the end is k grains off that */
         CHECK(tac_scene_until(&ctx, s, ldexp((double)(INT64_C(644245094) + k), -30)) == TAC_OK, "%s", ctx.error);
-        CHECK((s->t_end == tac_scene_frame_time(s, 30)) == (k <= 1), "%d grains off", k);
-        CHECK((s->t_end == INT64_C(644245094) * GRAIN) == (abs(k) <= 1), "%d grains off", k);
+        CHECK((s->settings->t_end == tac_scene_frame_time(s, 30)) == (k <= 1), "%d grains off", k);
+        CHECK((s->settings->t_end == INT64_C(644245094) * GRAIN) == (abs(k) <= 1), "%d grains off", k);
     }
-    CHECK(tac_scene_until(&ctx, s, .001) == TAC_OK && s->t_end == tac_scene_quanta(s, .001) &&
-              tac_scene_frame_time(s, 1) == s->t_end,
+    CHECK(tac_scene_until(&ctx, s, .001) == TAC_OK && s->settings->t_end == tac_scene_quanta(s, .001) &&
+              tac_scene_frame_time(s, 1) == s->settings->t_end,
           "an end before the first frame");
     tac_scene_destroy(&s);
 }
@@ -190,14 +191,16 @@ static void test_quantum(void)
         CHECK(s != NULL, "%s: %s", wanted[i].end, ctx.error);
         if (s == NULL)
             continue;
-        CHECK(s->quantum_s == ldexp(1, wanted[i].exponent), "end %s: the quantum is %g s", wanted[i].end, s->quantum_s);
-        CHECK(s->t_end > 0 && (double)s->t_end * s->quantum_s == s->end_s, "end %s", wanted[i].end);
-        const json_t *told = json_object_get(json_object_get(s->json, "clocks"), "quantum_s");
-        CHECK(json_number_value(told) == s->quantum_s, "end %s: it is in the resolved scene", wanted[i].end);
+        CHECK(s->settings->quantum_s == ldexp(1, wanted[i].exponent), "end %s: the quantum is %g s", wanted[i].end,
+              s->settings->quantum_s);
+        CHECK(s->settings->t_end > 0 && (double)s->settings->t_end * s->settings->quantum_s == s->settings->end_s,
+              "end %s", wanted[i].end);
+        const json_t *told = json_object_get(json_object_get(s->settings->json, "clocks"), "quantum_s");
+        CHECK(json_number_value(told) == s->settings->quantum_s, "end %s: it is in the resolved scene", wanted[i].end);
         /* --until does not change it. */
-        const double quantum_s = s->quantum_s, most_s = ldexp(quantum_s, 53);
-        CHECK(tac_scene_until(&ctx, s, most_s) == TAC_OK && s->quantum_s == quantum_s, "%s", ctx.error);
-        CHECK(tac_scene_until(&ctx, s, 1.001 * most_s) == TAC_ERR_INPUT && s->quantum_s == quantum_s,
+        const double quantum_s = s->settings->quantum_s, most_s = ldexp(quantum_s, 53);
+        CHECK(tac_scene_until(&ctx, s, most_s) == TAC_OK && s->settings->quantum_s == quantum_s, "%s", ctx.error);
+        CHECK(tac_scene_until(&ctx, s, 1.001 * most_s) == TAC_ERR_INPUT && s->settings->quantum_s == quantum_s,
               "end %s, and until later than fits", wanted[i].end);
         tac_scene_destroy(&s);
     }

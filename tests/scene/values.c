@@ -77,23 +77,23 @@ static void test_masses(void)
     struct tac_scene *s = good(plain, NULL, NULL);
     const double want[4] = {.5 * 3 / 3, .5 * 3 / 3, .5 * 3 / 3 + .5 * 2 / 2, .5 * 2 / 2};
     for (int i = 0; i < 4; i++)
-        CHECK(near(s->mass[i], want[i], 1), "vertex %d: %.17g, not %.17g", i, s->mass[i], want[i]);
-    for (tac_lid i = 0; i < s->vertex_count; i++) {
-        const struct tac_body *body = &s->body[s->vertex_body[i]];
+        CHECK(near(s->mesh->mass[i], want[i], 1), "vertex %d: %.17g, not %.17g", i, s->mesh->mass[i], want[i]);
+    for (tac_lid i = 0; i < s->mesh->vertex_count; i++) {
+        const struct tac_body *body = &s->settings->body[s->mesh->vertex_body[i]];
         CHECK(i >= body->vertex_begin && i < body->vertex_end, "vertex %d", (int)i);
-        CHECK(s->ever_free[i] == !body->fixed, "vertex %d", (int)i);
-        CHECK(!body->fixed || s->mass[i] == 0, "fixed vertex %d has mass %g", (int)i, s->mass[i]);
-        CHECK(body->has_elements || s->mass[i] == .25, "particle %d has mass %g", (int)i, s->mass[i]);
+        CHECK(s->mesh->ever_free[i] == !body->fixed, "vertex %d", (int)i);
+        CHECK(!body->fixed || s->mesh->mass[i] == 0, "fixed vertex %d has mass %g", (int)i, s->mesh->mass[i]);
+        CHECK(body->has_elements || s->mesh->mass[i] == .25, "particle %d has mass %g", (int)i, s->mesh->mass[i]);
     }
-    CHECK(s->vertex_count == 4 + 1000 + 8 && s->triangle_count == 1 + 12 && s->segment_count == 1, "%d",
-          s->vertex_count);
-    CHECK(!s->body[1].has_elements && s->body[0].has_elements, "elements");
-    CHECK(!s->two_d, "triangles are 3D");
+    CHECK(s->mesh->vertex_count == 4 + 1000 + 8 && s->mesh->triangle_count == 1 + 12 && s->mesh->segment_count == 1,
+          "%d", s->mesh->vertex_count);
+    CHECK(!s->settings->body[1].has_elements && s->settings->body[0].has_elements, "elements");
+    CHECK(!s->settings->two_d, "triangles are 3D");
     tac_scene_destroy(&s);
     CHECK(s == NULL, "destroyed");
     s = good(plain, "bodies.a.mass=2", NULL); /* overrides the density */
     for (int i = 0; i < 4; i++)
-        CHECK(s->mass[i] == 2, "vertex %d: %g", i, s->mass[i]);
+        CHECK(s->mesh->mass[i] == 2, "vertex %d: %g", i, s->mesh->mass[i]);
     tac_scene_destroy(&s);
 }
 
@@ -101,20 +101,20 @@ static void test_placement(void)
 {
     struct tac_scene *s = good(plain, "bodies.a.position=[10,20,30]", "bodies.a.scale=0.5");
     const double exact[4][3] = {{10, 20, 30}, {11, 20, 30}, {10, 21.5, 30}, {10, 22.5, 30}};
-    CHECK(memcmp(s->x, exact, sizeof exact) == 0, "a body without rotation lies exactly where it is told");
+    CHECK(memcmp(s->mesh->x, exact, sizeof exact) == 0, "a body without rotation lies exactly where it is told");
     tac_scene_destroy(&s);
     s = good(plain, "bodies.a.rotation=[0,0,90]", "bodies.a.position.0=1");
     const double turned[4][3] = {{1, 0, 0}, {1, 2, 0}, {-2, 0, 0}, {-4, 0, 0}};
     for (int i = 0; i < 4; i++)
         for (int k = 0; k < 3; k++)
-            CHECK(near(s->x[3 * i + k], turned[i][k], 5), "vertex %d: %.17g", i, s->x[3 * i + k]);
+            CHECK(near(s->mesh->x[3 * i + k], turned[i][k], 5), "vertex %d: %.17g", i, s->mesh->x[3 * i + k]);
     tac_scene_destroy(&s);
     /* A third of a turn about the diagonal permutes the axes. */
     s = good(plain, "bodies.a.rotation=[69.28203230275509,69.28203230275509,69.28203230275509]", NULL);
     const double cycled[4][3] = {{0, 0, 0}, {0, 2, 0}, {0, 0, 3}, {0, 0, 5}};
     for (int i = 0; i < 4; i++)
         for (int k = 0; k < 3; k++)
-            CHECK(near(s->x[3 * i + k], cycled[i][k], 5), "vertex %d: %.17g", i, s->x[3 * i + k]);
+            CHECK(near(s->mesh->x[3 * i + k], cycled[i][k], 5), "vertex %d: %.17g", i, s->mesh->x[3 * i + k]);
     tac_scene_destroy(&s);
 }
 
@@ -123,10 +123,10 @@ static void test_velocities(void)
     struct tac_scene *s = good(plain, "bodies.a.velocity=[1,2,3]", "bodies.a.angular_velocity=[0,0,2]");
     double momentum[3] = {0, 0, 0}, centre[3] = {0, 0, 0}, mass = 0;
     for (int i = 0; i < 4; i++) {
-        mass += s->mass[i];
+        mass += s->mesh->mass[i];
         for (int k = 0; k < 3; k++) {
-            momentum[k] += s->mass[i] * s->v[3 * i + k];
-            centre[k] += s->mass[i] * s->x[3 * i + k];
+            momentum[k] += s->mesh->mass[i] * s->mesh->v[3 * i + k];
+            centre[k] += s->mesh->mass[i] * s->mesh->x[3 * i + k];
         }
     }
     for (int k = 0; k < 3; k++) {
@@ -135,15 +135,16 @@ static void test_velocities(void)
               momentum[k]);
     }
     for (int i = 0; i < 4; i++) {
-        const double arm[2] = {s->x[3 * i] - centre[0], s->x[3 * i + 1] - centre[1]};
-        CHECK(near(s->v[3 * i], 1 - 2 * arm[1], 10) && near(s->v[3 * i + 1], 2 + 2 * arm[0], 10) &&
-                  s->v[3 * i + 2] == 3,
-              "vertex %d: (%g, %g)", i, s->v[3 * i], s->v[3 * i + 1]);
+        const double arm[2] = {s->mesh->x[3 * i] - centre[0], s->mesh->x[3 * i + 1] - centre[1]};
+        CHECK(near(s->mesh->v[3 * i], 1 - 2 * arm[1], 10) && near(s->mesh->v[3 * i + 1], 2 + 2 * arm[0], 10) &&
+                  s->mesh->v[3 * i + 2] == 3,
+              "vertex %d: (%g, %g)", i, s->mesh->v[3 * i], s->mesh->v[3 * i + 1]);
     }
     tac_scene_destroy(&s);
     s = good(plain, "bodies.f.velocity=[1,2,3]", NULL);
-    for (tac_lid i = s->body[2].vertex_begin; i < s->body[2].vertex_end; i++)
-        CHECK(s->v[3 * i] == 0 && s->v[3 * i + 1] == 0 && s->v[3 * i + 2] == 0, "fixed vertex %d moves", (int)i);
+    for (tac_lid i = s->settings->body[2].vertex_begin; i < s->settings->body[2].vertex_end; i++)
+        CHECK(s->mesh->v[3 * i] == 0 && s->mesh->v[3 * i + 1] == 0 && s->mesh->v[3 * i + 2] == 0,
+              "fixed vertex %d moves", (int)i);
     tac_scene_destroy(&s);
 }
 
@@ -151,9 +152,10 @@ static void test_random(void)
 {
     struct tac_scene *s = good(plain, "bodies.p.random_speed=[3,5]", "bodies.p.velocity=[0,0,7]");
     double mean[3] = {0, 0, 0}, square[3] = {0, 0, 0}, speeds = 0;
-    const tac_lid begin = s->body[1].vertex_begin;
+    const tac_lid begin = s->settings->body[1].vertex_begin;
     for (tac_lid i = begin; i < begin + 1000; i++) {
-        double v[3] = {s->v[3 * i], s->v[3 * i + 1], s->v[3 * i + 2] - 7}, speed = sqrt(tac_dot(v, v));
+        double v[3] = {s->mesh->v[3 * i], s->mesh->v[3 * i + 1], s->mesh->v[3 * i + 2] - 7},
+               speed = sqrt(tac_dot(v, v));
         CHECK(speed > 3 * (1 - 1e-14) && speed < 5 * (1 + 1e-14), "speed %g", speed);
         speeds += speed / 1000;
         for (int k = 0; k < 3; k++) {
@@ -168,11 +170,13 @@ static void test_random(void)
               square[k]);
     CHECK(fabs(speeds - 4) < .08, "mean speed %g", speeds);
     struct tac_scene *again = good(plain, "bodies.p.random_speed=[3,5]", "bodies.p.velocity=[0,0,7]");
-    CHECK(memcmp(s->v, again->v, 3 * sizeof(double) * (size_t)s->vertex_count) == 0, "not repeatable");
+    CHECK(memcmp(s->mesh->v, again->mesh->v, 3 * sizeof(double) * (size_t)s->mesh->vertex_count) == 0,
+          "not repeatable");
     tac_scene_destroy(&again);
     again = read_set(plain, "bodies.p.random_speed=[3,5]", "bodies.p.velocity=[0,0,7]", "bodies.p.seed=1");
     TAC_CHECK(again != NULL);
-    CHECK(s->v[3 * begin] != again->v[3 * begin] && s->v[3 * begin + 1] != again->v[3 * begin + 1],
+    CHECK(s->mesh->v[3 * begin] != again->mesh->v[3 * begin] &&
+              s->mesh->v[3 * begin + 1] != again->mesh->v[3 * begin + 1],
           "the seed has no effect");
     tac_scene_destroy(&again);
     tac_scene_destroy(&s);
@@ -182,12 +186,12 @@ static void test_two_d(void)
 {
     struct tac_scene *s = good(flat, NULL, NULL);
     double out = 0, speed = 0;
-    CHECK(s->two_d, "flat");
-    for (tac_lid i = 0; i < s->vertex_count; i++) {
-        CHECK(s->x[3 * i + 2] == 0 && !signbit(s->x[3 * i + 2]), "z of vertex %d is not +0", (int)i);
-        CHECK(s->v[3 * i + 2] == 0 && !signbit(s->v[3 * i + 2]), "vz of vertex %d is not +0", (int)i);
-        out += s->x[3 * i + 2] + s->v[3 * i + 2];
-        speed += fabs(s->v[3 * i]);
+    CHECK(s->settings->two_d, "flat");
+    for (tac_lid i = 0; i < s->mesh->vertex_count; i++) {
+        CHECK(s->mesh->x[3 * i + 2] == 0 && !signbit(s->mesh->x[3 * i + 2]), "z of vertex %d is not +0", (int)i);
+        CHECK(s->mesh->v[3 * i + 2] == 0 && !signbit(s->mesh->v[3 * i + 2]), "vz of vertex %d is not +0", (int)i);
+        out += s->mesh->x[3 * i + 2] + s->mesh->v[3 * i + 2];
+        speed += fabs(s->mesh->v[3 * i]);
     }
     CHECK(out == 0 && speed > 0, "%g %g", out, speed);
     tac_scene_destroy(&s);
@@ -213,7 +217,7 @@ static void test_two_d(void)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         s = good(flat, cases[i].set, NULL);
-        CHECK(s->two_d == cases[i].two_d, "%s", cases[i].set);
+        CHECK(s->settings->two_d == cases[i].two_d, "%s", cases[i].set);
         tac_scene_destroy(&s);
     }
 }
@@ -226,16 +230,21 @@ static void test_motions(void)
         "{\"body\":\"a\",\"vertices\":[3],\"release\":true,\"rotate\":{\"axis\":[0,1e-200,0],\"center\":[1,2,3],"
         "\"path\":[[0,0],[0.5,-90]]}}]",
         NULL);
-    CHECK(s->motion_count == 2 && s->motion[0].vertex_count == 3 && s->motion[1].vertex_count == 1, "counts");
-    CHECK(s->motion[0].vertex[2] == 2 && s->motion[1].vertex[0] == 3, "vertices");
-    CHECK(s->motion[0].displacement[3] == 1 && s->motion[0].degrees == NULL && s->motion[0].knot_t_s[0] == .5, "path");
-    CHECK(s->motion[1].degrees[1] == -90 && s->motion[1].displacement == NULL && s->motion[1].axis[1] == 1, "rotation");
-    CHECK(s->ever_free[0] == 0 && s->ever_free[3] == 1, "release");
-    CHECK(s->mass[0] > 0 && s->v[0] == 0, "a scripted vertex of a body with density has its mass");
+    CHECK(s->settings->motion_count == 2 && s->mesh->moved[0].vertex_count == 3 && s->mesh->moved[1].vertex_count == 1,
+          "counts");
+    CHECK(s->mesh->moved[0].vertex[2] == 2 && s->mesh->moved[1].vertex[0] == 3, "vertices");
+    CHECK(s->settings->motion[0].displacement[3] == 1 && s->settings->motion[0].degrees == NULL &&
+              s->settings->motion[0].knot_t_s[0] == .5,
+          "path");
+    CHECK(s->settings->motion[1].degrees[1] == -90 && s->settings->motion[1].displacement == NULL &&
+              s->settings->motion[1].axis[1] == 1,
+          "rotation");
+    CHECK(s->mesh->ever_free[0] == 0 && s->mesh->ever_free[3] == 1, "release");
+    CHECK(s->mesh->mass[0] > 0 && s->mesh->v[0] == 0, "a scripted vertex of a body with density has its mass");
     tac_scene_destroy(&s);
     s = good(flat, NULL, NULL); /* scripted for ever without mass */
-    tac_lid arm = s->body[2].vertex_begin;
-    CHECK(s->mass[arm] == 0 && s->ever_free[arm] == 0, "arm");
+    tac_lid arm = s->settings->body[2].vertex_begin;
+    CHECK(s->mesh->mass[arm] == 0 && s->mesh->ever_free[arm] == 0, "arm");
     tac_scene_destroy(&s);
     s = read_set(flat, "motions.0.release=true", NULL, NULL);
     CHECK(s == NULL && strstr(ctx.error, "no mass") != NULL, "released without mass: %s", ctx.error);
@@ -250,24 +259,25 @@ static void test_times(void)
         struct tac_scene *s = good(plain, frames[f], NULL);
         tac_time before = -1;
         CHECK(tac_scene_frame_time(s, 0) == 0 && tac_scene_frame_time(s, -3) == 0, "the first frame");
-        for (int64_t k = 0; before < s->t_end; k++) {
+        for (int64_t k = 0; before < s->settings->t_end; k++) {
             tac_time t = tac_scene_frame_time(s, k);
-            CHECK(t > before && t <= s->t_end, "%s: frame %d at %" PRId64, frames[f], (int)k, t);
-            CHECK(t % 65536 == 0 || t == s->t_end, "%s: frame %d at %" PRId64, frames[f], (int)k, t);
-            CHECK(t == s->t_end ||
-                      fabs((double)t * s->quantum_s - (double)k * s->frame_s) <= 32768 * s->quantum_s * 1.001,
+            CHECK(t > before && t <= s->settings->t_end, "%s: frame %d at %" PRId64, frames[f], (int)k, t);
+            CHECK(t % 65536 == 0 || t == s->settings->t_end, "%s: frame %d at %" PRId64, frames[f], (int)k, t);
+            CHECK(t == s->settings->t_end ||
+                      fabs((double)t * s->settings->quantum_s - (double)k * s->settings->frame_s) <=
+                          32768 * s->settings->quantum_s * 1.001,
                   "%s: frame %d", frames[f], (int)k);
             if (t <= before)
                 break;
             before = t;
         }
-        CHECK(tac_scene_frame_time(s, INT64_MAX) == s->t_end, "the last frame");
-        CHECK(s->t_end == INT64_C(1) << 46, "end %" PRId64, s->t_end);
+        CHECK(tac_scene_frame_time(s, INT64_MAX) == s->settings->t_end, "the last frame");
+        CHECK(s->settings->t_end == INT64_C(1) << 46, "end %" PRId64, s->settings->t_end);
         tac_scene_destroy(&s);
     }
     struct tac_scene *s = good(plain, "clocks.quantum_s=0.0009765625", "time.frame=100");
-    const double q = s->quantum_s;
-    CHECK(s->t_end == 1024, "end %" PRId64, s->t_end);
+    const double q = s->settings->quantum_s;
+    CHECK(s->settings->t_end == 1024, "end %" PRId64, s->settings->t_end);
     CHECK(tac_scene_quanta(s, 2.5 * q) == 3 && tac_scene_quanta(s, -2.5 * q) == -3 && tac_scene_quanta(s, 2.4 * q) == 2,
           "halves away from zero");
     CHECK(tac_scene_quanta(s, .49999999999999994 * q) == 0, "just under a half");
@@ -282,7 +292,8 @@ static void test_ignore(void)
 {
     struct tac_scene *s = good(plain, "contact.ignore=[[\"f\",\"p\"],[\"p\",\"a\"],[\"p\",\"f\"]]", NULL);
     const tac_lid want[4] = {0, 1, 1, 2};
-    CHECK(s->contact.ignore_count == 2 && memcmp(s->contact.ignore, want, sizeof want) == 0, "sorted, once each");
+    CHECK(s->settings->contact.ignore_count == 2 && memcmp(s->settings->contact.ignore, want, sizeof want) == 0,
+          "sorted, once each");
     tac_scene_destroy(&s);
 }
 
@@ -352,17 +363,18 @@ static void test_hash(void)
     enum { SAME = sizeof same / sizeof same[0], OTHER = sizeof other / sizeof other[0] };
     static char hash[OTHER + 1][65];
     struct tac_scene *s = good(plain, NULL, NULL);
-    strcpy(hash[OTHER], s->sha256);
-    CHECK(strspn(s->sha256, "0123456789abcdef") == 64 && s->sha256[64] == '\0', "%s", s->sha256);
+    strcpy(hash[OTHER], s->settings->sha256);
+    CHECK(strspn(s->settings->sha256, "0123456789abcdef") == 64 && s->settings->sha256[64] == '\0', "%s",
+          s->settings->sha256);
     tac_scene_destroy(&s);
     for (int i = 0; i < SAME; i++) {
         s = good(plain, same[i], NULL);
-        CHECK(strcmp(s->sha256, hash[OTHER]) == 0, "%s changes the hash", same[i]);
+        CHECK(strcmp(s->settings->sha256, hash[OTHER]) == 0, "%s changes the hash", same[i]);
         tac_scene_destroy(&s);
     }
     for (int i = 0; i < OTHER; i++) {
         s = good(plain, other[i], NULL);
-        strcpy(hash[i], s->sha256);
+        strcpy(hash[i], s->settings->sha256);
         for (int j = 0; j < i; j++)
             CHECK(strcmp(hash[i], hash[j]) != 0, "%s and %s have one hash", other[i], other[j]);
         CHECK(strcmp(hash[i], hash[OTHER]) != 0, "%s does not change the hash", other[i]);
@@ -379,23 +391,26 @@ static bool same_doubles(const double *a, const double *b, size_t count)
 static void test_round_trip(const char *text, const char *set, const char *more)
 {
     struct tac_scene *s = good(text, set, more), *t = NULL;
-    char *dump = json_dumps(s->json, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+    char *dump = json_dumps(s->settings->json, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
     t = good(dump, NULL, NULL);
-    size_t v = (size_t)s->vertex_count;
-    CHECK(strcmp(s->sha256, t->sha256) == 0, "%s: another hash", set);
-    CHECK(v == (size_t)t->vertex_count && same_doubles(s->x, t->x, 3 * v) && same_doubles(s->v, t->v, 3 * v) &&
-              same_doubles(s->mass, t->mass, v),
+    size_t v = (size_t)s->mesh->vertex_count;
+    CHECK(strcmp(s->settings->sha256, t->settings->sha256) == 0, "%s: another hash", set);
+    CHECK(v == (size_t)t->mesh->vertex_count && same_doubles(s->mesh->x, t->mesh->x, 3 * v) &&
+              same_doubles(s->mesh->v, t->mesh->v, 3 * v) && same_doubles(s->mesh->mass, t->mesh->mass, v),
           "%s: other bits", set);
-    CHECK(s->end_s == t->end_s && s->frame_s == t->frame_s && s->t_end == t->t_end && s->two_d == t->two_d, "%s: times",
+    CHECK(s->settings->end_s == t->settings->end_s && s->settings->frame_s == t->settings->frame_s &&
+              s->settings->t_end == t->settings->t_end && s->settings->two_d == t->settings->two_d,
+          "%s: times", set);
+    CHECK(memcmp(&s->settings->clocks, &t->settings->clocks, sizeof s->settings->clocks) == 0, "%s: clocks", set);
+    CHECK(memcmp(&s->settings->discovery, &t->settings->discovery, sizeof s->settings->discovery) == 0, "%s: discovery",
           set);
-    CHECK(memcmp(&s->clocks, &t->clocks, sizeof s->clocks) == 0, "%s: clocks", set);
-    CHECK(memcmp(&s->discovery, &t->discovery, sizeof s->discovery) == 0, "%s: discovery", set);
-    CHECK(strcmp(s->name, t->name) == 0, "%s: name", set);
-    for (tac_lid i = 0; i < s->motion_count; i++)
-        CHECK(same_doubles(s->motion[i].knot_t_s, t->motion[i].knot_t_s, (size_t)s->motion[i].knot_count) &&
-                  same_doubles(s->motion[i].axis, t->motion[i].axis, 3),
+    CHECK(strcmp(s->settings->name, t->settings->name) == 0, "%s: name", set);
+    for (tac_lid i = 0; i < s->settings->motion_count; i++)
+        CHECK(same_doubles(s->settings->motion[i].knot_t_s, t->settings->motion[i].knot_t_s,
+                           (size_t)s->settings->motion[i].knot_count) &&
+                  same_doubles(s->settings->motion[i].axis, t->settings->motion[i].axis, 3),
               "%s: motions", set);
-    CHECK(json_equal(s->json, t->json), "%s: resolving twice changes the scene", set);
+    CHECK(json_equal(s->settings->json, t->settings->json), "%s: resolving twice changes the scene", set);
     free(dump);
     tac_scene_destroy(&s);
     tac_scene_destroy(&t);
@@ -409,16 +424,17 @@ static void test_file_mesh(void)
                           "\"triangles\":[[0,2,1],[0,1,3],[0,3,2],[1,2,3]]}";
     write_text("tetra.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n");
     struct tac_scene *s = good(plain, mesh, NULL), *t = good(plain, inlined, NULL);
-    CHECK(strcmp(s->sha256, t->sha256) == 0, "file and inline differ");
+    CHECK(strcmp(s->settings->sha256, t->settings->sha256) == 0, "file and inline differ");
     tac_scene_destroy(&t);
-    const char *path = json_string_value(
-        json_object_get(json_object_get(json_array_get(json_object_get(s->json, "bodies"), 2), "mesh"), "path"));
+    const char *path = json_string_value(json_object_get(
+        json_object_get(json_array_get(json_object_get(s->settings->json, "bodies"), 2), "mesh"), "path"));
     CHECK(path != NULL && path[0] == '/' && strstr(path, "tetra.obj") != NULL, "%s", path ? path : "no path");
-    char *dump = json_dumps(s->json, JSON_REAL_PRECISION(17)), sub[256];
+    char *dump = json_dumps(s->settings->json, JSON_REAL_PRECISION(17)), sub[256];
     snprintf(sub, sizeof sub, "%s/moved.json", folder + strlen("/tmp/"));
     CHECK(chdir("/tmp") == 0, "chdir");
     write_text("moved.json", dump);
-    CHECK(tac_scene_read(&ctx, sub, NULL, 0, &t) == TAC_OK && strcmp(s->sha256, t->sha256) == 0, "%s", ctx.error);
+    CHECK(tac_scene_read(&ctx, sub, NULL, 0, &t) == TAC_OK && strcmp(s->settings->sha256, t->settings->sha256) == 0,
+          "%s", ctx.error);
     free(dump);
     tac_scene_destroy(&s);
     tac_scene_destroy(&t);

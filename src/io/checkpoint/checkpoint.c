@@ -55,6 +55,22 @@ const struct tac_checkpoint_column TAC_GRIP_COLUMNS[5] = {
     {"grip_value", NULL, true, 13, AT(tac_grip_state, value)},
 };
 
+/* Kinds of forces when this table was made; its place for later ones is behind all the rest. */
+enum { FIRST_KINDS = 8 };
+
+/* Ticks of the kinds [begin, end). */
+static void carry_ticks(struct tac_counters *k, int begin, int end, int64_t *integer, bool out)
+{
+    for (int i = begin; i < end; i++)
+        for (int j = 0; j < 2; j++) {
+            int64_t *ticks = j ? &k->executed[i] : &k->committed[i], *at = &integer[2 * (i - begin) + j];
+            if (out)
+                *at = *ticks;
+            else
+                *ticks = *at;
+        }
+}
+
 /* Both ways by one list, so that they cannot disagree. */
 static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool out)
 {
@@ -96,23 +112,17 @@ static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool
             *whole[i] = integer[i];
     }
     integer += sizeof whole / sizeof whole[0];
-    for (size_t i = 0; i < TAC_KINDS; i++)
-        for (size_t j = 0; j < 2; j++) {
-            int64_t *ticks = j ? &k->executed[i] : &k->committed[i];
-            if (out)
-                integer[2 * i + j] = *ticks;
-            else
-                *ticks = integer[2 * i + j];
-        }
+    carry_ticks(k, 0, FIRST_KINDS, integer, out);
     /* Later ones: older checkpoints have 0 here. */
     int64_t *const more[] = {&k->certificates_reconfirmed, &k->plans_filed, &k->plans_told, &has_row, &c->entry_count};
-    integer += 2 * TAC_KINDS;
+    integer += 2 * FIRST_KINDS;
     for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
         if (out)
             integer[i] = *more[i];
         else
             *more[i] = integer[i];
     }
+    carry_ticks(k, FIRST_KINDS, TAC_COUNTED_KINDS, integer + sizeof more / sizeof more[0], out);
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
         if (out)
             real[i] = *reals[i];

@@ -117,8 +117,8 @@ static bool put_number(hid_t object, const char *name, int64_t value)
 static bool put_attributes(hid_t file, const struct tac_scene *scene, int ranks)
 {
     return tac_h5_put_text(file, "format", TAC_CHECKPOINT_FORMAT) && tac_h5_put_text(file, "version", tac_version()) &&
-           tac_h5_put_text(file, "commit", tac_commit()) && tac_h5_put_text(file, "name", scene->name) &&
-           tac_h5_put_text(file, "scene_sha256", scene->sha256) && put_number(file, "ranks", ranks);
+           tac_h5_put_text(file, "commit", tac_commit()) && tac_h5_put_text(file, "name", scene->settings->name) &&
+           tac_h5_put_text(file, "scene_sha256", scene->settings->sha256) && put_number(file, "ranks", ranks);
 }
 
 static enum tac_err create(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const struct tac_scene *scene,

@@ -74,19 +74,19 @@ static enum tac_err write_table(struct tac_ctx *ctx, struct tac_checkpoint_write
 static enum tac_err write_vertices(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const struct tac_checkpoint *c)
 {
     enum tac_err err;
-    const size_t n = (size_t)c->vertex_count;
+    const size_t n = (size_t)c->vertices.count;
     struct tac_vertex_record *row = NULL;
     int32_t *to = NULL;
     TAC_TRY(tac_alloc(ctx, n, sizeof *row, &row));
     TAC_TRY(tac_alloc(ctx, n, sizeof *to, &to));
     for (size_t k = 0; k < n; k++) {
-        row[k].id = c->vertex_id[k];
-        row[k].mass = c->mass[k];
-        row[k].t = c->t[k];
-        memcpy(row[k].start, &c->start[3 * k], sizeof row[k].start);
-        memcpy(row[k].x, &c->x[3 * k], sizeof row[k].x);
-        memcpy(row[k].v, &c->v[3 * k], sizeof row[k].v);
-        memcpy(row[k].impulse, &c->impulse[3 * k], sizeof row[k].impulse);
+        row[k].id = c->vertices.id[k];
+        row[k].mass = c->vertices.mass[k];
+        row[k].t = c->vertices.t[k];
+        memcpy(row[k].start, &c->vertices.start[3 * k], sizeof row[k].start);
+        memcpy(row[k].x, &c->vertices.x[3 * k], sizeof row[k].x);
+        memcpy(row[k].v, &c->vertices.v[3 * k], sizeof row[k].v);
+        memcpy(row[k].impulse, &c->vertices.impulse[3 * k], sizeof row[k].impulse);
         to[k] = tac_rank_of_row(ctx, c->vertex_total, row[k].id);
     }
 done:
@@ -223,10 +223,10 @@ enum tac_err tac_checkpoint_write_rows(struct tac_ctx *ctx, struct tac_checkpoin
 {
     enum tac_err err;
     TAC_TRY(write_vertices(ctx, w, c));
-    TAC_TRY(write_elements(ctx, w, TAC_TRIANGLE_COLUMNS, c->triangle_total, c->triangle_count, c->triangle_id,
-                           c->triangle, 3));
-    TAC_TRY(
-        write_elements(ctx, w, TAC_SEGMENT_COLUMNS, c->segment_total, c->segment_count, c->segment_id, c->segment, 2));
+    TAC_TRY(write_elements(ctx, w, TAC_TRIANGLE_COLUMNS, c->triangle_total, c->mesh.triangle_count, c->mesh.triangle_id,
+                           c->mesh.triangle, 3));
+    TAC_TRY(write_elements(ctx, w, TAC_SEGMENT_COLUMNS, c->segment_total, c->mesh.segment_count, c->mesh.segment_id,
+                           c->mesh.segment, 2));
     TAC_TRY(write_scripts(ctx, w, c));
     TAC_TRY(write_pairs(ctx, w, c));
     TAC_TRY(write_element_states(ctx, w, c));

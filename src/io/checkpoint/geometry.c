@@ -36,16 +36,18 @@ enum tac_err tac_geometry_gather(struct tac_ctx *ctx, const struct tac_checkpoin
 {
     enum tac_err err = TAC_OK;
     memset(out, 0, sizeof *out);
-    out->geometry = (struct tac_geometry){c->vertex_total, c->triangle_total, c->segment_total, c->start,
-                                          c->mass,         c->triangle,       c->segment};
+    out->geometry = (struct tac_geometry){c->vertex_total,  c->triangle_total, c->segment_total, c->vertices.start,
+                                          c->vertices.mass, c->mesh.triangle,  c->mesh.segment};
     if (ctx->size == 1)
         return TAC_OK;
-    TAC_TRY(gather(ctx, c->vertex_total, c->vertex_count, c->vertex_id, c->start, 3 * sizeof(double), &out->x));
-    TAC_TRY(gather(ctx, c->vertex_total, c->vertex_count, c->vertex_id, c->mass, sizeof(double), &out->mass));
-    TAC_TRY(gather(ctx, c->triangle_total, c->triangle_count, c->triangle_id, c->triangle, 3 * sizeof(tac_gid),
-                   &out->triangle));
+    TAC_TRY(gather(ctx, c->vertex_total, c->vertices.count, c->vertices.id, c->vertices.start, 3 * sizeof(double),
+                   &out->x));
     TAC_TRY(
-        gather(ctx, c->segment_total, c->segment_count, c->segment_id, c->segment, 2 * sizeof(tac_gid), &out->segment));
+        gather(ctx, c->vertex_total, c->vertices.count, c->vertices.id, c->vertices.mass, sizeof(double), &out->mass));
+    TAC_TRY(gather(ctx, c->triangle_total, c->mesh.triangle_count, c->mesh.triangle_id, c->mesh.triangle,
+                   3 * sizeof(tac_gid), &out->triangle));
+    TAC_TRY(gather(ctx, c->segment_total, c->mesh.segment_count, c->mesh.segment_id, c->mesh.segment,
+                   2 * sizeof(tac_gid), &out->segment));
     out->geometry.x = out->x;
     out->geometry.mass = out->mass;
     out->geometry.triangle = out->triangle;

@@ -12,11 +12,11 @@
 
 int64_t tac_energy_frame(const struct tac_scene *scene, double t_s, int64_t next)
 {
-    const double near = t_s / scene->frame_s;
+    const double near = t_s / scene->settings->frame_s;
     if (!(near >= 0 && near < 9e15))
         return -1;
     for (int64_t k = (int64_t)near; k <= (int64_t)near + 1; k++)
-        if (k < next && t_s == (double)tac_scene_frame_time(scene, k) * scene->quantum_s)
+        if (k < next && t_s == (double)tac_scene_frame_time(scene, k) * scene->settings->quantum_s)
             return k;
     return -1;
 }
@@ -74,7 +74,7 @@ static enum tac_err read_rows(struct tac_ctx *ctx, const struct tac_output *out,
                               FILE *file, struct tac_energy_plan *plan)
 {
     enum tac_err err = TAC_OK;
-    struct reading in = {out->scene, (double)past->now * out->scene->quantum_s, -INFINITY, past->next_frame};
+    struct reading in = {out->scene, (double)past->now * out->scene->settings->quantum_s, -INFINITY, past->next_frame};
     char *text = NULL, what[96];
     size_t capacity = 0;
     int64_t index = -1, line = 1;

@@ -50,7 +50,8 @@ enum tac_err tac_energy_create(struct tac_ctx *ctx, struct tac_output *out)
 
 enum tac_err tac_output_first_status(struct tac_ctx *ctx, struct tac_output *out, double time_s, char **text)
 {
-    struct tac_status status = {.state = "running", .time_s = time_s, .end_s = out->scene->end_s, .wall_left_s = NAN};
+    struct tac_status status = {
+        .state = "running", .time_s = time_s, .end_s = out->scene->settings->end_s, .wall_left_s = NAN};
     json_t *json = tac_status_json(out, &status);
     *text = json != NULL ? json_dumps(json, JSON_INDENT(2)) : NULL;
     json_decref(json);
@@ -72,7 +73,7 @@ static enum tac_err claim(struct tac_ctx *ctx, struct tac_output *out, const cha
 static enum tac_err write_small(struct tac_ctx *ctx, struct tac_output *out)
 {
     enum tac_err err = TAC_OK;
-    TAC_TRY(tac_folder_replace_json(ctx, &out->folder, "scene.json", out->scene->json, true));
+    TAC_TRY(tac_folder_replace_json(ctx, &out->folder, "scene.json", out->scene->settings->json, true));
     TAC_TRY(tac_energy_create(ctx, out));
     TAC_TRY(tac_xdmf_write(ctx, out, true));
 done:
@@ -91,6 +92,7 @@ enum tac_err tac_output_blank(struct tac_ctx *ctx, const struct tac_scene *scene
     }
     out->ctx = ctx;
     out->scene = scene;
+    tac_kind_names(ctx, out->kind_name);
     out->folder.fd = out->energy = -1;
     out->start_wall_s = tac_wall_s();
     out->last_line = out->start_wall_s; /* the first plain line comes after a while */
@@ -197,15 +199,15 @@ static json_t *options_json(const struct tac_summary *summary)
 
 static json_t *run_json(struct tac_ctx *ctx, const struct tac_output *out, const struct tac_summary *summary)
 {
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "format",
-                     TAC_RUN_FORMAT, "version", tac_version(), "commit", tac_commit(), "name", out->scene->name,
-                     "scene_sha256", out->scene->sha256, "ranks", ctx->size, "restarts", (json_int_t)out->restarts,
-                     "checkpoints", (json_int_t)out->checkpoints, "state", summary->status.state, "time",
-                     tac_json_real(summary->status.time_s), "options", options_json(summary), "counters",
-                     tac_counters_json(&summary->status.counters), "wall_s", tac_json_real(summary->wall_s),
-                     "wall_total_s", tac_json_real(summary->wall_total_s), "peak_memory_bytes",
-                     out->peak_memory_bytes > 0 ? json_integer(out->peak_memory_bytes) : json_null(), "book_residual",
-                     tac_json_real(summary->book_residual));
+    return json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "format", TAC_RUN_FORMAT,
+        "version", tac_version(), "commit", tac_commit(), "name", out->scene->settings->name, "scene_sha256",
+        out->scene->settings->sha256, "ranks", ctx->size, "restarts", (json_int_t)out->restarts, "checkpoints",
+        (json_int_t)out->checkpoints, "state", summary->status.state, "time", tac_json_real(summary->status.time_s),
+        "options", options_json(summary), "counters", tac_counters_json(&summary->status.counters, out->kind_name),
+        "wall_s", tac_json_real(summary->wall_s), "wall_total_s", tac_json_real(summary->wall_total_s),
+        "peak_memory_bytes", out->peak_memory_bytes > 0 ? json_integer(out->peak_memory_bytes) : json_null(),
+        "book_residual", tac_json_real(summary->book_residual));
 }
 
 /* The most memory that this process ever had, by the kernel's account; 0: not told. */

@@ -8,6 +8,7 @@
 
 #include "io/folder/report.h"
 #include "io/h5/h5.h"
+#include "scene/kind.h"
 
 #define TAC_FRAMES_FORMAT "tactus-frames/1"
 #define TAC_STATUS_FORMAT "tactus-status/1"
@@ -132,13 +133,14 @@ struct tac_xdmf {
 
 /* ---- the whole ---- */
 struct tac_output {
-    struct tac_ctx *ctx;            /* borrowed: tac_output_destroy() may have files to close */
-    const struct tac_scene *scene;  /* borrowed */
-    struct tac_folder folder;       /* rank 0 */
-    struct tac_frames *frames;      /* owned */
-    int energy;                     /* rank 0: descriptor of energy.csv; -1: none */
-    struct tac_xdmf xdmf;           /* rank 0 */
-    struct tac_output_entry *entry; /* rank 0: owned, (entry_count): what the folder holds, by index */
+    struct tac_ctx *ctx;                  /* borrowed: tac_output_destroy() may have files to close */
+    const struct tac_scene *scene;        /* borrowed */
+    const char *kind_name[TAC_KINDS + 1]; /* tac_kind_names() */
+    struct tac_folder folder;             /* rank 0 */
+    struct tac_frames *frames;            /* owned */
+    int energy;                           /* rank 0: descriptor of energy.csv; -1: none */
+    struct tac_xdmf xdmf;                 /* rank 0 */
+    struct tac_output_entry *entry;       /* rank 0: owned, (entry_count): what the folder holds, by index */
     size_t entry_count, entry_capacity;
     bool here;                 /* it goes on from a checkpoint that lies in the folder */
     int64_t restarts;          /* rank 0 */
@@ -183,7 +185,7 @@ enum tac_err tac_xdmf_write(struct tac_ctx *ctx, struct tac_output *out, bool fo
 
 /* New references; NULL if out of memory. */
 json_t *tac_status_json(const struct tac_output *out, const struct tac_status *status);
-json_t *tac_counters_json(const struct tac_counters *counters);
+json_t *tac_counters_json(const struct tac_counters *counters, const char *const *kind_name);
 /* Local to rank 0. The status that is written last: also over a full disk, where it can. */
 enum tac_err tac_status_last(struct tac_ctx *ctx, struct tac_output *out, const struct tac_status *status);
 

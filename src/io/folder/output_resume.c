@@ -46,8 +46,11 @@ done:
 /* Rank 0: it ended before it began.  A folder that was there keeps what it has; a new one goes. */
 static void give_up(struct tac_ctx *ctx, struct tac_output *out, double t_s)
 {
-    struct tac_status status = {
-        .state = "failed", .time_s = t_s, .end_s = out->scene->end_s, .wall_left_s = NAN, .error = ctx->error};
+    struct tac_status status = {.state = "failed",
+                                .time_s = t_s,
+                                .end_s = out->scene->settings->end_s,
+                                .wall_left_s = NAN,
+                                .error = ctx->error};
     if (out->folder.made) {
         out->folder.claimed = true; /* what is in it is ours, also before status.json is there */
         tac_folder_abandon(&out->folder);
@@ -83,7 +86,7 @@ static enum tac_err go_on(struct tac_ctx *ctx, struct tac_output *out, const str
 {
     enum tac_err err = TAC_OK;
     TAC_TRY(enter(ctx, out, frames, rows));
-    TAC_TRY(tac_folder_replace_json(ctx, &out->folder, "scene.json", out->scene->json, true));
+    TAC_TRY(tac_folder_replace_json(ctx, &out->folder, "scene.json", out->scene->settings->json, true));
     TAC_TRY(tac_energy_resume(ctx, out, rows));
     for (int64_t k = 0; k < frames->count; k++)
         TAC_TRY(tac_xdmf_add(ctx, out, frames->kept[k].index, frames->kept[k].time_s));
@@ -106,7 +109,7 @@ enum tac_err tac_output_resume(struct tac_ctx *ctx, const struct tac_scene *scen
                                const char *dir, const struct tac_output_past *past, struct tac_output **result)
 {
     enum tac_err err = TAC_OK;
-    const double t_s = (double)past->now * scene->quantum_s;
+    const double t_s = (double)past->now * scene->settings->quantum_s;
     const bool first = ctx->rank == 0;
     struct tac_output *out = NULL;
     struct tac_frames_plan frames = {.path = NULL};

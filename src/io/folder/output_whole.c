@@ -26,7 +26,8 @@ static bool says_finished(const struct end *e, const char *name, const char *for
                            json_string_value(json_object_get(json, "state")),
                            json_string_value(json_object_get(json, "scene_sha256"))};
     const bool ok = text[0] != NULL && strcmp(text[0], format) == 0 && text[1] != NULL &&
-                    strcmp(text[1], "finished") == 0 && text[2] != NULL && strcmp(text[2], e->scene->sha256) == 0 &&
+                    strcmp(text[1], "finished") == 0 && text[2] != NULL &&
+                    strcmp(text[2], e->scene->settings->sha256) == 0 &&
                     json_number_value(json_object_get(json, "time")) == e->t_s;
     json_decref(json);
     return ok;
@@ -56,7 +57,7 @@ static bool frames_are_there(struct tac_ctx *ctx, const struct end *e)
 {
     struct tac_reader *r = NULL;
     bool ok = tac_reader_open(ctx, e->dir, &r) == TAC_OK && r->incomplete == 0 && r->frame_count > 0 &&
-              strcmp(r->sha256, e->scene->sha256) == 0 && r->frame[r->frame_count - 1].time_s == e->t_s &&
+              strcmp(r->sha256, e->scene->settings->sha256) == 0 && r->frame[r->frame_count - 1].time_s == e->t_s &&
               (e->frames < 0 || r->frame_count == e->frames) && xdmf_has(e, r->frame[r->frame_count - 1].index);
     tac_reader_close(&r);
     return ok;
@@ -92,7 +93,7 @@ enum tac_err tac_output_whole(struct tac_ctx *ctx, const struct tac_scene *scene
     bool told[2] = {false, false};
     if (ctx->rank == 0) {
         struct tac_ctx alone; /* what is missing is no error */
-        struct end e = {scene, dir, (double)past->now * scene->quantum_s, -1, -1};
+        struct end e = {scene, dir, (double)past->now * scene->settings->quantum_s, -1, -1};
         tac_ctx_init(&alone, MPI_COMM_SELF);
         alone.quiet = true;
         if (past->entry_count > 0)

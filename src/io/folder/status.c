@@ -7,9 +7,6 @@
 
 #include "io/folder/output.h"
 
-const char *const tac_kind_name[TAC_KINDS] = {"gravity", "spring", "cst",     "hinge",
-                                              "penalty", "limit",  "damping", "load"};
-
 static bool put(json_t *object, const char *key, json_t *value)
 {
     return json_object_set_new(object, key, value) == 0;
@@ -20,12 +17,12 @@ static bool put_integer(json_t *object, const char *key, int64_t value)
     return put(object, key, json_integer((json_int_t)value));
 }
 
-static bool put_ticks(json_t *object, const char *key, const int64_t ticks[TAC_KINDS])
+static bool put_ticks(json_t *object, const char *key, const char *const *kind_name, const int64_t *ticks)
 {
     json_t *kinds = json_object();
     bool ok = kinds != NULL;
-    for (int i = 0; ok && i < TAC_KINDS; i++)
-        ok = put_integer(kinds, tac_kind_name[i], ticks[i]);
+    for (int i = 0; ok && kind_name[i] != NULL; i++)
+        ok = put_integer(kinds, kind_name[i], ticks[i]);
     return put(object, key, kinds) && ok;
 }
 
@@ -46,24 +43,25 @@ static bool put_seconds(json_t *object, const struct tac_counters *c)
     return put(object, "seconds", seconds) && ok;
 }
 
-json_t *tac_counters_json(const struct tac_counters *c)
+json_t *tac_counters_json(const struct tac_counters *c, const char *const *kind_name)
 {
     json_t *object = json_object();
-    bool ok =
-        object != NULL && put_ticks(object, "committed", c->committed) && put_ticks(object, "executed", c->executed) &&
-        put_integer(object, "silent", c->silent) && put_integer(object, "windows", c->windows) &&
-        put_integer(object, "rollbacks", c->rollbacks) && put_integer(object, "repeated_ticks", c->repeated_ticks) &&
-        put_integer(object, "contacts_found", c->contacts_found) &&
-        put_integer(object, "deepest_layer", c->deepest_layer) &&
-        put_integer(object, "certificates_created", c->certificates_created) &&
-        put_integer(object, "certificates_failed", c->certificates_failed) &&
-        put_integer(object, "certificates_rescheduled", c->certificates_rescheduled) &&
-        put_integer(object, "certificates_reconfirmed", c->certificates_reconfirmed) &&
-        put_integer(object, "plans_filed", c->plans_filed) && put_integer(object, "plans_told", c->plans_told) &&
-        put_integer(object, "candidate_builds", c->candidate_builds) &&
-        put_integer(object, "candidates", c->candidates) && put_integer(object, "messages_sent", c->messages_sent) &&
-        put_integer(object, "bytes_sent", c->bytes_sent) && put_integer(object, "migrations", c->migrations) &&
-        put_seconds(object, c);
+    bool ok = object != NULL && put_ticks(object, "committed", kind_name, c->committed) &&
+              put_ticks(object, "executed", kind_name, c->executed) && put_integer(object, "silent", c->silent) &&
+              put_integer(object, "windows", c->windows) && put_integer(object, "rollbacks", c->rollbacks) &&
+              put_integer(object, "repeated_ticks", c->repeated_ticks) &&
+              put_integer(object, "contacts_found", c->contacts_found) &&
+              put_integer(object, "deepest_layer", c->deepest_layer) &&
+              put_integer(object, "certificates_created", c->certificates_created) &&
+              put_integer(object, "certificates_failed", c->certificates_failed) &&
+              put_integer(object, "certificates_rescheduled", c->certificates_rescheduled) &&
+              put_integer(object, "certificates_reconfirmed", c->certificates_reconfirmed) &&
+              put_integer(object, "plans_filed", c->plans_filed) && put_integer(object, "plans_told", c->plans_told) &&
+              put_integer(object, "candidate_builds", c->candidate_builds) &&
+              put_integer(object, "candidates", c->candidates) &&
+              put_integer(object, "messages_sent", c->messages_sent) &&
+              put_integer(object, "bytes_sent", c->bytes_sent) && put_integer(object, "migrations", c->migrations) &&
+              put_seconds(object, c);
     if (ok)
         return object;
     json_decref(object);
@@ -103,9 +101,10 @@ json_t *tac_status_json(const struct tac_output *out, const struct tac_status *s
         put_integer(object, "deepest_layer", s->deepest_layer) && put_integer(object, "restarts", out->restarts) &&
         put(object, "checkpoint", out->checkpoint[0] != '\0' ? tac_json_text(out->checkpoint) : json_null()) &&
         put(object, "error", s->error != NULL ? tac_json_text(s->error) : json_null()) &&
-        put(object, "name", json_string(scene->name)) && put(object, "scene_sha256", json_string(scene->sha256)) &&
+        put(object, "name", json_string(scene->settings->name)) &&
+        put(object, "scene_sha256", json_string(scene->settings->sha256)) &&
         put(object, "version", json_string(tac_version())) && tac_process_describe(object) &&
-        put(object, "counters", tac_counters_json(&s->counters));
+        put(object, "counters", tac_counters_json(&s->counters, out->kind_name));
     if (ok)
         return object;
     json_decref(object);
@@ -176,7 +175,7 @@ static bool rewrite_briefly(const struct tac_output *out, const struct tac_statu
                            "{\n  \"format\": \"%s\",\n  \"state\": \"%s\",\n  \"time\": %.17g,\n  \"end\": %.17g,\n"
                            "  \"error\": %s%s%s,\n  \"scene_sha256\": \"%s\"\n}\n",
                            TAC_STATUS_FORMAT, s->state, s->time_s, s->end_s, error[0] ? "\"" : "",
-                           error[0] ? error : "null", error[0] ? "\"" : "", out->scene->sha256);
+                           error[0] ? error : "null", error[0] ? "\"" : "", out->scene->settings->sha256);
     return n > 0 && (size_t)n < sizeof text && tac_folder_rewrite(&out->folder, "status.json", text, (size_t)n);
 }
 

@@ -57,8 +57,8 @@ enum tac_err tac_frames_new_file(struct tac_ctx *ctx, struct tac_frames *w, cons
     TAC_TRY(tac_frames_transfer(ctx, w));
     TAC_TRY(tac_frames_reserve(ctx, w, 0));
     ok = tac_h5_put_text(w->file, "format", format) && tac_h5_put_text(w->file, "version", tac_version()) &&
-         tac_h5_put_text(w->file, "commit", tac_commit()) && tac_h5_put_text(w->file, "name", scene->name) &&
-         tac_h5_put_text(w->file, "scene_sha256", scene->sha256);
+         tac_h5_put_text(w->file, "commit", tac_commit()) && tac_h5_put_text(w->file, "name", scene->settings->name) &&
+         tac_h5_put_text(w->file, "scene_sha256", scene->settings->sha256);
     w->frames = ok ? H5Gcreate2(w->file, group, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT) : -1;
     TAC_TRY(tac_frames_change(ctx, w, "a new file", w->frames >= 0));
 done:
@@ -122,7 +122,7 @@ enum tac_err tac_frames_blank(struct tac_ctx *ctx, const struct tac_scene *scene
     struct tac_frames *w = NULL;
     *out = NULL;
     TAC_TRY(tac_frames_handle(ctx, dir, "frames.h5", create, &w));
-    w->vertex_count = scene->vertex_count;
+    w->vertex_count = scene->mesh->vertex_count;
     tac_rows_of_rank(w->vertex_count, ctx->rank, ctx->size, &w->row_begin, &w->row_end);
     TAC_TRY(tac_agree(ctx, alloc_rows(ctx, w)));
     *out = w;

@@ -24,12 +24,12 @@ typedef int64_t (*value_at)(struct source *source, int64_t i);
 
 static int64_t triangle_value(struct source *s, int64_t i)
 {
-    return s->pieces ? s->triangle.vertex[i - 3 * s->triangle.begin] : s->scene->triangle[i];
+    return s->pieces ? s->triangle.vertex[i - 3 * s->triangle.begin] : s->scene->mesh->triangle[i];
 }
 
 static int64_t segment_value(struct source *s, int64_t i)
 {
-    return s->pieces ? s->segment.vertex[i - 2 * s->segment.begin] : s->scene->segment[i];
+    return s->pieces ? s->segment.vertex[i - 2 * s->segment.begin] : s->scene->mesh->segment[i];
 }
 
 static tac_gid points_of(const struct tac_body *body)
@@ -39,7 +39,7 @@ static tac_gid points_of(const struct tac_body *body)
 
 static int64_t point_value(struct source *s, int64_t i)
 {
-    const struct tac_body *body = s->scene->body;
+    const struct tac_body *body = s->scene->settings->body;
     if (i < s->before)
         s->before = s->body = 0;
     while (i - s->before >= points_of(&body[s->body]))
@@ -50,7 +50,8 @@ static int64_t point_value(struct source *s, int64_t i)
 /* XDMF's mixed topology: 4 a b c (triangle), 2 2 a b (polyline of two), 1 1 a (polyvertex of one). */
 static int64_t cell_value(struct source *s, int64_t i)
 {
-    int64_t triangles = 4 * (int64_t)s->scene->triangle_count, segments = 4 * (int64_t)s->scene->segment_count;
+    int64_t triangles = 4 * (int64_t)s->scene->mesh->triangle_count,
+            segments = 4 * (int64_t)s->scene->mesh->segment_count;
     if (i < triangles)
         return i % 4 == 0 ? 4 : triangle_value(s, i / 4 * 3 + i % 4 - 1);
     i -= triangles;
@@ -150,10 +151,10 @@ static enum tac_err write_bodies(struct tac_ctx *ctx, struct tac_frames *w, hid_
         err = tac_alloc(ctx, n, sizeof *radius, &radius);
     TAC_TRY(tac_agree(ctx, err));
     for (size_t i = 0; i < n; i++) {
-        while (w->row_begin + (tac_gid)i >= scene->body[b].vertex_end)
+        while (w->row_begin + (tac_gid)i >= scene->settings->body[b].vertex_end)
             b++;
         body[i] = b;
-        radius[i] = scene->body[b].radius;
+        radius[i] = scene->settings->body[b].radius;
     }
     d.data = body;
     TAC_TRY(tac_dataset_write(ctx, w, &d));
@@ -211,7 +212,7 @@ static enum tac_err write_free(struct tac_ctx *ctx, struct tac_frames *w, hid_t 
     if (pieces != NULL)
         TAC_TRY(gather_free(ctx, w, pieces, list));
     for (size_t i = 0; i < n && pieces == NULL; i++)
-        list[i] = scene->ever_free[w->row_begin + (tac_gid)i] != 0;
+        list[i] = scene->mesh->ever_free[w->row_begin + (tac_gid)i] != 0;
     d.data = list;
     TAC_TRY(tac_dataset_write(ctx, w, &d));
 done:
@@ -226,19 +227,22 @@ enum tac_err tac_frames_body_names(struct tac_ctx *ctx, struct tac_frames *w, hi
     size_t longest = 1;
     char *text = NULL;
     hid_t type = -1;
-    for (tac_lid b = 0; b < scene->body_count; b++)
-        if (strlen(scene->body[b].name) > longest)
-            longest = strlen(scene->body[b].name);
-    TAC_TRY(tac_frames_reserve(ctx, w, (int64_t)longest * scene->body_count));
-    TAC_TRY(tac_agree(ctx, tac_alloc(ctx, (size_t)scene->body_count, longest, &text)));
-    for (tac_lid b = 0; b < scene->body_count; b++)
-        memcpy(text + (size_t)b * longest, scene->body[b].name, strlen(scene->body[b].name));
+    for (tac_lid b = 0; b < scene->settings->body_count; b++)
+        if (strlen(scene->settings->body[b].name) > longest)
+            longest = strlen(scene->settings->body[b].name);
+    TAC_TRY(tac_frames_reserve(ctx, w, (int64_t)longest * scene->settings->body_count));
+    TAC_TRY(tac_agree(ctx, tac_alloc(ctx, (size_t)scene->settings->body_count, longest, &text)));
+    for (tac_lid b = 0; b < scene->settings->body_count; b++)
+        memcpy(text + (size_t)b * longest, scene->settings->body[b].name, strlen(scene->settings->body[b].name));
     type = H5Tcopy(H5T_C_S1);
     TAC_TRY(tac_frames_step(ctx, w, "body_names",
                             type >= 0 && H5Tset_size(type, longest) >= 0 && H5Tset_strpad(type, H5T_STR_NULLPAD) >= 0 &&
                                 H5Tset_cset(type, H5T_CSET_UTF8) >= 0));
-    struct tac_dataset d = {
-        parent, "body_names", NULL, type, 0, scene->body_count, 0, ctx->rank == 0 ? scene->body_count : 0, text};
+    struct tac_dataset d = {parent, "body_names",
+                            NULL,   type,
+                            0,      scene->settings->body_count,
+                            0,      ctx->rank == 0 ? scene->settings->body_count : 0,
+                            text};
     TAC_TRY(tac_dataset_write(ctx, w, &d));
 done:
     if (type >= 0)
@@ -250,9 +254,9 @@ done:
 void tac_frames_count(struct tac_frames *w, const struct tac_scene *scene)
 {
     w->point_count = 0;
-    for (tac_lid b = 0; b < scene->body_count; b++)
-        w->point_count += points_of(&scene->body[b]);
-    w->mixed = (scene->triangle_count > 0) + (scene->segment_count > 0) + (w->point_count > 0) > 1;
+    for (tac_lid b = 0; b < scene->settings->body_count; b++)
+        w->point_count += points_of(&scene->settings->body[b]);
+    w->mixed = (scene->mesh->triangle_count > 0) + (scene->mesh->segment_count > 0) + (w->point_count > 0) > 1;
 }
 
 enum tac_err tac_frames_mesh(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_scene *scene,
@@ -263,7 +267,7 @@ enum tac_err tac_frames_mesh(struct tac_ctx *ctx, struct tac_frames *w, const st
     struct source source = {.scene = scene, .pieces = pieces};
     hid_t mesh = -1;
     tac_frames_count(w, scene);
-    tac_gid triangles = scene->triangle_count, segments = scene->segment_count;
+    tac_gid triangles = scene->mesh->triangle_count, segments = scene->mesh->segment_count;
     tac_gid cells = w->mixed ? 4 * triangles + 4 * segments + 3 * w->point_count : 0;
     TAC_TRY(tac_frames_reserve(ctx, w,
                                tac_dataset_space(triangles, 24) + tac_dataset_space(segments, 16) +

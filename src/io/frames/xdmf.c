@@ -31,7 +31,8 @@ static enum tac_err add_topology(struct tac_ctx *ctx, struct tac_output *out)
 {
     const struct tac_frames *w = out->frames;
     struct tac_xdmf *x = &out->xdmf;
-    tac_gid triangles = out->scene->triangle_count, segments = out->scene->segment_count, points = w->point_count;
+    tac_gid triangles = out->scene->mesh->triangle_count, segments = out->scene->mesh->segment_count,
+            points = w->point_count;
     char type[96], size[64];
     const char *name;
     if (w->mixed) {
@@ -66,7 +67,8 @@ static enum tac_err add_field(struct tac_ctx *ctx, struct tac_output *out, const
         ctx, &x->text, &x->length, &x->capacity,
         "        <Attribute Name=\"%s\" AttributeType=\"%s\" Center=\"Node\"><DataItem Dimensions=\"%" TAC_PRILID
         "%s\" NumberType=\"%s\" Precision=\"%d\" Format=\"HDF\">frames.h5:%s</DataItem></Attribute>\n",
-        name, vector ? "Vector" : "Scalar", out->scene->vertex_count, vector ? " 3" : "", number, precision, path);
+        name, vector ? "Vector" : "Scalar", out->scene->mesh->vertex_count, vector ? " 3" : "", number, precision,
+        path);
 }
 
 enum tac_err tac_xdmf_add(struct tac_ctx *ctx, struct tac_output *out, int64_t index, double time_s)
@@ -85,7 +87,7 @@ enum tac_err tac_xdmf_add(struct tac_ctx *ctx, struct tac_output *out, int64_t i
     TAC_TRY(append(ctx, &x->text, &x->length, &x->capacity,
                    "        <Geometry GeometryType=\"XYZ\"><DataItem Dimensions=\"%" TAC_PRILID
                    " 3\" NumberType=\"Float\" Precision=\"8\" Format=\"HDF\">frames.h5:%s</DataItem></Geometry>\n",
-                   out->scene->vertex_count, position));
+                   out->scene->mesh->vertex_count, position));
     TAC_TRY(add_field(ctx, out, "velocity", true, "Float", 8, velocity));
     TAC_TRY(add_field(ctx, out, "contact_force", true, "Float", 4, force));
     TAC_TRY(add_field(ctx, out, "body", false, "Int", 4, "/mesh/body"));

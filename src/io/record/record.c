@@ -74,8 +74,8 @@ enum tac_err tac_record_blank(struct tac_ctx *ctx, const struct tac_scene *scene
     r->log.call = &tac_record_calls;
     r->ctx = ctx;
     r->partial = -1;
-    r->vertex_total = scene->vertex_count;
-    r->quantum_s = scene->quantum_s;
+    r->vertex_total = scene->mesh->vertex_count;
+    r->quantum_s = scene->settings->quantum_s;
     r->begin = tac_block_begin(r->vertex_total, ctx->size, ctx->rank);
     r->end = tac_block_begin(r->vertex_total, ctx->size, ctx->rank + 1);
     const int64_t bytes = budget(ctx);

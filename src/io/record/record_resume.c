@@ -97,7 +97,7 @@ static bool list(hid_t file, const char *where, struct names *names)
 static bool serves(hid_t file, const struct plan *p, const char *group)
 {
     tac_time span[2];
-    return tac_record_span(file, group, p->scene->vertex_count, span) && span[0] < p->now && span[1] >= p->now;
+    return tac_record_span(file, group, p->scene->mesh->vertex_count, span) && span[0] < p->now && span[1] >= p->now;
 }
 
 /* Decides what is kept, removed and renamed. */
@@ -111,7 +111,7 @@ static enum tac_err look(struct tac_ctx *ctx, hid_t file, struct plan *p)
         !tac_record_quantum(file, &quantum_s))
         TAC_TRY(tac_record_damaged(ctx, p->path, "it is not of the format " TAC_RECORD_FORMAT));
     tac_h5_get_text(file, "scene_sha256", sha256, sizeof sha256);
-    p->foreign = strcmp(sha256, p->scene->sha256) != 0 || quantum_s != p->scene->quantum_s;
+    p->foreign = strcmp(sha256, p->scene->settings->sha256) != 0 || quantum_s != p->scene->settings->quantum_s;
     if (p->foreign)
         goto done;
     if (!list(file, "record", &record) || !list(file, "partial", &partial))
@@ -126,7 +126,7 @@ static enum tac_err look(struct tac_ctx *ctx, hid_t file, struct plan *p)
     }
     tac_time span[2] = {0, 0};
     snprintf(group, sizeof group, "record/%06" PRId64, record.last);
-    if (record.last >= 0 && !tac_record_span(file, group, p->scene->vertex_count, span))
+    if (record.last >= 0 && !tac_record_span(file, group, p->scene->mesh->vertex_count, span))
         TAC_TRY(tac_record_damaged(ctx, p->path, "one of its intervals is not whole"));
     p->covered = span[1];
     snprintf(group, sizeof group, "partial/%06" PRId64, p->index);
@@ -145,7 +145,7 @@ static enum tac_err look_in_child(struct tac_ctx *ctx, void *data, int64_t *resu
     if (file < 0)
         return tac_record_damaged(ctx, p->path, "the HDF5 library cannot open it");
     enum tac_err err = look(ctx, file, p);
-    if (!err && p->source[0] != '\0' && !read_through(file, p->source, p->scene->vertex_count))
+    if (!err && p->source[0] != '\0' && !read_through(file, p->source, p->scene->mesh->vertex_count))
         err = tac_record_damaged(ctx, p->path, "the interval under way cannot be read");
     H5Fclose(file);
     return err;
@@ -299,7 +299,8 @@ done:
 
 static void warn(struct tac_ctx *ctx, const struct plan *p, bool there, bool record)
 {
-    const double now_s = (double)p->now * p->scene->quantum_s, covered_s = (double)p->covered * p->scene->quantum_s;
+    const double now_s = (double)p->now * p->scene->settings->quantum_s,
+                 covered_s = (double)p->covered * p->scene->settings->quantum_s;
     const bool connects = p->within ? p->source[0] != '\0' : p->covered == p->now;
     if (!record && there)
         tac_warn(ctx, "'%s' ends at t = %.9g s: give --record again to go on with it", p->path,
@@ -380,7 +381,7 @@ static enum tac_err find_end(struct tac_ctx *ctx, void *data, int64_t *end)
     bool ok = file >= 0 && list(file, "record", &record);
     snprintf(group, sizeof group, "record/%06" PRId64, record.last);
     if (ok && record.last >= 0)
-        ok = tac_record_span(file, group, p->scene->vertex_count, span);
+        ok = tac_record_span(file, group, p->scene->mesh->vertex_count, span);
     *end = span[1];
     if (file >= 0)
         H5Fclose(file);
@@ -407,7 +408,7 @@ enum tac_err tac_record_end(struct tac_ctx *ctx, const struct tac_scene *scene, 
         tac_warn(ctx, "%s", alone.error);
     else if (end < now)
         tac_warn(ctx, "'%s' ends at t = %.9g s, before the run does: give --record to write the rest of it", path,
-                 (double)end * scene->quantum_s);
+                 (double)end * scene->settings->quantum_s);
 done:
     free(path);
     return tac_agree(ctx, err);

@@ -36,7 +36,7 @@ static enum tac_err scene(struct tac_ctx *ctx, const char *path)
     enum tac_err err = TAC_OK;
     struct tac_scene *scene = NULL;
     TAC_TRY(tac_scene_read(ctx, path, NULL, 0, &scene));
-    printf("scene: %" TAC_PRILID " bodies\n", scene->body_count);
+    printf("scene: %" TAC_PRILID " bodies\n", scene->settings->body_count);
     const struct tac_run_options options = {.dir = "consumer.run", .overwrite = true};
     TAC_TRY(tac_run(ctx, scene, &options));
 done:

@@ -1,27 +1,28 @@
 /* friction.c: friction of watched pairs: anchors that the impulse budget of the pair limits, and the kinetic form of
  * ACM 2009, section 6.3 (docs/method.md, Friction; docs/engine.md, Friction). */
-#include "events/friction.h"
-#include "events/ranks.h"
+#include "contact/friction.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 enum { STRETCH = 32 }; /* ticks of the outermost rung */
 
-enum tac_err tac_friction_create(struct tac_sim *sim)
+enum tac_err tac_friction_create(struct tac_ctx *ctx, const struct tac_model *model,
+                                 const struct tac_settings *settings, struct tac_active *active)
 {
     enum tac_err err = TAC_OK;
-    sim->active.friction = NULL;
-    if (!sim->contact || !sim->model->friction)
-        return TAC_OK;
-    TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *sim->active.friction, &sim->active.friction));
-    sim->active.friction->model = sim->scene->contact.friction_model;
+    active->friction = NULL;
+    TAC_TRY(tac_alloc(ctx, 1, sizeof *active->friction, &active->friction));
+    active->friction->kind = settings->contact.friction_model;
+    active->friction->quantum_s = settings->quantum_s;
+    active->friction->model = model;
 done:
     return err;
 }
 
-void tac_friction_destroy(struct tac_sim *sim)
+void tac_friction_destroy(struct tac_active *active)
 {
-    struct tac_friction *f = sim->active.friction;
+    struct tac_friction *f = active->friction;
     if (f == NULL)
         return;
     free(f->grip);
@@ -30,7 +31,7 @@ void tac_friction_destroy(struct tac_sim *sim)
     free(f->rub);
     free(f->touched);
     free(f);
-    sim->active.friction = NULL;
+    active->friction = NULL;
 }
 
 /* ---- who has a state ---- */
@@ -41,13 +42,13 @@ static void erase(struct tac_grip *grip)
     grip->now.born = grip->now.t = -1;
 }
 
-enum tac_err tac_friction_pair(struct tac_sim *sim, int32_t slot)
+enum tac_err tac_friction_pair(struct tac_ctx *ctx, struct tac_active *active, int32_t slot)
 {
     enum tac_err err = TAC_OK;
-    struct tac_friction *f = sim->active.friction;
+    struct tac_friction *f = active->friction;
     if (f == NULL)
         return TAC_OK;
-    TAC_TRY(tac_grow(sim->ctx, &f->grip, &f->grip_capacity, (size_t)slot + 1, sizeof *f->grip));
+    TAC_TRY(tac_grow(ctx, &f->grip, &f->grip_capacity, (size_t)slot + 1, sizeof *f->grip));
     erase(&f->grip[slot]);
     f->grip[slot].start = f->grip[slot].now;
     f->grip[slot].head = -1;
@@ -55,25 +56,25 @@ done:
     return err;
 }
 
-enum tac_err tac_friction_reserve(struct tac_sim *sim, size_t rungs)
+enum tac_err tac_friction_reserve(struct tac_ctx *ctx, struct tac_active *active, size_t rungs)
 {
     enum tac_err err = TAC_OK;
-    struct tac_friction *f = sim->active.friction;
+    struct tac_friction *f = active->friction;
     if (f == NULL)
         return TAC_OK;
     const size_t used = f->anchor_count - f->free_count;
-    TAC_TRY(tac_grow(sim->ctx, &f->anchor, &f->anchor_capacity, f->anchor_count + rungs, sizeof *f->anchor));
-    TAC_TRY(tac_grow(sim->ctx, &f->free_anchor, &f->free_capacity, f->anchor_capacity, sizeof *f->free_anchor));
-    TAC_TRY(tac_grow(sim->ctx, &f->rub, &f->rub_capacity, used + rungs, sizeof *f->rub));
-    TAC_TRY(tac_grow(sim->ctx, &f->touched, &f->touched_capacity, used + rungs, sizeof *f->touched));
+    TAC_TRY(tac_grow(ctx, &f->anchor, &f->anchor_capacity, f->anchor_count + rungs, sizeof *f->anchor));
+    TAC_TRY(tac_grow(ctx, &f->free_anchor, &f->free_capacity, f->anchor_capacity, sizeof *f->free_anchor));
+    TAC_TRY(tac_grow(ctx, &f->rub, &f->rub_capacity, used + rungs, sizeof *f->rub));
+    TAC_TRY(tac_grow(ctx, &f->touched, &f->touched_capacity, used + rungs, sizeof *f->touched));
 done:
     return err;
 }
 
-int32_t tac_friction_anchor(struct tac_sim *sim, int32_t slot)
+int32_t tac_friction_anchor(struct tac_active *active, int32_t slot)
 {
-    struct tac_friction *f = sim->active.friction;
-    if (f == NULL || sim->active.pair[slot].form.law->friction == 0)
+    struct tac_friction *f = active->friction;
+    if (f == NULL || active->pair[slot].form.law->friction == 0)
         return -1;
     TAC_CHECK(f->free_count > 0 || f->anchor_count < f->anchor_capacity);
     const int32_t a = f->free_count ? f->free_anchor[--f->free_count] : (int32_t)f->anchor_count++;
@@ -82,36 +83,35 @@ int32_t tac_friction_anchor(struct tac_sim *sim, int32_t slot)
     return a;
 }
 
-void tac_friction_free(struct tac_sim *sim, int32_t anchor)
+void tac_friction_free(struct tac_active *active, int32_t anchor)
 {
     if (anchor >= 0)
-        sim->active.friction->free_anchor[sim->active.friction->free_count++] = anchor;
+        active->friction->free_anchor[active->friction->free_count++] = anchor;
 }
 
-bool tac_friction_holds(const struct tac_sim *sim, int32_t slot)
+bool tac_friction_holds(const struct tac_active *active, int32_t slot)
 {
-    return sim->active.friction != NULL && sim->active.pair[slot].rungs == 1 &&
-           sim->active.friction->grip[slot].now.t >= 0;
+    return active->friction != NULL && active->pair[slot].rungs == 1 && active->friction->grip[slot].now.t >= 0;
 }
 
-void tac_friction_begin(struct tac_sim *sim)
+void tac_friction_begin(struct tac_active *active)
 {
-    struct tac_friction *f = sim->active.friction;
+    struct tac_friction *f = active->friction;
     if (f == NULL)
         return;
-    for (size_t k = 0; k < sim->active.pair_count; k++)
+    for (size_t k = 0; k < active->pair_count; k++)
         f->grip[k].start = f->grip[k].now;
     for (size_t k = 0; k < f->anchor_count; k++)
         f->anchor[k].start = f->anchor[k].now;
     memcpy(f->couple_start, f->couple, sizeof f->couple);
 }
 
-void tac_friction_restore(struct tac_sim *sim)
+void tac_friction_restore(struct tac_active *active)
 {
-    struct tac_friction *f = sim->active.friction;
+    struct tac_friction *f = active->friction;
     if (f == NULL)
         return;
-    for (size_t k = 0; k < sim->active.pair_count; k++)
+    for (size_t k = 0; k < active->pair_count; k++)
         f->grip[k].now = f->grip[k].start;
     for (size_t k = 0; k < f->anchor_count; k++)
         f->anchor[k].now = f->anchor[k].start;
@@ -120,9 +120,10 @@ void tac_friction_restore(struct tac_sim *sim)
 
 /* ---- an instant ---- */
 
-void tac_friction_enter(struct tac_sim *sim, const struct tac_rung *e, const struct tac_rung_class *c, double impulse)
+void tac_friction_enter(struct tac_active *active, const struct tac_rung *e, const struct tac_rung_class *c,
+                        double impulse)
 {
-    struct tac_friction *f = sim->active.friction;
+    struct tac_friction *f = active->friction;
     struct tac_grip *grip = &f->grip[e->pair];
     if (grip->head < 0)
         f->touched[f->touched_count++] = e->pair;
@@ -133,14 +134,14 @@ void tac_friction_enter(struct tac_sim *sim, const struct tac_rung *e, const str
                                             e->last_d == INFINITY,
                                             c->period,
                                             c->h_s,
-                                            sim->active.pair[e->pair].form.stiffness * sim->model->rate[e->first],
+                                            active->pair[e->pair].form.stiffness * f->model->rate[e->first],
                                             impulse};
     grip->head = (int32_t)f->rub_count++;
 }
 
-void tac_friction_erase(struct tac_sim *sim, int32_t slot)
+void tac_friction_erase(struct tac_active *active, int32_t slot)
 {
-    erase(&sim->active.friction->grip[slot]);
+    erase(&active->friction->grip[slot]);
 }
 
 static void tangential(const double n[3], double u[3])
@@ -151,21 +152,18 @@ static void tangential(const double n[3], double u[3])
 }
 
 /* Brings the pair's state to t: the way gone since its last tick, in *slip per second. */
-static void follow(const struct tac_sim *sim, const struct tac_pair *p, struct tac_grip_values *g, tac_time t,
-                   double slip[3])
+static void follow(const struct tac_friction *f, const struct tac_pair *p, const double x[4][3],
+                   struct tac_grip_values *g, tac_time t, double slip[3])
 {
     const struct tac_near *near = &p->near;
-    double x[3];
     slip[0] = slip[1] = slip[2] = 0;
     if (g->t < 0) {
         g->born = t;
     } else {
-        for (int i = 0; i < p->count; i++) {
-            tac_position(sim, p->v[i], t, x);
+        for (int i = 0; i < p->count; i++)
             for (int k = 0; k < 3; k++)
-                slip[k] += g->w[i] * x[k];
-        }
-        const double dt = tac_seconds(sim, t - g->t);
+                slip[k] += g->w[i] * x[i][k];
+        const double dt = (double)(t - g->t) * f->quantum_s;
         for (int k = 0; k < 3; k++) {
             slip[k] -= g->p[k];
             g->way[k] += slip[k];
@@ -188,16 +186,15 @@ static void kinetic(const struct tac_law *law, const double slip[3], double impu
 }
 
 /* Anchors pull, as far as the budget goes; one that cannot hold is dragged along. */
-static void anchors(struct tac_sim *sim, const struct tac_pair *p, struct tac_grip *grip, const double slip[3],
+static void anchors(const struct tac_friction *f, const struct tac_pair *p, struct tac_grip *grip, const double slip[3],
                     double j[3])
 {
-    struct tac_friction *f = sim->active.friction;
     struct tac_grip_values *g = &grip->now;
     const struct tac_law *law = p->form.law;
     double w2 = 0, share = 1;
     j[0] = j[1] = j[2] = 0;
     for (int i = 0; i < p->count; i++)
-        w2 += p->near.w[i] * p->near.w[i] * sim->model->w_ever[p->v[i]];
+        w2 += p->near.w[i] * p->near.w[i] * f->model->w_ever[p->v[i]];
     const double mass = w2 > 0 ? 1 / w2 : 0; /* 0: nobody here can be moved */
     for (int pass = 0; pass < 2; pass++) {   /* how much they want; what they get */
         for (int32_t k = grip->head; k >= 0; k = f->rub[k].next) {
@@ -226,10 +223,11 @@ static void anchors(struct tac_sim *sim, const struct tac_pair *p, struct tac_gr
     g->budget -= fmin(g->budget, sqrt(tac_dot(j, j)));
 }
 
-void tac_friction_tick(struct tac_sim *sim, size_t k, tac_time t, struct tac_friction_kick *kick)
+void tac_friction_tick(struct tac_active *active, size_t k, tac_time t, const double x[4][3], bool counts,
+                       struct tac_friction_kick *kick)
 {
-    struct tac_friction *f = sim->active.friction;
-    const struct tac_pair *p = &sim->active.pair[f->touched[k]];
+    struct tac_friction *f = active->friction;
+    const struct tac_pair *p = &active->pair[f->touched[k]];
     struct tac_grip *grip = &f->grip[f->touched[k]];
     const struct tac_law *law = p->form.law;
     double slip[3], impulse = 0, arm[3];
@@ -240,9 +238,9 @@ void tac_friction_tick(struct tac_sim *sim, size_t k, tac_time t, struct tac_fri
         outermost |= f->rub[i].outermost;
         kick->period = f->rub[i].period > kick->period ? f->rub[i].period : kick->period;
     }
-    follow(sim, p, &grip->now, t, slip);
+    follow(f, p, x, &grip->now, t, slip);
     kick->pair = f->touched[k];
-    if (f->model == TAC_FRICTION_KINETIC) {
+    if (f->kind == TAC_FRICTION_KINETIC) {
         kinetic(law, slip, impulse, kick->j);
     } else {
         struct tac_grip_values *g = &grip->now;
@@ -252,9 +250,9 @@ void tac_friction_tick(struct tac_sim *sim, size_t k, tac_time t, struct tac_fri
         }
         g->stock[0] += impulse;
         g->budget = fmin(g->budget + law->friction * impulse, law->friction * (g->stock[0] + g->stock[1]));
-        anchors(sim, p, grip, slip, kick->j);
+        anchors(f, p, grip, slip, kick->j);
     }
-    if (p->v[0] < sim->state.owned) {
+    if (counts) {
         tac_cross(arm, grip->now.p, kick->j);
         for (int c = 0; c < 3; c++)
             tac_accum_add(&f->couple[c], -arm[c]);
@@ -262,7 +260,7 @@ void tac_friction_tick(struct tac_sim *sim, size_t k, tac_time t, struct tac_fri
     grip->head = -1;
 }
 
-void tac_friction_close(struct tac_sim *sim)
+void tac_friction_close(struct tac_active *active)
 {
-    sim->active.friction->rub_count = sim->active.friction->touched_count = 0;
+    active->friction->rub_count = active->friction->touched_count = 0;
 }

@@ -10,10 +10,11 @@
  * At an instant the rungs enter what they did, and when all have ticked the pairs are gone through: so the order in
  * which rungs tick is no matter.
  */
-#ifndef TACTUS_EVENTS_FRICTION_H
-#define TACTUS_EVENTS_FRICTION_H
+#ifndef TACTUS_CONTACT_FRICTION_H
+#define TACTUS_CONTACT_FRICTION_H
 
-#include "events/sim.h"
+#include "contact/active.h"
+#include <tactus/accum.h>
 
 /* The state of a pair that rubs. */
 struct tac_grip_values {
@@ -47,10 +48,10 @@ struct tac_rub {
     double impulse;        /* normal, as applied, N s */
 };
 
-struct tac_checkpoint;
-
 struct tac_friction {
-    enum tac_friction_model model;
+    enum tac_friction_model kind;
+    double quantum_s;
+    const struct tac_model *model;
     struct tac_grip *grip; /* owned, by pair slot */
     size_t grip_capacity;
     struct tac_anchor *anchor; /* owned */
@@ -64,34 +65,30 @@ struct tac_friction {
     struct tac_accum couple[3], couple_start[3]; /* N m s: angular impulse, since t = 0 */
 };
 
-/* Local. This rank's states, for a checkpoint: rows of pairs whose first vertex is ours. */
-enum tac_err tac_friction_collect(struct tac_sim *sim, struct tac_checkpoint *c);
-/* Collective. Deals a checkpoint's states out to those that watch the pairs, which were restored before. `owner`:
- * (rows, 4), of the rows' vertices. */
-enum tac_err tac_friction_restore_state(struct tac_sim *sim, const struct tac_checkpoint *c, const int32_t *owner);
-
-/* Local. Makes sim->active.friction if some law has friction; else leaves it NULL. */
-enum tac_err tac_friction_create(struct tac_sim *sim);
-void tac_friction_destroy(struct tac_sim *sim);
+/* Local. Makes active->friction; where no law has friction, it is left NULL and not made. */
+enum tac_err tac_friction_create(struct tac_ctx *ctx, const struct tac_model *model,
+                                 const struct tac_settings *settings, struct tac_active *active);
+void tac_friction_destroy(struct tac_active *active);
 
 /* Local. A new pair in `slot`: room for it; nothing is known of it. */
-enum tac_err tac_friction_pair(struct tac_sim *sim, int32_t slot);
+enum tac_err tac_friction_pair(struct tac_ctx *ctx, struct tac_active *active, int32_t slot);
 /* Local. An anchor for a rung of `slot`, or -1 if the pair has no friction; room was made before. */
-int32_t tac_friction_anchor(struct tac_sim *sim, int32_t slot);
-void tac_friction_free(struct tac_sim *sim, int32_t anchor);
+int32_t tac_friction_anchor(struct tac_active *active, int32_t slot);
+void tac_friction_free(struct tac_active *active, int32_t anchor);
 /* Local. Room for `rungs` rungs more, and as many entries as there may be at an instant. */
-enum tac_err tac_friction_reserve(struct tac_sim *sim, size_t rungs);
+enum tac_err tac_friction_reserve(struct tac_ctx *ctx, struct tac_active *active, size_t rungs);
 /* Would dropping the pair's last rung forget a state? */
-bool tac_friction_holds(const struct tac_sim *sim, int32_t slot);
+bool tac_friction_holds(const struct tac_active *active, int32_t slot);
 
 /* Local. A window begins; it is run again from its start. */
-void tac_friction_begin(struct tac_sim *sim);
-void tac_friction_restore(struct tac_sim *sim);
+void tac_friction_begin(struct tac_active *active);
+void tac_friction_restore(struct tac_active *active);
 
 /* Local. An active tick of rung e, with this normal impulse; before e->last_d is set. */
-void tac_friction_enter(struct tac_sim *sim, const struct tac_rung *e, const struct tac_rung_class *c, double impulse);
+void tac_friction_enter(struct tac_active *active, const struct tac_rung *e, const struct tac_rung_class *c,
+                        double impulse);
 /* Local. A silent tick of a pair's outermost rung. */
-void tac_friction_erase(struct tac_sim *sim, int32_t slot);
+void tac_friction_erase(struct tac_active *active, int32_t slot);
 
 /* What friction does to the pairs that ticked at an instant: impulse -j w_k on vertex k. */
 struct tac_friction_kick {
@@ -99,9 +96,11 @@ struct tac_friction_kick {
     tac_time period; /* the longest of its rungs that ticked */
     double j[3];     /* N s */
 };
-/* Local. The k-th pair's kick at t, from positions alone; its state goes on to t. */
-void tac_friction_tick(struct tac_sim *sim, size_t k, tac_time t, struct tac_friction_kick *kick);
+/* Local. The k-th touched pair's kick at t, from the positions x [m] of its vertices alone; its state goes on to t.
+ * counts: its couple is entered here (its first vertex is ours). */
+void tac_friction_tick(struct tac_active *active, size_t k, tac_time t, const double x[4][3], bool counts,
+                       struct tac_friction_kick *kick);
 /* Local. The instant is over. */
-void tac_friction_close(struct tac_sim *sim);
+void tac_friction_close(struct tac_active *active);
 
 #endif

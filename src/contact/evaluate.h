@@ -1,0 +1,78 @@
+/* evaluate.h: what an active pair does at an instant, from the positions of its vertices alone: distance, normal and
+ * weights, and the force of its layers.  Nothing moves here; who applies it gives the impulses to the vertices.
+ *
+ * Penalty layers: ACM 2009, section 4; docs/method.md, Penalty layers.
+ */
+#ifndef TACTUS_CONTACT_EVALUATE_H
+#define TACTUS_CONTACT_EVALUATE_H
+
+#include "contact/active.h"
+
+/* Is the pair certainly silent, in the arithmetic of its tick?  The two primitives' extents along the last normal
+ * bound their distance from below, for a quarter of the price of the distance.  x (count, 3): positions, m.  `clear`
+ * is the distance under which it matters; the bound is told. */
+static inline bool tac_pair_beyond(const struct tac_pair *p, const double x[4][3], double clear, double *bound)
+{
+    const double *n = p->near.n;
+    double least = INFINITY, most = -INFINITY;
+    for (int k = 0; k < p->count; k++) {
+        /* From vertex 0, so that coordinates far from the origin cost no accuracy. */
+        double along = n[0] * (x[k][0] - x[0][0]) + n[1] * (x[k][1] - x[0][1]) + n[2] * (x[k][2] - x[0][2]);
+        if (k < p->first)
+            least = along < least ? along : least;
+        else
+            most = along > most ? along : most;
+    }
+    *bound = least - most;
+    return *bound > clear;
+}
+
+/* Distance, normal, weights and mollifier of the pair at t, from x (count, 3), m: near, mollifier, guard, t_near. */
+static inline void tac_pair_evaluate(struct tac_pair *p, const double x[4][3], tac_time t)
+{
+    double gradient[4][3];
+    tac_near_pair((enum tac_pair_type)p->type, x, &p->near);
+    p->mollifier = 1;
+    if (p->type == TAC_PAIR_EDGE_EDGE)
+        tac_mollifier(x, &p->mollifier, gradient);
+    p->t_near = t;
+    /* Rounding of the distance and of the bound: 2^-50 of the longest way between vertices, with room to grow. */
+    double size = 0;
+    for (int k = 1; k < p->count; k++)
+        for (int c = 0; c < 3; c++)
+            size += fabs(x[k][c] - x[0][c]);
+    p->guard = 0x1p-44 * size;
+    (void)gradient;
+}
+
+/* The layers first..last at distance d [m], per stiffness: *f = -sum rate gap, the force [m]; *g2 = sum rate gap^2,
+ * twice the energy [m^2]; eta1: thickness of the first layer, m.  The deepest layer that acts; first - 1: none. */
+static inline int32_t tac_layers_force(const struct tac_model *model, double eta1, double d, int32_t first,
+                                       int32_t last, double *f, double *g2)
+{
+    int32_t l = first;
+    *f = *g2 = 0;
+    for (; l <= last; l++) {
+        const double g = d - eta1 * model->reach[l];
+        if (g >= 0)
+            break;
+        const double rg = model->rate[l] * g;
+        *f -= rg;
+        *g2 += rg * g;
+    }
+    return l - 1;
+}
+
+/* The impulse j [N s] on vertex k of the pair: normal w n + mollified dm/dx. */
+static inline void tac_pair_impulse(const struct tac_pair *p, int k, double normal, double mollified,
+                                    const double gradient[4][3], double j[3])
+{
+    const double f = normal * p->near.w[k];
+    for (int c = 0; c < 3; c++)
+        j[c] = f * p->near.n[c];
+    if (mollified != 0)
+        for (int c = 0; c < 3; c++)
+            j[c] += mollified * gradient[k][c];
+}
+
+#endif

@@ -1,0 +1,260 @@
+/* cst.c: St Venant-Kirchhoff membranes on constant-strain triangles; their damping and plasticity.  Formulas of the
+ * Hessian: docs/elements.md. */
+#include "elements/fours.h"
+
+/* Row sums of the rest stiffness A B^T C B, whose 2x2 blocks are bounded by their Frobenius norms. */
+static void bound_rows(const struct tac_cst *c, double area_y, double nu, double row[4])
+{
+    const double g[3][2] = {{-c->b00 - c->b01, -c->b11}, {c->b00, 0}, {c->b01, c->b11}};
+    const double c00 = area_y / (1 - nu * nu), c01 = nu * c00, c22 = area_y / (2 * (1 + nu));
+    /* dE/dx of vertex i in the triangle's own frame is built from g[i] = (d/dX, d/dY) of its hat function. The rest
+     * frame's first axis is along the first edge, so b01, b11 act on the second: F = I at rest. */
+    for (int i = 0; i < 3; i++) {
+        row[i] = 0;
+        for (int j = 0; j < 3; j++) {
+            double xx = c00 * g[i][0] * g[j][0] + c22 * g[i][1] * g[j][1];
+            double yy = c00 * g[i][1] * g[j][1] + c22 * g[i][0] * g[j][0];
+            double xy = c01 * g[i][0] * g[j][1] + c22 * g[i][1] * g[j][0];
+            double yx = c01 * g[i][1] * g[j][0] + c22 * g[i][0] * g[j][1];
+            row[i] += sqrt(xx * xx + yy * yy + xy * xy + yx * yx);
+        }
+    }
+    row[3] = 0;
+}
+
+static bool make(const struct tac_scene *s, const struct tac_material *m, const tac_lid *v, void *record,
+                 struct tac_element_bound *bound)
+{
+    struct tac_cst *c = record;
+    double e1[3], e2[3], n[3];
+    if (m->stretch_model != TAC_STRETCH_CST)
+        return false;
+    tac_sub(e1, &s->mesh->x[3 * v[1]], &s->mesh->x[3 * v[0]]);
+    tac_sub(e2, &s->mesh->x[3 * v[2]], &s->mesh->x[3 * v[0]]);
+    tac_cross(n, e1, e2);
+    double l = sqrt(tac_dot(e1, e1)), nn = sqrt(tac_dot(n, n)), p = tac_dot(e1, e2) / l, q = nn / l;
+    double area_y = .5 * nn * m->stretch_stiffness, nu = m->poisson;
+    *c = (struct tac_cst){{v[0], v[1], v[2]}, s->mesh->vertex_body[v[0]], 1 / l, -p / (l * q), 1 / q,
+                          area_y / (1 + nu),  area_y * nu / (1 - nu * nu)};
+    bound_rows(c, area_y, nu, bound->row);
+    return true;
+}
+
+static double energy(const void *record, const double *rest, const double (*x)[3])
+{
+    static const double none[3] = {0, 0, 0};
+    return tac_cst_potential(record, rest ? rest : none, x);
+}
+
+static void push(const void *record, const double *rest, double step, const double (*x)[3], double (*j)[3])
+{
+    const struct tac_cst *c = record;
+    double f0[3], f1[3], e[3];
+    tac_one_cst_strain(c->b00, c->b01, c->b11, x, f0, f1, e);
+    if (rest)
+        tac_sub(e, e, rest);
+    tac_one_cst_push(c->b00, c->b01, c->b11, step * c->a, step * c->b, f0, f1, e, j);
+}
+
+/* With S = a E + b tr E the second Piola-Kirchhoff stress times the area, and g_i = grad N_i:
+ *
+ *     H_ij = (g_i . S g_j) 1 + a/2 [(g_i . g_j) F F^T + (F g_j)(F g_i)^T] + b (F g_i)(F g_j)^T
+ *
+ * for the nodes 1 and 2; those of node 0 make the sums of rows and columns zero. */
+static void hessian(const void *record, const double *rest, const double (*x)[3], double *h)
+{
+    const struct tac_cst *c = record;
+    double f0[3], f1[3], e[3], fg[3][3];
+    const double g[3][2] = {{-c->b00, -c->b01 - c->b11}, {c->b00, c->b01}, {0, c->b11}};
+    tac_one_cst_strain(c->b00, c->b01, c->b11, x, f0, f1, e);
+    if (rest)
+        tac_sub(e, e, rest);
+    const double trace = c->b * (e[0] + e[1]), s00 = c->a * e[0] + trace, s11 = c->a * e[1] + trace, s01 = c->a * e[2];
+    for (int i = 1; i < 3; i++)
+        for (int k = 0; k < 3; k++)
+            fg[i][k] = f0[k] * g[i][0] + f1[k] * g[i][1];
+    for (int i = 1; i < 3; i++)
+        for (int j = i; j < 3; j++) {
+            const double gg = g[i][0] * g[j][0] + g[i][1] * g[j][1];
+            const double gsg = g[i][0] * (s00 * g[j][0] + s01 * g[j][1]) + g[i][1] * (s01 * g[j][0] + s11 * g[j][1]);
+            for (int k = 0; k < 3; k++)
+                for (int l = 0; l < 3; l++)
+                    h[9 * (3 * i + k) + 3 * j + l] =
+                        .5 * c->a * (gg * (f0[k] * f0[l] + f1[k] * f1[l]) + fg[j][k] * fg[i][l]) +
+                        c->b * (fg[i][k] * fg[j][l]) + (k == l ? gsg : 0);
+        }
+    tac_element_complete(3, h);
+}
+
+/* ---- ticks ---- */
+
+/* n elements from c on, 1 to 4. */
+static inline __attribute__((always_inline)) void four(const struct tac_cst *c, int n, double h,
+                                                       const struct tac_pos *restrict pos, struct tac_vel *restrict vel,
+                                                       struct four_book *sum)
+{
+    tac_four x[3][3], b00, b01, b11, ha, hb, j[3][3];
+    const struct tac_cst *q[FOUR] = {c, c + (n > 1 ? 1 : 0), c + (n > 2 ? 2 : 0), c + (n > 3 ? 3 : 0)};
+    const tac_lid *const stencil[FOUR] = STENCILS;
+    gather(x, pos, stencil, 3);
+    b00 = LANES(b00);
+    b01 = LANES(b01);
+    b11 = LANES(b11);
+    ha = h * LANES(a);
+    hb = h * LANES(b);
+    tac_four_cst(b00, b01, b11, ha, hb, x, j);
+    scatter(vel, stencil, n, 3, j, sum);
+}
+
+TAC_VERSIONS
+static void tick(const void *record, size_t count, double h, const struct tac_pos *restrict pos,
+                 struct tac_vel *restrict vel, struct tac_book *book)
+{
+    const struct tac_cst *c = record;
+    struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
+    IN_FOURS(count, i, e, four(&c[i], e, h, pos, vel, &sum));
+    close_book(book, &sum);
+}
+
+/* n dampers from c on, 1 to 4, and what they remember. */
+static inline __attribute__((always_inline)) void four_dampers(const struct tac_cst_damper *c, double *last, int n,
+                                                               const struct tac_pos *restrict pos,
+                                                               struct tac_vel *restrict vel, struct four_book *sum)
+{
+    tac_four x[3][3], strains[3], j[3][3];
+    const struct tac_cst_damper *q[FOUR] = {c, c + (n > 1 ? 1 : 0), c + (n > 2 ? 2 : 0), c + (n > 3 ? 3 : 0)};
+    const tac_lid *const stencil[FOUR] = STENCILS;
+    gather(x, pos, stencil, 3);
+    for (int k = 0; k < 3; k++)
+        strains[k] = recall(last + k, 3, n);
+    tac_four_cst_damper(LANES(b00), LANES(b01), LANES(b11), LANES(a), LANES(b), LANES(most), x, strains, j);
+    for (int k = 0; k < 3; k++)
+        keep(last + k, 3, n, strains[k]);
+    scatter(vel, stencil, n, 3, j, sum);
+}
+
+TAC_VERSIONS
+static void tick_dampers(const void *damper, double *last, size_t count, const struct tac_pos *restrict pos,
+                         struct tac_vel *restrict vel, struct tac_book *book)
+{
+    const struct tac_cst_damper *c = damper;
+    struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
+    IN_FOURS(count, i, e, four_dampers(&c[i], &last[3 * i], e, pos, vel, &sum));
+    close_book(book, &sum);
+}
+
+/* n elements from c on, the i-th plastic ones. */
+static inline __attribute__((always_inline)) void four_plastic(const struct tac_cst *c, size_t i, int n,
+                                                               const struct tac_flowing *f,
+                                                               const struct tac_pos *restrict pos,
+                                                               struct tac_vel *restrict vel, struct four_book *sum)
+{
+    const tac_four none = {0, 0, 0, 0};
+    tac_four x[3][3], rest[3], j[3][3], loss;
+    const struct tac_cst *q[FOUR] = {c, c + (n > 1 ? 1 : 0), c + (n > 2 ? 2 : 0), c + (n > 3 ? 3 : 0)};
+    const tac_lid *const stencil[FOUR] = STENCILS;
+    gather(x, pos, stencil, 3);
+    for (int k = 0; k < 3; k++)
+        rest[k] = recall(&f->rest[3 * i + (size_t)k], 3, n);
+    tac_four_plastic_cst(LANES(b00), LANES(b01), LANES(b11), LANES(a), LANES(b), recall(&f->yield[i], 1, n),
+                         none + f->h, x, rest, j, &loss);
+    for (int k = 0; k < 3; k++)
+        keep(&f->rest[3 * i + (size_t)k], 3, n, rest[k]);
+    enter_flow(f->lost, &f->mine[i], n, loss);
+    scatter(vel, stencil, n, 3, j, sum);
+}
+
+TAC_VERSIONS
+static void tick_plastic(const void *record, size_t count, const struct tac_flowing *f,
+                         const struct tac_pos *restrict pos, struct tac_vel *restrict vel, struct tac_book *book)
+{
+    const struct tac_cst *c = record;
+    struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
+    IN_FOURS(count, i, e, four_plastic(&c[i], i, e, f, pos, vel, &sum));
+    close_book(book, &sum);
+}
+
+/* ---- damping and plasticity ---- */
+
+static double damping(const struct tac_material *m)
+{
+    return m->stretch_damping;
+}
+
+static double yield(const struct tac_material *m)
+{
+    return m->stretch_yield;
+}
+
+static void strain(const void *record, const double (*x)[3], double *e)
+{
+    const struct tac_cst *c = record;
+    double f0[3], f1[3];
+    tac_one_cst_strain(c->b00, c->b01, c->b11, x, f0, f1, e);
+}
+
+static double rate(const void *record, const struct tac_element_bound *bound, const double *w)
+{
+    double largest = 0;
+    for (int i = 0; i < 3; i++)
+        largest = fmax(largest, w[i] * bound->row[i]);
+    return largest;
+}
+
+static void make_damper(const void *record, double seconds, double slack, const struct tac_element_bound *bound,
+                        void *damper)
+{
+    const struct tac_cst *c = record;
+    *(struct tac_cst_damper *)damper = (struct tac_cst_damper){
+        {c->v[0], c->v[1], c->v[2]}, c->body, c->b00, c->b01, c->b11, seconds * c->a, seconds * c->b, slack};
+}
+
+static void damp(const void *damper, double *last, const double (*x)[3], double (*j)[3])
+{
+    const struct tac_cst_damper *c = damper;
+    tac_one_cst_damper(c->b00, c->b01, c->b11, c->a, c->b, c->most, x, last, j);
+}
+
+/* The plastic strain at the start is 0. */
+static double start(const void *record, double limit, const double *strain_there, double *rest)
+{
+    rest[0] = rest[1] = rest[2] = 0;
+    return limit;
+}
+
+static bool sensible(const double *e)
+{
+    return true; /* any strain */
+}
+
+static const struct tac_element_memory memory = {
+    .damping = damping,
+    .yield = yield,
+    .strain = strain,
+    .rate = rate,
+    .damper_size = sizeof(struct tac_cst_damper),
+    .make_damper = make_damper,
+    .damp = damp,
+    .tick_dampers = tick_dampers,
+    .start = start,
+    .tick_plastic = tick_plastic,
+    .sensible = sensible,
+};
+
+const struct tac_element tac_element_cst = {
+    .keys = {.name = "cst"},
+    .noun = "triangle",
+    .stencils = TAC_STENCILS_TRIANGLES,
+    .column = TAC_ENERGY_STRETCH,
+    .nodes = 3,
+    .width = 3,
+    .size = sizeof(struct tac_cst),
+    .cost = 2,
+    .window_weight = 1,
+    .make = make,
+    .energy = energy,
+    .push = push,
+    .hessian = hessian,
+    .tick = tick,
+    .memory = &memory,
+};

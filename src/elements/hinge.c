@@ -1,0 +1,280 @@
+/* hinge.c: discrete shells' bending, V = k 3|e|^2/(A1+A2) (theta - theta0)^2 (Grinspun et al. 2003, section 4.1); its
+ * damping and plasticity.  Derivatives of the angle: docs/elements.md. */
+#include "elements/fours.h"
+
+static bool make(const struct tac_scene *s, const struct tac_material *m, const tac_lid *v, void *record,
+                 struct tac_element_bound *bound)
+{
+    struct tac_hinge *hinge = record;
+    double x[4][3], e[3], a[3], o[3], n1[3], n2[3], ee, j[4][3], length[4], sum = 0;
+    if (!m->bend)
+        return false;
+    for (int k = 0; k < 4; k++)
+        memcpy(x[k], &s->mesh->x[3 * v[k]], sizeof x[k]);
+    const double angle = tac_one_hinge_angle(x, e, a, o, n1, n2, &ee);
+    const double area = .5 * (sqrt(tac_dot(n1, n1)) + sqrt(tac_dot(n2, n2)));
+    const double stiffness = m->bend_stiffness * 3 * ee / area;
+    *hinge = (struct tac_hinge){{v[0], v[1], v[2], v[3]}, stiffness, m->rest_flat ? 0 : angle};
+    /* K = 2 k grad grad^T; the gradient is the impulse of a unit bend, over 2 k. */
+    tac_one_hinge(angle - 1, 2 * stiffness, x, j);
+    for (int k = 0; k < 4; k++)
+        sum += length[k] = sqrt(tac_dot(j[k], j[k]));
+    for (int k = 0; k < 4; k++)
+        bound->row[k] = stiffness > 0 ? length[k] * sum / (2 * stiffness) : 0;
+    tac_one_hinge(angle - 1, 1, x, j);
+    for (int k = 0; k < 4; k++)
+        bound->gradient2 += tac_dot(j[k], j[k]);
+    return true;
+}
+
+static double energy(const void *record, const double *rest, const double (*x)[3])
+{
+    return tac_hinge_potential(record, rest, x);
+}
+
+/* What tac_one_hinge_angle() tells. */
+struct fold {
+    double e[3], a[3], b[3], n1[3], n2[3], ee;
+    double bend; /* theta less its rest, rad */
+};
+
+static struct fold fold_of(const struct tac_hinge *g, const double *rest, const double (*x)[3])
+{
+    struct fold f;
+    const double theta = tac_one_hinge_angle(x, f.e, f.a, f.b, f.n1, f.n2, &f.ee);
+    f.bend = rest ? tac_one_turn(theta - *rest) : theta - g->angle;
+    return f;
+}
+
+static void push(const void *record, const double *rest, double step, const double (*x)[3], double (*j)[3])
+{
+    const struct tac_hinge *g = record;
+    const struct fold f = fold_of(g, rest, x);
+    tac_one_hinge_push(2 * step * g->stiffness * f.bend, f.e, f.a, f.b, f.n1, f.n2, f.ee, j);
+}
+
+/* Second derivatives of the angle by an opposite vertex, at o from the edge's start, twice, and by o and the edge's
+ * end: oo and oe (rows o).  n = e x o, and with sign = -1 for n = o x e.  With (1 - 2 nn^T/|n|^2) = R:
+ *
+ *     d theta/do = -|e| n/|n|^2,  oo = -sign |e|/|n|^2 R [e]x,  oe = sign |e|/|n|^2 R [o]x - n e^T/(|n|^2 |e|) */
+static void bend_side(const double e[3], double ee, const double o[3], const double n[3], double sign, double oo[3][3],
+                      double oe[3][3])
+{
+    const double nn = tac_dot(n, n), l = sqrt(ee), f = l / nn;
+    const double ex[3][3] = {{0, -e[2], e[1]}, {e[2], 0, -e[0]}, {-e[1], e[0], 0}};
+    const double ox[3][3] = {{0, -o[2], o[1]}, {o[2], 0, -o[0]}, {-o[1], o[0], 0}};
+    double ne[3], no[3]; /* n^T [e]x and n^T [o]x */
+    for (int c = 0; c < 3; c++) {
+        ne[c] = n[0] * ex[0][c] + n[1] * ex[1][c] + n[2] * ex[2][c];
+        no[c] = n[0] * ox[0][c] + n[1] * ox[1][c] + n[2] * ox[2][c];
+    }
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) {
+            oo[r][c] = -sign * f * (ex[r][c] - 2 * n[r] * ne[c] / nn);
+            oe[r][c] = sign * f * (ox[r][c] - 2 * n[r] * no[c] / nn) - n[r] * e[c] / (nn * l);
+        }
+}
+
+/* The same by the edge's end twice: with s = o.e/|e|^2 and g = d theta/do its part of d theta/de is -s g. */
+static void add_edge(const double e[3], double ee, const double o[3], const double g[3], const double (*oe)[3],
+                     double edge[3][3])
+{
+    const double s = tac_dot(o, e) / ee;
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            edge[r][c] -= g[r] * ((o[c] - 2 * s * e[c]) / ee) + s * oe[r][c];
+}
+
+/* H = 2 k [grad grad^T + (theta - theta0) second derivatives of theta]. */
+static void hessian(const void *record, const double *rest, const double (*x)[3], double *h)
+{
+    const struct tac_hinge *g = record;
+    const struct fold f = fold_of(g, rest, x);
+    double grad[4][3], aa[3][3], ae[3][3], bb[3][3], be[3][3], edge[3][3] = {{0}};
+    memset(h, 0, 144 * sizeof *h);
+    /* The angle's gradient is the impulse of -1. */
+    if (!(tac_one_hinge_push(-1, f.e, f.a, f.b, f.n1, f.n2, f.ee, grad) > 0))
+        return; /* a triangle has collapsed: no angle, and no force */
+    bend_side(f.e, f.ee, f.a, f.n1, 1, aa, ae);
+    bend_side(f.e, f.ee, f.b, f.n2, -1, bb, be);
+    add_edge(f.e, f.ee, f.a, grad[2], ae, edge);
+    add_edge(f.e, f.ee, f.b, grad[3], be, edge);
+    const double k2 = 2 * g->stiffness;
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) {
+            double *at = &h[12 * r + c]; /* the upper triangle of blocks */
+            at[12 * 3 + 3] = k2 * (grad[1][r] * grad[1][c] + f.bend * edge[r][c]);
+            at[12 * 3 + 6] = k2 * (grad[1][r] * grad[2][c] + f.bend * ae[c][r]);
+            at[12 * 3 + 9] = k2 * (grad[1][r] * grad[3][c] + f.bend * be[c][r]);
+            at[12 * 6 + 6] = k2 * (grad[2][r] * grad[2][c] + f.bend * aa[r][c]);
+            at[12 * 6 + 9] = k2 * (grad[2][r] * grad[3][c]); /* theta's is 0 */
+            at[12 * 9 + 9] = k2 * (grad[3][r] * grad[3][c] + f.bend * bb[r][c]);
+        }
+    tac_element_complete(4, h);
+}
+
+/* ---- ticks ---- */
+
+/* n elements from g on, 1 to 4. */
+static inline __attribute__((always_inline)) void four(const struct tac_hinge *g, int n, double h,
+                                                       const struct tac_pos *restrict pos, struct tac_vel *restrict vel,
+                                                       struct four_book *sum)
+{
+    tac_four x[4][3], rest, hk, j[4][3];
+    const struct tac_hinge *q[FOUR] = {g, g + (n > 1 ? 1 : 0), g + (n > 2 ? 2 : 0), g + (n > 3 ? 3 : 0)};
+    const tac_lid *const stencil[FOUR] = STENCILS;
+    gather(x, pos, stencil, 4);
+    rest = LANES(angle);
+    hk = 2 * h * LANES(stiffness);
+    tac_four_hinge(rest, hk, x, j);
+    scatter(vel, stencil, n, 4, j, sum);
+}
+
+TAC_VERSIONS
+static void tick(const void *record, size_t count, double h, const struct tac_pos *restrict pos,
+                 struct tac_vel *restrict vel, struct tac_book *book)
+{
+    const struct tac_hinge *g = record;
+    struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
+    IN_FOURS(count, i, e, four(&g[i], e, h, pos, vel, &sum));
+    close_book(book, &sum);
+}
+
+/* n dampers from g on, 1 to 4, and what they remember. */
+static inline __attribute__((always_inline)) void four_dampers(const struct tac_hinge_damper *g, double *last, int n,
+                                                               const struct tac_pos *restrict pos,
+                                                               struct tac_vel *restrict vel, struct four_book *sum)
+{
+    tac_four x[4][3], angle = recall(last, 1, n), j[4][3];
+    const struct tac_hinge_damper *q[FOUR] = {g, g + (n > 1 ? 1 : 0), g + (n > 2 ? 2 : 0), g + (n > 3 ? 3 : 0)};
+    const tac_lid *const stencil[FOUR] = STENCILS;
+    gather(x, pos, stencil, 4);
+    tac_four_hinge_damper(LANES(rate), LANES(most), x, &angle, j);
+    keep(last, 1, n, angle);
+    scatter(vel, stencil, n, 4, j, sum);
+}
+
+TAC_VERSIONS
+static void tick_dampers(const void *damper, double *last, size_t count, const struct tac_pos *restrict pos,
+                         struct tac_vel *restrict vel, struct tac_book *book)
+{
+    const struct tac_hinge_damper *g = damper;
+    struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
+    IN_FOURS(count, i, e, four_dampers(&g[i], &last[i], e, pos, vel, &sum));
+    close_book(book, &sum);
+}
+
+/* n elements from g on, the i-th plastic ones. */
+static inline __attribute__((always_inline)) void four_plastic(const struct tac_hinge *g, size_t i, int n,
+                                                               const struct tac_flowing *f,
+                                                               const struct tac_pos *restrict pos,
+                                                               struct tac_vel *restrict vel, struct four_book *sum)
+{
+    const tac_four none = {0, 0, 0, 0};
+    tac_four x[4][3], rest = recall(&f->rest[i], 1, n), j[4][3], loss;
+    const struct tac_hinge *q[FOUR] = {g, g + (n > 1 ? 1 : 0), g + (n > 2 ? 2 : 0), g + (n > 3 ? 3 : 0)};
+    const tac_lid *const stencil[FOUR] = STENCILS;
+    gather(x, pos, stencil, 4);
+    tac_four_plastic_hinge(LANES(stiffness), recall(&f->yield[i], 1, n), none + f->h, x, &rest, j, &loss);
+    keep(&f->rest[i], 1, n, rest);
+    enter_flow(f->lost, &f->mine[i], n, loss);
+    scatter(vel, stencil, n, 4, j, sum);
+}
+
+TAC_VERSIONS
+static void tick_plastic(const void *record, size_t count, const struct tac_flowing *f,
+                         const struct tac_pos *restrict pos, struct tac_vel *restrict vel, struct tac_book *book)
+{
+    const struct tac_hinge *g = record;
+    struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
+    IN_FOURS(count, i, e, four_plastic(&g[i], i, e, f, pos, vel, &sum));
+    close_book(book, &sum);
+}
+
+/* ---- damping and plasticity ---- */
+
+static double damping(const struct tac_material *m)
+{
+    return m->bend_damping;
+}
+
+static double yield(const struct tac_material *m)
+{
+    return m->bend_yield;
+}
+
+static void strain(const void *record, const double (*x)[3], double *angle)
+{
+    double e[3], a[3], b[3], n1[3], n2[3], ee;
+    *angle = tac_one_hinge_angle(x, e, a, b, n1, n2, &ee);
+}
+
+static double rate(const void *record, const struct tac_element_bound *bound, const double *w)
+{
+    const struct tac_hinge *g = record;
+    double most = 0;
+    for (int i = 0; i < 4; i++)
+        most = fmax(most, w[i]);
+    return 2 * g->stiffness * most * bound->gradient2;
+}
+
+static void make_damper(const void *record, double seconds, double slack, const struct tac_element_bound *bound,
+                        void *damper)
+{
+    const struct tac_hinge *g = record;
+    *(struct tac_hinge_damper *)damper = (struct tac_hinge_damper){
+        {g->v[0], g->v[1], g->v[2], g->v[3]}, 2 * seconds * g->stiffness, slack * bound->gradient2};
+}
+
+static void damp(const void *damper, double *last, const double (*x)[3], double (*j)[3])
+{
+    const struct tac_hinge_damper *g = damper;
+    tac_one_hinge_damper(g->rate, g->most, x, last, j);
+}
+
+/* What is bent further than its limit before t = 0 has flowed before. */
+static double start(const void *record, double limit, const double *there, double *rest)
+{
+    const struct tac_hinge *g = record;
+    const double angle = g->angle;
+    double flow;
+    *rest = tac_one_turn(tac_one_follow(angle + tac_one_turn(*there - angle), angle, limit, &flow));
+    return limit;
+}
+
+static bool sensible(const double *angle)
+{
+    return fabs(*angle) < 4; /* pi, rounded */
+}
+
+static const struct tac_element_memory memory = {
+    .damping = damping,
+    .yield = yield,
+    .strain = strain,
+    .rate = rate,
+    .damper_size = sizeof(struct tac_hinge_damper),
+    .make_damper = make_damper,
+    .damp = damp,
+    .tick_dampers = tick_dampers,
+    .start = start,
+    .tick_plastic = tick_plastic,
+    .sensible = sensible,
+};
+
+const struct tac_element tac_element_hinge = {
+    .keys = {.name = "hinge"},
+    .noun = "hinge of edge",
+    .stencils = TAC_STENCILS_HINGES,
+    .column = TAC_ENERGY_BEND,
+    .nodes = 4,
+    .width = 1,
+    .size = sizeof(struct tac_hinge),
+    .cost = 4,
+    .window_weight = 4,
+    .make = make,
+    .energy = energy,
+    .push = push,
+    .hessian = hessian,
+    .tick = tick,
+    .memory = &memory,
+};

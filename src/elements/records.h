@@ -1,0 +1,46 @@
+/* records.h: what the program's own elements and their dampers are made of. Each begins with its nodes. */
+#ifndef TACTUS_ELEMENTS_RECORDS_H
+#define TACTUS_ELEMENTS_RECORDS_H
+
+#include <tactus/base.h>
+
+/* V = (k/2L)(l - L)^2; k in N (ACM section 3). */
+struct tac_spring {
+    tac_lid v[2];
+    double length;    /* L, m */
+    double stiffness; /* k/L, N/m */
+};
+
+/* St Venant-Kirchhoff membrane on a constant-strain triangle: V = A Y/(2(1-nu^2)) [(1-nu) tr(E^2) + nu (tr E)^2]. */
+struct tac_cst {
+    tac_lid v[3], body;
+    double b00, b01, b11; /* inverse of the rest shape's edge matrix (upper triangular), 1/m */
+    double a, b;          /* A Y/(1+nu) and A Y nu/(1-nu^2), N m */
+};
+
+/* V = k 3|e|^2/(A1+A2) (theta - theta0)^2 (Grinspun et al. 2003). */
+struct tac_hinge {
+    tac_lid v[4];     /* edge's two, then the two opposite vertices */
+    double stiffness; /* k 3|e|^2/(A1+A2), N m */
+    double angle;     /* theta0, rad */
+};
+
+/* Dampers: rate is damping times stiffness. `most`: see kernel_body.h; where an element shrinks or stretches so far
+ * that its damping grows by more than its period allows, it grows no further. */
+struct tac_spring_damper {
+    tac_lid v[2];
+    double rate; /* N s/m */
+};
+struct tac_cst_damper {
+    tac_lid v[3], body;
+    double b00, b01, b11; /* as the membrane's */
+    double a, b;          /* damping times its moduli, N m s */
+    double most;          /* stretch squared */
+};
+struct tac_hinge_damper {
+    tac_lid v[4];
+    double rate; /* 2 x damping x stiffness, N m s */
+    double most; /* of the angle's gradient squared, summed over the vertices, 1/m^2 */
+};
+
+#endif
