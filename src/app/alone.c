@@ -1,6 +1,5 @@
 #include "app/alone.h"
 
-#include "io/folder/report.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -8,6 +7,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <tactus/report.h>
 #include <unistd.h>
 
 #define PREFIX "tactus-mpi-"

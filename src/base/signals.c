@@ -1,4 +1,4 @@
-#include "base/signals.h"
+#include <tactus/process.h>
 
 #include <signal.h>
 #include <string.h>

@@ -14,6 +14,9 @@ struct place {
     double *value;                         /* (width) */
     bool mine;                             /* its lowest vertex is ours */
     bool (*sensible)(const double *value); /* of elements */
+    tac_time period;
+    const struct tac_element *element; /* NULL: a wind */
+    const void *record;                /* of the element or its damper */
 };
 
 static int compare_places(const void *a, const void *b)
@@ -26,7 +29,7 @@ static int compare_places(const void *a, const void *b)
     return (x->has > y->has) - (x->has < y->has);
 }
 
-static void list_wind(const struct tac_sim *sim, struct tac_load_element *load, struct place *p)
+static void list_wind(const struct tac_sim *sim, struct tac_load_element *load, tac_time period, struct place *p)
 {
     const struct tac_part *part = sim->scene->part;
     *p = (struct place){.kind = TAC_KIND_LOAD,
@@ -38,17 +41,20 @@ static void list_wind(const struct tac_sim *sim, struct tac_load_element *load, 
                         .vertices = load->count,
                         .width = 3,
                         .value = load->centre,
+                        .period = period,
                         .mine = tac_stencil_mine(sim->scene, load->v, load->count)};
 }
 
 /* What some forces of element k's group remember: the last ones of `f`, as many as the memory has. */
-static struct place *list_memory(const struct tac_sim *sim, const struct tac_element_group *g, int k, bool damps,
+static struct place *list_memory(const struct tac_sim *sim, const struct tac_rate_class *rate, int k, bool damps,
                                  struct place *p)
 {
+    const struct tac_element_group *g = &rate->group[k];
     const struct tac_memory *m = damps ? &g->last : &g->rest;
     const struct tac_forces *f = damps ? &g->damper : &g->elastic;
     for (size_t i = 0; i < m->count; i++) {
-        const tac_lid *v = tac_forces_stencil(f, f->count - m->count + i);
+        const size_t e = f->count - m->count + i;
+        const tac_lid *v = tac_forces_stencil(f, e);
         *p++ = (struct place){.kind = tac_kind_of_element(k),
                               .id = m->id[i],
                               .has = damps ? TAC_ELEMENT_DAMPS : TAC_ELEMENT_RESTS,
@@ -56,8 +62,11 @@ static struct place *list_memory(const struct tac_sim *sim, const struct tac_ele
                               .vertices = g->element->nodes,
                               .width = g->element->width,
                               .value = &m->value[(size_t)g->element->width * i],
+                              .period = rate->period,
                               .mine = tac_stencil_mine(sim->scene, v, g->element->nodes),
-                              .sensible = g->element->memory->sensible};
+                              .sensible = g->element->memory->sensible,
+                              .element = g->element,
+                              .record = tac_forces_record(f, e)};
     }
     return p;
 }
@@ -80,10 +89,10 @@ static enum tac_err list_places(struct tac_sim *sim, struct place **out, size_t 
         const struct tac_rate_class *rate = &el->rate[c];
         for (int k = 0; k < el->element_count; k++)
             for (int damps = 0; damps < 2; damps++)
-                p = list_memory(sim, &rate->group[k], k, damps, p);
+                p = list_memory(sim, rate, k, damps, p);
         for (size_t e = 0; e < rate->load_count; e++)
             if (rate->load[e].twin < 0 && sim->scene->load[rate->load[e].load].kind == TAC_LOAD_WIND)
-                list_wind(sim, &rate->load[e], p++);
+                list_wind(sim, &rate->load[e], rate->period, p++);
     }
     *count = (size_t)(p - *out);
     if (*count)
@@ -205,6 +214,61 @@ enum tac_err tac_elements_restore(struct tac_sim *sim, const struct tac_checkpoi
     err = tac_agree(sim->ctx, err);
 done:
     free(rows);
+    free(place);
+    return err;
+}
+
+/* ---- clocks that change ---- */
+
+/* What the place would hold after a tick at now: (width). */
+static void look(const struct tac_sim *sim, const struct place *p, double value[3])
+{
+    double x[4][3], impulse[4][3];
+    for (int i = 0; i < p->vertices; i++)
+        tac_position(sim, p->stencil[i], sim->state.now, x[i]);
+    memcpy(value, p->value, (size_t)p->width * sizeof *value);
+    if (p->element != NULL) {
+        p->element->memory->damp(p->record, value, (const double(*)[3])x, impulse);
+    } else {
+        const struct tac_load_element e = {.count = p->vertices};
+        tac_load_centre(&e, (const double(*)[3])x, value);
+    }
+}
+
+enum tac_err tac_elements_glance(struct tac_sim *sim, struct tac_glance **out, size_t *count)
+{
+    enum tac_err err;
+    struct place *place = NULL;
+    size_t n = 0;
+    TAC_TRY(list_places(sim, &place, &n));
+    TAC_TRY(tac_alloc(sim->ctx, n, sizeof **out, out));
+    for (size_t k = 0; k < n; k++)
+        if (place[k].has == TAC_ELEMENT_DAMPS) {
+            struct tac_glance *g = &(*out)[(*count)++];
+            *g = (struct tac_glance){.kind = place[k].kind, .id = place[k].id, .period = place[k].period};
+            look(sim, &place[k], g->value);
+        }
+done:
+    free(place);
+    return err;
+}
+
+enum tac_err tac_elements_retime(struct tac_sim *sim, const struct tac_glance *glance, size_t count)
+{
+    enum tac_err err;
+    struct place *place = NULL;
+    size_t n = 0, at = 0;
+    TAC_TRY(list_places(sim, &place, &n));
+    for (size_t k = 0; k < n; k++) {
+        if (place[k].has != TAC_ELEMENT_DAMPS)
+            continue;
+        TAC_CHECK(at < count && glance[at].kind == place[k].kind && glance[at].id == place[k].id);
+        if (glance[at].period != place[k].period)
+            memcpy(place[k].value, glance[at].value, (size_t)place[k].width * sizeof *place[k].value);
+        at++;
+    }
+    tac_loads_twins(sim);
+done:
     free(place);
     return err;
 }

@@ -101,7 +101,7 @@ void tac_friction_begin(struct tac_sim *sim)
         f->grip[k].start = f->grip[k].now;
     for (size_t k = 0; k < f->anchor_count; k++)
         f->anchor[k].start = f->anchor[k].now;
-    memcpy(f->couple_start, f->couple, sizeof f->couple);
+    memcpy(sim->books.couple_start, sim->books.couple, sizeof sim->books.couple);
 }
 
 void tac_friction_restore(struct tac_sim *sim)
@@ -113,7 +113,7 @@ void tac_friction_restore(struct tac_sim *sim)
         f->grip[k].now = f->grip[k].start;
     for (size_t k = 0; k < f->anchor_count; k++)
         f->anchor[k].now = f->anchor[k].start;
-    memcpy(f->couple, f->couple_start, sizeof f->couple);
+    memcpy(sim->books.couple, sim->books.couple_start, sizeof sim->books.couple);
 }
 
 /* ---- an instant ---- */
@@ -255,7 +255,7 @@ void tac_friction_tick(struct tac_sim *sim, size_t k, tac_time t, struct tac_fri
     if (p->v[0] < sim->state.owned) {
         tac_cross(arm, grip->now.p, kick->j);
         for (int c = 0; c < 3; c++)
-            tac_accum_add(&f->couple[c], -arm[c]);
+            tac_accum_add(&sim->books.couple[c], -arm[c]);
     }
     grip->head = -1;
 }

@@ -61,7 +61,6 @@ struct tac_friction {
     size_t rub_count, rub_capacity;
     int32_t *touched; /* owned: pairs with an entry, in the order of their first */
     size_t touched_count, touched_capacity;
-    struct tac_accum couple[3], couple_start[3]; /* N m s: angular impulse, since t = 0 */
 };
 
 /* Local. This rank's states, for a checkpoint: rows of pairs whose first vertex is ours. */
@@ -69,6 +68,9 @@ enum tac_err tac_friction_collect(struct tac_sim *sim, struct tac_checkpoint *c)
 /* Collective. Deals a checkpoint's states out to those that watch the pairs, which were restored before. `owner`:
  * (rows, 4), of the rows' vertices. */
 enum tac_err tac_friction_restore_state(struct tac_sim *sim, const struct tac_checkpoint *c, const int32_t *owner);
+
+/* Local. Takes out the states of pairs that do not rub in this scene (of which the bodies are enough). */
+void tac_friction_drop(const struct tac_scene *scene, struct tac_checkpoint *c);
 
 /* Local. Makes sim->active.friction if some law has friction; else leaves it NULL. */
 enum tac_err tac_friction_create(struct tac_sim *sim);

@@ -113,3 +113,16 @@ done:
     free(to);
     return err;
 }
+
+void tac_friction_drop(const struct tac_scene *scene, struct tac_checkpoint *c)
+{
+    tac_lid kept = 0;
+    for (tac_lid k = 0; k < c->grip_count; k++) {
+        const struct tac_grip_state *row = &c->grip[k];
+        const tac_lid a = tac_scene_body_of(scene, row->vertex[0]),
+                      b = tac_scene_body_of(scene, row->vertex[tac_pair_first(tac_key_type(row->key))]);
+        if (tac_scene_law(scene, a, b)->friction > 0)
+            c->grip[kept++] = *row;
+    }
+    c->grip_count = kept;
+}

@@ -184,10 +184,9 @@ enum tac_err tac_state_counters(const struct tac_sim *sim, struct tac_counters *
 static enum tac_err collect_sums(struct tac_sim *sim, struct tac_checkpoint *c)
 {
     enum tac_err err;
-    struct tac_accum sum[5] = {sim->books.dissipated, sim->books.work};
+    const struct tac_accum *couple = sim->books.couple;
+    struct tac_accum sum[5] = {sim->books.dissipated, sim->books.work, couple[0], couple[1], couple[2]};
     double book[2] = {sim->books.book.work, sim->books.book.absolute};
-    for (int k = 0; k < 3 && sim->active.friction != NULL; k++)
-        sum[2 + k] = sim->active.friction->couple[k];
     TAC_TRY(tac_sim_sum(sim, sum, 5));
     c->dissipated = sum[0];
     c->work = sum[1];

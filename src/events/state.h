@@ -24,6 +24,19 @@ enum tac_err tac_elements_collect(struct tac_sim *sim, struct tac_checkpoint *st
  * the rows' vertices; where there is no vertex, as of the first one. */
 enum tac_err tac_elements_restore(struct tac_sim *sim, const struct tac_checkpoint *state, const int32_t *owner);
 
+/* What an element would remember of now: where its clock changes, it goes on with that, as at the start. */
+struct tac_glance {
+    int64_t kind;
+    tac_gid id;
+    tac_time period;
+    double value[3];
+};
+/* Local. Of all elements here that remember a last tick, ascending, in *out (owned by the caller).  Ghosts must be
+ * where they are now. */
+enum tac_err tac_elements_glance(struct tac_sim *sim, struct tac_glance **out, size_t *count);
+/* Local. Elements whose period is another one than in the list. */
+enum tac_err tac_elements_retime(struct tac_sim *sim, const struct tac_glance *glance, size_t count);
+
 /* Collective. Counters of all ranks. */
 enum tac_err tac_state_counters(const struct tac_sim *sim, struct tac_counters *sum);
 

@@ -254,8 +254,8 @@ static void restore_sums(struct tac_sim *sim, const struct tac_checkpoint *c)
     const bool first = sim->ctx->rank == 0;
     sim->books.dissipated = first ? c->dissipated : nothing;
     sim->books.work = first ? c->work : nothing;
-    for (int k = 0; k < 3 && sim->active.friction != NULL; k++)
-        sim->active.friction->couple[k] = first ? c->couple[k] : nothing;
+    for (int k = 0; k < 3; k++)
+        sim->books.couple[k] = first ? c->couple[k] : nothing;
     sim->books.book = first ? (struct tac_book){c->book_work, c->book_absolute} : (struct tac_book){0, 0};
     sim->books.total_start = c->total_start;
     sim->books.has_start = c->has_start != 0;

@@ -3,6 +3,7 @@
 #include "run/deal.h"
 #include "run/deal_rows.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -375,7 +375,15 @@ enum tac_err tac_scene_hash(struct tac_reader *reader)
     if (reader->spread)
         TAC_TRY(gather_digests(reader, &digests, &count));
     TAC_TRY(finish(reader, digests, count));
+    reader->scene->row_digest = digests;
+    reader->scene->row_digests = count;
+    digests = NULL;
 done:
     free(digests);
     return err;
+}
+
+enum tac_err tac_scene_rehash(struct tac_reader *reader)
+{
+    return finish(reader, reader->scene->row_digest, reader->scene->row_digests);
 }

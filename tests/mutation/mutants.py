@@ -16,7 +16,7 @@ MUTANTS = [
     ("undo-rung", "a rung keeps the last distance of a pass that is taken back", "src/events/watch.c", [
         ("            c->rung[i].last_d = c->rung[i].saved_d;\n", "            (void)c->rung[i].saved_d;\n")]),
     ("undo-friction", "friction keeps the budget of a pass that is taken back", "src/events/friction.c", [
-        ("        f->anchor[k].now = f->anchor[k].start;\n    memcpy(f->couple,", "        (void)f->anchor[k].start;\n    memcpy(f->couple,")]),
+        ("        f->anchor[k].now = f->anchor[k].start;\n    memcpy(sim->books.couple,", "        (void)f->anchor[k].start;\n    memcpy(sim->books.couple,")]),
     ("old-list", "a list of candidates outlives its tubes", "src/events/windows.c", [
         ("    if (end > c->end)\n        return false;\n    const double s = tac_seconds(sim, end - c->start);",
          "    if (c->builds > 0)\n        return true;\n    const double s = tac_seconds(sim, end - c->start);")]),

@@ -22,7 +22,7 @@ ROOMS = {
     "contact": ["elements"],
     "broadphase": ["contact"],
     "io": ["state"],
-    "check": ["contact"],
+    "check": ["contact", "io"],
     "audit": ["io", "check"],
     "kds": ["broadphase"],
     "events": ["kds"],
@@ -31,7 +31,10 @@ ROOMS = {
 }
 PICTURE = "docs/pictures/rooms.dot"
 # Public headers belong to the rooms that implement them.
-PUBLIC = {"base": "base", "accum": "base", "math": "base", "mesh": "mesh", "scene": "scene", "counters": "scene", "output": "io", "run": "run"}
+PUBLIC = {"base": "base", "accum": "base", "math": "base", "process": "base", "mesh": "mesh", "mesh_kinds": "mesh",
+          "scene": "scene", "counters": "scene", "contact": "contact", "output": "io", "reader": "io", "report": "io",
+          "stored": "io", "table": "io", "compare": "io", "export": "io", "check": "check", "audit": "audit", "run": "run",
+          "simulation": "run"}
 
 
 def allowed():

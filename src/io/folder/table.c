@@ -1,4 +1,4 @@
-#include "io/folder/table.h"
+#include <tactus/table.h>
 
 #include <errno.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "io/frames/compare.h"
+#include <tactus/compare.h>
 
 #include <errno.h>
 #include <math.h>

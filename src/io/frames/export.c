@@ -1,4 +1,4 @@
-#include "io/frames/export.h"
+#include <tactus/export.h>
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "io/frames/reader.h"
+#include <tactus/reader.h>
 
 #include <errno.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* check_text.c: the scene's part of `tactus check` as text: written from the report, so that the two tell the same. */
-#include "app/check.h"
+#include <tactus/check.h>
 
 #include <math.h>
 #include <string.h>

@@ -1,9 +1,13 @@
-/* io/folder/report.h: what the commands that look at runs share: the state of a run, and printing. */
-#ifndef TACTUS_IO_FOLDER_REPORT_H
-#define TACTUS_IO_FOLDER_REPORT_H
+/* tactus/report.h: what the commands that look at runs share: the state of a run, and printing. */
+#ifndef TACTUS_REPORT_H
+#define TACTUS_REPORT_H
 
 #include <jansson.h>
 #include <tactus/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* Local. The status.json in the folder; new reference.  TAC_ERR_INPUT when there is none or it is not a run's. */
 enum tac_err tac_folder_status(struct tac_ctx *ctx, const char *dir, json_t **out);
@@ -26,9 +30,13 @@ json_t *tac_json_text(const char *text);
  * stays so whatever is put into it then. */
 void tac_json_put(json_t **to, const char *key, json_t *value);
 void tac_json_append(json_t **to, json_t *value);
-/* Prints to stdout and takes the reference; `json` NULL is an error: out of memory. */
+/* Prints to `out`, or to stdout, and takes the reference; `json` NULL is an error: out of memory. */
+enum tac_err tac_json_write(struct tac_ctx *ctx, json_t *json, FILE *out);
 enum tac_err tac_json_print(struct tac_ctx *ctx, json_t *json);
 /* "2:07:05", "7:05", or "?" */
 void tac_duration_text(double seconds, char *text, size_t size);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

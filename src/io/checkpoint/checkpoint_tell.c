@@ -1,4 +1,4 @@
-#include "app/checkpoints.h"
+#include <tactus/stored.h>
 
 #include <errno.h>
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "io/checkpoint/checkpoint_compare.h"
-#include "io/folder/report.h"
+#include <tactus/report.h>
 
 /* ---- info ---- */
 
@@ -72,7 +72,7 @@ static json_t *checkpoint_json(const struct tac_state_file *f)
     return o;
 }
 
-static void print_checkpoint(const struct tac_state_file *f)
+static void print_checkpoint(FILE *out, const struct tac_state_file *f)
 {
     enum { BODIES_SHOWN = 20 };
     const struct tac_checkpoint *c = f->state;
@@ -82,43 +82,45 @@ static void print_checkpoint(const struct tac_state_file *f)
     char wall[32];
     size_t b;
     tac_duration_text(c->wall_s, wall, sizeof wall);
-    printf("%s: checkpoint of %s%s%s (tactus %s, commit %s)\n", f->path,
-           a->name[0] != '\0' ? "'" : "a scene without a name", a->name, a->name[0] != '\0' ? "'" : "", a->version,
-           a->commit);
-    printf("  scene      sha256 %s\n", a->sha256);
-    printf("  time       t = %.9g s (%" TAC_PRITIME " quanta); the next frame is %" PRId64 "\n",
-           (double)c->now * tac_state_quantum_s(f), c->now, c->frame);
-    printf("  vertices   %" TAC_PRIGID ": %" TAC_PRIGID " triangles, %" TAC_PRIGID " segments; %" TAC_PRILID
-           " vertices in motions\n",
-           c->vertex_total, c->triangle_total, c->segment_total, c->script_count);
-    printf("  contacts   %" TAC_PRILID " pairs watched, %" PRId64 " layers in %" PRId64
-           " rungs, the deepest is %" PRId64 "\n",
-           c->pair_count, w.layers, w.rungs, w.deepest);
+    fprintf(out, "%s: checkpoint of %s%s%s (tactus %s, commit %s)\n", f->path,
+            a->name[0] != '\0' ? "'" : "a scene without a name", a->name, a->name[0] != '\0' ? "'" : "", a->version,
+            a->commit);
+    fprintf(out, "  scene      sha256 %s\n", a->sha256);
+    fprintf(out, "  time       t = %.9g s (%" TAC_PRITIME " quanta); the next frame is %" PRId64 "\n",
+            (double)c->now * tac_state_quantum_s(f), c->now, c->frame);
+    fprintf(out,
+            "  vertices   %" TAC_PRIGID ": %" TAC_PRIGID " triangles, %" TAC_PRIGID " segments; %" TAC_PRILID
+            " vertices in motions\n",
+            c->vertex_total, c->triangle_total, c->segment_total, c->script_count);
+    fprintf(out,
+            "  contacts   %" TAC_PRILID " pairs watched, %" PRId64 " layers in %" PRId64
+            " rungs, the deepest is %" PRId64 "\n",
+            c->pair_count, w.layers, w.rungs, w.deepest);
     if (c->element_count > 0)
-        printf("  elements   %" TAC_PRILID " damped or plastic, with strains of their last ticks and at rest\n",
-               c->element_count);
-    printf("  written    by %" PRId64 " rank%s, after a wall time of %s and %" PRId64 " restart%s\n", a->ranks,
-           a->ranks == 1 ? "" : "s", wall, c->restarts, c->restarts == 1 ? "" : "s");
+        fprintf(out, "  elements   %" TAC_PRILID " damped or plastic, with strains of their last ticks and at rest\n",
+                c->element_count);
+    fprintf(out, "  written    by %" PRId64 " rank%s, after a wall time of %s and %" PRId64 " restart%s\n", a->ranks,
+            a->ranks == 1 ? "" : "s", wall, c->restarts, c->restarts == 1 ? "" : "s");
     json_array_foreach(json_object_get(f->json, "bodies"), b, body)
     {
         const char *name = json_string_value(json_object_get(body, "name"));
         if (b < BODIES_SHOWN)
-            printf("  body %-5zu '%s': %lld vertices, %lld triangles, %lld segments\n", b, name != NULL ? name : "?",
-                   (long long)count_of(geometry, "vertices", b), (long long)count_of(geometry, "triangles", b),
-                   (long long)count_of(geometry, "segments", b));
+            fprintf(out, "  body %-5zu '%s': %lld vertices, %lld triangles, %lld segments\n", b,
+                    name != NULL ? name : "?", (long long)count_of(geometry, "vertices", b),
+                    (long long)count_of(geometry, "triangles", b), (long long)count_of(geometry, "segments", b));
     }
     if (b > BODIES_SHOWN)
-        printf("  and %zu more bodies (--json lists all)\n", b - BODIES_SHOWN);
+        fprintf(out, "  and %zu more bodies (--json lists all)\n", b - BODIES_SHOWN);
 }
 
-enum tac_err tac_info_checkpoint(struct tac_ctx *ctx, const char *path, bool as_json)
+enum tac_err tac_info_checkpoint(struct tac_ctx *ctx, const char *path, bool as_json, FILE *out)
 {
     struct tac_state_file f;
     enum tac_err err = tac_state_open(ctx, path, &f);
     if (!err && as_json)
-        err = tac_json_print(ctx, checkpoint_json(&f));
+        err = tac_json_write(ctx, checkpoint_json(&f), out);
     else if (!err)
-        print_checkpoint(&f);
+        print_checkpoint(out, &f);
     tac_state_close(&f);
     return err;
 }
@@ -158,15 +160,15 @@ done:
     return err;
 }
 
-void tac_print_checkpoints(const json_t *list)
+void tac_print_checkpoints(const json_t *list, FILE *out)
 {
     const json_t *o;
     size_t k;
     json_array_foreach(list, k, o)
     {
         const char *problem = json_string_value(json_object_get(o, "problem"));
-        printf("  checkpoint %s: %s%s\n", json_string_value(json_object_get(o, "file")),
-               problem != NULL ? "not whole: " : "whole", problem != NULL ? problem : "");
+        fprintf(out, "  checkpoint %s: %s%s\n", json_string_value(json_object_get(o, "file")),
+                problem != NULL ? "not whole: " : "whole", problem != NULL ? problem : "");
     }
 }
 
@@ -178,13 +180,13 @@ static const char *axis(const struct tac_tally *t)
     return t->component >= 0 ? names[t->component] : "";
 }
 
-static void print_tally(const struct tac_state_comparison *c, const struct tac_tally *t)
+static void print_tally(FILE *out, const struct tac_state_comparison *c, const struct tac_tally *t)
 {
     char where[256];
     tac_gid within = 0;
     if (t->differing == 0) {
         if (t->compared > 0)
-            printf("  %-14s %" PRId64 " values, none differs\n", t->name, t->compared);
+            fprintf(out, "  %-14s %" PRId64 " values, none differs\n", t->name, t->compared);
         return;
     }
     const char *body = t->vertex >= 0 ? tac_state_body(&c->a, t->vertex, &within) : NULL;
@@ -193,23 +195,24 @@ static void print_tally(const struct tac_state_comparison *c, const struct tac_t
     else
         snprintf(where, sizeof where, "body '%.100s', vertex %" TAC_PRIGID " (%" TAC_PRILID " of the scene)%s%s",
                  body != NULL ? body : "?", within, t->vertex, t->component >= 0 ? ", " : "", axis(t));
-    printf("  %-14s %" PRId64 " values, %" PRId64 " differ%s; the largest difference is %.3g: %s: %.17g and %.17g\n",
-           t->name, t->compared, t->differing, t->differing == 1 ? "s" : "", t->largest, where, t->a, t->b);
+    fprintf(out,
+            "  %-14s %" PRId64 " values, %" PRId64 " differ%s; the largest difference is %.3g: %s: %.17g and %.17g\n",
+            t->name, t->compared, t->differing, t->differing == 1 ? "s" : "", t->largest, where, t->a, t->b);
 }
 
-static void print_comparison(const struct tac_state_comparison *c)
+static void print_comparison(FILE *out, const struct tac_state_comparison *c)
 {
     char how[64] = "to the last bit";
     if (!isnan(c->tolerance))
         snprintf(how, sizeof how, "within %g", c->tolerance);
-    printf("compared checkpoints at t = %.17g and %.17g s, of %" TAC_PRILID " vertices, %s\n",
-           (double)c->a.state->now * tac_state_quantum_s(&c->a), (double)c->b.state->now * tac_state_quantum_s(&c->b),
-           c->a.state->vertex_count, how);
+    fprintf(out, "compared checkpoints at t = %.17g and %.17g s, of %" TAC_PRILID " vertices, %s\n",
+            (double)c->a.state->now * tac_state_quantum_s(&c->a), (double)c->b.state->now * tac_state_quantum_s(&c->b),
+            c->a.state->vertex_count, how);
     for (int i = 0; i < TAC_STATE_COUNT; i++)
-        print_tally(c, &c->tally[i]);
+        print_tally(out, c, &c->tally[i]);
     if (strcmp(c->a.about.sha256, c->b.about.sha256) != 0)
-        puts("  they are of two different scenes (by their hashes)");
-    puts(tac_state_equal(c) ? "equal" : "different");
+        fprintf(out, "  they are of two different scenes (by their hashes)\n");
+    fprintf(out, "%s\n", tac_state_equal(c) ? "equal" : "different");
 }
 
 static json_t *tally_json(const struct tac_state_comparison *c, const struct tac_tally *t)
@@ -233,25 +236,26 @@ static json_t *tally_json(const struct tac_state_comparison *c, const struct tac
     return o;
 }
 
-static enum tac_err print_comparison_json(struct tac_ctx *ctx, const struct tac_state_comparison *c)
+static enum tac_err print_comparison_json(struct tac_ctx *ctx, FILE *out, const struct tac_state_comparison *c)
 {
     json_t *o = json_pack("{s:b, s:o, s:o, s:o, s:b}", "equal", tac_state_equal(c), "a", tac_json_text(c->a.path), "b",
                           tac_json_text(c->b.path), "tolerance", tac_json_real(c->tolerance), "same_scene",
                           strcmp(c->a.about.sha256, c->b.about.sha256) == 0);
     for (int i = 0; i < TAC_STATE_COUNT; i++)
         tac_json_put(&o, c->tally[i].name, tally_json(c, &c->tally[i]));
-    return tac_json_print(ctx, o);
+    return tac_json_write(ctx, o, out);
 }
 
-enum tac_err tac_diff_checkpoints(struct tac_ctx *ctx, const char *a, const char *b, double tolerance, bool as_json)
+enum tac_err tac_diff_checkpoints(struct tac_ctx *ctx, const char *a, const char *b, double tolerance, bool as_json,
+                                  FILE *out)
 {
     enum tac_err err;
     struct tac_state_comparison c;
     TAC_TRY(tac_state_compare(ctx, a, b, tolerance, &c));
     if (as_json)
-        err = print_comparison_json(ctx, &c);
+        err = print_comparison_json(ctx, out, &c);
     else
-        print_comparison(&c);
+        print_comparison(out, &c);
     if (!err)
         err = tac_state_equal(&c) ? TAC_OK : TAC_ERR_NO;
     tac_state_comparison_close(&c);

@@ -1,5 +1,5 @@
 /* check_scene.c: the scene's part of `tactus check`: what was read, in numbers. */
-#include "app/check.h"
+#include <tactus/check.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,14 +1,14 @@
 /* records.c: `tactus info` and `tactus diff` of a record.h5. */
-#include "app/records.h"
+#include <tactus/stored.h>
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "io/folder/report.h"
 #include "io/record/record_compare.h"
 #include "io/record/record_stored.h"
+#include <tactus/report.h>
 
 /* ---- info ---- */
 
@@ -35,45 +35,45 @@ static json_t *record_json(const struct tac_record_stored *r)
 }
 
 /* Times that lie between the first interval and the last and are in none. */
-static void print_gaps(const struct tac_record_stored *r)
+static void print_gaps(FILE *out, const struct tac_record_stored *r)
 {
     for (int64_t k = 1; k < r->group_count; k++)
         if (r->group[k].begin != r->group[k - 1].end)
-            printf("  gap        t = %.9g to %.9g s was not recorded\n", (double)r->group[k - 1].end * r->quantum_s,
-                   (double)r->group[k].begin * r->quantum_s);
+            fprintf(out, "  gap        t = %.9g to %.9g s was not recorded\n",
+                    (double)r->group[k - 1].end * r->quantum_s, (double)r->group[k].begin * r->quantum_s);
 }
 
-static void print_record(const struct tac_record_stored *r)
+static void print_record(FILE *out, const struct tac_record_stored *r)
 {
     int64_t rows = 0, most = 0;
     for (int64_t k = 0; k < r->group_count; k++) {
         rows += r->group[k].rows;
         most = r->group[k].rows > most ? r->group[k].rows : most;
     }
-    printf("%s: record of %s%s%s (tactus %s, commit %s)\n", r->path,
-           r->name[0] != '\0' ? "'" : "a scene without a name", r->name, r->name[0] != '\0' ? "'" : "", r->version,
-           r->commit);
-    printf("  scene      sha256 %s\n", r->sha256);
+    fprintf(out, "%s: record of %s%s%s (tactus %s, commit %s)\n", r->path,
+            r->name[0] != '\0' ? "'" : "a scene without a name", r->name, r->name[0] != '\0' ? "'" : "", r->version,
+            r->commit);
+    fprintf(out, "  scene      sha256 %s\n", r->sha256);
     if (r->group_count == 0) {
-        printf("  intervals  none\n");
+        fprintf(out, "  intervals  none\n");
     } else {
-        printf("  vertices   %" TAC_PRIGID "\n", r->vertex_count);
-        printf("  intervals  %" PRId64 ": %06" PRId64 " to %06" PRId64 ", t = %.9g to %.9g s\n", r->group_count,
-               r->group[0].index, r->group[r->group_count - 1].index, (double)r->group[0].begin * r->quantum_s,
-               (double)r->group[r->group_count - 1].end * r->quantum_s);
-        printf("  breakpoints %" PRId64 ", at most %" PRId64 " in an interval; quantum %.9g s\n", rows, most,
-               r->quantum_s);
-        print_gaps(r);
+        fprintf(out, "  vertices   %" TAC_PRIGID "\n", r->vertex_count);
+        fprintf(out, "  intervals  %" PRId64 ": %06" PRId64 " to %06" PRId64 ", t = %.9g to %.9g s\n", r->group_count,
+                r->group[0].index, r->group[r->group_count - 1].index, (double)r->group[0].begin * r->quantum_s,
+                (double)r->group[r->group_count - 1].end * r->quantum_s);
+        fprintf(out, "  breakpoints %" PRId64 ", at most %" PRId64 " in an interval; quantum %.9g s\n", rows, most,
+                r->quantum_s);
+        print_gaps(out, r);
     }
     if (r->has_partial)
-        printf("  partial    interval %06" PRId64 " up to t = %.9g s, where a checkpoint was written\n",
-               r->partial.index, (double)r->partial.end * r->quantum_s);
+        fprintf(out, "  partial    interval %06" PRId64 " up to t = %.9g s, where a checkpoint was written\n",
+                r->partial.index, (double)r->partial.end * r->quantum_s);
     if (r->unfinished > 0)
-        printf("  unfinished %" PRId64 " interval%s that a run was killed in, left out\n", r->unfinished,
-               r->unfinished == 1 ? "" : "s");
+        fprintf(out, "  unfinished %" PRId64 " interval%s that a run was killed in, left out\n", r->unfinished,
+                r->unfinished == 1 ? "" : "s");
 }
 
-enum tac_err tac_info_record(struct tac_ctx *ctx, const char *path, bool as_json)
+enum tac_err tac_info_record(struct tac_ctx *ctx, const char *path, bool as_json, FILE *out)
 {
     enum tac_err err;
     struct tac_record_stored *r = NULL;
@@ -81,9 +81,9 @@ enum tac_err tac_info_record(struct tac_ctx *ctx, const char *path, bool as_json
     if (as_json) {
         json_t *o = record_json(r);
         json_object_set_new(o, "kind", json_string("record"));
-        err = tac_json_print(ctx, o);
+        err = tac_json_write(ctx, o, out);
     } else {
-        print_record(r);
+        print_record(out, r);
     }
 done:
     tac_record_stored_close(&r);
@@ -125,49 +125,50 @@ done:
     return err;
 }
 
-void tac_print_record_summary(const json_t *o)
+void tac_print_record_summary(const json_t *o, FILE *out)
 {
     const json_t *intervals = json_object_get(o, "intervals"), *problem = json_object_get(o, "problem");
     const size_t n = json_array_size(intervals);
     if (problem != NULL)
-        printf("  record.h5  cannot be read: %s\n", json_string_value(problem));
+        fprintf(out, "  record.h5  cannot be read: %s\n", json_string_value(problem));
     else if (intervals != NULL && n == 0)
-        printf("  record.h5  no interval\n");
+        fprintf(out, "  record.h5  no interval\n");
     else if (intervals != NULL)
-        printf("  record.h5  %zu interval%s, t = %.9g to %.9g s, %lld breakpoints%s\n", n, n == 1 ? "" : "s",
-               json_number_value(json_object_get(json_array_get(intervals, 0), "begin")),
-               json_number_value(json_object_get(json_array_get(intervals, n - 1), "end")),
-               (long long)json_integer_value(json_object_get(o, "breakpoints")),
-               json_is_object(json_object_get(o, "partial")) ? ", and a part of the next one" : "");
+        fprintf(out, "  record.h5  %zu interval%s, t = %.9g to %.9g s, %lld breakpoints%s\n", n, n == 1 ? "" : "s",
+                json_number_value(json_object_get(json_array_get(intervals, 0), "begin")),
+                json_number_value(json_object_get(json_array_get(intervals, n - 1), "end")),
+                (long long)json_integer_value(json_object_get(o, "breakpoints")),
+                json_is_object(json_object_get(o, "partial")) ? ", and a part of the next one" : "");
 }
 
 /* ---- diff ---- */
 
-static void print_comparison(const struct tac_record_comparison *c, bool all)
+static void print_comparison(FILE *out, const struct tac_record_comparison *c, bool all)
 {
     char how[64] = "to the last bit";
     if (!isnan(c->tolerance))
         snprintf(how, sizeof how, "positions within %g", c->tolerance);
-    printf("compared %" PRId64 " interval%s of %" TAC_PRIGID " vertices, %s\n", c->intervals,
-           c->intervals == 1 ? "" : "s", c->a->vertex_count, how);
+    fprintf(out, "compared %" PRId64 " interval%s of %" TAC_PRIGID " vertices, %s\n", c->intervals,
+            c->intervals == 1 ? "" : "s", c->a->vertex_count, how);
     for (int k = 0; k < TAC_RECORD_TALLIES; k++) {
         const struct tac_tally *t = &c->tally[k];
         if (t->differing == 0)
-            printf("  %-14s %" PRId64 " values, none differs\n", t->name, t->compared);
+            fprintf(out, "  %-14s %" PRId64 " values, none differs\n", t->name, t->compared);
         else
-            printf("  %-14s %" PRId64 " values, %" PRId64 " differ%s; the largest difference is %.3g: %s%s%.1s: %.17g "
-                   "and %.17g\n",
-                   t->name, t->compared, t->differing, t->differing == 1 ? "s" : "", t->largest, t->column,
-                   k == TAC_RECORD_POSITIONS ? ", " : "", k == TAC_RECORD_POSITIONS ? &"xyz"[t->component] : "", t->a,
-                   t->b);
+            fprintf(out,
+                    "  %-14s %" PRId64 " values, %" PRId64 " differ%s; the largest difference is %.3g: %s%s%.1s: %.17g "
+                    "and %.17g\n",
+                    t->name, t->compared, t->differing, t->differing == 1 ? "s" : "", t->largest, t->column,
+                    k == TAC_RECORD_POSITIONS ? ", " : "", k == TAC_RECORD_POSITIONS ? &"xyz"[t->component] : "", t->a,
+                    t->b);
     }
     if (c->only_a > 0)
-        printf("  %" PRId64 " interval%s only in %s\n", c->only_a, c->only_a == 1 ? " is" : "s are", c->a->path);
+        fprintf(out, "  %" PRId64 " interval%s only in %s\n", c->only_a, c->only_a == 1 ? " is" : "s are", c->a->path);
     if (c->only_b > 0)
-        printf("  %" PRId64 " interval%s only in %s\n", c->only_b, c->only_b == 1 ? " is" : "s are", c->b->path);
+        fprintf(out, "  %" PRId64 " interval%s only in %s\n", c->only_b, c->only_b == 1 ? " is" : "s are", c->b->path);
     if (strcmp(c->a->sha256, c->b->sha256) != 0)
-        puts("  they are of two different scenes (by their hashes)");
-    puts(tac_record_equal(c, all) ? "equal" : "different");
+        fprintf(out, "  they are of two different scenes (by their hashes)\n");
+    fprintf(out, "%s\n", tac_record_equal(c, all) ? "equal" : "different");
 }
 
 static json_t *tally_json(const struct tac_tally *t)
@@ -181,7 +182,7 @@ static json_t *tally_json(const struct tac_tally *t)
     return o;
 }
 
-static enum tac_err print_json(struct tac_ctx *ctx, const struct tac_record_comparison *c, bool all)
+static enum tac_err print_json(struct tac_ctx *ctx, FILE *out, const struct tac_record_comparison *c, bool all)
 {
     json_t *o =
         json_pack("{s:b, s:o, s:o, s:o, s:b, s:I, s:I, s:I}", "equal", tac_record_equal(c, all), "a",
@@ -190,11 +191,11 @@ static enum tac_err print_json(struct tac_ctx *ctx, const struct tac_record_comp
                   "intervals_only_a", (json_int_t)c->only_a, "intervals_only_b", (json_int_t)c->only_b);
     for (int k = 0; k < TAC_RECORD_TALLIES; k++)
         json_object_set_new(o, c->tally[k].name, tally_json(&c->tally[k]));
-    return tac_json_print(ctx, o);
+    return tac_json_write(ctx, o, out);
 }
 
 enum tac_err tac_diff_records(struct tac_ctx *ctx, const char *a, const char *b, double tolerance, bool all,
-                              bool as_json)
+                              bool as_json, FILE *out)
 {
     enum tac_err err;
     char *path[2] = {NULL, NULL};
@@ -203,9 +204,9 @@ enum tac_err tac_diff_records(struct tac_ctx *ctx, const char *a, const char *b,
     TAC_TRY(find(ctx, b, &path[1]));
     TAC_TRY(tac_record_compare(ctx, path[0], path[1], tolerance, &c));
     if (as_json)
-        TAC_TRY(print_json(ctx, &c, all));
+        TAC_TRY(print_json(ctx, out, &c, all));
     else
-        print_comparison(&c, all);
+        print_comparison(out, &c, all);
     err = tac_record_equal(&c, all) ? TAC_OK : TAC_ERR_NO;
 done:
     tac_record_comparison_close(&c);

@@ -1,8 +1,12 @@
-/* io/folder/table.h: reads an energy.csv. */
-#ifndef TACTUS_IO_FOLDER_TABLE_H
-#define TACTUS_IO_FOLDER_TABLE_H
+/* tactus/table.h: reads an energy.csv. */
+#ifndef TACTUS_TABLE_H
+#define TACTUS_TABLE_H
 
 #include <tactus/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 struct tac_table {
     int column_count;
@@ -18,4 +22,7 @@ enum tac_err tac_table_read(struct tac_ctx *ctx, const char *path, struct tac_ta
 int tac_table_column(const struct tac_table *t, const char *name);
 void tac_table_destroy(struct tac_table **t);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -1,4 +1,4 @@
-/* io/frames/reader.h: reads a frames.h5, ours or what is left of it, on one rank.
+/* tactus/reader.h: reads a frames.h5, ours or what is left of it, on one rank.
  *
  * A damaged file must not take the program down, and HDF5 itself crashes on some: so a child process walks the whole
  * structure first.  Values are guarded by the checksums of their chunks.
@@ -8,10 +8,14 @@
  *     TAC_TRY(tac_reader_frame(ctx, reader, k, position, NULL, NULL));
  *     tac_reader_close(&reader);
  */
-#ifndef TACTUS_IO_FRAMES_READER_H
-#define TACTUS_IO_FRAMES_READER_H
+#ifndef TACTUS_READER_H
+#define TACTUS_READER_H
 
 #include <tactus/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 struct tac_reader_frame {
     int64_t index; /* its name as a number */
@@ -56,4 +60,7 @@ enum tac_err tac_reader_positions(struct tac_ctx *ctx, const struct tac_reader *
 /* Local. NULL is allowed; leaves NULL. */
 void tac_reader_close(struct tac_reader **r);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -1,14 +1,18 @@
-/* io/frames/compare.h: two runs, value by value.
+/* tactus/compare.h: two runs, value by value.
  *
  * Without a tolerance two values are equal when their bits are, or both are NaN; so -0 differs from +0.  With one they
  * are equal when they differ by at most that much (0 and -0 do not), or both are NaN, or the same infinity. */
-#ifndef TACTUS_IO_FRAMES_COMPARE_H
-#define TACTUS_IO_FRAMES_COMPARE_H
+#ifndef TACTUS_COMPARE_H
+#define TACTUS_COMPARE_H
 
 #include <tactus/base.h>
 
-#include "io/folder/table.h"
-#include "io/frames/reader.h"
+#include <tactus/reader.h>
+#include <tactus/table.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* What one kind of value came to. */
 struct tac_tally {
@@ -47,4 +51,7 @@ enum tac_err tac_compare(struct tac_ctx *ctx, const char *a, const char *b, doub
 bool tac_comparison_equal(const struct tac_comparison *c, bool all_frames);
 void tac_comparison_close(struct tac_comparison *c);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

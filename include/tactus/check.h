@@ -1,9 +1,13 @@
-/* check.h: what `tactus check` tells about a scene. */
-#ifndef TACTUS_APP_CHECK_H
-#define TACTUS_APP_CHECK_H
+/* tactus/check.h: what `tactus check` tells about a scene. */
+#ifndef TACTUS_CHECK_H
+#define TACTUS_CHECK_H
 
 #include <jansson.h>
 #include <tactus/scene.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* Local. Describes the scene: into `report` (an object: keys are added) and, unless NULL, as text on `text`. Keys:
  * scene, name, sha256, dimensions, degrees_of_freedom, vertices {all, free, scripted, fixed}, triangles, segments,
@@ -16,10 +20,13 @@ enum tac_err tac_check_describe(struct tac_ctx *ctx, const struct tac_scene *sce
 void tac_check_print(FILE *text, const char *path, const json_t *report);
 
 /* Local. What the engine makes of it; same conventions. Keys: periods [{period, spring, cst, hinge, gravity}],
- * ticks_per_second, nest [{pair, layers, rungs}], bounce (src/check/estimate.h), defect (src/check/defect.h), rest
- * (src/check/rest.h), overlaps.  TAC_ERR_INPUT for periods that are too short and for surfaces that overlap at the
- * start, which are written to dir/overlaps.obj unless dir is NULL. */
+ * ticks_per_second, nest [{pair, layers, rungs}], bounce and defect (docs/energy.md), rest, overlaps.  TAC_ERR_INPUT
+ * for periods that are too short and for surfaces that overlap at the start, which are written to dir/overlaps.obj
+ * unless dir is NULL. */
 enum tac_err tac_check_engine(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, json_t *report,
                               FILE *text);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -1,6 +1,6 @@
 /* check_engine.c: what the engine makes of a scene: clocks, layers of contact, and whether it starts with overlaps. */
-#include "app/check.h"
 #include "scene/period.h"
+#include <tactus/check.h>
 
 #include "check/defect.h"
 #include "check/estimate.h"
@@ -8,9 +8,9 @@
 #include "check/rest.h"
 #include "contact/model.h"
 #include "elements/elastic.h"
-#include "io/folder/report.h"
 #include <math.h>
 #include <tactus/math.h>
+#include <tactus/report.h>
 
 static enum tac_err no_memory(struct tac_ctx *ctx)
 {

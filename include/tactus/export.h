@@ -1,10 +1,14 @@
-/* io/frames/export.h: one frame as a mesh file that other programs read. */
-#ifndef TACTUS_IO_FRAMES_EXPORT_H
-#define TACTUS_IO_FRAMES_EXPORT_H
+/* tactus/export.h: one frame as a mesh file that other programs read. */
+#ifndef TACTUS_EXPORT_H
+#define TACTUS_EXPORT_H
 
 #include <tactus/base.h>
 
-#include "io/frames/reader.h"
+#include <tactus/reader.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 enum tac_export_format { TAC_EXPORT_OBJ, TAC_EXPORT_PLY };
 
@@ -20,4 +24,7 @@ struct tac_export_frame {
 enum tac_err tac_export_write(struct tac_ctx *ctx, const struct tac_reader *r, const struct tac_export_frame *frame,
                               enum tac_export_format format, const char *path);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

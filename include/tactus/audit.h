@@ -1,29 +1,34 @@
-/* audit.h: did anything pass through anything?  Proven from the recorded paths alone.
+/* tactus/audit.h: did anything pass through anything?  Proven from the recorded paths alone.
  *
- * A record (io/record/record_read.h) tells every vertex's path, piecewise linear in time.  The audit looks at every
+ * A record (docs/run-folder.md) tells every vertex's path, piecewise linear in time.  The audit looks at every
  * contact pair of the scene over every instant of the record and proves that the two keep their distance: 0, or where a
  * particle takes part the sum of both radii.  It shares no code with the discovery of contacts.  docs/audit.md says
  * what is proven, how, and what is counted.
  *
  *     TAC_TRY(tac_audit_run_read(ctx, dir, &run));               first: the run may still be going on
  *     TAC_TRY(tac_audit_scene_read(ctx, reader, dir, &scene));
+ *     TAC_TRY(tac_recorded_open(ctx, dir, scene->vertex_count, &recorded));
  *     TAC_TRY(tac_audit_scene_tie(ctx, &folder, scene, &made));
  *     TAC_TRY(tac_audit_record(ctx, scene, recorded, &options, &report));
  *     if (report->proven) ...
- *     tac_audit_report_destroy(&report); tac_audit_scene_destroy(&scene);
+ *     tac_audit_report_destroy(&report); tac_recorded_close(&recorded); tac_audit_scene_destroy(&scene);
  *
  * Time is cut into *slabs*, the same for any number of ranks, and each slab is judged by itself; so the report is the
  * same for any number of ranks.
  */
-#ifndef TACTUS_AUDIT_AUDIT_H
-#define TACTUS_AUDIT_AUDIT_H
+#ifndef TACTUS_AUDIT_H
+#define TACTUS_AUDIT_H
 
+#include <tactus/reader.h>
 #include <tactus/scene.h>
 
-#include "io/frames/reader.h"
-#include "io/record/record_read.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
 
-/* What may pass through what.  The first four are those of ccd.h, in its order. */
+struct tac_recorded; /* opaque: tactus/stored.h */
+
+/* What may pass through what.  The first four are those of the query (docs/ccd.md), in its order. */
 enum tac_audit_kind {
     TAC_AUDIT_VERTEX_TRIANGLE,
     TAC_AUDIT_EDGE_EDGE,
@@ -186,4 +191,7 @@ void tac_audit_describe(const struct tac_scene *scene, const struct tac_audit_pl
 int tac_audit_side(const struct tac_scene *scene, const struct tac_audit_place *place, int side, const char **kind,
                    tac_lid *body, tac_lid vertex[3]);
 
+#ifdef __cplusplus
+}
+#endif
 #endif
