@@ -144,8 +144,10 @@ struct tac_scene {
     char *path;      /* owned; the file it was read from */
     json_t *json;    /* owned; resolved: --set applied, absolute paths, defaults filled in */
     char sha256[65]; /* of what determines the trajectory, mesh contents included; not end, output, discovery, paths */
-    unsigned char *row_digest; /* owned, (row_digests, 32): the part of that hash that is of vertices and elements */
-    size_t row_digests;        /* 0: not known, in a rank's local scene */
+    struct {
+        unsigned char *value; /* owned, (count, 32): the part of that hash that is of vertices and elements */
+        size_t count;         /* 0: not known, in a rank's local scene */
+    } row_digest;
 
     double fastest; /* m/s: what moves faster cannot be simulated, and is refused */
     double end_s, frame_s, quantum_s;

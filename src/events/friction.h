@@ -47,8 +47,6 @@ struct tac_rub {
     double impulse;        /* normal, as applied, N s */
 };
 
-struct tac_checkpoint;
-
 struct tac_friction {
     enum tac_friction_model model;
     struct tac_grip *grip; /* owned, by pair slot */
@@ -62,15 +60,6 @@ struct tac_friction {
     int32_t *touched; /* owned: pairs with an entry, in the order of their first */
     size_t touched_count, touched_capacity;
 };
-
-/* Local. This rank's states, for a checkpoint: rows of pairs whose first vertex is ours. */
-enum tac_err tac_friction_collect(struct tac_sim *sim, struct tac_checkpoint *c);
-/* Collective. Deals a checkpoint's states out to those that watch the pairs, which were restored before. `owner`:
- * (rows, 4), of the rows' vertices. */
-enum tac_err tac_friction_restore_state(struct tac_sim *sim, const struct tac_checkpoint *c, const int32_t *owner);
-
-/* Local. Takes out the states of pairs that do not rub in this scene (of which the bodies are enough). */
-void tac_friction_drop(const struct tac_scene *scene, struct tac_checkpoint *c);
 
 /* Local. Makes sim->active.friction if some law has friction; else leaves it NULL. */
 enum tac_err tac_friction_create(struct tac_sim *sim);

@@ -55,8 +55,8 @@ static void forget_owned(struct tac_scene *s)
 {
     s->name = s->path = NULL;
     s->json = NULL;
-    s->row_digest = NULL;
-    s->row_digests = 0;
+    s->row_digest.value = NULL;
+    s->row_digest.count = 0;
     s->contact.ignore = NULL;
     s->contact.law = NULL;
     s->material = NULL;

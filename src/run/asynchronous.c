@@ -1,7 +1,5 @@
 /* asynchronous.c: asynchronous contact mechanics as an integrator: events/ behind the table. */
 #include "broadphase/candidates.h"
-#include "events/change.h"
-#include "events/contacts.h"
 #include "events/friction.h"
 #include "events/ranks.h"
 #include "kds/flights.h"
@@ -9,6 +7,8 @@
 #include "run/deal_join.h"
 #include "run/deal_rows.h"
 #include "run/integrator.h"
+#include "snapshot/change.h"
+#include "snapshot/contacts.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -375,8 +375,8 @@ enum tac_err tac_scene_hash(struct tac_reader *reader)
     if (reader->spread)
         TAC_TRY(gather_digests(reader, &digests, &count));
     TAC_TRY(finish(reader, digests, count));
-    reader->scene->row_digest = digests;
-    reader->scene->row_digests = count;
+    reader->scene->row_digest.value = digests;
+    reader->scene->row_digest.count = count;
     digests = NULL;
 done:
     free(digests);
@@ -385,5 +385,5 @@ done:
 
 enum tac_err tac_scene_rehash(struct tac_reader *reader)
 {
-    return finish(reader, reader->scene->row_digest, reader->scene->row_digests);
+    return finish(reader, reader->scene->row_digest.value, reader->scene->row_digest.count);
 }

@@ -241,7 +241,7 @@ void tac_scene_destroy(struct tac_scene **scene)
     }
     tac_topology_destroy(&s->topology);
     json_decref(s->json);
-    free(s->row_digest);
+    free(s->row_digest.value);
     free(s->name);
     free(s->path);
     free(s->contact.ignore);

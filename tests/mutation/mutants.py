@@ -29,7 +29,7 @@ MUTANTS = [
         ("    p->next = tac_model_reach(sim->model, &p->form, 1);\n    hash_put(",
          "    if (p->shared && sim->ctx->rank == 1)\n        p->form.stiffness *= 1 + 1e-9;\n"
          "    p->next = tac_model_reach(sim->model, &p->form, 1);\n    hash_put(")]),
-    ("restart-rung", "a restart forgets how near its rungs were", "src/events/state_restore.c", [
+    ("restart-rung", "a restart forgets how near its rungs were", "src/snapshot/state_restore.c", [
         ("        tac_watch_set_last(sim, slot, last[k]);\n", "        tac_watch_set_last(sim, slot, INFINITY);\n")]),
     ("late-slab", "kinetic structures: a slab is believed for twice its life", "src/kds/slab_lay.c", [
         ("t = tac_slab_entry_s(k, s, i, x[i]);", "t = 2 * tac_slab_entry_s(k, s, i, x[i]);")]),

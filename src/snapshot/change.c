@@ -1,5 +1,5 @@
 /* change.c: what goes from a simulation to the one of its changed scene beside the state of a checkpoint. */
-#include "events/change.h"
+#include "snapshot/change.h"
 #include "events/friction.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* What elements remember from tick to tick, out of a simulation and into another one. */
+/* element_state.c: what elements remember from tick to tick, out of a simulation and into another one. */
 #include "base/exchange.h"
-#include "events/state.h"
+#include "snapshot/state.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* contacts.c: the contacts of an instant, for those who ask: a function of positions, whatever is watched beyond. */
-#include "events/contacts.h"
+#include "snapshot/contacts.h"
 #include <stdlib.h>
 #include <string.h>
 

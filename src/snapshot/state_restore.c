@@ -2,8 +2,8 @@
 #include "base/exchange.h"
 #include "events/friction.h"
 #include "events/ranks.h"
-#include "events/state.h"
 #include "partition/ghosts.h"
+#include "snapshot/state.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* contacts.h: the contacts of now. */
-#ifndef TACTUS_EVENTS_CONTACTS_H
-#define TACTUS_EVENTS_CONTACTS_H
+#ifndef TACTUS_SNAPSHOT_CONTACTS_H
+#define TACTUS_SNAPSHOT_CONTACTS_H
 
 #include "events/sim.h"
 #include <tactus/contact.h>

@@ -10,10 +10,10 @@
  *     tac_sim_create(...);  tac_state_restore(sim, state);
  *     tac_change_end(sim, motion, &change);  tac_change_clear(&change);
  */
-#ifndef TACTUS_EVENTS_CHANGE_H
-#define TACTUS_EVENTS_CHANGE_H
+#ifndef TACTUS_SNAPSHOT_CHANGE_H
+#define TACTUS_SNAPSHOT_CHANGE_H
 
-#include "events/state.h"
+#include "snapshot/state.h"
 
 struct tac_change {
     tac_time kept_at; /* velocities before the kicks of this instant; -1: none */

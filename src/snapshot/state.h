@@ -2,8 +2,8 @@
  *
  * What is collected depends on the scene and the time alone, not on who held what: a simulation made from it, on any
  * number of ranks, goes on with the same bits. */
-#ifndef TACTUS_EVENTS_STATE_H
-#define TACTUS_EVENTS_STATE_H
+#ifndef TACTUS_SNAPSHOT_STATE_H
+#define TACTUS_SNAPSHOT_STATE_H
 
 #include "events/sim.h"
 #include "state/snapshot.h"
@@ -36,6 +36,16 @@ struct tac_glance {
 enum tac_err tac_elements_glance(struct tac_sim *sim, struct tac_glance **out, size_t *count);
 /* Local. Elements whose period is another one than in the list. */
 enum tac_err tac_elements_retime(struct tac_sim *sim, const struct tac_glance *glance, size_t count);
+
+/* ---- friction_state.c ---- */
+/* Local. This rank's states, for a checkpoint: rows of pairs whose first vertex is ours. */
+enum tac_err tac_friction_collect(struct tac_sim *sim, struct tac_checkpoint *c);
+/* Collective. Deals a checkpoint's states out to those that watch the pairs, which were restored before. `owner`:
+ * (rows, 4), of the rows' vertices. */
+enum tac_err tac_friction_restore_state(struct tac_sim *sim, const struct tac_checkpoint *c, const int32_t *owner);
+
+/* Local. Takes out the states of pairs that do not rub in this scene (of which the bodies are enough). */
+void tac_friction_drop(const struct tac_scene *scene, struct tac_checkpoint *c);
 
 /* Collective. Counters of all ranks. */
 enum tac_err tac_state_counters(const struct tac_sim *sim, struct tac_counters *sum);

@@ -1,7 +1,8 @@
-/* Friction's state, out of a simulation and into another one. */
+/* friction_state.c: friction's state, out of a simulation and into another one. */
 #include "base/exchange.h"
 #include "events/friction.h"
 #include "events/ranks.h"
+#include "snapshot/state.h"
 #include "state/snapshot.h"
 #include <stdlib.h>
 #include <string.h>

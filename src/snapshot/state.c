@@ -1,5 +1,5 @@
 /* state.c: the whole state out of a simulation. */
-#include "events/state.h"
+#include "snapshot/state.h"
 #include "events/friction.h"
 #include "events/ranks.h"
 #include <stdlib.h>
