@@ -12,6 +12,15 @@
 #ifndef TACTUS_BASE_H
 #define TACTUS_BASE_H
 
+#ifdef __cplusplus
+#ifndef OMPI_SKIP_MPICXX
+#define OMPI_SKIP_MPICXX 1 /* the MPI library's own C++ classes, which are no part of MPI any more */
+#endif
+#ifndef MPICH_SKIP_MPICXX
+#define MPICH_SKIP_MPICXX 1
+#endif
+#endif
+
 #include <inttypes.h>
 #include <mpi.h>
 #include <stdbool.h>
@@ -20,7 +29,10 @@
 #include <stdio.h>
 
 #ifdef __cplusplus
+#define TAC_NORETURN [[noreturn]]
 extern "C" {
+#else
+#define TAC_NORETURN _Noreturn
 #endif
 
 /* A function that does not return, in C and in C++. */

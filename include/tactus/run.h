@@ -1,7 +1,8 @@
 /* tactus/run.h: a whole run: from a scene to a run folder.
  *
- *     struct tac_run_options options = {.dir = "drop.run"};
- *     TAC_TRY(tac_run(ctx, scene, &options));
+ *     const struct tac_scene_source source = {.path = "drop.json"};
+ *     const struct tac_run_options options = {.dir = "drop.run"};
+ *     TAC_TRY(tac_run(ctx, &source, &options));
  */
 #ifndef TACTUS_RUN_H
 #define TACTUS_RUN_H
@@ -14,20 +15,22 @@ extern "C" {
 #endif
 
 struct tac_run_options {
-    const char *dir; /* run folder; made */
+    const char *dir; /* run folder; made.  NULL: <stem of the scene's file>.run, or the checkpoint's folder */
     bool overwrite;  /* replace an old run there */
     bool record;     /* keep every breakpoint in record.h5 */
     int argc;        /* for run.json: how it was called; may be 0 */
     char **argv;
-    double wall_limit_s; /* stop with a checkpoint before so much wall time is over; 0: none */
+    double wall_limit_s;   /* stop with a checkpoint before so much wall time is over; 0: none */
+    const double *until_s; /* the end instead of the scene's time.end, s; NULL: that */
+    const char *restart;   /* the checkpoint to go on from, or the folder with it; NULL: none */
 };
 
-/* Collective. Runs a scene that every rank has read whole (tac_scene_read) from its start; to go on from a checkpoint
- * is for the program, `tactus run --restart`.  Refuses scenes that start with overlaps; runs to scene->t_end; writes
- * frames, energies, checkpoints, status and run.json (docs/run-folder.md).  TAC_ERR_INPUT: nothing was run;
- * TAC_ERR_RUN: it failed, with what was committed written; TAC_ERR_STOPPED: a signal or the wall limit ended it, with a
- * checkpoint saved.  On several ranks the big arrays of `scene` are freed once each rank has its part. */
-enum tac_err tac_run(struct tac_ctx *ctx, struct tac_scene *scene, const struct tac_run_options *options);
+/* Collective. Reads the scene, refuses one that starts with overlaps, runs it to its end; writes frames, energies,
+ * checkpoints, status and run.json (docs/run-folder.md).  With `restart` it goes on from a checkpoint; the source may
+ * then be without a path, and the scene is the checkpoint's own, with the source's `set`.  TAC_ERR_INPUT: nothing was
+ * run; TAC_ERR_RUN: it failed, with what was committed written; TAC_ERR_STOPPED: a signal (tactus/process.h) or the
+ * wall limit ended it, with a checkpoint saved. */
+enum tac_err tac_run(struct tac_ctx *ctx, const struct tac_scene_source *source, const struct tac_run_options *options);
 
 #ifdef __cplusplus
 }

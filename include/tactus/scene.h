@@ -9,6 +9,8 @@
  *     TAC_TRY(tac_scene_read(ctx, "drop.json", set, 1, &scene));
  *     scene->mesh->x[3 * i] ...
  *     tac_scene_destroy(&scene);
+ *
+ * tac_scene_parse() does the same with a text in memory.
  */
 #ifndef TACTUS_SCENE_H
 #define TACTUS_SCENE_H
@@ -27,6 +29,7 @@ enum tac_clock_mode { TAC_CLOCKS_NESTED, TAC_CLOCKS_FREE };
 enum tac_discovery_mode { TAC_DISCOVER_SPECULATE, TAC_DISCOVER_KDS, TAC_DISCOVER_ALL_PAIRS };
 enum tac_friction_model { TAC_FRICTION_ANCHOR, TAC_FRICTION_KINETIC };
 enum tac_structure { TAC_STRUCTURE_KDOP, TAC_STRUCTURE_PAIRS };
+enum tac_integrator_kind { TAC_INTEGRATOR_ASYNCHRONOUS };
 enum tac_stretch_model { TAC_STRETCH_NONE, TAC_STRETCH_CST, TAC_STRETCH_SPRING };
 
 /* What a scene knows of a kind of elastic element: its name, and for those that are neither stretch nor bend the object
@@ -107,6 +110,7 @@ struct tac_motion {
     double *degrees;      /* owned, (knot_count); NULL for a path */
     double axis[3];       /* unit, for a rotation */
     double center[3];     /* m, for a rotation */
+    double arm;           /* m, for a rotation: how far its vertices start from the axis, at most */
 };
 
 enum tac_load_kind { TAC_LOAD_FORCE, TAC_LOAD_PRESSURE, TAC_LOAD_WIND };
@@ -175,6 +179,10 @@ struct tac_settings {
     char *path;      /* owned; the file it was read from */
     json_t *json;    /* owned; resolved: --set applied, absolute paths, defaults filled in */
     char sha256[65]; /* of what determines the trajectory, mesh contents included; not end, output, discovery, paths */
+    struct {
+        unsigned char *value; /* owned, (count, 32): the part of that hash that is of vertices and elements */
+        size_t count;         /* 0: not known */
+    } row_digest;
 
     double fastest; /* m/s: what moves faster cannot be simulated, and is refused */
     double end_s, frame_s, quantum_s;
@@ -183,6 +191,7 @@ struct tac_settings {
     bool two_d; /* no triangles and every z is 0 */
     struct tac_contact_settings contact;
     struct tac_clock_settings clocks;
+    enum tac_integrator_kind integrator;
     struct tac_discovery_settings discovery;
     struct tac_checkpoint_settings checkpoint;
 
@@ -235,10 +244,24 @@ struct tac_scene {
 /* Local. An empty scene: with settings of its own (`settings` NULL), or sharing those. TAC_ERR_RUN: out of memory. */
 enum tac_err tac_scene_make(struct tac_ctx *ctx, struct tac_settings *settings, struct tac_scene **out);
 
+/* Where a scene comes from: a file, or a text in memory. */
+struct tac_scene_source {
+    const char *path;       /* the scene's file; NULL: the text */
+    const char *text;       /* JSON; the same on all ranks */
+    const char *folder;     /* relative paths in `text` start here; NULL: in the current folder */
+    const char *const *set; /* (set_count) strings "path=value", applied before anything is looked at */
+    int set_count;
+};
+
 /* Collective. Reads and validates.  `set` are (set_count) strings "path=value".  One sentence per failure with the JSON
  * path or line and column; TAC_ERR_INPUT. */
 enum tac_err tac_scene_read(struct tac_ctx *ctx, const char *path, const char *const *set, int set_count,
                             struct tac_scene **out);
+/* Collective. The same of a JSON text; relative paths in it start at `folder` (NULL: the current folder). */
+enum tac_err tac_scene_parse(struct tac_ctx *ctx, const char *text, const char *folder, const char *const *set,
+                             int set_count, struct tac_scene **out);
+/* Collective. The same of either. */
+enum tac_err tac_scene_source_read(struct tac_ctx *ctx, const struct tac_scene_source *source, struct tac_scene **out);
 void tac_scene_destroy(struct tac_scene **scene);
 
 /* The geometry of a whole scene, out of a checkpoint. All borrowed. */

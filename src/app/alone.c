@@ -1,6 +1,7 @@
+/* alone.c: gives a process that was started without mpirun a session folder of its own, and removes the folders that
+ * killed processes left. */
 #include "app/alone.h"
 
-#include "io/folder/report.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <tactus/report.h>
 #include <unistd.h>
 
 #define PREFIX "tactus-mpi-"

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "io/folder/report.h"
+#include <tactus/report.h>
 
 enum { DESCRIBED = 192, SENTENCE = 640 };
 

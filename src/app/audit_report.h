@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "audit/audit.h"
+#include <tactus/audit.h>
 
 /* What was looked at, and where. All borrowed. */
 struct tac_audited {

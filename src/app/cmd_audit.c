@@ -7,6 +7,7 @@
 
 #include "app/app.h"
 #include "app/audit_report.h"
+#include <tactus/stored.h>
 
 static const char usage[] = "DIR [--from T] [--until T] [--frames] [--memory MB] [--query-all] [--json]";
 static const char about[] =

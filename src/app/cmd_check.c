@@ -1,10 +1,10 @@
 /* cmd_check.c: `tactus check SCENE`: validates a scene and describes it; nothing is run. */
 #include "app/app.h"
-#include "app/check.h"
+#include <tactus/check.h>
 
 #include <stdlib.h>
 
-#include "io/folder/report.h"
+#include <tactus/report.h>
 
 static const char usage[] = "SCENE [-o DIR] [--set path=value ...] [--json]";
 static const char about[] =

@@ -4,12 +4,9 @@
 #include <string.h>
 
 #include "app/app.h"
-#include "app/checkpoints.h"
-#include "app/records.h"
-#include "io/checkpoint/checkpoint.h"
-#include "io/folder/report.h"
-#include "io/frames/compare.h"
-#include "io/record/record_stored.h"
+#include <tactus/compare.h>
+#include <tactus/report.h>
+#include <tactus/stored.h>
 
 static const char AXIS[] = "xyz";
 
@@ -144,13 +141,13 @@ enum tac_err tac_cmd_diff(struct tac_ctx *ctx, int argc, char **argv)
         goto done;
     }
     if (tac_checkpoint_is(name[0]) || tac_checkpoint_is(name[1])) {
-        err = tac_diff_checkpoints(ctx, name[0], name[1], tolerance, as_json);
+        err = tac_diff_checkpoints(ctx, name[0], name[1], tolerance, as_json, stdout);
         goto done;
     }
     for (int k = 0; k < 2; k++)
         TAC_TRY(tac_record_stored_is(ctx, name[k], &record[k]));
     if (record[0] || record[1]) {
-        err = tac_diff_records(ctx, name[0], name[1], tolerance, all_frames, as_json);
+        err = tac_diff_records(ctx, name[0], name[1], tolerance, all_frames, as_json, stdout);
         goto done;
     }
     TAC_TRY(tac_compare(ctx, name[0], name[1], tolerance, &c));

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "app/app.h"
-#include "io/frames/export.h"
-#include "io/frames/reader.h"
+#include <tactus/export.h>
+#include <tactus/reader.h>
 
 /* ---- which frames ---- */
 

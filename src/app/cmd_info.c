@@ -7,13 +7,10 @@
 #include <tactus/mesh.h>
 
 #include "app/app.h"
-#include "app/checkpoints.h"
-#include "app/records.h"
-#include "io/checkpoint/checkpoint.h"
-#include "io/folder/report.h"
-#include "io/folder/table.h"
-#include "io/frames/reader.h"
-#include "io/record/record_stored.h"
+#include <tactus/reader.h>
+#include <tactus/report.h>
+#include <tactus/stored.h>
+#include <tactus/table.h>
 
 struct box {
     double low[3], high[3];
@@ -290,8 +287,8 @@ static enum tac_err info_run(struct tac_ctx *ctx, const char *dir, bool as_json)
         err = tac_json_print(ctx, o);
     } else {
         print_run(dir, status, run, rows);
-        tac_print_checkpoints(checkpoints);
-        tac_print_record_summary(record);
+        tac_print_checkpoints(checkpoints, stdout);
+        tac_print_record_summary(record, stdout);
         if (f.r != NULL)
             print_frames(&f);
         else
@@ -333,12 +330,12 @@ enum tac_err tac_cmd_info(struct tac_ctx *ctx, int argc, char **argv)
         goto done;
     }
     if (tac_checkpoint_is(path)) {
-        err = tac_info_checkpoint(ctx, path, as_json);
+        err = tac_info_checkpoint(ctx, path, as_json, stdout);
         goto done;
     }
     TAC_TRY(tac_record_stored_is(ctx, path, &record));
     if (record) {
-        err = tac_info_record(ctx, path, as_json);
+        err = tac_info_record(ctx, path, as_json, stdout);
         goto done;
     }
     TAC_TRY(tac_reader_is_frames(ctx, path, &frames));

@@ -4,7 +4,8 @@
  * JSON values, and tac_mesh_create() does the rest, and all the checking. */
 #include "app/app.h"
 
-#include "mesh/kinds.h"
+#include <tactus/mesh.h>
+#include <tactus/mesh_kinds.h>
 
 #include <ctype.h>
 #include <errno.h>

@@ -4,9 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "io/checkpoint/geometry.h"
-#include "run/start.h"
+#include <tactus/run.h>
 
 static const char usage[] = "SCENE [-o DIR] [--overwrite] [--until T] [--restart FILE|DIR] [--wall-limit HH:MM:SS]\n"
                             "           [--discover MODE] [--record] [--set path=value ...] [--quiet]";
@@ -19,21 +17,6 @@ static const char about[] =
     "Exit code 0: it ran to its end; 2: the scene or the command line is wrong, nothing was run;\n"
     "3: it failed while running, and the sentence on stderr says where;\n"
     "75: it stopped early with a checkpoint saved: run it again with --restart.";
-
-/* <stem of the scene's file>.run in the current folder. */
-static enum tac_err default_folder(struct tac_ctx *ctx, const char *scene, char **out)
-{
-    const char *base = strrchr(scene, '/');
-    base = base ? base + 1 : scene;
-    const char *dot = strrchr(base, '.');
-    size_t stem = dot && dot != base ? (size_t)(dot - base) : strlen(base);
-    enum tac_err err = tac_alloc(ctx, stem + 5, 1, out);
-    if (err == TAC_OK) {
-        memcpy(*out, base, stem);
-        memcpy(*out + stem, ".run", 5);
-    }
-    return err;
-}
 
 static enum tac_err add_setting(struct tac_ctx *ctx, struct tac_strings *set, const char *text)
 {
@@ -71,51 +54,6 @@ static enum tac_err read_wall_limit(struct tac_ctx *ctx, const char *text, doubl
     return TAC_OK;
 }
 
-/* The folder that the file lies in. */
-static enum tac_err folder_of(struct tac_ctx *ctx, const char *file, char **out)
-{
-    const char *slash = strrchr(file, '/');
-    size_t length = slash == NULL ? 1 : slash == file ? 1 : (size_t)(slash - file);
-    enum tac_err err = tac_alloc(ctx, length + 1, 1, out);
-    if (err == TAC_OK)
-        memcpy(*out, slash == NULL ? "." : file, length);
-    return err;
-}
-
-static enum tac_err resume(struct tac_ctx *ctx, const struct arguments *a, struct tac_run_start *start,
-                           struct tac_scene **scene)
-{
-    enum tac_err err;
-    struct tac_gathered gathered = {0};
-    json_t *json = NULL;
-    char sha256[65];
-    TAC_TRY(tac_checkpoint_read(ctx, a->restart, &start->file, &json, sha256, &start->checkpoint));
-    TAC_TRY(tac_geometry_gather(ctx, start->checkpoint, &gathered));
-    TAC_TRY(tac_scene_resume(ctx, a->scene, a->set.item, a->set.count, json, sha256, &gathered.geometry, scene));
-done:
-    tac_gathered_clear(&gathered);
-    json_decref(json);
-    return err;
-}
-
-/* All that is known once the scene is: rank-local, the same on every rank. */
-static enum tac_err settle(struct tac_ctx *ctx, const struct arguments *a, const struct tac_run_start *start,
-                           struct tac_scene *scene, char **folder)
-{
-    enum tac_err err = TAC_OK;
-    if (!isnan(a->until))
-        TAC_TRY(tac_scene_until(ctx, scene, a->until));
-    /* An end is put on the grid of frames where it is that near to it: the checkpoint of an end that was not. */
-    if (start->checkpoint != NULL && start->checkpoint->now > scene->settings->t_end + TAC_FRAME_GRAIN)
-        TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT,
-                         "the checkpoint '%s' is at t = %.9g s, after the end, %.9g s; give a later one with --until",
-                         start->file, (double)start->checkpoint->now * scene->settings->quantum_s,
-                         scene->settings->end_s));
-    TAC_TRY(start->checkpoint != NULL ? folder_of(ctx, start->file, folder) : default_folder(ctx, a->scene, folder));
-done:
-    return err;
-}
-
 /* What the command line alone tells.  mode: room for a setting. */
 static enum tac_err prepare(struct tac_ctx *ctx, struct arguments *a, char mode[64], double *wall_limit_s)
 {
@@ -134,31 +72,20 @@ done:
 static enum tac_err run(struct tac_ctx *ctx, struct arguments *a, int argc, char **argv)
 {
     enum tac_err err;
-    struct tac_scene *scene = NULL;
-    struct tac_run_start start = {0};
-    const double begin_s = tac_wall_s();
     double wall_limit_s = 0;
-    char *folder = NULL, mode[64];
+    char mode[64];
     TAC_TRY(tac_agree(ctx, prepare(ctx, a, mode, &wall_limit_s)));
-    if (a->restart)
-        TAC_TRY(resume(ctx, a, &start, &scene));
-    else if (ctx->size > 1)
-        TAC_TRY(tac_scene_read_pieces(ctx, a->scene, a->set.item, a->set.count, &scene, &start.pieces));
-    else
-        TAC_TRY(tac_scene_read(ctx, a->scene, a->set.item, a->set.count, &scene));
-    TAC_TRY(tac_agree(ctx, settle(ctx, a, &start, scene, &folder)));
-    struct tac_run_options options = {
-        .dir = a->dir ? a->dir : folder, .overwrite = a->overwrite, .record = a->record, .argc = argc, .argv = argv};
-    /* It counts from when the program began; what is over already must not read as no limit. */
-    if (a->wall_limit)
-        options.wall_limit_s = fmax(wall_limit_s - (tac_wall_s() - begin_s), 1e-3);
-    TAC_TRY(tac_run_from(ctx, scene, &options, &start));
+    const struct tac_scene_source source = {.path = a->scene, .set = a->set.item, .set_count = a->set.count};
+    const struct tac_run_options options = {.dir = a->dir,
+                                            .overwrite = a->overwrite,
+                                            .record = a->record,
+                                            .argc = argc,
+                                            .argv = argv,
+                                            .wall_limit_s = wall_limit_s,
+                                            .until_s = isnan(a->until) ? NULL : &a->until,
+                                            .restart = a->restart};
+    TAC_TRY(tac_run(ctx, &source, &options));
 done:
-    tac_checkpoint_destroy(&start.checkpoint);
-    tac_pieces_destroy(&start.pieces);
-    tac_scene_destroy(&scene);
-    free(start.file);
-    free(folder);
     return err;
 }
 

@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "app/app.h"
-#include "io/folder/report.h"
+#include <tactus/report.h>
 
 static double real_of(const json_t *o, const char *key)
 {

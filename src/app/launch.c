@@ -1,3 +1,5 @@
+/* launch.c: finds out from the environment how this process was started, and refuses a start in which the processes
+ * cannot find each other. */
 #include "app/launch.h"
 
 #include <stdlib.h>

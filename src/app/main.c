@@ -2,10 +2,9 @@
 #include "app/alone.h"
 #include "app/app.h"
 #include "app/launch.h"
-#include "base/signals.h"
+#include <tactus/process.h>
 
 #include <errno.h>
-#include <hdf5.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -169,7 +168,7 @@ int main(int argc, char **argv)
     const struct command *command = NULL;
     enum tac_err err = TAC_OK;
     /* After a damaged file HDF5 may complain when it closes down; by then all files are closed. */
-    H5dont_atexit();
+    tac_hdf5_leave();
     if (is_command(argc, argv, "run"))
         tac_signals_catch();
     if (launch.how == TAC_LAUNCH_APART && !asks_help(argc, argv) &&

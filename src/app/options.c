@@ -1,3 +1,4 @@
+/* options.c: reads the command line by a table of options. */
 #include "app/app.h"
 
 #include <ctype.h>

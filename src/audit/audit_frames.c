@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit/audit.h"
 #include "check/overlap.h"
+#include <tactus/audit.h>
 
 static bool is_crossing(const struct tac_overlap *o)
 {

@@ -1,12 +1,13 @@
 /* audit_run.c: decides of which run the folder's files are. Record, frames, mesh, scene.json and run.json are of one
  * scene if all of them tell its hash, and if what they hold makes that hash (docs/audit.md, Of which run). */
-#include "audit/audit.h"
+#include "io/record/record_read.h"
+#include <tactus/audit.h>
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/folder/report.h"
+#include <tactus/report.h>
 
 /* ---- how it ended ---- */
 

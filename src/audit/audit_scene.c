@@ -1,5 +1,5 @@
 /* audit_scene.c: the scene of a run, as far as an audit needs it, from what its folder holds. */
-#include "audit/audit.h"
+#include <tactus/audit.h>
 
 #include <math.h>
 #include <stdlib.h>

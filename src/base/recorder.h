@@ -17,6 +17,10 @@ struct tac_point {
 
 struct tac_recorder;
 
+/* Whose places are kept when nothing rewrites them: all, at an end of a frame interval; those that were rewritten at
+ * this instant, or those that were not. */
+enum tac_look { TAC_LOOK_ALL, TAC_LOOK_REWRITTEN, TAC_LOOK_OTHERS };
+
 /* All are local. */
 struct tac_recorder_calls {
     /* Whose breakpoints will be kept: `owned` vertices with these ids, ascending (copied; NULL: 0, 1, ...).  The log

@@ -1,5 +1,5 @@
 /* signals.c: notes SIGINT, SIGTERM and SIGUSR1 in a variable, which the run reads between two passes. */
-#include "base/signals.h"
+#include <tactus/process.h>
 
 #include <signal.h>
 #include <string.h>

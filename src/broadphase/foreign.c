@@ -70,16 +70,15 @@ static void box_of(const struct tac_view *view, const struct tac_candidates *c, 
 
 struct place {
     double x[3];
+    double along; /* of x, the coordinate that they are sorted by */
     int32_t primitive;
 };
-
-static int compare_axis;
 
 static int compare_places(const void *a, const void *b)
 {
     const struct place *p = a, *q = b;
-    if (p->x[compare_axis] != q->x[compare_axis])
-        return p->x[compare_axis] < q->x[compare_axis] ? -1 : 1;
+    if (p->along != q->along)
+        return p->along < q->along ? -1 : 1;
     return (p->primitive > q->primitive) - (p->primitive < q->primitive);
 }
 
@@ -97,8 +96,10 @@ static void split(struct tac_candidates *c, struct place *place, int32_t n, int 
             lo[k] = fmin(lo[k], place[i].x[k]);
             hi[k] = fmax(hi[k], place[i].x[k]);
         }
-    compare_axis = hi[1] - lo[1] > hi[0] - lo[0] ? 1 : 0;
-    compare_axis = hi[2] - lo[2] > hi[compare_axis] - lo[compare_axis] ? 2 : compare_axis;
+    int axis = hi[1] - lo[1] > hi[0] - lo[0] ? 1 : 0;
+    axis = hi[2] - lo[2] > hi[axis] - lo[axis] ? 2 : axis;
+    for (int32_t i = 0; i < n; i++)
+        place[i].along = place[i].x[axis];
     qsort(place, (size_t)n, sizeof *place, compare_places);
     split(c, place, n / 2, first, boxes / 2);
     split(c, place + n / 2, n - n / 2, first + boxes / 2, boxes - boxes / 2);

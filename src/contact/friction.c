@@ -103,7 +103,6 @@ void tac_friction_begin(struct tac_active *active)
         f->grip[k].start = f->grip[k].now;
     for (size_t k = 0; k < f->anchor_count; k++)
         f->anchor[k].start = f->anchor[k].now;
-    memcpy(f->couple_start, f->couple, sizeof f->couple);
 }
 
 void tac_friction_restore(struct tac_active *active)
@@ -115,7 +114,6 @@ void tac_friction_restore(struct tac_active *active)
         f->grip[k].now = f->grip[k].start;
     for (size_t k = 0; k < f->anchor_count; k++)
         f->anchor[k].now = f->anchor[k].start;
-    memcpy(f->couple, f->couple_start, sizeof f->couple);
 }
 
 /* ---- an instant ---- */
@@ -223,14 +221,14 @@ static void anchors(const struct tac_friction *f, const struct tac_pair *p, stru
     g->budget -= fmin(g->budget, sqrt(tac_dot(j, j)));
 }
 
-void tac_friction_tick(struct tac_active *active, size_t k, tac_time t, const double x[4][3], bool counts,
+void tac_friction_tick(struct tac_active *active, size_t k, tac_time t, const double x[4][3],
                        struct tac_friction_kick *kick)
 {
     struct tac_friction *f = active->friction;
     const struct tac_pair *p = &active->pair[f->touched[k]];
     struct tac_grip *grip = &f->grip[f->touched[k]];
     const struct tac_law *law = p->form.law;
-    double slip[3], impulse = 0, arm[3];
+    double slip[3], impulse = 0;
     bool outermost = false;
     kick->period = 0;
     for (int32_t i = grip->head; i >= 0; i = f->rub[i].next) {
@@ -252,11 +250,7 @@ void tac_friction_tick(struct tac_active *active, size_t k, tac_time t, const do
         g->budget = fmin(g->budget + law->friction * impulse, law->friction * (g->stock[0] + g->stock[1]));
         anchors(f, p, grip, slip, kick->j);
     }
-    if (counts) {
-        tac_cross(arm, grip->now.p, kick->j);
-        for (int c = 0; c < 3; c++)
-            tac_accum_add(&f->couple[c], -arm[c]);
-    }
+    tac_cross(kick->couple, grip->now.p, kick->j);
     grip->head = -1;
 }
 

@@ -62,7 +62,6 @@ struct tac_friction {
     size_t rub_count, rub_capacity;
     int32_t *touched; /* owned: pairs with an entry, in the order of their first */
     size_t touched_count, touched_capacity;
-    struct tac_accum couple[3], couple_start[3]; /* N m s: angular impulse, since t = 0 */
 };
 
 /* Local. Makes active->friction; where no law has friction, it is left NULL and not made. */
@@ -93,12 +92,12 @@ void tac_friction_erase(struct tac_active *active, int32_t slot);
 /* What friction does to the pairs that ticked at an instant: impulse -j w_k on vertex k. */
 struct tac_friction_kick {
     int32_t pair;
-    tac_time period; /* the longest of its rungs that ticked */
-    double j[3];     /* N s */
+    tac_time period;  /* the longest of its rungs that ticked */
+    double j[3];      /* N s */
+    double couple[3]; /* that it takes from the angular momentum, N m s */
 };
-/* Local. The k-th touched pair's kick at t, from the positions x [m] of its vertices alone; its state goes on to t.
- * counts: its couple is entered here (its first vertex is ours). */
-void tac_friction_tick(struct tac_active *active, size_t k, tac_time t, const double x[4][3], bool counts,
+/* Local. The k-th touched pair's kick at t, from the positions x [m] of its vertices alone; its state goes on to t. */
+void tac_friction_tick(struct tac_active *active, size_t k, tac_time t, const double x[4][3],
                        struct tac_friction_kick *kick);
 /* Local. The instant is over. */
 void tac_friction_close(struct tac_active *active);

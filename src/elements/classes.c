@@ -1,4 +1,5 @@
-/* classes.c: elements sorted into rate classes, and the vertices of those (docs/engine.md, State and clocks). */
+/* classes.c: sorts elements into rate classes, and lists the vertices of each class (docs/engine.md, State and clocks).
+ */
 #include "elements/builder.h"
 #include "partition/part.h"
 #include <stdlib.h>

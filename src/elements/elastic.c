@@ -1,4 +1,5 @@
-/* elastic.c: rate classes of elements: what they tick, and looking at one force (docs/engine.md, State and clocks). */
+/* elastic.c: ticks springs, membranes and hinges, four elements at a time (docs/engine.md, State and clocks;
+ * docs/method.md, Forces). */
 #include "elements/elastic.h"
 #include <stdlib.h>
 #include <string.h>

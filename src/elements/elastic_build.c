@@ -1,4 +1,5 @@
-/* elastic_build.c: periods of the elements of a scene, from bounds of the assembled stiffness (docs/engine.md). */
+/* elastic_build.c: makes the elastic elements of a scene, bounds their stiffness, and gives them periods and rate
+ * classes (docs/method.md, Forces, Periods). */
 #include "elements/builder.h"
 #include "partition/ghosts.h"
 #include "scene/period.h"

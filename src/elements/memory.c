@@ -1,4 +1,5 @@
-/* memory.c: what elements remember from tick to tick, at a window's start and back. */
+/* memory.c: saves the state that elements remember from tick to tick at a window's start, and restores it after a
+ * rollback. */
 #include "elements/elastic.h"
 #include <string.h>
 

@@ -22,6 +22,7 @@ struct tac_damped {
 struct tac_books {
     /* accumulators (docs/method.md, Energy and the book); saved at a window's start */
     struct tac_accum dissipated, work, dissipated_start, work_start;
+    struct tac_accum couple[3], couple_start[3]; /* friction's angular impulse since t = 0, N m s */
     struct tac_book book, book_start;
     double kinetic_start; /* J, at t = 0 */
     bool has_start;
@@ -53,11 +54,18 @@ void tac_damping_kick(struct tac_sim *sim, tac_time t);
 void tac_damping_end(struct tac_sim *sim, tac_time t);
 
 /* ---- energy.c ---- */
-/* Collective. The row of now; v_before must be from now. Resets deepest_layer. */
+/* Collective. The row of now; v_before must be from now.  The books' deepest_layer, as the row has it, is then that of
+ * all ranks; who takes the row for the last one sets it to 0. */
 enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row);
+/* Collective. Can the row of now be told: were v_before kept, or was nothing kicked now? */
+bool tac_sim_knows_row(const struct tac_sim *sim);
 /* Collective; of a state that was just restored. The row's `contacts`, now: pairs of all ranks within their outermost
  * layer. */
-enum tac_err tac_sim_contacts(struct tac_sim *sim, int64_t *contacts);
+enum tac_err tac_sim_contact_count(struct tac_sim *sim, int64_t *contacts);
+/* Collective; of a state that was just restored. Ghosts of watched pairs, for which lists of candidates ask else. */
+enum tac_err tac_sim_ask_ghosts(struct tac_sim *sim);
+/* Collective. Brings those that this rank hears of to where they are now. */
+enum tac_err tac_sim_look_ghosts(struct tac_sim *sim);
 /* Collective. Adds up each of `count` sums over all ranks, exactly. */
 enum tac_err tac_sim_sum(const struct tac_sim *sim, struct tac_accum *sum, int count);
 /* Collective. Book of works: |sum of works - change of kinetic energy| / sum |work|. */

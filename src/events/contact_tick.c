@@ -101,7 +101,9 @@ static void rub_pairs(struct tac_sim *sim, tac_time t)
         double x[4][3], work = 0;
         for (int k = 0; k < p->count; k++)
             tac_position(sim, p->v[k], t, x[k]);
-        tac_friction_tick(&sim->active, n, t, x, p->v[0] < sim->state.owned, &kick);
+        tac_friction_tick(&sim->active, n, t, x, &kick);
+        for (int c = 0; c < 3 && p->v[0] < sim->state.owned; c++)
+            tac_accum_add(&sim->books.couple[c], -kick.couple[c]);
         for (int k = 0; k < p->count; k++) {
             double j[3];
             for (int c = 0; c < 3; c++)

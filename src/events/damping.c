@@ -1,8 +1,4 @@
-/* damping.c: dampers in the engine: their kicks, and the energy that they take out of the motion (docs/method.md,
- * Energy and the book).
- *
- * This energy is the work of their kicks with the mean velocity over all kicks of the instant. Both follow from
- * velocities of the vertex: before the instant, before and after the dampers, and after all kicks. */
+/* damping.c: ticks dampers, four elements at a time (docs/engine.md, Damping and plasticity). */
 #include "events/sim.h"
 #include <string.h>
 

@@ -141,8 +141,7 @@ static enum tac_err row_over_ranks(struct tac_sim *sim, struct tac_energy_row *r
     return TAC_OK;
 }
 
-/* Where ghosts are now. */
-static enum tac_err look_at_ghosts(struct tac_sim *sim)
+enum tac_err tac_sim_look_ghosts(struct tac_sim *sim)
 {
     if (!sim->ranks)
         return TAC_OK;
@@ -150,8 +149,7 @@ static enum tac_err look_at_ghosts(struct tac_sim *sim)
     return tac_agree(sim->ctx, sim->ranks->halo.down);
 }
 
-/* Lists of candidates ask for the ghosts of watched pairs, and there is no such list yet. */
-static enum tac_err ask_for_ghosts(struct tac_sim *sim)
+enum tac_err tac_sim_ask_ghosts(struct tac_sim *sim)
 {
     if (!sim->ranks)
         return TAC_OK;
@@ -161,14 +159,14 @@ static enum tac_err ask_for_ghosts(struct tac_sim *sim)
     return tac_agree(sim->ctx, tac_halo_subscribe(&sim->ranks->halo));
 }
 
-enum tac_err tac_sim_contacts(struct tac_sim *sim, int64_t *contacts)
+enum tac_err tac_sim_contact_count(struct tac_sim *sim, int64_t *contacts)
 {
     enum tac_err err;
     struct tac_accum energy[2];
     struct tac_energy_row row;
     memset(energy, 0, sizeof energy);
-    TAC_TRY(ask_for_ghosts(sim));
-    TAC_TRY(look_at_ghosts(sim));
+    TAC_TRY(tac_sim_ask_ghosts(sim));
+    TAC_TRY(tac_sim_look_ghosts(sim));
     contact_energy(sim, &energy[0], &energy[1], &row);
     if (sim->ranks &&
         MPI_Allreduce(MPI_IN_PLACE, &row.contacts, 1, MPI_INT64_T, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS)
@@ -184,7 +182,7 @@ enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row)
     struct tac_accum sum[SUMS];
     memset(row, 0, sizeof *row);
     memset(sum, 0, sizeof sum);
-    TAC_TRY(look_at_ghosts(sim));
+    TAC_TRY(tac_sim_look_ghosts(sim));
     row->time_s = tac_seconds(sim, sim->state.now);
     for (tac_lid i = 0; i < sim->state.owned; i++) {
         if (sim->state.vel[i].w == 0)
@@ -208,8 +206,8 @@ enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row)
         tac_accum_subtract(&sum[DISSIPATED], &sim->books.dissipated_ahead);
         tac_accum_subtract(&sum[WORK], &sim->books.work_ahead);
     }
-    for (int k = 0; k < 3 && sim->active.friction != NULL; k++)
-        sum[COUPLE + k] = sim->active.friction->couple[k];
+    for (int k = 0; k < 3; k++)
+        sum[COUPLE + k] = sim->books.couple[k];
     TAC_TRY(tac_sim_sum(sim, sum, SUMS));
     TAC_TRY(row_over_ranks(sim, row));
     struct tac_accum total = sum[KINETIC];
@@ -242,9 +240,18 @@ enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row)
     for (int k = 0; k < 3; k++)
         row->friction_couple[k] = tac_accum_value(&sum[COUPLE + k]);
     row->deepest_layer = sim->books.deepest_layer;
-    sim->books.deepest_layer = 0;
 done:
     return err;
+}
+
+bool tac_sim_knows_row(const struct tac_sim *sim)
+{
+    int kicked = 0;
+    for (tac_lid i = 0; i < sim->state.owned && sim->books.before_at != sim->state.now && !kicked; i++)
+        kicked = sim->state.pos[i].t == sim->state.now;
+    if (sim->ranks)
+        MPI_Allreduce(MPI_IN_PLACE, &kicked, 1, MPI_INT, MPI_MAX, sim->ctx->comm);
+    return !kicked;
 }
 
 double tac_sim_kinetic(const struct tac_sim *sim)

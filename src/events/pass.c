@@ -180,6 +180,7 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
     }
     sim->paths.break_count = 0;
     tac_friction_begin(&sim->active);
+    memcpy(sim->books.couple_start, sim->books.couple, sizeof sim->books.couple);
     for (size_t c = 0; c < sim->active.rung_class_count; c++)
         for (size_t k = 0; k < sim->active.rung_class[c].count; k++)
             sim->active.rung_class[c].rung[k].saved_d = sim->active.rung_class[c].rung[k].last_d;
@@ -273,6 +274,7 @@ enum tac_err tac_pass_restore(struct tac_sim *sim, tac_time believed)
     if (sim->record)
         sim->record->call->undo(sim->record);
     tac_friction_restore(&sim->active);
+    memcpy(sim->books.couple, sim->books.couple_start, sizeof sim->books.couple);
     tac_watch_undo(sim, believed);
     sim->books.counters.rollbacks++;
     for (int k = 0; k < TAC_KINDS; k++)

@@ -94,7 +94,7 @@ static void knot_position(const struct tac_sim *sim, const struct tac_script *s,
         x[k] = knot->turn == 0 ? s->origin[k] : m->center[k] + tac_dot(&matrix[3 * k], r);
 }
 
-static tac_time gravity_period(const struct tac_sim *sim)
+tac_time tac_gravity_period(const struct tac_sim *sim)
 {
     for (size_t k = 0; k < sim->elastic->class_count; k++)
         if (sim->elastic->rate[k].pulled)
@@ -109,7 +109,7 @@ static void hand_over(struct tac_sim *sim, tac_lid i, const double x[3], const d
                       bool half, double sign)
 {
     const double m = sim->state.mass[i], kinetic = .5 * m * tac_dot(v, v), *g = sim->scene->settings->gravity;
-    const tac_time h = gravity_period(sim), since = h ? sim->state.now % h : 0;
+    const tac_time h = tac_gravity_period(sim), since = h ? sim->state.now % h : 0;
     const double ahead = h && !(half && since == 0) ? -m * tac_seconds(sim, h / 2 - since) * tac_dot(g, v) : 0;
     tac_accum_add(&sim->books.work, sign * .5 * m * tac_dot(v_mean, v_mean));
     tac_accum_add(&sim->books.work, -sign * m * tac_dot(g, x));
@@ -299,4 +299,34 @@ void tac_scripts_next(struct tac_sim *sim)
         if (lo < sim->scripts.motion_knot[m + 1] && sim->scripts.knot[lo].t < sim->scripts.next_knot)
             sim->scripts.next_knot = sim->scripts.knot[lo].t;
     }
+}
+
+void tac_scripts_renew(struct tac_sim *sim, const uint8_t *motion)
+{
+    for (size_t k = 0; k < sim->scripts.count; k++) {
+        struct tac_script *s = &sim->scripts.script[k];
+        const struct tac_knot *knot = &sim->scripts.knot[s->knot_begin];
+        struct tac_vel *vel = &sim->state.vel[s->vertex];
+        double x[3];
+        if (!motion[s->motion])
+            continue;
+        s->next = 0;
+        while (s->next < s->knot_count && knot[s->next].t <= sim->state.now)
+            s->next++;
+        if (!s->on || s->next == 0)
+            continue;
+        /* Not where the knots say, which differs by rounding, and in a rotation by a chord's distance from its arc. */
+        tac_position(sim, s->vertex, sim->state.now, s->x);
+        s->t = sim->state.now;
+        memset(s->v, 0, sizeof s->v);
+        if (s->next < s->knot_count) {
+            knot_position(sim, s, &knot[s->next], x);
+            for (int c = 0; c < 3; c++)
+                s->v[c] = (x[c] - s->x[c]) / tac_seconds(sim, knot[s->next].t - s->t);
+        }
+        memcpy(vel->v, s->v, sizeof vel->v);
+        memcpy(sim->state.pos[s->vertex].x, s->x, sizeof s->x);
+        sim->state.pos[s->vertex].t = s->t;
+    }
+    tac_scripts_next(sim);
 }

@@ -12,6 +12,11 @@ enum tac_err tac_scripts_create(struct tac_sim *sim);
 void tac_scripts_next(struct tac_sim *sim);
 /* Local. Applies all knots at sim->state.now, after its kicks. */
 void tac_scripts_apply(struct tac_sim *sim);
+/* Local. After a state was put in: the scripts of the motions marked (motions) follow new knots from now on, each from
+ * where it is; one that has not begun waits for its first knot. */
+void tac_scripts_renew(struct tac_sim *sim, const uint8_t *motion);
+/* Local. The period of gravity's ticks, quanta; 0: there is no gravity. */
+tac_time tac_gravity_period(const struct tac_sim *sim);
 /* Local. Velocity with which scripted vertex i takes part in the tick at t of a force of this period: its displacement
  * over (t - period/2, t + period/2), for which the tick stands, over the period.  So works stay of second order in the
  * period wherever the knots fall between the ticks.  ahead (or NULL): the part of it that lies after t. */

@@ -11,6 +11,7 @@
 #ifndef TACTUS_EVENTS_SIM_H
 #define TACTUS_EVENTS_SIM_H
 
+#include "base/recorder.h"
 #include "broadphase/view.h"
 #include "contact/active.h"
 #include "elements/elastic.h"
@@ -25,7 +26,6 @@
 #include <math.h>
 
 struct tac_ranks;
-struct tac_recorder;
 
 struct tac_sim {
     struct tac_ctx *ctx;           /* borrowed */
@@ -111,7 +111,6 @@ void tac_watch_destroy(struct tac_sim *sim);
 enum tac_err tac_sim_record(struct tac_sim *sim, struct tac_recorder *record);
 /* Local. Records where vertices are now: all, at an end of a frame interval; those that were rewritten at this instant,
  * or those that were not. */
-enum tac_look { TAC_LOOK_ALL, TAC_LOOK_REWRITTEN, TAC_LOOK_OTHERS };
 void tac_sim_look(struct tac_sim *sim, enum tac_look which);
 
 /* ---- loads.c ---- */

@@ -15,34 +15,9 @@ struct tac_mesh_blocks {
     void (*triangle)(const struct tac_mesh_blocks *b, int64_t i, int64_t v[3]);
 };
 
-struct tac_mesh_kind {
-    const char *name;
-    const char *help; /* one line */
-    const struct tac_param *param;
-    size_t param_count;
-    /* Local. Pushes the mesh of a checked description. */
-    enum tac_err (*make)(const struct tac_params *p, struct tac_builder *b);
-    /* Local. Of a checked description: the same mesh, by rows; NULL: the kind is made as a whole only. */
-    void (*blocks)(const struct tac_params *p, struct tac_mesh_blocks *b);
-};
-
-extern const struct tac_mesh_kind tac_mesh_kinds[];
-extern const size_t tac_mesh_kind_count;
-
-/* Local. The kind of that name; TAC_ERR_INPUT names the nearest one. `path`: JSON path for the sentence. */
-enum tac_err tac_mesh_kind_find(struct tac_ctx *ctx, const char *path, const char *name,
-                                const struct tac_mesh_kind **out);
-
 /* Local. The mesh that `spec` describes, by rows; false where it is made as a whole only, is more than one mesh may
  * have, or has something wrong in its description (told where meshes are made whole). */
 bool tac_mesh_find_blocks(const struct tac_ctx *ctx, const json_t *spec, struct tac_mesh_blocks *out);
-
-/* Collective. Makes the mesh that `spec` describes by blocks and writes it to an HDF5 file, all ranks together, as
- * tac_mesh_create() and tac_mesh_write() would: the same checks, sentences and data.  *done stays false, and nothing
- * happens, where this cannot be: a kind that is made as a whole only, another format, few rows (under `smallest`), or a
- * description with something wrong in it.  rows: vertices and triangles written. */
-enum tac_err tac_mesh_write_blocks(struct tac_ctx *ctx, const json_t *spec, const char *path, int64_t smallest,
-                                   bool *done, int64_t rows[2]);
 
 /* Generators, by file. */
 void tac_grid_blocks(const struct tac_params *p, struct tac_mesh_blocks *b);

@@ -6,32 +6,7 @@
 #ifndef TACTUS_MESH_PARAMS_H
 #define TACTUS_MESH_PARAMS_H
 
-#include <jansson.h>
-#include <tactus/base.h>
-
-enum tac_param_type {
-    TAC_PARAM_NUMBER,  /* 0.5 */
-    TAC_PARAM_NUMBERS, /* [1, 2]: `width` of them */
-    TAC_PARAM_COUNT,   /* 3 */
-    TAC_PARAM_COUNTS,  /* [3, 4]: `width` of them */
-    TAC_PARAM_FLAG,    /* true */
-    TAC_PARAM_STRING,  /* "a.obj" */
-    TAC_PARAM_ROWS,    /* [[0, 0, 0], [1, 0, 0]]: rows of `width` numbers */
-    TAC_PARAM_INDICES, /* [[0, 1, 2]]: rows of `width` vertex indices */
-    TAC_PARAM_OBJECT   /* {..}: has a table of its own */
-};
-
-struct tac_param {
-    const char *name;
-    enum tac_param_type type;
-    int width; /* numbers per row; 0 for scalars */
-    bool required;
-    bool positive;                  /* numbers: must be over 0 */
-    int least[3];                   /* counts: smallest allowed, per component */
-    const char *help;               /* one line, for -h and docs */
-    const struct tac_param *member; /* of an object: its table */
-    size_t member_count;
-};
+#include <tactus/mesh_kinds.h>
 
 /* A description being read. */
 struct tac_params {

@@ -80,16 +80,15 @@ void tac_halo_talk(struct tac_halo *halo, int tag, size_t (*fill)(void *self, st
         if (!n->linked)
             continue;
         MPI_Wait(&n->telling, MPI_STATUS_IGNORE);
-        static char down_only; /* one that has no memory left says just that */
+        static const char down_only = TAC_ERR_RUN; /* one that has no memory left says just that */
         size_t bytes = halo->down ? 0 : fill(self, n);
         bytes = (halo->down ? 0 : bytes) + 1;
-        char *message = &down_only;
+        const char *message = &down_only;
         if (n->told_capacity >= bytes || tac_halo_room(halo, n, bytes))
             message = n->told;
         bytes = message == n->told ? bytes : 1;
-        down_only = TAC_ERR_RUN;
         if (message == n->told)
-            message[bytes - 1] = (char)halo->down;
+            n->told[bytes - 1] = (char)halo->down;
         tac_halo_delay(halo);
         if (MPI_Isend(message, (int)bytes, MPI_BYTE, n->rank, tag, halo->ctx->comm, &n->telling) != MPI_SUCCESS)
             tac_halo_mpi_failed(halo, "telling a neighbour");

@@ -75,6 +75,10 @@ enum tac_err tac_pieces_from_scene(struct tac_ctx *ctx, const struct tac_scene *
 enum tac_err tac_scene_read_pieces(struct tac_ctx *ctx, const char *path, const char *const *set, int set_count,
                                    struct tac_scene **common, struct tac_pieces **pieces);
 
+/* Collective. The same of a file or a text. */
+enum tac_err tac_scene_source_pieces(struct tac_ctx *ctx, const struct tac_scene_source *source,
+                                     struct tac_scene **common, struct tac_pieces **pieces);
+
 /* Collective. Edges (ids as in tac_topology: the rank of (min, max) vertex), valences and hinges, made in parallel from
  * the pieces' triangles and segments: every edge is made where its smaller vertex' block is. */
 enum tac_err tac_pieces_topology(struct tac_ctx *ctx, struct tac_pieces *pieces);

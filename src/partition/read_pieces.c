@@ -119,16 +119,15 @@ static void destroy(struct tac_reader *reader)
 static const struct tac_spread spread_table = {spread_pieces, check_manifold, find_hinged, destroy};
 
 /* Whether some mesh of the scene is to be spread; what is wrong with the scene is told by its reader. */
-static bool wants_spread(const struct tac_ctx *ctx, const char *path, const char *const *set, int set_count,
-                         int64_t smallest)
+static bool wants_spread(const struct tac_ctx *ctx, const struct tac_scene_source *source, int64_t smallest)
 {
     struct tac_ctx silent = *ctx;
-    struct tac_reader reader = {.ctx = &silent, .file = path};
+    struct tac_reader reader = tac_reader_of(&silent, source);
     json_t *root = NULL, *body;
     size_t i;
     bool wanted = false, good = tac_scene_load(&reader, &root) == TAC_OK && tac_scene_find_base(&reader) == TAC_OK;
-    for (int k = 0; good && k < set_count; k++)
-        good = tac_scene_set(&reader, root, set[k]) == TAC_OK;
+    for (int k = 0; good && k < source->set_count; k++)
+        good = tac_scene_set(&reader, root, source->set[k]) == TAC_OK;
     if (good)
         json_array_foreach(json_object_get(root, "bodies"), i, body)
         {
@@ -147,11 +146,13 @@ static void shed_motions(struct tac_scene *scene)
     }
 }
 
-enum tac_err tac_scene_read_spread(struct tac_ctx *ctx, const char *path, const char *const *set, int set_count,
-                                   int64_t smallest, struct tac_scene **common, struct tac_pieces **pieces)
+static enum tac_err read_spread(struct tac_ctx *ctx, const struct tac_scene_source *source, int64_t smallest,
+                                struct tac_scene **common, struct tac_pieces **pieces)
 {
-    struct tac_reader reader = {.ctx = ctx, .file = path, .spread = &spread_table, .smallest = smallest};
-    enum tac_err err = tac_scene_read_by(&reader, set, set_count);
+    struct tac_reader reader = tac_reader_of(ctx, source);
+    reader.spread = &spread_table;
+    reader.smallest = smallest;
+    enum tac_err err = tac_scene_read_by(&reader, source->set, source->set_count);
     if (err == TAC_OK)
         shed_motions(reader.scene);
     *common = reader.scene;
@@ -159,19 +160,26 @@ enum tac_err tac_scene_read_spread(struct tac_ctx *ctx, const char *path, const 
     return err;
 }
 
-enum tac_err tac_scene_read_pieces(struct tac_ctx *ctx, const char *path, const char *const *set, int set_count,
-                                   struct tac_scene **common, struct tac_pieces **pieces)
+enum tac_err tac_scene_read_spread(struct tac_ctx *ctx, const char *path, const char *const *set, int set_count,
+                                   int64_t smallest, struct tac_scene **common, struct tac_pieces **pieces)
+{
+    const struct tac_scene_source source = {.path = path, .set = set, .set_count = set_count};
+    return read_spread(ctx, &source, smallest, common, pieces);
+}
+
+enum tac_err tac_scene_source_pieces(struct tac_ctx *ctx, const struct tac_scene_source *source,
+                                     struct tac_scene **common, struct tac_pieces **pieces)
 {
     enum { SMALLEST = 1 << 17 }; /* rows: below, a mesh takes a few megabytes */
-    bool spread = ctx->size > 1 && ctx->rank == 0 && wants_spread(ctx, path, set, set_count, SMALLEST);
+    bool spread = ctx->size > 1 && ctx->rank == 0 && wants_spread(ctx, source, SMALLEST);
     enum tac_err err = TAC_OK;
     *common = NULL;
     *pieces = NULL;
     if (ctx->size > 1)
         MPI_Bcast(&spread, 1, MPI_C_BOOL, 0, ctx->comm);
     if (spread)
-        return tac_scene_read_spread(ctx, path, set, set_count, SMALLEST, common, pieces);
-    TAC_TRY(tac_scene_read(ctx, path, set, set_count, common));
+        return read_spread(ctx, source, SMALLEST, common, pieces);
+    TAC_TRY(tac_scene_source_read(ctx, source, common));
     TAC_TRY(tac_pieces_from_scene(ctx, *common, pieces));
     tac_scene_shed(*common);
     shed_motions(*common);
@@ -182,4 +190,11 @@ done:
         tac_pieces_destroy(pieces);
     }
     return err;
+}
+
+enum tac_err tac_scene_read_pieces(struct tac_ctx *ctx, const char *path, const char *const *set, int set_count,
+                                   struct tac_scene **common, struct tac_pieces **pieces)
+{
+    const struct tac_scene_source source = {.path = path, .set = set, .set_count = set_count};
+    return tac_scene_source_pieces(ctx, &source, common, pieces);
 }

@@ -1,8 +1,10 @@
-/* deal_first.c: who begins with which vertices: the graph of the scene's elements, out of its pieces. */
+/* deal_first.c: the first distribution of a scene over the ranks, from the graph of the elements in its pieces
+ * (docs/distribution.md, Reading and the first deal). */
 #include "partition/corners.h"
 #include "run/deal.h"
 #include "run/deal_rows.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

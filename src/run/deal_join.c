@@ -1,12 +1,13 @@
-/* A cluster in deep contact goes to one rank.
+/* deal_join.c: moves each cluster of vertices in deep contact to one rank (docs/distribution.md, Dealing again).
  *
- * A pair that is thrown deep into its nest ticks thousands of times in what would else be a window.  Where its vertices
- * are of several ranks, each of those ticks is a message, which takes a hundred times as long as the tick.  (With free
- * clocks each of its hundreds of layers has ticks of its own.)  A deal takes as long as some thousand messages. */
+ * A pair that is thrown deep into its nest ticks thousands of times in what would otherwise be one window. Where its
+ * vertices belong to several ranks, each of those ticks is a message, which takes a hundred times as long as the tick.
+ * (With free clocks each of its hundreds of layers has ticks of its own.) Distributing the scene again takes as long as
+ * some thousand messages. */
+#include "run/deal_join.h"
 #include "base/exchange.h"
 #include "events/windows.h"
 #include "partition/part.h"
-#include "run/deal.h"
 #include <stdlib.h>
 
 enum { MOST_PAIRS = 1024 }; /* of all ranks; where there are more, there is work to be shared */

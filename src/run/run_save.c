@@ -1,5 +1,6 @@
-/* Checkpoints of a run: what comes into them beside the state, and what has to be on the disk before. */
-#include "events/state.h"
+/* run_save.c: writes the checkpoints of a run: what they hold beside the state, and what has to be on the disk before
+ * them. */
+#include "io/checkpoint/checkpoint.h"
 #include "io/record/record.h"
 #include "run/running.h"
 #include <string.h>
@@ -11,10 +12,10 @@ static enum tac_err save_record(struct tac_running *run)
     enum tac_err err;
     if (run->record == NULL)
         return TAC_OK;
-    if (run->sim->state.now == run->last_frame)
+    if (tac_simulation_now(&run->sim) == run->sim.last_frame)
         return tac_record_sync(run->record);
     TAC_TRY(tac_record_deal(run->record));
-    tac_sim_look(run->sim, TAC_LOOK_OTHERS);
+    run->sim.way->look(run->sim.state, TAC_LOOK_OTHERS);
     TAC_TRY(tac_record_partial(run->record, run->frame - 1));
 done:
     return err;
@@ -26,21 +27,15 @@ done:
 static enum tac_err tell_row(struct tac_running *run)
 {
     enum tac_err err = TAC_OK;
-    struct tac_sim *sim = run->sim;
-    int kicked = 0;
-    if (run->row_at == sim->state.now || run->last_frame == sim->state.now)
+    const struct tac_simulation *sim = &run->sim;
+    const tac_time now = tac_simulation_now(sim);
+    if (run->row_at == now || sim->last_frame == now)
         return TAC_OK;
     run->row_at = -1;
-    for (tac_lid i = 0; i < sim->state.owned && sim->books.before_at != sim->state.now && !kicked; i++)
-        kicked = sim->state.pos[i].t == sim->state.now;
-    if (sim->ranks)
-        MPI_Allreduce(MPI_IN_PLACE, &kicked, 1, MPI_INT, MPI_MAX, run->ctx->comm);
-    if (kicked)
+    if (!sim->way->knows_row(sim->state))
         return TAC_OK;
-    const int64_t deepest = sim->books.deepest_layer; /* telling a row begins a new count */
-    TAC_TRY(tac_sim_energy(sim, &run->row));
-    sim->books.deepest_layer = deepest;
-    run->row_at = sim->state.now;
+    TAC_TRY(sim->way->energy(sim->state, &run->row));
+    run->row_at = now;
 done:
     return err;
 }
@@ -51,9 +46,9 @@ static enum tac_err describe(struct tac_running *run, struct tac_checkpoint *sta
     enum tac_err err = TAC_OK;
     const struct tac_output_entry *entry = NULL;
     state->frame = run->frame;
-    state->last_frame = run->last_frame;
+    state->last_frame = run->sim.last_frame;
     state->restarts = run->restarts;
-    state->has_row = run->row_at == run->sim->state.now;
+    state->has_row = run->row_at == tac_simulation_now(&run->sim);
     state->row = run->row;
     if (run->ctx->rank == 0) {
         tac_output_entries(run->out, &entry, &state->entry_count);
@@ -66,25 +61,25 @@ done:
     return tac_agree(run->ctx, err);
 }
 
-enum tac_err tac_run_save(struct tac_running *run)
+enum tac_err tac_running_save(struct tac_running *run)
 {
     enum tac_err err;
+    const struct tac_simulation *sim = &run->sim;
     struct tac_checkpoint *state = NULL;
     const double begin_s = tac_wall_s();
     TAC_TRY(save_record(run));
     TAC_TRY(tac_output_sync(run->ctx, run->out));
     TAC_TRY(tell_row(run));
-    TAC_TRY(tac_state_collect(run->sim, &state));
+    TAC_TRY(sim->way->state_out(sim->state, &state));
     TAC_TRY(describe(run, state));
     state->wall_s = run->wall_before_s + begin_s - run->wall_start_s;
-    TAC_TRY(tac_checkpoint_write(run->ctx, run->whole, run->options->dir, run->whole->settings->checkpoint.keep, state,
+    TAC_TRY(tac_checkpoint_write(run->ctx, sim->whole, run->dir, sim->whole->settings->checkpoint.keep, state,
                                  run->saved, sizeof run->saved));
     tac_output_checkpoint(run->out, run->saved);
     run->saved_wall_s = tac_wall_s();
     run->save_took_s = run->saved_wall_s - begin_s;
-    run->sim->control.ask_save = 0;
 done:
     tac_checkpoint_destroy(&state);
-    run->sim->books.counters.seconds_output += tac_wall_s() - begin_s;
+    tac_simulation_view(sim).counters->seconds_output += tac_wall_s() - begin_s;
     return err;
 }

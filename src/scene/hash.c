@@ -375,7 +375,15 @@ enum tac_err tac_scene_hash(struct tac_reader *reader)
     if (reader->spread)
         TAC_TRY(gather_digests(reader, &digests, &count));
     TAC_TRY(finish(reader, digests, count));
+    reader->scene->settings->row_digest.value = digests;
+    reader->scene->settings->row_digest.count = count;
+    digests = NULL;
 done:
     free(digests);
     return err;
+}
+
+enum tac_err tac_scene_rehash(struct tac_reader *reader)
+{
+    return finish(reader, reader->scene->settings->row_digest.value, reader->scene->settings->row_digest.count);
 }

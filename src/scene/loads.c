@@ -224,6 +224,27 @@ done:
     return err;
 }
 
+enum tac_err tac_scene_reread_loads(struct tac_reader *reader, json_t *root)
+{
+    struct tac_scene *scene = reader->scene;
+    json_t *loads = json_object_get(root, "loads");
+    enum tac_err err = TAC_OK;
+    for (tac_lid i = 0; i < scene->settings->load_count; i++) {
+        char where[TAC_WHERE], place[TAC_WHERE];
+        struct tac_load *load = &scene->settings->load[i];
+        json_t *object = json_array_get(loads, (size_t)i), *path;
+        tac_where_index(where, "loads", (size_t)i);
+        TAC_TRY(tac_fields_read(reader, object, where, load_fields, COUNT(load_fields), load));
+        TAC_TRY(read_kind(reader, object, where, load));
+        path = json_object_get(object, "path");
+        tac_where(place, where, "path");
+        if (path != NULL)
+            TAC_TRY(read_path(reader, path, place, load));
+    }
+done:
+    return err;
+}
+
 /* ---- what they act on ---- */
 
 struct block_sets {

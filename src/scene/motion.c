@@ -200,6 +200,20 @@ done:
     return err;
 }
 
+/* Its path, or its rotation. */
+static enum tac_err read_course(struct tac_reader *reader, json_t *object, const char *where, struct tac_motion *motion)
+{
+    char place[TAC_WHERE];
+    enum tac_err err = TAC_OK;
+    json_t *path = json_object_get(object, "path"), *rotate = json_object_get(object, "rotate");
+    if ((path == NULL) == (rotate == NULL))
+        TAC_TRY(tac_scene_fail(reader, where, "must have either \"path\" or \"rotate\"%s", path ? ", not both" : ""));
+    tac_where(place, where, path ? "path" : "rotate");
+    TAC_TRY(path ? read_path(reader, path, place, motion) : read_rotate(reader, rotate, place, motion));
+done:
+    return err;
+}
+
 static enum tac_err read_motion(struct tac_reader *reader, json_t *object, size_t index, struct tac_motion *motion)
 {
     char where[TAC_WHERE], place[TAC_WHERE];
@@ -218,11 +232,7 @@ static enum tac_err read_motion(struct tac_reader *reader, json_t *object, size_
     reader->scene->mesh->moved[index] = (struct tac_moved){selection.count, selection.vertex};
     TAC_TRY(err);
     TAC_TRY(tac_reader_agree(reader, claim_vertices(reader, body_index, index)));
-    json_t *path = json_object_get(object, "path"), *rotate = json_object_get(object, "rotate");
-    if ((path == NULL) == (rotate == NULL))
-        TAC_TRY(tac_scene_fail(reader, where, "must have either \"path\" or \"rotate\"%s", path ? ", not both" : ""));
-    tac_where(place, where, path ? "path" : "rotate");
-    TAC_TRY(path ? read_path(reader, path, place, motion) : read_rotate(reader, rotate, place, motion));
+    TAC_TRY(read_course(reader, object, where, motion));
 done:
     return err;
 }
@@ -243,6 +253,23 @@ enum tac_err tac_scene_read_motions(struct tac_reader *reader, json_t *root)
         scene->settings->motion_count++;
         scene->mesh->moved_count++;
         TAC_TRY(read_motion(reader, json_array_get(motions, i), i, &scene->settings->motion[i]));
+    }
+done:
+    return err;
+}
+
+enum tac_err tac_scene_reread_motions(struct tac_reader *reader, json_t *root)
+{
+    struct tac_scene *scene = reader->scene;
+    json_t *motions = json_object_get(root, "motions");
+    enum tac_err err = TAC_OK;
+    for (tac_lid i = 0; i < scene->settings->motion_count; i++) {
+        char where[TAC_WHERE];
+        json_t *object = json_array_get(motions, (size_t)i);
+        tac_where_index(where, "motions", (size_t)i);
+        TAC_TRY(
+            tac_fields_read(reader, object, where, motion_fields, COUNT(motion_fields), &scene->settings->motion[i]));
+        TAC_TRY(read_course(reader, object, where, &scene->settings->motion[i]));
     }
 done:
     return err;

@@ -36,7 +36,10 @@ struct tac_pieces;
 
 struct tac_reader {
     struct tac_ctx *ctx;     /* borrowed */
-    const char *file;        /* borrowed; the scene's path, as given */
+    const char *file;        /* borrowed; the scene's path, as given; of a text, what it is called in sentences */
+    const char *text;        /* borrowed; the scene's JSON; NULL: it is in the file */
+    const char *folder;      /* borrowed; where the text's relative paths start; NULL: the current folder */
+    const char *setter;      /* borrowed; what brings assignments, in sentences; NULL: --set */
     char *base_dir;          /* owned; absolute folder that relative paths start at */
     struct tac_scene *scene; /* owned until it is handed out */
     bool leaves_plane;       /* something has a z part: the scene is not 2D */
@@ -71,6 +74,8 @@ struct tac_resume {
     bool from_stored; /* no scene file: all geometry is the checkpoint's */
 };
 
+/* Local. One for this source, at its beginning. */
+struct tac_reader tac_reader_of(struct tac_ctx *ctx, const struct tac_scene_source *source);
 /* Local, or collective while spread: makes a failure of one rank the failure of all. */
 enum tac_err tac_reader_agree(struct tac_reader *reader, enum tac_err err);
 /* Local. Collective functions return the same code on all ranks: notes that this one has been agreed upon. */
@@ -143,6 +148,8 @@ enum tac_err tac_scene_read_settings(struct tac_reader *reader, json_t *root);
 double tac_scene_default_quantum(const struct tac_reader *reader);
 /* That end and frame fit the quantum; sets t_end. */
 enum tac_err tac_scene_check_time(struct tac_reader *reader);
+/* Those that a running simulation may change: gravity, and the numbers of `contact`. */
+enum tac_err tac_scene_reread_settings(struct tac_reader *reader, json_t *root);
 enum tac_err tac_scene_read_materials(struct tac_reader *reader, json_t *root);
 /* sections.c. `fields` (count of them are there) gets the sections of all elements; returns their number. */
 size_t tac_scene_section_fields(const struct tac_reader *reader, struct tac_field *fields, size_t count);
@@ -155,6 +162,9 @@ enum tac_err tac_scene_read_bodies(struct tac_reader *reader, json_t *root);
 /* `contact`: the scene's section. */
 enum tac_err tac_scene_read_ignore(struct tac_reader *reader, json_t *contact);
 enum tac_err tac_scene_read_motions(struct tac_reader *reader, json_t *root);
+/* The paths of motions, and what loads do, anew into empty ones; neither bodies nor vertices are looked at. */
+enum tac_err tac_scene_reread_motions(struct tac_reader *reader, json_t *root);
+enum tac_err tac_scene_reread_loads(struct tac_reader *reader, json_t *root);
 /* The vertices that a motion or a load is about. */
 struct tac_selection {
     const char *what; /* borrowed; "motion", "load": for sentences */
@@ -178,12 +188,16 @@ enum tac_err tac_scene_velocities(struct tac_reader *reader);
 enum tac_err tac_scene_doubts(struct tac_reader *reader, bool told_thickness);
 /* Sets scene->fastest, and refuses what starts or is moved faster. */
 enum tac_err tac_scene_check_speeds(struct tac_reader *reader);
+/* Local. The same of gravity and motions that were read anew; of a motion `arm` is known. */
+enum tac_err tac_scene_recheck_speeds(struct tac_reader *reader);
 /* Whether the triangles of a body may bend, and so must not meet three at an edge. */
 bool tac_scene_bends(const struct tac_scene *scene, tac_lid body);
 enum tac_err tac_scene_fail_manifold(struct tac_reader *reader, const tac_gid edge[2], const double x[3],
                                      tac_lid valence);
 enum tac_err tac_scene_check_elements(struct tac_reader *reader);
 enum tac_err tac_scene_hash(struct tac_reader *reader);
+/* Local. The hash anew, after settings, motions or loads were changed, from the rows' part as it was kept. */
+enum tac_err tac_scene_rehash(struct tac_reader *reader);
 double tac_scene_area(const double *a, const double *b, const double *c);
 double tac_scene_length(const double *a, const double *b);
 /* "triangle", its number within the body and "area" in the sentence for an element that vanished. */

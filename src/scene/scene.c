@@ -44,11 +44,23 @@ done:
     return err;
 }
 
+static enum tac_err fail_json(struct tac_reader *reader, const json_error_t *error)
+{
+    if (json_error_code(error) == json_error_out_of_memory || error->text[0] == '\0')
+        return tac_fail(reader->ctx, TAC_ERR_RUN, "out of memory while reading %s", reader->file);
+    return tac_scene_fail(reader, "", "line %d column %d: %s; correct the JSON", error->line, error->column,
+                          error->text);
+}
+
 enum tac_err tac_scene_load(struct tac_reader *reader, json_t **out)
 {
     struct tac_ctx *ctx = reader->ctx;
     struct stat status;
     json_error_t error;
+    if (reader->text != NULL) {
+        *out = json_loads(reader->text, JSON_REJECT_DUPLICATES, &error);
+        return *out != NULL ? TAC_OK : fail_json(reader, &error);
+    }
     FILE *stream = fopen(reader->file, "rb");
     if (stream == NULL)
         return tac_fail(ctx, TAC_ERR_INPUT, "%s: cannot be opened: %s; check the path", reader->file, strerror(errno));
@@ -62,18 +74,21 @@ enum tac_err tac_scene_load(struct tac_reader *reader, json_t **out)
     fclose(stream);
     if (broken)
         return tac_fail(ctx, TAC_ERR_INPUT, "%s: cannot be read; check the file and its disk", reader->file);
-    if (*out == NULL && (json_error_code(&error) == json_error_out_of_memory || error.text[0] == '\0'))
-        return tac_fail(ctx, TAC_ERR_RUN, "out of memory while reading %s", reader->file);
-    if (*out == NULL)
-        return tac_scene_fail(reader, "", "line %d column %d: %s; correct the JSON", error.line, error.column,
-                              error.text);
-    return TAC_OK;
+    return *out != NULL ? TAC_OK : fail_json(reader, &error);
 }
 
 enum tac_err tac_scene_find_base(struct tac_reader *reader)
 {
     char *copy = NULL;
     enum tac_err err = TAC_OK;
+    if (reader->text != NULL) {
+        const char *folder = reader->folder != NULL ? reader->folder : ".";
+        reader->base_dir = realpath(folder, NULL);
+        return reader->base_dir != NULL
+                   ? TAC_OK
+                   : tac_fail(reader->ctx, TAC_ERR_INPUT, "the folder '%s' of the scene's paths cannot be found: %s",
+                              folder, strerror(errno));
+    }
     TAC_TRY(tac_copy(reader->ctx, reader->file, &copy));
     reader->base_dir = realpath(dirname(copy), NULL);
     if (reader->base_dir == NULL)
@@ -180,6 +195,32 @@ enum tac_err tac_scene_read(struct tac_ctx *ctx, const char *path, const char *c
     return err;
 }
 
+#define TEXT_NAME "the scene's text"
+
+struct tac_reader tac_reader_of(struct tac_ctx *ctx, const struct tac_scene_source *source)
+{
+    const bool file = source->path != NULL;
+    return (struct tac_reader){.ctx = ctx,
+                               .file = file ? source->path : TEXT_NAME,
+                               .text = file ? NULL : source->text,
+                               .folder = source->folder};
+}
+
+enum tac_err tac_scene_source_read(struct tac_ctx *ctx, const struct tac_scene_source *source, struct tac_scene **out)
+{
+    struct tac_reader reader = tac_reader_of(ctx, source);
+    enum tac_err err = tac_scene_read_by(&reader, source->set, source->set_count);
+    *out = reader.scene;
+    return err;
+}
+
+enum tac_err tac_scene_parse(struct tac_ctx *ctx, const char *text, const char *folder, const char *const *set,
+                             int set_count, struct tac_scene **out)
+{
+    const struct tac_scene_source source = {.text = text, .folder = folder, .set = set, .set_count = set_count};
+    return tac_scene_source_read(ctx, &source, out);
+}
+
 enum tac_err tac_scene_make(struct tac_ctx *ctx, struct tac_settings *settings, struct tac_scene **out)
 {
     struct tac_scene *s = NULL;
@@ -218,6 +259,7 @@ static void settings_release(struct tac_settings *s)
     json_decref(s->json);
     free(s->name);
     free(s->path);
+    free(s->row_digest.value);
     free(s->contact.ignore);
     free(s->contact.law);
     free(s->material);

@@ -35,7 +35,8 @@ static enum tac_err bad(struct tac_reader *reader, const char *assignment, const
 {
     char reason[512];
     snprintf(reason, sizeof reason, "%s%.300s", format, text);
-    return tac_fail(reader->ctx, TAC_ERR_INPUT, "--set %.200s: %s", assignment, reason);
+    return tac_fail(reader->ctx, TAC_ERR_INPUT, "%s %.200s: %s", reader->setter != NULL ? reader->setter : "--set",
+                    assignment, reason);
 }
 
 /* The key of `object` that the path begins with: the longest there is, else up to the next dot. */

@@ -10,6 +10,7 @@ static const char *const clock_modes[] = {"nested", "free", NULL};
 static const char *const discovery_modes[] = {"speculate", "kds", "all-pairs", NULL};
 static const char *const structures[] = {"k-dop", "pairs", NULL};
 static const char *const queues[] = {"binary", "pairing", "calendar", "radix", NULL};
+static const char *const integrators[] = {"asynchronous", NULL};
 static const char *const friction_models[] = {"anchor", "kinetic", NULL};
 
 #define AT(member) offsetof(struct tac_settings, member)
@@ -21,6 +22,7 @@ static const struct tac_field scene_fields[] = {
     {.key = "gravity", .kind = TAC_FIELD_VECTOR, .offset = AT(gravity), .max = TAC_FARTHEST},
     {.key = "contact", .kind = TAC_FIELD_OTHER},
     {.key = "clocks", .kind = TAC_FIELD_OTHER},
+    {.key = "integrator", .kind = TAC_FIELD_OTHER},
     {.key = "discovery", .kind = TAC_FIELD_OTHER},
     {.key = "output", .kind = TAC_FIELD_OTHER},
     {.key = "materials", .kind = TAC_FIELD_OTHER},
@@ -121,6 +123,10 @@ static const struct tac_field clocks_fields[] = {
      .fallback = .001,
      .max = INFINITY,
      .min_open = true},
+};
+
+static const struct tac_field integrator_fields[] = {
+    {.key = "kind", .kind = TAC_FIELD_CHOICE, .offset = AT(integrator), .choice = integrators},
 };
 
 static const struct tac_field discovery_fields[] = {
@@ -251,10 +257,26 @@ enum tac_err tac_scene_read_settings(struct tac_reader *reader, json_t *root)
     TAC_TRY(tac_section(reader, root, "", "clocks", &section));
     TAC_TRY(read_clocks(reader, section));
     TAC_TRY(tac_scene_check_time(reader));
+    TAC_TRY(tac_section(reader, root, "", "integrator", &section));
+    TAC_TRY(
+        tac_fields_read(reader, section, "integrator", integrator_fields, COUNT(integrator_fields), scene->settings));
     TAC_TRY(tac_section(reader, root, "", "discovery", &section));
     TAC_TRY(read_discovery(reader, section));
     TAC_TRY(tac_section(reader, root, "", "output", &section));
     TAC_TRY(read_output(reader, section));
+    TAC_TRY(tac_section(reader, root, "", "contact", &section));
+    TAC_TRY(tac_fields_read(reader, section, "contact", contact_fields, COUNT(contact_fields), scene->settings));
+done:
+    return err;
+}
+
+enum tac_err tac_scene_reread_settings(struct tac_reader *reader, json_t *root)
+{
+    struct tac_scene *scene = reader->scene;
+    enum tac_err err = TAC_OK;
+    json_t *section;
+    TAC_TRY(tac_fields_read(reader, root, "", scene_fields, COUNT(scene_fields), scene->settings));
+    reader->leaves_plane |= scene->settings->gravity[2] != 0;
     TAC_TRY(tac_section(reader, root, "", "contact", &section));
     TAC_TRY(tac_fields_read(reader, section, "contact", contact_fields, COUNT(contact_fields), scene->settings));
 done:

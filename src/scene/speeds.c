@@ -86,9 +86,10 @@ static enum tac_err check_body(struct tac_reader *reader, tac_lid b)
 }
 
 /* How far the motion's vertices are from its axis, at most. */
-static double longest_arm(const struct tac_reader *reader, tac_lid index, const struct tac_motion *m)
+static double longest_arm(const struct tac_reader *reader, tac_lid index)
 {
     const struct tac_scene *s = reader->scene;
+    const struct tac_motion *m = &s->settings->motion[index];
     double arm = 0;
     for (tac_lid i = 0; i < s->mesh->vertex_count; i++) {
         double d[3], across[3];
@@ -98,6 +99,8 @@ static double longest_arm(const struct tac_reader *reader, tac_lid index, const 
         tac_cross(across, m->axis, d);
         arm = fmax(arm, sqrt(tac_dot(across, across)));
     }
+    if (reader->spread)
+        MPI_Allreduce(MPI_IN_PLACE, &arm, 1, MPI_DOUBLE, MPI_MAX, reader->ctx->comm);
     return arm;
 }
 
@@ -105,13 +108,13 @@ static enum tac_err check_motion(struct tac_reader *reader, tac_lid index)
 {
     const struct tac_scene *s = reader->scene;
     const struct tac_motion *m = &s->settings->motion[index];
-    const double arm = m->degrees != NULL ? longest_arm(reader, index, m) : 0;
     for (tac_lid k = 1; k < m->knot_count; k++) {
         char where[TAC_WHERE], place[TAC_WHERE];
         double d[3] = {0, 0, 0}, way;
         if (m->degrees == NULL)
             tac_sub(d, m->displacement + 3 * (size_t)k, m->displacement + 3 * (size_t)(k - 1));
-        way = m->degrees != NULL ? fabs(m->degrees[k] - m->degrees[k - 1]) * TAC_PI / 180 * arm : sqrt(tac_dot(d, d));
+        way =
+            m->degrees != NULL ? fabs(m->degrees[k] - m->degrees[k - 1]) * TAC_PI / 180 * m->arm : sqrt(tac_dot(d, d));
         const double speed = way / (m->knot_t_s[k] - m->knot_t_s[k - 1]);
         if (speed <= s->settings->fastest)
             continue;
@@ -123,20 +126,38 @@ static enum tac_err check_motion(struct tac_reader *reader, tac_lid index)
     return TAC_OK;
 }
 
+static enum tac_err check_gravity(struct tac_reader *reader)
+{
+    const struct tac_scene *s = reader->scene;
+    const double step = tac_scene_step(s), gravity = sqrt(tac_dot(s->settings->gravity, s->settings->gravity));
+    return gravity * step <= s->settings->fastest ? TAC_OK
+                                                  : too_fast(reader, "gravity", "gives in a step", gravity * step);
+}
+
 enum tac_err tac_scene_check_speeds(struct tac_reader *reader)
 {
     struct tac_scene *s = reader->scene;
-    const double step = tac_scene_step(s), gravity = sqrt(tac_dot(s->settings->gravity, s->settings->gravity));
     double size;
     enum tac_err err = TAC_OK;
     TAC_TRY(measure(reader, &size));
-    s->settings->fastest = size > 0 ? MOST_SIZES * size / step : INFINITY;
-    if (!(gravity * step <= s->settings->fastest))
-        TAC_TRY(too_fast(reader, "gravity", "gives in a step", gravity * step));
+    s->settings->fastest = size > 0 ? MOST_SIZES * size / tac_scene_step(s) : INFINITY;
+    TAC_TRY(check_gravity(reader));
     for (tac_lid b = 0; b < s->settings->body_count; b++)
         TAC_TRY(tac_reader_agree(reader, check_body(reader, b)));
     for (tac_lid i = 0; i < s->settings->motion_count; i++)
-        TAC_TRY(tac_reader_agree(reader, check_motion(reader, i)));
+        s->settings->motion[i].arm = s->settings->motion[i].degrees != NULL ? longest_arm(reader, i) : 0;
+    for (tac_lid i = 0; i < s->settings->motion_count; i++)
+        TAC_TRY(check_motion(reader, i));
+done:
+    return err;
+}
+
+enum tac_err tac_scene_recheck_speeds(struct tac_reader *reader)
+{
+    enum tac_err err;
+    TAC_TRY(check_gravity(reader));
+    for (tac_lid i = 0; i < reader->scene->settings->motion_count; i++)
+        TAC_TRY(check_motion(reader, i));
 done:
     return err;
 }

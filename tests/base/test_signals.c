@@ -2,9 +2,9 @@
  * jobs lose what they computed since the last checkpoint when their time is over. */
 #include "check.h"
 
-#include "base/signals.h"
 #include <signal.h>
 #include <sys/wait.h>
+#include <tactus/process.h>
 #include <unistd.h>
 
 int main(void)

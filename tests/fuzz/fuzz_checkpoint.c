@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "app/alone.h"
-#include "app/checkpoints.h"
-#include "events/state.h"
 #include "io/checkpoint/geometry.h"
+#include "snapshot/state.h"
+#include <tactus/stored.h>
 
 static void end_mpi(void)
 {
@@ -66,8 +66,9 @@ enum tac_err fuzz_read(struct tac_ctx *ctx, const uint8_t *data, size_t size)
     const char *path = fuzz_put("checkpoint-000001.h5", data, size);
     TAC_TRY(tac_checkpoint_read(ctx, path, &file, &json, sha256, &checkpoint));
     fuzz_output_begin();
-    fuzz_must(tac_info_checkpoint(ctx, path, false) == TAC_OK, "a checkpoint that was read can be described");
-    fuzz_must(tac_info_checkpoint(ctx, path, true) == TAC_OK, "a checkpoint that was read can be described in JSON");
+    fuzz_must(tac_info_checkpoint(ctx, path, false, stdout) == TAC_OK, "a checkpoint that was read can be described");
+    fuzz_must(tac_info_checkpoint(ctx, path, true, stdout) == TAC_OK,
+              "a checkpoint that was read can be described in JSON");
     fuzz_output_end();
     TAC_TRY(tac_geometry_gather(ctx, checkpoint, &gathered));
     TAC_TRY(tac_scene_resume(ctx, NULL, NULL, 0, json, sha256, &gathered.geometry, &scene));

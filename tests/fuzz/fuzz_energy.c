@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "io/folder/table.h"
+#include <tactus/table.h>
 
 void fuzz_begin(void)
 {

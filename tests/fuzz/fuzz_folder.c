@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "app/app.h"
-#include "io/folder/report.h"
+#include <tactus/report.h>
 
 void fuzz_begin(void)
 {

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "io/frames/compare.h"
-#include "io/frames/export.h"
+#include <tactus/compare.h>
+#include <tactus/export.h>
 
 void fuzz_begin(void)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "app/check.h"
+#include <tactus/check.h>
 
 /* Files that the seeds name. */
 void fuzz_begin(void)

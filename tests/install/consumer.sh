@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # consumer.sh BUILD CC CXX: installs BUILD into a prefix with a space in its name, moves the prefix, and builds and runs a
-# small program against it: with find_package and with pkg-config. Each installed header compiles by itself, and after
+# small program against it: with find_package and with pkg-config; likewise the examples of docs/. Each installed header compiles by itself, and after
 # any other, as C11 and as C++17, and what it cites is there. The same with the build
 # beside the program $TACTUS_OTHER (jobs/test makes that one with clang as a shared library).
 set -euo pipefail
@@ -48,6 +48,18 @@ try() { # try BUILD NAME
     eval "$cc -std=c11 -Wall -Werror '$here/consumer/consumer.c' -o '$work/$2-pc' $flags -lm"
     LD_LIBRARY_PATH=$(dirname "${pc%/*}") expect "$work" "$work/$2-pc"
     [ "$(head -n 1 "$work/consumer.run/energy.csv" | cut -d , -f 1)" = time ] && [ "$(wc -l <"$work/consumer.run/energy.csv")" = 6 ]
+
+    echo "== $2: examples"
+    local examples="$here/../../docs/examples" name
+    mkdir "$work/$2-examples"
+    for name in step change two; do
+        eval "$cc -std=c11 -Wall -Wextra -Werror '$examples/$name.c' -o '$work/$2-examples/$name' $flags -lm"
+    done
+    eval "$cxx -std=c++17 -Wall -Wextra -Werror '$examples/step.cpp' -o '$work/$2-examples/step_cpp' $flags -lm"
+    LD_LIBRARY_PATH=$(dirname "${pc%/*}") "$here/examples.py" "$work/$2-examples" "$prefix/bin/tactus"
+    cmake -S "$examples" -B "$work/$2-built" -G Ninja -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx" \
+        -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" && cmake --build "$work/$2-built" >>"$work/log" || { cat "$work/log"; exit 1; }
+    "$work/$2-built/two" >/dev/null
 
     echo "== $2: headers"
     "$here/headers.py" "$prefix/include/tactus" "$here/../.." "$cc" "$cxx" "$(pkg-config --cflags tactus)"

@@ -3,7 +3,7 @@
  * this fails, a killed job loses all its frames, not the last.  An argument: how many trials. */
 #include "check.h"
 #include "io/folder/output.h"
-#include "io/frames/reader.h"
+#include <tactus/reader.h>
 
 #include <signal.h>
 #include <stdlib.h>

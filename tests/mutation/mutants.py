@@ -15,8 +15,8 @@ MUTANTS = [
          "    const double *x = (const double *)(n->in + sizeof *h);\n    if (sim->ranks->halo.messages % 8 == 0)\n        return;\n    if (sim->ranks->halo.nested) {")]),
     ("undo-rung", "a rung keeps the last distance of a pass that is taken back", "src/events/watch.c", [
         ("            c->rung[i].last_d = c->rung[i].saved_d;\n", "            (void)c->rung[i].saved_d;\n")]),
-    ("undo-friction", "friction keeps the budget of a pass that is taken back", "src/events/friction.c", [
-        ("        f->anchor[k].now = f->anchor[k].start;\n    memcpy(f->couple,", "        (void)f->anchor[k].start;\n    memcpy(f->couple,")]),
+    ("undo-friction", "friction keeps the budget of a pass that is taken back", "src/contact/friction.c", [
+        ("        f->anchor[k].now = f->anchor[k].start;\n}", "        (void)f->anchor[k].start;\n}")]),
     ("old-list", "a list of candidates outlives its tubes", "src/events/windows.c", [
         ("    if (end > c->end)\n        return false;\n    const double s = tac_seconds(sim, end - c->start);",
          "    if (c->builds > 0)\n        return true;\n    const double s = tac_seconds(sim, end - c->start);")]),
@@ -29,7 +29,7 @@ MUTANTS = [
         ("    p->next = tac_model_reach(sim->model, &p->form, 1);\n    hash_put(",
          "    if (p->shared && sim->ctx->rank == 1)\n        p->form.stiffness *= 1 + 1e-9;\n"
          "    p->next = tac_model_reach(sim->model, &p->form, 1);\n    hash_put(")]),
-    ("restart-rung", "a restart forgets how near its rungs were", "src/events/state_restore.c", [
+    ("restart-rung", "a restart forgets how near its rungs were", "src/snapshot/state_restore.c", [
         ("        tac_watch_set_last(sim, slot, last[k]);\n", "        tac_watch_set_last(sim, slot, INFINITY);\n")]),
     ("late-slab", "kinetic structures: a slab is believed for twice its life", "src/kds/slab_lay.c", [
         ("t = tac_slab_entry_s(k, s, i, x[i]);", "t = 2 * tac_slab_entry_s(k, s, i, x[i]);")]),

@@ -2,9 +2,9 @@
  * memory crashes, leaks (the sanitized build looks), or worse: goes on with a scene that is not the one in the file. */
 #include "check.h"
 
-#include "app/check.h"
 #include <stdlib.h>
 #include <string.h>
+#include <tactus/check.h>
 #include <unistd.h>
 
 void *__real_calloc(size_t count, size_t size);

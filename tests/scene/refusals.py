@@ -95,6 +95,7 @@ REFUSED = [
     ("discovery.kdop=5", r"kdop: is 5"),
     ("discovery.vagueness=-1", r"vagueness: is -1"),
     ("discovery.queue=heap", r"queue: .*heap.* is no known value; known: binary, pairing, calendar, radix"),
+    ("integrator.kind=implicit", r"integrator.kind: .*implicit.* is no known value; known: asynchronous"),
     ("discovery.window_s=[0,1]", r"window_s: is 0; it must be greater than 0"),
     ("materials.cloth.density=0", r"materials\.cloth\.density: is 0; it must be greater than 0"),
     ("materials.cloth.stretch.stiffness=0", r"stiffness: is 0; it must be greater than 0"),

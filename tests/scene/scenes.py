@@ -68,7 +68,7 @@ def good(probe):
                  "stiffness_exponent": 3, "min_period_s": 1e-9, "pairs_per_vertex": 12},
         clocks={"mode": "nested", "quantum_s": 2.0 ** -46, "elastic_safety": 0.1, "elastic_s": 0.001,
                 "contact_safety": 0.15, "contact_s": 0.001, "gravity_s": 0.001},
-        discovery={"mode": "all-pairs", "window_s": [0.001, 0.1]}, output={"checkpoint_every_s": 60, "checkpoint_every_t": 0.5, "checkpoint_keep": 3},
+        integrator={"kind": "asynchronous"}, discovery={"mode": "all-pairs", "window_s": [0.001, 0.1]}, output={"checkpoint_every_s": 60, "checkpoint_every_t": 0.5, "checkpoint_keep": 3},
         materials={"cloth": cloth, "rope": rope, "stuff": {"density": 1}},
         bodies=[{"name": "sheet", "material": "cloth", "mesh": {"kind": "grid", "size": [0.5, 0.15], "cells": [4, 2]},
                  "radius": 0.001, "position": [0, 0.2, 0], "rotation": [0, 30, 0], "scale": 2, "velocity": [0, -1, 0],

@@ -7,6 +7,7 @@
 #define TACTUS_IO_CHECKPOINT_CHECKPOINT_H
 
 #include "state/snapshot.h"
+#include <tactus/stored.h>
 
 /* Collective. Writes DIR/checkpoint-NNNNNN.h5 (NNNNNN one more than the newest there), points DIR/checkpoint.h5 to it,
  * and removes all but the newest `keep` whole ones.  name: told (of size `size`).  TAC_ERR_RUN: the disk failed; the
@@ -38,8 +39,6 @@ enum tac_err tac_checkpoint_read_about(struct tac_ctx *ctx, const char *path, ch
  * of checkpoints left is removed.  name: what it is called now (of size `size`). */
 void tac_checkpoint_lead(struct tac_ctx *ctx, const char *dir, const char *file, char *name, size_t size);
 
-/* Local. Is it, or was it meant to be, a checkpoint and no other kind of file? */
-bool tac_checkpoint_is(const char *path);
 /* Collective. Why the file is no whole checkpoint (by length and CRC), in `why`; empty if it is one. */
 enum tac_err tac_checkpoint_examine(struct tac_ctx *ctx, const char *path, char *why, size_t size);
 /* Local. NNNNNN of the name "checkpoint-NNNNNN.h5", or -1. */

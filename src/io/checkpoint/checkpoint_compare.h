@@ -1,4 +1,4 @@
-/* io/checkpoint/checkpoint_compare.h: two checkpoints, value by value (equality as in io/frames/compare.h).
+/* io/checkpoint/checkpoint_compare.h: two checkpoints, value by value (equality as in tactus/compare.h).
  *
  * Compared is what the trajectory and its books go on from.  Wall time, counters and restarts are about how a state was
  * computed, and the residual of the book depends on the number of ranks; they do not count. */
@@ -6,7 +6,7 @@
 #define TACTUS_IO_CHECKPOINT_CHECKPOINT_COMPARE_H
 
 #include "io/checkpoint/checkpoint.h"
-#include "io/frames/compare.h"
+#include <tactus/compare.h>
 
 enum {
     TAC_STATE_TIME,  /* now, and frames so far */

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <tactus/output.h>
 
-#include "io/folder/report.h"
 #include "io/h5/h5.h"
 #include "scene/kind.h"
+#include <tactus/report.h>
 
 #define TAC_FRAMES_FORMAT "tactus-frames/1"
 #define TAC_STATUS_FORMAT "tactus-status/1"

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "io/folder/output.h"
-#include "io/folder/table.h"
-#include "io/frames/reader.h"
+#include <tactus/reader.h>
+#include <tactus/table.h>
 
 struct end {
     const struct tac_scene *scene;

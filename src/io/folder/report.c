@@ -1,6 +1,6 @@
 /* report.c: reads status.json and run.json, and prints JSON and durations, for the commands that describe run folders.
  */
-#include "io/folder/report.h"
+#include <tactus/report.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -127,7 +127,7 @@ void tac_json_append(json_t **to, json_t *value)
     keep_if(to, json_array_append_new(*to, value) == 0);
 }
 
-enum tac_err tac_json_print(struct tac_ctx *ctx, json_t *json)
+enum tac_err tac_json_write(struct tac_ctx *ctx, json_t *json, FILE *out)
 {
     char *text = json != NULL ? json_dumps(json, JSON_INDENT(2)) : NULL;
     json_decref(json);
@@ -136,14 +136,19 @@ enum tac_err tac_json_print(struct tac_ctx *ctx, json_t *json)
     /* Characters that might steer a terminal, and that JSON lets stand as they are. */
     for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++)
         if (*c == 127)
-            printf("\\u007f");
+            fprintf(out, "\\u007f");
         else if (c[0] == 0xc2 && c[1] < 0xa0)
-            printf("\\u%04x", *++c);
+            fprintf(out, "\\u%04x", *++c);
         else
-            putchar(*c);
-    putchar('\n');
+            putc(*c, out);
+    putc('\n', out);
     free(text);
     return TAC_OK;
+}
+
+enum tac_err tac_json_print(struct tac_ctx *ctx, json_t *json)
+{
+    return tac_json_write(ctx, json, stdout);
 }
 
 void tac_duration_text(double seconds, char *text, size_t size)

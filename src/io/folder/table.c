@@ -1,5 +1,5 @@
 /* table.c: reads an energy.csv. */
-#include "io/folder/table.h"
+#include <tactus/table.h>
 
 #include <errno.h>
 #include <math.h>

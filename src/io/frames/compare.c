@@ -1,5 +1,5 @@
 /* compare.c: compares the frames and energies of two runs value by value. */
-#include "io/frames/compare.h"
+#include <tactus/compare.h>
 
 #include <errno.h>
 #include <math.h>

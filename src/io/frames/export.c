@@ -1,5 +1,5 @@
 /* export.c: writes one frame as an OBJ or PLY file. */
-#include "io/frames/export.h"
+#include <tactus/export.h>
 
 #include <errno.h>
 #include <stdlib.h>

@@ -13,8 +13,8 @@
 
 #include "base/child.h"
 #include "io/frames/frames.h"
-#include "io/frames/reader.h"
 #include "io/h5/disk.h"
+#include <tactus/reader.h>
 
 /* Frame `index` is at t_s [s] in this scene: to the last bit, for both come from the same sum. */
 static bool on_grid(const struct tac_scene *scene, int64_t index, double t_s)

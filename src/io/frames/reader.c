@@ -1,5 +1,5 @@
 /* reader.c: opens a frames.h5, lists its frames, and reads positions, velocities and contact forces of a frame. */
-#include "io/frames/reader.h"
+#include <tactus/reader.h>
 
 #include <errno.h>
 #include <math.h>

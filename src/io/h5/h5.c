@@ -4,7 +4,13 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tactus/process.h>
 #include <unistd.h>
+
+void tac_hdf5_leave(void)
+{
+    H5dont_atexit();
+}
 
 void tac_h5_quiet(struct tac_h5_quiet *saved)
 {

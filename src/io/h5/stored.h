@@ -2,8 +2,8 @@
 #ifndef TACTUS_IO_H5_STORED_H
 #define TACTUS_IO_H5_STORED_H
 
-#include "io/frames/reader.h"
 #include "io/h5/h5.h"
+#include <tactus/reader.h>
 
 /* What a dataset should be. */
 struct tac_shape {

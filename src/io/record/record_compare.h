@@ -1,9 +1,9 @@
-/* io/record/record_compare.h: two records, value by value (equality as in io/frames/compare.h). */
+/* io/record/record_compare.h: two records, value by value (equality as in tactus/compare.h). */
 #ifndef TACTUS_IO_RECORD_RECORD_COMPARE_H
 #define TACTUS_IO_RECORD_RECORD_COMPARE_H
 
-#include "io/frames/compare.h"
 #include "io/record/record_stored.h"
+#include <tactus/compare.h>
 
 enum {
     TAC_RECORD_COUNTS, /* breakpoints of a vertex in an interval */

@@ -24,12 +24,6 @@ struct tac_recorded {
     int64_t together; /* of these, so many are best read together */
 };
 
-/* Collective. The record of the run in folder `dir`, whose vertices are so many.  A last interval that was not finished
- * is left out, with a warning.  TAC_ERR_INPUT: there is none, or it is damaged, or of another number of vertices. */
-enum tac_err tac_recorded_open(struct tac_ctx *ctx, const char *dir, tac_lid vertex_count, struct tac_recorded **out);
-/* Local. NULL is allowed; leaves NULL. */
-void tac_recorded_close(struct tac_recorded **r);
-
 /* Local. Is group g the interval that was under way when the run stopped? */
 bool tac_recorded_partial(const struct tac_recorded *r, int64_t g);
 

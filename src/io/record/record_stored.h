@@ -1,6 +1,6 @@
 /* io/record/record_stored.h: what a record.h5 holds, ours or what is left of it.
  *
- * As with frames.h5 (io/frames/reader.h) a child process walks the whole structure first; values are guarded by the
+ * As with frames.h5 (tactus/reader.h) a child process walks the whole structure first; values are guarded by the
  * checksums of their chunks.  A group may be far larger than memory: its rows are read in portions.
  *
  *     TAC_TRY(tac_record_stored_open(ctx, "drop.run/record.h5", &file));
@@ -13,6 +13,7 @@
 #define TACTUS_IO_RECORD_RECORD_STORED_H
 
 #include "io/h5/h5.h"
+#include <tactus/stored.h>
 
 struct tac_record_group {
     char path[40];
@@ -34,8 +35,6 @@ struct tac_record_stored {
     int64_t unfinished; /* intervals that are not whole, and left out: the last of /record, and any of /partial */
 };
 
-/* Local. Is it an HDF5 file that claims to be a record? */
-enum tac_err tac_record_stored_is(struct tac_ctx *ctx, const char *path, bool *is);
 /* Local. TAC_ERR_INPUT when it is missing, damaged or foreign.  A kill leaves at most the last interval in parts: that
  * one is left out; another one that is not whole is damage. */
 enum tac_err tac_record_stored_open(struct tac_ctx *ctx, const char *path, struct tac_record_stored **out);

@@ -37,8 +37,9 @@ static enum tac_err scene(struct tac_ctx *ctx, const char *path)
     struct tac_scene *scene = NULL;
     TAC_TRY(tac_scene_read(ctx, path, NULL, 0, &scene));
     printf("scene: %" TAC_PRILID " bodies\n", scene->settings->body_count);
+    const struct tac_scene_source source = {.path = path};
     const struct tac_run_options options = {.dir = "consumer.run", .overwrite = true};
-    TAC_TRY(tac_run(ctx, scene, &options));
+    TAC_TRY(tac_run(ctx, &source, &options));
 done:
     tac_scene_destroy(&scene);
     return err;

@@ -1,0 +1,196 @@
+/* tactus/audit.h: did anything pass through anything?  Proven from the recorded paths alone.
+ *
+ * A record (docs/run-folder.md) tells every vertex's path, piecewise linear in time.  The audit looks at every
+ * contact pair of the scene over every instant of the record and proves that the two keep their distance: 0, or where a
+ * particle takes part the sum of both radii.  It shares no code with the discovery of contacts.  docs/audit.md says
+ * what is proven, how, and what is counted.
+ *
+ *     TAC_TRY(tac_audit_run_read(ctx, dir, &run));               first: the run may still be going on
+ *     TAC_TRY(tac_audit_scene_read(ctx, reader, dir, &scene));
+ *     TAC_TRY(tac_recorded_open(ctx, dir, scene->vertex_count, &recorded));
+ *     TAC_TRY(tac_audit_scene_tie(ctx, &folder, scene, &made));
+ *     TAC_TRY(tac_audit_record(ctx, scene, recorded, &options, &report));
+ *     if (report->proven) ...
+ *     tac_audit_report_destroy(&report); tac_recorded_close(&recorded); tac_scene_destroy(&scene);
+ *
+ * Time is cut into *slabs*, the same for any number of ranks, and each slab is judged by itself; so the report is the
+ * same for any number of ranks.
+ */
+#ifndef TACTUS_AUDIT_H
+#define TACTUS_AUDIT_H
+
+#include <tactus/reader.h>
+#include <tactus/scene.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct tac_recorded; /* opaque: tactus/stored.h */
+
+/* What may pass through what.  The first four are those of the query (docs/ccd.md), in its order. */
+enum tac_audit_kind {
+    TAC_AUDIT_VERTEX_TRIANGLE,
+    TAC_AUDIT_EDGE_EDGE,
+    TAC_AUDIT_VERTEX_EDGE, /* of a segment */
+    TAC_AUDIT_VERTEX_VERTEX,
+    TAC_AUDIT_EDGE_TRIANGLE, /* at a start: the edge passes through the triangle */
+    TAC_AUDIT_EDGES_CROSS    /* at a start, in the plane */
+};
+
+enum tac_audit_verdict {
+    TAC_AUDIT_CROSSING, /* they meet, or a particle comes nearer than the radii allow */
+    TAC_AUDIT_OPEN      /* neither that nor the contrary could be proven */
+};
+
+/* A pair at a time. Ids are the scene's: of a vertex, a triangle, or an edge of its topology. */
+struct tac_audit_place {
+    double t_s;
+    tac_lid id[2];
+    uint8_t kind, verdict;
+    double gap; /* m: distance less what is to be kept; of a crossing: NaN */
+};
+
+/* A time without gaps: every group but the first goes on where the one before it ended. */
+struct tac_audit_span {
+    double t_s[2];
+    int64_t first, last; /* groups: their places in the record */
+};
+
+enum { TAC_AUDIT_LISTED = 20 };
+
+/* ---- of which run is it, and is it all of it? ---- */
+
+/* How a run ended, by its run.json, or while there is none by its status.json. */
+enum tac_audit_end {
+    TAC_AUDIT_UNTOLD, /* neither is there */
+    TAC_AUDIT_FINISHED,
+    TAC_AUDIT_STOPPED, /* with a checkpoint, to be gone on with */
+    TAC_AUDIT_FAILED,
+    TAC_AUDIT_RUNNING, /* still, or so it seems from this machine */
+    TAC_AUDIT_KILLED   /* its process is gone */
+};
+
+struct tac_audit_run {
+    enum tac_audit_end end;
+    double time_s;   /* when it finished or stopped; NaN: not told */
+    char sha256[80]; /* of its scene; empty: not told */
+    char from[16];   /* the file that tells this; empty: none */
+};
+
+/* What a run folder holds, for tac_audit_scene_tie(). All borrowed. */
+struct tac_audit_folder {
+    const char *dir;
+    const struct tac_reader *frames;
+    const struct tac_recorded *recorded; /* NULL: the audit is of frames alone */
+    const struct tac_audit_run *run;
+};
+
+/* What is asked about, and how much of it was looked at. */
+struct tac_audit_part {
+    double asked_s[2];  /* --from, --until; NaN: the run's beginning, the run's end */
+    double looked_s[2]; /* NaN: nothing */
+    double begin_s;     /* of the run as frames.h5 has it: its first frame; NaN: there is none */
+    bool reaches[2];    /* what was looked at reaches what was asked for, at its beginning, its end */
+    bool whole;         /* it is all of the run, which has finished */
+};
+
+/* Why the frames, the record and run.json cannot be of one run. */
+enum tac_audit_clash {
+    TAC_AUDIT_NO_CLASH,
+    TAC_AUDIT_FRAMES_END, /* the frames do not end where the run did */
+    TAC_AUDIT_RECORD_ENDS /* the record goes on after the run's end */
+};
+
+/* The positions at the ends of the record's intervals, held against those of the frames. */
+struct tac_audit_tie {
+    int64_t compared, differing; /* positions: of a vertex, at an end of an interval */
+    int64_t missing;             /* ends of intervals for which frames.h5 has no frame */
+    int64_t off;                 /* intervals that do not go from frame to frame */
+    int64_t interval;            /* off > 0: the first of those */
+    /* differing > 0: the first one. */
+    int64_t frame;
+    double t_s, recorded[3], framed[3];
+    tac_lid vertex;
+};
+
+struct tac_audit_report {
+    bool proven; /* of what was asked for: one span, nothing in it crosses or is open, and the frames agree */
+    struct tac_audit_part part;
+    struct tac_audit_tie tie;
+    enum tac_audit_clash clash;
+    tac_lid vertex_count;
+    int64_t span_count, breakpoints, slabs;
+    struct tac_audit_span *span; /* owned, (span_count), by time */
+    int64_t pairs;               /* (pair, slab) that came near */
+    int64_t pieces;              /* pair-pieces of those */
+    int64_t crossing, open;      /* pair-pieces of them that are not proven */
+    int64_t start_crossing;      /* edges that already pass through something where a span begins */
+    int64_t queries;             /* pair-pieces that went to tac_ccd() */
+    double watched_m;            /* pairs that did not come near stay further away than this */
+    double smallest_bound_m;     /* nothing came nearer than this (less what is to be kept): rigorous */
+    bool smallest_known;         /* some pair was measured nearer than watched_m: */
+    struct tac_audit_place smallest;
+    int listed;
+    struct tac_audit_place place[TAC_AUDIT_LISTED]; /* the earliest of crossing, open, start_crossing */
+};
+
+struct tac_audit_options {
+    const struct tac_audit_run *run; /* borrowed */
+    const struct tac_reader *frames; /* borrowed */
+    double from_s, until_s;          /* NaN: from the run's beginning, to its end */
+    int64_t memory_bytes; /* about what the breakpoints that a rank holds may take; 0: the default, 256 MiB */
+    bool query_all;       /* every pair-piece goes to tac_ccd(), whatever cheaper bounds say */
+};
+
+/* Local. The scene as far as an audit needs it: bodies, topology, who is ever free, contact.ignore; x is room for
+ * positions. From the mesh in `frames` and `dir`/scene.json.  TAC_ERR_INPUT. */
+enum tac_err tac_audit_scene_read(struct tac_ctx *ctx, struct tac_reader *frames, const char *dir,
+                                  struct tac_scene **out);
+/* Local. NULL is allowed; leaves NULL. */
+
+/* Collective. Rank 0 reads how the run in `dir` ended; before the frames and the record are opened, for with a run that
+ * still goes on they may be newer, and must not be older.  TAC_ERR_INPUT. */
+enum tac_err tac_audit_run_read(struct tac_ctx *ctx, const char *dir, struct tac_audit_run *run);
+/* Collective. Are the frames, the record and run.json of one scene, by its hash; and do scene.json, the mesh and the
+ * positions of frame 0 make that scene?  *made: that was seen, for there is a frame at t = 0; else a warning.
+ * TAC_ERR_INPUT, one sentence, if not, and if a file does not tell the hash. */
+enum tac_err tac_audit_scene_tie(struct tac_ctx *ctx, const struct tac_audit_folder *folder,
+                                 const struct tac_scene *scene, bool *made);
+/* Local. Do the frames end where the run did? */
+enum tac_audit_clash tac_audit_frames_clash(const struct tac_audit_run *run, const struct tac_reader *frames);
+/* Local. The part without `looked`: [s]; NaN: nothing was looked at.  late[0], late[1]: it begins later, and ends
+ * earlier, than was asked for, as far as asked_s tell. */
+void tac_audit_part_fill(struct tac_audit_part *part, const struct tac_audit_run *run, const struct tac_reader *frames,
+                         const bool late[2]);
+
+/* Collective. TAC_ERR_INPUT: the record is damaged. All ranks get the same report. */
+enum tac_err tac_audit_record(struct tac_ctx *ctx, struct tac_scene *scene, struct tac_recorded *recorded,
+                              const struct tac_audit_options *options, struct tac_audit_report **out);
+/* Local. NULL is allowed; leaves NULL. */
+void tac_audit_report_destroy(struct tac_audit_report **report);
+
+/* A stored frame. */
+struct tac_audit_frame {
+    double time_s;
+    int64_t crossing;             /* edges through triangles; in the plane, segments through segments */
+    int64_t near;                 /* pairs that touch, or particles nearer than the radii allow */
+    struct tac_audit_place first; /* of the deepest, if there is any */
+    double first_x[3];
+};
+/* Collective. Frame k of `frames`, first <= k < last, is looked at by one rank; frame (last) is filled on all. */
+enum tac_err tac_audit_frames(struct tac_ctx *ctx, struct tac_scene *scene, const struct tac_reader *frames,
+                              int64_t first, int64_t last, struct tac_audit_frame *frame);
+
+/* Local. "vertex 3 of body `a`", "edge 5-9 of body `b`", numbers within the body. side: 0, 1. */
+void tac_audit_describe(const struct tac_scene *scene, const struct tac_audit_place *place, int side, char *text,
+                        size_t size);
+/* Local. What a side of a place is: *kind "vertex", "edge" or "triangle", its body, and its vertices within the body;
+ * returns how many. */
+int tac_audit_side(const struct tac_scene *scene, const struct tac_audit_place *place, int side, const char **kind,
+                   tac_lid *body, tac_lid vertex[3]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,66 @@
+/* tactus/reader.h: reads a frames.h5, ours or what is left of it, on one rank.
+ *
+ * A damaged file must not take the program down, and HDF5 itself crashes on some: so a child process walks the whole
+ * structure first.  Values are guarded by the checksums of their chunks.
+ *
+ *     TAC_TRY(tac_reader_open(ctx, "drop.run", &reader));      a run folder or a frames file
+ *     TAC_TRY(tac_reader_mesh(ctx, reader));
+ *     TAC_TRY(tac_reader_frame(ctx, reader, k, position, NULL, NULL));
+ *     tac_reader_close(&reader);
+ */
+#ifndef TACTUS_READER_H
+#define TACTUS_READER_H
+
+#include <tactus/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct tac_reader_frame {
+    int64_t index; /* its name as a number */
+    double time_s;
+    char name[24];
+};
+
+struct tac_reader {
+    char *path;                                          /* owned; of the frames file */
+    char *folder;                                        /* owned; of the run, NULL if a file was named */
+    int64_t file;                                        /* hid_t */
+    char name[256], version[64], commit[64], sha256[80]; /* empty: not told */
+    tac_lid vertex_count, triangle_count, segment_count, point_count, body_count;
+    int64_t frame_count;
+    struct tac_reader_frame *frame; /* owned, (frame_count), ascending by index and time */
+    int64_t incomplete;             /* frames at the end that were not finished and are left out */
+    /* After tac_reader_mesh(): */
+    tac_lid *triangle; /* owned, (T, 3), in range */
+    tac_lid *segment;  /* owned, (S, 2), in range */
+    tac_lid *point;    /* owned, (P), in range */
+    tac_lid *body;     /* owned, (V), in 0 .. body_count - 1 */
+    double *radius;    /* owned, (V), m */
+    uint8_t *free;     /* owned, (V): 1: at some time the vertex is free; NULL: the file does not tell */
+    char **body_name;  /* owned, (body_count), owned strings */
+};
+
+/* Local. Is it an HDF5 file that claims a format of ours (and not a mesh, say)? */
+enum tac_err tac_reader_is_frames(struct tac_ctx *ctx, const char *path, bool *is);
+
+/* Local. TAC_ERR_INPUT when it is missing, damaged or foreign. */
+enum tac_err tac_reader_open(struct tac_ctx *ctx, const char *path, struct tac_reader **out);
+/* Collective. The same on every rank, each with the file open; rank 0 sees first whether it is safe to read. */
+enum tac_err tac_reader_open_all(struct tac_ctx *ctx, const char *path, struct tac_reader **out);
+/* Local. Reads /mesh into the reader. */
+enum tac_err tac_reader_mesh(struct tac_ctx *ctx, struct tac_reader *r);
+/* Local. Frame number `k` in 0 .. frame_count - 1 (its place, not its index); each array (V, 3) or NULL. */
+enum tac_err tac_reader_frame(struct tac_ctx *ctx, const struct tac_reader *r, int64_t k, double *position,
+                              double *velocity, float *contact_force);
+/* Local. Of frame `k` (as above) the positions of vertices begin .. begin + count - 1: x (count, 3), m. */
+enum tac_err tac_reader_positions(struct tac_ctx *ctx, const struct tac_reader *r, int64_t k, tac_lid begin,
+                                  tac_lid count, double *x);
+/* Local. NULL is allowed; leaves NULL. */
+void tac_reader_close(struct tac_reader **r);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,346 @@
+/* asynchronous.c: asynchronous contact mechanics as an integrator: events/ behind the table. */
+#include "broadphase/candidates.h"
+#include "events/ranks.h"
+#include "kds/flights.h"
+#include "partition/part.h"
+#include "run/deal_join.h"
+#include "run/deal_rows.h"
+#include "run/integrator.h"
+#include "snapshot/change.h"
+#include "snapshot/contacts.h"
+#include <stdlib.h>
+#include <string.h>
+
+static enum tac_err create(struct tac_ctx *ctx, struct tac_scene *scene, void **state)
+{
+    struct tac_sim *sim = NULL;
+    const enum tac_err err = tac_sim_create(ctx, scene, scene->settings->discovery.mode, &sim);
+    *state = sim;
+    return err;
+}
+
+static void destroy(void **state)
+{
+    struct tac_sim *sim = *state;
+    tac_sim_destroy(&sim);
+    *state = NULL;
+}
+
+static enum tac_err advance(void *state, tac_time limit, struct tac_step *step)
+{
+    struct tac_sim *sim = state;
+    sim->books.before_at = limit;
+    sim->control.ask_stop = step->ask_stop;
+    sim->control.ask_save = step->ask_save;
+    const enum tac_err err = tac_sim_advance(sim, limit);
+    step->told_stop = sim->control.told_stop;
+    step->told_save = sim->control.told_save;
+    return err;
+}
+
+static enum tac_err state_out(void *state, struct tac_checkpoint **out)
+{
+    return tac_state_collect(state, out);
+}
+
+static enum tac_err state_in(void *state, const struct tac_checkpoint *in)
+{
+    return tac_state_restore(state, in);
+}
+
+static bool knows_row(const void *state)
+{
+    return tac_sim_knows_row(state);
+}
+
+static enum tac_err energy(void *state, struct tac_energy_row *row)
+{
+    return tac_sim_energy(state, row);
+}
+
+static void begin_row(void *state)
+{
+    ((struct tac_sim *)state)->books.deepest_layer = 0;
+}
+
+static enum tac_err counters(const void *state, struct tac_counters *sum)
+{
+    return tac_state_counters(state, sum);
+}
+
+static double book_residual(void *state)
+{
+    return tac_sim_book_residual(state);
+}
+
+static enum tac_err contacts(void *state, struct tac_contact **out, size_t *count)
+{
+    return tac_sim_contacts(state, out, count);
+}
+
+static enum tac_err contact_count(void *state, int64_t *count)
+{
+    return tac_sim_contact_count(state, count);
+}
+
+static void view(void *state, struct tac_state_view *out)
+{
+    struct tac_sim *sim = state;
+    *out = (struct tac_state_view){.now = sim->state.now,
+                                   .owned = sim->state.owned,
+                                   .id = sim->scene->mesh->part ? sim->scene->mesh->part->vertex_id : NULL,
+                                   .velocity = sim->state.vel->v,
+                                   .stride = sizeof *sim->state.vel,
+                                   .impulse = sim->state.impulse,
+                                   .counters = &sim->books.counters};
+}
+
+static void positions(const void *state, double *x)
+{
+    const struct tac_sim *sim = state;
+    for (tac_lid i = 0; i < sim->state.owned; i++)
+        tac_position(sim, i, sim->state.now, &x[3 * (size_t)i]);
+}
+
+static void status(const void *state, struct tac_status *out)
+{
+    const struct tac_sim *sim = state;
+    out->window_s = sim->windows.last_s;
+    out->deepest_layer = sim->books.deepest_ever;
+    out->counters = sim->books.counters;
+    if (sim->ranks) {
+        out->counters.messages_sent += sim->ranks->halo.messages;
+        out->counters.bytes_sent += sim->ranks->halo.bytes;
+    }
+}
+
+static const char *discovery(const void *state)
+{
+    return ((const struct tac_sim *)state)->find.way->name;
+}
+
+static enum tac_err hold(void *state, enum tac_err err)
+{
+    return tac_ranks_hold(state, err);
+}
+
+static enum tac_err record(void *state, struct tac_recorder *record)
+{
+    return tac_sim_record(state, record);
+}
+
+static void look(void *state, enum tac_look which)
+{
+    tac_sim_look(state, which);
+}
+
+/* ---- balance ---- */
+
+/* Share of the watched pairs here that other ranks tick too. */
+static double shared_share(const struct tac_sim *sim)
+{
+    size_t shared = 0;
+    for (size_t k = 0; k < sim->active.pair_count; k++)
+        shared += sim->active.pair[k].live && sim->active.pair[k].shared;
+    return sim->active.live_pairs ? (double)shared / (double)sim->active.live_pairs : 0;
+}
+
+/* Seconds in which this rank worked rather than waited. */
+static void load(const void *state, double *busy_s, double *shared)
+{
+    const struct tac_sim *sim = state;
+    const struct tac_counters *c = &sim->books.counters;
+    *busy_s = c->seconds_forces + c->seconds_contact + c->seconds_discovery - c->seconds_waiting - c->seconds_exchange;
+    *shared = shared_share(sim);
+}
+
+/* What ticks cost that are no element's, in spring ticks (measured: tests/bench/bench_engine); a damper's, in ticks of
+ * its element. */
+static const double COST_PENALTY = 6, COST_DAMPER = 1.3, COST_LOAD = 1;
+
+static double rate_of(const struct tac_sim *sim, tac_time period)
+{
+    return 1 / tac_seconds(sim, period);
+}
+
+/* Adds a stencil: its cost to the vertices that are ours, and edges from its lowest vertex, if that is ours. */
+static enum tac_err add_stencil(struct tac_sim *sim, struct tac_deal_rows *rows, const tac_lid *v, int n, double cost)
+{
+    enum tac_err err = TAC_OK;
+    tac_lid low = v[0];
+    for (int i = 0; i < n; i++) {
+        if (v[i] < sim->state.owned)
+            rows->weight[v[i]] += cost / n;
+        if (tac_sim_id(sim, v[i]) < tac_sim_id(sim, low))
+            low = v[i];
+    }
+    for (int i = 0; i < n && low < sim->state.owned; i++)
+        if (v[i] != low)
+            TAC_TRY(tac_deal_link(sim->ctx, rows, low, tac_sim_id(sim, v[i]), cost / n));
+done:
+    return err;
+}
+
+/* A list of forces of one class, each of which costs so much. */
+static enum tac_err add_forces(struct tac_sim *sim, struct tac_deal_rows *rows, const struct tac_forces *f, int nodes,
+                               double cost)
+{
+    enum tac_err err = TAC_OK;
+    for (size_t e = 0; e < f->count; e++)
+        TAC_TRY(add_stencil(sim, rows, tac_forces_stencil(f, e), nodes, cost));
+done:
+    return err;
+}
+
+static enum tac_err add_class(struct tac_sim *sim, struct tac_deal_rows *rows, const struct tac_rate_class *rate)
+{
+    enum tac_err err = TAC_OK;
+    const double often = rate_of(sim, rate->period);
+    for (int k = 0; k < rate->group_count; k++) {
+        const struct tac_element *e = rate->group[k].element;
+        TAC_TRY(add_forces(sim, rows, &rate->group[k].elastic, e->nodes, e->cost * often));
+    }
+    for (int k = 0; k < rate->group_count; k++) {
+        const struct tac_element *e = rate->group[k].element;
+        TAC_TRY(add_forces(sim, rows, &rate->group[k].damper, e->nodes, COST_DAMPER * e->cost * often));
+    }
+    for (size_t e = 0; e < rate->load_count; e++)
+        TAC_TRY(add_stencil(sim, rows, rate->load[e].v, rate->load[e].count, COST_LOAD * often));
+done:
+    return err;
+}
+
+static enum tac_err weigh(void *state, struct tac_deal_rows *rows)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_sim *sim = state;
+    for (size_t c = 0; c < sim->elastic->class_count; c++)
+        TAC_TRY(add_class(sim, rows, &sim->elastic->rate[c]));
+    for (size_t k = 0; sim->contact && k < sim->active.pair_count; k++) {
+        const struct tac_pair *p = &sim->active.pair[k];
+        double cost = 0;
+        if (!p->live)
+            continue;
+        for (int32_t first = 1, last; first <= p->depth; first = last + 1)
+            cost += COST_PENALTY * rate_of(sim, tac_model_rung(sim->model, &p->form, first, &last));
+        TAC_TRY(add_stencil(sim, rows, p->v, p->count, cost));
+    }
+done:
+    return err;
+}
+
+/* ---- messages for the sake of deep pairs ---- */
+
+static int64_t chatter(const void *state)
+{
+    return ((const struct tac_sim *)state)->control.told_chatter;
+}
+
+static void clear_chatter(void *state)
+{
+    struct tac_sim *sim = state;
+    if (sim->ranks)
+        sim->ranks->chatter = 0;
+    sim->control.told_chatter = 0;
+}
+
+static enum tac_err join(void *state, struct tac_pieces *pieces)
+{
+    return tac_deal_join(state, pieces);
+}
+
+/* ---- lengths ---- */
+
+enum { PACE_LENGTH, PACE_STREAK, PACE_HORIZON, PACE_SPAN, PACE_FAIL_AT };
+
+static void pace_out(const void *state, struct tac_pace *pace)
+{
+    const struct tac_sim *sim = state;
+    memset(pace, 0, sizeof *pace);
+    pace->value[PACE_LENGTH] = sim->windows.length;
+    pace->value[PACE_STREAK] = sim->windows.clean_streak;
+    pace->value[PACE_HORIZON] = sim->view.candidates ? sim->view.candidates->horizon : 0;
+    pace->value[PACE_SPAN] = sim->find.flights ? sim->find.flights->span : 0;
+    pace->value[PACE_FAIL_AT] = sim->ranks ? sim->ranks->fail_at : 0;
+}
+
+static void pace_in(void *state, const struct tac_pace *pace)
+{
+    struct tac_sim *sim = state;
+    if (sim->ranks)
+        sim->ranks->fail_at = pace->value[PACE_FAIL_AT];
+    if (pace->value[PACE_LENGTH])
+        sim->windows.length = pace->value[PACE_LENGTH];
+    sim->windows.clean_streak = (int32_t)pace->value[PACE_STREAK];
+    if (sim->view.candidates)
+        sim->view.candidates->horizon = pace->value[PACE_HORIZON];
+    if (sim->find.flights)
+        sim->find.flights->span = pace->value[PACE_SPAN];
+}
+
+/* ---- changes of the scene ---- */
+
+static enum tac_err change_out(void *state, void **kept)
+{
+    struct tac_sim *sim = state;
+    struct tac_change *change = NULL;
+    enum tac_err err;
+    TAC_TRY(tac_agree(sim->ctx, tac_alloc(sim->ctx, 1, sizeof *change, &change)));
+    TAC_TRY(tac_change_begin(sim, change));
+done:
+    *kept = change;
+    return err;
+}
+
+static void change_fit(const void *state, const struct tac_scene *scene, const uint8_t *motion,
+                       struct tac_checkpoint *checkpoint)
+{
+    tac_change_fit(state, scene, motion, checkpoint);
+}
+
+static enum tac_err change_in(void *state, const uint8_t *motion, const void *kept)
+{
+    return tac_change_end(state, motion, kept);
+}
+
+static void change_clear(void **kept)
+{
+    if (*kept != NULL)
+        tac_change_clear(*kept);
+    free(*kept);
+    *kept = NULL;
+}
+
+const struct tac_integrator tac_integrator_asynchronous = {
+    .name = "asynchronous",
+    .create = create,
+    .destroy = destroy,
+    .advance = advance,
+    .state_out = state_out,
+    .state_in = state_in,
+    .knows_row = knows_row,
+    .energy = energy,
+    .begin_row = begin_row,
+    .counters = counters,
+    .book_residual = book_residual,
+    .contacts = contacts,
+    .contact_count = contact_count,
+    .view = view,
+    .positions = positions,
+    .status = status,
+    .discovery = discovery,
+    .hold = hold,
+    .record = record,
+    .look = look,
+    .load = load,
+    .weigh = weigh,
+    .chatter = chatter,
+    .clear_chatter = clear_chatter,
+    .join = join,
+    .pace_out = pace_out,
+    .pace_in = pace_in,
+    .change_out = change_out,
+    .change_fit = change_fit,
+    .change_in = change_in,
+    .change_clear = change_clear,
+};

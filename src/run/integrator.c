@@ -1,0 +1,10 @@
+/* integrator.c: which integrators there are. */
+#include "run/integrator.h"
+
+/* By enum tac_integrator_kind. */
+static const struct tac_integrator *const TABLE[] = {[TAC_INTEGRATOR_ASYNCHRONOUS] = &tac_integrator_asynchronous};
+
+const struct tac_integrator *tac_integrator_of(const struct tac_scene *scene)
+{
+    return TABLE[scene->settings->integrator];
+}

@@ -1,0 +1,214 @@
+/* run_start.c: a whole run from its scene or checkpoint to its run folder, and what is left when it has ended. */
+#include "io/checkpoint/checkpoint.h"
+#include "io/record/record.h"
+#include "run/running.h"
+#include "run/start.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* <stem of the scene's file>.run in the current folder. */
+static enum tac_err default_folder(struct tac_ctx *ctx, const char *scene, char **out)
+{
+    const char *base = strrchr(scene, '/');
+    base = base ? base + 1 : scene;
+    const char *dot = strrchr(base, '.');
+    size_t stem = dot && dot != base ? (size_t)(dot - base) : strlen(base);
+    enum tac_err err = tac_alloc(ctx, stem + 5, 1, out);
+    if (err == TAC_OK) {
+        memcpy(*out, base, stem);
+        memcpy(*out + stem, ".run", 5);
+    }
+    return err;
+}
+
+/* The folder that the file lies in. */
+static enum tac_err folder_of(struct tac_ctx *ctx, const char *file, char **out)
+{
+    const char *slash = strrchr(file, '/');
+    size_t length = slash == NULL ? 1 : slash == file ? 1 : (size_t)(slash - file);
+    enum tac_err err = tac_alloc(ctx, length + 1, 1, out);
+    if (err == TAC_OK)
+        memcpy(*out, slash == NULL ? "." : file, length);
+    return err;
+}
+
+/* All that is known once the scene is: rank-local, the same on every rank. */
+static enum tac_err settle(struct tac_ctx *ctx, const struct tac_scene_source *source,
+                           const struct tac_run_options *options, const struct tac_start *start, char **folder)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_scene *scene = start->scene;
+    if (options->until_s != NULL)
+        TAC_TRY(tac_scene_until(ctx, scene, *options->until_s));
+    /* An end is put on the grid of frames where it is that near to it: the checkpoint of an end that was not. */
+    if (start->checkpoint != NULL && start->checkpoint->now > scene->settings->t_end + TAC_FRAME_GRAIN)
+        TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT,
+                         "the checkpoint '%s' is at t = %.9g s, after the end, %.9g s; give a later one with --until",
+                         start->file, (double)start->checkpoint->now * scene->settings->quantum_s,
+                         scene->settings->end_s));
+    if (start->checkpoint != NULL)
+        TAC_TRY(folder_of(ctx, start->file, folder));
+    else if (source->path != NULL)
+        TAC_TRY(default_folder(ctx, source->path, folder));
+    else if (options->dir == NULL)
+        TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT, "a run of a scene without a file needs a folder to write to"));
+done:
+    return err;
+}
+
+static enum tac_err start_record(struct tac_running *run, bool resume)
+{
+    enum tac_err err = TAC_OK;
+    const struct tac_run_options *o = run->options;
+    struct tac_simulation *sim = &run->sim;
+    const tac_time now = tac_simulation_now(sim);
+    bool loaded = false;
+    if (resume && !o->record && now == sim->whole->settings->t_end) /* what there is of it stays */
+        TAC_TRY(tac_record_end(run->ctx, sim->whole, run->dir, now));
+    else if (resume)
+        TAC_TRY(tac_record_resume(run->ctx, sim->whole, run->dir, now, run->frame - 1, now > sim->last_frame, o->record,
+                                  &run->record, &loaded));
+    else if (o->record)
+        TAC_TRY(tac_record_create(run->ctx, sim->whole, run->dir, &run->record));
+    sim->record = run->record;
+    TAC_TRY(tac_agree(run->ctx, sim->way->record(sim->state, run->record ? &run->record->log : NULL)));
+    if (resume && run->record != NULL)
+        sim->way->look(sim->state, loaded ? TAC_LOOK_REWRITTEN : TAC_LOOK_ALL);
+done:
+    return err;
+}
+
+/* Goes on where a checkpoint stands. */
+static enum tac_err go_on(struct tac_running *run, struct tac_checkpoint **state)
+{
+    enum tac_err err;
+    TAC_TRY(run->sim.way->state_in(run->sim.state, *state));
+    run->frame = (*state)->frame;
+    run->sim.last_frame = (*state)->last_frame;
+    run->restarts = (*state)->restarts + 1;
+    run->wall_before_s = (*state)->wall_s;
+    run->sim.ticks_before = tac_simulation_ticks(tac_simulation_view(&run->sim).counters);
+    run->all_before = tac_simulation_ticks(&(*state)->counters);
+    if ((*state)->has_row) {
+        run->row = (*state)->row;
+        run->row_at = (*state)->now;
+    }
+    tac_checkpoint_destroy(state);
+    TAC_TRY(run->sim.way->contact_count(run->sim.state, &run->contacts)); /* until the next frame */
+done:
+    return err;
+}
+
+static struct tac_output_past past_of(const struct tac_start *start)
+{
+    const struct tac_checkpoint *c = start->checkpoint;
+    return (struct tac_output_past){start->file, c->now, c->frame, c->restarts, c->entry_count, c->entry};
+}
+
+/* A checkpoint of where the run ends: the folder may be whole, and then there is nothing to do.  Else its end is made
+ * once more; *over: no. */
+static enum tac_err look_at_end(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
+                                const struct tac_start *start, bool *over)
+{
+    enum tac_err err;
+    const struct tac_checkpoint *c = start->checkpoint;
+    const struct tac_output_past past = past_of(start);
+    const bool last_frame = c->last_frame < c->now; /* it is still to come */
+    bool here, whole;
+    int kicked = 0;
+    TAC_TRY(tac_output_whole(ctx, scene, dir, &past, last_frame, &here, &whole));
+    *over = whole || (!here && !last_frame);
+    if (*over && ctx->rank == 0)
+        tac_warn(ctx, "the checkpoint %s is of t = %.9g s, where the run ends; there is nothing left to run",
+                 start->file, (double)c->now * scene->settings->quantum_s);
+    if (*over || !last_frame || c->has_row)
+        goto done;
+    for (tac_lid i = 0; i < c->vertices.count && !kicked; i++)
+        kicked = c->vertices.t[i] == c->now;
+    MPI_Allreduce(MPI_IN_PLACE, &kicked, 1, MPI_INT, MPI_MAX, ctx->comm);
+    if (kicked)
+        err = tac_fail(ctx, TAC_ERR_INPUT,
+                       "the checkpoint '%s' is of t = %.9g s, where the run ends, and does not tell the last row of "
+                       "energy.csv; go on from an older one, or further with --until",
+                       start->file, (double)c->now * scene->settings->quantum_s);
+done:
+    return err;
+}
+
+static enum tac_err run_scene(struct tac_running *run, struct tac_start *start, struct tac_pieces **pieces)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_ctx *ctx = run->ctx;
+    struct tac_simulation *sim = &run->sim;
+    const struct tac_run_options *options = run->options;
+    const bool resume = start->checkpoint != NULL;
+    struct tac_output_past past = {.file = NULL};
+    bool over = false;
+    if (resume) {
+        past = past_of(start);
+        if (past.now >= sim->whole->settings->t_end)
+            TAC_TRY(look_at_end(ctx, sim->whole, run->dir, start, &over));
+        if (over)
+            goto done;
+    }
+    TAC_TRY(tac_simulation_pieces(sim, pieces));
+    if (!resume)
+        TAC_TRY(tac_simulation_check(sim, *pieces, run->dir));
+    if (*pieces == NULL) /* what cannot be run is told before a folder is made */
+        TAC_TRY(tac_simulation_make(sim, pieces));
+    if (resume)
+        TAC_TRY(tac_output_resume(ctx, sim->whole, *pieces, run->dir, &past, &run->out));
+    else
+        TAC_TRY(tac_output_create(ctx, sim->whole, *pieces, run->dir, options->overwrite, &run->out));
+    /* From here on the folder says how it ends. */
+    if (*pieces != NULL)
+        err = tac_simulation_make(sim, pieces);
+    if (!err && resume)
+        err = go_on(run, &start->checkpoint);
+    if (!err)
+        err = start_record(run, resume);
+    if (!err)
+        err = tac_running_loop(run);
+    /* All have failed alike; one that did alone shall not leave the others waiting for ever. */
+    err = tac_running_finish(run, tac_agree(ctx, err));
+done:
+    return err;
+}
+
+enum tac_err tac_run(struct tac_ctx *ctx, const struct tac_scene_source *source, const struct tac_run_options *options)
+{
+    enum tac_err err;
+    struct tac_pieces *pieces = NULL;
+    struct tac_start start = {0};
+    const double begin_s = tac_wall_s();
+    struct tac_running run = {.ctx = ctx, .row_at = -1};
+    struct tac_run_options settled = *options;
+    char *folder = NULL;
+    if (options->restart != NULL)
+        TAC_TRY(tac_start_resume(ctx, options->restart, source, &start));
+    else if (ctx->size > 1)
+        TAC_TRY(tac_scene_source_pieces(ctx, source, &start.scene, &pieces));
+    else
+        TAC_TRY(tac_scene_source_read(ctx, source, &start.scene));
+    TAC_TRY(tac_agree(ctx, settle(ctx, source, options, &start, &folder)));
+    tac_simulation_begin(&run.sim, ctx, start.scene);
+    run.options = &settled;
+    run.dir = options->dir ? options->dir : folder;
+    run.wall_start_s = run.saved_wall_s = tac_wall_s();
+    /* The limit counts from the call; what is over already must not read as no limit. */
+    if (options->wall_limit_s > 0)
+        settled.wall_limit_s = fmax(options->wall_limit_s - (run.wall_start_s - begin_s), 1e-3);
+    TAC_TRY(run_scene(&run, &start, &pieces));
+done:
+    tac_pieces_destroy(&pieces);
+    tac_record_destroy(&run.record);
+    tac_output_destroy(&run.out);
+    tac_simulation_end(&run.sim);
+    tac_start_clear(&start);
+    free(run.position);
+    free(run.velocity);
+    free(run.force);
+    free(folder);
+    return err;
+}

@@ -1,0 +1,118 @@
+/* simulation.c: a simulation on its ranks, and the one loop that steps it. */
+#include "run/simulation.h"
+#include "check/overlap.h"
+#include "io/checkpoint/checkpoint.h"
+#include "run/deal.h"
+#include <stdlib.h>
+#include <string.h>
+
+void tac_simulation_begin(struct tac_simulation *sim, struct tac_ctx *ctx, struct tac_scene *scene)
+{
+    const char *shuffle = getenv("TACTUS_TEST_MIGRATE");
+    memset(sim, 0, sizeof *sim);
+    sim->ctx = ctx;
+    sim->whole = scene;
+    sim->way = tac_integrator_of(scene);
+    sim->balance.wall_s = tac_wall_s();
+    sim->balance.shuffle = shuffle ? strtoul(shuffle, NULL, 10) : 0;
+}
+
+enum tac_err tac_simulation_pieces(struct tac_simulation *sim, struct tac_pieces **pieces)
+{
+    enum tac_err err = TAC_OK;
+    if (*pieces == NULL && sim->ctx->size > 1) {
+        TAC_TRY(tac_pieces_from_scene(sim->ctx, sim->whole, pieces));
+        tac_scene_shed(sim->whole);
+        TAC_TRY(tac_pieces_topology(sim->ctx, *pieces));
+    }
+done:
+    return err;
+}
+
+enum tac_err tac_simulation_check(struct tac_simulation *sim, const struct tac_pieces *pieces, const char *dir)
+{
+    if (pieces != NULL)
+        return tac_overlap_check_pieces(sim->ctx, sim->whole, pieces, 0, dir);
+    return tac_overlap_check(sim->ctx, sim->whole, dir);
+}
+
+enum tac_err tac_simulation_make(struct tac_simulation *sim, struct tac_pieces **pieces)
+{
+    enum tac_err err = TAC_OK;
+    if (*pieces != NULL) {
+        TAC_TRY(tac_deal_first(sim->ctx, sim->whole, *pieces));
+        TAC_TRY(tac_localise(sim->ctx, sim->whole, *pieces, &sim->local));
+    }
+    tac_pieces_destroy(pieces);
+    TAC_TRY(sim->way->create(sim->ctx, sim->local ? sim->local : sim->whole, &sim->state));
+done:
+    return tac_agree(sim->ctx, err);
+}
+
+int64_t tac_simulation_ticks(const struct tac_counters *counters)
+{
+    int64_t ticks = 0;
+    for (int k = 0; k < TAC_COUNTED_KINDS; k++)
+        ticks += counters->committed[k];
+    return ticks;
+}
+
+enum tac_err tac_simulation_rebuild(struct tac_simulation *sim, struct tac_pieces *pieces,
+                                    const struct tac_checkpoint *state)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_pace pace;
+    const bool paced = sim->state != NULL;
+    int64_t ticks = 0;
+    if (paced) {
+        sim->way->pace_out(sim->state, &pace);
+        ticks = tac_simulation_ticks(tac_simulation_view(sim).counters) - sim->ticks_before;
+    }
+    sim->way->destroy(&sim->state); /* two of them may not fit */
+    if (pieces != NULL) {
+        tac_local_destroy(&sim->local);
+        TAC_TRY(tac_localise(sim->ctx, sim->whole, pieces, &sim->local));
+    }
+    TAC_TRY(sim->way->create(sim->ctx, sim->local ? sim->local : sim->whole, &sim->state));
+    TAC_TRY(sim->way->state_in(sim->state, state));
+    if (paced) {
+        sim->way->pace_in(sim->state, &pace);
+        /* The new state counts those of all ranks as one's. */
+        sim->ticks_before = tac_simulation_ticks(tac_simulation_view(sim).counters) - ticks;
+    }
+done:
+    return err;
+}
+
+enum tac_err tac_simulation_go(struct tac_simulation *sim, tac_time t, const struct tac_observer *observer)
+{
+    enum tac_err err = TAC_OK;
+    while (tac_simulation_now(sim) < t) {
+        struct tac_step step = {0};
+        tac_time limit = t;
+        if (sim->balance.due)
+            TAC_TRY(tac_simulation_balance(sim));
+        sim->balance.due = false;
+        if (observer)
+            limit = observer->before(observer->user, t, &step);
+        TAC_TRY(sim->way->advance(sim->state, limit, &step));
+        sim->balance.due = true;
+        if (observer)
+            TAC_TRY(observer->after(observer->user, t, &step));
+    }
+done:
+    return err;
+}
+
+void tac_simulation_end(struct tac_simulation *sim)
+{
+    if (sim->way)
+        sim->way->destroy(&sim->state);
+    tac_local_destroy(&sim->local);
+    free(sim->position);
+    free(sim->id);
+    free(sim->contact);
+    sim->position = NULL;
+    sim->id = NULL;
+    sim->contact = NULL;
+}

@@ -1,0 +1,92 @@
+/* stepping_control.c: a scene that the caller changes between two steps.
+ *
+ * The state is taken out as for a checkpoint, the scene changes, and the state goes into a new simulation of it on the
+ * same ranks.  So all that follows from the changed values (periods, laws, knots) is made as for a scene that had them
+ * from the start, and a checkpoint that is written afterwards goes on alike. */
+#include "io/checkpoint/checkpoint.h"
+#include "run/simulation.h"
+#include "scene/change.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* The state in a new simulation of the scene as it is now; motion: (motions) those that have other knots. */
+static enum tac_err enter_scene(struct tac_simulation *sim, const struct tac_checkpoint *state, const uint8_t *motion,
+                                const void *kept)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_pieces *pieces = NULL;
+    if (sim->local != NULL)
+        TAC_TRY(tac_pieces_of(sim->ctx, sim->local, &pieces)); /* owners stay */
+    TAC_TRY(tac_simulation_rebuild(sim, pieces, state));
+    TAC_TRY(sim->way->change_in(sim->state, motion, kept));
+done:
+    tac_pieces_destroy(&pieces);
+    return err;
+}
+
+/* The checkpoint with what a change may take out of it in arrays of its own. */
+static enum tac_err copy_state(struct tac_ctx *ctx, const struct tac_checkpoint *state, struct tac_checkpoint *copy)
+{
+    enum tac_err err;
+    *copy = *state;
+    copy->script = NULL;
+    copy->grip = NULL;
+    TAC_TRY(tac_alloc(ctx, (size_t)state->script_count, sizeof *copy->script, &copy->script));
+    TAC_TRY(tac_alloc(ctx, (size_t)state->grip_count, sizeof *copy->grip, &copy->grip));
+    if (state->script_count)
+        memcpy(copy->script, state->script, (size_t)state->script_count * sizeof *copy->script);
+    if (state->grip_count)
+        memcpy(copy->grip, state->grip, (size_t)state->grip_count * sizeof *copy->grip);
+done:
+    return tac_agree(ctx, err);
+}
+
+/* Into the changed scene; where that is refused (a period that is too short, say), back into the one before. */
+static enum tac_err change_scene(struct tac_simulation *sim, struct tac_scene_change *change,
+                                 const struct tac_checkpoint *state, const struct tac_checkpoint *fitted,
+                                 const void *kept, bool *lost)
+{
+    char sentence[sizeof sim->ctx->error];
+    enum tac_err err;
+    tac_scene_change_swap(sim->whole, change);
+    err = enter_scene(sim, fitted, change->motion, kept);
+    if (err == TAC_OK)
+        return TAC_OK;
+    tac_scene_change_swap(sim->whole, change);
+    memcpy(sentence, sim->ctx->error, sizeof sentence);
+    sim->ctx->error[0] = '\0';
+    *lost = sim->local == NULL && sim->ctx->size > 1;
+    if (*lost || enter_scene(sim, state, NULL, kept) != TAC_OK) {
+        *lost = true;
+        err = TAC_ERR_RUN;
+    }
+    memcpy(sim->ctx->error, sentence, sizeof sentence);
+    return err;
+}
+
+enum tac_err tac_simulation_set_control(struct tac_simulation *sim, const char *assignment)
+{
+    enum tac_err err = tac_simulation_enter(sim);
+    struct tac_scene_change change = {.motion = NULL};
+    struct tac_checkpoint *state = NULL, fitted = {0};
+    void *kept = NULL;
+    bool lost = false;
+    if (err)
+        return err;
+    if (assignment == NULL)
+        return tac_fail(sim->host, TAC_ERR_INPUT, "a change needs what is to change: gravity=[0, 0, -9.81], say");
+    TAC_TRY(tac_agree(sim->ctx, tac_scene_change(sim->ctx, sim->whole, assignment, tac_simulation_now(sim), &change)));
+    TAC_TRY(sim->way->change_out(sim->state, &kept));
+    TAC_TRY(sim->way->state_out(sim->state, &state));
+    TAC_TRY(copy_state(sim->ctx, state, &fitted));
+    sim->way->change_fit(sim->state, &change.scene, change.motion, &fitted);
+    sim->looked = false;
+    TAC_TRY(change_scene(sim, &change, state, &fitted, kept, &lost));
+done:
+    free(fitted.script);
+    free(fitted.grip);
+    tac_checkpoint_destroy(&state);
+    sim->way->change_clear(&kept);
+    tac_scene_change_clear(&change);
+    return tac_simulation_leave(sim, err, lost);
+}

@@ -1,0 +1,11 @@
+/* contacts.h: the contacts of now. */
+#ifndef TACTUS_SNAPSHOT_CONTACTS_H
+#define TACTUS_SNAPSHOT_CONTACTS_H
+
+#include "events/sim.h"
+#include <tactus/contact.h>
+
+/* Collective. Those whose first vertex is ours, in order; *out is owned by the caller. */
+enum tac_err tac_sim_contacts(struct tac_sim *sim, struct tac_contact **out, size_t *count);
+
+#endif
