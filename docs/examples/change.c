@@ -10,7 +10,7 @@ static enum tac_err mean(struct tac_ctx *ctx, struct tac_simulation *sim, int k,
 {
     enum tac_err err;
     struct tac_vectors x;
-    const tac_gid count = tac_simulation_scene(sim)->body[0].vertex_end;
+    const tac_gid count = tac_simulation_scene(sim)->settings->body[0].vertex_end;
     TAC_TRY(tac_simulation_positions(sim, &x));
     *out = 0;
     for (tac_lid i = 0; i < x.count && x.id[i] < count; i++)

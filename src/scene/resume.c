@@ -205,7 +205,7 @@ enum tac_err tac_scene_resume(struct tac_ctx *ctx, const char *path, const char 
         TAC_TRY(fail_stored(&reader, "it is no JSON object"));
     if (resume.stored == NULL)
         TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "out of memory while reading %s", reader.file));
-    TAC_TRY(tac_alloc(ctx, 1, sizeof *reader.scene, &reader.scene));
+    TAC_TRY(tac_scene_make(ctx, NULL, &reader.scene));
     TAC_TRY(resume_local(&reader, set, set_count, stored_sha256));
 done:
     free(reader.base_dir);

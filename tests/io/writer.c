@@ -121,6 +121,7 @@ static struct tac_scene *make_scene(const struct options *o)
     static struct tac_scene s = {&settings, &mesh};
     static const char *const kinds[3] = {"triangles", "segments", "points"};
     bool mixed = !strcmp(o->kind, "mixed");
+    mesh = (struct tac_local_mesh){0};
     settings = (struct tac_settings){.name = (char *)"a <made-up> & \"mixed\" scene", .end_s = 1, .body = body};
     s.settings->frame_s = .125 * o->every;
     s.settings->quantum_s = 0x1p-30;
