@@ -20,9 +20,9 @@ enum tac_err tac_check_describe(struct tac_ctx *ctx, const struct tac_scene *sce
 void tac_check_print(FILE *text, const char *path, const json_t *report);
 
 /* Local. What the engine makes of it; same conventions. Keys: periods [{period, spring, cst, hinge, gravity}],
- * ticks_per_second, nest [{pair, layers, rungs}], bounce and defect (docs/energy.md), rest, overlaps.  TAC_ERR_INPUT
- * for periods that are too short and for surfaces that overlap at the start, which are written to dir/overlaps.obj
- * unless dir is NULL. */
+ * ticks_per_second, layer stack [{pair, layers, layer groups}], bounce and defect (docs/energy.md), rest, overlaps.
+ * TAC_ERR_INPUT for periods that are too short and for surfaces that overlap at the start, which are written to
+ * dir/overlaps.obj unless dir is NULL. */
 enum tac_err tac_check_engine(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, json_t *report,
                               FILE *text);
 

@@ -31,7 +31,7 @@ struct tac_counters {
     int64_t silent;             /* committed penalty ticks that found no gap below zero */
     int64_t windows, rollbacks; /* windows committed; passes thrown away */
     int64_t repeated_ticks;     /* ticks executed again because of rollbacks */
-    int64_t contacts_found;     /* (pair, rung) watches begun */
+    int64_t contacts_found;     /* (pair, layer group) watches begun */
     int64_t deepest_layer;
     int64_t certificates_created, certificates_failed, certificates_rescheduled; /* kinetic structures */
     int64_t certificates_reconfirmed, plans_filed;

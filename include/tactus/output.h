@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 struct tac_output; /* opaque */
-struct tac_pieces; /* opaque: a scene dealt out to several ranks, of use inside the library only */
+struct tac_pieces; /* opaque: a scene distributed to several ranks, of use inside the library only */
 
 /* One frame: the state of this rank's vertices. */
 struct tac_frame {

@@ -65,7 +65,7 @@ double tac_simulation_time(const struct tac_simulation *sim);
 /* Local. go_on(user) is called now and then while the simulation advances, between two windows, on every rank; where it
  * says false on some rank, tac_simulation_advance() ends early with TAC_ERR_STOPPED, on all ranks at the same time t,
  * from which it may be called again.  It must not call back into the simulation.  NULL: nobody watches. */
-void tac_simulation_watch(struct tac_simulation *sim, bool (*go_on)(void *user), void *user);
+void tac_simulation_active(struct tac_simulation *sim, bool (*go_on)(void *user), void *user);
 
 /* ---- what is there ---- */
 

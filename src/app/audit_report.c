@@ -99,7 +99,7 @@ static void put_run(const struct tac_audited *a, const struct tac_audit_part *pa
 
 /* ---- the record ---- */
 
-static const char *verdict_text(const struct tac_audit_place *p)
+static const char *validation_text(const struct tac_audit_place *p)
 {
     if (p->kind >= TAC_AUDIT_EDGE_TRIANGLE)
         return "start";
@@ -224,7 +224,7 @@ enum tac_err tac_audit_print_record_json(struct tac_ctx *ctx, const struct tac_a
     for (int i = 0; i < r->listed; i++) {
         json_t *o = place_json(scene, &r->place[i]);
         if (o != NULL)
-            json_object_set_new(o, "verdict", json_string(verdict_text(&r->place[i])));
+            json_object_set_new(o, "verdict", json_string(validation_text(&r->place[i])));
         json_array_append_new(places, o);
     }
     sentence(a, r, text, sizeof text);
@@ -254,7 +254,7 @@ static void print_place(const struct tac_scene *scene, const struct tac_audit_pl
     if (p->kind >= TAC_AUDIT_EDGE_TRIANGLE)
         printf("  start      at t = %.9g s: %s passes through %s\n", p->t_s, a, b);
     else
-        printf("  %-10s at t = %.9g s: %s and %s, gap %.4g m\n", verdict_text(p), p->t_s, a, b, p->gap);
+        printf("  %-10s at t = %.9g s: %s and %s, gap %.4g m\n", validation_text(p), p->t_s, a, b, p->gap);
 }
 
 void tac_audit_print_record(const struct tac_audited *audited, const struct tac_audit_report *r)

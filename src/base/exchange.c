@@ -132,8 +132,9 @@ done:
     return err;
 }
 
-enum tac_err tac_deal_traced(struct tac_ctx *ctx, enum tac_err err, size_t n, const int32_t *to, const void *record,
-                             size_t size, void *received, int64_t *sent, int64_t *came, int64_t *place)
+enum tac_err tac_distribute_traced(struct tac_ctx *ctx, enum tac_err err, size_t n, const int32_t *to,
+                                   const void *record, size_t size, void *received, int64_t *sent, int64_t *came,
+                                   int64_t *place)
 {
     char *packed = NULL;
     void *none = NULL;
@@ -147,13 +148,13 @@ done:
     return err;
 }
 
-enum tac_err tac_deal(struct tac_ctx *ctx, enum tac_err err, size_t n, const int32_t *to, const void *record,
-                      size_t size, void *received, size_t *total)
+enum tac_err tac_distribute(struct tac_ctx *ctx, enum tac_err err, size_t n, const int32_t *to, const void *record,
+                            size_t size, void *received, size_t *total)
 {
     int64_t *count = NULL;
     if (err == TAC_OK)
         err = tac_alloc(ctx, 2 * (size_t)ctx->size, sizeof *count, &count);
-    err = tac_deal_traced(ctx, err, n, to, record, size, received, count, count ? count + ctx->size : NULL, NULL);
+    err = tac_distribute_traced(ctx, err, n, to, record, size, received, count, count ? count + ctx->size : NULL, NULL);
     *total = 0;
     for (int r = 0; r < ctx->size && err == TAC_OK; r++)
         *total += (size_t)count[ctx->size + r];
@@ -177,7 +178,7 @@ enum tac_err tac_ask(struct tac_ctx *ctx, enum tac_err err, size_t n, const int3
         came = count + ctx->size;
         back = count + 2 * ctx->size;
     }
-    TAC_TRY(tac_deal_traced(ctx, err, n, to, id, sizeof *id, &asked, sent, came, place));
+    TAC_TRY(tac_distribute_traced(ctx, err, n, to, id, sizeof *id, &asked, sent, came, place));
     for (int r = 0; r < ctx->size; r++)
         total += (size_t)came[r];
     err = tac_alloc(ctx, total, size, &answers);
@@ -239,8 +240,9 @@ static enum tac_err keep_portion(struct tac_ctx *ctx, const int64_t *came, const
     return TAC_OK;
 }
 
-enum tac_err tac_deal_table(struct tac_ctx *ctx, enum tac_err err, size_t n, const tac_lid *which, const int32_t *to,
-                            tac_fill *fill, const void *from, size_t size, void *received, size_t *total)
+enum tac_err tac_distribute_table(struct tac_ctx *ctx, enum tac_err err, size_t n, const tac_lid *which,
+                                  const int32_t *to, tac_fill *fill, const void *from, size_t size, void *received,
+                                  size_t *total)
 {
     enum { PORTION = 1 << 22 }; /* bytes */
     const size_t most = PORTION / size;

@@ -70,16 +70,17 @@ enum tac_err tac_compress(struct tac_ctx *ctx, size_t n, const tac_gid *id, tac_
 
 /* Collective. Record i goes to rank to[i]; what one rank sends to another keeps its order.  What came lies in *received
  * (owned by the caller) in the order of ranks, *total records. */
-enum tac_err tac_deal(struct tac_ctx *ctx, enum tac_err err, size_t n, const int32_t *to, const void *record,
-                      size_t size, void *received, size_t *total);
+enum tac_err tac_distribute(struct tac_ctx *ctx, enum tac_err err, size_t n, const int32_t *to, const void *record,
+                            size_t size, void *received, size_t *total);
 
-/* Local. Writes record `index` of what is dealt out of `from`. */
+/* Local. Writes record `index` of what is distributed of `from`. */
 typedef void tac_fill(const void *from, tac_lid index, void *record);
 
-/* Collective. As tac_deal(), for large tables: record which[i], made by `fill` as it is needed, goes to rank to[i];
- * what comes is in no certain order.  Beside what comes it takes a few megabytes. */
-enum tac_err tac_deal_table(struct tac_ctx *ctx, enum tac_err err, size_t n, const tac_lid *which, const int32_t *to,
-                            tac_fill *fill, const void *from, size_t size, void *received, size_t *total);
+/* Collective. As tac_distribute(), for large tables: record which[i], made by `fill` as it is needed, goes to rank
+ * to[i]; what comes is in no certain order.  Beside what comes it takes a few megabytes. */
+enum tac_err tac_distribute_table(struct tac_ctx *ctx, enum tac_err err, size_t n, const tac_lid *which,
+                                  const int32_t *to, tac_fill *fill, const void *from, size_t size, void *received,
+                                  size_t *total);
 
 /* Local. Writes what `known` tells about an id. */
 typedef void tac_answer(const void *known, tac_gid id, void *record);
@@ -88,10 +89,12 @@ typedef void tac_answer(const void *known, tac_gid id, void *record);
 enum tac_err tac_ask(struct tac_ctx *ctx, enum tac_err err, size_t n, const int32_t *to, const tac_gid *id,
                      tac_answer *answer, const void *known, size_t size, void *out);
 
-/* Collective. tac_deal for records that want an answer: `place` (n) tells where record i went in what was sent, and
- * `sent`, `came` (ranks) how many, so that tac_exchange(answers, came, ...) brings the answer to record i at place[i].
+/* Collective. tac_distribute for records that want an answer: `place` (n) tells where record i went in what was sent,
+ * and `sent`, `came` (ranks) how many, so that tac_exchange(answers, came, ...) brings the answer to record i at
+ * place[i].
  */
-enum tac_err tac_deal_traced(struct tac_ctx *ctx, enum tac_err err, size_t n, const int32_t *to, const void *record,
-                             size_t size, void *received, int64_t *sent, int64_t *came, int64_t *place);
+enum tac_err tac_distribute_traced(struct tac_ctx *ctx, enum tac_err err, size_t n, const int32_t *to,
+                                   const void *record, size_t size, void *received, int64_t *sent, int64_t *came,
+                                   int64_t *place);
 
 #endif

@@ -26,9 +26,9 @@ struct tac_recorder_calls {
     /* Whose breakpoints will be kept: `owned` vertices with these ids, ascending (copied; NULL: 0, 1, ...).  The log
      * must be empty. */
     enum tac_err (*vertices)(struct tac_recorder *log, tac_lid owned, const tac_gid *id);
-    void (*mark)(struct tac_recorder *log); /* a pass begins */
-    void (*undo)(struct tac_recorder *log); /* it was wrong: what was kept since it began is not */
-    void (*room)(struct tac_recorder *log); /* makes room in a full log */
+    void (*mark)(struct tac_recorder *log);     /* a pass begins */
+    void (*rollback)(struct tac_recorder *log); /* it was wrong: what was kept since it began is not */
+    void (*room)(struct tac_recorder *log);     /* makes room in a full log */
 };
 
 /* The log: what was kept and is still in memory. */

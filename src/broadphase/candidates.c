@@ -1,5 +1,5 @@
-/* candidates.c: the lists of candidate pairs: primitives, tubes and boxes, when a list is made, and when it ends
- * (docs/engine.md, Candidates). */
+/* candidates.c: the lists of candidate pairs: primitives, trajectory bounds and boxes, when a list is made, and when it
+ * ends (docs/engine.md, Candidates). */
 #include "broadphase/candidates.h"
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +89,8 @@ done:
 }
 
 /* The skin: a quarter of the thickness, or a tenth of an edge where meshes are coarser than that. Also finds the bodies
- * that never move. Both are the same on all ranks, because a rank computes the tubes of the ghosts that it is told of.
+ * that never move. Both are the same on all ranks, because a rank computes the trajectory bounds of the ghosts that it
+ * is told of.
  */
 static enum tac_err measure_bodies(struct tac_view *view, struct tac_candidates *c)
 {
@@ -133,7 +134,7 @@ static void enter_arrays(struct tac_candidates *c, struct tac_halo *halo)
     c->halo = halo;
     tac_halo_grows(halo, &c->move, sizeof *c->move);
     tac_halo_grows(halo, &c->x, 3 * sizeof *c->x);
-    tac_halo_grows(halo, &c->tube, sizeof *c->tube);
+    tac_halo_grows(halo, &c->path_bound, sizeof *c->path_bound);
     tac_halo_tell(halo, (struct tac_halo_user){c, ghost_added, NULL});
 }
 
@@ -143,7 +144,7 @@ static void leave_arrays(struct tac_candidates *c)
         return;
     tac_halo_forget(c->halo, &c->move);
     tac_halo_forget(c->halo, &c->x);
-    tac_halo_forget(c->halo, &c->tube);
+    tac_halo_forget(c->halo, &c->path_bound);
     tac_halo_tell_no_more(c->halo, c);
 }
 
@@ -157,7 +158,7 @@ enum tac_err tac_candidates_create(struct tac_view *view, struct tac_candidates 
     c->body_count = s->settings->body_count;
     TAC_TRY(tac_alloc(view->ctx, n, sizeof *c->move, &c->move));
     TAC_TRY(tac_alloc(view->ctx, 3 * n, sizeof *c->x, &c->x));
-    TAC_TRY(tac_alloc(view->ctx, n, sizeof *c->tube, &c->tube));
+    TAC_TRY(tac_alloc(view->ctx, n, sizeof *c->path_bound, &c->path_bound));
     TAC_TRY(tac_alloc(view->ctx, bodies, sizeof *c->tree, &c->tree));
     TAC_TRY(tac_alloc(view->ctx, 3 * bodies, sizeof *c->frame, &c->frame));
     TAC_TRY(tac_alloc(view->ctx, bodies, 1, &c->still));
@@ -185,7 +186,7 @@ void tac_candidates_destroy(struct tac_candidates **candidates)
     free(c->tree);
     free(c->move);
     free(c->x);
-    free(c->tube);
+    free(c->path_bound);
     free(c->list);
     free(c->found);
     free(c->slice);
@@ -197,26 +198,26 @@ void tac_candidates_destroy(struct tac_candidates **candidates)
     free(c->still);
     free(c->order);
     free(c->sweep);
-    tac_foreign_destroy(c);
+    tac_remote_destroy(c);
     free(c);
     *candidates = NULL;
 }
 
 /* Tubes along the chords of the pass. */
-static void lay_tubes(struct tac_view *view, struct tac_candidates *c, double window_s)
+static void lay_path_bounds(struct tac_view *view, struct tac_candidates *c, double window_s)
 {
     const struct tac_scene *s = view->scene;
     c->extent = 0;
     for (tac_lid i = 0; i < s->mesh->vertex_count; i++) {
-        struct tac_tube *tube = &c->tube[i];
+        struct tac_path_bound *path_bound = &c->path_bound[i];
         const struct tac_move *move = &c->move[i];
         for (int k = 0; k < 3; k++) {
-            tube->x[k] = c->x[3 * (size_t)i + (size_t)k];
-            tube->v[k] = move->u[k] / window_s;
-            c->extent = fmax(c->extent, fabs(tube->x[k]) + fabs(move->u[k]));
+            path_bound->x[k] = c->x[3 * (size_t)i + (size_t)k];
+            path_bound->v[k] = move->u[k] / window_s;
+            c->extent = fmax(c->extent, fabs(path_bound->x[k]) + fabs(move->u[k]));
         }
-        tube->radius = c->still[s->mesh->vertex_body[i]] ? 0 : fmax(c->skin, 2 * move->deviation);
-        tube->offset = 0;
+        path_bound->radius = c->still[s->mesh->vertex_body[i]] ? 0 : fmax(c->skin, 2 * move->deviation);
+        path_bound->offset = 0;
     }
 }
 
@@ -229,7 +230,7 @@ void tac_candidates_frames(struct tac_view *view, struct tac_candidates *c)
         if (s->mesh->part && s->mesh->part->vertex_id[i] < 0)
             continue;
         for (int k = 0; k < 3; k++)
-            c->frame[3 * s->mesh->vertex_body[i] + k] += c->tube[i].v[k];
+            c->frame[3 * s->mesh->vertex_body[i] + k] += c->path_bound[i].v[k];
         c->sweep[s->mesh->vertex_body[i]]++;
     }
     for (tac_lid b = 0; b < c->body_count; b++)
@@ -249,14 +250,14 @@ void tac_candidates_boxes(struct tac_view *view, struct tac_candidates *c, tac_l
         struct tac_dop *box = &boxes[p];
         tac_dop_empty(box);
         for (int i = 0; i < q->count; i++) {
-            const struct tac_tube *tube = &c->tube[q->v[i]];
+            const struct tac_path_bound *path_bound = &c->path_bound[q->v[i]];
             double end[3], at[TAC_DOP_AXES], later[TAC_DOP_AXES];
             for (int k = 0; k < 3; k++)
-                end[k] = tube->x[k] + c->span_s * (tube->v[k] - frame[k]);
-            tac_dop_project(tube->x, at);
+                end[k] = path_bound->x[k] + c->span_s * (path_bound->v[k] - frame[k]);
+            tac_dop_project(path_bound->x, at);
             tac_dop_project(end, later);
             for (int k = 0; k < TAC_DOP_AXES; k++) {
-                double reach = (tube->radius + margin) * tac_dop_length[k];
+                double reach = (path_bound->radius + margin) * tac_dop_length[k];
                 box->lo[k] = fmin(box->lo[k], fmin(at[k], later[k]) - reach);
                 box->hi[k] = fmax(box->hi[k], fmax(at[k], later[k]) + reach);
             }
@@ -337,7 +338,7 @@ static enum tac_err subscribe(struct tac_view *view, const struct tac_candidates
     return take_part(view);
 }
 
-/* Local. Makes the list, from the tubes of this rank and of its ghosts. */
+/* Local. Makes the list, from the trajectory bounds of this rank and of its ghosts. */
 static enum tac_err make_list(struct tac_view *view, struct tac_candidates *c)
 {
     enum tac_err err;
@@ -347,9 +348,9 @@ static enum tac_err make_list(struct tac_view *view, struct tac_candidates *c)
         if (!c->still[b] || c->tree[b]->stale)
             tac_candidates_boxes(view, c, b, c->primitive, c->primitive_begin[b], c->primitive_begin[b + 1], c->box,
                                  c->tree[b]);
-        if (c->foreign_count && c->foreign_begin[b + 1] > c->foreign_begin[b])
-            tac_candidates_boxes(view, c, b, c->foreign, c->foreign_begin[b], c->foreign_begin[b + 1], c->foreign_box,
-                                 c->foreign_tree[b]);
+        if (c->remote_count && c->remote_begin[b + 1] > c->remote_begin[b])
+            tac_candidates_boxes(view, c, b, c->remote, c->remote_begin[b], c->remote_begin[b + 1], c->remote_box,
+                                 c->remote_tree[b]);
     }
     /* The old list is not needed any more; its memory takes what the search finds. */
     c->found = c->list;
@@ -370,9 +371,9 @@ enum tac_err tac_candidates_build(struct tac_view *view, struct tac_candidates *
     enum tac_err err = TAC_OK;
     c->span = lifetime > window ? lifetime : window;
     c->span_s = tac_state_seconds(view->state, c->span);
-    lay_tubes(view, c, tac_state_seconds(view->state, window));
+    lay_path_bounds(view, c, tac_state_seconds(view->state, window));
     if (view->halo)
-        err = tac_foreign_fetch(view, c);
+        err = tac_remote_fetch(view, c);
     if (!err)
         err = make_list(view, c);
     TAC_TRY(tac_agree(view->ctx, err));
@@ -392,14 +393,14 @@ enum tac_err tac_candidates_gather(struct tac_view *view, struct tac_candidates 
     enum tac_err err;
     c->span = lifetime > window ? lifetime : window;
     c->span_s = tac_state_seconds(view->state, c->span);
-    lay_tubes(view, c, tac_state_seconds(view->state, window));
-    TAC_TRY(tac_agree(view->ctx, tac_foreign_fetch(view, c)));
+    lay_path_bounds(view, c, tac_state_seconds(view->state, window));
+    TAC_TRY(tac_agree(view->ctx, tac_remote_fetch(view, c)));
     c->start = view->state->now;
     c->end = view->state->now + c->span;
     memset(view->halo->mark, 0, (size_t)view->state->count);
-    for (size_t k = 0; k < c->foreign_count; k++)
-        for (int i = 0; i < c->foreign[k].count; i++)
-            view->halo->mark[c->foreign[k].v[i]] = 1;
+    for (size_t k = 0; k < c->remote_count; k++)
+        for (int i = 0; i < c->remote[k].count; i++)
+            view->halo->mark[c->remote[k].v[i]] = 1;
     TAC_TRY(take_part(view));
     c->builds++;
 done:

@@ -1,8 +1,9 @@
 /* candidates.h: the pairs that may touch within some time to come.
  *
- * Each vertex is promised to stay in a tube for the list's lifetime: within `radius` of a straight line in space and
- * time.  The list holds every pair whose distance may come under its first layer while all vertices keep to their
- * tubes, with the earliest time at which that could be.  A vertex that leaves its tube ends the list.
+ * Each vertex is promised to stay in a trajectory bound for the list's lifetime: within `radius` of a straight line in
+ * space and time.  The list holds every pair whose distance may come under its first layer while all vertices keep to
+ * their trajectory bounds, with the earliest time at which that could be.  A vertex that leaves its trajectory bound
+ * ends the list.
  */
 #ifndef TACTUS_BROADPHASE_CANDIDATES_H
 #define TACTUS_BROADPHASE_CANDIDATES_H
@@ -14,10 +15,10 @@
 struct tac_candidate {
     uint64_t key;
     tac_lid v[4];
-    int32_t slot; /* watched pair, or -1 */
+    int32_t slot; /* active pair, or -1 */
     uint8_t type, count, first;
     double d;         /* lower bound of the distance at view->state->now, m */
-    double next;      /* distance under which the first layer not watched is reached, m */
+    double next;      /* distance under which the first layer not active is reached, m */
     double d_end;     /* lower bound at the end of the pass under way */
     double change;    /* most that the distance may have changed over the pass under way */
     double tolerance; /* m */
@@ -42,27 +43,27 @@ struct tac_primitive {
     tac_lid body;
 };
 
-/* A box in space that holds something while the tubes hold. */
+/* A box in space that holds something while the trajectory bounds hold. */
 struct tac_box {
     double lo[3], hi[3];
 };
 
-struct tac_tube {
+struct tac_path_bound {
     double x[3], v[3]; /* centre at the list's start, velocity */
     double radius;     /* promised; m */
     double offset;     /* distance from the centre at view->state->now */
 };
 
 struct tac_candidates {
-    struct tac_halo *halo; /* borrowed; NULL: one rank */
-    struct tac_move *move; /* owned, (V): of the pass under way */
-    double *x;             /* owned, (V, 3): positions at the window's start */
-    struct tac_tube *tube; /* owned, (V) */
-    tac_time start, end;   /* the list's lifetime; end <= start: none */
-    tac_time horizon;      /* lifetime asked for */
-    double skin;           /* usual tube radius, m */
-    double farthest;       /* m; of coordinates: beyond, what they are rounded by tells no neighbours apart */
-    double extent;         /* largest coordinate, m */
+    struct tac_halo *halo;             /* borrowed; NULL: one rank */
+    struct tac_move *move;             /* owned, (V): of the pass under way */
+    double *x;                         /* owned, (V, 3): positions at the window's start */
+    struct tac_path_bound *path_bound; /* owned, (V) */
+    tac_time start, end;               /* the list's lifetime; end <= start: none */
+    tac_time horizon;                  /* lifetime asked for */
+    double skin;                       /* usual trajectory bound radius, m */
+    double farthest; /* m; of coordinates: beyond, what they are rounded by tells no neighbours apart */
+    double extent;   /* largest coordinate, m */
 
     size_t known; /* of the list: their d is kept up to date; the others' is that of the list's start */
     size_t count, capacity;
@@ -83,14 +84,14 @@ struct tac_candidates {
     uint8_t *still; /* owned, (bodies): never moves */
     int32_t *order; /* owned, (bodies): by lower end of their root's sweep along x */
     double *sweep;  /* owned, (bodies, 2) */
-    /* several ranks: primitives of other ranks that our own may touch while the tubes hold */
-    size_t foreign_count, foreign_capacity, foreign_box_capacity;
-    struct tac_primitive *foreign;  /* owned, by body */
-    struct tac_dop *foreign_box;    /* owned */
-    int32_t *foreign_begin;         /* owned, (bodies + 1) */
-    struct tac_tree **foreign_tree; /* owned, (bodies) */
-    int32_t *group;                 /* owned, one per primitive: the published box that holds it */
-    uint8_t *outer; /* owned, one per primitive: may come near one of another rank, while the tubes hold */
+    /* several ranks: primitives of other ranks that our own may touch while the trajectory bounds hold */
+    size_t remote_count, remote_capacity, remote_box_capacity;
+    struct tac_primitive *remote;  /* owned, by body */
+    struct tac_dop *remote_box;    /* owned */
+    int32_t *remote_begin;         /* owned, (bodies + 1) */
+    struct tac_tree **remote_tree; /* owned, (bodies) */
+    int32_t *group;                /* owned, one per primitive: the published box that holds it */
+    uint8_t *outer; /* owned, one per primitive: may come near one of another rank, while the trajectory bounds hold */
     int64_t builds;
     tac_time span; /* build under way: its lifetime, s and quanta */
     double span_s;
@@ -105,33 +106,34 @@ struct tac_move_message {
 void tac_move_put(const struct tac_candidates *c, tac_lid v, struct tac_move_message *m);
 void tac_move_get(struct tac_candidates *c, tac_lid v, const struct tac_move_message *m);
 /* Neighbours. Motions of what others hear of; theirs are put into view->candidates. */
-void tac_moves_talk(struct tac_view *view);
+void tac_moves_exchange(struct tac_view *view);
 
 /* Collective. Local on one rank. */
 enum tac_err tac_candidates_create(struct tac_view *view, struct tac_candidates **out);
 void tac_candidates_destroy(struct tac_candidates **candidates);
-/* Collective; local on one rank. A new list from view->state->now for `lifetime` quanta, tubes along move[] over the
- * pass of `window` quanta. */
+/* Collective; local on one rank. A new list from view->state->now for `lifetime` quanta, trajectory bounds along move[]
+ * over the pass of `window` quanta. */
 enum tac_err tac_candidates_build(struct tac_view *view, struct tac_candidates *c, tac_time window, tac_time lifetime);
-/* Collective, several ranks. The same tubes and the same foreign primitives, with no list of pairs; from now on we hear
- * of the vertices of those primitives. */
+/* Collective, several ranks. The same trajectory bounds and the same remote primitives, with no list of pairs; from now
+ * on we hear of the vertices of those primitives. */
 enum tac_err tac_candidates_gather(struct tac_view *view, struct tac_candidates *c, tac_time window, tac_time lifetime);
-/* Local. How long the next list should live: one whose tubes were left before their time was asked to live too long;
- * one that lived out, too short.  The window under way began at `start`; all before `reached` is run; `length`: of
- * windows. */
+/* Local. How long the next list should live: one whose trajectory bounds were left before their time was asked to live
+ * too long; one that lived out, too short.  The window under way began at `start`; all before `reached` is run;
+ * `length`: of windows. */
 void tac_candidates_horizon(struct tac_candidates *c, tac_time start, tac_time reached, tac_time length);
 /* Local. How many candidates (from the list's front) may touch before t. */
 size_t tac_candidates_active(const struct tac_candidates *c, tac_time t);
 
 /* ---- between the files of this room ---- */
 
-/* Local. Fills c->found with the pairs that may touch while the tubes hold, all limits, and all watched pairs, each
- * once; how many in *count.  Boxes and frames are laid.  TAC_ERR_RUN: no memory. */
+/* Local. Fills c->found with the pairs that may touch while the trajectory bounds hold, all limits, and all active
+ * pairs, each once; how many in *count.  Boxes and frames are laid.  TAC_ERR_RUN: no memory. */
 enum tac_err tac_candidates_find(struct tac_view *view, struct tac_candidates *c, size_t *count);
-/* Local. c->frame, each body's: the mean of the velocities of its tubes here. */
+/* Local. c->frame, each body's: the mean of the velocities of its trajectory bounds here. */
 void tac_candidates_frames(struct tac_view *view, struct tac_candidates *c);
-/* Local. Boxes (boxes[begin..end_of)) of primitives of body b in its frame: its vertices' tubes over the lifetime, and
- * half the reach of a contact; the tree over them, built if it is stale.  c->scratch holds one number each. */
+/* Local. Boxes (boxes[begin..end_of)) of primitives of body b in its frame: its vertices' trajectory bounds over the
+ * lifetime, and half the reach of a contact; the tree over them, built if it is stale.  c->scratch holds one number
+ * each. */
 void tac_candidates_boxes(struct tac_view *view, struct tac_candidates *c, tac_lid b,
                           const struct tac_primitive *primitive, int32_t begin, int32_t end_of, struct tac_dop *boxes,
                           struct tac_tree *tree);
@@ -142,9 +144,9 @@ void tac_candidates_drift(const struct tac_candidates *c, tac_lid a, tac_lid b, 
 /* Local. Where along x a tree over primitives of body b may be in the lifetime, m. */
 void tac_candidates_sweep(const struct tac_candidates *c, tac_lid b, const struct tac_tree *tree, double *lo,
                           double *hi);
-/* Collective, for candidates.c: fetches into c->foreign what other ranks have near our primitives, with tubes and
- * motions of its vertices. */
-enum tac_err tac_foreign_fetch(struct tac_view *view, struct tac_candidates *c);
-void tac_foreign_destroy(struct tac_candidates *c);
+/* Collective, for candidates.c: fetches into c->remote what other ranks have near our primitives, with trajectory
+ * bounds and motions of its vertices. */
+enum tac_err tac_remote_fetch(struct tac_view *view, struct tac_candidates *c);
+void tac_remote_destroy(struct tac_candidates *c);
 
 #endif

@@ -1,4 +1,5 @@
-/* candidates_search.c: which pairs may touch while the tubes hold, by trees of boxes; with limits and what is watched.
+/* candidates_search.c: which pairs may touch while the trajectory bounds hold, by trees of boxes; with limits and what
+ * is active.
  */
 #include "broadphase/candidates.h"
 #include "contact/limits.h"
@@ -14,7 +15,7 @@ struct search {
     size_t count;
 };
 
-/* Enters the pair if it may touch while the tubes hold. */
+/* Enters the pair if it may touch while the trajectory bounds hold. */
 static enum tac_err consider(struct search *search, enum tac_pair_type type, tac_lid id_a, tac_lid id_b,
                              const tac_lid *va, const tac_lid *vb)
 {
@@ -35,15 +36,15 @@ static enum tac_err consider(struct search *search, enum tac_pair_type type, tac
             if (v[i] == v[j])
                 return TAC_OK;
     for (int i = 0; i < n; i++) {
-        const struct tac_tube *tube = &c->tube[v[i]];
+        const struct tac_path_bound *path_bound = &c->path_bound[v[i]];
         for (int k = 0; k < 3; k++) {
-            x[i][k] = tube->x[k];
-            u[i][k] = c->span_s * tube->v[k];
+            x[i][k] = path_bound->x[k];
+            u[i][k] = c->span_s * path_bound->v[k];
         }
         if (i < first)
-            ra = fmax(ra, tube->radius);
+            ra = fmax(ra, path_bound->radius);
         else
-            rb = fmax(rb, tube->radius);
+            rb = fmax(rb, path_bound->radius);
     }
     struct tac_near near;
     tac_near_pair(type, x, &near);
@@ -139,7 +140,7 @@ done:
     return err;
 }
 
-static enum tac_err search_bodies(struct search *search, tac_lid a, tac_lid b, bool foreign)
+static enum tac_err search_bodies(struct search *search, tac_lid a, tac_lid b, bool remote)
 {
     struct tac_candidates *c = search->c;
     const struct tac_scene *s = search->view->scene;
@@ -150,13 +151,13 @@ static enum tac_err search_bodies(struct search *search, tac_lid a, tac_lid b, b
                      search->view->model->ignored[(size_t)a * (size_t)s->settings->body_count + (size_t)b])
         return TAC_OK;
     search->a = &c->primitive[c->primitive_begin[a]];
-    search->b = foreign ? &c->foreign[c->foreign_begin[b]] : &c->primitive[c->primitive_begin[b]];
-    struct tac_tree *other = foreign ? c->foreign_tree[b] : c->tree[b];
+    search->b = remote ? &c->remote[c->remote_begin[b]] : &c->primitive[c->primitive_begin[b]];
+    struct tac_tree *other = remote ? c->remote_tree[b] : c->tree[b];
     search->reach = s->settings->contact.thickness + s->settings->body[a].radius + s->settings->body[b].radius;
     double lo[TAC_DOP_AXES], hi[TAC_DOP_AXES];
     int64_t tests = 0;
     tac_candidates_drift(c, a, b, lo, hi);
-    const bool within = a == b && !foreign;
+    const bool within = a == b && !remote;
     enum tac_err err = tac_tree_overlaps(c->tree[a], other, within ? NULL : lo, hi, visit, search, &tests);
     if (within) {
         /* A tree whose order no longer suits the shape costs tests: build it anew. */
@@ -169,11 +170,11 @@ static enum tac_err search_bodies(struct search *search, tac_lid a, tac_lid b, b
     return err;
 }
 
-/* Do our part of body a and the foreign part of body b overlap along x? */
+/* Do our part of body a and the remote part of body b overlap along x? */
 static bool sweeps_overlap(const struct tac_candidates *c, tac_lid a, tac_lid b)
 {
     double lo, hi;
-    tac_candidates_sweep(c, b, c->foreign_tree[b], &lo, &hi);
+    tac_candidates_sweep(c, b, c->remote_tree[b], &lo, &hi);
     return lo <= c->sweep[2 * a + 1] && c->sweep[2 * a] <= hi;
 }
 
@@ -195,10 +196,10 @@ static enum tac_err search_all(struct search *search)
     for (int32_t i = 0; i < n; i++)
         for (int32_t j = i; j < n && c->sweep[2 * c->order[j]] <= c->sweep[2 * c->order[i] + 1]; j++)
             TAC_TRY(search_bodies(search, c->order[i], c->order[j], false));
-    /* Ours against what is foreign, body by body: of those there are few. */
-    for (int32_t i = 0; i < n && c->foreign_count; i++)
+    /* Ours against what is remote, body by body: of those there are few. */
+    for (int32_t i = 0; i < n && c->remote_count; i++)
         for (tac_lid b = 0; b < c->body_count; b++)
-            if (c->foreign_begin[b + 1] > c->foreign_begin[b] && sweeps_overlap(c, c->order[i], b))
+            if (c->remote_begin[b + 1] > c->remote_begin[b] && sweeps_overlap(c, c->order[i], b))
                 TAC_TRY(search_bodies(search, c->order[i], b, true));
 done:
     return err;
@@ -232,7 +233,7 @@ done:
 }
 
 /* Watched pairs that cannot touch any more stay on the list until they are dropped. */
-static enum tac_err keep_watched(struct search *search)
+static enum tac_err keep_active(struct search *search)
 {
     enum tac_err err = TAC_OK;
     struct tac_view *view = search->view;
@@ -268,7 +269,7 @@ enum tac_err tac_candidates_find(struct tac_view *view, struct tac_candidates *c
     if (!err)
         err = add_limits(&search);
     if (!err)
-        err = keep_watched(&search);
+        err = keep_active(&search);
     *count = search.count;
     return err;
 }

@@ -40,7 +40,7 @@ static void hear(void *self, struct tac_neighbor *n)
         tac_move_get(view->candidates, n->need[i], (const struct tac_move_message *)n->heard + i);
 }
 
-void tac_moves_talk(struct tac_view *view)
+void tac_moves_exchange(struct tac_view *view)
 {
-    tac_halo_talk(view->halo, TAG_MOTIONS, tell, hear, view);
+    tac_halo_exchange(view->halo, TAG_MOTIONS, tell, hear, view);
 }

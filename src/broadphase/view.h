@@ -1,6 +1,6 @@
 /* view.h: what the discovery of contacts knows of a simulation, and what it may ask of it.
  *
- * Discovery (this room, and kds) sees positions, scripts and watched contacts, and asks for rungs to be watched or
+ * Discovery (this room, and kds) sees positions, scripts and active contacts, and asks for layer groups to be active or
  * dropped.  It knows no integrator: whoever runs one fills a view.
  */
 #ifndef TACTUS_BROADPHASE_VIEW_H
@@ -16,17 +16,18 @@
 
 /* What may be asked; `self` is the integrator's.  All are local. */
 struct tac_activation {
-    /* Watches one more rung of a pair from now on; a new pair gets a slot. *slot told. */
-    enum tac_err (*watch)(void *self, uint64_t key, const tac_lid v[4], int32_t *slot);
-    /* A pair newly watched has no tick to foresee from: gives it its distance now, m. */
+    /* Watches one more layer group of a pair from now on; a new pair gets a slot. *slot told. */
+    enum tac_err (*active)(void *self, uint64_t key, const tac_lid v[4], int32_t *slot);
+    /* A pair newly active has no tick to foresee from: gives it its distance now, m. */
     void (*prime)(void *self, int32_t slot, double d);
-    /* Between two instants: puts the rung that watch() has just added where it can tick. */
+    /* Between two instants: puts the layer group that watch() has just added where it can tick. */
     enum tac_err (*place)(void *self, int32_t slot);
-    /* Drops the deepest rung of a pair, which must be silent; the pair with its last one. */
+    /* Drops the deepest layer group of a pair, which must be silent; the pair with its last one. */
     void (*drop)(void *self, int32_t slot);
-    /* A rung of this pair was watched (it must be primed), or is about to be dropped: its other owners are told. */
+    /* A layer group of this pair was active (it must be primed), or is about to be dropped: its other owners are told.
+     */
     enum tac_err (*order)(void *self, int32_t slot, bool drop);
-    /* Does friction hold the pair?  Then its outermost rung must stay. */
+    /* Does friction hold the pair?  Then its outermost layer group must stay. */
     bool (*holds)(void *self, int32_t slot);
 };
 
@@ -49,9 +50,9 @@ struct tac_view {
     void *self; /* whose view it is */
 };
 
-static inline enum tac_err tac_view_watch(struct tac_view *view, uint64_t key, const tac_lid v[4], int32_t *slot)
+static inline enum tac_err tac_view_active(struct tac_view *view, uint64_t key, const tac_lid v[4], int32_t *slot)
 {
-    return view->activation->watch(view->self, key, v, slot);
+    return view->activation->active(view->self, key, v, slot);
 }
 static inline void tac_view_prime(struct tac_view *view, int32_t slot, double d)
 {
@@ -69,7 +70,7 @@ static inline enum tac_err tac_view_order(struct tac_view *view, int32_t slot, b
 {
     return view->activation->order(view->self, slot, drop);
 }
-static inline bool tac_view_holds(struct tac_view *view, int32_t slot)
+static inline bool tac_view_has_friction(struct tac_view *view, int32_t slot)
 {
     return view->activation->holds(view->self, slot);
 }

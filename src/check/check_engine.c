@@ -52,7 +52,8 @@ static enum tac_err describe_classes(struct tac_ctx *ctx, const struct tac_elast
     return failed ? no_memory(ctx) : TAC_OK;
 }
 
-/* The first rungs of the nest for the lightest vertex against something fixed: the fastest that such a pair can be. */
+/* The first layer groups of the layer stack for the lightest vertex against something fixed: the fastest that such a
+ * pair can be. */
 static enum tac_err describe_layers(struct tac_ctx *ctx, const struct tac_scene *scene, json_t *report, FILE *text)
 {
     enum { SHOWN = 5 };
@@ -76,19 +77,19 @@ static enum tac_err describe_layers(struct tac_ctx *ctx, const struct tac_scene 
             fprintf(text, "%-10s %s: %d layers, down to %.3g m\n", side == 0 ? "nest" : "",
                     side == 0 ? "fastest pair" : "slowest pair", form.bottom,
                     form.thickness * model->reach[form.bottom + 1]);
-        json_t *rungs = json_array();
+        json_t *groups = json_array();
         int32_t last = 0;
         for (int32_t l = 1, n = 0; l <= form.bottom && n < SHOWN; l = last + 1, n++) {
-            double h = (double)tac_model_rung(model, &form, l, &last) * scene->settings->quantum_s;
+            double h = (double)tac_model_layer_group(model, &form, l, &last) * scene->settings->quantum_s;
             double reach = form.thickness * model->reach[l], stiffness = form.stiffness * model->rate[l];
             if (text)
                 fprintf(text, "           layers %d..%d: eta %.4g m, r %.4g N/m, period %.4g s\n", l, last, reach,
                         stiffness, h);
-            tac_json_append(&rungs, json_pack("{s:i, s:i, s:f, s:f, s:f}", "first", (int)l, "last", (int)last,
-                                              "thickness", reach, "stiffness", stiffness, "period", h));
+            tac_json_append(&groups, json_pack("{s:i, s:i, s:f, s:f, s:f}", "first", (int)l, "last", (int)last,
+                                               "thickness", reach, "stiffness", stiffness, "period", h));
         }
         tac_json_append(&list, json_pack("{s:s, s:i, s:o}", "pair", side == 0 ? "fastest" : "slowest", "layers",
-                                         (int)form.bottom, "rungs", rungs));
+                                         (int)form.bottom, "rungs", groups));
     }
     if (json_object_set_new(report, "nest", list) != 0)
         err = no_memory(ctx);

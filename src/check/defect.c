@@ -22,7 +22,7 @@ static double squared(double x)
 }
 
 /* A vertex that contact may hold against elastic kicks of such a mean force: the power that they leave, W. */
-static double held(const struct tac_judged *j, tac_lid i, tac_lid other, double force)
+static double held(const struct tac_validated *j, tac_lid i, tac_lid other, double force)
 {
     const tac_lid v[4] = {i, other, -1, -1};
     struct tac_form form;
@@ -33,7 +33,7 @@ static double held(const struct tac_judged *j, tac_lid i, tac_lid other, double 
 }
 
 /* The mean of held() over some of the body's vertices, from one end to the other. */
-static double held_on_average(const struct tac_judged *j, tac_lid b, tac_lid other, double force)
+static double held_on_average(const struct tac_validated *j, tac_lid b, tac_lid other, double force)
 {
     enum { MOST_LOOKED_AT = 16 };
     const struct tac_body *body = &j->scene->settings->body[b];
@@ -57,7 +57,7 @@ enum { NODES = 4 };
 static const double NODE[NODES] = {.3225476896, 1.7457611012, 4.5366202969, 9.3950709123};
 static const double WEIGHT[NODES] = {.6031541043, .3574186924, .0388879085, .0005392947};
 
-static double pressing(const struct tac_judged *j, tac_lid b, tac_lid other, const struct bounce *k)
+static double pressing(const struct tac_validated *j, tac_lid b, tac_lid other, const struct bounce *k)
 {
     const double mass = j->body[b].mass, push = mass * k->speed * (1 + REBOUND), mean = push / k->s / k->places;
     double power = 0;
@@ -68,7 +68,7 @@ static double pressing(const struct tac_judged *j, tac_lid b, tac_lid other, con
 }
 
 /* (omega h)^2 of the deepest layer that a vertex with this energy presses. */
-static double steps_of_landing(const struct tac_judged *j, const struct tac_form *form, double energy, double w)
+static double steps_of_landing(const struct tac_validated *j, const struct tac_form *form, double energy, double w)
 {
     const struct tac_model *m = j->model;
     const double unit = form->stiffness * squared(j->scene->settings->contact.thickness);
@@ -86,12 +86,12 @@ static double steps_of_landing(const struct tac_judged *j, const struct tac_form
     int32_t last = 0, first = 1;
     double h = 0;
     for (; first <= deepest; first = last + 1)
-        h = (double)tac_model_rung(m, form, first, &last) * j->scene->settings->quantum_s;
+        h = (double)tac_model_layer_group(m, form, first, &last) * j->scene->settings->quantum_s;
     return form->stiffness * m->sum[deepest] * w * h * h;
 }
 
 /* Chance: the sum of squares over the vertices that one bounce turns, J^2. */
-static double chance(const struct tac_judged *j, tac_lid b, tac_lid other, const struct bounce *k)
+static double chance(const struct tac_validated *j, tac_lid b, tac_lid other, const struct bounce *k)
 {
     const struct tac_body *body = &j->scene->settings->body[b];
     const struct tac_shape *s = &j->body[b];
@@ -118,12 +118,12 @@ static double chance(const struct tac_judged *j, tac_lid b, tac_lid other, const
     return s->share * (contact + gravity) + fmin(1, 3 / s->free) * elastic;
 }
 
-static double energy_of(const struct tac_judged *j, const struct tac_shape *s)
+static double energy_of(const struct tac_validated *j, const struct tac_shape *s)
 {
     return .5 * s->mass * squared(j->closing) + s->mass * j->g * (s->mean - j->lowest);
 }
 
-static void judge(const struct tac_judged *j, tac_lid b, struct tac_defect *d, double *chance2)
+static void judge(const struct tac_validated *j, tac_lid b, struct tac_defect *d, double *chance2)
 {
     const struct tac_scene *scene = j->scene;
     const struct tac_shape *s = &j->body[b];
@@ -177,7 +177,7 @@ enum tac_err tac_estimate_defect(struct tac_ctx *ctx, const struct tac_scene *sc
                                  const struct tac_model *model, struct tac_defect *out)
 {
     enum tac_err err;
-    struct tac_judged j = {.scene = scene, .elastic = elastic, .model = model};
+    struct tac_validated j = {.scene = scene, .elastic = elastic, .model = model};
     double fall, chance2 = 0, most = 0;
     *out = (struct tac_defect){.body = -1};
     j.g = sqrt(tac_dot(scene->settings->gravity, scene->settings->gravity));

@@ -15,14 +15,14 @@ static double deeper(double e, double layer_s, double kick_s)
     return e * most > 1 ? 1 / e : most;
 }
 
-/* Rungs that are pressed: period, s, and part of the force. */
+/* Layer groups that are pressed: period, s, and part of the force. */
 enum { MOST_RUNGS = 64, MOST_PRESSED = 4096 };
 struct pressed {
     int count;
     double h_s[MOST_RUNGS], part[MOST_RUNGS];
 };
 
-/* The rungs that a mean force presses, between kicks of a period of h_s. */
+/* The layer groups that a mean force presses, between kicks of a period of h_s. */
 static void press(const struct tac_model *model, const struct tac_form *form, double force, double h_s,
                   struct pressed *out)
 {
@@ -34,14 +34,14 @@ static void press(const struct tac_model *model, const struct tac_form *form, do
     int32_t deepest = 0, last = 0;
     while (deepest < form->bottom && deepest < MOST_PRESSED && moment - rate * model->reach[deepest + 1] < push) {
         if (++deepest > last)
-            push = force / unit * deeper(e, (double)tac_model_rung(model, form, deepest, &last) * quantum, h_s);
+            push = force / unit * deeper(e, (double)tac_model_layer_group(model, form, deepest, &last) * quantum, h_s);
         rate += model->rate[deepest];
         moment += model->rate[deepest] * model->reach[deepest];
     }
     const double d = fmin((moment - push) / rate, model->reach[deepest]);
     out->count = 0;
     for (int32_t l = 1; l <= deepest && out->count < MOST_RUNGS; l = last + 1) {
-        out->h_s[out->count] = (double)tac_model_rung(model, form, l, &last) * quantum;
+        out->h_s[out->count] = (double)tac_model_layer_group(model, form, l, &last) * quantum;
         out->part[out->count] = 0;
         for (int32_t i = l; i <= last && i <= deepest; i++)
             out->part[out->count] += model->rate[i] * (model->reach[i] - d);
@@ -51,7 +51,7 @@ static void press(const struct tac_model *model, const struct tac_form *form, do
         out->part[r] /= all > 0 ? all : 1;
 }
 
-/* c: the part of (F h)^2/m that a kick of period h_s leaves, against rungs from `first` on. */
+/* c: the part of (F h)^2/m that a kick of period h_s leaves, against layer groups from `first` on. */
 static double left_over(const struct pressed *p, int first, double e, double h_s)
 {
     const double power = .5 * (1 + fmin(1, 3 * e));

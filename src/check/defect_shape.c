@@ -9,12 +9,12 @@ enum { MOST_STACKED = 2048 };
  * times its curvature (Reissner 1946). */
 static const double SHEET = 3, SHELL = 8;
 
-static double along(const struct tac_judged *j, int axis, tac_lid i)
+static double along(const struct tac_validated *j, int axis, tac_lid i)
 {
     return tac_dot(j->axis[axis], &j->scene->mesh->x[3 * (size_t)i]);
 }
 
-static void set_axes(struct tac_judged *j)
+static void set_axes(struct tac_validated *j)
 {
     const double *g = j->scene->settings->gravity;
     j->g = sqrt(tac_dot(g, g));
@@ -31,7 +31,7 @@ static void set_axes(struct tac_judged *j)
     tac_cross(j->axis[2], j->axis[0], j->axis[1]);
 }
 
-static void measure(struct tac_judged *j, tac_lid b)
+static void measure(struct tac_validated *j, tac_lid b)
 {
     const struct tac_body *body = &j->scene->settings->body[b];
     struct tac_shape *s = &j->body[b];
@@ -61,7 +61,7 @@ static void measure(struct tac_judged *j, tac_lid b)
 
 /* Hinges turn by their rest angle over the height between two triangles' centres: the angles times the edges' lengths,
  * summed, are twice the mean curvature times the area. */
-static void add_curvature(struct tac_judged *j)
+static void add_curvature(struct tac_validated *j)
 {
     const struct tac_scene *scene = j->scene;
     for (size_t c = 0; c < j->elastic->class_count; c++) {
@@ -89,7 +89,7 @@ static void add_curvature(struct tac_judged *j)
 }
 
 /* What is beneath each body: the highest of those whose boxes overlap when seen along gravity. */
-static void find_under(struct tac_judged *j, tac_lid b)
+static void find_under(struct tac_validated *j, tac_lid b)
 {
     struct tac_shape *s = &j->body[b];
     const double slack = j->scene->settings->contact.thickness;
@@ -114,7 +114,7 @@ static void find_under(struct tac_judged *j, tac_lid b)
 }
 
 /* Stiffness with which a body springs back where it is dented, N/m; 0: a flat sheet, a rope. */
-double tac_shape_stiffness(const struct tac_judged *j, tac_lid b)
+double tac_shape_stiffness(const struct tac_validated *j, tac_lid b)
 {
     const struct tac_body *body = &j->scene->settings->body[b];
     const struct tac_shape *s = &j->body[b];
@@ -133,7 +133,7 @@ double tac_shape_size(const struct tac_shape *s)
     return 1 / fmax(s->curvature, 1 / flat);
 }
 
-void tac_shape_measure(struct tac_judged *j)
+void tac_shape_measure(struct tac_validated *j)
 {
     set_axes(j);
     j->lowest = INFINITY;

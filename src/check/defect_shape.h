@@ -15,7 +15,7 @@ struct tac_shape {
     double share;                       /* part of its footprint that is above that body */
 };
 
-struct tac_judged {
+struct tac_validated {
     const struct tac_scene *scene;
     const struct tac_elastic *elastic;
     const struct tac_model *model;
@@ -25,10 +25,10 @@ struct tac_judged {
 };
 
 /* Local. Fills `body` and `lowest` of a scene that is whole here, from axes to what is under each body. */
-void tac_shape_measure(struct tac_judged *j);
+void tac_shape_measure(struct tac_validated *j);
 
 /* Local. Stiffness with which a body springs back where it is dented, N/m; 0: a flat sheet, a rope. */
-double tac_shape_stiffness(const struct tac_judged *j, tac_lid b);
+double tac_shape_stiffness(const struct tac_validated *j, tac_lid b);
 
 /* Local. The radius of the body, or its extent where it is flat, m. */
 double tac_shape_size(const struct tac_shape *s);

@@ -154,7 +154,7 @@ void tac_estimate_vertex(const struct tac_model *model, const struct tac_elastic
     tac_model_form(model, TAC_PAIR_VERTEX_VERTEX, v, &form);
     const double w = model->w_ever[i] + model->w_ever[other], m = 1 / w;
     int32_t last;
-    const double h = (double)tac_model_rung(model, &form, 1, &last) * scene->settings->quantum_s;
+    const double h = (double)tac_model_layer_group(model, &form, 1, &last) * scene->settings->quantum_s;
     const double pressing = (1. + model->valence[i]) * (1. + model->valence[other]) - 1;
     const double tau = fmin(TAC_PI / sqrt(form.stiffness * w), TURNING * scene->settings->contact.thickness / speed);
     const double he = clocks->elastic_s, hg = clocks->gravity_s;

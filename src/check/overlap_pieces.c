@@ -144,8 +144,8 @@ static enum tac_err collect(const struct check *c, struct tac_overlap_part *part
     struct tac_overlap_record *record = NULL;
     size_t n = 0;
     enum tac_err err = choose_ranks(c, &sending);
-    err = tac_deal_table(c->ctx, err, sending.count, sending.which, sending.to, fill_record, c, sizeof *record, &record,
-                         &n);
+    err = tac_distribute_table(c->ctx, err, sending.count, sending.which, sending.to, fill_record, c, sizeof *record,
+                               &record, &n);
     free(sending.which);
     free(sending.to);
     TAC_TRY(err);
@@ -210,7 +210,7 @@ static enum tac_err gather(const struct check *c, const struct tac_overlap_part 
     *more = full || total > TAC_OVERLAP_MOST;
     if (total > TAC_OVERLAP_MOST) /* prefix * MOST fits for any number of ranks */
         n = prefix * TAC_OVERLAP_MOST / total - (prefix - n) * TAC_OVERLAP_MOST / total;
-    TAC_TRY(tac_deal(ctx, TAC_OK, (size_t)n, to, mine, sizeof *mine, out, count));
+    TAC_TRY(tac_distribute(ctx, TAC_OK, (size_t)n, to, mine, sizeof *mine, out, count));
 done:
     free(mine);
     free(to);

@@ -1,4 +1,4 @@
-/* active.h: contacts that are watched: pairs, and their rungs by period. */
+/* active.h: contacts that are active: pairs, and their layer groups by period. */
 #ifndef TACTUS_CONTACT_ACTIVE_H
 #define TACTUS_CONTACT_ACTIVE_H
 
@@ -7,38 +7,39 @@
 
 struct tac_friction;
 
-/* A watched pair. */
+/* An active pair. */
 struct tac_pair {
     uint64_t key;
     tac_lid v[4];
     uint8_t type, count, first; /* vertices in all, in the first primitive */
     uint8_t live;
-    int32_t depth; /* deepest watched layer; 0: none */
-    int32_t rungs; /* watched rungs */
-    double next;   /* distance under which the first layer not watched (or the end of the nest) is reached */
+    int32_t depth;  /* deepest active layer; 0: none */
+    int32_t groups; /* active layer groups */
+    double next;    /* distance under which the first layer not active (or the end of the layer stack) is reached */
     struct tac_form form;
     tac_time t_near;      /* instant of `near`; -1: none */
     struct tac_near near; /* at t_near */
     double mollifier;     /* at t_near; 1 but for near-parallel edges */
     double guard;         /* rounding of a distance of this pair, m */
-    double d_tick;        /* distance at t_tick, the deepest rung's last tick; infinity: none */
+    double d_tick;        /* distance at t_tick, the deepest group's last tick; infinity: none */
     tac_time t_tick;
     double d_tick_start; /* the same at the window's start */
     tac_time t_tick_start;
-    double deep_last;     /* last_d of the deepest rung */
+    double deep_last;     /* last_d of the deepest layer group */
     tac_time deep_period; /* its period */
     double deep_reach;    /* distance under which its first layer acts, m */
     int32_t deep_first;   /* its first layer */
-    int32_t births;       /* rungs born in this pass; first of them in sim->birth */
+    int32_t births;       /* layer groups born in this pass; first of them in sim->birth */
     int32_t first_birth;
     uint8_t shared; /* its vertices are of several ranks */
-    int32_t active; /* first layer of the deepest rung that acted in this pass; 0: none */
+    int32_t active; /* first layer of the deepest layer group that acted in this pass; 0: none */
     uint8_t listed; /* scratch of the candidate list */
 };
 
-/* A rung of a pair: layers first..last, one period.  `last_d` is state: the distance at its last tick if that was
- * active, else infinity; born at the first active tick, erased at the first silent one (docs/method.md, Friction). */
-struct tac_rung {
+/* A layer group of a pair: layers first..last, one period.  `last_d` is state: the distance at its last tick if that
+ * was active, else infinity; born at the first active tick, erased at the first silent one (docs/method.md, Friction).
+ */
+struct tac_layer_group {
     uint64_t key;
     int32_t pair;
     int32_t first, last;
@@ -47,19 +48,19 @@ struct tac_rung {
     double last_d, saved_d;
 };
 
-/* All watched rungs of one period.  `extra` are those born while running, merged in when the pass has ended. */
-struct tac_rung_class {
+/* All active layer groups of one period.  `extra` are those born while running, merged in when the pass has ended. */
+struct tac_rate_group {
     tac_time period;
     double h_s;
     size_t count, capacity;
-    struct tac_rung *rung; /* owned, by key */
+    struct tac_layer_group *group; /* owned, by key */
     size_t extra_count, extra_capacity;
-    struct tac_rung *extra; /* owned, by key */
-    size_t extra_wanted;    /* room asked for in vain during a pass */
-    size_t dropped;         /* rungs marked (pair < 0) to be taken out */
+    struct tac_layer_group *extra; /* owned, by key */
+    size_t extra_wanted;           /* room asked for in vain during a pass */
+    size_t dropped;                /* layer groups marked (pair < 0) to be taken out */
 };
 
-/* A rung born during a pass: until t the pair was watched only down to `next`. */
+/* A layer group born during a pass: until t the pair was active only down to `next`. */
 struct tac_birth {
     int32_t pair;
     int32_t following; /* next birth of the same pair, or -1 */
@@ -72,7 +73,8 @@ struct tac_birth {
 struct tac_loss {
     int32_t pair;
     tac_time period;
-    double normal, mollified, rub[3]; /* impulse on vertex k: (normal n + rub) w_k + mollified dm/dx_k, N s */
+    double normal, mollified,
+        friction_entry[3]; /* impulse on vertex k: (normal n + rub) w_k + mollified dm/dx_k, N s */
 };
 
 /* Watched contacts. */
@@ -83,10 +85,10 @@ struct tac_active {
     int32_t *free_slot; /* owned */
     size_t hash_size;   /* power of two */
     int32_t *hash;      /* owned: slots by key, -1 empty */
-    size_t rung_class_count, rung_class_capacity;
-    struct tac_rung_class *rung_class; /* owned, ascending period */
-    size_t first_rung_class;           /* no class before it has a rung */
-    size_t rung_count;                 /* in all classes, but for those born in this pass */
+    size_t rate_group_count, rate_group_capacity;
+    struct tac_rate_group *rate_group; /* owned, ascending period */
+    size_t first_rate_group;           /* no class before it has a layer group */
+    size_t group_count;                /* in all classes, but for those born in this pass */
     size_t birth_count, birth_capacity;
     struct tac_birth *birth; /* owned */
     size_t loss_count, loss_capacity;
@@ -100,7 +102,7 @@ static inline size_t tac_active_home(const struct tac_active *active, uint64_t k
     return (size_t)(tac_hash64(key, 0) & (active->hash_size - 1));
 }
 
-/* Local. The slot of a pair that is watched, or -1. */
+/* Local. The slot of a pair that is active, or -1. */
 static inline int32_t tac_active_find(const struct tac_active *active, uint64_t key)
 {
     if (active->hash_size == 0)

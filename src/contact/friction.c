@@ -1,11 +1,11 @@
-/* friction.c: friction of watched pairs: anchors that the impulse budget of the pair limits, and the kinetic form of
+/* friction.c: friction of active pairs: anchors that the impulse budget of the pair limits, and the kinetic form of
  * ACM 2009, section 6.3 (docs/method.md, Friction; docs/engine.md, Friction). */
 #include "contact/friction.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { STRETCH = 32 }; /* ticks of the outermost rung */
+enum { STRETCH = 32 }; /* ticks of the outermost layer group */
 
 enum tac_err tac_friction_create(struct tac_ctx *ctx, const struct tac_model *model,
                                  const struct tac_settings *settings, struct tac_active *active)
@@ -25,10 +25,10 @@ void tac_friction_destroy(struct tac_active *active)
     struct tac_friction *f = active->friction;
     if (f == NULL)
         return;
-    free(f->grip);
+    free(f->friction_state);
     free(f->anchor);
     free(f->free_anchor);
-    free(f->rub);
+    free(f->friction_entry);
     free(f->touched);
     free(f);
     active->friction = NULL;
@@ -36,10 +36,10 @@ void tac_friction_destroy(struct tac_active *active)
 
 /* ---- who has a state ---- */
 
-static void erase(struct tac_grip *grip)
+static void erase(struct tac_friction_state *friction_state)
 {
-    memset(&grip->now, 0, sizeof grip->now);
-    grip->now.born = grip->now.t = -1;
+    memset(&friction_state->now, 0, sizeof friction_state->now);
+    friction_state->now.born = friction_state->now.t = -1;
 }
 
 enum tac_err tac_friction_pair(struct tac_ctx *ctx, struct tac_active *active, int32_t slot)
@@ -48,25 +48,26 @@ enum tac_err tac_friction_pair(struct tac_ctx *ctx, struct tac_active *active, i
     struct tac_friction *f = active->friction;
     if (f == NULL)
         return TAC_OK;
-    TAC_TRY(tac_grow(ctx, &f->grip, &f->grip_capacity, (size_t)slot + 1, sizeof *f->grip));
-    erase(&f->grip[slot]);
-    f->grip[slot].start = f->grip[slot].now;
-    f->grip[slot].head = -1;
+    TAC_TRY(
+        tac_grow(ctx, &f->friction_state, &f->friction_state_capacity, (size_t)slot + 1, sizeof *f->friction_state));
+    erase(&f->friction_state[slot]);
+    f->friction_state[slot].start = f->friction_state[slot].now;
+    f->friction_state[slot].head = -1;
 done:
     return err;
 }
 
-enum tac_err tac_friction_reserve(struct tac_ctx *ctx, struct tac_active *active, size_t rungs)
+enum tac_err tac_friction_reserve(struct tac_ctx *ctx, struct tac_active *active, size_t groups)
 {
     enum tac_err err = TAC_OK;
     struct tac_friction *f = active->friction;
     if (f == NULL)
         return TAC_OK;
     const size_t used = f->anchor_count - f->free_count;
-    TAC_TRY(tac_grow(ctx, &f->anchor, &f->anchor_capacity, f->anchor_count + rungs, sizeof *f->anchor));
+    TAC_TRY(tac_grow(ctx, &f->anchor, &f->anchor_capacity, f->anchor_count + groups, sizeof *f->anchor));
     TAC_TRY(tac_grow(ctx, &f->free_anchor, &f->free_capacity, f->anchor_capacity, sizeof *f->free_anchor));
-    TAC_TRY(tac_grow(ctx, &f->rub, &f->rub_capacity, used + rungs, sizeof *f->rub));
-    TAC_TRY(tac_grow(ctx, &f->touched, &f->touched_capacity, used + rungs, sizeof *f->touched));
+    TAC_TRY(tac_grow(ctx, &f->friction_entry, &f->friction_entry_capacity, used + groups, sizeof *f->friction_entry));
+    TAC_TRY(tac_grow(ctx, &f->touched, &f->touched_capacity, used + groups, sizeof *f->touched));
 done:
     return err;
 }
@@ -89,9 +90,10 @@ void tac_friction_free(struct tac_active *active, int32_t anchor)
         active->friction->free_anchor[active->friction->free_count++] = anchor;
 }
 
-bool tac_friction_holds(const struct tac_active *active, int32_t slot)
+bool tac_friction_has_state(const struct tac_active *active, int32_t slot)
 {
-    return active->friction != NULL && active->pair[slot].rungs == 1 && active->friction->grip[slot].now.t >= 0;
+    return active->friction != NULL && active->pair[slot].groups == 1 &&
+           active->friction->friction_state[slot].now.t >= 0;
 }
 
 void tac_friction_begin(struct tac_active *active)
@@ -100,7 +102,7 @@ void tac_friction_begin(struct tac_active *active)
     if (f == NULL)
         return;
     for (size_t k = 0; k < active->pair_count; k++)
-        f->grip[k].start = f->grip[k].now;
+        f->friction_state[k].start = f->friction_state[k].now;
     for (size_t k = 0; k < f->anchor_count; k++)
         f->anchor[k].start = f->anchor[k].now;
 }
@@ -111,35 +113,36 @@ void tac_friction_restore(struct tac_active *active)
     if (f == NULL)
         return;
     for (size_t k = 0; k < active->pair_count; k++)
-        f->grip[k].now = f->grip[k].start;
+        f->friction_state[k].now = f->friction_state[k].start;
     for (size_t k = 0; k < f->anchor_count; k++)
         f->anchor[k].now = f->anchor[k].start;
 }
 
 /* ---- an instant ---- */
 
-void tac_friction_enter(struct tac_active *active, const struct tac_rung *e, const struct tac_rung_class *c,
+void tac_friction_enter(struct tac_active *active, const struct tac_layer_group *e, const struct tac_rate_group *c,
                         double impulse)
 {
     struct tac_friction *f = active->friction;
-    struct tac_grip *grip = &f->grip[e->pair];
-    if (grip->head < 0)
+    struct tac_friction_state *friction_state = &f->friction_state[e->pair];
+    if (friction_state->head < 0)
         f->touched[f->touched_count++] = e->pair;
-    f->rub[f->rub_count] = (struct tac_rub){e->pair,
-                                            e->anchor,
-                                            grip->head,
-                                            e->first == 1,
-                                            e->last_d == INFINITY,
-                                            c->period,
-                                            c->h_s,
-                                            active->pair[e->pair].form.stiffness * f->model->rate[e->first],
-                                            impulse};
-    grip->head = (int32_t)f->rub_count++;
+    f->friction_entry[f->friction_entry_count] =
+        (struct tac_friction_entry){e->pair,
+                                    e->anchor,
+                                    friction_state->head,
+                                    e->first == 1,
+                                    e->last_d == INFINITY,
+                                    c->period,
+                                    c->h_s,
+                                    active->pair[e->pair].form.stiffness * f->model->rate[e->first],
+                                    impulse};
+    friction_state->head = (int32_t)f->friction_entry_count++;
 }
 
 void tac_friction_erase(struct tac_active *active, int32_t slot)
 {
-    erase(&active->friction->grip[slot]);
+    erase(&active->friction->friction_state[slot]);
 }
 
 static void tangential(const double n[3], double u[3])
@@ -151,7 +154,7 @@ static void tangential(const double n[3], double u[3])
 
 /* Brings the pair's state to t: the way gone since its last tick, in *slip per second. */
 static void follow(const struct tac_friction *f, const struct tac_pair *p, const double x[4][3],
-                   struct tac_grip_values *g, tac_time t, double slip[3])
+                   struct tac_friction_values *g, tac_time t, double slip[3])
 {
     const struct tac_near *near = &p->near;
     slip[0] = slip[1] = slip[2] = 0;
@@ -184,10 +187,10 @@ static void kinetic(const struct tac_law *law, const double slip[3], double impu
 }
 
 /* Anchors pull, as far as the budget goes; one that cannot hold is dragged along. */
-static void anchors(const struct tac_friction *f, const struct tac_pair *p, struct tac_grip *grip, const double slip[3],
-                    double j[3])
+static void anchors(const struct tac_friction *f, const struct tac_pair *p, struct tac_friction_state *friction_state,
+                    const double slip[3], double j[3])
 {
-    struct tac_grip_values *g = &grip->now;
+    struct tac_friction_values *g = &friction_state->now;
     const struct tac_law *law = p->form.law;
     double w2 = 0, share = 1;
     j[0] = j[1] = j[2] = 0;
@@ -195,20 +198,20 @@ static void anchors(const struct tac_friction *f, const struct tac_pair *p, stru
         w2 += p->near.w[i] * p->near.w[i] * f->model->w_ever[p->v[i]];
     const double mass = w2 > 0 ? 1 / w2 : 0; /* 0: nobody here can be moved */
     for (int pass = 0; pass < 2; pass++) {   /* how much they want; what they get */
-        for (int32_t k = grip->head; k >= 0; k = f->rub[k].next) {
-            const struct tac_rub *rub = &f->rub[k];
-            struct tac_anchor_values *a = &f->anchor[rub->anchor].now;
-            const double damping = 2 * law->zeta * sqrt(rub->stiffness * mass);
+        for (int32_t k = friction_state->head; k >= 0; k = f->friction_entry[k].next) {
+            const struct tac_friction_entry *friction_entry = &f->friction_entry[k];
+            struct tac_anchor_values *a = &f->anchor[friction_entry->anchor].now;
+            const double damping = 2 * law->zeta * sqrt(friction_entry->stiffness * mass);
             double u[3] = {0, 0, 0}, pull[3];
-            if (!rub->fresh && a->born == g->born)
+            if (!friction_entry->fresh && a->born == g->born)
                 tac_sub(u, g->way, a->hold);
             tangential(p->near.n, u);
             for (int c = 0; c < 3; c++)
-                pull[c] = rub->stiffness * u[c] + damping * slip[c];
+                pull[c] = friction_entry->stiffness * u[c] + damping * slip[c];
             for (int c = 0; c < 3 && pass == 0; c++)
-                j[c] += rub->h_s * pull[c];
+                j[c] += friction_entry->h_s * pull[c];
             for (int c = 0; c < 3 && pass == 1; c++)
-                a->hold[c] = g->way[c] - (share < 1 ? share * pull[c] / rub->stiffness : u[c]);
+                a->hold[c] = g->way[c] - (share < 1 ? share * pull[c] / friction_entry->stiffness : u[c]);
             if (pass == 1)
                 a->born = g->born;
         }
@@ -226,35 +229,35 @@ void tac_friction_tick(struct tac_active *active, size_t k, tac_time t, const do
 {
     struct tac_friction *f = active->friction;
     const struct tac_pair *p = &active->pair[f->touched[k]];
-    struct tac_grip *grip = &f->grip[f->touched[k]];
+    struct tac_friction_state *friction_state = &f->friction_state[f->touched[k]];
     const struct tac_law *law = p->form.law;
     double slip[3], impulse = 0;
     bool outermost = false;
     kick->period = 0;
-    for (int32_t i = grip->head; i >= 0; i = f->rub[i].next) {
-        impulse += f->rub[i].impulse;
-        outermost |= f->rub[i].outermost;
-        kick->period = f->rub[i].period > kick->period ? f->rub[i].period : kick->period;
+    for (int32_t i = friction_state->head; i >= 0; i = f->friction_entry[i].next) {
+        impulse += f->friction_entry[i].impulse;
+        outermost |= f->friction_entry[i].outermost;
+        kick->period = f->friction_entry[i].period > kick->period ? f->friction_entry[i].period : kick->period;
     }
-    follow(f, p, x, &grip->now, t, slip);
+    follow(f, p, x, &friction_state->now, t, slip);
     kick->pair = f->touched[k];
     if (f->kind == TAC_FRICTION_KINETIC) {
         kinetic(law, slip, impulse, kick->j);
     } else {
-        struct tac_grip_values *g = &grip->now;
+        struct tac_friction_values *g = &friction_state->now;
         if (outermost && t % (STRETCH * kick->period) == 0) {
             g->stock[1] = g->stock[0];
             g->stock[0] = 0;
         }
         g->stock[0] += impulse;
         g->budget = fmin(g->budget + law->friction * impulse, law->friction * (g->stock[0] + g->stock[1]));
-        anchors(f, p, grip, slip, kick->j);
+        anchors(f, p, friction_state, slip, kick->j);
     }
-    tac_cross(kick->couple, grip->now.p, kick->j);
-    grip->head = -1;
+    tac_cross(kick->couple, friction_state->now.p, kick->j);
+    friction_state->head = -1;
 }
 
 void tac_friction_close(struct tac_active *active)
 {
-    active->friction->rub_count = active->friction->touched_count = 0;
+    active->friction->friction_entry_count = active->friction->touched_count = 0;
 }

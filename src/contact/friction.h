@@ -1,14 +1,14 @@
-/* friction.h: friction of a watched pair, from positions at its own ticks (docs/method.md, Friction).
+/* friction.h: friction of an active pair, from positions at its own ticks (docs/method.md, Friction).
  *
  * The normal impulses of all layers of a pair earn one *budget*, which its anchors spend: so weight that rests on
  * deep layers, which come and go, still holds what the outer ones carry.  What is not spent does not last: the budget
  * is never more than what was earned in this stretch of time and the one before it, each STRETCH ticks of the outermost
- * rung.  Each rung has an anchor, a tangential spring with the stiffness of its first layer.  All state is born at the
- * pair's first active tick, and erased at the first silent one of its outermost rung; an anchor is born anew whenever
- * its rung was silent.
+ * layer group.  Each layer group has an anchor, a tangential spring with the stiffness of its first layer.  All state
+ * is born at the pair's first active tick, and erased at the first silent one of its outermost layer group; an anchor
+ * is born anew whenever its layer group was silent.
  *
- * At an instant the rungs enter what they did, and when all have ticked the pairs are gone through: so the order in
- * which rungs tick is no matter.
+ * At an instant the layer groups enter what they did, and when all have ticked the pairs are gone through: so the order
+ * in which layer groups tick is no matter.
  */
 #ifndef TACTUS_CONTACT_FRICTION_H
 #define TACTUS_CONTACT_FRICTION_H
@@ -17,7 +17,7 @@
 #include <tactus/accum.h>
 
 /* The state of a pair that rubs. */
-struct tac_grip_values {
+struct tac_friction_values {
     tac_time born, t; /* first and last instant with an active tick; -1: none, and all else means nothing */
     double stock[2];  /* normal impulse of this stretch of time and of the one before it, N s */
     double budget;    /* what friction may still spend, N s */
@@ -25,12 +25,12 @@ struct tac_grip_values {
     double p[3];      /* from the second one to the first at t, m */
     double way[3];    /* how far the first has gone along the second since `born`, m */
 };
-struct tac_grip {
-    struct tac_grip_values now, start; /* start: at the window's start */
-    int32_t head;                      /* this instant's entries; -1: none */
+struct tac_friction_state {
+    struct tac_friction_values now, start; /* start: at the window's start */
+    int32_t head;                          /* this instant's entries; -1: none */
 };
 
-/* The state of a rung. */
+/* The state of a layer group. */
 struct tac_anchor_values {
     tac_time born;  /* `born` of the pair when it was last set; -1: never */
     double hold[3]; /* where on `way` the tangential spring is fixed, m */
@@ -40,9 +40,9 @@ struct tac_anchor {
 };
 
 /* An active tick at this instant. */
-struct tac_rub {
+struct tac_friction_entry {
     int32_t pair, anchor, next;
-    uint8_t outermost, fresh; /* the pair's first rung; it was silent at its last tick */
+    uint8_t outermost, fresh; /* the pair's first layer group; it was silent at its last tick */
     tac_time period;
     double h_s, stiffness; /* period; r of its first layer, N/m */
     double impulse;        /* normal, as applied, N s */
@@ -52,14 +52,14 @@ struct tac_friction {
     enum tac_friction_model kind;
     double quantum_s;
     const struct tac_model *model;
-    struct tac_grip *grip; /* owned, by pair slot */
-    size_t grip_capacity;
+    struct tac_friction_state *friction_state; /* owned, by pair slot */
+    size_t friction_state_capacity;
     struct tac_anchor *anchor; /* owned */
     size_t anchor_count, anchor_capacity;
     int32_t *free_anchor; /* owned */
     size_t free_count, free_capacity;
-    struct tac_rub *rub; /* owned: of the instant under way */
-    size_t rub_count, rub_capacity;
+    struct tac_friction_entry *friction_entry; /* owned: of the instant under way */
+    size_t friction_entry_count, friction_entry_capacity;
     int32_t *touched; /* owned: pairs with an entry, in the order of their first */
     size_t touched_count, touched_capacity;
 };
@@ -71,28 +71,28 @@ void tac_friction_destroy(struct tac_active *active);
 
 /* Local. A new pair in `slot`: room for it; nothing is known of it. */
 enum tac_err tac_friction_pair(struct tac_ctx *ctx, struct tac_active *active, int32_t slot);
-/* Local. An anchor for a rung of `slot`, or -1 if the pair has no friction; room was made before. */
+/* Local. An anchor for a layer group of `slot`, or -1 if the pair has no friction; room was made before. */
 int32_t tac_friction_anchor(struct tac_active *active, int32_t slot);
 void tac_friction_free(struct tac_active *active, int32_t anchor);
-/* Local. Room for `rungs` rungs more, and as many entries as there may be at an instant. */
-enum tac_err tac_friction_reserve(struct tac_ctx *ctx, struct tac_active *active, size_t rungs);
-/* Would dropping the pair's last rung forget a state? */
-bool tac_friction_holds(const struct tac_active *active, int32_t slot);
+/* Local. Room for `layer groups` layer groups more, and as many entries as there may be at an instant. */
+enum tac_err tac_friction_reserve(struct tac_ctx *ctx, struct tac_active *active, size_t groups);
+/* Would dropping the pair's last layer group forget a state? */
+bool tac_friction_has_state(const struct tac_active *active, int32_t slot);
 
 /* Local. A window begins; it is run again from its start. */
 void tac_friction_begin(struct tac_active *active);
 void tac_friction_restore(struct tac_active *active);
 
-/* Local. An active tick of rung e, with this normal impulse; before e->last_d is set. */
-void tac_friction_enter(struct tac_active *active, const struct tac_rung *e, const struct tac_rung_class *c,
+/* Local. An active tick of layer group e, with this normal impulse; before e->last_d is set. */
+void tac_friction_enter(struct tac_active *active, const struct tac_layer_group *e, const struct tac_rate_group *c,
                         double impulse);
-/* Local. A silent tick of a pair's outermost rung. */
+/* Local. A silent tick of a pair's outermost layer group. */
 void tac_friction_erase(struct tac_active *active, int32_t slot);
 
 /* What friction does to the pairs that ticked at an instant: impulse -j w_k on vertex k. */
 struct tac_friction_kick {
     int32_t pair;
-    tac_time period;  /* the longest of its rungs that ticked */
+    tac_time period;  /* the longest of its layer groups that ticked */
     double j[3];      /* N s */
     double couple[3]; /* that it takes from the angular momentum, N m s */
 };

@@ -1,5 +1,5 @@
 /* model.c: the model of penalty layers: the tables of eta(l) and r(l), the pairs' own thicknesses, and the periods and
- * rungs of their layers (docs/method.md, Penalty layers; ACM 2009, section 4). */
+ * layer groups of their layers (docs/method.md, Penalty layers; ACM 2009, section 4). */
 #include "contact/principal.h"
 #include "partition/part.h"
 #include "scene/period.h"
@@ -353,7 +353,7 @@ static tac_time layer_period(const struct tac_model *m, const struct tac_form *f
     return tac_clock_period(m->scene, fmin(form->h_s / sqrt(m->sum[l]), m->scene->settings->clocks.contact_s));
 }
 
-tac_time tac_model_rung(const struct tac_model *m, const struct tac_form *form, int32_t first, int32_t *last)
+tac_time tac_model_layer_group(const struct tac_model *m, const struct tac_form *form, int32_t first, int32_t *last)
 {
     tac_time period = layer_period(m, form, first);
     /* Periods do not increase with l: bisect for the last layer that has this period. */

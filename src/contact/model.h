@@ -1,16 +1,17 @@
-/* model.h: the infinite nest of penalty layers between every pair of primitives, as far as it exists.
+/* model.h: the infinite layer stack of penalty layers between every pair of primitives, as far as it exists.
  *
  * The model owns tables that depend on the scene alone: eta(l)/eta(1), r(l)/r(1) and their running sum.  A pair's own
  * numbers (thickness, radius, period of its layers) follow from the start positions and masses, so anyone can make
  * them again at any time: nothing about a pair that is not pressed needs to be stored (docs/method.md, Penalty layers).
  *
- * Consecutive layers of a pair with the same period are one *rung*: they tick together, with one kick that sums them
- * in the order of the layers.  With nested clocks h(l) ~ l^-2 is cut to powers of two, so the thousand layers of a
- * pair are some twenty rungs.
+ * Consecutive layers of a pair with the same period are one *layer group*: they tick together, with one kick that sums
+ * them in the order of the layers.  With nested clocks h(l) ~ l^-2 is cut to powers of two, so the thousand layers of a
+ * pair are some twenty layer groups.
  *
  *     struct tac_form form;
  *     tac_model_form(model, TAC_PAIR_VERTEX_TRIANGLE, v, &form);
- *     int l = 1, last; tac_time period = tac_model_rung(model, &form, l, &last);      layers 1..last tick every period
+ *     int l = 1, last; tac_time period = tac_model_layer_group(model, &form, l, &last);      layers 1..last tick every
+ * period
  */
 #ifndef TACTUS_CONTACT_MODEL_H
 #define TACTUS_CONTACT_MODEL_H
@@ -86,10 +87,12 @@ static inline void tac_model_gather(const struct tac_model *model, enum tac_pair
         tac_model_rest(model, v, x[3]);
 }
 
-/* Period of the rung that begins with layer `first`, in quanta, and its last layer. first <= form->bottom. */
-tac_time tac_model_rung(const struct tac_model *model, const struct tac_form *form, int32_t first, int32_t *last);
+/* Period of the layer group that begins with layer `first`, in quanta, and its last layer. first <= form->bottom. */
+tac_time tac_model_layer_group(const struct tac_model *model, const struct tac_form *form, int32_t first,
+                               int32_t *last);
 
-/* Distance of the primitives (radius included) under which layer l acts; l may be bottom + 1, the end of the nest. */
+/* Distance of the primitives (radius included) under which layer l acts; l may be bottom + 1, the end of the layer
+ * stack. */
 static inline double tac_model_reach(const struct tac_model *model, const struct tac_form *form, int32_t l)
 {
     return form->radius + form->thickness * model->reach[l];

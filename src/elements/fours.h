@@ -1,4 +1,5 @@
-/* fours.h: what the loops over elements share: four at a time, their kicks, their works.  For the files of elements.
+/* batches of four.h: what the loops over elements share: four at a time, their kicks, their works.  For the files of
+ * elements.
  */
 #ifndef TACTUS_ELEMENTS_FOURS_H
 #define TACTUS_ELEMENTS_FOURS_H

@@ -3,8 +3,8 @@
  *
  * It takes quadratic time and is easy to verify. There is one exception to looking at every pair: a pair is left alone
  * while the vertices together have not moved far enough since it was last looked at for its distance to have fallen to
- * its next layer. It shares the distance kernels with the other ways of discovery, and no candidate lists, tubes, paths
- * or windows.
+ * its next layer. It shares the distance kernels with the other ways of discovery, and no candidate lists, trajectory
+ * bounds, paths or windows.
  *
  * On several ranks every vertex is a ghost on every other rank, all ranks step together from instant to instant, and
  * each rank looks at the pairs whose first vertex it owns. */
@@ -265,15 +265,15 @@ static double displacements(struct tac_sim *sim, tac_time t, double *u, double *
     return sqrt(most);
 }
 
-/* Looks at one pair over the segment; watches one more rung if it may come so near: the segment may then be shorter,
- * and all look again. */
+/* Looks at one pair over the segment; watches one more layer group if it may come so near: the segment may then be
+ * shorter, and all look again. */
 static enum tac_err look_at(struct tac_sim *sim, struct oracle *o, struct entry *e, tac_time t, double extent,
                             bool *grew)
 {
     enum tac_err err = TAC_OK;
     double x[4][3], u[4][3];
     const double tolerance = e->tolerance + 1e-14 * extent;
-    /* After a restart or a deal pairs are watched that the list has not seen. */
+    /* After a restart or a rebalancing pairs are active that the list has not seen. */
     if (e->slot < 0 && (e->slot = tac_active_find(&sim->active, e->key)) >= 0)
         e->next = sim->active.pair[e->slot].next;
     for (int i = 0; i < e->count; i++) {
@@ -283,13 +283,13 @@ static enum tac_err look_at(struct tac_sim *sim, struct oracle *o, struct entry 
     tac_model_gather(sim->model, (enum tac_pair_type)e->type, e->v, x);
     struct tac_near near;
     tac_near_pair((enum tac_pair_type)e->type, x, &near);
-    /* Rungs long left behind: they would only be silent. */
+    /* Layer groups long left behind: they would only be silent. */
     struct tac_pair *p = e->slot >= 0 ? &sim->active.pair[e->slot] : NULL;
-    if (p != NULL && p->deep_last == INFINITY && !tac_friction_holds(&sim->active, e->slot) &&
+    if (p != NULL && p->deep_last == INFINITY && !tac_friction_has_state(&sim->active, e->slot) &&
         near.d > p->deep_reach + .1 * p->form.thickness + 8 * tac_relative((enum tac_pair_type)e->type, u)) {
         double first = tac_model_reach(sim->model, &p->form, 1);
         TAC_TRY(tac_order(sim, e->slot, true));
-        tac_watch_drop(sim, e->slot);
+        tac_active_drop(sim, e->slot);
         e->next = p->live ? p->next : first;
         e->slot = p->live ? e->slot : -1;
     }
@@ -298,7 +298,7 @@ static enum tac_err look_at(struct tac_sim *sim, struct oracle *o, struct entry 
         if (e->slot >= 0 && sim->active.pair[e->slot].depth == sim->active.pair[e->slot].form.bottom) {
             o->stuck = true;
         } else {
-            TAC_TRY(tac_watch(sim, e->key, e->v, &e->slot));
+            TAC_TRY(tac_activate(sim, e->key, e->v, &e->slot));
             TAC_TRY(tac_order(sim, e->slot, false));
             e->next = sim->active.pair[e->slot].next;
             *grew = true;
@@ -336,7 +336,7 @@ static enum tac_err look(struct tac_sim *sim, tac_time limit, tac_time *t, bool 
     struct oracle *o = sim->find.oracle;
     for (;;) {
         bool grew = false;
-        TAC_TRY(tac_ranks_hold(sim, tac_watch_settle(sim)));
+        TAC_TRY(tac_ranks_hold(sim, tac_active_settle(sim)));
         TAC_TRY(tac_ranks_hold(sim, tac_clock_start(sim)));
         *t = tac_clock_next(sim, sim->state.now, limit);
         *t = *t == TAC_TIME_NEVER ? limit : *t;
@@ -353,7 +353,7 @@ static enum tac_err look(struct tac_sim *sim, tac_time limit, tac_time *t, bool 
         int64_t tell[TAC_TELLS] = {0};
         tell[TAC_TELL_BROKEN] = grew;
         tell[TAC_TELL_BOTTOM] = o->stuck;
-        tac_orders_talk(sim);
+        tac_orders_exchange(sim);
         TAC_TRY(tac_ranks_reduce(sim, tell));
         *stuck = tell[TAC_TELL_BOTTOM] != 0;
         if (!tell[TAC_TELL_BROKEN])

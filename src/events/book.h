@@ -62,7 +62,7 @@ bool tac_sim_knows_row(const struct tac_sim *sim);
 /* Collective; of a state that was just restored. The row's `contacts`, now: pairs of all ranks within their outermost
  * layer. */
 enum tac_err tac_sim_contact_count(struct tac_sim *sim, int64_t *contacts);
-/* Collective; of a state that was just restored. Ghosts of watched pairs, for which lists of candidates ask else. */
+/* Collective; of a state that was just restored. Ghosts of active pairs, for which lists of candidates ask else. */
 enum tac_err tac_sim_ask_ghosts(struct tac_sim *sim);
 /* Collective. Brings those that this rank hears of to where they are now. */
 enum tac_err tac_sim_look_ghosts(struct tac_sim *sim);

@@ -16,7 +16,7 @@ static void sift_down(struct tac_alarm *heap, size_t n, size_t i)
     heap[i] = moving;
 }
 
-static bool rung_class_empty(const struct tac_rung_class *c)
+static bool rate_group_empty(const struct tac_rate_group *c)
 {
     return c->count + c->extra_count == 0;
 }
@@ -24,16 +24,16 @@ static bool rung_class_empty(const struct tac_rung_class *c)
 enum tac_err tac_clock_start(struct tac_sim *sim)
 {
     enum tac_err err = TAC_OK;
-    if (sim->clocks.due_rung_capacity < sim->active.rung_class_capacity) {
-        free(sim->clocks.due_rung);
-        sim->clocks.due_rung = NULL;
-        TAC_TRY(
-            tac_alloc(sim->ctx, sim->active.rung_class_capacity, sizeof *sim->clocks.due_rung, &sim->clocks.due_rung));
-        sim->clocks.due_rung_capacity = sim->active.rung_class_capacity;
+    if (sim->clocks.due_group_capacity < sim->active.rate_group_capacity) {
+        free(sim->clocks.due_group);
+        sim->clocks.due_group = NULL;
+        TAC_TRY(tac_alloc(sim->ctx, sim->active.rate_group_capacity, sizeof *sim->clocks.due_group,
+                          &sim->clocks.due_group));
+        sim->clocks.due_group_capacity = sim->active.rate_group_capacity;
     }
     if (sim->scene->settings->clocks.mode == TAC_CLOCKS_NESTED)
         goto done;
-    size_t most = sim->elastic->class_count + sim->active.rung_class_count;
+    size_t most = sim->elastic->class_count + sim->active.rate_group_count;
     TAC_TRY(tac_grow(sim->ctx, &sim->clocks.heap, &sim->clocks.heap_capacity, most, sizeof *sim->clocks.heap));
     sim->clocks.heap_count = 0;
     for (size_t i = 0; i < sim->elastic->class_count; i++) {
@@ -41,9 +41,9 @@ enum tac_err tac_clock_start(struct tac_sim *sim)
         sim->clocks.heap[sim->clocks.heap_count++] =
             (struct tac_alarm){(sim->state.now / period + 1) * period, period, (int32_t)i};
     }
-    for (size_t i = 0; i < sim->active.rung_class_count; i++)
-        if (!rung_class_empty(&sim->active.rung_class[i])) {
-            tac_time period = sim->active.rung_class[i].period;
+    for (size_t i = 0; i < sim->active.rate_group_count; i++)
+        if (!rate_group_empty(&sim->active.rate_group[i])) {
+            tac_time period = sim->active.rate_group[i].period;
             sim->clocks.heap[sim->clocks.heap_count++] =
                 (struct tac_alarm){(sim->state.now / period + 1) * period, period, ~(int32_t)i};
         }
@@ -56,23 +56,23 @@ done:
 static tac_time next_nested(struct tac_sim *sim, tac_time t, tac_time limit)
 {
     tac_time shortest = sim->elastic->class_count ? sim->elastic->rate[0].period : TAC_TIME_NEVER;
-    size_t first = sim->active.first_rung_class;
-    while (first < sim->active.rung_class_count && rung_class_empty(&sim->active.rung_class[first]))
+    size_t first = sim->active.first_rate_group;
+    while (first < sim->active.rate_group_count && rate_group_empty(&sim->active.rate_group[first]))
         first++;
-    if (first < sim->active.rung_class_count && sim->active.rung_class[first].period < shortest)
-        shortest = sim->active.rung_class[first].period;
+    if (first < sim->active.rate_group_count && sim->active.rate_group[first].period < shortest)
+        shortest = sim->active.rate_group[first].period;
     if (shortest == TAC_TIME_NEVER)
         return TAC_TIME_NEVER;
     tac_time next = (t & -shortest) + shortest;
     if (next > limit)
         return TAC_TIME_NEVER;
-    sim->clocks.due_elastic_count = sim->clocks.due_rung_count = 0;
+    sim->clocks.due_elastic_count = sim->clocks.due_group_count = 0;
     for (size_t i = 0; i < sim->elastic->class_count && (next & (sim->elastic->rate[i].period - 1)) == 0; i++)
         sim->clocks.due_elastic[sim->clocks.due_elastic_count++] = (int32_t)i;
-    for (size_t i = first; i < sim->active.rung_class_count && (next & (sim->active.rung_class[i].period - 1)) == 0;
+    for (size_t i = first; i < sim->active.rate_group_count && (next & (sim->active.rate_group[i].period - 1)) == 0;
          i++)
-        if (!rung_class_empty(&sim->active.rung_class[i]))
-            sim->clocks.due_rung[sim->clocks.due_rung_count++] = (int32_t)i;
+        if (!rate_group_empty(&sim->active.rate_group[i]))
+            sim->clocks.due_group[sim->clocks.due_group_count++] = (int32_t)i;
     return next;
 }
 
@@ -87,21 +87,21 @@ static tac_time next_free(struct tac_sim *sim, tac_time limit)
     if (sim->clocks.heap_count == 0 || sim->clocks.heap[0].t > limit)
         return TAC_TIME_NEVER;
     tac_time next = sim->clocks.heap[0].t;
-    sim->clocks.due_elastic_count = sim->clocks.due_rung_count = 0;
+    sim->clocks.due_elastic_count = sim->clocks.due_group_count = 0;
     while (sim->clocks.heap[0].t == next) {
         int32_t index = sim->clocks.heap[0].index;
         if (index >= 0)
             sim->clocks.due_elastic[sim->clocks.due_elastic_count++] = index;
         else
-            sim->clocks.due_rung[sim->clocks.due_rung_count++] = ~index;
+            sim->clocks.due_group[sim->clocks.due_group_count++] = ~index;
         sim->clocks.heap[0].t += sim->clocks.heap[0].period;
         sift_down(sim->clocks.heap, sim->clocks.heap_count, 0);
     }
     /* Classes are numbered by period, so ascending index is the order of the force key. */
     if (sim->clocks.due_elastic_count > 1)
         qsort(sim->clocks.due_elastic, sim->clocks.due_elastic_count, sizeof *sim->clocks.due_elastic, compare_indices);
-    if (sim->clocks.due_rung_count > 1)
-        qsort(sim->clocks.due_rung, sim->clocks.due_rung_count, sizeof *sim->clocks.due_rung, compare_indices);
+    if (sim->clocks.due_group_count > 1)
+        qsort(sim->clocks.due_group, sim->clocks.due_group_count, sizeof *sim->clocks.due_group, compare_indices);
     return next;
 }
 

@@ -8,17 +8,17 @@ struct tac_sim;
 
 struct tac_alarm {
     tac_time t, period;
-    int32_t index; /* >= 0: elastic class; < 0: rung class ~index */
+    int32_t index; /* >= 0: elastic class; < 0: layer group class ~index */
 };
 
 /* What is due at the instant under way, and with free clocks when classes tick next. */
 struct tac_clocks {
     size_t heap_count, heap_capacity;
     struct tac_alarm *heap; /* owned; free clocks only */
-    size_t due_elastic_count, due_rung_count;
+    size_t due_elastic_count, due_group_count;
     int32_t *due_elastic; /* owned: indices of classes, ascending period */
-    int32_t *due_rung;    /* owned */
-    size_t due_rung_capacity;
+    int32_t *due_group;   /* owned */
+    size_t due_group_capacity;
 };
 
 /* Local. Prepares the clocks for a pass from sim->now. */

@@ -3,14 +3,14 @@
  * does; here its impulses are applied.
  *
  * Nothing here logs, and on one rank nothing allocates. On several ranks a pair that becomes deeper may need room that
- * all its owners must have (tac_watch_deepen). */
+ * all its owners must have (tac_active_deepen). */
 #include "contact/evaluate.h"
 #include "contact/friction.h"
-#include "events/bring.h"
+#include "events/advance.h"
 
 enum {
-    AHEAD = 6,    /* rungs whose pairs are fetched early */
-    FORESIGHT = 2 /* ticks of the deepest rung within which the next one must not be reached unwatched */
+    AHEAD = 6,    /* layer groups whose pairs are fetched early */
+    FORESIGHT = 2 /* ticks of the deepest layer group within which the next one must not be reached inactive */
 };
 
 /* The positions of a pair at t. */
@@ -38,7 +38,7 @@ static inline double kick_vertex(struct tac_sim *sim, tac_lid i, tac_time t, tac
         return 0;
     }
     if (sim->state.pos[i].t != t) {
-        tac_bring(sim, i, t, true);
+        tac_advance(sim, i, t, true);
         if (sim->find.kicked)
             sim->find.kicked[sim->find.kicked_count++] = i;
     }
@@ -71,8 +71,8 @@ static void kick_pair(struct tac_sim *sim, struct tac_pair *p, tac_time t, tac_t
 /* The same of a triangle's limit, where each principal stretch has layers: `normal` is what those of the larger one
  * give.  So the potential has no kink where both are equal and any direction may stand for the larger one: there both
  * give alike, and their sum is the same for all directions. */
-static void kick_triangle(struct tac_sim *sim, struct tac_pair *p, const struct tac_rung *e,
-                          const struct tac_rung_class *c, tac_time t, double normal)
+static void kick_triangle(struct tac_sim *sim, struct tac_pair *p, const struct tac_layer_group *e,
+                          const struct tac_rate_group *c, tac_time t, double normal)
 {
     const struct tac_model *model = sim->model;
     double x[4][3], f, g2, work = 0;
@@ -93,7 +93,7 @@ static void kick_triangle(struct tac_sim *sim, struct tac_pair *p, const struct 
 }
 
 /* Friction of all pairs that ticked at this instant. */
-static void rub_pairs(struct tac_sim *sim, tac_time t)
+static void apply_friction(struct tac_sim *sim, tac_time t)
 {
     for (size_t n = 0; n < sim->active.friction->touched_count; n++) {
         const struct tac_pair *p = &sim->active.pair[sim->active.friction->touched[n]];
@@ -118,8 +118,8 @@ static void rub_pairs(struct tac_sim *sim, tac_time t)
     tac_friction_close(&sim->active);
 }
 
-/* One tick of a rung: layers first..last of a pair, all with the same period. */
-static void tick_rung(struct tac_sim *sim, struct tac_rung *e, const struct tac_rung_class *c, tac_time t)
+/* One tick of a layer group: layers first..last of a pair, all with the same period. */
+static void tick_group(struct tac_sim *sim, struct tac_layer_group *e, const struct tac_rate_group *c, tac_time t)
 {
     struct tac_pair *p = &sim->active.pair[e->pair];
     const struct tac_model *model = sim->model;
@@ -160,7 +160,7 @@ static void tick_rung(struct tac_sim *sim, struct tac_rung *e, const struct tac_
             sim->books.deepest_layer = deepest;
         double hr = c->h_s * p->form.stiffness;
         double normal = hr * f * p->mollifier, mollified = p->mollifier < 1 ? -.5 * hr * g2 : 0;
-        /* All active layers of a rung were active at its last tick or are approached: one test serves them. */
+        /* All active layers of a layer group were active at its last tick or are approached: one test serves them. */
         if (e->last_d < d && p->form.law->e2 != 1) {
             sim->active.loss[sim->active.loss_count++] = (struct tac_loss){
                 e->pair, c->period, (p->form.law->e2 - 1) * normal, (p->form.law->e2 - 1) * mollified, {0, 0, 0}};
@@ -180,13 +180,13 @@ static void tick_rung(struct tac_sim *sim, struct tac_rung *e, const struct tac_
         p->deep_last = e->last_d;
     if (!foresees)
         return;
-    /* The pair's deepest watched rung: is the next one about to be needed? */
+    /* The pair's deepest active layer group: is the next one about to be needed? */
     if (p->near.d < p->next) {
         sim->control.stop = sim->ranks ? TAC_STOP_NONE : TAC_STOP_ABORT; /* other ranks wait for what comes after */
     } else if (p->depth < p->form.bottom && p->d_tick < INFINITY && p->d_tick > p->near.d && p->t_tick < t) {
         double speed = (p->near.d - p->d_tick) / tac_seconds(sim, t - p->t_tick);
         while (p->depth < p->form.bottom && p->near.d + FORESIGHT * speed * tac_seconds(sim, p->deep_period) < p->next)
-            if (!tac_watch_deepen(sim, e->pair, t)) {
+            if (!tac_active_deepen(sim, e->pair, t)) {
                 sim->control.stop = sim->ranks ? TAC_STOP_NONE : TAC_STOP_ABORT;
                 break;
             }
@@ -195,33 +195,33 @@ static void tick_rung(struct tac_sim *sim, struct tac_rung *e, const struct tac_
     p->t_tick = t;
 }
 
-/* Pairs lie in the order in which they came to be watched, so a class visits them all over memory. */
-static inline void prefetch_pair(const struct tac_sim *sim, const struct tac_rung_class *c, size_t i)
+/* Pairs lie in the order in which they came to be active, so a class visits them all over memory. */
+static inline void prefetch_pair(const struct tac_sim *sim, const struct tac_rate_group *c, size_t i)
 {
     if (i >= c->count)
         return;
-    const char *p = (const char *)&sim->active.pair[c->rung[i].pair];
+    const char *p = (const char *)&sim->active.pair[c->group[i].pair];
     for (size_t k = 0; k < sizeof(struct tac_pair); k += 64)
         __builtin_prefetch(p + k, 1);
 }
 
-static void tick_rungs(struct tac_sim *sim, struct tac_rung_class *c, tac_time t)
+static void tick_groups(struct tac_sim *sim, struct tac_rate_group *c, tac_time t)
 {
     size_t i = 0, j = 0;
     sim->books.ticks[TAC_KIND_PENALTY] += (int64_t)(c->count + c->extra_count);
     if (c->extra_count == 0) {
         for (; i < c->count; i++) {
             prefetch_pair(sim, c, i + AHEAD);
-            tick_rung(sim, &c->rung[i], c, t);
+            tick_group(sim, &c->group[i], c, t);
         }
         return;
     }
     while (i < c->count || j < c->extra_count) {
         bool from_extra =
             i >= c->count ||
-            (j < c->extra_count && (c->extra[j].key < c->rung[i].key ||
-                                    (c->extra[j].key == c->rung[i].key && c->extra[j].first < c->rung[i].first)));
-        tick_rung(sim, from_extra ? &c->extra[j++] : &c->rung[i++], c, t);
+            (j < c->extra_count && (c->extra[j].key < c->group[i].key ||
+                                    (c->extra[j].key == c->group[i].key && c->extra[j].first < c->group[i].first)));
+        tick_group(sim, from_extra ? &c->extra[j++] : &c->group[i++], c, t);
     }
 }
 
@@ -260,7 +260,7 @@ void tac_contact_losses(struct tac_sim *sim, tac_time t)
                 continue;
             tac_pair_impulse(p, k, loss->normal, loss->mollified, gradient, j);
             for (int c = 0; c < 3; c++)
-                j[c] -= p->near.w[k] * loss->rub[c];
+                j[c] -= p->near.w[k] * loss->friction_entry[c];
             mean_velocity(sim, p->v[k], t, loss->period, v);
             double work = tac_dot(j, v); /* entered by the vertex: its owner alone has its velocity */
             tac_accum_add(&sim->books.dissipated, -work);
@@ -274,8 +274,8 @@ void tac_contact_losses(struct tac_sim *sim, tac_time t)
 /* Penalty layers and their friction. */
 void tac_contact_tick(struct tac_sim *sim, tac_time t)
 {
-    for (size_t i = 0; i < sim->clocks.due_rung_count; i++)
-        tick_rungs(sim, &sim->active.rung_class[sim->clocks.due_rung[i]], t);
+    for (size_t i = 0; i < sim->clocks.due_group_count; i++)
+        tick_groups(sim, &sim->active.rate_group[sim->clocks.due_group[i]], t);
     if (sim->active.friction != NULL && sim->active.friction->touched_count)
-        rub_pairs(sim, t);
+        apply_friction(sim, t);
 }

@@ -20,9 +20,9 @@ struct tac_windows {
     double last_s;                             /* length of the last one committed, s */
     tac_time length, least, brief, most, unit; /* asked for; its bounds */
     int32_t clean_streak;
-    tac_time period_wanted; /* shortest period of a rung that the pass under way would not take on */
+    tac_time period_wanted; /* shortest period of a layer group that the pass under way would not take on */
     tac_time least_period;  /* the shortest that all ranks had or wanted in the last pass */
-    tac_time ticks;         /* most ticks of one rung that a window should have */
+    tac_time ticks;         /* most ticks of one layer group that a window should have */
     int32_t halved;         /* so often, after misses in windows that had those */
 };
 

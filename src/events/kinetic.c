@@ -51,7 +51,7 @@ static void check_plans(struct tac_sim *sim)
         tac_kinetic_check(k, sim->find.kicked[i]);
 }
 
-/* The next instant, and that nothing unwatched acts until then.  *next: it, or `limit` if nothing is due before
+/* The next instant, and that nothing inactive acts until then.  *next: it, or `limit` if nothing is due before
  * (*due false). */
 static enum tac_err prove_next(struct tac_sim *sim, tac_time limit, tac_time *next, bool *due)
 {
@@ -131,7 +131,7 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
     for (int i = 0; i < TAC_KINDS; i++)
         sim->books.counters.executed[i] += sim->books.ticks[i];
     TAC_TRY(tac_ranks_reduce(sim, tell));
-    /* Up to where a nest ends all is straight, and rungs that tick before that are silent. */
+    /* Up to where a layer stack ends all is straight, and layer groups that tick before that are silent. */
     const bool stuck = k->stuck_at < TAC_TIME_NEVER;
     TAC_TRY(tac_pass_commit(sim, stuck ? k->stuck_at : sim->state.now));
     if (stuck) {

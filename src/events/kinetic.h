@@ -6,7 +6,8 @@
 #include "kds/kinetic.h"
 
 /* Local. Within a window: renews the certificates of sim->find.kinetic, and runs the next instant, or goes to `limit`
- * if none is left.  Stays where it is if a pair comes through the end of its nest before (sim->find.kinetic->stuck). */
+ * if none is left.  Stays where it is if a pair comes through the end of its layer stack before
+ * (sim->find.kinetic->stuck). */
 enum tac_err tac_kinetic_step(struct tac_sim *sim, tac_time limit);
 
 /* Collective. What several ranks need; sim->view.candidates is there. */

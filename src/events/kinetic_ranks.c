@@ -16,7 +16,7 @@ enum repair { STANDS, EPOCH_SOON, AGAIN, SHORTER, AGAIN_WITH_EPOCH };
 struct window {
     tac_time end;
     enum repair repair;
-    bool doubt;        /* some pair of some rank may come through its nest in it */
+    bool doubt;        /* some pair of some rank may come through its layer stack in it */
     tac_time stuck_at; /* when some pair does, TAC_TIME_NEVER: none */
     tac_gid bad;       /* a vertex that is not finite, or -1 */
     double roughness;  /* flights.h, of all */
@@ -31,7 +31,7 @@ enum tac_err tac_kinetic_together(struct tac_sim *sim)
     c->horizon = 16 * sim->windows.length;
     for (tac_lid i = 0; i < sim->state.count; i++)
         memcpy(&c->x[3 * (size_t)i], sim->state.pos[i].x, 3 * sizeof(double));
-    sim->paths.near_changed = true; /* all are near: watch.c */
+    sim->paths.near_changed = true; /* all are near: activate.c */
 done:
     return err;
 }
@@ -43,7 +43,7 @@ static enum tac_err next_of_all(struct tac_sim *sim, tac_time limit, tac_time *n
 {
     tac_time t = limit;
     TAC_CHECK(sim->ranks != NULL);
-    enum tac_err err = tac_watch_settle(sim);
+    enum tac_err err = tac_active_settle(sim);
     if (!err)
         err = tac_clock_start(sim);
     if (!err)
@@ -55,8 +55,8 @@ static enum tac_err next_of_all(struct tac_sim *sim, tac_time limit, tac_time *n
     return TAC_OK;
 }
 
-/* Some pair is at the end of its nest: one instant only, and who comes through it before is found exactly. */
-static enum tac_err judge(struct tac_sim *sim, tac_time limit, struct window *w)
+/* Some pair is at the end of its layer stack: one instant only, and who comes through it before is found exactly. */
+static enum tac_err validate(struct tac_sim *sim, tac_time limit, struct window *w)
 {
     enum tac_err err;
     struct tac_kinetic *k = sim->find.flights->k;
@@ -66,7 +66,7 @@ static enum tac_err judge(struct tac_sim *sim, tac_time limit, struct window *w)
     tac_ranks_lines(sim);
     k->stuck_at = TAC_TIME_NEVER;
     if (!tac_ranks_down(sim))
-        tac_flights_judge(&sim->view, sim->find.flights, w->end);
+        tac_flights_validate(&sim->view, sim->find.flights, w->end);
     tell[TAC_TELL_BOTTOM] = -k->stuck_at;
     TAC_TRY(tac_ranks_reduce(sim, tell));
     w->stuck_at = -tell[TAC_TELL_BOTTOM];
@@ -89,7 +89,7 @@ static enum tac_err prove(struct tac_sim *sim, tac_time limit, tac_time most, st
         const bool patient = most > 1;
         if (!tac_ranks_down(sim))
             tac_ranks_failed(sim, tac_flights_prove(&sim->view, f, sim->state.now + most, patient));
-        tac_orders_talk(sim);
+        tac_orders_exchange(sim);
         tell[TAC_TELL_EARLIEST] = -f->first;
         tell[TAC_TELL_BROKEN] = f->k->coarse ? COARSE : f->k->doubt_count > 0 ? DOUBT : CLEAR;
         TAC_TRY(tac_ranks_reduce(sim, tell));
@@ -97,22 +97,22 @@ static enum tac_err prove(struct tac_sim *sim, tac_time limit, tac_time most, st
         w->doubt = tell[TAC_TELL_BROKEN] == DOUBT;
         if (tell[TAC_TELL_BROKEN] != COARSE)
             break;
-        /* Narrower tubes, for a shorter window. Who files them must hear first of whom they are wanted. */
-        tac_flights_talk(&sim->view, f);
+        /* Narrower trajectory bounds, for a shorter window. Who files them must hear first of whom they are wanted. */
+        tac_flights_exchange(&sim->view, f);
         tac_flights_foresee(&sim->view, f, most > 4 ? most / 4 : 1);
-        tac_flights_talk(&sim->view, f);
+        tac_flights_exchange(&sim->view, f);
     }
     w->stuck_at = TAC_TIME_NEVER;
     TAC_CHECK(w->end > sim->state.now);
     if (w->doubt)
-        TAC_TRY(judge(sim, limit < w->end ? limit : w->end, w));
+        TAC_TRY(validate(sim, limit < w->end ? limit : w->end, w));
 done:
     return err;
 }
 
 /* ---- the window ---- */
 
-/* What comes after a nest has ended is nonsense, but others wait for it. */
+/* What comes after a layer stack has ended is nonsense, but others wait for it. */
 static void run_on(struct tac_sim *sim, tac_time end)
 {
     tac_time t = sim->state.now;
@@ -142,8 +142,8 @@ done:
 
 /* ---- after ---- */
 
-/* How long a window after one of `span` quanta may be so that tubes stay narrow, going by how rough that one was; and
- * it may have been short for other reasons too. */
+/* How long a window after one of `span` quanta may be so that trajectory bounds stay narrow, going by how rough that
+ * one was; and it may have been short for other reasons too. */
 static tac_time advisable(const struct tac_sim *sim, tac_time span, double roughness)
 {
     enum { GROWTH = 4 };
@@ -154,7 +154,7 @@ static tac_time advisable(const struct tac_sim *sim, tac_time span, double rough
     return most > 1 ? (tac_time)most : 1;
 }
 
-/* The first window of all is as long as may be; the first after a new deal goes by the last before it. */
+/* The first window of all is as long as may be; the first after a new partition goes by the last before it. */
 static tac_time next_window(const struct tac_sim *sim, const struct tac_flights *f)
 {
     if (f->k != NULL)
@@ -178,7 +178,7 @@ static void look_back(struct tac_sim *sim, struct window *w)
     const bool calm = w->bad < 0 && !tac_ranks_down(sim), able = w->end - sim->state.now > 1;
     if (calm)
         tac_flights_check(&sim->view, f, w->end, able);
-    tac_flights_talk(&sim->view, f);
+    tac_flights_exchange(&sim->view, f);
     if (calm && f->wild) {
         w->repair = SHORTER;
     } else if (calm && !tac_ranks_down(sim)) {
@@ -214,7 +214,7 @@ done:
     return err;
 }
 
-/* Back to the window's start; what was watched in it stays watched, which is only silent. */
+/* Back to the window's start; what was active in it stays active, which is only silent. */
 static void go_back(struct tac_sim *sim)
 {
     tac_ranks_failed(sim, tac_pass_restore(sim, TAC_TIME_NEVER));
@@ -231,7 +231,7 @@ static enum tac_err commit(struct tac_sim *sim, const struct window *w)
     tac_windows_hold(sim, w->end, true);
     TAC_TRY(tac_ranks_hold(sim, tac_pass_commit(sim, w->end)));
     TAC_TRY(tac_ranks_hold(sim, tac_flights_tidy(&sim->view, f, sim->find.kinetic)));
-    tac_orders_talk(sim);
+    tac_orders_exchange(sim);
 done:
     return err;
 }
@@ -267,7 +267,7 @@ enum tac_err tac_kinetic_advance_together(struct tac_sim *sim, tac_time limit)
             TAC_TRY(tac_flights_epoch(&sim->view, f, most, sim->windows.length));
         else if (tries == 0) {
             tac_flights_foresee(&sim->view, f, most);
-            tac_flights_talk(&sim->view, f);
+            tac_flights_exchange(&sim->view, f);
         }
         TAC_TRY(prove(sim, limit, most, &w));
         sim->books.counters.seconds_discovery += tac_wall_s() - begin_s;

@@ -1,5 +1,5 @@
-/* orders.c: messages between the owners of a pair: one rung more is watched, or one rung less (docs/distribution.md, A
- * pass). */
+/* orders.c: messages between the owners of a pair: one layer group more is active, or one layer group less
+ * (docs/distribution.md, A pass). */
 #include "events/ranks.h"
 #include <string.h>
 
@@ -75,12 +75,12 @@ static enum tac_err obey(struct tac_sim *sim, const struct command *command)
     if (command->drop) {
         slot = tac_active_find(&sim->active, command->key);
         TAC_CHECK(slot >= 0);
-        tac_watch_drop(sim, slot);
+        tac_active_drop(sim, slot);
         return TAC_OK;
     }
     for (int i = 0; i < tac_pair_vertices(tac_key_type(command->key)); i++)
         TAC_TRY(tac_ghost_add(&sim->ranks->halo, &command->vertex[i], &v[i]));
-    TAC_TRY(tac_watch(sim, command->key, v, &slot));
+    TAC_TRY(tac_activate(sim, command->key, v, &slot));
     tac_prime(sim, slot, command->d);
 done:
     return err;
@@ -94,10 +94,10 @@ static void hear(void *self, struct tac_neighbor *n)
         tac_ranks_failed(sim, obey(sim, &command[k]));
 }
 
-void tac_orders_talk(struct tac_sim *sim)
+void tac_orders_exchange(struct tac_sim *sim)
 {
     if (!sim->ranks)
         return;
-    tac_halo_talk(&sim->ranks->halo, TAG_ORDERS, fill, hear, sim);
+    tac_halo_exchange(&sim->ranks->halo, TAG_ORDERS, fill, hear, sim);
     sim->ranks->order_count = 0;
 }

@@ -5,7 +5,7 @@
  * suffice. On several ranks a rank that has no room left makes more, because the others wait for it; and a record whose
  * log is full writes it out (io/record/record_log.c). */
 #include "contact/friction.h"
-#include "events/bring.h"
+#include "events/advance.h"
 #include "events/ranks.h"
 
 void tac_position(const struct tac_sim *sim, tac_lid i, tac_time t, double x[3])
@@ -13,13 +13,13 @@ void tac_position(const struct tac_sim *sim, tac_lid i, tac_time t, double x[3])
     tac_state_position(&sim->state, &sim->scripts, i, t, x);
 }
 
-static inline __attribute__((always_inline)) void bring_one_of_class(struct tac_sim *sim, tac_lid i, tac_time t,
-                                                                     bool contact, bool record)
+static inline __attribute__((always_inline)) void advance_one_of_class(struct tac_sim *sim, tac_lid i, tac_time t,
+                                                                       bool contact, bool record)
 {
     if (sim->state.pos[i].t == t)
         return; /* free clocks: another class brought it */
     if (sim->state.vel[i].w != 0) {
-        tac_bring_to(sim, i, t, contact, record);
+        tac_advance_to(sim, i, t, contact, record);
     } else if (sim->scripts.of[i] >= 0) {
         double x[3];
         tac_position(sim, i, t, x);
@@ -28,18 +28,18 @@ static inline __attribute__((always_inline)) void bring_one_of_class(struct tac_
     }
 }
 
-static inline __attribute__((always_inline)) void bring_class(struct tac_sim *sim, const struct tac_rate_class *rate,
-                                                              tac_time t, bool contact, bool record)
+static inline __attribute__((always_inline)) void advance_class(struct tac_sim *sim, const struct tac_rate_class *rate,
+                                                                tac_time t, bool contact, bool record)
 {
     const size_t n = rate->vertex_count;
     if (n == 0)
         return;
     if ((size_t)(rate->vertex[n - 1] - rate->vertex[0]) == n - 1) { /* one run of vertices: nothing to look up */
         for (tac_lid i = rate->vertex[0]; i <= rate->vertex[n - 1]; i++)
-            bring_one_of_class(sim, i, t, contact, record);
+            advance_one_of_class(sim, i, t, contact, record);
     } else {
         for (size_t k = 0; k < n; k++)
-            bring_one_of_class(sim, rate->vertex[k], t, contact, record);
+            advance_one_of_class(sim, rate->vertex[k], t, contact, record);
     }
 }
 
@@ -105,7 +105,7 @@ static void instant_took(struct tac_sim *sim, double instant_s, double contact_s
 static void run_instant(struct tac_sim *sim, tac_time t)
 {
     const struct tac_elastic *el = sim->elastic;
-    if (sim->ranks && !tac_ranks_meet(sim, t))
+    if (sim->ranks && !tac_ranks_synchronise(sim, t))
         return;
     const bool timed = is_timed(sim);
     double begin_s = 0, contact_s = 0;
@@ -113,11 +113,11 @@ static void run_instant(struct tac_sim *sim, tac_time t)
         begin_s = tac_wall_s();
     for (size_t i = 0; i < sim->clocks.due_elastic_count; i++) {
         if (sim->record)
-            bring_class(sim, &el->rate[sim->clocks.due_elastic[i]], t, sim->contact, true);
+            advance_class(sim, &el->rate[sim->clocks.due_elastic[i]], t, sim->contact, true);
         else if (sim->contact)
-            bring_class(sim, &el->rate[sim->clocks.due_elastic[i]], t, true, false);
+            advance_class(sim, &el->rate[sim->clocks.due_elastic[i]], t, true, false);
         else
-            bring_class(sim, &el->rate[sim->clocks.due_elastic[i]], t, false, false);
+            advance_class(sim, &el->rate[sim->clocks.due_elastic[i]], t, false, false);
     }
     tac_loads_before(sim);
     const bool damped = sim->books.damped && tac_damping_begin(sim, t);
@@ -145,7 +145,7 @@ static void run_instant(struct tac_sim *sim, tac_time t)
 enum tac_err tac_pass_begin(struct tac_sim *sim)
 {
     enum tac_err err;
-    TAC_TRY(tac_watch_settle(sim));
+    TAC_TRY(tac_active_settle(sim));
     TAC_TRY(tac_clock_start(sim));
     const tac_lid n = sim->state.owned;
     sim->paths.start = sim->state.now;
@@ -181,9 +181,9 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
     sim->paths.break_count = 0;
     tac_friction_begin(&sim->active);
     memcpy(sim->books.couple_start, sim->books.couple, sizeof sim->books.couple);
-    for (size_t c = 0; c < sim->active.rung_class_count; c++)
-        for (size_t k = 0; k < sim->active.rung_class[c].count; k++)
-            sim->active.rung_class[c].rung[k].saved_d = sim->active.rung_class[c].rung[k].last_d;
+    for (size_t c = 0; c < sim->active.rate_group_count; c++)
+        for (size_t k = 0; k < sim->active.rate_group[c].count; k++)
+            sim->active.rate_group[c].group[k].saved_d = sim->active.rate_group[c].group[k].last_d;
     for (size_t k = 0; k < sim->active.pair_count; k++) {
         struct tac_pair *p = &sim->active.pair[k];
         p->t_near = -1;
@@ -253,7 +253,7 @@ tac_time tac_pass_run(struct tac_sim *sim, tac_time end)
     return reached;
 }
 
-enum tac_err tac_pass_restore(struct tac_sim *sim, tac_time believed)
+enum tac_err tac_pass_restore(struct tac_sim *sim, tac_time committed)
 {
     for (tac_lid i = 0; i < sim->state.owned; i++) {
         const struct tac_line *line = &sim->paths.line[i];
@@ -272,10 +272,10 @@ enum tac_err tac_pass_restore(struct tac_sim *sim, tac_time believed)
     sim->books.deepest_layer = sim->books.deepest_start;
     tac_memory_restore(sim->elastic);
     if (sim->record)
-        sim->record->call->undo(sim->record);
+        sim->record->call->rollback(sim->record);
     tac_friction_restore(&sim->active);
     memcpy(sim->books.couple, sim->books.couple_start, sizeof sim->books.couple);
-    tac_watch_undo(sim, believed);
+    tac_active_rollback(sim, committed);
     sim->books.counters.rollbacks++;
     for (int k = 0; k < TAC_KINDS; k++)
         sim->books.counters.repeated_ticks += sim->books.ticks[k];
@@ -293,6 +293,6 @@ enum tac_err tac_pass_commit(struct tac_sim *sim, tac_time end)
     if (sim->books.deepest_layer > sim->books.deepest_ever)
         sim->books.deepest_ever = sim->books.deepest_layer;
     sim->books.counters.deepest_layer = sim->books.deepest_ever;
-    tac_watch_believe(sim);
-    return tac_watch_settle(sim);
+    tac_active_commit(sim);
+    return tac_active_settle(sim);
 }

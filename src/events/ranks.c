@@ -198,7 +198,7 @@ static void receive_positions(struct tac_sim *sim, struct tac_neighbor *n, tac_t
     }
 }
 
-bool tac_ranks_meet(struct tac_sim *sim, tac_time t)
+bool tac_ranks_synchronise(struct tac_sim *sim, tac_time t)
 {
     struct tac_ranks *r = sim->ranks;
     if (r->halo.down)

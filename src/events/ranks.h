@@ -2,9 +2,9 @@
  *
  * All ranks run the same windows.  Within a pass a rank meets a neighbour at exactly the instants at which a stencil
  * ticks that both own vertices of: each sends the positions of its vertices in those stencils, before it receives.
- * Both know the schedule, because both hold the stencil and its clock; what is added to it in mid-pass (a deeper rung)
- * both add at the same instant, judging from the same bits.  A pass ends with one closing message per neighbour, which
- * carries the motion over the window of those vertices that the neighbour's discovery watches.
+ * Both know the schedule, because both hold the stencil and its clock; what is added to it in mid-pass (a deeper layer
+ * group) both add at the same instant, judging from the same bits.  A pass ends with one closing message per neighbour,
+ * which carries the motion over the window of those vertices that the neighbour's discovery watches.
  *
  * A rank that fails in mid-pass sends a closing message that says so, at once, to every neighbour, and stops; who
  * receives one where it expected positions does likewise.  So nobody waits for a rank that is down, and all come to the
@@ -25,7 +25,7 @@ struct tac_shared {
     tac_time period;
 };
 
-/* A rung of a shared pair, watched or dropped by the rank that decides. */
+/* A layer group of a shared pair, active or dropped by the rank that decides. */
 struct tac_order {
     uint64_t key;
     tac_lid v[4];
@@ -47,10 +47,10 @@ struct tac_ranks {
     uint8_t *has_path; /* owned, (capacity): 1: the ghost's breakpoints of this pass are here; 2: asked for */
 
     size_t order_count, order_capacity;
-    struct tac_order *order; /* owned: rungs that were watched or dropped here since the last talk */
+    struct tac_order *order; /* owned: layer groups that were active or dropped here since the last talk */
 
-    tac_time shortest; /* period of a rung that is shared with others; TAC_TIME_NEVER: none is */
-    int64_t chatter;   /* tick messages since the last deal while that was deep (deal.h) */
+    tac_time shortest; /* period of a layer group that is shared with others; TAC_TIME_NEVER: none is */
+    int64_t chatter;   /* tick messages since the last rebalancing while that was deep (rebalance.h) */
     bool everyone;     /* test: after a miss all run again */
     uint8_t *rerun;    /* owned, (size): scratch */
     int64_t fail_at;   /* test: this many meetings until a failure; 0: none */
@@ -72,7 +72,7 @@ static inline bool tac_ranks_down(const struct tac_sim *sim)
 }
 /* Local. What elements share with other ranks. */
 enum tac_err tac_ranks_share_elements(struct tac_sim *sim);
-/* Local. The schedule anew, from elements and watched rungs. */
+/* Local. The schedule anew, from elements and active layer groups. */
 enum tac_err tac_ranks_schedule(struct tac_sim *sim);
 /* Local. Before a pass: the schedule, if it has changed. */
 enum tac_err tac_ranks_begin(struct tac_sim *sim);
@@ -82,7 +82,7 @@ void tac_ranks_again(struct tac_sim *sim);
  * (mark: ranks (size), 1 or 0; changed), and all that hang together with one of those by stencils that they share. */
 bool tac_ranks_concerned(struct tac_sim *sim, uint8_t *mark);
 /* Neighbours. Exchanges what is due at t.  False if someone is down. */
-bool tac_ranks_meet(struct tac_sim *sim, tac_time t);
+bool tac_ranks_synchronise(struct tac_sim *sim, tac_time t);
 /* Local, in mid-pass. A shared pair ticks with this period too from now on. */
 void tac_ranks_deepen(struct tac_sim *sim, const struct tac_pair *p, tac_time period);
 /* Neighbours. Closes the pass: motions of what others watch; theirs are put into sim->view.candidates. */
@@ -113,11 +113,11 @@ enum {
 enum tac_err tac_ranks_reduce(struct tac_sim *sim, int64_t *tell);
 
 /* ---- orders.c: who decides a pair, the owner of its first vertex, tells the other owners ---- */
-/* Local. A pair newly watched has no tick to foresee from: gives it its distance now, m. */
+/* Local. A pair newly active has no tick to foresee from: gives it its distance now, m. */
 void tac_prime(struct tac_sim *sim, int32_t slot, double d);
-/* Local. A rung of this pair was watched (it must be primed), or is about to be dropped: to be told. */
+/* Local. A layer group of this pair was active (it must be primed), or is about to be dropped: to be told. */
 enum tac_err tac_order(struct tac_sim *sim, int32_t slot, bool drop);
 /* Neighbours. Tells, hears and obeys.  On one rank nothing happens. */
-void tac_orders_talk(struct tac_sim *sim);
+void tac_orders_exchange(struct tac_sim *sim);
 
 #endif

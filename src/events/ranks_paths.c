@@ -117,8 +117,8 @@ static void take_paths(void *self, struct tac_neighbor *n)
 
 void tac_ranks_paths(struct tac_sim *sim)
 {
-    tac_halo_talk(&sim->ranks->halo, TAG_ASK, ask, keep_question, sim);
-    tac_halo_talk(&sim->ranks->halo, TAG_PATHS, answer, take_paths, sim);
+    tac_halo_exchange(&sim->ranks->halo, TAG_ASK, ask, keep_question, sim);
+    tac_halo_exchange(&sim->ranks->halo, TAG_PATHS, answer, take_paths, sim);
 }
 
 /* ---- lines ---- */
@@ -164,5 +164,5 @@ static void take_lines(void *self, struct tac_neighbor *n)
 
 void tac_ranks_lines(struct tac_sim *sim)
 {
-    tac_halo_talk(&sim->ranks->halo, TAG_LINES, tell_lines, take_lines, sim);
+    tac_halo_exchange(&sim->ranks->halo, TAG_LINES, tell_lines, take_lines, sim);
 }

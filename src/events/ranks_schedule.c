@@ -1,5 +1,5 @@
 /* ranks_schedule.c: the schedule of messages between ranks: which ranks exchange positions at which instants, from the
- * elements and the watched rungs (docs/distribution.md, A pass). */
+ * elements and the active layer groups (docs/distribution.md, A pass). */
 #include "events/ranks.h"
 #include <stdlib.h>
 #include <string.h>
@@ -117,9 +117,9 @@ static enum tac_err share_pairs(struct tac_sim *sim)
             continue;
         r->shortest = p->deep_period < r->shortest ? p->deep_period : r->shortest;
         for (int32_t first = 1, last; first <= p->depth; first = last + 1) {
-            tac_time period = tac_model_rung(sim->model, &p->form, first, &last);
+            tac_time period = tac_model_layer_group(sim->model, &p->form, first, &last);
             if (sim->ranks->halo.nested && last < p->depth)
-                continue; /* a deeper rung ticks at all of its instants */
+                continue; /* a deeper layer group ticks at all of its instants */
             TAC_TRY(share(sim, &r->shared, &r->shared_count, &r->shared_capacity, p->v, p->count, period));
         }
     }

@@ -56,7 +56,7 @@ static void nothing(struct tac_sim *sim)
     (void)sim;
 }
 
-/* Contact off: nothing to look for. Cut into stretches so that a run can be watched and stopped. */
+/* Contact off: nothing to look for. Cut into stretches so that a run can be active and stopped. */
 static enum tac_err advance_freely(struct tac_sim *sim, tac_time limit)
 {
     enum tac_err err;
@@ -91,9 +91,9 @@ static enum tac_err choose_stretch(struct tac_sim *sim)
 
 const struct tac_discovery tac_discovery_none = {"none", no_discovery, advance_freely, nothing};
 
-static enum tac_err view_watch(void *self, uint64_t key, const tac_lid v[4], int32_t *slot)
+static enum tac_err view_activate(void *self, uint64_t key, const tac_lid v[4], int32_t *slot)
 {
-    return tac_watch(self, key, v, slot);
+    return tac_activate(self, key, v, slot);
 }
 static void view_prime(void *self, int32_t slot, double d)
 {
@@ -101,22 +101,23 @@ static void view_prime(void *self, int32_t slot, double d)
 }
 static enum tac_err view_place(void *self, int32_t slot)
 {
-    return tac_watch_place(self, slot);
+    return tac_active_place(self, slot);
 }
 static void view_drop(void *self, int32_t slot)
 {
-    tac_watch_drop(self, slot);
+    tac_active_drop(self, slot);
 }
 static enum tac_err view_order(void *self, int32_t slot, bool drop)
 {
     return tac_order(self, slot, drop);
 }
-static bool view_holds(void *self, int32_t slot)
+static bool view_has_friction(void *self, int32_t slot)
 {
     const struct tac_sim *sim = self;
-    return tac_friction_holds(&sim->active, slot);
+    return tac_friction_has_state(&sim->active, slot);
 }
-static const struct tac_activation activation = {view_watch, view_prime, view_place, view_drop, view_order, view_holds};
+static const struct tac_activation activation = {view_activate, view_prime, view_place,
+                                                 view_drop,     view_order, view_has_friction};
 
 static void fill_view(struct tac_sim *sim)
 {
@@ -142,7 +143,7 @@ static enum tac_err prepare(struct tac_sim *sim, struct tac_scene *scene)
     TAC_TRY(tac_alloc(sim->ctx, sim->elastic->class_count, sizeof *sim->clocks.due_elastic, &sim->clocks.due_elastic));
     if (sim->contact && sim->model->friction)
         TAC_TRY(tac_friction_create(sim->ctx, sim->model, scene->settings, &sim->active));
-    TAC_TRY(tac_watch_create(sim));
+    TAC_TRY(tac_active_create(sim));
     TAC_TRY(tac_damping_create(sim));
     TAC_TRY(tac_scripts_create(sim));
     if (sim->scene->mesh->part)
@@ -195,7 +196,7 @@ void tac_sim_destroy(struct tac_sim **out)
     if (sim->find.way)
         sim->find.way->destroy(sim);
     tac_friction_destroy(&sim->active);
-    tac_watch_destroy(sim);
+    tac_active_destroy(sim);
     tac_ranks_destroy(&sim->ranks);
     tac_elastic_destroy(&sim->elastic);
     tac_model_destroy(&sim->model);
@@ -216,7 +217,7 @@ void tac_sim_destroy(struct tac_sim **out)
     free(sim->paths.breaks);
     free(sim->clocks.heap);
     free(sim->clocks.due_elastic);
-    free(sim->clocks.due_rung);
+    free(sim->clocks.due_group);
     free(sim->scripts.script);
     free(sim->scripts.knot);
     free(sim->scripts.motion_knot);
@@ -327,7 +328,7 @@ static void say_stuck(struct tac_sim *sim, const struct stuck *s)
 }
 
 /* All modes of discovery come here in the same stretch between two instants, if not at the same time in it, nor with
- * the same pair of several, nor the same pairs watched. So the sentence follows from the motion alone: of all pairs at
+ * the same pair of several, nor the same pairs active. So the sentence follows from the motion alone: of all pairs at
  * their bottom the one that comes under it first. */
 enum tac_err tac_sim_stuck(struct tac_sim *sim)
 {

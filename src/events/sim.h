@@ -1,8 +1,8 @@
-/* sim.h: one simulation: state, clocks, watched contacts, and the passes that run them.
+/* sim.h: one simulation: state, clocks, active contacts, and the passes that run them.
  *
- * A window (T, T + W] is run as a *pass*: every due force at every instant, with the rungs watched now, keeping each
- * vertex's path.  Discovery then looks at the paths: clean windows are committed, others are run again from the
- * window's start with what was missed watched too.  All state hangs off struct tac_sim, which owns it.
+ * A window (T, T + W] is run as a *pass*: every due force at every instant, with the layer groups active now, keeping
+ * each vertex's path.  Discovery then looks at the paths: clean windows are committed, others are run again from the
+ * window's start with what was missed active too.  All state hangs off struct tac_sim, which owns it.
  *
  *     tac_sim_create(ctx, scene, mode, &sim);
  *     while (sim->state.now < scene->t_end) tac_sim_advance(sim, next_stop);    commits up to next_stop
@@ -57,8 +57,8 @@ enum tac_err tac_pass_begin(struct tac_sim *sim);
 tac_time tac_pass_run(struct tac_sim *sim, tac_time end);
 /* Local. Runs one instant, whose classes tac_clock_next() has just told: what tac_pass_run() does with each. */
 void tac_pass_step(struct tac_sim *sim, tac_time t);
-/* Local. Back to the window's start; rungs born after `believed` in this pass are dropped. */
-enum tac_err tac_pass_restore(struct tac_sim *sim, tac_time believed);
+/* Local. Back to the window's start; layer groups born after `believed` in this pass are dropped. */
+enum tac_err tac_pass_restore(struct tac_sim *sim, tac_time committed);
 /* Local. What was run is right: now = end. */
 enum tac_err tac_pass_commit(struct tac_sim *sim, tac_time end);
 
@@ -72,39 +72,40 @@ static inline double tac_pass_waited(const struct tac_sim *sim)
 void tac_pass_took(struct tac_sim *sim, double wall_s, double waited_s);
 
 /* ---- contact_tick.c ---- */
-/* Local. The penalty rungs due at t (sim->clocks.due_rung), limits of stretch among them, and then the friction of
- * their pairs (docs/method.md). Fills sim->active.loss. */
+/* Local. The penalty layer groups due at t (sim->clocks.due_group), limits of stretch among them, and then the friction
+ * of their pairs (docs/method.md). Fills sim->active.loss. */
 void tac_contact_tick(struct tac_sim *sim, tac_time t);
 /* Local. After all kicks of instant t: what restitution and friction took away, entered and emptied. */
 void tac_contact_losses(struct tac_sim *sim, tac_time t);
 
-/* ---- watch.c ---- */
-/* Local. Watches one more rung of a pair (from sim->state.now); a new pair gets a slot. *slot told. Call between
+/* ---- activate.c ---- */
+/* Local. Watches one more layer group of a pair (from sim->state.now); a new pair gets a slot. *slot told. Call between
  * passes. */
-enum tac_err tac_watch(struct tac_sim *sim, uint64_t key, const tac_lid v[4], int32_t *slot);
-/* Local. Between two instants of a pass: puts the rung that tac_watch() has just added where it can tick. */
-enum tac_err tac_watch_place(struct tac_sim *sim, int32_t slot);
-/* Local. Watches one more rung of slot from t on, in the event loop; false if there is no room or no further layer.
- * Room is made in tac_watch_settle(): on one rank nothing is allocated here.  On several, where all owners of a pair
- * must decide alike, more room is made at once. */
-bool tac_watch_deepen(struct tac_sim *sim, int32_t slot, tac_time t);
-/* Local. Sorts newly watched rungs into their classes and makes room for a pass. Call before each pass. */
-enum tac_err tac_watch_settle(struct tac_sim *sim);
-/* Local. Drops the deepest rung of a pair (must be silent); the pair with its last one. Call between passes. */
-void tac_watch_drop(struct tac_sim *sim, int32_t slot);
-/* Local. Rollback: rungs born after `believed` in this pass are dropped, the others' state is the window start's. */
-void tac_watch_undo(struct tac_sim *sim, tac_time believed);
+enum tac_err tac_activate(struct tac_sim *sim, uint64_t key, const tac_lid v[4], int32_t *slot);
+/* Local. Between two instants of a pass: puts the layer group that tac_activate() has just added where it can tick. */
+enum tac_err tac_active_place(struct tac_sim *sim, int32_t slot);
+/* Local. Watches one more layer group of slot from t on, in the event loop; false if there is no room or no further
+ * layer. Room is made in tac_active_settle(): on one rank nothing is allocated here.  On several, where all owners of a
+ * pair must decide alike, more room is made at once. */
+bool tac_active_deepen(struct tac_sim *sim, int32_t slot, tac_time t);
+/* Local. Sorts newly active layer groups into their classes and makes room for a pass. Call before each pass. */
+enum tac_err tac_active_settle(struct tac_sim *sim);
+/* Local. Drops the deepest layer group of a pair (must be silent); the pair with its last one. Call between passes. */
+void tac_active_drop(struct tac_sim *sim, int32_t slot);
+/* Local. Rollback: layer groups born after `believed` in this pass are dropped, the others' state is the window
+ * start's. */
+void tac_active_rollback(struct tac_sim *sim, tac_time committed);
 /* Local. Commit: what was born in this pass stays. */
-void tac_watch_believe(struct tac_sim *sim);
-/* Local. last_d of a pair's rung that begins with layer `first`, infinity if there is none; between passes. */
-double tac_watch_last(struct tac_sim *sim, uint64_t key, tac_time period, int32_t first);
-/* Local. The anchor (friction.h) of such a rung, or -1. */
-int32_t tac_watch_anchor(struct tac_sim *sim, uint64_t key, tac_time period, int32_t first);
-/* Local. Sets that of the rung that tac_watch() just added. */
-void tac_watch_set_last(struct tac_sim *sim, int32_t slot, double last_d);
+void tac_active_commit(struct tac_sim *sim);
+/* Local. last_d of a pair's layer group that begins with layer `first`, infinity if there is none; between passes. */
+double tac_active_last(struct tac_sim *sim, uint64_t key, tac_time period, int32_t first);
+/* Local. The anchor (friction.h) of such a layer group, or -1. */
+int32_t tac_active_anchor(struct tac_sim *sim, uint64_t key, tac_time period, int32_t first);
+/* Local. Sets that of the layer group that tac_activate() just added. */
+void tac_active_set_last(struct tac_sim *sim, int32_t slot, double last_d);
 /* Local. Empty tables. */
-enum tac_err tac_watch_create(struct tac_sim *sim);
-void tac_watch_destroy(struct tac_sim *sim);
+enum tac_err tac_active_create(struct tac_sim *sim);
+void tac_active_destroy(struct tac_sim *sim);
 
 /* ---- record.c ---- */
 /* Local. Breakpoints go to `record` (borrowed, nothing kept in it) from now on; NULL: they are not kept. */
@@ -132,8 +133,8 @@ void tac_sim_destroy(struct tac_sim **sim);
 /* Collective. Commits some more, at most up to `limit` > now; stops at scripted knots, which it applies.  For an energy
  * row at a time t, set sim->books.before_at = t before advancing to it. */
 enum tac_err tac_sim_advance(struct tac_sim *sim, tac_time limit);
-/* Collective. The sentence of a nest that has ended in the stretch between two instants that sim->state.now lies in,
- * where some pair of some rank comes under its bottom: TAC_ERR_RUN. */
+/* Collective. The sentence of a layer stack that has ended in the stretch between two instants that sim->state.now lies
+ * in, where some pair of some rank comes under its bottom: TAC_ERR_RUN. */
 enum tac_err tac_sim_stuck(struct tac_sim *sim);
 /* Local. The sentence of vertex `id` (global) that is no longer a number at t: TAC_ERR_RUN. */
 enum tac_err tac_sim_not_finite(struct tac_sim *sim, tac_gid id, tac_time t);

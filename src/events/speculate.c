@@ -3,7 +3,7 @@
 #include "broadphase/candidates.h"
 #include "contact/friction.h"
 #include "events/ranks.h"
-#include "events/verdict.h"
+#include "events/validation.h"
 #include "events/windows.h"
 #include "geometry/sweep.h"
 #include <stdlib.h>
@@ -32,20 +32,20 @@ static double distance_now(const struct tac_sim *sim, const struct tac_candidate
 {
     double x[4][3], u[4][3];
     struct tac_near near;
-    tac_verdict_chords(sim, q, x, u);
+    tac_validation_chords(sim, q, x, u);
     tac_near_pair((enum tac_pair_type)q->type, x, &near);
     return near.d;
 }
 
-/* Watches one rung more of q, whose distance is d now.  With free clocks a layer is a rung, and those of one depth tick
- * about equally often: some more at once. */
-static enum tac_err watch_more(struct tac_sim *sim, struct tac_candidate *q, double d)
+/* Watches one layer group more of q, whose distance is d now.  With free clocks a layer is a layer group, and those of
+ * one depth tick about equally often: some more at once. */
+static enum tac_err active_more(struct tac_sim *sim, struct tac_candidate *q, double d)
 {
     enum tac_err err;
     const bool nested = sim->scene->settings->clocks.mode == TAC_CLOCKS_NESTED;
     int32_t more = nested || q->slot < 0 ? 1 : 1 + sim->active.pair[q->slot].depth / 4;
     do {
-        TAC_TRY(tac_watch(sim, q->key, q->v, &q->slot));
+        TAC_TRY(tac_activate(sim, q->key, q->v, &q->slot));
         tac_prime(sim, q->slot, d);
         TAC_TRY(tac_order(sim, q->slot, false));
     } while (--more > 0 && sim->active.pair[q->slot].depth < sim->active.pair[q->slot].form.bottom);
@@ -55,16 +55,16 @@ done:
 }
 
 /* After a miss: back to the window's start, and watch what was found, unless it would tick too often until then. */
-static enum tac_err go_back(struct tac_sim *sim, const struct tac_verdict *verdict, bool costly)
+static enum tac_err go_back(struct tac_sim *sim, const struct tac_validation *validation, bool costly)
 {
     enum tac_err err;
     struct tac_candidates *c = sim->view.candidates;
-    TAC_TRY(tac_pass_restore(sim, verdict->earliest));
-    for (size_t k = 0; k < verdict->count && !costly; k++) {
-        struct tac_candidate *q = &c->list[verdict->miss[k].candidate];
+    TAC_TRY(tac_pass_restore(sim, validation->earliest));
+    for (size_t k = 0; k < validation->count && !costly; k++) {
+        struct tac_candidate *q = &c->list[validation->miss[k].candidate];
         if (q->slot >= 0 && sim->active.pair[q->slot].depth == sim->active.pair[q->slot].form.bottom)
             continue;
-        TAC_TRY(watch_more(sim, q, distance_now(sim, q)));
+        TAC_TRY(active_more(sim, q, distance_now(sim, q)));
     }
     for (size_t k = 0; k < c->count; k++)
         if (c->list[k].slot >= 0)
@@ -98,12 +98,12 @@ static double soon_after(const struct tac_candidate *q)
     return .05 * (tac_pair_is_limit((enum tac_pair_type)q->type) ? 1e7 * q->tolerance : q->next);
 }
 
-/* Did the deepest rung of a pair do nothing in the pass? */
+/* Did the deepest layer group of a pair do nothing in the pass? */
 static bool was_silent(const struct tac_sim *sim, int32_t slot)
 {
     const struct tac_pair *p = slot >= 0 ? &sim->active.pair[slot] : NULL;
     return p != NULL && p->deep_last == INFINITY && p->active < p->deep_first &&
-           !tac_friction_holds(&sim->active, slot);
+           !tac_friction_has_state(&sim->active, slot);
 }
 
 /* A clean pass: watch what will be near, drop what has long been silent. */
@@ -129,7 +129,7 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
         }
         double x[4][3], u[4][3];
         struct tac_near near;
-        tac_verdict_chords(sim, q, x, u);
+        tac_validation_chords(sim, q, x, u);
         double deviation = 0;
         for (int i = 0; i < q->count; i++) {
             deviation = fmax(deviation, c->move[q->v[i]].deviation);
@@ -142,13 +142,13 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
         q->d = near.d - q->tolerance;
         if (approaching && q->d - 2 * ahead * q->change < soon &&
             tac_sweep(type, x, u, q->next + deviation, q->tolerance) <= 1) {
-            TAC_TRY(watch_more(sim, q, near.d));
+            TAC_TRY(active_more(sim, q, near.d));
         } else if (silent) {
             const double first = tac_model_reach(sim->model, &p->form, 1);
             const double margin = QUIET_MARGIN * (q->change + deviation);
             while (p->live && was_silent(sim, q->slot) && near.d > p->deep_reach + margin) {
                 TAC_TRY(tac_order(sim, q->slot, true));
-                tac_watch_drop(sim, q->slot);
+                tac_active_drop(sim, q->slot);
             }
             q->next = p->live ? p->next : first;
             q->slot = p->live ? q->slot : -1;
@@ -167,7 +167,7 @@ static enum tac_err new_list(struct tac_sim *sim, tac_time reached)
 }
 
 /* Runs a pass to `end`, unless it stands as it was run (not `again`), and judges it.  *reached: how far it came. */
-static enum tac_err try_pass(struct tac_sim *sim, tac_time end, bool again, struct tac_verdict *verdict,
+static enum tac_err try_pass(struct tac_sim *sim, tac_time end, bool again, struct tac_validation *validation,
                              tac_time *reached)
 {
     enum tac_err err;
@@ -182,37 +182,37 @@ static enum tac_err try_pass(struct tac_sim *sim, tac_time end, bool again, stru
     if (again && (!sim->ranks || !tac_ranks_down(sim)))
         *reached = tac_pass_run(sim, end);
     begin_s = tac_wall_s();
-    verdict->bad = -1;
-    if (!tac_windows_measure(sim, *reached, &bad, &verdict->wildest))
-        verdict->bad = tac_sim_id(sim, bad);
+    validation->bad = -1;
+    if (!tac_windows_measure(sim, *reached, &bad, &validation->wildest))
+        validation->bad = tac_sim_id(sim, bad);
     if (sim->ranks)
         tac_ranks_close(sim);
-    const bool calm = bad < 0 && verdict->wildest <= 256 * c->skin;
-    verdict->broken = calm && !tac_windows_hold(sim, *reached, false);
+    const bool calm = bad < 0 && validation->wildest <= 256 * c->skin;
+    validation->broken = calm && !tac_windows_hold(sim, *reached, false);
     TAC_TRY(
-        tac_verdict_judge(sim, *reached, verdict, calm && !verdict->broken && !(sim->ranks && tac_ranks_down(sim))));
-    TAC_TRY(tac_verdict_reduce(sim, verdict));
-    verdict->wild = verdict->bad >= 0 || verdict->wildest > 256 * c->skin;
-    if (!verdict->wild && verdict->broken) {
+        tac_validate(sim, *reached, validation, calm && !validation->broken && !(sim->ranks && tac_ranks_down(sim))));
+    TAC_TRY(tac_validation_reduce(sim, validation));
+    validation->wild = validation->bad >= 0 || validation->wildest > 256 * c->skin;
+    if (!validation->wild && validation->broken) {
         TAC_TRY(new_list(sim, *reached));
-        TAC_TRY(tac_verdict_judge(sim, *reached, verdict, true));
-        TAC_TRY(tac_verdict_reduce(sim, verdict));
+        TAC_TRY(tac_validate(sim, *reached, validation, true));
+        TAC_TRY(tac_validation_reduce(sim, validation));
     }
     sim->books.counters.seconds_discovery += tac_wall_s() - begin_s;
 done:
     return err;
 }
 
-/* After a miss those run again that own a vertex of what is watched anew, and those that meet them; what the others ran
+/* After a miss those run again that own a vertex of what is active anew, and those that meet them; what the others ran
  * stands. */
-static bool must_repeat(struct tac_sim *sim, const struct tac_verdict *verdict)
+static bool must_repeat(struct tac_sim *sim, const struct tac_validation *validation)
 {
-    if (!sim->ranks || (verdict->bottom <= sim->state.now && verdict->earliest <= sim->state.now))
+    if (!sim->ranks || (validation->bottom <= sim->state.now && validation->earliest <= sim->state.now))
         return true;
     uint8_t *mark = sim->ranks->rerun;
     memset(mark, 0, (size_t)sim->ctx->size);
-    for (size_t k = 0; k < verdict->count; k++) {
-        const struct tac_candidate *q = &sim->view.candidates->list[verdict->miss[k].candidate];
+    for (size_t k = 0; k < validation->count; k++) {
+        const struct tac_candidate *q = &sim->view.candidates->list[validation->miss[k].candidate];
         for (int i = 0; i < q->count; i++)
             mark[tac_sim_owner(sim, q->v[i])] = 1;
     }
@@ -222,8 +222,8 @@ static bool must_repeat(struct tac_sim *sim, const struct tac_verdict *verdict)
 static enum tac_err advance(struct tac_sim *sim, tac_time limit)
 {
     enum tac_err err = TAC_OK;
-    struct tac_verdict verdict = {0};
-    tac_time wanted = TAC_TIME_NEVER; /* a period that was missed, and is not watched yet */
+    struct tac_validation validation = {0};
+    tac_time wanted = TAC_TIME_NEVER; /* a period that was missed, and is not active yet */
     double begin_s;
     int attempts = 0;
     bool again = true;
@@ -233,10 +233,10 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
     tac_time end = limit - sim->state.now > window + window / 4 ? sim->state.now + window : limit, reached;
     const tac_time asked = end - sim->state.now;
     for (;; attempts++) {
-        TAC_TRY(try_pass(sim, end, again, &verdict, &reached));
+        TAC_TRY(try_pass(sim, end, again, &validation, &reached));
         again = true;
         begin_s = tac_wall_s();
-        if (verdict.wild) {
+        if (validation.wild) {
             /* Nonsense, or motion too wild for one window: a shorter one.  One instant alone is straight. */
             const tac_time shorter = (reached - sim->state.now) / 4;
             if (shorter > 0) {
@@ -244,32 +244,32 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
                 end = sim->state.now + shorter;
                 continue;
             }
-            if (verdict.bad >= 0) {
-                err = tac_sim_not_finite(sim, verdict.bad, reached);
+            if (validation.bad >= 0) {
+                err = tac_sim_not_finite(sim, validation.bad, reached);
                 goto done;
             }
         }
-        if (verdict.earliest == TAC_TIME_NEVER)
+        if (validation.earliest == TAC_TIME_NEVER)
             break;
         /* A second miss: only what is certainly right. Where that is nothing, the pair there has become deeper. */
-        sim->windows.least_period = verdict.period;
+        sim->windows.least_period = validation.period;
         const tac_time most = tac_windows_ask(sim);
-        /* What would tick too often until it is needed is watched from there on: in the next window. */
-        const bool costly =
-            attempts < COSTLY_MISSES && (verdict.earliest - sim->state.now) / 2 > most && verdict.earliest < reached;
-        const bool shorter = (attempts > 0 || costly) && verdict.earliest > sim->state.now;
+        /* What would tick too often until it is needed is active from there on: in the next window. */
+        const bool costly = attempts < COSTLY_MISSES && (validation.earliest - sim->state.now) / 2 > most &&
+                            validation.earliest < reached;
+        const bool shorter = (attempts > 0 || costly) && validation.earliest > sim->state.now;
         const bool cut = !shorter && (reached - sim->state.now) / 2 > most;
-        wanted = costly && verdict.period < wanted ? verdict.period : wanted;
-        again = shorter || cut || must_repeat(sim, &verdict);
+        wanted = costly && validation.period < wanted ? validation.period : wanted;
+        again = shorter || cut || must_repeat(sim, &validation);
         if (again)
-            TAC_TRY(tac_ranks_hold(sim, go_back(sim, &verdict, costly)));
-        if (verdict.bottom <= sim->state.now && verdict.earliest <= sim->state.now) {
+            TAC_TRY(tac_ranks_hold(sim, go_back(sim, &validation, costly)));
+        if (validation.bottom <= sim->state.now && validation.earliest <= sim->state.now) {
             err = tac_sim_stuck(sim);
             goto done;
         }
-        tac_orders_talk(sim);
+        tac_orders_exchange(sim);
         if (shorter)
-            end = verdict.earliest;
+            end = validation.earliest;
         else if (cut)
             end = sim->state.now + most;
         else
@@ -279,15 +279,15 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
     tac_windows_hold(sim, reached, true);
     TAC_TRY(tac_ranks_hold(sim, tac_pass_commit(sim, reached)));
     adapt(sim, attempts, asked);
-    sim->windows.least_period = wanted < verdict.period ? wanted : verdict.period;
+    sim->windows.least_period = wanted < validation.period ? wanted : validation.period;
     TAC_TRY(tac_ranks_hold(sim, look_ahead(sim, (double)tac_windows_ask(sim) / (double)(reached - sim->paths.start))));
-    tac_orders_talk(sim);
+    tac_orders_exchange(sim);
     if (!sim->ranks && wanted == TAC_TIME_NEVER)
         sim->windows.least_period = tac_windows_least(sim); /* less what was dropped */
     sim->books.counters.seconds_discovery += tac_wall_s() - begin_s;
 done:
-    free(verdict.miss);
-    free(verdict.open);
+    free(validation.miss);
+    free(validation.open);
     return err;
 }
 

@@ -12,8 +12,8 @@ enum {
     TICKS_AT_MOST = 24,
     DAMPER = 2,     /* what a damper's tick counts in those of a spring, where windows are measured in the period that
                      * most of the work has */
-    RUNG_TICKS = 64 /* most ticks of one rung in a window, and some more for the scene's vertices: they are to cost no
-                     * more than what a window costs by itself */
+    RUNG_TICKS = 64 /* most ticks of one layer group in a window, and some more for the scene's vertices: they are to
+                     * cost no more than what a window costs by itself */
 };
 
 tac_time tac_windows_main_period(const struct tac_sim *sim)
@@ -76,9 +76,9 @@ done:
 tac_time tac_windows_least(const struct tac_sim *sim)
 {
     for (size_t k = 0;
-         k < sim->active.rung_class_count && sim->active.rung_class[k].period < sim->windows.period_wanted; k++)
-        if (sim->active.rung_class[k].count + sim->active.rung_class[k].extra_count > 0)
-            return sim->active.rung_class[k].period;
+         k < sim->active.rate_group_count && sim->active.rate_group[k].period < sim->windows.period_wanted; k++)
+        if (sim->active.rate_group[k].count + sim->active.rate_group[k].extra_count > 0)
+            return sim->active.rate_group[k].period;
     return sim->windows.period_wanted;
 }
 
@@ -144,18 +144,18 @@ bool tac_windows_hold(struct tac_sim *sim, tac_time end, bool keep)
         return false;
     const double s = tac_seconds(sim, end - c->start);
     for (tac_lid i = 0; i < sim->state.owned; i++) {
-        struct tac_tube *tube = &c->tube[i];
-        if (tube->radius == 0)
+        struct tac_path_bound *path_bound = &c->path_bound[i];
+        if (path_bound->radius == 0)
             continue;
         const struct tac_move *move = &c->move[i];
         const double *x = &c->x[3 * (size_t)i];
         double off[3];
         for (int k = 0; k < 3; k++)
-            off[k] = x[k] + move->u[k] - (tube->x[k] + s * tube->v[k]);
-        double offset = sqrt(tac_dot(off, off)), worst = offset > tube->offset ? offset : tube->offset;
+            off[k] = x[k] + move->u[k] - (path_bound->x[k] + s * path_bound->v[k]);
+        double offset = sqrt(tac_dot(off, off)), worst = offset > path_bound->offset ? offset : path_bound->offset;
         if (keep)
-            tube->offset = offset;
-        else if (!(worst + move->deviation <= tube->radius))
+            path_bound->offset = offset;
+        else if (!(worst + move->deviation <= path_bound->radius))
             return false;
     }
     return true;

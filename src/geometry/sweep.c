@@ -5,7 +5,7 @@
 double tac_sweep(enum tac_pair_type type, const double x[4][3], const double u[4][3], double threshold,
                  double tolerance)
 {
-    enum { MOST_STEPS = 1000 }; /* then it counts as a hit; at the end of a nest that would end the run */
+    enum { MOST_STEPS = 1000 }; /* then it counts as a hit; at the end of a layer stack that would end the run */
     const int n = tac_pair_vertices(type);
     const double reach = tac_relative(type, u);
     double s = 0, y[4][3];

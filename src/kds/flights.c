@@ -1,5 +1,5 @@
-/* flights.c: tubes: the flight plans that ranks exchange, when they are renewed, and how they are checked after a
- * window (docs/kds.md, Across ranks; flight plans: ACM 2009, section 5.3). */
+/* flights.c: trajectory bounds: the flight plans that ranks exchange, when they are renewed, and how they are checked
+ * after a window (docs/kds.md, Across ranks; flight plans: ACM 2009, section 5.3). */
 #include "kds/flights.h"
 #include "contact/limits.h"
 #include "kds/kinetic_slab.h"
@@ -8,16 +8,18 @@
 
 enum { TAG_TUBES = 17 };
 
-static const double FINE = .01;   /* least radius of a tube that slabs rest on, in thicknesses of the finest layers */
+static const double FINE =
+    .01; /* least radius of a trajectory bound that slabs rest on, in thicknesses of the finest layers */
 static const double WELCOME = .1; /* radius above which windows become shorter, likewise */
-static const double COARSE = .5;  /* radius of a tube that no slab rests on, in skins of the epoch's tubes */
-static const double TIGHTEN = 16; /* a tube is filed anew if it is so much wider than need be */
+static const double COARSE =
+    .5; /* radius of a trajectory bound that no slab rests on, in skins of the epoch's trajectory bounds */
+static const double TIGHTEN = 16; /* a trajectory bound is filed anew if it is so much wider than need be */
 
-/* A message: a tube, or that slabs rest on a vertex of the neighbour's, or no longer do. */
+/* A message: a trajectory bound, or that slabs rest on a vertex of the neighbour's, or no longer do. */
 struct flight {
     double x[3], v[3], radius;
     int32_t place;  /* in the list of those whom the neighbour hears of; whom we hear of */
-    int32_t wanted; /* 0: a tube; 1, -1: one rank more, less wants it */
+    int32_t wanted; /* 0: a trajectory bound; 1, -1: one rank more, less wants it */
 };
 
 /* ---- making and destroying ---- */
@@ -77,7 +79,7 @@ void tac_flights_destroy(struct tac_flights **flights)
     *flights = NULL;
 }
 
-/* ---- tubes ---- */
+/* ---- trajectory bounds ---- */
 
 static bool has_slabs(const struct tac_kinetic *k, tac_lid v)
 {
@@ -95,7 +97,7 @@ double tac_flights_narrow(const struct tac_flights *f)
     return 1.01 * FINE * f->finest;
 }
 
-/* Radius of the tube of a vertex that deviates by that much from its line, m. */
+/* Radius of the trajectory bound of a vertex that deviates by that much from its line, m. */
 static double radius_for(const struct tac_view *view, const struct tac_flights *f, tac_lid v, double deviation)
 {
     const double least = matters(f, v) ? FINE * f->finest : COARSE * view->candidates->skin;
@@ -108,7 +110,7 @@ static double scale(double longer)
     return TAC_FARTHER * fmax(longer, longer * longer); /* when shorter, the mean velocity is not that of now */
 }
 
-/* Files a tube for vertex v from view->state->now on. */
+/* Files a trajectory bound for vertex v from view->state->now on. */
 static void file(struct tac_view *view, struct tac_flights *f, tac_lid v, const double x[3], const double u[3],
                  double radius)
 {
@@ -155,15 +157,15 @@ bool tac_flights_leaving(const struct tac_view *view, tac_time end, tac_time win
     if (end + window > c->end)
         return true;
     for (tac_lid v = 0; v < view->state->owned; v++) {
-        const struct tac_tube *tube = &c->tube[v];
+        const struct tac_path_bound *path_bound = &c->path_bound[v];
         const struct tac_move *move = &c->move[v];
         double ahead[3];
-        if (tube->radius == 0)
+        if (path_bound->radius == 0)
             continue;
         for (int i = 0; i < 3; i++)
             ahead[i] = c->x[3 * (size_t)v + (size_t)i] + (1 + times) * move->u[i];
         const double deviation = farther * move->deviation;
-        if (off_line(ahead, tube->x, tube->v, s + w) + deviation > tube->radius)
+        if (off_line(ahead, path_bound->x, path_bound->v, s + w) + deviation > path_bound->radius)
             return true;
     }
     return false;
@@ -223,7 +225,7 @@ void tac_flights_check(struct tac_view *view, struct tac_flights *f, tac_time en
         if (worst + move->deviation <= plan->radius)
             continue;
         if (rough > 1 && able) {
-            f->wild = true; /* a shorter window is better than a tube so wide that no slab fits */
+            f->wild = true; /* a shorter window is better than a trajectory bound so wide that no slab fits */
             file(view, f, v, x, view->paths->line[v].v, WELCOME * f->finest);
         } else {
             file(view, f, v, x, u, radius_for(view, f, v, move->deviation));
@@ -296,10 +298,10 @@ static void hear(void *self, struct tac_neighbor *n)
     }
 }
 
-void tac_flights_talk(struct tac_view *view, struct tac_flights *f)
+void tac_flights_exchange(struct tac_view *view, struct tac_flights *f)
 {
     struct tac_kinetic *k = f->k;
-    tac_halo_talk(view->halo, TAG_TUBES, tell, hear, f);
+    tac_halo_exchange(view->halo, TAG_TUBES, tell, hear, f);
     memset(f->news, 0, (size_t)view->state->owned);
     k->now = view->state->now;
     f->changed = k->moved_count > 0;
@@ -376,12 +378,12 @@ enum tac_err tac_flights_epoch(struct tac_view *view, struct tac_flights *f, tac
     struct tac_kinetic *k;
     expect_motions(view, f, window);
     tac_kinetic_destroy(&f->k);
-    tac_moves_talk(view);
+    tac_moves_exchange(view);
     TAC_TRY(tac_agree(view->ctx, view->halo->down));
     if (c->end > c->start)
         tac_candidates_horizon(c, view->paths->start, view->state->now, usual);
     TAC_TRY(tac_candidates_gather(view, c, f->span, c->horizon));
-    TAC_TRY(tac_agree(view->ctx, tac_kinetic_create_tubes(view, c, &f->k)));
+    TAC_TRY(tac_agree(view->ctx, tac_kinetic_create_path_bounds(view, c, &f->k)));
     k = f->k;
     free(f->shown);
     f->shown = NULL;
@@ -393,11 +395,11 @@ enum tac_err tac_flights_epoch(struct tac_view *view, struct tac_flights *f, tac
     k->tau_s = tac_state_seconds(view->state, window);
     find_members(view, f);
     file_all(view, f, window);
-    tac_flights_talk(view, f);
+    tac_flights_exchange(view, f);
     k->extent = 3 * fmax(c->extent, f->finest);
     for (size_t v = 0; v < k->vertices; v++)
         for (int i = 0; i < 3; i++)
-            k->extent = fmax(k->extent, 3 * (fabs(k->plan[v].x[i]) + c->span_s * fabs(c->tube[v].v[i])));
+            k->extent = fmax(k->extent, 3 * (fabs(k->plan[v].x[i]) + c->span_s * fabs(c->path_bound[v].v[i])));
     if (view->halo->down == TAC_OK)
         tac_halo_failed(view->halo, tac_kinetic_build(k));
 done:

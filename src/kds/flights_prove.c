@@ -1,5 +1,5 @@
-/* flights_prove.c: proves by tubes that the layers that are not watched stay silent until a window ends (flights.h;
- * docs/kds.md, Across ranks). */
+/* flights_prove.c: proves by trajectory bounds that the layers that are not active stay silent until a window ends
+ * (flights.h; docs/kds.md, Across ranks). */
 #include "kds/flights.h"
 #include "kds/kinetic_slab.h"
 
@@ -52,7 +52,7 @@ done:
     return err;
 }
 
-void tac_flights_judge(struct tac_view *view, struct tac_flights *f, tac_time next)
+void tac_flights_validate(struct tac_view *view, struct tac_flights *f, tac_time next)
 {
     struct tac_kinetic *k = f->k;
     const struct tac_slabs *all = k->self[TAC_KINETIC_NARROW];
@@ -81,9 +81,9 @@ enum tac_err tac_flights_tidy(struct tac_view *view, struct tac_flights *f, stru
     for (size_t k = 0; k < view->active->pair_count; k++) {
         const struct tac_pair *p = &view->active->pair[k];
         const int32_t slot = (int32_t)k;
-        if (!p->live || p->v[0] >= view->state->owned || p->deep_last < INFINITY || tac_view_holds(view, slot))
+        if (!p->live || p->v[0] >= view->state->owned || p->deep_last < INFINITY || tac_view_has_friction(view, slot))
             continue;
-        TAC_TRY(tac_slabs_shed(tac_slabs_of(f->k, slot) >= 0 ? f->k : own, slot));
+        TAC_TRY(tac_slabs_drop_of(tac_slabs_of(f->k, slot) >= 0 ? f->k : own, slot));
     }
 done:
     return err;

@@ -10,16 +10,17 @@ enum { TICKS_PER_LIFE = 8, STEPS_PER_LIFE = 4 };
 
 /* ---- making and destroying ---- */
 
-/* Takes the primitives of list[begin..end) that the structure needs: with tubes, those near what other ranks have. */
+/* Takes the primitives of list[begin..end) that the structure needs: with trajectory bounds, those near what other
+ * ranks have. */
 static void take(struct tac_kinetic *k, const struct tac_primitive *list, int32_t begin, int32_t end,
                  const uint8_t *outer)
 {
-    const bool foreign = k->tubes && outer == NULL;
+    const bool remote = k->path_bounds && outer == NULL;
     for (int32_t p = begin; p < end; p++) {
-        int side = foreign ? TAC_SIDE_FOREIGN : TAC_SIDE_INNER;
-        for (int i = 0; i < list[p].count && !foreign; i++)
+        int side = remote ? TAC_SIDE_FOREIGN : TAC_SIDE_INNER;
+        for (int i = 0; i < list[p].count && !remote; i++)
             side = list[p].v[i] < k->view->state->owned ? side : TAC_SIDE_BORDER;
-        if (k->tubes ? side == TAC_SIDE_INNER && !outer[p] : side != TAC_SIDE_INNER)
+        if (k->path_bounds ? side == TAC_SIDE_INNER && !outer[p] : side != TAC_SIDE_INNER)
             continue;
         k->side[k->primitive_count] = (uint8_t)side;
         k->primitive[k->primitive_count++] = list[p];
@@ -30,42 +31,43 @@ static void take(struct tac_kinetic *k, const struct tac_primitive *list, int32_
 static enum tac_err take_primitives(struct tac_kinetic *k, const struct tac_candidates *c)
 {
     enum tac_err err;
-    const size_t own = (size_t)c->primitive_begin[c->body_count], foreign = k->tubes ? c->foreign_count : 0;
+    const size_t own = (size_t)c->primitive_begin[c->body_count], remote = k->path_bounds ? c->remote_count : 0;
     k->body_count = c->body_count;
-    TAC_TRY(tac_alloc(k->view->ctx, own + foreign, sizeof *k->primitive, &k->primitive));
-    TAC_TRY(tac_alloc(k->view->ctx, own + foreign, 1, &k->side));
+    TAC_TRY(tac_alloc(k->view->ctx, own + remote, sizeof *k->primitive, &k->primitive));
+    TAC_TRY(tac_alloc(k->view->ctx, own + remote, 1, &k->side));
     TAC_TRY(tac_alloc(k->view->ctx, (size_t)k->body_count + 1, sizeof *k->primitive_begin, &k->primitive_begin));
     TAC_TRY(tac_alloc(k->view->ctx, (size_t)k->body_count, 1, &k->still));
     for (int32_t b = 0; b < k->body_count; b++) {
         k->still[b] = c->still[b];
         take(k, c->primitive, c->primitive_begin[b], c->primitive_begin[b + 1], c->outer);
-        if (foreign)
-            take(k, c->foreign, c->foreign_begin[b], c->foreign_begin[b + 1], NULL);
+        if (remote)
+            take(k, c->remote, c->remote_begin[b], c->remote_begin[b + 1], NULL);
         k->primitive_begin[b + 1] = k->primitive_count;
     }
 done:
     return err;
 }
 
-static enum tac_err create(struct tac_view *view, const struct tac_candidates *c, bool tubes, struct tac_kinetic **out)
+static enum tac_err create(struct tac_view *view, const struct tac_candidates *c, bool path_bounds,
+                           struct tac_kinetic **out)
 {
     enum tac_err err;
-    const size_t n = (size_t)(tubes ? view->state->count : view->state->owned);
+    const size_t n = (size_t)(path_bounds ? view->state->count : view->state->owned);
     struct tac_kinetic *k = NULL;
     TAC_TRY(tac_alloc(view->ctx, 1, sizeof *k, &k));
     k->view = view;
-    k->tubes = tubes;
+    k->path_bounds = path_bounds;
     k->vertices = n;
     k->bad = -1;
     k->stuck_at = TAC_TIME_NEVER;
-    k->eps = tubes ? 0 : view->scene->settings->discovery.vagueness;
+    k->eps = path_bounds ? 0 : view->scene->settings->discovery.vagueness;
     k->tau = TICKS_PER_LIFE * view->main_period;
     k->tau_s = tac_state_seconds(view->state, k->tau);
     k->farthest = c->farthest;
     k->structure[TAC_KINETIC_BROAD] = view->scene->settings->discovery.structure == TAC_STRUCTURE_PAIRS
                                           ? &tac_kinetic_pairs
-                                      : tubes ? &tac_kinetic_epoch
-                                              : &tac_kinetic_lists;
+                                      : path_bounds ? &tac_kinetic_epoch
+                                                    : &tac_kinetic_lists;
     k->structure[TAC_KINETIC_NARROW] = &tac_kinetic_slabs;
     k->seconds[TAC_KINETIC_BROAD] = view->counters->seconds_lists;
     k->seconds[TAC_KINETIC_NARROW] = view->counters->seconds_slabs;
@@ -87,7 +89,8 @@ enum tac_err tac_kinetic_create(struct tac_view *view, const struct tac_candidat
     return create(view, c, false, out);
 }
 
-enum tac_err tac_kinetic_create_tubes(struct tac_view *view, const struct tac_candidates *c, struct tac_kinetic **out)
+enum tac_err tac_kinetic_create_path_bounds(struct tac_view *view, const struct tac_candidates *c,
+                                            struct tac_kinetic **out)
 {
     return create(view, c, true, out);
 }
@@ -252,7 +255,7 @@ static enum tac_err add_limits(struct tac_kinetic *k)
     struct tac_limit limit = {0};
     while (tac_limits_next(view->model, &limit)) {
         int32_t head = -1;
-        if (k->tubes == (limit.v[1] >= view->state->owned || limit.v[2] >= view->state->owned))
+        if (k->path_bounds == (limit.v[1] >= view->state->owned || limit.v[2] >= view->state->owned))
             TAC_TRY(tac_slabs_add(k, limit.type, limit.a, limit.b, &limit.v[0], &limit.v[1], -1, &head));
     }
 done:
@@ -383,7 +386,7 @@ enum tac_err tac_kinetic_prove(struct tac_kinetic *k, tac_time t, tac_time *next
         k->now = then > k->until ? then : k->until;
     }
     if (k->doubt_count)
-        tac_slabs_judge(k);
+        tac_slabs_validate(k);
     *next = k->next;
 done:
     return err;
@@ -396,8 +399,8 @@ enum tac_err tac_kinetic_tidy(struct tac_kinetic *k)
     k->now = view->state->now > k->now ? view->state->now : k->now;
     for (size_t slot = 0; slot < view->active->pair_count; slot++)
         if (view->active->pair[slot].live && view->active->pair[slot].deep_last == INFINITY &&
-            !tac_view_holds(view, (int32_t)slot))
-            TAC_TRY(tac_slabs_shed(k, (int32_t)slot));
+            !tac_view_has_friction(view, (int32_t)slot))
+            TAC_TRY(tac_slabs_drop_of(k, (int32_t)slot));
 done:
     return err;
 }

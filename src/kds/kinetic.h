@@ -5,7 +5,7 @@
  * vertices from their plans (its support) and knows a time until which it holds.  A kick that keeps the vertex in its
  * plan changes nothing; one that does not makes the vertex file a new plan, and the certificates that rest on it are
  * timed anew.  Before each instant all certificates that may fail before it are renewed, replaced by others, or a layer
- * is watched.  So no layer that is not watched can act at a tick, and nothing is ever run twice.
+ * is active.  So no layer that is not active can act at a tick, and nothing is ever run twice.
  *
  * Certificates belong to *structures*, which all look alike (struct tac_kinetic_structure): the slabs between two
  * primitives (kinetic_slab.c), and one of several ways to know which primitives need a slab (the broad phase:
@@ -82,9 +82,10 @@ struct tac_kinetic {
     double drift;    /* most that rounding may add to a velocity, m/s */
     double eps;      /* m/s for all; under 0: chosen per vertex */
     bool built;
-    bool tubes;            /* plans are those that ranks file with each other: where a vertex is, its plan says */
-    double narrow;         /* tubes: radius above which a slab may wait for narrower ones, m; infinity: it may not */
-    bool coarse;           /* tubes: some slab waits for narrower ones */
+    bool path_bounds; /* plans are those that ranks file with each other: where a vertex is, its plan says */
+    double
+        narrow;  /* trajectory bounds: radius above which a slab may wait for narrower ones, m; infinity: it may not */
+    bool coarse; /* trajectory bounds: some slab waits for narrower ones */
     size_t vertices;       /* V */
     struct tac_plan *plan; /* owned, (V) */
     double *wish;          /* owned, (V): eps of the next plan, m/s */
@@ -97,8 +98,8 @@ struct tac_kinetic {
     double *seconds[TAC_KINETIC_STRUCTURES]; /* into the counters: wall time for failures, for new times */
 
     size_t doubt_count, doubt_capacity;
-    int32_t *doubt;    /* owned: slabs of pairs at the end of their nest that could not be renewed */
-    tac_time stuck_at; /* when a pair goes through its nest before `next`; TAC_TIME_NEVER: none does */
+    int32_t *doubt;    /* owned: slabs of pairs at the end of their layer stack that could not be renewed */
+    tac_time stuck_at; /* when a pair goes through its layer stack before `next`; TAC_TIME_NEVER: none does */
 
     /* primitives, as in candidates.h */
     int32_t primitive_count, body_count;
@@ -110,9 +111,10 @@ struct tac_kinetic {
 
 /* Local. Certificates among the primitives whose vertices are all this rank's; `c` (borrowed) has them all. */
 enum tac_err tac_kinetic_create(struct tac_view *view, const struct tac_candidates *c, struct tac_kinetic **out);
-/* Local. Certificates between primitives of this rank and others that have foreign vertices (kinetic_ranks.h): plans
- * are tubes, which the caller files; then he builds. */
-enum tac_err tac_kinetic_create_tubes(struct tac_view *view, const struct tac_candidates *c, struct tac_kinetic **out);
+/* Local. Certificates between primitives of this rank and others that have remote vertices (kinetic_ranks.h): plans
+ * are trajectory bounds, which the caller files; then he builds. */
+enum tac_err tac_kinetic_create_path_bounds(struct tac_view *view, const struct tac_candidates *c,
+                                            struct tac_kinetic **out);
 void tac_kinetic_destroy(struct tac_kinetic **kinetic);
 /* Local. Certificates from the plans and the state of k->now, which the caller has set. */
 enum tac_err tac_kinetic_build(struct tac_kinetic *k);
@@ -121,7 +123,8 @@ enum tac_err tac_kinetic_begin(struct tac_kinetic *k);
 /* Local. These vertices have new plans: times anew what rests on them. */
 enum tac_err tac_kinetic_moved(struct tac_kinetic *k, const tac_lid *v, size_t count);
 /* Local. Renews all certificates that may fail before the instant t, the next one; *next is t, or an earlier instant if
- * a rung is watched that ticks before it.  k->stuck_at: a pair goes through the end of its nest before *next. */
+ * a layer group is active that ticks before it.  k->stuck_at: a pair goes through the end of its layer stack before
+ * *next. */
 enum tac_err tac_kinetic_prove(struct tac_kinetic *k, tac_time t, tac_time *next);
 /* Local. Has the vertex, kicked at an instant, left its plan? */
 static inline void tac_kinetic_check(struct tac_kinetic *k, tac_lid v)
@@ -136,7 +139,7 @@ static inline void tac_kinetic_check(struct tac_kinetic *k, tac_lid v)
 }
 /* Local. New plans for all that have left theirs, at view->state->now. */
 enum tac_err tac_kinetic_replan(struct tac_kinetic *k);
-/* Local. Between windows: drops rungs that have long been silent. */
+/* Local. Between windows: drops layer groups that have long been silent. */
 enum tac_err tac_kinetic_tidy(struct tac_kinetic *k);
 
 /* ---- for structures ---- */
@@ -156,11 +159,11 @@ static inline void tac_kinetic_velocity(const struct tac_view *view, tac_lid v, 
     out[2] = from[2];
 }
 
-/* Where a vertex is at k->now, m: for tubes their middle. */
+/* Where a vertex is at k->now, m: for trajectory bounds their middle. */
 static inline void tac_kinetic_place(const struct tac_kinetic *k, tac_lid v, double x[3])
 {
     const struct tac_plan *plan = &k->plan[v];
-    if (!k->tubes) {
+    if (!k->path_bounds) {
         tac_state_position(k->view->state, k->view->scripts, v, k->now, x);
         return;
     }
@@ -170,29 +173,30 @@ static inline void tac_kinetic_place(const struct tac_kinetic *k, tac_lid v, dou
 }
 
 /* Are there pairs to prove between primitives of these sides (or several sides)? Ours among each other are proven
- * without tubes, those of others by others. */
+ * without trajectory bounds, those of others by others. */
 static inline bool tac_kinetic_sides(const struct tac_kinetic *k, int a, int b)
 {
-    return !k->tubes || (((a | b) & ~TAC_SIDE_INNER) != 0 && ((a | b) & ~TAC_SIDE_FOREIGN) != 0);
+    return !k->path_bounds || (((a | b) & ~TAC_SIDE_INNER) != 0 && ((a | b) & ~TAC_SIDE_FOREIGN) != 0);
 }
 
 /* Slabs between all that two primitives (a, b; not the same) stand for; they are linked from *head on, which is -1 at
  * first.  `owner` is for the broad phase. */
 enum tac_err tac_slabs_between(struct tac_kinetic *k, const struct tac_primitive *a, const struct tac_primitive *b,
                                int32_t owner, int32_t *head);
-/* Is one of the slabs from head on about a watched pair? */
-bool tac_slabs_watched(const struct tac_kinetic *k, int32_t head);
+/* Is one of the slabs from head on about an active pair? */
+bool tac_slabs_active(const struct tac_kinetic *k, int32_t head);
 /* Forgets the slabs from head on. */
 void tac_slabs_drop(struct tac_kinetic *k, int32_t *head);
-/* The slab of a watched pair, or -1. */
+/* The slab of an active pair, or -1. */
 int32_t tac_slabs_of(const struct tac_kinetic *k, int32_t slot);
-/* Between windows: drops the deepest rung of a pair if it is not needed for a while. */
-enum tac_err tac_slabs_shed(struct tac_kinetic *k, int32_t slot);
-/* When the next instant is known: can a pair at the end of its nest come through it before then? Sets k->stuck_at. */
-void tac_slabs_judge(struct tac_kinetic *k);
+/* Between windows: drops the deepest layer group of a pair if it is not needed for a while. */
+enum tac_err tac_slabs_drop_of(struct tac_kinetic *k, int32_t slot);
+/* When the next instant is known: can a pair at the end of its layer stack come through it before then? Sets
+ * k->stuck_at. */
+void tac_slabs_validate(struct tac_kinetic *k);
 /* Local. All slabs in doubt are due now. */
 void tac_slabs_doubt_again(struct tac_kinetic *k);
-/* Tubes: life, quanta, that a slab should have so that nothing need be watched for it now. */
+/* Tubes: life, quanta, that a slab should have so that nothing need be active for it now. */
 tac_time tac_slabs_worth(const struct tac_kinetic *k, tac_time period);
 /* May the primitives of body a and those of body b touch (a may be b)? */
 bool tac_kinetic_may_touch(const struct tac_kinetic *k, tac_lid a, tac_lid b);

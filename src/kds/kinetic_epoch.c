@@ -1,8 +1,8 @@
 /* kinetic_epoch.c: the broad phase of the pairs that several ranks prove together (docs/kds.md, Across ranks, Epochs).
  *
- * It has no certificates of its own. An epoch's wide tubes (flights.h) hold until it ends, so primitives whose boxes
- * stay apart while the tubes hold need no slab, and one search at the beginning of the epoch finds all others. Lists
- * that are searched again as plans change would prove nothing that holds for longer. */
+ * It has no certificates of its own. An epoch's wide trajectory bounds (flights.h) hold until it ends, so primitives
+ * whose boxes stay apart while the trajectory bounds hold need no slab, and one search at the beginning of the epoch
+ * finds all others. Lists that are searched again as plans change would prove nothing that holds for longer. */
 #include "kds/kinetic.h"
 #include <stdlib.h>
 
@@ -81,7 +81,7 @@ static int compare_sweeps(const void *a, const void *b)
     return p->lo != q->lo ? (p->lo > q->lo) - (p->lo < q->lo) : (p->body > q->body) - (p->body < q->body);
 }
 
-/* Once in an epoch: its tubes and frames are those of k->view->candidates. */
+/* Once in an epoch: its trajectory bounds and frames are those of k->view->candidates. */
 static enum tac_err build(struct tac_kinetic *k, void *self)
 {
     enum tac_err err;

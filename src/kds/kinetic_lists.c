@@ -245,7 +245,7 @@ static void close_from(struct tac_kinetic *k, struct lists *l, int32_t id)
         if (t->touching || k->now < t->again)
             return;
         if (t->state == SPLIT ? !child_is_apart(l, t->child[0]) || !child_is_apart(l, t->child[1])
-                              : t->state != OPEN || tac_slabs_watched(k, t->slabs))
+                              : t->state != OPEN || tac_slabs_active(k, t->slabs))
             return;
         t->again = k->now + PATIENCE * k->tau;
         refresh(k, l, t);

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 enum {
-    LEAST_TICKS = 2, /* life of a slab, in ticks that watching the layer would cost, below which it is not worth it */
+    LEAST_TICKS = 2, /* life of a slab, in ticks that activating the layer would cost, below which it is not worth it */
     SHED_TICKS = 32, /* a layer is dropped when its slab lives that long */
-    TICKS_PER_WINDOW = 16, /* tubes: the same, where a shorter life makes the window shorter for all */
+    TICKS_PER_WINDOW = 16, /* trajectory bounds: the same, where a shorter life makes the window shorter for all */
     BLAME = 4              /* a failure costs as much as timing that many slabs anew; .5 to 8 are as good */
 };
 
@@ -42,10 +42,10 @@ static void stand_off(struct tac_slabs *all, const struct tac_slab *s)
     }
 }
 
-/* ---- watching ---- */
+/* ---- activating ---- */
 
-/* The layers behind the watched ones: how far they reach, the period of their first rung, and the tolerance of the
- * slab. */
+/* The layers behind the active ones: how far they reach, the period of their first layer group, and the tolerance of
+ * the slab. */
 static void look_deeper(struct tac_kinetic *k, struct tac_slab *s)
 {
     const struct tac_model *m = k->view->model;
@@ -58,11 +58,11 @@ static void look_deeper(struct tac_kinetic *k, struct tac_slab *s)
         tac_model_form(m, (enum tac_pair_type)s->type, s->v, &form);
     const int32_t depth = p != NULL ? p->depth : 0;
     s->next = tac_model_reach(m, &form, depth + 1);
-    s->period = depth < form.bottom ? tac_model_rung(m, &form, depth + 1, &last) : 0;
+    s->period = depth < form.bottom ? tac_model_layer_group(m, &form, depth + 1, &last) : 0;
     s->tolerance = 1e-7 * form.thickness + 2e-14 * k->extent;
 }
 
-/* Slab `id` is that of the watched pair `slot`. */
+/* Slab `id` is that of the active pair `slot`. */
 static enum tac_err bind(struct tac_kinetic *k, struct tac_slabs *all, int32_t slot, int32_t id)
 {
     enum tac_err err;
@@ -75,15 +75,15 @@ done:
     return err;
 }
 
-static enum tac_err watch(struct tac_kinetic *k, int32_t id, double d)
+static enum tac_err active(struct tac_kinetic *k, int32_t id, double d)
 {
     enum tac_err err;
     struct tac_slabs *all = slabs_of(k);
     struct tac_slab *s = &all->slab[id];
     struct tac_view *view = k->view;
-    TAC_TRY(tac_view_watch(view, s->key, s->v, &s->slot));
+    TAC_TRY(tac_view_active(view, s->key, s->v, &s->slot));
     TAC_TRY(bind(k, all, s->slot, id));
-    if (k->tubes) { /* between two passes; others may own some of its vertices */
+    if (k->path_bounds) { /* between two passes; others may own some of its vertices */
         tac_view_prime(view, s->slot, d);
         TAC_TRY(tac_view_order(view, s->slot, false));
         look_deeper(k, s);
@@ -126,8 +126,8 @@ static void blame(struct tac_kinetic *k, const struct tac_slab *s, int which)
     k->wish[v] *= 1 - share * fmin(.5, BLAME / (stands + 1));
 }
 
-/* Is there no room for a slab only because the tubes are so wide? Then a shorter window with narrower tubes is better,
- * if the window is long in ticks of the rung that would have to be watched. */
+/* Is there no room for a slab only because the trajectory bounds are so wide? Then a shorter window with narrower
+ * trajectory bounds is better, if the window is long in ticks of the layer group that would have to be active. */
 static bool too_wide(const struct tac_kinetic *k, const struct tac_slab *s, double d)
 {
     double a = 0, b = 0;
@@ -147,8 +147,8 @@ tac_time tac_slabs_worth(const struct tac_kinetic *k, tac_time period)
     return period == 0 || ticks > k->tau ? k->tau : ticks;
 }
 
-/* Makes a slab that holds at k->until, and watches the rungs that this requires. With tubes it may also end a window
- * early, if that is not too short. */
+/* Makes a slab that holds at k->until, and watches the layer groups that this requires. With trajectory bounds it may
+ * also end a window early, if that is not too short. */
 static enum tac_err renew(struct tac_kinetic *k, int32_t id)
 {
     enum tac_err err = TAC_OK;
@@ -160,9 +160,9 @@ static enum tac_err renew(struct tac_kinetic *k, int32_t id)
         struct tac_slab *s = &all->slab[id];
         const double life = tac_slab_lay(k, s, x, s->next + s->tolerance, &d, &which);
         const tac_time t = life > 0 ? tac_kinetic_after(k, life) : k->now;
-        const tac_time least = k->tubes ? tac_slabs_worth(k, s->period) : LEAST_TICKS * s->period;
+        const tac_time least = k->path_bounds ? tac_slabs_worth(k, s->period) : LEAST_TICKS * s->period;
         const bool worth = t - k->now >= least;
-        if (life > 0 && (t >= k->until || k->tubes) && worth) {
+        if (life > 0 && (t >= k->until || k->path_bounds) && worth) {
             tac_queue_set(all->queue, id, t);
             break;
         }
@@ -170,12 +170,12 @@ static enum tac_err renew(struct tac_kinetic *k, int32_t id)
             TAC_TRY(doubt(k, id));
             break;
         }
-        if (k->tubes && too_wide(k, s, d)) {
+        if (k->path_bounds && too_wide(k, s, d)) {
             k->coarse = true;
             tac_queue_set(all->queue, id, k->now);
             break;
         }
-        TAC_TRY(watch(k, id, d));
+        TAC_TRY(active(k, id, d));
     }
 done:
     return err;
@@ -193,7 +193,7 @@ void tac_slabs_through(struct tac_kinetic *k, const struct tac_slab *s, double x
         k->stuck_at = t;
 }
 
-void tac_slabs_judge(struct tac_kinetic *k)
+void tac_slabs_validate(struct tac_kinetic *k)
 {
     const struct tac_view *view = k->view;
     const struct tac_slabs *all = slabs_of(k);
@@ -259,7 +259,7 @@ done:
     return err;
 }
 
-bool tac_slabs_watched(const struct tac_kinetic *k, int32_t head)
+bool tac_slabs_active(const struct tac_kinetic *k, int32_t head)
 {
     const struct tac_slabs *all = slabs_of(k);
     for (int32_t id = head; id >= 0; id = all->slab[id].following)
@@ -290,7 +290,7 @@ int32_t tac_slabs_of(const struct tac_kinetic *k, int32_t slot)
     return (size_t)slot < all->of_slot_capacity ? all->of_slot[slot] : -1;
 }
 
-enum tac_err tac_slabs_shed(struct tac_kinetic *k, int32_t slot)
+enum tac_err tac_slabs_drop_of(struct tac_kinetic *k, int32_t slot)
 {
     enum tac_err err = TAC_OK;
     struct tac_slabs *all = slabs_of(k);

@@ -4,7 +4,7 @@
 
 #include "kds/kinetic.h"
 
-/* A slab between two primitives, as thick as the first layer that is not watched reaches, and moving with a constant
+/* A slab between two primitives, as thick as the first layer that is not active reaches, and moving with a constant
  * speed along its normal.  It proves that layer silent while the first primitive stays above and the second below. */
 struct tac_slab {
     double n[3];         /* normal, unit: from the second primitive to the first */
@@ -14,10 +14,10 @@ struct tac_slab {
     uint64_t key;
     tac_lid v[4];
     int32_t place[4]; /* where it stands in the lists of its vertices */
-    double next;      /* distance under which the first layer not watched is reached, m */
+    double next;      /* distance under which the first layer not active is reached, m */
     double tolerance; /* m */
-    tac_time period;  /* of the rung that begins there; 0: there is none */
-    int32_t slot;     /* watched pair, or -1 */
+    tac_time period;  /* of the layer group that begins there; 0: there is none */
+    int32_t slot;     /* active pair, or -1 */
     int32_t owner, following;
     uint8_t type, count, first, live;
 };
@@ -35,7 +35,7 @@ struct tac_slabs {
     struct tac_stand *stand;                           /* owned, (V) */
     size_t vertices;
     size_t of_slot_capacity;
-    int32_t *of_slot; /* owned: slab of a watched pair, or -1 */
+    int32_t *of_slot; /* owned: slab of an active pair, or -1 */
     struct tac_queue *queue;
 };
 
@@ -44,7 +44,7 @@ enum tac_err tac_slabs_add(struct tac_kinetic *k, enum tac_pair_type type, tac_l
                            const tac_lid *vb, int32_t owner, int32_t *head);
 
 /* Local. Does the pair of a slab, whose vertices are at x (4,3; m) at view->state->now and move straight by u (4,3; m)
- * until `end`, come through the end of its nest?  Then k->stuck_at is that time, or an earlier one. */
+ * until `end`, come through the end of its layer stack?  Then k->stuck_at is that time, or an earlier one. */
 void tac_slabs_through(struct tac_kinetic *k, const struct tac_slab *s, double x[4][3], const double u[4][3],
                        tac_time end);
 

@@ -94,7 +94,7 @@ static tac_time floor_of(const struct radix *r, int k)
 }
 
 /* Brings the mark to t, into bucket k: all below it are empty. */
-static void deal_out(struct tac_queue *q, int k, tac_time t)
+static void distribute_out(struct tac_queue *q, int k, tac_time t)
 {
     struct radix *r = q->self;
     int32_t id = r->head[k];
@@ -125,7 +125,7 @@ static bool due(struct tac_queue *q, tac_time limit, int32_t *id)
         tac_time least = limit - 1;
         for (int32_t i = r->head[k]; i >= 0; i = r->link[i].next)
             least = q->time[i] < least ? q->time[i] : least;
-        deal_out(q, k, least);
+        distribute_out(q, k, least);
     }
 }
 

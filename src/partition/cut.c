@@ -104,7 +104,7 @@ static enum tac_err ask_clusters(struct tac_ctx *ctx, enum tac_err err, const st
         tell[i] = (struct told){graph->id[i], graph->id[c->cluster[i]]};
         to[i] = tac_block_rank(graph->total, ctx->size, graph->id[i]);
     }
-    TAC_TRY(tac_deal(ctx, err, (size_t)graph->count, to, tell, sizeof *tell, &told, &total));
+    TAC_TRY(tac_distribute(ctx, err, (size_t)graph->count, to, tell, sizeof *tell, &told, &total));
     for (size_t k = 0; k < (size_t)(end - begin); k++)
         table[k] = -1;
     for (size_t k = 0; k < total; k++)
@@ -201,9 +201,9 @@ static enum tac_err cut_on_first(struct tac_ctx *ctx, enum tac_err err, struct c
         err = tac_alloc(ctx, c->clusters, sizeof *place, &place);
     if (err == TAC_OK)
         err = tac_alloc(ctx, 3 * size, sizeof *count, &count);
-    TAC_TRY(tac_deal_traced(ctx, err, c->clusters, to, c->out, sizeof *c->out, &node, count,
-                            count ? count + size : NULL, place));
-    TAC_TRY(tac_deal(ctx, TAC_OK, c->edges, to, c->edge, sizeof *c->edge, &edge, &edges));
+    TAC_TRY(tac_distribute_traced(ctx, err, c->clusters, to, c->out, sizeof *c->out, &node, count,
+                                  count ? count + size : NULL, place));
+    TAC_TRY(tac_distribute(ctx, TAC_OK, c->edges, to, c->edge, sizeof *c->edge, &edge, &edges));
     for (size_t r = 0; r < size; r++)
         nodes += (size_t)count[size + r];
     err = tac_alloc(ctx, nodes, sizeof *parts, &parts);

@@ -169,7 +169,7 @@ enum tac_err tac_cut_label(struct tac_ctx *ctx, tac_lid count, const struct cut_
     }
     if (err == TAC_OK)
         err = sum_pairs(ctx, &pairs, mine);
-    TAC_TRY(tac_deal(ctx, err, pairs, to, mine, sizeof *mine, &all, &total));
+    TAC_TRY(tac_distribute(ctx, err, pairs, to, mine, sizeof *mine, &all, &total));
     if (ctx->rank == 0) {
         err = sum_pairs(ctx, &total, all);
         if (err == TAC_OK)

@@ -2,7 +2,7 @@
  *
  * What METIS 5.1 does not take (seen): one part; weights whose sums pass 2^31; more parts than vertices, or vertices
  * heavier than a part (it prints to stdout that it cannot bisect). So weights are scaled, vertices that fill a part are
- * given one first, and a handful of vertices is dealt out by weight. */
+ * given one first, and a handful of vertices is distributed by weight. */
 #include "partition/cut_steps.h"
 
 #include "base/exchange.h"
@@ -177,8 +177,8 @@ static enum tac_err call_metis(struct tac_ctx *ctx, struct metis *m)
 }
 
 /* Heaviest first to the lightest part, but the first `taken`, which have theirs. */
-static void deal_by_weight(size_t nodes, const tac_lid *heavy, const double *weight, int taken, int parts, double *load,
-                           int32_t *part)
+static void distribute_by_weight(size_t nodes, const tac_lid *heavy, const double *weight, int taken, int parts,
+                                 double *load, int32_t *part)
 {
     for (size_t i = (size_t)taken; i < nodes; i++) {
         int lightest = taken;
@@ -271,7 +271,7 @@ static enum tac_err cut_sorted(struct tac_ctx *ctx, size_t nodes, const double *
     const size_t left = nodes - (size_t)taken;
     m.parts = parts - taken;
     if (m.parts == 1 || left <= HANDFUL * (size_t)m.parts) {
-        deal_by_weight(nodes, heavy, weight, taken, parts, load, part);
+        distribute_by_weight(nodes, heavy, weight, taken, parts, load, part);
         goto done;
     }
     TAC_TRY(fill(ctx, nodes, weight, edges, edge, end, part, &m));

@@ -64,7 +64,7 @@ enum tac_err tac_owners_find(struct tac_ctx *ctx, tac_gid total, tac_lid n, cons
     for (size_t k = 0; k < count; k++)
         ask[k] = tac_block_rank(total, ctx->size, wanted[k]);
 done:
-    err = tac_deal(ctx, err, (size_t)n, to, claim, sizeof *claim, &claims, &told);
+    err = tac_distribute(ctx, err, (size_t)n, to, claim, sizeof *claim, &claims, &told);
     for (size_t k = 0; k < told && !err; k++)
         directory.owner[claims[k].id - first] = (int32_t)claims[k].owner;
     if (!err)

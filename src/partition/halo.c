@@ -71,8 +71,8 @@ void tac_halo_link(struct tac_halo *halo)
     }
 }
 
-void tac_halo_talk(struct tac_halo *halo, int tag, size_t (*fill)(void *self, struct tac_neighbor *n),
-                   void (*empty)(void *self, struct tac_neighbor *n), void *self)
+void tac_halo_exchange(struct tac_halo *halo, int tag, size_t (*fill)(void *self, struct tac_neighbor *n),
+                       void (*empty)(void *self, struct tac_neighbor *n), void *self)
 {
     const double begin_s = tac_wall_s();
     for (size_t k = 0; k < halo->count; k++) {

@@ -12,7 +12,7 @@
  *     tac_halo_grows(&halo, &weight, sizeof *weight);
  *     tac_ghost_add(&halo, &ghost, &v);
  *     tac_halo_subscribe(&halo);                          whose motions we hear of
- *     tac_halo_talk(&halo, tag, fill, empty, self);
+ *     tac_halo_exchange(&halo, tag, fill, empty, self);
  *     tac_halo_destroy(&halo);
  */
 #ifndef TACTUS_PARTITION_HALO_H
@@ -119,8 +119,8 @@ void tac_halo_link(struct tac_halo *halo);
 
 /* Neighbours. One message to each neighbour and one from each: fill() writes ours into n->told (its size returned),
  * empty() reads n->heard (n->heard_count bytes). Nothing is skipped when the rank is down: it sends nothing. */
-void tac_halo_talk(struct tac_halo *halo, int tag, size_t (*fill)(void *self, struct tac_neighbor *n),
-                   void (*empty)(void *self, struct tac_neighbor *n), void *self);
+void tac_halo_exchange(struct tac_halo *halo, int tag, size_t (*fill)(void *self, struct tac_neighbor *n),
+                       void (*empty)(void *self, struct tac_neighbor *n), void *self);
 /* Local. Room in n->told for `bytes`; false (and down) if there is none. */
 bool tac_halo_room(struct tac_halo *halo, struct tac_neighbor *n, size_t bytes);
 /* Local. The same of any buffer of messages. */

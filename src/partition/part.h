@@ -1,4 +1,4 @@
-/* part.h: which vertices and elements a rank holds, and how they are dealt out.
+/* part.h: which vertices and elements a rank holds, and how they are distributed.
  *
  * A rank owns some vertices.  Its *local scene* is a struct tac_scene whose vertices are the owned ones, by ascending
  * global id, and behind them the ghosts that its elements reach, by ascending global id; whose triangles and segments
@@ -7,9 +7,9 @@
  * in the order of the force keys (docs/method.md, Time and order), and a rank's memory follows its surroundings, not
  * the scene.
  *
- * *Pieces* are the scene on its way from one deal to the next: every vertex, triangle, segment and hinge is on exactly
- * one rank, no matter which.  Reading makes pieces, tac_localise() makes a local scene of them, tac_pieces_of() makes
- * pieces of a local scene again (migration).
+ * *Pieces* are the scene on its way from one partition to the next: every vertex, triangle, segment and hinge is on
+ * exactly one rank, no matter which.  Reading makes pieces, tac_local_create() makes a local scene of them,
+ * tac_pieces_of() makes pieces of a local scene again (migration).
  */
 #ifndef TACTUS_PARTITION_PART_H
 #define TACTUS_PARTITION_PART_H
@@ -87,8 +87,8 @@ enum tac_err tac_pieces_topology(struct tac_ctx *ctx, struct tac_pieces *pieces)
  * settings and json are shared with `common`; mesh->moved[].vertex are local ids of *owned* vertices.  Ranks may own
  * nothing.  The pieces are taken apart on the way, for memory's sake: afterwards only their totals are left, and they
  * are there to be destroyed. */
-enum tac_err tac_localise(struct tac_ctx *ctx, const struct tac_scene *common, struct tac_pieces *pieces,
-                          struct tac_scene **out);
+enum tac_err tac_local_create(struct tac_ctx *ctx, const struct tac_scene *common, struct tac_pieces *pieces,
+                              struct tac_scene **out);
 
 /* Collective. Pieces of local scenes: each rank gives the vertices that it owns (owner = itself, to be changed by the
  * caller), and the elements whose lowest vertex it owns.  x, v, mass as in the local scene. */
@@ -100,7 +100,7 @@ void tac_local_destroy(struct tac_scene **local);
 
 /* Local. Frees the arrays of a whole scene that a local one has replaced (x, v, mass, ever_free, vertex_body, triangle,
  * segment, topology: NULL afterwards); counts, bodies, materials, motions and json stay. */
-void tac_scene_shed(struct tac_scene *whole);
+void tac_scene_free_arrays(struct tac_scene *whole);
 
 /* Of a scene, local or whole: the global id of vertex i; how many are ours; is it ours, and the rank that owns it. */
 static inline tac_gid tac_scene_id(const struct tac_scene *scene, tac_lid i)

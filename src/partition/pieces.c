@@ -144,7 +144,7 @@ void tac_local_destroy(struct tac_scene **local)
     tac_scene_destroy(local);
 }
 
-void tac_scene_shed(struct tac_scene *whole)
+void tac_scene_free_arrays(struct tac_scene *whole)
 {
     free(whole->mesh->x);
     free(whole->mesh->v);

@@ -234,7 +234,7 @@ static enum tac_err make_edges(struct maker *m)
         err = tac_alloc(m->ctx, m->side_count, sizeof *to, &to);
     if (err == TAC_OK)
         err = number_edges(m, end, to, &edges);
-    TAC_TRY(tac_deal(m->ctx, err, edges, to, end, sizeof *end, &came, &count));
+    TAC_TRY(tac_distribute(m->ctx, err, edges, to, end, sizeof *end, &came, &count));
     for (size_t i = 0; i < count; i++)
         m->valence[came[i] - m->first]++;
 done:
@@ -270,8 +270,8 @@ done:
 static enum tac_err make_round(struct maker *m, int round)
 {
     enum tac_err err = list_sides(m, round);
-    TAC_TRY(tac_deal_traced(m->ctx, err, m->sent.count, m->sent.to, m->sent.side, sizeof *m->sent.side, &m->side,
-                            m->count, m->came, m->place));
+    TAC_TRY(tac_distribute_traced(m->ctx, err, m->sent.count, m->sent.to, m->sent.side, sizeof *m->sent.side, &m->side,
+                                  m->count, m->came, m->place));
     m->side_count = 0;
     for (int r = 0; r < m->ctx->size; r++)
         m->side_count += (size_t)m->came[r];

@@ -47,7 +47,7 @@ static enum tac_err spread_pieces(struct tac_reader *reader)
     p->vertex_total = s->mesh->vertex_count = reader->total[TAC_VERTICES];
     p->triangle_total = s->mesh->triangle_count = reader->total[TAC_TRIANGLES];
     p->segment_total = s->mesh->segment_count = reader->total[TAC_SEGMENTS];
-    tac_scene_shed(s);
+    tac_scene_free_arrays(s);
     TAC_TRY(tac_reader_agreed(reader, tac_pieces_topology(reader->ctx, p)));
 done:
     return err;
@@ -138,7 +138,7 @@ static bool wants_spread(const struct tac_ctx *ctx, const struct tac_scene_sourc
     return wanted;
 }
 
-static void shed_motions(struct tac_scene *scene)
+static void free_moved(struct tac_scene *scene)
 {
     for (tac_lid m = 0; m < scene->mesh->moved_count; m++) {
         free(scene->mesh->moved[m].vertex);
@@ -154,7 +154,7 @@ static enum tac_err read_spread(struct tac_ctx *ctx, const struct tac_scene_sour
     reader.smallest = smallest;
     enum tac_err err = tac_scene_read_by(&reader, source->set, source->set_count);
     if (err == TAC_OK)
-        shed_motions(reader.scene);
+        free_moved(reader.scene);
     *common = reader.scene;
     *pieces = reader.pieces;
     return err;
@@ -181,8 +181,8 @@ enum tac_err tac_scene_source_pieces(struct tac_ctx *ctx, const struct tac_scene
         return read_spread(ctx, source, SMALLEST, common, pieces);
     TAC_TRY(tac_scene_source_read(ctx, source, common));
     TAC_TRY(tac_pieces_from_scene(ctx, *common, pieces));
-    tac_scene_shed(*common);
-    shed_motions(*common);
+    tac_scene_free_arrays(*common);
+    free_moved(*common);
     TAC_TRY(tac_pieces_topology(ctx, *pieces));
 done:
     if (err) {

@@ -3,9 +3,9 @@
 #include "events/ranks.h"
 #include "kds/flights.h"
 #include "partition/part.h"
-#include "run/deal_join.h"
-#include "run/deal_rows.h"
 #include "run/integrator.h"
+#include "run/rebalance_join.h"
+#include "run/rebalance_rows.h"
 #include "snapshot/change.h"
 #include "snapshot/contacts.h"
 #include <stdlib.h>
@@ -136,7 +136,7 @@ static void look(void *state, enum tac_look which)
 
 /* ---- balance ---- */
 
-/* Share of the watched pairs here that other ranks tick too. */
+/* Share of the active pairs here that other ranks tick too. */
 static double shared_share(const struct tac_sim *sim)
 {
     size_t shared = 0;
@@ -164,7 +164,8 @@ static double rate_of(const struct tac_sim *sim, tac_time period)
 }
 
 /* Adds a stencil: its cost to the vertices that are ours, and edges from its lowest vertex, if that is ours. */
-static enum tac_err add_stencil(struct tac_sim *sim, struct tac_deal_rows *rows, const tac_lid *v, int n, double cost)
+static enum tac_err add_stencil(struct tac_sim *sim, struct tac_rebalance_rows *rows, const tac_lid *v, int n,
+                                double cost)
 {
     enum tac_err err = TAC_OK;
     tac_lid low = v[0];
@@ -176,14 +177,14 @@ static enum tac_err add_stencil(struct tac_sim *sim, struct tac_deal_rows *rows,
     }
     for (int i = 0; i < n && low < sim->state.owned; i++)
         if (v[i] != low)
-            TAC_TRY(tac_deal_link(sim->ctx, rows, low, tac_sim_id(sim, v[i]), cost / n));
+            TAC_TRY(tac_rebalance_link(sim->ctx, rows, low, tac_sim_id(sim, v[i]), cost / n));
 done:
     return err;
 }
 
 /* A list of forces of one class, each of which costs so much. */
-static enum tac_err add_forces(struct tac_sim *sim, struct tac_deal_rows *rows, const struct tac_forces *f, int nodes,
-                               double cost)
+static enum tac_err add_forces(struct tac_sim *sim, struct tac_rebalance_rows *rows, const struct tac_forces *f,
+                               int nodes, double cost)
 {
     enum tac_err err = TAC_OK;
     for (size_t e = 0; e < f->count; e++)
@@ -192,7 +193,7 @@ done:
     return err;
 }
 
-static enum tac_err add_class(struct tac_sim *sim, struct tac_deal_rows *rows, const struct tac_rate_class *rate)
+static enum tac_err add_class(struct tac_sim *sim, struct tac_rebalance_rows *rows, const struct tac_rate_class *rate)
 {
     enum tac_err err = TAC_OK;
     const double often = rate_of(sim, rate->period);
@@ -210,7 +211,7 @@ done:
     return err;
 }
 
-static enum tac_err weigh(void *state, struct tac_deal_rows *rows)
+static enum tac_err weigh(void *state, struct tac_rebalance_rows *rows)
 {
     enum tac_err err = TAC_OK;
     struct tac_sim *sim = state;
@@ -222,7 +223,7 @@ static enum tac_err weigh(void *state, struct tac_deal_rows *rows)
         if (!p->live)
             continue;
         for (int32_t first = 1, last; first <= p->depth; first = last + 1)
-            cost += COST_PENALTY * rate_of(sim, tac_model_rung(sim->model, &p->form, first, &last));
+            cost += COST_PENALTY * rate_of(sim, tac_model_layer_group(sim->model, &p->form, first, &last));
         TAC_TRY(add_stencil(sim, rows, p->v, p->count, cost));
     }
 done:
@@ -246,7 +247,7 @@ static void clear_chatter(void *state)
 
 static enum tac_err join(void *state, struct tac_pieces *pieces)
 {
-    return tac_deal_join(state, pieces);
+    return tac_rebalance_join(state, pieces);
 }
 
 /* ---- lengths ---- */

@@ -1,17 +1,17 @@
 /* balance.c: ranks that are out of balance: the scene is distributed anew while it runs. */
 #include "io/record/record.h"
-#include "run/deal.h"
+#include "run/rebalance.h"
 #include "run/simulation.h"
 
 enum {
     PASSES_PER_LOOK = 32,
-    CHATTER = 2048, /* so many messages, and some for each vertex of a rank, take about as long as a deal */
+    CHATTER = 2048, /* so many messages, and some for each vertex of a rank, take about as long as a rebalancing */
     CHATTER_PER_VERTEX = 2,
     CHATTER_MOST = 64 * CHATTER
 };
 
 /* joined: only clusters in deep contact change hands. */
-static enum tac_err deal_again(struct tac_simulation *sim, bool joined)
+static enum tac_err distribute_again(struct tac_simulation *sim, bool joined)
 {
     enum tac_err err;
     struct tac_balance *b = &sim->balance;
@@ -23,20 +23,20 @@ static enum tac_err deal_again(struct tac_simulation *sim, bool joined)
         for (tac_lid i = 0; i < pieces->vertex_count; i++)
             pieces->owner[i] = sim->ctx->rank;
     else
-        TAC_TRY(tac_deal_again(sim, pieces, b->shuffle ? b->shuffle + (uint64_t)b->passes : 0, &balance));
+        TAC_TRY(tac_rebalance_again(sim, pieces, b->shuffle ? b->shuffle + (uint64_t)b->passes : 0, &balance));
     if (!b->shuffle)
         TAC_TRY(sim->way->join(sim->state, pieces));
     if (sim->record != NULL)
-        TAC_TRY(tac_record_deal(sim->record));
-    TAC_TRY(tac_deal_move(sim, pieces, &moved));
+        TAC_TRY(tac_record_distribute(sim->record));
+    TAC_TRY(tac_rebalance_move(sim, pieces, &moved));
     TAC_TRY(tac_agree(sim->ctx, sim->way->record(sim->state, sim->record ? &sim->record->log : NULL)));
 done:
     tac_pieces_destroy(&pieces);
     return err;
 }
 
-/* Have ranks sent each other so many messages for the sake of deep pairs that a deal would have been cheaper?  Where a
- * deal did not help, or not for long, the next one waits for more. */
+/* Have ranks sent each other so many messages for the sake of deep pairs that a rebalancing would have been cheaper?
+ * Where a deal did not help, or not for long, the next one waits for more. */
 static bool chatty(struct tac_simulation *sim)
 {
     struct tac_balance *b = &sim->balance;
@@ -52,7 +52,7 @@ static enum tac_err join_deep(struct tac_simulation *sim)
     enum tac_err err;
     struct tac_balance *b = &sim->balance;
     b->chatter = b->chatter < CHATTER_MOST ? 2 * b->chatter : b->chatter;
-    TAC_TRY(deal_again(sim, true));
+    TAC_TRY(distribute_again(sim, true));
     sim->way->clear_chatter(sim->state);
 done:
     return err;
@@ -93,7 +93,7 @@ enum tac_err tac_simulation_balance(struct tac_simulation *sim)
     if (!b->shuffle && (!paid || most[1] < .5 || !(skewed || talkative)))
         return TAC_OK;
     b->cut_known = true; /* a better cut for these contacts is not to be had */
-    err = deal_again(sim, false);
+    err = distribute_again(sim, false);
     b->busy_s = 0;
     if (sim->state)
         sim->way->load(sim->state, &b->busy_s, &shared);

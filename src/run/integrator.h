@@ -15,7 +15,7 @@
 #include <tactus/simulation.h>
 
 struct tac_checkpoint;
-struct tac_deal_rows;
+struct tac_rebalance_rows;
 struct tac_pieces;
 
 /* What ranks wish when a step begins, and what all know when it is over: the largest wish of any rank. */
@@ -87,7 +87,7 @@ struct tac_integrator {
     /* Local. For balance: seconds of work so far, and the share of it that other ranks do too; costs and links of the
      * vertices, into rows that are there. */
     void (*load)(const void *state, double *busy_s, double *shared);
-    enum tac_err (*weigh)(void *state, struct tac_deal_rows *rows);
+    enum tac_err (*weigh)(void *state, struct tac_rebalance_rows *rows);
     /* Local, alike on all ranks. Messages since the last clear that a join() could have spared; counted anew. */
     int64_t (*chatter)(const void *state);
     void (*clear_chatter)(void *state);

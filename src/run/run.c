@@ -246,7 +246,7 @@ enum tac_err tac_running_finish(struct tac_running *run, enum tac_err err)
         last = sim->way->counters(sim->state, &summary.status.counters);
         const double ticks = (double)(tac_simulation_ticks(&summary.status.counters) - run->all_before);
         summary.status.ticks_per_s = summary.status.wall_s > 0 ? ticks / summary.status.wall_s : 0;
-    } else { /* lost on the way from one deal to the next */
+    } else { /* lost on the way from one partition to the next */
         summary.status.state = "failed";
         summary.status.error = run->ctx->error;
     }

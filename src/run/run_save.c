@@ -14,7 +14,7 @@ static enum tac_err save_record(struct tac_running *run)
         return TAC_OK;
     if (tac_simulation_now(&run->sim) == run->sim.last_frame)
         return tac_record_sync(run->record);
-    TAC_TRY(tac_record_deal(run->record));
+    TAC_TRY(tac_record_distribute(run->record));
     run->sim.way->look(run->sim.state, TAC_LOOK_OTHERS);
     TAC_TRY(tac_record_partial(run->record, run->frame - 1));
 done:

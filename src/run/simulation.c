@@ -2,7 +2,7 @@
 #include "run/simulation.h"
 #include "check/overlap.h"
 #include "io/checkpoint/checkpoint.h"
-#include "run/deal.h"
+#include "run/rebalance.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ enum tac_err tac_simulation_pieces(struct tac_simulation *sim, struct tac_pieces
     enum tac_err err = TAC_OK;
     if (*pieces == NULL && sim->ctx->size > 1) {
         TAC_TRY(tac_pieces_from_scene(sim->ctx, sim->whole, pieces));
-        tac_scene_shed(sim->whole);
+        tac_scene_free_arrays(sim->whole);
         TAC_TRY(tac_pieces_topology(sim->ctx, *pieces));
     }
 done:
@@ -40,8 +40,8 @@ enum tac_err tac_simulation_make(struct tac_simulation *sim, struct tac_pieces *
 {
     enum tac_err err = TAC_OK;
     if (*pieces != NULL) {
-        TAC_TRY(tac_deal_first(sim->ctx, sim->whole, *pieces));
-        TAC_TRY(tac_localise(sim->ctx, sim->whole, *pieces, &sim->local));
+        TAC_TRY(tac_distribute_first(sim->ctx, sim->whole, *pieces));
+        TAC_TRY(tac_local_create(sim->ctx, sim->whole, *pieces, &sim->local));
     }
     tac_pieces_destroy(pieces);
     TAC_TRY(sim->way->create(sim->ctx, sim->local ? sim->local : sim->whole, &sim->state));
@@ -71,7 +71,7 @@ enum tac_err tac_simulation_rebuild(struct tac_simulation *sim, struct tac_piece
     sim->way->destroy(&sim->state); /* two of them may not fit */
     if (pieces != NULL) {
         tac_local_destroy(&sim->local);
-        TAC_TRY(tac_localise(sim->ctx, sim->whole, pieces, &sim->local));
+        TAC_TRY(tac_local_create(sim->ctx, sim->whole, pieces, &sim->local));
     }
     TAC_TRY(sim->way->create(sim->ctx, sim->local ? sim->local : sim->whole, &sim->state));
     TAC_TRY(sim->way->state_in(sim->state, state));

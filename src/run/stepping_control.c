@@ -30,13 +30,14 @@ static enum tac_err copy_state(struct tac_ctx *ctx, const struct tac_checkpoint 
     enum tac_err err;
     *copy = *state;
     copy->script = NULL;
-    copy->grip = NULL;
+    copy->friction_state = NULL;
     TAC_TRY(tac_alloc(ctx, (size_t)state->script_count, sizeof *copy->script, &copy->script));
-    TAC_TRY(tac_alloc(ctx, (size_t)state->grip_count, sizeof *copy->grip, &copy->grip));
+    TAC_TRY(tac_alloc(ctx, (size_t)state->friction_state_count, sizeof *copy->friction_state, &copy->friction_state));
     if (state->script_count)
         memcpy(copy->script, state->script, (size_t)state->script_count * sizeof *copy->script);
-    if (state->grip_count)
-        memcpy(copy->grip, state->grip, (size_t)state->grip_count * sizeof *copy->grip);
+    if (state->friction_state_count)
+        memcpy(copy->friction_state, state->friction_state,
+               (size_t)state->friction_state_count * sizeof *copy->friction_state);
 done:
     return tac_agree(ctx, err);
 }
@@ -84,7 +85,7 @@ enum tac_err tac_simulation_set_control(struct tac_simulation *sim, const char *
     TAC_TRY(change_scene(sim, &change, state, &fitted, kept, &lost));
 done:
     free(fitted.script);
-    free(fitted.grip);
+    free(fitted.friction_state);
     tac_checkpoint_destroy(&state);
     sim->way->change_clear(&kept);
     tac_scene_change_clear(&change);

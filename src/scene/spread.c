@@ -123,7 +123,7 @@ static enum tac_err lump_table(struct tac_reader *reader, tac_lid index, enum ta
     TAC_TRY(tac_spread_ask(ctx, err, body->vertex_end - body->vertex_begin, uniques, unique, here.number,
                            scene->mesh->x + 3 * (size_t)here.begin, x));
     err = make_shares(reader, index, table, where, density, number, at, x, share, to);
-    TAC_TRY(tac_deal(ctx, err, density > 0 ? n : 0, to, share, sizeof *share, &came, &came_count));
+    TAC_TRY(tac_distribute(ctx, err, density > 0 ? n : 0, to, share, sizeof *share, &came, &came_count));
     for (size_t i = 0; i < came_count; i++)
         scene->mesh->mass[here.begin + (came[i].number - here.number)] += came[i].mass;
 done:

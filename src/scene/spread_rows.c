@@ -116,7 +116,7 @@ enum tac_err tac_spread_check_repeats(struct tac_spread_large *l, enum tac_table
                      &named[i]);
         to[i] = tac_spread_rank(l->ctx, l->rows->total[TAC_VERTICES], (tac_lid)named[i].vertex[0]);
     }
-    TAC_TRY(tac_deal(l->ctx, err, n, to, named, sizeof *named, &came, &count));
+    TAC_TRY(tac_distribute(l->ctx, err, n, to, named, sizeof *named, &came, &count));
     err = tac_alloc(l->ctx, count, sizeof *order, &order);
     if (err == TAC_OK)
         err = sort_named(l->ctx, came, count, order);
@@ -159,7 +159,7 @@ static enum tac_err mark_used(struct tac_spread_large *l, enum tac_err err, size
     tac_lid before = 0;
     if (err == TAC_OK)
         err = tac_alloc(l->ctx, rows, sizeof *numbers->after, &numbers->after);
-    TAC_TRY(tac_deal(l->ctx, err, uniques, to, unique, sizeof *unique, &came, &count));
+    TAC_TRY(tac_distribute(l->ctx, err, uniques, to, unique, sizeof *unique, &came, &count));
     for (size_t i = 0; i < count; i++)
         numbers->after[came[i] - numbers->first] = 1;
     for (size_t i = 0; i < rows; i++)
@@ -189,7 +189,7 @@ static enum tac_err move_vertices(struct tac_spread_large *l, struct numbers *nu
         memcpy(kept + 3 * n, l->mesh->x + 3 * i, 3 * sizeof *kept);
         to[n++] = tac_spread_rank(l->ctx, numbers->kept_total, numbers->after[i]);
     }
-    TAC_TRY(tac_deal(l->ctx, err, n, to, kept, 3 * sizeof *kept, &came, &count));
+    TAC_TRY(tac_distribute(l->ctx, err, n, to, kept, 3 * sizeof *kept, &came, &count));
     l->rows->total[TAC_VERTICES] = numbers->kept_total;
     tac_spread_block(l->ctx, numbers->kept_total, &l->rows->number[TAC_VERTICES], &l->mesh->vertex_count);
     TAC_CHECK(count == (size_t)l->mesh->vertex_count);

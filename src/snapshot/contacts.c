@@ -1,4 +1,4 @@
-/* contacts.c: the contacts of an instant, for those who ask: a function of positions, whatever is watched beyond. */
+/* contacts.c: the contacts of an instant, for those who ask: a function of positions, whatever is active beyond. */
 #include "snapshot/contacts.h"
 #include <stdlib.h>
 #include <string.h>

@@ -157,13 +157,13 @@ static enum tac_err dispatch(struct tac_sim *sim, const struct tac_checkpoint *c
         to[n++] = owner[k];
     }
 done:
-    err = tac_deal(sim->ctx, err, n, to, row, sizeof *row, rows, total);
+    err = tac_distribute(sim->ctx, err, n, to, row, sizeof *row, rows, total);
     free(row);
     free(to);
     return err;
 }
 
-static enum tac_err foreign(struct tac_sim *sim, const struct tac_element_state *row)
+static enum tac_err remote(struct tac_sim *sim, const struct tac_element_state *row)
 {
     return tac_fail(sim->ctx, TAC_ERR_INPUT,
                     "the checkpoint remembers something of an element (vertices %" TAC_PRIGID ", %" TAC_PRIGID
@@ -179,12 +179,12 @@ static enum tac_err take(struct tac_sim *sim, const struct place *place, size_t 
         const struct place key = {.kind = row->kind, .id = row->id, .has = has};
         const struct place *p = count ? bsearch(&key, place, count, sizeof *place, compare_places) : NULL;
         if ((p != NULL) != ((row->has & has) != 0))
-            return foreign(sim, row);
+            return remote(sim, row);
         if (p == NULL)
             continue;
         for (int i = 0; i < 4; i++)
             if (row->vertex[i] != (i < p->vertices ? tac_sim_id(sim, p->stencil[i]) : -1))
-                return foreign(sim, row);
+                return remote(sim, row);
         if (p->sensible && !p->sensible(has == TAC_ELEMENT_RESTS ? row->rest : row->last))
             return tac_fail(sim->ctx, TAC_ERR_INPUT,
                             "what the checkpoint remembers of an element (vertices %" TAC_PRIGID ", %" TAC_PRIGID

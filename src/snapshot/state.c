@@ -117,9 +117,9 @@ static enum tac_err collect_pairs(struct tac_sim *sim, struct tac_checkpoint *c)
             o->vertex[i] = tac_sim_id(sim, p->v[i]);
         for (int32_t first = 1, last; first <= p->depth; first = last + 1) {
             TAC_TRY(tac_grow(sim->ctx, &c->last, &last_capacity, lasts + 1, sizeof *c->last));
-            tac_time period = tac_model_rung(sim->model, &p->form, first, &last);
-            c->last[lasts++] = tac_watch_last(sim, p->key, period, first);
-            o->rungs++;
+            tac_time period = tac_model_layer_group(sim->model, &p->form, first, &last);
+            c->last[lasts++] = tac_active_last(sim, p->key, period, first);
+            o->groups++;
         }
     }
     c->pair_count = (tac_lid)pairs;

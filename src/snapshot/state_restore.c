@@ -28,7 +28,7 @@ struct vertex_row {
 struct pair_row {
     uint64_t key;
     tac_gid vertex[4];
-    int64_t depth, rungs;
+    int64_t depth, groups;
 };
 
 static tac_lid local_id(const struct tac_sim *sim, tac_gid id)
@@ -49,7 +49,7 @@ static enum tac_err restore_vertices(struct tac_sim *sim, const struct tac_check
         memcpy(row[k].v, &c->vertices.v[3 * k], sizeof row[k].v);
         memcpy(row[k].impulse, &c->vertices.impulse[3 * k], sizeof row[k].impulse);
     }
-    err = tac_deal(sim->ctx, err, n, owner, row, sizeof *row, &rows, &total);
+    err = tac_distribute(sim->ctx, err, n, owner, row, sizeof *row, &rows, &total);
     for (size_t k = 0; k < total && !err; k++) {
         const tac_lid i = local_id(sim, rows[k].id);
         TAC_CHECK(i >= 0);
@@ -90,7 +90,7 @@ static enum tac_err restore_scripts(struct tac_sim *sim, const struct tac_checkp
     struct tac_script_state *rows = NULL;
     size_t total = 0;
     enum tac_err err =
-        tac_deal(sim->ctx, TAC_OK, (size_t)c->script_count, owner, c->script, sizeof *rows, &rows, &total);
+        tac_distribute(sim->ctx, TAC_OK, (size_t)c->script_count, owner, c->script, sizeof *rows, &rows, &total);
     for (size_t k = 0; k < total && !err; k++)
         err = restore_script(sim, &rows[k]);
     free(rows);
@@ -109,16 +109,16 @@ static enum tac_err dispatch_pair(struct tac_ctx *ctx, const struct tac_pair_sta
                                   struct dispatch *d)
 {
     enum tac_err err;
-    const size_t rungs = (size_t)o->rungs;
+    const size_t groups = (size_t)o->groups;
     TAC_TRY(tac_grow(ctx, &d->pair, &d->capacity, d->count + 1, sizeof *d->pair));
     TAC_TRY(tac_grow(ctx, &d->to, &d->to_capacity, d->count + 1, sizeof *d->to));
-    TAC_TRY(tac_grow(ctx, &d->last, &d->last_capacity, d->last_count + rungs, sizeof *d->last));
-    TAC_TRY(tac_grow(ctx, &d->last_to, &d->last_to_capacity, d->last_count + rungs, sizeof *d->last_to));
+    TAC_TRY(tac_grow(ctx, &d->last, &d->last_capacity, d->last_count + groups, sizeof *d->last));
+    TAC_TRY(tac_grow(ctx, &d->last_to, &d->last_to_capacity, d->last_count + groups, sizeof *d->last_to));
     d->to[d->count] = to;
     struct pair_row *p = &d->pair[d->count++];
-    *p = (struct pair_row){o->key, {0}, o->depth, o->rungs};
+    *p = (struct pair_row){o->key, {0}, o->depth, o->groups};
     memcpy(p->vertex, o->vertex, sizeof p->vertex);
-    for (size_t k = 0; k < rungs; k++) {
+    for (size_t k = 0; k < groups; k++) {
         d->last_to[d->last_count] = to;
         d->last[d->last_count++] = last[k];
     }
@@ -194,7 +194,7 @@ end:
 }
 
 /* Watches a pair as deep as it was. */
-static enum tac_err watch_again(struct tac_sim *sim, const struct pair_row *row, const double *last)
+static enum tac_err active_again(struct tac_sim *sim, const struct pair_row *row, const double *last)
 {
     enum tac_err err = TAC_OK;
     tac_lid v[4] = {-1, -1, -1, -1};
@@ -203,11 +203,11 @@ static enum tac_err watch_again(struct tac_sim *sim, const struct pair_row *row,
         v[i] = sim->ranks ? tac_ghost_find(&sim->ranks->halo, row->vertex[i]) : (tac_lid)row->vertex[i];
     if (!tac_model_is_pair(sim->model, tac_key_type(row->key), v))
         goto wrong;
-    for (int64_t k = 0; k < row->rungs; k++) {
+    for (int64_t k = 0; k < row->groups; k++) {
         if (slot >= 0 && sim->active.pair[slot].depth >= sim->active.pair[slot].form.bottom)
             goto wrong;
-        TAC_TRY(tac_watch(sim, row->key, v, &slot));
-        tac_watch_set_last(sim, slot, last[k]);
+        TAC_TRY(tac_activate(sim, row->key, v, &slot));
+        tac_active_set_last(sim, slot, last[k]);
     }
     if (slot >= 0 && sim->active.pair[slot].depth == row->depth)
         return TAC_OK;
@@ -228,13 +228,14 @@ static enum tac_err restore_pairs(struct tac_sim *sim, const struct tac_checkpoi
     size_t total = 0, last_total = 0, at = 0;
     enum tac_err err = dispatch_pairs(sim, c, owner, &d);
     /* Both keep the senders' order: the last distances come in that of their pairs. */
-    TAC_TRY_END(tac_deal(sim->ctx, err, d.count, d.to, d.pair, sizeof *d.pair, &pairs, &total), end);
-    TAC_TRY_END(tac_deal(sim->ctx, err, d.last_count, d.last_to, d.last, sizeof *d.last, &lasts, &last_total), end);
+    TAC_TRY_END(tac_distribute(sim->ctx, err, d.count, d.to, d.pair, sizeof *d.pair, &pairs, &total), end);
+    TAC_TRY_END(tac_distribute(sim->ctx, err, d.last_count, d.last_to, d.last, sizeof *d.last, &lasts, &last_total),
+                end);
     if (sim->ranks)
         TAC_TRY_END(invite(sim, c, pairs, total), end);
     for (size_t k = 0; k < total && !err; k++) {
-        err = watch_again(sim, &pairs[k], &lasts[at]);
-        at += (size_t)pairs[k].rungs;
+        err = active_again(sim, &pairs[k], &lasts[at]);
+        at += (size_t)pairs[k].groups;
     }
     TAC_TRY_AGREED(sim->ctx, err, end);
     TAC_CHECK(at == last_total);
@@ -286,8 +287,9 @@ enum tac_err tac_state_restore(struct tac_sim *sim, const struct tac_checkpoint 
     enum tac_err err;
     struct tac_ctx *ctx = sim->ctx;
     const size_t pairs = (size_t)c->vertices.count + (size_t)c->script_count,
-                 elements = pairs + 4 * (size_t)c->pair_count, grips = elements + 4 * (size_t)c->element_count;
-    const size_t n = grips + 4 * (size_t)c->grip_count;
+                 elements = pairs + 4 * (size_t)c->pair_count,
+                 friction_states = elements + 4 * (size_t)c->element_count;
+    const size_t n = friction_states + 4 * (size_t)c->friction_state_count;
     tac_gid *wanted = NULL;
     int32_t *owner = NULL;
     size_t k = 0;
@@ -305,9 +307,10 @@ done:
     for (tac_lid i = 0; i < c->element_count; i++)
         for (int j = 0; j < 4; j++)
             wanted[k++] = c->element[i].vertex[j] >= 0 ? c->element[i].vertex[j] : c->element[i].vertex[0];
-    for (tac_lid i = 0; i < c->grip_count; i++)
+    for (tac_lid i = 0; i < c->friction_state_count; i++)
         for (int j = 0; j < 4; j++)
-            wanted[k++] = c->grip[i].vertex[j] >= 0 ? c->grip[i].vertex[j] : c->grip[i].vertex[0];
+            wanted[k++] =
+                c->friction_state[i].vertex[j] >= 0 ? c->friction_state[i].vertex[j] : c->friction_state[i].vertex[0];
     if (sim->ranks)
         TAC_TRY_END(tac_owners_find(ctx, c->vertex_total, sim->state.owned, sim->scene->mesh->part->vertex_id, NULL, n,
                                     wanted, owner),
@@ -320,7 +323,7 @@ done:
     if (sim->contact)
         TAC_TRY_END(restore_pairs(sim, c, owner + pairs), end);
     TAC_TRY_END(tac_elements_restore(sim, c, owner + elements), end);
-    err = tac_friction_restore_state(sim, c, owner + grips);
+    err = tac_friction_restore_state(sim, c, owner + friction_states);
     TAC_TRY_AGREED(ctx, err, end);
     restore_sums(sim, c);
     tac_scripts_next(sim);

@@ -26,7 +26,7 @@ struct tac_paths {
     struct tac_line *line; /* owned, (V) */
     double *impulse_start; /* owned, (V, 3): only entries of near vertices are kept */
     uint8_t *near;         /* owned, (V): 1 if it keeps breakpoints */
-    int32_t *near_pairs;   /* owned, (V): watched pairs at the vertex */
+    int32_t *near_pairs;   /* owned, (V): active pairs at the vertex */
     int32_t *break_head;   /* owned, (V): newest breakpoint, or -1 */
     int32_t *break_first;  /* owned, (V): oldest, if there is a newest */
     bool near_changed;

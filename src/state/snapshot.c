@@ -12,9 +12,9 @@ int tac_element_state_compare(const void *a, const void *b)
     return (p[k] > q[k]) - (p[k] < q[k]);
 }
 
-int tac_grip_state_compare(const void *a, const void *b)
+int tac_friction_row_compare(const void *a, const void *b)
 {
-    const struct tac_grip_state *x = a, *y = b;
+    const struct tac_friction_row *x = a, *y = b;
     if (x->vertex[0] != y->vertex[0])
         return x->vertex[0] < y->vertex[0] ? -1 : 1;
     return x->key != y->key ? (x->key > y->key ? 1 : -1) : (x->layer > y->layer) - (x->layer < y->layer);
@@ -40,7 +40,7 @@ void tac_checkpoint_destroy(struct tac_checkpoint **checkpoint)
     free(c->pair);
     free(c->last);
     free(c->element);
-    free(c->grip);
+    free(c->friction_state);
     free(c->entry);
     free(c);
     *checkpoint = NULL;

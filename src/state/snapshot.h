@@ -21,13 +21,13 @@ struct tac_script_state {
     int32_t on, caught;
 };
 
-/* A watched pair. */
+/* An active pair. */
 struct tac_pair_state {
     uint64_t key;      /* force key: type and global ids of its primitives */
     tac_gid vertex[4]; /* -1 where unused */
-    int64_t depth;     /* deepest watched layer */
-    int64_t last;      /* first of its rungs' entries in the table `last` (of this rank; of the file in the file) */
-    int64_t rungs;
+    int64_t depth;     /* deepest active layer */
+    int64_t last; /* first of its layer groups' entries in the table `last` (of this rank; of the file in the file) */
+    int64_t groups;
 };
 
 /* What an element remembers: a damper the strain at its last tick, a plastic element what is at rest, a wind where it
@@ -43,16 +43,17 @@ struct tac_element_state {
 enum { TAC_ELEMENT_RESTS = 1, TAC_ELEMENT_DAMPS = 2 };
 /* The order of a file's rows: by first vertex, kind, id; for any number of ranks. */
 int tac_element_state_compare(const void *a, const void *b);
-/* The friction of a watched pair, or of one of its rungs. */
-struct tac_grip_state {
+/* The friction of an active pair, or of one of its layer groups. */
+struct tac_friction_row {
     uint64_t key;      /* of the pair */
     tac_gid vertex[4]; /* -1 where unused */
-    int64_t layer;     /* first layer of the rung; 0: of the pair */
-    int64_t t[2];      /* quanta: pair: first and last active tick; rung: first one of the pair when it was set, 0 */
-    double value[13];  /* pair: stock (2), budget, N s; weights (4); difference, way, m (3, 3). rung: hold, m (3); 0 */
+    int64_t layer;     /* first layer of the layer group; 0: of the pair */
+    int64_t t[2]; /* quanta: pair: first and last active tick; layer group: first one of the pair when it was set, 0 */
+    double value[13]; /* pair: stock (2), budget, N s; weights (4); difference, way, m (3, 3). layer group: hold, m (3);
+                         0 */
 };
 /* The order of a file's rows: as pairs, by first vertex and key, then by layer. */
-int tac_grip_state_compare(const void *a, const void *b);
+int tac_friction_row_compare(const void *a, const void *b);
 
 /* Rows of vertices, by ascending id. */
 struct tac_vertex_rows {
@@ -102,10 +103,10 @@ struct tac_checkpoint {
     struct tac_script_state *script; /* owned */
     tac_lid pair_count;
     struct tac_pair_state *pair; /* owned, ascending key; each pair on one rank */
-    tac_lid grip_count;
-    struct tac_grip_state *grip; /* owned */
+    tac_lid friction_state_count;
+    struct tac_friction_row *friction_state; /* owned */
     tac_lid last_count;
-    double *last; /* owned, (last_count): per rung the distance at its last active tick, or infinity, m */
+    double *last; /* owned, (last_count): per layer group the distance at its last active tick, or infinity, m */
     tac_lid element_count;
     struct tac_element_state *element; /* owned, in their order; each element on one rank */
 };

@@ -1,6 +1,6 @@
-/* The nest of penalty layers against its formulas (docs/method.md, Penalty layers): tables, a pair's thickness, period
- * and bottom, rungs, what is a pair. All ways of finding contacts share the model, so no test of equality sees an error
- * in it. */
+/* The layer stack of penalty layers against its formulas (docs/method.md, Penalty layers): tables, a pair's thickness,
+ * period and bottom, layer groups, what is a pair. All ways of finding contacts share the model, so no test of equality
+ * sees an error in it. */
 #include "contact/model.h"
 #include "elements/support.h"
 
@@ -101,11 +101,11 @@ static void check_form(const struct tac_model *m, enum tac_pair_type type, const
     CHECK(form.bottom >= 1 && form.bottom < m->layer_count, "bottom %d of %d", form.bottom, m->layer_count);
     CHECK(form.h_s / sqrt(m->sum[form.bottom]) >= shortest * (1 - 1e-12), "the deepest layer is slow enough");
     CHECK(form.h_s / sqrt(m->sum[form.bottom + 1]) <= shortest * (1 + 1e-12), "and the next is not");
-    /* Rungs: 1..bottom without gaps; the period of each layer is its own bound, rounded down to the clock. */
+    /* Layer groups: 1..bottom without gaps; the period of each layer is its own bound, rounded down to the clock. */
     tac_time before = INT64_MAX;
-    int rungs = 0;
-    for (int32_t l = 1, last; l <= form.bottom; l = last + 1, rungs++) {
-        tac_time period = tac_model_rung(m, &form, l, &last);
+    int groups = 0;
+    for (int32_t l = 1, last; l <= form.bottom; l = last + 1, groups++) {
+        tac_time period = tac_model_layer_group(m, &form, l, &last);
         CHECK(last >= l && last <= form.bottom && period < before && period >= 4096, "rung %d..%d of period %g", l,
               last, (double)period);
         for (int32_t k = l; k <= last; k++) {
@@ -118,7 +118,7 @@ static void check_form(const struct tac_model *m, enum tac_pair_type type, const
         if (last < l)
             break;
     }
-    CHECK(s->settings->clocks.mode == TAC_CLOCKS_FREE || rungs <= 64, "%d rungs", rungs);
+    CHECK(s->settings->clocks.mode == TAC_CLOCKS_FREE || groups <= 64, "%d rungs", groups);
 }
 
 static void test_pairs(const struct tac_scene *s, const struct tac_model *m)

@@ -1,7 +1,7 @@
 /* Between the first and the last instant of a pass nothing asks for memory on one rank, whichever way contacts are
- * found, with friction and a nest that is pressed deeper in mid-pass.  If this fails, something in the event loop
- * allocates: a pass may then end in "out of memory" half-way, and its time depends on the heap.  The linker puts the
- * functions below in the place of those that the library calls (--wrap). */
+ * found, with friction and a layer stack that is pressed deeper in mid-pass.  If this fails, something in the event
+ * loop allocates: a pass may then end in "out of memory" half-way, and its time depends on the heap.  The linker puts
+ * the functions below in the place of those that the library calls (--wrap). */
 #include "../energy/support.h"
 
 static bool inside;

@@ -1,6 +1,7 @@
 /* The limit of triangles' principal stretch: the kernel against its characteristic polynomial in double-double
  * arithmetic, its gradients against differences, also where both stretches are equal; how fast it may change; momenta;
- * the nests that the model makes.  If it failed, triangles would be stretched beyond their limit, or energy made. */
+ * the layer stacks that the model makes.  If it failed, triangles would be stretched beyond their limit, or energy
+ * made. */
 #include "contact/model.h"
 #include "elements/support.h"
 #include "geometry/reference.h"

@@ -1,9 +1,9 @@
 /* test_order.c: forces of one instant commute (docs/method.md, Time and order).
  *
  * An instant's kicks are given again and again from the same state, each time in another order: of kinds, of periods,
- * of the elements of each kind, of the rungs that tick. What follows from positions (what elements and layers remember)
- * must be the same to the last bit, and velocities but for the rounding of their sums. If this fails, some force reads
- * what an earlier one has written: a velocity, or another's state.
+ * of the elements of each kind, of the layer groups that tick. What follows from positions (what elements and layers
+ * remember) must be the same to the last bit, and velocities but for the rounding of their sums. If this fails, some
+ * force reads what an earlier one has written: a velocity, or another's state.
  *
  * That the test would see this is tested with forces that do: a drag and a restitution that read velocities. */
 #include "contact/friction.h"
@@ -110,10 +110,10 @@ static void permute_all(struct tac_sim *sim, struct orders *o, bool back)
     size_t at = 0;
     for (size_t c = 0; c < sim->elastic->class_count; c++)
         permute_class(&sim->elastic->rate[c], o, &at, back);
-    for (size_t c = 0; c < sim->active.rung_class_count; c++) {
-        struct tac_rung_class *r = &sim->active.rung_class[c];
+    for (size_t c = 0; c < sim->active.rate_group_count; c++) {
+        struct tac_rate_group *r = &sim->active.rate_group[c];
         TAC_CHECK(r->extra_count == 0);
-        permute(r->rung, r->count, sizeof *r->rung, next_order(o, &at, r->count, back), back);
+        permute(r->group, r->count, sizeof *r->group, next_order(o, &at, r->count, back), back);
     }
     for (size_t k = 0; back && k < o->count; k++)
         free(o->order[k]);
@@ -126,7 +126,7 @@ struct state {
     struct tac_pos *pos;
     struct tac_vel *vel;
     size_t exact_count, rough_count;
-    double *exact; /* what elements and rungs remember */
+    double *exact; /* what elements and layer groups remember */
     double *rough; /* what sums up an instant's impulses: friction's ledgers, LEDGER numbers each */
 };
 
@@ -158,11 +158,11 @@ static void capture(const struct tac_sim *sim, struct state *s)
         for (size_t k = 0; k < r->load_count; k++)
             put(&s->exact, &s->exact_count, r->load[k].centre, 3);
     }
-    for (size_t c = 0; c < sim->active.rung_class_count; c++)
-        for (size_t k = 0; k < sim->active.rung_class[c].count; k++)
-            put(&s->exact, &s->exact_count, &sim->active.rung_class[c].rung[k].last_d, 1);
+    for (size_t c = 0; c < sim->active.rate_group_count; c++)
+        for (size_t k = 0; k < sim->active.rate_group[c].count; k++)
+            put(&s->exact, &s->exact_count, &sim->active.rate_group[c].group[k].last_d, 1);
     for (size_t k = 0; k < sim->active.pair_count; k++) {
-        const struct tac_grip_values *g = &sim->active.friction->grip[k].now;
+        const struct tac_friction_values *g = &sim->active.friction->friction_state[k].now;
         const double born[2] = {(double)g->born, (double)g->t};
         put(&s->exact, &s->exact_count, born, 2);
         if (g->t < 0)
@@ -222,7 +222,7 @@ static void leave_out(struct tac_rate_class *r, int kind)
 static void step(struct tac_sim *sim, tac_time t, const struct group *only)
 {
     struct tac_rate_class *kept = malloc(sim->elastic->class_count * sizeof *kept);
-    const size_t rungs = sim->clocks.due_rung_count, classes = sim->clocks.due_elastic_count;
+    const size_t groups = sim->clocks.due_group_count, classes = sim->clocks.due_elastic_count;
     TAC_CHECK(kept != NULL);
     for (size_t c = 0; c < sim->elastic->class_count; c++) {
         kept[c] = sim->elastic->rate[c];
@@ -231,13 +231,13 @@ static void step(struct tac_sim *sim, tac_time t, const struct group *only)
                 leave_out(&sim->elastic->rate[c], kind);
     }
     if (only == NULL || only->rate != CONTACT)
-        sim->clocks.due_rung_count = 0;
+        sim->clocks.due_group_count = 0;
     if (only && only->rate == CONTACT)
         sim->clocks.due_elastic_count = 0;
     tac_pass_step(sim, t);
     for (size_t c = 0; c < sim->elastic->class_count; c++)
         sim->elastic->rate[c] = kept[c]; /* what it points to is changed, and stays so */
-    sim->clocks.due_rung_count = rungs;
+    sim->clocks.due_group_count = groups;
     sim->clocks.due_elastic_count = classes;
     free(kept);
 }
@@ -259,12 +259,12 @@ static void shuffled(struct tac_sim *sim, wrong_force *wrong, struct state *out,
     struct orders orders = {0, {NULL}};
     const tac_time t = start_instant(sim);
     const size_t n = list_groups(sim, wrong != NULL, group);
-    size_t order[MOST_GROUPS], *rungs = malloc((sim->clocks.due_rung_count + 1) * sizeof *rungs);
+    size_t order[MOST_GROUPS], *groups = malloc((sim->clocks.due_group_count + 1) * sizeof *groups);
     double *before = malloc(3 * (size_t)sim->state.owned * sizeof *before);
-    TAC_CHECK(rungs != NULL && before != NULL);
+    TAC_CHECK(groups != NULL && before != NULL);
     shuffle(order, n);
-    shuffle(rungs, sim->clocks.due_rung_count);
-    permute(sim->clocks.due_rung, sim->clocks.due_rung_count, sizeof *sim->clocks.due_rung, rungs, false);
+    shuffle(groups, sim->clocks.due_group_count);
+    permute(sim->clocks.due_group, sim->clocks.due_group_count, sizeof *sim->clocks.due_group, groups, false);
     permute_all(sim, &orders, false);
     for (tac_lid i = 0; i < sim->state.owned; i++)
         scale[i] = sqrt(tac_dot(sim->state.vel[i].v, sim->state.vel[i].v));
@@ -281,7 +281,7 @@ static void shuffled(struct tac_sim *sim, wrong_force *wrong, struct state *out,
     permute_all(sim, &orders, true);
     capture(sim, out);
     TAC_CHECK(tac_pass_restore(sim, sim->state.now) == TAC_OK);
-    free(rungs);
+    free(groups);
     free(before);
 }
 
@@ -365,7 +365,7 @@ static void look(struct experiment *e, struct seen *seen)
             seen->flows += size && memcmp(g->rest.value, g->rest.saved, size);
         }
     for (size_t k = 0; k < sim->active.pair_count; k++)
-        seen->rubs += sim->active.friction->grip[k].now.t == t;
+        seen->rubs += sim->active.friction->friction_state[k].now.t == t;
     seen->losses += memcmp(&sim->books.dissipated, &sim->books.dissipated_start, sizeof sim->books.dissipated) != 0;
     seen->groups += (int64_t)groups;
     seen->instants++;

@@ -24,7 +24,7 @@ int main(void)
             }
             CHECK(worst < .03, "thickness %g, stiffness %g: error of the energy %.3g", thickness[i], stiffness[j],
                   worst);
-            /* It went on bouncing, and the nest was used: half a joule has to be held. */
+            /* It went on bouncing, and the layer stack was used: half a joule has to be held. */
             CHECK(turns > 300 && deepest > (stiffness[j] < 1 ? 10 : 4), "%d turns, deepest layer %d", (int)turns,
                   (int)deepest);
             end(&e);

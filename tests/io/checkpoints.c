@@ -174,8 +174,8 @@ static struct tac_pair_state make_pair(uint64_t seed, const struct size *size, t
     const tac_gid first = (size->vertices - 4) * (k * 7919 % size->pairs) / size->pairs;
     for (int i = 0; i < corners[type]; i++)
         p.vertex[i] = first + i;
-    p.rungs = 1 + (int64_t)(tac_random(seed, (uint64_t)k * 64 + 40) * 4);
-    p.depth = 2 * p.rungs;
+    p.groups = 1 + (int64_t)(tac_random(seed, (uint64_t)k * 64 + 40) * 4);
+    p.depth = 2 * p.groups;
     return p;
 }
 
@@ -193,9 +193,9 @@ static struct tac_element_state make_element(uint64_t seed, const struct size *s
     return e;
 }
 
-static double make_last(uint64_t seed, uint64_t key, int64_t rung)
+static double make_last(uint64_t seed, uint64_t key, int64_t group)
 {
-    return (key + (uint64_t)rung) % 3 == 0 ? INFINITY : random_of(seed, (int64_t)(key & 0xffffff), 41 + (int)rung);
+    return (key + (uint64_t)group) % 3 == 0 ? INFINITY : random_of(seed, (int64_t)(key & 0xffffff), 41 + (int)group);
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -257,7 +257,7 @@ static struct tac_checkpoint *make_state(const struct tac_ctx *ctx, uint64_t see
         if (mine(ctx, i, 4)) {
             struct tac_pair_state p = make_pair(seed, size, i);
             p.last = c->last_count;
-            for (int64_t r = 0; r < p.rungs; r++)
+            for (int64_t r = 0; r < p.groups; r++)
                 c->last[c->last_count++] = make_last(seed, p.key, r);
             c->pair[c->pair_count++] = p;
         }
@@ -315,9 +315,9 @@ static void check_rows(const struct tac_checkpoint *c, uint64_t seed, const stru
         const struct tac_pair_state *p = &c->pair[i];
         const struct tac_pair_state want = make_pair(seed, size, (tac_gid)(p->key & 0xffffff));
         CHECK(p->key == want.key && memcmp(p->vertex, want.vertex, sizeof want.vertex) == 0 && p->depth == want.depth &&
-                  p->rungs == want.rungs && (i == 0 || p->key > p[-1].key),
+                  p->groups == want.groups && (i == 0 || p->key > p[-1].key),
               "pair %lx", (unsigned long)p->key);
-        for (int64_t r = 0; r < p->rungs && r < want.rungs; r++)
+        for (int64_t r = 0; r < p->groups && r < want.groups; r++)
             CHECK(c->last[p->last + r] == make_last(seed, p->key, r), "last of pair %lx", (unsigned long)p->key);
     }
     for (tac_lid i = 0; i < c->element_count; i++) {

@@ -4,7 +4,7 @@
  *     kds_look SCENE SAMPLES END_S counts|all [KEY=VALUE...]
  *
  * counts: certificates alive, slabs by the layer that they keep silent.  all: each slab, plan, node and test: small
- * scenes. It fails if the slabs do not fit the pairs that are watched, so it is a test too. */
+ * scenes. It fails if the slabs do not fit the pairs that are active, so it is a test too. */
 #include "events/sim.h"
 #include "kds/kinetic_lists.h"
 #include "kds/kinetic_slab.h"
@@ -24,7 +24,7 @@ static void vector(const char *name, const double x[3])
     printf("\"%s\":[%.17g,%.17g,%.17g]", name, x[0], x[1], x[2]);
 }
 
-/* Layers of its pair that are watched; stops the program where a slab proves what is not asked, or less. */
+/* Layers of its pair that are active; stops the program where a slab proves what is not asked, or less. */
 static int32_t depth_of(const struct tac_sim *sim, const struct tac_slab *s)
 {
     const int32_t slot = tac_active_find(&sim->active, s->key);

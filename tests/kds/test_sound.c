@@ -180,7 +180,7 @@ static void advance(struct run *r, tac_time t)
 /* What a run of a scene taught: for the count of those in which something happened. */
 struct tally {
     int scenes, touching, stuck, flat, rubbing, limited, wide, led;
-    int64_t silent, watched;
+    int64_t silent, active;
 };
 
 /* True if the two went on alike. */
@@ -261,7 +261,7 @@ static bool one_scene(const char *path, uint64_t seed, struct tally *tally)
     tally->led += plain.scene->settings->motion_count > 0;
     tally->touching += plain.sim->books.deepest_ever > 0;
     tally->silent += kinetic.sim->books.counters.silent;
-    tally->watched += kinetic.sim->books.counters.contacts_found;
+    tally->active += kinetic.sim->books.counters.contacts_found;
     stop(&plain);
     stop(&kinetic);
     return alike;
@@ -285,7 +285,7 @@ int main(int argc, char **argv)
            "motions in %d; %lld "
            "watches, %lld silent ticks\n",
            tally.scenes, tally.touching, tally.stuck, tally.flat, tally.rubbing, tally.limited, tally.wide, tally.led,
-           (long long)tally.watched, (long long)tally.silent);
+           (long long)tally.active, (long long)tally.silent);
     CHECK(3 * tally.touching > tally.scenes && (count < 100 || 20 * tally.wide > tally.scenes),
           "the scenes test little");
     MPI_Finalize();

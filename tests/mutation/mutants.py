@@ -13,8 +13,8 @@ MUTANTS = [
     ("dropped-message", "every eighth message of positions is thrown away", "src/events/ranks.c", [
         ("    const double *x = (const double *)(n->in + sizeof *h);\n    if (sim->ranks->halo.nested) {",
          "    const double *x = (const double *)(n->in + sizeof *h);\n    if (sim->ranks->halo.messages % 8 == 0)\n        return;\n    if (sim->ranks->halo.nested) {")]),
-    ("undo-rung", "a rung keeps the last distance of a pass that is taken back", "src/events/watch.c", [
-        ("            c->rung[i].last_d = c->rung[i].saved_d;\n", "            (void)c->rung[i].saved_d;\n")]),
+    ("undo-rung", "a rung keeps the last distance of a pass that is taken back", "src/events/activate.c", [
+        ("            c->group[i].last_d = c->group[i].saved_d;\n", "            (void)c->group[i].saved_d;\n")]),
     ("undo-friction", "friction keeps the budget of a pass that is taken back", "src/contact/friction.c", [
         ("        f->anchor[k].now = f->anchor[k].start;\n}", "        (void)f->anchor[k].start;\n}")]),
     ("old-list", "a list of candidates outlives its tubes", "src/events/windows.c", [
@@ -25,12 +25,12 @@ MUTANTS = [
          "q->next = slot >= 0 ? view->active->pair[slot].next : tac_model_reach(view->model, &form, 3);")]),
     ("ghost-late", "positions told to neighbours are one quantum old", "src/events/ranks.c", [
         ("tac_position(sim, g->v[i], t, x + 3 * i);", "tac_position(sim, g->v[i], t - 1, x + 3 * i);")]),
-    ("straddling", "a pair of two ranks is a billionth stiffer on one of them", "src/events/watch.c", [
+    ("straddling", "a pair of two ranks is a billionth stiffer on one of them", "src/events/activate.c", [
         ("    p->next = tac_model_reach(sim->model, &p->form, 1);\n    hash_put(",
          "    if (p->shared && sim->ctx->rank == 1)\n        p->form.stiffness *= 1 + 1e-9;\n"
          "    p->next = tac_model_reach(sim->model, &p->form, 1);\n    hash_put(")]),
     ("restart-rung", "a restart forgets how near its rungs were", "src/snapshot/state_restore.c", [
-        ("        tac_watch_set_last(sim, slot, last[k]);\n", "        tac_watch_set_last(sim, slot, INFINITY);\n")]),
+        ("        tac_active_set_last(sim, slot, last[k]);\n", "        tac_active_set_last(sim, slot, INFINITY);\n")]),
     ("late-slab", "kinetic structures: a slab is believed for twice its life", "src/kds/slab_lay.c", [
         ("t = tac_slab_entry_s(k, s, i, x[i]);", "t = 2 * tac_slab_entry_s(k, s, i, x[i]);")]),
     ("kept-plan", "kinetic structures: who is kicked by a contact is taken to keep to its plan", "src/events/kinetic.c", [

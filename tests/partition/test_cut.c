@@ -371,7 +371,7 @@ static void check_serial(struct tac_ctx *ctx)
                     CHECK(tac_cut_serial(ctx, (size_t)n, node, edges, edge, parts, part, &cut, &balance) == TAC_OK);
                     sum_parts(parts, part, &largest, &weight, &all);
                     const double floor_ = unavoidable(parts);
-                    /* Some vertices of a few dozen weights cannot be dealt out evenly. */
+                    /* Some vertices of a few dozen weights cannot be distributed evenly. */
                     CHECK(balance <= (n > 100 && range == 0 ? 1.1 : 2) * floor_ + 1e-9,
                           "%d parts of shape %d, weights %d, %d vertices: balance %g, at best %g", parts, shape, range,
                           (int)n, balance, floor_);

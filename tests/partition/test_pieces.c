@@ -1,5 +1,5 @@
-/* test_pieces.c: random scenes, dealt out to random owners again and again.  If this fails, a rank's part of the scene
- * is not what it is in the whole one, and runs on several ranks give other bits than on one, or crash. */
+/* test_pieces.c: random scenes, distributed to random owners again and again.  If this fails, a rank's part of the
+ * scene is not what it is in the whole one, and runs on several ranks give other bits than on one, or crash. */
 #include "check.h"
 
 #include "base/exchange.h"
@@ -323,7 +323,7 @@ static enum tac_err go_round(struct tac_ctx *ctx, const struct tac_scene *whole,
             free(pieces->motion);
             pieces->motion = NULL;
         }
-        TAC_TRY(tac_localise(ctx, whole, pieces, &local));
+        TAC_TRY(tac_local_create(ctx, whole, pieces, &local));
         tac_pieces_destroy(&pieces);
         if (check)
             check_local(ctx, whole, local, manner);

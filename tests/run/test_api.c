@@ -164,16 +164,16 @@ static bool go_on(void *user)
 }
 
 /* One rank's watcher stops all, where they are; and they go on as if nothing had been. */
-static void watched(struct tac_ctx *ctx)
+static void active(struct tac_ctx *ctx)
 {
     struct tac_simulation *sim = make(ctx, DROP, NULL), *alone = make(ctx, DROP, NULL);
     struct tac_energy_row row[2];
     struct patience p = {0, ctx->rank == ctx->size - 1 ? 5 : 1000000};
-    tac_simulation_watch(sim, go_on, &p);
+    tac_simulation_active(sim, go_on, &p);
     EXPECT(tac_simulation_advance(sim, .25) == TAC_ERR_STOPPED && ctx->error[0] != '\0');
     EXPECT(tac_simulation_time(sim) > 0 && tac_simulation_time(sim) < .25);
     EXPECT(tac_simulation_energy(sim, &row[0]) == TAC_ERR_INPUT);
-    tac_simulation_watch(sim, NULL, NULL);
+    tac_simulation_active(sim, NULL, NULL);
     EXPECT(tac_simulation_advance(sim, .25) == TAC_OK && tac_simulation_advance(alone, .25) == TAC_OK);
     EXPECT(bits(ctx, sim) == bits(ctx, alone));
     EXPECT(tac_simulation_energy(sim, &row[0]) == TAC_OK && tac_simulation_energy(alone, &row[1]) == TAC_OK);
@@ -199,7 +199,7 @@ int main(void)
     bad_scenes(&ctx);
     bad_calls(&ctx);
     side_by_side(&ctx);
-    watched(&ctx);
+    active(&ctx);
     MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     tac_mpi_end(started);
     EXPECT(tac_mpi_begin(&ctx, &again) == TAC_ERR_RUN);

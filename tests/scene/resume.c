@@ -266,7 +266,7 @@ static void test_counts(const struct stored *c, const char *path)
 }
 
 /* Checkpoints that no program of ours wrote. */
-static void test_foreign(struct stored *c)
+static void test_remote(struct stored *c)
 {
     static const char *const counts[] = {
         "null",
@@ -340,7 +340,7 @@ int main(int argc, char **argv)
     ctx.error[0] = '\0';
     CHECK(tac_scene_read(&ctx, path, &own, 1, &t) == TAC_ERR_INPUT && strstr(ctx.error, "geometry") != NULL, "%s",
           ctx.error);
-    test_foreign(&c);
+    test_remote(&c);
     release(&c);
     tac_scene_destroy(&s);
     unlink(path);

@@ -29,7 +29,7 @@ const struct tac_checkpoint_column TAC_PAIR_COLUMNS[4] = {
     {"pair_key", NULL, false, 0, AT(tac_pair_record, key)},
     {"pair_vertex", NULL, false, 4, AT(tac_pair_record, vertex)},
     {"pair_depth", NULL, false, 0, AT(tac_pair_record, depth)},
-    {"pair_rungs", NULL, false, 0, AT(tac_pair_record, rungs)},
+    {"pair_rungs", NULL, false, 0, AT(tac_pair_record, groups)},
 };
 
 const struct tac_checkpoint_column TAC_ELEMENT_STATE_COLUMNS[6] = {
@@ -48,11 +48,11 @@ const struct tac_checkpoint_column TAC_ENTRY_COLUMNS[3] = {
 };
 
 const struct tac_checkpoint_column TAC_GRIP_COLUMNS[5] = {
-    {"grip_key", NULL, false, 0, AT(tac_grip_state, key)},
-    {"grip_vertex", NULL, false, 4, AT(tac_grip_state, vertex)},
-    {"grip_layer", NULL, false, 0, AT(tac_grip_state, layer)},
-    {"grip_t", "quanta", false, 2, AT(tac_grip_state, t)},
-    {"grip_value", NULL, true, 13, AT(tac_grip_state, value)},
+    {"grip_key", NULL, false, 0, AT(tac_friction_row, key)},
+    {"grip_vertex", NULL, false, 4, AT(tac_friction_row, vertex)},
+    {"grip_layer", NULL, false, 0, AT(tac_friction_row, layer)},
+    {"grip_t", "quanta", false, 2, AT(tac_friction_row, t)},
+    {"grip_value", NULL, true, 13, AT(tac_friction_row, value)},
 };
 
 /* Kinds of forces when this table was made; its place for later ones is behind all the rest. */

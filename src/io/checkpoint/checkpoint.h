@@ -24,7 +24,7 @@ struct tac_checkpoint_about {
 
 /* Collective. `path` is a checkpoint, or a run folder: then the newest whole one in it is taken, with a warning for
  * each newer one that is damaged.  Checks length and CRC before HDF5 sees the file; one rank, which has no others to
- * wait for it, lets a child process look first.  *file (owned by the caller): which it was.  Rows are dealt out in
+ * wait for it, lets a child process look first.  *file (owned by the caller): which it was.  Rows are distributed in
  * blocks: vertices and elements by id, the others by their place in the file.  All values are in range; what only a
  * scene can tell (knots, bottoms) is not looked at.  *json (owned by the caller): the scene's text; sha256 (65 bytes):
  * its hash. TAC_ERR_INPUT: damaged, foreign, or none there. */

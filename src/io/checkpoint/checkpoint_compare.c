@@ -135,12 +135,12 @@ static void compare_scripts(struct tac_state_comparison *c)
     }
 }
 
-/* A pair of one file or of both; NULL: not watched there. */
+/* A pair of one file or of both; NULL: not active there. */
 static void compare_pair(struct tac_state_comparison *c, const struct tac_pair_state *p, const struct tac_pair_state *q)
 {
     struct tac_tally *t = &c->tally[TAC_STATE_CONTACTS], *last = &c->tally[TAC_STATE_LAST];
     const tac_gid vertex = p != NULL ? p->vertex[0] : q->vertex[0];
-    const int64_t n = p != NULL ? p->rungs : 0, m = q != NULL ? q->rungs : 0;
+    const int64_t n = p != NULL ? p->groups : 0, m = q != NULL ? q->groups : 0;
     if (count_whole(t, p != NULL ? p->depth : 0, q != NULL ? q->depth : 0)) {
         t->vertex = (tac_lid)vertex;
         t->component = -1;
@@ -208,14 +208,14 @@ static void compare_elements(struct tac_state_comparison *c)
     }
 }
 
-static void compare_grips(struct tac_state_comparison *c)
+static void compare_friction_states(struct tac_state_comparison *c)
 {
     const struct tac_checkpoint *a = c->a.state, *b = c->b.state;
     struct tac_tally *t = &c->tally[TAC_STATE_FRICTION];
-    for (tac_lid i = 0, j = 0; i < a->grip_count || j < b->grip_count;) {
-        const struct tac_grip_state *x = i < a->grip_count ? &a->grip[i] : NULL;
-        const struct tac_grip_state *y = j < b->grip_count ? &b->grip[j] : NULL;
-        const int order = x == NULL ? 1 : y == NULL ? -1 : tac_grip_state_compare(x, y);
+    for (tac_lid i = 0, j = 0; i < a->friction_state_count || j < b->friction_state_count;) {
+        const struct tac_friction_row *x = i < a->friction_state_count ? &a->friction_state[i] : NULL;
+        const struct tac_friction_row *y = j < b->friction_state_count ? &b->friction_state[j] : NULL;
+        const int order = x == NULL ? 1 : y == NULL ? -1 : tac_friction_row_compare(x, y);
         bool largest = false;
         if (order != 0) {
             largest = count_whole(t, order<0, order> 0); /* one has it, one has not */
@@ -309,7 +309,7 @@ enum tac_err tac_state_compare(struct tac_ctx *ctx, const char *a, const char *b
     compare_scripts(c);
     compare_pairs(c);
     compare_elements(c);
-    compare_grips(c);
+    compare_friction_states(c);
 done:
     if (err)
         tac_state_comparison_close(c);

@@ -18,8 +18,8 @@ enum {
     TAC_STATE_IMPULSE, /* of contact since the last frame */
     TAC_STATE_TOPOLOGY,
     TAC_STATE_MOTION,   /* scripts */
-    TAC_STATE_CONTACTS, /* watched pairs and how deep; a pair that only one has counts as depth 0 in the other */
-    TAC_STATE_LAST,     /* distances at the last active ticks; of a layer that is not watched: infinity */
+    TAC_STATE_CONTACTS, /* active pairs and how deep; a pair that only one has counts as depth 0 in the other */
+    TAC_STATE_LAST,     /* distances at the last active ticks; of a layer that is not active: infinity */
     TAC_STATE_ELEMENTS, /* what elements remember */
     TAC_STATE_FRICTION, /* of contacts: anchors and ledgers */
     TAC_STATE_SUMS,     /* energy's accumulators */

@@ -214,7 +214,7 @@ static bool pair_sensible(const struct tac_checkpoint *c, const struct tac_pair_
 {
     enum { MOST_LAYERS = 1 << 30 };
     const int n = corners_of((uint64_t)row->key);
-    if (row->rungs < 1 || row->depth < row->rungs || row->depth > MOST_LAYERS)
+    if (row->groups < 1 || row->depth < row->groups || row->depth > MOST_LAYERS)
         return false;
     for (int i = 0; i < 4; i++) {
         if (i < n ? !in_range(row->vertex[i], c->vertex_total) : row->vertex[i] != -1)
@@ -256,9 +256,9 @@ static enum tac_err read_pairs(struct tac_checkpoint_reader *r)
         struct tac_pair_state *p = &c->pair[k - begin];
         if (!pair_sensible(c, row) || (k > 0 && !pair_after(row - 1, row)))
             err = tac_checkpoint_wrong(r, "a contact makes no sense");
-        *p = (struct tac_pair_state){(uint64_t)row->key, {0}, row->depth, lasts, row->rungs};
+        *p = (struct tac_pair_state){(uint64_t)row->key, {0}, row->depth, lasts, row->groups};
         memcpy(p->vertex, row->vertex, sizeof p->vertex);
-        lasts += err ? 0 : row->rungs;
+        lasts += err ? 0 : row->groups;
         if (lasts > INT32_MAX)
             err = tac_checkpoint_wrong(r, "this rank would have more than 2^31 layers to watch");
     }
@@ -268,7 +268,7 @@ done:
     return err;
 }
 
-static bool grip_sensible(const struct tac_checkpoint *c, const struct tac_grip_state *row)
+static bool friction_state_sensible(const struct tac_checkpoint *c, const struct tac_friction_row *row)
 {
     const int n = corners_of(row->key);
     for (int i = 0; i < 4; i++)
@@ -278,17 +278,18 @@ static bool grip_sensible(const struct tac_checkpoint *c, const struct tac_grip_
            all_finite(row->value, 13);
 }
 
-static enum tac_err read_grips(struct tac_checkpoint_reader *r)
+static enum tac_err read_friction_states(struct tac_checkpoint_reader *r)
 {
     enum tac_err err;
     struct tac_checkpoint *c = r->c;
     int64_t total = 0, begin, end;
     TAC_TRY(count_rows(r, &TAC_GRIP_COLUMNS[0], &total));
     my_rows(r, total, &begin, &end);
-    TAC_TRY(tac_checkpoint_columns(r, TAC_GRIP_COLUMNS, 5, total, begin, end, sizeof *c->grip, &c->grip));
-    c->grip_count = (tac_lid)(end - begin);
-    for (tac_lid k = 0; k < c->grip_count && !err; k++)
-        if (!grip_sensible(c, &c->grip[k]))
+    TAC_TRY(tac_checkpoint_columns(r, TAC_GRIP_COLUMNS, 5, total, begin, end, sizeof *c->friction_state,
+                                   &c->friction_state));
+    c->friction_state_count = (tac_lid)(end - begin);
+    for (tac_lid k = 0; k < c->friction_state_count && !err; k++)
+        if (!friction_state_sensible(c, &c->friction_state[k]))
             err = tac_checkpoint_wrong(r, "the friction of a contact makes no sense");
 done:
     return err;
@@ -368,7 +369,7 @@ enum tac_err tac_checkpoint_read_rows(struct tac_checkpoint_reader *r)
     TAC_TRY(read_scripts(r));
     TAC_TRY(read_pairs(r));
     TAC_TRY(read_element_states(r));
-    TAC_TRY(read_grips(r));
+    TAC_TRY(read_friction_states(r));
 done:
     return err;
 }

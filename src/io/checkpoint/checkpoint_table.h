@@ -44,7 +44,7 @@ struct tac_script_record {
 struct tac_pair_record {
     tac_gid key; /* its bits */
     tac_gid vertex[4];
-    int64_t depth, rungs;
+    int64_t depth, groups;
 };
 extern const struct tac_checkpoint_column TAC_VERTEX_COLUMNS[6], TAC_TRIANGLE_COLUMNS[1], TAC_SEGMENT_COLUMNS[1],
     TAC_SCRIPT_COLUMNS[8], TAC_PAIR_COLUMNS[4], TAC_ELEMENT_STATE_COLUMNS[6], TAC_GRIP_COLUMNS[5], TAC_ENTRY_COLUMNS[3];

@@ -12,16 +12,16 @@
 
 /* ---- info ---- */
 
-struct watched {
-    int64_t layers, rungs, deepest;
+struct active {
+    int64_t layers, groups, deepest;
 };
 
-static struct watched count_watched(const struct tac_checkpoint *c)
+static struct active count_active(const struct tac_checkpoint *c)
 {
-    struct watched w = {0, 0, 0};
+    struct active w = {0, 0, 0};
     for (tac_lid k = 0; k < c->pair_count; k++) {
         w.layers += c->pair[k].depth;
-        w.rungs += c->pair[k].rungs;
+        w.groups += c->pair[k].groups;
         w.deepest = c->pair[k].depth > w.deepest ? c->pair[k].depth : w.deepest;
     }
     return w;
@@ -52,7 +52,7 @@ static json_t *checkpoint_json(const struct tac_state_file *f)
 {
     const struct tac_checkpoint *c = f->state;
     const struct tac_checkpoint_about *a = &f->about;
-    const struct watched w = count_watched(c);
+    const struct active w = count_active(c);
     json_t *o =
         json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:I}", "kind", "checkpoint", "path", tac_json_text(f->path), "name",
                   tac_json_text(a->name), "version", tac_json_text(a->version), "commit", tac_json_text(a->commit),
@@ -62,7 +62,7 @@ static json_t *checkpoint_json(const struct tac_state_file *f)
                              "next_frame", (json_int_t)c->frame, "vertices", (json_int_t)c->vertex_total, "triangles",
                              (json_int_t)c->triangle_total, "segments", (json_int_t)c->segment_total, "scripted",
                              (json_int_t)c->script_count, "pairs", (json_int_t)c->pair_count, "layers",
-                             (json_int_t)w.layers, "rungs", (json_int_t)w.rungs, "deepest_watched_layer",
+                             (json_int_t)w.layers, "rungs", (json_int_t)w.groups, "deepest_watched_layer",
                              (json_int_t)w.deepest, "damped_or_plastic_elements", (json_int_t)c->element_count,
                              "restarts", (json_int_t)c->restarts, "wall_s", c->wall_s, "bodies", bodies_json(f));
     if (o == NULL || more == NULL || json_object_update(o, more) != 0) {
@@ -78,7 +78,7 @@ static void print_checkpoint(FILE *out, const struct tac_state_file *f)
     enum { BODIES_SHOWN = 20 };
     const struct tac_checkpoint *c = f->state;
     const struct tac_checkpoint_about *a = &f->about;
-    const struct watched w = count_watched(c);
+    const struct active w = count_active(c);
     const json_t *geometry = json_object_get(f->json, "geometry"), *body;
     char wall[32];
     size_t b;
@@ -96,7 +96,7 @@ static void print_checkpoint(FILE *out, const struct tac_state_file *f)
     fprintf(out,
             "  contacts   %" TAC_PRILID " pairs watched, %" PRId64 " layers in %" PRId64
             " rungs, the deepest is %" PRId64 "\n",
-            c->pair_count, w.layers, w.rungs, w.deepest);
+            c->pair_count, w.layers, w.groups, w.deepest);
     if (c->element_count > 0)
         fprintf(out, "  elements   %" TAC_PRILID " damped or plastic, with strains of their last ticks and at rest\n",
                 c->element_count);

@@ -90,7 +90,7 @@ done:
 
 /* At most what the file takes. */
 static int64_t space_of(const struct tac_checkpoint_writer *w, const struct tac_checkpoint *c, int64_t pairs,
-                        int64_t lasts, int64_t scripts, int64_t elements, int64_t grips)
+                        int64_t lasts, int64_t scripts, int64_t elements, int64_t friction_states)
 {
     enum { DATASETS = 40, EACH = 2048 };
     return tac_dataset_space(c->vertex_total, sizeof(struct tac_vertex_record)) +
@@ -98,8 +98,9 @@ static int64_t space_of(const struct tac_checkpoint_writer *w, const struct tac_
            tac_dataset_space(scripts, sizeof(struct tac_script_record)) +
            tac_dataset_space(pairs, sizeof(struct tac_pair_record)) + tac_dataset_space(lasts, 8) +
            tac_dataset_space(elements, sizeof(struct tac_element_state)) +
-           tac_dataset_space(grips, sizeof(struct tac_grip_state)) + tac_dataset_space((tac_gid)strlen(w->scene), 1) +
-           tac_dataset_space(c->entry_count, sizeof *c->entry) + DATASETS * EACH;
+           tac_dataset_space(friction_states, sizeof(struct tac_friction_row)) +
+           tac_dataset_space((tac_gid)strlen(w->scene), 1) + tac_dataset_space(c->entry_count, sizeof *c->entry) +
+           DATASETS * EACH;
 }
 
 static bool put_number(hid_t object, const char *name, int64_t value)
@@ -126,7 +127,7 @@ static enum tac_err create(struct tac_ctx *ctx, struct tac_checkpoint_writer *w,
 {
     enum tac_err err;
     hid_t access = -1, creation = -1;
-    int64_t rows[5] = {c->pair_count, c->last_count, c->script_count, c->element_count, c->grip_count};
+    int64_t rows[5] = {c->pair_count, c->last_count, c->script_count, c->element_count, c->friction_state_count};
     TAC_TRY(tac_agree(ctx, make_file(ctx, w, scene, dir)));
     MPI_Allreduce(MPI_IN_PLACE, rows, 5, MPI_INT64_T, MPI_SUM, ctx->comm);
     access = tac_frames_access(ctx, &w->file);

@@ -62,7 +62,7 @@ static enum tac_err write_table(struct tac_ctx *ctx, struct tac_checkpoint_write
 {
     void *came = NULL;
     size_t total = 0;
-    err = tac_deal(ctx, err, err ? 0 : n, to, record, size, &came, &total);
+    err = tac_distribute(ctx, err, err ? 0 : n, to, record, size, &came, &total);
     if (!err && total)
         qsort(came, total, size, compare);
     if (!err)
@@ -146,7 +146,7 @@ done:
 /* A last distance on its way: sorted like its pair. */
 struct last_record {
     struct tac_pair_record pair;
-    int64_t rung;
+    int64_t group;
     double last;
 };
 
@@ -154,7 +154,7 @@ static int compare_lasts(const void *a, const void *b)
 {
     const struct last_record *x = a, *y = b;
     const int order = compare_pairs(&x->pair, &y->pair);
-    return order ? order : (x->rung > y->rung) - (x->rung < y->rung);
+    return order ? order : (x->group > y->group) - (x->group < y->group);
 }
 
 static enum tac_err write_pairs(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const struct tac_checkpoint *c)
@@ -172,10 +172,10 @@ static enum tac_err write_pairs(struct tac_ctx *ctx, struct tac_checkpoint_write
     TAC_TRY(tac_alloc(ctx, m, sizeof *last_to, &last_to));
     for (size_t i = 0; i < n; i++) {
         const struct tac_pair_state *p = &c->pair[i];
-        row[i] = (struct tac_pair_record){(tac_gid)p->key, {0}, p->depth, p->rungs};
+        row[i] = (struct tac_pair_record){(tac_gid)p->key, {0}, p->depth, p->groups};
         memcpy(row[i].vertex, p->vertex, sizeof row[i].vertex);
         to[i] = tac_rank_of_row(ctx, c->vertex_total, p->vertex[0]);
-        for (int64_t r = 0; r < p->rungs; r++, k++) {
+        for (int64_t r = 0; r < p->groups; r++, k++) {
             last[k] = (struct last_record){row[i], r, c->last[p->last + r]};
             last_to[k] = to[i];
         }
@@ -206,14 +206,16 @@ done:
     return err;
 }
 
-static enum tac_err write_grips(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const struct tac_checkpoint *c)
+static enum tac_err write_friction_states(struct tac_ctx *ctx, struct tac_checkpoint_writer *w,
+                                          const struct tac_checkpoint *c)
 {
-    const size_t n = (size_t)c->grip_count;
+    const size_t n = (size_t)c->friction_state_count;
     int32_t *to = NULL;
     enum tac_err err = tac_alloc(ctx, n, sizeof *to, &to);
     for (size_t k = 0; k < n && !err; k++)
-        to[k] = tac_rank_of_row(ctx, c->vertex_total, c->grip[k].vertex[0]);
-    err = write_table(ctx, w, TAC_GRIP_COLUMNS, 5, err, n, to, c->grip, sizeof *c->grip, tac_grip_state_compare);
+        to[k] = tac_rank_of_row(ctx, c->vertex_total, c->friction_state[k].vertex[0]);
+    err = write_table(ctx, w, TAC_GRIP_COLUMNS, 5, err, n, to, c->friction_state, sizeof *c->friction_state,
+                      tac_friction_row_compare);
     free(to);
     return err;
 }
@@ -230,7 +232,7 @@ enum tac_err tac_checkpoint_write_rows(struct tac_ctx *ctx, struct tac_checkpoin
     TAC_TRY(write_scripts(ctx, w, c));
     TAC_TRY(write_pairs(ctx, w, c));
     TAC_TRY(write_element_states(ctx, w, c));
-    TAC_TRY(write_grips(ctx, w, c));
+    TAC_TRY(write_friction_states(ctx, w, c));
 done:
     return err;
 }

@@ -43,7 +43,7 @@ struct reading {
     int64_t next;
 };
 
-static enum line judge(struct reading *in, const char *text, ssize_t length, int64_t *index)
+static enum line validate(struct reading *in, const char *text, ssize_t length, int64_t *index)
 {
     enum { COLUMNS = 22 };
     char *rest;
@@ -85,7 +85,7 @@ static enum tac_err read_rows(struct tac_ctx *ctx, const struct tac_output *out,
     /* What comes after the row of the last frame is later, whatever it is. */
     while (!plan->aside && index < past->next_frame - 1 && (length = getline(&text, &capacity, file)) > 0) {
         const bool inside = is == LAST; /* the line before was not the last one */
-        is = inside ? WRONG : judge(&in, text, length, &index);
+        is = inside ? WRONG : validate(&in, text, length, &index);
         line += !inside;
         if (is == WRONG) {
             snprintf(what, sizeof what, "its line %" PRId64 " is no row of this run", line);

@@ -87,7 +87,7 @@ static enum tac_err fetch(struct tac_ctx *ctx, tac_gid rows, tac_gid place, tac_
         to[k] = tac_rank_of_row(ctx, rows, place + scale * id[k]);
     }
 done:
-    err = tac_deal(ctx, err, n, to, row, sizeof *row, &came, &total);
+    err = tac_distribute(ctx, err, n, to, row, sizeof *row, &came, &total);
     free(row);
     free(to);
     free(out->vertex);
@@ -190,7 +190,7 @@ static enum tac_err gather_free(struct tac_ctx *ctx, const struct tac_frames *w,
         to[k] = tac_rank_of_row(ctx, w->vertex_count, p->vertex_id[k]);
     }
 done:
-    err = tac_deal(ctx, err, n, to, row, sizeof *row, &came, &total);
+    err = tac_distribute(ctx, err, n, to, row, sizeof *row, &came, &total);
     if (!err)
         TAC_CHECK(total == (size_t)(w->row_end - w->row_begin));
     for (size_t k = 0; k < total && !err; k++)

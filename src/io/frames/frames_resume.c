@@ -22,8 +22,8 @@ static bool on_grid(const struct tac_scene *scene, int64_t index, double t_s)
     return t_s == (double)tac_scene_frame_time(scene, index) * scene->settings->quantum_s;
 }
 
-static enum tac_err refuse_foreign(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
-                                   const struct tac_reader *r)
+static enum tac_err refuse_remote(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
+                                  const struct tac_reader *r)
 {
     if (strcmp(r->sha256, scene->settings->sha256) != 0 || r->vertex_count != scene->mesh->vertex_count ||
         r->triangle_count != scene->mesh->triangle_count || r->segment_count != scene->mesh->segment_count)
@@ -193,7 +193,7 @@ static enum tac_err look(struct tac_ctx *ctx, const struct tac_scene *scene, con
     }
     if (err)
         return tac_fail(ctx, err, "%s", alone.error);
-    TAC_TRY(refuse_foreign(ctx, scene, dir, r));
+    TAC_TRY(refuse_remote(ctx, scene, dir, r));
     TAC_TRY(choose(ctx, scene, dir, r, (double)past->now * scene->settings->quantum_s, past->next_frame, &plan->count));
     TAC_TRY(tac_alloc(ctx, (size_t)plan->count, sizeof *plan->kept, &plan->kept));
     for (int64_t k = 0; k < plan->count; k++)

@@ -6,7 +6,7 @@
 #include <tactus/base.h>
 
 /* HDF5 prints its whole error stack by default.  These switch that off around our calls and give the caller's setting
- * back.  They nest. */
+ * back.  They layer stack. */
 struct tac_h5_quiet {
     H5E_auto2_t print;
     void *data;

@@ -30,12 +30,12 @@ static enum tac_err share_room(struct tac_record *r)
     enum tac_err err;
     const size_t point = sizeof *r->log.point, rows = 2 * TAC_CHUNK_ROWS + r->stage_rows;
     const size_t spill = TAC_RECORD_BUFFER * point + r->log.capacity * sizeof *r->spill.order,
-                 deal = 2 * r->portion * point, group = r->portion * point + rows * 4 * sizeof(double);
-    TAC_TRY(tac_alloc(r->ctx, most_of(spill, most_of(deal, group)), 1, &r->room));
+                 distribute = 2 * r->portion * point, group = r->portion * point + rows * 4 * sizeof(double);
+    TAC_TRY(tac_alloc(r->ctx, most_of(spill, most_of(distribute, group)), 1, &r->room));
     struct tac_point *const first = r->room;
-    r->spill.buffer = r->deal.out = r->group.point = first;
+    r->spill.buffer = r->distribute.out = r->group.point = first;
     r->spill.order = (uint32_t *)(first + TAC_RECORD_BUFFER);
-    r->deal.in = first + r->portion;
+    r->distribute.in = first + r->portion;
     r->group.position = (double *)(first + r->portion);
     r->group.time = (int64_t *)(r->group.position + 3 * rows);
 done:
@@ -332,7 +332,7 @@ enum tac_err tac_record_group(struct tac_record *r, int64_t index)
     snprintf(name, sizeof name, "%06" PRId64, index);
     snprintf(what, sizeof what, "interval %" PRId64, index);
     TAC_TRY(tac_agree(r->ctx, refuse_broken(r)));
-    TAC_TRY(tac_record_deal(r));
+    TAC_TRY(tac_record_distribute(r));
     TAC_TRY(write_group(r, r->file->frames, name, what));
     TAC_TRY(tac_frames_flush(r->ctx, r->file, what));
     tac_spill_cut(&r->block, 0);
@@ -361,7 +361,7 @@ enum tac_err tac_record_partial(struct tac_record *r, int64_t index)
     snprintf(what, sizeof what, "interval %" PRId64 " so far", index);
     TAC_TRY(tac_agree(r->ctx, refuse_broken(r)));
     memcpy(r->before, r->rows, rows_bytes);
-    TAC_TRY(tac_record_deal(r));
+    TAC_TRY(tac_record_distribute(r));
     partial = open_partial(r);
     TAC_TRY(tac_frames_change(r->ctx, r->file, "/partial", partial >= 0));
     TAC_TRY(write_group(r, partial, TAC_RECORD_NEXT, what));

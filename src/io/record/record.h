@@ -114,7 +114,7 @@ struct tac_record {
     } spill;
     struct {                        /* a deal */
         struct tac_point *out, *in; /* views, (portion) */
-    } deal;
+    } distribute;
     struct {                     /* a group that is written */
         struct tac_point *point; /* view, (portion) */
         double *position;        /* view, (2 TAC_CHUNK_ROWS + stage_rows, 3) */
@@ -146,11 +146,11 @@ enum tac_err tac_record_take(struct tac_record *record, const struct tac_point *
 /* What the engine calls: record_log.c. */
 extern const struct tac_recorder_calls tac_record_calls;
 /* Collective. Every point to its block: before vertices change hands. */
-enum tac_err tac_record_deal(struct tac_record *record);
+enum tac_err tac_record_distribute(struct tac_record *record);
 /* Collective. Deals, writes the points so far as /record/INDEX, flushes, and forgets them.  /partial goes. */
 enum tac_err tac_record_group(struct tac_record *record, int64_t index);
 /* Collective. Writes the points so far as /partial/INDEX, in the place of what was there, and brings the file to the
- * disk.  What was kept since the last deal is in it, and forgotten; the rest stays. */
+ * disk.  What was kept since the last rebalancing is in it, and forgotten; the rest stays. */
 enum tac_err tac_record_partial(struct tac_record *record, int64_t index);
 /* Collective. Brings the file to the disk. */
 enum tac_err tac_record_sync(struct tac_record *record);

@@ -33,7 +33,7 @@ static void mark(struct tac_recorder *log)
     r->kept_runs = r->own.run_count;
 }
 
-static void undo(struct tac_recorder *log)
+static void rollback(struct tac_recorder *log)
 {
     struct tac_record *r = (struct tac_record *)log;
     r->log.count = r->committed;
@@ -99,7 +99,7 @@ static void make_room(struct tac_recorder *log)
     r->committed = 0;
 }
 
-const struct tac_recorder_calls tac_record_calls = {keep_vertices, mark, undo, make_room};
+const struct tac_recorder_calls tac_record_calls = {keep_vertices, mark, rollback, make_room};
 
 /* ---- to the blocks ---- */
 
@@ -116,7 +116,7 @@ enum tac_err tac_record_take(struct tac_record *r, const struct tac_point *point
  * throws away what comes. */
 static enum tac_err pass_on(struct tac_record *r, enum tac_err err, int to, int from)
 {
-    struct tac_point *const out = r->deal.out, *const in = r->deal.in;
+    struct tac_point *const out = r->distribute.out, *const in = r->distribute.in;
     size_t count = 0;
     int64_t head[2] = {0, 1}, told[2] = {0, 1}; /* points that come; whether more will */
     if (!err)
@@ -150,7 +150,7 @@ static enum tac_err pass_on(struct tac_record *r, enum tac_err err, int to, int 
     return err;
 }
 
-enum tac_err tac_record_deal(struct tac_record *r)
+enum tac_err tac_record_distribute(struct tac_record *r)
 {
     enum tac_err err = TAC_OK, failed = TAC_OK;
     const int size = r->ctx->size, rank = r->ctx->rank;

@@ -50,7 +50,7 @@ struct plan {
     tac_time now;
     int64_t index; /* the interval under way */
     bool within;
-    bool foreign;     /* of another scene, or another quantum */
+    bool remote;      /* of another scene, or another quantum */
     char source[64];  /* the group with the interval so far; empty: none */
     tac_time covered; /* the record holds all up to here, but for the interval under way; 0: nothing */
     bool late;        /* something is to be removed, or to be renamed */
@@ -111,8 +111,8 @@ static enum tac_err look(struct tac_ctx *ctx, hid_t file, struct plan *p)
         !tac_record_quantum(file, &quantum_s))
         TAC_TRY(tac_record_damaged(ctx, p->path, "it is not of the format " TAC_RECORD_FORMAT));
     tac_h5_get_text(file, "scene_sha256", sha256, sizeof sha256);
-    p->foreign = strcmp(sha256, p->scene->settings->sha256) != 0 || quantum_s != p->scene->settings->quantum_s;
-    if (p->foreign)
+    p->remote = strcmp(sha256, p->scene->settings->sha256) != 0 || quantum_s != p->scene->settings->quantum_s;
+    if (p->remote)
         goto done;
     if (!list(file, "record", &record) || !list(file, "partial", &partial))
         TAC_TRY(tac_record_damaged(ctx, p->path, "its list of groups cannot be read"));
@@ -220,7 +220,7 @@ static enum tac_err prepare(struct tac_ctx *ctx, struct plan *p, bool *there)
         if (file >= 0)
             H5Fclose(file);
     }
-    if (!err && p->foreign)
+    if (!err && p->remote)
         return tac_fail(ctx, TAC_ERR_INPUT,
                         "'%s' is the record of another scene than the checkpoint's; move it away, or choose another "
                         "folder with -o",

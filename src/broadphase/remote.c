@@ -1,23 +1,23 @@
-/* foreign.c: finds the primitives of other ranks that are near those of this rank (docs/distribution.md, Discovery).
+/* remote.c: finds the primitives of other ranks that are near those of this rank (docs/distribution.md, Discovery).
  *
- * Every rank publishes a few boxes that hold its primitives while the tubes hold. The owner of a primitive (by its
- * lowest vertex) sends it to all ranks whose boxes it meets and which do not hold it themselves. The boxes go to all
- * ranks; everything else is sent between neighbours. */
+ * Every rank publishes a few boxes that hold its primitives while the trajectory bounds hold. The owner of a primitive
+ * (by its lowest vertex) sends it to all ranks whose boxes it meets and which do not hold it themselves. The boxes go
+ * to all ranks; everything else is sent between neighbours. */
 #include "broadphase/candidates.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum { BOXES = 64, REGROUP = 32 };
 
-/* A vertex of a foreign primitive on its way. */
+/* A vertex of a remote primitive on its way. */
 struct parcel_vertex {
     struct tac_ghost ghost;
-    struct tac_tube tube;
+    struct tac_path_bound path_bound;
     struct tac_move move;
     double x[3];
 };
 
-/* A foreign primitive on its way: vertices are places in the message's list. */
+/* A remote primitive on its way: vertices are places in the message's list. */
 struct parcel {
     tac_lid id, edge[3];
     int32_t v[3];
@@ -48,7 +48,7 @@ static bool boxes_meet(const struct tac_box *a, const struct tac_box *b)
     return true;
 }
 
-/* The box in which the primitive stays while the tubes hold, with half of a contact's reach around it. */
+/* The box in which the primitive stays while the trajectory bounds hold, with half of a contact's reach around it. */
 static void box_of(const struct tac_view *view, const struct tac_candidates *c, const struct tac_primitive *p,
                    struct tac_box *box)
 {
@@ -56,12 +56,12 @@ static void box_of(const struct tac_view *view, const struct tac_candidates *c, 
         .5 * view->scene->settings->contact.thickness + view->scene->settings->body[p->body].radius + 1e-12 * c->extent;
     box_empty(box);
     for (int i = 0; i < p->count; i++) {
-        const struct tac_tube *tube = &c->tube[p->v[i]];
-        const double reach = tube->radius + margin;
+        const struct tac_path_bound *path_bound = &c->path_bound[p->v[i]];
+        const double reach = path_bound->radius + margin;
         for (int k = 0; k < 3; k++) {
-            const double end = tube->x[k] + c->span_s * tube->v[k];
-            box->lo[k] = fmin(box->lo[k], fmin(tube->x[k], end) - reach);
-            box->hi[k] = fmax(box->hi[k], fmax(tube->x[k], end) + reach);
+            const double end = path_bound->x[k] + c->span_s * path_bound->v[k];
+            box->lo[k] = fmin(box->lo[k], fmin(path_bound->x[k], end) - reach);
+            box->hi[k] = fmax(box->hi[k], fmax(path_bound->x[k], end) + reach);
         }
     }
 }
@@ -148,7 +148,7 @@ static enum tac_err put_vertex(struct tac_view *view, struct tac_candidates *c, 
     struct parcel_vertex *p = &out->vertex[out->vertex_count];
     memset(p, 0, sizeof *p);
     tac_ghost_describe(view->scene, v, &p->ghost);
-    p->tube = c->tube[v];
+    p->path_bound = c->path_bound[v];
     p->move = c->move[v];
     memcpy(p->x, &c->x[3 * (size_t)v], sizeof p->x);
     out->stamp[v] = target + 1;
@@ -240,19 +240,19 @@ static enum tac_err unpack(struct tac_view *view, struct tac_candidates *c, cons
 {
     enum tac_err err = TAC_OK;
     size_t first_vertex = 0, k = 0;
-    c->foreign_count = 0;
+    c->remote_count = 0;
     for (int r = 0; r < view->ctx->size; r++) {
         for (size_t i = first_vertex; i < first_vertex + (size_t)vertices[r]; i++) {
             tac_lid v;
             TAC_TRY(tac_ghost_add(view->halo, &vertex[i].ghost, &v));
-            c->tube[v] = vertex[i].tube;
+            c->path_bound[v] = vertex[i].path_bound;
             c->move[v] = vertex[i].move;
             memcpy(&c->x[3 * (size_t)v], vertex[i].x, sizeof vertex[i].x);
             view->halo->mark[v] = 2; /* its motion is known in this pass */
         }
         for (int64_t i = 0; i < parcels[r]; i++, k++) {
-            TAC_TRY(tac_grow(view->ctx, &c->foreign, &c->foreign_capacity, c->foreign_count + 1, sizeof *c->foreign));
-            struct tac_primitive *p = &c->foreign[c->foreign_count++];
+            TAC_TRY(tac_grow(view->ctx, &c->remote, &c->remote_capacity, c->remote_count + 1, sizeof *c->remote));
+            struct tac_primitive *p = &c->remote[c->remote_count++];
             memset(p, 0, sizeof *p);
             p->id = parcel[k].id;
             p->count = (uint8_t)parcel[k].count;
@@ -290,58 +290,58 @@ static int compare_edges(const void *a, const void *b)
     return (p->primitive > q->primitive) - (p->primitive < q->primitive);
 }
 
-/* Assigns every edge that belongs to no primitive of this rank to one foreign primitive. */
+/* Assigns every edge that belongs to no primitive of this rank to one remote primitive. */
 static enum tac_err place_edges(struct tac_view *view, struct tac_candidates *c)
 {
     enum tac_err err;
     struct edge_place *list = NULL;
     size_t n = 0;
     const struct tac_part *part = view->scene->mesh->part;
-    TAC_TRY(tac_alloc(view->ctx, 3 * c->foreign_count, sizeof *list, &list));
-    for (size_t i = 0; i < c->foreign_count; i++) {
-        const int edges = c->foreign[i].count == 3 ? 3 : c->foreign[i].count == 2 ? 1 : 0;
+    TAC_TRY(tac_alloc(view->ctx, 3 * c->remote_count, sizeof *list, &list));
+    for (size_t i = 0; i < c->remote_count; i++) {
+        const int edges = c->remote[i].count == 3 ? 3 : c->remote[i].count == 2 ? 1 : 0;
         for (int k = 0; k < edges; k++)
-            if (tac_id_find(part->edge_id, view->scene->mesh->topology->edge_count, c->foreign[i].edge[k]) < 0)
-                list[n++] = (struct edge_place){c->foreign[i].edge[k], (int32_t)i, k};
+            if (tac_id_find(part->edge_id, view->scene->mesh->topology->edge_count, c->remote[i].edge[k]) < 0)
+                list[n++] = (struct edge_place){c->remote[i].edge[k], (int32_t)i, k};
     }
     if (n)
         qsort(list, n, sizeof *list, compare_edges);
     for (size_t i = 0; i < n; i++)
         if (i == 0 || list[i].edge != list[i - 1].edge)
-            c->foreign[list[i].primitive].edges |= (uint8_t)(1 << list[i].k);
+            c->remote[list[i].primitive].edges |= (uint8_t)(1 << list[i].k);
 done:
     free(list);
     return err;
 }
 
-/* Sorts the foreign primitives by body, and makes a tree for each body. */
+/* Sorts the remote primitives by body, and makes a tree for each body. */
 static enum tac_err arrange(struct tac_view *view, struct tac_candidates *c)
 {
     enum tac_err err = TAC_OK;
     const size_t bodies = (size_t)c->body_count;
-    if (c->foreign_begin == NULL) {
-        TAC_TRY(tac_alloc(view->ctx, bodies + 1, sizeof *c->foreign_begin, &c->foreign_begin));
-        TAC_TRY(tac_alloc(view->ctx, bodies, sizeof *c->foreign_tree, &c->foreign_tree));
+    if (c->remote_begin == NULL) {
+        TAC_TRY(tac_alloc(view->ctx, bodies + 1, sizeof *c->remote_begin, &c->remote_begin));
+        TAC_TRY(tac_alloc(view->ctx, bodies, sizeof *c->remote_tree, &c->remote_tree));
     }
-    if (c->foreign_count)
-        qsort(c->foreign, c->foreign_count, sizeof *c->foreign, compare_primitives);
-    memset(c->foreign_begin, 0, (bodies + 1) * sizeof *c->foreign_begin);
-    for (size_t i = 0; i < c->foreign_count; i++)
-        c->foreign_begin[c->foreign[i].body + 1]++;
+    if (c->remote_count)
+        qsort(c->remote, c->remote_count, sizeof *c->remote, compare_primitives);
+    memset(c->remote_begin, 0, (bodies + 1) * sizeof *c->remote_begin);
+    for (size_t i = 0; i < c->remote_count; i++)
+        c->remote_begin[c->remote[i].body + 1]++;
     for (size_t b = 0; b < bodies; b++) {
-        tac_tree_destroy(&c->foreign_tree[b]);
-        if (c->foreign_begin[b + 1])
-            TAC_TRY(tac_tree_create(view->ctx, c->foreign_begin[b + 1], &c->foreign_tree[b]));
-        c->foreign_begin[b + 1] += c->foreign_begin[b];
+        tac_tree_destroy(&c->remote_tree[b]);
+        if (c->remote_begin[b + 1])
+            TAC_TRY(tac_tree_create(view->ctx, c->remote_begin[b + 1], &c->remote_tree[b]));
+        c->remote_begin[b + 1] += c->remote_begin[b];
     }
-    TAC_TRY(tac_grow(view->ctx, &c->foreign_box, &c->foreign_box_capacity, c->foreign_count, sizeof *c->foreign_box));
-    TAC_TRY(tac_grow(view->ctx, &c->scratch, &c->scratch_capacity, c->foreign_count, sizeof *c->scratch));
+    TAC_TRY(tac_grow(view->ctx, &c->remote_box, &c->remote_box_capacity, c->remote_count, sizeof *c->remote_box));
+    TAC_TRY(tac_grow(view->ctx, &c->scratch, &c->scratch_capacity, c->remote_count, sizeof *c->scratch));
     TAC_TRY(place_edges(view, c));
 done:
     return err;
 }
 
-enum tac_err tac_foreign_fetch(struct tac_view *view, struct tac_candidates *c)
+enum tac_err tac_remote_fetch(struct tac_view *view, struct tac_candidates *c)
 {
     enum tac_err err;
     struct tac_ctx *ctx = view->ctx;
@@ -397,14 +397,14 @@ done:
     return err;
 }
 
-void tac_foreign_destroy(struct tac_candidates *c)
+void tac_remote_destroy(struct tac_candidates *c)
 {
-    for (int32_t b = 0; c->foreign_tree && b < c->body_count; b++)
-        tac_tree_destroy(&c->foreign_tree[b]);
-    free(c->foreign_tree);
-    free(c->foreign_begin);
-    free(c->foreign_box);
-    free(c->foreign);
+    for (int32_t b = 0; c->remote_tree && b < c->body_count; b++)
+        tac_tree_destroy(&c->remote_tree[b]);
+    free(c->remote_tree);
+    free(c->remote_begin);
+    free(c->remote_box);
+    free(c->remote);
     free(c->group);
     free(c->outer);
 }

@@ -1,15 +1,15 @@
 /* Where a vertex is at an instant, and bringing it there (docs/method.md, Time and order): inlined, for it is done for
  * each kick. */
-#ifndef TACTUS_EVENTS_BRING_H
-#define TACTUS_EVENTS_BRING_H
+#ifndef TACTUS_EVENTS_ADVANCE_H
+#define TACTUS_EVENTS_ADVANCE_H
 
 #include "base/recorder.h"
 #include "events/sim.h"
 #include <string.h>
 
 /* Brings a free vertex to t: rewrites (x, t). With contact, its path is kept. record: sim->record is there. */
-static inline __attribute__((always_inline)) void tac_bring_to(struct tac_sim *sim, tac_lid i, tac_time t, bool contact,
-                                                               bool record)
+static inline __attribute__((always_inline)) void tac_advance_to(struct tac_sim *sim, tac_lid i, tac_time t,
+                                                                 bool contact, bool record)
 {
     struct tac_pos *restrict pos = &sim->state.pos[i];
     struct tac_vel *restrict vel = &sim->state.vel[i];
@@ -40,9 +40,9 @@ static inline __attribute__((always_inline)) void tac_bring_to(struct tac_sim *s
     }
 }
 
-static inline void tac_bring(struct tac_sim *sim, tac_lid i, tac_time t, bool contact)
+static inline void tac_advance(struct tac_sim *sim, tac_lid i, tac_time t, bool contact)
 {
-    tac_bring_to(sim, i, t, contact, sim->record != NULL);
+    tac_advance_to(sim, i, t, contact, sim->record != NULL);
 }
 
 #endif

@@ -1,6 +1,6 @@
-/* localise.h: what came to a rank, before it becomes a local scene.  Private to localise*.c, which says how. */
-#ifndef TACTUS_PARTITION_LOCALISE_H
-#define TACTUS_PARTITION_LOCALISE_H
+/* local_mesh.h: what came to a rank, before it becomes a local scene.  Private to localise*.c, which says how. */
+#ifndef TACTUS_PARTITION_LOCAL_MESH_H
+#define TACTUS_PARTITION_LOCAL_MESH_H
 
 #include "base/exchange.h"
 #include "partition/pieces.h"
@@ -46,7 +46,7 @@ static inline tac_lid tac_local_vertex(const struct arrived *a, tac_gid id)
     return a->number[tac_finder_find(&a->finder, id)];
 }
 
-/* ---- localise_deal.c ---- */
+/* ---- local_mesh_distribute.c ---- */
 
 /* The owners of a block of vertices, kept by the rank whose block it is. */
 struct tac_directory {
@@ -61,12 +61,12 @@ enum tac_err tac_directory_owners(struct tac_ctx *ctx, enum tac_err err, const s
                                   const tac_gid *id, int32_t *owner);
 /* Collective. Every vertex to its owner, every element to the owners of its vertices, into vertex, triangle, segment
  * and hinge of `a`, in no certain order.  The pieces are taken apart as they go. */
-enum tac_err tac_localise_deal(struct tac_ctx *ctx, const struct tac_directory *dir, const struct tac_scene *common,
-                               struct tac_pieces *p, struct arrived *a);
+enum tac_err tac_local_distribute(struct tac_ctx *ctx, const struct tac_directory *dir, const struct tac_scene *common,
+                                  struct tac_pieces *p, struct arrived *a);
 
-/* ---- localise_topology.c ---- */
+/* ---- local_mesh_topology.c ---- */
 
 /* Local. Elements and topology of a local scene whose part has vertex ids already. */
-enum tac_err tac_localise_elements(struct tac_ctx *ctx, struct arrived *a, struct tac_scene *scene);
+enum tac_err tac_local_elements(struct tac_ctx *ctx, struct arrived *a, struct tac_scene *scene);
 
 #endif

@@ -1,8 +1,8 @@
-/* deal_first.c: the first distribution of a scene over the ranks, from the graph of the elements in its pieces
+/* distribute.c: the first distribution of a scene over the ranks, from the graph of the elements in its pieces
  * (docs/distribution.md, Reading and the first deal). */
 #include "partition/corners.h"
-#include "run/deal.h"
-#include "run/deal_rows.h"
+#include "run/rebalance.h"
+#include "run/rebalance_rows.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,15 +34,15 @@ done:
 
 /* What was told becomes rows where it belongs. */
 static enum tac_err bring(struct tac_ctx *ctx, enum tac_err err, const struct tac_pieces *p, struct telling *t,
-                          struct tac_deal_rows *rows)
+                          struct tac_rebalance_rows *rows)
 {
     struct told *came = NULL;
     size_t count = 0;
-    TAC_TRY(tac_deal(ctx, err, t->count, t->to, t->told, sizeof *t->told, &came, &count));
+    TAC_TRY(tac_distribute(ctx, err, t->count, t->to, t->told, sizeof *t->told, &came, &count));
     for (size_t i = 0; i < count && err == TAC_OK; i++) {
         const tac_lid row = tac_id_find(p->vertex_id, p->vertex_count, came[i].row);
         TAC_CHECK(row >= 0);
-        err = tac_deal_link(ctx, rows, row, came[i].neighbor, came[i].weight);
+        err = tac_rebalance_link(ctx, rows, row, came[i].neighbor, came[i].weight);
     }
     err = tac_agree(ctx, err);
 done:
@@ -81,7 +81,7 @@ done:
     return err;
 }
 
-static enum tac_err link_elements(struct tac_ctx *ctx, const struct tac_pieces *p, struct tac_deal_rows *rows)
+static enum tac_err link_elements(struct tac_ctx *ctx, const struct tac_pieces *p, struct tac_rebalance_rows *rows)
 {
     struct tac_corners corners = {0};
     struct telling t = {0};
@@ -205,7 +205,7 @@ done:
 }
 
 static enum tac_err thread(struct tac_ctx *ctx, const struct tac_scene *common, const struct tac_pieces *p,
-                           struct tac_deal_rows *rows)
+                           struct tac_rebalance_rows *rows)
 {
     struct spot *spot = NULL, *sorted = NULL;
     struct telling t = {0};
@@ -216,7 +216,7 @@ static enum tac_err thread(struct tac_ctx *ctx, const struct tac_scene *common, 
     if (err == TAC_OK)
         err = tac_alloc(ctx, n, sizeof *to, &to);
     TAC_TRY(choose_sorters(ctx, err, spot, n, to));
-    TAC_TRY(tac_deal(ctx, TAC_OK, n, to, spot, sizeof *spot, &sorted, &count));
+    TAC_TRY(tac_distribute(ctx, TAC_OK, n, to, spot, sizeof *spot, &sorted, &count));
     sort_spots(count, sorted);
     TAC_TRY(spot_before(ctx, sorted, count, &before));
     for (size_t k = 0; k < count && err == TAC_OK; k++) {
@@ -232,10 +232,10 @@ done:
     return err;
 }
 
-enum tac_err tac_deal_first(struct tac_ctx *ctx, const struct tac_scene *common, struct tac_pieces *pieces)
+enum tac_err tac_distribute_first(struct tac_ctx *ctx, const struct tac_scene *common, struct tac_pieces *pieces)
 {
     enum tac_err err;
-    struct tac_deal_rows rows = {0};
+    struct tac_rebalance_rows rows = {0};
     const tac_lid n = pieces->vertex_count;
     err = tac_alloc(ctx, (size_t)n, sizeof *rows.weight, &rows.weight);
     for (tac_lid i = 0; i < n && err == TAC_OK; i++)
@@ -243,8 +243,8 @@ enum tac_err tac_deal_first(struct tac_ctx *ctx, const struct tac_scene *common,
     TAC_TRY(tac_agree(ctx, err));
     TAC_TRY(link_elements(ctx, pieces, &rows));
     TAC_TRY(thread(ctx, common, pieces, &rows));
-    TAC_TRY(tac_deal_cut(ctx, pieces->vertex_total, n, pieces->vertex_id, &rows, NULL, pieces->owner, NULL));
+    TAC_TRY(tac_rebalance_cut(ctx, pieces->vertex_total, n, pieces->vertex_id, &rows, NULL, pieces->owner, NULL));
 done:
-    tac_deal_rows_free(&rows);
+    tac_rebalance_rows_free(&rows);
     return err;
 }

@@ -1,11 +1,11 @@
-/* localise_topology.c: elements and topology of a local scene.
+/* local_mesh_topology.c: elements and topology of a local scene.
  *
  * Everything about an edge with an owned vertex follows from the local elements, for all of them are here.  An edge of
  * two ghosts may have triangles elsewhere; so every triangle brings along how many triangles its edges have and which
  * of them it is.
  */
 #include "base/exchange.h"
-#include "partition/localise.h"
+#include "partition/local_mesh.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -129,7 +129,7 @@ done:
     return err;
 }
 
-enum tac_err tac_localise_elements(struct tac_ctx *ctx, struct arrived *a, struct tac_scene *scene)
+enum tac_err tac_local_elements(struct tac_ctx *ctx, struct arrived *a, struct tac_scene *scene)
 {
     struct tac_finder edge = {0};
     size_t edges = 0;

@@ -1,25 +1,25 @@
-/* deal.c: weighs the graph of a simulation, has it cut, and moves the state between ranks accordingly
+/* rebalance.c: weighs the graph of a simulation, has it cut, and moves the state between ranks accordingly
  * (docs/distribution.md, Dealing again). */
-#include "run/deal.h"
+#include "run/rebalance.h"
 #include "io/checkpoint/checkpoint.h"
 #include "partition/cut.h"
-#include "run/deal_rows.h"
+#include "run/rebalance_rows.h"
 #include "run/simulation.h"
 #include <stdlib.h>
 #include <string.h>
 #include <tactus/math.h>
 
-enum tac_err tac_deal_link(struct tac_ctx *ctx, struct tac_deal_rows *rows, tac_lid row, tac_gid neighbor,
-                           double weight)
+enum tac_err tac_rebalance_link(struct tac_ctx *ctx, struct tac_rebalance_rows *rows, tac_lid row, tac_gid neighbor,
+                                double weight)
 {
     enum tac_err err;
     TAC_TRY(tac_grow(ctx, &rows->link, &rows->capacity, rows->count + 1, sizeof *rows->link));
-    rows->link[rows->count++] = (struct tac_deal_link){row, neighbor, weight};
+    rows->link[rows->count++] = (struct tac_rebalance_link){row, neighbor, weight};
 done:
     return err;
 }
 
-void tac_deal_rows_free(struct tac_deal_rows *rows)
+void tac_rebalance_rows_free(struct tac_rebalance_rows *rows)
 {
     free(rows->link);
     free(rows->weight);
@@ -27,14 +27,14 @@ void tac_deal_rows_free(struct tac_deal_rows *rows)
 
 static int compare_links(const void *a, const void *b)
 {
-    const struct tac_deal_link *x = a, *y = b;
+    const struct tac_rebalance_link *x = a, *y = b;
     if (x->row != y->row)
         return x->row < y->row ? -1 : 1;
     return (x->neighbor > y->neighbor) - (x->neighbor < y->neighbor);
 }
 
-enum tac_err tac_deal_cut(struct tac_ctx *ctx, tac_gid total, tac_lid n, const tac_gid *id, struct tac_deal_rows *rows,
-                          const int32_t *present, int32_t *owner, double *balance)
+enum tac_err tac_rebalance_cut(struct tac_ctx *ctx, tac_gid total, tac_lid n, const tac_gid *id,
+                               struct tac_rebalance_rows *rows, const int32_t *present, int32_t *owner, double *balance)
 {
     enum tac_err err;
     int64_t *row = NULL;
@@ -47,7 +47,7 @@ enum tac_err tac_deal_cut(struct tac_ctx *ctx, tac_gid total, tac_lid n, const t
     if (rows->count)
         qsort(rows->link, rows->count, sizeof *rows->link, compare_links);
     for (size_t k = 0; k < rows->count; k++) {
-        const struct tac_deal_link *l = &rows->link[k];
+        const struct tac_rebalance_link *l = &rows->link[k];
         if (k > 0 && l[-1].row == l->row && l[-1].neighbor == l->neighbor) {
             edge[m - 1] += l->weight;
             continue;
@@ -72,10 +72,11 @@ done:
 
 /* ---- dealing again ---- */
 
-enum tac_err tac_deal_again(struct tac_simulation *sim, struct tac_pieces *pieces, uint64_t shuffle, double *balance)
+enum tac_err tac_rebalance_again(struct tac_simulation *sim, struct tac_pieces *pieces, uint64_t shuffle,
+                                 double *balance)
 {
     enum tac_err err;
-    struct tac_deal_rows rows = {0};
+    struct tac_rebalance_rows rows = {0};
     const tac_lid n = pieces->vertex_count;
     int32_t *present = NULL;
     TAC_TRY(tac_alloc(sim->ctx, (size_t)n, sizeof *rows.weight, &rows.weight));
@@ -94,14 +95,14 @@ enum tac_err tac_deal_again(struct tac_simulation *sim, struct tac_pieces *piece
 done:
     err = tac_agree(sim->ctx, err);
     if (!err)
-        err = tac_deal_cut(sim->ctx, pieces->vertex_total, n, pieces->vertex_id, &rows, shuffle ? NULL : present,
-                           pieces->owner, balance);
-    tac_deal_rows_free(&rows);
+        err = tac_rebalance_cut(sim->ctx, pieces->vertex_total, n, pieces->vertex_id, &rows, shuffle ? NULL : present,
+                                pieces->owner, balance);
+    tac_rebalance_rows_free(&rows);
     free(present);
     return err;
 }
 
-enum tac_err tac_deal_move(struct tac_simulation *sim, struct tac_pieces *pieces, int64_t *moved)
+enum tac_err tac_rebalance_move(struct tac_simulation *sim, struct tac_pieces *pieces, int64_t *moved)
 {
     enum tac_err err;
     struct tac_checkpoint *state = NULL;

@@ -1,10 +1,10 @@
-/* localise.c: makes local scenes from pieces (docs/distribution.md, Who holds what).
+/* local_mesh.c: makes local scenes from pieces (docs/distribution.md, Who holds what).
  *
  * No rank knows the owners of all vertices. So there is a directory: the rank whose block of ids holds a vertex keeps
  * the number of its owner. A rank that has an element asks there for the owners of its vertices and sends it to each of
  * them; vertices go to their owners. An owner then asks the other owners for the vertices of its elements that it does
  * not own, its ghosts. */
-#include "partition/localise.h"
+#include "partition/local_mesh.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -170,7 +170,7 @@ static enum tac_err make_scene(struct tac_ctx *ctx, const struct tac_scene *comm
     free(a->ghost);
     a->vertex = a->ghost = NULL;
     TAC_TRY(make_motions(ctx, s));
-    TAC_TRY(tac_localise_elements(ctx, a, s));
+    TAC_TRY(tac_local_elements(ctx, a, s));
     *out = s;
     s = NULL;
 done:
@@ -178,15 +178,15 @@ done:
     return err;
 }
 
-enum tac_err tac_localise(struct tac_ctx *ctx, const struct tac_scene *common, struct tac_pieces *pieces,
-                          struct tac_scene **out)
+enum tac_err tac_local_create(struct tac_ctx *ctx, const struct tac_scene *common, struct tac_pieces *pieces,
+                              struct tac_scene **out)
 {
     struct tac_directory directory = {0};
     struct arrived a = {0};
     enum tac_err err = TAC_OK;
     *out = NULL;
     TAC_TRY(tac_directory_make(ctx, pieces, &directory));
-    TAC_TRY(tac_localise_deal(ctx, &directory, common, pieces, &a));
+    TAC_TRY(tac_local_distribute(ctx, &directory, common, pieces, &a));
     TAC_TRY(fetch_ghosts(ctx, &directory, &a));
     TAC_TRY(tac_agree(ctx, make_scene(ctx, common, pieces, &a, out)));
 done:

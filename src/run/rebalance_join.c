@@ -1,10 +1,10 @@
-/* deal_join.c: moves each cluster of vertices in deep contact to one rank (docs/distribution.md, Dealing again).
+/* rebalance_join.c: moves each cluster of vertices in deep contact to one rank (docs/distribution.md, Dealing again).
  *
- * A pair that is thrown deep into its nest ticks thousands of times in what would otherwise be one window. Where its
- * vertices belong to several ranks, each of those ticks is a message, which takes a hundred times as long as the tick.
- * (With free clocks each of its hundreds of layers has ticks of its own.) Distributing the scene again takes as long as
- * some thousand messages. */
-#include "run/deal_join.h"
+ * A pair that is thrown deep into its layer stack ticks thousands of times in what would otherwise be one window. Where
+ * its vertices belong to several ranks, each of those ticks is a message, which takes a hundred times as long as the
+ * tick. (With free clocks each of its hundreds of layers has ticks of its own.) Distributing the scene again takes as
+ * long as some thousand messages. */
+#include "run/rebalance_join.h"
 #include "base/exchange.h"
 #include "events/windows.h"
 #include "partition/part.h"
@@ -109,7 +109,7 @@ done:
     return err;
 }
 
-enum tac_err tac_deal_join(struct tac_sim *sim, struct tac_pieces *pieces)
+enum tac_err tac_rebalance_join(struct tac_sim *sim, struct tac_pieces *pieces)
 {
     enum tac_err err;
     struct tac_ctx *ctx = sim->ctx;

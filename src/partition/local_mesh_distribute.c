@@ -1,5 +1,5 @@
-/* localise_deal.c: the directory of owners, and pieces on their way to them. */
-#include "partition/localise.h"
+/* local_mesh_distribute.c: the directory of owners, and pieces on their way to them. */
+#include "partition/local_mesh.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ enum tac_err tac_directory_make(struct tac_ctx *ctx, const struct tac_pieces *p,
         tell[i] = (struct told_owner){p->vertex_id[i], p->owner[i]};
         to[i] = tac_block_rank(d->total, ctx->size, p->vertex_id[i]);
     }
-    TAC_TRY(tac_deal(ctx, err, n, to, tell, sizeof *tell, &came, &came_count));
+    TAC_TRY(tac_distribute(ctx, err, n, to, tell, sizeof *tell, &came, &came_count));
     TAC_CHECK(came_count == block); /* every vertex is on exactly one rank */
     for (size_t i = 0; i < came_count; i++)
         d->owner[came[i].id - d->first] = (int32_t)came[i].owner;
@@ -76,14 +76,14 @@ static tac_lid find_motion(const struct tac_scene *common, tac_gid id)
     return -1;
 }
 
-struct dealt {
+struct distributed {
     const struct tac_scene *common;
     const struct tac_pieces *pieces;
 };
 
 static void fill_vertex(const void *from, tac_lid index, void *record)
 {
-    const struct dealt *d = from;
+    const struct distributed *d = from;
     const struct tac_pieces *p = d->pieces;
     const size_t i = (size_t)index;
     struct vertex_record r = {.id = p->vertex_id[i], .mass = p->mass[i], .owner = p->owner[i], .body = p->body[i]};
@@ -99,7 +99,7 @@ static void fill_vertex(const void *from, tac_lid index, void *record)
 
 static void fill_triangle(const void *from, tac_lid index, void *record)
 {
-    const struct tac_pieces *p = ((const struct dealt *)from)->pieces;
+    const struct tac_pieces *p = ((const struct distributed *)from)->pieces;
     const size_t i = (size_t)index;
     struct triangle_record r = {.id = p->triangle_id[i]};
     memcpy(r.vertex, p->triangle + 3 * i, sizeof r.vertex);
@@ -111,7 +111,7 @@ static void fill_triangle(const void *from, tac_lid index, void *record)
 
 static void fill_segment(const void *from, tac_lid index, void *record)
 {
-    const struct tac_pieces *p = ((const struct dealt *)from)->pieces;
+    const struct tac_pieces *p = ((const struct distributed *)from)->pieces;
     const size_t i = (size_t)index;
     const struct segment_record r = {p->segment_id[i], {p->segment[2 * i], p->segment[2 * i + 1]}, p->segment_edge[i]};
     memcpy(record, &r, sizeof r);
@@ -119,7 +119,7 @@ static void fill_segment(const void *from, tac_lid index, void *record)
 
 static void fill_hinge(const void *from, tac_lid index, void *record)
 {
-    const struct tac_pieces *p = ((const struct dealt *)from)->pieces;
+    const struct tac_pieces *p = ((const struct distributed *)from)->pieces;
     const size_t i = (size_t)index;
     struct hinge_record r = {.edge = p->hinge_edge[i]};
     memcpy(r.vertex, p->hinge + 4 * i, sizeof r.vertex);
@@ -208,48 +208,48 @@ done:
     return err;
 }
 
-static enum tac_err deal_elements(struct tac_ctx *ctx, const struct dealt *d, const struct owners *o, size_t n,
-                                  const tac_gid *vertex, int width, tac_fill *fill, size_t size, void *came,
-                                  size_t *came_count)
+static enum tac_err distribute_elements(struct tac_ctx *ctx, const struct distributed *d, const struct owners *o,
+                                        size_t n, const tac_gid *vertex, int width, tac_fill *fill, size_t size,
+                                        void *came, size_t *came_count)
 {
     struct copies copies = {0};
     enum tac_err err = copy_for_owners(ctx, o, n, vertex, width, &copies);
-    err = tac_deal_table(ctx, err, copies.count, copies.which, copies.to, fill, d, size, came, came_count);
+    err = tac_distribute_table(ctx, err, copies.count, copies.which, copies.to, fill, d, size, came, came_count);
     free(copies.which);
     free(copies.to);
     return err;
 }
 
-static enum tac_err deal_vertices(struct tac_ctx *ctx, const struct dealt *d, struct arrived *a)
+static enum tac_err distribute_vertices(struct tac_ctx *ctx, const struct distributed *d, struct arrived *a)
 {
     const size_t n = (size_t)d->pieces->vertex_count;
     tac_lid *which = NULL;
     enum tac_err err = tac_alloc(ctx, n, sizeof *which, &which);
     for (size_t i = 0; i < n && err == TAC_OK; i++)
         which[i] = (tac_lid)i;
-    err = tac_deal_table(ctx, err, n, which, d->pieces->owner, fill_vertex, d, sizeof *a->vertex, &a->vertex,
-                         &a->vertices);
+    err = tac_distribute_table(ctx, err, n, which, d->pieces->owner, fill_vertex, d, sizeof *a->vertex, &a->vertex,
+                               &a->vertices);
     free(which);
     return err;
 }
 
-enum tac_err tac_localise_deal(struct tac_ctx *ctx, const struct tac_directory *dir, const struct tac_scene *common,
-                               struct tac_pieces *p, struct arrived *a)
+enum tac_err tac_local_distribute(struct tac_ctx *ctx, const struct tac_directory *dir, const struct tac_scene *common,
+                                  struct tac_pieces *p, struct arrived *a)
 {
     struct owners o = {0};
-    const struct dealt d = {common, p};
+    const struct distributed d = {common, p};
     enum tac_err err = TAC_OK;
     TAC_TRY(ask_owners(ctx, dir, p, &o));
-    TAC_TRY(deal_elements(ctx, &d, &o, (size_t)p->hinge_count, p->hinge, 4, fill_hinge, sizeof *a->hinge, &a->hinge,
-                          &a->hinges));
+    TAC_TRY(distribute_elements(ctx, &d, &o, (size_t)p->hinge_count, p->hinge, 4, fill_hinge, sizeof *a->hinge,
+                                &a->hinge, &a->hinges));
     tac_pieces_free_hinges(p);
-    TAC_TRY(deal_elements(ctx, &d, &o, (size_t)p->triangle_count, p->triangle, 3, fill_triangle, sizeof *a->triangle,
-                          &a->triangle, &a->triangles));
+    TAC_TRY(distribute_elements(ctx, &d, &o, (size_t)p->triangle_count, p->triangle, 3, fill_triangle,
+                                sizeof *a->triangle, &a->triangle, &a->triangles));
     tac_pieces_free_triangles(p);
-    TAC_TRY(deal_elements(ctx, &d, &o, (size_t)p->segment_count, p->segment, 2, fill_segment, sizeof *a->segment,
-                          &a->segment, &a->segments));
+    TAC_TRY(distribute_elements(ctx, &d, &o, (size_t)p->segment_count, p->segment, 2, fill_segment, sizeof *a->segment,
+                                &a->segment, &a->segments));
     tac_pieces_free_segments(p);
-    TAC_TRY(deal_vertices(ctx, &d, a));
+    TAC_TRY(distribute_vertices(ctx, &d, a));
     tac_pieces_free_vertices(p);
 done:
     free_owners(&o);

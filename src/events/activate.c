@@ -1,8 +1,8 @@
-/* watch.c: watched pairs and their rungs: adds pairs and rungs, keeps or undoes what a window added, and drops them
- * again. */
+/* activate.c: active pairs and their layer groups: adds pairs and layer groups, keeps or undoes what a window added,
+ * and drops them again. */
 #include "contact/friction.h"
 #include "events/ranks.h"
-#include "events/rungs.h"
+#include "events/rate_groups.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,37 +54,37 @@ done:
     return err;
 }
 
-/* What is the pair's deepest rung now? Sets period, last distance, and where the next one begins. */
-static struct tac_rung *refresh(struct tac_sim *sim, struct tac_pair *p)
+/* What is the pair's deepest layer group now? Sets period, last distance, and where the next one begins. */
+static struct tac_layer_group *refresh(struct tac_sim *sim, struct tac_pair *p)
 {
     int32_t before = 0, begin = p->depth,
-            last; /* with free clocks there may be hundreds of rungs: bisect for the last */
+            last; /* with free clocks there may be hundreds of layer groups: bisect for the last */
     tac_time period = 0;
     size_t index = 0;
     while (begin - before > 1) {
         const int32_t middle = before + (begin - before) / 2;
-        tac_model_rung(sim->model, &p->form, middle, &last);
+        tac_model_layer_group(sim->model, &p->form, middle, &last);
         if (last >= p->depth)
             begin = middle;
         else
             before = middle;
     }
     if (p->depth > 0)
-        period = tac_model_rung(sim->model, &p->form, begin, &last);
+        period = tac_model_layer_group(sim->model, &p->form, begin, &last);
     p->next = tac_model_reach(sim->model, &p->form, p->depth + 1);
     p->deep_period = period;
     p->deep_last = INFINITY;
     p->deep_first = begin;
     p->deep_reach = tac_model_reach(sim->model, &p->form, begin);
-    if (p->depth == 0 || tac_rungs_class(sim, period, &index) != TAC_OK)
+    if (p->depth == 0 || tac_rate_group_of(sim, period, &index) != TAC_OK)
         return NULL;
-    struct tac_rung *rung = tac_rungs_find(&sim->active.rung_class[index], p->key, begin);
-    if (rung)
-        p->deep_last = rung->last_d;
-    return rung;
+    struct tac_layer_group *group = tac_groups_find(&sim->active.rate_group[index], p->key, begin);
+    if (group)
+        p->deep_last = group->last_d;
+    return group;
 }
 
-/* ---- watching ---- */
+/* ---- activating ---- */
 
 static enum tac_err new_pair(struct tac_sim *sim, uint64_t key, const tac_lid v[4], int32_t *slot)
 {
@@ -131,7 +131,7 @@ done:
     return err;
 }
 
-enum tac_err tac_watch(struct tac_sim *sim, uint64_t key, const tac_lid v[4], int32_t *slot)
+enum tac_err tac_activate(struct tac_sim *sim, uint64_t key, const tac_lid v[4], int32_t *slot)
 {
     enum tac_err err = TAC_OK;
     size_t index;
@@ -141,15 +141,15 @@ enum tac_err tac_watch(struct tac_sim *sim, uint64_t key, const tac_lid v[4], in
     struct tac_pair *p = &sim->active.pair[*slot];
     TAC_CHECK(p->depth < p->form.bottom);
     int32_t first = p->depth + 1, last;
-    tac_time period = tac_model_rung(sim->model, &p->form, first, &last);
-    TAC_TRY(tac_rungs_class(sim, period, &index));
-    struct tac_rung_class *c = &sim->active.rung_class[index];
+    tac_time period = tac_model_layer_group(sim->model, &p->form, first, &last);
+    TAC_TRY(tac_rate_group_of(sim, period, &index));
+    struct tac_rate_group *c = &sim->active.rate_group[index];
     TAC_TRY(tac_grow(sim->ctx, &c->extra, &c->extra_capacity, c->extra_count + 1, sizeof *c->extra));
     TAC_TRY(tac_friction_reserve(sim->ctx, &sim->active, 1));
-    c->extra[c->extra_count++] = (struct tac_rung){
+    c->extra[c->extra_count++] = (struct tac_layer_group){
         p->key, *slot, first, last, tac_friction_anchor(&sim->active, *slot), sim->state.now, INFINITY, INFINITY};
     p->depth = last;
-    p->rungs++;
+    p->groups++;
     p->deep_period = period;
     p->deep_last = INFINITY;
     p->deep_first = first;
@@ -163,14 +163,14 @@ done:
 }
 
 /* More room in mid-pass: where several ranks run a pair, none may lack it. */
-static bool make_room(struct tac_sim *sim, struct tac_rung_class *c)
+static bool make_room(struct tac_sim *sim, struct tac_rate_group *c)
 {
     enum tac_err err;
     TAC_TRY(tac_grow(sim->ctx, &c->extra, &c->extra_capacity, c->extra_count + 1, sizeof *c->extra));
     TAC_TRY(tac_grow(sim->ctx, &sim->active.birth, &sim->active.birth_capacity, sim->active.birth_count + 1,
                      sizeof *sim->active.birth));
     TAC_TRY(tac_grow(sim->ctx, &sim->active.loss, &sim->active.loss_capacity,
-                     sim->active.live_pairs + sim->active.rung_count + sim->active.birth_capacity + c->extra_capacity,
+                     sim->active.live_pairs + sim->active.group_count + sim->active.birth_capacity + c->extra_capacity,
                      sizeof *sim->active.loss));
     TAC_TRY(tac_friction_reserve(sim->ctx, &sim->active, 1));
 done:
@@ -178,30 +178,30 @@ done:
     return err != TAC_OK;
 }
 
-void tac_watch_set_last(struct tac_sim *sim, int32_t slot, double last_d)
+void tac_active_set_last(struct tac_sim *sim, int32_t slot, double last_d)
 {
     struct tac_pair *p = &sim->active.pair[slot];
     size_t index;
-    if (tac_rungs_class(sim, p->deep_period, &index) != TAC_OK)
+    if (tac_rate_group_of(sim, p->deep_period, &index) != TAC_OK)
         return;
-    struct tac_rung_class *c = &sim->active.rung_class[index];
+    struct tac_rate_group *c = &sim->active.rate_group[index];
     c->extra[c->extra_count - 1].last_d = p->deep_last = last_d;
 }
 
-bool tac_watch_deepen(struct tac_sim *sim, int32_t slot, tac_time t)
+bool tac_active_deepen(struct tac_sim *sim, int32_t slot, tac_time t)
 {
     struct tac_pair *p = &sim->active.pair[slot];
     int32_t first = p->depth + 1, last;
     if (p->depth >= p->form.bottom || sim->scene->settings->clocks.mode == TAC_CLOCKS_FREE)
         return false;
-    tac_time period = tac_model_rung(sim->model, &p->form, first, &last);
+    tac_time period = tac_model_layer_group(sim->model, &p->form, first, &last);
     if ((sim->paths.end - t) / (2 * sim->windows.ticks) > period) {
         /* Most of its ticks would be silent: rather a shorter window (windows.h). All owners find so alike. */
         sim->windows.period_wanted = period < sim->windows.period_wanted ? period : sim->windows.period_wanted;
         return false;
     }
     size_t index = (size_t)__builtin_ctzll((unsigned long long)period);
-    struct tac_rung_class *c = &sim->active.rung_class[index];
+    struct tac_rate_group *c = &sim->active.rate_group[index];
     if (c->extra_count == c->extra_capacity || sim->active.birth_count == sim->active.birth_capacity) {
         if (!sim->ranks) {
             c->extra_wanted = c->extra_count == c->extra_capacity ? 2 * c->extra_capacity : c->extra_wanted;
@@ -211,8 +211,8 @@ bool tac_watch_deepen(struct tac_sim *sim, int32_t slot, tac_time t)
         if (make_room(sim, c))
             return false;
     }
-    tac_rungs_append(sim, c, slot, first, last, t);
-    sim->active.first_rung_class = index < sim->active.first_rung_class ? index : sim->active.first_rung_class;
+    tac_groups_append(sim, c, slot, first, last, t);
+    sim->active.first_rate_group = index < sim->active.first_rate_group ? index : sim->active.first_rate_group;
     int32_t birth = (int32_t)sim->active.birth_count++;
     sim->active.birth[birth] = (struct tac_birth){slot, -1, t, p->next};
     if (p->births++ == 0) {
@@ -224,7 +224,7 @@ bool tac_watch_deepen(struct tac_sim *sim, int32_t slot, tac_time t)
         sim->active.birth[k].following = birth;
     }
     p->depth = last;
-    p->rungs++;
+    p->groups++;
     p->deep_period = period;
     p->deep_last = INFINITY;
     p->deep_first = first;
@@ -253,20 +253,20 @@ done:
     return err;
 }
 
-enum tac_err tac_watch_settle(struct tac_sim *sim)
+enum tac_err tac_active_settle(struct tac_sim *sim)
 {
     enum tac_err err = TAC_OK;
     if (!sim->contact)
         return TAC_OK;
     const bool nested = sim->scene->settings->clocks.mode == TAC_CLOCKS_NESTED;
-    size_t rungs = 0, room = 0;
-    sim->active.first_rung_class = sim->active.rung_class_count;
-    for (size_t k = 0; k < sim->active.rung_class_count; k++) {
-        struct tac_rung_class *c = &sim->active.rung_class[k];
-        TAC_TRY(tac_rungs_settle(sim, c));
-        if (c->count && sim->active.first_rung_class == sim->active.rung_class_count)
-            sim->active.first_rung_class = k;
-        rungs += c->count;
+    size_t groups = 0, room = 0;
+    sim->active.first_rate_group = sim->active.rate_group_count;
+    for (size_t k = 0; k < sim->active.rate_group_count; k++) {
+        struct tac_rate_group *c = &sim->active.rate_group[k];
+        TAC_TRY(tac_groups_settle(sim, c));
+        if (c->count && sim->active.first_rate_group == sim->active.rate_group_count)
+            sim->active.first_rate_group = k;
+        groups += c->count;
         if (nested && k >= 12) {
             size_t want = sim->active.live_pairs < 512 ? sim->active.live_pairs + FIRST_EXTRA : 512 + FIRST_EXTRA;
             want = c->extra_wanted > want ? c->extra_wanted : want;
@@ -274,10 +274,10 @@ enum tac_err tac_watch_settle(struct tac_sim *sim)
         }
         room += c->extra_capacity;
     }
-    sim->active.rung_count = rungs;
+    sim->active.group_count = groups;
     TAC_TRY(tac_grow(sim->ctx, &sim->active.birth, &sim->active.birth_capacity, 4 * sim->active.live_pairs + 1024,
                      sizeof *sim->active.birth));
-    TAC_TRY(tac_grow(sim->ctx, &sim->active.loss, &sim->active.loss_capacity, rungs + room + sim->active.live_pairs,
+    TAC_TRY(tac_grow(sim->ctx, &sim->active.loss, &sim->active.loss_capacity, groups + room + sim->active.live_pairs,
                      sizeof *sim->active.loss));
     TAC_TRY(tac_friction_reserve(sim->ctx, &sim->active, room));
     if (sim->paths.near_changed)
@@ -286,45 +286,45 @@ done:
     return err;
 }
 
-enum tac_err tac_watch_place(struct tac_sim *sim, int32_t slot)
+enum tac_err tac_active_place(struct tac_sim *sim, int32_t slot)
 {
     enum { FEW = 64 };
     enum tac_err err;
     size_t index;
-    TAC_TRY(tac_rungs_class(sim, sim->active.pair[slot].deep_period, &index));
-    struct tac_rung_class *c = &sim->active.rung_class[index];
-    const struct tac_rung rung = c->extra[c->extra_count - 1];
+    TAC_TRY(tac_rate_group_of(sim, sim->active.pair[slot].deep_period, &index));
+    struct tac_rate_group *c = &sim->active.rate_group[index];
+    const struct tac_layer_group group = c->extra[c->extra_count - 1];
     size_t k = c->extra_count - 1;
-    for (; k > 0 && tac_rungs_before(&rung, &c->extra[k - 1]); k--)
+    for (; k > 0 && tac_groups_before(&group, &c->extra[k - 1]); k--)
         c->extra[k] = c->extra[k - 1];
-    c->extra[k] = rung;
+    c->extra[k] = group;
     if (c->extra_count > FEW + c->count / 16)
-        TAC_TRY(tac_rungs_settle(sim, c));
-    sim->active.first_rung_class = index < sim->active.first_rung_class ? index : sim->active.first_rung_class;
-    sim->active.rung_count++;
+        TAC_TRY(tac_groups_settle(sim, c));
+    sim->active.first_rate_group = index < sim->active.first_rate_group ? index : sim->active.first_rate_group;
+    sim->active.group_count++;
     TAC_TRY(tac_grow(sim->ctx, &sim->active.loss, &sim->active.loss_capacity,
-                     sim->active.rung_count + sim->active.live_pairs, sizeof *sim->active.loss));
+                     sim->active.group_count + sim->active.live_pairs, sizeof *sim->active.loss));
     TAC_TRY(tac_grow(sim->ctx, &sim->paths.breaks, &sim->paths.break_capacity, 4 * sim->active.live_pairs,
                      sizeof *sim->paths.breaks));
 done:
     return err;
 }
 
-void tac_watch_undo(struct tac_sim *sim, tac_time believed)
+void tac_active_rollback(struct tac_sim *sim, tac_time committed)
 {
-    for (size_t k = 0; k < sim->active.rung_class_count; k++) {
-        struct tac_rung_class *c = &sim->active.rung_class[k];
+    for (size_t k = 0; k < sim->active.rate_group_count; k++) {
+        struct tac_rate_group *c = &sim->active.rate_group[k];
         for (size_t i = 0; i < c->count; i++)
-            c->rung[i].last_d = c->rung[i].saved_d;
+            c->group[i].last_d = c->group[i].saved_d;
         size_t n = 0;
         for (size_t i = 0; i < c->extra_count; i++) {
-            struct tac_rung *e = &c->extra[i];
-            if (e->born > believed) {
+            struct tac_layer_group *e = &c->extra[i];
+            if (e->born > committed) {
                 struct tac_pair *p = &sim->active.pair[e->pair];
                 if (p->shared)
                     tac_ranks_changed(sim);
                 p->depth = p->depth < e->first - 1 ? p->depth : e->first - 1;
-                p->rungs--;
+                p->groups--;
                 tac_friction_free(&sim->active, e->anchor);
             } else {
                 e->last_d = INFINITY;
@@ -343,27 +343,27 @@ void tac_watch_undo(struct tac_sim *sim, tac_time believed)
     sim->active.birth_count = 0;
 }
 
-void tac_watch_believe(struct tac_sim *sim)
+void tac_active_commit(struct tac_sim *sim)
 {
     for (size_t k = 0; k < sim->active.birth_count; k++)
         sim->active.pair[sim->active.birth[k].pair].births = 0;
     sim->active.birth_count = 0;
 }
 
-void tac_watch_drop(struct tac_sim *sim, int32_t slot)
+void tac_active_drop(struct tac_sim *sim, int32_t slot)
 {
     struct tac_pair *p = &sim->active.pair[slot];
-    struct tac_rung *rung = refresh(sim, p);
+    struct tac_layer_group *group = refresh(sim, p);
     if (p->shared)
         tac_ranks_changed(sim);
     size_t index;
-    TAC_CHECK(rung != NULL && rung->last_d == INFINITY);
-    if (tac_rungs_class(sim, p->deep_period, &index) == TAC_OK)
-        sim->active.rung_class[index].dropped++;
-    rung->pair = -1;
-    tac_friction_free(&sim->active, rung->anchor);
-    p->depth = rung->first - 1;
-    p->rungs--;
+    TAC_CHECK(group != NULL && group->last_d == INFINITY);
+    if (tac_rate_group_of(sim, p->deep_period, &index) == TAC_OK)
+        sim->active.rate_group[index].dropped++;
+    group->pair = -1;
+    tac_friction_free(&sim->active, group->anchor);
+    p->depth = group->first - 1;
+    p->groups--;
     p->d_tick = INFINITY;
     if (p->depth > 0) {
         refresh(sim, p);
@@ -380,13 +380,13 @@ void tac_watch_drop(struct tac_sim *sim, int32_t slot)
     sim->active.free_slot[sim->active.free_count++] = slot;
 }
 
-void tac_watch_destroy(struct tac_sim *sim)
+void tac_active_destroy(struct tac_sim *sim)
 {
-    for (size_t k = 0; k < sim->active.rung_class_count; k++) {
-        free(sim->active.rung_class[k].rung);
-        free(sim->active.rung_class[k].extra);
+    for (size_t k = 0; k < sim->active.rate_group_count; k++) {
+        free(sim->active.rate_group[k].group);
+        free(sim->active.rate_group[k].extra);
     }
-    free(sim->active.rung_class);
+    free(sim->active.rate_group);
     free(sim->active.pair);
     free(sim->active.hash);
     free(sim->active.free_slot);

@@ -1,41 +1,41 @@
-/* verdict.h: what a look back at a pass finds (docs/method.md, Finding contacts).
+/* validation.h: what a look back at a pass finds (docs/method.md, Finding contacts).
  *
  * Every candidate pair is bounded over the pass that was just run, or swept along the paths of its vertices.  Those of
  * several ranks may need paths of others: then all neighbours talk.  speculate.c decides what follows from it.
  */
-#ifndef TACTUS_EVENTS_VERDICT_H
-#define TACTUS_EVENTS_VERDICT_H
+#ifndef TACTUS_EVENTS_VALIDATION_H
+#define TACTUS_EVENTS_VALIDATION_H
 
 #include "events/sim.h"
 
 struct tac_candidate;
 
 /* What was missed in a pass. */
-struct tac_miss {
+struct tac_missed_contact {
     size_t candidate;
     tac_time t; /* nothing of it before */
 };
 
-struct tac_verdict {
+struct tac_validation {
     size_t count, capacity;
-    struct tac_miss *miss; /* owned */
-    tac_time earliest;     /* of all ranks, once they have talked */
-    tac_time bottom;       /* the same of pairs whose nest has ended */
+    struct tac_missed_contact *miss; /* owned */
+    tac_time earliest;               /* of all ranks, once they have talked */
+    tac_time bottom;                 /* the same of pairs whose layer stack has ended */
     size_t open_count, open_capacity;
     size_t *open; /* owned: candidates that wait for paths of other ranks */
-    bool broken;  /* some vertex of some rank left its tube */
+    bool broken;  /* some vertex of some rank left its trajectory bound */
     bool wild;    /* the motion was too wild for the window, or no motion at all */
     tac_gid bad;  /* a vertex that is not finite, or -1 */
     double wildest;
-    tac_time period; /* the shortest that is watched or was missed */
+    tac_time period; /* the shortest that is active or was missed */
 };
 
 /* Local. The places (m) of q's vertices at the start of the pass and their ways (m) over it. */
-void tac_verdict_chords(const struct tac_sim *sim, const struct tac_candidate *q, double x[4][3], double u[4][3]);
+void tac_validation_chords(const struct tac_sim *sim, const struct tac_candidate *q, double x[4][3], double u[4][3]);
 /* Neighbours. Judges the pass up to `end` with the list as it is.  All ranks come here together, also those that have
  * nothing to judge (able: false). */
-enum tac_err tac_verdict_judge(struct tac_sim *sim, tac_time end, struct tac_verdict *verdict, bool able);
+enum tac_err tac_validate(struct tac_sim *sim, tac_time end, struct tac_validation *validation, bool able);
 /* Collective. What all ranks found. */
-enum tac_err tac_verdict_reduce(struct tac_sim *sim, struct tac_verdict *verdict);
+enum tac_err tac_validation_reduce(struct tac_sim *sim, struct tac_validation *validation);
 
 #endif

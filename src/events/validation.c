@@ -1,6 +1,7 @@
-/* verdict.c: decides whether a layer was missed in a pass (docs/method.md, Finding contacts; docs/engine.md, Windows).
+/* validation.c: decides whether a layer was missed in a pass (docs/method.md, Finding contacts; docs/engine.md,
+ * Windows).
  */
-#include "events/verdict.h"
+#include "events/validation.h"
 #include "broadphase/candidates.h"
 #include "events/path.h"
 #include "events/ranks.h"
@@ -40,7 +41,7 @@ static bool paths_here(struct tac_sim *sim, const struct tac_candidate *q)
     return here;
 }
 
-void tac_verdict_chords(const struct tac_sim *sim, const struct tac_candidate *q, double x[4][3], double u[4][3])
+void tac_validation_chords(const struct tac_sim *sim, const struct tac_candidate *q, double x[4][3], double u[4][3])
 {
     const struct tac_candidates *c = sim->view.candidates;
     for (int i = 0; i < q->count; i++) {
@@ -71,7 +72,7 @@ static tac_time look_at(struct tac_sim *sim, struct tac_candidate *q, tac_time e
     if (p != NULL && p->births > 0) {
         if (!paths_here(sim, q))
             return PENDING;
-        /* Each part of the window against the first layer not watched in it. */
+        /* Each part of the window against the first layer not active in it. */
         tac_time from = start;
         for (int32_t k = p->first_birth; k >= 0; k = sim->active.birth[k].following) {
             const struct tac_birth *birth = &sim->active.birth[k];
@@ -86,7 +87,7 @@ static tac_time look_at(struct tac_sim *sim, struct tac_candidate *q, tac_time e
     const double limit = q->next + q->tolerance + deviation;
     if (!(q->d - q->change > limit)) {
         struct tac_near near;
-        tac_verdict_chords(sim, q, x, u);
+        tac_validation_chords(sim, q, x, u);
         tac_near_pair(type, x, &near);
         q->d = near.d;
     }
@@ -104,34 +105,35 @@ static tac_time look_at(struct tac_sim *sim, struct tac_candidate *q, tac_time e
 }
 
 /* Enters what a look at candidate k found. */
-static enum tac_err enter(struct tac_sim *sim, struct tac_verdict *verdict, size_t k, tac_time t)
+static enum tac_err enter(struct tac_sim *sim, struct tac_validation *validation, size_t k, tac_time t)
 {
     enum tac_err err = TAC_OK;
     const struct tac_candidate *q = &sim->view.candidates->list[k];
     if (t == TAC_TIME_NEVER)
         return TAC_OK;
     if (t == PENDING) {
-        TAC_TRY(tac_grow(sim->ctx, &verdict->open, &verdict->open_capacity, verdict->open_count + 1,
-                         sizeof *verdict->open));
-        verdict->open[verdict->open_count++] = k;
+        TAC_TRY(tac_grow(sim->ctx, &validation->open, &validation->open_capacity, validation->open_count + 1,
+                         sizeof *validation->open));
+        validation->open[validation->open_count++] = k;
         return TAC_OK;
     }
-    TAC_TRY(tac_grow(sim->ctx, &verdict->miss, &verdict->capacity, verdict->count + 1, sizeof *verdict->miss));
-    verdict->miss[verdict->count++] = (struct tac_miss){k, t};
-    verdict->earliest = t < verdict->earliest ? t : verdict->earliest;
+    TAC_TRY(
+        tac_grow(sim->ctx, &validation->miss, &validation->capacity, validation->count + 1, sizeof *validation->miss));
+    validation->miss[validation->count++] = (struct tac_missed_contact){k, t};
+    validation->earliest = t < validation->earliest ? t : validation->earliest;
     const struct tac_pair *p = q->slot >= 0 ? &sim->active.pair[q->slot] : NULL;
     if (p != NULL && p->depth == p->form.bottom && p->births == 0) {
-        verdict->bottom = t < verdict->bottom ? t : verdict->bottom;
+        validation->bottom = t < validation->bottom ? t : validation->bottom;
     } else if (p != NULL && p->depth < p->form.bottom) {
         int32_t last;
-        const tac_time period = tac_model_rung(sim->model, &p->form, p->depth + 1, &last);
-        verdict->period = period < verdict->period ? period : verdict->period;
+        const tac_time period = tac_model_layer_group(sim->model, &p->form, p->depth + 1, &last);
+        validation->period = period < validation->period ? period : validation->period;
     }
 done:
     return err;
 }
 
-static enum tac_err judge(struct tac_sim *sim, tac_time end, struct tac_verdict *verdict)
+static enum tac_err validate(struct tac_sim *sim, tac_time end, struct tac_validation *validation)
 {
     enum tac_err err = TAC_OK;
     struct tac_candidates *c = sim->view.candidates;
@@ -140,50 +142,50 @@ static enum tac_err judge(struct tac_sim *sim, tac_time end, struct tac_verdict 
         c->list[k].d = -INFINITY; /* the list's start is past: look anew */
     c->known = active;
     for (size_t k = 0; k < active; k++)
-        TAC_TRY(enter(sim, verdict, k, look_at(sim, &c->list[k], end)));
+        TAC_TRY(enter(sim, validation, k, look_at(sim, &c->list[k], end)));
 done:
     return err;
 }
 
-enum tac_err tac_verdict_judge(struct tac_sim *sim, tac_time end, struct tac_verdict *verdict, bool able)
+enum tac_err tac_validate(struct tac_sim *sim, tac_time end, struct tac_validation *validation, bool able)
 {
     enum tac_err err = TAC_OK;
-    verdict->count = verdict->open_count = 0;
-    verdict->earliest = verdict->bottom = TAC_TIME_NEVER;
-    verdict->period = tac_windows_least(sim);
+    validation->count = validation->open_count = 0;
+    validation->earliest = validation->bottom = TAC_TIME_NEVER;
+    validation->period = tac_windows_least(sim);
     if (able)
-        TAC_TRY(judge(sim, end, verdict));
+        TAC_TRY(validate(sim, end, validation));
 done:
     if (!sim->ranks)
         return err;
     tac_ranks_failed(sim, err);
     tac_ranks_paths(sim);
-    for (size_t k = 0; k < verdict->open_count && !tac_ranks_down(sim); k++) {
-        tac_time t = look_at(sim, &sim->view.candidates->list[verdict->open[k]], end);
+    for (size_t k = 0; k < validation->open_count && !tac_ranks_down(sim); k++) {
+        tac_time t = look_at(sim, &sim->view.candidates->list[validation->open[k]], end);
         TAC_CHECK(t != PENDING);
-        tac_ranks_failed(sim, enter(sim, verdict, verdict->open[k], t));
+        tac_ranks_failed(sim, enter(sim, validation, validation->open[k], t));
     }
     return TAC_OK;
 }
 
-enum tac_err tac_verdict_reduce(struct tac_sim *sim, struct tac_verdict *verdict)
+enum tac_err tac_validation_reduce(struct tac_sim *sim, struct tac_validation *validation)
 {
     enum tac_err err;
     int64_t tell[TAC_TELLS] = {0}, wildest;
-    memcpy(&wildest, &verdict->wildest, sizeof wildest); /* not negative: its bits are in its order */
-    tell[TAC_TELL_EARLIEST] = -verdict->earliest;
-    tell[TAC_TELL_BOTTOM] = -verdict->bottom;
+    memcpy(&wildest, &validation->wildest, sizeof wildest); /* not negative: its bits are in its order */
+    tell[TAC_TELL_EARLIEST] = -validation->earliest;
+    tell[TAC_TELL_BOTTOM] = -validation->bottom;
     tell[TAC_TELL_WILDEST] = wildest;
-    tell[TAC_TELL_BROKEN] = verdict->broken;
-    tell[TAC_TELL_BAD] = verdict->bad >= 0 ? INT64_MAX - verdict->bad : -1;
-    tell[TAC_TELL_PERIOD] = -verdict->period;
+    tell[TAC_TELL_BROKEN] = validation->broken;
+    tell[TAC_TELL_BAD] = validation->bad >= 0 ? INT64_MAX - validation->bad : -1;
+    tell[TAC_TELL_PERIOD] = -validation->period;
     TAC_TRY(tac_ranks_reduce(sim, tell));
-    verdict->earliest = -tell[TAC_TELL_EARLIEST];
-    verdict->bottom = -tell[TAC_TELL_BOTTOM];
-    memcpy(&verdict->wildest, &tell[TAC_TELL_WILDEST], sizeof verdict->wildest);
-    verdict->broken = tell[TAC_TELL_BROKEN] != 0;
-    verdict->bad = tell[TAC_TELL_BAD] >= 0 ? INT64_MAX - tell[TAC_TELL_BAD] : -1;
-    verdict->period = -tell[TAC_TELL_PERIOD];
+    validation->earliest = -tell[TAC_TELL_EARLIEST];
+    validation->bottom = -tell[TAC_TELL_BOTTOM];
+    memcpy(&validation->wildest, &tell[TAC_TELL_WILDEST], sizeof validation->wildest);
+    validation->broken = tell[TAC_TELL_BROKEN] != 0;
+    validation->bad = tell[TAC_TELL_BAD] >= 0 ? INT64_MAX - tell[TAC_TELL_BAD] : -1;
+    validation->period = -tell[TAC_TELL_PERIOD];
 done:
     return err;
 }

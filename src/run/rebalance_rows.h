@@ -1,0 +1,31 @@
+/* rebalance_rows.h: rows of the graph that is cut, while they are collected.  Private to rebalance.c and distribute.c.
+ */
+#ifndef TACTUS_RUN_REBALANCE_ROWS_H
+#define TACTUS_RUN_REBALANCE_ROWS_H
+
+#include <tactus/base.h>
+
+/* One entry per edge, told by one end. */
+struct tac_rebalance_link {
+    tac_lid row;
+    tac_gid neighbor;
+    double weight;
+};
+
+struct tac_rebalance_rows {
+    size_t count, capacity;
+    struct tac_rebalance_link *link; /* owned */
+    double *weight;                  /* owned, (vertices) */
+};
+
+/* Local. */
+enum tac_err tac_rebalance_link(struct tac_ctx *ctx, struct tac_rebalance_rows *rows, tac_lid row, tac_gid neighbor,
+                                double weight);
+void tac_rebalance_rows_free(struct tac_rebalance_rows *rows);
+
+/* Collective. tac_cut() of these rows; id: (n) of the vertices, of `total`. */
+enum tac_err tac_rebalance_cut(struct tac_ctx *ctx, tac_gid total, tac_lid n, const tac_gid *id,
+                               struct tac_rebalance_rows *rows, const int32_t *present, int32_t *owner,
+                               double *balance);
+
+#endif
