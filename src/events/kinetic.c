@@ -98,7 +98,7 @@ enum tac_err tac_kinetic_step(struct tac_sim *sim, tac_time limit)
     if (due)
         check_plans(sim);
     sim->books.counters.seconds_plans += tac_wall_s() - run_s;
-    TAC_TRY(tac_kinetic_replan(k));
+    TAC_TRY(tac_kinetic_replan(k, due));
     sim->books.counters.seconds_discovery += tac_wall_s() - run_s;
 done:
     return err;

@@ -133,7 +133,7 @@ tac_time tac_kinetic_after(const struct tac_kinetic *k, double seconds)
 static double reach_of(const struct tac_kinetic *k, const double v[3], double eps)
 {
     const double size = fabs(v[0]) + fabs(v[1]) + fabs(v[2]);
-    return eps * (1 + 1e-9) + 1e-12 * (size + eps) + k->drift;
+    return eps * (1 + 1e-9) + 1e-12 * (size + eps) + k->rounding.drift;
 }
 
 /* The middle of the next plan, from the velocity u that the vertex has now: the one that it had on the average of late,
@@ -190,10 +190,41 @@ static bool lost(const struct tac_kinetic *k, tac_lid v, const double u[3])
     return !near;
 }
 
-enum tac_err tac_kinetic_replan(struct tac_kinetic *k)
+/* What plans are measured against, m. */
+static double fine(const struct tac_kinetic *k)
+{
+    const double thickness = k->view->scene->contact.thickness;
+    return thickness > 0 ? thickness : 1e-3 * k->extent;
+}
+
+/* Vertex v has left its plan, and has the velocity u: would a more vague plan have helped?  Not if slabs as thick as
+ * layers would not have lived as long with it as this one did: what falls at 1e11 m/s^2 leaves any plan at each tick of
+ * gravity, and would make all of them ever more vague. */
+static bool of_use(const struct tac_kinetic *k, tac_lid v, const double u[3])
+{
+    const struct tac_plan *plan = &k->plan[v];
+    double d[3];
+    tac_sub(d, u, plan->v);
+    return sqrt(tac_dot(d, d)) * tac_state_seconds(k->view->state, k->view->state->now - plan->t) < fine(k);
+}
+
+/* What is held does not drift. */
+static void leave_all(struct tac_kinetic *k)
+{
+    for (tac_lid v = 0; v < k->view->state->owned; v++)
+        if (k->view->state->vel[v].w != 0 && !k->plan[v].left) {
+            k->plan[v].left = true;
+            k->moved[k->moved_count++] = v;
+        }
+}
+
+enum tac_err tac_kinetic_replan(struct tac_kinetic *k, bool instant)
 {
     enum tac_err err = TAC_OK;
+    const size_t left = k->moved_count;
     k->now = k->view->state->now > k->now ? k->view->state->now : k->now;
+    if (instant && tac_rounding_instant(k))
+        leave_all(k);
     for (size_t i = 0; i < k->moved_count; i++) {
         const tac_lid v = k->moved[i];
         double u[3];
@@ -202,7 +233,7 @@ enum tac_err tac_kinetic_replan(struct tac_kinetic *k)
             k->bad = v;
             return TAC_OK;
         }
-        if (k->eps < 0)
+        if (k->eps < 0 && i < left && of_use(k, v, u))
             k->wish[v] *= 1.5;
         file_plan(k, v, false);
     }
@@ -278,12 +309,10 @@ static enum tac_err start_anew(struct tac_kinetic *k)
     k->now = view->state->now;
     k->next = k->until = view->state->now;
     k->moved_count = 0;
-    const double thickness = view->scene->contact.thickness;
-    /* A vertex is brought up at most once in 2^12 quanta, each time rounding its place. */
-    k->drift = 0x1p-50 * k->extent / tac_state_seconds(view->state, 4096);
+    tac_rounding_start(k);
     for (tac_lid i = 0; i < view->state->owned; i++) {
         if (k->wish[i] == 0)
-            k->wish[i] = .01 * (thickness > 0 ? thickness : 1e-3 * k->extent) / k->tau_s;
+            k->wish[i] = .01 * fine(k) / k->tau_s;
         file_plan(k, i, true);
     }
     return tac_kinetic_build(k);
@@ -321,7 +350,8 @@ enum tac_err tac_kinetic_begin(struct tac_kinetic *k)
             k->moved[k->moved_count++] = v;
         }
     }
-    TAC_TRY(tac_kinetic_replan(k));
+    tac_rounding_calm(k);
+    TAC_TRY(tac_kinetic_replan(k, false));
 done:
     return err;
 }

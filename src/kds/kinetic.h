@@ -35,6 +35,17 @@ struct tac_plan {
     bool left;     /* among those that have left it */
 };
 
+/* How often rounding moves a vertex off its path (kinetic_rounding.c). */
+struct tac_rounding {
+    double once;            /* how far at most, each time it is brought up, m */
+    double gap_s;           /* it happens once in that time, and a few times at once */
+    double least_s, most_s; /* of the gap */
+    double drift;           /* once / gap_s: most that rounding may add to a velocity, m/s */
+    double slack;           /* what a slab is thicker for what happens at once, m; 0: gaps are as short as may be */
+    double level;           /* instants at once so far */
+    tac_time last, dense;   /* the last instant; when the gap was last changed */
+};
+
 /* Whose a primitive is, where ranks prove together. */
 enum tac_side { TAC_SIDE_INNER = 1, TAC_SIDE_BORDER = 2, TAC_SIDE_FOREIGN = 4 };
 
@@ -79,7 +90,7 @@ struct tac_kinetic {
     double tau_s;    /* the same, s */
     double extent;   /* no coordinate is larger, m */
     double farthest; /* m; as in candidates.h */
-    double drift;    /* most that rounding may add to a velocity, m/s */
+    struct tac_rounding rounding;
     double eps;      /* m/s for all; under 0: chosen per vertex */
     bool built;
     bool tubes;            /* plans are those that ranks file with each other: where a vertex is, its plan says */
@@ -134,10 +145,18 @@ static inline void tac_kinetic_check(struct tac_kinetic *k, tac_lid v)
         k->moved[k->moved_count++] = v;
     }
 }
-/* Local. New plans for all that have left theirs, at view->state->now. */
-enum tac_err tac_kinetic_replan(struct tac_kinetic *k);
+/* Local. New plans for all that have left theirs, at view->state->now. instant: something was brought up there. */
+enum tac_err tac_kinetic_replan(struct tac_kinetic *k, bool instant);
 /* Local. Between windows: drops rungs that have long been silent. */
 enum tac_err tac_kinetic_tidy(struct tac_kinetic *k);
+
+/* Local. The gap for k->extent: all plans are filed anew. */
+void tac_rounding_start(struct tac_kinetic *k);
+/* Local. Something was brought up at view->state->now. Must all plans be filed anew, for drift is larger than they
+ * promise? */
+bool tac_rounding_instant(struct tac_kinetic *k);
+/* Local. Between windows: a longer gap after calm times. */
+void tac_rounding_calm(struct tac_kinetic *k);
 
 /* ---- for structures ---- */
 
