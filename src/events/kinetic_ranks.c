@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* What must be done about a window that was run; told by all, the greatest counts. */
-enum repair { STANDS, EPOCH_SOON, AGAIN, SHORTER, AGAIN_WITH_EPOCH };
+enum repair { STANDS, EPOCH_SOON, AGAIN, AGAIN_WITH_EPOCH, SHORTER };
 
 struct window {
     tac_time end;
@@ -189,10 +189,10 @@ static void look_back(struct tac_sim *sim, struct window *w)
             w->repair = SHORTER;
         else if (f->first < w->end || doubt || sim->books.counters.contacts_found > found)
             w->repair = AGAIN;
-        else if (tac_flights_leaving(&sim->view, w->end, advisable(sim, w->end - sim->state.now, f->roughness)))
+        else if (tac_flights_leaving(&sim->view, f, w->end, advisable(sim, w->end - sim->state.now, f->roughness)))
             w->repair = EPOCH_SOON;
     }
-    if (calm && !tac_windows_hold(sim, w->end, false))
+    if (calm && w->repair != SHORTER && !tac_windows_hold(sim, w->end, false))
         w->repair = AGAIN_WITH_EPOCH;
 }
 
@@ -229,6 +229,7 @@ static enum tac_err commit(struct tac_sim *sim, const struct window *w)
     f->leaving = w->repair == EPOCH_SOON;
     f->roughness = w->roughness;
     tac_windows_hold(sim, w->end, true);
+    tac_flights_turn(&sim->view, f);
     TAC_TRY(tac_ranks_hold(sim, tac_pass_commit(sim, w->end)));
     TAC_TRY(tac_ranks_hold(sim, tac_flights_tidy(&sim->view, f, sim->find.kinetic)));
     tac_orders_talk(sim);
@@ -250,6 +251,17 @@ static enum tac_err attempt(struct tac_sim *sim, struct window *w)
     const enum tac_err err = reduce(sim, w);
     sim->books.counters.seconds_discovery += tac_wall_s() - begin_s;
     return err;
+}
+
+/* Of a span, a quarter at most and a sixteenth at least: up to the roundest time.  With nested clocks that is when the
+ * slowest ones tick, whose kicks are the greatest; what kicks at its end does not make a window rough. */
+static tac_time a_quarter(tac_time start, tac_time span)
+{
+    const tac_time least = start + span / 16, most = start + span / 4;
+    tac_time round = most;
+    while ((round & (round - 1)) > least)
+        round &= round - 1;
+    return round - start;
 }
 
 enum tac_err tac_kinetic_advance_together(struct tac_sim *sim, tac_time limit)
@@ -287,12 +299,16 @@ enum tac_err tac_kinetic_advance_together(struct tac_sim *sim, tac_time limit)
             most = w.stuck_at - start;
         } else if (w.repair >= AGAIN) {
             f->span = w.end - start; /* the motion that is known now */
-            most = w.repair == SHORTER ? (w.end - start) / 4 : tries == 0 ? w.end - start : (w.end - start) / 2;
+            most = w.repair == SHORTER ? a_quarter(start, w.end - start)
+                   : tries == 0        ? w.end - start
+                                       : (w.end - start) / 2;
             most = most > 0 ? most : 1;
         } else {
             break;
         }
         go_back(sim);
+        if (w.repair == SHORTER)
+            tac_flights_straight(&sim->view, f);
     }
     err = commit(sim, &w);
 done:

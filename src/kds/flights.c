@@ -9,6 +9,7 @@ enum { TAG_TUBES = 17 };
 static const double FINE = .01;   /* least radius of a tube that slabs rest on, in thicknesses of the finest layers */
 static const double WELCOME = .1; /* radius above which windows become shorter, likewise */
 static const double COARSE = .5;  /* radius of a tube that no slab rests on, in skins of the epoch's tubes */
+static const double FAR = 16;     /* deviation, in such skins, for which windows become shorter whoever it is */
 static const double TIGHTEN = 16; /* a tube is filed anew if it is so much wider than need be */
 
 /* A tube on its way; or that slabs rest on a vertex of the neighbour's, or do so no longer. */
@@ -145,22 +146,60 @@ static void foresee_held(struct tac_view *view, struct tac_flights *f, tac_lid v
     file(view, f, v, x, u, 0);
 }
 
-bool tac_flights_leaving(const struct tac_view *view, tac_time end, tac_time window)
+/* How vertex v goes on after a pass of w_s seconds: as in the pass (move), unless what kicked it at its very end has
+ * turned it.  What swerves by and by is 4 deviations off when it goes straight on. */
+static struct tac_move going_on(const struct tac_view *view, const struct tac_flights *f, tac_lid v, double w_s)
+{
+    struct tac_move move = view->candidates->move[v];
+    double u[3], off[3];
+    if (view->state->vel[v].w == 0)
+        return move;
+    for (int i = 0; i < 3; i++)
+        u[i] = w_s * view->state->vel[v].v[i];
+    tac_sub(off, u, move.u);
+    if (!(sqrt(tac_dot(off, off)) > 8 * move.deviation + WELCOME * f->finest))
+        return move;
+    memcpy(move.u, u, sizeof u);
+    move.deviation = 0;
+    return move;
+}
+
+void tac_flights_turn(struct tac_view *view, struct tac_flights *f)
+{
+    for (tac_lid v = 0; v < view->state->owned; v++)
+        view->candidates->move[v] = going_on(view, f, v, tac_state_seconds(view->state, f->span));
+}
+
+void tac_flights_straight(struct tac_view *view, struct tac_flights *f)
+{
+    const double span_s = tac_state_seconds(view->state, f->span);
+    for (tac_lid v = 0; v < view->state->owned; v++) {
+        struct tac_move *move = &view->candidates->move[v];
+        if (view->state->vel[v].w == 0 || 2 * move->deviation <= WELCOME * f->finest)
+            continue;
+        for (int i = 0; i < 3; i++)
+            move->u[i] = span_s * view->state->vel[v].v[i];
+        move->deviation = 0;
+    }
+}
+
+bool tac_flights_leaving(const struct tac_view *view, const struct tac_flights *f, tac_time end, tac_time window)
 {
     const struct tac_candidates *c = view->candidates;
     const double s = tac_state_seconds(view->state, end - c->start), w = tac_state_seconds(view->state, window);
-    const double times = w / tac_state_seconds(view->state, end - view->state->now), farther = scale(times);
+    const double last = tac_state_seconds(view->state, end - view->state->now), times = w / last;
+    const double farther = scale(times);
     if (end + window > c->end)
         return true;
     for (tac_lid v = 0; v < view->state->owned; v++) {
         const struct tac_tube *tube = &c->tube[v];
-        const struct tac_move *move = &c->move[v];
         double ahead[3];
         if (tube->radius == 0)
             continue;
+        const struct tac_move move = going_on(view, f, v, last);
         for (int i = 0; i < 3; i++)
-            ahead[i] = c->x[3 * (size_t)v + (size_t)i] + (1 + times) * move->u[i];
-        const double deviation = farther * move->deviation;
+            ahead[i] = c->x[3 * (size_t)v + (size_t)i] + c->move[v].u[i] + times * move.u[i];
+        const double deviation = farther * move.deviation;
         if (off_line(ahead, tube->x, tube->v, s + w) + deviation > tube->radius)
             return true;
     }
@@ -220,7 +259,7 @@ void tac_flights_check(struct tac_view *view, struct tac_flights *f, tac_time en
         f->roughness = fmax(f->roughness, rough);
         if (worst + move->deviation <= plan->radius)
             continue;
-        if (rough > 1 && able) {
+        if ((rough > 1 || move->deviation > FAR * c->skin) && able) {
             f->wild = true; /* a shorter window, rather than a tube in which nothing can be told apart */
             file(view, f, v, x, view->paths->line[v].v, WELCOME * f->finest);
         } else {
@@ -397,6 +436,7 @@ enum tac_err tac_flights_epoch(struct tac_view *view, struct tac_flights *f, tac
             k->extent = fmax(k->extent, 3 * (fabs(k->plan[v].x[i]) + c->span_s * fabs(c->tube[v].v[i])));
     if (view->halo->down == TAC_OK)
         tac_halo_failed(view->halo, tac_kinetic_build(k));
+    tac_flights_talk(view, f); /* whose vertices slabs rest on */
 done:
     return err;
 }

@@ -53,7 +53,11 @@ enum tac_err tac_flights_epoch(struct tac_view *view, struct tac_flights *f, tac
 void tac_flights_foresee(struct tac_view *view, struct tac_flights *f, tac_time window);
 /* Local. After a pass from view->state->now to `end`: will some vertex, going on like that for `window` quanta, leave
  * what the epoch allows? */
-bool tac_flights_leaving(const struct tac_view *view, tac_time end, tac_time window);
+bool tac_flights_leaving(const struct tac_view *view, const struct tac_flights *f, tac_time end, tac_time window);
+/* Local. When a pass was too rough, and all have gone back: what swerved in it goes straight on in a shorter one. */
+void tac_flights_straight(struct tac_view *view, struct tac_flights *f);
+/* Local. When a pass has been committed: motions of what was turned at its end, as it goes on. */
+void tac_flights_turn(struct tac_view *view, struct tac_flights *f);
 /* Local. After a pass from view->state->now to `end`: files new tubes from view->state->now on for those that did not
  * hold. able: the window can be made shorter. */
 void tac_flights_check(struct tac_view *view, struct tac_flights *f, tac_time end, bool able);
