@@ -90,7 +90,10 @@ static enum tac_err prove(struct tac_sim *sim, tac_time limit, tac_time most, st
         if (!tac_ranks_down(sim))
             tac_ranks_failed(sim, tac_flights_prove(&sim->view, f, sim->state.now + most, patient));
         tac_orders_talk(sim);
-        tell[TAC_TELL_EARLIEST] = -f->first;
+        /* No rung is to tick more often than a window is worth: what has come deep is there for some ten ticks. */
+        const tac_time least = tac_windows_least(sim), start = sim->state.now;
+        const tac_time longest = least < most / sim->windows.ticks ? sim->windows.ticks * least : most;
+        tell[TAC_TELL_EARLIEST] = -(f->first < start + longest ? f->first : start + longest);
         tell[TAC_TELL_BROKEN] = f->k->coarse ? COARSE : f->k->doubt_count > 0 ? DOUBT : CLEAR;
         TAC_TRY(tac_ranks_reduce(sim, tell));
         w->end = -tell[TAC_TELL_EARLIEST] < sim->state.now + most ? -tell[TAC_TELL_EARLIEST] : sim->state.now + most;

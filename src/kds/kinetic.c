@@ -423,8 +423,7 @@ enum tac_err tac_kinetic_tidy(struct tac_kinetic *k)
     struct tac_view *view = k->view;
     k->now = view->state->now > k->now ? view->state->now : k->now;
     for (size_t slot = 0; slot < view->active->pair_count; slot++)
-        if (view->active->pair[slot].live && view->active->pair[slot].deep_last == INFINITY &&
-            !tac_view_holds(view, (int32_t)slot))
+        if (view->active->pair[slot].live)
             TAC_TRY(tac_slabs_shed(k, (int32_t)slot));
 done:
     return err;

@@ -205,7 +205,7 @@ bool tac_slabs_watched(const struct tac_kinetic *k, int32_t head);
 void tac_slabs_drop(struct tac_kinetic *k, int32_t *head);
 /* The slab of a watched pair, or -1. */
 int32_t tac_slabs_of(const struct tac_kinetic *k, int32_t slot);
-/* Between windows: drops the deepest rung of a pair if it is not needed for a while. */
+/* Between windows: drops the deepest rungs of a pair that are not needed for a while. */
 enum tac_err tac_slabs_shed(struct tac_kinetic *k, int32_t slot);
 /* When the next instant is known: can a pair at the end of its nest come through it before then? Sets k->stuck_at. */
 void tac_slabs_judge(struct tac_kinetic *k);

@@ -288,7 +288,8 @@ int32_t tac_slabs_of(const struct tac_kinetic *k, int32_t slot)
     return (size_t)slot < all->of_slot_capacity ? all->of_slot[slot] : -1;
 }
 
-enum tac_err tac_slabs_shed(struct tac_kinetic *k, int32_t slot)
+/* Drops the deepest rung of a pair if it is not needed for a while. */
+static enum tac_err shed_one(struct tac_kinetic *k, int32_t slot)
 {
     enum tac_err err = TAC_OK;
     struct tac_slabs *all = slabs_of(k);
@@ -317,6 +318,21 @@ enum tac_err tac_slabs_shed(struct tac_kinetic *k, int32_t slot)
     k->until = k->next = k->now;
     view->counters->certificates_created++;
     err = renew(k, id);
+done:
+    return err;
+}
+
+enum tac_err tac_slabs_shed(struct tac_kinetic *k, int32_t slot)
+{
+    enum tac_err err = TAC_OK;
+    int32_t depth = INT32_MAX;
+    for (;;) {
+        const struct tac_pair *p = &k->view->active->pair[slot];
+        if (!p->live || p->depth >= depth || p->deep_last < INFINITY || tac_view_holds(k->view, slot))
+            break;
+        depth = p->depth;
+        TAC_TRY(shed_one(k, slot));
+    }
 done:
     return err;
 }
