@@ -10,6 +10,10 @@
 #include "kds/flights.h"
 #include <string.h>
 
+/* A rung found in mid-window may tick so often as one that was watched when it began; twice that until the window ends.
+ */
+enum { AFRESH = 2 };
+
 /* What must be done about a window that was run; told by all, the greatest counts. */
 enum repair { STANDS, EPOCH_SOON, AGAIN, AGAIN_WITH_EPOCH, SHORTER };
 
@@ -18,6 +22,7 @@ struct window {
     enum repair repair;
     bool doubt;        /* some pair of some rank may come through its nest in it */
     tac_time stuck_at; /* when some pair does, TAC_TIME_NEVER: none */
+    tac_time cut;      /* a window so long would be better: some rung would tick too often; TAC_TIME_NEVER: none */
     tac_gid bad;       /* a vertex that is not finite, or -1 */
     double roughness;  /* flights.h, of all */
 };
@@ -115,7 +120,7 @@ done:
 
 /* ---- the window ---- */
 
-/* What comes after a nest has ended is nonsense, but others wait for it. */
+/* What comes after a nest has ended, or while something is not watched, is nonsense, but others wait for it. */
 static void run_on(struct tac_sim *sim, tac_time end)
 {
     tac_time t = sim->state.now;
@@ -133,9 +138,12 @@ static enum tac_err run(struct tac_sim *sim, tac_time end)
     struct tac_kinetic *k = sim->find.kinetic;
     TAC_TRY(tac_pass_begin(sim));
     sim->books.kept_at = -1;
+    k->end = end;
+    k->most = AFRESH * sim->windows.ticks;
     TAC_TRY(tac_kinetic_begin(k));
     TAC_TRY(tac_clock_start(sim));
-    while (sim->state.now < end && k->bad < 0 && k->stuck_at == TAC_TIME_NEVER && !tac_ranks_down(sim))
+    while (sim->state.now < end && k->bad < 0 && k->stuck_at == TAC_TIME_NEVER && k->cut_at == TAC_TIME_NEVER &&
+           !tac_ranks_down(sim))
         TAC_TRY(tac_kinetic_step(sim, end));
     if (sim->state.now < end)
         run_on(sim, end);
@@ -176,6 +184,13 @@ static void look_back(struct tac_sim *sim, struct window *w)
     w->repair = STANDS;
     w->bad = -1;
     w->stuck_at = own->stuck_at;
+    w->cut = TAC_TIME_NEVER;
+    if (own->cut_at < TAC_TIME_NEVER) {
+        const tac_time before = own->cut_at - sim->state.now, some = sim->windows.ticks * own->cut_period;
+        w->cut = before > some ? before : some;
+        tac_flights_talk(&sim->view, f);
+        return;
+    }
     if ((!tac_windows_measure(sim, w->end, &bad, &wildest) || bad >= 0) && !tac_ranks_down(sim))
         w->bad = tac_sim_id(sim, bad);
     const bool calm = w->bad < 0 && !tac_ranks_down(sim), able = w->end - sim->state.now > 1;
@@ -205,12 +220,14 @@ static enum tac_err reduce(struct tac_sim *sim, struct window *w)
     int64_t tell[TAC_TELLS] = {0};
     tell[TAC_TELL_BROKEN] = w->repair;
     tell[TAC_TELL_BOTTOM] = -w->stuck_at;
+    tell[TAC_TELL_EARLIEST] = -w->cut;
     memcpy(&tell[TAC_TELL_WILDEST], &sim->find.flights->roughness,
            sizeof tell[0]); /* not negative: in the order of bits */
     tell[TAC_TELL_BAD] = w->bad >= 0 ? INT64_MAX - w->bad : -1;
     TAC_TRY(tac_ranks_reduce(sim, tell));
     w->repair = (enum repair)tell[TAC_TELL_BROKEN];
     w->stuck_at = -tell[TAC_TELL_BOTTOM];
+    w->cut = -tell[TAC_TELL_EARLIEST];
     memcpy(&w->roughness, &tell[TAC_TELL_WILDEST], sizeof w->roughness);
     w->bad = tell[TAC_TELL_BAD] >= 0 ? INT64_MAX - tell[TAC_TELL_BAD] : -1;
 done:
@@ -287,13 +304,16 @@ enum tac_err tac_kinetic_advance_together(struct tac_sim *sim, tac_time limit)
         TAC_TRY(prove(sim, limit, most, &w));
         sim->books.counters.seconds_discovery += tac_wall_s() - begin_s;
         TAC_TRY(attempt(sim, &w));
-        epoch = w.repair == AGAIN_WITH_EPOCH;
+        epoch = w.repair == AGAIN_WITH_EPOCH && w.cut == TAC_TIME_NEVER;
         if (w.stuck_at <= start) {
             go_back(sim);
             err = tac_sim_stuck(sim);
             goto done;
         }
-        if (w.bad >= 0 && (w.end - start) / 4 > 0) {
+        if (w.cut < TAC_TIME_NEVER) { /* what came after is nonsense, whatever it was */
+            f->span = w.end - start;
+            most = w.stuck_at - start < w.cut ? w.stuck_at - start : w.cut;
+        } else if (w.bad >= 0 && (w.end - start) / 4 > 0) {
             most = (w.end - start) / 4;
         } else if (w.bad >= 0) {
             err = tac_sim_not_finite(sim, w.bad, w.end);
@@ -310,7 +330,7 @@ enum tac_err tac_kinetic_advance_together(struct tac_sim *sim, tac_time limit)
             break;
         }
         go_back(sim);
-        if (w.repair == SHORTER)
+        if (w.repair == SHORTER || w.cut < TAC_TIME_NEVER)
             tac_flights_straight(&sim->view, f);
     }
     err = commit(sim, &w);

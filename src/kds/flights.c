@@ -89,6 +89,11 @@ static bool matters(const struct tac_flights *f, tac_lid v)
     return f->wanted[v] > 0 || has_slabs(f->k, v);
 }
 
+double tac_flights_welcome(const struct tac_flights *f)
+{
+    return WELCOME * f->finest;
+}
+
 double tac_flights_narrow(const struct tac_flights *f)
 {
     return 1.01 * FINE * f->finest;
@@ -99,12 +104,6 @@ static double radius_for(const struct tac_view *view, const struct tac_flights *
 {
     const double least = matters(f, v) ? FINE * f->finest : COARSE * view->candidates->skin;
     return fmax(least, 2 * deviation);
-}
-
-/* How far a vertex may deviate in a window so much longer than the last one than it did in that. */
-static double scale(double longer)
-{
-    return TAC_FARTHER * fmax(longer, longer * longer); /* when shorter, the mean velocity is not that of now */
 }
 
 /* Files a tube for vertex v from view->state->now on. */
@@ -125,15 +124,6 @@ static void file(struct tac_view *view, struct tac_flights *f, tac_lid v, const 
     f->news[v] = 1;
 }
 
-/* How far x is from the line x0 + s v, m. */
-static double off_line(const double x[3], const double x0[3], const double v[3], double s)
-{
-    double off[3];
-    for (int i = 0; i < 3; i++)
-        off[i] = x[i] - (x0[i] + s * v[i]);
-    return sqrt(tac_dot(off, off));
-}
-
 /* One that does not move freely keeps to its line exactly, until its script says otherwise. */
 static void foresee_held(struct tac_view *view, struct tac_flights *f, tac_lid v)
 {
@@ -146,72 +136,12 @@ static void foresee_held(struct tac_view *view, struct tac_flights *f, tac_lid v
     file(view, f, v, x, u, 0);
 }
 
-/* How vertex v goes on after a pass of w_s seconds: as in the pass (move), unless what kicked it at its very end has
- * turned it.  What swerves by and by is 4 deviations off when it goes straight on. */
-static struct tac_move going_on(const struct tac_view *view, const struct tac_flights *f, tac_lid v, double w_s)
-{
-    struct tac_move move = view->candidates->move[v];
-    double u[3], off[3];
-    if (view->state->vel[v].w == 0)
-        return move;
-    for (int i = 0; i < 3; i++)
-        u[i] = w_s * view->state->vel[v].v[i];
-    tac_sub(off, u, move.u);
-    if (!(sqrt(tac_dot(off, off)) > 8 * move.deviation + WELCOME * f->finest))
-        return move;
-    memcpy(move.u, u, sizeof u);
-    move.deviation = 0;
-    return move;
-}
-
-void tac_flights_turn(struct tac_view *view, struct tac_flights *f)
-{
-    for (tac_lid v = 0; v < view->state->owned; v++)
-        view->candidates->move[v] = going_on(view, f, v, tac_state_seconds(view->state, f->span));
-}
-
-void tac_flights_straight(struct tac_view *view, struct tac_flights *f)
-{
-    const double span_s = tac_state_seconds(view->state, f->span);
-    for (tac_lid v = 0; v < view->state->owned; v++) {
-        struct tac_move *move = &view->candidates->move[v];
-        if (view->state->vel[v].w == 0 || 2 * move->deviation <= WELCOME * f->finest)
-            continue;
-        for (int i = 0; i < 3; i++)
-            move->u[i] = span_s * view->state->vel[v].v[i];
-        move->deviation = 0;
-    }
-}
-
-bool tac_flights_leaving(const struct tac_view *view, const struct tac_flights *f, tac_time end, tac_time window)
-{
-    const struct tac_candidates *c = view->candidates;
-    const double s = tac_state_seconds(view->state, end - c->start), w = tac_state_seconds(view->state, window);
-    const double last = tac_state_seconds(view->state, end - view->state->now), times = w / last;
-    const double farther = scale(times);
-    if (end + window > c->end)
-        return true;
-    for (tac_lid v = 0; v < view->state->owned; v++) {
-        const struct tac_tube *tube = &c->tube[v];
-        double ahead[3];
-        if (tube->radius == 0)
-            continue;
-        const struct tac_move move = going_on(view, f, v, last);
-        for (int i = 0; i < 3; i++)
-            ahead[i] = c->x[3 * (size_t)v + (size_t)i] + c->move[v].u[i] + times * move.u[i];
-        const double deviation = farther * move.deviation;
-        if (off_line(ahead, tube->x, tube->v, s + w) + deviation > tube->radius)
-            return true;
-    }
-    return false;
-}
-
 void tac_flights_foresee(struct tac_view *view, struct tac_flights *f, tac_time window)
 {
     struct tac_kinetic *k = f->k;
     const struct tac_candidates *c = view->candidates;
     const double w = tac_state_seconds(view->state, window), last = tac_state_seconds(view->state, f->span),
-                 farther = scale(w / last);
+                 farther = tac_flights_scale(w / last);
     for (size_t m = 0; m < f->member_count; m++) {
         const tac_lid v = f->member[m];
         const struct tac_plan *plan = &k->plan[v];
@@ -228,8 +158,9 @@ void tac_flights_foresee(struct tac_view *view, struct tac_flights *f, tac_time 
         const double deviation = farther * c->move[v].deviation;
         const double age = tac_state_seconds(view->state, view->state->now - plan->t),
                      fit = radius_for(view, f, v, deviation);
-        const double worst =
-            fmax(off_line(x, plan->x, plan->v, age), off_line(ahead, plan->x, plan->v, age + w)) + deviation;
+        const double worst = fmax(tac_flights_off_line(x, plan->x, plan->v, age),
+                                  tac_flights_off_line(ahead, plan->x, plan->v, age + w)) +
+                             deviation;
         const bool wide = matters(f, v) && plan->radius > 2 * fit;
         if (worst > plan->radius || wide || plan->radius > TIGHTEN * fit)
             file(view, f, v, x, u, fit);
@@ -254,14 +185,15 @@ void tac_flights_check(struct tac_view *view, struct tac_flights *f, tac_time en
             to[i] = x[i] + move->u[i];
             u[i] = move->u[i] / w;
         }
-        const double worst = fmax(off_line(x, plan->x, plan->v, age), off_line(to, plan->x, plan->v, age + w));
-        const double rough = matters(f, v) ? 2 * move->deviation / (WELCOME * f->finest) : 0;
+        const double worst =
+            fmax(tac_flights_off_line(x, plan->x, plan->v, age), tac_flights_off_line(to, plan->x, plan->v, age + w));
+        const double rough = matters(f, v) ? 2 * move->deviation / tac_flights_welcome(f) : 0;
         f->roughness = fmax(f->roughness, rough);
         if (worst + move->deviation <= plan->radius)
             continue;
         if ((rough > 1 || move->deviation > FAR * c->skin) && able) {
             f->wild = true; /* a shorter window, rather than a tube in which nothing can be told apart */
-            file(view, f, v, x, view->paths->line[v].v, WELCOME * f->finest);
+            file(view, f, v, x, view->paths->line[v].v, tac_flights_welcome(f));
         } else {
             file(view, f, v, x, u, radius_for(view, f, v, move->deviation));
         }
@@ -391,7 +323,7 @@ static void file_all(struct tac_view *view, struct tac_flights *f, tac_time wind
 {
     const struct tac_candidates *c = view->candidates;
     const double span = tac_state_seconds(view->state, f->span),
-                 farther = scale(tac_state_seconds(view->state, window) / span);
+                 farther = tac_flights_scale(tac_state_seconds(view->state, window) / span);
     for (size_t m = 0; m < f->member_count; m++) {
         const tac_lid v = f->member[m];
         const struct tac_move *move = &c->move[v];

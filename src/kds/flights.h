@@ -63,6 +63,22 @@ void tac_flights_turn(struct tac_view *view, struct tac_flights *f);
 void tac_flights_check(struct tac_view *view, struct tac_flights *f, tac_time end, bool able);
 /* Local. Radius (m) up to which a tube is as narrow as tubes get, rounding included. */
 double tac_flights_narrow(const struct tac_flights *f);
+/* Local. Radius (m) above which windows become shorter. */
+double tac_flights_welcome(const struct tac_flights *f);
+/* How far a vertex may deviate in a window so much longer than the last one than it did in that. */
+static inline double tac_flights_scale(double longer)
+{
+    return TAC_FARTHER * fmax(longer, longer * longer); /* when shorter, the mean velocity is not that of now */
+}
+
+/* How far x is from the line x0 + s v, m. */
+static inline double tac_flights_off_line(const double x[3], const double x0[3], const double v[3], double s)
+{
+    double off[3];
+    for (int i = 0; i < 3; i++)
+        off[i] = x[i] - (x0[i] + s * v[i]);
+    return sqrt(tac_dot(off, off));
+}
 /* Neighbours. Tells new tubes, and on whose vertices slabs rest; times anew what rests on those that are new here. */
 void tac_flights_talk(struct tac_view *view, struct tac_flights *f);
 /* Local. Renews at view->state->now all certificates that may fail before `until`; watches what must be. f->first: all

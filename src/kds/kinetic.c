@@ -56,7 +56,7 @@ static enum tac_err create(struct tac_view *view, const struct tac_candidates *c
     k->tubes = tubes;
     k->vertices = n;
     k->bad = -1;
-    k->stuck_at = TAC_TIME_NEVER;
+    k->stuck_at = k->cut_at = k->cut_period = TAC_TIME_NEVER;
     k->eps = tubes ? 0 : view->scene->discovery.vagueness;
     k->tau = TICKS_PER_LIFE * view->main_period;
     k->tau_s = tac_state_seconds(view->state, k->tau);
@@ -190,13 +190,6 @@ static bool lost(const struct tac_kinetic *k, tac_lid v, const double u[3])
     return !near;
 }
 
-/* What plans are measured against, m. */
-static double fine(const struct tac_kinetic *k)
-{
-    const double thickness = k->view->scene->contact.thickness;
-    return thickness > 0 ? thickness : 1e-3 * k->extent;
-}
-
 /* Vertex v has left its plan, and has the velocity u: would a more vague plan have helped?  Not if slabs as thick as
  * layers would not have lived as long with it as this one did: what falls at 1e11 m/s^2 leaves any plan at each tick of
  * gravity, and would make all of them ever more vague. */
@@ -205,7 +198,7 @@ static bool of_use(const struct tac_kinetic *k, tac_lid v, const double u[3])
     const struct tac_plan *plan = &k->plan[v];
     double d[3];
     tac_sub(d, u, plan->v);
-    return sqrt(tac_dot(d, d)) * tac_state_seconds(k->view->state, k->view->state->now - plan->t) < fine(k);
+    return sqrt(tac_dot(d, d)) * tac_state_seconds(k->view->state, k->view->state->now - plan->t) < tac_kinetic_fine(k);
 }
 
 /* What is held does not drift. */
@@ -312,7 +305,7 @@ static enum tac_err start_anew(struct tac_kinetic *k)
     tac_rounding_start(k);
     for (tac_lid i = 0; i < view->state->owned; i++) {
         if (k->wish[i] == 0)
-            k->wish[i] = .01 * fine(k) / k->tau_s;
+            k->wish[i] = .01 * tac_kinetic_fine(k) / k->tau_s;
         file_plan(k, i, true);
     }
     return tac_kinetic_build(k);
@@ -327,7 +320,7 @@ enum tac_err tac_kinetic_begin(struct tac_kinetic *k)
     const double size = farthest(view);
     const bool grown = !(1.5 * size < k->extent);
     k->bad = -1;
-    k->stuck_at = TAC_TIME_NEVER;
+    k->stuck_at = k->cut_at = k->cut_period = TAC_TIME_NEVER;
     for (tac_lid i = 0; i < view->state->owned && k->bad < 0; i++) {
         double u[3];
         tac_kinetic_velocity(view, i, u);
@@ -400,7 +393,7 @@ enum tac_err tac_kinetic_prove(struct tac_kinetic *k, tac_time t, tac_time *next
         const tac_time step = k->now + k->tau / STEPS_PER_LIFE;
         k->until = k->next < step ? k->next : step;
         TAC_TRY(renew_due(k));
-        if (k->next <= k->until)
+        if (k->next <= k->until || k->cut_at < TAC_TIME_NEVER)
             break;
         tac_time then = k->next;
         for (int i = 0; i < TAC_KINETIC_STRUCTURES; i++) {
@@ -410,7 +403,7 @@ enum tac_err tac_kinetic_prove(struct tac_kinetic *k, tac_time t, tac_time *next
         }
         k->now = then > k->until ? then : k->until;
     }
-    if (k->doubt_count)
+    if (k->doubt_count && k->cut_at == TAC_TIME_NEVER)
         tac_slabs_judge(k);
     *next = k->next;
 done:

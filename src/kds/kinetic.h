@@ -91,7 +91,7 @@ struct tac_kinetic {
     double extent;   /* no coordinate is larger, m */
     double farthest; /* m; as in candidates.h */
     struct tac_rounding rounding;
-    double eps;      /* m/s for all; under 0: chosen per vertex */
+    double eps; /* m/s for all; under 0: chosen per vertex */
     bool built;
     bool tubes;            /* plans are those that ranks file with each other: where a vertex is, its plan says */
     double narrow;         /* tubes: radius above which a slab may wait for narrower ones, m; infinity: it may not */
@@ -111,6 +111,10 @@ struct tac_kinetic {
     int32_t *doubt;    /* owned: slabs of pairs at the end of their nest that could not be renewed */
     tac_time stuck_at; /* when a pair goes through its nest before `next`; TAC_TIME_NEVER: none does */
 
+    tac_time end; /* of several ranks: of the window, up to which a rung that is watched in it would tick ... */
+    int64_t most; /* ... so often at most; one that would tick more often is not, and: */
+    tac_time cut_at, cut_period; /* where the first of them would have been, and the shortest; TAC_TIME_NEVER: none */
+
     /* primitives, as in candidates.h */
     int32_t primitive_count, body_count;
     struct tac_primitive *primitive; /* owned, by body */
@@ -127,12 +131,13 @@ enum tac_err tac_kinetic_create_tubes(struct tac_view *view, const struct tac_ca
 void tac_kinetic_destroy(struct tac_kinetic **kinetic);
 /* Local. Certificates from the plans and the state of k->now, which the caller has set. */
 enum tac_err tac_kinetic_build(struct tac_kinetic *k);
-/* Local. To be called when a window begins: scripts may have changed, and state is as it is. */
+/* Local. To be called when a window begins: scripts may have changed, and state is as it is. k->cut_at: see there. */
 enum tac_err tac_kinetic_begin(struct tac_kinetic *k);
 /* Local. These vertices have new plans: times anew what rests on them. */
 enum tac_err tac_kinetic_moved(struct tac_kinetic *k, const tac_lid *v, size_t count);
 /* Local. Renews all certificates that may fail before the instant t, the next one; *next is t, or an earlier instant if
- * a rung is watched that ticks before it.  k->stuck_at: a pair goes through the end of its nest before *next. */
+ * a rung is watched that ticks before it.  k->stuck_at: a pair goes through the end of its nest before *next.
+ * k->cut_at: something was left unwatched, and the instant must not be run. */
 enum tac_err tac_kinetic_prove(struct tac_kinetic *k, tac_time t, tac_time *next);
 /* Local. Has the vertex, kicked at an instant, left its plan? */
 static inline void tac_kinetic_check(struct tac_kinetic *k, tac_lid v)
@@ -162,6 +167,13 @@ void tac_rounding_calm(struct tac_kinetic *k);
 
 /* Seconds from k->now as a time, rounded down to a quantum; TAC_TIME_NEVER if it is beyond all times. */
 tac_time tac_kinetic_after(const struct tac_kinetic *k, double seconds);
+
+/* What plans are measured against, m. */
+static inline double tac_kinetic_fine(const struct tac_kinetic *k)
+{
+    const double thickness = k->view->scene->contact.thickness;
+    return thickness > 0 ? thickness : 1e-3 * k->extent;
+}
 
 /* Velocity of any vertex now, m/s. */
 static inline void tac_kinetic_velocity(const struct tac_view *view, tac_lid v, double out[3])

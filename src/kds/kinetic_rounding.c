@@ -26,10 +26,9 @@ static void set_gap(struct tac_kinetic *k, double gap_s)
 void tac_rounding_start(struct tac_kinetic *k)
 {
     struct tac_rounding *r = &k->rounding;
-    const double thickness = k->view->scene->contact.thickness;
     r->once = 0x1p-50 * k->extent;
     r->least_s = tac_state_seconds(k->view->state, DENSEST);
-    const double most = SHARE * (thickness > 0 ? thickness : 1e-3 * k->extent) / k->tau_s;
+    const double most = SHARE * tac_kinetic_fine(k) / k->tau_s;
     r->most_s = fmax(r->least_s, fmin(r->once / most, tac_state_seconds(k->view->state, k->view->main_period)));
     set_gap(k, INFINITY);
     r->slack = r->most_s > r->least_s ? 2 * ROOM * r->once : 0;

@@ -73,6 +73,17 @@ done:
     return err;
 }
 
+/* Would the rung that begins with layer s->next tick too often until the window ends?  The window cannot end now, for
+ * other ranks are in it; so all will run it again, shorter. */
+static bool too_often(struct tac_kinetic *k, const struct tac_slab *s)
+{
+    if (k->most == 0 || (k->end - k->now) / s->period <= k->most)
+        return false;
+    k->cut_at = k->now < k->cut_at ? k->now : k->cut_at;
+    k->cut_period = s->period < k->cut_period ? s->period : k->cut_period;
+    return true;
+}
+
 static enum tac_err watch(struct tac_kinetic *k, int32_t id, double d)
 {
     enum tac_err err;
@@ -173,6 +184,8 @@ static enum tac_err renew(struct tac_kinetic *k, int32_t id)
             tac_queue_set(all->queue, id, k->now);
             break;
         }
+        if (!k->tubes && too_often(k, s))
+            break;
         TAC_TRY(watch(k, id, d));
     }
 done:
