@@ -99,7 +99,8 @@ enum tac_err tac_kinetic_step(struct tac_sim *sim, tac_time limit)
     if (due)
         check_plans(sim);
     sim->books.counters.seconds_plans += tac_wall_s() - run_s;
-    TAC_TRY(tac_kinetic_replan(k, due));
+    /* A silent tick brings nobody up. */
+    TAC_TRY(tac_kinetic_replan(k, due && (sim->clocks.due_elastic_count > 0 || sim->find.kicked_count > 0)));
     sim->books.counters.seconds_discovery += tac_wall_s() - run_s;
 done:
     return err;
