@@ -6,7 +6,8 @@
 #include "kds/flights.h"
 #include <stdlib.h>
 
-enum { INSTANTS_AT_LEAST = 64, TICKS_PER_VERTEX = 2, TICKS_AT_LEAST = 256 };
+/* When a window ends all vertices and all active pairs are gone through: it has as many ticks as that costs. */
+enum { INSTANTS_AT_LEAST = 64, TICKS_PER_VERTEX = 2, TICKS_PER_PAIR = 4, TICKS_AT_LEAST = 256 };
 
 static enum tac_err create(struct tac_sim *sim)
 {
@@ -86,7 +87,7 @@ enum tac_err tac_kinetic_step(struct tac_sim *sim, tac_time limit)
     tac_time t;
     bool due;
     TAC_TRY(prove_next(sim, limit, &t, &due));
-    if (k->stuck_at < TAC_TIME_NEVER)
+    if (k->stuck_at < TAC_TIME_NEVER || k->cut_at < TAC_TIME_NEVER)
         goto done;
     const double proven_s = tac_wall_s(), waited_s = tac_pass_waited(sim);
     sim->books.counters.seconds_discovery += proven_s - begin_s;
@@ -99,7 +100,8 @@ enum tac_err tac_kinetic_step(struct tac_sim *sim, tac_time limit)
     if (due)
         check_plans(sim);
     sim->books.counters.seconds_plans += tac_wall_s() - run_s;
-    TAC_TRY(tac_kinetic_replan(k));
+    /* A silent tick brings nobody up. */
+    TAC_TRY(tac_kinetic_replan(k, due && (sim->clocks.due_elastic_count > 0 || sim->find.kicked_count > 0)));
     sim->books.counters.seconds_discovery += tac_wall_s() - run_s;
 done:
     return err;
@@ -118,7 +120,8 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
     TAC_TRY(tac_kinetic_begin(k));
     TAC_TRY(tac_clock_start(sim));
     sim->books.counters.seconds_discovery += tac_wall_s() - begin_s;
-    const int64_t most = TICKS_PER_VERTEX * (int64_t)sim->state.owned + TICKS_AT_LEAST;
+    const int64_t most = TICKS_PER_VERTEX * (int64_t)sim->state.owned +
+                         TICKS_PER_PAIR * (int64_t)sim->active.live_pairs + TICKS_AT_LEAST;
     for (int instants = 0; sim->state.now < limit && k->bad < 0 && k->stuck_at == TAC_TIME_NEVER; instants++) {
         if (instants >= INSTANTS_AT_LEAST && ticks_of(sim) >= most)
             break;

@@ -10,16 +10,22 @@
 #include "kds/flights.h"
 #include <string.h>
 
+/* A layer group found in mid-window may tick so often as one that was active when it began; twice that until the window
+ * ends.
+ */
+enum { AFRESH = 2 };
+
 /* What must be done about a window that was run; told by all, the greatest counts. */
-enum repair { STANDS, EPOCH_SOON, AGAIN, SHORTER, AGAIN_WITH_EPOCH };
+enum repair { STANDS, EPOCH_SOON, AGAIN, AGAIN_WITH_EPOCH, SHORTER };
 
 struct window {
     tac_time end;
     enum repair repair;
     bool doubt;        /* some pair of some rank may come through its layer stack in it */
     tac_time stuck_at; /* when some pair does, TAC_TIME_NEVER: none */
-    tac_gid bad;       /* a vertex that is not finite, or -1 */
-    double roughness;  /* flights.h, of all */
+    tac_time cut; /* a window so long would be better: some layer group would tick too often; TAC_TIME_NEVER: none */
+    tac_gid bad;  /* a vertex that is not finite, or -1 */
+    double roughness; /* flights.h, of all */
 };
 
 enum tac_err tac_kinetic_together(struct tac_sim *sim)
@@ -90,7 +96,11 @@ static enum tac_err prove(struct tac_sim *sim, tac_time limit, tac_time most, st
         if (!tac_ranks_down(sim))
             tac_ranks_failed(sim, tac_flights_prove(&sim->view, f, sim->state.now + most, patient));
         tac_orders_exchange(sim);
-        tell[TAC_TELL_EARLIEST] = -f->first;
+        /* No layer group is to tick more often than a window is worth: what has come deep is there for some ten ticks.
+         */
+        const tac_time least = tac_windows_least(sim), start = sim->state.now;
+        const tac_time longest = least < most / sim->windows.ticks ? sim->windows.ticks * least : most;
+        tell[TAC_TELL_EARLIEST] = -(f->first < start + longest ? f->first : start + longest);
         tell[TAC_TELL_BROKEN] = f->k->coarse ? COARSE : f->k->doubt_count > 0 ? DOUBT : CLEAR;
         TAC_TRY(tac_ranks_reduce(sim, tell));
         w->end = -tell[TAC_TELL_EARLIEST] < sim->state.now + most ? -tell[TAC_TELL_EARLIEST] : sim->state.now + most;
@@ -112,7 +122,7 @@ done:
 
 /* ---- the window ---- */
 
-/* What comes after a layer stack has ended is nonsense, but others wait for it. */
+/* What comes after a layer stack has ended, or while something is not active, is nonsense, but others wait for it. */
 static void run_on(struct tac_sim *sim, tac_time end)
 {
     tac_time t = sim->state.now;
@@ -130,9 +140,12 @@ static enum tac_err run(struct tac_sim *sim, tac_time end)
     struct tac_kinetic *k = sim->find.kinetic;
     TAC_TRY(tac_pass_begin(sim));
     sim->books.kept_at = -1;
+    k->end = end;
+    k->most = AFRESH * sim->windows.ticks;
     TAC_TRY(tac_kinetic_begin(k));
     TAC_TRY(tac_clock_start(sim));
-    while (sim->state.now < end && k->bad < 0 && k->stuck_at == TAC_TIME_NEVER && !tac_ranks_down(sim))
+    while (sim->state.now < end && k->bad < 0 && k->stuck_at == TAC_TIME_NEVER && k->cut_at == TAC_TIME_NEVER &&
+           !tac_ranks_down(sim))
         TAC_TRY(tac_kinetic_step(sim, end));
     if (sim->state.now < end)
         run_on(sim, end);
@@ -173,6 +186,13 @@ static void look_back(struct tac_sim *sim, struct window *w)
     w->repair = STANDS;
     w->bad = -1;
     w->stuck_at = own->stuck_at;
+    w->cut = TAC_TIME_NEVER;
+    if (own->cut_at < TAC_TIME_NEVER) {
+        const tac_time before = own->cut_at - sim->state.now, some = sim->windows.ticks * own->cut_period;
+        w->cut = before > some ? before : some;
+        tac_flights_exchange(&sim->view, f);
+        return;
+    }
     if ((!tac_windows_measure(sim, w->end, &bad, &wildest) || bad >= 0) && !tac_ranks_down(sim))
         w->bad = tac_sim_id(sim, bad);
     const bool calm = w->bad < 0 && !tac_ranks_down(sim), able = w->end - sim->state.now > 1;
@@ -189,10 +209,10 @@ static void look_back(struct tac_sim *sim, struct window *w)
             w->repair = SHORTER;
         else if (f->first < w->end || doubt || sim->books.counters.contacts_found > found)
             w->repair = AGAIN;
-        else if (tac_flights_leaving(&sim->view, w->end, advisable(sim, w->end - sim->state.now, f->roughness)))
+        else if (tac_flights_leaving(&sim->view, f, w->end, advisable(sim, w->end - sim->state.now, f->roughness)))
             w->repair = EPOCH_SOON;
     }
-    if (calm && !tac_windows_hold(sim, w->end, false))
+    if (calm && w->repair != SHORTER && !tac_windows_hold(sim, w->end, false))
         w->repair = AGAIN_WITH_EPOCH;
 }
 
@@ -202,12 +222,14 @@ static enum tac_err reduce(struct tac_sim *sim, struct window *w)
     int64_t tell[TAC_TELLS] = {0};
     tell[TAC_TELL_BROKEN] = w->repair;
     tell[TAC_TELL_BOTTOM] = -w->stuck_at;
+    tell[TAC_TELL_EARLIEST] = -w->cut;
     memcpy(&tell[TAC_TELL_WILDEST], &sim->find.flights->roughness,
            sizeof tell[0]); /* not negative: in the order of bits */
     tell[TAC_TELL_BAD] = w->bad >= 0 ? INT64_MAX - w->bad : -1;
     TAC_TRY(tac_ranks_reduce(sim, tell));
     w->repair = (enum repair)tell[TAC_TELL_BROKEN];
     w->stuck_at = -tell[TAC_TELL_BOTTOM];
+    w->cut = -tell[TAC_TELL_EARLIEST];
     memcpy(&w->roughness, &tell[TAC_TELL_WILDEST], sizeof w->roughness);
     w->bad = tell[TAC_TELL_BAD] >= 0 ? INT64_MAX - tell[TAC_TELL_BAD] : -1;
 done:
@@ -229,6 +251,7 @@ static enum tac_err commit(struct tac_sim *sim, const struct window *w)
     f->leaving = w->repair == EPOCH_SOON;
     f->roughness = w->roughness;
     tac_windows_hold(sim, w->end, true);
+    tac_flights_turn(&sim->view, f);
     TAC_TRY(tac_ranks_hold(sim, tac_pass_commit(sim, w->end)));
     TAC_TRY(tac_ranks_hold(sim, tac_flights_tidy(&sim->view, f, sim->find.kinetic)));
     tac_orders_exchange(sim);
@@ -252,6 +275,17 @@ static enum tac_err attempt(struct tac_sim *sim, struct window *w)
     return err;
 }
 
+/* Of a span, a quarter at most and a sixteenth at least: up to the roundest time.  With nested clocks that is when the
+ * slowest ones tick, whose kicks are the greatest; what kicks at its end does not make a window rough. */
+static tac_time a_quarter(tac_time start, tac_time span)
+{
+    const tac_time least = start + span / 16, most = start + span / 4;
+    tac_time round = most;
+    while ((round & (round - 1)) > least)
+        round &= round - 1;
+    return round - start;
+}
+
 enum tac_err tac_kinetic_advance_together(struct tac_sim *sim, tac_time limit)
 {
     enum tac_err err;
@@ -272,13 +306,16 @@ enum tac_err tac_kinetic_advance_together(struct tac_sim *sim, tac_time limit)
         TAC_TRY(prove(sim, limit, most, &w));
         sim->books.counters.seconds_discovery += tac_wall_s() - begin_s;
         TAC_TRY(attempt(sim, &w));
-        epoch = w.repair == AGAIN_WITH_EPOCH;
+        epoch = w.repair == AGAIN_WITH_EPOCH && w.cut == TAC_TIME_NEVER;
         if (w.stuck_at <= start) {
             go_back(sim);
             err = tac_sim_stuck(sim);
             goto done;
         }
-        if (w.bad >= 0 && (w.end - start) / 4 > 0) {
+        if (w.cut < TAC_TIME_NEVER) { /* what came after is nonsense, whatever it was */
+            f->span = w.end - start;
+            most = w.stuck_at - start < w.cut ? w.stuck_at - start : w.cut;
+        } else if (w.bad >= 0 && (w.end - start) / 4 > 0) {
             most = (w.end - start) / 4;
         } else if (w.bad >= 0) {
             err = tac_sim_not_finite(sim, w.bad, w.end);
@@ -287,12 +324,16 @@ enum tac_err tac_kinetic_advance_together(struct tac_sim *sim, tac_time limit)
             most = w.stuck_at - start;
         } else if (w.repair >= AGAIN) {
             f->span = w.end - start; /* the motion that is known now */
-            most = w.repair == SHORTER ? (w.end - start) / 4 : tries == 0 ? w.end - start : (w.end - start) / 2;
+            most = w.repair == SHORTER ? a_quarter(start, w.end - start)
+                   : tries == 0        ? w.end - start
+                                       : (w.end - start) / 2;
             most = most > 0 ? most : 1;
         } else {
             break;
         }
         go_back(sim);
+        if (w.repair == SHORTER || w.cut < TAC_TIME_NEVER)
+            tac_flights_straight(&sim->view, f);
     }
     err = commit(sim, &w);
 done:

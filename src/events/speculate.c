@@ -161,7 +161,7 @@ done:
 static enum tac_err new_list(struct tac_sim *sim, tac_time reached)
 {
     struct tac_candidates *c = sim->view.candidates;
-    tac_candidates_horizon(sim->view.candidates, sim->paths.start, reached, sim->windows.length);
+    tac_candidates_horizon(sim->view.candidates, sim->paths.start, reached, tac_windows_ask(sim));
     c->known = 0;
     return tac_candidates_build(&sim->view, c, reached - sim->paths.start, c->horizon);
 }

@@ -13,6 +13,7 @@ static const double FINE =
 static const double WELCOME = .1; /* radius above which windows become shorter, likewise */
 static const double COARSE =
     .5; /* radius of a trajectory bound that no slab rests on, in skins of the epoch's trajectory bounds */
+static const double FAR = 16;     /* deviation, in such skins, for which windows become shorter whoever it is */
 static const double TIGHTEN = 16; /* a trajectory bound is filed anew if it is so much wider than need be */
 
 /* A message: a trajectory bound, or that slabs rest on a vertex of the neighbour's, or no longer do. */
@@ -92,6 +93,11 @@ static bool matters(const struct tac_flights *f, tac_lid v)
     return f->wanted[v] > 0 || has_slabs(f->k, v);
 }
 
+double tac_flights_welcome(const struct tac_flights *f)
+{
+    return WELCOME * f->finest;
+}
+
 double tac_flights_narrow(const struct tac_flights *f)
 {
     return 1.01 * FINE * f->finest;
@@ -102,12 +108,6 @@ static double radius_for(const struct tac_view *view, const struct tac_flights *
 {
     const double least = matters(f, v) ? FINE * f->finest : COARSE * view->candidates->skin;
     return fmax(least, 2 * deviation);
-}
-
-/* How much farther a vertex may deviate in a window that is so much longer than the last one. */
-static double scale(double longer)
-{
-    return TAC_FARTHER * fmax(longer, longer * longer); /* when shorter, the mean velocity is not that of now */
 }
 
 /* Files a trajectory bound for vertex v from view->state->now on. */
@@ -128,15 +128,6 @@ static void file(struct tac_view *view, struct tac_flights *f, tac_lid v, const 
     f->news[v] = 1;
 }
 
-/* How far x is from the line x0 + s v, m. */
-static double off_line(const double x[3], const double x0[3], const double v[3], double s)
-{
-    double off[3];
-    for (int i = 0; i < 3; i++)
-        off[i] = x[i] - (x0[i] + s * v[i]);
-    return sqrt(tac_dot(off, off));
-}
-
 /* A vertex that does not move freely follows its line exactly, until its script says otherwise. */
 static void foresee_held(struct tac_view *view, struct tac_flights *f, tac_lid v)
 {
@@ -149,34 +140,12 @@ static void foresee_held(struct tac_view *view, struct tac_flights *f, tac_lid v
     file(view, f, v, x, u, 0);
 }
 
-bool tac_flights_leaving(const struct tac_view *view, tac_time end, tac_time window)
-{
-    const struct tac_candidates *c = view->candidates;
-    const double s = tac_state_seconds(view->state, end - c->start), w = tac_state_seconds(view->state, window);
-    const double times = w / tac_state_seconds(view->state, end - view->state->now), farther = scale(times);
-    if (end + window > c->end)
-        return true;
-    for (tac_lid v = 0; v < view->state->owned; v++) {
-        const struct tac_path_bound *path_bound = &c->path_bound[v];
-        const struct tac_move *move = &c->move[v];
-        double ahead[3];
-        if (path_bound->radius == 0)
-            continue;
-        for (int i = 0; i < 3; i++)
-            ahead[i] = c->x[3 * (size_t)v + (size_t)i] + (1 + times) * move->u[i];
-        const double deviation = farther * move->deviation;
-        if (off_line(ahead, path_bound->x, path_bound->v, s + w) + deviation > path_bound->radius)
-            return true;
-    }
-    return false;
-}
-
 void tac_flights_foresee(struct tac_view *view, struct tac_flights *f, tac_time window)
 {
     struct tac_kinetic *k = f->k;
     const struct tac_candidates *c = view->candidates;
     const double w = tac_state_seconds(view->state, window), last = tac_state_seconds(view->state, f->span),
-                 farther = scale(w / last);
+                 farther = tac_flights_scale(w / last);
     for (size_t m = 0; m < f->member_count; m++) {
         const tac_lid v = f->member[m];
         const struct tac_plan *plan = &k->plan[v];
@@ -193,8 +162,9 @@ void tac_flights_foresee(struct tac_view *view, struct tac_flights *f, tac_time 
         const double deviation = farther * c->move[v].deviation;
         const double age = tac_state_seconds(view->state, view->state->now - plan->t),
                      fit = radius_for(view, f, v, deviation);
-        const double worst =
-            fmax(off_line(x, plan->x, plan->v, age), off_line(ahead, plan->x, plan->v, age + w)) + deviation;
+        const double worst = fmax(tac_flights_off_line(x, plan->x, plan->v, age),
+                                  tac_flights_off_line(ahead, plan->x, plan->v, age + w)) +
+                             deviation;
         const bool wide = matters(f, v) && plan->radius > 2 * fit;
         if (worst > plan->radius || wide || plan->radius > TIGHTEN * fit)
             file(view, f, v, x, u, fit);
@@ -219,14 +189,15 @@ void tac_flights_check(struct tac_view *view, struct tac_flights *f, tac_time en
             to[i] = x[i] + move->u[i];
             u[i] = move->u[i] / w;
         }
-        const double worst = fmax(off_line(x, plan->x, plan->v, age), off_line(to, plan->x, plan->v, age + w));
-        const double rough = matters(f, v) ? 2 * move->deviation / (WELCOME * f->finest) : 0;
+        const double worst =
+            fmax(tac_flights_off_line(x, plan->x, plan->v, age), tac_flights_off_line(to, plan->x, plan->v, age + w));
+        const double rough = matters(f, v) ? 2 * move->deviation / tac_flights_welcome(f) : 0;
         f->roughness = fmax(f->roughness, rough);
         if (worst + move->deviation <= plan->radius)
             continue;
-        if (rough > 1 && able) {
+        if ((rough > 1 || move->deviation > FAR * c->skin) && able) {
             f->wild = true; /* a shorter window is better than a trajectory bound so wide that no slab fits */
-            file(view, f, v, x, view->paths->line[v].v, WELCOME * f->finest);
+            file(view, f, v, x, view->paths->line[v].v, tac_flights_welcome(f));
         } else {
             file(view, f, v, x, u, radius_for(view, f, v, move->deviation));
         }
@@ -357,7 +328,7 @@ static void file_all(struct tac_view *view, struct tac_flights *f, tac_time wind
 {
     const struct tac_candidates *c = view->candidates;
     const double span = tac_state_seconds(view->state, f->span),
-                 farther = scale(tac_state_seconds(view->state, window) / span);
+                 farther = tac_flights_scale(tac_state_seconds(view->state, window) / span);
     for (size_t m = 0; m < f->member_count; m++) {
         const tac_lid v = f->member[m];
         const struct tac_move *move = &c->move[v];
@@ -402,6 +373,7 @@ enum tac_err tac_flights_epoch(struct tac_view *view, struct tac_flights *f, tac
             k->extent = fmax(k->extent, 3 * (fabs(k->plan[v].x[i]) + c->span_s * fabs(c->path_bound[v].v[i])));
     if (view->halo->down == TAC_OK)
         tac_halo_failed(view->halo, tac_kinetic_build(k));
+    tac_flights_exchange(view, f); /* whose vertices slabs rest on */
 done:
     return err;
 }

@@ -55,12 +55,32 @@ enum tac_err tac_flights_epoch(struct tac_view *view, struct tac_flights *f, tac
 void tac_flights_foresee(struct tac_view *view, struct tac_flights *f, tac_time window);
 /* Local. After a pass from view->state->now to `end`: will some vertex, going on like that for `window` quanta, leave
  * what the epoch allows? */
-bool tac_flights_leaving(const struct tac_view *view, tac_time end, tac_time window);
+bool tac_flights_leaving(const struct tac_view *view, const struct tac_flights *f, tac_time end, tac_time window);
+/* Local. When a pass was too rough, and all have gone back: what swerved in it goes straight on in a shorter one. */
+void tac_flights_straight(struct tac_view *view, struct tac_flights *f);
+/* Local. When a pass has been committed: motions of what was turned at its end, as it goes on. */
+void tac_flights_turn(struct tac_view *view, struct tac_flights *f);
 /* Local. After a pass from view->state->now to `end`: files new trajectory bounds from view->state->now on for those
  * that did not hold. able: the window can be made shorter. */
 void tac_flights_check(struct tac_view *view, struct tac_flights *f, tac_time end, bool able);
 /* Local. Radius (m) up to which a trajectory bound is as narrow as trajectory bounds get, rounding included. */
 double tac_flights_narrow(const struct tac_flights *f);
+/* Local. Radius (m) above which windows become shorter. */
+double tac_flights_welcome(const struct tac_flights *f);
+/* How far a vertex may deviate in a window so much longer than the last one than it did in that. */
+static inline double tac_flights_scale(double longer)
+{
+    return TAC_FARTHER * fmax(longer, longer * longer); /* when shorter, the mean velocity is not that of now */
+}
+
+/* How far x is from the line x0 + s v, m. */
+static inline double tac_flights_off_line(const double x[3], const double x0[3], const double v[3], double s)
+{
+    double off[3];
+    for (int i = 0; i < 3; i++)
+        off[i] = x[i] - (x0[i] + s * v[i]);
+    return sqrt(tac_dot(off, off));
+}
 /* Neighbours. Tells new trajectory bounds, and on whose vertices slabs rest; times anew what rests on those that are
  * new here. */
 void tac_flights_exchange(struct tac_view *view, struct tac_flights *f);

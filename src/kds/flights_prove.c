@@ -81,7 +81,7 @@ enum tac_err tac_flights_tidy(struct tac_view *view, struct tac_flights *f, stru
     for (size_t k = 0; k < view->active->pair_count; k++) {
         const struct tac_pair *p = &view->active->pair[k];
         const int32_t slot = (int32_t)k;
-        if (!p->live || p->v[0] >= view->state->owned || p->deep_last < INFINITY || tac_view_has_friction(view, slot))
+        if (!p->live || p->v[0] >= view->state->owned)
             continue;
         TAC_TRY(tac_slabs_drop_of(tac_slabs_of(f->k, slot) >= 0 ? f->k : own, slot));
     }

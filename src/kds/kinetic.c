@@ -59,7 +59,7 @@ static enum tac_err create(struct tac_view *view, const struct tac_candidates *c
     k->path_bounds = path_bounds;
     k->vertices = n;
     k->bad = -1;
-    k->stuck_at = TAC_TIME_NEVER;
+    k->stuck_at = k->cut_at = k->cut_period = TAC_TIME_NEVER;
     k->eps = path_bounds ? 0 : view->scene->settings->discovery.vagueness;
     k->tau = TICKS_PER_LIFE * view->main_period;
     k->tau_s = tac_state_seconds(view->state, k->tau);
@@ -138,7 +138,7 @@ tac_time tac_kinetic_after(const struct tac_kinetic *k, double seconds)
 static double reach_of(const struct tac_kinetic *k, const double v[3], double eps)
 {
     const double size = fabs(v[0]) + fabs(v[1]) + fabs(v[2]);
-    return eps * (1 + 1e-9) + 1e-12 * (size + eps) + k->drift;
+    return eps * (1 + 1e-9) + 1e-12 * (size + eps) + k->rounding.drift;
 }
 
 /* The middle of the next plan, from the velocity u that the vertex has now: the one that it had on the average of late,
@@ -195,10 +195,34 @@ static bool lost(const struct tac_kinetic *k, tac_lid v, const double u[3])
     return !near;
 }
 
-enum tac_err tac_kinetic_replan(struct tac_kinetic *k)
+/* Vertex v has left its plan, and has the velocity u: would a more vague plan have helped?  Not if slabs as thick as
+ * layers would not have lived as long with it as this one did: what falls at 1e11 m/s^2 leaves any plan at each tick of
+ * gravity, and would make all of them ever more vague. */
+static bool of_use(const struct tac_kinetic *k, tac_lid v, const double u[3])
+{
+    const struct tac_plan *plan = &k->plan[v];
+    double d[3];
+    tac_sub(d, u, plan->v);
+    return sqrt(tac_dot(d, d)) * tac_state_seconds(k->view->state, k->view->state->now - plan->t) < tac_kinetic_fine(k);
+}
+
+/* What is held does not drift. */
+static void leave_all(struct tac_kinetic *k)
+{
+    for (tac_lid v = 0; v < k->view->state->owned; v++)
+        if (k->view->state->vel[v].w != 0 && !k->plan[v].left) {
+            k->plan[v].left = true;
+            k->moved[k->moved_count++] = v;
+        }
+}
+
+enum tac_err tac_kinetic_replan(struct tac_kinetic *k, bool instant)
 {
     enum tac_err err = TAC_OK;
+    const size_t left = k->moved_count;
     k->now = k->view->state->now > k->now ? k->view->state->now : k->now;
+    if (instant && tac_rounding_instant(k))
+        leave_all(k);
     for (size_t i = 0; i < k->moved_count; i++) {
         const tac_lid v = k->moved[i];
         double u[3];
@@ -207,7 +231,7 @@ enum tac_err tac_kinetic_replan(struct tac_kinetic *k)
             k->bad = v;
             return TAC_OK;
         }
-        if (k->eps < 0)
+        if (k->eps < 0 && i < left && of_use(k, v, u))
             k->wish[v] *= 1.5;
         file_plan(k, v, false);
     }
@@ -283,12 +307,10 @@ static enum tac_err start_anew(struct tac_kinetic *k)
     k->now = view->state->now;
     k->next = k->until = view->state->now;
     k->moved_count = 0;
-    const double thickness = view->scene->settings->contact.thickness;
-    /* A vertex is brought up at most once in 2^12 quanta, each time rounding its place. */
-    k->drift = 0x1p-50 * k->extent / tac_state_seconds(view->state, 4096);
+    tac_rounding_start(k);
     for (tac_lid i = 0; i < view->state->owned; i++) {
         if (k->wish[i] == 0)
-            k->wish[i] = .01 * (thickness > 0 ? thickness : 1e-3 * k->extent) / k->tau_s;
+            k->wish[i] = .01 * tac_kinetic_fine(k) / k->tau_s;
         file_plan(k, i, true);
     }
     return tac_kinetic_build(k);
@@ -303,7 +325,7 @@ enum tac_err tac_kinetic_begin(struct tac_kinetic *k)
     const double size = farthest(view);
     const bool grown = !(1.5 * size < k->extent);
     k->bad = -1;
-    k->stuck_at = TAC_TIME_NEVER;
+    k->stuck_at = k->cut_at = k->cut_period = TAC_TIME_NEVER;
     for (tac_lid i = 0; i < view->state->owned && k->bad < 0; i++) {
         double u[3];
         tac_kinetic_velocity(view, i, u);
@@ -326,7 +348,8 @@ enum tac_err tac_kinetic_begin(struct tac_kinetic *k)
             k->moved[k->moved_count++] = v;
         }
     }
-    TAC_TRY(tac_kinetic_replan(k));
+    tac_rounding_calm(k);
+    TAC_TRY(tac_kinetic_replan(k, false));
 done:
     return err;
 }
@@ -375,7 +398,7 @@ enum tac_err tac_kinetic_prove(struct tac_kinetic *k, tac_time t, tac_time *next
         const tac_time step = k->now + k->tau / STEPS_PER_LIFE;
         k->until = k->next < step ? k->next : step;
         TAC_TRY(renew_due(k));
-        if (k->next <= k->until)
+        if (k->next <= k->until || k->cut_at < TAC_TIME_NEVER)
             break;
         tac_time then = k->next;
         for (int i = 0; i < TAC_KINETIC_STRUCTURES; i++) {
@@ -385,7 +408,7 @@ enum tac_err tac_kinetic_prove(struct tac_kinetic *k, tac_time t, tac_time *next
         }
         k->now = then > k->until ? then : k->until;
     }
-    if (k->doubt_count)
+    if (k->doubt_count && k->cut_at == TAC_TIME_NEVER)
         tac_slabs_validate(k);
     *next = k->next;
 done:
@@ -398,8 +421,7 @@ enum tac_err tac_kinetic_tidy(struct tac_kinetic *k)
     struct tac_view *view = k->view;
     k->now = view->state->now > k->now ? view->state->now : k->now;
     for (size_t slot = 0; slot < view->active->pair_count; slot++)
-        if (view->active->pair[slot].live && view->active->pair[slot].deep_last == INFINITY &&
-            !tac_view_has_friction(view, (int32_t)slot))
+        if (view->active->pair[slot].live)
             TAC_TRY(tac_slabs_drop_of(k, (int32_t)slot));
 done:
     return err;

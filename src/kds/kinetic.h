@@ -35,6 +35,17 @@ struct tac_plan {
     bool left;     /* among those that have left it */
 };
 
+/* How often rounding moves a vertex off its path (kinetic_rounding.c). */
+struct tac_rounding {
+    double once;            /* how far at most, each time it is brought up, m */
+    double gap_s;           /* it happens once in that time, and a few times at once */
+    double least_s, most_s; /* of the gap */
+    double drift;           /* once / gap_s: most that rounding may add to a velocity, m/s */
+    double slack;           /* what a slab is thicker for what happens at once, m; 0: gaps are as short as may be */
+    double level;           /* instants at once so far */
+    tac_time last, dense;   /* the last instant; when the gap was last changed */
+};
+
 /* Whose a primitive is, where ranks prove together. */
 enum tac_side { TAC_SIDE_INNER = 1, TAC_SIDE_BORDER = 2, TAC_SIDE_FOREIGN = 4 };
 
@@ -79,8 +90,8 @@ struct tac_kinetic {
     double tau_s;    /* the same, s */
     double extent;   /* no coordinate is larger, m */
     double farthest; /* m; as in candidates.h */
-    double drift;    /* most that rounding may add to a velocity, m/s */
-    double eps;      /* m/s for all; under 0: chosen per vertex */
+    struct tac_rounding rounding;
+    double eps; /* m/s for all; under 0: chosen per vertex */
     bool built;
     bool path_bounds; /* plans are those that ranks file with each other: where a vertex is, its plan says */
     double
@@ -101,6 +112,10 @@ struct tac_kinetic {
     int32_t *doubt;    /* owned: slabs of pairs at the end of their layer stack that could not be renewed */
     tac_time stuck_at; /* when a pair goes through its layer stack before `next`; TAC_TIME_NEVER: none does */
 
+    tac_time end; /* of several ranks: of the window, up to which a layer group that is active in it would tick ... */
+    int64_t most; /* ... so often at most; one that would tick more often is not, and: */
+    tac_time cut_at, cut_period; /* where the first of them would have been, and the shortest; TAC_TIME_NEVER: none */
+
     /* primitives, as in candidates.h */
     int32_t primitive_count, body_count;
     struct tac_primitive *primitive; /* owned, by body */
@@ -118,13 +133,13 @@ enum tac_err tac_kinetic_create_path_bounds(struct tac_view *view, const struct 
 void tac_kinetic_destroy(struct tac_kinetic **kinetic);
 /* Local. Certificates from the plans and the state of k->now, which the caller has set. */
 enum tac_err tac_kinetic_build(struct tac_kinetic *k);
-/* Local. To be called when a window begins: scripts may have changed, and state is as it is. */
+/* Local. To be called when a window begins: scripts may have changed, and state is as it is. k->cut_at: see there. */
 enum tac_err tac_kinetic_begin(struct tac_kinetic *k);
 /* Local. These vertices have new plans: times anew what rests on them. */
 enum tac_err tac_kinetic_moved(struct tac_kinetic *k, const tac_lid *v, size_t count);
 /* Local. Renews all certificates that may fail before the instant t, the next one; *next is t, or an earlier instant if
  * a layer group is active that ticks before it.  k->stuck_at: a pair goes through the end of its layer stack before
- * *next. */
+ * *next. k->cut_at: something was left inactive, and the instant must not be run. */
 enum tac_err tac_kinetic_prove(struct tac_kinetic *k, tac_time t, tac_time *next);
 /* Local. Has the vertex, kicked at an instant, left its plan? */
 static inline void tac_kinetic_check(struct tac_kinetic *k, tac_lid v)
@@ -137,15 +152,30 @@ static inline void tac_kinetic_check(struct tac_kinetic *k, tac_lid v)
         k->moved[k->moved_count++] = v;
     }
 }
-/* Local. New plans for all that have left theirs, at view->state->now. */
-enum tac_err tac_kinetic_replan(struct tac_kinetic *k);
+/* Local. New plans for all that have left theirs, at view->state->now. instant: something was brought up there. */
+enum tac_err tac_kinetic_replan(struct tac_kinetic *k, bool instant);
 /* Local. Between windows: drops layer groups that have long been silent. */
 enum tac_err tac_kinetic_tidy(struct tac_kinetic *k);
+
+/* Local. The gap for k->extent: all plans are filed anew. */
+void tac_rounding_start(struct tac_kinetic *k);
+/* Local. Something was brought up at view->state->now. Must all plans be filed anew, for drift is larger than they
+ * promise? */
+bool tac_rounding_instant(struct tac_kinetic *k);
+/* Local. Between windows: a longer gap after calm times. */
+void tac_rounding_calm(struct tac_kinetic *k);
 
 /* ---- for structures ---- */
 
 /* Seconds from k->now as a time, rounded down to a quantum; TAC_TIME_NEVER if it is beyond all times. */
 tac_time tac_kinetic_after(const struct tac_kinetic *k, double seconds);
+
+/* What plans are measured against, m. */
+static inline double tac_kinetic_fine(const struct tac_kinetic *k)
+{
+    const double thickness = k->view->scene->settings->contact.thickness;
+    return thickness > 0 ? thickness : 1e-3 * k->extent;
+}
 
 /* Velocity of any vertex now, m/s. */
 static inline void tac_kinetic_velocity(const struct tac_view *view, tac_lid v, double out[3])
@@ -189,7 +219,7 @@ bool tac_slabs_active(const struct tac_kinetic *k, int32_t head);
 void tac_slabs_drop(struct tac_kinetic *k, int32_t *head);
 /* The slab of an active pair, or -1. */
 int32_t tac_slabs_of(const struct tac_kinetic *k, int32_t slot);
-/* Between windows: drops the deepest layer group of a pair if it is not needed for a while. */
+/* Between windows: drops the deepest layer groups of a pair that are not needed for a while. */
 enum tac_err tac_slabs_drop_of(struct tac_kinetic *k, int32_t slot);
 /* When the next instant is known: can a pair at the end of its layer stack come through it before then? Sets
  * k->stuck_at. */

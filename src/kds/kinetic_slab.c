@@ -75,6 +75,17 @@ done:
     return err;
 }
 
+/* Would the layer group that begins with layer s->next tick too often until the window ends?  The window cannot end
+ * now, for other ranks are in it; so all will run it again, shorter. */
+static bool too_often(struct tac_kinetic *k, const struct tac_slab *s)
+{
+    if (k->most == 0 || (k->end - k->now) / s->period <= k->most)
+        return false;
+    k->cut_at = k->now < k->cut_at ? k->now : k->cut_at;
+    k->cut_period = s->period < k->cut_period ? s->period : k->cut_period;
+    return true;
+}
+
 static enum tac_err active(struct tac_kinetic *k, int32_t id, double d)
 {
     enum tac_err err;
@@ -175,6 +186,8 @@ static enum tac_err renew(struct tac_kinetic *k, int32_t id)
             tac_queue_set(all->queue, id, k->now);
             break;
         }
+        if (!k->path_bounds && too_often(k, s))
+            break;
         TAC_TRY(active(k, id, d));
     }
 done:
@@ -290,7 +303,8 @@ int32_t tac_slabs_of(const struct tac_kinetic *k, int32_t slot)
     return (size_t)slot < all->of_slot_capacity ? all->of_slot[slot] : -1;
 }
 
-enum tac_err tac_slabs_drop_of(struct tac_kinetic *k, int32_t slot)
+/* Drops the deepest layer group of a pair if it is not needed for a while. */
+static enum tac_err shed_one(struct tac_kinetic *k, int32_t slot)
 {
     enum tac_err err = TAC_OK;
     struct tac_slabs *all = slabs_of(k);
@@ -319,6 +333,21 @@ enum tac_err tac_slabs_drop_of(struct tac_kinetic *k, int32_t slot)
     k->until = k->next = k->now;
     view->counters->certificates_created++;
     err = renew(k, id);
+done:
+    return err;
+}
+
+enum tac_err tac_slabs_drop_of(struct tac_kinetic *k, int32_t slot)
+{
+    enum tac_err err = TAC_OK;
+    int32_t depth = INT32_MAX;
+    for (;;) {
+        const struct tac_pair *p = &k->view->active->pair[slot];
+        if (!p->live || p->depth >= depth || p->deep_last < INFINITY || tac_view_has_friction(k->view, slot))
+            break;
+        depth = p->depth;
+        TAC_TRY(shed_one(k, slot));
+    }
 done:
     return err;
 }

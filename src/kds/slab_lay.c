@@ -62,6 +62,7 @@ double tac_slab_lay(struct tac_kinetic *k, struct tac_slab *s, const double x[4]
                     int *which)
 {
     struct tac_near near;
+    reach += k->rounding.slack;
     double along[4], a = INFINITY, b = -INFINITY, speed = 0, life = INFINITY;
     tac_near_pair((enum tac_pair_type)s->type, x, &near);
     *d = near.d;

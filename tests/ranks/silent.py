@@ -17,12 +17,12 @@ import tempfile
 import launch
 
 
-def counters(ranks, scene, folder, limit):
+def counters(ranks, scene, folder, discover, limit):
     path = os.path.join(folder, "scene.json")
     with open(path, "w") as file:
         json.dump(scene, file)
     run = os.path.join(folder, "%d.run" % ranks)
-    result = launch.tactus(ranks, "run", path, "-o", run, "--quiet", limit=limit)
+    result = launch.tactus(ranks, "run", path, "-o", run, "--quiet", "--discover", discover, limit=limit)
     if result.code != 0:
         return None, str(result)
     with open(os.path.join(run, "run.json")) as file:
@@ -35,13 +35,14 @@ def main():
     parser.add_argument("--ranks", type=lambda t: [int(n) for n in t.split(",")], default=[1])
     parser.add_argument("--most", type=float, default=20, help="silent ticks for one that acted (%(default)s)")
     parser.add_argument("--messages", type=float, default=float("inf"), help="most messages for each window (any number)")
+    parser.add_argument("--discover", default="speculate", help="the way to find contacts (%(default)s)")
     parser.add_argument("--limit", type=float, default=120)
     options = parser.parse_args()
     wrong = 0
     for name, scene in (pair for word in options.scene for pair in launch.load(word)):
         for ranks in options.ranks:
             with tempfile.TemporaryDirectory() as folder:
-                c, trouble = counters(ranks, scene, folder, options.limit)
+                c, trouble = counters(ranks, scene, folder, options.discover, options.limit)
             if c is not None:
                 acted = c["committed"]["penalty"] + c["committed"]["limit"] - c["silent"]
                 ratio = c["silent"] / acted if acted else float("inf")

@@ -1,0 +1,60 @@
+/* kinetic_rounding.c: what rounding does to the places that proofs start from.  An instant that brings a vertex up
+ * rounds its place, so between the making of a certificate and its end the vertex may drift off its path.  Near the
+ * origin that is nothing. Far out it is promised how often it may happen: at most ROOM times at once, and for the rest
+ * once in rounding.gap_s (a bucket that leaks: each instant fills it by one).  Should instants come more densely all
+ * plans are filed anew with a shorter gap, and when they have not for a while, the gap grows again; which certificates
+ * need not hear. */
+#include "kds/kinetic.h"
+
+enum {
+    DENSEST = 4096,  /* quanta: no clock ticks faster, so nothing is brought up more often */
+    FULL = 4,        /* instants at once for which the gap is made shorter */
+    ROOM = 16,       /* instants at once that slabs allow for: some come before the gap is short enough */
+    SHORTER = 16,    /* times */
+    CALM_LIVES = 16, /* lives of certificates without one after which the gap grows again */
+};
+
+/* What the drift may take of a layer's thickness while a certificate lives. */
+static const double SHARE = 1e-3;
+
+static void set_gap(struct tac_kinetic *k, double gap_s)
+{
+    struct tac_rounding *r = &k->rounding;
+    r->gap_s = fmin(r->most_s, fmax(r->least_s, gap_s));
+    r->drift = r->once / r->gap_s;
+}
+
+void tac_rounding_start(struct tac_kinetic *k)
+{
+    struct tac_rounding *r = &k->rounding;
+    r->once = 0x1p-50 * k->extent;
+    r->least_s = tac_state_seconds(k->view->state, DENSEST);
+    const double most = SHARE * tac_kinetic_fine(k) / k->tau_s;
+    r->most_s = fmax(r->least_s, fmin(r->once / most, tac_state_seconds(k->view->state, k->view->main_period)));
+    set_gap(k, INFINITY);
+    r->slack = r->most_s > r->least_s ? 2 * ROOM * r->once : 0;
+    r->level = 0;
+    r->last = r->dense = k->view->state->now;
+}
+
+bool tac_rounding_instant(struct tac_kinetic *k)
+{
+    struct tac_rounding *r = &k->rounding;
+    const double since_s = tac_state_seconds(k->view->state, k->view->state->now - r->last);
+    r->last = k->view->state->now;
+    r->level = fmax(0, r->level - since_s / r->gap_s) + 1;
+    if (r->level <= FULL || r->gap_s <= r->least_s)
+        return false;
+    set_gap(k, fmin(r->gap_s / SHORTER, since_s));
+    r->dense = r->last;
+    return true;
+}
+
+void tac_rounding_calm(struct tac_kinetic *k)
+{
+    struct tac_rounding *r = &k->rounding;
+    if (r->gap_s < r->most_s && k->view->state->now - r->dense > CALM_LIVES * k->tau) {
+        set_gap(k, SHORTER * r->gap_s);
+        r->dense = k->view->state->now;
+    }
+}
