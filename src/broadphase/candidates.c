@@ -348,9 +348,9 @@ static enum tac_err make_list(struct tac_view *view, struct tac_candidates *c)
         if (!c->still[b] || c->tree[b]->stale)
             tac_candidates_boxes(view, c, b, c->primitive, c->primitive_begin[b], c->primitive_begin[b + 1], c->box,
                                  c->tree[b]);
-        if (c->remote_count && c->remote_begin[b + 1] > c->remote_begin[b])
-            tac_candidates_boxes(view, c, b, c->remote, c->remote_begin[b], c->remote_begin[b + 1], c->remote_box,
-                                 c->remote_tree[b]);
+        if (c->remote.count && c->remote.begin[b + 1] > c->remote.begin[b])
+            tac_candidates_boxes(view, c, b, c->remote.primitive, c->remote.begin[b], c->remote.begin[b + 1],
+                                 c->remote.box, c->remote.tree[b]);
     }
     /* The old list is not needed any more; its memory takes what the search finds. */
     c->found = c->list;
@@ -398,9 +398,9 @@ enum tac_err tac_candidates_gather(struct tac_view *view, struct tac_candidates 
     c->start = view->state->now;
     c->end = view->state->now + c->span;
     memset(view->halo->mark, 0, (size_t)view->state->count);
-    for (size_t k = 0; k < c->remote_count; k++)
-        for (int i = 0; i < c->remote[k].count; i++)
-            view->halo->mark[c->remote[k].v[i]] = 1;
+    for (size_t k = 0; k < c->remote.count; k++)
+        for (int i = 0; i < c->remote.primitive[k].count; i++)
+            view->halo->mark[c->remote.primitive[k].v[i]] = 1;
     TAC_TRY(take_part(view));
     c->builds++;
 done:

@@ -54,6 +54,17 @@ struct tac_path_bound {
     double offset;     /* distance from the centre at view->state->now */
 };
 
+/* Several ranks: primitives of other ranks that our own may touch while the trajectory bounds hold. */
+struct tac_remote_primitives {
+    size_t count, capacity, box_capacity;
+    struct tac_primitive *primitive; /* owned, by body */
+    struct tac_dop *box;             /* owned */
+    int32_t *begin;                  /* owned, (bodies + 1) */
+    struct tac_tree **tree;          /* owned, (bodies) */
+    int32_t *group;                  /* owned, one per primitive of ours: the published box that holds it */
+    uint8_t *outer;                  /* owned, one per primitive of ours: may come near one of another rank */
+};
+
 struct tac_candidates {
     struct tac_halo *halo;             /* borrowed; NULL: one rank */
     struct tac_move *move;             /* owned, (V): of the pass under way */
@@ -84,14 +95,7 @@ struct tac_candidates {
     uint8_t *still; /* owned, (bodies): never moves */
     int32_t *order; /* owned, (bodies): by lower end of their root's sweep along x */
     double *sweep;  /* owned, (bodies, 2) */
-    /* several ranks: primitives of other ranks that our own may touch while the trajectory bounds hold */
-    size_t remote_count, remote_capacity, remote_box_capacity;
-    struct tac_primitive *remote;  /* owned, by body */
-    struct tac_dop *remote_box;    /* owned */
-    int32_t *remote_begin;         /* owned, (bodies + 1) */
-    struct tac_tree **remote_tree; /* owned, (bodies) */
-    int32_t *group;                /* owned, one per primitive: the published box that holds it */
-    uint8_t *outer; /* owned, one per primitive: may come near one of another rank, while the trajectory bounds hold */
+    struct tac_remote_primitives remote;
     int64_t builds;
     tac_time span; /* build under way: its lifetime, s and quanta */
     double span_s;
@@ -144,8 +148,8 @@ void tac_candidates_drift(const struct tac_candidates *c, tac_lid a, tac_lid b, 
 /* Local. Where along x a tree over primitives of body b may be in the lifetime, m. */
 void tac_candidates_sweep(const struct tac_candidates *c, tac_lid b, const struct tac_tree *tree, double *lo,
                           double *hi);
-/* Collective, for candidates.c: fetches into c->remote what other ranks have near our primitives, with trajectory
- * bounds and motions of its vertices. */
+/* Collective, for candidates.c: fetches into c->remote.primitive what other ranks have near our primitives, with
+ * trajectory bounds and motions of its vertices. */
 enum tac_err tac_remote_fetch(struct tac_view *view, struct tac_candidates *c);
 void tac_remote_destroy(struct tac_candidates *c);
 

@@ -151,8 +151,8 @@ static enum tac_err search_bodies(struct search *search, tac_lid a, tac_lid b, b
                      search->view->model->ignored[(size_t)a * (size_t)s->settings->body_count + (size_t)b])
         return TAC_OK;
     search->a = &c->primitive[c->primitive_begin[a]];
-    search->b = remote ? &c->remote[c->remote_begin[b]] : &c->primitive[c->primitive_begin[b]];
-    struct tac_tree *other = remote ? c->remote_tree[b] : c->tree[b];
+    search->b = remote ? &c->remote.primitive[c->remote.begin[b]] : &c->primitive[c->primitive_begin[b]];
+    struct tac_tree *other = remote ? c->remote.tree[b] : c->tree[b];
     search->reach = s->settings->contact.thickness + s->settings->body[a].radius + s->settings->body[b].radius;
     double lo[TAC_DOP_AXES], hi[TAC_DOP_AXES];
     int64_t tests = 0;
@@ -174,7 +174,7 @@ static enum tac_err search_bodies(struct search *search, tac_lid a, tac_lid b, b
 static bool sweeps_overlap(const struct tac_candidates *c, tac_lid a, tac_lid b)
 {
     double lo, hi;
-    tac_candidates_sweep(c, b, c->remote_tree[b], &lo, &hi);
+    tac_candidates_sweep(c, b, c->remote.tree[b], &lo, &hi);
     return lo <= c->sweep[2 * a + 1] && c->sweep[2 * a] <= hi;
 }
 
@@ -197,9 +197,9 @@ static enum tac_err search_all(struct search *search)
         for (int32_t j = i; j < n && c->sweep[2 * c->order[j]] <= c->sweep[2 * c->order[i] + 1]; j++)
             TAC_TRY(search_bodies(search, c->order[i], c->order[j], false));
     /* Ours against what is remote, body by body: of those there are few. */
-    for (int32_t i = 0; i < n && c->remote_count; i++)
+    for (int32_t i = 0; i < n && c->remote.count; i++)
         for (tac_lid b = 0; b < c->body_count; b++)
-            if (c->remote_begin[b + 1] > c->remote_begin[b] && sweeps_overlap(c, c->order[i], b))
+            if (c->remote.begin[b + 1] > c->remote.begin[b] && sweeps_overlap(c, c->order[i], b))
                 TAC_TRY(search_bodies(search, c->order[i], b, true));
 done:
     return err;

@@ -87,7 +87,7 @@ static void split(struct tac_candidates *c, struct place *place, int32_t n, int 
 {
     if (boxes == 1 || n <= 1) {
         for (int32_t k = 0; k < n; k++)
-            c->group[place[k].primitive] = first;
+            c->remote.group[place[k].primitive] = first;
         return;
     }
     double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
@@ -110,9 +110,9 @@ static enum tac_err make_groups(struct tac_view *view, struct tac_candidates *c)
     enum tac_err err = TAC_OK;
     struct place *place = NULL;
     const int32_t n = c->primitive_begin[c->body_count];
-    if (c->group == NULL) {
-        TAC_TRY(tac_alloc(view->ctx, (size_t)n, 1, &c->outer));
-        TAC_TRY(tac_alloc(view->ctx, (size_t)n, sizeof *c->group, &c->group));
+    if (c->remote.group == NULL) {
+        TAC_TRY(tac_alloc(view->ctx, (size_t)n, 1, &c->remote.outer));
+        TAC_TRY(tac_alloc(view->ctx, (size_t)n, sizeof *c->remote.group, &c->remote.group));
     }
     TAC_TRY(tac_alloc(view->ctx, (size_t)n, sizeof *place, &place));
     for (int32_t p = 0; p < n; p++) {
@@ -187,7 +187,7 @@ static enum tac_err pack_for(struct tac_view *view, struct tac_candidates *c, st
             continue;
         for (int k = 0; k < BOXES && !meets; k++)
             meets = boxes_meet(&own[i], &published[k]);
-        c->outer[i] |= meets;
+        c->remote.outer[i] |= meets;
         if (!meets || !concerns(view, p, target))
             continue;
         TAC_TRY(tac_grow(view->ctx, &out->parcel, &out->capacity, out->count + 1, sizeof *out->parcel));
@@ -218,7 +218,7 @@ static enum tac_err pack(struct tac_view *view, struct tac_candidates *c, struct
     TAC_TRY(tac_alloc(view->ctx, size, sizeof *out->parcels, &out->parcels));
     TAC_TRY(tac_alloc(view->ctx, (size_t)view->state->count, sizeof *out->place, &out->place));
     TAC_TRY(tac_alloc(view->ctx, (size_t)view->state->count, sizeof *out->stamp, &out->stamp));
-    memset(c->outer, 0, (size_t)c->primitive_begin[c->body_count]);
+    memset(c->remote.outer, 0, (size_t)c->primitive_begin[c->body_count]);
     box_empty(&mine);
     for (int k = 0; k < BOXES; k++)
         box_merge(&mine, &published[BOXES * view->ctx->rank + k]);
@@ -240,7 +240,7 @@ static enum tac_err unpack(struct tac_view *view, struct tac_candidates *c, cons
 {
     enum tac_err err = TAC_OK;
     size_t first_vertex = 0, k = 0;
-    c->remote_count = 0;
+    c->remote.count = 0;
     for (int r = 0; r < view->ctx->size; r++) {
         for (size_t i = first_vertex; i < first_vertex + (size_t)vertices[r]; i++) {
             tac_lid v;
@@ -251,8 +251,9 @@ static enum tac_err unpack(struct tac_view *view, struct tac_candidates *c, cons
             view->halo->mark[v] = 2; /* its motion is known in this pass */
         }
         for (int64_t i = 0; i < parcels[r]; i++, k++) {
-            TAC_TRY(tac_grow(view->ctx, &c->remote, &c->remote_capacity, c->remote_count + 1, sizeof *c->remote));
-            struct tac_primitive *p = &c->remote[c->remote_count++];
+            TAC_TRY(tac_grow(view->ctx, &c->remote.primitive, &c->remote.capacity, c->remote.count + 1,
+                             sizeof *c->remote.primitive));
+            struct tac_primitive *p = &c->remote.primitive[c->remote.count++];
             memset(p, 0, sizeof *p);
             p->id = parcel[k].id;
             p->count = (uint8_t)parcel[k].count;
@@ -297,18 +298,18 @@ static enum tac_err place_edges(struct tac_view *view, struct tac_candidates *c)
     struct edge_place *list = NULL;
     size_t n = 0;
     const struct tac_part *part = view->scene->mesh->part;
-    TAC_TRY(tac_alloc(view->ctx, 3 * c->remote_count, sizeof *list, &list));
-    for (size_t i = 0; i < c->remote_count; i++) {
-        const int edges = c->remote[i].count == 3 ? 3 : c->remote[i].count == 2 ? 1 : 0;
+    TAC_TRY(tac_alloc(view->ctx, 3 * c->remote.count, sizeof *list, &list));
+    for (size_t i = 0; i < c->remote.count; i++) {
+        const int edges = c->remote.primitive[i].count == 3 ? 3 : c->remote.primitive[i].count == 2 ? 1 : 0;
         for (int k = 0; k < edges; k++)
-            if (tac_id_find(part->edge_id, view->scene->mesh->topology->edge_count, c->remote[i].edge[k]) < 0)
-                list[n++] = (struct edge_place){c->remote[i].edge[k], (int32_t)i, k};
+            if (tac_id_find(part->edge_id, view->scene->mesh->topology->edge_count, c->remote.primitive[i].edge[k]) < 0)
+                list[n++] = (struct edge_place){c->remote.primitive[i].edge[k], (int32_t)i, k};
     }
     if (n)
         qsort(list, n, sizeof *list, compare_edges);
     for (size_t i = 0; i < n; i++)
         if (i == 0 || list[i].edge != list[i - 1].edge)
-            c->remote[list[i].primitive].edges |= (uint8_t)(1 << list[i].k);
+            c->remote.primitive[list[i].primitive].edges |= (uint8_t)(1 << list[i].k);
 done:
     free(list);
     return err;
@@ -319,23 +320,23 @@ static enum tac_err arrange(struct tac_view *view, struct tac_candidates *c)
 {
     enum tac_err err = TAC_OK;
     const size_t bodies = (size_t)c->body_count;
-    if (c->remote_begin == NULL) {
-        TAC_TRY(tac_alloc(view->ctx, bodies + 1, sizeof *c->remote_begin, &c->remote_begin));
-        TAC_TRY(tac_alloc(view->ctx, bodies, sizeof *c->remote_tree, &c->remote_tree));
+    if (c->remote.begin == NULL) {
+        TAC_TRY(tac_alloc(view->ctx, bodies + 1, sizeof *c->remote.begin, &c->remote.begin));
+        TAC_TRY(tac_alloc(view->ctx, bodies, sizeof *c->remote.tree, &c->remote.tree));
     }
-    if (c->remote_count)
-        qsort(c->remote, c->remote_count, sizeof *c->remote, compare_primitives);
-    memset(c->remote_begin, 0, (bodies + 1) * sizeof *c->remote_begin);
-    for (size_t i = 0; i < c->remote_count; i++)
-        c->remote_begin[c->remote[i].body + 1]++;
+    if (c->remote.count)
+        qsort(c->remote.primitive, c->remote.count, sizeof *c->remote.primitive, compare_primitives);
+    memset(c->remote.begin, 0, (bodies + 1) * sizeof *c->remote.begin);
+    for (size_t i = 0; i < c->remote.count; i++)
+        c->remote.begin[c->remote.primitive[i].body + 1]++;
     for (size_t b = 0; b < bodies; b++) {
-        tac_tree_destroy(&c->remote_tree[b]);
-        if (c->remote_begin[b + 1])
-            TAC_TRY(tac_tree_create(view->ctx, c->remote_begin[b + 1], &c->remote_tree[b]));
-        c->remote_begin[b + 1] += c->remote_begin[b];
+        tac_tree_destroy(&c->remote.tree[b]);
+        if (c->remote.begin[b + 1])
+            TAC_TRY(tac_tree_create(view->ctx, c->remote.begin[b + 1], &c->remote.tree[b]));
+        c->remote.begin[b + 1] += c->remote.begin[b];
     }
-    TAC_TRY(tac_grow(view->ctx, &c->remote_box, &c->remote_box_capacity, c->remote_count, sizeof *c->remote_box));
-    TAC_TRY(tac_grow(view->ctx, &c->scratch, &c->scratch_capacity, c->remote_count, sizeof *c->scratch));
+    TAC_TRY(tac_grow(view->ctx, &c->remote.box, &c->remote.box_capacity, c->remote.count, sizeof *c->remote.box));
+    TAC_TRY(tac_grow(view->ctx, &c->scratch, &c->scratch_capacity, c->remote.count, sizeof *c->scratch));
     TAC_TRY(place_edges(view, c));
 done:
     return err;
@@ -362,7 +363,7 @@ enum tac_err tac_remote_fetch(struct tac_view *view, struct tac_candidates *c)
         box_empty(&published[BOXES * ctx->rank + k]);
     for (int32_t p = 0; p < n; p++) {
         box_of(view, c, &c->primitive[p], &own[p]);
-        box_merge(&published[BOXES * ctx->rank + c->group[p]], &own[p]);
+        box_merge(&published[BOXES * ctx->rank + c->remote.group[p]], &own[p]);
     }
 done:
     /* All ranks agree that they can send before any of them sends. */
@@ -399,12 +400,12 @@ done:
 
 void tac_remote_destroy(struct tac_candidates *c)
 {
-    for (int32_t b = 0; c->remote_tree && b < c->body_count; b++)
-        tac_tree_destroy(&c->remote_tree[b]);
-    free(c->remote_tree);
-    free(c->remote_begin);
-    free(c->remote_box);
-    free(c->remote);
-    free(c->group);
-    free(c->outer);
+    for (int32_t b = 0; c->remote.tree && b < c->body_count; b++)
+        tac_tree_destroy(&c->remote.tree[b]);
+    free(c->remote.tree);
+    free(c->remote.begin);
+    free(c->remote.box);
+    free(c->remote.primitive);
+    free(c->remote.group);
+    free(c->remote.outer);
 }

@@ -203,7 +203,7 @@ bool tac_active_deepen(struct tac_sim *sim, int32_t slot, tac_time t)
     size_t index = (size_t)__builtin_ctzll((unsigned long long)period);
     struct tac_rate_group *c = &sim->active.rate_group[index];
     if (c->extra_count == c->extra_capacity || sim->active.birth_count == sim->active.birth_capacity) {
-        if (!sim->ranks) {
+        if (!tac_sim_halo(sim)) {
             c->extra_wanted = c->extra_count == c->extra_capacity ? 2 * c->extra_capacity : c->extra_wanted;
             return false;
         }
@@ -241,7 +241,7 @@ static enum tac_err list_near(struct tac_sim *sim)
     enum tac_err err = TAC_OK;
     sim->paths.near_count = 0;
     /* Kinetic structures watch in mid-pass; and several ranks may have to run it again. */
-    const bool all = sim->find.mode == TAC_DISCOVER_KDS && sim->ranks;
+    const bool all = sim->find.mode == TAC_DISCOVER_KDS && tac_sim_halo(sim);
     for (tac_lid i = 0; i < sim->state.owned; i++)
         if (all || sim->paths.near_pairs[i] > 0)
             sim->paths.near_list[sim->paths.near_count++] = i;

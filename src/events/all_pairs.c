@@ -126,7 +126,7 @@ static enum tac_err gather_all(struct tac_sim *sim, struct elements *all)
     enum tac_err err;
     struct elements own = {{0}, {NULL}, 0, NULL};
     struct tac_ghost *ghost = NULL;
-    if (!sim->ranks)
+    if (!tac_sim_halo(sim))
         return own_elements(sim, all);
     err = tac_agree(sim->ctx, own_elements(sim, &own));
     for (int kind = 0; kind < 3 && !err; kind++)
@@ -139,12 +139,12 @@ static enum tac_err gather_all(struct tac_sim *sim, struct elements *all)
         err = spread(sim, ghost, (size_t)sim->state.owned, sizeof *ghost, &all->vertex, &all->vertex_count);
     for (size_t k = 0; k < all->vertex_count && !err; k++) {
         tac_lid v;
-        err = tac_ghost_add(&sim->ranks->halo, &all->vertex[k], &v);
+        err = tac_ghost_add(tac_sim_halo(sim), &all->vertex[k], &v);
     }
     err = tac_agree(sim->ctx, err);
     if (!err) {
-        memset(sim->ranks->halo.mark, 1, (size_t)sim->state.count);
-        err = tac_agree(sim->ctx, tac_halo_subscribe(&sim->ranks->halo));
+        memset(tac_sim_halo(sim)->mark, 1, (size_t)sim->state.count);
+        err = tac_agree(sim->ctx, tac_halo_subscribe(tac_sim_halo(sim)));
     }
     for (int kind = 0; kind < 3; kind++)
         free(own.list[kind]);
@@ -154,7 +154,7 @@ static enum tac_err gather_all(struct tac_sim *sim, struct elements *all)
 
 static tac_lid local(const struct tac_sim *sim, tac_gid id)
 {
-    return sim->ranks ? tac_ghost_find(&sim->ranks->halo, id) : (tac_lid)id;
+    return tac_sim_halo(sim) ? tac_ghost_find(tac_sim_halo(sim), id) : (tac_lid)id;
 }
 
 /* The pair of a first primitive (id a, vertices va) and a second one; its first vertex is ours. */
@@ -340,14 +340,14 @@ static enum tac_err look(struct tac_sim *sim, tac_time limit, tac_time *t, bool 
         TAC_TRY(tac_ranks_hold(sim, tac_clock_start(sim)));
         *t = tac_clock_next(sim, sim->state.now, limit);
         *t = *t == TAC_TIME_NEVER ? limit : *t;
-        if (sim->ranks) {
+        if (tac_sim_halo(sim)) {
             MPI_Allreduce(MPI_IN_PLACE, t, 1, TAC_TIME_MPI, MPI_MIN, sim->ctx->comm);
-            tac_halo_link(&sim->ranks->halo);
+            tac_halo_link(tac_sim_halo(sim));
             tac_ranks_lines(sim);
         }
         double begin_s = tac_wall_s();
         o->stuck = false;
-        if (!sim->ranks || !tac_ranks_down(sim))
+        if (!tac_sim_halo(sim) || !tac_ranks_down(sim))
             TAC_TRY(tac_ranks_hold(sim, look_at_all(sim, o, *t, &grew)));
         sim->books.counters.seconds_discovery += tac_wall_s() - begin_s;
         int64_t tell[TAC_TELLS] = {0};
@@ -378,9 +378,9 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
     }
     TAC_TRY(tac_ranks_hold(sim, tac_pass_begin(sim)));
     reached = t;
-    if (!sim->ranks || !tac_ranks_down(sim))
+    if (!tac_sim_halo(sim) || !tac_ranks_down(sim))
         reached = tac_pass_run(sim, t);
-    if (sim->ranks)
+    if (tac_sim_halo(sim))
         tac_ranks_close(sim);
     TAC_TRY(tac_ranks_reduce(sim, tell));
     TAC_TRY(tac_ranks_hold(sim, tac_pass_commit(sim, reached)));

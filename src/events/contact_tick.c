@@ -7,6 +7,7 @@
 #include "contact/evaluate.h"
 #include "contact/friction.h"
 #include "events/advance.h"
+#include "events/ranks.h"
 
 enum {
     AHEAD = 6,    /* layer groups whose pairs are fetched early */
@@ -182,12 +183,13 @@ static void tick_group(struct tac_sim *sim, struct tac_layer_group *e, const str
         return;
     /* The pair's deepest active layer group: is the next one about to be needed? */
     if (p->near.d < p->next) {
-        sim->control.stop = sim->ranks ? TAC_STOP_NONE : TAC_STOP_ABORT; /* other ranks wait for what comes after */
+        sim->control.stop =
+            tac_sim_halo(sim) ? TAC_STOP_NONE : TAC_STOP_ABORT; /* other ranks wait for what comes after */
     } else if (p->depth < p->form.bottom && p->d_tick < INFINITY && p->d_tick > p->near.d && p->t_tick < t) {
         double speed = (p->near.d - p->d_tick) / tac_seconds(sim, t - p->t_tick);
         while (p->depth < p->form.bottom && p->near.d + FORESIGHT * speed * tac_seconds(sim, p->deep_period) < p->next)
             if (!tac_active_deepen(sim, e->pair, t)) {
-                sim->control.stop = sim->ranks ? TAC_STOP_NONE : TAC_STOP_ABORT;
+                sim->control.stop = tac_sim_halo(sim) ? TAC_STOP_NONE : TAC_STOP_ABORT;
                 break;
             }
     }

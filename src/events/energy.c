@@ -102,7 +102,7 @@ enum tac_err tac_sim_sum(const struct tac_sim *sim, struct tac_accum *sum, int c
     int64_t *all = NULL;
     for (int k = 0; k < count; k++)
         tac_accum_carry(&sum[k]);
-    if (!sim->ranks)
+    if (!tac_sim_halo(sim))
         return TAC_OK;
     /* Limbs may be added once carried; and so may the marks of sums that are none. */
     TAC_TRY(tac_alloc(sim->ctx, (size_t)count * size, sizeof *all, &all));
@@ -129,7 +129,7 @@ static enum tac_err row_over_ranks(struct tac_sim *sim, struct tac_energy_row *r
 {
     int64_t most[2] = {sim->books.deepest_layer, sim->books.deepest_ever};
     double least = isnan(row->min_distance) ? INFINITY : row->min_distance;
-    if (!sim->ranks)
+    if (!tac_sim_halo(sim))
         return TAC_OK;
     if (MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_INT64_T, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS ||
         MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS ||
@@ -143,20 +143,20 @@ static enum tac_err row_over_ranks(struct tac_sim *sim, struct tac_energy_row *r
 
 enum tac_err tac_sim_look_ghosts(struct tac_sim *sim)
 {
-    if (!sim->ranks)
+    if (!tac_sim_halo(sim))
         return TAC_OK;
     tac_ranks_lines(sim);
-    return tac_agree(sim->ctx, sim->ranks->halo.down);
+    return tac_agree(sim->ctx, tac_sim_halo(sim)->down);
 }
 
 enum tac_err tac_sim_ask_ghosts(struct tac_sim *sim)
 {
-    if (!sim->ranks)
+    if (!tac_sim_halo(sim))
         return TAC_OK;
     for (size_t k = 0; k < sim->active.pair_count; k++)
         for (int i = 0; sim->active.pair[k].live && i < sim->active.pair[k].count; i++)
-            sim->ranks->halo.mark[sim->active.pair[k].v[i]] = 1;
-    return tac_agree(sim->ctx, tac_halo_subscribe(&sim->ranks->halo));
+            tac_sim_halo(sim)->mark[sim->active.pair[k].v[i]] = 1;
+    return tac_agree(sim->ctx, tac_halo_subscribe(tac_sim_halo(sim)));
 }
 
 enum tac_err tac_sim_contact_count(struct tac_sim *sim, int64_t *contacts)
@@ -168,7 +168,7 @@ enum tac_err tac_sim_contact_count(struct tac_sim *sim, int64_t *contacts)
     TAC_TRY(tac_sim_ask_ghosts(sim));
     TAC_TRY(tac_sim_look_ghosts(sim));
     contact_energy(sim, &energy[0], &energy[1], &row);
-    if (sim->ranks &&
+    if (tac_sim_halo(sim) &&
         MPI_Allreduce(MPI_IN_PLACE, &row.contacts, 1, MPI_INT64_T, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS)
         TAC_TRY(tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while counting contacts"));
     *contacts = row.contacts;
@@ -249,7 +249,7 @@ bool tac_sim_knows_row(const struct tac_sim *sim)
     int kicked = 0;
     for (tac_lid i = 0; i < sim->state.owned && sim->books.before_at != sim->state.now && !kicked; i++)
         kicked = sim->state.pos[i].t == sim->state.now;
-    if (sim->ranks)
+    if (tac_sim_halo(sim))
         MPI_Allreduce(MPI_IN_PLACE, &kicked, 1, MPI_INT, MPI_MAX, sim->ctx->comm);
     return !kicked;
 }
@@ -267,7 +267,7 @@ double tac_sim_book_residual(const struct tac_sim *sim)
 {
     double book[2] = {sim->books.book.work, sim->books.book.absolute};
     const double change = tac_sim_kinetic(sim) - sim->books.kinetic_start;
-    if (sim->ranks)
+    if (tac_sim_halo(sim))
         MPI_Allreduce(MPI_IN_PLACE, book, 2, MPI_DOUBLE, MPI_SUM, sim->ctx->comm);
     return book[1] > 0 ? fabs(book[0] - change) / book[1] : 0;
 }

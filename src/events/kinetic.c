@@ -18,7 +18,7 @@ static enum tac_err create(struct tac_sim *sim)
     if (!err)
         err = tac_alloc(sim->ctx, (size_t)sim->state.owned, sizeof *sim->find.kicked, &sim->find.kicked);
     TAC_TRY(tac_agree(sim->ctx, err)); /* nobody talks until everybody can */
-    if (sim->ranks) {
+    if (tac_sim_halo(sim)) {
         sim->view.candidates = c;
         c = NULL;
         TAC_TRY(tac_kinetic_together(sim));
@@ -111,7 +111,7 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
 {
     enum tac_err err;
     struct tac_kinetic *k = sim->find.kinetic;
-    if (sim->ranks)
+    if (tac_sim_halo(sim))
         return tac_kinetic_advance_together(sim, limit);
     int64_t tell[TAC_TELLS] = {0};
     double begin_s = tac_wall_s();

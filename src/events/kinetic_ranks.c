@@ -48,7 +48,7 @@ done:
 static enum tac_err next_of_all(struct tac_sim *sim, tac_time limit, tac_time *next)
 {
     tac_time t = limit;
-    TAC_CHECK(sim->ranks != NULL);
+    TAC_CHECK(tac_sim_halo(sim) != NULL);
     enum tac_err err = tac_active_settle(sim);
     if (!err)
         err = tac_clock_start(sim);
@@ -68,7 +68,7 @@ static enum tac_err validate(struct tac_sim *sim, tac_time limit, struct window 
     struct tac_kinetic *k = sim->find.flights->k;
     int64_t tell[TAC_TELLS] = {0};
     TAC_TRY(next_of_all(sim, limit, &w->end));
-    tac_halo_link(&sim->ranks->halo);
+    tac_halo_link(tac_sim_halo(sim));
     tac_ranks_lines(sim);
     k->stuck_at = TAC_TIME_NEVER;
     if (!tac_ranks_down(sim))

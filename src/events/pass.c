@@ -105,7 +105,7 @@ static void instant_took(struct tac_sim *sim, double instant_s, double contact_s
 static void run_instant(struct tac_sim *sim, tac_time t)
 {
     const struct tac_elastic *el = sim->elastic;
-    if (sim->ranks && !tac_ranks_synchronise(sim, t))
+    if (tac_sim_halo(sim) && !tac_ranks_synchronise(sim, t))
         return;
     const bool timed = is_timed(sim);
     double begin_s = 0, contact_s = 0;
@@ -162,7 +162,7 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
     if (sim->record)
         sim->record->call->mark(sim->record);
     if (!sim->contact) {
-        if (sim->ranks)
+        if (tac_sim_halo(sim))
             TAC_TRY(tac_ranks_begin(sim));
         goto done;
     }
@@ -191,7 +191,7 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
         p->d_tick_start = p->d_tick;
         p->t_tick_start = p->t_tick;
     }
-    if (sim->ranks)
+    if (tac_sim_halo(sim))
         TAC_TRY(tac_ranks_begin(sim));
 done:
     return err;
@@ -229,7 +229,7 @@ tac_time tac_pass_run(struct tac_sim *sim, tac_time end)
     sim->windows.period_wanted = TAC_TIME_NEVER;
     while ((t = tac_clock_next(sim, t, end)) != TAC_TIME_NEVER) {
         if (sim->contact && sim->paths.break_count + sim->paths.near_count > sim->paths.break_capacity) {
-            if (!sim->ranks) {
+            if (!tac_sim_halo(sim)) {
                 sim->control.stop = TAC_STOP_FULL;
                 reached = t - 1;
                 break;
@@ -240,7 +240,7 @@ tac_time tac_pass_run(struct tac_sim *sim, tac_time end)
                                       2 * (sim->paths.break_count + sim->paths.near_count), sizeof *sim->paths.breaks));
         }
         tac_pass_step(sim, t);
-        if (sim->ranks && tac_ranks_down(sim))
+        if (tac_sim_halo(sim) && tac_ranks_down(sim))
             break;
         if (sim->control.stop != TAC_STOP_NONE) {
             reached = t;

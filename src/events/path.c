@@ -20,7 +20,7 @@ static void start_walk(const struct tac_sim *sim, struct walker *w, tac_lid vert
 {
     w->vertex = vertex;
     const bool ghost = vertex >= sim->state.owned;
-    if (ghost ? !sim->ranks->has_path[vertex] : sim->state.vel[vertex].w == 0) {
+    if (ghost ? !tac_ranks_has_path(sim, vertex) : sim->state.vel[vertex].w == 0) {
         w->end = NULL;
         memset(w->v, 0, sizeof w->v);
         if (!ghost && sim->scripts.of[vertex] >= 0)

@@ -346,9 +346,9 @@ done:
     return err;
 }
 
-void tac_ranks_destroy(struct tac_ranks **ranks)
+void tac_ranks_destroy(struct tac_sim *sim)
 {
-    struct tac_ranks *r = *ranks;
+    struct tac_ranks *r = sim->ranks;
     if (r == NULL)
         return;
     tac_halo_destroy(&r->halo);
@@ -359,5 +359,21 @@ void tac_ranks_destroy(struct tac_ranks **ranks)
     free(r->rerun);
     free(r->has_path);
     free(r);
-    *ranks = NULL;
+    sim->ranks = NULL;
+}
+
+uint8_t *tac_ranks_marks(struct tac_sim *sim)
+{
+    return memset(sim->ranks->rerun, 0, (size_t)sim->ctx->size);
+}
+
+void tac_ranks_forget_chatter(struct tac_sim *sim)
+{
+    if (sim->ranks != NULL)
+        sim->ranks->chatter = 0;
+}
+
+int64_t *tac_ranks_fail_at(const struct tac_sim *sim)
+{
+    return sim->ranks != NULL ? &sim->ranks->fail_at : NULL;
 }

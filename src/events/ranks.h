@@ -58,7 +58,25 @@ struct tac_ranks {
 
 /* Collective. The ranks of a local scene (borrowed), whose arrays of vertices grow with the ghosts. */
 enum tac_err tac_ranks_create(struct tac_sim *sim, struct tac_scene *local);
-void tac_ranks_destroy(struct tac_ranks **ranks);
+void tac_ranks_destroy(struct tac_sim *sim);
+/* Local. The neighbours, ghosts and messages of a simulation; NULL: it has one rank. */
+static inline struct tac_halo *tac_sim_halo(const struct tac_sim *sim)
+{
+    return sim->ranks != NULL ? &sim->ranks->halo : NULL;
+}
+/* Local. Are the breakpoints of a ghost's path in this pass here? */
+static inline bool tac_ranks_has_path(const struct tac_sim *sim, tac_lid ghost)
+{
+    return sim->ranks->has_path[ghost] != 0;
+}
+/* Local. The same; a path that is not here is asked for by the next tac_ranks_paths(). */
+bool tac_ranks_want_path(struct tac_sim *sim, tac_lid ghost);
+/* Local. Room for a mark for each rank (size), all 0. */
+uint8_t *tac_ranks_marks(struct tac_sim *sim);
+/* Local. From now on messages of deep pairs are counted anew. */
+void tac_ranks_forget_chatter(struct tac_sim *sim);
+/* Local. Tests: so many meetings until this rank fails; 0: none. */
+int64_t *tac_ranks_fail_at(const struct tac_sim *sim);
 
 /* Local. The schedule must be made anew before the next pass. */
 void tac_ranks_changed(struct tac_sim *sim);

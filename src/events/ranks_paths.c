@@ -166,3 +166,17 @@ void tac_ranks_lines(struct tac_sim *sim)
 {
     tac_halo_exchange(&sim->ranks->halo, TAG_LINES, tell_lines, take_lines, sim);
 }
+
+bool tac_ranks_want_path(struct tac_sim *sim, tac_lid ghost)
+{
+    struct tac_ranks *r = sim->ranks;
+    if (r->has_path[ghost] != 0)
+        return r->has_path[ghost] == 1;
+    enum tac_err err = tac_grow(sim->ctx, &r->wanted, &r->wanted_capacity, r->wanted_count + 1, sizeof *r->wanted);
+    tac_ranks_failed(sim, err);
+    if (!err) {
+        r->wanted[r->wanted_count++] = ghost;
+        r->has_path[ghost] = 2;
+    }
+    return false;
+}

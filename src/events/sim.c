@@ -65,13 +65,13 @@ static enum tac_err advance_freely(struct tac_sim *sim, tac_time limit)
     int64_t tell[TAC_TELLS] = {0};
     tac_time reached = end;
     err = tac_pass_begin(sim);
-    if (sim->ranks)
+    if (tac_sim_halo(sim))
         tac_ranks_failed(sim, err);
     else if (err)
         goto done;
-    if (!sim->ranks || !tac_ranks_down(sim))
+    if (!tac_sim_halo(sim) || !tac_ranks_down(sim))
         reached = tac_pass_run(sim, end);
-    if (sim->ranks)
+    if (tac_sim_halo(sim))
         tac_ranks_close(sim);
     TAC_TRY(tac_ranks_reduce(sim, tell));
     TAC_TRY(tac_pass_commit(sim, reached));
@@ -83,7 +83,8 @@ done:
 static enum tac_err choose_stretch(struct tac_sim *sim)
 {
     tac_time shortest = sim->elastic->class_count ? sim->elastic->rate[0].period : TAC_TIME_NEVER;
-    if (sim->ranks && MPI_Allreduce(MPI_IN_PLACE, &shortest, 1, TAC_TIME_MPI, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS)
+    if (tac_sim_halo(sim) &&
+        MPI_Allreduce(MPI_IN_PLACE, &shortest, 1, TAC_TIME_MPI, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS)
         return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while choosing a window");
     sim->control.stretch = shortest == TAC_TIME_NEVER ? 0 : 256 * shortest;
     return TAC_OK;
@@ -129,7 +130,7 @@ static void fill_view(struct tac_sim *sim)
                                   .paths = &sim->paths,
                                   .active = &sim->active,
                                   .counters = &sim->books.counters,
-                                  .halo = sim->ranks ? &sim->ranks->halo : NULL,
+                                  .halo = tac_sim_halo(sim),
                                   .main_period = tac_windows_main_period(sim),
                                   .activation = &activation,
                                   .self = sim};
@@ -176,8 +177,8 @@ enum tac_err tac_sim_create(struct tac_ctx *ctx, struct tac_scene *scene, enum t
                                                      : &tac_discovery_speculate;
     TAC_TRY(tac_agree(ctx, prepare(sim, scene)));
     TAC_TRY(choose_stretch(sim));
-    if (sim->ranks)
-        TAC_TRY(tac_agree(ctx, tac_halo_subscribe(&sim->ranks->halo)));
+    if (tac_sim_halo(sim))
+        TAC_TRY(tac_agree(ctx, tac_halo_subscribe(tac_sim_halo(sim))));
     tac_scripts_apply(sim);
     sim->books.kinetic_start = tac_sim_kinetic(sim);
     TAC_TRY(tac_agree(ctx, sim->find.way->create(sim)));
@@ -197,7 +198,7 @@ void tac_sim_destroy(struct tac_sim **out)
         sim->find.way->destroy(sim);
     tac_friction_destroy(&sim->active);
     tac_active_destroy(sim);
-    tac_ranks_destroy(&sim->ranks);
+    tac_ranks_destroy(sim);
     tac_elastic_destroy(&sim->elastic);
     tac_model_destroy(&sim->model);
     free(sim->state.pos);
@@ -333,7 +334,7 @@ static void say_stuck(struct tac_sim *sim, const struct stuck *s)
 enum tac_err tac_sim_stuck(struct tac_sim *sim)
 {
     struct stuck best = {.pair = NULL};
-    if (sim->ranks)
+    if (tac_sim_halo(sim))
         tac_ranks_lines(sim);
     for (size_t k = 0; k < sim->active.pair_count; k++) {
         const struct tac_pair *p = &sim->active.pair[k];
@@ -344,7 +345,7 @@ enum tac_err tac_sim_stuck(struct tac_sim *sim)
         if (better(&found, &best))
             best = found;
     }
-    if (!sim->ranks) {
+    if (!tac_sim_halo(sim)) {
         TAC_CHECK(best.pair != NULL);
         say_stuck(sim, &best);
         return TAC_ERR_RUN;

@@ -179,18 +179,18 @@ static enum tac_err try_pass(struct tac_sim *sim, tac_time end, bool again, stru
         TAC_TRY(tac_ranks_hold(sim, tac_pass_begin(sim)));
     else
         tac_ranks_again(sim);
-    if (again && (!sim->ranks || !tac_ranks_down(sim)))
+    if (again && (!tac_sim_halo(sim) || !tac_ranks_down(sim)))
         *reached = tac_pass_run(sim, end);
     begin_s = tac_wall_s();
     validation->bad = -1;
     if (!tac_windows_measure(sim, *reached, &bad, &validation->wildest))
         validation->bad = tac_sim_id(sim, bad);
-    if (sim->ranks)
+    if (tac_sim_halo(sim))
         tac_ranks_close(sim);
     const bool calm = bad < 0 && validation->wildest <= 256 * c->skin;
     validation->broken = calm && !tac_windows_hold(sim, *reached, false);
-    TAC_TRY(
-        tac_validate(sim, *reached, validation, calm && !validation->broken && !(sim->ranks && tac_ranks_down(sim))));
+    TAC_TRY(tac_validate(sim, *reached, validation,
+                         calm && !validation->broken && !(tac_sim_halo(sim) && tac_ranks_down(sim))));
     TAC_TRY(tac_validation_reduce(sim, validation));
     validation->wild = validation->bad >= 0 || validation->wildest > 256 * c->skin;
     if (!validation->wild && validation->broken) {
@@ -207,10 +207,9 @@ done:
  * stands. */
 static bool must_repeat(struct tac_sim *sim, const struct tac_validation *validation)
 {
-    if (!sim->ranks || (validation->bottom <= sim->state.now && validation->earliest <= sim->state.now))
+    if (!tac_sim_halo(sim) || (validation->bottom <= sim->state.now && validation->earliest <= sim->state.now))
         return true;
-    uint8_t *mark = sim->ranks->rerun;
-    memset(mark, 0, (size_t)sim->ctx->size);
+    uint8_t *mark = tac_ranks_marks(sim);
     for (size_t k = 0; k < validation->count; k++) {
         const struct tac_candidate *q = &sim->view.candidates->list[validation->miss[k].candidate];
         for (int i = 0; i < q->count; i++)
@@ -282,7 +281,7 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
     sim->windows.least_period = wanted < validation.period ? wanted : validation.period;
     TAC_TRY(tac_ranks_hold(sim, look_ahead(sim, (double)tac_windows_ask(sim) / (double)(reached - sim->paths.start))));
     tac_orders_exchange(sim);
-    if (!sim->ranks && wanted == TAC_TIME_NEVER)
+    if (!tac_sim_halo(sim) && wanted == TAC_TIME_NEVER)
         sim->windows.least_period = tac_windows_least(sim); /* less what was dropped */
     sim->books.counters.seconds_discovery += tac_wall_s() - begin_s;
 done:

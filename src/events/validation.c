@@ -21,22 +21,12 @@ static bool all_near(const struct tac_candidates *c, const struct tac_candidate 
 /* Are the paths of all its vertices here? Asks for those that are not. */
 static bool paths_here(struct tac_sim *sim, const struct tac_candidate *q)
 {
-    struct tac_ranks *r = sim->ranks;
     bool here = true;
     for (int i = 0; i < q->count; i++) {
         const tac_lid v = q->v[i];
-        if (v < sim->state.owned || r->has_path[v] == 1 ||
-            (!sim->scene->mesh->ever_free[v] && !sim->scene->mesh->part->scripted[v]))
+        if (v < sim->state.owned || (!sim->scene->mesh->ever_free[v] && !sim->scene->mesh->part->scripted[v]))
             continue;
-        here = false;
-        if (r->has_path[v] == 2)
-            continue;
-        enum tac_err err = tac_grow(sim->ctx, &r->wanted, &r->wanted_capacity, r->wanted_count + 1, sizeof *r->wanted);
-        tac_ranks_failed(sim, err);
-        if (!err) {
-            r->wanted[r->wanted_count++] = v;
-            r->has_path[v] = 2;
-        }
+        here = tac_ranks_want_path(sim, v) && here;
     }
     return here;
 }
@@ -156,7 +146,7 @@ enum tac_err tac_validate(struct tac_sim *sim, tac_time end, struct tac_validati
     if (able)
         TAC_TRY(validate(sim, end, validation));
 done:
-    if (!sim->ranks)
+    if (!tac_sim_halo(sim))
         return err;
     tac_ranks_failed(sim, err);
     tac_ranks_paths(sim);

@@ -28,7 +28,7 @@ static enum tac_err agree_period(const struct tac_sim *sim, double work, tac_tim
 {
     double most = work;
     tac_time mine = *period;
-    if (!sim->ranks)
+    if (!tac_sim_halo(sim))
         return TAC_OK;
     bool ok = MPI_Allreduce(&work, &most, 1, MPI_DOUBLE, MPI_MAX, sim->ctx->comm) == MPI_SUCCESS;
     mine = work == most ? mine : TAC_TIME_NEVER;
@@ -49,10 +49,11 @@ enum tac_err tac_windows_choose(struct tac_sim *sim)
              first = tac_clock_period(sim->scene, sim->model->h1_min_s);
     TAC_TRY(agree_period(sim, work, &period));
     int64_t vertices = sim->state.owned;
-    if (sim->ranks && MPI_Allreduce(MPI_IN_PLACE, &vertices, 1, MPI_INT64_T, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS)
+    if (tac_sim_halo(sim) &&
+        MPI_Allreduce(MPI_IN_PLACE, &vertices, 1, MPI_INT64_T, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS)
         TAC_TRY(tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while choosing a window"));
     /* Ranks meet at a tick: it costs them more. */
-    sim->windows.ticks = sim->ranks ? RUNG_TICKS / 2 + vertices / 16 : RUNG_TICKS + vertices;
+    sim->windows.ticks = tac_sim_halo(sim) ? RUNG_TICKS / 2 + vertices / 16 : RUNG_TICKS + vertices;
     sim->windows.least_period = 0; /* not known yet */
     sim->windows.period_wanted = TAC_TIME_NEVER;
     sim->windows.unit = period ? period : 2 * first;
@@ -85,8 +86,8 @@ tac_time tac_windows_least(const struct tac_sim *sim)
 enum tac_err tac_windows_agree(struct tac_sim *sim)
 {
     sim->windows.least_period = tac_windows_least(sim);
-    if (sim->ranks && MPI_Allreduce(MPI_IN_PLACE, &sim->windows.least_period, 1, TAC_TIME_MPI, MPI_MIN,
-                                    sim->ctx->comm) != MPI_SUCCESS)
+    if (tac_sim_halo(sim) && MPI_Allreduce(MPI_IN_PLACE, &sim->windows.least_period, 1, TAC_TIME_MPI, MPI_MIN,
+                                           sim->ctx->comm) != MPI_SUCCESS)
         return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while choosing a window");
     return TAC_OK;
 }

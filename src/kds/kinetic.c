@@ -31,7 +31,7 @@ static void take(struct tac_kinetic *k, const struct tac_primitive *list, int32_
 static enum tac_err take_primitives(struct tac_kinetic *k, const struct tac_candidates *c)
 {
     enum tac_err err;
-    const size_t own = (size_t)c->primitive_begin[c->body_count], remote = k->path_bounds ? c->remote_count : 0;
+    const size_t own = (size_t)c->primitive_begin[c->body_count], remote = k->path_bounds ? c->remote.count : 0;
     k->body_count = c->body_count;
     TAC_TRY(tac_alloc(k->view->ctx, own + remote, sizeof *k->primitive, &k->primitive));
     TAC_TRY(tac_alloc(k->view->ctx, own + remote, 1, &k->side));
@@ -39,9 +39,9 @@ static enum tac_err take_primitives(struct tac_kinetic *k, const struct tac_cand
     TAC_TRY(tac_alloc(k->view->ctx, (size_t)k->body_count, 1, &k->still));
     for (int32_t b = 0; b < k->body_count; b++) {
         k->still[b] = c->still[b];
-        take(k, c->primitive, c->primitive_begin[b], c->primitive_begin[b + 1], c->outer);
+        take(k, c->primitive, c->primitive_begin[b], c->primitive_begin[b + 1], c->remote.outer);
         if (remote)
-            take(k, c->remote, c->remote_begin[b], c->remote_begin[b + 1], NULL);
+            take(k, c->remote.primitive, c->remote.begin[b], c->remote.begin[b + 1], NULL);
         k->primitive_begin[b + 1] = k->primitive_count;
     }
 done:

@@ -108,9 +108,9 @@ static void status(const void *state, struct tac_status *out)
     out->window_s = sim->windows.last_s;
     out->deepest_layer = sim->books.deepest_ever;
     out->counters = sim->books.counters;
-    if (sim->ranks) {
-        out->counters.messages_sent += sim->ranks->halo.messages;
-        out->counters.bytes_sent += sim->ranks->halo.bytes;
+    if (tac_sim_halo(sim)) {
+        out->counters.messages_sent += tac_sim_halo(sim)->messages;
+        out->counters.bytes_sent += tac_sim_halo(sim)->bytes;
     }
 }
 
@@ -240,8 +240,7 @@ static int64_t chatter(const void *state)
 static void clear_chatter(void *state)
 {
     struct tac_sim *sim = state;
-    if (sim->ranks)
-        sim->ranks->chatter = 0;
+    tac_ranks_forget_chatter(sim);
     sim->control.told_chatter = 0;
 }
 
@@ -262,14 +261,16 @@ static void pace_out(const void *state, struct tac_pace *pace)
     pace->value[PACE_STREAK] = sim->windows.clean_streak;
     pace->value[PACE_HORIZON] = sim->view.candidates ? sim->view.candidates->horizon : 0;
     pace->value[PACE_SPAN] = sim->find.flights ? sim->find.flights->span : 0;
-    pace->value[PACE_FAIL_AT] = sim->ranks ? sim->ranks->fail_at : 0;
+    const int64_t *fail_at = tac_ranks_fail_at(sim);
+    pace->value[PACE_FAIL_AT] = fail_at ? *fail_at : 0;
 }
 
 static void pace_in(void *state, const struct tac_pace *pace)
 {
     struct tac_sim *sim = state;
-    if (sim->ranks)
-        sim->ranks->fail_at = pace->value[PACE_FAIL_AT];
+    int64_t *fail_at = tac_ranks_fail_at(sim);
+    if (fail_at)
+        *fail_at = pace->value[PACE_FAIL_AT];
     if (pace->value[PACE_LENGTH])
         sim->windows.length = pace->value[PACE_LENGTH];
     sim->windows.clean_streak = (int32_t)pace->value[PACE_STREAK];

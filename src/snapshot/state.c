@@ -133,10 +133,10 @@ done:
 enum tac_err tac_state_counters(const struct tac_sim *sim, struct tac_counters *sum)
 {
     *sum = sim->books.counters;
-    if (!sim->ranks)
+    if (!tac_sim_halo(sim))
         return TAC_OK;
-    sum->messages_sent += sim->ranks->halo.messages;
-    sum->bytes_sent += sim->ranks->halo.bytes;
+    sum->messages_sent += tac_sim_halo(sim)->messages;
+    sum->bytes_sent += tac_sim_halo(sim)->bytes;
     /* Windows and lists are the same everywhere; ticks and messages add up; seconds are means; of passes thrown away
      * the most of any rank count. */
     int64_t most[2] = {sum->deepest_layer, sum->rollbacks};
@@ -198,7 +198,7 @@ static enum tac_err collect_sums(struct tac_sim *sim, struct tac_checkpoint *c)
     c->has_start = sim->books.has_start;
     c->kinetic_start = sim->books.kinetic_start;
     c->deepest_layer = sim->books.deepest_layer;
-    if (sim->ranks &&
+    if (tac_sim_halo(sim) &&
         (MPI_Allreduce(MPI_IN_PLACE, book, 2, MPI_DOUBLE, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS ||
          MPI_Allreduce(MPI_IN_PLACE, &c->deepest_layer, 1, MPI_INT64_T, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS))
         return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while adding up the book");
