@@ -131,6 +131,19 @@ done:
     return err;
 }
 
+/* The pair's deepest layer group is from now on the one of layers first..last. */
+static void deepen(struct tac_sim *sim, struct tac_pair *p, int32_t first, int32_t last, tac_time period)
+{
+    p->depth = last;
+    p->groups++;
+    p->deep_period = period;
+    p->deep_last = INFINITY;
+    p->deep_first = first;
+    p->deep_reach = p->next;
+    p->next = tac_model_reach(sim->model, &p->form, last + 1);
+    sim->books.counters.contacts_found += p->v[0] < sim->state.owned;
+}
+
 enum tac_err tac_activate(struct tac_sim *sim, uint64_t key, const tac_lid v[4], int32_t *slot)
 {
     enum tac_err err = TAC_OK;
@@ -148,16 +161,9 @@ enum tac_err tac_activate(struct tac_sim *sim, uint64_t key, const tac_lid v[4],
     TAC_TRY(tac_friction_reserve(sim->ctx, &sim->active, 1));
     c->extra[c->extra_count++] = (struct tac_layer_group){
         p->key, *slot, first, last, tac_friction_anchor(&sim->active, *slot), sim->state.now, INFINITY, INFINITY};
-    p->depth = last;
-    p->groups++;
-    p->deep_period = period;
-    p->deep_last = INFINITY;
-    p->deep_first = first;
-    p->deep_reach = p->next;
-    p->next = tac_model_reach(sim->model, &p->form, last + 1);
+    deepen(sim, p, first, last, period);
     if (p->shared)
         tac_ranks_changed(sim);
-    sim->books.counters.contacts_found += p->v[0] < sim->state.owned;
 done:
     return err;
 }
@@ -223,16 +229,9 @@ bool tac_active_deepen(struct tac_sim *sim, int32_t slot, tac_time t)
             k = sim->active.birth[k].following;
         sim->active.birth[k].following = birth;
     }
-    p->depth = last;
-    p->groups++;
-    p->deep_period = period;
-    p->deep_last = INFINITY;
-    p->deep_first = first;
-    p->deep_reach = p->next;
-    p->next = tac_model_reach(sim->model, &p->form, last + 1);
+    deepen(sim, p, first, last, period);
     if (p->shared)
         tac_ranks_deepen(sim, p, period);
-    sim->books.counters.contacts_found += p->v[0] < sim->state.owned;
     return true;
 }
 

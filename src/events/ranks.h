@@ -64,12 +64,12 @@ static inline struct tac_halo *tac_sim_halo(const struct tac_sim *sim)
 {
     return sim->ranks != NULL ? &sim->ranks->halo : NULL;
 }
-/* Local. Are the breakpoints of a ghost's path in this pass here? */
+/* Local. Are the breakpoints of a ghost's path in this pass here, or asked for? */
 static inline bool tac_ranks_has_path(const struct tac_sim *sim, tac_lid ghost)
 {
     return sim->ranks->has_path[ghost] != 0;
 }
-/* Local. The same; a path that is not here is asked for by the next tac_ranks_paths(). */
+/* Local. Are they here?  If not, the next tac_ranks_paths() asks for them. */
 bool tac_ranks_want_path(struct tac_sim *sim, tac_lid ghost);
 /* Local. Room for a mark for each rank (size), all 0. */
 uint8_t *tac_ranks_marks(struct tac_sim *sim);

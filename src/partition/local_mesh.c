@@ -159,7 +159,9 @@ static enum tac_err make_scene(struct tac_ctx *ctx, const struct tac_scene *comm
 {
     enum tac_err err = TAC_OK;
     struct tac_scene *s = NULL;
-    TAC_TRY(tac_scene_share(ctx, common, &s));
+    TAC_TRY(tac_scene_make(ctx, common->settings, &s));
+    TAC_TRY(tac_alloc(ctx, (size_t)common->settings->motion_count, sizeof *s->mesh->moved, &s->mesh->moved));
+    s->mesh->moved_count = common->settings->motion_count;
     TAC_TRY(tac_alloc(ctx, 1, sizeof *s->mesh->part, &s->mesh->part));
     s->mesh->part->vertex_total = p->vertex_total;
     s->mesh->part->triangle_total = p->triangle_total;

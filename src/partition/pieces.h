@@ -16,7 +16,4 @@ void tac_pieces_free_triangles(struct tac_pieces *pieces);
 void tac_pieces_free_segments(struct tac_pieces *pieces);
 void tac_pieces_free_hinges(struct tac_pieces *pieces);
 
-/* Local. A scene with the settings of `common`, and an empty mesh. */
-enum tac_err tac_scene_share(struct tac_ctx *ctx, const struct tac_scene *common, struct tac_scene **out);
-
 #endif

@@ -28,11 +28,8 @@ def check(condition, what):
 
 def call(arguments, ranks, command="audit"):
     launch = ["mpirun", "-n", str(ranks)] if ranks > 1 else []
-    env = dict(os.environ)
-    if ranks > 1:
-        env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
     return subprocess.run(launch + [TACTUS, command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          universal_newlines=True, timeout=300, env=env)
+                          universal_newlines=True, timeout=300)
 
 
 def audit(folder, *options, ranks=1, code=None):

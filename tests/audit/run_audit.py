@@ -45,12 +45,9 @@ def path_of(name):
 
 def call(ranks, *arguments):
     launch = ["mpirun", "-n", str(ranks)] if ranks > 1 else []
-    environment = dict(ENVIRONMENT)
-    if ranks > 1:
-        environment["ASAN_OPTIONS"] = environment.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
     start = time.monotonic()
     r = subprocess.run([*launch, TACTUS, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
-                       timeout=3600, env=environment)
+                       timeout=3600, env=ENVIRONMENT)
     return r, time.monotonic() - start
 
 

@@ -30,11 +30,8 @@ def check(condition, what):
 
 def tactus(*arguments, ranks=1):
     launch = ["mpirun", "-n", str(ranks)] if ranks > 1 else []
-    env = dict(os.environ)
-    if ranks > 1:
-        env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
     return subprocess.run([*launch, TACTUS, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          universal_newlines=True, timeout=300, env=env)
+                          universal_newlines=True, timeout=300)
 
 
 def run(*arguments, code=0):

@@ -132,12 +132,8 @@ class Case:
         left = self.options.most - len(middles)
         return middles + [found[k * (len(found) - 1) // (left - 1)] for k in range(left)]
 
-    def kill_at(self, n):
-        folder = self.folder("at-%d" % n)
-        r = self.run(self.killed + ["--quiet"], folder, LD_PRELOAD=os.environ["TACTUS_INJECT"], TACTUS_FAULT_KIND="file",
-                     TACTUS_FAULT_KILL="1", TACTUS_FAULT_AT=str(n))
-        if r.code != -signal.SIGKILL:
-            return self.fail("call %d: it was not killed: %s" % (n, r))
+    def goes_on(self, n, folder, ranks=1):
+        """What call n ended is run to its end: from its checkpoint, or from the beginning if there is none."""
         names = os.listdir(folder) if os.path.isdir(folder) else []
         if fnmatch.filter(names, "checkpoint-*.h5"):
             words = ["run", "--restart", "{}", "--record"]
@@ -145,16 +141,31 @@ class Case:
             words += self.killed[-2:] if "--until" in self.killed else []
         else:
             words = ["run", "scene.json", "-o", "{}", "--record", "--overwrite"] + self.killed[5:]
-        r = self.run(words + ["--quiet"], folder, self.options.ranks)
+        r = self.run(words + ["--quiet"], folder, ranks)
         if r.code != 0 or r.crashed:
-            return self.fail("call %d: it does not go on: %s %s" % (n, r, r.crashed))
+            self.fail("call %d: it does not go on: %s %s" % (n, r, r.crashed))
+        return r.code == 0 and not r.crashed
+
+    def is_whole(self, n, folder):
+        """Whether the folder is that of an undisturbed run."""
         try:
             got = content(folder)
         except (OSError, RuntimeError) as e:
-            return self.fail("call %d: it cannot be read: %s" % (n, e))
+            self.fail("call %d: it cannot be read: %s" % (n, e))
+            return False
         wrong = [key for key in self.whole if got[key] != self.whole[key]]
         if wrong:
-            return self.fail("call %d: other %s" % (n, ", ".join(wrong)))
+            self.fail("call %d: other %s" % (n, ", ".join(wrong)))
+        return not wrong
+
+    def kill_at(self, n):
+        folder = self.folder("at-%d" % n)
+        r = self.run(self.killed + ["--quiet"], folder, LD_PRELOAD=os.environ["TACTUS_INJECT"], TACTUS_FAULT_KIND="file",
+                     TACTUS_FAULT_KILL="1", TACTUS_FAULT_AT=str(n))
+        if r.code != -signal.SIGKILL:
+            return self.fail("call %d: it was not killed: %s" % (n, r))
+        if not (self.goes_on(n, folder, self.options.ranks) and self.is_whole(n, folder)):
+            return None
         if n % self.options.again:
             return shutil.rmtree(folder)
         before, words = bytes_of(folder), ["run", "--restart", "{}"] + (["--until", str(OFF)] if "--until" in self.killed else [])

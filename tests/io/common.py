@@ -38,12 +38,6 @@ class Result:
 
 
 def call(*command, timeout=120, **options):
-    if command[0] == "mpirun":
-        # LeakSanitizer stops threads by ptrace, which now and then fails beside other ranks ("Tracer caught signal 11"). Leaks
-        # are looked for in the runs of one process.
-        env = dict(options.pop("env", None) or os.environ)
-        env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
-        options["env"] = env
     p = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout, **options)
     return Result(p.returncode, p.stdout.decode("utf-8", "replace"), p.stderr.decode("utf-8", "replace"))
 

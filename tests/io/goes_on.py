@@ -29,7 +29,7 @@ def start(*arguments, ranks=1):
     """A run under way; on several ranks a slow one, since a signal takes its time through mpirun."""
     launch = ["mpirun", "-n", str(ranks), "-x", "TACTUS_TEST_DELAY=1,4000"] if ranks > 1 else []
     return subprocess.Popen([*launch, TACTUS, "run", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            env=dict(ALONE if ranks == 1 else os.environ, ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"))
+                            env=ALONE if ranks == 1 else None)
 
 
 def status(folder):

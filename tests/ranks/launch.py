@@ -74,7 +74,6 @@ class Process:
         env = {**os.environ, "OMPI_MCA_orte_tmpdir_base": self.temporary, **MANY}
         if ranks > 1:
             command = os.environ.get("TACTUS_MPIRUN", "mpirun").split() + ["-n", str(ranks)] + command
-            env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
         else:
             env.update(ALONE)
         env.update(environment or {})

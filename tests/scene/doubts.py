@@ -27,12 +27,9 @@ def tactus(command, scene, *arguments, ranks=1, settings=()):
     with open("scene.json", "w") as out:
         json.dump(scene, out)
     launch = ["mpirun", "-n", str(ranks)] if ranks > 1 else []
-    env = dict(os.environ)
-    if ranks > 1:
-        env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
     given = [word for s in settings for word in ("--set", s)]
     return subprocess.run([*launch, TACTUS, command, "scene.json", *map(str, arguments), *given], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          universal_newlines=True, timeout=300, env=env)
+                          universal_newlines=True, timeout=300)
 
 
 def sentences(r):
