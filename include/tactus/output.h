@@ -45,7 +45,7 @@ struct tac_output_past {
 
 struct tac_status {
     const char *state;                         /* running, finished, stopped, failed */
-    double time_s, end_s, wall_s, wall_left_s; /* wall_left_s: NaN if unknown */
+    double time_s, end_s, wall_s, wall_left_s; /* wall_left_s: at the recent speed; NaN if unknown */
     double window_s;
     int64_t contacts;      /* of the last row; after a restart, until there is one, at the checkpoint */
     int64_t deepest_layer; /* that ever acted */
