@@ -15,8 +15,9 @@ void tac_progress_note(struct tac_progress *progress, double wall_s, double t_s)
     const double step_s = wall_s - progress->wall_s;
     if (!(step_s > 0))
         return;
-    /* The weight is exp(-age/M). Over the new stretch, of constant speed for all we know, it integrates to M (1 - kept);
-     * the sums from before age by the factor `kept`. So the result does not depend on how a stretch is cut into notes. */
+    /* The weight is exp(-age/M). Over the new stretch, of constant speed for all we know, it integrates to M (1 -
+     * kept); the sums from before age by the factor `kept`. So the result does not depend on how a stretch is cut into
+     * notes. */
     const double kept = tac_exp(-step_s / TAC_PROGRESS_MEMORY_S), weighted_s = TAC_PROGRESS_MEMORY_S * (1 - kept);
     progress->spent_s = progress->spent_s * kept + weighted_s;
     progress->won_s = progress->won_s * kept + weighted_s * ((t_s - progress->t_s) / step_s);

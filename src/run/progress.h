@@ -15,13 +15,14 @@
 
 /* Both sums have the same weights, so at constant speed their ratio is exact from the first note on. */
 struct tac_progress {
-    double wall_s, t_s;       /* readings of the clocks that are in the sums already, s */
+    double wall_s, t_s;    /* readings of the clocks that are in the sums already, s */
     double spent_s, won_s; /* weighted sums of wall time and of the simulated time won in it, s */
 };
 
 /* Local. Nothing is known yet. wall_s, t_s: wall time and simulated time now, s. */
 void tac_progress_begin(struct tac_progress *progress, double wall_s, double t_s);
-/* Local. Adds what was won since the last note. A note at the wall time of the one before is added with the next one. */
+/* Local. Adds what was won since the last note. A note at the wall time of the one before is added with the next one.
+ */
 void tac_progress_note(struct tac_progress *progress, double wall_s, double t_s);
 /* Local. Wall time from the last note to the simulated time end_s, s: 0 at the end; NaN if no time has been won yet. */
 double tac_progress_left_s(const struct tac_progress *progress, double end_s);

@@ -1,5 +1,5 @@
-/* test_progress.c: how long a run will still take is told by its recent speed: pairs of given clock readings, and a run whose
- * clock the test moves. If it fails, a run that has become ten times slower promises for hours to end soon. */
+/* test_progress.c: how long a run will still take is told by its recent speed: pairs of given clock readings, and a run
+ * whose clock the test moves. If it fails, a run that has become ten times slower promises for hours to end soon. */
 #include "check.h"
 #include "run/progress.h"
 
@@ -47,7 +47,8 @@ static void pairs(void)
     go(&progress, 100, 1, .001);
     CHECK(fabs(told_of(&progress, .001, 1000) - 1) < .1, "later: %g", told_of(&progress, .001, 1000));
     go(&progress, 60, 1, .1);
-    CHECK(fabs(told_of(&progress, .1, 1000) - 1) < .1, "a minute after it became faster: %g", told_of(&progress, .1, 1000));
+    CHECK(fabs(told_of(&progress, .1, 1000) - 1) < .1, "a minute after it became faster: %g",
+          told_of(&progress, .1, 1000));
 
     /* Steps are of any length: the same minute as one note and as 6000. */
     fine = progress;
@@ -60,7 +61,8 @@ static void pairs(void)
     tac_progress_note(&fine, fine.wall_s - 5, fine.t_s + 1);
     tac_progress_note(&fine, fine.wall_s + 10, fine.t_s + 1);
     tac_progress_note(&progress, progress.wall_s + 10, progress.t_s + 1);
-    CHECK(fabs(tac_progress_left_s(&progress, 1000) / tac_progress_left_s(&fine, 1000) - 1) < 1e-9, "a clock that stands");
+    CHECK(fabs(tac_progress_left_s(&progress, 1000) / tac_progress_left_s(&fine, 1000) - 1) < 1e-9,
+          "a clock that stands");
     /* Far beyond what the weights can tell from 0. */
     go(&progress, 1, 1e9, 1e-9);
     CHECK(fabs(told_of(&progress, 1e-9, 1000) - 1) < 1e-9, "thirty years: %g", told_of(&progress, 1e-9, 1000));
@@ -87,10 +89,11 @@ static double real_of(const json_t *status, const char *key)
 /* Stopped by the wall limit, some time after it has become slower. */
 static void run(struct tac_ctx *ctx, const char *dir)
 {
-    static const char fall[] = "{\"format\": \"tactus-scene/1\", \"time\": {\"end\": 4, \"frame\": 0.5},"
-                               " \"gravity\": [0, -10, 0], \"clocks\": {\"gravity_s\": 6.103515625e-05},"
-                               " \"output\": {\"checkpoint_every_s\": 1e9}, \"bodies\": [{\"name\": \"dot\", \"mass\": 1,"
-                               " \"mesh\": {\"kind\": \"points\", \"vertices\": [[0, 0, 0]]}}]}";
+    static const char fall[] =
+        "{\"format\": \"tactus-scene/1\", \"time\": {\"end\": 4, \"frame\": 0.5},"
+        " \"gravity\": [0, -10, 0], \"clocks\": {\"gravity_s\": 6.103515625e-05},"
+        " \"output\": {\"checkpoint_every_s\": 1e9}, \"bodies\": [{\"name\": \"dot\", \"mass\": 1,"
+        " \"mesh\": {\"kind\": \"points\", \"vertices\": [[0, 0, 0]]}}]}";
     const struct tac_scene_source source = {.text = fall};
     const struct tac_run_options options = {.dir = dir, .wall_limit_s = CALLS_FAST + SLOWER * 400.};
     char path[128];
