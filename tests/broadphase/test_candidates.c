@@ -1,6 +1,6 @@
-/* test_candidates.c: the list of candidates against all pairs. In the middle of runs each vertex is taken along the centre
- * line of its trajectory bound, which is one of the paths that the bound allows: every pair that comes under its first
- * layer on the way must be in the list. If it failed, contacts would be found late or never. */
+/* test_candidates.c: the list of candidates against all pairs. In the middle of runs each vertex is taken along the
+ * centre line of its trajectory bound, which is one of the paths that the bound allows: every pair that comes under its
+ * first layer on the way must be in the list. If it failed, contacts would be found late or never. */
 #include "broadphase/candidates.h"
 #include "events/support.h"
 #include "geometry/distance.h"
@@ -48,7 +48,8 @@ static void look(const struct tac_sim *sim, struct listed *list, enum tac_pair_t
         if (near.d >= tac_model_reach(sim->model, &form, 1) * (1 - 1e-9))
             continue;
         list->near++;
-        CHECK(has(list, tac_pair_key(type, a, b)) || (type == TAC_PAIR_EDGE_EDGE && has(list, tac_pair_key(type, b, a))),
+        CHECK(has(list, tac_pair_key(type, a, b)) ||
+                  (type == TAC_PAIR_EDGE_EDGE && has(list, tac_pair_key(type, b, a))),
               "pair of type %d, %d and %d, comes to %g m and is no candidate", (int)type, (int)a, (int)b, near.d);
         return;
     }

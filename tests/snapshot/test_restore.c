@@ -1,5 +1,5 @@
-/* test_restore.c: the state that is taken out of a simulation and put into a new one. Taken out of that one again it is the
- * same, and both simulations go on with the same bits. Looking changes nothing. The scenes have friction, damping,
+/* test_restore.c: the state that is taken out of a simulation and put into a new one. Taken out of that one again it is
+ * the same, and both simulations go on with the same bits. Looking changes nothing. The scenes have friction, damping,
  * plasticity, scripts and loads. If it failed, restarts and migrations would change trajectories. */
 #include "events/support.h"
 #include "snapshot/state.h"
@@ -72,8 +72,8 @@ static void scene(const char *file, const char *change, double share, const tac_
               tac_state_collect(b.sim, &again) == TAC_OK,
           "%s: %s %s", file, a.ctx.error, b.ctx.error);
     if (again) {
-        printf("%s: %d pairs, %d of elements, %d of friction\n", file, (int)state->pair_count, (int)state->element_count,
-               (int)state->friction_state_count);
+        printf("%s: %d pairs, %d of elements, %d of friction\n", file, (int)state->pair_count,
+               (int)state->element_count, (int)state->friction_state_count);
         CHECK(state->pair_count >= least[0] && state->element_count >= least[1] &&
                   state->friction_state_count >= least[2],
               "%s: too little is remembered for this to test something", file);

@@ -1,5 +1,5 @@
-/* test_order.c: the order of a snapshot's rows is a total order of their keys. Rows come from any number of ranks in any
- * order, and sorted they must be the same. If it failed, checkpoints would depend on who wrote them. */
+/* test_order.c: the order of a snapshot's rows is a total order of their keys. Rows come from any number of ranks in
+ * any order, and sorted they must be the same. If it failed, checkpoints would depend on who wrote them. */
 #include "check.h"
 #include "state/snapshot.h"
 
@@ -18,8 +18,8 @@ static int64_t draw(int64_t n)
 
 typedef int compare_function(const void *a, const void *b);
 
-/* `row` (ROWS) of `size` bytes: antisymmetric, transitive, 0 only of rows with the same bytes; shuffled and sorted, they
- * are in one order. */
+/* `row` (ROWS) of `size` bytes: antisymmetric, transitive, 0 only of rows with the same bytes; shuffled and sorted,
+ * they are in one order. */
 static void total(const char *what, void *row, size_t size, compare_function *compare)
 {
     char *a = row, *b = malloc(ROWS * size), *c = malloc(size);
@@ -28,7 +28,8 @@ static void total(const char *what, void *row, size_t size, compare_function *co
         for (int j = 0; j < ROWS; j++) {
             const int ij = compare(a + (size_t)i * size, a + (size_t)j * size);
             CHECK(ij == -compare(a + (size_t)j * size, a + (size_t)i * size), "%s: rows %d and %d", what, i, j);
-            CHECK((ij == 0) == (memcmp(a + (size_t)i * size, a + (size_t)j * size, size) == 0), "%s: %d, %d", what, i, j);
+            CHECK((ij == 0) == (memcmp(a + (size_t)i * size, a + (size_t)j * size, size) == 0), "%s: %d, %d", what, i,
+                  j);
             for (int k = 0; k < ROWS; k++)
                 if (ij < 0 && compare(a + (size_t)j * size, a + (size_t)k * size) < 0)
                     CHECK(compare(a + (size_t)i * size, a + (size_t)k * size) < 0, "%s: %d, %d, %d", what, i, j, k);
