@@ -32,7 +32,7 @@ def call(arguments, ranks, command="audit"):
     if ranks > 1:
         env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
     return subprocess.run(launch + [TACTUS, command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          universal_newlines=True, timeout=300, env=env)
+                          universal_newlines=True, timeout=600, env=env)
 
 
 def audit(folder, *options, ranks=1, code=None):

@@ -34,7 +34,7 @@ def tactus(*arguments, ranks=1):
     if ranks > 1:
         env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
     return subprocess.run([*launch, TACTUS, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          universal_newlines=True, timeout=300, env=env)
+                          universal_newlines=True, timeout=600, env=env)
 
 
 def run(*arguments, code=0):

@@ -24,7 +24,7 @@ def call(program, *arguments, ranks=1, code=0):
     launch = ["mpirun", "-q", "--bind-to", "none", "-n", str(ranks)] if ranks > 1 else []
     environment = dict(os.environ, ASAN_OPTIONS="detect_leaks=0") if ranks > 1 else None
     done = subprocess.run(launch + [program, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          timeout=300, env=environment)
+                          timeout=600, env=environment)
     check(done.returncode == code, "%s: exit code %d instead of %d: %s"
           % (" ".join(arguments), done.returncode, code, done.stdout[-600:]))
     return done.stdout

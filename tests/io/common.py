@@ -37,7 +37,11 @@ class Result:
         self.sentences = [line for line in err.splitlines() if line.startswith("tactus: ") and "warning: " not in line]
 
 
-def call(*command, timeout=120, **options):
+# A hang is told after ten minutes: a busy machine may take some for what takes seconds on a quiet one.
+PATIENCE_S = 600
+
+
+def call(*command, timeout=PATIENCE_S, **options):
     if command[0] == "mpirun":
         # LeakSanitizer stops threads by ptrace, which now and then fails beside other ranks ("Tracer caught signal 11"). Leaks
         # are looked for in the runs of one process.

@@ -26,7 +26,7 @@ def mesh(ranks, *words):
     environment = dict(os.environ)
     if ranks > 1:
         environment["ASAN_OPTIONS"] = environment.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
-    done = subprocess.run(launch + [TACTUS, "mesh", *words], capture_output=True, text=True, env=environment, timeout=120)
+    done = subprocess.run(launch + [TACTUS, "mesh", *words], capture_output=True, text=True, env=environment, timeout=600)
     return done.returncode, done.stdout, [line for line in done.stderr.splitlines() if line.startswith("tactus: ")]
 
 

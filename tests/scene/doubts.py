@@ -32,7 +32,7 @@ def tactus(command, scene, *arguments, ranks=1, settings=()):
         env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
     given = [word for s in settings for word in ("--set", s)]
     return subprocess.run([*launch, TACTUS, command, "scene.json", *map(str, arguments), *given], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          universal_newlines=True, timeout=300, env=env)
+                          universal_newlines=True, timeout=600, env=env)
 
 
 def sentences(r):
