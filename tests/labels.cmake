@@ -10,7 +10,7 @@ set(TACTUS_LABEL_release
   partition_pieces_5 partition_read_5 partition_cut_5 test_overlap_pieces_4
   # Dear there, and they run code that others run too: of 20,400 branches of src/ that the tests take (tests/matrix/covered)
   # these alone take some 90.
-  energy_walls energy_spring energy_estimate scene_crushed audit_runs audit_random record_faults record_restart record_memory record_same
+  events_walls events_spring events_estimate scene_crushed audit_runs audit_random record_faults record_restart record_memory record_same
   record_path io_goes_on io_ranks io_child)
 if(TACTUS_SANITIZE)
   list(APPEND TACTUS_LABEL_release io_disk) # there is a shorter io_disk_some
@@ -19,7 +19,7 @@ endif()
 # `slow`: not in `jobs/test --quick`: more than ten seconds on a core that is busy with other things too.
 set(TACTUS_LABEL_slow
   audit_cases audit_random audit_runs audit_tied equality_scenes faults_one faults_ranks io_checkpoints io_disk
-  io_faults io_goes_on io_launch io_looks io_resume io_times jobs_render kds_figures partition_cut_3 partition_cut_5
+  io_faults io_goes_on app_launch io_looks io_resume io_times jobs_render kds_figures partition_cut_3 partition_cut_5
   partition_pieces_5 partition_read partition_read_3 partition_read_5 physics_box physics_clocks physics_friction
   physics_layers physics_limits physics_motion physics_restitution ranks_damage ranks_kds ranks_kill ranks_pieces
   ranks_restart ranks_scenes ranks_stress record_faults record_restart record_same scene_crushed scene_doubts scene_refusals

@@ -26,14 +26,14 @@ struct tac_accum {
 };
 
 void tac_accum_add(struct tac_accum *a, double value);
-/* Propagates the carries: equal sums then have equal bytes (checkpoints), and the limbs of up to 2^30 ranks may be
- * added with MPI_SUM (then carry again). */
+/* Propagates the carries. Afterwards equal sums have equal bytes, as checkpoints need it, and the limbs of up to 2^30
+ * ranks may be added with MPI_SUM; call this function again after that. */
 void tac_accum_carry(struct tac_accum *a);
 /* a += b, exactly. */
 void tac_accum_merge(struct tac_accum *a, const struct tac_accum *b);
 /* a -= b, exactly. */
 void tac_accum_subtract(struct tac_accum *a, const struct tac_accum *b);
-/* The sum rounded once (round half even; underflow to subnormals). Does not change the sum. */
+/* Returns the sum, rounded once (halves to even; underflow gives subnormal numbers). It does not change the sum. */
 double tac_accum_value(const struct tac_accum *a);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* tactus/audit.h: did anything pass through anything?  Proven from the recorded paths alone.
+/* tactus/audit.h: whether anything passed through anything, proven from the recorded paths alone.
  *
  * A record (docs/run-folder.md) tells every vertex's path, piecewise linear in time.  The audit looks at every
  * contact pair of the scene over every instant of the record and proves that the two keep their distance: 0, or where a
@@ -28,7 +28,7 @@ extern "C" {
 
 struct tac_recorded; /* opaque: tactus/stored.h */
 
-/* What may pass through what.  The first four are those of the query (docs/ccd.md), in its order. */
+/* What may pass through what. The first four kinds are those of the query (docs/ccd.md), in the same order. */
 enum tac_audit_kind {
     TAC_AUDIT_VERTEX_TRIANGLE,
     TAC_AUDIT_EDGE_EDGE,
@@ -43,15 +43,15 @@ enum tac_audit_verdict {
     TAC_AUDIT_OPEN      /* neither that nor the contrary could be proven */
 };
 
-/* A pair at a time. Ids are the scene's: of a vertex, a triangle, or an edge of its topology. */
+/* A pair of primitives at an instant. Each id is that of a vertex, a triangle or an edge in the scene's topology. */
 struct tac_audit_place {
     double t_s;
     tac_lid id[2];
     uint8_t kind, verdict;
-    double gap; /* m: distance less what is to be kept; of a crossing: NaN */
+    double gap; /* m: the distance minus the distance that must be kept; NaN for a crossing */
 };
 
-/* A time without gaps: every group but the first goes on where the one before it ended. */
+/* A part of the record without gaps in time: every group but the first begins where the one before it ended. */
 struct tac_audit_span {
     double t_s[2];
     int64_t first, last; /* groups: their places in the record */
@@ -59,9 +59,9 @@ struct tac_audit_span {
 
 enum { TAC_AUDIT_LISTED = 20 };
 
-/* ---- of which run is it, and is it all of it? ---- */
+/* ---- which run the record belongs to, and whether it is all of that run ---- */
 
-/* How a run ended, by its run.json, or while there is none by its status.json. */
+/* How a run ended. Its run.json tells this, or its status.json as long as there is no run.json. */
 enum tac_audit_end {
     TAC_AUDIT_UNTOLD, /* neither is there */
     TAC_AUDIT_FINISHED,
@@ -78,7 +78,7 @@ struct tac_audit_run {
     char from[16];   /* the file that tells this; empty: none */
 };
 
-/* What a run folder holds, for tac_audit_scene_tie(). All borrowed. */
+/* What a run folder holds, for tac_audit_scene_tie(). All pointers are borrowed. */
 struct tac_audit_folder {
     const char *dir;
     const struct tac_reader *frames;
@@ -86,7 +86,7 @@ struct tac_audit_folder {
     const struct tac_audit_run *run;
 };
 
-/* What is asked about, and how much of it was looked at. */
+/* Which part of the run the user asks about, and which part of it was looked at. */
 struct tac_audit_part {
     double asked_s[2];  /* --from, --until; NaN: the run's beginning, the run's end */
     double looked_s[2]; /* NaN: nothing */
@@ -95,14 +95,14 @@ struct tac_audit_part {
     bool whole;         /* it is all of the run, which has finished */
 };
 
-/* Why the frames, the record and run.json cannot be of one run. */
+/* Why the frames, the record and run.json cannot belong to one run. */
 enum tac_audit_clash {
     TAC_AUDIT_NO_CLASH,
     TAC_AUDIT_FRAMES_END, /* the frames do not end where the run did */
     TAC_AUDIT_RECORD_ENDS /* the record goes on after the run's end */
 };
 
-/* The positions at the ends of the record's intervals, held against those of the frames. */
+/* The result of comparing the positions at the ends of the record's intervals with those of the frames. */
 struct tac_audit_tie {
     int64_t compared, differing; /* positions: of a vertex, at an end of an interval */
     int64_t missing;             /* ends of intervals for which frames.h5 has no frame */
@@ -143,34 +143,35 @@ struct tac_audit_options {
     bool query_all;       /* every pair-piece goes to tac_ccd(), whatever cheaper bounds say */
 };
 
-/* Local. The scene as far as an audit needs it: bodies, topology, who is ever free, contact.ignore; x is room for
- * positions. From the mesh in `frames` and `dir`/scene.json.  TAC_ERR_INPUT. */
+/* Local. Reads as much of the scene as an audit needs, from the mesh in `frames` and from `dir`/scene.json: bodies,
+ * topology, which vertices are ever free, contact.ignore. The array x is only room for positions. TAC_ERR_INPUT: a file
+ * is missing, damaged, or of another format. */
 enum tac_err tac_audit_scene_read(struct tac_ctx *ctx, struct tac_reader *frames, const char *dir,
                                   struct tac_scene **out);
-/* Local. NULL is allowed; leaves NULL. */
 
-/* Collective. Rank 0 reads how the run in `dir` ended; before the frames and the record are opened, for with a run that
- * still goes on they may be newer, and must not be older.  TAC_ERR_INPUT. */
+/* Collective. Rank 0 reads how the run in `dir` ended. Call it before the frames and the record are opened: while a run
+ * goes on they may be newer than what is read here, but must not be older. TAC_ERR_INPUT: a file is damaged. */
 enum tac_err tac_audit_run_read(struct tac_ctx *ctx, const char *dir, struct tac_audit_run *run);
-/* Collective. Are the frames, the record and run.json of one scene, by its hash; and do scene.json, the mesh and the
- * positions of frame 0 make that scene?  *made: that was seen, for there is a frame at t = 0; else a warning.
- * TAC_ERR_INPUT, one sentence, if not, and if a file does not tell the hash. */
+/* Collective. Checks by the scene's hash that the frames, the record and run.json belong to one scene, and that
+ * scene.json, the mesh and the positions of frame 0 make that scene. *made: the second check was possible, because
+ * there is a frame at t = 0; if not, there is a warning. TAC_ERR_INPUT, with one sentence: a check failed, or a file
+ * does not contain the hash. */
 enum tac_err tac_audit_scene_tie(struct tac_ctx *ctx, const struct tac_audit_folder *folder,
                                  const struct tac_scene *scene, bool *made);
-/* Local. Do the frames end where the run did? */
+/* Local. Returns whether the frames end where the run did. */
 enum tac_audit_clash tac_audit_frames_clash(const struct tac_audit_run *run, const struct tac_reader *frames);
-/* Local. The part without `looked`: [s]; NaN: nothing was looked at.  late[0], late[1]: it begins later, and ends
- * earlier, than was asked for, as far as asked_s tell. */
+/* Local. Fills in `part` from its asked_s and looked_s (NaN: nothing was looked at). late[0]: what was looked at begins
+ * later than was asked for; late[1]: it ends earlier. */
 void tac_audit_part_fill(struct tac_audit_part *part, const struct tac_audit_run *run, const struct tac_reader *frames,
                          const bool late[2]);
 
-/* Collective. TAC_ERR_INPUT: the record is damaged. All ranks get the same report. */
+/* Collective. Audits a record. All ranks get the same report. TAC_ERR_INPUT: the record is damaged. */
 enum tac_err tac_audit_record(struct tac_ctx *ctx, struct tac_scene *scene, struct tac_recorded *recorded,
                               const struct tac_audit_options *options, struct tac_audit_report **out);
 /* Local. NULL is allowed; leaves NULL. */
 void tac_audit_report_destroy(struct tac_audit_report **report);
 
-/* A stored frame. */
+/* The audit of one stored frame. */
 struct tac_audit_frame {
     double time_s;
     int64_t crossing;             /* edges through triangles; in the plane, segments through segments */
@@ -178,15 +179,17 @@ struct tac_audit_frame {
     struct tac_audit_place first; /* of the deepest, if there is any */
     double first_x[3];
 };
-/* Collective. Frame k of `frames`, first <= k < last, is looked at by one rank; frame (last) is filled on all. */
+/* Collective. Looks at the frames k of `frames` with first <= k < last, each on one rank. The array `frame` (last) is
+ * filled in on all ranks. */
 enum tac_err tac_audit_frames(struct tac_ctx *ctx, struct tac_scene *scene, const struct tac_reader *frames,
                               int64_t first, int64_t last, struct tac_audit_frame *frame);
 
-/* Local. "vertex 3 of body `a`", "edge 5-9 of body `b`", numbers within the body. side: 0, 1. */
+/* Local. Writes one side (0 or 1) of a place as text: "vertex 3 of body `a`", "edge 5-9 of body `b`"; the numbers are
+ * those within the body. */
 void tac_audit_describe(const struct tac_scene *scene, const struct tac_audit_place *place, int side, char *text,
                         size_t size);
-/* Local. What a side of a place is: *kind "vertex", "edge" or "triangle", its body, and its vertices within the body;
- * returns how many. */
+/* Local. Tells what one side of a place is: *kind "vertex", "edge" or "triangle", its body, and its vertices as
+ * numbered within the body. Returns the number of vertices. */
 int tac_audit_side(const struct tac_scene *scene, const struct tac_audit_place *place, int side, const char **kind,
                    tac_lid *body, tac_lid vertex[3]);
 

@@ -29,10 +29,7 @@
 #include <stdio.h>
 
 #ifdef __cplusplus
-#define TAC_NORETURN [[noreturn]]
 extern "C" {
-#else
-#define TAC_NORETURN _Noreturn
 #endif
 
 /* A function that does not return, in C and in C++. */
@@ -42,7 +39,7 @@ extern "C" {
 #define TAC_NORETURN _Noreturn
 #endif
 
-typedef int64_t tac_gid;  /* global id of a vertex, triangle, edge: position in the scene's order */
+typedef int64_t tac_gid;  /* global id of a vertex, triangle, edge: its position in the scene's order */
 typedef int32_t tac_lid;  /* local id on this rank */
 typedef int64_t tac_time; /* simulated time, a whole number of quanta */
 
@@ -68,7 +65,8 @@ enum tac_err {
 
 struct tac_element_keys; /* tactus/scene.h */
 
-/* The run context: who we are and what went wrong.  Created by the caller, one per program. */
+/* The run context: which rank this is, and what went wrong. The caller creates it, one for each program or simulation.
+ */
 struct tac_ctx {
     MPI_Comm comm; /* borrowed */
     int rank, size;
@@ -83,7 +81,7 @@ struct tac_ctx {
     const struct tac_element_keys *const *added_elements;
 };
 
-/* Local. */
+/* Local. Sets up a context on a communicator, which stays the caller's. */
 void tac_ctx_init(struct tac_ctx *ctx, MPI_Comm comm);
 
 /* Local. Records the sentence (printf style, no trailing newline) and returns `err`.  The first failure wins: a
@@ -99,15 +97,16 @@ void tac_warn(struct tac_ctx *ctx, const char *format, ...) __attribute__((forma
  * in a collective call of a library that it will not make; then it gives up. */
 enum tac_err tac_agree(struct tac_ctx *ctx, enum tac_err err);
 
-/* Local. What files and command lines say goes to terminals: control characters, which might steer one, become '?'.
- * Sentences of tac_fail() and tac_warn() are tame.  Returns `text`. */
+/* Local. Replaces control characters in `text` by '?'. Text from files and command lines is printed on terminals, which
+ * such characters could control. The sentences of tac_fail() and tac_warn() have been treated in this way already.
+ * Returns `text`. */
 char *tac_tame(char *text);
 
-/* Collective. The same, after a step that all ranks take in one library, HDF5, and that some may have failed at: those
- * and the others would wait for each other when what they made is closed.  Then ctx->torn is set, on all ranks. */
+/* Collective. Does the same after a step that all ranks take in HDF5 together. If it failed on some ranks only, all
+ * ranks would wait for each other when the file is closed. For this case ctx->torn is set on all ranks. */
 enum tac_err tac_agree_step(struct tac_ctx *ctx, enum tac_err err);
 
-/* Local. Where the ranks cannot come together any more: the sentence on stderr, and MPI_Abort() with TAC_ERR_RUN. */
+/* Local. For ranks that cannot meet any more: prints the sentence on stderr and calls MPI_Abort() with TAC_ERR_RUN. */
 TAC_NORETURN void tac_give_up(const struct tac_ctx *ctx);
 
 /* Jumps to `done:` with `err` set when the call fails. */
@@ -117,7 +116,7 @@ TAC_NORETURN void tac_give_up(const struct tac_ctx *ctx);
             goto done;                                                                                                 \
     } while (0)
 
-/* A bug if false, in every build: prints place and aborts. */
+/* If the condition is false, there is a bug: prints the place and aborts, in every build. */
 #define TAC_CHECK(condition) ((condition) ? (void)0 : tac_abort(__FILE__, __LINE__, #condition))
 #ifdef NDEBUG
 #define TAC_ASSERT(condition) ((void)0)
@@ -132,14 +131,14 @@ TAC_NORETURN void tac_abort(const char *file, int line, const char *condition);
 enum tac_err tac_alloc(struct tac_ctx *ctx, size_t count, size_t size, void *out);
 enum tac_err tac_grow(struct tac_ctx *ctx, void *array, size_t *capacity, size_t need, size_t size);
 
-/* The known name nearest to `word` by edit distance, or NULL when none is near enough to be meant. */
+/* Returns the known name nearest to `word` by edit distance, or NULL if none is so near that it may be meant. */
 const char *tac_nearest(const char *word, const char *const *known, size_t count);
 
-/* Seconds of wall time from an arbitrary start. */
+/* Returns the wall time in seconds since an arbitrary moment. */
 double tac_wall_s(void);
 
 #define TAC_VERSION "0.1.0"
-/* Version and commit the library was built from. */
+/* Return the version of the library, and the commit that it was built from. */
 const char *tac_version(void);
 const char *tac_commit(void);
 

@@ -1,7 +1,8 @@
-/* tactus/compare.h: two runs, value by value.
+/* tactus/compare.h: compares two runs, value by value.
  *
- * Without a tolerance two values are equal when their bits are, or both are NaN; so -0 differs from +0.  With one they
- * are equal when they differ by at most that much (0 and -0 do not), or both are NaN, or the same infinity. */
+ * Without a tolerance two values are equal when their bits are, or both are NaN; so -0 differs from +0.  With a
+ * tolerance they are equal when they differ by at most that much (0 and -0 count as equal), or when both are NaN or the
+ * same infinity. */
 #ifndef TACTUS_COMPARE_H
 #define TACTUS_COMPARE_H
 
@@ -14,7 +15,7 @@
 extern "C" {
 #endif
 
-/* What one kind of value came to. */
+/* The result of the comparison for one kind of value. */
 struct tac_tally {
     const char *name;
     int64_t compared, differing;
@@ -40,14 +41,16 @@ struct tac_comparison {
     struct tac_reader *a, *b; /* owned; with their meshes */
 };
 
-/* Counts one pair of values; true when it is the largest difference so far, for the caller to say where it is. */
+/* Counts one pair of values. Returns true if their difference is the largest so far; the caller then notes where it is.
+ */
 bool tac_tally_count(struct tac_tally *t, double a, double b, double tolerance);
 
 /* Local. Compares the runs or frames files a and b.  TAC_ERR_INPUT when they cannot be read or compared (other numbers
  * of vertices, no time in common); TAC_OK also when they differ. */
 enum tac_err tac_compare(struct tac_ctx *ctx, const char *a, const char *b, double tolerance,
                          struct tac_comparison *out);
-/* Is every value compared equal, and, if all_frames, every time in both? */
+/* Returns whether all values that were compared are equal and, if all_frames, whether both runs have the same frame
+ * times. */
 bool tac_comparison_equal(const struct tac_comparison *c, bool all_frames);
 void tac_comparison_close(struct tac_comparison *c);
 

@@ -25,8 +25,8 @@ struct tac_contact {
     double place[3];               /* m: between the two closest points */
     double normal[3];              /* unit: from the second primitive to the first */
     double gap;                    /* m: distance less both radii */
-    double force;                  /* N: what the layers push with at this distance, along the normal; no friction, and
-                                      not weakened by restitution */
+    double force; /* N: the force of the layers at this distance, along the normal, without friction and without
+                     restitution */
 };
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* tactus/counters.h: what a run counts and sums, and what it has written: rows of energy.csv, counters. */
+/* tactus/counters.h: what a run counts and sums (counters, rows of energy.csv), and what it has written. */
 #ifndef TACTUS_COUNTERS_H
 #define TACTUS_COUNTERS_H
 
@@ -25,7 +25,7 @@ struct tac_output_entry {
 
 enum { TAC_COUNTED_KINDS = 13 }; /* most kinds of forces whose ticks are counted */
 
-/* What the progress line, status.json and run.json tell. All counts are sums over ranks. */
+/* The counters in the progress line, status.json and run.json. All counts are sums over ranks. */
 struct tac_counters {
     int64_t committed[TAC_COUNTED_KINDS], executed[TAC_COUNTED_KINDS]; /* force ticks, by number of kind */
     int64_t silent;             /* committed penalty ticks that found no gap below zero */
@@ -40,7 +40,8 @@ struct tac_counters {
     int64_t messages_sent, bytes_sent;    /* between ranks, in passes and discovery */
     int64_t migrations;                   /* vertices that went to another rank */
     double seconds_forces, seconds_contact, seconds_discovery, seconds_waiting, seconds_exchange, seconds_output;
-    /* kinetic structures, within discovery: are plans kept; certificates that failed and that were timed anew */
+    /* parts of the time for discovery with kinetic structures: checking flight plans; certificates that failed [0] and
+     * that were rescheduled [1] */
     double seconds_plans, seconds_slabs[2], seconds_lists[2];
 };
 

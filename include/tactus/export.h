@@ -1,4 +1,4 @@
-/* tactus/export.h: one frame as a mesh file that other programs read. */
+/* tactus/export.h: writes one frame as a mesh file for other programs. */
 #ifndef TACTUS_EXPORT_H
 #define TACTUS_EXPORT_H
 
@@ -20,7 +20,7 @@ struct tac_export_frame {
 
 /* Local. Writes PATH.tmp and renames it.  All vertices are written, in the scene's order.  OBJ: positions, one object
  * per body, triangles (f), segments (l), points (p).  PLY, binary: x y z, vx vy vz (double), fx fy fz (float), body
- * (int); faces; edges.  `r` with its mesh. */
+ * (int); faces; edges.  `r` must have read its mesh (tac_reader_mesh()). */
 enum tac_err tac_export_write(struct tac_ctx *ctx, const struct tac_reader *r, const struct tac_export_frame *frame,
                               enum tac_export_format format, const char *path);
 

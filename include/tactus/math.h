@@ -1,8 +1,8 @@
-/* tactus/math.h: arithmetic with the same bits everywhere.
+/* tactus/math.h: elementary functions that give the same bits on every machine.
  *
  * The invariance law forbids the C library's transcendental functions wherever a trajectory may see them: their bits
- * change with the processor's features.  These use + - * / and sqrt with fixed coefficients only; they are accurate
- * to a few ulp, which is all that is needed, and the same with every compiler (built with -ffp-contract=off).
+ * change with the processor's features.  The functions here use only + - * / and sqrt with fixed coefficients. They are
+ * accurate to a few ulp, which is enough, and give the same bits with every compiler (built with -ffp-contract=off).
  */
 #ifndef TACTUS_MATH_H
 #define TACTUS_MATH_H
@@ -23,11 +23,11 @@ double tac_exp(double x);
 double tac_log(double x);                     /* x > 0 */
 double tac_pow(double base, double exponent); /* base > 0; exact 1 at base 1 or exponent 0 */
 
-/* Rotation matrix (row-major, 9) of a rotation vector in radians (Rodrigues). */
+/* Computes the rotation matrix (row-major, 9) of a rotation vector in radians, by Rodrigues' formula. */
 void tac_rotation(const double vector[3], double matrix[9]);
 
-/* Counter-based random numbers: a pure function of (seed, counter), SplitMix64's finaliser twice.  Uniform in
- * [0, 1) with 53 bits. */
+/* Counter-based random numbers: pure functions of (seed, counter), which apply SplitMix64's finaliser twice.
+ * tac_random() is uniform in [0, 1) with 53 bits. */
 uint64_t tac_hash64(uint64_t seed, uint64_t counter);
 double tac_random(uint64_t seed, uint64_t counter);
 

@@ -1,4 +1,5 @@
-/* tactus/mesh.h: meshes as they come: made by a generator, read from a file, or written inline; and their topology.
+/* tactus/mesh.h: meshes that a generator makes, that are read from a file or that are written in the scene; and their
+ * topology.
  *
  * A mesh has vertices and any of triangles and segments.  A mesh with neither is a set of points (particles).  A mesh
  * owns its arrays.  Vertex order is that of the generator or file; it is part of the scene and never changes.
@@ -33,7 +34,7 @@ struct tac_mesh {
  * JSON path used in error sentences; relative file paths start at `base_dir`.  Checks: known keys, finite numbers,
  * indices in range, degenerate triangles (repeated vertex or zero area), zero-length segments, duplicate triangles or
  * segments.  Vertices in no element of a mesh with elements are dropped with a warning.  TAC_ERR_INPUT on bad input.
- * `where` "--" is for a command line: sentences then name options, "--radius". */
+ * If `where` is "--", sentences name options of a command line ("--radius") instead of JSON paths. */
 enum tac_err tac_mesh_create(struct tac_ctx *ctx, const json_t *spec, const char *where, const char *base_dir,
                              struct tac_mesh **out);
 
@@ -42,9 +43,9 @@ enum tac_err tac_mesh_create(struct tac_ctx *ctx, const json_t *spec, const char
  * drops like tac_mesh_create.  TAC_ERR_INPUT names the file and the line, byte or facet. */
 enum tac_err tac_mesh_read(struct tac_ctx *ctx, const char *path, struct tac_mesh **out);
 
-/* Local. Writes by extension: .obj, .ply (binary), .stl (binary; triangles only), .h5. Through a temporary name and
- * rename: nothing half-written is left looking whole.  TAC_ERR_INPUT: the name has another extension or cannot be
- * made, or STL cannot hold the mesh; TAC_ERR_RUN: the disk failed. */
+/* Local. Writes the format that the extension tells: .obj, .ply (binary), .stl (binary; triangles only), .h5. Writes to
+ * a temporary name and renames, so that a file that is not complete never has the final name.  TAC_ERR_INPUT: the name
+ * has another extension or cannot be made, or STL cannot hold the mesh; TAC_ERR_RUN: the disk failed. */
 enum tac_err tac_mesh_write(struct tac_ctx *ctx, const struct tac_mesh *mesh, const char *path);
 
 /* Local. NULL is allowed; leaves NULL. */
@@ -66,7 +67,7 @@ struct tac_topology {
     tac_lid *hinge_edge; /* owned, (hinge_count) edge id, ascending */
 };
 
-/* Local. Hinges are the edges with exactly two triangles. O((T + S) log). */
+/* Local. Finds edges and hinges; hinges are the edges with exactly two triangles. Takes time O(n log n), n = T + S. */
 enum tac_err tac_topology_create(struct tac_ctx *ctx, tac_lid vertex_count, tac_lid triangle_count,
                                  const tac_lid *triangle, tac_lid segment_count, const tac_lid *segment,
                                  struct tac_topology **out);

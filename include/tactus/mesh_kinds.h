@@ -1,4 +1,4 @@
-/* tactus/mesh_kinds.h: the table of mesh kinds: what each is called and what it takes.
+/* tactus/mesh_kinds.h: the table of mesh kinds with their names and parameters.
  *
  * One table per kind serves the reader of scenes, a command line and its help, so they cannot disagree.  A mesh is made
  * by tac_mesh_create() (tactus/mesh.h) from the JSON description that the table allows.
@@ -59,7 +59,8 @@ struct tac_mesh_kind {
 extern const struct tac_mesh_kind tac_mesh_kinds[];
 extern const size_t tac_mesh_kind_count;
 
-/* Local. The kind of that name; TAC_ERR_INPUT names the nearest one. `path`: JSON path for the sentence. */
+/* Local. Finds the kind of that name. TAC_ERR_INPUT: there is none; the sentence suggests the nearest name. `path`:
+ * JSON path for the sentence. */
 enum tac_err tac_mesh_kind_find(struct tac_ctx *ctx, const char *path, const char *name,
                                 const struct tac_mesh_kind **out);
 

@@ -1,8 +1,8 @@
-/* tactus/output.h: the run folder: frames.h5, frames.xdmf, energy.csv, run.json, scene.json, status.json
+/* tactus/output.h: writes the run folder: frames.h5, frames.xdmf, energy.csv, run.json, scene.json, status.json
  * (docs/run-folder.md).
  *
- * The writer owns its open files.  Every file but the two that grow (frames.h5, energy.csv) is replaced by rename, so
- * nothing half-written looks whole; the two that grow are flushed after each frame.
+ * The writer owns its open files.  Every file but the two that grow (frames.h5, energy.csv) is replaced by a rename, so
+ * a file that is not complete never has its final name. The two that grow are flushed after each frame.
  *
  *     TAC_TRY(tac_output_create(ctx, scene, NULL, "drop.run", false, &out));       or tac_output_resume()
  *     for each frame: tac_output_frame(ctx, out, &frame); tac_output_row(ctx, out, &row); tac_output_status(ctx, out,
@@ -33,7 +33,7 @@ struct tac_frame {
     const float *contact_force; /* (count, 3), N: mean over the time since the last frame */
 };
 
-/* What a folder goes on from: a checkpoint. */
+/* The checkpoint from which a run goes on in a folder. */
 struct tac_output_past {
     const char *file;                     /* its path */
     tac_time now;                         /* when it was written */
@@ -45,7 +45,7 @@ struct tac_output_past {
 
 struct tac_status {
     const char *state;                         /* running, finished, stopped, failed */
-    double time_s, end_s, wall_s, wall_left_s; /* wall_left_s: NaN if unknown */
+    double time_s, end_s, wall_s, wall_left_s; /* wall_left_s: at the recent speed; NaN if unknown */
     double window_s;
     int64_t contacts;      /* of the last row; after a restart, until there is one, at the checkpoint */
     int64_t deepest_layer; /* that ever acted */
@@ -60,49 +60,52 @@ struct tac_summary {
     int argc;
     char **argv;
     double book_residual;
-    double wall_s, wall_total_s; /* since the start or the last restart; with what came before the checkpoint */
+    double wall_s, wall_total_s; /* the first since the start or the last restart; the second of all sittings */
     struct tac_status status;
 };
 
 /* Collective. Makes the folder with scene.json, frames.h5 (mesh), frames.xdmf, energy.csv (header), status.json.
  * A folder that holds a run is refused (TAC_ERR_INPUT) unless overwrite, which removes the old run's files first.
- * pieces: the scene's elements, where it is without its large arrays; NULL: it has them. */
+ * pieces: has the scene's elements if the scene is without its large arrays; NULL: the scene has them itself. */
 enum tac_err tac_output_create(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_pieces *pieces,
                                const char *dir, bool overwrite, struct tac_output **out);
-/* Collective. Goes on with a run folder from a checkpoint.  First it looks, and changes nothing: at the checksums of
- * the frames that stay, at the rows that stay, and whether those are there that the checkpoint tells of, if it lies in
- * this folder.  Then it removes frames and rows that are later, or between two frames (the last ones of a run that
- * ended there); gives the checkpoint the highest number, if there are later ones; rewrites frames.xdmf, scene.json and
- * status.json (restarts + 1).  A folder without frames begins with past->next_frame.  A frames.h5 that cannot be opened
- * any more is renamed to frames.h5.damaged, with a warning.  Refused (TAC_ERR_INPUT): frames or rows that are not what
- * was written; a folder in which a run is alive, or with a run of another scene or another time.frame.  As after
- * tac_output_create(), the scene's large arrays are not needed again; its counts, name and hash are. */
+/* Collective. Goes on with a run folder from a checkpoint. First it checks the folder and changes nothing: the
+ * checksums of the frames and rows that stay and, if the checkpoint lies in this folder, whether all frames and rows
+ * are there that the checkpoint lists.  Then it removes frames and rows that are later than the checkpoint or that lie
+ * between two frame times (the last ones of a run that ended there). It gives the checkpoint the highest number if
+ * there are later ones, and rewrites frames.xdmf, scene.json and status.json (restarts + 1).  A folder without frames
+ * begins with past->next_frame.  A frames.h5 that cannot be opened any more is renamed to frames.h5.damaged, with a
+ * warning.  TAC_ERR_INPUT: frames or rows differ from what was written; a run is alive in the folder; the folder
+ * belongs to another scene, or to a run with another time.frame.  As after tac_output_create(), the scene's large
+ * arrays are not needed again; its counts, name and hash are. */
 enum tac_err tac_output_resume(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_pieces *pieces,
                                const char *dir, const struct tac_output_past *past, struct tac_output **out);
-/* Local. Does the checkpoint that it went on from lie in the folder? */
+/* Local. Returns whether the checkpoint from which the run went on lies in the folder. */
 bool tac_output_here(const struct tac_output *out);
-/* Collective. Does the folder hold all of a run that ended at past->now, where the checkpoint is?  last_frame: a frame
- * that the checkpoint does not have belongs to it.  Reads times and numbers of frames and rows, not their values.
- * *here: the checkpoint lies in it. */
+/* Collective. *whole: the folder holds all of a run that ended at past->now, the time of the checkpoint. *here: the
+ * checkpoint lies in the folder. last_frame: the run has a last frame that is not in the checkpoint. The function reads
+ * only the times and numbers of frames and rows, not their values. */
 enum tac_err tac_output_whole(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
                               const struct tac_output_past *past, bool last_frame, bool *here, bool *whole);
-/* Local to rank 0. What the folder holds so far, *count entries in *entry (borrowed, until the next frame). */
+/* Local to rank 0. Tells what the folder holds so far: *count entries in *entry, which is borrowed and valid until the
+ * next frame. */
 void tac_output_entries(const struct tac_output *out, const struct tac_output_entry **entry, int64_t *count);
-/* Collective. Brings frames and rows to the disk: call before a checkpoint is written, or a machine that goes down
- * could leave a checkpoint later than the frames. */
+/* Collective. Brings frames and rows to the disk. Call it before a checkpoint is written; otherwise a machine that goes
+ * down could leave a checkpoint that is later than the frames. */
 enum tac_err tac_output_sync(struct tac_ctx *ctx, struct tac_output *out);
-/* Local. A checkpoint of this name (in the folder) was written: status.json and run.json will tell. */
+/* Local. Notes that a checkpoint of this name was written into the folder, for status.json and run.json. */
 void tac_output_checkpoint(struct tac_output *out, const char *name);
 /* Collective. Appends a frame and flushes; rewrites frames.xdmf. */
 enum tac_err tac_output_frame(struct tac_ctx *ctx, struct tac_output *out, const struct tac_frame *frame);
-/* Collective (rank 0 writes). Appends a row, %.17g, and flushes: that of the frame written last. */
+/* Collective (rank 0 writes). Appends the row of the frame that was written last, with %.17g, and flushes. */
 enum tac_err tac_output_row(struct tac_ctx *ctx, struct tac_output *out, const struct tac_energy_row *row);
-/* Local to rank 0; others return at once. Replaces status.json and draws the progress line on stderr (a terminal: one
- * line redrawn; a log: plain lines, at most one per 10 s).  Call freely: it does nothing more often than twice a
- * second, unless `force`. */
+/* Local to rank 0; on other ranks it does nothing. Replaces status.json and draws the progress line on stderr (on a
+ * terminal one line that is redrawn; in a log plain lines, at most one in 10 s). It may be called at any rate: unless
+ * `force`, it does something at most twice a second. */
 enum tac_err tac_output_status(struct tac_ctx *ctx, struct tac_output *out, const struct tac_status *status,
                                bool force);
-/* Collective. Writes run.json and the last status.json, closes all files, ends the progress line. Also after a failure.
+/* Collective. Writes run.json and the last status.json, closes all files and ends the progress line. It is also called
+ * after a failure.
  */
 enum tac_err tac_output_finish(struct tac_ctx *ctx, struct tac_output *out, const struct tac_summary *summary);
 void tac_output_destroy(struct tac_output **out);

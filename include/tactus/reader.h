@@ -1,7 +1,7 @@
-/* tactus/reader.h: reads a frames.h5, ours or what is left of it, on one rank.
+/* tactus/reader.h: reads a frames.h5 on one rank, also one that is damaged or was not finished.
  *
- * A damaged file must not take the program down, and HDF5 itself crashes on some: so a child process walks the whole
- * structure first.  Values are guarded by the checksums of their chunks.
+ * A damaged file must not end the program, and HDF5 itself crashes on some damaged files. So a child process first
+ * reads the whole structure of the file. Damaged values are found by the checksums of their chunks.
  *
  *     TAC_TRY(tac_reader_open(ctx, "drop.run", &reader));      a run folder or a frames file
  *     TAC_TRY(tac_reader_mesh(ctx, reader));
@@ -42,19 +42,20 @@ struct tac_reader {
     char **body_name;  /* owned, (body_count), owned strings */
 };
 
-/* Local. Is it an HDF5 file that claims a format of ours (and not a mesh, say)? */
+/* Local. *is: it is an HDF5 file that claims to be of one of this program's formats (and not a mesh, for example). */
 enum tac_err tac_reader_is_frames(struct tac_ctx *ctx, const char *path, bool *is);
 
-/* Local. TAC_ERR_INPUT when it is missing, damaged or foreign. */
+/* Local. Opens a frames file. TAC_ERR_INPUT: it is missing or damaged, or it is no frames file. */
 enum tac_err tac_reader_open(struct tac_ctx *ctx, const char *path, struct tac_reader **out);
-/* Collective. The same on every rank, each with the file open; rank 0 sees first whether it is safe to read. */
+/* Collective. Opens the file on every rank; rank 0 checks first whether it can be read safely. */
 enum tac_err tac_reader_open_all(struct tac_ctx *ctx, const char *path, struct tac_reader **out);
 /* Local. Reads /mesh into the reader. */
 enum tac_err tac_reader_mesh(struct tac_ctx *ctx, struct tac_reader *r);
-/* Local. Frame number `k` in 0 .. frame_count - 1 (its place, not its index); each array (V, 3) or NULL. */
+/* Local. Reads frame `k`, 0 .. frame_count - 1 (its place in the file, not its index). Each array is (V, 3) or NULL. */
 enum tac_err tac_reader_frame(struct tac_ctx *ctx, const struct tac_reader *r, int64_t k, double *position,
                               double *velocity, float *contact_force);
-/* Local. Of frame `k` (as above) the positions of vertices begin .. begin + count - 1: x (count, 3), m. */
+/* Local. Reads the positions of the vertices begin .. begin + count - 1 in frame `k` (as above) into x (count, 3), m.
+ */
 enum tac_err tac_reader_positions(struct tac_ctx *ctx, const struct tac_reader *r, int64_t k, tac_lid begin,
                                   tac_lid count, double *x);
 /* Local. NULL is allowed; leaves NULL. */

@@ -1,6 +1,7 @@
-/* tactus/scene.h: the scene file (JSON, docs/scene-format.md) and what it means: bodies placed, masses lumped.
+/* tactus/scene.h: the scene file (JSON, docs/scene-format.md) and the structures that it is turned into, with placed
+ * bodies and lumped masses.
  *
- * tac_scene_read() reads, applies --set, validates and resolves; nothing is left to default afterwards.  A scene has
+ * tac_scene_read() reads, applies --set, validates and resolves; afterwards every default is filled in.  A scene has
  * settings, which are immutable once read and the same on every rank, and a mesh.  Vertices are numbered body by body
  * in scene order, each mesh's own order inside.
  *
@@ -32,8 +33,9 @@ enum tac_structure { TAC_STRUCTURE_KDOP, TAC_STRUCTURE_PAIRS };
 enum tac_integrator_kind { TAC_INTEGRATOR_ASYNCHRONOUS };
 enum tac_stretch_model { TAC_STRETCH_NONE, TAC_STRETCH_CST, TAC_STRETCH_SPRING };
 
-/* What a scene knows of a kind of elastic element: its name, and for those that are neither stretch nor bend the object
- * `materials.*.SECTION` by which a material has it: numbers, all of them under names of their own. */
+/* What a scene knows about a kind of elastic element: its name and, for elements that are neither stretch nor bend, the
+ * object `materials.*.SECTION` by which a material gets the element. The members of that object are numbers, each with
+ * a name. */
 enum { TAC_MATERIAL_SECTIONS = 8, TAC_SECTION_NUMBERS = 4 }; /* most of a material; most numbers of one */
 struct tac_section_number {
     const char *key;
@@ -47,7 +49,7 @@ struct tac_element_keys {
     int count;
     struct tac_section_number number[TAC_SECTION_NUMBERS]; /* (count) */
 };
-/* One such object of a material. */
+/* One such object in a material. */
 struct tac_material_section {
     const struct tac_element_keys *keys; /* borrowed from the element's table */
     double value[TAC_SECTION_NUMBERS];
@@ -72,7 +74,7 @@ struct tac_material {
     struct tac_material_section section[TAC_MATERIAL_SECTIONS]; /* (section_count), in the order of the elements */
 };
 
-/* How two materials touch. */
+/* The contact law of two materials. */
 struct tac_contact_law {
     tac_lid material[2]; /* ascending; -1, -1: all that have no law of their own */
     double stiffness;    /* r(1), N/m */
@@ -115,9 +117,9 @@ struct tac_motion {
 
 enum tac_load_kind { TAC_LOAD_FORCE, TAC_LOAD_PRESSURE, TAC_LOAD_WIND };
 
-/* Forces that the scene prescribes, by its kind: `force` on every vertex; `pressure` along the normals of triangles,
- * or in 2D on the right-hand side of segments; drag in a `wind`.  A triangle or segment is loaded if all its vertices
- * are.  Force and pressure are times the factor, and so is the wind's velocity. */
+/* A force that the scene prescribes. By its kind it is `force` on every vertex; `pressure` along the normals of
+ * triangles, or in 2D on the right-hand side of segments; drag in a `wind`.  A triangle or segment is loaded if all its
+ * vertices are.  Force and pressure are times the factor, and so is the wind's velocity. */
 struct tac_load {
     enum tac_load_kind kind;
     tac_lid body;
@@ -131,7 +133,7 @@ struct tac_load {
     double *factor;       /* owned, (knot_count), linear between knots, held before the first and after the last */
 };
 
-/* Loads of a vertex: this one, and those of the set `rest`, all of which come before it. */
+/* The loads of a vertex: `load`, and those of the set `rest`, which all come before it in the scene. */
 struct tac_load_set {
     tac_lid load;
     tac_lid rest; /* -1: none */
@@ -171,8 +173,8 @@ struct tac_checkpoint_settings {
     int keep;       /* how many of the newest are kept */
 };
 
-/* What the scene file says, resolved.  It is read once, is the same on every rank, and lives as long as any scene that
- * shares it: the scene as it was read, and each rank's part of it, one after the other. */
+/* What the scene file says, with all defaults filled in.  It is read once, is the same on every rank, and lives as long
+ * as any scene that shares it: the scene as it was read, and each rank's part of it, one after the other. */
 struct tac_settings {
     int users;       /* scenes that share it; the last one that is destroyed frees it */
     char *name;      /* owned; "" if the scene has none */
@@ -241,7 +243,8 @@ struct tac_scene {
     struct tac_local_mesh *mesh;   /* owned */
 };
 
-/* Local. An empty scene: with settings of its own (`settings` NULL), or sharing those. TAC_ERR_RUN: out of memory. */
+/* Local. Makes an empty scene, which has settings of its own (`settings` NULL) or shares the given ones. TAC_ERR_RUN:
+ * out of memory. */
 enum tac_err tac_scene_make(struct tac_ctx *ctx, struct tac_settings *settings, struct tac_scene **out);
 
 /* Where a scene comes from: a file, or a text in memory. */
@@ -253,18 +256,18 @@ struct tac_scene_source {
     int set_count;
 };
 
-/* Collective. Reads and validates.  `set` are (set_count) strings "path=value".  One sentence per failure with the JSON
- * path or line and column; TAC_ERR_INPUT. */
+/* Collective. Reads and validates.  `set` are (set_count) strings "path=value".  TAC_ERR_INPUT: the scene is wrong; one
+ * sentence tells the JSON path, or the line and column. */
 enum tac_err tac_scene_read(struct tac_ctx *ctx, const char *path, const char *const *set, int set_count,
                             struct tac_scene **out);
-/* Collective. The same of a JSON text; relative paths in it start at `folder` (NULL: the current folder). */
+/* Collective. Does the same with a JSON text. Relative paths in it start at `folder` (NULL: the current folder). */
 enum tac_err tac_scene_parse(struct tac_ctx *ctx, const char *text, const char *folder, const char *const *set,
                              int set_count, struct tac_scene **out);
-/* Collective. The same of either. */
+/* Collective. Does the same with a file or a text. */
 enum tac_err tac_scene_source_read(struct tac_ctx *ctx, const struct tac_scene_source *source, struct tac_scene **out);
 void tac_scene_destroy(struct tac_scene **scene);
 
-/* The geometry of a whole scene, out of a checkpoint. All borrowed. */
+/* The geometry of a whole scene, from a checkpoint. All pointers are borrowed. */
 struct tac_geometry {
     tac_gid vertex_count, triangle_count, segment_count;
     const double *x;         /* (V, 3) start positions, m */
@@ -273,48 +276,48 @@ struct tac_geometry {
     const tac_gid *segment;  /* (S, 2) */
 };
 
-/* Local. What a checkpoint keeps of a scene: its resolved JSON and, under the key "geometry", which no scene file may
- * have, how many vertices, triangles and segments each body has.  New reference; NULL: out of memory. */
+/* Local. Returns what a checkpoint keeps of a scene: its resolved JSON and, under the key "geometry", which no scene
+ * file may have, how many vertices, triangles and segments each body has.  New reference; NULL: out of memory. */
 json_t *tac_scene_stored_json(const struct tac_scene *scene);
 
-/* Collective. The scene that a checkpoint goes on with, the same to the last bit as tac_scene_read() made it then.
- * `path` NULL: the stored one; no mesh is read or made.  Else the scene file `path`, which must be the same scene: its
- * meshes are made and compared, but for files that are gone, in whose place the checkpoint's geometry stands (with a
- * warning).  `set` is applied to either.  TAC_ERR_INPUT, naming the key and both values, if something differs that the
- * hash covers (not end, frame, output, discovery, names, paths).  stored: what tac_scene_stored_json() gave.
- * stored_sha256 NULL: hashes are not compared. */
+/* Collective. Makes the scene with which a run goes on from a checkpoint, the same to the last bit as tac_scene_read()
+ * made it for that run. `path` NULL: the scene that is stored in the checkpoint; no mesh is read or made.  Else the
+ * scene file `path`, which must be the same scene: its meshes are made and compared. For mesh files that are gone the
+ * checkpoint's geometry is used, with a warning.  `set` is applied to either.  TAC_ERR_INPUT, naming the key and both
+ * values, if something differs that the hash covers (not end, frame, output, discovery, names, paths).  stored: what
+ * tac_scene_stored_json() gave. stored_sha256 NULL: hashes are not compared. */
 enum tac_err tac_scene_resume(struct tac_ctx *ctx, const char *path, const char *const *set, int set_count,
                               const json_t *stored, const char *stored_sha256, const struct tac_geometry *geometry,
                               struct tac_scene **out);
 
-/* Local. Ends the run of the scene at t_s [s] (--until).  What the scene itself says, its JSON, stays as it is: who
- * goes on later goes on to the scene's own end. TAC_ERR_INPUT as for time.end. */
+/* Local. Ends the run of the scene at t_s [s] (--until).  The scene's JSON stays as it is, so a later restart goes on
+ * to the scene's own end. TAC_ERR_INPUT as for time.end. */
 enum tac_err tac_scene_until(struct tac_ctx *ctx, struct tac_scene *scene, double t_s);
 
-/* Local. A typical step, s: the shortest of clocks.gravity_s, clocks.elastic_s and time.frame. */
+/* Local. Returns a typical step, s: the shortest of clocks.gravity_s, clocks.elastic_s and time.frame. */
 double tac_scene_step(const struct tac_scene *scene);
 
-/* Local. How bodies a and b touch: that of contact.pairs, else the scene's. */
+/* Local. Returns the contact law of the bodies a and b: that of contact.pairs, or else the scene's. */
 const struct tac_contact_law *tac_scene_law(const struct tac_scene *scene, tac_lid a, tac_lid b);
 
-/* Local. The body of a vertex of the scene, by its id. */
+/* Local. Returns the body of a vertex, which is given by its id in the scene. */
 tac_lid tac_scene_body_of(const struct tac_scene *scene, tac_gid vertex);
 
-/* Local. The next load that all of n vertices have, the last one of the scene first; -1: no more.  set (n): their sets
- * (vertex_load), advanced by each call. */
+/* Local. Returns the next load that all n vertices have, from the last one of the scene to the first; -1: there are no
+ * more. set (n): the load sets of the vertices (vertex_load), which each call advances. */
 tac_lid tac_load_next(const struct tac_scene *scene, tac_lid *set, int n);
 
-/* t_s [s] in quanta, rounded to the nearest, halves away from zero; +-TAC_TIME_NEVER where 2^53 quanta do not reach.
+/* Local. Returns t_s [s] in quanta, rounded to the nearest, halves away from zero; +-TAC_TIME_NEVER beyond 2^53 quanta.
  * Motion knots are due at tac_scene_quanta(scene, knot_t_s[k]). */
 tac_time tac_scene_quanta(const struct tac_scene *scene, double t_s);
 
-/* Local. k times every_s [s], as it is written in decimal (30 times 0.02 is 0.6), rounded to the nearest multiple of
- * 2^16 quanta, halves up; TAC_TIME_NEVER far beyond 2^53 quanta; 0 for k <= 0.  An every_s of less is taken for 2^16
- * quanta. */
+/* Local. Returns k times every_s [s], computed with every_s as it is written in decimal (30 times 0.02 is 0.6), rounded
+ * to the nearest multiple of 2^16 quanta, halves up; TAC_TIME_NEVER far beyond 2^53 quanta; 0 for k <= 0.  If every_s
+ * is less than 2^16 quanta, 2^16 quanta are used. */
 tac_time tac_scene_grid(const struct tac_scene *scene, double every_s, int64_t k);
 
-/* Frame k's time in quanta: tac_scene_grid() of `frame`, never past the end.  The end itself lies on that grid if it is
- * within 2^16 quanta of it. */
+/* Local. Returns the time of frame k in quanta: tac_scene_grid() of `frame`, never past the end.  The end itself lies
+ * on that grid if it is within 2^16 quanta of it. */
 tac_time tac_scene_frame_time(const struct tac_scene *scene, int64_t k);
 
 #ifdef __cplusplus

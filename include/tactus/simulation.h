@@ -42,7 +42,8 @@ struct tac_simulation; /* opaque */
 
 /* ---- life ---- */
 
-/* Collective. Reads the scene and stands at t = 0.  TAC_ERR_INPUT: the scene is wrong, or surfaces overlap. */
+/* Collective. Reads the scene and makes a simulation of it at t = 0.  TAC_ERR_INPUT: the scene is wrong, or surfaces
+ * overlap. */
 enum tac_err tac_simulation_create(struct tac_ctx *ctx, const struct tac_scene_source *source,
                                    struct tac_simulation **out);
 /* Collective. Goes on from a checkpoint (of tac_simulation_save() or of tac_run()), or from the newest whole one in a
@@ -56,11 +57,11 @@ void tac_simulation_destroy(struct tac_simulation **sim);
 
 /* ---- time ---- */
 
-/* Collective. Goes on to t_s [s], rounded to the scene's quantum; nothing happens if that is now.  The scene's own end
- * is none here.  TAC_ERR_INPUT: t_s lies before now, or beyond 2^53 quanta; TAC_ERR_RUN: the scene cannot go on;
- * TAC_ERR_STOPPED: the watcher asked for it. */
+/* Collective. Goes on to t_s [s], rounded to the scene's quantum; nothing happens if that is now.  The scene's own
+ * time.end has no effect here.  TAC_ERR_INPUT: t_s lies before now, or beyond 2^53 quanta; TAC_ERR_RUN: the scene
+ * cannot go on; TAC_ERR_STOPPED: the watcher asked for it. */
 enum tac_err tac_simulation_advance(struct tac_simulation *sim, double t_s);
-/* Local. Now, s. */
+/* Local. Returns the time reached, s. */
 double tac_simulation_time(const struct tac_simulation *sim);
 /* Local. go_on(user) is called now and then while the simulation advances, between two windows, on every rank; where it
  * says false on some rank, tac_simulation_advance() ends early with TAC_ERR_STOPPED, on all ranks at the same time t,
@@ -69,7 +70,7 @@ void tac_simulation_active(struct tac_simulation *sim, bool (*go_on)(void *user)
 
 /* ---- what is there ---- */
 
-/* Three numbers of every vertex that is this rank's, in place: nothing is copied for the caller.  Component k of vertex
+/* Three numbers of every vertex that this rank owns. The data is not copied for the caller.  Component k of vertex
  * i is ((const double *)((const char *)data + i * stride))[k].  Valid until the simulation is stepped, changed or
  * destroyed; vertices may go to other ranks then. */
 struct tac_vectors {
@@ -79,35 +80,36 @@ struct tac_vectors {
     size_t stride;      /* bytes from one vertex to the next */
 };
 
-/* Local. m.  TAC_ERR_RUN: out of memory. */
+/* Local. Tells the positions, m. TAC_ERR_RUN: out of memory. */
 enum tac_err tac_simulation_positions(struct tac_simulation *sim, struct tac_vectors *out);
-/* Local. m/s; of a scripted vertex that of its path. */
+/* Local. Tells the velocities, m/s. The velocity of a scripted vertex is that of its path. */
 enum tac_err tac_simulation_velocities(struct tac_simulation *sim, struct tac_vectors *out);
-/* Local. The scene: bodies, materials, settings, with all changes so far.  On several ranks its vertices and elements
- * are not there.  Valid until the simulation is changed or destroyed. */
+/* Local. Returns the scene: bodies, materials and settings, with all changes so far. On several ranks its vertices and
+ * elements are not there.  Valid until the simulation is changed or destroyed. */
 const struct tac_scene *tac_simulation_scene(const struct tac_simulation *sim);
 
-/* Collective. The contacts of now, in *list (until the next call, or the simulation is stepped, changed or destroyed),
- * ascending by kind and ids.  Each contact is on one rank: the owner of its first vertex. All of them together are
- * those that energy.csv counts. */
+/* Collective. Tells the present contacts, ascending by kind and ids, in *list, which is valid until the next call or
+ * until the simulation is stepped, changed or destroyed.  Each contact is on one rank: the owner of its first vertex.
+ * All of them together are those that energy.csv counts. */
 enum tac_err tac_simulation_contacts(struct tac_simulation *sim, const struct tac_contact **list, size_t *count);
-/* Collective. The row of energy.csv of now, the same on all ranks; deepest_layer is since the last call.  defect counts
- * from t = 0. TAC_ERR_INPUT: right after tac_simulation_restore() there is none, for a row needs the velocities before
- * the kicks of its instant; advance first. */
+/* Collective. Computes the row of energy.csv for the present time, the same on all ranks. deepest_layer is that since
+ * the last call; the defect counts from t = 0. TAC_ERR_INPUT: right after tac_simulation_restore() there is no row,
+ * because it needs the velocities before the kicks of its instant; advance first. */
 enum tac_err tac_simulation_energy(struct tac_simulation *sim, struct tac_energy_row *row);
 
 /* ---- changes ---- */
 
-/* Collective. "path=value", as for --set: from now on the scene is another one.  What can be changed:
+/* Collective. Changes the scene from now on by "path=value", as for --set. These can be changed:
  *
  *     gravity=[0, 0, -9.81]          gravity.2=-9.81
  *     contact.friction=0.4           contact.restitution=0.5     contact.pairs.0.friction=0.1
  *     loads.0.force=[0, 1, 0]        loads.0.pressure=20         loads.0.wind, .drag, .path
  *     motions.0.path=[[1.5, [0, 0.1, 0]], [2, [0, 0, 0]]]        motions.0.rotate.path=[[1.5, 90]]
  *
- * A motion's path is given the knots that it shall have after now, as displacements from where it began, as in the
- * scene; what was before stays, and it goes on from where it is.  A motion that has not begun, or that has let its
- * vertices go, is given its whole path.  All else takes effect at the next tick of the force concerned.
+ * For a motion's path, give the knots that it shall have after the present time, as displacements from where it began,
+ * as in the scene. The knots before the present time stay, and the motion goes on from where it is.  A motion that has
+ * not begun, or that has let its vertices go, is given its whole path.  All else takes effect at the next tick of the
+ * force concerned.
  *
  * The change is part of what determines the trajectory: same changes at the same times give the same bits, on any
  * number of ranks and by any way of discovery.  The scene's text and hash (tac_simulation_scene()) are of the changed
@@ -119,8 +121,8 @@ enum tac_err tac_simulation_set_control(struct tac_simulation *sim, const char *
 /* ---- on the disk ---- */
 
 /* Collective. Writes checkpoint-NNNNNN.h5 of now into the folder (made if need be), points checkpoint.h5 to it, and
- * removes all but the newest output.checkpoint_keep whole ones.  name: told, if not NULL (size bytes).  TAC_ERR_RUN:
- * the disk failed; the simulation can go on. */
+ * removes all but the newest output.checkpoint_keep whole ones.  name (size bytes): gets the name of the file, unless
+ * it is NULL.  TAC_ERR_RUN: the disk failed; the simulation can go on. */
 enum tac_err tac_simulation_save(struct tac_simulation *sim, const char *folder, char *name, size_t size);
 
 #ifdef __cplusplus

@@ -29,24 +29,26 @@ enum tac_err tac_diff_checkpoints(struct tac_ctx *ctx, const char *a, const char
 
 /* ---- records ---- */
 
-/* Local. Is it an HDF5 file that claims to be a record? */
+/* Local. *is: it is an HDF5 file that claims to be a record. */
 enum tac_err tac_record_stored_is(struct tac_ctx *ctx, const char *path, bool *is);
-/* Local. Describes one on `out`, as text or as JSON. */
+/* Local. Describes a record on `out`, as text or as JSON. */
 enum tac_err tac_info_record(struct tac_ctx *ctx, const char *path, bool as_json, FILE *out);
-/* Local. What the folder's record.h5 holds, as JSON; null where there is none, and {"problem": ...} where it cannot be
- * read. New reference. */
+/* Local. Tells as JSON what the folder's record.h5 holds: null if there is none, {"problem": ...} if it cannot be read.
+ * *out is a new reference. */
 enum tac_err tac_record_summary(struct tac_ctx *ctx, const char *dir, json_t **out);
-/* Local. Prints that in a line, unless it is null. */
+/* Local. Prints such a summary in one line, unless it is null. */
 void tac_print_record_summary(const json_t *summary, FILE *out);
-/* Local. Compares two and tells on `out`; a folder beside a record stands for its own.  TAC_ERR_NO: they differ. */
+/* Local. Compares two records and prints the result on `out`. If one of the two is a folder, its record is meant.
+ * TAC_ERR_NO: they differ. */
 enum tac_err tac_diff_records(struct tac_ctx *ctx, const char *a, const char *b, double tolerance, bool all,
                               bool as_json, FILE *out);
 
 /* ---- the breakpoints of a record, for tactus/audit.h ---- */
 
 struct tac_recorded; /* opaque */
-/* Collective. The record of the run in folder `dir`, whose vertices are so many.  A last interval that was not finished
- * is left out, with a warning.  TAC_ERR_INPUT: there is none, or it is damaged, or of another number of vertices. */
+/* Collective. Opens the record of the run in the folder `dir`, which has vertex_count vertices.  A last interval that
+ * was not finished is left out, with a warning.  TAC_ERR_INPUT: there is none, or it is damaged, or of another number
+ * of vertices. */
 enum tac_err tac_recorded_open(struct tac_ctx *ctx, const char *dir, tac_lid vertex_count, struct tac_recorded **out);
 /* Local. NULL is allowed; leaves NULL. */
 void tac_recorded_close(struct tac_recorded **r);

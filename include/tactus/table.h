@@ -15,10 +15,10 @@ struct tac_table {
     double *value; /* owned, (row_count, column_count); times ascend */
 };
 
-/* Local. TAC_ERR_INPUT, with the line, for what is no table of numbers.  A last line without its end is left out: its
- * run was stopped while writing it. */
+/* Local. Reads a table. A last line without its end is left out: the run was stopped while it wrote that line.
+ * TAC_ERR_INPUT, with the number of the line: it is no table of numbers. */
 enum tac_err tac_table_read(struct tac_ctx *ctx, const char *path, struct tac_table **out);
-/* Local. The column's place, or -1. */
+/* Local. Returns the place of the column of that name, or -1. */
 int tac_table_column(const struct tac_table *t, const char *name);
 void tac_table_destroy(struct tac_table **t);
 

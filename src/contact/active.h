@@ -1,4 +1,4 @@
-/* active.h: contacts that are active: pairs, and their layer groups by period. */
+/* active.h: the active contacts: pairs of primitives, and their layer groups by period. */
 #ifndef TACTUS_CONTACT_ACTIVE_H
 #define TACTUS_CONTACT_ACTIVE_H
 

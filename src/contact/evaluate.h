@@ -1,7 +1,8 @@
-/* evaluate.h: what an active pair does at an instant, from the positions of its vertices alone: distance, normal and
- * weights, and the force of its layers.  Nothing moves here; who applies it gives the impulses to the vertices.
+/* evaluate.h: computes what an active pair does at an instant from the positions of its vertices alone: distance,
+ * normal and weights, and the force of its layers. Nothing is moved here; the caller gives the impulses to the
+ * vertices.
  *
- * Penalty layers: ACM 2009, section 4; docs/method.md, Penalty layers.
+ * For penalty layers see ACM 2009, section 4, and docs/method.md, Penalty layers.
  */
 #ifndef TACTUS_CONTACT_EVALUATE_H
 #define TACTUS_CONTACT_EVALUATE_H

@@ -1,14 +1,14 @@
-/* friction.h: friction of an active pair, from positions at its own ticks (docs/method.md, Friction).
+/* friction.h: the friction of an active pair, from the positions at its own ticks (docs/method.md, Friction).
  *
- * The normal impulses of all layers of a pair earn one *budget*, which its anchors spend: so weight that rests on
- * deep layers, which come and go, still holds what the outer ones carry.  What is not spent does not last: the budget
- * is never more than what was earned in this stretch of time and the one before it, each STRETCH ticks of the outermost
- * layer group.  Each layer group has an anchor, a tangential spring with the stiffness of its first layer.  All state
- * is born at the pair's first active tick, and erased at the first silent one of its outermost layer group; an anchor
- * is born anew whenever its layer group was silent.
+ * The normal impulses of all layers of a pair add to one *budget* of tangential impulse, which its anchors use up. So
+ * weight that rests on deep layers, which act only now and then, also gives friction to the outer ones. A budget that
+ * is not used expires: it is never more than what was added in this stretch of time and the one before it. A stretch is
+ * STRETCH ticks of the outermost layer group.  Each layer group has an anchor, a tangential spring with the stiffness
+ * of its first layer.  All this state begins at the pair's first active tick, and is deleted at the first silent tick
+ * of its outermost layer group. An anchor is set anew whenever its layer group was silent.
  *
- * At an instant the layer groups enter what they did, and when all have ticked the pairs are gone through: so the order
- * in which layer groups tick is no matter.
+ * At an instant each layer group that ticks notes its impulse, and friction is computed for all pairs when all layer
+ * groups have ticked. So the order in which layer groups tick has no effect.
  */
 #ifndef TACTUS_CONTACT_FRICTION_H
 #define TACTUS_CONTACT_FRICTION_H

@@ -1,4 +1,4 @@
-/* limits.h: the limits of stretch that a rank decides, one after the other: edges, then triangles.
+/* limits.h: lists the limits of stretch that a rank decides, first those of edges, then those of triangles.
  *
  *     struct tac_limit limit = {0};
  *     while (tac_limits_next(model, &limit)) ... limit.type, limit.v, limit.key

@@ -1,12 +1,13 @@
-/* model.h: the infinite layer stack of penalty layers between every pair of primitives, as far as it exists.
+/* model.h: the infinite stack of penalty layers between every pair of primitives, and the numbers of those layers that
+ * are needed.
  *
  * The model owns tables that depend on the scene alone: eta(l)/eta(1), r(l)/r(1) and their running sum.  A pair's own
- * numbers (thickness, radius, period of its layers) follow from the start positions and masses, so anyone can make
- * them again at any time: nothing about a pair that is not pressed needs to be stored (docs/method.md, Penalty layers).
+ * numbers (thickness, radius, period of its layers) follow from the start positions and masses, so they can be computed
+ * again at any time. Nothing needs to be stored for a pair that is not in contact (docs/method.md, Penalty layers).
  *
- * Consecutive layers of a pair with the same period are one *layer group*: they tick together, with one kick that sums
- * them in the order of the layers.  With nested clocks h(l) ~ l^-2 is cut to powers of two, so the thousand layers of a
- * pair are some twenty layer groups.
+ * Consecutive layers of a pair with the same period are one *layer group*: they tick together, with one kick, which is
+ * their sum in the order of the layers.  With nested clocks h(l) ~ l^-2 is cut to powers of two, so the thousand layers
+ * of a pair are some twenty layer groups.
  *
  *     struct tac_form form;
  *     tac_model_form(model, TAC_PAIR_VERTEX_TRIANGLE, v, &form);

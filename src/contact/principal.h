@@ -1,5 +1,4 @@
-/* principal.h: what model.c asks about limits of the principal stretch of triangles (docs/method.md, Limits of
- * stretch), and what it shares.
+/* principal.h: the limits of the principal stretch of triangles (docs/method.md, Limits of stretch), for model.c.
  */
 #ifndef TACTUS_CONTACT_PRINCIPAL_H
 #define TACTUS_CONTACT_PRINCIPAL_H

@@ -1,5 +1,5 @@
-/* Where a vertex is at an instant, and bringing it there (docs/method.md, Time and order): inlined, for it is done for
- * each kick. */
+/* advance.h: computes where a vertex is at an instant, and moves it there (docs/method.md, Time and order). The
+ * functions are inline because they are called for each kick. */
 #ifndef TACTUS_EVENTS_ADVANCE_H
 #define TACTUS_EVENTS_ADVANCE_H
 

@@ -1,4 +1,5 @@
-/* book.h: the book of works, sums for energy.csv, and what run.json counts. */
+/* book.h: the book of works (docs/method.md, Energy and the book), the sums for energy.csv, and the counters of
+ * run.json. */
 #ifndef TACTUS_EVENTS_BOOK_H
 #define TACTUS_EVENTS_BOOK_H
 

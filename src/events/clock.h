@@ -1,4 +1,4 @@
-/* clock.h: when something is due. */
+/* clock.h: tells at which instants forces are due, and which of them are due at an instant. */
 #ifndef TACTUS_EVENTS_CLOCK_H
 #define TACTUS_EVENTS_CLOCK_H
 

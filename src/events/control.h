@@ -1,4 +1,4 @@
-/* control.h: how long windows are, and when a run stops. */
+/* control.h: the length of windows, and the reasons for which a pass or a run stops. */
 #ifndef TACTUS_EVENTS_CONTROL_H
 #define TACTUS_EVENTS_CONTROL_H
 

@@ -1,4 +1,4 @@
-/* discovery.h: the ways of finding contacts. */
+/* discovery.h: what each way of finding contacts keeps from window to window. */
 #ifndef TACTUS_EVENTS_DISCOVERY_H
 #define TACTUS_EVENTS_DISCOVERY_H
 

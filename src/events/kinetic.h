@@ -1,4 +1,4 @@
-/* kinetic.h: windows with kinetic data structures; on several ranks kinetic_ranks.c runs them. */
+/* kinetic.h: runs windows with kinetic data structures (docs/kds.md). On several ranks kinetic_ranks.c does this. */
 #ifndef TACTUS_EVENTS_KINETIC_H
 #define TACTUS_EVENTS_KINETIC_H
 

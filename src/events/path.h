@@ -1,4 +1,5 @@
-/* path.h: may a pair come under a distance along the recorded paths of a pass?  Conservative answers. */
+/* path.h: tells whether a pair may come under a distance along the recorded paths of a pass. The answer is
+ * conservative: no is certain, yes may be wrong. */
 #ifndef TACTUS_EVENTS_PATH_H
 #define TACTUS_EVENTS_PATH_H
 

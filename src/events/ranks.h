@@ -2,13 +2,14 @@
  *
  * All ranks run the same windows.  Within a pass a rank meets a neighbour at exactly the instants at which a stencil
  * ticks that both own vertices of: each sends the positions of its vertices in those stencils, before it receives.
- * Both know the schedule, because both hold the stencil and its clock; what is added to it in mid-pass (a deeper layer
- * group) both add at the same instant, judging from the same bits.  A pass ends with one closing message per neighbour,
- * which carries the motion over the window of those vertices that the neighbour's discovery watches.
+ * Both know the schedule, because both hold the stencil and its clock. If something is added to it in mid-pass (a
+ * deeper layer group), both add it at the same instant, because both decide from the same bits.  A pass ends with one
+ * closing message per neighbour, which carries the motion over the window of those vertices that the neighbour's
+ * discovery watches.
  *
- * A rank that fails in mid-pass sends a closing message that says so, at once, to every neighbour, and stops; who
- * receives one where it expected positions does likewise.  So nobody waits for a rank that is down, and all come to the
- * reduction that ends the pass.
+ * A rank that fails in mid-pass sends a closing message that says so, at once, to every neighbour, and stops. A rank
+ * that receives such a message where it expected positions does the same. So no rank waits for one that has stopped,
+ * and all ranks reach the reduction that ends the pass.
  */
 #ifndef TACTUS_EVENTS_RANKS_H
 #define TACTUS_EVENTS_RANKS_H

@@ -1,6 +1,6 @@
-/* Layer groups by class: all layer groups of one period are one array in the order of their keys, and `extra` holds
- * those that came in mid-window, sorted too, until tac_groups_settle() merges them.  tac_active_*() (sim.h) decide
- * which layer groups there are.
+/* rate_groups.h: the active layer groups, by rate class. All layer groups of one period are one array in the order of
+ * their keys. Those that are added in mid-window are in a second sorted array, `extra`, until tac_groups_settle()
+ * merges them. The functions tac_active_*() (sim.h) decide which layer groups there are.
  */
 #ifndef TACTUS_EVENTS_RATE_GROUPS_H
 #define TACTUS_EVENTS_RATE_GROUPS_H

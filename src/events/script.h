@@ -1,4 +1,4 @@
-/* script.h: scripted vertices. */
+/* script.h: moves the vertices that follow scripts, and lets them go. */
 #ifndef TACTUS_EVENTS_SCRIPT_H
 #define TACTUS_EVENTS_SCRIPT_H
 

@@ -1,8 +1,9 @@
 /* sim.h: one simulation: state, clocks, active contacts, and the passes that run them.
  *
- * A window (T, T + W] is run as a *pass*: every due force at every instant, with the layer groups active now, keeping
- * each vertex's path.  Discovery then looks at the paths: clean windows are committed, others are run again from the
- * window's start with what was missed active too.  All state hangs off struct tac_sim, which owns it.
+ * A window (T, T + W] is run as a *pass*: every force that is due acts at its instants, with the layer groups that are
+ * active, and the path of each vertex is kept. Discovery then examines the paths. If no contact was missed, the window
+ * is committed; otherwise the missed contacts become active too, and the window is run again from its start.  All state
+ * hangs off struct tac_sim, which owns it.
  *
  *     tac_sim_create(ctx, scene, mode, &sim);
  *     while (sim->state.now < scene->t_end) tac_sim_advance(sim, next_stop);    commits up to next_stop

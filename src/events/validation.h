@@ -1,7 +1,8 @@
-/* validation.h: what a look back at a pass finds (docs/method.md, Finding contacts).
+/* validation.h: looks back at a pass for contacts that it missed (docs/method.md, Finding contacts).
  *
- * Every candidate pair is bounded over the pass that was just run, or swept along the paths of its vertices.  Those of
- * several ranks may need paths of others: then all neighbours talk.  speculate.c decides what follows from it.
+ * Every candidate pair is bounded over the pass that was just run, or swept along the paths of its vertices.  For pairs
+ * of several ranks, paths of vertices of other ranks may be needed; then all neighbours exchange messages. speculate.c
+ * decides what follows from the result.
  */
 #ifndef TACTUS_EVENTS_VALIDATION_H
 #define TACTUS_EVENTS_VALIDATION_H

@@ -1,7 +1,7 @@
-/* windows.h: what the windows of speculate and, on several ranks, of kinetic structures have in common.
+/* windows.h: what speculative windows and, on several ranks, windows with kinetic structures have in common.
  *
- * Lengths are in ticks of the period that has most of the elastic work.  When a window has been run, chords and
- * deviations tell how each vertex moved in it, and whether it kept to its trajectory bound of the candidate list.
+ * Lengths of windows are in ticks of the period that has most of the elastic work.  When a window has been run, chords
+ * and deviations tell how each vertex moved in it, and whether it kept to its trajectory bound of the candidate list.
  */
 #ifndef TACTUS_EVENTS_WINDOWS_H
 #define TACTUS_EVENTS_WINDOWS_H

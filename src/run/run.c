@@ -20,8 +20,7 @@ static void fill_status(struct tac_running *run, struct tac_status *status, cons
     status->time_s = seconds(run, tac_simulation_now(sim));
     status->end_s = seconds(run, sim->whole->settings->t_end);
     status->wall_s = tac_wall_s() - run->wall_start_s;
-    double share = status->time_s / status->end_s;
-    status->wall_left_s = share > 0 ? status->wall_s * (1 - share) / share : NAN;
+    status->wall_left_s = tac_progress_left_s(&run->progress, status->end_s);
     status->contacts = run->contacts; /* counting them anew would have all ranks meet */
     /* Other ranks' ticks are like this one's, as far as it knows. */
     const double ticks = (double)(tac_simulation_ticks(&status->counters) - sim->ticks_before) * run->ctx->size;
@@ -173,6 +172,7 @@ static enum tac_err after_step(void *user, tac_time t, const struct tac_step *st
     struct tac_running *run = user;
     struct tac_status status;
     run->step = *step;
+    tac_progress_note(&run->progress, tac_wall_s(), seconds(run, tac_simulation_now(&run->sim)));
     fill_status(run, &status, "running");
     TAC_TRY(run->sim.way->hold(run->sim.state, tac_output_status(run->ctx, run->out, &status, false)));
     if (tac_simulation_now(&run->sim) < t)
@@ -205,6 +205,7 @@ enum tac_err tac_running_loop(struct tac_running *run)
     enum tac_err err = TAC_OK;
     const struct tac_observer observer = {run, before_step, after_step};
     const tac_time t_end = run->sim.whole->settings->t_end;
+    tac_progress_begin(&run->progress, tac_wall_s(), seconds(run, tac_simulation_now(&run->sim)));
     if (run->frame == 0)
         TAC_TRY(write_frame(run));
     run->next_save = next_save(run);

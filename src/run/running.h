@@ -3,6 +3,7 @@
 #ifndef TACTUS_RUN_RUNNING_H
 #define TACTUS_RUN_RUNNING_H
 
+#include "run/progress.h"
 #include "run/simulation.h"
 #include <tactus/output.h>
 #include <tactus/run.h>
@@ -25,6 +26,7 @@ struct tac_running {
     double saved_wall_s, save_took_s;     /* when the newest checkpoint was written, and how long that took */
     tac_time next_save;                   /* by simulated time */
     char saved[64];                       /* name of the newest checkpoint */
+    struct tac_progress progress;         /* since this sitting began to step */
     struct tac_energy_row row;
     int64_t contacts;     /* of the last frame's row; after a restart those at the checkpoint */
     tac_time row_at;      /* `row` is that of this time, for a frame that is not written yet; else before 0 */

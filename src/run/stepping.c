@@ -250,26 +250,26 @@ done:
     return err;
 }
 
-enum tac_err tac_simulation_positions(struct tac_simulation *sim, struct tac_vectors *out)
+static enum tac_err vectors(struct tac_simulation *sim, bool velocities, struct tac_vectors *out)
 {
     enum tac_err err = tac_simulation_enter(sim);
     if (err)
         return err;
     const struct tac_state_view view = tac_simulation_view(sim);
     err = make_views(sim, &view);
-    *out = (struct tac_vectors){view.owned, sim->id, sim->position, 3 * sizeof *sim->position};
+    *out = velocities ? (struct tac_vectors){view.owned, sim->id, view.velocity, view.stride}
+                      : (struct tac_vectors){view.owned, sim->id, sim->position, 3 * sizeof *sim->position};
     return tac_simulation_leave(sim, err, false);
+}
+
+enum tac_err tac_simulation_positions(struct tac_simulation *sim, struct tac_vectors *out)
+{
+    return vectors(sim, false, out);
 }
 
 enum tac_err tac_simulation_velocities(struct tac_simulation *sim, struct tac_vectors *out)
 {
-    enum tac_err err = tac_simulation_enter(sim);
-    if (err)
-        return err;
-    const struct tac_state_view view = tac_simulation_view(sim);
-    err = make_views(sim, &view);
-    *out = (struct tac_vectors){view.owned, sim->id, view.velocity, view.stride};
-    return tac_simulation_leave(sim, err, false);
+    return vectors(sim, true, out);
 }
 
 const struct tac_scene *tac_simulation_scene(const struct tac_simulation *sim)

@@ -34,42 +34,21 @@ static const struct tac_field load_fields[] = {
     {.key = "path", .kind = TAC_FIELD_OTHER},
 };
 
-static enum tac_err read_knot(struct tac_reader *reader, const json_t *knot, const char *where, struct tac_load *load)
-{
-    const tac_lid k = load->knot_count;
-    char place[TAC_WHERE];
-    enum tac_err err = TAC_OK;
-    if (!json_is_array(knot) || json_array_size(knot) != 2)
-        TAC_TRY(tac_scene_fail(reader, where, "must be an array of two: the time and the factor"));
-    tac_where_index(place, where, 0);
-    TAC_TRY(tac_scene_knot_time(reader, json_array_get(knot, 0), place, k > 0 ? &load->knot_t_s[k - 1] : NULL,
-                                &load->knot_t_s[k]));
-    tac_where_index(place, where, 1);
-    TAC_TRY(tac_number(reader, json_array_get(knot, 1), place, &load->factor[k]));
-    if (fabs(load->factor[k]) > TAC_FARTHEST)
-        TAC_TRY(tac_scene_fail(reader, place, "is %s; it must stay within %g", tac_shown(load->factor[k]).text,
-                               TAC_FARTHEST));
-    load->knot_count++;
-done:
-    return err;
-}
-
 static enum tac_err read_path(struct tac_reader *reader, const json_t *path, const char *where, struct tac_load *load)
 {
     enum tac_err err = TAC_OK;
-    if (!json_is_array(path))
-        TAC_TRY(tac_scene_fail(reader, where, "must be an array of knots, not %s", tac_json_type(path)));
-    const size_t count = json_array_size(path);
-    if (count == 0)
-        TAC_TRY(tac_scene_fail(reader, where, "is empty; without a path the factor is 1"));
-    if (count > TAC_MOST_ELEMENTS)
-        TAC_TRY(tac_scene_fail(reader, where, "has too many knots"));
-    TAC_TRY(tac_alloc(reader->ctx, count, sizeof *load->knot_t_s, &load->knot_t_s));
-    TAC_TRY(tac_alloc(reader->ctx, count, sizeof *load->factor, &load->factor));
-    for (size_t i = 0; i < count; i++) {
-        char place[TAC_WHERE];
-        tac_where_index(place, where, i);
-        TAC_TRY(read_knot(reader, json_array_get(path, i), place, load));
+    TAC_TRY(tac_scene_knots(reader, path, where, "without a path the factor is 1", 1, &load->knot_t_s, &load->factor));
+    for (size_t i = 0; i < json_array_size(path); i++) {
+        char knot_where[TAC_WHERE], place[TAC_WHERE];
+        const json_t *value;
+        tac_where_index(knot_where, where, i);
+        TAC_TRY(tac_scene_knot(reader, json_array_get(path, i), knot_where, "the factor", load->knot_t_s,
+                               &load->knot_count, &value));
+        tac_where_index(place, knot_where, 1);
+        TAC_TRY(tac_number(reader, value, place, &load->factor[i]));
+        if (fabs(load->factor[i]) > TAC_FARTHEST)
+            TAC_TRY(tac_scene_fail(reader, place, "is %s; it must stay within %g", tac_shown(load->factor[i]).text,
+                                   TAC_FARTHEST));
     }
 done:
     return err;
@@ -89,6 +68,19 @@ static enum tac_err read_kind(struct tac_reader *reader, const json_t *object, c
     if (load->force[2] != 0 || load->wind[2] != 0)
         reader->leaves_plane = true;
     return TAC_OK;
+}
+
+/* What it does, and how that changes with time. */
+static enum tac_err read_course(struct tac_reader *reader, const json_t *object, const char *where,
+                                struct tac_load *load)
+{
+    char place[TAC_WHERE];
+    const json_t *path = json_object_get(object, "path");
+    enum tac_err err = read_kind(reader, object, where, load);
+    tac_where(place, where, "path");
+    if (!err && path != NULL)
+        err = read_path(reader, path, place, load);
+    return err;
 }
 
 /* Where the scene's vertex is among the rows that are here. */
@@ -182,11 +174,7 @@ static enum tac_err read_load(struct tac_reader *reader, json_t *object, size_t 
     if (body->fixed)
         TAC_TRY(tac_scene_fail(reader, where, "acts on \"%.60s\", which is fixed; leave out the load or \"fixed\"",
                                body->name));
-    TAC_TRY(read_kind(reader, object, where, load));
-    json_t *path = json_object_get(object, "path");
-    tac_where(place, where, "path");
-    if (path != NULL)
-        TAC_TRY(read_path(reader, path, place, load));
+    TAC_TRY(read_course(reader, object, where, load));
     TAC_TRY(tac_scene_select(reader, object, where, load->body, &selection));
     TAC_TRY(add_load(reader, load->body, (tac_lid)index, &selection, set_capacity));
     selected = selection.count;
@@ -230,16 +218,12 @@ enum tac_err tac_scene_reread_loads(struct tac_reader *reader, json_t *root)
     json_t *loads = json_object_get(root, "loads");
     enum tac_err err = TAC_OK;
     for (tac_lid i = 0; i < scene->settings->load_count; i++) {
-        char where[TAC_WHERE], place[TAC_WHERE];
+        char where[TAC_WHERE];
         struct tac_load *load = &scene->settings->load[i];
-        json_t *object = json_array_get(loads, (size_t)i), *path;
+        json_t *object = json_array_get(loads, (size_t)i);
         tac_where_index(where, "loads", (size_t)i);
         TAC_TRY(tac_fields_read(reader, object, where, load_fields, COUNT(load_fields), load));
-        TAC_TRY(read_kind(reader, object, where, load));
-        path = json_object_get(object, "path");
-        tac_where(place, where, "path");
-        if (path != NULL)
-            TAC_TRY(read_path(reader, path, place, load));
+        TAC_TRY(read_course(reader, object, where, load));
     }
 done:
     return err;

@@ -26,8 +26,9 @@ static const struct tac_field rotate_fields[] = {
     {.key = "path", .kind = TAC_FIELD_OTHER, .required = true},
 };
 
-enum tac_err tac_scene_knot_time(struct tac_reader *reader, const json_t *value, const char *where,
-                                 const double *before, double *t)
+/* The time of a knot, s; before: that of the one before it, or NULL. */
+static enum tac_err read_time(struct tac_reader *reader, const json_t *value, const char *where, const double *before,
+                              double *t)
 {
     const struct tac_scene *scene = reader->scene;
     enum tac_err err = TAC_OK;
@@ -45,53 +46,53 @@ done:
     return err;
 }
 
-/* One knot [t, value]: t to knot_t_s, strictly after the one before in quanta; the value's JSON to *out. */
-static enum tac_err read_knot(struct tac_reader *reader, const json_t *knot, const char *where,
-                              struct tac_motion *motion, const json_t **out)
+enum tac_err tac_scene_knot(struct tac_reader *reader, const json_t *knot, const char *where, const char *what,
+                            double *knot_t_s, tac_lid *count, const json_t **value)
 {
     char place[TAC_WHERE];
-    double t;
     enum tac_err err = TAC_OK;
     if (!json_is_array(knot) || json_array_size(knot) != 2)
-        TAC_TRY(tac_scene_fail(reader, where, "must be an array of two: the time and %s",
-                               motion->degrees ? "the angle in degrees" : "the displacement [x, y, z]"));
+        TAC_TRY(tac_scene_fail(reader, where, "must be an array of two: the time and %s", what));
     tac_where_index(place, where, 0);
-    TAC_TRY(tac_scene_knot_time(reader, json_array_get(knot, 0), place,
-                                motion->knot_count > 0 ? &motion->knot_t_s[motion->knot_count - 1] : NULL, &t));
-    motion->knot_t_s[motion->knot_count++] = t;
-    *out = json_array_get(knot, 1);
+    TAC_TRY(read_time(reader, json_array_get(knot, 0), place, *count > 0 ? &knot_t_s[*count - 1] : NULL,
+                      &knot_t_s[*count]));
+    (*count)++;
+    *value = json_array_get(knot, 1);
 done:
     return err;
 }
 
-static enum tac_err start_knots(struct tac_reader *reader, const json_t *path, const char *where, size_t width,
-                                struct tac_motion *motion, double **values)
+enum tac_err tac_scene_knots(struct tac_reader *reader, const json_t *path, const char *where, const char *empty,
+                             size_t width, double **knot_t_s, double **value)
 {
     enum tac_err err = TAC_OK;
     if (!json_is_array(path))
         TAC_TRY(tac_scene_fail(reader, where, "must be an array of knots, not %s", tac_json_type(path)));
     size_t count = json_array_size(path);
     if (count == 0)
-        TAC_TRY(tac_scene_fail(reader, where, "is empty; one knot pins, more knots move"));
+        TAC_TRY(tac_scene_fail(reader, where, "is empty; %s", empty));
     if (count > TAC_MOST_ELEMENTS)
         TAC_TRY(tac_scene_fail(reader, where, "has too many knots"));
-    TAC_TRY(tac_alloc(reader->ctx, count, sizeof *motion->knot_t_s, &motion->knot_t_s));
-    TAC_TRY(tac_alloc(reader->ctx, width * count, sizeof **values, values));
+    TAC_TRY(tac_alloc(reader->ctx, count, sizeof **knot_t_s, knot_t_s));
+    TAC_TRY(tac_alloc(reader->ctx, width * count, sizeof **value, value));
 done:
     return err;
 }
+
+#define EMPTY "one knot pins, more knots move"
 
 static enum tac_err read_path(struct tac_reader *reader, const json_t *path, const char *where,
                               struct tac_motion *motion)
 {
     enum tac_err err = TAC_OK;
-    TAC_TRY(start_knots(reader, path, where, 3, motion, &motion->displacement));
+    TAC_TRY(tac_scene_knots(reader, path, where, EMPTY, 3, &motion->knot_t_s, &motion->displacement));
     for (size_t i = 0; i < json_array_size(path); i++) {
         char knot_where[TAC_WHERE], place[TAC_WHERE];
         const json_t *value;
         double *u = motion->displacement + 3 * i;
         tac_where_index(knot_where, where, i);
-        TAC_TRY(read_knot(reader, json_array_get(path, i), knot_where, motion, &value));
+        TAC_TRY(tac_scene_knot(reader, json_array_get(path, i), knot_where, "the displacement [x, y, z]",
+                               motion->knot_t_s, &motion->knot_count, &value));
         tac_where_index(place, knot_where, 1);
         TAC_TRY(tac_vector(reader, value, place, u));
         for (int k = 0; k < 3; k++)
@@ -113,13 +114,14 @@ static enum tac_err read_angles(struct tac_reader *reader, const json_t *path, c
     const struct tac_scene *scene = reader->scene;
     double turned = 0;
     enum tac_err err = TAC_OK;
-    TAC_TRY(start_knots(reader, path, where, 1, motion, &motion->degrees));
+    TAC_TRY(tac_scene_knots(reader, path, where, EMPTY, 1, &motion->knot_t_s, &motion->degrees));
     for (size_t i = 0; i < json_array_size(path); i++) {
         char knot_where[TAC_WHERE], place[TAC_WHERE];
         const json_t *value;
         double *degrees = motion->degrees;
         tac_where_index(knot_where, where, i);
-        TAC_TRY(read_knot(reader, json_array_get(path, i), knot_where, motion, &value));
+        TAC_TRY(tac_scene_knot(reader, json_array_get(path, i), knot_where, "the angle in degrees", motion->knot_t_s,
+                               &motion->knot_count, &value));
         tac_where_index(place, knot_where, 1);
         TAC_TRY(tac_number(reader, value, place, &degrees[i]));
         if (i == 0 && degrees[0] != 0)

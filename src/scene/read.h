@@ -175,9 +175,14 @@ struct tac_selection {
 /* select.c. Collective while spread. By `vertices` of the object, which is set where it is missing. */
 enum tac_err tac_scene_select(struct tac_reader *reader, json_t *object, const char *where, tac_lid body,
                               struct tac_selection *selection);
-/* The time of a knot, s; before: that of the one before it, or NULL. */
-enum tac_err tac_scene_knot_time(struct tac_reader *reader, const json_t *value, const char *where,
-                                 const double *before, double *t);
+/* motion.c. Begins a path: room for the times (*knot_t_s) and values (*value, `width` numbers each) of its knots, whose
+ * number is that of the array.  empty: the sentence for a path without knots. */
+enum tac_err tac_scene_knots(struct tac_reader *reader, const json_t *path, const char *where, const char *empty,
+                             size_t width, double **knot_t_s, double **value);
+/* Reads a knot [time, value]: its time is added to the *count times in knot_t_s, s, and must lie after them; *value is
+ * the JSON of its value.  what: names the value in sentences. */
+enum tac_err tac_scene_knot(struct tac_reader *reader, const json_t *knot, const char *where, const char *what,
+                            double *knot_t_s, tac_lid *count, const json_t **value);
 /* loads.c. tac_scene_check_loads(): that each has what it acts on; after it is known whether the scene is 2D. */
 enum tac_err tac_scene_read_loads(struct tac_reader *reader, json_t *root);
 enum tac_err tac_scene_check_loads(struct tac_reader *reader);

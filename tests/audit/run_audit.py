@@ -3,7 +3,7 @@
 
 The two records must be the same to the last bit, the audits of them (on 1 and on 2 ranks) say the same, and all must be proven;
 where there are not too many pieces, also by continuous collision detection of every single one.
-Without scenes: a few small ones; with --all those of tests/equality, tests/energy, tests/ranks and jobs, the long ones shortened,
+Without scenes: a few small ones; with --all those of tests/equality, tests/events, tests/ranks and jobs, the long ones shortened,
 and those of tests/equality/experiment_scenes.py, which are called experiment:NAME,... (or experiment:all) here.
 
     TACTUS=build/tactus tests/audit/run_audit.py --all

@@ -66,7 +66,7 @@ if mounted:
                     f.write(b"x" * 4096)
             except OSError:
                 pass
-        out, err = p.communicate(timeout=60)
+        out, err = p.communicate(timeout=PATIENCE_S)
         check(p.returncode == 3 and err.count(b"tactus: ") == 1 and b"No space left" in err, "late: %d %s" % (p.returncode, err))
         check(frames_in("small/late.run") >= 1, "late: frames are whole")
         rows = open("small/late.run/energy.csv").read()
@@ -93,14 +93,14 @@ p = subprocess.Popen([WRITER, "gone.run", "--quiet", "--frames", "1000", "--paus
 p.stdout.readline()
 shutil.rmtree("gone.run", ignore_errors=True)
 shutil.rmtree("gone.run", ignore_errors=True)
-out, err = p.communicate(timeout=60)
+out, err = p.communicate(timeout=PATIENCE_S)
 refused(Result(p.returncode, out.decode(), err.decode()), 3, "gone.run", "removed while the run was writing")
 
 # The folder is renamed: the run goes on in it.
 p = subprocess.Popen([WRITER, "old.run", "--quiet", "--frames", "30", "--pause", ".01"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 p.stdout.readline()
 os.rename("old.run", "new.run")
-p.communicate(timeout=60)
+p.communicate(timeout=PATIENCE_S)
 check(p.returncode == 0 and not os.path.exists("old.run") and frames_in("new.run") == 30, "a renamed folder")
 check(open("new.run/energy.csv").read().count("\n") == 31 and os.path.exists("new.run/run.json"), "a renamed folder's small files")
 

@@ -48,7 +48,7 @@ def wait_until(folder, t):
 
 
 def stopped(p, folder, said):
-    out, err = p.communicate(timeout=120)
+    out, err = p.communicate(timeout=PATIENCE_S)
     refused(Result(p.returncode, out.decode(), err.decode()), 75, said, "--restart")
     s = status(folder)
     check(s["state"] == "stopped" and s["checkpoint"] and os.path.exists(folder + "/" + s["checkpoint"]), "%s: %s" % (folder, s))
@@ -82,7 +82,7 @@ for number, (ranks, name, to) in enumerate(((1, "INT", "run"), (1, "TERM", "run"
 p = start("drop.json", "-o", "early.run", "--quiet")
 time.sleep(.03)
 os.kill(p.pid, signal.SIGUSR1)
-out, err = p.communicate(timeout=120)
+out, err = p.communicate(timeout=PATIENCE_S)
 # Before the program has got as far as its handlers it has nothing to save.
 check(p.returncode in (75, -signal.SIGUSR1), "a signal at the start: %d %s" % (p.returncode, err))
 

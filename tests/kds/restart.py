@@ -11,7 +11,7 @@ SCENE = os.path.join(os.environ["TACTUS_SOURCE"], "tests/equality/scenes/cloth-o
 
 
 def call(*words):
-    done = subprocess.run([str(w) for w in words], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
+    done = subprocess.run([str(w) for w in words], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
     return done.returncode, done.stdout
 
 

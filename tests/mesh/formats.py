@@ -390,7 +390,7 @@ bad["no.h5"] = b"hello\n", "is no HDF5 file, though its name says so"
 def run(tool, folder, names):
     """One answer per file, all from one process; a crash names the file it stopped at."""
     paths = "".join(os.path.join(folder, n) + "\n" for n in names)
-    ran = subprocess.run([tool], input=paths.encode(), stdout=subprocess.PIPE, timeout=300)
+    ran = subprocess.run([tool], input=paths.encode(), stdout=subprocess.PIPE, timeout=600)
     lines = ran.stdout.decode().split("\n")[:-1]
     if ran.returncode != 0 or len(lines) != len(names):
         at = names[min(len(lines), len(names) - 1)]

@@ -148,12 +148,12 @@ class Damage:
             json.dump({**self.text, "time": {"end": 16, "frame": 0.0078125}}, file)
         folder = os.path.join(self.home, "removed.run")
         process = launch.Process(self.options.ranks, ["run", long, "-o", folder, "--quiet"])
-        end = time.monotonic() + 30
+        end = time.monotonic() + launch.PATIENCE_S
         while not checkpoints(folder) and process.process.poll() is None and time.monotonic() < end:
             time.sleep(0.02)
         while os.path.exists(folder):  # a file may come while the others go
             shutil.rmtree(folder, ignore_errors=True)
-        refused(process.wait(60), 3, "the folder is removed", "removed")
+        refused(process.wait(launch.PATIENCE_S), 3, "the folder is removed", "removed")
         check(not os.path.exists(folder), "the folder stays removed")
 
 

@@ -39,7 +39,7 @@ def prepare(path, home, options):
 
 def gone(pids):
     """Waits until these processes are; mpirun may return before its ranks."""
-    end = time.monotonic() + 20
+    end = time.monotonic() + launch.PATIENCE_S
     while time.monotonic() < end and any(os.path.exists("/proc/%d/fd" % pid) and running(pid) for pid in pids):
         time.sleep(0.01)
 
@@ -54,7 +54,7 @@ def running(pid):
 
 def killed(process, draw, seconds):
     """Waits until all ranks are there, and a while, and kills one. False: it ended before."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + launch.PATIENCE_S
     while len(process.rank_ids()) < process.ranks and process.process.poll() is None and time.monotonic() < end:
         time.sleep(0.002)
     time.sleep(draw.uniform(0, seconds))
@@ -67,7 +67,7 @@ def killed(process, draw, seconds):
     except ProcessLookupError:
         return False
     try:
-        process.process.wait(60)  # mpirun ends the others
+        process.process.wait(launch.PATIENCE_S)  # mpirun ends the others
     except subprocess.TimeoutExpired:
         # Open MPI 4.1.4's mpirun now and then waits for ever (in a futex of its own) when a process dies while it is
         # still starting them; seen in 3 of 260 such kills. What counts here is that no rank is left waiting.

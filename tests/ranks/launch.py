@@ -22,6 +22,9 @@ ALONE = {"OMPI_MCA_ess_singleton_isolated": "1", "OMPI_MCA_pml": "ob1", "OMPI_MC
 MANY = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
         "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
 
+# A hang is told after ten minutes: a busy machine may take some for what takes seconds on a quiet one.
+PATIENCE_S = 600
+
 
 def program():
     if "TACTUS" not in os.environ:
@@ -94,7 +97,7 @@ class Process:
 
     def signal(self, number):
         """Once every rank listens: before, it would die of it."""
-        end = time.monotonic() + 20
+        end = time.monotonic() + PATIENCE_S
         while self.process.poll() is None and time.monotonic() < end and not self.listens(number):
             time.sleep(0.002)
         if self.process.poll() is None:
@@ -132,11 +135,11 @@ class Process:
         return Result(code, text, seconds)
 
 
-def tactus(ranks, *arguments, environment=None, limit=120):
+def tactus(ranks, *arguments, environment=None, limit=PATIENCE_S):
     return Process(ranks, arguments, environment).wait(limit)
 
 
-def difference(a, b, limit=120):
+def difference(a, b, limit=PATIENCE_S):
     """What `tactus diff` has to say of two folders; empty where nothing differs."""
     r = tactus(1, "diff", a, b, "--all-frames", limit=limit)
     if r.code == 0:

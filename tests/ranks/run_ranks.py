@@ -102,7 +102,7 @@ def with_stops(path, folder, draw, choice, limit, seconds):
         process = launch.Process(ranks, ["run", *where, *overwrite, "--quiet"])
         if stops < STOPS:
             begin = time.monotonic()
-            while process.process.poll() is None and time.monotonic() < begin + 20 and modified(folder) == since:
+            while process.process.poll() is None and time.monotonic() < begin + launch.PATIENCE_S and modified(folder) == since:
                 time.sleep(0.005)  # a signal to mpirun before the ranks are there is lost
             time.sleep(draw.uniform(0, 1) * seconds / 3)
             process.signal(signal.SIGUSR1)
@@ -199,7 +199,7 @@ def main():
     parser.add_argument("--some", action="store_true", help="one number of ranks for each way and scene, in turn")
     parser.add_argument("--contact", action="store_true", help="a scene in which nothing touches is a failure")
     parser.add_argument("--small", type=float, default=2, help="all pairs only where a run takes so many seconds (%(default)s)")
-    parser.add_argument("--limit", type=float, default=120, help="seconds that a run may take (%(default)s)")
+    parser.add_argument("--limit", type=float, default=launch.PATIENCE_S, help="seconds that a run may take (%(default)s)")
     parser.add_argument("--jobs", type=int, default=1, help="scenes at a time")
     parser.add_argument("--seed", type=int, default=1, help="of the moments at which runs are stopped")
     parser.add_argument("--keep", default=None, help="folder for what differs; default: the system's for temporary files")

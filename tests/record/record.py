@@ -44,7 +44,7 @@ def run(ranks, scene, folder, *more, code=0, record=True, **environment):
     arguments = [scene] if scene else []
     arguments += ["-o", path(folder)] if folder else []
     r = launch.tactus(ranks, "run", *arguments, *(["--record"] if record else []), *more,
-                      environment={k: str(v) for k, v in environment.items()}, limit=240)
+                      environment={k: str(v) for k, v in environment.items()}, limit=600)
     check(r.code == code, "exit code %d of %s %s on %d ranks: %s" % (code, scene, more, ranks, r.output[-800:]))
     check(not r.crashed, "no crash: %s" % r.crashed)
     return r

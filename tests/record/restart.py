@@ -68,12 +68,12 @@ def alive(folder):
 
 def stopped(folder, ranks, arguments):
     p = launch.Process(ranks, ["run", *arguments, "--record", "--quiet"], {"TACTUS_TEST_DELAY": "3,2000"} if ranks > 1 else None)
-    end = time.monotonic() + 60
+    end = time.monotonic() + 600
     while p.process.poll() is None and time.monotonic() < end and not alive(folder):
         time.sleep(.01)
     time.sleep(draw.uniform(.02, .2))
     p.signal(signal.SIGUSR1)
-    return p.wait(120)
+    return p.wait(600)
 
 
 r = stopped("signal", 2, [RANKS + "moving.json", "-o", path("signal")])

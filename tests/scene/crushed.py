@@ -36,7 +36,7 @@ def run(mode, ranks):
     folder = "%s-%d" % (mode, ranks)
     launch = ["mpirun", "-n", str(ranks)] if ranks > 1 else []
     r = subprocess.run([*launch, TACTUS, "run", "scene.json", "-o", folder, "--quiet", "--discover", mode], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                       universal_newlines=True, timeout=250)
+                       universal_newlines=True, timeout=600)
     said = [line for line in r.stderr.splitlines() if line.startswith("tactus: ")]
     check(r.returncode == 3 and len(said) == 1 and re.search(r"cannot go on at t = 0\.10\d+ s: .* are pressed through all \d+ layers between them", said[0]),
           "%s: %d %s" % (folder, r.returncode, r.stderr[:600]))

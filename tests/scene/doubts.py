@@ -29,7 +29,7 @@ def tactus(command, scene, *arguments, ranks=1, settings=()):
     launch = ["mpirun", "-n", str(ranks)] if ranks > 1 else []
     given = [word for s in settings for word in ("--set", s)]
     return subprocess.run([*launch, TACTUS, command, "scene.json", *map(str, arguments), *given], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          universal_newlines=True, timeout=300)
+                          universal_newlines=True, timeout=600)
 
 
 def sentences(r):

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""rooms.py [--graph]: the rooms of src/ include only rooms below them, and no include goes round in a circle; no room is too large.
+"""rooms.py [--graph]: the rooms of src/ include only rooms below them, and no include goes round in a circle; no room is too large;
+every room has a folder of tests of its own.
 
 The order is that of ROOMS; a room may include itself and the rooms that are listed for it.  Reads every #include of src/,
 public headers (<tactus/...>) counting as part of the room that implements them.  With --graph it prints the arrows in the
@@ -31,6 +32,8 @@ ROOMS = {
     "app": ["run"],
 }
 PICTURE = "docs/pictures/rooms.dot"
+# Folders of tests/ that belong to no room, because they test the whole program, or something else than the program.
+WHOLE = {"equality", "ranks", "record", "faults", "fuzz", "physics", "matrix", "mutation", "bench", "jobs", "install", "style"}
 MOST_LINES = 6000  # of a room; a folder in a room counts for itself
 # Public headers belong to the rooms that implement them.
 PUBLIC = {"base": "base", "accum": "base", "math": "base", "process": "base", "mesh": "mesh", "mesh_kinds": "mesh",
@@ -73,6 +76,24 @@ def sizes(source):
     return lines
 
 
+def layout(source):
+    """What is wrong with the folders of tests/: one for each room, with a test; and those of WHOLE."""
+    tests = os.path.join(source, "tests")
+    folders = {name for name in os.listdir(tests) if os.path.isdir(os.path.join(tests, name)) and name != "__pycache__"}
+    for room in ROOMS:
+        lists = os.path.join(tests, room, "CMakeLists.txt")
+        registered = ""
+        if os.path.exists(lists):
+            with open(lists) as f:
+                registered = f.read()
+        if not re.search(r"^ *(tactus_test|tactus_script|add_test)\(", registered, re.M):
+            yield "tests/%s registers no test of the room src/%s" % (room, room)
+    for name in sorted(folders - set(ROOMS) - WHOLE):
+        yield "tests/%s belongs to no room of src/, nor is it one of WHOLE in tests/style/rooms.py" % name
+    for name in sorted(WHOLE - folders):
+        yield "tests/%s is in WHOLE in tests/style/rooms.py, and is not there" % name
+
+
 def picture(arrows):
     lines = ['  "%s" -> "%s";' % arrow for arrow in sorted(arrows)]
     return "digraph rooms {\n  node [shape = box, fontname = Helvetica];\n%s\n}\n" % "\n".join(lines)
@@ -90,6 +111,7 @@ def main():
         if room != other:
             arrows[room, other] = arrows.get((room, other), 0) + 1
     wrong += ["%s has %d lines; over %d, a room is two" % (room, n, MOST_LINES) for room, n in sizes(SOURCE).items() if n > MOST_LINES]
+    wrong += layout(SOURCE)
     graph = picture(arrows)
     if "--graph" in sys.argv:
         print(graph, end="")

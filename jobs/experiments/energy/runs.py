@@ -55,7 +55,7 @@ class Run:
 
 
 def run(scene, **settings):
-    """Runs a scene (a path, or one of tests/energy/scenes) with settings ("a.b" written a__b) and returns its Run."""
+    """Runs a scene (a path, or one of tests/events/scenes) with settings ("a.b" written a__b) and returns its Run."""
     path = scene if os.path.sep in scene else os.path.join(SCENES, scene)
     keep = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     folder = tempfile.mkdtemp(prefix="tactus-energy-", dir=keep)

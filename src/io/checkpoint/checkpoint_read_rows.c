@@ -103,6 +103,28 @@ done:
     return err;
 }
 
+/* This rank's rows of a table, and the one before them where there is one, by which the order is seen. */
+struct span {
+    int64_t begin, end; /* rows of the file */
+    int64_t first;      /* the row that the records begin with */
+};
+
+/* Reads them into records of `size` bytes, which the caller frees.  one_before: with the row before them. */
+static enum tac_err read_span(const struct tac_checkpoint_reader *r, const struct tac_checkpoint_column *column,
+                              size_t columns, bool one_before, size_t size, struct span *span, void *records)
+{
+    enum tac_err err;
+    int64_t total = 0;
+    TAC_TRY(count_rows(r, column, &total));
+    my_rows(r, total, &span->begin, &span->end);
+    if (span->end - span->begin > INT32_MAX)
+        TAC_TRY(tac_checkpoint_wrong(r, "this rank would have more than 2^31 rows of a table"));
+    span->first = one_before ? with_one_before(span->begin, span->end) : span->begin;
+    err = tac_checkpoint_columns(r, column, columns, total, span->first, span->end, size, records);
+done:
+    return err;
+}
+
 static enum tac_err read_vertices(struct tac_checkpoint_reader *r)
 {
     enum tac_err err;
@@ -176,16 +198,13 @@ static enum tac_err read_scripts(struct tac_checkpoint_reader *r)
     enum tac_err err;
     struct tac_checkpoint *c = r->c;
     struct tac_script_record *rows = NULL;
-    int64_t total = 0, begin, end;
-    TAC_TRY(count_rows(r, &TAC_SCRIPT_COLUMNS[0], &total));
-    my_rows(r, total, &begin, &end);
-    const int64_t first = with_one_before(begin, end);
-    TAC_TRY(tac_checkpoint_columns(r, TAC_SCRIPT_COLUMNS, 8, total, first, end, sizeof *rows, &rows));
-    TAC_TRY(tac_alloc(r->ctx, (size_t)(end - begin), sizeof *c->script, &c->script));
-    c->script_count = (tac_lid)(end - begin);
-    for (int64_t k = begin; k < end && !err; k++) {
-        const struct tac_script_record *row = &rows[k - first];
-        struct tac_script_state *s = &c->script[k - begin];
+    struct span span;
+    TAC_TRY(read_span(r, TAC_SCRIPT_COLUMNS, 8, true, sizeof *rows, &span, &rows));
+    TAC_TRY(tac_alloc(r->ctx, (size_t)(span.end - span.begin), sizeof *c->script, &c->script));
+    c->script_count = (tac_lid)(span.end - span.begin);
+    for (int64_t k = span.begin; k < span.end && !err; k++) {
+        const struct tac_script_record *row = &rows[k - span.first];
+        struct tac_script_state *s = &c->script[k - span.begin];
         if (!script_sensible(c, row) || (k > 0 && row->vertex <= row[-1].vertex))
             err = tac_checkpoint_wrong(r, "the state of a motion makes no sense");
         *s = (struct tac_script_state){.vertex = row->vertex,
@@ -244,16 +263,14 @@ static enum tac_err read_pairs(struct tac_checkpoint_reader *r)
     enum tac_err err;
     struct tac_checkpoint *c = r->c;
     struct tac_pair_record *rows = NULL;
-    int64_t total = 0, begin, end, lasts = 0;
-    TAC_TRY(count_rows(r, &TAC_PAIR_COLUMNS[0], &total));
-    my_rows(r, total, &begin, &end);
-    const int64_t first = with_one_before(begin, end);
-    TAC_TRY(tac_checkpoint_columns(r, TAC_PAIR_COLUMNS, 4, total, first, end, sizeof *rows, &rows));
-    TAC_TRY(tac_alloc(r->ctx, (size_t)(end - begin), sizeof *c->pair, &c->pair));
-    c->pair_count = (tac_lid)(end - begin);
-    for (int64_t k = begin; k < end && !err; k++) {
-        const struct tac_pair_record *row = &rows[k - first];
-        struct tac_pair_state *p = &c->pair[k - begin];
+    struct span span;
+    int64_t lasts = 0;
+    TAC_TRY(read_span(r, TAC_PAIR_COLUMNS, 4, true, sizeof *rows, &span, &rows));
+    TAC_TRY(tac_alloc(r->ctx, (size_t)(span.end - span.begin), sizeof *c->pair, &c->pair));
+    c->pair_count = (tac_lid)(span.end - span.begin);
+    for (int64_t k = span.begin; k < span.end && !err; k++) {
+        const struct tac_pair_record *row = &rows[k - span.first];
+        struct tac_pair_state *p = &c->pair[k - span.begin];
         if (!pair_sensible(c, row) || (k > 0 && !pair_after(row - 1, row)))
             err = tac_checkpoint_wrong(r, "a contact makes no sense");
         *p = (struct tac_pair_state){(uint64_t)row->key, {0}, row->depth, lasts, row->groups};
@@ -282,12 +299,9 @@ static enum tac_err read_friction_states(struct tac_checkpoint_reader *r)
 {
     enum tac_err err;
     struct tac_checkpoint *c = r->c;
-    int64_t total = 0, begin, end;
-    TAC_TRY(count_rows(r, &TAC_GRIP_COLUMNS[0], &total));
-    my_rows(r, total, &begin, &end);
-    TAC_TRY(tac_checkpoint_columns(r, TAC_GRIP_COLUMNS, 5, total, begin, end, sizeof *c->friction_state,
-                                   &c->friction_state));
-    c->friction_state_count = (tac_lid)(end - begin);
+    struct span span;
+    TAC_TRY(read_span(r, TAC_GRIP_COLUMNS, 5, false, sizeof *c->friction_state, &span, &c->friction_state));
+    c->friction_state_count = (tac_lid)(span.end - span.begin);
     for (tac_lid k = 0; k < c->friction_state_count && !err; k++)
         if (!friction_state_sensible(c, &c->friction_state[k]))
             err = tac_checkpoint_wrong(r, "the friction of a contact makes no sense");
@@ -334,22 +348,14 @@ static enum tac_err read_element_states(struct tac_checkpoint_reader *r)
     enum tac_err err;
     struct tac_checkpoint *c = r->c;
     struct tac_element_state *rows = NULL;
-    int64_t total = 0, begin, end;
-    TAC_TRY(count_rows(r, &TAC_ELEMENT_STATE_COLUMNS[0], &total));
-    my_rows(r, total, &begin, &end);
-    const int64_t first = with_one_before(begin, end);
-    if (end - begin > INT32_MAX) {
-        err = tac_checkpoint_wrong(r, "this rank would have more than 2^31 elements that remember something");
-        goto done;
-    }
-    TAC_TRY(tac_checkpoint_columns(r, TAC_ELEMENT_STATE_COLUMNS, 6, total, first, end, sizeof *rows, &rows));
-    for (int64_t k = first; k < end && !err; k++)
-        if (!element_sensible(c, &rows[k - first]) ||
-            (k > first && tac_element_state_compare(&rows[k - first - 1], &rows[k - first]) >= 0))
+    struct span span;
+    TAC_TRY(read_span(r, TAC_ELEMENT_STATE_COLUMNS, 6, true, sizeof *rows, &span, &rows));
+    for (int64_t k = 0; k < span.end - span.first && !err; k++)
+        if (!element_sensible(c, &rows[k]) || (k > 0 && tac_element_state_compare(&rows[k - 1], &rows[k]) >= 0))
             err = tac_checkpoint_wrong(r, "what an element remembers makes no sense");
-    if (!err && begin > first)
-        memmove(rows, rows + 1, (size_t)(end - begin) * sizeof *rows);
-    c->element_count = err ? 0 : (tac_lid)(end - begin);
+    if (!err && span.begin > span.first)
+        memmove(rows, rows + 1, (size_t)(span.end - span.begin) * sizeof *rows);
+    c->element_count = err ? 0 : (tac_lid)(span.end - span.begin);
     c->element = rows;
     rows = NULL;
 done:

@@ -53,20 +53,37 @@ enum tac_err tac_checkpoint_write_columns(struct tac_ctx *ctx, struct tac_checkp
     return err;
 }
 
-/* Collective. Of n records of `size` bytes each goes to the rank to[k], which sorts what comes to it by `compare`, and
- * writes it.  err: what went wrong here before; then it is the error of all ranks. */
+/* The records of this rank for a table. */
+struct records {
+    const void *record;
+    size_t count, size;                           /* size of one, bytes */
+    size_t owner;                                 /* offset of the id (tac_gid) by which its writer is found */
+    tac_gid ids;                                  /* how many of those ids there are */
+    int (*compare)(const void *a, const void *b); /* the file's order */
+};
+
+/* Collective. Each record goes to the rank that writes the row of its id among all ids; that rank sorts what comes, and
+ * writes it.  err: an error that this rank had before; then it is the error of all ranks. */
 static enum tac_err write_table(struct tac_ctx *ctx, struct tac_checkpoint_writer *w,
-                                const struct tac_checkpoint_column *column, size_t columns, enum tac_err err, size_t n,
-                                const int32_t *to, const void *record, size_t size,
-                                int (*compare)(const void *a, const void *b))
+                                const struct tac_checkpoint_column *column, size_t columns, enum tac_err err,
+                                const struct records *r)
 {
     void *came = NULL;
     size_t total = 0;
-    err = tac_distribute(ctx, err, err ? 0 : n, to, record, size, &came, &total);
-    if (!err && total)
-        qsort(came, total, size, compare);
+    int32_t *to = NULL;
     if (!err)
-        err = tac_checkpoint_write_columns(ctx, w, column, columns, came, size, total);
+        err = tac_alloc(ctx, r->count, sizeof *to, &to);
+    for (size_t k = 0; k < r->count && !err; k++) {
+        tac_gid id;
+        memcpy(&id, (const char *)r->record + r->size * k + r->owner, sizeof id);
+        to[k] = tac_rank_of_row(ctx, r->ids, id);
+    }
+    err = tac_distribute(ctx, err, err ? 0 : r->count, to, r->record, r->size, &came, &total);
+    free(to);
+    if (!err && total)
+        qsort(came, total, r->size, r->compare);
+    if (!err)
+        err = tac_checkpoint_write_columns(ctx, w, column, columns, came, r->size, total);
     free(came);
     return err;
 }
@@ -76,9 +93,7 @@ static enum tac_err write_vertices(struct tac_ctx *ctx, struct tac_checkpoint_wr
     enum tac_err err;
     const size_t n = (size_t)c->vertices.count;
     struct tac_vertex_record *row = NULL;
-    int32_t *to = NULL;
     TAC_TRY(tac_alloc(ctx, n, sizeof *row, &row));
-    TAC_TRY(tac_alloc(ctx, n, sizeof *to, &to));
     for (size_t k = 0; k < n; k++) {
         row[k].id = c->vertices.id[k];
         row[k].mass = c->vertices.mass[k];
@@ -87,12 +102,12 @@ static enum tac_err write_vertices(struct tac_ctx *ctx, struct tac_checkpoint_wr
         memcpy(row[k].x, &c->vertices.x[3 * k], sizeof row[k].x);
         memcpy(row[k].v, &c->vertices.v[3 * k], sizeof row[k].v);
         memcpy(row[k].impulse, &c->vertices.impulse[3 * k], sizeof row[k].impulse);
-        to[k] = tac_rank_of_row(ctx, c->vertex_total, row[k].id);
     }
 done:
-    err = write_table(ctx, w, TAC_VERTEX_COLUMNS, 6, err, n, to, row, sizeof *row, compare_first);
+    err = write_table(
+        ctx, w, TAC_VERTEX_COLUMNS, 6, err,
+        &(struct records){row, n, sizeof *row, offsetof(struct tac_vertex_record, id), c->vertex_total, compare_first});
     free(row);
-    free(to);
     return err;
 }
 
@@ -103,18 +118,16 @@ static enum tac_err write_elements(struct tac_ctx *ctx, struct tac_checkpoint_wr
     enum tac_err err;
     const size_t n = (size_t)count;
     struct tac_element_record *row = NULL;
-    int32_t *to = NULL;
     TAC_TRY(tac_alloc(ctx, n, sizeof *row, &row));
-    TAC_TRY(tac_alloc(ctx, n, sizeof *to, &to));
     for (size_t k = 0; k < n; k++) {
         row[k].id = id[k];
         memcpy(row[k].v, &v[(size_t)corners * k], (size_t)corners * sizeof *v);
-        to[k] = tac_rank_of_row(ctx, all, row[k].id);
     }
 done:
-    err = write_table(ctx, w, column, 1, err, n, to, row, sizeof *row, compare_first);
+    err = write_table(
+        ctx, w, column, 1, err,
+        &(struct records){row, n, sizeof *row, offsetof(struct tac_element_record, id), all, compare_first});
     free(row);
-    free(to);
     return err;
 }
 
@@ -123,9 +136,7 @@ static enum tac_err write_scripts(struct tac_ctx *ctx, struct tac_checkpoint_wri
     enum tac_err err;
     const size_t n = (size_t)c->script_count;
     struct tac_script_record *row = NULL;
-    int32_t *to = NULL;
     TAC_TRY(tac_alloc(ctx, n, sizeof *row, &row));
-    TAC_TRY(tac_alloc(ctx, n, sizeof *to, &to));
     for (size_t k = 0; k < n; k++) {
         const struct tac_script_state *s = &c->script[k];
         row[k] =
@@ -134,12 +145,12 @@ static enum tac_err write_scripts(struct tac_ctx *ctx, struct tac_checkpoint_wri
         memcpy(row[k].x, s->x, sizeof s->x);
         memcpy(row[k].v, s->v, sizeof s->v);
         memcpy(row[k].v_free, s->v_free, sizeof s->v_free);
-        to[k] = tac_rank_of_row(ctx, c->vertex_total, s->vertex);
     }
 done:
-    err = write_table(ctx, w, TAC_SCRIPT_COLUMNS, 8, err, n, to, row, sizeof *row, compare_first);
+    err = write_table(ctx, w, TAC_SCRIPT_COLUMNS, 8, err,
+                      &(struct records){row, n, sizeof *row, offsetof(struct tac_script_record, vertex),
+                                        c->vertex_total, compare_first});
     free(row);
-    free(to);
     return err;
 }
 
@@ -164,59 +175,25 @@ static enum tac_err write_pairs(struct tac_ctx *ctx, struct tac_checkpoint_write
     const size_t n = (size_t)c->pair_count, m = (size_t)c->last_count;
     struct tac_pair_record *row = NULL;
     struct last_record *last = NULL;
-    int32_t *to = NULL, *last_to = NULL;
     size_t k = 0;
     TAC_TRY(tac_alloc(ctx, n, sizeof *row, &row));
-    TAC_TRY(tac_alloc(ctx, n, sizeof *to, &to));
     TAC_TRY(tac_alloc(ctx, m, sizeof *last, &last));
-    TAC_TRY(tac_alloc(ctx, m, sizeof *last_to, &last_to));
     for (size_t i = 0; i < n; i++) {
         const struct tac_pair_state *p = &c->pair[i];
         row[i] = (struct tac_pair_record){(tac_gid)p->key, {0}, p->depth, p->groups};
         memcpy(row[i].vertex, p->vertex, sizeof row[i].vertex);
-        to[i] = tac_rank_of_row(ctx, c->vertex_total, p->vertex[0]);
-        for (int64_t r = 0; r < p->groups; r++, k++) {
+        for (int64_t r = 0; r < p->groups; r++, k++)
             last[k] = (struct last_record){row[i], r, c->last[p->last + r]};
-            last_to[k] = to[i];
-        }
     }
 done:
-    err = write_table(ctx, w, TAC_PAIR_COLUMNS, 4, err, n, to, row, sizeof *row, compare_pairs);
-    err = write_table(ctx, w, &LAST, 1, err, m, last_to, last, sizeof *last, compare_lasts);
+    err = write_table(ctx, w, TAC_PAIR_COLUMNS, 4, err,
+                      &(struct records){row, n, sizeof *row, offsetof(struct tac_pair_record, vertex), c->vertex_total,
+                                        compare_pairs});
+    err = write_table(ctx, w, &LAST, 1, err,
+                      &(struct records){last, m, sizeof *last, offsetof(struct last_record, pair.vertex),
+                                        c->vertex_total, compare_lasts});
     free(row);
     free(last);
-    free(to);
-    free(last_to);
-    return err;
-}
-
-static enum tac_err write_element_states(struct tac_ctx *ctx, struct tac_checkpoint_writer *w,
-                                         const struct tac_checkpoint *c)
-{
-    enum tac_err err;
-    const size_t n = (size_t)c->element_count;
-    int32_t *to = NULL;
-    TAC_TRY(tac_alloc(ctx, n, sizeof *to, &to));
-    for (size_t k = 0; k < n; k++)
-        to[k] = tac_rank_of_row(ctx, c->vertex_total, c->element[k].vertex[0]);
-done:
-    err = write_table(ctx, w, TAC_ELEMENT_STATE_COLUMNS, 6, err, n, to, c->element, sizeof *c->element,
-                      tac_element_state_compare);
-    free(to);
-    return err;
-}
-
-static enum tac_err write_friction_states(struct tac_ctx *ctx, struct tac_checkpoint_writer *w,
-                                          const struct tac_checkpoint *c)
-{
-    const size_t n = (size_t)c->friction_state_count;
-    int32_t *to = NULL;
-    enum tac_err err = tac_alloc(ctx, n, sizeof *to, &to);
-    for (size_t k = 0; k < n && !err; k++)
-        to[k] = tac_rank_of_row(ctx, c->vertex_total, c->friction_state[k].vertex[0]);
-    err = write_table(ctx, w, TAC_GRIP_COLUMNS, 5, err, n, to, c->friction_state, sizeof *c->friction_state,
-                      tac_friction_row_compare);
-    free(to);
     return err;
 }
 
@@ -224,6 +201,12 @@ enum tac_err tac_checkpoint_write_rows(struct tac_ctx *ctx, struct tac_checkpoin
                                        const struct tac_checkpoint *c)
 {
     enum tac_err err;
+    const struct records element = {c->element,         (size_t)c->element_count,
+                                    sizeof *c->element, offsetof(struct tac_element_state, vertex),
+                                    c->vertex_total,    tac_element_state_compare};
+    const struct records friction = {c->friction_state,         (size_t)c->friction_state_count,
+                                     sizeof *c->friction_state, offsetof(struct tac_friction_row, vertex),
+                                     c->vertex_total,           tac_friction_row_compare};
     TAC_TRY(write_vertices(ctx, w, c));
     TAC_TRY(write_elements(ctx, w, TAC_TRIANGLE_COLUMNS, c->triangle_total, c->mesh.triangle_count, c->mesh.triangle_id,
                            c->mesh.triangle, 3));
@@ -231,8 +214,8 @@ enum tac_err tac_checkpoint_write_rows(struct tac_ctx *ctx, struct tac_checkpoin
                            c->mesh.segment, 2));
     TAC_TRY(write_scripts(ctx, w, c));
     TAC_TRY(write_pairs(ctx, w, c));
-    TAC_TRY(write_element_states(ctx, w, c));
-    TAC_TRY(write_friction_states(ctx, w, c));
+    TAC_TRY(write_table(ctx, w, TAC_ELEMENT_STATE_COLUMNS, 6, TAC_OK, &element));
+    TAC_TRY(write_table(ctx, w, TAC_GRIP_COLUMNS, 5, TAC_OK, &friction));
 done:
     return err;
 }

@@ -80,12 +80,6 @@ static double speed_of(const struct tac_output *out, const struct tac_status *s)
     return s->wall_s > 0 ? (s->time_s - out->begin_t_s) / s->wall_s : NAN;
 }
 
-/* For a run that began somewhere on the way, its own speed tells what is left. */
-static double left_of(const struct tac_output *out, const struct tac_status *s)
-{
-    return out->begin_t_s > 0 && isfinite(s->wall_left_s) ? (s->end_s - s->time_s) / speed_of(out, s) : s->wall_left_s;
-}
-
 json_t *tac_status_json(const struct tac_output *out, const struct tac_status *s)
 {
     const struct tac_scene *scene = out->scene;
@@ -95,7 +89,7 @@ json_t *tac_status_json(const struct tac_output *out, const struct tac_status *s
         put(object, "state", json_string(s->state)) && put(object, "time", tac_json_real(s->time_s)) &&
         put(object, "end", tac_json_real(s->end_s)) && put(object, "share", tac_json_real(share_of(s))) &&
         put(object, "speed", tac_json_real(speed_of(out, s))) && put(object, "wall_s", tac_json_real(s->wall_s)) &&
-        put(object, "wall_left_s", tac_json_real(left_of(out, s))) &&
+        put(object, "wall_left_s", tac_json_real(s->wall_left_s)) &&
         put(object, "window_s", tac_json_real(s->window_s)) &&
         put(object, "ticks_per_s", tac_json_real(s->ticks_per_s)) && put_integer(object, "contacts", s->contacts) &&
         put_integer(object, "deepest_layer", s->deepest_layer) && put_integer(object, "restarts", out->restarts) &&
@@ -114,7 +108,7 @@ json_t *tac_status_json(const struct tac_output *out, const struct tac_status *s
 static void progress_text(const struct tac_output *out, const struct tac_status *s, char *text, size_t size)
 {
     char left[32];
-    tac_duration_text(left_of(out, s), left, sizeof left);
+    tac_duration_text(s->wall_left_s, left, sizeof left);
     snprintf(text, size,
              "t %.6g of %.6g s  %.1f %%  left %s  %.3g ticks/s  %" PRId64 " contacts  layer %" PRId64
              "  window %.3g s  %" PRId64 " rollbacks",

@@ -74,11 +74,11 @@ int main(void)
 {
     MPI_Init(NULL, NULL);
     static const char *const any[] = {
-        "tests/energy/scenes/chain-dragged.json",
-        "tests/energy/scenes/chain-caught.json",
-        "tests/energy/scenes/two-shells.json",
-        "tests/energy/scenes/spring-on-plane.json",
-        "tests/energy/scenes/piston.json",
+        "tests/events/scenes/chain-dragged.json",
+        "tests/events/scenes/chain-caught.json",
+        "tests/events/scenes/two-shells.json",
+        "tests/events/scenes/spring-on-plane.json",
+        "tests/events/scenes/piston.json",
         "tests/equality/scenes/let-go.json",
         "tests/equality/scenes/turning-obstacle.json",
         "tests/equality/scenes/closing-walls.json",
@@ -91,18 +91,18 @@ int main(void)
     };
     for (size_t k = 0; k < sizeof any / sizeof any[0]; k++)
         closes(any[k], NULL);
-    second_order("tests/energy/scenes/chain-dragged.json", NULL);
+    second_order("tests/events/scenes/chain-dragged.json", NULL);
     /* Caught and let go on ticks, between them, and one of each. */
-    second_order("tests/energy/scenes/chain-caught.json", "[[0.5, [0, 0, 0]], [1, [0, 0.1, 0]]]");
-    second_order("tests/energy/scenes/chain-caught.json", "[[0.50143, [0, 0, 0]], [1.00713, [0, 0.1, 0]]]");
-    second_order("tests/energy/scenes/chain-caught.json", "[[0.5, [0, 0, 0]], [1.00713, [0.3, 0.1, 0]]]");
-    second_order("tests/energy/scenes/chain-caught.json", "[[0.507143, [0, 0, 0]], [1, [0, 0.1, 0]]]");
-    rows_do_not_matter("tests/energy/scenes/chain-caught.json");
+    second_order("tests/events/scenes/chain-caught.json", "[[0.5, [0, 0, 0]], [1, [0, 0.1, 0]]]");
+    second_order("tests/events/scenes/chain-caught.json", "[[0.50143, [0, 0, 0]], [1.00713, [0, 0.1, 0]]]");
+    second_order("tests/events/scenes/chain-caught.json", "[[0.5, [0, 0, 0]], [1.00713, [0.3, 0.1, 0]]]");
+    second_order("tests/events/scenes/chain-caught.json", "[[0.507143, [0, 0, 0]], [1, [0, 0.1, 0]]]");
+    rows_do_not_matter("tests/events/scenes/chain-caught.json");
     struct settings half = {.count = 0}, whole = {.count = 0};
     set(&half, "contact.restitution=0.5");
     set(&whole, "contact.restitution=1");
-    balance("tests/energy/scenes/piston.json", &whole, 2e-3, .5, 0);
-    balance("tests/energy/scenes/piston.json", &half, 2e-3, .1, .5);
+    balance("tests/events/scenes/piston.json", &whole, 2e-3, .5, 0);
+    balance("tests/events/scenes/piston.json", &half, 2e-3, .1, .5);
     MPI_Finalize();
     return check_result();
 }

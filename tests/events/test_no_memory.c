@@ -2,7 +2,7 @@
  * found, with friction and a layer stack that is pressed deeper in mid-pass.  If this fails, something in the event
  * loop allocates: a pass may then end in "out of memory" half-way, and its time depends on the heap.  The linker puts
  * the functions below in the place of those that the library calls (--wrap). */
-#include "../energy/support.h"
+#include "support.h"
 
 static bool inside;
 static long passes, instants, asked_inside, asked_outside;
@@ -71,8 +71,8 @@ int main(void)
     MPI_Init(NULL, NULL);
     static const char *const mode[] = {"speculate", "kds"};
     for (int k = 0; k < 2; k++) {
-        look("tests/energy/scenes/hail.json", mode[k], .75, 2);
-        look("tests/energy/scenes/sheets.json", mode[k], .005859375, 2);
+        look("tests/events/scenes/hail.json", mode[k], .75, 2);
+        look("tests/events/scenes/sheets.json", mode[k], .005859375, 2);
     }
     MPI_Finalize();
     return check_result();

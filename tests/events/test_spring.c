@@ -15,7 +15,7 @@ static struct outcome bounce(double height, double safety, double seconds)
     struct outcome o = {0, 0};
     set(&s, "bodies.spring.position.1=%.17g", height);
     set(&s, "clocks.contact_safety=%.17g", safety);
-    begin(&e, "tests/energy/scenes/spring-on-plane.json", &s);
+    begin(&e, "tests/events/scenes/spring-on-plane.json", &s);
     const int rows = (int)(4 * seconds);
     int contacts = 0;
     for (int k = 1; k <= rows && run_to(&e, .25 * k); k++) {

@@ -47,7 +47,7 @@ static void hail(const char *what, double stiffness, double safety, double g, do
     set(&s, "clocks.contact_safety=%.17g", safety);
     set(&s, "clocks.gravity_s=%.17g", gravity_s);
     set(&s, "gravity=[0, %.17g, 0]", -fmax(g, 1e-9));
-    begin(&e, "tests/energy/scenes/hail.json", &s);
+    begin(&e, "tests/events/scenes/hail.json", &s);
     run_to(&e, .0625);
     for (size_t i = 0; i < 256; i++)
         before[i] = particle_energy(&e, i);
@@ -95,17 +95,17 @@ static void speeds(void)
 {
     struct experiment e;
     double fall;
-    begin(&e, "tests/energy/scenes/sheets.json", NULL);
+    begin(&e, "tests/events/scenes/sheets.json", NULL);
     double speed = tac_estimate_speed(e.scene, &fall);
     CHECK(fabs(speed - 5) < 1e-9 && estimate_of(&e, speed).body >= 0, "two sheets at 2.5 m/s each: %.17g", speed);
     CHECK(estimate_of(&e, 0).body == -1, "nothing moves, nothing bounces");
     end(&e);
-    begin(&e, "tests/energy/scenes/ball-on-floor.json", NULL);
+    begin(&e, "tests/events/scenes/ball-on-floor.json", NULL);
     speed = tac_estimate_speed(e.scene, &fall);
     CHECK(fabs(fall - .35) < .002 && fabs(speed * speed - 2 * 9.81 * fall) < 1e-9, "fall %.17g, speed %.17g", fall,
           speed);
     end(&e);
-    begin(&e, "tests/energy/scenes/piston.json", NULL);
+    begin(&e, "tests/events/scenes/piston.json", NULL);
     speed = tac_estimate_speed(e.scene, &fall);
     /* Its fastest pieces: 0.3 m down in 0.313 s, 0.22 m up in 0.256 s. */
     CHECK(fabs(speed * speed - 2 * fall - squared(.3 / .313 + .22 / .256)) < 1e-6, "piston: %.17g", speed);
@@ -126,11 +126,11 @@ int main(void)
     hail("hail: contact, safety .15, deep", 40, .15, 0, .0625);
     hail("hail: gravity ticks longer than the contact", 4000, .05, 1, .0625);
     hail("hail: gravity ticks about as long as the contact", 4000, .05, 1, .015625);
-    bodies("ball: elastic safety .5", "tests/energy/scenes/ball-on-floor.json", .5, .15, .4, 1, ball);
-    bodies("ball: elastic safety .25", "tests/energy/scenes/ball-on-floor.json", .25, .15, .4, 1, ball);
-    bodies("ball: elastic safety .1", "tests/energy/scenes/ball-on-floor.json", .1, .15, .4, 1, ball);
-    bodies("sheets: contact safety .6", "tests/energy/scenes/sheets.json", .25, .6, .005859375, 1, sheet);
-    bodies("sheets: contact safety .15", "tests/energy/scenes/sheets.json", .25, .15, .005859375, 1, sheet);
+    bodies("ball: elastic safety .5", "tests/events/scenes/ball-on-floor.json", .5, .15, .4, 1, ball);
+    bodies("ball: elastic safety .25", "tests/events/scenes/ball-on-floor.json", .25, .15, .4, 1, ball);
+    bodies("ball: elastic safety .1", "tests/events/scenes/ball-on-floor.json", .1, .15, .4, 1, ball);
+    bodies("sheets: contact safety .6", "tests/events/scenes/sheets.json", .25, .6, .005859375, 1, sheet);
+    bodies("sheets: contact safety .15", "tests/events/scenes/sheets.json", .25, .15, .005859375, 1, sheet);
     MPI_Finalize();
     return check_result();
 }

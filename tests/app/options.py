@@ -1,6 +1,10 @@
 #!/usr/bin/python3
 """The program's front door: commands, options, help, exit codes, one sentence per error.  If this fails, users are told the
 wrong thing, or scripts see the wrong exit code."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "io"))
 from common import *
 
 COMMANDS = ("run", "check", "mesh", "info", "diff", "audit", "status", "export")

@@ -6,7 +6,7 @@ int main(void)
 {
     MPI_Init(NULL, NULL);
     struct experiment e;
-    begin(&e, "tests/energy/scenes/two-shells.json", NULL);
+    begin(&e, "tests/events/scenes/two-shells.json", NULL);
     const struct tac_scene *s = e.scene;
     double p = 0, l = 0, worst_p = 0, worst_l = 0, worst_defect = 0;
     int64_t contacts = 0;

@@ -5,9 +5,12 @@ bring its processes together says what to type instead; one process of an alloca
 processes left are removed, those of living ones and of other machines not.  If it fails, `srun tactus check` ends in a page
 of Open MPI's, or /tmp fills up."""
 import json
+import os
 import signal
+import sys
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "io"))
 from common import *
 
 NO_MPI = sys.argv[2]

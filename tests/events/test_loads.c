@@ -26,7 +26,7 @@ static void parabola(void)
     struct experiment e;
     struct settings s = two_particles();
     set(&s, "loads=[{\"body\":\"a\",\"vertices\":[1],\"force\":[3,0,-1]},{\"body\":\"a\",\"force\":[0,0.5,0]}]");
-    begin(&e, "tests/energy/scenes/chain-pulled.json", &s);
+    begin(&e, "tests/events/scenes/chain-pulled.json", &s);
     const double h = 0x1p-7, n = 256;
     run_to(&e, n * h);
     for (tac_lid i = 0; i < 2; i++) {
@@ -46,7 +46,7 @@ static void pulse(void)
     struct experiment e;
     struct settings s = two_particles();
     set(&s, "loads=[{\"body\":\"a\",\"force\":[1,0,0],\"path\":[[0.503,0],[0.50304,1000],[0.50308,0]]}]");
-    begin(&e, "tests/energy/scenes/chain-pulled.json", &s);
+    begin(&e, "tests/events/scenes/chain-pulled.json", &s);
     run_to(&e, 1);
     CHECK(fabs(e.row.momentum[0] - 2 * .04) < 1e-9, "momentum %.17g", e.row.momentum[0]);
     end(&e);
@@ -64,7 +64,7 @@ static void pulled_spring(void)
         "loads=[{\"body\":\"chain\",\"vertices\":[0],\"force\":[0,-20,0],\"path\":[[0,0],[%.17g,1]]},"
         "{\"body\":\"chain\",\"vertices\":[1],\"force\":[0,20,0],\"path\":[[0,0],[%.17g,1]]}]",
         5 * period, 5 * period);
-    begin(&e, "tests/energy/scenes/chain-pulled.json", &s);
+    begin(&e, "tests/events/scenes/chain-pulled.json", &s);
     for (int k = 0; k <= 64; k++) {
         double a[3], b[3];
         run_to(&e, 1.59375 + k * 0x1p-8); /* rows may lie past the end of the scene */
@@ -97,7 +97,7 @@ static double balloon_error(int level)
     struct experiment e;
     struct settings s = {.count = 0};
     set(&s, "bodies.balloon.mesh.level=%d", level);
-    begin(&e, "tests/energy/scenes/balloon.json", &s);
+    begin(&e, "tests/events/scenes/balloon.json", &s);
     const double start = cbrt(volume(&e) * 3 / (4 * TAC_PI)), b = 60 * start * .6 / 100;
     double mean = 0;
     for (int k = 0; k < 128; k++) {
@@ -130,7 +130,7 @@ static void constant_pressure(void)
         set(&s, "clocks.gravity_s=%.17g", ldexp(1, -9 - 2 * k));
         set(&s, "bodies.balloon.mesh.level=1");
         set(&s, "loads.0.path=[[0,1]]");
-        begin(&e, "tests/energy/scenes/balloon.json", &s);
+        begin(&e, "tests/events/scenes/balloon.json", &s);
         const double start = volume(&e);
         off[k] = 0;
         for (int i = 1; i <= 32; i++) {
@@ -155,7 +155,7 @@ static void begin_plate(struct experiment *e, const char *loads, const char *vel
         set(&s, "gravity=[0,0,0]");
         set(&s, "bodies.chain.velocity=%s", velocity);
     }
-    begin(e, "tests/energy/scenes/chain-pulled.json", &s);
+    begin(e, "tests/events/scenes/chain-pulled.json", &s);
 }
 
 /* Largest distance of a velocity from v. */
@@ -255,9 +255,9 @@ int main(void)
     balloon();
     constant_pressure();
     wind();
-    second_order("tests/energy/scenes/chain-pulled.json", NULL, 8);
-    second_order("tests/energy/scenes/flag.json", NULL, 11);
-    second_order("tests/energy/scenes/chain-dragged.json", "[{\"body\":\"chain\",\"force\":[0.3,0.2,0.1]}]", 8);
+    second_order("tests/events/scenes/chain-pulled.json", NULL, 8);
+    second_order("tests/events/scenes/flag.json", NULL, 11);
+    second_order("tests/events/scenes/chain-dragged.json", "[{\"body\":\"chain\",\"force\":[0.3,0.2,0.1]}]", 8);
     MPI_Finalize();
     return check_result();
 }

@@ -19,7 +19,7 @@ static void spring_swings(void)
         struct experiment e;
         struct settings s = {.count = 0};
         set(&s, "clocks.elastic_s=%.17g", ldexp(1, -7 - n));
-        begin(&e, "tests/energy/scenes/two-masses.json", &s);
+        begin(&e, "tests/events/scenes/two-masses.json", &s);
         e.sim->state.vel[1].v[0] = .01; /* the other is at rest: it must come along */
         for (int k = 1; k <= 32 && run_to(&e, .25 * k); k++) {
             double a[3], b[3];
@@ -45,7 +45,7 @@ static void hinge_swings(void)
         struct settings s = {.count = 0};
         double x[4][3], j[4][3], a = 0, speed = 1e-4;
         set(&s, "clocks.elastic_s=%.17g", ldexp(1, -8 - n));
-        begin(&e, "tests/energy/scenes/one-hinge.json", &s);
+        begin(&e, "tests/events/scenes/one-hinge.json", &s);
         const struct tac_rate_class *rate = e.sim->elastic->rate;
         const struct tac_hinge *hinge = rate->group[tac_element_of_kind(TAC_KIND_HINGE)].elastic.record;
         const double start = hinge->angle, stiffness = hinge->stiffness;
@@ -77,7 +77,7 @@ static void wire_stays_long(void)
 {
     struct experiment e;
     struct settings s = {.count = 0};
-    begin(&e, "tests/energy/scenes/wire-drawn.json", &s);
+    begin(&e, "tests/events/scenes/wire-drawn.json", &s);
     double a[3], b[3], dissipated = 0;
     run_to(&e, 9);
     const double held = e.row.stretch;
@@ -100,7 +100,7 @@ static void wire_stays_long(void)
 static void momenta_stay(void)
 {
     struct experiment e;
-    begin(&e, "tests/energy/scenes/tins-flying.json", NULL);
+    begin(&e, "tests/events/scenes/tins-flying.json", NULL);
     double worst = 0, book = 0, dissipated = 0;
     for (int k = 1; k <= 16 && run_to(&e, ldexp(k, -6)); k++) {
         for (int c = 0; c < 3; c++)
@@ -152,7 +152,7 @@ static void strong_is_safe(const char *mode, double damping, double safety)
         set(&s, "materials.%s.bend.yield=3", name[m]);
     }
     set(&s, "time.end=%.17g", ldexp(1, damping > .1 ? -6 : -4));
-    begin(&e, "tests/energy/scenes/tins-flying.json", &s);
+    begin(&e, "tests/events/scenes/tins-flying.json", &s);
     double most = e.start.total;
     for (int k = 1; ldexp(k, -10) <= e.scene->settings->end_s && run_to(&e, ldexp(k, -10)); k++) {
         CHECK(e.row.total < most * (1 + .02 * safety), "%s, damping %g s, safety %g: %g of %g J at %g s", mode, damping,
@@ -171,11 +171,11 @@ int main(void)
     hinge_swings();
     wire_stays_long();
     momenta_stay();
-    defect_falls("tests/energy/scenes/tins-flying.json", NULL);
+    defect_falls("tests/events/scenes/tins-flying.json", NULL);
     struct settings drawn = {.count = 0};
     set(&drawn, "time.end=2");
     set(&drawn, "motions.1.path=[[0, [0, 0, 0]], [1.01, [0.5, 0.1, 0]]]");
-    defect_falls("tests/energy/scenes/wire-drawn.json", &drawn);
+    defect_falls("tests/events/scenes/wire-drawn.json", &drawn);
     for (int k = 0; k < 12; k++) {
         static const double damping[3] = {.001, .03, .5}, safety[2] = {.1, 1};
         strong_is_safe(k & 1 ? "free" : "nested", damping[k / 4], safety[k >> 1 & 1]);

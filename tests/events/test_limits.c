@@ -44,7 +44,7 @@ int main(void)
     MPI_Init(NULL, NULL);
     struct drift d[3];
     for (int k = 0; k < 3; k++) {
-        d[k] = run("tests/energy/scenes/spun-triangles.json", .2 / (1 << (2 * k)));
+        d[k] = run("tests/events/scenes/spun-triangles.json", .2 / (1 << (2 * k)));
         CHECK(d[k].momentum < 1e-12 && d[k].angular < 1e-12, "momentum off by %g, angular momentum by %g",
               d[k].momentum, d[k].angular);
         CHECK(d[k].ticks > 1000, "%lld ticks: limits do nothing", (long long)d[k].ticks);

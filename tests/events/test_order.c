@@ -10,7 +10,7 @@
 #include "support.h"
 #include <float.h>
 
-static const char SCENE[] = "tests/energy/scenes/every-force.json";
+static const char SCENE[] = "tests/events/scenes/every-force.json";
 
 enum { ORDERS = 6, MOST_GROUPS = 128, ULPS = 32, LEDGER = 3 };
 

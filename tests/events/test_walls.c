@@ -15,7 +15,7 @@ int main(void)
             int64_t turns = 0, deepest = 0;
             set(&s, "contact.thickness=%g", thickness[i]);
             set(&s, "contact.stiffness=%g", stiffness[j]);
-            begin(&e, "tests/energy/scenes/ball-between-walls.json", &s);
+            begin(&e, "tests/events/scenes/ball-between-walls.json", &s);
             for (int k = 1; k <= 4000 && run_to(&e, k * .25); k++) {
                 worst = fmax(worst, fabs(e.row.defect) / e.start.total);
                 turns += e.row.momentum[0] * before < 0;
