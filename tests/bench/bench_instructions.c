@@ -2,14 +2,15 @@
  *
  *     bench_instructions NAME SCENE WARM SPAN [KEY=VALUE ...] [, NAME SCENE WARM SPAN ...]
  *
- * Of each scene (changed as by --set) WARM seconds of simulated time are run uncounted, then SPAN seconds; then the plain loop of
- * plain.h makes PLAIN_STEPS steps over the same vertices and elements. A row per scene says what was done in that span:
+ * Of each scene (changed as by --set) WARM seconds of simulated time are run uncounted, then SPAN seconds; then the
+ * plain loop of plain.h makes PLAIN_STEPS steps over the same vertices and elements. A row per scene says what was done
+ * in that span:
  *
  *     NAME, steps of the plain loop in SPAN, contact ticks, silent ones among them, vertices that are not fixed
  *
- * Under `valgrind --tool=callgrind --instr-atstart=no` it writes two counts per scene, "NAME engine" and "NAME plain": see
- * tests/bench/instructions, which judges them. Without valgrind it counts nothing. The first line printed names what the counts
- * depend on: the compiler, and whether the processor has vectors of four doubles. */
+ * Under `valgrind --tool=callgrind --instr-atstart=no` it writes two counts per scene, "NAME engine" and "NAME plain":
+ * see tests/bench/instructions, which judges them. Without valgrind it counts nothing. The first line printed names
+ * what the counts depend on: the compiler, and whether the processor has vectors of four doubles. */
 #include "plain.h"
 #include <stdlib.h>
 #include <string.h>
@@ -65,9 +66,8 @@ static void measure(char **word, int count)
     need(tac_scene_read(&ctx, word[1], changes, count - 4, &plain_scene));
     need(tac_sim_create(&ctx, plain_scene, scene->settings->discovery.mode, &plain));
     const double span_s = atof(word[3]);
-    const tac_time step = sim->elastic->class_count
-                              ? shortest(sim)
-                              : (tac_time)(span_s / sim->state.quantum) / STEPS_WITHOUT_FORCES;
+    const tac_time step =
+        sim->elastic->class_count ? shortest(sim) : (tac_time)(span_s / sim->state.quantum) / STEPS_WITHOUT_FORCES;
     const tac_time span = quanta(sim, span_s, step);
     advance(sim, quanta(sim, atof(word[2]), step));
     const int64_t ticks = sim->books.counters.committed[TAC_KIND_PENALTY], silent = sim->books.counters.silent;
@@ -94,6 +94,11 @@ static void measure(char **word, int count)
 #else
 #define COMPILER "gcc " TAC_TEXT(__GNUC__)
 #endif
+#ifdef __AVX2__
+#define NATIVE ", native" /* TACTUS_NATIVE */
+#else
+#define NATIVE ""
+#endif
 #define TAC_TEXT(x) TAC_TEXT_OF(x)
 #define TAC_TEXT_OF(x) #x
 
@@ -102,7 +107,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     tac_ctx_init(&ctx, MPI_COMM_WORLD);
 #if defined __x86_64__
-    printf("%s, x86-64%s; %d\n", COMPILER, __builtin_cpu_supports("avx2") ? " with AVX2" : "", PLAIN_STEPS);
+    printf("%s, x86-64%s%s; %d\n", COMPILER, __builtin_cpu_supports("avx2") ? " with AVX2" : "", NATIVE, PLAIN_STEPS);
 #else
     printf("%s, another processor; %d\n", COMPILER, PLAIN_STEPS);
 #endif

@@ -1,8 +1,8 @@
 /* plain.h: the plain synchronous leapfrog loop that the engine is compared with (bench_engine, bench_instructions).
  *
- * It computes the elastic forces of a simulation's own elements by the same kernels, one element at a time, all at one period, as
- * in any explicit code without contact; no book of works. Local; reads sim->elastic, and moves sim's vertices behind its back, so
- * that the simulation can be used for nothing else afterwards.
+ * It computes the elastic forces of a simulation's own elements by the same kernels, one element at a time, all at one
+ * period, as in any explicit code without contact; no book of works. Local; reads sim->elastic, and moves sim's
+ * vertices behind its back, so that the simulation can be used for nothing else afterwards.
  *
  *     tac_sim_create(&ctx, scene, mode, &plain);
  *     leapfrog(plain, 20, tac_seconds(plain, shortest(plain)));
