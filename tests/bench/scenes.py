@@ -25,7 +25,7 @@ def sphere_cloth(cells, stiffness):
 # name: (file, or number of balls; changes; SHORT, s)
 SCENES = {
     "two-sheets": ("jobs/two-sheets.json", {}, .1),
-    "reef-knot": ("jobs/reef-knot.json", {}, .125),
+    "reef-knot": ("jobs/reef-knot.json", {}, .1875),
     "stack": (SPEED + "stack.json", {}, .00625),
     "box-900": ("jobs/box-900.json", {}, .2),
     "curtain": ("jobs/curtain.json", {}, .25),
