@@ -12,8 +12,8 @@ What the papers print (ACM 2009, section 8; AVCM 2011, section 8.4), in centimet
     pull            the ends move at 10 cm/s, for 2 s
 
 How the knot lies at the start is not printed. Here it is the curve of jobs/reef-knot.json, made smaller until it is 27 cm long.
-The ribbons are 1 cm wide, not 2: wider ones would pass through each other on that curve. So edges are 0.62 to 1.07 mm, about
-the thickness. Poisson's ratio is not printed; it is 0.3.
+The ribbons are 1 cm wide, not 2: wider ones would pass through each other on that curve. So cells are 0.87 x 0.62 mm, edges
+about the thickness (0.62 to 1.29 mm but for two in a hundred, at the bends). Poisson's ratio is not printed; it is 0.3.
 
 `tactus check` proves that the ribbons begin apart: it accepts them with a skin of half a thickness, and the script finds by halving how
 thick a skin it accepts.
