@@ -29,11 +29,7 @@ def check(condition, what):
 def call(arguments, ranks, command="audit"):
     launch = ["mpirun", "-n", str(ranks)] if ranks > 1 else []
     return subprocess.run(launch + [TACTUS, command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-<<<<<<< HEAD
-                          universal_newlines=True, timeout=300)
-=======
-                          universal_newlines=True, timeout=600, env=env)
->>>>>>> rest
+                          universal_newlines=True, timeout=600)
 
 
 def audit(folder, *options, ranks=1, code=None):

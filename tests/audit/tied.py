@@ -31,11 +31,7 @@ def check(condition, what):
 def tactus(*arguments, ranks=1):
     launch = ["mpirun", "-n", str(ranks)] if ranks > 1 else []
     return subprocess.run([*launch, TACTUS, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-<<<<<<< HEAD
-                          universal_newlines=True, timeout=300)
-=======
-                          universal_newlines=True, timeout=600, env=env)
->>>>>>> rest
+                          universal_newlines=True, timeout=600)
 
 
 def run(*arguments, code=0):

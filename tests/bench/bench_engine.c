@@ -8,9 +8,7 @@
  *   damped    contact off: the same forces damped, and plastic, against themselves without
  *   drape     two sheets over an obstacle;  stack: sheets resting on each other on a floor
  * and force ticks per second beside the STREAM triad, time per vertex and tick at growing sizes, bytes per vertex. */
-#include "broadphase/candidates.h"
-#include "elements/kernels.h"
-#include "events/sim.h"
+#include "plain.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,63 +32,16 @@ static struct tac_sim *load(const char *text, struct tac_scene **scene)
     return sim;
 }
 
-static inline void gather(const struct tac_pos *pos, const tac_lid *v, int n, double x[][3])
+static double run_engine(struct tac_sim *sim, tac_time span)
 {
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < 3; k++)
-            x[i][k] = pos[v[i]].x[k];
-}
-
-static inline void scatter(const struct tac_pos *pos, struct tac_vel *vel, const tac_lid *v, int n, double j[][3])
-{
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < 3; k++)
-            vel[v[i]].v[k] += vel[v[i]].w * j[i][k];
-}
-
-/* The plain loop: everything at one period, as in any explicit code. */
-static void leapfrog(struct tac_sim *sim, int steps, double h)
-{
-    const tac_lid n = sim->scene->mesh->vertex_count;
-    struct tac_pos *restrict pos = sim->state.pos;
-    struct tac_vel *restrict vel = sim->state.vel;
-    const double *g = sim->scene->settings->gravity;
-    for (int step = 0; step < steps; step++) {
-        for (tac_lid i = 0; i < n; i++)
-            for (int k = 0; k < 3; k++)
-                pos[i].x[k] += h * vel[i].v[k];
-        for (tac_lid i = 0; i < n; i++)
-            for (int k = 0; k < 3; k++)
-                vel[i].v[k] += vel[i].w != 0 ? h * g[k] : 0;
-        for (size_t c = 0; c < sim->elastic->class_count; c++) {
-            const struct tac_rate_class *r = &sim->elastic->rate[c];
-            for (size_t e = 0; e < tac_class_count(r, TAC_KIND_SPRING); e++) {
-                const struct tac_spring *s =
-                    tac_forces_record(&r->group[tac_element_of_kind(TAC_KIND_SPRING)].elastic, e);
-                double x[2][3], j[2][3];
-                gather(pos, s->v, 2, x);
-                tac_one_spring(s->length, h * s->stiffness, x, j[0]);
-                for (int k = 0; k < 3; k++)
-                    j[1][k] = -j[0][k];
-                scatter(pos, vel, s->v, 2, j);
-            }
-            for (size_t e = 0; e < tac_class_count(r, TAC_KIND_CST); e++) {
-                const struct tac_cst *t = tac_forces_record(&r->group[tac_element_of_kind(TAC_KIND_CST)].elastic, e);
-                double x[3][3], j[3][3];
-                gather(pos, t->v, 3, x);
-                tac_one_cst(t->b00, t->b01, t->b11, h * t->a, h * t->b, x, j);
-                scatter(pos, vel, t->v, 3, j);
-            }
-            for (size_t e = 0; e < tac_class_count(r, TAC_KIND_HINGE); e++) {
-                const struct tac_hinge *b =
-                    tac_forces_record(&r->group[tac_element_of_kind(TAC_KIND_HINGE)].elastic, e);
-                double x[4][3], j[4][3];
-                gather(pos, b->v, 4, x);
-                tac_one_hinge(b->angle, 2 * h * b->stiffness, x, j);
-                scatter(pos, vel, b->v, 4, j);
-            }
+    double begin = tac_wall_s();
+    tac_time end = sim->state.now + span;
+    while (sim->state.now < end)
+        if (tac_sim_advance(sim, end)) {
+            fprintf(stderr, "bench_engine: %s\n", ctx.error);
+            exit(3);
         }
-    }
+    return tac_wall_s() - begin;
 }
 
 static int compare(const void *a, const void *b)
@@ -105,24 +56,6 @@ static double report(const char *name, double *sample, int n, const char *unit)
     printf("%-34s %8.3f  (%.3f .. %.3f) %s\n", name, sample[n / 2], sample[0], sample[n - 1], unit);
     fflush(stdout);
     return sample[n / 2];
-}
-
-/* Most frequent (smallest) period of the elastic forces: the plain loop's step. */
-static tac_time shortest(const struct tac_sim *sim)
-{
-    return sim->elastic->rate[0].period;
-}
-
-static double run_engine(struct tac_sim *sim, tac_time span)
-{
-    double begin = tac_wall_s();
-    tac_time end = sim->state.now + span;
-    while (sim->state.now < end)
-        if (tac_sim_advance(sim, end)) {
-            fprintf(stderr, "bench_engine: %s\n", ctx.error);
-            exit(3);
-        }
-    return tac_wall_s() - begin;
 }
 
 /* Engine and plain loop over the same span of simulated time, in turn. `warm_s`: simulated seconds first. */

@@ -23,11 +23,7 @@ def check(condition, text):
 def call(program, *arguments, ranks=1, code=0):
     launch = ["mpirun", "-q", "--bind-to", "none", "-n", str(ranks)] if ranks > 1 else []
     done = subprocess.run(launch + [program, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-<<<<<<< HEAD
-                          timeout=300)
-=======
-                          timeout=600, env=environment)
->>>>>>> rest
+                          timeout=600)
     check(done.returncode == code, "%s: exit code %d instead of %d: %s"
           % (" ".join(arguments), done.returncode, code, done.stdout[-600:]))
     return done.stdout

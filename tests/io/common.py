@@ -37,21 +37,11 @@ class Result:
         self.sentences = [line for line in err.splitlines() if line.startswith("tactus: ") and "warning: " not in line]
 
 
-<<<<<<< HEAD
-def call(*command, timeout=120, **options):
-=======
 # A hang is told after ten minutes: a busy machine may take some for what takes seconds on a quiet one.
 PATIENCE_S = 600
 
 
 def call(*command, timeout=PATIENCE_S, **options):
-    if command[0] == "mpirun":
-        # LeakSanitizer stops threads by ptrace, which now and then fails beside other ranks ("Tracer caught signal 11"). Leaks
-        # are looked for in the runs of one process.
-        env = dict(options.pop("env", None) or os.environ)
-        env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
-        options["env"] = env
->>>>>>> rest
     p = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout, **options)
     return Result(p.returncode, p.stdout.decode("utf-8", "replace"), p.stderr.decode("utf-8", "replace"))
 

@@ -23,14 +23,7 @@ def check(condition, what):
 def mesh(ranks, *words):
     """Exit code, what it printed, its error lines."""
     launch = ["mpirun", "-n", str(ranks)] if ranks > 1 else []
-<<<<<<< HEAD
-    done = subprocess.run(launch + [TACTUS, "mesh", *words], capture_output=True, text=True, timeout=120)
-=======
-    environment = dict(os.environ)
-    if ranks > 1:
-        environment["ASAN_OPTIONS"] = environment.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
-    done = subprocess.run(launch + [TACTUS, "mesh", *words], capture_output=True, text=True, env=environment, timeout=600)
->>>>>>> rest
+    done = subprocess.run(launch + [TACTUS, "mesh", *words], capture_output=True, text=True, timeout=600)
     return done.returncode, done.stdout, [line for line in done.stderr.splitlines() if line.startswith("tactus: ")]
 
 

@@ -60,12 +60,7 @@ def limited(folder, ranks, kib, *more, **environment):
     command = [sys.executable, "-c", LIMIT % (kib << 10, kib << 10), launch.program(), "run", SCENE, "-o", path(folder), "--record", "--quiet", *more]
     command = (["mpirun", "-n", str(ranks)] if ranks > 1 else []) + command
     env = {**os.environ, **(launch.MANY if ranks > 1 else launch.ALONE), "OMPI_MCA_orte_tmpdir_base": path("."), **environment}
-<<<<<<< HEAD
-    p = subprocess.run(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
-=======
-    env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + (":detect_leaks=0" if ranks > 1 else "")
     p = subprocess.run(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
->>>>>>> rest
     text = p.stdout.decode("utf-8", "replace")
     said = [line for line in text.splitlines() if line.startswith("tactus: ")]
     check(p.returncode == 3 and len(said) == 1, "exit code 3 and one sentence on %d ranks: %d %s" % (ranks, p.returncode, text[-600:]))
