@@ -10,7 +10,8 @@
 #include "events/ranks.h"
 
 enum {
-    AHEAD = 6,    /* layer groups whose pairs are fetched early */
+    AHEAD = 6,              /* layer groups whose pairs are fetched early */
+    MOST_SKIPPED = 1 << 20, /* silent ticks of a layer group at once */
     FORESIGHT = 2 /* ticks of the deepest layer group within which the next one must not be reached inactive */
 };
 
@@ -119,6 +120,25 @@ static void apply_friction(struct tac_sim *sim, tac_time t)
     tac_friction_close(&sim->active);
 }
 
+/* A silent tick of a layer group, whose pair is `room` away from its first layer, m, at a distance of at least
+ * clear + room.  Its next ticks are skipped while the pair, at twice its speed in the last window, cannot come there;
+ * that it did not is proven at the window's end, by its speed in this one (validation.c).  On several ranks the owners
+ * of a pair would have to agree about it. */
+static inline void nap(const struct tac_sim *sim, struct tac_layer_group *e, struct tac_pair *p,
+                       const struct tac_rate_group *c, tac_time t, double clear, double room)
+{
+    if (!(p->speed > 0) || p->shared || t < p->awake || sim->find.mode != TAC_DISCOVER_SPECULATE)
+        return;
+    const double ticks = fmin(room / (2 * p->speed * c->h_s), MOST_SKIPPED);
+    if (!(ticks >= 1))
+        return;
+    const tac_time skipped = (tac_time)ticks;
+    const double speed = room / ((double)skipped * c->h_s);
+    e->wake = t + (skipped + 1) * c->period;
+    p->nap_speed = speed < p->nap_speed ? speed : p->nap_speed;
+    p->nap_reach = clear > p->nap_reach ? clear : p->nap_reach;
+}
+
 /* One tick of a layer group: layers first..last of a pair, all with the same period. */
 static void tick_group(struct tac_sim *sim, struct tac_layer_group *e, const struct tac_rate_group *c, tac_time t)
 {
@@ -126,10 +146,7 @@ static void tick_group(struct tac_sim *sim, struct tac_layer_group *e, const str
     const struct tac_model *model = sim->model;
     const double eta1 = p->form.thickness;
     const bool foresees = sim->find.mode == TAC_DISCOVER_SPECULATE && e->last == p->depth;
-    if (tac_pair_is_limit((enum tac_pair_type)p->type)) {
-        sim->books.ticks[TAC_KIND_PENALTY]--;
-        sim->books.ticks[TAC_KIND_LIMIT]++;
-    }
+    sim->books.ticks[tac_pair_is_limit((enum tac_pair_type)p->type) ? TAC_KIND_LIMIT : TAC_KIND_PENALTY]++;
     if (p->t_near != t) {
         double x[4][3], bound, clear = p->form.radius + eta1 * model->reach[e->first] + p->guard;
         gather(sim, p, t, x);
@@ -140,10 +157,12 @@ static void tick_group(struct tac_sim *sim, struct tac_layer_group *e, const str
             if (e->first == 1 && e->anchor >= 0)
                 tac_friction_erase(&sim->active, e->pair);
             if (e->last == p->depth) {
+                p->d_least = bound - p->guard < p->d_least ? bound - p->guard : p->d_least;
                 p->deep_last = INFINITY;
                 p->d_tick = bound;
                 p->t_tick = t;
             }
+            nap(sim, e, p, c, t, clear, bound - p->guard - clear);
             return;
         }
         tac_pair_evaluate(p, x, t);
@@ -154,6 +173,8 @@ static void tick_group(struct tac_sim *sim, struct tac_layer_group *e, const str
         sim->books.silent++;
         if (e->first == 1 && e->anchor >= 0)
             tac_friction_erase(&sim->active, e->pair);
+        const double clear = p->form.radius + eta1 * model->reach[e->first] + p->guard;
+        nap(sim, e, p, c, t, clear, p->near.d - p->guard - clear);
     } else {
         double f, g2;
         const int32_t deepest = tac_layers_force(model, eta1, d, e->first, e->last, &f, &g2);
@@ -177,8 +198,10 @@ static void tick_group(struct tac_sim *sim, struct tac_layer_group *e, const str
         else
             kick_pair(sim, p, t, c->period, normal, mollified);
     }
-    if (e->last == p->depth)
+    if (e->last == p->depth) {
         p->deep_last = e->last_d;
+        p->d_least = p->near.d < p->d_least ? p->near.d : p->d_least;
+    }
     if (!foresees)
         return;
     /* The pair's deepest active layer group: is the next one about to be needed? */
@@ -191,6 +214,8 @@ static void tick_group(struct tac_sim *sim, struct tac_layer_group *e, const str
             if (!tac_active_deepen(sim, e->pair, t)) {
                 sim->control.stop = tac_sim_halo(sim) ? TAC_STOP_NONE : TAC_STOP_ABORT;
                 break;
+            } else {
+                p->d_least = p->near.d;
             }
     }
     p->d_tick = p->near.d;
@@ -198,9 +223,9 @@ static void tick_group(struct tac_sim *sim, struct tac_layer_group *e, const str
 }
 
 /* Pairs lie in the order in which they came to be active, so a class visits them all over memory. */
-static inline void prefetch_pair(const struct tac_sim *sim, const struct tac_rate_group *c, size_t i)
+static inline void prefetch_pair(const struct tac_sim *sim, const struct tac_rate_group *c, size_t i, tac_time t)
 {
-    if (i >= c->count)
+    if (i >= c->count || c->group[i].wake > t)
         return;
     const char *p = (const char *)&sim->active.pair[c->group[i].pair];
     for (size_t k = 0; k < sizeof(struct tac_pair); k += 64)
@@ -210,11 +235,11 @@ static inline void prefetch_pair(const struct tac_sim *sim, const struct tac_rat
 static void tick_groups(struct tac_sim *sim, struct tac_rate_group *c, tac_time t)
 {
     size_t i = 0, j = 0;
-    sim->books.ticks[TAC_KIND_PENALTY] += (int64_t)(c->count + c->extra_count);
     if (c->extra_count == 0) {
         for (; i < c->count; i++) {
-            prefetch_pair(sim, c, i + AHEAD);
-            tick_group(sim, &c->group[i], c, t);
+            prefetch_pair(sim, c, i + AHEAD, t);
+            if (c->group[i].wake <= t)
+                tick_group(sim, &c->group[i], c, t);
         }
         return;
     }
@@ -223,7 +248,9 @@ static void tick_groups(struct tac_sim *sim, struct tac_rate_group *c, tac_time 
             i >= c->count ||
             (j < c->extra_count && (c->extra[j].key < c->group[i].key ||
                                     (c->extra[j].key == c->group[i].key && c->extra[j].first < c->group[i].first)));
-        tick_group(sim, from_extra ? &c->extra[j++] : &c->group[i++], c, t);
+        struct tac_layer_group *e = from_extra ? &c->extra[j++] : &c->group[i++];
+        if (e->wake <= t)
+            tick_group(sim, e, c, t);
     }
 }
 
