@@ -24,10 +24,12 @@ struct tac_candidate {
     double tolerance; /* m */
 };
 
-/* How a vertex moved in the pass under way: its path stays within `deviation` of the chord x .. x + u. */
+/* How a vertex moved in the pass under way: its path stays within `deviation` of the chord x .. x + u, and its velocity
+ * within `speed` (m/s) of the chord's. */
 struct tac_move {
     double u[3], deviation;
-    bool near; /* keeps breakpoints */
+    double speed; /* infinity: not known */
+    bool near;    /* keeps breakpoints */
 };
 
 /* A leaf: a triangle, segment or particle, and the vertices and edges it stands for (each has one leaf). Ids are
@@ -103,7 +105,7 @@ struct tac_candidates {
 
 /* How a vertex moved over the window, in messages. */
 struct tac_move_message {
-    double x[3], u[3], deviation;
+    double x[3], u[3], deviation, speed;
     int64_t near;
 };
 /* Local. Of vertex v, out of the list's arrays and into them. */

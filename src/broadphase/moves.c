@@ -10,6 +10,7 @@ void tac_move_put(const struct tac_candidates *c, tac_lid v, struct tac_move_mes
     memcpy(m->x, &c->x[3 * (size_t)v], sizeof m->x);
     memcpy(m->u, move->u, sizeof m->u);
     m->deviation = move->deviation;
+    m->speed = move->speed;
     m->near = move->near;
 }
 
@@ -19,6 +20,7 @@ void tac_move_get(struct tac_candidates *c, tac_lid v, const struct tac_move_mes
     memcpy(&c->x[3 * (size_t)v], m->x, sizeof m->x);
     memcpy(move->u, m->u, sizeof m->u);
     move->deviation = m->deviation;
+    move->speed = m->speed;
     move->near = m->near != 0;
 }
 

@@ -25,15 +25,22 @@ struct tac_pair {
     tac_time t_tick;
     double d_tick_start; /* the same at the window's start */
     tac_time t_tick_start;
+    double d_least;       /* least distance at the deepest group's ticks since the window's start or the group's birth,
+                           * m; infinity: it has not ticked since */
     double deep_last;     /* last_d of the deepest layer group */
     tac_time deep_period; /* its period */
     double deep_reach;    /* distance under which its first layer acts, m */
     int32_t deep_first;   /* its first layer */
     int32_t births;       /* layer groups born in this pass; first of them in sim->birth */
     int32_t first_birth;
-    uint8_t shared; /* its vertices are of several ranks */
-    int32_t active; /* first layer of the deepest layer group that acted in this pass; 0: none */
-    uint8_t listed; /* scratch of the candidate list */
+    double speed;      /* bound of its relative speed in the last window that was looked at, m/s; 0: not known */
+    double nap_speed;  /* the skipped ticks of this pass were silent if it was slower than this, m/s */
+    double nap_reach;  /* distance that it must not have come under in them, m */
+    tac_time awake;    /* no tick is skipped before */
+    uint8_t overslept; /* a skipped tick may not have been silent */
+    uint8_t shared;    /* its vertices are of several ranks */
+    int32_t active;    /* first layer of the deepest layer group that acted in this pass; 0: none */
+    uint8_t listed;    /* scratch of the candidate list */
 };
 
 /* A layer group of a pair: layers first..last, one period.  `last_d` is state: the distance at its last tick if that
@@ -46,6 +53,7 @@ struct tac_layer_group {
     int32_t anchor; /* friction.h; -1: none */
     tac_time born;
     double last_d, saved_d;
+    tac_time wake; /* ticks before are skipped: the group is silent in them, which the window's end proves */
 };
 
 /* All active layer groups of one period.  `extra` are those born while running, merged in when the pass has ended. */
@@ -66,6 +74,8 @@ struct tac_birth {
     int32_t following; /* next birth of the same pair, or -1 */
     tac_time t;
     double next;
+    double least;    /* d_least of that time */
+    tac_time period; /* of the deepest layer group of that time */
 };
 
 /* A kick of this instant whose lost work is entered when the instant is over: what restitution left out, or friction.
@@ -81,6 +91,7 @@ struct tac_loss {
 struct tac_active {
     size_t pair_count, pair_capacity; /* slots, live or not */
     struct tac_pair *pair;            /* owned */
+    size_t unsorted;                  /* pairs that came since slots were in the order of keys */
     size_t live_pairs, free_count, free_capacity;
     int32_t *free_slot; /* owned */
     size_t hash_size;   /* power of two */

@@ -121,6 +121,7 @@ static enum tac_err new_pair(struct tac_sim *sim, uint64_t key, const tac_lid v[
     p->next = tac_model_reach(sim->model, &p->form, 1);
     hash_put(sim, *slot);
     sim->active.live_pairs++;
+    sim->active.unsorted++;
     for (int k = 0; k < p->count; k++)
         if (sim->paths.near_pairs[p->v[k]]++ == 0) {
             sim->paths.near[p->v[k]] = 1;
@@ -160,7 +161,7 @@ enum tac_err tac_activate(struct tac_sim *sim, uint64_t key, const tac_lid v[4],
     TAC_TRY(tac_grow(sim->ctx, &c->extra, &c->extra_capacity, c->extra_count + 1, sizeof *c->extra));
     TAC_TRY(tac_friction_reserve(sim->ctx, &sim->active, 1));
     c->extra[c->extra_count++] = (struct tac_layer_group){
-        p->key, *slot, first, last, tac_friction_anchor(&sim->active, *slot), sim->state.now, INFINITY, INFINITY};
+        p->key, *slot, first, last, tac_friction_anchor(&sim->active, *slot), sim->state.now, INFINITY, INFINITY, 0};
     deepen(sim, p, first, last, period);
     if (p->shared)
         tac_ranks_changed(sim);
@@ -220,7 +221,7 @@ bool tac_active_deepen(struct tac_sim *sim, int32_t slot, tac_time t)
     tac_groups_append(sim, c, slot, first, last, t);
     sim->active.first_rate_group = index < sim->active.first_rate_group ? index : sim->active.first_rate_group;
     int32_t birth = (int32_t)sim->active.birth_count++;
-    sim->active.birth[birth] = (struct tac_birth){slot, -1, t, p->next};
+    sim->active.birth[birth] = (struct tac_birth){slot, -1, t, p->next, p->d_least, p->deep_period};
     if (p->births++ == 0) {
         p->first_birth = birth;
     } else {

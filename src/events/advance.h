@@ -29,6 +29,9 @@ static inline __attribute__((always_inline)) void tac_advance_to(struct tac_sim 
     double r2 = tac_dot(r, r);
     line->deviation2 = r2 > line->deviation2 ? r2 : line->deviation2;
     if (sim->paths.near[i]) {
+        tac_sub(r, vel->v, line->v);
+        r2 = tac_dot(r, r);
+        sim->paths.speed2[i] = r2 > sim->paths.speed2[i] ? r2 : sim->paths.speed2[i];
         int32_t k = (int32_t)sim->paths.break_count++, head = sim->paths.break_head[i];
         sim->paths.breaks[k] =
             (struct tac_break){t, {pos->x[0], pos->x[1], pos->x[2]}, {vel->v[0], vel->v[1], vel->v[2]}, -1, 0};

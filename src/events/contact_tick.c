@@ -7,10 +7,13 @@
 #include "contact/evaluate.h"
 #include "contact/friction.h"
 #include "events/advance.h"
+#include "events/contact_four.h"
 #include "events/ranks.h"
+#include "events/rate_groups.h"
 
 enum {
-    AHEAD = 6,    /* layer groups whose pairs are fetched early */
+    CHUNK = 32, /* layer groups that are evaluated before they tick */
+    MOST_SKIPPED = 1 << 20, /* silent ticks of a layer group at once */
     FORESIGHT = 2 /* ticks of the deepest layer group within which the next one must not be reached inactive */
 };
 
@@ -119,31 +122,80 @@ static void apply_friction(struct tac_sim *sim, tac_time t)
     tac_friction_close(&sim->active);
 }
 
-/* One tick of a layer group: layers first..last of a pair, all with the same period. */
-static void tick_group(struct tac_sim *sim, struct tac_layer_group *e, const struct tac_rate_group *c, tac_time t)
+/* A silent tick of a layer group, whose pair is `room` away from its first layer, m, at a distance of at least
+ * clear + room.  Its next ticks are skipped while the pair, at twice its speed in the last window, cannot come there;
+ * that it did not is proven at the window's end, by its speed in this one (validation.c).  On several ranks the owners
+ * of a pair would have to agree about it. */
+static inline void nap(const struct tac_sim *sim, struct tac_layer_group *e, struct tac_pair *p,
+                       const struct tac_rate_group *c, tac_time t, double clear, double room)
 {
+    if (!(p->speed > 0) || p->shared || t < p->awake || sim->find.mode != TAC_DISCOVER_SPECULATE)
+        return;
+    const double ticks = fmin(room / (2 * p->speed * c->h_s), MOST_SKIPPED);
+    if (!(ticks >= 1))
+        return;
+    const tac_time skipped = (tac_time)ticks;
+    const double speed = room / ((double)skipped * c->h_s);
+    e->wake = t + (skipped + 1) * c->period;
+    p->nap_speed = speed < p->nap_speed ? speed : p->nap_speed;
+    p->nap_reach = clear > p->nap_reach ? clear : p->nap_reach;
+}
+
+/* A layer group that is due. */
+struct due_group {
+    struct tac_layer_group *group;
+    double bound; /* lower bound of the distance now, m, if it is silent by that */
+    bool silent;
+};
+
+/* The distance over which a group's tick is silent whatever else the pair does, m: nothing acts there, and if it is the
+ * deepest one, the next one will not be needed soon. */
+static inline double silent_over(const struct tac_sim *sim, const struct tac_layer_group *e, const struct tac_pair *p)
+{
+    const double clear = p->form.radius + p->form.thickness * sim->model->reach[e->first] + p->guard,
+                 calm = (p->d_tick + .25 * p->next) / 1.25;
+    if (sim->find.mode == TAC_DISCOVER_ALL_PAIRS || tac_pair_grows((enum tac_pair_type)p->type))
+        return INFINITY;
+    return sim->find.mode == TAC_DISCOVER_SPECULATE && e->last == p->depth && calm > clear ? calm : clear;
+}
+
+/* A silent tick, which the bound of the distance alone shows. */
+static void tick_silent(struct tac_sim *sim, struct tac_layer_group *e, const struct tac_rate_group *c, tac_time t,
+                        double bound)
+{
+    struct tac_pair *p = &sim->active.pair[e->pair];
+    const double clear = p->form.radius + p->form.thickness * sim->model->reach[e->first] + p->guard;
+    e->last_d = INFINITY;
+    sim->books.silent++;
+    if (e->first == 1 && e->anchor >= 0)
+        tac_friction_erase(&sim->active, e->pair);
+    if (e->last == p->depth) {
+        p->d_least = bound - p->guard < p->d_least ? bound - p->guard : p->d_least;
+        p->deep_last = INFINITY;
+        p->d_tick = bound;
+        p->t_tick = t;
+    }
+    nap(sim, e, p, c, t, clear, bound - p->guard - clear);
+}
+
+/* One tick of a layer group: layers first..last of a pair, all with the same period. */
+static void tick_group(struct tac_sim *sim, const struct due_group *due, const struct tac_rate_group *c, tac_time t)
+{
+    struct tac_layer_group *e = due->group;
     struct tac_pair *p = &sim->active.pair[e->pair];
     const struct tac_model *model = sim->model;
     const double eta1 = p->form.thickness;
     const bool foresees = sim->find.mode == TAC_DISCOVER_SPECULATE && e->last == p->depth;
-    if (tac_pair_is_limit((enum tac_pair_type)p->type)) {
-        sim->books.ticks[TAC_KIND_PENALTY]--;
-        sim->books.ticks[TAC_KIND_LIMIT]++;
+    sim->books.ticks[tac_pair_is_limit((enum tac_pair_type)p->type) ? TAC_KIND_LIMIT : TAC_KIND_PENALTY]++;
+    if (due->silent) {
+        tick_silent(sim, e, c, t, due->bound);
+        return;
     }
     if (p->t_near != t) {
-        double x[4][3], bound, clear = p->form.radius + eta1 * model->reach[e->first] + p->guard;
+        double x[4][3], bound;
         gather(sim, p, t, x);
-        if (sim->find.mode != TAC_DISCOVER_ALL_PAIRS && !tac_pair_grows((enum tac_pair_type)p->type) &&
-            tac_pair_beyond(p, x, clear, &bound) && (!foresees || p->d_tick - bound < .25 * (bound - p->next))) {
-            e->last_d = INFINITY;
-            sim->books.silent++;
-            if (e->first == 1 && e->anchor >= 0)
-                tac_friction_erase(&sim->active, e->pair);
-            if (e->last == p->depth) {
-                p->deep_last = INFINITY;
-                p->d_tick = bound;
-                p->t_tick = t;
-            }
+        if (!tac_pair_grows((enum tac_pair_type)p->type) && tac_pair_beyond(p, x, silent_over(sim, e, p), &bound)) {
+            tick_silent(sim, e, c, t, bound);
             return;
         }
         tac_pair_evaluate(p, x, t);
@@ -154,6 +206,8 @@ static void tick_group(struct tac_sim *sim, struct tac_layer_group *e, const str
         sim->books.silent++;
         if (e->first == 1 && e->anchor >= 0)
             tac_friction_erase(&sim->active, e->pair);
+        const double clear = p->form.radius + eta1 * model->reach[e->first] + p->guard;
+        nap(sim, e, p, c, t, clear, p->near.d - p->guard - clear);
     } else {
         double f, g2;
         const int32_t deepest = tac_layers_force(model, eta1, d, e->first, e->last, &f, &g2);
@@ -177,8 +231,10 @@ static void tick_group(struct tac_sim *sim, struct tac_layer_group *e, const str
         else
             kick_pair(sim, p, t, c->period, normal, mollified);
     }
-    if (e->last == p->depth)
+    if (e->last == p->depth) {
         p->deep_last = e->last_d;
+        p->d_least = p->near.d < p->d_least ? p->near.d : p->d_least;
+    }
     if (!foresees)
         return;
     /* The pair's deepest active layer group: is the next one about to be needed? */
@@ -191,39 +247,73 @@ static void tick_group(struct tac_sim *sim, struct tac_layer_group *e, const str
             if (!tac_active_deepen(sim, e->pair, t)) {
                 sim->control.stop = tac_sim_halo(sim) ? TAC_STOP_NONE : TAC_STOP_ABORT;
                 break;
+            } else {
+                p->d_least = p->near.d;
             }
     }
     p->d_tick = p->near.d;
     p->t_tick = t;
 }
 
-/* Pairs lie in the order in which they came to be active, so a class visits them all over memory. */
-static inline void prefetch_pair(const struct tac_sim *sim, const struct tac_rate_group *c, size_t i)
+/* The pairs of a class are mostly in the order of memory (slots.c), those that came since are not. */
+static inline void prefetch_pair(const struct tac_sim *sim, const struct tac_layer_group *e)
 {
-    if (i >= c->count)
-        return;
-    const char *p = (const char *)&sim->active.pair[c->group[i].pair];
+    const char *p = (const char *)&sim->active.pair[e->pair];
     for (size_t k = 0; k < sizeof(struct tac_pair); k += 64)
         __builtin_prefetch(p + k, 1);
 }
 
+/* Evaluates the pairs of due groups, four of one type side by side.  What is evaluated at this instant already, and the
+ * rarer types, are left to the tick.  Kicks of this instant do not change the positions at it. */
+static void evaluate(struct tac_sim *sim, struct due_group *due, int count, tac_time t)
+{
+    struct due_group *batch[2][4];
+    int filled[2] = {0, 0};
+    for (int i = 0; i < count + 2; i++) {
+        const bool flush = i >= count; /* at the end: what is left of either type */
+        const int kind = flush ? i - count : sim->active.pair[due[i].group->pair].type == TAC_PAIR_EDGE_EDGE;
+        if (!flush) {
+            const struct tac_pair *p = &sim->active.pair[due[i].group->pair];
+            if (p->t_near == t || p->type > TAC_PAIR_EDGE_EDGE)
+                continue;
+            batch[kind][filled[kind]++] = &due[i];
+        }
+        if (filled[kind] == 0 || (filled[kind] < 4 && !flush))
+            continue;
+        struct tac_pair *p[4];
+        double over[4], bound[4];
+        for (int l = 0; l < 4; l++) {
+            const struct due_group *d = batch[kind][l < filled[kind] ? l : 0];
+            p[l] = &sim->active.pair[d->group->pair];
+            over[l] = silent_over(sim, d->group, p[l]);
+        }
+        const int silent = tac_contact_four(sim, p, over, bound, t);
+        for (int l = 0; l < filled[kind]; l++) {
+            batch[kind][l]->silent = silent >> l & 1;
+            batch[kind][l]->bound = bound[l];
+        }
+        filled[kind] = 0;
+    }
+}
+
+/* The ticks of one class, in the order of keys. */
 static void tick_groups(struct tac_sim *sim, struct tac_rate_group *c, tac_time t)
 {
+    struct due_group due[CHUNK];
     size_t i = 0, j = 0;
-    sim->books.ticks[TAC_KIND_PENALTY] += (int64_t)(c->count + c->extra_count);
-    if (c->extra_count == 0) {
-        for (; i < c->count; i++) {
-            prefetch_pair(sim, c, i + AHEAD);
-            tick_group(sim, &c->group[i], c, t);
-        }
-        return;
-    }
     while (i < c->count || j < c->extra_count) {
-        bool from_extra =
-            i >= c->count ||
-            (j < c->extra_count && (c->extra[j].key < c->group[i].key ||
-                                    (c->extra[j].key == c->group[i].key && c->extra[j].first < c->group[i].first)));
-        tick_group(sim, from_extra ? &c->extra[j++] : &c->group[i++], c, t);
+        int count = 0;
+        while (count < CHUNK && (i < c->count || j < c->extra_count)) {
+            const bool from_extra = j < c->extra_count && (i >= c->count || tac_groups_before(&c->extra[j], &c->group[i]));
+            struct tac_layer_group *e = from_extra ? &c->extra[j++] : &c->group[i++];
+            if (e->wake > t)
+                continue;
+            prefetch_pair(sim, e);
+            due[count++] = (struct due_group){e, 0, false};
+        }
+        evaluate(sim, due, count, t);
+        for (int k = 0; k < count; k++)
+            tick_group(sim, &due[k], c, t);
     }
 }
 

@@ -177,17 +177,23 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
         size_t i = (size_t)sim->paths.near_list[k];
         memcpy(&sim->paths.impulse_start[3 * i], &sim->state.impulse[3 * i], 3 * sizeof(double));
         sim->paths.break_head[i] = -1;
+        sim->paths.speed2[i] = 0;
     }
     sim->paths.break_count = 0;
     tac_friction_begin(&sim->active);
     memcpy(sim->books.couple_start, sim->books.couple, sizeof sim->books.couple);
     for (size_t c = 0; c < sim->active.rate_group_count; c++)
-        for (size_t k = 0; k < sim->active.rate_group[c].count; k++)
+        for (size_t k = 0; k < sim->active.rate_group[c].count; k++) {
             sim->active.rate_group[c].group[k].saved_d = sim->active.rate_group[c].group[k].last_d;
+            sim->active.rate_group[c].group[k].wake = 0;
+        }
     for (size_t k = 0; k < sim->active.pair_count; k++) {
         struct tac_pair *p = &sim->active.pair[k];
         p->t_near = -1;
         p->active = 0;
+        p->d_least = INFINITY;
+        p->nap_speed = INFINITY;
+        p->nap_reach = -INFINITY;
         p->d_tick_start = p->d_tick;
         p->t_tick_start = p->t_tick;
     }

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double WANDER = 4; /* deviations */
+enum { SWINGS = 32 };           /* of a vertex about its chord in a window, times 2 pi */
 enum { STREAK = 6, QUIET_MARGIN = 4, COSTLY_MISSES = 4, MOST_HALVED = 2 };
 
 static enum tac_err create(struct tac_sim *sim)
@@ -62,10 +64,15 @@ static enum tac_err go_back(struct tac_sim *sim, const struct tac_validation *va
     TAC_TRY(tac_pass_restore(sim, validation->earliest));
     for (size_t k = 0; k < validation->count && !costly; k++) {
         struct tac_candidate *q = &c->list[validation->miss[k].candidate];
+        if (q->slot >= 0 && sim->active.pair[q->slot].overslept)
+            continue;
         if (q->slot >= 0 && sim->active.pair[q->slot].depth == sim->active.pair[q->slot].form.bottom)
             continue;
         TAC_TRY(active_more(sim, q, distance_now(sim, q)));
     }
+    for (size_t k = 0; k < validation->count; k++)
+        if (c->list[validation->miss[k].candidate].slot >= 0)
+            sim->active.pair[c->list[validation->miss[k].candidate].slot].overslept = 0;
     for (size_t k = 0; k < c->count; k++)
         if (c->list[k].slot >= 0)
             c->list[k].next = sim->active.pair[c->list[k].slot].next;
@@ -119,7 +126,11 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
         const enum tac_pair_type type = (enum tac_pair_type)q->type;
         q->d = q->d_end;
         const bool silent = was_silent(sim, q->slot);
-        const double soon = q->next + soon_after(q);
+        /* In the next window its vertices will leave their chords about as far as in this one. */
+        double deviation = 0;
+        for (int i = 0; i < q->count; i++)
+            deviation = fmax(deviation, c->move[q->v[i]].deviation);
+        const double wander = WANDER * deviation, soon = q->next + soon_after(q) + wander;
         bool approaching =
             (p == NULL || (!deepens && p->depth < p->form.bottom)) && q->d - 2 * ahead * q->change < soon;
         if (!silent && !approaching) {
@@ -130,19 +141,19 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
         double x[4][3], u[4][3];
         struct tac_near near;
         tac_validation_chords(sim, q, x, u);
-        double deviation = 0;
-        for (int i = 0; i < q->count; i++) {
-            deviation = fmax(deviation, c->move[q->v[i]].deviation);
+        for (int i = 0; i < q->count; i++)
             for (int j = 0; j < 3; j++) {
                 x[i][j] += u[i][j];
                 u[i][j] *= ahead;
             }
-        }
         tac_near_pair(type, x, &near);
         q->d = near.d - q->tolerance;
         if (approaching && q->d - 2 * ahead * q->change < soon &&
-            tac_sweep(type, x, u, q->next + deviation, q->tolerance) <= 1) {
+            tac_sweep(type, x, u, q->next + wander, q->tolerance) <= 1) {
             TAC_TRY(active_more(sim, q, near.d));
+            /* The speeds of its vertices are not known, which kept no breakpoints; a guess serves. */
+            if (p == NULL)
+                sim->active.pair[q->slot].speed = (q->change + SWINGS * deviation) / sim->windows.last_s;
         } else if (silent) {
             const double first = tac_model_reach(sim->model, &p->form, 1);
             const double margin = QUIET_MARGIN * (q->change + deviation);
@@ -279,6 +290,7 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
     TAC_TRY(tac_ranks_hold(sim, tac_pass_commit(sim, reached)));
     adapt(sim, attempts, asked);
     sim->windows.least_period = wanted < validation.period ? wanted : validation.period;
+    TAC_TRY(tac_ranks_hold(sim, tac_active_sort(sim)));
     TAC_TRY(tac_ranks_hold(sim, look_ahead(sim, (double)tac_windows_ask(sim) / (double)(reached - sim->paths.start))));
     tac_orders_exchange(sim);
     if (!tac_sim_halo(sim) && wanted == TAC_TIME_NEVER)

@@ -8,7 +8,10 @@
 #include "events/windows.h"
 #include <string.h>
 
-enum { PENDING = -1 };
+enum {
+    PENDING = -1,
+    AWAKE = 8 /* windows in which no tick is skipped of a pair that was nearer than its speed let expect */
+};
 
 static bool all_near(const struct tac_candidates *c, const struct tac_candidate *q)
 {
@@ -41,56 +44,118 @@ void tac_validation_chords(const struct tac_sim *sim, const struct tac_candidate
     tac_model_gather(sim->model, (enum tac_pair_type)q->type, q->v, x);
 }
 
+/* The ticks of a pair's deepest layer group tell its distance at instants that are at most its period apart, and apart
+ * from the window's ends.  Do they prove that the pair stayed over the first layer that was not active?  What it may
+ * have changed by between them is bounded by its top speed. */
+static bool ticks_prove(const struct tac_sim *sim, const struct tac_candidate *q, const struct tac_pair *p,
+                        double speed)
+{
+    if (p->births > 0)
+        for (int32_t k = p->first_birth; k >= 0; k = sim->active.birth[k].following) {
+            const struct tac_birth *birth = &sim->active.birth[k];
+            if (!(birth->least - tac_seconds(sim, birth->period) * speed > birth->next + q->tolerance))
+                return false;
+        }
+    /* While ticks were skipped, the pair was over the first layer of its deepest group. */
+    if (p->nap_speed < INFINITY && (p->births > 0 || !(p->deep_reach > p->next + q->tolerance)))
+        return false;
+    /* Without a tick the least distance is infinite, and says nothing. */
+    return p->d_least < INFINITY && p->d_least - tac_seconds(sim, p->deep_period) * speed > p->next + q->tolerance;
+}
+
+/* How a candidate moved in the pass. */
+struct motion {
+    double u[4][3];   /* ways of its vertices, m */
+    double deviation; /* most that their paths change its distance beside these ways, m */
+    double speed;     /* most that its distance changes by in a second, m/s */
+};
+
+static void motion_of(const struct tac_sim *sim, struct tac_candidate *q, tac_time end, struct motion *m)
+{
+    const enum tac_pair_type type = (enum tac_pair_type)q->type;
+    double deviation[2] = {0, 0}, speed[2] = {0, 0};
+    for (int i = 0; i < q->count; i++) {
+        const struct tac_move *move = &sim->view.candidates->move[q->v[i]];
+        const int side = i >= q->first;
+        memcpy(m->u[i], move->u, sizeof m->u[i]);
+        deviation[side] = move->deviation > deviation[side] ? move->deviation : deviation[side];
+        speed[side] = move->speed > speed[side] ? move->speed : speed[side];
+    }
+    q->change = tac_relative(type, m->u);
+    if (type == TAC_PAIR_WIDE) {
+        m->deviation = 2 * fmax(deviation[0], deviation[1]);
+        m->speed = 2 * fmax(speed[0], speed[1]);
+    } else {
+        m->deviation = deviation[0] + deviation[1];
+        m->speed = speed[0] + speed[1];
+    }
+    m->speed += q->change / tac_seconds(sim, end - sim->paths.start);
+}
+
+/* When may q first come under its next layer in the pass, by the paths of its vertices?  As look_at(). */
+static tac_time sweep_paths(struct tac_sim *sim, struct tac_candidate *q, const struct tac_pair *p, tac_time end)
+{
+    const enum tac_pair_type type = (enum tac_pair_type)q->type;
+    tac_time from = sim->paths.start;
+    if (!paths_here(sim, q))
+        return PENDING;
+    /* Each part of the window against the first layer not active in it. */
+    for (int32_t k = p != NULL && p->births > 0 ? p->first_birth : -1; k >= 0; k = sim->active.birth[k].following) {
+        const struct tac_birth *birth = &sim->active.birth[k];
+        tac_time t = tac_path_sweep(sim, type, q->v, from, birth->t, birth->next, q->tolerance);
+        if (t != TAC_TIME_NEVER)
+            return t;
+        from = birth->t;
+    }
+    return tac_path_sweep(sim, type, q->v, from, end, p != NULL && p->births > 0 ? p->next : q->next, q->tolerance);
+}
+
 /* When may q first come under its next layer in the pass?  TAC_TIME_NEVER: not at all, proven. */
 static tac_time look_at(struct tac_sim *sim, struct tac_candidate *q, tac_time end)
 {
     struct tac_candidates *c = sim->view.candidates;
     const tac_time start = sim->paths.start;
     const enum tac_pair_type type = (enum tac_pair_type)q->type;
-    const struct tac_pair *p = q->slot >= 0 ? &sim->active.pair[q->slot] : NULL;
-    double x[4][3], u[4][3], da = 0, db = 0;
-    for (int i = 0; i < q->count; i++) {
-        const struct tac_move *move = &c->move[q->v[i]];
-        memcpy(u[i], move->u, sizeof u[i]);
-        if (i < q->first)
-            da = move->deviation > da ? move->deviation : da;
-        else
-            db = move->deviation > db ? move->deviation : db;
-    }
-    q->change = tac_relative(type, u);
-    const double deviation = type == TAC_PAIR_WIDE ? 2 * fmax(da, db) : da + db;
-    if (p != NULL && p->births > 0) {
-        if (!paths_here(sim, q))
-            return PENDING;
-        /* Each part of the window against the first layer not active in it. */
-        tac_time from = start;
-        for (int32_t k = p->first_birth; k >= 0; k = sim->active.birth[k].following) {
-            const struct tac_birth *birth = &sim->active.birth[k];
-            tac_time t = tac_path_sweep(sim, type, q->v, from, birth->t, birth->next, q->tolerance);
-            if (t != TAC_TIME_NEVER)
+    struct tac_pair *p = q->slot >= 0 ? &sim->active.pair[q->slot] : NULL;
+    struct motion m;
+    double x[4][3];
+    motion_of(sim, q, end, &m);
+    if (p != NULL) {
+        p->speed = m.speed;
+        p->overslept = 0;
+        if (!(m.speed < p->nap_speed)) {
+            const tac_time t = tac_path_sweep(sim, type, q->v, start, end, p->nap_reach, q->tolerance);
+            p->overslept = t != TAC_TIME_NEVER;
+            if (p->overslept) {
+                p->awake = end + AWAKE * (end - start);
                 return t;
-            from = birth->t;
+            }
         }
-        q->d_end = tac_pair_least(type);
-        return tac_path_sweep(sim, type, q->v, from, end, p->next, q->tolerance);
     }
-    const double limit = q->next + q->tolerance + deviation;
+    if (p != NULL && ticks_prove(sim, q, p, m.speed)) {
+        q->d = -INFINITY; /* where the ticks do not prove a later pass, it is looked at anew */
+        q->d_end = tac_pair_least(type);
+        return TAC_TIME_NEVER;
+    }
+    if (p != NULL && p->births > 0) {
+        q->d_end = tac_pair_least(type);
+        return sweep_paths(sim, q, p, end);
+    }
+    const double limit = q->next + q->tolerance + m.deviation;
     if (!(q->d - q->change > limit)) {
         struct tac_near near;
-        tac_validation_chords(sim, q, x, u);
+        tac_validation_chords(sim, q, x, m.u);
         tac_near_pair(type, x, &near);
         q->d = near.d;
     }
     q->d_end = fmax(tac_pair_least(type), q->d - q->change);
     if (q->d - q->change > limit)
         return TAC_TIME_NEVER;
-    double s = tac_sweep(type, x, u, q->next + deviation, q->tolerance);
+    double s = tac_sweep(type, x, m.u, q->next + m.deviation, q->tolerance);
     if (s > 1)
         return TAC_TIME_NEVER;
-    if (all_near(c, q) && !paths_here(sim, q))
-        return PENDING;
     if (all_near(c, q))
-        return tac_path_sweep(sim, type, q->v, start, end, q->next, q->tolerance);
+        return sweep_paths(sim, q, p, end);
     return start + (tac_time)(s * (double)(end - start));
 }
 
@@ -112,6 +177,8 @@ static enum tac_err enter(struct tac_sim *sim, struct tac_validation *validation
     validation->miss[validation->count++] = (struct tac_missed_contact){k, t};
     validation->earliest = t < validation->earliest ? t : validation->earliest;
     const struct tac_pair *p = q->slot >= 0 ? &sim->active.pair[q->slot] : NULL;
+    if (p != NULL && p->overslept)
+        return TAC_OK; /* nothing is missing, but some of its ticks */
     if (p != NULL && p->depth == p->form.bottom && p->births == 0) {
         validation->bottom = t < validation->bottom ? t : validation->bottom;
     } else if (p != NULL && p->depth < p->form.bottom) {

@@ -12,7 +12,7 @@ enum {
     TICKS_AT_MOST = 24,
     DAMPER = 2,     /* what a damper's tick counts in those of a spring, where windows are measured in the period that
                      * most of the work has */
-    RUNG_TICKS = 64 /* most ticks of one layer group in a window, and some more for the scene's vertices: they are to
+    RUNG_TICKS = 32 /* most ticks of one layer group in a window, and some more for the scene's vertices: they are to
                      * cost no more than what a window costs by itself */
 };
 
@@ -52,8 +52,7 @@ enum tac_err tac_windows_choose(struct tac_sim *sim)
     if (tac_sim_halo(sim) &&
         MPI_Allreduce(MPI_IN_PLACE, &vertices, 1, MPI_INT64_T, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS)
         TAC_TRY(tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while choosing a window"));
-    /* Ranks meet at a tick: it costs them more. */
-    sim->windows.ticks = tac_sim_halo(sim) ? RUNG_TICKS / 2 + vertices / 16 : RUNG_TICKS + vertices;
+    sim->windows.ticks = RUNG_TICKS + vertices / 16;
     sim->windows.least_period = 0; /* not known yet */
     sim->windows.period_wanted = TAC_TIME_NEVER;
     sim->windows.unit = period ? period : 2 * first;
@@ -103,12 +102,14 @@ bool tac_windows_measure(struct tac_sim *sim, tac_time end, tac_lid *bad, double
 {
     struct tac_candidates *c = sim->view.candidates;
     const tac_time start = sim->paths.start;
+    const double length_s = tac_seconds(sim, end - start);
     *wildest = 0;
     for (tac_lid i = 0; i < sim->state.owned; i++) {
         struct tac_move *move = &c->move[i];
         double *x = &c->x[3 * (size_t)i], to[3];
         move->near = sim->state.vel[i].w == 0 || sim->paths.near[i];
         if (sim->state.vel[i].w == 0) {
+            move->speed = 0;
             if (sim->scripts.of[i] < 0)
                 continue;
             tac_position(sim, i, start, x);
@@ -119,7 +120,7 @@ bool tac_windows_measure(struct tac_sim *sim, tac_time end, tac_lid *bad, double
         }
         const struct tac_line *line = &sim->paths.line[i];
         double s0 = tac_seconds(sim, start - line->t), s1 = tac_seconds(sim, end - line->t), off[3];
-        double dt = tac_seconds(sim, end - sim->state.pos[i].t);
+        double dt = tac_seconds(sim, end - sim->state.pos[i].t), turn[3], fastest;
         for (int k = 0; k < 3; k++) {
             x[k] = line->x[k] + s0 * line->v[k];
             to[k] = sim->state.pos[i].x[k] + dt * sim->state.vel[i].v[k];
@@ -127,6 +128,14 @@ bool tac_windows_measure(struct tac_sim *sim, tac_time end, tac_lid *bad, double
         }
         tac_sub(move->u, to, x);
         move->deviation = sqrt(line->deviation2) + sqrt(tac_dot(off, off));
+        move->speed = INFINITY;
+        if (sim->paths.near[i]) { /* the velocities of its pieces, and the last one */
+            tac_sub(turn, sim->state.vel[i].v, line->v);
+            fastest = fmax(sim->paths.speed2[i], tac_dot(turn, turn));
+            for (int k = 0; k < 3; k++)
+                turn[k] = move->u[k] / length_s - line->v[k];
+            move->speed = sqrt(fastest) + sqrt(tac_dot(turn, turn));
+        }
         const double *p = sim->state.pos[i].x;
         if (!(move->deviation < 1e150) || !(fmax(fmax(fabs(p[0]), fabs(p[1])), fabs(p[2])) <= c->farthest) ||
             !(fmax(fmax(fabs(to[0]), fabs(to[1])), fabs(to[2])) <= c->farthest)) {

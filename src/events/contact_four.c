@@ -1,0 +1,130 @@
+/* contact_four.c: what pairs do at an instant, four of them side by side (docs/engine.md, Contact ticks): their
+ * positions, whether they are silent, and else their distance.  What contact/evaluate.h computes for one pair alone.
+ */
+#include "events/contact_four.h"
+#include "geometry/distance_four.h"
+#include <string.h>
+
+/* One version for machines with 256-bit vectors beside the usual one, with the same bits, as in elements/fours.h. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__AVX2__) &&                           \
+    !defined(__SANITIZE_ADDRESS__)
+#define VERSIONS __attribute__((target_clones("avx2", "default")))
+#else
+#define VERSIONS
+#endif
+
+/* The place of vertex i at t, as tac_state_position() tells it; the fourth number means nothing. */
+TAC_FOUR_INLINE void place(tac_four *row, const struct tac_vertex_state *state, const struct tac_scripts *scripts,
+                           tac_lid i, tac_time t)
+{
+    const tac_four_mask three = {-1, -1, -1, 0}; /* the fourth number of a position is a time */
+    const struct tac_pos *pos = &state->pos[i];
+    tac_four_mask at;
+    memcpy(&at, pos, sizeof at);
+    *row = (tac_four)(at & three);
+    if (pos->t == t)
+        return;
+    if (state->vel[i].w == 0 && scripts->of[i] >= 0) {
+        const struct tac_script *s = &scripts->script[scripts->of[i]];
+        const double dt = tac_state_seconds(state, t - s->t);
+        *row = (tac_four){s->x[0] + dt * s->v[0], s->x[1] + dt * s->v[1], s->x[2] + dt * s->v[2], 0};
+        return;
+    }
+    tac_four v;
+    memcpy(&v, &state->vel[i], sizeof v);
+    *row = *row + tac_four_all(tac_state_seconds(state, t - pos->t)) * v;
+}
+
+/* Coordinates of vertex k of four pairs. */
+TAC_FOUR_INLINE void gather(tac_four x[3], const struct tac_sim *sim, struct tac_pair *const p[4], int k, tac_time t)
+{
+    tac_four a, b, c, d;
+    place(&a, &sim->state, &sim->scripts, p[0]->v[k], t);
+    place(&b, &sim->state, &sim->scripts, p[1]->v[k], t);
+    place(&c, &sim->state, &sim->scripts, p[2]->v[k], t);
+    place(&d, &sim->state, &sim->scripts, p[3]->v[k], t);
+    const tac_four even_ab = __builtin_shufflevector(a, b, 0, 4, 2, 6), odd_ab = __builtin_shufflevector(a, b, 1, 5, 3, 7),
+                   even_cd = __builtin_shufflevector(c, d, 0, 4, 2, 6), odd_cd = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+    x[0] = __builtin_shufflevector(even_ab, even_cd, 0, 1, 4, 5);
+    x[1] = __builtin_shufflevector(odd_ab, odd_cd, 0, 1, 4, 5);
+    x[2] = __builtin_shufflevector(even_ab, even_cd, 2, 3, 6, 7);
+}
+
+#define LANES(field) ((tac_four){p[0]->field, p[1]->field, p[2]->field, p[3]->field})
+
+TAC_FOUR_INLINE tac_four lesser(tac_four a, tac_four b)
+{
+    return tac_four_select(a < b, a, b);
+}
+TAC_FOUR_INLINE tac_four greater(tac_four a, tac_four b)
+{
+    return tac_four_select(a > b, a, b);
+}
+
+/* Lower bounds of the distances: the primitives' extents along the last normals (tac_pair_beyond). */
+TAC_FOUR_INLINE tac_four bounds(const tac_four x[4][3], struct tac_pair *const p[4], int first)
+{
+    const tac_four n[3] = {LANES(near.n[0]), LANES(near.n[1]), LANES(near.n[2])};
+    tac_four least = tac_four_all(0), most = tac_four_all(-INFINITY);
+    for (int k = 1; k < 4; k++) {
+        const tac_four along = n[0] * (x[k][0] - x[0][0]) + n[1] * (x[k][1] - x[0][1]) + n[2] * (x[k][2] - x[0][2]);
+        if (k < first)
+            least = lesser(least, along);
+        else
+            most = greater(most, along);
+    }
+    return least - most;
+}
+
+/* Rounding of a distance and of its bound, as in tac_pair_evaluate(). */
+TAC_FOUR_INLINE tac_four guards(const tac_four x[4][3])
+{
+    tac_four size = tac_four_all(0);
+    for (int k = 1; k < 4; k++)
+        for (int c = 0; c < 3; c++)
+            size += tac_four_absolute(x[k][c] - x[0][c]);
+    return tac_four_all(0x1p-44) * size;
+}
+
+VERSIONS int tac_contact_four(const struct tac_sim *sim, struct tac_pair *const p[4], const double silent_over[4],
+                              double bound[4], tac_time t)
+{
+    const enum tac_pair_type type = (enum tac_pair_type)p[0]->type;
+    tac_four x[4][3], over;
+    struct tac_near_four near;
+    for (int k = 0; k < 4; k++)
+        gather(x[k], sim, p, k, t);
+    memcpy(&over, silent_over, sizeof over);
+    const tac_four least = bounds(x, p, tac_pair_first(type));
+    memcpy(bound, &least, sizeof least);
+    const int silent = tac_four_lanes(least > over);
+    if (silent == 0xf)
+        return silent;
+    const int careful = type == TAC_PAIR_EDGE_EDGE ? tac_near_four_edge_edge(x, &near)
+                                                   : tac_near_four_vertex_triangle(x, &near);
+    const tac_four guard = guards(x);
+    for (int l = 0; l < 4; l++) {
+        if (silent >> l & 1)
+            continue;
+        struct tac_pair *q = p[l];
+        q->near.d = near.d[l];
+        for (int k = 0; k < 3; k++)
+            q->near.n[k] = near.n[k][l];
+        for (int k = 0; k < 4; k++)
+            q->near.w[k] = near.w[k][l];
+        q->mollifier = 1;
+        q->guard = guard[l];
+        q->t_near = t;
+        if (careful >> l & 1) {
+            double y[4][3], gradient[4][3];
+            for (int k = 0; k < 4; k++)
+                for (int c = 0; c < 3; c++)
+                    y[k][c] = x[k][c][l];
+            if (type == TAC_PAIR_EDGE_EDGE)
+                tac_mollifier(y, &q->mollifier, gradient);
+            else
+                tac_near_vertex_triangle(y, &q->near);
+        }
+    }
+    return silent;
+}
