@@ -35,7 +35,7 @@ struct tac_pair {
     int32_t first_birth;
     double speed;      /* bound of its relative speed in the last window that was looked at, m/s; 0: not known */
     double nap_speed;  /* the skipped ticks of this pass were silent if it was slower than this, m/s */
-    double nap_reach;  /* distance that it must not have come under in them, m */
+    int32_t naps;      /* the newest of its naps in this pass, or -1 */
     tac_time awake;    /* no tick is skipped before */
     uint8_t overslept; /* a skipped tick may not have been silent */
     uint8_t shared;    /* its vertices are of several ranks */
@@ -78,6 +78,14 @@ struct tac_birth {
     tac_time period; /* of the deepest layer group of that time */
 };
 
+/* Ticks of a layer group that were skipped in this pass: they were silent if the pair's distance did not come under
+ * `clear` (m) from `from` to `to`, and certainly if its speed was under `speed` (m/s). */
+struct tac_nap {
+    tac_time from, to;
+    double clear, speed;
+    int32_t following; /* the pair's nap before it, or -1 */
+};
+
 /* A kick of this instant whose lost work is entered when the instant is over: what restitution left out, or friction.
  */
 struct tac_loss {
@@ -102,10 +110,17 @@ struct tac_active {
     size_t group_count;                /* in all classes, but for those born in this pass */
     size_t birth_count, birth_capacity;
     struct tac_birth *birth; /* owned */
+    size_t nap_count, nap_capacity;
+    struct tac_nap *nap; /* owned */
     size_t loss_count, loss_capacity;
     struct tac_loss *loss;         /* owned */
     struct tac_friction *friction; /* owned; NULL: none rubs */
 };
+
+/* ---- slots.c ---- */
+/* Local. Lays the pairs in the order of their keys if many came since, between passes.  Then *slot (owned by the
+ * caller) tells the new slot of each old one; else it is NULL. */
+enum tac_err tac_active_sort(struct tac_ctx *ctx, struct tac_active *active, int32_t **slot);
 
 /* Where a pair's slot is looked for first. */
 static inline size_t tac_active_home(const struct tac_active *active, uint64_t key)

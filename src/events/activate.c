@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_EXTRA = 64, BREAKS_PER_VERTEX = 128 };
+enum { FIRST_EXTRA = 64, BREAKS_PER_VERTEX = 128, NAPS = 8 /* a pair */ };
 
 /* ---- pairs by key: open addressing, linear probing ---- */
 
@@ -277,6 +277,8 @@ enum tac_err tac_active_settle(struct tac_sim *sim)
     sim->active.group_count = groups;
     TAC_TRY(tac_grow(sim->ctx, &sim->active.birth, &sim->active.birth_capacity, 4 * sim->active.live_pairs + 1024,
                      sizeof *sim->active.birth));
+    TAC_TRY(tac_grow(sim->ctx, &sim->active.nap, &sim->active.nap_capacity, NAPS * sim->active.live_pairs + 1024,
+                     sizeof *sim->active.nap));
     TAC_TRY(tac_grow(sim->ctx, &sim->active.loss, &sim->active.loss_capacity, groups + room + sim->active.live_pairs,
                      sizeof *sim->active.loss));
     TAC_TRY(tac_friction_reserve(sim->ctx, &sim->active, room));
@@ -391,5 +393,6 @@ void tac_active_destroy(struct tac_sim *sim)
     free(sim->active.hash);
     free(sim->active.free_slot);
     free(sim->active.birth);
+    free(sim->active.nap);
     free(sim->active.loss);
 }

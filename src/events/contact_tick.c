@@ -5,14 +5,14 @@
  * Nothing here logs, and on one rank nothing allocates. On several ranks a pair that becomes deeper may need room that
  * all its owners must have (tac_active_deepen). */
 #include "contact/evaluate.h"
+#include "contact/evaluate_four.h"
 #include "contact/friction.h"
 #include "events/advance.h"
-#include "events/contact_four.h"
 #include "events/ranks.h"
 #include "events/rate_groups.h"
 
 enum {
-    CHUNK = 32, /* layer groups that are evaluated before they tick */
+    CHUNK = 32,             /* layer groups that are evaluated before they tick */
     MOST_SKIPPED = 1 << 20, /* silent ticks of a layer group at once */
     FORESIGHT = 2 /* ticks of the deepest layer group within which the next one must not be reached inactive */
 };
@@ -126,10 +126,12 @@ static void apply_friction(struct tac_sim *sim, tac_time t)
  * clear + room.  Its next ticks are skipped while the pair, at twice its speed in the last window, cannot come there;
  * that it did not is proven at the window's end, by its speed in this one (validation.c).  On several ranks the owners
  * of a pair would have to agree about it. */
-static inline void nap(const struct tac_sim *sim, struct tac_layer_group *e, struct tac_pair *p,
+static inline void nap(struct tac_sim *sim, struct tac_layer_group *e, struct tac_pair *p,
                        const struct tac_rate_group *c, tac_time t, double clear, double room)
 {
-    if (!(p->speed > 0) || p->shared || t < p->awake || sim->find.mode != TAC_DISCOVER_SPECULATE)
+    struct tac_active *active = &sim->active;
+    if (!(p->speed > 0) || p->shared || t < p->awake || sim->find.mode != TAC_DISCOVER_SPECULATE ||
+        active->nap_count == active->nap_capacity)
         return;
     const double ticks = fmin(room / (2 * p->speed * c->h_s), MOST_SKIPPED);
     if (!(ticks >= 1))
@@ -138,7 +140,8 @@ static inline void nap(const struct tac_sim *sim, struct tac_layer_group *e, str
     const double speed = room / ((double)skipped * c->h_s);
     e->wake = t + (skipped + 1) * c->period;
     p->nap_speed = speed < p->nap_speed ? speed : p->nap_speed;
-    p->nap_reach = clear > p->nap_reach ? clear : p->nap_reach;
+    active->nap[active->nap_count] = (struct tac_nap){t, e->wake - c->period, clear, speed, p->naps};
+    p->naps = (int32_t)active->nap_count++;
 }
 
 /* A layer group that is due. */
@@ -287,7 +290,7 @@ static void evaluate(struct tac_sim *sim, struct due_group *due, int count, tac_
             p[l] = &sim->active.pair[d->group->pair];
             over[l] = silent_over(sim, d->group, p[l]);
         }
-        const int silent = tac_contact_four(sim, p, over, bound, t);
+        const int silent = tac_pairs_evaluate_four(&sim->state, &sim->scripts, p, over, bound, t);
         for (int l = 0; l < filled[kind]; l++) {
             batch[kind][l]->silent = silent >> l & 1;
             batch[kind][l]->bound = bound[l];
@@ -304,7 +307,8 @@ static void tick_groups(struct tac_sim *sim, struct tac_rate_group *c, tac_time 
     while (i < c->count || j < c->extra_count) {
         int count = 0;
         while (count < CHUNK && (i < c->count || j < c->extra_count)) {
-            const bool from_extra = j < c->extra_count && (i >= c->count || tac_groups_before(&c->extra[j], &c->group[i]));
+            const bool from_extra =
+                j < c->extra_count && (i >= c->count || tac_groups_before(&c->extra[j], &c->group[i]));
             struct tac_layer_group *e = from_extra ? &c->extra[j++] : &c->group[i++];
             if (e->wake > t)
                 continue;

@@ -180,6 +180,7 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
         sim->paths.speed2[i] = 0;
     }
     sim->paths.break_count = 0;
+    sim->active.nap_count = 0;
     tac_friction_begin(&sim->active);
     memcpy(sim->books.couple_start, sim->books.couple, sizeof sim->books.couple);
     for (size_t c = 0; c < sim->active.rate_group_count; c++)
@@ -193,7 +194,7 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
         p->active = 0;
         p->d_least = INFINITY;
         p->nap_speed = INFINITY;
-        p->nap_reach = -INFINITY;
+        p->naps = -1;
         p->d_tick_start = p->d_tick;
         p->t_tick_start = p->t_tick;
     }

@@ -91,9 +91,6 @@ enum tac_err tac_active_place(struct tac_sim *sim, int32_t slot);
 bool tac_active_deepen(struct tac_sim *sim, int32_t slot, tac_time t);
 /* Local. Sorts newly active layer groups into their classes and makes room for a pass. Call before each pass. */
 enum tac_err tac_active_settle(struct tac_sim *sim);
-/* Local. Lays the pairs in the order of their keys if many came since; slots change.  Only where none is kept but in
- * the list of candidates (speculate), between passes; not after a failure. */
-enum tac_err tac_active_sort(struct tac_sim *sim);
 /* Local. Drops the deepest layer group of a pair (must be silent); the pair with its last one. Call between passes. */
 void tac_active_drop(struct tac_sim *sim, int32_t slot);
 /* Local. Rollback: layer groups born after `believed` in this pass are dropped, the others' state is the window

@@ -229,6 +229,19 @@ static bool must_repeat(struct tac_sim *sim, const struct tac_validation *valida
     return tac_ranks_concerned(sim, mark);
 }
 
+/* Between passes only the list of candidates knows pairs by their slots. */
+static enum tac_err sort_pairs(struct tac_sim *sim)
+{
+    struct tac_candidates *c = sim->view.candidates;
+    int32_t *slot;
+    const enum tac_err err = tac_active_sort(sim->ctx, &sim->active, &slot);
+    for (size_t k = 0; slot != NULL && k < c->count; k++)
+        if (c->list[k].slot >= 0)
+            c->list[k].slot = slot[c->list[k].slot];
+    free(slot);
+    return err;
+}
+
 static enum tac_err advance(struct tac_sim *sim, tac_time limit)
 {
     enum tac_err err = TAC_OK;
@@ -290,7 +303,7 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
     TAC_TRY(tac_ranks_hold(sim, tac_pass_commit(sim, reached)));
     adapt(sim, attempts, asked);
     sim->windows.least_period = wanted < validation.period ? wanted : validation.period;
-    TAC_TRY(tac_ranks_hold(sim, tac_active_sort(sim)));
+    TAC_TRY(tac_ranks_hold(sim, sort_pairs(sim)));
     TAC_TRY(tac_ranks_hold(sim, look_ahead(sim, (double)tac_windows_ask(sim) / (double)(reached - sim->paths.start))));
     tac_orders_exchange(sim);
     if (!tac_sim_halo(sim) && wanted == TAC_TIME_NEVER)

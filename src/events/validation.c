@@ -92,6 +92,23 @@ static void motion_of(const struct tac_sim *sim, struct tac_candidate *q, tac_ti
     m->speed += q->change / tac_seconds(sim, end - sim->paths.start);
 }
 
+/* When may q first have come so near that a skipped tick was not silent, at this speed (m/s)?  All its vertices are of
+ * this rank. */
+static tac_time sweep_naps(const struct tac_sim *sim, const struct tac_candidate *q, const struct tac_pair *p,
+                           double speed, tac_time end)
+{
+    tac_time earliest = TAC_TIME_NEVER;
+    for (int32_t k = p->naps; k >= 0; k = sim->active.nap[k].following) {
+        const struct tac_nap *nap = &sim->active.nap[k];
+        if (speed < nap->speed || nap->from >= end)
+            continue;
+        const tac_time t = tac_path_sweep(sim, (enum tac_pair_type)q->type, q->v, nap->from,
+                                          nap->to < end ? nap->to : end, nap->clear, q->tolerance);
+        earliest = t < earliest ? t : earliest;
+    }
+    return earliest;
+}
+
 /* When may q first come under its next layer in the pass, by the paths of its vertices?  As look_at(). */
 static tac_time sweep_paths(struct tac_sim *sim, struct tac_candidate *q, const struct tac_pair *p, tac_time end)
 {
@@ -123,13 +140,11 @@ static tac_time look_at(struct tac_sim *sim, struct tac_candidate *q, tac_time e
     if (p != NULL) {
         p->speed = m.speed;
         p->overslept = 0;
-        if (!(m.speed < p->nap_speed)) {
-            const tac_time t = tac_path_sweep(sim, type, q->v, start, end, p->nap_reach, q->tolerance);
-            p->overslept = t != TAC_TIME_NEVER;
-            if (p->overslept) {
-                p->awake = end + AWAKE * (end - start);
-                return t;
-            }
+        const tac_time overslept = m.speed < p->nap_speed ? TAC_TIME_NEVER : sweep_naps(sim, q, p, m.speed, end);
+        if (overslept != TAC_TIME_NEVER) {
+            p->overslept = 1;
+            p->awake = end + AWAKE * (end - start);
+            return overslept;
         }
     }
     if (p != NULL && ticks_prove(sim, q, p, m.speed)) {

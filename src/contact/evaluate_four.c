@@ -1,7 +1,7 @@
-/* contact_four.c: what pairs do at an instant, four of them side by side (docs/engine.md, Contact ticks): their
- * positions, whether they are silent, and else their distance.  What contact/evaluate.h computes for one pair alone.
+/* evaluate_four.c: what pairs do at an instant, four of them side by side (docs/engine.md, Layer groups): their
+ * positions, whether they are silent, and else their distance.  evaluate.h computes the same for one pair alone.
  */
-#include "events/contact_four.h"
+#include "contact/evaluate_four.h"
 #include "geometry/distance_four.h"
 #include <string.h>
 
@@ -36,15 +36,18 @@ TAC_FOUR_INLINE void place(tac_four *row, const struct tac_vertex_state *state, 
 }
 
 /* Coordinates of vertex k of four pairs. */
-TAC_FOUR_INLINE void gather(tac_four x[3], const struct tac_sim *sim, struct tac_pair *const p[4], int k, tac_time t)
+TAC_FOUR_INLINE void gather(tac_four x[3], const struct tac_vertex_state *state, const struct tac_scripts *scripts,
+                            struct tac_pair *const p[4], int k, tac_time t)
 {
     tac_four a, b, c, d;
-    place(&a, &sim->state, &sim->scripts, p[0]->v[k], t);
-    place(&b, &sim->state, &sim->scripts, p[1]->v[k], t);
-    place(&c, &sim->state, &sim->scripts, p[2]->v[k], t);
-    place(&d, &sim->state, &sim->scripts, p[3]->v[k], t);
-    const tac_four even_ab = __builtin_shufflevector(a, b, 0, 4, 2, 6), odd_ab = __builtin_shufflevector(a, b, 1, 5, 3, 7),
-                   even_cd = __builtin_shufflevector(c, d, 0, 4, 2, 6), odd_cd = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+    place(&a, state, scripts, p[0]->v[k], t);
+    place(&b, state, scripts, p[1]->v[k], t);
+    place(&c, state, scripts, p[2]->v[k], t);
+    place(&d, state, scripts, p[3]->v[k], t);
+    const tac_four even_ab = __builtin_shufflevector(a, b, 0, 4, 2, 6),
+                   odd_ab = __builtin_shufflevector(a, b, 1, 5, 3, 7),
+                   even_cd = __builtin_shufflevector(c, d, 0, 4, 2, 6),
+                   odd_cd = __builtin_shufflevector(c, d, 1, 5, 3, 7);
     x[0] = __builtin_shufflevector(even_ab, even_cd, 0, 1, 4, 5);
     x[1] = __builtin_shufflevector(odd_ab, odd_cd, 0, 1, 4, 5);
     x[2] = __builtin_shufflevector(even_ab, even_cd, 2, 3, 6, 7);
@@ -86,22 +89,23 @@ TAC_FOUR_INLINE tac_four guards(const tac_four x[4][3])
     return tac_four_all(0x1p-44) * size;
 }
 
-VERSIONS int tac_contact_four(const struct tac_sim *sim, struct tac_pair *const p[4], const double silent_over[4],
-                              double bound[4], tac_time t)
+VERSIONS int tac_pairs_evaluate_four(const struct tac_vertex_state *state, const struct tac_scripts *scripts,
+                                     struct tac_pair *const p[4], const double silent_over[4], double bound[4],
+                                     tac_time t)
 {
     const enum tac_pair_type type = (enum tac_pair_type)p[0]->type;
     tac_four x[4][3], over;
     struct tac_near_four near;
     for (int k = 0; k < 4; k++)
-        gather(x[k], sim, p, k, t);
+        gather(x[k], state, scripts, p, k, t);
     memcpy(&over, silent_over, sizeof over);
     const tac_four least = bounds(x, p, tac_pair_first(type));
     memcpy(bound, &least, sizeof least);
     const int silent = tac_four_lanes(least > over);
     if (silent == 0xf)
         return silent;
-    const int careful = type == TAC_PAIR_EDGE_EDGE ? tac_near_four_edge_edge(x, &near)
-                                                   : tac_near_four_vertex_triangle(x, &near);
+    const int careful =
+        type == TAC_PAIR_EDGE_EDGE ? tac_near_four_edge_edge(x, &near) : tac_near_four_vertex_triangle(x, &near);
     const tac_four guard = guards(x);
     for (int l = 0; l < 4; l++) {
         if (silent >> l & 1)

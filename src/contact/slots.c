@@ -1,8 +1,6 @@
 /* slots.c: lays active pairs in memory in the order in which their layer groups tick, which is that of their keys
  * (docs/engine.md, Layer groups): a class then goes through memory from front to back. */
-#include "broadphase/candidates.h"
 #include "contact/friction.h"
-#include "events/rate_groups.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,30 +38,25 @@ static void permute(void *array, size_t size, size_t count, int32_t *from, char 
     }
 }
 
-/* Whoever knows a pair by its slot, or an anchor by its index, is told where it is now. */
-static void rename_slots(struct tac_sim *sim, const int32_t *to)
+/* Layer groups know their pair by its slot. */
+static void rename_slots(struct tac_active *active, const int32_t *to)
 {
-    struct tac_candidates *c = sim->view.candidates;
-    for (size_t k = 0; k < sim->active.rate_group_count; k++) {
-        struct tac_rate_group *r = &sim->active.rate_group[k];
+    for (size_t k = 0; k < active->rate_group_count; k++) {
+        struct tac_rate_group *r = &active->rate_group[k];
         for (size_t i = 0; i < r->count; i++)
             r->group[i].pair = r->group[i].pair >= 0 ? to[r->group[i].pair] : -1;
         for (size_t i = 0; i < r->extra_count; i++)
             r->extra[i].pair = to[r->extra[i].pair];
     }
-    for (size_t k = 0; c != NULL && k < c->count; k++)
-        if (c->list[k].slot >= 0)
-            c->list[k].slot = to[c->list[k].slot];
 }
 
 /* Live slots first, by key; then those that are free.  from[k] is what comes to place k, to[] the other way round. */
-static enum tac_err order_slots(struct tac_sim *sim, int32_t *from, int32_t *to)
+static enum tac_err order_slots(struct tac_ctx *ctx, const struct tac_active *active, int32_t *from, int32_t *to)
 {
     enum tac_err err;
-    const struct tac_active *active = &sim->active;
     struct keyed *sorted = NULL;
     size_t live = 0, free_one = 0;
-    TAC_TRY(tac_alloc(sim->ctx, active->pair_count, sizeof *sorted, &sorted));
+    TAC_TRY(tac_alloc(ctx, active->pair_count, sizeof *sorted, &sorted));
     for (size_t k = 0; k < active->pair_count; k++)
         if (active->pair[k].live)
             sorted[live++] = (struct keyed){active->pair[k].key, (int32_t)k};
@@ -81,17 +74,17 @@ done:
 }
 
 /* Anchors in the order in which classes go through them. */
-static enum tac_err order_anchors(struct tac_sim *sim)
+static enum tac_err order_anchors(struct tac_ctx *ctx, struct tac_active *active)
 {
     enum tac_err err = TAC_OK;
-    struct tac_friction *f = sim->active.friction;
+    struct tac_friction *f = active->friction;
     int32_t *from = NULL, count = 0;
     struct tac_anchor spare;
     if (f == NULL || f->anchor_count == 0)
         return TAC_OK;
-    TAC_TRY(tac_alloc(sim->ctx, f->anchor_count, sizeof *from, &from));
-    for (size_t k = 0; k < sim->active.rate_group_count; k++) {
-        struct tac_rate_group *r = &sim->active.rate_group[k];
+    TAC_TRY(tac_alloc(ctx, f->anchor_count, sizeof *from, &from));
+    for (size_t k = 0; k < active->rate_group_count; k++) {
+        struct tac_rate_group *r = &active->rate_group[k];
         for (size_t i = 0; i < r->count + r->extra_count; i++) {
             struct tac_layer_group *e = i < r->count ? &r->group[i] : &r->extra[i - r->count];
             if (e->pair < 0 || e->anchor < 0)
@@ -113,19 +106,19 @@ done:
     return err;
 }
 
-enum tac_err tac_active_sort(struct tac_sim *sim)
+enum tac_err tac_active_sort(struct tac_ctx *ctx, struct tac_active *active, int32_t **slot)
 {
     enum tac_err err = TAC_OK;
-    struct tac_active *active = &sim->active;
     int32_t *from = NULL, *to = NULL;
     struct tac_pair spare;
     struct tac_friction_state friction_spare;
+    *slot = NULL;
     if (active->unsorted < NEW_AT_LEAST + active->live_pairs / NEW_SHARE)
         return TAC_OK;
-    TAC_TRY(tac_alloc(sim->ctx, active->pair_count, sizeof *from, &from));
-    TAC_TRY(tac_alloc(sim->ctx, active->pair_count, sizeof *to, &to));
-    TAC_TRY(order_slots(sim, from, to));
-    rename_slots(sim, to);
+    TAC_TRY(tac_alloc(ctx, active->pair_count, sizeof *from, &from));
+    TAC_TRY(tac_alloc(ctx, active->pair_count, sizeof *to, &to));
+    TAC_TRY(order_slots(ctx, active, from, to));
+    rename_slots(active, to);
     permute(active->pair, sizeof *active->pair, active->pair_count, from, (char *)&spare);
     if (active->friction != NULL) {
         for (size_t k = 0; k < active->pair_count; k++)
@@ -133,13 +126,15 @@ enum tac_err tac_active_sort(struct tac_sim *sim)
         permute(active->friction->friction_state, sizeof *active->friction->friction_state, active->pair_count, from,
                 (char *)&friction_spare);
     }
-    TAC_TRY(order_anchors(sim));
+    TAC_TRY(order_anchors(ctx, active));
     for (size_t i = 0; i < active->hash_size; i++)
         if (active->hash[i] >= 0)
             active->hash[i] = to[active->hash[i]];
     active->pair_count = active->live_pairs;
     active->free_count = 0;
     active->unsorted = 0;
+    *slot = to;
+    to = NULL;
 done:
     free(from);
     free(to);

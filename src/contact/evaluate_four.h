@@ -1,0 +1,16 @@
+/* evaluate_four.h: what pairs do at an instant, four of them side by side (docs/engine.md, Layer groups). */
+#ifndef TACTUS_CONTACT_EVALUATE_FOUR_H
+#define TACTUS_CONTACT_EVALUATE_FOUR_H
+
+#include "contact/active.h"
+#include "state/scripts.h"
+
+/* Local. Evaluates at t four pairs of one type, of a vertex and a triangle or of two edges; one pair may stand for
+ * several.  A pair whose distance is certainly over silent_over [m] is silent: bit l of the result; of the others,
+ * near, mollifier, guard and t_near are set, with the bits of tac_pair_evaluate().  bound: lower bounds of the
+ * distances, m.
+ */
+int tac_pairs_evaluate_four(const struct tac_vertex_state *state, const struct tac_scripts *scripts,
+                            struct tac_pair *const p[4], const double silent_over[4], double bound[4], tac_time t);
+
+#endif
