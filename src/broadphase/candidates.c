@@ -172,7 +172,7 @@ enum tac_err tac_candidates_create(struct tac_view *view, struct tac_candidates 
         enter_arrays(c, view->halo);
     TAC_TRY(make_primitives(view, c));
     if (!view->halo) {
-        c->leaver_most = n / LEAVERS;
+        c->leaver_most = n / LEAVERS + 1;
         TAC_TRY(tac_alloc(view->ctx, c->leaver_most, sizeof *c->leaver, &c->leaver));
         TAC_TRY(tac_alloc(view->ctx, n, 1, &c->left));
         TAC_TRY(tac_alloc(view->ctx, (size_t)c->primitive_begin[c->body_count], 1, &c->marked));
@@ -227,8 +227,7 @@ void tac_candidates_bound(struct tac_view *view, struct tac_candidates *c, tac_l
         path_bound->x[k] = x - from_s * path_bound->v[k];
         c->extent = fmax(c->extent, fmax(fabs(x), fabs(path_bound->x[k])) + fabs(move->u[k]));
     }
-    path_bound->radius =
-        c->still[view->scene->mesh->vertex_body[v]] ? 0 : fmax(c->skin, 2 * move->deviation);
+    path_bound->radius = c->still[view->scene->mesh->vertex_body[v]] ? 0 : fmax(c->skin, 2 * move->deviation);
     path_bound->offset = 0;
 }
 
@@ -445,7 +444,7 @@ void tac_candidates_horizon(struct tac_candidates *c, tac_time start, tac_time r
         c->horizon = age < c->horizon / 2 ? shorter : c->horizon;
     else if (c->repair_cost > c->build_cost)
         c->horizon = shorter;
-    else if (CHEAP * c->repair_cost < c->build_cost)
+    else if (CHEAP * c->repair_cost <= c->build_cost)
         c->horizon = longer;
 }
 

@@ -136,8 +136,8 @@ enum tac_err tac_candidates_gather(struct tac_view *view, struct tac_candidates 
  * `length`: of windows. */
 void tac_candidates_horizon(struct tac_candidates *c, tac_time start, tac_time reached, tac_time length);
 /* Local, one rank. The leavers (c->leaver, at most leaver_most) get new trajectory bounds along move[] over the pass
- * from view->state->now on, of `window` quanta; the list is made what it would be with these, and stays sorted; its known
- * part stays known.  *done false: nothing was changed, because a whole build serves better. */
+ * from view->state->now on, of `window` quanta; the list is made what it would be with these, and stays sorted; its
+ * known part stays known.  *done false: a whole build serves better, and must follow. */
 enum tac_err tac_candidates_repair(struct tac_view *view, struct tac_candidates *c, tac_time window, bool *done);
 /* Local. How many candidates (from the list's front) may touch before t. */
 size_t tac_candidates_active(const struct tac_candidates *c, tac_time t);

@@ -1,10 +1,10 @@
 /* candidates_repair.c: repairs the list of candidates where some vertices left their trajectory bounds (docs/engine.md,
  * Candidates): these get new ones, and the list becomes what it would be with these.
  *
- * A trajectory bound that is laid in mid-life counts from the start of the window under way: only windows that end later
- * will ask for it. So the list holds every pair that may touch from then on, if every pair with a leaver is looked for
- * anew (its primitives' boxes have changed, so the search of the changed parts of the trees comes by it), and every other
- * pair stays as it was found.
+ * A trajectory bound that is laid in mid-life counts from the start of the window under way: only windows that end
+ * later will ask for it. So the list holds every pair that may touch from then on, if every pair with a leaver is
+ * looked for anew (its primitives' boxes have changed, so the search of the changed parts of the trees comes by it),
+ * and every other pair stays as it was found.
  */
 #include "broadphase/candidates.h"
 #include "geometry/distance.h"

@@ -170,8 +170,7 @@ static enum tac_err new_list(struct tac_sim *sim, tac_time reached)
 static enum tac_err mend_list(struct tac_sim *sim, tac_time reached, bool *broken)
 {
     bool done;
-    const enum tac_err err =
-        tac_candidates_repair(&sim->view, sim->view.candidates, reached - sim->paths.start, &done);
+    const enum tac_err err = tac_candidates_repair(&sim->view, sim->view.candidates, reached - sim->paths.start, &done);
     *broken = !done;
     return err;
 }
