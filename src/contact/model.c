@@ -286,16 +286,18 @@ bool tac_model_limits(const struct tac_model *m, enum tac_pair_type type, tac_li
            (type == TAC_PAIR_LONG || (s->mesh->topology->edge_segment[edge] >= 0 && limit_of(s, v[0]) < 1));
 }
 
+/* Radius and thickness of a pair of bodies a and b that starts at distance d. */
 static void set_thickness(const struct tac_scene *s, tac_lid a, tac_lid b, double d, struct tac_form *form)
 {
     double radius = s->settings->body[a].radius + s->settings->body[b].radius;
     /* In a mesh finer than its own radius the radius is shrunk, so that the pair is silent at the start like any other.
      */
-    if (a == b && s->settings->body[a].has_elements && .9 * d < radius)
+    if (a == b && s->settings->body[a].has_elements && TAC_REST_FRACTION_MOST * d < radius)
         radius = .5 * d;
-    double room = .9 * (d - radius);
     form->radius = radius;
-    form->thickness = room < s->settings->contact.thickness ? room : s->settings->contact.thickness;
+    form->thickness = TAC_REST_FRACTION_MOST * (d - radius) < s->settings->contact.thickness
+                          ? s->settings->contact.rest_fraction * (d - radius)
+                          : s->settings->contact.thickness;
 }
 
 double tac_model_first(const struct tac_model *m, enum tac_pair_type type, const tac_lid *v, struct tac_form *form)

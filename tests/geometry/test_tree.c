@@ -1,6 +1,6 @@
 /* Trees of boxes, of which some move: the search of what has changed must find exactly the pairs of boxes that overlap
- * and of which one has moved, each once; the search of all must find all.  Where a box of an inner node is not refitted,
- * or a marked part is left out, contacts are missed. */
+ * and of which one has moved, each once; the search of all must find all.  Where a box of an inner node is not
+ * refitted, or a marked part is left out, contacts are missed. */
 #include "geometry/tree.h"
 
 #include <check.h>
@@ -54,8 +54,8 @@ static enum tac_err visit(void *context, int32_t a, int32_t b)
 }
 
 /* Every pair that overlaps, and has changed where only such are asked for, is found once; no other is. */
-static void compare(const struct found *found, const struct tac_dop *a, int n, const uint8_t *ma, const struct tac_dop *b,
-                    int m, const uint8_t *mb, const double *lo, const double *hi, bool changed)
+static void compare(const struct found *found, const struct tac_dop *a, int n, const uint8_t *ma,
+                    const struct tac_dop *b, int m, const uint8_t *mb, const double *lo, const double *hi, bool changed)
 {
     for (int i = 0; i < n; i++)
         for (int j = found->ordered ? 0 : i + 1; j < m; j++) {
@@ -107,7 +107,8 @@ static void round_of(struct tac_ctx *ctx, int n, int m, double share)
         }
         memset(&found, 0, sizeof found);
         found.ordered = true;
-        CHECK((changed ? tac_tree_overlaps_changed : tac_tree_overlaps)(ta, tb, lo, hi, visit, &found, &tests) == TAC_OK,
+        CHECK((changed ? tac_tree_overlaps_changed : tac_tree_overlaps)(ta, tb, lo, hi, visit, &found, &tests) ==
+                  TAC_OK,
               "two trees");
         compare(&found, a, n, ma, b, m, mb, lo, hi, changed);
         memset(&found, 0, sizeof found);
