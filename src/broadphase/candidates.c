@@ -92,9 +92,10 @@ done:
     return err;
 }
 
-/* The skin: a quarter of the thickness, or a tenth of an edge where meshes are coarser than that. Also finds the bodies
- * that never move. Both are the same on all ranks, because a rank computes the trajectory bounds of the ghosts that it
- * is told of.
+/* The skin: a tenth of an edge; of particles alone, a quarter of the thickness. Twice the skin is less than what a pair
+ * of neighbours in a mesh has between its distance at the start and its first layer (contact.rest_fraction), whether
+ * the mesh is finer than the thickness or not; else all of them would be candidates. Also finds the bodies that never
+ * move. Both are the same on all ranks, because a rank computes the trajectory bounds of the ghosts that it is told of.
  */
 static enum tac_err measure_bodies(struct tac_view *view, struct tac_candidates *c)
 {
@@ -120,9 +121,7 @@ static enum tac_err measure_bodies(struct tac_view *view, struct tac_candidates 
          MPI_Bcast(all, 2, MPI_DOUBLE, 0, view->ctx->comm) != MPI_SUCCESS ||
          MPI_Allreduce(MPI_IN_PLACE, c->still, c->body_count, MPI_UINT8_T, MPI_MIN, view->ctx->comm) != MPI_SUCCESS))
         return tac_fail(view->ctx, TAC_ERR_RUN, "MPI failed while measuring the scene");
-    c->skin = .25 * s->settings->contact.thickness;
-    if (all[1] > 0)
-        c->skin = fmax(c->skin, .1 * all[0] / all[1]);
+    c->skin = all[1] > 0 ? .1 * all[0] / all[1] : .25 * s->settings->contact.thickness;
     c->farthest = c->skin > 0 ? FARTHEST * c->skin : BEYOND;
     return TAC_OK;
 }
