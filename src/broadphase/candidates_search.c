@@ -14,6 +14,7 @@ struct search {
     double reach;                      /* most that their first layers may reach */
     size_t count;
     bool changed; /* a repair: only pairs with a leaver */
+    bool fine;    /* within one body that has no radius: pairs may have less than the whole thickness */
     int64_t cost; /* in tests of boxes */
 };
 
@@ -161,6 +162,27 @@ static bool edges_are_far(const double a0[3], const double a1[3], const double b
     return room > 0 && room * room > away * away * length;
 }
 
+/* The same, in place of `away`, for one pair of neighbours in a fine mesh, of na and nb vertices: such a pair has a
+ * part of its distance at the start as its thickness (contact.rest_fraction), and that distance is at most that of any
+ * two of their vertices. */
+static double far_for(const struct search *search, const tac_lid *va, int na, const tac_lid *vb, int nb, double away)
+{
+    const struct tac_scene *s = search->view->scene;
+    const double thickness = s->settings->contact.thickness;
+    double least = INFINITY;
+    for (int i = 0; i < na; i++)
+        for (int j = 0; j < nb; j++) {
+            double d[3];
+            tac_sub(d, &s->mesh->x[3 * va[i]], &s->mesh->x[3 * vb[j]]);
+            const double squared = tac_dot(d, d);
+            least = squared < least ? squared : least;
+        }
+    least = (1 + 1e-9) * sqrt(least); /* the distance itself is rounded too */
+    return TAC_REST_FRACTION_MOST * least < thickness
+               ? away - search->reach + s->settings->contact.rest_fraction * least
+               : away;
+}
+
 static bool has_vertex(const struct tac_primitive *p, tac_lid v)
 {
     return p->v[0] == v || (p->count > 1 && p->v[1] == v) || (p->count > 2 && p->v[2] == v);
@@ -173,7 +195,8 @@ static enum tac_err vertices_against(struct search *search, const struct tac_pri
     if (b->count == 1)
         return TAC_OK;
     for (int k = 0; k < a->count; k++)
-        if ((a->vertices >> k & 1) && !has_vertex(b, a->v[k]) && !is_far(pa->x[k], pb->x, b->count, away))
+        if ((a->vertices >> k & 1) && !has_vertex(b, a->v[k]) && !is_far(pa->x[k], pb->x, b->count, away) &&
+            !(search->fine && is_far(pa->x[k], pb->x, b->count, far_for(search, &a->v[k], 1, b->v, b->count, away))))
             TAC_TRY(consider(search, b->count == 3 ? TAC_PAIR_VERTEX_TRIANGLE : TAC_PAIR_VERTEX_SEGMENT,
                              (tac_lid)tac_scene_id(search->view->scene, a->v[k]), b->id, &a->v[k], b->v));
 done:
@@ -210,6 +233,9 @@ static enum tac_err edges_against(struct search *search, const struct tac_primit
             tac_lid ve[2], vf[2];
             edge_vertices(search->view, a->v[a0], a->v[a1], ve);
             edge_vertices(search->view, b->v[b0], b->v[b1], vf);
+            if (search->fine &&
+                edges_are_far(pa->x[a0], pa->x[a1], pb->x[b0], pb->x[b1], far_for(search, ve, 2, vf, 2, away)))
+                continue;
             if (e < f)
                 TAC_TRY(consider(search, TAC_PAIR_EDGE_EDGE, e, f, ve, vf));
             else if (f < e)
@@ -263,6 +289,7 @@ static enum tac_err search_bodies(struct search *search, tac_lid a, tac_lid b, b
     search->b = remote ? &c->remote.primitive[c->remote.begin[b]] : &c->primitive[c->primitive_begin[b]];
     struct tac_tree *other = remote ? c->remote.tree[b] : c->tree[b];
     search->reach = s->settings->contact.thickness + s->settings->body[a].radius + s->settings->body[b].radius;
+    search->fine = a == b && s->settings->body[a].radius == 0;
     double lo[TAC_DOP_AXES], hi[TAC_DOP_AXES];
     int64_t tests = 0;
     tac_candidates_drift(c, a, b, lo, hi);
