@@ -35,10 +35,11 @@ struct tac_counters {
     int64_t deepest_layer;
     int64_t certificates_created, certificates_failed, certificates_rescheduled; /* kinetic structures */
     int64_t certificates_reconfirmed, plans_filed;
-    int64_t plans_told;                   /* new plans that went to other ranks */
-    int64_t candidate_builds, candidates; /* broad phase: lists built, pairs in the newest list */
-    int64_t messages_sent, bytes_sent;    /* between ranks, in passes and discovery */
-    int64_t migrations;                   /* vertices that went to another rank */
+    int64_t plans_told; /* new plans that went to other ranks */
+    /* broad phase: lists built, times that a list was repaired, pairs in the newest list */
+    int64_t candidate_builds, candidate_repairs, candidates;
+    int64_t messages_sent, bytes_sent; /* between ranks, in passes and discovery */
+    int64_t migrations;                /* vertices that went to another rank */
     double seconds_forces, seconds_contact, seconds_discovery, seconds_waiting, seconds_exchange, seconds_output;
     /* parts of the time for discovery with kinetic structures: checking flight plans; certificates that failed [0] and
      * that were rescheduled [1] */

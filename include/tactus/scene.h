@@ -139,6 +139,10 @@ struct tac_load_set {
     tac_lid rest; /* -1: none */
 };
 
+/* A pair has its whole thickness if that is at most this part of its distance at the start.  Also the most that
+ * contact.rest_fraction may be, and what it was before there was the key. */
+#define TAC_REST_FRACTION_MOST .9
+
 struct tac_contact_settings {
     double thickness, stiffness, restitution, friction;
     enum tac_friction_model friction_model;
@@ -147,6 +151,7 @@ struct tac_contact_settings {
     double thickness_exponent, stiffness_exponent;
     double min_period_s;     /* 0: h(1)/2^20 */
     double pairs_per_vertex; /* N_c; 0: chosen from the restitution and valence */
+    double rest_fraction; /* of its distance at the start, the thickness of a pair that starts too near for the whole */
     tac_lid ignore_count;
     tac_lid *ignore; /* owned, (ignore_count, 2) body indices that may pass through each other */
 };

@@ -4,7 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLICES = 16 };
+enum {
+    SLICES = 16,
+    LEAVERS = 16, /* of as many vertices one may leave before a whole build serves better */
+    CHEAP = 4     /* repairs that cost less than the build by this factor: the next list lives longer */
+};
 
 /* Boxes are widened by 1e-12 of the largest coordinate. Where that coordinate is this many skins, they are widened by a
  * skin; beyond that every box would be near every other. */
@@ -88,9 +92,10 @@ done:
     return err;
 }
 
-/* The skin: a quarter of the thickness, or a tenth of an edge where meshes are coarser than that. Also finds the bodies
- * that never move. Both are the same on all ranks, because a rank computes the trajectory bounds of the ghosts that it
- * is told of.
+/* The skin: a tenth of an edge; of particles alone, a quarter of the thickness. Twice the skin is less than what a pair
+ * of neighbours in a mesh has between its distance at the start and its first layer (contact.rest_fraction), whether
+ * the mesh is finer than the thickness or not; else all of them would be candidates. Also finds the bodies that never
+ * move. Both are the same on all ranks, because a rank computes the trajectory bounds of the ghosts that it is told of.
  */
 static enum tac_err measure_bodies(struct tac_view *view, struct tac_candidates *c)
 {
@@ -116,9 +121,7 @@ static enum tac_err measure_bodies(struct tac_view *view, struct tac_candidates 
          MPI_Bcast(all, 2, MPI_DOUBLE, 0, view->ctx->comm) != MPI_SUCCESS ||
          MPI_Allreduce(MPI_IN_PLACE, c->still, c->body_count, MPI_UINT8_T, MPI_MIN, view->ctx->comm) != MPI_SUCCESS))
         return tac_fail(view->ctx, TAC_ERR_RUN, "MPI failed while measuring the scene");
-    c->skin = .25 * s->settings->contact.thickness;
-    if (all[1] > 0)
-        c->skin = fmax(c->skin, .1 * all[0] / all[1]);
+    c->skin = all[1] > 0 ? .1 * all[0] / all[1] : .25 * s->settings->contact.thickness;
     c->farthest = c->skin > 0 ? FARTHEST * c->skin : BEYOND;
     return TAC_OK;
 }
@@ -167,6 +170,12 @@ enum tac_err tac_candidates_create(struct tac_view *view, struct tac_candidates 
     if (view->halo)
         enter_arrays(c, view->halo);
     TAC_TRY(make_primitives(view, c));
+    if (!view->halo) {
+        c->leaver_most = n / LEAVERS + 1;
+        TAC_TRY(tac_alloc(view->ctx, c->leaver_most, sizeof *c->leaver, &c->leaver));
+        TAC_TRY(tac_alloc(view->ctx, n, 1, &c->left));
+        TAC_TRY(tac_alloc(view->ctx, (size_t)c->primitive_begin[c->body_count], 1, &c->marked));
+    }
     TAC_TRY(measure_bodies(view, c));
 done:
     if (err)
@@ -190,6 +199,10 @@ void tac_candidates_destroy(struct tac_candidates **candidates)
     free(c->list);
     free(c->found);
     free(c->slice);
+    free(c->leaver);
+    free(c->left);
+    free(c->marked);
+    free(c->fresh);
     free(c->primitive);
     free(c->primitive_begin);
     free(c->box);
@@ -203,22 +216,27 @@ void tac_candidates_destroy(struct tac_candidates **candidates)
     *candidates = NULL;
 }
 
-/* Tubes along the chords of the pass. */
+void tac_candidates_bound(struct tac_view *view, struct tac_candidates *c, tac_lid v, double window_s, double from_s)
+{
+    struct tac_path_bound *path_bound = &c->path_bound[v];
+    const struct tac_move *move = &c->move[v];
+    for (int k = 0; k < 3; k++) {
+        const double x = c->x[3 * (size_t)v + (size_t)k];
+        path_bound->v[k] = move->u[k] / window_s;
+        path_bound->x[k] = x - from_s * path_bound->v[k];
+        c->extent = fmax(c->extent, fmax(fabs(x), fabs(path_bound->x[k])) + fabs(move->u[k]));
+    }
+    path_bound->radius = c->still[view->scene->mesh->vertex_body[v]] ? 0 : fmax(c->skin, 2 * move->deviation);
+    path_bound->offset = 0;
+}
+
+/* Trajectory bounds along the chords of the pass. */
 static void lay_path_bounds(struct tac_view *view, struct tac_candidates *c, double window_s)
 {
-    const struct tac_scene *s = view->scene;
     c->extent = 0;
-    for (tac_lid i = 0; i < s->mesh->vertex_count; i++) {
-        struct tac_path_bound *path_bound = &c->path_bound[i];
-        const struct tac_move *move = &c->move[i];
-        for (int k = 0; k < 3; k++) {
-            path_bound->x[k] = c->x[3 * (size_t)i + (size_t)k];
-            path_bound->v[k] = move->u[k] / window_s;
-            c->extent = fmax(c->extent, fabs(path_bound->x[k]) + fabs(move->u[k]));
-        }
-        path_bound->radius = c->still[s->mesh->vertex_body[i]] ? 0 : fmax(c->skin, 2 * move->deviation);
-        path_bound->offset = 0;
-    }
+    c->from_s = 0;
+    for (tac_lid i = 0; i < view->scene->mesh->vertex_count; i++)
+        tac_candidates_bound(view, c, i, window_s, 0);
 }
 
 void tac_candidates_frames(struct tac_view *view, struct tac_candidates *c)
@@ -238,32 +256,39 @@ void tac_candidates_frames(struct tac_view *view, struct tac_candidates *c)
             c->frame[3 * b + k] /= fmax(1, c->sweep[b]);
 }
 
+void tac_candidates_box(struct tac_view *view, struct tac_candidates *c, const struct tac_primitive *q,
+                        struct tac_dop *box)
+{
+    const struct tac_settings *s = view->scene->settings;
+    const double margin = .5 * s->contact.thickness + s->body[q->body].radius + 1e-12 * c->extent,
+                 *frame = &c->frame[3 * q->body];
+    tac_dop_empty(box);
+    for (int i = 0; i < q->count; i++) {
+        const struct tac_path_bound *path_bound = &c->path_bound[q->v[i]];
+        double begin[3], end[3], at[TAC_DOP_AXES], later[TAC_DOP_AXES];
+        for (int k = 0; k < 3; k++) {
+            begin[k] = path_bound->x[k] + c->from_s * (path_bound->v[k] - frame[k]);
+            end[k] = path_bound->x[k] + c->span_s * (path_bound->v[k] - frame[k]);
+        }
+        tac_dop_project(begin, at);
+        tac_dop_project(end, later);
+        for (int k = 0; k < TAC_DOP_AXES; k++) {
+            const double reach = (path_bound->radius + margin) * tac_dop_length[k];
+            const double lo = (at[k] < later[k] ? at[k] : later[k]) - reach,
+                         hi = (at[k] > later[k] ? at[k] : later[k]) + reach;
+            box->lo[k] = lo < box->lo[k] ? lo : box->lo[k];
+            box->hi[k] = hi > box->hi[k] ? hi : box->hi[k];
+        }
+    }
+}
+
 void tac_candidates_boxes(struct tac_view *view, struct tac_candidates *c, tac_lid b,
                           const struct tac_primitive *primitive, int32_t begin, int32_t end_of, struct tac_dop *boxes,
                           struct tac_tree *tree)
 {
-    const struct tac_scene *s = view->scene;
-    const double margin = .5 * s->settings->contact.thickness + s->settings->body[b].radius + 1e-12 * c->extent,
-                 *frame = &c->frame[3 * b];
-    for (int32_t p = begin; p < end_of; p++) {
-        const struct tac_primitive *q = &primitive[p];
-        struct tac_dop *box = &boxes[p];
-        tac_dop_empty(box);
-        for (int i = 0; i < q->count; i++) {
-            const struct tac_path_bound *path_bound = &c->path_bound[q->v[i]];
-            double end[3], at[TAC_DOP_AXES], later[TAC_DOP_AXES];
-            for (int k = 0; k < 3; k++)
-                end[k] = path_bound->x[k] + c->span_s * (path_bound->v[k] - frame[k]);
-            tac_dop_project(path_bound->x, at);
-            tac_dop_project(end, later);
-            for (int k = 0; k < TAC_DOP_AXES; k++) {
-                double reach = (path_bound->radius + margin) * tac_dop_length[k];
-                box->lo[k] = fmin(box->lo[k], fmin(at[k], later[k]) - reach);
-                box->hi[k] = fmax(box->hi[k], fmax(at[k], later[k]) + reach);
-            }
-        }
-    }
-    if (!s->settings->body[b].has_elements)
+    for (int32_t p = begin; p < end_of; p++)
+        tac_candidates_box(view, c, &primitive[p], &boxes[p]);
+    if (!view->scene->settings->body[b].has_elements)
         tree->stale = true; /* particles mix */
     tac_tree_refit(tree, &boxes[begin], c->scratch);
 }
@@ -290,7 +315,7 @@ void tac_candidates_sweep(const struct tac_candidates *c, tac_lid b, const struc
     *hi = root->hi[0] + fmax(0, drift);
 }
 
-static int slice_of(const struct tac_candidate *q)
+int tac_candidates_slice(const struct tac_candidate *q)
 {
     const int slice = (int)(q->d_end * SLICES);
     return slice < SLICES ? slice : SLICES - 1;
@@ -301,7 +326,7 @@ static void sort_by_slice(struct tac_candidates *c, size_t count)
 {
     size_t at[SLICES + 1] = {0};
     for (size_t k = 0; k < count; k++)
-        at[slice_of(&c->found[k]) + 1]++;
+        at[tac_candidates_slice(&c->found[k]) + 1]++;
     for (int k = 0; k < SLICES; k++) {
         at[k + 1] += at[k];
         c->slice_end[k] = at[k + 1];
@@ -309,7 +334,7 @@ static void sort_by_slice(struct tac_candidates *c, size_t count)
     for (int k = 0; k < SLICES; k++)
         while (at[k] < c->slice_end[k]) {
             struct tac_candidate *q = &c->found[at[k]];
-            const int slice = slice_of(q);
+            const int slice = tac_candidates_slice(q);
             if (slice == k) {
                 at[k]++;
                 continue;
@@ -410,12 +435,16 @@ done:
 void tac_candidates_horizon(struct tac_candidates *c, tac_time start, tac_time reached, tac_time length)
 {
     const tac_time age = start - c->start;
+    const tac_time longer = 2 * c->horizon < 1024 * length ? 2 * c->horizon : 1024 * length,
+                   shorter = c->horizon / 2 > 2 * length ? c->horizon / 2 : 2 * length;
     if (c->end <= c->start)
         return;
-    if (reached > c->end)
-        c->horizon = 2 * c->horizon < 1024 * length ? 2 * c->horizon : 1024 * length;
-    else if (age < c->horizon / 2)
-        c->horizon = c->horizon / 2 > 2 * length ? c->horizon / 2 : 2 * length;
+    if (reached <= c->end)
+        c->horizon = age < c->horizon / 2 ? shorter : c->horizon;
+    else if (c->repair_cost > c->build_cost)
+        c->horizon = shorter;
+    else if (CHEAP * c->repair_cost <= c->build_cost)
+        c->horizon = longer;
 }
 
 size_t tac_candidates_active(const struct tac_candidates *c, tac_time t)

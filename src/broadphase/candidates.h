@@ -3,7 +3,7 @@
  * Each vertex is promised to stay in a trajectory bound for the list's lifetime: within `radius` of a straight line in
  * space and time.  The list holds every pair whose distance may come under its first layer while all vertices keep to
  * their trajectory bounds, with the earliest time at which that could be.  A vertex that leaves its trajectory bound
- * ends the list.
+ * gets another one, and the list is repaired; where many leave, and on several ranks, that ends the list.
  */
 #ifndef TACTUS_BROADPHASE_CANDIDATES_H
 #define TACTUS_BROADPHASE_CANDIDATES_H
@@ -86,6 +86,15 @@ struct tac_candidates {
     uint8_t *slice;              /* owned */
     size_t slice_end[17];        /* the list up to slice k may touch before start + (k + 1)/16 of the lifetime */
 
+    /* repairs (candidates_repair.c), on one rank; on several there are no leavers, and any vertex ends the list */
+    size_t leaver_count, leaver_most; /* over leaver_most: too many, and not all told */
+    tac_lid *leaver;                  /* owned, (leaver_most): vertices that left their trajectory bounds */
+    uint8_t *left;                    /* owned, (V): 1: a leaver; all 0 between repairs */
+    uint8_t *marked;                  /* owned, one per primitive: 1: it has a leaver */
+    struct tac_candidate *fresh;      /* owned: what a repair finds */
+    size_t fresh_capacity;
+    int64_t build_cost, repair_cost; /* of the list and of its repairs, in tests of boxes */
+
     int32_t body_count;
     struct tac_tree **tree;          /* owned, one per body */
     struct tac_primitive *primitive; /* owned, all bodies */
@@ -101,6 +110,7 @@ struct tac_candidates {
     int64_t builds;
     tac_time span; /* build under way: its lifetime, s and quanta */
     double span_s;
+    double from_s; /* the trajectory bounds that are searched count from here on, s after the start */
 };
 
 /* How a vertex moved over the window, in messages. */
@@ -127,16 +137,31 @@ enum tac_err tac_candidates_gather(struct tac_view *view, struct tac_candidates 
  * too long; one that lived out, too short.  The window under way began at `start`; all before `reached` is run;
  * `length`: of windows. */
 void tac_candidates_horizon(struct tac_candidates *c, tac_time start, tac_time reached, tac_time length);
+/* Local, one rank. The leavers (c->leaver, at most leaver_most) get new trajectory bounds along move[] over the pass
+ * from view->state->now on, of `window` quanta; the list is made what it would be with these, and stays sorted; its
+ * known part stays known.  *done false: a whole build serves better, and must follow. */
+enum tac_err tac_candidates_repair(struct tac_view *view, struct tac_candidates *c, tac_time window, bool *done);
 /* Local. How many candidates (from the list's front) may touch before t. */
 size_t tac_candidates_active(const struct tac_candidates *c, tac_time t);
 
 /* ---- between the files of this room ---- */
 
+/* Which slice of time a new entry belongs to: its d_end is the share of the lifetime before which nothing happens. */
+int tac_candidates_slice(const struct tac_candidate *q);
+/* Local. The trajectory bound of vertex v along move[] over a window of window_s that began from_s after the list's
+ * start. */
+void tac_candidates_bound(struct tac_view *view, struct tac_candidates *c, tac_lid v, double window_s, double from_s);
+/* Local. Finds into c->found what tac_candidates_find() would find, of the pairs with a leaver (c->left) alone, less
+ * those whose active pair is listed.  Boxes and trees are refitted. */
+enum tac_err tac_candidates_find_changed(struct tac_view *view, struct tac_candidates *c, size_t *count);
 /* Local. Fills c->found with the pairs that may touch while the trajectory bounds hold, all limits, and all active
  * pairs, each once; how many in *count.  Boxes and frames are laid.  TAC_ERR_RUN: no memory. */
 enum tac_err tac_candidates_find(struct tac_view *view, struct tac_candidates *c, size_t *count);
 /* Local. c->frame, each body's: the mean of the velocities of its trajectory bounds here. */
 void tac_candidates_frames(struct tac_view *view, struct tac_candidates *c);
+/* Local. The box of one primitive, see below. */
+void tac_candidates_box(struct tac_view *view, struct tac_candidates *c, const struct tac_primitive *q,
+                        struct tac_dop *box);
 /* Local. Boxes (boxes[begin..end_of)) of primitives of body b in its frame: its vertices' trajectory bounds over the
  * lifetime, and half the reach of a contact; the tree over them, built if it is stale.  c->scratch holds one number
  * each. */

@@ -5,6 +5,7 @@
 #include "scene/period.h"
 #include <float.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MOST_LAYERS = 1 << 22 };
 
@@ -285,6 +286,32 @@ bool tac_model_limits(const struct tac_model *m, enum tac_pair_type type, tac_li
            (type == TAC_PAIR_LONG || (s->mesh->topology->edge_segment[edge] >= 0 && limit_of(s, v[0]) < 1));
 }
 
+/* Radius and thickness of a pair of bodies a and b that starts at distance d. */
+static void set_thickness(const struct tac_scene *s, tac_lid a, tac_lid b, double d, struct tac_form *form)
+{
+    double radius = s->settings->body[a].radius + s->settings->body[b].radius;
+    /* In a mesh finer than its own radius the radius is shrunk, so that the pair is silent at the start like any other.
+     */
+    if (a == b && s->settings->body[a].has_elements && TAC_REST_FRACTION_MOST * d < radius)
+        radius = .5 * d;
+    form->radius = radius;
+    form->thickness = TAC_REST_FRACTION_MOST * (d - radius) < s->settings->contact.thickness
+                          ? s->settings->contact.rest_fraction * (d - radius)
+                          : s->settings->contact.thickness;
+}
+
+double tac_model_first(const struct tac_model *m, enum tac_pair_type type, const tac_lid *v, struct tac_form *form)
+{
+    const struct tac_scene *s = m->scene;
+    double x[4][3];
+    struct tac_near near;
+    for (int i = 0; i < tac_pair_vertices(type); i++)
+        memcpy(x[i], &s->mesh->x[3 * v[i]], sizeof x[i]);
+    tac_near_pair(type, x, &near);
+    set_thickness(s, s->mesh->vertex_body[v[0]], s->mesh->vertex_body[v[tac_pair_first(type)]], near.d, form);
+    return near.d;
+}
+
 void tac_model_form(const struct tac_model *m, enum tac_pair_type type, const tac_lid *v, struct tac_form *form)
 {
     const struct tac_scene *s = m->scene;
@@ -308,14 +335,7 @@ void tac_model_form(const struct tac_model *m, enum tac_pair_type type, const ta
     tac_model_gather(m, type, v, x);
     tac_near_pair(type, x, &near);
     tac_lid a = s->mesh->vertex_body[v[0]], b = s->mesh->vertex_body[v[first]];
-    double radius = s->settings->body[a].radius + s->settings->body[b].radius;
-    /* In a mesh finer than its own radius the radius is shrunk, so that the pair is silent at the start like any other.
-     */
-    if (a == b && s->settings->body[a].has_elements && .9 * near.d < radius)
-        radius = .5 * near.d;
-    double room = .9 * (near.d - radius);
-    form->radius = radius;
-    form->thickness = room < s->settings->contact.thickness ? room : s->settings->contact.thickness;
+    set_thickness(s, a, b, near.d, form);
     form->law = &m->law[tac_scene_law(s, a, b) - s->settings->contact.law];
     form->stiffness = form->law->stiffness;
     double pairs = pairs_counted(m, form->law, va, vb);

@@ -177,6 +177,15 @@ static enum tac_err new_list(struct tac_sim *sim, tac_time reached)
     return tac_candidates_build(&sim->view, c, reached - sim->paths.start, c->horizon);
 }
 
+/* Some vertices left their trajectory bounds: a repaired list, or *broken stays, and a new one is needed. */
+static enum tac_err mend_list(struct tac_sim *sim, tac_time reached, bool *broken)
+{
+    bool done;
+    const enum tac_err err = tac_candidates_repair(&sim->view, sim->view.candidates, reached - sim->paths.start, &done);
+    *broken = !done;
+    return err;
+}
+
 /* Runs a pass to `end`, unless it stands as it was run (not `again`), and judges it.  *reached: how far it came. */
 static enum tac_err try_pass(struct tac_sim *sim, tac_time end, bool again, struct tac_validation *validation,
                              tac_time *reached)
@@ -200,6 +209,8 @@ static enum tac_err try_pass(struct tac_sim *sim, tac_time end, bool again, stru
         tac_ranks_close(sim);
     const bool calm = bad < 0 && validation->wildest <= 256 * c->skin;
     validation->broken = calm && !tac_windows_hold(sim, *reached, false);
+    if (validation->broken)
+        TAC_TRY(mend_list(sim, *reached, &validation->broken));
     TAC_TRY(tac_validate(sim, *reached, validation,
                          calm && !validation->broken && !(tac_sim_halo(sim) && tac_ranks_down(sim))));
     TAC_TRY(tac_validation_reduce(sim, validation));

@@ -147,26 +147,41 @@ bool tac_windows_measure(struct tac_sim *sim, tac_time end, tac_lid *bad, double
     return true;
 }
 
+/* Keeps the vertex to its trajectory bound from the start of the pass to its end, s after the list's start? */
+static bool holds(const struct tac_candidates *c, tac_lid i, double s, double *offset)
+{
+    const struct tac_path_bound *path_bound = &c->path_bound[i];
+    const struct tac_move *move = &c->move[i];
+    const double *x = &c->x[3 * (size_t)i];
+    double off[3];
+    for (int k = 0; k < 3; k++)
+        off[k] = x[k] + move->u[k] - (path_bound->x[k] + s * path_bound->v[k]);
+    *offset = sqrt(tac_dot(off, off));
+    const double worst = *offset > path_bound->offset ? *offset : path_bound->offset;
+    return worst + move->deviation <= path_bound->radius;
+}
+
 bool tac_windows_hold(struct tac_sim *sim, tac_time end, bool keep)
 {
     struct tac_candidates *c = sim->view.candidates;
-    if (end > c->end)
+    double offset;
+    c->leaver_count = 0;
+    if (end > c->end) {
+        c->leaver_count = c->leaver_most + 1;
         return false;
-    const double s = tac_seconds(sim, end - c->start);
-    for (tac_lid i = 0; i < sim->state.owned; i++) {
-        struct tac_path_bound *path_bound = &c->path_bound[i];
-        if (path_bound->radius == 0)
-            continue;
-        const struct tac_move *move = &c->move[i];
-        const double *x = &c->x[3 * (size_t)i];
-        double off[3];
-        for (int k = 0; k < 3; k++)
-            off[k] = x[k] + move->u[k] - (path_bound->x[k] + s * path_bound->v[k]);
-        double offset = sqrt(tac_dot(off, off)), worst = offset > path_bound->offset ? offset : path_bound->offset;
-        if (keep)
-            path_bound->offset = offset;
-        else if (!(worst + move->deviation <= path_bound->radius))
-            return false;
     }
-    return true;
+    const double s = tac_seconds(sim, end - c->start);
+    for (tac_lid i = 0; i < sim->state.owned && c->leaver_count <= c->leaver_most; i++) {
+        if (c->path_bound[i].radius == 0)
+            continue;
+        const bool held = holds(c, i, s, &offset);
+        if (keep) {
+            c->path_bound[i].offset = offset;
+        } else if (!held) {
+            if (c->leaver_count < c->leaver_most)
+                c->leaver[c->leaver_count] = i;
+            c->leaver_count++;
+        }
+    }
+    return c->leaver_count == 0;
 }

@@ -30,8 +30,9 @@ static inline tac_time tac_windows_deep(const struct tac_sim *sim)
 /* Local. Chords and deviations of the pass to `end`, into sim->view.candidates. Returns false if some vertex is not
  * finite (its index in *bad). *wildest: the largest deviation, m. */
 bool tac_windows_measure(struct tac_sim *sim, tac_time end, tac_lid *bad, double *wildest);
-/* Local. Do all vertices keep to their trajectory bounds during the pass? Updates offsets only when asked to (at a
- * commit). */
+/* Local. Do all vertices keep to their trajectory bounds during the pass? Tells those that do not in the candidates'
+ * leavers, up to one more than their most, which also says that the list has ended. With `keep` (at a commit) it
+ * updates offsets instead. */
 bool tac_windows_hold(struct tac_sim *sim, tac_time end, bool keep);
 
 #endif

@@ -41,6 +41,7 @@ enum tac_err tac_tree_create(struct tac_ctx *ctx, int32_t count, struct tac_tree
     tree->stale = true;
     TAC_TRY(tac_alloc(ctx, (size_t)tree->node_count, sizeof *tree->node, &tree->node));
     TAC_TRY(tac_alloc(ctx, (size_t)count, sizeof *tree->leaf, &tree->leaf));
+    TAC_TRY(tac_alloc(ctx, (size_t)tree->node_count, 1, &tree->changed));
 done:
     if (err)
         tac_tree_destroy(&tree);
@@ -54,6 +55,7 @@ void tac_tree_destroy(struct tac_tree **tree)
         return;
     free((*tree)->node);
     free((*tree)->leaf);
+    free((*tree)->changed);
     free(*tree);
     *tree = NULL;
 }
@@ -128,6 +130,15 @@ static void build(struct tac_tree *tree, const struct tac_dop *box, int32_t *p, 
     build(tree, box, p + half, n - half, left + 1, next);
 }
 
+static void merge_children(struct tac_tree *tree, struct tac_node *node)
+{
+    const struct tac_dop *l = &tree->node[node->left].dop, *r = &tree->node[node->left + 1].dop;
+    for (int k = 0; k < TAC_DOP_AXES; k++) {
+        node->dop.lo[k] = l->lo[k] < r->lo[k] ? l->lo[k] : r->lo[k];
+        node->dop.hi[k] = l->hi[k] > r->hi[k] ? l->hi[k] : r->hi[k];
+    }
+}
+
 void tac_tree_refit(struct tac_tree *tree, const struct tac_dop *box, int32_t *scratch)
 {
     if (tree->count == 0)
@@ -142,16 +153,28 @@ void tac_tree_refit(struct tac_tree *tree, const struct tac_dop *box, int32_t *s
     }
     for (int32_t i = tree->node_count; i-- > 0;) {
         struct tac_node *node = &tree->node[i];
-        if (node->left < 0) {
+        if (node->left < 0)
             node->dop = box[node->primitive];
-            continue;
-        }
-        const struct tac_dop *l = &tree->node[node->left].dop, *r = &tree->node[node->left + 1].dop;
-        for (int k = 0; k < TAC_DOP_AXES; k++) {
-            node->dop.lo[k] = l->lo[k] < r->lo[k] ? l->lo[k] : r->lo[k];
-            node->dop.hi[k] = l->hi[k] > r->hi[k] ? l->hi[k] : r->hi[k];
+        else
+            merge_children(tree, node);
+    }
+}
+
+bool tac_tree_refit_changed(struct tac_tree *tree, const struct tac_dop *box, const uint8_t *marked)
+{
+    for (int32_t i = tree->node_count; i-- > 0;) {
+        struct tac_node *node = &tree->node[i];
+        if (node->left < 0) {
+            tree->changed[i] = marked[node->primitive];
+            if (tree->changed[i])
+                node->dop = box[node->primitive];
+        } else {
+            tree->changed[i] = tree->changed[node->left] | tree->changed[node->left + 1];
+            if (tree->changed[i])
+                merge_children(tree, node);
         }
     }
+    return tree->count > 0 && tree->changed[0];
 }
 
 static bool overlap(const struct tac_dop *a, const struct tac_dop *b)
@@ -170,8 +193,10 @@ static bool overlap_drifting(const struct tac_dop *a, const struct tac_dop *b, c
     return true;
 }
 
-enum tac_err tac_tree_overlaps(const struct tac_tree *a, const struct tac_tree *b, const double *drift_lo,
-                               const double *drift_hi, tac_tree_visit *visit, void *context, int64_t *tests)
+static inline __attribute__((always_inline)) enum tac_err search(const struct tac_tree *a, const struct tac_tree *b,
+                                                                 const double *drift_lo, const double *drift_hi,
+                                                                 tac_tree_visit *visit, void *context, int64_t *tests,
+                                                                 bool changed)
 {
     enum { DEEPEST = 512 }; /* a pair descends at most twice the depth of a tree, three pushes each */
     struct {
@@ -187,6 +212,8 @@ enum tac_err tac_tree_overlaps(const struct tac_tree *a, const struct tac_tree *
         int32_t ia = stack[--top].a, ib = stack[top].b;
         const struct tac_node *na = &a->node[ia], *nb = &b->node[ib];
         TAC_CHECK(top + 4 < DEEPEST);
+        if (changed && !(a->changed[ia] | b->changed[ib]))
+            continue;
         if (a == b && ia == ib) {
             if (na->left >= 0) {
                 const int32_t l = na->left;
@@ -215,4 +242,16 @@ enum tac_err tac_tree_overlaps(const struct tac_tree *a, const struct tac_tree *
     }
 done:
     return err;
+}
+
+enum tac_err tac_tree_overlaps(const struct tac_tree *a, const struct tac_tree *b, const double *drift_lo,
+                               const double *drift_hi, tac_tree_visit *visit, void *context, int64_t *tests)
+{
+    return search(a, b, drift_lo, drift_hi, visit, context, tests, false);
+}
+
+enum tac_err tac_tree_overlaps_changed(const struct tac_tree *a, const struct tac_tree *b, const double *drift_lo,
+                                       const double *drift_hi, tac_tree_visit *visit, void *context, int64_t *tests)
+{
+    return search(a, b, drift_lo, drift_hi, visit, context, tests, true);
 }

@@ -30,6 +30,7 @@ struct tac_tree {
     int32_t node_count;    /* 2 count - 1 */
     struct tac_node *node; /* owned; [0] is the root */
     int32_t *leaf;         /* owned, (count): node of each primitive */
+    uint8_t *changed;      /* owned, (node_count): 1: holds a primitive that the last partial refit changed */
     int64_t tests_fresh;   /* node tests of the first traversal after it was built; 0: none yet */
     bool stale;            /* build again at the next refit */
 };
@@ -40,6 +41,10 @@ void tac_tree_destroy(struct tac_tree **tree);
 
 /* Local. Builds (if stale) by median splits of the boxes' centres, and refits to the primitives' boxes (count). */
 void tac_tree_refit(struct tac_tree *tree, const struct tac_dop *box, int32_t *scratch);
+
+/* Local. Refits the primitives marked (count; 1: its box has changed) and the nodes above them, and marks those nodes
+ * for tac_tree_overlaps_changed(). The tree is built, and not stale.  False: none is marked. */
+bool tac_tree_refit_changed(struct tac_tree *tree, const struct tac_dop *box, const uint8_t *marked);
 
 /* Distances of a point along the axes. */
 void tac_dop_project(const double x[3], double out[TAC_DOP_AXES]);
@@ -59,5 +64,8 @@ static inline void tac_dop_empty(struct tac_dop *dop)
 typedef enum tac_err tac_tree_visit(void *context, int32_t primitive_a, int32_t primitive_b);
 enum tac_err tac_tree_overlaps(const struct tac_tree *a, const struct tac_tree *b, const double *drift_lo,
                                const double *drift_hi, tac_tree_visit *visit, void *context, int64_t *tests);
+/* The same of the pairs of which at least one leaf was changed by the last partial refit of its tree. */
+enum tac_err tac_tree_overlaps_changed(const struct tac_tree *a, const struct tac_tree *b, const double *drift_lo,
+                                       const double *drift_hi, tac_tree_visit *visit, void *context, int64_t *tests);
 
 #endif

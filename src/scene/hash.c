@@ -113,6 +113,11 @@ static void put_settings(struct digest *d, const struct tac_scene *s)
     put_u64(d, (uint64_t)s->settings->contact.ignore_count);
     put_lids(d, s->settings->contact.ignore, 2 * (size_t)s->settings->contact.ignore_count);
     put_laws(d, s);
+    /* Scenes of before there was the key keep their hash. */
+    if (s->settings->contact.thickness > 0 && s->settings->contact.rest_fraction != TAC_REST_FRACTION_MOST) {
+        put_tag(d, "rest_fraction");
+        put_double(d, s->settings->contact.rest_fraction);
+    }
     put_tag(d, "clocks");
     put_u64(d, (uint64_t)s->settings->clocks.mode);
     put_double(d, s->settings->clocks.elastic_safety);

@@ -161,6 +161,18 @@ static bool same_masses(const struct tac_scene *scene, const struct tac_geometry
             memcmp(g->mass, scene->mesh->mass, (size_t)scene->mesh->vertex_count * sizeof *scene->mesh->mass) == 0);
 }
 
+/* What a checkpoint of an older version was run with, where its scene lacks a key of today: with the default of then.
+ */
+static enum tac_err put_old_defaults(struct tac_reader *reader, json_t *scene)
+{
+    json_t *contact = json_object_get(scene, "contact");
+    bool ok = contact != NULL || json_object_set_new(scene, "contact", json_object()) == 0;
+    contact = json_object_get(scene, "contact");
+    if (ok && json_is_object(contact) && json_object_get(contact, "rest_fraction") == NULL)
+        ok = json_object_set_new(contact, "rest_fraction", json_real(TAC_REST_FRACTION_MOST)) == 0;
+    return ok ? TAC_OK : tac_fail(reader->ctx, TAC_ERR_RUN, "out of memory while reading %s", reader->file);
+}
+
 static enum tac_err resume_local(struct tac_reader *reader, const char *const *set, int set_count,
                                  const char *stored_sha256)
 {
@@ -170,6 +182,9 @@ static enum tac_err resume_local(struct tac_reader *reader, const char *const *s
     json_t *counts = json_object_get(resume->stored, "geometry");
     TAC_TRY(read_counts(reader, counts));
     json_object_del(resume->stored, "geometry");
+    const bool old = json_object_get(json_object_get(resume->stored, "contact"), "rest_fraction") == NULL;
+    if (old)
+        TAC_TRY(put_old_defaults(reader, resume->stored));
     TAC_TRY(tac_copy(reader->ctx, reader->file, &scene->settings->path));
     if (resume->from_stored) {
         scene->settings->json = json_deep_copy(resume->stored);
@@ -182,6 +197,8 @@ static enum tac_err resume_local(struct tac_reader *reader, const char *const *s
     }
     for (int i = 0; i < set_count; i++)
         TAC_TRY(tac_scene_set(reader, scene->settings->json, set[i]));
+    if (old)
+        TAC_TRY(put_old_defaults(reader, scene->settings->json));
     TAC_TRY(tac_scene_resolve(reader, scene->settings->json));
     if (stored_sha256 != NULL && strcmp(scene->settings->sha256, stored_sha256) != 0)
         TAC_TRY(tac_scene_differs(reader));

@@ -83,6 +83,12 @@ static const struct tac_field contact_fields[] = {
      .fallback = NAN,
      .min = 1,
      .max = 1e9},
+    {.key = "rest_fraction",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = AT(contact.rest_fraction),
+     .fallback = .5,
+     .max = TAC_REST_FRACTION_MOST,
+     .min_open = true},
 };
 
 static const struct tac_field clocks_fields[] = {

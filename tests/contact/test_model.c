@@ -82,8 +82,12 @@ static void check_form(const struct tac_model *m, enum tac_pair_type type, const
     CHECK(form.thickness > 0 && form.thickness <= s->settings->contact.thickness, "thickness %g", form.thickness);
     CHECK(form.thickness <= .9 * (near.d - form.radius) * (1 + 4 * DBL_EPSILON), "starts silent: thickness %g, gap %g",
           form.thickness, near.d - form.radius);
-    CHECK(form.thickness == s->settings->contact.thickness || form.thickness >= .899 * (near.d - form.radius),
-          "no thinner than that");
+    /* eta(1) where nine tenths of the gap hold it, and else the fraction asked for. */
+    const double gap = near.d - form.radius;
+    CHECK(.9 * gap >= s->settings->contact.thickness
+              ? form.thickness == s->settings->contact.thickness
+              : fabs(form.thickness - s->settings->contact.rest_fraction * gap) <= 1e-15 * gap,
+          "thickness %g of a gap %g", form.thickness, gap);
     CHECK(tac_model_reach(m, &form, 1) < near.d, "layer 1 is silent at the start");
     /* h(1) = 2 s sqrt(m_eff / (N_c r(1))). N_c: what was asked for; else at e = 1 at least 48 and all pairs that two
      * such vertices can press at once, below at least 8 and half of what stability asks for. */

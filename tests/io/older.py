@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Checkpoints that an older program wrote (tests/io/older: version 0.1.0, commit 946fbce5c1b2, of tests/ranks/scenes, stopped before their ends) are gone
+"""Checkpoints that an older program wrote (tests/io/older: version 0.1.0, commits 946fbce5c1b2 and 04d0c1c, of tests/ranks/scenes, stopped before their ends) are gone
 on with, on one rank and on two, to the bits of a run of today's program; one of a format that this program does not know is refused by one
 sentence that names both. If this fails, an update costs users their runs."""
 from common import *

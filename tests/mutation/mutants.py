@@ -18,8 +18,12 @@ MUTANTS = [
     ("undo-friction", "friction keeps the budget of a pass that is taken back", "src/contact/friction.c", [
         ("        f->anchor[k].now = f->anchor[k].start;\n}", "        (void)f->anchor[k].start;\n}")]),
     ("old-list", "a list of candidates outlives its tubes", "src/events/windows.c", [
-        ("    if (end > c->end)\n        return false;\n    const double s = tac_seconds(sim, end - c->start);",
-         "    if (c->builds > 0)\n        return true;\n    const double s = tac_seconds(sim, end - c->start);")]),
+        ("    if (end > c->end) {\n", "    if (c->builds > 0)\n        return true;\n    if (end > c->end) {\n")]),
+    ("forgotten-repair", "a repaired list lacks the pairs of the vertices that left their tubes", "src/broadphase/candidates_repair.c", [
+        ("    for (size_t k = 0; k < count; k++)\n        enter(c, &c->fresh[k]);\n",
+         "    for (size_t k = 0; k < count; k++)\n        (void)enter;\n")]),
+    ("half-repair", "a repair looks only for pairs within a body", "src/broadphase/candidates_search.c", [
+        ("            if (c->tree[b]->count > 0 && !(both && b < a) &&", "            if (a == b && c->tree[b]->count > 0 && !(both && b < a) &&")]),
     ("late-watch", "a pair is watched only when its third layer is reached", "src/broadphase/candidates_search.c", [
         ("q->next = slot >= 0 ? view->active->pair[slot].next : tac_model_reach(view->model, &form, 1);",
          "q->next = slot >= 0 ? view->active->pair[slot].next : tac_model_reach(view->model, &form, 3);")]),

@@ -219,6 +219,7 @@ static void test_refused(const struct stored *c, const char *path)
         {"contact.restitution=0.4", "contact.restitution", "is 0.4,", "but 0.3 "},
         {"contact.thickness=0.02", "contact.thickness", "is 0.02,", "but 0.01 "},
         {"contact.ignore=[]", "contact.ignore", "is [],", "[[\"sheet\",\"post\"]]"},
+        {"contact.rest_fraction=0.6", "contact.rest_fraction", "is 0.6,", "but 0.5 "},
         {"contact.min_period_s=1e-9", "contact.min_period_s", "is 1e-09,", "but not set "},
         {"clocks.mode=free", "clocks.mode", "is \"free\",", "but \"nested\" "},
         {"clocks.gravity_s=0.01", "clocks.gravity_s", "is 0.01,", "but 0.001 "},

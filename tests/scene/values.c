@@ -325,6 +325,7 @@ static void test_hash(void)
         "contact.stiffness_exponent=4",
         "contact.min_period_s=1e-6",
         "contact.pairs_per_vertex=9",
+        "contact.rest_fraction=0.4",
         "contact.ignore=[[\"a\",\"p\"]]",
         "clocks.mode=free",
         "clocks.quantum_s=2.842170943040401e-14",

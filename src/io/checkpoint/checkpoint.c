@@ -122,7 +122,13 @@ static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool
         else
             *more[i] = integer[i];
     }
-    carry_ticks(k, FIRST_KINDS, TAC_COUNTED_KINDS, integer + sizeof more / sizeof more[0], out);
+    integer += sizeof more / sizeof more[0];
+    carry_ticks(k, FIRST_KINDS, TAC_COUNTED_KINDS, integer, out);
+    integer += 2 * (TAC_COUNTED_KINDS - FIRST_KINDS);
+    if (out)
+        integer[0] = k->candidate_repairs;
+    else
+        k->candidate_repairs = integer[0];
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
         if (out)
             real[i] = *reals[i];

@@ -58,6 +58,7 @@ json_t *tac_counters_json(const struct tac_counters *c, const char *const *kind_
               put_integer(object, "certificates_reconfirmed", c->certificates_reconfirmed) &&
               put_integer(object, "plans_filed", c->plans_filed) && put_integer(object, "plans_told", c->plans_told) &&
               put_integer(object, "candidate_builds", c->candidate_builds) &&
+              put_integer(object, "candidate_repairs", c->candidate_repairs) &&
               put_integer(object, "candidates", c->candidates) &&
               put_integer(object, "messages_sent", c->messages_sent) &&
               put_integer(object, "bytes_sent", c->bytes_sent) && put_integer(object, "migrations", c->migrations) &&

@@ -1,0 +1,96 @@
+/* candidates_repair.c: repairs the list of candidates where some vertices left their trajectory bounds (docs/engine.md,
+ * Candidates): these get new ones, and the list becomes what it would be with these.
+ *
+ * A trajectory bound that is laid in mid-life counts from the start of the window under way: only windows that end
+ * later will ask for it. So the list holds every pair that may touch from then on, if every pair with a leaver is
+ * looked for anew (its primitives' boxes have changed, so the search of the changed parts of the trees comes by it),
+ * and every other pair stays as it was found.
+ */
+#include "broadphase/candidates.h"
+#include "geometry/distance.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLICES = sizeof((struct tac_candidates *)0)->slice_end / sizeof(size_t) - 1 };
+
+/* Takes the entries with leavers off the list. Active pairs and limits stay: they are always on it. */
+static void take_out(struct tac_view *view, struct tac_candidates *c)
+{
+    size_t n = 0, k = 0, known = 0;
+    for (int slice = 0; slice < SLICES; slice++) {
+        for (; k < c->slice_end[slice]; k++) {
+            const struct tac_candidate *q = &c->list[k];
+            bool left = false;
+            for (int i = 0; i < q->count; i++)
+                left |= c->left[q->v[i]];
+            if (left && q->slot >= 0)
+                view->active->pair[q->slot].listed = 1;
+            if (left && q->slot < 0 && !tac_pair_is_limit((enum tac_pair_type)q->type))
+                continue;
+            known += k < c->known;
+            if (n < k)
+                c->list[n] = *q;
+            n++;
+        }
+        c->slice_end[slice] = n;
+    }
+    c->count = n;
+    c->known = known;
+}
+
+/* Enters a pair into its slice of time, or into the last one that is known if its own is past; there is room. */
+static void enter(struct tac_candidates *c, const struct tac_candidate *q)
+{
+    int last = 0, slice = tac_candidates_slice(q);
+    while (c->slice_end[last] < c->known)
+        last++;
+    slice = slice > last ? slice : last;
+    /* Each later slice gives its first place away, and takes the one behind its last. */
+    for (int k = SLICES - 1; k > slice; k--)
+        c->list[c->slice_end[k]++] = c->list[c->slice_end[k - 1]];
+    c->list[c->slice_end[slice]++] = *q;
+    c->known += slice == last;
+    c->count++;
+}
+
+static void mark(struct tac_candidates *c, uint8_t left)
+{
+    for (size_t k = 0; k < c->leaver_count; k++)
+        c->left[c->leaver[k]] = left;
+}
+
+enum tac_err tac_candidates_repair(struct tac_view *view, struct tac_candidates *c, tac_time window, bool *done)
+{
+    enum tac_err err = TAC_OK;
+    const double window_s = tac_state_seconds(view->state, window), extent = c->extent;
+    size_t count = 0;
+    *done = false;
+    if (c->leaver_count > c->leaver_most || view->halo)
+        return TAC_OK;
+    c->from_s = tac_state_seconds(view->state, view->state->now - c->start);
+    for (size_t k = 0; k < c->leaver_count; k++)
+        tac_candidates_bound(view, c, c->leaver[k], window_s, c->from_s);
+    if (c->extent > 2 * extent)
+        return TAC_OK; /* the margins for rounding of all other boxes and pairs were made for a smaller one */
+    *done = true;
+    mark(c, 1);
+    take_out(view, c);
+    c->found = c->fresh;
+    c->capacity_found = c->fresh_capacity;
+    err = tac_candidates_find_changed(view, c, &count);
+    c->fresh = c->found;
+    c->fresh_capacity = c->capacity_found;
+    c->found = NULL;
+    mark(c, 0);
+    for (size_t k = 0; k < c->count; k++)
+        if (c->list[k].slot >= 0)
+            view->active->pair[c->list[k].slot].listed = 0;
+    TAC_TRY(err);
+    TAC_TRY(tac_grow(view->ctx, &c->list, &c->capacity, c->count + count, sizeof *c->list));
+    for (size_t k = 0; k < count; k++)
+        enter(c, &c->fresh[k]);
+    view->counters->candidate_repairs++;
+    view->counters->candidates = (int64_t)c->count;
+done:
+    return err;
+}
