@@ -7,6 +7,7 @@
 enum {
     SLICES = 16,
     LEAVERS = 16, /* of as many vertices one may leave before a whole build serves better */
+    LOOKS = 8,    /* at candidates, for each test of boxes that made their list: a worn list */
     CHEAP = 4     /* repairs that cost less than the build by this factor: the next list lives longer */
 };
 
@@ -432,6 +433,11 @@ done:
     return err;
 }
 
+bool tac_candidates_worn(const struct tac_candidates *c)
+{
+    return c->looks > LOOKS * (c->build_cost + c->repair_cost);
+}
+
 void tac_candidates_horizon(struct tac_candidates *c, tac_time start, tac_time reached, tac_time length)
 {
     const tac_time age = start - c->start;
@@ -441,7 +447,7 @@ void tac_candidates_horizon(struct tac_candidates *c, tac_time start, tac_time r
         return;
     if (reached <= c->end)
         c->horizon = age < c->horizon / 2 ? shorter : c->horizon;
-    else if (c->repair_cost > c->build_cost)
+    else if (c->repair_cost > c->build_cost || tac_candidates_worn(c))
         c->horizon = shorter;
     else if (CHEAP * c->repair_cost <= c->build_cost)
         c->horizon = longer;

@@ -94,6 +94,7 @@ struct tac_candidates {
     struct tac_candidate *fresh;      /* owned: what a repair finds */
     size_t fresh_capacity;
     int64_t build_cost, repair_cost; /* of the list and of its repairs, in tests of boxes */
+    int64_t looks;                   /* at its candidates, over all windows of its life */
 
     int32_t body_count;
     struct tac_tree **tree;          /* owned, one per body */
@@ -141,6 +142,8 @@ void tac_candidates_horizon(struct tac_candidates *c, tac_time start, tac_time r
  * from view->state->now on, of `window` quanta; the list is made what it would be with these, and stays sorted; its
  * known part stays known.  *done false: a whole build serves better, and must follow. */
 enum tac_err tac_candidates_repair(struct tac_view *view, struct tac_candidates *c, tac_time window, bool *done);
+/* Local. Has going through the list cost much more than making it?  A list that lives shorter has fewer pairs. */
+bool tac_candidates_worn(const struct tac_candidates *c);
 /* Local. How many candidates (from the list's front) may touch before t. */
 size_t tac_candidates_active(const struct tac_candidates *c, tac_time t);
 

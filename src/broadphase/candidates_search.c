@@ -458,7 +458,7 @@ enum tac_err tac_candidates_find(struct tac_view *view, struct tac_candidates *c
         err = keep_active(&search);
     *count = search.count;
     c->build_cost = search.cost;
-    c->repair_cost = 0;
+    c->repair_cost = c->looks = 0;
     return err;
 }
 

@@ -317,6 +317,8 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
     TAC_TRY(tac_ranks_hold(sim, sort_pairs(sim)));
     TAC_TRY(tac_ranks_hold(sim, look_ahead(sim, (double)tac_windows_ask(sim) / (double)(reached - sim->paths.start))));
     tac_orders_exchange(sim);
+    if (!tac_sim_halo(sim) && tac_candidates_worn(sim->view.candidates))
+        sim->view.candidates->end = sim->state.now; /* the next window makes another list */
     if (!tac_sim_halo(sim) && wanted == TAC_TIME_NEVER)
         sim->windows.least_period = tac_windows_least(sim); /* less what was dropped */
     sim->books.counters.seconds_discovery += tac_wall_s() - begin_s;

@@ -213,6 +213,7 @@ static enum tac_err validate(struct tac_sim *sim, tac_time end, struct tac_valid
     for (size_t k = c->known; k < active && sim->state.now > c->start; k++)
         c->list[k].d = -INFINITY; /* the list's start is past: look anew */
     c->known = active;
+    c->looks += (int64_t)active;
     for (size_t k = 0; k < active; k++)
         TAC_TRY(enter(sim, validation, k, look_at(sim, &c->list[k], end)));
 done:
