@@ -3,45 +3,51 @@
 #define TACTUS_CONTACT_ACTIVE_H
 
 #include "contact/model.h"
+#include <stddef.h>
 #include <tactus/math.h>
 
 struct tac_friction;
 
-/* An active pair. */
+/* An active pair.  A silent tick touches the first three lines of 64 bytes, another tick four. */
 struct tac_pair {
-    uint64_t key;
     tac_lid v[4];
     uint8_t type, count, first; /* vertices in all, in the first primitive */
-    uint8_t live;
-    int32_t depth;  /* deepest active layer; 0: none */
-    int32_t groups; /* active layer groups */
-    double next;    /* distance under which the first layer not active (or the end of the layer stack) is reached */
-    struct tac_form form;
-    tac_time t_near;      /* instant of `near`; -1: none */
-    struct tac_near near; /* at t_near */
-    double mollifier;     /* at t_near; 1 but for near-parallel edges */
-    double guard;         /* rounding of a distance of this pair, m */
-    double d_tick;        /* distance at t_tick, the deepest group's last tick; infinity: none */
+    uint8_t shared;             /* its vertices are of several ranks */
+    int32_t depth;              /* deepest active layer; 0: none */
+    double next;     /* distance under which the first layer not active (or the end of the layer stack) is reached */
+    double guard;    /* rounding of a distance of this pair, m */
+    tac_time t_near; /* instant of `near`; -1: none */
+    double d_tick;   /* distance at t_tick, the deepest group's last tick; infinity: none */
     tac_time t_tick;
-    double d_tick_start; /* the same at the window's start */
-    tac_time t_tick_start;
+
+    struct tac_near near; /* at t_near */
+
     double d_least;       /* least distance at the deepest group's ticks since the window's start or the group's birth,
                            * m; infinity: it has not ticked since */
     double deep_last;     /* last_d of the deepest layer group */
-    tac_time deep_period; /* its period */
-    double deep_reach;    /* distance under which its first layer acts, m */
-    int32_t deep_first;   /* its first layer */
-    int32_t births;       /* layer groups born in this pass; first of them in sim->birth */
+    double speed;         /* bound of its relative speed in the last window that was looked at, m/s; 0: not known */
+    double nap_speed;     /* the skipped ticks of this pass were silent if it was slower than this, m/s */
+    int32_t naps;         /* the newest of its naps in this pass, or -1 */
+    int32_t active;       /* first layer of the deepest layer group that acted in this pass; 0: none */
+    tac_time awake;       /* no tick is skipped before */
+    tac_time deep_period; /* of the deepest layer group */
+    double mollifier;     /* at t_near; 1 but for near-parallel edges */
+
+    struct tac_form form;
+    uint64_t key;
+    int32_t groups; /* active layer groups */
+    int32_t births; /* layer groups born in this pass; first of them in sim->birth */
+
+    double d_tick_start; /* d_tick and t_tick at the window's start */
+    tac_time t_tick_start;
+    double deep_reach;  /* distance under which the deepest group's first layer acts, m */
+    int32_t deep_first; /* its first layer */
     int32_t first_birth;
-    double speed;      /* bound of its relative speed in the last window that was looked at, m/s; 0: not known */
-    double nap_speed;  /* the skipped ticks of this pass were silent if it was slower than this, m/s */
-    int32_t naps;      /* the newest of its naps in this pass, or -1 */
-    tac_time awake;    /* no tick is skipped before */
+    uint8_t live;
     uint8_t overslept; /* a skipped tick may not have been silent */
-    uint8_t shared;    /* its vertices are of several ranks */
-    int32_t active;    /* first layer of the deepest layer group that acted in this pass; 0: none */
     uint8_t listed;    /* scratch of the candidate list */
 };
+_Static_assert(offsetof(struct tac_pair, near) == 64 && offsetof(struct tac_pair, form) == 192, "the lines of a pair");
 
 /* A layer group of a pair: layers first..last, one period.  `last_d` is state: the distance at its last tick if that
  * was active, else infinity; born at the first active tick, erased at the first silent one (docs/method.md, Friction).
@@ -54,6 +60,7 @@ struct tac_layer_group {
     tac_time born;
     double last_d, saved_d;
     tac_time wake; /* ticks before are skipped: the group is silent in them, which the window's end proves */
+    double clear;  /* distance under which its first layer acts, m */
 };
 
 /* All active layer groups of one period.  `extra` are those born while running, merged in when the pass has ended. */

@@ -155,8 +155,7 @@ struct due_group {
  * deepest one, the next one will not be needed soon. */
 static inline double silent_over(const struct tac_sim *sim, const struct tac_layer_group *e, const struct tac_pair *p)
 {
-    const double clear = p->form.radius + p->form.thickness * sim->model->reach[e->first] + p->guard,
-                 calm = (p->d_tick + .25 * p->next) / 1.25;
+    const double clear = e->clear + p->guard, calm = (p->d_tick + .25 * p->next) / 1.25;
     if (sim->find.mode == TAC_DISCOVER_ALL_PAIRS || tac_pair_grows((enum tac_pair_type)p->type))
         return INFINITY;
     return sim->find.mode == TAC_DISCOVER_SPECULATE && e->last == p->depth && calm > clear ? calm : clear;
@@ -167,7 +166,7 @@ static void tick_silent(struct tac_sim *sim, struct tac_layer_group *e, const st
                         double bound)
 {
     struct tac_pair *p = &sim->active.pair[e->pair];
-    const double clear = p->form.radius + p->form.thickness * sim->model->reach[e->first] + p->guard;
+    const double clear = e->clear + p->guard;
     e->last_d = INFINITY;
     sim->books.silent++;
     if (e->first == 1 && e->anchor >= 0)
@@ -209,7 +208,7 @@ static void tick_group(struct tac_sim *sim, const struct due_group *due, const s
         sim->books.silent++;
         if (e->first == 1 && e->anchor >= 0)
             tac_friction_erase(&sim->active, e->pair);
-        const double clear = p->form.radius + eta1 * model->reach[e->first] + p->guard;
+        const double clear = e->clear + p->guard;
         nap(sim, e, p, c, t, clear, p->near.d - p->guard - clear);
     } else {
         double f, g2;
@@ -262,7 +261,7 @@ static void tick_group(struct tac_sim *sim, const struct due_group *due, const s
 static inline void prefetch_pair(const struct tac_sim *sim, const struct tac_layer_group *e)
 {
     const char *p = (const char *)&sim->active.pair[e->pair];
-    for (size_t k = 0; k < sizeof(struct tac_pair); k += 64)
+    for (size_t k = 0; k <= offsetof(struct tac_pair, form); k += 64)
         __builtin_prefetch(p + k, 1);
 }
 

@@ -81,15 +81,10 @@ done:
 void tac_groups_append(struct tac_sim *sim, struct tac_rate_group *c, int32_t slot, int32_t first, int32_t last,
                        tac_time t)
 {
-    const struct tac_layer_group group = {sim->active.pair[slot].key,
-                                          slot,
-                                          first,
-                                          last,
-                                          tac_friction_anchor(&sim->active, slot),
-                                          t,
-                                          INFINITY,
-                                          INFINITY,
-                                          0};
+    const struct tac_pair *p = &sim->active.pair[slot];
+    const struct tac_layer_group group = {
+        p->key, slot,     first,    last, tac_friction_anchor(&sim->active, slot),
+        t,      INFINITY, INFINITY, 0,    tac_model_reach(sim->model, &p->form, first)};
     size_t k = c->extra_count++;
     /* In key order: births come in that order, so this seldom moves anything. */
     while (k > 0 && tac_groups_before(&group, &c->extra[k - 1])) {
