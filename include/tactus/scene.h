@@ -151,7 +151,8 @@ struct tac_contact_settings {
     double thickness_exponent, stiffness_exponent;
     double min_period_s;     /* 0: h(1)/2^20 */
     double pairs_per_vertex; /* N_c; 0: chosen from the restitution and valence */
-    double rest_fraction; /* of its distance at the start, the thickness of a pair that starts too near for the whole */
+    double rest_fraction; /* of its distance at the start, the thickness of a pair of one mesh that starts too near for
+                           * the whole; of other pairs TAC_REST_FRACTION_MOST */
     tac_lid ignore_count;
     tac_lid *ignore; /* owned, (ignore_count, 2) body indices that may pass through each other */
 };

@@ -290,7 +290,8 @@ static enum tac_err search_bodies(struct search *search, tac_lid a, tac_lid b, b
     struct tac_tree *other = remote ? c->remote.tree[b] : c->tree[b];
     search->reach = s->settings->contact.thickness + s->settings->body[a].radius + s->settings->body[b].radius;
     /* In coarser meshes hardly any pair has less than the whole thickness: not worth asking. */
-    search->fine = a == b && s->settings->body[a].radius == 0 && c->skin < .25 * s->settings->contact.thickness;
+    search->fine = a == b && s->settings->body[a].has_elements && s->settings->body[a].radius == 0 &&
+                   c->skin < .25 * s->settings->contact.thickness;
     double lo[TAC_DOP_AXES], hi[TAC_DOP_AXES];
     int64_t tests = 0;
     tac_candidates_drift(c, a, b, lo, hi);

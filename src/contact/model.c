@@ -289,14 +289,16 @@ bool tac_model_limits(const struct tac_model *m, enum tac_pair_type type, tac_li
 /* Radius and thickness of a pair of bodies a and b that starts at distance d. */
 static void set_thickness(const struct tac_scene *s, tac_lid a, tac_lid b, double d, struct tac_form *form)
 {
+    const bool one_mesh = a == b && s->settings->body[a].has_elements;
+    const double fraction = one_mesh ? s->settings->contact.rest_fraction : TAC_REST_FRACTION_MOST;
     double radius = s->settings->body[a].radius + s->settings->body[b].radius;
     /* In a mesh finer than its own radius the radius is shrunk, so that the pair is silent at the start like any other.
      */
-    if (a == b && s->settings->body[a].has_elements && TAC_REST_FRACTION_MOST * d < radius)
+    if (one_mesh && TAC_REST_FRACTION_MOST * d < radius)
         radius = .5 * d;
     form->radius = radius;
     form->thickness = TAC_REST_FRACTION_MOST * (d - radius) < s->settings->contact.thickness
-                          ? s->settings->contact.rest_fraction * (d - radius)
+                          ? fraction * (d - radius)
                           : s->settings->contact.thickness;
 }
 

@@ -127,7 +127,7 @@ def main():
         expect(told["rest"]["weight"] < 1.01 * .01 * 9.82, f"many bodies: {told['rest']}")
 
         # Laws and materials, in both reports.
-        path = os.path.join(os.environ["TACTUS_SOURCE"], "tests", "energy", "scenes", "every-force.json")
+        path = os.path.join(os.environ["TACTUS_SOURCE"], "tests", "events", "scenes", "every-force.json")
         told, text = json.loads(tactus("check", path, "--json").stdout), tactus("check", path).stdout
         with open(path) as file:
             given = json.load(file)
