@@ -149,7 +149,7 @@ def main():
     scenes = options.scene or [path_of(name) for name in SAMPLE] + ["experiment:heap,slope-box"]
     if options.all:
         scenes = sorted(sum((glob.glob(os.path.join(SOURCE, *where)) for where in (
-            ("tests", "equality", "scenes", "*.json"), ("tests", "energy", "scenes", "*.json"), ("tests", "ranks", "scenes", "*.json"),
+            ("tests", "equality", "scenes", "*.json"), ("tests", "events", "scenes", "*.json"), ("tests", "ranks", "scenes", "*.json"),
             ("jobs", "*.json"))), [])) + ["experiment:all"]
     failed, total = [], {"pieces": 0, "crossing": 0, "open": 0, "start": 0, "breakpoints": 0, "asked": 0}
     with tempfile.TemporaryDirectory(prefix="tactus-audit-") as here:

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 PROGRAM = os.environ.get("TACTUS", os.path.join(ROOT, "build", "tactus"))
-SCENES = os.path.join(ROOT, "tests", "energy", "scenes")
+SCENES = os.path.join(ROOT, "tests", "events", "scenes")
 
 
 class Run:
