@@ -16,9 +16,10 @@
  *     mesh     in a mesh whose edges are shorter than the thickness: the pairs of each vertex within the thickness
  *     limit    WATCHED_LIMIT per edge that has a limit of stretch
  *
- * each ticking with the period of its first layer.  The numbers were found in runs; the result is meant to be right
- * within TAC_FORECAST_WITHIN (jobs/experiments/speed/forecast.py).  It is not the cost of deep impacts, of which a
- * scene may have more.
+ * each ticking with the period of its first layer; where weight presses layers deeper than the second (rest.h), those
+ * of that body with the periods of all layers down to there.  The numbers were found in runs; the result is meant to be
+ * right within TAC_FORECAST_WITHIN (jobs/experiments/speed/forecast.py).  It is not the cost of deep impacts, of which
+ * a scene may have more.
  *
  *     struct tac_forecast f;
  *     TAC_TRY(tac_forecast_make(ctx, scene, elastic, &speed, &f));

@@ -114,31 +114,48 @@ static bool is_used(const struct tac_scene *scene, tac_lid material)
     return false;
 }
 
-/* Softer, and softer with a limit of stretch; bending softer. */
-static enum tac_err try_material(struct list *l, struct trial *t, tac_lid i)
+/* Softer in stretch, without and with a limit: the elements are the same. */
+static enum tac_err try_stretch(struct list *l, struct trial *t, tac_lid i, const char *key)
 {
     enum tac_err err = TAC_OK;
     const struct tac_material *given = &l->scene->settings->material[i];
     struct tac_material *m = &t->material[i];
+    struct tac_elastic *elastic = NULL;
+    struct tac_ctx own = silent(l->ctx);
+    char advice[160];
+    m->stretch_stiffness = SOFTER * given->stretch_stiffness;
+    err = tac_elastic_create(&own, &t->scene, &elastic);
+    if (err)
+        TAC_TRY(err == TAC_ERR_INPUT ? TAC_OK : tac_fail(l->ctx, err, "%s", own.error));
+    else
+        TAC_TRY(append(l, t, elastic, key, given->stretch_stiffness, m->stretch_stiffness,
+                       "it stretches four times as far"));
+    if (elastic != NULL && !(given->stretch_limit > 0)) {
+        m->stretch_limit = LIMIT;
+        snprintf(advice, sizeof advice, "with \"limit\": %g, so that no edge stretches farther", LIMIT);
+        TAC_TRY(append(l, t, elastic, key, given->stretch_stiffness, m->stretch_stiffness, advice));
+    }
+done:
+    tac_elastic_destroy(&elastic);
+    *m = *given;
+    return err;
+}
+
+/* Softer in stretch; softer in bending. */
+static enum tac_err try_material(struct list *l, struct trial *t, tac_lid i)
+{
+    enum tac_err err = TAC_OK;
+    const struct tac_material *given = &l->scene->settings->material[i];
     char key[400];
     if (given->stretch_stiffness > 0) {
         snprintf(key, sizeof key, "materials.%.300s.stretch.stiffness", given->name);
-        m->stretch_stiffness = SOFTER * given->stretch_stiffness;
-        TAC_TRY(
-            append(l, t, NULL, key, given->stretch_stiffness, m->stretch_stiffness, "it stretches four times as far"));
-        if (!(given->stretch_limit > 0)) {
-            char advice[160];
-            m->stretch_limit = LIMIT;
-            snprintf(advice, sizeof advice, "with \"limit\": %g, so that no edge stretches farther", LIMIT);
-            TAC_TRY(append(l, t, NULL, key, given->stretch_stiffness, m->stretch_stiffness, advice));
-        }
-        *m = *given;
+        TAC_TRY(try_stretch(l, t, i, key));
     }
     if (given->bend) {
         snprintf(key, sizeof key, "materials.%.300s.bend.stiffness", given->name);
-        m->bend_stiffness = SOFTER * given->bend_stiffness;
-        TAC_TRY(append(l, t, NULL, key, given->bend_stiffness, m->bend_stiffness, "it folds more finely"));
-        *m = *given;
+        t->material[i].bend_stiffness = SOFTER * given->bend_stiffness;
+        TAC_TRY(append(l, t, NULL, key, given->bend_stiffness, t->material[i].bend_stiffness, "it folds more finely"));
+        t->material[i] = *given;
     }
 done:
     return err;

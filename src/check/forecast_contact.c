@@ -2,6 +2,7 @@
 #include "check/defect_shape.h"
 #include "check/estimate.h"
 #include "check/forecast.h"
+#include "check/rest.h"
 #include <stdlib.h>
 #include <tactus/math.h>
 
@@ -33,6 +34,7 @@ struct mesh_size {
 struct meeting {
     struct tac_validated v;
     struct mesh_size *size; /* owned, (bodies) */
+    struct tac_rest rest;   /* the weight that presses deepest */
     bool driven;            /* by scripts, loads, start velocities */
 };
 
@@ -65,8 +67,9 @@ static bool stands(const struct meeting *m, tac_lid b)
            material->bend_stiffness > STANDS * material->density * m->v.g * length * length * length;
 }
 
-/* One over the period of the first layer between vertices of the body and `other` (-1: one like itself), the mean. */
-static double rate(const struct meeting *m, tac_lid b, tac_lid other)
+/* One over the period of the layer groups down to `deepest` between vertices of the body and `other` (-1: one like
+ * itself), added up; the mean over vertices. */
+static double rate(const struct meeting *m, tac_lid b, tac_lid other, int32_t deepest)
 {
     const struct tac_body *body = &m->v.scene->settings->body[b];
     const tac_lid step = 1 + (body->vertex_end - body->vertex_begin) / MOST_LOOKED_AT;
@@ -74,11 +77,12 @@ static double rate(const struct meeting *m, tac_lid b, tac_lid other)
     for (tac_lid i = body->vertex_begin; i < body->vertex_end; i += step) {
         const tac_lid v[4] = {i, other < 0 ? i : other, -1, -1};
         struct tac_form form;
-        int32_t last;
+        int32_t last = 0;
         if (!m->v.scene->mesh->ever_free[i])
             continue;
         tac_model_form(m->v.model, TAC_PAIR_VERTEX_VERTEX, v, &form);
-        sum += 1 / ((double)tac_model_layer_group(m->v.model, &form, 1, &last) * m->v.scene->settings->quantum_s);
+        for (int32_t l = 1; l <= deepest && l <= form.bottom; l = last + 1)
+            sum += 1 / ((double)tac_model_layer_group(m->v.model, &form, l, &last) * m->v.scene->settings->quantum_s);
         count++;
     }
     return count > 0 ? sum / count : 0;
@@ -162,6 +166,7 @@ static void add_body(const struct meeting *m, tac_lid b, struct tac_forecast *ou
     const struct tac_shape *s = &m->v.body[b];
     const double end = scene->settings->end_s, start = meets(m, b);
     const double near = neighbours(m, b), own = WATCHED_NEIGHBOURS * near;
+    const int32_t deepest = m->rest.body == b && m->rest.layer > TAC_REST_LAYER ? m->rest.layer : 1;
     const tac_lid obstacle = s->under >= 0 ? scene->settings->body[s->under].vertex_begin : -1;
     const double watched = !body->has_elements ? WATCHED_GRAIN * s->free
                            : stands(m, b)      ? WATCHED_STANDING
@@ -169,11 +174,11 @@ static void add_body(const struct meeting *m, tac_lid b, struct tac_forecast *ou
                            : s->area > 0       ? draped(m, b)
                                                : WATCHED_ROPE * s->free;
     out->near += near;
-    out->contact += own * end * rate(m, b, -1);
+    out->contact += own * end * rate(m, b, -1, 1);
     out->pairs += own;
     if (!(start < end))
         return;
-    out->contact += watched * (end - start) * rate(m, b, obstacle);
+    out->contact += watched * (end - start) * rate(m, b, obstacle, deepest);
     out->pairs += watched;
 }
 
@@ -209,6 +214,7 @@ enum tac_err tac_forecast_contact(struct tac_ctx *ctx, const struct tac_scene *s
     m.driven = scene->settings->motion_count > 0 || scene->settings->load_count > 0 || m.v.closing > 0;
     TAC_TRY(tac_alloc(ctx, (size_t)scene->settings->body_count, sizeof *m.v.body, &m.v.body));
     TAC_TRY(tac_alloc(ctx, (size_t)scene->settings->body_count, sizeof *m.size, &m.size));
+    TAC_TRY(tac_estimate_rest(ctx, scene, model, &m.rest));
     tac_shape_measure(&m.v);
     measure_edges(&m);
     for (tac_lid b = 0; b < scene->settings->body_count; b++)

@@ -90,6 +90,18 @@ def main():
         expect(forecast(sheet, settings=["contact.thickness=0"])[0]["ticks"]["contact"] == 0, "contact off")
         expect(forecast({**sheet, "bodies": [SHEET]})[0]["ticks"]["contact"] == 0, "a sheet that falls alone")
 
+        # Weight on deep layers has its price, and the thickness that would save it is told.
+        stone = {"name": "stone", "mass": 2, "position": [.013, .012, .05], "mesh": {"kind": "points", "vertices": [[0, 0, 0]]}}
+        heavy, _ = forecast(scene([stone], thickness=.01, stiffness=200, friction=.5))
+        light, _ = forecast(scene([{**stone, "mass": .05}], thickness=.01, stiffness=200, friction=.5))
+        deep = [s for s in heavy["savings"] if s["key"] == "contact.thickness"]
+        expect(len(deep) == 1 and heavy["costs_most"] == "contact.thickness" and deep[0]["instead"] > .01 and deep[0]["saves"] > .5, f"{heavy['savings']}")
+        expect(not any(s["key"] == "contact.thickness" for s in light["savings"]), f"{light['savings']}")
+        done = tactus("run", path, "-o", os.path.join(here, "stone.run"), "--set", "bodies.stone.mass=2", "--quiet")
+        with open(os.path.join(here, "stone.run", "run.json")) as file:
+            ticks = json.load(file)["counters"]["committed"]["penalty"]
+        expect(done.returncode == 0 and heavy["ticks"]["contact_least"] <= ticks <= heavy["ticks"]["contact_most"], f"stone: {heavy['ticks']}, and {ticks}")
+
         # Twice the time: twice the ticks; a run of days is warned of, with the key that costs most.
         long, warned = forecast(sheet, "--no-calibrate", settings=["time.end=3000000", "time.frame=100"])
         expect(abs(long["ticks"]["elastic"] / told["ticks"]["elastic"] / (3000000 / .25) - 1) < 1e-9, "ticks do not grow with time.end")
