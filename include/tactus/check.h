@@ -26,6 +26,30 @@ void tac_check_print(FILE *text, const char *path, const json_t *report);
 enum tac_err tac_check_engine(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, json_t *report,
                               FILE *text);
 
+/* What a tick takes on one core, the work around it (windows, discovery) included: ns. */
+struct tac_speed {
+    double elastic_ns; /* of an elastic force, gravity, a damper or a load */
+    double contact_ns; /* of a layer group */
+    bool measured;     /* on this machine; else that of tac_speed_usual() */
+};
+
+/* Local. Returns the speed of the machine that docs/forecast.md was measured on. */
+struct tac_speed tac_speed_usual(void);
+
+/* Is the speed of this machine measured?  That takes up to a second. */
+enum tac_calibration {
+    TAC_CALIBRATE_LONG, /* for runs that take TAC_LONG_S or more at the usual speed */
+    TAC_CALIBRATE_ALWAYS,
+    TAC_CALIBRATE_NEVER
+};
+#define TAC_LONG_S 100.
+
+/* Local. Forecasts what a run costs, by the same conventions: the key `forecast` has ticks, wall time, memory, disk,
+ * what other values of the dearest keys would save, and what each level of clocks.accuracy would cost and lose
+ * (docs/forecast.md).  Warns of a run of more than a day.  TAC_ERR_RUN out of memory. */
+enum tac_err tac_check_forecast(struct tac_ctx *ctx, const struct tac_scene *scene, enum tac_calibration when,
+                                json_t *report, FILE *text);
+
 #ifdef __cplusplus
 }
 #endif

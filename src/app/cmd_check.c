@@ -6,7 +6,7 @@
 
 #include <tactus/report.h>
 
-static const char usage[] = "SCENE [-o DIR] [--set path=value ...] [--json]";
+static const char usage[] = "SCENE [-o DIR] [--set path=value ...] [--calibrate | --no-calibrate] [--json]";
 static const char about[] =
     "Reads a scene as 'tactus run' would, refuses what cannot be run, and tells what is in it.\n"
     "Exit code 0: the scene is sound; 2: it is not, and the sentence on stderr says why.";
@@ -18,7 +18,7 @@ static void keep(void *list, const char *sentence)
 }
 
 static enum tac_err check(struct tac_ctx *ctx, const char *path, const struct tac_strings *set, const char *dir,
-                          bool as_json)
+                          enum tac_calibration when, bool as_json)
 {
     struct tac_scene *scene = NULL;
     json_t *report = json_object(), *warned = json_array();
@@ -29,6 +29,7 @@ static enum tac_err check(struct tac_ctx *ctx, const char *path, const struct ta
     TAC_TRY(tac_scene_read(ctx, path, set->item, set->count, &scene));
     TAC_TRY(tac_check_describe(ctx, scene, report, text));
     TAC_TRY(tac_check_engine(ctx, scene, dir, report, text));
+    TAC_TRY(tac_check_forecast(ctx, scene, when, report, text));
     if (as_json && ctx->rank == 0) {
         if (json_object_set_new(report, "warnings", json_integer(ctx->warnings)) != 0 ||
             json_object_set(report, "warned", warned) != 0)
@@ -50,11 +51,14 @@ enum tac_err tac_cmd_check(struct tac_ctx *ctx, int argc, char **argv)
 {
     const char *scene = NULL, *dir = NULL;
     struct tac_strings set = {NULL, 0};
-    bool json = false, help = false;
+    bool json = false, help = false, calibrate = false, no_calibrate = false;
     int count = 0;
     const struct tac_option option[] = {
         {"-o", TAC_OPTION_STRING, &dir, "DIR", "folder for overlaps.obj, written when surfaces overlap"},
         {"--set", TAC_OPTION_LIST, &set, "path=value", "change a key of the scene, e.g. contact.restitution=0.5"},
+        {"--calibrate", TAC_OPTION_FLAG, &calibrate, NULL,
+         "measure this machine's speed for a second; without it only for scenes of 100 s or more"},
+        {"--no-calibrate", TAC_OPTION_FLAG, &no_calibrate, NULL, "forecast with the usual speed of a core"},
         {"--json", TAC_OPTION_FLAG, &json, NULL, "print the report as JSON"},
     };
     const size_t options = sizeof option / sizeof option[0];
@@ -65,8 +69,14 @@ enum tac_err tac_cmd_check(struct tac_ctx *ctx, int argc, char **argv)
             tac_options_help("check", usage, about, option, options);
     } else if (count < 1) {
         err = tac_fail(ctx, TAC_ERR_INPUT, "tactus check needs a scene: tactus check %s", usage);
+    } else if (calibrate && no_calibrate) {
+        err = tac_fail(ctx, TAC_ERR_INPUT, "tactus check takes --calibrate or --no-calibrate, not both");
     } else {
-        err = check(ctx, scene, &set, dir, json);
+        err = check(ctx, scene, &set, dir,
+                    calibrate      ? TAC_CALIBRATE_ALWAYS
+                    : no_calibrate ? TAC_CALIBRATE_NEVER
+                                   : TAC_CALIBRATE_LONG,
+                    json);
     }
 done:
     free(set.item);

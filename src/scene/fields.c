@@ -263,8 +263,8 @@ done:
     return err;
 }
 
-static enum tac_err read_field(struct tac_reader *reader, const struct tac_field *field, const json_t *value,
-                               const char *where, void *base)
+enum tac_err tac_field_read(struct tac_reader *reader, const struct tac_field *field, const json_t *value,
+                            const char *where, void *base)
 {
     enum tac_err err = TAC_OK;
     double vector[3] = {0, 0, 0};
@@ -355,7 +355,7 @@ enum tac_err tac_fields_read(struct tac_reader *reader, json_t *object, const ch
             if (json_object_set_new(object, field[i].key, value) != 0) /* also refuses NULL */
                 TAC_TRY(tac_fail(reader->ctx, TAC_ERR_RUN, "out of memory while reading %s", reader->file));
         }
-        TAC_TRY(read_field(reader, &field[i], value, place, base));
+        TAC_TRY(tac_field_read(reader, &field[i], value, place, base));
     }
 done:
     return err;

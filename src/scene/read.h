@@ -126,6 +126,9 @@ void tac_where_index(char out[TAC_WHERE], const char *where, size_t index);
 /* Local. Reads `object` (checked to be one) by the table into `base`, and writes defaults into it. */
 enum tac_err tac_fields_read(struct tac_reader *reader, json_t *object, const char *where,
                              const struct tac_field *field, size_t count, void *base);
+/* Local. Reads one value by its field; where: its JSON path. */
+enum tac_err tac_field_read(struct tac_reader *reader, const struct tac_field *field, const json_t *value,
+                            const char *where, void *base);
 /* Local. The object under `key` of `parent`, made empty where it is missing; borrowed. */
 enum tac_err tac_section(struct tac_reader *reader, json_t *parent, const char *where, const char *key, json_t **out);
 /* Local. The array under `key`, made empty where missing; borrowed. */

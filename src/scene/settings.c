@@ -1,4 +1,5 @@
 /* settings.c: the scalar sections of a scene (time, gravity, contact, clocks, discovery, output). */
+#include "scene/accuracy.h"
 #include "scene/read.h"
 
 #include <stdlib.h>
@@ -93,6 +94,7 @@ static const struct tac_field contact_fields[] = {
 
 static const struct tac_field clocks_fields[] = {
     {.key = "mode", .kind = TAC_FIELD_CHOICE, .offset = AT(clocks.mode), .choice = clock_modes},
+    {.key = "accuracy", .kind = TAC_FIELD_OTHER},
     {.key = "quantum_s",
      .kind = TAC_FIELD_NUMBER,
      .offset = AT(quantum_s),
@@ -182,6 +184,37 @@ static const struct tac_field output_fields[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
+/* `accuracy` stands for the safeties that are not given.  In the resolved scene they stand in its place: so that scene
+ * has one meaning whatever the levels become, and the hash of a scene is that of the safeties. */
+static enum tac_err apply_accuracy(struct tac_reader *reader, json_t *clocks)
+{
+    enum tac_err err = TAC_OK;
+    int level = -1, applied = 0;
+    const struct tac_field field = {
+        .key = "accuracy", .kind = TAC_FIELD_CHOICE, .fallback = NAN, .choice = tac_accuracy_names};
+    json_t *word = json_is_object(clocks) ? json_object_get(clocks, "accuracy") : NULL;
+    if (word == NULL)
+        goto done;
+    TAC_TRY(tac_field_read(reader, &field, word, "clocks.accuracy", &level));
+    const struct tac_accuracy *a = &tac_accuracy[level];
+    const char *const key[] = {"elastic_safety", "contact_safety"};
+    const double value[] = {a->elastic_safety, a->contact_safety};
+    for (size_t k = 0; k < COUNT(key); k++) {
+        if (json_object_get(clocks, key[k]) != NULL)
+            continue;
+        applied++;
+        if (json_object_set_new(clocks, key[k], json_real(value[k])) != 0)
+            TAC_TRY(tac_fail(reader->ctx, TAC_ERR_RUN, "out of memory while reading %s", reader->file));
+    }
+    if (applied == 0)
+        tac_scene_warn(reader, "clocks.accuracy",
+                       "has no effect, because elastic_safety and contact_safety are both given; leave them out, or "
+                       "leave accuracy out");
+    json_object_del(clocks, "accuracy");
+done:
+    return err;
+}
+
 /* After `time`: the default of the quantum depends on the end. */
 static enum tac_err read_clocks(struct tac_reader *reader, json_t *clocks)
 {
@@ -192,6 +225,7 @@ static enum tac_err read_clocks(struct tac_reader *reader, json_t *clocks)
     if (json_object_get(clocks, "quantum_s") == NULL &&
         json_object_set_new(clocks, "quantum_s", json_real(tac_scene_default_quantum(reader))) != 0)
         TAC_TRY(tac_fail(reader->ctx, TAC_ERR_RUN, "out of memory while reading %s", reader->file));
+    TAC_TRY(apply_accuracy(reader, clocks));
     TAC_TRY(tac_fields_read(reader, clocks, "clocks", clocks_fields, COUNT(clocks_fields), scene->settings));
     double mantissa = frexp(scene->settings->quantum_s, &exponent);
     if (mantissa != .5)

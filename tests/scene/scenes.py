@@ -86,6 +86,7 @@ def good(probe):
                {"body": "rope", "vertices": [0, 1], "force": [0, 1, 0]},
                {"body": "sheet", "vertices": {"box": [[-9, -9, -9], [9, 9, 9]]}, "wind": [3, 0, 1], "drag": 1.2}])
     yield scene(clocks={"mode": "free"}, discovery={"mode": "speculate"}, materials={"m": {}})
+    yield scene(clocks={"accuracy": "fine", "contact_safety": 0.1})
     yield scene(discovery={"mode": "kds", "vagueness": 0, "kdop": 26, "structure": "pairs", "queue": "binary"})
     for m in [{"kind": "ribbon", "curve": [[0, 0, 0], [1, 0, 0], [1, 1, 0]], "width": 0.2, "cells": [6, 2], "up": [0, 0, 1]},
               {"kind": "sphere", "radius": 0.5, "level": 1},

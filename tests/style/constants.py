@@ -17,7 +17,7 @@ import re
 import sys
 import tempfile
 
-PAGES = ["distribution.md", "engine.md", "kds.md", "performance.md"]
+PAGES = ["distribution.md", "engine.md", "forecast.md", "kds.md", "performance.md"]
 WORDS = {"half": .5, "quarter": .25, "twice": 2, "million": 1e6, "fifth": .2}
 WORDS.update({word: k for k, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())})
 WORDS["sixteen"] = 16
