@@ -78,13 +78,13 @@ struct tac_birth {
     tac_time period; /* of the deepest layer group of that time */
 };
 
-/* A kick of this instant whose lost work is entered when the instant is over: what restitution left out, or friction.
- */
+/* What contacts lost at a vertex in the instant under way, summed in the order of the ticks; entered when the instant
+ * is over, with one product and one exact sum (events/contact_losses.c). */
 struct tac_loss {
-    int32_t pair;
-    tac_time period;
-    double normal, mollified,
-        friction_entry[3]; /* impulse on vertex k: (normal n + rub) w_k + mollified dm/dx_k, N s */
+    double j[3]; /* impulses that restitution left out, and those of friction, N s */
+    double
+        couple[3]; /* that friction takes from the angular momentum, of the pairs whose first vertex this is, N m s */
+    bool listed;   /* in tac_active.lossy */
 };
 
 /* Watched contacts. */
@@ -102,8 +102,9 @@ struct tac_active {
     size_t group_count;                /* in all classes, but for those born in this pass */
     size_t birth_count, birth_capacity;
     struct tac_birth *birth; /* owned */
-    size_t loss_count, loss_capacity;
-    struct tac_loss *loss;         /* owned */
+    struct tac_loss *loss;   /* owned, (owned vertices) */
+    size_t lossy_count;
+    tac_lid *lossy;                /* owned, (owned vertices): those with a loss in this instant */
     struct tac_friction *friction; /* owned; NULL: none rubs */
 };
 

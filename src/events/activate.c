@@ -176,9 +176,6 @@ static bool make_room(struct tac_sim *sim, struct tac_rate_group *c)
     TAC_TRY(tac_grow(sim->ctx, &c->extra, &c->extra_capacity, c->extra_count + 1, sizeof *c->extra));
     TAC_TRY(tac_grow(sim->ctx, &sim->active.birth, &sim->active.birth_capacity, sim->active.birth_count + 1,
                      sizeof *sim->active.birth));
-    TAC_TRY(tac_grow(sim->ctx, &sim->active.loss, &sim->active.loss_capacity,
-                     sim->active.live_pairs + sim->active.group_count + sim->active.birth_capacity + c->extra_capacity,
-                     sizeof *sim->active.loss));
     TAC_TRY(tac_friction_reserve(sim->ctx, &sim->active, 1));
 done:
     tac_ranks_failed(sim, err);
@@ -277,8 +274,6 @@ enum tac_err tac_active_settle(struct tac_sim *sim)
     sim->active.group_count = groups;
     TAC_TRY(tac_grow(sim->ctx, &sim->active.birth, &sim->active.birth_capacity, 4 * sim->active.live_pairs + 1024,
                      sizeof *sim->active.birth));
-    TAC_TRY(tac_grow(sim->ctx, &sim->active.loss, &sim->active.loss_capacity, groups + room + sim->active.live_pairs,
-                     sizeof *sim->active.loss));
     TAC_TRY(tac_friction_reserve(sim->ctx, &sim->active, room));
     if (sim->paths.near_changed)
         TAC_TRY(list_near(sim));
@@ -302,8 +297,6 @@ enum tac_err tac_active_place(struct tac_sim *sim, int32_t slot)
         TAC_TRY(tac_groups_settle(sim, c));
     sim->active.first_rate_group = index < sim->active.first_rate_group ? index : sim->active.first_rate_group;
     sim->active.group_count++;
-    TAC_TRY(tac_grow(sim->ctx, &sim->active.loss, &sim->active.loss_capacity,
-                     sim->active.group_count + sim->active.live_pairs, sizeof *sim->active.loss));
     TAC_TRY(tac_grow(sim->ctx, &sim->paths.breaks, &sim->paths.break_capacity, 4 * sim->active.live_pairs,
                      sizeof *sim->paths.breaks));
 done:
@@ -392,4 +385,5 @@ void tac_active_destroy(struct tac_sim *sim)
     free(sim->active.free_slot);
     free(sim->active.birth);
     free(sim->active.loss);
+    free(sim->active.lossy);
 }

@@ -12,7 +12,7 @@
 #include "events/rate_groups.h"
 
 enum {
-    CHUNK = 32, /* layer groups that are evaluated before they tick */
+    CHUNK = 32,             /* layer groups that are evaluated before they tick */
     MOST_SKIPPED = 1 << 20, /* silent ticks of a layer group at once */
     FORESIGHT = 2 /* ticks of the deepest layer group within which the next one must not be reached inactive */
 };
@@ -96,28 +96,40 @@ static void kick_triangle(struct tac_sim *sim, struct tac_pair *p, const struct 
     sim->books.book.absolute += fabs(work);
 }
 
+/* Friction of an active tick. */
+static inline void rub(struct tac_sim *sim, const struct tac_pair *p, const struct tac_layer_group *e,
+                       const struct tac_rate_group *c, tac_time t, double normal)
+{
+    if (p->groups > 1) {
+        tac_friction_enter(&sim->active, e, c, normal);
+    } else {
+        double x[4][3];
+        gather(sim, p, t, x);
+        tac_friction_tick_only(&sim->active, e, c, normal, t, x);
+    }
+}
+
 /* Friction of all pairs that ticked at this instant. */
 static void apply_friction(struct tac_sim *sim, tac_time t)
 {
-    for (size_t n = 0; n < sim->active.friction->touched_count; n++) {
-        const struct tac_pair *p = &sim->active.pair[sim->active.friction->touched[n]];
-        struct tac_friction_kick kick;
-        double x[4][3], work = 0;
-        for (int k = 0; k < p->count; k++)
-            tac_position(sim, p->v[k], t, x[k]);
-        tac_friction_tick(&sim->active, n, t, x, &kick);
-        for (int c = 0; c < 3 && p->v[0] < sim->state.owned; c++)
-            tac_accum_add(&sim->books.couple[c], -kick.couple[c]);
-        for (int k = 0; k < p->count; k++) {
+    for (size_t n = 0; n < sim->active.friction->kick_count; n++) {
+        struct tac_friction_kick *kick = &sim->active.friction->kick[n];
+        double work = 0;
+        if (kick->open) {
+            double x[4][3];
+            gather(sim, &sim->active.pair[kick->pair], t, x);
+            tac_friction_tick(&sim->active, kick, t, x);
+        }
+        tac_contact_lose_couple(sim, kick->v[0], kick->couple);
+        for (int k = 0; k < kick->count; k++) {
             double j[3];
             for (int c = 0; c < 3; c++)
-                j[c] = -p->near.w[k] * kick.j[c];
-            work += kick_vertex(sim, p->v[k], t, kick.period, j, true);
+                j[c] = -kick->w[k] * kick->j[c];
+            work += kick_vertex(sim, kick->v[k], t, kick->period, j, true);
+            tac_contact_lose(sim, kick->v[k], j, t, kick->period);
         }
         sim->books.book.work += work;
         sim->books.book.absolute += fabs(work);
-        sim->active.loss[sim->active.loss_count++] =
-            (struct tac_loss){kick.pair, kick.period, 0, 0, {kick.j[0], kick.j[1], kick.j[2]}};
     }
     tac_friction_close(&sim->active);
 }
@@ -217,13 +229,13 @@ static void tick_group(struct tac_sim *sim, const struct due_group *due, const s
         double normal = hr * f * p->mollifier, mollified = p->mollifier < 1 ? -.5 * hr * g2 : 0;
         /* All active layers of a layer group were active at its last tick or are approached: one test serves them. */
         if (e->last_d < d && p->form.law->e2 != 1) {
-            sim->active.loss[sim->active.loss_count++] = (struct tac_loss){
-                e->pair, c->period, (p->form.law->e2 - 1) * normal, (p->form.law->e2 - 1) * mollified, {0, 0, 0}};
+            tac_contact_lose_pair(sim, p, (p->form.law->e2 - 1) * normal, (p->form.law->e2 - 1) * mollified, t,
+                                  c->period);
             normal *= p->form.law->e2;
             mollified *= p->form.law->e2;
         }
         if (e->anchor >= 0)
-            tac_friction_enter(&sim->active, e, c, normal);
+            rub(sim, p, e, c, t, normal);
         e->last_d = d;
         p->active = e->first > p->active ? e->first : p->active;
         if (p->type == TAC_PAIR_WIDE)
@@ -261,6 +273,12 @@ static inline void prefetch_pair(const struct tac_sim *sim, const struct tac_lay
     const char *p = (const char *)&sim->active.pair[e->pair];
     for (size_t k = 0; k < sizeof(struct tac_pair); k += 64)
         __builtin_prefetch(p + k, 1);
+    if (e->anchor >= 0 && e->last_d < INFINITY) { /* it acted, so it will */
+        p = (const char *)&sim->active.friction->friction_state[e->pair];
+        for (size_t k = 0; k < sizeof(struct tac_friction_state); k += 64)
+            __builtin_prefetch(p + k, 1);
+        __builtin_prefetch(&sim->active.friction->anchor[e->anchor], 1);
+    }
 }
 
 /* Evaluates the pairs of due groups, four of one type side by side.  What is evaluated at this instant already, and the
@@ -304,7 +322,8 @@ static void tick_groups(struct tac_sim *sim, struct tac_rate_group *c, tac_time 
     while (i < c->count || j < c->extra_count) {
         int count = 0;
         while (count < CHUNK && (i < c->count || j < c->extra_count)) {
-            const bool from_extra = j < c->extra_count && (i >= c->count || tac_groups_before(&c->extra[j], &c->group[i]));
+            const bool from_extra =
+                j < c->extra_count && (i >= c->count || tac_groups_before(&c->extra[j], &c->group[i]));
             struct tac_layer_group *e = from_extra ? &c->extra[j++] : &c->group[i++];
             if (e->wake > t)
                 continue;
@@ -317,57 +336,11 @@ static void tick_groups(struct tac_sim *sim, struct tac_rate_group *c, tac_time 
     }
 }
 
-/* Mean velocity of vertex i over the kicks of instant t; of a scripted one, around the tick of a force of this period.
- */
-static void mean_velocity(const struct tac_sim *sim, tac_lid i, tac_time t, tac_time period, double v[3])
-{
-    v[0] = v[1] = v[2] = 0;
-    if (sim->state.vel[i].w == 0) {
-        if (sim->scripts.of[i] >= 0)
-            tac_script_velocity(sim, i, t, period, v, NULL);
-        return;
-    }
-    const struct tac_break *b = &sim->paths.breaks[sim->paths.break_head[i]];
-    TAC_ASSERT(b->t == t);
-    for (int k = 0; k < 3; k++)
-        v[k] = .5 * (b->v[k] + sim->state.vel[i].v[k]);
-}
-
-/* What restitution and friction took away at this instant: minus the work of the part of the kick that was left out,
- * or of the kick. */
-void tac_contact_losses(struct tac_sim *sim, tac_time t)
-{
-    for (size_t n = 0; n < sim->active.loss_count; n++) {
-        const struct tac_loss *loss = &sim->active.loss[n];
-        const struct tac_pair *p = &sim->active.pair[loss->pair];
-        double gradient[4][3], m;
-        if (loss->mollified != 0) {
-            double x[4][3];
-            gather(sim, p, t, x);
-            tac_mollifier(x, &m, gradient);
-        }
-        for (int k = 0; k < p->count; k++) {
-            double j[3], v[3];
-            if (p->v[k] >= sim->state.owned)
-                continue;
-            tac_pair_impulse(p, k, loss->normal, loss->mollified, gradient, j);
-            for (int c = 0; c < 3; c++)
-                j[c] -= p->near.w[k] * loss->friction_entry[c];
-            mean_velocity(sim, p->v[k], t, loss->period, v);
-            double work = tac_dot(j, v); /* entered by the vertex: its owner alone has its velocity */
-            tac_accum_add(&sim->books.dissipated, -work);
-            if (t == sim->books.kept_at)
-                tac_accum_add(&sim->books.dissipated_ahead, -.5 * work);
-        }
-    }
-    sim->active.loss_count = 0;
-}
-
 /* Penalty layers and their friction. */
 void tac_contact_tick(struct tac_sim *sim, tac_time t)
 {
     for (size_t i = 0; i < sim->clocks.due_group_count; i++)
         tick_groups(sim, &sim->active.rate_group[sim->clocks.due_group[i]], t);
-    if (sim->active.friction != NULL && sim->active.friction->touched_count)
+    if (sim->active.friction != NULL && sim->active.friction->kick_count)
         apply_friction(sim, t);
 }

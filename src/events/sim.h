@@ -76,7 +76,17 @@ void tac_pass_took(struct tac_sim *sim, double wall_s, double waited_s);
 /* Local. The penalty layer groups due at t (sim->clocks.due_group), limits of stretch among them, and then the friction
  * of their pairs (docs/method.md). Fills sim->active.loss. */
 void tac_contact_tick(struct tac_sim *sim, tac_time t);
-/* Local. After all kicks of instant t: what restitution and friction took away, entered and emptied. */
+
+/* ---- contact_losses.c ---- */
+/* Local. Enters the impulse j (3, N s) on vertex i of a force of this period, which restitution left out at t or which
+ * friction gave. */
+void tac_contact_lose(struct tac_sim *sim, tac_lid i, const double j[3], tac_time t, tac_time period);
+/* Local. The same of all vertices of a pair, from what restitution left out: normal and mollified (evaluate.h), N s. */
+void tac_contact_lose_pair(struct tac_sim *sim, const struct tac_pair *p, double normal, double mollified, tac_time t,
+                           tac_time period);
+/* Local. Enters the angular impulse (3, N m s) that friction takes from a pair whose first vertex is i. */
+void tac_contact_lose_couple(struct tac_sim *sim, tac_lid i, const double couple[3]);
+/* Local. After all kicks of instant t: what restitution and friction took away, booked and emptied. */
 void tac_contact_losses(struct tac_sim *sim, tac_time t);
 
 /* ---- activate.c ---- */

@@ -125,6 +125,7 @@ enum tac_err tac_active_sort(struct tac_sim *sim)
     TAC_TRY(tac_alloc(sim->ctx, active->pair_count, sizeof *from, &from));
     TAC_TRY(tac_alloc(sim->ctx, active->pair_count, sizeof *to, &to));
     TAC_TRY(order_slots(sim, from, to));
+    tac_friction_begin(active); /* what it kept is known by slots */
     rename_slots(sim, to);
     permute(active->pair, sizeof *active->pair, active->pair_count, from, (char *)&spare);
     if (active->friction != NULL) {
