@@ -5,6 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* One version for machines with longer vectors: the operations are the same, so the bits are. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__AVX2__) &&                           \
+    !defined(__SANITIZE_ADDRESS__)
+#define VERSIONS __attribute__((target_clones("avx2", "default")))
+#else
+#define VERSIONS
+#endif
+
+#define INLINE static inline __attribute__((always_inline))
+
 enum { STRETCH = 32 }; /* ticks of the outermost layer group */
 
 enum tac_err tac_friction_create(struct tac_ctx *ctx, const struct tac_model *model,
@@ -141,7 +151,7 @@ void tac_friction_restore(struct tac_active *active)
     tac_friction_begin(active);
 }
 
-static inline void keep(struct tac_friction *f, struct tac_friction_state *state, int32_t slot)
+INLINE void keep(struct tac_friction *f, struct tac_friction_state *state, int32_t slot)
 {
     if (state->kept >= 0)
         return;
@@ -150,7 +160,7 @@ static inline void keep(struct tac_friction *f, struct tac_friction_state *state
     f->kept[state->kept].slot = slot;
 }
 
-static inline void keep_anchor(struct tac_friction *f, struct tac_anchor *anchor, int32_t a)
+INLINE void keep_anchor(struct tac_friction *f, struct tac_anchor *anchor, int32_t a)
 {
     if (anchor->kept >= 0)
         return;
@@ -161,8 +171,8 @@ static inline void keep_anchor(struct tac_friction *f, struct tac_anchor *anchor
 
 /* ---- an instant ---- */
 
-static inline struct tac_friction_entry entry_of(const struct tac_active *active, const struct tac_layer_group *e,
-                                                 const struct tac_rate_group *c, double impulse, int32_t next)
+INLINE struct tac_friction_entry entry_of(const struct tac_active *active, const struct tac_layer_group *e,
+                                          const struct tac_rate_group *c, double impulse, int32_t next)
 {
     return (struct tac_friction_entry){e->pair,
                                        e->anchor,
@@ -199,7 +209,7 @@ void tac_friction_erase(struct tac_active *active, int32_t slot)
     erase(&state->now);
 }
 
-static inline void tangential(const double n[3], double u[3])
+INLINE void tangential(const double n[3], double u[3])
 {
     const double along = tac_dot(n, u);
     for (int k = 0; k < 3; k++)
@@ -207,8 +217,8 @@ static inline void tangential(const double n[3], double u[3])
 }
 
 /* Brings the pair's state to t: the way gone since its last tick, in *slip per second. */
-static inline void follow(const struct tac_friction *f, const struct tac_pair *p, const double x[4][3],
-                          struct tac_friction_values *g, tac_time t, double slip[3])
+INLINE void follow(const struct tac_friction *f, const struct tac_pair *p, const double x[4][3],
+                   struct tac_friction_values *g, tac_time t, double slip[3])
 {
     const struct tac_near *near = &p->near;
     slip[0] = slip[1] = slip[2] = 0;
@@ -233,7 +243,7 @@ static inline void follow(const struct tac_friction *f, const struct tac_pair *p
 }
 
 /* The papers' form (ACM 2009, section 6.3): the whole impulse that Coulomb's law allows, against the motion. */
-static inline void kinetic(const struct tac_law *law, const double slip[3], double impulse, double j[3])
+INLINE void kinetic(const struct tac_law *law, const double slip[3], double impulse, double j[3])
 {
     const double speed = sqrt(tac_dot(slip, slip)), size = speed > 0 ? law->friction * impulse / speed : 0;
     for (int k = 0; k < 3; k++)
@@ -241,9 +251,9 @@ static inline void kinetic(const struct tac_law *law, const double slip[3], doub
 }
 
 /* What a layer group's anchor would like: pull [N], and how far it is from where the pair is, u [m]. */
-static inline void pull_of(const struct tac_friction *f, const struct tac_pair *p, const struct tac_friction_values *g,
-                           const struct tac_friction_entry *entry, double mass, const double slip[3], double u[3],
-                           double pull[3])
+INLINE void pull_of(const struct tac_friction *f, const struct tac_pair *p, const struct tac_friction_values *g,
+                    const struct tac_friction_entry *entry, double mass, const double slip[3], double u[3],
+                    double pull[3])
 {
     const struct tac_anchor_values *a = &f->anchor[entry->anchor].now;
     const double damping = 2 * p->form.law->zeta * sqrt(entry->stiffness * mass);
@@ -256,8 +266,8 @@ static inline void pull_of(const struct tac_friction *f, const struct tac_pair *
 }
 
 /* Sets the anchor where it holds with its share of what it would like. */
-static inline void hold(struct tac_friction *f, const struct tac_friction_values *g,
-                        const struct tac_friction_entry *entry, double share, const double u[3], const double pull[3])
+INLINE void hold(struct tac_friction *f, const struct tac_friction_values *g, const struct tac_friction_entry *entry,
+                 double share, const double u[3], const double pull[3])
 {
     struct tac_anchor *a = &f->anchor[entry->anchor];
     keep_anchor(f, a, entry->anchor);
@@ -266,15 +276,14 @@ static inline void hold(struct tac_friction *f, const struct tac_friction_values
     a->now.born = g->born;
 }
 
-static inline const struct tac_friction_entry *after(const struct tac_friction *f,
-                                                     const struct tac_friction_entry *entry)
+INLINE const struct tac_friction_entry *after(const struct tac_friction *f, const struct tac_friction_entry *entry)
 {
     return entry->next < 0 ? NULL : &f->friction_entry[entry->next];
 }
 
 /* Anchors pull, as far as the budget goes; one that cannot hold is dragged along. */
-static inline void anchors(struct tac_friction *f, const struct tac_pair *p, struct tac_friction_values *g,
-                           const struct tac_friction_entry *first, const double slip[3], double j[3])
+INLINE void anchors(struct tac_friction *f, const struct tac_pair *p, struct tac_friction_values *g,
+                    const struct tac_friction_entry *first, const double slip[3], double j[3])
 {
     double w2 = 0, share = 1, u[3], pull[3];
     const struct tac_friction_entry *entry = first;
@@ -307,14 +316,14 @@ static inline void anchors(struct tac_friction *f, const struct tac_pair *p, str
 }
 
 /* Is t a multiple of the period? */
-static inline bool multiple(tac_time t, tac_time period)
+INLINE bool multiple(tac_time t, tac_time period)
 {
     return (period & (period - 1)) == 0 ? (t & (period - 1)) == 0 : t % period == 0;
 }
 
 /* The kick of a pair at t by these entries; its state goes on to t. */
-static inline __attribute__((always_inline)) void rub(struct tac_active *active, const struct tac_friction_entry *first,
-                                                      tac_time t, const double x[4][3], struct tac_friction_kick *kick)
+INLINE void rub(struct tac_active *active, const struct tac_friction_entry *first, tac_time t, const double x[4][3],
+                struct tac_friction_kick *kick)
 {
     struct tac_friction *f = active->friction;
     const struct tac_pair *p = &active->pair[first->pair];
@@ -351,8 +360,8 @@ static inline __attribute__((always_inline)) void rub(struct tac_active *active,
     memcpy(kick->w, p->near.w, sizeof kick->w);
 }
 
-void tac_friction_tick_only(struct tac_active *active, const struct tac_layer_group *e, const struct tac_rate_group *c,
-                            double impulse, tac_time t, const double x[4][3])
+VERSIONS void tac_friction_tick_only(struct tac_active *active, const struct tac_layer_group *e,
+                                     const struct tac_rate_group *c, double impulse, tac_time t, const double x[4][3])
 {
     const struct tac_friction_entry entry = entry_of(active, e, c, impulse, -1);
     rub(active, &entry, t, x, &active->friction->kick[active->friction->kick_count++]);

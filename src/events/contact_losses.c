@@ -2,10 +2,9 @@
  *
  * A lost impulse takes its product with the vertex' mean velocity over the kicks of the instant, which is known when
  * the instant is over.  All lost impulses of a vertex have the same one, so they are summed as the ticks go, in plain
- * numbers: a vertex' owner has all of its ticks, in the order of force keys, so the sum is the same for any ranks.  Each
+ * numbers: a vertex' owner has all of its ticks, in the order of force keys, so the sum is the same for any ranks. Each
  * vertex then makes one exact sum.  A scripted vertex' mean velocity depends on the period of the force, and on no
  * kick: there each impulse is booked at once. */
-#include "contact/evaluate.h"
 #include "events/sim.h"
 
 /* Enters the work of a lost impulse j at instant t with the mean velocity v. */
@@ -17,56 +16,11 @@ static void book(struct tac_sim *sim, const double j[3], const double v[3], tac_
         tac_accum_add(&sim->books.dissipated_ahead, -.5 * work);
 }
 
-static struct tac_loss *loss_of(struct tac_sim *sim, tac_lid i)
+void tac_contact_lose_scripted(struct tac_sim *sim, tac_lid i, const double j[3], tac_time t, tac_time period)
 {
-    struct tac_loss *loss = &sim->active.loss[i];
-    if (!loss->listed)
-        sim->active.lossy[sim->active.lossy_count++] = i;
-    loss->listed = true;
-    return loss;
-}
-
-void tac_contact_lose(struct tac_sim *sim, tac_lid i, const double j[3], tac_time t, tac_time period)
-{
-    if (i >= sim->state.owned)
-        return;
-    if (sim->state.vel[i].w == 0) {
-        double v[3];
-        if (sim->scripts.of[i] < 0)
-            return;
-        tac_script_velocity(sim, i, t, period, v, NULL);
-        book(sim, j, v, t);
-        return;
-    }
-    struct tac_loss *loss = loss_of(sim, i);
-    for (int c = 0; c < 3; c++)
-        loss->j[c] += j[c];
-}
-
-void tac_contact_lose_pair(struct tac_sim *sim, const struct tac_pair *p, double normal, double mollified, tac_time t,
-                           tac_time period)
-{
-    double gradient[4][3], m;
-    if (mollified != 0) {
-        double x[4][3];
-        for (int k = 0; k < p->count; k++)
-            tac_position(sim, p->v[k], t, x[k]);
-        tac_mollifier(x, &m, gradient);
-    }
-    for (int k = 0; k < p->count; k++) {
-        double j[3];
-        tac_pair_impulse(p, k, normal, mollified, gradient, j);
-        tac_contact_lose(sim, p->v[k], j, t, period);
-    }
-}
-
-void tac_contact_lose_couple(struct tac_sim *sim, tac_lid i, const double couple[3])
-{
-    if (i >= sim->state.owned)
-        return;
-    struct tac_loss *loss = loss_of(sim, i);
-    for (int c = 0; c < 3; c++)
-        loss->couple[c] += couple[c];
+    double v[3];
+    tac_script_velocity(sim, i, t, period, v, NULL);
+    book(sim, j, v, t);
 }
 
 void tac_contact_losses(struct tac_sim *sim, tac_time t)

@@ -6,8 +6,8 @@
  * all its owners must have (tac_active_deepen). */
 #include "contact/evaluate.h"
 #include "contact/friction.h"
-#include "events/advance.h"
 #include "events/contact_four.h"
+#include "events/kick.h"
 #include "events/ranks.h"
 #include "events/rate_groups.h"
 
@@ -25,61 +25,15 @@ static inline void gather(const struct tac_sim *sim, const struct tac_pair *p, t
     tac_model_gather(sim->model, (enum tac_pair_type)p->type, p->v, x);
 }
 
-/* Gives vertex i an impulse of a contact; returns its work. */
-static inline double kick_vertex(struct tac_sim *sim, tac_lid i, tac_time t, tac_time period, const double j[3],
-                                 bool contact)
-{
-    const double w = sim->state.vel[i].w;
-    if (contact) {
-        double *sum = &sim->state.impulse[3 * (size_t)i];
-        sum[0] += j[0];
-        sum[1] += j[1];
-        sum[2] += j[2];
-    }
-    if (w == 0) {
-        if (sim->scripts.of[i] >= 0)
-            tac_script_work(sim, i, j, t, period);
-        return 0;
-    }
-    if (sim->state.pos[i].t != t) {
-        tac_advance(sim, i, t, true);
-        if (sim->find.kicked)
-            sim->find.kicked[sim->find.kicked_count++] = i;
-    }
-    double *v = sim->state.vel[i].v;
-    const double work = j[0] * v[0] + j[1] * v[1] + j[2] * v[2] + .5 * w * (j[0] * j[0] + j[1] * j[1] + j[2] * j[2]);
-    v[0] += w * j[0];
-    v[1] += w * j[1];
-    v[2] += w * j[2];
-    return work;
-}
-
-static void kick_pair(struct tac_sim *sim, struct tac_pair *p, tac_time t, tac_time period, double normal,
-                      double mollified)
-{
-    double gradient[4][3], m, work = 0;
-    if (mollified != 0) {
-        double x[4][3];
-        gather(sim, p, t, x);
-        tac_mollifier(x, &m, gradient);
-    }
-    for (int k = 0; k < p->count; k++) {
-        double j[3];
-        tac_pair_impulse(p, k, normal, mollified, gradient, j);
-        work += kick_vertex(sim, p->v[k], t, period, j, !tac_pair_is_limit((enum tac_pair_type)p->type));
-    }
-    sim->books.book.work += work;
-    sim->books.book.absolute += fabs(work);
-}
-
-/* The same of a triangle's limit, where each principal stretch has layers: `normal` is what those of the larger one
+/* The kicks of a triangle's limit, where each principal stretch has layers: `normal` is what those of the larger one
  * give.  So the potential has no kink where both are equal and any direction may stand for the larger one: there both
  * give alike, and their sum is the same for all directions. */
 static void kick_triangle(struct tac_sim *sim, struct tac_pair *p, const struct tac_layer_group *e,
                           const struct tac_rate_group *c, tac_time t, double normal)
 {
     const struct tac_model *model = sim->model;
-    double x[4][3], f, g2, work = 0;
+    double x[4][3], f, g2;
+    tac_four work = {0, 0, 0, 0};
     struct tac_near near[2];
     gather(sim, p, t, x);
     tac_near_stretch(x, near);
@@ -87,13 +41,12 @@ static void kick_triangle(struct tac_sim *sim, struct tac_pair *p, const struct 
     (void)tac_layers_force(model, p->form.thickness, d, e->first, e->last, &f, &g2);
     const double other = c->h_s * p->form.stiffness * f;
     for (int k = 0; k < p->count; k++) {
-        double j[3];
+        tac_four j = {0, 0, 0, 0};
         for (int i = 0; i < 3; i++)
             j[i] = normal * near[0].w[k] * near[0].n[i] + other * near[1].w[k] * near[1].n[i];
-        work += kick_vertex(sim, p->v[k], t, c->period, j, false);
+        work += tac_kick_vertex(sim, p->v[k], t, c->period, j, false);
     }
-    sim->books.book.work += work;
-    sim->books.book.absolute += fabs(work);
+    tac_kick_book(sim, work);
 }
 
 /* Friction of an active tick. */
@@ -107,31 +60,6 @@ static inline void rub(struct tac_sim *sim, const struct tac_pair *p, const stru
         gather(sim, p, t, x);
         tac_friction_tick_only(&sim->active, e, c, normal, t, x);
     }
-}
-
-/* Friction of all pairs that ticked at this instant. */
-static void apply_friction(struct tac_sim *sim, tac_time t)
-{
-    for (size_t n = 0; n < sim->active.friction->kick_count; n++) {
-        struct tac_friction_kick *kick = &sim->active.friction->kick[n];
-        double work = 0;
-        if (kick->open) {
-            double x[4][3];
-            gather(sim, &sim->active.pair[kick->pair], t, x);
-            tac_friction_tick(&sim->active, kick, t, x);
-        }
-        tac_contact_lose_couple(sim, kick->v[0], kick->couple);
-        for (int k = 0; k < kick->count; k++) {
-            double j[3];
-            for (int c = 0; c < 3; c++)
-                j[c] = -kick->w[k] * kick->j[c];
-            work += kick_vertex(sim, kick->v[k], t, kick->period, j, true);
-            tac_contact_lose(sim, kick->v[k], j, t, kick->period);
-        }
-        sim->books.book.work += work;
-        sim->books.book.absolute += fabs(work);
-    }
-    tac_friction_close(&sim->active);
 }
 
 /* A silent tick of a layer group, whose pair is `room` away from its first layer, m, at a distance of at least
@@ -229,8 +157,8 @@ static void tick_group(struct tac_sim *sim, const struct due_group *due, const s
         double normal = hr * f * p->mollifier, mollified = p->mollifier < 1 ? -.5 * hr * g2 : 0;
         /* All active layers of a layer group were active at its last tick or are approached: one test serves them. */
         if (e->last_d < d && p->form.law->e2 != 1) {
-            tac_contact_lose_pair(sim, p, (p->form.law->e2 - 1) * normal, (p->form.law->e2 - 1) * mollified, t,
-                                  c->period);
+            tac_contact_lose_pair(sim, p, t, c->period, (p->form.law->e2 - 1) * normal,
+                                  (p->form.law->e2 - 1) * mollified);
             normal *= p->form.law->e2;
             mollified *= p->form.law->e2;
         }
@@ -241,7 +169,7 @@ static void tick_group(struct tac_sim *sim, const struct due_group *due, const s
         if (p->type == TAC_PAIR_WIDE)
             kick_triangle(sim, p, e, c, t, normal);
         else
-            kick_pair(sim, p, t, c->period, normal, mollified);
+            tac_contact_kick_pair(sim, p, t, c->period, normal, mollified);
     }
     if (e->last == p->depth) {
         p->deep_last = e->last_d;
@@ -342,5 +270,5 @@ void tac_contact_tick(struct tac_sim *sim, tac_time t)
     for (size_t i = 0; i < sim->clocks.due_group_count; i++)
         tick_groups(sim, &sim->active.rate_group[sim->clocks.due_group[i]], t);
     if (sim->active.friction != NULL && sim->active.friction->kick_count)
-        apply_friction(sim, t);
+        tac_friction_apply(sim, t);
 }

@@ -1,0 +1,83 @@
+/* contact_kick.c: gives the impulses of pairs to their vertices: those of their layers as they tick, and, when all have
+ * ticked, those of friction (docs/method.md, Penalty layers, Friction). */
+#include "contact/friction.h"
+#include "events/kick.h"
+
+/* One version for machines with vectors of four doubles: the operations are the same, so the bits are. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__AVX2__) &&                           \
+    !defined(__SANITIZE_ADDRESS__)
+#define VERSIONS __attribute__((target_clones("avx2", "default")))
+#else
+#define VERSIONS
+#endif
+
+/* Impulses on a pair's vertices: `normal` along its normal, `mollified` along the gradient of its mollifier. */
+static inline __attribute__((always_inline)) void impulses(const struct tac_sim *sim, const struct tac_pair *p,
+                                                           tac_time t, double normal, double mollified, tac_four j[4])
+{
+    const tac_four n = {p->near.n[0], p->near.n[1], p->near.n[2], 0};
+    for (int k = 0; k < p->count; k++)
+        j[k] = normal * p->near.w[k] * n;
+    if (mollified != 0) {
+        double x[4][3], gradient[4][3], m;
+        for (int k = 0; k < p->count; k++)
+            tac_position(sim, p->v[k], t, x[k]);
+        tac_mollifier(x, &m, gradient);
+        for (int k = 0; k < p->count; k++)
+            j[k] += mollified * (tac_four){gradient[k][0], gradient[k][1], gradient[k][2], 0};
+    }
+}
+
+VERSIONS void tac_contact_kick_pair(struct tac_sim *sim, const struct tac_pair *p, tac_time t, tac_time period,
+                                    double normal, double mollified)
+{
+    const bool contact = !tac_pair_is_limit((enum tac_pair_type)p->type);
+    tac_four j[4], work = {0, 0, 0, 0};
+    impulses(sim, p, t, normal, mollified, j);
+    for (int k = 0; k < p->count; k++)
+        work += tac_kick_vertex(sim, p->v[k], t, period, j[k], contact);
+    tac_kick_book(sim, work);
+}
+
+VERSIONS void tac_contact_lose_pair(struct tac_sim *sim, const struct tac_pair *p, tac_time t, tac_time period,
+                                    double normal, double mollified)
+{
+    tac_four j[4];
+    impulses(sim, p, t, normal, mollified, j);
+    for (int k = 0; k < p->count; k++)
+        tac_contact_lose(sim, p->v[k], t, period, j[k]);
+}
+
+/* Computes a kick that waited until all layer groups of its pair had ticked. */
+static void close_kick(struct tac_sim *sim, struct tac_friction_kick *kick, tac_time t)
+{
+    const struct tac_pair *p = &sim->active.pair[kick->pair];
+    double x[4][3];
+    for (int k = 0; k < p->count; k++)
+        tac_position(sim, p->v[k], t, x[k]);
+    tac_friction_tick(&sim->active, kick, t, x);
+}
+
+VERSIONS void tac_friction_apply(struct tac_sim *sim, tac_time t)
+{
+    struct tac_friction *f = sim->active.friction;
+    for (size_t n = 0; n < f->kick_count; n++) {
+        struct tac_friction_kick *kick = &f->kick[n];
+        if (kick->open)
+            close_kick(sim, kick, t);
+        const tac_four j = {kick->j[0], kick->j[1], kick->j[2], 0};
+        tac_four work = {0, 0, 0, 0};
+        if (kick->v[0] < sim->state.owned) {
+            struct tac_loss *loss = tac_loss_of(sim, kick->v[0]);
+            for (int c = 0; c < 3; c++)
+                loss->couple[c] += kick->couple[c];
+        }
+        for (int k = 0; k < kick->count; k++) {
+            const tac_four each = -kick->w[k] * j;
+            work += tac_kick_vertex(sim, kick->v[k], t, kick->period, each, true);
+            tac_contact_lose(sim, kick->v[k], t, kick->period, each);
+        }
+        tac_kick_book(sim, work);
+    }
+    tac_friction_close(&sim->active);
+}
