@@ -1,17 +1,10 @@
 /* friction.c: friction of active pairs: anchors that the impulse budget of the pair limits, and the kinetic form of
  * ACM 2009, section 6.3 (docs/method.md, Friction; docs/engine.md, Friction). */
 #include "contact/friction.h"
+#include "base/four.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* One version for machines with longer vectors: the operations are the same, so the bits are. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__AVX2__) &&                           \
-    !defined(__SANITIZE_ADDRESS__)
-#define VERSIONS __attribute__((target_clones("avx2", "default")))
-#else
-#define VERSIONS
-#endif
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -360,8 +353,9 @@ INLINE void rub(struct tac_active *active, const struct tac_friction_entry *firs
     memcpy(kick->w, p->near.w, sizeof kick->w);
 }
 
-VERSIONS void tac_friction_tick_only(struct tac_active *active, const struct tac_layer_group *e,
-                                     const struct tac_rate_group *c, double impulse, tac_time t, const double x[4][3])
+TAC_VERSIONS void tac_friction_tick_only(struct tac_active *active, const struct tac_layer_group *e,
+                                         const struct tac_rate_group *c, double impulse, tac_time t,
+                                         const double x[4][3])
 {
     const struct tac_friction_entry entry = entry_of(active, e, c, impulse, -1);
     rub(active, &entry, t, x, &active->friction->kick[active->friction->kick_count++]);

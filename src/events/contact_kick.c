@@ -3,14 +3,6 @@
 #include "contact/friction.h"
 #include "events/kick.h"
 
-/* One version for machines with vectors of four doubles: the operations are the same, so the bits are. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__AVX2__) &&                           \
-    !defined(__SANITIZE_ADDRESS__)
-#define VERSIONS __attribute__((target_clones("avx2", "default")))
-#else
-#define VERSIONS
-#endif
-
 /* Impulses on a pair's vertices: `normal` along its normal, `mollified` along the gradient of its mollifier. */
 static inline __attribute__((always_inline)) void impulses(const struct tac_sim *sim, const struct tac_pair *p,
                                                            tac_time t, double normal, double mollified, tac_four j[4])
@@ -28,8 +20,8 @@ static inline __attribute__((always_inline)) void impulses(const struct tac_sim 
     }
 }
 
-VERSIONS void tac_contact_kick_pair(struct tac_sim *sim, const struct tac_pair *p, tac_time t, tac_time period,
-                                    double normal, double mollified)
+TAC_VERSIONS void tac_contact_kick_pair(struct tac_sim *sim, const struct tac_pair *p, tac_time t, tac_time period,
+                                        double normal, double mollified)
 {
     const bool contact = !tac_pair_is_limit((enum tac_pair_type)p->type);
     tac_four j[4], work = {0, 0, 0, 0};
@@ -39,8 +31,8 @@ VERSIONS void tac_contact_kick_pair(struct tac_sim *sim, const struct tac_pair *
     tac_kick_book(sim, work);
 }
 
-VERSIONS void tac_contact_lose_pair(struct tac_sim *sim, const struct tac_pair *p, tac_time t, tac_time period,
-                                    double normal, double mollified)
+TAC_VERSIONS void tac_contact_lose_pair(struct tac_sim *sim, const struct tac_pair *p, tac_time t, tac_time period,
+                                        double normal, double mollified)
 {
     tac_four j[4];
     impulses(sim, p, t, normal, mollified, j);
@@ -58,7 +50,7 @@ static void close_kick(struct tac_sim *sim, struct tac_friction_kick *kick, tac_
     tac_friction_tick(&sim->active, kick, t, x);
 }
 
-VERSIONS void tac_friction_apply(struct tac_sim *sim, tac_time t)
+TAC_VERSIONS void tac_friction_apply(struct tac_sim *sim, tac_time t)
 {
     struct tac_friction *f = sim->active.friction;
     for (size_t n = 0; n < f->kick_count; n++) {
