@@ -79,7 +79,7 @@ struct tac_birth {
 };
 
 /* What contacts lost at a vertex in the instant under way, summed in the order of the ticks; entered when the instant
- * is over, with one product and one exact sum (events/contact_losses.c). */
+ * is over, with one product and one exact sum (events/contact_kick.c). */
 struct tac_loss {
     double j[4];      /* impulses that restitution left out, and those of friction, N s; the fourth is 0 */
     double couple[3]; /* that friction takes from the angular momentum in pairs of which this is the first, N m s */

@@ -87,8 +87,6 @@ void tac_contact_lose_pair(struct tac_sim *sim, const struct tac_pair *p, tac_ti
                            double mollified);
 /* Local. The friction of all pairs that ticked at t, after their layers. */
 void tac_friction_apply(struct tac_sim *sim, tac_time t);
-
-/* ---- contact_losses.c ---- */
 /* Local. Enters the impulse j (3, N s) on scripted vertex i of a force of this period, which restitution left out at t
  * or which friction gave (kick.h: of any vertex). */
 void tac_contact_lose_scripted(struct tac_sim *sim, tac_lid i, const double j[3], tac_time t, tac_time period);
