@@ -433,6 +433,13 @@ done:
     return err;
 }
 
+void tac_candidates_rename(struct tac_candidates *c, const int32_t *slot)
+{
+    for (size_t k = 0; k < c->count; k++)
+        if (c->list[k].slot >= 0)
+            c->list[k].slot = slot[c->list[k].slot];
+}
+
 bool tac_candidates_worn(const struct tac_candidates *c)
 {
     return c->looks > LOOKS * (c->build_cost + c->repair_cost);

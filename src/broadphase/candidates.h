@@ -142,6 +142,8 @@ void tac_candidates_horizon(struct tac_candidates *c, tac_time start, tac_time r
  * from view->state->now on, of `window` quanta; the list is made what it would be with these, and stays sorted; its
  * known part stays known.  *done false: a whole build serves better, and must follow. */
 enum tac_err tac_candidates_repair(struct tac_view *view, struct tac_candidates *c, tac_time window, bool *done);
+/* Local. Active pairs have other slots now: slot[k] of what had slot k. */
+void tac_candidates_rename(struct tac_candidates *c, const int32_t *slot);
 /* Local. Has going through the list cost much more than making it?  A list that lives shorter has fewer pairs. */
 bool tac_candidates_worn(const struct tac_candidates *c);
 /* Local. How many candidates (from the list's front) may touch before t. */

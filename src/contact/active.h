@@ -93,13 +93,12 @@ struct tac_nap {
     int32_t following; /* the pair's nap before it, or -1 */
 };
 
-/* A kick of this instant whose lost work is entered when the instant is over: what restitution left out, or friction.
- */
+/* What contacts lost at a vertex in the instant under way, summed in the order of the ticks; entered when the instant
+ * is over, with one product and one exact sum (events/contact_kick.c). */
 struct tac_loss {
-    int32_t pair;
-    tac_time period;
-    double normal, mollified,
-        friction_entry[3]; /* impulse on vertex k: (normal n + rub) w_k + mollified dm/dx_k, N s */
+    double j[4];      /* impulses that restitution left out, and those of friction, N s; the fourth is 0 */
+    double couple[3]; /* that friction takes from the angular momentum in pairs of which this is the first, N m s */
+    bool listed;      /* in tac_active.lossy */
 };
 
 /* Watched contacts. */
@@ -118,9 +117,10 @@ struct tac_active {
     size_t birth_count, birth_capacity;
     struct tac_birth *birth; /* owned */
     size_t nap_count, nap_capacity;
-    struct tac_nap *nap; /* owned */
-    size_t loss_count, loss_capacity;
-    struct tac_loss *loss;         /* owned */
+    struct tac_nap *nap;   /* owned */
+    struct tac_loss *loss; /* owned, (owned vertices) */
+    size_t lossy_count;
+    tac_lid *lossy;                /* owned, (owned vertices): those with a loss in this instant */
     struct tac_friction *friction; /* owned; NULL: none rubs */
 };
 

@@ -1,9 +1,12 @@
 /* friction.c: friction of active pairs: anchors that the impulse budget of the pair limits, and the kinetic form of
  * ACM 2009, section 6.3 (docs/method.md, Friction; docs/engine.md, Friction). */
 #include "contact/friction.h"
+#include "base/four.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define INLINE static inline __attribute__((always_inline))
 
 enum { STRETCH = 32 }; /* ticks of the outermost layer group */
 
@@ -29,17 +32,25 @@ void tac_friction_destroy(struct tac_active *active)
     free(f->anchor);
     free(f->free_anchor);
     free(f->friction_entry);
-    free(f->touched);
+    free(f->kept);
+    free(f->anchor_kept);
+    free(f->kick);
     free(f);
     active->friction = NULL;
 }
 
 /* ---- who has a state ---- */
 
-static void erase(struct tac_friction_state *friction_state)
+static void erase(struct tac_friction_values *values)
 {
-    memset(&friction_state->now, 0, sizeof friction_state->now);
-    friction_state->now.born = friction_state->now.t = -1;
+    memset(values, 0, sizeof *values);
+    values->born = values->t = -1;
+}
+
+static void erase_anchor(struct tac_anchor_values *values)
+{
+    memset(values, 0, sizeof *values);
+    values->born = -1;
 }
 
 enum tac_err tac_friction_pair(struct tac_ctx *ctx, struct tac_active *active, int32_t slot)
@@ -50,9 +61,14 @@ enum tac_err tac_friction_pair(struct tac_ctx *ctx, struct tac_active *active, i
         return TAC_OK;
     TAC_TRY(
         tac_grow(ctx, &f->friction_state, &f->friction_state_capacity, (size_t)slot + 1, sizeof *f->friction_state));
-    erase(&f->friction_state[slot]);
-    f->friction_state[slot].start = f->friction_state[slot].now;
-    f->friction_state[slot].head = -1;
+    TAC_TRY(tac_grow(ctx, &f->kept, &f->kept_capacity, f->friction_state_capacity, sizeof *f->kept));
+    for (; f->friction_state_count <= (size_t)slot; f->friction_state_count++)
+        f->friction_state[f->friction_state_count].kept = -1;
+    struct tac_friction_state *state = &f->friction_state[slot];
+    erase(&state->now);
+    state->head = -1;
+    if (state->kept >= 0) /* of the pair that had this slot before */
+        erase(&f->kept[state->kept].values);
 done:
     return err;
 }
@@ -67,7 +83,8 @@ enum tac_err tac_friction_reserve(struct tac_ctx *ctx, struct tac_active *active
     TAC_TRY(tac_grow(ctx, &f->anchor, &f->anchor_capacity, f->anchor_count + groups, sizeof *f->anchor));
     TAC_TRY(tac_grow(ctx, &f->free_anchor, &f->free_capacity, f->anchor_capacity, sizeof *f->free_anchor));
     TAC_TRY(tac_grow(ctx, &f->friction_entry, &f->friction_entry_capacity, used + groups, sizeof *f->friction_entry));
-    TAC_TRY(tac_grow(ctx, &f->touched, &f->touched_capacity, used + groups, sizeof *f->touched));
+    TAC_TRY(tac_grow(ctx, &f->kick, &f->kick_capacity, used + groups, sizeof *f->kick));
+    TAC_TRY(tac_grow(ctx, &f->anchor_kept, &f->anchor_kept_capacity, f->anchor_capacity, sizeof *f->anchor_kept));
 done:
     return err;
 }
@@ -78,9 +95,14 @@ int32_t tac_friction_anchor(struct tac_active *active, int32_t slot)
     if (f == NULL || active->pair[slot].form.law->friction == 0)
         return -1;
     TAC_CHECK(f->free_count > 0 || f->anchor_count < f->anchor_capacity);
-    const int32_t a = f->free_count ? f->free_anchor[--f->free_count] : (int32_t)f->anchor_count++;
-    memset(&f->anchor[a], 0, sizeof f->anchor[a]);
-    f->anchor[a].now.born = f->anchor[a].start.born = -1;
+    const bool again = f->free_count > 0;
+    const int32_t a = again ? f->free_anchor[--f->free_count] : (int32_t)f->anchor_count++;
+    struct tac_anchor *anchor = &f->anchor[a];
+    erase_anchor(&anchor->now);
+    if (!again)
+        anchor->kept = -1;
+    else if (anchor->kept >= 0) /* of the layer group that had it before */
+        erase_anchor(&f->anchor_kept[anchor->kept].values);
     return a;
 }
 
@@ -96,15 +118,18 @@ bool tac_friction_has_state(const struct tac_active *active, int32_t slot)
            active->friction->friction_state[slot].now.t >= 0;
 }
 
+/* ---- the window's start: values are kept where they are first touched ---- */
+
 void tac_friction_begin(struct tac_active *active)
 {
     struct tac_friction *f = active->friction;
     if (f == NULL)
         return;
-    for (size_t k = 0; k < active->pair_count; k++)
-        f->friction_state[k].start = f->friction_state[k].now;
-    for (size_t k = 0; k < f->anchor_count; k++)
-        f->anchor[k].start = f->anchor[k].now;
+    for (size_t k = 0; k < f->kept_count; k++)
+        f->friction_state[f->kept[k].slot].kept = -1;
+    for (size_t k = 0; k < f->anchor_kept_count; k++)
+        f->anchor[f->anchor_kept[k].anchor].kept = -1;
+    f->kept_count = f->anchor_kept_count = 0;
 }
 
 void tac_friction_restore(struct tac_active *active)
@@ -112,40 +137,72 @@ void tac_friction_restore(struct tac_active *active)
     struct tac_friction *f = active->friction;
     if (f == NULL)
         return;
-    for (size_t k = 0; k < active->pair_count; k++)
-        f->friction_state[k].now = f->friction_state[k].start;
-    for (size_t k = 0; k < f->anchor_count; k++)
-        f->anchor[k].now = f->anchor[k].start;
+    for (size_t k = 0; k < f->kept_count; k++)
+        f->friction_state[f->kept[k].slot].now = f->kept[k].values;
+    for (size_t k = 0; k < f->anchor_kept_count; k++)
+        f->anchor[f->anchor_kept[k].anchor].now = f->anchor_kept[k].values;
+    tac_friction_begin(active);
+}
+
+INLINE void keep(struct tac_friction *f, struct tac_friction_state *state, int32_t slot)
+{
+    if (state->kept >= 0)
+        return;
+    state->kept = (int32_t)f->kept_count++;
+    f->kept[state->kept].values = state->now;
+    f->kept[state->kept].slot = slot;
+}
+
+INLINE void keep_anchor(struct tac_friction *f, struct tac_anchor *anchor, int32_t a)
+{
+    if (anchor->kept >= 0)
+        return;
+    anchor->kept = (int32_t)f->anchor_kept_count++;
+    f->anchor_kept[anchor->kept].values = anchor->now;
+    f->anchor_kept[anchor->kept].anchor = a;
 }
 
 /* ---- an instant ---- */
+
+INLINE struct tac_friction_entry entry_of(const struct tac_active *active, const struct tac_layer_group *e,
+                                          const struct tac_rate_group *c, double impulse, int32_t next)
+{
+    return (struct tac_friction_entry){e->pair,
+                                       e->anchor,
+                                       next,
+                                       e->first == 1,
+                                       e->last_d == INFINITY,
+                                       c->period,
+                                       c->h_s,
+                                       active->pair[e->pair].form.stiffness * active->friction->model->rate[e->first],
+                                       impulse};
+}
 
 void tac_friction_enter(struct tac_active *active, const struct tac_layer_group *e, const struct tac_rate_group *c,
                         double impulse)
 {
     struct tac_friction *f = active->friction;
-    struct tac_friction_state *friction_state = &f->friction_state[e->pair];
-    if (friction_state->head < 0)
-        f->touched[f->touched_count++] = e->pair;
-    f->friction_entry[f->friction_entry_count] =
-        (struct tac_friction_entry){e->pair,
-                                    e->anchor,
-                                    friction_state->head,
-                                    e->first == 1,
-                                    e->last_d == INFINITY,
-                                    c->period,
-                                    c->h_s,
-                                    active->pair[e->pair].form.stiffness * f->model->rate[e->first],
-                                    impulse};
-    friction_state->head = (int32_t)f->friction_entry_count++;
+    struct tac_friction_state *state = &f->friction_state[e->pair];
+    if (state->head < 0) {
+        struct tac_friction_kick *kick = &f->kick[f->kick_count++];
+        kick->pair = e->pair;
+        kick->open = true;
+    }
+    f->friction_entry[f->friction_entry_count] = entry_of(active, e, c, impulse, state->head);
+    state->head = (int32_t)f->friction_entry_count++;
 }
 
 void tac_friction_erase(struct tac_active *active, int32_t slot)
 {
-    erase(&active->friction->friction_state[slot]);
+    struct tac_friction *f = active->friction;
+    struct tac_friction_state *state = &f->friction_state[slot];
+    if (state->now.t < 0)
+        return;
+    keep(f, state, slot);
+    erase(&state->now);
 }
 
-static void tangential(const double n[3], double u[3])
+INLINE void tangential(const double n[3], double u[3])
 {
     const double along = tac_dot(n, u);
     for (int k = 0; k < 3; k++)
@@ -153,7 +210,7 @@ static void tangential(const double n[3], double u[3])
 }
 
 /* Brings the pair's state to t: the way gone since its last tick, in *slip per second. */
-static void follow(const struct tac_friction *f, const struct tac_pair *p, const double x[4][3],
+INLINE void follow(const struct tac_friction *f, const struct tac_pair *p, const double x[4][3],
                    struct tac_friction_values *g, tac_time t, double slip[3])
 {
     const struct tac_near *near = &p->near;
@@ -179,85 +236,138 @@ static void follow(const struct tac_friction *f, const struct tac_pair *p, const
 }
 
 /* The papers' form (ACM 2009, section 6.3): the whole impulse that Coulomb's law allows, against the motion. */
-static void kinetic(const struct tac_law *law, const double slip[3], double impulse, double j[3])
+INLINE void kinetic(const struct tac_law *law, const double slip[3], double impulse, double j[3])
 {
     const double speed = sqrt(tac_dot(slip, slip)), size = speed > 0 ? law->friction * impulse / speed : 0;
     for (int k = 0; k < 3; k++)
         j[k] = size * slip[k];
 }
 
-/* Anchors pull, as far as the budget goes; one that cannot hold is dragged along. */
-static void anchors(const struct tac_friction *f, const struct tac_pair *p, struct tac_friction_state *friction_state,
-                    const double slip[3], double j[3])
+/* What a layer group's anchor would like: pull [N], and how far it is from where the pair is, u [m]. */
+INLINE void pull_of(const struct tac_friction *f, const struct tac_pair *p, const struct tac_friction_values *g,
+                    const struct tac_friction_entry *entry, double mass, const double slip[3], double u[3],
+                    double pull[3])
 {
-    struct tac_friction_values *g = &friction_state->now;
-    const struct tac_law *law = p->form.law;
-    double w2 = 0, share = 1;
+    const struct tac_anchor_values *a = &f->anchor[entry->anchor].now;
+    const double damping = 2 * p->form.law->zeta * sqrt(entry->stiffness * mass);
+    u[0] = u[1] = u[2] = 0;
+    if (!entry->fresh && a->born == g->born)
+        tac_sub(u, g->way, a->hold);
+    tangential(p->near.n, u);
+    for (int c = 0; c < 3; c++)
+        pull[c] = entry->stiffness * u[c] + damping * slip[c];
+}
+
+/* Sets the anchor where it holds with its share of what it would like. */
+INLINE void hold(struct tac_friction *f, const struct tac_friction_values *g, const struct tac_friction_entry *entry,
+                 double share, const double u[3], const double pull[3])
+{
+    struct tac_anchor *a = &f->anchor[entry->anchor];
+    keep_anchor(f, a, entry->anchor);
+    for (int c = 0; c < 3; c++)
+        a->now.hold[c] = g->way[c] - (share < 1 ? share * pull[c] / entry->stiffness : u[c]);
+    a->now.born = g->born;
+}
+
+INLINE const struct tac_friction_entry *after(const struct tac_friction *f, const struct tac_friction_entry *entry)
+{
+    return entry->next < 0 ? NULL : &f->friction_entry[entry->next];
+}
+
+/* Anchors pull, as far as the budget goes; one that cannot hold is dragged along. */
+INLINE void anchors(struct tac_friction *f, const struct tac_pair *p, struct tac_friction_values *g,
+                    const struct tac_friction_entry *first, const double slip[3], double j[3])
+{
+    double w2 = 0, share = 1, u[3], pull[3];
+    const struct tac_friction_entry *entry = first;
     j[0] = j[1] = j[2] = 0;
     for (int i = 0; i < p->count; i++)
         w2 += p->near.w[i] * p->near.w[i] * f->model->w_ever[p->v[i]];
     const double mass = w2 > 0 ? 1 / w2 : 0; /* 0: nobody here can be moved */
-    for (int pass = 0; pass < 2; pass++) {   /* how much they want; what they get */
-        for (int32_t k = friction_state->head; k >= 0; k = f->friction_entry[k].next) {
-            const struct tac_friction_entry *friction_entry = &f->friction_entry[k];
-            struct tac_anchor_values *a = &f->anchor[friction_entry->anchor].now;
-            const double damping = 2 * law->zeta * sqrt(friction_entry->stiffness * mass);
-            double u[3] = {0, 0, 0}, pull[3];
-            if (!friction_entry->fresh && a->born == g->born)
-                tac_sub(u, g->way, a->hold);
-            tangential(p->near.n, u);
-            for (int c = 0; c < 3; c++)
-                pull[c] = friction_entry->stiffness * u[c] + damping * slip[c];
-            for (int c = 0; c < 3 && pass == 0; c++)
-                j[c] += friction_entry->h_s * pull[c];
-            for (int c = 0; c < 3 && pass == 1; c++)
-                a->hold[c] = g->way[c] - (share < 1 ? share * pull[c] / friction_entry->stiffness : u[c]);
-            if (pass == 1)
-                a->born = g->born;
-        }
-        const double size = sqrt(tac_dot(j, j));
-        if (pass == 0 && size > g->budget)
-            share = g->budget / size;
+    for (; entry != NULL; entry = after(f, entry)) {
+        pull_of(f, p, g, entry, mass, slip, u, pull);
+        for (int c = 0; c < 3; c++)
+            j[c] += entry->h_s * pull[c];
     }
-    for (int c = 0; c < 3; c++)
-        j[c] *= share;
-    g->budget -= fmin(g->budget, sqrt(tac_dot(j, j)));
+    double size = sqrt(tac_dot(j, j));
+    if (size > g->budget)
+        share = g->budget / size;
+    if (first->next < 0) {
+        hold(f, g, first, share, u, pull);
+    } else {
+        for (entry = first; entry != NULL; entry = after(f, entry)) {
+            pull_of(f, p, g, entry, mass, slip, u, pull);
+            hold(f, g, entry, share, u, pull);
+        }
+    }
+    if (share < 1) {
+        for (int c = 0; c < 3; c++)
+            j[c] *= share;
+        size = sqrt(tac_dot(j, j));
+    }
+    g->budget -= fmin(g->budget, size);
 }
 
-void tac_friction_tick(struct tac_active *active, size_t k, tac_time t, const double x[4][3],
-                       struct tac_friction_kick *kick)
+/* Is t a multiple of the period? */
+INLINE bool multiple(tac_time t, tac_time period)
+{
+    return (period & (period - 1)) == 0 ? (t & (period - 1)) == 0 : t % period == 0;
+}
+
+/* The kick of a pair at t by these entries; its state goes on to t. */
+INLINE void rub(struct tac_active *active, const struct tac_friction_entry *first, tac_time t, const double x[4][3],
+                struct tac_friction_kick *kick)
 {
     struct tac_friction *f = active->friction;
-    const struct tac_pair *p = &active->pair[f->touched[k]];
-    struct tac_friction_state *friction_state = &f->friction_state[f->touched[k]];
+    const struct tac_pair *p = &active->pair[first->pair];
+    struct tac_friction_state *state = &f->friction_state[first->pair];
+    struct tac_friction_values *g = &state->now;
     const struct tac_law *law = p->form.law;
     double slip[3], impulse = 0;
     bool outermost = false;
     kick->period = 0;
-    for (int32_t i = friction_state->head; i >= 0; i = f->friction_entry[i].next) {
-        impulse += f->friction_entry[i].impulse;
-        outermost |= f->friction_entry[i].outermost;
-        kick->period = f->friction_entry[i].period > kick->period ? f->friction_entry[i].period : kick->period;
+    for (const struct tac_friction_entry *entry = first; entry != NULL; entry = after(f, entry)) {
+        impulse += entry->impulse;
+        outermost |= entry->outermost;
+        kick->period = entry->period > kick->period ? entry->period : kick->period;
     }
-    follow(f, p, x, &friction_state->now, t, slip);
-    kick->pair = f->touched[k];
+    keep(f, state, first->pair);
+    follow(f, p, x, g, t, slip);
     if (f->kind == TAC_FRICTION_KINETIC) {
         kinetic(law, slip, impulse, kick->j);
     } else {
-        struct tac_friction_values *g = &friction_state->now;
-        if (outermost && t % (STRETCH * kick->period) == 0) {
+        if (outermost && multiple(t, STRETCH * kick->period)) {
             g->stock[1] = g->stock[0];
             g->stock[0] = 0;
         }
         g->stock[0] += impulse;
         g->budget = fmin(g->budget + law->friction * impulse, law->friction * (g->stock[0] + g->stock[1]));
-        anchors(f, p, friction_state, slip, kick->j);
+        anchors(f, p, g, first, slip, kick->j);
     }
-    tac_cross(kick->couple, friction_state->now.p, kick->j);
-    friction_state->head = -1;
+    tac_cross(kick->couple, g->p, kick->j);
+    state->head = -1;
+    kick->pair = first->pair;
+    kick->open = false;
+    kick->count = p->count;
+    memcpy(kick->v, p->v, sizeof kick->v);
+    memcpy(kick->w, p->near.w, sizeof kick->w);
+}
+
+TAC_VERSIONS void tac_friction_tick_only(struct tac_active *active, const struct tac_layer_group *e,
+                                         const struct tac_rate_group *c, double impulse, tac_time t,
+                                         const double x[4][3])
+{
+    const struct tac_friction_entry entry = entry_of(active, e, c, impulse, -1);
+    rub(active, &entry, t, x, &active->friction->kick[active->friction->kick_count++]);
+}
+
+void tac_friction_tick(struct tac_active *active, struct tac_friction_kick *kick, tac_time t, const double x[4][3])
+{
+    const struct tac_friction *f = active->friction;
+    rub(active, &f->friction_entry[f->friction_state[kick->pair].head], t, x, kick);
 }
 
 void tac_friction_close(struct tac_active *active)
 {
-    active->friction->friction_entry_count = active->friction->touched_count = 0;
+    active->friction->friction_entry_count = active->friction->kick_count = 0;
 }

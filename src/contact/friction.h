@@ -7,8 +7,10 @@
  * of its first layer.  All this state begins at the pair's first active tick, and is deleted at the first silent tick
  * of its outermost layer group. An anchor is set anew whenever its layer group was silent.
  *
- * At an instant each layer group that ticks notes its impulse, and friction is computed for all pairs when all layer
- * groups have ticked. So the order in which layer groups tick has no effect.
+ * The friction of a pair at an instant follows from the positions and from what all of its layer groups that tick did.
+ * Where a pair has but one layer group, it is computed as that ticks; else all note their impulses, and it is computed
+ * when all have ticked.  Its kicks are applied after those of the layers, so the order in which layer groups tick has
+ * no effect.
  */
 #ifndef TACTUS_CONTACT_FRICTION_H
 #define TACTUS_CONTACT_FRICTION_H
@@ -26,8 +28,14 @@ struct tac_friction_values {
     double way[3];    /* how far the first has gone along the second since `born`, m */
 };
 struct tac_friction_state {
-    struct tac_friction_values now, start; /* start: at the window's start */
-    int32_t head;                          /* this instant's entries; -1: none */
+    struct tac_friction_values now;
+    int32_t kept; /* where its values at the window's start are kept; -1: they are still the same */
+    int32_t head; /* this instant's entries; -1: none */
+};
+/* Values at the window's start. */
+struct tac_friction_kept {
+    struct tac_friction_values values;
+    int32_t slot;
 };
 
 /* The state of a layer group. */
@@ -36,7 +44,12 @@ struct tac_anchor_values {
     double hold[3]; /* where on `way` the tangential spring is fixed, m */
 };
 struct tac_anchor {
-    struct tac_anchor_values now, start;
+    struct tac_anchor_values now;
+    int32_t kept; /* as above */
+};
+struct tac_anchor_kept {
+    struct tac_anchor_values values;
+    int32_t anchor;
 };
 
 /* An active tick at this instant. */
@@ -48,20 +61,36 @@ struct tac_friction_entry {
     double impulse;        /* normal, as applied, N s */
 };
 
+/* What friction does to a pair at an instant: impulse -j w[k] on vertex v[k]. */
+struct tac_friction_kick {
+    int32_t pair;
+    bool open;     /* its layer groups have entries, from which the rest is still to be computed */
+    uint8_t count; /* vertices */
+    tac_lid v[4];
+    double w[4];
+    tac_time period;  /* the longest of its layer groups that ticked */
+    double j[3];      /* N s */
+    double couple[3]; /* that it takes from the angular momentum, N m s */
+};
+
 struct tac_friction {
     enum tac_friction_model kind;
     double quantum_s;
     const struct tac_model *model;
-    struct tac_friction_state *friction_state; /* owned, by pair slot */
-    size_t friction_state_capacity;
+    struct tac_friction_state *friction_state;            /* owned, by pair slot */
+    size_t friction_state_count, friction_state_capacity; /* count: slots that ever were */
+    struct tac_friction_kept *kept;                       /* owned: of pairs touched since the window's start */
+    size_t kept_count, kept_capacity;
     struct tac_anchor *anchor; /* owned */
     size_t anchor_count, anchor_capacity;
+    struct tac_anchor_kept *anchor_kept; /* owned */
+    size_t anchor_kept_count, anchor_kept_capacity;
     int32_t *free_anchor; /* owned */
     size_t free_count, free_capacity;
     struct tac_friction_entry *friction_entry; /* owned: of the instant under way */
     size_t friction_entry_count, friction_entry_capacity;
-    int32_t *touched; /* owned: pairs with an entry, in the order of their first */
-    size_t touched_count, touched_capacity;
+    struct tac_friction_kick *kick; /* owned: of the instant under way, in the order of the pairs' first entries */
+    size_t kick_count, kick_capacity;
 };
 
 /* Local. Makes active->friction; where no law has friction, it is left NULL and not made. */
@@ -79,26 +108,21 @@ enum tac_err tac_friction_reserve(struct tac_ctx *ctx, struct tac_active *active
 /* Would dropping the pair's last layer group forget a state? */
 bool tac_friction_has_state(const struct tac_active *active, int32_t slot);
 
-/* Local. A window begins; it is run again from its start. */
+/* Local. A window begins, or slots are to be laid anew: what was kept is forgotten. */
 void tac_friction_begin(struct tac_active *active);
+/* Local. The window is run again from its start. */
 void tac_friction_restore(struct tac_active *active);
 
-/* Local. An active tick of layer group e, with this normal impulse; before e->last_d is set. */
+/* Local. An active tick of layer group e at t, with this normal impulse [N s].  Where the pair has others too. */
 void tac_friction_enter(struct tac_active *active, const struct tac_layer_group *e, const struct tac_rate_group *c,
                         double impulse);
+/* Local. The same of a pair's only layer group; x (count, 3): positions of its vertices at t, m. */
+void tac_friction_tick_only(struct tac_active *active, const struct tac_layer_group *e, const struct tac_rate_group *c,
+                            double impulse, tac_time t, const double x[4][3]);
+/* Local. Computes a kick that is open, from the positions x (count, 3) [m] of its vertices at t. */
+void tac_friction_tick(struct tac_active *active, struct tac_friction_kick *kick, tac_time t, const double x[4][3]);
 /* Local. A silent tick of a pair's outermost layer group. */
 void tac_friction_erase(struct tac_active *active, int32_t slot);
-
-/* What friction does to the pairs that ticked at an instant: impulse -j w_k on vertex k. */
-struct tac_friction_kick {
-    int32_t pair;
-    tac_time period;  /* the longest of its layer groups that ticked */
-    double j[3];      /* N s */
-    double couple[3]; /* that it takes from the angular momentum, N m s */
-};
-/* Local. The k-th touched pair's kick at t, from the positions x [m] of its vertices alone; its state goes on to t. */
-void tac_friction_tick(struct tac_active *active, size_t k, tac_time t, const double x[4][3],
-                       struct tac_friction_kick *kick);
 /* Local. The instant is over. */
 void tac_friction_close(struct tac_active *active);
 

@@ -118,6 +118,7 @@ enum tac_err tac_active_sort(struct tac_ctx *ctx, struct tac_active *active, int
     TAC_TRY(tac_alloc(ctx, active->pair_count, sizeof *from, &from));
     TAC_TRY(tac_alloc(ctx, active->pair_count, sizeof *to, &to));
     TAC_TRY(order_slots(ctx, active, from, to));
+    tac_friction_begin(active); /* what it kept is known by slots */
     rename_slots(active, to);
     permute(active->pair, sizeof *active->pair, active->pair_count, from, (char *)&spare);
     if (active->friction != NULL) {

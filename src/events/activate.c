@@ -177,9 +177,6 @@ static bool make_room(struct tac_sim *sim, struct tac_rate_group *c)
     TAC_TRY(tac_grow(sim->ctx, &c->extra, &c->extra_capacity, c->extra_count + 1, sizeof *c->extra));
     TAC_TRY(tac_grow(sim->ctx, &sim->active.birth, &sim->active.birth_capacity, sim->active.birth_count + 1,
                      sizeof *sim->active.birth));
-    TAC_TRY(tac_grow(sim->ctx, &sim->active.loss, &sim->active.loss_capacity,
-                     sim->active.live_pairs + sim->active.group_count + sim->active.birth_capacity + c->extra_capacity,
-                     sizeof *sim->active.loss));
     TAC_TRY(tac_friction_reserve(sim->ctx, &sim->active, 1));
 done:
     tac_ranks_failed(sim, err);
@@ -280,8 +277,6 @@ enum tac_err tac_active_settle(struct tac_sim *sim)
                      sizeof *sim->active.birth));
     TAC_TRY(tac_grow(sim->ctx, &sim->active.nap, &sim->active.nap_capacity, NAPS * sim->active.live_pairs + 1024,
                      sizeof *sim->active.nap));
-    TAC_TRY(tac_grow(sim->ctx, &sim->active.loss, &sim->active.loss_capacity, groups + room + sim->active.live_pairs,
-                     sizeof *sim->active.loss));
     TAC_TRY(tac_friction_reserve(sim->ctx, &sim->active, room));
     if (sim->paths.near_changed)
         TAC_TRY(list_near(sim));
@@ -305,8 +300,6 @@ enum tac_err tac_active_place(struct tac_sim *sim, int32_t slot)
         TAC_TRY(tac_groups_settle(sim, c));
     sim->active.first_rate_group = index < sim->active.first_rate_group ? index : sim->active.first_rate_group;
     sim->active.group_count++;
-    TAC_TRY(tac_grow(sim->ctx, &sim->active.loss, &sim->active.loss_capacity,
-                     sim->active.group_count + sim->active.live_pairs, sizeof *sim->active.loss));
     TAC_TRY(tac_grow(sim->ctx, &sim->paths.breaks, &sim->paths.break_capacity, 4 * sim->active.live_pairs,
                      sizeof *sim->paths.breaks));
 done:
@@ -396,4 +389,5 @@ void tac_active_destroy(struct tac_sim *sim)
     free(sim->active.birth);
     free(sim->active.nap);
     free(sim->active.loss);
+    free(sim->active.lossy);
 }

@@ -43,9 +43,4 @@ static inline __attribute__((always_inline)) void tac_advance_to(struct tac_sim 
     }
 }
 
-static inline void tac_advance(struct tac_sim *sim, tac_lid i, tac_time t, bool contact)
-{
-    tac_advance_to(sim, i, t, contact, sim->record != NULL);
-}
-
 #endif

@@ -7,7 +7,7 @@
 #include "contact/evaluate.h"
 #include "contact/evaluate_four.h"
 #include "contact/friction.h"
-#include "events/advance.h"
+#include "events/kick.h"
 #include "events/ranks.h"
 #include "events/rate_groups.h"
 
@@ -25,61 +25,15 @@ static inline void gather(const struct tac_sim *sim, const struct tac_pair *p, t
     tac_model_gather(sim->model, (enum tac_pair_type)p->type, p->v, x);
 }
 
-/* Gives vertex i an impulse of a contact; returns its work. */
-static inline double kick_vertex(struct tac_sim *sim, tac_lid i, tac_time t, tac_time period, const double j[3],
-                                 bool contact)
-{
-    const double w = sim->state.vel[i].w;
-    if (contact) {
-        double *sum = &sim->state.impulse[3 * (size_t)i];
-        sum[0] += j[0];
-        sum[1] += j[1];
-        sum[2] += j[2];
-    }
-    if (w == 0) {
-        if (sim->scripts.of[i] >= 0)
-            tac_script_work(sim, i, j, t, period);
-        return 0;
-    }
-    if (sim->state.pos[i].t != t) {
-        tac_advance(sim, i, t, true);
-        if (sim->find.kicked)
-            sim->find.kicked[sim->find.kicked_count++] = i;
-    }
-    double *v = sim->state.vel[i].v;
-    const double work = j[0] * v[0] + j[1] * v[1] + j[2] * v[2] + .5 * w * (j[0] * j[0] + j[1] * j[1] + j[2] * j[2]);
-    v[0] += w * j[0];
-    v[1] += w * j[1];
-    v[2] += w * j[2];
-    return work;
-}
-
-static void kick_pair(struct tac_sim *sim, struct tac_pair *p, tac_time t, tac_time period, double normal,
-                      double mollified)
-{
-    double gradient[4][3], m, work = 0;
-    if (mollified != 0) {
-        double x[4][3];
-        gather(sim, p, t, x);
-        tac_mollifier(x, &m, gradient);
-    }
-    for (int k = 0; k < p->count; k++) {
-        double j[3];
-        tac_pair_impulse(p, k, normal, mollified, gradient, j);
-        work += kick_vertex(sim, p->v[k], t, period, j, !tac_pair_is_limit((enum tac_pair_type)p->type));
-    }
-    sim->books.book.work += work;
-    sim->books.book.absolute += fabs(work);
-}
-
-/* The same of a triangle's limit, where each principal stretch has layers: `normal` is what those of the larger one
+/* The kicks of a triangle's limit, where each principal stretch has layers: `normal` is what those of the larger one
  * give.  So the potential has no kink where both are equal and any direction may stand for the larger one: there both
  * give alike, and their sum is the same for all directions. */
 static void kick_triangle(struct tac_sim *sim, struct tac_pair *p, const struct tac_layer_group *e,
                           const struct tac_rate_group *c, tac_time t, double normal)
 {
     const struct tac_model *model = sim->model;
-    double x[4][3], f, g2, work = 0;
+    double x[4][3], f, g2;
+    tac_four work = {0, 0, 0, 0};
     struct tac_near near[2];
     gather(sim, p, t, x);
     tac_near_stretch(x, near);
@@ -87,39 +41,25 @@ static void kick_triangle(struct tac_sim *sim, struct tac_pair *p, const struct 
     (void)tac_layers_force(model, p->form.thickness, d, e->first, e->last, &f, &g2);
     const double other = c->h_s * p->form.stiffness * f;
     for (int k = 0; k < p->count; k++) {
-        double j[3];
+        tac_four j = {0, 0, 0, 0};
         for (int i = 0; i < 3; i++)
             j[i] = normal * near[0].w[k] * near[0].n[i] + other * near[1].w[k] * near[1].n[i];
-        work += kick_vertex(sim, p->v[k], t, c->period, j, false);
+        work += tac_kick_vertex(sim, p->v[k], t, c->period, j, false);
     }
-    sim->books.book.work += work;
-    sim->books.book.absolute += fabs(work);
+    tac_kick_book(sim, work);
 }
 
-/* Friction of all pairs that ticked at this instant. */
-static void apply_friction(struct tac_sim *sim, tac_time t)
+/* Friction of an active tick. */
+static inline void rub(struct tac_sim *sim, const struct tac_pair *p, const struct tac_layer_group *e,
+                       const struct tac_rate_group *c, tac_time t, double normal)
 {
-    for (size_t n = 0; n < sim->active.friction->touched_count; n++) {
-        const struct tac_pair *p = &sim->active.pair[sim->active.friction->touched[n]];
-        struct tac_friction_kick kick;
-        double x[4][3], work = 0;
-        for (int k = 0; k < p->count; k++)
-            tac_position(sim, p->v[k], t, x[k]);
-        tac_friction_tick(&sim->active, n, t, x, &kick);
-        for (int c = 0; c < 3 && p->v[0] < sim->state.owned; c++)
-            tac_accum_add(&sim->books.couple[c], -kick.couple[c]);
-        for (int k = 0; k < p->count; k++) {
-            double j[3];
-            for (int c = 0; c < 3; c++)
-                j[c] = -p->near.w[k] * kick.j[c];
-            work += kick_vertex(sim, p->v[k], t, kick.period, j, true);
-        }
-        sim->books.book.work += work;
-        sim->books.book.absolute += fabs(work);
-        sim->active.loss[sim->active.loss_count++] =
-            (struct tac_loss){kick.pair, kick.period, 0, 0, {kick.j[0], kick.j[1], kick.j[2]}};
+    if (p->groups > 1) {
+        tac_friction_enter(&sim->active, e, c, normal);
+    } else {
+        double x[4][3];
+        gather(sim, p, t, x);
+        tac_friction_tick_only(&sim->active, e, c, normal, t, x);
     }
-    tac_friction_close(&sim->active);
 }
 
 /* A silent tick of a layer group, whose pair is `room` away from its first layer, m, at a distance of at least
@@ -219,19 +159,19 @@ static void tick_group(struct tac_sim *sim, const struct due_group *due, const s
         double normal = hr * f * p->mollifier, mollified = p->mollifier < 1 ? -.5 * hr * g2 : 0;
         /* All active layers of a layer group were active at its last tick or are approached: one test serves them. */
         if (e->last_d < d && p->form.law->e2 != 1) {
-            sim->active.loss[sim->active.loss_count++] = (struct tac_loss){
-                e->pair, c->period, (p->form.law->e2 - 1) * normal, (p->form.law->e2 - 1) * mollified, {0, 0, 0}};
+            tac_contact_lose_pair(sim, p, t, c->period, (p->form.law->e2 - 1) * normal,
+                                  (p->form.law->e2 - 1) * mollified);
             normal *= p->form.law->e2;
             mollified *= p->form.law->e2;
         }
         if (e->anchor >= 0)
-            tac_friction_enter(&sim->active, e, c, normal);
+            rub(sim, p, e, c, t, normal);
         e->last_d = d;
         p->active = e->first > p->active ? e->first : p->active;
         if (p->type == TAC_PAIR_WIDE)
             kick_triangle(sim, p, e, c, t, normal);
         else
-            kick_pair(sim, p, t, c->period, normal, mollified);
+            tac_contact_kick_pair(sim, p, t, c->period, normal, mollified);
     }
     if (e->last == p->depth) {
         p->deep_last = e->last_d;
@@ -263,6 +203,12 @@ static inline void prefetch_pair(const struct tac_sim *sim, const struct tac_lay
     const char *p = (const char *)&sim->active.pair[e->pair];
     for (size_t k = 0; k <= offsetof(struct tac_pair, form); k += 64)
         __builtin_prefetch(p + k, 1);
+    if (e->anchor >= 0 && e->last_d < INFINITY) { /* it acted, so it will */
+        p = (const char *)&sim->active.friction->friction_state[e->pair];
+        for (size_t k = 0; k < sizeof(struct tac_friction_state); k += 64)
+            __builtin_prefetch(p + k, 1);
+        __builtin_prefetch(&sim->active.friction->anchor[e->anchor], 1);
+    }
 }
 
 /* Evaluates the pairs of due groups, four of one type side by side.  What is evaluated at this instant already, and the
@@ -320,57 +266,11 @@ static void tick_groups(struct tac_sim *sim, struct tac_rate_group *c, tac_time 
     }
 }
 
-/* Mean velocity of vertex i over the kicks of instant t; of a scripted one, around the tick of a force of this period.
- */
-static void mean_velocity(const struct tac_sim *sim, tac_lid i, tac_time t, tac_time period, double v[3])
-{
-    v[0] = v[1] = v[2] = 0;
-    if (sim->state.vel[i].w == 0) {
-        if (sim->scripts.of[i] >= 0)
-            tac_script_velocity(sim, i, t, period, v, NULL);
-        return;
-    }
-    const struct tac_break *b = &sim->paths.breaks[sim->paths.break_head[i]];
-    TAC_ASSERT(b->t == t);
-    for (int k = 0; k < 3; k++)
-        v[k] = .5 * (b->v[k] + sim->state.vel[i].v[k]);
-}
-
-/* What restitution and friction took away at this instant: minus the work of the part of the kick that was left out,
- * or of the kick. */
-void tac_contact_losses(struct tac_sim *sim, tac_time t)
-{
-    for (size_t n = 0; n < sim->active.loss_count; n++) {
-        const struct tac_loss *loss = &sim->active.loss[n];
-        const struct tac_pair *p = &sim->active.pair[loss->pair];
-        double gradient[4][3], m;
-        if (loss->mollified != 0) {
-            double x[4][3];
-            gather(sim, p, t, x);
-            tac_mollifier(x, &m, gradient);
-        }
-        for (int k = 0; k < p->count; k++) {
-            double j[3], v[3];
-            if (p->v[k] >= sim->state.owned)
-                continue;
-            tac_pair_impulse(p, k, loss->normal, loss->mollified, gradient, j);
-            for (int c = 0; c < 3; c++)
-                j[c] -= p->near.w[k] * loss->friction_entry[c];
-            mean_velocity(sim, p->v[k], t, loss->period, v);
-            double work = tac_dot(j, v); /* entered by the vertex: its owner alone has its velocity */
-            tac_accum_add(&sim->books.dissipated, -work);
-            if (t == sim->books.kept_at)
-                tac_accum_add(&sim->books.dissipated_ahead, -.5 * work);
-        }
-    }
-    sim->active.loss_count = 0;
-}
-
 /* Penalty layers and their friction. */
 void tac_contact_tick(struct tac_sim *sim, tac_time t)
 {
     for (size_t i = 0; i < sim->clocks.due_group_count; i++)
         tick_groups(sim, &sim->active.rate_group[sim->clocks.due_group[i]], t);
-    if (sim->active.friction != NULL && sim->active.friction->touched_count)
-        apply_friction(sim, t);
+    if (sim->active.friction != NULL && sim->active.friction->kick_count)
+        tac_friction_apply(sim, t);
 }

@@ -134,7 +134,7 @@ static void run_instant(struct tac_sim *sim, tac_time t)
     if (damped)
         tac_damping_kick(sim, t);
     tac_loads_tick(sim, t);
-    if (sim->active.loss_count)
+    if (sim->active.lossy_count)
         tac_contact_losses(sim, t);
     if (damped)
         tac_damping_end(sim, t);

@@ -106,8 +106,6 @@ bool tac_ranks_synchronise(struct tac_sim *sim, tac_time t);
 void tac_ranks_deepen(struct tac_sim *sim, const struct tac_pair *p, tac_time period);
 /* Neighbours. Closes the pass: motions of what others watch; theirs are put into sim->view.candidates. */
 void tac_ranks_close(struct tac_sim *sim);
-/* Neighbours. The same motions, in a message of their own. */
-void tac_ranks_motions(struct tac_sim *sim);
 /* Neighbours. Asks for the paths of ranks->wanted and puts them into sim->paths.breaks. */
 void tac_ranks_paths(struct tac_sim *sim);
 /* Neighbours. (x, v, t) of what we need, as lines: pos[i] and line[i].v of ghosts. */

@@ -82,9 +82,10 @@ void tac_groups_append(struct tac_sim *sim, struct tac_rate_group *c, int32_t sl
                        tac_time t)
 {
     const struct tac_pair *p = &sim->active.pair[slot];
-    const struct tac_layer_group group = {
-        p->key, slot,     first,    last, tac_friction_anchor(&sim->active, slot),
-        t,      INFINITY, INFINITY, 0,    tac_model_reach(sim->model, &p->form, first)};
+    struct tac_layer_group group = {.key = p->key, .pair = slot, .first = first, .last = last, .born = t, .wake = 0};
+    group.anchor = tac_friction_anchor(&sim->active, slot);
+    group.last_d = group.saved_d = INFINITY;
+    group.clear = tac_model_reach(sim->model, &p->form, first);
     size_t k = c->extra_count++;
     /* In key order: births come in that order, so this seldom moves anything. */
     while (k > 0 && tac_groups_before(&group, &c->extra[k - 1])) {
@@ -121,20 +122,20 @@ done:
     return err;
 }
 
-double tac_active_last(struct tac_sim *sim, uint64_t key, tac_time period, int32_t first)
+static const struct tac_layer_group *find(struct tac_sim *sim, uint64_t key, tac_time period, int32_t first)
 {
     size_t index;
-    if (tac_rate_group_of(sim, period, &index) != TAC_OK)
-        return INFINITY;
-    const struct tac_layer_group *group = tac_groups_find(&sim->active.rate_group[index], key, first);
+    return tac_rate_group_of(sim, period, &index) ? NULL : tac_groups_find(&sim->active.rate_group[index], key, first);
+}
+
+double tac_active_last(struct tac_sim *sim, uint64_t key, tac_time period, int32_t first)
+{
+    const struct tac_layer_group *group = find(sim, key, period, first);
     return group ? group->last_d : INFINITY;
 }
 
 int32_t tac_active_anchor(struct tac_sim *sim, uint64_t key, tac_time period, int32_t first)
 {
-    size_t index;
-    if (tac_rate_group_of(sim, period, &index) != TAC_OK)
-        return -1;
-    const struct tac_layer_group *group = tac_groups_find(&sim->active.rate_group[index], key, first);
+    const struct tac_layer_group *group = find(sim, key, period, first);
     return group ? group->anchor : -1;
 }

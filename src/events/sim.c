@@ -28,6 +28,8 @@ static enum tac_err make_state(struct tac_sim *sim)
         TAC_TRY(tac_alloc(sim->ctx, n, sizeof *sim->paths.break_head, &sim->paths.break_head));
         TAC_TRY(tac_alloc(sim->ctx, n, sizeof *sim->paths.break_first, &sim->paths.break_first));
         TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->state.owned, sizeof *sim->paths.near_list, &sim->paths.near_list));
+        TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->state.owned, sizeof *sim->active.loss, &sim->active.loss));
+        TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->state.owned, sizeof *sim->active.lossy, &sim->active.lossy));
     }
     for (size_t i = 0; i < (size_t)s->mesh->vertex_count; i++) {
         const bool ours = i < (size_t)sim->state.owned;

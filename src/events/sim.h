@@ -76,7 +76,21 @@ void tac_pass_took(struct tac_sim *sim, double wall_s, double waited_s);
 /* Local. The penalty layer groups due at t (sim->clocks.due_group), limits of stretch among them, and then the friction
  * of their pairs (docs/method.md). Fills sim->active.loss. */
 void tac_contact_tick(struct tac_sim *sim, tac_time t);
-/* Local. After all kicks of instant t: what restitution and friction took away, entered and emptied. */
+
+/* ---- contact_kick.c ---- */
+/* Local. Kicks the vertices of a pair that is evaluated at t, by a force of this period: impulses [N s] `normal` along
+ * its normal and `mollified` along the gradient of its mollifier. */
+void tac_contact_kick_pair(struct tac_sim *sim, const struct tac_pair *p, tac_time t, tac_time period, double normal,
+                           double mollified);
+/* Local. The same of what restitution left out of the kicks: enters what is lost. */
+void tac_contact_lose_pair(struct tac_sim *sim, const struct tac_pair *p, tac_time t, tac_time period, double normal,
+                           double mollified);
+/* Local. The friction of all pairs that ticked at t, after their layers. */
+void tac_friction_apply(struct tac_sim *sim, tac_time t);
+/* Local. Enters the impulse j (3, N s) on scripted vertex i of a force of this period, which restitution left out at t
+ * or which friction gave (kick.h: of any vertex). */
+void tac_contact_lose_scripted(struct tac_sim *sim, tac_lid i, const double j[3], tac_time t, tac_time period);
+/* Local. After all kicks of instant t: what restitution and friction took away, booked and emptied. */
 void tac_contact_losses(struct tac_sim *sim, tac_time t);
 
 /* ---- activate.c ---- */

@@ -243,12 +243,10 @@ static bool must_repeat(struct tac_sim *sim, const struct tac_validation *valida
 /* Between passes only the list of candidates knows pairs by their slots. */
 static enum tac_err sort_pairs(struct tac_sim *sim)
 {
-    struct tac_candidates *c = sim->view.candidates;
     int32_t *slot;
     const enum tac_err err = tac_active_sort(sim->ctx, &sim->active, &slot);
-    for (size_t k = 0; slot != NULL && k < c->count; k++)
-        if (c->list[k].slot >= 0)
-            c->list[k].slot = slot[c->list[k].slot];
+    if (slot != NULL)
+        tac_candidates_rename(sim->view.candidates, slot);
     free(slot);
     return err;
 }

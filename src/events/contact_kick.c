@@ -1,0 +1,118 @@
+/* contact_kick.c: gives the impulses of pairs to their vertices: those of their layers as they tick, and, when all have
+ * ticked, those of friction (docs/method.md, Penalty layers, Friction); and books the energy that restitution and
+ * friction take away (docs/method.md, Energy and the book).
+ *
+ * A lost impulse takes its product with the vertex' mean velocity over the kicks of the instant, which is known when
+ * the instant is over.  It is the same for all lost impulses of a vertex, so they are summed in plain numbers: a
+ * vertex' owner has all of its ticks, in the order of force keys, so the sum is the same for any ranks.  Each vertex
+ * then makes one exact sum.  A scripted vertex' mean velocity depends on the period of the force, and on no kick: there
+ * each impulse is booked at once. */
+#include "contact/friction.h"
+#include "events/kick.h"
+
+/* Impulses on a pair's vertices: `normal` along its normal, `mollified` along the gradient of its mollifier. */
+static inline __attribute__((always_inline)) void impulses(const struct tac_sim *sim, const struct tac_pair *p,
+                                                           tac_time t, double normal, double mollified, tac_four j[4])
+{
+    const tac_four n = {p->near.n[0], p->near.n[1], p->near.n[2], 0};
+    for (int k = 0; k < p->count; k++)
+        j[k] = normal * p->near.w[k] * n;
+    if (mollified != 0) {
+        double x[4][3], gradient[4][3], m;
+        for (int k = 0; k < p->count; k++)
+            tac_position(sim, p->v[k], t, x[k]);
+        tac_mollifier(x, &m, gradient);
+        for (int k = 0; k < p->count; k++)
+            j[k] += mollified * (tac_four){gradient[k][0], gradient[k][1], gradient[k][2], 0};
+    }
+}
+
+TAC_VERSIONS void tac_contact_kick_pair(struct tac_sim *sim, const struct tac_pair *p, tac_time t, tac_time period,
+                                        double normal, double mollified)
+{
+    const bool contact = !tac_pair_is_limit((enum tac_pair_type)p->type);
+    tac_four j[4], work = {0, 0, 0, 0};
+    impulses(sim, p, t, normal, mollified, j);
+    for (int k = 0; k < p->count; k++)
+        work += tac_kick_vertex(sim, p->v[k], t, period, j[k], contact);
+    tac_kick_book(sim, work);
+}
+
+TAC_VERSIONS void tac_contact_lose_pair(struct tac_sim *sim, const struct tac_pair *p, tac_time t, tac_time period,
+                                        double normal, double mollified)
+{
+    tac_four j[4];
+    impulses(sim, p, t, normal, mollified, j);
+    for (int k = 0; k < p->count; k++)
+        tac_contact_lose(sim, p->v[k], t, period, j[k]);
+}
+
+/* Computes a kick that waited until all layer groups of its pair had ticked. */
+static void close_kick(struct tac_sim *sim, struct tac_friction_kick *kick, tac_time t)
+{
+    const struct tac_pair *p = &sim->active.pair[kick->pair];
+    double x[4][3];
+    for (int k = 0; k < p->count; k++)
+        tac_position(sim, p->v[k], t, x[k]);
+    tac_friction_tick(&sim->active, kick, t, x);
+}
+
+TAC_VERSIONS void tac_friction_apply(struct tac_sim *sim, tac_time t)
+{
+    struct tac_friction *f = sim->active.friction;
+    for (size_t n = 0; n < f->kick_count; n++) {
+        struct tac_friction_kick *kick = &f->kick[n];
+        if (kick->open)
+            close_kick(sim, kick, t);
+        const tac_four j = {kick->j[0], kick->j[1], kick->j[2], 0};
+        tac_four work = {0, 0, 0, 0};
+        if (kick->v[0] < sim->state.owned) {
+            struct tac_loss *loss = tac_loss_of(sim, kick->v[0]);
+            for (int c = 0; c < 3; c++)
+                loss->couple[c] += kick->couple[c];
+        }
+        for (int k = 0; k < kick->count; k++) {
+            const tac_four each = -kick->w[k] * j;
+            work += tac_kick_vertex(sim, kick->v[k], t, kick->period, each, true);
+            tac_contact_lose(sim, kick->v[k], t, kick->period, each);
+        }
+        tac_kick_book(sim, work);
+    }
+    tac_friction_close(&sim->active);
+}
+
+/* Enters the work of a lost impulse j at instant t with the mean velocity v. */
+static void book(struct tac_sim *sim, const double j[3], const double v[3], tac_time t)
+{
+    const double work = tac_dot(j, v);
+    tac_accum_add(&sim->books.dissipated, -work);
+    if (t == sim->books.kept_at)
+        tac_accum_add(&sim->books.dissipated_ahead, -.5 * work);
+}
+
+void tac_contact_lose_scripted(struct tac_sim *sim, tac_lid i, const double j[3], tac_time t, tac_time period)
+{
+    double v[3];
+    tac_script_velocity(sim, i, t, period, v, NULL);
+    book(sim, j, v, t);
+}
+
+void tac_contact_losses(struct tac_sim *sim, tac_time t)
+{
+    for (size_t n = 0; n < sim->active.lossy_count; n++) {
+        const tac_lid i = sim->active.lossy[n];
+        struct tac_loss *loss = &sim->active.loss[i];
+        if (sim->state.vel[i].w != 0) {
+            const struct tac_break *b = &sim->paths.breaks[sim->paths.break_head[i]];
+            double v[3];
+            TAC_ASSERT(b->t == t);
+            for (int c = 0; c < 3; c++)
+                v[c] = .5 * (b->v[c] + sim->state.vel[i].v[c]);
+            book(sim, loss->j, v, t);
+        }
+        for (int c = 0; c < 3 && sim->active.friction != NULL; c++)
+            tac_accum_add(&sim->books.couple[c], -loss->couple[c]);
+        *loss = (struct tac_loss){0};
+    }
+    sim->active.lossy_count = 0;
+}
