@@ -12,6 +12,7 @@
 #include "events/rate_groups.h"
 
 enum {
+    FEW = 3,                /* pairs that four lanes serve better than one after the other */
     CHUNK = 32,             /* layer groups that are evaluated before they tick */
     MOST_SKIPPED = 1 << 20, /* silent ticks of a layer group at once */
     FORESIGHT = 2 /* ticks of the deepest layer group within which the next one must not be reached inactive */
@@ -226,7 +227,7 @@ static void evaluate(struct tac_sim *sim, struct due_group *due, int count, tac_
                 continue;
             batch[kind][filled[kind]++] = &due[i];
         }
-        if (filled[kind] == 0 || (filled[kind] < 4 && !flush))
+        if (filled[kind] < (flush ? FEW : 4))
             continue;
         struct tac_pair *p[4];
         double over[4], bound[4];
