@@ -2,10 +2,10 @@
  * ticked, those of friction (docs/method.md, Penalty layers, Friction); and books the energy that restitution and
  * friction take away (docs/method.md, Energy and the book).
  *
- * A lost impulse takes its product with the vertex' mean velocity over the kicks of the instant.  That is the same for
- * all lost impulses of a vertex, so they are summed in plain numbers: a vertex' owner has all of its ticks, in the order
- * of force keys, so the sum is the same for any ranks.  Each vertex then makes one exact sum.  A scripted vertex' mean
- * velocity depends on the period of the force, and on no kick: there each impulse is booked at once. */
+ * A lost impulse takes its product with the vertex' mean velocity over the kicks of the instant, which is one for all
+ * that the vertex lost.  So they are summed first, in plain numbers and in the order of force keys, by the vertex'
+ * owner, who has them all: the sum is the same for any ranks.  Each vertex then makes one exact sum.  A scripted
+ * vertex' mean velocity depends on the period of the force, and on no kick: there each impulse is booked at once. */
 #include "contact/friction.h"
 #include "events/kick.h"
 
