@@ -2,17 +2,16 @@
  * ticked, those of friction (docs/method.md, Penalty layers, Friction); and books the energy that restitution and
  * friction take away (docs/method.md, Energy and the book).
  *
- * A lost impulse takes its product with the vertex' mean velocity over the kicks of the instant, which is known when
- * the instant is over.  It is the same for all lost impulses of a vertex, so they are summed in plain numbers: a
- * vertex' owner has all of its ticks, in the order of force keys, so the sum is the same for any ranks.  Each vertex
- * then makes one exact sum.  A scripted vertex' mean velocity depends on the period of the force, and on no kick: there
- * each impulse is booked at once. */
+ * A lost impulse takes its product with the vertex' mean velocity over the kicks of the instant, which is one for all
+ * that the vertex lost.  So they are summed first, in plain numbers and in the order of force keys, by the vertex'
+ * owner, who has them all: the sum is the same for any ranks.  Each vertex then makes one exact sum.  A scripted
+ * vertex' mean velocity depends on the period of the force, and on no kick: there each impulse is booked at once. */
 #include "contact/friction.h"
 #include "events/kick.h"
 
 /* Impulses on a pair's vertices: `normal` along its normal, `mollified` along the gradient of its mollifier. */
-static inline __attribute__((always_inline)) void impulses(const struct tac_sim *sim, const struct tac_pair *p,
-                                                           tac_time t, double normal, double mollified, tac_four j[4])
+TAC_KICK_INLINE void impulses(const struct tac_sim *sim, const struct tac_pair *p, tac_time t, double normal,
+                              double mollified, tac_four j[4])
 {
     const tac_four n = {p->near.n[0], p->near.n[1], p->near.n[2], 0};
     for (int k = 0; k < p->count; k++)
@@ -47,23 +46,17 @@ TAC_VERSIONS void tac_contact_lose_pair(struct tac_sim *sim, const struct tac_pa
         tac_contact_lose(sim, p->v[k], t, period, j[k]);
 }
 
-/* Computes a kick that waited until all layer groups of its pair had ticked. */
-static void close_kick(struct tac_sim *sim, struct tac_friction_kick *kick, tac_time t)
-{
-    const struct tac_pair *p = &sim->active.pair[kick->pair];
-    double x[4][3];
-    for (int k = 0; k < p->count; k++)
-        tac_position(sim, p->v[k], t, x[k]);
-    tac_friction_tick(&sim->active, kick, t, x);
-}
-
 TAC_VERSIONS void tac_friction_apply(struct tac_sim *sim, tac_time t)
 {
     struct tac_friction *f = sim->active.friction;
     for (size_t n = 0; n < f->kick_count; n++) {
         struct tac_friction_kick *kick = &f->kick[n];
-        if (kick->open)
-            close_kick(sim, kick, t);
+        if (kick->open) { /* it waited until all layer groups of its pair had ticked */
+            double x[4][3];
+            for (int k = 0; k < sim->active.pair[kick->pair].count; k++)
+                tac_position(sim, sim->active.pair[kick->pair].v[k], t, x[k]);
+            tac_friction_tick(&sim->active, kick, t, x);
+        }
         const tac_four j = {kick->j[0], kick->j[1], kick->j[2], 0};
         tac_four work = {0, 0, 0, 0};
         if (kick->v[0] < sim->state.owned) {
