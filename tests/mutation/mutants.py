@@ -16,7 +16,7 @@ MUTANTS = [
     ("undo-rung", "a rung keeps the last distance of a pass that is taken back", "src/events/activate.c", [
         ("            c->group[i].last_d = c->group[i].saved_d;\n", "            (void)c->group[i].saved_d;\n")]),
     ("undo-friction", "friction keeps the budget of a pass that is taken back", "src/contact/friction.c", [
-        ("        f->anchor[k].now = f->anchor[k].start;\n}", "        (void)f->anchor[k].start;\n}")]),
+        ("        f->anchor[f->anchor_kept[k].anchor].now = f->anchor_kept[k].values;\n", "        (void)f->anchor_kept[k].values;\n")]),
     ("old-list", "a list of candidates outlives its tubes", "src/events/windows.c", [
         ("    if (end > c->end) {\n", "    if (c->builds > 0)\n        return true;\n    if (end > c->end) {\n")]),
     ("forgotten-repair", "a repaired list lacks the pairs of the vertices that left their tubes", "src/broadphase/candidates_repair.c", [
