@@ -11,7 +11,9 @@ set(TACTUS_LABEL_release
   # Dear there, and they run code that others run too: of 20,400 branches of src/ that the tests take (tests/matrix/covered)
   # these alone take some 90.
   events_walls events_spring events_estimate scene_crushed audit_runs audit_random record_faults record_restart record_memory record_same
-  record_path io_goes_on io_ranks io_child)
+  record_path io_goes_on io_ranks io_child
+  # Whole runs of some minutes there; fuzz_check, check_* and scene_* run the code that doubts a scene.
+  scene_doubts)
 if(TACTUS_SANITIZE)
   list(APPEND TACTUS_LABEL_release io_disk) # there is a shorter io_disk_some
 endif()
