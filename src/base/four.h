@@ -8,12 +8,25 @@ typedef double tac_four __attribute__((vector_size(32)));
 typedef long long tac_four_mask __attribute__((vector_size(32)));
 
 /* Of a function: it is also made for machines with vectors of four doubles, and the one that fits is called.  The
- * operations are the same in both, so the bits are. */
+ * operations are the same in both, so the bits are. (clang refuses vector arguments in such versions, even inlined; it
+ * makes one.) */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__AVX2__) &&                           \
     !defined(__SANITIZE_ADDRESS__)
 #define TAC_VERSIONS __attribute__((target_clones("avx2", "default")))
 #else
 #define TAC_VERSIONS
 #endif
+
+#define TAC_FOUR_INLINE static inline __attribute__((always_inline))
+
+/* The first three numbers of four rows, by columns: x[k] holds number k of all four. */
+TAC_FOUR_INLINE void tac_four_columns(tac_four x[3], tac_four p, tac_four q, tac_four r, tac_four s)
+{
+    tac_four even_pq = __builtin_shufflevector(p, q, 0, 4, 2, 6), odd_pq = __builtin_shufflevector(p, q, 1, 5, 3, 7);
+    tac_four even_rs = __builtin_shufflevector(r, s, 0, 4, 2, 6), odd_rs = __builtin_shufflevector(r, s, 1, 5, 3, 7);
+    x[0] = __builtin_shufflevector(even_pq, even_rs, 0, 1, 4, 5);
+    x[1] = __builtin_shufflevector(odd_pq, odd_rs, 0, 1, 4, 5);
+    x[2] = __builtin_shufflevector(even_pq, even_rs, 2, 3, 6, 7);
+}
 
 #endif

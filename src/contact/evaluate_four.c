@@ -5,14 +5,6 @@
 #include "geometry/distance_four.h"
 #include <string.h>
 
-/* One version for machines with 256-bit vectors beside the usual one, with the same bits, as in elements/fours.h. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__AVX2__) &&                           \
-    !defined(__SANITIZE_ADDRESS__)
-#define VERSIONS __attribute__((target_clones("avx2", "default")))
-#else
-#define VERSIONS
-#endif
-
 /* The place of vertex i at t, as tac_state_position() tells it; the fourth number means nothing. */
 TAC_FOUR_INLINE void place(tac_four *row, const struct tac_vertex_state *state, const struct tac_scripts *scripts,
                            tac_lid i, tac_time t)
@@ -44,13 +36,7 @@ TAC_FOUR_INLINE void gather(tac_four x[3], const struct tac_vertex_state *state,
     place(&b, state, scripts, p[1]->v[k], t);
     place(&c, state, scripts, p[2]->v[k], t);
     place(&d, state, scripts, p[3]->v[k], t);
-    const tac_four even_ab = __builtin_shufflevector(a, b, 0, 4, 2, 6),
-                   odd_ab = __builtin_shufflevector(a, b, 1, 5, 3, 7),
-                   even_cd = __builtin_shufflevector(c, d, 0, 4, 2, 6),
-                   odd_cd = __builtin_shufflevector(c, d, 1, 5, 3, 7);
-    x[0] = __builtin_shufflevector(even_ab, even_cd, 0, 1, 4, 5);
-    x[1] = __builtin_shufflevector(odd_ab, odd_cd, 0, 1, 4, 5);
-    x[2] = __builtin_shufflevector(even_ab, even_cd, 2, 3, 6, 7);
+    tac_four_columns(x, a, b, c, d);
 }
 
 #define LANES(field) ((tac_four){p[0]->field, p[1]->field, p[2]->field, p[3]->field})
@@ -89,9 +75,9 @@ TAC_FOUR_INLINE tac_four guards(const tac_four x[4][3])
     return tac_four_all(0x1p-44) * size;
 }
 
-VERSIONS int tac_pairs_evaluate_four(const struct tac_vertex_state *state, const struct tac_scripts *scripts,
-                                     struct tac_pair *const p[4], const double silent_over[4], double bound[4],
-                                     tac_time t)
+TAC_VERSIONS int tac_pairs_evaluate_four(const struct tac_vertex_state *state, const struct tac_scripts *scripts,
+                                         struct tac_pair *const p[4], const double silent_over[4], double bound[4],
+                                         tac_time t)
 {
     const enum tac_pair_type type = (enum tac_pair_type)p[0]->type;
     tac_four x[4][3], over;

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INLINE static inline __attribute__((always_inline))
-
 enum { STRETCH = 32 }; /* ticks of the outermost layer group */
 
 enum tac_err tac_friction_create(struct tac_ctx *ctx, const struct tac_model *model,
@@ -144,7 +142,7 @@ void tac_friction_restore(struct tac_active *active)
     tac_friction_begin(active);
 }
 
-INLINE void keep(struct tac_friction *f, struct tac_friction_state *state, int32_t slot)
+TAC_FOUR_INLINE void keep(struct tac_friction *f, struct tac_friction_state *state, int32_t slot)
 {
     if (state->kept >= 0)
         return;
@@ -153,7 +151,7 @@ INLINE void keep(struct tac_friction *f, struct tac_friction_state *state, int32
     f->kept[state->kept].slot = slot;
 }
 
-INLINE void keep_anchor(struct tac_friction *f, struct tac_anchor *anchor, int32_t a)
+TAC_FOUR_INLINE void keep_anchor(struct tac_friction *f, struct tac_anchor *anchor, int32_t a)
 {
     if (anchor->kept >= 0)
         return;
@@ -164,8 +162,8 @@ INLINE void keep_anchor(struct tac_friction *f, struct tac_anchor *anchor, int32
 
 /* ---- an instant ---- */
 
-INLINE struct tac_friction_entry entry_of(const struct tac_active *active, const struct tac_layer_group *e,
-                                          const struct tac_rate_group *c, double impulse, int32_t next)
+TAC_FOUR_INLINE struct tac_friction_entry entry_of(const struct tac_active *active, const struct tac_layer_group *e,
+                                                   const struct tac_rate_group *c, double impulse, int32_t next)
 {
     return (struct tac_friction_entry){e->pair,
                                        e->anchor,
@@ -202,7 +200,7 @@ void tac_friction_erase(struct tac_active *active, int32_t slot)
     erase(&state->now);
 }
 
-INLINE void tangential(const double n[3], double u[3])
+TAC_FOUR_INLINE void tangential(const double n[3], double u[3])
 {
     const double along = tac_dot(n, u);
     for (int k = 0; k < 3; k++)
@@ -210,8 +208,8 @@ INLINE void tangential(const double n[3], double u[3])
 }
 
 /* Brings the pair's state to t: the way gone since its last tick, in *slip per second. */
-INLINE void follow(const struct tac_friction *f, const struct tac_pair *p, const double x[4][3],
-                   struct tac_friction_values *g, tac_time t, double slip[3])
+TAC_FOUR_INLINE void follow(const struct tac_friction *f, const struct tac_pair *p, const double x[4][3],
+                            struct tac_friction_values *g, tac_time t, double slip[3])
 {
     const struct tac_near *near = &p->near;
     slip[0] = slip[1] = slip[2] = 0;
@@ -236,7 +234,7 @@ INLINE void follow(const struct tac_friction *f, const struct tac_pair *p, const
 }
 
 /* The papers' form (ACM 2009, section 6.3): the whole impulse that Coulomb's law allows, against the motion. */
-INLINE void kinetic(const struct tac_law *law, const double slip[3], double impulse, double j[3])
+TAC_FOUR_INLINE void kinetic(const struct tac_law *law, const double slip[3], double impulse, double j[3])
 {
     const double speed = sqrt(tac_dot(slip, slip)), size = speed > 0 ? law->friction * impulse / speed : 0;
     for (int k = 0; k < 3; k++)
@@ -244,9 +242,9 @@ INLINE void kinetic(const struct tac_law *law, const double slip[3], double impu
 }
 
 /* What a layer group's anchor would like: pull [N], and how far it is from where the pair is, u [m]. */
-INLINE void pull_of(const struct tac_friction *f, const struct tac_pair *p, const struct tac_friction_values *g,
-                    const struct tac_friction_entry *entry, double mass, const double slip[3], double u[3],
-                    double pull[3])
+TAC_FOUR_INLINE void pull_of(const struct tac_friction *f, const struct tac_pair *p,
+                             const struct tac_friction_values *g, const struct tac_friction_entry *entry, double mass,
+                             const double slip[3], double u[3], double pull[3])
 {
     const struct tac_anchor_values *a = &f->anchor[entry->anchor].now;
     const double damping = 2 * p->form.law->zeta * sqrt(entry->stiffness * mass);
@@ -259,8 +257,8 @@ INLINE void pull_of(const struct tac_friction *f, const struct tac_pair *p, cons
 }
 
 /* Sets the anchor where it holds with its share of what it would like. */
-INLINE void hold(struct tac_friction *f, const struct tac_friction_values *g, const struct tac_friction_entry *entry,
-                 double share, const double u[3], const double pull[3])
+TAC_FOUR_INLINE void hold(struct tac_friction *f, const struct tac_friction_values *g,
+                          const struct tac_friction_entry *entry, double share, const double u[3], const double pull[3])
 {
     struct tac_anchor *a = &f->anchor[entry->anchor];
     keep_anchor(f, a, entry->anchor);
@@ -269,14 +267,15 @@ INLINE void hold(struct tac_friction *f, const struct tac_friction_values *g, co
     a->now.born = g->born;
 }
 
-INLINE const struct tac_friction_entry *after(const struct tac_friction *f, const struct tac_friction_entry *entry)
+TAC_FOUR_INLINE const struct tac_friction_entry *after(const struct tac_friction *f,
+                                                       const struct tac_friction_entry *entry)
 {
     return entry->next < 0 ? NULL : &f->friction_entry[entry->next];
 }
 
 /* Anchors pull, as far as the budget goes; one that cannot hold is dragged along. */
-INLINE void anchors(struct tac_friction *f, const struct tac_pair *p, struct tac_friction_values *g,
-                    const struct tac_friction_entry *first, const double slip[3], double j[3])
+TAC_FOUR_INLINE void anchors(struct tac_friction *f, const struct tac_pair *p, struct tac_friction_values *g,
+                             const struct tac_friction_entry *first, const double slip[3], double j[3])
 {
     double w2 = 0, share = 1, u[3], pull[3];
     const struct tac_friction_entry *entry = first;
@@ -309,14 +308,14 @@ INLINE void anchors(struct tac_friction *f, const struct tac_pair *p, struct tac
 }
 
 /* Is t a multiple of the period? */
-INLINE bool multiple(tac_time t, tac_time period)
+TAC_FOUR_INLINE bool multiple(tac_time t, tac_time period)
 {
     return (period & (period - 1)) == 0 ? (t & (period - 1)) == 0 : t % period == 0;
 }
 
 /* The kick of a pair at t by these entries; its state goes on to t. */
-INLINE void rub(struct tac_active *active, const struct tac_friction_entry *first, tac_time t, const double x[4][3],
-                struct tac_friction_kick *kick)
+TAC_FOUR_INLINE void rub(struct tac_active *active, const struct tac_friction_entry *first, tac_time t,
+                         const double x[4][3], struct tac_friction_kick *kick)
 {
     struct tac_friction *f = active->friction;
     const struct tac_pair *p = &active->pair[first->pair];

@@ -10,15 +10,7 @@
 #include <string.h>
 
 /* The loops go in blocks of four: impulses side by side, from positions that kicks of this instant do not change, then
- * the kicks one after the other in key order.  The compilers make one version for machines with 256-bit vectors; it
- * gives the same bits. (clang refuses vector arguments in such versions, even inlined; it makes one.) */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__AVX2__) &&                           \
-    !defined(__SANITIZE_ADDRESS__)
-#define TAC_VERSIONS __attribute__((target_clones("avx2", "default")))
-#else
-#define TAC_VERSIONS
-#endif
-
+ * the kicks one after the other in key order. */
 enum { FOUR = 4 };
 
 /* One field of the four elements q[]; past the end of a class the first is repeated, and not kicked. */
@@ -73,11 +65,7 @@ static inline __attribute__((always_inline)) void load(tac_four x[3], const stru
     memcpy(&q, &pos[b], sizeof q);
     memcpy(&r, &pos[c], sizeof r);
     memcpy(&s, &pos[d], sizeof s);
-    tac_four even_pq = __builtin_shufflevector(p, q, 0, 4, 2, 6), odd_pq = __builtin_shufflevector(p, q, 1, 5, 3, 7);
-    tac_four even_rs = __builtin_shufflevector(r, s, 0, 4, 2, 6), odd_rs = __builtin_shufflevector(r, s, 1, 5, 3, 7);
-    x[0] = __builtin_shufflevector(even_pq, even_rs, 0, 1, 4, 5);
-    x[1] = __builtin_shufflevector(odd_pq, odd_rs, 0, 1, 4, 5);
-    x[2] = __builtin_shufflevector(even_pq, even_rs, 2, 3, 6, 7);
+    tac_four_columns(x, p, q, r, s);
 }
 
 /* Where the four elements q[] have their vertices. */

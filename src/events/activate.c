@@ -160,9 +160,7 @@ enum tac_err tac_activate(struct tac_sim *sim, uint64_t key, const tac_lid v[4],
     struct tac_rate_group *c = &sim->active.rate_group[index];
     TAC_TRY(tac_grow(sim->ctx, &c->extra, &c->extra_capacity, c->extra_count + 1, sizeof *c->extra));
     TAC_TRY(tac_friction_reserve(sim->ctx, &sim->active, 1));
-    c->extra[c->extra_count++] = (struct tac_layer_group){
-        p->key,         *slot,    first,    last, tac_friction_anchor(&sim->active, *slot),
-        sim->state.now, INFINITY, INFINITY, 0,    tac_model_reach(sim->model, &sim->active.pair[*slot].form, first)};
+    c->extra[c->extra_count++] = tac_groups_new(sim, *slot, first, last, sim->state.now);
     deepen(sim, p, first, last, period);
     if (p->shared)
         tac_ranks_changed(sim);

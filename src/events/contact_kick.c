@@ -10,7 +10,7 @@
 #include "events/kick.h"
 
 /* Impulses on a pair's vertices: `normal` along its normal, `mollified` along the gradient of its mollifier. */
-TAC_KICK_INLINE void impulses(const struct tac_sim *sim, const struct tac_pair *p, tac_time t, double normal,
+TAC_FOUR_INLINE void impulses(const struct tac_sim *sim, const struct tac_pair *p, tac_time t, double normal,
                               double mollified, tac_four j[4])
 {
     const tac_four n = {p->near.n[0], p->near.n[1], p->near.n[2], 0};

@@ -7,11 +7,9 @@
 #include "base/four.h"
 #include "events/advance.h"
 
-#define TAC_KICK_INLINE static inline __attribute__((always_inline))
-
 /* Kicks vertex i by j [N s] at t, by a force of this period; `contact`: no limit of stretch.  Returns its work in J, as
  * a sum of the four numbers. */
-TAC_KICK_INLINE tac_four tac_kick_vertex(struct tac_sim *sim, tac_lid i, tac_time t, tac_time period, tac_four j,
+TAC_FOUR_INLINE tac_four tac_kick_vertex(struct tac_sim *sim, tac_lid i, tac_time t, tac_time period, tac_four j,
                                          bool contact)
 {
     struct tac_vel *vel = &sim->state.vel[i];
@@ -43,7 +41,7 @@ TAC_KICK_INLINE tac_four tac_kick_vertex(struct tac_sim *sim, tac_lid i, tac_tim
 }
 
 /* Enters the works of a pair's kicks. */
-TAC_KICK_INLINE void tac_kick_book(struct tac_sim *sim, tac_four work)
+TAC_FOUR_INLINE void tac_kick_book(struct tac_sim *sim, tac_four work)
 {
     const double sum = work[0] + work[1] + work[2] + work[3];
     sim->books.book.work += sum;
@@ -51,7 +49,7 @@ TAC_KICK_INLINE void tac_kick_book(struct tac_sim *sim, tac_four work)
 }
 
 /* What contacts lost at vertex i in the instant under way. */
-TAC_KICK_INLINE struct tac_loss *tac_loss_of(struct tac_sim *sim, tac_lid i)
+TAC_FOUR_INLINE struct tac_loss *tac_loss_of(struct tac_sim *sim, tac_lid i)
 {
     struct tac_loss *loss = &sim->active.loss[i];
     if (!loss->listed) {
@@ -63,7 +61,7 @@ TAC_KICK_INLINE struct tac_loss *tac_loss_of(struct tac_sim *sim, tac_lid i)
 
 /* Enters the impulse j [N s] on vertex i of a force of this period, which restitution left out at t or which friction
  * gave. */
-TAC_KICK_INLINE void tac_contact_lose(struct tac_sim *sim, tac_lid i, tac_time t, tac_time period, tac_four j)
+TAC_FOUR_INLINE void tac_contact_lose(struct tac_sim *sim, tac_lid i, tac_time t, tac_time period, tac_four j)
 {
     if (i >= sim->state.owned)
         return;

@@ -78,14 +78,18 @@ done:
     return err;
 }
 
+struct tac_layer_group tac_groups_new(struct tac_sim *sim, int32_t slot, int32_t first, int32_t last, tac_time t)
+{
+    const struct tac_pair *p = &sim->active.pair[slot];
+    const int32_t anchor = tac_friction_anchor(&sim->active, slot);
+    const double clear = tac_model_reach(sim->model, &p->form, first);
+    return (struct tac_layer_group){p->key, slot, first, last, anchor, t, INFINITY, INFINITY, 0, clear};
+}
+
 void tac_groups_append(struct tac_sim *sim, struct tac_rate_group *c, int32_t slot, int32_t first, int32_t last,
                        tac_time t)
 {
-    const struct tac_pair *p = &sim->active.pair[slot];
-    struct tac_layer_group group = {.key = p->key, .pair = slot, .first = first, .last = last, .born = t, .wake = 0};
-    group.anchor = tac_friction_anchor(&sim->active, slot);
-    group.last_d = group.saved_d = INFINITY;
-    group.clear = tac_model_reach(sim->model, &p->form, first);
+    const struct tac_layer_group group = tac_groups_new(sim, slot, first, last, t);
     size_t k = c->extra_count++;
     /* In key order: births come in that order, so this seldom moves anything. */
     while (k > 0 && tac_groups_before(&group, &c->extra[k - 1])) {

@@ -14,6 +14,9 @@ enum tac_err tac_rate_group_of(struct tac_sim *sim, tac_time period, size_t *ind
 /* Local. The layer group of a pair in a class; first tells layer groups of one pair apart. NULL if it has none there.
  */
 struct tac_layer_group *tac_groups_find(struct tac_rate_group *c, uint64_t key, int32_t first);
+/* Local. A layer group of layers first..last of a pair, born at t and silent so far, with an anchor if the pair rubs.
+ */
+struct tac_layer_group tac_groups_new(struct tac_sim *sim, int32_t slot, int32_t first, int32_t last, tac_time t);
 /* Local. A new layer group of layers first..last of a pair, born at t, in its place among the extra ones, which must
  * have room.
  */

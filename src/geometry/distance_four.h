@@ -10,8 +10,6 @@
 #include "base/four.h"
 #include "geometry/distance.h"
 
-#define TAC_FOUR_INLINE static inline __attribute__((always_inline))
-
 /* As struct tac_near, lane by lane. */
 struct tac_near_four {
     tac_four d, n[3], w[4];
