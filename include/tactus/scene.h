@@ -139,8 +139,8 @@ struct tac_load_set {
     tac_lid rest; /* -1: none */
 };
 
-/* A pair has its whole thickness if that is at most this part of its distance at the start.  Also the most that
- * contact.rest_fraction may be, and what it was before there was the key. */
+/* The thickness of a pair is at most this part of its distance at the start; of one mesh contact.rest_fraction, which
+ * may be at most as much, and was as much before there was the key. */
 #define TAC_REST_FRACTION_MOST .9
 
 struct tac_contact_settings {
@@ -151,8 +151,8 @@ struct tac_contact_settings {
     double thickness_exponent, stiffness_exponent;
     double min_period_s;     /* 0: h(1)/2^20 */
     double pairs_per_vertex; /* N_c; 0: chosen from the restitution and valence */
-    double rest_fraction; /* of its distance at the start, the thickness of a pair of one mesh that starts too near for
-                           * the whole; of other pairs TAC_REST_FRACTION_MOST */
+    double rest_fraction; /* of its distance at the start, the most that the thickness of a pair of one mesh may be; of
+                           * other pairs TAC_REST_FRACTION_MOST */
     tac_lid ignore_count;
     tac_lid *ignore; /* owned, (ignore_count, 2) body indices that may pass through each other */
 };

@@ -6,10 +6,10 @@
 
 enum {
     SLICES = 16,
-    LEAVERS = 16, /* of as many vertices one may leave before a whole build serves better */
-    LOOKS = 8,    /* at candidates, for each test of boxes that made their list: a worn list */
-    CHEAP = 4     /* repairs that cost less than the build by this factor: the next list lives longer */
+    LEAVERS = 16,  /* of as many vertices one may leave before a whole build serves better */
+    LOOK_COST = 5, /* of a look at a candidate, when a window has been run and ahead, in tests of boxes */
 };
+static const double STEP = 1.5; /* of the lifetimes of lists */
 
 /* Boxes are widened by 1e-12 of the largest coordinate. Where that coordinate is this many skins, they are widened by a
  * skin; beyond that every box would be near every other. */
@@ -440,24 +440,35 @@ void tac_candidates_rename(struct tac_candidates *c, const int32_t *slot)
             c->list[k].slot = slot[c->list[k].slot];
 }
 
-bool tac_candidates_worn(const struct tac_candidates *c)
+/* What it has cost, on the rank where that was most: each rank makes its own part. */
+static enum tac_err cost_of(struct tac_view *view, const struct tac_candidates *c, double *cost)
 {
-    return c->looks > LOOKS * (c->build_cost + c->repair_cost);
+    *cost = (double)c->build_cost + (double)c->repair_cost + LOOK_COST * (double)c->looks;
+    if (view->halo && MPI_Allreduce(MPI_IN_PLACE, cost, 1, MPI_DOUBLE, MPI_MAX, view->ctx->comm) != MPI_SUCCESS)
+        return tac_fail(view->ctx, TAC_ERR_RUN, "MPI failed while choosing the lifetime of a list");
+    return TAC_OK;
 }
 
-void tac_candidates_horizon(struct tac_candidates *c, tac_time start, tac_time reached, tac_time length)
+enum tac_err tac_candidates_horizon(struct tac_view *view, struct tac_candidates *c, tac_time start, tac_time reached,
+                                    tac_time length)
 {
-    const tac_time age = start - c->start;
-    const tac_time longer = 2 * c->horizon < 1024 * length ? 2 * c->horizon : 1024 * length,
-                   shorter = c->horizon / 2 > 2 * length ? c->horizon / 2 : 2 * length;
+    enum tac_err err = TAC_OK;
+    const tac_time age = start - c->start, least = length, most = 1024 * length;
+    double cost, horizon = (double)c->horizon;
     if (c->end <= c->start)
-        return;
-    if (reached <= c->end)
-        c->horizon = age < c->horizon / 2 ? shorter : c->horizon;
-    else if (c->repair_cost > c->build_cost || tac_candidates_worn(c))
-        c->horizon = shorter;
-    else if (CHEAP * c->repair_cost <= c->build_cost)
-        c->horizon = longer;
+        return TAC_OK;
+    TAC_TRY(cost_of(view, c, &cost));
+    if (reached <= c->end && age < c->horizon / 2) {
+        horizon /= 2; /* far too long: a part of what it cost was for nothing */
+        c->descent = (struct tac_descent){.shorter = true};
+    } else if (cost > 0) {
+        horizon *= tac_descent_step(&c->descent, cost / (double)(age > 0 ? age : 1), STEP);
+    } else if (reached > c->end) {
+        horizon *= 2; /* of lists without pairs (kds) no costs are known */
+    }
+    c->horizon = horizon < (double)least ? least : horizon > (double)most ? most : (tac_time)horizon;
+done:
+    return err;
 }
 
 size_t tac_candidates_active(const struct tac_candidates *c, tac_time t)

@@ -8,6 +8,7 @@
 #ifndef TACTUS_BROADPHASE_CANDIDATES_H
 #define TACTUS_BROADPHASE_CANDIDATES_H
 
+#include "base/descent.h"
 #include "broadphase/view.h"
 #include "geometry/tree.h"
 #include "partition/halo.h"
@@ -74,6 +75,7 @@ struct tac_candidates {
     struct tac_path_bound *path_bound; /* owned, (V) */
     tac_time start, end;               /* the list's lifetime; end <= start: none */
     tac_time horizon;                  /* lifetime asked for */
+    struct tac_descent descent;        /* of it */
     double skin;                       /* usual trajectory bound radius, m */
     double farthest; /* m; of coordinates: beyond, what they are rounded by tells no neighbours apart */
     double extent;   /* largest coordinate, m */
@@ -134,18 +136,16 @@ enum tac_err tac_candidates_build(struct tac_view *view, struct tac_candidates *
 /* Collective, several ranks. The same trajectory bounds and the same remote primitives, with no list of pairs; from now
  * on we hear of the vertices of those primitives. */
 enum tac_err tac_candidates_gather(struct tac_view *view, struct tac_candidates *c, tac_time window, tac_time lifetime);
-/* Local. How long the next list should live: one whose trajectory bounds were left before their time was asked to live
- * too long; one that lived out, too short.  The window under way began at `start`; all before `reached` is run;
- * `length`: of windows. */
-void tac_candidates_horizon(struct tac_candidates *c, tac_time start, tac_time reached, tac_time length);
+/* Collective; local on one rank. How long the next list should live (c->horizon), by what lists of this lifetime cost
+ * per time.  The window under way began at `start`; all before `reached` is run; `length`: of windows. */
+enum tac_err tac_candidates_horizon(struct tac_view *view, struct tac_candidates *c, tac_time start, tac_time reached,
+                                    tac_time length);
 /* Local, one rank. The leavers (c->leaver, at most leaver_most) get new trajectory bounds along move[] over the pass
  * from view->state->now on, of `window` quanta; the list is made what it would be with these, and stays sorted; its
  * known part stays known.  *done false: a whole build serves better, and must follow. */
 enum tac_err tac_candidates_repair(struct tac_view *view, struct tac_candidates *c, tac_time window, bool *done);
 /* Local. Active pairs have other slots now: slot[k] of what had slot k. */
 void tac_candidates_rename(struct tac_candidates *c, const int32_t *slot);
-/* Local. Has going through the list cost much more than making it?  A list that lives shorter has fewer pairs. */
-bool tac_candidates_worn(const struct tac_candidates *c);
 /* Local. How many candidates (from the list's front) may touch before t. */
 size_t tac_candidates_active(const struct tac_candidates *c, tac_time t);
 

@@ -297,9 +297,7 @@ static void set_thickness(const struct tac_scene *s, tac_lid a, tac_lid b, doubl
     if (one_mesh && TAC_REST_FRACTION_MOST * d < radius)
         radius = .5 * d;
     form->radius = radius;
-    form->thickness = TAC_REST_FRACTION_MOST * (d - radius) < s->settings->contact.thickness
-                          ? fraction * (d - radius)
-                          : s->settings->contact.thickness;
+    form->thickness = fmin(fraction * (d - radius), s->settings->contact.thickness);
 }
 
 double tac_model_first(const struct tac_model *m, enum tac_pair_type type, const tac_lid *v, struct tac_form *form)

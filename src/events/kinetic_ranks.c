@@ -6,7 +6,7 @@
  * certificate fail in the past, all ranks go back to the window's start and run it again. */
 #include "events/kinetic.h"
 #include "events/ranks.h"
-#include "events/windows.h"
+#include "events/speculation/windows.h"
 #include "kds/flights.h"
 #include <string.h>
 

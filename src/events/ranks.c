@@ -1,7 +1,7 @@
 /* ranks.c: exchanges positions between ranks within a pass (ranks.h; docs/distribution.md, A pass). */
 #include "events/ranks.h"
 #include "broadphase/candidates.h"
-#include "events/windows.h"
+#include "events/speculation/windows.h"
 #include <stdlib.h>
 #include <string.h>
 

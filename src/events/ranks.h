@@ -123,6 +123,7 @@ enum {
     TAC_TELL_CHATTER,
     TAC_TELL_STOP,
     TAC_TELL_SAVE,
+    TAC_TELL_COST,
     TAC_TELLS
 };
 /* Collective; on one rank nothing happens. tell (TAC_TELLS). Returns the worst error of all ranks, whose sentence all

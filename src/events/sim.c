@@ -2,7 +2,7 @@
 #include "base/recorder.h"
 #include "contact/friction.h"
 #include "events/ranks.h"
-#include "events/windows.h"
+#include "events/speculation/windows.h"
 #include "geometry/sweep.h"
 #include <stdlib.h>
 #include <string.h>

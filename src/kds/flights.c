@@ -352,7 +352,7 @@ enum tac_err tac_flights_epoch(struct tac_view *view, struct tac_flights *f, tac
     tac_moves_exchange(view);
     TAC_TRY(tac_agree(view->ctx, view->halo->down));
     if (c->end > c->start)
-        tac_candidates_horizon(c, view->paths->start, view->state->now, usual);
+        TAC_TRY(tac_candidates_horizon(view, c, view->paths->start, view->state->now, usual));
     TAC_TRY(tac_candidates_gather(view, c, f->span, c->horizon));
     TAC_TRY(tac_agree(view->ctx, tac_kinetic_create_path_bounds(view, c, &f->k)));
     k = f->k;

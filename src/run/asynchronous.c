@@ -251,14 +251,13 @@ static enum tac_err join(void *state, struct tac_pieces *pieces)
 
 /* ---- lengths ---- */
 
-enum { PACE_LENGTH, PACE_STREAK, PACE_HORIZON, PACE_SPAN, PACE_FAIL_AT };
+enum { PACE_LENGTH, PACE_HORIZON, PACE_SPAN, PACE_FAIL_AT };
 
 static void pace_out(const void *state, struct tac_pace *pace)
 {
     const struct tac_sim *sim = state;
     memset(pace, 0, sizeof *pace);
     pace->value[PACE_LENGTH] = sim->windows.length;
-    pace->value[PACE_STREAK] = sim->windows.clean_streak;
     pace->value[PACE_HORIZON] = sim->view.candidates ? sim->view.candidates->horizon : 0;
     pace->value[PACE_SPAN] = sim->find.flights ? sim->find.flights->span : 0;
     const int64_t *fail_at = tac_ranks_fail_at(sim);
@@ -273,7 +272,6 @@ static void pace_in(void *state, const struct tac_pace *pace)
         *fail_at = pace->value[PACE_FAIL_AT];
     if (pace->value[PACE_LENGTH])
         sim->windows.length = pace->value[PACE_LENGTH];
-    sim->windows.clean_streak = (int32_t)pace->value[PACE_STREAK];
     if (sim->view.candidates)
         sim->view.candidates->horizon = pace->value[PACE_HORIZON];
     if (sim->find.flights)

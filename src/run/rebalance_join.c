@@ -6,7 +6,7 @@
  * long as some thousand messages. */
 #include "run/rebalance_join.h"
 #include "base/exchange.h"
-#include "events/windows.h"
+#include "events/speculation/windows.h"
 #include "partition/part.h"
 #include <stdlib.h>
 

@@ -115,7 +115,7 @@ static void put_settings(struct digest *d, const struct tac_scene *s)
     put_laws(d, s);
     /* Scenes of before there was the key keep their hash. */
     if (s->settings->contact.thickness > 0 && s->settings->contact.rest_fraction != TAC_REST_FRACTION_MOST) {
-        put_tag(d, "rest_fraction");
+        put_tag(d, "rest_fraction/2");
         put_double(d, s->settings->contact.rest_fraction);
     }
     put_tag(d, "clocks");

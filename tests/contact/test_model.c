@@ -82,12 +82,12 @@ static void check_form(const struct tac_model *m, enum tac_pair_type type, const
     CHECK(form.thickness > 0 && form.thickness <= s->settings->contact.thickness, "thickness %g", form.thickness);
     CHECK(form.thickness <= .9 * (near.d - form.radius) * (1 + 4 * DBL_EPSILON), "starts silent: thickness %g, gap %g",
           form.thickness, near.d - form.radius);
-    /* eta(1) where nine tenths of the gap hold it, and else a part of it: in one mesh what was asked for. */
+    /* At most eta(1), and at most a part of the gap: in one mesh what was asked for. */
     const double gap = near.d - form.radius, part = same && s->settings->body[s->mesh->vertex_body[v[0]]].has_elements
                                                         ? s->settings->contact.rest_fraction
                                                         : .9;
-    CHECK(.9 * gap >= s->settings->contact.thickness ? form.thickness == s->settings->contact.thickness
-                                                     : fabs(form.thickness - part * gap) <= 1e-15 * gap,
+    CHECK(part * gap >= s->settings->contact.thickness ? form.thickness == s->settings->contact.thickness
+                                                       : fabs(form.thickness - part * gap) <= 1e-15 * gap,
           "thickness %g of a gap %g", form.thickness, gap);
     CHECK(tac_model_reach(m, &form, 1) < near.d, "layer 1 is silent at the start");
     /* h(1) = 2 s sqrt(m_eff / (N_c r(1))). N_c: what was asked for; else at e = 1 at least 48 and all pairs that two

@@ -17,7 +17,7 @@ MUTANTS = [
         ("            c->group[i].last_d = c->group[i].saved_d;\n", "            (void)c->group[i].saved_d;\n")]),
     ("undo-friction", "friction keeps the budget of a pass that is taken back", "src/contact/friction.c", [
         ("        f->anchor[f->anchor_kept[k].anchor].now = f->anchor_kept[k].values;\n", "        (void)f->anchor_kept[k].values;\n")]),
-    ("old-list", "a list of candidates outlives its tubes", "src/events/windows.c", [
+    ("old-list", "a list of candidates outlives its tubes", "src/events/speculation/windows.c", [
         ("    if (end > c->end) {\n", "    if (c->builds > 0)\n        return true;\n    if (end > c->end) {\n")]),
     ("forgotten-repair", "a repaired list lacks the pairs of the vertices that left their tubes", "src/broadphase/candidates_repair.c", [
         ("    for (size_t k = 0; k < count; k++)\n        enter(c, &c->fresh[k]);\n",

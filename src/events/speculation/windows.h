@@ -3,8 +3,8 @@
  * Lengths of windows are in ticks of the period that has most of the elastic work.  When a window has been run, chords
  * and deviations tell how each vertex moved in it, and whether it kept to its trajectory bound of the candidate list.
  */
-#ifndef TACTUS_EVENTS_WINDOWS_H
-#define TACTUS_EVENTS_WINDOWS_H
+#ifndef TACTUS_EVENTS_SPECULATION_WINDOWS_H
+#define TACTUS_EVENTS_SPECULATION_WINDOWS_H
 
 #include "events/sim.h"
 
@@ -21,6 +21,11 @@ tac_time tac_windows_least(const struct tac_sim *sim);
  * A pair that is thrown deep into its layer stack is there for some ten ticks of its deepest layer group, which may be
  * a millionth of sim->windows.length; all other ticks of that layer group are silent. */
 tac_time tac_windows_ask(const struct tac_sim *sim);
+/* Local. What passes have cost this rank since it was last asked for, beside the forces that acted: see windows.c. */
+int64_t tac_windows_cost(struct tac_sim *sim);
+/* Local; the same on all ranks. After a commit: the next length.  `attempts` passes were thrown away; `asked`: the
+ * length that the window had to have, which a frame, a knot or a deep layer may have cut. */
+void tac_windows_adapt(struct tac_sim *sim, int attempts, tac_time asked);
 /* Local. A pair is deep if it has a layer group of a shorter period: windows are shortened for it. 0: they have no
  * length. */
 static inline tac_time tac_windows_deep(const struct tac_sim *sim)

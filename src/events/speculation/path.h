@@ -1,7 +1,7 @@
 /* path.h: tells whether a pair may come under a distance along the recorded paths of a pass. The answer is
  * conservative: no is certain, yes may be wrong. */
-#ifndef TACTUS_EVENTS_PATH_H
-#define TACTUS_EVENTS_PATH_H
+#ifndef TACTUS_EVENTS_SPECULATION_PATH_H
+#define TACTUS_EVENTS_SPECULATION_PATH_H
 
 #include "events/sim.h"
 #include "geometry/sweep.h"

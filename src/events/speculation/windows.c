@@ -1,19 +1,25 @@
 /* windows.c: the lengths of windows, and the statistics that are kept when one has been run (docs/engine.md, Windows).
  */
-#include "events/windows.h"
+#include "events/speculation/windows.h"
 #include "broadphase/candidates.h"
 #include "events/ranks.h"
 #include "scene/period.h"
 #include <string.h>
 
+static const double STEP = 1.4; /* of lengths */
+/* Costs in tests of boxes (.025 us), as those of lists: of a vertex and of a watched pair in a window, of a look at a
+ * candidate, of a tick that was silent or is computed again, of a pair that begins to be watched, and, on several
+ * ranks, of a window's messages and collective calls. */
+enum { VERTEX_COST = 10, WATCHED_COST = 2, LOOK_COST = 5, TICK_COST = 4, FOUND_COST = 60, MEET_COST = 4000 };
 enum {
-    TICKS_PER_WINDOW = 16,
-    TICKS_AT_LEAST = 8,
-    TICKS_AT_MOST = 24,
-    DAMPER = 2,     /* what a damper's tick counts in those of a spring, where windows are measured in the period that
-                     * most of the work has */
-    RUNG_TICKS = 32 /* most ticks of one layer group in a window, and some more for the scene's vertices: they are to
-                     * cost no more than what a window costs by itself */
+    TICKS_PER_WINDOW = 16, /* at first */
+    TICKS_AT_MOST = 32,
+    TRIED = 4,       /* windows of one length, then another is tried */
+    MOST_HALVED = 2, /* the ticks of a layer group, after misses in windows that were cut for it */
+    DAMPER = 2,      /* what a damper's tick counts in those of a spring, where windows are measured in the period that
+                      * most of the work has */
+    RUNG_TICKS = 32  /* most ticks of one layer group in a window, and some more for the scene's vertices: they are to
+                      * cost no more than what a window costs by itself */
 };
 
 tac_time tac_windows_main_period(const struct tac_sim *sim)
@@ -55,17 +61,16 @@ enum tac_err tac_windows_choose(struct tac_sim *sim)
     sim->windows.ticks = RUNG_TICKS + vertices / 16;
     sim->windows.least_period = 0; /* not known yet */
     sim->windows.period_wanted = TAC_TIME_NEVER;
+    sim->windows.descent.shorter = true; /* to try first */
     sim->windows.unit = period ? period : 2 * first;
     sim->windows.most = period ? TICKS_AT_MOST * period : (tac_time)1 << 60;
     sim->windows.least = period ? period : first;
-    sim->windows.brief = period ? TICKS_AT_LEAST * period : first;
     sim->windows.length = TICKS_PER_WINDOW * sim->windows.unit;
     tac_time lo = to_quanta(sim, sim->scene->settings->discovery.window_s[0]),
              hi = to_quanta(sim, sim->scene->settings->discovery.window_s[1]);
     if (hi > 0) {
         sim->windows.least = lo > 0 ? lo : 1;
         sim->windows.most = hi;
-        sim->windows.brief = sim->windows.least;
     }
     sim->windows.length = sim->windows.length < sim->windows.most ? sim->windows.length : sim->windows.most;
     sim->windows.length = sim->windows.length > sim->windows.least ? sim->windows.length : sim->windows.least;
@@ -96,6 +101,48 @@ tac_time tac_windows_ask(const struct tac_sim *sim)
     const tac_time ticks = sim->windows.ticks >> sim->windows.halved;
     return sim->windows.least_period > sim->windows.length / ticks ? sim->windows.length
                                                                    : ticks * sim->windows.least_period;
+}
+
+/* All that windows of another length would make more or less of. */
+int64_t tac_windows_cost(struct tac_sim *sim)
+{
+    const struct tac_counters *k = &sim->books.counters;
+    const int64_t passes = k->windows + k->rollbacks + 1,
+                  all = passes * (VERTEX_COST * (int64_t)sim->state.owned + (tac_sim_halo(sim) ? MEET_COST : 0)) +
+                        LOOK_COST * sim->windows.looks + FOUND_COST * k->contacts_found +
+                        TICK_COST * (k->silent + sim->books.silent + k->repeated_ticks),
+                  since = all - sim->windows.cost_told;
+    sim->windows.cost_told = all;
+    return since + WATCHED_COST * (int64_t)sim->active.pair_count;
+}
+
+void tac_windows_adapt(struct tac_sim *sim, int attempts, tac_time asked)
+{
+    struct tac_windows *w = &sim->windows;
+    if (asked < w->length) {
+        /* Cut: by a deep layer group, or by a frame or a knot. */
+        if (tac_windows_ask(sim) < w->length) {
+            if (attempts > 0)
+                w->halved += w->halved < MOST_HALVED;
+            else if (w->halved > 0)
+                w->halved--;
+        }
+        if (asked < w->length - w->length / 4) {
+            w->cost = w->cost_s = w->count = 0; /* its costs are not those of this length */
+            return;
+        }
+    }
+    if (!w->known) {
+        w->known = true; /* what the first window found is what any would find */
+        w->cost = 0;
+        return;
+    }
+    w->cost_s += w->last_s;
+    if (++w->count < TRIED)
+        return;
+    const double length = (double)w->length * tac_descent_step(&w->descent, w->cost / w->cost_s, STEP);
+    w->length = length < (double)w->least ? w->least : length > (double)w->most ? w->most : (tac_time)length;
+    w->cost = w->cost_s = w->count = 0;
 }
 
 bool tac_windows_measure(struct tac_sim *sim, tac_time end, tac_lid *bad, double *wildest)

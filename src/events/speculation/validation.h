@@ -4,8 +4,8 @@
  * of several ranks, paths of vertices of other ranks may be needed; then all neighbours exchange messages. speculate.c
  * decides what follows from the result.
  */
-#ifndef TACTUS_EVENTS_VALIDATION_H
-#define TACTUS_EVENTS_VALIDATION_H
+#ifndef TACTUS_EVENTS_SPECULATION_VALIDATION_H
+#define TACTUS_EVENTS_SPECULATION_VALIDATION_H
 
 #include "events/sim.h"
 

@@ -1,5 +1,5 @@
 /* path.c: conservative advancement of a pair along the piecewise straight paths that a pass has recorded. */
-#include "events/path.h"
+#include "events/speculation/path.h"
 #include "events/ranks.h"
 #include <string.h>
 

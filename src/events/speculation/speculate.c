@@ -3,15 +3,15 @@
 #include "broadphase/candidates.h"
 #include "contact/friction.h"
 #include "events/ranks.h"
-#include "events/validation.h"
-#include "events/windows.h"
+#include "events/speculation/validation.h"
+#include "events/speculation/windows.h"
 #include "geometry/sweep.h"
 #include <stdlib.h>
 #include <string.h>
 
 static const double WANDER = 4; /* deviations */
 enum { SWINGS = 32 };           /* of a vertex about its chord in a window, times 2 pi */
-enum { STREAK = 6, QUIET_MARGIN = 4, COSTLY_MISSES = 4, MOST_HALVED = 2 };
+enum { QUIET_MARGIN = 4, COSTLY_MISSES = 4 };
 
 static enum tac_err create(struct tac_sim *sim)
 {
@@ -78,24 +78,6 @@ static enum tac_err go_back(struct tac_sim *sim, const struct tac_validation *va
             c->list[k].next = sim->active.pair[c->list[k].slot].next;
 done:
     return err;
-}
-
-/* Longer after a run of clean windows, shorter after an early miss. */
-static void adapt(struct tac_sim *sim, int attempts, tac_time asked)
-{
-    if (asked < sim->windows.length && tac_windows_ask(sim) < sim->windows.length) {
-        if (attempts > 0)
-            sim->windows.halved += sim->windows.halved < MOST_HALVED;
-        else if (sim->windows.halved > 0)
-            sim->windows.halved--;
-    } else if (attempts > 0) {
-        sim->windows.clean_streak = 0;
-        sim->windows.length =
-            sim->windows.length / 2 > sim->windows.brief ? sim->windows.length / 2 : sim->windows.brief;
-    } else if (asked >= sim->windows.length && ++sim->windows.clean_streak >= STREAK) {
-        sim->windows.clean_streak = 0;
-        sim->windows.length = 2 * sim->windows.length < sim->windows.most ? 2 * sim->windows.length : sim->windows.most;
-    }
 }
 
 /* Margin above its next layer in which a candidate is looked at more closely: a twentieth of the distance; of a limit,
@@ -171,10 +153,13 @@ done:
 
 static enum tac_err new_list(struct tac_sim *sim, tac_time reached)
 {
+    enum tac_err err;
     struct tac_candidates *c = sim->view.candidates;
-    tac_candidates_horizon(sim->view.candidates, sim->paths.start, reached, tac_windows_ask(sim));
+    TAC_TRY(tac_candidates_horizon(&sim->view, c, sim->paths.start, reached, tac_windows_ask(sim)));
     c->known = 0;
-    return tac_candidates_build(&sim->view, c, reached - sim->paths.start, c->horizon);
+    TAC_TRY(tac_candidates_build(&sim->view, c, reached - sim->paths.start, c->horizon));
+done:
+    return err;
 }
 
 /* Some vertices left their trajectory bounds: a repaired list, or *broken stays, and a new one is needed. */
@@ -310,13 +295,11 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
     }
     tac_windows_hold(sim, reached, true);
     TAC_TRY(tac_ranks_hold(sim, tac_pass_commit(sim, reached)));
-    adapt(sim, attempts, asked);
+    tac_windows_adapt(sim, attempts, asked);
     sim->windows.least_period = wanted < validation.period ? wanted : validation.period;
     TAC_TRY(tac_ranks_hold(sim, sort_pairs(sim)));
     TAC_TRY(tac_ranks_hold(sim, look_ahead(sim, (double)tac_windows_ask(sim) / (double)(reached - sim->paths.start))));
     tac_orders_exchange(sim);
-    if (!tac_sim_halo(sim) && tac_candidates_worn(sim->view.candidates))
-        sim->view.candidates->end = sim->state.now; /* the next window makes another list */
     if (!tac_sim_halo(sim) && wanted == TAC_TIME_NEVER)
         sim->windows.least_period = tac_windows_least(sim); /* less what was dropped */
     sim->books.counters.seconds_discovery += tac_wall_s() - begin_s;

@@ -1,11 +1,11 @@
 /* validation.c: decides whether a layer was missed in a pass (docs/method.md, Finding contacts; docs/engine.md,
  * Windows).
  */
-#include "events/validation.h"
+#include "events/speculation/validation.h"
 #include "broadphase/candidates.h"
-#include "events/path.h"
 #include "events/ranks.h"
-#include "events/windows.h"
+#include "events/speculation/path.h"
+#include "events/speculation/windows.h"
 #include <string.h>
 
 enum {
@@ -214,6 +214,7 @@ static enum tac_err validate(struct tac_sim *sim, tac_time end, struct tac_valid
         c->list[k].d = -INFINITY; /* the list's start is past: look anew */
     c->known = active;
     c->looks += (int64_t)active;
+    sim->windows.looks += (int64_t)active;
     for (size_t k = 0; k < active; k++)
         TAC_TRY(enter(sim, validation, k, look_at(sim, &c->list[k], end)));
 done:
@@ -252,6 +253,7 @@ enum tac_err tac_validation_reduce(struct tac_sim *sim, struct tac_validation *v
     tell[TAC_TELL_BROKEN] = validation->broken;
     tell[TAC_TELL_BAD] = validation->bad >= 0 ? INT64_MAX - validation->bad : -1;
     tell[TAC_TELL_PERIOD] = -validation->period;
+    tell[TAC_TELL_COST] = tac_windows_cost(sim);
     TAC_TRY(tac_ranks_reduce(sim, tell));
     validation->earliest = -tell[TAC_TELL_EARLIEST];
     validation->bottom = -tell[TAC_TELL_BOTTOM];
@@ -259,6 +261,7 @@ enum tac_err tac_validation_reduce(struct tac_sim *sim, struct tac_validation *v
     validation->broken = tell[TAC_TELL_BROKEN] != 0;
     validation->bad = tell[TAC_TELL_BAD] >= 0 ? INT64_MAX - tell[TAC_TELL_BAD] : -1;
     validation->period = -tell[TAC_TELL_PERIOD];
+    sim->windows.cost += (double)tell[TAC_TELL_COST];
 done:
     return err;
 }
