@@ -112,10 +112,8 @@ run_once() {
 # choose_launcher: fills the array launch.
 choose_launcher() {
     launch=()
-    if [ "$ntasks" = 1 ]; then
-        return
-    fi
     if [ "$launcher" = auto ]; then
+        if [ "$ntasks" = 1 ]; then return; fi # one process needs no launcher
         launcher=mpirun
         if command -v srun >/dev/null && [[ " $(srun --mpi=list 2>&1 | tr '\n' ' ') " == *pmix* ]]; then
             launcher=srun

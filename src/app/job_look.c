@@ -205,7 +205,7 @@ static void judge_over(struct tac_look *look)
 void tac_look_judge(struct tac_look *look)
 {
     static const char *const waits[] = {"PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", NULL};
-    static const char *const works[] = {"RUNNING",  "CONFIGURING", "COMPLETING", "SUSPENDED",
+    static const char *const works[] = {"RUNNING",   "CONFIGURING", "COMPLETING", "SUSPENDED",
                                         "SIGNALING", "STAGE_OUT",   "STOPPED",    NULL};
     const char *again = text_of(look->job, "again");
     look->condition = NULL;

@@ -68,16 +68,23 @@ done:
     return err;
 }
 
-enum tac_err tac_folder_status(struct tac_ctx *ctx, const char *dir, json_t **out)
+static enum tac_err look_folder(struct tac_ctx *ctx, const char *dir)
 {
-    bool there;
     struct stat s;
-    *out = NULL;
     if (stat(dir, &s) != 0)
         return tac_fail(ctx, TAC_ERR_INPUT, "cannot read '%s': %s", dir, strerror(errno));
     if (!S_ISDIR(s.st_mode))
         return tac_fail(ctx, TAC_ERR_INPUT, "'%s' is no run folder: it is no folder", dir);
-    enum tac_err err = read_object(ctx, dir, "status.json", "tactus-status/", &there, out, "a run");
+    return TAC_OK;
+}
+
+enum tac_err tac_folder_status(struct tac_ctx *ctx, const char *dir, json_t **out)
+{
+    bool there;
+    *out = NULL;
+    enum tac_err err = look_folder(ctx, dir);
+    if (!err)
+        err = read_object(ctx, dir, "status.json", "tactus-status/", &there, out, "a run");
     if (!err && !there)
         return tac_fail(ctx, TAC_ERR_INPUT, "'%s' is no run folder: it has no status.json", dir);
     return err;
@@ -92,8 +99,10 @@ enum tac_err tac_folder_run(struct tac_ctx *ctx, const char *dir, json_t **out)
 enum tac_err tac_folder_job(struct tac_ctx *ctx, const char *dir, json_t **job, json_t **state)
 {
     bool there;
-    *state = NULL;
-    enum tac_err err = read_object(ctx, dir, "job.json", "tactus-job/", &there, job, "jobs/submit");
+    *job = *state = NULL;
+    enum tac_err err = look_folder(ctx, dir);
+    if (!err)
+        err = read_object(ctx, dir, "job.json", "tactus-job/", &there, job, "jobs/submit");
     if (!err && there)
         err = read_object(ctx, dir, "job-state.json", "tactus-job-state/", &there, state, "a job");
     if (err) {
