@@ -240,7 +240,10 @@ main() {
     stopped_at=$(json_key "$state_file" stopped_at)
     before=$(json_key "$state_file" state)
     limit_s=$(squeue -h -j "${SLURM_JOB_ID:-0}" -o %e 2>/dev/null | head -n 1)
-    limit_s=$(date -d "$limit_s" +%s 2>/dev/null) || limit_s=''
+    case $limit_s in
+    [0-9]*T*) limit_s=$(date -d "$limit_s" +%s 2>/dev/null) || limit_s='' ;;
+    *) limit_s='' ;; # of an empty text, date would make midnight
+    esac
     # The sitting before ended without a word: its node failed, say, and Slurm has queued the job again.
     case $before in running | waiting)
         if [ "$(newest)" != "$from" ]; then failures=0; fi

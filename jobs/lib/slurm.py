@@ -117,7 +117,7 @@ def script(job):
         lines.append("#SBATCH --output=/dev/null")
     else:
         lines.append("#SBATCH --output=" + ("%4a/slurm-%A_%a.out" if sweep else "slurm-%j.out"))
-    lines += ["", "# shellcheck disable=SC2016,SC2034 # quoted dollars are meant so, and each variable is used below",
+    lines += ["", "# shellcheck disable=SC1003,SC2016,SC2034 # quoted dollars are meant so, and each variable is used below",
               "program=%s" % word(job["program"]), "scene=%s" % word(job["scene"]), "home=%s" % word(job["home"])]
     if sweep:
         lines += ['folder=$home/$(printf %04d "${SLURM_ARRAY_TASK_ID:?this is a job array: submit it with jobs/submit --again}")',

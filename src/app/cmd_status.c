@@ -180,14 +180,15 @@ static enum tac_err add_folder(struct tac_ctx *ctx, struct folders *list, const 
 /* A sweep's folder stands for those of its runs. */
 static enum tac_err add_folders(struct tac_ctx *ctx, struct folders *list, const char *dir)
 {
-    enum tac_err err;
+    enum tac_err err = TAC_OK;
     json_t *job = NULL, *state = NULL;
     size_t i;
     json_t *run;
-    TAC_TRY(tac_folder_job(ctx, dir, &job, &state));
+    if (tac_folder_job(ctx, dir, &job, &state) != TAC_OK)
+        ctx->error[0] = '\0'; /* its turn to be told of comes */
     json_t *runs = json_object_get(json_object_get(job, "sweep"), "runs");
     if (!json_is_array(runs))
-        err = add_folder(ctx, list, dir, "");
+        TAC_TRY(add_folder(ctx, list, dir, ""));
     list->table = list->table || json_is_array(runs);
     json_array_foreach(runs, i, run)
     {

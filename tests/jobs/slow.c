@@ -1,6 +1,6 @@
-/* slow.c: a library to be loaded before all others, for tests that need a run which takes long and computes little. While
- * the file named by TACTUS_TEST_GATE exists, the program tactus waits before each rename, and it renames a file for each
- * frame. A signal ends the waiting for good, so that a run that shall stop stops at once. */
+/* slow.c: a library to be loaded before all others, for tests that need a run which takes long and computes little.
+ * While the file named by TACTUS_TEST_GATE exists, the program tactus waits before each rename, and it renames a file
+ * for each frame. A signal ends the waiting for good, so that a run that shall stop stops at once. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -84,8 +84,15 @@ class Job:
         say("%s: %s" % (os.path.basename(self.folder).split()[0], what))
 
     def wait_condition(self, word):
-        self.wait(word, lambda: self.status()["condition"] == word)
-        return self.status()
+        seen = {}
+
+        def ready():
+            seen.update(self.status())
+            must(word == "gone" or seen["condition"] != "gone", "waiting for %s: %s" % (word, seen))
+            return seen["condition"] == word
+
+        self.wait(word, ready)
+        return seen
 
     def log(self):
         names = [n for n in os.listdir(self.folder) if n.startswith("slurm-") and n.endswith(".out")] if os.path.isdir(self.folder) else []
@@ -145,9 +152,9 @@ def node():
     job = Job("node", "--sbatch=--nodelist=two", "--retry-wait", "1")
     job.wait_checkpoint()
     cluster.daemons["slurmd-two"].kill()
-    for pid in cluster.processes(SLURM_JOB_ID=job.id):
+    for pid in stepds(job.id): # first: it must not tell Slurm of the script's end
         os.kill(pid, signal.SIGKILL)
-    for pid in stepds(job.id):
+    for pid in cluster.processes(SLURM_JOB_ID=job.id):
         os.kill(pid, signal.SIGKILL)
     s = job.wait_condition("requeued")
     must(s["why"], "why it waits: %s" % s)
