@@ -52,10 +52,10 @@ def read(path):
 
 
 class Job:
-    """One scenario's job: its folder has an odd name; its gate, while it is there, holds the run up at every frame."""
+    """One scenario's job: its folder has an odd name (Slurm expands %j in some paths); its gate, while it is there, holds the run up at every frame."""
 
     def __init__(self, name, *options, scene="a scene.json", gate=True):
-        self.folder, self.gate = os.path.join(work, "%s $HOME 'x' \"y\"\n%%j" % name), os.path.join(work, name + ".gate")
+        self.folder, self.gate = os.path.join(work, "%s $HOME 'x' \"y\"\nz" % name + ("%j" if name in ("cancel", "rank") else "")), os.path.join(work, name + ".gate")
         if gate:
             open(self.gate, "w").close()
         more = dict(TACTUS_TEST_GATE=self.gate)
