@@ -87,6 +87,17 @@ bool tac_output_here(const struct tac_output *out);
  * only the times and numbers of frames and rows, not their values. */
 enum tac_err tac_output_whole(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
                               const struct tac_output_past *past, bool last_frame, bool *here, bool *whole);
+/* From where a run was branched: for branch.json, and for run.json. */
+struct tac_output_branch {
+    const char *parent;     /* the checkpoint's file */
+    const char *sha256;     /* of the scene before the change */
+    double time_s;          /* of the checkpoint */
+    const char *const *set; /* (count) the changes */
+    int count;
+};
+
+/* Collective. Writes branch.json. */
+enum tac_err tac_output_branched(struct tac_ctx *ctx, struct tac_output *out, const struct tac_output_branch *branch);
 /* Local to rank 0. Tells what the folder holds so far: *count entries in *entry, which is borrowed and valid until the
  * next frame. */
 void tac_output_entries(const struct tac_output *out, const struct tac_output_entry **entry, int64_t *count);

@@ -16,6 +16,10 @@ enum tac_err tac_folder_status(struct tac_ctx *ctx, const char *dir, json_t **ou
  * error. */
 enum tac_err tac_folder_run(struct tac_ctx *ctx, const char *dir, json_t **out);
 
+/* Local. Reads job.json, which jobs/submit leaves in the folder, and job-state.json, which the job itself writes there.
+ * *job and *state are new references, NULL where there is no such file. TAC_ERR_INPUT: one of them is damaged. */
+enum tac_err tac_folder_job(struct tac_ctx *ctx, const char *dir, json_t **job, json_t **state);
+
 /* Whether the process that writes a status.json is still there. It is unknown if that was on another machine, or if the
  * file does not tell. */
 enum tac_alive { TAC_ALIVE_NO, TAC_ALIVE_YES, TAC_ALIVE_UNKNOWN };

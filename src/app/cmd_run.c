@@ -7,11 +7,13 @@
 #include <tactus/run.h>
 
 static const char usage[] = "SCENE [-o DIR] [--overwrite] [--until T] [--restart FILE|DIR] [--wall-limit HH:MM:SS]\n"
-                            "           [--discover MODE] [--record] [--set path=value ...] [--quiet]";
+                            "           [--discover MODE] [--record] [--set path=value ...] [--quiet]\n"
+                            "           --restart FILE|DIR --branch --set path=value ... -o DIR";
 static const char about[] =
     "Runs a scene and writes a run folder: frames.h5 and frames.xdmf (open the latter in ParaView), energy.csv,\n"
     "run.json, scene.json, status.json, checkpoints.  Progress goes to stderr.\n"
     "With --restart it goes on from a checkpoint: SCENE may then be left out, and -o is the checkpoint's folder.\n"
+    "With --branch too, a new run with other physics begins there.\n"
     "Several processes: 'mpirun -n 8 tactus run SCENE', or under Slurm 'srun --mpi=pmix tactus run SCENE'.\n"
     "SIGINT, SIGUSR1, SIGTERM and --wall-limit stop it in good order, with a checkpoint.\n"
     "Exit code 0: it ran to its end; 2: the scene or the command line is wrong, nothing was run;\n"
@@ -31,7 +33,7 @@ static enum tac_err add_setting(struct tac_ctx *ctx, struct tac_strings *set, co
 struct arguments {
     const char *scene, *dir, *discover, *restart, *wall_limit;
     double until;
-    bool overwrite, record, quiet, help;
+    bool overwrite, record, quiet, help, branch;
     struct tac_strings set;
 };
 
@@ -83,7 +85,8 @@ static enum tac_err run(struct tac_ctx *ctx, struct arguments *a, int argc, char
                                             .argv = argv,
                                             .wall_limit_s = wall_limit_s,
                                             .until_s = isnan(a->until) ? NULL : &a->until,
-                                            .restart = a->restart};
+                                            .restart = a->restart,
+                                            .branch = a->branch};
     TAC_TRY(tac_run(ctx, &source, &options));
 done:
     return err;
@@ -105,6 +108,8 @@ enum tac_err tac_cmd_run(struct tac_ctx *ctx, int argc, char **argv)
          "go on from a checkpoint, or from the newest whole one in a run folder"},
         {"--wall-limit", TAC_OPTION_STRING, &a.wall_limit, "HH:MM:SS",
          "stop in time with a checkpoint saved (exit code 75)"},
+        {"--branch", TAC_OPTION_FLAG, &a.branch, NULL,
+         "with --restart: --set changes gravity, contact, loads or motions from there on, in a new folder"},
         {"--record", TAC_OPTION_FLAG, &a.record, NULL,
          "keep every breakpoint of every vertex in record.h5, for an audit"},
     };
@@ -117,6 +122,10 @@ enum tac_err tac_cmd_run(struct tac_ctx *ctx, int argc, char **argv)
     } else if (a.restart && a.overwrite) {
         err = tac_fail(ctx, TAC_ERR_INPUT,
                        "--overwrite would remove the run that --restart goes on with; leave one of them out");
+    } else if (a.branch && (a.restart == NULL || a.dir == NULL || a.set.count == 0)) {
+        err = tac_fail(ctx, TAC_ERR_INPUT,
+                       "--branch needs the run to branch from, what is to change, and a new folder: tactus run "
+                       "--restart DIR --branch --set contact.friction=0.1 -o NEW");
     } else if (count < 1 && !a.restart) {
         err = tac_fail(ctx, TAC_ERR_INPUT,
                        "tactus run needs a scene: tactus run SCENE [-o DIR]; 'tactus run -h' tells the rest");

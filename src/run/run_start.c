@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* <stem of the scene's file>.run in the current folder. */
 static enum tac_err default_folder(struct tac_ctx *ctx, const char *scene, char **out)
@@ -136,6 +137,109 @@ done:
     return err;
 }
 
+/* ---- a branch ---- */
+
+/* Keys that are not part of the physics: they may change at any restart. */
+static bool is_free(const char *assignment)
+{
+    static const char *const keys[] = {"time", "output", "discovery", "name"};
+    const size_t length = strcspn(assignment, ".=");
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (strlen(keys[i]) == length && strncmp(assignment, keys[i], length) == 0)
+            return true;
+    return false;
+}
+
+/* A branch's folder is a new one. */
+static enum tac_err check_new(struct tac_ctx *ctx, const char *dir)
+{
+    struct stat s;
+    char *path = NULL;
+    enum tac_err err = TAC_OK;
+    TAC_TRY(tac_alloc(ctx, strlen(dir) + sizeof "/status.json", 1, &path));
+    sprintf(path, "%s/status.json", dir);
+    if (ctx->rank == 0 && stat(path, &s) == 0)
+        err = tac_fail(ctx, TAC_ERR_INPUT, "'%s' already holds a run; --branch needs a new folder, choose it with -o",
+                       dir);
+done:
+    free(path);
+    return err;
+}
+
+/* The state of the checkpoint, then the changes, then the folder of the changed scene: what is refused leaves none. */
+static enum tac_err begin_branch(struct tac_running *run, struct tac_start *start, struct tac_pieces **pieces)
+{
+    enum tac_err err;
+    struct tac_simulation *sim = &run->sim;
+    struct tac_output_past past = past_of(start);
+    char sha256[65];
+    snprintf(sha256, sizeof sha256, "%s", sim->whole->settings->sha256);
+    past.entry = NULL; /* it is of another folder */
+    past.entry_count = 0;
+    TAC_TRY(tac_agree(run->ctx, check_new(run->ctx, run->dir)));
+    TAC_TRY(tac_simulation_make(sim, pieces));
+    TAC_TRY(go_on(run, &start->checkpoint));
+    for (int i = 0; i < run->change_count; i++) {
+        bool lost;
+        TAC_TRY(tac_simulation_change(sim, run->change[i], &lost));
+    }
+    run->row_at = -1;
+    if (sim->local != NULL)
+        TAC_TRY(tac_pieces_of(run->ctx, sim->local, pieces));
+    TAC_TRY(tac_output_resume(run->ctx, sim->whole, *pieces, run->dir, &past, &run->out));
+    tac_pieces_destroy(pieces);
+    const struct tac_output_branch branch = {start->file, sha256, (double)past.now * sim->whole->settings->quantum_s,
+                                             run->change, run->change_count};
+    TAC_TRY(tac_output_branched(run->ctx, run->out, &branch));
+done:
+    return err;
+}
+
+/* Splits the assignments into those of any restart, which stay in *set, and the changes. */
+static enum tac_err split_changes(struct tac_running *run, struct tac_scene_source *source, const char ***kept)
+{
+    enum tac_err err;
+    int count = 0;
+    const size_t room = (size_t)source->set_count + 1;
+    TAC_TRY(tac_alloc(run->ctx, room, sizeof **kept, kept));
+    TAC_TRY(tac_alloc(run->ctx, room, sizeof *run->change, &run->change));
+    for (int i = 0; i < source->set_count; i++)
+        if (is_free(source->set[i]))
+            (*kept)[count++] = source->set[i];
+        else
+            run->change[run->change_count++] = source->set[i];
+    source->set = *kept;
+    source->set_count = count;
+    if (run->change_count == 0)
+        err = tac_fail(run->ctx, TAC_ERR_INPUT,
+                       "--branch changes nothing: no --set names gravity, contact, loads or motions; leave --branch "
+                       "out to go on with the same scene");
+done:
+    return err;
+}
+
+static enum tac_err run_branch(struct tac_running *run, struct tac_start *start, struct tac_pieces **pieces)
+{
+    enum tac_err err;
+    const struct tac_settings *settings = run->sim.whole->settings;
+    if (start->checkpoint->now >= settings->t_end)
+        TAC_TRY(tac_fail(run->ctx, TAC_ERR_INPUT,
+                         "the checkpoint '%s' is of t = %.9g s, where the scene ends, so nothing is left to branch to; "
+                         "give a later end with --set time.end=T",
+                         start->file, (double)start->checkpoint->now * settings->quantum_s));
+    TAC_TRY(tac_simulation_pieces(&run->sim, pieces));
+    err = begin_branch(run, start, pieces);
+    if (run->out == NULL)
+        goto done;
+    if (!err)
+        err = start_record(run, true);
+    if (!err)
+        err = tac_running_loop(run);
+    err = tac_running_finish(run, tac_agree(run->ctx, err));
+done:
+    return err;
+}
+
 static enum tac_err run_scene(struct tac_running *run, struct tac_start *start, struct tac_pieces **pieces)
 {
     enum tac_err err = TAC_OK;
@@ -184,7 +288,13 @@ enum tac_err tac_run(struct tac_ctx *ctx, const struct tac_scene_source *source,
     const double begin_s = tac_wall_s();
     struct tac_running run = {.ctx = ctx, .row_at = -1};
     struct tac_run_options settled = *options;
+    struct tac_scene_source kept = *source;
+    const char **kept_set = NULL;
     char *folder = NULL;
+    if (options->branch) {
+        TAC_TRY(tac_agree(ctx, split_changes(&run, &kept, &kept_set)));
+        source = &kept;
+    }
     if (options->restart != NULL)
         TAC_TRY(tac_start_resume(ctx, options->restart, source, &start));
     else if (ctx->size > 1)
@@ -199,13 +309,15 @@ enum tac_err tac_run(struct tac_ctx *ctx, const struct tac_scene_source *source,
     /* The limit counts from the call; what is over already must not read as no limit. */
     if (options->wall_limit_s > 0)
         settled.wall_limit_s = fmax(options->wall_limit_s - (run.wall_start_s - begin_s), 1e-3);
-    TAC_TRY(run_scene(&run, &start, &pieces));
+    TAC_TRY((options->branch ? run_branch : run_scene)(&run, &start, &pieces));
 done:
     tac_pieces_destroy(&pieces);
     tac_record_destroy(&run.record);
     tac_output_destroy(&run.out);
     tac_simulation_end(&run.sim);
     tac_start_clear(&start);
+    free(kept_set);
+    free(run.change);
     free(run.position);
     free(run.velocity);
     free(run.force);

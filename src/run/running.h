@@ -31,6 +31,8 @@ struct tac_running {
     int64_t contacts;     /* of the last frame's row; after a restart those at the checkpoint */
     tac_time row_at;      /* `row` is that of this time, for a frame that is not written yet; else before 0 */
     struct tac_step step; /* the last one */
+    const char **change;  /* owned, (change_count): where the run is branched, what changes there; borrowed texts */
+    int change_count;
 };
 
 /* Collective. Frame after frame to the scene's end. */

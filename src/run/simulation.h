@@ -74,6 +74,9 @@ enum tac_err tac_simulation_go(struct tac_simulation *sim, tac_time t, const str
  * ranks by the owners that the pieces tell. After a failure there is none. */
 enum tac_err tac_simulation_rebuild(struct tac_simulation *sim, struct tac_pieces *pieces,
                                     const struct tac_checkpoint *state);
+/* Collective. Changes the scene from now on, by "path=value" (tac_simulation_set_control() in tactus/simulation.h).
+ * *lost: after an error, the state is gone. */
+enum tac_err tac_simulation_change(struct tac_simulation *sim, const char *assignment, bool *lost);
 /* Local. */
 void tac_simulation_end(struct tac_simulation *sim);
 /* Local. Force ticks that were committed, of all kinds. */

@@ -1,4 +1,4 @@
-/* stepping_control.c: a scene that the caller changes between two steps.
+/* stepping_control.c: a scene that changes between two steps, by its caller or where a run is branched.
  *
  * The state is taken out as for a checkpoint, the scene changes, and the state goes into a new simulation of it on the
  * same ranks.  So all that follows from the changed values (periods, laws, knots) is made as for a scene that had them
@@ -65,29 +65,37 @@ static enum tac_err change_scene(struct tac_simulation *sim, struct tac_scene_ch
     return err;
 }
 
-enum tac_err tac_simulation_set_control(struct tac_simulation *sim, const char *assignment)
+enum tac_err tac_simulation_change(struct tac_simulation *sim, const char *assignment, bool *lost)
 {
-    enum tac_err err = tac_simulation_enter(sim);
+    enum tac_err err;
     struct tac_scene_change change = {.motion = NULL};
     struct tac_checkpoint *state = NULL, fitted = {0};
     void *kept = NULL;
-    bool lost = false;
-    if (err)
-        return err;
-    if (assignment == NULL)
-        return tac_fail(sim->host, TAC_ERR_INPUT, "a change needs what is to change: gravity=[0, 0, -9.81], say");
+    *lost = false;
     TAC_TRY(tac_agree(sim->ctx, tac_scene_change(sim->ctx, sim->whole, assignment, tac_simulation_now(sim), &change)));
     TAC_TRY(sim->way->change_out(sim->state, &kept));
     TAC_TRY(sim->way->state_out(sim->state, &state));
     TAC_TRY(copy_state(sim->ctx, state, &fitted));
     sim->way->change_fit(sim->state, &change.scene, change.motion, &fitted);
     sim->looked = false;
-    TAC_TRY(change_scene(sim, &change, state, &fitted, kept, &lost));
+    TAC_TRY(change_scene(sim, &change, state, &fitted, kept, lost));
 done:
     free(fitted.script);
     free(fitted.friction_state);
     tac_checkpoint_destroy(&state);
     sim->way->change_clear(&kept);
     tac_scene_change_clear(&change);
+    return err;
+}
+
+enum tac_err tac_simulation_set_control(struct tac_simulation *sim, const char *assignment)
+{
+    enum tac_err err = tac_simulation_enter(sim);
+    bool lost;
+    if (err)
+        return err;
+    if (assignment == NULL)
+        return tac_fail(sim->host, TAC_ERR_INPUT, "a change needs what is to change: gravity=[0, 0, -9.81], say");
+    err = tac_simulation_change(sim, assignment, &lost);
     return tac_simulation_leave(sim, err, lost);
 }

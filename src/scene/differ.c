@@ -30,8 +30,8 @@ static struct told tell(const json_t *value)
 static enum tac_err differs(struct tac_reader *reader, const char *where, const json_t *now, const json_t *then)
 {
     return tac_scene_fail(reader, where,
-                          "is %s, but %s in the scene that the checkpoint is of; set it back, or start anew without "
-                          "--restart",
+                          "is %s, but %s in the scene that the checkpoint is of; set it back, start anew without "
+                          "--restart, or change it from there on with --branch",
                           tell(now).text, tell(then).text);
 }
 

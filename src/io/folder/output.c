@@ -197,17 +197,47 @@ static json_t *options_json(const struct tac_summary *summary)
                      arguments);
 }
 
+enum tac_err tac_output_branched(struct tac_ctx *ctx, struct tac_output *out, const struct tac_output_branch *branch)
+{
+    enum tac_err err = TAC_OK;
+    json_t *set = json_array();
+    if (ctx->rank == 0) {
+        char *real = realpath(branch->parent, NULL);
+        for (int i = 0; i < branch->count; i++)
+            tac_json_append(&set, tac_json_text(branch->set[i]));
+        json_t *json = json_pack("{s:s, s:o, s:s, s:o, s:O?}", "format", "tactus-branch/1", "parent",
+                                 tac_json_text(real != NULL ? real : branch->parent), "parent_scene_sha256",
+                                 branch->sha256, "time", tac_json_real(branch->time_s), "set", set);
+        err = tac_folder_replace_json(ctx, &out->folder, "branch.json", json, true);
+        json_decref(json);
+        free(real);
+    }
+    json_decref(set);
+    return tac_agree(ctx, err);
+}
+
+/* What branch.json tells, for run.json; null where the run was not branched. */
+static json_t *branch_json(const struct tac_output *out)
+{
+    const int fd = openat(out->folder.fd, "branch.json", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    json_t *branch = fd >= 0 ? json_loadfd(fd, 0, NULL) : NULL;
+    if (fd >= 0)
+        close(fd);
+    return branch != NULL ? branch : json_null();
+}
+
 static json_t *run_json(struct tac_ctx *ctx, const struct tac_output *out, const struct tac_summary *summary)
 {
-    return json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "format", TAC_RUN_FORMAT,
-        "version", tac_version(), "commit", tac_commit(), "name", out->scene->settings->name, "scene_sha256",
-        out->scene->settings->sha256, "ranks", ctx->size, "restarts", (json_int_t)out->restarts, "checkpoints",
-        (json_int_t)out->checkpoints, "state", summary->status.state, "time", tac_json_real(summary->status.time_s),
-        "options", options_json(summary), "counters", tac_counters_json(&summary->status.counters, out->kind_name),
-        "wall_s", tac_json_real(summary->wall_s), "wall_total_s", tac_json_real(summary->wall_total_s),
-        "peak_memory_bytes", out->peak_memory_bytes > 0 ? json_integer(out->peak_memory_bytes) : json_null(),
-        "book_residual", tac_json_real(summary->book_residual));
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "format",
+                     TAC_RUN_FORMAT, "version", tac_version(), "commit", tac_commit(), "name",
+                     out->scene->settings->name, "scene_sha256", out->scene->settings->sha256, "ranks", ctx->size,
+                     "restarts", (json_int_t)out->restarts, "checkpoints", (json_int_t)out->checkpoints, "state",
+                     summary->status.state, "time", tac_json_real(summary->status.time_s), "options",
+                     options_json(summary), "counters", tac_counters_json(&summary->status.counters, out->kind_name),
+                     "wall_s", tac_json_real(summary->wall_s), "wall_total_s", tac_json_real(summary->wall_total_s),
+                     "peak_memory_bytes",
+                     out->peak_memory_bytes > 0 ? json_integer(out->peak_memory_bytes) : json_null(), "book_residual",
+                     tac_json_real(summary->book_residual), "branch", branch_json(out));
 }
 
 /* The most memory that this process ever had, by the kernel's account; 0: not told. */

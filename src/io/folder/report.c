@@ -30,9 +30,10 @@ static bool tame_strings(json_t *object)
     return true;
 }
 
-/* A small JSON file of ours: an object whose "format" begins with `format`.  *there false: no such file. */
+/* A small JSON file of ours: an object whose "format" begins with `format`.  *there false: no such file.  writer: for
+ * the sentence about another file. */
 static enum tac_err read_object(struct tac_ctx *ctx, const char *dir, const char *name, const char *format, bool *there,
-                                json_t **out)
+                                json_t **out, const char *writer)
 {
     enum { MOST_BYTES = 1 << 24 };
     enum tac_err err = TAC_OK;
@@ -56,7 +57,7 @@ static enum tac_err read_object(struct tac_ctx *ctx, const char *dir, const char
     if (is == NULL || strncmp(is, format, strlen(format)) != 0) {
         json_decref(*out);
         *out = NULL;
-        err = tac_fail(ctx, TAC_ERR_INPUT, "'%s' was not written by a run, or it is damaged", path);
+        err = tac_fail(ctx, TAC_ERR_INPUT, "'%s' was not written by %s, or it is damaged", path, writer);
     } else if (!tame_strings(*out)) {
         json_decref(*out);
         *out = NULL;
@@ -67,16 +68,23 @@ done:
     return err;
 }
 
-enum tac_err tac_folder_status(struct tac_ctx *ctx, const char *dir, json_t **out)
+static enum tac_err look_folder(struct tac_ctx *ctx, const char *dir)
 {
-    bool there;
     struct stat s;
-    *out = NULL;
     if (stat(dir, &s) != 0)
         return tac_fail(ctx, TAC_ERR_INPUT, "cannot read '%s': %s", dir, strerror(errno));
     if (!S_ISDIR(s.st_mode))
         return tac_fail(ctx, TAC_ERR_INPUT, "'%s' is no run folder: it is no folder", dir);
-    enum tac_err err = read_object(ctx, dir, "status.json", "tactus-status/", &there, out);
+    return TAC_OK;
+}
+
+enum tac_err tac_folder_status(struct tac_ctx *ctx, const char *dir, json_t **out)
+{
+    bool there;
+    *out = NULL;
+    enum tac_err err = look_folder(ctx, dir);
+    if (!err)
+        err = read_object(ctx, dir, "status.json", "tactus-status/", &there, out, "a run");
     if (!err && !there)
         return tac_fail(ctx, TAC_ERR_INPUT, "'%s' is no run folder: it has no status.json", dir);
     return err;
@@ -85,7 +93,23 @@ enum tac_err tac_folder_status(struct tac_ctx *ctx, const char *dir, json_t **ou
 enum tac_err tac_folder_run(struct tac_ctx *ctx, const char *dir, json_t **out)
 {
     bool there;
-    return read_object(ctx, dir, "run.json", "tactus-run/", &there, out);
+    return read_object(ctx, dir, "run.json", "tactus-run/", &there, out, "a run");
+}
+
+enum tac_err tac_folder_job(struct tac_ctx *ctx, const char *dir, json_t **job, json_t **state)
+{
+    bool there;
+    *job = *state = NULL;
+    enum tac_err err = look_folder(ctx, dir);
+    if (!err)
+        err = read_object(ctx, dir, "job.json", "tactus-job/", &there, job, "jobs/submit");
+    if (!err && there)
+        err = read_object(ctx, dir, "job-state.json", "tactus-job-state/", &there, state, "a job");
+    if (err) {
+        json_decref(*job);
+        *job = NULL;
+    }
+    return err;
 }
 
 json_t *tac_json_real(double value)
