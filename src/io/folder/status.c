@@ -94,6 +94,7 @@ json_t *tac_status_json(const struct tac_output *out, const struct tac_status *s
         put(object, "window_s", tac_json_real(s->window_s)) &&
         put(object, "ticks_per_s", tac_json_real(s->ticks_per_s)) && put_integer(object, "contacts", s->contacts) &&
         put_integer(object, "deepest_layer", s->deepest_layer) && put_integer(object, "restarts", out->restarts) &&
+        put_integer(object, "ranks", out->ctx->size) &&
         put(object, "checkpoint", out->checkpoint[0] != '\0' ? tac_json_text(out->checkpoint) : json_null()) &&
         put(object, "error", s->error != NULL ? tac_json_text(s->error) : json_null()) &&
         put(object, "name", json_string(scene->settings->name)) &&

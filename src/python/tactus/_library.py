@@ -214,5 +214,5 @@ _free.argtypes, _free.restype = [ctypes.c_void_p], None
 
 def same_process(pid, what):
     if pid != os.getpid():
-        raise ClosedError(f"this {what} belongs to process {pid}, before the fork; a forked process cannot use it, so "
-                          "make one there, or start processes by multiprocessing's 'spawn'")
+        raise ClosedError(f"this {what} belongs to process {pid}, and a forked process cannot use it; start processes "
+                          "by multiprocessing's 'spawn' or subprocess, and make simulations there")

@@ -40,8 +40,8 @@ class RunProcess:
         pid: of the process (of mpirun, on several ranks)
     """
 
-    def __init__(self, command, folder, ranks, temporary, before, limited):
-        self.folder, self.command, self.ranks = folder, command, ranks
+    def __init__(self, command, folder, temporary, before, limited):
+        self.folder, self.command, self._launched = folder, command, command[1:2] != ["run"]
         self._temporary, self._before, self._limited = temporary, before, limited
         self._told, self._stop_asked = [], False
         try:
@@ -81,7 +81,7 @@ class RunProcess:
         """status.json of this run; empty until it has begun."""
         with contextlib.suppress(Exception):
             status = Run(self.folder).status
-            if status.get("updated", 0) >= int(self._before) and (self.ranks > 1 or status.get("pid") == self.pid):
+            if status.get("updated", 0) >= int(self._before) and (self._launched or status.get("pid") == self.pid):
                 return status
         return {}
 
@@ -92,7 +92,7 @@ class RunProcess:
 
     def kill(self) -> None:
         """Ends the run at once, without a checkpoint."""
-        self._signal(signal.SIGKILL if self.ranks == 1 else signal.SIGTERM)
+        self._signal(signal.SIGTERM if self._launched else signal.SIGKILL)
 
     def _signal(self, number):
         if self.running:
@@ -195,7 +195,7 @@ def start(scene=None, folder=None, *, ranks: int = 1, overwrite: bool = False, u
     for change in assignments(set):
         words += ["--set", change]
     command = [*_launcher(ranks, mpirun), program, "run", *words]
-    process = RunProcess(command, folder, ranks, temporary, time.time(), wall_limit is not None)
+    process = RunProcess(command, folder, temporary, time.time(), wall_limit is not None)
     process._temporary_scene = temporary_scene
     process._made = made
     return process

@@ -516,9 +516,9 @@ class Simulation:
         with self._call():
             if self._stored is None:
                 self._stored = _library.take_json(self.library, self.library.tac_scene_stored_json(self._scene_address))
-                counts = np.cumsum([0] + [size["vertices"] for size in self._stored.pop("geometry")]).tolist()
+                counts = np.cumsum([0] + self._stored.pop("geometry")["vertices"]).tolist()
                 names = [body["name"] for body in self._stored["bodies"]]
-                self._sizes = {name: slice(*counts[k:k + 2]) for k, name in enumerate(names)}
+                self._sizes = {name: slice(counts[k], counts[k + 1]) for k, name in enumerate(names)}
         return self._stored
 
     @property
