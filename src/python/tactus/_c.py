@@ -46,7 +46,6 @@ PROTOTYPES = {
     "tac_version": "const char * (void)",
     "tac_ctx_init": "void (struct tac_ctx *, MPI_Comm)",
     "tac_agree": "enum tac_err (struct tac_ctx *, enum tac_err)",
-    "tac_give_up": "void (const struct tac_ctx *)",
     "tac_mpi_begin": "enum tac_err (struct tac_ctx *, bool *)",
     "tac_mpi_end": "void (bool)",
     "tac_scene_parse": "enum tac_err (struct tac_ctx *, const char *, const char *, const char *const *, int, "

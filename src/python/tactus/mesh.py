@@ -216,12 +216,12 @@ def segments(vertices=None, edges=None, start=None, end=None, cells=None, closed
 
 def points(vertices=None, path=None, lattice=None):
     """Particles: `vertices` (V, 3) in m, a file's, or a lattice: dict(count=[i, j, k], spacing=m)."""
-    return Mesh("points", vertices=vertices, path=None if path is None else os.fspath(path), lattice=lattice)
+    return Mesh("points", os.getcwd(), vertices=vertices, path=None if path is None else os.fspath(path), lattice=lattice)
 
 
 def mesh_file(path, folder=None):
-    """A mesh of a file: OBJ, PLY, STL, Gmsh .msh, HDF5.  A relative path starts at `folder`, or at the current one."""
-    return Mesh("file", folder, path=os.fspath(path))
+    """A mesh of a file: OBJ, PLY, STL, Gmsh .msh, HDF5.  A relative path starts at `folder`, or at what is the current one now."""
+    return Mesh("file", os.getcwd() if folder is None else os.fspath(folder), path=os.fspath(path))
 
 
 def mesh(vertices, triangles=None, edges=None, unused="error"):

@@ -196,6 +196,13 @@ class Geometry:
         return slice(int(at[0]), int(at[-1]) + 1) if len(at) else slice(0, 0)
 
 
+class _Load:
+    """The name `load` of scenes: `Scene.load(path)` is from_file(), and `scene.load("sheet", force=...)` is add_load()."""
+
+    def __get__(self, scene, kind):
+        return kind.from_file if scene is None else scene.add_load
+
+
 class Scene:
     """A scene.
 
@@ -224,6 +231,8 @@ class Scene:
             self.data["gravity"] = plain(gravity, "gravity")
         for key, value in given(contact=contact, clocks=clocks, integrator=integrator, discovery=discovery, output=output).items():
             self.data[key] = section(key, value)
+
+    load = _Load()
 
     # ---- what is in it ----
 
@@ -289,8 +298,8 @@ class Scene:
             made["rotate"] = section("rotate", rotate)
         self._add("motions", made, vertices)
 
-    def load(self, body: str, *, vertices=None, force=None, pressure: "float | None" = None, wind=None, drag: "float | None" = None,
-             path=None) -> None:
+    def add_load(self, body: str, *, vertices=None, force=None, pressure: "float | None" = None, wind=None, drag: "float | None" = None,
+                 path=None) -> None:
         """Puts a load on vertices of a body: one of `force`, `pressure` and `wind`.
 
         Args:
@@ -456,7 +465,7 @@ class Scene:
         _write_text(path, json.dumps(made, allow_nan=False))
 
     @classmethod
-    def load(cls, path) -> "Scene":
+    def from_file(cls, path) -> "Scene":
         """Reads a scene's file.  InputError: it cannot be read, or is no JSON; what it says is judged by `check()`."""
         path = os.fspath(path)
         try:
