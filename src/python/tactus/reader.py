@@ -63,7 +63,7 @@ class Run:
             raise ReadError(f"{self.folder} is no folder; give the run folder that `tactus run` wrote")
         if not os.path.exists(self._path("frames.h5")) and not os.path.exists(self._path("status.json")):
             raise ReadError(f"{self.folder} holds no run: neither frames.h5 nor status.json is there")
-        self._file = self._key = None
+        self._file = self._key = self._listed = None
         self._names, self._rows = [], _Rows(self._path("energy.csv"))
 
     def _path(self, name):
@@ -128,17 +128,13 @@ class Run:
 
     # ---- frames.h5 ----
 
-    def _stat(self):
-        try:
-            st = os.stat(self._path("frames.h5"))
-        except OSError as error:
-            raise ReadError(f"{self._path('frames.h5')}: {error.strerror}; there are no frames") from None
-        return st.st_ino, st.st_size, st.st_mtime_ns
-
     def _open(self):
         """The file, opened anew if it has changed."""
         import h5py
-        key = self._stat()
+        key = None
+        with contextlib.suppress(FileNotFoundError):
+            st = os.stat(self._path("frames.h5"))
+            key = st.st_ino, st.st_size, st.st_mtime_ns
         if self._file is None or key != self._key:
             self.close()
             status = self.status
@@ -167,33 +163,33 @@ class Run:
                     raise
                 self.close()
                 if not self.live or time.monotonic() > until:
-                    told = "is being written at this moment; try again" if self.live else f"is damaged or was not finished: {error}"
+                    told = "is not there" if isinstance(error, FileNotFoundError) else "is being written at this moment; try again" if self.live else f"is damaged or was not finished: {error}"
                     raise ReadError(f"{self._path('frames.h5')}, {what}, {told}") from None
                 time.sleep(0.02)
 
     def _list(self, file):
         """Names of the frames, in ascending order; new ones are looked up by their names."""
+        if self._listed == self._key:
+            return self._names
         frames = file["frames"]
         count = len(frames)
-        if self._names and count >= len(self._names):
-            first = int(self._names[0])
-            while len(self._names) < count and f"{first + len(self._names):06d}" in frames:
-                self._names.append(f"{first + len(self._names):06d}")
-        if len(self._names) != count:
+        first = int(self._names[0]) if self._names else 0
+        while self._names and len(self._names) < count and f"{first + len(self._names):06d}" in frames:
+            self._names.append(f"{first + len(self._names):06d}")
+        if len(self._names) != count or count and self._names[-1] not in frames:
             self._names = sorted((name for name in frames if name.isdigit()), key=int)
-        # A frame that a kill has cut short lacks its time, which is written last.
-        while self._names and "time" not in frames[self._names[-1]]:
+        # A frame that a kill has cut short lacks datasets.
+        while self._names and not {"time", "position", "velocity", "contact_force"} <= set(frames[self._names[-1]]):
             self._names.pop()
+        self._listed = self._key
         return self._names
 
     def __len__(self):
         return len(self._read("frames", self._list))
 
     def _name(self, file, k):
-        names = self._names
-        if not names or not isinstance(k, (int, np.integer)) or not -len(names) <= k < len(names) or k < 0:
-            names = self._list(file)
-        if not isinstance(k, (int, np.integer)):
+        names = self._list(file)
+        if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
             raise InputError(f"{k!r} is no number of a frame")
         if not -len(names) <= k < len(names):
             raise InputError(f"there is no frame {k}; the run has {len(names)} frames, 0 to {len(names) - 1}")
