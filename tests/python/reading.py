@@ -63,7 +63,7 @@ def right(folder):
     expect(ball.positions(3).tobytes() == run.positions(3)[ball.vertices].tobytes() and ball.triangles.max() == 41 and len(ball.triangles) == 80, "a body")
     floor = run.body("floor")
     expect(floor.triangles.min() == 0 and floor.vertices == slice(42, 46) and (floor.positions(0) == floor.positions(6)).all(), "another body")
-    expect(run.state == "finished" and not run.live and run.wait() == "finished" and run.info["ranks"] == 1 and run.scene["name"] == "" if "name" in run.scene else True, "its state")
+    expect(run.state == "finished" and not run.live and run.wait() == "finished" and run.info["ranks"] == 1 and run.scene["time"]["end"] == 0.75, "its state")
     expect(run.sha256 == tactus.Scene.load(DROP).sha256 == tactus.Scene.load(os.path.join(path, "scene.json")).sha256, "its hash, and that of its scene.json")
     for k, words in ((7, ["no frame 7", "0 to 6"]), (-8, ["no frame -8"]), (1.0, ["1.0 is no number"]), ("1", ["no number"])):
         with raises(tactus.InputError, *words):
@@ -171,7 +171,7 @@ def large(path, folder):
         for k in range(4, 7):
             del frames[f"{k:06d}"]
         for k in range(4, FRAMES - 1):
-            frames[f"{k:06d}"] = frames["000003"]
+            frames.id.link(b"000003", b"%06d" % k)
         frames.copy("000002", f"{FRAMES - 1:06d}")
         frames[f"{FRAMES - 1:06d}/time"][()] = (FRAMES - 1) / 8
     with open(os.path.join(made, "energy.csv")) as file:
@@ -199,13 +199,12 @@ def large(path, folder):
 
 def bodies(folder):
     """A body is read without the rest of the frame: the chunks that hold it."""
-    s = tactus.Scene(end=0.01, frame=0.01)
+    s = tactus.Scene(end=0.01, frame=0.01, contact=dict(thickness=0))
     s.body("many", tactus.points(lattice=dict(count=[60, 60, 60], spacing=1.0)), mass=1)
     s.body("few", tactus.points([[-9, 0, 0], [-8, 0, 0]]), mass=1)
     run = tactus.run(s, os.path.join(folder, "many.run"))
     whole = run.positions(1)
-    with Cost() as cost:
-        few = run.body("few").positions(1) if run.mesh else None
+    few = run.body("few").positions(1)
     expect(few.tobytes() == whole[-2:].tobytes(), "the few vertices of a body")
     run.close()
     run = tactus.open(run.folder)
@@ -215,7 +214,6 @@ def bodies(folder):
     with Cost() as part:
         body.positions(1)
     expect(part.bytes < all_of_it.bytes / 3, f"a body of 2 vertices takes {part.bytes} bytes, the frame {all_of_it.bytes}")
-    del cost
 
 
 with tempfile.TemporaryDirectory() as home:

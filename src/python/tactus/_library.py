@@ -3,6 +3,7 @@ import contextlib
 import ctypes
 import functools
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -29,7 +30,7 @@ def _from_pkg_config():
     if shutil.which("pkg-config") is None:
         return []
     done = subprocess.run(["pkg-config", "--variable=libdir", "tactus"], capture_output=True, text=True)
-    return [done.stdout.strip()] if done.returncode == 0 and done.stdout.strip() else []
+    return shlex.split(done.stdout) if done.returncode == 0 else []  # spaces come with backslashes
 
 
 def library_places():

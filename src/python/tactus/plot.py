@@ -72,11 +72,12 @@ def show(run, k, path, width, height, viewer, view):
         raise InputError(f"viewer is {viewer!r}; it must be 'pyvista' or 'picture'")
     if viewer == "pyvista" or viewer is None and path is None and importlib.util.find_spec("pyvista") is not None:
         return _show_pyvista(run, k, path)
+    kind = None if path is None else _format(os.fspath(path))  # before the work
     image = picture(run, [k], [k], width, height, view)[0]
     from PIL import Image
     made = Image.fromarray(image)
     if path is not None:
-        return _save(lambda temporary, kind: made.save(temporary, format=kind), os.fspath(path))
+        return _save(lambda temporary: made.save(temporary, format=kind), os.fspath(path))
     if "IPython" in sys.modules and sys.modules["IPython"].get_ipython() is not None:
         return made
     import matplotlib.pyplot as plt
@@ -111,15 +112,22 @@ def _show_pyvista(run, k, path):
     return plotter.show(screenshot=None if path is None else os.fspath(path))
 
 
-def _save(write, path):
-    """write(temporary path, format), then the name: nothing half-written looks whole."""
+def _format(path):
+    """The picture format that a path's name tells."""
     from PIL import Image
     Image.init()
     kind = Image.EXTENSION.get(os.path.splitext(path)[1].lower())
     if kind is None:
         raise InputError(f"{path}: pictures are written as .png, .jpg, .webp, .gif or .tif; give such a name")
+    if not os.path.isdir(os.path.dirname(os.path.abspath(path))):
+        raise InputError(f"{path} cannot be written: its folder is not there")
+    return kind
+
+
+def _save(write, path):
+    """write(temporary path), then the name: nothing half-written looks whole."""
     try:
-        write(path + ".part", kind)
+        write(path + ".part")
         os.replace(path + ".part", path)
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error}") from None
@@ -137,9 +145,10 @@ def movie(run, path, frames, width, height, fps, view):
     images = (picture(run, [k], placing, width, height, view)[0] for k in frames)
     if os.path.splitext(path)[1].lower() in (".webp", ".gif"):
         from PIL import Image
+        kind = _format(path)
         made = [Image.fromarray(image) for image in images]
-        return _save(lambda temporary, kind: made[0].save(temporary, format=kind, save_all=True, append_images=made[1:],
-                                                          duration=max(1, round(1000 / fps)), loop=0), path)
+        return _save(lambda temporary: made[0].save(temporary, format=kind, save_all=True, append_images=made[1:],
+                                                    duration=max(1, round(1000 / fps)), loop=0), path)
     if shutil.which("ffmpeg") is None:
         raise InputError(f"{path}: ffmpeg writes such movies and is not installed; write a .webp or .gif, which need nothing")
     even = [width // 2 * 2, height // 2 * 2]

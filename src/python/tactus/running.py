@@ -129,7 +129,7 @@ class RunProcess:
         code, said = self._process.returncode, self._sentence()
         for line in self._told:
             if line.startswith("tactus: warning: "):
-                warnings.warn(line[len("tactus: warning: "):], TactusWarning, stacklevel=3)
+                warnings.warn(self._name_scene(line[len("tactus: warning: "):]), TactusWarning, stacklevel=3)
         if interrupted:
             saved = self.status().get("checkpoint")
             raise Interrupted(f"the run stopped at a checkpoint; tactus.run(restart={self.folder!r}) goes on from it" if code == STOPPED and saved
