@@ -109,9 +109,21 @@ def callbacks():
     sim.close()
 
 
+def when_it_steps(function):
+    """Calls the function in a thread of its own, once a step is under way: then Ctrl-C is the simulation's."""
+    def wait():
+        while signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            time.sleep(0.01)
+        time.sleep(0.05)
+        function()
+    thread = threading.Thread(target=wait)
+    thread.start()
+    return thread
+
+
 def interrupted():
     sim = tactus.Simulation(DROP)
-    threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    when_it_steps(lambda: os.kill(os.getpid(), signal.SIGINT))
     with raises(KeyboardInterrupt, "goes on from here"):
         sim.advance(100)
     at = sim.time
@@ -131,8 +143,7 @@ def interrupted():
             except tactus.ClosedError as error:
                 told.append(str(error))
         os.kill(os.getpid(), signal.SIGINT)
-    thread = threading.Timer(0.3, use)
-    thread.start()
+    thread = when_it_steps(use)
     with raises(KeyboardInterrupt):
         sim.advance(120)
     thread.join()

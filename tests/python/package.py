@@ -31,6 +31,8 @@ def readme(folder, path):
         blocks = re.findall(r"```python\n(.*?)```", file.read(), re.S)
     lines = [line for line in blocks[0].splitlines() if line.strip()]
     expect(len(lines) <= 15 and len(blocks) == 2, f"the README's table cloth has {len(lines)} lines")
+    with open(os.path.join(SOURCE, "README.md")) as file:
+        expect(blocks[0] in file.read(), "README.md has another table cloth than the package's")
     code = "".join(blocks).replace("cells=[24, 24]", "cells=[8, 8]").replace("end=0.6", "end=0.06")
     expect(code != "".join(blocks), "the README's scene is another one")
     with open(os.path.join(folder, "cloth.py"), "w") as file:
