@@ -9,6 +9,11 @@ set_target_properties(tactus-program PROPERTIES INSTALL_RPATH "$ORIGIN/${TACTUS_
 
 install(TARGETS tactus EXPORT tactus-targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(NOT TACTUS_SHARED STREQUAL tactus) # for Python; without the name that -ltactus would prefer to the static one
+  set_target_properties(${TACTUS_SHARED} PROPERTIES VERSION ${PROJECT_VERSION}
+    SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  install(TARGETS ${TACTUS_SHARED} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_SKIP)
+endif()
 install(TARGETS tactus-program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY include/tactus DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
@@ -58,3 +63,15 @@ file(RELATIVE_PATH TACTUS_PC_TO_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig
 string(REGEX REPLACE "/$" "" TACTUS_PC_TO_PREFIX "${TACTUS_PC_TO_PREFIX}")
 configure_file(cmake/tactus.pc.in ${CMAKE_BINARY_DIR}/tactus.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/tactus.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# The Python package.  Where it goes depends on the prefix, which is known when it is installed: below ~/.local and other
+# prefixes Python looks in site-packages, below /usr and /usr/local Debian's looks in dist-packages.
+find_package(Python3 COMPONENTS Interpreter)
+set(TACTUS_PYTHON_DIR "" CACHE STRING "Where the Python package goes, relative to the prefix; empty: where python3 looks")
+if(Python3_FOUND)
+  file(GLOB TACTUS_PYTHON_FILES CONFIGURE_DEPENDS src/python/tactus/*.py)
+  list(FILTER TACTUS_PYTHON_FILES EXCLUDE REGEX "/_where.py$")
+  set(TACTUS_PYTHON_SONAME libtactus.so.${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  configure_file(cmake/python.cmake.in ${CMAKE_BINARY_DIR}/python.cmake @ONLY)
+  install(SCRIPT ${CMAKE_BINARY_DIR}/python.cmake)
+endif()

@@ -84,6 +84,13 @@ struct tac_vectors {
 enum tac_err tac_simulation_positions(struct tac_simulation *sim, struct tac_vectors *out);
 /* Local. Tells the velocities, m/s. The velocity of a scripted vertex is that of its path. */
 enum tac_err tac_simulation_velocities(struct tac_simulation *sim, struct tac_vectors *out);
+/* Local. Returns how many vertices this rank owns now; on several ranks a step may change it.  0 after a failure. */
+tac_lid tac_simulation_vertices(const struct tac_simulation *sim);
+/* Local. Copies what the two functions above tell into arrays of the caller, who keeps them when the simulation goes
+ * on (languages that count references to memory need this): global ids into id (n), positions into x (n, 3), m, and
+ * velocities into v (n, 3), m/s; n = tac_simulation_vertices(). NULL: not wanted. Positions are evaluated into x
+ * itself.  room: vertices that the arrays have room for; TAC_ERR_INPUT if that is less than n. */
+enum tac_err tac_simulation_copy(struct tac_simulation *sim, tac_lid room, tac_gid *id, double *x, double *v);
 /* Local. Returns the scene: bodies, materials and settings, with all changes so far. On several ranks its vertices and
  * elements are not there.  Valid until the simulation is changed or destroyed. */
 const struct tac_scene *tac_simulation_scene(const struct tac_simulation *sim);

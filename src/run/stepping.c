@@ -272,6 +272,31 @@ enum tac_err tac_simulation_velocities(struct tac_simulation *sim, struct tac_ve
     return vectors(sim, true, out);
 }
 
+tac_lid tac_simulation_vertices(const struct tac_simulation *sim)
+{
+    return sim == NULL || sim->state == NULL ? 0 : tac_simulation_view(sim).owned;
+}
+
+enum tac_err tac_simulation_copy(struct tac_simulation *sim, tac_lid room, tac_gid *id, double *x, double *v)
+{
+    enum tac_err err = tac_simulation_enter(sim);
+    if (err)
+        return err;
+    const struct tac_state_view view = tac_simulation_view(sim);
+    if (room < view.owned)
+        return tac_fail(sim->host, TAC_ERR_INPUT,
+                        "there is room for the state of %" TAC_PRILID " vertices, and this rank owns %" TAC_PRILID
+                        "; ask tac_simulation_vertices() after each step",
+                        room, view.owned);
+    for (tac_lid i = 0; id != NULL && i < view.owned; i++)
+        id[i] = view.id ? view.id[i] : (tac_gid)i;
+    if (x != NULL)
+        sim->way->positions(sim->state, x);
+    for (tac_lid i = 0; v != NULL && i < view.owned; i++)
+        memcpy(&v[3 * i], (const char *)view.velocity + (size_t)i * view.stride, 3 * sizeof *v);
+    return TAC_OK;
+}
+
 const struct tac_scene *tac_simulation_scene(const struct tac_simulation *sim)
 {
     return sim->whole;

@@ -63,6 +63,36 @@ static uint64_t bits(struct tac_ctx *ctx, struct tac_simulation *sim)
     return sum;
 }
 
+/* Copies are what the views show, and stay when the simulation goes on. */
+static void copies(struct tac_ctx *ctx)
+{
+    struct tac_simulation *sim = make(ctx, DROP, NULL);
+    struct tac_vectors view[2];
+    EXPECT(tac_simulation_vertices(NULL) == 0);
+    EXPECT(tac_simulation_advance(sim, .0625) == TAC_OK);
+    const tac_lid n = tac_simulation_vertices(sim);
+    tac_gid id[64];
+    double x[64][3], v[64][3], kept[3] = {0};
+    EXPECT(n <= 64 && tac_simulation_copy(sim, 64, id, x[0], v[0]) == TAC_OK);
+    EXPECT(tac_simulation_positions(sim, &view[0]) == TAC_OK && tac_simulation_velocities(sim, &view[1]) == TAC_OK);
+    EXPECT(view[0].count == n);
+    for (tac_lid i = 0; i < n; i++) {
+        const size_t at = (size_t)i;
+        EXPECT(id[i] == view[0].id[i]);
+        EXPECT(memcmp(x[i], (const char *)view[0].data + at * view[0].stride, sizeof x[i]) == 0);
+        EXPECT(memcmp(v[i], (const char *)view[1].data + at * view[1].stride, sizeof v[i]) == 0);
+    }
+    if (n > 0) {
+        memcpy(kept, x[0], sizeof kept);
+        EXPECT(tac_simulation_copy(sim, n - 1, id, x[0], v[0]) == TAC_ERR_INPUT);
+        EXPECT(strstr(ctx->error, "room") != NULL);
+    }
+    EXPECT(tac_simulation_copy(sim, n, NULL, NULL, NULL) == TAC_OK);
+    EXPECT(tac_simulation_advance(sim, .125) == TAC_OK);
+    EXPECT(n == 0 || memcmp(kept, x[0], sizeof kept) == 0);
+    tac_simulation_destroy(&sim);
+}
+
 static void refuses(struct tac_ctx *ctx, const struct tac_scene_source *source, const char *word)
 {
     struct tac_simulation *sim = NULL;
@@ -198,6 +228,7 @@ int main(void)
     EXPECT(strcmp(tac_version(), TAC_VERSION) == 0);
     bad_scenes(&ctx);
     bad_calls(&ctx);
+    copies(&ctx);
     side_by_side(&ctx);
     active(&ctx);
     MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

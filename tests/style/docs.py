@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """docs.py [SOURCE]: the documents are laid out for reading, and what they point to exists.
 
-Documents are README.md, CONTRIBUTING.md, docs/*.md and every README below tests/ and jobs/.  The test fails on
+Documents are README.md, CONTRIBUTING.md, docs/*.md and every README below tests/, jobs/ and src/.  The test fails on
 
 * a line of more than 110 characters that is not part of a table, a code block, a heading or a URL;
 * a link to a file that does not exist, or to a heading that does not exist;
@@ -19,7 +19,7 @@ import tempfile
 WIDTH = 110
 FOLDERS = ("src", "include", "tests", "jobs", "docs")
 # Files of the reader's own, in examples.
-EXAMPLES = {"mine.c"}
+EXAMPLES = {"mine.c", "mine.py"}
 
 
 def files_of(source):
@@ -36,7 +36,7 @@ def files_of(source):
 
 def documents(files):
     return sorted(f for f in files if f in ("README.md", "CONTRIBUTING.md") or re.fullmatch(r"docs/[^/]+\.md", f)
-                  or re.fullmatch(r"(tests|jobs)/(.*/)?README[^/]*", f))
+                  or re.fullmatch(r"(tests|jobs|src)/(.*/)?README[^/]*", f))
 
 
 def prose(text):

@@ -85,21 +85,22 @@ json_t *tac_status_json(const struct tac_output *out, const struct tac_status *s
 {
     const struct tac_scene *scene = out->scene;
     json_t *object = json_object();
-    bool ok =
-        object != NULL && put(object, "format", json_string(TAC_STATUS_FORMAT)) &&
-        put(object, "state", json_string(s->state)) && put(object, "time", tac_json_real(s->time_s)) &&
-        put(object, "end", tac_json_real(s->end_s)) && put(object, "share", tac_json_real(share_of(s))) &&
-        put(object, "speed", tac_json_real(speed_of(out, s))) && put(object, "wall_s", tac_json_real(s->wall_s)) &&
-        put(object, "wall_left_s", tac_json_real(s->wall_left_s)) &&
-        put(object, "window_s", tac_json_real(s->window_s)) &&
-        put(object, "ticks_per_s", tac_json_real(s->ticks_per_s)) && put_integer(object, "contacts", s->contacts) &&
-        put_integer(object, "deepest_layer", s->deepest_layer) && put_integer(object, "restarts", out->restarts) &&
-        put(object, "checkpoint", out->checkpoint[0] != '\0' ? tac_json_text(out->checkpoint) : json_null()) &&
-        put(object, "error", s->error != NULL ? tac_json_text(s->error) : json_null()) &&
-        put(object, "name", json_string(scene->settings->name)) &&
-        put(object, "scene_sha256", json_string(scene->settings->sha256)) &&
-        put(object, "version", json_string(tac_version())) && tac_process_describe(object) &&
-        put(object, "counters", tac_counters_json(&s->counters, out->kind_name));
+    bool ok = object != NULL && put(object, "format", json_string(TAC_STATUS_FORMAT)) &&
+              put(object, "state", json_string(s->state)) && put(object, "time", tac_json_real(s->time_s)) &&
+              put(object, "end", tac_json_real(s->end_s)) && put(object, "share", tac_json_real(share_of(s))) &&
+              put(object, "speed", tac_json_real(speed_of(out, s))) &&
+              put(object, "wall_s", tac_json_real(s->wall_s)) &&
+              put(object, "wall_left_s", tac_json_real(s->wall_left_s)) &&
+              put(object, "window_s", tac_json_real(s->window_s)) &&
+              put(object, "ticks_per_s", tac_json_real(s->ticks_per_s)) &&
+              put_integer(object, "contacts", s->contacts) && put_integer(object, "deepest_layer", s->deepest_layer) &&
+              put_integer(object, "restarts", out->restarts) && put_integer(object, "ranks", out->ctx->size) &&
+              put(object, "checkpoint", out->checkpoint[0] != '\0' ? tac_json_text(out->checkpoint) : json_null()) &&
+              put(object, "error", s->error != NULL ? tac_json_text(s->error) : json_null()) &&
+              put(object, "name", json_string(scene->settings->name)) &&
+              put(object, "scene_sha256", json_string(scene->settings->sha256)) &&
+              put(object, "version", json_string(tac_version())) && tac_process_describe(object) &&
+              put(object, "counters", tac_counters_json(&s->counters, out->kind_name));
     if (ok)
         return object;
     json_decref(object);

@@ -1,0 +1,1 @@
+../../../../jobs/lib/picture.py
