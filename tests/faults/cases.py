@@ -83,12 +83,15 @@ def cases():
            Case("restart-torn", "run --restart torn.run --quiet", 1, ["torn.run"], "torn.run")]
     run += [run_of("small.json", 1, "--discover kds", "-kds"), run_of("mixed.json", 1, "--discover kds", "-kds")]
     run += [run_of("small.json", 1, "--record", "-record"), Case("restart-record", "run --restart begun.run --quiet --record", 1, ["begun.run"], "begun.run")]
+    branch = "run --restart half.run --branch --set gravity=[0,-8,0] -o out.run --quiet"
+    run.append(Case("branch", branch, 1, ["half.run"], "out.run"))
     for case in run:
         case.weight = 3
     audit = [Case("audit", "audit recorded.run", 1, ["recorded.run"], weight=2), Case("audit-frames", "audit recorded.run --frames", 1, ["recorded.run"])]
     ranks = [run_of("small.json", 2), run_of("small.json", 4), run_of("mixed.json", 2), run_of("crossing.json", 2),
              Case("restart-2", "run --restart half.run --quiet", 2, ["half.run"], "half.run")]
     ranks += [run_of("small.json", 2, "--discover kds", "-kds"), run_of("small.json", 4, "--discover kds", "-kds"), run_of("mixed.json", 2, "--discover kds", "-kds")]
+    ranks += [Case("branch-2", branch, 2, ["half.run"], "out.run")]
     ranks += [run_of("small.json", 2, "--record", "-record"), Case("audit-2", "audit recorded.run", 2, ["recorded.run"])]
     return mesh + check + info + diff + export + status + audit + run + ranks
 

@@ -28,6 +28,8 @@ static enum tac_err gather(struct tac_ctx *ctx, tac_gid total, tac_lid rows, con
     MPI_Type_free(&type);
     memcpy(out, &whole, sizeof whole); /* a pointer to a pointer of any type */
 done:
+    if (err) /* of another rank, perhaps */
+        free(whole);
     free(count);
     return err;
 }
