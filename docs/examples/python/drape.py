@@ -8,7 +8,7 @@ folder = sys.argv[1] if len(sys.argv) > 1 else "."
 s = tactus.Scene(end=0.4, frame=0.025, gravity=[0, -9.81, 0], contact=dict(thickness=0.004, stiffness=50, friction=0.3))
 s.material("cotton", density=0.2, stretch=dict(model="cst", stiffness=60, poisson=0.3), bend=dict(model="hinge", stiffness=1e-6))
 s.body("table", tactus.cylinder(radius=0.25, height=0.04, cells=[32, 1], closed=True), fixed=True)
-s.body("cloth", tactus.grid(size=[0.8, 0.8], cells=[14, 14]), material="cotton", position=[0, 0.03, 0])
+s.body("cloth", tactus.grid(size=[0.8, 0.8], cells=[12, 12]), material="cotton", position=[0, 0.03, 0])
 
 run = tactus.run(s, os.path.join(folder, "drape.run"), overwrite=True)
 
