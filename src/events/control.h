@@ -18,17 +18,17 @@ struct tac_control {
 
 /* The windows' lengths, and what they follow from. */
 struct tac_windows {
-    double last_s;                      /* length of the last one committed, s */
-    tac_time length, least, most, unit; /* asked for; its bounds */
-    struct tac_descent descent;         /* of `length` */
-    double cost, cost_s;                /* of the last windows of this length, and their time, s */
-    int32_t count;                      /* of those windows */
-    bool known;                         /* costs are counted */
-    int64_t looks, cost_told;           /* at candidates since the start; this rank's costs up to the last pass */
-    tac_time period_wanted;             /* shortest period of a layer group that the pass under way would not take on */
-    tac_time least_period;              /* the shortest that all ranks had or wanted in the last pass */
-    tac_time ticks;                     /* most ticks of one layer group that a window should have */
-    int32_t halved;                     /* so often, after misses in windows that had those */
+    double last_s;                             /* length of the last one committed, s */
+    tac_time length, least, brief, most, unit; /* asked for; its bounds; brief: the shortest that is tried */
+    struct tac_descent descent;                /* of `length` */
+    double cost, cost_s;                       /* of the last windows of this length, and their time, s */
+    int32_t count;                             /* of those windows */
+    bool known;                                /* costs are counted */
+    int64_t looks, cost_told; /* at candidates since the start; this rank's costs up to the last pass */
+    tac_time period_wanted;   /* shortest period of a layer group that the pass under way would not take on */
+    tac_time least_period;    /* the shortest that all ranks had or wanted in the last pass */
+    tac_time ticks;           /* most ticks of one layer group that a window should have */
+    int32_t halved;           /* so often, after misses in windows that had those */
 };
 
 #endif

@@ -6,13 +6,14 @@
 #include "scene/period.h"
 #include <string.h>
 
-static const double STEP = 1.4; /* of lengths */
+static const double STEP = 2; /* of lengths: with nested clocks a window then ends where slow forces tick */
 /* Costs in tests of boxes (.025 us), as those of lists: of a vertex and of a watched pair in a window, of a look at a
  * candidate, of a tick that was silent or is computed again, of a pair that begins to be watched, and, on several
  * ranks, of a window's messages and collective calls. */
 enum { VERTEX_COST = 10, WATCHED_COST = 2, LOOK_COST = 5, TICK_COST = 4, FOUND_COST = 60, MEET_COST = 4000 };
 enum {
     TICKS_PER_WINDOW = 16, /* at first */
+    TICKS_AT_LEAST = 4,
     TICKS_AT_MOST = 32,
     TRIED = 4,       /* windows of one length, then another is tried */
     MOST_HALVED = 2, /* the ticks of a layer group, after misses in windows that were cut for it */
@@ -65,11 +66,13 @@ enum tac_err tac_windows_choose(struct tac_sim *sim)
     sim->windows.unit = period ? period : 2 * first;
     sim->windows.most = period ? TICKS_AT_MOST * period : (tac_time)1 << 60;
     sim->windows.least = period ? period : first;
+    sim->windows.brief = period ? TICKS_AT_LEAST * period : first;
     sim->windows.length = TICKS_PER_WINDOW * sim->windows.unit;
     tac_time lo = to_quanta(sim, sim->scene->settings->discovery.window_s[0]),
              hi = to_quanta(sim, sim->scene->settings->discovery.window_s[1]);
     if (hi > 0) {
         sim->windows.least = lo > 0 ? lo : 1;
+        sim->windows.brief = sim->windows.least;
         sim->windows.most = hi;
     }
     sim->windows.length = sim->windows.length < sim->windows.most ? sim->windows.length : sim->windows.most;
@@ -141,7 +144,7 @@ void tac_windows_adapt(struct tac_sim *sim, int attempts, tac_time asked)
     if (++w->count < TRIED)
         return;
     const double length = (double)w->length * tac_descent_step(&w->descent, w->cost / w->cost_s, STEP);
-    w->length = length < (double)w->least ? w->least : length > (double)w->most ? w->most : (tac_time)length;
+    w->length = length < (double)w->brief ? w->brief : length > (double)w->most ? w->most : (tac_time)length;
     w->cost = w->cost_s = w->count = 0;
 }
 
