@@ -14,7 +14,7 @@ enum { VERTEX_COST = 10, WATCHED_COST = 2, LOOK_COST = 5, TICK_COST = 4, FOUND_C
 enum {
     TICKS_PER_WINDOW = 16, /* at first */
     TICKS_AT_LEAST = 4,
-    TICKS_AT_MOST = 32,
+    TICKS_AT_MOST = 16,
     TRIED = 4,       /* windows of one length, then another is tried */
     MOST_HALVED = 2, /* the ticks of a layer group, after misses in windows that were cut for it */
     DAMPER = 2,      /* what a damper's tick counts in those of a spring, where windows are measured in the period that
