@@ -14,7 +14,8 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from picture import Picture
-from rundir import Problem, Run
+from problem import Problem
+from rundir import Run
 
 
 def wanted_frames(text, count):

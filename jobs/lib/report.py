@@ -23,7 +23,8 @@ from PIL import Image
 
 import render
 from energy_plot import INK, draw_energy, dress
-from rundir import Problem, Run, read_energy
+from problem import Problem, standard_program
+from rundir import Run, read_energy
 
 ABOUT = """\
 Writes DIR/report.html: the run's state, scene and parameters, a picture and a short movie, energies and the book,
@@ -199,18 +200,13 @@ class Page:
         return '<p><span class="state %s">%s</span></p><pre>%s</pre>' % (verdict[0], verdict[1], text(done.stdout.decode("utf-8", "replace")))
 
 
-def find_program():
-    beside = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "build", "tactus")
-    return beside if os.access(beside, os.X_OK) else shutil.which("tactus") or "tactus"
-
-
 def main(argv):
     p = argparse.ArgumentParser(prog="jobs/report", description=ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
     p.add_argument("folder", metavar="DIR", help="the run folder")
     p.add_argument("-o", dest="file", metavar="FILE", help="write to FILE instead of DIR/report.html")
     p.add_argument("--size", type=render.size, default=(800, 600), metavar="WxH", help="pixels of the picture (default 800x600); the movie has two fifths of that")
     p.add_argument("--no-audit", action="store_true", help="leave the audit of a recorded run out; it may take long")
-    p.add_argument("--program", metavar="PATH", default=find_program(), help="the program tactus (default: build/tactus, or from the PATH)")
+    p.add_argument("--program", metavar="PATH", default=standard_program() or "tactus", help="the program tactus (default: build/tactus, or from the PATH)")
     options = p.parse_args(argv)
     try:
         if not os.path.isdir(options.folder) or not any(os.path.exists(os.path.join(options.folder, n)) for n in ("status.json", "frames.h5", "job.json")):

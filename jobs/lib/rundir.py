@@ -6,9 +6,7 @@ import os
 import h5py
 import numpy as np
 
-
-class Problem(Exception):
-    """One sentence for the user: what, where, what to do."""
+from problem import Problem
 
 
 class Run:

@@ -3,11 +3,9 @@ import os
 import re
 import shlex
 
+from problem import Problem
+
 HERE = os.path.dirname(os.path.abspath(__file__))
-
-
-class Problem(Exception):
-    """One sentence: what is wrong, and what to do. The exit code is 2."""
 
 
 def word(text):

@@ -11,7 +11,7 @@ import time
 
 import slurm
 import sweeps
-from slurm import Problem
+from problem import Problem, standard_program
 
 ABOUT = """\
 Runs SCENE as a Slurm job: makes the run folder, writes a readable batch script into it (job.sbatch), and submits it.
@@ -88,8 +88,7 @@ def utf8(what, path):
 
 
 def find_program(given):
-    beside = os.path.join(os.path.dirname(os.path.dirname(slurm.HERE)), "build", "tactus")
-    path = given or (beside if os.access(beside, os.X_OK) else shutil.which("tactus"))
+    path = given or standard_program()
     if path is None:
         raise Problem("the program tactus is neither in build/ nor in the PATH; build it (jobs/quickstart) or give it with --program")
     if not os.path.isfile(path) or not os.access(path, os.X_OK):

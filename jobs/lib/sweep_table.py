@@ -8,8 +8,7 @@ import re
 import subprocess
 import sys
 
-import slurm
-from slurm import Problem
+from problem import Problem
 
 ABOUT = """\
 A row for each run of the sweep in the folder DIR (jobs/submit --sweep): its parameters, its state, the simulated time

@@ -2,7 +2,7 @@
 import itertools
 import json
 
-from slurm import Problem
+from problem import Problem
 
 MOST_RUNS = 10000
 

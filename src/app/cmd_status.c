@@ -15,12 +15,6 @@ static const char about[] =
     "table. A run of jobs/submit may also be pending, starting, waiting (after a failure) or requeued; where Slurm's\n"
     "squeue is there, it is asked why. It needs no MPI, and runs on a login node.";
 
-static double real_of(const json_t *o, const char *key)
-{
-    const json_t *value = json_object_get(o, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 static const char *text_of(const json_t *o, const char *key)
 {
     const char *text = json_string_value(json_object_get(o, key));
@@ -65,7 +59,7 @@ static void print_job(const struct tac_look *look)
                whole_of(s, "tries"), whole_of(s, "sittings"), whole_of(s, "failures"));
     printf("\n");
     if (s == NULL && json_is_integer(json_object_get(look->job, "submitted")))
-        print_line("submitted", difftime(time(NULL), (time_t)0) - real_of(look->job, "submitted"), " ago");
+        print_line("submitted", difftime(time(NULL), (time_t)0) - tac_look_real(look->job, "submitted"), " ago");
 }
 
 static void print_text(const struct tac_look *look)
@@ -76,16 +70,16 @@ static void print_text(const struct tac_look *look)
     print_job(look);
     if (s == NULL)
         return;
-    printf("  time        %.6g of %.6g s (%.1f %%)\n", real_of(s, "time"), real_of(s, "end"),
-           100 * real_of(s, "share"));
-    printf("  speed       %.3g s of simulated time per second, %.3g ticks per second\n", real_of(s, "speed"),
-           real_of(s, "ticks_per_s"));
-    print_line("wall time", real_of(s, "wall_s"), "");
+    printf("  time        %.6g of %.6g s (%.1f %%)\n", tac_look_real(s, "time"), tac_look_real(s, "end"),
+           100 * tac_look_real(s, "share"));
+    printf("  speed       %.3g s of simulated time per second, %.3g ticks per second\n", tac_look_real(s, "speed"),
+           tac_look_real(s, "ticks_per_s"));
+    print_line("wall time", tac_look_real(s, "wall_s"), "");
     if (running)
-        print_line("left", real_of(s, "wall_left_s"), "");
+        print_line("left", tac_look_real(s, "wall_left_s"), "");
     printf("  contacts    %" PRId64 ", deepest layer %" PRId64 "\n", whole_of(s, "contacts"),
            whole_of(s, "deepest_layer"));
-    printf("  window      %.3g s, %" PRId64 " rollbacks\n", real_of(s, "window_s"),
+    printf("  window      %.3g s, %" PRId64 " rollbacks\n", tac_look_real(s, "window_s"),
            whole_of(json_object_get(s, "counters"), "rollbacks"));
     const char *checkpoint = json_string_value(json_object_get(s, "checkpoint"));
     printf("  checkpoint  %s, restarted %" PRId64 " times\n", checkpoint != NULL ? checkpoint : "none yet",
@@ -111,12 +105,12 @@ static void print_table(const struct tac_look *look, int count)
         const json_t *s = look[i].status;
         char left[32] = "-", saved[32] = "-", share[32] = "-", speed[32] = "-", restarts[32] = "-";
         if (strcmp(look[i].condition, "running") == 0)
-            tac_duration_text(real_of(s, "wall_left_s"), left, sizeof left);
+            tac_duration_text(tac_look_real(s, "wall_left_s"), left, sizeof left);
         if (look[i].saved_age_s >= 0)
             tac_duration_text(look[i].saved_age_s, saved, sizeof saved);
         if (s != NULL) {
-            snprintf(share, sizeof share, "%.1f%%", 100 * real_of(s, "share"));
-            snprintf(speed, sizeof speed, "%.3g", real_of(s, "speed"));
+            snprintf(share, sizeof share, "%.1f%%", 100 * tac_look_real(s, "share"));
+            snprintf(speed, sizeof speed, "%.3g", tac_look_real(s, "speed"));
             snprintf(restarts, sizeof restarts, "%" PRId64, whole_of(s, "restarts"));
         }
         printf("%-*s  %-8s  %6s  %9s  %9s  %8s  %8s  %s\n", width, look[i].dir, look[i].condition, share, left, speed,

@@ -15,9 +15,9 @@ static const char *text_of(const json_t *o, const char *key)
     return text != NULL ? text : "";
 }
 
-static double real_of(const json_t *o, const char *key)
+double tac_look_real(const json_t *object, const char *key)
 {
-    const json_t *value = json_object_get(o, key);
+    const json_t *value = json_object_get(object, key);
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
@@ -64,7 +64,7 @@ enum tac_err tac_look_read(struct tac_ctx *ctx, struct tac_look *look)
         goto done;
     TAC_TRY(tac_folder_status(ctx, look->dir, &look->status));
     look->alive = tac_process_alive(look->status);
-    look->age_s = now_s() - real_of(look->status, "updated");
+    look->age_s = now_s() - tac_look_real(look->status, "updated");
     look->saved_age_s = file_age_s(look->dir, text_of(look->status, "checkpoint"));
 done:
     return err;
@@ -155,7 +155,7 @@ static bool judge_end(struct tac_look *look)
         if (strcmp(state, ends[i]) == 0) {
             say(look, ends[i], text_of(look->state, "reason"));
             /* Somebody went on with it by hand. */
-            if (real_of(look->status, "updated") > real_of(look->state, "updated") + 5)
+            if (tac_look_real(look->status, "updated") > tac_look_real(look->state, "updated") + 5)
                 judge_program(look);
             return true;
         }

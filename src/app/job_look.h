@@ -37,6 +37,8 @@ struct tac_look {
 enum tac_err tac_look_read(struct tac_ctx *ctx, struct tac_look *look);
 /* Local. The number of its job, as squeue writes it ("17", "17_3"), or NULL. */
 const char *tac_look_job(const struct tac_look *look);
+/* Local. A number of the object, or NaN if there is none. */
+double tac_look_real(const json_t *object, const char *key);
 /* Local. Asks squeue, once, about all jobs among them, for ten seconds at most. */
 void tac_queue_ask(struct tac_look *look, int count);
 /* Local. Fills condition and why from all the rest. */

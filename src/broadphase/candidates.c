@@ -1,15 +1,13 @@
-/* candidates.c: the lists of candidate pairs: primitives, trajectory bounds and boxes, when a list is made, and when it
- * ends (docs/engine.md, Candidates). */
+/* candidates.c: the lists of candidate pairs: primitives, trajectory bounds and boxes, and how a list is made
+ * (docs/engine.md, Candidates). */
 #include "broadphase/candidates.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     SLICES = 16,
-    LEAVERS = 16,  /* of as many vertices one may leave before a whole build serves better */
-    LOOK_COST = 5, /* of a look at a candidate, when a window has been run and ahead, in tests of boxes */
+    LEAVERS = 16, /* of as many vertices one may leave before a whole build serves better */
 };
-static const double STEP = 1.5; /* of the lifetimes of lists */
 
 /* Boxes are widened by 1e-12 of the largest coordinate. Where that coordinate is this many skins, they are widened by a
  * skin; beyond that every box would be near every other. */
@@ -438,37 +436,6 @@ void tac_candidates_rename(struct tac_candidates *c, const int32_t *slot)
     for (size_t k = 0; k < c->count; k++)
         if (c->list[k].slot >= 0)
             c->list[k].slot = slot[c->list[k].slot];
-}
-
-/* What it has cost, on the rank where that was most: each rank makes its own part. */
-static enum tac_err cost_of(struct tac_view *view, const struct tac_candidates *c, double *cost)
-{
-    *cost = (double)c->build_cost + (double)c->repair_cost + LOOK_COST * (double)c->looks;
-    if (view->halo && MPI_Allreduce(MPI_IN_PLACE, cost, 1, MPI_DOUBLE, MPI_MAX, view->ctx->comm) != MPI_SUCCESS)
-        return tac_fail(view->ctx, TAC_ERR_RUN, "MPI failed while choosing the lifetime of a list");
-    return TAC_OK;
-}
-
-enum tac_err tac_candidates_horizon(struct tac_view *view, struct tac_candidates *c, tac_time start, tac_time reached,
-                                    tac_time length)
-{
-    enum tac_err err = TAC_OK;
-    const tac_time age = start - c->start, least = length, most = 1024 * length;
-    double cost, horizon = (double)c->horizon;
-    if (c->end <= c->start)
-        return TAC_OK;
-    TAC_TRY(cost_of(view, c, &cost));
-    if (reached <= c->end && age < c->horizon / 2) {
-        horizon /= 2; /* far too long: a part of what it cost was for nothing */
-        c->descent = (struct tac_descent){.shorter = true};
-    } else if (cost > 0) {
-        horizon *= tac_descent_step(&c->descent, cost / (double)(age > 0 ? age : 1), STEP);
-    } else if (reached > c->end) {
-        horizon *= 2; /* of lists without pairs (kds) no costs are known */
-    }
-    c->horizon = horizon < (double)least ? least : horizon > (double)most ? most : (tac_time)horizon;
-done:
-    return err;
 }
 
 size_t tac_candidates_active(const struct tac_candidates *c, tac_time t)

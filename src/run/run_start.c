@@ -137,6 +137,17 @@ done:
     return err;
 }
 
+/* Runs to the end what has a folder, unless it failed already (err). */
+static enum tac_err run_on(struct tac_running *run, bool resume, enum tac_err err)
+{
+    if (!err)
+        err = start_record(run, resume);
+    if (!err)
+        err = tac_running_loop(run);
+    /* All have failed alike; one that did alone shall not leave the others waiting for ever. */
+    return tac_running_finish(run, tac_agree(run->ctx, err));
+}
+
 /* ---- a branch ---- */
 
 /* Keys that are not part of the physics: they may change at any restart. */
@@ -229,13 +240,8 @@ static enum tac_err run_branch(struct tac_running *run, struct tac_start *start,
                          start->file, (double)start->checkpoint->now * settings->quantum_s));
     TAC_TRY(tac_simulation_pieces(&run->sim, pieces));
     err = begin_branch(run, start, pieces);
-    if (run->out == NULL)
-        goto done;
-    if (!err)
-        err = start_record(run, true);
-    if (!err)
-        err = tac_running_loop(run);
-    err = tac_running_finish(run, tac_agree(run->ctx, err));
+    if (run->out != NULL)
+        err = run_on(run, true, err);
 done:
     return err;
 }
@@ -270,12 +276,7 @@ static enum tac_err run_scene(struct tac_running *run, struct tac_start *start, 
         err = tac_simulation_make(sim, pieces);
     if (!err && resume)
         err = go_on(run, &start->checkpoint);
-    if (!err)
-        err = start_record(run, resume);
-    if (!err)
-        err = tac_running_loop(run);
-    /* All have failed alike; one that did alone shall not leave the others waiting for ever. */
-    err = tac_running_finish(run, tac_agree(ctx, err));
+    err = run_on(run, resume, err);
 done:
     return err;
 }

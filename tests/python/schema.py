@@ -13,7 +13,6 @@ import sys
 import tempfile
 import warnings
 
-import jsonschema
 import numpy as np
 
 from common import SOURCE, end, expect, program
@@ -101,27 +100,7 @@ class Folder:
 
 
 def hashes(folder):
-    used, declared = set(), set()
-    marked = copy.deepcopy(SCHEMA)
-
-    def declare(node, where):
-        if isinstance(node, dict):
-            if node.get("additionalProperties") is False:
-                declared.update((where, key) for key in node["properties"])
-                node["x-where"] = where
-            for key, item in node.items():
-                declare(item, f"{where}/{key}")
-        elif isinstance(node, list):
-            for k, item in enumerate(node):
-                declare(item, f"{where}/{k}")
-
-    def note(_, properties, instance, node):
-        if "x-where" in node and isinstance(instance, dict):
-            used.update((node["x-where"], key) for key in instance)
-        return jsonschema.Draft7Validator.VALIDATORS["properties"](noter, properties, instance, node)
-
-    declare(marked, "")
-    noter = jsonschema.validators.extend(jsonschema.Draft7Validator, {"properties": note})(marked)
+    declared, used, noter = scenes.keys_of(SCHEMA)
     seen = set()
     for k, data in enumerate(scenes.good(Folder(folder))):
         path = os.path.join(folder, f"scene-{k}.json")

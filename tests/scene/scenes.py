@@ -114,3 +114,32 @@ def good(probe):
     yield scene(materials={"m": {"stretch": {"model": "spring", "stiffness": 1, "limit": 0.1}}})
     yield scene(materials={"m": {"stretch": {"model": "cst", "stiffness": 1, "limit": 0.1, "limit_principal": 0.2}}})
     yield scene(discovery={"mode": "kds"})
+
+
+def keys_of(schema):
+    """(declared, used, noter): the keys that the schema declares, (place, key) each, and those that scenes have used, which
+    noter.is_valid(scene) or noter.iter_errors(scene) adds to."""
+    import jsonschema  # here, because most tests that share this file do without it
+
+    declared, used = set(), set()
+
+    def declare(node, where):
+        if isinstance(node, dict):
+            if node.get("additionalProperties") is False:
+                declared.update((where, key) for key in node["properties"])
+                node["x-where"] = where
+            for key, item in node.items():
+                declare(item, f"{where}/{key}")
+        elif isinstance(node, list):
+            for i, item in enumerate(node):
+                declare(item, f"{where}/{i}")
+
+    def note(_, properties, instance, node):
+        if "x-where" in node and isinstance(instance, dict):
+            used.update((node["x-where"], key) for key in instance)
+        return jsonschema.Draft7Validator.VALIDATORS["properties"](noter, properties, instance, node)
+
+    marked = copy.deepcopy(schema)
+    declare(marked, "")
+    noter = jsonschema.validators.extend(jsonschema.Draft7Validator, {"properties": note})(marked)
+    return declared, used, noter

@@ -137,30 +137,7 @@ def main():
     validator = jsonschema.Draft7Validator(schema)
     failures = []
 
-    # Which keys of the schema the scenes use.
-    declared, used = set(), set()
-
-    def declare(node, where):
-        if isinstance(node, dict):
-            if node.get("additionalProperties") is False:
-                declared.update((where, key) for key in node["properties"])
-                node["x-where"] = where
-            for key, item in node.items():
-                declare(item, f"{where}/{key}")
-        elif isinstance(node, list):
-            for i, item in enumerate(node):
-                declare(item, f"{where}/{i}")
-
-    marked = copy.deepcopy(schema)
-    declare(marked, "")
-
-    def note(_, properties, instance, node):
-        if "x-where" in node and isinstance(instance, dict):
-            used.update((node["x-where"], key) for key in instance)
-        return jsonschema.Draft7Validator.VALIDATORS["properties"](noter, properties, instance, node)
-
-    noter_class = jsonschema.validators.extend(jsonschema.Draft7Validator, {"properties": note})
-    noter = noter_class(marked)
+    declared, used, noter = scenes.keys_of(schema)
 
     good = list(scenes.good(probe))
     for scene in good:

@@ -7,10 +7,10 @@
 #include <string.h>
 
 static const double STEP = 2; /* of lengths: with nested clocks a window then ends where slow forces tick */
-/* Costs in tests of boxes (.025 us), as those of lists: of a vertex and of a watched pair in a window, of a look at a
- * candidate, of a tick that was silent or is computed again, of a pair that begins to be watched, and, on several
+/* Costs in tests of boxes (.025 us), as those of lists and of looks (TAC_LOOK_COST): of a vertex and of a watched pair
+ * in a window, of a tick that was silent or is computed again, of a pair that begins to be watched, and, on several
  * ranks, of a window's messages and collective calls. */
-enum { VERTEX_COST = 10, WATCHED_COST = 2, LOOK_COST = 5, TICK_COST = 4, FOUND_COST = 60, MEET_COST = 4000 };
+enum { VERTEX_COST = 10, WATCHED_COST = 2, TICK_COST = 4, FOUND_COST = 60, MEET_COST = 4000 };
 enum {
     TICKS_PER_WINDOW = 16, /* at first */
     TICKS_AT_LEAST = 4,
@@ -112,7 +112,7 @@ int64_t tac_windows_cost(struct tac_sim *sim)
     const struct tac_counters *k = &sim->books.counters;
     const int64_t passes = k->windows + k->rollbacks + 1,
                   all = passes * (VERTEX_COST * (int64_t)sim->state.owned + (tac_sim_halo(sim) ? MEET_COST : 0)) +
-                        LOOK_COST * sim->windows.looks + FOUND_COST * k->contacts_found +
+                        TAC_LOOK_COST * sim->windows.looks + FOUND_COST * k->contacts_found +
                         TICK_COST * (k->silent + sim->books.silent + k->repeated_ticks),
                   since = all - sim->windows.cost_told;
     sim->windows.cost_told = all;

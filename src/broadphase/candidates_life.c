@@ -1,0 +1,35 @@
+/* candidates_life.c: how long lists of candidate pairs live (docs/engine.md, Candidates). */
+#include "broadphase/candidates.h"
+
+static const double STEP = 1.5; /* of lifetimes */
+
+/* What it has cost, on the rank where that was most: each rank makes its own part. */
+static enum tac_err cost_of(struct tac_view *view, const struct tac_candidates *c, double *cost)
+{
+    *cost = (double)c->build_cost + (double)c->repair_cost + TAC_LOOK_COST * (double)c->looks;
+    if (view->halo && MPI_Allreduce(MPI_IN_PLACE, cost, 1, MPI_DOUBLE, MPI_MAX, view->ctx->comm) != MPI_SUCCESS)
+        return tac_fail(view->ctx, TAC_ERR_RUN, "MPI failed while choosing the lifetime of a list");
+    return TAC_OK;
+}
+
+enum tac_err tac_candidates_horizon(struct tac_view *view, struct tac_candidates *c, tac_time start, tac_time reached,
+                                    tac_time length)
+{
+    enum tac_err err = TAC_OK;
+    const tac_time age = start - c->start, least = length, most = 1024 * length;
+    double cost, horizon = (double)c->horizon;
+    if (c->end <= c->start)
+        return TAC_OK;
+    TAC_TRY(cost_of(view, c, &cost));
+    if (reached <= c->end && age < c->horizon / 2) {
+        horizon /= 2; /* far too long: a part of what it cost was for nothing */
+        c->descent = (struct tac_descent){.shorter = true};
+    } else if (cost > 0) {
+        horizon *= tac_descent_step(&c->descent, cost / (double)(age > 0 ? age : 1), STEP);
+    } else if (reached > c->end) {
+        horizon *= 2; /* of lists without pairs (kds) no costs are known */
+    }
+    c->horizon = horizon < (double)least ? least : horizon > (double)most ? most : (tac_time)horizon;
+done:
+    return err;
+}
