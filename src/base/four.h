@@ -2,7 +2,11 @@
 #ifndef TACTUS_BASE_FOUR_H
 #define TACTUS_BASE_FOUR_H
 
+#include <math.h>
 #include <stdint.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 typedef double tac_four __attribute__((vector_size(32)));
 typedef long long tac_four_mask __attribute__((vector_size(32)));
@@ -18,6 +22,25 @@ typedef long long tac_four_mask __attribute__((vector_size(32)));
 #endif
 
 #define TAC_FOUR_INLINE static inline __attribute__((always_inline))
+
+TAC_FOUR_INLINE tac_four tac_four_select(tac_four_mask mask, tac_four yes, tac_four no)
+{
+    return (tac_four)(((tac_four_mask)yes & mask) | ((tac_four_mask)no & ~mask));
+}
+
+TAC_FOUR_INLINE tac_four tac_four_sqrt(tac_four x)
+{
+#ifdef __SSE2__
+    /* In registers.  Through memory, a load of four would follow two stores of two: it waits until both have left the
+     * processor, and so does all that comes after it. */
+    typedef double two __attribute__((vector_size(16)));
+    const two low = (two)_mm_sqrt_pd((__m128d)__builtin_shufflevector(x, x, 0, 1));
+    const two high = (two)_mm_sqrt_pd((__m128d)__builtin_shufflevector(x, x, 2, 3));
+    return __builtin_shufflevector(low, high, 0, 1, 2, 3);
+#else
+    return (tac_four){sqrt(x[0]), sqrt(x[1]), sqrt(x[2]), sqrt(x[3])};
+#endif
+}
 
 /* The first three numbers of four rows, by columns: x[k] holds number k of all four. */
 TAC_FOUR_INLINE void tac_four_columns(tac_four x[3], tac_four p, tac_four q, tac_four r, tac_four s)

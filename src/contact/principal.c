@@ -100,7 +100,8 @@ static double bent(const struct tac_model *m, tac_lid hinge)
     const struct tac_scene *s = m->scene;
     const tac_lid *v = &s->mesh->topology->hinge[4 * hinge];
     const double limit = limit_of(s, v[0]);
-    double x[4][3], e[3], a[3], o[3], n1[3], n2[3], ee, w = 0;
+    double x[4][3], w = 0;
+    struct tac_one_fold f;
     for (int k = 0; k < 4; k++) {
         w += m->w_ever[v[k]];
         for (int c = 0; c < 3; c++)
@@ -108,7 +109,8 @@ static double bent(const struct tac_model *m, tac_lid hinge)
     }
     if (!(limit > 0) || w == 0)
         return 0;
-    const double angle = tac_one_hinge_angle(x, e, a, o, n1, n2, &ee);
+    tac_one_fold(x, &f);
+    const double angle = tac_one_fold_angle(&f);
     return angle * angle / 16 / limit;
 }
 

@@ -6,14 +6,16 @@ static bool make(const struct tac_scene *s, const struct tac_material *m, const 
                  struct tac_element_bound *bound)
 {
     struct tac_hinge *hinge = record;
-    double x[4][3], e[3], a[3], o[3], n1[3], n2[3], ee, j[4][3], length[4], sum = 0;
+    double x[4][3], j[4][3], length[4], sum = 0;
+    struct tac_one_fold f;
     if (!m->bend)
         return false;
     for (int k = 0; k < 4; k++)
         memcpy(x[k], &s->mesh->x[3 * v[k]], sizeof x[k]);
-    const double angle = tac_one_hinge_angle(x, e, a, o, n1, n2, &ee);
-    const double area = .5 * (sqrt(tac_dot(n1, n1)) + sqrt(tac_dot(n2, n2)));
-    const double stiffness = m->bend_stiffness * 3 * ee / area;
+    tac_one_fold(x, &f);
+    const double angle = tac_one_fold_angle(&f);
+    const double area = .5 * (sqrt(tac_dot(f.n1, f.n1)) + sqrt(tac_dot(f.n2, f.n2)));
+    const double stiffness = m->bend_stiffness * 3 * f.ee / area;
     *hinge = (struct tac_hinge){{v[0], v[1], v[2], v[3]}, stiffness, m->rest_flat ? 0 : angle};
     /* K = 2 k grad grad^T; the gradient is the impulse of a unit bend, over 2 k. */
     tac_one_hinge(angle - 1, 2 * stiffness, x, j);
@@ -32,25 +34,19 @@ static double energy(const void *record, const double *rest, const double (*x)[3
     return tac_hinge_potential(record, rest, x);
 }
 
-/* What tac_one_hinge_angle() tells. */
-struct fold {
-    double e[3], a[3], b[3], n1[3], n2[3], ee;
-    double bend; /* theta less its rest, rad */
-};
-
-static struct fold fold_of(const struct tac_hinge *g, const double *rest, const double (*x)[3])
+/* theta less its rest, rad. */
+static double bend_of(const struct tac_hinge *g, const double *rest, const struct tac_one_fold *f)
 {
-    struct fold f;
-    const double theta = tac_one_hinge_angle(x, f.e, f.a, f.b, f.n1, f.n2, &f.ee);
-    f.bend = rest ? tac_one_turn(theta - *rest) : theta - g->angle;
-    return f;
+    const double theta = tac_one_fold_angle(f);
+    return rest ? tac_one_turn(theta - *rest) : theta - g->angle;
 }
 
 static void push(const void *record, const double *rest, double step, const double (*x)[3], double (*j)[3])
 {
     const struct tac_hinge *g = record;
-    const struct fold f = fold_of(g, rest, x);
-    tac_one_hinge_push(2 * step * g->stiffness * f.bend, f.e, f.a, f.b, f.n1, f.n2, f.ee, j);
+    struct tac_one_fold f;
+    tac_one_fold(x, &f);
+    tac_one_fold_push(2 * step * g->stiffness * bend_of(g, rest, &f), &f, j);
 }
 
 /* Second derivatives of the angle by an opposite vertex, at o from the edge's start, twice, and by o and the edge's
@@ -89,11 +85,13 @@ static void add_edge(const double e[3], double ee, const double o[3], const doub
 static void hessian(const void *record, const double *rest, const double (*x)[3], double *h)
 {
     const struct tac_hinge *g = record;
-    const struct fold f = fold_of(g, rest, x);
+    struct tac_one_fold f;
+    tac_one_fold(x, &f);
+    const double bend = bend_of(g, rest, &f);
     double grad[4][3], aa[3][3], ae[3][3], bb[3][3], be[3][3], edge[3][3] = {{0}};
     memset(h, 0, 144 * sizeof *h);
     /* The angle's gradient is the impulse of -1. */
-    if (!(tac_one_hinge_push(-1, f.e, f.a, f.b, f.n1, f.n2, f.ee, grad) > 0))
+    if (!(tac_one_fold_push(-1, &f, grad) > 0))
         return; /* a triangle has collapsed: no angle, and no force */
     bend_side(f.e, f.ee, f.a, f.n1, 1, aa, ae);
     bend_side(f.e, f.ee, f.b, f.n2, -1, bb, be);
@@ -103,30 +101,71 @@ static void hessian(const void *record, const double *rest, const double (*x)[3]
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++) {
             double *at = &h[12 * r + c]; /* the upper triangle of blocks */
-            at[12 * 3 + 3] = k2 * (grad[1][r] * grad[1][c] + f.bend * edge[r][c]);
-            at[12 * 3 + 6] = k2 * (grad[1][r] * grad[2][c] + f.bend * ae[c][r]);
-            at[12 * 3 + 9] = k2 * (grad[1][r] * grad[3][c] + f.bend * be[c][r]);
-            at[12 * 6 + 6] = k2 * (grad[2][r] * grad[2][c] + f.bend * aa[r][c]);
+            at[12 * 3 + 3] = k2 * (grad[1][r] * grad[1][c] + bend * edge[r][c]);
+            at[12 * 3 + 6] = k2 * (grad[1][r] * grad[2][c] + bend * ae[c][r]);
+            at[12 * 3 + 9] = k2 * (grad[1][r] * grad[3][c] + bend * be[c][r]);
+            at[12 * 6 + 6] = k2 * (grad[2][r] * grad[2][c] + bend * aa[r][c]);
             at[12 * 6 + 9] = k2 * (grad[2][r] * grad[3][c]); /* theta's is 0 */
-            at[12 * 9 + 9] = k2 * (grad[3][r] * grad[3][c] + f.bend * bb[r][c]);
+            at[12 * 9 + 9] = k2 * (grad[3][r] * grad[3][c] + bend * bb[r][c]);
         }
     tac_element_complete(4, h);
 }
 
 /* ---- ticks ---- */
 
+/* The loops go in batches, and each of them in three: triangles, angles, impulses.  An angle is a chain of some 200
+ * cycles of which each operation waits for the one before; the processor works on several of them at once only where
+ * little else stands between. */
+enum { BATCH = 8 }; /* fours */
+
+struct batch {
+    struct tac_four_fold fold[BATCH];
+    tac_four theta[BATCH];
+};
+
+/* Folds and angles of the hinges whose stencils are `size` bytes apart from `first` on, count of them, 1 to 4 BATCH. */
+static inline __attribute__((always_inline)) void fold(struct batch *b, const void *first, size_t size, size_t count,
+                                                       const struct tac_pos *restrict pos)
+{
+    const size_t fours = (count + FOUR - 1) / FOUR;
+    for (size_t k = 0; k < fours; k++) {
+        const tac_lid *stencil[FOUR];
+        tac_four x[4][3];
+        struct tac_four_fold f; /* of its own, so that nothing is stored before all is computed */
+        for (size_t l = 0; l < FOUR; l++)
+            stencil[l] = (const void *)((const char *)first + (FOUR * k + (FOUR * k + l < count ? l : 0)) * size);
+        gather(x, pos, stencil, 4);
+        tac_four_fold(x, &f);
+        b->fold[k] = f;
+    }
+    for (size_t k = 0; k < fours; k++)
+        b->theta[k] = tac_four_fold_angle(&b->fold[k]);
+}
+
+/* Runs `call` for all hinges from `first` on, `count` of them: of n of them, from number i on, the folds are fold, the
+ * angles theta. */
+#define IN_BATCHES(first, count, i, n, call)                                                                           \
+    for (size_t begin = 0; begin < (count); begin += FOUR * BATCH) {                                                   \
+        const size_t rest = (count)-begin, some = rest < FOUR * BATCH ? rest : FOUR * BATCH;                           \
+        struct batch batch;                                                                                            \
+        fold(&batch, &(first)[begin], sizeof *(first), some, pos);                                                     \
+        IN_FOURS(some, at, n, {                                                                                        \
+            const struct tac_four_fold *f = &batch.fold[at / FOUR];                                                    \
+            const tac_four theta = batch.theta[at / FOUR];                                                             \
+            const size_t i = begin + at;                                                                               \
+            call;                                                                                                      \
+        });                                                                                                            \
+    }
+
 /* n elements from g on, 1 to 4. */
 static inline __attribute__((always_inline)) void four(const struct tac_hinge *g, int n, double h,
-                                                       const struct tac_pos *restrict pos, struct tac_vel *restrict vel,
-                                                       struct four_book *sum)
+                                                       const struct tac_four_fold *f, tac_four theta,
+                                                       struct tac_vel *restrict vel, struct four_book *sum)
 {
-    tac_four x[4][3], rest, hk, j[4][3];
+    tac_four j[4][3];
     const struct tac_hinge *q[FOUR] = {g, g + (n > 1 ? 1 : 0), g + (n > 2 ? 2 : 0), g + (n > 3 ? 3 : 0)};
     const tac_lid *const stencil[FOUR] = STENCILS;
-    gather(x, pos, stencil, 4);
-    rest = LANES(angle);
-    hk = 2 * h * LANES(stiffness);
-    tac_four_hinge(rest, hk, x, j);
+    tac_four_fold_push(2 * h * LANES(stiffness) * (theta - LANES(angle)), f, j);
     scatter(vel, stencil, n, 4, j, sum);
 }
 
@@ -136,20 +175,19 @@ static void tick(const void *record, size_t count, double h, const struct tac_po
 {
     const struct tac_hinge *g = record;
     struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
-    IN_FOURS(count, i, e, four(&g[i], e, h, pos, vel, &sum));
+    IN_BATCHES(g, count, i, n, four(&g[i], n, h, f, theta, vel, &sum));
     close_book(book, &sum);
 }
 
 /* n dampers from g on, 1 to 4, and what they remember. */
 static inline __attribute__((always_inline)) void four_dampers(const struct tac_hinge_damper *g, double *last, int n,
-                                                               const struct tac_pos *restrict pos,
+                                                               const struct tac_four_fold *f, tac_four theta,
                                                                struct tac_vel *restrict vel, struct four_book *sum)
 {
-    tac_four x[4][3], angle = recall(last, 1, n), j[4][3];
+    tac_four angle = recall(last, 1, n), j[4][3];
     const struct tac_hinge_damper *q[FOUR] = {g, g + (n > 1 ? 1 : 0), g + (n > 2 ? 2 : 0), g + (n > 3 ? 3 : 0)};
     const tac_lid *const stencil[FOUR] = STENCILS;
-    gather(x, pos, stencil, 4);
-    tac_four_hinge_damper(LANES(rate), LANES(most), x, &angle, j);
+    tac_four_hinge_damper(LANES(rate), LANES(most), f, theta, &angle, j);
     keep(last, 1, n, angle);
     scatter(vel, stencil, n, 4, j, sum);
 }
@@ -160,34 +198,34 @@ static void tick_dampers(const void *damper, double *last, size_t count, const s
 {
     const struct tac_hinge_damper *g = damper;
     struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
-    IN_FOURS(count, i, e, four_dampers(&g[i], &last[i], e, pos, vel, &sum));
+    IN_BATCHES(g, count, i, n, four_dampers(&g[i], &last[i], n, f, theta, vel, &sum));
     close_book(book, &sum);
 }
 
 /* n elements from g on, the i-th plastic ones. */
 static inline __attribute__((always_inline)) void four_plastic(const struct tac_hinge *g, size_t i, int n,
-                                                               const struct tac_flowing *f,
-                                                               const struct tac_pos *restrict pos,
+                                                               const struct tac_flowing *flowing,
+                                                               const struct tac_four_fold *f, tac_four theta,
                                                                struct tac_vel *restrict vel, struct four_book *sum)
 {
     const tac_four none = {0, 0, 0, 0};
-    tac_four x[4][3], rest = recall(&f->rest[i], 1, n), j[4][3], loss;
+    tac_four rest = recall(&flowing->rest[i], 1, n), j[4][3], loss;
     const struct tac_hinge *q[FOUR] = {g, g + (n > 1 ? 1 : 0), g + (n > 2 ? 2 : 0), g + (n > 3 ? 3 : 0)};
     const tac_lid *const stencil[FOUR] = STENCILS;
-    gather(x, pos, stencil, 4);
-    tac_four_plastic_hinge(LANES(stiffness), recall(&f->yield[i], 1, n), none + f->h, x, &rest, j, &loss);
-    keep(&f->rest[i], 1, n, rest);
-    enter_flow(f->lost, &f->mine[i], n, loss);
+    tac_four_plastic_hinge(LANES(stiffness), recall(&flowing->yield[i], 1, n), none + flowing->h, f, theta, &rest, j,
+                           &loss);
+    keep(&flowing->rest[i], 1, n, rest);
+    enter_flow(flowing->lost, &flowing->mine[i], n, loss);
     scatter(vel, stencil, n, 4, j, sum);
 }
 
 TAC_VERSIONS
-static void tick_plastic(const void *record, size_t count, const struct tac_flowing *f,
+static void tick_plastic(const void *record, size_t count, const struct tac_flowing *flowing,
                          const struct tac_pos *restrict pos, struct tac_vel *restrict vel, struct tac_book *book)
 {
     const struct tac_hinge *g = record;
     struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
-    IN_FOURS(count, i, e, four_plastic(&g[i], i, e, f, pos, vel, &sum));
+    IN_BATCHES(g, count, i, n, four_plastic(&g[i], i, n, flowing, f, theta, vel, &sum));
     close_book(book, &sum);
 }
 
@@ -205,8 +243,9 @@ static double yield(const struct tac_material *m)
 
 static void strain(const void *record, const double (*x)[3], double *angle)
 {
-    double e[3], a[3], b[3], n1[3], n2[3], ee;
-    *angle = tac_one_hinge_angle(x, e, a, b, n1, n2, &ee);
+    struct tac_one_fold f;
+    tac_one_fold(x, &f);
+    *angle = tac_one_fold_angle(&f);
 }
 
 static double rate(const void *record, const struct tac_element_bound *bound, const double *w)
@@ -229,7 +268,9 @@ static void make_damper(const void *record, double seconds, double slack, const 
 static void damp(const void *damper, double *last, const double (*x)[3], double (*j)[3])
 {
     const struct tac_hinge_damper *g = damper;
-    tac_one_hinge_damper(g->rate, g->most, x, last, j);
+    struct tac_one_fold f;
+    tac_one_fold(x, &f);
+    tac_one_hinge_damper(g->rate, g->most, &f, tac_one_fold_angle(&f), last, j);
 }
 
 /* What is bent further than its limit before t = 0 has flowed before. */

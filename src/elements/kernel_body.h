@@ -97,41 +97,50 @@ static inline REAL NAME(angle)(REAL y, REAL x)
     return SELECT(x < zero, turned, a);
 }
 
-/* Dihedral angle, 0 when flat, positive when the opposite vertices are behind the normals; n1, n2 the triangles'
- * normals (twice the areas long), e the edge, a and b the opposite vertices from the edge's start, *ee = |e|^2. */
-static inline REAL NAME(hinge_angle)(const REAL x[4][3], REAL e[3], REAL a[3], REAL b[3], REAL n1[3], REAL n2[3],
-                                     REAL *ee)
+/* Two triangles at an edge: the edge e, the opposite vertices a and b from its start, the triangles' normals n1, n2
+ * (twice the areas long), ee = |e|^2, and what the angle is computed from. */
+struct NAME(fold) {
+    REAL e[3], a[3], b[3], n1[3], n2[3], ee, turn, across;
+};
+
+static inline void NAME(fold)(const REAL x[4][3], struct NAME(fold) * f)
 {
     REAL c[3];
     for (int k = 0; k < 3; k++) {
-        e[k] = x[1][k] - x[0][k];
-        a[k] = x[2][k] - x[0][k];
-        b[k] = x[3][k] - x[0][k];
+        f->e[k] = x[1][k] - x[0][k];
+        f->a[k] = x[2][k] - x[0][k];
+        f->b[k] = x[3][k] - x[0][k];
     }
-    NAME(cross)(n1, e, a);
-    NAME(cross)(n2, b, e);
-    NAME(cross)(c, n1, n2);
-    *ee = NAME(dot)(e, e);
-    REAL length = SQRT(*ee), zero = length * 0;
-    return NAME(angle)(SELECT(length > zero, NAME(dot)(c, e) / length, zero), NAME(dot)(n1, n2));
+    NAME(cross)(f->n1, f->e, f->a);
+    NAME(cross)(f->n2, f->b, f->e);
+    NAME(cross)(c, f->n1, f->n2);
+    f->ee = NAME(dot)(f->e, f->e);
+    f->turn = NAME(dot)(c, f->e);
+    f->across = NAME(dot)(f->n1, f->n2);
 }
 
-/* f times the gradient of the angle, on all four vertices, from what hinge_angle() told. The smaller |n|^2, 0 if a
- * triangle has collapsed: it has no normal to push along, and a NaN would spread. */
-static inline REAL NAME(hinge_push)(REAL f, const REAL e[3], const REAL a[3], const REAL b[3], const REAL n1[3],
-                                    const REAL n2[3], REAL ee, REAL j[4][3])
+/* Dihedral angle, 0 when flat, positive when the opposite vertices are behind the normals. */
+static inline REAL NAME(fold_angle)(const struct NAME(fold) * f)
 {
-    REAL nn1 = NAME(dot)(n1, n1), nn2 = NAME(dot)(n2, n2), zero = ee * 0;
+    REAL length = SQRT(f->ee), zero = length * 0;
+    return NAME(angle)(SELECT(length > zero, f->turn / length, zero), f->across);
+}
+
+/* `size` times the gradient of the angle, on all four vertices. The smaller |n|^2, 0 if a triangle has collapsed: it
+ * has no normal to push along, and a NaN would spread. */
+static inline REAL NAME(fold_push)(REAL size, const struct NAME(fold) * f, REAL j[4][3])
+{
+    REAL nn1 = NAME(dot)(f->n1, f->n1), nn2 = NAME(dot)(f->n2, f->n2), zero = f->ee * 0;
     /* d theta/d x2 = -|e| n1/|n1|^2, likewise x3; the edge's vertices balance force and torque. */
-    f = f * SQRT(ee);
+    size = size * SQRT(f->ee);
     REAL least = SELECT(nn1 < nn2, nn1, nn2);
     REAL one = zero + 1, ok1 = SELECT(least > zero, nn1, one), ok2 = SELECT(least > zero, nn2, one);
-    REAL ok_e = SELECT(least > zero, ee, one);
-    f = SELECT(least > zero, f, zero);
-    REAL f2 = f / ok1, f3 = f / ok2, s = NAME(dot)(a, e) / ok_e, t = NAME(dot)(b, e) / ok_e;
+    REAL ok_e = SELECT(least > zero, f->ee, one);
+    size = SELECT(least > zero, size, zero);
+    REAL f2 = size / ok1, f3 = size / ok2, s = NAME(dot)(f->a, f->e) / ok_e, t = NAME(dot)(f->b, f->e) / ok_e;
     for (int k = 0; k < 3; k++) {
-        j[2][k] = f2 * n1[k];
-        j[3][k] = f3 * n2[k];
+        j[2][k] = f2 * f->n1[k];
+        j[3][k] = f3 * f->n2[k];
         j[1][k] = -(s * j[2][k] + t * j[3][k]);
         j[0][k] = -(j[1][k] + j[2][k] + j[3][k]);
     }
@@ -141,9 +150,9 @@ static inline REAL NAME(hinge_push)(REAL f, const REAL e[3], const REAL a[3], co
 /* Impulses on all four vertices. hk: twice the step times the stiffness. */
 static inline void NAME(hinge)(REAL rest, REAL hk, const REAL x[4][3], REAL j[4][3])
 {
-    REAL e[3], a[3], b[3], n1[3], n2[3], ee;
-    REAL theta = NAME(hinge_angle)(x, e, a, b, n1, n2, &ee);
-    NAME(hinge_push)(hk * (theta - rest), e, a, b, n1, n2, ee, j);
+    struct NAME(fold) f;
+    NAME(fold)(x, &f);
+    NAME(fold_push)(hk * (NAME(fold_angle)(&f) - rest), &f, j);
 }
 
 /* A difference of two angles of -pi..pi, less a whole turn where that is shorter. */
@@ -183,18 +192,18 @@ static inline void NAME(cst_damper)(REAL b00, REAL b01, REAL b11, REAL a, REAL b
 }
 
 /* rate: twice damping times stiffness. most: likewise, of the angle's gradient squared, 1/m^2. */
-static inline void NAME(hinge_damper)(REAL rate, REAL most, const REAL x[4][3], REAL *last, REAL j[4][3])
+static inline void NAME(hinge_damper)(REAL rate, REAL most, const struct NAME(fold) * f, REAL theta, REAL *last,
+                                      REAL j[4][3])
 {
-    REAL e[3], a[3], b[3], n1[3], n2[3], ee, size;
-    REAL theta = NAME(hinge_angle)(x, e, a, b, n1, n2, &ee), zero = ee * 0, one = zero + 1;
-    REAL least = NAME(hinge_push)(one, e, a, b, n1, n2, ee, j);
-    REAL f = rate * NAME(turn)(theta - *last);
+    REAL zero = f->ee * 0, one = zero + 1, size;
+    REAL least = NAME(fold_push)(one, f, j);
+    REAL push = rate * NAME(turn)(theta - *last);
     *last = SELECT(least > zero, theta, *last); /* a collapsed hinge has no angle */
     size = (NAME(dot)(j[0], j[0]) + NAME(dot)(j[1], j[1])) + (NAME(dot)(j[2], j[2]) + NAME(dot)(j[3], j[3]));
-    f = f * SELECT(size > most, most / size, one);
+    push = push * SELECT(size > most, most / size, one);
     for (int i = 0; i < 4; i++)
         for (int k = 0; k < 3; k++)
-            j[i][k] = f * j[i][k];
+            j[i][k] = push * j[i][k];
 }
 
 /* ---- plasticity: where the strain is further from its rest than `yield`, the rest follows ---- */
@@ -248,14 +257,13 @@ static inline void NAME(plastic_cst)(REAL b00, REAL b01, REAL b11, REAL a, REAL 
 }
 
 /* Flow of an angle; of its turns the one nearest to the rest counts. */
-static inline void NAME(plastic_hinge)(REAL stiffness, REAL yield, REAL h, const REAL x[4][3], REAL *rest, REAL j[4][3],
-                                       REAL *loss)
+static inline void NAME(plastic_hinge)(REAL stiffness, REAL yield, REAL h, const struct NAME(fold) * f, REAL theta,
+                                       REAL *rest, REAL j[4][3], REAL *loss)
 {
-    REAL e[3], a[3], b[3], n1[3], n2[3], ee, flow;
-    REAL theta = NAME(hinge_angle)(x, e, a, b, n1, n2, &ee), zero = ee * 0;
+    REAL zero = f->ee * 0, flow;
     REAL near = *rest + NAME(turn)(theta - *rest);
     REAL moved = NAME(follow)(near, *rest, yield, &flow);
-    REAL least = NAME(hinge_push)(2 * h * stiffness * (near - moved), e, a, b, n1, n2, ee, j);
+    REAL least = NAME(fold_push)(2 * h * stiffness * (near - moved), f, j);
     *rest = SELECT(least > zero, NAME(turn)(moved), *rest);
     *loss = SELECT(least > zero, 2 * stiffness * yield * flow, zero);
 }

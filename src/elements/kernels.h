@@ -7,9 +7,6 @@
 #include "elements/records.h"
 #include <math.h>
 #include <tactus/math.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 #define REAL double
 #define NAME(name) tac_one_##name
@@ -20,27 +17,6 @@
 #undef NAME
 #undef SELECT
 #undef SQRT
-
-static inline __attribute__((always_inline)) tac_four tac_four_sqrt(tac_four x)
-{
-#ifdef __SSE2__
-    union {
-        tac_four four;
-        __m128d two[2];
-    } u = {x};
-    u.two[0] = _mm_sqrt_pd(u.two[0]);
-    u.two[1] = _mm_sqrt_pd(u.two[1]);
-    return u.four;
-#else
-    tac_four r = {sqrt(x[0]), sqrt(x[1]), sqrt(x[2]), sqrt(x[3])};
-    return r;
-#endif
-}
-
-static inline __attribute__((always_inline)) tac_four tac_four_select(tac_four_mask m, tac_four yes, tac_four no)
-{
-    return (tac_four)((m & (tac_four_mask)yes) | (~m & (tac_four_mask)no));
-}
 
 #define inline inline __attribute__((always_inline))
 #define REAL tac_four
@@ -75,8 +51,9 @@ static inline double tac_cst_potential(const struct tac_cst *c, const double res
 /* rest: NULL for the angle that it was made with. */
 static inline double tac_hinge_potential(const struct tac_hinge *g, const double *rest, const double x[4][3])
 {
-    double e[3], a[3], b[3], n1[3], n2[3], ee;
-    double theta = tac_one_hinge_angle(x, e, a, b, n1, n2, &ee);
+    struct tac_one_fold f;
+    tac_one_fold(x, &f);
+    const double theta = tac_one_fold_angle(&f);
     double bend = rest ? tac_one_turn(theta - *rest) : theta - g->angle;
     return g->stiffness * bend * bend;
 }

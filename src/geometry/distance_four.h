@@ -15,10 +15,6 @@ struct tac_near_four {
     tac_four d, n[3], w[4];
 };
 
-TAC_FOUR_INLINE tac_four tac_four_select(tac_four_mask mask, tac_four yes, tac_four no)
-{
-    return (tac_four)(((tac_four_mask)yes & mask) | ((tac_four_mask)no & ~mask));
-}
 TAC_FOUR_INLINE tac_four tac_four_all(double value)
 {
     return (tac_four){value, value, value, value};
@@ -58,8 +54,7 @@ TAC_FOUR_INLINE int tac_four_lanes(tac_four_mask mask)
 
 TAC_FOUR_INLINE void tac_near_four_finish(const tac_four r[3], struct tac_near_four *near)
 {
-    const tac_four zero = tac_four_all(0), rr = tac_four_dot(r, r);
-    const tac_four d = {sqrt(rr[0]), sqrt(rr[1]), sqrt(rr[2]), sqrt(rr[3])};
+    const tac_four zero = tac_four_all(0), d = tac_four_sqrt(tac_four_dot(r, r));
     const tac_four inverse = tac_four_select(d > zero, tac_four_all(1) / d, zero);
     near->d = d;
     near->n[0] = r[0] * inverse;

@@ -60,10 +60,11 @@ static void hinge_swings(void)
         const double omega = sqrt(2 * stiffness * a);
         size = speed / omega;
         for (int k = 1; k <= 16 && run_to(&e, .25 * k); k++) {
-            double edge[3], p[3], q[3], n1[3], n2[3], ee;
+            struct tac_one_fold f;
             for (int i = 0; i < 4; i++)
                 tac_position(e.sim, hinge->v[i], e.sim->state.now, x[i]);
-            const double angle = tac_one_hinge_angle((const double(*)[3])x, edge, p, q, n1, n2, &ee);
+            tac_one_fold((const double(*)[3])x, &f);
+            const double angle = tac_one_fold_angle(&f);
             worst[n] = fmax(worst[n], fabs(angle - start - swing(omega, .05 * omega * omega, speed, .25 * k)));
         }
         end(&e);
