@@ -300,16 +300,9 @@ static void set_thickness(const struct tac_scene *s, tac_lid a, tac_lid b, doubl
     form->thickness = fmin(fraction * (d - radius), s->settings->contact.thickness);
 }
 
-double tac_model_first(const struct tac_model *m, enum tac_pair_type type, const tac_lid *v, struct tac_form *form)
+void tac_model_thickness(const struct tac_model *m, tac_lid a, tac_lid b, double start, struct tac_form *form)
 {
-    const struct tac_scene *s = m->scene;
-    double x[4][3];
-    struct tac_near near;
-    for (int i = 0; i < tac_pair_vertices(type); i++)
-        memcpy(x[i], &s->mesh->x[3 * v[i]], sizeof x[i]);
-    tac_near_pair(type, x, &near);
-    set_thickness(s, s->mesh->vertex_body[v[0]], s->mesh->vertex_body[v[tac_pair_first(type)]], near.d, form);
-    return near.d;
+    set_thickness(m->scene, m->scene->mesh->vertex_body[a], m->scene->mesh->vertex_body[b], start, form);
 }
 
 void tac_model_form(const struct tac_model *m, enum tac_pair_type type, const tac_lid *v, struct tac_form *form)
