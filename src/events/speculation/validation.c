@@ -2,6 +2,7 @@
  * Windows).
  */
 #include "events/speculation/validation.h"
+#include "base/four.h"
 #include "broadphase/candidates.h"
 #include "events/ranks.h"
 #include "events/speculation/path.h"
@@ -10,7 +11,8 @@
 
 enum {
     PENDING = -1,
-    AWAKE = 8 /* windows in which no tick is skipped of a pair that was nearer than its speed let expect */
+    TOGETHER = 32, /* candidates whose motions are measured together */
+    AWAKE = 8      /* windows in which no tick is skipped of a pair that was nearer than its speed let expect */
 };
 
 static bool all_near(const struct tac_candidates *c, const struct tac_candidate *q)
@@ -65,31 +67,68 @@ static bool ticks_prove(const struct tac_sim *sim, const struct tac_candidate *q
 
 /* How a candidate moved in the pass. */
 struct motion {
-    double u[4][3];   /* ways of its vertices, m */
-    double deviation; /* most that their paths change its distance beside these ways, m */
+    double deviation; /* most that the paths of its vertices change its distance beside their chords, m */
     double speed;     /* most that its distance changes by in a second, m/s */
 };
 
-static void motion_of(const struct tac_sim *sim, struct tac_candidate *q, tac_time end, struct motion *m)
+TAC_FOUR_INLINE double greatest(tac_four a)
 {
-    const enum tac_pair_type type = (enum tac_pair_type)q->type;
-    double deviation[2] = {0, 0}, speed[2] = {0, 0};
-    for (int i = 0; i < q->count; i++) {
-        const struct tac_move *move = &sim->view.candidates->move[q->v[i]];
-        const int side = i >= q->first;
-        memcpy(m->u[i], move->u, sizeof m->u[i]);
-        deviation[side] = move->deviation > deviation[side] ? move->deviation : deviation[side];
-        speed[side] = move->speed > speed[side] ? move->speed : speed[side];
-    }
-    q->change = tac_relative(type, m->u);
-    if (type == TAC_PAIR_WIDE) {
-        m->deviation = 2 * fmax(deviation[0], deviation[1]);
-        m->speed = 2 * fmax(speed[0], speed[1]);
+    const double one = a[0] > a[1] ? a[0] : a[1], two = a[2] > a[3] ? a[2] : a[3];
+    return one > two ? one : two;
+}
+
+/* tac_relative() and the two largest deviations of a pair of four vertices: its four (three) pairs of vertices of
+ * different primitives side by side.  A row of struct tac_move holds u and, behind it, the deviation. */
+TAC_FOUR_INLINE double chords_change(const struct tac_move *const move[4], bool edges, double deviation[2])
+{
+    tac_four row[4], d[3];
+    for (int i = 0; i < 4; i++)
+        memcpy(&row[i], move[i]->u, sizeof row[i]);
+    if (edges) {
+        deviation[0] = row[0][3] > row[1][3] ? row[0][3] : row[1][3];
+        deviation[1] = row[2][3] > row[3][3] ? row[2][3] : row[3][3];
+        tac_four_columns(d, row[0] - row[2], row[0] - row[3], row[1] - row[2], row[1] - row[3]);
     } else {
-        m->deviation = deviation[0] + deviation[1];
-        m->speed = speed[0] + speed[1];
+        deviation[0] = row[0][3];
+        deviation[1] = row[1][3] > row[2][3] ? row[1][3] : row[2][3];
+        deviation[1] = row[3][3] > deviation[1] ? row[3][3] : deviation[1];
+        tac_four_columns(d, row[0] - row[1], row[0] - row[2], row[0] - row[3], row[0] - row[3]);
     }
-    m->speed += q->change / tac_seconds(sim, end - sim->paths.start);
+    return sqrt(greatest(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]));
+}
+
+/* Where candidates [0, count) may have moved in the pass, count at most TOGETHER.  Apart from the looks, whose branches
+ * follow from these numbers: a branch that was foreseen wrongly costs all that its condition is computed from. */
+TAC_VERSIONS
+static void measure(const struct tac_sim *sim, struct tac_candidate *q, size_t count, tac_time end, struct motion *m)
+{
+    const double window_s = tac_seconds(sim, end - sim->paths.start);
+    for (size_t k = 0; k < count; k++, q++, m++) {
+        const enum tac_pair_type type = (enum tac_pair_type)q->type;
+        const struct tac_move *move[4] = {NULL};
+        double deviation[2] = {0, 0}, speed[2] = {0, 0};
+        for (int i = 0; i < q->count; i++)
+            move[i] = &sim->view.candidates->move[q->v[i]];
+        if (type <= TAC_PAIR_EDGE_EDGE) {
+            q->change = chords_change(move, type == TAC_PAIR_EDGE_EDGE, deviation);
+        } else {
+            double u[4][3];
+            for (int i = 0; i < q->count; i++) {
+                const int side = i >= q->first;
+                memcpy(u[i], move[i]->u, sizeof u[i]);
+                deviation[side] = move[i]->deviation > deviation[side] ? move[i]->deviation : deviation[side];
+            }
+            q->change = tac_relative(type, u);
+        }
+        m->deviation = type == TAC_PAIR_WIDE ? 2 * fmax(deviation[0], deviation[1]) : deviation[0] + deviation[1];
+        m->speed = INFINITY;
+        if (q->slot < 0)
+            continue; /* it is asked for where layers are active */
+        for (int i = 0; i < q->count; i++)
+            speed[i >= q->first] = move[i]->speed > speed[i >= q->first] ? move[i]->speed : speed[i >= q->first];
+        m->speed = type == TAC_PAIR_WIDE ? 2 * fmax(speed[0], speed[1]) : speed[0] + speed[1];
+        m->speed += q->change / window_s;
+    }
 }
 
 /* When may q first have come so near that a skipped tick was not silent, at this speed (m/s)?  All its vertices are of
@@ -128,26 +167,24 @@ static tac_time sweep_paths(struct tac_sim *sim, struct tac_candidate *q, const 
 }
 
 /* When may q first come under its next layer in the pass?  TAC_TIME_NEVER: not at all, proven. */
-static tac_time look_at(struct tac_sim *sim, struct tac_candidate *q, tac_time end)
+static tac_time look_at(struct tac_sim *sim, struct tac_candidate *q, const struct motion *m, tac_time end)
 {
     struct tac_candidates *c = sim->view.candidates;
     const tac_time start = sim->paths.start;
     const enum tac_pair_type type = (enum tac_pair_type)q->type;
     struct tac_pair *p = q->slot >= 0 ? &sim->active.pair[q->slot] : NULL;
-    struct motion m;
-    double x[4][3];
-    motion_of(sim, q, end, &m);
+    double x[4][3], u[4][3];
     if (p != NULL) {
-        p->speed = m.speed;
+        p->speed = m->speed;
         p->overslept = 0;
-        const tac_time overslept = m.speed < p->nap_speed ? TAC_TIME_NEVER : sweep_naps(sim, q, p, m.speed, end);
+        const tac_time overslept = m->speed < p->nap_speed ? TAC_TIME_NEVER : sweep_naps(sim, q, p, m->speed, end);
         if (overslept != TAC_TIME_NEVER) {
             p->overslept = 1;
             p->awake = end + AWAKE * (end - start);
             return overslept;
         }
     }
-    if (p != NULL && ticks_prove(sim, q, p, m.speed)) {
+    if (p != NULL && ticks_prove(sim, q, p, m->speed)) {
         q->d = -INFINITY; /* where the ticks do not prove a later pass, it is looked at anew */
         q->d_end = tac_pair_least(type);
         return TAC_TIME_NEVER;
@@ -156,17 +193,18 @@ static tac_time look_at(struct tac_sim *sim, struct tac_candidate *q, tac_time e
         q->d_end = tac_pair_least(type);
         return sweep_paths(sim, q, p, end);
     }
-    const double limit = q->next + q->tolerance + m.deviation;
+    const double limit = q->next + q->tolerance + m->deviation;
     if (!(q->d - q->change > limit)) {
         struct tac_near near;
-        tac_validation_chords(sim, q, x, m.u);
+        tac_validation_chords(sim, q, x, u);
         tac_near_pair(type, x, &near);
         q->d = near.d;
     }
-    q->d_end = fmax(tac_pair_least(type), q->d - q->change);
-    if (q->d - q->change > limit)
+    const double least = tac_pair_least(type), left = q->d - q->change;
+    q->d_end = left > least ? left : least;
+    if (left > limit)
         return TAC_TIME_NEVER;
-    double s = tac_sweep(type, x, m.u, q->next + m.deviation, q->tolerance);
+    double s = tac_sweep(type, x, u, q->next + m->deviation, q->tolerance);
     if (s > 1)
         return TAC_TIME_NEVER;
     if (all_near(c, q))
@@ -215,8 +253,13 @@ static enum tac_err validate(struct tac_sim *sim, tac_time end, struct tac_valid
     c->known = active;
     c->looks += (int64_t)active;
     sim->windows.looks += (int64_t)active;
-    for (size_t k = 0; k < active; k++)
-        TAC_TRY(enter(sim, validation, k, look_at(sim, &c->list[k], end)));
+    for (size_t begin = 0; begin < active; begin += TOGETHER) {
+        const size_t count = active - begin < TOGETHER ? active - begin : TOGETHER;
+        struct motion motion[TOGETHER];
+        measure(sim, &c->list[begin], count, end, motion);
+        for (size_t k = begin; k < begin + count; k++)
+            TAC_TRY(enter(sim, validation, k, look_at(sim, &c->list[k], &motion[k - begin], end)));
+    }
 done:
     return err;
 }
@@ -235,7 +278,10 @@ done:
     tac_ranks_failed(sim, err);
     tac_ranks_paths(sim);
     for (size_t k = 0; k < validation->open_count && !tac_ranks_down(sim); k++) {
-        tac_time t = look_at(sim, &sim->view.candidates->list[validation->open[k]], end);
+        struct tac_candidate *q = &sim->view.candidates->list[validation->open[k]];
+        struct motion motion;
+        measure(sim, q, 1, end, &motion);
+        tac_time t = look_at(sim, q, &motion, end);
         TAC_CHECK(t != PENDING);
         tac_ranks_failed(sim, enter(sim, validation, validation->open[k], t));
     }
