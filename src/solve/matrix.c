@@ -6,8 +6,8 @@
 struct tac_matrix_list {
     size_t count;
     int nodes;
-    /* owned, (count, nodes, nodes): which block of the matrix takes block (a, b) of the stencil; -1: its row is not ours.
-     * Bit 30 of (a, b), b > a, marks two nodes that are the same one. */
+    /* owned, (count, nodes, nodes): which block of the matrix takes block (a, b) of the stencil; -1: its row is not
+     * ours. Bit 30 of (a, b), b > a, marks two nodes that are the same one. */
     int32_t *slot;
 };
 

@@ -32,8 +32,8 @@ struct tac_stencils {
 struct tac_matrix {
     tac_lid count, owned; /* as of the nodes */
     size_t *row;          /* owned, (owned + 1): where each row's blocks begin */
-    tac_lid *column;      /* owned, (row[owned]): local ids, within a row by ascending global id; the diagonal is there */
-    double *block;        /* owned, (row[owned], 9): 3x3, row by row */
+    tac_lid *column; /* owned, (row[owned]): local ids, within a row by ascending global id; the diagonal is there */
+    double *block;   /* owned, (row[owned], 9): 3x3, row by row */
     int list_count;
     struct tac_matrix_list *list; /* owned: where the blocks of each stencil go */
 };
