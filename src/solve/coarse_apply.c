@@ -32,8 +32,7 @@ TAC_VERSIONS static void sum_forces(const struct tac_coarse *coarse, const struc
 /* Row of A Z at a node, transposed, times y: numbers 0 to 3 and 2 to 5. */
 #define ADD_ROW(row, y)                                                                                                \
     do {                                                                                                               \
-        const tac_four y0 = __builtin_shufflevector(y, y, 0, 0, 0, 0), y1 = __builtin_shufflevector(y, y, 1, 1, 1, 1), \
-                       y2 = __builtin_shufflevector(y, y, 2, 2, 2, 2);                                                 \
+        const tac_four y0 = tac_all(y), y1 = tac_all(y + 1), y2 = tac_all(y + 2);                                      \
         low0 += load_single(row) * y0;                                                                                 \
         high0 += load_single(row + 2) * y0;                                                                            \
         low1 += load_single(row + 6) * y1;                                                                             \
@@ -48,12 +47,12 @@ TAC_VERSIONS static void subtract_products(const struct tac_coarse *coarse, cons
     tac_four low0 = {0, 0, 0, 0}, low1 = low0, low2 = low0, high0 = low0, high1 = low0, high2 = low0;
     for (tac_lid i = s->begin; i < s->end; i++) {
         const float *row = coarse->inner_rows + 18 * (size_t)i;
-        const tac_four yi = tac_load(y + 4 * (size_t)i);
+        const double *yi = y + 4 * (size_t)i;
         ADD_ROW(row, yi);
     }
     for (size_t e = coarse->outside_from[k]; e < coarse->outside_from[k + 1]; e++) {
         const float *row = coarse->outer_rows + 18 * e;
-        const tac_four yi = tac_load(y + 4 * (size_t)coarse->outside[e]);
+        const double *yi = y + 4 * (size_t)coarse->outside[e];
         ADD_ROW(row, yi);
     }
     low0 = low0 + low1 + low2;

@@ -16,9 +16,9 @@ struct coarse_block {
 struct making {
     const struct tac_local_system *local;
     struct tac_coarse *coarse;
-    double *inner, *outer;      /* owned, (owned, 18), (outside, 18) */
-    tac_lid *place;             /* owned, (local count): where a node is among the outside ones of the present subdomain */
-    struct tac_keyed *found;    /* owned: outside nodes of it */
+    double *inner, *outer;   /* owned, (owned, 18), (outside, 18) */
+    tac_lid *place;          /* owned, (local count): where a node is among the outside ones of the present subdomain */
+    struct tac_keyed *found; /* owned: outside nodes of it */
     size_t found_capacity, outside_capacity;
     tac_lid *outer_row;         /* owned, (local owned): its row in local->outer, or -1 */
     struct coarse_block *block; /* owned */

@@ -18,11 +18,11 @@
 
 struct tac_dense {
     int size, stride;
-    double *matrix;      /* owned until the factor is made, (stride, stride): the lower half */
-    float *factor;       /* owned: rows of L below the diagonal, one behind the other, each padded to 8 */
-    size_t *from;        /* owned, (size): where they begin */
-    double *inverse;     /* owned, (stride): 1 over L's diagonal; 0: left out */
-    double *work;        /* owned, (stride) */
+    double *matrix;  /* owned until the factor is made, (stride, stride): the lower half */
+    float *factor;   /* owned: rows of L below the diagonal, one behind the other, each padded to 8 */
+    size_t *from;    /* owned, (size): where they begin */
+    double *inverse; /* owned, (stride): 1 over L's diagonal; 0: left out */
+    double *work;    /* owned, (stride) */
     int left_out;
 };
 

@@ -161,10 +161,10 @@ TAC_VERSIONS static void solve_down(const struct tac_incomplete *factor, const s
         tac_four sum0 = {0, 0, 0, 0}, sum1 = sum0, sum2 = sum0;
         for (size_t k = rows->from[i]; k < rows->from[i + 1]; k++) {
             const float *b = factor->lower + 9 * k;
-            const tac_four uj = tac_load(u + 4 * (size_t)rows->column[k]);
-            sum0 += load_single(b) * __builtin_shufflevector(uj, uj, 0, 0, 0, 0);
-            sum1 += load_single(b + 3) * __builtin_shufflevector(uj, uj, 1, 1, 1, 1);
-            sum2 += load_single(b + 6) * __builtin_shufflevector(uj, uj, 2, 2, 2, 2);
+            const double *uj = u + 4 * (size_t)rows->column[k];
+            sum0 += load_single(b) * tac_all(uj);
+            sum1 += load_single(b + 3) * tac_all(uj + 1);
+            sum2 += load_single(b + 6) * tac_all(uj + 2);
         }
         const tac_four ui = tac_load(r + 4 * (size_t)i) - (sum0 + sum1 + sum2);
         tac_store(u + 4 * (size_t)i, ui);

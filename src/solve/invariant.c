@@ -154,7 +154,8 @@ static enum tac_err factor(void *self, const struct tac_system *system, struct t
     tac_gid bad = find_not_finite(s, system);
     if (bad != INT64_MAX) {
         err = tac_fail(s->ctx, TAC_ERR_RUN,
-                       "node %" TAC_PRIGID ": its row of the linear system's matrix, or its position, is not finite", bad);
+                       "node %" TAC_PRIGID ": its row of the linear system's matrix, or its position, is not finite",
+                       bad);
         goto done;
     }
     TAC_TRY(tac_local_system_make(s->ctx, system, s->fixed, &s->cut, &s->local));
@@ -182,7 +183,7 @@ done:
 
 /* What all ranks must know of b. */
 struct look {
-    double largest;        /* of nodes that are not fixed */
+    double largest;         /* of nodes that are not fixed */
     double prescribed, bad; /* 1: some prescribed value is not 0; some number is not finite */
 };
 
@@ -229,24 +230,28 @@ static enum tac_err tell(struct tac_ctx *ctx, const struct tac_solve_result *r, 
     case TAC_SOLVE_CONVERGED:
         return TAC_OK;
     case TAC_SOLVE_LIMIT:
-        return tac_fail(ctx, TAC_ERR_RUN,
-                        "the linear solver has not converged: after %d iterations the residual is %.3g of the right side, "
-                        "and %.3g is asked for; allow more iterations",
-                        r->iterations, r->residual, tolerance);
+        return tac_fail(
+            ctx, TAC_ERR_RUN,
+            "the linear solver has not converged: after %d iterations the residual is %.3g of the right side, "
+            "and %.3g is asked for; allow more iterations",
+            r->iterations, r->residual, tolerance);
     case TAC_SOLVE_STALLED:
-        return tac_fail(ctx, TAC_ERR_RUN,
-                        "the linear solver has not converged: after %d iterations rounding keeps the residual at %.3g of "
-                        "the right side, and %.3g is asked for; ask for less, or scale down the largest stiffness",
-                        r->iterations, r->residual, tolerance);
+        return tac_fail(
+            ctx, TAC_ERR_RUN,
+            "the linear solver has not converged: after %d iterations rounding keeps the residual at %.3g of "
+            "the right side, and %.3g is asked for; ask for less, or scale down the largest stiffness",
+            r->iterations, r->residual, tolerance);
     case TAC_SOLVE_NOT_POSITIVE:
-        return tac_fail(ctx, TAC_ERR_RUN,
-                        "the linear system's matrix is not positive: iteration %d of the linear solver found a direction "
-                        "without stiffness",
-                        r->iterations + 1);
+        return tac_fail(
+            ctx, TAC_ERR_RUN,
+            "the linear system's matrix is not positive: iteration %d of the linear solver found a direction "
+            "without stiffness",
+            r->iterations + 1);
     case TAC_SOLVE_NOT_FINITE:
         break;
     }
-    return tac_fail(ctx, TAC_ERR_RUN, "the linear system has numbers that are not finite, or came to some in iteration %d",
+    return tac_fail(ctx, TAC_ERR_RUN,
+                    "the linear system has numbers that are not finite, or came to some in iteration %d",
                     r->iterations + 1);
 }
 

@@ -43,8 +43,8 @@ struct tac_local_system {
     double *diagonal;                /* owned, (owned, 9), and one more; symmetric */
     struct tac_rows lower;           /* of each owned node */
     tac_lid outer_count;
-    tac_lid *outer_node;   /* owned, (outer_count): nodes with blocks of other subdomains */
-    struct tac_rows outer; /* of each of them, by ascending id of the column */
+    tac_lid *outer_node;         /* owned, (outer_count): nodes with blocks of other subdomains */
+    struct tac_rows outer;       /* of each of them, by ascending id of the column */
     struct tac_nodes_halo *halo; /* owned */
 
     /* To and from the caller's nodes. */
@@ -80,6 +80,12 @@ TAC_FOUR_INLINE tac_four tac_load(const double *at)
 TAC_FOUR_INLINE void tac_store(double *at, tac_four v)
 {
     __builtin_memcpy(at, &v, sizeof v);
+}
+
+/* One number four times; from memory, as a load does that where a shuffle would be one more operation. */
+TAC_FOUR_INLINE tac_four tac_all(const double *at)
+{
+    return (tac_four){*at, *at, *at, *at};
 }
 
 /* Numbers 0 to 2, and 0. */

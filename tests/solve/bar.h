@@ -90,7 +90,8 @@ static inline void bar_tet(const double p[4][3], double angle, double *dense)
     for (int a = 0; a < 3; a++)
         for (int c = 0; c < 3; c++)
             e[a][c] = p[a + 1][c] - p[0][c];
-    const double det = e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) - e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
+    const double det = e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) -
+                       e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
                        e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0]);
     for (int a = 0; a < 3; a++) {
         const double *u = e[(a + 1) % 3], *v = e[(a + 2) % 3];
@@ -254,7 +255,7 @@ static inline enum tac_err bar_make(struct tac_ctx *ctx, const struct bar_option
     memset(local, 0xff, (size_t)bar->total * sizeof *local);
     bar_nodes(ctx, o, bar, local);
     bar_stencils(o, bar, local, &l);
-    const struct tac_stencils list[] = {{l.tets, 4, l.tet}, {l.pairs, 4, l.pair}, {l.masses, 1, l.mass}};
+    const struct tac_stencil_list list[] = {{l.tets, 4, l.tet}, {l.pairs, 4, l.pair}, {l.masses, 1, l.mass}};
     err = tac_matrix_create(ctx, &bar->nodes, 3, list, &bar->matrix);
     if (!err) {
         const bool backwards = o->broken && ctx->rank % 2;
@@ -279,7 +280,8 @@ static inline enum tac_err bar_make(struct tac_ctx *ctx, const struct bar_option
         bar->fixed[i] = o->held && v < (tac_gid)(o->ny + 1) * (o->nz + 1);
         for (int c = 0; c < 3; c++)
             bar->side[3 * (size_t)i + (size_t)c] =
-                bar->fixed[i] ? 1e-5 * (c + 1) : 1e-2 * (bar_random((uint64_t)v * 3 + (uint64_t)c) - .5) - (c == 1 ? .08 : 0);
+                bar->fixed[i] ? 1e-5 * (c + 1)
+                              : 1e-2 * (bar_random((uint64_t)v * 3 + (uint64_t)c) - .5) - (c == 1 ? .08 : 0);
     }
     free(l.tet);
     free(l.tet_key);
