@@ -1,4 +1,5 @@
-/* test_degenerate.c: systems that are empty, singular, indefinite, not finite, of nodes without a body, or badly scaled.
+/* test_degenerate.c: systems that are empty, singular, indefinite, not finite, of nodes without a body, or badly
+ * scaled.
  *
  * If it failed, the solver would hang, return numbers that are no solution, or not say what is wrong.  Run on one rank
  * and on several. */
@@ -124,8 +125,8 @@ static void not_positive(void)
 {
     struct hand *h = hand_tower(300, 10);
     hand_mass(h, 137, -1e7);
-    check_outcome("a negative mass", h, TAC_SOLVE_CONVERGED, "node 137: the linear system's matrix is not positive", 100,
-                  1e-8, false);
+    check_outcome("a negative mass", h, TAC_SOLVE_CONVERGED, "node 137: the linear system's matrix is not positive",
+                  100, 1e-8, false);
     free(h);
     h = hand_tower(300, 10);
     const double block[9] = {0, 6e5, 0, 6e5, 0, 0, 0, 0, 6e5};

@@ -1,5 +1,5 @@
-/* test_equal.c: the solver gives the same bits and takes the same iterations on 1, 2, 3 and 4 ranks, however the nodes are
- * dealt.  If it failed, a run's bits would depend on the number of ranks.
+/* test_equal.c: the solver gives the same bits and takes the same iterations on 1, 2, 3 and 4 ranks, however the nodes
+ * are dealt.  If it failed, a run's bits would depend on the number of ranks.
  *
  * To be run on 4 ranks: they form groups of each size.  A fault made on purpose must be seen. */
 #include "check.h"

@@ -1,10 +1,11 @@
-/* test_matrix.c: matrices assembled from stencils on several ranks have the entries, and the bits, of one sum in the order
- * of the stencils; the exchange of nodes' values; the cut.
+/* test_matrix.c: matrices assembled from stencils on several ranks have the entries, and the bits, of one sum in the
+ * order of the stencils; the exchange of nodes' values; the cut.
  *
  * If it failed, rows would depend on the rank that has them, or the matrix would not be symmetric.  Run on one rank
  * and on several. */
 #include "check.h"
 #include "solve/cut.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tactus/math.h>
@@ -51,8 +52,8 @@ static void sum_all(double whole[3 * NODES][3 * NODES])
                     for (int c = 0; c < 3; c++)
                         for (int d = 0; d < 3; d++) {
                             const int i = 3 * node_of(l, e, a) + c, j = 3 * node_of(l, e, b) + d;
-                            const double x = a == b && d < c ? entry(l, e, 3 * a + d, 3 * a + c)
-                                                             : entry(l, e, 3 * a + c, 3 * b + d);
+                            const double x =
+                                a == b && d < c ? entry(l, e, 3 * a + d, 3 * a + c) : entry(l, e, 3 * a + c, 3 * b + d);
                             if (a != b && i / 3 == j / 3)
                                 whole[i][j] += x + entry(l, e, 3 * a + d, 3 * b + c);
                             else {

@@ -55,8 +55,8 @@ static bool run(struct hand_system *s, long n, int rank)
     int all[2] = {missed, (int)err}, most[2];
     MPI_Allreduce(all, most, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     CHECK(most[1] == (int)err, "codes differ: %d and %d", most[1], (int)err);
-    CHECK(err == TAC_OK ? most[0] == 1 || n < 0 : strstr(ctx.error, "out of memory") != NULL, "allocation %ld: %d: %s", n,
-          (int)err, ctx.error);
+    CHECK(err == TAC_OK ? most[0] == 1 || n < 0 : strstr(ctx.error, "out of memory") != NULL, "allocation %ld: %d: %s",
+          n, (int)err, ctx.error);
     return !most[0] && n >= 0;
 }
 

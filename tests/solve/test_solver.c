@@ -87,7 +87,7 @@ static void products(void)
     double *v[4];
     for (int k = 0; k < 4; k++)
         v[k] = calloc(4 * (size_t)s->local.count + 1, sizeof(double));
-    for (uint64_t seed = 1; seed < 20; seed++) {
+    for (uint64_t seed = 1; seed < 6; seed++) {
         fill(s, seed, v[0]);
         fill(s, seed + 100, v[1]);
         for (int what = 0; what < 3; what++) { /* A, B, Q */
