@@ -14,6 +14,7 @@ SOURCE = os.environ.get("TACTUS_SOURCE") or os.path.dirname(os.path.dirname(os.p
 # Every room, and the rooms that it may know besides those that they may know.  A room is listed after all that it may know.
 ROOMS = {
     "base": [],
+    "solve": ["base"],
     "geometry": ["base"],
     "mesh": ["geometry"],
     "scene": ["mesh"],

@@ -1,0 +1,99 @@
+/* solver.h: solves A x = b for a symmetric positive matrix of 3x3 blocks (solve/matrix.h), on several ranks.
+ *
+ * The kind "invariant" gives the same bits of x, and the same number of iterations, on any number of ranks and however
+ * the nodes are dealt to them: conjugate gradients with exact dot products, and a preconditioner that is made from a
+ * cut which does not know the ranks (docs/solver.md).  Other kinds may stand behind the same interface.
+ *
+ *     struct tac_system system = {.nodes = nodes, .matrix = matrix, .position = x, .fixed = fixed};
+ *     TAC_TRY(tac_solver_create(ctx, "invariant", "", &solver));
+ *     TAC_TRY(tac_solver_cut(solver, &system));                once per time step
+ *     for (each Newton iteration) {
+ *         TAC_TRY(tac_solver_factor(solver, &system));         the matrix has other values, or another structure
+ *         TAC_TRY(tac_solver_solve(solver, b, p, 1e-4, 1000, &result));
+ *     }
+ *     tac_solver_destroy(&solver);
+ *
+ * Between cut and factor the matrix, the structure, the positions and the fixed nodes may change, but not the nodes.
+ * What is passed in is borrowed during the call; only tac_solver_factor's nodes, matrix and fixed are kept until the
+ * last solve.
+ */
+#ifndef TACTUS_SOLVE_SOLVER_H
+#define TACTUS_SOLVE_SOLVER_H
+
+#include "solve/matrix.h"
+
+struct tac_system {
+    struct tac_nodes nodes;
+    const struct tac_matrix *matrix; /* of these nodes */
+    /* For rigid motions: a motion (a, w) moves node i by translate[i] a + w x position[i].  Vertices of a mesh: their
+     * positions, and translate NULL (all 1).  An affine body: its centre with 1, the columns of its matrix with 0. */
+    const double *position;  /* (owned, 3), m */
+    const double *translate; /* (owned), or NULL */
+    const uint8_t *fixed;    /* (owned) 1: the node's x is prescribed, b has its value; NULL: none is */
+};
+
+enum tac_solve_outcome {
+    TAC_SOLVE_CONVERGED,
+    TAC_SOLVE_LIMIT,        /* not converged in `limit` iterations */
+    TAC_SOLVE_STALLED,      /* not converged: rounding lets the residual fall no further */
+    TAC_SOLVE_NOT_POSITIVE, /* the matrix, or what iterations saw of it, is not positive */
+    TAC_SOLVE_NOT_FINITE    /* an infinity or NaN in the matrix or in b */
+};
+
+struct tac_solve_result {
+    enum tac_solve_outcome outcome;
+    int iterations;
+    double residual; /* |b - A x| / |b| over the nodes that are not fixed, computed from x; 0 where b is 0 */
+    double wall_s;
+};
+
+/* Of the last cut and factor, except for wall times the same on all ranks. */
+struct tac_solver_stats {
+    int64_t unknowns;       /* of nodes that are not fixed */
+    int64_t blocks;         /* of the matrix among them */
+    int64_t moved;          /* nodes whose rows are on another rank than they */
+    int subdomains, coarse; /* coarse: size of the dense matrix */
+    int shifted;            /* subdomains whose incomplete factor needed a larger diagonal */
+    int dropped;            /* coarse modes left out, as they depend on others */
+    double cut_s, factor_s; /* wall */
+};
+
+struct tac_solver;
+
+/* Collective. `kind`: "invariant" (or "petsc" where the build has it); `options`: for that kind, "" for none.
+ * TAC_ERR_INPUT, naming the kinds of this build, if there is no such kind. */
+enum tac_err tac_solver_create(struct tac_ctx *ctx, const char *kind, const char *options, struct tac_solver **out);
+void tac_solver_destroy(struct tac_solver **solver);
+
+/* Collective. Which nodes form a subdomain, from the sizes of the matrix' blocks.  TAC_ERR_RUN: memory. */
+enum tac_err tac_solver_cut(struct tac_solver *solver, const struct tac_system *system);
+
+/* Collective. The preconditioner; cuts first where no cut has been made.  TAC_ERR_RUN: memory; the matrix is not
+ * finite, or a diagonal block is not positive, with the lowest such node's id in the sentence, and in
+ * tac_solver_stats nothing. */
+enum tac_err tac_solver_factor(struct tac_solver *solver, const struct tac_system *system);
+
+/* Collective. b (owned, 3); x (count, 3) is written, ghosts too.  Stops when |b - A x| <= tolerance |b| (2-norms over
+ * nodes that are not fixed, in b the prescribed nodes' part brought to the right side), or after `limit` iterations.
+ * result: the same on all ranks but for wall_s.  Every outcome but TAC_SOLVE_CONVERGED is TAC_ERR_RUN with a sentence;
+ * x then holds the last iterate, which is finite.  A caller that can go on with it clears ctx->error. */
+enum tac_err tac_solver_solve(struct tac_solver *solver, const double *b, double *x, double tolerance, int limit,
+                              struct tac_solve_result *result);
+
+/* Is x, to the last bit, the same on any ranks? */
+bool tac_solver_is_invariant(const struct tac_solver *solver);
+const struct tac_solver_stats *tac_solver_stats(const struct tac_solver *solver);
+
+/* What a kind of solver is: the functions behind those above. `self` is its own. */
+struct tac_solver_kind {
+    const char *name;
+    bool invariant;
+    enum tac_err (*create)(struct tac_ctx *ctx, const char *options, void **self);
+    void (*destroy)(void *self);
+    enum tac_err (*cut)(void *self, const struct tac_system *system, struct tac_solver_stats *stats);
+    enum tac_err (*factor)(void *self, const struct tac_system *system, struct tac_solver_stats *stats);
+    enum tac_err (*solve)(void *self, const double *b, double *x, double tolerance, int limit,
+                          struct tac_solve_result *result);
+};
+
+#endif
