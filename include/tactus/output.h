@@ -39,6 +39,7 @@ struct tac_output_past {
     tac_time now;                         /* when it was written */
     int64_t next_frame;                   /* the first frame that is not in it: index */
     int64_t restarts;                     /* of the run that wrote it */
+    bool losses;                          /* it tells what was dissipated by which cause */
     int64_t entry_count;                  /* rank 0; 0: it does not tell what its folder held */
     const struct tac_output_entry *entry; /* (entry_count), by index; what its folder held; NULL on other ranks */
 };

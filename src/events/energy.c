@@ -92,8 +92,43 @@ enum {
     MOMENTUM,
     ANGULAR = MOMENTUM + 3,
     COUPLE = ANGULAR + 3,
-    SUMS = COUPLE + 3
+    LOST = COUPLE + 3, /* friction, damping, plasticity */
+    SUMS = LOST + 3
 };
+
+/* What was dissipated so far, as struct tac_losses has it: all of it, then its parts.  `half`: like the velocities,
+ * halfway through this instant's kicks. */
+static void dissipated_so_far(const struct tac_books *books, bool half, struct tac_accum *all, struct tac_accum part[3])
+{
+    part[0] = books->losses.friction;
+    part[1] = books->losses.damping;
+    part[2] = books->losses.plasticity;
+    *all = books->dissipated;
+    if (half) {
+        tac_accum_subtract(all, &books->dissipated_ahead);
+        tac_accum_subtract(&part[0], &books->friction_ahead);
+        tac_accum_subtract(&part[1], &books->damping_ahead);
+    }
+    tac_accum_merge(all, &part[1]);
+    tac_accum_merge(all, &part[2]);
+}
+
+void tac_books_dissipated(const struct tac_books *books, struct tac_accum *all, struct tac_accum part[3])
+{
+    dissipated_so_far(books, false, all, part);
+}
+
+static void tell_losses(const struct tac_books *books, const struct tac_accum *all, const struct tac_accum part[3],
+                        struct tac_energy_row *row)
+{
+    struct tac_accum rest = *all;
+    for (int k = 0; k < 3; k++)
+        tac_accum_subtract(&rest, &part[k]);
+    row->lost_friction = books->losses_known ? tac_accum_value(&part[0]) : NAN;
+    row->lost_restitution = books->losses_known ? tac_accum_value(&rest) : NAN;
+    row->lost_damping = books->losses_known ? tac_accum_value(&part[1]) : NAN;
+    row->lost_plasticity = books->losses_known ? tac_accum_value(&part[2]) : NAN;
+}
 
 enum tac_err tac_sim_sum(const struct tac_sim *sim, struct tac_accum *sum, int count)
 {
@@ -200,12 +235,11 @@ enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row)
     }
     elastic_energy(sim, &sum[STRETCH], &sum[BEND]);
     contact_energy(sim, &sum[CONTACT], &sum[STRETCH], row);
-    sum[DISSIPATED] = sim->books.dissipated;
+    const bool half = sim->books.kept_at == sim->state.now; /* like v: halfway through this instant's kicks */
+    dissipated_so_far(&sim->books, half, &sum[DISSIPATED], &sum[LOST]);
     sum[WORK] = sim->books.work;
-    if (sim->books.kept_at == sim->state.now) { /* like v: halfway through this instant's kicks */
-        tac_accum_subtract(&sum[DISSIPATED], &sim->books.dissipated_ahead);
+    if (half)
         tac_accum_subtract(&sum[WORK], &sim->books.work_ahead);
-    }
     for (int k = 0; k < 3; k++)
         sum[COUPLE + k] = sim->books.couple[k];
     TAC_TRY(tac_sim_sum(sim, sum, SUMS));
@@ -240,6 +274,7 @@ enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row)
     for (int k = 0; k < 3; k++)
         row->friction_couple[k] = tac_accum_value(&sum[COUPLE + k]);
     row->deepest_layer = sim->books.deepest_layer;
+    tell_losses(&sim->books, &sum[DISSIPATED], &sum[LOST], row);
 done:
     return err;
 }

@@ -81,13 +81,13 @@ done:
 }
 
 /* Rank 0: the small files. */
-static enum tac_err go_on(struct tac_ctx *ctx, struct tac_output *out, const struct tac_frames_plan *frames,
-                          const struct tac_energy_plan *rows)
+static enum tac_err go_on(struct tac_ctx *ctx, struct tac_output *out, const struct tac_output_past *past,
+                          const struct tac_frames_plan *frames, const struct tac_energy_plan *rows)
 {
     enum tac_err err = TAC_OK;
     TAC_TRY(enter(ctx, out, frames, rows));
     TAC_TRY(tac_folder_replace_json(ctx, &out->folder, "scene.json", out->scene->settings->json, true));
-    TAC_TRY(tac_energy_resume(ctx, out, rows));
+    TAC_TRY(tac_energy_resume(ctx, out, past, rows));
     for (int64_t k = 0; k < frames->count; k++)
         TAC_TRY(tac_xdmf_add(ctx, out, frames->kept[k].index, frames->kept[k].time_s));
     TAC_TRY(tac_xdmf_write(ctx, out, true));
@@ -131,7 +131,7 @@ enum tac_err tac_output_resume(struct tac_ctx *ctx, const struct tac_scene *scen
         lead(ctx, out, past->file);
     TAC_TRY(tac_frames_resume(ctx, scene, pieces, dir, past->next_frame, &frames, &out->frames));
     TAC_TRY(tac_agree(ctx, first ? tell(ctx, out, t_s) : TAC_OK));
-    TAC_TRY(tac_agree(ctx, first ? go_on(ctx, out, &frames, &rows) : TAC_OK));
+    TAC_TRY(tac_agree(ctx, first ? go_on(ctx, out, past, &frames, &rows) : TAC_OK));
     *result = out;
     out = NULL;
 done:
