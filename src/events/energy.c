@@ -1,5 +1,6 @@
 /* energy.c: energies, momenta and contacts of one instant (docs/method.md, Energy and the book): exact sums, each term
  * computed once. */
+#include "base/exchange.h"
 #include "contact/friction.h"
 #include "events/ranks.h"
 #include <stdlib.h>
@@ -132,31 +133,7 @@ static void tell_losses(const struct tac_books *books, const struct tac_accum *a
 
 enum tac_err tac_sim_sum(const struct tac_sim *sim, struct tac_accum *sum, int count)
 {
-    enum tac_err err = TAC_OK;
-    const size_t size = TAC_ACCUM_LIMBS + 1;
-    int64_t *all = NULL;
-    for (int k = 0; k < count; k++)
-        tac_accum_carry(&sum[k]);
-    if (!tac_sim_halo(sim))
-        return TAC_OK;
-    /* Limbs may be added once carried; and so may the marks of sums that are none. */
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)count * size, sizeof *all, &all));
-    for (int k = 0; k < count; k++) {
-        memcpy(&all[(size_t)k * size], sum[k].limb, sizeof sum[k].limb);
-        all[(size_t)k * size + TAC_ACCUM_LIMBS] = sum[k].bad;
-    }
-done:
-    if ((err = tac_agree(sim->ctx, err)) == TAC_OK &&
-        MPI_Allreduce(MPI_IN_PLACE, all, count * (int)size, MPI_INT64_T, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS)
-        err = tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while adding up energies");
-    for (int k = 0; k < count && !err; k++) {
-        memcpy(sum[k].limb, &all[(size_t)k * size], sizeof sum[k].limb);
-        sum[k].bad = all[(size_t)k * size + TAC_ACCUM_LIMBS] != 0;
-        sum[k].pending = 1;
-        tac_accum_carry(&sum[k]);
-    }
-    free(all);
-    return err;
+    return tac_sum_all(sim->ctx, sum, count);
 }
 
 /* What a row tells of contacts, over all ranks. */

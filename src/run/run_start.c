@@ -323,6 +323,7 @@ done:
     free(run.position);
     free(run.velocity);
     free(run.force);
+    tac_fields_clear(&run.fields);
     free(folder);
     return err;
 }

@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "io/folder/output.h"
+#include "io/folder/series.h"
 
 static const char ENERGY_HEADER[] =
     "time,kinetic,gravity,stretch,bend,contact,total,dissipated,work,defect,momentum_x,momentum_y,momentum_z,"
@@ -86,6 +86,7 @@ static enum tac_err write_small(struct tac_ctx *ctx, struct tac_output *out)
     enum tac_err err = TAC_OK;
     TAC_TRY(tac_folder_replace_json(ctx, &out->folder, "scene.json", out->scene->settings->json, true));
     TAC_TRY(tac_energy_create(ctx, out, true));
+    TAC_TRY(tac_series_open_all(ctx, out, NULL));
     TAC_TRY(tac_xdmf_write(ctx, out, true));
 done:
     return err;
@@ -105,6 +106,8 @@ enum tac_err tac_output_blank(struct tac_ctx *ctx, const struct tac_scene *scene
     out->scene = scene;
     tac_kind_names(ctx, out->kind_name);
     out->folder.fd = out->energy = -1;
+    for (int k = 0; k < TAC_LINES; k++)
+        out->series[k].fd = -1;
     out->start_wall_s = tac_wall_s();
     out->last_line = out->start_wall_s; /* the first plain line comes after a while */
     out->last_status = -1;
@@ -136,13 +139,16 @@ done:
 enum tac_err tac_output_frame(struct tac_ctx *ctx, struct tac_output *out, const struct tac_frame *frame)
 {
     enum tac_err err = tac_frames_write(ctx, out->frames, frame);
+    unsigned fields = 0;
     if (err)
         return err;
+    for (int k = 0; k < frame->field_count; k++)
+        fields |= 1u << (frame->field[k].info - tac_field_table());
     if (ctx->rank == 0) {
         err = tac_grow(ctx, &out->entry, &out->entry_capacity, out->entry_count + 1, sizeof *out->entry);
         if (!err) {
             out->entry[out->entry_count++] = (struct tac_output_entry){frame->index, 1, -1};
-            err = tac_xdmf_add(ctx, out, frame->index, frame->time_s);
+            err = tac_xdmf_add(ctx, out, frame->index, frame->time_s, fields);
         }
         if (!err)
             err = tac_xdmf_write(ctx, out, false);
@@ -276,6 +282,10 @@ static enum tac_err write_last(struct tac_ctx *ctx, struct tac_output *out, cons
         err = err > worse ? err : worse;
     }
     out->energy = -1;
+    if (out->series[TAC_LINES_HISTORIES].fd >= 0) {
+        const enum tac_err histories = tac_histories_convert(ctx, out);
+        err = err > histories ? err : histories;
+    }
     json_t *json = run_json(ctx, out, summary);
     enum tac_err run = tac_folder_replace_json(ctx, &out->folder, "run.json", json, true);
     json_decref(json);
@@ -315,6 +325,7 @@ void tac_output_destroy(struct tac_output **p)
     tac_frames_destroy(out->ctx, &out->frames);
     if (out->energy >= 0)
         close(out->energy);
+    tac_series_close_all(out);
     if (out->line_open)
         fputc('\n', stderr);
     free(out->xdmf.text);

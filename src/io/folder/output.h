@@ -42,6 +42,7 @@ enum tac_err tac_frames_create(struct tac_ctx *ctx, const struct tac_scene *scen
 struct tac_kept_frame {
     int64_t index;
     double time_s;
+    unsigned fields; /* rank 0: which datasets it has on request: 1 << enum tac_dataset_name */
 };
 /* A frames.h5 that a run is to go on with. */
 struct tac_frames_plan {
@@ -131,6 +132,13 @@ struct tac_xdmf {
     double seconds, written_at; /* what the last rewrite cost, and when it was */
 };
 
+/* ---- series.c: reactions.csv, histories.csv ---- */
+struct tac_series {
+    const char *name, *header; /* of the file; its first line without the end */
+    bool frames;               /* rows are at frames: one between two frames goes when a run goes on */
+    int fd;                    /* -1: none */
+};
+
 /* ---- the whole ---- */
 struct tac_output {
     struct tac_ctx *ctx;                  /* borrowed: tac_output_destroy() may have files to close */
@@ -140,6 +148,7 @@ struct tac_output {
     struct tac_frames *frames;            /* owned */
     int energy;                           /* rank 0: descriptor of energy.csv; -1: none */
     bool energy_losses;                   /* rank 0: it has the columns of what was dissipated, by cause */
+    struct tac_series series[TAC_LINES];  /* rank 0 */
     struct tac_xdmf xdmf;                 /* rank 0 */
     struct tac_output_entry *entry;       /* rank 0: owned, (entry_count): what the folder holds, by index */
     size_t entry_count, entry_capacity;
@@ -183,8 +192,8 @@ int64_t tac_energy_frame(const struct tac_scene *scene, double t_s, int64_t next
 /* Local. Does the file lie in the folder? */
 bool tac_output_lies_in(const char *file, const char *dir);
 
-/* Local to rank 0. Adds a frame to the index. */
-enum tac_err tac_xdmf_add(struct tac_ctx *ctx, struct tac_output *out, int64_t index, double time_s);
+/* Local to rank 0. Adds a frame to the index.  fields: of the table, 1 << enum tac_dataset_name. */
+enum tac_err tac_xdmf_add(struct tac_ctx *ctx, struct tac_output *out, int64_t index, double time_s, unsigned fields);
 /* Local to rank 0. Rewrites frames.xdmf; unless `force`, a long one only while that takes a small part of the time. */
 enum tac_err tac_xdmf_write(struct tac_ctx *ctx, struct tac_output *out, bool force);
 
