@@ -76,8 +76,8 @@ enum tac_err tac_fields_contacts(struct tac_simulation *sim, struct tac_fields *
         put(&list[i], i, fields->data);
     }
     for (int k = TAC_DATA_CONTACTS_KIND; k < TAC_DATASETS; k++)
-        fields->field[frame->field_count++] = (struct tac_frame_field){
-            &tac_field_table()[k], rows, count, fields->contact_row, fields->data[k]};
+        fields->field[frame->field_count++] =
+            (struct tac_frame_field){&tac_field_table()[k], rows, count, fields->contact_row, fields->data[k]};
 done:
     free(list);
     return err;

@@ -293,7 +293,8 @@ static void fill_pressure(const struct filling *f, const struct tac_frame *frame
             tac_cross(n, e1, e2);
             area += sqrt(tac_dot(n, n)) / 6;
         }
-        const double size = sqrt((double)force[0] * force[0] + (double)force[1] * force[1] + (double)force[2] * force[2]);
+        const double size =
+            sqrt((double)force[0] * force[0] + (double)force[1] * force[1] + (double)force[2] * force[2]);
         out[i] = area > 0 ? (float)(size / area) : 0;
     }
 }

@@ -1,5 +1,5 @@
-/* outputs.c: the section `output` of a scene: checkpoints, and what is written beside positions and velocities.  None of
- * it has an influence on the trajectory, and the scene's hash leaves it out. */
+/* outputs.c: the section `output` of a scene: checkpoints, and what is written beside positions and velocities.  None
+ * of it has an influence on the trajectory, and the scene's hash leaves it out. */
 #include "scene/read.h"
 
 #include <stdlib.h>
@@ -40,8 +40,8 @@ static const struct tac_field output_fields[] = {
 };
 
 /* In the order of enum tac_output_field. */
-static const char *const field_names[] = {"strain",           "stress", "bending_angle", "plastic_strain",
-                                          "contact_pressure", "rank",   NULL};
+static const char *const field_names[] = {"strain", "stress", "bending_angle", "plastic_strain", "contact_pressure",
+                                          "rank",   NULL};
 _Static_assert(COUNT(field_names) == TAC_OUTPUT_FIELDS + 1, "every field has a name");
 
 static enum tac_err read_fields(struct tac_reader *reader, json_t *section)
@@ -159,9 +159,10 @@ enum tac_err tac_scene_read_histories(struct tac_reader *reader, json_t *root)
     json_t *list;
     TAC_TRY(tac_list(reader, json_object_get(root, "output"), "output", "histories", &list));
     if (json_array_size(list) > 1000)
-        TAC_TRY(tac_scene_fail(reader, "output.histories", "has %zu elements; it may have 1000", json_array_size(list)));
-    TAC_TRY(tac_reader_agree(reader, tac_alloc(reader->ctx, json_array_size(list), sizeof *output->history,
-                                               &output->history)));
+        TAC_TRY(
+            tac_scene_fail(reader, "output.histories", "has %zu elements; it may have 1000", json_array_size(list)));
+    TAC_TRY(tac_reader_agree(reader,
+                             tac_alloc(reader->ctx, json_array_size(list), sizeof *output->history, &output->history)));
     for (size_t i = 0; i < json_array_size(list); i++) {
         output->history_count++;
         TAC_TRY(read_history(reader, json_array_get(list, i), (tac_lid)i, &output->history[i]));

@@ -1,5 +1,5 @@
-/* histories.c: histories.h5, made of histories.csv when a run ends: the rows of each history as arrays.  The table grows
- * row by row and survives any kill; the HDF5 file is made whole and renamed. */
+/* histories.c: histories.h5, made of histories.csv when a run ends: the rows of each history as arrays.  The table
+ * grows row by row and survives any kill; the HDF5 file is made whole and renamed. */
 #include <hdf5.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,9 +14,13 @@
 static const struct {
     const char *name, *units;
     int columns;
-} SETS[] = {{"mass", "kg", 1},          {"kinetic", "J", 1},       {"position", "m", 3},
-            {"velocity", "m/s", 3},     {"contact_force", "N", 3}, {"elastic_force", "N", 3}};
-enum { SET_COUNT = sizeof SETS / sizeof SETS[0], VALUES = 16, BEFORE = 4 }; /* BEFORE: time, history, vertex, vertices */
+} SETS[] = {{"mass", "kg", 1},      {"kinetic", "J", 1},       {"position", "m", 3},
+            {"velocity", "m/s", 3}, {"contact_force", "N", 3}, {"elastic_force", "N", 3}};
+enum {
+    SET_COUNT = sizeof SETS / sizeof SETS[0],
+    VALUES = 16,
+    BEFORE = 4
+}; /* BEFORE: time, history, vertex, vertices */
 
 struct rows {
     size_t count, capacity;
@@ -68,9 +72,8 @@ static bool write_set(hid_t group, const char *name, const char *units, int rank
                       const double *data)
 {
     const hid_t space = H5Screate_simple(rank, size, NULL);
-    const hid_t id = space >= 0 ? H5Dcreate2(group, name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT,
-                                             H5P_DEFAULT)
-                                : -1;
+    const hid_t id =
+        space >= 0 ? H5Dcreate2(group, name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT) : -1;
     bool ok = id >= 0 && (units == NULL || tac_h5_put_text(id, "units", units)) &&
               H5Dwrite(id, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0;
     if (id >= 0)

@@ -1,5 +1,5 @@
-/* fields.c: what frames have on request, beside position, velocity and contact_force: one table for all who write, check
- * or read it; and how it is written. */
+/* fields.c: what frames have on request, beside position, velocity and contact_force: one table for all who write,
+ * check or read it; and how it is written. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,7 +95,8 @@ done:
     return err;
 }
 
-enum tac_err tac_field_write(struct tac_ctx *ctx, struct tac_frames *w, hid_t group, const struct tac_frame_field *field)
+enum tac_err tac_field_write(struct tac_ctx *ctx, struct tac_frames *w, hid_t group,
+                             const struct tac_frame_field *field)
 {
     const struct tac_field_info *f = field->info;
     enum tac_err err = TAC_OK;
