@@ -1,6 +1,6 @@
-/* export_gltf.c: frames as one animated glTF 2.0 file (.glb): the first frame is the mesh, every other one a morph target
- * of it, and the animation goes from one to the next.  Positions are single precision, as glTF has them; each body has a
- * colour of its own. */
+/* export_gltf.c: frames as one animated glTF 2.0 file (.glb): the first frame is the mesh, every other one a morph
+ * target of it, and the animation goes from one to the next.  Positions are single precision, as glTF has them; each
+ * body has a colour of its own. */
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -26,8 +26,8 @@ static enum tac_err add(struct glb *g, int component, const char *type, size_t c
     enum tac_err err;
     TAC_TRY(tac_grow(g->ctx, &g->bytes, &g->capacity, g->length + bytes, 1));
     memcpy(g->bytes + g->length, data, bytes);
-    json_t *view = json_pack("{s:i, s:I, s:I}", "buffer", 0, "byteOffset", (json_int_t)g->length, "byteLength",
-                             (json_int_t)bytes);
+    json_t *view =
+        json_pack("{s:i, s:I, s:I}", "buffer", 0, "byteOffset", (json_int_t)g->length, "byteLength", (json_int_t)bytes);
     if (target != 0)
         json_object_set_new(view, "target", json_integer(target));
     *index = (int)json_array_size(g->accessors);
@@ -242,7 +242,8 @@ enum tac_err tac_export_gltf(struct tac_ctx *ctx, const struct tac_reader *r, co
             frames.first = frames.first < 0 ? k : frames.first;
             frames.count++;
         }
-    const double bytes = 12. * (double)r->vertex_count * (double)frames.count + 4. * (double)frames.count * (double)frames.count;
+    const double bytes =
+        12. * (double)r->vertex_count * (double)frames.count + 4. * (double)frames.count * (double)frames.count;
     if (bytes > 4e9)
         TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT,
                          "%" PRId64 " frames of %" TAC_PRILID
