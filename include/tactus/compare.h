@@ -25,10 +25,10 @@ struct tac_tally {
     int64_t frame;   /* index; -1: none */
     tac_lid vertex;  /* -1: none */
     int component;   /* 0 .. 2 */
-    char column[64]; /* of energy.csv */
+    char column[64]; /* of energy.csv; of fields on request: which, where */
 };
 
-enum { TAC_POSITION, TAC_VELOCITY, TAC_CONTACT_FORCE, TAC_TOPOLOGY, TAC_ENERGY, TAC_TALLY_COUNT };
+enum { TAC_POSITION, TAC_VELOCITY, TAC_CONTACT_FORCE, TAC_TOPOLOGY, TAC_ENERGY, TAC_FIELDS, TAC_TALLY_COUNT };
 
 struct tac_comparison {
     double tolerance; /* NaN: to the last bit */

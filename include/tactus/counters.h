@@ -14,6 +14,8 @@ struct tac_energy_row {
     double momentum[3], angular_momentum[3], friction_couple[3];
     int64_t contacts, deepest_layer;
     double min_distance; /* NaN: none */
+    /* parts of `dissipated`, J; NaN: not known, because the run began in a version that did not tell them */
+    double lost_friction, lost_restitution, lost_damping, lost_plasticity;
 };
 
 /* What the folder holds of one frame. */

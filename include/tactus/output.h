@@ -22,6 +22,50 @@ extern "C" {
 struct tac_output; /* opaque */
 struct tac_pieces; /* opaque: a scene distributed to several ranks, of use inside the library only */
 
+/* What frames may have beside the three fields that all have (docs/run-folder.md, frames.h5). */
+enum tac_dataset_name {
+    TAC_DATA_STRAIN_MAX,
+    TAC_DATA_STRAIN_MIN,
+    TAC_DATA_STRESS_MAX,
+    TAC_DATA_STRESS_MIN,
+    TAC_DATA_BENDING_ANGLE,
+    TAC_DATA_PLASTIC_STRAIN,
+    TAC_DATA_PLASTIC_ANGLE,
+    TAC_DATA_PRESSURE,
+    TAC_DATA_RANK,
+    TAC_DATA_CONTACTS_KIND,
+    TAC_DATA_CONTACTS_VERTICES,
+    TAC_DATA_CONTACTS_PLACE,
+    TAC_DATA_CONTACTS_NORMAL,
+    TAC_DATA_CONTACTS_GAP,
+    TAC_DATA_CONTACTS_FORCE,
+    TAC_DATASETS
+};
+enum tac_field_at { TAC_AT_VERTICES, TAC_AT_CELLS, TAC_AT_CONTACTS }; /* cells: triangles, then segments, then points */
+enum tac_value { TAC_VALUE_FLOAT, TAC_VALUE_DOUBLE, TAC_VALUE_INT32, TAC_VALUE_INT64 };
+
+struct tac_field_info {
+    const char *name, *units; /* units NULL: none */
+    enum tac_field_at at;
+    enum tac_value value;
+    int columns;     /* 0: one-dimensional */
+    unsigned output; /* the bit of tac_output_settings.fields that asks for it; 0: none does */
+};
+
+/* Local. The table of all of them, (TAC_DATASETS). */
+const struct tac_field_info *tac_field_table(void);
+/* Local. Bytes of a row. */
+size_t tac_field_row_bytes(const struct tac_field_info *field);
+
+/* One of them in one frame: the rows that this rank has. */
+struct tac_frame_field {
+    const struct tac_field_info *info;
+    tac_gid rows; /* of all ranks */
+    size_t count;
+    const tac_gid *row; /* (count): which rows of the dataset */
+    const void *data;   /* (count, columns) */
+};
+
 /* One frame: the state of this rank's vertices. */
 struct tac_frame {
     int64_t index;
@@ -31,6 +75,8 @@ struct tac_frame {
     const double *position;     /* (count, 3), m */
     const double *velocity;     /* (count, 3), m/s */
     const float *contact_force; /* (count, 3), N: mean over the time since the last frame */
+    int field_count;
+    const struct tac_frame_field *field; /* (field_count): what was asked for */
 };
 
 /* The checkpoint from which a run goes on in a folder. */
@@ -39,6 +85,7 @@ struct tac_output_past {
     tac_time now;                         /* when it was written */
     int64_t next_frame;                   /* the first frame that is not in it: index */
     int64_t restarts;                     /* of the run that wrote it */
+    bool losses;                          /* it tells what was dissipated by which cause */
     int64_t entry_count;                  /* rank 0; 0: it does not tell what its folder held */
     const struct tac_output_entry *entry; /* (entry_count), by index; what its folder held; NULL on other ranks */
 };
@@ -110,6 +157,11 @@ void tac_output_checkpoint(struct tac_output *out, const char *name);
 enum tac_err tac_output_frame(struct tac_ctx *ctx, struct tac_output *out, const struct tac_frame *frame);
 /* Collective (rank 0 writes). Appends the row of the frame that was written last, with %.17g, and flushes. */
 enum tac_err tac_output_row(struct tac_ctx *ctx, struct tac_output *out, const struct tac_energy_row *row);
+/* Local to rank 0. Appends whole lines to reactions.csv or histories.csv, which there are if the scene asks for them.
+ * Rows of a time come before the frame of that time, and before a checkpoint of it. */
+enum tac_lines { TAC_LINES_REACTIONS, TAC_LINES_HISTORIES, TAC_LINES };
+enum tac_err tac_output_lines(struct tac_ctx *ctx, struct tac_output *out, enum tac_lines which, const char *text,
+                              size_t length);
 /* Local to rank 0; on other ranks it does nothing. Replaces status.json and draws the progress line on stderr (on a
  * terminal one line that is redrawn; in a log plain lines, at most one in 10 s). It may be called at any rate: unless
  * `force`, it does something at most twice a second. */

@@ -21,6 +21,7 @@ struct tac_reader_frame {
     int64_t index; /* its name as a number */
     double time_s;
     char name[24];
+    unsigned fields; /* what it has on request: 1 << enum tac_dataset_name (tactus/output.h) */
 };
 
 struct tac_reader {
@@ -58,6 +59,10 @@ enum tac_err tac_reader_frame(struct tac_ctx *ctx, const struct tac_reader *r, i
  */
 enum tac_err tac_reader_positions(struct tac_ctx *ctx, const struct tac_reader *r, int64_t k, tac_lid begin,
                                   tac_lid count, double *x);
+/* Local. Reads field `which` (enum tac_dataset_name) of frame `k`, which must have it: *data (*rows, columns of
+ * tac_field_table()), owned by the caller, also after an error. */
+enum tac_err tac_reader_field(struct tac_ctx *ctx, const struct tac_reader *r, int64_t k, int which, void **data,
+                              int64_t *rows);
 /* Local. NULL is allowed; leaves NULL. */
 void tac_reader_close(struct tac_reader **r);
 

@@ -179,6 +179,39 @@ struct tac_checkpoint_settings {
     int keep;       /* how many of the newest are kept */
 };
 
+/* What frames have on request (output.fields). */
+enum tac_output_field {
+    TAC_OUTPUT_STRAIN,
+    TAC_OUTPUT_STRESS,
+    TAC_OUTPUT_BENDING,
+    TAC_OUTPUT_PLASTIC,
+    TAC_OUTPUT_PRESSURE,
+    TAC_OUTPUT_RANK,
+    TAC_OUTPUT_FIELDS
+};
+
+enum tac_history_select { TAC_HISTORY_ALL, TAC_HISTORY_LIST, TAC_HISTORY_BOX };
+
+/* Vertices of a body that are followed at an interval of their own. */
+struct tac_history {
+    char *name;     /* owned */
+    double every_s; /* simulated time; instants are rounded like frames */
+    bool each;      /* a row for each vertex; else one of their means */
+    tac_lid body;
+    enum tac_history_select select;
+    tac_lid index_count;
+    tac_lid *index;       /* owned, (index_count): a list, as the scene has it, of numbers within the body */
+    double box[2][3];     /* m; of the positions at the start */
+    tac_gid vertex_count; /* how many are selected */
+};
+
+struct tac_output_settings {
+    unsigned fields;          /* 1 << enum tac_output_field */
+    bool contacts, reactions; /* a list of contacts in each frame; reactions.csv */
+    tac_lid history_count;
+    struct tac_history *history; /* owned */
+};
+
 /* What the scene file says, with all defaults filled in.  It is read once, is the same on every rank, and lives as long
  * as any scene that shares it: the scene as it was read, and each rank's part of it, one after the other. */
 struct tac_settings {
@@ -202,6 +235,7 @@ struct tac_settings {
     enum tac_integrator_kind integrator;
     struct tac_discovery_settings discovery;
     struct tac_checkpoint_settings checkpoint;
+    struct tac_output_settings output;
 
     tac_lid material_count;
     struct tac_material *material; /* owned */

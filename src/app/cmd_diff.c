@@ -59,7 +59,7 @@ static void print_text(const struct tac_comparison *c, bool all_frames)
         printf(" and %" PRId64 " rows of energy.csv", c->rows_compared);
     printf(", %s\n", how);
     for (int i = 0; i < TAC_TALLY_COUNT; i++)
-        if (i != TAC_ENERGY || c->has_energy)
+        if ((i != TAC_ENERGY || c->has_energy) && (i != TAC_FIELDS || c->tally[i].compared > 0))
             print_tally(c, &c->tally[i]);
     print_only("frame", c->frames_only_a, c->a->path, c->first_only_a_s);
     print_only("frame", c->frames_only_b, c->b->path, c->first_only_b_s);
@@ -102,7 +102,7 @@ static enum tac_err print_json(struct tac_ctx *ctx, const struct tac_comparison 
                           "frames_only_b", (json_int_t)c->frames_only_b, "rows", (json_int_t)c->rows_compared,
                           "rows_only_a", (json_int_t)c->rows_only_a, "rows_only_b", (json_int_t)c->rows_only_b);
     for (int i = 0; i < TAC_TALLY_COUNT; i++)
-        if (i != TAC_ENERGY || c->has_energy)
+        if ((i != TAC_ENERGY || c->has_energy) && (i != TAC_FIELDS || c->tally[i].compared > 0))
             tac_json_put(&o, c->tally[i].name, tally_json(c, &c->tally[i]));
     return tac_json_print(ctx, o);
 }

@@ -1,4 +1,4 @@
-/* cmd_export.c: tactus export DIR: frames as OBJ or PLY files. */
+/* cmd_export.c: tactus export DIR: frames as OBJ, PLY or VTK files, or as an animated glTF. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,14 +105,41 @@ struct export
     const struct tac_reader *r;
     const char *dir, *format;
     bool overwrite;
-    double *x, *v; /* owned, (V, 3) */
-    float *f;      /* owned, (V, 3) */
-    bool *chosen;  /* owned, (frames) */
+    double *x, *v;             /* owned, (V, 3) */
+    float *f;                  /* owned, (V, 3) */
+    bool *chosen;              /* owned, (frames) */
+    void *field[TAC_DATASETS]; /* owned: of the frame under way */
 };
+
+/* In the order of enum tac_export_format; the last is one file of all frames. */
+static const char *const formats[] = {"obj", "ply", "vtu", "vtp", "gltf"};
+enum { FORMATS = sizeof formats / sizeof formats[0], GLTF = FORMATS - 1 };
+
+static int format_of(const struct export *e)
+{
+    for (int k = 0; k < FORMATS; k++)
+        if (strcmp(e->format, formats[k]) == 0)
+            return k;
+    return -1;
+}
 
 static void file_name(const struct export *e, int64_t k, char *path, size_t size)
 {
     snprintf(path, size, "%s/frame-%s.%s", e->dir, e->r->frame[k].name, e->format);
+}
+
+/* The file of all frames: their list, or the animation; false: there is none. */
+static bool whole_name(const struct export *e, char *path, size_t size)
+{
+    const int format = format_of(e);
+    snprintf(path, size, "%s/%s", e->dir, format == GLTF ? "animation.glb" : "frames.pvd");
+    return format == GLTF || format == TAC_EXPORT_VTU || format == TAC_EXPORT_VTP;
+}
+
+static enum tac_err refuse_there(struct tac_ctx *ctx, const char *path)
+{
+    return tac_fail(ctx, TAC_ERR_INPUT, "'%s' exists; give --overwrite to replace it, or choose another folder with -o",
+                    path);
 }
 
 /* Before anything is written: is all of it allowed? */
@@ -127,29 +154,58 @@ static enum tac_err prepare(struct tac_ctx *ctx, const struct export *e)
                         strerror(errno));
     if (stat(e->dir, &s) != 0 || !S_ISDIR(s.st_mode))
         return tac_fail(ctx, TAC_ERR_INPUT, "'%s' is a file, not a folder; choose another with -o", e->dir);
-    for (int64_t k = 0; !e->overwrite && k < e->r->frame_count; k++) {
+    const int format = format_of(e);
+    for (int64_t k = 0; !e->overwrite && format != GLTF && k < e->r->frame_count; k++) {
         file_name(e, k, path, sizeof path);
         if (e->chosen[k] && lstat(path, &s) == 0)
-            return tac_fail(ctx, TAC_ERR_INPUT,
-                            "'%s' exists; give --overwrite to replace it, or choose another folder with -o", path);
+            return refuse_there(ctx, path);
     }
+    if (whole_name(e, path, sizeof path) && !e->overwrite && lstat(path, &s) == 0)
+        return refuse_there(ctx, path);
     return TAC_OK;
 }
 
-static enum tac_err write_frames(struct tac_ctx *ctx, const struct export *e, int64_t *written)
+/* The fields that a frame has on request; those of lists are left out. */
+static enum tac_err read_fields(struct tac_ctx *ctx, struct export *e, int64_t k, struct tac_export_frame *frame)
 {
     enum tac_err err = TAC_OK;
+    for (int which = 0; which < TAC_DATASETS; which++) {
+        int64_t rows;
+        free(e->field[which]);
+        e->field[which] = NULL;
+        if (!(e->r->frame[k].fields >> which & 1) || tac_field_table()[which].at == TAC_AT_CONTACTS)
+            continue;
+        TAC_TRY(tac_reader_field(ctx, e->r, k, which, &e->field[which], &rows));
+        frame->field[which] = e->field[which];
+    }
+done:
+    return err;
+}
+
+static enum tac_err write_frames(struct tac_ctx *ctx, struct export *e, int64_t *written)
+{
+    enum tac_err err = TAC_OK;
+    const int format = format_of(e);
     char path[4096];
+    const bool whole = whole_name(e, path, sizeof path);
+    if (format == GLTF) {
+        *written = 1;
+        return tac_export_gltf(ctx, e->r, e->chosen, path);
+    }
     for (int64_t k = 0; k < e->r->frame_count; k++) {
         if (!e->chosen[k])
             continue;
-        struct tac_export_frame frame = {e->r->frame[k].time_s, e->x, e->v, e->f};
+        struct tac_export_frame frame = {
+            .time_s = e->r->frame[k].time_s, .position = e->x, .velocity = e->v, .contact_force = e->f};
         TAC_TRY(tac_reader_frame(ctx, e->r, k, e->x, e->v, e->f));
+        if (whole)
+            TAC_TRY(read_fields(ctx, e, k, &frame));
         file_name(e, k, path, sizeof path);
-        TAC_TRY(
-            tac_export_write(ctx, e->r, &frame, strcmp(e->format, "ply") == 0 ? TAC_EXPORT_PLY : TAC_EXPORT_OBJ, path));
+        TAC_TRY(tac_export_write(ctx, e->r, &frame, (enum tac_export_format)format, path));
         ++*written;
     }
+    if (whole_name(e, path, sizeof path))
+        TAC_TRY(tac_export_pvd(ctx, e->r, e->chosen, e->format, path));
 done:
     return err;
 }
@@ -168,12 +224,14 @@ static enum tac_err export_run(struct tac_ctx *ctx, struct tac_reader *r, const 
     TAC_TRY(tac_alloc(ctx, n, sizeof *e->f, &e->f));
     TAC_TRY(prepare(ctx, e));
     TAC_TRY(write_frames(ctx, e, &written));
-    printf("%s: %" PRId64 " %s files\n", e->dir, written, e->format);
+    printf("%s: %" PRId64 " %s file%s\n", e->dir, written, e->format, format_of(e) == GLTF ? "" : "s");
 done:
     free(e->chosen);
     free(e->x);
     free(e->v);
     free(e->f);
+    for (int k = 0; k < TAC_DATASETS; k++)
+        free(e->field[k]);
     return err;
 }
 
@@ -188,16 +246,18 @@ enum tac_err tac_cmd_export(struct tac_ctx *ctx, int argc, char **argv)
     const struct tac_option option[] = {
         {"-o", TAC_OPTION_STRING, &e.dir, "DIR2", "the folder to write to, made if need be"},
         {"--frames", TAC_OPTION_STRING, &frames, "F", "7, 0:100, 0:10:100 (first:step:last), a list, 'all' or 'last'"},
-        {"--format", TAC_OPTION_STRING, &e.format, "obj|ply", "ply (the default) also has velocity, force and body"},
+        {"--format", TAC_OPTION_STRING, &e.format, "obj|ply|vtu|vtp|gltf",
+         "obj; ply (the default), with velocity, force and body; vtu, vtp: with all fields; gltf: one animation"},
         {"--overwrite", TAC_OPTION_FLAG, &e.overwrite, NULL, "replace files that are there"},
     };
     const size_t options = sizeof option / sizeof option[0];
     TAC_TRY(tac_options_parse(ctx, "export", argc, argv, option, options, &run, 1, &count, &help));
     if (help) {
         tac_options_help(
-            "export", "DIR -o DIR2 [--frames F] [--format obj|ply] [--overwrite]",
-            "Writes frames of a run folder (or frames.h5) as DIR2/frame-NNNNNN.obj or .ply. The last frame\n"
-            "of a range is part of it; -1 is the last frame of the run, -2 the one before.",
+            "export", "DIR -o DIR2 [--frames F] [--format obj|ply|vtu|vtp|gltf] [--overwrite]",
+            "Writes frames of a run folder (or frames.h5) as DIR2/frame-NNNNNN.obj, .ply, .vtu or .vtp; with the\n"
+            "last two, DIR2/frames.pvd is their list for ParaView. gltf writes DIR2/animation.glb. The last\n"
+            "frame of a range is part of it; -1 is the last frame of the run, -2 the one before.",
             option, options);
         goto done;
     }
@@ -205,8 +265,8 @@ enum tac_err tac_cmd_export(struct tac_ctx *ctx, int argc, char **argv)
         err = tac_fail(ctx, TAC_ERR_INPUT, "tactus export needs a run folder: tactus export DIR -o DIR2");
     else if (e.dir == NULL || e.dir[0] == '\0')
         err = tac_fail(ctx, TAC_ERR_INPUT, "tactus export needs a folder to write to: -o DIR2");
-    else if (strcmp(e.format, "obj") != 0 && strcmp(e.format, "ply") != 0)
-        err = tac_fail(ctx, TAC_ERR_INPUT, "--format is obj or ply, not '%.100s'", e.format);
+    else if (format_of(&e) < 0)
+        err = tac_fail(ctx, TAC_ERR_INPUT, "--format is obj, ply, vtu, vtp or gltf, not '%.100s'", e.format);
     if (err)
         goto done;
     TAC_TRY(tac_reader_open(ctx, run, &r));

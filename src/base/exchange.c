@@ -277,3 +277,32 @@ done:
     memcpy(received, &all, sizeof all);
     return err;
 }
+
+enum tac_err tac_sum_all(struct tac_ctx *ctx, struct tac_accum *sum, int count)
+{
+    enum tac_err err = TAC_OK;
+    const size_t size = TAC_ACCUM_LIMBS + 1;
+    int64_t *all = NULL;
+    for (int k = 0; k < count; k++)
+        tac_accum_carry(&sum[k]);
+    if (ctx->size == 1)
+        return TAC_OK;
+    /* Limbs may be added once carried; and so may the marks of sums that are none. */
+    TAC_TRY(tac_alloc(ctx, (size_t)count * size, sizeof *all, &all));
+    for (int k = 0; k < count; k++) {
+        memcpy(&all[(size_t)k * size], sum[k].limb, sizeof sum[k].limb);
+        all[(size_t)k * size + TAC_ACCUM_LIMBS] = sum[k].bad;
+    }
+done:
+    if ((err = tac_agree(ctx, err)) == TAC_OK &&
+        MPI_Allreduce(MPI_IN_PLACE, all, count * (int)size, MPI_INT64_T, MPI_SUM, ctx->comm) != MPI_SUCCESS)
+        err = tac_fail(ctx, TAC_ERR_RUN, "MPI failed while adding up over ranks");
+    for (int k = 0; k < count && !err; k++) {
+        memcpy(sum[k].limb, &all[(size_t)k * size], sizeof sum[k].limb);
+        sum[k].bad = all[(size_t)k * size + TAC_ACCUM_LIMBS] != 0;
+        sum[k].pending = 1;
+        tac_accum_carry(&sum[k]);
+    }
+    free(all);
+    return err;
+}

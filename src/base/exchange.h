@@ -7,6 +7,7 @@
 #ifndef TACTUS_BASE_EXCHANGE_H
 #define TACTUS_BASE_EXCHANGE_H
 
+#include <tactus/accum.h>
 #include <tactus/base.h>
 
 /* Local. Blocks: rank r of `size` holds the ids tac_block_begin(total, size, r) .. tac_block_begin(total, size, r+1)-1.
@@ -28,6 +29,9 @@ struct tac_keyed {
     tac_gid key; /* not negative */
     int64_t index;
 };
+
+/* Collective. Adds up each of `count` sums over all ranks, exactly. */
+enum tac_err tac_sum_all(struct tac_ctx *ctx, struct tac_accum *sum, int count);
 
 /* Local. Sorts by key, equal keys keeping their order. O(n) for keys of bounded length. */
 enum tac_err tac_sort_keyed(struct tac_ctx *ctx, size_t n, struct tac_keyed *list);

@@ -19,10 +19,18 @@ struct tac_damped {
     double change[3]; /* by the dampers' kicks; until then velocity before them, m/s */
 };
 
+/* What was dissipated, by its cause, J. Friction's part is in tac_books.dissipated too, from which restitution's
+ * follows by subtraction: the sums are exact, so the parts add up. */
+struct tac_losses {
+    struct tac_accum friction, damping, plasticity;
+};
+
 /* Accumulators and counters. */
 struct tac_books {
     /* accumulators (docs/method.md, Energy and the book); saved at a window's start */
     struct tac_accum dissipated, work, dissipated_start, work_start;
+    struct tac_losses losses, losses_start;      /* `dissipated` is without what damping and plasticity took */
+    bool losses_known;                           /* else the run began in a version that did not tell them */
     struct tac_accum couple[3], couple_start[3]; /* friction's angular impulse since t = 0, N m s */
     struct tac_book book, book_start;
     double kinetic_start; /* J, at t = 0 */
@@ -37,6 +45,7 @@ struct tac_books {
     tac_time before_at; /* keep the velocities before the kicks of this instant (those of knots are always kept) */
     tac_time kept_at;   /* the instant whose v_before was kept in the last pass, -1: none */
     double *v_before;   /* owned, (V, 3) */
+    struct tac_accum damping_ahead, friction_ahead; /* see the next two */
     struct tac_accum dissipated_ahead, work_ahead; /* J: of what the ticks at kept_at entered, the part after kept_at */
     struct tac_counters counters;
     int untimed, timed;          /* instants until the next that is timed; how many were, as far as remembered */
@@ -69,6 +78,8 @@ enum tac_err tac_sim_ask_ghosts(struct tac_sim *sim);
 enum tac_err tac_sim_look_ghosts(struct tac_sim *sim);
 /* Collective. Adds up each of `count` sums over all ranks, exactly. */
 enum tac_err tac_sim_sum(const struct tac_sim *sim, struct tac_accum *sum, int count);
+/* Local. What this rank has dissipated so far, J: all of it; by friction, damping, plasticity. */
+void tac_books_dissipated(const struct tac_books *books, struct tac_accum *all, struct tac_accum part[3]);
 /* Collective. Book of works: |sum of works - change of kinetic energy| / sum |work|. */
 double tac_sim_book_residual(const struct tac_sim *sim);
 double tac_sim_kinetic(const struct tac_sim *sim); /* Collective. J */

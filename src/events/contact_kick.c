@@ -43,7 +43,7 @@ TAC_VERSIONS void tac_contact_lose_pair(struct tac_sim *sim, const struct tac_pa
     tac_four j[4];
     impulses(sim, p, t, normal, mollified, j);
     for (int k = 0; k < p->count; k++)
-        tac_contact_lose(sim, p->v[k], t, period, j[k]);
+        tac_contact_lose(sim, p->v[k], t, period, j[k], false);
 }
 
 TAC_VERSIONS void tac_friction_apply(struct tac_sim *sim, tac_time t)
@@ -67,27 +67,32 @@ TAC_VERSIONS void tac_friction_apply(struct tac_sim *sim, tac_time t)
         for (int k = 0; k < kick->count; k++) {
             const tac_four each = -kick->w[k] * j;
             work += tac_kick_vertex(sim, kick->v[k], t, kick->period, each, true);
-            tac_contact_lose(sim, kick->v[k], t, kick->period, each);
+            tac_contact_lose(sim, kick->v[k], t, kick->period, each, true);
         }
         tac_kick_book(sim, work);
     }
     tac_friction_close(&sim->active);
 }
 
-/* Enters the work of a lost impulse j at instant t with the mean velocity v. */
-static void book(struct tac_sim *sim, const double j[3], const double v[3], tac_time t)
+/* Enters the work of a lost impulse j at instant t with the mean velocity v into a sum, and its part after t. */
+static void book(const struct tac_sim *sim, struct tac_accum *sum, struct tac_accum *ahead, const double j[3],
+                 const double v[3], tac_time t)
 {
     const double work = tac_dot(j, v);
-    tac_accum_add(&sim->books.dissipated, -work);
+    tac_accum_add(sum, -work);
     if (t == sim->books.kept_at)
-        tac_accum_add(&sim->books.dissipated_ahead, -.5 * work);
+        tac_accum_add(ahead, -.5 * work);
 }
 
-void tac_contact_lose_scripted(struct tac_sim *sim, tac_lid i, const double j[3], tac_time t, tac_time period)
+void tac_contact_lose_scripted(struct tac_sim *sim, tac_lid i, const double j[3], tac_time t, tac_time period,
+                               bool friction)
 {
+    struct tac_books *books = &sim->books;
     double v[3];
     tac_script_velocity(sim, i, t, period, v, NULL);
-    book(sim, j, v, t);
+    book(sim, &books->dissipated, &books->dissipated_ahead, j, v, t);
+    if (friction)
+        book(sim, &books->losses.friction, &books->friction_ahead, j, v, t);
 }
 
 void tac_contact_losses(struct tac_sim *sim, tac_time t)
@@ -101,7 +106,9 @@ void tac_contact_losses(struct tac_sim *sim, tac_time t)
             TAC_ASSERT(b->t == t);
             for (int c = 0; c < 3; c++)
                 v[c] = .5 * (b->v[c] + sim->state.vel[i].v[c]);
-            book(sim, loss->j, v, t);
+            book(sim, &sim->books.dissipated, &sim->books.dissipated_ahead, loss->j, v, t);
+            if (sim->active.friction != NULL)
+                book(sim, &sim->books.losses.friction, &sim->books.friction_ahead, loss->rub, v, t);
         }
         for (int c = 0; c < 3 && sim->active.friction != NULL; c++)
             tac_accum_add(&sim->books.couple[c], -loss->couple[c]);

@@ -78,9 +78,9 @@ void tac_damping_end(struct tac_sim *sim, tac_time t)
             for (int c = 0; c < 3; c++)
                 work += d->change[c] * (after[c] + d->before[c]);
             work *= .5 * m;
-            tac_accum_add(&sim->books.dissipated, -work); /* its owner alone has its velocity */
+            tac_accum_add(&sim->books.losses.damping, -work); /* its owner alone has its velocity */
             if (t == sim->books.kept_at)
-                tac_accum_add(&sim->books.dissipated_ahead, -.5 * work);
+                tac_accum_add(&sim->books.damping_ahead, -.5 * work);
         }
     }
 }

@@ -1,5 +1,6 @@
 /* energy.c: energies, momenta and contacts of one instant (docs/method.md, Energy and the book): exact sums, each term
  * computed once. */
+#include "base/exchange.h"
 #include "contact/friction.h"
 #include "events/ranks.h"
 #include <stdlib.h>
@@ -92,36 +93,47 @@ enum {
     MOMENTUM,
     ANGULAR = MOMENTUM + 3,
     COUPLE = ANGULAR + 3,
-    SUMS = COUPLE + 3
+    LOST = COUPLE + 3, /* friction, damping, plasticity */
+    SUMS = LOST + 3
 };
+
+/* What was dissipated so far, as struct tac_losses has it: all of it, then its parts.  `half`: like the velocities,
+ * halfway through this instant's kicks. */
+static void dissipated_so_far(const struct tac_books *books, bool half, struct tac_accum *all, struct tac_accum part[3])
+{
+    part[0] = books->losses.friction;
+    part[1] = books->losses.damping;
+    part[2] = books->losses.plasticity;
+    *all = books->dissipated;
+    if (half) {
+        tac_accum_subtract(all, &books->dissipated_ahead);
+        tac_accum_subtract(&part[0], &books->friction_ahead);
+        tac_accum_subtract(&part[1], &books->damping_ahead);
+    }
+    tac_accum_merge(all, &part[1]);
+    tac_accum_merge(all, &part[2]);
+}
+
+void tac_books_dissipated(const struct tac_books *books, struct tac_accum *all, struct tac_accum part[3])
+{
+    dissipated_so_far(books, false, all, part);
+}
+
+static void tell_losses(const struct tac_books *books, const struct tac_accum *all, const struct tac_accum part[3],
+                        struct tac_energy_row *row)
+{
+    struct tac_accum rest = *all;
+    for (int k = 0; k < 3; k++)
+        tac_accum_subtract(&rest, &part[k]);
+    row->lost_friction = books->losses_known ? tac_accum_value(&part[0]) : NAN;
+    row->lost_restitution = books->losses_known ? tac_accum_value(&rest) : NAN;
+    row->lost_damping = books->losses_known ? tac_accum_value(&part[1]) : NAN;
+    row->lost_plasticity = books->losses_known ? tac_accum_value(&part[2]) : NAN;
+}
 
 enum tac_err tac_sim_sum(const struct tac_sim *sim, struct tac_accum *sum, int count)
 {
-    enum tac_err err = TAC_OK;
-    const size_t size = TAC_ACCUM_LIMBS + 1;
-    int64_t *all = NULL;
-    for (int k = 0; k < count; k++)
-        tac_accum_carry(&sum[k]);
-    if (!tac_sim_halo(sim))
-        return TAC_OK;
-    /* Limbs may be added once carried; and so may the marks of sums that are none. */
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)count * size, sizeof *all, &all));
-    for (int k = 0; k < count; k++) {
-        memcpy(&all[(size_t)k * size], sum[k].limb, sizeof sum[k].limb);
-        all[(size_t)k * size + TAC_ACCUM_LIMBS] = sum[k].bad;
-    }
-done:
-    if ((err = tac_agree(sim->ctx, err)) == TAC_OK &&
-        MPI_Allreduce(MPI_IN_PLACE, all, count * (int)size, MPI_INT64_T, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS)
-        err = tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while adding up energies");
-    for (int k = 0; k < count && !err; k++) {
-        memcpy(sum[k].limb, &all[(size_t)k * size], sizeof sum[k].limb);
-        sum[k].bad = all[(size_t)k * size + TAC_ACCUM_LIMBS] != 0;
-        sum[k].pending = 1;
-        tac_accum_carry(&sum[k]);
-    }
-    free(all);
-    return err;
+    return tac_sum_all(sim->ctx, sum, count);
 }
 
 /* What a row tells of contacts, over all ranks. */
@@ -200,12 +212,11 @@ enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row)
     }
     elastic_energy(sim, &sum[STRETCH], &sum[BEND]);
     contact_energy(sim, &sum[CONTACT], &sum[STRETCH], row);
-    sum[DISSIPATED] = sim->books.dissipated;
+    const bool half = sim->books.kept_at == sim->state.now; /* like v: halfway through this instant's kicks */
+    dissipated_so_far(&sim->books, half, &sum[DISSIPATED], &sum[LOST]);
     sum[WORK] = sim->books.work;
-    if (sim->books.kept_at == sim->state.now) { /* like v: halfway through this instant's kicks */
-        tac_accum_subtract(&sum[DISSIPATED], &sim->books.dissipated_ahead);
+    if (half)
         tac_accum_subtract(&sum[WORK], &sim->books.work_ahead);
-    }
     for (int k = 0; k < 3; k++)
         sum[COUPLE + k] = sim->books.couple[k];
     TAC_TRY(tac_sim_sum(sim, sum, SUMS));
@@ -240,6 +251,7 @@ enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row)
     for (int k = 0; k < 3; k++)
         row->friction_couple[k] = tac_accum_value(&sum[COUPLE + k]);
     row->deepest_layer = sim->books.deepest_layer;
+    tell_losses(&sim->books, &sum[DISSIPATED], &sum[LOST], row);
 done:
     return err;
 }

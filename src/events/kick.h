@@ -61,14 +61,15 @@ TAC_FOUR_INLINE struct tac_loss *tac_loss_of(struct tac_sim *sim, tac_lid i)
 
 /* Enters the impulse j [N s] on vertex i of a force of this period, which restitution left out at t or which friction
  * gave. */
-TAC_FOUR_INLINE void tac_contact_lose(struct tac_sim *sim, tac_lid i, tac_time t, tac_time period, tac_four j)
+TAC_FOUR_INLINE void tac_contact_lose(struct tac_sim *sim, tac_lid i, tac_time t, tac_time period, tac_four j,
+                                      bool friction)
 {
     if (i >= sim->state.owned)
         return;
     if (sim->state.vel[i].w == 0) {
         if (sim->scripts.of[i] >= 0) {
             const double impulse[3] = {j[0], j[1], j[2]};
-            tac_contact_lose_scripted(sim, i, impulse, t, period);
+            tac_contact_lose_scripted(sim, i, impulse, t, period, friction);
         }
         return;
     }
@@ -77,6 +78,11 @@ TAC_FOUR_INLINE void tac_contact_lose(struct tac_sim *sim, tac_lid i, tac_time t
     memcpy(&sum, loss->j, sizeof sum);
     sum += j;
     memcpy(loss->j, &sum, sizeof sum);
+    if (!friction)
+        return;
+    memcpy(&sum, loss->rub, sizeof sum);
+    sum += j;
+    memcpy(loss->rub, &sum, sizeof sum);
 }
 
 #endif

@@ -71,7 +71,7 @@ static inline void tick_elements(struct tac_sim *sim, int k, tac_time t)
         const struct tac_element_group *g = &rate->group[k];
         if (g->elastic.count == 0)
             continue;
-        tac_group_tick(g, rate->h_s, sim->state.pos, sim->state.vel, &sim->books.book, &sim->books.dissipated);
+        tac_group_tick(g, rate->h_s, sim->state.pos, sim->state.vel, &sim->books.book, &sim->books.losses.plasticity);
         sim->books.ticks[tac_kind_of_element(k)] += (int64_t)g->elastic.mine;
         if (g->elastic.held_count)
             tac_held_works(sim, rate, g, false, t);
@@ -154,6 +154,8 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
     sim->books.silent = 0;
     sim->books.dissipated_start = sim->books.dissipated;
     sim->books.work_start = sim->books.work;
+    if (sim->elastic->damps || sim->elastic->flows || sim->active.friction != NULL)
+        sim->books.losses_start = sim->books.losses;
     sim->books.book_start = sim->books.book;
     tac_loads_begin(sim);
     sim->books.deepest_start = sim->books.deepest_layer;
@@ -208,6 +210,7 @@ static void keep_velocities(struct tac_sim *sim, tac_time t)
 {
     sim->books.kept_at = t;
     sim->books.work_ahead = sim->books.dissipated_ahead = (struct tac_accum){0};
+    sim->books.damping_ahead = sim->books.friction_ahead = (struct tac_accum){0};
     for (tac_lid i = 0; i < sim->state.owned; i++)
         memcpy(&sim->books.v_before[3 * (size_t)i], sim->state.vel[i].v, 3 * sizeof(double));
 }
@@ -274,6 +277,8 @@ enum tac_err tac_pass_restore(struct tac_sim *sim, tac_time committed)
     }
     sim->books.dissipated = sim->books.dissipated_start;
     sim->books.work = sim->books.work_start;
+    if (sim->elastic->damps || sim->elastic->flows || sim->active.friction != NULL)
+        sim->books.losses = sim->books.losses_start;
     sim->books.book = sim->books.book_start;
     tac_loads_restore(sim);
     sim->books.deepest_layer = sim->books.deepest_start;

@@ -193,9 +193,9 @@ static void script_loss(struct tac_sim *sim, tac_lid i, const double j[3], tac_t
 {
     double v[3], ahead[3];
     tac_script_velocity(sim, i, t, period, v, t == sim->books.kept_at ? ahead : NULL);
-    tac_accum_add(&sim->books.dissipated, -tac_dot(j, v));
+    tac_accum_add(&sim->books.losses.damping, -tac_dot(j, v));
     if (t == sim->books.kept_at)
-        tac_accum_add(&sim->books.dissipated_ahead, -tac_dot(j, ahead));
+        tac_accum_add(&sim->books.damping_ahead, -tac_dot(j, ahead));
 }
 
 void tac_held_works(struct tac_sim *sim, const struct tac_rate_class *rate, const struct tac_element_group *g,

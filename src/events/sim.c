@@ -169,6 +169,7 @@ enum tac_err tac_sim_create(struct tac_ctx *ctx, struct tac_scene *scene, enum t
     sim->state.quantum = scene->settings->quantum_s;
     sim->scripts.next_knot = TAC_TIME_NEVER;
     sim->books.before_at = sim->books.kept_at = -1;
+    sim->books.losses_known = true;
     sim->state.owned = tac_scene_owned(scene);
     sim->state.count = sim->state.capacity = scene->mesh->vertex_count;
     TAC_TRY(tac_agree(ctx, tac_elastic_create(ctx, scene, &sim->elastic)));

@@ -89,7 +89,8 @@ void tac_contact_lose_pair(struct tac_sim *sim, const struct tac_pair *p, tac_ti
 void tac_friction_apply(struct tac_sim *sim, tac_time t);
 /* Local. Enters the impulse j (3, N s) on scripted vertex i of a force of this period, which restitution left out at t
  * or which friction gave (kick.h: of any vertex). */
-void tac_contact_lose_scripted(struct tac_sim *sim, tac_lid i, const double j[3], tac_time t, tac_time period);
+void tac_contact_lose_scripted(struct tac_sim *sim, tac_lid i, const double j[3], tac_time t, tac_time period,
+                               bool friction);
 /* Local. After all kicks of instant t: what restitution and friction took away, booked and emptied. */
 void tac_contact_losses(struct tac_sim *sim, tac_time t);
 

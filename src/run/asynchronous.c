@@ -134,6 +134,19 @@ static void look(void *state, enum tac_look which)
     tac_sim_look(state, which);
 }
 
+static void elements(const void *state, tac_element_visitor *visit, void *user)
+{
+    const struct tac_elastic *elastic = ((const struct tac_sim *)state)->elastic;
+    for (size_t c = 0; c < elastic->class_count; c++)
+        for (int k = 0; k < elastic->element_count; k++) {
+            const struct tac_element_group *g = &elastic->rate[c].group[k];
+            const size_t plain = g->elastic.count - g->rest.count; /* plastic ones come last */
+            for (size_t e = 0; e < g->elastic.count; e++)
+                visit(user, g->element, tac_forces_record(&g->elastic, e),
+                      e < plain ? NULL : &g->rest.value[(e - plain) * (size_t)g->element->width]);
+        }
+}
+
 /* ---- balance ---- */
 
 /* Share of the active pairs here that other ranks tick too. */
@@ -332,6 +345,7 @@ const struct tac_integrator tac_integrator_asynchronous = {
     .hold = hold,
     .record = record,
     .look = look,
+    .elements = elements,
     .load = load,
     .weigh = weigh,
     .chatter = chatter,

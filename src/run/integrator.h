@@ -41,6 +41,9 @@ struct tac_pace {
     int64_t value[8];
 };
 
+struct tac_element;
+typedef void tac_element_visitor(void *user, const struct tac_element *element, const void *record, const double *rest);
+
 struct tac_integrator {
     const char *name; /* integrator.kind */
 
@@ -83,6 +86,10 @@ struct tac_integrator {
      * now. */
     enum tac_err (*record)(void *state, struct tac_recorder *record);
     void (*look)(void *state, enum tac_look which);
+
+    /* Local. The elements here (all that touch a vertex of ours), always in the same order: visit() is given the record
+     * and, of a plastic one, what its strain is measured against. */
+    void (*elements)(const void *state, tac_element_visitor *visit, void *user);
 
     /* Local. For balance: seconds of work so far, and the share of it that other ranks do too; costs and links of the
      * vertices, into rows that are there. */

@@ -1,5 +1,6 @@
 /* run.c: the loop over the frames of a run. */
 #include "io/record/record.h"
+#include "run/follow.h"
 #include "run/running.h"
 #include <math.h>
 #include <stdlib.h>
@@ -68,6 +69,7 @@ static enum tac_err write_frame(struct tac_running *run)
     struct tac_simulation *sim = &run->sim;
     const struct tac_state_view view = tac_simulation_view(sim);
     const double begin_s = tac_wall_s(), span = seconds(run, view.now - sim->last_frame);
+    TAC_TRY(tac_follow_reactions(sim, run->out));
     TAC_TRY(tac_agree(run->ctx, make_room(run, (size_t)view.owned)));
     sim->way->positions(sim->state, run->position);
     for (size_t i = 0; i < (size_t)view.owned; i++) {
@@ -77,8 +79,9 @@ static enum tac_err write_frame(struct tac_running *run)
             view.impulse[c] = 0;
         }
     }
-    const struct tac_frame frame = {run->frame,    seconds(run, view.now), view.owned, view.id,
-                                    run->position, run->velocity,          run->force};
+    struct tac_frame frame = {
+        run->frame, seconds(run, view.now), view.owned, view.id, run->position, run->velocity, run->force, 0, NULL};
+    TAC_TRY(tac_fields_fill(sim, &run->fields, &frame));
     TAC_TRY(record_frame(run));
     if (run->row_at != view.now)
         TAC_TRY(sim->way->energy(sim->state, &run->row));
@@ -206,16 +209,24 @@ enum tac_err tac_running_loop(struct tac_running *run)
     const struct tac_observer observer = {run, before_step, after_step};
     const tac_time t_end = run->sim.whole->settings->t_end;
     tac_progress_begin(&run->progress, tac_wall_s(), seconds(run, tac_simulation_now(&run->sim)));
-    if (run->frame == 0)
+    if (run->frame == 0) {
+        TAC_TRY(tac_follow_histories(&run->sim, run->out));
         TAC_TRY(write_frame(run));
+    }
     run->next_save = next_save(run);
     if (tac_simulation_now(&run->sim) == t_end)
         TAC_TRY(end_again(run));
     for (tac_time now = tac_simulation_now(&run->sim); now < t_end;) {
         tac_time next = tac_scene_frame_time(run->sim.whole, run->frame);
         next = next > now && next < t_end ? next : t_end;
-        TAC_TRY(tac_simulation_go(&run->sim, next, &observer));
-        now = next;
+        const tac_time follow = tac_follow_next(run->sim.whole, now, false), stop_at = follow < next ? follow : next;
+        TAC_TRY(tac_simulation_go(&run->sim, stop_at, &observer));
+        now = stop_at;
+        TAC_TRY(tac_follow_histories(&run->sim, run->out));
+        if (now < next) {
+            TAC_TRY(stop_or_save(run));
+            continue;
+        }
         /* A last frame between two of the grid is taken back by a run that goes further: the checkpoint is before it.
          * Who is killed between the two goes on from there, and writes it. */
         const bool last = now == t_end, on_grid = end_on_grid(run);

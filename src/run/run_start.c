@@ -104,7 +104,8 @@ done:
 static struct tac_output_past past_of(const struct tac_start *start)
 {
     const struct tac_checkpoint *c = start->checkpoint;
-    return (struct tac_output_past){start->file, c->now, c->frame, c->restarts, c->entry_count, c->entry};
+    return (struct tac_output_past){start->file,        c->now,         c->frame, c->restarts,
+                                    c->has_losses != 0, c->entry_count, c->entry};
 }
 
 /* A checkpoint of where the run ends: the folder may be whole, and then there is nothing to do.  Else its end is made
@@ -322,6 +323,7 @@ done:
     free(run.position);
     free(run.velocity);
     free(run.force);
+    tac_fields_clear(&run.fields);
     free(folder);
     return err;
 }

@@ -3,6 +3,7 @@
 #ifndef TACTUS_RUN_RUNNING_H
 #define TACTUS_RUN_RUNNING_H
 
+#include "run/fields.h"
 #include "run/progress.h"
 #include "run/simulation.h"
 #include <tactus/output.h>
@@ -18,6 +19,7 @@ struct tac_running {
     size_t room;                        /* vertices of the following three */
     double *position, *velocity;        /* owned, (room, 3) */
     float *force;                       /* owned, likewise */
+    struct tac_fields fields;           /* of the newest frame */
     int64_t frame;                      /* of the next frame */
     double wall_start_s, wall_before_s; /* of this sitting; spent in earlier ones */
     int64_t all_before;                 /* ticks of all ranks that were committed in earlier ones */

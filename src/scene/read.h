@@ -146,6 +146,10 @@ enum tac_err tac_copy(struct tac_ctx *ctx, const char *text, char **out);
 /* The parts, in the order they run. */
 enum tac_err tac_scene_set(struct tac_reader *reader, json_t *root, const char *assignment);
 enum tac_err tac_scene_read_settings(struct tac_reader *reader, json_t *root);
+/* outputs.c. The scene's section `output`; and its histories, when bodies are there.  Collective while spread. */
+enum tac_err tac_scene_read_output(struct tac_reader *reader, json_t *section);
+enum tac_err tac_scene_read_histories(struct tac_reader *reader, json_t *root);
+void tac_scene_free_histories(struct tac_output_settings *output);
 /* times.c.  The quantum of a scene that does not say, when its end is known: 2^-46 s, or the next power of two with
  * which the end fits 2^53 quanta; where it goes on from a checkpoint, the checkpoint's. */
 double tac_scene_default_quantum(const struct tac_reader *reader);

@@ -23,6 +23,7 @@ enum tac_err tac_scene_resolve(struct tac_reader *reader, json_t *root)
     TAC_TRY(tac_scene_read_ignore(reader, json_object_get(root, "contact")));
     TAC_TRY(tac_scene_read_motions(reader, root));
     TAC_TRY(tac_scene_read_loads(reader, root));
+    TAC_TRY(tac_scene_read_histories(reader, root));
     TAC_TRY(tac_scene_masses(reader));
     TAC_TRY(tac_scene_velocities(reader));
     TAC_TRY(tac_scene_check_loads(reader));
@@ -257,6 +258,7 @@ static void settings_release(struct tac_settings *s)
         free(s->load[i].factor);
     }
     json_decref(s->json);
+    tac_scene_free_histories(&s->output);
     free(s->name);
     free(s->path);
     free(s->row_digest.value);

@@ -155,33 +155,6 @@ static const struct tac_field discovery_fields[] = {
      .max = TAC_FARTHEST},
 };
 
-/* What the section `output` tells; a count comes as 64 bits. */
-struct output {
-    double every_s, every_t;
-    int64_t keep;
-};
-
-static const struct tac_field output_fields[] = {
-    {.key = "checkpoint_every_s",
-     .kind = TAC_FIELD_NUMBER,
-     .offset = offsetof(struct output, every_s),
-     .fallback = 600,
-     .max = INFINITY,
-     .min_open = true},
-    {.key = "checkpoint_every_t",
-     .kind = TAC_FIELD_NUMBER,
-     .offset = offsetof(struct output, every_t),
-     .fallback = NAN,
-     .max = INFINITY,
-     .min_open = true},
-    {.key = "checkpoint_keep",
-     .kind = TAC_FIELD_INTEGER,
-     .offset = offsetof(struct output, keep),
-     .fallback = 2,
-     .min = 1,
-     .max = 1000000},
-};
-
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 /* `accuracy` stands for the safeties that are not given.  In the resolved scene they stand in its place: so that scene
@@ -276,16 +249,6 @@ done:
     return err;
 }
 
-static enum tac_err read_output(struct tac_reader *reader, json_t *section)
-{
-    struct output output = {0};
-    enum tac_err err = tac_fields_read(reader, section, "output", output_fields, COUNT(output_fields), &output);
-    reader->scene->settings->checkpoint.every_s = output.every_s;
-    reader->scene->settings->checkpoint.every_t = output.every_t;
-    reader->scene->settings->checkpoint.keep = (int)output.keep;
-    return err;
-}
-
 enum tac_err tac_scene_read_settings(struct tac_reader *reader, json_t *root)
 {
     struct tac_scene *scene = reader->scene;
@@ -303,7 +266,7 @@ enum tac_err tac_scene_read_settings(struct tac_reader *reader, json_t *root)
     TAC_TRY(tac_section(reader, root, "", "discovery", &section));
     TAC_TRY(read_discovery(reader, section));
     TAC_TRY(tac_section(reader, root, "", "output", &section));
-    TAC_TRY(read_output(reader, section));
+    TAC_TRY(tac_scene_read_output(reader, section));
     TAC_TRY(tac_section(reader, root, "", "contact", &section));
     TAC_TRY(tac_fields_read(reader, section, "contact", contact_fields, COUNT(contact_fields), scene->settings));
 done:

@@ -16,6 +16,8 @@ enum tac_err tac_change_begin(struct tac_sim *sim, struct tac_change *c)
     memcpy(c->v_before, sim->books.v_before, n * sizeof *c->v_before);
     c->kept_at = sim->books.kept_at;
     c->dissipated_ahead = sim->books.dissipated_ahead;
+    c->damping_ahead = sim->books.damping_ahead;
+    c->friction_ahead = sim->books.friction_ahead;
     c->work_ahead = sim->books.work_ahead;
     memcpy(c->gravity, sim->scene->settings->gravity, sizeof c->gravity);
     c->gravity_period = tac_gravity_period(sim);
@@ -65,6 +67,8 @@ enum tac_err tac_change_end(struct tac_sim *sim, const uint8_t *motion, const st
     enum tac_err err;
     sim->books.kept_at = c->kept_at;
     sim->books.dissipated_ahead = c->dissipated_ahead;
+    sim->books.damping_ahead = c->damping_ahead;
+    sim->books.friction_ahead = c->friction_ahead;
     sim->books.work_ahead = c->work_ahead;
     memcpy(sim->books.v_before, c->v_before, 3 * (size_t)sim->state.owned * sizeof *c->v_before);
     if (motion != NULL)

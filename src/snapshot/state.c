@@ -188,12 +188,15 @@ static enum tac_err collect_sums(struct tac_sim *sim, struct tac_checkpoint *c)
 {
     enum tac_err err;
     const struct tac_accum *couple = sim->books.couple;
-    struct tac_accum sum[5] = {sim->books.dissipated, sim->books.work, couple[0], couple[1], couple[2]};
+    struct tac_accum sum[8] = {{.pending = 0}, sim->books.work, couple[0], couple[1], couple[2]};
     double book[2] = {sim->books.book.work, sim->books.book.absolute};
-    TAC_TRY(tac_sim_sum(sim, sum, 5));
+    tac_books_dissipated(&sim->books, &sum[0], &sum[5]);
+    TAC_TRY(tac_sim_sum(sim, sum, 8));
     c->dissipated = sum[0];
     c->work = sum[1];
     memcpy(c->couple, &sum[2], sizeof c->couple);
+    memcpy(c->lost, &sum[5], sizeof c->lost);
+    c->has_losses = sim->books.losses_known;
     c->total_start = sim->books.total_start;
     tac_accum_carry(&c->total_start);
     c->has_start = sim->books.has_start;

@@ -254,6 +254,12 @@ static void restore_sums(struct tac_sim *sim, const struct tac_checkpoint *c)
     const struct tac_accum nothing = {0};
     const bool first = sim->ctx->rank == 0;
     sim->books.dissipated = first ? c->dissipated : nothing;
+    for (int k = 1; k < 3 && first; k++)
+        tac_accum_subtract(&sim->books.dissipated, &c->lost[k]);
+    sim->books.losses.friction = first ? c->lost[0] : nothing;
+    sim->books.losses.damping = first ? c->lost[1] : nothing;
+    sim->books.losses.plasticity = first ? c->lost[2] : nothing;
+    sim->books.losses_known = c->has_losses != 0;
     sim->books.work = first ? c->work : nothing;
     for (int k = 0; k < 3; k++)
         sim->books.couple[k] = first ? c->couple[k] : nothing;

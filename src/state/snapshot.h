@@ -83,6 +83,8 @@ struct tac_checkpoint {
     tac_time last_frame; /* when the last one was */
     int64_t restarts;
     struct tac_accum dissipated, work, total_start, couple[3]; /* carried */
+    struct tac_accum lost[3]; /* of `dissipated`: friction, damping, plasticity; carried */
+    int32_t has_losses;       /* 0: it comes from a version that did not tell them */
     int32_t has_start;
     double kinetic_start, book_work, book_absolute;
     int64_t deepest_layer; /* since the last row */

@@ -21,7 +21,8 @@ static enum tac_err export_last(struct tac_ctx *ctx, const struct tac_reader *r)
     TAC_TRY(tac_alloc(ctx, n, sizeof *v, &v));
     TAC_TRY(tac_alloc(ctx, n, sizeof *force, &force));
     TAC_TRY(tac_reader_frame(ctx, r, r->frame_count - 1, x, v, force));
-    const struct tac_export_frame frame = {r->frame[r->frame_count - 1].time_s, x, v, force};
+    const struct tac_export_frame frame = {
+        .time_s = r->frame[r->frame_count - 1].time_s, .position = x, .velocity = v, .contact_force = force};
     TAC_TRY(tac_export_write(ctx, r, &frame, TAC_EXPORT_OBJ, fuzz_path("last.obj")));
     TAC_TRY(tac_export_write(ctx, r, &frame, TAC_EXPORT_PLY, fuzz_path("last.ply")));
 done:

@@ -47,7 +47,7 @@ def differs_only(o, **counts):
 r, o = diff("a.run", "same.run")
 check(r.code == 0 and o["frames"] == FRAMES and o["rows"] == FRAMES, "equal runs")
 check(o["position"]["compared"] == FRAMES * VERTICES * 3 == o["contact_force"]["compared"], "what was compared")
-check(o["energy.csv"]["compared"] == FRAMES * 22, "energies compared")
+check(o["energy.csv"]["compared"] == FRAMES * 26, "energies compared")
 differs_only(o)
 
 # One bit, in each field, in the last frame and the first: which, where, how much.
@@ -107,7 +107,7 @@ check(o["position"]["differing"] == 0, "position is the same")
 # The made-up contacts and layers count frames, not time: contacts differ at t = .25 and .5, min_distance (none at even
 # frames) at .25; deepest_layer would too.
 differs_only(o, energy=3)
-check(o["energy.csv"]["compared"] == 22 + 2 * 21, "deepest_layer is left out twice: %s" % o["energy.csv"])
+check(o["energy.csv"]["compared"] == 26 + 2 * 25, "deepest_layer is left out twice: %s" % o["energy.csv"])
 r, o = diff("a.run/frames.h5", "coarse.run/frames.h5")
 check(r.code == 0, "without energies they are equal")
 check(diff("a.run/frames.h5", "coarse.run/frames.h5", "--all-frames")[0].code == 1, "--all-frames minds the missing ones")

@@ -35,7 +35,7 @@ for trial in range(12):
     except OSError as e:
         check(False, "trial %d: frames.h5 cannot be read: %s" % (trial, e))
     rows = open("k.run/energy.csv").read().split("\n")
-    check(len(rows) >= told + 1 and all(r.count(",") == 21 for r in rows[:-1]), "rows")
+    check(len(rows) >= told + 1 and all(r.count(",") == 25 for r in rows[:-1]), "rows")
     grids = len(ElementTree.parse("k.run/frames.xdmf").findall(".//Time"))
     check(grids >= min(told, 256), "the index has %d of %d frames" % (grids, told))
     check(json.load(open("k.run/status.json"))["state"] == "running", "status.json is whole")

@@ -14,7 +14,8 @@ from common import *
 
 HEADER = ("time,kinetic,gravity,stretch,bend,contact,total,dissipated,work,defect,momentum_x,momentum_y,momentum_z,"
           "angular_momentum_x,angular_momentum_y,angular_momentum_z,friction_couple_x,friction_couple_y,friction_couple_z,"
-          "contacts,deepest_layer,min_distance")
+          "contacts,deepest_layer,min_distance,dissipated_friction,dissipated_restitution,dissipated_damping,"
+          "dissipated_plasticity")
 
 
 

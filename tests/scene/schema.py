@@ -28,6 +28,7 @@ ONLY_READER = {
     r"holds no vertex of": "geometry",
     r"\.vertices\[\d+\]: is \d+; it must be from 0 to \d+": "indices within the body",
     r"moves vertex \d+ of .* already": "one motion per vertex",
+    r"is used twice; names of histories": "names in a list",
     r"which is fixed": "fixed with a motion or a load",
     r"selects no whole (triangle|segment) of": "geometry",
     r"2\^16 quanta, so it must be at least": "frames and the quantum",

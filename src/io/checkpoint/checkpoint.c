@@ -125,10 +125,13 @@ static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool
     integer += sizeof more / sizeof more[0];
     carry_ticks(k, FIRST_KINDS, TAC_COUNTED_KINDS, integer, out);
     integer += 2 * (TAC_COUNTED_KINDS - FIRST_KINDS);
-    if (out)
+    if (out) {
         integer[0] = k->candidate_repairs;
-    else
+        integer[1] = c->has_losses;
+    } else {
         k->candidate_repairs = integer[0];
+        c->has_losses = integer[1] != 0;
+    }
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
         if (out)
             real[i] = *reals[i];
@@ -172,6 +175,18 @@ void tac_checkpoint_row(struct tac_energy_row *row, double value[TAC_CHECKPOINT_
     }
     row->contacts = (int64_t)whole[0];
     row->deepest_layer = (int64_t)whole[1];
+}
+
+void tac_checkpoint_row_losses(struct tac_energy_row *row, double value[TAC_CHECKPOINT_LOST], bool out)
+{
+    double *const place[TAC_CHECKPOINT_LOST] = {&row->lost_friction, &row->lost_restitution, &row->lost_damping,
+                                                &row->lost_plasticity};
+    for (int k = 0; k < TAC_CHECKPOINT_LOST; k++) {
+        if (out)
+            value[k] = *place[k];
+        else
+            *place[k] = value[k];
+    }
 }
 
 void tac_checkpoint_pack(const struct tac_checkpoint *c, int64_t *integer, double *real)

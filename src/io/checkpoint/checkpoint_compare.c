@@ -269,6 +269,9 @@ static void compare_whole(struct tac_state_comparison *c)
     compare_sum(c, &a->total_start, &b->total_start, "total at the start");
     for (int k = 0; k < 3; k++)
         compare_sum(c, &a->couple[k], &b->couple[k], "couple of friction");
+    static const char *const cause[] = {"dissipated by friction", "dissipated by damping", "dissipated by plasticity"};
+    for (int k = 0; k < 3 && a->has_losses && b->has_losses; k++)
+        compare_sum(c, &a->lost[k], &b->lost[k], cause[k]);
     if (count_whole(t, a->deepest_layer, b->deepest_layer))
         say(t, "deepest layer since the last row");
 }

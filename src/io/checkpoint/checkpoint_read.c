@@ -41,22 +41,56 @@ static enum tac_err read_about(struct tac_checkpoint_reader *r)
     return ok ? TAC_OK : tac_checkpoint_wrong(r, "it does not say how many ranks wrote it");
 }
 
-static enum tac_err read_sums(const struct tac_checkpoint_reader *r, const int64_t *sums)
+static enum tac_err get_sum(const struct tac_checkpoint_reader *r, const int64_t *row, struct tac_accum *sum)
 {
     const int64_t most = (int64_t)1 << 33; /* of a limb: carries are propagated before a checkpoint */
+    memcpy(sum->limb, row, sizeof sum->limb);
+    sum->bad = row[TAC_ACCUM_LIMBS] != 0;
+    for (int i = 0; i < TAC_ACCUM_LIMBS; i++)
+        if (row[i] > most || row[i] < -most)
+            return tac_checkpoint_wrong(r, "its sums make no sense");
+    sum->pending = 1;
+    tac_accum_carry(sum);
+    return TAC_OK;
+}
+
+static enum tac_err read_sums(const struct tac_checkpoint_reader *r, const int64_t *sums)
+{
+    enum tac_err err = TAC_OK;
     struct tac_accum *const sum[TAC_CHECKPOINT_SUMS] = {&r->c->dissipated, &r->c->work,      &r->c->total_start,
                                                         &r->c->couple[0],  &r->c->couple[1], &r->c->couple[2]};
-    for (int k = 0; k < TAC_CHECKPOINT_SUMS; k++) {
-        const int64_t *row = &sums[k * (TAC_ACCUM_LIMBS + 1)];
-        memcpy(sum[k]->limb, row, sizeof sum[k]->limb);
-        sum[k]->bad = row[TAC_ACCUM_LIMBS] != 0;
-        for (int i = 0; i < TAC_ACCUM_LIMBS; i++)
-            if (row[i] > most || row[i] < -most)
-                return tac_checkpoint_wrong(r, "its sums make no sense");
-        sum[k]->pending = 1;
-        tac_accum_carry(sum[k]);
-    }
-    return TAC_OK;
+    for (int k = 0; k < TAC_CHECKPOINT_SUMS && !err; k++)
+        err = get_sum(r, &sums[k * (TAC_ACCUM_LIMBS + 1)], sum[k]);
+    return err;
+}
+
+/* The parts of what was dissipated.  An older file does not tell. */
+static enum tac_err read_losses(struct tac_checkpoint_reader *r)
+{
+    enum { SUMS = TAC_CHECKPOINT_LOSSES * (TAC_ACCUM_LIMBS + 1) };
+    static const struct tac_checkpoint_column column[2] = {{"losses", NULL, false, 0, 0},
+                                                           {"row_losses", NULL, true, 0, 0}};
+    enum tac_err err = TAC_OK;
+    struct tac_checkpoint *c = r->c;
+    int64_t *sums = NULL;
+    double *value = NULL;
+    c->row.lost_friction = c->row.lost_restitution = c->row.lost_damping = c->row.lost_plasticity = NAN;
+    if (!c->has_losses)
+        return TAC_OK;
+    TAC_TRY(tac_checkpoint_columns(r, &column[0], 1, SUMS, 0, SUMS, 8, &sums));
+    for (int k = 0; k < TAC_CHECKPOINT_LOSSES && !err; k++)
+        err = get_sum(r, &sums[k * (TAC_ACCUM_LIMBS + 1)], &c->lost[k]);
+    if (err || !c->has_row)
+        goto done;
+    TAC_TRY(tac_checkpoint_columns(r, &column[1], 1, TAC_CHECKPOINT_LOST, 0, TAC_CHECKPOINT_LOST, 8, &value));
+    for (int k = 0; k < TAC_CHECKPOINT_LOST && !err; k++)
+        if (!isfinite(value[k]))
+            err = tac_checkpoint_wrong(r, "its row of energy.csv makes no sense");
+    tac_checkpoint_row_losses(&c->row, value, false);
+done:
+    free(sums);
+    free(value);
+    return err;
 }
 
 static bool numbers_sensible(const struct tac_checkpoint *c, const int64_t *integer, const double *real)
@@ -119,6 +153,7 @@ static enum tac_err read_folder(struct tac_checkpoint_reader *r)
         TAC_TRY(row_sensible(value) ? TAC_OK : tac_checkpoint_wrong(r, "its row of energy.csv makes no sense"));
         tac_checkpoint_row(&c->row, value, false);
     }
+    TAC_TRY(read_losses(r));
     if (c->entry_count == 0)
         goto done;
     TAC_TRY(tac_checkpoint_columns(r, TAC_ENTRY_COLUMNS, 3, c->entry_count, 0, mine, sizeof *c->entry, &c->entry));

@@ -13,13 +13,15 @@ enum { TAC_CHECKPOINT_BLOCK = 512 };
 void tac_checkpoint_head_pack(int64_t length, uint32_t crc, unsigned char block[TAC_CHECKPOINT_BLOCK]);
 
 /* Whole numbers and sums that are the same on all ranks, in the order in which the file has them. */
-enum { TAC_CHECKPOINT_INTEGERS = 64, TAC_CHECKPOINT_REALS = 16, TAC_CHECKPOINT_SUMS = 6 };
+enum { TAC_CHECKPOINT_INTEGERS = 64, TAC_CHECKPOINT_REALS = 16, TAC_CHECKPOINT_SUMS = 6, TAC_CHECKPOINT_LOSSES = 3 };
 void tac_checkpoint_pack(const struct tac_checkpoint *c, int64_t *integer, double *real);
 void tac_checkpoint_unpack(struct tac_checkpoint *c, const int64_t *integer, const double *real);
 
 /* A row of energy.csv as the file has it: its columns, counts as reals.  out: to `value`; else from there. */
-enum { TAC_CHECKPOINT_ROW = 22 };
+enum { TAC_CHECKPOINT_ROW = 22, TAC_CHECKPOINT_LOST = 4 };
 void tac_checkpoint_row(struct tac_energy_row *row, double value[TAC_CHECKPOINT_ROW], bool out);
+/* Its further columns: what was dissipated, by cause. */
+void tac_checkpoint_row_losses(struct tac_energy_row *row, double value[TAC_CHECKPOINT_LOST], bool out);
 
 /* A table of the file: rows x columns (0: one-dimensional). */
 struct tac_checkpoint_column {

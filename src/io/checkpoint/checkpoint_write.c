@@ -12,6 +12,36 @@
 /* First the file itself, then the link: so that nothing else can be left over. */
 #define TEMPORARY "checkpoint.h5.tmp"
 
+static void put_sum(const struct tac_accum *sum, int64_t row[TAC_ACCUM_LIMBS + 1])
+{
+    memcpy(row, sum->limb, sizeof sum->limb);
+    row[TAC_ACCUM_LIMBS] = sum->bad;
+}
+
+/* The parts of what was dissipated, where they are known; written by rank 0. */
+static enum tac_err write_losses(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const struct tac_checkpoint *c)
+{
+    enum tac_err err = TAC_OK;
+    int64_t sums[TAC_CHECKPOINT_LOSSES * (TAC_ACCUM_LIMBS + 1)];
+    double value[TAC_CHECKPOINT_LOST];
+    struct tac_energy_row row = c->row;
+    const tac_gid mine = ctx->rank == 0, size = TAC_CHECKPOINT_LOSSES * (TAC_ACCUM_LIMBS + 1);
+    if (!c->has_losses)
+        return TAC_OK;
+    for (int k = 0; k < TAC_CHECKPOINT_LOSSES; k++)
+        put_sum(&c->lost[k], &sums[k * (TAC_ACCUM_LIMBS + 1)]);
+    const struct tac_dataset d = {w->file.file, "losses", NULL, H5T_NATIVE_INT64, 0, size, 0, mine * size, sums};
+    TAC_TRY(tac_dataset_write(ctx, &w->file, &d));
+    tac_checkpoint_row_losses(&row, value, true);
+    const struct tac_dataset more = {
+        w->file.file, "row_losses", NULL, H5T_NATIVE_DOUBLE, 0, TAC_CHECKPOINT_LOST, 0, mine * TAC_CHECKPOINT_LOST,
+        value};
+    if (c->has_row)
+        TAC_TRY(tac_dataset_write(ctx, &w->file, &more));
+done:
+    return err;
+}
+
 /* What all ranks have alike, written by rank 0. */
 static enum tac_err write_common(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const struct tac_checkpoint *c)
 {
@@ -23,10 +53,8 @@ static enum tac_err write_common(struct tac_ctx *ctx, struct tac_checkpoint_writ
     const tac_gid length = (tac_gid)strlen(w->scene);
     const bool first = ctx->rank == 0;
     tac_checkpoint_pack(c, integer, real);
-    for (int k = 0; k < TAC_CHECKPOINT_SUMS; k++) {
-        memcpy(&sums[k * (TAC_ACCUM_LIMBS + 1)], sum[k]->limb, sizeof sum[k]->limb);
-        sums[k * (TAC_ACCUM_LIMBS + 1) + TAC_ACCUM_LIMBS] = sum[k]->bad;
-    }
+    for (int k = 0; k < TAC_CHECKPOINT_SUMS; k++)
+        put_sum(sum[k], &sums[k * (TAC_ACCUM_LIMBS + 1)]);
     const hid_t file = w->file.file;
     const tac_gid rows[4] = {TAC_CHECKPOINT_INTEGERS, TAC_CHECKPOINT_REALS, TAC_CHECKPOINT_SUMS * (TAC_ACCUM_LIMBS + 1),
                              length};
@@ -38,6 +66,7 @@ static enum tac_err write_common(struct tac_ctx *ctx, struct tac_checkpoint_writ
     };
     for (int k = 0; k < 4; k++)
         TAC_TRY(tac_dataset_write(ctx, &w->file, &d[k]));
+    TAC_TRY(write_losses(ctx, w, c));
 done:
     return err;
 }

@@ -82,6 +82,7 @@ static enum tac_err read_rows(struct tac_ctx *ctx, const struct tac_output *out,
     ssize_t length = getline(&text, &capacity, file);
     plan->aside = !(length > 5 && text[length - 1] == '\n' && strncmp(text, "time,", 5) == 0);
     plan->end = plan->aside ? 0 : length;
+    plan->losses = !plan->aside && tac_energy_tells_losses(text);
     /* What comes after the row of the last frame is later, whatever it is. */
     while (!plan->aside && index < past->next_frame - 1 && (length = getline(&text, &capacity, file)) > 0) {
         const bool inside = is == LAST; /* the line before was not the last one */
@@ -173,7 +174,8 @@ done:
     return err;
 }
 
-enum tac_err tac_energy_resume(struct tac_ctx *ctx, struct tac_output *out, const struct tac_energy_plan *plan)
+enum tac_err tac_energy_resume(struct tac_ctx *ctx, struct tac_output *out, const struct tac_output_past *past,
+                               const struct tac_energy_plan *plan)
 {
     enum tac_err err = TAC_OK;
     const char *dir = out->folder.dir;
@@ -185,8 +187,9 @@ enum tac_err tac_energy_resume(struct tac_ctx *ctx, struct tac_output *out, cons
                  dir);
     }
     if (plan->aside || !plan->there)
-        return tac_energy_create(ctx, out);
+        return tac_energy_create(ctx, out, past->losses);
     out->energy = openat(out->folder.fd, "energy.csv", O_WRONLY | O_APPEND | O_CLOEXEC);
+    out->energy_losses = plan->losses;
     if (out->energy < 0 || ftruncate(out->energy, (off_t)plan->end) != 0)
         err = tac_fail(ctx, TAC_ERR_RUN, "cannot write %s/energy.csv: %s", dir, strerror(errno));
     return err;

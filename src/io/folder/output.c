@@ -7,12 +7,15 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "io/folder/output.h"
+#include "io/folder/series.h"
 
 static const char ENERGY_HEADER[] =
     "time,kinetic,gravity,stretch,bend,contact,total,dissipated,work,defect,momentum_x,momentum_y,momentum_z,"
     "angular_momentum_x,angular_momentum_y,angular_momentum_z,friction_couple_x,friction_couple_y,friction_couple_z,"
-    "contacts,deepest_layer,min_distance\n";
+    "contacts,deepest_layer,min_distance";
+/* Columns that came later: a file that was begun without them goes on without them. */
+static const char LOSSES_HEADER[] =
+    ",dissipated_friction,dissipated_restitution,dissipated_damping,dissipated_plasticity";
 
 static enum tac_err fail_energy(struct tac_ctx *ctx, const struct tac_output *out, int why)
 {
@@ -40,12 +43,20 @@ static enum tac_err append_energy(struct tac_ctx *ctx, struct tac_output *out, c
     return TAC_OK;
 }
 
-enum tac_err tac_energy_create(struct tac_ctx *ctx, struct tac_output *out)
+enum tac_err tac_energy_create(struct tac_ctx *ctx, struct tac_output *out, bool losses)
 {
     out->energy = openat(out->folder.fd, "energy.csv", O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
     if (out->energy < 0)
         return fail_energy(ctx, out, errno);
-    return append_energy(ctx, out, ENERGY_HEADER, sizeof ENERGY_HEADER - 1);
+    char header[sizeof ENERGY_HEADER + sizeof LOSSES_HEADER];
+    const int length = snprintf(header, sizeof header, "%s%s\n", ENERGY_HEADER, losses ? LOSSES_HEADER : "");
+    out->energy_losses = losses;
+    return append_energy(ctx, out, header, (size_t)length);
+}
+
+bool tac_energy_tells_losses(const char *header)
+{
+    return strstr(header, LOSSES_HEADER) != NULL;
 }
 
 enum tac_err tac_output_first_status(struct tac_ctx *ctx, struct tac_output *out, double time_s, char **text)
@@ -74,7 +85,8 @@ static enum tac_err write_small(struct tac_ctx *ctx, struct tac_output *out)
 {
     enum tac_err err = TAC_OK;
     TAC_TRY(tac_folder_replace_json(ctx, &out->folder, "scene.json", out->scene->settings->json, true));
-    TAC_TRY(tac_energy_create(ctx, out));
+    TAC_TRY(tac_energy_create(ctx, out, true));
+    TAC_TRY(tac_series_open_all(ctx, out, NULL));
     TAC_TRY(tac_xdmf_write(ctx, out, true));
 done:
     return err;
@@ -94,6 +106,8 @@ enum tac_err tac_output_blank(struct tac_ctx *ctx, const struct tac_scene *scene
     out->scene = scene;
     tac_kind_names(ctx, out->kind_name);
     out->folder.fd = out->energy = -1;
+    for (int k = 0; k < TAC_LINES; k++)
+        out->series[k].fd = -1;
     out->start_wall_s = tac_wall_s();
     out->last_line = out->start_wall_s; /* the first plain line comes after a while */
     out->last_status = -1;
@@ -125,13 +139,16 @@ done:
 enum tac_err tac_output_frame(struct tac_ctx *ctx, struct tac_output *out, const struct tac_frame *frame)
 {
     enum tac_err err = tac_frames_write(ctx, out->frames, frame);
+    unsigned fields = 0;
     if (err)
         return err;
+    for (int k = 0; k < frame->field_count; k++)
+        fields |= 1u << (frame->field[k].info - tac_field_table());
     if (ctx->rank == 0) {
         err = tac_grow(ctx, &out->entry, &out->entry_capacity, out->entry_count + 1, sizeof *out->entry);
         if (!err) {
             out->entry[out->entry_count++] = (struct tac_output_entry){frame->index, 1, -1};
-            err = tac_xdmf_add(ctx, out, frame->index, frame->time_s);
+            err = tac_xdmf_add(ctx, out, frame->index, frame->time_s, fields);
         }
         if (!err)
             err = tac_xdmf_write(ctx, out, false);
@@ -175,7 +192,10 @@ static enum tac_err write_row(struct tac_ctx *ctx, struct tac_output *out, const
     line.length += snprintf(line.text + line.length, sizeof line.text - (size_t)line.length, ",%" PRId64 ",%" PRId64,
                             row->contacts, row->deepest_layer);
     put_value(&line, row->min_distance);
-    line.text[line.length++] = '\n'; /* 22 values of at most 25 characters leave room */
+    const double lost[] = {row->lost_friction, row->lost_restitution, row->lost_damping, row->lost_plasticity};
+    for (size_t i = 0; i < sizeof lost / sizeof lost[0] && out->energy_losses; i++)
+        put_value(&line, lost[i]);
+    line.text[line.length++] = '\n'; /* 26 values of at most 25 characters leave room */
     const enum tac_err err = append_energy(ctx, out, line.text, (size_t)line.length);
     if (!err && out->entry_count > 0)
         out->entry[out->entry_count - 1].row =
@@ -262,6 +282,10 @@ static enum tac_err write_last(struct tac_ctx *ctx, struct tac_output *out, cons
         err = err > worse ? err : worse;
     }
     out->energy = -1;
+    if (out->series[TAC_LINES_HISTORIES].fd >= 0) {
+        const enum tac_err histories = tac_histories_convert(ctx, out);
+        err = err > histories ? err : histories;
+    }
     json_t *json = run_json(ctx, out, summary);
     enum tac_err run = tac_folder_replace_json(ctx, &out->folder, "run.json", json, true);
     json_decref(json);
@@ -301,6 +325,7 @@ void tac_output_destroy(struct tac_output **p)
     tac_frames_destroy(out->ctx, &out->frames);
     if (out->energy >= 0)
         close(out->energy);
+    tac_series_close_all(out);
     if (out->line_open)
         fputc('\n', stderr);
     free(out->xdmf.text);

@@ -42,6 +42,7 @@ enum tac_err tac_frames_create(struct tac_ctx *ctx, const struct tac_scene *scen
 struct tac_kept_frame {
     int64_t index;
     double time_s;
+    unsigned fields; /* rank 0: which datasets it has on request: 1 << enum tac_dataset_name */
 };
 /* A frames.h5 that a run is to go on with. */
 struct tac_frames_plan {
@@ -131,6 +132,13 @@ struct tac_xdmf {
     double seconds, written_at; /* what the last rewrite cost, and when it was */
 };
 
+/* ---- series.c: reactions.csv, histories.csv ---- */
+struct tac_series {
+    const char *name, *header; /* of the file; its first line without the end */
+    bool frames;               /* rows are at frames: one between two frames goes when a run goes on */
+    int fd;                    /* -1: none */
+};
+
 /* ---- the whole ---- */
 struct tac_output {
     struct tac_ctx *ctx;                  /* borrowed: tac_output_destroy() may have files to close */
@@ -139,6 +147,8 @@ struct tac_output {
     struct tac_folder folder;             /* rank 0 */
     struct tac_frames *frames;            /* owned */
     int energy;                           /* rank 0: descriptor of energy.csv; -1: none */
+    bool energy_losses;                   /* rank 0: it has the columns of what was dissipated, by cause */
+    struct tac_series series[TAC_LINES];  /* rank 0 */
     struct tac_xdmf xdmf;                 /* rank 0 */
     struct tac_output_entry *entry;       /* rank 0: owned, (entry_count): what the folder holds, by index */
     size_t entry_count, entry_capacity;
@@ -157,11 +167,14 @@ struct tac_output {
 enum tac_err tac_output_blank(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_output **out);
 /* Local to rank 0. The status of a run that begins, as text; owned by the caller. */
 enum tac_err tac_output_first_status(struct tac_ctx *ctx, struct tac_output *out, double time_s, char **text);
-/* Local to rank 0. A new energy.csv with its header. */
-enum tac_err tac_energy_create(struct tac_ctx *ctx, struct tac_output *out);
+/* Local to rank 0. A new energy.csv with its header.  losses: with the columns of what was dissipated, by cause. */
+enum tac_err tac_energy_create(struct tac_ctx *ctx, struct tac_output *out, bool losses);
+/* Local. Does its header name the columns of what was dissipated, by cause? */
+bool tac_energy_tells_losses(const char *header);
 /* ---- energy_resume.c ---- */
 struct tac_energy_plan {
     bool there, aside;            /* it is there; its header is not */
+    bool losses;                  /* tac_energy_tells_losses() */
     int64_t end;                  /* where the rows end that stay, bytes */
     struct tac_output_entry *row; /* owned, (count): their frames and checksums */
     size_t count, capacity;
@@ -172,14 +185,15 @@ struct tac_energy_plan {
 enum tac_err tac_energy_look(struct tac_ctx *ctx, const struct tac_output *out, const struct tac_output_past *past,
                              bool here, struct tac_energy_plan *plan);
 /* Local to rank 0. Does as planned: cuts the other rows off, or begins a new energy.csv. */
-enum tac_err tac_energy_resume(struct tac_ctx *ctx, struct tac_output *out, const struct tac_energy_plan *plan);
+enum tac_err tac_energy_resume(struct tac_ctx *ctx, struct tac_output *out, const struct tac_output_past *past,
+                               const struct tac_energy_plan *plan);
 /* Local. The frame before `next` that is at t_s [s], to the last bit; -1: there is none. */
 int64_t tac_energy_frame(const struct tac_scene *scene, double t_s, int64_t next);
 /* Local. Does the file lie in the folder? */
 bool tac_output_lies_in(const char *file, const char *dir);
 
-/* Local to rank 0. Adds a frame to the index. */
-enum tac_err tac_xdmf_add(struct tac_ctx *ctx, struct tac_output *out, int64_t index, double time_s);
+/* Local to rank 0. Adds a frame to the index.  fields: of the table, 1 << enum tac_dataset_name. */
+enum tac_err tac_xdmf_add(struct tac_ctx *ctx, struct tac_output *out, int64_t index, double time_s, unsigned fields);
 /* Local to rank 0. Rewrites frames.xdmf; unless `force`, a long one only while that takes a small part of the time. */
 enum tac_err tac_xdmf_write(struct tac_ctx *ctx, struct tac_output *out, bool force);
 

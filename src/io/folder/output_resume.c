@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "io/checkpoint/checkpoint.h"
-#include "io/folder/output.h"
+#include "io/folder/series.h"
 
 bool tac_output_lies_in(const char *file, const char *dir)
 {
@@ -81,15 +81,16 @@ done:
 }
 
 /* Rank 0: the small files. */
-static enum tac_err go_on(struct tac_ctx *ctx, struct tac_output *out, const struct tac_frames_plan *frames,
-                          const struct tac_energy_plan *rows)
+static enum tac_err go_on(struct tac_ctx *ctx, struct tac_output *out, const struct tac_output_past *past,
+                          const struct tac_frames_plan *frames, const struct tac_energy_plan *rows)
 {
     enum tac_err err = TAC_OK;
     TAC_TRY(enter(ctx, out, frames, rows));
     TAC_TRY(tac_folder_replace_json(ctx, &out->folder, "scene.json", out->scene->settings->json, true));
-    TAC_TRY(tac_energy_resume(ctx, out, rows));
+    TAC_TRY(tac_energy_resume(ctx, out, past, rows));
+    TAC_TRY(tac_series_open_all(ctx, out, past));
     for (int64_t k = 0; k < frames->count; k++)
-        TAC_TRY(tac_xdmf_add(ctx, out, frames->kept[k].index, frames->kept[k].time_s));
+        TAC_TRY(tac_xdmf_add(ctx, out, frames->kept[k].index, frames->kept[k].time_s, frames->kept[k].fields));
     TAC_TRY(tac_xdmf_write(ctx, out, true));
     /* What it tells is of the run before, and comes anew at the end. */
     if (unlinkat(out->folder.fd, "run.json", 0) != 0 && errno != ENOENT)
@@ -131,7 +132,7 @@ enum tac_err tac_output_resume(struct tac_ctx *ctx, const struct tac_scene *scen
         lead(ctx, out, past->file);
     TAC_TRY(tac_frames_resume(ctx, scene, pieces, dir, past->next_frame, &frames, &out->frames));
     TAC_TRY(tac_agree(ctx, first ? tell(ctx, out, t_s) : TAC_OK));
-    TAC_TRY(tac_agree(ctx, first ? go_on(ctx, out, &frames, &rows) : TAC_OK));
+    TAC_TRY(tac_agree(ctx, first ? go_on(ctx, out, past, &frames, &rows) : TAC_OK));
     *result = out;
     out = NULL;
 done:
@@ -156,6 +157,8 @@ enum tac_err tac_output_sync(struct tac_ctx *ctx, struct tac_output *out)
     if (ctx->rank == 0 && fsync(out->energy) != 0)
         err = tac_fail(ctx, TAC_ERR_RUN, "cannot write %s/energy.csv: %s; is the disk in order?", out->folder.dir,
                        strerror(errno));
+    if (!err && ctx->rank == 0)
+        err = tac_series_sync_all(ctx, out);
     TAC_TRY(tac_agree(ctx, err));
     TAC_TRY(tac_frames_sync(ctx, out->frames));
 done:

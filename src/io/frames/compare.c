@@ -1,4 +1,5 @@
 /* compare.c: compares the frames and energies of two runs value by value. */
+#include "io/frames/frames.h"
 #include <tactus/compare.h>
 
 #include <errno.h>
@@ -124,6 +125,7 @@ static enum tac_err compare_frame(struct tac_ctx *ctx, struct tac_comparison *c,
     for (size_t i = 0; looks_back && i < n; i++)
         if (tac_tally_count(&c->tally[TAC_CONTACT_FORCE], (double)buf->f[0][i], (double)buf->f[1][i], c->tolerance))
             locate(&c->tally[TAC_CONTACT_FORCE], frame, i);
+    TAC_TRY(tac_compare_fields(ctx, c, ka, kb, looks_back));
     c->frames_compared++;
 done:
     return err;
@@ -257,8 +259,8 @@ done:
 
 enum tac_err tac_compare(struct tac_ctx *ctx, const char *a, const char *b, double tolerance, struct tac_comparison *c)
 {
-    static const char *const names[TAC_TALLY_COUNT] = {"position", "velocity", "contact_force", "topology",
-                                                       "energy.csv"};
+    static const char *const names[TAC_TALLY_COUNT] = {"position", "velocity",   "contact_force",
+                                                       "topology", "energy.csv", "fields"};
     enum tac_err err = TAC_OK;
     memset(c, 0, sizeof *c);
     c->tolerance = tolerance;

@@ -1,5 +1,5 @@
-/* export.c: writes one frame as an OBJ or PLY file. */
-#include <tactus/export.h>
+/* export.c: writes one frame as an OBJ or PLY file, or hands it to the writers of other formats. */
+#include "io/frames/export_room.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -75,8 +75,7 @@ static void write_ply(FILE *f, const struct tac_reader *r, const struct tac_expo
         fwrite(r->segment + 2 * i, sizeof(int32_t), 2, f);
 }
 
-enum tac_err tac_export_write(struct tac_ctx *ctx, const struct tac_reader *r, const struct tac_export_frame *frame,
-                              enum tac_export_format format, const char *path)
+enum tac_err tac_export_file(struct tac_ctx *ctx, const char *path, tac_export_content *content, const void *data)
 {
     enum tac_err err = TAC_OK;
     char *temporary = NULL;
@@ -88,10 +87,7 @@ enum tac_err tac_export_write(struct tac_ctx *ctx, const struct tac_reader *r, c
     int why = errno;
     if (f != NULL) {
         errno = 0;
-        if (format == TAC_EXPORT_OBJ)
-            write_obj(f, r, frame);
-        else
-            write_ply(f, r, frame);
+        content(f, data);
         bool good = fflush(f) == 0 && !ferror(f);
         why = errno;
         if (fclose(f) != 0 && good) {
@@ -108,4 +104,25 @@ enum tac_err tac_export_write(struct tac_ctx *ctx, const struct tac_reader *r, c
 done:
     free(temporary);
     return err;
+}
+
+struct mesh_file {
+    const struct tac_reader *r;
+    const struct tac_export_frame *frame;
+    bool ply;
+};
+
+static void mesh_content(FILE *f, const void *data)
+{
+    const struct mesh_file *m = data;
+    (m->ply ? write_ply : write_obj)(f, m->r, m->frame);
+}
+
+enum tac_err tac_export_write(struct tac_ctx *ctx, const struct tac_reader *r, const struct tac_export_frame *frame,
+                              enum tac_export_format format, const char *path)
+{
+    const struct mesh_file m = {r, frame, format == TAC_EXPORT_PLY};
+    if (format == TAC_EXPORT_VTU || format == TAC_EXPORT_VTP)
+        return tac_export_vtk(ctx, r, frame, format == TAC_EXPORT_VTP, path);
+    return tac_export_file(ctx, path, mesh_content, &m);
 }

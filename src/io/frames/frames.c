@@ -213,6 +213,8 @@ static enum tac_err write_frame(struct tac_ctx *ctx, struct tac_frames *w, const
     d.type = H5T_NATIVE_FLOAT;
     d.data = contact_force;
     TAC_TRY(tac_dataset_write(ctx, w, &d));
+    for (int k = 0; k < frame->field_count; k++)
+        TAC_TRY(tac_field_write(ctx, w, group, &frame->field[k]));
     /* Last: a reader takes a frame without a time for one that was not finished. */
     TAC_TRY(tac_frames_change(ctx, w, what, write_time(w, group, frame->time_s)));
 done:
@@ -232,7 +234,7 @@ enum tac_err tac_frames_write(struct tac_ctx *ctx, struct tac_frames *w, const s
     if (w->broken)
         return tac_fail(ctx, TAC_ERR_RUN, "%s could not be written before; no frame is added", w->path);
     tac_h5_quiet(&quiet);
-    TAC_TRY(tac_frames_reserve(ctx, w, tac_dataset_space(w->vertex_count, 2 * 24 + 12)));
+    TAC_TRY(tac_frames_reserve(ctx, w, tac_dataset_space(w->vertex_count, 2 * 24 + 12) + tac_fields_space(frame)));
     if (ctx->size == 1) {
         TAC_TRY(write_frame(ctx, w, frame, frame->position, frame->velocity, frame->contact_force));
     } else {

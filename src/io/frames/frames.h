@@ -4,7 +4,9 @@
 #ifndef TACTUS_IO_FRAMES_FRAMES_H
 #define TACTUS_IO_FRAMES_FRAMES_H
 
+#include "base/exchange.h"
 #include "io/folder/output.h"
+#include <tactus/compare.h>
 
 /* One dataset to be: rows x columns, this rank's part of it. */
 struct tac_dataset {
@@ -29,6 +31,17 @@ enum tac_err tac_dataset_put(struct tac_ctx *ctx, struct tac_frames *w, const st
                              const struct tac_row_range part[2]);
 /* Local. A creation list for datasets whose headers have checksums; negative on failure. */
 hid_t tac_dataset_list(void);
+/* Collective. Writes a field of a frame into its group. */
+enum tac_err tac_field_write(struct tac_ctx *ctx, struct tac_frames *w, hid_t group,
+                             const struct tac_frame_field *field);
+/* At most what the fields of a frame take on disk. */
+int64_t tac_fields_space(const struct tac_frame *frame);
+/* Local. Are the fields that a frame has on request of the right shape? */
+bool tac_reader_fields_whole(const struct tac_reader *r, const struct tac_reader_frame *frame);
+/* Local. Compares those that two frames have, but for the ranks; looks_back: also what depends on the frame before. */
+enum tac_err tac_compare_fields(struct tac_ctx *ctx, struct tac_comparison *c, int64_t ka, int64_t kb, bool looks_back);
+/* Local. Which datasets of the table a frame's group has: 1 << enum tac_dataset_name. */
+unsigned tac_fields_found(hid_t group);
 /* At most what a dataset takes on disk. */
 int64_t tac_dataset_space(tac_gid rows, int64_t row_bytes);
 

@@ -111,9 +111,13 @@ static enum tac_err check_mesh(struct check *c, const char *path, int64_t next)
 static enum tac_err check_frame(struct check *c, const char *path, const struct tac_kept_frame *frame, int64_t next)
 {
     static const char *const name[] = {"position", "velocity", "contact_force"};
+    enum { ALWAYS = sizeof name / sizeof name[0] };
     char dataset[64];
-    for (size_t k = 0; k < sizeof name / sizeof name[0]; k++) {
-        snprintf(dataset, sizeof dataset, "/frames/%06" PRId64 "/%s", frame->index, name[k]);
+    for (int k = 0; k < ALWAYS + TAC_DATASETS; k++) {
+        const char *which = k < ALWAYS ? name[k] : tac_field_table()[k - ALWAYS].name;
+        snprintf(dataset, sizeof dataset, "/frames/%06" PRId64 "/%s", frame->index, which);
+        if (k >= ALWAYS && H5Lexists(c->file, dataset, H5P_DEFAULT) <= 0)
+            continue;
         if (dataset_sound(c, dataset))
             continue;
         if (c->err)
@@ -122,7 +126,7 @@ static enum tac_err check_frame(struct check *c, const char *path, const struct 
                         "'%s' is damaged: %s of frame %" PRId64
                         " (t = %.9g s) is not what was written; go on from a checkpoint before it, move the file away "
                         "(a new one begins with frame %" PRId64 "), or go on in another folder with -o",
-                        path, name[k], frame->index, frame->time_s, next);
+                        path, which, frame->index, frame->time_s, next);
     }
     return TAC_OK;
 }

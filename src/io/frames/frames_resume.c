@@ -197,7 +197,7 @@ static enum tac_err look(struct tac_ctx *ctx, const struct tac_scene *scene, con
     TAC_TRY(choose(ctx, scene, dir, r, (double)past->now * scene->settings->quantum_s, past->next_frame, &plan->count));
     TAC_TRY(tac_alloc(ctx, (size_t)plan->count, sizeof *plan->kept, &plan->kept));
     for (int64_t k = 0; k < plan->count; k++)
-        plan->kept[k] = (struct tac_kept_frame){r->frame[k].index, r->frame[k].time_s};
+        plan->kept[k] = (struct tac_kept_frame){r->frame[k].index, r->frame[k].time_s, r->frame[k].fields};
     plan->late = r->frame_count > plan->count || r->incomplete > 0;
     plan->there = true;
 done:

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/child.h"
-#include "io/folder/output.h"
+#include "io/frames/frames.h"
 #include "io/h5/h5.h"
 #include "io/h5/stored.h"
 
@@ -56,6 +56,8 @@ static bool read_time(const struct tac_reader *r, struct tac_reader_frame *f)
         H5Sclose(space);
     if (id >= 0)
         H5Dclose(id);
+    H5G_info_t info;
+    f->fields = H5Gget_info(group, &info) >= 0 && info.nlinks > 4 ? tac_fields_found(group) : 0;
     H5Gclose(group);
     return ok;
 }
@@ -73,7 +75,7 @@ static bool whole_frame(const struct tac_reader *r, struct tac_reader_frame *f)
         if (tac_stored_rows(r, &s) != r->vertex_count)
             return false;
     }
-    return read_time(r, f);
+    return read_time(r, f) && tac_reader_fields_whole(r, f);
 }
 
 struct listing {

@@ -59,19 +59,39 @@ static enum tac_err add_topology(struct tac_ctx *ctx, struct tac_output *out)
         type, size, name);
 }
 
-static enum tac_err add_field(struct tac_ctx *ctx, struct tac_output *out, const char *name, bool vector,
+/* A field on the vertices or, of `cells` > 0 of them, on the cells. */
+static enum tac_err add_field(struct tac_ctx *ctx, struct tac_output *out, tac_gid cells, const char *name, bool vector,
                               const char *number, int precision, const char *path)
 {
     struct tac_xdmf *x = &out->xdmf;
     return append(
         ctx, &x->text, &x->length, &x->capacity,
-        "        <Attribute Name=\"%s\" AttributeType=\"%s\" Center=\"Node\"><DataItem Dimensions=\"%" TAC_PRILID
+        "        <Attribute Name=\"%s\" AttributeType=\"%s\" Center=\"%s\"><DataItem Dimensions=\"%" TAC_PRIGID
         "%s\" NumberType=\"%s\" Precision=\"%d\" Format=\"HDF\">frames.h5:%s</DataItem></Attribute>\n",
-        name, vector ? "Vector" : "Scalar", out->scene->mesh->vertex_count, vector ? " 3" : "", number, precision,
-        path);
+        name, vector ? "Vector" : "Scalar", cells > 0 ? "Cell" : "Node",
+        cells > 0 ? cells : (tac_gid)out->scene->mesh->vertex_count, vector ? " 3" : "", number, precision, path);
 }
 
-enum tac_err tac_xdmf_add(struct tac_ctx *ctx, struct tac_output *out, int64_t index, double time_s)
+/* What was asked for, of those that belong to vertices or cells; a list of contacts is no part of the mesh. */
+static enum tac_err add_requested(struct tac_ctx *ctx, struct tac_output *out, int64_t index, unsigned fields)
+{
+    enum tac_err err = TAC_OK;
+    const tac_gid cells =
+        out->scene->mesh->triangle_count + (tac_gid)out->scene->mesh->segment_count + out->frames->point_count;
+    for (int k = 0; k < TAC_DATASETS; k++) {
+        const struct tac_field_info *f = &tac_field_table()[k];
+        char path[96];
+        if (!(fields >> k & 1) || f->at == TAC_AT_CONTACTS)
+            continue;
+        snprintf(path, sizeof path, "/frames/%06" PRId64 "/%s", index, f->name);
+        TAC_TRY(add_field(ctx, out, f->at == TAC_AT_CELLS ? cells : 0, f->name, false,
+                          f->value == TAC_VALUE_FLOAT ? "Float" : "Int", 4, path));
+    }
+done:
+    return err;
+}
+
+enum tac_err tac_xdmf_add(struct tac_ctx *ctx, struct tac_output *out, int64_t index, double time_s, unsigned fields)
 {
     enum tac_err err = TAC_OK;
     struct tac_xdmf *x = &out->xdmf;
@@ -88,10 +108,11 @@ enum tac_err tac_xdmf_add(struct tac_ctx *ctx, struct tac_output *out, int64_t i
                    "        <Geometry GeometryType=\"XYZ\"><DataItem Dimensions=\"%" TAC_PRILID
                    " 3\" NumberType=\"Float\" Precision=\"8\" Format=\"HDF\">frames.h5:%s</DataItem></Geometry>\n",
                    out->scene->mesh->vertex_count, position));
-    TAC_TRY(add_field(ctx, out, "velocity", true, "Float", 8, velocity));
-    TAC_TRY(add_field(ctx, out, "contact_force", true, "Float", 4, force));
-    TAC_TRY(add_field(ctx, out, "body", false, "Int", 4, "/mesh/body"));
-    TAC_TRY(add_field(ctx, out, "radius", false, "Float", 8, "/mesh/radius"));
+    TAC_TRY(add_field(ctx, out, 0, "velocity", true, "Float", 8, velocity));
+    TAC_TRY(add_field(ctx, out, 0, "contact_force", true, "Float", 4, force));
+    TAC_TRY(add_field(ctx, out, 0, "body", false, "Int", 4, "/mesh/body"));
+    TAC_TRY(add_field(ctx, out, 0, "radius", false, "Float", 8, "/mesh/radius"));
+    TAC_TRY(add_requested(ctx, out, index, fields));
     TAC_TRY(append(ctx, &x->text, &x->length, &x->capacity, "      </Grid>\n"));
     x->frame_count++;
 done:

@@ -39,7 +39,8 @@ STRUCTS = {
     "tac_energy_row": """double time_s; double kinetic; double gravity; double stretch; double bend; double contact;
                          double total; double dissipated; double work; double defect; double momentum[3];
                          double angular_momentum[3]; double friction_couple[3]; int64_t contacts;
-                         int64_t deepest_layer; double min_distance;""",
+                         int64_t deepest_layer; double min_distance; double lost_friction; double lost_restitution;
+                         double lost_damping; double lost_plasticity;""",
 }
 
 PROTOTYPES = {

@@ -218,6 +218,40 @@ class Run:
         """(V, 3) float32, N: impulse of contact since the frame before, over the time between."""
         return self._rows_of(k, "contact_force")
 
+    def fields(self, k: int) -> list:
+        """Names of what frame k has beside positions, velocities and contact forces (output.fields, output.contacts)."""
+        def read(file):
+            return sorted(set(file["frames"][self._name(file, k)]) - {"position", "velocity", "contact_force", "time"})
+        return self._read(f"frame {k}", read)
+
+    def field(self, k: int, name: str) -> np.ndarray:
+        """What frame k has on request (docs/run-folder.md): (C) or (V) float32, or of contacts_... (N), (N, 3), (N, 4)."""
+        if name not in self.fields(k):
+            raise InputError(f"frame {k} of {self.folder!r} has no {name!r}; it has {', '.join(self.fields(k)) or 'none'}; ask for it by output.fields")
+        return self._rows_of(k, name)
+
+    def _csv(self, name, key):
+        import csv
+        try:
+            with open_text(self._path(name)) as file:
+                header, *rows = csv.reader(line for line in file if line.endswith("\n"))
+            kind = [(key, "i8" if key in ("body", "history", "vertex", "vertices") else "O" if key == "name" else "f8") for key in header]
+            return np.array([tuple(text if key == "name" else float(text) for key, text in zip(header, row, strict=True)) for row in rows], kind)
+        except FileNotFoundError:
+            raise InputError(f"{self.folder!r} has no {name}; ask for it by {key}") from None
+        except (OSError, ValueError) as error:
+            raise ReadError(f"{self._path(name)} cannot be read: {error}") from None
+
+    @property
+    def reactions(self) -> np.ndarray:
+        """(rows) structured: the columns of reactions.csv (output.reactions)."""
+        return self._csv("reactions.csv", "output.reactions")
+
+    @property
+    def histories(self) -> np.ndarray:
+        """(rows) structured: the columns of histories.csv (output.histories); a history has those with its `name`."""
+        return self._csv("histories.csv", "output.histories")
+
     @property
     def times(self) -> np.ndarray:
         """(frames) float64, s: of all frames there are now."""

@@ -82,6 +82,10 @@ class Output(TypedDict, total=False):
     checkpoint_every_s: float
     checkpoint_every_t: float
     checkpoint_keep: int
+    fields: list
+    contacts: bool
+    reactions: bool
+    histories: list
 
 
 class Stretch(TypedDict, total=False):

@@ -39,7 +39,8 @@ from .scene import Scene, plain
 ENERGY_DTYPE = np.dtype(
     [(name, "f8") for name in ("time", "kinetic", "gravity", "stretch", "bend", "contact", "total", "dissipated", "work", "defect")]
     + [(f"{name}_{axis}", "f8") for name in ("momentum", "angular_momentum", "friction_couple") for axis in "xyz"]
-    + [("contacts", "i8"), ("deepest_layer", "i8"), ("min_distance", "f8")])
+    + [("contacts", "i8"), ("deepest_layer", "i8"), ("min_distance", "f8")]
+    + [(f"dissipated_{cause}", "f8") for cause in ("friction", "restitution", "damping", "plasticity")])
 
 CONTACT_KINDS = ("vertex-triangle", "edge-edge", "vertex-segment", "vertex-vertex")
 CONTACT_DTYPE = np.dtype([("kind", "i4"), ("primitive", "i8", 2), ("body", "i4", 2), ("vertex_count", "i4"), ("first_count", "i4"),

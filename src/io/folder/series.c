@@ -1,0 +1,175 @@
+/* series.c: tables of rows by time, reactions.csv and histories.csv. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/folder/series.h"
+
+static enum tac_err fail(struct tac_ctx *ctx, const struct tac_output *out, const struct tac_series *s, int why)
+{
+    return tac_fail(ctx, TAC_ERR_RUN, "cannot write %s/%s: %s; free some space or write elsewhere with -o",
+                    out->folder.dir, s->name, strerror(why));
+}
+
+/* All of it or nothing: a row cut short by a full disk would look like a row. */
+enum tac_err tac_series_append(struct tac_ctx *ctx, const struct tac_output *out, const struct tac_series *s,
+                               const char *text, size_t length)
+{
+    const off_t end = lseek(s->fd, 0, SEEK_END);
+    ssize_t n = 0;
+    errno = 0;
+    for (size_t done = 0; done < length; done += (size_t)n) {
+        n = write(s->fd, text + done, length - done);
+        if (n < 0 && errno == EINTR) {
+            n = 0;
+        } else if (n <= 0) {
+            const int why = errno != 0 ? errno : EIO;
+            if (end >= 0 && ftruncate(s->fd, end) != 0)
+                return fail(ctx, out, s, errno);
+            return fail(ctx, out, s, why);
+        }
+    }
+    return TAC_OK;
+}
+
+static enum tac_err create(struct tac_ctx *ctx, struct tac_output *out, struct tac_series *s)
+{
+    char line[1024];
+    const int length = snprintf(line, sizeof line, "%s\n", s->header);
+    s->fd = openat(out->folder.fd, s->name, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+    return s->fd < 0 ? fail(ctx, out, s, errno) : tac_series_append(ctx, out, s, line, (size_t)length);
+}
+
+/* Where the rows end that stay; -1: it has another header. */
+static enum tac_err find_end(struct tac_ctx *ctx, const struct tac_output *out, const struct tac_output_past *past,
+                             const struct tac_series *s, FILE *file, int64_t *end)
+{
+    const double now_s = (double)past->now * out->scene->settings->quantum_s;
+    enum tac_err err = TAC_OK;
+    char *line = NULL, *rest;
+    size_t capacity = 0;
+    double before = -INFINITY;
+    int64_t number = 1;
+    ssize_t length = getline(&line, &capacity, file);
+    const size_t header = strlen(s->header);
+    *end = -1;
+    if (length != (ssize_t)header + 1 || memcmp(line, s->header, header) != 0 || line[header] != '\n')
+        goto done;
+    *end = length;
+    while ((length = getline(&line, &capacity, file)) > 0 && line[length - 1] == '\n') {
+        const double at = strtod(line, &rest);
+        number++;
+        if (rest == line || *rest != ',' || !(at >= before) || memchr(line, '\0', (size_t)length) != NULL) {
+            err = tac_fail(ctx, TAC_ERR_INPUT,
+                           "%s/%s is damaged: its line %" PRId64
+                           " is no row of this run; put it right, or move it away (a new one begins then), or go on in "
+                           "another folder with -o",
+                           out->folder.dir, s->name, number);
+            goto done;
+        }
+        before = at;
+        if (at > now_s || (s->frames && tac_energy_frame(out->scene, at, past->next_frame) < 0))
+            break;
+        *end += length;
+    }
+done:
+    free(line);
+    return err;
+}
+
+static enum tac_err put_aside(struct tac_ctx *ctx, struct tac_output *out, const struct tac_series *s)
+{
+    char aside[64];
+    snprintf(aside, sizeof aside, "%s.damaged", s->name);
+    if (renameat(out->folder.fd, s->name, out->folder.fd, aside) != 0)
+        return tac_fail(ctx, TAC_ERR_RUN, "cannot rename %s/%s: %s", out->folder.dir, s->name, strerror(errno));
+    tac_warn(ctx, "%s/%s does not begin with its header; it is kept as %s, and a new one begins", out->folder.dir,
+             s->name, aside);
+    return TAC_OK;
+}
+
+enum tac_err tac_series_open(struct tac_ctx *ctx, struct tac_output *out, const struct tac_output_past *past,
+                             struct tac_series *s)
+{
+    enum tac_err err = TAC_OK;
+    int64_t end = -1;
+    FILE *file = NULL;
+    int copy;
+    s->fd = past != NULL ? openat(out->folder.fd, s->name, O_RDWR | O_APPEND | O_CLOEXEC) : -1;
+    if (s->fd < 0 && past != NULL && errno != ENOENT)
+        return fail(ctx, out, s, errno);
+    if (s->fd < 0)
+        return create(ctx, out, s);
+    copy = dup(s->fd);
+    file = copy >= 0 ? fdopen(copy, "r") : NULL;
+    if (file == NULL) {
+        err = fail(ctx, out, s, errno);
+        if (copy >= 0)
+            close(copy);
+        return err;
+    }
+    TAC_TRY(find_end(ctx, out, past, s, file, &end));
+    if (end < 0) {
+        close(s->fd);
+        s->fd = -1;
+        TAC_TRY(put_aside(ctx, out, s));
+        TAC_TRY(create(ctx, out, s));
+    } else if (ftruncate(s->fd, (off_t)end) != 0) {
+        err = fail(ctx, out, s, errno);
+    }
+done:
+    fclose(file);
+    return err;
+}
+
+/* In the order of enum tac_lines. */
+static const struct tac_series all[TAC_LINES] = {
+    {"reactions.csv",
+     "time,body,vertices,force_x,force_y,force_z,moment_x,moment_y,moment_z,contact_force_x,contact_force_y,"
+     "contact_force_z,elastic_force_x,elastic_force_y,elastic_force_z,name",
+     true, -1},
+    {"histories.csv",
+     "time,history,vertex,vertices,mass,kinetic,position_x,position_y,position_z,velocity_x,velocity_y,velocity_z,"
+     "contact_force_x,contact_force_y,contact_force_z,elastic_force_x,elastic_force_y,elastic_force_z,name",
+     false, -1},
+};
+
+enum tac_err tac_series_open_all(struct tac_ctx *ctx, struct tac_output *out, const struct tac_output_past *past)
+{
+    const struct tac_output_settings *output = &out->scene->settings->output;
+    const bool asked[TAC_LINES] = {output->reactions, output->history_count > 0};
+    enum tac_err err = TAC_OK;
+    for (int k = 0; k < TAC_LINES && !err; k++) {
+        out->series[k] = all[k];
+        if (asked[k])
+            err = tac_series_open(ctx, out, past, &out->series[k]);
+    }
+    return err;
+}
+
+enum tac_err tac_series_sync_all(struct tac_ctx *ctx, const struct tac_output *out)
+{
+    for (int k = 0; k < TAC_LINES; k++)
+        if (out->series[k].fd >= 0 && fsync(out->series[k].fd) != 0)
+            return tac_fail(ctx, TAC_ERR_RUN, "cannot write %s/%s: %s; is the disk in order?", out->folder.dir,
+                            out->series[k].name, strerror(errno));
+    return TAC_OK;
+}
+
+void tac_series_close_all(struct tac_output *out)
+{
+    for (int k = 0; k < TAC_LINES; k++) {
+        if (out->series[k].fd >= 0)
+            close(out->series[k].fd);
+        out->series[k].fd = -1;
+    }
+}
+
+enum tac_err tac_output_lines(struct tac_ctx *ctx, struct tac_output *out, enum tac_lines which, const char *text,
+                              size_t length)
+{
+    return length > 0 ? tac_series_append(ctx, out, &out->series[which], text, length) : TAC_OK;
+}

@@ -1,0 +1,381 @@
+/* follow.c: reactions and histories: sums over this rank's vertices, which are exact over all ranks. */
+#include "run/follow.h"
+#include "base/exchange.h"
+#include "elements/element.h"
+#include "run/fields.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tactus/math.h>
+
+/* What is known of this rank's vertices now. */
+struct looking {
+    struct tac_simulation *sim;
+    const struct tac_scene *scene;
+    struct tac_state_view view;
+    double span_s;   /* since the last frame */
+    double *x;       /* owned, (local vertices, 3), m */
+    double *elastic; /* owned, (owned, 3), N */
+    tac_lid *motion; /* owned, (owned): which motion moves it, or -1 */
+};
+
+static void push(void *user, const struct tac_element *element, const void *record, const double *rest)
+{
+    const struct looking *l = user;
+    const tac_lid *v = record;
+    double x[TAC_ELEMENT_NODES][3], f[TAC_ELEMENT_NODES][3];
+    for (int k = 0; k < element->nodes; k++)
+        memcpy(x[k], &l->x[3 * (size_t)v[k]], sizeof x[k]);
+    element->push(record, rest, 1, x, f);
+    for (int k = 0; k < element->nodes; k++)
+        for (int c = 0; c < 3 && v[k] < l->view.owned; c++)
+            l->elastic[3 * (size_t)v[k] + (size_t)c] += f[k][c];
+}
+
+/* Collective. Positions and elastic forces; to be cleared also after a failure. */
+static enum tac_err look(struct tac_simulation *sim, struct looking *l)
+{
+    enum tac_err err;
+    double *x = NULL;
+    l->sim = sim;
+    l->scene = tac_fields_scene(sim);
+    l->view = tac_simulation_view(sim);
+    l->span_s = (double)(l->view.now - sim->last_frame) * l->scene->settings->quantum_s;
+    const size_t n = (size_t)l->view.owned;
+    err = tac_alloc(sim->ctx, 3 * n, sizeof *x, &x);
+    if (!err)
+        err = tac_alloc(sim->ctx, 3 * n, sizeof *l->elastic, &l->elastic);
+    if (!err)
+        err = tac_alloc(sim->ctx, n, sizeof *l->motion, &l->motion);
+    TAC_TRY(tac_agree(sim->ctx, err));
+    sim->way->positions(sim->state, x);
+    TAC_TRY(tac_fields_positions(sim, x, &l->x));
+    memset(l->motion, 0xff, n * sizeof *l->motion);
+    for (tac_lid m = 0; m < l->scene->mesh->moved_count; m++)
+        for (tac_lid k = 0; k < l->scene->mesh->moved[m].vertex_count; k++)
+            l->motion[l->scene->mesh->moved[m].vertex[k]] = m;
+    sim->way->elements(sim->state, push, l);
+done:
+    free(x);
+    return tac_agree(sim->ctx, err);
+}
+
+static void clear(struct looking *l)
+{
+    free(l->x);
+    free(l->elastic);
+    free(l->motion);
+}
+
+static void contact_force(const struct looking *l, tac_lid i, double f[3])
+{
+    for (int c = 0; c < 3; c++)
+        f[c] = l->span_s > 0 ? l->view.impulse[3 * (size_t)i + (size_t)c] / l->span_s : 0;
+}
+
+static const double *velocity(const struct looking *l, tac_lid i)
+{
+    return (const double *)((const char *)l->view.velocity + (size_t)i * l->view.stride);
+}
+
+/* ---- lines ---- */
+
+struct lines {
+    char *text; /* owned */
+    size_t length, capacity;
+};
+
+/* name: as CSV has it, in quotes. */
+static enum tac_err add_line(struct tac_ctx *ctx, struct lines *lines, double t_s, const int64_t *whole, int wholes,
+                             const double *value, int values, const char *name)
+{
+    enum tac_err err;
+    const size_t most = 32 * (size_t)(1 + wholes + values) + 2 * strlen(name) + 8;
+    TAC_TRY(tac_grow(ctx, &lines->text, &lines->capacity, lines->length + most, 1));
+    char *at = lines->text + lines->length;
+    at += sprintf(at, "%.17g", t_s);
+    for (int k = 0; k < wholes; k++)
+        at += sprintf(at, ",%" PRId64, whole[k]);
+    for (int k = 0; k < values; k++)
+        at += isnan(value[k]) ? sprintf(at, ",nan") : sprintf(at, ",%.17g", value[k] + 0.);
+    *at++ = ',';
+    *at++ = '"';
+    for (; *name != '\0'; name++) {
+        if (*name == '"')
+            *at++ = '"';
+        *at++ = *name;
+    }
+    *at++ = '"';
+    *at++ = '\n';
+    lines->length = (size_t)(at - lines->text);
+done:
+    return err;
+}
+
+/* ---- reactions ---- */
+
+enum { CONTACT, ELASTIC = 3, MOMENT = 6, HELD = 9, REACTION_SUMS = 10 };
+
+/* Is the vertex where its script, or nothing, puts it? */
+static bool held(const struct looking *l, tac_lid i)
+{
+    const struct tac_scene *s = l->scene;
+    if (!s->mesh->ever_free[i])
+        return true;
+    if (l->motion[i] < 0)
+        return false;
+    const struct tac_motion *m = &s->settings->motion[l->motion[i]];
+    return !m->release || (tac_scene_quanta(s, m->knot_t_s[0]) <= l->view.now &&
+                           l->view.now < tac_scene_quanta(s, m->knot_t_s[m->knot_count - 1]));
+}
+
+static void add_reaction(const struct looking *l, tac_lid i, struct tac_accum *sum)
+{
+    const double *x = &l->x[3 * (size_t)i], *elastic = &l->elastic[3 * (size_t)i];
+    double contact[3], both[3], moment[3];
+    contact_force(l, i, contact);
+    for (int c = 0; c < 3; c++)
+        both[c] = contact[c] + elastic[c];
+    tac_cross(moment, x, both);
+    for (int c = 0; c < 3; c++) {
+        tac_accum_add(&sum[CONTACT + c], contact[c]);
+        tac_accum_add(&sum[ELASTIC + c], elastic[c]);
+        tac_accum_add(&sum[MOMENT + c], moment[c]);
+    }
+    tac_accum_add(&sum[HELD], 1);
+}
+
+static enum tac_err add_reactions(struct tac_ctx *ctx, const struct looking *l, const uint8_t *tells,
+                                  struct tac_accum *sum, struct lines *lines)
+{
+    enum tac_err err = TAC_OK;
+    const struct tac_settings *settings = l->scene->settings;
+    for (tac_lid b = 0; b < settings->body_count; b++) {
+        struct tac_accum *s = &sum[REACTION_SUMS * (size_t)b];
+        const int64_t whole[] = {b, (int64_t)tac_accum_value(&s[HELD])};
+        double value[12];
+        if (!tells[b])
+            continue;
+        for (int c = 0; c < 3; c++) {
+            struct tac_accum force = s[CONTACT + c];
+            tac_accum_merge(&force, &s[ELASTIC + c]);
+            value[c] = -tac_accum_value(&force);
+            value[3 + c] = -tac_accum_value(&s[MOMENT + c]);
+            value[6 + c] = tac_accum_value(&s[CONTACT + c]);
+            value[9 + c] = tac_accum_value(&s[ELASTIC + c]);
+        }
+        TAC_TRY(add_line(ctx, lines, (double)l->view.now * settings->quantum_s, whole, 2, value, 12,
+                         settings->body[b].name));
+    }
+done:
+    return err;
+}
+
+enum tac_err tac_follow_reactions(struct tac_simulation *sim, struct tac_output *out)
+{
+    struct tac_ctx *ctx = sim->ctx;
+    const tac_lid bodies = sim->whole->settings->body_count;
+    struct looking l = {.sim = NULL};
+    struct lines lines = {NULL, 0, 0};
+    struct tac_accum *sum = NULL;
+    uint8_t *tells = NULL;
+    enum tac_err err = TAC_OK;
+    if (!sim->whole->settings->output.reactions)
+        return TAC_OK;
+    TAC_TRY(look(sim, &l));
+    err = tac_alloc(ctx, REACTION_SUMS * (size_t)bodies, sizeof *sum, &sum);
+    if (!err)
+        err = tac_alloc(ctx, (size_t)bodies, 1, &tells);
+    TAC_TRY(tac_agree(ctx, err));
+    for (tac_lid i = 0; i < l.view.owned; i++) {
+        const tac_lid body = l.scene->mesh->vertex_body[i];
+        tells[body] |= l.motion[i] >= 0 || !l.scene->mesh->ever_free[i];
+        if (held(&l, i))
+            add_reaction(&l, i, &sum[REACTION_SUMS * (size_t)body]);
+    }
+    MPI_Allreduce(MPI_IN_PLACE, tells, (int)bodies, MPI_UINT8_T, MPI_BOR, ctx->comm);
+    TAC_TRY(tac_sum_all(ctx, sum, REACTION_SUMS * (int)bodies));
+    if (ctx->rank == 0)
+        err = add_reactions(ctx, &l, tells, sum, &lines);
+    if (!err && ctx->rank == 0)
+        err = tac_output_lines(ctx, out, TAC_LINES_REACTIONS, lines.text, lines.length);
+    err = tac_agree(ctx, err);
+done:
+    clear(&l);
+    free(lines.text);
+    free(sum);
+    free(tells);
+    return err;
+}
+
+/* ---- histories ---- */
+
+enum { COUNT, MASS, KINETIC, PLACE, SPEED = 6, TOUCH = 9, PULL = 12, HISTORY_SUMS = 15 };
+
+/* A row of one vertex, on its way to rank 0. */
+struct vertex_row {
+    tac_gid vertex; /* within the body; first, as it is sorted by */
+    double value[HISTORY_SUMS - 1];
+};
+
+static int by_index(const void *a, const void *b)
+{
+    const tac_lid *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* A vertex of the history's body; index: its sorted list. */
+static bool selected(const struct looking *l, const struct tac_history *h, const tac_lid *index, tac_lid i)
+{
+    const tac_lid number = (tac_lid)(tac_scene_id(l->scene, i) - l->scene->settings->body[h->body].vertex_begin);
+    const double *start = &l->scene->mesh->x[3 * (size_t)i];
+    bool inside = true;
+    if (h->select == TAC_HISTORY_LIST)
+        return bsearch(&number, index, (size_t)h->index_count, sizeof number, by_index) != NULL;
+    for (int c = 0; c < 3 && h->select == TAC_HISTORY_BOX; c++)
+        inside = inside && h->box[0][c] <= start[c] && start[c] <= h->box[1][c];
+    return inside;
+}
+
+static void describe(const struct looking *l, tac_lid i, double value[HISTORY_SUMS])
+{
+    const double *v = velocity(l, i), m = l->scene->mesh->mass[i];
+    value[COUNT] = 1;
+    value[MASS] = m;
+    value[KINETIC] = .5 * m * tac_dot(v, v);
+    memcpy(&value[PLACE], &l->x[3 * (size_t)i], 3 * sizeof *value);
+    memcpy(&value[SPEED], v, 3 * sizeof *value);
+    contact_force(l, i, &value[TOUCH]);
+    memcpy(&value[PULL], &l->elastic[3 * (size_t)i], 3 * sizeof *value);
+}
+
+/* One row: sums of masses, energies and forces, means of places and velocities. */
+static enum tac_err add_means(struct tac_ctx *ctx, const struct looking *l, tac_lid number, struct tac_accum *sum,
+                              struct lines *lines)
+{
+    const struct tac_history *h = &l->scene->settings->output.history[number];
+    const double count = tac_accum_value(&sum[COUNT]);
+    const int64_t whole[] = {number, -1, (int64_t)count};
+    double value[HISTORY_SUMS - 1];
+    for (int k = MASS; k < HISTORY_SUMS; k++) {
+        const bool mean = k >= PLACE && k < TOUCH;
+        value[k - 1] = tac_accum_value(&sum[k]) / (mean ? count : 1);
+    }
+    return add_line(ctx, lines, (double)l->view.now * l->scene->settings->quantum_s, whole, 3, value, HISTORY_SUMS - 1,
+                    h->name);
+}
+
+static enum tac_err follow_means(const struct looking *l, tac_lid number, const tac_lid *index, struct lines *lines)
+{
+    struct tac_ctx *ctx = l->sim->ctx;
+    const struct tac_history *h = &l->scene->settings->output.history[number];
+    enum tac_err err;
+    struct tac_accum *sum = NULL;
+    TAC_TRY(tac_agree(ctx, tac_alloc(ctx, HISTORY_SUMS, sizeof *sum, &sum)));
+    for (tac_lid i = 0; i < l->view.owned; i++) {
+        double value[HISTORY_SUMS];
+        if (l->scene->mesh->vertex_body[i] != h->body || !selected(l, h, index, i))
+            continue;
+        describe(l, i, value);
+        for (int k = 0; k < HISTORY_SUMS; k++)
+            tac_accum_add(&sum[k], value[k]);
+    }
+    TAC_TRY(tac_sum_all(ctx, sum, HISTORY_SUMS));
+    if (ctx->rank == 0)
+        err = add_means(ctx, l, number, sum, lines);
+    err = tac_agree(ctx, err);
+done:
+    free(sum);
+    return err;
+}
+
+static enum tac_err follow_each(const struct looking *l, tac_lid number, const tac_lid *index, struct lines *lines)
+{
+    struct tac_ctx *ctx = l->sim->ctx;
+    const struct tac_history *h = &l->scene->settings->output.history[number];
+    enum tac_err err = TAC_OK;
+    struct vertex_row *row = NULL, *came = NULL;
+    int32_t *to = NULL;
+    size_t count = 0, capacity = 0, total = 0;
+    for (tac_lid i = 0; i < l->view.owned && !err; i++) {
+        double value[HISTORY_SUMS];
+        if (l->scene->mesh->vertex_body[i] != h->body || !selected(l, h, index, i))
+            continue;
+        err = tac_grow(ctx, &row, &capacity, count + 1, sizeof *row);
+        if (err)
+            break;
+        describe(l, i, value);
+        row[count].vertex = tac_scene_id(l->scene, i) - l->scene->settings->body[h->body].vertex_begin;
+        memcpy(row[count++].value, &value[MASS], sizeof row->value);
+    }
+    if (!err)
+        err = tac_alloc(ctx, count, sizeof *to, &to); /* all to rank 0 */
+    TAC_TRY(tac_distribute(ctx, err, count, to, row, sizeof *row, &came, &total));
+    err = tac_sort_records(ctx, total, sizeof *came, came);
+    for (size_t k = 0; k < total && !err; k++) {
+        const int64_t whole[] = {number, came[k].vertex, 1};
+        err = add_line(ctx, lines, (double)l->view.now * l->scene->settings->quantum_s, whole, 3, came[k].value,
+                       HISTORY_SUMS - 1, h->name);
+    }
+    err = tac_agree(ctx, err);
+done:
+    free(row);
+    free(came);
+    free(to);
+    return err;
+}
+
+/* The next multiple of its interval; from: or this one. */
+static tac_time next_of(const struct tac_scene *scene, const struct tac_history *h, tac_time now, bool from)
+{
+    const double every_s = fmax(h->every_s, TAC_FRAME_GRAIN * scene->settings->quantum_s);
+    int64_t k = (int64_t)((double)now * scene->settings->quantum_s / every_s);
+    k = k > 0 ? k - 1 : 0;
+    while (tac_scene_grid(scene, every_s, k) < now || (!from && tac_scene_grid(scene, every_s, k) == now))
+        k++;
+    return tac_scene_grid(scene, every_s, k);
+}
+
+tac_time tac_follow_next(const struct tac_scene *scene, tac_time now, bool from)
+{
+    tac_time next = TAC_TIME_NEVER;
+    for (tac_lid k = 0; k < scene->settings->output.history_count; k++) {
+        const tac_time t = next_of(scene, &scene->settings->output.history[k], now, from);
+        next = t < next ? t : next;
+    }
+    return next;
+}
+
+enum tac_err tac_follow_histories(struct tac_simulation *sim, struct tac_output *out)
+{
+    const struct tac_output_settings *output = &sim->whole->settings->output;
+    const tac_time now = tac_simulation_now(sim);
+    struct looking l = {.sim = NULL};
+    struct lines lines = {NULL, 0, 0};
+    tac_lid *index = NULL;
+    enum tac_err err = TAC_OK;
+    if (tac_follow_next(sim->whole, now, true) != now)
+        return TAC_OK;
+    TAC_TRY(look(sim, &l));
+    for (tac_lid k = 0; k < output->history_count; k++) {
+        const struct tac_history *h = &output->history[k];
+        if (next_of(sim->whole, h, now, true) != now)
+            continue;
+        TAC_TRY(tac_agree(sim->ctx, tac_alloc(sim->ctx, (size_t)h->index_count, sizeof *index, &index)));
+        if (h->index_count > 0) {
+            memcpy(index, h->index, (size_t)h->index_count * sizeof *index);
+            qsort(index, (size_t)h->index_count, sizeof *index, by_index);
+        }
+        TAC_TRY(h->each ? follow_each(&l, k, index, &lines) : follow_means(&l, k, index, &lines));
+        free(index);
+        index = NULL;
+    }
+    if (sim->ctx->rank == 0)
+        err = tac_output_lines(sim->ctx, out, TAC_LINES_HISTORIES, lines.text, lines.length);
+    err = tac_agree(sim->ctx, err);
+done:
+    clear(&l);
+    free(index);
+    free(lines.text);
+    return err;
+}

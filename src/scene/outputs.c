@@ -1,0 +1,181 @@
+/* outputs.c: the section `output` of a scene: checkpoints, and what is written beside positions and velocities.  None
+ * of it has an influence on the trajectory, and the scene's hash leaves it out. */
+#include "scene/read.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+/* What the section's table tells; a count comes as 64 bits. */
+struct output {
+    double every_s, every_t;
+    int64_t keep;
+    bool contacts, reactions;
+};
+
+static const struct tac_field output_fields[] = {
+    {.key = "checkpoint_every_s",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = offsetof(struct output, every_s),
+     .fallback = 600,
+     .max = INFINITY,
+     .min_open = true},
+    {.key = "checkpoint_every_t",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = offsetof(struct output, every_t),
+     .fallback = NAN,
+     .max = INFINITY,
+     .min_open = true},
+    {.key = "checkpoint_keep",
+     .kind = TAC_FIELD_INTEGER,
+     .offset = offsetof(struct output, keep),
+     .fallback = 2,
+     .min = 1,
+     .max = 1000000},
+    {.key = "fields", .kind = TAC_FIELD_OTHER},
+    {.key = "contacts", .kind = TAC_FIELD_BOOL, .offset = offsetof(struct output, contacts)},
+    {.key = "reactions", .kind = TAC_FIELD_BOOL, .offset = offsetof(struct output, reactions)},
+    {.key = "histories", .kind = TAC_FIELD_OTHER},
+};
+
+/* In the order of enum tac_output_field. */
+static const char *const field_names[] = {"strain", "stress", "bending_angle", "plastic_strain", "contact_pressure",
+                                          "rank",   NULL};
+_Static_assert(COUNT(field_names) == TAC_OUTPUT_FIELDS + 1, "every field has a name");
+
+static enum tac_err read_fields(struct tac_reader *reader, json_t *section)
+{
+    const struct tac_field word = {.key = "fields", .kind = TAC_FIELD_CHOICE, .choice = field_names};
+    enum tac_err err = TAC_OK;
+    json_t *list;
+    TAC_TRY(tac_list(reader, section, "output", "fields", &list));
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        char place[TAC_WHERE];
+        int which = 0;
+        tac_where_index(place, "output.fields", i);
+        TAC_TRY(tac_field_read(reader, &word, json_array_get(list, i), place, &which));
+        reader->scene->settings->output.fields |= 1u << which;
+    }
+done:
+    return err;
+}
+
+enum tac_err tac_scene_read_output(struct tac_reader *reader, json_t *section)
+{
+    struct output output = {0};
+    struct tac_settings *settings = reader->scene->settings;
+    enum tac_err err = tac_fields_read(reader, section, "output", output_fields, COUNT(output_fields), &output);
+    settings->checkpoint.every_s = output.every_s;
+    settings->checkpoint.every_t = output.every_t;
+    settings->checkpoint.keep = (int)output.keep;
+    settings->output.contacts = output.contacts;
+    settings->output.reactions = output.reactions;
+    return err ? err : read_fields(reader, section);
+}
+
+/* ---- histories ---- */
+
+static const struct tac_field history_fields[] = {
+    {.key = "name", .kind = TAC_FIELD_OTHER, .required = true},
+    {.key = "body", .kind = TAC_FIELD_OTHER, .required = true},
+    {.key = "vertices", .kind = TAC_FIELD_OTHER},
+    {.key = "every",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = offsetof(struct tac_history, every_s),
+     .max = INFINITY,
+     .min_open = true,
+     .required = true},
+    {.key = "each", .kind = TAC_FIELD_BOOL, .offset = offsetof(struct tac_history, each)},
+};
+
+static enum tac_err read_name(struct tac_reader *reader, const json_t *object, const char *where, tac_lid before,
+                              struct tac_history *history)
+{
+    enum tac_err err = TAC_OK;
+    char place[TAC_WHERE];
+    const char *name = "";
+    tac_where(place, where, "name");
+    TAC_TRY(tac_string(reader, json_object_get(object, "name"), place, &name));
+    TAC_TRY(tac_check_name(reader, name, place));
+    if (name[0] == '\0')
+        TAC_TRY(tac_scene_fail(reader, place, "is empty; give the history a name"));
+    for (tac_lid i = 0; i < before; i++)
+        if (strcmp(reader->scene->settings->output.history[i].name, name) == 0)
+            TAC_TRY(tac_scene_fail(reader, place, "\"%.60s\" is used twice; names of histories are unique", name));
+    TAC_TRY(tac_copy(reader->ctx, name, &history->name));
+done:
+    return err;
+}
+
+/* Which vertices, to be found again wherever they are: all of the body, listed ones, or those that start in a box. */
+static enum tac_err keep_selection(struct tac_reader *reader, const json_t *object, struct tac_history *history)
+{
+    enum tac_err err = TAC_OK;
+    const json_t *value = json_object_get(object, "vertices"), *box = json_object_get(value, "box");
+    history->select = box ? TAC_HISTORY_BOX : json_is_array(value) ? TAC_HISTORY_LIST : TAC_HISTORY_ALL;
+    for (size_t k = 0; k < 6 && box; k++)
+        history->box[k / 3][k % 3] = json_number_value(json_array_get(json_array_get(box, k / 3), k % 3));
+    if (history->select != TAC_HISTORY_LIST)
+        return TAC_OK;
+    TAC_TRY(tac_alloc(reader->ctx, json_array_size(value), sizeof *history->index, &history->index));
+    for (size_t k = 0; k < json_array_size(value); k++)
+        history->index[history->index_count++] = (tac_lid)json_number_value(json_array_get(value, k));
+done:
+    return err;
+}
+
+static enum tac_err read_history(struct tac_reader *reader, json_t *object, tac_lid index, struct tac_history *history)
+{
+    enum { MOST = 10000 };
+    enum tac_err err = TAC_OK;
+    struct tac_selection selection = {.what = "history"};
+    char where[TAC_WHERE], place[TAC_WHERE];
+    tac_where_index(where, "output.histories", (size_t)index);
+    TAC_TRY(tac_fields_read(reader, object, where, history_fields, COUNT(history_fields), history));
+    TAC_TRY(read_name(reader, object, where, index, history));
+    tac_where(place, where, "body");
+    TAC_TRY(tac_scene_find_body(reader, json_object_get(object, "body"), place, &history->body));
+    TAC_TRY(tac_reader_agree(reader, tac_scene_select(reader, object, where, history->body, &selection)));
+    history->vertex_count = selection.count;
+    if (reader->spread)
+        MPI_Allreduce(MPI_IN_PLACE, &history->vertex_count, 1, TAC_GID_MPI, MPI_SUM, reader->ctx->comm);
+    if (history->each && history->vertex_count > MOST)
+        TAC_TRY(tac_scene_fail(reader, where,
+                               "has a row for each of %" TAC_PRIGID
+                               " vertices, which is more than %d; choose fewer vertices, or leave \"each\" out for "
+                               "one row of their means",
+                               history->vertex_count, (int)MOST));
+    TAC_TRY(tac_reader_agree(reader, keep_selection(reader, object, history)));
+done:
+    free(selection.vertex);
+    return err;
+}
+
+enum tac_err tac_scene_read_histories(struct tac_reader *reader, json_t *root)
+{
+    struct tac_output_settings *output = &reader->scene->settings->output;
+    enum tac_err err = TAC_OK;
+    json_t *list;
+    TAC_TRY(tac_list(reader, json_object_get(root, "output"), "output", "histories", &list));
+    if (json_array_size(list) > 1000)
+        TAC_TRY(
+            tac_scene_fail(reader, "output.histories", "has %zu elements; it may have 1000", json_array_size(list)));
+    TAC_TRY(tac_reader_agree(reader,
+                             tac_alloc(reader->ctx, json_array_size(list), sizeof *output->history, &output->history)));
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        output->history_count++;
+        TAC_TRY(read_history(reader, json_array_get(list, i), (tac_lid)i, &output->history[i]));
+    }
+done:
+    return err;
+}
+
+void tac_scene_free_histories(struct tac_output_settings *output)
+{
+    for (tac_lid i = 0; i < output->history_count; i++) {
+        free(output->history[i].name);
+        free(output->history[i].index);
+    }
+    free(output->history);
+}
