@@ -63,6 +63,9 @@ static struct stencils stencils_of(const struct tac_scene *s, enum tac_stencils 
         return (struct stencils){t->edge_count, t->edge, NULL, 2, part ? part->edge_id : NULL};
     case TAC_STENCILS_TRIANGLES:
         return (struct stencils){s->mesh->triangle_count, s->mesh->triangle, NULL, 3, part ? part->triangle_id : NULL};
+    case TAC_STENCILS_TETRAHEDRA:
+        return (struct stencils){s->mesh->tetrahedron_count, s->mesh->tetrahedron, NULL, 4,
+                                 part ? part->tetrahedron_id : NULL};
     default:
         return (struct stencils){t->hinge_count, t->hinge, t->hinge_edge, 4, part ? part->edge_id : NULL};
     }

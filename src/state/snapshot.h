@@ -66,7 +66,7 @@ struct tac_vertex_rows {
     double *impulse; /* owned, (n, 3): contact impulse since the last frame, N s */
 };
 
-/* Rows of triangles and of segments, by ascending id. */
+/* Rows of triangles, of segments and of tetrahedra, by ascending id. */
 struct tac_mesh_rows {
     tac_lid triangle_count;
     tac_gid *triangle_id; /* owned, (n) */
@@ -74,6 +74,9 @@ struct tac_mesh_rows {
     tac_lid segment_count;
     tac_gid *segment_id; /* owned, (n) */
     tac_gid *segment;    /* owned, (n, 2) vertex ids */
+    tac_lid tetrahedron_count;
+    tac_gid *tetrahedron_id; /* owned, (n) */
+    tac_gid *tetrahedron;    /* owned, (n, 4) vertex ids */
 };
 
 struct tac_checkpoint {
@@ -88,7 +91,7 @@ struct tac_checkpoint {
     int64_t deepest_layer; /* since the last row */
     double wall_s;         /* of all runs so far */
     struct tac_counters counters;
-    tac_gid vertex_total, triangle_total, segment_total;
+    tac_gid vertex_total, triangle_total, segment_total, tetrahedron_total;
     int32_t has_row;           /* the row of `now`: only where its frame is not written yet */
     struct tac_energy_row row; /* a restart could not tell it: velocities from before the kicks of `now` are gone */
 

@@ -15,6 +15,8 @@ const struct tac_checkpoint_column TAC_VERTEX_COLUMNS[6] = {
 };
 const struct tac_checkpoint_column TAC_TRIANGLE_COLUMNS[1] = {{"triangles", NULL, false, 3, AT(tac_element_record, v)}};
 const struct tac_checkpoint_column TAC_SEGMENT_COLUMNS[1] = {{"segments", NULL, false, 2, AT(tac_element_record, v)}};
+const struct tac_checkpoint_column TAC_TETRAHEDRON_COLUMNS[1] = {
+    {"tetrahedra", NULL, false, 4, AT(tac_element_record, v)}};
 const struct tac_checkpoint_column TAC_SCRIPT_COLUMNS[8] = {
     {"script_vertex", NULL, false, 0, AT(tac_script_record, vertex)},
     {"script_next", NULL, false, 0, AT(tac_script_record, next)},
@@ -125,10 +127,13 @@ static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool
     integer += sizeof more / sizeof more[0];
     carry_ticks(k, FIRST_KINDS, TAC_COUNTED_KINDS, integer, out);
     integer += 2 * (TAC_COUNTED_KINDS - FIRST_KINDS);
-    if (out)
+    if (out) {
         integer[0] = k->candidate_repairs;
-    else
+        integer[1] = c->tetrahedron_total;
+    } else {
+        c->tetrahedron_total = integer[1];
         k->candidate_repairs = integer[0];
+    }
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
         if (out)
             real[i] = *reals[i];
