@@ -138,7 +138,8 @@ static inline void NAME(corotated_stress)(REAL mu, REAL lambda, const REAL f[9],
         p[k] = two * (f[k] - r[k]) + pull * r[k];
 }
 
-/* P of a model, which is a constant where this is called; mu, lambda: times whatever P shall be multiplied by. */
+/* P of a model, which is a constant where this is called; mu, lambda: times the volume, which P is multiplied by too.
+ */
 static inline void NAME(solid_stress)(enum tac_solid_model model, REAL mu, REAL lambda, const REAL f[9], REAL p[9])
 {
     if (model == TAC_SOLID_NEO_HOOKEAN) {
@@ -152,12 +153,14 @@ static inline void NAME(solid_stress)(enum tac_solid_model model, REAL mu, REAL 
     }
 }
 
-/* Impulses; step_mu, step_lambda: minus the step times the moduli. */
-static inline void NAME(solid)(enum tac_solid_model model, const REAL b[9], REAL step_mu, REAL step_lambda,
+/* Impulses.  The stress comes first and then the step, so that what cancels in it does so the same for any step. */
+static inline void NAME(solid)(enum tac_solid_model model, const REAL b[9], REAL mu, REAL lambda, REAL step,
                                const REAL x[4][3], REAL j[4][3])
 {
     REAL f[9], p[9];
     NAME(solid_gradient)(b, x, f);
-    NAME(solid_stress)(model, step_mu, step_lambda, f, p);
+    NAME(solid_stress)(model, mu, lambda, f, p);
+    for (int k = 0; k < 9; k++)
+        p[k] = -step * p[k];
     NAME(solid_push)(b, p, j);
 }

@@ -235,7 +235,7 @@ static inline void hessian_of(enum tac_solid_model model, const struct tac_solid
 static inline void push_of(enum tac_solid_model model, const struct tac_solid *t, double step, const double (*x)[3],
                            double (*j)[3])
 {
-    tac_one_solid(model, t->b, -step * t->mu, -step * t->lambda, x, j);
+    tac_one_solid(model, t->b, t->mu, t->lambda, step, x, j);
 }
 
 static inline __attribute__((always_inline)) tac_four lanes(double a, double b, double c, double d)
@@ -255,7 +255,7 @@ static inline __attribute__((always_inline)) void four(enum tac_solid_model mode
     gather(x, pos, stencil, 4);
     for (int k = 0; k < 9; k++)
         inverse[k] = lanes(q[0]->b[k], q[1]->b[k], q[2]->b[k], q[3]->b[k]);
-    tac_four_solid(model, inverse, -h * LANES(mu), -h * LANES(lambda), x, j);
+    tac_four_solid(model, inverse, LANES(mu), LANES(lambda), lanes(h, h, h, h), x, j);
     scatter(vel, stencil, n, 4, j, sum);
 }
 

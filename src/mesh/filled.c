@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tactus/math.h>
 
 enum tac_err tac_mesh_filled(const struct tac_params *p, bool *filled)
 {
@@ -107,6 +108,18 @@ static enum tac_err add_middle(struct tac_builder *b, const tac_lid *ends)
     return tac_builder_vertex(b, by * middle[0], by * middle[1], by * middle[2]);
 }
 
+/* A tetrahedron of the octahedron, whichever way round its vertices are given. */
+static enum tac_err add_turned(struct tac_builder *b, tac_lid i, tac_lid j, tac_lid k, tac_lid l)
+{
+    const tac_lid v[4] = {i, j, k, l};
+    double edge[3][3], n[3];
+    for (int e = 0; e < 3; e++)
+        tac_sub(edge[e], b->x + 3 * (size_t)v[1 + e], b->x + 3 * (size_t)v[0]);
+    tac_cross(n, edge[0], edge[1]);
+    const bool turn = tac_dot(n, edge[2]) < 0;
+    return tac_builder_tetrahedron(b, (const int64_t[]){i, j, turn ? l : k, turn ? k : l});
+}
+
 /* Four corners, and the octahedron between them around its shortest diagonal. m: the middles of the edges. */
 static enum tac_err add_eight(struct tac_builder *b, const tac_lid v[4], const tac_lid m[6])
 {
@@ -131,7 +144,7 @@ static enum tac_err add_eight(struct tac_builder *b, const tac_lid v[4], const t
     TAC_TRY(tac_builder_tetrahedron(b, (const int64_t[]){m[1], m[3], v[2], m[5]}));
     TAC_TRY(tac_builder_tetrahedron(b, (const int64_t[]){m[2], m[4], m[5], v[3]}));
     for (int k = 0; k < 4; k++)
-        TAC_TRY(tac_builder_tetrahedron(b, (const int64_t[]){m[d[0]], m[d[1]], m[d[2 + k]], m[d[2 + (k + 1) % 4]]}));
+        TAC_TRY(add_turned(b, m[d[0]], m[d[1]], m[d[2 + k]], m[d[2 + (k + 1) % 4]]));
 done:
     return err;
 }
