@@ -204,6 +204,12 @@ static enum tac_err read_mesh(struct tac_reader *reader, json_t *object, const c
     tac_where(place, where, "mesh");
     if (!json_is_object(spec))
         TAC_TRY(tac_scene_fail(reader, place, "must be an object with a \"kind\", not %s", tac_json_type(spec)));
+    if (json_object_get(spec, "fill") != NULL && want == TAC_MESH_SURFACE &&
+        !reader->scene->settings->body[index].fixed)
+        TAC_TRY(
+            tac_scene_fail(reader, place,
+                           "asks for tetrahedra by \"fill\", but the body's material has no \"solid\"; give it one, "
+                           "or leave \"fill\" out"));
     TAC_TRY(resolve_path(reader, spec));
     snprintf(whole, sizeof whole, "%.250s: %s", reader->file, place);
     TAC_TRY(tac_resume_mesh(reader, object, where, index, &mesh));
