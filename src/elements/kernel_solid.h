@@ -54,19 +54,15 @@ static inline void NAME(stvk_stress)(REAL mu, REAL lambda, const REAL f[9], cons
     }
 }
 
-/* Natural logarithm of x >= .3, to a few ulp, without branches: x = 2^n t, t in .72 .. 1.44, and the series of atanh.
- */
+/* Natural logarithm of a normal number, to a few ulp, without branches: x = 2^n t, t in .72 .. 1.44, and the series of
+ * atanh. */
 static inline REAL NAME(log)(REAL x)
 {
-    static const double by[13] = {0x1p512, 0x1p256, 0x1p128, 0x1p64, 0x1p32, 0x1p16, 0x1p8, 0x1p4, 4, 2, 2, .5, .5};
-    REAL zero = x * 0, n = zero;
-    for (int k = 0; k < 13; k++) {
-        const double steps = k < 10 ? (double)(512 >> k) : k == 10 ? 1 : -1;
-        REAL out = x - (k < 10 ? by[k] : k == 10 ? 1.4375 : .71875);
-        out = k < 11 ? out : -out;
-        n = SELECT(out >= zero, n + steps, n);
-        x = SELECT(out >= zero, x * (1 / by[k]), x);
-    }
+    REAL n, zero;
+    x = NAME(mantissa)(x, &n);
+    zero = x * 0;
+    n = SELECT(x > zero + 1.4375, n + 1, n);
+    x = SELECT(x > zero + 1.4375, .5 * x, x);
     REAL z = (x - 1) / (x + 1), u = z * z, s = zero + 1. / 23;
     for (int k = 21; k > 1; k -= 2)
         s = 1. / k + u * s;
@@ -108,7 +104,7 @@ static inline void NAME(rotation)(const REAL f[9], REAL r[9], REAL *trace, REAL 
     REAL ff = NAME(dot)(f, f) + NAME(dot)(f + 3, f + 3) + NAME(dot)(f + 6, f + 6), zero = ff * 0;
     REAL cc = NAME(dot)(c, c) + NAME(dot)(c + 3, c + 3) + NAME(dot)(c + 6, c + 6);
     REAL c0 = ff * ff - 4 * cc, t = SQRT(3 * ff);
-    for (int k = 0; k < 16; k++) {
+    for (int k = 0; k < 12; k++) {
         REAL tt = t * t, value = (tt - 2 * ff) * tt + (c0 - 8 * det * t), slope = 4 * t * (tt - ff) - 8 * det;
         REAL step = value / SELECT(slope > zero, slope, zero + 1);
         t = SELECT(slope > zero, t - step, t);

@@ -323,7 +323,7 @@ bool tac_element_is_solid(const struct tac_element *element)
 
 /* ---- the three entries ---- */
 
-#define MODEL(id, word, MODEL_OF)                                                                                      \
+#define MODEL(id, word, MODEL_OF, COST)                                                                                \
     static bool make_##id(const struct tac_scene *s, const struct tac_material *m, const tac_lid *v, void *record,     \
                           struct tac_element_bound *bound)                                                             \
     {                                                                                                                  \
@@ -357,8 +357,8 @@ bool tac_element_is_solid(const struct tac_element *element)
         .column = TAC_ENERGY_STRETCH,                                                                                  \
         .nodes = 4,                                                                                                    \
         .size = sizeof(struct tac_solid),                                                                              \
-        .cost = 4,                                                                                                     \
-        .window_weight = 2,                                                                                            \
+        .cost = COST,                                                                                                  \
+        .window_weight = COST,                                                                                         \
         .make = make_##id,                                                                                             \
         .energy = energy_##id,                                                                                         \
         .push = push_##id,                                                                                             \
@@ -366,6 +366,6 @@ bool tac_element_is_solid(const struct tac_element *element)
         .tick = tick_##id,                                                                                             \
     }
 
-MODEL(neo_hookean, "neo-hookean", TAC_SOLID_NEO_HOOKEAN);
-MODEL(stvk, "stvk", TAC_SOLID_STVK);
-MODEL(corotated, "corotated", TAC_SOLID_COROTATED);
+MODEL(neo_hookean, "neo-hookean", TAC_SOLID_NEO_HOOKEAN, 4);
+MODEL(stvk, "stvk", TAC_SOLID_STVK, 3);
+MODEL(corotated, "corotated", TAC_SOLID_COROTATED, 8);
