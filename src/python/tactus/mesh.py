@@ -257,7 +257,7 @@ def mesh(vertices, triangles=None, edges=None, unused="error", tetrahedra=None):
         used[rows] = True
     if not used.all():
         if unused == "error":
-            raise InputError(f"vertices[{np.flatnonzero(~used)[0]}] is in no element; remove such vertices, "
+            raise InputError(f"vertices[{np.flatnonzero(~used)[0]}] is in no {'tetrahedron' if tetrahedra is not None else 'triangle and no edge'}; remove such vertices, "
                              "or have them dropped by unused='drop'")
         number = np.cumsum(used) - 1
         made.keys["vertices"] = made.keys["vertices"][used]
