@@ -72,6 +72,7 @@ struct tac_material {
     double bend_yield;              /* rad; 0: none */
     bool rest_flat;                 /* rest angle 0 instead of the mesh's */
     enum tac_solid_model solid_model;
+    double solid_damping;               /* s, times stiffness */
     double solid_youngs, solid_poisson; /* Pa; -1 .. 1/2, without the ends */
     int section_count;
     struct tac_material_section section[TAC_MATERIAL_SECTIONS]; /* (section_count), in the order of the elements */

@@ -145,8 +145,9 @@ static json_t *describe_material(const struct tac_material *m)
     if (m->solid_model != TAC_SOLID_NONE) {
         static const char *const model[] = {"", "neo-hookean", "stvk", "corotated"};
         object = put(object, "solid",
-                     json_pack("{s:s, s:f, s:f}", "model", model[m->solid_model], "youngs", m->solid_youngs, "poisson",
-                               m->solid_poisson));
+                     put_given(json_pack("{s:s, s:f, s:f}", "model", model[m->solid_model], "youngs", m->solid_youngs,
+                                         "poisson", m->solid_poisson),
+                               "damping", m->solid_damping));
     }
     return object;
 }

@@ -99,6 +99,7 @@ static void print_materials(FILE *text, const json_t *materials)
         if (solid != NULL)
             fprintf(text, ", solid %s %g Pa poisson %g", word(solid, "model"), real(solid, "youngs"),
                     real(solid, "poisson"));
+        print_given(text, solid, "damping", " s");
         fputs("\n", text);
     }
 }

@@ -29,7 +29,7 @@
 
 enum {
     TAC_ELEMENT_NODES = 4,  /* most nodes of an element; checkpoints have as many columns */
-    TAC_ELEMENT_MEMORY = 3, /* most numbers of a strain; likewise */
+    TAC_ELEMENT_MEMORY = 6, /* most numbers of a strain; of elements that yield 3; likewise */
     TAC_ELEMENT_SIZE = 3 * TAC_ELEMENT_NODES
 };
 

@@ -160,3 +160,28 @@ static inline void NAME(solid)(enum tac_solid_model model, const REAL b[9], REAL
         p[k] = -step * p[k];
     NAME(solid_push)(b, p, j);
 }
+
+/* Impulses of damping: the stress that the change of the Green strain since the last tick has with damping times the
+ * moduli, mu and lambda.  Beyond the stretch squared `most` it grows no more with the stretch, of which the largest row
+ * of F^T F is a bound. */
+static inline void NAME(solid_damper)(const REAL b[9], REAL mu, REAL lambda, REAL most, const REAL x[4][3],
+                                      REAL last[6], REAL j[4][3])
+{
+    REAL f[9], e[6], change[6], size[6], p[9];
+    NAME(solid_gradient)(b, x, f);
+    NAME(solid_strain)(f, e);
+    REAL zero = e[0] * 0, one = zero + 1;
+    for (int k = 0; k < 6; k++) {
+        change[k] = e[k] - last[k];
+        last[k] = e[k];
+        size[k] = SELECT(e[k] < zero, -e[k], e[k]);
+    }
+    REAL r0 = e[0] + size[4] + size[5], r1 = e[1] + size[3] + size[5], r2 = e[2] + size[3] + size[4];
+    r0 = SELECT(r0 > r1, r0, r1);
+    r0 = 1 + 2 * SELECT(r0 > r2, r0, r2);
+    REAL less = SELECT(r0 > most, most / SELECT(r0 > most, r0, one), one);
+    NAME(stvk_stress)(less * mu, less * lambda, f, change, p);
+    for (int k = 0; k < 9; k++)
+        p[k] = -p[k];
+    NAME(solid_push)(b, p, j);
+}

@@ -45,6 +45,12 @@ struct tac_cst_damper {
     double a, b;          /* damping times its moduli, N m s */
     double most;          /* stretch squared */
 };
+struct tac_solid_damper {
+    tac_lid v[4];
+    double b[9];       /* as the tetrahedron's */
+    double mu, lambda; /* damping times its moduli, J s */
+    double most;       /* stretch squared */
+};
 struct tac_hinge_damper {
     tac_lid v[4];
     double rate; /* 2 x damping x stiffness, N m s */

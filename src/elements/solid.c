@@ -259,6 +259,96 @@ static inline __attribute__((always_inline)) void four(enum tac_solid_model mode
     scatter(vel, stencil, n, 4, j, sum);
 }
 
+/* ---- damping: the same for all three models ---- */
+
+static double damping(const struct tac_material *m)
+{
+    return m->solid_damping;
+}
+
+static double yield(const struct tac_material *m)
+{
+    return 0;
+}
+
+static void strain_of(const void *record, const double (*x)[3], double *e)
+{
+    const struct tac_solid *t = record;
+    double f[9];
+    tac_one_solid_gradient(t->b, x, f);
+    tac_one_solid_strain(f, e);
+}
+
+static double rate(const void *record, const struct tac_element_bound *bound, const double *w)
+{
+    double most = 0;
+    for (int i = 0; i < 4; i++)
+        most = fmax(most, w[i] * bound->row[i]);
+    return most;
+}
+
+static void make_damper(const void *record, double seconds, double slack, const struct tac_element_bound *bound,
+                        void *damper)
+{
+    const struct tac_solid *t = record;
+    struct tac_solid_damper *d = damper;
+    *d = (struct tac_solid_damper){
+        .v = {t->v[0], t->v[1], t->v[2], t->v[3]}, .mu = seconds * t->mu, .lambda = seconds * t->lambda, .most = slack};
+    memcpy(d->b, t->b, sizeof d->b);
+}
+
+static void damp(const void *damper, double *last, const double (*x)[3], double (*j)[3])
+{
+    const struct tac_solid_damper *d = damper;
+    tac_one_solid_damper(d->b, d->mu, d->lambda, d->most, x, last, j);
+}
+
+/* n dampers from d on, 1 to 4, and what they remember. */
+static inline __attribute__((always_inline)) void four_dampers(const struct tac_solid_damper *d, double *last, int n,
+                                                               const struct tac_pos *restrict pos,
+                                                               struct tac_vel *restrict vel, struct four_book *sum)
+{
+    tac_four x[4][3], inverse[9], strains[6], j[4][3];
+    const struct tac_solid_damper *q[FOUR] = {d, d + (n > 1 ? 1 : 0), d + (n > 2 ? 2 : 0), d + (n > 3 ? 3 : 0)};
+    const tac_lid *const stencil[FOUR] = STENCILS;
+    gather(x, pos, stencil, 4);
+    for (int k = 0; k < 9; k++)
+        inverse[k] = lanes(q[0]->b[k], q[1]->b[k], q[2]->b[k], q[3]->b[k]);
+    for (int k = 0; k < 6; k++)
+        strains[k] = recall(last + k, 6, n);
+    tac_four_solid_damper(inverse, LANES(mu), LANES(lambda), LANES(most), x, strains, j);
+    for (int k = 0; k < 6; k++)
+        keep(last + k, 6, n, strains[k]);
+    scatter(vel, stencil, n, 4, j, sum);
+}
+
+TAC_VERSIONS
+static void tick_dampers(const void *damper, double *last, size_t count, const struct tac_pos *restrict pos,
+                         struct tac_vel *restrict vel, struct tac_book *book)
+{
+    const struct tac_solid_damper *d = damper;
+    struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
+    IN_FOURS(count, i, e, four_dampers(&d[i], &last[6 * i], e, pos, vel, &sum));
+    close_book(book, &sum);
+}
+
+static bool sensible(const double *e)
+{
+    return true; /* any strain */
+}
+
+static const struct tac_element_memory memory = {
+    .damping = damping,
+    .yield = yield,
+    .strain = strain_of,
+    .rate = rate,
+    .damper_size = sizeof(struct tac_solid_damper),
+    .make_damper = make_damper,
+    .damp = damp,
+    .tick_dampers = tick_dampers,
+    .sensible = sensible,
+};
+
 /* ---- strain and stress ---- */
 
 /* Eigenvalues of a symmetric matrix, descending, by Jacobi rotations in a fixed order. */
@@ -356,6 +446,7 @@ bool tac_element_is_solid(const struct tac_element *element)
         .stencils = TAC_STENCILS_TETRAHEDRA,                                                                           \
         .column = TAC_ENERGY_STRETCH,                                                                                  \
         .nodes = 4,                                                                                                    \
+        .width = 6,                                                                                                    \
         .size = sizeof(struct tac_solid),                                                                              \
         .cost = COST,                                                                                                  \
         .window_weight = COST,                                                                                         \
@@ -364,6 +455,7 @@ bool tac_element_is_solid(const struct tac_element *element)
         .push = push_##id,                                                                                             \
         .hessian = hessian_##id,                                                                                       \
         .tick = tick_##id,                                                                                             \
+        .memory = &memory,                                                                                             \
     }
 
 MODEL(neo_hookean, "neo-hookean", TAC_SOLID_NEO_HOOKEAN, 4);

@@ -166,6 +166,7 @@ static void put_bodies(struct digest *d, const struct tac_scene *s)
             put_u64(d, (uint64_t)m->solid_model);
             put_double(d, m->solid_youngs);
             put_double(d, m->solid_poisson);
+            put_double(d, m->solid_damping);
         }
         if (body->tetrahedron_end > body->tetrahedron_begin) {
             put_tag(d, "tetrahedra");

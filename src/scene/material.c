@@ -89,6 +89,7 @@ static const struct tac_field solid_fields[] = {
      .max = .5,
      .min_open = true,
      .max_open = true},
+    {.key = "damping", .kind = TAC_FIELD_NUMBER, .offset = AT(solid_damping), .max = INFINITY},
 };
 
 static enum tac_err read_stretch(struct tac_reader *reader, json_t *stretch, const char *where,

@@ -38,7 +38,7 @@ struct tac_element_state {
     tac_gid vertex[4]; /* its stencil, -1 where unused */
     int64_t has;       /* TAC_ELEMENT_RESTS, TAC_ELEMENT_DAMPS or both; of a wind TAC_ELEMENT_DAMPS */
     double rest[3];    /* m; strain e00, e11, e01; rad: what it has not is 0 */
-    double last[3];    /* of a wind: the centre at its last tick, m */
+    double last[3];    /* of a wind: the centre at its last tick, m; a strain of six numbers is in both */
 };
 enum { TAC_ELEMENT_RESTS = 1, TAC_ELEMENT_DAMPS = 2 };
 /* The order of a file's rows: by first vertex, kind, id; for any number of ranks. */

@@ -50,6 +50,7 @@ def test_conserved(folder):
           % (scale, e["stretch"].max(), e["contact"].max(), defect, moved["momentum"], moved["angular_momentum"]))
     check(e["contact"].max() > 0 and e["stretch"].max() > .05 * scale, "the solids do not meet")
     check(defect < 2e-3, "defect %g" % defect)
+    check(e["dissipated"][-1] > 1e-3 * scale and np.all(np.diff(e["dissipated"]) > -1e-6 * scale), "damping takes no energy")
     check(moved["momentum"] < 1e-12 and moved["angular_momentum"] < 1e-13, "momenta move by %s" % moved)
 
 
@@ -103,7 +104,7 @@ def test_refused():
     for setting, words in (("materials.rubber.solid.poisson=0.5", "less than 0.5"),
                            ("materials.rubber.solid.youngs=0", "greater than 0"),
                            ("materials.rubber.solid.model=rubber", "neo-hookean"),
-                           ("materials.rubber.solid.damping=1", "damping"),
+                           ("materials.rubber.solid.damping=-1", "at least 0"),
                            ('bodies.ball.mesh={"kind": "sphere", "radius": 0.1}', "has no tetrahedra"),
                            ("bodies.ball.mesh.fill=cells", 'must be "tets"'),
                            ('materials.rubber={"density": 1}', 'has no "solid"'),

@@ -4,6 +4,7 @@
 axial     A bar that is held at one end and hangs in a weak field along itself: it swings about its equilibrium.  The amplitude of
           its first mode, a quarter of a sine, has the frequency (pi/2) sqrt(E/rho)/L, that of a wave that runs four lengths.  `off`:
           what is missing to it.  For Poisson's ratio 0 this holds whatever the thickness; for .3 it holds for a thin bar.
+damped    The same bar with `damping` d: its first mode dies with the damping ratio d omega/2.
 beam      A cantilever under its own weight, let go at t = 0: its free end swings between 0 and twice the deflection at rest, which is
           w L^4/(8 E I) + w L^2/(2 k G A), w the weight per length, k = 5/6 (Timoshenko).  Tetrahedra with constant strain are too
           stiff where they bend, by what falls with the square of a cell.  The table has the deflection over the theory's for so many
@@ -40,6 +41,24 @@ def axial(experiment, model, poisson, cells, bound):
             experiment.expect(abs(off) < bound and defect < .05, f"{model}, nu {poisson}: frequency off by {off:.3g}, defect {defect:.3g}")]
 
 
+def damped(experiment, model, seconds, cells):
+    period, omega = 4 * LENGTH / SPEED, .5 * np.pi * SPEED / LENGTH
+    hung = bar(model, 0, cells, .1, [.01, 0, 0], 4 * period, 256, "damped")
+    hung["materials"]["solid"]["solid"]["damping"] = seconds
+    t, x = experiment.run(hung).frames()
+    mode = np.sin(.5 * np.pi * (x[0, :, 0] / LENGTH + .5))
+    q = (x[:, :, 0] - x[0, :, 0]) @ mode / (mode @ mode)
+
+    def misfit(ratio):
+        fast = omega * np.sqrt(1 - ratio ** 2)
+        basis = np.stack([np.exp(-ratio * omega * t) * np.cos(fast * t), np.exp(-ratio * omega * t) * np.sin(fast * t), np.ones_like(t)], axis=1)
+        return np.sum((q - basis @ np.linalg.lstsq(basis, q, rcond=None)[0]) ** 2)
+
+    theory = seconds * omega / 2
+    found = min(theory * np.linspace(.5, 1.5, 1001), key=misfit)
+    return [model, seconds, theory, found, experiment.expect(abs(found / theory - 1) < .03, f"{model}: damping ratio {found:.4g}, not {theory:.4g}")]
+
+
 def deflection(experiment, model, poisson, n, width, gravity):
     """Mean of the free end's deflection over a whole swing, over the theory's."""
     area, inertia, weight = width ** 2, width ** 4 / 12, DENSITY * width ** 2 * gravity
@@ -72,6 +91,9 @@ def main():
         rows = [axial(experiment, model, 0, cells, bound) for model in models]
         rows += [axial(experiment, "neo-hookean", .3, cells, .02)]
         table("a bar in a field along itself", ["model", "Poisson", "cells", "theory, rad/s", "off", "defect", ""], rows)
+    if experiment.wanted("damped"):
+        table("the same bar, damped", ["model", "damping, s", "theory", "ratio", ""],
+              [damped(experiment, model, .01, [12, 1, 1]) for model in (models[2:] if experiment.quick else models)])
     if experiment.wanted("beam"):
         counts = [1, 2, 3] if experiment.quick else [1, 2, 4, 6]
         rows = [beam(experiment, model, 0, counts) for model in (models[:1] if experiment.quick else models)]

@@ -107,6 +107,7 @@ class Solid(TypedDict, total=False):
     model: str
     youngs: float
     poisson: float
+    damping: float
 
 
 # A key that is a word of Python's own cannot be written in a class above.
