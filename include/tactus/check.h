@@ -11,9 +11,9 @@ extern "C" {
 
 /* Local. Describes the scene. Adds keys to the object `report`, and prints the same as text on `text` unless that is
  * NULL. The keys are scene, name, sha256, dimensions, degrees_of_freedom, vertices {all, free, scripted, fixed},
- * triangles, segments, edges, hinges, time {end, frame, frames, quantum_s}, gravity, contact {thickness, stiffness,
- * restitution, friction, friction_model, laws [{materials, stiffness, restitution, friction}], pairs, ignore}, clocks
- * {mode}, discovery {mode}, materials [...], bodies [...], motions [...]. */
+ * triangles, segments, tetrahedra, edges, hinges, time {end, frame, frames, quantum_s}, gravity, contact {thickness,
+ * stiffness, restitution, friction, friction_model, laws [{materials, stiffness, restitution, friction}], pairs,
+ * ignore}, clocks {mode}, discovery {mode}, materials [...], bodies [...], motions [...]. */
 enum tac_err tac_check_describe(struct tac_ctx *ctx, const struct tac_scene *scene, json_t *report, FILE *text);
 
 /* Local. Prints what tac_check_describe() has put into a report. path: the name by which the user gave the scene. */

@@ -1,8 +1,10 @@
 /* tactus/mesh.h: meshes that a generator makes, that are read from a file or that are written in the scene; and their
  * topology.
  *
- * A mesh has vertices and any of triangles and segments.  A mesh with neither is a set of points (particles).  A mesh
- * owns its arrays.  Vertex order is that of the generator or file; it is part of the scene and never changes.
+ * A mesh has vertices and any of triangles, segments and tetrahedra.  A mesh with none is a set of points (particles).
+ * The triangles of a mesh with tetrahedra are the faces that only one of these has, facing outward; vertices that only
+ * tetrahedra have lie inside.  A mesh owns its arrays.  Vertex order is that of the generator or file; it is part of
+ * the scene and never changes.
  *
  *     struct tac_mesh *mesh = NULL;
  *     json_t *spec = json_pack("{s:s, s:f, s:i}", "kind", "sphere", "radius", .1, "level", 3);
@@ -27,6 +29,16 @@ struct tac_mesh {
     tac_lid *triangle; /* owned, (triangle_count, 3) vertex indices */
     tac_lid segment_count;
     tac_lid *segment; /* owned, (segment_count, 2) vertex indices */
+    tac_lid tetrahedron_count;
+    tac_lid *tetrahedron; /* owned, (tetrahedron_count, 4) vertex indices; seen from the fourth the others go clockwise;
+                             NULL where there are none */
+};
+
+/* What is made of a description or file that has tetrahedra. */
+enum tac_mesh_want {
+    TAC_MESH_ANY, /* a solid, if it has tetrahedra */
+    TAC_MESH_SURFACE /* triangles and segments: its own, or, if it has tetrahedra alone, their surface */,
+    TAC_MESH_SOLID /* a solid; TAC_ERR_INPUT if it has no tetrahedra */
 };
 
 /* Local. Makes the mesh that a scene's "mesh" object describes (docs/scene-format.md; kinds grid, ribbon, sphere,
@@ -34,13 +46,18 @@ struct tac_mesh {
  * JSON path used in error sentences; relative file paths start at `base_dir`.  Checks: known keys, finite numbers,
  * indices in range, degenerate triangles (repeated vertex or zero area), zero-length segments, duplicate triangles or
  * segments.  Vertices in no element of a mesh with elements are dropped with a warning.  TAC_ERR_INPUT on bad input.
- * If `where` is "--", sentences name options of a command line ("--radius") instead of JSON paths. */
+ * If `where` is "--", sentences name options of a command line ("--radius") instead of JSON paths.  As
+ * tac_mesh_create_as() with TAC_MESH_ANY. */
 enum tac_err tac_mesh_create(struct tac_ctx *ctx, const json_t *spec, const char *where, const char *base_dir,
                              struct tac_mesh **out);
 
+/* Local. Does the same; `want` says what a body needs. */
+enum tac_err tac_mesh_create_as(struct tac_ctx *ctx, const json_t *spec, const char *where, const char *base_dir,
+                                enum tac_mesh_want want, struct tac_mesh **out);
+
 /* Local. Reads OBJ, PLY (ascii and binary), STL (ascii and binary), Gmsh .msh 2.2/4.1 (ascii and binary) or HDF5
- * (/vertices (V,3) f8, /triangles (T,3) i8, /segments (S,2) i8), told apart by content, then extension.  Checks and
- * drops like tac_mesh_create.  TAC_ERR_INPUT names the file and the line, byte or facet. */
+ * (/vertices (V,3) f8, /triangles (T,3) i8, /segments (S,2) i8, /tetrahedra (K,4) i8), told apart by content,
+ * then extension.  Checks and drops like tac_mesh_create.  TAC_ERR_INPUT names the file and the line, byte or facet. */
 enum tac_err tac_mesh_read(struct tac_ctx *ctx, const char *path, struct tac_mesh **out);
 
 /* Local. Writes the format that the extension tells: .obj, .ply (binary), .stl (binary; triangles only), .h5. Writes to

@@ -29,18 +29,19 @@ struct tac_reader {
     char *folder;                                        /* owned; of the run, NULL if a file was named */
     int64_t file;                                        /* hid_t */
     char name[256], version[64], commit[64], sha256[80]; /* empty: not told */
-    tac_lid vertex_count, triangle_count, segment_count, point_count, body_count;
+    tac_lid vertex_count, triangle_count, segment_count, point_count, body_count, tetrahedron_count;
     int64_t frame_count;
     struct tac_reader_frame *frame; /* owned, (frame_count), ascending by index and time */
     int64_t incomplete;             /* frames at the end that were not finished and are left out */
     /* After tac_reader_mesh(): */
-    tac_lid *triangle; /* owned, (T, 3), in range */
-    tac_lid *segment;  /* owned, (S, 2), in range */
-    tac_lid *point;    /* owned, (P), in range */
-    tac_lid *body;     /* owned, (V), in 0 .. body_count - 1 */
-    double *radius;    /* owned, (V), m */
-    uint8_t *free;     /* owned, (V): 1: at some time the vertex is free; NULL: the file does not tell */
-    char **body_name;  /* owned, (body_count), owned strings */
+    tac_lid *triangle;    /* owned, (T, 3), in range */
+    tac_lid *segment;     /* owned, (S, 2), in range */
+    tac_lid *point;       /* owned, (P), in range */
+    tac_lid *tetrahedron; /* owned, (K, 4), in range; NULL where there are none */
+    tac_lid *body;        /* owned, (V), in 0 .. body_count - 1 */
+    double *radius;       /* owned, (V), m */
+    uint8_t *free;        /* owned, (V): 1: at some time the vertex is free; NULL: the file does not tell */
+    char **body_name;     /* owned, (body_count), owned strings */
 };
 
 /* Local. *is: it is an HDF5 file that claims to be of one of this program's formats (and not a mesh, for example). */

@@ -32,6 +32,7 @@ enum tac_friction_model { TAC_FRICTION_ANCHOR, TAC_FRICTION_KINETIC };
 enum tac_structure { TAC_STRUCTURE_KDOP, TAC_STRUCTURE_PAIRS };
 enum tac_integrator_kind { TAC_INTEGRATOR_ASYNCHRONOUS };
 enum tac_stretch_model { TAC_STRETCH_NONE, TAC_STRETCH_CST, TAC_STRETCH_SPRING };
+enum tac_solid_model { TAC_SOLID_NONE, TAC_SOLID_NEO_HOOKEAN, TAC_SOLID_STVK, TAC_SOLID_COROTATED };
 
 /* What a scene knows about a kind of elastic element: its name and, for elements that are neither stretch nor bend, the
  * object `materials.*.SECTION` by which a material gets the element. The members of that object are numbers, each with
@@ -57,7 +58,7 @@ struct tac_material_section {
 
 struct tac_material {
     char *name;     /* owned */
-    double density; /* kg/m^2 on triangles, kg/m on segments; 0: none */
+    double density; /* kg/m^2 on triangles, kg/m on segments; with a solid kg/m^3 on tetrahedra alone; 0: none */
     enum tac_stretch_model stretch_model;
     double stretch_stiffness;       /* cst: N/m; spring: N */
     double poisson;                 /* cst */
@@ -70,6 +71,9 @@ struct tac_material {
     double bend_damping;            /* s, times stiffness */
     double bend_yield;              /* rad; 0: none */
     bool rest_flat;                 /* rest angle 0 instead of the mesh's */
+    enum tac_solid_model solid_model;
+    double solid_damping;               /* s, times stiffness */
+    double solid_youngs, solid_poisson; /* Pa; -1 .. 1/2, without the ends */
     int section_count;
     struct tac_material_section section[TAC_MATERIAL_SECTIONS]; /* (section_count), in the order of the elements */
 };
@@ -99,7 +103,9 @@ struct tac_body {
     tac_lid vertex_begin, vertex_end;     /* its vertices in the scene's arrays */
     tac_lid triangle_begin, triangle_end; /* its triangles */
     tac_lid segment_begin, segment_end;   /* its segments */
-    bool has_elements;                    /* false: points (particles) */
+    tac_lid tetrahedron_begin,
+        tetrahedron_end; /* its tetrahedra; their faces that only one of them has are its triangles */
+    bool has_elements;   /* false: points (particles) */
 };
 
 /* A script: a path (piecewise linear displacement from where vertices are at the first knot) or a rotation, which some
@@ -270,7 +276,9 @@ struct tac_local_mesh {
     tac_lid triangle_count;
     tac_lid *triangle; /* owned, (T, 3) vertex ids of this mesh */
     tac_lid segment_count;
-    tac_lid *segment;              /* owned, (S, 2) vertex ids of this mesh */
+    tac_lid *segment; /* owned, (S, 2) vertex ids of this mesh */
+    tac_lid tetrahedron_count;
+    tac_lid *tetrahedron;          /* owned, (K, 4) vertex ids of this mesh; NULL where there are none */
     struct tac_topology *topology; /* owned, of all triangles and segments */
     tac_lid moved_count;           /* as many as there are motions */
     struct tac_moved *moved;       /* owned, (moved_count): of a rank's part, the vertices that the rank owns */
@@ -309,11 +317,12 @@ void tac_scene_destroy(struct tac_scene **scene);
 
 /* The geometry of a whole scene, from a checkpoint. All pointers are borrowed. */
 struct tac_geometry {
-    tac_gid vertex_count, triangle_count, segment_count;
-    const double *x;         /* (V, 3) start positions, m */
-    const double *mass;      /* (V), kg, to be compared with the scene's; NULL: they are not */
-    const tac_gid *triangle; /* (T, 3) */
-    const tac_gid *segment;  /* (S, 2) */
+    tac_gid vertex_count, triangle_count, segment_count, tetrahedron_count;
+    const double *x;            /* (V, 3) start positions, m */
+    const double *mass;         /* (V), kg, to be compared with the scene's; NULL: they are not */
+    const tac_gid *triangle;    /* (T, 3) */
+    const tac_gid *segment;     /* (S, 2) */
+    const tac_gid *tetrahedron; /* (K, 4) */
 };
 
 /* Local. Returns what a checkpoint keeps of a scene: its resolved JSON and, under the key "geometry", which no scene

@@ -78,12 +78,12 @@ static enum tac_err info_mesh(struct tac_ctx *ctx, const char *path, bool as_jso
     struct box b = box_of(mesh->x, mesh->vertex_count);
     bool closed = mesh->triangle_count > 0 && e.boundary == 0 && e.non_manifold == 0;
     if (as_json) {
-        err =
-            tac_json_print(ctx, json_pack("{s:s, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:o}", "kind", "mesh", "path",
-                                          tac_json_text(path), "vertices", (int)mesh->vertex_count, "triangles",
-                                          (int)mesh->triangle_count, "segments", (int)mesh->segment_count, "edges",
-                                          (int)e.count, "boundary_edges", (int)e.boundary, "non_manifold_edges",
-                                          (int)e.non_manifold, "closed", (int)closed, "box", box_json(&b)));
+        err = tac_json_print(
+            ctx, json_pack("{s:s, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:o}", "kind", "mesh", "path",
+                           tac_json_text(path), "vertices", (int)mesh->vertex_count, "triangles",
+                           (int)mesh->triangle_count, "segments", (int)mesh->segment_count, "tetrahedra",
+                           (int)mesh->tetrahedron_count, "edges", (int)e.count, "boundary_edges", (int)e.boundary,
+                           "non_manifold_edges", (int)e.non_manifold, "closed", (int)closed, "box", box_json(&b)));
         goto done;
     }
     printf("%s: mesh\n", path);
@@ -92,6 +92,8 @@ static enum tac_err info_mesh(struct tac_ctx *ctx, const char *path, bool as_jso
     printf("  edges      %" TAC_PRILID ", %" TAC_PRILID " at a boundary, %" TAC_PRILID
            " with more than two triangles%s\n",
            e.count, e.boundary, e.non_manifold, closed ? "; the surface is closed" : "");
+    if (mesh->tetrahedron_count > 0)
+        printf("  tetrahedra %" TAC_PRILID "; the triangles are their surface\n", mesh->tetrahedron_count);
     print_box(&b, "box");
 done:
     tac_mesh_destroy(&mesh);
@@ -151,12 +153,12 @@ static json_t *frames_json(const struct frames_info *f)
                         json_pack("{s:o, s:i, s:i, s:i, s:o}", "name", tac_json_text(r->body_name[b]), "vertices",
                                   (int)f->body[b].vertices, "triangles", (int)f->body[b].triangles, "segments",
                                   (int)f->body[b].segments, "radius", tac_json_real(f->body[b].radius)));
-    o = json_pack("{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:o, s:I, s:I}", "path", tac_json_text(r->path),
+    o = json_pack("{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:i, s:o, s:I, s:I}", "path", tac_json_text(r->path),
                   "name", tac_json_text(r->name), "version", tac_json_text(r->version), "commit",
                   tac_json_text(r->commit), "scene_sha256", tac_json_text(r->sha256), "vertices", (int)r->vertex_count,
                   "triangles", (int)r->triangle_count, "segments", (int)r->segment_count, "points", (int)r->point_count,
-                  "bodies", bodies, "frames", (json_int_t)r->frame_count, "incomplete_frames",
-                  (json_int_t)r->incomplete);
+                  "tetrahedra", (int)r->tetrahedron_count, "bodies", bodies, "frames", (json_int_t)r->frame_count,
+                  "incomplete_frames", (json_int_t)r->incomplete);
     if (o != NULL && r->frame_count > 0) {
         const struct tac_reader_frame *first = &r->frame[0], *last = &r->frame[r->frame_count - 1];
         tac_json_put(&o, "first_frame",
@@ -179,6 +181,8 @@ static void print_frames(const struct frames_info *f)
     printf("  vertices   %" TAC_PRILID ": %" TAC_PRILID " triangles, %" TAC_PRILID " segments, %" TAC_PRILID
            " points\n",
            r->vertex_count, r->triangle_count, r->segment_count, r->point_count);
+    if (r->tetrahedron_count > 0)
+        printf("  tetrahedra %" TAC_PRILID "\n", r->tetrahedron_count);
     if (r->frame_count > 0)
         printf("  frames     %" PRId64 ": %s to %s, t = %.9g to %.9g s\n", r->frame_count, r->frame[0].name,
                r->frame[r->frame_count - 1].name, r->frame[0].time_s, r->frame[r->frame_count - 1].time_s);

@@ -241,10 +241,17 @@ static enum tac_err write_whole(struct tac_ctx *ctx, const json_t *spec, const c
 {
     struct tac_mesh *mesh = NULL;
     enum tac_err err = TAC_OK;
-    TAC_TRY(tac_mesh_create(ctx, spec, "--", ".", &mesh));
+    /* Of a file with tetrahedra that is written as a surface, the surface is meant. */
+    const char *dot = strrchr(file, '.');
+    const bool solid = json_object_get(spec, "fill") != NULL || json_object_get(spec, "tetrahedra") != NULL ||
+                       (dot != NULL && strcasecmp(dot, ".h5") == 0);
+    TAC_TRY(tac_mesh_create_as(ctx, spec, "--", ".", solid ? TAC_MESH_ANY : TAC_MESH_SURFACE, &mesh));
     TAC_TRY(tac_mesh_write(ctx, mesh, file));
     printf("%s: %" TAC_PRILID " vertices, %" TAC_PRILID " triangles, %" TAC_PRILID " segments\n", file,
            mesh->vertex_count, mesh->triangle_count, mesh->segment_count);
+    if (mesh->tetrahedron_count > 0)
+        printf("%s: a solid of %" TAC_PRILID " tetrahedra; the triangles are its surface\n", file,
+               mesh->tetrahedron_count);
 done:
     tac_mesh_destroy(&mesh);
     return err;

@@ -120,15 +120,16 @@ static enum tac_err same_hash(struct tac_ctx *ctx, const struct tac_audit_folder
 /* Adds how many vertices, triangles and segments each body has, as tac_scene_resume() wants it. */
 static enum tac_err put_counts(struct tac_ctx *ctx, const struct tac_scene *s, json_t *json)
 {
-    json_t *counts[3] = {json_array(), json_array(), json_array()};
+    json_t *counts[4] = {json_array(), json_array(), json_array(), json_array()};
     for (tac_lid b = 0; b < s->settings->body_count; b++) {
         const struct tac_body *body = &s->settings->body[b];
         tac_json_append(&counts[0], json_integer(body->vertex_end - body->vertex_begin));
         tac_json_append(&counts[1], json_integer(body->triangle_end - body->triangle_begin));
         tac_json_append(&counts[2], json_integer(body->segment_end - body->segment_begin));
+        tac_json_append(&counts[3], json_integer(body->tetrahedron_end - body->tetrahedron_begin));
     }
-    json_t *geometry =
-        json_pack("{s:o, s:o, s:o}", "vertices", counts[0], "triangles", counts[1], "segments", counts[2]);
+    json_t *geometry = json_pack("{s:o, s:o, s:o, s:o}", "vertices", counts[0], "triangles", counts[1], "segments",
+                                 counts[2], "tetrahedra", counts[3]);
     if (geometry == NULL || json_object_set_new(json, "geometry", geometry) != 0)
         return tac_fail(ctx, TAC_ERR_RUN, "out of memory while reading a scene");
     return TAC_OK;
@@ -188,16 +189,23 @@ static enum tac_err make_scene(struct tac_ctx *ctx, const struct tac_audit_folde
     struct tac_scene *made = NULL;
     json_t *json = NULL;
     double *x = NULL;
-    tac_gid *triangle = NULL, *segment = NULL;
+    tac_gid *triangle = NULL, *segment = NULL, *tetrahedron = NULL;
     const char *why;
     char text[160];
     TAC_TRY(read_scene_json(ctx, f->dir, s, &json));
     TAC_TRY(tac_alloc(ctx, 3 * (size_t)s->mesh->vertex_count, sizeof *x, &x));
     TAC_TRY(widen(ctx, s->mesh->triangle, 3 * (size_t)s->mesh->triangle_count, &triangle));
     TAC_TRY(widen(ctx, s->mesh->segment, 2 * (size_t)s->mesh->segment_count, &segment));
+    TAC_TRY(widen(ctx, s->mesh->tetrahedron, 4 * (size_t)s->mesh->tetrahedron_count, &tetrahedron));
     TAC_TRY(tac_reader_frame(ctx, f->frames, 0, x, NULL, NULL));
-    const struct tac_geometry geometry = {
-        s->mesh->vertex_count, s->mesh->triangle_count, s->mesh->segment_count, x, NULL, triangle, segment};
+    const struct tac_geometry geometry = {.vertex_count = s->mesh->vertex_count,
+                                          .triangle_count = s->mesh->triangle_count,
+                                          .segment_count = s->mesh->segment_count,
+                                          .tetrahedron_count = s->mesh->tetrahedron_count,
+                                          .x = x,
+                                          .triangle = triangle,
+                                          .segment = segment,
+                                          .tetrahedron = tetrahedron};
     err = tac_scene_resume(&alone, NULL, NULL, 0, json, NULL, &geometry, &made);
     if (err == TAC_ERR_RUN)
         TAC_TRY(tac_fail(ctx, err, "%s", alone.error));
@@ -216,6 +224,7 @@ done:
     json_decref(json);
     free(x);
     free(triangle);
+    free(tetrahedron);
     free(segment);
     return err;
 }

@@ -25,11 +25,12 @@ static enum tac_err fill_bodies(struct tac_ctx *ctx, const struct tac_reader *r,
             return strange(ctx, r, "the radius of a body is not one number");
         body->vertex_end = i + 1;
     }
-    for (int kind = 0; kind < 2; kind++) {
-        const int width = kind == 0 ? 3 : 2;
-        const tac_lid *element = kind == 0 ? r->triangle : r->segment;
+    for (int kind = 0; kind < 3; kind++) {
+        const int width = kind == 0 ? 3 : kind == 1 ? 2 : 4;
+        const tac_lid *element = kind == 0 ? r->triangle : kind == 1 ? r->segment : r->tetrahedron;
+        const tac_lid count = kind == 0 ? r->triangle_count : kind == 1 ? r->segment_count : r->tetrahedron_count;
         tac_lid last = 0;
-        for (tac_lid i = 0; i < (kind == 0 ? r->triangle_count : r->segment_count); i++) {
+        for (tac_lid i = 0; i < count; i++) {
             const tac_lid *v = element + (size_t)width * (size_t)i, b = r->body[v[0]];
             struct tac_body *body = &s->settings->body[b];
             for (int k = 0; k < width; k++)
@@ -37,8 +38,10 @@ static enum tac_err fill_bodies(struct tac_ctx *ctx, const struct tac_reader *r,
                     return strange(ctx, r, "an element is not of one body, or has a vertex twice");
             if (b < last)
                 return strange(ctx, r, "its elements are not in the order of the bodies");
-            tac_lid *begin = kind == 0 ? &body->triangle_begin : &body->segment_begin;
-            tac_lid *end = kind == 0 ? &body->triangle_end : &body->segment_end;
+            tac_lid *begin = kind == 0   ? &body->triangle_begin
+                             : kind == 1 ? &body->segment_begin
+                                         : &body->tetrahedron_begin;
+            tac_lid *end = kind == 0 ? &body->triangle_end : kind == 1 ? &body->segment_end : &body->tetrahedron_end;
             if (*end == 0)
                 *begin = i;
             *end = i + 1;
@@ -59,6 +62,8 @@ static enum tac_err check_loose(struct tac_ctx *ctx, const struct tac_reader *r,
         used[r->triangle[i]] = 1;
     for (size_t i = 0; i < 2 * (size_t)r->segment_count; i++)
         used[r->segment[i]] = 1;
+    for (size_t i = 0; i < 4 * (size_t)r->tetrahedron_count; i++) /* inside a solid, where nothing can touch */
+        used[r->tetrahedron[i]] = 1;
     for (tac_lid i = 0; i < r->vertex_count && !err; i++)
         if (!used[i] && s->settings->body[r->body[i]].has_elements)
             err = strange(ctx, r, "a body with elements has a vertex that is in none");
@@ -144,6 +149,9 @@ static enum tac_err take_mesh(struct tac_ctx *ctx, struct tac_reader *r, struct 
     s->mesh->vertex_count = r->vertex_count;
     s->mesh->triangle_count = r->triangle_count;
     s->mesh->segment_count = r->segment_count;
+    s->mesh->tetrahedron_count = r->tetrahedron_count;
+    s->mesh->tetrahedron = r->tetrahedron;
+    r->tetrahedron = NULL;
     s->mesh->vertex_body = r->body;
     s->mesh->triangle = r->triangle;
     s->mesh->segment = r->segment;

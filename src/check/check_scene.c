@@ -142,6 +142,13 @@ static json_t *describe_material(const struct tac_material *m)
                                  m->rest_flat ? "flat" : "mesh");
         object = put(object, "bend", put_given(put_given(bend, "damping", m->bend_damping), "yield", m->bend_yield));
     }
+    if (m->solid_model != TAC_SOLID_NONE) {
+        static const char *const model[] = {"", "neo-hookean", "stvk", "corotated"};
+        object = put(object, "solid",
+                     put_given(json_pack("{s:s, s:f, s:f}", "model", model[m->solid_model], "youngs", m->solid_youngs,
+                                         "poisson", m->solid_poisson),
+                               "damping", m->solid_damping));
+    }
     return object;
 }
 
@@ -153,6 +160,8 @@ static json_t *describe_body(const struct tac_scene *scene, const struct tac_bod
         "segments", (int)(body->segment_end - body->segment_begin), "free", (int)t->free, "scripted",
         (int)(t->scripted + t->released), "fixed_vertices", (int)t->fixed, "mass", number(t->mass), "box",
         vector(t->low), vector(t->high), "radius", body->radius, "fixed", body->fixed, "self", body->self_contact);
+    if (body->tetrahedron_end > body->tetrahedron_begin)
+        object = put(object, "tetrahedra", json_integer(body->tetrahedron_end - body->tetrahedron_begin));
     if (body->material >= 0)
         object = put(object, "material", json_string(scene->settings->material[body->material].name));
     return object;
@@ -239,6 +248,7 @@ static int describe_whole(const struct tac_scene *scene, const struct tally *t, 
                                             (int)t->fixed));
     failed |= json_object_set_new(report, "triangles", json_integer(scene->mesh->triangle_count));
     failed |= json_object_set_new(report, "segments", json_integer(scene->mesh->segment_count));
+    failed |= json_object_set_new(report, "tetrahedra", json_integer(scene->mesh->tetrahedron_count));
     failed |= json_object_set_new(report, "edges", json_integer(scene->mesh->topology->edge_count));
     failed |= json_object_set_new(report, "hinges", json_integer(scene->mesh->topology->hinge_count));
     failed |= json_object_set_new(report, "mass", number(t->mass));

@@ -77,7 +77,8 @@ static void print_materials(FILE *text, const json_t *materials)
     json_t *m;
     json_array_foreach(materials, i, m)
     {
-        json_t *stretch = json_object_get(m, "stretch"), *bend = json_object_get(m, "bend");
+        json_t *stretch = json_object_get(m, "stretch"), *bend = json_object_get(m, "bend"),
+               *solid = json_object_get(m, "solid");
         fprintf(text, "material   \"%s\": ", word(m, "name"));
         if (json_object_get(m, "density"))
             fprintf(text, "density %g", real(m, "density"));
@@ -95,6 +96,10 @@ static void print_materials(FILE *text, const json_t *materials)
             fprintf(text, ", bend %s %g N m rest %s", word(bend, "model"), real(bend, "stiffness"), word(bend, "rest"));
         print_given(text, bend, "damping", " s");
         print_given(text, bend, "yield", " rad");
+        if (solid != NULL)
+            fprintf(text, ", solid %s %g Pa poisson %g", word(solid, "model"), real(solid, "youngs"),
+                    real(solid, "poisson"));
+        print_given(text, solid, "damping", " s");
         fputs("\n", text);
     }
 }
@@ -107,6 +112,8 @@ static void print_bodies(FILE *text, const json_t *bodies)
     {
         fprintf(text, "body       \"%s\": %lld vertices, %lld triangles, %lld segments", word(b, "name"),
                 count(b, "vertices"), count(b, "triangles"), count(b, "segments"));
+        if (json_object_get(b, "tetrahedra"))
+            fprintf(text, ", %lld tetrahedra", count(b, "tetrahedra"));
         if (json_object_get(b, "material"))
             fprintf(text, ", material \"%s\"", word(b, "material"));
         if (real(b, "radius") > 0)
@@ -174,9 +181,12 @@ void tac_check_print(FILE *text, const char *path, const json_t *report)
     print_box(text, json_object_get(report, "box"));
     fputs(" m, gravity ", text);
     print_vector(text, json_object_get(report, "gravity"));
-    fprintf(text, " m/s^2\nmesh       %lld vertices, %lld triangles, %lld segments, %lld edges, %lld hinges\n",
+    fprintf(text, " m/s^2\nmesh       %lld vertices, %lld triangles, %lld segments, %lld edges, %lld hinges",
             count(vertices, "all"), count(report, "triangles"), count(report, "segments"), count(report, "edges"),
             count(report, "hinges"));
+    if (count(report, "tetrahedra") > 0)
+        fprintf(text, ", %lld tetrahedra", count(report, "tetrahedra"));
+    fputs("\n", text);
     fprintf(text, "freedom    %lld degrees: %lld vertices free, %lld scripted, %lld fixed; mass %g kg\n",
             count(report, "degrees_of_freedom"), count(vertices, "free"), count(vertices, "scripted"),
             count(vertices, "fixed"), real(report, "mass"));

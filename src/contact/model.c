@@ -72,7 +72,7 @@ static enum tac_err vertex_tables(struct tac_ctx *ctx, struct tac_model *m)
     for (tac_lid i = 0; !s->mesh->part && i < 2 * s->mesh->topology->edge_count; i++)
         m->valence[s->mesh->topology->edge[i]]++;
     for (tac_lid i = 0; i < s->mesh->vertex_count; i++)
-        m->particle[i] = m->valence[i] == 0;
+        m->particle[i] = m->valence[i] == 0 && !tac_scene_inside(s, i, 0);
     if (s->settings->contact.ignore_count) {
         size_t n = (size_t)s->settings->body_count;
         TAC_TRY(tac_alloc(ctx, n * n, 1, &m->ignored));
@@ -155,7 +155,7 @@ static enum tac_err find_extremes(struct tac_ctx *ctx, const struct tac_model *m
     tac_gid lightest = INT64_MAX, first;
     for (tac_lid i = 0; i < n; i++) {
         most[2] = fmax(most[2], m->valence[i]);
-        if (!s->mesh->ever_free[i])
+        if (!s->mesh->ever_free[i] || tac_scene_inside(s, i, m->valence[i]))
             continue;
         most[0] = fmax(most[0], m->w_ever[i]);
         most[1] = fmax(most[1], -m->w_ever[i]);
@@ -171,7 +171,7 @@ static enum tac_err find_extremes(struct tac_ctx *ctx, const struct tac_model *m
     if (s->mesh->part && MPI_Allreduce(MPI_IN_PLACE, most, 5, MPI_DOUBLE, MPI_MAX, ctx->comm) != MPI_SUCCESS)
         return tac_fail(ctx, TAC_ERR_RUN, "MPI failed to find the lightest vertex");
     for (tac_lid i = n; i-- > 0;)
-        if (s->mesh->ever_free[i] && m->w_ever[i] == most[0])
+        if (s->mesh->ever_free[i] && m->w_ever[i] == most[0] && !tac_scene_inside(s, i, m->valence[i]))
             lightest = s->mesh->part ? s->mesh->part->vertex_id[i] : i;
     first = lightest;
     if (s->mesh->part && MPI_Allreduce(&lightest, &first, 1, TAC_GID_MPI, MPI_MIN, ctx->comm) != MPI_SUCCESS)
@@ -266,7 +266,7 @@ bool tac_model_is_pair(const struct tac_model *m, enum tac_pair_type type, const
         return false;
     for (int i = 0; i < n; i++)
         w += m->w_ever[v[i]];
-    if (w == 0)
+    if (w == 0 || tac_scene_inside(s, v[0], m->valence[v[0]]))
         return false;
     for (int i = 0; i < first; i++)
         for (int j = first; j < n; j++)

@@ -28,7 +28,7 @@ struct tac_model {
     double *sum;                   /* owned, [l] = sum of rate up to l */
     double *w_ever;                /* owned, (V): inverse of the mass while free, 0 if never free */
     tac_lid *valence;              /* owned, (V): edges at the vertex */
-    uint8_t *particle;             /* owned, (V): 1 if the vertex is in no element */
+    uint8_t *particle;             /* owned, (V): 1 if the vertex' body has no elements */
     uint8_t *ignored;              /* owned, (bodies, bodies) or NULL: pairs of bodies that may pass */
     struct tac_law *law;           /* owned, as many and in the order of scene->contact.law; then that of limits */
     bool friction;                 /* some law has friction */

@@ -14,6 +14,8 @@ int tac_element_table(const struct tac_ctx *ctx, const struct tac_element *out[T
     for (int k = 0; k < n; k++) {
         out[k] = (const struct tac_element *)keys[k];
         TAC_CHECK(out[k]->nodes >= 1 && out[k]->nodes <= TAC_ELEMENT_NODES && out[k]->width <= TAC_ELEMENT_MEMORY);
+        /* Six numbers take both places of a checkpoint's row. */
+        TAC_CHECK(out[k]->width <= 3 || out[k]->memory == NULL || out[k]->memory->tick_plastic == NULL);
     }
     return n;
 }
@@ -63,6 +65,9 @@ static struct stencils stencils_of(const struct tac_scene *s, enum tac_stencils 
         return (struct stencils){t->edge_count, t->edge, NULL, 2, part ? part->edge_id : NULL};
     case TAC_STENCILS_TRIANGLES:
         return (struct stencils){s->mesh->triangle_count, s->mesh->triangle, NULL, 3, part ? part->triangle_id : NULL};
+    case TAC_STENCILS_TETRAHEDRA:
+        return (struct stencils){s->mesh->tetrahedron_count, s->mesh->tetrahedron, NULL, 4,
+                                 part ? part->tetrahedron_id : NULL};
     default:
         return (struct stencils){t->hinge_count, t->hinge, t->hinge_edge, 4, part ? part->edge_id : NULL};
     }

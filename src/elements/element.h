@@ -29,7 +29,7 @@
 
 enum {
     TAC_ELEMENT_NODES = 4,  /* most nodes of an element; checkpoints have as many columns */
-    TAC_ELEMENT_MEMORY = 3, /* most numbers of a strain; likewise */
+    TAC_ELEMENT_MEMORY = 6, /* most numbers of a strain; of elements that yield 3; likewise */
     TAC_ELEMENT_SIZE = 3 * TAC_ELEMENT_NODES
 };
 
@@ -73,8 +73,8 @@ struct tac_element_memory {
     bool (*sensible)(const double *value);
 };
 
-/* The lists of the mesh's topology that elements lie on, and whose ids theirs are. */
-enum tac_stencils { TAC_STENCILS_EDGES, TAC_STENCILS_TRIANGLES, TAC_STENCILS_HINGES };
+/* The lists of the mesh and its topology that elements lie on, and whose ids theirs are. */
+enum tac_stencils { TAC_STENCILS_EDGES, TAC_STENCILS_TRIANGLES, TAC_STENCILS_HINGES, TAC_STENCILS_TETRAHEDRA };
 /* The column of energy.csv that the energy goes to. */
 enum tac_energy_column { TAC_ENERGY_STRETCH, TAC_ENERGY_BEND };
 
@@ -105,6 +105,7 @@ struct tac_element {
 };
 
 extern const struct tac_element tac_element_spring, tac_element_cst, tac_element_hinge;
+extern const struct tac_element tac_element_neo_hookean, tac_element_stvk, tac_element_corotated;
 
 /* Local. The program's table and then what ctx->added_elements adds; returns their number, at most TAC_ELEMENTS. */
 int tac_element_table(const struct tac_ctx *ctx, const struct tac_element *out[TAC_ELEMENTS]);

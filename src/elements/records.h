@@ -25,6 +25,14 @@ struct tac_hinge {
     double angle;     /* theta0, rad */
 };
 
+/* A solid's tetrahedron: F = [x1 - x0, x2 - x0, x3 - x0] B is constant in it.  The energy is a function of F, times the
+ * volume (solid.h). */
+struct tac_solid {
+    tac_lid v[4];
+    double b[9];       /* B, row by row: inverse of the rest shape's edge matrix, 1/m; row i - 1 is grad N_i */
+    double mu, lambda; /* Lame's moduli times the volume, J */
+};
+
 /* Dampers: rate is damping times stiffness. `most`: see kernel_body.h; where an element shrinks or stretches so far
  * that its damping grows by more than its period allows, it grows no further. */
 struct tac_spring_damper {
@@ -36,6 +44,12 @@ struct tac_cst_damper {
     double b00, b01, b11; /* as the membrane's */
     double a, b;          /* damping times its moduli, N m s */
     double most;          /* stretch squared */
+};
+struct tac_solid_damper {
+    tac_lid v[4];
+    double b[9];       /* as the tetrahedron's */
+    double mu, lambda; /* damping times its moduli, J s */
+    double most;       /* stretch squared */
 };
 struct tac_hinge_damper {
     tac_lid v[4];

@@ -6,5 +6,8 @@ const struct tac_element_keys *const tac_elements[] = {
     &tac_element_spring.keys,
     &tac_element_cst.keys,
     &tac_element_hinge.keys,
+    &tac_element_neo_hookean.keys,
+    &tac_element_stvk.keys,
+    &tac_element_corotated.keys,
     NULL,
 };

@@ -295,7 +295,7 @@ static void ghost_added(void *self, tac_lid v, const struct tac_ghost *ghost)
     sim->state.capacity = sim->ranks->halo.room;
     sim->model->valence[v] = ghost->valence;
     sim->model->w_ever[v] = ghost->ever_free ? 1 / ghost->mass : 0;
-    sim->model->particle[v] = ghost->valence == 0;
+    sim->model->particle[v] = ghost->valence == 0 && !tac_scene_inside(sim->scene, v, 0);
     memcpy(sim->state.pos[v].x, ghost->start, sizeof ghost->start);
     sim->state.pos[v].t = -1;
     sim->scripts.of[v] = -1;

@@ -21,6 +21,8 @@ void tac_builder_clear(struct tac_builder *b)
     free(b->triangle_place);
     free(b->segment);
     free(b->segment_place);
+    free(b->tetrahedron);
+    free(b->tetrahedron_place);
     tac_builder_init(b, b->ctx, "");
 }
 
@@ -97,6 +99,12 @@ enum tac_err tac_builder_segment(struct tac_builder *b, int64_t i, int64_t j)
                 &b->segment_place_capacity);
 }
 
+enum tac_err tac_builder_tetrahedron(struct tac_builder *b, const int64_t v[4])
+{
+    return push(b, "tetrahedra", 4, v, &b->tetrahedron_count, &b->tetrahedron, &b->tetrahedron_capacity,
+                &b->tetrahedron_place, &b->tetrahedron_place_capacity);
+}
+
 enum tac_err tac_builder_quad(struct tac_builder *b, int64_t ll, int64_t hl, int64_t hh, int64_t lh, int64_t parity)
 {
     enum tac_err err = TAC_OK;
@@ -128,8 +136,8 @@ done:
     return err;
 }
 
-/* Removes the vertices that no element uses and renumbers the rest, in order. */
-static enum tac_err drop_unused(struct tac_builder *b)
+/* Removes the vertices that no element uses and renumbers the rest, in order. quietly: they were to be expected. */
+static enum tac_err drop_unused(struct tac_builder *b, bool quietly)
 {
     enum tac_err err = TAC_OK;
     tac_lid *number = NULL;
@@ -139,6 +147,8 @@ static enum tac_err drop_unused(struct tac_builder *b)
         number[b->triangle[k]] = 1;
     for (size_t k = 0; k < 2 * b->segment_count; k++)
         number[b->segment[k]] = 1;
+    for (size_t k = 0; k < 4 * b->tetrahedron_count; k++)
+        number[b->tetrahedron[k]] = 1;
     for (size_t i = 0; i < b->vertex_count; i++) {
         if (!number[i])
             continue;
@@ -146,12 +156,16 @@ static enum tac_err drop_unused(struct tac_builder *b)
         number[i] = (tac_lid)kept++;
     }
     if (kept < b->vertex_count) {
-        tac_warn(b->ctx, "%s: %zu of %zu vertices are in no element and are dropped; vertex numbers count the others",
-                 b->where, b->vertex_count - kept, b->vertex_count);
+        if (!quietly)
+            tac_warn(b->ctx,
+                     "%s: %zu of %zu vertices are in no element and are dropped; vertex numbers count the others",
+                     b->where, b->vertex_count - kept, b->vertex_count);
         for (size_t k = 0; k < 3 * b->triangle_count; k++)
             b->triangle[k] = number[b->triangle[k]];
         for (size_t k = 0; k < 2 * b->segment_count; k++)
             b->segment[k] = number[b->segment[k]];
+        for (size_t k = 0; k < 4 * b->tetrahedron_count; k++)
+            b->tetrahedron[k] = number[b->tetrahedron[k]];
         b->vertex_count = kept;
     }
 done:
@@ -166,20 +180,48 @@ static void *fit(void *array, size_t bytes)
     return cut != NULL ? cut : array;
 }
 
-enum tac_err tac_builder_finish(struct tac_builder *b, bool points_only, struct tac_mesh **out)
+/* Makes of the elements what is wanted.  *inside: vertices that only tetrahedra have are dropped. */
+static enum tac_err choose(struct tac_builder *b, enum tac_mesh_want want, bool *inside)
+{
+    enum tac_err err = TAC_OK;
+    const bool own = b->triangle_count + b->segment_count > 0;
+    const int64_t others = b->left_out + (want == TAC_MESH_SURFACE && own ? (int64_t)b->tetrahedron_count : 0);
+    if (want == TAC_MESH_SOLID && b->tetrahedron_count == 0)
+        return tac_fail(
+            b->ctx, TAC_ERR_INPUT,
+            "%s: has no tetrahedra, and the body's material is a \"solid\"; give a mesh that has some (a box "
+            "or sphere with \"fill\": \"tets\", a Gmsh or HDF5 file), or another material",
+            b->where);
+    if (others > 0)
+        tac_warn(b->ctx, "%s: %" PRId64 " volume elements are left out; %s", b->where, others,
+                 want == TAC_MESH_SURFACE
+                     ? "only triangles, quadrangles and lines are read, for the body is no \"solid\""
+                     : "of those only tetrahedra with four nodes are read");
+    *inside = want == TAC_MESH_SURFACE && b->tetrahedron_count > 0 && !own;
+    if (b->tetrahedron_count > 0 && (want != TAC_MESH_SURFACE || !own))
+        TAC_TRY(tac_builder_surface(b));
+    if (want == TAC_MESH_SURFACE)
+        b->tetrahedron_count = 0;
+done:
+    return err;
+}
+
+enum tac_err tac_builder_finish(struct tac_builder *b, bool points_only, enum tac_mesh_want want, struct tac_mesh **out)
 {
     enum tac_err err = TAC_OK;
     struct tac_mesh *mesh = NULL;
+    bool inside = false;
     if (points_only)
-        b->triangle_count = b->segment_count = 0;
+        b->triangle_count = b->segment_count = b->tetrahedron_count = 0;
     if (b->vertex_count == 0) {
         err = tac_fail(b->ctx, TAC_ERR_INPUT, "%s: has no vertices; a mesh needs at least one", b->where);
         goto done;
     }
     TAC_TRY(tac_check_vertices(b));
+    TAC_TRY(choose(b, points_only ? TAC_MESH_ANY : want, &inside));
     TAC_TRY(tac_check_elements(b));
     if (b->triangle_count + b->segment_count > 0)
-        TAC_TRY(drop_unused(b));
+        TAC_TRY(drop_unused(b, inside));
     TAC_TRY(tac_alloc(b->ctx, 1, sizeof *mesh, &mesh));
     mesh->vertex_count = (tac_lid)b->vertex_count;
     mesh->x = fit(b->x, 3 * b->vertex_count * sizeof *b->x);
@@ -187,6 +229,11 @@ enum tac_err tac_builder_finish(struct tac_builder *b, bool points_only, struct 
     mesh->triangle = fit(b->triangle, 3 * b->triangle_count * sizeof *b->triangle);
     mesh->segment_count = (tac_lid)b->segment_count;
     mesh->segment = fit(b->segment, 2 * b->segment_count * sizeof *b->segment);
+    if (b->tetrahedron_count > 0) {
+        mesh->tetrahedron_count = (tac_lid)b->tetrahedron_count;
+        mesh->tetrahedron = fit(b->tetrahedron, 4 * b->tetrahedron_count * sizeof *b->tetrahedron);
+        b->tetrahedron = NULL;
+    }
     b->x = NULL;
     b->triangle = b->segment = NULL;
     *out = mesh;
@@ -201,6 +248,7 @@ void tac_mesh_destroy(struct tac_mesh **mesh)
     free((*mesh)->x);
     free((*mesh)->triangle);
     free((*mesh)->segment);
+    free((*mesh)->tetrahedron);
     free(*mesh);
     *mesh = NULL;
 }

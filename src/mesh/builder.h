@@ -31,6 +31,10 @@ struct tac_builder {
     size_t segment_count, segment_capacity, segment_place_capacity;
     tac_lid *segment;       /* owned, (segment_count, 2) */
     int64_t *segment_place; /* owned, (segment_count) if unit is set */
+    size_t tetrahedron_count, tetrahedron_capacity, tetrahedron_place_capacity;
+    tac_lid *tetrahedron;       /* owned, (tetrahedron_count, 4) */
+    int64_t *tetrahedron_place; /* owned, (tetrahedron_count) if unit is set */
+    int64_t left_out;           /* elements of other kinds of a file, which stay out */
 };
 
 /* All functions are local. */
@@ -47,6 +51,7 @@ enum tac_err tac_builder_vertex(struct tac_builder *b, double x, double y, doubl
 /* Indices may be of vertices yet to come; finish checks them. */
 enum tac_err tac_builder_triangle(struct tac_builder *b, int64_t i, int64_t j, int64_t k);
 enum tac_err tac_builder_segment(struct tac_builder *b, int64_t i, int64_t j);
+enum tac_err tac_builder_tetrahedron(struct tac_builder *b, const int64_t v[4]);
 
 /* Two triangles for the quadrilateral with corners low-low, high-low, high-high, low-high in (u, v); normal u x v.
  * `parity` even: the diagonal runs low-low to high-high; odd: the other one. */
@@ -58,6 +63,11 @@ enum tac_err tac_builder_patch(struct tac_builder *b, int64_t first, int64_t nu,
 
 /* Checks everything the header promises, drops vertices in no element if there are elements, moves the arrays into
  * *out. With points_only, the elements are dropped instead. */
-enum tac_err tac_builder_finish(struct tac_builder *b, bool points_only, struct tac_mesh **out);
+enum tac_err tac_builder_finish(struct tac_builder *b, bool points_only, enum tac_mesh_want want,
+                                struct tac_mesh **out);
+
+/* tetrahedra.c: checks the tetrahedra, and puts the faces that only one of them has, facing outward and in the order of
+ * the tetrahedra, in the place of the builder's triangles and segments. */
+enum tac_err tac_builder_surface(struct tac_builder *b);
 
 #endif

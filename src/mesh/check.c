@@ -16,7 +16,7 @@
 
 static const char *name_of(int width)
 {
-    return width == 3 ? "triangle" : "segment";
+    return width == 4 ? "tetrahedron" : width == 3 ? "triangle" : "segment";
 }
 
 /* "mesh.obj, line 12" or, without places, "bodies[0].mesh". */
@@ -101,6 +101,51 @@ enum tac_err tac_check_sizes(const struct tac_origin *origin, size_t first, size
     return TAC_OK;
 }
 
+/* Six times the volume, and the cube of the longest edge. */
+static double six_volumes(const tac_lid *v, const double *x, double *cube)
+{
+    double edge[6][3], n[3], longest = 0;
+    for (int k = 0, e = 0; k < 4; k++)
+        for (int i = k + 1; i < 4; i++, e++) {
+            tac_sub(edge[e], x + 3 * (size_t)v[i], x + 3 * (size_t)v[k]);
+            longest = fmax(longest, tac_dot(edge[e], edge[e]));
+        }
+    tac_cross(n, edge[0], edge[1]);
+    *cube = longest * sqrt(longest);
+    return tac_dot(n, edge[2]);
+}
+
+enum tac_err tac_check_volumes(const struct tac_origin *origin, size_t count, tac_lid *element, const double *x)
+{
+    char text[512];
+    double cube;
+    size_t inverted = 0;
+    for (size_t e = 0; e < count; e++)
+        inverted += six_volumes(element + 4 * e, x, &cube) < 0;
+    const bool mirrored = inverted == count; /* the file counts the other way round */
+    for (size_t e = 0; e < count; e++) {
+        tac_lid *v = element + 4 * e;
+        if (mirrored) {
+            const tac_lid last = v[3];
+            v[3] = v[2];
+            v[2] = last;
+        }
+        const double volume = six_volumes(v, x, &cube);
+        if (!(cube > 1e-300) || !(fabs(volume) > THINNEST * cube))
+            return tac_fail(
+                origin->ctx, TAC_ERR_INPUT,
+                "%s: tetrahedron %zu near (%g, %g, %g) is flat: it has no volume; remove it or move a vertex",
+                place(origin, e, text), e, x[3 * (size_t)v[0]], x[3 * (size_t)v[0] + 1], x[3 * (size_t)v[0] + 2]);
+        if (volume < 0)
+            return tac_fail(
+                origin->ctx, TAC_ERR_INPUT,
+                "%s: tetrahedron %zu near (%g, %g, %g) is inverted, and others are not; exchange two of its "
+                "vertices",
+                place(origin, e, text), e, x[3 * (size_t)v[0]], x[3 * (size_t)v[0] + 1], x[3 * (size_t)v[0] + 2]);
+    }
+    return TAC_OK;
+}
+
 enum tac_err tac_fail_repeat(const struct tac_origin *origin, int width, size_t row, size_t two, size_t one)
 {
     char text[512];
@@ -108,9 +153,8 @@ enum tac_err tac_fail_repeat(const struct tac_origin *origin, int width, size_t 
                     place(origin, row, text), name_of(width), two, name_of(width), one);
 }
 
-/* Two elements with the same vertices, in whatever order. */
-static enum tac_err check_repeats(const struct tac_origin *origin, size_t vertex_count, size_t count, int width,
-                                  const tac_lid *element)
+enum tac_err tac_check_repeats(const struct tac_origin *origin, size_t vertex_count, size_t count, int width,
+                               const tac_lid *element)
 {
     enum tac_err err = TAC_OK;
     tac_lid *key = NULL, *order = NULL;
@@ -163,8 +207,8 @@ enum tac_err tac_check_elements(struct tac_builder *b)
     TAC_TRY(tac_check_indices(&segment, 0, b->segment_count, 2, b->segment, b->vertex_count));
     TAC_TRY(tac_check_sizes(&triangle, 0, b->triangle_count, 3, b->triangle, b->triangle, b->x));
     TAC_TRY(tac_check_sizes(&segment, 0, b->segment_count, 2, b->segment, b->segment, b->x));
-    TAC_TRY(check_repeats(&triangle, b->vertex_count, b->triangle_count, 3, b->triangle));
-    TAC_TRY(check_repeats(&segment, b->vertex_count, b->segment_count, 2, b->segment));
+    TAC_TRY(tac_check_repeats(&triangle, b->vertex_count, b->triangle_count, 3, b->triangle));
+    TAC_TRY(tac_check_repeats(&segment, b->vertex_count, b->segment_count, 2, b->segment));
 done:
     return err;
 }

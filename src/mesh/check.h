@@ -28,6 +28,12 @@ enum tac_err tac_check_indices(const struct tac_origin *origin, size_t first, si
  * `element` are. */
 enum tac_err tac_check_sizes(const struct tac_origin *origin, size_t first, size_t count, int width,
                              const tac_lid *element, const tac_lid *at, const double *x);
+/* Tetrahedra (count, 4) have a volume that is positive; where all of them are negative, their vertices 2 and 3 are
+ * exchanged. */
+enum tac_err tac_check_volumes(const struct tac_origin *origin, size_t count, tac_lid *element, const double *x);
+/* No two elements have the same vertices, in whatever order. */
+enum tac_err tac_check_repeats(const struct tac_origin *origin, size_t vertex_count, size_t count, int width,
+                               const tac_lid *element);
 /* The sentence for element `two`, which has the vertices of element `one`; `row` of origin->place. */
 enum tac_err tac_fail_repeat(const struct tac_origin *origin, int width, size_t row, size_t two, size_t one);
 

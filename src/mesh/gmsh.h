@@ -17,7 +17,6 @@ struct tac_gmsh {
     bool binary, version4, has_format, has_nodes, has_elements;
     struct tac_gmsh_node *node; /* owned; sorted by tag once all are read */
     size_t node_count, node_capacity;
-    int64_t volumes; /* elements left out */
 };
 
 /* All local. Numbers in the text or in the binary data, as the file has them: `int`, `size_t`, double of the format. */

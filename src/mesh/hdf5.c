@@ -1,4 +1,4 @@
-/* hdf5.c: HDF5 meshes: /vertices (V, 3) floats, /triangles (T, 3) and /segments (S, 2) integers. */
+/* hdf5.c: HDF5 meshes: /vertices (V, 3) floats, /triangles (T, 3), /segments (S, 2) and /tetrahedra (K, 4) integers. */
 #include "mesh/read.h"
 
 #include <hdf5.h>
@@ -43,6 +43,10 @@ enum { LARGEST_CHUNK = 1 << 28 }; /* bytes */
 static const struct table VERTICES = {"/vertices", 3, true, true};
 static const struct table TRIANGLES = {"/triangles", 3, false, false};
 static const struct table SEGMENTS = {"/segments", 2, false, false};
+static const struct table TETRAHEDRA = {"/tetrahedra", 4, false, false};
+
+/* Those that all ranks write together come first. */
+enum { TABLES = 4, WRITTEN = 3 };
 
 /* A dataset can claim any size while the file holds nothing: unwritten values are made up by the library. What is
  * claimed must be stored, allowing for compression (deflate reaches 1032:1). */
@@ -139,11 +143,11 @@ done:
 
 struct tac_hdf5 {
     char *path; /* owned */
-    hid_t file, set[3];
-    hsize_t rows[3], portion[3]; /* portion: rows that are well read at once */
+    hid_t file, set[TABLES];
+    hsize_t rows[TABLES], portion[TABLES]; /* portion: rows that are well read at once */
 };
 
-static const struct table *const TABLE[3] = {&VERTICES, &TRIANGLES, &SEGMENTS};
+static const struct table *const TABLE[TABLES] = {&VERTICES, &TRIANGLES, &SEGMENTS, &TETRAHEDRA};
 
 void tac_hdf5_close(struct tac_hdf5 **mesh)
 {
@@ -151,7 +155,7 @@ void tac_hdf5_close(struct tac_hdf5 **mesh)
     if (h == NULL)
         return;
     const struct silence quiet = begin_silence();
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < TABLES; k++)
         if (h->set[k] >= 0)
             H5Dclose(h->set[k]);
     if (h->file >= 0)
@@ -181,7 +185,7 @@ enum tac_err tac_hdf5_open(struct tac_ctx *ctx, const char *path, struct tac_hdf
     const struct silence quiet = begin_silence();
     struct tac_hdf5 *h = NULL;
     TAC_TRY(tac_alloc(ctx, 1, sizeof *h, &h));
-    h->file = h->set[0] = h->set[1] = h->set[2] = -1;
+    h->file = h->set[0] = h->set[1] = h->set[2] = h->set[3] = -1;
     TAC_TRY(tac_alloc(ctx, strlen(path) + 1, 1, &h->path));
     memcpy(h->path, path, strlen(path));
     h->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
@@ -190,7 +194,7 @@ enum tac_err tac_hdf5_open(struct tac_ctx *ctx, const char *path, struct tac_hdf
                        "%s: cannot be opened as HDF5; the file is damaged, cut off or being written", path);
         goto done;
     }
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < TABLES; k++) {
         TAC_TRY(open_table(ctx, h->file, path, TABLE[k], &h->set[k], &h->rows[k]));
         if (h->set[k] >= 0)
             h->portion[k] = portion_of(h->set[k]);
@@ -248,7 +252,8 @@ static enum tac_err load(struct tac_ctx *ctx, const struct tac_hdf5 *h, enum tac
             const int64_t *v = (const int64_t *)data + width * i;
             TAC_TRY(table == TAC_HDF5_VERTICES    ? tac_builder_vertex(b, x[0], x[1], x[2])
                     : table == TAC_HDF5_TRIANGLES ? tac_builder_triangle(b, v[0], v[1], v[2])
-                                                  : tac_builder_segment(b, v[0], v[1]));
+                    : table == TAC_HDF5_SEGMENTS  ? tac_builder_segment(b, v[0], v[1])
+                                                  : tac_builder_tetrahedron(b, v));
         }
     }
 done:
@@ -261,7 +266,7 @@ enum tac_err tac_hdf5_look(struct tac_ctx *ctx, const char *path)
     enum tac_err err = TAC_OK;
     struct tac_hdf5 *h = NULL;
     TAC_TRY(tac_hdf5_open(ctx, path, &h));
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < TABLES; k++)
         TAC_TRY(load(ctx, h, (enum tac_hdf5_table)k, NULL));
 done:
     tac_hdf5_close(&h);
@@ -277,6 +282,7 @@ enum tac_err tac_read_hdf5(struct tac_ctx *ctx, const char *path, struct tac_bui
     TAC_TRY(load(ctx, h, TAC_HDF5_VERTICES, b));
     TAC_TRY(load(ctx, h, TAC_HDF5_TRIANGLES, b));
     TAC_TRY(load(ctx, h, TAC_HDF5_SEGMENTS, b));
+    TAC_TRY(load(ctx, h, TAC_HDF5_TETRAHEDRA, b));
 done:
     tac_hdf5_close(&h);
     return err;
@@ -316,7 +322,9 @@ enum tac_err tac_write_hdf5(struct tac_ctx *ctx, const struct tac_mesh *mesh, co
     const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     bool good = file >= 0 && write_table(file, &VERTICES, (hsize_t)mesh->vertex_count, mesh->x) &&
                 write_table(file, &TRIANGLES, (hsize_t)mesh->triangle_count, mesh->triangle) &&
-                write_table(file, &SEGMENTS, (hsize_t)mesh->segment_count, mesh->segment);
+                write_table(file, &SEGMENTS, (hsize_t)mesh->segment_count, mesh->segment) &&
+                (mesh->tetrahedron_count == 0 ||
+                 write_table(file, &TETRAHEDRA, (hsize_t)mesh->tetrahedron_count, mesh->tetrahedron));
     if (file >= 0)
         good = H5Fclose(file) >= 0 && good;
     end_silence(&quiet);
@@ -326,7 +334,7 @@ enum tac_err tac_write_hdf5(struct tac_ctx *ctx, const struct tac_mesh *mesh, co
 }
 
 struct tac_hdf5_writer {
-    hid_t file, set[3], transfer;
+    hid_t file, set[WRITTEN], transfer;
 };
 
 /* HDF5 reports a failure only on the rank that had it; it is a failure of all ranks. */

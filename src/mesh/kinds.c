@@ -83,11 +83,17 @@ static const struct tac_param spikes[] = {
      .help = "diameter of a spike's foot, through its corners"},
     {.name = "sides", .type = TAC_PARAM_COUNT, .least = {3}, .help = "triangles of a spike (default 6)"},
 };
+#define FILL                                                                                                           \
+    {                                                                                                                  \
+        .name = "fill", .type = TAC_PARAM_STRING, .help = "tets: a solid of tetrahedra, not only its surface"          \
+    }
+
 static const struct tac_param sphere[] = {
     {.name = "radius", .type = TAC_PARAM_NUMBER, .required = true, .positive = true, .help = "of the sphere"},
     {.name = "level",
      .type = TAC_PARAM_COUNT,
      .help = "subdivisions of the icosahedron, 20 x 4^level triangles (default 0)"},
+    FILL,
 };
 static const struct tac_param box[] = {
     {.name = "size",
@@ -102,6 +108,7 @@ static const struct tac_param box[] = {
      .required = true,
      .least = {1, 1, 1},
      .help = "[nx, ny, nz], squares along each side"},
+    FILL,
 };
 static const struct tac_param solid[] = {
     {.name = "edge", .type = TAC_PARAM_NUMBER, .required = true, .positive = true, .help = "edge length of the solid"},
@@ -140,6 +147,7 @@ static const struct tac_param inlined[] = {
     {.name = "vertices", .type = TAC_PARAM_ROWS, .width = 3, .required = true, .help = "[[x, y, z], ...]"},
     {.name = "triangles", .type = TAC_PARAM_INDICES, .width = 3, .help = "[[i, j, k], ...], vertices counted from 0"},
     {.name = "edges", .type = TAC_PARAM_INDICES, .width = 2, .help = "[[i, j], ...], segments"},
+    {.name = "tetrahedra", .type = TAC_PARAM_INDICES, .width = 4, .help = "[[i, j, k, l], ...], of a solid"},
 };
 
 static const struct tac_param file[] = {
@@ -199,6 +207,12 @@ enum tac_err tac_mesh_kind_find(struct tac_ctx *ctx, const char *path, const cha
 enum tac_err tac_mesh_create(struct tac_ctx *ctx, const json_t *spec, const char *where, const char *base_dir,
                              struct tac_mesh **out)
 {
+    return tac_mesh_create_as(ctx, spec, where, base_dir, TAC_MESH_ANY, out);
+}
+
+enum tac_err tac_mesh_create_as(struct tac_ctx *ctx, const json_t *spec, const char *where, const char *base_dir,
+                                enum tac_mesh_want want, struct tac_mesh **out)
+{
     enum tac_err err = TAC_OK;
     const struct tac_mesh_kind *kind = NULL;
     struct tac_builder b;
@@ -222,7 +236,7 @@ enum tac_err tac_mesh_create(struct tac_ctx *ctx, const json_t *spec, const char
         b.where = kind->name;
     TAC_TRY(tac_params_check(&p, kind->param, kind->param_count, "kind"));
     TAC_TRY(kind->make(&p, &b));
-    TAC_TRY(tac_builder_finish(&b, kind->make == tac_make_points, out));
+    TAC_TRY(tac_builder_finish(&b, kind->make == tac_make_points, want, out));
 done:
     tac_builder_clear(&b);
     return err;

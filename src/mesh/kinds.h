@@ -23,6 +23,13 @@ bool tac_mesh_find_blocks(const struct tac_ctx *ctx, const json_t *spec, struct 
 void tac_grid_blocks(const struct tac_params *p, struct tac_mesh_blocks *b);
 enum tac_err tac_make_grid(const struct tac_params *p, struct tac_builder *b);
 enum tac_err tac_make_box(const struct tac_params *p, struct tac_builder *b);
+/* filled.c: whether the description says "fill": "tets"; TAC_ERR_INPUT: it says something else. */
+enum tac_err tac_mesh_filled(const struct tac_params *p, bool *filled);
+enum tac_err tac_fill_box(struct tac_builder *b, const double size[3], const int64_t cells[3]);
+/* The solid within a triangulated surface around the origin: its tetrahedra with the origin, cut in eight `level`
+ * times; every new vertex lies on a sphere about the origin, whose radius is linear between those of the edge's ends.
+ */
+enum tac_err tac_fill_sphere(struct tac_builder *b, int64_t level, double radius);
 enum tac_err tac_make_torus(const struct tac_params *p, struct tac_builder *b);
 enum tac_err tac_make_cylinder(const struct tac_params *p, struct tac_builder *b);
 enum tac_err tac_make_cone(const struct tac_params *p, struct tac_builder *b);

@@ -24,7 +24,7 @@ static enum tac_err push_elements(const struct tac_params *p, struct tac_builder
     char path[512];
     const size_t count = tac_params_row_count(p, key);
     for (size_t e = 0; e < count; e++) {
-        double v[3];
+        double v[4];
         tac_params_row(p, key, e, width, v);
         for (int k = 0; k < width; k++) {
             if (v[k] >= (double)b->vertex_count) {
@@ -33,7 +33,10 @@ static enum tac_err push_elements(const struct tac_params *p, struct tac_builder
                 goto done;
             }
         }
-        if (width == 3)
+        if (width == 4)
+            TAC_TRY(tac_builder_tetrahedron(
+                b, (const int64_t[]){(int64_t)v[0], (int64_t)v[1], (int64_t)v[2], (int64_t)v[3]}));
+        else if (width == 3)
             TAC_TRY(tac_builder_triangle(b, (int64_t)v[0], (int64_t)v[1], (int64_t)v[2]));
         else
             TAC_TRY(tac_builder_segment(b, (int64_t)v[0], (int64_t)v[1]));
@@ -48,6 +51,7 @@ enum tac_err tac_make_inline(const struct tac_params *p, struct tac_builder *b)
     TAC_TRY(push_vertices(p, b));
     TAC_TRY(push_elements(p, b, "triangles", 3));
     TAC_TRY(push_elements(p, b, "edges", 2));
+    TAC_TRY(push_elements(p, b, "tetrahedra", 4));
 done:
     return err;
 }

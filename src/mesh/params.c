@@ -80,7 +80,9 @@ static enum tac_err check_row(const struct tac_params *p, const struct tac_param
     const bool whole = param->type == TAC_PARAM_COUNTS || param->type == TAC_PARAM_INDICES;
     if (!json_is_array(value) || json_array_size(value) != (size_t)param->width) {
         snprintf(text, sizeof text, "%d %snumbers [%s]", param->width, whole ? "whole " : "",
-                 param->width == 2 ? ".., .." : ".., .., ..");
+                 param->width == 2   ? ".., .."
+                 : param->width == 3 ? ".., .., .."
+                                     : ".., .., .., ..");
         return wrong(p, param, index, value, text);
     }
     for (int k = 0; k < param->width; k++) {

@@ -100,8 +100,12 @@ enum tac_err tac_make_box(const struct tac_params *p, struct tac_builder *b)
     enum tac_err err = TAC_OK;
     double size[3], quads = 0;
     int64_t n[3];
+    bool filled;
+    TAC_TRY(tac_mesh_filled(p, &filled));
     tac_params_numbers(p, "size", 3, size);
     tac_params_counts(p, "cells", 3, n);
+    if (filled)
+        return tac_fill_box(b, size, n);
     for (int k = 0; k < 3; k++)
         quads += 2 * (double)n[k] * (double)n[(k + 1) % 3];
     TAC_TRY(tac_builder_reserve(b, quads + 2, 2 * quads, 0)); /* a closed surface of quads: V = Q + 2 */

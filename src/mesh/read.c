@@ -156,7 +156,7 @@ enum tac_err tac_mesh_read(struct tac_ctx *ctx, const char *path, struct tac_mes
     struct tac_builder b;
     tac_builder_init(&b, ctx, path);
     TAC_TRY(tac_read_any(ctx, path, NULL, &b));
-    TAC_TRY(tac_builder_finish(&b, false, out));
+    TAC_TRY(tac_builder_finish(&b, false, TAC_MESH_ANY, out));
 done:
     tac_builder_clear(&b);
     return err;

@@ -22,7 +22,7 @@ bool tac_is_hdf5(const char *path);
 /* An HDF5 mesh, opened by this rank alone: a block of rows at a time.  (Each rank reads by itself rather than all
  * together, so that a file that is damaged in one place is one rank's error, and no rank waits in MPI-IO.) */
 struct tac_hdf5; /* opaque */
-enum tac_hdf5_table { TAC_HDF5_VERTICES, TAC_HDF5_TRIANGLES, TAC_HDF5_SEGMENTS };
+enum tac_hdf5_table { TAC_HDF5_VERTICES, TAC_HDF5_TRIANGLES, TAC_HDF5_SEGMENTS, TAC_HDF5_TETRAHEDRA };
 
 /* Local. Checks kind, shape and storage of the tables; TAC_ERR_INPUT. */
 enum tac_err tac_hdf5_open(struct tac_ctx *ctx, const char *path, struct tac_hdf5 **out);
@@ -30,11 +30,12 @@ void tac_hdf5_close(struct tac_hdf5 **mesh);
 /* Local. Opens the file and reads all rows, to see whether that can be done. */
 enum tac_err tac_hdf5_look(struct tac_ctx *ctx, const char *path);
 int64_t tac_hdf5_rows(const struct tac_hdf5 *mesh, enum tac_hdf5_table table);
-/* Local. Rows first .. first+count-1 into out: (count, 3) doubles, (count, 3) or (count, 2) int64_t. */
+/* Local. Rows first .. first+count-1 into out: (count, 3) doubles, or int64_t, as many columns as
+ * an element has vertices. */
 enum tac_err tac_hdf5_read(struct tac_ctx *ctx, const struct tac_hdf5 *mesh, enum tac_hdf5_table table, int64_t first,
                            int64_t count, void *out);
 
-/* An HDF5 mesh that all ranks write together. */
+/* An HDF5 mesh that all ranks write together: without tetrahedra. */
 struct tac_hdf5_writer; /* opaque */
 
 /* Collective. A new file with tables of so many rows; TAC_ERR_RUN: the disk failed. */

@@ -1,5 +1,5 @@
-/* read_gmsh.c: Gmsh .msh 2.x and 4.1, ascii and binary of either byte order: nodes, lines, triangles, and quadrangles
- * as two triangles each. */
+/* read_gmsh.c: Gmsh .msh 2.x and 4.1, ascii and binary of either byte order: nodes, lines, triangles, quadrangles as
+ * two triangles each, and tetrahedra. */
 #include "mesh/gmsh.h"
 
 #include <stdarg.h>
@@ -289,9 +289,6 @@ enum tac_err tac_read_gmsh(const struct tac_file *file, struct tac_builder *b)
                             g.has_format ? "Nodes" : "MeshFormat");
         goto done;
     }
-    if (g.volumes > 0)
-        tac_warn(b->ctx, "%s: %" PRId64 " volume elements are left out; only triangles, quadrangles and lines are read",
-                 file->path, g.volumes);
 done:
     free(g.node);
     return err;

@@ -1,12 +1,13 @@
-/* read_gmsh_elements.c: elements of a Gmsh file: lines, triangles, and quadrangles as two triangles each. */
+/* read_gmsh_elements.c: elements of a Gmsh file: lines, triangles, quadrangles as two triangles each, and tetrahedra.
+ */
 #include "mesh/gmsh.h"
 
 /* Element types by number: how many nodes, and what becomes of them. */
-enum fate { UNKNOWN, KEEP_LINE, KEEP_TRIANGLE, KEEP_QUAD, LEAVE_OUT, COUNT_VOLUME, TOO_HIGH };
+enum fate { UNKNOWN, KEEP_LINE, KEEP_TRIANGLE, KEEP_QUAD, KEEP_TETRAHEDRON, LEAVE_OUT, COUNT_VOLUME, TOO_HIGH };
 static const struct {
     unsigned char nodes, fate;
 } ELEMENT_TYPE[94] = {
-    [1] = {2, KEEP_LINE},       [2] = {3, KEEP_TRIANGLE},  [3] = {4, KEEP_QUAD},      [4] = {4, COUNT_VOLUME},
+    [1] = {2, KEEP_LINE},       [2] = {3, KEEP_TRIANGLE},  [3] = {4, KEEP_QUAD},      [4] = {4, KEEP_TETRAHEDRON},
     [5] = {8, COUNT_VOLUME},    [6] = {6, COUNT_VOLUME},   [7] = {5, COUNT_VOLUME},   [8] = {3, TOO_HIGH},
     [9] = {6, TOO_HIGH},        [10] = {9, TOO_HIGH},      [11] = {10, COUNT_VOLUME}, [12] = {27, COUNT_VOLUME},
     [13] = {18, COUNT_VOLUME},  [14] = {14, COUNT_VOLUME}, [15] = {1, LEAVE_OUT},     [16] = {8, TOO_HIGH},
@@ -58,7 +59,7 @@ static enum tac_err read_corners(struct tac_gmsh *g, int64_t type)
     for (int k = 0; k < ELEMENT_TYPE[type].nodes; k++) {
         TAC_TRY(g->version4 ? tac_gmsh_size(g, "a node of an element", &tag)
                             : tac_gmsh_int(g, "a node of an element", &tag));
-        if (fate == KEEP_LINE || fate == KEEP_TRIANGLE || fate == KEEP_QUAD)
+        if (fate >= KEEP_LINE && fate <= KEEP_TETRAHEDRON)
             TAC_TRY(find_node(g, tag, &v[k]));
     }
     if (fate == KEEP_LINE)
@@ -67,7 +68,9 @@ static enum tac_err read_corners(struct tac_gmsh *g, int64_t type)
         TAC_TRY(tac_builder_triangle(g->b, v[0], v[1], v[2]));
     if (fate == KEEP_QUAD)
         TAC_TRY(tac_builder_triangle(g->b, v[0], v[2], v[3]));
-    g->volumes += fate == COUNT_VOLUME;
+    if (fate == KEEP_TETRAHEDRON)
+        TAC_TRY(tac_builder_tetrahedron(g->b, v));
+    g->b->left_out += fate == COUNT_VOLUME;
 done:
     return err;
 }

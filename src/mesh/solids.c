@@ -151,5 +151,14 @@ enum tac_err tac_make_icosahedron(const struct tac_params *p, struct tac_builder
 
 enum tac_err tac_make_sphere(const struct tac_params *p, struct tac_builder *b)
 {
-    return make_solid(b, &icosahedron, tac_params_count(p, "level", 0), tac_params_number(p, "radius"), true);
+    const int64_t level = tac_params_count(p, "level", 0);
+    const double radius = tac_params_number(p, "radius");
+    enum tac_err err = TAC_OK;
+    bool filled;
+    TAC_TRY(tac_mesh_filled(p, &filled));
+    TAC_TRY(make_solid(b, &icosahedron, filled ? 0 : level, filled ? 1 : radius, true));
+    if (filled)
+        TAC_TRY(tac_fill_sphere(b, level, radius));
+done:
+    return err;
 }

@@ -148,6 +148,9 @@ enum tac_err tac_mesh_write(struct tac_ctx *ctx, const struct tac_mesh *mesh, co
                         path);
     if (stl && (err = check_stl(ctx, mesh, path)) != TAC_OK)
         return err;
+    if (!h5 && mesh->tetrahedron_count > 0)
+        return tac_fail(ctx, TAC_ERR_INPUT,
+                        "%s: OBJ, PLY and STL hold surfaces only, and this mesh has tetrahedra; write .h5", path);
     TAC_TRY(tac_alloc(ctx, size, 1, &partial));
     snprintf(partial, size, "%s.partial-%ld", path, (long)getpid());
     /* A name that cannot be made is the caller's mistake; what fails after that is the disk's. */

@@ -27,6 +27,8 @@ static enum tac_err list_corners(struct tac_ctx *ctx, const struct tac_pieces *p
         err = tac_ids_add(ctx, &ids, 2 * (size_t)p->segment_count, p->segment);
     if (err == TAC_OK)
         err = tac_ids_add(ctx, &ids, 4 * (size_t)p->hinge_count, p->hinge);
+    if (err == TAC_OK)
+        err = tac_ids_add(ctx, &ids, 4 * (size_t)p->tetrahedron_count, p->tetrahedron);
     if (err) {
         free(ids.list);
         return err;

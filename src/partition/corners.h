@@ -7,7 +7,7 @@
 
 struct tac_corners {
     size_t count;
-    tac_gid *id;              /* owned, (count) ascending: the vertices of our triangles, segments and hinges */
+    tac_gid *id;              /* owned, (count) ascending: the vertices of our elements */
     int32_t *holder;          /* owned, (count): the rank that has the vertex' row */
     double *x;                /* owned, (count, 3), m */
     uint8_t *ever_free;       /* owned, (count) */

@@ -16,6 +16,7 @@ static enum tac_err sort_arrived(struct tac_ctx *ctx, struct arrived *a)
     TAC_TRY(tac_sort_records(ctx, a->triangles, sizeof *a->triangle, a->triangle));
     TAC_TRY(tac_sort_records(ctx, a->segments, sizeof *a->segment, a->segment));
     TAC_TRY(tac_sort_records(ctx, a->hinges, sizeof *a->hinge, a->hinge));
+    TAC_TRY(tac_sort_records(ctx, a->tetrahedra, sizeof *a->tetrahedron, a->tetrahedron));
 done:
     return err;
 }
@@ -30,6 +31,8 @@ static enum tac_err find_corners(struct tac_ctx *ctx, struct arrived *a, size_t 
         TAC_TRY(tac_ids_add(ctx, &ids, 2, a->segment[i].vertex));
     for (size_t i = 0; i < a->hinges; i++)
         TAC_TRY(tac_ids_add(ctx, &ids, 4, a->hinge[i].vertex));
+    for (size_t i = 0; i < a->tetrahedra; i++)
+        TAC_TRY(tac_ids_add(ctx, &ids, 4, a->tetrahedron[i].vertex));
     TAC_TRY(tac_ids_finish(ctx, &ids, &a->corner, count));
     TAC_TRY(tac_finder_make(ctx, a->corner, *count, &a->finder));
     TAC_TRY(tac_alloc(ctx, *count, sizeof *a->number, &a->number));
@@ -167,6 +170,7 @@ static enum tac_err make_scene(struct tac_ctx *ctx, const struct tac_scene *comm
     s->mesh->part->triangle_total = p->triangle_total;
     s->mesh->part->segment_total = p->segment_total;
     s->mesh->part->edge_total = p->edge_total;
+    s->mesh->part->tetrahedron_total = p->tetrahedron_total;
     TAC_TRY(make_vertices(ctx, a, s));
     free(a->vertex);
     free(a->ghost);
@@ -200,6 +204,7 @@ done:
     free(a.triangle);
     free(a.segment);
     free(a.hinge);
+    free(a.tetrahedron);
     free(a.corner);
     free(a.number);
     tac_finder_free(&a.finder);

@@ -27,14 +27,19 @@ struct hinge_record {
     tac_gid edge, vertex[4];
 };
 
+struct tetrahedron_record {
+    tac_gid id, vertex[4];
+};
+
 /* All ascending by id (hinges: by edge). Freed table by table as the local scene takes shape. */
 struct arrived {
-    size_t vertices, ghosts, triangles, segments, hinges;
+    size_t vertices, ghosts, triangles, segments, hinges, tetrahedra;
     struct vertex_record *vertex; /* owned: ours */
     struct vertex_record *ghost;  /* owned */
     struct triangle_record *triangle;
     struct segment_record *segment;
     struct hinge_record *hinge;
+    struct tetrahedron_record *tetrahedron;
     tac_gid *corner;          /* owned: the distinct vertices of the elements, ascending */
     struct tac_finder finder; /* owned: in them */
     tac_lid *number;          /* owned: their local ids */
@@ -59,8 +64,8 @@ enum tac_err tac_directory_make(struct tac_ctx *ctx, const struct tac_pieces *p,
 /* Collective. Owners of n vertices, asked of the directory.  err: what went wrong here before. */
 enum tac_err tac_directory_owners(struct tac_ctx *ctx, enum tac_err err, const struct tac_directory *d, size_t n,
                                   const tac_gid *id, int32_t *owner);
-/* Collective. Every vertex to its owner, every element to the owners of its vertices, into vertex, triangle, segment
- * and hinge of `a`, in no certain order.  The pieces are taken apart as they go. */
+/* Collective. Every vertex to its owner, every element to the owners of its vertices, into vertex, triangle, segment,
+ * hinge and tetrahedron of `a`, in no certain order.  The pieces are taken apart as they go. */
 enum tac_err tac_local_distribute(struct tac_ctx *ctx, const struct tac_directory *dir, const struct tac_scene *common,
                                   struct tac_pieces *p, struct arrived *a);
 

@@ -126,6 +126,15 @@ static void fill_hinge(const void *from, tac_lid index, void *record)
     memcpy(record, &r, sizeof r);
 }
 
+static void fill_tetrahedron(const void *from, tac_lid index, void *record)
+{
+    const struct tac_pieces *p = ((const struct distributed *)from)->pieces;
+    const size_t i = (size_t)index;
+    struct tetrahedron_record r = {.id = p->tetrahedron_id[i]};
+    memcpy(r.vertex, p->tetrahedron + 4 * i, sizeof r.vertex);
+    memcpy(record, &r, sizeof r);
+}
+
 /* The owners of the vertices that the pieces' elements have. */
 struct owners {
     tac_gid *id;              /* owned */
@@ -147,6 +156,7 @@ static enum tac_err list_corners(struct tac_ctx *ctx, const struct tac_pieces *p
     TAC_TRY(tac_ids_add(ctx, &ids, 3 * (size_t)p->triangle_count, p->triangle));
     TAC_TRY(tac_ids_add(ctx, &ids, 2 * (size_t)p->segment_count, p->segment));
     TAC_TRY(tac_ids_add(ctx, &ids, 4 * (size_t)p->hinge_count, p->hinge));
+    TAC_TRY(tac_ids_add(ctx, &ids, 4 * (size_t)p->tetrahedron_count, p->tetrahedron));
     TAC_TRY(tac_ids_finish(ctx, &ids, id, count));
 done:
     free(ids.list);
@@ -243,6 +253,10 @@ enum tac_err tac_local_distribute(struct tac_ctx *ctx, const struct tac_director
     TAC_TRY(distribute_elements(ctx, &d, &o, (size_t)p->hinge_count, p->hinge, 4, fill_hinge, sizeof *a->hinge,
                                 &a->hinge, &a->hinges));
     tac_pieces_free_hinges(p);
+    if (p->tetrahedron_total > 0)
+        TAC_TRY(distribute_elements(ctx, &d, &o, (size_t)p->tetrahedron_count, p->tetrahedron, 4, fill_tetrahedron,
+                                    sizeof *a->tetrahedron, &a->tetrahedron, &a->tetrahedra));
+    tac_pieces_free_tetrahedra(p);
     TAC_TRY(distribute_elements(ctx, &d, &o, (size_t)p->triangle_count, p->triangle, 3, fill_triangle,
                                 sizeof *a->triangle, &a->triangle, &a->triangles));
     tac_pieces_free_triangles(p);

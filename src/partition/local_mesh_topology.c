@@ -129,6 +129,26 @@ done:
     return err;
 }
 
+static enum tac_err make_tetrahedra(struct tac_ctx *ctx, struct arrived *a, struct tac_scene *s)
+{
+    enum tac_err err = TAC_OK;
+    if (a->tetrahedra > INT32_MAX / 4)
+        return tac_fail(ctx, TAC_ERR_RUN, "rank %d would hold %zu tetrahedra; use more ranks", ctx->rank,
+                        a->tetrahedra);
+    TAC_TRY(tac_alloc(ctx, 4 * a->tetrahedra, sizeof(tac_lid), &s->mesh->tetrahedron));
+    TAC_TRY(tac_alloc(ctx, a->tetrahedra, sizeof(tac_gid), &s->mesh->part->tetrahedron_id));
+    s->mesh->tetrahedron_count = (tac_lid)a->tetrahedra;
+    for (size_t t = 0; t < a->tetrahedra; t++) {
+        s->mesh->part->tetrahedron_id[t] = a->tetrahedron[t].id;
+        for (size_t k = 0; k < 4; k++)
+            s->mesh->tetrahedron[4 * t + k] = tac_local_vertex(a, a->tetrahedron[t].vertex[k]);
+    }
+    free(a->tetrahedron);
+    a->tetrahedron = NULL;
+done:
+    return err;
+}
+
 enum tac_err tac_local_elements(struct tac_ctx *ctx, struct arrived *a, struct tac_scene *scene)
 {
     struct tac_finder edge = {0};
@@ -142,6 +162,7 @@ enum tac_err tac_local_elements(struct tac_ctx *ctx, struct arrived *a, struct t
     TAC_TRY(make_triangles(ctx, a, &edge, scene));
     TAC_TRY(make_segments(ctx, a, &edge, scene));
     TAC_TRY(make_hinges(ctx, a, &edge, scene->mesh->topology));
+    TAC_TRY(make_tetrahedra(ctx, a, scene));
 done:
     tac_finder_free(&edge);
     return err;

@@ -1,14 +1,14 @@
 /* part.h: which vertices and elements a rank holds, and how they are distributed.
  *
  * A rank owns some vertices.  Its *local scene* is a struct tac_scene whose vertices are the owned ones, by ascending
- * global id, and behind them the ghosts that its elements reach, by ascending global id; whose triangles and segments
- * are those that touch an owned vertex, by ascending global id; whose edges are the edges of those, and whose hinges
- * are those with an owned vertex among their four.  So whatever the engine does in the order of local elements it does
- * in the order of the force keys (docs/method.md, Time and order), and a rank's memory follows its surroundings, not
- * the scene.
+ * global id, and behind them the ghosts that its elements reach, by ascending global id; whose triangles, segments and
+ * tetrahedra are those that touch an owned vertex, by ascending global id; whose edges are the edges of those, and
+ * whose hinges are those with an owned vertex among their four.  So whatever the engine does in the order of local
+ * elements it does in the order of the force keys (docs/method.md, Time and order), and a rank's memory follows its
+ * surroundings, not the scene.
  *
- * *Pieces* are the scene on its way from one partition to the next: every vertex, triangle, segment and hinge is on
- * exactly one rank, no matter which.  Reading makes pieces, tac_local_create() makes a local scene of them,
+ * *Pieces* are the scene on its way from one partition to the next: every vertex, triangle, segment, hinge, tetrahedron
+ * is on exactly one rank, no matter which.  Reading makes pieces, tac_local_create() makes a local scene of them,
  * tac_pieces_of() makes pieces of a local scene again (migration).
  */
 #ifndef TACTUS_PARTITION_PART_H
@@ -19,22 +19,23 @@
 
 /* What a local scene is of the whole.  Hangs off tac_local_mesh.part; NULL there: the rank holds the whole scene. */
 struct tac_part {
-    tac_gid vertex_total, triangle_total, segment_total, edge_total;
-    tac_lid owned;         /* vertices 0 .. owned-1 of the local scene are ours */
-    tac_gid *vertex_id;    /* owned, (V) ascending within the owned ones, and within the ghosts */
-    int32_t *owner;        /* owned, (V) rank */
-    tac_lid *valence;      /* owned, (V) edges of the whole scene at the vertex; right for ghosts too */
-    uint8_t *scripted;     /* owned, (V) 1: in some motion of the scene; right for ghosts too */
-    tac_lid *motion;       /* owned, (V) which motion, or -1; right for ghosts too */
-    tac_gid *triangle_id;  /* owned, (T) ascending */
-    tac_gid *segment_id;   /* owned, (S) ascending */
-    tac_lid *segment_edge; /* owned, (S) local edge ids */
+    tac_gid vertex_total, triangle_total, segment_total, edge_total, tetrahedron_total;
+    tac_lid owned;           /* vertices 0 .. owned-1 of the local scene are ours */
+    tac_gid *vertex_id;      /* owned, (V) ascending within the owned ones, and within the ghosts */
+    int32_t *owner;          /* owned, (V) rank */
+    tac_lid *valence;        /* owned, (V) edges of the whole scene at the vertex; right for ghosts too */
+    uint8_t *scripted;       /* owned, (V) 1: in some motion of the scene; right for ghosts too */
+    tac_lid *motion;         /* owned, (V) which motion, or -1; right for ghosts too */
+    tac_gid *triangle_id;    /* owned, (T) ascending */
+    tac_gid *segment_id;     /* owned, (S) ascending */
+    tac_lid *segment_edge;   /* owned, (S) local edge ids */
+    tac_gid *tetrahedron_id; /* owned, (K) ascending */
     tac_gid *edge_id; /* owned, (E) ascending. Of the local topology's edges, edge_valence is that of the whole scene;
                          edge_triangle and edge_segment are -1 also where the element is not local */
 };
 
 struct tac_pieces {
-    tac_gid vertex_total, triangle_total, segment_total, edge_total; /* of the scene; the same on all ranks */
+    tac_gid vertex_total, triangle_total, segment_total, edge_total, tetrahedron_total; /* of the scene; on all ranks */
 
     tac_lid vertex_count;
     tac_gid *vertex_id;            /* owned, (n) ascending */
@@ -62,6 +63,10 @@ struct tac_pieces {
     tac_lid hinge_count;
     tac_gid *hinge;      /* owned, (n, 4) vertex ids, in the order of tac_topology.hinge */
     tac_gid *hinge_edge; /* owned, (n) edge ids, ascending */
+
+    tac_lid tetrahedron_count;
+    tac_gid *tetrahedron_id; /* owned, (n) ascending */
+    tac_gid *tetrahedron;    /* owned, (n, 4) vertex ids */
 };
 
 /* Collective. Pieces of a scene that every rank holds whole: rank r takes the r-th block of everything. owner is 0.
@@ -99,7 +104,7 @@ void tac_pieces_destroy(struct tac_pieces **pieces);
 void tac_local_destroy(struct tac_scene **local);
 
 /* Local. Frees the arrays of a whole scene that a local one has replaced (x, v, mass, ever_free, vertex_body, triangle,
- * segment, topology: NULL afterwards); counts, bodies, materials, motions and json stay. */
+ * segment, tetrahedron, topology: NULL afterwards); counts, bodies, materials, motions and json stay. */
 void tac_scene_free_arrays(struct tac_scene *whole);
 
 /* Of a scene, local or whole: the global id of vertex i; how many are ours; is it ours, and the rank that owns it. */
@@ -110,6 +115,11 @@ static inline tac_gid tac_scene_id(const struct tac_scene *scene, tac_lid i)
 static inline tac_lid tac_scene_owned(const struct tac_scene *scene)
 {
     return scene->mesh->part ? scene->mesh->part->owned : scene->mesh->vertex_count;
+}
+/* Is vertex i inside a solid, where nothing can touch it?  valence: its edges, which are those of surfaces. */
+static inline bool tac_scene_inside(const struct tac_scene *scene, tac_lid i, tac_lid valence)
+{
+    return valence == 0 && scene->settings->body[scene->mesh->vertex_body[i]].has_elements;
 }
 static inline int tac_scene_owner(const struct tac_ctx *ctx, const struct tac_scene *scene, tac_lid i)
 {

@@ -57,6 +57,26 @@ done:
     return err;
 }
 
+enum tac_err tac_pieces_tetrahedra(struct tac_ctx *ctx, struct tac_pieces *p, size_t tetrahedra)
+{
+    enum tac_err err = TAC_OK;
+    if (tetrahedra > INT32_MAX)
+        return tac_fail(ctx, TAC_ERR_RUN, "rank %d would hold %zu tetrahedra; use more ranks", ctx->rank, tetrahedra);
+    TAC_TRY(tac_alloc(ctx, tetrahedra, sizeof *p->tetrahedron_id, &p->tetrahedron_id));
+    TAC_TRY(tac_alloc(ctx, 4 * tetrahedra, sizeof *p->tetrahedron, &p->tetrahedron));
+    p->tetrahedron_count = (tac_lid)tetrahedra;
+done:
+    return err;
+}
+
+void tac_pieces_free_tetrahedra(struct tac_pieces *p)
+{
+    free(p->tetrahedron_id);
+    free(p->tetrahedron);
+    p->tetrahedron_count = 0;
+    p->tetrahedron_id = p->tetrahedron = NULL;
+}
+
 void tac_pieces_free_vertices(struct tac_pieces *p)
 {
     free(p->vertex_id);
@@ -115,6 +135,7 @@ void tac_pieces_destroy(struct tac_pieces **pieces)
     tac_pieces_free_triangles(*pieces);
     tac_pieces_free_segments(*pieces);
     tac_pieces_free_hinges(*pieces);
+    tac_pieces_free_tetrahedra(*pieces);
     free(*pieces);
     *pieces = NULL;
 }
@@ -133,6 +154,7 @@ static void part_destroy(struct tac_part **part)
     free(p->segment_id);
     free(p->segment_edge);
     free(p->edge_id);
+    free(p->tetrahedron_id);
     free(p);
     *part = NULL;
 }
@@ -154,6 +176,8 @@ void tac_scene_free_arrays(struct tac_scene *whole)
     free(whole->mesh->vertex_load);
     free(whole->mesh->triangle);
     free(whole->mesh->segment);
+    free(whole->mesh->tetrahedron);
+    whole->mesh->tetrahedron = NULL;
     whole->mesh->x = whole->mesh->v = whole->mesh->mass = NULL;
     whole->mesh->ever_free = NULL;
     whole->mesh->vertex_body = whole->mesh->vertex_load = whole->mesh->triangle = whole->mesh->segment = NULL;
@@ -182,15 +206,19 @@ static void fill_motions(const struct tac_scene *whole, struct tac_pieces *p)
 enum tac_err tac_pieces_from_scene(struct tac_ctx *ctx, const struct tac_scene *whole, struct tac_pieces **out)
 {
     struct tac_pieces *p = NULL;
-    const tac_gid total[3] = {whole->mesh->vertex_count, whole->mesh->triangle_count, whole->mesh->segment_count};
-    tac_gid first[3], count[3];
+    const tac_gid total[4] = {whole->mesh->vertex_count, whole->mesh->triangle_count, whole->mesh->segment_count,
+                              whole->mesh->tetrahedron_count};
+    tac_gid first[4], count[4];
     *out = NULL;
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 4; k++) {
         first[k] = tac_block_begin(total[k], ctx->size, ctx->rank);
         count[k] = tac_block_begin(total[k], ctx->size, ctx->rank + 1) - first[k];
     }
     enum tac_err err = tac_pieces_make(ctx, (size_t)count[0], (size_t)count[1], (size_t)count[2], 0, &p);
+    if (err == TAC_OK)
+        err = tac_pieces_tetrahedra(ctx, p, (size_t)count[3]);
     TAC_TRY(tac_agree(ctx, err));
+    p->tetrahedron_total = total[3];
     p->vertex_total = total[0];
     p->triangle_total = total[1];
     p->segment_total = total[2];
@@ -213,6 +241,10 @@ enum tac_err tac_pieces_from_scene(struct tac_ctx *ctx, const struct tac_scene *
         p->segment_id[i] = first[2] + i;
     for (size_t i = 0; i < 2 * (size_t)count[2]; i++)
         p->segment[i] = whole->mesh->segment[2 * (size_t)first[2] + i];
+    for (tac_lid i = 0; i < p->tetrahedron_count; i++)
+        p->tetrahedron_id[i] = first[3] + i;
+    for (size_t i = 0; i < 4 * (size_t)count[3]; i++)
+        p->tetrahedron[i] = whole->mesh->tetrahedron[4 * (size_t)first[3] + i];
     *out = p;
     p = NULL;
 done:
@@ -286,6 +318,15 @@ static void give_others(const struct tac_scene *local, struct tac_pieces *p)
         n++;
     }
     n = 0;
+    for (tac_lid t = 0; t < local->mesh->tetrahedron_count; t++) {
+        const tac_lid *v = local->mesh->tetrahedron + 4 * (size_t)t;
+        if (!is_ours(part, v, 4))
+            continue;
+        for (size_t k = 0; k < 4; k++)
+            p->tetrahedron[4 * n + k] = part->vertex_id[v[k]];
+        p->tetrahedron_id[n++] = part->tetrahedron_id[t];
+    }
+    n = 0;
     for (tac_lid h = 0; h < topo->hinge_count; h++) {
         const tac_lid *v = topo->hinge + 4 * (size_t)h;
         if (!is_ours(part, v, 4))
@@ -301,7 +342,7 @@ enum tac_err tac_pieces_of(struct tac_ctx *ctx, const struct tac_scene *local, s
     const struct tac_part *part = local->mesh->part;
     const struct tac_topology *topo = local->mesh->topology;
     struct tac_pieces *p = NULL;
-    size_t triangles = 0, segments = 0, hinges = 0;
+    size_t triangles = 0, segments = 0, hinges = 0, tetrahedra = 0;
     *out = NULL;
     for (tac_lid t = 0; t < local->mesh->triangle_count; t++)
         triangles += is_ours(part, local->mesh->triangle + 3 * (size_t)t, 3);
@@ -309,8 +350,13 @@ enum tac_err tac_pieces_of(struct tac_ctx *ctx, const struct tac_scene *local, s
         segments += is_ours(part, local->mesh->segment + 2 * (size_t)s, 2);
     for (tac_lid h = 0; h < topo->hinge_count; h++)
         hinges += is_ours(part, topo->hinge + 4 * (size_t)h, 4);
+    for (tac_lid t = 0; t < local->mesh->tetrahedron_count; t++)
+        tetrahedra += is_ours(part, local->mesh->tetrahedron + 4 * (size_t)t, 4);
     enum tac_err err = tac_pieces_make(ctx, (size_t)part->owned, triangles, segments, hinges, &p);
+    if (err == TAC_OK)
+        err = tac_pieces_tetrahedra(ctx, p, tetrahedra);
     TAC_TRY(tac_agree(ctx, err));
+    p->tetrahedron_total = part->tetrahedron_total;
     p->vertex_total = part->vertex_total;
     p->triangle_total = part->triangle_total;
     p->segment_total = part->segment_total;

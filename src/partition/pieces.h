@@ -7,6 +7,8 @@
 /* Local. Room for so much; totals are 0. */
 enum tac_err tac_pieces_make(struct tac_ctx *ctx, size_t vertices, size_t triangles, size_t segments, size_t hinges,
                              struct tac_pieces **out);
+/* Local. Room for tetrahedra. */
+enum tac_err tac_pieces_tetrahedra(struct tac_ctx *ctx, struct tac_pieces *pieces, size_t tetrahedra);
 /* Local. Room for other hinges. */
 enum tac_err tac_pieces_hinges(struct tac_ctx *ctx, struct tac_pieces *pieces, size_t hinges);
 
@@ -15,5 +17,6 @@ void tac_pieces_free_vertices(struct tac_pieces *pieces);
 void tac_pieces_free_triangles(struct tac_pieces *pieces);
 void tac_pieces_free_segments(struct tac_pieces *pieces);
 void tac_pieces_free_hinges(struct tac_pieces *pieces);
+void tac_pieces_free_tetrahedra(struct tac_pieces *pieces);
 
 #endif

@@ -10,11 +10,11 @@ static void fill_pieces(const struct tac_reader *reader, struct tac_pieces *p)
 {
     const struct tac_scene *s = reader->scene;
     const size_t n = (size_t)p->vertex_count;
-    tac_gid *id[3] = {p->vertex_id, p->triangle_id, p->segment_id};
+    tac_gid *id[TAC_TABLES] = {p->vertex_id, p->triangle_id, p->segment_id, p->tetrahedron_id};
     for (tac_lid b = 0; b < s->settings->body_count; b++) {
-        const tac_lid first[3] = {s->settings->body[b].vertex_begin, s->settings->body[b].triangle_begin,
-                                  s->settings->body[b].segment_begin};
-        for (int k = 0; k < 3; k++)
+        const tac_lid first[TAC_TABLES] = {s->settings->body[b].vertex_begin, s->settings->body[b].triangle_begin,
+                                           s->settings->body[b].segment_begin, s->settings->body[b].tetrahedron_begin};
+        for (int k = 0; k < TAC_TABLES; k++)
             for (tac_lid i = reader->rows[b][k].begin; i < reader->rows[b][k].end; i++)
                 id[k][i] = first[k] + reader->rows[b][k].number + (i - reader->rows[b][k].begin);
     }
@@ -32,6 +32,8 @@ static void fill_pieces(const struct tac_reader *reader, struct tac_pieces *p)
         p->triangle[i] = s->mesh->triangle[i];
     for (size_t i = 0; i < 2 * (size_t)p->segment_count; i++)
         p->segment[i] = s->mesh->segment[i];
+    for (size_t i = 0; i < 4 * (size_t)p->tetrahedron_count; i++)
+        p->tetrahedron[i] = s->mesh->tetrahedron[i];
 }
 
 /* From here on the scene has counts of the whole, and no arrays. */
@@ -41,12 +43,15 @@ static enum tac_err spread_pieces(struct tac_reader *reader)
     struct tac_pieces *p = NULL;
     enum tac_err err = tac_pieces_make(reader->ctx, (size_t)s->mesh->vertex_count, (size_t)s->mesh->triangle_count,
                                        (size_t)s->mesh->segment_count, 0, &reader->pieces);
+    if (err == TAC_OK)
+        err = tac_pieces_tetrahedra(reader->ctx, reader->pieces, (size_t)s->mesh->tetrahedron_count);
     TAC_TRY(tac_reader_agree(reader, err));
     p = reader->pieces;
     fill_pieces(reader, p);
     p->vertex_total = s->mesh->vertex_count = reader->total[TAC_VERTICES];
     p->triangle_total = s->mesh->triangle_count = reader->total[TAC_TRIANGLES];
     p->segment_total = s->mesh->segment_count = reader->total[TAC_SEGMENTS];
+    p->tetrahedron_total = s->mesh->tetrahedron_count = reader->total[TAC_TETRAHEDRA];
     tac_scene_free_arrays(s);
     TAC_TRY(tac_reader_agreed(reader, tac_pieces_topology(reader->ctx, p)));
 done:

@@ -55,10 +55,11 @@ done:
 
 /* ---- elements ---- */
 
-static enum tac_err tell_edge(struct tac_ctx *ctx, const struct tac_corners *c, struct telling *t, tac_gid a, tac_gid b)
+static enum tac_err tell_edge(struct tac_ctx *ctx, const struct tac_corners *c, struct telling *t, tac_gid a, tac_gid b,
+                              double weight)
 {
     const tac_lid i = tac_finder_find(&c->finder, a < b ? a : b), j = tac_finder_find(&c->finder, a < b ? b : a);
-    return tell(ctx, t, c->holder[i], c->id[i], c->id[j], c->ever_free[i] || c->ever_free[j] ? 1 : .1);
+    return tell(ctx, t, c->holder[i], c->id[i], c->id[j], c->ever_free[i] || c->ever_free[j] ? weight : .1 * weight);
 }
 
 static enum tac_err tell_elements(struct tac_ctx *ctx, const struct tac_pieces *p, const struct tac_corners *c,
@@ -68,10 +69,17 @@ static enum tac_err tell_elements(struct tac_ctx *ctx, const struct tac_pieces *
     for (int64_t i = 0; i < 3 * (int64_t)p->triangle_count; i++) {
         const tac_gid *v = p->triangle + i / 3 * 3;
         if (p->triangle_place[i] == 0) /* an edge's first triangle tells it */
-            TAC_TRY(tell_edge(ctx, c, t, v[(i + 1) % 3], v[(i + 2) % 3]));
+            TAC_TRY(tell_edge(ctx, c, t, v[(i + 1) % 3], v[(i + 2) % 3], 1));
     }
     for (int64_t i = 0; i < p->segment_count; i++)
-        TAC_TRY(tell_edge(ctx, c, t, p->segment[2 * i], p->segment[2 * i + 1]));
+        TAC_TRY(tell_edge(ctx, c, t, p->segment[2 * i], p->segment[2 * i + 1], 1));
+    /* Inside a solid an edge is told by every tetrahedron that has it; around an inner edge there are some six. */
+    for (int64_t i = 0; i < p->tetrahedron_count; i++)
+        for (int k = 0; k < 4; k++)
+            for (int n = k + 1; n < 4; n++) {
+                const tac_gid *v = p->tetrahedron + 4 * i;
+                TAC_TRY(tell_edge(ctx, c, t, v[k], v[n], .2));
+            }
     for (int64_t h = 0; h < p->hinge_count; h++) {
         const tac_gid *v = p->hinge + 4 * h;
         if (v[2] != v[3])
@@ -136,6 +144,13 @@ static void sort_spots(size_t n, struct spot *spot)
         qsort(spot, n, sizeof *spot, compare_spots);
 }
 
+/* Is vertex i of the pieces threaded: a particle, or the first of its body? */
+static bool threaded(const struct tac_scene *common, const struct tac_pieces *p, tac_lid i)
+{
+    const struct tac_body *body = &common->settings->body[p->body[i]];
+    return !body->has_elements || p->vertex_id[i] == body->vertex_begin;
+}
+
 /* Our vertices that are threaded, along the curve. */
 static enum tac_err list_spots(struct tac_ctx *ctx, const struct tac_scene *common, const struct tac_pieces *p,
                                struct spot **out, size_t *count)
@@ -143,7 +158,7 @@ static enum tac_err list_spots(struct tac_ctx *ctx, const struct tac_scene *comm
     double box[6] = {INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY}, size = 0; /* lo, -hi */
     size_t n = 0;
     for (tac_lid i = 0; i < p->vertex_count; i++) {
-        n += p->valence[i] == 0 || p->vertex_id[i] == common->settings->body[p->body[i]].vertex_begin;
+        n += threaded(common, p, i);
         for (size_t k = 0; k < 3; k++) {
             box[k] = fmin(box[k], p->x[3 * (size_t)i + k]);
             box[k + 3] = fmin(box[k + 3], -p->x[3 * (size_t)i + k]);
@@ -156,7 +171,7 @@ static enum tac_err list_spots(struct tac_ctx *ctx, const struct tac_scene *comm
     *count = err ? 0 : n;
     n = 0;
     for (tac_lid i = 0; i < p->vertex_count && err == TAC_OK; i++)
-        if (p->valence[i] == 0 || p->vertex_id[i] == common->settings->body[p->body[i]].vertex_begin)
+        if (threaded(common, p, i))
             (*out)[n++] = (struct spot){morton(&p->x[3 * (size_t)i], box, size), p->vertex_id[i], ctx->rank};
     sort_spots(*count, *out);
     return err;

@@ -88,18 +88,20 @@ static enum tac_err make_room(struct tac_reader *reader, const char *where, cons
 {
     struct tac_scene *scene = reader->scene;
     enum tac_err err = TAC_OK;
-    size_t whole[3];
-    for (int k = 0; k < 3; k++)
+    size_t whole[TAC_TABLES];
+    for (int k = 0; k < TAC_TABLES; k++)
         whole[k] = (size_t)reader->total[k] + (size_t)extent->total[k];
-    if (whole[0] > TAC_MOST_ELEMENTS || whole[1] > TAC_MOST_ELEMENTS || whole[2] > TAC_MOST_ELEMENTS)
+    if (whole[0] > TAC_MOST_ELEMENTS || whole[1] > TAC_MOST_ELEMENTS || whole[2] > TAC_MOST_ELEMENTS ||
+        whole[3] > TAC_MOST_ELEMENTS)
         TAC_TRY(
             tac_scene_fail(reader, where,
-                           "brings the scene to %zu vertices, %zu triangles and %zu segments; at most %d of each can "
-                           "be counted: use coarser meshes",
-                           whole[0], whole[1], whole[2], TAC_MOST_ELEMENTS));
+                           "brings the scene to %zu vertices, %zu triangles, %zu segments and %zu tetrahedra; at most "
+                           "%d of each can be counted: use coarser meshes",
+                           whole[0], whole[1], whole[2], whole[3], TAC_MOST_ELEMENTS));
     size_t vertices = (size_t)scene->mesh->vertex_count + (size_t)mesh->vertex_count;
     size_t triangles = (size_t)scene->mesh->triangle_count + (size_t)mesh->triangle_count;
     size_t segments = (size_t)scene->mesh->segment_count + (size_t)mesh->segment_count;
+    size_t tetrahedra = (size_t)scene->mesh->tetrahedron_count + (size_t)mesh->tetrahedron_count;
     /* One more, so that no array is NULL, whatever the scene lacks. */
     TAC_TRY(tac_grow(reader->ctx, &scene->mesh->x, &reader->x_capacity, 3 * vertices + 1, sizeof *scene->mesh->x));
     TAC_TRY(tac_grow(reader->ctx, &scene->mesh->vertex_body, &reader->body_capacity, vertices + 1,
@@ -108,6 +110,9 @@ static enum tac_err make_room(struct tac_reader *reader, const char *where, cons
                      sizeof *scene->mesh->triangle));
     TAC_TRY(tac_grow(reader->ctx, &scene->mesh->segment, &reader->segment_capacity, 2 * segments + 1,
                      sizeof *scene->mesh->segment));
+    if (whole[TAC_TETRAHEDRA] > 0)
+        TAC_TRY(tac_grow(reader->ctx, &scene->mesh->tetrahedron, &reader->tetrahedron_capacity, 4 * tetrahedra + 1,
+                         sizeof *scene->mesh->tetrahedron));
 done:
     return err;
 }
@@ -147,11 +152,14 @@ static enum tac_err append(struct tac_reader *reader, const char *where, tac_lid
 {
     struct tac_scene *scene = reader->scene;
     struct tac_body *body = &scene->settings->body[index];
-    const tac_lid here[3] = {mesh->vertex_count, mesh->triangle_count, mesh->segment_count};
-    tac_lid *count[3] = {&scene->mesh->vertex_count, &scene->mesh->triangle_count, &scene->mesh->segment_count};
-    tac_lid *range[3][2] = {{&body->vertex_begin, &body->vertex_end},
-                            {&body->triangle_begin, &body->triangle_end},
-                            {&body->segment_begin, &body->segment_end}};
+    const tac_lid here[TAC_TABLES] = {mesh->vertex_count, mesh->triangle_count, mesh->segment_count,
+                                      mesh->tetrahedron_count};
+    tac_lid *count[TAC_TABLES] = {&scene->mesh->vertex_count, &scene->mesh->triangle_count, &scene->mesh->segment_count,
+                                  &scene->mesh->tetrahedron_count};
+    tac_lid *range[TAC_TABLES][2] = {{&body->vertex_begin, &body->vertex_end},
+                                     {&body->triangle_begin, &body->triangle_end},
+                                     {&body->segment_begin, &body->segment_end},
+                                     {&body->tetrahedron_begin, &body->tetrahedron_end}};
     enum tac_err err = TAC_OK;
     TAC_TRY(make_room(reader, where, mesh, extent));
     const tac_lid first = reader->total[TAC_VERTICES], row = scene->mesh->vertex_count;
@@ -163,7 +171,9 @@ static enum tac_err append(struct tac_reader *reader, const char *where, tac_lid
         scene->mesh->triangle[3 * (size_t)scene->mesh->triangle_count + i] = first + mesh->triangle[i];
     for (size_t i = 0; i < 2 * (size_t)mesh->segment_count; i++)
         scene->mesh->segment[2 * (size_t)scene->mesh->segment_count + i] = first + mesh->segment[i];
-    for (int k = 0; k < 3; k++) {
+    for (size_t i = 0; i < 4 * (size_t)mesh->tetrahedron_count; i++)
+        scene->mesh->tetrahedron[4 * (size_t)scene->mesh->tetrahedron_count + i] = first + mesh->tetrahedron[i];
+    for (int k = 0; k < TAC_TABLES; k++) {
         reader->rows[index][k] = (struct tac_rows){*count[k], *count[k] + here[k], extent->number[k]};
         *count[k] += here[k];
         *range[k][0] = reader->total[k];
@@ -176,26 +186,41 @@ done:
     return err;
 }
 
+/* A body that may deform as a solid needs tetrahedra; others are surfaces, whatever their meshes have. */
+static enum tac_mesh_want mesh_want(const struct tac_scene *scene, const struct tac_body *body)
+{
+    const bool solid = body->material >= 0 && scene->settings->material[body->material].solid_model != TAC_SOLID_NONE;
+    return solid && !body->fixed ? TAC_MESH_SOLID : TAC_MESH_SURFACE;
+}
+
 static enum tac_err read_mesh(struct tac_reader *reader, json_t *object, const char *where, tac_lid index)
 {
     char place[TAC_WHERE], whole[2 * TAC_WHERE];
     struct tac_mesh *mesh = NULL;
     struct tac_extent extent = {{0}, {0}};
     json_t *spec = json_object_get(object, "mesh");
+    const enum tac_mesh_want want = mesh_want(reader->scene, &reader->scene->settings->body[index]);
     enum tac_err err = TAC_OK;
     tac_where(place, where, "mesh");
     if (!json_is_object(spec))
         TAC_TRY(tac_scene_fail(reader, place, "must be an object with a \"kind\", not %s", tac_json_type(spec)));
+    if (json_object_get(spec, "fill") != NULL && want == TAC_MESH_SURFACE &&
+        !reader->scene->settings->body[index].fixed)
+        TAC_TRY(
+            tac_scene_fail(reader, place,
+                           "asks for tetrahedra by \"fill\", but the body's material has no \"solid\"; give it one, "
+                           "or leave \"fill\" out"));
     TAC_TRY(resolve_path(reader, spec));
     snprintf(whole, sizeof whole, "%.250s: %s", reader->file, place);
     TAC_TRY(tac_resume_mesh(reader, object, where, index, &mesh));
     bool placed = mesh != NULL;
     if (reader->spread) {
-        TAC_TRY(tac_spread_mesh(reader, spec, whole, &mesh, &extent));
+        TAC_TRY(tac_spread_mesh(reader, spec, whole, want, &mesh, &extent));
     } else {
         if (!placed)
-            TAC_TRY(tac_mesh_create(reader->ctx, spec, whole, reader->base_dir, &mesh));
-        extent = (struct tac_extent){{mesh->vertex_count, mesh->triangle_count, mesh->segment_count}, {0}};
+            TAC_TRY(tac_mesh_create_as(reader->ctx, spec, whole, reader->base_dir, want, &mesh));
+        extent = (struct tac_extent){
+            {mesh->vertex_count, mesh->triangle_count, mesh->segment_count, mesh->tetrahedron_count}, {0}};
     }
     if (extent.total[TAC_VERTICES] == 0)
         TAC_TRY(tac_scene_fail(reader, place, "has no vertices; give a mesh that has some"));

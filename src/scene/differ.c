@@ -121,15 +121,19 @@ static bool same_geometry(const struct tac_reader *reader, tac_lid index)
     const struct tac_scene *s = reader->scene;
     const struct tac_geometry *g = reader->resume->geometry;
     const struct tac_body *b = &s->settings->body[index];
-    const tac_lid *begin = reader->resume->begin + 3 * (size_t)index, *end = begin + 3;
+    const tac_lid *begin = reader->resume->begin + TAC_TABLES * (size_t)index, *end = begin + TAC_TABLES;
     if (b->vertex_begin != begin[0] || b->vertex_end != end[0] || b->triangle_begin != begin[1] ||
-        b->triangle_end != end[1] || b->segment_begin != begin[2] || b->segment_end != end[2])
+        b->triangle_end != end[1] || b->segment_begin != begin[2] || b->segment_end != end[2] ||
+        b->tetrahedron_begin != begin[3] || b->tetrahedron_end != end[3])
         return false;
     for (size_t i = 3 * (size_t)begin[1]; i < 3 * (size_t)end[1]; i++)
         if (s->mesh->triangle[i] != g->triangle[i])
             return false;
     for (size_t i = 2 * (size_t)begin[2]; i < 2 * (size_t)end[2]; i++)
         if (s->mesh->segment[i] != g->segment[i])
+            return false;
+    for (size_t i = 4 * (size_t)begin[3]; i < 4 * (size_t)end[3]; i++)
+        if (s->mesh->tetrahedron[i] != g->tetrahedron[i])
             return false;
     size_t first = 3 * (size_t)begin[0], count = 3 * (size_t)end[0] - first;
     return memcmp(s->mesh->x + first, g->x + first, count * sizeof *s->mesh->x) == 0;

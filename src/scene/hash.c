@@ -161,6 +161,17 @@ static void put_bodies(struct digest *d, const struct tac_scene *s)
             put_tag(d, "limit_principal");
             put_double(d, m->stretch_limit_principal);
         }
+        if (m->solid_model != TAC_SOLID_NONE) {
+            put_tag(d, "solid");
+            put_u64(d, (uint64_t)m->solid_model);
+            put_double(d, m->solid_youngs);
+            put_double(d, m->solid_poisson);
+            put_double(d, m->solid_damping);
+        }
+        if (body->tetrahedron_end > body->tetrahedron_begin) {
+            put_tag(d, "tetrahedra");
+            put_u64(d, (uint64_t)body->tetrahedron_end);
+        }
         for (int i = 0; i < m->section_count; i++) {
             put_tag(d, m->section[i].keys->section);
             put_doubles(d, m->section[i].value, (size_t)m->section[i].keys->count);
@@ -198,8 +209,8 @@ static unsigned char *write_row(const struct tac_reader *reader, enum tac_table 
         to = write_u64(to, (uint64_t)(int64_t)reader->motion[i]);
         return s->settings->load_count ? write_u64(to, (uint64_t)(int64_t)s->mesh->vertex_load[i]) : to;
     }
-    const size_t width = table == TAC_TRIANGLES ? 3 : 2;
-    const tac_lid *element = table == TAC_TRIANGLES ? s->mesh->triangle : s->mesh->segment;
+    const size_t width = (size_t)tac_table_width(table);
+    const tac_lid *element = *tac_table_elements(s->mesh, table);
     for (size_t k = 0; k < width; k++)
         to = write_u64(to, (uint64_t)(int64_t)element[width * i + k]);
     return to;
@@ -218,13 +229,13 @@ static enum tac_err digest_rows(struct tac_reader *reader, unsigned char **out, 
     size_t n = 0;
     enum tac_err err = TAC_OK;
     for (tac_lid b = 0; b < s->settings->body_count; b++)
-        for (int k = 0; k < 3; k++)
+        for (int k = 0; k < TAC_TABLES; k++)
             n += (size_t)chunks(reader->rows[b][k].end - reader->rows[b][k].begin);
     TAC_TRY(tac_alloc(reader->ctx, n, DIGEST, out));
     TAC_TRY(tac_alloc(reader->ctx, TAC_SCENE_CHUNK, ROW * 8, &buffer));
     *count = 0;
     for (tac_lid b = 0; b < s->settings->body_count; b++)
-        for (int k = 0; k < 3; k++)
+        for (int k = 0; k < TAC_TABLES; k++)
             for (tac_lid row = reader->rows[b][k].begin; row < reader->rows[b][k].end;) {
                 const tac_lid left = reader->rows[b][k].end - row,
                               end = row + (left < TAC_SCENE_CHUNK ? left : TAC_SCENE_CHUNK);
@@ -247,6 +258,8 @@ static tac_lid table_rows(const struct tac_body *body, int table)
         return body->vertex_end - body->vertex_begin;
     case TAC_TRIANGLES:
         return body->triangle_end - body->triangle_begin;
+    case TAC_TETRAHEDRA:
+        return body->tetrahedron_end - body->tetrahedron_begin;
     default:
         return body->segment_end - body->segment_begin;
     }
@@ -278,7 +291,7 @@ static enum tac_err gather_digests(struct tac_reader *reader, unsigned char **di
     MPI_Type_free(&type);
     *count = 0;
     for (tac_lid b = 0; b < s->settings->body_count; b++)
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < TAC_TABLES; k++) {
             const tac_lid rows = table_rows(&s->settings->body[b], k);
             for (tac_lid c = 0; c < chunks(rows); c++) {
                 const int rank = tac_spread_rank(ctx, rows, c * TAC_SCENE_CHUNK);

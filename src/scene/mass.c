@@ -22,6 +22,16 @@ double tac_scene_length(const double *a, const double *b)
     return sqrt(tac_dot(u, u));
 }
 
+double tac_scene_volume(const double *a, const double *b, const double *c, const double *d)
+{
+    double u[3], v[3], w[3], n[3];
+    tac_sub(u, b, a);
+    tac_sub(v, c, a);
+    tac_sub(w, d, a);
+    tac_cross(n, u, v);
+    return tac_dot(n, w) / 6;
+}
+
 enum tac_err tac_scene_fail_vanished(struct tac_reader *reader, const char *where, const struct tac_body *body,
                                      const char *what, tac_lid number, const char *size)
 {
@@ -29,19 +39,21 @@ enum tac_err tac_scene_fail_vanished(struct tac_reader *reader, const char *wher
                           body->name, what, (int)number, size);
 }
 
-/* Adds a body's lumped masses: a third of each triangle, half of each segment, in the order of the elements. Elements
+/* Adds a body's lumped masses: a third of each triangle, half of each segment, or of a solid a quarter of each
+ * tetrahedron, in the order of the elements. Elements
  * that vanished when the body was placed (scale, position beyond the precision of double) are refused here. */
 static enum tac_err lump(struct tac_reader *reader, const struct tac_body *body, const char *where, double density)
 {
     struct tac_scene *scene = reader->scene;
     const double *x = scene->mesh->x;
+    const double area_density = body->tetrahedron_end > body->tetrahedron_begin ? 0 : density;
     for (tac_lid i = body->triangle_begin; i < body->triangle_end; i++) {
         const tac_lid *t = scene->mesh->triangle + 3 * (size_t)i;
         double a = tac_scene_area(x + 3 * (size_t)t[0], x + 3 * (size_t)t[1], x + 3 * (size_t)t[2]);
         if (!(a > 0))
             return tac_scene_fail_vanished(reader, where, body, "triangle", i - body->triangle_begin, "area");
         for (int k = 0; k < 3; k++)
-            scene->mesh->mass[t[k]] += density * a / 3;
+            scene->mesh->mass[t[k]] += area_density * a / 3;
     }
     for (tac_lid i = body->segment_begin; i < body->segment_end; i++) {
         const tac_lid *s = scene->mesh->segment + 2 * (size_t)i;
@@ -49,7 +61,16 @@ static enum tac_err lump(struct tac_reader *reader, const struct tac_body *body,
         if (!(l > 0))
             return tac_scene_fail_vanished(reader, where, body, "segment", i - body->segment_begin, "length");
         for (int k = 0; k < 2; k++)
-            scene->mesh->mass[s[k]] += density * l / 2;
+            scene->mesh->mass[s[k]] += area_density * l / 2;
+    }
+    for (tac_lid i = body->tetrahedron_begin; i < body->tetrahedron_end; i++) {
+        const tac_lid *t = scene->mesh->tetrahedron + 4 * (size_t)i;
+        double volume =
+            tac_scene_volume(x + 3 * (size_t)t[0], x + 3 * (size_t)t[1], x + 3 * (size_t)t[2], x + 3 * (size_t)t[3]);
+        if (!(volume > 0))
+            return tac_scene_fail_vanished(reader, where, body, "tetrahedron", i - body->tetrahedron_begin, "volume");
+        for (int k = 0; k < 4; k++)
+            scene->mesh->mass[t[k]] += density * volume / 4;
     }
     return TAC_OK;
 }
@@ -284,6 +305,12 @@ enum tac_err tac_scene_check_elements(struct tac_reader *reader)
                                        "\"%.60s\" has no triangles, nor has any other body of the material \"%.60s\", "
                                        "whose stretch.limit_principal is for triangles only; leave it out, or use "
                                        "stretch.limit",
+                                       body->name, material->name)));
+        if (material->solid_model != TAC_SOLID_NONE && body->tetrahedron_end == body->tetrahedron_begin)
+            TAC_TRY(tac_reader_agree(
+                reader, tac_scene_fail(reader, where,
+                                       "\"%.60s\" has no tetrahedra, which the \"solid\" of its material \"%.60s\" "
+                                       "acts on; give a mesh that has some, or another material",
                                        body->name, material->name)));
         if (material->bend && !hinged[b])
             tac_scene_warn(reader, where,

@@ -8,6 +8,7 @@
 static const char *const stretch_models[] = {"cst", "spring", NULL};
 static const char *const bend_models[] = {"hinge", NULL};
 static const char *const bend_rests[] = {"mesh", "flat", NULL};
+static const char *const solid_models[] = {"neo-hookean", "stvk", "corotated", NULL};
 
 #define AT(member) offsetof(struct tac_material, member)
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -21,6 +22,7 @@ static const struct tac_field material_fields[] = {
      .min_open = true},
     {.key = "stretch", .kind = TAC_FIELD_OTHER},
     {.key = "bend", .kind = TAC_FIELD_OTHER},
+    {.key = "solid", .kind = TAC_FIELD_OTHER},
 };
 
 static const struct tac_field stretch_fields[] = {
@@ -72,6 +74,24 @@ static const struct tac_field bend_fields[] = {
     {.key = "rest", .kind = TAC_FIELD_CHOICE, .offset = TAC_NOWHERE, .choice = bend_rests},
 };
 
+static const struct tac_field solid_fields[] = {
+    {.key = "model", .kind = TAC_FIELD_CHOICE, .offset = TAC_NOWHERE, .choice = solid_models, .required = true},
+    {.key = "youngs",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = AT(solid_youngs),
+     .max = INFINITY,
+     .min_open = true,
+     .required = true},
+    {.key = "poisson",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = AT(solid_poisson),
+     .min = -1,
+     .max = .5,
+     .min_open = true,
+     .max_open = true},
+    {.key = "damping", .kind = TAC_FIELD_NUMBER, .offset = AT(solid_damping), .max = INFINITY},
+};
+
 static enum tac_err read_stretch(struct tac_reader *reader, json_t *stretch, const char *where,
                                  struct tac_material *material)
 {
@@ -100,6 +120,20 @@ done:
     return err;
 }
 
+static enum tac_err read_solid(struct tac_reader *reader, json_t *solid, const char *where,
+                               struct tac_material *material)
+{
+    enum tac_err err = TAC_OK;
+    TAC_TRY(tac_fields_read(reader, solid, where, solid_fields, COUNT(solid_fields), material));
+    const char *model = json_string_value(json_object_get(solid, "model"));
+    int k = 0;
+    while (strcmp(solid_models[k], model) != 0)
+        k++;
+    material->solid_model = TAC_SOLID_NEO_HOOKEAN + (enum tac_solid_model)k;
+done:
+    return err;
+}
+
 static enum tac_err read_material(struct tac_reader *reader, json_t *object, const char *name,
                                   struct tac_material *material)
 {
@@ -115,6 +149,7 @@ static enum tac_err read_material(struct tac_reader *reader, json_t *object, con
     TAC_TRY(tac_fields_read(reader, object, where, fields,
                             tac_scene_section_fields(reader, fields, COUNT(material_fields)), material));
     json_t *stretch = json_object_get(object, "stretch"), *bend = json_object_get(object, "bend");
+    json_t *solid = json_object_get(object, "solid");
     if (stretch != NULL) {
         tac_where(place, where, "stretch");
         TAC_TRY(read_stretch(reader, stretch, place, material));
@@ -122,6 +157,10 @@ static enum tac_err read_material(struct tac_reader *reader, json_t *object, con
     if (bend != NULL) {
         tac_where(place, where, "bend");
         TAC_TRY(read_bend(reader, bend, place, material));
+    }
+    if (solid != NULL) {
+        tac_where(place, where, "solid");
+        TAC_TRY(read_solid(reader, solid, place, material));
     }
     TAC_TRY(tac_scene_read_sections(reader, object, where, material));
 done:

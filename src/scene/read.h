@@ -18,7 +18,17 @@
 #define TAC_MOST_ELEMENTS 536870911 /* vertices, triangles, segments of a scene: edges are still counted by tac_lid */
 #define TAC_SCENE_CHUNK 4096        /* rows of a body's table that are hashed together, and lie on one rank */
 
-enum tac_table { TAC_VERTICES, TAC_TRIANGLES, TAC_SEGMENTS };
+enum tac_table { TAC_VERTICES, TAC_TRIANGLES, TAC_SEGMENTS, TAC_TETRAHEDRA, TAC_TABLES };
+
+/* Vertices of an element of a table; the elements of a mesh. */
+static inline int tac_table_width(enum tac_table table)
+{
+    return table == TAC_SEGMENTS ? 2 : table == TAC_TETRAHEDRA ? 4 : 3;
+}
+static inline tac_lid **tac_table_elements(struct tac_local_mesh *mesh, enum tac_table table)
+{
+    return table == TAC_TRIANGLES ? &mesh->triangle : table == TAC_SEGMENTS ? &mesh->segment : &mesh->tetrahedron;
+}
 
 /* The rows of one body's table that this rank reads. */
 struct tac_rows {
@@ -28,8 +38,8 @@ struct tac_rows {
 
 /* The table of a mesh before it is part of the scene: all of it, or some rows. */
 struct tac_extent {
-    tac_lid total[3];  /* rows of the whole mesh */
-    tac_lid number[3]; /* of the first row that is here */
+    tac_lid total[TAC_TABLES];  /* rows of the whole mesh */
+    tac_lid number[TAC_TABLES]; /* of the first row that is here */
 };
 
 struct tac_pieces;
@@ -44,17 +54,18 @@ struct tac_reader {
     struct tac_scene *scene; /* owned until it is handed out */
     bool leaves_plane;       /* something has a z part: the scene is not 2D */
     json_t *names;           /* owned; body name -> index */
-    size_t x_capacity, body_capacity, triangle_capacity, segment_capacity; /* of the scene's growing arrays */
-    struct tac_resume *resume;                                             /* borrowed; NULL: the scene is new */
+    size_t x_capacity, body_capacity, triangle_capacity, segment_capacity,
+        tetrahedron_capacity;  /* of the scene's growing arrays */
+    struct tac_resume *resume; /* borrowed; NULL: the scene is new */
 
     /* While it is being read, the scene's arrays hold the rows of this rank: all rows, unless `spread`. */
-    const struct tac_spread *spread; /* not NULL: the meshes are spread over the ranks, and reading is collective */
-    bool agreed;                     /* the failure under way is known to all ranks */
-    int64_t smallest;                /* rows of an HDF5 mesh from which on no rank reads it whole */
-    tac_lid total[3];                /* rows of the scene so far */
-    struct tac_rows (*rows)[3];      /* owned, (body_count) */
-    tac_lid *motion;                 /* owned, (rows): the motion of each vertex, or -1 */
-    struct tac_pieces *pieces;       /* owned until it is handed out; of a spread scene; made by `spread` */
+    const struct tac_spread *spread;     /* not NULL: the meshes are spread over the ranks, and reading is collective */
+    bool agreed;                         /* the failure under way is known to all ranks */
+    int64_t smallest;                    /* rows of an HDF5 mesh from which on no rank reads it whole */
+    tac_lid total[TAC_TABLES];           /* rows of the scene so far */
+    struct tac_rows (*rows)[TAC_TABLES]; /* owned, (body_count) */
+    tac_lid *motion;                     /* owned, (rows): the motion of each vertex, or -1 */
+    struct tac_pieces *pieces;           /* owned until it is handed out; of a spread scene; made by `spread` */
 };
 
 /* What only the distributed mesh knows of a scene that is spread (partition/read_pieces.c).  All are collective. */
@@ -70,7 +81,7 @@ struct tac_resume {
     const struct tac_geometry *geometry; /* borrowed */
     json_t *stored;                      /* owned; the resolved scene of the checkpoint */
     size_t body_count;                   /* of it */
-    tac_lid *begin;   /* owned, (body_count + 1, 3): where each body's vertices, triangles, segments begin */
+    tac_lid *begin;   /* owned, (body_count + 1, TAC_TABLES): where each body's rows of the tables begin */
     bool from_stored; /* no scene file: all geometry is the checkpoint's */
 };
 
@@ -212,6 +223,7 @@ enum tac_err tac_scene_hash(struct tac_reader *reader);
 enum tac_err tac_scene_rehash(struct tac_reader *reader);
 double tac_scene_area(const double *a, const double *b, const double *c);
 double tac_scene_length(const double *a, const double *b);
+double tac_scene_volume(const double *a, const double *b, const double *c, const double *d);
 /* "triangle", its number within the body and "area" in the sentence for an element that vanished. */
 enum tac_err tac_scene_fail_vanished(struct tac_reader *reader, const char *where, const struct tac_body *body,
                                      const char *what, tac_lid number, const char *size);
@@ -226,8 +238,8 @@ bool tac_spread_wanted(const struct tac_ctx *ctx, const json_t *spec, const char
  * `first`. */
 enum tac_err tac_spread_ask(struct tac_ctx *ctx, enum tac_err err, tac_lid total, size_t n, const tac_gid *number,
                             tac_lid first, const double *x, double *out);
-enum tac_err tac_spread_mesh(struct tac_reader *reader, const json_t *spec, const char *where, struct tac_mesh **out,
-                             struct tac_extent *extent);
+enum tac_err tac_spread_mesh(struct tac_reader *reader, const json_t *spec, const char *where, enum tac_mesh_want want,
+                             struct tac_mesh **out, struct tac_extent *extent);
 enum tac_err tac_spread_lump(struct tac_reader *reader, tac_lid body, const char *where, double density);
 
 /* Collective. Reads reader->file, with settings, into reader->scene; what tac_scene_read() is made of. */

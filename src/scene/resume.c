@@ -7,7 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const KINDS[3] = {"vertices", "triangles", "segments"};
+/* The last one stands in checkpoints of scenes with solids alone. */
+static const char *const KINDS[TAC_TABLES] = {"vertices", "triangles", "segments", "tetrahedra"};
 
 /* ---- what a checkpoint keeps ---- */
 
@@ -16,9 +17,10 @@ static json_t *counts_json(const struct tac_scene *scene, int kind)
     json_t *list = json_array();
     for (tac_lid b = 0; b < scene->settings->body_count; b++) {
         const struct tac_body *body = &scene->settings->body[b];
-        tac_lid count = kind == 0   ? body->vertex_end - body->vertex_begin
-                        : kind == 1 ? body->triangle_end - body->triangle_begin
-                                    : body->segment_end - body->segment_begin;
+        tac_lid count = kind == TAC_VERTICES    ? body->vertex_end - body->vertex_begin
+                        : kind == TAC_TRIANGLES ? body->triangle_end - body->triangle_begin
+                        : kind == TAC_SEGMENTS  ? body->segment_end - body->segment_begin
+                                                : body->tetrahedron_end - body->tetrahedron_begin;
         if (json_array_append_new(list, json_integer(count)) != 0) {
             json_decref(list);
             return NULL;
@@ -31,7 +33,9 @@ json_t *tac_scene_stored_json(const struct tac_scene *scene)
 {
     json_t *stored = json_copy(scene->settings->json), *geometry = json_object();
     bool ok = stored != NULL && geometry != NULL;
-    for (int k = 0; ok && k < 3; k++)
+    const tac_lid bodies = scene->settings->body_count;
+    const bool solids = bodies > 0 && scene->settings->body[bodies - 1].tetrahedron_end > 0;
+    for (int k = 0; ok && k < (solids ? TAC_TABLES : TAC_TETRAHEDRA); k++)
         ok = json_object_set_new(geometry, KINDS[k], counts_json(scene, k)) == 0;
     ok = ok && json_object_set(stored, "geometry", geometry) == 0;
     json_decref(geometry);
@@ -56,16 +60,18 @@ static enum tac_err read_counts(struct tac_reader *reader, const json_t *counts)
 {
     struct tac_resume *resume = reader->resume;
     const struct tac_geometry *g = resume->geometry;
-    const tac_gid total[3] = {g->vertex_count, g->triangle_count, g->segment_count};
+    const tac_gid total[TAC_TABLES] = {g->vertex_count, g->triangle_count, g->segment_count, g->tetrahedron_count};
     enum tac_err err = TAC_OK;
     const json_t *bodies = json_object_get(resume->stored, "bodies");
     resume->body_count = json_array_size(bodies);
     if (!json_is_object(counts) || resume->body_count > TAC_MOST_ELEMENTS)
         TAC_TRY(fail_stored(reader, "it does not say which vertices belong to which body"));
-    TAC_TRY(tac_alloc(reader->ctx, resume->body_count + 1, 3 * sizeof *resume->begin, &resume->begin));
-    for (int k = 0; k < 3; k++) {
+    TAC_TRY(tac_alloc(reader->ctx, resume->body_count + 1, TAC_TABLES * sizeof *resume->begin, &resume->begin));
+    for (int k = 0; k < TAC_TABLES; k++) {
         const json_t *list = json_object_get(counts, KINDS[k]);
         tac_gid sum = 0;
+        if (list == NULL && k == TAC_TETRAHEDRA && total[k] == 0)
+            continue;
         if (total[k] < 0 || total[k] > TAC_MOST_ELEMENTS || json_array_size(list) != resume->body_count)
             TAC_TRY(fail_stored(reader, "it does not say which elements belong to which body"));
         for (size_t b = 0; b < resume->body_count; b++) {
@@ -73,7 +79,7 @@ static enum tac_err read_counts(struct tac_reader *reader, const json_t *counts)
             if (count < 0 || count > total[k] - sum)
                 TAC_TRY(fail_stored(reader, "its bodies and its geometry do not fit together"));
             sum += count;
-            resume->begin[3 * (b + 1) + (size_t)k] = (tac_lid)sum;
+            resume->begin[TAC_TABLES * (b + 1) + (size_t)k] = (tac_lid)sum;
         }
         if (sum != total[k])
             TAC_TRY(fail_stored(reader, "its bodies and its geometry do not fit together"));
@@ -99,20 +105,25 @@ static enum tac_err take_mesh(struct tac_reader *reader, tac_lid index, struct t
 {
     const struct tac_resume *resume = reader->resume;
     const struct tac_geometry *g = resume->geometry;
-    const tac_lid *begin = resume->begin + 3 * (size_t)index, *end = begin + 3;
+    const tac_lid *begin = resume->begin + TAC_TABLES * (size_t)index, *end = begin + TAC_TABLES;
     struct tac_mesh *mesh = NULL;
     enum tac_err err = TAC_OK;
     TAC_TRY(tac_alloc(reader->ctx, 1, sizeof *mesh, &mesh));
     mesh->vertex_count = end[0] - begin[0];
     mesh->triangle_count = end[1] - begin[1];
     mesh->segment_count = end[2] - begin[2];
+    mesh->tetrahedron_count = end[3] - begin[3];
     TAC_TRY(tac_alloc(reader->ctx, 3 * (size_t)mesh->vertex_count, sizeof *mesh->x, &mesh->x));
     TAC_TRY(tac_alloc(reader->ctx, 3 * (size_t)mesh->triangle_count, sizeof *mesh->triangle, &mesh->triangle));
     TAC_TRY(tac_alloc(reader->ctx, 2 * (size_t)mesh->segment_count, sizeof *mesh->segment, &mesh->segment));
+    if (mesh->tetrahedron_count > 0)
+        TAC_TRY(
+            tac_alloc(reader->ctx, 4 * (size_t)mesh->tetrahedron_count, sizeof *mesh->tetrahedron, &mesh->tetrahedron));
     if (mesh->vertex_count > 0)
         memcpy(mesh->x, g->x + 3 * (size_t)begin[0], 3 * (size_t)mesh->vertex_count * sizeof *mesh->x);
     TAC_TRY(take_elements(reader, g->triangle, begin, end, 1, 3, mesh->triangle));
     TAC_TRY(take_elements(reader, g->segment, begin, end, 2, 2, mesh->segment));
+    TAC_TRY(take_elements(reader, g->tetrahedron, begin, end, 3, 4, mesh->tetrahedron));
     *out = mesh;
     mesh = NULL;
 done:

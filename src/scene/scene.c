@@ -288,6 +288,7 @@ static void mesh_destroy(struct tac_local_mesh *m)
     free(m->vertex_body);
     free(m->triangle);
     free(m->segment);
+    free(m->tetrahedron);
     free(m);
 }
 

@@ -72,15 +72,18 @@ static enum tac_err make_shares(struct tac_reader *reader, tac_lid index, enum t
     const struct tac_body *body = &reader->scene->settings->body[index];
     const struct tac_rows rows = reader->rows[index][table];
     const tac_lid total = body->vertex_end - body->vertex_begin;
-    const size_t width = table == TAC_TRIANGLES ? 3 : 2;
+    static const char *const what[TAC_TABLES][2] = {
+        {"", ""}, {"triangle", "area"}, {"segment", "length"}, {"tetrahedron", "volume"}};
+    const size_t width = (size_t)tac_table_width(table);
     for (tac_lid i = 0; i < rows.end - rows.begin; i++) {
         const tac_lid *v = at + width * (size_t)i;
         const double *a = x + 3 * (size_t)v[0], *b = x + 3 * (size_t)v[1];
-        const double size =
-            table == TAC_TRIANGLES ? tac_scene_area(a, b, x + 3 * (size_t)v[2]) : tac_scene_length(a, b);
+        const double size = table == TAC_TRIANGLES ? tac_scene_area(a, b, x + 3 * (size_t)v[2])
+                            : table == TAC_SEGMENTS
+                                ? tac_scene_length(a, b)
+                                : tac_scene_volume(a, b, x + 3 * (size_t)v[2], x + 3 * (size_t)v[3]);
         if (!(size > 0))
-            return tac_scene_fail_vanished(reader, where, body, table == TAC_TRIANGLES ? "triangle" : "segment",
-                                           rows.number + i, table == TAC_TRIANGLES ? "area" : "length");
+            return tac_scene_fail_vanished(reader, where, body, what[table][0], rows.number + i, what[table][1]);
         for (size_t k = 0; k < width; k++) {
             const size_t s = width * (size_t)i + k;
             share[s] = (struct share){number[s], density * size / (double)width};
@@ -98,9 +101,8 @@ static enum tac_err lump_table(struct tac_reader *reader, tac_lid index, enum ta
     struct tac_scene *scene = reader->scene;
     const struct tac_body *body = &scene->settings->body[index];
     const struct tac_rows rows = reader->rows[index][table], here = reader->rows[index][TAC_VERTICES];
-    const size_t width = table == TAC_TRIANGLES ? 3 : 2, n = width * (size_t)(rows.end - rows.begin);
-    const tac_lid *element =
-        (table == TAC_TRIANGLES ? scene->mesh->triangle : scene->mesh->segment) + width * (size_t)rows.begin;
+    const size_t width = (size_t)tac_table_width(table), n = width * (size_t)(rows.end - rows.begin);
+    const tac_lid *element = n ? *tac_table_elements(scene->mesh, table) + width * (size_t)rows.begin : NULL;
     tac_gid *number = NULL, *unique = NULL;
     tac_lid *at = NULL;
     int32_t *to = NULL;
@@ -140,8 +142,12 @@ done:
 enum tac_err tac_spread_lump(struct tac_reader *reader, tac_lid body, const char *where, double density)
 {
     enum tac_err err = TAC_OK;
-    TAC_TRY(lump_table(reader, body, TAC_TRIANGLES, where, density));
-    TAC_TRY(lump_table(reader, body, TAC_SEGMENTS, where, density));
+    const struct tac_body *b = &reader->scene->settings->body[body];
+    const bool solid = b->tetrahedron_end > b->tetrahedron_begin;
+    TAC_TRY(lump_table(reader, body, TAC_TRIANGLES, where, solid ? 0 : density));
+    TAC_TRY(lump_table(reader, body, TAC_SEGMENTS, where, solid ? 0 : density));
+    if (solid)
+        TAC_TRY(lump_table(reader, body, TAC_TETRAHEDRA, where, density));
 done:
     return err;
 }

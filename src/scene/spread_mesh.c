@@ -31,7 +31,10 @@ bool tac_spread_wanted(const struct tac_ctx *ctx, const json_t *spec, const char
     if (tac_alloc(&silent, size, 1, &whole) == TAC_OK) {
         snprintf(whole, size, "%s%s%s", path[0] == '/' ? "" : base_dir, path[0] == '/' ? "" : "/", path);
         if (tac_file_check(&silent, whole, NULL) == TAC_OK && tac_is_hdf5(whole) &&
-            tac_hdf5_open(&silent, whole, &mesh) == TAC_OK)
+            tac_hdf5_open(&silent, whole, &mesh) == TAC_OK &&
+            /* of tetrahedra alone the surface is derived, for which all of them are needed */
+            (tac_hdf5_rows(mesh, TAC_HDF5_TETRAHEDRA) == 0 ||
+             tac_hdf5_rows(mesh, TAC_HDF5_TRIANGLES) + tac_hdf5_rows(mesh, TAC_HDF5_SEGMENTS) > 0))
             rows = tac_hdf5_rows(mesh, TAC_HDF5_VERTICES) + tac_hdf5_rows(mesh, TAC_HDF5_TRIANGLES) +
                    tac_hdf5_rows(mesh, TAC_HDF5_SEGMENTS);
     }
@@ -41,11 +44,12 @@ bool tac_spread_wanted(const struct tac_ctx *ctx, const json_t *spec, const char
 }
 
 /* All ranks see a mesh of the same size, or one of them reads another file. */
-static enum tac_err compare_sizes(struct tac_ctx *ctx, const char *where, const tac_lid total[3])
+static enum tac_err compare_sizes(struct tac_ctx *ctx, const char *where, const tac_lid total[TAC_TABLES])
 {
     enum tac_err err = TAC_OK;
-    tac_lid first[3] = {total[0], total[1], total[2]};
-    MPI_Bcast(first, 3, TAC_LID_MPI, 0, ctx->comm);
+    tac_lid first[TAC_TABLES];
+    memcpy(first, total, sizeof first);
+    MPI_Bcast(first, TAC_TABLES, TAC_LID_MPI, 0, ctx->comm);
     if (memcmp(first, total, sizeof first) != 0)
         err = tac_fail(ctx, TAC_ERR_INPUT, "%s: rank %d reads another mesh than rank 0; put it on a shared disk", where,
                        ctx->rank);
@@ -55,14 +59,17 @@ static enum tac_err compare_sizes(struct tac_ctx *ctx, const char *where, const 
 /* Keeps this rank's rows of a mesh that is here whole. */
 static void cut_rows(const struct tac_ctx *ctx, struct tac_mesh *mesh, struct tac_extent *extent)
 {
-    tac_lid *count[3] = {&mesh->vertex_count, &mesh->triangle_count, &mesh->segment_count};
-    for (int k = 0; k < 3; k++) {
+    tac_lid *count[TAC_TABLES] = {&mesh->vertex_count, &mesh->triangle_count, &mesh->segment_count,
+                                  &mesh->tetrahedron_count};
+    for (int k = 0; k < TAC_TABLES; k++) {
         extent->total[k] = *count[k];
         tac_spread_block(ctx, extent->total[k], &extent->number[k], count[k]);
     }
-    char *const array[3] = {(char *)mesh->x, (char *)mesh->triangle, (char *)mesh->segment};
-    const size_t size[3] = {3 * sizeof *mesh->x, 3 * sizeof *mesh->triangle, 2 * sizeof *mesh->segment};
-    for (int k = 0; k < 3; k++)
+    char *const array[TAC_TABLES] = {(char *)mesh->x, (char *)mesh->triangle, (char *)mesh->segment,
+                                     (char *)mesh->tetrahedron};
+    const size_t size[TAC_TABLES] = {3 * sizeof *mesh->x, 3 * sizeof *mesh->triangle, 2 * sizeof *mesh->segment,
+                                     4 * sizeof *mesh->tetrahedron};
+    for (int k = 0; k < TAC_TABLES; k++)
         if (*count[k] > 0)
             memmove(array[k], array[k] + (size_t)extent->number[k] * size[k], (size_t)*count[k] * size[k]);
 }
@@ -190,13 +197,15 @@ done:
     return err;
 }
 
-enum tac_err tac_spread_mesh(struct tac_reader *reader, const json_t *spec, const char *where, struct tac_mesh **out,
-                             struct tac_extent *extent)
+enum tac_err tac_spread_mesh(struct tac_reader *reader, const json_t *spec, const char *where, enum tac_mesh_want want,
+                             struct tac_mesh **out, struct tac_extent *extent)
 {
     struct tac_ctx *ctx = reader->ctx;
     enum tac_err err = TAC_OK;
     TAC_TRY(tac_agree(ctx, TAC_OK)); /* ranks that have failed already are met here */
-    bool large = ctx->rank == 0 && tac_spread_wanted(ctx, spec, reader->base_dir, reader->smallest);
+    /* A solid's surface is derived from all of its tetrahedra: such a mesh is made whole. */
+    bool large =
+        ctx->rank == 0 && want != TAC_MESH_SOLID && tac_spread_wanted(ctx, spec, reader->base_dir, reader->smallest);
     MPI_Bcast(&large, 1, MPI_C_BOOL, 0, ctx->comm);
     if (large) {
         struct tac_spread_large l = {.ctx = ctx, .path = file_of(spec), .rows = extent};
@@ -216,9 +225,10 @@ enum tac_err tac_spread_mesh(struct tac_reader *reader, const json_t *spec, cons
         *out = l.mesh;
         goto done;
     }
-    TAC_TRY(tac_agree(ctx, tac_mesh_create(ctx, spec, where, reader->base_dir, out)));
-    TAC_TRY(
-        compare_sizes(ctx, where, (tac_lid[]){(*out)->vertex_count, (*out)->triangle_count, (*out)->segment_count}));
+    TAC_TRY(tac_agree(ctx, tac_mesh_create_as(ctx, spec, where, reader->base_dir, want, out)));
+    TAC_TRY(compare_sizes(ctx, where,
+                          (tac_lid[TAC_TABLES]){(*out)->vertex_count, (*out)->triangle_count, (*out)->segment_count,
+                                                (*out)->tetrahedron_count}));
     cut_rows(ctx, *out, extent);
 done:
     return tac_reader_agreed(reader, err);

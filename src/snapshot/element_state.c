@@ -104,9 +104,13 @@ done:
 
 static void put(const struct place *p, struct tac_element_state *row, bool into_row)
 {
-    double *value = p->has == TAC_ELEMENT_RESTS ? row->rest : row->last;
-    const size_t size = (size_t)p->width * sizeof *value;
-    memcpy(into_row ? value : p->value, into_row ? p->value : value, size);
+    /* A strain of six numbers takes both places: what has it does not yield. */
+    const bool both = p->width > 3;
+    double *value = both || p->has == TAC_ELEMENT_RESTS ? row->rest : row->last;
+    const size_t first = (size_t)(both ? 3 : p->width), more = (size_t)p->width - first;
+    memcpy(into_row ? value : p->value, into_row ? p->value : value, first * sizeof *value);
+    if (both)
+        memcpy(into_row ? row->last : p->value + 3, into_row ? p->value + 3 : row->last, more * sizeof *value);
 }
 
 enum tac_err tac_elements_collect(struct tac_sim *sim, struct tac_checkpoint *c)
@@ -222,7 +226,7 @@ done:
 /* ---- clocks that change ---- */
 
 /* What the place would hold after a tick at now: (width). */
-static void look(const struct tac_sim *sim, const struct place *p, double value[3])
+static void look(const struct tac_sim *sim, const struct place *p, double value[TAC_ELEMENT_MEMORY])
 {
     double x[4][3], impulse[4][3];
     for (int i = 0; i < p->vertices; i++)

@@ -70,6 +70,20 @@ static enum tac_err collect_elements(struct tac_sim *sim, struct tac_checkpoint 
                 tac_sim_id(sim, s->mesh->segment[2 * g + k]);
         c->mesh.segment_count++;
     }
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)s->mesh->tetrahedron_count, sizeof *c->mesh.tetrahedron_id,
+                      &c->mesh.tetrahedron_id));
+    TAC_TRY(
+        tac_alloc(sim->ctx, 4 * (size_t)s->mesh->tetrahedron_count, sizeof *c->mesh.tetrahedron, &c->mesh.tetrahedron));
+    for (tac_lid t = 0; t < s->mesh->tetrahedron_count; t++) {
+        const tac_lid *v = &s->mesh->tetrahedron[4 * (size_t)t];
+        lowest(sim, v, 4, &which);
+        if (which >= sim->state.owned)
+            continue;
+        c->mesh.tetrahedron_id[c->mesh.tetrahedron_count] = part ? part->tetrahedron_id[t] : t;
+        for (int k = 0; k < 4; k++)
+            c->mesh.tetrahedron[4 * (size_t)c->mesh.tetrahedron_count + (size_t)k] = tac_sim_id(sim, v[k]);
+        c->mesh.tetrahedron_count++;
+    }
 done:
     return err;
 }
@@ -224,6 +238,7 @@ enum tac_err tac_state_collect(struct tac_sim *sim, struct tac_checkpoint **out)
     c->vertex_total = s->mesh->part ? s->mesh->part->vertex_total : s->mesh->vertex_count;
     c->triangle_total = s->mesh->part ? s->mesh->part->triangle_total : s->mesh->triangle_count;
     c->segment_total = s->mesh->part ? s->mesh->part->segment_total : s->mesh->segment_count;
+    c->tetrahedron_total = s->mesh->part ? s->mesh->part->tetrahedron_total : s->mesh->tetrahedron_count;
     TAC_TRY(collect_vertices(sim, c));
     TAC_TRY(collect_elements(sim, c));
     TAC_TRY(collect_scripts(sim, c));

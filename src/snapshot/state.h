@@ -29,7 +29,7 @@ struct tac_glance {
     int64_t kind;
     tac_gid id;
     tac_time period;
-    double value[3];
+    double value[TAC_ELEMENT_MEMORY];
 };
 /* Local. Of all elements here that remember a last tick, ascending, in *out (owned by the caller).  Ghosts must be
  * where they are now. */

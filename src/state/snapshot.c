@@ -34,6 +34,8 @@ void tac_checkpoint_destroy(struct tac_checkpoint **checkpoint)
     free(c->vertices.impulse);
     free(c->mesh.triangle_id);
     free(c->mesh.triangle);
+    free(c->mesh.tetrahedron_id);
+    free(c->mesh.tetrahedron);
     free(c->mesh.segment_id);
     free(c->mesh.segment);
     free(c->script);

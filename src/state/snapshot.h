@@ -38,7 +38,7 @@ struct tac_element_state {
     tac_gid vertex[4]; /* its stencil, -1 where unused */
     int64_t has;       /* TAC_ELEMENT_RESTS, TAC_ELEMENT_DAMPS or both; of a wind TAC_ELEMENT_DAMPS */
     double rest[3];    /* m; strain e00, e11, e01; rad: what it has not is 0 */
-    double last[3];    /* of a wind: the centre at its last tick, m */
+    double last[3];    /* of a wind: the centre at its last tick, m; a strain of six numbers is in both */
 };
 enum { TAC_ELEMENT_RESTS = 1, TAC_ELEMENT_DAMPS = 2 };
 /* The order of a file's rows: by first vertex, kind, id; for any number of ranks. */
@@ -66,7 +66,7 @@ struct tac_vertex_rows {
     double *impulse; /* owned, (n, 3): contact impulse since the last frame, N s */
 };
 
-/* Rows of triangles and of segments, by ascending id. */
+/* Rows of triangles, of segments and of tetrahedra, by ascending id. */
 struct tac_mesh_rows {
     tac_lid triangle_count;
     tac_gid *triangle_id; /* owned, (n) */
@@ -74,6 +74,9 @@ struct tac_mesh_rows {
     tac_lid segment_count;
     tac_gid *segment_id; /* owned, (n) */
     tac_gid *segment;    /* owned, (n, 2) vertex ids */
+    tac_lid tetrahedron_count;
+    tac_gid *tetrahedron_id; /* owned, (n) */
+    tac_gid *tetrahedron;    /* owned, (n, 4) vertex ids */
 };
 
 struct tac_checkpoint {
@@ -90,7 +93,7 @@ struct tac_checkpoint {
     int64_t deepest_layer; /* since the last row */
     double wall_s;         /* of all runs so far */
     struct tac_counters counters;
-    tac_gid vertex_total, triangle_total, segment_total;
+    tac_gid vertex_total, triangle_total, segment_total, tetrahedron_total;
     int32_t has_row;           /* the row of `now`: only where its frame is not written yet */
     struct tac_energy_row row; /* a restart could not tell it: velocities from before the kicks of `now` are gone */
 

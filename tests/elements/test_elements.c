@@ -11,7 +11,10 @@ static const char materials[] =
     " 'bend': {'model': 'hinge', 'stiffness': 0.02}, 'volume': {'stiffness': 4e4}},"
     "'auxetic': {'density': 0.1, 'stretch': {'model': 'cst', 'stiffness': 40, 'poisson': 0, 'yield': 0.01},"
     " 'bend': {'model': 'hinge', 'stiffness': 0.5, 'rest': 'flat', 'yield': 0.05}},"
-    "'net': {'density': 0.3, 'stretch': {'model': 'spring', 'stiffness': 70}}";
+    "'net': {'density': 0.3, 'stretch': {'model': 'spring', 'stiffness': 70}},"
+    "'rubber': {'density': 3, 'solid': {'model': 'neo-hookean', 'youngs': 200, 'poisson': 0.4}},"
+    "'foam': {'density': 2, 'solid': {'model': 'stvk', 'youngs': 100, 'poisson': -0.3}},"
+    "'jelly': {'density': 1, 'solid': {'model': 'corotated', 'youngs': 50}}";
 static const char bodies[] =
     "{'name': 'ball', 'material': 'cst', 'mesh': {'kind': 'sphere', 'radius': 0.5, 'level': 1},"
     " 'position': [3, 1, 2], 'rotation': [20, 40, 70]},"
@@ -19,7 +22,13 @@ static const char bodies[] =
     "{'name': 'sheet', 'material': 'cst', 'mesh': {'kind': 'grid', 'size': [1, 2], 'cells': [3, 4]},"
     " 'position': [0, 4, 0], 'rotation': [-30, 10, 0]},"
     "{'name': 'mesh', 'material': 'net', 'mesh': {'kind': 'grid', 'size': [1, 1], 'cells': [3, 3]},"
-    " 'position': [0, -4, 0]}";
+    " 'position': [0, -4, 0]},"
+    "{'name': 'tyre', 'material': 'rubber', 'mesh': {'kind': 'box', 'size': [2, 3, 2], 'cells': [2, 3, 2],"
+    " 'fill': 'tets'}, 'position': [9, 0, 0], 'rotation': [10, 20, 30]},"
+    "{'name': 'sponge', 'material': 'foam', 'mesh': {'kind': 'box', 'size': [2, 2, 2], 'cells': [2, 2, 2],"
+    " 'fill': 'tets'}, 'position': [-9, 0, 0], 'rotation': [50, -20, 30]},"
+    "{'name': 'drop', 'material': 'jelly', 'mesh': {'kind': 'sphere', 'radius': 1.5, 'level': 1, 'fill': 'tets'},"
+    " 'position': [0, 9, 0]}";
 
 enum { MOST = TAC_ELEMENT_SIZE };
 
@@ -178,13 +187,13 @@ static void look_at(const struct tac_scene *scene, const struct tac_element_list
 
 static void test_derivatives(const struct tac_scene *scene, const struct tac_element_set *set)
 {
-    CHECK(set->count == 4, "%d elements in the table", set->count);
+    CHECK(set->count == 7, "%d elements in the table", set->count);
     for (int k = 0; k < set->count; k++) {
         const struct tac_element_list *list = &set->list[k];
         struct seen s = {0};
         for (int trial = 0; trial < 4; trial++)
             look_at(scene, list, trial < 2 ? .04 : .01, list->element->memory && trial % 2, &s);
-        printf("%-6s %d: gradient off by %.2g m of stiffness %.3g N/m, Hessian by %.2g of it; sums %.2g, turned %.2g; "
+        printf("%-11s %d: gradient off by %.2g m of stiffness %.3g N/m, Hessian by %.2g of it; sums %.2g, turned %.2g; "
                "energy changes by %.2g J when turned\n",
                list->element->keys.name, s.elements, s.gradient, s.largest_hessian, s.hessian, s.null, s.turn,
                s.energy_turned);

@@ -19,6 +19,11 @@ static void check_mesh(const struct tac_mesh *m)
         fuzz_must(m->triangle[i] >= 0 && m->triangle[i] < m->vertex_count, "triangles have vertices that are there");
     for (tac_lid i = 0; i < 2 * m->segment_count; i++)
         fuzz_must(m->segment[i] >= 0 && m->segment[i] < m->vertex_count, "segments have vertices that are there");
+    for (tac_lid i = 0; i < 4 * m->tetrahedron_count; i++)
+        fuzz_must(m->tetrahedron[i] >= 0 && m->tetrahedron[i] < m->vertex_count,
+                  "tetrahedra have vertices that are there");
+    fuzz_must(m->tetrahedron_count == 0 || (m->triangle_count >= 4 && m->segment_count == 0),
+              "a solid has a surface and nothing else");
 }
 
 static bool same(const void *a, const void *b, size_t count, size_t size)
@@ -31,15 +36,16 @@ static enum tac_err check_written(struct tac_ctx *ctx, const struct tac_mesh *m)
 {
     enum tac_err err;
     struct tac_mesh *again = NULL;
-    const char *path = fuzz_path("again.ply");
+    const char *path = fuzz_path(m->tetrahedron_count > 0 ? "again.h5" : "again.ply");
     TAC_TRY(tac_mesh_write(ctx, m, path));
     TAC_TRY(tac_mesh_read(ctx, path, &again));
     fuzz_must(again->vertex_count == m->vertex_count && again->triangle_count == m->triangle_count &&
-                  again->segment_count == m->segment_count,
+                  again->segment_count == m->segment_count && again->tetrahedron_count == m->tetrahedron_count,
               "a mesh written and read has as many vertices and elements");
     fuzz_must(same(again->x, m->x, 3 * (size_t)m->vertex_count, sizeof *m->x) &&
                   same(again->triangle, m->triangle, 3 * (size_t)m->triangle_count, sizeof *m->triangle) &&
-                  same(again->segment, m->segment, 2 * (size_t)m->segment_count, sizeof *m->segment),
+                  same(again->segment, m->segment, 2 * (size_t)m->segment_count, sizeof *m->segment) &&
+                  same(again->tetrahedron, m->tetrahedron, 4 * (size_t)m->tetrahedron_count, sizeof *m->tetrahedron),
               "a mesh written and read is the same");
 done:
     tac_mesh_destroy(&again);

@@ -24,7 +24,10 @@ static double elements_of(const json_t *mesh)
     n = fmax(n, json_number_value(cells));
     n = fmax(n, member(lattice, 0) * member(lattice, 1) * member(lattice, 2));
     n = fmax(n, 12 * member(count, 0) * member(count, 1) * fmax(1, json_number_value(json_object_get(mesh, "sides"))));
-    return fmax(n, level > 0 && level < 40 ? 36 * pow(4, level) : level);
+    n = fmax(n, level > 0 && level < 40 ? 36 * pow(4, level) : level);
+    if (json_object_get(mesh, "fill") != NULL)
+        n = fmax(n, fmax(6 * a * b * c, level > 0 && level < 40 ? 20 * pow(8, level) : 0));
+    return n;
 }
 
 bool fuzz_scene_is_large(const json_t *root, double much)
@@ -79,19 +82,23 @@ static void read_stored(const struct tac_scene *scene)
     json_t *stored = tac_scene_stored_json(scene);
     tac_gid *triangle = widen(scene->mesh->triangle, 3 * (size_t)scene->mesh->triangle_count);
     tac_gid *segment = widen(scene->mesh->segment, 2 * (size_t)scene->mesh->segment_count);
+    tac_gid *tetrahedron = widen(scene->mesh->tetrahedron, 4 * (size_t)scene->mesh->tetrahedron_count);
     const struct tac_geometry geometry = {.vertex_count = scene->mesh->vertex_count,
                                           .triangle_count = scene->mesh->triangle_count,
                                           .segment_count = scene->mesh->segment_count,
                                           .x = scene->mesh->x,
                                           .mass = scene->mesh->mass,
                                           .triangle = triangle,
-                                          .segment = segment};
+                                          .segment = segment,
+                                          .tetrahedron_count = scene->mesh->tetrahedron_count,
+                                          .tetrahedron = tetrahedron};
     fuzz_must(stored != NULL, "a scene can be stored");
     const enum tac_err err = tac_scene_resume(&ctx, NULL, NULL, 0, stored, scene->settings->sha256, &geometry, &again);
     must_be(&ctx, err, again, scene->settings->sha256, "a stored scene is the same scene");
     json_decref(stored);
     free(triangle);
     free(segment);
+    free(tetrahedron);
     tac_scene_destroy(&again);
 }
 

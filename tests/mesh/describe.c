@@ -1,5 +1,5 @@
 /* describe: reads mesh files named on standard input, one a line, and prints one line of JSON for each: what was read,
- * or the error.  For formats.py, which makes the files. */
+ * or the error.  Those whose name has "tets_" in it are read as solids.  For formats.py, which makes the files. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,12 @@ int main(int argc, char **argv)
         line[strcspn(line, "\n")] = '\0';
         tac_ctx_init(&ctx, MPI_COMM_SELF);
         ctx.quiet = true;
-        const enum tac_err err = tac_mesh_read(&ctx, line, &mesh);
+        json_t *spec = json_pack("{s:s, s:o}", "kind", "file", "path", json_stringn_nocheck(line, strlen(line)));
+        const char *slash = strrchr(line, '/');
+        const bool solid = strstr(slash != NULL ? slash : line, "tets_") != NULL;
+        const enum tac_err err =
+            tac_mesh_create_as(&ctx, spec, "mesh", ".", solid ? TAC_MESH_SOLID : TAC_MESH_SURFACE, &mesh);
+        json_decref(spec);
         json_t *told = json_object();
         json_object_set_new(told, "code", json_integer(err));
         json_object_set_new(told, "error", json_stringn_nocheck(ctx.error, strlen(ctx.error)));
@@ -37,6 +42,7 @@ int main(int argc, char **argv)
             json_object_set_new(told, "x", x);
             json_object_set_new(told, "triangles", numbers(mesh->triangle, 3 * (int64_t)mesh->triangle_count));
             json_object_set_new(told, "segments", numbers(mesh->segment, 2 * (int64_t)mesh->segment_count));
+            json_object_set_new(told, "tetrahedra", numbers(mesh->tetrahedron, 4 * (int64_t)mesh->tetrahedron_count));
         }
         json_dumpf(told, stdout, JSON_COMPACT | JSON_ENSURE_ASCII);
         putchar('\n');

@@ -355,6 +355,73 @@ good["packed.h5"] = h5(lambda h: h5_plain(h, chunks=(2, 2), compression="gzip", 
 good["points.h5"] = h5(lambda h: h.create_dataset("vertices", data=np.array(V))), (V, [], [])
 
 
+# Solids, read as such for their names: a tetrahedron cut in four at a vertex inside; the surface in their order.
+INSIDE = [(0, 0, 0), (2, 0, 0), (0, 2, 0), (0, 0, 2), (0.4, 0.4, 0.4)]
+TETS = [(4, 1, 2, 3), (0, 4, 2, 3), (0, 1, 4, 3), (0, 1, 2, 4)]
+SURFACE = [(1, 2, 3), (0, 3, 2), (0, 1, 3), (0, 2, 1)]
+SOLID = (INSIDE, SURFACE, [], TETS)
+
+
+def gmsh_solid(version, form="text", x=None, tets=None, more=()):
+    """Tetrahedra as Gmsh writes them; `more`: elements (type, vertices) before them."""
+    x, order = INSIDE if x is None else x, {"little": "<", "big": ">"}.get(form)
+    blocks = [(kind, [e for k, e in more if k == kind]) for kind in sorted({k for k, _ in more})]
+    blocks.append((4, TETS if tets is None else tets))
+    count = sum(len(b) for _, b in blocks)
+
+    def put(kinds, *values):
+        return struct.pack(order + kinds, *values) if order else text([" ".join("%r" % v for v in values)])
+
+    out = text(["$MeshFormat", "%s %d 8" % (version, order is not None)])
+    out += struct.pack(order + "i", 1) + b"\n" if order else b""
+    out += text(["$EndMeshFormat", "$Nodes"])
+    if version == "2.2":
+        out += text(["%d" % len(x)]) + b"".join(put("i3d", n + 1, *map(float, v)) for n, v in enumerate(x))
+        out += (b"\n" if order else b"") + text(["$EndNodes", "$Elements", "%d" % count])
+        for kind, block in blocks:
+            if order:
+                out += struct.pack(order + "3i", kind, len(block), 2)
+            for n, e in enumerate(block):
+                out += put("%di" % (3 + len(e)), n + 1, 1, 1, *[i + 1 for i in e]) if order else \
+                    put("", n + 1, kind, 2, 1, 1, *[i + 1 for i in e])
+    else:
+        out += put("4Q", 1, len(x), 1, len(x)) + put("3iQ", 3, 1, 0, len(x))
+        out += b"".join(put("Q", n + 1) for n in range(len(x))) + b"".join(put("3d", *map(float, v)) for v in x)
+        out += (b"\n" if order else b"") + text(["$EndNodes", "$Elements"]) + put("4Q", len(blocks), count, 1, count)
+        for kind, block in blocks:
+            out += put("3iQ", 3, 1, kind, len(block))
+            out += b"".join(put("%dQ" % (1 + len(e)), n + 1, *[i + 1 for i in e]) for n, e in enumerate(block))
+    return out + (b"\n" if order else b"") + text(["$EndElements"])
+
+
+def h5_solid(h, x=None, tets=None):
+    h.create_dataset("vertices", data=np.array(INSIDE if x is None else x, float))
+    h.create_dataset("tetrahedra", data=np.array(TETS if tets is None else tets))
+
+
+for version in "2.2", "4.1":
+    for form in "text", "little", "big":
+        name = "%s_%s.msh" % (version, form)
+        good["tets_" + name] = gmsh_solid(version, form), SOLID
+        # The surface that Gmsh writes too is left out of a solid, and is what others read.
+        good["tets_skin_" + name] = gmsh_solid(version, form, more=[(2, (0, 2, 1)), (1, (0, 1)), (15, (3,))]), SOLID
+        bad["tets_cut_" + name] = gmsh_solid(version, form)[:-60], ""
+good["skin.msh"] = gmsh_solid("2.2", more=[(2, (0, 2, 1)), (1, (0, 1))]), (INSIDE[:3], [(0, 2, 1)], [(0, 1)])
+good["alone.msh"] = gmsh_solid("4.1"), (INSIDE[:4], SURFACE, [])
+good["tets_mirrored.msh"] = gmsh_solid("4.1", tets=[(a, b, d, c) for a, b, c, d in TETS]), SOLID  # all of them
+good["tets_plain.h5"] = h5(h5_solid), SOLID
+bad["tets_none.msh"] = gmsh_solid("2.2", tets=[], more=[(2, (0, 2, 1))]), "has no tetrahedra, and the body's material is"
+bad["tets_flat.msh"] = gmsh_solid("2.2", x=INSIDE[:4] + [(1, 1, 0)]), "tetrahedron 0 near (1, 1, 0) is flat: it has no volume"
+bad["tets_inverted.msh"] = gmsh_solid("2.2", tets=TETS[:2] + [(0, 4, 1, 3), TETS[3]]), "tetrahedron 2 near (0, 0, 0) is inverted"
+bad["tets_twice.msh"] = gmsh_solid("2.2", tets=TETS + [(2, 4, 1, 3)]), "tetrahedron 4 has the same vertices as tetrahedron 0"
+bad["tets_node.msh"] = gmsh_solid("2.2", tets=[(0, 1, 2, 8)]), "an element names node 9, which does not exist"
+bad["tets_corner.msh"] = gmsh_solid("4.1", tets=[(0, 1, 2, 2)]), "tetrahedron 0 names vertex 2 twice"
+bad["tets_three.msh"] = gmsh_solid("2.2", x=INSIDE + [(5, 5, 5)], tets=TETS[:1] + [(5, 2, 1, 3), (0, 1, 2, 3)]), \
+    "belongs to more than two tetrahedra, among them the tetrahedra"
+bad["tets_over.msh"] = gmsh_solid("2.2", x=INSIDE + [(0.5, 0.5, 0.5)], tets=TETS[:1] + [(5, 1, 2, 3)]), \
+    "belongs to both the tetrahedra 0 and 1, which lie on the same side of it"
+
+
 def bad_h5(name, make, sentence):
     bad[name + ".h5"] = h5(make), sentence
 
@@ -376,6 +443,9 @@ bad_h5("text", h5_bad("vertices", np.array([[b"a"] * 3] * 6)), "/vertices must h
 bad_h5("minus", h5_bad("triangles", np.array([[0, 1, 2], [0, 1, -1]])), "triangle 1 names a vertex that does not exist")
 bad_h5("past", h5_bad("triangles", np.array([[0, 1, 2], [0, 1, 2**62]])), "triangle 1 names a vertex that does not")
 bad_h5("nan", h5_bad("vertices", np.full((6, 3), np.nan)), "the x coordinate of vertex 0 is")
+bad_h5("tets_past", lambda h: h5_solid(h, tets=[(0, 1, 2, 77)]), "tetrahedron 0 names a vertex that does not exist")
+bad_h5("tets_shape", lambda h: h5_solid(h, tets=[(0, 1, 2)]), "/tetrahedra must be of shape (rows, 4)")
+bad_h5("tets_nan", lambda h: h5_solid(h, x=[(np.nan, 0, 0)] * 5), "the x coordinate of vertex 0 is")
 bad_h5("group", lambda h: h.create_group("vertices"), "/vertices cannot be opened as a dataset")
 bad_h5("empty", lambda h: h.create_dataset("vertices", data=np.zeros((0, 3))), "empty.h5: has no vertices")
 bad_h5("claims", lambda h: h.create_dataset("vertices", (10**8, 3), "f8"), "/vertices is not stored whole in this file")
@@ -431,9 +501,9 @@ def main():
             with open(os.path.join(folder, name), "wb") as f:
                 f.write(data)
         for name, told in zip(good, run(tool, folder, list(good))):
-            x, triangles, segments = good[name][1]
-            flat = [[c for row in table for c in row] for table in (x, triangles, segments)]
-            if told["code"] != 0 or [told["x"], told["triangles"], told["segments"]] != flat:
+            tables = (tuple(good[name][1]) + ([],))[:4]
+            flat = [[c for row in table for c in row] for table in tables]
+            if told["code"] != 0 or [told[k] for k in ("x", "triangles", "segments", "tetrahedra")] != flat:
                 failures.append("%s: %s" % (name, told))
         for name, told in zip(bad, run(tool, folder, list(bad))):
             if told["code"] != 2 or bad[name][1] not in told["error"] or "\n" in told["error"] or name not in told["error"]:

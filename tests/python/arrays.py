@@ -143,13 +143,21 @@ def foreign():
         cells_dict = {"triangle": TRIANGLES[:-2], "quad": np.array([[0, 1, 8, 7]]), "line": np.array([[0, 41]]), "vertex": np.array([[0]])}
 
     class Solid:
-        points, cells_dict = VERTICES, {"tetra": np.array([[0, 1, 2, 3]])}
+        points, cells_dict = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [5, 5, 5]]), {"tetra": np.array([[0, 1, 2, 3]]), "triangle": TRIANGLES[:1]}
+
+    class Bricks:
+        points, cells_dict = VERTICES, {"hexahedron": np.array([[0, 1, 2, 3, 4, 5, 6, 7]])}
     made = tactus.mesh(Trimesh())
     expect(made.keys["vertices"].tobytes() == VERTICES.tobytes() and (made.keys["triangles"] == TRIANGLES).all(), "trimesh")
     made = tactus.mesh(Meshio())
     expect(len(made.keys["triangles"]) == len(TRIANGLES) and len(made.keys["edges"]) == 1 and len(made.keys["vertices"]) == 42, f"meshio: {made}")
-    with raises(tactus.InputError, "tetra"):
-        tactus.mesh(Solid())
+    solid = tactus.mesh(Solid())
+    expect((solid.tetrahedra() == [[0, 1, 2, 3]]).all() and len(solid.arrays()[0]) == 4 and len(solid.arrays()[1]) == 4, f"a solid of meshio: {solid}")
+    block = tactus.box([1, 1, 1], [2, 2, 2], fill="tets")
+    expect(len(block.tetrahedra()) == 48 and len(block.arrays()[0]) == 27 and len(block.arrays()[1]) == 48, f"a block of tetrahedra: {block}")
+    expect(len(tactus.sphere(1, 1).tetrahedra()) == 0, "a surface has tetrahedra")
+    with raises(tactus.InputError, "hexahedron"):
+        tactus.mesh(Bricks())
     dropped = tactus.mesh(np.vstack([[[5, 5, 5]], VERTICES]), TRIANGLES + 1, unused="drop")
     expect(dropped.keys["vertices"].tobytes() == VERTICES.tobytes() and (dropped.keys["triangles"] == TRIANGLES).all(), "unused vertices are dropped, the others renumbered")
 

@@ -116,8 +116,12 @@ static bool attempt_resume(struct tac_ctx *ctx, const struct tac_scene *from, lo
     TAC_CHECK(from->mesh->triangle_count <= 64);
     for (tac_lid i = 0; i < 3 * from->mesh->triangle_count; i++)
         triangle[i] = from->mesh->triangle[i];
-    const struct tac_geometry geometry = {
-        from->mesh->vertex_count, from->mesh->triangle_count, 0, from->mesh->x, from->mesh->mass, triangle, triangle};
+    const struct tac_geometry geometry = {.vertex_count = from->mesh->vertex_count,
+                                          .triangle_count = from->mesh->triangle_count,
+                                          .x = from->mesh->x,
+                                          .mass = from->mesh->mass,
+                                          .triangle = triangle,
+                                          .segment = triangle};
     ctx->error[0] = '\0';
     left = n;
     json_t *stored = tac_scene_stored_json(from);

@@ -79,8 +79,13 @@ static struct stored store(const struct tac_scene *s)
         c.triangle[i] = s->mesh->triangle[i];
     for (size_t i = 0; i < e; i++)
         c.segment[i] = s->mesh->segment[i];
-    c.geometry = (struct tac_geometry){
-        s->mesh->vertex_count, s->mesh->triangle_count, s->mesh->segment_count, c.x, c.mass, c.triangle, c.segment};
+    c.geometry = (struct tac_geometry){.vertex_count = s->mesh->vertex_count,
+                                       .triangle_count = s->mesh->triangle_count,
+                                       .segment_count = s->mesh->segment_count,
+                                       .x = c.x,
+                                       .mass = c.mass,
+                                       .triangle = c.triangle,
+                                       .segment = c.segment};
     return c;
 }
 

@@ -104,6 +104,12 @@ def good(probe):
                "edges": [[2, 3]]},
               {"kind": "file", "path": mesh}]:
         yield scene(materials={"m": cloth}, bodies=[{"name": "b", "material": "m", "mesh": m}])
+    for model, m in (("stvk", {"kind": "sphere", "radius": 0.5, "fill": "tets"}),
+                     ("corotated", {"kind": "box", "size": [1, 2, 3], "cells": [1, 1, 1], "fill": "tets"}),
+                     ("neo-hookean", {"kind": "inline", "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]],
+                                      "tetrahedra": [[0, 1, 2, 3]]})):
+        yield scene(materials={"m": {"density": 900, "solid": {"model": model, "youngs": 1e4, "poisson": 0.3, "damping": 0.001}}},
+                    bodies=[{"name": "b", "material": "m", "mesh": m}])
     for m in [{"kind": "segments", "from": [0, 0, 0], "to": [1, 0, 0], "cells": 3, "closed": False},
               {"kind": "segments", "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0]], "edges": [[0, 1], [1, 2], [0, 2]]}]:
         yield scene(materials={"m": rope}, bodies=[{"name": "b", "material": "m", "mesh": m}])

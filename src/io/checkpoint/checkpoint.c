@@ -15,6 +15,8 @@ const struct tac_checkpoint_column TAC_VERTEX_COLUMNS[6] = {
 };
 const struct tac_checkpoint_column TAC_TRIANGLE_COLUMNS[1] = {{"triangles", NULL, false, 3, AT(tac_element_record, v)}};
 const struct tac_checkpoint_column TAC_SEGMENT_COLUMNS[1] = {{"segments", NULL, false, 2, AT(tac_element_record, v)}};
+const struct tac_checkpoint_column TAC_TETRAHEDRON_COLUMNS[1] = {
+    {"tetrahedra", NULL, false, 4, AT(tac_element_record, v)}};
 const struct tac_checkpoint_column TAC_SCRIPT_COLUMNS[8] = {
     {"script_vertex", NULL, false, 0, AT(tac_script_record, vertex)},
     {"script_next", NULL, false, 0, AT(tac_script_record, next)},
@@ -128,9 +130,11 @@ static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool
     if (out) {
         integer[0] = k->candidate_repairs;
         integer[1] = c->has_losses;
+        integer[2] = c->tetrahedron_total;
     } else {
         k->candidate_repairs = integer[0];
         c->has_losses = integer[1] != 0;
+        c->tetrahedron_total = integer[2];
     }
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
         if (out)

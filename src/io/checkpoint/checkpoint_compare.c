@@ -309,6 +309,8 @@ enum tac_err tac_state_compare(struct tac_ctx *ctx, const char *a, const char *b
                 y->mesh.triangle, 3, "triangles");
     compare_ids(&c->tally[TAC_STATE_TOPOLOGY], x->mesh.segment_count, x->mesh.segment, y->mesh.segment_count,
                 y->mesh.segment, 2, "segments");
+    compare_ids(&c->tally[TAC_STATE_TOPOLOGY], x->mesh.tetrahedron_count, x->mesh.tetrahedron,
+                y->mesh.tetrahedron_count, y->mesh.tetrahedron, 4, "tetrahedra");
     compare_scripts(c);
     compare_pairs(c);
     compare_elements(c);

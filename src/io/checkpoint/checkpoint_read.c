@@ -102,8 +102,8 @@ static bool numbers_sensible(const struct tac_checkpoint *c, const int64_t *inte
         if (!isfinite(real[i]))
             return false;
     return c->frame <= c->now + 1 && c->last_frame <= c->now && c->vertex_total <= INT32_MAX &&
-           c->triangle_total <= INT32_MAX && c->segment_total <= INT32_MAX && c->wall_s >= 0 &&
-           c->deepest_layer <= INT32_MAX;
+           c->triangle_total <= INT32_MAX && c->segment_total <= INT32_MAX && c->tetrahedron_total <= INT32_MAX &&
+           c->wall_s >= 0 && c->deepest_layer <= INT32_MAX;
 }
 
 static enum tac_err read_numbers(struct tac_checkpoint_reader *r)

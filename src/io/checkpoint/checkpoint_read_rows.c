@@ -173,9 +173,12 @@ static enum tac_err read_elements(const struct tac_checkpoint_reader *r, const s
     TAC_TRY(tac_alloc(r->ctx, m * n, sizeof **v, v));
     for (size_t k = 0; k < n && !err; k++) {
         const tac_gid *w = row[k].v;
-        bool ok = w[0] != w[1] && (m == 2 || (w[0] != w[2] && w[1] != w[2]));
-        for (size_t i = 0; i < m; i++)
+        bool ok = true;
+        for (size_t i = 0; i < m; i++) {
             ok = ok && in_range(w[i], r->c->vertex_total);
+            for (size_t j = 0; j < i; j++)
+                ok = ok && w[i] != w[j];
+        }
         (*id)[k] = begin + (tac_gid)k;
         memcpy(&(*v)[m * k], w, m * sizeof **v);
         if (!ok)
@@ -372,6 +375,9 @@ enum tac_err tac_checkpoint_read_rows(struct tac_checkpoint_reader *r)
                           &c->mesh.triangle));
     TAC_TRY(read_elements(r, TAC_SEGMENT_COLUMNS, c->segment_total, &c->mesh.segment_count, &c->mesh.segment_id,
                           &c->mesh.segment));
+    if (c->tetrahedron_total > 0)
+        TAC_TRY(read_elements(r, TAC_TETRAHEDRON_COLUMNS, c->tetrahedron_total, &c->mesh.tetrahedron_count,
+                              &c->mesh.tetrahedron_id, &c->mesh.tetrahedron));
     TAC_TRY(read_scripts(r));
     TAC_TRY(read_pairs(r));
     TAC_TRY(read_element_states(r));

@@ -36,7 +36,7 @@ struct tac_vertex_record {
     tac_time t;
 };
 struct tac_element_record {
-    tac_gid id, v[3];
+    tac_gid id, v[4];
 };
 struct tac_script_record {
     tac_gid vertex;
@@ -49,7 +49,8 @@ struct tac_pair_record {
     int64_t depth, groups;
 };
 extern const struct tac_checkpoint_column TAC_VERTEX_COLUMNS[6], TAC_TRIANGLE_COLUMNS[1], TAC_SEGMENT_COLUMNS[1],
-    TAC_SCRIPT_COLUMNS[8], TAC_PAIR_COLUMNS[4], TAC_ELEMENT_STATE_COLUMNS[6], TAC_GRIP_COLUMNS[5], TAC_ENTRY_COLUMNS[3];
+    TAC_TETRAHEDRON_COLUMNS[1], TAC_SCRIPT_COLUMNS[8], TAC_PAIR_COLUMNS[4], TAC_ELEMENT_STATE_COLUMNS[6],
+    TAC_GRIP_COLUMNS[5], TAC_ENTRY_COLUMNS[3];
 
 /* Collective. CRC of the `length` bytes behind the user block, each rank its stripe.  TAC_ERR_RUN: it cannot be read.
  */

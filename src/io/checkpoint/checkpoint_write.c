@@ -124,7 +124,7 @@ static int64_t space_of(const struct tac_checkpoint_writer *w, const struct tac_
     enum { DATASETS = 40, EACH = 2048 };
     return tac_dataset_space(c->vertex_total, sizeof(struct tac_vertex_record)) +
            tac_dataset_space(c->triangle_total, 24) + tac_dataset_space(c->segment_total, 16) +
-           tac_dataset_space(scripts, sizeof(struct tac_script_record)) +
+           tac_dataset_space(c->tetrahedron_total, 32) + tac_dataset_space(scripts, sizeof(struct tac_script_record)) +
            tac_dataset_space(pairs, sizeof(struct tac_pair_record)) + tac_dataset_space(lasts, 8) +
            tac_dataset_space(elements, sizeof(struct tac_element_state)) +
            tac_dataset_space(friction_states, sizeof(struct tac_friction_row)) +

@@ -212,6 +212,9 @@ enum tac_err tac_checkpoint_write_rows(struct tac_ctx *ctx, struct tac_checkpoin
                            c->mesh.triangle, 3));
     TAC_TRY(write_elements(ctx, w, TAC_SEGMENT_COLUMNS, c->segment_total, c->mesh.segment_count, c->mesh.segment_id,
                            c->mesh.segment, 2));
+    if (c->tetrahedron_total > 0) /* only then is there the table */
+        TAC_TRY(write_elements(ctx, w, TAC_TETRAHEDRON_COLUMNS, c->tetrahedron_total, c->mesh.tetrahedron_count,
+                               c->mesh.tetrahedron_id, c->mesh.tetrahedron, 4));
     TAC_TRY(write_scripts(ctx, w, c));
     TAC_TRY(write_pairs(ctx, w, c));
     TAC_TRY(write_table(ctx, w, TAC_ELEMENT_STATE_COLUMNS, 6, TAC_OK, &element));

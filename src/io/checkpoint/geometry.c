@@ -38,8 +38,15 @@ enum tac_err tac_geometry_gather(struct tac_ctx *ctx, const struct tac_checkpoin
 {
     enum tac_err err = TAC_OK;
     memset(out, 0, sizeof *out);
-    out->geometry = (struct tac_geometry){c->vertex_total,  c->triangle_total, c->segment_total, c->vertices.start,
-                                          c->vertices.mass, c->mesh.triangle,  c->mesh.segment};
+    out->geometry = (struct tac_geometry){.vertex_count = c->vertex_total,
+                                          .triangle_count = c->triangle_total,
+                                          .segment_count = c->segment_total,
+                                          .tetrahedron_count = c->tetrahedron_total,
+                                          .x = c->vertices.start,
+                                          .mass = c->vertices.mass,
+                                          .triangle = c->mesh.triangle,
+                                          .segment = c->mesh.segment,
+                                          .tetrahedron = c->mesh.tetrahedron};
     if (ctx->size == 1)
         return TAC_OK;
     TAC_TRY(gather(ctx, c->vertex_total, c->vertices.count, c->vertices.id, c->vertices.start, 3 * sizeof(double),
@@ -50,6 +57,10 @@ enum tac_err tac_geometry_gather(struct tac_ctx *ctx, const struct tac_checkpoin
                    3 * sizeof(tac_gid), &out->triangle));
     TAC_TRY(gather(ctx, c->segment_total, c->mesh.segment_count, c->mesh.segment_id, c->mesh.segment,
                    2 * sizeof(tac_gid), &out->segment));
+    if (c->tetrahedron_total > 0)
+        TAC_TRY(gather(ctx, c->tetrahedron_total, c->mesh.tetrahedron_count, c->mesh.tetrahedron_id,
+                       c->mesh.tetrahedron, 4 * sizeof(tac_gid), &out->tetrahedron));
+    out->geometry.tetrahedron = out->tetrahedron;
     out->geometry.x = out->x;
     out->geometry.mass = out->mass;
     out->geometry.triangle = out->triangle;
@@ -66,5 +77,6 @@ void tac_gathered_clear(struct tac_gathered *g)
     free(g->mass);
     free(g->triangle);
     free(g->segment);
+    free(g->tetrahedron);
     memset(g, 0, sizeof *g);
 }

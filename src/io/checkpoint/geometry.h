@@ -5,9 +5,9 @@
 #include "io/checkpoint/checkpoint.h"
 
 struct tac_gathered {
-    struct tac_geometry geometry; /* views into the below, or into the checkpoint on one rank */
-    double *x, *mass;             /* owned; NULL on one rank */
-    tac_gid *triangle, *segment;  /* owned; NULL on one rank */
+    struct tac_geometry geometry;              /* views into the below, or into the checkpoint on one rank */
+    double *x, *mass;                          /* owned; NULL on one rank */
+    tac_gid *triangle, *segment, *tetrahedron; /* owned; NULL on one rank */
 };
 
 /* Collective. The checkpoint's blocks of rows, as tac_checkpoint_read() deals them out.  `out` lives no longer than the

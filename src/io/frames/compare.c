@@ -64,6 +64,7 @@ static void compare_topology(struct tac_comparison *c)
     struct tac_tally *t = &c->tally[TAC_TOPOLOGY];
     compare_ids(c, a->triangle_count, a->triangle, b->triangle_count, b->triangle, 3, "triangles");
     compare_ids(c, a->segment_count, a->segment, b->segment_count, b->segment, 2, "segments");
+    compare_ids(c, a->tetrahedron_count, a->tetrahedron, b->tetrahedron_count, b->tetrahedron, 4, "tetrahedra");
     compare_ids(c, a->point_count, a->point, b->point_count, b->point, 1, "points");
     compare_ids(c, a->vertex_count, a->body, b->vertex_count, b->body, 1, "body");
     for (tac_lid i = 0; i < a->vertex_count; i++)

@@ -13,10 +13,10 @@ struct source {
     struct fetched {
         tac_gid begin;
         tac_gid *vertex; /* owned */
-    } triangle, segment;
+    } triangle, segment, tetrahedron;
     /* The particles of which body were asked for last, and how many there are before them. */
     tac_lid body;
-    tac_gid before;
+    tac_gid before, points; /* points: of the scene */
 };
 
 /* A list of vertex ids of the scene as 64-bit values: the i-th value, so that each rank makes its own part only. */
@@ -30,6 +30,11 @@ static int64_t triangle_value(struct source *s, int64_t i)
 static int64_t segment_value(struct source *s, int64_t i)
 {
     return s->pieces ? s->segment.vertex[i - 2 * s->segment.begin] : s->scene->mesh->segment[i];
+}
+
+static int64_t tetrahedron_value(struct source *s, int64_t i)
+{
+    return s->pieces ? s->tetrahedron.vertex[i - 4 * s->tetrahedron.begin] : s->scene->mesh->tetrahedron[i];
 }
 
 static tac_gid points_of(const struct tac_body *body)
@@ -47,7 +52,8 @@ static int64_t point_value(struct source *s, int64_t i)
     return body[s->body].vertex_begin + (i - s->before);
 }
 
-/* XDMF's mixed topology: 4 a b c (triangle), 2 2 a b (polyline of two), 1 1 a (polyvertex of one). */
+/* XDMF's mixed topology: 4 a b c (triangle), 2 2 a b (polyline of two), 1 1 a (polyvertex of one), 6 a b c d
+ * (tetrahedron). */
 static int64_t cell_value(struct source *s, int64_t i)
 {
     int64_t triangles = 4 * (int64_t)s->scene->mesh->triangle_count,
@@ -58,33 +64,40 @@ static int64_t cell_value(struct source *s, int64_t i)
     if (i < segments)
         return i % 4 < 2 ? 2 : segment_value(s, i / 4 * 2 + i % 4 - 2);
     i -= segments;
-    return i % 3 < 2 ? 1 : point_value(s, i / 3);
+    if (i < 3 * s->points)
+        return i % 3 < 2 ? 1 : point_value(s, i / 3);
+    i -= 3 * s->points;
+    return i % 5 == 0 ? 6 : tetrahedron_value(s, i / 5 * 4 + i % 5 - 1);
 }
 
 struct element_row {
-    tac_gid id, vertex[3];
+    tac_gid id, vertex[4];
 };
 
-/* Elements, whose i-th is at place + i * scale of a list of `rows`, to the ranks that write those: whole ones, for
- * chunks are multiples of 4.  all: how many elements there are. */
+/* Elements, whose i-th is at place + i * scale of a list of `rows`, to the ranks that write those; one whose values two
+ * ranks write goes to both.  all: how many elements there are. */
 static enum tac_err fetch(struct tac_ctx *ctx, tac_gid rows, tac_gid place, tac_gid scale, tac_gid all, tac_lid count,
                           const tac_gid *id, const tac_gid *vertex, int corners, struct fetched *out)
 {
     enum tac_err err = TAC_OK;
-    const size_t n = (size_t)count, width = (size_t)corners;
+    const size_t width = (size_t)corners;
     struct element_row *row = NULL, *came = NULL;
     int32_t *to = NULL;
-    size_t total = 0;
+    size_t n = 0, total = 0;
     tac_gid begin, end;
     tac_rows_of_rank(rows, ctx->rank, ctx->size, &begin, &end);
     begin = begin < place ? 0 : (begin - place) / scale < all ? (begin - place) / scale : all;
-    end = end < place ? 0 : (end - place) / scale < all ? (end - place) / scale : all;
-    TAC_TRY(tac_alloc(ctx, n, sizeof *row, &row));
-    TAC_TRY(tac_alloc(ctx, n, sizeof *to, &to));
-    for (size_t k = 0; k < n; k++) {
-        row[k].id = id[k];
-        memcpy(row[k].vertex, vertex + width * k, width * sizeof *vertex);
-        to[k] = tac_rank_of_row(ctx, rows, place + scale * id[k]);
+    end = end < place ? 0 : (end - place + scale - 1) / scale < all ? (end - place + scale - 1) / scale : all;
+    TAC_TRY(tac_alloc(ctx, 2 * (size_t)count, sizeof *row, &row));
+    TAC_TRY(tac_alloc(ctx, 2 * (size_t)count, sizeof *to, &to));
+    for (size_t k = 0; k < (size_t)count; k++) {
+        const int32_t first = tac_rank_of_row(ctx, rows, place + scale * id[k]);
+        const int32_t last = tac_rank_of_row(ctx, rows, place + scale * id[k] + scale - 1);
+        for (int32_t r = first; r <= last; r += last > first ? last - first : 1) {
+            row[n].id = id[k];
+            memcpy(row[n].vertex, vertex + width * k, width * sizeof *vertex);
+            to[n++] = r;
+        }
     }
 done:
     err = tac_distribute(ctx, err, n, to, row, sizeof *row, &came, &total);
@@ -119,6 +132,15 @@ static enum tac_err fetch_segments(struct tac_ctx *ctx, struct source *s, tac_gi
         return TAC_OK;
     return fetch(ctx, rows, place, scale, p->segment_total, p->segment_count, p->segment_id, p->segment, 2,
                  &s->segment);
+}
+
+static enum tac_err fetch_tetrahedra(struct tac_ctx *ctx, struct source *s, tac_gid rows, tac_gid place, tac_gid scale)
+{
+    const struct tac_pieces *p = s->pieces;
+    if (p == NULL)
+        return TAC_OK;
+    return fetch(ctx, rows, place, scale, p->tetrahedron_total, p->tetrahedron_count, p->tetrahedron_id, p->tetrahedron,
+                 4, &s->tetrahedron);
 }
 
 static enum tac_err write_ids(struct tac_ctx *ctx, struct tac_frames *w, hid_t mesh, const char *name, tac_gid rows,
@@ -256,7 +278,9 @@ void tac_frames_count(struct tac_frames *w, const struct tac_scene *scene)
     w->point_count = 0;
     for (tac_lid b = 0; b < scene->settings->body_count; b++)
         w->point_count += points_of(&scene->settings->body[b]);
-    w->mixed = (scene->mesh->triangle_count > 0) + (scene->mesh->segment_count > 0) + (w->point_count > 0) > 1;
+    w->mixed = (scene->mesh->triangle_count > 0) + (scene->mesh->segment_count > 0) + (w->point_count > 0) +
+                   (scene->mesh->tetrahedron_count > 0) >
+               1;
 }
 
 enum tac_err tac_frames_mesh(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_scene *scene,
@@ -268,11 +292,14 @@ enum tac_err tac_frames_mesh(struct tac_ctx *ctx, struct tac_frames *w, const st
     hid_t mesh = -1;
     tac_frames_count(w, scene);
     tac_gid triangles = scene->mesh->triangle_count, segments = scene->mesh->segment_count;
-    tac_gid cells = w->mixed ? 4 * triangles + 4 * segments + 3 * w->point_count : 0;
+    const tac_gid tetrahedra = scene->mesh->tetrahedron_count,
+                  before = 4 * triangles + 4 * segments + 3 * w->point_count;
+    tac_gid cells = w->mixed ? before + 5 * tetrahedra : 0;
+    source.points = w->point_count;
     TAC_TRY(tac_frames_reserve(ctx, w,
                                tac_dataset_space(triangles, 24) + tac_dataset_space(segments, 16) +
-                                   tac_dataset_space(w->point_count, 8) + tac_dataset_space(cells, 8) +
-                                   tac_dataset_space(w->vertex_count, 13)));
+                                   tac_dataset_space(tetrahedra, 32) + tac_dataset_space(w->point_count, 8) +
+                                   tac_dataset_space(cells, 8) + tac_dataset_space(w->vertex_count, 13)));
     mesh = H5Gcreate2(w->file, "mesh", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     TAC_TRY(tac_frames_change(ctx, w, "/mesh", mesh >= 0));
     TAC_TRY(fetch_triangles(ctx, &source, triangles, 1));
@@ -280,7 +307,13 @@ enum tac_err tac_frames_mesh(struct tac_ctx *ctx, struct tac_frames *w, const st
     TAC_TRY(fetch_segments(ctx, &source, segments, 0, 1));
     TAC_TRY(write_ids(ctx, w, mesh, "segments", segments, 2, &source, segment_value));
     TAC_TRY(write_ids(ctx, w, mesh, "points", w->point_count, 0, &source, point_value));
+    if (tetrahedra > 0) { /* only then is there the list */
+        TAC_TRY(fetch_tetrahedra(ctx, &source, tetrahedra, 0, 1));
+        TAC_TRY(write_ids(ctx, w, mesh, "tetrahedra", tetrahedra, 4, &source, tetrahedron_value));
+    }
     if (w->mixed) {
+        if (tetrahedra > 0)
+            TAC_TRY(fetch_tetrahedra(ctx, &source, cells, before, 5));
         TAC_TRY(fetch_triangles(ctx, &source, cells, 4));
         TAC_TRY(fetch_segments(ctx, &source, cells, 4 * triangles, 4));
         TAC_TRY(write_ids(ctx, w, mesh, "cells", cells, 0, &source, cell_value));
@@ -292,5 +325,6 @@ done:
     closed = mesh < 0 || H5Gclose(mesh) >= 0;
     free(source.triangle.vertex);
     free(source.segment.vertex);
+    free(source.tetrahedron.vertex);
     return err ? err : tac_frames_change(ctx, w, "/mesh", closed);
 }

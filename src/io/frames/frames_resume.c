@@ -26,7 +26,8 @@ static enum tac_err refuse_remote(struct tac_ctx *ctx, const struct tac_scene *s
                                   const struct tac_reader *r)
 {
     if (strcmp(r->sha256, scene->settings->sha256) != 0 || r->vertex_count != scene->mesh->vertex_count ||
-        r->triangle_count != scene->mesh->triangle_count || r->segment_count != scene->mesh->segment_count)
+        r->triangle_count != scene->mesh->triangle_count || r->segment_count != scene->mesh->segment_count ||
+        r->tetrahedron_count != scene->mesh->tetrahedron_count)
         return tac_fail(ctx, TAC_ERR_INPUT,
                         "'%s' holds the frames of another scene than the checkpoint's; choose another folder with -o",
                         dir);

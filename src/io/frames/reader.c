@@ -31,6 +31,12 @@ static enum tac_err count_mesh(struct tac_ctx *ctx, struct tac_reader *r)
         return tac_reader_damaged(ctx, r, "/mesh/body and /mesh/radius differ in length");
     if (tac_stored_tells_free(r) && tac_stored_rows(r, &TAC_STORED_FREE) != rows[3])
         return tac_reader_damaged(ctx, r, "/mesh/free is not as it should be");
+    if (H5Lexists(r->file, TAC_STORED_TETRAHEDRA.path, H5P_DEFAULT) > 0) { /* of scenes with solids */
+        const int64_t tetrahedra = tac_stored_rows(r, &TAC_STORED_TETRAHEDRA);
+        if (tetrahedra < 0)
+            return tac_reader_damaged(ctx, r, "/mesh/tetrahedra is not as it should be");
+        r->tetrahedron_count = (tac_lid)tetrahedra;
+    }
     r->triangle_count = (tac_lid)rows[0];
     r->segment_count = (tac_lid)rows[1];
     r->point_count = (tac_lid)rows[2];
@@ -360,6 +366,7 @@ void tac_reader_close(struct tac_reader **p)
     free(r->frame);
     free(r->triangle);
     free(r->segment);
+    free(r->tetrahedron);
     free(r->point);
     free(r->body);
     free(r->radius);

@@ -73,6 +73,8 @@ enum tac_err tac_reader_mesh(struct tac_ctx *ctx, struct tac_reader *r)
     TAC_TRY(read_ids(ctx, r, &TAC_STORED_TRIANGLES, r->triangle_count, r->vertex_count, &r->triangle));
     TAC_TRY(read_ids(ctx, r, &TAC_STORED_SEGMENTS, r->segment_count, r->vertex_count, &r->segment));
     TAC_TRY(read_ids(ctx, r, &TAC_STORED_POINTS, r->point_count, r->vertex_count, &r->point));
+    if (r->tetrahedron_count > 0)
+        TAC_TRY(read_ids(ctx, r, &TAC_STORED_TETRAHEDRA, r->tetrahedron_count, r->vertex_count, &r->tetrahedron));
     TAC_TRY(read_names(ctx, r));
     TAC_TRY(tac_alloc(ctx, (size_t)r->vertex_count, sizeof *r->radius, &r->radius));
     if (!tac_stored_read(r, &TAC_STORED_RADIUS, r->vertex_count, H5T_NATIVE_DOUBLE, r->radius)) {

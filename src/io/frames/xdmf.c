@@ -32,12 +32,13 @@ static enum tac_err add_topology(struct tac_ctx *ctx, struct tac_output *out)
     const struct tac_frames *w = out->frames;
     struct tac_xdmf *x = &out->xdmf;
     tac_gid triangles = out->scene->mesh->triangle_count, segments = out->scene->mesh->segment_count,
-            points = w->point_count;
+            points = w->point_count, tetrahedra = out->scene->mesh->tetrahedron_count;
     char type[96], size[64];
     const char *name;
     if (w->mixed) {
-        snprintf(type, sizeof type, "Mixed\" NumberOfElements=\"%" TAC_PRIGID, triangles + segments + points);
-        snprintf(size, sizeof size, "%" TAC_PRIGID, 4 * triangles + 4 * segments + 3 * points);
+        snprintf(type, sizeof type, "Mixed\" NumberOfElements=\"%" TAC_PRIGID,
+                 triangles + segments + points + tetrahedra);
+        snprintf(size, sizeof size, "%" TAC_PRIGID, 4 * triangles + 4 * segments + 3 * points + 5 * tetrahedra);
         name = "cells";
     } else if (triangles > 0) {
         snprintf(type, sizeof type, "Triangle\" NumberOfElements=\"%" TAC_PRIGID, triangles);

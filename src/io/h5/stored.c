@@ -7,7 +7,8 @@ const struct tac_shape TAC_STORED_TRIANGLES = {"/mesh/triangles", H5T_INTEGER, 8
                        TAC_STORED_BODY = {"/mesh/body", H5T_INTEGER, 4, 0},
                        TAC_STORED_BODY_NAMES = {"/mesh/body_names", H5T_STRING, 0, 0},
                        TAC_STORED_RADIUS = {"/mesh/radius", H5T_FLOAT, 8, 0},
-                       TAC_STORED_FREE = {"/mesh/free", H5T_INTEGER, 1, 0};
+                       TAC_STORED_FREE = {"/mesh/free", H5T_INTEGER, 1, 0},
+                       TAC_STORED_TETRAHEDRA = {"/mesh/tetrahedra", H5T_INTEGER, 8, 4};
 
 enum tac_err tac_reader_damaged(struct tac_ctx *ctx, const struct tac_reader *r, const char *what)
 {

@@ -14,7 +14,7 @@ struct tac_shape {
 };
 
 extern const struct tac_shape TAC_STORED_TRIANGLES, TAC_STORED_SEGMENTS, TAC_STORED_POINTS, TAC_STORED_BODY,
-    TAC_STORED_BODY_NAMES, TAC_STORED_RADIUS, TAC_STORED_FREE;
+    TAC_STORED_BODY_NAMES, TAC_STORED_RADIUS, TAC_STORED_FREE, TAC_STORED_TETRAHEDRA;
 
 /* Local. Is it exactly one of the types that a machine would write? */
 bool tac_stored_type(hid_t dataset, const struct tac_shape *s);

@@ -32,7 +32,7 @@ STRUCTS = {
                          tac_lid segment_count; pointer segment; ...""",
     "tac_scene": "pointer settings; pointer mesh;",
     "tac_mesh": """tac_lid vertex_count; pointer x; tac_lid triangle_count; pointer triangle; tac_lid segment_count;
-                   pointer segment;""",
+                   pointer segment; tac_lid tetrahedron_count; pointer tetrahedron;""",
     "tac_contact": """enum tac_contact_kind kind; tac_gid primitive[2]; tac_lid body[2]; int vertex_count;
                       int first_count; tac_gid vertex[4]; double place[3]; double normal[3]; double gap;
                       double force;""",

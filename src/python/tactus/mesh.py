@@ -22,7 +22,7 @@ import numpy as np
 from . import _library
 from .errors import InputError
 
-COUNTS = {"triangles": 3, "edges": 2}
+COUNTS = {"triangles": 3, "edges": 2, "tetrahedra": 4}
 
 
 def real_array(value, where, columns=3):
@@ -70,7 +70,8 @@ class Mesh:
 
     Attributes:
         kind: "grid", "inline", ... (docs/meshes.md)
-        keys: the other keys; arrays: `vertices` (V, 3) float64 in m, `triangles` (T, 3) int64, `edges` (S, 2) int64
+        keys: the other keys; arrays: `vertices` (V, 3) float64 in m, `triangles` (T, 3) int64, `edges` (S, 2) int64,
+            `tetrahedra` (K, 4) int64
         folder: where relative paths start; None: in the current folder
     """
 
@@ -130,10 +131,15 @@ class Mesh:
             made = library.struct["tac_mesh"].from_address(out.value)
             self._made = tuple(_copy(address, count, columns, kind) for address, count, columns, kind in (
                 (made.x, made.vertex_count, 3, np.float64), (made.triangle, made.triangle_count, 3, np.int32),
-                (made.segment, made.segment_count, 2, np.int32)))
+                (made.segment, made.segment_count, 2, np.int32), (made.tetrahedron, made.tetrahedron_count, 4, np.int32)))
             library.tac_mesh_destroy(ctypes.byref(out))
-        vertices, triangles, segments = self._made
+        vertices, triangles, segments, _ = self._made
         return vertices.copy(), triangles.astype(np.int64), segments.astype(np.int64)
+
+    def tetrahedra(self):
+        """(K, 4) int64, in numbers of the vertices of arrays(): a solid's tetrahedra; none of a surface."""
+        self.arrays()
+        return self._made[3].astype(np.int64)
 
 
 def _copy(address, count, columns, kind):
@@ -153,9 +159,9 @@ def ribbon(curve, width, cells, up=None):
     return Mesh("ribbon", curve=curve, width=width, cells=cells, up=up)
 
 
-def sphere(radius, level=None):
-    """An icosphere of `radius` in m, with 20 x 4^level triangles."""
-    return Mesh("sphere", radius=radius, level=level)
+def sphere(radius, level=None, fill=None):
+    """An icosphere of `radius` in m, with 20 x 4^level triangles; fill="tets": a solid, with 20 x 8^level tetrahedra."""
+    return Mesh("sphere", radius=radius, level=level, fill=fill)
 
 
 def torus(radii, cells):
@@ -173,9 +179,9 @@ def cone(radius, height, cells, closed=None):
     return Mesh("cone", radius=radius, height=height, cells=cells, closed=closed)
 
 
-def box(size, cells):
-    """The surface of a box, centred.  size: [x, y, z] in m; cells: [nx, ny, nz]."""
-    return Mesh("box", size=size, cells=cells)
+def box(size, cells, fill=None):
+    """The surface of a box, centred.  size: [x, y, z] in m; cells: [nx, ny, nz]; fill="tets": a solid of tetrahedra."""
+    return Mesh("box", size=size, cells=cells, fill=fill)
 
 
 def tetrahedron(edge, level=None):
@@ -224,24 +230,25 @@ def mesh_file(path, folder=None):
     return Mesh("file", os.getcwd() if folder is None else os.fspath(folder), path=os.fspath(path))
 
 
-def mesh(vertices, triangles=None, edges=None, unused="error"):
+def mesh(vertices, triangles=None, edges=None, unused="error", tetrahedra=None):
     """A mesh of arrays, or of an object of meshio or trimesh.
 
     Args:
         vertices: (V, 3) float64, m; or the object, whose triangles and lines are taken (its other cells are refused)
         triangles: (T, 3) integers, 0 to V - 1
         edges: (S, 2) integers: segments, that is parts of ropes, not sides of triangles
-        unused: what to do if the mesh has triangles or edges and a vertex is in none of them, which the program would
+        unused: what to do if the mesh has elements and a vertex is in none of them, which the program would
             drop: "error", or "drop" them here; the numbers of the others change then
+        tetrahedra: (K, 4) integers: a solid; its triangles are then its surface, which the program finds
     """
-    if triangles is None and edges is None and not isinstance(vertices, (np.ndarray, list, tuple)):
-        vertices, triangles, edges = _foreign(vertices)
+    if triangles is None and edges is None and tetrahedra is None and not isinstance(vertices, (np.ndarray, list, tuple)):
+        vertices, triangles, edges, tetrahedra = _foreign(vertices)
         unused = "drop"
     if unused not in ("error", "drop"):
         raise InputError(f"unused is {unused!r}; it must be 'error' or 'drop'")
-    if triangles is None and edges is None:
+    if triangles is None and edges is None and tetrahedra is None:
         return Mesh("points", vertices=vertices)
-    made = Mesh("inline", vertices=vertices, triangles=triangles, edges=edges)
+    made = Mesh("inline", vertices=vertices, triangles=triangles, edges=edges, tetrahedra=tetrahedra)
     lists = [made.keys[key] for key in COUNTS if key in made.keys and len(made.keys[key])]
     if not lists:
         return made
@@ -250,7 +257,7 @@ def mesh(vertices, triangles=None, edges=None, unused="error"):
         used[rows] = True
     if not used.all():
         if unused == "error":
-            raise InputError(f"vertices[{np.flatnonzero(~used)[0]}] is in no triangle and no edge; remove such vertices, "
+            raise InputError(f"vertices[{np.flatnonzero(~used)[0]}] is in no {'tetrahedron' if tetrahedra is not None else 'triangle and no edge'}; remove such vertices, "
                              "or have them dropped by unused='drop'")
         number = np.cumsum(used) - 1
         made.keys["vertices"] = made.keys["vertices"][used]
@@ -261,19 +268,21 @@ def mesh(vertices, triangles=None, edges=None, unused="error"):
 
 
 def _foreign(thing):
-    """(vertices, triangles, edges) of an object of trimesh, meshio or PyVista; these need not be installed."""
+    """(vertices, triangles, edges, tetrahedra) of an object of trimesh, meshio or PyVista; these need not be installed."""
     if hasattr(thing, "cells_dict") and hasattr(thing, "points"):  # meshio
         cells = {kind: np.asarray(rows) for kind, rows in thing.cells_dict.items() if kind != "vertex"}
-        other = sorted(set(cells) - {"triangle", "line", "quad"})
+        other = sorted(set(cells) - {"triangle", "line", "quad", "tetra"})
         if other:
-            raise InputError(f"the mesh has cells of the kind {other[0]}; triangles, quads and lines can be simulated")
+            raise InputError(f"the mesh has cells of the kind {other[0]}; triangles, quads, lines and tetrahedra can be simulated")
         triangles = [cells[kind] for kind in ("triangle",) if kind in cells]
         if "quad" in cells:
             triangles += [cells["quad"][:, [0, 1, 2]], cells["quad"][:, [0, 2, 3]]]
         vertices = np.asarray(thing.points)
         if vertices.ndim == 2 and vertices.shape[1] == 2:
             vertices = np.column_stack([vertices, np.zeros(len(vertices))])
-        return vertices, np.concatenate(triangles) if triangles else None, cells.get("line")
+        if "tetra" in cells:  # a solid's triangles are its surface
+            return vertices, None, None, cells["tetra"]
+        return vertices, np.concatenate(triangles) if triangles else None, cells.get("line"), None
     if hasattr(thing, "faces") and hasattr(thing, "vertices"):  # trimesh
-        return np.asarray(thing.vertices), np.asarray(thing.faces), None
+        return np.asarray(thing.vertices), np.asarray(thing.faces), None, None
     raise InputError(f"vertices is a {type(thing).__name__}; an array (V, 3), or a mesh of meshio or trimesh, is needed")

@@ -49,6 +49,7 @@ class RunMesh(NamedTuple):
     names: "list[str]"  #: of the bodies
     radius: np.ndarray  #: (V) float64, m
     free: np.ndarray  #: (V) bool: free at some time
+    tetrahedra: np.ndarray = np.zeros((0, 4), np.int64)  #: (K, 4) int64: of solids
 
 
 class Run:
@@ -272,14 +273,15 @@ class Run:
 
     @functools.cached_property
     def mesh(self) -> RunMesh:
-        """What the vertices are: triangles, segments, bodies."""
+        """What the vertices are: triangles, segments, tetrahedra, bodies."""
         def read(file):
             mesh = file["mesh"]
             names = [name.decode() if isinstance(name, bytes) else str(name) for name in np.atleast_1d(mesh["body_names"][()])]
             body = mesh["body"][()].ravel()
             free = mesh["free"][()].astype(bool).ravel() if "free" in mesh else np.ones(len(body), bool)
             return RunMesh(mesh["triangles"][()].reshape(-1, 3), mesh["segments"][()].reshape(-1, 2), mesh["points"][()].ravel(),
-                           body, names, mesh["radius"][()].ravel(), free)
+                           body, names, mesh["radius"][()].ravel(), free,
+                           mesh["tetrahedra"][()].reshape(-1, 4) if "tetrahedra" in mesh else np.zeros((0, 4), np.int64))
         return self._read("the mesh", read)
 
     def body(self, name: str) -> "RunBody":
@@ -344,7 +346,7 @@ class RunBody:
     Attributes:
         name: its name
         vertices: slice of the run's vertices
-        triangles, segments: (T, 3), (S, 2) int64, in numbers of the body's own vertices
+        triangles, segments, tetrahedra: (T, 3), (S, 2), (K, 4) int64, in numbers of the body's own vertices
     """
 
     def __init__(self, run, name):
@@ -354,8 +356,8 @@ class RunBody:
         at = np.flatnonzero(mesh.body == mesh.names.index(name))
         self.run, self.name = run, name
         self.vertices = slice(int(at[0]), int(at[-1]) + 1) if len(at) else slice(0, 0)
-        self.triangles, self.segments = (rows[(rows[:, 0] >= self.vertices.start) & (rows[:, 0] < self.vertices.stop)] - self.vertices.start
-                                         for rows in (mesh.triangles, mesh.segments))
+        self.triangles, self.segments, self.tetrahedra = (rows[(rows[:, 0] >= self.vertices.start) & (rows[:, 0] < self.vertices.stop)] - self.vertices.start
+                                         for rows in (mesh.triangles, mesh.segments, mesh.tetrahedra))
 
     def __repr__(self):
         return f"<body {self.name!r} of {self.run.folder!r}, {self.vertices.stop - self.vertices.start} vertices>"

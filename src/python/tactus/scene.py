@@ -106,10 +106,19 @@ class Bend(TypedDict, total=False):
     rest: str
 
 
+class Solid(TypedDict, total=False):
+    """Keys of a material's `solid`."""
+    model: str
+    youngs: float
+    poisson: float
+    damping: float
+
+
 # A key that is a word of Python's own cannot be written in a class above.
 KEYS = {"contact": set(Contact.__annotations__), "clocks": set(Clocks.__annotations__), "integrator": set(Integrator.__annotations__),
         "discovery": set(Discovery.__annotations__), "output": set(Output.__annotations__),
         "stretch": {*Stretch.__annotations__, "yield"}, "bend": {*Bend.__annotations__, "yield"},
+        "solid": set(Solid.__annotations__),
         "rotate": {"axis", "center", "path"}}
 
 
@@ -241,16 +250,16 @@ class Scene:
     # ---- what is in it ----
 
     def material(self, name: str, *, density: "float | None" = None, stretch: "Stretch | None" = None, bend: "Bend | None" = None,
-                 **elements) -> None:
+                 solid: "Solid | None" = None, **elements) -> None:
         """Adds a material, or replaces that of this name.
 
         Args:
-            density: kg/m^2 on triangles, kg/m on segments
-            stretch, bend: dicts (docs/scene-format.md, materials)
+            density: kg/m^2 on triangles, kg/m on segments; with `solid` kg/m^3
+            stretch, bend, solid: dicts (docs/scene-format.md, materials)
             elements: sections of elements that were added to the program (docs/elements.md)
         """
         made = plain(given(density=density), f"materials.{name}")
-        for key, value in given(stretch=stretch, bend=bend).items():
+        for key, value in given(stretch=stretch, bend=bend, solid=solid).items():
             made[key] = section(key, value)
         made.update(plain(elements, f"materials.{name}"))
         self.data.setdefault("materials", {})[plain(name, "material")] = made
@@ -607,7 +616,8 @@ def _mesh_on_disk(mesh, name, base, folder):
             spec["path"] = os.path.basename(spec["path"])
         return spec
     import h5py
-    arrays = {"vertices": mesh.keys["vertices"], "triangles": mesh.keys.get("triangles"), "segments": mesh.keys.get("edges")}
+    arrays = {"vertices": mesh.keys["vertices"], "triangles": mesh.keys.get("triangles"), "segments": mesh.keys.get("edges"),
+              "tetrahedra": mesh.keys.get("tetrahedra")}
     arrays = {key: value for key, value in arrays.items() if value is not None}
     digest = hashlib.sha256()
     for key, value in arrays.items():
@@ -626,4 +636,4 @@ def _mesh_on_disk(mesh, name, base, folder):
     return {"kind": "file" if mesh.kind == "inline" else "points", "path": path}
 
 
-__all__ = ["Scene", "Geometry", "Contact", "Clocks", "Integrator", "Discovery", "Output", "Stretch", "Bend", "real_array"]
+__all__ = ["Scene", "Geometry", "Contact", "Clocks", "Integrator", "Discovery", "Output", "Stretch", "Bend", "Solid", "real_array"]

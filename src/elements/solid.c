@@ -1,0 +1,463 @@
+/* solid.c: solids of tetrahedra: neo-Hookean, St Venant-Kirchhoff and corotated (Bonet and Wood 2008; Sifakis and
+ * Barbic 2012).  Formulas: docs/elements.md. */
+#include "elements/solid.h"
+#include "elements/fours.h"
+#include "elements/solid_kernels.h"
+
+/* ---- making ---- */
+
+/* Rows of the stiffness at rest, which is that of linear elasticity for all three models:
+ *
+ *     K_ij = V [lambda g_i g_j^T + mu g_j g_i^T + mu (g_i . g_j) 1]
+ *
+ * with the blocks bounded by their Frobenius norms. */
+static void bound_rows(const struct tac_solid *t, double row[4])
+{
+    double g[4][3];
+    for (int k = 0; k < 3; k++) {
+        for (int i = 1; i < 4; i++)
+            g[i][k] = t->b[3 * (i - 1) + k];
+        g[0][k] = -(g[1][k] + g[2][k] + g[3][k]);
+    }
+    for (int i = 0; i < 4; i++) {
+        row[i] = 0;
+        for (int j = 0; j < 4; j++) {
+            double sum = 0;
+            const double gg = tac_dot(g[i], g[j]);
+            for (int a = 0; a < 3; a++)
+                for (int c = 0; c < 3; c++) {
+                    const double k = t->lambda * g[i][a] * g[j][c] + t->mu * (g[j][a] * g[i][c] + (a == c ? gg : 0));
+                    sum += k * k;
+                }
+            row[i] += sqrt(sum);
+        }
+    }
+}
+
+static bool make(enum tac_solid_model model, const struct tac_scene *s, const struct tac_material *m, const tac_lid *v,
+                 struct tac_solid *t, struct tac_element_bound *bound)
+{
+    double d[9], c[9];
+    if (m->solid_model != model)
+        return false;
+    for (int i = 0; i < 3; i++)
+        tac_sub(d + 3 * i, &s->mesh->x[3 * (size_t)v[1 + i]], &s->mesh->x[3 * (size_t)v[0]]);
+    tac_one_cofactor(d, c); /* d has the edges as rows: B is its cofactor matrix over the determinant */
+    const double six = tac_dot(d, c), volume = six / 6, nu = m->solid_poisson;
+    *t = (struct tac_solid){.v = {v[0], v[1], v[2], v[3]}};
+    for (int k = 0; k < 9; k++)
+        t->b[k] = c[k] / six;
+    t->mu = volume * m->solid_youngs / (2 * (1 + nu));
+    t->lambda = volume * m->solid_youngs * nu / ((1 + nu) * (1 - 2 * nu));
+    bound_rows(t, bound->row);
+    return true;
+}
+
+/* ---- energy ---- */
+
+/* d - ln(1 + d), whose two terms cancel where d is small. */
+static double less_log(double d)
+{
+    double sum = 0, power = d;
+    if (fabs(d) > .03)
+        return d - tac_log(1 + d);
+    for (int k = 2; k < 14; k++) {
+        power *= -d;
+        sum -= power / k;
+    }
+    return sum;
+}
+
+/* mu/2 (tr F^T F - 3) + U(J).  By the invariants of the Green strain, so that energies of small strains keep their
+ * digits: ln J = ln(1 + d)/2 with d = det(F^T F) - 1, and tr E = d/2 - 2 I2 - 4 I3. */
+static double neo_hookean_energy(double mu, double lambda, const double f[9])
+{
+    double c[9], e[6];
+    tac_one_cofactor(f, c);
+    tac_one_solid_strain(f, e);
+    const double volume = tac_dot(f, c), trace = e[0] + e[1] + e[2];
+    if (volume > TAC_SOLID_SMALL) {
+        const double i2 = e[0] * e[1] + e[1] * e[2] + e[2] * e[0] - e[3] * e[3] - e[4] * e[4] - e[5] * e[5];
+        const double i3 = e[0] * (e[1] * e[2] - e[3] * e[3]) - e[5] * (e[5] * e[2] - e[3] * e[4]) +
+                          e[4] * (e[5] * e[3] - e[1] * e[4]);
+        const double d = 2 * trace + 4 * i2 + 8 * i3, less = less_log(d), log = .5 * (d - less);
+        return mu * (.5 * less - 2 * i2 - 4 * i3) + .5 * lambda * log * log;
+    }
+    const double log = TAC_SOLID_LOG_SMALL, off = volume - TAC_SOLID_SMALL;
+    const double slope = (lambda * log - mu) / TAC_SOLID_SMALL;
+    const double bend = (mu + lambda * (1 - log)) / (TAC_SOLID_SMALL * TAC_SOLID_SMALL);
+    return mu * trace - mu * log + .5 * lambda * log * log + off * (slope + .5 * bend * off);
+}
+
+static double stvk_energy(double mu, double lambda, const double f[9])
+{
+    double e[6];
+    tac_one_solid_strain(f, e);
+    const double trace = e[0] + e[1] + e[2];
+    return mu * (e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + 2 * (e[3] * e[3] + e[4] * e[4] + e[5] * e[5])) +
+           .5 * lambda * trace * trace;
+}
+
+/* mu |F - R|^2 + lambda/2 tr(R^T F - 1)^2; where R is not known, |F - R|^2 = |F|^2 - 2 tr(R^T F) + 3. */
+static double corotated_energy(double mu, double lambda, const double f[9])
+{
+    double r[9], trace, room, sum = 0, trace_off = 0;
+    tac_one_rotation(f, r, &trace, &room);
+    for (int k = 0; k < 9; k++) {
+        sum += (f[k] - r[k]) * (f[k] - r[k]);
+        trace_off += r[k] * (f[k] - r[k]);
+    }
+    if (!(room > 1e-3 * trace * trace * trace)) {
+        sum = 3 - 2 * trace;
+        for (int k = 0; k < 9; k++)
+            sum += f[k] * f[k];
+        trace_off = trace - 3;
+    }
+    return mu * sum + .5 * lambda * trace_off * trace_off;
+}
+
+static inline double energy_of(enum tac_solid_model model, const struct tac_solid *t, const double (*x)[3])
+{
+    double f[9];
+    tac_one_solid_gradient(t->b, x, f);
+    return model == TAC_SOLID_NEO_HOOKEAN ? neo_hookean_energy(t->mu, t->lambda, f)
+           : model == TAC_SOLID_STVK      ? stvk_energy(t->mu, t->lambda, f)
+                                          : corotated_energy(t->mu, t->lambda, f);
+}
+
+/* ---- Hessians: a = dP/dF, (9, 9), of which the upper half is filled in ---- */
+
+static void neo_hookean_tangent(double mu, double lambda, const double f[9], double a[81])
+{
+    double c[9];
+    tac_one_cofactor(f, c);
+    const double volume = tac_dot(f, c), at = fmax(volume, TAC_SOLID_SMALL);
+    const double log = volume > TAC_SOLID_SMALL ? tac_one_log(volume) : TAC_SOLID_LOG_SMALL;
+    const double bend = (mu + lambda * (1 - log)) / (at * at);
+    const double slope = (lambda * log - mu) / at + (volume > TAC_SOLID_SMALL ? 0 : bend * (volume - TAC_SOLID_SMALL));
+    for (int i = 0; i < 9; i++)
+        for (int k = i; k < 9; k++)
+            a[9 * i + k] = bend * c[i] * c[k] + (i == k ? mu : 0);
+    /* d cof(F) (i, j) / dF (k, l) is an entry of F, or minus it, where i != k and j != l. */
+    for (int i = 0; i < 3; i++)
+        for (int k = i + 1; k < 3; k++)
+            for (int j = 0; j < 3; j++)
+                for (int l = 0; l < 3; l++)
+                    if (j != l) {
+                        const bool minus = (k - i == 1) != ((l - j + 3) % 3 == 1);
+                        a[9 * (3 * i + j) + 3 * k + l] += (minus ? -slope : slope) * f[3 * (3 - i - k) + 3 - j - l];
+                    }
+}
+
+static void stvk_tangent(double mu, double lambda, const double f[9], double a[81])
+{
+    double e[6], ff[3][3];
+    tac_one_solid_strain(f, e);
+    const double trace = lambda * (e[0] + e[1] + e[2]);
+    const double s[3][3] = {{2 * mu * e[0] + trace, 2 * mu * e[5], 2 * mu * e[4]},
+                            {2 * mu * e[5], 2 * mu * e[1] + trace, 2 * mu * e[3]},
+                            {2 * mu * e[4], 2 * mu * e[3], 2 * mu * e[2] + trace}};
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++)
+            ff[i][k] = tac_dot(f + 3 * i, f + 3 * k);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            for (int k = 0; k < 3; k++)
+                for (int l = 0; l < 3; l++)
+                    a[9 * (3 * i + j) + 3 * k + l] = mu * (f[3 * i + l] * f[3 * k + j] + (j == l ? ff[i][k] : 0)) +
+                                                     lambda * f[3 * i + j] * f[3 * k + l] + (i == k ? s[j][l] : 0);
+}
+
+/* With S = R^T F, dR = R [w] where (tr S 1 - S) w is the axis of R^T dF - dF^T R. */
+static void corotated_tangent(double mu, double lambda, const double f[9], double a[81])
+{
+    double r[9], trace, room, m[9], inverse[9];
+    tac_one_rotation(f, r, &trace, &room);
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            double sum = 0;
+            for (int n = 0; n < 3; n++)
+                sum += .5 * (r[3 * n + i] * f[3 * n + k] + r[3 * n + k] * f[3 * n + i]);
+            m[3 * i + k] = (i == k ? trace : 0) - sum;
+        }
+    tac_one_cofactor(m, inverse); /* symmetric, and det(m) is the room */
+    const double det = tac_dot(m, inverse), pull = lambda * (trace - 3) - 2 * mu;
+    const double over = room > 0 && det > 0 ? pull / det : 0;
+    for (int k = 0; k < 3; k++)
+        for (int l = 0; l < 3; l++) {
+            double axis[3], w[3], turned[9];
+            /* the axis of M - M^T for M = R^T e_k e_l^T, that is M(n, l) = R(k, n) */
+            const double column[3] = {r[3 * k], r[3 * k + 1], r[3 * k + 2]};
+            const double unit[3] = {l == 0, l == 1, l == 2};
+            tac_cross(axis, unit, column);
+            for (int n = 0; n < 3; n++)
+                w[n] = over * tac_dot(inverse + 3 * n, axis);
+            for (int i = 0; i < 3; i++) { /* R [w]: each row of R times [w], that is -(row x w) x .. = row x w turned */
+                const double row[3] = {r[3 * i], r[3 * i + 1], r[3 * i + 2]};
+                tac_cross(turned + 3 * i, row, w);
+            }
+            for (int i = 0; i < 9; i++)
+                a[9 * i + 3 * k + l] = turned[i] + lambda * r[i] * r[3 * k + l] + (i == 3 * k + l ? 2 * mu : 0);
+        }
+}
+
+/* d2V/dxi dxj (k, l) = sum over m, n of g_i(m) a(km, ln) g_j(n). */
+static inline void hessian_of(enum tac_solid_model model, const struct tac_solid *t, const double (*x)[3], double *h)
+{
+    double f[9], a[81], half[3][27]; /* half: g_i(m) a(km, .), (3, 9) for each i */
+    tac_one_solid_gradient(t->b, x, f);
+    if (model == TAC_SOLID_NEO_HOOKEAN)
+        neo_hookean_tangent(t->mu, t->lambda, f, a);
+    else if (model == TAC_SOLID_STVK)
+        stvk_tangent(t->mu, t->lambda, f, a);
+    else
+        corotated_tangent(t->mu, t->lambda, f, a);
+    for (int i = 0; i < 9; i++)
+        for (int k = 0; k < i; k++)
+            a[9 * i + k] = a[9 * k + i];
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++)
+            for (int n = 0; n < 9; n++)
+                half[i][9 * k + n] = t->b[3 * i] * a[9 * (3 * k) + n] + t->b[3 * i + 1] * a[9 * (3 * k + 1) + n] +
+                                     t->b[3 * i + 2] * a[9 * (3 * k + 2) + n];
+    for (int i = 0; i < 3; i++)
+        for (int j = i; j < 3; j++)
+            for (int k = 0; k < 3; k++)
+                for (int l = 0; l < 3; l++)
+                    h[12 * (3 * (1 + i) + k) + 3 * (1 + j) + l] = half[i][9 * k + 3 * l] * t->b[3 * j] +
+                                                                  half[i][9 * k + 3 * l + 1] * t->b[3 * j + 1] +
+                                                                  half[i][9 * k + 3 * l + 2] * t->b[3 * j + 2];
+    tac_element_complete(4, h);
+}
+
+/* ---- ticks ---- */
+
+static inline void push_of(enum tac_solid_model model, const struct tac_solid *t, double step, const double (*x)[3],
+                           double (*j)[3])
+{
+    tac_one_solid(model, t->b, t->mu, t->lambda, step, x, j);
+}
+
+static inline __attribute__((always_inline)) tac_four lanes(double a, double b, double c, double d)
+{
+    const tac_four both = {a, b, c, d};
+    return both;
+}
+
+/* n elements from t on, 1 to 4. */
+static inline __attribute__((always_inline)) void four(enum tac_solid_model model, const struct tac_solid *t, int n,
+                                                       double h, const struct tac_pos *restrict pos,
+                                                       struct tac_vel *restrict vel, struct four_book *sum)
+{
+    tac_four x[4][3], inverse[9], j[4][3];
+    const struct tac_solid *q[FOUR] = {t, t + (n > 1 ? 1 : 0), t + (n > 2 ? 2 : 0), t + (n > 3 ? 3 : 0)};
+    const tac_lid *const stencil[FOUR] = STENCILS;
+    gather(x, pos, stencil, 4);
+    for (int k = 0; k < 9; k++)
+        inverse[k] = lanes(q[0]->b[k], q[1]->b[k], q[2]->b[k], q[3]->b[k]);
+    tac_four_solid(model, inverse, LANES(mu), LANES(lambda), lanes(h, h, h, h), x, j);
+    scatter(vel, stencil, n, 4, j, sum);
+}
+
+/* ---- damping: the same for all three models ---- */
+
+static double damping(const struct tac_material *m)
+{
+    return m->solid_damping;
+}
+
+static double yield(const struct tac_material *m)
+{
+    return 0;
+}
+
+static void strain_of(const void *record, const double (*x)[3], double *e)
+{
+    const struct tac_solid *t = record;
+    double f[9];
+    tac_one_solid_gradient(t->b, x, f);
+    tac_one_solid_strain(f, e);
+}
+
+static double rate(const void *record, const struct tac_element_bound *bound, const double *w)
+{
+    double most = 0;
+    for (int i = 0; i < 4; i++)
+        most = fmax(most, w[i] * bound->row[i]);
+    return most;
+}
+
+static void make_damper(const void *record, double seconds, double slack, const struct tac_element_bound *bound,
+                        void *damper)
+{
+    const struct tac_solid *t = record;
+    struct tac_solid_damper *d = damper;
+    *d = (struct tac_solid_damper){
+        .v = {t->v[0], t->v[1], t->v[2], t->v[3]}, .mu = seconds * t->mu, .lambda = seconds * t->lambda, .most = slack};
+    memcpy(d->b, t->b, sizeof d->b);
+}
+
+static void damp(const void *damper, double *last, const double (*x)[3], double (*j)[3])
+{
+    const struct tac_solid_damper *d = damper;
+    tac_one_solid_damper(d->b, d->mu, d->lambda, d->most, x, last, j);
+}
+
+/* n dampers from d on, 1 to 4, and what they remember. */
+static inline __attribute__((always_inline)) void four_dampers(const struct tac_solid_damper *d, double *last, int n,
+                                                               const struct tac_pos *restrict pos,
+                                                               struct tac_vel *restrict vel, struct four_book *sum)
+{
+    tac_four x[4][3], inverse[9], strains[6], j[4][3];
+    const struct tac_solid_damper *q[FOUR] = {d, d + (n > 1 ? 1 : 0), d + (n > 2 ? 2 : 0), d + (n > 3 ? 3 : 0)};
+    const tac_lid *const stencil[FOUR] = STENCILS;
+    gather(x, pos, stencil, 4);
+    for (int k = 0; k < 9; k++)
+        inverse[k] = lanes(q[0]->b[k], q[1]->b[k], q[2]->b[k], q[3]->b[k]);
+    for (int k = 0; k < 6; k++)
+        strains[k] = recall(last + k, 6, n);
+    tac_four_solid_damper(inverse, LANES(mu), LANES(lambda), LANES(most), x, strains, j);
+    for (int k = 0; k < 6; k++)
+        keep(last + k, 6, n, strains[k]);
+    scatter(vel, stencil, n, 4, j, sum);
+}
+
+TAC_VERSIONS
+static void tick_dampers(const void *damper, double *last, size_t count, const struct tac_pos *restrict pos,
+                         struct tac_vel *restrict vel, struct tac_book *book)
+{
+    const struct tac_solid_damper *d = damper;
+    struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
+    IN_FOURS(count, i, e, four_dampers(&d[i], &last[6 * i], e, pos, vel, &sum));
+    close_book(book, &sum);
+}
+
+static bool sensible(const double *e)
+{
+    return true; /* any strain */
+}
+
+static const struct tac_element_memory memory = {
+    .damping = damping,
+    .yield = yield,
+    .strain = strain_of,
+    .rate = rate,
+    .damper_size = sizeof(struct tac_solid_damper),
+    .make_damper = make_damper,
+    .damp = damp,
+    .tick_dampers = tick_dampers,
+    .sensible = sensible,
+};
+
+/* ---- strain and stress ---- */
+
+/* Eigenvalues of a symmetric matrix, descending, by Jacobi rotations in a fixed order. */
+static void eigenvalues(double a[3][3], double out[3])
+{
+    for (int sweep = 0; sweep < 8; sweep++)
+        for (int p = 0; p < 2; p++)
+            for (int q = p + 1; q < 3; q++) {
+                const int r = 3 - p - q;
+                if (a[p][q] == 0)
+                    continue;
+                const double theta = .5 * (a[q][q] - a[p][p]) / a[p][q];
+                const double t = (theta < 0 ? -1 : 1) / (fabs(theta) + sqrt(1 + theta * theta));
+                const double c = 1 / sqrt(1 + t * t), s = t * c, pr = a[p][r], qr = a[q][r], pq = a[p][q];
+                a[p][p] -= t * pq;
+                a[q][q] += t * pq;
+                a[p][q] = a[q][p] = 0;
+                a[p][r] = a[r][p] = c * pr - s * qr;
+                a[q][r] = a[r][q] = s * pr + c * qr;
+            }
+    for (int k = 0; k < 3; k++)
+        out[k] = a[k][k];
+    for (int k = 0; k < 3; k++) { /* three exchanges sort three numbers */
+        const int i = k % 2;
+        const double low = fmin(out[i], out[i + 1]);
+        out[i] = fmax(out[i], out[i + 1]);
+        out[i + 1] = low;
+    }
+}
+
+bool tac_solid_state(const struct tac_element *element, const void *record, const double (*x)[3], double strain[3],
+                     double stress[6])
+{
+    static const int place[6][2] = {{0, 0}, {1, 1}, {2, 2}, {1, 2}, {0, 2}, {0, 1}};
+    const struct tac_solid *t = record;
+    const enum tac_solid_model model = element == &tac_element_neo_hookean ? TAC_SOLID_NEO_HOOKEAN
+                                       : element == &tac_element_stvk      ? TAC_SOLID_STVK
+                                                                           : TAC_SOLID_COROTATED;
+    double f[9], c[9], e[6], p[9];
+    tac_one_solid_gradient(t->b, x, f);
+    tac_one_cofactor(f, c);
+    tac_one_solid_strain(f, e);
+    double green[3][3] = {{e[0], e[5], e[4]}, {e[5], e[1], e[3]}, {e[4], e[3], e[2]}};
+    eigenvalues(green, strain);
+    /* det(B) is one over six volumes at rest. */
+    double cb[9];
+    tac_one_cofactor(t->b, cb);
+    const double volume = 1 / (6 * tac_dot(t->b, cb)), ratio = tac_dot(f, c);
+    memset(stress, 0, 6 * sizeof *stress);
+    if (!(fabs(ratio) > 1e-12))
+        return false;
+    tac_one_solid_stress(model, t->mu / volume, t->lambda / volume, f, p);
+    for (int k = 0; k < 6; k++) /* P F^T / J */
+        stress[k] = tac_dot(p + 3 * place[k][0], f + 3 * place[k][1]) / ratio;
+    return true;
+}
+
+bool tac_element_is_solid(const struct tac_element *element)
+{
+    return element == &tac_element_neo_hookean || element == &tac_element_stvk || element == &tac_element_corotated;
+}
+
+/* ---- the three entries ---- */
+
+#define MODEL(id, word, MODEL_OF, COST)                                                                                \
+    static bool make_##id(const struct tac_scene *s, const struct tac_material *m, const tac_lid *v, void *record,     \
+                          struct tac_element_bound *bound)                                                             \
+    {                                                                                                                  \
+        return make(MODEL_OF, s, m, v, record, bound);                                                                 \
+    }                                                                                                                  \
+    static double energy_##id(const void *record, const double *rest, const double(*x)[3])                             \
+    {                                                                                                                  \
+        return energy_of(MODEL_OF, record, x);                                                                         \
+    }                                                                                                                  \
+    static void push_##id(const void *record, const double *rest, double step, const double(*x)[3], double(*j)[3])     \
+    {                                                                                                                  \
+        push_of(MODEL_OF, record, step, x, j);                                                                         \
+    }                                                                                                                  \
+    static void hessian_##id(const void *record, const double *rest, const double(*x)[3], double *h)                   \
+    {                                                                                                                  \
+        hessian_of(MODEL_OF, record, x, h);                                                                            \
+    }                                                                                                                  \
+    TAC_VERSIONS                                                                                                       \
+    static void tick_##id(const void *record, size_t count, double h, const struct tac_pos *restrict pos,              \
+                          struct tac_vel *restrict vel, struct tac_book *book)                                         \
+    {                                                                                                                  \
+        const struct tac_solid *t = record;                                                                            \
+        struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};                                                           \
+        IN_FOURS(count, i, e, four(MODEL_OF, &t[i], e, h, pos, vel, &sum));                                            \
+        close_book(book, &sum);                                                                                        \
+    }                                                                                                                  \
+    const struct tac_element tac_element_##id = {                                                                      \
+        .keys = {.name = word},                                                                                        \
+        .noun = "tetrahedron",                                                                                         \
+        .stencils = TAC_STENCILS_TETRAHEDRA,                                                                           \
+        .column = TAC_ENERGY_STRETCH,                                                                                  \
+        .nodes = 4,                                                                                                    \
+        .width = 6,                                                                                                    \
+        .size = sizeof(struct tac_solid),                                                                              \
+        .cost = COST,                                                                                                  \
+        .window_weight = COST,                                                                                         \
+        .make = make_##id,                                                                                             \
+        .energy = energy_##id,                                                                                         \
+        .push = push_##id,                                                                                             \
+        .hessian = hessian_##id,                                                                                       \
+        .tick = tick_##id,                                                                                             \
+        .memory = &memory,                                                                                             \
+    }
+
+MODEL(neo_hookean, "neo-hookean", TAC_SOLID_NEO_HOOKEAN, 4);
+MODEL(stvk, "stvk", TAC_SOLID_STVK, 3);
+MODEL(corotated, "corotated", TAC_SOLID_COROTATED, 8);

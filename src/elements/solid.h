@@ -1,0 +1,19 @@
+/* solid.h: what the three models of solids share, and the strain and stress of a tetrahedron (docs/elements.md).
+ *
+ *     double strain[3], stress[6];
+ *     if (tac_solid_state(element, record, x, strain, stress)) ... Pa
+ */
+#ifndef TACTUS_ELEMENTS_SOLID_H
+#define TACTUS_ELEMENTS_SOLID_H
+
+#include "elements/element.h"
+
+/* Local. Is the element a solid's tetrahedron?  Then tac_solid_state() knows it. */
+bool tac_element_is_solid(const struct tac_element *element);
+
+/* Local. At x (4, 3), m: the principal values of the Green strain, descending, and the Cauchy stress xx, yy, zz, yz,
+ * xz, xy, Pa.  False where the tetrahedron has no volume now: then the stress is 0. */
+bool tac_solid_state(const struct tac_element *element, const void *record, const double (*x)[3], double strain[3],
+                     double stress[6]);
+
+#endif
