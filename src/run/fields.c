@@ -200,10 +200,12 @@ static void fill_angles(const struct filling *f)
     const struct tac_topology *t = f->scene->mesh->topology;
     for (tac_lid h = 0; h < t->hinge_count; h++) {
         const tac_lid *v = &t->hinge[4 * (size_t)h];
-        double x[4][3], e[3], a[3], b[3], n1[3], n2[3], ee;
+        double x[4][3];
+        struct tac_one_fold fold;
         for (int k = 0; k < 4; k++)
             memcpy(x[k], &f->x[3 * (size_t)v[k]], sizeof x[k]);
-        put_hinge(f, TAC_DATA_BENDING_ANGLE, v, tac_one_hinge_angle(x, e, a, b, n1, n2, &ee));
+        tac_one_fold(x, &fold);
+        put_hinge(f, TAC_DATA_BENDING_ANGLE, v, tac_one_fold_angle(&fold));
     }
 }
 
