@@ -1,7 +1,7 @@
-/* spread_mesh.c: the rows of a body's mesh that a rank has: cut from a mesh that every rank makes, or, of a large HDF5
+/* mesh.c: the rows of a body's mesh that a rank has: cut from a mesh that every rank makes, or, of a large HDF5
  * file or a large mesh of a kind that can be made so, read or made by blocks.  The checks are those of a mesh read
  * whole, with the same sentences. */
-#include "scene/spread_mesh.h"
+#include "scene/spread/mesh.h"
 
 #include <stdlib.h>
 #include <string.h>

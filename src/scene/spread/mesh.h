@@ -1,5 +1,5 @@
-/* spread_mesh.h: a large mesh whose rows are spread over the ranks.  Private to spread_mesh.c, which reads or makes the
- * rows, and spread_rows.c, which checks them together. */
+/* mesh.h: a large mesh whose rows are spread over the ranks.  Private to mesh.c, which reads or makes the
+ * rows, and rows.c, which checks them together. */
 #ifndef TACTUS_SCENE_SPREAD_MESH_H
 #define TACTUS_SCENE_SPREAD_MESH_H
 

@@ -1,7 +1,7 @@
-/* spread_rows.c: rows of a mesh that are spread over the ranks, checked together, with the sentences of a mesh read
+/* rows.c: rows of a mesh that are spread over the ranks, checked together, with the sentences of a mesh read
  * whole; and vertices that no element uses dropped. */
 #include "base/exchange.h"
-#include "scene/spread_mesh.h"
+#include "scene/spread/mesh.h"
 
 #include <stdlib.h>
 #include <string.h>
