@@ -11,10 +11,11 @@ SKY_LOW, SKY_HIGH = to_linear("#ece9e4"), to_linear("#c9d3dd")
 
 
 class Picture:
-    """View options: azimuth and elevation in degrees, zoom, up (3) or None for the scene's."""
+    """View options: azimuth and elevation in degrees, zoom, up (3) or None for the scene's.  colouring: what colours tell (colouring.py), else
+    bodies; wire: with the edges of triangles."""
 
-    def __init__(self, run, frames, azimuth=None, elevation=None, zoom=1.0, up=None):
-        self.run = run
+    def __init__(self, run, frames, azimuth=None, elevation=None, zoom=1.0, up=None, colouring=None, wire=False):
+        self.run, self.colouring, self.wire = run, colouring, wire
         states = [run.frame(k)[1] for k in frames]
         self.flat = bool(all(np.ptp(x[:, 2]) == 0 for x in states) and len(run.triangles) == 0)
         self._axes(azimuth, elevation, up)
@@ -219,7 +220,16 @@ class Picture:
         buffer.triangles(drawn, source.astype(np.int32))
         buffer.spheres(centres, radii, (len(points) + np.arange(len(radii))).astype(np.int32))
         surface = Surface(self, view, points, normals, body, centres, sphere_body, buffer)
-        return to_srgb(surface.image(light, samples, middle, reach))
+        if self.wire:
+            surface.wired = int(self.keep.sum())
+        if self.colouring is None:
+            return to_srgb(surface.image(light, samples, middle, reach))
+        # A tube has 16 triangles: for each of 8 sides two, whose corners are the ends (a, b, b) and (a, a, b).
+        cell, end, point = self.colouring.values(k)
+        tubes = [end[:, ends] for _ in range(8) for ends in ([0, 1, 1], [0, 0, 1])] if len(end) else []
+        surface.share = self.colouring.share(np.concatenate([cell[self.keep], *tubes]))
+        surface.sphere_share = self.colouring.share(np.concatenate([point, end[:, 0], end[:, 1]]))
+        return self.colouring.legend(to_srgb(surface.image(light, samples, middle, reach)))
 
 
 class Surface:
@@ -227,6 +237,8 @@ class Surface:
     light is smoothed with its neighbours'; only pixels at edges are shaded sample by sample."""
 
     GROUND, NOTHING = -2, -1
+    share = sphere_share = None  # of the colours' range: (triangles, 3), (spheres); None: bodies have colours
+    wired = 0  # so many triangles show their edges
 
     def __init__(self, picture, view, points, normals, body, centres, sphere_body, buffer):
         self.picture, self.view, self.buffer = picture, view, buffer
@@ -242,11 +254,10 @@ class Surface:
         if pic.flat or pic.inside or not np.any(pic.run.gravity) or self.height <= 0:
             return
         at = np.flatnonzero(self.buffer.thing < 0)
-        fall = -(view.rays(at % view.width, at // view.width) @ pic.up)
+        fall = -view.along(at % view.width, at // view.width, pic.up)
         at, fall = at[fall > 1e-6], fall[fall > 1e-6]
         self.buffer.near[at] = fall / self.height
-        p = view.unproject(at % view.width, at // view.width, fall / self.height)
-        far = np.linalg.norm(p - middle, axis=1) / reach
+        far = view.away(at % view.width, at // view.width, fall / np.float32(self.height), middle) / reach
         self.buffer.thing[at[far < 6]] = self.GROUND
 
     def _edges(self, samples):
@@ -270,9 +281,9 @@ class Surface:
     def _look(self, at):
         """Samples `at`: position, normal towards the viewer, colour, direction of the viewer."""
         x, y = at % self.view.width, at // self.view.width
-        p = self.view.unproject(x, y, self.buffer.near[at].astype(float))
-        towards = -self.view.rays(x, y)
-        towards = towards / np.linalg.norm(towards, axis=1)[:, None]
+        ray = self.view.rays(x, y)
+        p = self.view.unproject(x, y, self.buffer.near[at].astype(float), ray)
+        towards = ray / -np.sqrt(np.einsum("ij,ij->i", ray, ray))[:, None]
         thing, pic = self.buffer.thing[at], self.picture
         normal, colour = np.zeros_like(p), np.zeros((len(at), 3), np.float32)
         ground = thing == self.GROUND
@@ -292,12 +303,27 @@ class Surface:
         # The back of a moving sheet is a paler tone of its front.
         pale = (back & ~pic.run.fixed[self.body[t]])[:, None]
         colour[is_triangle] = np.where(pale, 0.62 * shown + 0.38 * 0.62, shown)
+        wa = 1 - wb - wc
+        if self.share is not None:
+            colour[is_triangle] = pic.colouring.ramp(self.share[t, 0] * wa + self.share[t, 1] * wb + self.share[t, 2] * wc)
+        if self.wired:
+            self._draw_edges(colour, np.flatnonzero(is_triangle), t, (a, b, c), (wa, wb, wc), np.sqrt(square), q)
         is_sphere = thing >= len(self.points)
         s = thing[is_sphere] - len(self.points)
         normal[is_sphere] = p[is_sphere] - self.centres[s]
-        colour[is_sphere] = pic.sphere_colours(self.sphere_body)[s]
-        normal /= np.maximum(np.linalg.norm(normal, axis=1), 1e-300)[:, None]
+        colour[is_sphere] = pic.sphere_colours(self.sphere_body)[s] if self.share is None else pic.colouring.ramp(self.sphere_share[s])
+        normal /= np.maximum(np.sqrt(np.einsum("ij,ij->i", normal, normal)), 1e-300)[:, None]
         return p.astype(np.float32), normal.astype(np.float32), colour, towards.astype(np.float32)
+
+    def _draw_edges(self, colour, at, t, corners, weights, double_area, place):
+        """Darkens samples that are nearer than a pixel to an edge of their triangle."""
+        pixel = (1 if self.view.parallel else self.view.depth(place)) / self.view.focal
+        near = np.full(len(t), np.inf)
+        for k in range(3):
+            side = corners[(k + 2) % 3] - corners[(k + 1) % 3]
+            near = np.minimum(near, weights[k] * double_area / np.maximum(np.sqrt(np.einsum("ij,ij->i", side, side)), 1e-300))
+        edge = at[(near < 1.1 * pixel) & (t < self.wired)]
+        colour[edge] *= np.float32(0.3)
 
     def _light(self, light, at, turn_x, turn_y):
         """Colour, light and highlight of the samples `at`, in pieces that fit the memory."""
@@ -313,6 +339,52 @@ class Surface:
         shine[self.buffer.thing[at] == self.GROUND] = 0
         return colour, lit, shine, normal, depth
 
+    COARSE = 3  # pixels: light changes slowly over a smooth piece
+
+    def _smooth_light(self, light, first, pixel, shape):
+        """Colour, light and highlight of pixels inside smooth pieces.  Light is computed at every third pixel of every third row; the others
+        take it from those around them on the same piece.  Where there is none, it is computed there."""
+        height, width = shape
+        n, step = len(pixel), 0.01 * self.picture.size
+        row, column = (pixel // width).astype(np.int32), (pixel % width).astype(np.int32)
+        place, normal, colour, towards = (np.zeros((n, 3), np.float32) for _ in range(4))
+        depth = np.zeros(n, np.float32)
+        for begin in range(0, n, 1 << 18):
+            k = slice(begin, begin + (1 << 18))
+            place[k], normal[k], colour[k], towards[k] = self._look(first[pixel[k]])
+            depth[k] = self.view.depth(place[k])
+
+        def compute(at):
+            """Light and the sun's share, as (len(at), 4)."""
+            out = np.zeros((len(at), 4), np.float32)
+            for begin in range(0, len(at), 1 << 17):
+                k = at[begin:begin + (1 << 17)]
+                out[begin:begin + len(k), :3], out[begin:begin + len(k), 3] = light.on(place[k], normal[k], noise_turn(column[k], row[k]))
+            return out
+
+        coarse = np.flatnonzero((row % self.COARSE == 0) & (column % self.COARSE == 0))
+        known = compute(coarse)
+        # A grid of the coarse pixels with a rim, and in it where each is in `known`.
+        grid = np.full((height // self.COARSE + 4, width // self.COARSE + 4), -1, np.int32)
+        r, c = row[coarse] // self.COARSE + 1, column[coarse] // self.COARSE + 1
+        grid[r, c] = np.arange(len(coarse))
+        known = blend(known, known, normal[coarse], depth[coarse], [(grid[r + dy, c + dx], 1.0) for dy in (-1, 0, 1) for dx in (-1, 0, 1) if dx or dy],
+                      normal[coarse], depth[coarse], step, 1.0)[0]
+        lit, missing = np.zeros((n, 4), np.float32), np.zeros(n, bool)
+        lit[coarse] = known
+        rest = np.ones(n, bool)
+        rest[coarse] = False
+        rest = np.flatnonzero(rest)
+        r, c = row[rest] // self.COARSE + 1, column[rest] // self.COARSE + 1
+        fy, fx = (row[rest] % self.COARSE / np.float32(self.COARSE)).astype(np.float32), (column[rest] % self.COARSE / np.float32(self.COARSE)).astype(np.float32)
+        around = [(grid[r, c], (1 - fy) * (1 - fx)), (grid[r, c + 1], (1 - fy) * fx), (grid[r + 1, c], fy * (1 - fx)), (grid[r + 1, c + 1], fy * fx)]
+        lit[rest], weight = blend(known, np.zeros((len(rest), 4), np.float32), normal[rest], depth[rest], around, normal[coarse], depth[coarse], step, 0.0)
+        alone = rest[weight < 0.05]
+        lit[alone] = compute(alone)
+        shine = 0.10 * lit[:, 3] * light.highlight(normal, towards)
+        shine[self.buffer.thing[first[pixel]] == self.GROUND] = 0
+        return colour, lit[:, :3], shine
+
     def image(self, light, samples, middle, reach):
         """(height, width, 3) of linear light."""
         view, pic = self.view, self.picture
@@ -326,8 +398,7 @@ class Surface:
 
         first = (y * samples) * view.width + x * samples
         pixel = np.flatnonzero(~edge & (self.buffer.thing[first] != self.NOTHING))
-        colour, lit, shine, normal, depth = self._light(light, first[pixel], x[pixel], y[pixel])
-        lit = smooth(lit, normal, depth, pixel, (height, width), 0.01 * pic.size)
+        colour, lit, shine = self._smooth_light(light, first, pixel, (height, width))
         image[pixel] = colour * lit + shine[:, None]
 
         pixel = np.flatnonzero(edge)
@@ -348,27 +419,20 @@ class Surface:
         """The ground goes over into the sky with the distance."""
         ground = np.flatnonzero(self.buffer.thing[at] == self.GROUND)
         g = at[ground]
-        p = self.view.unproject(g % self.view.width, g // self.view.width, self.buffer.near[g].astype(float))
-        away = np.linalg.norm(p - middle, axis=1) / reach
+        away = self.view.away(g % self.view.width, g // self.view.width, self.buffer.near[g], middle) / reach
         fade = (np.clip((away - 1.2) / 4.8, 0, 1)[:, None] ** 0.7).astype(np.float32)
         colour[ground] = colour[ground] * (1 - fade) + sky[ground] * fade
         return colour
 
 
-def smooth(lit, normal, depth, pixel, shape, step):
-    """Light (n, 3) at pixels, averaged over 4 x 4 neighbours that lie on the same smooth piece: takes the noise out."""
-    height, width = shape
-    where = np.full((height + 4, width + 4), -1, np.int32)
-    where[pixel // width + 2, pixel % width + 2] = np.arange(len(pixel))
-    row, column = pixel // width + 2, pixel % width + 2
-    total, weight = lit.copy(), np.ones(len(pixel), np.float32)
-    for dy in (-2, -1, 0, 1):
-        for dx in (-2, -1, 0, 1):
-            if dx == 0 and dy == 0:
-                continue
-            other = where[row + dy, column + dx]
-            same = (other >= 0) & (np.abs(depth[other] - depth) < step)
-            same &= (normal[other] * normal).sum(1) > 0.95
-            total += lit[other] * same[:, None]
-            weight += same
-    return total / weight[:, None]
+def blend(known, start, normal, depth, around, known_normal, known_depth, step, own):
+    """Means of `known` (m, 4) at the places `around` [(place or -1, weight)] that lie on the same smooth piece as normal and depth (n); own: the
+    weight of `start` (n, 4).  Returns the means and their weights."""
+    total, weight = start * np.float32(own), np.full(len(start), own, np.float32)
+    for other, share in around:
+        same = (other >= 0) & (np.abs(known_depth[other] - depth) < step)
+        same &= np.einsum("ij,ij->i", known_normal[other], normal) > 0.95
+        share = (same * np.float32(share)).astype(np.float32)
+        total += known[other] * share[:, None]
+        weight += share
+    return total / np.maximum(weight, 1e-6)[:, None], weight

@@ -35,12 +35,29 @@ class View:
             return np.broadcast_to(self.axes[2], (len(r), 3))
         return r[:, None] * self.axes[0] + u[:, None] * self.axes[1] + self.axes[2]
 
-    def unproject(self, x, y, nearness):
+    def along(self, x, y, direction):
+        """The rays through pixels (x, y) along a direction, float32 (n), without the rays themselves."""
+        a = (self.axes @ direction).astype(np.float32)
+        r = (x - np.float32(self.width / 2 - 0.5)) * np.float32(1 / self.focal)
+        u = (np.float32(self.height / 2 - 0.5) - y) * np.float32(1 / self.focal)
+        return r.astype(np.float32) * a[0] + u.astype(np.float32) * a[1] + a[2]
+
+    def away(self, x, y, nearness, point):
+        """Distance (n) from `point` of what is seen in perspective through pixels (x, y) at this nearness."""
+        o = self.origin - point
+        depth = 1 / np.asarray(nearness, np.float64)
+        r = (x - (self.width / 2 - 0.5)) / self.focal
+        u = ((self.height / 2 - 0.5) - y) / self.focal
+        a = self.axes @ o
+        square = o @ o + depth * (2 * (r * a[0] + u * a[1] + a[2]) + depth * (1 + r * r + u * u))
+        return np.sqrt(np.maximum(square, 0))
+
+    def unproject(self, x, y, nearness, ray=None):
         if self.parallel:
             r = (x + 0.5 - self.width / 2) / self.focal
             u = (self.height / 2 - y - 0.5) / self.focal
             return self.origin + r[:, None] * self.axes[0] + u[:, None] * self.axes[1] - nearness[:, None] * self.axes[2]
-        return self.origin + self.rays(x, y) / nearness[:, None]
+        return self.origin + (self.rays(x, y) if ray is None else ray) / nearness[:, None]
 
 
 def axes_towards(forward, up):

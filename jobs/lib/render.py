@@ -9,10 +9,13 @@ if __name__ == "__main__":
 
 import multiprocessing
 import re
+import shutil
+import subprocess
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
+from colouring import TITLES, Colouring
 from picture import Picture
 from problem import Problem
 from rundir import Run
@@ -76,7 +79,9 @@ def _begin(folder, frames, view):
     global _picture, _problem
     _picture = _problem = None
     try:
-        _picture = Picture(Run(folder), frames, **view)
+        run, view = Run(folder), dict(view)
+        kind = view.pop("colour", None)
+        _picture = Picture(run, frames, **view, colouring=Colouring(run, kind, frames) if kind else None)
     except Exception as e:
         _problem = e
 
@@ -115,6 +120,9 @@ def contact_sheet(images, times, columns):
     return sheet
 
 
+VIEWS = {"front": (0, 0), "back": (180, 0), "left": (-90, 0), "right": (90, 0), "above": (0, 89), "corner": (32, 24), "low": (32, 6)}
+
+
 def options(argv):
     p = argparse.ArgumentParser(
         prog="jobs/render", description="Draws a run: pictures of frames, a sheet of several, energy curves. All are PNG files in the run's folder.")
@@ -122,6 +130,11 @@ def options(argv):
     p.add_argument("--frames", metavar="LIST", help="frames to draw in full size: 7, 0:100, 0:10:100 (first:step:last), a list, 'all' or 'last' (default: last)")
     p.add_argument("--sheet", metavar="N", type=int, default=6, help="frames on the sheet, evenly over the run; 0: no sheet (default 6)")
     p.add_argument("--movie", action="store_true", help="also movie.webp of all frames (browsers show it), at a third of the size")
+    p.add_argument("--mp4", action="store_true", help="also movie.mp4 of all frames in full size (ffmpeg makes it)")
+    p.add_argument("--gif", action="store_true", help="also movie.gif of all frames in full size; choose a small --size")
+    p.add_argument("--colour", "--color", choices=["body", *TITLES], default="body", help="what colours tell, with a legend: body (default), speed, contact force, strain, thickness")
+    p.add_argument("--wire", action="store_true", help="show the edges of triangles")
+    p.add_argument("--view", choices=list(VIEWS), help="where the camera stands; --azimuth and --elevation go before")
     p.add_argument("--size", type=size, default=(1280, 960), metavar="WxH", help="pixels of a full picture (default 1280x960)")
     p.add_argument("--azimuth", type=finite, metavar="DEG", help="camera round the vertical (default 32)")
     p.add_argument("--elevation", type=finite, metavar="DEG", help="camera above the horizon (default 24)")
@@ -138,7 +151,7 @@ def options(argv):
 
 def save(image, path):
     """Through a temporary name, so that nothing half-written looks whole."""
-    image.save(path + ".part", format="PNG", optimize=True)
+    image.save(path + ".part", format="PNG", compress_level=6)
     os.replace(path + ".part", path)
     print(path, flush=True)
 
@@ -153,14 +166,20 @@ def run(argv):
     if o.frames and len(single) > 1 and o.sheet:
         spread = single[:60]
     movie = list(range(run.frames)) if o.movie else []
-    view = {"azimuth": o.azimuth, "elevation": o.elevation, "zoom": o.zoom, "up": o.up}
+    large = list(range(run.frames)) if o.mp4 or o.gif else []
+    if o.mp4 and shutil.which("ffmpeg") is None:
+        raise Problem("--mp4 needs ffmpeg (Debian: apt-get install ffmpeg); --movie writes movie.webp without it")
+    azimuth, elevation = VIEWS[o.view] if o.view else (None, None)
+    view = {"azimuth": o.azimuth if o.azimuth is not None else azimuth, "elevation": o.elevation if o.elevation is not None else elevation,
+            "zoom": o.zoom, "up": o.up, "wire": o.wire, "colour": None if o.colour == "body" else o.colour}
     width, height = o.size
+    even = (width // 2 * 2, height // 2 * 2)  # as MP4 wants it
     small = (max(16, width // 3), max(16, height // 3))
-    every = sorted(set(single) | set(spread) | set(movie))
+    every = sorted(set(single) | set(spread) | set(movie) | set(large))
     # The camera holds what the frames show; a sample of them is enough to place it.
     placing = sorted({every[round(k)] for k in np.linspace(0, len(every) - 1, 24)})
     sheet_size = (max(16, width // 2), max(16, height // 2))
-    jobs = [(k, width, height) for k in single] + [(k, *sheet_size) for k in spread] + [(k, *small) for k in movie]
+    jobs = [(k, width, height) for k in single] + [(k, *sheet_size) for k in spread] + [(k, *small) for k in movie] + [(k, *even) for k in large]
     images = draw_all(o.folder, placing, view, jobs, len(os.sched_getaffinity(0)))
     for k in single:
         save(Image.fromarray(next(images)), os.path.join(out, f"frame-{run.names[k]}.png"))
@@ -173,6 +192,8 @@ def run(argv):
             next(images)
     if movie:
         save_movie([next(images) for _ in movie], os.path.join(out, "movie.webp"))
+    if large:
+        save_large((next(images) for _ in large), even, os.path.join(out, "movie"), o.mp4, o.gif)
     if os.path.exists(os.path.join(o.folder, "energy.csv")):
         path = os.path.join(out, "energy.png")
         from energy_plot import draw_energy
@@ -186,6 +207,36 @@ def save_movie(images, path):
     frames[0].save(path + ".part", format="WEBP", save_all=True, append_images=frames[1:], duration=50, loop=0, quality=80, method=3)
     os.replace(path + ".part", path)
     print(path, flush=True)
+
+
+FPS = 20
+
+
+def save_large(images, size, stem, mp4, gif):
+    """movie.mp4 and movie.gif; pictures go to ffmpeg one by one, so that memory does not grow with their number."""
+    ffmpeg, kept = None, []
+    if mp4:
+        command = ["ffmpeg", "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", "%dx%d" % size, "-r", str(FPS), "-i", "-",
+                   "-c:v", "libx264", "-crf", "18", "-pix_fmt", "yuv420p", "-movflags", "+faststart", "-f", "mp4", stem + ".mp4.part"]
+        ffmpeg = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    for image in images:
+        if ffmpeg:
+            try:
+                ffmpeg.stdin.write(np.ascontiguousarray(image).tobytes())
+            except BrokenPipeError:
+                break
+        if gif:
+            kept.append(Image.fromarray(image).quantize(128, dither=Image.Dither.NONE))
+    if ffmpeg:
+        problem = ffmpeg.communicate()[1].decode(errors="replace").strip()
+        if ffmpeg.returncode:
+            raise Problem(f"ffmpeg made no movie: {problem.splitlines()[-1] if problem else 'it ended with code %d' % ffmpeg.returncode}")
+        os.replace(stem + ".mp4.part", stem + ".mp4")
+        print(stem + ".mp4", flush=True)
+    if gif:
+        kept[0].save(stem + ".gif.part", format="GIF", save_all=True, append_images=kept[1:], duration=1000 // FPS, loop=0)
+        os.replace(stem + ".gif.part", stem + ".gif")
+        print(stem + ".gif", flush=True)
 
 
 def main(argv):

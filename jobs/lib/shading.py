@@ -92,7 +92,7 @@ def turned(points, angle, radius):
 class Light:
     """All lights of a frame. Casters: triangles (T, 3, 3), spheres (centres, radii), within a ball (centre, reach)."""
 
-    SKY = 32
+    SKY = 20
     SUN_COLOUR = np.array([1.14, 1.08, 0.98], np.float32)
 
     def __init__(self, up, sun, centre, reach, triangles, centres, radii, size=2048):

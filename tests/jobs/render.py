@@ -5,6 +5,7 @@ import contextlib
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -187,8 +188,45 @@ def bad_input(work):
     check("scene.json" in render(run, code=2), "a damaged scene.json is not named")
 
 
+def colours_and_movies(work):
+    """Two squares side by side in 3D: one is at rest, the other moves and is pulled to twice its length."""
+    square = np.array([[0, 0, 0], [1, 0, 0], [1, 0, 1], [0, 0, 1]], float)
+    rest = np.concatenate([square - [1.5, 0, 0], square + [0.5, 0, 0]])
+    wide = np.concatenate([square - [1.5, 0, 0], square * [2, 1, 1] + [0.5, 0, 0]])
+    faces = [(0, 1, 2), (0, 2, 3), (4, 5, 6), (4, 6, 7)]
+    run = write_run(work + "/squares", [rest, wide, wide], faces, body=[0] * 4 + [1] * 4, names=("still", "moving"), gravity=(0, 0, 0))
+    with h5py.File(run + "/frames.h5", "r+") as f:
+        for name in ("velocity", "contact_force"):
+            f["frames/000002"][name][4:] = 3.0
+    for kind in ("speed", "contact", "strain", "thickness"):
+        render(run, "--size", "320x240", "--sheet", "0", "--view", "above", "--colour", kind)
+        picture = image(run + "/frame-000002.png").astype(int)
+        middle = picture[90:150]  # without the legend
+        warm, cold = (middle[:, :, 0] > middle[:, :, 2] + 60), (middle[:, :, 2] > middle[:, :, 0] + 60)
+        check(warm.sum() > 300 and cold.sum() > 300, f"--colour {kind}: {warm.sum()} warm and {cold.sum()} cold pixels")
+        left, right = np.flatnonzero(cold.any(0)), np.flatnonzero(warm.any(0))
+        swapped = kind == "thickness"  # what is pulled becomes thinner
+        check((np.median(left) < np.median(right)) != swapped, f"--colour {kind}: cold and warm are the wrong way round")
+        check(len(np.unique(picture[200:, 200:].reshape(-1, 3) // 32, axis=0)) > 8, f"--colour {kind}: no legend")
+    plain = image(run + "/frame-000002.png").astype(int)
+    render(run, "--size", "320x240", "--sheet", "0", "--view", "above", "--colour", "thickness", "--wire")
+    wired = image(run + "/frame-000002.png").astype(int)
+    darker = (wired.sum(2) < plain.sum(2) - 100).sum()
+    check(100 < darker < 0.2 * 320 * 240, f"--wire darkens {darker} pixels")
+    movies = ["--gif"] + (["--mp4"] if shutil.which("ffmpeg") else [])
+    render(run, "--size", "161x121", "--sheet", "0", *movies)
+    with Image.open(run + "/movie.gif") as movie:
+        check(movie.n_frames in (2, 3) and movie.size == (160, 120), f"movie.gif: {movie.n_frames} frames of {movie.size}")  # equal frames become one
+    check("--mp4" not in movies or open(run + "/movie.mp4", "rb").read(12)[4:8] == b"ftyp", "movie.mp4 is none")
+    late = write_run(work + "/late", [rest, wide], faces)
+    with h5py.File(late + "/frames.h5", "r+") as f:
+        del f["frames/000000"]
+    check("frame 0" in render(late, "--colour", "strain", code=2), "lengths without a beginning")
+
+
 with tempfile.TemporaryDirectory() as folder:
     a_ball_in_a_box(folder)
+    colours_and_movies(folder)
     the_command(folder)
     odd_but_good(folder)
     bad_input(folder)
