@@ -192,7 +192,8 @@ static void test_derivatives(const struct tac_scene *scene, const struct tac_ele
         const struct tac_element_list *list = &set->list[k];
         struct seen s = {0};
         for (int trial = 0; trial < 4; trial++)
-            look_at(scene, list, trial < 2 ? .04 : .01, list->element->memory && trial % 2, &s);
+            look_at(scene, list, trial < 2 ? .04 : .01,
+                    list->element->memory && list->element->memory->tick_plastic && trial % 2, &s);
         printf("%-11s %d: gradient off by %.2g m of stiffness %.3g N/m, Hessian by %.2g of it; sums %.2g, turned %.2g; "
                "energy changes by %.2g J when turned\n",
                list->element->keys.name, s.elements, s.gradient, s.largest_hessian, s.hessian, s.null, s.turn,
