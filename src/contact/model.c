@@ -214,7 +214,9 @@ enum tac_err tac_model_create(struct tac_ctx *ctx, const struct tac_scene *scene
             m->h1_min_s = fmin(m->h1_min_s, m->first_s);
         }
     }
-    if ((scene->settings->contact.thickness > 0 || m->limits) && w_max > 0) {
+    /* The implicit integrator has no layers. */
+    const bool layered = scene->settings->integrator == TAC_INTEGRATOR_ASYNCHRONOUS;
+    if ((scene->settings->contact.thickness > 0 || m->limits) && w_max > 0 && layered) {
         if (!(tac_clock_period(scene, m->h1_min_s) >= 4096)) {
             err = tac_fail(
                 ctx, TAC_ERR_INPUT,

@@ -110,6 +110,6 @@ struct tac_integrator {
 /* The integrator of a scene. */
 const struct tac_integrator *tac_integrator_of(const struct tac_scene *scene);
 
-extern const struct tac_integrator tac_integrator_asynchronous;
+extern const struct tac_integrator tac_integrator_asynchronous, tac_integrator_implicit;
 
 #endif
