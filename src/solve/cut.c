@@ -6,8 +6,8 @@
 #include <string.h>
 
 enum {
-    LEAST_MOST = 256,     /* a subdomain has at most so many nodes, or a 128th of all */
-    SHARE = 128,          /* so that there are some 200 subdomains */
+    LEAST_MOST = 256,      /* a subdomain has at most so many nodes, or a 128th of all */
+    SHARE = 128,           /* so that there are some 200 subdomains */
     MOST_SUBDOMAINS = 256, /* more than these are packed together, coupled or not */
     MOST_LEVELS = 40,
     WEIGHT = 400 /* of the strongest coupling that a positive matrix can have */
@@ -305,7 +305,8 @@ done:
         goto out;
     tac_nodes_halo_refresh(halo, start.root, sizeof *start.root);
     err = start_edges(ctx, system, &start, &graph);
-    if ((err = tac_agree(ctx, err)) != TAC_OK || (err = tac_nodes_halo_create(ctx, &graph.nodes, &graph.halo)) != TAC_OK)
+    if ((err = tac_agree(ctx, err)) != TAC_OK ||
+        (err = tac_nodes_halo_create(ctx, &graph.nodes, &graph.halo)) != TAC_OK)
         goto out;
     total = graph.nodes.owned;
     MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_INT64_T, MPI_SUM, ctx->comm);

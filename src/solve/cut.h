@@ -1,9 +1,9 @@
 /* cut.h: a cut of a matrix' nodes into subdomains that does not know the ranks.
  *
  * Clusters of nodes are merged in pairs, level by level.  In each round every cluster chooses, among the neighbours
- * that it may be merged with, the one it is most strongly coupled to; two that choose each other are a pair (handshake).
- * Weights are integers, made from the blocks once, and ties are broken by ids: a cluster's id is the smallest of its
- * nodes' ids.  So the result is a function of the matrix and the ids alone.
+ * that it may be merged with, the one it is most strongly coupled to; two that choose each other are a pair
+ * (handshake). Weights are integers, made from the blocks once, and ties are broken by ids: a cluster's id is the
+ * smallest of its nodes' ids.  So the result is a function of the matrix and the ids alone.
  *
  *     struct tac_cut cut = {0};
  *     TAC_TRY(tac_cut_make(ctx, &system, halo, &cut));

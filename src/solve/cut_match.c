@@ -14,7 +14,8 @@ static uint64_t mix(uint64_t a, uint64_t b)
     return h ^ h >> 29;
 }
 
-/* The neighbour that cluster u would be merged with; -1: none fits.  A total order of edges, the same from both ends. */
+/* The neighbour that cluster u would be merged with; -1: none fits.  A total order of edges, the same from both ends.
+ */
 static tac_lid choose(const struct tac_graph *g, int64_t most, const uint8_t *taken, tac_lid u)
 {
     uint64_t best = 0, best_tie = 0;

@@ -6,8 +6,8 @@
 struct tac_matrix_list {
     size_t count;
     int nodes;
-    /* owned, (count, nodes, nodes): which block of the matrix takes block (a, b) of the stencil; -1: its row is not ours.
-     * Bit 30 of (a, b), b > a, marks two nodes that are the same one. */
+    /* owned, (count, nodes, nodes): which block of the matrix takes block (a, b) of the stencil; -1: its row is not
+     * ours. Bit 30 of (a, b), b > a, marks two nodes that are the same one. */
     int32_t *slot;
 };
 
@@ -20,8 +20,8 @@ struct incidence {
     int *list;     /* owned: its list */
 };
 
-static enum tac_err incidence_make(struct tac_ctx *ctx, tac_lid owned, int list_count, const struct tac_stencils *list,
-                                   struct incidence *out)
+static enum tac_err incidence_make(struct tac_ctx *ctx, tac_lid owned, int list_count,
+                                   const struct tac_stencil_list *list, struct incidence *out)
 {
     enum tac_err err;
     TAC_TRY(tac_alloc(ctx, (size_t)owned + 2, sizeof *out->from, &out->from));
@@ -61,7 +61,7 @@ struct named {
 
 struct making {
     const struct tac_nodes *nodes;
-    const struct tac_stencils *list;
+    const struct tac_stencil_list *list;
     struct incidence at;
     tac_lid *seen;       /* owned, (count): the row that has met this column, plus 1 */
     int32_t *place;      /* owned, (count): the block of the present row at this column */
@@ -79,7 +79,7 @@ static enum tac_err make_row(struct tac_ctx *ctx, struct making *m, tac_lid i, s
     m->found[0] = (struct named){m->nodes->id[i], i};
     m->seen[i] = i + 1;
     for (size_t k = m->at.from[i]; k < m->at.from[i + 1]; k++) {
-        const struct tac_stencils *s = &m->list[m->at.list[k]];
+        const struct tac_stencil_list *s = &m->list[m->at.list[k]];
         const tac_lid *node = s->node + m->at.which[k] / TAC_STENCIL_NODES * (size_t)s->nodes;
         TAC_TRY(tac_grow(ctx, &m->found, &m->found_capacity, n + (size_t)s->nodes, sizeof *m->found));
         for (int b = 0; b < s->nodes; b++)
@@ -112,7 +112,7 @@ done:
 }
 
 enum tac_err tac_matrix_create(struct tac_ctx *ctx, const struct tac_nodes *nodes, int list_count,
-                               const struct tac_stencils *list, struct tac_matrix **out)
+                               const struct tac_stencil_list *list, struct tac_matrix **out)
 {
     enum tac_err err;
     struct tac_matrix *matrix = NULL;

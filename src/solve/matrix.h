@@ -7,7 +7,7 @@
  * the scene (ascending force keys), then so do the bits of every row, however the nodes are dealt to ranks.  Only the
  * upper half of a dense matrix is read, so the sum is symmetric to the last bit.
  *
- *     struct tac_stencils list[2] = {{tets, 4, tet}, {pairs, 4, pair}};
+ *     struct tac_stencil_list list[2] = {{tets, 4, tet}, {pairs, 4, pair}};
  *     TAC_TRY(tac_matrix_create(ctx, &nodes, 2, list, &matrix));      the structure
  *     for (int l = 0; l < 2; l++)
  *         for (size_t e = 0; e < list[l].count; e++)
@@ -23,7 +23,7 @@
 enum { TAC_STENCIL_NODES = 16 }; /* most nodes of a stencil */
 
 /* Stencils of equal size; a view. They may reach nodes that are ghosts, and one that touches no own node is allowed. */
-struct tac_stencils {
+struct tac_stencil_list {
     size_t count;
     int nodes;           /* of each, 1 to TAC_STENCIL_NODES */
     const tac_lid *node; /* (count, nodes) local ids; a node may be there twice */
@@ -32,15 +32,15 @@ struct tac_stencils {
 struct tac_matrix {
     tac_lid count, owned; /* as of the nodes */
     size_t *row;          /* owned, (owned + 1): where each row's blocks begin */
-    tac_lid *column;      /* owned, (row[owned]): local ids, within a row by ascending global id; the diagonal is there */
-    double *block;        /* owned, (row[owned], 9): 3x3, row by row */
+    tac_lid *column; /* owned, (row[owned]): local ids, within a row by ascending global id; the diagonal is there */
+    double *block;   /* owned, (row[owned], 9): 3x3, row by row */
     int list_count;
     struct tac_matrix_list *list; /* owned: where the blocks of each stencil go */
 };
 
 /* Local. The structure, with zeros.  Memory besides the blocks: 4 bytes for each block of each stencil. */
 enum tac_err tac_matrix_create(struct tac_ctx *ctx, const struct tac_nodes *nodes, int list_count,
-                               const struct tac_stencils *list, struct tac_matrix **out);
+                               const struct tac_stencil_list *list, struct tac_matrix **out);
 void tac_matrix_destroy(struct tac_matrix **matrix);
 void tac_matrix_clear(struct tac_matrix *matrix);
 

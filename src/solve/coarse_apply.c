@@ -1,0 +1,115 @@
+/* coarse_apply.c: the coarse part of the preconditioner: sums over subdomains, the dense solve, rigid motions. */
+#include "solve/coarse.h"
+#include <string.h>
+
+typedef float tac_four_floats __attribute__((vector_size(16)));
+
+TAC_FOUR_INLINE tac_four load_single(const float *at)
+{
+    tac_four_floats v;
+    __builtin_memcpy(&v, at, sizeof v);
+    return __builtin_convertvector(v, tac_four);
+}
+
+/* Forces and moments of r (6): the rigid motions' transpose. */
+TAC_VERSIONS static void sum_forces(const struct tac_coarse *coarse, const struct tac_subdomain *s,
+                                    const double *restrict r, double sum[TAC_MODES])
+{
+    tac_four force = {0, 0, 0, 0}, moment = force;
+    for (tac_lid i = s->begin; i < s->end; i++) {
+        const tac_four d = tac_load(coarse->arm + 4 * (size_t)i), f = tac_load(r + 4 * (size_t)i);
+        const tac_four d1 = __builtin_shufflevector(d, d, 1, 2, 0, 3), d2 = __builtin_shufflevector(d, d, 2, 0, 1, 3),
+                       f1 = __builtin_shufflevector(f, f, 1, 2, 0, 3), f2 = __builtin_shufflevector(f, f, 2, 0, 1, 3);
+        force += __builtin_shufflevector(d, d, 3, 3, 3, 3) * f;
+        moment += d1 * f2 - d2 * f1;
+    }
+    for (int c = 0; c < 3; c++) {
+        sum[c] = force[c];
+        sum[3 + c] = moment[c];
+    }
+}
+
+/* Row of A Z at a node, transposed, times y: numbers 0 to 3 and 2 to 5. */
+#define ADD_ROW(row, y)                                                                                                \
+    do {                                                                                                               \
+        const tac_four y0 = tac_all(y), y1 = tac_all(y + 1), y2 = tac_all(y + 2);                                      \
+        low0 += load_single(row) * y0;                                                                                 \
+        high0 += load_single(row + 2) * y0;                                                                            \
+        low1 += load_single(row + 6) * y1;                                                                             \
+        high1 += load_single(row + 8) * y1;                                                                            \
+        low2 += load_single(row + 12) * y2;                                                                            \
+        high2 += load_single(row + 14) * y2;                                                                           \
+    } while (0)
+
+TAC_VERSIONS static void subtract_products(const struct tac_coarse *coarse, const struct tac_subdomain *s, int k,
+                                           const double *restrict y, double sum[TAC_MODES])
+{
+    tac_four low0 = {0, 0, 0, 0}, low1 = low0, low2 = low0, high0 = low0, high1 = low0, high2 = low0;
+    for (tac_lid i = s->begin; i < s->end; i++) {
+        const float *row = coarse->inner_rows + 18 * (size_t)i;
+        const double *yi = y + 4 * (size_t)i;
+        ADD_ROW(row, yi);
+    }
+    for (size_t e = coarse->outside_from[k]; e < coarse->outside_from[k + 1]; e++) {
+        const float *row = coarse->outer_rows + 18 * e;
+        const double *yi = y + 4 * (size_t)coarse->outside[e];
+        ADD_ROW(row, yi);
+    }
+    low0 = low0 + low1 + low2;
+    high0 = high0 + high1 + high2;
+    for (int c = 0; c < 4; c++)
+        sum[c] -= low0[c];
+    sum[4] -= high0[2];
+    sum[5] -= high0[3];
+}
+
+/* z = y + Z times the coarse values (6). */
+TAC_VERSIONS static void add_motion(const struct tac_coarse *coarse, const struct tac_subdomain *s,
+                                    const double motion[TAC_MODES], const double *y, double *z)
+{
+    const tac_four a = {motion[0], motion[1], motion[2], 0}, w = {motion[3], motion[4], motion[5], 0};
+    const tac_four w1 = __builtin_shufflevector(w, w, 1, 2, 0, 3), w2 = __builtin_shufflevector(w, w, 2, 0, 1, 3);
+    const tac_four zero = {0, 0, 0, 0};
+    for (tac_lid i = s->begin; i < s->end; i++) {
+        const tac_four d = tac_load(coarse->arm + 4 * (size_t)i);
+        const tac_four d1 = __builtin_shufflevector(d, d, 1, 2, 0, 3), d2 = __builtin_shufflevector(d, d, 2, 0, 1, 3);
+        const tac_four move = __builtin_shufflevector(d, d, 3, 3, 3, 3) * a + (w1 * d2 - w2 * d1);
+        tac_store(z + 4 * (size_t)i, (y ? tac_load(y + 4 * (size_t)i) : zero) + tac_three(move));
+    }
+}
+
+void tac_coarse_add(struct tac_coarse *coarse, const struct tac_local_system *local, const double *r, double *y,
+                    double *z)
+{
+    struct tac_ctx *ctx = coarse->ctx;
+    double *mine = coarse->mine;
+    if (y)
+        tac_nodes_halo_refresh(local->halo, y, 4 * sizeof *y);
+    for (int k = 0; k < local->subdomains; k++) {
+        const struct tac_subdomain *s = &local->subdomain[k];
+        double sum[TAC_MODES];
+        sum_forces(coarse, s, r, sum);
+        if (y)
+            subtract_products(coarse, s, k, y, sum);
+        double *out = mine + (TAC_MODES * coarse->slot[s->number] - coarse->start[ctx->rank]);
+        for (int m = 0; m < TAC_MODES; m++) {
+            out[m] = 0;
+            for (int c = 0; c <= m; c++)
+                out[m] += coarse->basis[s->number][c][m] * sum[c];
+        }
+    }
+    MPI_Allgatherv(mine, coarse->count[ctx->rank], MPI_DOUBLE, coarse->all, coarse->count, coarse->start, MPI_DOUBLE,
+                   ctx->comm);
+    for (int s = 0; s < coarse->subdomains; s++)
+        memcpy(coarse->value + TAC_MODES * s, coarse->all + TAC_MODES * coarse->slot[s], TAC_MODES * sizeof(double));
+    tac_dense_solve(&coarse->matrix, coarse->value);
+    for (int k = 0; k < local->subdomains; k++) {
+        const struct tac_subdomain *s = &local->subdomain[k];
+        const double *value = coarse->value + TAC_MODES * s->number;
+        double motion[TAC_MODES] = {0};
+        for (int c = 0; c < TAC_MODES; c++)
+            for (int m = c; m < TAC_MODES; m++)
+                motion[c] += coarse->basis[s->number][c][m] * value[m];
+        add_motion(coarse, s, motion, y, z);
+    }
+}

@@ -1,0 +1,166 @@
+/* gradients.c: conjugate gradients with exact dot products, deflated by the coarse space (A-DEF2).
+ *
+ * The iteration is that of Hestenes and Stiefel 1952 with the preconditioner of coarse.h.  That one is not symmetric,
+ * but acts as a symmetric one does on residuals without a coarse part, Z^T r = 0, as they are after x has been
+ * changed by Q r (Tang et al. 2009, section 3.3).  Dot products are exact sums of one rounded number for each node, so
+ * they do not depend on how the nodes are dealt, and neither does any branch. */
+#include "solve/invariant.h"
+#include <math.h>
+#include <string.h>
+#include <tactus/accum.h>
+
+enum { MOST_SUMS = 2, SUM_NUMBERS = TAC_ACCUM_LIMBS + 1 };
+/* The residual of the recurrence is to be this much smaller than what is asked for; the true one then is, too. */
+static const double MARGIN = .95;
+
+TAC_VERSIONS static void add_dot(const struct tac_local_system *local, const double *restrict a,
+                                 const double *restrict b, struct tac_accum *sum)
+{
+    for (size_t i = 0; i < (size_t)local->owned; i++) {
+        const tac_four t = tac_load(a + 4 * i) * tac_load(b + 4 * i);
+        tac_accum_add(sum, t[0] + t[1] + t[2]);
+    }
+}
+
+/* The sums of all ranks, in one message. */
+static void reduce(const struct tac_ctx *ctx, int count, struct tac_accum *sum, double *out)
+{
+    int64_t number[MOST_SUMS * SUM_NUMBERS];
+    for (int k = 0; k < count && ctx->size > 1; k++) {
+        tac_accum_carry(&sum[k]);
+        memcpy(number + k * SUM_NUMBERS, sum[k].limb, sizeof sum[k].limb);
+        number[k * SUM_NUMBERS + TAC_ACCUM_LIMBS] = sum[k].bad;
+    }
+    if (ctx->size > 1)
+        MPI_Allreduce(MPI_IN_PLACE, number, count * SUM_NUMBERS, MPI_INT64_T, MPI_SUM, ctx->comm);
+    for (int k = 0; k < count && ctx->size > 1; k++) {
+        memcpy(sum[k].limb, number + k * SUM_NUMBERS, sizeof sum[k].limb);
+        sum[k].bad = number[k * SUM_NUMBERS + TAC_ACCUM_LIMBS] > 0;
+    }
+    for (int k = 0; k < count; k++)
+        out[k] = tac_accum_value(&sum[k]);
+}
+
+static double dot(const struct tac_invariant *s, const double *a, const double *b)
+{
+    struct tac_accum sum = {{0}, 0, 0};
+    double value;
+    add_dot(&s->local, a, b, &sum);
+    reduce(s->ctx, 1, &sum, &value);
+    return value;
+}
+
+/* a += by b */
+TAC_VERSIONS static void add_times(tac_lid n, double *restrict a, double by, const double *restrict b)
+{
+    const tac_four four = {by, by, by, by};
+    for (size_t i = 0; i < (size_t)n; i++)
+        tac_store(a + 4 * i, tac_load(a + 4 * i) + four * tac_load(b + 4 * i));
+}
+
+/* x += by p, r -= by q, and the sum of r.r */
+TAC_VERSIONS static void step(struct tac_invariant *s, double by, struct tac_accum *sum)
+{
+    const tac_four four = {by, by, by, by};
+    double *restrict x = s->x, *restrict r = s->r;
+    const double *restrict p = s->p, *restrict q = s->q;
+    for (size_t i = 0; i < (size_t)s->local.owned; i++) {
+        tac_store(x + 4 * i, tac_load(x + 4 * i) + four * tac_load(p + 4 * i));
+        const tac_four left = tac_load(r + 4 * i) - four * tac_load(q + 4 * i), t = left * left;
+        tac_store(r + 4 * i, left);
+        tac_accum_add(sum, t[0] + t[1] + t[2]);
+    }
+}
+
+/* p = z + by p */
+TAC_VERSIONS static void turn(struct tac_invariant *s, double by)
+{
+    const tac_four four = {by, by, by, by};
+    double *restrict p = s->p;
+    const double *restrict z = s->z;
+    for (size_t i = 0; i < (size_t)s->local.owned; i++)
+        tac_store(p + 4 * i, tac_load(z + 4 * i) + four * tac_load(p + 4 * i));
+}
+
+/* z = P r */
+static void precondition(struct tac_invariant *s)
+{
+    tac_incomplete_apply(&s->factor, &s->local, s->r, s->z);
+    tac_coarse_add(&s->coarse, &s->local, s->r, s->z, s->z);
+}
+
+/* r = b - A x; p is used. */
+static void find_residual(struct tac_invariant *s)
+{
+    const size_t n = 4 * (size_t)s->local.owned;
+    memcpy(s->p, s->x, n * sizeof *s->x);
+    tac_local_multiply(&s->local, s->p, s->q);
+    for (size_t i = 0; i < n; i++)
+        s->r[i] = s->b[i] - s->q[i];
+}
+
+/* Iterates until the residual's square is `target`; false: the outcome is known. */
+static bool iterate(struct tac_invariant *s, double target, int limit, struct tac_solve_result *result)
+{
+    double rz[2];
+    precondition(s);
+    memcpy(s->p, s->z, 4 * (size_t)s->local.owned * sizeof *s->p);
+    rz[0] = dot(s, s->r, s->z);
+    while (result->iterations < limit && rz[0] > 0) {
+        tac_local_multiply(&s->local, s->p, s->q);
+        const double pq = dot(s, s->p, s->q);
+        if (!(pq > 0)) {
+            result->outcome = isnan(pq) ? TAC_SOLVE_NOT_FINITE : TAC_SOLVE_NOT_POSITIVE;
+            return false;
+        }
+        const double alpha = rz[0] / pq;
+        if (!isfinite(alpha))
+            break;
+        struct tac_accum sum[2] = {{{0}, 0, 0}, {{0}, 0, 0}};
+        double value[2];
+        step(s, alpha, &sum[0]);
+        result->iterations++;
+        precondition(s);
+        add_dot(&s->local, s->r, s->z, &sum[1]);
+        reduce(s->ctx, 2, sum, value);
+        if (!(value[0] > target))
+            break;
+        rz[1] = value[1];
+        turn(s, rz[1] / rz[0]);
+        rz[0] = rz[1];
+    }
+    return true;
+}
+
+void tac_invariant_iterate(struct tac_invariant *s, double tolerance, int limit, struct tac_solve_result *result)
+{
+    const size_t n = 4 * (size_t)s->local.owned;
+    double before = INFINITY;
+    memset(s->x, 0, n * sizeof *s->x);
+    memcpy(s->r, s->b, n * sizeof *s->r);
+    const double all = dot(s, s->b, s->b);
+    for (;;) { /* again from the true residual, as long as that one falls */
+        const double now = dot(s, s->r, s->r);
+        result->residual = all > 0 ? sqrt(now / all) : 0;
+        if (result->residual <= tolerance) {
+            result->outcome = TAC_SOLVE_CONVERGED;
+            return;
+        }
+        if (!isfinite(now)) {
+            result->outcome = TAC_SOLVE_NOT_FINITE;
+            return;
+        }
+        if (result->outcome != TAC_SOLVE_CONVERGED)
+            return;
+        if (result->iterations >= limit || !(now < before / 4)) {
+            result->outcome = result->iterations >= limit ? TAC_SOLVE_LIMIT : TAC_SOLVE_STALLED;
+            return;
+        }
+        before = now;
+        tac_coarse_add(&s->coarse, &s->local, s->r, NULL, s->z);
+        add_times(s->local.owned, s->x, 1, s->z);
+        find_residual(s);
+        iterate(s, MARGIN * MARGIN * tolerance * tolerance * all, limit, result);
+        find_residual(s);
+    }
+}

@@ -1,0 +1,289 @@
+/* invariant.c: the solver whose bits do not depend on the ranks, as an entry of the table of solvers. */
+#include "solve/invariant.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum tac_err create(struct tac_ctx *ctx, const char *options, void **self)
+{
+    struct tac_invariant *s = NULL;
+    enum tac_err err;
+    if (options[0] != '\0')
+        return tac_fail(ctx, TAC_ERR_INPUT, "the invariant solver has no options, and \"%s\" was given; leave it empty",
+                        options);
+    err = tac_agree(ctx, tac_alloc(ctx, 1, sizeof *s, &s));
+    if (err) {
+        free(s);
+        return err;
+    }
+    s->ctx = ctx;
+    *self = s;
+    return TAC_OK;
+}
+
+static void free_factor(struct tac_invariant *s)
+{
+    tac_local_system_free(&s->local);
+    tac_incomplete_free(&s->factor);
+    tac_coarse_free(&s->coarse);
+    double **const vector[] = {&s->x, &s->r, &s->b, &s->q, &s->p, &s->z, &s->home, &s->side};
+    for (size_t k = 0; k < sizeof vector / sizeof *vector; k++) {
+        free(*vector[k]);
+        *vector[k] = NULL;
+    }
+    s->ready = false;
+}
+
+static void destroy(void *self)
+{
+    struct tac_invariant *s = self;
+    free_factor(s);
+    tac_cut_free(&s->cut);
+    tac_nodes_halo_destroy(&s->halo);
+    free(s->fixed);
+    free(s);
+}
+
+/* Which nodes are fixed, ghosts too. */
+static void find_fixed(struct tac_invariant *s, const struct tac_system *system)
+{
+    memset(s->fixed, 0, (size_t)system->nodes.count);
+    if (system->fixed)
+        memcpy(s->fixed, system->fixed, (size_t)system->nodes.owned);
+    tac_nodes_halo_refresh(s->halo, s->fixed, 1);
+}
+
+static enum tac_err cut(void *self, const struct tac_system *system, struct tac_solver_stats *stats)
+{
+    struct tac_invariant *s = self;
+    enum tac_err err;
+    const double begin_s = tac_wall_s();
+    free_factor(s);
+    tac_nodes_halo_destroy(&s->halo);
+    free(s->fixed);
+    s->fixed = NULL;
+    err = tac_alloc(s->ctx, (size_t)system->nodes.count, 1, &s->fixed);
+    TAC_TRY(tac_agree(s->ctx, err));
+    TAC_TRY(tac_nodes_halo_create(s->ctx, &system->nodes, &s->halo));
+    find_fixed(s, system);
+    TAC_TRY(tac_cut_make(s->ctx, system, s->fixed, s->halo, &s->cut));
+    stats->subdomains = s->cut.subdomains;
+    stats->cut_s = tac_wall_s() - begin_s;
+done:
+    if (err)
+        tac_nodes_halo_destroy(&s->halo);
+    return err;
+}
+
+/* Lowest id of all ranks, INT64_MAX: none. */
+static tac_gid lowest(const struct tac_ctx *ctx, tac_gid id)
+{
+    MPI_Allreduce(MPI_IN_PLACE, &id, 1, MPI_INT64_T, MPI_MIN, ctx->comm);
+    return id;
+}
+
+/* Lowest id of a node whose row has an entry that is not finite. */
+static tac_gid find_not_finite(const struct tac_invariant *s, const struct tac_system *system)
+{
+    const struct tac_matrix *m = system->matrix;
+    tac_gid worst = INT64_MAX;
+    for (tac_lid i = 0; i < m->owned; i++) {
+        bool good = true;
+        if (s->fixed[i])
+            continue;
+        for (size_t k = 9 * m->row[i]; k < 9 * m->row[i + 1]; k++)
+            good = good && isfinite(m->block[k]);
+        for (int c = 0; c < 3; c++)
+            good = good && isfinite(system->position[3 * (size_t)i + (size_t)c]);
+        if (!good && system->nodes.id[i] < worst)
+            worst = system->nodes.id[i];
+    }
+    return lowest(s->ctx, worst);
+}
+
+/* Is there a node that moves and was fixed when the cut was made? */
+static bool cut_is_old(const struct tac_invariant *s, const struct tac_system *system)
+{
+    int old = 0;
+    for (tac_lid i = 0; i < system->nodes.owned; i++)
+        old |= !s->fixed[i] && s->cut.subdomain[i] < 0;
+    MPI_Allreduce(MPI_IN_PLACE, &old, 1, MPI_INT, MPI_MAX, s->ctx->comm);
+    return old;
+}
+
+static enum tac_err make_vectors(struct tac_invariant *s)
+{
+    enum tac_err err;
+    const size_t owned = 4 * (size_t)s->local.owned, count = 4 * (size_t)s->local.count;
+    double **const short_ones[] = {&s->x, &s->r, &s->b, &s->q}, **const long_ones[] = {&s->p, &s->z};
+    for (int k = 0; k < 4; k++)
+        TAC_TRY(tac_alloc(s->ctx, owned, sizeof(double), short_ones[k]));
+    for (int k = 0; k < 2; k++)
+        TAC_TRY(tac_alloc(s->ctx, count, sizeof(double), long_ones[k]));
+    TAC_TRY(tac_alloc(s->ctx, 3 * (size_t)s->system.nodes.count, sizeof(double), &s->home));
+    TAC_TRY(tac_alloc(s->ctx, 3 * (size_t)s->system.nodes.owned, sizeof(double), &s->side));
+done:
+    return err;
+}
+
+static void count(const struct tac_invariant *s, struct tac_solver_stats *stats)
+{
+    int64_t sum[4] = {s->local.owned, s->local.nonzero, s->local.came, s->factor.shifted};
+    MPI_Allreduce(MPI_IN_PLACE, sum, 4, MPI_INT64_T, MPI_SUM, s->ctx->comm);
+    stats->unknowns = 3 * sum[0];
+    stats->blocks = sum[1];
+    stats->moved = sum[2];
+    stats->shifted = (int)sum[3];
+    stats->subdomains = s->cut.subdomains;
+    stats->coarse = s->coarse.size;
+    stats->dropped = s->coarse.matrix.left_out;
+}
+
+static enum tac_err factor(void *self, const struct tac_system *system, struct tac_solver_stats *stats)
+{
+    struct tac_invariant *s = self;
+    enum tac_err err = TAC_OK;
+    const double begin_s = tac_wall_s();
+    if (s->halo == NULL)
+        TAC_TRY(cut(s, system, stats));
+    find_fixed(s, system);
+    if (cut_is_old(s, system))
+        TAC_TRY(cut(s, system, stats));
+    free_factor(s);
+    s->system = *system;
+    tac_gid bad = find_not_finite(s, system);
+    if (bad != INT64_MAX) {
+        err = tac_fail(s->ctx, TAC_ERR_RUN,
+                       "node %" TAC_PRIGID ": its row of the linear system's matrix, or its position, is not finite",
+                       bad);
+        goto done;
+    }
+    TAC_TRY(tac_local_system_make(s->ctx, system, s->fixed, &s->cut, &s->local));
+    err = tac_incomplete_make(s->ctx, &s->local, &s->factor);
+    TAC_TRY(tac_agree(s->ctx, err));
+    bad = lowest(s->ctx, s->factor.bad < 0 ? INT64_MAX : s->factor.bad);
+    if (bad != INT64_MAX) {
+        err = tac_fail(s->ctx, TAC_ERR_RUN,
+                       "node %" TAC_PRIGID
+                       ": the linear system's matrix is not positive there; every node needs a mass or stiffness in "
+                       "all directions",
+                       bad);
+        goto done;
+    }
+    TAC_TRY(tac_coarse_make(s->ctx, &s->local, &s->cut, &s->coarse));
+    TAC_TRY(tac_agree(s->ctx, make_vectors(s)));
+    count(s, stats);
+    s->ready = true;
+    stats->factor_s = tac_wall_s() - begin_s;
+done:
+    if (err)
+        free_factor(s);
+    return err;
+}
+
+/* What all ranks must know of b. */
+struct look {
+    double largest;         /* of nodes that are not fixed */
+    double prescribed, bad; /* 1: some prescribed value is not 0; some number is not finite */
+};
+
+static struct look look(const struct tac_invariant *s, const double *b)
+{
+    struct look l = {0, 0, 0};
+    for (tac_lid i = 0; i < s->system.nodes.owned; i++)
+        for (size_t k = 3 * (size_t)i; k < 3 * (size_t)i + 3; k++) {
+            const double size = fabs(b[k]);
+            if (!isfinite(size))
+                l.bad = 1;
+            else if (!s->fixed[i])
+                l.largest = size > l.largest ? size : l.largest;
+            else if (size > 0)
+                l.prescribed = 1;
+        }
+    MPI_Allreduce(MPI_IN_PLACE, &l, 3, MPI_DOUBLE, MPI_MAX, s->ctx->comm);
+    return l;
+}
+
+/* The right side in s->side: b, less what prescribed values contribute. */
+static struct look make_side(struct tac_invariant *s, const double *b)
+{
+    struct look l = look(s, b);
+    const tac_lid owned = s->system.nodes.owned;
+    memcpy(s->side, b, 3 * (size_t)owned * sizeof *b);
+    if (l.bad > 0 || l.prescribed == 0)
+        return l;
+    memset(s->home, 0, 3 * (size_t)s->system.nodes.count * sizeof *s->home);
+    for (tac_lid i = 0; i < owned; i++)
+        if (s->fixed[i])
+            memcpy(s->home + 3 * (size_t)i, b + 3 * (size_t)i, 3 * sizeof *b);
+    tac_nodes_halo_refresh(s->halo, s->home, 3 * sizeof *s->home);
+    tac_matrix_multiply(s->system.matrix, s->home, s->side);
+    for (tac_lid i = 0; i < owned; i++)
+        for (size_t k = 3 * (size_t)i; k < 3 * (size_t)i + 3; k++)
+            s->side[k] = s->fixed[i] ? b[k] : b[k] - s->side[k];
+    return look(s, s->side);
+}
+
+static enum tac_err tell(struct tac_ctx *ctx, const struct tac_solve_result *r, double tolerance)
+{
+    switch (r->outcome) {
+    case TAC_SOLVE_CONVERGED:
+        return TAC_OK;
+    case TAC_SOLVE_LIMIT:
+        return tac_fail(
+            ctx, TAC_ERR_RUN,
+            "the linear solver has not converged: after %d iterations the residual is %.3g of the right side, "
+            "and %.3g is asked for; allow more iterations",
+            r->iterations, r->residual, tolerance);
+    case TAC_SOLVE_STALLED:
+        return tac_fail(
+            ctx, TAC_ERR_RUN,
+            "the linear solver has not converged: after %d iterations rounding keeps the residual at %.3g of "
+            "the right side, and %.3g is asked for; ask for less, or scale down the largest stiffness",
+            r->iterations, r->residual, tolerance);
+    case TAC_SOLVE_NOT_POSITIVE:
+        return tac_fail(
+            ctx, TAC_ERR_RUN,
+            "the linear system's matrix is not positive: iteration %d of the linear solver found a direction "
+            "without stiffness",
+            r->iterations + 1);
+    case TAC_SOLVE_NOT_FINITE:
+        break;
+    }
+    return tac_fail(ctx, TAC_ERR_RUN,
+                    "the linear system has numbers that are not finite, or came to some in iteration %d",
+                    r->iterations + 1);
+}
+
+static enum tac_err solve(void *self, const double *b, double *x, double tolerance, int limit,
+                          struct tac_solve_result *result)
+{
+    struct tac_invariant *s = self;
+    const double begin_s = tac_wall_s();
+    const tac_lid owned = s->system.nodes.owned;
+    TAC_CHECK(s->ready);
+    *result = (struct tac_solve_result){.outcome = TAC_SOLVE_CONVERGED};
+    memset(x, 0, 3 * (size_t)s->system.nodes.count * sizeof *x);
+    const struct look l = make_side(s, b);
+    if (l.bad > 0)
+        result->outcome = TAC_SOLVE_NOT_FINITE;
+    else if (l.largest > 0) {
+        int exponent;
+        frexp(l.largest, &exponent); /* so that no square overflows or vanishes; powers of two change no digit */
+        for (size_t k = 0; k < 3 * (size_t)owned; k++)
+            s->side[k] = ldexp(s->side[k], -exponent);
+        tac_local_bring(&s->local, s->side, s->b);
+        tac_invariant_iterate(s, tolerance, limit, result);
+        tac_local_return(&s->local, s->x, x);
+        for (size_t k = 0; k < 3 * (size_t)owned; k++)
+            x[k] = ldexp(x[k], exponent);
+    }
+    for (tac_lid i = 0; i < owned; i++)
+        if (s->fixed[i])
+            memcpy(x + 3 * (size_t)i, b + 3 * (size_t)i, 3 * sizeof *x);
+    tac_nodes_halo_refresh(s->halo, x, 3 * sizeof *x);
+    result->wall_s = tac_wall_s() - begin_s;
+    return tell(s->ctx, result, tolerance);
+}
+
+const struct tac_solver_kind tac_solver_invariant = {"invariant", true, create, destroy, cut, factor, solve};

@@ -1,0 +1,32 @@
+/* invariant.h: the parts of the solver whose bits do not depend on the ranks.
+ *
+ * invariant.c is the entry of the table of solvers: it holds the cut, the rows of subdomains, the factors, the coarse
+ * matrix and the vectors, and makes them.  gradients.c iterates with them.
+ */
+#ifndef TACTUS_SOLVE_INVARIANT_H
+#define TACTUS_SOLVE_INVARIANT_H
+
+#include "solve/coarse.h"
+#include "solve/incomplete.h"
+
+struct tac_invariant {
+    struct tac_ctx *ctx;         /* borrowed */
+    struct tac_system system;    /* views of the last factor's */
+    struct tac_nodes_halo *halo; /* owned: of the caller's nodes */
+    uint8_t *fixed;              /* owned, (nodes), ghosts too */
+    struct tac_cut cut;
+    struct tac_local_system local;
+    struct tac_incomplete factor;
+    struct tac_coarse coarse;
+    bool ready;
+    double *x, *r, *b, *q; /* owned, (local owned, 4) */
+    double *p, *z;         /* owned, (local count, 4) */
+    double *home, *side;   /* owned, (nodes, 3): prescribed values; the right side */
+};
+
+/* Collective. A x = b for the vector b of the solver's own distribution, from x = 0; result but for wall_s. */
+void tac_invariant_iterate(struct tac_invariant *s, double tolerance, int limit, struct tac_solve_result *result);
+
+extern const struct tac_solver_kind tac_solver_invariant;
+
+#endif

@@ -1,0 +1,402 @@
+/* local.c: brings the rows of each subdomain to the rank that works on it, and puts them in order. */
+#include "solve/local.h"
+#include "base/exchange.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* A node on its way. */
+struct moving_node {
+    tac_gid id;
+    int64_t number, home; /* subdomain, rank that it comes from */
+    double place[4];
+};
+
+/* A block on its way; those of a row come by ascending column. */
+struct moving_block {
+    tac_gid row, column;
+    int64_t number; /* the column's subdomain */
+    double block[9];
+};
+
+/* Where an owned node of the new order comes from. */
+struct origin {
+    tac_lid home;    /* local node of the caller, or -1: it came */
+    size_t from, to; /* blocks that came */
+    size_t came;     /* number of the node that came */
+};
+
+struct making {
+    const struct tac_system *system;
+    const struct tac_cut *cut;
+    int32_t *number; /* owned, (caller's nodes): subdomain; -1: fixed */
+    struct moving_node *came;
+    struct moving_block *block;
+    size_t came_count, block_count;
+    struct origin *origin; /* owned, (owned of the new order) */
+    tac_lid *new_node;     /* owned, (caller's nodes): in the new order; -1: not there */
+    tac_lid *block_column; /* owned, (block_count): in the new order */
+};
+
+static struct moving_node describe(const struct tac_ctx *ctx, const struct making *m, tac_lid i)
+{
+    const double *x = m->system->position + 3 * (size_t)i;
+    return (struct moving_node){m->system->nodes.id[i],
+                                m->number[i],
+                                ctx->rank,
+                                {x[0], x[1], x[2], m->system->translate ? m->system->translate[i] : 1}};
+}
+
+/* Nodes and rows of subdomains that other ranks work on. */
+static enum tac_err send(struct tac_ctx *ctx, struct making *m)
+{
+    enum tac_err err = TAC_OK;
+    const struct tac_matrix *a = m->system->matrix;
+    struct moving_node *node = NULL;
+    struct moving_block *block = NULL;
+    int32_t *to_node = NULL, *to_block = NULL;
+    size_t nodes = 0, blocks = 0;
+    for (tac_lid i = 0; i < a->owned; i++)
+        if (m->number[i] >= 0 && m->cut->rank[m->number[i]] != ctx->rank) {
+            nodes++;
+            blocks += a->row[i + 1] - a->row[i];
+        }
+    TAC_TRY(tac_alloc(ctx, nodes, sizeof *node, &node));
+    TAC_TRY(tac_alloc(ctx, nodes, sizeof *to_node, &to_node));
+    TAC_TRY(tac_alloc(ctx, blocks, sizeof *block, &block));
+    TAC_TRY(tac_alloc(ctx, blocks, sizeof *to_block, &to_block));
+    nodes = blocks = 0;
+    for (tac_lid i = 0; i < a->owned; i++) {
+        if (m->number[i] < 0 || m->cut->rank[m->number[i]] == ctx->rank)
+            continue;
+        to_node[nodes] = m->cut->rank[m->number[i]];
+        node[nodes++] = describe(ctx, m, i);
+        for (size_t k = a->row[i]; k < a->row[i + 1]; k++) {
+            const tac_lid j = a->column[k];
+            if (m->number[j] < 0)
+                continue;
+            to_block[blocks] = m->cut->rank[m->number[i]];
+            block[blocks] = (struct moving_block){m->system->nodes.id[i], m->system->nodes.id[j], m->number[j], {0}};
+            memcpy(block[blocks++].block, a->block + 9 * k, sizeof block->block);
+        }
+    }
+done:
+    err = tac_distribute(ctx, err, nodes, to_node, node, sizeof *node, &m->came, &m->came_count);
+    err = tac_distribute(ctx, err, blocks, to_block, block, sizeof *block, &m->block, &m->block_count);
+    free(node);
+    free(block);
+    free(to_node);
+    free(to_block);
+    return err;
+}
+
+/* Owned nodes of the new order, and the subdomains. */
+static enum tac_err order_nodes(struct tac_ctx *ctx, struct making *m, struct tac_local_system *out)
+{
+    enum tac_err err;
+    const tac_lid home = m->system->nodes.owned;
+    struct tac_keyed *key = NULL;
+    struct origin *origin = NULL;
+    struct moving_node *node = NULL;
+    size_t n = 0, block = 0;
+    TAC_TRY(tac_sort_records(ctx, m->block_count, sizeof *m->block, m->block));
+    TAC_TRY(tac_sort_records(ctx, m->came_count, sizeof *m->came, m->came));
+    TAC_TRY(tac_alloc(ctx, (size_t)home + m->came_count, sizeof *key, &key));
+    TAC_TRY(tac_alloc(ctx, (size_t)home + m->came_count, sizeof *origin, &origin));
+    TAC_TRY(tac_alloc(ctx, (size_t)home + m->came_count, sizeof *node, &node));
+    for (tac_lid i = 0; i < home; i++)
+        if (m->number[i] >= 0 && m->cut->rank[m->number[i]] == ctx->rank) {
+            origin[n] = (struct origin){.home = i};
+            node[n++] = describe(ctx, m, i);
+        }
+    for (size_t k = 0; k < m->came_count; k++) {
+        origin[n] = (struct origin){.home = -1, .from = block, .came = k};
+        while (block < m->block_count && m->block[block].row == m->came[k].id)
+            block++;
+        origin[n].to = block;
+        node[n++] = m->came[k];
+    }
+    for (size_t k = 0; k < n; k++)
+        key[k] = (struct tac_keyed){node[k].id, (int64_t)k};
+    TAC_TRY(tac_sort_keyed(ctx, n, key));
+    for (size_t k = 0; k < n; k++)
+        key[k].key = node[key[k].index].number;
+    TAC_TRY(tac_sort_keyed(ctx, n, key));
+    out->owned = (tac_lid)n;
+    TAC_TRY(tac_alloc(ctx, n, sizeof *m->origin, &m->origin));
+    TAC_TRY(tac_alloc(ctx, n, sizeof *out->subdomain, &out->subdomain));
+    /* Room for as many ghosts as there can be. */
+    const size_t room = n + (size_t)m->system->nodes.count + m->block_count;
+    TAC_TRY(tac_alloc(ctx, room, sizeof *out->id, &out->id));
+    TAC_TRY(tac_alloc(ctx, room, sizeof *out->owner, &out->owner));
+    TAC_TRY(tac_alloc(ctx, room, sizeof *out->number, &out->number));
+    for (size_t k = 0; k < n; k++) {
+        const size_t from = (size_t)key[k].index;
+        m->origin[k] = origin[from];
+        out->id[k] = node[from].id;
+        out->owner[k] = ctx->rank;
+        out->number[k] = (int32_t)node[from].number;
+        if (k == 0 || out->number[k] != out->number[k - 1])
+            out->subdomain[out->subdomains++] = (struct tac_subdomain){(tac_lid)k, (tac_lid)k, out->number[k]};
+        out->subdomain[out->subdomains - 1].end = (tac_lid)k + 1;
+    }
+done:
+    free(key);
+    free(origin);
+    free(node);
+    return err;
+}
+
+/* Ghosts of the new order, by ascending id, and every column's place in it. */
+static enum tac_err name_columns(struct tac_ctx *ctx, struct making *m, struct tac_local_system *out)
+{
+    enum tac_err err;
+    const struct tac_matrix *a = m->system->matrix;
+    struct tac_keyed *key = NULL;
+    tac_gid *id = NULL;
+    size_t ghosts = 0, n = 0;
+    TAC_TRY(tac_alloc(ctx, (size_t)a->count, sizeof *m->new_node, &m->new_node));
+    TAC_TRY(tac_alloc(ctx, m->block_count, sizeof *m->block_column, &m->block_column));
+    TAC_TRY(tac_alloc(ctx, (size_t)out->owned + (size_t)a->count + m->block_count, sizeof *key, &key));
+    memset(m->new_node, 0xff, (size_t)a->count * sizeof *m->new_node); /* 0xff..: not wanted */
+    for (tac_lid k = 0; k < out->owned; k++)
+        if (m->origin[k].home >= 0)
+            for (size_t e = a->row[m->origin[k].home]; e < a->row[m->origin[k].home + 1]; e++)
+                m->new_node[a->column[e]] = 0;
+    for (tac_lid i = 0; i < a->count; i++)
+        if (m->new_node[i] == 0 && m->number[i] >= 0 && m->cut->rank[m->number[i]] != ctx->rank)
+            key[ghosts++] = (struct tac_keyed){m->system->nodes.id[i], m->number[i]};
+    for (size_t k = 0; k < m->block_count; k++)
+        if (m->cut->rank[m->block[k].number] != ctx->rank)
+            key[ghosts++] = (struct tac_keyed){m->block[k].column, m->block[k].number};
+    TAC_TRY(tac_sort_keyed(ctx, ghosts, key));
+    out->count = out->owned;
+    for (size_t k = 0; k < ghosts; k++)
+        if (k == 0 || key[k].key != key[k - 1].key) {
+            out->id[out->count] = key[k].key;
+            out->number[out->count] = (int32_t)key[k].index;
+            out->owner[out->count++] = m->cut->rank[key[k].index];
+        }
+    for (n = 0; n < (size_t)out->count; n++)
+        key[n] = (struct tac_keyed){out->id[n], (int64_t)n};
+    TAC_TRY(tac_sort_keyed(ctx, n, key));
+    TAC_TRY(tac_alloc(ctx, n, sizeof *id, &id));
+    for (size_t k = 0; k < n; k++)
+        id[k] = key[k].key;
+    for (tac_lid i = 0; i < a->count; i++) {
+        const tac_lid at = m->number[i] >= 0 ? tac_id_find(id, (tac_lid)n, m->system->nodes.id[i]) : -1;
+        m->new_node[i] = at < 0 ? -1 : (tac_lid)key[at].index;
+    }
+    for (size_t k = 0; k < m->block_count; k++)
+        m->block_column[k] = (tac_lid)key[tac_id_find(id, (tac_lid)n, m->block[k].column)].index;
+done:
+    free(key);
+    free(id);
+    return err;
+}
+
+/* Goes over the blocks of an owned node's row, by ascending id of the column. */
+struct walk {
+    size_t at, end;
+    bool home;
+};
+
+static struct walk walk_row(const struct making *m, tac_lid k)
+{
+    const struct origin *o = &m->origin[k];
+    const struct tac_matrix *a = m->system->matrix;
+    return o->home >= 0 ? (struct walk){a->row[o->home], a->row[o->home + 1], true}
+                        : (struct walk){o->from, o->to, false};
+}
+
+static bool next_block(const struct making *m, struct walk *w, tac_lid *column, const double **block)
+{
+    for (; w->at < w->end; w->at++) {
+        *column = w->home ? m->new_node[m->system->matrix->column[w->at]] : m->block_column[w->at];
+        *block = w->home ? m->system->matrix->block + 9 * w->at : m->block[w->at].block;
+        if (*column >= 0) {
+            w->at++;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void put(struct tac_rows *rows, size_t at, tac_lid column, const double *block)
+{
+    rows->column[at] = column;
+    for (int c = 0; c < 3; c++)
+        for (int d = 0; d < 3; d++)
+            rows->block[9 * at + (size_t)(3 * d + c)] = block[3 * c + d];
+}
+
+static enum tac_err rows_make(struct tac_ctx *ctx, size_t rows, size_t blocks, struct tac_rows *out)
+{
+    enum tac_err err;
+    TAC_TRY(tac_alloc(ctx, rows + 1, sizeof *out->from, &out->from));
+    TAC_TRY(tac_alloc(ctx, blocks, sizeof *out->column, &out->column));
+    TAC_TRY(tac_alloc(ctx, 9 * blocks + 1, sizeof *out->block, &out->block));
+done:
+    return err;
+}
+
+static enum tac_err fill_rows(struct tac_ctx *ctx, struct making *m, struct tac_local_system *out)
+{
+    enum tac_err err;
+    size_t lower = 0, outer = 0;
+    tac_lid rows = 0, j;
+    const double *block;
+    for (tac_lid i = 0; i < out->owned; i++) {
+        const size_t before = outer;
+        for (struct walk w = walk_row(m, i); next_block(m, &w, &j, &block);) {
+            lower += out->number[j] == out->number[i] && j < i;
+            outer += out->number[j] != out->number[i];
+            out->nonzero++;
+        }
+        rows += outer > before;
+    }
+    TAC_TRY(rows_make(ctx, (size_t)out->owned, lower, &out->lower));
+    TAC_TRY(rows_make(ctx, (size_t)rows, outer, &out->outer));
+    TAC_TRY(tac_alloc(ctx, (size_t)rows, sizeof *out->outer_node, &out->outer_node));
+    TAC_TRY(tac_alloc(ctx, 9 * (size_t)out->owned + 1, sizeof *out->diagonal, &out->diagonal));
+    lower = outer = 0;
+    for (tac_lid i = 0; i < out->owned; i++) {
+        const size_t before = outer;
+        for (struct walk w = walk_row(m, i); next_block(m, &w, &j, &block);)
+            if (j == i)
+                memcpy(out->diagonal + 9 * (size_t)i, block, 9 * sizeof *block);
+            else if (out->number[j] != out->number[i])
+                put(&out->outer, outer++, j, block);
+            else if (j < i)
+                put(&out->lower, lower++, j, block);
+        out->lower.from[i + 1] = lower;
+        if (outer > before) {
+            out->outer_node[out->outer_count++] = i;
+            out->outer.from[out->outer_count] = outer;
+        }
+    }
+done:
+    return err;
+}
+
+/* The two halos between the caller's nodes and ours, and `from`. */
+static enum tac_err make_transfers(struct tac_ctx *ctx, struct making *m, struct tac_local_system *out)
+{
+    enum tac_err err;
+    const tac_lid home = m->system->nodes.owned;
+    tac_gid *id = NULL;
+    int32_t *owner = NULL;
+    struct tac_nodes bring, back;
+    size_t most = (size_t)home + m->came_count + (size_t)out->owned;
+    TAC_TRY(tac_alloc(ctx, 2 * most, sizeof *id, &id));
+    TAC_TRY(tac_alloc(ctx, 2 * most, sizeof *owner, &owner));
+    TAC_TRY(tac_alloc(ctx, (size_t)out->owned, sizeof *out->from, &out->from));
+    TAC_TRY(tac_alloc(ctx, (size_t)home, sizeof *out->gone_node, &out->gone_node));
+    out->home_count = home;
+    out->came = (tac_lid)m->came_count;
+    bring = (struct tac_nodes){home + out->came, home, id, owner};
+    memcpy(id, m->system->nodes.id, (size_t)home * sizeof *id);
+    for (size_t k = 0; k < m->came_count; k++) {
+        id[(size_t)home + k] = m->came[k].id;
+        owner[(size_t)home + k] = (int32_t)m->came[k].home;
+    }
+    for (tac_lid k = 0; k < out->owned; k++)
+        out->from[k] = m->origin[k].home >= 0 ? m->origin[k].home : home + (tac_lid)m->origin[k].came;
+    id += most;
+    owner += most;
+    memcpy(id, out->id, (size_t)out->owned * sizeof *id);
+    for (tac_lid i = 0; i < home; i++)
+        if (m->number[i] >= 0 && m->cut->rank[m->number[i]] != ctx->rank) {
+            id[out->owned + out->gone] = m->system->nodes.id[i];
+            owner[out->owned + out->gone] = m->cut->rank[m->number[i]];
+            out->gone_node[out->gone++] = i;
+        }
+    back = (struct tac_nodes){out->owned + out->gone, out->owned, id, owner};
+    id -= most;
+    owner -= most;
+    TAC_TRY(tac_alloc(ctx, 3 * (size_t)bring.count, sizeof *out->bring_value, &out->bring_value));
+    TAC_TRY(tac_alloc(ctx, 3 * (size_t)back.count, sizeof *out->back_value, &out->back_value));
+done:
+    err = tac_agree(ctx, err);
+    if (!err)
+        err = tac_nodes_halo_create(ctx, &bring, &out->bring);
+    if (!err)
+        err = tac_nodes_halo_create(ctx, &back, &out->give_back);
+    free(id);
+    free(owner);
+    return err;
+}
+
+static enum tac_err make_places(struct tac_ctx *ctx, const struct making *m, struct tac_local_system *out)
+{
+    enum tac_err err;
+    TAC_TRY(tac_alloc(ctx, 4 * (size_t)out->count, sizeof *out->place, &out->place));
+    for (tac_lid k = 0; k < out->owned; k++) {
+        const struct origin *o = &m->origin[k];
+        const struct moving_node node = o->home >= 0 ? describe(ctx, m, o->home) : m->came[o->came];
+        memcpy(out->place + 4 * (size_t)k, node.place, sizeof node.place);
+    }
+done:
+    return err;
+}
+
+enum tac_err tac_local_system_make(struct tac_ctx *ctx, const struct tac_system *system, const uint8_t *fixed,
+                                   const struct tac_cut *cut, struct tac_local_system *out)
+{
+    enum tac_err err;
+    struct making m = {.system = system, .cut = cut};
+    struct tac_nodes nodes;
+    tac_local_system_free(out);
+    err = tac_alloc(ctx, (size_t)system->nodes.count, sizeof *m.number, &m.number);
+    if ((err = tac_agree(ctx, err)) != TAC_OK)
+        goto done;
+    for (tac_lid i = 0; i < system->nodes.count; i++)
+        m.number[i] = fixed[i] ? -1 : cut->subdomain[i];
+    TAC_TRY(send(ctx, &m));
+    err = order_nodes(ctx, &m, out);
+    err = err ? err : name_columns(ctx, &m, out);
+    err = err ? err : fill_rows(ctx, &m, out);
+    err = err ? err : make_places(ctx, &m, out);
+    TAC_TRY(tac_agree(ctx, err));
+    nodes = (struct tac_nodes){out->count, out->owned, out->id, out->owner};
+    TAC_TRY(tac_nodes_halo_create(ctx, &nodes, &out->halo));
+    tac_nodes_halo_refresh(out->halo, out->place, 4 * sizeof *out->place);
+    TAC_TRY(make_transfers(ctx, &m, out));
+done:
+    free(m.number);
+    free(m.came);
+    free(m.block);
+    free(m.origin);
+    free(m.new_node);
+    free(m.block_column);
+    if (err)
+        tac_local_system_free(out);
+    return err;
+}
+
+static void rows_free(struct tac_rows *rows)
+{
+    free(rows->from);
+    free(rows->column);
+    free(rows->block);
+}
+
+void tac_local_system_free(struct tac_local_system *local)
+{
+    free(local->id);
+    free(local->owner);
+    free(local->number);
+    free(local->place);
+    free(local->subdomain);
+    free(local->diagonal);
+    rows_free(&local->lower);
+    rows_free(&local->outer);
+    free(local->outer_node);
+    tac_nodes_halo_destroy(&local->halo);
+    tac_nodes_halo_destroy(&local->bring);
+    tac_nodes_halo_destroy(&local->give_back);
+    free(local->bring_value);
+    free(local->from);
+    free(local->back_value);
+    free(local->gone_node);
+    memset(local, 0, sizeof *local);
+}

@@ -1,0 +1,115 @@
+/* local.h: the rows of whole subdomains, on the rank that works on them.
+ *
+ * The solver has a distribution of its own: each subdomain lies on one rank, with all its rows, and its nodes lie side
+ * by side by ascending id.  So whatever is done within a subdomain is done on one rank, in one order, whatever the
+ * caller's distribution is.  A matrix is kept in three parts: the blocks of the diagonal; those below it, of nodes of
+ * one subdomain (half of a symmetric matrix); and those between subdomains, which are kept by both rows.
+ *
+ *     TAC_TRY(tac_local_system_make(ctx, &system, fixed, &cut, halo, &local));
+ *     tac_local_multiply(&local, p, q);            q = A p
+ *     tac_local_bring(&local, b, r);               from the caller's nodes
+ *     tac_local_return(&local, r, x);              and back
+ *     tac_local_system_free(&local);
+ *
+ * Vectors of the solver have four numbers for each node; the last one is 0.
+ */
+#ifndef TACTUS_SOLVE_LOCAL_H
+#define TACTUS_SOLVE_LOCAL_H
+
+#include "base/four.h"
+#include "solve/cut.h"
+
+/* A subdomain of this rank: nodes [begin, end). */
+struct tac_subdomain {
+    tac_lid begin, end;
+    int number; /* among those of all ranks */
+};
+
+/* Blocks by rows. */
+struct tac_rows {
+    size_t *from;    /* owned, (rows + 1) */
+    tac_lid *column; /* owned */
+    double *block;   /* owned, (blocks, 9) 3x3, column by column, and one number more: whoever reads four at the end */
+};
+
+struct tac_local_system {
+    tac_lid owned, count; /* nodes; ghosts behind */
+    tac_gid *id;          /* owned, (count) */
+    int32_t *owner;       /* owned, (count) */
+    int32_t *number;      /* owned, (count) its subdomain */
+    double *place;        /* owned, (count, 4): position, and the part of a translation that it takes */
+    int subdomains;
+    struct tac_subdomain *subdomain; /* owned, (subdomains) */
+    double *diagonal;                /* owned, (owned, 9), and one more; symmetric */
+    struct tac_rows lower;           /* of each owned node */
+    tac_lid outer_count;
+    tac_lid *outer_node;         /* owned, (outer_count): nodes with blocks of other subdomains */
+    struct tac_rows outer;       /* of each of them, by ascending id of the column */
+    struct tac_nodes_halo *halo; /* owned */
+
+    /* To and from the caller's nodes. */
+    tac_lid home_count, came, gone;
+    struct tac_nodes_halo *bring, *give_back; /* owned */
+    double *bring_value;                      /* owned, (home_count + came, 3) */
+    tac_lid *from;                            /* owned, (owned): place of each node in bring_value */
+    double *back_value;                       /* owned, (owned + gone, 3) */
+    tac_lid *gone_node;                       /* owned, (gone): the caller's nodes that other ranks work on */
+    int64_t nonzero;                          /* blocks of the own rows */
+};
+
+/* Collective. fixed: of all local nodes, ghosts too; `halo` is that of system->nodes. */
+enum tac_err tac_local_system_make(struct tac_ctx *ctx, const struct tac_system *system, const uint8_t *fixed,
+                                   const struct tac_cut *cut, struct tac_local_system *out);
+void tac_local_system_free(struct tac_local_system *local);
+
+/* Neighbours. y = A x; x (count, 4), its ghosts are brought up to date; y (owned, 4). */
+void tac_local_multiply(const struct tac_local_system *local, double *x, double *y);
+/* Neighbours. b (home_count, 3) to r (owned, 4); r (owned, 4) to x, which is written where a node is not fixed. */
+void tac_local_bring(struct tac_local_system *local, const double *b, double *r);
+void tac_local_return(struct tac_local_system *local, const double *r, double *x);
+
+/* ---- the kernels of blocks ---- */
+
+TAC_FOUR_INLINE tac_four tac_load(const double *at)
+{
+    tac_four v;
+    __builtin_memcpy(&v, at, sizeof v);
+    return v;
+}
+
+TAC_FOUR_INLINE void tac_store(double *at, tac_four v)
+{
+    __builtin_memcpy(at, &v, sizeof v);
+}
+
+/* One number four times; from memory, as a load does that where a shuffle would be one more operation. */
+TAC_FOUR_INLINE tac_four tac_all(const double *at)
+{
+    return (tac_four){*at, *at, *at, *at};
+}
+
+/* Numbers 0 to 2, and 0. */
+TAC_FOUR_INLINE tac_four tac_three(tac_four v)
+{
+    const tac_four zero = {0, 0, 0, 0};
+    return __builtin_shufflevector(v, zero, 0, 1, 2, 7);
+}
+
+/* Block times x; the last number is of no use. */
+TAC_FOUR_INLINE tac_four tac_block_times(const double *block, tac_four x)
+{
+    return tac_load(block) * __builtin_shufflevector(x, x, 0, 0, 0, 0) +
+           tac_load(block + 3) * __builtin_shufflevector(x, x, 1, 1, 1, 1) +
+           tac_load(block + 6) * __builtin_shufflevector(x, x, 2, 2, 2, 2);
+}
+
+/* Transposed block times x, whose last number is 0, as the result's is. */
+TAC_FOUR_INLINE tac_four tac_columns_times(tac_four c0, tac_four c1, tac_four c2, tac_four x)
+{
+    const tac_four zero = {0, 0, 0, 0};
+    tac_four sum[3];
+    tac_four_columns(sum, c0 * x, c1 * x, c2 * x, zero);
+    return sum[0] + sum[1] + sum[2];
+}
+
+#endif
