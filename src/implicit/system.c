@@ -4,9 +4,7 @@
  * list, have an order that follows from the scene; every rank adds those that reach a vertex of its own.
  */
 #include "implicit/implicit.h"
-#define tac_stencils tac_stencil_list
 #include "solve/solver.h"
-#undef tac_stencils
 #include <math.h>
 #include <stdlib.h>
 
