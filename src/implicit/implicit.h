@@ -227,9 +227,9 @@ enum tac_err tac_implicit_adapt_stiffness(struct tac_implicit *sim, const double
 /* Local. kappa's lower bound where it is adaptive. */
 double tac_implicit_least_stiffness(const struct tac_implicit *sim);
 
-/* project.c. Local. The nearest positive semi-definite matrix of a symmetric one, (3 nodes, 3 nodes), that is blind to
- * translations. */
-void tac_implicit_project(int nodes, double *h);
+/* project.c. Local. Makes of a symmetric matrix, (3 nodes, 3 nodes), that is blind to translations the nearest positive
+ * semi-definite one, looking at the nodes that are not held (nodes). */
+void tac_implicit_project(int nodes, const bool *held, double *h);
 
 /* system.c. Collective. Newton's direction into sim->p, of all vertices. */
 enum tac_err tac_implicit_system_create(struct tac_implicit *sim);

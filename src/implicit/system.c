@@ -186,6 +186,14 @@ static void add_diagonal(struct tac_implicit *sim, struct tac_matrix *matrix)
     }
 }
 
+static void project(const struct tac_implicit *sim, const tac_lid *v, int n, double *dense)
+{
+    bool held[4] = {false, false, false, false};
+    for (int i = 0; i < n; i++)
+        held[i] = sim->held[v[i]];
+    tac_implicit_project(n, held, dense);
+}
+
 static void add_elements(struct tac_implicit *sim, const double *x, struct tac_matrix *matrix)
 {
     const double h2 = sim->h * sim->h;
@@ -204,7 +212,7 @@ static void add_elements(struct tac_implicit *sim, const double *x, struct tac_m
                 for (int i = 0; i < size; i++)
                     dense[i] += sim->h * l->damping[e] * damped[i];
             }
-            tac_implicit_project(n, dense);
+            project(sim, record, n, dense);
             tac_matrix_add(matrix, 1 + k, e, dense);
         }
     }
@@ -257,7 +265,7 @@ static void add_contacts(struct tac_implicit *sim, const double *x, struct tac_m
             tac_barrier_hessian(&p->form, at, &s->touch[e].near, dense);
             for (int i = 0; i < 9 * n * n; i++)
                 dense[i] *= sim->kappa;
-            tac_implicit_project(n, dense);
+            project(sim, p->v, n, dense);
             tac_matrix_add(matrix, 1 + TAC_ELEMENTS + TAC_PAIR_TYPES + t, place++, dense);
         }
     }
