@@ -1,7 +1,7 @@
 /* advance.c: additive conservative advancement. */
 #include "contact/advance.h"
 
-#define TAC_ADVANCE_PART .9    /* of what is safe, so that rounding of the share is no concern */
+#define TAC_ADVANCE_PART .9        /* of what is safe, so that rounding of the share is no concern */
 enum { TAC_ADVANCE_MOST = 20000 }; /* advances of one pair; then the share that is reached counts */
 
 static double longest(const double p[4][3], int from, int to)
@@ -12,8 +12,8 @@ static double longest(const double p[4][3], int from, int to)
     return sqrt(most);
 }
 
-double tac_advance_safely(enum tac_pair_type type, const double x[4][3], const double p[4][3], double radius, double keep,
-               double most)
+double tac_advance_safely(enum tac_pair_type type, const double x[4][3], const double p[4][3], double radius,
+                          double keep, double most)
 {
     const int n = tac_pair_vertices(type), first = tac_pair_first(type);
     double at[4][3] = {{0}}, move[4][3] = {{0}}, mean[3] = {0, 0, 0}, size = 0, share = 0;
@@ -41,9 +41,12 @@ double tac_advance_safely(enum tac_pair_type type, const double x[4][3], const d
         if (!(speed > 0))
             return 1;
         /* At most `gap - left` may be used up; a part of it, and on from there. */
-        const double step = (round == 0 ? gap - left : TAC_ADVANCE_PART * (gap - .5 * left)) / speed;
-        if (share + step >= 1)
+        double step = (round == 0 ? gap - left : TAC_ADVANCE_PART * (gap - .5 * left)) / speed;
+        const bool end = share + step >= 1;
+        if (end && round == 0)
             return 1;
+        if (end)
+            step = 1 - share;
         for (int i = 0; i < n; i++)
             for (int k = 0; k < 3; k++)
                 at[i][k] = x[i][k] + (share + step) * move[i][k];
@@ -51,6 +54,8 @@ double tac_advance_safely(enum tac_pair_type type, const double x[4][3], const d
         gap = near.d - radius - wrong;
         if (!(gap > left))
             return round == 0 ? share + step : share;
+        if (end)
+            return 1;
         share += step;
     }
     return share;

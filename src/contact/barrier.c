@@ -1,14 +1,16 @@
 /* barrier.c: the barrier and the second derivatives of squared distances (docs/implicit.md, The barrier).
  *
  * A squared distance is a function of up to three vectors between vertices, r from the second primitive to the first
- * and u, v along edges: |r|^2 of two points, |r - (r.u / u.u) u|^2 of a point and a line, (r . u x v)^2 / |u x v|^2 of a
- * plane or of two lines.  Hessians are made for (r, u, v) and brought to the vertices, on which r, u, v depend linearly.
+ * and u, v along edges: |r|^2 of two points, |r - (r.u / u.u) u|^2 of a point and a line, (r . u x v)^2 / |u x v|^2 of
+ * a plane or of two lines.  Hessians are made for (r, u, v) and brought to the vertices, on which r, u, v depend
+ * linearly.
  */
 #include "contact/barrier.h"
 #include <string.h>
 
-#define TAC_PARALLEL 1e-3   /* of |e1|^2 |e2|^2 at rest (Li et al. 2020, Section 4.2) */
-#define TAC_SAME_LINE 1e-20 /* under this sin^2 two edges have no common normal that could be computed */
+#define TAC_PARALLEL 1e-3    /* of |e1|^2 |e2|^2 at rest (Li et al. 2020, Section 4.2) */
+#define TAC_NO_SHARE 0x1p-50 /* weights that are 0 but for rounding */
+#define TAC_SAME_LINE 1e-20  /* under this sin^2 two edges have no common normal that could be computed */
 
 void tac_barrier(double s, double s_hat, double b[3])
 {
@@ -218,9 +220,11 @@ static int choose(const struct tac_barrier_pair *p, const double x[4][3], const 
     int first[2] = {0, 0}, second[3] = {0, 0, 0}, m = 0, n = 0;
     const int split = tac_pair_first(p->type), all = tac_pair_vertices(p->type);
     for (int i = 0; i < all; i++)
-        if (near->w[i] != 0 && i < split)
+        if (!(fabs(near->w[i]) > TAC_NO_SHARE))
+            continue;
+        else if (i < split)
             first[m++] = i;
-        else if (near->w[i] != 0)
+        else
             second[n++] = i;
     *f = (struct frame){{second[0], -1, -1}, {first[0], -1, -1}};
     if (m == 1 && n == 1)
@@ -240,8 +244,8 @@ static int choose(const struct tac_barrier_pair *p, const double x[4][3], const 
         *f = (struct frame){{first[0], first[0], -1}, {second[0], first[1], -1}};
         return 2;
     }
-    *f = (struct frame){{second[0], second[0], n == 3 ? second[0] : -1},
-                        {first[0], second[1], n == 3 ? second[2] : -1}};
+    *f =
+        (struct frame){{second[0], second[0], n == 3 ? second[0] : -1}, {first[0], second[1], n == 3 ? second[2] : -1}};
     return n;
 }
 

@@ -4,7 +4,18 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { KINETIC, GRAVITY, STRETCH, BEND, CONTACT, DISSIPATED, WORK, MOMENTUM, ANGULAR = MOMENTUM + 3, SUMS = ANGULAR + 3 };
+enum {
+    KINETIC,
+    GRAVITY,
+    STRETCH,
+    BEND,
+    CONTACT,
+    DISSIPATED,
+    WORK,
+    MOMENTUM,
+    ANGULAR = MOMENTUM + 3,
+    SUMS = ANGULAR + 3
+};
 
 /* Does inertia carry it, or a script or nothing? */
 static bool is_free(const struct tac_implicit *sim, tac_lid v)
@@ -53,8 +64,7 @@ static void enter_loads(struct tac_implicit *sim)
         const struct tac_load_element *l = &sim->loads.element[e];
         double at[4][3] = {{0}}, push[3][3], centre[3];
         tac_implicit_gather(sim->x0, l->v, l->count, at);
-        const double mean =
-            tac_load_mean(sim->scene, &sim->load_times, l->load, from + (to - from) / 2, to - from);
+        const double mean = tac_load_mean(sim->scene, &sim->load_times, l->load, from + (to - from) / 2, to - from);
         tac_load_impulse(sim->scene, l, at, 1, mean, push, centre);
         for (int i = 0; i < l->count; i++) {
             const size_t v = (size_t)l->v[i];
@@ -62,6 +72,29 @@ static void enter_loads(struct tac_implicit *sim)
                 tac_accum_add(&sim->work, push[i][c] * (sim->x[3 * v + c] - sim->x0[3 * v + c]));
         }
     }
+}
+
+static enum tac_err count_contacts(struct tac_implicit *sim)
+{
+    double least = INFINITY;
+    int64_t contacts = 0;
+    for (size_t e = 0; e < sim->pair_count; e++) {
+        const struct tac_implicit_pair *p = &sim->pair[e];
+        double at[4][3];
+        struct tac_near near;
+        tac_implicit_gather(sim->x, p->v, tac_pair_vertices(p->form.type), at);
+        if (!p->counted || !tac_barrier_near(&p->form, at, &near))
+            continue;
+        contacts++;
+        least = fmin(least, near.d - p->form.radius);
+    }
+    if (sim->ctx->size > 1 &&
+        (MPI_Allreduce(MPI_IN_PLACE, &contacts, 1, MPI_INT64_T, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS ||
+         MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS))
+        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while counting contacts");
+    sim->told.contacts = contacts;
+    sim->told.least_gap = least < INFINITY ? least : NAN;
+    return TAC_OK;
 }
 
 enum tac_err tac_implicit_enter_step(struct tac_implicit *sim)
@@ -82,7 +115,7 @@ enum tac_err tac_implicit_enter_step(struct tac_implicit *sim)
         for (size_t c = 0; sim->script[k].on && tac_implicit_mine(sim, (tac_lid)v) && c < 3; c++)
             tac_accum_add(&sim->work, sim->gradient[3 * v + c] / h2 * (sim->x[3 * v + c] - sim->x0[3 * v + c]));
     }
-    return TAC_OK;
+    return count_contacts(sim);
 }
 
 /* ---- rows ---- */
@@ -143,7 +176,7 @@ static void enter_contacts(const struct tac_implicit *sim, double kappa, struct 
 {
     row->min_distance = INFINITY;
     for (size_t e = 0; e < sim->pair_count; e++) {
-        const struct tac_candidate *p = &sim->pair[e];
+        const struct tac_implicit_pair *p = &sim->pair[e];
         double at[4][3];
         struct tac_near near;
         tac_implicit_gather(sim->x, p->v, tac_pair_vertices(p->form.type), at);
@@ -212,7 +245,7 @@ done:
 
 /* ---- contacts ---- */
 
-static void tell_contact(const struct tac_implicit *sim, const struct tac_candidate *p, const double at[4][3],
+static void tell_contact(const struct tac_implicit *sim, const struct tac_implicit_pair *p, const double at[4][3],
                          const struct tac_near *near, double kappa, struct tac_contact *out)
 {
     const int n = tac_pair_vertices(p->form.type), first = tac_pair_first(p->form.type);
@@ -245,7 +278,7 @@ enum tac_err tac_implicit_contacts(struct tac_implicit *sim, struct tac_contact 
     TAC_TRY(look_ahead(sim, &kappa));
     err = tac_alloc(sim->ctx, sim->pair_count, sizeof **out, out);
     for (size_t e = 0; e < sim->pair_count && !err; e++) {
-        const struct tac_candidate *p = &sim->pair[e];
+        const struct tac_implicit_pair *p = &sim->pair[e];
         double at[4][3];
         struct tac_near near;
         tac_implicit_gather(sim->x, p->v, tac_pair_vertices(p->form.type), at);

@@ -203,8 +203,7 @@ enum tac_err tac_implicit_sum(struct tac_ctx *ctx, struct tac_accum *sum, int co
         memcpy(all[k], sum[k].limb, sizeof sum[k].limb);
         all[k][TAC_ACCUM_LIMBS] = sum[k].bad;
     }
-    if (MPI_Allreduce(MPI_IN_PLACE, all, count * (TAC_ACCUM_LIMBS + 1), MPI_INT64_T, MPI_SUM, ctx->comm) !=
-        MPI_SUCCESS)
+    if (MPI_Allreduce(MPI_IN_PLACE, all, count * (TAC_ACCUM_LIMBS + 1), MPI_INT64_T, MPI_SUM, ctx->comm) != MPI_SUCCESS)
         return tac_fail(ctx, TAC_ERR_RUN, "MPI failed while adding up energies");
     for (int k = 0; k < count; k++) {
         memcpy(sum[k].limb, all[k], sizeof sum[k].limb);

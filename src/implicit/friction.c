@@ -36,7 +36,7 @@ enum tac_err tac_implicit_lag(struct tac_implicit *sim, const double *x)
     enum tac_err err = TAC_OK;
     sim->sliding_count = 0;
     for (size_t e = 0; e < sim->pair_count; e++) {
-        const struct tac_candidate *p = &sim->pair[e];
+        const struct tac_implicit_pair *p = &sim->pair[e];
         double at[4][3], gradient[4][3];
         struct tac_near near;
         if (!(p->friction > 0))
@@ -45,8 +45,8 @@ enum tac_err tac_implicit_lag(struct tac_implicit *sim, const double *x)
         if (!tac_barrier_near(&p->form, at, &near))
             continue;
         const double push = tac_barrier_gradient(&p->form, at, &near, gradient);
-        TAC_TRY(tac_grow(sim->ctx, &sim->sliding, &sim->sliding_capacity, sim->sliding_count + 1,
-                         sizeof *sim->sliding));
+        TAC_TRY(
+            tac_grow(sim->ctx, &sim->sliding, &sim->sliding_capacity, sim->sliding_count + 1, sizeof *sim->sliding));
         struct tac_sliding *s = &sim->sliding[sim->sliding_count++];
         s->type = p->form.type;
         memcpy(s->v, p->v, sizeof s->v);

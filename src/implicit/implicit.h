@@ -6,7 +6,8 @@
  *
  * Every rank knows the places of all vertices (so memory grows with the scene), and works on those terms that reach a
  * vertex of its own: gradients, rows of the matrix, candidates.  Terms are added to a vertex in an order that follows
- * from the scene, and sums over all are exact, so all ranks take the same decisions, and no bit depends on their number.
+ * from the scene, and sums over all are exact, so all ranks take the same decisions, and no bit depends on their
+ * number.
  *
  * State at the end of a step: positions, velocities, where scripts caught their vertices, and the sums of the book.
  * Everything else is made anew in the next step.
@@ -32,7 +33,7 @@ struct tac_implicit_search;
 struct tac_implicit_system;
 
 /* A pair that may come near in this step. */
-struct tac_candidate {
+struct tac_implicit_pair {
     uint64_t key;
     tac_lid v[4];
     struct tac_barrier_pair form;
@@ -54,10 +55,10 @@ struct tac_sliding {
 struct tac_implicit_elements {
     const struct tac_element *element;
     size_t count;
-    size_t *of;        /* owned, (count): their place in the list of all */
-    uint8_t *counted;  /* owned, (count) */
-    double *damping;   /* owned, (count): s; 0: none */
-    double *at_start;  /* owned, (count, width): strain at the step's start */
+    size_t *of;       /* owned, (count): their place in the list of all */
+    uint8_t *counted; /* owned, (count) */
+    double *damping;  /* owned, (count): s; 0: none */
+    double *at_start; /* owned, (count, width): strain at the step's start */
 };
 
 /* A scripted vertex. */
@@ -89,32 +90,33 @@ struct tac_implicit {
 
     /* state */
     tac_time now;
-    int64_t step; /* that ended at now */
+    int64_t step;    /* that ended at now */
     double *x, *v;   /* owned, (count, 3): m, m/s */
     double *own_v;   /* owned by `v` on one rank, else (owned, 3): velocities in the order of `id` */
     double *impulse; /* owned, (owned, 3): of contact since it was last set to 0, N s */
     size_t script_count;
-    struct tac_implicit_script *script; /* owned: of all ranks, ascending by vertex */
-    int32_t *script_of;                 /* owned, (count): or -1 */
+    struct tac_implicit_script *script;             /* owned: of all ranks, ascending by vertex */
+    int32_t *script_of;                             /* owned, (count): or -1 */
     struct tac_accum dissipated, work, total_start; /* this rank's part of the first two */
     bool has_start;
     struct tac_counters counters;
 
     /* of the step under way */
-    double *x0, *ahead;    /* owned, (count, 3): at its start; x^ of inertia, m */
-    double *p, *trial;     /* owned, (count, 3) */
-    double *gradient;      /* owned, (count, 3): of own vertices */
-    uint8_t *held;         /* owned, (count): is not moved by Newton */
-    double kappa, pull;    /* of the barrier; of the augmented Lagrangian (0: not under way) */
+    double *x0, *ahead; /* owned, (count, 3): at its start; x^ of inertia, m */
+    double *p, *trial;  /* owned, (count, 3) */
+    double *gradient;   /* owned, (count, 3): of own vertices */
+    uint8_t *held;      /* owned, (count): is not moved by Newton */
+    double kappa, pull; /* of the barrier; of the augmented Lagrangian (0: not under way) */
     size_t pair_count, pair_capacity;
-    struct tac_candidate *pair; /* owned, ascending by key */
+    struct tac_implicit_pair *pair; /* owned, ascending by key */
     size_t sliding_count, sliding_capacity;
-    struct tac_sliding *sliding; /* owned */
+    struct tac_sliding *sliding;        /* owned */
     struct tac_implicit_search *search; /* owned */
     struct tac_implicit_system *system; /* owned */
     struct {
-        int64_t newton, linear, builds;
-        double least_share, residual_speed;
+        int64_t newton, linear, contacts;              /* iterations; pairs nearer than their thickness at its end */
+        double least_share, residual_speed, least_gap; /* of p that contact allowed; |p|/h at last, m/s; m, NaN: none */
+        double wall_s;
     } told; /* of the last step */
 
     struct tac_recorder *record; /* borrowed; NULL: none */

@@ -1,8 +1,8 @@
 /* project.c: Hessians without their negative eigenvalues (docs/implicit.md, Newton's method).
  *
  * Only nodes that Newton's method moves count, and of those only the ones that the term depends on at all.  Where all
- * of them are moved, forces within a stencil do not feel a translation, so three eigenvalues are 0: the others are those
- * of a matrix that is smaller by one node, in an orthonormal basis of what changes the stencil's shape.  Many are
+ * of them are moved, forces within a stencil do not feel a translation, so three eigenvalues are 0: the others are
+ * those of a matrix that is smaller by one node, in an orthonormal basis of what changes the stencil's shape.  Many are
  * positive, which a Cholesky factor tells at once; the others go through Jacobi's method, whose sweeps have one fixed
  * order.
  */
@@ -12,13 +12,12 @@
 
 /* ROW: so that rows are whole vectors. */
 enum { MOST_NODES = 4, MOST = 9, ROW = 12, SWEEPS = 30 };
-/* Of the largest entry: what is smaller counts as 0.  Negative eigenvalues that are left are of the square of it. */
-#define TAC_OFF_DIAGONAL 0x1p-26
+#define TAC_OFF_DIAGONAL 0x1p-40 /* of the largest entry: what is smaller counts as 0 */
 
 /* How the matrix of Jacobi's method, `size` unknowns, is seen from the stencil's nodes. */
 struct reduced {
     int size, nodes, node[MOST_NODES];
-    bool blind;                   /* to translations */
+    bool blind;                  /* to translations */
     double basis[3][MOST_NODES]; /* of what is not a translation: rows are orthonormal */
 };
 
@@ -39,8 +38,8 @@ static bool choose(int nodes, const double *h, const bool *held, struct reduced 
     q->nodes = 0;
     q->blind = true;
     for (int i = 0; i < nodes; i++) {
-        const bool there = h[(size + 1) * (3 * i)] != 0 || h[(size + 1) * (3 * i + 1)] != 0 ||
-                           h[(size + 1) * (3 * i + 2)] != 0;
+        const bool there =
+            h[(size + 1) * (3 * i)] != 0 || h[(size + 1) * (3 * i + 1)] != 0 || h[(size + 1) * (3 * i + 2)] != 0;
         if (there && held[i])
             q->blind = false;
         else if (there)

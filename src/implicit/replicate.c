@@ -127,8 +127,7 @@ done:
     return err;
 }
 
-static enum tac_err set_elements(struct tac_ctx *ctx, const struct element *element, size_t n, int nodes,
-                                 tac_lid **out)
+static enum tac_err set_elements(struct tac_ctx *ctx, const struct element *element, size_t n, int nodes, tac_lid **out)
 {
     enum tac_err err;
     TAC_TRY(tac_alloc(ctx, n * (size_t)nodes, sizeof **out, out));

@@ -6,8 +6,8 @@
 #include "implicit/implicit.h"
 #include <math.h>
 
-/* Where a motion puts at t, quanta, a vertex whose path starts at `origin`; t may be past the last knot of a motion that
- * releases: then the last piece goes on. */
+/* Where a motion puts at t, quanta, a vertex whose path starts at `origin`; t may be past the last knot of a motion
+ * that releases: then the last piece goes on. */
 static void place(const struct tac_implicit *sim, const struct tac_motion *m, const double origin[3], tac_time t,
                   double x[3])
 {

@@ -4,8 +4,8 @@
  * Pairs whose boxes meet are the candidates.  The list stays complete as long as every vertex stays within the skin of
  * the way that its boxes were made for.
  *
- * A rank looks for the pairs that reach a vertex of its own: its own primitives against each other, and against those of
- * the others.
+ * A rank looks for the pairs that reach a vertex of its own: its own primitives against each other, and against those
+ * of the others.
  */
 #include "geometry/tree.h"
 #include "implicit/implicit.h"
@@ -185,12 +185,12 @@ static enum tac_err take(void *context, int32_t i, int32_t j)
     if (!(form.thickness > 0))
         return TAC_OK;
     TAC_TRY(tac_grow(sim->ctx, &sim->pair, &sim->pair_capacity, sim->pair_count + 1, sizeof *sim->pair));
-    struct tac_candidate *p = &sim->pair[sim->pair_count++];
+    struct tac_implicit_pair *p = &sim->pair[sim->pair_count++];
     double rest[4][3];
-    *p = (struct tac_candidate){.key = tac_pair_key(f->type, a, b),
-                                .form = {f->type, form.radius, form.thickness, 0},
-                                .before = INFINITY,
-                                .counted = tac_implicit_counts(sim, v, n)};
+    *p = (struct tac_implicit_pair){.key = tac_pair_key(f->type, a, b),
+                                    .form = {f->type, form.radius, form.thickness, 0},
+                                    .before = INFINITY,
+                                    .counted = tac_implicit_counts(sim, v, n)};
     memcpy(p->v, v, sizeof v);
     const tac_lid *body = sim->scene->mesh->vertex_body;
     p->friction = tac_scene_law(sim->scene, body[v[0]], body[v[first]])->friction;
@@ -202,7 +202,8 @@ done:
     return err;
 }
 
-static enum tac_err meet(struct tac_implicit *sim, enum tac_pair_type type, const struct shape *a, const struct shape *b)
+static enum tac_err meet(struct tac_implicit *sim, enum tac_pair_type type, const struct shape *a,
+                         const struct shape *b)
 {
     static const double none[TAC_DOP_AXES];
     int64_t tests = 0;
@@ -227,7 +228,7 @@ done:
 
 static int compare(const void *a, const void *b)
 {
-    const struct tac_candidate *x = a, *y = b;
+    const struct tac_implicit_pair *x = a, *y = b;
     return (x->key > y->key) - (x->key < y->key);
 }
 
@@ -286,7 +287,6 @@ enum tac_err tac_implicit_find(struct tac_implicit *sim, const double *x, const 
         err = make_list(sim);
         s->made = err == TAC_OK;
         sim->counters.candidate_builds++;
-        sim->told.builds++;
         err = tac_agree(sim->ctx, err);
     }
     sim->counters.candidates = (int64_t)sim->pair_count;

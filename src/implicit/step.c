@@ -6,12 +6,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define TAC_GAP_KEPT .2       /* of a gap, by one iterate */
-#define TAC_SLACK 0x1p-48     /* of the sizes of all terms: what rounding may add to the potential */
-#define TAC_PULL_FIRST 1e6    /* of a scripted vertex to its place, per mass */
-#define TAC_PULL_MOST 1e8     /* likewise */
-#define TAC_ARRIVED .999      /* of the way of scripted vertices: then the rest is gone at once */
-#define TAC_NEARLY .99        /* likewise: then multipliers do better than a stronger pull */
+#define TAC_GAP_KEPT .2    /* of a gap, by one iterate */
+#define TAC_SLACK 0x1p-48  /* of the sizes of all terms: what rounding may add to the potential */
+#define TAC_PULL_FIRST 1e6 /* of a scripted vertex to its place, per mass */
+#define TAC_PULL_MOST 1e8  /* likewise */
+#define TAC_ARRIVED .999   /* of the way of scripted vertices: then the rest is gone at once */
+#define TAC_NEARLY .99     /* likewise: then multipliers do better than a stronger pull */
 enum { HALVINGS = 60 };
 
 tac_time tac_implicit_step_time(const struct tac_implicit *sim, int64_t k)
@@ -33,8 +33,7 @@ static enum tac_err predict(struct tac_implicit *sim)
         const struct tac_load_element *l = &sim->loads.element[e];
         double at[4][3] = {{0}}, impulse[3][3], centre[3];
         tac_implicit_gather(sim->x, l->v, l->count, at);
-        const double mean =
-            tac_load_mean(sim->scene, &sim->load_times, l->load, from + (to - from) / 2, to - from);
+        const double mean = tac_load_mean(sim->scene, &sim->load_times, l->load, from + (to - from) / 2, to - from);
         tac_load_impulse(sim->scene, l, at, h, mean, impulse, centre);
         for (int i = 0; i < l->count; i++)
             for (size_t k = 0; k < 3 && mass[l->v[i]] > 0; k++)
@@ -81,7 +80,7 @@ static enum tac_err bound(struct tac_implicit *sim, double *share)
     double least = 1;
     const double begin_s = tac_wall_s();
     for (size_t e = 0; e < sim->pair_count; e++) {
-        const struct tac_candidate *c = &sim->pair[e];
+        const struct tac_implicit_pair *c = &sim->pair[e];
         double x[4][3], p[4][3];
         const int n = tac_pair_vertices(c->form.type);
         tac_implicit_gather(sim->x, c->v, n, x);
@@ -235,7 +234,7 @@ static enum tac_err fail_step(struct tac_implicit *sim, const char *why)
     int which[2] = {0, sim->ctx->rank}, first = 0;
     char pair[300] = "";
     for (size_t e = 0; e < sim->pair_count; e++) {
-        const struct tac_candidate *c = &sim->pair[e];
+        const struct tac_implicit_pair *c = &sim->pair[e];
         double at[4][3];
         struct tac_near near;
         tac_implicit_gather(sim->x, c->v, tac_pair_vertices(c->form.type), at);
@@ -356,6 +355,7 @@ enum tac_err tac_implicit_step(struct tac_implicit *sim)
 {
     enum tac_err err;
     bool there;
+    const double begin_s = tac_wall_s();
     const tac_time to = tac_implicit_step_time(sim, sim->step + 1);
     TAC_TRY(begin(sim));
     TAC_TRY(move_scripted(sim, &there));
@@ -374,6 +374,7 @@ enum tac_err tac_implicit_step(struct tac_implicit *sim)
     sim->step++;
     sim->now = to;
     sim->counters.windows++;
+    sim->told.wall_s = tac_wall_s() - begin_s;
 done:
     if (err)
         take_back(sim);

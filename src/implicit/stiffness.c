@@ -58,7 +58,7 @@ enum tac_err tac_implicit_adapt_stiffness(struct tac_implicit *sim, const double
     if (sim->scene->settings->implicit.stiffness > 0)
         return TAC_OK;
     for (size_t e = 0; e < sim->pair_count; e++) {
-        struct tac_candidate *p = &sim->pair[e];
+        struct tac_implicit_pair *p = &sim->pair[e];
         double at[4][3];
         struct tac_near near;
         tac_implicit_gather(x, p->v, tac_pair_vertices(p->form.type), at);
@@ -67,8 +67,7 @@ enum tac_err tac_implicit_adapt_stiffness(struct tac_implicit *sim, const double
         pressed |= gap < close && p->before < close && gap < p->before;
         p->before = gap;
     }
-    if (sim->ctx->size > 1 &&
-        MPI_Allreduce(MPI_IN_PLACE, &pressed, 1, MPI_INT, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS)
+    if (sim->ctx->size > 1 && MPI_Allreduce(MPI_IN_PLACE, &pressed, 1, MPI_INT, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS)
         return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while adapting the barrier's stiffness");
     if (pressed && sim->kappa < most) {
         sim->kappa = fmin(most, 2 * sim->kappa);

@@ -18,14 +18,14 @@ struct touch {
 struct tac_implicit_system {
     struct tac_solver *solver; /* owned */
     struct tac_nodes nodes;
-    tac_gid *id;    /* owned, (count): of the nodes: own vertices, then all others */
-    int32_t *owner; /* owned, (count) */
-    tac_lid *local; /* owned, (count): place of a vertex among the nodes */
+    tac_gid *id;                         /* owned, (count): of the nodes: own vertices, then all others */
+    int32_t *owner;                      /* owned, (count) */
+    tac_lid *local;                      /* owned, (count): place of a vertex among the nodes */
     tac_lid *diagonal;                   /* owned, (owned): 0, 1, ... */
     tac_lid *element_node[TAC_ELEMENTS]; /* owned */
     size_t node_capacity, touch_capacity, touch_count;
-    tac_lid *node;       /* owned: of friction's stencils and contacts */
-    struct touch *touch; /* owned: the candidates that are near now, in their order */
+    tac_lid *node;                   /* owned: of friction's stencils and contacts */
+    struct touch *touch;             /* owned: the candidates that are near now, in their order */
     double *b, *position, *solution; /* owned, (owned, 3), (owned, 3), (count, 3) */
     uint8_t *fixed;                  /* owned, (owned) */
     bool cut;                        /* made in this step */
@@ -111,7 +111,7 @@ static enum tac_err find_touching(struct tac_implicit *sim, const double *x)
     struct tac_implicit_system *s = sim->system;
     s->touch_count = 0;
     for (size_t e = 0; e < sim->pair_count; e++) {
-        const struct tac_candidate *p = &sim->pair[e];
+        const struct tac_implicit_pair *p = &sim->pair[e];
         double at[4][3];
         struct tac_near near;
         tac_implicit_gather(x, p->v, tac_pair_vertices(p->form.type), at);
@@ -140,7 +140,7 @@ static enum tac_err list_stencils(struct tac_implicit *sim, struct tac_stencil_l
     list[0] = (struct tac_stencil_list){(size_t)sim->owned, 1, s->diagonal};
     for (int k = 0; k < TAC_ELEMENTS; k++)
         list[1 + k] = k < sim->set.count ? (struct tac_stencil_list){sim->list[k].count, sim->list[k].element->nodes,
-                                                                 s->element_node[k]}
+                                                                     s->element_node[k]}
                                          : (struct tac_stencil_list){0, 1, NULL};
     TAC_TRY(tac_grow(sim->ctx, &s->node, &s->node_capacity, 4 * (sim->sliding_count + s->touch_count) + 1,
                      sizeof *s->node));
@@ -158,7 +158,7 @@ static enum tac_err list_stencils(struct tac_implicit *sim, struct tac_stencil_l
         struct tac_stencil_list *l = &list[1 + TAC_ELEMENTS + TAC_PAIR_TYPES + t];
         *l = (struct tac_stencil_list){0, tac_pair_vertices((enum tac_pair_type)t), to};
         for (size_t e = 0; e < s->touch_count; e++) {
-            const struct tac_candidate *p = &sim->pair[s->touch[e].pair];
+            const struct tac_implicit_pair *p = &sim->pair[s->touch[e].pair];
             if ((int)p->form.type == t) {
                 to = append(s, p->v, l->nodes, to);
                 l->count++;
@@ -256,7 +256,7 @@ static void add_contacts(struct tac_implicit *sim, const double *x, struct tac_m
     for (int t = 0; t < TAC_PAIR_TYPES; t++) {
         size_t place = 0;
         for (size_t e = 0; e < s->touch_count; e++) {
-            const struct tac_candidate *p = &sim->pair[s->touch[e].pair];
+            const struct tac_implicit_pair *p = &sim->pair[s->touch[e].pair];
             const int n = tac_pair_vertices(p->form.type);
             double at[4][3], dense[144];
             if ((int)p->form.type != t)

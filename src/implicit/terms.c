@@ -125,7 +125,7 @@ void tac_implicit_add_elements(struct tac_implicit *sim, const double *x, bool d
 static void contact_energy(const struct tac_implicit *sim, const double *x, struct total *t)
 {
     for (size_t e = 0; e < sim->pair_count; e++) {
-        const struct tac_candidate *p = &sim->pair[e];
+        const struct tac_implicit_pair *p = &sim->pair[e];
         double at[4][3];
         struct tac_near near;
         if (!p->counted)
@@ -139,7 +139,7 @@ static void contact_energy(const struct tac_implicit *sim, const double *x, stru
 void tac_implicit_add_contact(struct tac_implicit *sim, const double *x)
 {
     for (size_t e = 0; e < sim->pair_count; e++) {
-        const struct tac_candidate *p = &sim->pair[e];
+        const struct tac_implicit_pair *p = &sim->pair[e];
         const int n = tac_pair_vertices(p->form.type);
         double at[4][3], g[4][3];
         struct tac_near near;

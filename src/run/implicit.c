@@ -6,10 +6,27 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* The scene's own end is one of a step; --until may be another. */
+static enum tac_err check_end(struct tac_ctx *ctx, const struct tac_scene *scene)
+{
+    const double h = scene->settings->implicit.step_s, q = scene->settings->quantum_s;
+    const tac_time end = scene->settings->t_end;
+    const tac_time off = tac_scene_grid(scene, h, (int64_t)floor((double)end * q / h + .5)) - end;
+    if (off <= TAC_FRAME_GRAIN && off >= -TAC_FRAME_GRAIN)
+        return TAC_OK;
+    return tac_fail(
+        ctx, TAC_ERR_INPUT,
+        "a run of the implicit integrator cannot end at t = %.9g s, between two of its steps of %.9g s; ask for "
+        "a multiple of integrator.step_s",
+        (double)end * q, h);
+}
+
 static enum tac_err create(struct tac_ctx *ctx, struct tac_scene *scene, void **state)
 {
     struct tac_implicit *sim = NULL;
-    const enum tac_err err = tac_implicit_create(ctx, scene, &sim);
+    enum tac_err err = check_end(ctx, scene);
+    if (!err)
+        err = tac_implicit_create(ctx, scene, &sim);
     *state = sim;
     return err;
 }
@@ -26,12 +43,11 @@ static enum tac_err check_limit(const struct tac_implicit *sim, tac_time limit, 
 {
     if (end <= limit + TAC_FRAME_GRAIN)
         return TAC_OK;
-    return tac_fail(sim->ctx, TAC_ERR_INPUT,
-                    "the implicit integrator cannot stop at t = %.9g s: its steps are %.9g s long, and the next one ends "
-                    "at %.9g s; ask for a multiple of integrator.step_s (--until, output.checkpoint_every_t, steps of a "
-                    "program)",
-                    (double)limit * sim->scene->settings->quantum_s, sim->h,
-                    (double)end * sim->scene->settings->quantum_s);
+    return tac_fail(
+        sim->ctx, TAC_ERR_INPUT,
+        "the implicit integrator cannot stop at t = %.9g s: its steps are %.9g s long, and the next one ends "
+        "at %.9g s; ask for a multiple of integrator.step_s",
+        (double)limit * sim->scene->settings->quantum_s, sim->h, (double)end * sim->scene->settings->quantum_s);
 }
 
 static enum tac_err advance(void *state, tac_time limit, struct tac_step *step)
@@ -73,7 +89,9 @@ static enum tac_err energy(void *state, struct tac_energy_row *row)
     return tac_implicit_energy(state, row);
 }
 
-static void begin_row(void *state) {}
+static void begin_row(void *state)
+{
+}
 
 static enum tac_err counters(const void *state, struct tac_counters *sum)
 {
@@ -138,6 +156,22 @@ static enum tac_err hold(void *state, enum tac_err err)
     return tac_agree(sim->ctx, err);
 }
 
+/* ---- steps.csv ---- */
+
+static int64_t step_number(const void *state)
+{
+    return ((const struct tac_implicit *)state)->step;
+}
+
+static void step_row(const void *state, char *row, size_t size)
+{
+    const struct tac_implicit *sim = state;
+    snprintf(row, size, "%lld,%.17g,%lld,%lld,%.17g,%.17g,%.17g,%lld,%.17g,%.3g", (long long)sim->step,
+             (double)sim->now * sim->scene->settings->quantum_s, (long long)sim->told.newton,
+             (long long)sim->told.linear, sim->told.least_share, sim->kappa, sim->told.residual_speed,
+             (long long)sim->told.contacts, sim->told.least_gap, sim->told.wall_s);
+}
+
 /* ---- records ---- */
 
 static enum tac_err record(void *state, struct tac_recorder *log)
@@ -195,7 +229,9 @@ static int64_t chatter(const void *state)
     return 0;
 }
 
-static void clear_chatter(void *state) {}
+static void clear_chatter(void *state)
+{
+}
 
 static enum tac_err join(void *state, struct tac_pieces *pieces)
 {
@@ -207,7 +243,9 @@ static void pace_out(const void *state, struct tac_pace *pace)
     memset(pace, 0, sizeof *pace);
 }
 
-static void pace_in(void *state, const struct tac_pace *pace) {}
+static void pace_in(void *state, const struct tac_pace *pace)
+{
+}
 
 /* ---- changes of the scene: the state at a step's end holds nothing that a scene could change ---- */
 
@@ -227,7 +265,9 @@ static enum tac_err change_in(void *state, const uint8_t *motion, const void *ke
     return TAC_OK;
 }
 
-static void change_clear(void **kept) {}
+static void change_clear(void **kept)
+{
+}
 
 const struct tac_integrator tac_integrator_implicit = {
     .name = "implicit",
@@ -248,6 +288,9 @@ const struct tac_integrator tac_integrator_implicit = {
     .status = status,
     .discovery = discovery,
     .hold = hold,
+    .step_head = "step,time,newton,linear,share_min,kappa,speed,contacts,min_distance,seconds",
+    .step_number = step_number,
+    .step_row = step_row,
     .record = record,
     .look = look,
     .load = load,

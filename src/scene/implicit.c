@@ -33,12 +33,7 @@ static const struct tac_field newton_fields[] = {
      .fallback = NAN,
      .max = TAC_FARTHEST,
      .min_open = true},
-    {.key = "most",
-     .kind = TAC_FIELD_INTEGER,
-     .offset = AT(implicit.most),
-     .fallback = 1000,
-     .min = 1,
-     .max = 1000000},
+    {.key = "most", .kind = TAC_FIELD_INTEGER, .offset = AT(implicit.most), .fallback = 1000, .min = 1, .max = 1000000},
 };
 
 static const struct tac_field barrier_fields[] = {{.key = "stiffness", .kind = TAC_FIELD_OTHER}};
@@ -80,11 +75,18 @@ static enum tac_err read_barrier(struct tac_reader *reader, json_t *section)
     } else if (json_is_string(value)) {
         TAC_TRY(tac_field_read(reader, &word, value, "integrator.barrier.stiffness", NULL));
     } else {
-        TAC_TRY(tac_field_read(reader, &stiffness_field, value, "integrator.barrier.stiffness",
-                               reader->scene->settings));
+        TAC_TRY(
+            tac_field_read(reader, &stiffness_field, value, "integrator.barrier.stiffness", reader->scene->settings));
     }
 done:
     return err;
+}
+
+/* Is `span` a whole number of steps, as their ends are rounded? */
+static bool is_multiple(const struct tac_scene *scene, double span_s)
+{
+    const double h = scene->settings->implicit.step_s, steps = floor(span_s / h + .5);
+    return steps >= 1 && steps < 0x1p30 && tac_scene_grid(scene, h, (int64_t)steps) == tac_scene_grid(scene, span_s, 1);
 }
 
 /* Steps end on the grid that frames are on, so every frame and the end are ends of steps. */
@@ -94,12 +96,12 @@ static enum tac_err check_step(struct tac_reader *reader)
     const struct tac_scene *scene = reader->scene;
     const struct tac_settings *s = scene->settings;
     const double h = s->implicit.step_s, grain_s = TAC_FRAME_GRAIN * s->quantum_s;
-    const double steps = floor(s->frame_s / h + .5), all = floor(s->end_s / h + .5);
+    const double all = floor(s->end_s / h + .5);
     if (!(h >= 16 * grain_s))
         TAC_TRY(tac_scene_fail(reader, "integrator.step_s",
                                "is %s s; with clocks.quantum_s %s it must be at least %s s, so make it larger",
                                tac_shown(h).text, tac_shown(s->quantum_s).text, tac_shown(16 * grain_s).text));
-    if (!(steps >= 1 && steps < 0x1p30) || tac_scene_grid(scene, h, (int64_t)steps) != tac_scene_grid(scene, s->frame_s, 1))
+    if (!is_multiple(scene, s->frame_s))
         TAC_TRY(tac_scene_fail(reader, "integrator.step_s",
                                "is %s s, and time.frame %s s is no multiple of it; the state is known at the ends of "
                                "steps, so make one a multiple of the other",
@@ -128,6 +130,10 @@ enum tac_err tac_scene_read_implicit(struct tac_reader *reader, json_t *integrat
     TAC_TRY(tac_fields_read(reader, section, "integrator.friction", friction_fields, COUNT(friction_fields), s));
     TAC_TRY(tac_section(reader, integrator, "integrator", "solver", &section));
     TAC_TRY(tac_fields_read(reader, section, "integrator.solver", solver_fields, COUNT(solver_fields), s));
+    if (s->implicit.scheme != TAC_IMPLICIT_EULER)
+        TAC_TRY(tac_scene_fail(reader, "integrator.scheme",
+                               "is \"%s\", which this version does not have yet; use \"euler\"",
+                               schemes[s->implicit.scheme]));
     TAC_TRY(check_step(reader));
 done:
     return err;
@@ -207,6 +213,12 @@ enum tac_err tac_scene_check_implicit(struct tac_reader *reader)
     if (s->clocks.mode != TAC_CLOCKS_NESTED)
         TAC_TRY(tac_scene_fail(reader, "clocks.mode",
                                "is \"free\", but the implicit integrator has one step for all; leave the key out"));
+    if (s->checkpoint.every_t > 0 && !is_multiple(reader->scene, s->checkpoint.every_t))
+        TAC_TRY(
+            tac_scene_fail(reader, "output.checkpoint_every_t",
+                           "is %s s, which is no multiple of integrator.step_s, %s s; the state is known at the ends "
+                           "of steps, so make it one",
+                           tac_shown(s->checkpoint.every_t).text, tac_shown(s->implicit.step_s).text));
     TAC_TRY(check_laws(reader));
     TAC_TRY(check_materials(reader));
     TAC_TRY(check_loads(reader));

@@ -28,6 +28,7 @@ ROOMS = {
     "kds": ["broadphase"],
     "events": ["kds"],
     "snapshot": ["events"],
+    "solve": ["base"],
     "implicit": ["contact", "solve"],
     "run": ["implicit", "snapshot", "io", "check", "audit"],
     "app": ["run"],

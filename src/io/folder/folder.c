@@ -14,8 +14,8 @@
 #include "io/folder/output.h"
 
 /* What a run makes, besides checkpoints; status.json, the mark, is handled apart: made first, removed last. */
-static const char *const RUN_FILES[] = {"frames.h5", "frames.xdmf", "energy.csv",    "scene.json",
-                                        "run.json",  "record.h5",   "checkpoint.h5", "branch.json"};
+static const char *const RUN_FILES[] = {"frames.h5", "frames.xdmf",   "energy.csv",  "scene.json", "run.json",
+                                        "record.h5", "checkpoint.h5", "branch.json", "steps.csv"};
 enum { RUN_FILE_COUNT = sizeof RUN_FILES / sizeof RUN_FILES[0] };
 
 /* checkpoint-NNNNNN.h5, six digits or more */
