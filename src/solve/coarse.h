@@ -30,7 +30,7 @@ struct tac_coarse {
     double *arm;                           /* owned, (local count, 4): d_i, and t_i */
     size_t *outside_from;                  /* owned, (local subdomains + 1) */
     tac_lid *outside;                      /* owned: neighbours of each subdomain's nodes, by ascending id */
-    float *inner_rows, *outer_rows;        /* owned, (local owned, 18), (outside, 18): rows of A Z before `basis` */
+    double *inner_rows, *outer_rows;       /* owned, (local owned, 18), (outside, 18): rows of A Z before `basis` */
     struct tac_dense matrix;
     int *count, *start;         /* owned, (ranks): of the message that all ranks share */
     int *slot;                  /* owned, (subdomains): where each is in it */

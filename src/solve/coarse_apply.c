@@ -2,15 +2,6 @@
 #include "solve/coarse.h"
 #include <string.h>
 
-typedef float tac_four_floats __attribute__((vector_size(16)));
-
-TAC_FOUR_INLINE tac_four load_single(const float *at)
-{
-    tac_four_floats v;
-    __builtin_memcpy(&v, at, sizeof v);
-    return __builtin_convertvector(v, tac_four);
-}
-
 /* Forces and moments of r (6): the rigid motions' transpose. */
 TAC_VERSIONS static void sum_forces(const struct tac_coarse *coarse, const struct tac_subdomain *s,
                                     const double *restrict r, double sum[TAC_MODES])
@@ -33,12 +24,12 @@ TAC_VERSIONS static void sum_forces(const struct tac_coarse *coarse, const struc
 #define ADD_ROW(row, y)                                                                                                \
     do {                                                                                                               \
         const tac_four y0 = tac_all(y), y1 = tac_all(y + 1), y2 = tac_all(y + 2);                                      \
-        low0 += load_single(row) * y0;                                                                                 \
-        high0 += load_single(row + 2) * y0;                                                                            \
-        low1 += load_single(row + 6) * y1;                                                                             \
-        high1 += load_single(row + 8) * y1;                                                                            \
-        low2 += load_single(row + 12) * y2;                                                                            \
-        high2 += load_single(row + 14) * y2;                                                                           \
+        low0 += tac_load(row) * y0;                                                                                    \
+        high0 += tac_load(row + 2) * y0;                                                                               \
+        low1 += tac_load(row + 6) * y1;                                                                                \
+        high1 += tac_load(row + 8) * y1;                                                                               \
+        low2 += tac_load(row + 12) * y2;                                                                               \
+        high2 += tac_load(row + 14) * y2;                                                                              \
     } while (0)
 
 TAC_VERSIONS static void subtract_products(const struct tac_coarse *coarse, const struct tac_subdomain *s, int k,
@@ -46,12 +37,12 @@ TAC_VERSIONS static void subtract_products(const struct tac_coarse *coarse, cons
 {
     tac_four low0 = {0, 0, 0, 0}, low1 = low0, low2 = low0, high0 = low0, high1 = low0, high2 = low0;
     for (tac_lid i = s->begin; i < s->end; i++) {
-        const float *row = coarse->inner_rows + 18 * (size_t)i;
+        const double *row = coarse->inner_rows + 18 * (size_t)i;
         const double *yi = y + 4 * (size_t)i;
         ADD_ROW(row, yi);
     }
     for (size_t e = coarse->outside_from[k]; e < coarse->outside_from[k + 1]; e++) {
-        const float *row = coarse->outer_rows + 18 * e;
+        const double *row = coarse->outer_rows + 18 * e;
         const double *yi = y + 4 * (size_t)coarse->outside[e];
         ADD_ROW(row, yi);
     }

@@ -1,7 +1,6 @@
 /* coarse_rows.c: the rows of A Z that a rank's subdomains need, and the coarse matrix E = Z^T A Z. */
 #include "base/exchange.h"
 #include "solve/coarse.h"
-#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +15,6 @@ struct coarse_block {
 struct making {
     const struct tac_local_system *local;
     struct tac_coarse *coarse;
-    double *inner, *outer;   /* owned, (owned, 18), (outside, 18) */
     tac_lid *place;          /* owned, (local count): where a node is among the outside ones of the present subdomain */
     struct tac_keyed *found; /* owned: outside nodes of it */
     size_t found_capacity, outside_capacity;
@@ -79,14 +77,14 @@ static void sum_rows(struct making *m, int k)
 {
     const struct tac_local_system *local = m->local;
     const struct tac_subdomain *s = &local->subdomain[k];
-    double *outer = m->outer + ROW * m->coarse->outside_from[k];
+    double *outer = m->coarse->outer_rows + ROW * m->coarse->outside_from[k];
     for (tac_lid i = s->begin; i < s->end; i++) {
         const double *arm = m->coarse->arm + 4 * (size_t)i;
-        double *row = m->inner + ROW * (size_t)i;
+        double *row = m->coarse->inner_rows + ROW * (size_t)i;
         for (size_t e = local->lower.from[i]; e < local->lower.from[i + 1]; e++) {
             const tac_lid j = local->lower.column[e];
             add_times_motions(row, local->lower.block + 9 * e, false, m->coarse->arm + 4 * (size_t)j);
-            add_times_motions(m->inner + ROW * (size_t)j, local->lower.block + 9 * e, true, arm);
+            add_times_motions(m->coarse->inner_rows + ROW * (size_t)j, local->lower.block + 9 * e, true, arm);
         }
         add_times_motions(row, local->diagonal + 9 * (size_t)i, false, arm);
         if (m->outer_row[i] < 0)
@@ -136,7 +134,7 @@ static enum tac_err sum_blocks(struct tac_ctx *ctx, struct making *m, int k, int
     size_t at;
     TAC_TRY(new_block(ctx, m, s->number, s->number, &at));
     for (tac_lid i = s->begin; i < s->end; i++)
-        add_transposed(m->block[at].value, coarse->arm + 4 * (size_t)i, m->inner + ROW * (size_t)i);
+        add_transposed(m->block[at].value, coarse->arm + 4 * (size_t)i, m->coarse->inner_rows + ROW * (size_t)i);
     for (size_t e = coarse->outside_from[k]; e < coarse->outside_from[k + 1]; e++) {
         const tac_lid j = coarse->outside[e];
         const int other = local->number[j];
@@ -146,7 +144,7 @@ static enum tac_err sum_blocks(struct tac_ctx *ctx, struct making *m, int k, int
             TAC_TRY(new_block(ctx, m, other, s->number, &at));
             block_of[other] = (int64_t)at;
         }
-        add_transposed(m->block[block_of[other]].value, coarse->arm + 4 * (size_t)j, m->outer + ROW * e);
+        add_transposed(m->block[block_of[other]].value, coarse->arm + 4 * (size_t)j, m->coarse->outer_rows + ROW * e);
     }
     for (size_t b = first; b < m->block_count; b++)
         block_of[m->block[b].row] = -1;
@@ -195,11 +193,6 @@ done:
     return err;
 }
 
-static float single(double x)
-{
-    return x > FLT_MAX ? FLT_MAX : x < -FLT_MAX ? -FLT_MAX : (float)x;
-}
-
 static enum tac_err make_rows(struct tac_ctx *ctx, struct making *m)
 {
     enum tac_err err;
@@ -210,7 +203,7 @@ static enum tac_err make_rows(struct tac_ctx *ctx, struct making *m)
     TAC_TRY(tac_alloc(ctx, (size_t)local->subdomains + 1, sizeof *out->outside_from, &out->outside_from));
     TAC_TRY(tac_alloc(ctx, (size_t)local->count, sizeof *m->place, &m->place));
     TAC_TRY(tac_alloc(ctx, (size_t)local->owned, sizeof *m->outer_row, &m->outer_row));
-    TAC_TRY(tac_alloc(ctx, ROW * (size_t)local->owned, sizeof *m->inner, &m->inner));
+    TAC_TRY(tac_alloc(ctx, ROW * (size_t)local->owned, sizeof *m->coarse->inner_rows, &m->coarse->inner_rows));
     memset(block_of, 0xff, (size_t)out->subdomains * sizeof *block_of);
     memset(m->place, 0xff, (size_t)local->count * sizeof *m->place);
     memset(m->outer_row, 0xff, (size_t)local->owned * sizeof *m->outer_row);
@@ -220,19 +213,12 @@ static enum tac_err make_rows(struct tac_ctx *ctx, struct making *m)
     for (int k = 0; k < local->subdomains; k++) {
         TAC_TRY(find_outside(ctx, m, k));
         const size_t before = ROW * out->outside_from[k], after = ROW * out->outside_from[k + 1];
-        TAC_TRY(tac_grow(ctx, &m->outer, &capacity, after, sizeof *m->outer));
+        TAC_TRY(tac_grow(ctx, &out->outer_rows, &capacity, after, sizeof *out->outer_rows));
         for (size_t e = before; e < after; e++)
-            m->outer[e] = 0;
+            m->coarse->outer_rows[e] = 0;
         sum_rows(m, k);
         TAC_TRY(sum_blocks(ctx, m, k, block_of));
     }
-    const size_t outer = ROW * out->outside_from[local->subdomains], inner = ROW * (size_t)local->owned;
-    TAC_TRY(tac_alloc(ctx, inner, sizeof *out->inner_rows, &out->inner_rows));
-    TAC_TRY(tac_alloc(ctx, outer, sizeof *out->outer_rows, &out->outer_rows));
-    for (size_t e = 0; e < inner; e++)
-        out->inner_rows[e] = single(m->inner[e]);
-    for (size_t e = 0; e < outer; e++)
-        out->outer_rows[e] = single(m->outer[e]);
 done:
     free(block_of);
     return err;
@@ -253,8 +239,6 @@ enum tac_err tac_coarse_rows(struct tac_ctx *ctx, const struct tac_local_system 
     err = err ? err : tac_dense_factor(ctx, &out->matrix);
     TAC_TRY(tac_agree(ctx, err));
 done:
-    free(m.inner);
-    free(m.outer);
     free(m.place);
     free(m.found);
     free(m.outer_row);

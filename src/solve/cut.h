@@ -10,7 +10,8 @@
  *     cut.subdomain[i]                                     of local node i, or -1
  *     tac_cut_free(&cut);
  *
- * Sources: weights over sizes, Holtgrewe, Sanders, Schulz 2010; matching by rounds, Catalyurek et al. 2012.
+ * Sources: levels, Karypis and Kumar 1998; weights over sizes, Holtgrewe et al. 2010; matching by rounds, Catalyurek
+ * et al. 2012.
  */
 #ifndef TACTUS_SOLVE_CUT_H
 #define TACTUS_SOLVE_CUT_H

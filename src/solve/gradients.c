@@ -2,16 +2,21 @@
  *
  * The iteration is that of Hestenes and Stiefel 1952 with the preconditioner of coarse.h.  That one is not symmetric,
  * but acts as a symmetric one does on residuals without a coarse part, Z^T r = 0, as they are after x has been
- * changed by Q r (Tang et al. 2009, section 3.3).  Dot products are exact sums of one rounded number for each node, so
- * they do not depend on how the nodes are dealt, and neither does any branch. */
+ * changed by Q r (Tang et al. 2009).  Rounding brings some of that part back; therefore each new direction is
+ * made orthogonal to the last one by a product of its own, as Notay 2000 does for preconditioners that vary, and not by
+ * the quotient of two r.z.  Without it, tiny systems went on for hundreds of iterations at the last digits.  Dot
+ * products are exact sums of one rounded number for each node, so they do not depend on how the nodes are dealt, and
+ * neither does any branch. */
 #include "solve/invariant.h"
 #include <math.h>
 #include <string.h>
 #include <tactus/accum.h>
 
-enum { MOST_SUMS = 2, SUM_NUMBERS = TAC_ACCUM_LIMBS + 1 };
+enum { MOST_SUMS = 3, SUM_NUMBERS = TAC_ACCUM_LIMBS + 1 };
 /* The residual of the recurrence is to be this much smaller than what is asked for; the true one then is, too. */
 static const double MARGIN = .95;
+/* What the recurrence says is checked, at the latest, when it says that the residual has fallen by this. */
+static const double MOST_FALL = 1e-10;
 
 TAC_VERSIONS static void add_dot(const struct tac_local_system *local, const double *restrict a,
                                  const double *restrict b, struct tac_accum *sum)
@@ -116,17 +121,18 @@ static bool iterate(struct tac_invariant *s, double target, int limit, struct ta
         const double alpha = rz[0] / pq;
         if (!isfinite(alpha))
             break;
-        struct tac_accum sum[2] = {{{0}, 0, 0}, {{0}, 0, 0}};
-        double value[2];
+        struct tac_accum sum[3] = {{{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}};
+        double value[3];
         step(s, alpha, &sum[0]);
         result->iterations++;
         precondition(s);
         add_dot(&s->local, s->r, s->z, &sum[1]);
-        reduce(s->ctx, 2, sum, value);
+        add_dot(&s->local, s->q, s->z, &sum[2]);
+        reduce(s->ctx, 3, sum, value);
         if (!(value[0] > target))
             break;
         rz[1] = value[1];
-        turn(s, rz[1] / rz[0]);
+        turn(s, -alpha * value[2] / rz[0]);
         rz[0] = rz[1];
     }
     return true;
@@ -160,7 +166,8 @@ void tac_invariant_iterate(struct tac_invariant *s, double tolerance, int limit,
         tac_coarse_add(&s->coarse, &s->local, s->r, NULL, s->z);
         add_times(s->local.owned, s->x, 1, s->z);
         find_residual(s);
-        iterate(s, MARGIN * MARGIN * tolerance * tolerance * all, limit, result);
+        const double wanted = MARGIN * MARGIN * tolerance * tolerance * all, least = MOST_FALL * MOST_FALL * now;
+        iterate(s, wanted > least ? wanted : least, limit, result);
         find_residual(s);
     }
 }

@@ -150,24 +150,23 @@ TAC_FOUR_INLINE tac_four load_single(const float *at)
     return __builtin_convertvector(v, tac_four);
 }
 
-/* (1 + L) u = r, and z = D^-1 u. */
+/* (1 + L) u = r, and z = D^-1 u; u is of this subdomain alone. */
 TAC_VERSIONS static void solve_down(const struct tac_incomplete *factor, const struct tac_local_system *local,
-                                    const struct tac_subdomain *s, const double *restrict r, double *restrict half,
+                                    const struct tac_subdomain *s, const double *restrict r, double *restrict u,
                                     double *restrict z)
 {
     const struct tac_rows *rows = &local->lower;
-    double *u = half - 4 * (ptrdiff_t)s->begin;
     for (tac_lid i = s->begin; i < s->end; i++) {
         tac_four sum0 = {0, 0, 0, 0}, sum1 = sum0, sum2 = sum0;
         for (size_t k = rows->from[i]; k < rows->from[i + 1]; k++) {
             const float *b = factor->lower + 9 * k;
-            const double *uj = u + 4 * (size_t)rows->column[k];
+            const double *uj = u + 4 * (size_t)(rows->column[k] - s->begin);
             sum0 += load_single(b) * tac_all(uj);
             sum1 += load_single(b + 3) * tac_all(uj + 1);
             sum2 += load_single(b + 6) * tac_all(uj + 2);
         }
         const tac_four ui = tac_load(r + 4 * (size_t)i) - (sum0 + sum1 + sum2);
-        tac_store(u + 4 * (size_t)i, ui);
+        tac_store(u + 4 * (size_t)(i - s->begin), ui);
         tac_store(z + 4 * (size_t)i, tac_three(tac_block_times(factor->inverse + 9 * (size_t)i, ui)));
     }
 }

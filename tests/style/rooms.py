@@ -14,6 +14,7 @@ SOURCE = os.environ.get("TACTUS_SOURCE") or os.path.dirname(os.path.dirname(os.p
 # Every room, and the rooms that it may know besides those that they may know.  A room is listed after all that it may know.
 ROOMS = {
     "base": [],
+    "solve": ["base"],
     "geometry": ["base"],
     "mesh": ["geometry"],
     "scene": ["mesh"],
@@ -28,7 +29,6 @@ ROOMS = {
     "kds": ["broadphase"],
     "events": ["kds"],
     "snapshot": ["events"],
-    "solve": ["base"],
     "implicit": ["contact", "solve"],
     "run": ["implicit", "snapshot", "io", "check", "audit"],
     "app": ["run"],
