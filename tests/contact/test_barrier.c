@@ -1,6 +1,6 @@
-/* The barrier's gradient and Hessian against differences of its energy and gradient, in every case of nearest points and
- * for near-parallel edges; that it and two derivatives come to 0 at the thickness; that a safe advance is safe and is
- * not short. */
+/* The barrier's gradient and Hessian against differences of its energy and gradient, in every case of nearest points
+ * and for near-parallel edges; that it and two derivatives come to 0 at the thickness; that a safe advance is safe and
+ * is not short. */
 #include "contact/advance.h"
 #include "contact/barrier.h"
 #include <check.h>

@@ -1,5 +1,5 @@
-/* The projection of Hessians against what defines it: the result has no negative eigenvalue, the difference to the matrix
- * has no positive one, and the two have nothing to do with each other; of nodes that are held nothing counts. */
+/* The projection of Hessians against what defines it: the result has no negative eigenvalue, the difference to the
+ * matrix has no positive one, and the two have nothing to do with each other; of nodes that are held nothing counts. */
 #include "implicit/implicit.h"
 #include <check.h>
 #include <math.h>
@@ -13,8 +13,8 @@ static double uniform(double low, double high)
     return low + (high - low) * tac_random(11, counter++);
 }
 
-/* The least of v.Av / v.v over random v and some steps towards it, of the block of the nodes that are not held; in units
- * of norm. */
+/* The least of v.Av / v.v over random v and some steps towards it, of the block of the nodes that are not held; in
+ * units of norm. */
 static double least_quotient(int nodes, const bool *held, const double *h, double norm)
 {
     const int n = 3 * nodes;
