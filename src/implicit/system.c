@@ -1,4 +1,4 @@
-/* system.c: the linear system of a Newton step (docs/implicit.md, Newton's method).
+/* system.c: the linear system of a Newton step (docs/implicit.md, Newton iterations).
  *
  * Each term's Hessian is projected on its own, so the sum is positive.  Lists of stencils, and the stencils within a
  * list, have an order that follows from the scene; every rank adds those that reach a vertex of its own.
