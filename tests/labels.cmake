@@ -13,7 +13,7 @@ set(TACTUS_LABEL_release
   events_walls events_spring events_estimate scene_crushed audit_runs audit_random record_faults record_restart record_memory record_same
   record_path io_goes_on io_ranks io_child ranks_restart
   # About the package and not about the library: python_stepping, python_faults and python_arrays load the library there.
-  python_blender python_doctests python_examples python_headers python_left python_package python_reading python_schema
+  implicit_equality python_blender python_doctests python_examples python_headers python_left python_package python_reading python_schema
   # Whole runs of some minutes there; fuzz_check, check_* and scene_* run the code that doubts a scene.
   scene_doubts)
 if(TACTUS_SANITIZE)
@@ -24,7 +24,7 @@ endif()
 set(TACTUS_LABEL_slow
   audit_cases audit_random audit_runs audit_tied bench_instructions equality_scenes faults_one faults_ranks io_checkpoints io_disk
   io_faults io_goes_on app_launch jobs_paraview io_looks io_resume io_times jobs_render jobs_job jobs_report jobs_slurm jobs_submit
-  kds_figures partition_cut_3 partition_cut_5 partition_pieces_5 partition_read partition_read_3 partition_read_5
+  implicit_equality kds_figures partition_cut_3 partition_cut_5 partition_pieces_5 partition_read partition_read_3 partition_read_5
   physics_box physics_clocks physics_friction python_examples python_left python_package python_stepping
   physics_layers physics_limits physics_motion physics_restitution ranks_damage ranks_kds ranks_kill ranks_pieces
   ranks_restart ranks_scenes ranks_stress record_faults record_restart record_same scene_crushed scene_doubts scene_refusals

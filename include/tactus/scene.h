@@ -30,7 +30,8 @@ enum tac_clock_mode { TAC_CLOCKS_NESTED, TAC_CLOCKS_FREE };
 enum tac_discovery_mode { TAC_DISCOVER_SPECULATE, TAC_DISCOVER_KDS, TAC_DISCOVER_ALL_PAIRS };
 enum tac_friction_model { TAC_FRICTION_ANCHOR, TAC_FRICTION_KINETIC };
 enum tac_structure { TAC_STRUCTURE_KDOP, TAC_STRUCTURE_PAIRS };
-enum tac_integrator_kind { TAC_INTEGRATOR_ASYNCHRONOUS };
+enum tac_integrator_kind { TAC_INTEGRATOR_ASYNCHRONOUS, TAC_INTEGRATOR_IMPLICIT };
+enum tac_implicit_scheme { TAC_IMPLICIT_EULER, TAC_IMPLICIT_NEWMARK, TAC_IMPLICIT_BDF2 };
 enum tac_stretch_model { TAC_STRETCH_NONE, TAC_STRETCH_CST, TAC_STRETCH_SPRING };
 enum tac_solid_model { TAC_SOLID_NONE, TAC_SOLID_NEO_HOOKEAN, TAC_SOLID_STVK, TAC_SOLID_COROTATED };
 
@@ -170,6 +171,18 @@ struct tac_clock_settings {
     double gravity_s;
 };
 
+/* Of the implicit integrator alone (docs/implicit.md). */
+struct tac_implicit_settings {
+    double step_s;                   /* h */
+    enum tac_implicit_scheme scheme; /* how a step is made of positions, velocities and accelerations */
+    double velocity_tol;             /* Newton stops where no vertex would go faster than this, m/s; 0: 1e-2 l / s */
+    int64_t most;                    /* Newton iterations of a step */
+    double stiffness;                /* kappa of the barrier; 0: adaptive */
+    double friction_velocity;        /* under it friction is smoothed, m/s; 0: 1e-3 l / s */
+    int64_t lags;                    /* how often the forces that friction goes by are refreshed in a step */
+    double solver_tolerance;         /* residual of the linear solver, relative */
+};
+
 struct tac_discovery_settings {
     enum tac_discovery_mode mode;
     double window_s[2];           /* shortest, longest; 0, 0: automatic */
@@ -239,6 +252,7 @@ struct tac_settings {
     struct tac_contact_settings contact;
     struct tac_clock_settings clocks;
     enum tac_integrator_kind integrator;
+    struct tac_implicit_settings implicit;
     struct tac_discovery_settings discovery;
     struct tac_checkpoint_settings checkpoint;
     struct tac_output_settings output;

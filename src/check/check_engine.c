@@ -242,8 +242,21 @@ done:
     return err;
 }
 
-enum tac_err tac_check_engine(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, json_t *report,
-                              FILE *text)
+/* The implicit integrator has neither clocks nor layers. */
+static enum tac_err describe_steps(struct tac_ctx *ctx, const struct tac_scene *scene, json_t *report, FILE *text)
+{
+    const struct tac_implicit_settings *s = &scene->settings->implicit;
+    const double steps = floor(scene->settings->end_s / s->step_s + .5);
+    if (text)
+        fprintf(text, "steps      %.0f of %g s, implicit Euler; what they cost is not foretold\n", steps, s->step_s);
+    if (json_object_set_new(report, "steps", json_pack("{s:f, s:f}", "count", steps, "step_s", s->step_s)) != 0)
+        return no_memory(ctx);
+    return TAC_OK;
+}
+
+/* What only the asynchronous integrator has. */
+static enum tac_err describe_asynchronous(struct tac_ctx *ctx, const struct tac_scene *scene, json_t *report,
+                                          FILE *text)
 {
     enum tac_err err;
     struct tac_elastic *elastic = NULL;
@@ -254,12 +267,22 @@ enum tac_err tac_check_engine(struct tac_ctx *ctx, const struct tac_scene *scene
     TAC_TRY(describe_defect(ctx, scene, elastic, report, text));
     TAC_TRY(describe_rest(ctx, scene, report, text));
     TAC_TRY(describe_shake(ctx, scene, elastic, report, text));
+done:
+    tac_elastic_destroy(&elastic);
+    return err;
+}
+
+enum tac_err tac_check_engine(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, json_t *report,
+                              FILE *text)
+{
+    enum tac_err err;
+    const bool implicit = scene->settings->integrator == TAC_INTEGRATOR_IMPLICIT;
+    TAC_TRY((implicit ? describe_steps : describe_asynchronous)(ctx, scene, report, text));
     TAC_TRY(tac_overlap_check(ctx, scene, dir));
     if (text)
         fprintf(text, "start      no surfaces overlap\n");
     if (json_object_set_new(report, "overlaps", json_integer(0)) != 0)
         err = no_memory(ctx);
 done:
-    tac_elastic_destroy(&elastic);
     return err;
 }

@@ -178,6 +178,8 @@ enum tac_err tac_check_forecast(struct tac_ctx *ctx, const struct tac_scene *sce
     size_t count = 0;
     json_t *object = NULL, *levels = NULL;
     struct tac_speed speed = tac_speed_usual();
+    if (scene->settings->integrator != TAC_INTEGRATOR_ASYNCHRONOUS) /* ticks are what is foretold */
+        return TAC_OK;
     TAC_TRY(tac_elastic_create(ctx, scene, &elastic));
     TAC_TRY(tac_forecast_make(ctx, scene, elastic, &speed, &f));
     if (when == TAC_CALIBRATE_ALWAYS || (when == TAC_CALIBRATE_LONG && f.wall_s >= TAC_LONG_S)) {

@@ -214,7 +214,9 @@ enum tac_err tac_model_create(struct tac_ctx *ctx, const struct tac_scene *scene
             m->h1_min_s = fmin(m->h1_min_s, m->first_s);
         }
     }
-    if ((scene->settings->contact.thickness > 0 || m->limits) && w_max > 0) {
+    /* The implicit integrator has no layers. */
+    const bool layered = scene->settings->integrator == TAC_INTEGRATOR_ASYNCHRONOUS;
+    if ((scene->settings->contact.thickness > 0 || m->limits) && w_max > 0 && layered) {
         if (!(tac_clock_period(scene, m->h1_min_s) >= 4096)) {
             err = tac_fail(
                 ctx, TAC_ERR_INPUT,
@@ -303,6 +305,17 @@ static void set_thickness(const struct tac_scene *s, tac_lid a, tac_lid b, doubl
 void tac_model_thickness(const struct tac_model *m, tac_lid a, tac_lid b, double start, struct tac_form *form)
 {
     set_thickness(m->scene, m->scene->mesh->vertex_body[a], m->scene->mesh->vertex_body[b], start, form);
+}
+
+double tac_model_first(const struct tac_model *m, enum tac_pair_type type, const tac_lid *v, struct tac_form *form)
+{
+    double x[4][3];
+    struct tac_near near;
+    for (int i = 0; i < tac_pair_vertices(type); i++)
+        memcpy(x[i], &m->scene->mesh->x[3 * v[i]], sizeof x[i]);
+    tac_near_pair(type, x, &near);
+    tac_model_thickness(m, v[0], v[tac_pair_first(type)], near.d, form);
+    return near.d;
 }
 
 void tac_model_form(const struct tac_model *m, enum tac_pair_type type, const tac_lid *v, struct tac_form *form)

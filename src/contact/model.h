@@ -71,6 +71,8 @@ void tac_model_form(const struct tac_model *model, enum tac_pair_type type, cons
 /* Radius and thickness alone, of a contact (no limit) of a primitive with vertex a and one with vertex b that are
  * `start` apart at the start, m. */
 void tac_model_thickness(const struct tac_model *model, tac_lid a, tac_lid b, double start, struct tac_form *form);
+/* The same of the pair v; returns its distance at the start, m. */
+double tac_model_first(const struct tac_model *model, enum tac_pair_type type, const tac_lid *v, struct tac_form *form);
 
 /* Has edge v, (2) local vertices, a limit of this type?  Triangles' edges may not grow longer, segments neither longer
  * nor shorter; so the edges of segments alone have the second (docs/method.md, Limits of stretch). */

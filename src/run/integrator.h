@@ -82,6 +82,12 @@ struct tac_integrator {
     /* Local. A failure of this rank alone, which all will hear of in the next step; on one rank it is returned. */
     enum tac_err (*hold)(void *state, enum tac_err err);
 
+    /* Of an integrator that has steps: the header of steps.csv (NULL: there is none).  Local: which step ended at now;
+     * its row, which begins with that number, without the end of the line. */
+    const char *step_head;
+    int64_t (*step_number)(const void *state);
+    void (*step_row)(const void *state, char *row, size_t size);
+
     /* Local. Breakpoints go to `record` (borrowed; NULL: nowhere) from now on; which vertices' places are told to it
      * now. */
     enum tac_err (*record)(void *state, struct tac_recorder *record);
@@ -117,6 +123,6 @@ struct tac_integrator {
 /* The integrator of a scene. */
 const struct tac_integrator *tac_integrator_of(const struct tac_scene *scene);
 
-extern const struct tac_integrator tac_integrator_asynchronous;
+extern const struct tac_integrator tac_integrator_asynchronous, tac_integrator_implicit;
 
 #endif

@@ -144,6 +144,8 @@ static enum tac_err run_on(struct tac_running *run, bool resume, enum tac_err er
     if (!err)
         err = start_record(run, resume);
     if (!err)
+        err = tac_agree(run->ctx, tac_steps_open(run->ctx, run->sim.way, run->sim.state, run->dir, &run->steps));
+    if (!err)
         err = tac_running_loop(run);
     /* All have failed alike; one that did alone shall not leave the others waiting for ever. */
     return tac_running_finish(run, tac_agree(run->ctx, err));

@@ -6,6 +6,7 @@
 #include "run/fields.h"
 #include "run/progress.h"
 #include "run/simulation.h"
+#include "run/steps.h"
 #include <tactus/output.h>
 #include <tactus/run.h>
 
@@ -15,6 +16,7 @@ struct tac_running {
     const char *dir; /* borrowed: the run folder */
     struct tac_simulation sim;
     struct tac_output *out;
+    FILE *steps;                        /* owned: steps.csv; NULL: there is none here */
     struct tac_record *record;          /* owned; NULL: breakpoints are not kept */
     size_t room;                        /* vertices of the following three */
     double *position, *velocity;        /* owned, (room, 3) */

@@ -127,6 +127,23 @@ static void put_settings(struct digest *d, const struct tac_scene *s)
     put_double(d, s->settings->clocks.gravity_s);
 }
 
+/* Nothing for an asynchronous scene.  How exactly the linear solver works is part of the trajectory, too. */
+static void put_implicit(struct digest *d, const struct tac_scene *s)
+{
+    const struct tac_implicit_settings *m = &s->settings->implicit;
+    if (s->settings->integrator != TAC_INTEGRATOR_IMPLICIT)
+        return;
+    put_tag(d, "implicit");
+    put_double(d, m->step_s);
+    put_u64(d, (uint64_t)m->scheme);
+    put_double(d, m->velocity_tol);
+    put_u64(d, (uint64_t)m->most);
+    put_double(d, m->stiffness);
+    put_double(d, m->friction_velocity);
+    put_u64(d, (uint64_t)m->lags);
+    put_double(d, m->solver_tolerance);
+}
+
 static void put_bodies(struct digest *d, const struct tac_scene *s)
 {
     static const struct tac_material none;
@@ -367,6 +384,7 @@ static enum tac_err finish(struct tac_reader *reader, const unsigned char *diges
     if (d->md == NULL || EVP_DigestInit_ex(d->md, EVP_sha256(), NULL) != 1)
         TAC_TRY(tac_fail(reader->ctx, TAC_ERR_RUN, "libcrypto offers no SHA-256; check its installation"));
     put_settings(d, scene);
+    put_implicit(d, scene);
     put_bodies(d, scene);
     put_motions(d, scene);
     put_loads(d, scene);

@@ -161,6 +161,10 @@ enum tac_err tac_scene_read_settings(struct tac_reader *reader, json_t *root);
 enum tac_err tac_scene_read_output(struct tac_reader *reader, json_t *section);
 enum tac_err tac_scene_read_histories(struct tac_reader *reader, json_t *root);
 void tac_scene_free_histories(struct tac_output_settings *output);
+/* implicit.c. The section `integrator` of that kind, after `clocks`; and, when all has been read, what has no meaning
+ * with it or is not there yet. */
+enum tac_err tac_scene_read_implicit(struct tac_reader *reader, json_t *integrator);
+enum tac_err tac_scene_check_implicit(struct tac_reader *reader);
 /* times.c.  The quantum of a scene that does not say, when its end is known: 2^-46 s, or the next power of two with
  * which the end fits 2^53 quanta; where it goes on from a checkpoint, the checkpoint's. */
 double tac_scene_default_quantum(const struct tac_reader *reader);

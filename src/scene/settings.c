@@ -11,7 +11,7 @@ static const char *const clock_modes[] = {"nested", "free", NULL};
 static const char *const discovery_modes[] = {"speculate", "kds", "all-pairs", NULL};
 static const char *const structures[] = {"k-dop", "pairs", NULL};
 static const char *const queues[] = {"binary", "pairing", "calendar", "radix", NULL};
-static const char *const integrators[] = {"asynchronous", NULL};
+static const char *const integrators[] = {"asynchronous", "implicit", NULL};
 static const char *const friction_models[] = {"anchor", "kinetic", NULL};
 
 #define AT(member) offsetof(struct tac_settings, member)
@@ -235,6 +235,23 @@ done:
     return err;
 }
 
+/* Every kind has keys of its own. */
+static enum tac_err read_integrator(struct tac_reader *reader, json_t *section)
+{
+    static const struct tac_field kind = {.key = "kind", .kind = TAC_FIELD_CHOICE, .choice = integrators};
+    enum tac_err err = TAC_OK;
+    int which = TAC_INTEGRATOR_ASYNCHRONOUS;
+    const json_t *word = json_object_get(section, "kind");
+    if (word != NULL)
+        TAC_TRY(tac_field_read(reader, &kind, word, "integrator.kind", &which));
+    if (which == TAC_INTEGRATOR_IMPLICIT)
+        return tac_scene_read_implicit(reader, section);
+    TAC_TRY(tac_fields_read(reader, section, "integrator", integrator_fields, COUNT(integrator_fields),
+                            reader->scene->settings));
+done:
+    return err;
+}
+
 static enum tac_err read_discovery(struct tac_reader *reader, json_t *section)
 {
     struct tac_scene *scene = reader->scene;
@@ -261,8 +278,7 @@ enum tac_err tac_scene_read_settings(struct tac_reader *reader, json_t *root)
     TAC_TRY(read_clocks(reader, section));
     TAC_TRY(tac_scene_check_time(reader));
     TAC_TRY(tac_section(reader, root, "", "integrator", &section));
-    TAC_TRY(
-        tac_fields_read(reader, section, "integrator", integrator_fields, COUNT(integrator_fields), scene->settings));
+    TAC_TRY(read_integrator(reader, section));
     TAC_TRY(tac_section(reader, root, "", "discovery", &section));
     TAC_TRY(read_discovery(reader, section));
     TAC_TRY(tac_section(reader, root, "", "output", &section));

@@ -89,6 +89,11 @@ def good(probe):
                {"body": "sheet", "vertices": {"box": [[-9, -9, -9], [9, 9, 9]]}, "wind": [3, 0, 1], "drag": 1.2}])
     yield scene(clocks={"mode": "free"}, discovery={"mode": "speculate"}, materials={"m": {}})
     yield scene(clocks={"accuracy": "fine", "contact_safety": 0.1})
+    yield scene(contact={"thickness": 0.01, "friction": 0.3},
+                integrator={"kind": "implicit", "step_s": 0.25, "scheme": "euler", "newton": {"velocity_tol": 0.01, "most": 100},
+                            "barrier": {"stiffness": 10}, "friction": {"velocity": 0.001, "lags": 2},
+                            "solver": {"kind": "invariant", "tolerance": 1e-6}})
+    yield scene(integrator={"kind": "implicit", "step_s": 0.125, "barrier": {"stiffness": "adaptive"}})
     yield scene(discovery={"mode": "kds", "vagueness": 0, "kdop": 26, "structure": "pairs", "queue": "binary"})
     for m in [{"kind": "ribbon", "curve": [[0, 0, 0], [1, 0, 0], [1, 1, 0]], "width": 0.2, "cells": [6, 2], "up": [0, 0, 1]},
               {"kind": "sphere", "radius": 0.5, "level": 1},

@@ -41,6 +41,7 @@ ONLY_READER = {
     r"cannot be simulated; stay under": "speeds, by sizes and steps",
     r"does not fit between spikes": "a relation of numbers",
     r"has no tetrahedra|the body.s material has no .solid": "meshes and materials of solids, seen over two objects",
+    r"is no multiple of": "a relation of two numbers",
 }
 
 OTHER_TYPES = ["text", -1, 0, 0.5, 1e60, True, None, [], {}, [1, 2, 3], [[0, 0, 0]]]

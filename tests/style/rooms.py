@@ -29,7 +29,8 @@ ROOMS = {
     "kds": ["broadphase"],
     "events": ["kds"],
     "snapshot": ["events"],
-    "run": ["snapshot", "io", "check", "audit"],
+    "implicit": ["contact", "solve"],
+    "run": ["implicit", "snapshot", "io", "check", "audit"],
     "app": ["run"],
 }
 PICTURE = "docs/pictures/rooms.dot"

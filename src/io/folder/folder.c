@@ -16,7 +16,7 @@
 /* What a run makes, besides checkpoints; status.json, the mark, is handled apart: made first, removed last. */
 static const char *const RUN_FILES[] = {"frames.h5",     "frames.xdmf",   "energy.csv",    "scene.json",
                                         "run.json",      "record.h5",     "checkpoint.h5", "branch.json",
-                                        "reactions.csv", "histories.csv", "histories.h5"};
+                                        "reactions.csv", "histories.csv", "histories.h5",  "steps.csv"};
 enum { RUN_FILE_COUNT = sizeof RUN_FILES / sizeof RUN_FILES[0] };
 
 /* checkpoint-NNNNNN.h5, six digits or more */

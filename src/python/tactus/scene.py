@@ -63,8 +63,14 @@ class Clocks(TypedDict, total=False):
 
 
 class Integrator(TypedDict, total=False):
-    """Keys of `integrator`."""
+    """Keys of `integrator`. All but kind are of the implicit one alone."""
     kind: str
+    step_s: float
+    scheme: str
+    newton: dict
+    barrier: dict
+    friction: dict
+    solver: dict
 
 
 class Discovery(TypedDict, total=False):

@@ -1,0 +1,62 @@
+/* advance.c: additive conservative advancement. */
+#include "contact/advance.h"
+
+#define TAC_ADVANCE_PART .9        /* of what is safe, so that rounding of the share is no concern */
+enum { TAC_ADVANCE_MOST = 20000 }; /* advances of one pair; then the share that is reached counts */
+
+static double longest(const double p[4][3], int from, int to)
+{
+    double most = 0;
+    for (int i = from; i < to; i++)
+        most = fmax(most, tac_dot(p[i], p[i]));
+    return sqrt(most);
+}
+
+double tac_advance_safely(enum tac_pair_type type, const double x[4][3], const double p[4][3], double radius,
+                          double keep, double most)
+{
+    const int n = tac_pair_vertices(type), first = tac_pair_first(type);
+    double at[4][3] = {{0}}, move[4][3] = {{0}}, mean[3] = {0, 0, 0}, size = 0, share = 0;
+    struct tac_near near;
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < 3; k++)
+            mean[k] += p[i][k] / n;
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < 3; k++) {
+            at[i][k] = x[i][k];
+            move[i][k] = p[i][k] - mean[k];
+            size = fmax(size, fabs(x[i][k]) + fabs(p[i][k]));
+        }
+    /* No two points come nearer by more than this in the whole step; the rounding of p - mean included. */
+    const double speed = (longest(move, 0, first) + longest(move, first, n)) * (1 + 0x1p-40) + 0x1p-50 * size;
+    /* The kernel is off by a part of the pair's extent, places by a part of their size: here, where the caller puts
+     * them, and in between. */
+    const double wrong = (4 * TAC_NEAR_ERROR + 0x1p-50) * size;
+    tac_near_pair(type, at, &near);
+    double gap = near.d - radius - wrong;
+    const double left = keep * fmin(near.d - radius, most);
+    if (!(gap > left))
+        return 0;
+    for (int round = 0; round < TAC_ADVANCE_MOST; round++) {
+        if (!(speed > 0))
+            return 1;
+        /* At most `gap - left` may be used up; a part of it, and on from there. */
+        double step = (round == 0 ? gap - left : TAC_ADVANCE_PART * (gap - .5 * left)) / speed;
+        const bool end = share + step >= 1;
+        if (end && round == 0)
+            return 1;
+        if (end)
+            step = 1 - share;
+        for (int i = 0; i < n; i++)
+            for (int k = 0; k < 3; k++)
+                at[i][k] = x[i][k] + (share + step) * move[i][k];
+        tac_near_pair(type, at, &near);
+        gap = near.d - radius - wrong;
+        if (!(gap > left))
+            return round == 0 ? share + step : share;
+        if (end)
+            return 1;
+        share += step;
+    }
+    return share;
+}

@@ -1,0 +1,309 @@
+/* book.c: energies and contacts of an instant, and what steps dissipate (docs/implicit.md, Energy).  All sums are
+ * exact, each term entered by one rank. */
+#include "implicit/implicit.h"
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    KINETIC,
+    GRAVITY,
+    STRETCH,
+    BEND,
+    CONTACT,
+    DISSIPATED,
+    WORK,
+    MOMENTUM,
+    ANGULAR = MOMENTUM + 3,
+    SUMS = ANGULAR + 3
+};
+
+/* Does inertia carry it, or a script or nothing? */
+static bool is_free(const struct tac_implicit *sim, tac_lid v)
+{
+    const int32_t s = sim->script_of[v];
+    return sim->scene->mesh->ever_free[v] && !(s >= 0 && sim->script[s].on);
+}
+
+/* ---- what a step adds ---- */
+
+static void enter_dissipation(struct tac_implicit *sim)
+{
+    const double w = sim->h * sim->friction_velocity, h2 = sim->h * sim->h;
+    for (size_t e = 0; e < sim->sliding_count; e++) {
+        const struct tac_sliding *s = &sim->sliding[e];
+        double u[3];
+        if (!s->counted)
+            continue;
+        const double y = tac_implicit_slide(sim, s, sim->x, u);
+        tac_accum_add(&sim->dissipated, s->limit / h2 * tac_implicit_slide_force(y, w) * (y * y));
+    }
+    for (int k = 0; k < sim->set.count; k++) {
+        const struct tac_implicit_elements *l = &sim->list[k];
+        const int n = l->element->nodes;
+        for (size_t e = 0; e < l->count; e++) {
+            const void *record = tac_element_record(&sim->set.list[k], l->of[e]);
+            const tac_lid *v = record;
+            double at[4][3], g[4][3];
+            if (!l->counted[e] || !(l->damping[e] > 0))
+                continue;
+            tac_implicit_gather(sim->x, v, n, at);
+            l->element->push(record, &l->at_start[e * (size_t)l->element->width], -l->damping[e] / sim->h, at, g);
+            for (int i = 0; i < n; i++)
+                for (size_t c = 0; c < 3; c++)
+                    tac_accum_add(&sim->dissipated,
+                                  g[i][c] * (sim->x[3 * (size_t)v[i] + c] - sim->x0[3 * (size_t)v[i] + c]));
+        }
+    }
+}
+
+/* Loads push as in the step's prediction; what they push of scripted vertices is their scripts' work. */
+static void enter_loads(struct tac_implicit *sim)
+{
+    const tac_time from = tac_implicit_step_time(sim, sim->step), to = tac_implicit_step_time(sim, sim->step + 1);
+    for (size_t e = 0; e < sim->loads.count; e++) {
+        const struct tac_load_element *l = &sim->loads.element[e];
+        double at[4][3] = {{0}}, push[3][3], centre[3];
+        tac_implicit_gather(sim->x0, l->v, l->count, at);
+        const double mean = tac_load_mean(sim->scene, &sim->load_times, l->load, from + (to - from) / 2, to - from);
+        tac_load_impulse(sim->scene, l, at, 1, mean, push, centre);
+        for (int i = 0; i < l->count; i++) {
+            const size_t v = (size_t)l->v[i];
+            for (size_t c = 0; tac_implicit_mine(sim, l->v[i]) && is_free(sim, l->v[i]) && c < 3; c++)
+                tac_accum_add(&sim->work, push[i][c] * (sim->x[3 * v + c] - sim->x0[3 * v + c]));
+        }
+    }
+}
+
+static enum tac_err count_contacts(struct tac_implicit *sim)
+{
+    double least = INFINITY;
+    int64_t contacts = 0;
+    for (size_t e = 0; e < sim->pair_count; e++) {
+        const struct tac_implicit_pair *p = &sim->pair[e];
+        double at[4][3];
+        struct tac_near near;
+        tac_implicit_gather(sim->x, p->v, tac_pair_vertices(p->form.type), at);
+        if (!p->counted || !tac_barrier_near(&p->form, at, &near))
+            continue;
+        contacts++;
+        least = fmin(least, near.d - p->form.radius);
+    }
+    if (sim->ctx->size > 1 &&
+        (MPI_Allreduce(MPI_IN_PLACE, &contacts, 1, MPI_INT64_T, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS ||
+         MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS))
+        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while counting contacts");
+    sim->told.contacts = contacts;
+    sim->told.least_gap = least < INFINITY ? least : NAN;
+    return TAC_OK;
+}
+
+enum tac_err tac_implicit_enter_step(struct tac_implicit *sim)
+{
+    const double h2 = sim->h * sim->h;
+    enter_dissipation(sim);
+    enter_loads(sim);
+    memset(sim->gradient, 0, 3 * (size_t)sim->count * sizeof *sim->gradient);
+    tac_implicit_add_friction(sim, sim->x);
+    tac_implicit_add_contact(sim, sim->x);
+    for (tac_lid i = 0; i < sim->owned; i++)
+        for (size_t c = 0; c < 3; c++)
+            sim->impulse[3 * (size_t)i + c] -= sim->gradient[3 * (size_t)tac_implicit_vertex(sim, i) + c] / sim->h;
+    tac_implicit_add_elements(sim, sim->x, false);
+    tac_implicit_add_elements(sim, sim->x, true);
+    for (size_t k = 0; k < sim->script_count; k++) {
+        const size_t v = (size_t)sim->script[k].vertex;
+        for (size_t c = 0; sim->script[k].on && tac_implicit_mine(sim, (tac_lid)v) && c < 3; c++)
+            tac_accum_add(&sim->work, sim->gradient[3 * v + c] / h2 * (sim->x[3 * v + c] - sim->x0[3 * v + c]));
+    }
+    return count_contacts(sim);
+}
+
+/* ---- rows ---- */
+
+static void enter_vertices(const struct tac_implicit *sim, struct tac_accum sum[SUMS])
+{
+    for (tac_lid i = 0; i < sim->owned; i++) {
+        const tac_lid v = tac_implicit_vertex(sim, i);
+        const double *x = &sim->x[3 * (size_t)v], *u = &sim->v[3 * (size_t)v], m = sim->scene->mesh->mass[v];
+        double a[3];
+        if (!is_free(sim, v))
+            continue;
+        tac_cross(a, x, u);
+        tac_accum_add(&sum[KINETIC], .5 * m * tac_dot(u, u));
+        tac_accum_add(&sum[GRAVITY], -m * tac_dot(sim->scene->settings->gravity, x));
+        for (int k = 0; k < 3; k++) {
+            tac_accum_add(&sum[MOMENTUM + k], m * u[k]);
+            tac_accum_add(&sum[ANGULAR + k], m * a[k]);
+        }
+    }
+}
+
+static void enter_elements(const struct tac_implicit *sim, struct tac_accum sum[SUMS])
+{
+    for (int k = 0; k < sim->set.count; k++) {
+        const struct tac_implicit_elements *l = &sim->list[k];
+        for (size_t e = 0; e < l->count; e++) {
+            const void *record = tac_element_record(&sim->set.list[k], l->of[e]);
+            double at[4][3];
+            if (!l->counted[e])
+                continue;
+            tac_implicit_gather(sim->x, record, l->element->nodes, at);
+            tac_accum_add(&sum[l->element->column == TAC_ENERGY_BEND ? BEND : STRETCH],
+                          tac_element_energy(l->element, record, NULL, at));
+        }
+    }
+}
+
+/* Candidates of now; scripts, predictions and kappa as the next step will have them: a function of the state alone. */
+static enum tac_err look_ahead(struct tac_implicit *sim, double *kappa)
+{
+    enum tac_err err;
+    memcpy(sim->ahead, sim->x, 3 * (size_t)sim->count * sizeof *sim->x);
+    for (size_t c = 0; c < 3 * (size_t)sim->count; c++)
+        sim->ahead[c] += sim->h * sim->v[c] + sim->h * sim->h * sim->scene->settings->gravity[c % 3];
+    for (tac_lid v = 0; v < sim->count; v++)
+        sim->held[v] = !sim->scene->mesh->ever_free[v] && sim->script_of[v] < 0;
+    sim->pull = 0;
+    memset(sim->p, 0, 3 * (size_t)sim->count * sizeof *sim->p);
+    TAC_TRY(tac_implicit_find(sim, sim->x, sim->p));
+    TAC_TRY(tac_implicit_begin_stiffness(sim, sim->x, kappa));
+done:
+    return err;
+}
+
+static void enter_contacts(const struct tac_implicit *sim, double kappa, struct tac_accum sum[SUMS],
+                           struct tac_energy_row *row)
+{
+    row->min_distance = INFINITY;
+    for (size_t e = 0; e < sim->pair_count; e++) {
+        const struct tac_implicit_pair *p = &sim->pair[e];
+        double at[4][3];
+        struct tac_near near;
+        tac_implicit_gather(sim->x, p->v, tac_pair_vertices(p->form.type), at);
+        if (!p->counted || !tac_barrier_near(&p->form, at, &near))
+            continue;
+        row->contacts++;
+        row->min_distance = fmin(row->min_distance, near.d - p->form.radius);
+        tac_accum_add(&sum[CONTACT], kappa / (sim->h * sim->h) * tac_barrier_energy(&p->form, at, &near));
+    }
+}
+
+static enum tac_err over_ranks(const struct tac_implicit *sim, struct tac_energy_row *row)
+{
+    if (sim->ctx->size > 1 &&
+        (MPI_Allreduce(MPI_IN_PLACE, &row->contacts, 1, MPI_INT64_T, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS ||
+         MPI_Allreduce(MPI_IN_PLACE, &row->min_distance, 1, MPI_DOUBLE, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS))
+        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while adding up energies");
+    if (!(row->min_distance < INFINITY))
+        row->min_distance = NAN;
+    return TAC_OK;
+}
+
+enum tac_err tac_implicit_energy(struct tac_implicit *sim, struct tac_energy_row *row)
+{
+    enum tac_err err;
+    struct tac_accum sum[SUMS];
+    double kappa;
+    memset(row, 0, sizeof *row);
+    memset(sum, 0, sizeof sum);
+    row->time_s = (double)sim->now * sim->scene->settings->quantum_s;
+    TAC_TRY(look_ahead(sim, &kappa));
+    enter_vertices(sim, sum);
+    enter_elements(sim, sum);
+    enter_contacts(sim, kappa, sum, row);
+    sum[DISSIPATED] = sim->dissipated;
+    sum[WORK] = sim->work;
+    TAC_TRY(tac_implicit_sum(sim->ctx, sum, SUMS));
+    TAC_TRY(over_ranks(sim, row));
+    struct tac_accum total = sum[KINETIC];
+    for (int k = GRAVITY; k <= CONTACT; k++)
+        tac_accum_merge(&total, &sum[k]);
+    row->kinetic = tac_accum_value(&sum[KINETIC]);
+    row->gravity = tac_accum_value(&sum[GRAVITY]);
+    row->stretch = tac_accum_value(&sum[STRETCH]);
+    row->bend = tac_accum_value(&sum[BEND]);
+    row->contact = tac_accum_value(&sum[CONTACT]);
+    row->total = tac_accum_value(&total);
+    row->dissipated = tac_accum_value(&sum[DISSIPATED]);
+    row->work = tac_accum_value(&sum[WORK]);
+    if (!sim->has_start) {
+        sim->has_start = true;
+        sim->total_start = total;
+    }
+    struct tac_accum defect = total; /* total - work + dissipated - start, rounded once */
+    tac_accum_merge(&defect, &sum[DISSIPATED]);
+    tac_accum_subtract(&defect, &sum[WORK]);
+    tac_accum_subtract(&defect, &sim->total_start);
+    row->defect = tac_accum_value(&defect);
+    for (int k = 0; k < 3; k++) {
+        row->momentum[k] = tac_accum_value(&sum[MOMENTUM + k]);
+        row->angular_momentum[k] = tac_accum_value(&sum[ANGULAR + k]);
+    }
+done:
+    return err;
+}
+
+/* ---- contacts ---- */
+
+static void tell_contact(const struct tac_implicit *sim, const struct tac_implicit_pair *p, const double at[4][3],
+                         const struct tac_near *near, double kappa, struct tac_contact *out)
+{
+    const int n = tac_pair_vertices(p->form.type), first = tac_pair_first(p->form.type);
+    double gradient[4][3];
+    memset(out, 0, sizeof *out);
+    out->kind = (enum tac_contact_kind)p->form.type;
+    out->primitive[0] = (tac_gid)(p->key >> 31 & 0x1fffffff);
+    out->primitive[1] = (tac_gid)(p->key & 0x7fffffff);
+    out->body[0] = sim->scene->mesh->vertex_body[p->v[0]];
+    out->body[1] = sim->scene->mesh->vertex_body[p->v[first]];
+    out->vertex_count = n;
+    out->first_count = first;
+    for (int i = 0; i < 4; i++)
+        out->vertex[i] = i < n ? p->v[i] : -1;
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < n; i++) /* half of each of the two nearest points */
+            out->place[k] += .5 * fabs(near->w[i]) * at[i][k];
+        out->normal[k] = near->n[k];
+    }
+    out->gap = near->d - p->form.radius;
+    out->force = kappa / (sim->h * sim->h) * tac_barrier_gradient(&p->form, at, near, gradient);
+}
+
+enum tac_err tac_implicit_contacts(struct tac_implicit *sim, struct tac_contact **out, size_t *count)
+{
+    enum tac_err err;
+    double kappa;
+    *out = NULL;
+    *count = 0;
+    TAC_TRY(look_ahead(sim, &kappa));
+    err = tac_alloc(sim->ctx, sim->pair_count, sizeof **out, out);
+    for (size_t e = 0; e < sim->pair_count && !err; e++) {
+        const struct tac_implicit_pair *p = &sim->pair[e];
+        double at[4][3];
+        struct tac_near near;
+        tac_implicit_gather(sim->x, p->v, tac_pair_vertices(p->form.type), at);
+        if (tac_implicit_mine(sim, p->v[0]) && tac_barrier_near(&p->form, at, &near))
+            tell_contact(sim, p, at, &near, kappa, &(*out)[(*count)++]);
+    }
+    err = tac_agree(sim->ctx, err);
+done:
+    return err;
+}
+
+/* ---- counters ---- */
+
+enum tac_err tac_implicit_counters(const struct tac_implicit *sim, struct tac_counters *sum)
+{
+    *sum = sim->counters;
+    double seconds[4] = {sum->seconds_forces, sum->seconds_contact, sum->seconds_discovery, sum->seconds_output};
+    if (sim->ctx->size == 1)
+        return TAC_OK;
+    if (MPI_Allreduce(MPI_IN_PLACE, seconds, 4, MPI_DOUBLE, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS ||
+        MPI_Allreduce(MPI_IN_PLACE, &sum->candidates, 1, MPI_INT64_T, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS)
+        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while adding up counters");
+    sum->seconds_forces = seconds[0] / sim->ctx->size;
+    sum->seconds_contact = seconds[1] / sim->ctx->size;
+    sum->seconds_discovery = seconds[2] / sim->ctx->size;
+    sum->seconds_output = seconds[3] / sim->ctx->size;
+    return TAC_OK;
+}

@@ -1,0 +1,215 @@
+/* create.c: an implicit simulation of a scene at its start, and sums over ranks. */
+#include "implicit/implicit.h"
+#include "partition/part.h"
+#include <math.h>
+#include <stdlib.h>
+
+static void clear_elements(struct tac_implicit_elements *l)
+{
+    free(l->of);
+    free(l->counted);
+    free(l->damping);
+    free(l->at_start);
+}
+
+void tac_implicit_destroy(struct tac_implicit **out)
+{
+    struct tac_implicit *sim = *out;
+    if (sim == NULL)
+        return;
+    tac_implicit_search_destroy(&sim->search);
+    tac_implicit_system_destroy(&sim->system);
+    for (int k = 0; k < TAC_ELEMENTS; k++)
+        clear_elements(&sim->list[k]);
+    tac_element_set_destroy(&sim->set);
+    tac_loads_free(&sim->loads);
+    tac_load_times_free(&sim->load_times);
+    tac_model_destroy(&sim->model);
+    if (sim->own_v != sim->v)
+        free(sim->own_v);
+    double *const arrays[] = {sim->x, sim->v,        sim->impulse, sim->x0,     sim->ahead,
+                              sim->p, sim->gradient, sim->trial,   sim->iterate};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        free(arrays[k]);
+    free(sim->id);
+    free(sim->owner);
+    free(sim->script);
+    free(sim->script_of);
+    free(sim->held);
+    free(sim->pair);
+    free(sim->sliding);
+    if (sim->replica)
+        tac_scene_destroy(&sim->scene);
+    free(sim);
+    *out = NULL;
+}
+
+/* The elements that reach an own vertex. */
+static enum tac_err make_elements(struct tac_implicit *sim, int k)
+{
+    enum tac_err err;
+    struct tac_implicit_elements *l = &sim->list[k];
+    const struct tac_element_list *all = &sim->set.list[k];
+    const struct tac_element_memory *memory = all->element->memory;
+    l->element = all->element;
+    TAC_TRY(tac_alloc(sim->ctx, all->count, sizeof *l->of, &l->of));
+    TAC_TRY(tac_alloc(sim->ctx, all->count, sizeof *l->counted, &l->counted));
+    TAC_TRY(tac_alloc(sim->ctx, all->count, sizeof *l->damping, &l->damping));
+    TAC_TRY(tac_alloc(sim->ctx, all->count * (size_t)all->element->width, sizeof *l->at_start, &l->at_start));
+    for (size_t e = 0; e < all->count; e++) {
+        const tac_lid *v = tac_element_stencil(all, e);
+        const struct tac_material *m = tac_material_of(sim->scene, sim->scene->mesh->vertex_body[v[0]]);
+        if (!tac_implicit_reaches(sim, v, all->element->nodes))
+            continue;
+        l->of[l->count] = e;
+        l->counted[l->count] = tac_implicit_counts(sim, v, all->element->nodes);
+        l->damping[l->count++] = memory != NULL && m != NULL ? memory->damping(m) : 0;
+    }
+done:
+    return err;
+}
+
+static enum tac_err make_scripts(struct tac_implicit *sim)
+{
+    enum tac_err err;
+    const struct tac_local_mesh *mesh = sim->scene->mesh;
+    for (tac_lid m = 0; m < mesh->moved_count; m++)
+        sim->script_count += (size_t)mesh->moved[m].vertex_count;
+    TAC_TRY(tac_alloc(sim->ctx, sim->script_count, sizeof *sim->script, &sim->script));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->count, sizeof *sim->script_of, &sim->script_of));
+    for (tac_lid v = 0; v < sim->count; v++)
+        sim->script_of[v] = -1;
+    for (tac_lid m = 0; m < mesh->moved_count; m++)
+        for (tac_lid i = 0; i < mesh->moved[m].vertex_count; i++)
+            sim->script_of[mesh->moved[m].vertex[i]] = m;
+    int32_t place = 0;
+    for (tac_lid v = 0; v < sim->count; v++)
+        if (sim->script_of[v] >= 0) {
+            struct tac_implicit_script *s = &sim->script[place];
+            s->vertex = v;
+            s->motion = sim->script_of[v];
+            s->mass = mesh->mass[v] > 0 ? mesh->mass[v] : sim->mean_mass;
+            memcpy(s->origin, &mesh->x[3 * (size_t)v], sizeof s->origin);
+            sim->script_of[v] = place++;
+        }
+done:
+    return err;
+}
+
+/* Alike on all ranks, for all know the whole scene. */
+static void measure(struct tac_implicit *sim)
+{
+    const struct tac_local_mesh *mesh = sim->scene->mesh;
+    const struct tac_implicit_settings *s = &sim->scene->settings->implicit;
+    double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY}, r[3];
+    struct tac_accum mass = {{0}, 0, 0};
+    double heavy = 0;
+    for (tac_lid v = 0; v < sim->count; v++) {
+        for (int k = 0; k < 3; k++) {
+            lo[k] = fmin(lo[k], mesh->x[3 * (size_t)v + (size_t)k]);
+            hi[k] = fmax(hi[k], mesh->x[3 * (size_t)v + (size_t)k]);
+        }
+        if (mesh->ever_free[v]) {
+            tac_accum_add(&mass, mesh->mass[v]);
+            heavy++;
+        }
+    }
+    tac_sub(r, hi, lo);
+    sim->diagonal_m = sqrt(tac_dot(r, r));
+    if (!(sim->diagonal_m > 0)) /* a single particle */
+        sim->diagonal_m = 1;
+    sim->mean_mass = heavy > 0 ? tac_accum_value(&mass) / heavy : 1;
+    sim->h = s->step_s;
+    sim->velocity_tol = s->velocity_tol > 0 ? s->velocity_tol : 1e-2 * sim->diagonal_m;
+    sim->friction_velocity = s->friction_velocity > 0 ? s->friction_velocity : 1e-3 * sim->diagonal_m;
+    sim->stiffness_least = tac_implicit_least_stiffness(sim);
+    sim->kappa = s->stiffness > 0 ? s->stiffness : sim->stiffness_least;
+}
+
+static enum tac_err make_arrays(struct tac_implicit *sim)
+{
+    enum tac_err err;
+    const size_t n = 3 * (size_t)sim->count;
+    double **const array[] = {&sim->x, &sim->v, &sim->x0, &sim->ahead, &sim->p, &sim->gradient, &sim->trial};
+    for (size_t k = 0; k < sizeof array / sizeof *array; k++)
+        TAC_TRY(tac_alloc(sim->ctx, n, sizeof **array[k], array[k]));
+    TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)sim->owned, sizeof *sim->impulse, &sim->impulse));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->count, sizeof *sim->held, &sim->held));
+    sim->own_v = sim->v;
+    if (sim->id != NULL)
+        TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)sim->owned, sizeof *sim->own_v, &sim->own_v));
+    memcpy(sim->x, sim->scene->mesh->x, n * sizeof *sim->x);
+    memcpy(sim->v, sim->scene->mesh->v, n * sizeof *sim->v);
+done:
+    return err;
+}
+
+/* What a rank makes alone. */
+static enum tac_err make(struct tac_implicit *sim)
+{
+    enum tac_err err;
+    TAC_TRY(tac_element_set_create(sim->ctx, sim->scene, &sim->set));
+    for (int k = 0; k < sim->set.count; k++)
+        TAC_TRY(make_elements(sim, k));
+    TAC_TRY(tac_loads_collect(sim->ctx, sim->scene, &sim->loads));
+    TAC_TRY(tac_load_times_make(sim->ctx, sim->scene, &sim->load_times));
+    TAC_TRY(tac_model_create(sim->ctx, sim->scene, &sim->model));
+    measure(sim);
+    TAC_TRY(make_scripts(sim));
+    TAC_TRY(make_arrays(sim));
+    tac_implicit_scripts_start(sim);
+    TAC_TRY(tac_implicit_search_create(sim));
+done:
+    return err;
+}
+
+enum tac_err tac_implicit_create(struct tac_ctx *ctx, struct tac_scene *scene, struct tac_implicit **out)
+{
+    enum tac_err err;
+    struct tac_implicit *sim = NULL;
+    const struct tac_part *part = scene->mesh->part;
+    TAC_TRY(tac_agree(ctx, tac_alloc(ctx, 1, sizeof *sim, &sim)));
+    sim->ctx = ctx;
+    sim->scene = scene;
+    if (part != NULL) {
+        TAC_TRY(tac_implicit_replicate(ctx, scene, &sim->scene, &sim->owner));
+        sim->replica = true;
+        err = tac_alloc(ctx, (size_t)part->owned, sizeof *sim->id, &sim->id);
+        if (!err)
+            memcpy(sim->id, part->vertex_id, (size_t)part->owned * sizeof *sim->id);
+        TAC_TRY(tac_agree(ctx, err));
+    }
+    sim->count = sim->scene->mesh->vertex_count;
+    sim->owned = part ? part->owned : sim->count;
+    TAC_TRY(tac_agree(ctx, make(sim)));
+    TAC_TRY(tac_implicit_system_create(sim));
+done:
+    if (err)
+        tac_implicit_destroy(&sim);
+    *out = sim;
+    return err;
+}
+
+enum tac_err tac_implicit_sum(struct tac_ctx *ctx, struct tac_accum *sum, int count)
+{
+    enum { MOST = 16 };
+    int64_t all[MOST][TAC_ACCUM_LIMBS + 1];
+    TAC_CHECK(count <= MOST);
+    for (int k = 0; k < count; k++)
+        tac_accum_carry(&sum[k]);
+    if (ctx->size == 1)
+        return TAC_OK;
+    for (int k = 0; k < count; k++) { /* limbs may be added once carried; and so may the marks of sums that are none */
+        memcpy(all[k], sum[k].limb, sizeof sum[k].limb);
+        all[k][TAC_ACCUM_LIMBS] = sum[k].bad;
+    }
+    if (MPI_Allreduce(MPI_IN_PLACE, all, count * (TAC_ACCUM_LIMBS + 1), MPI_INT64_T, MPI_SUM, ctx->comm) != MPI_SUCCESS)
+        return tac_fail(ctx, TAC_ERR_RUN, "MPI failed while adding up energies");
+    for (int k = 0; k < count; k++) {
+        memcpy(sum[k].limb, all[k], sizeof sum[k].limb);
+        sum[k].bad = all[k][TAC_ACCUM_LIMBS] != 0;
+        sum[k].pending = 1;
+        tac_accum_carry(&sum[k]);
+    }
+    return TAC_OK;
+}

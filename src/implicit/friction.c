@@ -1,0 +1,60 @@
+/* friction.c: lagged friction (docs/implicit.md, Friction; Li et al. 2020, Section 5).
+ *
+ * A contact's friction has a potential: mu times the force with which the surfaces were pressed, times a function of
+ * how far its nearest points have slid along each other since the step's start.  Force and nearest points are those of
+ * the lag's start; so the tangent plane needs no basis, for only what of the slide lies across the normal counts.
+ */
+#include "implicit/implicit.h"
+#include <math.h>
+
+double tac_implicit_slide_energy(double y, double w)
+{
+    return y < w ? y * y * (1 - y / (3 * w)) / w + w / 3 : y;
+}
+
+double tac_implicit_slide_force(double y, double w)
+{
+    return y < w ? (2 - y / w) / w : 1 / y;
+}
+
+double tac_implicit_slide(const struct tac_implicit *sim, const struct tac_sliding *s, const double *x, double u[3])
+{
+    u[0] = u[1] = u[2] = 0;
+    for (int i = 0; i < tac_pair_vertices(s->type); i++)
+        for (int k = 0; k < 3; k++) {
+            const size_t c = 3 * (size_t)s->v[i] + (size_t)k;
+            u[k] += s->w[i] * (x[c] - sim->x0[c]);
+        }
+    const double along = tac_dot(u, s->n);
+    for (int k = 0; k < 3; k++)
+        u[k] -= along * s->n[k];
+    return sqrt(tac_dot(u, u));
+}
+
+enum tac_err tac_implicit_lag(struct tac_implicit *sim, const double *x)
+{
+    enum tac_err err = TAC_OK;
+    sim->sliding_count = 0;
+    for (size_t e = 0; e < sim->pair_count; e++) {
+        const struct tac_implicit_pair *p = &sim->pair[e];
+        double at[4][3], gradient[4][3];
+        struct tac_near near;
+        if (!(p->friction > 0))
+            continue;
+        tac_implicit_gather(x, p->v, tac_pair_vertices(p->form.type), at);
+        if (!tac_barrier_near(&p->form, at, &near))
+            continue;
+        const double push = tac_barrier_gradient(&p->form, at, &near, gradient);
+        TAC_TRY(
+            tac_grow(sim->ctx, &sim->sliding, &sim->sliding_capacity, sim->sliding_count + 1, sizeof *sim->sliding));
+        struct tac_sliding *s = &sim->sliding[sim->sliding_count++];
+        s->type = p->form.type;
+        memcpy(s->v, p->v, sizeof s->v);
+        memcpy(s->w, near.w, sizeof s->w);
+        memcpy(s->n, near.n, sizeof s->n);
+        s->limit = p->friction * sim->kappa * push;
+        s->counted = p->counted;
+    }
+done:
+    return err;
+}

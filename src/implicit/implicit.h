@@ -1,0 +1,242 @@
+/* implicit.h: steps of an implicit integrator whose contacts are barriers (docs/implicit.md).
+ *
+ * A step minimises an incremental potential: inertia, elasticity, damping, a barrier for every pair of surfaces that is
+ * nearer than its thickness, and friction.  Newton's method does it, from one state without contact to the next: no
+ * iterate is accepted to which the surfaces cannot move in straight lines without touching.
+ *
+ * Every rank knows the places of all vertices (so memory grows with the scene), and works on those terms that reach a
+ * vertex of its own: gradients, rows of the matrix, candidates.  Terms are added to a vertex in an order that follows
+ * from the scene, and sums over all are exact, so all ranks take the same decisions, and no bit depends on their
+ * number.
+ *
+ * State at the end of a step: positions, velocities, where scripts caught their vertices, and the sums of the book.
+ * Everything else is made anew in the next step.
+ *
+ *     struct tac_implicit *sim = NULL;
+ *     TAC_TRY(tac_implicit_create(ctx, scene, &sim));
+ *     while (sim->now < t)
+ *         TAC_TRY(tac_implicit_step(sim));
+ *     tac_implicit_destroy(&sim);
+ */
+#ifndef TACTUS_IMPLICIT_IMPLICIT_H
+#define TACTUS_IMPLICIT_IMPLICIT_H
+
+#include "base/recorder.h"
+#include "contact/barrier.h"
+#include "contact/model.h"
+#include "elements/element.h"
+#include "elements/loads.h"
+#include "state/snapshot.h"
+#include <tactus/contact.h>
+
+struct tac_implicit_search;
+struct tac_implicit_system;
+
+/* A pair that may come near in this step. */
+struct tac_implicit_pair {
+    uint64_t key;
+    tac_lid v[4];
+    struct tac_barrier_pair form;
+    double friction; /* mu */
+    double before;   /* distance at the iterate before, m; INFINITY: not known */
+    bool counted;    /* this rank enters it in sums: it owns the lowest vertex */
+};
+
+/* A pair as friction sees it throughout a lag (docs/implicit.md, Friction). */
+struct tac_sliding {
+    enum tac_pair_type type;
+    tac_lid v[4];
+    double w[4], n[3]; /* of its nearest points at the lag's start */
+    double limit;      /* mu lambda h^2, N s^2 */
+    bool counted;
+};
+
+/* The elements of one kind that reach a vertex of this rank, ascending by id. */
+struct tac_implicit_elements {
+    const struct tac_element *element;
+    size_t count;
+    size_t *of;       /* owned, (count): their place in the list of all */
+    uint8_t *counted; /* owned, (count) */
+    double *damping;  /* owned, (count): s; 0: none */
+    double *at_start; /* owned, (count, width): strain at the step's start */
+};
+
+/* A scripted vertex. */
+struct tac_implicit_script {
+    tac_lid vertex, motion;
+    bool caught;      /* by a motion that releases */
+    bool on;          /* in the last step; in the one under way */
+    double origin[3]; /* where its path starts, m */
+    double target[3]; /* where this step takes it, m */
+    double lambda[3]; /* multiplier of the augmented Lagrangian, m */
+    double mass;      /* kg; of one without mass the mean of the scene's */
+};
+
+struct tac_implicit {
+    struct tac_ctx *ctx;
+    struct tac_scene *scene; /* the whole scene: borrowed on one rank, else owned */
+    bool replica;            /* it is owned */
+    tac_lid count, owned;    /* vertices of the scene; of this rank */
+    tac_gid *id;             /* owned, (owned): ascending; NULL on one rank */
+    int32_t *owner;          /* owned, (count): rank */
+    struct tac_model *model; /* owned */
+    struct tac_element_set set;
+    struct tac_implicit_elements list[TAC_ELEMENTS];
+    struct tac_loads loads;
+    struct tac_load_times load_times;
+
+    /* lengths of the scene and the tolerances that follow from them; the same on all ranks */
+    double h, diagonal_m, velocity_tol, friction_velocity, mean_mass, stiffness_least;
+
+    /* state */
+    tac_time now;
+    int64_t step;    /* that ended at now */
+    double *x, *v;   /* owned, (count, 3): m, m/s */
+    double *own_v;   /* owned by `v` on one rank, else (owned, 3): velocities in the order of `id` */
+    double *impulse; /* owned, (owned, 3): of contact since it was last set to 0, N s */
+    size_t script_count;
+    struct tac_implicit_script *script;             /* owned: of all ranks, ascending by vertex */
+    int32_t *script_of;                             /* owned, (count): or -1 */
+    struct tac_accum dissipated, work, total_start; /* this rank's part of the first two */
+    bool has_start;
+    struct tac_counters counters;
+
+    /* of the step under way */
+    double *x0, *ahead; /* owned, (count, 3): at its start; x^ of inertia, m */
+    double *p, *trial;  /* owned, (count, 3) */
+    double *gradient;   /* owned, (count, 3): of own vertices */
+    uint8_t *held;      /* owned, (count): is not moved by Newton */
+    double kappa, pull; /* of the barrier; of the augmented Lagrangian (0: not under way) */
+    size_t pair_count, pair_capacity;
+    struct tac_implicit_pair *pair; /* owned, ascending by key */
+    size_t sliding_count, sliding_capacity;
+    struct tac_sliding *sliding;        /* owned */
+    struct tac_implicit_search *search; /* owned */
+    struct tac_implicit_system *system; /* owned */
+    struct {
+        int64_t newton, linear, contacts;              /* iterations; pairs nearer than their thickness at its end */
+        double least_share, residual_speed, least_gap; /* of p that contact allowed; |p|/h at last, m/s; m, NaN: none */
+        double wall_s;
+    } told; /* of the last step */
+
+    struct tac_recorder *record; /* borrowed; NULL: none */
+    double *iterate;             /* owned, (iterates, owned, 3): accepted in this step, while recorded */
+    size_t iterates, iterate_capacity;
+};
+
+/* ---- life: create.c, replicate.c ---- */
+
+/* Collective. At t = 0. */
+enum tac_err tac_implicit_create(struct tac_ctx *ctx, struct tac_scene *scene, struct tac_implicit **out);
+void tac_implicit_destroy(struct tac_implicit **sim);
+/* Collective. The whole scene of all ranks' parts, with the owner of every vertex. */
+enum tac_err tac_implicit_replicate(struct tac_ctx *ctx, const struct tac_scene *local, struct tac_scene **whole,
+                                    int32_t **owner);
+
+/* ---- steps: step.c ---- */
+
+/* Collective. To the end of the next step.  TAC_ERR_RUN: Newton's method does not converge; now is as it was. */
+enum tac_err tac_implicit_step(struct tac_implicit *sim);
+/* Local. When step k ends. */
+tac_time tac_implicit_step_time(const struct tac_implicit *sim, int64_t k);
+
+/* ---- the book: book.c ---- */
+
+/* Collective. */
+enum tac_err tac_implicit_energy(struct tac_implicit *sim, struct tac_energy_row *row);
+enum tac_err tac_implicit_contacts(struct tac_implicit *sim, struct tac_contact **out, size_t *count);
+enum tac_err tac_implicit_counters(const struct tac_implicit *sim, struct tac_counters *sum);
+/* Collective. Adds what the step from x0 to x has dissipated, its scripts' and loads' work, and impulses. */
+enum tac_err tac_implicit_enter_step(struct tac_implicit *sim);
+
+/* ---- checkpoints: state.c ---- */
+
+/* Collective. */
+enum tac_err tac_implicit_state_out(struct tac_implicit *sim, struct tac_checkpoint **out);
+enum tac_err tac_implicit_state_in(struct tac_implicit *sim, const struct tac_checkpoint *in);
+
+/* ---- the parts of a step, for this room ---- */
+
+static inline bool tac_implicit_mine(const struct tac_implicit *sim, tac_lid v)
+{
+    return sim->owner == NULL || sim->owner[v] == sim->ctx->rank;
+}
+/* Does this rank enter a term over these vertices in sums? */
+static inline bool tac_implicit_counts(const struct tac_implicit *sim, const tac_lid *v, int n)
+{
+    tac_lid low = v[0];
+    for (int i = 1; i < n; i++)
+        low = v[i] < low ? v[i] : low;
+    return tac_implicit_mine(sim, low);
+}
+static inline bool tac_implicit_reaches(const struct tac_implicit *sim, const tac_lid *v, int n)
+{
+    bool mine = false;
+    for (int i = 0; i < n; i++)
+        mine |= tac_implicit_mine(sim, v[i]);
+    return mine;
+}
+/* The vertex of a rank's place i. */
+static inline tac_lid tac_implicit_vertex(const struct tac_implicit *sim, tac_lid i)
+{
+    return sim->id ? (tac_lid)sim->id[i] : i;
+}
+static inline void tac_implicit_gather(const double *x, const tac_lid *v, int n, double out[4][3])
+{
+    for (int i = 0; i < n; i++)
+        memcpy(out[i], &x[3 * (size_t)v[i]], 3 * sizeof(double));
+}
+
+/* Collective. Exact sums over all ranks, carried. */
+enum tac_err tac_implicit_sum(struct tac_ctx *ctx, struct tac_accum *sum, int count);
+/* Collective. x (count, 3): own vertices' values to all ranks. */
+enum tac_err tac_implicit_share(struct tac_implicit *sim, double *x);
+
+/* scripts.c. Local. Which vertices are scripted at t = 0. */
+void tac_implicit_scripts_start(struct tac_implicit *sim);
+/* Local. Which vertices are scripted in the step to t, and where to. Begins it: origins of those caught. */
+void tac_implicit_scripts_begin(struct tac_implicit *sim, tac_time from, tac_time to);
+
+/* search.c. Local. */
+enum tac_err tac_implicit_search_create(struct tac_implicit *sim);
+void tac_implicit_search_destroy(struct tac_implicit_search **search);
+/* Collective. Makes sim->pair complete for all places between x and x + p: no other pair is nearer than its thickness,
+ * there or on the way.  A list that still is so is kept. */
+enum tac_err tac_implicit_find(struct tac_implicit *sim, const double *x, const double *p);
+
+/* terms.c. Collective: the incremental potential at x, and the sum of the sizes of its terms. */
+enum tac_err tac_implicit_potential(struct tac_implicit *sim, const double *x, double *value, double *size);
+/* Local. What inertia, elasticity, contact add to sim->gradient of own vertices at x. */
+void tac_implicit_add_inertia(struct tac_implicit *sim, const double *x);
+void tac_implicit_add_elements(struct tac_implicit *sim, const double *x, bool dampers);
+void tac_implicit_add_contact(struct tac_implicit *sim, const double *x);
+void tac_implicit_add_friction(struct tac_implicit *sim, const double *x);
+/* Local. Strains at x, that dampers measure from. */
+void tac_implicit_begin_dampers(struct tac_implicit *sim, const double *x);
+
+/* friction.c */
+/* Local. What friction goes by from now on: the contacts at x. */
+enum tac_err tac_implicit_lag(struct tac_implicit *sim, const double *x);
+/* f0, and f1 / y of a slide y >= 0 under friction that is smooth under w. */
+double tac_implicit_slide_energy(double y, double w);
+double tac_implicit_slide_force(double y, double w);
+/* Local. How a pair has slid since the step's start: a vector along its surface; its length. */
+double tac_implicit_slide(const struct tac_implicit *sim, const struct tac_sliding *s, const double *x, double u[3]);
+
+/* stiffness.c. Collective. kappa at the step's start; after an iterate. */
+enum tac_err tac_implicit_begin_stiffness(struct tac_implicit *sim, const double *x, double *kappa);
+enum tac_err tac_implicit_adapt_stiffness(struct tac_implicit *sim, const double *x, bool *changed);
+/* Local. kappa's lower bound where it is adaptive. */
+double tac_implicit_least_stiffness(const struct tac_implicit *sim);
+
+/* project.c. Local. Makes of a symmetric matrix, (3 nodes, 3 nodes), that is blind to translations the nearest positive
+ * semi-definite one, looking at the nodes that are not held (nodes). */
+void tac_implicit_project(int nodes, const bool *held, double *h);
+
+/* system.c. Collective. Newton's direction into sim->p, of all vertices. */
+enum tac_err tac_implicit_system_create(struct tac_implicit *sim);
+void tac_implicit_system_destroy(struct tac_implicit_system **system);
+enum tac_err tac_implicit_begin_system(struct tac_implicit *sim);
+enum tac_err tac_implicit_direction(struct tac_implicit *sim, const double *x);
+
+#endif

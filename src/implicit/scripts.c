@@ -1,0 +1,92 @@
+/* scripts.c: where scripts take their vertices in a step (docs/implicit.md, Scripts).
+ *
+ * A vertex is scripted in a step if its motion holds it at the step's start.  It is at the path's place at the step's
+ * end, and goes there in straight lines.
+ */
+#include "implicit/implicit.h"
+#include <math.h>
+
+/* Where a motion puts at t, quanta, a vertex whose path starts at `origin`; t may be past the last knot of a motion
+ * that releases: then the last piece goes on. */
+static void place(const struct tac_implicit *sim, const struct tac_motion *m, const double origin[3], tac_time t,
+                  double x[3])
+{
+    tac_lid k = 0;
+    double share = 0, turn = 0;
+    memcpy(x, origin, 3 * sizeof *x);
+    if (t < tac_scene_quanta(sim->scene, m->knot_t_s[0]))
+        return;
+    while (k + 1 < m->knot_count && tac_scene_quanta(sim->scene, m->knot_t_s[k + 1]) <= t)
+        k++;
+    const tac_lid from = k + 1 == m->knot_count && m->release && k > 0 ? k - 1 : k;
+    if (from + 1 < m->knot_count) {
+        const tac_time begin = tac_scene_quanta(sim->scene, m->knot_t_s[from]);
+        const tac_time end = tac_scene_quanta(sim->scene, m->knot_t_s[from + 1]);
+        share = (double)(t - begin) / (double)(end - begin);
+    }
+    if (m->displacement != NULL) {
+        const double *d = &m->displacement[3 * (size_t)from];
+        for (int c = 0; c < 3; c++)
+            x[c] = origin[c] + (share != 0 ? d[c] + share * (d[3 + c] - d[c]) : d[c]);
+        return;
+    }
+    turn = m->degrees[from] + (share != 0 ? share * (m->degrees[from + 1] - m->degrees[from]) : 0);
+    if (turn == 0)
+        return;
+    double vector[3], matrix[9], r[3];
+    for (int c = 0; c < 3; c++)
+        vector[c] = turn * (TAC_PI / 180) * m->axis[c];
+    tac_rotation(vector, matrix);
+    tac_sub(r, origin, m->center);
+    for (int c = 0; c < 3; c++)
+        x[c] = m->center[c] + tac_dot(&matrix[3 * c], r);
+}
+
+/* Does the motion hold its vertices at t? */
+static bool holds(const struct tac_implicit *sim, const struct tac_motion *m, tac_time t)
+{
+    if (!m->release)
+        return true;
+    return t >= tac_scene_quanta(sim->scene, m->knot_t_s[0]) &&
+           (m->knot_count == 1 || t < tac_scene_quanta(sim->scene, m->knot_t_s[m->knot_count - 1]));
+}
+
+/* A vertex that is caught takes its energy with it, and one let go brings some: the script's work. */
+static void hand_over(struct tac_implicit *sim, tac_lid v, bool caught)
+{
+    const double m = sim->scene->mesh->mass[v], *x = &sim->x[3 * (size_t)v], *u = &sim->v[3 * (size_t)v];
+    const double energy = m * (.5 * tac_dot(u, u) - tac_dot(sim->scene->settings->gravity, x));
+    if (tac_implicit_mine(sim, v))
+        tac_accum_add(&sim->work, caught ? -energy : energy);
+}
+
+static void take(struct tac_implicit *sim, struct tac_implicit_script *s, bool on)
+{
+    const bool release = sim->scene->settings->motion[s->motion].release;
+    s->on = on;
+    if (on && release && !s->caught) {
+        s->caught = true;
+        memcpy(s->origin, &sim->x[3 * (size_t)s->vertex], sizeof s->origin);
+    }
+}
+
+void tac_implicit_scripts_start(struct tac_implicit *sim)
+{
+    for (size_t k = 0; k < sim->script_count; k++)
+        take(sim, &sim->script[k], holds(sim, &sim->scene->settings->motion[sim->script[k].motion], 0));
+}
+
+void tac_implicit_scripts_begin(struct tac_implicit *sim, tac_time from, tac_time to)
+{
+    for (size_t k = 0; k < sim->script_count; k++) {
+        struct tac_implicit_script *s = &sim->script[k];
+        const struct tac_motion *m = &sim->scene->settings->motion[s->motion];
+        const bool on = holds(sim, m, from);
+        if (on != s->on)
+            hand_over(sim, s->vertex, on);
+        take(sim, s, on);
+        if (on)
+            place(sim, m, s->origin, to, s->target);
+        memset(s->lambda, 0, sizeof s->lambda);
+    }
+}

@@ -1,0 +1,295 @@
+/* search.c: the pairs that a step of Newton's method can bring near each other (docs/implicit.md, Candidates).
+ *
+ * Every primitive has a box around its way from x to x + p, larger by half of the thickness, its radius and a skin.
+ * Pairs whose boxes meet are the candidates.  The list stays complete as long as every vertex stays within the skin of
+ * the way that its boxes were made for.
+ *
+ * A rank looks for the pairs that reach a vertex of its own: its own primitives against each other, and against those
+ * of the others.
+ */
+#include "geometry/tree.h"
+#include "implicit/implicit.h"
+#include <math.h>
+#include <stdlib.h>
+
+/* Kinds of primitives; of each the own ones and those of other ranks. */
+enum { VERTICES, TRIANGLES, EDGES, SEGMENTS, PARTICLES, SHAPES };
+
+struct shape {
+    int nodes;
+    tac_lid count;
+    tac_lid *id;           /* owned, (count) */
+    tac_lid *vertex;       /* owned, (count, nodes) */
+    struct tac_dop *box;   /* owned, (count) */
+    struct tac_tree *tree; /* owned; NULL: none of them */
+};
+
+struct tac_implicit_search {
+    struct shape shape[SHAPES][2]; /* [.][0]: own ones */
+    double skin, reach;            /* reach: half of the largest thickness */
+    double *from, *way;            /* owned, (count, 3): what the list was made for; from NULL: there is none */
+    bool made;
+    int32_t *scratch; /* owned: as many as the largest shape */
+};
+
+static void clear_shape(struct shape *s)
+{
+    free(s->id);
+    free(s->vertex);
+    free(s->box);
+    tac_tree_destroy(&s->tree);
+}
+
+void tac_implicit_search_destroy(struct tac_implicit_search **search)
+{
+    struct tac_implicit_search *s = *search;
+    if (s == NULL)
+        return;
+    for (int k = 0; k < SHAPES; k++)
+        for (int other = 0; other < 2; other++)
+            clear_shape(&s->shape[k][other]);
+    free(s->from);
+    free(s->way);
+    free(s->scratch);
+    free(s);
+    *search = NULL;
+}
+
+/* ---- which there are ---- */
+
+struct source {
+    int nodes;
+    tac_lid count;
+    const tac_lid *vertex; /* (count, nodes); NULL: 0, 1, ... */
+    const tac_lid *pick;   /* (count): which are meant, where it is not negative; NULL: all */
+};
+
+static enum tac_err make_shape(struct tac_implicit *sim, const struct source *from, bool other, struct shape *s)
+{
+    enum tac_err err;
+    s->nodes = from->nodes;
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)from->count, sizeof *s->id, &s->id));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)from->count * (size_t)from->nodes, sizeof *s->vertex, &s->vertex));
+    for (tac_lid i = 0; i < from->count; i++) {
+        const tac_lid *v = from->vertex ? &from->vertex[(size_t)i * (size_t)from->nodes] : &i;
+        if ((from->pick && from->pick[i] < 0) || tac_implicit_reaches(sim, v, from->nodes) == other)
+            continue;
+        memcpy(&s->vertex[(size_t)s->count * (size_t)from->nodes], v, (size_t)from->nodes * sizeof *v);
+        s->id[s->count++] = i;
+    }
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)s->count, sizeof *s->box, &s->box));
+    if (s->count > 0)
+        TAC_TRY(tac_tree_create(sim->ctx, s->count, &s->tree));
+done:
+    return err;
+}
+
+enum tac_err tac_implicit_search_create(struct tac_implicit *sim)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_implicit_search *s = NULL;
+    const struct tac_local_mesh *mesh = sim->scene->mesh;
+    tac_lid *particle = NULL, most = 1;
+    if (sim->scene->settings->contact.thickness == 0)
+        return TAC_OK;
+    TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *s, &s));
+    sim->search = s;
+    s->reach = .5 * sim->scene->settings->contact.thickness;
+    s->skin = sim->scene->settings->contact.thickness;
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)mesh->vertex_count, sizeof *particle, &particle));
+    for (tac_lid i = 0; i < mesh->vertex_count; i++)
+        particle[i] = sim->model->particle[i] ? i : -1;
+    const struct source source[SHAPES] = {
+        [VERTICES] = {1, mesh->vertex_count, NULL, NULL},
+        [TRIANGLES] = {3, mesh->triangle_count, mesh->triangle, NULL},
+        [EDGES] = {2, sim->scene->settings->two_d ? 0 : mesh->topology->edge_count, mesh->topology->edge, NULL},
+        [SEGMENTS] = {2, mesh->topology->edge_count, mesh->topology->edge, mesh->topology->edge_segment},
+        [PARTICLES] = {1, mesh->vertex_count, NULL, particle}};
+    for (int k = 0; k < SHAPES; k++)
+        for (int other = 0; other < 2; other++) {
+            TAC_TRY(make_shape(sim, &source[k], other, &s->shape[k][other]));
+            most = s->shape[k][other].count > most ? s->shape[k][other].count : most;
+        }
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)most, 4 * sizeof *s->scratch, &s->scratch));
+    TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)sim->count, sizeof *s->from, &s->from));
+    TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)sim->count, sizeof *s->way, &s->way));
+done:
+    free(particle);
+    return err;
+}
+
+/* ---- boxes ---- */
+
+static void grow_to(struct tac_dop *box, const double x[3])
+{
+    double along[TAC_DOP_AXES];
+    tac_dop_project(x, along);
+    for (int a = 0; a < TAC_DOP_AXES; a++) {
+        box->lo[a] = fmin(box->lo[a], along[a]);
+        box->hi[a] = fmax(box->hi[a], along[a]);
+    }
+}
+
+static void make_box(const struct tac_implicit *sim, const struct shape *s, tac_lid i, struct tac_dop *box)
+{
+    const struct tac_implicit_search *search = sim->search;
+    double large = 0;
+    const tac_lid *v = &s->vertex[(size_t)i * (size_t)s->nodes];
+    tac_dop_empty(box);
+    for (int n = 0; n < s->nodes; n++) {
+        const double *from = &search->from[3 * (size_t)v[n]], *way = &search->way[3 * (size_t)v[n]];
+        const double to[3] = {from[0] + way[0], from[1] + way[1], from[2] + way[2]};
+        grow_to(box, from);
+        grow_to(box, to);
+        for (int k = 0; k < 3; k++)
+            large = fmax(large, fabs(from[k]) + fabs(way[k]));
+    }
+    const double pad = search->skin + search->reach +
+                       sim->scene->settings->body[sim->scene->mesh->vertex_body[v[0]]].radius + 0x1p-44 * large;
+    for (int a = 0; a < TAC_DOP_AXES; a++) {
+        box->lo[a] -= pad * tac_dop_length[a];
+        box->hi[a] += pad * tac_dop_length[a];
+    }
+}
+
+/* ---- the list ---- */
+
+struct finding {
+    struct tac_implicit *sim;
+    enum tac_pair_type type;
+    const struct shape *a, *b;
+};
+
+static enum tac_err take(void *context, int32_t i, int32_t j)
+{
+    enum tac_err err = TAC_OK;
+    const struct finding *f = context;
+    struct tac_implicit *sim = f->sim;
+    tac_lid a = f->a->id[i], b = f->b->id[j], v[4] = {-1, -1, -1, -1};
+    const tac_lid *va = &f->a->vertex[(size_t)i * (size_t)f->a->nodes],
+                  *vb = &f->b->vertex[(size_t)j * (size_t)f->b->nodes];
+    if (f->a->nodes == f->b->nodes && b < a) { /* of two alike the lower one is the first */
+        const tac_lid id = a, *vertex = va;
+        a = b;
+        b = id;
+        va = vb;
+        vb = vertex;
+    }
+    const int first = tac_pair_first(f->type), n = tac_pair_vertices(f->type);
+    for (int k = 0; k < n; k++)
+        v[k] = k < first ? va[k] : vb[k - first];
+    if (!tac_model_is_pair(sim->model, f->type, v))
+        return TAC_OK;
+    struct tac_form form;
+    tac_model_first(sim->model, f->type, v, &form);
+    if (!(form.thickness > 0))
+        return TAC_OK;
+    TAC_TRY(tac_grow(sim->ctx, &sim->pair, &sim->pair_capacity, sim->pair_count + 1, sizeof *sim->pair));
+    struct tac_implicit_pair *p = &sim->pair[sim->pair_count++];
+    double rest[4][3];
+    *p = (struct tac_implicit_pair){.key = tac_pair_key(f->type, a, b),
+                                    .form = {f->type, form.radius, form.thickness, 0},
+                                    .before = INFINITY,
+                                    .counted = tac_implicit_counts(sim, v, n)};
+    memcpy(p->v, v, sizeof v);
+    const tac_lid *body = sim->scene->mesh->vertex_body;
+    p->friction = tac_scene_law(sim->scene, body[v[0]], body[v[first]])->friction;
+    if (f->type == TAC_PAIR_EDGE_EDGE) {
+        tac_implicit_gather(sim->scene->mesh->x, v, 4, rest);
+        p->form.parallel = tac_barrier_parallel(rest);
+    }
+done:
+    return err;
+}
+
+static enum tac_err meet(struct tac_implicit *sim, enum tac_pair_type type, const struct shape *a,
+                         const struct shape *b)
+{
+    static const double none[TAC_DOP_AXES];
+    int64_t tests = 0;
+    struct finding f = {sim, type, a, b};
+    if (a->count == 0 || b->count == 0)
+        return TAC_OK;
+    return tac_tree_overlaps(a->tree, b->tree, none, none, take, &f, &tests);
+}
+
+/* Pairs of one type that reach a vertex of this rank. */
+static enum tac_err meet_all(struct tac_implicit *sim, enum tac_pair_type type, int a, int b)
+{
+    enum tac_err err;
+    struct shape(*s)[2] = sim->search->shape;
+    TAC_TRY(meet(sim, type, &s[a][0], &s[b][0]));
+    TAC_TRY(meet(sim, type, &s[a][0], &s[b][1]));
+    if (a != b)
+        TAC_TRY(meet(sim, type, &s[a][1], &s[b][0]));
+done:
+    return err;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct tac_implicit_pair *x = a, *y = b;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+static enum tac_err make_list(struct tac_implicit *sim)
+{
+    enum tac_err err;
+    struct tac_implicit_search *s = sim->search;
+    for (int k = 0; k < SHAPES; k++)
+        for (int other = 0; other < 2; other++) {
+            struct shape *shape = &s->shape[k][other];
+            if (shape->count == 0)
+                continue;
+            for (tac_lid i = 0; i < shape->count; i++)
+                make_box(sim, shape, i, &shape->box[i]);
+            tac_tree_refit(shape->tree, shape->box, s->scratch);
+        }
+    sim->pair_count = 0;
+    TAC_TRY(meet_all(sim, TAC_PAIR_VERTEX_TRIANGLE, VERTICES, TRIANGLES));
+    TAC_TRY(meet_all(sim, TAC_PAIR_EDGE_EDGE, EDGES, EDGES));
+    TAC_TRY(meet_all(sim, TAC_PAIR_VERTEX_SEGMENT, VERTICES, SEGMENTS));
+    TAC_TRY(meet_all(sim, TAC_PAIR_VERTEX_VERTEX, PARTICLES, PARTICLES));
+    if (sim->pair_count > 0)
+        qsort(sim->pair, sim->pair_count, sizeof *sim->pair, compare);
+done:
+    return err;
+}
+
+/* Is x (3) within the skin of the way that vertex i had when the list was made? */
+static bool within(const struct tac_implicit_search *s, tac_lid i, const double x[3])
+{
+    const double *from = &s->from[3 * (size_t)i], *way = &s->way[3 * (size_t)i];
+    double r[3];
+    tac_sub(r, x, from);
+    const double ww = tac_dot(way, way), share = ww > 0 ? tac_clamp01(tac_dot(r, way) / ww) : 0;
+    for (int k = 0; k < 3; k++)
+        r[k] -= share * way[k];
+    return tac_dot(r, r) <= s->skin * s->skin * (1 - 0x1p-20);
+}
+
+enum tac_err tac_implicit_find(struct tac_implicit *sim, const double *x, const double *p)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_implicit_search *s = sim->search;
+    bool complete = s != NULL && s->made;
+    const double begin_s = tac_wall_s();
+    if (s == NULL)
+        return TAC_OK;
+    for (tac_lid i = 0; i < sim->count && complete; i++) {
+        const double *a = &x[3 * (size_t)i], *b = &p[3 * (size_t)i];
+        const double to[3] = {a[0] + b[0], a[1] + b[1], a[2] + b[2]};
+        complete = within(s, i, a) && within(s, i, to);
+    }
+    if (!complete) {
+        memcpy(s->from, x, 3 * (size_t)sim->count * sizeof *x);
+        memcpy(s->way, p, 3 * (size_t)sim->count * sizeof *p);
+        err = make_list(sim);
+        s->made = err == TAC_OK;
+        sim->counters.candidate_builds++;
+        err = tac_agree(sim->ctx, err);
+    }
+    sim->counters.candidates = (int64_t)sim->pair_count;
+    sim->counters.seconds_discovery += tac_wall_s() - begin_s;
+    return err;
+}

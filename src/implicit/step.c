@@ -1,0 +1,382 @@
+/* step.c: one step of time: Newton's method on the incremental potential, from one state without contact to the next
+ * (docs/implicit.md, One step). */
+#include "contact/advance.h"
+#include "implicit/implicit.h"
+#include "partition/part.h"
+#include <math.h>
+#include <stdlib.h>
+
+#define TAC_GAP_KEPT .2    /* of a gap, by one iterate */
+#define TAC_SLACK 0x1p-48  /* of the sizes of all terms: what rounding may add to the potential */
+#define TAC_PULL_FIRST 1e6 /* of a scripted vertex to its place, per mass */
+#define TAC_PULL_MOST 1e8  /* likewise */
+#define TAC_ARRIVED .999   /* of the way of scripted vertices: then the rest is gone at once */
+#define TAC_NEARLY .99     /* likewise: then multipliers do better than a stronger pull */
+enum { HALVINGS = 60 };
+
+tac_time tac_implicit_step_time(const struct tac_implicit *sim, int64_t k)
+{
+    return tac_scene_grid(sim->scene, sim->h, k);
+}
+
+/* ---- the step's start ---- */
+
+/* Where inertia, gravity and loads would take the vertices; loads push as they are at the step's start. */
+static enum tac_err predict(struct tac_implicit *sim)
+{
+    const double h = sim->h;
+    const double *g = sim->scene->settings->gravity, *mass = sim->scene->mesh->mass;
+    for (size_t c = 0; c < 3 * (size_t)sim->count; c++)
+        sim->ahead[c] = sim->x[c] + (h * sim->v[c] + h * h * g[c % 3]);
+    const tac_time from = tac_implicit_step_time(sim, sim->step), to = tac_implicit_step_time(sim, sim->step + 1);
+    for (size_t e = 0; e < sim->loads.count; e++) {
+        const struct tac_load_element *l = &sim->loads.element[e];
+        double at[4][3] = {{0}}, impulse[3][3], centre[3];
+        tac_implicit_gather(sim->x, l->v, l->count, at);
+        const double mean = tac_load_mean(sim->scene, &sim->load_times, l->load, from + (to - from) / 2, to - from);
+        tac_load_impulse(sim->scene, l, at, h, mean, impulse, centre);
+        for (int i = 0; i < l->count; i++)
+            for (size_t k = 0; k < 3 && mass[l->v[i]] > 0; k++)
+                sim->ahead[3 * (size_t)l->v[i] + k] += h * impulse[i][k] / mass[l->v[i]];
+    }
+    return TAC_OK;
+}
+
+static void begin_held(struct tac_implicit *sim)
+{
+    for (tac_lid v = 0; v < sim->count; v++)
+        sim->held[v] = !sim->scene->mesh->ever_free[v] && sim->script_of[v] < 0;
+}
+
+static enum tac_err begin(struct tac_implicit *sim)
+{
+    enum tac_err err;
+    memset(&sim->told, 0, sizeof sim->told);
+    sim->told.least_share = 1;
+    sim->iterates = 0;
+    sim->sliding_count = 0;
+    sim->pull = 0;
+    memcpy(sim->x0, sim->x, 3 * (size_t)sim->count * sizeof *sim->x);
+    tac_implicit_scripts_begin(sim, tac_implicit_step_time(sim, sim->step), tac_implicit_step_time(sim, sim->step + 1));
+    begin_held(sim);
+    TAC_TRY(predict(sim));
+    tac_implicit_begin_dampers(sim, sim->x);
+    memset(sim->p, 0, 3 * (size_t)sim->count * sizeof *sim->p);
+    TAC_TRY(tac_implicit_find(sim, sim->x, sim->p));
+    for (size_t e = 0; e < sim->pair_count; e++)
+        sim->pair[e].before = INFINITY; /* a list that was kept knows no more than a new one */
+    TAC_TRY(tac_implicit_begin_stiffness(sim, sim->x, &sim->kappa));
+    TAC_TRY(tac_agree(sim->ctx, tac_implicit_lag(sim, sim->x)));
+    TAC_TRY(tac_implicit_begin_system(sim));
+done:
+    return err;
+}
+
+/* ---- bounds ---- */
+
+/* The largest share of sim->p that leaves every pair a part of its gap. */
+static enum tac_err bound(struct tac_implicit *sim, double *share)
+{
+    double least = 1;
+    const double begin_s = tac_wall_s();
+    for (size_t e = 0; e < sim->pair_count; e++) {
+        const struct tac_implicit_pair *c = &sim->pair[e];
+        double x[4][3], p[4][3];
+        const int n = tac_pair_vertices(c->form.type);
+        tac_implicit_gather(sim->x, c->v, n, x);
+        tac_implicit_gather(sim->p, c->v, n, p);
+        least = fmin(least, tac_advance_safely(c->form.type, x, p, c->form.radius, TAC_GAP_KEPT, c->form.thickness));
+    }
+    if (sim->ctx->size > 1 &&
+        MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS)
+        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while bounding a step");
+    *share = least;
+    sim->told.least_share = fmin(sim->told.least_share, least);
+    sim->counters.seconds_discovery += tac_wall_s() - begin_s;
+    return TAC_OK;
+}
+
+static double largest(const struct tac_implicit *sim, const double *p)
+{
+    double most = 0;
+    for (size_t c = 0; c < 3 * (size_t)sim->count; c++)
+        most = fmax(most, fabs(p[c]));
+    return most;
+}
+
+/* ---- iterates ---- */
+
+static enum tac_err keep_iterate(struct tac_implicit *sim)
+{
+    enum tac_err err = TAC_OK;
+    const size_t size = 3 * (size_t)sim->owned;
+    if (sim->record == NULL)
+        return TAC_OK;
+    TAC_TRY(tac_grow(sim->ctx, &sim->iterate, &sim->iterate_capacity, (sim->iterates + 1) * size + 1,
+                     sizeof *sim->iterate));
+    for (size_t i = 0; i < (size_t)sim->owned; i++)
+        memcpy(&sim->iterate[sim->iterates * size + 3 * i], &sim->x[3 * (size_t)tac_implicit_vertex(sim, (tac_lid)i)],
+               3 * sizeof *sim->x);
+    sim->iterates++;
+done:
+    return err;
+}
+
+/* The next iterate: sim->trial. */
+static enum tac_err accept(struct tac_implicit *sim, bool *stiffer)
+{
+    enum tac_err err;
+    double *x = sim->x;
+    sim->x = sim->trial;
+    sim->trial = x;
+    TAC_TRY(tac_agree(sim->ctx, keep_iterate(sim)));
+    TAC_TRY(tac_implicit_adapt_stiffness(sim, sim->x, stiffer));
+done:
+    return err;
+}
+
+static void go(struct tac_implicit *sim, double share)
+{
+    for (size_t c = 0; c < 3 * (size_t)sim->count; c++)
+        sim->trial[c] = sim->x[c] + share * sim->p[c];
+}
+
+/* Scripted vertices' distances from their targets: square sums now and at the step's start; 1: all are there. */
+static enum tac_err way_gone(struct tac_implicit *sim, double *gone)
+{
+    struct tac_accum sum[2] = {{{0}, 0, 0}};
+    for (size_t k = 0; k < sim->script_count; k++) {
+        const struct tac_implicit_script *s = &sim->script[k];
+        double now[3], first[3];
+        if (!s->on || !tac_implicit_mine(sim, s->vertex))
+            continue;
+        tac_sub(now, s->target, &sim->x[3 * (size_t)s->vertex]);
+        tac_sub(first, s->target, &sim->x0[3 * (size_t)s->vertex]);
+        tac_accum_add(&sum[0], tac_dot(now, now));
+        tac_accum_add(&sum[1], tac_dot(first, first));
+    }
+    const enum tac_err err = tac_implicit_sum(sim->ctx, sum, 2);
+    const double left = tac_accum_value(&sum[0]), all = tac_accum_value(&sum[1]);
+    *gone = left == 0 ? 1 : 1 - sqrt(left / all);
+    return err;
+}
+
+/* Moves scripted vertices straight to their targets, as far as others let them; there, they are held. */
+static enum tac_err move_scripted(struct tac_implicit *sim, bool *there)
+{
+    enum tac_err err = TAC_OK;
+    double share;
+    bool any = false, stiffer;
+    memset(sim->p, 0, 3 * (size_t)sim->count * sizeof *sim->p);
+    for (size_t k = 0; k < sim->script_count; k++) {
+        const struct tac_implicit_script *s = &sim->script[k];
+        for (size_t c = 0; s->on && c < 3; c++) {
+            double *p = &sim->p[3 * (size_t)s->vertex + c];
+            *p = s->target[c] - sim->x[3 * (size_t)s->vertex + c];
+            any |= *p != 0;
+        }
+    }
+    *there = true;
+    if (any) {
+        TAC_TRY(tac_implicit_find(sim, sim->x, sim->p));
+        TAC_TRY(bound(sim, &share));
+        *there = share == 1;
+        go(sim, share);
+    }
+    for (size_t k = 0; k < sim->script_count && *there; k++) {
+        const struct tac_implicit_script *s = &sim->script[k];
+        if (any && s->on)
+            memcpy(&sim->trial[3 * (size_t)s->vertex], s->target, sizeof s->target);
+        sim->held[s->vertex] = s->on;
+    }
+    if (any)
+        TAC_TRY(accept(sim, &stiffer));
+    if (*there)
+        sim->pull = 0;
+done:
+    return err;
+}
+
+/* The scripted vertices are not there: pulls them harder, or lets multipliers learn. */
+static enum tac_err pull_scripted(struct tac_implicit *sim, double speed, bool *there)
+{
+    enum tac_err err;
+    double gone;
+    TAC_TRY(way_gone(sim, &gone));
+    if (gone >= TAC_ARRIVED) {
+        TAC_TRY(move_scripted(sim, there));
+        if (*there)
+            goto done;
+    }
+    if (!(speed < fmax(1e-2 * sim->diagonal_m, sim->velocity_tol)))
+        goto done;
+    if (gone < TAC_NEARLY && sim->pull < TAC_PULL_MOST) {
+        sim->pull *= 2;
+        goto done;
+    }
+    for (size_t k = 0; k < sim->script_count; k++) {
+        struct tac_implicit_script *s = &sim->script[k];
+        for (size_t c = 0; s->on && c < 3; c++)
+            s->lambda[c] -= sim->pull * (sim->x[3 * (size_t)s->vertex + c] - s->target[c]);
+    }
+done:
+    return err;
+}
+
+/* ---- Newton ---- */
+
+/* Why a step failed, with the pair that is nearest. */
+static enum tac_err fail_step(struct tac_implicit *sim, const char *why)
+{
+    double least = INFINITY, all;
+    uint64_t key = 0;
+    tac_gid v[4] = {-1, -1, -1, -1};
+    int which[2] = {0, sim->ctx->rank}, first = 0;
+    char pair[300] = "";
+    for (size_t e = 0; e < sim->pair_count; e++) {
+        const struct tac_implicit_pair *c = &sim->pair[e];
+        double at[4][3];
+        struct tac_near near;
+        tac_implicit_gather(sim->x, c->v, tac_pair_vertices(c->form.type), at);
+        tac_near_pair(c->form.type, at, &near);
+        if (near.d - c->form.radius < least) {
+            least = near.d - c->form.radius;
+            key = c->key;
+            for (int i = 0; i < 4; i++)
+                v[i] = c->v[i];
+        }
+    }
+    all = least;
+    if (sim->ctx->size > 1) {
+        MPI_Allreduce(&least, &all, 1, MPI_DOUBLE, MPI_MIN, sim->ctx->comm);
+        which[0] = least == all ? sim->ctx->rank : sim->ctx->size;
+        MPI_Allreduce(&which[0], &first, 1, MPI_INT, MPI_MIN, sim->ctx->comm);
+        MPI_Bcast(&key, 1, MPI_UINT64_T, first, sim->ctx->comm);
+        MPI_Bcast(v, 4, MPI_INT64_T, first, sim->ctx->comm);
+    }
+    if (all < INFINITY) {
+        char told[220];
+        tac_key_describe(sim->scene, key, v, told, sizeof told);
+        snprintf(pair, sizeof pair, "; the smallest gap is %.3g m, of %s", all, told);
+    }
+    return tac_fail(sim->ctx, TAC_ERR_RUN,
+                    "the step from t = %.9g s %s: after %lld Newton iterations the next one would go at %.3g m/s "
+                    "(integrator.newton.velocity_tol %.3g), with kappa %.3g%s; make integrator.step_s smaller, or see "
+                    "docs/implicit.md, When a step fails",
+                    (double)sim->now * sim->scene->settings->quantum_s, why, (long long)sim->told.newton,
+                    sim->told.residual_speed, sim->velocity_tol, sim->kappa, pair);
+}
+
+static enum tac_err gradient_at(struct tac_implicit *sim, const double *x)
+{
+    const double begin_s = tac_wall_s();
+    memset(sim->gradient, 0, 3 * (size_t)sim->count * sizeof *sim->gradient);
+    tac_implicit_add_inertia(sim, x);
+    tac_implicit_add_elements(sim, x, false);
+    tac_implicit_add_elements(sim, x, true);
+    tac_implicit_add_friction(sim, x);
+    tac_implicit_add_contact(sim, x);
+    sim->counters.seconds_forces += tac_wall_s() - begin_s;
+    return TAC_OK;
+}
+
+/* Along sim->p from sim->x to sim->trial: as far as no pair loses too much of its gap, and the potential falls. */
+static enum tac_err search_line(struct tac_implicit *sim, double before, double size)
+{
+    enum tac_err err;
+    double share, value, unused;
+    TAC_TRY(tac_implicit_find(sim, sim->x, sim->p));
+    TAC_TRY(bound(sim, &share));
+    for (int halving = 0;; halving++) {
+        go(sim, share);
+        const double begin_s = tac_wall_s();
+        TAC_TRY(tac_implicit_potential(sim, sim->trial, &value, &unused));
+        sim->counters.seconds_forces += tac_wall_s() - begin_s;
+        if (value <= before + TAC_SLACK * size)
+            break;
+        if (halving == HALVINGS || !(share > 0))
+            TAC_TRY(fail_step(sim, "finds no way down"));
+        share *= .5;
+    }
+done:
+    return err;
+}
+
+/* To the minimum for the forces that friction goes by now. */
+static enum tac_err minimise(struct tac_implicit *sim, bool *there)
+{
+    enum tac_err err;
+    double value, size;
+    for (bool ready = false; !ready;) {
+        bool stiffer;
+        if (sim->told.newton == sim->scene->settings->implicit.most)
+            TAC_TRY(fail_step(sim, *there ? "does not converge" : "cannot bring what is scripted to its place"));
+        sim->told.newton++;
+        TAC_TRY(gradient_at(sim, sim->x));
+        TAC_TRY(tac_implicit_direction(sim, sim->x));
+        const double speed = largest(sim, sim->p) / sim->h;
+        sim->told.residual_speed = speed;
+        if (!(speed < INFINITY))
+            TAC_TRY(fail_step(sim, "leaves the range of numbers"));
+        TAC_TRY(tac_implicit_potential(sim, sim->x, &value, &size));
+        TAC_TRY(search_line(sim, value, size));
+        TAC_TRY(accept(sim, &stiffer));
+        ready = speed <= sim->velocity_tol && *there && !stiffer;
+        if (!*there)
+            TAC_TRY(pull_scripted(sim, speed, there));
+    }
+done:
+    return err;
+}
+
+/* ---- the step's end ---- */
+
+/* Every accepted iterate at an instant of its own, evenly spaced. */
+static void tell_record(struct tac_implicit *sim, tac_time to)
+{
+    for (size_t n = 0; n < sim->iterates; n++) {
+        const tac_time t = sim->now + (tac_time)((double)(to - sim->now) * ((double)(n + 1) / (double)sim->iterates));
+        for (tac_lid i = 0; i < sim->owned; i++) {
+            const tac_lid v = tac_implicit_vertex(sim, i);
+            if (sim->scene->mesh->ever_free[v] || sim->script_of[v] >= 0)
+                tac_recorder_keep(sim->record, i, n + 1 == sim->iterates ? to : t,
+                                  &sim->iterate[3 * (n * (size_t)sim->owned + (size_t)i)]);
+        }
+    }
+}
+
+/* The state as it was when the step began. */
+static void take_back(struct tac_implicit *sim)
+{
+    memcpy(sim->x, sim->x0, 3 * (size_t)sim->count * sizeof *sim->x);
+}
+
+enum tac_err tac_implicit_step(struct tac_implicit *sim)
+{
+    enum tac_err err;
+    bool there;
+    const double begin_s = tac_wall_s();
+    const tac_time to = tac_implicit_step_time(sim, sim->step + 1);
+    TAC_TRY(begin(sim));
+    TAC_TRY(move_scripted(sim, &there));
+    if (!there)
+        sim->pull = TAC_PULL_FIRST;
+    for (int64_t lag = 0; lag < sim->scene->settings->implicit.lags; lag++) {
+        if (lag > 0)
+            TAC_TRY(tac_agree(sim->ctx, tac_implicit_lag(sim, sim->x)));
+        TAC_TRY(minimise(sim, &there));
+    }
+    TAC_TRY(tac_implicit_enter_step(sim));
+    for (size_t c = 0; c < 3 * (size_t)sim->count; c++)
+        sim->v[c] = (sim->x[c] - sim->x0[c]) / sim->h;
+    if (sim->record != NULL)
+        tell_record(sim, to);
+    sim->step++;
+    sim->now = to;
+    sim->counters.windows++;
+    sim->told.wall_s = tac_wall_s() - begin_s;
+done:
+    if (err)
+        take_back(sim);
+    return err;
+}

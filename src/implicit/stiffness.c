@@ -1,0 +1,77 @@
+/* stiffness.c: kappa, the stiffness of the barrier (docs/implicit.md, The barrier; Li et al. 2020, supplement). */
+#include "implicit/implicit.h"
+#include <math.h>
+
+#define TAC_KAPPA_LEAST 1e11 /* times the mean mass over the curvature of the barrier at a tiny gap */
+#define TAC_KAPPA_RANGE 100  /* most over least */
+#define TAC_KAPPA_GAP 1e-8   /* of the scene's diagonal: where that curvature is taken */
+#define TAC_KAPPA_CLOSE 1e-9 /* of the scene's diagonal: under it a gap that shrinks asks for more */
+
+double tac_implicit_least_stiffness(const struct tac_implicit *sim)
+{
+    const double d_hat = sim->scene->settings->contact.thickness, l = sim->diagonal_m;
+    double b[3];
+    if (!(d_hat > 0))
+        return 1;
+    const double s_hat = d_hat * d_hat, s = fmin(TAC_KAPPA_GAP * l * (TAC_KAPPA_GAP * l), .25 * s_hat);
+    tac_barrier(s, s_hat, b);
+    return TAC_KAPPA_LEAST * sim->mean_mass / (4e-16 * l * l * b[2]);
+}
+
+enum tac_err tac_implicit_begin_stiffness(struct tac_implicit *sim, const double *x, double *kappa)
+{
+    const double least = sim->stiffness_least, most = TAC_KAPPA_RANGE * least;
+    const struct tac_implicit_settings *settings = &sim->scene->settings->implicit;
+    const size_t size = 3 * (size_t)sim->count * sizeof *sim->gradient;
+    struct tac_accum sum[2] = {{{0}, 0, 0}};
+    if (settings->stiffness > 0) {
+        *kappa = settings->stiffness;
+        return TAC_OK;
+    }
+    /* The force on the surfaces that stand against each other now is balanced best by -g_c . g_E / |g_c|^2. */
+    memset(sim->gradient, 0, size);
+    tac_implicit_add_inertia(sim, x);
+    tac_implicit_add_elements(sim, x, false);
+    memcpy(sim->trial, sim->gradient, size);
+    memset(sim->gradient, 0, size);
+    sim->kappa = 1;
+    tac_implicit_add_contact(sim, x);
+    for (tac_lid i = 0; i < sim->owned; i++) {
+        const size_t v = (size_t)tac_implicit_vertex(sim, i);
+        const double *g = &sim->gradient[3 * v];
+        if (sim->held[v] || (sim->script_of[v] >= 0 && sim->script[sim->script_of[v]].on))
+            continue;
+        tac_accum_add(&sum[0], tac_dot(g, &sim->trial[3 * v]));
+        tac_accum_add(&sum[1], tac_dot(g, g));
+    }
+    const enum tac_err err = tac_implicit_sum(sim->ctx, sum, 2);
+    const double along = -tac_accum_value(&sum[0]), square = tac_accum_value(&sum[1]);
+    *kappa = square > 0 ? fmin(most, fmax(least, along / square)) : least;
+    return err;
+}
+
+enum tac_err tac_implicit_adapt_stiffness(struct tac_implicit *sim, const double *x, bool *changed)
+{
+    const double close = TAC_KAPPA_CLOSE * sim->diagonal_m, most = TAC_KAPPA_RANGE * sim->stiffness_least;
+    int pressed = 0;
+    *changed = false;
+    if (sim->scene->settings->implicit.stiffness > 0)
+        return TAC_OK;
+    for (size_t e = 0; e < sim->pair_count; e++) {
+        struct tac_implicit_pair *p = &sim->pair[e];
+        double at[4][3];
+        struct tac_near near;
+        tac_implicit_gather(x, p->v, tac_pair_vertices(p->form.type), at);
+        tac_near_pair(p->form.type, at, &near);
+        const double gap = near.d - p->form.radius;
+        pressed |= gap < close && p->before < close && gap < p->before;
+        p->before = gap;
+    }
+    if (sim->ctx->size > 1 && MPI_Allreduce(MPI_IN_PLACE, &pressed, 1, MPI_INT, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS)
+        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while adapting the barrier's stiffness");
+    if (pressed && sim->kappa < most) {
+        sim->kappa = fmin(most, 2 * sim->kappa);
+        *changed = true;
+    }
+    return TAC_OK;
+}

@@ -1,0 +1,338 @@
+/* system.c: the linear system of a Newton step (docs/implicit.md, Newton iterations).
+ *
+ * Each term's Hessian is projected on its own, so the sum is positive.  Lists of stencils, and the stencils within a
+ * list, have an order that follows from the scene; every rank adds those that reach a vertex of its own.
+ */
+#include "implicit/implicit.h"
+#include "solve/solver.h"
+#include <math.h>
+#include <stdlib.h>
+
+enum { MOST_ITERATIONS = 10000, LISTS = 1 + TAC_ELEMENTS + 2 * TAC_PAIR_TYPES };
+
+struct touch {
+    size_t pair;
+    struct tac_near near;
+};
+
+struct tac_implicit_system {
+    struct tac_solver *solver; /* owned */
+    struct tac_nodes nodes;
+    tac_gid *id;                         /* owned, (count): of the nodes: own vertices, then all others */
+    int32_t *owner;                      /* owned, (count) */
+    tac_lid *local;                      /* owned, (count): place of a vertex among the nodes */
+    tac_lid *diagonal;                   /* owned, (owned): 0, 1, ... */
+    tac_lid *element_node[TAC_ELEMENTS]; /* owned */
+    size_t node_capacity, touch_capacity, touch_count;
+    tac_lid *node;                   /* owned: of friction's stencils and contacts */
+    struct touch *touch;             /* owned: the candidates that are near now, in their order */
+    double *b, *position, *solution; /* owned, (owned, 3), (owned, 3), (count, 3) */
+    uint8_t *fixed;                  /* owned, (owned) */
+    bool cut;                        /* made in this step */
+};
+
+void tac_implicit_system_destroy(struct tac_implicit_system **system)
+{
+    struct tac_implicit_system *s = *system;
+    if (s == NULL)
+        return;
+    tac_solver_destroy(&s->solver);
+    free(s->id);
+    free(s->owner);
+    free(s->local);
+    free(s->diagonal);
+    for (int k = 0; k < TAC_ELEMENTS; k++)
+        free(s->element_node[k]);
+    free(s->node);
+    free(s->touch);
+    free(s->b);
+    free(s->position);
+    free(s->solution);
+    free(s->fixed);
+    free(s);
+    *system = NULL;
+}
+
+/* Own vertices first, then all others: which of those a rank needs changes with every contact. */
+static void number_nodes(struct tac_implicit *sim, struct tac_implicit_system *s)
+{
+    tac_lid own = 0, other = sim->owned;
+    for (tac_lid v = 0; v < sim->count; v++) {
+        const tac_lid place = tac_implicit_mine(sim, v) ? own++ : other++;
+        s->local[v] = place;
+        s->id[place] = v;
+        s->owner[place] = sim->owner ? sim->owner[v] : 0;
+    }
+    s->nodes = (struct tac_nodes){sim->count, sim->owned, s->id, s->owner};
+    for (tac_lid i = 0; i < sim->owned; i++)
+        s->diagonal[i] = i;
+}
+
+enum tac_err tac_implicit_system_create(struct tac_implicit *sim)
+{
+    enum tac_err err;
+    struct tac_implicit_system *s = NULL;
+    const size_t n = (size_t)sim->count, own = (size_t)sim->owned;
+    TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *s, &s));
+    sim->system = s;
+    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *s->id, &s->id));
+    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *s->owner, &s->owner));
+    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *s->local, &s->local));
+    TAC_TRY(tac_alloc(sim->ctx, 3 * n, sizeof *s->solution, &s->solution));
+    TAC_TRY(tac_alloc(sim->ctx, own, sizeof *s->diagonal, &s->diagonal));
+    TAC_TRY(tac_alloc(sim->ctx, 3 * own, sizeof *s->b, &s->b));
+    TAC_TRY(tac_alloc(sim->ctx, 3 * own, sizeof *s->position, &s->position));
+    TAC_TRY(tac_alloc(sim->ctx, own, sizeof *s->fixed, &s->fixed));
+    number_nodes(sim, s);
+    for (int k = 0; k < sim->set.count; k++) {
+        const struct tac_implicit_elements *l = &sim->list[k];
+        const size_t m = (size_t)l->element->nodes;
+        TAC_TRY(tac_alloc(sim->ctx, l->count * m, sizeof *s->element_node[k], &s->element_node[k]));
+        for (size_t e = 0; e < l->count; e++)
+            for (size_t i = 0; i < m; i++)
+                s->element_node[k][e * m + i] = s->local[tac_element_stencil(&sim->set.list[k], l->of[e])[i]];
+    }
+done:
+    err = tac_agree(sim->ctx, err);
+    return err ? err : tac_solver_create(sim->ctx, "invariant", "", &s->solver);
+}
+
+enum tac_err tac_implicit_begin_system(struct tac_implicit *sim)
+{
+    sim->system->cut = false;
+    return TAC_OK;
+}
+
+/* ---- structure ---- */
+
+static enum tac_err find_touching(struct tac_implicit *sim, const double *x)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_implicit_system *s = sim->system;
+    s->touch_count = 0;
+    for (size_t e = 0; e < sim->pair_count; e++) {
+        const struct tac_implicit_pair *p = &sim->pair[e];
+        double at[4][3];
+        struct tac_near near;
+        tac_implicit_gather(x, p->v, tac_pair_vertices(p->form.type), at);
+        if (!tac_barrier_near(&p->form, at, &near))
+            continue;
+        TAC_TRY(tac_grow(sim->ctx, &s->touch, &s->touch_capacity, s->touch_count + 1, sizeof *s->touch));
+        s->touch[s->touch_count++] = (struct touch){e, near};
+    }
+done:
+    return err;
+}
+
+/* Appends a stencil of local ids. */
+static tac_lid *append(const struct tac_implicit_system *s, const tac_lid *v, int n, tac_lid *to)
+{
+    for (int i = 0; i < n; i++)
+        *to++ = s->local[v[i]];
+    return to;
+}
+
+/* Stencils of one type of pair of friction, then of contact, follow each other in s->node. */
+static enum tac_err list_stencils(struct tac_implicit *sim, struct tac_stencil_list list[LISTS])
+{
+    enum tac_err err;
+    struct tac_implicit_system *s = sim->system;
+    list[0] = (struct tac_stencil_list){(size_t)sim->owned, 1, s->diagonal};
+    for (int k = 0; k < TAC_ELEMENTS; k++)
+        list[1 + k] = k < sim->set.count ? (struct tac_stencil_list){sim->list[k].count, sim->list[k].element->nodes,
+                                                                     s->element_node[k]}
+                                         : (struct tac_stencil_list){0, 1, NULL};
+    TAC_TRY(tac_grow(sim->ctx, &s->node, &s->node_capacity, 4 * (sim->sliding_count + s->touch_count) + 1,
+                     sizeof *s->node));
+    tac_lid *to = s->node;
+    for (int t = 0; t < TAC_PAIR_TYPES; t++) {
+        struct tac_stencil_list *l = &list[1 + TAC_ELEMENTS + t];
+        *l = (struct tac_stencil_list){0, tac_pair_vertices((enum tac_pair_type)t), to};
+        for (size_t e = 0; e < sim->sliding_count; e++)
+            if ((int)sim->sliding[e].type == t) {
+                to = append(s, sim->sliding[e].v, l->nodes, to);
+                l->count++;
+            }
+    }
+    for (int t = 0; t < TAC_PAIR_TYPES; t++) {
+        struct tac_stencil_list *l = &list[1 + TAC_ELEMENTS + TAC_PAIR_TYPES + t];
+        *l = (struct tac_stencil_list){0, tac_pair_vertices((enum tac_pair_type)t), to};
+        for (size_t e = 0; e < s->touch_count; e++) {
+            const struct tac_implicit_pair *p = &sim->pair[s->touch[e].pair];
+            if ((int)p->form.type == t) {
+                to = append(s, p->v, l->nodes, to);
+                l->count++;
+            }
+        }
+    }
+done:
+    return err;
+}
+
+/* ---- values ---- */
+
+static void add_diagonal(struct tac_implicit *sim, struct tac_matrix *matrix)
+{
+    for (tac_lid i = 0; i < sim->owned; i++) {
+        const tac_lid v = tac_implicit_vertex(sim, i);
+        const struct tac_implicit_script *script = sim->script_of[v] >= 0 ? &sim->script[sim->script_of[v]] : NULL;
+        double mass = sim->scene->mesh->mass[v], dense[9] = {0};
+        if (script != NULL && script->on && sim->pull > 0)
+            mass = sim->pull * script->mass;
+        if (sim->held[v]) /* nothing is solved for there */
+            mass = sim->mean_mass;
+        dense[0] = dense[4] = dense[8] = mass;
+        tac_matrix_add(matrix, 0, (size_t)i, dense);
+    }
+}
+
+static void project(const struct tac_implicit *sim, const tac_lid *v, int n, double *dense)
+{
+    bool held[4] = {false, false, false, false};
+    for (int i = 0; i < n; i++)
+        held[i] = sim->held[v[i]];
+    tac_implicit_project(n, held, dense);
+}
+
+static void add_elements(struct tac_implicit *sim, const double *x, struct tac_matrix *matrix)
+{
+    const double h2 = sim->h * sim->h;
+    for (int k = 0; k < sim->set.count; k++) {
+        const struct tac_implicit_elements *l = &sim->list[k];
+        const int n = l->element->nodes, size = 9 * n * n;
+        for (size_t e = 0; e < l->count; e++) {
+            const void *record = tac_element_record(&sim->set.list[k], l->of[e]);
+            double at[4][3], dense[144], damped[144];
+            tac_implicit_gather(x, record, n, at);
+            tac_element_hessian(l->element, record, NULL, at, dense);
+            for (int i = 0; i < size; i++)
+                dense[i] *= h2;
+            if (l->damping[e] > 0) {
+                tac_element_hessian(l->element, record, &l->at_start[e * (size_t)l->element->width], at, damped);
+                for (int i = 0; i < size; i++)
+                    dense[i] += sim->h * l->damping[e] * damped[i];
+            }
+            project(sim, record, n, dense);
+            tac_matrix_add(matrix, 1 + k, e, dense);
+        }
+    }
+}
+
+static void friction_hessian(const struct tac_implicit *sim, const struct tac_sliding *s, const double *x,
+                             double *dense)
+{
+    const int n = tac_pair_vertices(s->type), size = 3 * n;
+    const double w = sim->h * sim->friction_velocity;
+    double u[3], m[3][3];
+    const double y = tac_implicit_slide(sim, s, x, u), f = tac_implicit_slide_force(y, w);
+    const double bend = y >= w ? 1 / (y * y * y) : y > 0 ? 1 / (w * w * y) : 0;
+    for (int k = 0; k < 3; k++)
+        for (int l = 0; l < 3; l++)
+            m[k][l] = s->limit * (f * ((k == l) - s->n[k] * s->n[l]) - bend * u[k] * u[l]);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            for (int k = 0; k < 3; k++)
+                for (int l = 0; l < 3; l++)
+                    dense[size * (3 * i + k) + 3 * j + l] = s->w[i] * s->w[j] * m[k][l];
+}
+
+static void add_friction(struct tac_implicit *sim, const double *x, struct tac_matrix *matrix)
+{
+    for (int t = 0; t < TAC_PAIR_TYPES; t++) {
+        size_t place = 0;
+        for (size_t e = 0; e < sim->sliding_count; e++) {
+            double dense[144];
+            if ((int)sim->sliding[e].type != t)
+                continue;
+            friction_hessian(sim, &sim->sliding[e], x, dense);
+            tac_matrix_add(matrix, 1 + TAC_ELEMENTS + t, place++, dense);
+        }
+    }
+}
+
+static void add_contacts(struct tac_implicit *sim, const double *x, struct tac_matrix *matrix)
+{
+    const struct tac_implicit_system *s = sim->system;
+    for (int t = 0; t < TAC_PAIR_TYPES; t++) {
+        size_t place = 0;
+        for (size_t e = 0; e < s->touch_count; e++) {
+            const struct tac_implicit_pair *p = &sim->pair[s->touch[e].pair];
+            const int n = tac_pair_vertices(p->form.type);
+            double at[4][3], dense[144];
+            if ((int)p->form.type != t)
+                continue;
+            tac_implicit_gather(x, p->v, n, at);
+            tac_barrier_hessian(&p->form, at, &s->touch[e].near, dense);
+            for (int i = 0; i < 9 * n * n; i++)
+                dense[i] *= sim->kappa;
+            project(sim, p->v, n, dense);
+            tac_matrix_add(matrix, 1 + TAC_ELEMENTS + TAC_PAIR_TYPES + t, place++, dense);
+        }
+    }
+}
+
+/* ---- the solution ---- */
+
+static void set_right_side(struct tac_implicit *sim, const double *x)
+{
+    struct tac_implicit_system *s = sim->system;
+    for (tac_lid i = 0; i < sim->owned; i++) {
+        const size_t v = (size_t)tac_implicit_vertex(sim, i);
+        s->fixed[i] = sim->held[v];
+        for (size_t k = 0; k < 3; k++) {
+            s->position[3 * (size_t)i + k] = x[3 * v + k];
+            s->b[3 * (size_t)i + k] = sim->held[v] ? 0 : -sim->gradient[3 * v + k];
+        }
+    }
+}
+
+/* What is not converged may still lead downhill; the line search decides. */
+static enum tac_err solve(struct tac_implicit *sim, const struct tac_system *system)
+{
+    enum tac_err err;
+    struct tac_implicit_system *s = sim->system;
+    struct tac_solve_result result;
+    if (!s->cut)
+        TAC_TRY(tac_solver_cut(s->solver, system));
+    s->cut = true;
+    TAC_TRY(tac_solver_factor(s->solver, system));
+    err = tac_solver_solve(s->solver, s->b, s->solution, sim->scene->settings->implicit.solver_tolerance,
+                           MOST_ITERATIONS, &result);
+    if (err && (result.outcome == TAC_SOLVE_LIMIT || result.outcome == TAC_SOLVE_STALLED)) {
+        sim->ctx->error[0] = '\0';
+        err = TAC_OK;
+    }
+    sim->told.linear += result.iterations;
+done:
+    return err;
+}
+
+enum tac_err tac_implicit_direction(struct tac_implicit *sim, const double *x)
+{
+    enum tac_err err;
+    struct tac_implicit_system *s = sim->system;
+    struct tac_matrix *matrix = NULL;
+    struct tac_stencil_list list[LISTS];
+    const double begin_s = tac_wall_s();
+    TAC_TRY(find_touching(sim, x));
+    TAC_TRY(list_stencils(sim, list));
+    TAC_TRY(tac_matrix_create(sim->ctx, &s->nodes, LISTS, list, &matrix));
+    add_diagonal(sim, matrix);
+    add_elements(sim, x, matrix);
+    add_friction(sim, x, matrix);
+    add_contacts(sim, x, matrix);
+    set_right_side(sim, x);
+done:
+    err = tac_agree(sim->ctx, err);
+    sim->counters.seconds_forces += tac_wall_s() - begin_s;
+    const double solve_s = tac_wall_s();
+    const struct tac_system system = {.nodes = s->nodes, .matrix = matrix, .position = s->position, .fixed = s->fixed};
+    if (!err)
+        err = solve(sim, &system);
+    for (tac_lid i = 0; i < sim->count && !err; i++)
+        for (size_t k = 0; k < 3; k++) /* + 0: no -0 where nothing moves */
+            sim->p[3 * (size_t)s->id[i] + k] = s->solution[3 * (size_t)i + k] + 0.;
+    sim->counters.seconds_contact += tac_wall_s() - solve_s;
+    tac_matrix_destroy(&matrix);
+    return err;
+}

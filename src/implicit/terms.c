@@ -1,0 +1,198 @@
+/* terms.c: the incremental potential of a step and its gradient (docs/implicit.md, One step). */
+#include "implicit/implicit.h"
+#include <math.h>
+
+/* Value and sum of sizes, both exact. */
+struct total {
+    struct tac_accum value, size;
+    bool endless; /* surfaces touch */
+};
+
+static void enter(struct total *t, double value)
+{
+    if (!(fabs(value) < INFINITY)) {
+        t->endless = true;
+        return;
+    }
+    tac_accum_add(&t->value, value);
+    tac_accum_add(&t->size, fabs(value));
+}
+
+/* ---- inertia and scripts ---- */
+
+static void inertia_energy(const struct tac_implicit *sim, const double *x, struct total *t)
+{
+    for (tac_lid i = 0; i < sim->owned; i++) {
+        const tac_lid v = tac_implicit_vertex(sim, i);
+        const double *mass = sim->scene->mesh->mass;
+        double r[3];
+        const struct tac_implicit_script *s = sim->script_of[v] >= 0 ? &sim->script[sim->script_of[v]] : NULL;
+        if (s != NULL && s->on) {
+            if (sim->pull > 0) {
+                tac_sub(r, &x[3 * (size_t)v], s->target);
+                enter(t, s->mass * (.5 * sim->pull * tac_dot(r, r) - tac_dot(s->lambda, r)));
+            }
+        } else if (!sim->held[v]) {
+            tac_sub(r, &x[3 * (size_t)v], &sim->ahead[3 * (size_t)v]);
+            enter(t, .5 * mass[v] * tac_dot(r, r));
+        }
+    }
+}
+
+void tac_implicit_add_inertia(struct tac_implicit *sim, const double *x)
+{
+    for (tac_lid i = 0; i < sim->owned; i++) {
+        const tac_lid v = tac_implicit_vertex(sim, i);
+        double *g = &sim->gradient[3 * (size_t)v];
+        const struct tac_implicit_script *s = sim->script_of[v] >= 0 ? &sim->script[sim->script_of[v]] : NULL;
+        for (size_t k = 0; k < 3; k++) {
+            const double at = x[3 * (size_t)v + k];
+            if (s != NULL && s->on)
+                g[k] += sim->pull > 0 ? s->mass * (sim->pull * (at - s->target[k]) - s->lambda[k]) : 0;
+            else if (!sim->held[v])
+                g[k] += sim->scene->mesh->mass[v] * (at - sim->ahead[3 * (size_t)v + k]);
+        }
+    }
+}
+
+/* ---- elements ---- */
+
+void tac_implicit_begin_dampers(struct tac_implicit *sim, const double *x)
+{
+    for (int k = 0; k < sim->set.count; k++) {
+        struct tac_implicit_elements *l = &sim->list[k];
+        for (size_t e = 0; e < l->count; e++) {
+            const tac_lid *v = tac_element_stencil(&sim->set.list[k], l->of[e]);
+            double at[4][3];
+            if (!(l->damping[e] > 0))
+                continue;
+            tac_implicit_gather(x, v, l->element->nodes, at);
+            l->element->memory->strain(v, at, &l->at_start[e * (size_t)l->element->width]);
+        }
+    }
+}
+
+static void element_energy(const struct tac_implicit *sim, const double *x, struct total *t)
+{
+    const double h2 = sim->h * sim->h;
+    for (int k = 0; k < sim->set.count; k++) {
+        const struct tac_implicit_elements *l = &sim->list[k];
+        const int n = l->element->nodes;
+        for (size_t e = 0; e < l->count; e++) {
+            const void *record = tac_element_record(&sim->set.list[k], l->of[e]);
+            double at[4][3];
+            if (!l->counted[e])
+                continue;
+            tac_implicit_gather(x, record, n, at);
+            enter(t, h2 * tac_element_energy(l->element, record, NULL, at));
+            if (l->damping[e] > 0)
+                enter(t, sim->h * l->damping[e] *
+                             tac_element_energy(l->element, record, &l->at_start[e * (size_t)l->element->width], at));
+        }
+    }
+}
+
+static void scatter(struct tac_implicit *sim, const tac_lid *v, int n, const double g[4][3])
+{
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < 3; k++)
+            sim->gradient[3 * (size_t)v[i] + (size_t)k] += g[i][k];
+}
+
+void tac_implicit_add_elements(struct tac_implicit *sim, const double *x, bool dampers)
+{
+    const double h2 = sim->h * sim->h;
+    for (int k = 0; k < sim->set.count; k++) {
+        const struct tac_implicit_elements *l = &sim->list[k];
+        const int n = l->element->nodes;
+        for (size_t e = 0; e < l->count; e++) {
+            const void *record = tac_element_record(&sim->set.list[k], l->of[e]);
+            double at[4][3], g[4][3];
+            tac_implicit_gather(x, record, n, at);
+            if (!dampers) {
+                l->element->push(record, NULL, -h2, at, g);
+                scatter(sim, record, n, g);
+            } else if (l->damping[e] > 0) {
+                l->element->push(record, &l->at_start[e * (size_t)l->element->width], -sim->h * l->damping[e], at, g);
+                scatter(sim, record, n, g);
+            }
+        }
+    }
+}
+
+/* ---- contact ---- */
+
+static void contact_energy(const struct tac_implicit *sim, const double *x, struct total *t)
+{
+    for (size_t e = 0; e < sim->pair_count; e++) {
+        const struct tac_implicit_pair *p = &sim->pair[e];
+        double at[4][3];
+        struct tac_near near;
+        if (!p->counted)
+            continue;
+        tac_implicit_gather(x, p->v, tac_pair_vertices(p->form.type), at);
+        if (tac_barrier_near(&p->form, at, &near))
+            enter(t, sim->kappa * tac_barrier_energy(&p->form, at, &near));
+    }
+}
+
+void tac_implicit_add_contact(struct tac_implicit *sim, const double *x)
+{
+    for (size_t e = 0; e < sim->pair_count; e++) {
+        const struct tac_implicit_pair *p = &sim->pair[e];
+        const int n = tac_pair_vertices(p->form.type);
+        double at[4][3], g[4][3];
+        struct tac_near near;
+        tac_implicit_gather(x, p->v, n, at);
+        if (!tac_barrier_near(&p->form, at, &near))
+            continue;
+        tac_barrier_gradient(&p->form, at, &near, g);
+        for (int i = 0; i < n; i++)
+            for (int k = 0; k < 3; k++)
+                g[i][k] *= sim->kappa;
+        scatter(sim, p->v, n, g);
+    }
+}
+
+static void friction_energy(const struct tac_implicit *sim, const double *x, struct total *t)
+{
+    const double w = sim->h * sim->friction_velocity;
+    for (size_t e = 0; e < sim->sliding_count; e++) {
+        const struct tac_sliding *s = &sim->sliding[e];
+        double u[3];
+        if (s->counted)
+            enter(t, s->limit * tac_implicit_slide_energy(tac_implicit_slide(sim, s, x, u), w));
+    }
+}
+
+void tac_implicit_add_friction(struct tac_implicit *sim, const double *x)
+{
+    const double w = sim->h * sim->friction_velocity;
+    for (size_t e = 0; e < sim->sliding_count; e++) {
+        const struct tac_sliding *s = &sim->sliding[e];
+        const int n = tac_pair_vertices(s->type);
+        double u[3], g[4][3];
+        const double y = tac_implicit_slide(sim, s, x, u), f = s->limit * tac_implicit_slide_force(y, w);
+        for (int i = 0; i < n; i++)
+            for (int k = 0; k < 3; k++)
+                g[i][k] = f * s->w[i] * u[k];
+        scatter(sim, s->v, n, g);
+    }
+}
+
+/* ---- all of it ---- */
+
+enum tac_err tac_implicit_potential(struct tac_implicit *sim, const double *x, double *value, double *size)
+{
+    struct total t = {{{0}, 0, 0}, {{0}, 0, 0}, false};
+    inertia_energy(sim, x, &t);
+    element_energy(sim, x, &t);
+    contact_energy(sim, x, &t);
+    friction_energy(sim, x, &t);
+    t.value.bad |= t.endless;
+    struct tac_accum sum[2] = {t.value, t.size};
+    const enum tac_err err = tac_implicit_sum(sim->ctx, sum, 2);
+    *value = sum[0].bad ? INFINITY : tac_accum_value(&sum[0]);
+    *size = tac_accum_value(&sum[1]);
+    return err;
+}

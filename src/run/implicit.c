@@ -1,0 +1,307 @@
+/* implicit.c: the implicit integrator (src/implicit) behind the table of integrators. */
+#include "implicit/implicit.h"
+#include "partition/part.h"
+#include "run/integrator.h"
+#include "run/rebalance_rows.h"
+#include <math.h>
+#include <stdlib.h>
+
+/* The scene's own end is one of a step; --until may be another. */
+static enum tac_err check_end(struct tac_ctx *ctx, const struct tac_scene *scene)
+{
+    const double h = scene->settings->implicit.step_s, q = scene->settings->quantum_s;
+    const tac_time end = scene->settings->t_end;
+    const tac_time off = tac_scene_grid(scene, h, (int64_t)floor((double)end * q / h + .5)) - end;
+    if (off <= TAC_FRAME_GRAIN && off >= -TAC_FRAME_GRAIN)
+        return TAC_OK;
+    return tac_fail(
+        ctx, TAC_ERR_INPUT,
+        "a run of the implicit integrator cannot end at t = %.9g s, between two of its steps of %.9g s; ask for "
+        "a multiple of integrator.step_s",
+        (double)end * q, h);
+}
+
+static enum tac_err create(struct tac_ctx *ctx, struct tac_scene *scene, void **state)
+{
+    struct tac_implicit *sim = NULL;
+    enum tac_err err = check_end(ctx, scene);
+    if (!err)
+        err = tac_implicit_create(ctx, scene, &sim);
+    *state = sim;
+    return err;
+}
+
+static void destroy(void **state)
+{
+    struct tac_implicit *sim = *state;
+    tac_implicit_destroy(&sim);
+    *state = NULL;
+}
+
+/* The state is known at the ends of steps alone. */
+static enum tac_err check_limit(const struct tac_implicit *sim, tac_time limit, tac_time end)
+{
+    if (end <= limit + TAC_FRAME_GRAIN)
+        return TAC_OK;
+    return tac_fail(
+        sim->ctx, TAC_ERR_INPUT,
+        "the implicit integrator cannot stop at t = %.9g s: its steps are %.9g s long, and the next one ends "
+        "at %.9g s; ask for a multiple of integrator.step_s",
+        (double)limit * sim->scene->settings->quantum_s, sim->h, (double)end * sim->scene->settings->quantum_s);
+}
+
+static enum tac_err advance(void *state, tac_time limit, struct tac_step *step)
+{
+    enum tac_err err;
+    struct tac_implicit *sim = state;
+    int64_t ask[2] = {step->ask_stop, step->ask_save};
+    TAC_TRY(check_limit(sim, limit, tac_implicit_step_time(sim, sim->step + 1)));
+    TAC_TRY(tac_implicit_step(sim));
+    TAC_TRY(tac_agree(sim->ctx, tac_recorder_error(sim->record)));
+    if (sim->now > limit - TAC_FRAME_GRAIN) /* an end beside the grid */
+        sim->now = limit;
+    if (sim->ctx->size > 1 && MPI_Allreduce(MPI_IN_PLACE, ask, 2, MPI_INT64_T, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS)
+        TAC_TRY(tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed at the end of a step"));
+    step->told_stop = (int)ask[0];
+    step->told_save = (int)ask[1];
+done:
+    return err;
+}
+
+static enum tac_err state_out(void *state, struct tac_checkpoint **out)
+{
+    return tac_implicit_state_out(state, out);
+}
+
+static enum tac_err state_in(void *state, const struct tac_checkpoint *in)
+{
+    return tac_implicit_state_in(state, in);
+}
+
+/* A row follows from the state alone. */
+static bool knows_row(const void *state)
+{
+    return true;
+}
+
+static enum tac_err energy(void *state, struct tac_energy_row *row)
+{
+    return tac_implicit_energy(state, row);
+}
+
+static void begin_row(void *state)
+{
+}
+
+static enum tac_err counters(const void *state, struct tac_counters *sum)
+{
+    return tac_implicit_counters(state, sum);
+}
+
+/* There is no book of kicks. */
+static double book_residual(void *state)
+{
+    return 0;
+}
+
+static enum tac_err contacts(void *state, struct tac_contact **out, size_t *count)
+{
+    return tac_implicit_contacts(state, out, count);
+}
+
+static enum tac_err contact_count(void *state, int64_t *count)
+{
+    struct tac_energy_row row;
+    const enum tac_err err = tac_implicit_energy(state, &row);
+    *count = row.contacts;
+    return err;
+}
+
+static void view(void *state, struct tac_state_view *out)
+{
+    struct tac_implicit *sim = state;
+    *out = (struct tac_state_view){.now = sim->now,
+                                   .owned = sim->owned,
+                                   .id = sim->id,
+                                   .velocity = sim->own_v,
+                                   .stride = 3 * sizeof(double),
+                                   .impulse = sim->impulse,
+                                   .counters = &sim->counters};
+    for (tac_lid i = 0; i < sim->owned && sim->own_v != sim->v; i++)
+        memcpy(&sim->own_v[3 * (size_t)i], &sim->v[3 * (size_t)tac_implicit_vertex(sim, i)], 3 * sizeof(double));
+}
+
+static void positions(const void *state, double *x)
+{
+    const struct tac_implicit *sim = state;
+    for (tac_lid i = 0; i < sim->owned; i++)
+        memcpy(&x[3 * (size_t)i], &sim->x[3 * (size_t)tac_implicit_vertex(sim, i)], 3 * sizeof(double));
+}
+
+static void status(const void *state, struct tac_status *out)
+{
+    const struct tac_implicit *sim = state;
+    out->window_s = sim->h;
+    out->counters = sim->counters;
+}
+
+static const char *discovery(const void *state)
+{
+    return "boxes around steps";
+}
+
+static enum tac_err hold(void *state, enum tac_err err)
+{
+    const struct tac_implicit *sim = state;
+    return tac_agree(sim->ctx, err);
+}
+
+/* ---- steps.csv ---- */
+
+static int64_t step_number(const void *state)
+{
+    return ((const struct tac_implicit *)state)->step;
+}
+
+static void step_row(const void *state, char *row, size_t size)
+{
+    const struct tac_implicit *sim = state;
+    snprintf(row, size, "%lld,%.17g,%lld,%lld,%.17g,%.17g,%.17g,%lld,%.17g,%.3g", (long long)sim->step,
+             (double)sim->now * sim->scene->settings->quantum_s, (long long)sim->told.newton,
+             (long long)sim->told.linear, sim->told.least_share, sim->kappa, sim->told.residual_speed,
+             (long long)sim->told.contacts, sim->told.least_gap, sim->told.wall_s);
+}
+
+/* ---- records ---- */
+
+static enum tac_err record(void *state, struct tac_recorder *log)
+{
+    struct tac_implicit *sim = state;
+    sim->record = log;
+    return log != NULL ? log->call->vertices(log, sim->owned, sim->id) : TAC_OK;
+}
+
+/* A step rewrites whatever can ever move. */
+static void look(void *state, enum tac_look which)
+{
+    struct tac_implicit *sim = state;
+    for (tac_lid i = 0; i < sim->owned; i++) {
+        const tac_lid v = tac_implicit_vertex(sim, i);
+        const bool rewritten = sim->now > 0 && (sim->scene->mesh->ever_free[v] || sim->script_of[v] >= 0);
+        if (which == TAC_LOOK_ALL || rewritten == (which == TAC_LOOK_REWRITTEN))
+            tac_recorder_keep(sim->record, i, sim->now, &sim->x[3 * (size_t)v]);
+    }
+}
+
+/* ---- balance ---- */
+
+static void load(const void *state, double *busy_s, double *shared)
+{
+    *busy_s = 0;
+    *shared = 0;
+}
+
+/* Elements are what costs; contacts come and go. */
+static enum tac_err weigh(void *state, struct tac_rebalance_rows *rows)
+{
+    enum tac_err err = TAC_OK;
+    const struct tac_implicit *sim = state;
+    for (tac_lid i = 0; i < sim->owned; i++)
+        rows->weight[i] = 1;
+    for (int k = 0; k < sim->set.count; k++)
+        for (size_t e = 0; e < sim->list[k].count; e++) {
+            const tac_lid *v = tac_element_stencil(&sim->set.list[k], sim->list[k].of[e]);
+            const int n = sim->list[k].element->nodes;
+            tac_lid low = v[0];
+            for (int i = 1; i < n; i++)
+                low = v[i] < low ? v[i] : low;
+            const tac_lid place = sim->id ? tac_id_find(sim->id, sim->owned, low) : low;
+            for (int i = 0; i < n && place >= 0; i++)
+                if (v[i] != low)
+                    TAC_TRY(tac_rebalance_link(sim->ctx, rows, place, v[i], 1));
+        }
+done:
+    return err;
+}
+
+static int64_t chatter(const void *state)
+{
+    return 0;
+}
+
+static void clear_chatter(void *state)
+{
+}
+
+static enum tac_err join(void *state, struct tac_pieces *pieces)
+{
+    return TAC_OK;
+}
+
+static void pace_out(const void *state, struct tac_pace *pace)
+{
+    memset(pace, 0, sizeof *pace);
+}
+
+static void pace_in(void *state, const struct tac_pace *pace)
+{
+}
+
+/* ---- changes of the scene: the state at a step's end holds nothing that a scene could change ---- */
+
+static enum tac_err change_out(void *state, void **kept)
+{
+    *kept = NULL;
+    return TAC_OK;
+}
+
+static void change_fit(const void *state, const struct tac_scene *scene, const uint8_t *motion,
+                       struct tac_checkpoint *checkpoint)
+{
+}
+
+static enum tac_err change_in(void *state, const uint8_t *motion, const void *kept)
+{
+    return TAC_OK;
+}
+
+static void change_clear(void **kept)
+{
+}
+
+const struct tac_integrator tac_integrator_implicit = {
+    .name = "implicit",
+    .create = create,
+    .destroy = destroy,
+    .advance = advance,
+    .state_out = state_out,
+    .state_in = state_in,
+    .knows_row = knows_row,
+    .energy = energy,
+    .begin_row = begin_row,
+    .counters = counters,
+    .book_residual = book_residual,
+    .contacts = contacts,
+    .contact_count = contact_count,
+    .view = view,
+    .positions = positions,
+    .status = status,
+    .discovery = discovery,
+    .hold = hold,
+    .step_head = "step,time,newton,linear,share_min,kappa,speed,contacts,min_distance,seconds",
+    .step_number = step_number,
+    .step_row = step_row,
+    .record = record,
+    .look = look,
+    .load = load,
+    .weigh = weigh,
+    .chatter = chatter,
+    .clear_chatter = clear_chatter,
+    .join = join,
+    .pace_out = pace_out,
+    .pace_in = pace_in,
+    .change_out = change_out,
+    .change_fit = change_fit,
+    .change_in = change_in,
+    .change_clear = change_clear,
+};

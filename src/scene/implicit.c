@@ -1,0 +1,227 @@
+/* implicit.c: the keys of the implicit integrator (docs/implicit.md), and what a scene may not ask of it. */
+#include "scene/read.h"
+
+#include <string.h>
+
+static const char *const kinds[] = {"asynchronous", "implicit", NULL};
+static const char *const schemes[] = {"euler", "newmark", "bdf2", NULL};
+static const char *const stiffnesses[] = {"adaptive", NULL};
+static const char *const solvers[] = {"invariant", NULL};
+
+#define AT(member) offsetof(struct tac_settings, member)
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+static const struct tac_field fields[] = {
+    {.key = "kind", .kind = TAC_FIELD_CHOICE, .offset = AT(integrator), .choice = kinds, .required = true},
+    {.key = "step_s",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = AT(implicit.step_s),
+     .max = INFINITY,
+     .min_open = true,
+     .required = true},
+    {.key = "scheme", .kind = TAC_FIELD_CHOICE, .offset = AT(implicit.scheme), .choice = schemes},
+    {.key = "newton", .kind = TAC_FIELD_OTHER},
+    {.key = "barrier", .kind = TAC_FIELD_OTHER},
+    {.key = "friction", .kind = TAC_FIELD_OTHER},
+    {.key = "solver", .kind = TAC_FIELD_OTHER},
+};
+
+static const struct tac_field newton_fields[] = {
+    {.key = "velocity_tol",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = AT(implicit.velocity_tol),
+     .fallback = NAN,
+     .max = TAC_FARTHEST,
+     .min_open = true},
+    {.key = "most", .kind = TAC_FIELD_INTEGER, .offset = AT(implicit.most), .fallback = 1000, .min = 1, .max = 1000000},
+};
+
+static const struct tac_field barrier_fields[] = {{.key = "stiffness", .kind = TAC_FIELD_OTHER}};
+
+static const struct tac_field friction_fields[] = {
+    {.key = "velocity",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = AT(implicit.friction_velocity),
+     .fallback = NAN,
+     .max = TAC_FARTHEST,
+     .min_open = true},
+    {.key = "lags", .kind = TAC_FIELD_INTEGER, .offset = AT(implicit.lags), .fallback = 1, .min = 1, .max = 1000},
+};
+
+static const struct tac_field solver_fields[] = {
+    {.key = "kind", .kind = TAC_FIELD_CHOICE, .offset = TAC_NOWHERE, .choice = solvers},
+    {.key = "tolerance",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = AT(implicit.solver_tolerance),
+     .fallback = 1e-4,
+     .min = 1e-14,
+     .max = .5},
+};
+
+static const struct tac_field stiffness_field = {
+    .key = "stiffness", .kind = TAC_FIELD_NUMBER, .offset = AT(implicit.stiffness), .max = INFINITY, .min_open = true};
+
+/* A number, or "adaptive", which is the default. */
+static enum tac_err read_barrier(struct tac_reader *reader, json_t *section)
+{
+    static const struct tac_field word = {
+        .key = "stiffness", .kind = TAC_FIELD_CHOICE, .offset = TAC_NOWHERE, .choice = stiffnesses};
+    enum tac_err err;
+    TAC_TRY(tac_fields_read(reader, section, "integrator.barrier", barrier_fields, COUNT(barrier_fields), NULL));
+    const json_t *value = json_object_get(section, "stiffness");
+    if (value == NULL) {
+        if (json_object_set_new(section, "stiffness", json_string("adaptive")) != 0)
+            TAC_TRY(tac_fail(reader->ctx, TAC_ERR_RUN, "out of memory while reading %s", reader->file));
+    } else if (json_is_string(value)) {
+        TAC_TRY(tac_field_read(reader, &word, value, "integrator.barrier.stiffness", NULL));
+    } else {
+        TAC_TRY(
+            tac_field_read(reader, &stiffness_field, value, "integrator.barrier.stiffness", reader->scene->settings));
+    }
+done:
+    return err;
+}
+
+/* Is `span` a whole number of steps, as their ends are rounded? */
+static bool is_multiple(const struct tac_scene *scene, double span_s)
+{
+    const double h = scene->settings->implicit.step_s, steps = floor(span_s / h + .5);
+    return steps >= 1 && steps < 0x1p30 && tac_scene_grid(scene, h, (int64_t)steps) == tac_scene_grid(scene, span_s, 1);
+}
+
+/* Steps end on the grid that frames are on, so every frame and the end are ends of steps. */
+static enum tac_err check_step(struct tac_reader *reader)
+{
+    enum tac_err err = TAC_OK;
+    const struct tac_scene *scene = reader->scene;
+    const struct tac_settings *s = scene->settings;
+    const double h = s->implicit.step_s, grain_s = TAC_FRAME_GRAIN * s->quantum_s;
+    const double all = floor(s->end_s / h + .5);
+    if (!(h >= 16 * grain_s))
+        TAC_TRY(tac_scene_fail(reader, "integrator.step_s",
+                               "is %s s; with clocks.quantum_s %s it must be at least %s s, so make it larger",
+                               tac_shown(h).text, tac_shown(s->quantum_s).text, tac_shown(16 * grain_s).text));
+    if (!is_multiple(scene, s->frame_s))
+        TAC_TRY(tac_scene_fail(reader, "integrator.step_s",
+                               "is %s s, and time.frame %s s is no multiple of it; the state is known at the ends of "
+                               "steps, so make one a multiple of the other",
+                               tac_shown(h).text, tac_shown(s->frame_s).text));
+    const tac_time off = all < 0x1p37 ? tac_scene_grid(scene, h, (int64_t)all) - s->t_end : TAC_TIME_NEVER;
+    if (off > TAC_FRAME_GRAIN || off < -TAC_FRAME_GRAIN)
+        TAC_TRY(tac_scene_fail(reader, "integrator.step_s",
+                               "is %s s, and time.end %s s is no multiple of it; the state is known at the ends of "
+                               "steps, so let the scene end at one",
+                               tac_shown(h).text, tac_shown(s->end_s).text));
+done:
+    return err;
+}
+
+enum tac_err tac_scene_read_implicit(struct tac_reader *reader, json_t *integrator)
+{
+    enum tac_err err;
+    struct tac_settings *s = reader->scene->settings;
+    json_t *section;
+    TAC_TRY(tac_fields_read(reader, integrator, "integrator", fields, COUNT(fields), s));
+    TAC_TRY(tac_section(reader, integrator, "integrator", "newton", &section));
+    TAC_TRY(tac_fields_read(reader, section, "integrator.newton", newton_fields, COUNT(newton_fields), s));
+    TAC_TRY(tac_section(reader, integrator, "integrator", "barrier", &section));
+    TAC_TRY(read_barrier(reader, section));
+    TAC_TRY(tac_section(reader, integrator, "integrator", "friction", &section));
+    TAC_TRY(tac_fields_read(reader, section, "integrator.friction", friction_fields, COUNT(friction_fields), s));
+    TAC_TRY(tac_section(reader, integrator, "integrator", "solver", &section));
+    TAC_TRY(tac_fields_read(reader, section, "integrator.solver", solver_fields, COUNT(solver_fields), s));
+    if (s->implicit.scheme != TAC_IMPLICIT_EULER)
+        TAC_TRY(tac_scene_fail(reader, "integrator.scheme",
+                               "is \"%s\", which this version does not have yet; use \"euler\"",
+                               schemes[s->implicit.scheme]));
+    TAC_TRY(check_step(reader));
+done:
+    return err;
+}
+
+/* ---- what has no meaning with it, or is not there yet ---- */
+
+static enum tac_err check_laws(struct tac_reader *reader)
+{
+    const struct tac_contact_settings *c = &reader->scene->settings->contact;
+    if (c->friction_model == TAC_FRICTION_KINETIC)
+        return tac_scene_fail(reader, "contact.friction_model",
+                              "is \"kinetic\", which the implicit integrator does not have: its friction is smoothed "
+                              "under integrator.friction.velocity; leave the key out");
+    for (tac_lid i = 0; i < c->law_count; i++)
+        if (c->law[i].restitution > 0) {
+            char where[TAC_WHERE] = "contact.restitution";
+            if (i > 0)
+                snprintf(where, sizeof where, "contact.pairs[%" TAC_PRILID "].restitution", i - 1);
+            return tac_scene_fail(reader, where,
+                                  "is %s, which the implicit integrator cannot promise: a barrier has no restitution; "
+                                  "set it to 0, or use integrator.kind asynchronous",
+                                  tac_shown(c->law[i].restitution).text);
+        }
+    return TAC_OK;
+}
+
+static enum tac_err check_materials(struct tac_reader *reader)
+{
+    const struct tac_settings *s = reader->scene->settings;
+    for (tac_lid i = 0; i < s->material_count; i++) {
+        const struct tac_material *m = &s->material[i];
+        const struct {
+            const char *key;
+            double value;
+        } missing[] = {{"stretch.yield", m->stretch_yield},
+                       {"bend.yield", m->bend_yield},
+                       {"stretch.limit", m->stretch_limit},
+                       {"stretch.limit_principal", m->stretch_limit_principal}};
+        for (size_t k = 0; k < COUNT(missing); k++)
+            if (missing[k].value > 0) {
+                char where[TAC_WHERE];
+                snprintf(where, sizeof where, "materials.%.100s.%s", m->name, missing[k].key);
+                return tac_scene_fail(reader, where,
+                                      "is %s, which the implicit integrator does not have yet; leave the key out, or "
+                                      "use integrator.kind asynchronous",
+                                      tac_shown(missing[k].value).text);
+            }
+    }
+    return TAC_OK;
+}
+
+static enum tac_err check_loads(struct tac_reader *reader)
+{
+    const struct tac_settings *s = reader->scene->settings;
+    for (tac_lid i = 0; i < s->load_count; i++)
+        if (s->load[i].kind == TAC_LOAD_WIND) {
+            char where[TAC_WHERE];
+            tac_where_index(where, "loads", (size_t)i);
+            return tac_scene_fail(reader, where,
+                                  "is a wind, which the implicit integrator does not have yet; use force or pressure, "
+                                  "or integrator.kind asynchronous");
+        }
+    return TAC_OK;
+}
+
+enum tac_err tac_scene_check_implicit(struct tac_reader *reader)
+{
+    enum tac_err err = TAC_OK;
+    const struct tac_settings *s = reader->scene->settings;
+    if (s->integrator != TAC_INTEGRATOR_IMPLICIT)
+        return TAC_OK;
+    if (s->discovery.mode != TAC_DISCOVER_SPECULATE)
+        TAC_TRY(tac_scene_fail(reader, "discovery.mode",
+                               "is another than \"speculate\", but the implicit integrator finds contacts in one way "
+                               "only; leave the key out"));
+    if (s->clocks.mode != TAC_CLOCKS_NESTED)
+        TAC_TRY(tac_scene_fail(reader, "clocks.mode",
+                               "is \"free\", but the implicit integrator has one step for all; leave the key out"));
+    if (s->checkpoint.every_t > 0 && !is_multiple(reader->scene, s->checkpoint.every_t))
+        TAC_TRY(
+            tac_scene_fail(reader, "output.checkpoint_every_t",
+                           "is %s s, which is no multiple of integrator.step_s, %s s; the state is known at the ends "
+                           "of steps, so make it one",
+                           tac_shown(s->checkpoint.every_t).text, tac_shown(s->implicit.step_s).text));
+    TAC_TRY(check_laws(reader));
+    TAC_TRY(check_materials(reader));
+    TAC_TRY(check_loads(reader));
+done:
+    return err;
+}

@@ -1,0 +1,151 @@
+#!/usr/bin/python3
+"""closed_forms.py: the implicit integrator against what it must do exactly.
+
+Free fall to the last digits; an oscillator's loss per step; the gap at which a particle comes to rest; how far one slides; a slope on
+which it stays or goes.  If it fails, a step solves another equation than docs/implicit.md says."""
+
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+import h5py
+import numpy
+
+TACTUS = os.environ["TACTUS"]
+failures = []
+
+
+def check(ok, what):
+    print(("ok      " if ok else "FAILED  ") + what)
+    if not ok:
+        failures.append(what)
+
+
+def run(folder, name, scene, **more):
+    scene = {"format": "tactus-scene/1", **scene}
+    path = os.path.join(folder, name + ".json")
+    with open(path, "w") as file:
+        json.dump(scene, file)
+    out = os.path.join(folder, name + ".run")
+    subprocess.run([TACTUS, "run", path, "-o", out, "--quiet", "--record"], check=True)
+    audit = subprocess.run([TACTUS, "audit", out], stdout=subprocess.PIPE, text=True)
+    check(audit.returncode == 0, name + ": the audit proves it")
+    with h5py.File(os.path.join(out, "frames.h5")) as file:
+        frames = [file["frames"][key] for key in sorted(file["frames"])]
+        position = numpy.array([frame["position"][()] for frame in frames])
+        velocity = numpy.array([frame["velocity"][()] for frame in frames])
+        time = numpy.array([frame["time"][()] for frame in frames])
+    with open(os.path.join(out, "energy.csv")) as file:
+        names = file.readline().strip().split(",")
+        rows = numpy.array([[float(x) for x in line.split(",")] for line in file])
+    return time, position, velocity, {n: rows[:, k] for k, n in enumerate(names)}
+
+
+def particle(place, **more):
+    return {"name": "p", "mass": 2, "mesh": {"kind": "points", "vertices": [place]}, **more}
+
+
+def free_fall(folder):
+    h, g = 2.0 ** -6, 10.0
+    t, x, v, row = run(folder, "fall", {"time": {"end": 1, "frame": h}, "gravity": [0, -g, 0],
+                                       "integrator": {"kind": "implicit", "step_s": h},
+                                       "bodies": [particle([0.5, 0, 0])]})
+    n = numpy.arange(len(t))
+    worst = abs(x[:, 0, 1] + g * h * h * n * (n + 1) / 2).max()
+    check(len(t) == 65 and worst <= 1e-14, "free fall: x_n = -g h^2 n (n + 1) / 2, off by %.2g m at most" % worst)
+    lost = row["defect"][-1]
+    check(abs(lost + 2 * g * g * h / 2) < 1e-9, "free fall: the column defect has implicit Euler's own loss, %.6g J" % lost)
+
+
+def oscillator(folder):
+    """Two equal masses on a spring: x'' = -2 k / (m l) (x - l)."""
+    h, stiffness = 2.0 ** -5, 40.0
+    scene = {"time": {"end": 0.5, "frame": h},
+             "integrator": {"kind": "implicit", "step_s": h, "newton": {"velocity_tol": 1e-9}, "solver": {"tolerance": 1e-12}},
+             "materials": {"rope": {"stretch": {"model": "spring", "stiffness": stiffness}}},
+             "bodies": [{"name": "rope", "material": "rope", "mass": 1.0,
+                         "mesh": {"kind": "segments", "vertices": [[0, 0, 0], [1, 0, 0]], "edges": [[0, 1]]}}],
+             "loads": [{"body": "rope", "vertices": [1], "force": [4, 0, 0], "path": [[0, 1], [h, 1], [1.5 * h, 0]]},
+                       {"body": "rope", "vertices": [0], "force": [-4, 0, 0], "path": [[0, 1], [h, 1], [1.5 * h, 0]]}]}
+    t, x, v, row = run(folder, "spring", scene)
+    w2 = 2 * stiffness
+    stretch, speed = x[:, 1, 0] - x[:, 0, 0] - 1, v[:, 1, 0] - v[:, 0, 0]
+    size = numpy.sqrt(w2 * stretch ** 2 + speed ** 2)
+    # Without loads the norm of (w x, v) shrinks by sqrt(1 + (w h)^2) in each step.
+    ratio = size[4:] / size[3:-1]
+    worst = abs(ratio * math.sqrt(1 + w2 * h * h) - 1).max()
+    check(worst < 1e-8, "oscillator: loses 1/sqrt(1 + (w h)^2) per step, off by %.2g at most" % worst)
+
+
+FLOOR = {"name": "floor", "fixed": True, "mesh": {"kind": "grid", "size": [40, 40], "cells": [1, 1]}}
+
+
+def barrier_force(d, hat, kappa, h):
+    s, s_hat = d * d, hat * hat
+    return -kappa / h ** 2 * (s_hat - s) * (2 * math.log(s / s_hat) - s_hat / s + 1) * 2 * d
+
+
+START = 0.01 / 0.9 + 1e-9  # nearer to the floor, a pair's thickness would be less than the scene's
+
+
+def rest(folder):
+    """m g = kappa/h^2 (-b') 2 d at the gap d at which it rests."""
+    h, g, kappa, hat = 0.01, 9.81, 1e4, 0.01
+    t, x, v, row = run(folder, "rest", {"time": {"end": 2, "frame": 0.5}, "gravity": [0, -g, 0], "contact": {"thickness": hat},
+                                       "integrator": {"kind": "implicit", "step_s": h, "barrier": {"stiffness": kappa},
+                                                      "newton": {"velocity_tol": 1e-10}, "solver": {"tolerance": 1e-12}},
+                                       "bodies": [particle([3, 0.012, 1]), FLOOR]})
+    d = x[-1, 0, 1]
+    force = barrier_force(d, hat, kappa, h)
+    check(0 < d < hat and abs(force / (2 * g) - 1) < 1e-8,
+          "rest: at %.6g m the barrier carries the weight, off by %.2g" % (d, force / (2 * g) - 1))
+
+
+def slide(folder):
+    """It stops after v^2 / (2 mu g), but for implicit Euler's v h / 2 and creep under the velocity of stiction."""
+    h, g, mu, speed, eps = 0.01, 10.0, 0.5, 2.0, 1e-4
+    t, x, v, row = run(folder, "slide", {"time": {"end": 1, "frame": 0.1}, "gravity": [0, -g, 0],
+                                        "contact": {"thickness": 0.01, "friction": mu},
+                                        "integrator": {"kind": "implicit", "step_s": h, "friction": {"velocity": eps},
+                                                       "newton": {"velocity_tol": 1e-6}, "solver": {"tolerance": 1e-10},
+                                                       "barrier": {"stiffness": 1e4}},
+                                        "bodies": [particle([3, START, 1], velocity=[speed, 0, 0]), FLOOR]})
+    way, exact = x[-1, 0, 0] - 3, speed ** 2 / (2 * mu * g)
+    check(abs(way - exact) <= speed * h and abs(v[-1, 0, 0]) <= eps,
+          "slide: %.5g m, v^2 / (2 mu g) = %.5g m; goes at %.2g m/s at the end" % (way, exact, v[-1, 0, 0]))
+    heat = row["dissipated"][-1]
+    check(abs(heat / (0.5 * 2 * speed ** 2) - 1) < 0.03, "slide: friction has dissipated %.4g J of 4 J" % heat)
+
+
+def slope(folder):
+    """A particle on a slope of 1/2, told by a gravity that leans: mu = .505 holds it, at .495 it goes."""
+    h, size, eps = 0.02, 10.0, 1e-4
+    g = [size / math.sqrt(5), -2 * size / math.sqrt(5), 0]
+    for mu in (0.505, 0.495):
+        t, x, v, row = run(folder, "slope-%g" % mu, {"time": {"end": 6, "frame": 0.5}, "gravity": g,
+                                                    "contact": {"thickness": 0.01, "friction": mu},
+                                                    "integrator": {"kind": "implicit", "step_s": h, "friction": {"velocity": eps},
+                                                                   "newton": {"velocity_tol": 1e-6}, "solver": {"tolerance": 1e-10},
+                                                                   "barrier": {"stiffness": 1e4}},
+                                                    "bodies": [particle([3, START, 1]), FLOOR]})
+        if mu > 0.5:
+            creep = (x[-1, 0, 0] - x[-3, 0, 0]) / (t[-1] - t[-3])
+            check(abs(creep) <= eps, "slope: mu = %g holds it, creeping at %.2g m/s" % (mu, creep))
+        else:
+            rate = (v[-1, 0, 0] - v[2, 0, 0]) / (t[-1] - t[2])
+            exact = g[0] + mu * g[1]
+            check(abs(rate / exact - 1) < 0.01, "slope: mu = %g, goes with %.4g m/s^2, exactly %.4g" % (mu, rate, exact))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        for part in (free_fall, oscillator, rest, slide, slope):
+            part(folder)
+    return bool(failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

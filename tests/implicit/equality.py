@@ -1,0 +1,102 @@
+#!/usr/bin/python3
+"""equality.py [FROM TO]: the implicit integrator gives the same bits on 1, 2, 3 and 4 ranks, after restarts on another number of them, and
+when vertices change ranks in mid-run; and every run is proven by the audit.
+
+Random small scenes of cloth, rope and particles, with friction, damping, fixed and scripted bodies, each told by its seed.  FROM TO: these
+seeds (a long run takes hundreds).  If it fails, a run cannot be repeated on another machine, or something passed through
+something."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+TACTUS = os.environ["TACTUS"]
+
+
+def make(seed):
+    r = random.Random(seed)
+    cloth = {"density": r.choice([0.1, 0.3]), "stretch": {"model": "cst", "stiffness": r.choice([100, 2000]), "poisson": 0.3},
+             "bend": {"model": "hinge", "stiffness": r.choice([1e-6, 1e-4])}}
+    if r.random() < 0.5:
+        cloth["stretch"]["damping"] = 0.01
+    rope = {"density": 0.05, "stretch": {"model": "spring", "stiffness": 200}}
+    ball = {"name": "ball", "mesh": {"kind": "sphere", "radius": 0.1, "level": 1}, "position": [0, -0.12, 0]}
+    bodies = [{"name": "sheet", "material": "cloth", "position": [0.02, 0.02, 0.01], "rotation": [r.uniform(-9, 9), r.uniform(0, 90), 0],
+               "mesh": {"kind": "grid", "size": [0.4, 0.4], "cells": [r.randint(3, 6), r.randint(3, 6)]}},
+              ball,
+              {"name": "rope", "material": "rope", "position": [0.03, 0.12, -0.02], "radius": r.choice([0, 0.003]),
+               "mesh": {"kind": "segments", "from": [-0.15, 0, 0], "to": [0.15, 0.02, 0.1], "cells": 6}},
+              {"name": "dust", "mass": 0.001, "radius": 0.004, "position": [-0.05, 0.2, 0.05], "velocity": [0.3, -2, 0],
+               "mesh": {"kind": "points", "lattice": {"count": [2, 2, 2], "spacing": 0.03}}}]
+    scene = {"format": "tactus-scene/1", "time": {"end": 0.24, "frame": 0.04}, "gravity": [0, -9.81, 0],
+             "contact": {"thickness": 0.004, "friction": r.choice([0, 0.3])},
+             "integrator": {"kind": "implicit", "step_s": r.choice([0.01, 0.02]), "friction": {"lags": r.choice([1, 2])}},
+             "materials": {"cloth": cloth, "rope": rope}, "bodies": bodies}
+    if r.random() < 0.5:
+        ball["fixed"] = True
+    else:  # up into the sheet, and turned away
+        scene["motions"] = [{"body": "ball", "path": [[0, [0, 0, 0]], [0.12, [0, 0.1, 0]], [0.24, [0.05, 0.1, 0]]]},
+                            {"body": "rope", "vertices": [0], "path": [[0.04, [0, 0, 0]], [0.2, [0, 0.05, 0]]], "release": True}]
+    if r.random() < 0.5:
+        scene["loads"] = [{"body": "sheet", "pressure": 3, "path": [[0, 0], [0.1, 1]]}]
+    return scene
+
+
+def call(*words, ranks=1, **environment):
+    words = (["mpirun", "-n", str(ranks)] if ranks > 1 else []) + [TACTUS] + list(words)
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, **environment})
+    return done.returncode, done.stdout
+
+
+def must(ok, what, text):
+    if not ok:
+        print("FAILED  %s\n%s" % (what, text))
+        sys.exit(1)
+
+
+def case(folder, seed):
+    scene = os.path.join(folder, "scene.json")
+    with open(scene, "w") as file:
+        json.dump(make(seed), file)
+
+    def run(name, *words, **how):
+        code, text = call("run", *words, "-o", os.path.join(folder, name), "--quiet", "--record", **how)
+        must(code == 0, "seed %d, %s: exit code %d" % (seed, name, code), text)
+
+    def same(name):
+        code, text = call("diff", os.path.join(folder, "one"), os.path.join(folder, name))
+        must(code == 0, "seed %d: one rank and %s differ" % (seed, name), text)
+
+    def proven(name):
+        code, text = call("audit", os.path.join(folder, name))
+        must(code == 0, "seed %d, %s: the audit does not prove it" % (seed, name), text)
+
+    run("one", scene, "--overwrite")
+    proven("one")
+    ranks = 2 + seed % 3
+    run("ranks", scene, "--overwrite", ranks=ranks)
+    same("ranks")
+    proven("ranks")
+    stop, other = random.Random(seed).choice(["0.04", "0.08", "0.1" if make(seed)["integrator"]["step_s"] == 0.01 else "0.12"]), 1 + seed % 2
+    run("restarted", scene, "--overwrite", "--until", stop, ranks=ranks)
+    code, text = call("run", "--restart", os.path.join(folder, "restarted"), "--quiet", "--record", ranks=other)
+    must(code == 0, "seed %d: restart: exit code %d" % (seed, code), text)
+    same("restarted")
+    proven("restarted")
+    run("moved", scene, "--overwrite", ranks=2, TACTUS_TEST_MIGRATE=str(1 + seed))
+    same("moved")
+    print("ok      seed %d: 1 and %d ranks, stopped at %s s and gone on with on %d, dealt anew at every step" % (seed, ranks, stop, other))
+
+
+def main():
+    seeds = range(int(sys.argv[1]), int(sys.argv[2])) if len(sys.argv) > 2 else (1, 2)
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in seeds:
+            case(folder, seed)
+
+
+if __name__ == "__main__":
+    main()
