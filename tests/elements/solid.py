@@ -136,6 +136,8 @@ def test_crushed(place):
             check(all(np.all(np.isfinite(frame["position"][()])) for frame in f["frames"].values()), model + ": not a number")
             inside = np.setdiff1d(np.arange(len(f["mesh"]["body"])), f["mesh"]["triangles"])
             check(not any(np.any(frame["contact_force"][()][inside]) for frame in f["frames"].values()), model + ": touched inside")
+        if model != "neo-hookean":  # once is enough of what takes the longest
+            continue
         call("run", SCENE, "-o", folder + "-pairs", "--quiet", "--until", "0.03125", "--set", "bodies.ball.velocity=[12, 0, 0]", "--set",
              "materials.rubber.solid.model=" + model, "--set", "materials.jelly.solid.model=" + model, "--discover", "all-pairs")
         call("diff", folder, folder + "-pairs", "--all-frames")
