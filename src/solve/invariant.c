@@ -274,6 +274,8 @@ static enum tac_err solve(void *self, const double *b, double *x, double toleran
             s->side[k] = ldexp(s->side[k], -exponent);
         tac_local_bring(&s->local, s->side, s->b);
         tac_invariant_iterate(s, tolerance, limit, result);
+        if (result->outcome == TAC_SOLVE_NOT_FINITE) /* an x of which nothing is known to be a number */
+            memset(s->x, 0, 4 * (size_t)s->local.owned * sizeof *s->x);
         tac_local_return(&s->local, s->x, x);
         for (size_t k = 0; k < 3 * (size_t)owned; k++)
             x[k] = ldexp(x[k], exponent);

@@ -76,7 +76,8 @@ enum tac_err tac_solver_factor(struct tac_solver *solver, const struct tac_syste
 /* Collective. b (owned, 3); x (count, 3) is written, ghosts too.  Stops when |b - A x| <= tolerance |b| (2-norms over
  * nodes that are not fixed, in b the prescribed nodes' part brought to the right side), or after `limit` iterations.
  * result: the same on all ranks but for wall_s.  Every outcome but TAC_SOLVE_CONVERGED is TAC_ERR_RUN with a sentence;
- * x then holds the last iterate, which is finite.  A caller that can go on with it clears ctx->error. */
+ * x then holds the last iterate, or 0 where there was none that is finite.  A caller that can go on with it clears
+ * ctx->error. */
 enum tac_err tac_solver_solve(struct tac_solver *solver, const double *b, double *x, double tolerance, int limit,
                               struct tac_solve_result *result);
 
