@@ -92,7 +92,7 @@ class Page:
         name = self.status.get("name") or self.scene.get("name") or os.path.basename(os.path.abspath(self.folder))
         parts = ["<!DOCTYPE html><html lang='en'><head><meta charset='utf-8'><title>%s</title><style>%s</style></head><body><h1>%s</h1>" % (text(name), STYLE, text(name))]
         for title, section in (("State", self.state), ("Picture", self.picture), ("Scene", self.parameters), ("Energy and contacts", self.energy),
-                               ("Momentum, layers, distances", self.momentum), ("Cost", self.cost), ("Restarts and origin", self.restarts), ("Audit", self.audit)):
+                               ("Momentum, layers, distances", self.momentum), ("Cost", self.cost), ("Ranks", self.ranks), ("Restarts and origin", self.restarts), ("Audit", self.audit)):
             try:
                 body = section()
             except Exception as error:  # a damaged file ends its own section only
@@ -150,7 +150,8 @@ class Page:
         finally:
             shutil.rmtree(home)
         data = read_energy(self.folder)
-        last = [(name, float(data[name][-1])) for name in ("time", "kinetic", "gravity", "stretch", "bend", "contact", "total", "dissipated", "work", "defect")]
+        last = [(name, float(data[name][-1])) for name in ("time", "kinetic", "gravity", "stretch", "bend", "contact", "total", "dissipated", "work", "defect",
+                                                            "dissipated_friction", "dissipated_restitution", "dissipated_damping", "dissipated_plasticity") if name in data]
         return embedded(picture, "png", "energies over time") + "<p>In the last frame (J; time in s):</p>" + rows(last + [("book residual", self.run.get("book_residual"))])
 
     def momentum(self):
@@ -181,6 +182,34 @@ class Page:
                     + [(name, value) for name, value in counters.items() if not isinstance(value, dict)])
         body += "<p>Force ticks of the trajectory:</p>" + rows(sorted((counters.get("committed") or {}).items()))
         return body + "<p>Seconds of wall time, means over the ranks:</p>" + rows(sorted(seconds.items()))
+
+    def ranks(self):
+        """Which share of the vertices each rank owned, frame by frame."""
+        count = self.run.get("ranks") or self.status.get("ranks")
+        if count == 1:
+            return note("One rank computed the run.")
+        run = Run(self.folder)
+        frames = [(float(group["time"][()]), group["rank"][()]) for group in (run.file["frames"][name] for name in run.names) if "rank" in group]
+        if not frames:
+            return note('The frames do not tell which rank owned which vertex: ask for it in the scene, "output": {"fields": ["rank"]}, or by --set.')
+        most = 1 + max(int(owner.max()) for _, owner in frames)
+        shares = np.array([np.bincount(owner, minlength=most) / len(owner) for _, owner in frames])
+        times = [t for t, _ in frames]
+        figure, axis = plt.subplots(figsize=(9, 3))
+        if len(times) > 1:
+            axis.stackplot(times, 100 * shares.T, labels=["rank %d" % k for k in range(most)] if most <= 16 else None)
+        else:
+            axis.bar(range(most), 100 * shares[0])
+        axis.set_ylabel("vertices [%]")
+        axis.set_xlabel("time [s]" if len(times) > 1 else "rank")
+        dress(axis)
+        if most <= 16 and len(times) > 1:
+            axis.legend(frameon=False, ncol=8, fontsize=8)
+        out = io.StringIO()
+        figure.savefig(out, format="svg", bbox_inches="tight")
+        plt.close(figure)
+        body = "<p>" + out.getvalue()[out.getvalue().index("<svg"):] + "</p><p>Share of the vertices in the last frame, in %:</p>"
+        return body + rows([("rank %d" % k, round(100 * float(share), 2)) for k, share in enumerate(shares[-1][:64])])
 
     def restarts(self):
         saved = sorted(n for n in os.listdir(self.folder) if n.startswith("checkpoint-") and n.endswith(".h5"))

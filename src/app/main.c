@@ -22,7 +22,7 @@ static const struct command COMMANDS[] = {
     {"diff", tac_cmd_diff, "compare two runs to the last bit, or within a tolerance"},
     {"audit", tac_cmd_audit, "prove from a recorded run that nothing passed through anything"},
     {"status", tac_cmd_status, "progress of a running or ended run"},
-    {"export", tac_cmd_export, "write frames of a run as OBJ or PLY files"},
+    {"export", tac_cmd_export, "write frames of a run for ParaView, Blender and other programs"},
 };
 enum { COMMAND_COUNT = sizeof COMMANDS / sizeof COMMANDS[0] };
 

@@ -1,0 +1,21 @@
+# Packages: cpack -G DEB in the build folder makes tactus_VERSION_ARCHITECTURE.deb, which installs below /usr.
+install(DIRECTORY packaging/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
+install(FILES packaging/tactus.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME tactus)
+
+set(CPACK_GENERATOR TGZ)
+set(CPACK_PACKAGE_NAME tactus)
+set(CPACK_PACKAGE_VENDOR Tactus)
+set(CPACK_PACKAGE_CONTACT "the Tactus developers <tactus@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "simulator of thin deformable bodies in contact, over MPI")
+set(CPACK_RESOURCE_FILE_LICENSE ${CMAKE_SOURCE_DIR}/LICENSE)
+# By DESTDIR: where the Python package goes depends on the prefix that the files will have in the end.
+set(CPACK_SET_DESTDIR ON)
+set(CPACK_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_DEPENDS openmpi-bin)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3-numpy, python3-h5py, python3-matplotlib")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "paraview, ffmpeg")
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+include(CPack)

@@ -1,0 +1,26 @@
+# bash completion of tactus, written by packaging/generate
+_tactus() {
+    local now=${COMP_WORDS[COMP_CWORD]} words=
+    COMPREPLY=()
+    if [ "$COMP_CWORD" -eq 1 ]; then
+        mapfile -t COMPREPLY < <(compgen -W "run check mesh info diff audit status export --help --version" -- "$now")
+        return
+    fi
+    case ${COMP_WORDS[1]} in
+    run) words="--branch --discover --help --overwrite --quiet --record --restart --set --until --wall-limit -h -o" ;;
+    check) words="--calibrate --help --json --no-calibrate --set -h -o" ;;
+    mesh) words="--base --cells --closed --count --curve --edge --edges --from --height --help --lattice --level --path --radii --radius --sides --size --to --triangles --up --vertices --width -h -o" ;;
+    info) words="--help --json -h" ;;
+    diff) words="--all-frames --help --json --tol -h" ;;
+    audit) words="--frames --from --help --json --memory --query-all --until -h" ;;
+    status) words="--help --json --watch -h" ;;
+    export) words="--format --frames --help --overwrite -h -o" ;;
+    esac
+    if [[ $now == -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$words" -- "$now")
+    else
+        compopt -o filenames 2>/dev/null
+        mapfile -t COMPREPLY < <(compgen -f -- "$now")
+    fi
+}
+complete -F _tactus tactus
