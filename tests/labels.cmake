@@ -12,6 +12,8 @@ set(TACTUS_LABEL_release
   # these alone take some 90.
   events_walls events_spring events_estimate scene_crushed audit_runs audit_random record_faults record_restart record_memory record_same
   record_path io_goes_on io_ranks io_child ranks_restart
+  # Their other tests, on one rank and on three, run the same code.
+  solve_memory_2 solve_solver_3 solve_equal_4
   # About the package and not about the library: python_stepping, python_faults and python_arrays load the library there.
   implicit_equality python_blender python_doctests python_examples python_headers python_left python_package python_reading python_schema
   # Whole runs of some minutes there; fuzz_check, check_* and scene_* run the code that doubts a scene.

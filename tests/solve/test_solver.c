@@ -132,6 +132,34 @@ static void products(void)
     free(h);
 }
 
+/* Nodes in a row: a Cholesky factor has no fill, so the incomplete one is a whole one, and B A v = v. */
+static void chain(void)
+{
+    struct hand *h = hand_make(200);
+    struct hand_system sys;
+    void *self = NULL;
+    struct tac_solver_stats stats = {0};
+    for (int i = 0; i < 200; i++) {
+        const double n[3] = {tac_random(3, (uint64_t)i), tac_random(4, (uint64_t)i), 1};
+        hand_mass(h, i, 1 + i % 5);
+        if (i > 0)
+            hand_spring(h, i - 1, i, 7 * i, n);
+    }
+    CHECK(hand_deal(&ctx, h, 1, &sys) == TAC_OK, "%s", ctx.error);
+    CHECK(tac_solver_invariant.create(&ctx, "", &self) == TAC_OK, "%s", ctx.error);
+    CHECK(tac_solver_invariant.factor(self, &sys.system, &stats) == TAC_OK, "%s", ctx.error);
+    struct tac_invariant *s = self;
+    CHECK(stats.subdomains == 1 && stats.shifted == 0, "%d subdomains, %d shifted", stats.subdomains, stats.shifted);
+    fill(s, 1, s->p);
+    tac_local_multiply(&s->local, s->p, s->q);
+    tac_incomplete_apply(&s->factor, &s->local, s->q, s->z);
+    for (size_t i = 0; i < 4 * (size_t)s->local.owned; i++)
+        CHECK(fabs(s->z[i] - s->p[i]) <= 1e-3, "%g, not %g", s->z[i], s->p[i]);
+    tac_solver_invariant.destroy(self);
+    hand_free(&sys);
+    free(h);
+}
+
 /* The dense factor alone, with unknowns that have to be left out. */
 static void dense(void)
 {
@@ -193,6 +221,7 @@ int main(int argc, char **argv)
     tac_ctx_init(&ctx, MPI_COMM_WORLD);
     against_direct();
     products();
+    chain();
     dense();
     shifts();
     int failed = check_result();
