@@ -149,7 +149,7 @@ static void enter_elements(const struct tac_implicit *sim, struct tac_accum sum[
                 continue;
             tac_implicit_gather(sim->x, record, l->element->nodes, at);
             tac_accum_add(&sum[l->element->column == TAC_ENERGY_BEND ? BEND : STRETCH],
-                          tac_element_energy(l->element, record, NULL, at));
+                          tac_element_energy(l->element, record, tac_implicit_rest(l, e), at));
         }
     }
 }

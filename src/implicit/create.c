@@ -10,6 +10,8 @@ static void clear_elements(struct tac_implicit_elements *l)
     free(l->counted);
     free(l->damping);
     free(l->at_start);
+    free(l->yield);
+    free(l->rest);
 }
 
 void tac_implicit_destroy(struct tac_implicit **out)
@@ -36,6 +38,8 @@ void tac_implicit_destroy(struct tac_implicit **out)
     free(sim->script);
     free(sim->script_of);
     free(sim->held);
+    free(sim->flow_pos);
+    free(sim->flow_vel);
     free(sim->pair);
     free(sim->sliding);
     if (sim->replica)
@@ -151,6 +155,7 @@ static enum tac_err make(struct tac_implicit *sim)
     TAC_TRY(tac_element_set_create(sim->ctx, sim->scene, &sim->set));
     for (int k = 0; k < sim->set.count; k++)
         TAC_TRY(make_elements(sim, k));
+    TAC_TRY(tac_implicit_plastic_create(sim));
     TAC_TRY(tac_loads_collect(sim->ctx, sim->scene, &sim->loads));
     TAC_TRY(tac_load_times_make(sim->ctx, sim->scene, &sim->load_times));
     TAC_TRY(tac_model_create(sim->ctx, sim->scene, &sim->model));

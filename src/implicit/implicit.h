@@ -9,8 +9,8 @@
  * from the scene, and sums over all are exact, so all ranks take the same decisions, and no bit depends on their
  * number.
  *
- * State at the end of a step: positions, velocities, where scripts caught their vertices, and the sums of the book.
- * Everything else is made anew in the next step.
+ * State at the end of a step: positions, velocities, where scripts caught their vertices, what has yielded, and the
+ * sums of the book. Everything else is made anew in the next step.
  *
  *     struct tac_implicit *sim = NULL;
  *     TAC_TRY(tac_implicit_create(ctx, scene, &sim));
@@ -59,6 +59,8 @@ struct tac_implicit_elements {
     uint8_t *counted; /* owned, (count) */
     double *damping;  /* owned, (count): s; 0: none */
     double *at_start; /* owned, (count, width): strain at the step's start */
+    double *yield;    /* owned, (count): limit of the elastic strain, 0: none; NULL: none has one */
+    double *rest;     /* owned, (count, width), state: what strain is measured against, of those that have one */
 };
 
 /* A scripted vertex. */
@@ -100,6 +102,9 @@ struct tac_implicit {
     struct tac_accum dissipated, work, total_start; /* this rank's part of the first two */
     bool has_start;
     struct tac_counters counters;
+
+    struct tac_pos *flow_pos; /* owned, (count): scratch, where elements yield; else NULL */
+    struct tac_vel *flow_vel; /* owned, likewise */
 
     /* of the step under way */
     double *x0, *ahead; /* owned, (count, 3): at its start; x^ of inertia, m */
@@ -213,6 +218,17 @@ void tac_implicit_add_contact(struct tac_implicit *sim, const double *x);
 void tac_implicit_add_friction(struct tac_implicit *sim, const double *x);
 /* Local. Strains at x, that dampers measure from. */
 void tac_implicit_begin_dampers(struct tac_implicit *sim, const double *x);
+
+/* plastic.c. Local. */
+enum tac_err tac_implicit_plastic_create(struct tac_implicit *sim);
+void tac_implicit_flow(struct tac_implicit *sim);
+enum tac_err tac_implicit_rests_out(struct tac_implicit *sim, struct tac_checkpoint *c);
+void tac_implicit_rests_in(struct tac_implicit *sim, const struct tac_element_state *row, size_t count);
+/* What the strain of element e is measured against; NULL: it does not yield. */
+static inline const double *tac_implicit_rest(const struct tac_implicit_elements *l, size_t e)
+{
+    return l->yield != NULL && l->yield[e] > 0 ? &l->rest[e * (size_t)l->element->width] : NULL;
+}
 
 /* friction.c */
 /* Local. What friction goes by from now on: the contacts at x. */

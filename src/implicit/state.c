@@ -85,6 +85,7 @@ static enum tac_err collect(struct tac_implicit *sim, struct tac_checkpoint *c)
     TAC_TRY(collect_elements(sim, m->segment, m->segment_count, 2, &c->mesh.segment_count, &c->mesh.segment_id,
                              &c->mesh.segment));
     TAC_TRY(collect_scripts(sim, c));
+    TAC_TRY(tac_implicit_rests_out(sim, c));
 done:
     return err;
 }
@@ -222,6 +223,18 @@ done:
     return tac_agree(sim->ctx, err);
 }
 
+static enum tac_err take_rests(struct tac_implicit *sim, const struct tac_checkpoint *c)
+{
+    struct tac_element_state *all = NULL;
+    size_t total = 0;
+    const enum tac_err err =
+        gather(sim->ctx, TAC_OK, (size_t)c->element_count, c->element, sizeof *c->element, &all, &total);
+    if (!err)
+        tac_implicit_rests_in(sim, all, total);
+    free(all);
+    return err;
+}
+
 /* The step that ended at `now`: the grid has rounded, and a run may have ended up to a grain beside it. */
 static int64_t step_of(const struct tac_implicit *sim, tac_time now)
 {
@@ -241,6 +254,7 @@ enum tac_err tac_implicit_state_in(struct tac_implicit *sim, const struct tac_ch
     const bool first = sim->ctx->rank == 0;
     TAC_TRY(take_vertices(sim, &c->vertices));
     TAC_TRY(take_scripts(sim, c));
+    TAC_TRY(take_rests(sim, c));
     sim->now = c->now;
     sim->step = step_of(sim, c->now);
     sim->dissipated = first ? c->dissipated : nothing;

@@ -367,6 +367,7 @@ enum tac_err tac_implicit_step(struct tac_implicit *sim)
         TAC_TRY(minimise(sim, &there));
     }
     TAC_TRY(tac_implicit_enter_step(sim));
+    tac_implicit_flow(sim);
     for (size_t c = 0; c < 3 * (size_t)sim->count; c++)
         sim->v[c] = (sim->x[c] - sim->x0[c]) / sim->h;
     if (sim->record != NULL)

@@ -204,7 +204,7 @@ static void add_elements(struct tac_implicit *sim, const double *x, struct tac_m
             const void *record = tac_element_record(&sim->set.list[k], l->of[e]);
             double at[4][3], dense[144], damped[144];
             tac_implicit_gather(x, record, n, at);
-            tac_element_hessian(l->element, record, NULL, at, dense);
+            tac_element_hessian(l->element, record, tac_implicit_rest(l, e), at, dense);
             for (int i = 0; i < size; i++)
                 dense[i] *= h2;
             if (l->damping[e] > 0) {

@@ -84,7 +84,7 @@ static void element_energy(const struct tac_implicit *sim, const double *x, stru
             if (!l->counted[e])
                 continue;
             tac_implicit_gather(x, record, n, at);
-            enter(t, h2 * tac_element_energy(l->element, record, NULL, at));
+            enter(t, h2 * tac_element_energy(l->element, record, tac_implicit_rest(l, e), at));
             if (l->damping[e] > 0)
                 enter(t, sim->h * l->damping[e] *
                              tac_element_energy(l->element, record, &l->at_start[e * (size_t)l->element->width], at));
@@ -110,7 +110,7 @@ void tac_implicit_add_elements(struct tac_implicit *sim, const double *x, bool d
             double at[4][3], g[4][3];
             tac_implicit_gather(x, record, n, at);
             if (!dampers) {
-                l->element->push(record, NULL, -h2, at, g);
+                l->element->push(record, tac_implicit_rest(l, e), -h2, at, g);
                 scatter(sim, record, n, g);
             } else if (l->damping[e] > 0) {
                 l->element->push(record, &l->at_start[e * (size_t)l->element->width], -sim->h * l->damping[e], at, g);

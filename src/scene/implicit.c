@@ -169,10 +169,7 @@ static enum tac_err check_materials(struct tac_reader *reader)
         const struct {
             const char *key;
             double value;
-        } missing[] = {{"stretch.yield", m->stretch_yield},
-                       {"bend.yield", m->bend_yield},
-                       {"stretch.limit", m->stretch_limit},
-                       {"stretch.limit_principal", m->stretch_limit_principal}};
+        } missing[] = {{"stretch.limit", m->stretch_limit}, {"stretch.limit_principal", m->stretch_limit_principal}};
         for (size_t k = 0; k < COUNT(missing); k++)
             if (missing[k].value > 0) {
                 char where[TAC_WHERE];

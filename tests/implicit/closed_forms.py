@@ -140,9 +140,27 @@ def slope(folder):
             check(abs(rate / exact - 1) < 0.01, "slope: mu = %g, goes with %.4g m/s^2, exactly %.4g" % (mu, rate, exact))
 
 
+def yielding(folder):
+    """A rope of two springs is pulled out by 0.3 m and pushed back: it yields at 4 N, so that takes 4 N times 0.2 m and then 0.1 m."""
+    h = 0.01
+    scene = {"time": {"end": 0.4, "frame": 0.1},
+             "integrator": {"kind": "implicit", "step_s": h, "newton": {"velocity_tol": 1e-9}, "solver": {"tolerance": 1e-12}},
+             "materials": {"rope": {"stretch": {"model": "spring", "stiffness": 40, "yield": 0.1}}},
+             "bodies": [{"name": "rope", "material": "rope", "mass": 1e-6,
+                         "mesh": {"kind": "segments", "vertices": [[0, 0, 0], [0.5, 0, 0], [1, 0, 0]], "edges": [[0, 1], [1, 2]]}}],
+             "motions": [{"body": "rope", "vertices": [0], "path": [[0, [0, 0, 0]]]},
+                         {"body": "rope", "vertices": [2], "path": [[0, [0, 0, 0]], [0.2, [0.3, 0, 0]], [0.4, [0, 0, 0]]]}]}
+    t, x, v, row = run(folder, "yield", scene)
+    check(abs(row["dissipated"][2] - 0.8) < 1e-6 and abs(row["dissipated"][4] - 1.2) < 1e-6,
+          "yield: takes %.6g J, then %.6g J; 0.8 and 1.2" % (row["dissipated"][2], row["dissipated"][4]))
+    check(abs(row["stretch"][4] - 0.2) < 1e-6, "yield: %.6g J stay in the springs, 0.2" % row["stretch"][4])
+    # Work is that of the force before the flow of each step: off by at most the change of force in a step, 0.6 N, times 0.6 m.
+    check(abs(row["defect"][4]) < 0.36, "yield: defect %.3g J" % row["defect"][4])
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for part in (free_fall, oscillator, rest, slide, slope):
+        for part in (free_fall, oscillator, rest, slide, slope, yielding):
             part(folder)
     return bool(failures)
 

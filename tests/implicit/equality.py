@@ -22,6 +22,8 @@ def make(seed):
              "bend": {"model": "hinge", "stiffness": r.choice([1e-6, 1e-4])}}
     if r.random() < 0.5:
         cloth["stretch"]["damping"] = 0.01
+    if r.random() < 0.5:
+        cloth["stretch"]["yield"], cloth["bend"]["yield"] = 0.002, 0.2
     rope = {"density": 0.05, "stretch": {"model": "spring", "stiffness": 200}}
     ball = {"name": "ball", "mesh": {"kind": "sphere", "radius": 0.1, "level": 1}, "position": [0, -0.12, 0]}
     bodies = [{"name": "sheet", "material": "cloth", "position": [0.02, 0.02, 0.01], "rotation": [r.uniform(-9, 9), r.uniform(0, 90), 0],
@@ -92,7 +94,7 @@ def case(folder, seed):
 
 
 def main():
-    seeds = range(int(sys.argv[1]), int(sys.argv[2])) if len(sys.argv) > 2 else (1, 2)
+    seeds = range(int(sys.argv[1]), int(sys.argv[2])) if len(sys.argv) > 2 else (4, 2)
     with tempfile.TemporaryDirectory() as folder:
         for seed in seeds:
             case(folder, seed)
