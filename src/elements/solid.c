@@ -406,6 +406,16 @@ bool tac_solid_state(const struct tac_element *element, const void *record, cons
     return true;
 }
 
+bool tac_solid_principal(const struct tac_element *element, const void *record, const double (*x)[3], double strain[3],
+                         double stress[3])
+{
+    double s[6];
+    const bool known = tac_solid_state(element, record, x, strain, s);
+    double cauchy[3][3] = {{s[0], s[5], s[4]}, {s[5], s[1], s[3]}, {s[4], s[3], s[2]}};
+    eigenvalues(cauchy, stress);
+    return known;
+}
+
 bool tac_element_is_solid(const struct tac_element *element)
 {
     return element == &tac_element_neo_hookean || element == &tac_element_stvk || element == &tac_element_corotated;

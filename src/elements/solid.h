@@ -15,5 +15,8 @@ bool tac_element_is_solid(const struct tac_element *element);
  * xz, xy, Pa.  False where the tetrahedron has no volume now: then the stress is 0. */
 bool tac_solid_state(const struct tac_element *element, const void *record, const double (*x)[3], double strain[3],
                      double stress[6]);
+/* Local. The same with the principal values of the stress, descending, Pa. */
+bool tac_solid_principal(const struct tac_element *element, const void *record, const double (*x)[3], double strain[3],
+                         double stress[3]);
 
 #endif

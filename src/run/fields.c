@@ -3,6 +3,7 @@
 #include "base/exchange.h"
 #include "elements/element.h"
 #include "elements/kernels.h"
+#include "elements/solid.h"
 #include "partition/part.h"
 #include <math.h>
 #include <stdlib.h>
@@ -49,6 +50,8 @@ struct filling {
     size_t cells;               /* of this rank */
     tac_lid *cell;              /* owned, (triangles): place of a triangle among this rank's cells, or -1 */
     tac_lid *segment;           /* owned, (segments), likewise */
+    tac_lid *tetrahedron;       /* owned, (tetrahedra), likewise */
+    tac_lid *first_at, *first;  /* owned: local tetrahedra by their first vertex, and where each list begins */
     float *value[TAC_DATASETS]; /* views: NULL: not asked for */
 };
 
@@ -84,19 +87,48 @@ static tac_lid find_triangle(const struct filling *f, tac_lid a, tac_lid b, tac_
     return -1;
 }
 
-/* The rows of cells that this rank tells: triangles, segments, then vertices of bodies that have neither. */
+/* Local tetrahedra by their first vertex, so that an element's tetrahedron is found by its vertices. */
+static enum tac_err list_first(struct filling *f)
+{
+    const struct tac_local_mesh *m = f->scene->mesh;
+    enum tac_err err;
+    TAC_TRY(tac_alloc(f->sim->ctx, (size_t)m->vertex_count + 2, sizeof *f->first_at, &f->first_at));
+    TAC_TRY(tac_alloc(f->sim->ctx, (size_t)m->tetrahedron_count, sizeof *f->first, &f->first));
+    for (size_t k = 0; k < (size_t)m->tetrahedron_count; k++)
+        f->first_at[m->tetrahedron[4 * k] + 2]++;
+    for (tac_lid i = 2; i < m->vertex_count + 2; i++)
+        f->first_at[i] += f->first_at[i - 1];
+    for (size_t k = 0; k < (size_t)m->tetrahedron_count; k++)
+        f->first[f->first_at[m->tetrahedron[4 * k] + 1]++] = (tac_lid)k;
+done:
+    return err;
+}
+
+/* The local tetrahedron with these vertices in this order, or -1. */
+static tac_lid find_tetrahedron(const struct filling *f, const tac_lid v[4])
+{
+    for (tac_lid k = f->first_at[v[0]]; k < f->first_at[v[0] + 1]; k++)
+        if (memcmp(&f->scene->mesh->tetrahedron[4 * (size_t)f->first[k]], v, 4 * sizeof *v) == 0)
+            return f->first[k];
+    return -1;
+}
+
+/* The rows of cells that this rank tells: triangles, segments, vertices of bodies that have neither, and
+ * tetrahedra. */
 static enum tac_err list_cells(struct filling *f)
 {
     const struct tac_scene *s = f->scene;
     const struct tac_local_mesh *m = s->mesh, *whole = f->sim->whole->mesh;
     const tac_lid owned = tac_scene_owned(s);
-    const size_t most = (size_t)m->triangle_count + (size_t)m->segment_count + (size_t)owned;
+    const size_t most =
+        (size_t)m->triangle_count + (size_t)m->segment_count + (size_t)owned + (size_t)m->tetrahedron_count;
     const tac_gid segments = whole->triangle_count, points = segments + whole->segment_count;
     enum tac_err err;
     tac_gid before = 0;
     TAC_TRY(tac_alloc(f->sim->ctx, most, sizeof *f->fields->cell_row, &f->fields->cell_row));
     TAC_TRY(tac_alloc(f->sim->ctx, (size_t)m->triangle_count, sizeof *f->cell, &f->cell));
     TAC_TRY(tac_alloc(f->sim->ctx, (size_t)m->segment_count, sizeof *f->segment, &f->segment));
+    TAC_TRY(tac_alloc(f->sim->ctx, (size_t)m->tetrahedron_count, sizeof *f->tetrahedron, &f->tetrahedron));
     for (tac_lid t = 0; t < m->triangle_count; t++) {
         f->cell[t] = -1;
         if (!tac_stencil_mine(s, &m->triangle[3 * (size_t)t], 3))
@@ -120,6 +152,13 @@ static enum tac_err list_cells(struct filling *f)
             f->fields->cell_row[f->cells++] = points + before + tac_scene_id(s, i) - body->vertex_begin;
         if (!body->has_elements)
             before += body->vertex_end - body->vertex_begin;
+    }
+    for (tac_lid t = 0; t < m->tetrahedron_count; t++) {
+        f->tetrahedron[t] = -1;
+        if (!tac_stencil_mine(s, &m->tetrahedron[4 * (size_t)t], 4))
+            continue;
+        f->tetrahedron[t] = (tac_lid)f->cells;
+        f->fields->cell_row[f->cells++] = points + before + (m->part ? m->part->tetrahedron_id[t] : t);
     }
 done:
     return err;
@@ -260,6 +299,21 @@ static void visit_spring(const struct filling *f, const struct tac_spring *s, co
         put(f, TAC_DATA_PLASTIC_STRAIN, row, fabs(*rest / s->length - 1));
 }
 
+static void visit_solid(const struct filling *f, const struct tac_element *element, const tac_lid *v)
+{
+    const tac_lid t = find_tetrahedron(f, v), row = t < 0 ? -1 : f->tetrahedron[t];
+    double x[4][3], strain[3], stress[3];
+    if (row < 0)
+        return;
+    for (int k = 0; k < 4; k++)
+        memcpy(x[k], &f->x[3 * (size_t)v[k]], sizeof x[k]);
+    const bool known = tac_solid_principal(element, v, (const double(*)[3])x, strain, stress);
+    put(f, TAC_DATA_STRAIN_MAX, row, sqrt(fmax(1 + 2 * strain[0], 0)) - 1); /* of Green's strain, the stretch less 1 */
+    put(f, TAC_DATA_STRAIN_MIN, row, sqrt(fmax(1 + 2 * strain[2], 0)) - 1);
+    put(f, TAC_DATA_STRESS_MAX, row, known ? stress[0] : NAN);
+    put(f, TAC_DATA_STRESS_MIN, row, known ? stress[2] : NAN);
+}
+
 static void visit(void *user, const struct tac_element *element, const void *record, const double *rest)
 {
     const struct filling *f = user;
@@ -270,6 +324,8 @@ static void visit(void *user, const struct tac_element *element, const void *rec
             put_stress(f, c, rest, row);
         if (rest != NULL)
             put(f, TAC_DATA_PLASTIC_STRAIN, row, sqrt(rest[0] * rest[0] + rest[1] * rest[1] + 2 * rest[2] * rest[2]));
+    } else if (tac_element_is_solid(element)) {
+        visit_solid(f, element, record); /* a record begins with its nodes */
     } else if (element == &tac_element_spring) {
         visit_spring(f, record, rest);
     } else if (element == &tac_element_hinge && rest != NULL) {
@@ -348,7 +404,8 @@ static void fill(struct filling *f, struct tac_frame *frame, unsigned asked)
         fill_strains(f);
     if (asked & 1u << TAC_OUTPUT_BENDING)
         fill_angles(f);
-    if (asked & (1u << TAC_OUTPUT_STRESS | 1u << TAC_OUTPUT_PLASTIC))
+    const unsigned of_solids = whole->tetrahedron_count > 0 ? 1u << TAC_OUTPUT_STRAIN : 0;
+    if (asked & (1u << TAC_OUTPUT_STRESS | 1u << TAC_OUTPUT_PLASTIC | of_solids))
         f->sim->way->elements(f->sim->state, visit, f);
     if (asked & 1u << TAC_OUTPUT_PRESSURE)
         fill_pressure(f, frame, f->fields->data[TAC_DATA_PRESSURE]);
@@ -359,7 +416,9 @@ static void fill(struct filling *f, struct tac_frame *frame, unsigned asked)
         const bool cells = info->at == TAC_AT_CELLS;
         if (info->output & asked)
             f->fields->field[frame->field_count++] = (struct tac_frame_field){
-                info, cells ? (tac_gid)whole->triangle_count + whole->segment_count + points : whole->vertex_count,
+                info,
+                cells ? (tac_gid)whole->triangle_count + whole->segment_count + points + whole->tetrahedron_count
+                      : whole->vertex_count,
                 cells ? f->cells : (size_t)frame->count, cells ? f->fields->cell_row : f->fields->vertex_row,
                 f->fields->data[k]};
     }
@@ -377,6 +436,8 @@ enum tac_err tac_fields_fill(struct tac_simulation *sim, struct tac_fields *fiel
         TAC_TRY(tac_fields_positions(sim, frame->position, &fields->x));
         f.x = fields->x;
         err = list_around(sim->ctx, f.scene->mesh, fields);
+        if (!err)
+            err = list_first(&f);
         f.around_at = fields->around_at;
         f.around = fields->around;
         if (!err)
@@ -391,5 +452,8 @@ enum tac_err tac_fields_fill(struct tac_simulation *sim, struct tac_fields *fiel
 done:
     free(f.cell);
     free(f.segment);
+    free(f.tetrahedron);
+    free(f.first_at);
+    free(f.first);
     return err;
 }

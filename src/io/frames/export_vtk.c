@@ -69,15 +69,16 @@ static enum tac_err append_cells(struct file *f, const struct tac_field_info *in
 {
     const struct tac_reader *r = f->r;
     const size_t bytes = tac_field_row_bytes(info), t = bytes * (size_t)r->triangle_count,
-                 s = bytes * (size_t)r->segment_count, p = bytes * (size_t)r->point_count;
+                 s = bytes * (size_t)r->segment_count, p = bytes * (size_t)r->point_count,
+                 k = f->polygons ? 0 : bytes * (size_t)r->tetrahedron_count; /* a VTP has the surface alone */
     char *turned = NULL;
     enum tac_err err;
-    TAC_TRY(tac_alloc(f->ctx, t + s + p, 1, &turned));
+    TAC_TRY(tac_alloc(f->ctx, t + s + p + k, 1, &turned));
     memcpy(turned, f->polygons ? data + t + s : data, f->polygons ? p : t);
     memcpy(turned + (f->polygons ? p : t), data + t, s);
     memcpy(turned + (f->polygons ? p : t) + s, f->polygons ? data : data + t + s, f->polygons ? t : p);
-    TAC_TRY(append(f, info->name, type_of(info), 1, r->triangle_count + (int64_t)r->segment_count + r->point_count,
-                   bytes, turned));
+    memcpy(turned + t + s + p, data + t + s + p, k);
+    TAC_TRY(append(f, info->name, type_of(info), 1, (int64_t)((t + s + p + k) / bytes), bytes, turned));
 done:
     free(turned);
     return err;
@@ -177,7 +178,7 @@ static void content(FILE *out, const void *data)
                 r->point_count, r->segment_count, r->triangle_count);
     else
         fprintf(out, " NumberOfCells=\"%" PRId64 "\">\n",
-                (int64_t)r->triangle_count + r->segment_count + r->point_count);
+                (int64_t)r->triangle_count + r->segment_count + r->point_count + r->tetrahedron_count);
     put_arrays(out, "PointData", &f->array[2], f->points_end - 2);
     put_arrays(out, "CellData", &f->array[f->points_end], f->cells_end - f->points_end);
     put_arrays(out, "Points", &f->array[1], 1);
@@ -194,10 +195,11 @@ static void content(FILE *out, const void *data)
 enum tac_err tac_export_vtk(struct tac_ctx *ctx, const struct tac_reader *r, const struct tac_export_frame *frame,
                             bool polygons, const char *path)
 {
-    enum { VTK_VERTEX = 1, VTK_LINE = 3, VTK_TRIANGLE = 5 };
+    enum { VTK_VERTEX = 1, VTK_LINE = 3, VTK_TRIANGLE = 5, VTK_TETRA = 10 };
     const struct list cells[] = {{r->triangle, r->triangle_count, 3, VTK_TRIANGLE},
                                  {r->segment, r->segment_count, 2, VTK_LINE},
-                                 {r->point, r->point_count, 1, VTK_VERTEX}};
+                                 {r->point, r->point_count, 1, VTK_VERTEX},
+                                 {r->tetrahedron, r->tetrahedron_count, 4, VTK_TETRA}};
     struct file f = {.ctx = ctx, .r = r, .time_s = frame->time_s, .polygons = polygons};
     enum tac_err err;
     TAC_TRY(append(&f, "TimeValue", "Float64", 1, 1, 8, &f.time_s));
@@ -211,7 +213,7 @@ enum tac_err tac_export_vtk(struct tac_ctx *ctx, const struct tac_reader *r, con
     TAC_TRY(append_fields(&f, frame, TAC_AT_CELLS));
     f.cells_end = f.count;
     if (!polygons)
-        TAC_TRY(append_topology(&f, cells, 3));
+        TAC_TRY(append_topology(&f, cells, 4));
     for (int k = 2; k >= 0 && polygons; k--)
         TAC_TRY(append_topology(&f, &cells[k], 1));
     err = tac_export_file(ctx, path, content, &f);

@@ -17,7 +17,8 @@ static int64_t rows_wanted(const struct tac_reader *r, const struct tac_field_in
 {
     if (f->at == TAC_AT_CONTACTS)
         return there;
-    return f->at == TAC_AT_CELLS ? (int64_t)r->triangle_count + r->segment_count + r->point_count : r->vertex_count;
+    return f->at == TAC_AT_CELLS ? (int64_t)r->triangle_count + r->segment_count + r->point_count + r->tetrahedron_count
+                                 : r->vertex_count;
 }
 
 bool tac_reader_fields_whole(const struct tac_reader *r, const struct tac_reader_frame *frame)

@@ -77,8 +77,8 @@ static enum tac_err add_field(struct tac_ctx *ctx, struct tac_output *out, tac_g
 static enum tac_err add_requested(struct tac_ctx *ctx, struct tac_output *out, int64_t index, unsigned fields)
 {
     enum tac_err err = TAC_OK;
-    const tac_gid cells =
-        out->scene->mesh->triangle_count + (tac_gid)out->scene->mesh->segment_count + out->frames->point_count;
+    const tac_gid cells = out->scene->mesh->triangle_count + (tac_gid)out->scene->mesh->segment_count +
+                          out->frames->point_count + out->scene->mesh->tetrahedron_count;
     for (int k = 0; k < TAC_DATASETS; k++) {
         const struct tac_field_info *f = &tac_field_table()[k];
         char path[96];
