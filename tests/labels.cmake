@@ -8,14 +8,18 @@ set(TACTUS_LABEL_release
   faults_*
   # Five ranks and four go through the code that three go through.
   partition_pieces_5 partition_read_5 partition_cut_5 test_overlap_pieces_4
+  # What they do on three ranks partition_pieces_3 and partition_read_3 do there too.
+  partition_cut_3 test_overlap_pieces_3
   # Dear there, and they run code that others run too: of 20,400 branches of src/ that the tests take (tests/matrix/covered)
   # these alone take some 90.
   events_walls events_spring events_estimate scene_crushed audit_runs audit_random record_faults record_restart record_memory record_same
   record_path io_goes_on io_ranks io_child ranks_restart
   # Their other tests, on one rank and on three, run the same code.
   solve_memory_2 solve_solver_3 solve_equal_4
+  # Whole runs on several ranks; implicit_closed_forms and implicit_refusals run the same code there.
+  implicit_equality
   # About the package and not about the library: python_stepping, python_faults and python_arrays load the library there.
-  implicit_equality python_blender python_doctests python_examples python_headers python_left python_package python_reading python_schema
+  python_blender python_doctests python_examples python_headers python_left python_package python_reading python_schema
   # Whole runs of some minutes there; fuzz_check, check_* and scene_* run the code that doubts a scene.
   scene_doubts)
 if(TACTUS_SANITIZE)
