@@ -41,7 +41,11 @@ enum tac_dataset_name {
     TAC_DATA_CONTACTS_FORCE,
     TAC_DATASETS
 };
-enum tac_field_at { TAC_AT_VERTICES, TAC_AT_CELLS, TAC_AT_CONTACTS }; /* cells: triangles, segments, points, tetrahedra */
+enum tac_field_at {
+    TAC_AT_VERTICES,
+    TAC_AT_CELLS,
+    TAC_AT_CONTACTS
+}; /* cells: triangles, segments, points, tetrahedra */
 enum tac_value { TAC_VALUE_FLOAT, TAC_VALUE_DOUBLE, TAC_VALUE_INT32, TAC_VALUE_INT64 };
 
 struct tac_field_info {

@@ -288,12 +288,15 @@ enum tac_err tac_forecast_level(struct tac_ctx *ctx, const struct tac_scene *sce
     /* What larger or smaller safeties do to contact was measured: it is more than what the periods do.  The ticks of
      * contact do not depend on the elements' periods. */
     t.settings.clocks.contact_safety = tac_accuracy[TAC_ACCURACY_STANDARD].contact_safety;
-    if (tac_model_create(&own, &t.scene, &model) == TAC_OK) {
-        TAC_TRY(tac_forecast_contact(ctx, &t.scene, elastic, model, &standard));
-        const double contact = tac_accuracy[level].contact.median * standard.contact;
-        out->wall_s += 1e-9 * speed->contact_ns * (contact - out->contact);
-        out->contact = contact;
-    }
+    const enum tac_err made = tac_model_create(&own, &t.scene, &model);
+    if (made == TAC_ERR_INPUT)
+        goto done; /* the scene has no contact at those safeties: nothing to compare with */
+    if (made)
+        TAC_TRY(tac_fail(ctx, made, "%s", own.error));
+    TAC_TRY(tac_forecast_contact(ctx, &t.scene, elastic, model, &standard));
+    const double contact = tac_accuracy[level].contact.median * standard.contact;
+    out->wall_s += 1e-9 * speed->contact_ns * (contact - out->contact);
+    out->contact = contact;
 done:
     tac_model_destroy(&model);
     discard(&t);

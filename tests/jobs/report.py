@@ -129,7 +129,7 @@ def main():
                 file.write(b"\0\xff<b>")
         page = report("damaged.run", "--no-audit")
         sections = re.findall(r"<h2>", page.source)
-        check(len(sections) == 8 and re.search("cannot be|can be read", page.text), "damaged %s: %s" % (names, page.text[:300]))
+        check(len(sections) == 9 and re.search("cannot be|can be read", page.text), "damaged %s: %s" % (names, page.text[:300]))
         shutil.rmtree("damaged.run")
     os.mkdir("pending.run")
     json.dump({"format": "tactus-job/1", "job": None, "again": "x"}, open("pending.run/job.json", "w"))

@@ -2,9 +2,9 @@
 is an error: then the engine has changed, and the fault has to be put anew."""
 
 MUTANTS = [
-    ("missed-pair", "pairs of a vertex and a triangle are never found", "src/broadphase/candidates_search.c", [
-        ("    const uint64_t key = tac_pair_key(type, id_a, id_b);\n    const int32_t slot",
-         "    const uint64_t key = tac_pair_key(type, id_a, id_b);\n    if (type == TAC_PAIR_VERTEX_TRIANGLE)\n"
+    ("missed-pair", "pairs of a vertex and a triangle are never found", "src/broadphase/candidates_pairs.c", [
+        ("    const uint64_t key = tac_pair_key(type, pair->id[0], pair->id[1]);\n    const int32_t slot",
+         "    const uint64_t key = tac_pair_key(type, pair->id[0], pair->id[1]);\n    if (type == TAC_PAIR_VERTEX_TRIANGLE)\n"
          "        return TAC_OK;\n    const int32_t slot")]),
     ("missed-layer", "the second layer of every nest pushes nobody", "src/contact/model.c", [
         ("m->rate[l] = l ? tac_pow(", "m->rate[l] = l && l != 2 ? tac_pow(")]),
