@@ -24,8 +24,8 @@ MUTANTS = [
          "    for (size_t k = 0; k < count; k++)\n        (void)enter;\n")]),
     ("half-repair", "a repair looks only for pairs within a body", "src/broadphase/candidates_search.c", [
         ("            if (c->tree[b]->count > 0 && !(both && b < a) &&", "            if (a == b && c->tree[b]->count > 0 && !(both && b < a) &&")]),
-    ("late-watch", "a pair is watched only when its third layer is reached", "src/broadphase/candidates_search.c", [
-        ("q->next = slot >= 0 ? view->active->pair[slot].next : tac_model_reach(view->model, &form, 1);",
+    ("late-watch", "a pair is watched only when its third layer is reached", "src/broadphase/candidates_pairs.c", [
+        ("q->next = slot >= 0 ? view->active->pair[slot].next : first;",
          "q->next = slot >= 0 ? view->active->pair[slot].next : tac_model_reach(view->model, &form, 3);")]),
     ("ghost-late", "positions told to neighbours are one quantum old", "src/events/ranks.c", [
         ("tac_position(sim, g->v[i], t, x + 3 * i);", "tac_position(sim, g->v[i], t - 1, x + 3 * i);")]),
