@@ -288,23 +288,19 @@ bool tac_model_limits(const struct tac_model *m, enum tac_pair_type type, tac_li
            (type == TAC_PAIR_LONG || (s->mesh->topology->edge_segment[edge] >= 0 && limit_of(s, v[0]) < 1));
 }
 
-/* Radius and thickness of a pair of bodies a and b that starts at distance d. */
-static void set_thickness(const struct tac_scene *s, tac_lid a, tac_lid b, double d, struct tac_form *form)
+void tac_model_thickness(const struct tac_model *m, tac_lid va, tac_lid vb, double start, struct tac_form *form)
 {
+    const struct tac_scene *s = m->scene;
+    const tac_lid a = s->mesh->vertex_body[va], b = s->mesh->vertex_body[vb];
     const bool one_mesh = a == b && s->settings->body[a].has_elements;
     const double fraction = one_mesh ? s->settings->contact.rest_fraction : TAC_REST_FRACTION_MOST;
     double radius = s->settings->body[a].radius + s->settings->body[b].radius;
     /* In a mesh finer than its own radius the radius is shrunk, so that the pair is silent at the start like any other.
      */
-    if (one_mesh && TAC_REST_FRACTION_MOST * d < radius)
-        radius = .5 * d;
+    if (one_mesh && TAC_REST_FRACTION_MOST * start < radius)
+        radius = .5 * start;
     form->radius = radius;
-    form->thickness = fmin(fraction * (d - radius), s->settings->contact.thickness);
-}
-
-void tac_model_thickness(const struct tac_model *m, tac_lid a, tac_lid b, double start, struct tac_form *form)
-{
-    set_thickness(m->scene, m->scene->mesh->vertex_body[a], m->scene->mesh->vertex_body[b], start, form);
+    form->thickness = fmin(fraction * (start - radius), s->settings->contact.thickness);
 }
 
 double tac_model_first(const struct tac_model *m, enum tac_pair_type type, const tac_lid *v, struct tac_form *form)
@@ -341,7 +337,7 @@ void tac_model_form(const struct tac_model *m, enum tac_pair_type type, const ta
     tac_model_gather(m, type, v, x);
     tac_near_pair(type, x, &near);
     tac_lid a = s->mesh->vertex_body[v[0]], b = s->mesh->vertex_body[v[first]];
-    set_thickness(s, a, b, near.d, form);
+    tac_model_thickness(m, v[0], v[first], near.d, form);
     form->law = &m->law[tac_scene_law(s, a, b) - s->settings->contact.law];
     form->stiffness = form->law->stiffness;
     double pairs = pairs_counted(m, form->law, va, vb);

@@ -8,27 +8,8 @@
 #include <math.h>
 #include <tactus/math.h>
 
-#define REAL double
-#define NAME(name) tac_one_##name
-#define SELECT(condition, yes, no) ((condition) ? (yes) : (no))
-#define SQRT(x) sqrt(x)
-#include "elements/kernel_body.h"
-#undef REAL
-#undef NAME
-#undef SELECT
-#undef SQRT
-
-#define inline inline __attribute__((always_inline))
-#define REAL tac_four
-#define NAME(name) tac_four_##name
-#define SELECT(condition, yes, no) tac_four_select((condition), (yes), (no))
-#define SQRT(x) tac_four_sqrt(x)
-#include "elements/kernel_body.h"
-#undef REAL
-#undef NAME
-#undef SELECT
-#undef SQRT
-#undef inline
+#define KERNELS "elements/kernel_body.h"
+#include "elements/kernel_twice.h"
 
 /* length: at rest, which plasticity moves; so do the others' `rest`. */
 static inline double tac_spring_potential(const struct tac_spring *s, double length, const double x[2][3])

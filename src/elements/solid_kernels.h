@@ -24,26 +24,7 @@ static inline __attribute__((always_inline)) tac_four tac_four_mantissa(tac_four
     return (tac_four)(((tac_four_mask)x & 0xfffffffffffff) | 0x3ff0000000000000);
 }
 
-#define REAL double
-#define NAME(name) tac_one_##name
-#define SELECT(condition, yes, no) ((condition) ? (yes) : (no))
-#define SQRT(x) sqrt(x)
-#include "elements/kernel_solid.h"
-#undef REAL
-#undef NAME
-#undef SELECT
-#undef SQRT
-
-#define inline inline __attribute__((always_inline))
-#define REAL tac_four
-#define NAME(name) tac_four_##name
-#define SELECT(condition, yes, no) tac_four_select((condition), (yes), (no))
-#define SQRT(x) tac_four_sqrt(x)
-#include "elements/kernel_solid.h"
-#undef REAL
-#undef NAME
-#undef SELECT
-#undef SQRT
-#undef inline
+#define KERNELS "elements/kernel_solid.h"
+#include "elements/kernel_twice.h"
 
 #endif

@@ -1,5 +1,6 @@
 /* book.c: energies and contacts of an instant, and what steps dissipate (docs/implicit.md, Energy).  All sums are
  * exact, each term entered by one rank. */
+#include "contact/contacts.h"
 #include "implicit/implicit.h"
 #include <math.h>
 #include <stdlib.h>
@@ -74,27 +75,40 @@ static void enter_loads(struct tac_implicit *sim)
     }
 }
 
+/* Where are the pair's vertices, and does its barrier act? */
+static bool touches(const struct tac_implicit *sim, const struct tac_implicit_pair *p, double at[4][3],
+                    struct tac_near *near)
+{
+    tac_implicit_gather(sim->x, p->v, tac_pair_vertices(p->form.type), at);
+    return tac_barrier_near(&p->form, (const double(*)[3])at, near);
+}
+
+/* Collective. Contacts of all ranks, and the least gap of all, NAN if there is none. */
+static enum tac_err over_ranks(const struct tac_implicit *sim, int64_t *contacts, double *least)
+{
+    if (sim->ctx->size > 1 &&
+        (MPI_Allreduce(MPI_IN_PLACE, contacts, 1, MPI_INT64_T, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS ||
+         MPI_Allreduce(MPI_IN_PLACE, least, 1, MPI_DOUBLE, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS))
+        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while counting contacts");
+    if (!(*least < INFINITY))
+        *least = NAN;
+    return TAC_OK;
+}
+
 static enum tac_err count_contacts(struct tac_implicit *sim)
 {
-    double least = INFINITY;
-    int64_t contacts = 0;
+    sim->told.contacts = 0;
+    sim->told.least_gap = INFINITY;
     for (size_t e = 0; e < sim->pair_count; e++) {
         const struct tac_implicit_pair *p = &sim->pair[e];
         double at[4][3];
         struct tac_near near;
-        tac_implicit_gather(sim->x, p->v, tac_pair_vertices(p->form.type), at);
-        if (!p->counted || !tac_barrier_near(&p->form, at, &near))
+        if (!p->counted || !touches(sim, p, at, &near))
             continue;
-        contacts++;
-        least = fmin(least, near.d - p->form.radius);
+        sim->told.contacts++;
+        sim->told.least_gap = fmin(sim->told.least_gap, near.d - p->form.radius);
     }
-    if (sim->ctx->size > 1 &&
-        (MPI_Allreduce(MPI_IN_PLACE, &contacts, 1, MPI_INT64_T, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS ||
-         MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS))
-        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while counting contacts");
-    sim->told.contacts = contacts;
-    sim->told.least_gap = least < INFINITY ? least : NAN;
-    return TAC_OK;
+    return over_ranks(sim, &sim->told.contacts, &sim->told.least_gap);
 }
 
 enum tac_err tac_implicit_enter_step(struct tac_implicit *sim)
@@ -179,24 +193,12 @@ static void enter_contacts(const struct tac_implicit *sim, double kappa, struct 
         const struct tac_implicit_pair *p = &sim->pair[e];
         double at[4][3];
         struct tac_near near;
-        tac_implicit_gather(sim->x, p->v, tac_pair_vertices(p->form.type), at);
-        if (!p->counted || !tac_barrier_near(&p->form, at, &near))
+        if (!p->counted || !touches(sim, p, at, &near))
             continue;
         row->contacts++;
         row->min_distance = fmin(row->min_distance, near.d - p->form.radius);
         tac_accum_add(&sum[CONTACT], kappa / (sim->h * sim->h) * tac_barrier_energy(&p->form, at, &near));
     }
-}
-
-static enum tac_err over_ranks(const struct tac_implicit *sim, struct tac_energy_row *row)
-{
-    if (sim->ctx->size > 1 &&
-        (MPI_Allreduce(MPI_IN_PLACE, &row->contacts, 1, MPI_INT64_T, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS ||
-         MPI_Allreduce(MPI_IN_PLACE, &row->min_distance, 1, MPI_DOUBLE, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS))
-        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while adding up energies");
-    if (!(row->min_distance < INFINITY))
-        row->min_distance = NAN;
-    return TAC_OK;
 }
 
 enum tac_err tac_implicit_energy(struct tac_implicit *sim, struct tac_energy_row *row)
@@ -214,7 +216,7 @@ enum tac_err tac_implicit_energy(struct tac_implicit *sim, struct tac_energy_row
     sum[DISSIPATED] = sim->dissipated;
     sum[WORK] = sim->work;
     TAC_TRY(tac_implicit_sum(sim->ctx, sum, SUMS));
-    TAC_TRY(over_ranks(sim, row));
+    TAC_TRY(over_ranks(sim, &row->contacts, &row->min_distance));
     struct tac_accum total = sum[KINETIC];
     for (int k = GRAVITY; k <= CONTACT; k++)
         tac_accum_merge(&total, &sum[k]);
@@ -248,24 +250,10 @@ done:
 static void tell_contact(const struct tac_implicit *sim, const struct tac_implicit_pair *p, const double at[4][3],
                          const struct tac_near *near, double kappa, struct tac_contact *out)
 {
-    const int n = tac_pair_vertices(p->form.type), first = tac_pair_first(p->form.type);
     double gradient[4][3];
-    memset(out, 0, sizeof *out);
-    out->kind = (enum tac_contact_kind)p->form.type;
-    out->primitive[0] = (tac_gid)(p->key >> 31 & 0x1fffffff);
-    out->primitive[1] = (tac_gid)(p->key & 0x7fffffff);
-    out->body[0] = sim->scene->mesh->vertex_body[p->v[0]];
-    out->body[1] = sim->scene->mesh->vertex_body[p->v[first]];
-    out->vertex_count = n;
-    out->first_count = first;
+    tac_contact_make(p->form.type, p->key, p->v, sim->scene->mesh->vertex_body, at, near, p->form.radius, out);
     for (int i = 0; i < 4; i++)
-        out->vertex[i] = i < n ? p->v[i] : -1;
-    for (int k = 0; k < 3; k++) {
-        for (int i = 0; i < n; i++) /* half of each of the two nearest points */
-            out->place[k] += .5 * fabs(near->w[i]) * at[i][k];
-        out->normal[k] = near->n[k];
-    }
-    out->gap = near->d - p->form.radius;
+        out->vertex[i] = i < out->vertex_count ? p->v[i] : -1;
     out->force = kappa / (sim->h * sim->h) * tac_barrier_gradient(&p->form, at, near, gradient);
 }
 
@@ -281,8 +269,7 @@ enum tac_err tac_implicit_contacts(struct tac_implicit *sim, struct tac_contact 
         const struct tac_implicit_pair *p = &sim->pair[e];
         double at[4][3];
         struct tac_near near;
-        tac_implicit_gather(sim->x, p->v, tac_pair_vertices(p->form.type), at);
-        if (tac_implicit_mine(sim, p->v[0]) && tac_barrier_near(&p->form, at, &near))
+        if (tac_implicit_mine(sim, p->v[0]) && touches(sim, p, at, &near))
             tell_contact(sim, p, at, &near, kappa, &(*out)[(*count)++]);
     }
     err = tac_agree(sim->ctx, err);

@@ -1,20 +1,10 @@
 /* contact_rows.c: the list of contacts of a frame, in an order that does not depend on the ranks: by kind, then by the
  * primitives' ids. */
 #include "base/exchange.h"
+#include "contact/contacts.h"
 #include "run/fields.h"
 #include <stdlib.h>
 #include <string.h>
-
-static int compare(const void *a, const void *b)
-{
-    const struct tac_contact *x = a, *y = b;
-    if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
-    for (int k = 0; k < 2; k++)
-        if (x->primitive[k] != y->primitive[k])
-            return x->primitive[k] < y->primitive[k] ? -1 : 1;
-    return 0;
-}
 
 /* Each rank sorts a range of kinds and first primitives, so that the ranks' lists are one behind the other. */
 static enum tac_err sort_over_ranks(struct tac_ctx *ctx, enum tac_err err, struct tac_contact **list, size_t *count)
@@ -38,7 +28,7 @@ static enum tac_err sort_over_ranks(struct tac_ctx *ctx, enum tac_err err, struc
     if (err)
         return err;
     if (total > 0)
-        qsort(came, total, sizeof *came, compare);
+        qsort(came, total, sizeof *came, tac_contact_compare);
     free(*list);
     *list = came;
     *count = total;

@@ -1,4 +1,5 @@
 /* contacts.c: the contacts of an instant, for those who ask: a function of positions, whatever is active beyond. */
+#include "contact/contacts.h"
 #include "snapshot/contacts.h"
 #include <stdlib.h>
 #include <string.h>
@@ -30,34 +31,12 @@ static bool describe(const struct tac_sim *sim, const struct tac_pair *p, struct
         return false;
     if (type == TAC_PAIR_EDGE_EDGE)
         tac_mollifier(x, &m, gradient);
-    memset(out, 0, sizeof *out);
-    out->kind = (enum tac_contact_kind)type;
-    out->primitive[0] = (tac_gid)(p->key >> 31 & 0x1fffffff);
-    out->primitive[1] = (tac_gid)(p->key & 0x7fffffff);
-    out->vertex_count = p->count;
-    out->first_count = tac_pair_first(type);
-    out->body[0] = sim->scene->mesh->vertex_body[p->v[0]];
-    out->body[1] = sim->scene->mesh->vertex_body[p->v[out->first_count]];
+    tac_contact_make(type, p->key, p->v, sim->scene->mesh->vertex_body, (const double(*)[3])x, &near, p->form.radius,
+                     out);
     for (int i = 0; i < 4; i++)
         out->vertex[i] = i < p->count ? tac_sim_id(sim, p->v[i]) : -1;
-    for (int k = 0; k < 3; k++)
-        for (int i = 0; i < p->count; i++)
-            out->place[k] += .5 * fabs(near.w[i]) * x[i][k];
-    memcpy(out->normal, near.n, sizeof out->normal);
-    out->gap = gap;
     out->force = m * push(sim, p, gap);
     return true;
-}
-
-static int compare(const void *a, const void *b)
-{
-    const struct tac_contact *x = a, *y = b;
-    if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
-    for (int k = 0; k < 2; k++)
-        if (x->primitive[k] != y->primitive[k])
-            return x->primitive[k] < y->primitive[k] ? -1 : 1;
-    return 0;
 }
 
 enum tac_err tac_sim_contacts(struct tac_sim *sim, struct tac_contact **out, size_t *count)
@@ -76,7 +55,7 @@ enum tac_err tac_sim_contacts(struct tac_sim *sim, struct tac_contact **out, siz
     }
 done:
     if ((err = tac_agree(sim->ctx, err)) == TAC_OK && n > 0)
-        qsort(list, n, sizeof *list, compare);
+        qsort(list, n, sizeof *list, tac_contact_compare);
     if (err) {
         free(list);
         list = NULL;

@@ -189,6 +189,16 @@ static bool write_all(int fd, const char *text, size_t length)
     return true;
 }
 
+int tac_append_whole(int fd, const char *text, size_t length)
+{
+    const off_t end = lseek(fd, 0, SEEK_END);
+    errno = 0;
+    if (write_all(fd, text, length))
+        return 0;
+    const int why = errno != 0 ? errno : EIO;
+    return end >= 0 && ftruncate(fd, end) != 0 ? errno : why;
+}
+
 static enum tac_err set_mark(struct tac_ctx *ctx, struct tac_folder *f, const char *text)
 {
     int fd = openat(f->fd, "status.json", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

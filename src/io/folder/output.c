@@ -23,24 +23,10 @@ static enum tac_err fail_energy(struct tac_ctx *ctx, const struct tac_output *ou
                     out->folder.dir, strerror(why));
 }
 
-/* All of `text` or nothing: a row cut short by a full disk would look like a row. */
 static enum tac_err append_energy(struct tac_ctx *ctx, struct tac_output *out, const char *text, size_t length)
 {
-    off_t end = lseek(out->energy, 0, SEEK_END);
-    ssize_t n = 0;
-    errno = 0;
-    for (size_t done = 0; done < length; done += (size_t)n) {
-        n = write(out->energy, text + done, length - done);
-        if (n < 0 && errno == EINTR) {
-            n = 0;
-        } else if (n <= 0) {
-            int why = errno != 0 ? errno : EIO;
-            if (end >= 0 && ftruncate(out->energy, end) != 0)
-                why = why != 0 ? why : errno;
-            return fail_energy(ctx, out, why);
-        }
-    }
-    return TAC_OK;
+    const int why = tac_append_whole(out->energy, text, length);
+    return why == 0 ? TAC_OK : fail_energy(ctx, out, why);
 }
 
 enum tac_err tac_energy_create(struct tac_ctx *ctx, struct tac_output *out, bool losses)

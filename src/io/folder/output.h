@@ -120,6 +120,8 @@ enum tac_err tac_folder_replace(struct tac_ctx *ctx, const struct tac_folder *fo
                                 const char *text, size_t length, bool sync);
 enum tac_err tac_folder_replace_json(struct tac_ctx *ctx, const struct tac_folder *folder, const char *name,
                                      const json_t *json, bool sync);
+/* Appends all of the text or nothing: a row cut short by a full disk would look like a row.  0, or the errno. */
+int tac_append_whole(int fd, const char *text, size_t length);
 /* For a full disk: writes over the file's own bytes, without a temporary. */
 bool tac_folder_rewrite(const struct tac_folder *folder, const char *name, const char *text, size_t length);
 void tac_folder_close(struct tac_folder *folder);

@@ -14,25 +14,11 @@ static enum tac_err fail(struct tac_ctx *ctx, const struct tac_output *out, cons
                     out->folder.dir, s->name, strerror(why));
 }
 
-/* All of it or nothing: a row cut short by a full disk would look like a row. */
 enum tac_err tac_series_append(struct tac_ctx *ctx, const struct tac_output *out, const struct tac_series *s,
                                const char *text, size_t length)
 {
-    const off_t end = lseek(s->fd, 0, SEEK_END);
-    ssize_t n = 0;
-    errno = 0;
-    for (size_t done = 0; done < length; done += (size_t)n) {
-        n = write(s->fd, text + done, length - done);
-        if (n < 0 && errno == EINTR) {
-            n = 0;
-        } else if (n <= 0) {
-            const int why = errno != 0 ? errno : EIO;
-            if (end >= 0 && ftruncate(s->fd, end) != 0)
-                return fail(ctx, out, s, errno);
-            return fail(ctx, out, s, why);
-        }
-    }
-    return TAC_OK;
+    const int why = tac_append_whole(s->fd, text, length);
+    return why == 0 ? TAC_OK : fail(ctx, out, s, why);
 }
 
 static enum tac_err create(struct tac_ctx *ctx, struct tac_output *out, struct tac_series *s)
