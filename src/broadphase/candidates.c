@@ -13,9 +13,11 @@ enum {
  * skin; beyond that every box would be near every other. */
 static const double FARTHEST = 1e12, BEYOND = 1e50;
 
-static void add_primitive(struct tac_candidates *c, const struct tac_scene *s, tac_lid count, tac_lid id,
+/* Vertices that are ours have a leaf here, and so do those that never move, whoever has them. */
+static void add_primitive(struct tac_candidates *c, const struct tac_model *model, tac_lid count, tac_lid id,
                           const tac_lid *v, uint8_t *taken, uint8_t *edge_taken, int32_t *fill)
 {
+    const struct tac_scene *s = model->scene;
     tac_lid body = s->mesh->vertex_body[v[0]];
     struct tac_primitive *p = &c->primitive[c->primitive_begin[body] + fill[body]++];
     memset(p, 0, sizeof *p);
@@ -29,7 +31,7 @@ static void add_primitive(struct tac_candidates *c, const struct tac_scene *s, t
     p->body = body;
     for (tac_lid k = 0; k < count; k++) {
         p->v[k] = v[k];
-        if (v[k] < owned && !taken[v[k]]) {
+        if ((v[k] < owned || !tac_model_takes_part(model, v[k])) && !taken[v[k]]) {
             taken[v[k]] = 1;
             p->vertices |= (uint8_t)(1 << k);
         }
@@ -76,12 +78,12 @@ static enum tac_err make_primitives(struct tac_view *view, struct tac_candidates
         if (s->mesh->topology->edge_segment[e] >= 0)
             c->scratch[s->mesh->topology->edge_segment[e]] = e;
     for (tac_lid t = 0; t < s->mesh->triangle_count; t++)
-        add_primitive(c, s, 3, t, &s->mesh->triangle[3 * t], taken, edge_taken, fill);
+        add_primitive(c, view->model, 3, t, &s->mesh->triangle[3 * t], taken, edge_taken, fill);
     for (tac_lid g = 0; g < s->mesh->segment_count; g++)
-        add_primitive(c, s, 2, g, &s->mesh->segment[2 * g], taken, edge_taken, fill);
+        add_primitive(c, view->model, 2, g, &s->mesh->segment[2 * g], taken, edge_taken, fill);
     for (tac_lid i = 0; i < view->state->owned; i++)
         if (view->model->particle[i])
-            add_primitive(c, s, 1, i, &i, taken, edge_taken, fill);
+            add_primitive(c, view->model, 1, i, &i, taken, edge_taken, fill);
     for (tac_lid b = 0; b < c->body_count; b++)
         TAC_TRY(tac_tree_create(view->ctx, c->primitive_begin[b + 1] - c->primitive_begin[b], &c->tree[b]));
 done:
@@ -358,7 +360,7 @@ static enum tac_err subscribe(struct tac_view *view, const struct tac_candidates
     memset(view->halo->mark, 0, (size_t)view->state->count);
     for (size_t k = 0; k < c->count; k++)
         for (int i = 0; i < c->list[k].count; i++)
-            view->halo->mark[c->list[k].v[i]] = 1;
+            view->halo->mark[c->list[k].v[i]] = tac_model_takes_part(view->model, c->list[k].v[i]) ? 1 : 2;
     return take_part(view);
 }
 

@@ -43,7 +43,7 @@ struct tac_primitive {
     tac_lid v[3];
     tac_lid id;       /* triangle, segment, or vertex */
     uint8_t count;    /* vertices: 3, 2, 1 */
-    uint8_t vertices; /* bit k: stands for v[k], which is ours */
+    uint8_t vertices; /* bit k: stands for v[k] */
     uint8_t edges;    /* bit k: stands for edge[k] */
     tac_lid edge[3];
     tac_lid body;

@@ -315,6 +315,42 @@ done:
     return err;
 }
 
+static int compare_corners(const void *a, const void *b)
+{
+    const struct edge_place *p = a, *q = b;
+    if (p->edge != q->edge)
+        return p->edge < q->edge ? -1 : 1;
+    if (p->primitive != q->primitive)
+        return p->primitive < q->primitive ? -1 : 1;
+    return (p->k > q->k) - (p->k < q->k);
+}
+
+/* The same of vertices that never move, whose owners leave it to others to decide about them. */
+static enum tac_err place_vertices(struct tac_view *view, struct tac_candidates *c)
+{
+    enum tac_err err = TAC_OK;
+    struct edge_place *list = NULL;
+    size_t n = 0;
+    if (!view->model->apart)
+        return TAC_OK;
+    TAC_TRY(tac_alloc(view->ctx, 3 * c->remote.count, sizeof *list, &list));
+    for (size_t i = 0; i < c->remote.count; i++)
+        for (int k = 0; k < c->remote.primitive[i].count; k++) {
+            const tac_lid v = c->remote.primitive[i].v[k];
+            /* The vertices of the local mesh have leaves among our primitives. */
+            if (v >= view->scene->mesh->vertex_count && !tac_model_takes_part(view->model, v))
+                list[n++] = (struct edge_place){v, (int32_t)i, k};
+        }
+    if (n)
+        qsort(list, n, sizeof *list, compare_corners);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || list[i].edge != list[i - 1].edge)
+            c->remote.primitive[list[i].primitive].vertices |= (uint8_t)(1 << list[i].k);
+done:
+    free(list);
+    return err;
+}
+
 /* Sorts the remote primitives by body, and makes a tree for each body. */
 static enum tac_err arrange(struct tac_view *view, struct tac_candidates *c)
 {
@@ -338,6 +374,7 @@ static enum tac_err arrange(struct tac_view *view, struct tac_candidates *c)
     TAC_TRY(tac_grow(view->ctx, &c->remote.box, &c->remote.box_capacity, c->remote.count, sizeof *c->remote.box));
     TAC_TRY(tac_grow(view->ctx, &c->scratch, &c->scratch_capacity, c->remote.count, sizeof *c->scratch));
     TAC_TRY(place_edges(view, c));
+    TAC_TRY(place_vertices(view, c));
 done:
     return err;
 }
