@@ -86,6 +86,8 @@ static enum tac_err make_primitives(struct tac_view *view, struct tac_candidates
             add_primitive(c, view->model, 1, i, &i, taken, edge_taken, fill);
     for (tac_lid b = 0; b < c->body_count; b++)
         TAC_TRY(tac_tree_create(view->ctx, c->primitive_begin[b + 1] - c->primitive_begin[b], &c->tree[b]));
+    c->taken = taken;
+    taken = NULL;
 done:
     free(taken);
     free(edge_taken);
@@ -139,6 +141,7 @@ static void enter_arrays(struct tac_candidates *c, struct tac_halo *halo)
     tac_halo_grows(halo, &c->move, sizeof *c->move);
     tac_halo_grows(halo, &c->x, 3 * sizeof *c->x);
     tac_halo_grows(halo, &c->path_bound, sizeof *c->path_bound);
+    tac_halo_grows(halo, &c->left, sizeof *c->left);
     tac_halo_tell(halo, (struct tac_halo_user){c, ghost_added, NULL});
 }
 
@@ -149,6 +152,7 @@ static void leave_arrays(struct tac_candidates *c)
     tac_halo_forget(c->halo, &c->move);
     tac_halo_forget(c->halo, &c->x);
     tac_halo_forget(c->halo, &c->path_bound);
+    tac_halo_forget(c->halo, &c->left);
     tac_halo_tell_no_more(c->halo, c);
 }
 
@@ -163,6 +167,7 @@ enum tac_err tac_candidates_create(struct tac_view *view, struct tac_candidates 
     TAC_TRY(tac_alloc(view->ctx, n, sizeof *c->move, &c->move));
     TAC_TRY(tac_alloc(view->ctx, 3 * n, sizeof *c->x, &c->x));
     TAC_TRY(tac_alloc(view->ctx, n, sizeof *c->path_bound, &c->path_bound));
+    TAC_TRY(tac_alloc(view->ctx, n, 1, &c->left));
     TAC_TRY(tac_alloc(view->ctx, bodies, sizeof *c->tree, &c->tree));
     TAC_TRY(tac_alloc(view->ctx, 3 * bodies, sizeof *c->frame, &c->frame));
     TAC_TRY(tac_alloc(view->ctx, bodies, 1, &c->still));
@@ -171,12 +176,9 @@ enum tac_err tac_candidates_create(struct tac_view *view, struct tac_candidates 
     if (view->halo)
         enter_arrays(c, view->halo);
     TAC_TRY(make_primitives(view, c));
-    if (!view->halo) {
-        c->leaver_most = n / LEAVERS + 1;
-        TAC_TRY(tac_alloc(view->ctx, c->leaver_most, sizeof *c->leaver, &c->leaver));
-        TAC_TRY(tac_alloc(view->ctx, n, 1, &c->left));
-        TAC_TRY(tac_alloc(view->ctx, (size_t)c->primitive_begin[c->body_count], 1, &c->marked));
-    }
+    c->leaver_most = (size_t)view->state->owned / LEAVERS + 1;
+    TAC_TRY(tac_alloc(view->ctx, c->leaver_most, sizeof *c->leaver, &c->leaver));
+    TAC_TRY(tac_alloc(view->ctx, (size_t)c->primitive_begin[c->body_count], 1, &c->marked));
     TAC_TRY(measure_bodies(view, c));
 done:
     if (err)
@@ -206,6 +208,7 @@ void tac_candidates_destroy(struct tac_candidates **candidates)
     free(c->fresh);
     free(c->primitive);
     free(c->primitive_begin);
+    free(c->taken);
     free(c->box);
     free(c->scratch);
     free(c->frame);

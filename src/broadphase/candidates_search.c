@@ -122,6 +122,8 @@ static enum tac_err search_changed(struct tac_search *search)
             if (c->tree[b]->count > 0 && !(both && b < a) && c->sweep[2 * a] <= c->sweep[2 * b + 1] &&
                 c->sweep[2 * b] <= c->sweep[2 * a + 1])
                 TAC_TRY(search_bodies(search, a, b, false));
+            if (c->remote.count && c->remote.begin[b + 1] > c->remote.begin[b] && sweeps_overlap(c, a, b))
+                TAC_TRY(search_bodies(search, a, b, true));
         }
 done:
     return err;

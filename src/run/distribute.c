@@ -87,9 +87,27 @@ static enum tac_err link_elements(struct tac_ctx *ctx, const struct tac_scene *c
     enum tac_err err = TAC_OK;
     TAC_TRY(tac_corners_find(ctx, p, &corners));
     err = tell_elements(ctx, p, &corners, &t);
-    const enum tac_err near = tac_distribute_near(ctx, common, p, &corners, &t);
+    const enum tac_err near = tac_distribute_near(ctx, common->settings, p, &corners, p->x, 1, &t);
     err = err ? err : near;
     tac_corners_free(&corners);
+    TAC_TRY(bring(ctx, err, p, &t, rows));
+done:
+    tac_corners_free(&corners);
+    return err;
+}
+
+enum tac_err tac_rebalance_near(struct tac_ctx *ctx, const struct tac_settings *settings, const struct tac_pieces *p,
+                                const double *x, struct tac_rebalance_rows *rows)
+{
+    struct tac_corners corners = {0};
+    struct tac_telling t = {0};
+    enum tac_err err = TAC_OK;
+    double sum[2] = {0, (double)rows->count};
+    for (size_t k = 0; k < rows->count; k++)
+        sum[0] += rows->link[k].weight;
+    MPI_Allreduce(MPI_IN_PLACE, sum, 2, MPI_DOUBLE, MPI_SUM, ctx->comm);
+    TAC_TRY(tac_corners_find(ctx, p, &corners));
+    err = tac_distribute_near(ctx, settings, p, &corners, x, sum[1] > 0 ? sum[0] / sum[1] : 1, &t);
     TAC_TRY(bring(ctx, err, p, &t, rows));
 done:
     tac_corners_free(&corners);

@@ -1,4 +1,4 @@
-/* distribute_near.c: the first distribution of a scene knows of no contacts, but what lies over each other will touch
+/* distribute_near.c: a distribution knows at most the contacts of now, but what lies over each other will touch
  * (docs/distribution.md, Reading and the first deal).
  *
  * Space is cut into columns along gravity, some edges of the meshes wide; without gravity, into cubes. In each of them
@@ -57,9 +57,9 @@ static double mean_edge(struct tac_ctx *ctx, const struct tac_pieces *p, const s
 }
 
 /* Three directions at right angles, the last one along gravity; false: there is none. */
-static bool directions(const struct tac_scene *common, double axis[3][3])
+static bool directions(const struct tac_settings *settings, double axis[3][3])
 {
-    const double *g = common->settings->gravity, size = sqrt(tac_dot(g, g));
+    const double *g = settings->gravity, size = sqrt(tac_dot(g, g));
     int least = 0;
     memset(axis, 0, 3 * sizeof *axis);
     if (!(size > 0)) {
@@ -95,8 +95,9 @@ static void stand_on(const double *x, const double axis[3][3], bool falls, doubl
     out->height = tac_dot(x, axis[2]);
 }
 
-enum tac_err tac_distribute_near(struct tac_ctx *ctx, const struct tac_scene *common, const struct tac_pieces *p,
-                                 const struct tac_corners *corners, struct tac_telling *t)
+enum tac_err tac_distribute_near(struct tac_ctx *ctx, const struct tac_settings *settings, const struct tac_pieces *p,
+                                 const struct tac_corners *corners, const double *x, double weight,
+                                 struct tac_telling *t)
 {
     enum tac_err err = TAC_OK;
     struct stand *stand = NULL, *came = NULL;
@@ -104,16 +105,16 @@ enum tac_err tac_distribute_near(struct tac_ctx *ctx, const struct tac_scene *co
     size_t n = 0, count = 0;
     double axis[3][3];
     const double width = WIDTH * mean_edge(ctx, p, corners);
-    const bool falls = directions(common, axis);
+    const bool falls = directions(settings, axis);
     if (!(width > 0) || ctx->size == 1)
         return TAC_OK; /* alike on all ranks */
     err = tac_alloc(ctx, (size_t)p->vertex_count, sizeof *stand, &stand);
     if (!err)
         err = tac_alloc(ctx, (size_t)p->vertex_count, sizeof *to, &to);
     for (tac_lid i = 0; i < p->vertex_count && !err; i++) {
-        if (!p->ever_free[i] || !common->settings->body[p->body[i]].has_elements)
+        if (!p->ever_free[i] || !settings->body[p->body[i]].has_elements)
             continue;
-        stand_on(&p->x[3 * (size_t)i], (const double(*)[3])axis, falls, width, &stand[n]);
+        stand_on(&x[3 * (size_t)i], (const double(*)[3])axis, falls, width, &stand[n]);
         stand[n].vertex = p->vertex_id[i];
         stand[n].holder = ctx->rank;
         stand[n].body = p->body[i];
@@ -127,7 +128,7 @@ enum tac_err tac_distribute_near(struct tac_ctx *ctx, const struct tac_scene *co
         const struct stand *a = &came[k - 1], *b = &came[k];
         if (a->column == b->column && a->body != b->body)
             err = tac_tell(ctx, t, (int32_t)a->holder, a->vertex, b->vertex,
-                           b->height - a->height < width ? NEAR_WEIGHT : WEIGHT);
+                           weight * (b->height - a->height < width ? NEAR_WEIGHT : WEIGHT));
     }
 done:
     free(stand);
