@@ -29,8 +29,8 @@ void tac_implicit_destroy(struct tac_implicit **out)
     tac_model_destroy(&sim->model);
     if (sim->own_v != sim->v)
         free(sim->own_v);
-    double *const arrays[] = {sim->x, sim->v,        sim->impulse, sim->x0,     sim->ahead,
-                              sim->p, sim->gradient, sim->trial,   sim->iterate};
+    double *const arrays[] = {sim->x, sim->v,        sim->impulse, sim->x0,      sim->ahead,
+                              sim->p, sim->gradient, sim->trial,   sim->iterate, sim->past};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         free(arrays[k]);
     free(sim->id);
@@ -41,6 +41,7 @@ void tac_implicit_destroy(struct tac_implicit **out)
     free(sim->flow_pos);
     free(sim->flow_vel);
     free(sim->pair);
+    free(sim->touch);
     free(sim->sliding);
     if (sim->replica)
         tac_scene_destroy(&sim->scene);
@@ -142,6 +143,8 @@ static enum tac_err make_arrays(struct tac_implicit *sim)
     sim->own_v = sim->v;
     if (sim->id != NULL)
         TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)sim->owned, sizeof *sim->own_v, &sim->own_v));
+    if (sim->scene->settings->implicit.scheme != TAC_IMPLICIT_EULER)
+        TAC_TRY(tac_alloc(sim->ctx, TAC_PAST_NUMBERS * (size_t)sim->count, sizeof *sim->past, &sim->past));
     memcpy(sim->x, sim->scene->mesh->x, n * sizeof *sim->x);
     memcpy(sim->v, sim->scene->mesh->v, n * sizeof *sim->v);
 done:
@@ -216,5 +219,16 @@ enum tac_err tac_implicit_sum(struct tac_ctx *ctx, struct tac_accum *sum, int co
         sum[k].pending = 1;
         tac_accum_carry(&sum[k]);
     }
+    return TAC_OK;
+}
+
+enum tac_err tac_implicit_share(struct tac_implicit *sim, double *x)
+{
+    for (tac_lid v = 0; v < sim->count; v++)
+        for (size_t k = 3 * (size_t)v; k < 3 * (size_t)v + 3; k++)
+            x[k] = tac_implicit_mine(sim, v) ? x[k] + 0. : 0; /* no -0: on several ranks a sum has none */
+    if (sim->ctx->size > 1 &&
+        MPI_Allreduce(MPI_IN_PLACE, x, 3 * sim->count, MPI_DOUBLE, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS)
+        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while sharing the vertices' values");
     return TAC_OK;
 }

@@ -9,8 +9,8 @@
  * from the scene, and sums over all are exact, so all ranks take the same decisions, and no bit depends on their
  * number.
  *
- * State at the end of a step: positions, velocities, where scripts caught their vertices, what has yielded, and the
- * sums of the book. Everything else is made anew in the next step.
+ * State at the end of a step: positions, velocities, what the scheme remembers besides, where scripts caught their
+ * vertices, what has yielded, and the sums of the book. Everything else is made anew in the next step.
  *
  *     struct tac_implicit *sim = NULL;
  *     TAC_TRY(tac_implicit_create(ctx, scene, &sim));
@@ -29,6 +29,8 @@
 #include "state/snapshot.h"
 #include <tactus/contact.h>
 
+enum { TAC_LOST_FRICTION, TAC_LOST_DAMPING, TAC_LOST_PLASTICITY, TAC_LOST };
+
 struct tac_implicit_search;
 struct tac_implicit_system;
 
@@ -40,6 +42,12 @@ struct tac_implicit_pair {
     double friction; /* mu */
     double before;   /* distance at the iterate before, m; INFINITY: not known */
     bool counted;    /* this rank enters it in sums: it owns the lowest vertex */
+};
+
+/* One that is nearer than its thickness. */
+struct tac_implicit_touch {
+    size_t pair; /* place in the list */
+    struct tac_near near;
 };
 
 /* A pair as friction sees it throughout a lag (docs/implicit.md, Friction). */
@@ -58,7 +66,7 @@ struct tac_implicit_elements {
     size_t *of;       /* owned, (count): their place in the list of all */
     uint8_t *counted; /* owned, (count) */
     double *damping;  /* owned, (count): s; 0: none */
-    double *at_start; /* owned, (count, width): strain at the step's start */
+    double *at_start; /* owned, (count, width): strain that damping measures from in this step (scheme.c) */
     double *yield;    /* owned, (count): limit of the elastic strain, 0: none; NULL: none has one */
     double *rest;     /* owned, (count, width), state: what strain is measured against, of those that have one */
 };
@@ -90,16 +98,22 @@ struct tac_implicit {
     /* lengths of the scene and the tolerances that follow from them; the same on all ranks */
     double h, diagonal_m, velocity_tol, friction_velocity, mean_mass, stiffness_least;
 
+    /* of the scheme in the step under way (scheme.c): what turns forces at the step's end into places, s^2; and rates
+     * of strain are `rate` times the strain's distance from where damping measures from, 1/s */
+    double weight, rate;
+
     /* state */
     tac_time now;
     int64_t step;    /* that ended at now */
     double *x, *v;   /* owned, (count, 3): m, m/s */
+    double *past;    /* owned, (count, TAC_PAST_NUMBERS): what the scheme remembers besides; NULL: nothing */
     double *own_v;   /* owned by `v` on one rank, else (owned, 3): velocities in the order of `id` */
     double *impulse; /* owned, (owned, 3): of contact since it was last set to 0, N s */
     size_t script_count;
-    struct tac_implicit_script *script;             /* owned: of all ranks, ascending by vertex */
-    int32_t *script_of;                             /* owned, (count): or -1 */
-    struct tac_accum dissipated, work, total_start; /* this rank's part of the first two */
+    struct tac_implicit_script *script; /* owned: of all ranks, ascending by vertex */
+    int32_t *script_of;                 /* owned, (count): or -1 */
+    struct tac_accum lost[TAC_LOST];    /* dissipated by friction, damping, plasticity: this rank's part */
+    struct tac_accum work, total_start; /* work: this rank's part */
     bool has_start;
     struct tac_counters counters;
 
@@ -114,6 +128,9 @@ struct tac_implicit {
     double kappa, pull; /* of the barrier; of the augmented Lagrangian (0: not under way) */
     size_t pair_count, pair_capacity;
     struct tac_implicit_pair *pair; /* owned, ascending by key */
+    size_t touch_count, touch_capacity;
+    struct tac_implicit_touch *touch; /* owned: the pairs that are nearer than their thickness at touch_of, in order */
+    const double *touch_of;           /* sim->x or sim->trial; NULL: the list is of no place */
     size_t sliding_count, sliding_capacity;
     struct tac_sliding *sliding;        /* owned */
     struct tac_implicit_search *search; /* owned */
@@ -144,6 +161,21 @@ enum tac_err tac_implicit_replicate(struct tac_ctx *ctx, const struct tac_scene 
 enum tac_err tac_implicit_step(struct tac_implicit *sim);
 /* Local. When step k ends. */
 tac_time tac_implicit_step_time(const struct tac_implicit *sim, int64_t k);
+
+/* ---- schemes: scheme.c ---- */
+
+/* Local. Weights of the step that begins now. */
+void tac_implicit_begin_scheme(struct tac_implicit *sim);
+/* Local. sim->ahead: where inertia and gravity would take the vertices, and loads if they are asked for. */
+void tac_implicit_predict(struct tac_implicit *sim, bool loads);
+/* Collective. Accelerations at t = 0, of a scheme that remembers them. */
+enum tac_err tac_implicit_start_scheme(struct tac_implicit *sim);
+/* Local. Strains that damping measures from in the step that begins. */
+void tac_implicit_begin_dampers(struct tac_implicit *sim);
+/* Local. Velocities, and what is remembered of the step from x0 to x. */
+void tac_implicit_end_scheme(struct tac_implicit *sim);
+/* Local. Forces of a load in the step under way, N. */
+void tac_implicit_load(const struct tac_implicit *sim, const struct tac_load_element *load, double push[3][3]);
 
 /* ---- the book: book.c ---- */
 
@@ -209,15 +241,20 @@ void tac_implicit_search_destroy(struct tac_implicit_search **search);
  * there or on the way.  A list that still is so is kept. */
 enum tac_err tac_implicit_find(struct tac_implicit *sim, const double *x, const double *p);
 
+/* touch.c. Local. Makes the list of the pairs that touch at x, sim->x or sim->trial; a list of x is kept. */
+enum tac_err tac_implicit_touch(struct tac_implicit *sim, const double *x);
+static inline const struct tac_implicit_pair *tac_implicit_touching(const struct tac_implicit *sim, size_t e)
+{
+    return &sim->pair[sim->touch[e].pair];
+}
+
 /* terms.c. Collective: the incremental potential at x, and the sum of the sizes of its terms. */
 enum tac_err tac_implicit_potential(struct tac_implicit *sim, const double *x, double *value, double *size);
-/* Local. What inertia, elasticity, contact add to sim->gradient of own vertices at x. */
+/* Local. What inertia, elasticity, contact (the pairs that touch) add to sim->gradient of own vertices at x. */
 void tac_implicit_add_inertia(struct tac_implicit *sim, const double *x);
 void tac_implicit_add_elements(struct tac_implicit *sim, const double *x, bool dampers);
 void tac_implicit_add_contact(struct tac_implicit *sim, const double *x);
 void tac_implicit_add_friction(struct tac_implicit *sim, const double *x);
-/* Local. Strains at x, that dampers measure from. */
-void tac_implicit_begin_dampers(struct tac_implicit *sim, const double *x);
 
 /* plastic.c. Local. */
 enum tac_err tac_implicit_plastic_create(struct tac_implicit *sim);
@@ -231,7 +268,7 @@ static inline const double *tac_implicit_rest(const struct tac_implicit_elements
 }
 
 /* friction.c */
-/* Local. What friction goes by from now on: the contacts at x. */
+/* Local. What friction goes by from now on: the pairs that touch at x. */
 enum tac_err tac_implicit_lag(struct tac_implicit *sim, const double *x);
 /* f0, and f1 / y of a slide y >= 0 under friction that is smooth under w. */
 double tac_implicit_slide_energy(double y, double w);
@@ -239,9 +276,9 @@ double tac_implicit_slide_force(double y, double w);
 /* Local. How a pair has slid since the step's start: a vector along its surface; its length. */
 double tac_implicit_slide(const struct tac_implicit *sim, const struct tac_sliding *s, const double *x, double u[3]);
 
-/* stiffness.c. Collective. kappa at the step's start; after an iterate. */
+/* stiffness.c. Collective. kappa at the step's start; after an iterate.  By the pairs that touch at x. */
 enum tac_err tac_implicit_begin_stiffness(struct tac_implicit *sim, const double *x, double *kappa);
-enum tac_err tac_implicit_adapt_stiffness(struct tac_implicit *sim, const double *x, bool *changed);
+enum tac_err tac_implicit_adapt_stiffness(struct tac_implicit *sim, bool *changed);
 /* Local. kappa's lower bound where it is adaptive. */
 double tac_implicit_least_stiffness(const struct tac_implicit *sim);
 
@@ -249,10 +286,12 @@ double tac_implicit_least_stiffness(const struct tac_implicit *sim);
  * semi-definite one, looking at the nodes that are not held (nodes). */
 void tac_implicit_project(int nodes, const bool *held, double *h);
 
-/* system.c. Collective. Newton's direction into sim->p, of all vertices. */
+/* system.c. Collective. Newton's direction into sim->p, of all vertices; rough: as of struct tac_solve_rule; sharpen:
+ * then as exact as the scene asks for. */
 enum tac_err tac_implicit_system_create(struct tac_implicit *sim);
 void tac_implicit_system_destroy(struct tac_implicit_system **system);
 enum tac_err tac_implicit_begin_system(struct tac_implicit *sim);
-enum tac_err tac_implicit_direction(struct tac_implicit *sim, const double *x);
+enum tac_err tac_implicit_direction(struct tac_implicit *sim, const double *x, double rough);
+enum tac_err tac_implicit_sharpen(struct tac_implicit *sim);
 
 #endif

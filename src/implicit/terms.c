@@ -57,24 +57,8 @@ void tac_implicit_add_inertia(struct tac_implicit *sim, const double *x)
 
 /* ---- elements ---- */
 
-void tac_implicit_begin_dampers(struct tac_implicit *sim, const double *x)
-{
-    for (int k = 0; k < sim->set.count; k++) {
-        struct tac_implicit_elements *l = &sim->list[k];
-        for (size_t e = 0; e < l->count; e++) {
-            const tac_lid *v = tac_element_stencil(&sim->set.list[k], l->of[e]);
-            double at[4][3];
-            if (!(l->damping[e] > 0))
-                continue;
-            tac_implicit_gather(x, v, l->element->nodes, at);
-            l->element->memory->strain(v, at, &l->at_start[e * (size_t)l->element->width]);
-        }
-    }
-}
-
 static void element_energy(const struct tac_implicit *sim, const double *x, struct total *t)
 {
-    const double h2 = sim->h * sim->h;
     for (int k = 0; k < sim->set.count; k++) {
         const struct tac_implicit_elements *l = &sim->list[k];
         const int n = l->element->nodes;
@@ -84,9 +68,9 @@ static void element_energy(const struct tac_implicit *sim, const double *x, stru
             if (!l->counted[e])
                 continue;
             tac_implicit_gather(x, record, n, at);
-            enter(t, h2 * tac_element_energy(l->element, record, tac_implicit_rest(l, e), at));
+            enter(t, sim->weight * tac_element_energy(l->element, record, tac_implicit_rest(l, e), at));
             if (l->damping[e] > 0)
-                enter(t, sim->h * l->damping[e] *
+                enter(t, sim->weight * sim->rate * l->damping[e] *
                              tac_element_energy(l->element, record, &l->at_start[e * (size_t)l->element->width], at));
         }
     }
@@ -101,7 +85,6 @@ static void scatter(struct tac_implicit *sim, const tac_lid *v, int n, const dou
 
 void tac_implicit_add_elements(struct tac_implicit *sim, const double *x, bool dampers)
 {
-    const double h2 = sim->h * sim->h;
     for (int k = 0; k < sim->set.count; k++) {
         const struct tac_implicit_elements *l = &sim->list[k];
         const int n = l->element->nodes;
@@ -110,10 +93,11 @@ void tac_implicit_add_elements(struct tac_implicit *sim, const double *x, bool d
             double at[4][3], g[4][3];
             tac_implicit_gather(x, record, n, at);
             if (!dampers) {
-                l->element->push(record, tac_implicit_rest(l, e), -h2, at, g);
+                l->element->push(record, tac_implicit_rest(l, e), -sim->weight, at, g);
                 scatter(sim, record, n, g);
             } else if (l->damping[e] > 0) {
-                l->element->push(record, &l->at_start[e * (size_t)l->element->width], -sim->h * l->damping[e], at, g);
+                l->element->push(record, &l->at_start[e * (size_t)l->element->width],
+                                 -sim->weight * sim->rate * l->damping[e], at, g);
                 scatter(sim, record, n, g);
             }
         }
@@ -124,29 +108,24 @@ void tac_implicit_add_elements(struct tac_implicit *sim, const double *x, bool d
 
 static void contact_energy(const struct tac_implicit *sim, const double *x, struct total *t)
 {
-    for (size_t e = 0; e < sim->pair_count; e++) {
-        const struct tac_implicit_pair *p = &sim->pair[e];
+    for (size_t e = 0; e < sim->touch_count; e++) {
+        const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
         double at[4][3];
-        struct tac_near near;
         if (!p->counted)
             continue;
         tac_implicit_gather(x, p->v, tac_pair_vertices(p->form.type), at);
-        if (tac_barrier_near(&p->form, at, &near))
-            enter(t, sim->kappa * tac_barrier_energy(&p->form, at, &near));
+        enter(t, sim->kappa * tac_barrier_energy(&p->form, at, &sim->touch[e].near));
     }
 }
 
 void tac_implicit_add_contact(struct tac_implicit *sim, const double *x)
 {
-    for (size_t e = 0; e < sim->pair_count; e++) {
-        const struct tac_implicit_pair *p = &sim->pair[e];
+    for (size_t e = 0; e < sim->touch_count; e++) {
+        const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
         const int n = tac_pair_vertices(p->form.type);
         double at[4][3], g[4][3];
-        struct tac_near near;
         tac_implicit_gather(x, p->v, n, at);
-        if (!tac_barrier_near(&p->form, at, &near))
-            continue;
-        tac_barrier_gradient(&p->form, at, &near, g);
+        tac_barrier_gradient(&p->form, at, &sim->touch[e].near, g);
         for (int i = 0; i < n; i++)
             for (int k = 0; k < 3; k++)
                 g[i][k] *= sim->kappa;
@@ -185,13 +164,16 @@ void tac_implicit_add_friction(struct tac_implicit *sim, const double *x)
 enum tac_err tac_implicit_potential(struct tac_implicit *sim, const double *x, double *value, double *size)
 {
     struct total t = {{{0}, 0, 0}, {{0}, 0, 0}, false};
+    enum tac_err err = tac_agree(sim->ctx, tac_implicit_touch(sim, x));
+    if (err)
+        return err;
     inertia_energy(sim, x, &t);
     element_energy(sim, x, &t);
     contact_energy(sim, x, &t);
     friction_energy(sim, x, &t);
     t.value.bad |= t.endless;
     struct tac_accum sum[2] = {t.value, t.size};
-    const enum tac_err err = tac_implicit_sum(sim->ctx, sum, 2);
+    err = tac_implicit_sum(sim->ctx, sum, 2);
     *value = sum[0].bad ? INFINITY : tac_accum_value(&sum[0]);
     *size = tac_accum_value(&sum[1]);
     return err;

@@ -130,10 +130,6 @@ enum tac_err tac_scene_read_implicit(struct tac_reader *reader, json_t *integrat
     TAC_TRY(tac_fields_read(reader, section, "integrator.friction", friction_fields, COUNT(friction_fields), s));
     TAC_TRY(tac_section(reader, integrator, "integrator", "solver", &section));
     TAC_TRY(tac_fields_read(reader, section, "integrator.solver", solver_fields, COUNT(solver_fields), s));
-    if (s->implicit.scheme != TAC_IMPLICIT_EULER)
-        TAC_TRY(tac_scene_fail(reader, "integrator.scheme",
-                               "is \"%s\", which this version does not have yet; use \"euler\"",
-                               schemes[s->implicit.scheme]));
     TAC_TRY(check_step(reader));
 done:
     return err;

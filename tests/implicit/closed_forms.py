@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """closed_forms.py: the implicit integrator against what it must do exactly.
 
-Free fall to the last digits; an oscillator's loss per step; the gap at which a particle comes to rest; how far one slides; a slope on
+Free fall to the last digits; an oscillator's loss per step and the order of each scheme; the gap at which a particle comes to rest; how far one slides; a slope on
 which it stays or goes.  If it fails, a step solves another equation than docs/implicit.md says."""
 
 import json
@@ -78,6 +78,33 @@ def oscillator(folder):
     ratio = size[4:] / size[3:-1]
     worst = abs(ratio * math.sqrt(1 + w2 * h * h) - 1).max()
     check(worst < 1e-8, "oscillator: loses 1/sqrt(1 + (w h)^2) per step, off by %.2g at most" % worst)
+
+
+def swing(folder, scheme, h, damping):
+    """A mass on a spring that is held at its other end: x'' = -w^2 x - damping w^2 x'; at the times of frames, and row by row."""
+    speed, w = 0.25, math.sqrt(40.0)
+    scene = {"time": {"end": 1, "frame": 0.25},
+             "integrator": {"kind": "implicit", "step_s": h, "scheme": scheme, "newton": {"velocity_tol": 1e-11}, "solver": {"tolerance": 1e-13}},
+             "materials": {"rope": {"stretch": {"model": "spring", "stiffness": 40.0, "damping": damping}}},
+             "bodies": [{"name": "rope", "material": "rope", "mass": 1.0, "velocity": [speed, 0, 0],
+                         "mesh": {"kind": "segments", "vertices": [[0, 0, 0], [1, 0, 0]], "edges": [[0, 1]]}}],
+             "motions": [{"body": "rope", "vertices": [0], "path": [[0, [0, 0, 0]]]}]}
+    t, x, v, row = run(folder, "swing-%s-%g-%g" % (scheme, 1 / h, damping), scene)
+    decay = damping * w * w / 2
+    turn = math.sqrt(w * w - decay * decay)
+    exact = speed / turn * numpy.exp(-decay * t) * numpy.sin(turn * t)
+    return abs(x[:, 1, 0] - 1 - exact).max(), row
+
+
+def orders(folder):
+    for scheme, order in (("euler", 1), ("newmark", 2), ("bdf2", 2)):
+        for damping in (0.0, 0.02):
+            (rough, row), (fine, unused) = [swing(folder, scheme, 1 / n, damping) for n in (64, 128)]
+            measured = math.log2(rough / fine)
+            check(abs(measured - order) < 0.1, "%s, damping %g s: errors %.3g and %.3g m, so of order %.3f" % (scheme, damping, rough, fine, measured))
+            if scheme == "newmark" and damping == 0:
+                drift = abs(row["total"] / row["total"][0] - 1).max()
+                check(drift < 1e-9 and abs(row["dissipated"]).max() == 0, "newmark: keeps the oscillator's energy to %.2g" % drift)
 
 
 FLOOR = {"name": "floor", "fixed": True, "mesh": {"kind": "grid", "size": [40, 40], "cells": [1, 1]}}
@@ -160,7 +187,7 @@ def yielding(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for part in (free_fall, oscillator, rest, slide, slope, yielding):
+        for part in (free_fall, oscillator, orders, rest, slide, slope, yielding):
             part(folder)
     return bool(failures)
 

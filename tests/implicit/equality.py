@@ -42,6 +42,7 @@ def make(seed):
     else:  # up into the sheet, and turned away
         scene["motions"] = [{"body": "ball", "path": [[0, [0, 0, 0]], [0.12, [0, 0.1, 0]], [0.24, [0.05, 0.1, 0]]]},
                             {"body": "rope", "vertices": [0], "path": [[0.04, [0, 0, 0]], [0.2, [0, 0.05, 0]]], "release": True}]
+    scene["integrator"]["scheme"] = ("euler", "bdf2", "newmark")[seed % 3]
     if r.random() < 0.5:
         scene["loads"] = [{"body": "sheet", "pressure": 3, "path": [[0, 0], [0.1, 1]]}]
     return scene
