@@ -38,22 +38,16 @@ static void enter_dissipation(struct tac_implicit *sim)
         const double y = tac_implicit_slide(sim, s, sim->x, u);
         tac_accum_add(&sim->lost[TAC_LOST_FRICTION], s->limit / sim->weight * tac_implicit_slide_force(y, w) * (y * y));
     }
-    for (int k = 0; k < sim->set.count; k++) {
-        const struct tac_implicit_elements *l = &sim->list[k];
-        const int n = l->element->nodes;
-        for (size_t e = 0; e < l->count; e++) {
-            const void *record = tac_element_record(&sim->set.list[k], l->of[e]);
-            const tac_lid *v = record;
-            double at[4][3], g[4][3];
-            if (!l->counted[e] || !(l->damping[e] > 0))
-                continue;
-            tac_implicit_gather(sim->x, v, n, at);
-            l->element->push(record, &l->at_start[e * (size_t)l->element->width], -l->damping[e] * sim->rate, at, g);
-            for (int i = 0; i < n; i++)
-                for (size_t c = 0; c < 3; c++)
-                    tac_accum_add(&sim->lost[TAC_LOST_DAMPING],
-                                  g[i][c] * (sim->x[3 * (size_t)v[i] + c] - sim->x0[3 * (size_t)v[i] + c]));
-        }
+    for (struct tac_implicit_walk e = {0}; tac_implicit_next(sim, &e);) {
+        double at[4][3], g[4][3];
+        if (!e.list->counted[e.e] || !(e.list->damping[e.e] > 0))
+            continue;
+        tac_implicit_gather(sim->x, e.v, e.nodes, at);
+        e.list->element->push(e.record, e.from, -e.list->damping[e.e] * sim->rate, at, g);
+        for (int i = 0; i < e.nodes; i++)
+            for (size_t c = 0; c < 3; c++)
+                tac_accum_add(&sim->lost[TAC_LOST_DAMPING],
+                              g[i][c] * (sim->x[3 * (size_t)e.v[i] + c] - sim->x0[3 * (size_t)e.v[i] + c]));
     }
 }
 
@@ -142,17 +136,14 @@ static void enter_vertices(const struct tac_implicit *sim, struct tac_accum sum[
 
 static void enter_elements(const struct tac_implicit *sim, struct tac_accum sum[SUMS])
 {
-    for (int k = 0; k < sim->set.count; k++) {
-        const struct tac_implicit_elements *l = &sim->list[k];
-        for (size_t e = 0; e < l->count; e++) {
-            const void *record = tac_element_record(&sim->set.list[k], l->of[e]);
-            double at[4][3];
-            if (!l->counted[e])
-                continue;
-            tac_implicit_gather(sim->x, record, l->element->nodes, at);
-            tac_accum_add(&sum[l->element->column == TAC_ENERGY_BEND ? BEND : STRETCH],
-                          tac_element_energy(l->element, record, tac_implicit_rest(l, e), at));
-        }
+    for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);) {
+        const struct tac_element *element = w.list->element;
+        double at[4][3];
+        if (!w.list->counted[w.e])
+            continue;
+        tac_implicit_gather(sim->x, w.v, w.nodes, at);
+        tac_accum_add(&sum[element->column == TAC_ENERGY_BEND ? BEND : STRETCH],
+                      tac_element_energy(element, w.record, tac_implicit_rest(w.list, w.e), at));
     }
 }
 

@@ -34,6 +34,7 @@ void tac_implicit_destroy(struct tac_implicit **out)
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         free(arrays[k]);
     free(sim->id);
+    free(sim->local_of);
     free(sim->owner);
     free(sim->script);
     free(sim->script_of);
@@ -182,9 +183,11 @@ enum tac_err tac_implicit_create(struct tac_ctx *ctx, struct tac_scene *scene, s
     if (part != NULL) {
         TAC_TRY(tac_implicit_replicate(ctx, scene, &sim->scene, &sim->owner));
         sim->replica = true;
+        sim->local = scene;
         err = tac_alloc(ctx, (size_t)part->owned, sizeof *sim->id, &sim->id);
         if (!err)
             memcpy(sim->id, part->vertex_id, (size_t)part->owned * sizeof *sim->id);
+        err = err ? err : tac_alloc(ctx, (size_t)sim->scene->mesh->vertex_count, sizeof *sim->local_of, &sim->local_of);
         TAC_TRY(tac_agree(ctx, err));
     }
     sim->count = sim->scene->mesh->vertex_count;

@@ -86,6 +86,8 @@ struct tac_implicit {
     struct tac_ctx *ctx;
     struct tac_scene *scene; /* the whole scene: borrowed on one rank, else owned */
     bool replica;            /* it is owned */
+    const struct tac_scene *local; /* borrowed: what this rank has of it on several ranks, else NULL */
+    tac_lid *local_of;       /* owned, (count): scratch, of several ranks; else NULL */
     tac_lid count, owned;    /* vertices of the scene; of this rank */
     tac_gid *id;             /* owned, (owned): ascending; NULL on one rank */
     int32_t *owner;          /* owned, (count): rank */
@@ -222,6 +224,38 @@ static inline void tac_implicit_gather(const double *x, const tac_lid *v, int n,
 {
     for (int i = 0; i < n; i++)
         memcpy(out[i], &x[3 * (size_t)v[i]], 3 * sizeof(double));
+}
+
+/* The elements that reach a vertex of this rank, kind by kind, ascending by id:
+ *
+ *     for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);)
+ *         ... w.list->damping[w.e] ...
+ */
+struct tac_implicit_walk {
+    int kind;
+    size_t next;
+    const struct tac_implicit_elements *list;
+    size_t e; /* in list */
+    const void *record;
+    const tac_lid *v; /* its nodes, with which the record begins */
+    int nodes;
+    double *from; /* (width): of list->at_start */
+};
+static inline bool tac_implicit_next(const struct tac_implicit *sim, struct tac_implicit_walk *w)
+{
+    while (w->kind < sim->set.count && w->next == sim->list[w->kind].count) {
+        w->kind++;
+        w->next = 0;
+    }
+    if (w->kind == sim->set.count)
+        return false;
+    w->list = &sim->list[w->kind];
+    w->e = w->next++;
+    w->v = tac_element_stencil(&sim->set.list[w->kind], w->list->of[w->e]);
+    w->record = w->v;
+    w->nodes = w->list->element->nodes;
+    w->from = &w->list->at_start[w->e * (size_t)w->list->element->width];
+    return true;
 }
 
 /* Collective. Exact sums over all ranks, carried. */

@@ -127,22 +127,19 @@ static void add_change(const struct tac_implicit *sim, const struct tac_element 
 void tac_implicit_begin_dampers(struct tac_implicit *sim)
 {
     const enum tac_implicit_scheme scheme = scheme_of(sim);
-    for (int k = 0; k < sim->set.count; k++) {
-        struct tac_implicit_elements *l = &sim->list[k];
-        for (size_t e = 0; e < l->count; e++) {
-            const tac_lid *v = tac_element_stencil(&sim->set.list[k], l->of[e]);
-            double *from = &l->at_start[e * (size_t)l->element->width], before[TAC_ELEMENT_MEMORY];
-            if (!(l->damping[e] > 0))
-                continue;
-            strain_ahead(sim, l->element, v, 0, from);
-            if (scheme == TAC_IMPLICIT_NEWMARK)
-                add_change(sim, l->element, v, .5, from);
-            if (scheme != TAC_IMPLICIT_BDF2)
-                continue;
-            strain_before(sim, l->element, v, before);
-            for (int w = 0; w < l->element->width; w++)
-                from[w] = difference(l->element, from[w], difference(l->element, before[w], from[w]) / 3);
-        }
+    for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);) {
+        const struct tac_element *element = w.list->element;
+        double before[TAC_ELEMENT_MEMORY];
+        if (!(w.list->damping[w.e] > 0))
+            continue;
+        strain_ahead(sim, element, w.v, 0, w.from);
+        if (scheme == TAC_IMPLICIT_NEWMARK)
+            add_change(sim, element, w.v, .5, w.from);
+        if (scheme != TAC_IMPLICIT_BDF2)
+            continue;
+        strain_before(sim, element, w.v, before);
+        for (int k = 0; k < element->width; k++)
+            w.from[k] = difference(element, w.from[k], difference(element, before[k], w.from[k]) / 3);
     }
 }
 
@@ -159,16 +156,11 @@ static void push_at_start(struct tac_implicit *sim)
 {
     memset(sim->gradient, 0, 3 * (size_t)sim->count * sizeof *sim->gradient);
     tac_implicit_add_elements(sim, sim->x, false);
-    for (int k = 0; k < sim->set.count; k++) {
-        struct tac_implicit_elements *l = &sim->list[k];
-        for (size_t e = 0; e < l->count; e++) {
-            const tac_lid *v = tac_element_stencil(&sim->set.list[k], l->of[e]);
-            double *from = &l->at_start[e * (size_t)l->element->width];
-            if (!(l->damping[e] > 0))
-                continue;
-            strain_ahead(sim, l->element, v, 0, from);
-            add_change(sim, l->element, v, -1 / (sim->rate * sim->h), from);
-        }
+    for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);) {
+        if (!(w.list->damping[w.e] > 0))
+            continue;
+        strain_ahead(sim, w.list->element, w.v, 0, w.from);
+        add_change(sim, w.list->element, w.v, -1 / (sim->rate * sim->h), w.from);
     }
     tac_implicit_add_elements(sim, sim->x, true);
 }

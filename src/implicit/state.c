@@ -92,11 +92,14 @@ static enum tac_err collect(struct tac_implicit *sim, struct tac_checkpoint *c)
     c->vertex_total = m->vertex_count;
     c->triangle_total = m->triangle_count;
     c->segment_total = m->segment_count;
+    c->tetrahedron_total = m->tetrahedron_count;
     TAC_TRY(collect_vertices(sim, &c->vertices));
     TAC_TRY(collect_elements(sim, m->triangle, m->triangle_count, 3, &c->mesh.triangle_count, &c->mesh.triangle_id,
                              &c->mesh.triangle));
     TAC_TRY(collect_elements(sim, m->segment, m->segment_count, 2, &c->mesh.segment_count, &c->mesh.segment_id,
                              &c->mesh.segment));
+    TAC_TRY(collect_elements(sim, m->tetrahedron, m->tetrahedron_count, 4, &c->mesh.tetrahedron_count,
+                             &c->mesh.tetrahedron_id, &c->mesh.tetrahedron));
     TAC_TRY(collect_scripts(sim, c));
     TAC_TRY(tac_implicit_rests_out(sim, c));
 done:

@@ -171,27 +171,24 @@ static void project(const struct tac_implicit *sim, const tac_lid *v, int n, dou
 
 static void add_elements(struct tac_implicit *sim, const double *x, struct tac_matrix *matrix)
 {
-    for (int k = 0; k < sim->set.count; k++) {
-        const struct tac_implicit_elements *l = &sim->list[k];
-        const int n = l->element->nodes, size = 9 * n * n;
-        const bool convex = l->element->convex != NULL;
-        for (size_t e = 0; e < l->count; e++) {
-            const void *record = tac_element_record(&sim->set.list[k], l->of[e]);
-            double at[4][3], dense[144], damped[144];
-            tac_implicit_gather(x, record, n, at);
-            (convex ? l->element->convex : l->element->hessian)(record, tac_implicit_rest(l, e), at, dense);
+    for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);) {
+        const struct tac_element *element = w.list->element;
+        void (*const hessian)(const void *, const double *, const double(*)[3], double *) =
+            element->convex ? element->convex : element->hessian;
+        const int size = 9 * w.nodes * w.nodes;
+        double at[4][3], dense[144], damped[144];
+        tac_implicit_gather(x, w.v, w.nodes, at);
+        hessian(w.record, tac_implicit_rest(w.list, w.e), at, dense);
+        for (int i = 0; i < size; i++)
+            dense[i] *= sim->weight;
+        if (w.list->damping[w.e] > 0) {
+            hessian(w.record, w.from, at, damped);
             for (int i = 0; i < size; i++)
-                dense[i] *= sim->weight;
-            if (l->damping[e] > 0) {
-                const double *from = &l->at_start[e * (size_t)l->element->width];
-                (convex ? l->element->convex : l->element->hessian)(record, from, at, damped);
-                for (int i = 0; i < size; i++)
-                    dense[i] += sim->weight * sim->rate * l->damping[e] * damped[i];
-            }
-            if (!convex)
-                project(sim, record, n, dense);
-            tac_matrix_add(matrix, 1 + k, e, dense);
+                dense[i] += sim->weight * sim->rate * w.list->damping[w.e] * damped[i];
         }
+        if (!element->convex)
+            project(sim, w.v, w.nodes, dense);
+        tac_matrix_add(matrix, 1 + w.kind, w.e, dense);
     }
 }
 

@@ -59,20 +59,15 @@ void tac_implicit_add_inertia(struct tac_implicit *sim, const double *x)
 
 static void element_energy(const struct tac_implicit *sim, const double *x, struct total *t)
 {
-    for (int k = 0; k < sim->set.count; k++) {
-        const struct tac_implicit_elements *l = &sim->list[k];
-        const int n = l->element->nodes;
-        for (size_t e = 0; e < l->count; e++) {
-            const void *record = tac_element_record(&sim->set.list[k], l->of[e]);
-            double at[4][3];
-            if (!l->counted[e])
-                continue;
-            tac_implicit_gather(x, record, n, at);
-            enter(t, sim->weight * tac_element_energy(l->element, record, tac_implicit_rest(l, e), at));
-            if (l->damping[e] > 0)
-                enter(t, sim->weight * sim->rate * l->damping[e] *
-                             tac_element_energy(l->element, record, &l->at_start[e * (size_t)l->element->width], at));
-        }
+    for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);) {
+        const struct tac_element *element = w.list->element;
+        double at[4][3];
+        if (!w.list->counted[w.e])
+            continue;
+        tac_implicit_gather(x, w.v, w.nodes, at);
+        enter(t, sim->weight * tac_element_energy(element, w.record, tac_implicit_rest(w.list, w.e), at));
+        if (w.list->damping[w.e] > 0)
+            enter(t, sim->weight * sim->rate * w.list->damping[w.e] * tac_element_energy(element, w.record, w.from, at));
     }
 }
 
@@ -85,22 +80,16 @@ static void scatter(struct tac_implicit *sim, const tac_lid *v, int n, const dou
 
 void tac_implicit_add_elements(struct tac_implicit *sim, const double *x, bool dampers)
 {
-    for (int k = 0; k < sim->set.count; k++) {
-        const struct tac_implicit_elements *l = &sim->list[k];
-        const int n = l->element->nodes;
-        for (size_t e = 0; e < l->count; e++) {
-            const void *record = tac_element_record(&sim->set.list[k], l->of[e]);
-            double at[4][3], g[4][3];
-            tac_implicit_gather(x, record, n, at);
-            if (!dampers) {
-                l->element->push(record, tac_implicit_rest(l, e), -sim->weight, at, g);
-                scatter(sim, record, n, g);
-            } else if (l->damping[e] > 0) {
-                l->element->push(record, &l->at_start[e * (size_t)l->element->width],
-                                 -sim->weight * sim->rate * l->damping[e], at, g);
-                scatter(sim, record, n, g);
-            }
-        }
+    for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);) {
+        double at[4][3], g[4][3];
+        tac_implicit_gather(x, w.v, w.nodes, at);
+        if (!dampers)
+            w.list->element->push(w.record, tac_implicit_rest(w.list, w.e), -sim->weight, at, g);
+        else if (w.list->damping[w.e] > 0)
+            w.list->element->push(w.record, w.from, -sim->weight * sim->rate * w.list->damping[w.e], at, g);
+        else
+            continue;
+        scatter(sim, w.v, w.nodes, g);
     }
 }
 

@@ -212,17 +212,6 @@ enum tac_err tac_scene_check_implicit(struct tac_reader *reader)
                            "is %s s, which is no multiple of integrator.step_s, %s s; the state is known at the ends "
                            "of steps, so make it one",
                            tac_shown(s->checkpoint.every_t).text, tac_shown(s->implicit.step_s).text));
-    if (s->output.fields & (1u << TAC_OUTPUT_STRESS | 1u << TAC_OUTPUT_PLASTIC))
-        TAC_TRY(tac_scene_fail(reader, "output.fields",
-                               "asks for \"stress\" or \"plastic_strain\", which the implicit integrator does not tell "
-                               "yet; leave them out"));
-    if (s->output.fields & 1u << TAC_OUTPUT_STRAIN && reader->scene->mesh->tetrahedron_count > 0)
-        TAC_TRY(tac_scene_fail(reader, "output.fields",
-                               "asks for \"strain\", which the implicit integrator does not tell yet of solids; leave "
-                               "it out"));
-    if (s->output.reactions)
-        TAC_TRY(tac_scene_fail(reader, "output.reactions",
-                               "is true, but the implicit integrator does not tell reactions yet; leave the key out"));
     TAC_TRY(check_laws(reader));
     TAC_TRY(check_materials(reader));
     TAC_TRY(check_loads(reader));

@@ -119,12 +119,15 @@ START = 0.01 / 0.9 + 1e-9  # nearer to the floor, a pair's thickness would be le
 
 
 def rest(folder):
-    """m g = kappa/h^2 (-b') 2 d at the gap d at which it rests."""
+    """m g = kappa/h^2 (-b') 2 d at the gap d at which it rests, and the floor's reaction is that."""
     h, g, kappa, hat = 0.01, 9.81, 1e4, 0.01
     t, x, v, row = run(folder, "rest", {"time": {"end": 2, "frame": 0.5}, "gravity": [0, -g, 0], "contact": {"thickness": hat},
                                        "integrator": {"kind": "implicit", "step_s": h, "barrier": {"stiffness": kappa},
                                                       "newton": {"velocity_tol": 1e-10}, "solver": {"tolerance": 1e-12}},
-                                       "bodies": [particle([3, 0.012, 1]), FLOOR]})
+                                       "output": {"reactions": True}, "bodies": [particle([3, 0.012, 1]), FLOOR]})
+    with open(os.path.join(folder, "rest.run", "reactions.csv")) as file:
+        last = dict(zip(file.readline().split(","), file.readlines()[-1].split(",")))
+    check(abs(float(last["force_y"]) / (2 * g) - 1) < 1e-8, "rest: the floor holds %s N" % last["force_y"])
     d = x[-1, 0, 1]
     force = barrier_force(d, hat, kappa, h)
     check(0 < d < hat and abs(force / (2 * g) - 1) < 1e-8,
