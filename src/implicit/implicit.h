@@ -15,7 +15,7 @@
  *     struct tac_implicit *sim = NULL;
  *     TAC_TRY(tac_implicit_create(ctx, scene, &sim));
  *     while (sim->now < t)
- *         TAC_TRY(tac_implicit_step(sim));
+ *         TAC_TRY(tac_implicit_step(sim, t));
  *     tac_implicit_destroy(&sim);
  */
 #ifndef TACTUS_IMPLICIT_IMPLICIT_H
@@ -159,8 +159,9 @@ enum tac_err tac_implicit_replicate(struct tac_ctx *ctx, const struct tac_scene 
 
 /* ---- steps: step.c ---- */
 
-/* Collective. To the end of the next step.  TAC_ERR_RUN: Newton's method does not converge; now is as it was. */
-enum tac_err tac_implicit_step(struct tac_implicit *sim);
+/* Collective. To the end of the next step, or to `limit` where that is a rounding beside it.  TAC_ERR_RUN: Newton's
+ * method does not converge; now is as it was. */
+enum tac_err tac_implicit_step(struct tac_implicit *sim, tac_time limit);
 /* Local. When step k ends. */
 tac_time tac_implicit_step_time(const struct tac_implicit *sim, int64_t k);
 
@@ -327,5 +328,7 @@ void tac_implicit_system_destroy(struct tac_implicit_system **system);
 enum tac_err tac_implicit_begin_system(struct tac_implicit *sim);
 enum tac_err tac_implicit_direction(struct tac_implicit *sim, const double *x, double rough);
 enum tac_err tac_implicit_sharpen(struct tac_implicit *sim);
+/* Local. Does the length of sim->p tell whether a step has converged? */
+bool tac_implicit_is_exact(const struct tac_implicit *sim);
 
 #endif

@@ -321,7 +321,7 @@ static enum tac_err minimise(struct tac_implicit *sim, bool *there)
         TAC_TRY(search_line(sim, &value, &size));
         TAC_TRY(accept(sim, &stiffer));
         known = *there && !stiffer; /* the potential is still the same one */
-        ready = speed <= sim->velocity_tol && *there && !stiffer;
+        ready = speed <= sim->velocity_tol && *there && !stiffer && tac_implicit_is_exact(sim);
         if (!*there)
             TAC_TRY(pull_scripted(sim, speed, there));
     }
@@ -352,12 +352,14 @@ static void take_back(struct tac_implicit *sim)
     sim->touch_of = NULL;
 }
 
-enum tac_err tac_implicit_step(struct tac_implicit *sim)
+enum tac_err tac_implicit_step(struct tac_implicit *sim, tac_time limit)
 {
     enum tac_err err;
     bool there;
     const double begin_s = tac_wall_s();
-    const tac_time to = tac_implicit_step_time(sim, sim->step + 1);
+    tac_time to = tac_implicit_step_time(sim, sim->step + 1);
+    if (to > limit - TAC_FRAME_GRAIN) /* an end beside the grid */
+        to = limit;
     TAC_TRY(begin(sim));
     TAC_TRY(move_scripted(sim, &there));
     if (!there)

@@ -24,6 +24,7 @@ struct tac_implicit_system {
     uint8_t *fixed;                  /* owned, (owned) */
     bool cut;                        /* made in this step */
     bool rough;                      /* the last solution: tac_implicit_sharpen() would make it more exact */
+    bool cut_short;                  /* the last solution: rounding has made the matrix indefinite */
 };
 
 void tac_implicit_system_destroy(struct tac_implicit_system **system)
@@ -282,7 +283,8 @@ static enum tac_err solve(struct tac_implicit *sim, const struct tac_system *sys
     }
     err = tac_solver_solve_by(s->solver, s->b, s->solution, &rule, &result);
     s->rough = !err && result.outcome == TAC_SOLVE_ROUGH;
-    if (err && (result.outcome == TAC_SOLVE_LIMIT || result.outcome == TAC_SOLVE_STALLED)) {
+    s->cut_short = err && result.outcome == TAC_SOLVE_NOT_POSITIVE && result.iterations > 0;
+    if (err && (s->cut_short || result.outcome == TAC_SOLVE_LIMIT || result.outcome == TAC_SOLVE_STALLED)) {
         sim->ctx->error[0] = '\0';
         err = TAC_OK;
     }
@@ -292,6 +294,11 @@ static enum tac_err solve(struct tac_implicit *sim, const struct tac_system *sys
             sim->p[3 * (size_t)s->id[i] + k] = s->solution[3 * (size_t)i + k] + 0.;
 done:
     return err;
+}
+
+bool tac_implicit_is_exact(const struct tac_implicit *sim)
+{
+    return !sim->system->cut_short;
 }
 
 enum tac_err tac_implicit_sharpen(struct tac_implicit *sim)

@@ -56,10 +56,8 @@ static enum tac_err advance(void *state, tac_time limit, struct tac_step *step)
     struct tac_implicit *sim = state;
     int64_t ask[2] = {step->ask_stop, step->ask_save};
     TAC_TRY(check_limit(sim, limit, tac_implicit_step_time(sim, sim->step + 1)));
-    TAC_TRY(tac_implicit_step(sim));
+    TAC_TRY(tac_implicit_step(sim, limit));
     TAC_TRY(tac_agree(sim->ctx, tac_recorder_error(sim->record)));
-    if (sim->now > limit - TAC_FRAME_GRAIN) /* an end beside the grid */
-        sim->now = limit;
     if (sim->ctx->size > 1 && MPI_Allreduce(MPI_IN_PLACE, ask, 2, MPI_INT64_T, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS)
         TAC_TRY(tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed at the end of a step"));
     step->told_stop = (int)ask[0];

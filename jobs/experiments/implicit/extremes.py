@@ -146,6 +146,7 @@ def run(folder, seed, seconds):
     words = [PROGRAM, "run", path, "-o", out, "--overwrite", "--quiet", "--record", "--wall-limit", "00:%02d:%02d" % divmod(seconds, 60)]
     if seed % 7 == 3:
         words = ["mpirun", "-n", "2"] + words
+    subprocess.run(["rm", "-rf", out], check=True)
     try:
         done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=4 * seconds)
     except subprocess.TimeoutExpired:
@@ -156,9 +157,9 @@ def run(folder, seed, seconds):
         return "refused", sentence, len(said) == 1 and bool(re.search(r"cross|touch|apart|near", sentence))
     words = [PROGRAM, "audit", out]
     if done.returncode in (3, 75):
-        with open(os.path.join(out, "status.json")) as file:
-            until = json.load(file)["time"]
-        if not until > 0:  # not one step
+        with h5py.File(os.path.join(out, "frames.h5")) as file:  # a record ends with a frame
+            until = max(float(file["frames"][key]["time"][()]) for key in file["frames"])
+        if not until > 0:
             return "failed", sentence, done.returncode == 3 and len(said) == 1
         words += ["--until", repr(until)]
     audit = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
