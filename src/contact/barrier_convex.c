@@ -1,8 +1,8 @@
 /* barrier_convex.c: the barrier's Hessian without its negative curvature, in closed form (docs/implicit.md, Newton
  * iterations).
  *
- * As a function of the distance d a pair's barrier is B(d), and its Hessian B'' grad d grad d^T + B' (second derivatives
- * of d) with B' < 0.  Up to second order
+ * As a function of the distance d a pair's barrier is B(d), and its Hessian B'' grad d grad d^T + B' (second
+ * derivatives of d) with B' < 0.  Up to second order
  *
  *     d = d0 + N - W.Phi - d0/2 |Phi|^2 + V^2 / 2 d0
  *

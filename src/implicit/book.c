@@ -57,6 +57,8 @@ static void enter_loads(struct tac_implicit *sim)
     for (size_t e = 0; e < sim->loads.count; e++) {
         const struct tac_load_element *l = &sim->loads.element[e];
         double push[3][3];
+        if (sim->scene->settings->load[l->load].kind == TAC_LOAD_WIND)
+            continue;
         tac_implicit_load(sim, l, push);
         for (int i = 0; i < l->count; i++) {
             const size_t v = (size_t)l->v[i];
@@ -92,10 +94,25 @@ static enum tac_err count_contacts(struct tac_implicit *sim)
     return over_ranks(sim, &sim->told.contacts, &sim->told.least_gap);
 }
 
+static void enter_wind(struct tac_implicit *sim)
+{
+    for (size_t k = 0; k < sim->wind_count; k++) {
+        const struct tac_load_element *l = &sim->loads.element[sim->wind[k].element];
+        double push[3];
+        tac_implicit_wind_push(sim, &sim->wind[k], sim->x, push);
+        for (int i = 0; i < l->count; i++) {
+            const size_t v = (size_t)l->v[i];
+            for (size_t c = 0; tac_implicit_mine(sim, l->v[i]) && is_free(sim, l->v[i]) && c < 3; c++)
+                tac_accum_add(&sim->work, push[c] * (sim->x[3 * v + c] - sim->x0[3 * v + c]));
+        }
+    }
+}
+
 enum tac_err tac_implicit_enter_step(struct tac_implicit *sim)
 {
     enter_dissipation(sim);
     enter_loads(sim);
+    enter_wind(sim);
     memset(sim->gradient, 0, 3 * (size_t)sim->count * sizeof *sim->gradient);
     tac_implicit_add_friction(sim, sim->x);
     tac_implicit_add_contact(sim, sim->x);

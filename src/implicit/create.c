@@ -43,6 +43,7 @@ void tac_implicit_destroy(struct tac_implicit **out)
     free(sim->flow_vel);
     free(sim->pair);
     free(sim->touch);
+    free(sim->wind);
     free(sim->sliding);
     if (sim->replica)
         tac_scene_destroy(&sim->scene);
@@ -162,6 +163,7 @@ static enum tac_err make(struct tac_implicit *sim)
     TAC_TRY(tac_implicit_plastic_create(sim));
     TAC_TRY(tac_loads_collect(sim->ctx, sim->scene, &sim->loads));
     TAC_TRY(tac_load_times_make(sim->ctx, sim->scene, &sim->load_times));
+    TAC_TRY(tac_implicit_wind_create(sim));
     TAC_TRY(tac_model_create(sim->ctx, sim->scene, &sim->model));
     measure(sim);
     TAC_TRY(make_scripts(sim));

@@ -71,6 +71,14 @@ struct tac_implicit_elements {
     double *rest;     /* owned, (count, width), state: what strain is measured against, of those that have one */
 };
 
+/* An element that a wind blows at, in the step under way (wind.c). */
+struct tac_implicit_wind {
+    size_t element;     /* of the loads */
+    bool counted;       /* this rank enters it in sums */
+    double n[3], drag;  /* its normal; half of drag times area, N s^2/m^2 */
+    double speed, from; /* of the air along n, m/s; where its velocity is measured from, m */
+};
+
 /* A scripted vertex. */
 struct tac_implicit_script {
     tac_lid vertex, motion;
@@ -84,18 +92,20 @@ struct tac_implicit_script {
 
 struct tac_implicit {
     struct tac_ctx *ctx;
-    struct tac_scene *scene; /* the whole scene: borrowed on one rank, else owned */
-    bool replica;            /* it is owned */
+    struct tac_scene *scene;       /* the whole scene: borrowed on one rank, else owned */
+    bool replica;                  /* it is owned */
     const struct tac_scene *local; /* borrowed: what this rank has of it on several ranks, else NULL */
-    tac_lid *local_of;       /* owned, (count): scratch, of several ranks; else NULL */
-    tac_lid count, owned;    /* vertices of the scene; of this rank */
-    tac_gid *id;             /* owned, (owned): ascending; NULL on one rank */
-    int32_t *owner;          /* owned, (count): rank */
-    struct tac_model *model; /* owned */
+    tac_lid *local_of;             /* owned, (count): scratch, of several ranks; else NULL */
+    tac_lid count, owned;          /* vertices of the scene; of this rank */
+    tac_gid *id;                   /* owned, (owned): ascending; NULL on one rank */
+    int32_t *owner;                /* owned, (count): rank */
+    struct tac_model *model;       /* owned */
     struct tac_element_set set;
     struct tac_implicit_elements list[TAC_ELEMENTS];
     struct tac_loads loads;
     struct tac_load_times load_times;
+    size_t wind_count;
+    struct tac_implicit_wind *wind; /* owned */
 
     /* lengths of the scene and the tolerances that follow from them; the same on all ranks */
     double h, diagonal_m, velocity_tol, friction_velocity, mean_mass, stiffness_least;
@@ -177,7 +187,10 @@ enum tac_err tac_implicit_start_scheme(struct tac_implicit *sim);
 void tac_implicit_begin_dampers(struct tac_implicit *sim);
 /* Local. Velocities, and what is remembered of the step from x0 to x. */
 void tac_implicit_end_scheme(struct tac_implicit *sim);
-/* Local. Forces of a load in the step under way, N. */
+/* Local. Where a load finds its element in the step under way, and the mean of its factor; its forces, N, of one that
+ * is no wind. */
+void tac_implicit_load_places(const struct tac_implicit *sim, const struct tac_load_element *load, double at[4][3],
+                              double *mean);
 void tac_implicit_load(const struct tac_implicit *sim, const struct tac_load_element *load, double push[3][3]);
 
 /* ---- the book: book.c ---- */
@@ -290,6 +303,18 @@ void tac_implicit_add_inertia(struct tac_implicit *sim, const double *x);
 void tac_implicit_add_elements(struct tac_implicit *sim, const double *x, bool dampers);
 void tac_implicit_add_contact(struct tac_implicit *sim, const double *x);
 void tac_implicit_add_friction(struct tac_implicit *sim, const double *x);
+void tac_implicit_add_wind(struct tac_implicit *sim, const double *x);
+
+/* wind.c. Local. Normals and speeds of the step that begins; an element's relative speed, its potential, its force on
+ * each of its vertices, N, and its Hessian (3 count, 3 count). */
+enum tac_err tac_implicit_wind_create(struct tac_implicit *sim);
+void tac_implicit_begin_wind(struct tac_implicit *sim);
+double tac_implicit_wind_speed(const struct tac_implicit *sim, const struct tac_implicit_wind *w, const double *x);
+double tac_implicit_wind_energy(const struct tac_implicit *sim, const struct tac_implicit_wind *w, const double *x);
+void tac_implicit_wind_push(const struct tac_implicit *sim, const struct tac_implicit_wind *w, const double *x,
+                            double push[3]);
+void tac_implicit_wind_hessian(const struct tac_implicit *sim, const struct tac_implicit_wind *w, const double *x,
+                               double *dense);
 
 /* plastic.c. Local. */
 enum tac_err tac_implicit_plastic_create(struct tac_implicit *sim);

@@ -42,17 +42,22 @@ void tac_implicit_begin_scheme(struct tac_implicit *sim)
 
 /* Euler's forces are those of the step's start, with the mean of their factor in it; the other schemes ask for those of
  * its end, where the vertices then go straight on. */
-void tac_implicit_load(const struct tac_implicit *sim, const struct tac_load_element *l, double push[3][3])
+void tac_implicit_load_places(const struct tac_implicit *sim, const struct tac_load_element *l, double at[4][3],
+                              double *mean)
 {
     const bool second = scheme_of(sim) != TAC_IMPLICIT_EULER;
     const tac_time from = tac_implicit_step_time(sim, sim->step), to = tac_implicit_step_time(sim, sim->step + 1);
-    const double mean =
-        tac_load_mean(sim->scene, &sim->load_times, l->load, second ? to : from + (to - from) / 2, to - from);
-    double at[4][3] = {{0}}, centre[3];
+    *mean = tac_load_mean(sim->scene, &sim->load_times, l->load, second ? to : from + (to - from) / 2, to - from);
     tac_implicit_gather(sim->x0, l->v, l->count, at);
     for (int i = 0; i < l->count && second; i++)
         for (size_t k = 0; k < 3; k++)
             at[i][k] += sim->h * sim->v[3 * (size_t)l->v[i] + k];
+}
+
+void tac_implicit_load(const struct tac_implicit *sim, const struct tac_load_element *l, double push[3][3])
+{
+    double at[4][3] = {{0}}, centre[3], mean;
+    tac_implicit_load_places(sim, l, at, &mean);
     tac_load_impulse(sim->scene, l, at, 1, mean, push, centre);
 }
 
@@ -74,6 +79,8 @@ void tac_implicit_predict(struct tac_implicit *sim, bool loads)
     for (size_t e = 0; e < sim->loads.count && loads; e++) {
         const struct tac_load_element *l = &sim->loads.element[e];
         double push[3][3];
+        if (sim->scene->settings->load[l->load].kind == TAC_LOAD_WIND)
+            continue;
         tac_implicit_load(sim, l, push);
         for (int i = 0; i < l->count; i++)
             for (size_t k = 0; k < 3 && mass[l->v[i]] > 0; k++)
@@ -165,6 +172,21 @@ static void push_at_start(struct tac_implicit *sim)
     tac_implicit_add_elements(sim, sim->x, true);
 }
 
+/* What the wind accelerates at t = 0: of a step without way, whose end has the velocity of its start. */
+static void start_wind(struct tac_implicit *sim)
+{
+    tac_implicit_begin_wind(sim);
+    for (size_t k = 0; k < sim->wind_count; k++) {
+        const struct tac_load_element *l = &sim->loads.element[sim->wind[k].element];
+        double push[3];
+        sim->wind[k].from = -sim->wind[k].from; /* newmark's: h v/2 ahead and not behind */
+        tac_implicit_wind_push(sim, &sim->wind[k], sim->x, push);
+        for (int i = 0; i < l->count; i++)
+            for (size_t c = 0; c < 3 && sim->scene->mesh->mass[l->v[i]] > 0 && !is_led(sim, l->v[i]); c++)
+                sim->past[TAC_PAST_NUMBERS * (size_t)l->v[i] + c] += push[c] / sim->scene->mesh->mass[l->v[i]];
+    }
+}
+
 enum tac_err tac_implicit_start_scheme(struct tac_implicit *sim)
 {
     enum tac_err err = TAC_OK;
@@ -177,12 +199,13 @@ enum tac_err tac_implicit_start_scheme(struct tac_implicit *sim)
     TAC_TRY(tac_implicit_share(sim, sim->trial));
     for (size_t v = 0; v < (size_t)sim->count; v++)
         for (size_t k = 0; k < 3; k++)
-            sim->past[TAC_PAST_NUMBERS * v + k] = is_led(sim, (tac_lid)v) || !(mass[v] > 0)
-                                                      ? 0
-                                                      : g[k] - sim->trial[3 * v + k] / (sim->weight * mass[v]);
+            sim->past[TAC_PAST_NUMBERS * v + k] =
+                is_led(sim, (tac_lid)v) || !(mass[v] > 0) ? 0 : g[k] - sim->trial[3 * v + k] / (sim->weight * mass[v]);
     for (size_t e = 0; e < sim->loads.count; e++) {
         const struct tac_load_element *l = &sim->loads.element[e];
         double at[4][3] = {{0}}, push[3][3], centre[3];
+        if (sim->scene->settings->load[l->load].kind == TAC_LOAD_WIND)
+            continue;
         const double mean = tac_load_mean(sim->scene, &sim->load_times, l->load, 0, 2);
         tac_implicit_gather(sim->x, l->v, l->count, at);
         tac_load_impulse(sim->scene, l, at, 1, mean, push, centre);
@@ -190,6 +213,7 @@ enum tac_err tac_implicit_start_scheme(struct tac_implicit *sim)
             for (size_t k = 0; k < 3 && mass[l->v[i]] > 0 && !is_led(sim, l->v[i]); k++)
                 sim->past[TAC_PAST_NUMBERS * (size_t)l->v[i] + k] += push[i][k] / mass[l->v[i]];
     }
+    start_wind(sim);
 done:
     return err;
 }

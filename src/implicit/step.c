@@ -42,6 +42,7 @@ static enum tac_err begin(struct tac_implicit *sim)
     tac_implicit_begin_scheme(sim);
     TAC_TRY(tac_implicit_start_scheme(sim));
     tac_implicit_predict(sim, true);
+    tac_implicit_begin_wind(sim);
     tac_implicit_begin_dampers(sim);
     memset(sim->p, 0, 3 * (size_t)sim->count * sizeof *sim->p);
     TAC_TRY(tac_implicit_find(sim, sim->x, sim->p));
@@ -267,6 +268,7 @@ static enum tac_err gradient_at(struct tac_implicit *sim, const double *x)
     tac_implicit_add_elements(sim, x, false);
     tac_implicit_add_elements(sim, x, true);
     tac_implicit_add_friction(sim, x);
+    tac_implicit_add_wind(sim, x);
     tac_implicit_add_contact(sim, x);
     sim->counters.seconds_forces += tac_wall_s() - begin_s;
     return TAC_OK;
@@ -352,6 +354,16 @@ static void take_back(struct tac_implicit *sim)
     sim->touch_of = NULL;
 }
 
+/* Of any rank alike: without it friction's forces need not be taken anew. */
+static bool any_friction(const struct tac_implicit *sim)
+{
+    const struct tac_contact_settings *c = &sim->scene->settings->contact;
+    bool any = false;
+    for (tac_lid i = 0; i < c->law_count; i++)
+        any = any || c->law[i].friction > 0;
+    return any;
+}
+
 enum tac_err tac_implicit_step(struct tac_implicit *sim, tac_time limit)
 {
     enum tac_err err;
@@ -364,10 +376,14 @@ enum tac_err tac_implicit_step(struct tac_implicit *sim, tac_time limit)
     TAC_TRY(move_scripted(sim, &there));
     if (!there)
         sim->pull = TAC_PULL_FIRST;
-    for (int64_t lag = 0; lag < sim->scene->settings->implicit.lags; lag++) {
+    const int64_t lags = sim->scene->settings->implicit.lags;
+    bool settled = false;
+    for (int64_t lag = 0; lags > 0 ? lag < lags : !settled; lag++) {
+        const int64_t before = sim->told.newton;
         if (lag > 0)
             TAC_TRY(tac_agree(sim->ctx, tac_implicit_lag(sim, sim->x)));
         TAC_TRY(minimise(sim, &there));
+        settled = !any_friction(sim) || (lag > 0 && sim->told.newton == before + 1);
     }
     TAC_TRY(tac_implicit_enter_step(sim));
     tac_implicit_flow(sim);

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_ITERATIONS = 10000, LISTS = 1 + TAC_ELEMENTS + 2 * TAC_PAIR_TYPES };
+enum { MOST_ITERATIONS = 10000, WINDS = 1 + TAC_ELEMENTS + 2 * TAC_PAIR_TYPES, LISTS };
 
 struct tac_implicit_system {
     struct tac_solver *solver; /* owned */
@@ -118,8 +118,8 @@ static enum tac_err list_stencils(struct tac_implicit *sim, struct tac_stencil_l
         list[1 + k] = k < sim->set.count ? (struct tac_stencil_list){sim->list[k].count, sim->list[k].element->nodes,
                                                                      s->element_node[k]}
                                          : (struct tac_stencil_list){0, 1, NULL};
-    TAC_TRY(tac_grow(sim->ctx, &s->node, &s->node_capacity, 4 * (sim->sliding_count + sim->touch_count) + 1,
-                     sizeof *s->node));
+    TAC_TRY(tac_grow(sim->ctx, &s->node, &s->node_capacity,
+                     4 * (sim->sliding_count + sim->touch_count + sim->wind_count) + 1, sizeof *s->node));
     tac_lid *to = s->node;
     for (int t = 0; t < TAC_PAIR_TYPES; t++) {
         struct tac_stencil_list *l = &list[1 + TAC_ELEMENTS + t];
@@ -140,6 +140,12 @@ static enum tac_err list_stencils(struct tac_implicit *sim, struct tac_stencil_l
                 l->count++;
             }
         }
+    }
+    list[WINDS] = (struct tac_stencil_list){sim->wind_count, sim->scene->settings->two_d ? 2 : 3, to};
+    for (size_t k = 0; k < sim->wind_count; k++) {
+        const struct tac_load_element *l = &sim->loads.element[sim->wind[k].element];
+        TAC_CHECK(l->count == list[WINDS].nodes);
+        to = append(s, l->v, l->count, to);
     }
 done:
     return err;
@@ -250,6 +256,15 @@ static void add_contacts(struct tac_implicit *sim, const double *x, struct tac_m
     }
 }
 
+static void add_wind(struct tac_implicit *sim, const double *x, struct tac_matrix *matrix)
+{
+    for (size_t k = 0; k < sim->wind_count; k++) {
+        double dense[81];
+        tac_implicit_wind_hessian(sim, &sim->wind[k], x, dense);
+        tac_matrix_add(matrix, WINDS, k, dense);
+    }
+}
+
 /* ---- the solution ---- */
 
 static void set_right_side(struct tac_implicit *sim, const double *x)
@@ -283,7 +298,7 @@ static enum tac_err solve(struct tac_implicit *sim, const struct tac_system *sys
     }
     err = tac_solver_solve_by(s->solver, s->b, s->solution, &rule, &result);
     s->rough = !err && result.outcome == TAC_SOLVE_ROUGH;
-    s->cut_short = err && result.outcome == TAC_SOLVE_NOT_POSITIVE && result.iterations > 0;
+    s->cut_short = err && result.outcome == TAC_SOLVE_NOT_POSITIVE;
     if (err && (s->cut_short || result.outcome == TAC_SOLVE_LIMIT || result.outcome == TAC_SOLVE_STALLED)) {
         sim->ctx->error[0] = '\0';
         err = TAC_OK;
@@ -322,6 +337,7 @@ enum tac_err tac_implicit_direction(struct tac_implicit *sim, const double *x, d
     add_elements(sim, x, matrix);
     add_friction(sim, x, matrix);
     add_contacts(sim, x, matrix);
+    add_wind(sim, x, matrix);
     set_right_side(sim, x);
 done:
     err = tac_agree(sim->ctx, err);

@@ -67,7 +67,8 @@ static void element_energy(const struct tac_implicit *sim, const double *x, stru
         tac_implicit_gather(x, w.v, w.nodes, at);
         enter(t, sim->weight * tac_element_energy(element, w.record, tac_implicit_rest(w.list, w.e), at));
         if (w.list->damping[w.e] > 0)
-            enter(t, sim->weight * sim->rate * w.list->damping[w.e] * tac_element_energy(element, w.record, w.from, at));
+            enter(t,
+                  sim->weight * sim->rate * w.list->damping[w.e] * tac_element_energy(element, w.record, w.from, at));
     }
 }
 
@@ -148,6 +149,28 @@ void tac_implicit_add_friction(struct tac_implicit *sim, const double *x)
     }
 }
 
+/* ---- wind ---- */
+
+static void wind_energy(const struct tac_implicit *sim, const double *x, struct total *t)
+{
+    for (size_t k = 0; k < sim->wind_count; k++)
+        if (sim->wind[k].counted)
+            enter(t, tac_implicit_wind_energy(sim, &sim->wind[k], x));
+}
+
+void tac_implicit_add_wind(struct tac_implicit *sim, const double *x)
+{
+    for (size_t k = 0; k < sim->wind_count; k++) {
+        const struct tac_load_element *l = &sim->loads.element[sim->wind[k].element];
+        double push[3], g[4][3];
+        tac_implicit_wind_push(sim, &sim->wind[k], x, push);
+        for (int i = 0; i < l->count; i++)
+            for (int c = 0; c < 3; c++)
+                g[i][c] = -sim->weight * push[c];
+        scatter(sim, l->v, l->count, g);
+    }
+}
+
 /* ---- all of it ---- */
 
 enum tac_err tac_implicit_potential(struct tac_implicit *sim, const double *x, double *value, double *size)
@@ -160,6 +183,7 @@ enum tac_err tac_implicit_potential(struct tac_implicit *sim, const double *x, d
     element_energy(sim, x, &t);
     contact_energy(sim, x, &t);
     friction_energy(sim, x, &t);
+    wind_energy(sim, x, &t);
     t.value.bad |= t.endless;
     struct tac_accum sum[2] = {t.value, t.size};
     err = tac_implicit_sum(sim->ctx, sum, 2);

@@ -45,7 +45,7 @@ static const struct tac_field friction_fields[] = {
      .fallback = NAN,
      .max = TAC_FARTHEST,
      .min_open = true},
-    {.key = "lags", .kind = TAC_FIELD_INTEGER, .offset = AT(implicit.lags), .fallback = 1, .min = 1, .max = 1000},
+    {.key = "lags", .kind = TAC_FIELD_INTEGER, .offset = AT(implicit.lags), .fallback = 1, .min = 0, .max = 1000},
 };
 
 static const struct tac_field solver_fields[] = {
@@ -179,20 +179,6 @@ static enum tac_err check_materials(struct tac_reader *reader)
     return TAC_OK;
 }
 
-static enum tac_err check_loads(struct tac_reader *reader)
-{
-    const struct tac_settings *s = reader->scene->settings;
-    for (tac_lid i = 0; i < s->load_count; i++)
-        if (s->load[i].kind == TAC_LOAD_WIND) {
-            char where[TAC_WHERE];
-            tac_where_index(where, "loads", (size_t)i);
-            return tac_scene_fail(reader, where,
-                                  "is a wind, which the implicit integrator does not have yet; use force or pressure, "
-                                  "or integrator.kind asynchronous");
-        }
-    return TAC_OK;
-}
-
 enum tac_err tac_scene_check_implicit(struct tac_reader *reader)
 {
     enum tac_err err = TAC_OK;
@@ -214,7 +200,6 @@ enum tac_err tac_scene_check_implicit(struct tac_reader *reader)
                            tac_shown(s->checkpoint.every_t).text, tac_shown(s->implicit.step_s).text));
     TAC_TRY(check_laws(reader));
     TAC_TRY(check_materials(reader));
-    TAC_TRY(check_loads(reader));
 done:
     return err;
 }

@@ -38,7 +38,7 @@ def make(seed):
                    "mesh": {"kind": "box", "size": [0.08, 0.06, 0.08], "cells": [2, 1, 1], "fill": "tets"}})
     scene = {"format": "tactus-scene/1", "time": {"end": 0.24, "frame": 0.04}, "gravity": [0, -9.81, 0],
              "contact": {"thickness": 0.004, "friction": r.choice([0, 0.3])},
-             "integrator": {"kind": "implicit", "step_s": r.choice([0.01, 0.02]), "friction": {"lags": r.choice([1, 2])}},
+             "integrator": {"kind": "implicit", "step_s": r.choice([0.01, 0.02]), "friction": {"lags": r.choice([0, 1, 2])}},
              "materials": {"cloth": cloth, "rope": rope, "gel": gel}, "bodies": bodies,
              "output": {"fields": ["strain", "stress", "plastic_strain", "contact_pressure"], "contacts": True, "reactions": True}}
     if r.random() < 0.5:
@@ -48,7 +48,7 @@ def make(seed):
                             {"body": "rope", "vertices": [0], "path": [[0.04, [0, 0, 0]], [0.2, [0, 0.05, 0]]], "release": True}]
     scene["integrator"]["scheme"] = ("euler", "bdf2", "newmark")[seed % 3]
     if r.random() < 0.5:
-        scene["loads"] = [{"body": "sheet", "pressure": 3, "path": [[0, 0], [0.1, 1]]}]
+        scene["loads"] = [{"body": "sheet", "pressure": 3, "path": [[0, 0], [0.1, 1]]}, {"body": "sheet", "wind": [1, 0.5, 0], "drag": 1.2}]
     return scene
 
 
