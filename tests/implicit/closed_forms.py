@@ -208,9 +208,25 @@ def yielding(folder):
     check(abs(row["defect"][4]) < 0.36, "yield: defect %.3g J" % row["defect"][4])
 
 
+def sagging(folder):
+    """What hangs at rest hangs as deep with damping as without."""
+    def hang(damping):
+        gel = {"density": 1000, "solid": {"model": "neo-hookean", "youngs": 1e4, "poisson": 0.3, "damping": damping}}
+        scene = {"time": {"end": 3, "frame": 1}, "gravity": [0, -10, 0], "materials": {"gel": gel},
+                 "integrator": {"kind": "implicit", "step_s": 0.05, "newton": {"velocity_tol": 1e-8}, "solver": {"tolerance": 1e-10}},
+                 "bodies": [{"name": "block", "material": "gel", "mesh": {"kind": "box", "size": [0.1, 0.1, 0.1], "cells": [1, 1, 1], "fill": "tets"}}],
+                 "motions": [{"body": "block", "vertices": [2, 3, 6, 7], "path": [[0, [0, 0, 0]]]}]}
+        t, x, v, row = run(folder, "hang-%g" % damping, scene)
+        return abs(x[-1] - x[0]).max(), row["dissipated"][-1]
+    free, nothing = hang(0)
+    damped, heat = hang(0.02)
+    check(free > 1e-3 and abs(damped / free - 1) < 1e-6 and heat > 0 and nothing == 0,
+          "sagging: %.6g m, with damping %.6g m and %.3g J of heat" % (free, damped, heat))
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for part in (free_fall, oscillator, orders, blown, rest, slide, slope, yielding):
+        for part in (free_fall, oscillator, orders, blown, rest, slide, slope, yielding, sagging):
             part(folder)
     return bool(failures)
 

@@ -33,7 +33,7 @@ def make(seed):
                "mesh": {"kind": "segments", "from": [-0.15, 0, 0], "to": [0.15, 0.02, 0.1], "cells": 6}},
               {"name": "dust", "mass": 0.001, "radius": 0.004, "position": [-0.05, 0.2, 0.05], "velocity": [0.3, -2, 0],
                "mesh": {"kind": "points", "lattice": {"count": [2, 2, 2], "spacing": 0.03}}}]
-    gel = {"density": 500, "solid": {"model": r.choice(["neo-hookean", "stvk", "corotated"]), "youngs": 1e4, "poisson": 0.3}}
+    gel = {"density": 500, "solid": {"model": r.choice(["neo-hookean", "stvk", "corotated"]), "youngs": 1e4, "poisson": 0.3, "damping": r.choice([0, 0.01])}}
     bodies.append({"name": "block", "material": "gel", "position": [0.1, 0.25, 0.1], "rotation": [20, 0, r.uniform(0, 90)],
                    "mesh": {"kind": "box", "size": [0.08, 0.06, 0.08], "cells": [2, 1, 1], "fill": "tets"}})
     scene = {"format": "tactus-scene/1", "time": {"end": 0.24, "frame": 0.04}, "gravity": [0, -9.81, 0],
