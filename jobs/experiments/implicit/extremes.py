@@ -148,7 +148,7 @@ def run(folder, seed, seconds):
         words = ["mpirun", "-n", "2"] + words
     subprocess.run(["rm", "-rf", out], check=True)
     try:
-        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=4 * seconds)
+        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=10 * seconds + 300)
     except subprocess.TimeoutExpired:
         return "hangs", "", False
     said = [line for line in done.stdout.splitlines() if line.startswith("tactus: ") and ": warning: " not in line]
