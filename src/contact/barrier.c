@@ -68,6 +68,15 @@ static bool evaluate(const struct tac_barrier_pair *p, const double x[4][3], con
     return true;
 }
 
+bool tac_barrier_is_mollified(const struct tac_barrier_pair *p, const double x[4][3])
+{
+    double u[3], v[3], n[3];
+    tac_sub(u, x[1], x[0]);
+    tac_sub(v, x[3], x[2]);
+    tac_cross(n, u, v);
+    return tac_dot(n, n) < p->parallel;
+}
+
 double tac_barrier_energy(const struct tac_barrier_pair *p, const double x[4][3], const struct tac_near *near)
 {
     struct parts q;

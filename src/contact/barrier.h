@@ -31,6 +31,9 @@ void tac_barrier(double s, double s_hat, double b[3]);
 /* Of two edges with these places at rest (4, 3): where |e1 x e2|^2 is under this, m is under 1. */
 double tac_barrier_parallel(const double rest[4][3]);
 
+/* Local. Of two edges: is m under 1 at x? */
+bool tac_barrier_is_mollified(const struct tac_barrier_pair *pair, const double x[4][3]);
+
 /* Local. The distance of the pair at x (4, 3); is it under radius + thickness? */
 static inline bool tac_barrier_near(const struct tac_barrier_pair *pair, const double x[4][3], struct tac_near *near)
 {
@@ -47,5 +50,10 @@ double tac_barrier_gradient(const struct tac_barrier_pair *pair, const double x[
 /* Local. Its Hessian (3 n, 3 n) for the n vertices of the pair, row by row; not projected. */
 void tac_barrier_hessian(const struct tac_barrier_pair *pair, const double x[4][3], const struct tac_near *near,
                          double *hessian);
+/* Local. Instead of the Hessian a matrix for Newton's method: positive semi-definite, and among the vertices that are
+ * not held (vertices) no less stiff than the Hessian in any direction; 0 at those that are.  False where m is under 1:
+ * there is none. */
+bool tac_barrier_convex(const struct tac_barrier_pair *pair, const double x[4][3], const struct tac_near *near,
+                        const bool *held, double *matrix);
 
 #endif

@@ -56,27 +56,46 @@ static void push(const void *record, const double *rest, double step, const doub
     tac_one_cst_push(c->b00, c->b01, c->b11, step * c->a, step * c->b, f0, f1, e, j);
 }
 
+/* Takes the negative principal value out of s00, s11, s01. */
+static void leave_tension(double s[3])
+{
+    const double mean = .5 * (s[0] + s[1]), half = .5 * (s[0] - s[1]), radius = sqrt(half * half + s[2] * s[2]);
+    const double high = mean + radius;
+    if (mean - radius >= 0)
+        return;
+    if (!(high > 0)) {
+        s[0] = s[1] = s[2] = 0;
+        return;
+    }
+    s[0] = .5 * high * (1 + half / radius);
+    s[1] = .5 * high * (1 - half / radius);
+    s[2] = .5 * high * s[2] / radius;
+}
+
 /* With S = a E + b tr E the second Piola-Kirchhoff stress times the area, and g_i = grad N_i:
  *
  *     H_ij = (g_i . S g_j) 1 + a/2 [(g_i . g_j) F F^T + (F g_j)(F g_i)^T] + b (F g_i)(F g_j)^T
  *
  * for the nodes 1 and 2; those of node 0 make the sums of rows and columns zero. */
-static void hessian(const void *record, const double *rest, const double (*x)[3], double *h)
+static void hessian_of(const struct tac_cst *c, const double *rest, bool convex, const double (*x)[3], double *h)
 {
-    const struct tac_cst *c = record;
     double f0[3], f1[3], e[3], fg[3][3];
     const double g[3][2] = {{-c->b00, -c->b01 - c->b11}, {c->b00, c->b01}, {0, c->b11}};
     tac_one_cst_strain(c->b00, c->b01, c->b11, x, f0, f1, e);
     if (rest)
         tac_sub(e, e, rest);
-    const double trace = c->b * (e[0] + e[1]), s00 = c->a * e[0] + trace, s11 = c->a * e[1] + trace, s01 = c->a * e[2];
+    const double trace = c->b * (e[0] + e[1]);
+    double s[3] = {c->a * e[0] + trace, c->a * e[1] + trace, c->a * e[2]};
+    if (convex)
+        leave_tension(s);
     for (int i = 1; i < 3; i++)
         for (int k = 0; k < 3; k++)
             fg[i][k] = f0[k] * g[i][0] + f1[k] * g[i][1];
     for (int i = 1; i < 3; i++)
         for (int j = i; j < 3; j++) {
             const double gg = g[i][0] * g[j][0] + g[i][1] * g[j][1];
-            const double gsg = g[i][0] * (s00 * g[j][0] + s01 * g[j][1]) + g[i][1] * (s01 * g[j][0] + s11 * g[j][1]);
+            const double gsg =
+                g[i][0] * (s[0] * g[j][0] + s[2] * g[j][1]) + g[i][1] * (s[2] * g[j][0] + s[1] * g[j][1]);
             for (int k = 0; k < 3; k++)
                 for (int l = 0; l < 3; l++)
                     h[9 * (3 * i + k) + 3 * j + l] =
@@ -84,6 +103,17 @@ static void hessian(const void *record, const double *rest, const double (*x)[3]
                         c->b * (fg[i][k] * fg[j][l]) + (k == l ? gsg : 0);
         }
     tac_element_complete(3, h);
+}
+
+static void hessian(const void *record, const double *rest, const double (*x)[3], double *h)
+{
+    hessian_of(record, rest, false, x, h);
+}
+
+/* All but the first term is the square of a strain. */
+static void convex(const void *record, const double *rest, const double (*x)[3], double *h)
+{
+    hessian_of(record, rest, true, x, h);
 }
 
 /* ---- ticks ---- */
@@ -255,6 +285,7 @@ const struct tac_element tac_element_cst = {
     .energy = energy,
     .push = push,
     .hessian = hessian,
+    .convex = convex,
     .tick = tick,
     .memory = &memory,
 };

@@ -50,6 +50,7 @@ struct tac_flowing {
 
 /* Damping and plasticity, for an element that has them.  A damper is a record of its own; it begins with its nodes. */
 struct tac_element_memory {
+    bool angle;                                             /* its strain is one, which whole turns do not change */
     double (*damping)(const struct tac_material *material); /* s; 0: none */
     double (*yield)(const struct tac_material *material);   /* limit of elastic strain; 0: none */
     /* Strain at x: (width). */
@@ -98,6 +99,10 @@ struct tac_element {
     void (*push)(const void *record, const double *rest, double step, const double (*x)[3], double (*j)[3]);
     /* d2V/dx2, (3 nodes, 3 nodes), row by row, N/m; symmetric to the last bit. */
     void (*hessian)(const void *record, const double *rest, const double (*x)[3], double *h);
+    /* Instead of the Hessian a matrix that is positive semi-definite and, as its difference to the Hessian is too, no
+     * less stiff in any direction: what Newton's method goes by.  NULL: the Hessian without its negative eigenvalues.
+     */
+    void (*convex)(const void *record, const double *rest, const double (*x)[3], double *h);
     /* Kicks of elements without plasticity, in their order; NULL: one at a time by push(). */
     void (*tick)(const void *record, size_t count, double h, const struct tac_pos *restrict pos,
                  struct tac_vel *restrict vel, struct tac_book *book);

@@ -111,6 +111,90 @@ static void hessian(const void *record, const double *rest, const double (*x)[3]
     tac_element_complete(4, h);
 }
 
+/* ---- without negative curvature ---- */
+
+/* What the angle's second derivatives are to one triangle: the quadratic form
+ *
+ *     dx . H dx = alpha A + beta B,  A = 2/h W.t + rho,  B = 2/h W.m
+ *
+ * t is along the edge, m across it in the triangle's plane, n its normal, h its height.  alpha and beta are how n turns
+ * about m and t: slopes of the displacements along n.  W is how the opposite vertex moves against its foot on the edge,
+ * rho how the edge turns in the plane.  So alpha and beta feel displacements along n only, A and B those in the plane
+ * only, and of the four eigenvalues that the form has two are the others' negatives.  With the matrices U of
+ * (alpha, beta) and V of (A, B) as columns its positive part is
+ *
+ *     1/4 [U; V X^-1] X [U; V X^-1]^T,  X (U^T U) X = V^T V
+ *
+ * and X is the geometric mean of (U^T U)^-1 and V^T V. */
+struct side {
+    double row[2][3][3]; /* two vectors over the edge's ends and the opposite vertex: the form's part is sum v v^T */
+};
+
+/* X R with R R^T = X is not needed as such: rows of (U R, V X^-1 R) = (U R, V R^-T). */
+static void make_side(const double e[3], double ee, const double o[3], const double n[3], double times,
+                      struct side *out)
+{
+    const double nn = tac_dot(n, n), l = sqrt(ee), size = sqrt(nn), h = size / l, s = tac_dot(o, e) / ee;
+    const double c[3] = {s - 1, -s, 1}, d[3] = {-1 / l, 1 / l, 0}, skew = 1 - 2 * s, square = 1.5 + .5 * skew * skew;
+    /* Grams of (alpha, beta) and of (A, B), and the roots of their determinants. */
+    const double u[3] = {2 / ee, square / (h * h), skew / (l * h)}, root_u = sqrt(3) / (l * h);
+    const double vb = 4 * square / (h * h), v[3] = {vb + 2 / ee, vb, 2 * skew / (h * l)};
+    const double root_v = sqrt(16 * square * square / (h * h) + 12 / ee) / h;
+    /* (U^T U)^-1 over the root of its determinant, and V^T V over its own, have a sum Y; X = Y times the root of both
+     * roots over that of det Y. */
+    const double y[3] = {u[1] / root_u + v[0] / root_v, u[0] / root_u + v[1] / root_v, v[2] / root_v - u[2] / root_u};
+    const double scale = sqrt(root_v / root_u / (y[0] * y[1] - y[2] * y[2]));
+    const double r00 = sqrt(scale * y[0]), r10 = scale * y[2] / r00, r11 = sqrt(scale * y[1] - r10 * r10);
+    const double factor = .5 * sqrt(fabs(times)), flip = times < 0 ? -1 : 1;
+    double t[3], m[3], normal[3];
+    for (int k = 0; k < 3; k++) {
+        t[k] = e[k] / l;
+        normal[k] = n[k] / size;
+        m[k] = (o[k] - s * e[k]) / h;
+    }
+    for (int i = 0; i < 3; i++) {
+        const double alpha = d[i], beta = c[i] / h, w = 2 * c[i] / h;
+        /* Rows of U R and V R^-T at this node: V has (w t + d m) for A and w m for B. */
+        const double u0 = alpha * r00 + beta * r10, u1 = beta * r11;
+        const double a0 = 1 / r00, b0 = -r10 / (r00 * r11), b1 = 1 / r11;
+        for (int k = 0; k < 3; k++) {
+            const double va = w * t[k] + d[i] * m[k], vb_k = w * m[k];
+            out->row[0][i][k] = factor * (u0 * normal[k] + flip * (a0 * va));
+            out->row[1][i][k] = factor * (u1 * normal[k] + flip * (b0 * va + b1 * vb_k));
+        }
+    }
+}
+
+/* 2 k grad grad^T, and of the rest each triangle's positive part. */
+static void convex(const void *record, const double *rest, const double (*x)[3], double *h)
+{
+    const struct tac_hinge *g = record;
+    struct tac_one_fold f;
+    struct side side[2];
+    double grad[4][3];
+    tac_one_fold(x, &f);
+    memset(h, 0, 144 * sizeof *h);
+    if (!(tac_one_fold_push(-1, &f, grad) > 0))
+        return; /* a triangle has collapsed: no angle, and no force */
+    const double k2 = 2 * g->stiffness, bend = k2 * bend_of(g, rest, &f);
+    make_side(f.e, f.ee, f.a, f.n1, bend, &side[0]);
+    make_side(f.e, f.ee, f.b, f.n2, bend, &side[1]);
+    for (int i = 1; i < 4; i++)
+        for (int j = i; j < 4; j++)
+            for (int r = 0; r < 3; r++)
+                for (int c = 0; c < 3; c++) {
+                    double sum = k2 * (grad[i][r] * grad[j][c]);
+                    for (int t = 0; t < 2; t++) { /* node 1 is the edge's end, node 2 + t opposite */
+                        const int p = i == 1 ? 1 : i == 2 + t ? 2 : -1, q = j == 1 ? 1 : j == 2 + t ? 2 : -1;
+                        if (p > 0 && q > 0)
+                            sum += side[t].row[0][p][r] * side[t].row[0][q][c] +
+                                   side[t].row[1][p][r] * side[t].row[1][q][c];
+                    }
+                    h[12 * (3 * i + r) + 3 * j + c] = sum;
+                }
+    tac_element_complete(4, h);
+}
+
 /* ---- ticks ---- */
 
 /* The loops go in batches, and each of them in three: triangles, angles, impulses.  An angle is a chain of some 200
@@ -289,6 +373,7 @@ static bool sensible(const double *angle)
 }
 
 static const struct tac_element_memory memory = {
+    .angle = true,
     .damping = damping,
     .yield = yield,
     .strain = strain,
@@ -316,6 +401,7 @@ const struct tac_element tac_element_hinge = {
     .energy = energy,
     .push = push,
     .hessian = hessian,
+    .convex = convex,
     .tick = tick,
     .memory = &memory,
 };

@@ -2,6 +2,7 @@
  * Barbic 2012).  Formulas: docs/elements.md. */
 #include "elements/solid.h"
 #include "elements/fours.h"
+#include "elements/solid_convex.h"
 #include "elements/solid_kernels.h"
 
 /* ---- making ---- */
@@ -89,10 +90,18 @@ static double neo_hookean_energy(double mu, double lambda, const double f[9])
     return mu * trace - mu * log + .5 * lambda * log * log + off * (slope + .5 * bend * off);
 }
 
-static double stvk_energy(double mu, double lambda, const double f[9])
+/* The Green strain, less that at rest, where there is one: only damping has it, in implicit steps. */
+static void strain_from(const double f[9], const double *rest, double e[6])
+{
+    tac_one_solid_strain(f, e);
+    for (int k = 0; k < 6 && rest; k++)
+        e[k] -= rest[k];
+}
+
+static double stvk_energy(double mu, double lambda, const double f[9], const double *rest)
 {
     double e[6];
-    tac_one_solid_strain(f, e);
+    strain_from(f, rest, e);
     const double trace = e[0] + e[1] + e[2];
     return mu * (e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + 2 * (e[3] * e[3] + e[4] * e[4] + e[5] * e[5])) +
            .5 * lambda * trace * trace;
@@ -116,13 +125,14 @@ static double corotated_energy(double mu, double lambda, const double f[9])
     return mu * sum + .5 * lambda * trace_off * trace_off;
 }
 
-static inline double energy_of(enum tac_solid_model model, const struct tac_solid *t, const double (*x)[3])
+static inline double energy_of(enum tac_solid_model model, const struct tac_solid *t, const double *rest,
+                               const double (*x)[3])
 {
     double f[9];
     tac_one_solid_gradient(t->b, x, f);
-    return model == TAC_SOLID_NEO_HOOKEAN ? neo_hookean_energy(t->mu, t->lambda, f)
-           : model == TAC_SOLID_STVK      ? stvk_energy(t->mu, t->lambda, f)
-                                          : corotated_energy(t->mu, t->lambda, f);
+    return rest || model == TAC_SOLID_STVK  ? stvk_energy(t->mu, t->lambda, f, rest)
+           : model == TAC_SOLID_NEO_HOOKEAN ? neo_hookean_energy(t->mu, t->lambda, f)
+                                            : corotated_energy(t->mu, t->lambda, f);
 }
 
 /* ---- Hessians: a = dP/dF, (9, 9), of which the upper half is filled in ---- */
@@ -149,14 +159,17 @@ static void neo_hookean_tangent(double mu, double lambda, const double f[9], dou
                     }
 }
 
-static void stvk_tangent(double mu, double lambda, const double f[9], double a[81])
+/* convex: without the compression of S, all else being the square of a strain. */
+static void stvk_tangent(double mu, double lambda, const double f[9], const double *rest, bool convex, double a[81])
 {
     double e[6], ff[3][3];
-    tac_one_solid_strain(f, e);
+    strain_from(f, rest, e);
     const double trace = lambda * (e[0] + e[1] + e[2]);
-    const double s[3][3] = {{2 * mu * e[0] + trace, 2 * mu * e[5], 2 * mu * e[4]},
-                            {2 * mu * e[5], 2 * mu * e[1] + trace, 2 * mu * e[3]},
-                            {2 * mu * e[4], 2 * mu * e[3], 2 * mu * e[2] + trace}};
+    double s[3][3] = {{2 * mu * e[0] + trace, 2 * mu * e[5], 2 * mu * e[4]},
+                      {2 * mu * e[5], 2 * mu * e[1] + trace, 2 * mu * e[3]},
+                      {2 * mu * e[4], 2 * mu * e[3], 2 * mu * e[2] + trace}};
+    if (convex)
+        tac_solid_leave_tension(s);
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)
             ff[i][k] = tac_dot(f + 3 * i, f + 3 * k);
@@ -202,14 +215,15 @@ static void corotated_tangent(double mu, double lambda, const double f[9], doubl
 }
 
 /* d2V/dxi dxj (k, l) = sum over m, n of g_i(m) a(km, ln) g_j(n). */
-static inline void hessian_of(enum tac_solid_model model, const struct tac_solid *t, const double (*x)[3], double *h)
+static inline void hessian_of(enum tac_solid_model model, const struct tac_solid *t, const double *rest, bool convex,
+                              const double (*x)[3], double *h)
 {
     double f[9], a[81], half[3][27]; /* half: g_i(m) a(km, .), (3, 9) for each i */
     tac_one_solid_gradient(t->b, x, f);
-    if (model == TAC_SOLID_NEO_HOOKEAN)
-        neo_hookean_tangent(t->mu, t->lambda, f, a);
-    else if (model == TAC_SOLID_STVK)
-        stvk_tangent(t->mu, t->lambda, f, a);
+    if (rest || model == TAC_SOLID_STVK)
+        stvk_tangent(t->mu, t->lambda, f, rest, convex, a);
+    else if (model == TAC_SOLID_NEO_HOOKEAN)
+        (convex ? tac_solid_convex_neo_hookean : neo_hookean_tangent)(t->mu, t->lambda, f, a);
     else
         corotated_tangent(t->mu, t->lambda, f, a);
     for (int i = 0; i < 9; i++)
@@ -232,9 +246,19 @@ static inline void hessian_of(enum tac_solid_model model, const struct tac_solid
 
 /* ---- ticks ---- */
 
-static inline void push_of(enum tac_solid_model model, const struct tac_solid *t, double step, const double (*x)[3],
-                           double (*j)[3])
+static inline void push_of(enum tac_solid_model model, const struct tac_solid *t, const double *rest, double step,
+                           const double (*x)[3], double (*j)[3])
 {
+    double f[9], e[6], p[9];
+    if (rest) {
+        tac_one_solid_gradient(t->b, x, f);
+        strain_from(f, rest, e);
+        tac_one_stvk_stress(t->mu, t->lambda, f, e, p);
+        for (int k = 0; k < 9; k++)
+            p[k] *= -step;
+        tac_one_solid_push(t->b, p, j);
+        return;
+    }
     tac_one_solid(model, t->b, t->mu, t->lambda, step, x, j);
 }
 
@@ -431,15 +455,19 @@ bool tac_element_is_solid(const struct tac_element *element)
     }                                                                                                                  \
     static double energy_##id(const void *record, const double *rest, const double(*x)[3])                             \
     {                                                                                                                  \
-        return energy_of(MODEL_OF, record, x);                                                                         \
+        return energy_of(MODEL_OF, record, rest, x);                                                                   \
     }                                                                                                                  \
     static void push_##id(const void *record, const double *rest, double step, const double(*x)[3], double(*j)[3])     \
     {                                                                                                                  \
-        push_of(MODEL_OF, record, step, x, j);                                                                         \
+        push_of(MODEL_OF, record, rest, step, x, j);                                                                   \
     }                                                                                                                  \
     static void hessian_##id(const void *record, const double *rest, const double(*x)[3], double *h)                   \
     {                                                                                                                  \
-        hessian_of(MODEL_OF, record, x, h);                                                                            \
+        hessian_of(MODEL_OF, record, rest, false, x, h);                                                               \
+    }                                                                                                                  \
+    static void convex_##id(const void *record, const double *rest, const double(*x)[3], double *h)                    \
+    {                                                                                                                  \
+        hessian_of(MODEL_OF, record, rest, true, x, h);                                                                \
     }                                                                                                                  \
     TAC_VERSIONS                                                                                                       \
     static void tick_##id(const void *record, size_t count, double h, const struct tac_pos *restrict pos,              \
@@ -464,6 +492,7 @@ bool tac_element_is_solid(const struct tac_element *element)
         .energy = energy_##id,                                                                                         \
         .push = push_##id,                                                                                             \
         .hessian = hessian_##id,                                                                                       \
+        .convex = MODEL_OF == TAC_SOLID_COROTATED ? NULL : convex_##id,                                                \
         .tick = tick_##id,                                                                                             \
         .memory = &memory,                                                                                             \
     }

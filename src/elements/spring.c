@@ -31,6 +31,16 @@ static void push(const void *record, const double *rest, double step, const doub
 }
 
 /* With n along the spring: s [(1 - L/l)(1 - n n^T) + n n^T] on both of the diagonal, minus that beside it. */
+static void fill(const double d[3], double l, double along, double across, double *h)
+{
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            const double block = along * ((d[i] / l) * (d[k] / l)) + (i == k ? across : 0);
+            h[6 * i + k] = h[6 * (3 + i) + 3 + k] = block;
+            h[6 * i + 3 + k] = h[6 * (3 + i) + k] = -block;
+        }
+}
+
 static void hessian(const void *record, const double *rest, const double (*x)[3], double *h)
 {
     const struct tac_spring *s = record;
@@ -39,13 +49,21 @@ static void hessian(const void *record, const double *rest, const double (*x)[3]
     memset(h, 0, 36 * sizeof *h);
     if (!(l > 0)) /* no direction, no force: push() */
         return;
-    const double across = s->stiffness * (l - length) / l, along = s->stiffness - across;
-    for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++) {
-            const double block = along * ((d[i] / l) * (d[k] / l)) + (i == k ? across : 0);
-            h[6 * i + k] = h[6 * (3 + i) + 3 + k] = block;
-            h[6 * i + 3 + k] = h[6 * (3 + i) + k] = -block;
-        }
+    const double across = s->stiffness * (l - length) / l;
+    fill(d, l, s->stiffness - across, across, h);
+}
+
+/* A spring that is pressed would give way across. */
+static void convex(const void *record, const double *rest, const double (*x)[3], double *h)
+{
+    const struct tac_spring *s = record;
+    double d[3];
+    const double l = tac_one_length(x, d), length = rest ? *rest : s->length;
+    memset(h, 0, 36 * sizeof *h);
+    if (!(l > 0))
+        return;
+    const double across = fmax(0, s->stiffness * (l - length) / l);
+    fill(d, l, s->stiffness - across, across, h);
 }
 
 /* ---- ticks ---- */
@@ -205,6 +223,7 @@ const struct tac_element tac_element_spring = {
     .energy = energy,
     .push = push,
     .hessian = hessian,
+    .convex = convex,
     .tick = tick,
     .memory = &memory,
 };

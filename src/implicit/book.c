@@ -11,8 +11,8 @@ enum {
     STRETCH,
     BEND,
     CONTACT,
-    DISSIPATED,
-    WORK,
+    LOST,
+    WORK = LOST + TAC_LOST,
     MOMENTUM,
     ANGULAR = MOMENTUM + 3,
     SUMS = ANGULAR + 3
@@ -29,58 +29,43 @@ static bool is_free(const struct tac_implicit *sim, tac_lid v)
 
 static void enter_dissipation(struct tac_implicit *sim)
 {
-    const double w = sim->h * sim->friction_velocity, h2 = sim->h * sim->h;
+    const double w = sim->h * sim->friction_velocity;
     for (size_t e = 0; e < sim->sliding_count; e++) {
         const struct tac_sliding *s = &sim->sliding[e];
         double u[3];
         if (!s->counted)
             continue;
         const double y = tac_implicit_slide(sim, s, sim->x, u);
-        tac_accum_add(&sim->dissipated, s->limit / h2 * tac_implicit_slide_force(y, w) * (y * y));
+        tac_accum_add(&sim->lost[TAC_LOST_FRICTION], s->limit / sim->weight * tac_implicit_slide_force(y, w) * (y * y));
     }
-    for (int k = 0; k < sim->set.count; k++) {
-        const struct tac_implicit_elements *l = &sim->list[k];
-        const int n = l->element->nodes;
-        for (size_t e = 0; e < l->count; e++) {
-            const void *record = tac_element_record(&sim->set.list[k], l->of[e]);
-            const tac_lid *v = record;
-            double at[4][3], g[4][3];
-            if (!l->counted[e] || !(l->damping[e] > 0))
-                continue;
-            tac_implicit_gather(sim->x, v, n, at);
-            l->element->push(record, &l->at_start[e * (size_t)l->element->width], -l->damping[e] / sim->h, at, g);
-            for (int i = 0; i < n; i++)
-                for (size_t c = 0; c < 3; c++)
-                    tac_accum_add(&sim->dissipated,
-                                  g[i][c] * (sim->x[3 * (size_t)v[i] + c] - sim->x0[3 * (size_t)v[i] + c]));
-        }
+    for (struct tac_implicit_walk e = {0}; tac_implicit_next(sim, &e);) {
+        double at[4][3], g[4][3];
+        if (!e.list->counted[e.e] || !(e.list->damping[e.e] > 0))
+            continue;
+        tac_implicit_gather(sim->x, e.v, e.nodes, at);
+        e.list->element->push(e.record, e.from, -e.list->damping[e.e] * sim->rate, at, g);
+        for (int i = 0; i < e.nodes; i++)
+            for (size_t c = 0; c < 3; c++)
+                tac_accum_add(&sim->lost[TAC_LOST_DAMPING],
+                              g[i][c] * (sim->x[3 * (size_t)e.v[i] + c] - sim->x0[3 * (size_t)e.v[i] + c]));
     }
 }
 
 /* Loads push as in the step's prediction; what they push of scripted vertices is their scripts' work. */
 static void enter_loads(struct tac_implicit *sim)
 {
-    const tac_time from = tac_implicit_step_time(sim, sim->step), to = tac_implicit_step_time(sim, sim->step + 1);
     for (size_t e = 0; e < sim->loads.count; e++) {
         const struct tac_load_element *l = &sim->loads.element[e];
-        double at[4][3] = {{0}}, push[3][3], centre[3];
-        tac_implicit_gather(sim->x0, l->v, l->count, at);
-        const double mean = tac_load_mean(sim->scene, &sim->load_times, l->load, from + (to - from) / 2, to - from);
-        tac_load_impulse(sim->scene, l, at, 1, mean, push, centre);
+        double push[3][3];
+        if (sim->scene->settings->load[l->load].kind == TAC_LOAD_WIND)
+            continue;
+        tac_implicit_load(sim, l, push);
         for (int i = 0; i < l->count; i++) {
             const size_t v = (size_t)l->v[i];
             for (size_t c = 0; tac_implicit_mine(sim, l->v[i]) && is_free(sim, l->v[i]) && c < 3; c++)
                 tac_accum_add(&sim->work, push[i][c] * (sim->x[3 * v + c] - sim->x0[3 * v + c]));
         }
     }
-}
-
-/* Where are the pair's vertices, and does its barrier act? */
-static bool touches(const struct tac_implicit *sim, const struct tac_implicit_pair *p, double at[4][3],
-                    struct tac_near *near)
-{
-    tac_implicit_gather(sim->x, p->v, tac_pair_vertices(p->form.type), at);
-    return tac_barrier_near(&p->form, (const double(*)[3])at, near);
 }
 
 /* Collective. Contacts of all ranks, and the least gap of all, NAN if there is none. */
@@ -99,35 +84,49 @@ static enum tac_err count_contacts(struct tac_implicit *sim)
 {
     sim->told.contacts = 0;
     sim->told.least_gap = INFINITY;
-    for (size_t e = 0; e < sim->pair_count; e++) {
-        const struct tac_implicit_pair *p = &sim->pair[e];
-        double at[4][3];
-        struct tac_near near;
-        if (!p->counted || !touches(sim, p, at, &near))
+    for (size_t e = 0; e < sim->touch_count; e++) {
+        const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
+        if (!p->counted)
             continue;
         sim->told.contacts++;
-        sim->told.least_gap = fmin(sim->told.least_gap, near.d - p->form.radius);
+        sim->told.least_gap = fmin(sim->told.least_gap, sim->touch[e].near.d - p->form.radius);
     }
     return over_ranks(sim, &sim->told.contacts, &sim->told.least_gap);
 }
 
+static void enter_wind(struct tac_implicit *sim)
+{
+    for (size_t k = 0; k < sim->wind_count; k++) {
+        const struct tac_load_element *l = &sim->loads.element[sim->wind[k].element];
+        double push[3];
+        tac_implicit_wind_push(sim, &sim->wind[k], sim->x, push);
+        for (int i = 0; i < l->count; i++) {
+            const size_t v = (size_t)l->v[i];
+            for (size_t c = 0; tac_implicit_mine(sim, l->v[i]) && is_free(sim, l->v[i]) && c < 3; c++)
+                tac_accum_add(&sim->work, push[c] * (sim->x[3 * v + c] - sim->x0[3 * v + c]));
+        }
+    }
+}
+
 enum tac_err tac_implicit_enter_step(struct tac_implicit *sim)
 {
-    const double h2 = sim->h * sim->h;
     enter_dissipation(sim);
     enter_loads(sim);
+    enter_wind(sim);
     memset(sim->gradient, 0, 3 * (size_t)sim->count * sizeof *sim->gradient);
     tac_implicit_add_friction(sim, sim->x);
     tac_implicit_add_contact(sim, sim->x);
     for (tac_lid i = 0; i < sim->owned; i++)
         for (size_t c = 0; c < 3; c++)
-            sim->impulse[3 * (size_t)i + c] -= sim->gradient[3 * (size_t)tac_implicit_vertex(sim, i) + c] / sim->h;
+            sim->impulse[3 * (size_t)i + c] -=
+                sim->gradient[3 * (size_t)tac_implicit_vertex(sim, i) + c] * (sim->h / sim->weight);
     tac_implicit_add_elements(sim, sim->x, false);
     tac_implicit_add_elements(sim, sim->x, true);
     for (size_t k = 0; k < sim->script_count; k++) {
         const size_t v = (size_t)sim->script[k].vertex;
         for (size_t c = 0; sim->script[k].on && tac_implicit_mine(sim, (tac_lid)v) && c < 3; c++)
-            tac_accum_add(&sim->work, sim->gradient[3 * v + c] / h2 * (sim->x[3 * v + c] - sim->x0[3 * v + c]));
+            tac_accum_add(&sim->work,
+                          sim->gradient[3 * v + c] / sim->weight * (sim->x[3 * v + c] - sim->x0[3 * v + c]));
     }
     return count_contacts(sim);
 }
@@ -154,17 +153,14 @@ static void enter_vertices(const struct tac_implicit *sim, struct tac_accum sum[
 
 static void enter_elements(const struct tac_implicit *sim, struct tac_accum sum[SUMS])
 {
-    for (int k = 0; k < sim->set.count; k++) {
-        const struct tac_implicit_elements *l = &sim->list[k];
-        for (size_t e = 0; e < l->count; e++) {
-            const void *record = tac_element_record(&sim->set.list[k], l->of[e]);
-            double at[4][3];
-            if (!l->counted[e])
-                continue;
-            tac_implicit_gather(sim->x, record, l->element->nodes, at);
-            tac_accum_add(&sum[l->element->column == TAC_ENERGY_BEND ? BEND : STRETCH],
-                          tac_element_energy(l->element, record, tac_implicit_rest(l, e), at));
-        }
+    for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);) {
+        const struct tac_element *element = w.list->element;
+        double at[4][3];
+        if (!w.list->counted[w.e])
+            continue;
+        tac_implicit_gather(sim->x, w.v, w.nodes, at);
+        tac_accum_add(&sum[element->column == TAC_ENERGY_BEND ? BEND : STRETCH],
+                      tac_element_energy(element, w.record, tac_implicit_rest(w.list, w.e), at));
     }
 }
 
@@ -172,14 +168,14 @@ static void enter_elements(const struct tac_implicit *sim, struct tac_accum sum[
 static enum tac_err look_ahead(struct tac_implicit *sim, double *kappa)
 {
     enum tac_err err;
-    memcpy(sim->ahead, sim->x, 3 * (size_t)sim->count * sizeof *sim->x);
-    for (size_t c = 0; c < 3 * (size_t)sim->count; c++)
-        sim->ahead[c] += sim->h * sim->v[c] + sim->h * sim->h * sim->scene->settings->gravity[c % 3];
+    tac_implicit_begin_scheme(sim);
+    tac_implicit_predict(sim, false);
     for (tac_lid v = 0; v < sim->count; v++)
         sim->held[v] = !sim->scene->mesh->ever_free[v] && sim->script_of[v] < 0;
     sim->pull = 0;
     memset(sim->p, 0, 3 * (size_t)sim->count * sizeof *sim->p);
     TAC_TRY(tac_implicit_find(sim, sim->x, sim->p));
+    TAC_TRY(tac_agree(sim->ctx, tac_implicit_touch(sim, sim->x)));
     TAC_TRY(tac_implicit_begin_stiffness(sim, sim->x, kappa));
 done:
     return err;
@@ -189,15 +185,16 @@ static void enter_contacts(const struct tac_implicit *sim, double kappa, struct 
                            struct tac_energy_row *row)
 {
     row->min_distance = INFINITY;
-    for (size_t e = 0; e < sim->pair_count; e++) {
-        const struct tac_implicit_pair *p = &sim->pair[e];
+    for (size_t e = 0; e < sim->touch_count; e++) {
+        const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
+        const struct tac_near *near = &sim->touch[e].near;
         double at[4][3];
-        struct tac_near near;
-        if (!p->counted || !touches(sim, p, at, &near))
+        if (!p->counted)
             continue;
+        tac_implicit_gather(sim->x, p->v, tac_pair_vertices(p->form.type), at);
         row->contacts++;
-        row->min_distance = fmin(row->min_distance, near.d - p->form.radius);
-        tac_accum_add(&sum[CONTACT], kappa / (sim->h * sim->h) * tac_barrier_energy(&p->form, at, &near));
+        row->min_distance = fmin(row->min_distance, near->d - p->form.radius);
+        tac_accum_add(&sum[CONTACT], kappa / sim->weight * tac_barrier_energy(&p->form, at, near));
     }
 }
 
@@ -213,7 +210,7 @@ enum tac_err tac_implicit_energy(struct tac_implicit *sim, struct tac_energy_row
     enter_vertices(sim, sum);
     enter_elements(sim, sum);
     enter_contacts(sim, kappa, sum, row);
-    sum[DISSIPATED] = sim->dissipated;
+    memcpy(&sum[LOST], sim->lost, sizeof sim->lost);
     sum[WORK] = sim->work;
     TAC_TRY(tac_implicit_sum(sim->ctx, sum, SUMS));
     TAC_TRY(over_ranks(sim, &row->contacts, &row->min_distance));
@@ -226,14 +223,20 @@ enum tac_err tac_implicit_energy(struct tac_implicit *sim, struct tac_energy_row
     row->bend = tac_accum_value(&sum[BEND]);
     row->contact = tac_accum_value(&sum[CONTACT]);
     row->total = tac_accum_value(&total);
-    row->dissipated = tac_accum_value(&sum[DISSIPATED]);
+    struct tac_accum lost = sum[LOST];
+    for (int k = 1; k < TAC_LOST; k++)
+        tac_accum_merge(&lost, &sum[LOST + k]);
+    row->dissipated = tac_accum_value(&lost);
+    row->lost_friction = tac_accum_value(&sum[LOST + TAC_LOST_FRICTION]);
+    row->lost_damping = tac_accum_value(&sum[LOST + TAC_LOST_DAMPING]);
+    row->lost_plasticity = tac_accum_value(&sum[LOST + TAC_LOST_PLASTICITY]);
     row->work = tac_accum_value(&sum[WORK]);
     if (!sim->has_start) {
         sim->has_start = true;
         sim->total_start = total;
     }
     struct tac_accum defect = total; /* total - work + dissipated - start, rounded once */
-    tac_accum_merge(&defect, &sum[DISSIPATED]);
+    tac_accum_merge(&defect, &lost);
     tac_accum_subtract(&defect, &sum[WORK]);
     tac_accum_subtract(&defect, &sim->total_start);
     row->defect = tac_accum_value(&defect);
@@ -254,7 +257,7 @@ static void tell_contact(const struct tac_implicit *sim, const struct tac_implic
     tac_contact_make(p->form.type, p->key, p->v, sim->scene->mesh->vertex_body, at, near, p->form.radius, out);
     for (int i = 0; i < 4; i++)
         out->vertex[i] = i < out->vertex_count ? p->v[i] : -1;
-    out->force = kappa / (sim->h * sim->h) * tac_barrier_gradient(&p->form, at, near, gradient);
+    out->force = kappa / sim->weight * tac_barrier_gradient(&p->form, at, near, gradient);
 }
 
 enum tac_err tac_implicit_contacts(struct tac_implicit *sim, struct tac_contact **out, size_t *count)
@@ -264,13 +267,13 @@ enum tac_err tac_implicit_contacts(struct tac_implicit *sim, struct tac_contact 
     *out = NULL;
     *count = 0;
     TAC_TRY(look_ahead(sim, &kappa));
-    err = tac_alloc(sim->ctx, sim->pair_count, sizeof **out, out);
-    for (size_t e = 0; e < sim->pair_count && !err; e++) {
-        const struct tac_implicit_pair *p = &sim->pair[e];
+    err = tac_alloc(sim->ctx, sim->touch_count, sizeof **out, out);
+    for (size_t e = 0; e < sim->touch_count && !err; e++) {
+        const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
         double at[4][3];
-        struct tac_near near;
-        if (tac_implicit_mine(sim, p->v[0]) && touches(sim, p, at, &near))
-            tell_contact(sim, p, at, &near, kappa, &(*out)[(*count)++]);
+        tac_implicit_gather(sim->x, p->v, tac_pair_vertices(p->form.type), at);
+        if (tac_implicit_mine(sim, p->v[0]))
+            tell_contact(sim, p, at, &sim->touch[e].near, kappa, &(*out)[(*count)++]);
     }
     err = tac_agree(sim->ctx, err);
 done:

@@ -29,11 +29,12 @@ void tac_implicit_destroy(struct tac_implicit **out)
     tac_model_destroy(&sim->model);
     if (sim->own_v != sim->v)
         free(sim->own_v);
-    double *const arrays[] = {sim->x, sim->v,        sim->impulse, sim->x0,     sim->ahead,
-                              sim->p, sim->gradient, sim->trial,   sim->iterate};
+    double *const arrays[] = {sim->x, sim->v,        sim->impulse, sim->x0,      sim->ahead,
+                              sim->p, sim->gradient, sim->trial,   sim->iterate, sim->past};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         free(arrays[k]);
     free(sim->id);
+    free(sim->local_of);
     free(sim->owner);
     free(sim->script);
     free(sim->script_of);
@@ -41,6 +42,8 @@ void tac_implicit_destroy(struct tac_implicit **out)
     free(sim->flow_pos);
     free(sim->flow_vel);
     free(sim->pair);
+    free(sim->touch);
+    free(sim->wind);
     free(sim->sliding);
     if (sim->replica)
         tac_scene_destroy(&sim->scene);
@@ -142,6 +145,8 @@ static enum tac_err make_arrays(struct tac_implicit *sim)
     sim->own_v = sim->v;
     if (sim->id != NULL)
         TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)sim->owned, sizeof *sim->own_v, &sim->own_v));
+    if (sim->scene->settings->implicit.scheme != TAC_IMPLICIT_EULER)
+        TAC_TRY(tac_alloc(sim->ctx, TAC_PAST_NUMBERS * (size_t)sim->count, sizeof *sim->past, &sim->past));
     memcpy(sim->x, sim->scene->mesh->x, n * sizeof *sim->x);
     memcpy(sim->v, sim->scene->mesh->v, n * sizeof *sim->v);
 done:
@@ -158,6 +163,7 @@ static enum tac_err make(struct tac_implicit *sim)
     TAC_TRY(tac_implicit_plastic_create(sim));
     TAC_TRY(tac_loads_collect(sim->ctx, sim->scene, &sim->loads));
     TAC_TRY(tac_load_times_make(sim->ctx, sim->scene, &sim->load_times));
+    TAC_TRY(tac_implicit_wind_create(sim));
     TAC_TRY(tac_model_create(sim->ctx, sim->scene, &sim->model));
     measure(sim);
     TAC_TRY(make_scripts(sim));
@@ -179,9 +185,11 @@ enum tac_err tac_implicit_create(struct tac_ctx *ctx, struct tac_scene *scene, s
     if (part != NULL) {
         TAC_TRY(tac_implicit_replicate(ctx, scene, &sim->scene, &sim->owner));
         sim->replica = true;
+        sim->local = scene;
         err = tac_alloc(ctx, (size_t)part->owned, sizeof *sim->id, &sim->id);
         if (!err)
             memcpy(sim->id, part->vertex_id, (size_t)part->owned * sizeof *sim->id);
+        err = err ? err : tac_alloc(ctx, (size_t)sim->scene->mesh->vertex_count, sizeof *sim->local_of, &sim->local_of);
         TAC_TRY(tac_agree(ctx, err));
     }
     sim->count = sim->scene->mesh->vertex_count;
@@ -216,5 +224,16 @@ enum tac_err tac_implicit_sum(struct tac_ctx *ctx, struct tac_accum *sum, int co
         sum[k].pending = 1;
         tac_accum_carry(&sum[k]);
     }
+    return TAC_OK;
+}
+
+enum tac_err tac_implicit_share(struct tac_implicit *sim, double *x)
+{
+    for (tac_lid v = 0; v < sim->count; v++)
+        for (size_t k = 3 * (size_t)v; k < 3 * (size_t)v + 3; k++)
+            x[k] = tac_implicit_mine(sim, v) ? x[k] + 0. : 0; /* no -0: on several ranks a sum has none */
+    if (sim->ctx->size > 1 &&
+        MPI_Allreduce(MPI_IN_PLACE, x, 3 * sim->count, MPI_DOUBLE, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS)
+        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while sharing the vertices' values");
     return TAC_OK;
 }

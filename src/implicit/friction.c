@@ -35,23 +35,21 @@ enum tac_err tac_implicit_lag(struct tac_implicit *sim, const double *x)
 {
     enum tac_err err = TAC_OK;
     sim->sliding_count = 0;
-    for (size_t e = 0; e < sim->pair_count; e++) {
-        const struct tac_implicit_pair *p = &sim->pair[e];
+    for (size_t e = 0; e < sim->touch_count; e++) {
+        const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
+        const struct tac_near *near = &sim->touch[e].near;
         double at[4][3], gradient[4][3];
-        struct tac_near near;
         if (!(p->friction > 0))
             continue;
         tac_implicit_gather(x, p->v, tac_pair_vertices(p->form.type), at);
-        if (!tac_barrier_near(&p->form, at, &near))
-            continue;
-        const double push = tac_barrier_gradient(&p->form, at, &near, gradient);
+        const double push = tac_barrier_gradient(&p->form, at, near, gradient);
         TAC_TRY(
             tac_grow(sim->ctx, &sim->sliding, &sim->sliding_capacity, sim->sliding_count + 1, sizeof *sim->sliding));
         struct tac_sliding *s = &sim->sliding[sim->sliding_count++];
         s->type = p->form.type;
         memcpy(s->v, p->v, sizeof s->v);
-        memcpy(s->w, near.w, sizeof s->w);
-        memcpy(s->n, near.n, sizeof s->n);
+        memcpy(s->w, near->w, sizeof s->w);
+        memcpy(s->n, near->n, sizeof s->n);
         s->limit = p->friction * sim->kappa * push;
         s->counted = p->counted;
     }

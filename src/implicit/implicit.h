@@ -9,13 +9,13 @@
  * from the scene, and sums over all are exact, so all ranks take the same decisions, and no bit depends on their
  * number.
  *
- * State at the end of a step: positions, velocities, where scripts caught their vertices, what has yielded, and the
- * sums of the book. Everything else is made anew in the next step.
+ * State at the end of a step: positions, velocities, what the scheme remembers besides, where scripts caught their
+ * vertices, what has yielded, and the sums of the book. Everything else is made anew in the next step.
  *
  *     struct tac_implicit *sim = NULL;
  *     TAC_TRY(tac_implicit_create(ctx, scene, &sim));
  *     while (sim->now < t)
- *         TAC_TRY(tac_implicit_step(sim));
+ *         TAC_TRY(tac_implicit_step(sim, t));
  *     tac_implicit_destroy(&sim);
  */
 #ifndef TACTUS_IMPLICIT_IMPLICIT_H
@@ -29,6 +29,8 @@
 #include "state/snapshot.h"
 #include <tactus/contact.h>
 
+enum { TAC_LOST_FRICTION, TAC_LOST_DAMPING, TAC_LOST_PLASTICITY, TAC_LOST };
+
 struct tac_implicit_search;
 struct tac_implicit_system;
 
@@ -40,6 +42,12 @@ struct tac_implicit_pair {
     double friction; /* mu */
     double before;   /* distance at the iterate before, m; INFINITY: not known */
     bool counted;    /* this rank enters it in sums: it owns the lowest vertex */
+};
+
+/* One that is nearer than its thickness. */
+struct tac_implicit_touch {
+    size_t pair; /* place in the list */
+    struct tac_near near;
 };
 
 /* A pair as friction sees it throughout a lag (docs/implicit.md, Friction). */
@@ -58,9 +66,17 @@ struct tac_implicit_elements {
     size_t *of;       /* owned, (count): their place in the list of all */
     uint8_t *counted; /* owned, (count) */
     double *damping;  /* owned, (count): s; 0: none */
-    double *at_start; /* owned, (count, width): strain at the step's start */
+    double *at_start; /* owned, (count, width): strain that damping measures from in this step (scheme.c) */
     double *yield;    /* owned, (count): limit of the elastic strain, 0: none; NULL: none has one */
     double *rest;     /* owned, (count, width), state: what strain is measured against, of those that have one */
+};
+
+/* An element that a wind blows at, in the step under way (wind.c). */
+struct tac_implicit_wind {
+    size_t element;     /* of the loads */
+    bool counted;       /* this rank enters it in sums */
+    double n[3], drag;  /* its normal; half of drag times area, N s^2/m^2 */
+    double speed, from; /* of the air along n, m/s; where its velocity is measured from, m */
 };
 
 /* A scripted vertex. */
@@ -76,30 +92,40 @@ struct tac_implicit_script {
 
 struct tac_implicit {
     struct tac_ctx *ctx;
-    struct tac_scene *scene; /* the whole scene: borrowed on one rank, else owned */
-    bool replica;            /* it is owned */
-    tac_lid count, owned;    /* vertices of the scene; of this rank */
-    tac_gid *id;             /* owned, (owned): ascending; NULL on one rank */
-    int32_t *owner;          /* owned, (count): rank */
-    struct tac_model *model; /* owned */
+    struct tac_scene *scene;       /* the whole scene: borrowed on one rank, else owned */
+    bool replica;                  /* it is owned */
+    const struct tac_scene *local; /* borrowed: what this rank has of it on several ranks, else NULL */
+    tac_lid *local_of;             /* owned, (count): scratch, of several ranks; else NULL */
+    tac_lid count, owned;          /* vertices of the scene; of this rank */
+    tac_gid *id;                   /* owned, (owned): ascending; NULL on one rank */
+    int32_t *owner;                /* owned, (count): rank */
+    struct tac_model *model;       /* owned */
     struct tac_element_set set;
     struct tac_implicit_elements list[TAC_ELEMENTS];
     struct tac_loads loads;
     struct tac_load_times load_times;
+    size_t wind_count;
+    struct tac_implicit_wind *wind; /* owned */
 
     /* lengths of the scene and the tolerances that follow from them; the same on all ranks */
     double h, diagonal_m, velocity_tol, friction_velocity, mean_mass, stiffness_least;
+
+    /* of the scheme in the step under way (scheme.c): what turns forces at the step's end into places, s^2; and rates
+     * of strain are `rate` times the strain's distance from where damping measures from, 1/s */
+    double weight, rate;
 
     /* state */
     tac_time now;
     int64_t step;    /* that ended at now */
     double *x, *v;   /* owned, (count, 3): m, m/s */
+    double *past;    /* owned, (count, TAC_PAST_NUMBERS): what the scheme remembers besides; NULL: nothing */
     double *own_v;   /* owned by `v` on one rank, else (owned, 3): velocities in the order of `id` */
     double *impulse; /* owned, (owned, 3): of contact since it was last set to 0, N s */
     size_t script_count;
-    struct tac_implicit_script *script;             /* owned: of all ranks, ascending by vertex */
-    int32_t *script_of;                             /* owned, (count): or -1 */
-    struct tac_accum dissipated, work, total_start; /* this rank's part of the first two */
+    struct tac_implicit_script *script; /* owned: of all ranks, ascending by vertex */
+    int32_t *script_of;                 /* owned, (count): or -1 */
+    struct tac_accum lost[TAC_LOST];    /* dissipated by friction, damping, plasticity: this rank's part */
+    struct tac_accum work, total_start; /* work: this rank's part */
     bool has_start;
     struct tac_counters counters;
 
@@ -114,6 +140,9 @@ struct tac_implicit {
     double kappa, pull; /* of the barrier; of the augmented Lagrangian (0: not under way) */
     size_t pair_count, pair_capacity;
     struct tac_implicit_pair *pair; /* owned, ascending by key */
+    size_t touch_count, touch_capacity;
+    struct tac_implicit_touch *touch; /* owned: the pairs that are nearer than their thickness at touch_of, in order */
+    const double *touch_of;           /* sim->x or sim->trial; NULL: the list is of no place */
     size_t sliding_count, sliding_capacity;
     struct tac_sliding *sliding;        /* owned */
     struct tac_implicit_search *search; /* owned */
@@ -140,10 +169,29 @@ enum tac_err tac_implicit_replicate(struct tac_ctx *ctx, const struct tac_scene 
 
 /* ---- steps: step.c ---- */
 
-/* Collective. To the end of the next step.  TAC_ERR_RUN: Newton's method does not converge; now is as it was. */
-enum tac_err tac_implicit_step(struct tac_implicit *sim);
+/* Collective. To the end of the next step, or to `limit` where that is a rounding beside it.  TAC_ERR_RUN: Newton's
+ * method does not converge; now is as it was. */
+enum tac_err tac_implicit_step(struct tac_implicit *sim, tac_time limit);
 /* Local. When step k ends. */
 tac_time tac_implicit_step_time(const struct tac_implicit *sim, int64_t k);
+
+/* ---- schemes: scheme.c ---- */
+
+/* Local. Weights of the step that begins now. */
+void tac_implicit_begin_scheme(struct tac_implicit *sim);
+/* Local. sim->ahead: where inertia and gravity would take the vertices, and loads if they are asked for. */
+void tac_implicit_predict(struct tac_implicit *sim, bool loads);
+/* Collective. Accelerations at t = 0, of a scheme that remembers them. */
+enum tac_err tac_implicit_start_scheme(struct tac_implicit *sim);
+/* Local. Strains that damping measures from in the step that begins. */
+void tac_implicit_begin_dampers(struct tac_implicit *sim);
+/* Local. Velocities, and what is remembered of the step from x0 to x. */
+void tac_implicit_end_scheme(struct tac_implicit *sim);
+/* Local. Where a load finds its element in the step under way, and the mean of its factor; its forces, N, of one that
+ * is no wind. */
+void tac_implicit_load_places(const struct tac_implicit *sim, const struct tac_load_element *load, double at[4][3],
+                              double *mean);
+void tac_implicit_load(const struct tac_implicit *sim, const struct tac_load_element *load, double push[3][3]);
 
 /* ---- the book: book.c ---- */
 
@@ -192,6 +240,38 @@ static inline void tac_implicit_gather(const double *x, const tac_lid *v, int n,
         memcpy(out[i], &x[3 * (size_t)v[i]], 3 * sizeof(double));
 }
 
+/* The elements that reach a vertex of this rank, kind by kind, ascending by id:
+ *
+ *     for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);)
+ *         ... w.list->damping[w.e] ...
+ */
+struct tac_implicit_walk {
+    int kind;
+    size_t next;
+    const struct tac_implicit_elements *list;
+    size_t e; /* in list */
+    const void *record;
+    const tac_lid *v; /* its nodes, with which the record begins */
+    int nodes;
+    double *from; /* (width): of list->at_start */
+};
+static inline bool tac_implicit_next(const struct tac_implicit *sim, struct tac_implicit_walk *w)
+{
+    while (w->kind < sim->set.count && w->next == sim->list[w->kind].count) {
+        w->kind++;
+        w->next = 0;
+    }
+    if (w->kind == sim->set.count)
+        return false;
+    w->list = &sim->list[w->kind];
+    w->e = w->next++;
+    w->v = tac_element_stencil(&sim->set.list[w->kind], w->list->of[w->e]);
+    w->record = w->v;
+    w->nodes = w->list->element->nodes;
+    w->from = &w->list->at_start[w->e * (size_t)w->list->element->width];
+    return true;
+}
+
 /* Collective. Exact sums over all ranks, carried. */
 enum tac_err tac_implicit_sum(struct tac_ctx *ctx, struct tac_accum *sum, int count);
 /* Collective. x (count, 3): own vertices' values to all ranks. */
@@ -209,15 +289,32 @@ void tac_implicit_search_destroy(struct tac_implicit_search **search);
  * there or on the way.  A list that still is so is kept. */
 enum tac_err tac_implicit_find(struct tac_implicit *sim, const double *x, const double *p);
 
+/* touch.c. Local. Makes the list of the pairs that touch at x, sim->x or sim->trial; a list of x is kept. */
+enum tac_err tac_implicit_touch(struct tac_implicit *sim, const double *x);
+static inline const struct tac_implicit_pair *tac_implicit_touching(const struct tac_implicit *sim, size_t e)
+{
+    return &sim->pair[sim->touch[e].pair];
+}
+
 /* terms.c. Collective: the incremental potential at x, and the sum of the sizes of its terms. */
 enum tac_err tac_implicit_potential(struct tac_implicit *sim, const double *x, double *value, double *size);
-/* Local. What inertia, elasticity, contact add to sim->gradient of own vertices at x. */
+/* Local. What inertia, elasticity, contact (the pairs that touch) add to sim->gradient of own vertices at x. */
 void tac_implicit_add_inertia(struct tac_implicit *sim, const double *x);
 void tac_implicit_add_elements(struct tac_implicit *sim, const double *x, bool dampers);
 void tac_implicit_add_contact(struct tac_implicit *sim, const double *x);
 void tac_implicit_add_friction(struct tac_implicit *sim, const double *x);
-/* Local. Strains at x, that dampers measure from. */
-void tac_implicit_begin_dampers(struct tac_implicit *sim, const double *x);
+void tac_implicit_add_wind(struct tac_implicit *sim, const double *x);
+
+/* wind.c. Local. Normals and speeds of the step that begins; an element's relative speed, its potential, its force on
+ * each of its vertices, N, and its Hessian (3 count, 3 count). */
+enum tac_err tac_implicit_wind_create(struct tac_implicit *sim);
+void tac_implicit_begin_wind(struct tac_implicit *sim);
+double tac_implicit_wind_speed(const struct tac_implicit *sim, const struct tac_implicit_wind *w, const double *x);
+double tac_implicit_wind_energy(const struct tac_implicit *sim, const struct tac_implicit_wind *w, const double *x);
+void tac_implicit_wind_push(const struct tac_implicit *sim, const struct tac_implicit_wind *w, const double *x,
+                            double push[3]);
+void tac_implicit_wind_hessian(const struct tac_implicit *sim, const struct tac_implicit_wind *w, const double *x,
+                               double *dense);
 
 /* plastic.c. Local. */
 enum tac_err tac_implicit_plastic_create(struct tac_implicit *sim);
@@ -231,7 +328,7 @@ static inline const double *tac_implicit_rest(const struct tac_implicit_elements
 }
 
 /* friction.c */
-/* Local. What friction goes by from now on: the contacts at x. */
+/* Local. What friction goes by from now on: the pairs that touch at x. */
 enum tac_err tac_implicit_lag(struct tac_implicit *sim, const double *x);
 /* f0, and f1 / y of a slide y >= 0 under friction that is smooth under w. */
 double tac_implicit_slide_energy(double y, double w);
@@ -239,9 +336,9 @@ double tac_implicit_slide_force(double y, double w);
 /* Local. How a pair has slid since the step's start: a vector along its surface; its length. */
 double tac_implicit_slide(const struct tac_implicit *sim, const struct tac_sliding *s, const double *x, double u[3]);
 
-/* stiffness.c. Collective. kappa at the step's start; after an iterate. */
+/* stiffness.c. Collective. kappa at the step's start; after an iterate.  By the pairs that touch at x. */
 enum tac_err tac_implicit_begin_stiffness(struct tac_implicit *sim, const double *x, double *kappa);
-enum tac_err tac_implicit_adapt_stiffness(struct tac_implicit *sim, const double *x, bool *changed);
+enum tac_err tac_implicit_adapt_stiffness(struct tac_implicit *sim, bool *changed);
 /* Local. kappa's lower bound where it is adaptive. */
 double tac_implicit_least_stiffness(const struct tac_implicit *sim);
 
@@ -249,10 +346,14 @@ double tac_implicit_least_stiffness(const struct tac_implicit *sim);
  * semi-definite one, looking at the nodes that are not held (nodes). */
 void tac_implicit_project(int nodes, const bool *held, double *h);
 
-/* system.c. Collective. Newton's direction into sim->p, of all vertices. */
+/* system.c. Collective. Newton's direction into sim->p, of all vertices; rough: as of struct tac_solve_rule; sharpen:
+ * then as exact as the scene asks for. */
 enum tac_err tac_implicit_system_create(struct tac_implicit *sim);
 void tac_implicit_system_destroy(struct tac_implicit_system **system);
 enum tac_err tac_implicit_begin_system(struct tac_implicit *sim);
-enum tac_err tac_implicit_direction(struct tac_implicit *sim, const double *x);
+enum tac_err tac_implicit_direction(struct tac_implicit *sim, const double *x, double rough);
+enum tac_err tac_implicit_sharpen(struct tac_implicit *sim);
+/* Local. Does the length of sim->p tell whether a step has converged? */
+bool tac_implicit_is_exact(const struct tac_implicit *sim);
 
 #endif

@@ -11,7 +11,7 @@ struct vertex {
 };
 
 struct element {
-    tac_gid id, vertex[3];
+    tac_gid id, vertex[4];
 };
 
 /* Rows of all ranks, ascending by the id with which a row begins; of `total` rows with ids 0, 1, ... */
@@ -145,24 +145,29 @@ enum tac_err tac_implicit_replicate(struct tac_ctx *ctx, const struct tac_scene 
     struct tac_pieces *p = NULL;
     struct tac_scene *s = NULL;
     struct vertex *vertex = NULL;
-    struct element *triangle = NULL, *segment = NULL;
+    struct element *triangle = NULL, *segment = NULL, *tetrahedron = NULL;
     TAC_TRY(tac_pieces_of(ctx, local, &p));
     TAC_TRY(gather_vertices(ctx, p, &vertex));
     TAC_TRY(gather_elements(ctx, (size_t)p->triangle_count, p->triangle_id, p->triangle, 3, (size_t)p->triangle_total,
                             &triangle));
     TAC_TRY(gather_elements(ctx, (size_t)p->segment_count, p->segment_id, p->segment, 2, (size_t)p->segment_total,
                             &segment));
+    TAC_TRY(gather_elements(ctx, (size_t)p->tetrahedron_count, p->tetrahedron_id, p->tetrahedron, 4,
+                            (size_t)p->tetrahedron_total, &tetrahedron));
     err = tac_scene_make(ctx, local->settings, &s);
     if (!err) {
         s->mesh->vertex_count = (tac_lid)p->vertex_total;
         s->mesh->triangle_count = (tac_lid)p->triangle_total;
         s->mesh->segment_count = (tac_lid)p->segment_total;
+        s->mesh->tetrahedron_count = (tac_lid)p->tetrahedron_total;
         err = set_vertices(ctx, vertex, s, owner);
     }
     if (!err)
         err = set_elements(ctx, triangle, (size_t)p->triangle_total, 3, &s->mesh->triangle);
     if (!err)
         err = set_elements(ctx, segment, (size_t)p->segment_total, 2, &s->mesh->segment);
+    if (!err && p->tetrahedron_total > 0)
+        err = set_elements(ctx, tetrahedron, (size_t)p->tetrahedron_total, 4, &s->mesh->tetrahedron);
     if (!err)
         err = tac_topology_create(ctx, s->mesh->vertex_count, s->mesh->triangle_count, s->mesh->triangle,
                                   s->mesh->segment_count, s->mesh->segment, &s->mesh->topology);
@@ -172,6 +177,7 @@ done:
     free(vertex);
     free(triangle);
     free(segment);
+    free(tetrahedron);
     if (err)
         tac_scene_destroy(&s);
     *whole = s;

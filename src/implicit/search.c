@@ -5,15 +5,16 @@
  * the way that its boxes were made for.
  *
  * A rank looks for the pairs that reach a vertex of its own: its own primitives against each other, and against those
- * of the others.
+ * of the others.  Primitives that never move meet only what does, and their boxes are made once.
  */
 #include "geometry/tree.h"
 #include "implicit/implicit.h"
 #include <math.h>
 #include <stdlib.h>
 
-/* Kinds of primitives; of each the own ones and those of other ranks. */
+/* Kinds of primitives; of each the own ones and those of other ranks, that ever move and that do not. */
 enum { VERTICES, TRIANGLES, EDGES, SEGMENTS, PARTICLES, SHAPES };
+enum { OTHER = 1, STILL = 2, SORTS = 4 };
 
 struct shape {
     int nodes;
@@ -25,11 +26,11 @@ struct shape {
 };
 
 struct tac_implicit_search {
-    struct shape shape[SHAPES][2]; /* [.][0]: own ones */
-    double skin, reach;            /* reach: half of the largest thickness */
-    double *from, *way;            /* owned, (count, 3): what the list was made for; from NULL: there is none */
-    bool made;
-    int32_t *scratch; /* owned: as many as the largest shape */
+    struct shape shape[SHAPES][SORTS]; /* [.][0]: own ones that move */
+    double skin, reach;                /* reach: half of the largest thickness */
+    double *from, *way;                /* owned, (count, 3): what the list was made for; from NULL: there is none */
+    bool made, boxed;                  /* boxed: so are what never moves */
+    int32_t *scratch;                  /* owned: as many as the largest shape */
 };
 
 static void clear_shape(struct shape *s)
@@ -46,8 +47,8 @@ void tac_implicit_search_destroy(struct tac_implicit_search **search)
     if (s == NULL)
         return;
     for (int k = 0; k < SHAPES; k++)
-        for (int other = 0; other < 2; other++)
-            clear_shape(&s->shape[k][other]);
+        for (int sort = 0; sort < SORTS; sort++)
+            clear_shape(&s->shape[k][sort]);
     free(s->from);
     free(s->way);
     free(s->scratch);
@@ -64,7 +65,16 @@ struct source {
     const tac_lid *pick;   /* (count): which are meant, where it is not negative; NULL: all */
 };
 
-static enum tac_err make_shape(struct tac_implicit *sim, const struct source *from, bool other, struct shape *s)
+static int sort_of(const struct tac_implicit *sim, const tac_lid *v, int n)
+{
+    int sort = tac_implicit_reaches(sim, v, n) ? STILL : STILL | OTHER;
+    for (int i = 0; i < n; i++)
+        if (sim->scene->mesh->ever_free[v[i]] || sim->script_of[v[i]] >= 0)
+            sort &= ~STILL;
+    return sort;
+}
+
+static enum tac_err make_shape(struct tac_implicit *sim, const struct source *from, int sort, struct shape *s)
 {
     enum tac_err err;
     s->nodes = from->nodes;
@@ -72,7 +82,7 @@ static enum tac_err make_shape(struct tac_implicit *sim, const struct source *fr
     TAC_TRY(tac_alloc(sim->ctx, (size_t)from->count * (size_t)from->nodes, sizeof *s->vertex, &s->vertex));
     for (tac_lid i = 0; i < from->count; i++) {
         const tac_lid *v = from->vertex ? &from->vertex[(size_t)i * (size_t)from->nodes] : &i;
-        if ((from->pick && from->pick[i] < 0) || tac_implicit_reaches(sim, v, from->nodes) == other)
+        if ((from->pick && from->pick[i] < 0) || sort_of(sim, v, from->nodes) != sort)
             continue;
         memcpy(&s->vertex[(size_t)s->count * (size_t)from->nodes], v, (size_t)from->nodes * sizeof *v);
         s->id[s->count++] = i;
@@ -106,9 +116,9 @@ enum tac_err tac_implicit_search_create(struct tac_implicit *sim)
         [SEGMENTS] = {2, mesh->topology->edge_count, mesh->topology->edge, mesh->topology->edge_segment},
         [PARTICLES] = {1, mesh->vertex_count, NULL, particle}};
     for (int k = 0; k < SHAPES; k++)
-        for (int other = 0; other < 2; other++) {
-            TAC_TRY(make_shape(sim, &source[k], other, &s->shape[k][other]));
-            most = s->shape[k][other].count > most ? s->shape[k][other].count : most;
+        for (int sort = 0; sort < SORTS; sort++) {
+            TAC_TRY(make_shape(sim, &source[k], sort, &s->shape[k][sort]));
+            most = s->shape[k][sort].count > most ? s->shape[k][sort].count : most;
         }
     TAC_TRY(tac_alloc(sim->ctx, (size_t)most, 4 * sizeof *s->scratch, &s->scratch));
     TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)sim->count, sizeof *s->from, &s->from));
@@ -217,19 +227,45 @@ static enum tac_err meet(struct tac_implicit *sim, enum tac_pair_type type, cons
 static enum tac_err meet_all(struct tac_implicit *sim, enum tac_pair_type type, int a, int b)
 {
     enum tac_err err;
-    struct shape(*s)[2] = sim->search->shape;
-    TAC_TRY(meet(sim, type, &s[a][0], &s[b][0]));
-    TAC_TRY(meet(sim, type, &s[a][0], &s[b][1]));
-    if (a != b)
-        TAC_TRY(meet(sim, type, &s[a][1], &s[b][0]));
+    struct shape(*s)[SORTS] = sim->search->shape;
+    for (int i = 0; i < SORTS; i++)
+        for (int k = a == b ? i : 0; k < SORTS; k++)
+            if (!(i & k)) /* not both of others, nor both still */
+                TAC_TRY(meet(sim, type, &s[a][i], &s[b][k]));
 done:
     return err;
 }
 
+struct place {
+    uint64_t key;
+    size_t at;
+};
+
 static int compare(const void *a, const void *b)
 {
-    const struct tac_implicit_pair *x = a, *y = b;
+    const struct place *x = a, *y = b;
     return (x->key > y->key) - (x->key < y->key);
+}
+
+/* Ascending by key. */
+static enum tac_err sort_pairs(struct tac_implicit *sim)
+{
+    enum tac_err err;
+    struct place *place = NULL;
+    struct tac_implicit_pair *sorted = NULL;
+    const size_t n = sim->pair_count;
+    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *place, &place));
+    TAC_TRY(tac_alloc(sim->ctx, sim->pair_capacity, sizeof *sorted, &sorted));
+    for (size_t e = 0; e < n; e++)
+        place[e] = (struct place){sim->pair[e].key, e};
+    qsort(place, n, sizeof *place, compare);
+    for (size_t e = 0; e < n; e++)
+        sorted[e] = sim->pair[place[e].at];
+    free(sim->pair);
+    sim->pair = sorted;
+done:
+    free(place);
+    return err;
 }
 
 static enum tac_err make_list(struct tac_implicit *sim)
@@ -237,21 +273,23 @@ static enum tac_err make_list(struct tac_implicit *sim)
     enum tac_err err;
     struct tac_implicit_search *s = sim->search;
     for (int k = 0; k < SHAPES; k++)
-        for (int other = 0; other < 2; other++) {
-            struct shape *shape = &s->shape[k][other];
-            if (shape->count == 0)
+        for (int sort = 0; sort < SORTS; sort++) {
+            struct shape *shape = &s->shape[k][sort];
+            if (shape->count == 0 || ((sort & STILL) && s->boxed))
                 continue;
             for (tac_lid i = 0; i < shape->count; i++)
                 make_box(sim, shape, i, &shape->box[i]);
             tac_tree_refit(shape->tree, shape->box, s->scratch);
         }
+    s->boxed = true;
     sim->pair_count = 0;
+    sim->touch_of = NULL;
     TAC_TRY(meet_all(sim, TAC_PAIR_VERTEX_TRIANGLE, VERTICES, TRIANGLES));
     TAC_TRY(meet_all(sim, TAC_PAIR_EDGE_EDGE, EDGES, EDGES));
     TAC_TRY(meet_all(sim, TAC_PAIR_VERTEX_SEGMENT, VERTICES, SEGMENTS));
     TAC_TRY(meet_all(sim, TAC_PAIR_VERTEX_VERTEX, PARTICLES, PARTICLES));
     if (sim->pair_count > 0)
-        qsort(sim->pair, sim->pair_count, sizeof *sim->pair, compare);
+        TAC_TRY(sort_pairs(sim));
 done:
     return err;
 }

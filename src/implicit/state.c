@@ -5,6 +5,13 @@
 
 /* ---- out ---- */
 
+#define TAC_PAST_BYTES (TAC_PAST_NUMBERS * sizeof(double))
+
+static double *past_of(const struct tac_implicit *sim, tac_lid v)
+{
+    return &sim->past[TAC_PAST_NUMBERS * (size_t)v];
+}
+
 static enum tac_err collect_vertices(struct tac_implicit *sim, struct tac_vertex_rows *r)
 {
     enum tac_err err;
@@ -27,6 +34,11 @@ static enum tac_err collect_vertices(struct tac_implicit *sim, struct tac_vertex
         memcpy(&r->v[3 * i], &sim->v[3 * v], 3 * sizeof *r->v);
     }
     memcpy(r->impulse, sim->impulse, 3 * n * sizeof *r->impulse);
+    if (sim->past == NULL)
+        goto done;
+    TAC_TRY(tac_alloc(sim->ctx, TAC_PAST_NUMBERS * n, sizeof *r->past, &r->past));
+    for (size_t i = 0; i < n; i++)
+        memcpy(&r->past[TAC_PAST_NUMBERS * i], past_of(sim, tac_implicit_vertex(sim, (tac_lid)i)), TAC_PAST_BYTES);
 done:
     return err;
 }
@@ -76,14 +88,18 @@ static enum tac_err collect(struct tac_implicit *sim, struct tac_checkpoint *c)
     enum tac_err err;
     const struct tac_local_mesh *m = sim->scene->mesh;
     c->now = sim->now;
+    c->has_past = sim->past != NULL;
     c->vertex_total = m->vertex_count;
     c->triangle_total = m->triangle_count;
     c->segment_total = m->segment_count;
+    c->tetrahedron_total = m->tetrahedron_count;
     TAC_TRY(collect_vertices(sim, &c->vertices));
     TAC_TRY(collect_elements(sim, m->triangle, m->triangle_count, 3, &c->mesh.triangle_count, &c->mesh.triangle_id,
                              &c->mesh.triangle));
     TAC_TRY(collect_elements(sim, m->segment, m->segment_count, 2, &c->mesh.segment_count, &c->mesh.segment_id,
                              &c->mesh.segment));
+    TAC_TRY(collect_elements(sim, m->tetrahedron, m->tetrahedron_count, 4, &c->mesh.tetrahedron_count,
+                             &c->mesh.tetrahedron_id, &c->mesh.tetrahedron));
     TAC_TRY(collect_scripts(sim, c));
     TAC_TRY(tac_implicit_rests_out(sim, c));
 done:
@@ -94,17 +110,24 @@ enum tac_err tac_implicit_state_out(struct tac_implicit *sim, struct tac_checkpo
 {
     enum tac_err err;
     struct tac_checkpoint *c = NULL;
-    struct tac_accum sum[2] = {sim->dissipated, sim->work};
+    struct tac_accum sum[TAC_LOST + 1];
+    memcpy(sum, sim->lost, sizeof sim->lost);
+    sum[TAC_LOST] = sim->work;
     *out = NULL;
     TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *c, &c));
     TAC_TRY(collect(sim, c));
 done:
     err = tac_agree(sim->ctx, err);
     if (!err)
-        err = tac_implicit_sum(sim->ctx, sum, 2);
+        err = tac_implicit_sum(sim->ctx, sum, TAC_LOST + 1);
     if (!err) {
+        c->has_losses = 1;
+        memcpy(c->lost, sum, sizeof c->lost);
         c->dissipated = sum[0];
-        c->work = sum[1];
+        for (int k = 1; k < TAC_LOST; k++)
+            tac_accum_merge(&c->dissipated, &sum[k]);
+        tac_accum_carry(&c->dissipated);
+        c->work = sum[TAC_LOST];
         c->total_start = sim->total_start;
         tac_accum_carry(&c->total_start);
         for (int k = 0; k < 3; k++)
@@ -122,7 +145,7 @@ done:
 
 struct vertex {
     tac_gid id;
-    double x[3], v[3], impulse[3];
+    double x[3], v[3], impulse[3], past[TAC_PAST_NUMBERS];
 };
 
 struct script {
@@ -175,6 +198,8 @@ static enum tac_err take_vertices(struct tac_implicit *sim, const struct tac_ver
         memcpy(row[k].x, &r->x[3 * k], sizeof row[k].x);
         memcpy(row[k].v, &r->v[3 * k], sizeof row[k].v);
         memcpy(row[k].impulse, &r->impulse[3 * k], sizeof row[k].impulse);
+        if (r->past != NULL)
+            memcpy(row[k].past, &r->past[TAC_PAST_NUMBERS * k], sizeof row[k].past);
     }
 done:
     err = gather(sim->ctx, err, (size_t)r->count, row, sizeof *row, &all, &total);
@@ -183,6 +208,8 @@ done:
         TAC_CHECK(all[k].id >= 0 && all[k].id < sim->count);
         memcpy(&sim->x[3 * v], all[k].x, sizeof all[k].x);
         memcpy(&sim->v[3 * v], all[k].v, sizeof all[k].v);
+        if (sim->past != NULL)
+            memcpy(past_of(sim, (tac_lid)v), all[k].past, sizeof all[k].past);
         const tac_lid own = sim->id ? tac_id_find(sim->id, sim->owned, all[k].id) : (tac_lid)v;
         if (own >= 0)
             memcpy(&sim->impulse[3 * (size_t)own], all[k].impulse, sizeof all[k].impulse);
@@ -252,12 +279,19 @@ enum tac_err tac_implicit_state_in(struct tac_implicit *sim, const struct tac_ch
     const struct tac_accum nothing = {{0}, 0, 0};
     static const struct tac_counters zero;
     const bool first = sim->ctx->rank == 0;
+    if (sim->past != NULL && !c->has_past)
+        TAC_TRY(tac_fail(sim->ctx, TAC_ERR_INPUT,
+                         "the checkpoint does not have what integrator.scheme \"%s\" remembers of the step before; go "
+                         "on with the scene that the checkpoint is of",
+                         sim->scene->settings->implicit.scheme == TAC_IMPLICIT_BDF2 ? "bdf2" : "newmark"));
+    sim->touch_of = NULL;
     TAC_TRY(take_vertices(sim, &c->vertices));
     TAC_TRY(take_scripts(sim, c));
     TAC_TRY(take_rests(sim, c));
     sim->now = c->now;
     sim->step = step_of(sim, c->now);
-    sim->dissipated = first ? c->dissipated : nothing;
+    for (int k = 0; k < TAC_LOST; k++)
+        sim->lost[k] = first ? c->lost[k] : nothing;
     sim->work = first ? c->work : nothing;
     sim->total_start = c->total_start;
     sim->has_start = c->has_start != 0;

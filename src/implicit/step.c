@@ -12,6 +12,7 @@
 #define TAC_PULL_MOST 1e8  /* likewise */
 #define TAC_ARRIVED .999   /* of the way of scripted vertices: then the rest is gone at once */
 #define TAC_NEARLY .99     /* likewise: then multipliers do better than a stronger pull */
+#define TAC_ROUGH .002     /* how exact linear systems need be before the end (struct tac_solve_rule) */
 enum { HALVINGS = 60 };
 
 tac_time tac_implicit_step_time(const struct tac_implicit *sim, int64_t k)
@@ -20,27 +21,6 @@ tac_time tac_implicit_step_time(const struct tac_implicit *sim, int64_t k)
 }
 
 /* ---- the step's start ---- */
-
-/* Where inertia, gravity and loads would take the vertices; loads push as they are at the step's start. */
-static enum tac_err predict(struct tac_implicit *sim)
-{
-    const double h = sim->h;
-    const double *g = sim->scene->settings->gravity, *mass = sim->scene->mesh->mass;
-    for (size_t c = 0; c < 3 * (size_t)sim->count; c++)
-        sim->ahead[c] = sim->x[c] + (h * sim->v[c] + h * h * g[c % 3]);
-    const tac_time from = tac_implicit_step_time(sim, sim->step), to = tac_implicit_step_time(sim, sim->step + 1);
-    for (size_t e = 0; e < sim->loads.count; e++) {
-        const struct tac_load_element *l = &sim->loads.element[e];
-        double at[4][3] = {{0}}, impulse[3][3], centre[3];
-        tac_implicit_gather(sim->x, l->v, l->count, at);
-        const double mean = tac_load_mean(sim->scene, &sim->load_times, l->load, from + (to - from) / 2, to - from);
-        tac_load_impulse(sim->scene, l, at, h, mean, impulse, centre);
-        for (int i = 0; i < l->count; i++)
-            for (size_t k = 0; k < 3 && mass[l->v[i]] > 0; k++)
-                sim->ahead[3 * (size_t)l->v[i] + k] += h * impulse[i][k] / mass[l->v[i]];
-    }
-    return TAC_OK;
-}
 
 static void begin_held(struct tac_implicit *sim)
 {
@@ -59,12 +39,16 @@ static enum tac_err begin(struct tac_implicit *sim)
     memcpy(sim->x0, sim->x, 3 * (size_t)sim->count * sizeof *sim->x);
     tac_implicit_scripts_begin(sim, tac_implicit_step_time(sim, sim->step), tac_implicit_step_time(sim, sim->step + 1));
     begin_held(sim);
-    TAC_TRY(predict(sim));
-    tac_implicit_begin_dampers(sim, sim->x);
+    tac_implicit_begin_scheme(sim);
+    TAC_TRY(tac_implicit_start_scheme(sim));
+    tac_implicit_predict(sim, true);
+    tac_implicit_begin_wind(sim);
+    tac_implicit_begin_dampers(sim);
     memset(sim->p, 0, 3 * (size_t)sim->count * sizeof *sim->p);
     TAC_TRY(tac_implicit_find(sim, sim->x, sim->p));
     for (size_t e = 0; e < sim->pair_count; e++)
         sim->pair[e].before = INFINITY; /* a list that was kept knows no more than a new one */
+    TAC_TRY(tac_agree(sim->ctx, tac_implicit_touch(sim, sim->x)));
     TAC_TRY(tac_implicit_begin_stiffness(sim, sim->x, &sim->kappa));
     TAC_TRY(tac_agree(sim->ctx, tac_implicit_lag(sim, sim->x)));
     TAC_TRY(tac_implicit_begin_system(sim));
@@ -129,14 +113,17 @@ static enum tac_err accept(struct tac_implicit *sim, bool *stiffer)
     double *x = sim->x;
     sim->x = sim->trial;
     sim->trial = x;
-    TAC_TRY(tac_agree(sim->ctx, keep_iterate(sim)));
-    TAC_TRY(tac_implicit_adapt_stiffness(sim, sim->x, stiffer));
+    err = tac_implicit_touch(sim, sim->x);
+    TAC_TRY(tac_agree(sim->ctx, err ? err : keep_iterate(sim)));
+    TAC_TRY(tac_implicit_adapt_stiffness(sim, stiffer));
 done:
     return err;
 }
 
 static void go(struct tac_implicit *sim, double share)
 {
+    if (sim->touch_of == sim->trial)
+        sim->touch_of = NULL;
     for (size_t c = 0; c < 3 * (size_t)sim->count; c++)
         sim->trial[c] = sim->x[c] + share * sim->p[c];
 }
@@ -197,6 +184,12 @@ done:
     return err;
 }
 
+/* Under it the rest has followed what is scripted well enough to pull harder, m/s. */
+static double learning_speed(const struct tac_implicit *sim)
+{
+    return fmax(1e-2 * sim->diagonal_m, sim->velocity_tol);
+}
+
 /* The scripted vertices are not there: pulls them harder, or lets multipliers learn. */
 static enum tac_err pull_scripted(struct tac_implicit *sim, double speed, bool *there)
 {
@@ -208,7 +201,7 @@ static enum tac_err pull_scripted(struct tac_implicit *sim, double speed, bool *
         if (*there)
             goto done;
     }
-    if (!(speed < fmax(1e-2 * sim->diagonal_m, sim->velocity_tol)))
+    if (!(speed < learning_speed(sim)))
         goto done;
     if (gone < TAC_NEARLY && sim->pull < TAC_PULL_MOST) {
         sim->pull *= 2;
@@ -275,24 +268,27 @@ static enum tac_err gradient_at(struct tac_implicit *sim, const double *x)
     tac_implicit_add_elements(sim, x, false);
     tac_implicit_add_elements(sim, x, true);
     tac_implicit_add_friction(sim, x);
+    tac_implicit_add_wind(sim, x);
     tac_implicit_add_contact(sim, x);
     sim->counters.seconds_forces += tac_wall_s() - begin_s;
     return TAC_OK;
 }
 
-/* Along sim->p from sim->x to sim->trial: as far as no pair loses too much of its gap, and the potential falls. */
-static enum tac_err search_line(struct tac_implicit *sim, double before, double size)
+/* Along sim->p from sim->x to sim->trial: as far as no pair loses too much of its gap, and the potential falls; it and
+ * the sum of its terms' sizes before and after. */
+static enum tac_err search_line(struct tac_implicit *sim, double *value, double *size)
 {
     enum tac_err err;
-    double share, value, unused;
+    double share;
+    const double most = *value + TAC_SLACK * *size;
     TAC_TRY(tac_implicit_find(sim, sim->x, sim->p));
     TAC_TRY(bound(sim, &share));
     for (int halving = 0;; halving++) {
         go(sim, share);
         const double begin_s = tac_wall_s();
-        TAC_TRY(tac_implicit_potential(sim, sim->trial, &value, &unused));
+        TAC_TRY(tac_implicit_potential(sim, sim->trial, value, size));
         sim->counters.seconds_forces += tac_wall_s() - begin_s;
-        if (value <= before + TAC_SLACK * size)
+        if (*value <= most)
             break;
         if (halving == HALVINGS || !(share > 0))
             TAC_TRY(fail_step(sim, "finds no way down"));
@@ -307,21 +303,27 @@ static enum tac_err minimise(struct tac_implicit *sim, bool *there)
 {
     enum tac_err err;
     double value, size;
-    for (bool ready = false; !ready;) {
+    for (bool ready = false, known = false; !ready;) {
         bool stiffer;
         if (sim->told.newton == sim->scene->settings->implicit.most)
             TAC_TRY(fail_step(sim, *there ? "does not converge" : "cannot bring what is scripted to its place"));
         sim->told.newton++;
         TAC_TRY(gradient_at(sim, sim->x));
-        TAC_TRY(tac_implicit_direction(sim, sim->x));
-        const double speed = largest(sim, sim->p) / sim->h;
+        TAC_TRY(tac_implicit_direction(sim, sim->x, TAC_ROUGH));
+        double speed = largest(sim, sim->p) / sim->h;
+        if (speed <= fmax(sim->velocity_tol, *there ? 0 : learning_speed(sim))) { /* if it is not only too rough */
+            TAC_TRY(tac_implicit_sharpen(sim));
+            speed = largest(sim, sim->p) / sim->h;
+        }
         sim->told.residual_speed = speed;
         if (!(speed < INFINITY))
             TAC_TRY(fail_step(sim, "leaves the range of numbers"));
-        TAC_TRY(tac_implicit_potential(sim, sim->x, &value, &size));
-        TAC_TRY(search_line(sim, value, size));
+        if (!known)
+            TAC_TRY(tac_implicit_potential(sim, sim->x, &value, &size));
+        TAC_TRY(search_line(sim, &value, &size));
         TAC_TRY(accept(sim, &stiffer));
-        ready = speed <= sim->velocity_tol && *there && !stiffer;
+        known = *there && !stiffer; /* the potential is still the same one */
+        ready = speed <= sim->velocity_tol && *there && !stiffer && tac_implicit_is_exact(sim);
         if (!*there)
             TAC_TRY(pull_scripted(sim, speed, there));
     }
@@ -349,27 +351,43 @@ static void tell_record(struct tac_implicit *sim, tac_time to)
 static void take_back(struct tac_implicit *sim)
 {
     memcpy(sim->x, sim->x0, 3 * (size_t)sim->count * sizeof *sim->x);
+    sim->touch_of = NULL;
 }
 
-enum tac_err tac_implicit_step(struct tac_implicit *sim)
+/* Of any rank alike: without it friction's forces need not be taken anew. */
+static bool any_friction(const struct tac_implicit *sim)
+{
+    const struct tac_contact_settings *c = &sim->scene->settings->contact;
+    bool any = false;
+    for (tac_lid i = 0; i < c->law_count; i++)
+        any = any || c->law[i].friction > 0;
+    return any;
+}
+
+enum tac_err tac_implicit_step(struct tac_implicit *sim, tac_time limit)
 {
     enum tac_err err;
     bool there;
     const double begin_s = tac_wall_s();
-    const tac_time to = tac_implicit_step_time(sim, sim->step + 1);
+    tac_time to = tac_implicit_step_time(sim, sim->step + 1);
+    if (to > limit - TAC_FRAME_GRAIN) /* an end beside the grid */
+        to = limit;
     TAC_TRY(begin(sim));
     TAC_TRY(move_scripted(sim, &there));
     if (!there)
         sim->pull = TAC_PULL_FIRST;
-    for (int64_t lag = 0; lag < sim->scene->settings->implicit.lags; lag++) {
+    const int64_t lags = sim->scene->settings->implicit.lags;
+    bool settled = false;
+    for (int64_t lag = 0; lags > 0 ? lag < lags : !settled; lag++) {
+        const int64_t before = sim->told.newton;
         if (lag > 0)
             TAC_TRY(tac_agree(sim->ctx, tac_implicit_lag(sim, sim->x)));
         TAC_TRY(minimise(sim, &there));
+        settled = !any_friction(sim) || (lag > 0 && sim->told.newton == before + 1);
     }
     TAC_TRY(tac_implicit_enter_step(sim));
     tac_implicit_flow(sim);
-    for (size_t c = 0; c < 3 * (size_t)sim->count; c++)
-        sim->v[c] = (sim->x[c] - sim->x0[c]) / sim->h;
+    tac_implicit_end_scheme(sim);
     if (sim->record != NULL)
         tell_record(sim, to);
     sim->step++;

@@ -50,20 +50,16 @@ enum tac_err tac_implicit_begin_stiffness(struct tac_implicit *sim, const double
     return err;
 }
 
-enum tac_err tac_implicit_adapt_stiffness(struct tac_implicit *sim, const double *x, bool *changed)
+enum tac_err tac_implicit_adapt_stiffness(struct tac_implicit *sim, bool *changed)
 {
     const double close = TAC_KAPPA_CLOSE * sim->diagonal_m, most = TAC_KAPPA_RANGE * sim->stiffness_least;
     int pressed = 0;
     *changed = false;
     if (sim->scene->settings->implicit.stiffness > 0)
         return TAC_OK;
-    for (size_t e = 0; e < sim->pair_count; e++) {
-        struct tac_implicit_pair *p = &sim->pair[e];
-        double at[4][3];
-        struct tac_near near;
-        tac_implicit_gather(x, p->v, tac_pair_vertices(p->form.type), at);
-        tac_near_pair(p->form.type, at, &near);
-        const double gap = near.d - p->form.radius;
+    for (size_t e = 0; e < sim->touch_count; e++) {
+        struct tac_implicit_pair *p = &sim->pair[sim->touch[e].pair];
+        const double gap = sim->touch[e].near.d - p->form.radius;
         pressed |= gap < close && p->before < close && gap < p->before;
         p->before = gap;
     }

@@ -8,12 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_ITERATIONS = 10000, LISTS = 1 + TAC_ELEMENTS + 2 * TAC_PAIR_TYPES };
-
-struct touch {
-    size_t pair;
-    struct tac_near near;
-};
+enum { MOST_ITERATIONS = 10000, WINDS = 1 + TAC_ELEMENTS + 2 * TAC_PAIR_TYPES, LISTS };
 
 struct tac_implicit_system {
     struct tac_solver *solver; /* owned */
@@ -23,12 +18,13 @@ struct tac_implicit_system {
     tac_lid *local;                      /* owned, (count): place of a vertex among the nodes */
     tac_lid *diagonal;                   /* owned, (owned): 0, 1, ... */
     tac_lid *element_node[TAC_ELEMENTS]; /* owned */
-    size_t node_capacity, touch_capacity, touch_count;
+    size_t node_capacity;
     tac_lid *node;                   /* owned: of friction's stencils and contacts */
-    struct touch *touch;             /* owned: the candidates that are near now, in their order */
     double *b, *position, *solution; /* owned, (owned, 3), (owned, 3), (count, 3) */
     uint8_t *fixed;                  /* owned, (owned) */
     bool cut;                        /* made in this step */
+    bool rough;                      /* the last solution: tac_implicit_sharpen() would make it more exact */
+    bool cut_short;                  /* the last solution: rounding has made the matrix indefinite */
 };
 
 void tac_implicit_system_destroy(struct tac_implicit_system **system)
@@ -44,7 +40,6 @@ void tac_implicit_system_destroy(struct tac_implicit_system **system)
     for (int k = 0; k < TAC_ELEMENTS; k++)
         free(s->element_node[k]);
     free(s->node);
-    free(s->touch);
     free(s->b);
     free(s->position);
     free(s->solution);
@@ -105,25 +100,6 @@ enum tac_err tac_implicit_begin_system(struct tac_implicit *sim)
 
 /* ---- structure ---- */
 
-static enum tac_err find_touching(struct tac_implicit *sim, const double *x)
-{
-    enum tac_err err = TAC_OK;
-    struct tac_implicit_system *s = sim->system;
-    s->touch_count = 0;
-    for (size_t e = 0; e < sim->pair_count; e++) {
-        const struct tac_implicit_pair *p = &sim->pair[e];
-        double at[4][3];
-        struct tac_near near;
-        tac_implicit_gather(x, p->v, tac_pair_vertices(p->form.type), at);
-        if (!tac_barrier_near(&p->form, at, &near))
-            continue;
-        TAC_TRY(tac_grow(sim->ctx, &s->touch, &s->touch_capacity, s->touch_count + 1, sizeof *s->touch));
-        s->touch[s->touch_count++] = (struct touch){e, near};
-    }
-done:
-    return err;
-}
-
 /* Appends a stencil of local ids. */
 static tac_lid *append(const struct tac_implicit_system *s, const tac_lid *v, int n, tac_lid *to)
 {
@@ -142,8 +118,8 @@ static enum tac_err list_stencils(struct tac_implicit *sim, struct tac_stencil_l
         list[1 + k] = k < sim->set.count ? (struct tac_stencil_list){sim->list[k].count, sim->list[k].element->nodes,
                                                                      s->element_node[k]}
                                          : (struct tac_stencil_list){0, 1, NULL};
-    TAC_TRY(tac_grow(sim->ctx, &s->node, &s->node_capacity, 4 * (sim->sliding_count + s->touch_count) + 1,
-                     sizeof *s->node));
+    TAC_TRY(tac_grow(sim->ctx, &s->node, &s->node_capacity,
+                     4 * (sim->sliding_count + sim->touch_count + sim->wind_count) + 1, sizeof *s->node));
     tac_lid *to = s->node;
     for (int t = 0; t < TAC_PAIR_TYPES; t++) {
         struct tac_stencil_list *l = &list[1 + TAC_ELEMENTS + t];
@@ -157,13 +133,19 @@ static enum tac_err list_stencils(struct tac_implicit *sim, struct tac_stencil_l
     for (int t = 0; t < TAC_PAIR_TYPES; t++) {
         struct tac_stencil_list *l = &list[1 + TAC_ELEMENTS + TAC_PAIR_TYPES + t];
         *l = (struct tac_stencil_list){0, tac_pair_vertices((enum tac_pair_type)t), to};
-        for (size_t e = 0; e < s->touch_count; e++) {
-            const struct tac_implicit_pair *p = &sim->pair[s->touch[e].pair];
+        for (size_t e = 0; e < sim->touch_count; e++) {
+            const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
             if ((int)p->form.type == t) {
                 to = append(s, p->v, l->nodes, to);
                 l->count++;
             }
         }
+    }
+    list[WINDS] = (struct tac_stencil_list){sim->wind_count, sim->scene->settings->two_d ? 2 : 3, to};
+    for (size_t k = 0; k < sim->wind_count; k++) {
+        const struct tac_load_element *l = &sim->loads.element[sim->wind[k].element];
+        TAC_CHECK(l->count == list[WINDS].nodes);
+        to = append(s, l->v, l->count, to);
     }
 done:
     return err;
@@ -196,25 +178,24 @@ static void project(const struct tac_implicit *sim, const tac_lid *v, int n, dou
 
 static void add_elements(struct tac_implicit *sim, const double *x, struct tac_matrix *matrix)
 {
-    const double h2 = sim->h * sim->h;
-    for (int k = 0; k < sim->set.count; k++) {
-        const struct tac_implicit_elements *l = &sim->list[k];
-        const int n = l->element->nodes, size = 9 * n * n;
-        for (size_t e = 0; e < l->count; e++) {
-            const void *record = tac_element_record(&sim->set.list[k], l->of[e]);
-            double at[4][3], dense[144], damped[144];
-            tac_implicit_gather(x, record, n, at);
-            tac_element_hessian(l->element, record, tac_implicit_rest(l, e), at, dense);
+    for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);) {
+        const struct tac_element *element = w.list->element;
+        void (*const hessian)(const void *, const double *, const double(*)[3], double *) =
+            element->convex ? element->convex : element->hessian;
+        const int size = 9 * w.nodes * w.nodes;
+        double at[4][3], dense[144], damped[144];
+        tac_implicit_gather(x, w.v, w.nodes, at);
+        hessian(w.record, tac_implicit_rest(w.list, w.e), at, dense);
+        for (int i = 0; i < size; i++)
+            dense[i] *= sim->weight;
+        if (w.list->damping[w.e] > 0) {
+            hessian(w.record, w.from, at, damped);
             for (int i = 0; i < size; i++)
-                dense[i] *= h2;
-            if (l->damping[e] > 0) {
-                tac_element_hessian(l->element, record, &l->at_start[e * (size_t)l->element->width], at, damped);
-                for (int i = 0; i < size; i++)
-                    dense[i] += sim->h * l->damping[e] * damped[i];
-            }
-            project(sim, record, n, dense);
-            tac_matrix_add(matrix, 1 + k, e, dense);
+                dense[i] += sim->weight * sim->rate * w.list->damping[w.e] * damped[i];
         }
+        if (!element->convex)
+            project(sim, w.v, w.nodes, dense);
+        tac_matrix_add(matrix, 1 + w.kind, w.e, dense);
     }
 }
 
@@ -252,22 +233,35 @@ static void add_friction(struct tac_implicit *sim, const double *x, struct tac_m
 
 static void add_contacts(struct tac_implicit *sim, const double *x, struct tac_matrix *matrix)
 {
-    const struct tac_implicit_system *s = sim->system;
     for (int t = 0; t < TAC_PAIR_TYPES; t++) {
         size_t place = 0;
-        for (size_t e = 0; e < s->touch_count; e++) {
-            const struct tac_implicit_pair *p = &sim->pair[s->touch[e].pair];
+        for (size_t e = 0; e < sim->touch_count; e++) {
+            const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
             const int n = tac_pair_vertices(p->form.type);
             double at[4][3], dense[144];
+            bool held[4];
             if ((int)p->form.type != t)
                 continue;
             tac_implicit_gather(x, p->v, n, at);
-            tac_barrier_hessian(&p->form, at, &s->touch[e].near, dense);
+            for (int i = 0; i < n; i++)
+                held[i] = sim->held[p->v[i]];
+            if (!tac_barrier_convex(&p->form, at, &sim->touch[e].near, held, dense)) {
+                tac_barrier_hessian(&p->form, at, &sim->touch[e].near, dense);
+                tac_implicit_project(n, held, dense);
+            }
             for (int i = 0; i < 9 * n * n; i++)
                 dense[i] *= sim->kappa;
-            project(sim, p->v, n, dense);
             tac_matrix_add(matrix, 1 + TAC_ELEMENTS + TAC_PAIR_TYPES + t, place++, dense);
         }
+    }
+}
+
+static void add_wind(struct tac_implicit *sim, const double *x, struct tac_matrix *matrix)
+{
+    for (size_t k = 0; k < sim->wind_count; k++) {
+        double dense[81];
+        tac_implicit_wind_hessian(sim, &sim->wind[k], x, dense);
+        tac_matrix_add(matrix, WINDS, k, dense);
     }
 }
 
@@ -286,41 +280,64 @@ static void set_right_side(struct tac_implicit *sim, const double *x)
     }
 }
 
-/* What is not converged may still lead downhill; the line search decides. */
-static enum tac_err solve(struct tac_implicit *sim, const struct tac_system *system)
+/* What is not converged may still lead downhill; the line search decides.  system NULL: on from the last solution. */
+static enum tac_err solve(struct tac_implicit *sim, const struct tac_system *system, double rough)
 {
     enum tac_err err;
     struct tac_implicit_system *s = sim->system;
     struct tac_solve_result result;
-    if (!s->cut)
-        TAC_TRY(tac_solver_cut(s->solver, system));
-    s->cut = true;
-    TAC_TRY(tac_solver_factor(s->solver, system));
-    err = tac_solver_solve(s->solver, s->b, s->solution, sim->scene->settings->implicit.solver_tolerance,
-                           MOST_ITERATIONS, &result);
-    if (err && (result.outcome == TAC_SOLVE_LIMIT || result.outcome == TAC_SOLVE_STALLED)) {
+    const struct tac_solve_rule rule = {.tolerance = sim->scene->settings->implicit.solver_tolerance,
+                                        .limit = MOST_ITERATIONS,
+                                        .rough = rough,
+                                        .go_on = system == NULL};
+    if (system != NULL) {
+        if (!s->cut)
+            TAC_TRY(tac_solver_cut(s->solver, system));
+        s->cut = true;
+        TAC_TRY(tac_solver_factor(s->solver, system));
+    }
+    err = tac_solver_solve_by(s->solver, s->b, s->solution, &rule, &result);
+    s->rough = !err && result.outcome == TAC_SOLVE_ROUGH;
+    s->cut_short = err && result.outcome == TAC_SOLVE_NOT_POSITIVE;
+    if (err && (s->cut_short || result.outcome == TAC_SOLVE_LIMIT || result.outcome == TAC_SOLVE_STALLED)) {
         sim->ctx->error[0] = '\0';
         err = TAC_OK;
     }
     sim->told.linear += result.iterations;
+    for (tac_lid i = 0; i < sim->count && !err; i++)
+        for (size_t k = 0; k < 3; k++) /* + 0: no -0 where nothing moves */
+            sim->p[3 * (size_t)s->id[i] + k] = s->solution[3 * (size_t)i + k] + 0.;
 done:
     return err;
 }
 
-enum tac_err tac_implicit_direction(struct tac_implicit *sim, const double *x)
+bool tac_implicit_is_exact(const struct tac_implicit *sim)
+{
+    return !sim->system->cut_short;
+}
+
+enum tac_err tac_implicit_sharpen(struct tac_implicit *sim)
+{
+    const double begin_s = tac_wall_s();
+    const enum tac_err err = sim->system->rough ? solve(sim, NULL, 0) : TAC_OK;
+    sim->counters.seconds_contact += tac_wall_s() - begin_s;
+    return err;
+}
+
+enum tac_err tac_implicit_direction(struct tac_implicit *sim, const double *x, double rough)
 {
     enum tac_err err;
     struct tac_implicit_system *s = sim->system;
     struct tac_matrix *matrix = NULL;
     struct tac_stencil_list list[LISTS];
     const double begin_s = tac_wall_s();
-    TAC_TRY(find_touching(sim, x));
     TAC_TRY(list_stencils(sim, list));
     TAC_TRY(tac_matrix_create(sim->ctx, &s->nodes, LISTS, list, &matrix));
     add_diagonal(sim, matrix);
     add_elements(sim, x, matrix);
     add_friction(sim, x, matrix);
     add_contacts(sim, x, matrix);
+    add_wind(sim, x, matrix);
     set_right_side(sim, x);
 done:
     err = tac_agree(sim->ctx, err);
@@ -328,10 +345,7 @@ done:
     const double solve_s = tac_wall_s();
     const struct tac_system system = {.nodes = s->nodes, .matrix = matrix, .position = s->position, .fixed = s->fixed};
     if (!err)
-        err = solve(sim, &system);
-    for (tac_lid i = 0; i < sim->count && !err; i++)
-        for (size_t k = 0; k < 3; k++) /* + 0: no -0 where nothing moves */
-            sim->p[3 * (size_t)s->id[i] + k] = s->solution[3 * (size_t)i + k] + 0.;
+        err = solve(sim, &system, rough);
     sim->counters.seconds_contact += tac_wall_s() - solve_s;
     tac_matrix_destroy(&matrix);
     return err;

@@ -57,38 +57,18 @@ void tac_implicit_add_inertia(struct tac_implicit *sim, const double *x)
 
 /* ---- elements ---- */
 
-void tac_implicit_begin_dampers(struct tac_implicit *sim, const double *x)
-{
-    for (int k = 0; k < sim->set.count; k++) {
-        struct tac_implicit_elements *l = &sim->list[k];
-        for (size_t e = 0; e < l->count; e++) {
-            const tac_lid *v = tac_element_stencil(&sim->set.list[k], l->of[e]);
-            double at[4][3];
-            if (!(l->damping[e] > 0))
-                continue;
-            tac_implicit_gather(x, v, l->element->nodes, at);
-            l->element->memory->strain(v, at, &l->at_start[e * (size_t)l->element->width]);
-        }
-    }
-}
-
 static void element_energy(const struct tac_implicit *sim, const double *x, struct total *t)
 {
-    const double h2 = sim->h * sim->h;
-    for (int k = 0; k < sim->set.count; k++) {
-        const struct tac_implicit_elements *l = &sim->list[k];
-        const int n = l->element->nodes;
-        for (size_t e = 0; e < l->count; e++) {
-            const void *record = tac_element_record(&sim->set.list[k], l->of[e]);
-            double at[4][3];
-            if (!l->counted[e])
-                continue;
-            tac_implicit_gather(x, record, n, at);
-            enter(t, h2 * tac_element_energy(l->element, record, tac_implicit_rest(l, e), at));
-            if (l->damping[e] > 0)
-                enter(t, sim->h * l->damping[e] *
-                             tac_element_energy(l->element, record, &l->at_start[e * (size_t)l->element->width], at));
-        }
+    for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);) {
+        const struct tac_element *element = w.list->element;
+        double at[4][3];
+        if (!w.list->counted[w.e])
+            continue;
+        tac_implicit_gather(x, w.v, w.nodes, at);
+        enter(t, sim->weight * tac_element_energy(element, w.record, tac_implicit_rest(w.list, w.e), at));
+        if (w.list->damping[w.e] > 0)
+            enter(t,
+                  sim->weight * sim->rate * w.list->damping[w.e] * tac_element_energy(element, w.record, w.from, at));
     }
 }
 
@@ -101,22 +81,16 @@ static void scatter(struct tac_implicit *sim, const tac_lid *v, int n, const dou
 
 void tac_implicit_add_elements(struct tac_implicit *sim, const double *x, bool dampers)
 {
-    const double h2 = sim->h * sim->h;
-    for (int k = 0; k < sim->set.count; k++) {
-        const struct tac_implicit_elements *l = &sim->list[k];
-        const int n = l->element->nodes;
-        for (size_t e = 0; e < l->count; e++) {
-            const void *record = tac_element_record(&sim->set.list[k], l->of[e]);
-            double at[4][3], g[4][3];
-            tac_implicit_gather(x, record, n, at);
-            if (!dampers) {
-                l->element->push(record, tac_implicit_rest(l, e), -h2, at, g);
-                scatter(sim, record, n, g);
-            } else if (l->damping[e] > 0) {
-                l->element->push(record, &l->at_start[e * (size_t)l->element->width], -sim->h * l->damping[e], at, g);
-                scatter(sim, record, n, g);
-            }
-        }
+    for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);) {
+        double at[4][3], g[4][3];
+        tac_implicit_gather(x, w.v, w.nodes, at);
+        if (!dampers)
+            w.list->element->push(w.record, tac_implicit_rest(w.list, w.e), -sim->weight, at, g);
+        else if (w.list->damping[w.e] > 0)
+            w.list->element->push(w.record, w.from, -sim->weight * sim->rate * w.list->damping[w.e], at, g);
+        else
+            continue;
+        scatter(sim, w.v, w.nodes, g);
     }
 }
 
@@ -124,29 +98,24 @@ void tac_implicit_add_elements(struct tac_implicit *sim, const double *x, bool d
 
 static void contact_energy(const struct tac_implicit *sim, const double *x, struct total *t)
 {
-    for (size_t e = 0; e < sim->pair_count; e++) {
-        const struct tac_implicit_pair *p = &sim->pair[e];
+    for (size_t e = 0; e < sim->touch_count; e++) {
+        const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
         double at[4][3];
-        struct tac_near near;
         if (!p->counted)
             continue;
         tac_implicit_gather(x, p->v, tac_pair_vertices(p->form.type), at);
-        if (tac_barrier_near(&p->form, at, &near))
-            enter(t, sim->kappa * tac_barrier_energy(&p->form, at, &near));
+        enter(t, sim->kappa * tac_barrier_energy(&p->form, at, &sim->touch[e].near));
     }
 }
 
 void tac_implicit_add_contact(struct tac_implicit *sim, const double *x)
 {
-    for (size_t e = 0; e < sim->pair_count; e++) {
-        const struct tac_implicit_pair *p = &sim->pair[e];
+    for (size_t e = 0; e < sim->touch_count; e++) {
+        const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
         const int n = tac_pair_vertices(p->form.type);
         double at[4][3], g[4][3];
-        struct tac_near near;
         tac_implicit_gather(x, p->v, n, at);
-        if (!tac_barrier_near(&p->form, at, &near))
-            continue;
-        tac_barrier_gradient(&p->form, at, &near, g);
+        tac_barrier_gradient(&p->form, at, &sim->touch[e].near, g);
         for (int i = 0; i < n; i++)
             for (int k = 0; k < 3; k++)
                 g[i][k] *= sim->kappa;
@@ -180,18 +149,44 @@ void tac_implicit_add_friction(struct tac_implicit *sim, const double *x)
     }
 }
 
+/* ---- wind ---- */
+
+static void wind_energy(const struct tac_implicit *sim, const double *x, struct total *t)
+{
+    for (size_t k = 0; k < sim->wind_count; k++)
+        if (sim->wind[k].counted)
+            enter(t, tac_implicit_wind_energy(sim, &sim->wind[k], x));
+}
+
+void tac_implicit_add_wind(struct tac_implicit *sim, const double *x)
+{
+    for (size_t k = 0; k < sim->wind_count; k++) {
+        const struct tac_load_element *l = &sim->loads.element[sim->wind[k].element];
+        double push[3], g[4][3];
+        tac_implicit_wind_push(sim, &sim->wind[k], x, push);
+        for (int i = 0; i < l->count; i++)
+            for (int c = 0; c < 3; c++)
+                g[i][c] = -sim->weight * push[c];
+        scatter(sim, l->v, l->count, g);
+    }
+}
+
 /* ---- all of it ---- */
 
 enum tac_err tac_implicit_potential(struct tac_implicit *sim, const double *x, double *value, double *size)
 {
     struct total t = {{{0}, 0, 0}, {{0}, 0, 0}, false};
+    enum tac_err err = tac_agree(sim->ctx, tac_implicit_touch(sim, x));
+    if (err)
+        return err;
     inertia_energy(sim, x, &t);
     element_energy(sim, x, &t);
     contact_energy(sim, x, &t);
     friction_energy(sim, x, &t);
+    wind_energy(sim, x, &t);
     t.value.bad |= t.endless;
     struct tac_accum sum[2] = {t.value, t.size};
-    const enum tac_err err = tac_implicit_sum(sim->ctx, sum, 2);
+    err = tac_implicit_sum(sim->ctx, sum, 2);
     *value = sum[0].bad ? INFINITY : tac_accum_value(&sum[0]);
     *size = tac_accum_value(&sum[1]);
     return err;

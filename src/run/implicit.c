@@ -56,10 +56,8 @@ static enum tac_err advance(void *state, tac_time limit, struct tac_step *step)
     struct tac_implicit *sim = state;
     int64_t ask[2] = {step->ask_stop, step->ask_save};
     TAC_TRY(check_limit(sim, limit, tac_implicit_step_time(sim, sim->step + 1)));
-    TAC_TRY(tac_implicit_step(sim));
+    TAC_TRY(tac_implicit_step(sim, limit));
     TAC_TRY(tac_agree(sim->ctx, tac_recorder_error(sim->record)));
-    if (sim->now > limit - TAC_FRAME_GRAIN) /* an end beside the grid */
-        sim->now = limit;
     if (sim->ctx->size > 1 && MPI_Allreduce(MPI_IN_PLACE, ask, 2, MPI_INT64_T, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS)
         TAC_TRY(tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed at the end of a step"));
     step->told_stop = (int)ask[0];
@@ -199,6 +197,36 @@ static void look(void *state, enum tac_look which)
     }
 }
 
+/* ---- elements ---- */
+
+/* On several ranks with the ids that this rank's part of the scene has for their nodes. */
+static void elements(const void *state, tac_element_visitor *visit, void *user)
+{
+    enum { WIDEST = 1024 };
+    const struct tac_implicit *sim = state;
+    if (sim->local != NULL) {
+        const struct tac_local_mesh *mesh = sim->local->mesh;
+        memset(sim->local_of, 0xff, (size_t)sim->count * sizeof *sim->local_of);
+        for (tac_lid i = 0; i < mesh->vertex_count; i++)
+            sim->local_of[mesh->part->vertex_id[i]] = i;
+    }
+    for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);) {
+        _Alignas(16) char record[WIDEST];
+        const size_t size = w.list->element->size;
+        tac_lid v[TAC_ELEMENT_NODES];
+        bool here = true;
+        TAC_CHECK(size <= WIDEST);
+        for (int i = 0; i < w.nodes; i++) {
+            v[i] = sim->local ? sim->local_of[w.v[i]] : w.v[i];
+            here = here && v[i] >= 0;
+        }
+        memcpy(record, w.record, size);
+        memcpy(record, v, (size_t)w.nodes * sizeof *v);
+        if (here)
+            visit(user, w.list->element, record, tac_implicit_rest(w.list, w.e));
+    }
+}
+
 /* ---- balance ---- */
 
 static void load(const void *state, double *busy_s, double *shared)
@@ -214,18 +242,15 @@ static enum tac_err weigh(void *state, struct tac_rebalance_rows *rows)
     const struct tac_implicit *sim = state;
     for (tac_lid i = 0; i < sim->owned; i++)
         rows->weight[i] = 1;
-    for (int k = 0; k < sim->set.count; k++)
-        for (size_t e = 0; e < sim->list[k].count; e++) {
-            const tac_lid *v = tac_element_stencil(&sim->set.list[k], sim->list[k].of[e]);
-            const int n = sim->list[k].element->nodes;
-            tac_lid low = v[0];
-            for (int i = 1; i < n; i++)
-                low = v[i] < low ? v[i] : low;
-            const tac_lid place = sim->id ? tac_id_find(sim->id, sim->owned, low) : low;
-            for (int i = 0; i < n && place >= 0; i++)
-                if (v[i] != low)
-                    TAC_TRY(tac_rebalance_link(sim->ctx, rows, place, v[i], 1));
-        }
+    for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);) {
+        tac_lid low = w.v[0];
+        for (int i = 1; i < w.nodes; i++)
+            low = w.v[i] < low ? w.v[i] : low;
+        const tac_lid place = sim->id ? tac_id_find(sim->id, sim->owned, low) : low;
+        for (int i = 0; i < w.nodes && place >= 0; i++)
+            if (w.v[i] != low)
+                TAC_TRY(tac_rebalance_link(sim->ctx, rows, place, w.v[i], 1));
+    }
 done:
     return err;
 }
@@ -300,6 +325,7 @@ const struct tac_integrator tac_integrator_implicit = {
     .step_row = step_row,
     .record = record,
     .look = look,
+    .elements = elements,
     .load = load,
     .weigh = weigh,
     .chatter = chatter,

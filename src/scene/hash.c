@@ -133,7 +133,7 @@ static void put_implicit(struct digest *d, const struct tac_scene *s)
     const struct tac_implicit_settings *m = &s->settings->implicit;
     if (s->settings->integrator != TAC_INTEGRATOR_IMPLICIT)
         return;
-    put_tag(d, "implicit");
+    put_tag(d, "implicit/2");
     put_double(d, m->step_s);
     put_u64(d, (uint64_t)m->scheme);
     put_double(d, m->velocity_tol);

@@ -45,7 +45,7 @@ static const struct tac_field friction_fields[] = {
      .fallback = NAN,
      .max = TAC_FARTHEST,
      .min_open = true},
-    {.key = "lags", .kind = TAC_FIELD_INTEGER, .offset = AT(implicit.lags), .fallback = 1, .min = 1, .max = 1000},
+    {.key = "lags", .kind = TAC_FIELD_INTEGER, .offset = AT(implicit.lags), .fallback = 1, .min = 0, .max = 1000},
 };
 
 static const struct tac_field solver_fields[] = {
@@ -130,10 +130,6 @@ enum tac_err tac_scene_read_implicit(struct tac_reader *reader, json_t *integrat
     TAC_TRY(tac_fields_read(reader, section, "integrator.friction", friction_fields, COUNT(friction_fields), s));
     TAC_TRY(tac_section(reader, integrator, "integrator", "solver", &section));
     TAC_TRY(tac_fields_read(reader, section, "integrator.solver", solver_fields, COUNT(solver_fields), s));
-    if (s->implicit.scheme != TAC_IMPLICIT_EULER)
-        TAC_TRY(tac_scene_fail(reader, "integrator.scheme",
-                               "is \"%s\", which this version does not have yet; use \"euler\"",
-                               schemes[s->implicit.scheme]));
     TAC_TRY(check_step(reader));
 done:
     return err;
@@ -183,20 +179,6 @@ static enum tac_err check_materials(struct tac_reader *reader)
     return TAC_OK;
 }
 
-static enum tac_err check_loads(struct tac_reader *reader)
-{
-    const struct tac_settings *s = reader->scene->settings;
-    for (tac_lid i = 0; i < s->load_count; i++)
-        if (s->load[i].kind == TAC_LOAD_WIND) {
-            char where[TAC_WHERE];
-            tac_where_index(where, "loads", (size_t)i);
-            return tac_scene_fail(reader, where,
-                                  "is a wind, which the implicit integrator does not have yet; use force or pressure, "
-                                  "or integrator.kind asynchronous");
-        }
-    return TAC_OK;
-}
-
 enum tac_err tac_scene_check_implicit(struct tac_reader *reader)
 {
     enum tac_err err = TAC_OK;
@@ -216,20 +198,8 @@ enum tac_err tac_scene_check_implicit(struct tac_reader *reader)
                            "is %s s, which is no multiple of integrator.step_s, %s s; the state is known at the ends "
                            "of steps, so make it one",
                            tac_shown(s->checkpoint.every_t).text, tac_shown(s->implicit.step_s).text));
-    if (s->output.fields & (1u << TAC_OUTPUT_STRESS | 1u << TAC_OUTPUT_PLASTIC))
-        TAC_TRY(tac_scene_fail(reader, "output.fields",
-                               "asks for \"stress\" or \"plastic_strain\", which the implicit integrator does not tell "
-                               "yet; leave them out"));
-    if (s->output.fields & 1u << TAC_OUTPUT_STRAIN && reader->scene->mesh->tetrahedron_count > 0)
-        TAC_TRY(tac_scene_fail(reader, "output.fields",
-                               "asks for \"strain\", which the implicit integrator does not tell yet of solids; leave "
-                               "it out"));
-    if (s->output.reactions)
-        TAC_TRY(tac_scene_fail(reader, "output.reactions",
-                               "is true, but the implicit integrator does not tell reactions yet; leave the key out"));
     TAC_TRY(check_laws(reader));
     TAC_TRY(check_materials(reader));
-    TAC_TRY(check_loads(reader));
 done:
     return err;
 }

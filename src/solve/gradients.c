@@ -12,7 +12,7 @@
 #include <string.h>
 #include <tactus/accum.h>
 
-enum { MOST_SUMS = 3, SUM_NUMBERS = TAC_ACCUM_LIMBS + 1 };
+enum { LEAST_ROUGH = 5, MOST_SUMS = 3, SUM_NUMBERS = TAC_ACCUM_LIMBS + 1 };
 /* The residual of the recurrence is to be this much smaller than what is asked for; the true one then is, too. */
 static const double MARGIN = .95;
 /* What the recurrence says is checked, at the latest, when it says that the residual has fallen by this. */
@@ -105,13 +105,15 @@ static void find_residual(struct tac_invariant *s)
 }
 
 /* Iterates until the residual's square is `target`; false: the outcome is known. */
-static bool iterate(struct tac_invariant *s, double target, int limit, struct tac_solve_result *result)
+static bool iterate(struct tac_invariant *s, double target, const struct tac_solve_rule *rule,
+                    struct tac_solve_result *result)
 {
-    double rz[2];
+    double rz[2], fall = 0;
+    int count = 0;
     precondition(s);
     memcpy(s->p, s->z, 4 * (size_t)s->local.owned * sizeof *s->p);
     rz[0] = dot(s, s->r, s->z);
-    while (result->iterations < limit && rz[0] > 0) {
+    while (result->iterations < rule->limit && rz[0] > 0) {
         tac_local_multiply(&s->local, s->p, s->q);
         const double pq = dot(s, s->p, s->q);
         if (!(pq > 0)) {
@@ -131,6 +133,11 @@ static bool iterate(struct tac_invariant *s, double target, int limit, struct ta
         reduce(s->ctx, 3, sum, value);
         if (!(value[0] > target))
             break;
+        fall += alpha * rz[0];
+        if (++count >= LEAST_ROUGH && count * (alpha * rz[0]) <= rule->rough * fall) {
+            result->outcome = TAC_SOLVE_ROUGH;
+            break;
+        }
         rz[1] = value[1];
         turn(s, -alpha * value[2] / rz[0]);
         rz[0] = rz[1];
@@ -138,17 +145,21 @@ static bool iterate(struct tac_invariant *s, double target, int limit, struct ta
     return true;
 }
 
-void tac_invariant_iterate(struct tac_invariant *s, double tolerance, int limit, struct tac_solve_result *result)
+void tac_invariant_iterate(struct tac_invariant *s, const struct tac_solve_rule *rule, struct tac_solve_result *result)
 {
     const size_t n = 4 * (size_t)s->local.owned;
     double before = INFINITY;
-    memset(s->x, 0, n * sizeof *s->x);
-    memcpy(s->r, s->b, n * sizeof *s->r);
+    if (rule->go_on) {
+        find_residual(s);
+    } else {
+        memset(s->x, 0, n * sizeof *s->x);
+        memcpy(s->r, s->b, n * sizeof *s->r);
+    }
     const double all = dot(s, s->b, s->b);
     for (;;) { /* again from the true residual, as long as that one falls */
         const double now = dot(s, s->r, s->r);
         result->residual = all > 0 ? sqrt(now / all) : 0;
-        if (result->residual <= tolerance) {
+        if (result->residual <= rule->tolerance) {
             result->outcome = TAC_SOLVE_CONVERGED;
             return;
         }
@@ -158,16 +169,17 @@ void tac_invariant_iterate(struct tac_invariant *s, double tolerance, int limit,
         }
         if (result->outcome != TAC_SOLVE_CONVERGED)
             return;
-        if (result->iterations >= limit || !(now < before / 4)) {
-            result->outcome = result->iterations >= limit ? TAC_SOLVE_LIMIT : TAC_SOLVE_STALLED;
+        if (result->iterations >= rule->limit || !(now < before / 4)) {
+            result->outcome = result->iterations >= rule->limit ? TAC_SOLVE_LIMIT : TAC_SOLVE_STALLED;
             return;
         }
         before = now;
         tac_coarse_add(&s->coarse, &s->local, s->r, NULL, s->z);
         add_times(s->local.owned, s->x, 1, s->z);
         find_residual(s);
-        const double wanted = MARGIN * MARGIN * tolerance * tolerance * all, least = MOST_FALL * MOST_FALL * now;
-        iterate(s, wanted > least ? wanted : least, limit, result);
+        const double wanted = MARGIN * MARGIN * rule->tolerance * rule->tolerance * all,
+                     least = MOST_FALL * MOST_FALL * now;
+        iterate(s, wanted > least ? wanted : least, rule, result);
         find_residual(s);
     }
 }

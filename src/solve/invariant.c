@@ -228,6 +228,7 @@ static enum tac_err tell(struct tac_ctx *ctx, const struct tac_solve_result *r, 
 {
     switch (r->outcome) {
     case TAC_SOLVE_CONVERGED:
+    case TAC_SOLVE_ROUGH:
         return TAC_OK;
     case TAC_SOLVE_LIMIT:
         return tac_fail(
@@ -255,7 +256,7 @@ static enum tac_err tell(struct tac_ctx *ctx, const struct tac_solve_result *r, 
                     r->iterations + 1);
 }
 
-static enum tac_err solve(void *self, const double *b, double *x, double tolerance, int limit,
+static enum tac_err solve(void *self, const double *b, double *x, const struct tac_solve_rule *rule,
                           struct tac_solve_result *result)
 {
     struct tac_invariant *s = self;
@@ -273,7 +274,7 @@ static enum tac_err solve(void *self, const double *b, double *x, double toleran
         for (size_t k = 0; k < 3 * (size_t)owned; k++)
             s->side[k] = ldexp(s->side[k], -exponent);
         tac_local_bring(&s->local, s->side, s->b);
-        tac_invariant_iterate(s, tolerance, limit, result);
+        tac_invariant_iterate(s, rule, result);
         if (result->outcome == TAC_SOLVE_NOT_FINITE) /* an x of which nothing is known to be a number */
             memset(s->x, 0, 4 * (size_t)s->local.owned * sizeof *s->x);
         tac_local_return(&s->local, s->x, x);
@@ -285,7 +286,7 @@ static enum tac_err solve(void *self, const double *b, double *x, double toleran
             memcpy(x + 3 * (size_t)i, b + 3 * (size_t)i, 3 * sizeof *x);
     tac_nodes_halo_refresh(s->halo, x, 3 * sizeof *x);
     result->wall_s = tac_wall_s() - begin_s;
-    return tell(s->ctx, result, tolerance);
+    return tell(s->ctx, result, rule->tolerance);
 }
 
 const struct tac_solver_kind tac_solver_invariant = {"invariant", true, create, destroy, cut, factor, solve};

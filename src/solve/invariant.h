@@ -24,8 +24,8 @@ struct tac_invariant {
     double *home, *side;   /* owned, (nodes, 3): prescribed values; the right side */
 };
 
-/* Collective. A x = b for the vector b of the solver's own distribution, from x = 0; result but for wall_s. */
-void tac_invariant_iterate(struct tac_invariant *s, double tolerance, int limit, struct tac_solve_result *result);
+/* Collective. A x = b for the vector b of the solver's own distribution; result but for wall_s. */
+void tac_invariant_iterate(struct tac_invariant *s, const struct tac_solve_rule *rule, struct tac_solve_result *result);
 
 extern const struct tac_solver_kind tac_solver_invariant;
 

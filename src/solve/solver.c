@@ -63,10 +63,17 @@ enum tac_err tac_solver_factor(struct tac_solver *solver, const struct tac_syste
     return solver->kind->factor(solver->self, system, &solver->stats);
 }
 
+enum tac_err tac_solver_solve_by(struct tac_solver *solver, const double *b, double *x,
+                                 const struct tac_solve_rule *rule, struct tac_solve_result *result)
+{
+    return solver->kind->solve(solver->self, b, x, rule, result);
+}
+
 enum tac_err tac_solver_solve(struct tac_solver *solver, const double *b, double *x, double tolerance, int limit,
                               struct tac_solve_result *result)
 {
-    return solver->kind->solve(solver->self, b, x, tolerance, limit, result);
+    const struct tac_solve_rule rule = {.tolerance = tolerance, .limit = limit};
+    return tac_solver_solve_by(solver, b, x, &rule, result);
 }
 
 bool tac_solver_is_invariant(const struct tac_solver *solver)

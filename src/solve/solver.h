@@ -34,10 +34,21 @@ struct tac_system {
 
 enum tac_solve_outcome {
     TAC_SOLVE_CONVERGED,
+    TAC_SOLVE_ROUGH,        /* as exact as the rule asked for, but no more: no failure */
     TAC_SOLVE_LIMIT,        /* not converged in `limit` iterations */
     TAC_SOLVE_STALLED,      /* not converged: rounding lets the residual fall no further */
     TAC_SOLVE_NOT_POSITIVE, /* the matrix, or what iterations saw of it, is not positive */
     TAC_SOLVE_NOT_FINITE    /* an infinity or NaN in the matrix or in b */
+};
+
+/* When to stop. */
+struct tac_solve_rule {
+    double tolerance; /* |b - A x| <= tolerance |b| (2-norms over nodes that are not fixed, in b the prescribed nodes'
+                         part brought to the right side) */
+    int limit;        /* of iterations; the outcome is TAC_SOLVE_LIMIT then */
+    double rough;     /* 0, or: also as soon as the k-th iteration lowers x.Ax/2 - b.x by no more than rough / k of what
+                         all have (Nash and Sofer 1990), k >= 5; the outcome is TAC_SOLVE_ROUGH then */
+    bool go_on;       /* from the last solve's x, for the same matrix and b; else from 0 */
 };
 
 struct tac_solve_result {
@@ -73,11 +84,12 @@ enum tac_err tac_solver_cut(struct tac_solver *solver, const struct tac_system *
  * tac_solver_stats nothing. */
 enum tac_err tac_solver_factor(struct tac_solver *solver, const struct tac_system *system);
 
-/* Collective. b (owned, 3); x (count, 3) is written, ghosts too.  Stops when |b - A x| <= tolerance |b| (2-norms over
- * nodes that are not fixed, in b the prescribed nodes' part brought to the right side), or after `limit` iterations.
- * result: the same on all ranks but for wall_s.  Every outcome but TAC_SOLVE_CONVERGED is TAC_ERR_RUN with a sentence;
- * x then holds the last iterate, or 0 where there was none that is finite.  A caller that can go on with it clears
- * ctx->error. */
+/* Collective. b (owned, 3); x (count, 3) is written, ghosts too.  result: the same on all ranks but for wall_s.  Every
+ * outcome but TAC_SOLVE_CONVERGED and TAC_SOLVE_ROUGH is TAC_ERR_RUN with a sentence; x then holds the last iterate, or
+ * 0 where there was none that is finite.  A caller that can go on with it clears ctx->error. */
+enum tac_err tac_solver_solve_by(struct tac_solver *solver, const double *b, double *x,
+                                 const struct tac_solve_rule *rule, struct tac_solve_result *result);
+/* Collective. The same, from 0 to a tolerance. */
 enum tac_err tac_solver_solve(struct tac_solver *solver, const double *b, double *x, double tolerance, int limit,
                               struct tac_solve_result *result);
 
@@ -93,7 +105,7 @@ struct tac_solver_kind {
     void (*destroy)(void *self);
     enum tac_err (*cut)(void *self, const struct tac_system *system, struct tac_solver_stats *stats);
     enum tac_err (*factor)(void *self, const struct tac_system *system, struct tac_solver_stats *stats);
-    enum tac_err (*solve)(void *self, const double *b, double *x, double tolerance, int limit,
+    enum tac_err (*solve)(void *self, const double *b, double *x, const struct tac_solve_rule *rule,
                           struct tac_solve_result *result);
 };
 

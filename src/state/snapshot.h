@@ -55,6 +55,8 @@ struct tac_friction_row {
 /* The order of a file's rows: as pairs, by first vertex and key, then by layer. */
 int tac_friction_row_compare(const void *a, const void *b);
 
+enum { TAC_PAST_NUMBERS = 6 };
+
 /* Rows of vertices, by ascending id. */
 struct tac_vertex_rows {
     tac_lid count;
@@ -65,6 +67,7 @@ struct tac_vertex_rows {
     tac_time *t;     /* owned, (n) */
     double *impulse; /* owned, (n, 3): contact impulse since the last frame, N s */
     double *rest;    /* owned, (n, 3): what it is rounded by where vertices never move, N s; NULL: 0 */
+    double *past;    /* owned, (n, TAC_PAST_NUMBERS): what else an integrator remembers, SI; NULL where has_past is 0 */
 };
 
 /* Rows of triangles, of segments and of tetrahedra, by ascending id. */
@@ -90,6 +93,7 @@ struct tac_checkpoint {
     struct tac_accum lost[3]; /* of `dissipated`: friction, damping, plasticity; carried */
     int32_t has_losses;       /* 0: it comes from a version that did not tell them */
     int32_t has_start;
+    int32_t has_past; /* of vertices */
     double kinetic_start, book_work, book_absolute;
     int64_t deepest_layer; /* since the last row */
     double wall_s;         /* of all runs so far */

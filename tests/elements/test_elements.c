@@ -153,6 +153,39 @@ static void check_impulse(const struct one *o, double g[4][3])
     }
 }
 
+/* What stands for the Hessian in Newton's method is positive, and so is its difference to the Hessian: by v.Av of
+ * random v and of what steps of A bring them to. */
+static void check_convex(const struct one *o, const double *h)
+{
+    const int n = 3 * o->element->nodes;
+    double c[MOST * MOST], norm = 0;
+    if (o->element->convex == NULL)
+        return;
+    memset(c, 0x55, sizeof c);
+    o->element->convex(o->record, o->rest, (const double(*)[3])o->x, c);
+    for (int i = 0; i < n * n; i++)
+        norm = fmax(norm, fmax(fabs(h[i]), fabs(c[i])));
+    for (int round = 0; round < 8; round++) {
+        double v[MOST];
+        for (int i = 0; i < n; i++)
+            v[i] = uniform(-1, 1);
+        for (int step = 0; step < 40; step++) {
+            double vv = 0, vw = 0, w[MOST] = {0};
+            for (int i = 0; i < n; i++)
+                for (int k = 0; k < n; k++)
+                    w[i] += (c[n * i + k] - (round % 2 ? h[n * i + k] : 0)) * v[k];
+            for (int i = 0; i < n; i++) {
+                vv += v[i] * v[i];
+                vw += v[i] * w[i];
+            }
+            CHECK(vw >= -1e-12 * norm * vv, "%s: %s by %g of %g", o->element->keys.name,
+                  round % 2 ? "softer than the Hessian" : "not convex", vw / vv, norm);
+            for (int i = 0; i < n; i++)
+                v[i] = (v[i] - w[i] / (n * norm)) / sqrt(vv);
+        }
+    }
+}
+
 static void check_one(const struct one *o, struct seen *s)
 {
     double g[4][3], h[MOST * MOST];
@@ -162,6 +195,7 @@ static void check_one(const struct one *o, struct seen *s)
     check_differences(o, g, h, s);
     check_rigid(o, g, h, s);
     check_impulse(o, g);
+    check_convex(o, h);
     s->elements++;
 }
 

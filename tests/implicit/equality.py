@@ -2,7 +2,7 @@
 """equality.py [FROM TO]: the implicit integrator gives the same bits on 1, 2, 3 and 4 ranks, after restarts on another number of them, and
 when vertices change ranks in mid-run; and every run is proven by the audit.
 
-Random small scenes of cloth, rope and particles, with friction, damping, fixed and scripted bodies, each told by its seed.  FROM TO: these
+Random small scenes of cloth, rope, particles and solids, with friction, damping, fixed and scripted bodies, each told by its seed.  FROM TO: these
 seeds (a long run takes hundreds).  If it fails, a run cannot be repeated on another machine, or something passed through
 something."""
 
@@ -33,17 +33,22 @@ def make(seed):
                "mesh": {"kind": "segments", "from": [-0.15, 0, 0], "to": [0.15, 0.02, 0.1], "cells": 6}},
               {"name": "dust", "mass": 0.001, "radius": 0.004, "position": [-0.05, 0.2, 0.05], "velocity": [0.3, -2, 0],
                "mesh": {"kind": "points", "lattice": {"count": [2, 2, 2], "spacing": 0.03}}}]
+    gel = {"density": 500, "solid": {"model": r.choice(["neo-hookean", "stvk", "corotated"]), "youngs": 1e4, "poisson": 0.3, "damping": r.choice([0, 0.01])}}
+    bodies.append({"name": "block", "material": "gel", "position": [0.1, 0.25, 0.1], "rotation": [20, 0, r.uniform(0, 90)],
+                   "mesh": {"kind": "box", "size": [0.08, 0.06, 0.08], "cells": [2, 1, 1], "fill": "tets"}})
     scene = {"format": "tactus-scene/1", "time": {"end": 0.24, "frame": 0.04}, "gravity": [0, -9.81, 0],
              "contact": {"thickness": 0.004, "friction": r.choice([0, 0.3])},
-             "integrator": {"kind": "implicit", "step_s": r.choice([0.01, 0.02]), "friction": {"lags": r.choice([1, 2])}},
-             "materials": {"cloth": cloth, "rope": rope}, "bodies": bodies}
+             "integrator": {"kind": "implicit", "step_s": r.choice([0.01, 0.02]), "friction": {"lags": r.choice([0, 1, 2])}},
+             "materials": {"cloth": cloth, "rope": rope, "gel": gel}, "bodies": bodies,
+             "output": {"fields": ["strain", "stress", "plastic_strain", "contact_pressure"], "contacts": True, "reactions": True}}
     if r.random() < 0.5:
         ball["fixed"] = True
     else:  # up into the sheet, and turned away
         scene["motions"] = [{"body": "ball", "path": [[0, [0, 0, 0]], [0.12, [0, 0.1, 0]], [0.24, [0.05, 0.1, 0]]]},
                             {"body": "rope", "vertices": [0], "path": [[0.04, [0, 0, 0]], [0.2, [0, 0.05, 0]]], "release": True}]
+    scene["integrator"]["scheme"] = ("euler", "bdf2", "newmark")[seed % 3]
     if r.random() < 0.5:
-        scene["loads"] = [{"body": "sheet", "pressure": 3, "path": [[0, 0], [0.1, 1]]}]
+        scene["loads"] = [{"body": "sheet", "pressure": 3, "path": [[0, 0], [0.1, 1]]}, {"body": "sheet", "wind": [1, 0.5, 0], "drag": 1.2}]
     return scene
 
 
@@ -71,6 +76,8 @@ def case(folder, seed):
     def same(name):
         code, text = call("diff", os.path.join(folder, "one"), os.path.join(folder, name))
         must(code == 0, "seed %d: one rank and %s differ" % (seed, name), text)
+        one, other = (open(os.path.join(folder, n, "reactions.csv")).read() for n in ("one", name))
+        must(one == other, "seed %d: one rank and %s have other reactions" % (seed, name), other)
 
     def proven(name):
         code, text = call("audit", os.path.join(folder, name))

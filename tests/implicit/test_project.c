@@ -1,5 +1,6 @@
 /* The projection of Hessians against what defines it: the result has no negative eigenvalue, the difference to the
- * matrix has no positive one, and the two have nothing to do with each other; of nodes that are held nothing counts. */
+ * matrix has no positive one, and the two have nothing to do with each other; of nodes that are held nothing counts.
+ * The closed forms that stand for it are positive, and no less stiff than the Hessian in any direction. */
 #include "implicit/implicit.h"
 #include <check.h>
 #include <math.h>
@@ -7,6 +8,8 @@
 #include <string.h>
 
 static uint64_t counter;
+static int compared[2];
+static double excess;
 
 static double uniform(double low, double high)
 {
@@ -76,6 +79,50 @@ static void try_one(int nodes, int rank, const bool *held, double bias)
     CHECK(fabs(inner) <= 1e-9 * norm * norm, "%d nodes: the parts have %g of %g in common", nodes, inner, norm * norm);
 }
 
+/* Its closed forms for barriers: positive, no less stiff than the Hessian, 0 at what is held; and, where the nearest
+ * points are points, the projection itself. */
+static void try_barrier(int round)
+{
+    const struct tac_barrier_pair p = {(enum tac_pair_type)(round % TAC_PAIR_TYPES), round % 3 ? 0 : .2, .7, 0};
+    const int nodes = tac_pair_vertices(p.type), n = 3 * nodes;
+    const bool none[4] = {false}, some[4] = {round % 5 == 0, round % 7 < 3, round % 2, round % 11 < 4};
+    const bool *held = round % 2 ? some : none;
+    double x[4][3] = {{0}}, h[144], c[144], over[144], whole[144], norm = 0;
+    struct tac_near near;
+    bool points = true;
+    for (int i = 0; i < nodes; i++)
+        for (int k = 0; k < 3; k++)
+            x[i][k] = uniform(-1, 1);
+    if (!tac_barrier_near(&p, x, &near) || near.d < p.radius + .05)
+        return;
+    CHECK(tac_barrier_convex(&p, x, &near, held, c), "no closed form");
+    tac_barrier_hessian(&p, x, &near, h);
+    memcpy(whole, h, sizeof h);
+    for (int i = 0; i < nodes; i++)
+        points = points && (fabs(near.w[i]) < 0x1p-50 || fabs(near.w[i]) > 1 - 0x1p-50);
+    for (int i = 0; i < n * n; i++) {
+        const bool at_held = held[i / n / 3] || held[i % n / 3];
+        CHECK(!at_held || c[i] == 0, "something where it is held");
+        h[i] = at_held ? 0 : h[i];
+        norm = fmax(norm, fabs(h[i]));
+        over[i] = c[i] - h[i];
+    }
+    if (!(norm > 0))
+        return;
+    CHECK(least_quotient(nodes, held, c, norm) > -1e-9, "type %d: a negative eigenvalue", (int)p.type);
+    CHECK(least_quotient(nodes, held, over, norm) > -1e-9, "type %d: softer than the Hessian", (int)p.type);
+    double size = 0, projected = 0;
+    tac_implicit_project(nodes, held, whole);
+    for (int i = 0; i < n; i++) {
+        size += c[(n + 1) * i];
+        projected += held[i / 3] ? 0 : whole[(n + 1) * i];
+    }
+    compared[points]++;
+    excess += (size - projected) / size;
+    CHECK(!points || fabs(size - projected) <= 1e-9 * size, "type %d: another trace, %g and %g", (int)p.type, size,
+          projected);
+}
+
 int main(void)
 {
     for (int round = 0; round < 2000; round++) {
@@ -84,5 +131,10 @@ int main(void)
         const int nodes = 2 + round % 3, rank = 1 + (round / 3) % 9;
         try_one(nodes, rank, round % 2 ? held : none, round % 4 ? 0 : 1);
     }
+    for (int round = 0; round < 4000; round++)
+        try_barrier(round);
+    printf("closed forms: %d of points, %d others; stiffer than the projection by %.2g of its trace in the mean\n",
+           compared[1], compared[0], excess / (compared[0] + compared[1]));
+    CHECK(compared[0] > 100 && compared[1] > 100 && excess < .2 * (compared[0] + compared[1]), "closed forms");
     return check_result();
 }

@@ -14,6 +14,8 @@ const struct tac_checkpoint_column TAC_VERTEX_COLUMNS[7] = {
     {"t", "quanta", false, 0, AT(tac_vertex_record, t)},
     {"impulse_rest", "N s", true, 3, AT(tac_vertex_record, rest)},
 };
+const struct tac_checkpoint_column TAC_PAST_COLUMNS[1] = {
+    {"past", "m, m/s, m/s^2", true, TAC_PAST_NUMBERS, AT(tac_past_record, value)}};
 const struct tac_checkpoint_column TAC_TRIANGLE_COLUMNS[1] = {{"triangles", NULL, false, 3, AT(tac_element_record, v)}};
 const struct tac_checkpoint_column TAC_SEGMENT_COLUMNS[1] = {{"segments", NULL, false, 2, AT(tac_element_record, v)}};
 const struct tac_checkpoint_column TAC_TETRAHEDRON_COLUMNS[1] = {
@@ -132,10 +134,12 @@ static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool
         integer[0] = k->candidate_repairs;
         integer[1] = c->has_losses;
         integer[2] = c->tetrahedron_total;
+        integer[3] = c->has_past;
     } else {
         k->candidate_repairs = integer[0];
         c->has_losses = integer[1] != 0;
         c->tetrahedron_total = integer[2];
+        c->has_past = integer[3] != 0;
     }
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
         if (out)

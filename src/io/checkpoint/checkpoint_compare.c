@@ -281,7 +281,7 @@ enum tac_err tac_state_compare(struct tac_ctx *ctx, const char *a, const char *b
 {
     static const char *const names[TAC_STATE_COUNT] = {"time",  "start",    "mass",     "position", "velocity",
                                                        "clock", "impulse",  "topology", "motion",   "contacts",
-                                                       "last",  "elements", "friction", "sums"};
+                                                       "last",  "elements", "friction", "sums",     "past"};
     enum tac_err err;
     memset(c, 0, sizeof *c);
     c->tolerance = tolerance;
@@ -306,6 +306,10 @@ enum tac_err tac_state_compare(struct tac_ctx *ctx, const char *a, const char *b
     compare_clocks(c);
     compare_vertices(c, TAC_STATE_IMPULSE, x->vertices.impulse, y->vertices.impulse, 3);
     compare_vertices(c, TAC_STATE_IMPULSE, x->vertices.rest, y->vertices.rest, 3);
+    if (x->has_past && y->has_past)
+        compare_vertices(c, TAC_STATE_PAST, x->vertices.past, y->vertices.past, TAC_PAST_NUMBERS);
+    if (count_whole(&c->tally[TAC_STATE_PAST], x->has_past, y->has_past))
+        say(&c->tally[TAC_STATE_PAST], "whether there is one");
     compare_ids(&c->tally[TAC_STATE_TOPOLOGY], x->mesh.triangle_count, x->mesh.triangle, y->mesh.triangle_count,
                 y->mesh.triangle, 3, "triangles");
     compare_ids(&c->tally[TAC_STATE_TOPOLOGY], x->mesh.segment_count, x->mesh.segment, y->mesh.segment_count,

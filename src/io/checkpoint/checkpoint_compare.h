@@ -23,6 +23,7 @@ enum {
     TAC_STATE_ELEMENTS, /* what elements remember */
     TAC_STATE_FRICTION, /* of contacts: anchors and ledgers */
     TAC_STATE_SUMS,     /* energy's accumulators */
+    TAC_STATE_PAST,     /* what an integrator remembers of vertices besides */
     TAC_STATE_COUNT
 };
 

@@ -164,6 +164,28 @@ done:
     return err;
 }
 
+static enum tac_err read_past(struct tac_checkpoint_reader *r)
+{
+    enum tac_err err;
+    struct tac_checkpoint *c = r->c;
+    struct tac_past_record *row = NULL;
+    int64_t begin, end;
+    if (!c->has_past)
+        return TAC_OK;
+    my_rows(r, c->vertex_total, &begin, &end);
+    const size_t n = (size_t)(end - begin);
+    TAC_TRY(tac_checkpoint_columns(r, TAC_PAST_COLUMNS, 1, c->vertex_total, begin, end, sizeof *row, &row));
+    TAC_TRY(tac_alloc(r->ctx, TAC_PAST_NUMBERS * n, sizeof *c->vertices.past, &c->vertices.past));
+    for (size_t k = 0; k < n && !err; k++) {
+        memcpy(&c->vertices.past[TAC_PAST_NUMBERS * k], row[k].value, sizeof row[k].value);
+        if (!all_finite(row[k].value, TAC_PAST_NUMBERS))
+            err = tac_checkpoint_wrong(r, "the past of a vertex makes no sense");
+    }
+done:
+    free(row);
+    return err;
+}
+
 static enum tac_err read_elements(const struct tac_checkpoint_reader *r, const struct tac_checkpoint_column *column,
                                   tac_gid total, tac_lid *count, tac_gid **id, tac_gid **v)
 {
@@ -376,6 +398,7 @@ enum tac_err tac_checkpoint_read_rows(struct tac_checkpoint_reader *r)
     enum tac_err err;
     struct tac_checkpoint *c = r->c;
     TAC_TRY(read_vertices(r));
+    TAC_TRY(read_past(r));
     TAC_TRY(read_elements(r, TAC_TRIANGLE_COLUMNS, c->triangle_total, &c->mesh.triangle_count, &c->mesh.triangle_id,
                           &c->mesh.triangle));
     TAC_TRY(read_elements(r, TAC_SEGMENT_COLUMNS, c->segment_total, &c->mesh.segment_count, &c->mesh.segment_id,

@@ -35,6 +35,10 @@ struct tac_vertex_record {
     double start[3], mass, x[3], v[3], impulse[3], rest[3];
     tac_time t;
 };
+struct tac_past_record {
+    tac_gid id;
+    double value[TAC_PAST_NUMBERS];
+};
 struct tac_element_record {
     tac_gid id, v[4];
 };
@@ -48,9 +52,9 @@ struct tac_pair_record {
     tac_gid vertex[4];
     int64_t depth, groups;
 };
-extern const struct tac_checkpoint_column TAC_VERTEX_COLUMNS[7], TAC_TRIANGLE_COLUMNS[1], TAC_SEGMENT_COLUMNS[1],
-    TAC_TETRAHEDRON_COLUMNS[1], TAC_SCRIPT_COLUMNS[8], TAC_PAIR_COLUMNS[4], TAC_ELEMENT_STATE_COLUMNS[6],
-    TAC_GRIP_COLUMNS[5], TAC_ENTRY_COLUMNS[3];
+extern const struct tac_checkpoint_column TAC_VERTEX_COLUMNS[7], TAC_PAST_COLUMNS[1], TAC_TRIANGLE_COLUMNS[1],
+    TAC_SEGMENT_COLUMNS[1], TAC_TETRAHEDRON_COLUMNS[1], TAC_SCRIPT_COLUMNS[8], TAC_PAIR_COLUMNS[4],
+    TAC_ELEMENT_STATE_COLUMNS[6], TAC_GRIP_COLUMNS[5], TAC_ENTRY_COLUMNS[3];
 
 /* Collective. CRC of the `length` bytes behind the user block, each rank its stripe.  TAC_ERR_RUN: it cannot be read.
  */

@@ -113,6 +113,27 @@ done:
     return err;
 }
 
+/* What an integrator remembers besides, where it does. */
+static enum tac_err write_past(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const struct tac_checkpoint *c)
+{
+    enum tac_err err;
+    const size_t n = (size_t)c->vertices.count;
+    struct tac_past_record *row = NULL;
+    if (!c->has_past)
+        return TAC_OK;
+    TAC_TRY(tac_alloc(ctx, n, sizeof *row, &row));
+    for (size_t k = 0; k < n; k++) {
+        row[k].id = c->vertices.id[k];
+        memcpy(row[k].value, &c->vertices.past[TAC_PAST_NUMBERS * k], sizeof row[k].value);
+    }
+done:
+    err = write_table(
+        ctx, w, TAC_PAST_COLUMNS, 1, err,
+        &(struct records){row, n, sizeof *row, offsetof(struct tac_past_record, id), c->vertex_total, compare_first});
+    free(row);
+    return err;
+}
+
 static enum tac_err write_elements(struct tac_ctx *ctx, struct tac_checkpoint_writer *w,
                                    const struct tac_checkpoint_column *column, tac_gid all, tac_lid count,
                                    const tac_gid *id, const tac_gid *v, int corners)
@@ -210,6 +231,7 @@ enum tac_err tac_checkpoint_write_rows(struct tac_ctx *ctx, struct tac_checkpoin
                                      sizeof *c->friction_state, offsetof(struct tac_friction_row, vertex),
                                      c->vertex_total,           tac_friction_row_compare};
     TAC_TRY(write_vertices(ctx, w, c));
+    TAC_TRY(write_past(ctx, w, c));
     TAC_TRY(write_elements(ctx, w, TAC_TRIANGLE_COLUMNS, c->triangle_total, c->mesh.triangle_count, c->mesh.triangle_id,
                            c->mesh.triangle, 3));
     TAC_TRY(write_elements(ctx, w, TAC_SEGMENT_COLUMNS, c->segment_total, c->mesh.segment_count, c->mesh.segment_id,

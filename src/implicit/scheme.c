@@ -1,0 +1,244 @@
+/* scheme.c: how a step is made of places, velocities and accelerations (docs/implicit.md, Schemes).
+ *
+ * Every scheme has the same form: x = x^ + weight a(x), where a are the accelerations by the forces at the step's end.
+ *
+ *              weight   x^ (without forces)                       v at the end             strains' rate
+ *     euler    h^2      x + h v                                   (x+ - x) / h             (e+ - e) / h
+ *     newmark  h^2/4    x + h v + h^2/4 a                         2 (x+ - x) / h - v       2 (e+ - e) / h - e'
+ *     bdf2     4h^2/9   (4 x - x-)/3 + 2h/9 (4 v - v-)            (3 x+ - 4 x + x-) / 2h   (3 e+ - 4 e + e-) / 2h
+ *
+ * x-, v-, e-: a step before; its first step is one of euler.  Newmark's is the rule of the trapezium (beta 1/4, gamma
+ * 1/2).  A rate of strain is brought to the form rate (e+ - from), so that damping is an elastic energy of what is
+ * measured `from` there.
+ */
+#include "implicit/implicit.h"
+
+static enum tac_implicit_scheme scheme_of(const struct tac_implicit *sim)
+{
+    const enum tac_implicit_scheme s = sim->scene->settings->implicit.scheme;
+    return s == TAC_IMPLICIT_BDF2 && sim->step == 0 ? TAC_IMPLICIT_EULER : s;
+}
+
+void tac_implicit_begin_scheme(struct tac_implicit *sim)
+{
+    const double h = sim->h;
+    switch (scheme_of(sim)) {
+    case TAC_IMPLICIT_EULER:
+        sim->weight = h * h;
+        sim->rate = 1 / h;
+        break;
+    case TAC_IMPLICIT_NEWMARK:
+        sim->weight = h * h / 4;
+        sim->rate = 2 / h;
+        break;
+    case TAC_IMPLICIT_BDF2:
+        sim->weight = 4 * h * h / 9;
+        sim->rate = 3 / (2 * h);
+        break;
+    }
+}
+
+/* ---- predictions ---- */
+
+/* Euler's forces are those of the step's start, with the mean of their factor in it; the other schemes ask for those of
+ * its end, where the vertices then go straight on. */
+void tac_implicit_load_places(const struct tac_implicit *sim, const struct tac_load_element *l, double at[4][3],
+                              double *mean)
+{
+    const bool second = scheme_of(sim) != TAC_IMPLICIT_EULER;
+    const tac_time from = tac_implicit_step_time(sim, sim->step), to = tac_implicit_step_time(sim, sim->step + 1);
+    *mean = tac_load_mean(sim->scene, &sim->load_times, l->load, second ? to : from + (to - from) / 2, to - from);
+    tac_implicit_gather(sim->x0, l->v, l->count, at);
+    for (int i = 0; i < l->count && second; i++)
+        for (size_t k = 0; k < 3; k++)
+            at[i][k] += sim->h * sim->v[3 * (size_t)l->v[i] + k];
+}
+
+void tac_implicit_load(const struct tac_implicit *sim, const struct tac_load_element *l, double push[3][3])
+{
+    double at[4][3] = {{0}}, centre[3], mean;
+    tac_implicit_load_places(sim, l, at, &mean);
+    tac_load_impulse(sim->scene, l, at, 1, mean, push, centre);
+}
+
+void tac_implicit_predict(struct tac_implicit *sim, bool loads)
+{
+    const double h = sim->h, w = sim->weight, *g = sim->scene->settings->gravity, *mass = sim->scene->mesh->mass;
+    const enum tac_implicit_scheme scheme = scheme_of(sim);
+    for (size_t v = 0; v < (size_t)sim->count; v++)
+        for (size_t k = 0; k < 3; k++) {
+            const double x = sim->x[3 * v + k], u = sim->v[3 * v + k];
+            const double *past = sim->past ? &sim->past[TAC_PAST_NUMBERS * v] : NULL;
+            double move = h * u;
+            if (scheme == TAC_IMPLICIT_NEWMARK)
+                move += w * past[k];
+            else if (scheme == TAC_IMPLICIT_BDF2)
+                move = (x - past[k]) / 3 + 2 * h / 9 * (4 * u - past[3 + k]);
+            sim->ahead[3 * v + k] = x + (move + w * g[k]);
+        }
+    for (size_t e = 0; e < sim->loads.count && loads; e++) {
+        const struct tac_load_element *l = &sim->loads.element[e];
+        double push[3][3];
+        if (sim->scene->settings->load[l->load].kind == TAC_LOAD_WIND)
+            continue;
+        tac_implicit_load(sim, l, push);
+        for (int i = 0; i < l->count; i++)
+            for (size_t k = 0; k < 3 && mass[l->v[i]] > 0; k++)
+                sim->ahead[3 * (size_t)l->v[i] + k] += w * push[i][k] / mass[l->v[i]];
+    }
+}
+
+/* ---- damping ---- */
+
+/* a - b of two strains of an element. */
+static double difference(const struct tac_element *element, double a, double b)
+{
+    double d = a - b;
+    if (element->memory->angle)
+        d = d > TAC_PI ? d - 2 * TAC_PI : d < -TAC_PI ? d + 2 * TAC_PI : d;
+    return d;
+}
+
+/* The strain of an element at sim->x plus `share` of what velocities would do in a step. */
+static void strain_ahead(const struct tac_implicit *sim, const struct tac_element *element, const tac_lid *v,
+                         double share, double *strain)
+{
+    double at[4][3];
+    tac_implicit_gather(sim->x, v, element->nodes, at);
+    for (int i = 0; i < element->nodes && share != 0; i++)
+        for (size_t k = 0; k < 3; k++)
+            at[i][k] += share * sim->h * sim->v[3 * (size_t)v[i] + k];
+    element->memory->strain(v, at, strain);
+}
+
+static void strain_before(const struct tac_implicit *sim, const struct tac_element *element, const tac_lid *v,
+                          double *strain)
+{
+    double at[4][3];
+    for (int i = 0; i < element->nodes; i++)
+        memcpy(at[i], &sim->past[TAC_PAST_NUMBERS * (size_t)v[i]], sizeof at[i]);
+    element->memory->strain(v, at, strain);
+}
+
+/* `times` what the strain changes in a step by the velocities, (width). */
+static void add_change(const struct tac_implicit *sim, const struct tac_element *element, const tac_lid *v,
+                       double times, double *strain)
+{
+    double ahead[TAC_ELEMENT_MEMORY], behind[TAC_ELEMENT_MEMORY];
+    strain_ahead(sim, element, v, .5, ahead);
+    strain_ahead(sim, element, v, -.5, behind);
+    for (int w = 0; w < element->width; w++)
+        strain[w] = difference(element, strain[w], -times * difference(element, ahead[w], behind[w]));
+}
+
+void tac_implicit_begin_dampers(struct tac_implicit *sim)
+{
+    const enum tac_implicit_scheme scheme = scheme_of(sim);
+    for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);) {
+        const struct tac_element *element = w.list->element;
+        double before[TAC_ELEMENT_MEMORY];
+        if (!(w.list->damping[w.e] > 0))
+            continue;
+        strain_ahead(sim, element, w.v, 0, w.from);
+        if (scheme == TAC_IMPLICIT_NEWMARK)
+            add_change(sim, element, w.v, .5, w.from);
+        if (scheme != TAC_IMPLICIT_BDF2)
+            continue;
+        strain_before(sim, element, w.v, before);
+        for (int k = 0; k < element->width; k++)
+            w.from[k] = difference(element, w.from[k], difference(element, before[k], w.from[k]) / 3);
+    }
+}
+
+/* ---- what is remembered ---- */
+
+/* Is v where the script or nothing moves it? Then it has no acceleration of its own. */
+static bool is_led(const struct tac_implicit *sim, tac_lid v)
+{
+    return !sim->scene->mesh->ever_free[v] || (sim->script_of[v] >= 0 && sim->script[sim->script_of[v]].on);
+}
+
+/* Forces at t = 0, times -weight, into sim->gradient. */
+static void push_at_start(struct tac_implicit *sim)
+{
+    memset(sim->gradient, 0, 3 * (size_t)sim->count * sizeof *sim->gradient);
+    tac_implicit_add_elements(sim, sim->x, false);
+    for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);) {
+        if (!(w.list->damping[w.e] > 0))
+            continue;
+        strain_ahead(sim, w.list->element, w.v, 0, w.from);
+        add_change(sim, w.list->element, w.v, -1 / (sim->rate * sim->h), w.from);
+    }
+    tac_implicit_add_elements(sim, sim->x, true);
+}
+
+/* What the wind accelerates at t = 0: of a step without way, whose end has the velocity of its start. */
+static void start_wind(struct tac_implicit *sim)
+{
+    tac_implicit_begin_wind(sim);
+    for (size_t k = 0; k < sim->wind_count; k++) {
+        const struct tac_load_element *l = &sim->loads.element[sim->wind[k].element];
+        double push[3];
+        sim->wind[k].from = -sim->wind[k].from; /* newmark's: h v/2 ahead and not behind */
+        tac_implicit_wind_push(sim, &sim->wind[k], sim->x, push);
+        for (int i = 0; i < l->count; i++)
+            for (size_t c = 0; c < 3 && sim->scene->mesh->mass[l->v[i]] > 0 && !is_led(sim, l->v[i]); c++)
+                sim->past[TAC_PAST_NUMBERS * (size_t)l->v[i] + c] += push[c] / sim->scene->mesh->mass[l->v[i]];
+    }
+}
+
+enum tac_err tac_implicit_start_scheme(struct tac_implicit *sim)
+{
+    enum tac_err err = TAC_OK;
+    const double *g = sim->scene->settings->gravity, *mass = sim->scene->mesh->mass;
+    if (sim->step > 0 || scheme_of(sim) != TAC_IMPLICIT_NEWMARK)
+        return TAC_OK;
+    push_at_start(sim);
+    for (size_t c = 0; c < 3 * (size_t)sim->count; c++)
+        sim->trial[c] = sim->gradient[c];
+    TAC_TRY(tac_implicit_share(sim, sim->trial));
+    for (size_t v = 0; v < (size_t)sim->count; v++)
+        for (size_t k = 0; k < 3; k++)
+            sim->past[TAC_PAST_NUMBERS * v + k] =
+                is_led(sim, (tac_lid)v) || !(mass[v] > 0) ? 0 : g[k] - sim->trial[3 * v + k] / (sim->weight * mass[v]);
+    for (size_t e = 0; e < sim->loads.count; e++) {
+        const struct tac_load_element *l = &sim->loads.element[e];
+        double at[4][3] = {{0}}, push[3][3], centre[3];
+        if (sim->scene->settings->load[l->load].kind == TAC_LOAD_WIND)
+            continue;
+        const double mean = tac_load_mean(sim->scene, &sim->load_times, l->load, 0, 2);
+        tac_implicit_gather(sim->x, l->v, l->count, at);
+        tac_load_impulse(sim->scene, l, at, 1, mean, push, centre);
+        for (int i = 0; i < l->count; i++)
+            for (size_t k = 0; k < 3 && mass[l->v[i]] > 0 && !is_led(sim, l->v[i]); k++)
+                sim->past[TAC_PAST_NUMBERS * (size_t)l->v[i] + k] += push[i][k] / mass[l->v[i]];
+    }
+    start_wind(sim);
+done:
+    return err;
+}
+
+void tac_implicit_end_scheme(struct tac_implicit *sim)
+{
+    const double h = sim->h;
+    const enum tac_implicit_scheme scheme = scheme_of(sim);
+    const bool remembers_places = sim->scene->settings->implicit.scheme == TAC_IMPLICIT_BDF2;
+    for (size_t v = 0; v < (size_t)sim->count; v++) {
+        const bool led = is_led(sim, (tac_lid)v);
+        double *past = sim->past ? &sim->past[TAC_PAST_NUMBERS * v] : NULL;
+        for (size_t k = 0; k < 3; k++) {
+            const double way = sim->x[3 * v + k] - sim->x0[3 * v + k], before = sim->v[3 * v + k];
+            double u = way / h;
+            if (scheme == TAC_IMPLICIT_NEWMARK) {
+                u = led ? u : 2 * u - before;
+                past[k] = led ? 0 : 2 * (u - before) / h - past[k];
+            } else if (remembers_places) {
+                if (scheme == TAC_IMPLICIT_BDF2 && !led)
+                    u = (3 * way - (sim->x0[3 * v + k] - past[k])) / (2 * h);
+                past[k] = sim->x0[3 * v + k];
+                past[3 + k] = before;
+            }
+            sim->v[3 * v + k] = u + 0.; /* no -0 where nothing moves */
+        }
+    }
+}
