@@ -1,6 +1,6 @@
 /* candidates.c: the lists of candidate pairs: primitives, trajectory bounds and boxes, and how a list is made
  * (docs/engine.md, Candidates). */
-#include "broadphase/candidates.h"
+#include "broadphase/patches.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -162,6 +162,7 @@ enum tac_err tac_candidates_create(struct tac_view *view, struct tac_candidates 
     TAC_TRY(tac_alloc(view->ctx, 3 * n, sizeof *c->x, &c->x));
     TAC_TRY(tac_alloc(view->ctx, n, sizeof *c->path_bound, &c->path_bound));
     TAC_TRY(tac_alloc(view->ctx, bodies, sizeof *c->tree, &c->tree));
+    TAC_TRY(tac_alloc(view->ctx, bodies, sizeof *c->patches, &c->patches));
     TAC_TRY(tac_alloc(view->ctx, 3 * bodies, sizeof *c->frame, &c->frame));
     TAC_TRY(tac_alloc(view->ctx, bodies, 1, &c->still));
     TAC_TRY(tac_alloc(view->ctx, bodies, sizeof *c->order, &c->order));
@@ -176,6 +177,8 @@ enum tac_err tac_candidates_create(struct tac_view *view, struct tac_candidates 
         TAC_TRY(tac_alloc(view->ctx, (size_t)c->primitive_begin[c->body_count], 1, &c->marked));
     }
     TAC_TRY(measure_bodies(view, c));
+    for (tac_lid b = 0; b < c->body_count; b++)
+        TAC_TRY(tac_patches_create(view, c, b));
 done:
     if (err)
         tac_candidates_destroy(&c);
@@ -191,7 +194,10 @@ void tac_candidates_destroy(struct tac_candidates **candidates)
     leave_arrays(c);
     for (int32_t b = 0; c->tree && b < c->body_count; b++)
         tac_tree_destroy(&c->tree[b]);
+    for (int32_t b = 0; c->patches && b < c->body_count; b++)
+        tac_patches_destroy(&c->patches[b]);
     free(c->tree);
+    free(c->patches);
     free(c->move);
     free(c->x);
     free(c->path_bound);
