@@ -9,6 +9,8 @@ enum {
     LEAVERS = 16, /* of as many vertices one may leave before a whole build serves better */
 };
 
+static const double SKIN = .1, FINE_SKIN = .05; /* edges */
+
 /* Boxes are widened by 1e-12 of the largest coordinate. Where that coordinate is this many skins, they are widened by a
  * skin; beyond that every box would be near every other. */
 static const double FARTHEST = 1e12, BEYOND = 1e50;
@@ -91,9 +93,10 @@ done:
     return err;
 }
 
-/* The skin: a tenth of an edge; of particles alone, a quarter of the thickness. Twice the skin is less than what a pair
- * of neighbours in a mesh has between its distance at the start and its first layer (contact.rest_fraction), whether
- * the mesh is finer than the thickness or not; else all of them would be candidates. Also finds the bodies that never
+/* The skin: a tenth of an edge, or half of that where an edge is less than twice the thickness; of particles alone, a
+ * quarter of the thickness.  Twice the skin is less than what a pair of neighbours in a mesh has between its distance
+ * at the start and its first layer (contact.rest_fraction); else all of them would be candidates.  In a fine mesh that
+ * is a third of an edge, and what the skins leave of it is how far a patch may bend.  Also finds the bodies that never
  * move. Both are the same on all ranks, because a rank computes the trajectory bounds of the ghosts that it is told of.
  */
 static enum tac_err measure_bodies(struct tac_view *view, struct tac_candidates *c)
@@ -120,7 +123,8 @@ static enum tac_err measure_bodies(struct tac_view *view, struct tac_candidates 
          MPI_Bcast(all, 2, MPI_DOUBLE, 0, view->ctx->comm) != MPI_SUCCESS ||
          MPI_Allreduce(MPI_IN_PLACE, c->still, c->body_count, MPI_UINT8_T, MPI_MIN, view->ctx->comm) != MPI_SUCCESS))
         return tac_fail(view->ctx, TAC_ERR_RUN, "MPI failed while measuring the scene");
-    c->skin = all[1] > 0 ? .1 * all[0] / all[1] : .25 * s->settings->contact.thickness;
+    const double edge = all[1] > 0 ? all[0] / all[1] : 0, thickness = s->settings->contact.thickness;
+    c->skin = all[1] > 0 ? (edge < 2 * thickness ? FINE_SKIN : SKIN) * edge : .25 * thickness;
     c->farthest = c->skin > 0 ? FARTHEST * c->skin : BEYOND;
     return TAC_OK;
 }

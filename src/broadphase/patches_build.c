@@ -132,7 +132,6 @@ static enum tac_err make_blocks(struct build *b)
     int32_t *node = NULL, *scratch = NULL;
     const size_t n = (size_t)b->primitive_count;
     TAC_TRY(tac_alloc(b->view->ctx, n, sizeof *box, &box));
-    TAC_TRY(tac_alloc(b->view->ctx, n, sizeof *block_box, &block_box));
     TAC_TRY(tac_alloc(b->view->ctx, 2 * n, sizeof *node, &node));
     TAC_TRY(tac_alloc(b->view->ctx, 2 * n, sizeof *scratch, &scratch));
     TAC_TRY(tac_alloc(b->view->ctx, n, sizeof *b->out->of, &b->out->of));
@@ -141,6 +140,8 @@ static enum tac_err make_blocks(struct build *b)
         start_box(b, &b->primitive[p], &box[p]);
     tac_tree_refit(tree, box, scratch);
     number_blocks(b, tree, node, scratch);
+    tac_tree_destroy(&tree);
+    TAC_TRY(tac_alloc(b->view->ctx, (size_t)b->out->count, sizeof *block_box, &block_box));
     TAC_TRY(sort_blocks(b, box, block_box));
     TAC_TRY(tac_tree_create(b->view->ctx, b->out->count, &blocks));
     tac_tree_refit(blocks, block_box, scratch);
@@ -250,21 +251,24 @@ static void lower_by_edges(const struct tac_primitive *p, const struct flat *fp,
 /* Lowers *nearest to the least flat distance of the pairs of two blocks. */
 static void lower_by_blocks(const struct build *b, const struct tac_patch *patch, int32_t k, int32_t l, double *nearest)
 {
-    for (int32_t i = b->begin[k]; i < b->begin[k + 1]; i++) {
-        const struct tac_primitive *p = &b->primitive[b->member[i]];
-        struct flat fp, fq;
-        flatten(b, patch, p, &fp);
-        for (int32_t j = k == l ? i + 1 : b->begin[l]; j < b->begin[l + 1]; j++) {
-            const struct tac_primitive *q = &b->primitive[b->member[j]];
+    const int32_t *mine = &b->member[b->begin[k]], count = b->begin[k + 1] - b->begin[k];
+    struct flat flat[BLOCK];
+    for (int32_t i = 0; i < count; i++)
+        flatten(b, patch, &b->primitive[mine[i]], &flat[i]);
+    for (int32_t j = b->begin[l]; j < b->begin[l + 1]; j++) {
+        const struct tac_primitive *q = &b->primitive[b->member[j]];
+        struct flat fq;
+        flatten(b, patch, q, &fq);
+        for (int32_t i = 0; i < (k == l ? j - b->begin[k] : count); i++) {
+            const struct tac_primitive *p = &b->primitive[mine[i]];
             double d[3];
-            flatten(b, patch, q, &fq);
-            tac_sub(d, fp.middle, fq.middle);
-            const double away = *nearest + fp.radius + fq.radius;
+            tac_sub(d, flat[i].middle, fq.middle);
+            const double away = *nearest + flat[i].radius + fq.radius;
             if (tac_dot(d, d) > away * away)
                 continue;
-            lower_by_vertices(p, &fp, q, &fq, nearest);
-            lower_by_vertices(q, &fq, p, &fp, nearest);
-            lower_by_edges(p, &fp, q, &fq, nearest);
+            lower_by_vertices(p, &flat[i], q, &fq, nearest);
+            lower_by_vertices(q, &fq, p, &flat[i], nearest);
+            lower_by_edges(p, &flat[i], q, &fq, nearest);
         }
     }
 }
@@ -434,6 +438,13 @@ done:
     return err;
 }
 
+/* What an array that was grown by doubling does not need. */
+static void give_back(int32_t **array, size_t count)
+{
+    int32_t *shorter = count > 0 ? realloc(*array, count * sizeof **array) : NULL;
+    *array = shorter != NULL ? shorter : *array;
+}
+
 static bool serves(const struct tac_view *view, const struct tac_candidates *c, tac_lid body)
 {
     const struct tac_settings *s = view->scene->settings;
@@ -462,6 +473,8 @@ enum tac_err tac_patches_create(struct tac_view *view, struct tac_candidates *c,
     TAC_TRY(tac_alloc(view->ctx, (size_t)view->scene->mesh->vertex_count, sizeof *b.taken, &b.taken));
     for (int32_t k = 0; k < out->count; k++)
         TAC_TRY(make_patch(&b, k));
+    give_back(&out->near, b.near_count);
+    give_back(&out->vertex, b.vertex_count);
     TAC_TRY(tac_tree_group(view->ctx, c->tree[body], out->of));
 done:
     if (err)

@@ -205,15 +205,15 @@ int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     sheet("{\"kind\":\"grid\",\"size\":[0.16,0.08],\"cells\":[16,8]}", .002, .95, 1.3);
-    sheet("{\"kind\":\"grid\",\"size\":[0.16,0.08],\"cells\":[16,8]}", .02, .95, .3);
+    sheet("{\"kind\":\"grid\",\"size\":[0.16,0.08],\"cells\":[16,8]}", .02, .95, 1.6);
     sheet("{\"kind\":\"ribbon\",\"width\":0.06,\"cells\":[16,6],\"curve\":[[-0.08,0,0],[-0.04,0.01,0],[0.04,0.01,0],"
           "[0.08,0,0]]}",
-          .02, .95, .3);
+          .02, .95, .6);
     /* A turn in the plane: blocks at its inner edge are too small for patches of their own. */
     sheet("{\"kind\":\"ribbon\",\"width\":0.03,\"cells\":[24,6],\"up\":[0,1,0],\"curve\":[[-0.08,0,0],[0,0,0],[0.02,0,"
           "0.01],"
           "[0.025,0,0.08]]}",
-          .02, .6, .6);
+          .02, .6, .8);
     MPI_Finalize();
     return check_result();
 }
