@@ -28,7 +28,7 @@ import cases
 import leftovers
 
 MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
-       "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+       "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_pml": "ob1"}
 CRASH = re.compile(r"Signal: .*|Segmentation fault|AddressSanitizer.*|LeakSanitizer.*|runtime error.*|HDF5-DIAG.*|internal error at.*|double free.*"
                    r"|corrupted size.*|free\(\): .*|failed without saying why.*")
 
@@ -224,6 +224,10 @@ def main():
     for name in ("TACTUS", "TACTUS_INJECT"):
         if name not in os.environ:
             sys.exit("set %s: TACTUS to the program, TACTUS_INJECT to the library made of inject.c" % name)
+        # The runs have folders of their own, and a library that is not found there is left out without an error.
+        os.environ[name] = os.path.abspath(os.environ[name])
+        if not os.path.isfile(os.environ[name]):
+            sys.exit("%s: there is no file %s" % (name, os.environ[name]))
     begin, home, draw = time.monotonic(), tempfile.mkdtemp(prefix="tactus-faults-"), random.Random(options.seed)
     try:
         return campaign(options, home, draw, begin)

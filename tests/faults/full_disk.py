@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from kills import CASES, Case
+from kills import CASES, Case, launch
 
 ROOM = 32 << 20
 
@@ -32,7 +32,7 @@ class Full(Case):
 
     def fill_at(self, n):
         folder, filler = self.folder("at-%d" % n), self.disk + "/filler"
-        r = self.run(self.killed + ["--quiet"], folder, LD_PRELOAD=os.environ["TACTUS_INJECT"], TACTUS_FAULT_KIND="file",
+        r = self.run(self.killed + ["--quiet"], folder, LD_PRELOAD=launch.injector(), TACTUS_FAULT_KIND="file",
                      TACTUS_FAULT_FILL=filler, TACTUS_FAULT_AT=str(n))
         os.remove(filler)
         if r.code != 0:

@@ -109,7 +109,7 @@ class Case:
     def moments(self):
         """Numbers of the calls before which it is killed."""
         report = os.path.join(self.home, self.name + ".calls")
-        self.run(self.killed + ["--quiet"], self.folder("listed"), LD_PRELOAD=os.environ["TACTUS_INJECT"], TACTUS_FAULT_KIND="file",
+        self.run(self.killed + ["--quiet"], self.folder("listed"), LD_PRELOAD=launch.injector(), TACTUS_FAULT_KIND="file",
                  TACTUS_FAULT_LIST="1", TACTUS_FAULT_REPORT=report)
         with open(report + ".0") as file:
             names = [line.split()[2] for line in file if line.startswith("call ")]
@@ -160,7 +160,7 @@ class Case:
 
     def kill_at(self, n):
         folder = self.folder("at-%d" % n)
-        r = self.run(self.killed + ["--quiet"], folder, LD_PRELOAD=os.environ["TACTUS_INJECT"], TACTUS_FAULT_KIND="file",
+        r = self.run(self.killed + ["--quiet"], folder, LD_PRELOAD=launch.injector(), TACTUS_FAULT_KIND="file",
                      TACTUS_FAULT_KILL="1", TACTUS_FAULT_AT=str(n))
         if r.code != -signal.SIGKILL:
             return self.fail("call %d: it was not killed: %s" % (n, r))

@@ -40,7 +40,7 @@ SCENES = [("equality/scenes/crossing-ribbons", {"contact.friction": .3, "discove
           ("seed:6", {}, .002, [], [2, 3])]
 SKIPPED, LIMIT = 77, 120
 MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
-       "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+       "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_pml": "ob1"}
 
 
 def call(words, cwd, environment=None):

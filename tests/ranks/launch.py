@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "equality"))
 ALONE = {"OMPI_MCA_ess_singleton_isolated": "1", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self", "OMPI_MCA_mtl": "^ofi,psm2"}
 # More ranks than cores, as root, in a container; leaks are looked for in runs of one process.
 MANY = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
-        "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+        "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_pml": "ob1"}
 
 # A hang is told after ten minutes: a busy machine may take some for what takes seconds on a quiet one.
 PATIENCE_S = 600
@@ -30,6 +30,14 @@ def program():
     if "TACTUS" not in os.environ:
         sys.exit("set TACTUS to the program, such as TACTUS=build/tactus")
     return os.path.abspath(os.environ["TACTUS"])
+
+
+def injector():
+    """The library of tests/faults/inject.c. By its whole path: one that the loader does not find is left out without an error."""
+    path = os.path.abspath(os.environ.get("TACTUS_INJECT", ""))
+    if not os.path.isfile(path):
+        sys.exit("set TACTUS_INJECT to the library made of tests/faults/inject.c, such as TACTUS_INJECT=build/tests/faults/libfaults_inject.so")
+    return path
 
 
 class Result:

@@ -1,0 +1,90 @@
+/* simulated.c SCENE SECONDS AFTER FORCES CONTACT DISCOVERY : advances a scene on simulated ranks and tells where the
+ * time went.
+ *
+ * From AFTER to SECONDS (simulated physics, s) the ranks' work is declared, at FORCES, CONTACT and DISCOVERY seconds a
+ * unit (work.c). Prints one JSON object. Started by ./simulate through smpirun.
+ */
+#include "simulated.h"
+
+#include <tactus/process.h>
+#include <tactus/simulation.h>
+
+#include "events/sim.h"
+#include "run/simulation.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { TIMES = 4, SUMS = WORK_KINDS + TIMES, COUNTS = 6 };
+
+static const char *const name[] = {"forces", "contact", "discovery", "waiting", "exchange"};
+static const char *const counted[COUNTS] = {"force_ticks",    "contact_ticks", "tests_of_boxes",
+                                            "repeated_ticks", "messages",      "bytes"};
+
+static enum tac_err advance(struct tac_ctx *ctx, char **argv)
+{
+    enum tac_err err;
+    const struct tac_scene_source source = {.path = argv[1]};
+    struct tac_simulation *sim = NULL;
+    const double end = strtod(argv[2], NULL), after = strtod(argv[3], NULL);
+    double mine[SUMS], sum[SUMS], most[SUMS];
+    TAC_TRY(tac_simulation_create(ctx, &source, &sim));
+    TAC_TRY(tac_simulation_advance(sim, after));
+    const struct tac_counters *c = &((struct tac_sim *)sim->state)->books.counters;
+    const double waited = c->seconds_waiting, exchanged = c->seconds_exchange;
+    const int64_t repeated = c->repeated_ticks, moved = c->migrations;
+    MPI_Barrier(ctx->comm);
+    const double begin_s = MPI_Wtime();
+    work_watch(sim);
+    const struct work none = work_told();
+    TAC_TRY(tac_simulation_advance(sim, end));
+    const struct work told = work_told();
+    work_watch(NULL);
+    const double wall_s = MPI_Wtime() - begin_s;
+    for (int k = 0; k < WORK_KINDS; k++)
+        mine[k] = told.seconds[k];
+    c = &((struct tac_sim *)sim->state)->books.counters;
+    mine[WORK_KINDS] = c->seconds_waiting - waited;
+    mine[WORK_KINDS + 1] = c->seconds_exchange - exchanged;
+    mine[WORK_KINDS + 2] = mine[WORK_FORCES] + mine[WORK_CONTACT] + mine[WORK_DISCOVERY];
+    mine[WORK_KINDS + 3] = wall_s;
+    int64_t counts[COUNTS] = {told.count[WORK_FORCES],      told.count[WORK_CONTACT],      told.count[WORK_DISCOVERY],
+                              c->repeated_ticks - repeated, told.messages - none.messages, told.bytes - none.bytes};
+    MPI_Reduce(mine, sum, SUMS, MPI_DOUBLE, MPI_SUM, 0, ctx->comm);
+    MPI_Reduce(mine, most, SUMS, MPI_DOUBLE, MPI_MAX, 0, ctx->comm);
+    MPI_Allreduce(MPI_IN_PLACE, counts, COUNTS, MPI_INT64_T, MPI_SUM, ctx->comm);
+    if (ctx->rank == 0) {
+        printf("{\"ranks\": %d, \"from_s\": %.9g, \"to_s\": %.9g, \"wall_s\": %.9g", ctx->size, after, end,
+               most[SUMS - 1]);
+        printf(", \"most_loaded_s\": %.9g", most[SUMS - 2]);
+        for (int k = 0; k < SUMS - 2; k++)
+            printf(", \"%s_s\": {\"mean\": %.9g, \"most\": %.9g}", name[k], sum[k] / ctx->size, most[k]);
+        for (int k = 0; k < COUNTS; k++)
+            printf(", \"%s\": %lld", counted[k], (long long)counts[k]);
+        printf(", \"migrations\": %lld}\n", (long long)(c->migrations - moved));
+        fflush(stdout);
+    }
+done:
+    tac_simulation_destroy(&sim);
+    return err;
+}
+
+int main(int argc, char **argv)
+{
+    struct tac_ctx ctx;
+    bool started;
+    enum tac_err err = tac_mpi_begin(&ctx, &started);
+    if (!err && argc != 7)
+        err = tac_fail(&ctx, TAC_ERR_INPUT, "usage: simulated SCENE SECONDS AFTER FORCES CONTACT DISCOVERY");
+    if (!err) {
+        double cost[WORK_KINDS];
+        for (int k = 0; k < WORK_KINDS; k++)
+            cost[k] = strtod(argv[4 + k], NULL);
+        work_begin(ctx.size, cost);
+        err = advance(&ctx, argv);
+    }
+    if (err && ctx.rank == 0)
+        fprintf(stderr, "simulated: %s\n", ctx.error);
+    tac_mpi_end(started);
+    return (int)err;
+}

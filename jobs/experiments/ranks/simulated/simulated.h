@@ -1,0 +1,24 @@
+/* simulated.h: the work that a simulated rank declares (work.h). */
+#ifndef TACTUS_SIMULATED_H
+#define TACTUS_SIMULATED_H
+
+#include <stdint.h>
+
+struct tac_simulation;
+
+enum work_kind { WORK_FORCES, WORK_CONTACT, WORK_DISCOVERY, WORK_KINDS };
+
+struct work {
+    int64_t count[WORK_KINDS];
+    double seconds[WORK_KINDS];
+    int64_t messages, bytes; /* in passes and discovery */
+};
+
+/* Local. Call on each rank after MPI_Init(): of how many ranks, and what one unit of each kind costs, s. */
+void work_begin(int size, const double cost_s[WORK_KINDS]);
+/* Local. From now on the work of this rank is that of `sim` (borrowed); NULL: it has none. */
+void work_watch(struct tac_simulation *sim);
+/* Local. All that this rank declared. */
+struct work work_told(void);
+
+#endif

@@ -1,0 +1,150 @@
+/* work.c: declares what a simulated rank computes.
+ *
+ * The engine counts its work in ticks and in tests of boxes (25 ns of the machine for which they were chosen). Each
+ * kind of count times what one costs is the time that this rank computes. The costs come from a run on a real core
+ * (simulate).
+ */
+#include "simulated.h"
+
+#include "broadphase/candidates.h"
+#include "events/ranks.h"
+#include "events/sim.h"
+#include "run/simulation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct rank {
+    struct tac_simulation *sim; /* borrowed; NULL: nothing is declared */
+    const struct tac_sim
+        *last;                /* its engine, when it was last looked at: it is made anew when the scene is dealt anew */
+    int64_t ticks[TAC_KINDS]; /* of the pass under way, as last seen */
+    int64_t lists, repairs, looks; /* candidate lists built, cost of the newest one's repairs, looks at candidates */
+    int64_t messages, bytes;
+    struct work told;
+    int source, tag; /* of the message that was probed */
+    MPI_Comm comm;
+};
+
+static struct rank *rank; /* owned, one per simulated rank: all of them are in this process */
+static int ranks;
+static double cost_s[WORK_KINDS];
+
+static struct rank *mine(void)
+{
+    int me = -1, runs = 0;
+    MPI_Initialized(&runs);
+    if (runs && rank != NULL)
+        MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    return me < 0 ? NULL : &rank[me];
+}
+
+void work_begin(int size, const double cost[WORK_KINDS])
+{
+    if (rank == NULL) { /* the first of all ranks: they take turns, and share what is static */
+        rank = calloc((size_t)size, sizeof *rank);
+        ranks = size;
+        for (int k = 0; k < WORK_KINDS; k++)
+            cost_s[k] = cost[k];
+    }
+    if (rank == NULL)
+        abort();
+}
+
+/* What a count has grown by; it begins at 0 again where it is less than before. */
+static int64_t more(int64_t *before, int64_t now)
+{
+    const int64_t grown = now < *before ? now : now - *before;
+    *before = now;
+    return grown;
+}
+
+/* All that this rank has done since the last call. */
+static void count(struct rank *r, int64_t done[WORK_KINDS])
+{
+    const struct tac_sim *sim = r->sim->state;
+    const struct tac_candidates *list = sim->view.candidates;
+    int64_t seen = 0, ticks = 0;
+    for (int k = 0; k < WORK_KINDS; k++)
+        done[k] = 0;
+    if (sim != r->last) {
+        r->lists = r->repairs = r->looks = r->messages = r->bytes = 0;
+        memset(r->ticks, 0, sizeof r->ticks);
+    }
+    r->last = sim;
+    /* The engine's counts are of one pass, and begin at 0 with the next. */
+    for (int k = 0; k < TAC_KINDS; k++) {
+        seen += r->ticks[k];
+        ticks += sim->books.ticks[k];
+    }
+    for (int k = 0; k < TAC_KINDS; k++) {
+        if (ticks < seen)
+            r->ticks[k] = 0;
+        done[k == TAC_KIND_PENALTY ? WORK_CONTACT : WORK_FORCES] += more(&r->ticks[k], sim->books.ticks[k]);
+    }
+    if (list != NULL) {
+        if (list->builds != r->lists) {
+            done[WORK_DISCOVERY] += list->build_cost;
+            r->repairs = 0;
+        }
+        r->lists = list->builds;
+        done[WORK_DISCOVERY] += more(&r->repairs, list->repair_cost);
+    }
+    done[WORK_DISCOVERY] += TAC_LOOK_COST * more(&r->looks, sim->windows.looks);
+    if (tac_sim_halo(sim) != NULL) {
+        r->told.messages += more(&r->messages, tac_sim_halo(sim)->messages);
+        r->told.bytes += more(&r->bytes, tac_sim_halo(sim)->bytes);
+    }
+}
+
+void work_watch(struct tac_simulation *sim)
+{
+    struct rank *r = mine();
+    int64_t before[WORK_KINDS];
+    r->sim = sim;
+    r->last = NULL;
+    if (sim != NULL)
+        count(r, before); /* what was done before is not declared */
+}
+
+void work_declare(void)
+{
+    struct rank *r = mine();
+    int64_t done[WORK_KINDS];
+    double s = 0;
+    if (r == NULL || r->sim == NULL || r->sim->state == NULL)
+        return;
+    count(r, done);
+    for (int k = 0; k < WORK_KINDS; k++) {
+        r->told.count[k] += done[k];
+        r->told.seconds[k] += (double)done[k] * cost_s[k];
+        s += (double)done[k] * cost_s[k];
+    }
+    if (s > 0)
+        smpi_execute(s);
+}
+
+struct work work_told(void)
+{
+    work_declare();
+    return mine()->told;
+}
+
+int work_probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    struct rank *r = mine();
+    work_declare();
+    const int err = MPI_Probe(source, tag, comm, status);
+    if (r != NULL) {
+        r->source = status->MPI_SOURCE;
+        r->tag = status->MPI_TAG;
+        r->comm = comm;
+    }
+    return err;
+}
+
+int work_receive(void *data, int count_of, MPI_Datatype type, MPI_Status *status)
+{
+    const struct rank *r = mine();
+    return MPI_Recv(data, count_of, type, r->source, r->tag, r->comm, status);
+}
