@@ -15,9 +15,11 @@ static const double SKIN = .1, FINE_SKIN = .05; /* edges */
  * skin; beyond that every box would be near every other. */
 static const double FARTHEST = 1e12, BEYOND = 1e50;
 
-static void add_primitive(struct tac_candidates *c, const struct tac_scene *s, tac_lid count, tac_lid id,
+/* Vertices that are ours have a leaf here, and so do those that never move, whoever has them. */
+static void add_primitive(struct tac_candidates *c, const struct tac_model *model, tac_lid count, tac_lid id,
                           const tac_lid *v, uint8_t *taken, uint8_t *edge_taken, int32_t *fill)
 {
+    const struct tac_scene *s = model->scene;
     tac_lid body = s->mesh->vertex_body[v[0]];
     struct tac_primitive *p = &c->primitive[c->primitive_begin[body] + fill[body]++];
     memset(p, 0, sizeof *p);
@@ -31,7 +33,7 @@ static void add_primitive(struct tac_candidates *c, const struct tac_scene *s, t
     p->body = body;
     for (tac_lid k = 0; k < count; k++) {
         p->v[k] = v[k];
-        if (v[k] < owned && !taken[v[k]]) {
+        if ((v[k] < owned || !tac_model_takes_part(model, v[k])) && !taken[v[k]]) {
             taken[v[k]] = 1;
             p->vertices |= (uint8_t)(1 << k);
         }
@@ -78,14 +80,16 @@ static enum tac_err make_primitives(struct tac_view *view, struct tac_candidates
         if (s->mesh->topology->edge_segment[e] >= 0)
             c->scratch[s->mesh->topology->edge_segment[e]] = e;
     for (tac_lid t = 0; t < s->mesh->triangle_count; t++)
-        add_primitive(c, s, 3, t, &s->mesh->triangle[3 * t], taken, edge_taken, fill);
+        add_primitive(c, view->model, 3, t, &s->mesh->triangle[3 * t], taken, edge_taken, fill);
     for (tac_lid g = 0; g < s->mesh->segment_count; g++)
-        add_primitive(c, s, 2, g, &s->mesh->segment[2 * g], taken, edge_taken, fill);
+        add_primitive(c, view->model, 2, g, &s->mesh->segment[2 * g], taken, edge_taken, fill);
     for (tac_lid i = 0; i < view->state->owned; i++)
         if (view->model->particle[i])
-            add_primitive(c, s, 1, i, &i, taken, edge_taken, fill);
+            add_primitive(c, view->model, 1, i, &i, taken, edge_taken, fill);
     for (tac_lid b = 0; b < c->body_count; b++)
         TAC_TRY(tac_tree_create(view->ctx, c->primitive_begin[b + 1] - c->primitive_begin[b], &c->tree[b]));
+    c->taken = taken;
+    taken = NULL;
 done:
     free(taken);
     free(edge_taken);
@@ -141,6 +145,7 @@ static void enter_arrays(struct tac_candidates *c, struct tac_halo *halo)
     tac_halo_grows(halo, &c->move, sizeof *c->move);
     tac_halo_grows(halo, &c->x, 3 * sizeof *c->x);
     tac_halo_grows(halo, &c->path_bound, sizeof *c->path_bound);
+    tac_halo_grows(halo, &c->left, sizeof *c->left);
     tac_halo_tell(halo, (struct tac_halo_user){c, ghost_added, NULL});
 }
 
@@ -151,6 +156,7 @@ static void leave_arrays(struct tac_candidates *c)
     tac_halo_forget(c->halo, &c->move);
     tac_halo_forget(c->halo, &c->x);
     tac_halo_forget(c->halo, &c->path_bound);
+    tac_halo_forget(c->halo, &c->left);
     tac_halo_tell_no_more(c->halo, c);
 }
 
@@ -165,6 +171,7 @@ enum tac_err tac_candidates_create(struct tac_view *view, struct tac_candidates 
     TAC_TRY(tac_alloc(view->ctx, n, sizeof *c->move, &c->move));
     TAC_TRY(tac_alloc(view->ctx, 3 * n, sizeof *c->x, &c->x));
     TAC_TRY(tac_alloc(view->ctx, n, sizeof *c->path_bound, &c->path_bound));
+    TAC_TRY(tac_alloc(view->ctx, n, 1, &c->left));
     TAC_TRY(tac_alloc(view->ctx, bodies, sizeof *c->tree, &c->tree));
     TAC_TRY(tac_alloc(view->ctx, bodies, sizeof *c->patches, &c->patches));
     TAC_TRY(tac_alloc(view->ctx, 3 * bodies, sizeof *c->frame, &c->frame));
@@ -174,12 +181,9 @@ enum tac_err tac_candidates_create(struct tac_view *view, struct tac_candidates 
     if (view->halo)
         enter_arrays(c, view->halo);
     TAC_TRY(make_primitives(view, c));
-    if (!view->halo) {
-        c->leaver_most = n / LEAVERS + 1;
-        TAC_TRY(tac_alloc(view->ctx, c->leaver_most, sizeof *c->leaver, &c->leaver));
-        TAC_TRY(tac_alloc(view->ctx, n, 1, &c->left));
-        TAC_TRY(tac_alloc(view->ctx, (size_t)c->primitive_begin[c->body_count], 1, &c->marked));
-    }
+    c->leaver_most = (size_t)view->state->owned / LEAVERS + 1;
+    TAC_TRY(tac_alloc(view->ctx, c->leaver_most, sizeof *c->leaver, &c->leaver));
+    TAC_TRY(tac_alloc(view->ctx, (size_t)c->primitive_begin[c->body_count], 1, &c->marked));
     TAC_TRY(measure_bodies(view, c));
     for (tac_lid b = 0; b < c->body_count; b++)
         TAC_TRY(tac_patches_create(view, c, b));
@@ -214,6 +218,7 @@ void tac_candidates_destroy(struct tac_candidates **candidates)
     free(c->fresh);
     free(c->primitive);
     free(c->primitive_begin);
+    free(c->taken);
     free(c->box);
     free(c->scratch);
     free(c->frame);
@@ -368,7 +373,7 @@ static enum tac_err subscribe(struct tac_view *view, const struct tac_candidates
     memset(view->halo->mark, 0, (size_t)view->state->count);
     for (size_t k = 0; k < c->count; k++)
         for (int i = 0; i < c->list[k].count; i++)
-            view->halo->mark[c->list[k].v[i]] = 1;
+            view->halo->mark[c->list[k].v[i]] = tac_model_takes_part(view->model, c->list[k].v[i]) ? 1 : 2;
     return take_part(view);
 }
 

@@ -3,7 +3,7 @@
  * Each vertex is promised to stay in a trajectory bound for the list's lifetime: within `radius` of a straight line in
  * space and time.  The list holds every pair whose distance may come under its first layer while all vertices keep to
  * their trajectory bounds, with the earliest time at which that could be.  A vertex that leaves its trajectory bound
- * gets another one, and the list is repaired; where many leave, and on several ranks, that ends the list.
+ * gets another one, and the list is repaired; where many leave, or other ranks are concerned, that ends the list.
  */
 #ifndef TACTUS_BROADPHASE_CANDIDATES_H
 #define TACTUS_BROADPHASE_CANDIDATES_H
@@ -43,7 +43,7 @@ struct tac_primitive {
     tac_lid v[3];
     tac_lid id;       /* triangle, segment, or vertex */
     uint8_t count;    /* vertices: 3, 2, 1 */
-    uint8_t vertices; /* bit k: stands for v[k], which is ours */
+    uint8_t vertices; /* bit k: stands for v[k] */
     uint8_t edges;    /* bit k: stands for edge[k] */
     tac_lid edge[3];
     tac_lid body;
@@ -69,6 +69,7 @@ struct tac_remote_primitives {
     struct tac_tree **tree;          /* owned, (bodies) */
     int32_t *group;                  /* owned, one per primitive of ours: the published box that holds it */
     uint8_t *outer;                  /* owned, one per primitive of ours: may come near one of another rank */
+    struct tac_box *published;       /* owned, (ranks, so many boxes): what holds the primitives of each rank */
 };
 
 struct tac_candidates {
@@ -91,7 +92,7 @@ struct tac_candidates {
     uint8_t *slice;              /* owned */
     size_t slice_end[17];        /* the list up to slice k may touch before start + (k + 1)/16 of the lifetime */
 
-    /* repairs (candidates_repair.c), on one rank; on several there are no leavers, and any vertex ends the list */
+    /* repairs (candidates_repair.c) */
     size_t leaver_count, leaver_most; /* over leaver_most: too many, and not all told */
     tac_lid *leaver;                  /* owned, (leaver_most): vertices that left their trajectory bounds */
     uint8_t *left;                    /* owned, (V): 1: a leaver; all 0 between repairs */
@@ -106,6 +107,7 @@ struct tac_candidates {
     struct tac_patches **patches;    /* owned, one per body; NULL: it has none */
     struct tac_primitive *primitive; /* owned, all bodies */
     int32_t *primitive_begin;        /* owned, (bodies + 1) */
+    uint8_t *taken;                  /* owned, (vertices of the local mesh): 1: a primitive stands for it */
     struct tac_dop *box;             /* owned, one per primitive */
     int32_t *scratch;                /* owned */
     size_t scratch_capacity;
@@ -144,7 +146,7 @@ enum tac_err tac_candidates_gather(struct tac_view *view, struct tac_candidates 
  * per time.  The window under way began at `start`; all before `reached` is run; `length`: of windows. */
 enum tac_err tac_candidates_horizon(struct tac_view *view, struct tac_candidates *c, tac_time start, tac_time reached,
                                     tac_time length);
-/* Local, one rank. The leavers (c->leaver, at most leaver_most) get new trajectory bounds along move[] over the pass
+/* Local. The leavers (c->leaver, at most leaver_most) get new trajectory bounds along move[] over the pass
  * from view->state->now on, of `window` quanta; the list is made what it would be with these, and stays sorted; its
  * known part stays known.  *done false: a whole build serves better, and must follow. */
 enum tac_err tac_candidates_repair(struct tac_view *view, struct tac_candidates *c, tac_time window, bool *done);
@@ -187,6 +189,10 @@ void tac_candidates_sweep(const struct tac_candidates *c, tac_lid b, const struc
 /* Collective, for candidates.c: fetches into c->remote.primitive what other ranks have near our primitives, with
  * trajectory bounds and motions of its vertices. */
 enum tac_err tac_remote_fetch(struct tac_view *view, struct tac_candidates *c);
+/* Local. Is what becomes of the leavers' primitives no matter to other ranks?  It is, if their boxes stay within those
+ * that this rank has published, and meet none in which another rank has primitives that can move: then that rank
+ * decides no pair of theirs, and this one has all that others have near them. */
+bool tac_remote_unconcerned(const struct tac_view *view, const struct tac_candidates *c);
 void tac_remote_destroy(struct tac_candidates *c);
 
 #endif

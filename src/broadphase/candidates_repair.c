@@ -84,16 +84,20 @@ enum tac_err tac_candidates_repair(struct tac_view *view, struct tac_candidates 
     const double window_s = tac_state_seconds(view->state, window), extent = c->extent;
     size_t count = 0;
     *done = false;
-    if (c->leaver_count > c->leaver_most || view->halo)
+    if (c->leaver_count > c->leaver_most)
         return TAC_OK;
     c->from_s = tac_state_seconds(view->state, view->state->now - c->start);
     for (size_t k = 0; k < c->leaver_count; k++)
         tac_candidates_bound(view, c, c->leaver[k], window_s, c->from_s);
     if (c->extent > 2 * extent)
         return TAC_OK; /* the margins for rounding of all other boxes and pairs were made for a smaller one */
+    mark(c, 1);
+    if (view->halo && !tac_remote_unconcerned(view, c)) {
+        mark(c, 0);
+        return TAC_OK;
+    }
     *done = true;
     c->repair_cost += ENTRY_COST * (int64_t)c->count;
-    mark(c, 1);
     take_out(view, c);
     c->found = c->fresh;
     c->capacity_found = c->fresh_capacity;

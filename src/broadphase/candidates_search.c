@@ -135,6 +135,8 @@ static enum tac_err search_changed(struct tac_search *search)
             if (c->tree[b]->count > 0 && !(both && b < a) && c->sweep[2 * a] <= c->sweep[2 * b + 1] &&
                 c->sweep[2 * b] <= c->sweep[2 * a + 1])
                 TAC_TRY(search_bodies(search, a, b, false));
+            if (c->remote.count && c->remote.begin[b + 1] > c->remote.begin[b] && sweeps_overlap(c, a, b))
+                TAC_TRY(search_bodies(search, a, b, true));
         }
 done:
     return err;
@@ -178,7 +180,7 @@ static enum tac_err keep_active(struct tac_search *search)
             view->active->pair[c->found[k].slot].listed = 1;
     for (size_t k = 0; k < view->active->pair_count; k++) {
         struct tac_pair *p = &view->active->pair[k];
-        if (p->live && !p->listed && p->v[0] < view->state->owned) {
+        if (p->live && !p->listed && tac_model_decider(view->model, p->v, p->count) < view->state->owned) {
             TAC_TRY(tac_grow(view->ctx, &c->found, &c->capacity_found, search->count + 1, sizeof *c->found));
             struct tac_candidate *q = &c->found[search->count++];
             memset(q, 0, sizeof *q);

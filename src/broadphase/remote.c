@@ -3,11 +3,15 @@
  * Every rank publishes a few boxes that hold its primitives while the trajectory bounds hold. The owner of a primitive
  * (by its lowest vertex) sends it to all ranks whose boxes it meets and which do not hold it themselves. The boxes go
  * to all ranks; everything else is sent between neighbours. */
-#include "broadphase/candidates.h"
+#include "broadphase/search.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { BOXES = 64, REGROUP = 32 };
+enum {
+    BOXES = 64,  /* of a rank */
+    MOVING = 48, /* of those: of primitives that can move */
+    REGROUP = 32
+};
 
 /* A vertex of a remote primitive on its way. */
 struct parcel_vertex {
@@ -66,6 +70,15 @@ static void box_of(const struct tac_view *view, const struct tac_candidates *c, 
     }
 }
 
+/* Can the primitive move? */
+static bool moves(const struct tac_view *view, const struct tac_primitive *p)
+{
+    for (int i = 0; i < p->count; i++)
+        if (!view->model->still[p->v[i]])
+            return true;
+    return false;
+}
+
 /* ---- groups: near primitives share a published box ---- */
 
 struct place {
@@ -115,14 +128,17 @@ static enum tac_err make_groups(struct tac_view *view, struct tac_candidates *c)
         TAC_TRY(tac_alloc(view->ctx, (size_t)n, sizeof *c->remote.group, &c->remote.group));
     }
     TAC_TRY(tac_alloc(view->ctx, (size_t)n, sizeof *place, &place));
+    int32_t moving = 0, still = n;
     for (int32_t p = 0; p < n; p++) {
         struct tac_box box;
+        struct place *at = &place[moves(view, &c->primitive[p]) ? moving++ : --still];
         box_of(view, c, &c->primitive[p], &box);
         for (int k = 0; k < 3; k++)
-            place[p].x[k] = box.lo[k] + box.hi[k];
-        place[p].primitive = p;
+            at->x[k] = box.lo[k] + box.hi[k];
+        at->primitive = p;
     }
-    split(c, place, n, 0, BOXES);
+    split(c, place, moving, 0, MOVING);
+    split(c, place + moving, n - moving, MOVING, BOXES - MOVING);
 done:
     free(place);
     return err;
@@ -315,6 +331,43 @@ done:
     return err;
 }
 
+static int compare_corners(const void *a, const void *b)
+{
+    const struct edge_place *p = a, *q = b;
+    if (p->edge != q->edge)
+        return p->edge < q->edge ? -1 : 1;
+    if (p->primitive != q->primitive)
+        return p->primitive < q->primitive ? -1 : 1;
+    return (p->k > q->k) - (p->k < q->k);
+}
+
+/* The same of vertices that never move, whose owners leave it to others to decide about them. */
+static enum tac_err place_vertices(struct tac_view *view, struct tac_candidates *c)
+{
+    enum tac_err err = TAC_OK;
+    struct edge_place *list = NULL;
+    size_t n = 0;
+    if (!view->model->apart)
+        return TAC_OK;
+    TAC_TRY(tac_alloc(view->ctx, 3 * c->remote.count, sizeof *list, &list));
+    for (size_t i = 0; i < c->remote.count; i++)
+        for (int k = 0; k < c->remote.primitive[i].count; k++) {
+            const tac_lid v = c->remote.primitive[i].v[k];
+            /* Of the local mesh' vertices those of hinges alone have no leaf among our primitives. */
+            const bool ours = v < view->scene->mesh->vertex_count && c->taken[v];
+            if (!ours && !tac_model_takes_part(view->model, v))
+                list[n++] = (struct edge_place){v, (int32_t)i, k};
+        }
+    if (n)
+        qsort(list, n, sizeof *list, compare_corners);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || list[i].edge != list[i - 1].edge)
+            c->remote.primitive[list[i].primitive].vertices |= (uint8_t)(1 << list[i].k);
+done:
+    free(list);
+    return err;
+}
+
 /* Sorts the remote primitives by body, and makes a tree for each body. */
 static enum tac_err arrange(struct tac_view *view, struct tac_candidates *c)
 {
@@ -338,6 +391,7 @@ static enum tac_err arrange(struct tac_view *view, struct tac_candidates *c)
     TAC_TRY(tac_grow(view->ctx, &c->remote.box, &c->remote.box_capacity, c->remote.count, sizeof *c->remote.box));
     TAC_TRY(tac_grow(view->ctx, &c->scratch, &c->scratch_capacity, c->remote.count, sizeof *c->scratch));
     TAC_TRY(place_edges(view, c));
+    TAC_TRY(place_vertices(view, c));
 done:
     return err;
 }
@@ -349,12 +403,15 @@ enum tac_err tac_remote_fetch(struct tac_view *view, struct tac_candidates *c)
     const size_t size = (size_t)ctx->size;
     const int32_t n = c->primitive_begin[c->body_count];
     struct tac_box *own = NULL, *published = NULL;
+    const double room = c->skin; /* for repairs of lists */
     struct outbox out = {0};
     struct parcel_vertex *vertex = NULL;
     struct parcel *parcel = NULL;
     int64_t *vertices = NULL, *parcels = NULL;
     TAC_TRY(tac_alloc(ctx, (size_t)n, sizeof *own, &own));
-    TAC_TRY(tac_alloc(ctx, BOXES * size, sizeof *published, &published));
+    if (c->remote.published == NULL)
+        TAC_TRY(tac_alloc(ctx, BOXES * size, sizeof *c->remote.published, &c->remote.published));
+    published = c->remote.published;
     TAC_TRY(tac_alloc(ctx, size, sizeof *vertices, &vertices));
     TAC_TRY(tac_alloc(ctx, size, sizeof *parcels, &parcels));
     if (c->builds % REGROUP == 0)
@@ -365,6 +422,11 @@ enum tac_err tac_remote_fetch(struct tac_view *view, struct tac_candidates *c)
         box_of(view, c, &c->primitive[p], &own[p]);
         box_merge(&published[BOXES * ctx->rank + c->remote.group[p]], &own[p]);
     }
+    for (int k = 0; k < MOVING; k++)
+        for (int i = 0; i < 3; i++) {
+            published[BOXES * ctx->rank + k].lo[i] -= room;
+            published[BOXES * ctx->rank + k].hi[i] += room;
+        }
 done:
     /* All ranks agree that they can send before any of them sends. */
     err = tac_agree(ctx, err);
@@ -384,7 +446,6 @@ done:
             err = arrange(view, c);
     }
     free(own);
-    free(published);
     free(out.vertex);
     free(out.parcel);
     free(out.vertices);
@@ -398,6 +459,42 @@ done:
     return err;
 }
 
+static bool box_within(const struct tac_box *a, const struct tac_box *b)
+{
+    for (int k = 0; k < 3; k++)
+        if (!(a->lo[k] >= b->lo[k] && a->hi[k] <= b->hi[k]))
+            return false;
+    return true;
+}
+
+/* Within a box that this rank has published, and in none of another one's. */
+static bool is_private(const struct tac_view *view, const struct tac_candidates *c, const struct tac_box *box)
+{
+    const int me = view->ctx->rank;
+    bool within = false;
+    for (int k = 0; k < MOVING && !within; k++)
+        within = box_within(box, &c->remote.published[BOXES * me + k]);
+    for (int r = 0; r < view->ctx->size && within; r++)
+        for (int k = 0; k < MOVING && r != me && within; k++)
+            within = !boxes_meet(box, &c->remote.published[BOXES * r + k]);
+    return within;
+}
+
+bool tac_remote_unconcerned(const struct tac_view *view, const struct tac_candidates *c)
+{
+    if (c->remote.published == NULL || !view->model->apart)
+        return false;
+    for (int32_t p = 0; p < c->primitive_begin[c->body_count]; p++) {
+        struct tac_box box;
+        if (!tac_has_leaver(c, c->primitive[p].v, c->primitive[p].count))
+            continue;
+        box_of(view, c, &c->primitive[p], &box);
+        if (!is_private(view, c, &box))
+            return false;
+    }
+    return true;
+}
+
 void tac_remote_destroy(struct tac_candidates *c)
 {
     for (int32_t b = 0; c->remote.tree && b < c->body_count; b++)
@@ -408,4 +505,5 @@ void tac_remote_destroy(struct tac_candidates *c)
     free(c->remote.primitive);
     free(c->remote.group);
     free(c->remote.outer);
+    free(c->remote.published);
 }

@@ -98,7 +98,8 @@ struct tac_nap {
 struct tac_loss {
     double j[4];      /* impulses that restitution left out, and those of friction, N s; the fourth is 0 */
     double rub[4];    /* of them: those of friction */
-    double couple[3]; /* that friction takes from the angular momentum in pairs of which this is the first, N m s */
+    double couple[3]; /* that friction takes from the angular momentum in pairs of which this is the first that can
+                       * move, N m s */
     bool listed;      /* in tac_active.lossy */
 };
 

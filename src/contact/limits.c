@@ -9,7 +9,8 @@ static bool of_edge(const struct tac_model *model, tac_lid edge, struct tac_limi
     const bool swap = tac_scene_id(model->scene, e[0]) > tac_scene_id(model->scene, e[1]);
     limit->v[0] = e[swap];
     limit->v[1] = e[!swap];
-    if (limit->v[0] >= tac_scene_owned(model->scene) || !tac_model_limits(model, limit->type, edge))
+    if (tac_model_decider(model, limit->v, 2) >= tac_scene_owned(model->scene) ||
+        !tac_model_limits(model, limit->type, edge))
         return false;
     limit->a = (tac_lid)tac_scene_id(model->scene, limit->v[0]);
     limit->b = (tac_lid)tac_scene_id(model->scene, limit->v[1]);
@@ -19,7 +20,8 @@ static bool of_edge(const struct tac_model *model, tac_lid edge, struct tac_limi
 static bool of_triangle(const struct tac_model *model, tac_lid triangle, struct tac_limit *limit)
 {
     const struct tac_part *part = model->scene->mesh->part;
-    if (!tac_model_limits_triangle(model, triangle, limit->v) || limit->v[0] >= tac_scene_owned(model->scene))
+    if (!tac_model_limits_triangle(model, triangle, limit->v) ||
+        tac_model_decider(model, limit->v, 3) >= tac_scene_owned(model->scene))
         return false;
     limit->a = 0;
     limit->b = part ? (tac_lid)part->triangle_id[triangle] : triangle;

@@ -17,7 +17,7 @@ struct tac_limit {
     bool triangles;
 };
 
-/* Local. The next limit whose first vertex is this rank's; false: there is none. */
+/* Local. The next limit that this rank decides; false: there is none. */
 bool tac_limits_next(const struct tac_model *model, struct tac_limit *limit);
 
 #endif

@@ -29,13 +29,15 @@ struct tac_model {
     double *w_ever;                /* owned, (V): inverse of the mass while free, 0 if never free */
     tac_lid *valence;              /* owned, (V): edges at the vertex */
     uint8_t *particle;             /* owned, (V): 1 if the vertex' body has no elements */
-    uint8_t *ignored;              /* owned, (bodies, bodies) or NULL: pairs of bodies that may pass */
-    struct tac_law *law;           /* owned, as many and in the order of scene->contact.law; then that of limits */
-    bool friction;                 /* some law has friction */
-    bool limits;                   /* some edges or triangles have a limit */
-    bool wide;                     /* some triangles have */
-    double h1_min_s, h1_max_s;     /* bounds of h(1) over all pairs that can be */
-    double first_s;                /* as h1_min_s, of pairs of surfaces alone; INFINITY: there are none */
+    uint8_t *still;                /* owned, (V): 1 if the vertex never moves */
+    bool apart;                /* ranks whose vertices of a pair never move take no part in it (docs/distribution.md) */
+    uint8_t *ignored;          /* owned, (bodies, bodies) or NULL: pairs of bodies that may pass */
+    struct tac_law *law;       /* owned, as many and in the order of scene->contact.law; then that of limits */
+    bool friction;             /* some law has friction */
+    bool limits;               /* some edges or triangles have a limit */
+    bool wide;                 /* some triangles have */
+    double h1_min_s, h1_max_s; /* bounds of h(1) over all pairs that can be */
+    double first_s;            /* as h1_min_s, of pairs of surfaces alone; INFINITY: there are none */
 };
 
 /* How two materials touch, as the engine needs it. */
@@ -92,6 +94,27 @@ static inline void tac_model_gather(const struct tac_model *model, enum tac_pair
 {
     if (type == TAC_PAIR_WIDE)
         tac_model_rest(model, v, x[3]);
+}
+
+/* Does the owner of this vertex evaluate the pairs that the vertex is in? */
+static inline bool tac_model_takes_part(const struct tac_model *model, tac_lid v)
+{
+    return !(model->apart && model->still[v]);
+}
+
+/* The first of n vertices of a pair that can move.  There is one in every pair. */
+static inline tac_lid tac_model_mover(const struct tac_model *model, const tac_lid *v, int n)
+{
+    int k = 0;
+    while (k + 1 < n && model->still[v[k]])
+        k++;
+    return v[k];
+}
+
+/* The vertex whose owner decides the pair of n vertices. */
+static inline tac_lid tac_model_decider(const struct tac_model *model, const tac_lid *v, int n)
+{
+    return model->apart ? tac_model_mover(model, v, n) : v[0];
 }
 
 /* Period of the layer group that begins with layer `first`, in quanta, and its last layer. first <= form->bottom. */

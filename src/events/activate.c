@@ -3,6 +3,7 @@
 #include "contact/friction.h"
 #include "events/ranks.h"
 #include "events/rate_groups.h"
+#include "events/still.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,8 +114,9 @@ static enum tac_err new_pair(struct tac_sim *sim, uint64_t key, const tac_lid v[
     p->deep_last = INFINITY;
     p->mollifier = 1;
     memcpy(p->v, v, sizeof p->v);
-    for (int k = 1; k < p->count; k++)
-        p->shared |= tac_sim_owner(sim, v[k]) != tac_sim_owner(sim, v[0]);
+    const int owner = tac_sim_owner(sim, tac_model_decider(sim->model, v, p->count));
+    for (int k = 0; k < p->count; k++)
+        p->shared |= tac_model_takes_part(sim->model, v[k]) && tac_sim_owner(sim, v[k]) != owner;
     if (p->shared)
         tac_ranks_changed(sim);
     tac_model_form(sim->model, tac_key_type(key), p->v, &p->form);
@@ -142,7 +144,7 @@ static void deepen(struct tac_sim *sim, struct tac_pair *p, int32_t first, int32
     p->deep_first = first;
     p->deep_reach = p->next;
     p->next = tac_model_reach(sim->model, &p->form, last + 1);
-    sim->books.counters.contacts_found += p->v[0] < sim->state.owned;
+    sim->books.counters.contacts_found += tac_sim_decides(sim, p);
 }
 
 enum tac_err tac_activate(struct tac_sim *sim, uint64_t key, const tac_lid v[4], int32_t *slot)
@@ -241,6 +243,7 @@ static enum tac_err list_near(struct tac_sim *sim)
     for (tac_lid i = 0; i < sim->state.owned; i++)
         if (all || sim->paths.near_pairs[i] > 0)
             sim->paths.near_list[sim->paths.near_count++] = i;
+    TAC_TRY(tac_still_list(sim, all));
     sim->paths.near_changed = false;
     const size_t each = sim->find.mode == TAC_DISCOVER_KDS ? 1 : BREAKS_PER_VERTEX; /* kds keeps those of one instant */
     TAC_TRY(tac_grow(sim->ctx, &sim->paths.breaks, &sim->paths.break_capacity, sim->paths.near_count * each + 1024,

@@ -29,11 +29,11 @@ TAC_FOUR_INLINE void impulses(const struct tac_sim *sim, const struct tac_pair *
 TAC_VERSIONS void tac_contact_kick_pair(struct tac_sim *sim, const struct tac_pair *p, tac_time t, tac_time period,
                                         double normal, double mollified)
 {
-    const bool contact = !tac_pair_is_limit((enum tac_pair_type)p->type);
+    const enum tac_kick kick = tac_kick_of(sim, p);
     tac_four j[4], work = {0, 0, 0, 0};
     impulses(sim, p, t, normal, mollified, j);
     for (int k = 0; k < p->count; k++)
-        work += tac_kick_vertex(sim, p->v[k], t, period, j[k], contact);
+        work += tac_kick_vertex(sim, p->v[k], t, period, j[k], kick);
     tac_kick_book(sim, work);
 }
 
@@ -59,14 +59,16 @@ TAC_VERSIONS void tac_friction_apply(struct tac_sim *sim, tac_time t)
         }
         const tac_four j = {kick->j[0], kick->j[1], kick->j[2], 0};
         tac_four work = {0, 0, 0, 0};
-        if (kick->v[0] < sim->state.owned) {
-            struct tac_loss *loss = tac_loss_of(sim, kick->v[0]);
+        const tac_lid mover = tac_model_mover(sim->model, kick->v, kick->count);
+        if (mover < sim->state.owned) {
+            struct tac_loss *loss = tac_loss_of(sim, mover);
             for (int c = 0; c < 3; c++)
                 loss->couple[c] += kick->couple[c];
         }
+        const enum tac_kick how = tac_kick_of(sim, &sim->active.pair[kick->pair]);
         for (int k = 0; k < kick->count; k++) {
             const tac_four each = -kick->w[k] * j;
-            work += tac_kick_vertex(sim, kick->v[k], t, kick->period, each, true);
+            work += tac_kick_vertex(sim, kick->v[k], t, kick->period, each, how);
             tac_contact_lose(sim, kick->v[k], t, kick->period, each, true);
         }
         tac_kick_book(sim, work);

@@ -45,7 +45,7 @@ static void kick_triangle(struct tac_sim *sim, struct tac_pair *p, const struct 
         tac_four j = {0, 0, 0, 0};
         for (int i = 0; i < 3; i++)
             j[i] = normal * near[0].w[k] * near[0].n[i] + other * near[1].w[k] * near[1].n[i];
-        work += tac_kick_vertex(sim, p->v[k], t, c->period, j, false);
+        work += tac_kick_vertex(sim, p->v[k], t, c->period, j, TAC_KICK_LIMIT);
     }
     tac_kick_book(sim, work);
 }

@@ -58,7 +58,7 @@ static void contact_energy(const struct tac_sim *sim, struct tac_accum *contact,
         const struct tac_pair *p = &sim->active.pair[k];
         double x[4][3], gradient[4][3], m = 1, g2 = 0;
         struct tac_near near[2];
-        if (!p->live || p->v[0] >= sim->state.owned) /* the owner of its first vertex counts it */
+        if (!p->live || !tac_sim_decides(sim, p)) /* who decides it counts it */
             continue;
         for (int i = 0; i < p->count; i++)
             tac_position(sim, p->v[i], sim->state.now, x[i]);

@@ -6,15 +6,29 @@
 
 #include "base/four.h"
 #include "events/advance.h"
+#include "events/still.h"
 
-/* Kicks vertex i by j [N s] at t, by a force of this period; `contact`: no limit of stretch.  Returns its work in J, as
- * a sum of the four numbers. */
+/* Whose impulses are added up for frames: no limit's; and where a vertex never moves, those of the pairs that this rank
+ * decides. */
+enum tac_kick { TAC_KICK_LIMIT, TAC_KICK_CONTACT, TAC_KICK_DECIDED };
+
+static inline enum tac_kick tac_kick_of(const struct tac_sim *sim, const struct tac_pair *p)
+{
+    if (tac_pair_is_limit((enum tac_pair_type)p->type))
+        return TAC_KICK_LIMIT;
+    return p->shared && sim->model->apart && !tac_sim_decides(sim, p) ? TAC_KICK_CONTACT : TAC_KICK_DECIDED;
+}
+
+/* Kicks vertex i by j [N s] at t, by a force of this period.  Returns its work in J, as a sum of the four numbers. */
 TAC_FOUR_INLINE tac_four tac_kick_vertex(struct tac_sim *sim, tac_lid i, tac_time t, tac_time period, tac_four j,
-                                         bool contact)
+                                         enum tac_kick kick)
 {
     struct tac_vel *vel = &sim->state.vel[i];
     const double w = vel->w;
-    if (contact) {
+    if (kick != TAC_KICK_LIMIT && w == 0 && sim->model->still[i]) {
+        if (kick == TAC_KICK_DECIDED)
+            tac_still_add(sim, i, j);
+    } else if (kick != TAC_KICK_LIMIT) {
         double *sum = &sim->state.impulse[3 * (size_t)i];
         sum[0] += j[0];
         sum[1] += j[1];

@@ -37,7 +37,7 @@ done:
 static bool concerns(const struct tac_sim *sim, const struct tac_order *o, int rank)
 {
     for (int i = 0; i < o->count; i++)
-        if (tac_sim_owner(sim, o->v[i]) == rank)
+        if (tac_model_takes_part(sim->model, o->v[i]) && tac_sim_owner(sim, o->v[i]) == rank)
             return true;
     return false;
 }

@@ -7,6 +7,7 @@
 #include "contact/friction.h"
 #include "events/advance.h"
 #include "events/ranks.h"
+#include "events/still.h"
 
 void tac_position(const struct tac_sim *sim, tac_lid i, tac_time t, double x[3])
 {
@@ -181,6 +182,7 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
         sim->paths.break_head[i] = -1;
         sim->paths.speed2[i] = 0;
     }
+    tac_still_begin(sim);
     sim->paths.break_count = 0;
     sim->active.nap_count = 0;
     tac_friction_begin(&sim->active);
@@ -275,6 +277,7 @@ enum tac_err tac_pass_restore(struct tac_sim *sim, tac_time committed)
         size_t i = (size_t)sim->paths.near_list[k];
         memcpy(&sim->state.impulse[3 * i], &sim->paths.impulse_start[3 * i], 3 * sizeof(double));
     }
+    tac_still_restore(sim);
     sim->books.dissipated = sim->books.dissipated_start;
     sim->books.work = sim->books.work_start;
     if (sim->elastic->damps || sim->elastic->flows || sim->active.friction != NULL)

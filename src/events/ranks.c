@@ -2,6 +2,7 @@
 #include "events/ranks.h"
 #include "broadphase/candidates.h"
 #include "events/speculation/windows.h"
+#include "events/still.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -295,6 +296,7 @@ static void ghost_added(void *self, tac_lid v, const struct tac_ghost *ghost)
     sim->state.capacity = sim->ranks->halo.room;
     sim->model->valence[v] = ghost->valence;
     sim->model->w_ever[v] = ghost->ever_free ? 1 / ghost->mass : 0;
+    sim->model->still[v] = !ghost->ever_free && !ghost->scripted;
     sim->model->particle[v] = ghost->valence == 0 && !tac_scene_inside(sim->scene, v, 0);
     memcpy(sim->state.pos[v].x, ghost->start, sizeof ghost->start);
     sim->state.pos[v].t = -1;
@@ -305,7 +307,7 @@ static void ghost_added(void *self, tac_lid v, const struct tac_ghost *ghost)
 static bool ghost_needed(const void *self, tac_lid v)
 {
     const struct tac_sim *sim = self;
-    return sim->paths.near_pairs[v] > 0;
+    return sim->paths.near_pairs[v] > 0 || tac_still_owes(sim, v);
 }
 
 /* All arrays of the simulation that are as long as there are vertices. */
@@ -315,9 +317,11 @@ static void enter_arrays(struct tac_sim *sim)
     tac_halo_grows(halo, &sim->model->w_ever, sizeof *sim->model->w_ever);
     tac_halo_grows(halo, &sim->model->valence, sizeof *sim->model->valence);
     tac_halo_grows(halo, &sim->model->particle, sizeof *sim->model->particle);
+    tac_halo_grows(halo, &sim->model->still, sizeof *sim->model->still);
     tac_halo_grows(halo, &sim->state.pos, sizeof *sim->state.pos);
     tac_halo_grows(halo, &sim->state.vel, sizeof *sim->state.vel);
     tac_halo_grows(halo, &sim->state.impulse, 3 * sizeof *sim->state.impulse);
+    tac_halo_grows(halo, &sim->still.rest, 3 * sizeof *sim->still.rest);
     tac_halo_grows(halo, &sim->scripts.of, sizeof *sim->scripts.of);
     tac_halo_grows(halo, &sim->paths.line, sizeof *sim->paths.line);
     tac_halo_grows(halo, &sim->paths.near, sizeof *sim->paths.near);

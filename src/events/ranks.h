@@ -130,7 +130,7 @@ enum {
  * have then. */
 enum tac_err tac_ranks_reduce(struct tac_sim *sim, int64_t *tell);
 
-/* ---- orders.c: who decides a pair, the owner of its first vertex, tells the other owners ---- */
+/* ---- orders.c: who decides a pair tells the other owners ---- */
 /* Local. A pair newly active has no tick to foresee from: gives it its distance now, m. */
 void tac_prime(struct tac_sim *sim, int32_t slot, double d);
 /* Local. A layer group of this pair was active (it must be primed), or is about to be dropped: to be told. */

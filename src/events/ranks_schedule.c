@@ -64,6 +64,7 @@ static bool still(const struct tac_sim *sim, tac_lid v)
     return !sim->scene->mesh->ever_free[v] && !sim->scene->mesh->part->scripted[v];
 }
 
+/* What the owners of these n vertices tell each other at the ticks of a period. */
 static enum tac_err share(struct tac_sim *sim, struct tac_shared **list, size_t *count, size_t *capacity,
                           const tac_lid *v, int n, tac_time period)
 {
@@ -88,6 +89,18 @@ static enum tac_err share(struct tac_sim *sim, struct tac_shared **list, size_t 
     }
 done:
     return err;
+}
+
+/* The same of a pair: of its vertices that have a part in it. */
+static enum tac_err share_pair(struct tac_sim *sim, const struct tac_pair *p, tac_time period)
+{
+    struct tac_ranks *r = sim->ranks;
+    tac_lid v[4];
+    int n = 0;
+    for (int i = 0; i < p->count; i++)
+        if (tac_model_takes_part(sim->model, p->v[i]))
+            v[n++] = p->v[i];
+    return share(sim, &r->shared, &r->shared_count, &r->shared_capacity, v, n, period);
 }
 
 /* Of each vertex and way only the shortest period counts with nested clocks; each period once with free ones. */
@@ -120,7 +133,7 @@ static enum tac_err share_pairs(struct tac_sim *sim)
             tac_time period = tac_model_layer_group(sim->model, &p->form, first, &last);
             if (sim->ranks->halo.nested && last < p->depth)
                 continue; /* a deeper layer group ticks at all of its instants */
-            TAC_TRY(share(sim, &r->shared, &r->shared_count, &r->shared_capacity, p->v, p->count, period));
+            TAC_TRY(share_pair(sim, p, period));
         }
     }
 done:
@@ -181,7 +194,7 @@ void tac_ranks_deepen(struct tac_sim *sim, const struct tac_pair *p, tac_time pe
 {
     struct tac_ranks *r = sim->ranks;
     const size_t fixed = r->shared_count;
-    enum tac_err err = share(sim, &r->shared, &r->shared_count, &r->shared_capacity, p->v, p->count, period);
+    enum tac_err err = share_pair(sim, p, period);
     for (size_t k = fixed; k < r->shared_count && !err; k++) {
         const struct tac_shared *e = &r->shared[k];
         struct tac_neighbor *n = &r->halo.neighbor[r->halo.index[e->rank]];

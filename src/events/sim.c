@@ -3,6 +3,7 @@
 #include "contact/friction.h"
 #include "events/ranks.h"
 #include "events/speculation/windows.h"
+#include "events/still.h"
 #include "geometry/sweep.h"
 #include <stdlib.h>
 #include <string.h>
@@ -148,6 +149,7 @@ static enum tac_err prepare(struct tac_sim *sim, struct tac_scene *scene)
     if (sim->contact && sim->model->friction)
         TAC_TRY(tac_friction_create(sim->ctx, sim->model, scene->settings, &sim->active));
     TAC_TRY(tac_active_create(sim));
+    TAC_TRY(tac_still_create(sim));
     TAC_TRY(tac_damping_create(sim));
     TAC_TRY(tac_scripts_create(sim));
     if (sim->scene->mesh->part)
@@ -175,11 +177,14 @@ enum tac_err tac_sim_create(struct tac_ctx *ctx, struct tac_scene *scene, enum t
     TAC_TRY(tac_agree(ctx, tac_elastic_create(ctx, scene, &sim->elastic)));
     TAC_TRY(tac_agree(ctx, tac_model_create(ctx, scene, &sim->model)));
     sim->contact = sim->model->layer_count > 0;
+    /* The other ways of discovery leave a pair to the owner of its first vertex. */
+    sim->model->apart = mode == TAC_DISCOVER_SPECULATE;
     sim->find.way = !sim->contact                    ? &tac_discovery_none
                     : mode == TAC_DISCOVER_ALL_PAIRS ? &tac_discovery_all_pairs
                     : mode == TAC_DISCOVER_KDS       ? &tac_discovery_kinetic
                                                      : &tac_discovery_speculate;
     TAC_TRY(tac_agree(ctx, prepare(sim, scene)));
+    TAC_TRY(tac_still_choose(sim));
     TAC_TRY(choose_stretch(sim));
     if (tac_sim_halo(sim))
         TAC_TRY(tac_agree(ctx, tac_halo_subscribe(tac_sim_halo(sim))));
@@ -209,6 +214,7 @@ void tac_sim_destroy(struct tac_sim **out)
     free(sim->state.vel);
     free(sim->state.mass);
     free(sim->state.impulse);
+    tac_still_destroy(sim);
     free(sim->scripts.of);
     free(sim->books.v_before);
     free(sim->books.damped);
@@ -252,7 +258,7 @@ static void straight_on(const struct tac_sim *sim, const struct tac_pair *p, tac
     for (int i = 0; i < p->count; i++) {
         const tac_lid v = p->v[i];
         const struct tac_line *line = &sim->paths.line[v];
-        if (v < sim->state.owned)
+        if (v < sim->state.owned || sim->model->still[v])
             tac_position(sim, v, t, x[i]);
         else
             for (int k = 0; k < 3; k++)
@@ -344,7 +350,7 @@ enum tac_err tac_sim_stuck(struct tac_sim *sim)
     for (size_t k = 0; k < sim->active.pair_count; k++) {
         const struct tac_pair *p = &sim->active.pair[k];
         struct stuck found;
-        if (!p->live || p->depth < p->form.bottom || p->v[0] >= sim->state.owned)
+        if (!p->live || p->depth < p->form.bottom || !tac_sim_decides(sim, p))
             continue;
         foresee(sim, p, &found);
         if (better(&found, &best))

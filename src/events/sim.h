@@ -28,6 +28,18 @@
 
 struct tac_ranks;
 
+/* Contact impulses of vertices that never move (still.h). */
+struct tac_still {
+    double unit;     /* N s */
+    double round[2]; /* what rounds to whole units, coarse and fine */
+    double *rest;    /* owned, (V, 3): fine units beside state.impulse, N s; of others 0 */
+    size_t count, list_capacity, start_capacity;
+    tac_lid *list; /* owned: those with active pairs */
+    struct {
+        double sum[3], rest[3];
+    } * start; /* owned: at the window's start, by place in the list */
+};
+
 struct tac_sim {
     struct tac_ctx *ctx;           /* borrowed */
     const struct tac_scene *scene; /* borrowed */
@@ -45,6 +57,7 @@ struct tac_sim {
     struct tac_control control;
     struct tac_windows windows;
     struct tac_find find;
+    struct tac_still still;
     struct tac_view view; /* of the above, for discovery */
 };
 
@@ -163,6 +176,12 @@ static inline tac_gid tac_sim_id(const struct tac_sim *sim, tac_lid i)
 static inline int tac_sim_owner(const struct tac_sim *sim, tac_lid i)
 {
     return tac_scene_owner(sim->ctx, sim->scene, i);
+}
+
+/* Is it this rank that decides a pair, and counts it? */
+static inline bool tac_sim_decides(const struct tac_sim *sim, const struct tac_pair *p)
+{
+    return tac_model_decider(sim->model, p->v, p->count) < sim->state.owned;
 }
 
 /* Seconds of t quanta. */

@@ -92,7 +92,7 @@ struct tac_halo {
     tac_lid *hash; /* owned */
     size_t free_count, free_capacity;
     tac_lid *free_slot; /* owned */
-    uint8_t *mark;      /* owned, (room): 1: its motion is wanted, for tac_halo_subscribe() and tac_halo_prune() */
+    uint8_t *mark;      /* owned, (room): of ghosts that are needed; 1: their motion too */
     size_t array_count, user_count;
     struct tac_halo_array array[TAC_HALO_ARRAYS];
     struct tac_halo_user user[TAC_HALO_USERS];

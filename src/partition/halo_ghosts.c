@@ -212,7 +212,7 @@ done:
 
 static bool wanted(const struct tac_halo *halo, tac_lid v)
 {
-    return v < halo->local->mesh->vertex_count || (halo->mark[v] && halo->local->mesh->part->vertex_id[v] >= 0);
+    return v < halo->local->mesh->vertex_count || (halo->mark[v] == 1 && halo->local->mesh->part->vertex_id[v] >= 0);
 }
 
 /* Our questions, by rank: asked (size), fill (size + 1), question (their sum; owned by the caller). */

@@ -1,6 +1,7 @@
 /* asynchronous.c: asynchronous contact mechanics as an integrator: events/ behind the table. */
 #include "broadphase/candidates.h"
 #include "events/ranks.h"
+#include "events/still.h"
 #include "kds/flights.h"
 #include "partition/part.h"
 #include "run/integrator.h"
@@ -93,6 +94,17 @@ static void view(void *state, struct tac_state_view *out)
                                    .stride = sizeof *sim->state.vel,
                                    .impulse = sim->state.impulse,
                                    .counters = &sim->books.counters};
+}
+
+static enum tac_err sum_impulses(void *state)
+{
+    struct tac_sim *sim = state;
+    const enum tac_err err = tac_agree(sim->ctx, tac_still_gather(sim));
+    for (size_t k = 0; k < 3 * (size_t)sim->state.owned; k++) {
+        sim->state.impulse[k] += sim->still.rest[k];
+        sim->still.rest[k] = 0;
+    }
+    return err;
 }
 
 static void positions(const void *state, double *x)
@@ -224,6 +236,18 @@ done:
     return err;
 }
 
+/* A pair, by its vertices that have a part in it. */
+static enum tac_err add_pair(struct tac_sim *sim, struct tac_rebalance_rows *rows, const struct tac_pair *p,
+                             double cost)
+{
+    tac_lid v[4];
+    int n = 0;
+    for (int i = 0; i < p->count; i++)
+        if (tac_model_takes_part(sim->model, p->v[i]))
+            v[n++] = p->v[i];
+    return add_stencil(sim, rows, v, n, cost);
+}
+
 static enum tac_err weigh(void *state, struct tac_rebalance_rows *rows)
 {
     enum tac_err err = TAC_OK;
@@ -237,7 +261,7 @@ static enum tac_err weigh(void *state, struct tac_rebalance_rows *rows)
             continue;
         for (int32_t first = 1, last; first <= p->depth; first = last + 1)
             cost += COST_PENALTY * rate_of(sim, tac_model_layer_group(sim->model, &p->form, first, &last));
-        TAC_TRY(add_stencil(sim, rows, p->v, p->count, cost));
+        TAC_TRY(add_pair(sim, rows, p, cost));
     }
 done:
     return err;
@@ -339,6 +363,7 @@ const struct tac_integrator tac_integrator_asynchronous = {
     .contacts = contacts,
     .contact_count = contact_count,
     .view = view,
+    .sum_impulses = sum_impulses,
     .positions = positions,
     .status = status,
     .discovery = discovery,

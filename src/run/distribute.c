@@ -2,41 +2,30 @@
  * (docs/distribution.md, Reading and the first deal). */
 #include "partition/corners.h"
 #include "run/rebalance.h"
+#include "run/rebalance_near.h"
 #include "run/rebalance_rows.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* An edge of the graph on its way to the rank that has its row. */
-struct told {
-    tac_gid row, neighbor;
-    double weight;
-};
-
-struct telling {
-    size_t count, told_capacity, to_capacity;
-    struct told *told; /* owned */
-    int32_t *to;       /* owned */
-};
-
-static enum tac_err tell(struct tac_ctx *ctx, struct telling *t, int32_t to, tac_gid row, tac_gid neighbor,
-                         double weight)
+enum tac_err tac_tell(struct tac_ctx *ctx, struct tac_telling *t, int32_t to, tac_gid row, tac_gid neighbor,
+                      double weight)
 {
     enum tac_err err;
     TAC_TRY(tac_grow(ctx, &t->told, &t->told_capacity, t->count + 1, sizeof *t->told));
     TAC_TRY(tac_grow(ctx, &t->to, &t->to_capacity, t->count + 1, sizeof *t->to));
-    t->told[t->count] = (struct told){row, neighbor, weight};
+    t->told[t->count] = (struct tac_told){row, neighbor, weight};
     t->to[t->count++] = to;
 done:
     return err;
 }
 
 /* What was told becomes rows where it belongs. */
-static enum tac_err bring(struct tac_ctx *ctx, enum tac_err err, const struct tac_pieces *p, struct telling *t,
+static enum tac_err bring(struct tac_ctx *ctx, enum tac_err err, const struct tac_pieces *p, struct tac_telling *t,
                           struct tac_rebalance_rows *rows)
 {
-    struct told *came = NULL;
+    struct tac_told *came = NULL;
     size_t count = 0;
     TAC_TRY(tac_distribute(ctx, err, t->count, t->to, t->told, sizeof *t->told, &came, &count));
     for (size_t i = 0; i < count && err == TAC_OK; i++) {
@@ -55,15 +44,16 @@ done:
 
 /* ---- elements ---- */
 
-static enum tac_err tell_edge(struct tac_ctx *ctx, const struct tac_corners *c, struct telling *t, tac_gid a, tac_gid b,
-                              double weight)
+static enum tac_err tell_edge(struct tac_ctx *ctx, const struct tac_corners *c, struct tac_telling *t, tac_gid a,
+                              tac_gid b, double weight)
 {
     const tac_lid i = tac_finder_find(&c->finder, a < b ? a : b), j = tac_finder_find(&c->finder, a < b ? b : a);
-    return tell(ctx, t, c->holder[i], c->id[i], c->id[j], c->ever_free[i] || c->ever_free[j] ? weight : .1 * weight);
+    return tac_tell(ctx, t, c->holder[i], c->id[i], c->id[j],
+                    c->ever_free[i] || c->ever_free[j] ? weight : .1 * weight);
 }
 
 static enum tac_err tell_elements(struct tac_ctx *ctx, const struct tac_pieces *p, const struct tac_corners *c,
-                                  struct telling *t)
+                                  struct tac_telling *t)
 {
     enum tac_err err = TAC_OK;
     for (int64_t i = 0; i < 3 * (int64_t)p->triangle_count; i++) {
@@ -83,20 +73,41 @@ static enum tac_err tell_elements(struct tac_ctx *ctx, const struct tac_pieces *
     for (int64_t h = 0; h < p->hinge_count; h++) {
         const tac_gid *v = p->hinge + 4 * h;
         if (v[2] != v[3])
-            TAC_TRY(tell(ctx, t, c->holder[tac_finder_find(&c->finder, v[2])], v[2], v[3], .25));
+            TAC_TRY(tac_tell(ctx, t, c->holder[tac_finder_find(&c->finder, v[2])], v[2], v[3], .25));
     }
 done:
     return err;
 }
 
-static enum tac_err link_elements(struct tac_ctx *ctx, const struct tac_pieces *p, struct tac_rebalance_rows *rows)
+static enum tac_err link_elements(struct tac_ctx *ctx, const struct tac_scene *common, const struct tac_pieces *p,
+                                  struct tac_rebalance_rows *rows)
 {
     struct tac_corners corners = {0};
-    struct telling t = {0};
+    struct tac_telling t = {0};
     enum tac_err err = TAC_OK;
     TAC_TRY(tac_corners_find(ctx, p, &corners));
     err = tell_elements(ctx, p, &corners, &t);
+    const enum tac_err near = tac_distribute_near(ctx, common->settings, p, &corners, p->x, 1, &t);
+    err = err ? err : near;
     tac_corners_free(&corners);
+    TAC_TRY(bring(ctx, err, p, &t, rows));
+done:
+    tac_corners_free(&corners);
+    return err;
+}
+
+enum tac_err tac_rebalance_near(struct tac_ctx *ctx, const struct tac_settings *settings, const struct tac_pieces *p,
+                                const double *x, struct tac_rebalance_rows *rows)
+{
+    struct tac_corners corners = {0};
+    struct tac_telling t = {0};
+    enum tac_err err = TAC_OK;
+    double sum[2] = {0, (double)rows->count};
+    for (size_t k = 0; k < rows->count; k++)
+        sum[0] += rows->link[k].weight;
+    MPI_Allreduce(MPI_IN_PLACE, sum, 2, MPI_DOUBLE, MPI_SUM, ctx->comm);
+    TAC_TRY(tac_corners_find(ctx, p, &corners));
+    err = tac_distribute_near(ctx, settings, p, &corners, x, sum[1] > 0 ? sum[0] / sum[1] : 1, &t);
     TAC_TRY(bring(ctx, err, p, &t, rows));
 done:
     tac_corners_free(&corners);
@@ -223,7 +234,7 @@ static enum tac_err thread(struct tac_ctx *ctx, const struct tac_scene *common, 
                            struct tac_rebalance_rows *rows)
 {
     struct spot *spot = NULL, *sorted = NULL;
-    struct telling t = {0};
+    struct tac_telling t = {0};
     int32_t *to = NULL;
     size_t n, count = 0;
     tac_gid before = -1;
@@ -236,7 +247,7 @@ static enum tac_err thread(struct tac_ctx *ctx, const struct tac_scene *common, 
     TAC_TRY(spot_before(ctx, sorted, count, &before));
     for (size_t k = 0; k < count && err == TAC_OK; k++) {
         if (before >= 0)
-            err = tell(ctx, &t, (int32_t)sorted[k].holder, sorted[k].vertex, before, .25);
+            err = tac_tell(ctx, &t, (int32_t)sorted[k].holder, sorted[k].vertex, before, .25);
         before = sorted[k].vertex;
     }
     TAC_TRY(bring(ctx, err, p, &t, rows));
@@ -256,7 +267,7 @@ enum tac_err tac_distribute_first(struct tac_ctx *ctx, const struct tac_scene *c
     for (tac_lid i = 0; i < n && err == TAC_OK; i++)
         rows.weight[i] = pieces->ever_free[i] ? 1 : .02;
     TAC_TRY(tac_agree(ctx, err));
-    TAC_TRY(link_elements(ctx, pieces, &rows));
+    TAC_TRY(link_elements(ctx, common, pieces, &rows));
     TAC_TRY(thread(ctx, common, pieces, &rows));
     TAC_TRY(tac_rebalance_cut(ctx, pieces->vertex_total, n, pieces->vertex_id, &rows, NULL, pieces->owner, NULL));
 done:

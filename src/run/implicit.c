@@ -131,6 +131,12 @@ static void view(void *state, struct tac_state_view *out)
         memcpy(&sim->own_v[3 * (size_t)i], &sim->v[3 * (size_t)tac_implicit_vertex(sim, i)], 3 * sizeof(double));
 }
 
+static enum tac_err sum_impulses(void *state)
+{
+    (void)state;
+    return TAC_OK; /* owners have them */
+}
+
 static void positions(const void *state, double *x)
 {
     const struct tac_implicit *sim = state;
@@ -284,6 +290,7 @@ const struct tac_integrator tac_integrator_implicit = {
     .contacts = contacts,
     .contact_count = contact_count,
     .view = view,
+    .sum_impulses = sum_impulses,
     .positions = positions,
     .status = status,
     .discovery = discovery,

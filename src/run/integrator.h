@@ -66,13 +66,15 @@ struct tac_integrator {
     /* Collective. Counters of all ranks; the book's residual (run.json). */
     enum tac_err (*counters)(const void *state, struct tac_counters *sum);
     double (*book_residual)(void *state);
-    /* Collective. Contacts of now whose first vertex is ours; *out is owned by the caller. */
+    /* Collective. Contacts of now that this rank decides; *out is owned by the caller. */
     enum tac_err (*contacts)(void *state, struct tac_contact **out, size_t *count);
     /* Collective; right after state_in(). How many there are on all ranks; contacts() can be asked from then on. */
     enum tac_err (*contact_count)(void *state, int64_t *count);
 
     /* Local. */
     void (*view)(void *state, struct tac_state_view *out);
+    /* Collective. The impulses of view() are whole, and must be set to 0 before the next step. */
+    enum tac_err (*sum_impulses)(void *state);
     /* Local. x (owned, 3) at now. */
     void (*positions)(const void *state, double *x);
     /* Local. window_s, deepest_layer, counters. */

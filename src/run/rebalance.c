@@ -79,7 +79,9 @@ enum tac_err tac_rebalance_again(struct tac_simulation *sim, struct tac_pieces *
     struct tac_rebalance_rows rows = {0};
     const tac_lid n = pieces->vertex_count;
     int32_t *present = NULL;
+    double *x = NULL;
     TAC_TRY(tac_alloc(sim->ctx, (size_t)n, sizeof *rows.weight, &rows.weight));
+    TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)n, sizeof *x, &x));
     TAC_TRY(tac_alloc(sim->ctx, (size_t)n, sizeof *present, &present));
     TAC_TRY(sim->way->weigh(sim->state, &rows));
     double unit = 0;
@@ -92,13 +94,17 @@ enum tac_err tac_rebalance_again(struct tac_simulation *sim, struct tac_pieces *
         if (shuffle)
             rows.weight[i] *= 1 + (double)(tac_hash64(shuffle, (uint64_t)pieces->vertex_id[i] / 5) % 8);
     }
+    sim->way->positions(sim->state, x);
 done:
     err = tac_agree(sim->ctx, err);
+    if (!err)
+        err = tac_rebalance_near(sim->ctx, sim->whole->settings, pieces, x, &rows);
     if (!err)
         err = tac_rebalance_cut(sim->ctx, pieces->vertex_total, n, pieces->vertex_id, &rows, shuffle ? NULL : present,
                                 pieces->owner, balance);
     tac_rebalance_rows_free(&rows);
     free(present);
+    free(x);
     return err;
 }
 

@@ -40,7 +40,7 @@ static void destroy(struct join *j)
 static bool describe(const struct tac_sim *sim, const struct tac_pair *p, struct deep *out)
 {
     int n = 0;
-    if (!p->live || p->v[0] >= sim->state.owned || p->deep_period >= tac_windows_deep(sim))
+    if (!p->live || !tac_sim_decides(sim, p) || p->deep_period >= tac_windows_deep(sim))
         return false;
     for (int i = 0; i < p->count; i++)
         if (sim->scene->mesh->ever_free[p->v[i]] || sim->scene->mesh->part->scripted[p->v[i]])

@@ -3,7 +3,7 @@
 #ifndef TACTUS_RUN_REBALANCE_ROWS_H
 #define TACTUS_RUN_REBALANCE_ROWS_H
 
-#include <tactus/base.h>
+#include "partition/part.h"
 
 /* One entry per edge, told by one end. */
 struct tac_rebalance_link {
@@ -22,6 +22,10 @@ struct tac_rebalance_rows {
 enum tac_err tac_rebalance_link(struct tac_ctx *ctx, struct tac_rebalance_rows *rows, tac_lid row, tac_gid neighbor,
                                 double weight);
 void tac_rebalance_rows_free(struct tac_rebalance_rows *rows);
+
+/* Collective. Links of what lies over each other at x (of the pieces' vertices, 3), by the mean of the links so far. */
+enum tac_err tac_rebalance_near(struct tac_ctx *ctx, const struct tac_settings *settings, const struct tac_pieces *p,
+                                const double *x, struct tac_rebalance_rows *rows);
 
 /* Collective. tac_cut() of these rows; id: (n) of the vertices, of `total`. */
 enum tac_err tac_rebalance_cut(struct tac_ctx *ctx, tac_gid total, tac_lid n, const tac_gid *id,

@@ -47,7 +47,7 @@ enum tac_err tac_sim_contacts(struct tac_sim *sim, struct tac_contact **out, siz
     TAC_TRY(tac_sim_look_ghosts(sim));
     for (size_t k = 0; k < sim->active.pair_count; k++) {
         const struct tac_pair *p = &sim->active.pair[k];
-        if (!p->live || p->v[0] >= sim->state.owned || tac_pair_is_limit((enum tac_pair_type)p->type) ||
+        if (!p->live || !tac_sim_decides(sim, p) || tac_pair_is_limit((enum tac_pair_type)p->type) ||
             !describe(sim, p, &one))
             continue;
         TAC_TRY(tac_grow(sim->ctx, &list, &capacity, n + 1, sizeof *list));

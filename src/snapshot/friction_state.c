@@ -24,7 +24,7 @@ enum tac_err tac_friction_collect(struct tac_sim *sim, struct tac_checkpoint *c)
     for (size_t k = 0; f != NULL && k < sim->active.pair_count; k++) {
         const struct tac_pair *p = &sim->active.pair[k];
         const struct tac_friction_values *g = &f->friction_state[k].now;
-        if (!p->live || p->v[0] >= sim->state.owned || g->t < 0)
+        if (!p->live || !tac_sim_decides(sim, p) || g->t < 0)
             continue;
         TAC_TRY(tac_grow(sim->ctx, &c->friction_state, &capacity, count + 1 + (size_t)p->groups,
                          sizeof *c->friction_state));
@@ -55,11 +55,25 @@ done:
     return err;
 }
 
+/* Has a vertex of ours a part in the pair? */
+static bool concerns(const struct tac_sim *sim, const struct tac_friction_row *row)
+{
+    const struct tac_part *part = sim->scene->mesh->part;
+    for (int i = 0; part != NULL && i < 4; i++) {
+        const tac_lid v = row->vertex[i] >= 0 ? tac_id_find(part->vertex_id, sim->state.owned, row->vertex[i]) : -1;
+        if (v >= 0 && tac_model_takes_part(sim->model, v))
+            return true;
+    }
+    return part == NULL;
+}
+
 static enum tac_err put_back(struct tac_sim *sim, const struct tac_friction_row *row)
 {
     struct tac_friction *f = sim->active.friction;
     const int32_t slot = f ? tac_active_find(&sim->active, row->key) : -1;
     int32_t last, anchor;
+    if (!concerns(sim, row))
+        return TAC_OK;
     if (slot < 0 || row->layer > sim->active.pair[slot].depth || sim->active.pair[slot].form.law->friction == 0)
         goto wrong;
     if (row->layer > 0) {

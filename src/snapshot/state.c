@@ -2,6 +2,7 @@
 #include "snapshot/state.h"
 #include "contact/friction.h"
 #include "events/ranks.h"
+#include "events/still.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@ static enum tac_err collect_vertices(struct tac_sim *sim, struct tac_checkpoint 
     TAC_TRY(tac_alloc(ctx, 3 * n, sizeof *c->vertices.v, &c->vertices.v));
     TAC_TRY(tac_alloc(ctx, n, sizeof *c->vertices.t, &c->vertices.t));
     TAC_TRY(tac_alloc(ctx, 3 * n, sizeof *c->vertices.impulse, &c->vertices.impulse));
+    TAC_TRY(tac_alloc(ctx, 3 * n, sizeof *c->vertices.rest, &c->vertices.rest));
     for (size_t i = 0; i < n; i++) {
         c->vertices.id[i] = tac_sim_id(sim, (tac_lid)i);
         c->vertices.mass[i] = sim->state.mass[i];
@@ -27,6 +29,7 @@ static enum tac_err collect_vertices(struct tac_sim *sim, struct tac_checkpoint 
     }
     memcpy(c->vertices.start, sim->scene->mesh->x, 3 * n * sizeof(double));
     memcpy(c->vertices.impulse, sim->state.impulse, 3 * n * sizeof(double));
+    memcpy(c->vertices.rest, sim->still.rest, 3 * n * sizeof(double));
 done:
     return err;
 }
@@ -122,7 +125,7 @@ static enum tac_err collect_pairs(struct tac_sim *sim, struct tac_checkpoint *c)
     size_t capacity = 0, pairs = 0, lasts = 0, last_capacity = 0;
     for (size_t k = 0; k < sim->active.pair_count; k++) {
         const struct tac_pair *p = &sim->active.pair[k];
-        if (!p->live || p->v[0] >= sim->state.owned)
+        if (!p->live || !tac_sim_decides(sim, p))
             continue;
         TAC_TRY(tac_grow(sim->ctx, &c->pair, &capacity, pairs + 1, sizeof *c->pair));
         struct tac_pair_state *o = &c->pair[pairs++];
@@ -233,6 +236,8 @@ enum tac_err tac_state_collect(struct tac_sim *sim, struct tac_checkpoint **out)
     const struct tac_scene *s = sim->scene;
     struct tac_checkpoint *c = NULL;
     *out = NULL;
+    if ((err = tac_agree(sim->ctx, tac_still_gather(sim))) != TAC_OK)
+        return err;
     TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *c, &c));
     c->now = sim->state.now;
     c->vertex_total = s->mesh->part ? s->mesh->part->vertex_total : s->mesh->vertex_count;

@@ -38,7 +38,7 @@ enum tac_err tac_elements_glance(struct tac_sim *sim, struct tac_glance **out, s
 enum tac_err tac_elements_retime(struct tac_sim *sim, const struct tac_glance *glance, size_t count);
 
 /* ---- friction_state.c ---- */
-/* Local. This rank's states, for a checkpoint: rows of pairs whose first vertex is ours. */
+/* Local. This rank's states, for a checkpoint: rows of pairs that this rank decides. */
 enum tac_err tac_friction_collect(struct tac_sim *sim, struct tac_checkpoint *c);
 /* Collective. Deals a checkpoint's states out to those that watch the pairs, which were restored before. `owner`:
  * (rows, 4), of the rows' vertices. */
@@ -50,7 +50,7 @@ void tac_friction_drop(const struct tac_scene *scene, struct tac_checkpoint *c);
 /* Collective. Counters of all ranks. */
 enum tac_err tac_state_counters(const struct tac_sim *sim, struct tac_counters *sum);
 
-/* Local. This rank's states, for a checkpoint: rows of pairs whose first vertex is ours. */
+/* Local. This rank's states, for a checkpoint: rows of pairs that this rank decides. */
 enum tac_err tac_friction_collect(struct tac_sim *sim, struct tac_checkpoint *c);
 /* Collective. Deals a checkpoint's states out to those that watch the pairs, which were restored before. `owner`:
  * (rows, 4), of the rows' vertices. */

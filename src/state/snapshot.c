@@ -32,6 +32,7 @@ void tac_checkpoint_destroy(struct tac_checkpoint **checkpoint)
     free(c->vertices.v);
     free(c->vertices.t);
     free(c->vertices.impulse);
+    free(c->vertices.rest);
     free(c->mesh.triangle_id);
     free(c->mesh.triangle);
     free(c->mesh.tetrahedron_id);

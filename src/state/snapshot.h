@@ -64,6 +64,7 @@ struct tac_vertex_rows {
     double *x, *v;   /* owned, (n, 3): at the vertex' own t */
     tac_time *t;     /* owned, (n) */
     double *impulse; /* owned, (n, 3): contact impulse since the last frame, N s */
+    double *rest;    /* owned, (n, 3): what it is rounded by where vertices never move, N s; NULL: 0 */
 };
 
 /* Rows of triangles, of segments and of tetrahedra, by ascending id. */

@@ -3,8 +3,9 @@
 
 Layers go deep in these scenes, to periods thousands of times shorter than a window. Such a rung acts some ten times, and
 each tick more is silent. Counted, not timed: silent ticks for each one that acted; and, where --messages says how many are
-too many, messages for each window: ranks that share a deep pair tell each other of each of its ticks. A SCENE is as for
-run_ranks.py.
+too many, messages for each window: ranks that share a deep pair tell each other of each of its ticks; and, where --twice says so,
+contact ticks on several ranks for each on the first number of them: what two ranks share is evaluated by both, and what never
+moves shares nothing. A SCENE is as for run_ranks.py.
 
     TACTUS=build/tactus tests/ranks/silent.py --ranks 1,2 tests/ranks/scenes/chain.json
 """
@@ -35,11 +36,13 @@ def main():
     parser.add_argument("--ranks", type=lambda t: [int(n) for n in t.split(",")], default=[1])
     parser.add_argument("--most", type=float, default=20, help="silent ticks for one that acted (%(default)s)")
     parser.add_argument("--messages", type=float, default=float("inf"), help="most messages for each window (any number)")
+    parser.add_argument("--twice", type=float, default=float("inf"), help="most contact ticks for each on the first number of ranks")
     parser.add_argument("--discover", default="speculate", help="the way to find contacts (%(default)s)")
     parser.add_argument("--limit", type=float, default=120)
     options = parser.parse_args()
     wrong = 0
     for name, scene in (pair for word in options.scene for pair in launch.load(word)):
+        first = None
         for ranks in options.ranks:
             with tempfile.TemporaryDirectory() as folder:
                 c, trouble = counters(ranks, scene, folder, options.discover, options.limit)
@@ -51,6 +54,10 @@ def main():
                       % (name, ranks, acted, c["silent"], ratio, c["windows"], c["rollbacks"], c["deepest_layer"],
                          c["messages_sent"], told))
                 trouble = "" if ratio <= options.most else "more than %g silent ticks for each that acted" % options.most
+                ticks = c["committed"]["penalty"] + c["committed"]["limit"]
+                first = first or ticks
+                if ticks > options.twice * first:
+                    trouble = "%d contact ticks, more than %g times those on %d" % (ticks, options.twice, options.ranks[0])
                 if told > options.messages:
                     trouble = "more than %g messages a window" % options.messages
             if trouble:

@@ -36,6 +36,7 @@ static void same_state(struct tac_checkpoint *a, struct tac_checkpoint *b)
     same_bytes("vertices: v", u->v, v->v, u->count, v->count, vector);
     same_bytes("vertices: t", u->t, v->t, u->count, v->count, sizeof *u->t);
     same_bytes("vertices: impulse", u->impulse, v->impulse, u->count, v->count, vector);
+    same_bytes("vertices: rest of the impulse", u->rest, v->rest, u->count, v->count, vector);
     same_pairs(a, b);
     same_bytes("elements", a->element, b->element, a->element_count, b->element_count, sizeof *a->element);
     qsort(a->friction_state, (size_t)a->friction_state_count, sizeof *a->friction_state, tac_friction_row_compare);

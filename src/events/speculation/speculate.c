@@ -220,7 +220,7 @@ static bool must_repeat(struct tac_sim *sim, const struct tac_validation *valida
     for (size_t k = 0; k < validation->count; k++) {
         const struct tac_candidate *q = &sim->view.candidates->list[validation->miss[k].candidate];
         for (int i = 0; i < q->count; i++)
-            mark[tac_sim_owner(sim, q->v[i])] = 1;
+            mark[tac_sim_owner(sim, q->v[i])] |= tac_model_takes_part(sim->model, q->v[i]);
     }
     return tac_ranks_concerned(sim, mark);
 }

@@ -5,13 +5,14 @@
 #include <string.h>
 
 #define AT(record, field) offsetof(struct record, field)
-const struct tac_checkpoint_column TAC_VERTEX_COLUMNS[6] = {
+const struct tac_checkpoint_column TAC_VERTEX_COLUMNS[7] = {
     {"start", "m", true, 3, AT(tac_vertex_record, start)},
     {"mass", "kg", true, 0, AT(tac_vertex_record, mass)},
     {"x", "m", true, 3, AT(tac_vertex_record, x)},
     {"v", "m/s", true, 3, AT(tac_vertex_record, v)},
     {"impulse", "N s", true, 3, AT(tac_vertex_record, impulse)},
     {"t", "quanta", false, 0, AT(tac_vertex_record, t)},
+    {"impulse_rest", "N s", true, 3, AT(tac_vertex_record, rest)},
 };
 const struct tac_checkpoint_column TAC_TRIANGLE_COLUMNS[1] = {{"triangles", NULL, false, 3, AT(tac_element_record, v)}};
 const struct tac_checkpoint_column TAC_SEGMENT_COLUMNS[1] = {{"segments", NULL, false, 2, AT(tac_element_record, v)}};

@@ -305,6 +305,7 @@ enum tac_err tac_state_compare(struct tac_ctx *ctx, const char *a, const char *b
     compare_vertices(c, TAC_STATE_VELOCITY, x->vertices.v, y->vertices.v, 3);
     compare_clocks(c);
     compare_vertices(c, TAC_STATE_IMPULSE, x->vertices.impulse, y->vertices.impulse, 3);
+    compare_vertices(c, TAC_STATE_IMPULSE, x->vertices.rest, y->vertices.rest, 3);
     compare_ids(&c->tally[TAC_STATE_TOPOLOGY], x->mesh.triangle_count, x->mesh.triangle, y->mesh.triangle_count,
                 y->mesh.triangle, 3, "triangles");
     compare_ids(&c->tally[TAC_STATE_TOPOLOGY], x->mesh.segment_count, x->mesh.segment, y->mesh.segment_count,

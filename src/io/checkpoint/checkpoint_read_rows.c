@@ -134,13 +134,16 @@ static enum tac_err read_vertices(struct tac_checkpoint_reader *r)
     my_rows(r, c->vertex_total, &begin, &end);
     const size_t n = (size_t)(end - begin);
     c->vertices.count = (tac_lid)n;
-    TAC_TRY(tac_checkpoint_columns(r, TAC_VERTEX_COLUMNS, 6, c->vertex_total, begin, end, sizeof *row, &row));
+    /* The last column came later than others. */
+    const size_t columns = H5Lexists(r->stored.file, TAC_VERTEX_COLUMNS[6].name, H5P_DEFAULT) > 0 ? 7 : 6;
+    TAC_TRY(tac_checkpoint_columns(r, TAC_VERTEX_COLUMNS, columns, c->vertex_total, begin, end, sizeof *row, &row));
     TAC_TRY(tac_alloc(r->ctx, n, sizeof *c->vertices.id, &c->vertices.id));
     TAC_TRY(tac_alloc(r->ctx, 3 * n, sizeof *c->vertices.start, &c->vertices.start));
     TAC_TRY(tac_alloc(r->ctx, n, sizeof *c->vertices.mass, &c->vertices.mass));
     TAC_TRY(tac_alloc(r->ctx, 3 * n, sizeof *c->vertices.x, &c->vertices.x));
     TAC_TRY(tac_alloc(r->ctx, 3 * n, sizeof *c->vertices.v, &c->vertices.v));
     TAC_TRY(tac_alloc(r->ctx, 3 * n, sizeof *c->vertices.impulse, &c->vertices.impulse));
+    TAC_TRY(tac_alloc(r->ctx, 3 * n, sizeof *c->vertices.rest, &c->vertices.rest));
     TAC_TRY(tac_alloc(r->ctx, n, sizeof *c->vertices.t, &c->vertices.t));
     for (size_t k = 0; k < n && !err; k++) {
         c->vertices.id[k] = begin + (tac_gid)k;
@@ -150,8 +153,10 @@ static enum tac_err read_vertices(struct tac_checkpoint_reader *r)
         memcpy(&c->vertices.x[3 * k], row[k].x, sizeof row[k].x);
         memcpy(&c->vertices.v[3 * k], row[k].v, sizeof row[k].v);
         memcpy(&c->vertices.impulse[3 * k], row[k].impulse, sizeof row[k].impulse);
+        memcpy(&c->vertices.rest[3 * k], row[k].rest, sizeof row[k].rest);
         if (!all_finite(row[k].start, 3) || !isfinite(row[k].mass) || row[k].mass < 0 || !all_finite(row[k].x, 3) ||
-            !all_finite(row[k].v, 3) || !all_finite(row[k].impulse, 3) || row[k].t < 0 || row[k].t > c->now)
+            !all_finite(row[k].v, 3) || !all_finite(row[k].impulse, 3) || !all_finite(row[k].rest, 3) || row[k].t < 0 ||
+            row[k].t > c->now)
             err = tac_checkpoint_wrong(r, "the state of a vertex makes no sense");
     }
 done:

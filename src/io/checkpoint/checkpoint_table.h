@@ -32,7 +32,7 @@ struct tac_checkpoint_column {
 };
 struct tac_vertex_record {
     tac_gid id;
-    double start[3], mass, x[3], v[3], impulse[3];
+    double start[3], mass, x[3], v[3], impulse[3], rest[3];
     tac_time t;
 };
 struct tac_element_record {
@@ -48,7 +48,7 @@ struct tac_pair_record {
     tac_gid vertex[4];
     int64_t depth, groups;
 };
-extern const struct tac_checkpoint_column TAC_VERTEX_COLUMNS[6], TAC_TRIANGLE_COLUMNS[1], TAC_SEGMENT_COLUMNS[1],
+extern const struct tac_checkpoint_column TAC_VERTEX_COLUMNS[7], TAC_TRIANGLE_COLUMNS[1], TAC_SEGMENT_COLUMNS[1],
     TAC_TETRAHEDRON_COLUMNS[1], TAC_SCRIPT_COLUMNS[8], TAC_PAIR_COLUMNS[4], TAC_ELEMENT_STATE_COLUMNS[6],
     TAC_GRIP_COLUMNS[5], TAC_ENTRY_COLUMNS[3];
 

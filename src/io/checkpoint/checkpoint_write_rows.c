@@ -102,10 +102,12 @@ static enum tac_err write_vertices(struct tac_ctx *ctx, struct tac_checkpoint_wr
         memcpy(row[k].x, &c->vertices.x[3 * k], sizeof row[k].x);
         memcpy(row[k].v, &c->vertices.v[3 * k], sizeof row[k].v);
         memcpy(row[k].impulse, &c->vertices.impulse[3 * k], sizeof row[k].impulse);
+        if (c->vertices.rest != NULL)
+            memcpy(row[k].rest, &c->vertices.rest[3 * k], sizeof row[k].rest);
     }
 done:
     err = write_table(
-        ctx, w, TAC_VERTEX_COLUMNS, 6, err,
+        ctx, w, TAC_VERTEX_COLUMNS, 7, err,
         &(struct records){row, n, sizeof *row, offsetof(struct tac_vertex_record, id), c->vertex_total, compare_first});
     free(row);
     return err;

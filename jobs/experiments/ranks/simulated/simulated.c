@@ -17,7 +17,7 @@
 
 enum { TIMES = 4, SUMS = WORK_KINDS + TIMES, COUNTS = 6 };
 
-static const char *const name[] = {"forces", "contact", "discovery", "waiting", "exchange"};
+static const char *const name[] = {"forces", "contact", "discovery", "neighbours", "all"};
 static const char *const counted[COUNTS] = {"force_ticks",    "contact_ticks", "tests_of_boxes",
                                             "repeated_ticks", "messages",      "bytes"};
 
@@ -31,7 +31,6 @@ static enum tac_err advance(struct tac_ctx *ctx, char **argv)
     TAC_TRY(tac_simulation_create(ctx, &source, &sim));
     TAC_TRY(tac_simulation_advance(sim, after));
     const struct tac_counters *c = &((struct tac_sim *)sim->state)->books.counters;
-    const double waited = c->seconds_waiting, exchanged = c->seconds_exchange;
     const int64_t repeated = c->repeated_ticks, moved = c->migrations;
     MPI_Barrier(ctx->comm);
     const double begin_s = MPI_Wtime();
@@ -44,8 +43,8 @@ static enum tac_err advance(struct tac_ctx *ctx, char **argv)
     for (int k = 0; k < WORK_KINDS; k++)
         mine[k] = told.seconds[k];
     c = &((struct tac_sim *)sim->state)->books.counters;
-    mine[WORK_KINDS] = c->seconds_waiting - waited;
-    mine[WORK_KINDS + 1] = c->seconds_exchange - exchanged;
+    for (int k = 0; k < WORK_WITH; k++)
+        mine[WORK_KINDS + k] = told.spent_s[k];
     mine[WORK_KINDS + 2] = mine[WORK_FORCES] + mine[WORK_CONTACT] + mine[WORK_DISCOVERY];
     mine[WORK_KINDS + 3] = wall_s;
     int64_t counts[COUNTS] = {told.count[WORK_FORCES],      told.count[WORK_CONTACT],      told.count[WORK_DISCOVERY],

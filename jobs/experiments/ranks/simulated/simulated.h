@@ -2,6 +2,8 @@
 #ifndef TACTUS_SIMULATED_H
 #define TACTUS_SIMULATED_H
 
+#include "work.h"
+
 #include <stdint.h>
 
 struct tac_simulation;
@@ -11,7 +13,8 @@ enum work_kind { WORK_FORCES, WORK_CONTACT, WORK_DISCOVERY, WORK_KINDS };
 struct work {
     int64_t count[WORK_KINDS];
     double seconds[WORK_KINDS];
-    int64_t messages, bytes; /* in passes and discovery */
+    double spent_s[WORK_WITH]; /* in calls of MPI: transfers, and waiting for others */
+    int64_t messages, bytes;   /* in passes and discovery */
 };
 
 /* Local. Call on each rank after MPI_Init(): of how many ranks, and what one unit of each kind costs, s. */

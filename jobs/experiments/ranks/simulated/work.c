@@ -11,6 +11,7 @@
 #include "events/sim.h"
 #include "run/simulation.h"
 
+#include <simgrid/engine.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ struct rank {
     int64_t ticks[TAC_KINDS]; /* of the pass under way, as last seen */
     int64_t lists, repairs, looks; /* candidate lists built, cost of the newest one's repairs, looks at candidates */
     int64_t messages, bytes;
+    double called_s; /* simulated time at which the call of MPI under way began */
     struct work told;
     int source, tag; /* of the message that was probed */
     MPI_Comm comm;
@@ -112,7 +114,10 @@ void work_declare(void)
     struct rank *r = mine();
     int64_t done[WORK_KINDS];
     double s = 0;
-    if (r == NULL || r->sim == NULL || r->sim->state == NULL)
+    if (r == NULL || r->sim == NULL)
+        return;
+    r->called_s = simgrid_get_clock();
+    if (r->sim->state == NULL)
         return;
     count(r, done);
     for (int k = 0; k < WORK_KINDS; k++) {
@@ -122,6 +127,15 @@ void work_declare(void)
     }
     if (s > 0)
         smpi_execute(s);
+    r->called_s = simgrid_get_clock();
+}
+
+int work_spent(enum work_with with, int result)
+{
+    struct rank *r = mine();
+    if (r != NULL && r->sim != NULL)
+        r->told.spent_s[with] += simgrid_get_clock() - r->called_s;
+    return result;
 }
 
 struct work work_told(void)
@@ -140,7 +154,7 @@ int work_probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
         r->tag = status->MPI_TAG;
         r->comm = comm;
     }
-    return err;
+    return work_spent(WORK_NEIGHBOURS, err);
 }
 
 int work_receive(void *data, int count_of, MPI_Datatype type, MPI_Status *status)

@@ -12,6 +12,9 @@
 
 /* Local. Declares this rank's work since the last call: its simulated clock goes on by what that costs. */
 void work_declare(void);
+enum work_with { WORK_NEIGHBOURS, WORK_ALL, WORK_WITH }; /* who a rank exchanges with */
+/* Local. Enters the time since work_declare() as spent in a call, and returns what the call did. */
+int work_spent(enum work_with with, int result);
 /* Local. In the place of SMPI's matched receives, which it does not have: a rank has one such message at a time. */
 int work_probe(int source, int tag, MPI_Comm comm, MPI_Status *status);
 int work_receive(void *data, int count, MPI_Datatype type, MPI_Status *status);
@@ -19,23 +22,25 @@ int work_receive(void *data, int count, MPI_Datatype type, MPI_Status *status);
 #define MPI_Mprobe(source, tag, comm, message, status) ((void)(message), work_probe(source, tag, comm, status))
 #define MPI_Mrecv(data, count, type, message, status) ((void)(message), work_receive(data, count, type, status))
 
-#define MPI_Allreduce(...) (work_declare(), MPI_Allreduce(__VA_ARGS__))
-#define MPI_Iallreduce(...) (work_declare(), MPI_Iallreduce(__VA_ARGS__))
-#define MPI_Reduce(...) (work_declare(), MPI_Reduce(__VA_ARGS__))
-#define MPI_Scan(...) (work_declare(), MPI_Scan(__VA_ARGS__))
-#define MPI_Exscan(...) (work_declare(), MPI_Exscan(__VA_ARGS__))
-#define MPI_Bcast(...) (work_declare(), MPI_Bcast(__VA_ARGS__))
-#define MPI_Allgather(...) (work_declare(), MPI_Allgather(__VA_ARGS__))
-#define MPI_Allgatherv(...) (work_declare(), MPI_Allgatherv(__VA_ARGS__))
-#define MPI_Alltoall(...) (work_declare(), MPI_Alltoall(__VA_ARGS__))
-#define MPI_Alltoallv(...) (work_declare(), MPI_Alltoallv(__VA_ARGS__))
-#define MPI_Barrier(...) (work_declare(), MPI_Barrier(__VA_ARGS__))
-#define MPI_Sendrecv(...) (work_declare(), MPI_Sendrecv(__VA_ARGS__))
-#define MPI_Isend(...) (work_declare(), MPI_Isend(__VA_ARGS__))
-#define MPI_Irecv(...) (work_declare(), MPI_Irecv(__VA_ARGS__))
-#define MPI_Wait(...) (work_declare(), MPI_Wait(__VA_ARGS__))
-#define MPI_Waitall(...) (work_declare(), MPI_Waitall(__VA_ARGS__))
-#define MPI_Test(...) (work_declare(), MPI_Test(__VA_ARGS__))
+/* A call of MPI, and the simulated time that this rank spent in it. */
+#define WORK_CALL(with, call) (work_declare(), work_spent(with, call))
+#define MPI_Allreduce(...) WORK_CALL(WORK_ALL, MPI_Allreduce(__VA_ARGS__))
+#define MPI_Iallreduce(...) WORK_CALL(WORK_ALL, MPI_Iallreduce(__VA_ARGS__))
+#define MPI_Reduce(...) WORK_CALL(WORK_ALL, MPI_Reduce(__VA_ARGS__))
+#define MPI_Scan(...) WORK_CALL(WORK_ALL, MPI_Scan(__VA_ARGS__))
+#define MPI_Exscan(...) WORK_CALL(WORK_ALL, MPI_Exscan(__VA_ARGS__))
+#define MPI_Bcast(...) WORK_CALL(WORK_ALL, MPI_Bcast(__VA_ARGS__))
+#define MPI_Allgather(...) WORK_CALL(WORK_ALL, MPI_Allgather(__VA_ARGS__))
+#define MPI_Allgatherv(...) WORK_CALL(WORK_ALL, MPI_Allgatherv(__VA_ARGS__))
+#define MPI_Alltoall(...) WORK_CALL(WORK_ALL, MPI_Alltoall(__VA_ARGS__))
+#define MPI_Alltoallv(...) WORK_CALL(WORK_ALL, MPI_Alltoallv(__VA_ARGS__))
+#define MPI_Barrier(...) WORK_CALL(WORK_ALL, MPI_Barrier(__VA_ARGS__))
+#define MPI_Test(...) WORK_CALL(WORK_ALL, MPI_Test(__VA_ARGS__))
+#define MPI_Sendrecv(...) WORK_CALL(WORK_NEIGHBOURS, MPI_Sendrecv(__VA_ARGS__))
+#define MPI_Isend(...) WORK_CALL(WORK_NEIGHBOURS, MPI_Isend(__VA_ARGS__))
+#define MPI_Irecv(...) WORK_CALL(WORK_NEIGHBOURS, MPI_Irecv(__VA_ARGS__))
+#define MPI_Wait(...) WORK_CALL(WORK_NEIGHBOURS, MPI_Wait(__VA_ARGS__))
+#define MPI_Waitall(...) WORK_CALL(WORK_NEIGHBOURS, MPI_Waitall(__VA_ARGS__))
 
 #undef SEED /* a name of SMPI's own */
 #undef clock_gettime
