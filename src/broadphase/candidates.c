@@ -1,6 +1,6 @@
 /* candidates.c: the lists of candidate pairs: primitives, trajectory bounds and boxes, and how a list is made
  * (docs/engine.md, Candidates). */
-#include "broadphase/candidates.h"
+#include "broadphase/patches.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +8,8 @@ enum {
     SLICES = 16,
     LEAVERS = 16, /* of as many vertices one may leave before a whole build serves better */
 };
+
+static const double SKIN = .1, FINE_SKIN = .05; /* edges */
 
 /* Boxes are widened by 1e-12 of the largest coordinate. Where that coordinate is this many skins, they are widened by a
  * skin; beyond that every box would be near every other. */
@@ -95,9 +97,10 @@ done:
     return err;
 }
 
-/* The skin: a tenth of an edge; of particles alone, a quarter of the thickness. Twice the skin is less than what a pair
- * of neighbours in a mesh has between its distance at the start and its first layer (contact.rest_fraction), whether
- * the mesh is finer than the thickness or not; else all of them would be candidates. Also finds the bodies that never
+/* The skin: a tenth of an edge, or half of that where an edge is less than twice the thickness; of particles alone, a
+ * quarter of the thickness.  Twice the skin is less than what a pair of neighbours in a mesh has between its distance
+ * at the start and its first layer (contact.rest_fraction); else all of them would be candidates.  In a fine mesh that
+ * is a third of an edge, and what the skins leave of it is how far a patch may bend.  Also finds the bodies that never
  * move. Both are the same on all ranks, because a rank computes the trajectory bounds of the ghosts that it is told of.
  */
 static enum tac_err measure_bodies(struct tac_view *view, struct tac_candidates *c)
@@ -124,7 +127,8 @@ static enum tac_err measure_bodies(struct tac_view *view, struct tac_candidates 
          MPI_Bcast(all, 2, MPI_DOUBLE, 0, view->ctx->comm) != MPI_SUCCESS ||
          MPI_Allreduce(MPI_IN_PLACE, c->still, c->body_count, MPI_UINT8_T, MPI_MIN, view->ctx->comm) != MPI_SUCCESS))
         return tac_fail(view->ctx, TAC_ERR_RUN, "MPI failed while measuring the scene");
-    c->skin = all[1] > 0 ? .1 * all[0] / all[1] : .25 * s->settings->contact.thickness;
+    const double edge = all[1] > 0 ? all[0] / all[1] : 0, thickness = s->settings->contact.thickness;
+    c->skin = all[1] > 0 ? (edge < 2 * thickness ? FINE_SKIN : SKIN) * edge : .25 * thickness;
     c->farthest = c->skin > 0 ? FARTHEST * c->skin : BEYOND;
     return TAC_OK;
 }
@@ -169,6 +173,7 @@ enum tac_err tac_candidates_create(struct tac_view *view, struct tac_candidates 
     TAC_TRY(tac_alloc(view->ctx, n, sizeof *c->path_bound, &c->path_bound));
     TAC_TRY(tac_alloc(view->ctx, n, 1, &c->left));
     TAC_TRY(tac_alloc(view->ctx, bodies, sizeof *c->tree, &c->tree));
+    TAC_TRY(tac_alloc(view->ctx, bodies, sizeof *c->patches, &c->patches));
     TAC_TRY(tac_alloc(view->ctx, 3 * bodies, sizeof *c->frame, &c->frame));
     TAC_TRY(tac_alloc(view->ctx, bodies, 1, &c->still));
     TAC_TRY(tac_alloc(view->ctx, bodies, sizeof *c->order, &c->order));
@@ -180,6 +185,8 @@ enum tac_err tac_candidates_create(struct tac_view *view, struct tac_candidates 
     TAC_TRY(tac_alloc(view->ctx, c->leaver_most, sizeof *c->leaver, &c->leaver));
     TAC_TRY(tac_alloc(view->ctx, (size_t)c->primitive_begin[c->body_count], 1, &c->marked));
     TAC_TRY(measure_bodies(view, c));
+    for (tac_lid b = 0; b < c->body_count; b++)
+        TAC_TRY(tac_patches_create(view, c, b));
 done:
     if (err)
         tac_candidates_destroy(&c);
@@ -195,7 +202,10 @@ void tac_candidates_destroy(struct tac_candidates **candidates)
     leave_arrays(c);
     for (int32_t b = 0; c->tree && b < c->body_count; b++)
         tac_tree_destroy(&c->tree[b]);
+    for (int32_t b = 0; c->patches && b < c->body_count; b++)
+        tac_patches_destroy(&c->patches[b]);
     free(c->tree);
+    free(c->patches);
     free(c->move);
     free(c->x);
     free(c->path_bound);

@@ -104,6 +104,7 @@ struct tac_candidates {
 
     int32_t body_count;
     struct tac_tree **tree;          /* owned, one per body */
+    struct tac_patches **patches;    /* owned, one per body; NULL: it has none */
     struct tac_primitive *primitive; /* owned, all bodies */
     int32_t *primitive_begin;        /* owned, (bodies + 1) */
     uint8_t *taken;                  /* owned, (vertices of the local mesh): 1: a primitive stands for it */

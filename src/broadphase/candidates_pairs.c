@@ -28,14 +28,15 @@ static enum tac_err enter(struct tac_search *search, enum tac_pair_type type, co
     struct tac_form form;
     tac_model_thickness(view->model, pair->v[0], pair->v[tac_pair_first(type)], look->start, &form);
     const double first = tac_model_reach(view->model, &form, 1), room = look->room - first;
+    /* Of what is left of the lifetime, before which nothing happens.  Active pairs come onto the list without this. */
+    const double wait = room <= 0 ? 0 : room / look->travel;
+    if (wait > 1)
+        return TAC_OK;
     const uint64_t key = tac_pair_key(type, pair->id[0], pair->id[1]);
     const int32_t slot = tac_active_find(view->active, key);
     if (slot >= 0 && view->active->pair[slot].listed)
         return TAC_OK; /* a repair: it stayed on the list */
-    /* Of what is left of the lifetime, before which nothing happens. */
-    const double share = room <= 0 || slot >= 0 ? 0 : room / look->travel;
-    if (share > 1)
-        return TAC_OK;
+    const double share = slot >= 0 ? 0 : wait;
     TAC_TRY(tac_grow(view->ctx, &c->found, &c->capacity_found, search->count + 1, sizeof *c->found));
     struct tac_candidate *q = &c->found[search->count++];
     memset(q, 0, sizeof *q);

@@ -41,19 +41,35 @@ static void take_out(struct tac_view *view, struct tac_candidates *c)
     c->known = known;
 }
 
-/* Enters a pair into its slice of time, or into the last one that is known if its own is past; there is room. */
-static void enter(struct tac_candidates *c, const struct tac_candidate *q)
+/* Which slice of time a pair found anew goes into: its own, or the last one that is known if its own is past. */
+static int slice_from(const struct tac_candidate *q, int last)
 {
-    int last = 0, slice = tac_candidates_slice(q);
+    const int slice = tac_candidates_slice(q);
+    return slice > last ? slice : last;
+}
+
+/* Enters what was found into its slices of time; there is room. */
+static void enter(struct tac_candidates *c, size_t count)
+{
+    size_t more[SLICES] = {0}, before = count;
+    int last = 0;
     while (c->slice_end[last] < c->known)
         last++;
-    slice = slice > last ? slice : last;
-    /* Each later slice gives its first place away, and takes the one behind its last. */
-    for (int k = SLICES - 1; k > slice; k--)
-        c->list[c->slice_end[k]++] = c->list[c->slice_end[k - 1]];
-    c->list[c->slice_end[slice]++] = *q;
-    c->known += slice == last;
-    c->count++;
+    for (size_t k = 0; k < count; k++)
+        more[slice_from(&c->fresh[k], last)]++;
+    /* From the back, each slice makes room for what comes before it: as many of its first go behind its last. */
+    for (int k = SLICES - 1; k >= 0; k--) {
+        const size_t begin = k > 0 ? c->slice_end[k - 1] : 0, end = c->slice_end[k];
+        before -= more[k];
+        const size_t moved = before < end - begin ? before : end - begin;
+        if (moved > 0)
+            memcpy(&c->list[end + before - moved], &c->list[begin], moved * sizeof *c->list);
+        c->slice_end[k] = end + before;
+    }
+    for (size_t k = 0; k < count; k++)
+        c->list[c->slice_end[slice_from(&c->fresh[k], last)]++] = c->fresh[k];
+    c->known += more[last];
+    c->count += count;
 }
 
 static void mark(struct tac_candidates *c, uint8_t left)
@@ -95,8 +111,7 @@ enum tac_err tac_candidates_repair(struct tac_view *view, struct tac_candidates 
             view->active->pair[c->list[k].slot].listed = 0;
     TAC_TRY(err);
     TAC_TRY(tac_grow(view->ctx, &c->list, &c->capacity, c->count + count, sizeof *c->list));
-    for (size_t k = 0; k < count; k++)
-        enter(c, &c->fresh[k]);
+    enter(c, count);
     view->counters->candidate_repairs++;
     view->counters->candidates = (int64_t)c->count;
 done:

@@ -1,6 +1,7 @@
 /* candidates_search.c: which pairs may touch while the trajectory bounds hold, by trees of boxes; with limits and what
  * is active.
  */
+#include "broadphase/patches.h"
 #include "broadphase/search.h"
 #include "contact/limits.h"
 #include <stdlib.h>
@@ -8,6 +9,13 @@
 
 /* What a primitive and its nodes cost, in tests of boxes: a new box, and a look at whether it needs one. */
 enum { BOX_COST = 8, MARK_COST = 1 };
+
+/* Is there no pair of two blocks of one body (search->patches) that may touch? */
+static bool cannot_touch(void *context, int32_t block_a, int32_t block_b)
+{
+    struct tac_search *search = context;
+    return tac_patches_hold(search->c, search->view->scene->mesh->x, search->patches, block_a, block_b, &search->cost);
+}
 
 static enum tac_err search_bodies(struct tac_search *search, tac_lid a, tac_lid b, bool remote)
 {
@@ -30,10 +38,15 @@ static enum tac_err search_bodies(struct tac_search *search, tac_lid a, tac_lid 
     int64_t tests = 0;
     tac_candidates_drift(c, a, b, lo, hi);
     const bool within = a == b && !remote;
-    enum tac_err err =
-        search->changed
-            ? tac_tree_overlaps_changed(c->tree[a], other, within ? NULL : lo, hi, tac_search_visit, search, &tests)
-            : tac_tree_overlaps(c->tree[a], other, within ? NULL : lo, hi, tac_search_visit, search, &tests);
+    enum tac_err err;
+    search->patches = within ? c->patches[a] : NULL;
+    if (search->patches) {
+        tac_patches_ask(search->patches);
+        err = tac_tree_overlaps_grouped(c->tree[a], search->changed, tac_search_visit, cannot_touch, search, &tests);
+    } else {
+        err = (search->changed ? tac_tree_overlaps_changed : tac_tree_overlaps)(
+            c->tree[a], other, within ? NULL : lo, within ? NULL : hi, tac_search_visit, search, &tests);
+    }
     search->cost += tests;
     if (within && !search->changed) {
         /* A tree whose order no longer suits the shape costs tests: build it anew. */

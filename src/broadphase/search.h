@@ -14,6 +14,7 @@ struct tac_search {
     struct tac_view *view;
     struct tac_candidates *c;
     const struct tac_primitive *a, *b; /* first primitive of the two bodies */
+    struct tac_patches *patches;       /* of the body, if they are one and the same; NULL: it has none */
     double reach;                      /* most that their first layers may reach */
     size_t count;
     bool changed;         /* a repair: only pairs with a leaver */

@@ -56,6 +56,7 @@ void tac_tree_destroy(struct tac_tree **tree)
     free((*tree)->node);
     free((*tree)->leaf);
     free((*tree)->changed);
+    free((*tree)->group);
     free(*tree);
     *tree = NULL;
 }
@@ -139,6 +140,27 @@ static void merge_children(struct tac_tree *tree, struct tac_node *node)
     }
 }
 
+/* What group all that a node holds has. */
+static void group_nodes(struct tac_tree *tree)
+{
+    for (int32_t i = tree->node_count; i-- > 0;) {
+        const struct tac_node *node = &tree->node[i];
+        const int32_t *child = &tree->group[node->left < 0 ? 0 : node->left];
+        tree->group[i] = node->left < 0 ? tree->of[node->primitive] : child[0] == child[1] ? child[0] : -1;
+    }
+}
+
+enum tac_err tac_tree_group(struct tac_ctx *ctx, struct tac_tree *tree, const int32_t *of)
+{
+    enum tac_err err;
+    TAC_TRY(tac_alloc(ctx, (size_t)tree->node_count, sizeof *tree->group, &tree->group));
+    tree->of = of;
+    if (!tree->stale)
+        group_nodes(tree);
+done:
+    return err;
+}
+
 void tac_tree_refit(struct tac_tree *tree, const struct tac_dop *box, int32_t *scratch)
 {
     if (tree->count == 0)
@@ -150,6 +172,8 @@ void tac_tree_refit(struct tac_tree *tree, const struct tac_dop *box, int32_t *s
         build(tree, box, scratch, tree->count, 0, &next);
         tree->stale = false;
         tree->tests_fresh = 0;
+        if (tree->of)
+            group_nodes(tree);
     }
     for (int32_t i = tree->node_count; i-- > 0;) {
         struct tac_node *node = &tree->node[i];
@@ -195,8 +219,8 @@ static bool overlap_drifting(const struct tac_dop *a, const struct tac_dop *b, c
 
 static inline __attribute__((always_inline)) enum tac_err search(const struct tac_tree *a, const struct tac_tree *b,
                                                                  const double *drift_lo, const double *drift_hi,
-                                                                 tac_tree_visit *visit, void *context, int64_t *tests,
-                                                                 bool changed)
+                                                                 tac_tree_visit *visit, tac_tree_leave_out *leave_out,
+                                                                 void *context, int64_t *tests, bool changed)
 {
     enum { DEEPEST = 512 }; /* a pair descends at most twice the depth of a tree, three pushes each */
     struct {
@@ -215,7 +239,7 @@ static inline __attribute__((always_inline)) enum tac_err search(const struct ta
         if (changed && !(a->changed[ia] | b->changed[ib]))
             continue;
         if (a == b && ia == ib) {
-            if (na->left >= 0) {
+            if (na->left >= 0 && !(leave_out && a->group[ia] >= 0 && leave_out(context, a->group[ia], a->group[ia]))) {
                 const int32_t l = na->left;
                 stack[top].a = l, stack[top++].b = l;
                 stack[top].a = l + 1, stack[top++].b = l + 1;
@@ -225,6 +249,8 @@ static inline __attribute__((always_inline)) enum tac_err search(const struct ta
         }
         ++*tests;
         if (!(drift_lo ? overlap_drifting(&na->dop, &nb->dop, drift_lo, drift_hi) : overlap(&na->dop, &nb->dop)))
+            continue;
+        if (leave_out && a->group[ia] >= 0 && a->group[ib] >= 0 && leave_out(context, a->group[ia], a->group[ib]))
             continue;
         if (na->left < 0 && nb->left < 0) {
             TAC_TRY(visit(context, na->primitive, nb->primitive));
@@ -247,11 +273,18 @@ done:
 enum tac_err tac_tree_overlaps(const struct tac_tree *a, const struct tac_tree *b, const double *drift_lo,
                                const double *drift_hi, tac_tree_visit *visit, void *context, int64_t *tests)
 {
-    return search(a, b, drift_lo, drift_hi, visit, context, tests, false);
+    return search(a, b, drift_lo, drift_hi, visit, NULL, context, tests, false);
 }
 
 enum tac_err tac_tree_overlaps_changed(const struct tac_tree *a, const struct tac_tree *b, const double *drift_lo,
                                        const double *drift_hi, tac_tree_visit *visit, void *context, int64_t *tests)
 {
-    return search(a, b, drift_lo, drift_hi, visit, context, tests, true);
+    return search(a, b, drift_lo, drift_hi, visit, NULL, context, tests, true);
+}
+
+enum tac_err tac_tree_overlaps_grouped(const struct tac_tree *tree, bool changed, tac_tree_visit *visit,
+                                       tac_tree_leave_out *leave_out, void *context, int64_t *tests)
+{
+    return changed ? search(tree, tree, NULL, NULL, visit, leave_out, context, tests, true)
+                   : search(tree, tree, NULL, NULL, visit, leave_out, context, tests, false);
 }

@@ -33,6 +33,8 @@ struct tac_tree {
     uint8_t *changed;      /* owned, (node_count): 1: holds a primitive that the last partial refit changed */
     int64_t tests_fresh;   /* node tests of the first traversal after it was built; 0: none yet */
     bool stale;            /* build again at the next refit */
+    const int32_t *of;     /* borrowed, (count): the group of each primitive, from 0; NULL: there are none */
+    int32_t *group;        /* owned, (node_count): the group of all that a node holds; -1: of several */
 };
 
 /* Local. Empty at first: the first refit builds it. */
@@ -41,6 +43,9 @@ void tac_tree_destroy(struct tac_tree **tree);
 
 /* Local. Builds (if stale) by median splits of the boxes' centres, and refits to the primitives' boxes (count). */
 void tac_tree_refit(struct tac_tree *tree, const struct tac_dop *box, int32_t *scratch);
+
+/* Local. Sorts the primitives into groups: of[] (borrowed) tells that of each.  For tac_tree_overlaps_grouped(). */
+enum tac_err tac_tree_group(struct tac_ctx *ctx, struct tac_tree *tree, const int32_t *of);
 
 /* Local. Refits the primitives marked (count; 1: its box has changed) and the nodes above them, and marks those nodes
  * for tac_tree_overlaps_changed(). The tree is built, and not stale.  False: none is marked. */
@@ -64,6 +69,11 @@ static inline void tac_dop_empty(struct tac_dop *dop)
 typedef enum tac_err tac_tree_visit(void *context, int32_t primitive_a, int32_t primitive_b);
 enum tac_err tac_tree_overlaps(const struct tac_tree *a, const struct tac_tree *b, const double *drift_lo,
                                const double *drift_hi, tac_tree_visit *visit, void *context, int64_t *tests);
+/* The same of one tree with itself, or (changed) of what tac_tree_overlaps_changed() looks for in it, without the
+ * pairs of primitives of groups that leave_out() says yes to; it may be asked again and again. */
+typedef bool tac_tree_leave_out(void *context, int32_t group_a, int32_t group_b);
+enum tac_err tac_tree_overlaps_grouped(const struct tac_tree *tree, bool changed, tac_tree_visit *visit,
+                                       tac_tree_leave_out *leave_out, void *context, int64_t *tests);
 /* The same of the pairs of which at least one leaf was changed by the last partial refit of its tree. */
 enum tac_err tac_tree_overlaps_changed(const struct tac_tree *a, const struct tac_tree *b, const double *drift_lo,
                                        const double *drift_hi, tac_tree_visit *visit, void *context, int64_t *tests);

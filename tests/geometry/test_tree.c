@@ -1,6 +1,6 @@
 /* Trees of boxes, of which some move: the search of what has changed must find exactly the pairs of boxes that overlap
- * and of which one has moved, each once; the search of all must find all.  Where a box of an inner node is not
- * refitted, or a marked part is left out, contacts are missed. */
+ * and of which one has moved, each once; the search of all must find all, and a search by groups all but those that it
+ * may leave out.  Where a box of an inner node is not refitted, or a marked part is left out, contacts are missed. */
 #include "geometry/tree.h"
 
 #include <check.h>
@@ -65,6 +65,29 @@ static void compare(const struct found *found, const struct tac_dop *a, int n, c
         }
 }
 
+/* Groups are quarters of space at first, so whole subtrees have one; boxes that move keep theirs. */
+static int32_t group_of[MOST];
+
+static bool leave_out(void *context, int32_t a, int32_t b)
+{
+    return (a + b) % 3 == 0;
+}
+
+/* Takes what was left out out of what the whole search found. */
+static void compare_groups(const struct tac_tree *tree, bool changed, const struct found *all, int64_t tests_of_all)
+{
+    static struct found found;
+    int64_t tests = 0;
+    memset(&found, 0, sizeof found);
+    CHECK(tac_tree_overlaps_grouped(tree, changed, visit, leave_out, &found, &tests) == TAC_OK && tests <= tests_of_all,
+          "by groups it tests no more");
+    for (int i = 0; i < tree->count; i++)
+        for (int j = i + 1; j < tree->count; j++) {
+            const int want = leave_out(NULL, group_of[i], group_of[j]) ? 0 : all->times[i][j] + all->times[j][i];
+            CHECK(found.times[i][j] + found.times[j][i] == want, "pair %d %d by groups", i, j);
+        }
+}
+
 static void mark_some(struct tac_dop *box, int n, uint8_t *marked, double share)
 {
     for (int i = 0; i < n; i++) {
@@ -92,6 +115,9 @@ static void round_of(struct tac_ctx *ctx, int n, int m, double share)
         lo[k] = -draw(.05);
         hi[k] = draw(.05);
     }
+    for (int i = 0; i < n; i++)
+        group_of[i] = 2 * (a[i].lo[0] + a[i].hi[0] > 1) + (a[i].lo[1] + a[i].hi[1] > 1);
+    CHECK(tac_tree_group(ctx, ta, group_of) == TAC_OK, "no memory");
     tac_tree_refit(ta, a, scratch);
     tac_tree_refit(tb, b, scratch);
     for (int turn = 0; turn < 3; turn++) {
@@ -112,10 +138,12 @@ static void round_of(struct tac_ctx *ctx, int n, int m, double share)
               "two trees");
         compare(&found, a, n, ma, b, m, mb, lo, hi, changed);
         memset(&found, 0, sizeof found);
+        tests = 0;
         CHECK((changed ? tac_tree_overlaps_changed : tac_tree_overlaps)(ta, ta, NULL, NULL, visit, &found, &tests) ==
                   TAC_OK,
               "one tree");
         compare(&found, a, n, ma, a, n, ma, still, still, changed);
+        compare_groups(ta, changed, &found, tests);
     }
     tac_tree_destroy(&ta);
     tac_tree_destroy(&tb);

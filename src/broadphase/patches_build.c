@@ -1,0 +1,503 @@
+/* patches_build.c: which patches a body has, and how near the pairs of each are at the start (docs/engine.md,
+ * Candidates).
+ */
+#include "broadphase/patches.h"
+#include "geometry/distance.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BLOCK = 4,    /* most primitives of a block */
+    SMALLEST = 64 /* primitives of a body: with fewer there is nothing to save */
+};
+/* Distances are told up to the thickness and this many skins.  Neighbours that a map of .9 brings nearer to their first
+ * layer than the other number of skins are not taken into a patch, because it would never hold. */
+static const double ENOUGH = 10, WANTED = 2.2;
+
+struct build {
+    struct tac_view *view;
+    const struct tac_candidates *c;
+    const struct tac_primitive *primitive; /* of the body */
+    struct tac_patches *out;
+    tac_lid body;
+    int32_t primitive_count;
+    int32_t *begin, *member; /* owned: primitives by block */
+    int32_t (*meeting)[2];   /* owned: blocks whose boxes meet */
+    size_t meeting_count, meeting_capacity;
+    int32_t *beside_begin, *beside; /* owned: the same by block, itself first */
+    int32_t *taken;                 /* owned, (V): the last patch that has a vertex, + 1 */
+    size_t near_count, near_capacity, vertex_count, vertex_capacity;
+};
+
+/* ---- blocks: subtrees of a tree over the start positions ---- */
+
+static void start_box(const struct build *b, const struct tac_primitive *p, struct tac_dop *box)
+{
+    const double reach =
+        .5 * b->view->scene->settings->contact.thickness + b->view->scene->settings->body[b->body].radius + b->c->skin;
+    tac_dop_empty(box);
+    for (int i = 0; i < p->count; i++) {
+        double at[TAC_DOP_AXES];
+        tac_dop_project(&b->view->scene->mesh->x[3 * (size_t)p->v[i]], at);
+        for (int k = 0; k < TAC_DOP_AXES; k++) {
+            box->lo[k] = fmin(box->lo[k], at[k] - reach * tac_dop_length[k]);
+            box->hi[k] = fmax(box->hi[k], at[k] + reach * tac_dop_length[k]);
+        }
+    }
+}
+
+/* Numbers the highest nodes that hold no more than BLOCK primitives; node[], size[]: scratch, one per node. */
+static void number_blocks(struct build *b, const struct tac_tree *tree, int32_t *node, int32_t *size)
+{
+    for (int32_t i = tree->node_count; i-- > 0;) {
+        const int32_t left = tree->node[i].left;
+        size[i] = left < 0 ? 1 : size[left] + size[left + 1];
+        node[i] = -1;
+    }
+    for (int32_t i = 0; i < tree->node_count; i++) {
+        const int32_t left = tree->node[i].left;
+        if (node[i] < 0 && size[i] <= BLOCK)
+            node[i] = b->out->count++;
+        if (left < 0)
+            b->out->of[tree->node[i].primitive] = node[i];
+        else
+            node[left] = node[left + 1] = node[i];
+    }
+}
+
+/* Sorts the primitives by their blocks, and makes the boxes of blocks of theirs. */
+static enum tac_err sort_blocks(struct build *b, const struct tac_dop *box, struct tac_dop *block_box)
+{
+    enum tac_err err;
+    const int32_t *of = b->out->of;
+    TAC_TRY(tac_alloc(b->view->ctx, (size_t)b->out->count + 1, sizeof *b->begin, &b->begin));
+    TAC_TRY(tac_alloc(b->view->ctx, (size_t)b->primitive_count, sizeof *b->member, &b->member));
+    for (int32_t k = 0; k < b->out->count; k++)
+        tac_dop_empty(&block_box[k]);
+    for (int32_t p = 0; p < b->primitive_count; p++)
+        b->begin[of[p]]++;
+    for (int32_t k = 0; k < b->out->count; k++)
+        b->begin[k + 1] += b->begin[k];
+    for (int32_t p = b->primitive_count; p-- > 0;) {
+        struct tac_dop *whole = &block_box[of[p]];
+        b->member[--b->begin[of[p]]] = p;
+        for (int k = 0; k < TAC_DOP_AXES; k++) {
+            whole->lo[k] = fmin(whole->lo[k], box[p].lo[k]);
+            whole->hi[k] = fmax(whole->hi[k], box[p].hi[k]);
+        }
+    }
+done:
+    return err;
+}
+
+static enum tac_err meet(void *context, int32_t block_a, int32_t block_b)
+{
+    enum tac_err err;
+    struct build *b = context;
+    TAC_TRY(tac_grow(b->view->ctx, &b->meeting, &b->meeting_capacity, b->meeting_count + 1, sizeof *b->meeting));
+    b->meeting[b->meeting_count][0] = block_a;
+    b->meeting[b->meeting_count++][1] = block_b;
+done:
+    return err;
+}
+
+/* Which blocks are beside which, as lists by block. */
+static enum tac_err list_meetings(struct build *b)
+{
+    enum tac_err err;
+    const int32_t n = b->out->count;
+    int32_t *begin;
+    TAC_TRY(tac_alloc(b->view->ctx, (size_t)n + 2, sizeof *b->beside_begin, &b->beside_begin));
+    TAC_TRY(tac_alloc(b->view->ctx, (size_t)n + 2 * b->meeting_count, sizeof *b->beside, &b->beside));
+    begin = b->beside_begin + 1; /* [k] is where the next of block k goes, and at last where those of k + 1 begin */
+    for (size_t k = 0; k < b->meeting_count; k++)
+        for (int side = 0; side < 2; side++)
+            begin[b->meeting[k][side] + 1]++;
+    for (int32_t k = 0; k < n; k++)
+        begin[k + 1] += begin[k] + 1;
+    for (int32_t k = 0; k < n; k++)
+        b->beside[begin[k]++] = k;
+    for (size_t k = 0; k < b->meeting_count; k++)
+        for (int side = 0; side < 2; side++)
+            b->beside[begin[b->meeting[k][side]]++] = b->meeting[k][1 - side];
+done:
+    return err;
+}
+
+static enum tac_err make_blocks(struct build *b)
+{
+    enum tac_err err;
+    struct tac_dop *box = NULL, *block_box = NULL;
+    struct tac_tree *tree = NULL, *blocks = NULL;
+    int32_t *node = NULL, *scratch = NULL;
+    const size_t n = (size_t)b->primitive_count;
+    TAC_TRY(tac_alloc(b->view->ctx, n, sizeof *box, &box));
+    TAC_TRY(tac_alloc(b->view->ctx, 2 * n, sizeof *node, &node));
+    TAC_TRY(tac_alloc(b->view->ctx, 2 * n, sizeof *scratch, &scratch));
+    TAC_TRY(tac_alloc(b->view->ctx, n, sizeof *b->out->of, &b->out->of));
+    TAC_TRY(tac_tree_create(b->view->ctx, b->primitive_count, &tree));
+    for (size_t p = 0; p < n; p++)
+        start_box(b, &b->primitive[p], &box[p]);
+    tac_tree_refit(tree, box, scratch);
+    number_blocks(b, tree, node, scratch);
+    tac_tree_destroy(&tree);
+    TAC_TRY(tac_alloc(b->view->ctx, (size_t)b->out->count, sizeof *block_box, &block_box));
+    TAC_TRY(sort_blocks(b, box, block_box));
+    TAC_TRY(tac_tree_create(b->view->ctx, b->out->count, &blocks));
+    tac_tree_refit(blocks, block_box, scratch);
+    int64_t tests = 0;
+    TAC_TRY(tac_tree_overlaps(blocks, blocks, NULL, NULL, meet, b, &tests));
+    TAC_TRY(list_meetings(b));
+done:
+    tac_tree_destroy(&tree);
+    tac_tree_destroy(&blocks);
+    free(box);
+    free(block_box);
+    free(node);
+    free(scratch);
+    return err;
+}
+
+/* ---- how near the pairs of two blocks are, seen along the normal of a patch ---- */
+
+/* A triangle at the start, flat. */
+struct flat {
+    double u[3][3], middle[3]; /* the third coordinates are 0 */
+    double radius;             /* of a circle about the middle that holds it, m */
+};
+
+static void flatten(const struct build *b, const struct tac_patch *patch, const struct tac_primitive *p,
+                    struct flat *out)
+{
+    memset(out, 0, sizeof *out);
+    for (int i = 0; i < 3; i++) {
+        double d[3];
+        tac_sub(d, &b->view->scene->mesh->x[3 * (size_t)p->v[i]], patch->centre);
+        for (int k = 0; k < 2; k++) {
+            out->u[i][k] = tac_dot(d, patch->axis[k]);
+            out->middle[k] += out->u[i][k] / 3;
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        double d[3];
+        tac_sub(d, out->u[i], out->middle);
+        out->radius = fmax(out->radius, sqrt(tac_dot(d, d)));
+    }
+}
+
+/* Is the distance of two features, of na and nb vertices in u, certainly more than `away`?  Along the way from middle
+ * to middle. */
+static bool are_far(const double u[4][3], int na, double away)
+{
+    const int nb = 4 - na;
+    double along[3] = {0}, least = INFINITY, most = -INFINITY;
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < 2; k++)
+            along[k] += i < na ? u[i][k] / na : -u[i][k] / nb;
+    for (int i = 0; i < 4; i++) {
+        const double at = tac_dot(along, u[i]);
+        least = i < na && at < least ? at : least;
+        most = i >= na && at > most ? at : most;
+    }
+    return least > most && (least - most) * (least - most) > away * away * tac_dot(along, along);
+}
+
+static void lower(enum tac_pair_type type, const double u[4][3], double *nearest)
+{
+    struct tac_near near;
+    if (are_far(u, tac_pair_first(type), *nearest))
+        return;
+    tac_near_pair(type, u, &near);
+    *nearest = near.d < *nearest ? near.d : *nearest;
+}
+
+static bool has(const struct tac_primitive *p, tac_lid v)
+{
+    return p->v[0] == v || p->v[1] == v || p->v[2] == v;
+}
+
+static void lower_by_vertices(const struct tac_primitive *p, const struct flat *fp, const struct tac_primitive *q,
+                              const struct flat *fq, double *nearest)
+{
+    for (int k = 0; k < 3; k++) {
+        double u[4][3];
+        if (!(p->vertices >> k & 1) || has(q, p->v[k]))
+            continue;
+        memcpy(u[0], fp->u[k], sizeof u[0]);
+        memcpy(u[1], fq->u, sizeof fq->u);
+        lower(TAC_PAIR_VERTEX_TRIANGLE, u, nearest);
+    }
+}
+
+static void lower_by_edges(const struct tac_primitive *p, const struct flat *fp, const struct tac_primitive *q,
+                           const struct flat *fq, double *nearest)
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            /* Edge i is opposite vertex i. */
+            const int a = (i + 1) % 3, b = (i + 2) % 3, c = (j + 1) % 3, d = (j + 2) % 3;
+            double u[4][3];
+            if (!(p->edges >> i & 1) || !(q->edges >> j & 1) || p->v[a] == q->v[c] || p->v[a] == q->v[d] ||
+                p->v[b] == q->v[c] || p->v[b] == q->v[d])
+                continue;
+            memcpy(u[0], fp->u[a], sizeof u[0]);
+            memcpy(u[1], fp->u[b], sizeof u[1]);
+            memcpy(u[2], fq->u[c], sizeof u[2]);
+            memcpy(u[3], fq->u[d], sizeof u[3]);
+            lower(TAC_PAIR_EDGE_EDGE, u, nearest);
+        }
+}
+
+/* Lowers *nearest to the least flat distance of the pairs of two blocks. */
+static void lower_by_blocks(const struct build *b, const struct tac_patch *patch, int32_t k, int32_t l, double *nearest)
+{
+    const int32_t *mine = &b->member[b->begin[k]], count = b->begin[k + 1] - b->begin[k];
+    struct flat flat[BLOCK];
+    for (int32_t i = 0; i < count; i++)
+        flatten(b, patch, &b->primitive[mine[i]], &flat[i]);
+    for (int32_t j = b->begin[l]; j < b->begin[l + 1]; j++) {
+        const struct tac_primitive *q = &b->primitive[b->member[j]];
+        struct flat fq;
+        flatten(b, patch, q, &fq);
+        for (int32_t i = 0; i < (k == l ? j - b->begin[k] : count); i++) {
+            const struct tac_primitive *p = &b->primitive[mine[i]];
+            double d[3];
+            tac_sub(d, flat[i].middle, fq.middle);
+            const double away = *nearest + flat[i].radius + fq.radius;
+            if (tac_dot(d, d) > away * away)
+                continue;
+            lower_by_vertices(p, &flat[i], q, &fq, nearest);
+            lower_by_vertices(q, &fq, p, &flat[i], nearest);
+            lower_by_edges(p, &flat[i], q, &fq, nearest);
+        }
+    }
+}
+
+/* What follows from the flat distance of the nearest pair and from how far the patch reaches along its normal (m): a
+ * pair is at the start at most sqrt(flat^2 + height^2) apart, and its first layer grows with that distance up to that
+ * of the scene. */
+static void measure(const struct build *b, struct tac_patch *patch, double nearest, double height)
+{
+    const struct tac_settings *s = b->view->scene->settings;
+    const double fraction = s->contact.rest_fraction, bump = .5 * height * height / nearest,
+                 radius = 2 * s->body[b->body].radius;
+    patch->nearest = patch->far = nearest;
+    patch->first = patch->most = s->contact.thickness + radius;
+    if (radius == 0 && fraction * (nearest + bump) < patch->most) {
+        patch->first = fraction * (nearest + bump);
+        patch->far = patch->most / fraction - bump;
+    }
+}
+
+/* ---- patches ---- */
+
+/* The axes along the surface of block k. */
+static bool lay_axes(const struct build *b, int32_t k, struct tac_patch *patch)
+{
+    const double *x = b->view->scene->mesh->x;
+    double normal[3] = {0}, *a = patch->axis[0];
+    for (int32_t i = b->begin[k]; i < b->begin[k + 1]; i++) {
+        const tac_lid *v = b->primitive[b->member[i]].v;
+        double d[3], e[3], n[3];
+        tac_sub(d, &x[3 * (size_t)v[1]], &x[3 * (size_t)v[0]]);
+        tac_sub(e, &x[3 * (size_t)v[2]], &x[3 * (size_t)v[0]]);
+        tac_cross(n, d, e);
+        for (int j = 0; j < 3; j++)
+            normal[j] += n[j];
+        if (i == b->begin[k]) {
+            memcpy(a, d, sizeof d);
+            memcpy(patch->centre, &x[3 * (size_t)v[0]], sizeof patch->centre);
+        }
+    }
+    const double nn = tac_dot(normal, normal), an = tac_dot(a, normal);
+    for (int j = 0; j < 3; j++)
+        a[j] -= an / nn * normal[j];
+    const double aa = tac_dot(a, a);
+    tac_cross(patch->axis[1], normal, a);
+    for (int j = 0; j < 3; j++) {
+        patch->axis[1][j] /= sqrt(nn * aa);
+        a[j] /= sqrt(aa);
+    }
+    return nn > 0 && aa > 0 && isfinite(patch->axis[0][0] + patch->axis[1][0]);
+}
+
+/* Widens the range of heights over the plane of a patch to the vertices of block l. */
+static void rise(const struct build *b, const struct tac_patch *patch, int32_t l, double range[2])
+{
+    double normal[3];
+    tac_cross(normal, patch->axis[0], patch->axis[1]);
+    for (int32_t i = b->begin[l]; i < b->begin[l + 1]; i++)
+        for (int j = 0; j < 3; j++) {
+            double d[3];
+            tac_sub(d, &b->view->scene->mesh->x[3 * (size_t)b->primitive[b->member[i]].v[j]], patch->centre);
+            const double height = tac_dot(normal, d);
+            range[0] = fmin(range[0], height);
+            range[1] = fmax(range[1], height);
+        }
+}
+
+/* Adds the vertices of block l to patch k; false: there would be too many. */
+static enum tac_err add_vertices(struct build *b, int32_t k, int32_t l, bool *fits)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_patch *patch = &b->out->patch[k];
+    const int32_t before = patch->vertex_count;
+    *fits = true;
+    for (int32_t i = b->begin[l]; i < b->begin[l + 1] && *fits; i++)
+        for (int j = 0; j < 3 && *fits; j++) {
+            const tac_lid v = b->primitive[b->member[i]].v[j];
+            if (b->taken[v] == k + 1)
+                continue;
+            *fits = patch->vertex_count < TAC_PATCH_MOST;
+            if (!*fits)
+                break;
+            TAC_TRY(tac_grow(b->view->ctx, &b->out->vertex, &b->vertex_capacity, b->vertex_count + 1,
+                             sizeof *b->out->vertex));
+            b->out->vertex[b->vertex_count++] = v;
+            patch->vertex_count++;
+            b->taken[v] = k + 1;
+        }
+    for (; !*fits && patch->vertex_count > before; patch->vertex_count--)
+        b->taken[b->out->vertex[--b->vertex_count]] = 0;
+done:
+    return err;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Moves the centre to the mean of the vertices, and sums what a fit needs. */
+static void finish_patch(const struct build *b, struct tac_patch *patch)
+{
+    const double *x = b->view->scene->mesh->x;
+    const tac_lid *v = &b->out->vertex[patch->vertex];
+    double centre[3] = {0}, xx = 0, xy = 0, yy = 0, size = 0;
+    for (int32_t i = 0; i < patch->vertex_count; i++)
+        for (int k = 0; k < 3; k++)
+            centre[k] += (x[3 * (size_t)v[i] + (size_t)k] - patch->centre[k]) / patch->vertex_count;
+    for (int k = 0; k < 3; k++)
+        patch->centre[k] += centre[k];
+    for (int32_t i = 0; i < patch->vertex_count; i++) {
+        double d[3];
+        tac_sub(d, &x[3 * (size_t)v[i]], patch->centre);
+        const double ux = tac_dot(d, patch->axis[0]), uy = tac_dot(d, patch->axis[1]);
+        xx += ux * ux;
+        xy += ux * uy;
+        yy += uy * uy;
+        size = fmax(size, fabs(ux) + fabs(uy));
+    }
+    const double det = xx * yy - xy * xy;
+    patch->inverse[0] = yy / det;
+    patch->inverse[1] = -xy / det;
+    patch->inverse[2] = xx / det;
+    patch->margin = 1e-9 * size;
+    if (!(det > 1e-4 * (xx + yy) * (xx + yy)))
+        patch->near_count = 0;
+}
+
+static enum tac_err make_patch(struct build *b, int32_t k)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_patch *patch = &b->out->patch[k];
+    patch->near = (int32_t)b->near_count;
+    patch->vertex = (int32_t)b->vertex_count;
+    if (!lay_axes(b, k, patch))
+        goto done;
+    double nearest = b->view->scene->settings->contact.thickness + ENOUGH * b->c->skin, range[2] = {0, 0};
+    for (int32_t i = b->beside_begin[k]; i < b->beside_begin[k + 1]; i++) {
+        const int32_t l = b->beside[i];
+        double least = nearest, heights[2] = {range[0], range[1]};
+        bool fits;
+        lower_by_blocks(b, patch, k, l, &least);
+        rise(b, patch, l, heights);
+        struct tac_patch with = *patch;
+        measure(b, &with, least, heights[1] - heights[0]);
+        if (!(tac_patch_room(&with, .9) > WANTED * b->c->skin)) {
+            if (l == k)
+                goto done; /* its own primitives are part of each of its pairs */
+            continue;
+        }
+        TAC_TRY(add_vertices(b, k, l, &fits));
+        if (!fits)
+            continue;
+        nearest = least;
+        memcpy(range, heights, sizeof range);
+        measure(b, patch, nearest, range[1] - range[0]);
+        TAC_TRY(tac_grow(b->view->ctx, &b->out->near, &b->near_capacity, b->near_count + 1, sizeof *b->out->near));
+        b->out->near[b->near_count++] = l;
+        patch->near_count++;
+    }
+    if (patch->near_count > 0) {
+        qsort(&b->out->near[patch->near], (size_t)patch->near_count, sizeof *b->out->near, ascending);
+        finish_patch(b, patch);
+    }
+done:
+    return err;
+}
+
+/* What an array that was grown by doubling does not need. */
+static void give_back(int32_t **array, size_t count)
+{
+    int32_t *shorter = count > 0 ? realloc(*array, count * sizeof **array) : NULL;
+    *array = shorter != NULL ? shorter : *array;
+}
+
+static bool serves(const struct tac_view *view, const struct tac_candidates *c, tac_lid body)
+{
+    const struct tac_settings *s = view->scene->settings;
+    if (c->still[body] || !s->body[body].self_contact || !s->body[body].has_elements || s->contact.thickness == 0 ||
+        c->primitive_begin[body + 1] - c->primitive_begin[body] < SMALLEST)
+        return false;
+    for (int32_t p = c->primitive_begin[body]; p < c->primitive_begin[body + 1]; p++)
+        if (c->primitive[p].count != 3)
+            return false;
+    return true;
+}
+
+enum tac_err tac_patches_create(struct tac_view *view, struct tac_candidates *c, tac_lid body)
+{
+    enum tac_err err = TAC_OK;
+    struct build b = {.view = view, .c = c, .primitive = &c->primitive[c->primitive_begin[body]], .body = body};
+    struct tac_patches *out = NULL;
+    b.primitive_count = c->primitive_begin[body + 1] - c->primitive_begin[body];
+    if (!serves(view, c, body))
+        goto done;
+    TAC_TRY(tac_alloc(view->ctx, 1, sizeof *out, &out));
+    b.out = out;
+    TAC_TRY(make_blocks(&b));
+    TAC_TRY(tac_alloc(view->ctx, (size_t)out->count, sizeof *out->patch, &out->patch));
+    TAC_TRY(tac_alloc(view->ctx, (size_t)out->count, 1, &out->state));
+    TAC_TRY(tac_alloc(view->ctx, (size_t)view->scene->mesh->vertex_count, sizeof *b.taken, &b.taken));
+    for (int32_t k = 0; k < out->count; k++)
+        TAC_TRY(make_patch(&b, k));
+    give_back(&out->near, b.near_count);
+    give_back(&out->vertex, b.vertex_count);
+    TAC_TRY(tac_tree_group(view->ctx, c->tree[body], out->of));
+done:
+    if (err)
+        tac_patches_destroy(&out);
+    c->patches[body] = out;
+    free(b.begin);
+    free(b.member);
+    free(b.meeting);
+    free(b.beside_begin);
+    free(b.beside);
+    free(b.taken);
+    return err;
+}
+
+void tac_patches_destroy(struct tac_patches **patches)
+{
+    if (*patches == NULL)
+        return;
+    free((*patches)->of);
+    free((*patches)->patch);
+    free((*patches)->near);
+    free((*patches)->vertex);
+    free((*patches)->state);
+    free(*patches);
+    *patches = NULL;
+}
