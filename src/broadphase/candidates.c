@@ -145,7 +145,7 @@ static void enter_arrays(struct tac_candidates *c, struct tac_halo *halo)
     tac_halo_grows(halo, &c->move, sizeof *c->move);
     tac_halo_grows(halo, &c->x, 3 * sizeof *c->x);
     tac_halo_grows(halo, &c->path_bound, sizeof *c->path_bound);
-    tac_halo_grows(halo, &c->left, sizeof *c->left);
+    tac_halo_grows(halo, &c->repair.left, sizeof *c->repair.left);
     tac_halo_tell(halo, (struct tac_halo_user){c, ghost_added, NULL});
 }
 
@@ -156,7 +156,7 @@ static void leave_arrays(struct tac_candidates *c)
     tac_halo_forget(c->halo, &c->move);
     tac_halo_forget(c->halo, &c->x);
     tac_halo_forget(c->halo, &c->path_bound);
-    tac_halo_forget(c->halo, &c->left);
+    tac_halo_forget(c->halo, &c->repair.left);
     tac_halo_tell_no_more(c->halo, c);
 }
 
@@ -171,19 +171,19 @@ enum tac_err tac_candidates_create(struct tac_view *view, struct tac_candidates 
     TAC_TRY(tac_alloc(view->ctx, n, sizeof *c->move, &c->move));
     TAC_TRY(tac_alloc(view->ctx, 3 * n, sizeof *c->x, &c->x));
     TAC_TRY(tac_alloc(view->ctx, n, sizeof *c->path_bound, &c->path_bound));
-    TAC_TRY(tac_alloc(view->ctx, n, 1, &c->left));
+    TAC_TRY(tac_alloc(view->ctx, n, 1, &c->repair.left));
     TAC_TRY(tac_alloc(view->ctx, bodies, sizeof *c->tree, &c->tree));
     TAC_TRY(tac_alloc(view->ctx, bodies, sizeof *c->patches, &c->patches));
     TAC_TRY(tac_alloc(view->ctx, 3 * bodies, sizeof *c->frame, &c->frame));
     TAC_TRY(tac_alloc(view->ctx, bodies, 1, &c->still));
-    TAC_TRY(tac_alloc(view->ctx, bodies, sizeof *c->order, &c->order));
-    TAC_TRY(tac_alloc(view->ctx, 2 * bodies, sizeof *c->sweep, &c->sweep));
+    TAC_TRY(tac_alloc(view->ctx, bodies, sizeof *c->sorted.order, &c->sorted.order));
+    TAC_TRY(tac_alloc(view->ctx, 2 * bodies, sizeof *c->sorted.sweep, &c->sorted.sweep));
     if (view->halo)
         enter_arrays(c, view->halo);
     TAC_TRY(make_primitives(view, c));
-    c->leaver_most = (size_t)view->state->owned / LEAVERS + 1;
-    TAC_TRY(tac_alloc(view->ctx, c->leaver_most, sizeof *c->leaver, &c->leaver));
-    TAC_TRY(tac_alloc(view->ctx, (size_t)c->primitive_begin[c->body_count], 1, &c->marked));
+    c->repair.leaver_most = (size_t)view->state->owned / LEAVERS + 1;
+    TAC_TRY(tac_alloc(view->ctx, c->repair.leaver_most, sizeof *c->repair.leaver, &c->repair.leaver));
+    TAC_TRY(tac_alloc(view->ctx, (size_t)c->primitive_begin[c->body_count], 1, &c->repair.marked));
     TAC_TRY(measure_bodies(view, c));
     for (tac_lid b = 0; b < c->body_count; b++)
         TAC_TRY(tac_patches_create(view, c, b));
@@ -212,10 +212,10 @@ void tac_candidates_destroy(struct tac_candidates **candidates)
     free(c->list);
     free(c->found);
     free(c->slice);
-    free(c->leaver);
-    free(c->left);
-    free(c->marked);
-    free(c->fresh);
+    free(c->repair.leaver);
+    free(c->repair.left);
+    free(c->repair.marked);
+    free(c->repair.fresh);
     free(c->primitive);
     free(c->primitive_begin);
     free(c->taken);
@@ -223,8 +223,8 @@ void tac_candidates_destroy(struct tac_candidates **candidates)
     free(c->scratch);
     free(c->frame);
     free(c->still);
-    free(c->order);
-    free(c->sweep);
+    free(c->sorted.order);
+    free(c->sorted.sweep);
     tac_remote_destroy(c);
     free(c);
     *candidates = NULL;
@@ -257,17 +257,17 @@ void tac_candidates_frames(struct tac_view *view, struct tac_candidates *c)
 {
     const struct tac_scene *s = view->scene;
     memset(c->frame, 0, 3 * (size_t)c->body_count * sizeof *c->frame);
-    memset(c->sweep, 0, 2 * (size_t)c->body_count * sizeof *c->sweep);
+    memset(c->sorted.sweep, 0, 2 * (size_t)c->body_count * sizeof *c->sorted.sweep);
     for (tac_lid i = 0; i < view->state->count; i++) {
         if (s->mesh->part && s->mesh->part->vertex_id[i] < 0)
             continue;
         for (int k = 0; k < 3; k++)
             c->frame[3 * s->mesh->vertex_body[i] + k] += c->path_bound[i].v[k];
-        c->sweep[s->mesh->vertex_body[i]]++;
+        c->sorted.sweep[s->mesh->vertex_body[i]]++;
     }
     for (tac_lid b = 0; b < c->body_count; b++)
         for (int k = 0; k < 3; k++)
-            c->frame[3 * b + k] /= fmax(1, c->sweep[b]);
+            c->frame[3 * b + k] /= fmax(1, c->sorted.sweep[b]);
 }
 
 void tac_candidates_box(struct tac_view *view, struct tac_candidates *c, const struct tac_primitive *q,

@@ -72,6 +72,22 @@ struct tac_remote_primitives {
     struct tac_box *published;       /* owned, (ranks, so many boxes): what holds the primitives of each rank */
 };
 
+/* Repairs of a list (candidates_repair.c). */
+struct tac_candidates_repair {
+    size_t leaver_count, leaver_most; /* over leaver_most: too many, and not all told */
+    tac_lid *leaver;                  /* owned, (leaver_most): vertices that left their trajectory bounds */
+    uint8_t *left;                    /* owned, (V): 1: a leaver; all 0 between repairs */
+    uint8_t *marked;                  /* owned, one per primitive: 1: it has a leaver */
+    struct tac_candidate *fresh;      /* owned: what a repair finds */
+    size_t fresh_capacity;
+};
+
+/* The bodies along x. */
+struct tac_sorted_bodies {
+    int32_t *order; /* owned, (bodies): by lower end of their root's sweep along x */
+    double *sweep;  /* owned, (bodies, 2) */
+};
+
 struct tac_candidates {
     struct tac_halo *halo;             /* borrowed; NULL: one rank */
     struct tac_move *move;             /* owned, (V): of the pass under way */
@@ -92,13 +108,7 @@ struct tac_candidates {
     uint8_t *slice;              /* owned */
     size_t slice_end[17];        /* the list up to slice k may touch before start + (k + 1)/16 of the lifetime */
 
-    /* repairs (candidates_repair.c) */
-    size_t leaver_count, leaver_most; /* over leaver_most: too many, and not all told */
-    tac_lid *leaver;                  /* owned, (leaver_most): vertices that left their trajectory bounds */
-    uint8_t *left;                    /* owned, (V): 1: a leaver; all 0 between repairs */
-    uint8_t *marked;                  /* owned, one per primitive: 1: it has a leaver */
-    struct tac_candidate *fresh;      /* owned: what a repair finds */
-    size_t fresh_capacity;
+    struct tac_candidates_repair repair;
     int64_t build_cost, repair_cost; /* of the list and of its repairs, in tests of boxes */
     int64_t looks;                   /* at its candidates, over all windows of its life */
 
@@ -113,8 +123,7 @@ struct tac_candidates {
     size_t scratch_capacity;
     double *frame;  /* owned, (bodies, 3): velocity of each body's frame */
     uint8_t *still; /* owned, (bodies): never moves */
-    int32_t *order; /* owned, (bodies): by lower end of their root's sweep along x */
-    double *sweep;  /* owned, (bodies, 2) */
+    struct tac_sorted_bodies sorted;
     struct tac_remote_primitives remote;
     int64_t builds;
     tac_time span; /* build under way: its lifetime, s and quanta */
@@ -146,7 +155,7 @@ enum tac_err tac_candidates_gather(struct tac_view *view, struct tac_candidates 
  * per time.  The window under way began at `start`; all before `reached` is run; `length`: of windows. */
 enum tac_err tac_candidates_horizon(struct tac_view *view, struct tac_candidates *c, tac_time start, tac_time reached,
                                     tac_time length);
-/* Local. The leavers (c->leaver, at most leaver_most) get new trajectory bounds along move[] over the pass
+/* Local. The leavers (c->repair.leaver, at most leaver_most) get new trajectory bounds along move[] over the pass
  * from view->state->now on, of `window` quanta; the list is made what it would be with these, and stays sorted; its
  * known part stays known.  *done false: a whole build serves better, and must follow. */
 enum tac_err tac_candidates_repair(struct tac_view *view, struct tac_candidates *c, tac_time window, bool *done);
@@ -162,8 +171,8 @@ int tac_candidates_slice(const struct tac_candidate *q);
 /* Local. The trajectory bound of vertex v along move[] over a window of window_s that began from_s after the list's
  * start. */
 void tac_candidates_bound(struct tac_view *view, struct tac_candidates *c, tac_lid v, double window_s, double from_s);
-/* Local. Finds into c->found what tac_candidates_find() would find, of the pairs with a leaver (c->left) alone, less
- * those whose active pair is listed.  Boxes and trees are refitted. */
+/* Local. Finds into c->found what tac_candidates_find() would find, of the pairs with a leaver (c->repair.left) alone,
+ * less those whose active pair is listed.  Boxes and trees are refitted. */
 enum tac_err tac_candidates_find_changed(struct tac_view *view, struct tac_candidates *c, size_t *count);
 /* Local. Fills c->found with the pairs that may touch while the trajectory bounds hold, all limits, and all active
  * pairs, each once; how many in *count.  Boxes and frames are laid.  TAC_ERR_RUN: no memory. */

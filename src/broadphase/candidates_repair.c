@@ -25,7 +25,7 @@ static void take_out(struct tac_view *view, struct tac_candidates *c)
             const struct tac_candidate *q = &c->list[k];
             bool left = false;
             for (int i = 0; i < q->count; i++)
-                left |= c->left[q->v[i]];
+                left |= c->repair.left[q->v[i]];
             if (left && q->slot >= 0)
                 view->active->pair[q->slot].listed = 1;
             if (left && q->slot < 0 && !tac_pair_is_limit((enum tac_pair_type)q->type))
@@ -56,7 +56,7 @@ static void enter(struct tac_candidates *c, size_t count)
     while (c->slice_end[last] < c->known)
         last++;
     for (size_t k = 0; k < count; k++)
-        more[slice_from(&c->fresh[k], last)]++;
+        more[slice_from(&c->repair.fresh[k], last)]++;
     /* From the back, each slice makes room for what comes before it: as many of its first go behind its last. */
     for (int k = SLICES - 1; k >= 0; k--) {
         const size_t begin = k > 0 ? c->slice_end[k - 1] : 0, end = c->slice_end[k];
@@ -67,15 +67,15 @@ static void enter(struct tac_candidates *c, size_t count)
         c->slice_end[k] = end + before;
     }
     for (size_t k = 0; k < count; k++)
-        c->list[c->slice_end[slice_from(&c->fresh[k], last)]++] = c->fresh[k];
+        c->list[c->slice_end[slice_from(&c->repair.fresh[k], last)]++] = c->repair.fresh[k];
     c->known += more[last];
     c->count += count;
 }
 
 static void mark(struct tac_candidates *c, uint8_t left)
 {
-    for (size_t k = 0; k < c->leaver_count; k++)
-        c->left[c->leaver[k]] = left;
+    for (size_t k = 0; k < c->repair.leaver_count; k++)
+        c->repair.left[c->repair.leaver[k]] = left;
 }
 
 enum tac_err tac_candidates_repair(struct tac_view *view, struct tac_candidates *c, tac_time window, bool *done)
@@ -84,11 +84,11 @@ enum tac_err tac_candidates_repair(struct tac_view *view, struct tac_candidates 
     const double window_s = tac_state_seconds(view->state, window), extent = c->extent;
     size_t count = 0;
     *done = false;
-    if (c->leaver_count > c->leaver_most)
+    if (c->repair.leaver_count > c->repair.leaver_most)
         return TAC_OK;
     c->from_s = tac_state_seconds(view->state, view->state->now - c->start);
-    for (size_t k = 0; k < c->leaver_count; k++)
-        tac_candidates_bound(view, c, c->leaver[k], window_s, c->from_s);
+    for (size_t k = 0; k < c->repair.leaver_count; k++)
+        tac_candidates_bound(view, c, c->repair.leaver[k], window_s, c->from_s);
     if (c->extent > 2 * extent)
         return TAC_OK; /* the margins for rounding of all other boxes and pairs were made for a smaller one */
     mark(c, 1);
@@ -99,11 +99,11 @@ enum tac_err tac_candidates_repair(struct tac_view *view, struct tac_candidates 
     *done = true;
     c->repair_cost += ENTRY_COST * (int64_t)c->count;
     take_out(view, c);
-    c->found = c->fresh;
-    c->capacity_found = c->fresh_capacity;
+    c->found = c->repair.fresh;
+    c->capacity_found = c->repair.fresh_capacity;
     err = tac_candidates_find_changed(view, c, &count);
-    c->fresh = c->found;
-    c->fresh_capacity = c->capacity_found;
+    c->repair.fresh = c->found;
+    c->repair.fresh_capacity = c->capacity_found;
     c->found = NULL;
     mark(c, 0);
     for (size_t k = 0; k < c->count; k++)

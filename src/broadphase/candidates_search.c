@@ -64,7 +64,7 @@ static bool sweeps_overlap(const struct tac_candidates *c, tac_lid a, tac_lid b)
 {
     double lo, hi;
     tac_candidates_sweep(c, b, c->remote.tree[b], &lo, &hi);
-    return lo <= c->sweep[2 * a + 1] && c->sweep[2 * a] <= hi;
+    return lo <= c->sorted.sweep[2 * a + 1] && c->sorted.sweep[2 * a] <= hi;
 }
 
 /* Pairs of bodies by sweeping along x; each body's sweep holds its root box moving with its frame. */
@@ -76,20 +76,21 @@ static enum tac_err search_all(struct tac_search *search)
     for (tac_lid b = 0; b < c->body_count; b++) {
         if (c->tree[b]->count == 0)
             continue;
-        tac_candidates_sweep(c, b, c->tree[b], &c->sweep[2 * b], &c->sweep[2 * b + 1]);
+        tac_candidates_sweep(c, b, c->tree[b], &c->sorted.sweep[2 * b], &c->sorted.sweep[2 * b + 1]);
         int32_t k = n++;
-        for (; k > 0 && c->sweep[2 * c->order[k - 1]] > c->sweep[2 * b]; k--)
-            c->order[k] = c->order[k - 1];
-        c->order[k] = b;
+        for (; k > 0 && c->sorted.sweep[2 * c->sorted.order[k - 1]] > c->sorted.sweep[2 * b]; k--)
+            c->sorted.order[k] = c->sorted.order[k - 1];
+        c->sorted.order[k] = b;
     }
     for (int32_t i = 0; i < n; i++)
-        for (int32_t j = i; j < n && c->sweep[2 * c->order[j]] <= c->sweep[2 * c->order[i] + 1]; j++)
-            TAC_TRY(search_bodies(search, c->order[i], c->order[j], false));
+        for (int32_t j = i;
+             j < n && c->sorted.sweep[2 * c->sorted.order[j]] <= c->sorted.sweep[2 * c->sorted.order[i] + 1]; j++)
+            TAC_TRY(search_bodies(search, c->sorted.order[i], c->sorted.order[j], false));
     /* Ours against what is remote, body by body: of those there are few. */
     for (int32_t i = 0; i < n && c->remote.count; i++)
         for (tac_lid b = 0; b < c->body_count; b++)
-            if (c->remote.begin[b + 1] > c->remote.begin[b] && sweeps_overlap(c, c->order[i], b))
-                TAC_TRY(search_bodies(search, c->order[i], b, true));
+            if (c->remote.begin[b + 1] > c->remote.begin[b] && sweeps_overlap(c, c->sorted.order[i], b))
+                TAC_TRY(search_bodies(search, c->sorted.order[i], b, true));
 done:
     return err;
 }
@@ -102,9 +103,9 @@ static bool refit_body(struct tac_view *view, struct tac_candidates *c, tac_lid 
     if (c->still[b])
         return false;
     for (int32_t p = begin; p < end; p++) {
-        c->marked[p] = tac_has_leaver(c, c->primitive[p].v, c->primitive[p].count);
-        any |= c->marked[p];
-        if (c->marked[p])
+        c->repair.marked[p] = tac_has_leaver(c, c->primitive[p].v, c->primitive[p].count);
+        any |= c->repair.marked[p];
+        if (c->repair.marked[p])
             tac_candidates_box(view, c, &c->primitive[p], &c->box[p]);
     }
     return any;
@@ -115,25 +116,25 @@ static enum tac_err search_changed(struct tac_search *search)
     enum tac_err err = TAC_OK;
     struct tac_candidates *c = search->c;
     int32_t changed = 0;
-    /* Those with leavers first in c->order, so that the trees of all are refitted before any is searched. */
+    /* Those with leavers first in c->sorted.order, so that the trees of all are refitted before any is searched. */
     for (tac_lid b = 0; b < c->body_count; b++) {
         struct tac_tree *tree = c->tree[b];
         const bool any = refit_body(search->view, c, b);
         if (any) {
-            tac_tree_refit_changed(tree, &c->box[c->primitive_begin[b]], &c->marked[c->primitive_begin[b]]);
-            tac_candidates_sweep(c, b, tree, &c->sweep[2 * b], &c->sweep[2 * b + 1]);
-            c->order[changed++] = b;
+            tac_tree_refit_changed(tree, &c->box[c->primitive_begin[b]], &c->repair.marked[c->primitive_begin[b]]);
+            tac_candidates_sweep(c, b, tree, &c->sorted.sweep[2 * b], &c->sorted.sweep[2 * b + 1]);
+            c->sorted.order[changed++] = b;
         } else {
             memset(tree->changed, 0, (size_t)tree->node_count);
         }
     }
     for (int32_t i = 0; i < changed; i++)
         for (tac_lid b = 0; b < c->body_count; b++) {
-            const tac_lid a = c->order[i];
+            const tac_lid a = c->sorted.order[i];
             const bool both =
                 c->tree[b]->count > 0 && c->tree[b]->changed[0]; /* then once, by the smaller of the two */
-            if (c->tree[b]->count > 0 && !(both && b < a) && c->sweep[2 * a] <= c->sweep[2 * b + 1] &&
-                c->sweep[2 * b] <= c->sweep[2 * a + 1])
+            if (c->tree[b]->count > 0 && !(both && b < a) && c->sorted.sweep[2 * a] <= c->sorted.sweep[2 * b + 1] &&
+                c->sorted.sweep[2 * b] <= c->sorted.sweep[2 * a + 1])
                 TAC_TRY(search_bodies(search, a, b, false));
             if (c->remote.count && c->remote.begin[b + 1] > c->remote.begin[b] && sweeps_overlap(c, a, b))
                 TAC_TRY(search_bodies(search, a, b, true));

@@ -31,7 +31,7 @@ enum { TAC_VISIT_COST = 10, TAC_PAIR_COST = 20 };
 static inline bool tac_has_leaver(const struct tac_candidates *c, const tac_lid *v, int n)
 {
     for (int i = 0; i < n; i++)
-        if (c->left[v[i]])
+        if (c->repair.left[v[i]])
             return true;
     return false;
 }

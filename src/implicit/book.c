@@ -21,22 +21,23 @@ enum {
 /* Does inertia carry it, or a script or nothing? */
 static bool is_free(const struct tac_implicit *sim, tac_lid v)
 {
-    const int32_t s = sim->script_of[v];
-    return sim->scene->mesh->ever_free[v] && !(s >= 0 && sim->script[s].on);
+    const int32_t s = sim->scripts.script_of[v];
+    return sim->scene->mesh->ever_free[v] && !(s >= 0 && sim->scripts.script[s].on);
 }
 
 /* ---- what a step adds ---- */
 
 static void enter_dissipation(struct tac_implicit *sim)
 {
-    const double w = sim->h * sim->friction_velocity;
-    for (size_t e = 0; e < sim->sliding_count; e++) {
-        const struct tac_sliding *s = &sim->sliding[e];
+    const double w = sim->scale.h * sim->scale.friction_velocity;
+    for (size_t e = 0; e < sim->contact.sliding_count; e++) {
+        const struct tac_sliding *s = &sim->contact.sliding[e];
         double u[3];
         if (!s->counted)
             continue;
         const double y = tac_implicit_slide(sim, s, sim->x, u);
-        tac_accum_add(&sim->lost[TAC_LOST_FRICTION], s->limit / sim->weight * tac_implicit_slide_force(y, w) * (y * y));
+        tac_accum_add(&sim->books.lost[TAC_LOST_FRICTION],
+                      s->limit / sim->weight * tac_implicit_slide_force(y, w) * (y * y));
     }
     for (struct tac_implicit_walk e = {0}; tac_implicit_next(sim, &e);) {
         double at[4][3], g[4][3];
@@ -46,16 +47,16 @@ static void enter_dissipation(struct tac_implicit *sim)
         e.list->element->push(e.record, e.from, -e.list->damping[e.e] * sim->rate, at, g);
         for (int i = 0; i < e.nodes; i++)
             for (size_t c = 0; c < 3; c++)
-                tac_accum_add(&sim->lost[TAC_LOST_DAMPING],
-                              g[i][c] * (sim->x[3 * (size_t)e.v[i] + c] - sim->x0[3 * (size_t)e.v[i] + c]));
+                tac_accum_add(&sim->books.lost[TAC_LOST_DAMPING],
+                              g[i][c] * (sim->x[3 * (size_t)e.v[i] + c] - sim->newton.x0[3 * (size_t)e.v[i] + c]));
     }
 }
 
 /* Loads push as in the step's prediction; what they push of scripted vertices is their scripts' work. */
 static void enter_loads(struct tac_implicit *sim)
 {
-    for (size_t e = 0; e < sim->loads.count; e++) {
-        const struct tac_load_element *l = &sim->loads.element[e];
+    for (size_t e = 0; e < sim->given.loads.count; e++) {
+        const struct tac_load_element *l = &sim->given.loads.element[e];
         double push[3][3];
         if (sim->scene->settings->load[l->load].kind == TAC_LOAD_WIND)
             continue;
@@ -63,7 +64,7 @@ static void enter_loads(struct tac_implicit *sim)
         for (int i = 0; i < l->count; i++) {
             const size_t v = (size_t)l->v[i];
             for (size_t c = 0; tac_implicit_mine(sim, l->v[i]) && is_free(sim, l->v[i]) && c < 3; c++)
-                tac_accum_add(&sim->work, push[i][c] * (sim->x[3 * v + c] - sim->x0[3 * v + c]));
+                tac_accum_add(&sim->books.work, push[i][c] * (sim->x[3 * v + c] - sim->newton.x0[3 * v + c]));
         }
     }
 }
@@ -84,26 +85,26 @@ static enum tac_err count_contacts(struct tac_implicit *sim)
 {
     sim->told.contacts = 0;
     sim->told.least_gap = INFINITY;
-    for (size_t e = 0; e < sim->touch_count; e++) {
+    for (size_t e = 0; e < sim->contact.touch_count; e++) {
         const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
         if (!p->counted)
             continue;
         sim->told.contacts++;
-        sim->told.least_gap = fmin(sim->told.least_gap, sim->touch[e].near.d - p->form.radius);
+        sim->told.least_gap = fmin(sim->told.least_gap, sim->contact.touch[e].near.d - p->form.radius);
     }
     return over_ranks(sim, &sim->told.contacts, &sim->told.least_gap);
 }
 
 static void enter_wind(struct tac_implicit *sim)
 {
-    for (size_t k = 0; k < sim->wind_count; k++) {
-        const struct tac_load_element *l = &sim->loads.element[sim->wind[k].element];
+    for (size_t k = 0; k < sim->given.wind_count; k++) {
+        const struct tac_load_element *l = &sim->given.loads.element[sim->given.wind[k].element];
         double push[3];
-        tac_implicit_wind_push(sim, &sim->wind[k], sim->x, push);
+        tac_implicit_wind_push(sim, &sim->given.wind[k], sim->x, push);
         for (int i = 0; i < l->count; i++) {
             const size_t v = (size_t)l->v[i];
             for (size_t c = 0; tac_implicit_mine(sim, l->v[i]) && is_free(sim, l->v[i]) && c < 3; c++)
-                tac_accum_add(&sim->work, push[c] * (sim->x[3 * v + c] - sim->x0[3 * v + c]));
+                tac_accum_add(&sim->books.work, push[c] * (sim->x[3 * v + c] - sim->newton.x0[3 * v + c]));
         }
     }
 }
@@ -113,20 +114,20 @@ enum tac_err tac_implicit_enter_step(struct tac_implicit *sim)
     enter_dissipation(sim);
     enter_loads(sim);
     enter_wind(sim);
-    memset(sim->gradient, 0, 3 * (size_t)sim->count * sizeof *sim->gradient);
+    memset(sim->newton.gradient, 0, 3 * (size_t)sim->count * sizeof *sim->newton.gradient);
     tac_implicit_add_friction(sim, sim->x);
     tac_implicit_add_contact(sim, sim->x);
     for (tac_lid i = 0; i < sim->owned; i++)
         for (size_t c = 0; c < 3; c++)
             sim->impulse[3 * (size_t)i + c] -=
-                sim->gradient[3 * (size_t)tac_implicit_vertex(sim, i) + c] * (sim->h / sim->weight);
+                sim->newton.gradient[3 * (size_t)tac_implicit_vertex(sim, i) + c] * (sim->scale.h / sim->weight);
     tac_implicit_add_elements(sim, sim->x, false);
     tac_implicit_add_elements(sim, sim->x, true);
-    for (size_t k = 0; k < sim->script_count; k++) {
-        const size_t v = (size_t)sim->script[k].vertex;
-        for (size_t c = 0; sim->script[k].on && tac_implicit_mine(sim, (tac_lid)v) && c < 3; c++)
-            tac_accum_add(&sim->work,
-                          sim->gradient[3 * v + c] / sim->weight * (sim->x[3 * v + c] - sim->x0[3 * v + c]));
+    for (size_t k = 0; k < sim->scripts.script_count; k++) {
+        const size_t v = (size_t)sim->scripts.script[k].vertex;
+        for (size_t c = 0; sim->scripts.script[k].on && tac_implicit_mine(sim, (tac_lid)v) && c < 3; c++)
+            tac_accum_add(&sim->books.work, sim->newton.gradient[3 * v + c] / sim->weight *
+                                                (sim->x[3 * v + c] - sim->newton.x0[3 * v + c]));
     }
     return count_contacts(sim);
 }
@@ -171,10 +172,10 @@ static enum tac_err look_ahead(struct tac_implicit *sim, double *kappa)
     tac_implicit_begin_scheme(sim);
     tac_implicit_predict(sim, false);
     for (tac_lid v = 0; v < sim->count; v++)
-        sim->held[v] = !sim->scene->mesh->ever_free[v] && sim->script_of[v] < 0;
-    sim->pull = 0;
-    memset(sim->p, 0, 3 * (size_t)sim->count * sizeof *sim->p);
-    TAC_TRY(tac_implicit_find(sim, sim->x, sim->p));
+        sim->newton.held[v] = !sim->scene->mesh->ever_free[v] && sim->scripts.script_of[v] < 0;
+    sim->newton.pull = 0;
+    memset(sim->newton.p, 0, 3 * (size_t)sim->count * sizeof *sim->newton.p);
+    TAC_TRY(tac_implicit_find(sim, sim->x, sim->newton.p));
     TAC_TRY(tac_agree(sim->ctx, tac_implicit_touch(sim, sim->x)));
     TAC_TRY(tac_implicit_begin_stiffness(sim, sim->x, kappa));
 done:
@@ -185,9 +186,9 @@ static void enter_contacts(const struct tac_implicit *sim, double kappa, struct 
                            struct tac_energy_row *row)
 {
     row->min_distance = INFINITY;
-    for (size_t e = 0; e < sim->touch_count; e++) {
+    for (size_t e = 0; e < sim->contact.touch_count; e++) {
         const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
-        const struct tac_near *near = &sim->touch[e].near;
+        const struct tac_near *near = &sim->contact.touch[e].near;
         double at[4][3];
         if (!p->counted)
             continue;
@@ -210,8 +211,8 @@ enum tac_err tac_implicit_energy(struct tac_implicit *sim, struct tac_energy_row
     enter_vertices(sim, sum);
     enter_elements(sim, sum);
     enter_contacts(sim, kappa, sum, row);
-    memcpy(&sum[LOST], sim->lost, sizeof sim->lost);
-    sum[WORK] = sim->work;
+    memcpy(&sum[LOST], sim->books.lost, sizeof sim->books.lost);
+    sum[WORK] = sim->books.work;
     TAC_TRY(tac_implicit_sum(sim->ctx, sum, SUMS));
     TAC_TRY(over_ranks(sim, &row->contacts, &row->min_distance));
     struct tac_accum total = sum[KINETIC];
@@ -231,14 +232,14 @@ enum tac_err tac_implicit_energy(struct tac_implicit *sim, struct tac_energy_row
     row->lost_damping = tac_accum_value(&sum[LOST + TAC_LOST_DAMPING]);
     row->lost_plasticity = tac_accum_value(&sum[LOST + TAC_LOST_PLASTICITY]);
     row->work = tac_accum_value(&sum[WORK]);
-    if (!sim->has_start) {
-        sim->has_start = true;
-        sim->total_start = total;
+    if (!sim->books.has_start) {
+        sim->books.has_start = true;
+        sim->books.total_start = total;
     }
     struct tac_accum defect = total; /* total - work + dissipated - start, rounded once */
     tac_accum_merge(&defect, &lost);
     tac_accum_subtract(&defect, &sum[WORK]);
-    tac_accum_subtract(&defect, &sim->total_start);
+    tac_accum_subtract(&defect, &sim->books.total_start);
     row->defect = tac_accum_value(&defect);
     for (int k = 0; k < 3; k++) {
         row->momentum[k] = tac_accum_value(&sum[MOMENTUM + k]);
@@ -267,13 +268,13 @@ enum tac_err tac_implicit_contacts(struct tac_implicit *sim, struct tac_contact 
     *out = NULL;
     *count = 0;
     TAC_TRY(look_ahead(sim, &kappa));
-    err = tac_alloc(sim->ctx, sim->touch_count, sizeof **out, out);
-    for (size_t e = 0; e < sim->touch_count && !err; e++) {
+    err = tac_alloc(sim->ctx, sim->contact.touch_count, sizeof **out, out);
+    for (size_t e = 0; e < sim->contact.touch_count && !err; e++) {
         const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
         double at[4][3];
         tac_implicit_gather(sim->x, p->v, tac_pair_vertices(p->form.type), at);
         if (tac_implicit_mine(sim, p->v[0]))
-            tell_contact(sim, p, at, &sim->touch[e].near, kappa, &(*out)[(*count)++]);
+            tell_contact(sim, p, at, &sim->contact.touch[e].near, kappa, &(*out)[(*count)++]);
     }
     err = tac_agree(sim->ctx, err);
 done:
@@ -284,7 +285,7 @@ done:
 
 enum tac_err tac_implicit_counters(const struct tac_implicit *sim, struct tac_counters *sum)
 {
-    *sum = sim->counters;
+    *sum = sim->books.counters;
     double seconds[4] = {sum->seconds_forces, sum->seconds_contact, sum->seconds_discovery, sum->seconds_output};
     if (sim->ctx->size == 1)
         return TAC_OK;

@@ -24,27 +24,35 @@ void tac_implicit_destroy(struct tac_implicit **out)
     for (int k = 0; k < TAC_ELEMENTS; k++)
         clear_elements(&sim->list[k]);
     tac_element_set_destroy(&sim->set);
-    tac_loads_free(&sim->loads);
-    tac_load_times_free(&sim->load_times);
+    tac_loads_free(&sim->given.loads);
+    tac_load_times_free(&sim->given.load_times);
     tac_model_destroy(&sim->model);
     if (sim->own_v != sim->v)
         free(sim->own_v);
-    double *const arrays[] = {sim->x, sim->v,        sim->impulse, sim->x0,      sim->ahead,
-                              sim->p, sim->gradient, sim->trial,   sim->iterate, sim->past};
+    double *const arrays[] = {sim->x,
+                              sim->v,
+                              sim->impulse,
+                              sim->newton.x0,
+                              sim->newton.ahead,
+                              sim->newton.p,
+                              sim->newton.gradient,
+                              sim->newton.trial,
+                              sim->kept.iterate,
+                              sim->past};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         free(arrays[k]);
     free(sim->id);
     free(sim->local_of);
     free(sim->owner);
-    free(sim->script);
-    free(sim->script_of);
-    free(sim->held);
+    free(sim->scripts.script);
+    free(sim->scripts.script_of);
+    free(sim->newton.held);
     free(sim->flow_pos);
     free(sim->flow_vel);
-    free(sim->pair);
-    free(sim->touch);
-    free(sim->wind);
-    free(sim->sliding);
+    free(sim->contact.pair);
+    free(sim->contact.touch);
+    free(sim->given.wind);
+    free(sim->contact.sliding);
     if (sim->replica)
         tac_scene_destroy(&sim->scene);
     free(sim);
@@ -81,23 +89,23 @@ static enum tac_err make_scripts(struct tac_implicit *sim)
     enum tac_err err;
     const struct tac_local_mesh *mesh = sim->scene->mesh;
     for (tac_lid m = 0; m < mesh->moved_count; m++)
-        sim->script_count += (size_t)mesh->moved[m].vertex_count;
-    TAC_TRY(tac_alloc(sim->ctx, sim->script_count, sizeof *sim->script, &sim->script));
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->count, sizeof *sim->script_of, &sim->script_of));
+        sim->scripts.script_count += (size_t)mesh->moved[m].vertex_count;
+    TAC_TRY(tac_alloc(sim->ctx, sim->scripts.script_count, sizeof *sim->scripts.script, &sim->scripts.script));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->count, sizeof *sim->scripts.script_of, &sim->scripts.script_of));
     for (tac_lid v = 0; v < sim->count; v++)
-        sim->script_of[v] = -1;
+        sim->scripts.script_of[v] = -1;
     for (tac_lid m = 0; m < mesh->moved_count; m++)
         for (tac_lid i = 0; i < mesh->moved[m].vertex_count; i++)
-            sim->script_of[mesh->moved[m].vertex[i]] = m;
+            sim->scripts.script_of[mesh->moved[m].vertex[i]] = m;
     int32_t place = 0;
     for (tac_lid v = 0; v < sim->count; v++)
-        if (sim->script_of[v] >= 0) {
-            struct tac_implicit_script *s = &sim->script[place];
+        if (sim->scripts.script_of[v] >= 0) {
+            struct tac_implicit_script *s = &sim->scripts.script[place];
             s->vertex = v;
-            s->motion = sim->script_of[v];
-            s->mass = mesh->mass[v] > 0 ? mesh->mass[v] : sim->mean_mass;
+            s->motion = sim->scripts.script_of[v];
+            s->mass = mesh->mass[v] > 0 ? mesh->mass[v] : sim->scale.mean_mass;
             memcpy(s->origin, &mesh->x[3 * (size_t)v], sizeof s->origin);
-            sim->script_of[v] = place++;
+            sim->scripts.script_of[v] = place++;
         }
 done:
     return err;
@@ -122,26 +130,28 @@ static void measure(struct tac_implicit *sim)
         }
     }
     tac_sub(r, hi, lo);
-    sim->diagonal_m = sqrt(tac_dot(r, r));
-    if (!(sim->diagonal_m > 0)) /* a single particle */
-        sim->diagonal_m = 1;
-    sim->mean_mass = heavy > 0 ? tac_accum_value(&mass) / heavy : 1;
-    sim->h = s->step_s;
-    sim->velocity_tol = s->velocity_tol > 0 ? s->velocity_tol : 1e-2 * sim->diagonal_m;
-    sim->friction_velocity = s->friction_velocity > 0 ? s->friction_velocity : 1e-3 * sim->diagonal_m;
-    sim->stiffness_least = tac_implicit_least_stiffness(sim);
-    sim->kappa = s->stiffness > 0 ? s->stiffness : sim->stiffness_least;
+    sim->scale.diagonal_m = sqrt(tac_dot(r, r));
+    if (!(sim->scale.diagonal_m > 0)) /* a single particle */
+        sim->scale.diagonal_m = 1;
+    sim->scale.mean_mass = heavy > 0 ? tac_accum_value(&mass) / heavy : 1;
+    sim->scale.h = s->step_s;
+    sim->scale.velocity_tol = s->velocity_tol > 0 ? s->velocity_tol : 1e-2 * sim->scale.diagonal_m;
+    sim->scale.friction_velocity = s->friction_velocity > 0 ? s->friction_velocity : 1e-3 * sim->scale.diagonal_m;
+    sim->scale.stiffness_least = tac_implicit_least_stiffness(sim);
+    sim->newton.kappa = s->stiffness > 0 ? s->stiffness : sim->scale.stiffness_least;
 }
 
 static enum tac_err make_arrays(struct tac_implicit *sim)
 {
     enum tac_err err;
     const size_t n = 3 * (size_t)sim->count;
-    double **const array[] = {&sim->x, &sim->v, &sim->x0, &sim->ahead, &sim->p, &sim->gradient, &sim->trial};
+    double **const array[] = {
+        &sim->x,           &sim->v, &sim->newton.x0, &sim->newton.ahead, &sim->newton.p, &sim->newton.gradient,
+        &sim->newton.trial};
     for (size_t k = 0; k < sizeof array / sizeof *array; k++)
         TAC_TRY(tac_alloc(sim->ctx, n, sizeof **array[k], array[k]));
     TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)sim->owned, sizeof *sim->impulse, &sim->impulse));
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->count, sizeof *sim->held, &sim->held));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->count, sizeof *sim->newton.held, &sim->newton.held));
     sim->own_v = sim->v;
     if (sim->id != NULL)
         TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)sim->owned, sizeof *sim->own_v, &sim->own_v));
@@ -161,8 +171,8 @@ static enum tac_err make(struct tac_implicit *sim)
     for (int k = 0; k < sim->set.count; k++)
         TAC_TRY(make_elements(sim, k));
     TAC_TRY(tac_implicit_plastic_create(sim));
-    TAC_TRY(tac_loads_collect(sim->ctx, sim->scene, &sim->loads));
-    TAC_TRY(tac_load_times_make(sim->ctx, sim->scene, &sim->load_times));
+    TAC_TRY(tac_loads_collect(sim->ctx, sim->scene, &sim->given.loads));
+    TAC_TRY(tac_load_times_make(sim->ctx, sim->scene, &sim->given.load_times));
     TAC_TRY(tac_implicit_wind_create(sim));
     TAC_TRY(tac_model_create(sim->ctx, sim->scene, &sim->model));
     measure(sim);

@@ -23,7 +23,7 @@ double tac_implicit_slide(const struct tac_implicit *sim, const struct tac_slidi
     for (int i = 0; i < tac_pair_vertices(s->type); i++)
         for (int k = 0; k < 3; k++) {
             const size_t c = 3 * (size_t)s->v[i] + (size_t)k;
-            u[k] += s->w[i] * (x[c] - sim->x0[c]);
+            u[k] += s->w[i] * (x[c] - sim->newton.x0[c]);
         }
     const double along = tac_dot(u, s->n);
     for (int k = 0; k < 3; k++)
@@ -34,23 +34,23 @@ double tac_implicit_slide(const struct tac_implicit *sim, const struct tac_slidi
 enum tac_err tac_implicit_lag(struct tac_implicit *sim, const double *x)
 {
     enum tac_err err = TAC_OK;
-    sim->sliding_count = 0;
-    for (size_t e = 0; e < sim->touch_count; e++) {
+    sim->contact.sliding_count = 0;
+    for (size_t e = 0; e < sim->contact.touch_count; e++) {
         const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
-        const struct tac_near *near = &sim->touch[e].near;
+        const struct tac_near *near = &sim->contact.touch[e].near;
         double at[4][3], gradient[4][3];
         if (!(p->friction > 0))
             continue;
         tac_implicit_gather(x, p->v, tac_pair_vertices(p->form.type), at);
         const double push = tac_barrier_gradient(&p->form, at, near, gradient);
-        TAC_TRY(
-            tac_grow(sim->ctx, &sim->sliding, &sim->sliding_capacity, sim->sliding_count + 1, sizeof *sim->sliding));
-        struct tac_sliding *s = &sim->sliding[sim->sliding_count++];
+        TAC_TRY(tac_grow(sim->ctx, &sim->contact.sliding, &sim->contact.sliding_capacity,
+                         sim->contact.sliding_count + 1, sizeof *sim->contact.sliding));
+        struct tac_sliding *s = &sim->contact.sliding[sim->contact.sliding_count++];
         s->type = p->form.type;
         memcpy(s->v, p->v, sizeof s->v);
         memcpy(s->w, near->w, sizeof s->w);
         memcpy(s->n, near->n, sizeof s->n);
-        s->limit = p->friction * sim->kappa * push;
+        s->limit = p->friction * sim->newton.kappa * push;
         s->counted = p->counted;
     }
 done:

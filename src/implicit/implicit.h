@@ -90,6 +90,61 @@ struct tac_implicit_script {
     double mass;      /* kg; of one without mass the mean of the scene's */
 };
 
+/* The pairs of a step, and those that act. */
+struct tac_implicit_contact {
+    size_t pair_count, pair_capacity;
+    struct tac_implicit_pair *pair; /* owned, ascending by key */
+    size_t touch_count, touch_capacity;
+    struct tac_implicit_touch *touch; /* owned: the pairs that are nearer than their thickness at touch_of, in order */
+    const double *touch_of;           /* sim->x or sim->newton.trial; NULL: the list is of no place */
+    size_t sliding_count, sliding_capacity;
+    struct tac_sliding *sliding; /* owned */
+};
+
+/* Lengths of the scene and the tolerances that follow from them; the same on all ranks. */
+struct tac_implicit_scale {
+    double h, diagonal_m, velocity_tol, friction_velocity, mean_mass, stiffness_least;
+};
+
+/* What is recorded of a step. */
+struct tac_implicit_kept {
+    struct tac_recorder *record; /* borrowed; NULL: none */
+    double *iterate;             /* owned, (iterates, owned, 3): accepted in this step, while recorded */
+    size_t iterates, iterate_capacity;
+};
+
+/* What acts from outside. */
+struct tac_implicit_given {
+    struct tac_loads loads;
+    struct tac_load_times load_times;
+    size_t wind_count;
+    struct tac_implicit_wind *wind; /* owned */
+};
+
+/* The scripted vertices. */
+struct tac_implicit_scripts {
+    size_t script_count;
+    struct tac_implicit_script *script; /* owned: of all ranks, ascending by vertex */
+    int32_t *script_of;                 /* owned, (count): or -1 */
+};
+
+/* What is counted and summed. */
+struct tac_implicit_books {
+    struct tac_accum lost[TAC_LOST];    /* dissipated by friction, damping, plasticity: this rank's part */
+    struct tac_accum work, total_start; /* work: this rank's part */
+    bool has_start;
+    struct tac_counters counters;
+};
+
+/* Newton's method in the step under way. */
+struct tac_implicit_newton {
+    double *x0, *ahead; /* owned, (count, 3): at its start; x^ of inertia, m */
+    double *p, *trial;  /* owned, (count, 3) */
+    double *gradient;   /* owned, (count, 3): of own vertices */
+    uint8_t *held;      /* owned, (count): is not moved by Newton */
+    double kappa, pull; /* of the barrier; of the augmented Lagrangian (0: not under way) */
+};
+
 struct tac_implicit {
     struct tac_ctx *ctx;
     struct tac_scene *scene;       /* the whole scene: borrowed on one rank, else owned */
@@ -102,13 +157,10 @@ struct tac_implicit {
     struct tac_model *model;       /* owned */
     struct tac_element_set set;
     struct tac_implicit_elements list[TAC_ELEMENTS];
-    struct tac_loads loads;
-    struct tac_load_times load_times;
-    size_t wind_count;
-    struct tac_implicit_wind *wind; /* owned */
+    struct tac_implicit_given given;
 
     /* lengths of the scene and the tolerances that follow from them; the same on all ranks */
-    double h, diagonal_m, velocity_tol, friction_velocity, mean_mass, stiffness_least;
+    struct tac_implicit_scale scale;
 
     /* of the scheme in the step under way (scheme.c): what turns forces at the step's end into places, s^2; and rates
      * of strain are `rate` times the strain's distance from where damping measures from, 1/s */
@@ -121,30 +173,15 @@ struct tac_implicit {
     double *past;    /* owned, (count, TAC_PAST_NUMBERS): what the scheme remembers besides; NULL: nothing */
     double *own_v;   /* owned by `v` on one rank, else (owned, 3): velocities in the order of `id` */
     double *impulse; /* owned, (owned, 3): of contact since it was last set to 0, N s */
-    size_t script_count;
-    struct tac_implicit_script *script; /* owned: of all ranks, ascending by vertex */
-    int32_t *script_of;                 /* owned, (count): or -1 */
-    struct tac_accum lost[TAC_LOST];    /* dissipated by friction, damping, plasticity: this rank's part */
-    struct tac_accum work, total_start; /* work: this rank's part */
-    bool has_start;
-    struct tac_counters counters;
+    struct tac_implicit_scripts scripts;
+    struct tac_implicit_books books;
 
     struct tac_pos *flow_pos; /* owned, (count): scratch, where elements yield; else NULL */
     struct tac_vel *flow_vel; /* owned, likewise */
 
     /* of the step under way */
-    double *x0, *ahead; /* owned, (count, 3): at its start; x^ of inertia, m */
-    double *p, *trial;  /* owned, (count, 3) */
-    double *gradient;   /* owned, (count, 3): of own vertices */
-    uint8_t *held;      /* owned, (count): is not moved by Newton */
-    double kappa, pull; /* of the barrier; of the augmented Lagrangian (0: not under way) */
-    size_t pair_count, pair_capacity;
-    struct tac_implicit_pair *pair; /* owned, ascending by key */
-    size_t touch_count, touch_capacity;
-    struct tac_implicit_touch *touch; /* owned: the pairs that are nearer than their thickness at touch_of, in order */
-    const double *touch_of;           /* sim->x or sim->trial; NULL: the list is of no place */
-    size_t sliding_count, sliding_capacity;
-    struct tac_sliding *sliding;        /* owned */
+    struct tac_implicit_newton newton;
+    struct tac_implicit_contact contact;
     struct tac_implicit_search *search; /* owned */
     struct tac_implicit_system *system; /* owned */
     struct {
@@ -153,9 +190,7 @@ struct tac_implicit {
         double wall_s;
     } told; /* of the last step */
 
-    struct tac_recorder *record; /* borrowed; NULL: none */
-    double *iterate;             /* owned, (iterates, owned, 3): accepted in this step, while recorded */
-    size_t iterates, iterate_capacity;
+    struct tac_implicit_kept kept;
 };
 
 /* ---- life: create.c, replicate.c ---- */
@@ -179,7 +214,7 @@ tac_time tac_implicit_step_time(const struct tac_implicit *sim, int64_t k);
 
 /* Local. Weights of the step that begins now. */
 void tac_implicit_begin_scheme(struct tac_implicit *sim);
-/* Local. sim->ahead: where inertia and gravity would take the vertices, and loads if they are asked for. */
+/* Local. sim->newton.ahead: where inertia and gravity would take the vertices, and loads if they are asked for. */
 void tac_implicit_predict(struct tac_implicit *sim, bool loads);
 /* Collective. Accelerations at t = 0, of a scheme that remembers them. */
 enum tac_err tac_implicit_start_scheme(struct tac_implicit *sim);
@@ -285,20 +320,20 @@ void tac_implicit_scripts_begin(struct tac_implicit *sim, tac_time from, tac_tim
 /* search.c. Local. */
 enum tac_err tac_implicit_search_create(struct tac_implicit *sim);
 void tac_implicit_search_destroy(struct tac_implicit_search **search);
-/* Collective. Makes sim->pair complete for all places between x and x + p: no other pair is nearer than its thickness,
- * there or on the way.  A list that still is so is kept. */
+/* Collective. Makes sim->contact.pair complete for all places between x and x + p: no other pair is nearer than its
+ * thickness, there or on the way.  A list that still is so is kept. */
 enum tac_err tac_implicit_find(struct tac_implicit *sim, const double *x, const double *p);
 
-/* touch.c. Local. Makes the list of the pairs that touch at x, sim->x or sim->trial; a list of x is kept. */
+/* touch.c. Local. Makes the list of the pairs that touch at x, sim->x or sim->newton.trial; a list of x is kept. */
 enum tac_err tac_implicit_touch(struct tac_implicit *sim, const double *x);
 static inline const struct tac_implicit_pair *tac_implicit_touching(const struct tac_implicit *sim, size_t e)
 {
-    return &sim->pair[sim->touch[e].pair];
+    return &sim->contact.pair[sim->contact.touch[e].pair];
 }
 
 /* terms.c. Collective: the incremental potential at x, and the sum of the sizes of its terms. */
 enum tac_err tac_implicit_potential(struct tac_implicit *sim, const double *x, double *value, double *size);
-/* Local. What inertia, elasticity, contact (the pairs that touch) add to sim->gradient of own vertices at x. */
+/* Local. What inertia, elasticity, contact (the pairs that touch) add to sim->newton.gradient of own vertices at x. */
 void tac_implicit_add_inertia(struct tac_implicit *sim, const double *x);
 void tac_implicit_add_elements(struct tac_implicit *sim, const double *x, bool dampers);
 void tac_implicit_add_contact(struct tac_implicit *sim, const double *x);
@@ -346,14 +381,14 @@ double tac_implicit_least_stiffness(const struct tac_implicit *sim);
  * semi-definite one, looking at the nodes that are not held (nodes). */
 void tac_implicit_project(int nodes, const bool *held, double *h);
 
-/* system.c. Collective. Newton's direction into sim->p, of all vertices; rough: as of struct tac_solve_rule; sharpen:
- * then as exact as the scene asks for. */
+/* system.c. Collective. Newton's direction into sim->newton.p, of all vertices; rough: as of struct tac_solve_rule;
+ * sharpen: then as exact as the scene asks for. */
 enum tac_err tac_implicit_system_create(struct tac_implicit *sim);
 void tac_implicit_system_destroy(struct tac_implicit_system **system);
 enum tac_err tac_implicit_begin_system(struct tac_implicit *sim);
 enum tac_err tac_implicit_direction(struct tac_implicit *sim, const double *x, double rough);
 enum tac_err tac_implicit_sharpen(struct tac_implicit *sim);
-/* Local. Does the length of sim->p tell whether a step has converged? */
+/* Local. Does the length of sim->newton.p tell whether a step has converged? */
 bool tac_implicit_is_exact(const struct tac_implicit *sim);
 
 #endif

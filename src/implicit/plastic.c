@@ -64,7 +64,7 @@ void tac_implicit_flow(struct tac_implicit *sim)
             const struct tac_flowing flowing = {.rest = &l->rest[e * (size_t)l->element->width],
                                                 .yield = &l->yield[e],
                                                 .mine = &l->counted[e],
-                                                .lost = &sim->lost[TAC_LOST_PLASTICITY],
+                                                .lost = &sim->books.lost[TAC_LOST_PLASTICITY],
                                                 .h = 0};
             struct tac_book book = {0, 0};
             if (l->yield[e] > 0)

@@ -21,7 +21,7 @@ static enum tac_implicit_scheme scheme_of(const struct tac_implicit *sim)
 
 void tac_implicit_begin_scheme(struct tac_implicit *sim)
 {
-    const double h = sim->h;
+    const double h = sim->scale.h;
     switch (scheme_of(sim)) {
     case TAC_IMPLICIT_EULER:
         sim->weight = h * h;
@@ -47,11 +47,11 @@ void tac_implicit_load_places(const struct tac_implicit *sim, const struct tac_l
 {
     const bool second = scheme_of(sim) != TAC_IMPLICIT_EULER;
     const tac_time from = tac_implicit_step_time(sim, sim->step), to = tac_implicit_step_time(sim, sim->step + 1);
-    *mean = tac_load_mean(sim->scene, &sim->load_times, l->load, second ? to : from + (to - from) / 2, to - from);
-    tac_implicit_gather(sim->x0, l->v, l->count, at);
+    *mean = tac_load_mean(sim->scene, &sim->given.load_times, l->load, second ? to : from + (to - from) / 2, to - from);
+    tac_implicit_gather(sim->newton.x0, l->v, l->count, at);
     for (int i = 0; i < l->count && second; i++)
         for (size_t k = 0; k < 3; k++)
-            at[i][k] += sim->h * sim->v[3 * (size_t)l->v[i] + k];
+            at[i][k] += sim->scale.h * sim->v[3 * (size_t)l->v[i] + k];
 }
 
 void tac_implicit_load(const struct tac_implicit *sim, const struct tac_load_element *l, double push[3][3])
@@ -63,7 +63,7 @@ void tac_implicit_load(const struct tac_implicit *sim, const struct tac_load_ele
 
 void tac_implicit_predict(struct tac_implicit *sim, bool loads)
 {
-    const double h = sim->h, w = sim->weight, *g = sim->scene->settings->gravity, *mass = sim->scene->mesh->mass;
+    const double h = sim->scale.h, w = sim->weight, *g = sim->scene->settings->gravity, *mass = sim->scene->mesh->mass;
     const enum tac_implicit_scheme scheme = scheme_of(sim);
     for (size_t v = 0; v < (size_t)sim->count; v++)
         for (size_t k = 0; k < 3; k++) {
@@ -74,17 +74,17 @@ void tac_implicit_predict(struct tac_implicit *sim, bool loads)
                 move += w * past[k];
             else if (scheme == TAC_IMPLICIT_BDF2)
                 move = (x - past[k]) / 3 + 2 * h / 9 * (4 * u - past[3 + k]);
-            sim->ahead[3 * v + k] = x + (move + w * g[k]);
+            sim->newton.ahead[3 * v + k] = x + (move + w * g[k]);
         }
-    for (size_t e = 0; e < sim->loads.count && loads; e++) {
-        const struct tac_load_element *l = &sim->loads.element[e];
+    for (size_t e = 0; e < sim->given.loads.count && loads; e++) {
+        const struct tac_load_element *l = &sim->given.loads.element[e];
         double push[3][3];
         if (sim->scene->settings->load[l->load].kind == TAC_LOAD_WIND)
             continue;
         tac_implicit_load(sim, l, push);
         for (int i = 0; i < l->count; i++)
             for (size_t k = 0; k < 3 && mass[l->v[i]] > 0; k++)
-                sim->ahead[3 * (size_t)l->v[i] + k] += w * push[i][k] / mass[l->v[i]];
+                sim->newton.ahead[3 * (size_t)l->v[i] + k] += w * push[i][k] / mass[l->v[i]];
     }
 }
 
@@ -107,7 +107,7 @@ static void strain_ahead(const struct tac_implicit *sim, const struct tac_elemen
     tac_implicit_gather(sim->x, v, element->nodes, at);
     for (int i = 0; i < element->nodes && share != 0; i++)
         for (size_t k = 0; k < 3; k++)
-            at[i][k] += share * sim->h * sim->v[3 * (size_t)v[i] + k];
+            at[i][k] += share * sim->scale.h * sim->v[3 * (size_t)v[i] + k];
     element->memory->strain(v, at, strain);
 }
 
@@ -155,19 +155,20 @@ void tac_implicit_begin_dampers(struct tac_implicit *sim)
 /* Is v where the script or nothing moves it? Then it has no acceleration of its own. */
 static bool is_led(const struct tac_implicit *sim, tac_lid v)
 {
-    return !sim->scene->mesh->ever_free[v] || (sim->script_of[v] >= 0 && sim->script[sim->script_of[v]].on);
+    return !sim->scene->mesh->ever_free[v] ||
+           (sim->scripts.script_of[v] >= 0 && sim->scripts.script[sim->scripts.script_of[v]].on);
 }
 
-/* Forces at t = 0, times -weight, into sim->gradient. */
+/* Forces at t = 0, times -weight, into sim->newton.gradient. */
 static void push_at_start(struct tac_implicit *sim)
 {
-    memset(sim->gradient, 0, 3 * (size_t)sim->count * sizeof *sim->gradient);
+    memset(sim->newton.gradient, 0, 3 * (size_t)sim->count * sizeof *sim->newton.gradient);
     tac_implicit_add_elements(sim, sim->x, false);
     for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);) {
         if (!(w.list->damping[w.e] > 0))
             continue;
         strain_ahead(sim, w.list->element, w.v, 0, w.from);
-        add_change(sim, w.list->element, w.v, -1 / (sim->rate * sim->h), w.from);
+        add_change(sim, w.list->element, w.v, -1 / (sim->rate * sim->scale.h), w.from);
     }
     tac_implicit_add_elements(sim, sim->x, true);
 }
@@ -176,11 +177,11 @@ static void push_at_start(struct tac_implicit *sim)
 static void start_wind(struct tac_implicit *sim)
 {
     tac_implicit_begin_wind(sim);
-    for (size_t k = 0; k < sim->wind_count; k++) {
-        const struct tac_load_element *l = &sim->loads.element[sim->wind[k].element];
+    for (size_t k = 0; k < sim->given.wind_count; k++) {
+        const struct tac_load_element *l = &sim->given.loads.element[sim->given.wind[k].element];
         double push[3];
-        sim->wind[k].from = -sim->wind[k].from; /* newmark's: h v/2 ahead and not behind */
-        tac_implicit_wind_push(sim, &sim->wind[k], sim->x, push);
+        sim->given.wind[k].from = -sim->given.wind[k].from; /* newmark's: h v/2 ahead and not behind */
+        tac_implicit_wind_push(sim, &sim->given.wind[k], sim->x, push);
         for (int i = 0; i < l->count; i++)
             for (size_t c = 0; c < 3 && sim->scene->mesh->mass[l->v[i]] > 0 && !is_led(sim, l->v[i]); c++)
                 sim->past[TAC_PAST_NUMBERS * (size_t)l->v[i] + c] += push[c] / sim->scene->mesh->mass[l->v[i]];
@@ -195,18 +196,19 @@ enum tac_err tac_implicit_start_scheme(struct tac_implicit *sim)
         return TAC_OK;
     push_at_start(sim);
     for (size_t c = 0; c < 3 * (size_t)sim->count; c++)
-        sim->trial[c] = sim->gradient[c];
-    TAC_TRY(tac_implicit_share(sim, sim->trial));
+        sim->newton.trial[c] = sim->newton.gradient[c];
+    TAC_TRY(tac_implicit_share(sim, sim->newton.trial));
     for (size_t v = 0; v < (size_t)sim->count; v++)
         for (size_t k = 0; k < 3; k++)
-            sim->past[TAC_PAST_NUMBERS * v + k] =
-                is_led(sim, (tac_lid)v) || !(mass[v] > 0) ? 0 : g[k] - sim->trial[3 * v + k] / (sim->weight * mass[v]);
-    for (size_t e = 0; e < sim->loads.count; e++) {
-        const struct tac_load_element *l = &sim->loads.element[e];
+            sim->past[TAC_PAST_NUMBERS * v + k] = is_led(sim, (tac_lid)v) || !(mass[v] > 0)
+                                                      ? 0
+                                                      : g[k] - sim->newton.trial[3 * v + k] / (sim->weight * mass[v]);
+    for (size_t e = 0; e < sim->given.loads.count; e++) {
+        const struct tac_load_element *l = &sim->given.loads.element[e];
         double at[4][3] = {{0}}, push[3][3], centre[3];
         if (sim->scene->settings->load[l->load].kind == TAC_LOAD_WIND)
             continue;
-        const double mean = tac_load_mean(sim->scene, &sim->load_times, l->load, 0, 2);
+        const double mean = tac_load_mean(sim->scene, &sim->given.load_times, l->load, 0, 2);
         tac_implicit_gather(sim->x, l->v, l->count, at);
         tac_load_impulse(sim->scene, l, at, 1, mean, push, centre);
         for (int i = 0; i < l->count; i++)
@@ -220,22 +222,22 @@ done:
 
 void tac_implicit_end_scheme(struct tac_implicit *sim)
 {
-    const double h = sim->h;
+    const double h = sim->scale.h;
     const enum tac_implicit_scheme scheme = scheme_of(sim);
     const bool remembers_places = sim->scene->settings->implicit.scheme == TAC_IMPLICIT_BDF2;
     for (size_t v = 0; v < (size_t)sim->count; v++) {
         const bool led = is_led(sim, (tac_lid)v);
         double *past = sim->past ? &sim->past[TAC_PAST_NUMBERS * v] : NULL;
         for (size_t k = 0; k < 3; k++) {
-            const double way = sim->x[3 * v + k] - sim->x0[3 * v + k], before = sim->v[3 * v + k];
+            const double way = sim->x[3 * v + k] - sim->newton.x0[3 * v + k], before = sim->v[3 * v + k];
             double u = way / h;
             if (scheme == TAC_IMPLICIT_NEWMARK) {
                 u = led ? u : 2 * u - before;
                 past[k] = led ? 0 : 2 * (u - before) / h - past[k];
             } else if (remembers_places) {
                 if (scheme == TAC_IMPLICIT_BDF2 && !led)
-                    u = (3 * way - (sim->x0[3 * v + k] - past[k])) / (2 * h);
-                past[k] = sim->x0[3 * v + k];
+                    u = (3 * way - (sim->newton.x0[3 * v + k] - past[k])) / (2 * h);
+                past[k] = sim->newton.x0[3 * v + k];
                 past[3 + k] = before;
             }
             sim->v[3 * v + k] = u + 0.; /* no -0 where nothing moves */

@@ -57,7 +57,7 @@ static void hand_over(struct tac_implicit *sim, tac_lid v, bool caught)
     const double m = sim->scene->mesh->mass[v], *x = &sim->x[3 * (size_t)v], *u = &sim->v[3 * (size_t)v];
     const double energy = m * (.5 * tac_dot(u, u) - tac_dot(sim->scene->settings->gravity, x));
     if (tac_implicit_mine(sim, v))
-        tac_accum_add(&sim->work, caught ? -energy : energy);
+        tac_accum_add(&sim->books.work, caught ? -energy : energy);
 }
 
 static void take(struct tac_implicit *sim, struct tac_implicit_script *s, bool on)
@@ -72,14 +72,14 @@ static void take(struct tac_implicit *sim, struct tac_implicit_script *s, bool o
 
 void tac_implicit_scripts_start(struct tac_implicit *sim)
 {
-    for (size_t k = 0; k < sim->script_count; k++)
-        take(sim, &sim->script[k], holds(sim, &sim->scene->settings->motion[sim->script[k].motion], 0));
+    for (size_t k = 0; k < sim->scripts.script_count; k++)
+        take(sim, &sim->scripts.script[k], holds(sim, &sim->scene->settings->motion[sim->scripts.script[k].motion], 0));
 }
 
 void tac_implicit_scripts_begin(struct tac_implicit *sim, tac_time from, tac_time to)
 {
-    for (size_t k = 0; k < sim->script_count; k++) {
-        struct tac_implicit_script *s = &sim->script[k];
+    for (size_t k = 0; k < sim->scripts.script_count; k++) {
+        struct tac_implicit_script *s = &sim->scripts.script[k];
         const struct tac_motion *m = &sim->scene->settings->motion[s->motion];
         const bool on = holds(sim, m, from);
         if (on != s->on)

@@ -69,7 +69,7 @@ static int sort_of(const struct tac_implicit *sim, const tac_lid *v, int n)
 {
     int sort = tac_implicit_reaches(sim, v, n) ? STILL : STILL | OTHER;
     for (int i = 0; i < n; i++)
-        if (sim->scene->mesh->ever_free[v[i]] || sim->script_of[v[i]] >= 0)
+        if (sim->scene->mesh->ever_free[v[i]] || sim->scripts.script_of[v[i]] >= 0)
             sort &= ~STILL;
     return sort;
 }
@@ -194,8 +194,9 @@ static enum tac_err take(void *context, int32_t i, int32_t j)
     tac_model_first(sim->model, f->type, v, &form);
     if (!(form.thickness > 0))
         return TAC_OK;
-    TAC_TRY(tac_grow(sim->ctx, &sim->pair, &sim->pair_capacity, sim->pair_count + 1, sizeof *sim->pair));
-    struct tac_implicit_pair *p = &sim->pair[sim->pair_count++];
+    TAC_TRY(tac_grow(sim->ctx, &sim->contact.pair, &sim->contact.pair_capacity, sim->contact.pair_count + 1,
+                     sizeof *sim->contact.pair));
+    struct tac_implicit_pair *p = &sim->contact.pair[sim->contact.pair_count++];
     double rest[4][3];
     *p = (struct tac_implicit_pair){.key = tac_pair_key(f->type, a, b),
                                     .form = {f->type, form.radius, form.thickness, 0},
@@ -253,16 +254,16 @@ static enum tac_err sort_pairs(struct tac_implicit *sim)
     enum tac_err err;
     struct place *place = NULL;
     struct tac_implicit_pair *sorted = NULL;
-    const size_t n = sim->pair_count;
+    const size_t n = sim->contact.pair_count;
     TAC_TRY(tac_alloc(sim->ctx, n, sizeof *place, &place));
-    TAC_TRY(tac_alloc(sim->ctx, sim->pair_capacity, sizeof *sorted, &sorted));
+    TAC_TRY(tac_alloc(sim->ctx, sim->contact.pair_capacity, sizeof *sorted, &sorted));
     for (size_t e = 0; e < n; e++)
-        place[e] = (struct place){sim->pair[e].key, e};
+        place[e] = (struct place){sim->contact.pair[e].key, e};
     qsort(place, n, sizeof *place, compare);
     for (size_t e = 0; e < n; e++)
-        sorted[e] = sim->pair[place[e].at];
-    free(sim->pair);
-    sim->pair = sorted;
+        sorted[e] = sim->contact.pair[place[e].at];
+    free(sim->contact.pair);
+    sim->contact.pair = sorted;
 done:
     free(place);
     return err;
@@ -282,13 +283,13 @@ static enum tac_err make_list(struct tac_implicit *sim)
             tac_tree_refit(shape->tree, shape->box, s->scratch);
         }
     s->boxed = true;
-    sim->pair_count = 0;
-    sim->touch_of = NULL;
+    sim->contact.pair_count = 0;
+    sim->contact.touch_of = NULL;
     TAC_TRY(meet_all(sim, TAC_PAIR_VERTEX_TRIANGLE, VERTICES, TRIANGLES));
     TAC_TRY(meet_all(sim, TAC_PAIR_EDGE_EDGE, EDGES, EDGES));
     TAC_TRY(meet_all(sim, TAC_PAIR_VERTEX_SEGMENT, VERTICES, SEGMENTS));
     TAC_TRY(meet_all(sim, TAC_PAIR_VERTEX_VERTEX, PARTICLES, PARTICLES));
-    if (sim->pair_count > 0)
+    if (sim->contact.pair_count > 0)
         TAC_TRY(sort_pairs(sim));
 done:
     return err;
@@ -324,10 +325,10 @@ enum tac_err tac_implicit_find(struct tac_implicit *sim, const double *x, const 
         memcpy(s->way, p, 3 * (size_t)sim->count * sizeof *p);
         err = make_list(sim);
         s->made = err == TAC_OK;
-        sim->counters.candidate_builds++;
+        sim->books.counters.candidate_builds++;
         err = tac_agree(sim->ctx, err);
     }
-    sim->counters.candidates = (int64_t)sim->pair_count;
-    sim->counters.seconds_discovery += tac_wall_s() - begin_s;
+    sim->books.counters.candidates = (int64_t)sim->contact.pair_count;
+    sim->books.counters.seconds_discovery += tac_wall_s() - begin_s;
     return err;
 }

@@ -65,9 +65,9 @@ done:
 static enum tac_err collect_scripts(struct tac_implicit *sim, struct tac_checkpoint *c)
 {
     enum tac_err err;
-    TAC_TRY(tac_alloc(sim->ctx, sim->script_count, sizeof *c->script, &c->script));
-    for (size_t k = 0; k < sim->script_count; k++) {
-        const struct tac_implicit_script *s = &sim->script[k];
+    TAC_TRY(tac_alloc(sim->ctx, sim->scripts.script_count, sizeof *c->script, &c->script));
+    for (size_t k = 0; k < sim->scripts.script_count; k++) {
+        const struct tac_implicit_script *s = &sim->scripts.script[k];
         if (!tac_implicit_mine(sim, s->vertex))
             continue;
         struct tac_script_state *o = &c->script[c->script_count++];
@@ -111,8 +111,8 @@ enum tac_err tac_implicit_state_out(struct tac_implicit *sim, struct tac_checkpo
     enum tac_err err;
     struct tac_checkpoint *c = NULL;
     struct tac_accum sum[TAC_LOST + 1];
-    memcpy(sum, sim->lost, sizeof sim->lost);
-    sum[TAC_LOST] = sim->work;
+    memcpy(sum, sim->books.lost, sizeof sim->books.lost);
+    sum[TAC_LOST] = sim->books.work;
     *out = NULL;
     TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *c, &c));
     TAC_TRY(collect(sim, c));
@@ -128,11 +128,11 @@ done:
             tac_accum_merge(&c->dissipated, &sum[k]);
         tac_accum_carry(&c->dissipated);
         c->work = sum[TAC_LOST];
-        c->total_start = sim->total_start;
+        c->total_start = sim->books.total_start;
         tac_accum_carry(&c->total_start);
         for (int k = 0; k < 3; k++)
             tac_accum_carry(&c->couple[k]);
-        c->has_start = sim->has_start;
+        c->has_start = sim->books.has_start;
         err = tac_implicit_counters(sim, &c->counters);
     }
     if (err)
@@ -233,14 +233,14 @@ done:
     err = gather(sim->ctx, err, (size_t)c->script_count, row, sizeof *row, &all, &total);
     for (size_t k = 0; k < total && !err; k++) {
         const tac_gid v = all[k].vertex;
-        if (v < 0 || v >= sim->count || sim->script_of[v] < 0) {
+        if (v < 0 || v >= sim->count || sim->scripts.script_of[v] < 0) {
             err = tac_fail(sim->ctx, TAC_ERR_INPUT,
                            "the checkpoint has a motion of vertex %" TAC_PRIGID
                            " that the scene has not; go on with the scene that the checkpoint is of",
                            v);
             break;
         }
-        struct tac_implicit_script *s = &sim->script[sim->script_of[v]];
+        struct tac_implicit_script *s = &sim->scripts.script[sim->scripts.script_of[v]];
         s->on = all[k].on != 0;
         s->caught = all[k].caught != 0;
         memcpy(s->origin, all[k].origin, sizeof s->origin);
@@ -265,7 +265,7 @@ static enum tac_err take_rests(struct tac_implicit *sim, const struct tac_checkp
 /* The step that ended at `now`: the grid has rounded, and a run may have ended up to a grain beside it. */
 static int64_t step_of(const struct tac_implicit *sim, tac_time now)
 {
-    int64_t k = (int64_t)((double)now * sim->scene->settings->quantum_s / sim->h);
+    int64_t k = (int64_t)((double)now * sim->scene->settings->quantum_s / sim->scale.h);
     while (k > 0 && tac_implicit_step_time(sim, k) > now + TAC_FRAME_GRAIN)
         k--;
     while (tac_implicit_step_time(sim, k + 1) <= now + TAC_FRAME_GRAIN)
@@ -284,27 +284,27 @@ enum tac_err tac_implicit_state_in(struct tac_implicit *sim, const struct tac_ch
                          "the checkpoint does not have what integrator.scheme \"%s\" remembers of the step before; go "
                          "on with the scene that the checkpoint is of",
                          sim->scene->settings->implicit.scheme == TAC_IMPLICIT_BDF2 ? "bdf2" : "newmark"));
-    sim->touch_of = NULL;
+    sim->contact.touch_of = NULL;
     TAC_TRY(take_vertices(sim, &c->vertices));
     TAC_TRY(take_scripts(sim, c));
     TAC_TRY(take_rests(sim, c));
     sim->now = c->now;
     sim->step = step_of(sim, c->now);
     for (int k = 0; k < TAC_LOST; k++)
-        sim->lost[k] = first ? c->lost[k] : nothing;
-    sim->work = first ? c->work : nothing;
-    sim->total_start = c->total_start;
-    sim->has_start = c->has_start != 0;
-    sim->counters = first ? c->counters : zero;
-    sim->counters.windows = c->counters.windows;
-    sim->counters.rollbacks = c->counters.rollbacks;
-    sim->counters.candidate_builds = c->counters.candidate_builds;
-    sim->counters.migrations = c->counters.migrations;
+        sim->books.lost[k] = first ? c->lost[k] : nothing;
+    sim->books.work = first ? c->work : nothing;
+    sim->books.total_start = c->total_start;
+    sim->books.has_start = c->has_start != 0;
+    sim->books.counters = first ? c->counters : zero;
+    sim->books.counters.windows = c->counters.windows;
+    sim->books.counters.rollbacks = c->counters.rollbacks;
+    sim->books.counters.candidate_builds = c->counters.candidate_builds;
+    sim->books.counters.migrations = c->counters.migrations;
     /* Seconds are means over ranks. */
-    sim->counters.seconds_forces *= sim->ctx->size;
-    sim->counters.seconds_contact *= sim->ctx->size;
-    sim->counters.seconds_discovery *= sim->ctx->size;
-    sim->counters.seconds_output *= sim->ctx->size;
+    sim->books.counters.seconds_forces *= sim->ctx->size;
+    sim->books.counters.seconds_contact *= sim->ctx->size;
+    sim->books.counters.seconds_discovery *= sim->ctx->size;
+    sim->books.counters.seconds_output *= sim->ctx->size;
 done:
     return err;
 }

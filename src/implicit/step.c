@@ -17,7 +17,7 @@ enum { HALVINGS = 60 };
 
 tac_time tac_implicit_step_time(const struct tac_implicit *sim, int64_t k)
 {
-    return tac_scene_grid(sim->scene, sim->h, k);
+    return tac_scene_grid(sim->scene, sim->scale.h, k);
 }
 
 /* ---- the step's start ---- */
@@ -25,7 +25,7 @@ tac_time tac_implicit_step_time(const struct tac_implicit *sim, int64_t k)
 static void begin_held(struct tac_implicit *sim)
 {
     for (tac_lid v = 0; v < sim->count; v++)
-        sim->held[v] = !sim->scene->mesh->ever_free[v] && sim->script_of[v] < 0;
+        sim->newton.held[v] = !sim->scene->mesh->ever_free[v] && sim->scripts.script_of[v] < 0;
 }
 
 static enum tac_err begin(struct tac_implicit *sim)
@@ -33,10 +33,10 @@ static enum tac_err begin(struct tac_implicit *sim)
     enum tac_err err;
     memset(&sim->told, 0, sizeof sim->told);
     sim->told.least_share = 1;
-    sim->iterates = 0;
-    sim->sliding_count = 0;
-    sim->pull = 0;
-    memcpy(sim->x0, sim->x, 3 * (size_t)sim->count * sizeof *sim->x);
+    sim->kept.iterates = 0;
+    sim->contact.sliding_count = 0;
+    sim->newton.pull = 0;
+    memcpy(sim->newton.x0, sim->x, 3 * (size_t)sim->count * sizeof *sim->x);
     tac_implicit_scripts_begin(sim, tac_implicit_step_time(sim, sim->step), tac_implicit_step_time(sim, sim->step + 1));
     begin_held(sim);
     tac_implicit_begin_scheme(sim);
@@ -44,12 +44,12 @@ static enum tac_err begin(struct tac_implicit *sim)
     tac_implicit_predict(sim, true);
     tac_implicit_begin_wind(sim);
     tac_implicit_begin_dampers(sim);
-    memset(sim->p, 0, 3 * (size_t)sim->count * sizeof *sim->p);
-    TAC_TRY(tac_implicit_find(sim, sim->x, sim->p));
-    for (size_t e = 0; e < sim->pair_count; e++)
-        sim->pair[e].before = INFINITY; /* a list that was kept knows no more than a new one */
+    memset(sim->newton.p, 0, 3 * (size_t)sim->count * sizeof *sim->newton.p);
+    TAC_TRY(tac_implicit_find(sim, sim->x, sim->newton.p));
+    for (size_t e = 0; e < sim->contact.pair_count; e++)
+        sim->contact.pair[e].before = INFINITY; /* a list that was kept knows no more than a new one */
     TAC_TRY(tac_agree(sim->ctx, tac_implicit_touch(sim, sim->x)));
-    TAC_TRY(tac_implicit_begin_stiffness(sim, sim->x, &sim->kappa));
+    TAC_TRY(tac_implicit_begin_stiffness(sim, sim->x, &sim->newton.kappa));
     TAC_TRY(tac_agree(sim->ctx, tac_implicit_lag(sim, sim->x)));
     TAC_TRY(tac_implicit_begin_system(sim));
 done:
@@ -58,17 +58,17 @@ done:
 
 /* ---- bounds ---- */
 
-/* The largest share of sim->p that leaves every pair a part of its gap. */
+/* The largest share of sim->newton.p that leaves every pair a part of its gap. */
 static enum tac_err bound(struct tac_implicit *sim, double *share)
 {
     double least = 1;
     const double begin_s = tac_wall_s();
-    for (size_t e = 0; e < sim->pair_count; e++) {
-        const struct tac_implicit_pair *c = &sim->pair[e];
+    for (size_t e = 0; e < sim->contact.pair_count; e++) {
+        const struct tac_implicit_pair *c = &sim->contact.pair[e];
         double x[4][3], p[4][3];
         const int n = tac_pair_vertices(c->form.type);
         tac_implicit_gather(sim->x, c->v, n, x);
-        tac_implicit_gather(sim->p, c->v, n, p);
+        tac_implicit_gather(sim->newton.p, c->v, n, p);
         least = fmin(least, tac_advance_safely(c->form.type, x, p, c->form.radius, TAC_GAP_KEPT, c->form.thickness));
     }
     if (sim->ctx->size > 1 &&
@@ -76,7 +76,7 @@ static enum tac_err bound(struct tac_implicit *sim, double *share)
         return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while bounding a step");
     *share = least;
     sim->told.least_share = fmin(sim->told.least_share, least);
-    sim->counters.seconds_discovery += tac_wall_s() - begin_s;
+    sim->books.counters.seconds_discovery += tac_wall_s() - begin_s;
     return TAC_OK;
 }
 
@@ -94,25 +94,25 @@ static enum tac_err keep_iterate(struct tac_implicit *sim)
 {
     enum tac_err err = TAC_OK;
     const size_t size = 3 * (size_t)sim->owned;
-    if (sim->record == NULL)
+    if (sim->kept.record == NULL)
         return TAC_OK;
-    TAC_TRY(tac_grow(sim->ctx, &sim->iterate, &sim->iterate_capacity, (sim->iterates + 1) * size + 1,
-                     sizeof *sim->iterate));
+    TAC_TRY(tac_grow(sim->ctx, &sim->kept.iterate, &sim->kept.iterate_capacity, (sim->kept.iterates + 1) * size + 1,
+                     sizeof *sim->kept.iterate));
     for (size_t i = 0; i < (size_t)sim->owned; i++)
-        memcpy(&sim->iterate[sim->iterates * size + 3 * i], &sim->x[3 * (size_t)tac_implicit_vertex(sim, (tac_lid)i)],
-               3 * sizeof *sim->x);
-    sim->iterates++;
+        memcpy(&sim->kept.iterate[sim->kept.iterates * size + 3 * i],
+               &sim->x[3 * (size_t)tac_implicit_vertex(sim, (tac_lid)i)], 3 * sizeof *sim->x);
+    sim->kept.iterates++;
 done:
     return err;
 }
 
-/* The next iterate: sim->trial. */
+/* The next iterate: sim->newton.trial. */
 static enum tac_err accept(struct tac_implicit *sim, bool *stiffer)
 {
     enum tac_err err;
     double *x = sim->x;
-    sim->x = sim->trial;
-    sim->trial = x;
+    sim->x = sim->newton.trial;
+    sim->newton.trial = x;
     err = tac_implicit_touch(sim, sim->x);
     TAC_TRY(tac_agree(sim->ctx, err ? err : keep_iterate(sim)));
     TAC_TRY(tac_implicit_adapt_stiffness(sim, stiffer));
@@ -122,23 +122,23 @@ done:
 
 static void go(struct tac_implicit *sim, double share)
 {
-    if (sim->touch_of == sim->trial)
-        sim->touch_of = NULL;
+    if (sim->contact.touch_of == sim->newton.trial)
+        sim->contact.touch_of = NULL;
     for (size_t c = 0; c < 3 * (size_t)sim->count; c++)
-        sim->trial[c] = sim->x[c] + share * sim->p[c];
+        sim->newton.trial[c] = sim->x[c] + share * sim->newton.p[c];
 }
 
 /* Scripted vertices' distances from their targets: square sums now and at the step's start; 1: all are there. */
 static enum tac_err way_gone(struct tac_implicit *sim, double *gone)
 {
     struct tac_accum sum[2] = {{{0}, 0, 0}};
-    for (size_t k = 0; k < sim->script_count; k++) {
-        const struct tac_implicit_script *s = &sim->script[k];
+    for (size_t k = 0; k < sim->scripts.script_count; k++) {
+        const struct tac_implicit_script *s = &sim->scripts.script[k];
         double now[3], first[3];
         if (!s->on || !tac_implicit_mine(sim, s->vertex))
             continue;
         tac_sub(now, s->target, &sim->x[3 * (size_t)s->vertex]);
-        tac_sub(first, s->target, &sim->x0[3 * (size_t)s->vertex]);
+        tac_sub(first, s->target, &sim->newton.x0[3 * (size_t)s->vertex]);
         tac_accum_add(&sum[0], tac_dot(now, now));
         tac_accum_add(&sum[1], tac_dot(first, first));
     }
@@ -154,32 +154,32 @@ static enum tac_err move_scripted(struct tac_implicit *sim, bool *there)
     enum tac_err err = TAC_OK;
     double share;
     bool any = false, stiffer;
-    memset(sim->p, 0, 3 * (size_t)sim->count * sizeof *sim->p);
-    for (size_t k = 0; k < sim->script_count; k++) {
-        const struct tac_implicit_script *s = &sim->script[k];
+    memset(sim->newton.p, 0, 3 * (size_t)sim->count * sizeof *sim->newton.p);
+    for (size_t k = 0; k < sim->scripts.script_count; k++) {
+        const struct tac_implicit_script *s = &sim->scripts.script[k];
         for (size_t c = 0; s->on && c < 3; c++) {
-            double *p = &sim->p[3 * (size_t)s->vertex + c];
+            double *p = &sim->newton.p[3 * (size_t)s->vertex + c];
             *p = s->target[c] - sim->x[3 * (size_t)s->vertex + c];
             any |= *p != 0;
         }
     }
     *there = true;
     if (any) {
-        TAC_TRY(tac_implicit_find(sim, sim->x, sim->p));
+        TAC_TRY(tac_implicit_find(sim, sim->x, sim->newton.p));
         TAC_TRY(bound(sim, &share));
         *there = share == 1;
         go(sim, share);
     }
-    for (size_t k = 0; k < sim->script_count && *there; k++) {
-        const struct tac_implicit_script *s = &sim->script[k];
+    for (size_t k = 0; k < sim->scripts.script_count && *there; k++) {
+        const struct tac_implicit_script *s = &sim->scripts.script[k];
         if (any && s->on)
-            memcpy(&sim->trial[3 * (size_t)s->vertex], s->target, sizeof s->target);
-        sim->held[s->vertex] = s->on;
+            memcpy(&sim->newton.trial[3 * (size_t)s->vertex], s->target, sizeof s->target);
+        sim->newton.held[s->vertex] = s->on;
     }
     if (any)
         TAC_TRY(accept(sim, &stiffer));
     if (*there)
-        sim->pull = 0;
+        sim->newton.pull = 0;
 done:
     return err;
 }
@@ -187,7 +187,7 @@ done:
 /* Under it the rest has followed what is scripted well enough to pull harder, m/s. */
 static double learning_speed(const struct tac_implicit *sim)
 {
-    return fmax(1e-2 * sim->diagonal_m, sim->velocity_tol);
+    return fmax(1e-2 * sim->scale.diagonal_m, sim->scale.velocity_tol);
 }
 
 /* The scripted vertices are not there: pulls them harder, or lets multipliers learn. */
@@ -203,14 +203,14 @@ static enum tac_err pull_scripted(struct tac_implicit *sim, double speed, bool *
     }
     if (!(speed < learning_speed(sim)))
         goto done;
-    if (gone < TAC_NEARLY && sim->pull < TAC_PULL_MOST) {
-        sim->pull *= 2;
+    if (gone < TAC_NEARLY && sim->newton.pull < TAC_PULL_MOST) {
+        sim->newton.pull *= 2;
         goto done;
     }
-    for (size_t k = 0; k < sim->script_count; k++) {
-        struct tac_implicit_script *s = &sim->script[k];
+    for (size_t k = 0; k < sim->scripts.script_count; k++) {
+        struct tac_implicit_script *s = &sim->scripts.script[k];
         for (size_t c = 0; s->on && c < 3; c++)
-            s->lambda[c] -= sim->pull * (sim->x[3 * (size_t)s->vertex + c] - s->target[c]);
+            s->lambda[c] -= sim->newton.pull * (sim->x[3 * (size_t)s->vertex + c] - s->target[c]);
     }
 done:
     return err;
@@ -226,8 +226,8 @@ static enum tac_err fail_step(struct tac_implicit *sim, const char *why)
     tac_gid v[4] = {-1, -1, -1, -1};
     int which[2] = {0, sim->ctx->rank}, first = 0;
     char pair[300] = "";
-    for (size_t e = 0; e < sim->pair_count; e++) {
-        const struct tac_implicit_pair *c = &sim->pair[e];
+    for (size_t e = 0; e < sim->contact.pair_count; e++) {
+        const struct tac_implicit_pair *c = &sim->contact.pair[e];
         double at[4][3];
         struct tac_near near;
         tac_implicit_gather(sim->x, c->v, tac_pair_vertices(c->form.type), at);
@@ -257,37 +257,37 @@ static enum tac_err fail_step(struct tac_implicit *sim, const char *why)
                     "(integrator.newton.velocity_tol %.3g), with kappa %.3g%s; make integrator.step_s smaller, or see "
                     "docs/implicit.md, When a step fails",
                     (double)sim->now * sim->scene->settings->quantum_s, why, (long long)sim->told.newton,
-                    sim->told.residual_speed, sim->velocity_tol, sim->kappa, pair);
+                    sim->told.residual_speed, sim->scale.velocity_tol, sim->newton.kappa, pair);
 }
 
 static enum tac_err gradient_at(struct tac_implicit *sim, const double *x)
 {
     const double begin_s = tac_wall_s();
-    memset(sim->gradient, 0, 3 * (size_t)sim->count * sizeof *sim->gradient);
+    memset(sim->newton.gradient, 0, 3 * (size_t)sim->count * sizeof *sim->newton.gradient);
     tac_implicit_add_inertia(sim, x);
     tac_implicit_add_elements(sim, x, false);
     tac_implicit_add_elements(sim, x, true);
     tac_implicit_add_friction(sim, x);
     tac_implicit_add_wind(sim, x);
     tac_implicit_add_contact(sim, x);
-    sim->counters.seconds_forces += tac_wall_s() - begin_s;
+    sim->books.counters.seconds_forces += tac_wall_s() - begin_s;
     return TAC_OK;
 }
 
-/* Along sim->p from sim->x to sim->trial: as far as no pair loses too much of its gap, and the potential falls; it and
- * the sum of its terms' sizes before and after. */
+/* Along sim->newton.p from sim->x to sim->newton.trial: as far as no pair loses too much of its gap, and the potential
+ * falls; it and the sum of its terms' sizes before and after. */
 static enum tac_err search_line(struct tac_implicit *sim, double *value, double *size)
 {
     enum tac_err err;
     double share;
     const double most = *value + TAC_SLACK * *size;
-    TAC_TRY(tac_implicit_find(sim, sim->x, sim->p));
+    TAC_TRY(tac_implicit_find(sim, sim->x, sim->newton.p));
     TAC_TRY(bound(sim, &share));
     for (int halving = 0;; halving++) {
         go(sim, share);
         const double begin_s = tac_wall_s();
-        TAC_TRY(tac_implicit_potential(sim, sim->trial, value, size));
-        sim->counters.seconds_forces += tac_wall_s() - begin_s;
+        TAC_TRY(tac_implicit_potential(sim, sim->newton.trial, value, size));
+        sim->books.counters.seconds_forces += tac_wall_s() - begin_s;
         if (*value <= most)
             break;
         if (halving == HALVINGS || !(share > 0))
@@ -310,10 +310,11 @@ static enum tac_err minimise(struct tac_implicit *sim, bool *there)
         sim->told.newton++;
         TAC_TRY(gradient_at(sim, sim->x));
         TAC_TRY(tac_implicit_direction(sim, sim->x, TAC_ROUGH));
-        double speed = largest(sim, sim->p) / sim->h;
-        if (speed <= fmax(sim->velocity_tol, *there ? 0 : learning_speed(sim))) { /* if it is not only too rough */
+        double speed = largest(sim, sim->newton.p) / sim->scale.h;
+        if (speed <=
+            fmax(sim->scale.velocity_tol, *there ? 0 : learning_speed(sim))) { /* if it is not only too rough */
             TAC_TRY(tac_implicit_sharpen(sim));
-            speed = largest(sim, sim->p) / sim->h;
+            speed = largest(sim, sim->newton.p) / sim->scale.h;
         }
         sim->told.residual_speed = speed;
         if (!(speed < INFINITY))
@@ -323,7 +324,7 @@ static enum tac_err minimise(struct tac_implicit *sim, bool *there)
         TAC_TRY(search_line(sim, &value, &size));
         TAC_TRY(accept(sim, &stiffer));
         known = *there && !stiffer; /* the potential is still the same one */
-        ready = speed <= sim->velocity_tol && *there && !stiffer && tac_implicit_is_exact(sim);
+        ready = speed <= sim->scale.velocity_tol && *there && !stiffer && tac_implicit_is_exact(sim);
         if (!*there)
             TAC_TRY(pull_scripted(sim, speed, there));
     }
@@ -336,13 +337,14 @@ done:
 /* Every accepted iterate at an instant of its own, evenly spaced. */
 static void tell_record(struct tac_implicit *sim, tac_time to)
 {
-    for (size_t n = 0; n < sim->iterates; n++) {
-        const tac_time t = sim->now + (tac_time)((double)(to - sim->now) * ((double)(n + 1) / (double)sim->iterates));
+    for (size_t n = 0; n < sim->kept.iterates; n++) {
+        const tac_time t =
+            sim->now + (tac_time)((double)(to - sim->now) * ((double)(n + 1) / (double)sim->kept.iterates));
         for (tac_lid i = 0; i < sim->owned; i++) {
             const tac_lid v = tac_implicit_vertex(sim, i);
-            if (sim->scene->mesh->ever_free[v] || sim->script_of[v] >= 0)
-                tac_recorder_keep(sim->record, i, n + 1 == sim->iterates ? to : t,
-                                  &sim->iterate[3 * (n * (size_t)sim->owned + (size_t)i)]);
+            if (sim->scene->mesh->ever_free[v] || sim->scripts.script_of[v] >= 0)
+                tac_recorder_keep(sim->kept.record, i, n + 1 == sim->kept.iterates ? to : t,
+                                  &sim->kept.iterate[3 * (n * (size_t)sim->owned + (size_t)i)]);
         }
     }
 }
@@ -350,8 +352,8 @@ static void tell_record(struct tac_implicit *sim, tac_time to)
 /* The state as it was when the step began. */
 static void take_back(struct tac_implicit *sim)
 {
-    memcpy(sim->x, sim->x0, 3 * (size_t)sim->count * sizeof *sim->x);
-    sim->touch_of = NULL;
+    memcpy(sim->x, sim->newton.x0, 3 * (size_t)sim->count * sizeof *sim->x);
+    sim->contact.touch_of = NULL;
 }
 
 /* Of any rank alike: without it friction's forces need not be taken anew. */
@@ -375,7 +377,7 @@ enum tac_err tac_implicit_step(struct tac_implicit *sim, tac_time limit)
     TAC_TRY(begin(sim));
     TAC_TRY(move_scripted(sim, &there));
     if (!there)
-        sim->pull = TAC_PULL_FIRST;
+        sim->newton.pull = TAC_PULL_FIRST;
     const int64_t lags = sim->scene->settings->implicit.lags;
     bool settled = false;
     for (int64_t lag = 0; lags > 0 ? lag < lags : !settled; lag++) {
@@ -388,11 +390,11 @@ enum tac_err tac_implicit_step(struct tac_implicit *sim, tac_time limit)
     TAC_TRY(tac_implicit_enter_step(sim));
     tac_implicit_flow(sim);
     tac_implicit_end_scheme(sim);
-    if (sim->record != NULL)
+    if (sim->kept.record != NULL)
         tell_record(sim, to);
     sim->step++;
     sim->now = to;
-    sim->counters.windows++;
+    sim->books.counters.windows++;
     sim->told.wall_s = tac_wall_s() - begin_s;
 done:
     if (err)

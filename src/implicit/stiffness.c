@@ -9,39 +9,40 @@
 
 double tac_implicit_least_stiffness(const struct tac_implicit *sim)
 {
-    const double d_hat = sim->scene->settings->contact.thickness, l = sim->diagonal_m;
+    const double d_hat = sim->scene->settings->contact.thickness, l = sim->scale.diagonal_m;
     double b[3];
     if (!(d_hat > 0))
         return 1;
     const double s_hat = d_hat * d_hat, s = fmin(TAC_KAPPA_GAP * l * (TAC_KAPPA_GAP * l), .25 * s_hat);
     tac_barrier(s, s_hat, b);
-    return TAC_KAPPA_LEAST * sim->mean_mass / (4e-16 * l * l * b[2]);
+    return TAC_KAPPA_LEAST * sim->scale.mean_mass / (4e-16 * l * l * b[2]);
 }
 
 enum tac_err tac_implicit_begin_stiffness(struct tac_implicit *sim, const double *x, double *kappa)
 {
-    const double least = sim->stiffness_least, most = TAC_KAPPA_RANGE * least;
+    const double least = sim->scale.stiffness_least, most = TAC_KAPPA_RANGE * least;
     const struct tac_implicit_settings *settings = &sim->scene->settings->implicit;
-    const size_t size = 3 * (size_t)sim->count * sizeof *sim->gradient;
+    const size_t size = 3 * (size_t)sim->count * sizeof *sim->newton.gradient;
     struct tac_accum sum[2] = {{{0}, 0, 0}};
     if (settings->stiffness > 0) {
         *kappa = settings->stiffness;
         return TAC_OK;
     }
     /* The force on the surfaces that stand against each other now is balanced best by -g_c . g_E / |g_c|^2. */
-    memset(sim->gradient, 0, size);
+    memset(sim->newton.gradient, 0, size);
     tac_implicit_add_inertia(sim, x);
     tac_implicit_add_elements(sim, x, false);
-    memcpy(sim->trial, sim->gradient, size);
-    memset(sim->gradient, 0, size);
-    sim->kappa = 1;
+    memcpy(sim->newton.trial, sim->newton.gradient, size);
+    memset(sim->newton.gradient, 0, size);
+    sim->newton.kappa = 1;
     tac_implicit_add_contact(sim, x);
     for (tac_lid i = 0; i < sim->owned; i++) {
         const size_t v = (size_t)tac_implicit_vertex(sim, i);
-        const double *g = &sim->gradient[3 * v];
-        if (sim->held[v] || (sim->script_of[v] >= 0 && sim->script[sim->script_of[v]].on))
+        const double *g = &sim->newton.gradient[3 * v];
+        if (sim->newton.held[v] ||
+            (sim->scripts.script_of[v] >= 0 && sim->scripts.script[sim->scripts.script_of[v]].on))
             continue;
-        tac_accum_add(&sum[0], tac_dot(g, &sim->trial[3 * v]));
+        tac_accum_add(&sum[0], tac_dot(g, &sim->newton.trial[3 * v]));
         tac_accum_add(&sum[1], tac_dot(g, g));
     }
     const enum tac_err err = tac_implicit_sum(sim->ctx, sum, 2);
@@ -52,21 +53,21 @@ enum tac_err tac_implicit_begin_stiffness(struct tac_implicit *sim, const double
 
 enum tac_err tac_implicit_adapt_stiffness(struct tac_implicit *sim, bool *changed)
 {
-    const double close = TAC_KAPPA_CLOSE * sim->diagonal_m, most = TAC_KAPPA_RANGE * sim->stiffness_least;
+    const double close = TAC_KAPPA_CLOSE * sim->scale.diagonal_m, most = TAC_KAPPA_RANGE * sim->scale.stiffness_least;
     int pressed = 0;
     *changed = false;
     if (sim->scene->settings->implicit.stiffness > 0)
         return TAC_OK;
-    for (size_t e = 0; e < sim->touch_count; e++) {
-        struct tac_implicit_pair *p = &sim->pair[sim->touch[e].pair];
-        const double gap = sim->touch[e].near.d - p->form.radius;
+    for (size_t e = 0; e < sim->contact.touch_count; e++) {
+        struct tac_implicit_pair *p = &sim->contact.pair[sim->contact.touch[e].pair];
+        const double gap = sim->contact.touch[e].near.d - p->form.radius;
         pressed |= gap < close && p->before < close && gap < p->before;
         p->before = gap;
     }
     if (sim->ctx->size > 1 && MPI_Allreduce(MPI_IN_PLACE, &pressed, 1, MPI_INT, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS)
         return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while adapting the barrier's stiffness");
-    if (pressed && sim->kappa < most) {
-        sim->kappa = fmin(most, 2 * sim->kappa);
+    if (pressed && sim->newton.kappa < most) {
+        sim->newton.kappa = fmin(most, 2 * sim->newton.kappa);
         *changed = true;
     }
     return TAC_OK;

@@ -119,21 +119,22 @@ static enum tac_err list_stencils(struct tac_implicit *sim, struct tac_stencil_l
                                                                      s->element_node[k]}
                                          : (struct tac_stencil_list){0, 1, NULL};
     TAC_TRY(tac_grow(sim->ctx, &s->node, &s->node_capacity,
-                     4 * (sim->sliding_count + sim->touch_count + sim->wind_count) + 1, sizeof *s->node));
+                     4 * (sim->contact.sliding_count + sim->contact.touch_count + sim->given.wind_count) + 1,
+                     sizeof *s->node));
     tac_lid *to = s->node;
     for (int t = 0; t < TAC_PAIR_TYPES; t++) {
         struct tac_stencil_list *l = &list[1 + TAC_ELEMENTS + t];
         *l = (struct tac_stencil_list){0, tac_pair_vertices((enum tac_pair_type)t), to};
-        for (size_t e = 0; e < sim->sliding_count; e++)
-            if ((int)sim->sliding[e].type == t) {
-                to = append(s, sim->sliding[e].v, l->nodes, to);
+        for (size_t e = 0; e < sim->contact.sliding_count; e++)
+            if ((int)sim->contact.sliding[e].type == t) {
+                to = append(s, sim->contact.sliding[e].v, l->nodes, to);
                 l->count++;
             }
     }
     for (int t = 0; t < TAC_PAIR_TYPES; t++) {
         struct tac_stencil_list *l = &list[1 + TAC_ELEMENTS + TAC_PAIR_TYPES + t];
         *l = (struct tac_stencil_list){0, tac_pair_vertices((enum tac_pair_type)t), to};
-        for (size_t e = 0; e < sim->touch_count; e++) {
+        for (size_t e = 0; e < sim->contact.touch_count; e++) {
             const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
             if ((int)p->form.type == t) {
                 to = append(s, p->v, l->nodes, to);
@@ -141,9 +142,9 @@ static enum tac_err list_stencils(struct tac_implicit *sim, struct tac_stencil_l
             }
         }
     }
-    list[WINDS] = (struct tac_stencil_list){sim->wind_count, sim->scene->settings->two_d ? 2 : 3, to};
-    for (size_t k = 0; k < sim->wind_count; k++) {
-        const struct tac_load_element *l = &sim->loads.element[sim->wind[k].element];
+    list[WINDS] = (struct tac_stencil_list){sim->given.wind_count, sim->scene->settings->two_d ? 2 : 3, to};
+    for (size_t k = 0; k < sim->given.wind_count; k++) {
+        const struct tac_load_element *l = &sim->given.loads.element[sim->given.wind[k].element];
         TAC_CHECK(l->count == list[WINDS].nodes);
         to = append(s, l->v, l->count, to);
     }
@@ -157,12 +158,13 @@ static void add_diagonal(struct tac_implicit *sim, struct tac_matrix *matrix)
 {
     for (tac_lid i = 0; i < sim->owned; i++) {
         const tac_lid v = tac_implicit_vertex(sim, i);
-        const struct tac_implicit_script *script = sim->script_of[v] >= 0 ? &sim->script[sim->script_of[v]] : NULL;
+        const struct tac_implicit_script *script =
+            sim->scripts.script_of[v] >= 0 ? &sim->scripts.script[sim->scripts.script_of[v]] : NULL;
         double mass = sim->scene->mesh->mass[v], dense[9] = {0};
-        if (script != NULL && script->on && sim->pull > 0)
-            mass = sim->pull * script->mass;
-        if (sim->held[v]) /* nothing is solved for there */
-            mass = sim->mean_mass;
+        if (script != NULL && script->on && sim->newton.pull > 0)
+            mass = sim->newton.pull * script->mass;
+        if (sim->newton.held[v]) /* nothing is solved for there */
+            mass = sim->scale.mean_mass;
         dense[0] = dense[4] = dense[8] = mass;
         tac_matrix_add(matrix, 0, (size_t)i, dense);
     }
@@ -172,7 +174,7 @@ static void project(const struct tac_implicit *sim, const tac_lid *v, int n, dou
 {
     bool held[4] = {false, false, false, false};
     for (int i = 0; i < n; i++)
-        held[i] = sim->held[v[i]];
+        held[i] = sim->newton.held[v[i]];
     tac_implicit_project(n, held, dense);
 }
 
@@ -203,7 +205,7 @@ static void friction_hessian(const struct tac_implicit *sim, const struct tac_sl
                              double *dense)
 {
     const int n = tac_pair_vertices(s->type), size = 3 * n;
-    const double w = sim->h * sim->friction_velocity;
+    const double w = sim->scale.h * sim->scale.friction_velocity;
     double u[3], m[3][3];
     const double y = tac_implicit_slide(sim, s, x, u), f = tac_implicit_slide_force(y, w);
     const double bend = y >= w ? 1 / (y * y * y) : y > 0 ? 1 / (w * w * y) : 0;
@@ -221,11 +223,11 @@ static void add_friction(struct tac_implicit *sim, const double *x, struct tac_m
 {
     for (int t = 0; t < TAC_PAIR_TYPES; t++) {
         size_t place = 0;
-        for (size_t e = 0; e < sim->sliding_count; e++) {
+        for (size_t e = 0; e < sim->contact.sliding_count; e++) {
             double dense[144];
-            if ((int)sim->sliding[e].type != t)
+            if ((int)sim->contact.sliding[e].type != t)
                 continue;
-            friction_hessian(sim, &sim->sliding[e], x, dense);
+            friction_hessian(sim, &sim->contact.sliding[e], x, dense);
             tac_matrix_add(matrix, 1 + TAC_ELEMENTS + t, place++, dense);
         }
     }
@@ -235,7 +237,7 @@ static void add_contacts(struct tac_implicit *sim, const double *x, struct tac_m
 {
     for (int t = 0; t < TAC_PAIR_TYPES; t++) {
         size_t place = 0;
-        for (size_t e = 0; e < sim->touch_count; e++) {
+        for (size_t e = 0; e < sim->contact.touch_count; e++) {
             const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
             const int n = tac_pair_vertices(p->form.type);
             double at[4][3], dense[144];
@@ -244,13 +246,13 @@ static void add_contacts(struct tac_implicit *sim, const double *x, struct tac_m
                 continue;
             tac_implicit_gather(x, p->v, n, at);
             for (int i = 0; i < n; i++)
-                held[i] = sim->held[p->v[i]];
-            if (!tac_barrier_convex(&p->form, at, &sim->touch[e].near, held, dense)) {
-                tac_barrier_hessian(&p->form, at, &sim->touch[e].near, dense);
+                held[i] = sim->newton.held[p->v[i]];
+            if (!tac_barrier_convex(&p->form, at, &sim->contact.touch[e].near, held, dense)) {
+                tac_barrier_hessian(&p->form, at, &sim->contact.touch[e].near, dense);
                 tac_implicit_project(n, held, dense);
             }
             for (int i = 0; i < 9 * n * n; i++)
-                dense[i] *= sim->kappa;
+                dense[i] *= sim->newton.kappa;
             tac_matrix_add(matrix, 1 + TAC_ELEMENTS + TAC_PAIR_TYPES + t, place++, dense);
         }
     }
@@ -258,9 +260,9 @@ static void add_contacts(struct tac_implicit *sim, const double *x, struct tac_m
 
 static void add_wind(struct tac_implicit *sim, const double *x, struct tac_matrix *matrix)
 {
-    for (size_t k = 0; k < sim->wind_count; k++) {
+    for (size_t k = 0; k < sim->given.wind_count; k++) {
         double dense[81];
-        tac_implicit_wind_hessian(sim, &sim->wind[k], x, dense);
+        tac_implicit_wind_hessian(sim, &sim->given.wind[k], x, dense);
         tac_matrix_add(matrix, WINDS, k, dense);
     }
 }
@@ -272,10 +274,10 @@ static void set_right_side(struct tac_implicit *sim, const double *x)
     struct tac_implicit_system *s = sim->system;
     for (tac_lid i = 0; i < sim->owned; i++) {
         const size_t v = (size_t)tac_implicit_vertex(sim, i);
-        s->fixed[i] = sim->held[v];
+        s->fixed[i] = sim->newton.held[v];
         for (size_t k = 0; k < 3; k++) {
             s->position[3 * (size_t)i + k] = x[3 * v + k];
-            s->b[3 * (size_t)i + k] = sim->held[v] ? 0 : -sim->gradient[3 * v + k];
+            s->b[3 * (size_t)i + k] = sim->newton.held[v] ? 0 : -sim->newton.gradient[3 * v + k];
         }
     }
 }
@@ -306,7 +308,7 @@ static enum tac_err solve(struct tac_implicit *sim, const struct tac_system *sys
     sim->told.linear += result.iterations;
     for (tac_lid i = 0; i < sim->count && !err; i++)
         for (size_t k = 0; k < 3; k++) /* + 0: no -0 where nothing moves */
-            sim->p[3 * (size_t)s->id[i] + k] = s->solution[3 * (size_t)i + k] + 0.;
+            sim->newton.p[3 * (size_t)s->id[i] + k] = s->solution[3 * (size_t)i + k] + 0.;
 done:
     return err;
 }
@@ -320,7 +322,7 @@ enum tac_err tac_implicit_sharpen(struct tac_implicit *sim)
 {
     const double begin_s = tac_wall_s();
     const enum tac_err err = sim->system->rough ? solve(sim, NULL, 0) : TAC_OK;
-    sim->counters.seconds_contact += tac_wall_s() - begin_s;
+    sim->books.counters.seconds_contact += tac_wall_s() - begin_s;
     return err;
 }
 
@@ -341,12 +343,12 @@ enum tac_err tac_implicit_direction(struct tac_implicit *sim, const double *x, d
     set_right_side(sim, x);
 done:
     err = tac_agree(sim->ctx, err);
-    sim->counters.seconds_forces += tac_wall_s() - begin_s;
+    sim->books.counters.seconds_forces += tac_wall_s() - begin_s;
     const double solve_s = tac_wall_s();
     const struct tac_system system = {.nodes = s->nodes, .matrix = matrix, .position = s->position, .fixed = s->fixed};
     if (!err)
         err = solve(sim, &system, rough);
-    sim->counters.seconds_contact += tac_wall_s() - solve_s;
+    sim->books.counters.seconds_contact += tac_wall_s() - solve_s;
     tac_matrix_destroy(&matrix);
     return err;
 }

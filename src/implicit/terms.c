@@ -26,14 +26,15 @@ static void inertia_energy(const struct tac_implicit *sim, const double *x, stru
         const tac_lid v = tac_implicit_vertex(sim, i);
         const double *mass = sim->scene->mesh->mass;
         double r[3];
-        const struct tac_implicit_script *s = sim->script_of[v] >= 0 ? &sim->script[sim->script_of[v]] : NULL;
+        const struct tac_implicit_script *s =
+            sim->scripts.script_of[v] >= 0 ? &sim->scripts.script[sim->scripts.script_of[v]] : NULL;
         if (s != NULL && s->on) {
-            if (sim->pull > 0) {
+            if (sim->newton.pull > 0) {
                 tac_sub(r, &x[3 * (size_t)v], s->target);
-                enter(t, s->mass * (.5 * sim->pull * tac_dot(r, r) - tac_dot(s->lambda, r)));
+                enter(t, s->mass * (.5 * sim->newton.pull * tac_dot(r, r) - tac_dot(s->lambda, r)));
             }
-        } else if (!sim->held[v]) {
-            tac_sub(r, &x[3 * (size_t)v], &sim->ahead[3 * (size_t)v]);
+        } else if (!sim->newton.held[v]) {
+            tac_sub(r, &x[3 * (size_t)v], &sim->newton.ahead[3 * (size_t)v]);
             enter(t, .5 * mass[v] * tac_dot(r, r));
         }
     }
@@ -43,14 +44,15 @@ void tac_implicit_add_inertia(struct tac_implicit *sim, const double *x)
 {
     for (tac_lid i = 0; i < sim->owned; i++) {
         const tac_lid v = tac_implicit_vertex(sim, i);
-        double *g = &sim->gradient[3 * (size_t)v];
-        const struct tac_implicit_script *s = sim->script_of[v] >= 0 ? &sim->script[sim->script_of[v]] : NULL;
+        double *g = &sim->newton.gradient[3 * (size_t)v];
+        const struct tac_implicit_script *s =
+            sim->scripts.script_of[v] >= 0 ? &sim->scripts.script[sim->scripts.script_of[v]] : NULL;
         for (size_t k = 0; k < 3; k++) {
             const double at = x[3 * (size_t)v + k];
             if (s != NULL && s->on)
-                g[k] += sim->pull > 0 ? s->mass * (sim->pull * (at - s->target[k]) - s->lambda[k]) : 0;
-            else if (!sim->held[v])
-                g[k] += sim->scene->mesh->mass[v] * (at - sim->ahead[3 * (size_t)v + k]);
+                g[k] += sim->newton.pull > 0 ? s->mass * (sim->newton.pull * (at - s->target[k]) - s->lambda[k]) : 0;
+            else if (!sim->newton.held[v])
+                g[k] += sim->scene->mesh->mass[v] * (at - sim->newton.ahead[3 * (size_t)v + k]);
         }
     }
 }
@@ -76,7 +78,7 @@ static void scatter(struct tac_implicit *sim, const tac_lid *v, int n, const dou
 {
     for (int i = 0; i < n; i++)
         for (int k = 0; k < 3; k++)
-            sim->gradient[3 * (size_t)v[i] + (size_t)k] += g[i][k];
+            sim->newton.gradient[3 * (size_t)v[i] + (size_t)k] += g[i][k];
 }
 
 void tac_implicit_add_elements(struct tac_implicit *sim, const double *x, bool dampers)
@@ -98,36 +100,36 @@ void tac_implicit_add_elements(struct tac_implicit *sim, const double *x, bool d
 
 static void contact_energy(const struct tac_implicit *sim, const double *x, struct total *t)
 {
-    for (size_t e = 0; e < sim->touch_count; e++) {
+    for (size_t e = 0; e < sim->contact.touch_count; e++) {
         const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
         double at[4][3];
         if (!p->counted)
             continue;
         tac_implicit_gather(x, p->v, tac_pair_vertices(p->form.type), at);
-        enter(t, sim->kappa * tac_barrier_energy(&p->form, at, &sim->touch[e].near));
+        enter(t, sim->newton.kappa * tac_barrier_energy(&p->form, at, &sim->contact.touch[e].near));
     }
 }
 
 void tac_implicit_add_contact(struct tac_implicit *sim, const double *x)
 {
-    for (size_t e = 0; e < sim->touch_count; e++) {
+    for (size_t e = 0; e < sim->contact.touch_count; e++) {
         const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
         const int n = tac_pair_vertices(p->form.type);
         double at[4][3], g[4][3];
         tac_implicit_gather(x, p->v, n, at);
-        tac_barrier_gradient(&p->form, at, &sim->touch[e].near, g);
+        tac_barrier_gradient(&p->form, at, &sim->contact.touch[e].near, g);
         for (int i = 0; i < n; i++)
             for (int k = 0; k < 3; k++)
-                g[i][k] *= sim->kappa;
+                g[i][k] *= sim->newton.kappa;
         scatter(sim, p->v, n, g);
     }
 }
 
 static void friction_energy(const struct tac_implicit *sim, const double *x, struct total *t)
 {
-    const double w = sim->h * sim->friction_velocity;
-    for (size_t e = 0; e < sim->sliding_count; e++) {
-        const struct tac_sliding *s = &sim->sliding[e];
+    const double w = sim->scale.h * sim->scale.friction_velocity;
+    for (size_t e = 0; e < sim->contact.sliding_count; e++) {
+        const struct tac_sliding *s = &sim->contact.sliding[e];
         double u[3];
         if (s->counted)
             enter(t, s->limit * tac_implicit_slide_energy(tac_implicit_slide(sim, s, x, u), w));
@@ -136,9 +138,9 @@ static void friction_energy(const struct tac_implicit *sim, const double *x, str
 
 void tac_implicit_add_friction(struct tac_implicit *sim, const double *x)
 {
-    const double w = sim->h * sim->friction_velocity;
-    for (size_t e = 0; e < sim->sliding_count; e++) {
-        const struct tac_sliding *s = &sim->sliding[e];
+    const double w = sim->scale.h * sim->scale.friction_velocity;
+    for (size_t e = 0; e < sim->contact.sliding_count; e++) {
+        const struct tac_sliding *s = &sim->contact.sliding[e];
         const int n = tac_pair_vertices(s->type);
         double u[3], g[4][3];
         const double y = tac_implicit_slide(sim, s, x, u), f = s->limit * tac_implicit_slide_force(y, w);
@@ -153,17 +155,17 @@ void tac_implicit_add_friction(struct tac_implicit *sim, const double *x)
 
 static void wind_energy(const struct tac_implicit *sim, const double *x, struct total *t)
 {
-    for (size_t k = 0; k < sim->wind_count; k++)
-        if (sim->wind[k].counted)
-            enter(t, tac_implicit_wind_energy(sim, &sim->wind[k], x));
+    for (size_t k = 0; k < sim->given.wind_count; k++)
+        if (sim->given.wind[k].counted)
+            enter(t, tac_implicit_wind_energy(sim, &sim->given.wind[k], x));
 }
 
 void tac_implicit_add_wind(struct tac_implicit *sim, const double *x)
 {
-    for (size_t k = 0; k < sim->wind_count; k++) {
-        const struct tac_load_element *l = &sim->loads.element[sim->wind[k].element];
+    for (size_t k = 0; k < sim->given.wind_count; k++) {
+        const struct tac_load_element *l = &sim->given.loads.element[sim->given.wind[k].element];
         double push[3], g[4][3];
-        tac_implicit_wind_push(sim, &sim->wind[k], x, push);
+        tac_implicit_wind_push(sim, &sim->given.wind[k], x, push);
         for (int i = 0; i < l->count; i++)
             for (int c = 0; c < 3; c++)
                 g[i][c] = -sim->weight * push[c];

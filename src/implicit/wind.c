@@ -16,13 +16,13 @@ enum tac_err tac_implicit_wind_create(struct tac_implicit *sim)
 {
     enum tac_err err;
     size_t n = 0;
-    for (size_t e = 0; e < sim->loads.count; e++)
-        n += sim->scene->settings->load[sim->loads.element[e].load].kind == TAC_LOAD_WIND;
-    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *sim->wind, &sim->wind));
-    for (size_t e = 0; e < sim->loads.count; e++) {
-        const struct tac_load_element *l = &sim->loads.element[e];
+    for (size_t e = 0; e < sim->given.loads.count; e++)
+        n += sim->scene->settings->load[sim->given.loads.element[e].load].kind == TAC_LOAD_WIND;
+    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *sim->given.wind, &sim->given.wind));
+    for (size_t e = 0; e < sim->given.loads.count; e++) {
+        const struct tac_load_element *l = &sim->given.loads.element[e];
         if (sim->scene->settings->load[l->load].kind == TAC_LOAD_WIND)
-            sim->wind[sim->wind_count++] =
+            sim->given.wind[sim->given.wind_count++] =
                 (struct tac_implicit_wind){.element = e, .counted = tac_implicit_counts(sim, l->v, l->count)};
     }
 done:
@@ -34,18 +34,18 @@ done:
 static double seen_from(const struct tac_implicit *sim, size_t c)
 {
     const double v = sim->v[c];
-    if (sim->weight == sim->h * sim->h) /* euler */
+    if (sim->weight == sim->scale.h * sim->scale.h) /* euler */
         return 0;
     if (sim->scene->settings->implicit.scheme == TAC_IMPLICIT_NEWMARK)
-        return .5 * sim->h * v;
-    return (sim->x0[c] - sim->past[TAC_PAST_NUMBERS * (c / 3) + c % 3]) / 3;
+        return .5 * sim->scale.h * v;
+    return (sim->newton.x0[c] - sim->past[TAC_PAST_NUMBERS * (c / 3) + c % 3]) / 3;
 }
 
 void tac_implicit_begin_wind(struct tac_implicit *sim)
 {
-    for (size_t k = 0; k < sim->wind_count; k++) {
-        struct tac_implicit_wind *w = &sim->wind[k];
-        const struct tac_load_element *l = &sim->loads.element[w->element];
+    for (size_t k = 0; k < sim->given.wind_count; k++) {
+        struct tac_implicit_wind *w = &sim->given.wind[k];
+        const struct tac_load_element *l = &sim->given.loads.element[w->element];
         const struct tac_load *load = &sim->scene->settings->load[l->load];
         double at[4][3] = {{0}}, mean, a[3], b[3];
         tac_implicit_load_places(sim, l, at, &mean);
@@ -72,11 +72,11 @@ void tac_implicit_begin_wind(struct tac_implicit *sim)
 
 double tac_implicit_wind_speed(const struct tac_implicit *sim, const struct tac_implicit_wind *w, const double *x)
 {
-    const struct tac_load_element *l = &sim->loads.element[w->element];
+    const struct tac_load_element *l = &sim->given.loads.element[w->element];
     double way = 0;
     for (int i = 0; i < l->count; i++)
         for (size_t c = 0; c < 3; c++)
-            way += w->n[c] * (x[3 * (size_t)l->v[i] + c] - sim->x0[3 * (size_t)l->v[i] + c]);
+            way += w->n[c] * (x[3 * (size_t)l->v[i] + c] - sim->newton.x0[3 * (size_t)l->v[i] + c]);
     return w->speed - sim->rate * (way / l->count - w->from);
 }
 
@@ -90,7 +90,7 @@ void tac_implicit_wind_push(const struct tac_implicit *sim, const struct tac_imp
                             double push[3])
 {
     const double u = tac_implicit_wind_speed(sim, w, x), force = w->drag * fabs(u) * u;
-    const int count = sim->loads.element[w->element].count;
+    const int count = sim->given.loads.element[w->element].count;
     for (int c = 0; c < 3; c++)
         push[c] = force / count * w->n[c];
 }
@@ -98,7 +98,7 @@ void tac_implicit_wind_push(const struct tac_implicit *sim, const struct tac_imp
 void tac_implicit_wind_hessian(const struct tac_implicit *sim, const struct tac_implicit_wind *w, const double *x,
                                double *dense)
 {
-    const int count = sim->loads.element[w->element].count, size = 3 * count;
+    const int count = sim->given.loads.element[w->element].count, size = 3 * count;
     const double u = fabs(tac_implicit_wind_speed(sim, w, x));
     const double bend = sim->weight * w->drag * 2 * u * sim->rate / (count * count);
     for (int i = 0; i < size; i++)

@@ -47,7 +47,7 @@ static enum tac_err check_limit(const struct tac_implicit *sim, tac_time limit, 
         sim->ctx, TAC_ERR_INPUT,
         "the implicit integrator cannot stop at t = %.9g s: its steps are %.9g s long, and the next one ends "
         "at %.9g s; ask for a multiple of integrator.step_s",
-        (double)limit * sim->scene->settings->quantum_s, sim->h, (double)end * sim->scene->settings->quantum_s);
+        (double)limit * sim->scene->settings->quantum_s, sim->scale.h, (double)end * sim->scene->settings->quantum_s);
 }
 
 static enum tac_err advance(void *state, tac_time limit, struct tac_step *step)
@@ -57,7 +57,7 @@ static enum tac_err advance(void *state, tac_time limit, struct tac_step *step)
     int64_t ask[2] = {step->ask_stop, step->ask_save};
     TAC_TRY(check_limit(sim, limit, tac_implicit_step_time(sim, sim->step + 1)));
     TAC_TRY(tac_implicit_step(sim, limit));
-    TAC_TRY(tac_agree(sim->ctx, tac_recorder_error(sim->record)));
+    TAC_TRY(tac_agree(sim->ctx, tac_recorder_error(sim->kept.record)));
     if (sim->ctx->size > 1 && MPI_Allreduce(MPI_IN_PLACE, ask, 2, MPI_INT64_T, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS)
         TAC_TRY(tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed at the end of a step"));
     step->told_stop = (int)ask[0];
@@ -124,7 +124,7 @@ static void view(void *state, struct tac_state_view *out)
                                    .velocity = sim->own_v,
                                    .stride = 3 * sizeof(double),
                                    .impulse = sim->impulse,
-                                   .counters = &sim->counters};
+                                   .counters = &sim->books.counters};
     for (tac_lid i = 0; i < sim->owned && sim->own_v != sim->v; i++)
         memcpy(&sim->own_v[3 * (size_t)i], &sim->v[3 * (size_t)tac_implicit_vertex(sim, i)], 3 * sizeof(double));
 }
@@ -145,8 +145,8 @@ static void positions(const void *state, double *x)
 static void status(const void *state, struct tac_status *out)
 {
     const struct tac_implicit *sim = state;
-    out->window_s = sim->h;
-    out->counters = sim->counters;
+    out->window_s = sim->scale.h;
+    out->counters = sim->books.counters;
 }
 
 static const char *discovery(const void *state)
@@ -172,7 +172,7 @@ static void step_row(const void *state, char *row, size_t size)
     const struct tac_implicit *sim = state;
     snprintf(row, size, "%lld,%.17g,%lld,%lld,%.17g,%.17g,%.17g,%lld,%.17g,%.3g", (long long)sim->step,
              (double)sim->now * sim->scene->settings->quantum_s, (long long)sim->told.newton,
-             (long long)sim->told.linear, sim->told.least_share, sim->kappa, sim->told.residual_speed,
+             (long long)sim->told.linear, sim->told.least_share, sim->newton.kappa, sim->told.residual_speed,
              (long long)sim->told.contacts, sim->told.least_gap, sim->told.wall_s);
 }
 
@@ -181,7 +181,7 @@ static void step_row(const void *state, char *row, size_t size)
 static enum tac_err record(void *state, struct tac_recorder *log)
 {
     struct tac_implicit *sim = state;
-    sim->record = log;
+    sim->kept.record = log;
     return log != NULL ? log->call->vertices(log, sim->owned, sim->id) : TAC_OK;
 }
 
@@ -191,9 +191,9 @@ static void look(void *state, enum tac_look which)
     struct tac_implicit *sim = state;
     for (tac_lid i = 0; i < sim->owned; i++) {
         const tac_lid v = tac_implicit_vertex(sim, i);
-        const bool rewritten = sim->now > 0 && (sim->scene->mesh->ever_free[v] || sim->script_of[v] >= 0);
+        const bool rewritten = sim->now > 0 && (sim->scene->mesh->ever_free[v] || sim->scripts.script_of[v] >= 0);
         if (which == TAC_LOOK_ALL || rewritten == (which == TAC_LOOK_REWRITTEN))
-            tac_recorder_keep(sim->record, i, sim->now, &sim->x[3 * (size_t)v]);
+            tac_recorder_keep(sim->kept.record, i, sim->now, &sim->x[3 * (size_t)v]);
     }
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""rooms.py [--graph]: the rooms of src/ include only rooms below them, and no include goes round in a circle; no room is too large;
+"""rooms.py [--graph]: the rooms of src/ include only rooms below them, and no include goes round in a circle; no room and no struct is too large;
 every room has a folder of tests of its own.
 
 The order is that of ROOMS; a room may include itself and the rooms that are listed for it.  Reads every #include of src/,
@@ -37,6 +37,7 @@ PICTURE = "docs/pictures/rooms.dot"
 # Folders of tests/ that belong to no room, because they test the whole program, or something else than the program.
 WHOLE = {"equality", "ranks", "record", "faults", "fuzz", "physics", "matrix", "mutation", "bench", "jobs", "install", "python", "style"}
 MOST_LINES = 6000  # of a room; a folder in a room counts for itself
+MOST_FIELDS = 40  # of a struct; one in it that has a name of its own counts for itself
 # Public headers belong to the rooms that implement them.
 PUBLIC = {"base": "base", "accum": "base", "math": "base", "process": "base", "mesh": "mesh", "mesh_kinds": "mesh",
           "scene": "scene", "counters": "scene", "contact": "contact", "output": "io", "reader": "io", "report": "io",
@@ -78,6 +79,20 @@ def sizes(source):
     return lines
 
 
+def structs(source):
+    """(file, name, fields) of every named struct of src/ and include/. `double a, b;` is two fields; a nameless struct in another is one."""
+    for top in ("src", "include"):
+        for folder, _, files in os.walk(os.path.join(source, top)):
+            for name in sorted(files):
+                with open(os.path.join(folder, name)) as f:
+                    text = re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
+                for struct, body in re.findall(r"^struct (\w+) \{\n(.*?)^\}", text, re.M | re.S):
+                    while re.search(r"\{[^{}]*\}", body):
+                        body = re.sub(r"\{[^{}]*\}", "", body)
+                    count = sum(1 + (0 if "(" in d else d.count(",")) for d in body.split(";") if d.strip())
+                    yield os.path.relpath(os.path.join(folder, name), source), struct, count
+
+
 def layout(source):
     """What is wrong with the folders of tests/: one for each room, with a test; and those of WHOLE."""
     tests = os.path.join(source, "tests")
@@ -113,6 +128,8 @@ def main():
         if room != other:
             arrows[room, other] = arrows.get((room, other), 0) + 1
     wrong += ["%s has %d lines; over %d, a room is two" % (room, n, MOST_LINES) for room, n in sizes(SOURCE).items() if n > MOST_LINES]
+    wrong += ["%s: struct %s has %d fields; over %d, it has several owners" % (file, name, n, MOST_FIELDS)
+              for file, name, n in structs(SOURCE) if n > MOST_FIELDS]
     wrong += layout(SOURCE)
     graph = picture(arrows)
     if "--graph" in sys.argv:

@@ -215,23 +215,23 @@ bool tac_windows_hold(struct tac_sim *sim, tac_time end, bool keep)
 {
     struct tac_candidates *c = sim->view.candidates;
     double offset;
-    c->leaver_count = 0;
+    c->repair.leaver_count = 0;
     if (end > c->end) {
-        c->leaver_count = c->leaver_most + 1;
+        c->repair.leaver_count = c->repair.leaver_most + 1;
         return false;
     }
     const double s = tac_seconds(sim, end - c->start);
-    for (tac_lid i = 0; i < sim->state.owned && c->leaver_count <= c->leaver_most; i++) {
+    for (tac_lid i = 0; i < sim->state.owned && c->repair.leaver_count <= c->repair.leaver_most; i++) {
         if (c->path_bound[i].radius == 0)
             continue;
         const bool held = holds(c, i, s, &offset);
         if (keep) {
             c->path_bound[i].offset = offset;
         } else if (!held) {
-            if (c->leaver_count < c->leaver_most)
-                c->leaver[c->leaver_count] = i;
-            c->leaver_count++;
+            if (c->repair.leaver_count < c->repair.leaver_most)
+                c->repair.leaver[c->repair.leaver_count] = i;
+            c->repair.leaver_count++;
         }
     }
-    return c->leaver_count == 0;
+    return c->repair.leaver_count == 0;
 }
