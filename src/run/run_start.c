@@ -180,6 +180,28 @@ done:
     return err;
 }
 
+/* A branch from an earlier time is another trajectory, so none is made unasked: where `parent` is a folder, its newest
+ * checkpoint was whole. */
+static enum tac_err check_parent(struct tac_ctx *ctx, const char *parent, const char *file)
+{
+    enum tac_err err = TAC_OK;
+    struct stat s;
+    int64_t *list = NULL;
+    size_t count = 0;
+    const char *name = strrchr(file, '/');
+    if (ctx->rank != 0 || stat(parent, &s) != 0 || !S_ISDIR(s.st_mode))
+        return TAC_OK;
+    TAC_TRY(tac_checkpoint_list(ctx, parent, &list, &count));
+    if (count > 0 && list[count - 1] != tac_checkpoint_number(name == NULL ? file : name + 1))
+        err = tac_fail(ctx, TAC_ERR_INPUT,
+                       "the newest checkpoint of '%.1000s' cannot be used; to branch from an earlier one, name it: "
+                       "--restart '%.1000s'",
+                       parent, file);
+done:
+    free(list);
+    return err;
+}
+
 /* The state of the checkpoint, then the changes, then the folder of the changed scene: what is refused leaves none. */
 static enum tac_err begin_branch(struct tac_running *run, struct tac_start *start, struct tac_pieces **pieces)
 {
@@ -191,6 +213,7 @@ static enum tac_err begin_branch(struct tac_running *run, struct tac_start *star
     past.entry = NULL; /* it is of another folder */
     past.entry_count = 0;
     TAC_TRY(tac_agree(run->ctx, check_new(run->ctx, run->dir)));
+    TAC_TRY(tac_agree(run->ctx, check_parent(run->ctx, run->options->restart, start->file)));
     TAC_TRY(tac_simulation_make(sim, pieces));
     TAC_TRY(go_on(run, &start->checkpoint));
     for (int i = 0; i < run->change_count; i++) {

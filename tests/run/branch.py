@@ -4,9 +4,11 @@ there, on any number of ranks and across a restart of its own; what is refused l
 
 A failure means that 'settle, then pull' gives something else on another number of ranks, or that nobody can say later what was run."""
 import csv
+import glob
 import json
 import os
 import re
+import shutil
 import sys
 import tempfile
 
@@ -78,6 +80,15 @@ def main():
         must(words in said and not os.path.exists("refused.run"), "%s: %s" % (sets, said))
     said = branch("one.run", 1, code=2)
     must("already holds a run" in said, said)
+    # From an earlier checkpoint than the newest only where it is named.
+    shutil.copytree("settled.run", "damaged.run")
+    whole = sorted(glob.glob("damaged.run/checkpoint-*.h5"))[-1]
+    with open("damaged.run/checkpoint-900000.h5", "wb") as file:
+        file.write(b"no checkpoint")
+    for ranks in (1, 2):
+        said = branch("refused.run", ranks, code=2, parent="damaged.run", sets=SET + later)
+        must("name it: --restart '%s'" % whole in said and not os.path.exists("refused.run"), said)
+    branch("named.run", parent=whole, sets=SET + later)
     said = run([TACTUS, "run", "--restart", "settled.run", "-o", "refused.run"] + SET + later, code=2)
     must("--branch" in said and not os.path.exists("refused.run"), "without --branch: " + said)
     for words in (["--branch", "-o", "x.run"] + SET, ["--restart", "settled.run", "--branch"] + SET, ["--restart", "settled.run", "--branch", "-o", "x.run"]):
