@@ -294,24 +294,40 @@ static int compare_primitives(const void *a, const void *b)
     return (p->id > q->id) - (p->id < q->id);
 }
 
-struct edge_place {
-    tac_lid edge;
+/* An edge or a vertex of a remote primitive. */
+struct feature {
+    tac_lid id;
     int32_t primitive, k;
 };
 
-static int compare_edges(const void *a, const void *b)
+static int compare_features(const void *a, const void *b)
 {
-    const struct edge_place *p = a, *q = b;
-    if (p->edge != q->edge)
-        return p->edge < q->edge ? -1 : 1;
-    return (p->primitive > q->primitive) - (p->primitive < q->primitive);
+    const struct feature *p = a, *q = b;
+    if (p->id != q->id)
+        return p->id < q->id ? -1 : 1;
+    if (p->primitive != q->primitive)
+        return p->primitive < q->primitive ? -1 : 1;
+    return (p->k > q->k) - (p->k < q->k);
 }
 
-/* Assigns every edge that belongs to no primitive of this rank to one remote primitive. */
-static enum tac_err place_edges(struct tac_view *view, struct tac_candidates *c)
+/* The first remote primitive with a feature stands for it. */
+static void place(struct tac_candidates *c, struct feature *list, size_t n, bool edges)
+{
+    if (n)
+        qsort(list, n, sizeof *list, compare_features);
+    for (size_t i = 0; i < n; i++) {
+        struct tac_primitive *p = &c->remote.primitive[list[i].primitive];
+        if (i == 0 || list[i].id != list[i - 1].id)
+            *(edges ? &p->edges : &p->vertices) |= (uint8_t)(1 << list[i].k);
+    }
+}
+
+/* Assigns to one remote primitive each every edge that belongs to no primitive of this rank, and every such vertex that
+ * never moves, because its owner leaves it to others to decide about it. */
+static enum tac_err place_features(struct tac_view *view, struct tac_candidates *c)
 {
     enum tac_err err;
-    struct edge_place *list = NULL;
+    struct feature *list = NULL;
     size_t n = 0;
     const struct tac_part *part = view->scene->mesh->part;
     TAC_TRY(tac_alloc(view->ctx, 3 * c->remote.count, sizeof *list, &list));
@@ -319,50 +335,19 @@ static enum tac_err place_edges(struct tac_view *view, struct tac_candidates *c)
         const int edges = c->remote.primitive[i].count == 3 ? 3 : c->remote.primitive[i].count == 2 ? 1 : 0;
         for (int k = 0; k < edges; k++)
             if (tac_id_find(part->edge_id, view->scene->mesh->topology->edge_count, c->remote.primitive[i].edge[k]) < 0)
-                list[n++] = (struct edge_place){c->remote.primitive[i].edge[k], (int32_t)i, k};
+                list[n++] = (struct feature){c->remote.primitive[i].edge[k], (int32_t)i, k};
     }
-    if (n)
-        qsort(list, n, sizeof *list, compare_edges);
-    for (size_t i = 0; i < n; i++)
-        if (i == 0 || list[i].edge != list[i - 1].edge)
-            c->remote.primitive[list[i].primitive].edges |= (uint8_t)(1 << list[i].k);
-done:
-    free(list);
-    return err;
-}
-
-static int compare_corners(const void *a, const void *b)
-{
-    const struct edge_place *p = a, *q = b;
-    if (p->edge != q->edge)
-        return p->edge < q->edge ? -1 : 1;
-    if (p->primitive != q->primitive)
-        return p->primitive < q->primitive ? -1 : 1;
-    return (p->k > q->k) - (p->k < q->k);
-}
-
-/* The same of vertices that never move, whose owners leave it to others to decide about them. */
-static enum tac_err place_vertices(struct tac_view *view, struct tac_candidates *c)
-{
-    enum tac_err err = TAC_OK;
-    struct edge_place *list = NULL;
-    size_t n = 0;
-    if (!view->model->apart)
-        return TAC_OK;
-    TAC_TRY(tac_alloc(view->ctx, 3 * c->remote.count, sizeof *list, &list));
-    for (size_t i = 0; i < c->remote.count; i++)
+    place(c, list, n, true);
+    n = 0;
+    for (size_t i = 0; i < c->remote.count && view->model->apart; i++)
         for (int k = 0; k < c->remote.primitive[i].count; k++) {
             const tac_lid v = c->remote.primitive[i].v[k];
             /* Of the local mesh' vertices those of hinges alone have no leaf among our primitives. */
             const bool ours = v < view->scene->mesh->vertex_count && c->taken[v];
             if (!ours && !tac_model_takes_part(view->model, v))
-                list[n++] = (struct edge_place){v, (int32_t)i, k};
+                list[n++] = (struct feature){v, (int32_t)i, k};
         }
-    if (n)
-        qsort(list, n, sizeof *list, compare_corners);
-    for (size_t i = 0; i < n; i++)
-        if (i == 0 || list[i].edge != list[i - 1].edge)
-            c->remote.primitive[list[i].primitive].vertices |= (uint8_t)(1 << list[i].k);
+    place(c, list, n, false);
 done:
     free(list);
     return err;
@@ -390,8 +375,7 @@ static enum tac_err arrange(struct tac_view *view, struct tac_candidates *c)
     }
     TAC_TRY(tac_grow(view->ctx, &c->remote.box, &c->remote.box_capacity, c->remote.count, sizeof *c->remote.box));
     TAC_TRY(tac_grow(view->ctx, &c->scratch, &c->scratch_capacity, c->remote.count, sizeof *c->scratch));
-    TAC_TRY(place_edges(view, c));
-    TAC_TRY(place_vertices(view, c));
+    TAC_TRY(place_features(view, c));
 done:
     return err;
 }

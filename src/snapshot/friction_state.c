@@ -55,24 +55,12 @@ done:
     return err;
 }
 
-/* Has a vertex of ours a part in the pair? */
-static bool concerns(const struct tac_sim *sim, const struct tac_friction_row *row)
-{
-    const struct tac_part *part = sim->scene->mesh->part;
-    for (int i = 0; part != NULL && i < 4; i++) {
-        const tac_lid v = row->vertex[i] >= 0 ? tac_id_find(part->vertex_id, sim->state.owned, row->vertex[i]) : -1;
-        if (v >= 0 && tac_model_takes_part(sim->model, v))
-            return true;
-    }
-    return part == NULL;
-}
-
 static enum tac_err put_back(struct tac_sim *sim, const struct tac_friction_row *row)
 {
     struct tac_friction *f = sim->active.friction;
     const int32_t slot = f ? tac_active_find(&sim->active, row->key) : -1;
     int32_t last, anchor;
-    if (!concerns(sim, row))
+    if (!tac_state_concerns(sim, row->vertex))
         return TAC_OK;
     if (slot < 0 || row->layer > sim->active.pair[slot].depth || sim->active.pair[slot].form.law->friction == 0)
         goto wrong;

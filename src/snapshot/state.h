@@ -50,10 +50,8 @@ void tac_friction_drop(const struct tac_scene *scene, struct tac_checkpoint *c);
 /* Collective. Counters of all ranks. */
 enum tac_err tac_state_counters(const struct tac_sim *sim, struct tac_counters *sum);
 
-/* Local. This rank's states, for a checkpoint: rows of pairs that this rank decides. */
-enum tac_err tac_friction_collect(struct tac_sim *sim, struct tac_checkpoint *c);
-/* Collective. Deals a checkpoint's states out to those that watch the pairs, which were restored before. `owner`:
- * (rows, 4), of the rows' vertices. */
-enum tac_err tac_friction_restore_state(struct tac_sim *sim, const struct tac_checkpoint *c, const int32_t *owner);
+/* Local. Has a vertex of this rank a part in the pair of these vertices (global ids, -1 where unused)?  On one rank
+ * each pair has. */
+bool tac_state_concerns(const struct tac_sim *sim, const tac_gid vertex[4]);
 
 #endif

@@ -36,6 +36,17 @@ static tac_lid local_id(const struct tac_sim *sim, tac_gid id)
     return sim->scene->mesh->part ? tac_id_find(sim->scene->mesh->part->vertex_id, sim->state.owned, id) : (tac_lid)id;
 }
 
+bool tac_state_concerns(const struct tac_sim *sim, const tac_gid vertex[4])
+{
+    const struct tac_part *part = sim->scene->mesh->part;
+    for (int i = 0; part != NULL && i < 4; i++) {
+        const tac_lid v = vertex[i] >= 0 ? local_id(sim, vertex[i]) : -1;
+        if (v >= 0 && tac_model_takes_part(sim->model, v))
+            return true;
+    }
+    return part == NULL;
+}
+
 static enum tac_err restore_vertices(struct tac_sim *sim, const struct tac_checkpoint *c, const int32_t *owner)
 {
     const size_t n = (size_t)c->vertices.count;
@@ -236,12 +247,7 @@ static void leave_out(const struct tac_sim *sim, struct pair_row *pair, size_t *
     size_t kept = 0, from = 0, to = 0;
     for (size_t k = 0; k < *count; k++) {
         const size_t groups = (size_t)pair[k].groups;
-        bool part = false;
-        for (int i = 0; i < 4 && !part; i++) {
-            const tac_lid v = pair[k].vertex[i] >= 0 ? local_id(sim, pair[k].vertex[i]) : -1;
-            part = v >= 0 && tac_model_takes_part(sim->model, v);
-        }
-        if (part) {
+        if (tac_state_concerns(sim, pair[k].vertex)) {
             memmove(&last[to], &last[from], groups * sizeof *last);
             pair[kept++] = pair[k];
             to += groups;

@@ -27,8 +27,9 @@ import time
 import cases
 import leftovers
 
-MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
-       "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_pml": "ob1"}
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "ranks"))
+from launch import MANY as MPI, injector, program  # noqa: E402
+
 CRASH = re.compile(r"Signal: .*|Segmentation fault|AddressSanitizer.*|LeakSanitizer.*|runtime error.*|HDF5-DIAG.*|internal error at.*|double free.*"
                    r"|corrupted size.*|free\(\): .*|failed without saying why.*")
 
@@ -62,7 +63,7 @@ def launch(case, home, setting, limit):
         (shutil.copytree if os.path.isdir(there) else shutil.copy)(there, os.path.join(folder, name), **({"symlinks": True} if os.path.isdir(there) else {}))
     os.mkdir(os.path.join(folder, "temporary"))
     env = {**os.environ, **MPI, "TMPDIR": os.path.join(folder, "temporary")}
-    faults = {"TACTUS_TEST_PATIENCE_S": "3", "TACTUS_FAULT_REPORT": os.path.join(folder, "report"), "LD_PRELOAD": os.environ["TACTUS_INJECT"], **{k: str(v) for k, v in setting.items()}}
+    faults = {"TACTUS_TEST_PATIENCE_S": "3", "TACTUS_FAULT_REPORT": os.path.join(folder, "report"), "LD_PRELOAD": injector(), **{k: str(v) for k, v in setting.items()}}
     if case.ranks > 1:
         # mpirun itself is spared; its session folder is its own.
         words = ["mpirun", "-n", str(case.ranks)] + [w for k, v in faults.items() for w in ("-x", k + "=" + v)]
@@ -70,7 +71,7 @@ def launch(case, home, setting, limit):
     else:
         words = []
         env.update(faults)
-    words += [os.path.abspath(os.environ["TACTUS"])] + case.arguments
+    words += [program()] + case.arguments
     with open(os.path.join(folder, "stdout"), "w+b") as out, open(os.path.join(folder, "stderr"), "w+b") as err:
         process = subprocess.Popen(words, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True)
         try:
@@ -195,11 +196,10 @@ def choose(calls, most, draw):
 
 def source_lines(addresses):
     """Where in the source, of addresses of the program."""
-    program = os.path.abspath(os.environ["TACTUS"])
     wanted = sorted(set(addresses))
     if not wanted:
         return {}
-    done = subprocess.run(["addr2line", "-e", program] + ["%x" % (int(a, 16) - 1) for a in wanted], capture_output=True, text=True)
+    done = subprocess.run(["addr2line", "-e", program()] + ["%x" % (int(a, 16) - 1) for a in wanted], capture_output=True, text=True)
     names = [re.sub(r".*/(src|include)/", "", line.split(" ")[0]) for line in done.stdout.splitlines()]
     return dict(zip(wanted, names)) if len(names) == len(wanted) else {}
 
@@ -221,13 +221,7 @@ def main():
     parser.add_argument("--log", help="a line for each fault goes there")
     parser.add_argument("--only", help="CASE:RANK:N, one fault, whose folder is kept")
     options = parser.parse_args()
-    for name in ("TACTUS", "TACTUS_INJECT"):
-        if name not in os.environ:
-            sys.exit("set %s: TACTUS to the program, TACTUS_INJECT to the library made of inject.c" % name)
-        # The runs have folders of their own, and a library that is not found there is left out without an error.
-        os.environ[name] = os.path.abspath(os.environ[name])
-        if not os.path.isfile(os.environ[name]):
-            sys.exit("%s: there is no file %s" % (name, os.environ[name]))
+    program(), injector()  # before anything is run: are both there?
     begin, home, draw = time.monotonic(), tempfile.mkdtemp(prefix="tactus-faults-"), random.Random(options.seed)
     try:
         return campaign(options, home, draw, begin)
@@ -241,7 +235,7 @@ def plan(options, home, draw):
     os.mkdir(os.path.join(home, "needs"))
 
     def sound_launch(arguments):
-        done = subprocess.run([os.path.abspath(os.environ["TACTUS"])] + arguments, cwd=os.path.join(home, "needs"), env={**os.environ, **MPI}, capture_output=True, text=True)
+        done = subprocess.run([program()] + arguments, cwd=os.path.join(home, "needs"), env={**os.environ, **MPI}, capture_output=True, text=True)
         if done.returncode != 0:
             sys.exit("tactus %s: %s" % (" ".join(arguments), done.stderr))
     cases.prepare(os.path.join(home, "needs"), sound_launch)

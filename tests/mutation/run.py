@@ -26,10 +26,11 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "equality")]
+sys.path[:0] = [HERE, *(os.path.join(os.path.dirname(HERE), folder) for folder in ("equality", "ranks"))]
 import experiment_scenes
 import mutants
 import random_scene
+from launch import MANY as MPI
 
 ORACLES = ["stops", "audit", "modes", "kds", "ranks", "moving", "restart", "sound"]
 TESTS = os.path.dirname(HERE)
@@ -39,8 +40,6 @@ SCENES = [("equality/scenes/crossing-ribbons", {"contact.friction": .3, "discove
           ("equality/scenes/particle-at-sheet", {}, .0078125, [], []), ("experiment:chain-shot", {}, .0007, [2], []),
           ("seed:6", {}, .002, [], [2, 3])]
 SKIPPED, LIMIT = 77, 120
-MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
-       "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_pml": "ob1"}
 
 
 def call(words, cwd, environment=None):

@@ -29,7 +29,6 @@ struct rank {
 };
 
 static struct rank *rank; /* owned, one per simulated rank: all of them are in this process */
-static int ranks;
 static double cost_s[WORK_KINDS];
 
 static struct rank *mine(void)
@@ -45,7 +44,6 @@ void work_begin(int size, const double cost[WORK_KINDS])
 {
     if (rank == NULL) { /* the first of all ranks: they take turns, and share what is static */
         rank = calloc((size_t)size, sizeof *rank);
-        ranks = size;
         for (int k = 0; k < WORK_KINDS; k++)
             cost_s[k] = cost[k];
     }
