@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_read.h"
+
 enum { MOST = 24 };
 
 /* One option of the kind: a parameter, or a member of one. */
@@ -156,7 +158,9 @@ static enum tac_err parse_value(struct tac_ctx *ctx, const struct given *g, json
     if (type == TAC_PARAM_OBJECT || *text == '[' || *text == '{') {
         json_error_t error;
         char why[256];
-        *out = json_loads(text, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &error);
+        *out = tac_json_read_text(text, strlen(text), JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &error);
+        if (*out == NULL && tac_json_no_memory(&error))
+            return tac_fail(ctx, TAC_ERR_RUN, "out of memory while reading the command line");
         snprintf(why, sizeof why, "is no JSON: %s", error.text);
         return *out != NULL ? TAC_OK : bad_value(ctx, g, why);
     }

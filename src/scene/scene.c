@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <tactus/math.h>
 
+#include "base/json_read.h"
+
 enum tac_err tac_scene_resolve(struct tac_reader *reader, json_t *root)
 {
     struct tac_scene *scene = reader->scene;
@@ -48,7 +50,7 @@ done:
 
 static enum tac_err fail_json(struct tac_reader *reader, const json_error_t *error)
 {
-    if (json_error_code(error) == json_error_out_of_memory || error->text[0] == '\0')
+    if (tac_json_no_memory(error))
         return tac_fail(reader->ctx, TAC_ERR_RUN, "out of memory while reading %s", reader->file);
     return tac_scene_fail(reader, "", "line %d column %d: %s; correct the JSON", error->line, error->column,
                           error->text);
@@ -60,7 +62,7 @@ enum tac_err tac_scene_load(struct tac_reader *reader, json_t **out)
     struct stat status;
     json_error_t error;
     if (reader->text != NULL) {
-        *out = json_loads(reader->text, JSON_REJECT_DUPLICATES, &error);
+        *out = tac_json_read_text(reader->text, strlen(reader->text), JSON_REJECT_DUPLICATES, &error);
         return *out != NULL ? TAC_OK : fail_json(reader, &error);
     }
     FILE *stream = fopen(reader->file, "rb");
@@ -71,7 +73,7 @@ enum tac_err tac_scene_load(struct tac_reader *reader, json_t **out)
         return tac_fail(ctx, TAC_ERR_INPUT, "%s: is a folder; give the scene file (a run folder holds scene.json)",
                         reader->file);
     }
-    *out = json_loadf(stream, JSON_REJECT_DUPLICATES, &error);
+    *out = tac_json_read_stream(stream, JSON_REJECT_DUPLICATES, &error);
     bool broken = ferror(stream) != 0;
     fclose(stream);
     if (broken)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_read.h"
+
 /* Vectors with a default: one component may be set where the scene leaves the key out. */
 static const char *const vector_key[] = {"gravity", "position", "rotation", "velocity", "angular_velocity"};
 
@@ -151,7 +153,11 @@ enum tac_err tac_scene_set(struct tac_reader *reader, json_t *root, const char *
     const char *equals = strchr(assignment, '=');
     if (equals == NULL || equals == assignment)
         return bad(reader, assignment, "must be path=value, for instance contact.friction=0.4", "");
-    json_t *value = json_loads(equals + 1, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
+    json_error_t error;
+    json_t *value =
+        tac_json_read_text(equals + 1, strlen(equals + 1), JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &error);
+    if (value == NULL && tac_json_no_memory(&error))
+        return tac_fail(reader->ctx, TAC_ERR_RUN, "out of memory while reading %s", reader->file);
     if (value == NULL)
         value = json_string(equals + 1); /* a bare word */
     if (value == NULL)

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/child.h"
+#include "base/json_read.h"
 #include "io/checkpoint/checkpoint_room.h"
 #include "io/h5/stored.h"
 
@@ -189,6 +190,7 @@ static enum tac_err read_scene(struct tac_checkpoint_reader *r)
     enum tac_err err = TAC_OK;
     hsize_t size[2] = {0, 0}; /* the second is not used */
     char *text = NULL;
+    json_error_t error = {0};
     hid_t id =
         H5Lexists(r->stored.file, "scene", H5P_DEFAULT) > 0 ? H5Dopen2(r->stored.file, "scene", H5P_DEFAULT) : -1;
     hid_t space = id >= 0 ? H5Dget_space(id) : -1, type = id >= 0 ? H5Dget_type(id) : -1;
@@ -200,8 +202,10 @@ static enum tac_err read_scene(struct tac_checkpoint_reader *r)
     }
     TAC_TRY(tac_alloc(r->ctx, (size_t)size[0], 1, &text));
     if (tac_h5_read_rows(id, H5T_NATIVE_UCHAR, 0, 0, (int64_t)size[0], text))
-        r->json = json_loadb(text, (size_t)size[0], JSON_REJECT_DUPLICATES, NULL);
-    if (!json_is_object(r->json))
+        r->json = tac_json_read_text(text, (size_t)size[0], JSON_REJECT_DUPLICATES, &error);
+    if (r->json == NULL && tac_json_no_memory(&error))
+        err = tac_fail(r->ctx, TAC_ERR_RUN, "out of memory while reading '%.1000s'", r->path);
+    else if (!json_is_object(r->json))
         err = tac_checkpoint_wrong(r, "its scene cannot be read");
     else if (!names_sensible(r->json))
         err = tac_checkpoint_wrong(r, "the name of a body holds a control character");

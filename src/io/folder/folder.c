@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/json_read.h"
 #include "io/folder/output.h"
 
 /* What a run makes, besides checkpoints; status.json, the mark, is handled apart: made first, removed last. */
@@ -53,8 +54,9 @@ static json_t *read_mark(int folder)
     if (fd < 0)
         return NULL;
     json_t *mark = NULL;
+    json_error_t error;
     if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode))
-        mark = json_loadfd(fd, 0, NULL);
+        mark = tac_json_read_fd(fd, 0, &error);
     close(fd);
     const char *format = json_string_value(json_object_get(mark, "format"));
     if (format == NULL || strncmp(format, "tactus-status/", strlen("tactus-status/")) != 0) {

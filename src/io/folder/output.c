@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/json_read.h"
 #include "io/folder/series.h"
 
 static const char ENERGY_HEADER[] =
@@ -226,7 +227,8 @@ enum tac_err tac_output_branched(struct tac_ctx *ctx, struct tac_output *out, co
 static json_t *branch_json(const struct tac_output *out)
 {
     const int fd = openat(out->folder.fd, "branch.json", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    json_t *branch = fd >= 0 ? json_loadfd(fd, 0, NULL) : NULL;
+    json_error_t error;
+    json_t *branch = fd >= 0 ? tac_json_read_fd(fd, 0, &error) : NULL;
     if (fd >= 0)
         close(fd);
     return branch != NULL ? branch : json_null();

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/json_read.h"
 #include "io/folder/output.h"
 
 /* Its strings are printed. */
@@ -37,6 +38,7 @@ static enum tac_err read_object(struct tac_ctx *ctx, const char *dir, const char
 {
     enum { MOST_BYTES = 1 << 24 };
     enum tac_err err = TAC_OK;
+    json_error_t error = {0};
     struct stat s;
     char *path = NULL;
     size_t size = strlen(dir) + strlen(name) + 2;
@@ -51,10 +53,12 @@ static enum tac_err read_object(struct tac_ctx *ctx, const char *dir, const char
         goto done;
     *there = true;
     if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_size <= MOST_BYTES)
-        *out = json_loadfd(fd, 0, NULL);
+        *out = tac_json_read_fd(fd, 0, &error);
     close(fd);
     const char *is = json_string_value(json_object_get(*out, "format"));
-    if (is == NULL || strncmp(is, format, strlen(format)) != 0) {
+    if (*out == NULL && tac_json_no_memory(&error)) {
+        err = tac_fail(ctx, TAC_ERR_RUN, "out of memory while reading '%s'", path);
+    } else if (is == NULL || strncmp(is, format, strlen(format)) != 0) {
         json_decref(*out);
         *out = NULL;
         err = tac_fail(ctx, TAC_ERR_INPUT, "'%s' was not written by %s, or it is damaged", path, writer);
