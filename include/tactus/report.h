@@ -32,6 +32,9 @@ bool tac_process_describe(json_t *status);
 
 /* Returns a JSON number, or JSON's null for NaN and infinity, which JSON cannot express; NULL if out of memory. */
 json_t *tac_json_real(double value);
+/* Reads a JSON value of any kind from a text; new reference. NULL: *no_memory tells whether memory ran out, and
+ * error->text what else is wrong. */
+json_t *tac_json_value(const char *text, json_error_t *error, bool *no_memory);
 /* Returns a JSON string. Bytes that are not UTF-8 (in a path, or in a name from another program's file) are replaced by
  * '?'. */
 json_t *tac_json_text(const char *text);

@@ -6,13 +6,12 @@
 
 #include <tactus/mesh.h>
 #include <tactus/mesh_kinds.h>
+#include <tactus/report.h>
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/json_read.h"
 
 enum { MOST = 24 };
 
@@ -158,8 +157,9 @@ static enum tac_err parse_value(struct tac_ctx *ctx, const struct given *g, json
     if (type == TAC_PARAM_OBJECT || *text == '[' || *text == '{') {
         json_error_t error;
         char why[256];
-        *out = tac_json_read_text(text, strlen(text), JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &error);
-        if (*out == NULL && tac_json_no_memory(&error))
+        bool no_memory;
+        *out = tac_json_value(text, &error, &no_memory);
+        if (no_memory)
             return tac_fail(ctx, TAC_ERR_RUN, "out of memory while reading the command line");
         snprintf(why, sizeof why, "is no JSON: %s", error.text);
         return *out != NULL ? TAC_OK : bad_value(ctx, g, why);

@@ -57,6 +57,12 @@ void tac_warn(struct tac_ctx *ctx, const char *format, ...)
 
 _Noreturn void tac_give_up(const struct tac_ctx *ctx)
 {
+    /* Several ranks may wait in vain for one that went another way, with the same sentence.  They give up one after the
+     * other, so that the first of them ends the others before they speak. */
+    enum { LATER_NS = 300000000, MOST_LATER = 30 };
+    const struct timespec later = {.tv_nsec = LATER_NS};
+    for (int i = 0; i < ctx->rank && i < MOST_LATER; i++)
+        nanosleep(&later, NULL);
     fprintf(stderr, "tactus: %s\n", ctx->error[0] != '\0' ? ctx->error : "the ranks cannot come together any more");
     fflush(stderr);
     MPI_Abort(ctx->comm, TAC_ERR_RUN);

@@ -160,14 +160,10 @@ static void leave_arrays(struct tac_candidates *c)
     tac_halo_tell_no_more(c->halo, c);
 }
 
-enum tac_err tac_candidates_create(struct tac_view *view, struct tac_candidates **out)
+static enum tac_err allocate(struct tac_view *view, struct tac_candidates *c)
 {
     enum tac_err err;
-    const struct tac_scene *s = view->scene;
-    const size_t n = (size_t)view->state->capacity, bodies = (size_t)s->settings->body_count;
-    struct tac_candidates *c = NULL;
-    TAC_TRY(tac_alloc(view->ctx, 1, sizeof *c, &c));
-    c->body_count = s->settings->body_count;
+    const size_t n = (size_t)view->state->capacity, bodies = (size_t)c->body_count;
     TAC_TRY(tac_alloc(view->ctx, n, sizeof *c->move, &c->move));
     TAC_TRY(tac_alloc(view->ctx, 3 * n, sizeof *c->x, &c->x));
     TAC_TRY(tac_alloc(view->ctx, n, sizeof *c->path_bound, &c->path_bound));
@@ -184,9 +180,21 @@ enum tac_err tac_candidates_create(struct tac_view *view, struct tac_candidates 
     c->repair.leaver_most = (size_t)view->state->owned / LEAVERS + 1;
     TAC_TRY(tac_alloc(view->ctx, c->repair.leaver_most, sizeof *c->repair.leaver, &c->repair.leaver));
     TAC_TRY(tac_alloc(view->ctx, (size_t)c->primitive_begin[c->body_count], 1, &c->repair.marked));
+done:
+    return err;
+}
+
+enum tac_err tac_candidates_create(struct tac_view *view, struct tac_candidates **out)
+{
+    enum tac_err err;
+    struct tac_candidates *c = NULL;
+    TAC_TRY(tac_agree(view->ctx, tac_alloc(view->ctx, 1, sizeof *c, &c)));
+    c->body_count = view->scene->settings->body_count;
+    TAC_TRY(tac_agree(view->ctx, allocate(view, c)));
     TAC_TRY(measure_bodies(view, c));
-    for (tac_lid b = 0; b < c->body_count; b++)
-        TAC_TRY(tac_patches_create(view, c, b));
+    for (tac_lid b = 0; b < c->body_count && err == TAC_OK; b++)
+        err = tac_patches_create(view, c, b);
+    TAC_TRY(tac_agree(view->ctx, err));
 done:
     if (err)
         tac_candidates_destroy(&c);

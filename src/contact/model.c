@@ -186,15 +186,24 @@ static enum tac_err find_extremes(struct tac_ctx *ctx, const struct tac_model *m
     return TAC_OK;
 }
 
+static enum tac_err allocate(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_model **m)
+{
+    enum tac_err err;
+    TAC_TRY(tac_alloc(ctx, 1, sizeof **m, m));
+    (*m)->scene = scene;
+    (*m)->first_s = INFINITY;
+    TAC_TRY(make_laws(ctx, *m));
+    TAC_TRY(vertex_tables(ctx, *m));
+done:
+    return err;
+}
+
 enum tac_err tac_model_create(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_model **out)
 {
     enum tac_err err;
     struct tac_model *m = NULL;
-    TAC_TRY(tac_alloc(ctx, 1, sizeof *m, &m));
-    m->scene = scene;
-    m->first_s = INFINITY;
-    TAC_TRY(make_laws(ctx, m));
-    TAC_TRY(vertex_tables(ctx, m));
+    err = allocate(ctx, scene, &m);
+    TAC_TRY(scene->mesh->part ? tac_agree(ctx, err) : err); /* the extremes are those of all ranks */
     struct extremes e = {0, 0, 6, 0, 0, 0};
     TAC_TRY(find_extremes(ctx, m, &e));
     const double w_min = e.w_min, w_max = e.w_max;

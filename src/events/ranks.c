@@ -161,10 +161,8 @@ static const struct header *hear(struct tac_sim *sim, struct tac_neighbor *n)
         return NULL;
     }
     MPI_Get_count(&status, MPI_BYTE, &bytes);
-    if (!tac_halo_buffer(&sim->ranks->halo, &n->in, &n->in_capacity, (size_t)bytes)) {
-        MPI_Mrecv(NULL, 0, MPI_BYTE, &message, MPI_STATUS_IGNORE);
-        return NULL;
-    }
+    if (!tac_halo_buffer(&sim->ranks->halo, &n->in, &n->in_capacity, (size_t)bytes))
+        tac_give_up(sim->ctx); /* the neighbour waits until its message is received */
     MPI_Mrecv(n->in, bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE);
     sim->books.counters.seconds_waiting += tac_wall_s() - begin_s;
     const struct header *h = (const struct header *)n->in;

@@ -108,10 +108,8 @@ void tac_halo_exchange(struct tac_halo *halo, int tag, size_t (*fill)(void *self
         }
         MPI_Get_count(&status, MPI_BYTE, &bytes);
         n->heard_count = (size_t)bytes;
-        if (!tac_halo_buffer(halo, &n->heard, &n->heard_capacity, (size_t)bytes)) {
-            MPI_Mrecv(NULL, 0, MPI_BYTE, &message, MPI_STATUS_IGNORE);
-            continue;
-        }
+        if (!tac_halo_buffer(halo, &n->heard, &n->heard_capacity, (size_t)bytes))
+            tac_give_up(halo->ctx); /* the neighbour waits until its message is received */
         MPI_Mrecv(n->heard, bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE);
         n->heard_count = (size_t)bytes - 1; /* the last byte tells how it is */
         tac_halo_failed(halo, (enum tac_err)n->heard[n->heard_count]);

@@ -279,13 +279,11 @@ enum tac_err tac_halo_subscribe(struct tac_halo *halo)
     TAC_TRY(tac_alloc(ctx, ranks + 1, sizeof *fill, &fill));
     TAC_TRY(prepare(halo, asked, fill, &question));
 done:
-    /* Whoever failed takes part with no questions. */
-    if (err && asked)
-        memset(asked, 0, ranks * sizeof *asked);
     tac_halo_failed(halo, err);
-    const enum tac_err heard =
-        asked && asking ? tac_exchange(ctx, question, asked, sizeof *question, &questions, asking) : TAC_ERR_RUN;
-    if (!err && !heard)
+    err = tac_agree(ctx, err);
+    if (err == TAC_OK)
+        err = tac_exchange(ctx, question, asked, sizeof *question, &questions, asking);
+    if (err == TAC_OK)
         err = promise(halo, asking, questions);
     halo->changed = true;
     tac_halo_link(halo);
@@ -294,5 +292,5 @@ done:
     free(fill);
     free(question);
     free(questions);
-    return err ? err : heard;
+    return err;
 }

@@ -290,7 +290,7 @@ def campaign(options, home, draw, begin):
                 tally["ranks %d" % case.ranks] += 1
                 places.add(tuple(fault[:4]))
             if log:
-                print(case.name, rank, n, r.code, " ".join(fault or ["-"]), "|", " ".join(r.sentences), "|", what or "", file=log, flush=True)
+                print(case.name, rank, n, r.code, "gives up" if r.aborted else "ends", " ".join(fault or ["-"]), "|", " ".join(r.sentences), "|", what or "", file=log, flush=True)
             if options.only:
                 print("exit code %s, %s\n%s\n%s\nfault: %s" % (r.code, r.folder, r.err, what, with_lines(fault or [])))
         if not options.only:

@@ -31,6 +31,13 @@ static bool tame_strings(json_t *object)
     return true;
 }
 
+json_t *tac_json_value(const char *text, json_error_t *error, bool *no_memory)
+{
+    json_t *value = tac_json_read_text(text, strlen(text), JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, error);
+    *no_memory = value == NULL && tac_json_no_memory(error);
+    return value;
+}
+
 /* A small JSON file of ours: an object whose "format" begins with `format`.  *there false: no such file.  writer: for
  * the sentence about another file. */
 static enum tac_err read_object(struct tac_ctx *ctx, const char *dir, const char *name, const char *format, bool *there,
