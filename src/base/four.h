@@ -13,12 +13,18 @@ typedef long long tac_four_mask __attribute__((vector_size(32)));
 
 /* Of a function: it is also made for machines with vectors of four doubles, and the one that fits is called.  The
  * operations are the same in both, so the bits are. (clang refuses vector arguments in such versions, even inlined; it
- * makes one.) */
+ * makes one.)  TAC_MORE_VERSIONS: and for machines that have 32 registers for such vectors, where 16 are too few. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__AVX2__) &&                           \
     !defined(__SANITIZE_ADDRESS__)
 #define TAC_VERSIONS __attribute__((target_clones("avx2", "default")))
 #else
 #define TAC_VERSIONS
+#endif
+#if defined(__x86_64__) && defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__) && !defined(__AVX2__) &&         \
+    !defined(__SANITIZE_ADDRESS__)
+#define TAC_MORE_VERSIONS __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
+#else
+#define TAC_MORE_VERSIONS TAC_VERSIONS
 #endif
 
 #define TAC_FOUR_INLINE static inline __attribute__((always_inline))

@@ -86,7 +86,7 @@ static double least_of(const double m[2][2][2])
     return lambda;
 }
 
-TAC_VERSIONS
+TAC_MORE_VERSIONS
 static bool holds(const struct tac_candidates *c, const double *start, const struct tac_patch *patch,
                   const tac_lid *vertex)
 {

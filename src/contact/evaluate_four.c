@@ -75,9 +75,9 @@ TAC_FOUR_INLINE tac_four guards(const tac_four x[4][3])
     return tac_four_all(0x1p-44) * size;
 }
 
-TAC_VERSIONS int tac_pairs_evaluate_four(const struct tac_vertex_state *state, const struct tac_scripts *scripts,
-                                         struct tac_pair *const p[4], const double silent_over[4], double bound[4],
-                                         tac_time t)
+TAC_MORE_VERSIONS int tac_pairs_evaluate_four(const struct tac_vertex_state *state, const struct tac_scripts *scripts,
+                                              struct tac_pair *const p[4], const double silent_over[4], double bound[4],
+                                              tac_time t)
 {
     const enum tac_pair_type type = (enum tac_pair_type)p[0]->type;
     tac_four x[4][3], over;

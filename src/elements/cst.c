@@ -120,10 +120,9 @@ static void convex(const void *record, const double *rest, const double (*x)[3],
 
 /* n elements from c on, 1 to 4. */
 static inline __attribute__((always_inline)) void four(const struct tac_cst *c, int n, double h,
-                                                       const struct tac_pos *restrict pos, struct tac_vel *restrict vel,
-                                                       struct four_book *sum)
+                                                       const struct tac_pos *restrict pos, tac_four j[3][3])
 {
-    tac_four x[3][3], b00, b01, b11, ha, hb, j[3][3];
+    tac_four x[3][3], b00, b01, b11, ha, hb;
     const struct tac_cst *q[FOUR] = {c, c + (n > 1 ? 1 : 0), c + (n > 2 ? 2 : 0), c + (n > 3 ? 3 : 0)};
     const tac_lid *const stencil[FOUR] = STENCILS;
     gather(x, pos, stencil, 3);
@@ -133,25 +132,23 @@ static inline __attribute__((always_inline)) void four(const struct tac_cst *c, 
     ha = h * LANES(a);
     hb = h * LANES(b);
     tac_four_cst(b00, b01, b11, ha, hb, x, j);
-    scatter(vel, stencil, n, 3, j, sum);
 }
 
-TAC_VERSIONS
+TAC_MORE_VERSIONS
 static void tick(const void *record, size_t count, double h, const struct tac_pos *restrict pos,
                  struct tac_vel *restrict vel, struct tac_book *book)
 {
     const struct tac_cst *c = record;
     struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
-    IN_FOURS(count, i, e, four(&c[i], e, h, pos, vel, &sum));
+    IN_TURNS(c, count, 3, i, n, four(&c[i], n, h, pos, j));
     close_book(book, &sum);
 }
 
 /* n dampers from c on, 1 to 4, and what they remember. */
 static inline __attribute__((always_inline)) void four_dampers(const struct tac_cst_damper *c, double *last, int n,
-                                                               const struct tac_pos *restrict pos,
-                                                               struct tac_vel *restrict vel, struct four_book *sum)
+                                                               const struct tac_pos *restrict pos, tac_four j[3][3])
 {
-    tac_four x[3][3], strains[3], j[3][3];
+    tac_four x[3][3], strains[3];
     const struct tac_cst_damper *q[FOUR] = {c, c + (n > 1 ? 1 : 0), c + (n > 2 ? 2 : 0), c + (n > 3 ? 3 : 0)};
     const tac_lid *const stencil[FOUR] = STENCILS;
     gather(x, pos, stencil, 3);
@@ -160,27 +157,25 @@ static inline __attribute__((always_inline)) void four_dampers(const struct tac_
     tac_four_cst_damper(LANES(b00), LANES(b01), LANES(b11), LANES(a), LANES(b), LANES(most), x, strains, j);
     for (int k = 0; k < 3; k++)
         keep(last + k, 3, n, strains[k]);
-    scatter(vel, stencil, n, 3, j, sum);
 }
 
-TAC_VERSIONS
+TAC_MORE_VERSIONS
 static void tick_dampers(const void *damper, double *last, size_t count, const struct tac_pos *restrict pos,
                          struct tac_vel *restrict vel, struct tac_book *book)
 {
     const struct tac_cst_damper *c = damper;
     struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
-    IN_FOURS(count, i, e, four_dampers(&c[i], &last[3 * i], e, pos, vel, &sum));
+    IN_TURNS(c, count, 3, i, n, four_dampers(&c[i], &last[3 * i], n, pos, j));
     close_book(book, &sum);
 }
 
 /* n elements from c on, the i-th plastic ones. */
 static inline __attribute__((always_inline)) void four_plastic(const struct tac_cst *c, size_t i, int n,
                                                                const struct tac_flowing *f,
-                                                               const struct tac_pos *restrict pos,
-                                                               struct tac_vel *restrict vel, struct four_book *sum)
+                                                               const struct tac_pos *restrict pos, tac_four j[3][3])
 {
     const tac_four none = {0, 0, 0, 0};
-    tac_four x[3][3], rest[3], j[3][3], loss;
+    tac_four x[3][3], rest[3], loss;
     const struct tac_cst *q[FOUR] = {c, c + (n > 1 ? 1 : 0), c + (n > 2 ? 2 : 0), c + (n > 3 ? 3 : 0)};
     const tac_lid *const stencil[FOUR] = STENCILS;
     gather(x, pos, stencil, 3);
@@ -191,16 +186,15 @@ static inline __attribute__((always_inline)) void four_plastic(const struct tac_
     for (int k = 0; k < 3; k++)
         keep(&f->rest[3 * i + (size_t)k], 3, n, rest[k]);
     enter_flow(f->lost, &f->mine[i], n, loss);
-    scatter(vel, stencil, n, 3, j, sum);
 }
 
-TAC_VERSIONS
+TAC_MORE_VERSIONS
 static void tick_plastic(const void *record, size_t count, const struct tac_flowing *f,
                          const struct tac_pos *restrict pos, struct tac_vel *restrict vel, struct tac_book *book)
 {
     const struct tac_cst *c = record;
     struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
-    IN_FOURS(count, i, e, four_plastic(&c[i], i, e, f, pos, vel, &sum));
+    IN_TURNS(c, count, 3, i, n, four_plastic(&c[i], i, n, f, pos, j));
     close_book(book, &sum);
 }
 

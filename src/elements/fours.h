@@ -98,6 +98,25 @@ static inline __attribute__((always_inline)) void scatter(struct tac_vel *restri
     enter(sum, work);
 }
 
+/* Where n elements, 1 to 4, have their vertices; their records are `size` bytes apart from `first` on. Past the last
+ * one it is the first again. */
+static inline __attribute__((always_inline)) void stencils(const tac_lid *stencil[FOUR], const void *first, size_t size,
+                                                           int n)
+{
+    for (int l = 0; l < FOUR; l++)
+        stencil[l] = (const void *)((const char *)first + (l < n ? (size_t)l : 0) * size);
+}
+
+/* The same as scatter() for these elements. */
+static inline __attribute__((always_inline)) void scatter_from(struct tac_vel *restrict vel, const void *first,
+                                                               size_t size, int n, int k, tac_four j[][3],
+                                                               struct four_book *sum)
+{
+    const tac_lid *stencil[FOUR];
+    stencils(stencil, first, size, n);
+    scatter(vel, stencil, n, k, j, sum);
+}
+
 /* The same for pairs of vertices: j on the first, -j on the second. */
 static inline __attribute__((always_inline)) void scatter_pairs(struct tac_vel *restrict vel,
                                                                 const tac_lid *const stencil[FOUR], int n,
@@ -125,6 +144,31 @@ static inline __attribute__((always_inline)) void scatter_pairs(struct tac_vel *
         const int n = (int)((count)-i);                                                                                \
         call;                                                                                                          \
     }
+
+/* The same for elements of `nodes` vertices, whose records begin at `first`: `call` leaves their impulses in j, and
+ * they are kicked one turn of the loop later.  So the kicks, which are many loads and stores, run beside the arithmetic
+ * of the next elements, which does not wait for them. */
+#define IN_TURNS(first, count, nodes, i, n, call)                                                                      \
+    do {                                                                                                               \
+        tac_four line[2][nodes][3];                                                                                    \
+        size_t i = 0;                                                                                                  \
+        for (; i + FOUR <= (count); i += FOUR) {                                                                       \
+            enum { n = FOUR };                                                                                         \
+            tac_four j[nodes][3];                                                                                      \
+            call;                                                                                                      \
+            memcpy(line[i / FOUR % 2], j, sizeof j);                                                                   \
+            if (i > 0)                                                                                                 \
+                scatter_from(vel, &(first)[i - FOUR], sizeof *(first), n, nodes, line[(i / FOUR + 1) % 2], &sum);      \
+        }                                                                                                              \
+        if (i > 0)                                                                                                     \
+            scatter_from(vel, &(first)[i - FOUR], sizeof *(first), FOUR, nodes, line[(i / FOUR + 1) % 2], &sum);       \
+        if (i < (count)) {                                                                                             \
+            const int n = (int)((count)-i);                                                                            \
+            tac_four j[nodes][3];                                                                                      \
+            call;                                                                                                      \
+            scatter_from(vel, &(first)[i], sizeof *(first), n, nodes, j, &sum);                                        \
+        }                                                                                                              \
+    } while (0)
 
 /* Four numbers of memory, `step` apart; past the n-th the first is repeated. */
 static inline __attribute__((always_inline)) tac_four recall(const double *p, int step, int n)

@@ -73,15 +73,28 @@ static inline void NAME(cst)(REAL b00, REAL b01, REAL b11, REAL ha, REAL hb, con
     NAME(cst_push)(b00, b01, b11, ha, hb, f0, f1, e, j);
 }
 
-/* Angle of the point (x, y), -pi..pi, to a few ulp; 0 at the origin.  Halved twice, tan(a/2) = y / (r + |x|), it is at
- * most pi/8, where a polynomial in the square serves (interpolated at Chebyshev points of 0 .. tan^2(pi/8); error
- * 3e-18). Without branches, so that four go side by side. */
-static inline REAL NAME(angle)(REAL y, REAL x)
+/* Angle of the point (x, y), -pi..pi, to a few ulp; 0 at the origin.  Halved twice it is at most pi/8, where a
+ * polynomial in the square of its tangent serves (interpolated at Chebyshev points of 0 .. tan^2(pi/8); error 3e-18).
+ * Without branches, so that four go side by side.  In three steps, because each is a chain of operations of which one
+ * waits for the other; loops take them for different elements at a time.
+ *
+ * The tangent of half the angle, of |x| in the place of x: y / (r + |x|). */
+static inline REAL NAME(half_tangent)(REAL y, REAL x)
 {
     REAL zero = x * 0, size = SELECT(x < zero, -x, x) + SQRT(x * x + y * y);
-    REAL t = SELECT(size > zero, y / size, zero);
-    t = t / (1 + SQRT(1 + t * t));
-    REAL u = t * t;
+    return SELECT(size > zero, y / size, zero);
+}
+
+/* Of half of an angle whose tangent is t. */
+static inline REAL NAME(halved_tangent)(REAL t)
+{
+    return t / (1 + SQRT(1 + t * t));
+}
+
+/* The angle, from the tangent t of its quarter. */
+static inline REAL NAME(whole_angle)(REAL t, REAL y, REAL x)
+{
+    REAL zero = x * 0, u = t * t;
     REAL p = 0x1.36fe6ceac2341p-5 - 0x1.23af4c132d343p-6 * u;
     p = -0x1.9c78017ec5211p-5 + u * p;
     p = 0x1.def98ad7a0823p-5 + u * p;
@@ -97,13 +110,20 @@ static inline REAL NAME(angle)(REAL y, REAL x)
     return SELECT(x < zero, turned, a);
 }
 
+static inline REAL NAME(angle)(REAL y, REAL x)
+{
+    return NAME(whole_angle)(NAME(halved_tangent)(NAME(half_tangent)(y, x)), y, x);
+}
+
 /* Two triangles at an edge: the edge e, the opposite vertices a and b from its start, the triangles' normals n1, n2
- * (twice the areas long), ee = |e|^2, and what the angle is computed from. */
+ * (twice the areas long), ee = |e|^2, and turn and across, from which fold_point() makes length = |e| and the point
+ * (across, rise) whose angle is the dihedral one. */
 struct NAME(fold) {
-    REAL e[3], a[3], b[3], n1[3], n2[3], ee, turn, across;
+    REAL e[3], a[3], b[3], n1[3], n2[3], ee, turn, across, length, rise;
 };
 
-static inline void NAME(fold)(const REAL x[4][3], struct NAME(fold) * f)
+/* All but length and rise, which take a root and a division. */
+static inline void NAME(fold_triangles)(const REAL x[4][3], struct NAME(fold) * f)
 {
     REAL c[3];
     for (int k = 0; k < 3; k++) {
@@ -119,11 +139,24 @@ static inline void NAME(fold)(const REAL x[4][3], struct NAME(fold) * f)
     f->across = NAME(dot)(f->n1, f->n2);
 }
 
+/* The rest. */
+static inline void NAME(fold_point)(struct NAME(fold) * f)
+{
+    REAL zero = f->ee * 0;
+    f->length = SQRT(f->ee);
+    f->rise = SELECT(f->length > zero, f->turn / f->length, zero);
+}
+
+static inline void NAME(fold)(const REAL x[4][3], struct NAME(fold) * f)
+{
+    NAME(fold_triangles)(x, f);
+    NAME(fold_point)(f);
+}
+
 /* Dihedral angle, 0 when flat, positive when the opposite vertices are behind the normals. */
 static inline REAL NAME(fold_angle)(const struct NAME(fold) * f)
 {
-    REAL length = SQRT(f->ee), zero = length * 0;
-    return NAME(angle)(SELECT(length > zero, f->turn / length, zero), f->across);
+    return NAME(angle)(f->rise, f->across);
 }
 
 /* `size` times the gradient of the angle, on all four vertices. The smaller |n|^2, 0 if a triangle has collapsed: it
@@ -132,7 +165,7 @@ static inline REAL NAME(fold_push)(REAL size, const struct NAME(fold) * f, REAL 
 {
     REAL nn1 = NAME(dot)(f->n1, f->n1), nn2 = NAME(dot)(f->n2, f->n2), zero = f->ee * 0;
     /* d theta/d x2 = -|e| n1/|n1|^2, likewise x3; the edge's vertices balance force and torque. */
-    size = size * SQRT(f->ee);
+    size = size * f->length;
     REAL least = SELECT(nn1 < nn2, nn1, nn2);
     REAL one = zero + 1, ok1 = SELECT(least > zero, nn1, one), ok2 = SELECT(least > zero, nn2, one);
     REAL ok_e = SELECT(least > zero, f->ee, one);

@@ -83,7 +83,7 @@ static inline __attribute__((always_inline)) void four(const struct tac_spring *
     scatter_pairs(vel, stencil, n, j, sum);
 }
 
-TAC_VERSIONS
+TAC_MORE_VERSIONS
 static void tick(const void *record, size_t count, double h, const struct tac_pos *restrict pos,
                  struct tac_vel *restrict vel, struct tac_book *book)
 {
@@ -107,7 +107,7 @@ static inline __attribute__((always_inline)) void four_dampers(const struct tac_
     scatter_pairs(vel, stencil, n, j, sum);
 }
 
-TAC_VERSIONS
+TAC_MORE_VERSIONS
 static void tick_dampers(const void *damper, double *last, size_t count, const struct tac_pos *restrict pos,
                          struct tac_vel *restrict vel, struct tac_book *book)
 {
@@ -134,7 +134,7 @@ static inline __attribute__((always_inline)) void four_plastic(const struct tac_
     scatter_pairs(vel, stencil, n, j, sum);
 }
 
-TAC_VERSIONS
+TAC_MORE_VERSIONS
 static void tick_plastic(const void *record, size_t count, const struct tac_flowing *f,
                          const struct tac_pos *restrict pos, struct tac_vel *restrict vel, struct tac_book *book)
 {

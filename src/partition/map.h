@@ -77,7 +77,8 @@ static inline __attribute__((always_inline)) tac_four tac_map_kick(struct tac_ve
 {
     tac_four v;
     memcpy(&v, vel, sizeof v);
-    tac_four d = __builtin_shufflevector(v, v, 3, 3, 3, 3) * j;
+    const double w = vel->w; /* loaded by itself: cheaper than to spread what is in a register */
+    tac_four d = (tac_four){w, w, w, w} * j;
     tac_four work = j * (v + .5 * d);
     v += d;
     memcpy(vel, &v, sizeof v);

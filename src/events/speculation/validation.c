@@ -99,7 +99,7 @@ TAC_FOUR_INLINE double chords_change(const struct tac_move *const move[4], bool 
 
 /* Where candidates [0, count) may have moved in the pass, count at most TOGETHER.  Apart from the looks, whose branches
  * follow from these numbers: a branch that was foreseen wrongly costs all that its condition is computed from. */
-TAC_VERSIONS
+TAC_MORE_VERSIONS
 static void measure(const struct tac_sim *sim, struct tac_candidate *q, size_t count, tac_time end, struct motion *m)
 {
     const double window_s = tac_seconds(sim, end - sim->paths.start);
