@@ -126,6 +126,18 @@ struct tac_active {
     struct tac_friction *friction; /* owned; NULL: none rubs */
 };
 
+/* Fetches what a look at a candidate asks of its pair into the cache; slot -1: it has none. */
+static inline void tac_pair_fetch(const struct tac_active *active, int32_t slot)
+{
+    if (slot < 0)
+        return;
+    const char *p = (const char *)&active->pair[slot];
+    __builtin_prefetch(p, 1);
+    __builtin_prefetch(p + offsetof(struct tac_pair, d_least), 1);
+    __builtin_prefetch(p + offsetof(struct tac_pair, form), 1);
+    __builtin_prefetch(p + offsetof(struct tac_pair, births), 1);
+}
+
 /* ---- slots.c ---- */
 /* Local. Lays the pairs in the order of their keys if many came since, between passes.  Then *slot (owned by the
  * caller) tells the new slot of each old one; else it is NULL. */

@@ -304,7 +304,7 @@ TAC_FOUR_INLINE void anchors(struct tac_friction *f, const struct tac_pair *p, s
             j[c] *= share;
         size = sqrt(tac_dot(j, j));
     }
-    g->budget -= fmin(g->budget, size);
+    g->budget -= size < g->budget ? size : g->budget;
 }
 
 /* Is t a multiple of the period? */
@@ -340,7 +340,8 @@ TAC_FOUR_INLINE void rub(struct tac_active *active, const struct tac_friction_en
             g->stock[0] = 0;
         }
         g->stock[0] += impulse;
-        g->budget = fmin(g->budget + law->friction * impulse, law->friction * (g->stock[0] + g->stock[1]));
+        const double earned = g->budget + law->friction * impulse, most = law->friction * (g->stock[0] + g->stock[1]);
+        g->budget = earned < most ? earned : most;
         anchors(f, p, g, first, slip, kick->j);
     }
     tac_cross(kick->couple, g->p, kick->j);
@@ -348,6 +349,7 @@ TAC_FOUR_INLINE void rub(struct tac_active *active, const struct tac_friction_en
     kick->pair = first->pair;
     kick->open = false;
     kick->count = p->count;
+    kick->here = !p->shared && !tac_pair_is_limit((enum tac_pair_type)p->type);
     memcpy(kick->v, p->v, sizeof kick->v);
     memcpy(kick->w, p->near.w, sizeof kick->w);
 }

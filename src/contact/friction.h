@@ -66,6 +66,7 @@ struct tac_friction_kick {
     int32_t pair;
     bool open;     /* its layer groups have entries, from which the rest is still to be computed */
     uint8_t count; /* vertices */
+    uint8_t here;  /* they are all of this rank: nobody else has a part in the pair */
     tac_lid v[4];
     double w[4];
     tac_time period;  /* the longest of its layer groups that ticked */

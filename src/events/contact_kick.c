@@ -65,7 +65,8 @@ TAC_VERSIONS void tac_friction_apply(struct tac_sim *sim, tac_time t)
             for (int c = 0; c < 3; c++)
                 loss->couple[c] += kick->couple[c];
         }
-        const enum tac_kick how = tac_kick_of(sim, &sim->active.pair[kick->pair]);
+        /* The pair itself has left the cache since it ticked. */
+        const enum tac_kick how = kick->here ? TAC_KICK_DECIDED : tac_kick_of(sim, &sim->active.pair[kick->pair]);
         for (int k = 0; k < kick->count; k++) {
             const tac_four each = -kick->w[k] * j;
             work += tac_kick_vertex(sim, kick->v[k], t, kick->period, each, how);

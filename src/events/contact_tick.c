@@ -14,6 +14,7 @@
 enum {
     FEW = 3,                /* pairs that four lanes serve better than one after the other */
     CHUNK = 32,             /* layer groups that are evaluated before they tick */
+    AHEAD = 32,             /* layer groups between the one that is fetched and the one that is next */
     MOST_SKIPPED = 1 << 20, /* silent ticks of a layer group at once */
     FORESIGHT = 2 /* ticks of the deepest layer group within which the next one must not be reached inactive */
 };
@@ -74,7 +75,7 @@ static inline void nap(struct tac_sim *sim, struct tac_layer_group *e, struct ta
     if (!(p->speed > 0) || p->shared || t < p->awake || sim->find.mode != TAC_DISCOVER_SPECULATE ||
         active->nap_count == active->nap_capacity)
         return;
-    const double ticks = fmin(room / (2 * p->speed * c->h_s), MOST_SKIPPED);
+    const double all = room / (2 * p->speed * c->h_s), ticks = all < MOST_SKIPPED ? all : MOST_SKIPPED;
     if (!(ticks >= 1))
         return;
     const tac_time skipped = (tac_time)ticks;
@@ -198,7 +199,8 @@ static void tick_group(struct tac_sim *sim, const struct due_group *due, const s
     p->t_tick = t;
 }
 
-/* The pairs of a class are mostly in the order of memory (slots.c), those that came since are not. */
+/* The pairs of a class are mostly in the order of memory (slots.c), those that came since are not.  So a pair is
+ * fetched while those before it tick. */
 static inline void prefetch_pair(const struct tac_sim *sim, const struct tac_layer_group *e)
 {
     const char *p = (const char *)&sim->active.pair[e->pair];
@@ -250,15 +252,21 @@ static void tick_groups(struct tac_sim *sim, struct tac_rate_group *c, tac_time 
 {
     struct due_group due[CHUNK];
     size_t i = 0, j = 0;
+    for (size_t k = 0; k < c->count && k < AHEAD; k++)
+        if (c->group[k].wake <= t)
+            prefetch_pair(sim, &c->group[k]);
     while (i < c->count || j < c->extra_count) {
         int count = 0;
         while (count < CHUNK && (i < c->count || j < c->extra_count)) {
             const bool from_extra =
                 j < c->extra_count && (i >= c->count || tac_groups_before(&c->extra[j], &c->group[i]));
             struct tac_layer_group *e = from_extra ? &c->extra[j++] : &c->group[i++];
+            if (from_extra)
+                prefetch_pair(sim, e);
+            else if (i + AHEAD <= c->count && c->group[i + AHEAD - 1].wake <= t)
+                prefetch_pair(sim, &c->group[i + AHEAD - 1]);
             if (e->wake > t)
                 continue;
-            prefetch_pair(sim, e);
             due[count++] = (struct due_group){e, 0, false};
         }
         evaluate(sim, due, count, t);

@@ -12,6 +12,7 @@
 static const double WANDER = 4; /* deviations */
 enum { SWINGS = 32 };           /* of a vertex about its chord in a window, times 2 pi */
 enum { QUIET_MARGIN = 4, COSTLY_MISSES = 4 };
+enum { FETCHED = 16 }; /* candidates between the one whose pair is fetched and the one that is looked at */
 
 static enum tac_err create(struct tac_sim *sim)
 {
@@ -106,12 +107,14 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
         struct tac_candidate *q = &c->list[k];
         struct tac_pair *p = q->slot >= 0 ? &sim->active.pair[q->slot] : NULL;
         const enum tac_pair_type type = (enum tac_pair_type)q->type;
+        if (k + FETCHED < c->known)
+            tac_pair_fetch(&sim->active, q[FETCHED].slot);
         q->d = q->d_end;
         const bool silent = was_silent(sim, q->slot);
         /* In the next window its vertices will leave their chords about as far as in this one. */
         double deviation = 0;
         for (int i = 0; i < q->count; i++)
-            deviation = fmax(deviation, c->move[q->v[i]].deviation);
+            deviation = c->move[q->v[i]].deviation > deviation ? c->move[q->v[i]].deviation : deviation;
         const double wander = WANDER * deviation, soon = q->next + soon_after(q) + wander;
         bool approaching =
             (p == NULL || (!deepens && p->depth < p->form.bottom)) && q->d - 2 * ahead * q->change < soon;

@@ -107,6 +107,7 @@ static void measure(const struct tac_sim *sim, struct tac_candidate *q, size_t c
         const enum tac_pair_type type = (enum tac_pair_type)q->type;
         const struct tac_move *move[4] = {NULL};
         double deviation[2] = {0, 0}, speed[2] = {0, 0};
+        tac_pair_fetch(&sim->active, q->slot);
         for (int i = 0; i < q->count; i++)
             move[i] = &sim->view.candidates->move[q->v[i]];
         if (type <= TAC_PAIR_EDGE_EDGE) {

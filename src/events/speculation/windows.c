@@ -148,6 +148,12 @@ void tac_windows_adapt(struct tac_sim *sim, int attempts, tac_time asked)
     w->cost = w->cost_s = w->count = 0;
 }
 
+/* Is every coordinate known, and at most so far from the origin? */
+static inline bool is_within(const double x[3], double most)
+{
+    return fabs(x[0]) <= most && fabs(x[1]) <= most && fabs(x[2]) <= most;
+}
+
 bool tac_windows_measure(struct tac_sim *sim, tac_time end, tac_lid *bad, double *wildest)
 {
     struct tac_candidates *c = sim->view.candidates;
@@ -181,14 +187,14 @@ bool tac_windows_measure(struct tac_sim *sim, tac_time end, tac_lid *bad, double
         move->speed = INFINITY;
         if (sim->paths.near[i]) { /* the velocities of its pieces, and the last one */
             tac_sub(turn, sim->state.vel[i].v, line->v);
-            fastest = fmax(sim->paths.speed2[i], tac_dot(turn, turn));
+            fastest = tac_dot(turn, turn);
+            fastest = fastest > sim->paths.speed2[i] ? fastest : sim->paths.speed2[i];
             for (int k = 0; k < 3; k++)
                 turn[k] = move->u[k] / length_s - line->v[k];
             move->speed = sqrt(fastest) + sqrt(tac_dot(turn, turn));
         }
         const double *p = sim->state.pos[i].x;
-        if (!(move->deviation < 1e150) || !(fmax(fmax(fabs(p[0]), fabs(p[1])), fabs(p[2])) <= c->farthest) ||
-            !(fmax(fmax(fabs(to[0]), fabs(to[1])), fabs(to[2])) <= c->farthest)) {
+        if (!(move->deviation < 1e150) || !is_within(p, c->farthest) || !is_within(to, c->farthest)) {
             *bad = i;
             return false;
         }
