@@ -1,162 +1,15 @@
 /* patches_build.c: which patches a body has, and how near the pairs of each are at the start (docs/engine.md,
  * Candidates).
  */
-#include "broadphase/patches.h"
+#include "broadphase/patches_build.h"
 #include "geometry/distance.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    BLOCK = 4,    /* most primitives of a block */
-    SMALLEST = 64 /* primitives of a body: with fewer there is nothing to save */
-};
+enum { SMALLEST = 64 }; /* primitives of a body: with fewer there is nothing to save */
 /* Distances are told up to the thickness and this many skins.  Neighbours that a map of .9 brings nearer to their first
  * layer than the other number of skins are not taken into a patch, because it would never hold. */
 static const double ENOUGH = 10, WANTED = 2.2;
-
-struct build {
-    struct tac_view *view;
-    const struct tac_candidates *c;
-    const struct tac_primitive *primitive; /* of the body */
-    struct tac_patches *out;
-    tac_lid body;
-    int32_t primitive_count;
-    int32_t *begin, *member; /* owned: primitives by block */
-    int32_t (*meeting)[2];   /* owned: blocks whose boxes meet */
-    size_t meeting_count, meeting_capacity;
-    int32_t *beside_begin, *beside; /* owned: the same by block, itself first */
-    int32_t *taken;                 /* owned, (V): the last patch that has a vertex, + 1 */
-    size_t near_count, near_capacity, vertex_count, vertex_capacity;
-};
-
-/* ---- blocks: subtrees of a tree over the start positions ---- */
-
-static void start_box(const struct build *b, const struct tac_primitive *p, struct tac_dop *box)
-{
-    const double reach =
-        .5 * b->view->scene->settings->contact.thickness + b->view->scene->settings->body[b->body].radius + b->c->skin;
-    tac_dop_empty(box);
-    for (int i = 0; i < p->count; i++) {
-        double at[TAC_DOP_AXES];
-        tac_dop_project(&b->view->scene->mesh->x[3 * (size_t)p->v[i]], at);
-        for (int k = 0; k < TAC_DOP_AXES; k++) {
-            box->lo[k] = fmin(box->lo[k], at[k] - reach * tac_dop_length[k]);
-            box->hi[k] = fmax(box->hi[k], at[k] + reach * tac_dop_length[k]);
-        }
-    }
-}
-
-/* Numbers the highest nodes that hold no more than BLOCK primitives; node[], size[]: scratch, one per node. */
-static void number_blocks(struct build *b, const struct tac_tree *tree, int32_t *node, int32_t *size)
-{
-    for (int32_t i = tree->node_count; i-- > 0;) {
-        const int32_t left = tree->node[i].left;
-        size[i] = left < 0 ? 1 : size[left] + size[left + 1];
-        node[i] = -1;
-    }
-    for (int32_t i = 0; i < tree->node_count; i++) {
-        const int32_t left = tree->node[i].left;
-        if (node[i] < 0 && size[i] <= BLOCK)
-            node[i] = b->out->count++;
-        if (left < 0)
-            b->out->of[tree->node[i].primitive] = node[i];
-        else
-            node[left] = node[left + 1] = node[i];
-    }
-}
-
-/* Sorts the primitives by their blocks, and makes the boxes of blocks of theirs. */
-static enum tac_err sort_blocks(struct build *b, const struct tac_dop *box, struct tac_dop *block_box)
-{
-    enum tac_err err;
-    const int32_t *of = b->out->of;
-    TAC_TRY(tac_alloc(b->view->ctx, (size_t)b->out->count + 1, sizeof *b->begin, &b->begin));
-    TAC_TRY(tac_alloc(b->view->ctx, (size_t)b->primitive_count, sizeof *b->member, &b->member));
-    for (int32_t k = 0; k < b->out->count; k++)
-        tac_dop_empty(&block_box[k]);
-    for (int32_t p = 0; p < b->primitive_count; p++)
-        b->begin[of[p]]++;
-    for (int32_t k = 0; k < b->out->count; k++)
-        b->begin[k + 1] += b->begin[k];
-    for (int32_t p = b->primitive_count; p-- > 0;) {
-        struct tac_dop *whole = &block_box[of[p]];
-        b->member[--b->begin[of[p]]] = p;
-        for (int k = 0; k < TAC_DOP_AXES; k++) {
-            whole->lo[k] = fmin(whole->lo[k], box[p].lo[k]);
-            whole->hi[k] = fmax(whole->hi[k], box[p].hi[k]);
-        }
-    }
-done:
-    return err;
-}
-
-static enum tac_err meet(void *context, int32_t block_a, int32_t block_b)
-{
-    enum tac_err err;
-    struct build *b = context;
-    TAC_TRY(tac_grow(b->view->ctx, &b->meeting, &b->meeting_capacity, b->meeting_count + 1, sizeof *b->meeting));
-    b->meeting[b->meeting_count][0] = block_a;
-    b->meeting[b->meeting_count++][1] = block_b;
-done:
-    return err;
-}
-
-/* Which blocks are beside which, as lists by block. */
-static enum tac_err list_meetings(struct build *b)
-{
-    enum tac_err err;
-    const int32_t n = b->out->count;
-    int32_t *begin;
-    TAC_TRY(tac_alloc(b->view->ctx, (size_t)n + 2, sizeof *b->beside_begin, &b->beside_begin));
-    TAC_TRY(tac_alloc(b->view->ctx, (size_t)n + 2 * b->meeting_count, sizeof *b->beside, &b->beside));
-    begin = b->beside_begin + 1; /* [k] is where the next of block k goes, and at last where those of k + 1 begin */
-    for (size_t k = 0; k < b->meeting_count; k++)
-        for (int side = 0; side < 2; side++)
-            begin[b->meeting[k][side] + 1]++;
-    for (int32_t k = 0; k < n; k++)
-        begin[k + 1] += begin[k] + 1;
-    for (int32_t k = 0; k < n; k++)
-        b->beside[begin[k]++] = k;
-    for (size_t k = 0; k < b->meeting_count; k++)
-        for (int side = 0; side < 2; side++)
-            b->beside[begin[b->meeting[k][side]]++] = b->meeting[k][1 - side];
-done:
-    return err;
-}
-
-static enum tac_err make_blocks(struct build *b)
-{
-    enum tac_err err;
-    struct tac_dop *box = NULL, *block_box = NULL;
-    struct tac_tree *tree = NULL, *blocks = NULL;
-    int32_t *node = NULL, *scratch = NULL;
-    const size_t n = (size_t)b->primitive_count;
-    TAC_TRY(tac_alloc(b->view->ctx, n, sizeof *box, &box));
-    TAC_TRY(tac_alloc(b->view->ctx, 2 * n, sizeof *node, &node));
-    TAC_TRY(tac_alloc(b->view->ctx, 2 * n, sizeof *scratch, &scratch));
-    TAC_TRY(tac_alloc(b->view->ctx, n, sizeof *b->out->of, &b->out->of));
-    TAC_TRY(tac_tree_create(b->view->ctx, b->primitive_count, &tree));
-    for (size_t p = 0; p < n; p++)
-        start_box(b, &b->primitive[p], &box[p]);
-    tac_tree_refit(tree, box, scratch);
-    number_blocks(b, tree, node, scratch);
-    tac_tree_destroy(&tree);
-    TAC_TRY(tac_alloc(b->view->ctx, (size_t)b->out->count, sizeof *block_box, &block_box));
-    TAC_TRY(sort_blocks(b, box, block_box));
-    TAC_TRY(tac_tree_create(b->view->ctx, b->out->count, &blocks));
-    tac_tree_refit(blocks, block_box, scratch);
-    int64_t tests = 0;
-    TAC_TRY(tac_tree_overlaps(blocks, blocks, NULL, NULL, meet, b, &tests));
-    TAC_TRY(list_meetings(b));
-done:
-    tac_tree_destroy(&tree);
-    tac_tree_destroy(&blocks);
-    free(box);
-    free(block_box);
-    free(node);
-    free(scratch);
-    return err;
-}
 
 /* ---- how near the pairs of two blocks are, seen along the normal of a patch ---- */
 
@@ -166,7 +19,7 @@ struct flat {
     double radius;             /* of a circle about the middle that holds it, m */
 };
 
-static void flatten(const struct build *b, const struct tac_patch *patch, const struct tac_primitive *p,
+static void flatten(const struct tac_patches_build *b, const struct tac_patch *patch, const struct tac_primitive *p,
                     struct flat *out)
 {
     memset(out, 0, sizeof *out);
@@ -249,10 +102,11 @@ static void lower_by_edges(const struct tac_primitive *p, const struct flat *fp,
 }
 
 /* Lowers *nearest to the least flat distance of the pairs of two blocks. */
-static void lower_by_blocks(const struct build *b, const struct tac_patch *patch, int32_t k, int32_t l, double *nearest)
+static void lower_by_blocks(const struct tac_patches_build *b, const struct tac_patch *patch, int32_t k, int32_t l,
+                            double *nearest)
 {
     const int32_t *mine = &b->member[b->begin[k]], count = b->begin[k + 1] - b->begin[k];
-    struct flat flat[BLOCK];
+    struct flat flat[TAC_PATCH_BLOCK];
     for (int32_t i = 0; i < count; i++)
         flatten(b, patch, &b->primitive[mine[i]], &flat[i]);
     for (int32_t j = b->begin[l]; j < b->begin[l + 1]; j++) {
@@ -276,7 +130,7 @@ static void lower_by_blocks(const struct build *b, const struct tac_patch *patch
 /* What follows from the flat distance of the nearest pair and from how far the patch reaches along its normal (m): a
  * pair is at the start at most sqrt(flat^2 + height^2) apart, and its first layer grows with that distance up to that
  * of the scene. */
-static void measure(const struct build *b, struct tac_patch *patch, double nearest, double height)
+static void measure(const struct tac_patches_build *b, struct tac_patch *patch, double nearest, double height)
 {
     const struct tac_settings *s = b->view->scene->settings;
     const double fraction = s->contact.rest_fraction, bump = .5 * height * height / nearest,
@@ -292,7 +146,7 @@ static void measure(const struct build *b, struct tac_patch *patch, double neare
 /* ---- patches ---- */
 
 /* The axes along the surface of block k. */
-static bool lay_axes(const struct build *b, int32_t k, struct tac_patch *patch)
+static bool lay_axes(const struct tac_patches_build *b, int32_t k, struct tac_patch *patch)
 {
     const double *x = b->view->scene->mesh->x;
     double normal[3] = {0}, *a = patch->axis[0];
@@ -322,7 +176,7 @@ static bool lay_axes(const struct build *b, int32_t k, struct tac_patch *patch)
 }
 
 /* Widens the range of heights over the plane of a patch to the vertices of block l. */
-static void rise(const struct build *b, const struct tac_patch *patch, int32_t l, double range[2])
+static void rise(const struct tac_patches_build *b, const struct tac_patch *patch, int32_t l, double range[2])
 {
     double normal[3];
     tac_cross(normal, patch->axis[0], patch->axis[1]);
@@ -337,7 +191,7 @@ static void rise(const struct build *b, const struct tac_patch *patch, int32_t l
 }
 
 /* Adds the vertices of block l to patch k; false: there would be too many. */
-static enum tac_err add_vertices(struct build *b, int32_t k, int32_t l, bool *fits)
+static enum tac_err add_vertices(struct tac_patches_build *b, int32_t k, int32_t l, bool *fits)
 {
     enum tac_err err = TAC_OK;
     struct tac_patch *patch = &b->out->patch[k];
@@ -370,7 +224,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Moves the centre to the mean of the vertices, and sums what a fit needs. */
-static void finish_patch(const struct build *b, struct tac_patch *patch)
+static void finish_patch(const struct tac_patches_build *b, struct tac_patch *patch)
 {
     const double *x = b->view->scene->mesh->x;
     const tac_lid *v = &b->out->vertex[patch->vertex];
@@ -398,7 +252,7 @@ static void finish_patch(const struct build *b, struct tac_patch *patch)
         patch->near_count = 0;
 }
 
-static enum tac_err make_patch(struct build *b, int32_t k)
+static enum tac_err make_patch(struct tac_patches_build *b, int32_t k)
 {
     enum tac_err err = TAC_OK;
     struct tac_patch *patch = &b->out->patch[k];
@@ -460,14 +314,15 @@ static bool serves(const struct tac_view *view, const struct tac_candidates *c, 
 enum tac_err tac_patches_create(struct tac_view *view, struct tac_candidates *c, tac_lid body)
 {
     enum tac_err err = TAC_OK;
-    struct build b = {.view = view, .c = c, .primitive = &c->primitive[c->primitive_begin[body]], .body = body};
+    struct tac_patches_build b = {
+        .view = view, .c = c, .primitive = &c->primitive[c->primitive_begin[body]], .body = body};
     struct tac_patches *out = NULL;
     b.primitive_count = c->primitive_begin[body + 1] - c->primitive_begin[body];
     if (!serves(view, c, body))
         goto done;
     TAC_TRY(tac_alloc(view->ctx, 1, sizeof *out, &out));
     b.out = out;
-    TAC_TRY(make_blocks(&b));
+    TAC_TRY(tac_patches_blocks(&b));
     TAC_TRY(tac_alloc(view->ctx, (size_t)out->count, sizeof *out->patch, &out->patch));
     TAC_TRY(tac_alloc(view->ctx, (size_t)out->count, 1, &out->state));
     TAC_TRY(tac_alloc(view->ctx, (size_t)view->scene->mesh->vertex_count, sizeof *b.taken, &b.taken));

@@ -1,0 +1,29 @@
+/* patches_build.h: what making the patches of a body works on, in two steps: its blocks, and the patches around them.
+ */
+#ifndef TACTUS_BROADPHASE_PATCHES_BUILD_H
+#define TACTUS_BROADPHASE_PATCHES_BUILD_H
+
+#include "broadphase/patches.h"
+
+enum { TAC_PATCH_BLOCK = 4 }; /* most primitives of a block */
+
+struct tac_patches_build {
+    struct tac_view *view;
+    const struct tac_candidates *c;
+    const struct tac_primitive *primitive; /* of the body */
+    struct tac_patches *out;
+    tac_lid body;
+    int32_t primitive_count;
+    int32_t *begin, *member; /* owned: primitives by block */
+    int32_t (*meeting)[2];   /* owned: blocks whose boxes meet */
+    size_t meeting_count, meeting_capacity;
+    int32_t *beside_begin, *beside; /* owned: the same by block, itself first */
+    int32_t *taken;                 /* owned, (V): the last patch that has a vertex, + 1 */
+    size_t near_count, near_capacity, vertex_count, vertex_capacity;
+};
+
+/* Local. Sorts the primitives of a body into blocks, b->out->of[], and finds for each block those whose boxes meet its
+ * own: begin, member, beside_begin, beside. */
+enum tac_err tac_patches_blocks(struct tac_patches_build *b);
+
+#endif
