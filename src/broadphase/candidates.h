@@ -82,6 +82,13 @@ struct tac_candidates_repair {
     size_t fresh_capacity;
 };
 
+/* What lists have cost, in tests of boxes. */
+struct tac_candidates_cost {
+    int64_t build, repair; /* the list, and its repairs */
+    int64_t looks;         /* at its candidates, over all windows of its life */
+    int64_t spent;         /* all lists and repairs so far */
+};
+
 /* The bodies along x. */
 struct tac_sorted_bodies {
     int32_t *order; /* owned, (bodies): by lower end of their root's sweep along x */
@@ -109,8 +116,7 @@ struct tac_candidates {
     size_t slice_end[17];        /* the list up to slice k may touch before start + (k + 1)/16 of the lifetime */
 
     struct tac_candidates_repair repair;
-    int64_t build_cost, repair_cost; /* of the list and of its repairs, in tests of boxes */
-    int64_t looks;                   /* at its candidates, over all windows of its life */
+    struct tac_candidates_cost cost;
 
     int32_t body_count;
     struct tac_tree **tree;          /* owned, one per body */

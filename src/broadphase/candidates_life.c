@@ -6,7 +6,7 @@ static const double STEP = 1.5; /* of lifetimes */
 /* What it has cost, on the rank where that was most: each rank makes its own part. */
 static enum tac_err cost_of(struct tac_view *view, const struct tac_candidates *c, double *cost)
 {
-    *cost = (double)c->build_cost + (double)c->repair_cost + TAC_LOOK_COST * (double)c->looks;
+    *cost = (double)c->cost.build + (double)c->cost.repair + TAC_LOOK_COST * (double)c->cost.looks;
     if (view->halo && MPI_Allreduce(MPI_IN_PLACE, cost, 1, MPI_DOUBLE, MPI_MAX, view->ctx->comm) != MPI_SUCCESS)
         return tac_fail(view->ctx, TAC_ERR_RUN, "MPI failed while choosing the lifetime of a list");
     return TAC_OK;

@@ -97,7 +97,7 @@ enum tac_err tac_candidates_repair(struct tac_view *view, struct tac_candidates 
         return TAC_OK;
     }
     *done = true;
-    c->repair_cost += ENTRY_COST * (int64_t)c->count;
+    c->cost.repair += ENTRY_COST * (int64_t)c->count;
     take_out(view, c);
     c->found = c->repair.fresh;
     c->capacity_found = c->repair.fresh_capacity;

@@ -211,8 +211,9 @@ enum tac_err tac_candidates_find(struct tac_view *view, struct tac_candidates *c
     if (!err)
         err = keep_active(&search);
     *count = search.count;
-    c->build_cost = search.cost + BOX_COST * (int64_t)c->primitive_begin[c->body_count];
-    c->repair_cost = c->looks = 0;
+    c->cost.build = search.cost + BOX_COST * (int64_t)c->primitive_begin[c->body_count];
+    c->cost.repair = c->cost.looks = 0;
+    c->cost.spent += c->cost.build;
     return err;
 }
 
@@ -222,7 +223,9 @@ enum tac_err tac_candidates_find_changed(struct tac_view *view, struct tac_candi
     enum tac_err err = view->scene->settings->contact.thickness > 0 ? search_changed(&search) : TAC_OK;
     if (!err)
         err = tac_search_flush(&search);
+    const int64_t cost = search.cost + MARK_COST * (int64_t)c->primitive_begin[c->body_count];
     *count = search.count;
-    c->repair_cost += search.cost + MARK_COST * (int64_t)c->primitive_begin[c->body_count];
+    c->cost.repair += cost;
+    c->cost.spent += cost;
     return err;
 }

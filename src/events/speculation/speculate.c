@@ -64,8 +64,10 @@ static enum tac_err go_back(struct tac_sim *sim, const struct tac_validation *va
     TAC_TRY(tac_pass_restore(sim, validation->earliest));
     for (size_t k = 0; k < validation->count && !costly; k++) {
         struct tac_candidate *q = &c->list[validation->miss[k].candidate];
-        if (q->slot >= 0 && sim->active.pair[q->slot].overslept)
+        if (q->slot >= 0 && sim->active.pair[q->slot].overslept) {
+            TAC_TRY(tac_pace_stop(sim, q->slot));
             continue;
+        }
         if (q->slot >= 0 && sim->active.pair[q->slot].depth == sim->active.pair[q->slot].form.bottom)
             continue;
         TAC_TRY(active_more(sim, q, distance_now(sim, q)));
@@ -134,8 +136,11 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
             tac_sweep(type, x, u, q->next + wander, q->tolerance) <= 1) {
             TAC_TRY(active_more(sim, q, near.d));
             /* The speeds of its vertices are not known, which kept no breakpoints; a guess serves. */
-            if (p == NULL)
-                sim->active.pair[q->slot].speed = (q->change + SWINGS * deviation) / sim->windows.last_s;
+            if (p == NULL) {
+                struct tac_pair *fresh = &sim->active.pair[q->slot];
+                *(fresh->shared ? &fresh->seen_speed : &fresh->speed) =
+                    (q->change + SWINGS * deviation) / sim->windows.last_s;
+            }
         } else if (silent) {
             const double first = tac_model_reach(sim->model, &p->form, 1);
             const double margin = QUIET_MARGIN * (q->change + deviation);
@@ -299,6 +304,7 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
     sim->windows.least_period = wanted < validation.period ? wanted : validation.period;
     TAC_TRY(tac_ranks_hold(sim, sort_pairs(sim)));
     TAC_TRY(tac_ranks_hold(sim, look_ahead(sim, (double)tac_windows_ask(sim) / (double)(reached - sim->paths.start))));
+    TAC_TRY(tac_ranks_hold(sim, tac_paces(sim)));
     tac_orders_exchange(sim);
     if (!tac_sim_halo(sim) && wanted == TAC_TIME_NEVER)
         sim->windows.least_period = tac_windows_least(sim); /* less what was dropped */
