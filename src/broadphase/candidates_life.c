@@ -22,8 +22,8 @@ enum tac_err tac_candidates_horizon(struct tac_view *view, struct tac_candidates
         return TAC_OK;
     TAC_TRY(cost_of(view, c, &cost));
     if (reached <= c->end && age < c->horizon / 2) {
-        /* Far too long: a part of what it cost was for nothing.  On several ranks it takes but one vertex. */
-        horizon /= view->halo ? STEP : 2;
+        /* Far too long: a part of what it cost was for nothing. */
+        horizon /= 2;
         c->descent = (struct tac_descent){.shorter = true};
     } else if (cost > 0) {
         horizon *= tac_descent_step(&c->descent, cost / (double)(age > 0 ? age : 1), STEP);

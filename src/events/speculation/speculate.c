@@ -167,12 +167,28 @@ done:
     return err;
 }
 
-/* Some vertices left their trajectory bounds: a repaired list, or *broken stays, and a new one is needed. */
-static enum tac_err mend_list(struct tac_sim *sim, tac_time reached, bool *broken)
+/* Collective, where some rank needs a new list or a repair with others, for vertices that left their bounds. What this
+ * rank has judged stands where its list stays as it was. */
+static enum tac_err mend_together(struct tac_sim *sim, tac_time reached, const struct tac_validation *own,
+                                  struct tac_validation *validation)
 {
-    bool done;
-    const enum tac_err err = tac_candidates_repair(&sim->view, sim->view.candidates, reached - sim->paths.start, &done);
-    *broken = !done;
+    enum tac_err err = TAC_OK;
+    enum tac_repair what = validation->repair;
+    bool touched = true;
+    if (what == TAC_REPAIR_TOGETHER)
+        TAC_TRY(tac_candidates_repair_together(&sim->view, sim->view.candidates, reached - sim->paths.start, &what,
+                                               &touched));
+    if (what == TAC_REPAIR_NOT) {
+        touched = true;
+        TAC_TRY(new_list(sim, reached));
+    }
+    const bool anew = touched || own->repair != TAC_REPAIR_DONE;
+    validation->earliest = own->earliest;
+    validation->bottom = own->bottom;
+    validation->period = own->period;
+    TAC_TRY(tac_validate(sim, reached, validation, anew ? TAC_JUDGE_LIST : TAC_JUDGE_NO_MORE));
+    TAC_TRY(tac_validation_reduce(sim, validation));
+done:
     return err;
 }
 
@@ -198,18 +214,17 @@ static enum tac_err try_pass(struct tac_sim *sim, tac_time end, bool again, stru
     if (tac_sim_halo(sim))
         tac_ranks_close(sim);
     const bool calm = bad < 0 && validation->wildest <= 256 * c->skin;
-    validation->broken = calm && !tac_windows_hold(sim, *reached, false);
-    if (validation->broken)
-        TAC_TRY(mend_list(sim, *reached, &validation->broken));
-    TAC_TRY(tac_validate(sim, *reached, validation,
-                         calm && !validation->broken && !(tac_sim_halo(sim) && tac_ranks_down(sim))));
+    validation->repair = TAC_REPAIR_DONE;
+    if (calm && !tac_windows_hold(sim, *reached, false))
+        TAC_TRY(tac_ranks_hold(sim,
+                               tac_candidates_repair(&sim->view, c, *reached - sim->paths.start, &validation->repair)));
+    const bool able = calm && validation->repair == TAC_REPAIR_DONE && !(tac_sim_halo(sim) && tac_ranks_down(sim));
+    TAC_TRY(tac_validate(sim, *reached, validation, able ? TAC_JUDGE_LIST : TAC_JUDGE_NOTHING));
+    const struct tac_validation own = *validation;
     TAC_TRY(tac_validation_reduce(sim, validation));
     validation->wild = validation->bad >= 0 || validation->wildest > 256 * c->skin;
-    if (!validation->wild && validation->broken) {
-        TAC_TRY(new_list(sim, *reached));
-        TAC_TRY(tac_validate(sim, *reached, validation, true));
-        TAC_TRY(tac_validation_reduce(sim, validation));
-    }
+    if (!validation->wild && validation->repair != TAC_REPAIR_DONE)
+        TAC_TRY(mend_together(sim, *reached, &own, validation));
     sim->books.counters.seconds_discovery += tac_wall_s() - begin_s;
 done:
     return err;

@@ -270,13 +270,16 @@ done:
     return err;
 }
 
-enum tac_err tac_validate(struct tac_sim *sim, tac_time end, struct tac_validation *validation, bool able)
+enum tac_err tac_validate(struct tac_sim *sim, tac_time end, struct tac_validation *validation, enum tac_judge judge)
 {
     enum tac_err err = TAC_OK;
-    validation->count = validation->open_count = 0;
-    validation->earliest = validation->bottom = TAC_TIME_NEVER;
-    validation->period = tac_windows_least(sim);
-    if (able)
+    validation->open_count = 0;
+    if (judge != TAC_JUDGE_NO_MORE) {
+        validation->count = 0;
+        validation->earliest = validation->bottom = TAC_TIME_NEVER;
+        validation->period = tac_windows_least(sim);
+    }
+    if (judge == TAC_JUDGE_LIST)
         TAC_TRY(validate(sim, end, validation));
 done:
     if (!tac_sim_halo(sim))
@@ -302,7 +305,7 @@ enum tac_err tac_validation_reduce(struct tac_sim *sim, struct tac_validation *v
     tell[TAC_TELL_EARLIEST] = -validation->earliest;
     tell[TAC_TELL_BOTTOM] = -validation->bottom;
     tell[TAC_TELL_WILDEST] = wildest;
-    tell[TAC_TELL_BROKEN] = validation->broken;
+    tell[TAC_TELL_BROKEN] = validation->repair;
     tell[TAC_TELL_BAD] = validation->bad >= 0 ? INT64_MAX - validation->bad : -1;
     tell[TAC_TELL_PERIOD] = -validation->period;
     tell[TAC_TELL_COST] = tac_windows_cost(sim);
@@ -310,7 +313,7 @@ enum tac_err tac_validation_reduce(struct tac_sim *sim, struct tac_validation *v
     validation->earliest = -tell[TAC_TELL_EARLIEST];
     validation->bottom = -tell[TAC_TELL_BOTTOM];
     memcpy(&validation->wildest, &tell[TAC_TELL_WILDEST], sizeof validation->wildest);
-    validation->broken = tell[TAC_TELL_BROKEN] != 0;
+    validation->repair = (enum tac_repair)tell[TAC_TELL_BROKEN];
     validation->bad = tell[TAC_TELL_BAD] >= 0 ? INT64_MAX - tell[TAC_TELL_BAD] : -1;
     validation->period = -tell[TAC_TELL_PERIOD];
     sim->windows.cost += (double)tell[TAC_TELL_COST];
