@@ -332,6 +332,10 @@ void tac_scene_destroy(struct tac_scene **scene);
 /* The geometry of a whole scene, from a checkpoint. All pointers are borrowed. */
 struct tac_geometry {
     tac_gid vertex_count, triangle_count, segment_count, tetrahedron_count;
+    /* Where a scene is read in pieces, each rank has some rows alone: from first[] on so many of the vertices,
+     * triangles, segments and tetrahedra, ascending with the ranks. Elsewhere all of them, and these are not looked at.
+     */
+    tac_gid first[4], here[4];
     const double *x;            /* (V, 3) start positions, m */
     const double *mass;         /* (V), kg, to be compared with the scene's; NULL: they are not */
     const tac_gid *triangle;    /* (T, 3) */

@@ -222,6 +222,7 @@ void tac_candidates_destroy(struct tac_candidates **candidates)
     free(c->slice);
     free(c->repair.leaver);
     free(c->repair.left);
+    free(c->repair.heard);
     free(c->repair.marked);
     free(c->repair.fresh);
     free(c->primitive);
@@ -375,10 +376,13 @@ static enum tac_err take_part(struct tac_view *view)
     return tac_agree(view->ctx, err ? err : told);
 }
 
-/* Marks the ghosts that candidates have. */
+/* Marks the ghosts that candidates have, and those that they may have after a repair. */
 static enum tac_err subscribe(struct tac_view *view, const struct tac_candidates *c)
 {
     memset(view->halo->mark, 0, (size_t)view->state->count);
+    for (size_t k = 0; k < c->remote.count; k++) /* repairs may find pairs with them */
+        for (int i = 0; i < c->remote.primitive[k].count; i++)
+            view->halo->mark[c->remote.primitive[k].v[i]] = 2;
     for (size_t k = 0; k < c->count; k++)
         for (int i = 0; i < c->list[k].count; i++)
             view->halo->mark[c->list[k].v[i]] = tac_model_takes_part(view->model, c->list[k].v[i]) ? 1 : 2;
@@ -399,6 +403,7 @@ static enum tac_err make_list(struct tac_view *view, struct tac_candidates *c)
             tac_candidates_boxes(view, c, b, c->remote.primitive, c->remote.begin[b], c->remote.begin[b + 1],
                                  c->remote.box, c->remote.tree[b]);
     }
+    c->remote.fresh = false;
     /* The old list is not needed any more; its memory takes what the search finds. */
     c->found = c->list;
     c->capacity_found = c->capacity;

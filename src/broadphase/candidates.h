@@ -70,16 +70,28 @@ struct tac_remote_primitives {
     int32_t *group;                  /* owned, one per primitive of ours: the published box that holds it */
     uint8_t *outer;                  /* owned, one per primitive of ours: may come near one of another rank */
     struct tac_box *published;       /* owned, (ranks, so many boxes): what holds the primitives of each rank */
+    uint8_t *marked;                 /* owned: in a repair, 1: it has a leaver */
+    size_t marked_capacity;
+    bool fresh; /* some are new: the trees must be built */
 };
 
 /* Repairs of a list (candidates_repair.c). */
 struct tac_candidates_repair {
     size_t leaver_count, leaver_most; /* over leaver_most: too many, and not all told */
     tac_lid *leaver;                  /* owned, (leaver_most): vertices that left their trajectory bounds */
-    uint8_t *left;                    /* owned, (V): 1: a leaver; all 0 between repairs */
-    uint8_t *marked;                  /* owned, one per primitive: 1: it has a leaver */
-    struct tac_candidate *fresh;      /* owned: what a repair finds */
-    size_t fresh_capacity;
+    size_t heard_count, heard_capacity;
+    tac_lid *heard;              /* owned: leavers that are other ranks' */
+    uint8_t *left;               /* owned, (V): 1: a leaver; all 0 between repairs */
+    uint8_t *marked;             /* owned, one per primitive: 1: it has a leaver */
+    struct tac_candidate *fresh; /* owned: what a repair finds */
+    size_t fresh_count, fresh_capacity;
+};
+
+/* What lists have cost, in tests of boxes. */
+struct tac_candidates_cost {
+    int64_t build, repair; /* the list, and its repairs */
+    int64_t looks;         /* at its candidates, over all windows of its life */
+    int64_t spent;         /* all lists and repairs so far */
 };
 
 /* The bodies along x. */
@@ -109,8 +121,7 @@ struct tac_candidates {
     size_t slice_end[17];        /* the list up to slice k may touch before start + (k + 1)/16 of the lifetime */
 
     struct tac_candidates_repair repair;
-    int64_t build_cost, repair_cost; /* of the list and of its repairs, in tests of boxes */
-    int64_t looks;                   /* at its candidates, over all windows of its life */
+    struct tac_candidates_cost cost;
 
     int32_t body_count;
     struct tac_tree **tree;          /* owned, one per body */
@@ -155,10 +166,22 @@ enum tac_err tac_candidates_gather(struct tac_view *view, struct tac_candidates 
  * per time.  The window under way began at `start`; all before `reached` is run; `length`: of windows. */
 enum tac_err tac_candidates_horizon(struct tac_view *view, struct tac_candidates *c, tac_time start, tac_time reached,
                                     tac_time length);
+/* What becomes of a list of which vertices have left their trajectory bounds, from the least to do to the most. */
+enum tac_repair {
+    TAC_REPAIR_DONE,     /* it is repaired, and no other rank is concerned */
+    TAC_REPAIR_TOGETHER, /* others are: tac_candidates_repair_together() */
+    TAC_REPAIR_NOT       /* a whole build serves better, and must follow */
+};
 /* Local. The leavers (c->repair.leaver, at most leaver_most) get new trajectory bounds along move[] over the pass
  * from view->state->now on, of `window` quanta; the list is made what it would be with these, and stays sorted; its
- * known part stays known.  *done false: a whole build serves better, and must follow. */
-enum tac_err tac_candidates_repair(struct tac_view *view, struct tac_candidates *c, tac_time window, bool *done);
+ * known part stays known. */
+enum tac_err tac_candidates_repair(struct tac_view *view, struct tac_candidates *c, tac_time window,
+                                   enum tac_repair *what);
+/* Collective, several ranks, where tac_candidates_repair() said TAC_REPAIR_TOGETHER on some of them and
+ * TAC_REPAIR_NOT on none. *what: TAC_REPAIR_DONE or TAC_REPAIR_NOT, alike on all ranks; *touched: the list of this rank
+ * has changed. */
+enum tac_err tac_candidates_repair_together(struct tac_view *view, struct tac_candidates *c, tac_time window,
+                                            enum tac_repair *what, bool *touched);
 /* Local. Active pairs have other slots now: slot[k] of what had slot k. */
 void tac_candidates_rename(struct tac_candidates *c, const int32_t *slot);
 /* Local. How many candidates (from the list's front) may touch before t. */
@@ -171,6 +194,8 @@ int tac_candidates_slice(const struct tac_candidate *q);
 /* Local. The trajectory bound of vertex v along move[] over a window of window_s that began from_s after the list's
  * start. */
 void tac_candidates_bound(struct tac_view *view, struct tac_candidates *c, tac_lid v, double window_s, double from_s);
+/* Local. The vertex of another rank has another trajectory bound from now on: a leaver in the repair under way. */
+enum tac_err tac_candidates_leave(struct tac_view *view, struct tac_candidates *c, tac_lid v);
 /* Local. Finds into c->found what tac_candidates_find() would find, of the pairs with a leaver (c->repair.left) alone,
  * less those whose active pair is listed.  Boxes and trees are refitted. */
 enum tac_err tac_candidates_find_changed(struct tac_view *view, struct tac_candidates *c, size_t *count);

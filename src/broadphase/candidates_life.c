@@ -6,7 +6,7 @@ static const double STEP = 1.5; /* of lifetimes */
 /* What it has cost, on the rank where that was most: each rank makes its own part. */
 static enum tac_err cost_of(struct tac_view *view, const struct tac_candidates *c, double *cost)
 {
-    *cost = (double)c->build_cost + (double)c->repair_cost + TAC_LOOK_COST * (double)c->looks;
+    *cost = (double)c->cost.build + (double)c->cost.repair + TAC_LOOK_COST * (double)c->cost.looks;
     if (view->halo && MPI_Allreduce(MPI_IN_PLACE, cost, 1, MPI_DOUBLE, MPI_MAX, view->ctx->comm) != MPI_SUCCESS)
         return tac_fail(view->ctx, TAC_ERR_RUN, "MPI failed while choosing the lifetime of a list");
     return TAC_OK;
@@ -22,8 +22,8 @@ enum tac_err tac_candidates_horizon(struct tac_view *view, struct tac_candidates
         return TAC_OK;
     TAC_TRY(cost_of(view, c, &cost));
     if (reached <= c->end && age < c->horizon / 2) {
-        /* Far too long: a part of what it cost was for nothing.  On several ranks it takes but one vertex. */
-        horizon /= view->halo ? STEP : 2;
+        /* Far too long: a part of what it cost was for nothing. */
+        horizon /= 2;
         c->descent = (struct tac_descent){.shorter = true};
     } else if (cost > 0) {
         horizon *= tac_descent_step(&c->descent, cost / (double)(age > 0 ? age : 1), STEP);

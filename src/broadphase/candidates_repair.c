@@ -6,7 +6,8 @@
  * looked for anew (its primitives' boxes have changed, so the search of the changed parts of the trees comes by it),
  * and every other pair stays as it was found.
  */
-#include "broadphase/candidates.h"
+#include "broadphase/remote.h"
+#include "broadphase/search.h"
 #include "geometry/distance.h"
 #include <stdlib.h>
 #include <string.h>
@@ -78,26 +79,12 @@ static void mark(struct tac_candidates *c, uint8_t left)
         c->repair.left[c->repair.leaver[k]] = left;
 }
 
-enum tac_err tac_candidates_repair(struct tac_view *view, struct tac_candidates *c, tac_time window, bool *done)
+/* Looks anew for every pair with a leaver. */
+static enum tac_err find_anew(struct tac_view *view, struct tac_candidates *c)
 {
-    enum tac_err err = TAC_OK;
-    const double window_s = tac_state_seconds(view->state, window), extent = c->extent;
+    enum tac_err err;
     size_t count = 0;
-    *done = false;
-    if (c->repair.leaver_count > c->repair.leaver_most)
-        return TAC_OK;
-    c->from_s = tac_state_seconds(view->state, view->state->now - c->start);
-    for (size_t k = 0; k < c->repair.leaver_count; k++)
-        tac_candidates_bound(view, c, c->repair.leaver[k], window_s, c->from_s);
-    if (c->extent > 2 * extent)
-        return TAC_OK; /* the margins for rounding of all other boxes and pairs were made for a smaller one */
-    mark(c, 1);
-    if (view->halo && !tac_remote_unconcerned(view, c)) {
-        mark(c, 0);
-        return TAC_OK;
-    }
-    *done = true;
-    c->repair_cost += ENTRY_COST * (int64_t)c->count;
+    c->cost.repair += ENTRY_COST * (int64_t)c->count;
     take_out(view, c);
     c->found = c->repair.fresh;
     c->capacity_found = c->repair.fresh_capacity;
@@ -105,15 +92,182 @@ enum tac_err tac_candidates_repair(struct tac_view *view, struct tac_candidates 
     c->repair.fresh = c->found;
     c->repair.fresh_capacity = c->capacity_found;
     c->found = NULL;
-    mark(c, 0);
     for (size_t k = 0; k < c->count; k++)
         if (c->list[k].slot >= 0)
             view->active->pair[c->list[k].slot].listed = 0;
     TAC_TRY(err);
     TAC_TRY(tac_grow(view->ctx, &c->list, &c->capacity, c->count + count, sizeof *c->list));
     enter(c, count);
+    c->repair.fresh_count = count;
     view->counters->candidate_repairs++;
     view->counters->candidates = (int64_t)c->count;
+done:
+    return err;
+}
+
+enum tac_err tac_candidates_repair(struct tac_view *view, struct tac_candidates *c, tac_time window,
+                                   enum tac_repair *what)
+{
+    enum tac_err err;
+    const double window_s = tac_state_seconds(view->state, window), extent = c->extent;
+    *what = TAC_REPAIR_NOT;
+    if (c->repair.leaver_count > c->repair.leaver_most)
+        return TAC_OK;
+    c->from_s = tac_state_seconds(view->state, view->state->now - c->start);
+    for (size_t k = 0; k < c->repair.leaver_count; k++)
+        tac_candidates_bound(view, c, c->repair.leaver[k], window_s, c->from_s);
+    if (c->extent > 2 * extent || (view->halo && !view->model->apart))
+        return TAC_OK; /* the margins for rounding of all other boxes and pairs were made for a smaller one */
+    mark(c, 1);
+    if (view->halo && !tac_remote_unconcerned(view, c)) {
+        *what = TAC_REPAIR_TOGETHER;
+        mark(c, 0);
+        return TAC_OK;
+    }
+    *what = TAC_REPAIR_DONE;
+    err = find_anew(view, c);
+    mark(c, 0);
+    c->repair.leaver_count = 0;
+    return err;
+}
+
+/* ---- several ranks together ---- */
+
+enum { TAG_LEAVERS = 18 };
+
+struct telling {
+    struct tac_view *view;
+    struct tac_candidates *c;
+    double window_s;
+    enum tac_err err;
+};
+
+/* Who hears of a vertex' motions hears that it has left its bound: its place in what they hear of. */
+static size_t tell_leavers(void *self, struct tac_neighbor *n)
+{
+    const struct telling *t = self;
+    size_t count = 0;
+    if (!tac_halo_room(t->view->halo, n, n->give_count * sizeof(int32_t) + 1))
+        return 0;
+    for (size_t i = 0; i < n->give_count; i++)
+        if (t->c->repair.left[n->give[i]])
+            ((int32_t *)n->told)[count++] = (int32_t)i;
+    return count * sizeof(int32_t);
+}
+
+static void hear_leavers(void *self, struct tac_neighbor *n)
+{
+    struct telling *t = self;
+    for (size_t i = 0; i < n->heard_count / sizeof(int32_t) && !t->err; i++) {
+        const tac_lid v = n->need[((const int32_t *)n->heard)[i]];
+        t->err = tac_candidates_leave(t->view, t->c, v);
+        tac_candidates_bound(t->view, t->c, v, t->window_s, t->c->from_s); /* as its owner did */
+    }
+}
+
+enum tac_err tac_candidates_leave(struct tac_view *view, struct tac_candidates *c, tac_lid v)
+{
+    enum tac_err err = TAC_OK;
+    if (c->repair.left[v])
+        return TAC_OK;
+    TAC_TRY(
+        tac_grow(view->ctx, &c->repair.heard, &c->repair.heard_capacity, c->repair.heard_count + 1, sizeof(tac_lid)));
+    c->repair.heard[c->repair.heard_count++] = v;
+    c->repair.left[v] = 1;
+done:
+    return err;
+}
+
+/* Our primitives with leavers, and their boxes (both owned by the caller). */
+static enum tac_err list_changed(struct tac_view *view, struct tac_candidates *c, int32_t **changed,
+                                 struct tac_box **box, size_t *count)
+{
+    enum tac_err err = TAC_OK;
+    const int32_t n = c->primitive_begin[c->body_count];
+    size_t total = 0;
+    *count = 0;
+    for (int32_t p = 0; p < n; p++)
+        total += tac_has_leaver(c, c->primitive[p].v, c->primitive[p].count);
+    TAC_TRY(tac_alloc(view->ctx, total, sizeof **changed, changed));
+    TAC_TRY(tac_alloc(view->ctx, total, sizeof **box, box));
+    for (int32_t p = 0; p < n; p++)
+        if (tac_has_leaver(c, c->primitive[p].v, c->primitive[p].count)) {
+            tac_remote_box(view, c, &c->primitive[p], &(*box)[*count]);
+            (*changed)[(*count)++] = p;
+        }
+done:
+    return err;
+}
+
+/* Collective. Leavers are known to all whom they concern, and what they changed is where it may touch something. */
+static enum tac_err spread(struct tac_view *view, struct tac_candidates *c, double window_s, size_t *added)
+{
+    enum tac_err err;
+    struct telling t = {view, c, window_s, TAC_OK};
+    int32_t *changed = NULL;
+    struct tac_box *box = NULL;
+    struct tac_grown_box *grown = NULL;
+    size_t count = 0, grown_count = 0;
+    *added = 0;
+    tac_halo_exchange(view->halo, TAG_LEAVERS, tell_leavers, hear_leavers, &t);
+    err = t.err ? t.err : view->halo->down;
+    if (!err)
+        err = list_changed(view, c, &changed, &box, &count);
+    TAC_TRY(tac_agree(view->ctx, err));
+    TAC_TRY(tac_remote_grow(view, c, count, changed, box, &grown, &grown_count));
+    TAC_TRY(tac_remote_send_changed(view, c, TAC_OK, count, changed, box, grown, grown_count, added));
+    if (*added)
+        TAC_TRY(tac_remote_arrange(view, c));
+done:
+    free(changed);
+    free(box);
+    free(grown);
+    return err;
+}
+
+/* Does the repaired list have ghosts of whose motions we have not heard so far? They are marked. */
+static bool wants_motions(struct tac_view *view, const struct tac_candidates *c)
+{
+    bool any = false;
+    for (size_t k = 0; k < c->repair.fresh_count; k++)
+        for (int i = 0; i < c->repair.fresh[k].count; i++) {
+            const tac_lid v = c->repair.fresh[k].v[i];
+            if (v < view->scene->mesh->vertex_count || view->halo->mark[v] == 1 ||
+                !tac_model_takes_part(view->model, v))
+                continue;
+            view->halo->mark[v] = 1;
+            any = true;
+        }
+    return any;
+}
+
+enum tac_err tac_candidates_repair_together(struct tac_view *view, struct tac_candidates *c, tac_time window,
+                                            enum tac_repair *what, bool *touched)
+{
+    const double window_s = tac_state_seconds(view->state, window), extent = c->extent;
+    size_t added;
+    int wishes[2] = {0, 0};
+    c->from_s = tac_state_seconds(view->state, view->state->now - c->start);
+    c->repair.heard_count = c->repair.fresh_count = 0;
+    mark(c, 1);
+    enum tac_err err = spread(view, c, window_s, &added);
+    *touched = c->repair.leaver_count + c->repair.heard_count + added > 0;
+    if (!err && *touched)
+        err = find_anew(view, c);
+    mark(c, 0);
+    for (size_t k = 0; k < c->repair.heard_count; k++)
+        c->repair.left[c->repair.heard[k]] = 0;
+    c->repair.leaver_count = 0;
+    TAC_TRY(tac_agree(view->ctx, err));
+    wishes[0] = wants_motions(view, c);
+    wishes[1] = c->extent > 2 * extent; /* the margins for rounding were made for a smaller one */
+    if (MPI_Allreduce(MPI_IN_PLACE, wishes, 2, MPI_INT, MPI_MAX, view->ctx->comm) != MPI_SUCCESS)
+        TAC_TRY(tac_fail(view->ctx, TAC_ERR_RUN, "MPI failed while repairing a list of candidates"));
+    *what = wishes[1] ? TAC_REPAIR_NOT : TAC_REPAIR_DONE;
+    if (wishes[0] && !wishes[1]) {
+        TAC_TRY(tac_agree(view->ctx, tac_halo_subscribe(view->halo)));
+        tac_moves_exchange(view);
+    }
 done:
     return err;
 }

@@ -111,11 +111,53 @@ static bool refit_body(struct tac_view *view, struct tac_candidates *c, tac_lid 
     return any;
 }
 
+/* The same of the remote primitives of body b. */
+static bool refit_remote(struct tac_view *view, struct tac_candidates *c, tac_lid b)
+{
+    const int32_t begin = c->remote.begin[b], end = c->remote.begin[b + 1];
+    struct tac_tree *tree = c->remote.tree[b];
+    bool any = false;
+    if (end == begin)
+        return false;
+    for (int32_t p = begin; p < end; p++) {
+        const struct tac_primitive *q = &c->remote.primitive[p];
+        c->remote.marked[p] = tac_has_leaver(c, q->v, q->count);
+        any |= c->remote.marked[p];
+        if (c->remote.marked[p] && !c->remote.fresh)
+            tac_candidates_box(view, c, q, &c->remote.box[p]);
+    }
+    if (c->remote.fresh)
+        tac_candidates_boxes(view, c, b, c->remote.primitive, begin, end, c->remote.box, tree);
+    if (any)
+        tac_tree_refit_changed(tree, &c->remote.box[begin], &c->remote.marked[begin]);
+    else
+        memset(tree->changed, 0, (size_t)tree->node_count);
+    return any;
+}
+
+/* Ours that have not changed against what is remote and has. */
+static enum tac_err search_remote_changed(struct tac_search *search)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_candidates *c = search->c;
+    for (tac_lid b = 0; b < c->body_count; b++)
+        for (tac_lid a = 0; a < c->body_count && c->remote.begin[b + 1] > c->remote.begin[b]; a++)
+            if (c->remote.tree[b]->changed[0] && c->tree[a]->count > 0 && !c->still[a] && !c->tree[a]->changed[0] &&
+                sweeps_overlap(c, a, b))
+                TAC_TRY(search_bodies(search, a, b, true));
+done:
+    return err;
+}
+
 static enum tac_err search_changed(struct tac_search *search)
 {
     enum tac_err err = TAC_OK;
     struct tac_candidates *c = search->c;
     int32_t changed = 0;
+    bool remote = false;
+    for (tac_lid b = 0; b < c->body_count && c->remote.count; b++)
+        remote |= refit_remote(search->view, c, b);
+    c->remote.fresh = false;
     /* Those with leavers first in c->sorted.order, so that the trees of all are refitted before any is searched. */
     for (tac_lid b = 0; b < c->body_count; b++) {
         struct tac_tree *tree = c->tree[b];
@@ -139,6 +181,8 @@ static enum tac_err search_changed(struct tac_search *search)
             if (c->remote.count && c->remote.begin[b + 1] > c->remote.begin[b] && sweeps_overlap(c, a, b))
                 TAC_TRY(search_bodies(search, a, b, true));
         }
+    if (remote)
+        TAC_TRY(search_remote_changed(search));
 done:
     return err;
 }
@@ -211,8 +255,9 @@ enum tac_err tac_candidates_find(struct tac_view *view, struct tac_candidates *c
     if (!err)
         err = keep_active(&search);
     *count = search.count;
-    c->build_cost = search.cost + BOX_COST * (int64_t)c->primitive_begin[c->body_count];
-    c->repair_cost = c->looks = 0;
+    c->cost.build = search.cost + BOX_COST * (int64_t)c->primitive_begin[c->body_count];
+    c->cost.repair = c->cost.looks = 0;
+    c->cost.spent += c->cost.build;
     return err;
 }
 
@@ -222,7 +267,9 @@ enum tac_err tac_candidates_find_changed(struct tac_view *view, struct tac_candi
     enum tac_err err = view->scene->settings->contact.thickness > 0 ? search_changed(&search) : TAC_OK;
     if (!err)
         err = tac_search_flush(&search);
+    const int64_t cost = search.cost + MARK_COST * (int64_t)c->primitive_begin[c->body_count];
     *count = search.count;
-    c->repair_cost += search.cost + MARK_COST * (int64_t)c->primitive_begin[c->body_count];
+    c->cost.repair += cost;
+    c->cost.spent += cost;
     return err;
 }

@@ -1,17 +1,9 @@
-/* remote.c: finds the primitives of other ranks that are near those of this rank (docs/distribution.md, Discovery).
- *
- * Every rank publishes a few boxes that hold its primitives while the trajectory bounds hold. The owner of a primitive
- * (by its lowest vertex) sends it to all ranks whose boxes it meets and which do not hold it themselves. The boxes go
- * to all ranks; everything else is sent between neighbours. */
+/* remote.c: brings the primitives of other ranks that are near those of this rank, for a new list of candidates and
+ * for repairs that several ranks make together (docs/distribution.md, Discovery). */
+#include "broadphase/remote.h"
 #include "broadphase/search.h"
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-    BOXES = 64,  /* of a rank */
-    MOVING = 48, /* of those: of primitives that can move */
-    REGROUP = 32
-};
 
 /* A vertex of a remote primitive on its way. */
 struct parcel_vertex {
@@ -27,122 +19,6 @@ struct parcel {
     int32_t v[3];
     int32_t count;
 };
-
-static void box_empty(struct tac_box *box)
-{
-    for (int k = 0; k < 3; k++) {
-        box->lo[k] = INFINITY;
-        box->hi[k] = -INFINITY;
-    }
-}
-
-static void box_merge(struct tac_box *box, const struct tac_box *other)
-{
-    for (int k = 0; k < 3; k++) {
-        box->lo[k] = fmin(box->lo[k], other->lo[k]);
-        box->hi[k] = fmax(box->hi[k], other->hi[k]);
-    }
-}
-
-static bool boxes_meet(const struct tac_box *a, const struct tac_box *b)
-{
-    for (int k = 0; k < 3; k++)
-        if (!(a->lo[k] <= b->hi[k] && b->lo[k] <= a->hi[k]))
-            return false;
-    return true;
-}
-
-/* The box in which the primitive stays while the trajectory bounds hold, with half of a contact's reach around it. */
-static void box_of(const struct tac_view *view, const struct tac_candidates *c, const struct tac_primitive *p,
-                   struct tac_box *box)
-{
-    const double margin =
-        .5 * view->scene->settings->contact.thickness + view->scene->settings->body[p->body].radius + 1e-12 * c->extent;
-    box_empty(box);
-    for (int i = 0; i < p->count; i++) {
-        const struct tac_path_bound *path_bound = &c->path_bound[p->v[i]];
-        const double reach = path_bound->radius + margin;
-        for (int k = 0; k < 3; k++) {
-            const double end = path_bound->x[k] + c->span_s * path_bound->v[k];
-            box->lo[k] = fmin(box->lo[k], fmin(path_bound->x[k], end) - reach);
-            box->hi[k] = fmax(box->hi[k], fmax(path_bound->x[k], end) + reach);
-        }
-    }
-}
-
-/* Can the primitive move? */
-static bool moves(const struct tac_view *view, const struct tac_primitive *p)
-{
-    for (int i = 0; i < p->count; i++)
-        if (!view->model->still[p->v[i]])
-            return true;
-    return false;
-}
-
-/* ---- groups: near primitives share a published box ---- */
-
-struct place {
-    double x[3];
-    double along; /* of x, the coordinate that they are sorted by */
-    int32_t primitive;
-};
-
-static int compare_places(const void *a, const void *b)
-{
-    const struct place *p = a, *q = b;
-    if (p->along != q->along)
-        return p->along < q->along ? -1 : 1;
-    return (p->primitive > q->primitive) - (p->primitive < q->primitive);
-}
-
-/* Halves the longer axis until each box has its share. */
-static void split(struct tac_candidates *c, struct place *place, int32_t n, int first, int boxes)
-{
-    if (boxes == 1 || n <= 1) {
-        for (int32_t k = 0; k < n; k++)
-            c->remote.group[place[k].primitive] = first;
-        return;
-    }
-    double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
-    for (int32_t i = 0; i < n; i++)
-        for (int k = 0; k < 3; k++) {
-            lo[k] = fmin(lo[k], place[i].x[k]);
-            hi[k] = fmax(hi[k], place[i].x[k]);
-        }
-    int axis = hi[1] - lo[1] > hi[0] - lo[0] ? 1 : 0;
-    axis = hi[2] - lo[2] > hi[axis] - lo[axis] ? 2 : axis;
-    for (int32_t i = 0; i < n; i++)
-        place[i].along = place[i].x[axis];
-    qsort(place, (size_t)n, sizeof *place, compare_places);
-    split(c, place, n / 2, first, boxes / 2);
-    split(c, place + n / 2, n - n / 2, first + boxes / 2, boxes - boxes / 2);
-}
-
-static enum tac_err make_groups(struct tac_view *view, struct tac_candidates *c)
-{
-    enum tac_err err = TAC_OK;
-    struct place *place = NULL;
-    const int32_t n = c->primitive_begin[c->body_count];
-    if (c->remote.group == NULL) {
-        TAC_TRY(tac_alloc(view->ctx, (size_t)n, 1, &c->remote.outer));
-        TAC_TRY(tac_alloc(view->ctx, (size_t)n, sizeof *c->remote.group, &c->remote.group));
-    }
-    TAC_TRY(tac_alloc(view->ctx, (size_t)n, sizeof *place, &place));
-    int32_t moving = 0, still = n;
-    for (int32_t p = 0; p < n; p++) {
-        struct tac_box box;
-        struct place *at = &place[moves(view, &c->primitive[p]) ? moving++ : --still];
-        box_of(view, c, &c->primitive[p], &box);
-        for (int k = 0; k < 3; k++)
-            at->x[k] = box.lo[k] + box.hi[k];
-        at->primitive = p;
-    }
-    split(c, place, moving, 0, MOVING);
-    split(c, place + moving, n - moving, MOVING, BOXES - MOVING);
-done:
-    free(place);
-    return err;
-}
 
 /* ---- sending ---- */
 
@@ -186,6 +62,48 @@ static bool concerns(const struct tac_view *view, const struct tac_primitive *p,
     return lowest < view->state->owned;
 }
 
+/* Puts a primitive into the message for a rank, whose part of the outbox begins at vertex `begin`. */
+static enum tac_err put(struct tac_view *view, struct tac_candidates *c, struct outbox *out,
+                        const struct tac_primitive *p, int target, size_t begin)
+{
+    enum tac_err err = TAC_OK;
+    TAC_TRY(tac_grow(view->ctx, &out->parcel, &out->capacity, out->count + 1, sizeof *out->parcel));
+    struct parcel *parcel = &out->parcel[out->count];
+    memset(parcel, 0, sizeof *parcel);
+    parcel->id = p->id;
+    parcel->count = p->count;
+    memcpy(parcel->edge, p->edge, sizeof parcel->edge);
+    for (int k = 0; k < p->count; k++) {
+        TAC_TRY(put_vertex(view, c, out, p->v[k], target, begin));
+        parcel->v[k] = out->place[p->v[k]];
+    }
+    out->count++;
+done:
+    return err;
+}
+
+static enum tac_err outbox_make(struct tac_view *view, struct outbox *out)
+{
+    enum tac_err err;
+    const size_t size = (size_t)view->ctx->size, vertices = (size_t)view->state->count;
+    TAC_TRY(tac_alloc(view->ctx, size, sizeof *out->vertices, &out->vertices));
+    TAC_TRY(tac_alloc(view->ctx, size, sizeof *out->parcels, &out->parcels));
+    TAC_TRY(tac_alloc(view->ctx, vertices, sizeof *out->place, &out->place));
+    TAC_TRY(tac_alloc(view->ctx, vertices, sizeof *out->stamp, &out->stamp));
+done:
+    return err;
+}
+
+static void outbox_free(struct outbox *out)
+{
+    free(out->vertex);
+    free(out->parcel);
+    free(out->vertices);
+    free(out->parcels);
+    free(out->place);
+    free(out->stamp);
+}
+
 static enum tac_err pack_for(struct tac_view *view, struct tac_candidates *c, struct outbox *out, int target,
                              const struct tac_box *published, const struct tac_box *own)
 {
@@ -193,30 +111,19 @@ static enum tac_err pack_for(struct tac_view *view, struct tac_candidates *c, st
     struct tac_box whole;
     const int32_t n = c->primitive_begin[c->body_count];
     const size_t begin = out->vertex_count, parcels = out->count;
-    box_empty(&whole);
-    for (int k = 0; k < BOXES; k++)
-        box_merge(&whole, &published[k]);
+    tac_box_empty(&whole);
+    for (int k = 0; k < TAC_REMOTE_BOXES; k++)
+        tac_box_merge(&whole, &published[k]);
     for (int32_t i = 0; i < n; i++) {
         const struct tac_primitive *p = &c->primitive[i];
         bool meets = false;
-        if (!boxes_meet(&own[i], &whole))
+        if (!tac_boxes_meet(&own[i], &whole))
             continue;
-        for (int k = 0; k < BOXES && !meets; k++)
-            meets = boxes_meet(&own[i], &published[k]);
+        for (int k = 0; k < TAC_REMOTE_BOXES && !meets; k++)
+            meets = tac_boxes_meet(&own[i], &published[k]);
         c->remote.outer[i] |= meets;
-        if (!meets || !concerns(view, p, target))
-            continue;
-        TAC_TRY(tac_grow(view->ctx, &out->parcel, &out->capacity, out->count + 1, sizeof *out->parcel));
-        struct parcel *parcel = &out->parcel[out->count];
-        memset(parcel, 0, sizeof *parcel);
-        parcel->id = p->id;
-        parcel->count = p->count;
-        memcpy(parcel->edge, p->edge, sizeof parcel->edge);
-        for (int k = 0; k < p->count; k++) {
-            TAC_TRY(put_vertex(view, c, out, p->v[k], target, begin));
-            parcel->v[k] = out->place[p->v[k]];
-        }
-        out->count++;
+        if (meets && concerns(view, p, target))
+            TAC_TRY(put(view, c, out, p, target, begin));
     }
     out->vertices[target] = (int64_t)(out->vertex_count - begin);
     out->parcels[target] = (int64_t)(out->count - parcels);
@@ -224,270 +131,200 @@ done:
     return err;
 }
 
+/* For a new list: all that is near each rank. */
 static enum tac_err pack(struct tac_view *view, struct tac_candidates *c, struct outbox *out,
                          const struct tac_box *published, const struct tac_box *own)
 {
     enum tac_err err = TAC_OK;
-    const size_t size = (size_t)view->ctx->size;
     struct tac_box mine, theirs;
-    TAC_TRY(tac_alloc(view->ctx, size, sizeof *out->vertices, &out->vertices));
-    TAC_TRY(tac_alloc(view->ctx, size, sizeof *out->parcels, &out->parcels));
-    TAC_TRY(tac_alloc(view->ctx, (size_t)view->state->count, sizeof *out->place, &out->place));
-    TAC_TRY(tac_alloc(view->ctx, (size_t)view->state->count, sizeof *out->stamp, &out->stamp));
+    TAC_TRY(outbox_make(view, out));
     memset(c->remote.outer, 0, (size_t)c->primitive_begin[c->body_count]);
-    box_empty(&mine);
-    for (int k = 0; k < BOXES; k++)
-        box_merge(&mine, &published[BOXES * view->ctx->rank + k]);
+    tac_box_empty(&mine);
+    for (int k = 0; k < TAC_REMOTE_BOXES; k++)
+        tac_box_merge(&mine, &published[TAC_REMOTE_BOXES * view->ctx->rank + k]);
     for (int r = 0; r < view->ctx->size; r++) {
-        box_empty(&theirs);
-        for (int k = 0; k < BOXES; k++)
-            box_merge(&theirs, &published[BOXES * r + k]);
-        if (r != view->ctx->rank && boxes_meet(&mine, &theirs))
-            TAC_TRY(pack_for(view, c, out, r, &published[BOXES * r], own));
+        tac_box_empty(&theirs);
+        for (int k = 0; k < TAC_REMOTE_BOXES; k++)
+            tac_box_merge(&theirs, &published[TAC_REMOTE_BOXES * r + k]);
+        if (r != view->ctx->rank && tac_boxes_meet(&mine, &theirs))
+            TAC_TRY(pack_for(view, c, out, r, &published[TAC_REMOTE_BOXES * r], own));
     }
+done:
+    return err;
+}
+
+/* What a repair sends: primitives that changed, with their boxes, and the boxes that have grown. */
+struct changes {
+    size_t count, grown_count;
+    const int32_t *primitive;
+    const struct tac_box *box;
+    const struct tac_grown_box *grown;
+};
+
+/* For a repair: what has changed and is near the rank, and what is near its boxes that have grown. */
+static enum tac_err pack_changes_for(struct tac_view *view, struct tac_candidates *c, struct outbox *out, int target,
+                                     const struct changes *changes)
+{
+    enum tac_err err = TAC_OK;
+    const struct tac_box *published = &c->remote.published[TAC_REMOTE_BOXES * target];
+    const size_t begin = out->vertex_count, parcels = out->count;
+    for (size_t i = 0; i < changes->count; i++) {
+        const struct tac_primitive *p = &c->primitive[changes->primitive[i]];
+        bool meets = false;
+        for (int k = 0; k < TAC_REMOTE_BOXES && !meets; k++)
+            meets = tac_boxes_meet(&changes->box[i], &published[k]);
+        if (meets && concerns(view, p, target))
+            TAC_TRY(put(view, c, out, p, target, begin));
+    }
+    bool grew = false;
+    for (size_t k = 0; k < changes->grown_count; k++)
+        grew |= changes->grown[k].rank == target;
+    for (int32_t i = 0; grew && i < c->primitive_begin[c->body_count]; i++) {
+        const struct tac_primitive *p = &c->primitive[i];
+        struct tac_box box;
+        bool meets = false;
+        if (!concerns(view, p, target) || tac_has_leaver(c, p->v, p->count))
+            continue;
+        tac_remote_box(view, c, p, &box);
+        for (size_t k = 0; k < changes->grown_count && !meets; k++)
+            meets = changes->grown[k].rank == target && tac_boxes_meet(&box, &changes->grown[k].box);
+        if (meets)
+            TAC_TRY(put(view, c, out, p, target, begin));
+    }
+    out->vertices[target] = (int64_t)(out->vertex_count - begin);
+    out->parcels[target] = (int64_t)(out->count - parcels);
+done:
+    return err;
+}
+
+static enum tac_err pack_changes(struct tac_view *view, struct tac_candidates *c, struct outbox *out,
+                                 const struct changes *changes)
+{
+    enum tac_err err = TAC_OK;
+    TAC_TRY(outbox_make(view, out));
+    for (int r = 0; r < view->ctx->size; r++)
+        if (r != view->ctx->rank && changes->count + changes->grown_count > 0)
+            TAC_TRY(pack_changes_for(view, c, out, r, changes));
 done:
     return err;
 }
 
 /* ---- receiving ---- */
 
-static enum tac_err unpack(struct tac_view *view, struct tac_candidates *c, const struct parcel_vertex *vertex,
-                           const int64_t *vertices, const struct parcel *parcel, const int64_t *parcels)
+/* What came from all ranks, one behind the other. */
+struct inbox {
+    struct parcel_vertex *vertex; /* owned */
+    struct parcel *parcel;        /* owned */
+    int64_t *vertices, *parcels;  /* owned, (size) */
+};
+
+/* A vertex that is new here, or whose trajectory bound is another one now, counts as a leaver. */
+static enum tac_err take_vertex(struct tac_view *view, struct tac_candidates *c, const struct parcel_vertex *p,
+                                bool repair)
+{
+    enum tac_err err;
+    tac_lid v;
+    TAC_TRY(tac_ghost_add(view->halo, &p->ghost, &v));
+    const bool same = memcmp(c->path_bound[v].x, p->path_bound.x, sizeof p->path_bound.x) == 0 &&
+                      memcmp(c->path_bound[v].v, p->path_bound.v, sizeof p->path_bound.v) == 0 &&
+                      c->path_bound[v].radius == p->path_bound.radius;
+    if (repair && same)
+        return TAC_OK;
+    if (repair)
+        TAC_TRY(tac_candidates_leave(view, c, v));
+    c->path_bound[v] = p->path_bound;
+    c->move[v] = p->move;
+    memcpy(&c->x[3 * (size_t)v], p->x, sizeof p->x);
+    if (!repair || view->halo->mark[v] == 0)
+        view->halo->mark[v] = 2; /* its motion is known in this pass */
+done:
+    return err;
+}
+
+/* Appends what came to the remote primitives; in a repair only what is not among them. */
+static enum tac_err unpack(struct tac_view *view, struct tac_candidates *c, const struct inbox *in, bool repair)
 {
     enum tac_err err = TAC_OK;
     size_t first_vertex = 0, k = 0;
-    c->remote.count = 0;
+    const size_t known = repair ? c->remote.count : 0;
+    c->remote.count = known;
     for (int r = 0; r < view->ctx->size; r++) {
-        for (size_t i = first_vertex; i < first_vertex + (size_t)vertices[r]; i++) {
-            tac_lid v;
-            TAC_TRY(tac_ghost_add(view->halo, &vertex[i].ghost, &v));
-            c->path_bound[v] = vertex[i].path_bound;
-            c->move[v] = vertex[i].move;
-            memcpy(&c->x[3 * (size_t)v], vertex[i].x, sizeof vertex[i].x);
-            view->halo->mark[v] = 2; /* its motion is known in this pass */
-        }
-        for (int64_t i = 0; i < parcels[r]; i++, k++) {
+        for (size_t i = first_vertex; i < first_vertex + (size_t)in->vertices[r]; i++)
+            TAC_TRY(take_vertex(view, c, &in->vertex[i], repair));
+        for (int64_t i = 0; i < in->parcels[r]; i++, k++) {
+            struct tac_primitive p;
+            memset(&p, 0, sizeof p);
+            p.id = in->parcel[k].id;
+            p.count = (uint8_t)in->parcel[k].count;
+            memcpy(p.edge, in->parcel[k].edge, sizeof p.edge);
+            for (int j = 0; j < p.count; j++)
+                p.v[j] = tac_ghost_find(view->halo, in->vertex[first_vertex + (size_t)in->parcel[k].v[j]].ghost.id);
+            p.body = view->scene->mesh->vertex_body[p.v[0]];
+            if (tac_remote_find(c, known, &p) >= 0)
+                continue;
             TAC_TRY(tac_grow(view->ctx, &c->remote.primitive, &c->remote.capacity, c->remote.count + 1,
                              sizeof *c->remote.primitive));
-            struct tac_primitive *p = &c->remote.primitive[c->remote.count++];
-            memset(p, 0, sizeof *p);
-            p->id = parcel[k].id;
-            p->count = (uint8_t)parcel[k].count;
-            memcpy(p->edge, parcel[k].edge, sizeof p->edge);
-            for (int j = 0; j < p->count; j++)
-                p->v[j] = tac_ghost_find(view->halo, vertex[first_vertex + (size_t)parcel[k].v[j]].ghost.id);
-            p->body = view->scene->mesh->vertex_body[p->v[0]];
+            c->remote.primitive[c->remote.count++] = p;
         }
-        first_vertex += (size_t)vertices[r];
+        first_vertex += (size_t)in->vertices[r];
     }
 done:
     return err;
 }
 
-static int compare_primitives(const void *a, const void *b)
+/* Collective. What the outboxes hold goes to its ranks and becomes remote primitives there. */
+static enum tac_err exchange(struct tac_view *view, struct tac_candidates *c, enum tac_err err,
+                             const struct outbox *out, bool repair)
 {
-    const struct tac_primitive *p = a, *q = b;
-    if (p->body != q->body)
-        return p->body < q->body ? -1 : 1;
-    if (p->count != q->count)
-        return p->count > q->count ? -1 : 1;
-    return (p->id > q->id) - (p->id < q->id);
-}
-
-/* An edge or a vertex of a remote primitive. */
-struct feature {
-    tac_lid id;
-    int32_t primitive, k;
-};
-
-static int compare_features(const void *a, const void *b)
-{
-    const struct feature *p = a, *q = b;
-    if (p->id != q->id)
-        return p->id < q->id ? -1 : 1;
-    if (p->primitive != q->primitive)
-        return p->primitive < q->primitive ? -1 : 1;
-    return (p->k > q->k) - (p->k < q->k);
-}
-
-/* The first remote primitive with a feature stands for it. */
-static void place(struct tac_candidates *c, struct feature *list, size_t n, bool edges)
-{
-    if (n)
-        qsort(list, n, sizeof *list, compare_features);
-    for (size_t i = 0; i < n; i++) {
-        struct tac_primitive *p = &c->remote.primitive[list[i].primitive];
-        if (i == 0 || list[i].id != list[i - 1].id)
-            *(edges ? &p->edges : &p->vertices) |= (uint8_t)(1 << list[i].k);
-    }
-}
-
-/* Assigns to one remote primitive each every edge that belongs to no primitive of this rank, and every such vertex that
- * never moves, because its owner leaves it to others to decide about it. */
-static enum tac_err place_features(struct tac_view *view, struct tac_candidates *c)
-{
-    enum tac_err err;
-    struct feature *list = NULL;
-    size_t n = 0;
-    const struct tac_part *part = view->scene->mesh->part;
-    TAC_TRY(tac_alloc(view->ctx, 3 * c->remote.count, sizeof *list, &list));
-    for (size_t i = 0; i < c->remote.count; i++) {
-        const int edges = c->remote.primitive[i].count == 3 ? 3 : c->remote.primitive[i].count == 2 ? 1 : 0;
-        for (int k = 0; k < edges; k++)
-            if (tac_id_find(part->edge_id, view->scene->mesh->topology->edge_count, c->remote.primitive[i].edge[k]) < 0)
-                list[n++] = (struct feature){c->remote.primitive[i].edge[k], (int32_t)i, k};
-    }
-    place(c, list, n, true);
-    n = 0;
-    for (size_t i = 0; i < c->remote.count && view->model->apart; i++)
-        for (int k = 0; k < c->remote.primitive[i].count; k++) {
-            const tac_lid v = c->remote.primitive[i].v[k];
-            /* Of the local mesh' vertices those of hinges alone have no leaf among our primitives. */
-            const bool ours = v < view->scene->mesh->vertex_count && c->taken[v];
-            if (!ours && !tac_model_takes_part(view->model, v))
-                list[n++] = (struct feature){v, (int32_t)i, k};
-        }
-    place(c, list, n, false);
+    struct tac_ctx *ctx = view->ctx;
+    struct inbox in = {NULL, NULL, NULL, NULL};
+    if (!err)
+        err = tac_alloc(ctx, (size_t)ctx->size, sizeof *in.vertices, &in.vertices);
+    if (!err)
+        err = tac_alloc(ctx, (size_t)ctx->size, sizeof *in.parcels, &in.parcels);
+    TAC_TRY(tac_agree(ctx, err));
+    err = tac_exchange(ctx, out->vertex, out->vertices, sizeof *out->vertex, &in.vertex, in.vertices);
+    const enum tac_err second =
+        tac_exchange(ctx, out->parcel, out->parcels, sizeof *out->parcel, &in.parcel, in.parcels);
+    err = err ? err : second;
+    if (!err)
+        err = unpack(view, c, &in, repair);
 done:
-    free(list);
-    return err;
-}
-
-/* Sorts the remote primitives by body, and makes a tree for each body. */
-static enum tac_err arrange(struct tac_view *view, struct tac_candidates *c)
-{
-    enum tac_err err = TAC_OK;
-    const size_t bodies = (size_t)c->body_count;
-    if (c->remote.begin == NULL) {
-        TAC_TRY(tac_alloc(view->ctx, bodies + 1, sizeof *c->remote.begin, &c->remote.begin));
-        TAC_TRY(tac_alloc(view->ctx, bodies, sizeof *c->remote.tree, &c->remote.tree));
-    }
-    if (c->remote.count)
-        qsort(c->remote.primitive, c->remote.count, sizeof *c->remote.primitive, compare_primitives);
-    memset(c->remote.begin, 0, (bodies + 1) * sizeof *c->remote.begin);
-    for (size_t i = 0; i < c->remote.count; i++)
-        c->remote.begin[c->remote.primitive[i].body + 1]++;
-    for (size_t b = 0; b < bodies; b++) {
-        tac_tree_destroy(&c->remote.tree[b]);
-        if (c->remote.begin[b + 1])
-            TAC_TRY(tac_tree_create(view->ctx, c->remote.begin[b + 1], &c->remote.tree[b]));
-        c->remote.begin[b + 1] += c->remote.begin[b];
-    }
-    TAC_TRY(tac_grow(view->ctx, &c->remote.box, &c->remote.box_capacity, c->remote.count, sizeof *c->remote.box));
-    TAC_TRY(tac_grow(view->ctx, &c->scratch, &c->scratch_capacity, c->remote.count, sizeof *c->scratch));
-    TAC_TRY(place_features(view, c));
-done:
+    free(in.vertex);
+    free(in.parcel);
+    free(in.vertices);
+    free(in.parcels);
     return err;
 }
 
 enum tac_err tac_remote_fetch(struct tac_view *view, struct tac_candidates *c)
 {
     enum tac_err err;
-    struct tac_ctx *ctx = view->ctx;
-    const size_t size = (size_t)ctx->size;
-    const int32_t n = c->primitive_begin[c->body_count];
-    struct tac_box *own = NULL, *published = NULL;
-    const double room = c->skin; /* for repairs of lists */
+    struct tac_box *own = NULL;
     struct outbox out = {0};
-    struct parcel_vertex *vertex = NULL;
-    struct parcel *parcel = NULL;
-    int64_t *vertices = NULL, *parcels = NULL;
-    TAC_TRY(tac_alloc(ctx, (size_t)n, sizeof *own, &own));
-    if (c->remote.published == NULL)
-        TAC_TRY(tac_alloc(ctx, BOXES * size, sizeof *c->remote.published, &c->remote.published));
-    published = c->remote.published;
-    TAC_TRY(tac_alloc(ctx, size, sizeof *vertices, &vertices));
-    TAC_TRY(tac_alloc(ctx, size, sizeof *parcels, &parcels));
-    if (c->builds % REGROUP == 0)
-        TAC_TRY(make_groups(view, c));
-    for (int k = 0; k < BOXES; k++)
-        box_empty(&published[BOXES * ctx->rank + k]);
-    for (int32_t p = 0; p < n; p++) {
-        box_of(view, c, &c->primitive[p], &own[p]);
-        box_merge(&published[BOXES * ctx->rank + c->remote.group[p]], &own[p]);
-    }
-    for (int k = 0; k < MOVING; k++)
-        for (int i = 0; i < 3; i++) {
-            published[BOXES * ctx->rank + k].lo[i] -= room;
-            published[BOXES * ctx->rank + k].hi[i] += room;
-        }
-done:
-    /* All ranks agree that they can send before any of them sends. */
-    err = tac_agree(ctx, err);
-    if (!err && MPI_Allgather(MPI_IN_PLACE, 0, MPI_BYTE, published, BOXES * (int)sizeof *published, MPI_BYTE,
-                              ctx->comm) != MPI_SUCCESS)
-        err = tac_fail(ctx, TAC_ERR_RUN, "MPI failed while publishing boxes");
+    err = tac_alloc(view->ctx, (size_t)c->primitive_begin[c->body_count], sizeof *own, &own);
     if (!err)
-        err = pack(view, c, &out, published, own);
-    err = tac_agree(ctx, err);
-    if (!err) {
-        enum tac_err first = tac_exchange(ctx, out.vertex, out.vertices, sizeof *out.vertex, &vertex, vertices);
-        err = tac_exchange(ctx, out.parcel, out.parcels, sizeof *out.parcel, &parcel, parcels);
-        err = first ? first : err;
-        if (!err)
-            err = unpack(view, c, vertex, vertices, parcel, parcels);
-        if (!err)
-            err = arrange(view, c);
-    }
+        err = tac_remote_lay(view, c, own);
+    TAC_TRY(tac_remote_publish(view, c, err));
+    TAC_TRY(exchange(view, c, pack(view, c, &out, c->remote.published, own), &out, false));
+    TAC_TRY(tac_remote_arrange(view, c));
+done:
     free(own);
-    free(out.vertex);
-    free(out.parcel);
-    free(out.vertices);
-    free(out.parcels);
-    free(out.place);
-    free(out.stamp);
-    free(vertex);
-    free(parcel);
-    free(vertices);
-    free(parcels);
+    outbox_free(&out);
     return err;
 }
 
-static bool box_within(const struct tac_box *a, const struct tac_box *b)
+enum tac_err tac_remote_send_changed(struct tac_view *view, struct tac_candidates *c, enum tac_err err, size_t count,
+                                     const int32_t *changed, const struct tac_box *box,
+                                     const struct tac_grown_box *grown, size_t grown_count, size_t *added)
 {
-    for (int k = 0; k < 3; k++)
-        if (!(a->lo[k] >= b->lo[k] && a->hi[k] <= b->hi[k]))
-            return false;
-    return true;
-}
-
-/* Within a box that this rank has published, and in none of another one's. */
-static bool is_private(const struct tac_view *view, const struct tac_candidates *c, const struct tac_box *box)
-{
-    const int me = view->ctx->rank;
-    bool within = false;
-    for (int k = 0; k < MOVING && !within; k++)
-        within = box_within(box, &c->remote.published[BOXES * me + k]);
-    for (int r = 0; r < view->ctx->size && within; r++)
-        for (int k = 0; k < MOVING && r != me && within; k++)
-            within = !boxes_meet(box, &c->remote.published[BOXES * r + k]);
-    return within;
-}
-
-bool tac_remote_unconcerned(const struct tac_view *view, const struct tac_candidates *c)
-{
-    if (c->remote.published == NULL || !view->model->apart)
-        return false;
-    for (int32_t p = 0; p < c->primitive_begin[c->body_count]; p++) {
-        struct tac_box box;
-        if (!tac_has_leaver(c, c->primitive[p].v, c->primitive[p].count))
-            continue;
-        box_of(view, c, &c->primitive[p], &box);
-        if (!is_private(view, c, &box))
-            return false;
-    }
-    return true;
-}
-
-void tac_remote_destroy(struct tac_candidates *c)
-{
-    for (int32_t b = 0; c->remote.tree && b < c->body_count; b++)
-        tac_tree_destroy(&c->remote.tree[b]);
-    free(c->remote.tree);
-    free(c->remote.begin);
-    free(c->remote.box);
-    free(c->remote.primitive);
-    free(c->remote.group);
-    free(c->remote.outer);
-    free(c->remote.published);
+    struct outbox out = {0};
+    const struct changes changes = {count, grown_count, changed, box, grown};
+    const size_t before = c->remote.count;
+    if (!err)
+        err = pack_changes(view, c, &out, &changes);
+    err = exchange(view, c, err, &out, true);
+    *added = c->remote.count - before;
+    outbox_free(&out);
+    return err;
 }

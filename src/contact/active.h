@@ -25,7 +25,8 @@ struct tac_pair {
     double d_least;       /* least distance at the deepest group's ticks since the window's start or the group's birth,
                            * m; infinity: it has not ticked since */
     double deep_last;     /* last_d of the deepest layer group */
-    double speed;         /* bound of its relative speed in the last window that was looked at, m/s; 0: not known */
+    double speed;         /* bound of its relative speed in the last window that was looked at, m/s, which naps go by;
+                           * 0: not known. Of a shared pair, what its owners have agreed on */
     double nap_speed;     /* the skipped ticks of this pass were silent if it was slower than this, m/s */
     int32_t naps;         /* the newest of its naps in this pass, or -1 */
     int32_t active;       /* first layer of the deepest layer group that acted in this pass; 0: none */
@@ -43,6 +44,8 @@ struct tac_pair {
     double deep_reach;  /* distance under which the deepest group's first layer acts, m */
     int32_t deep_first; /* its first layer */
     int32_t first_birth;
+    double seen_speed;   /* a shared pair's speed, as who decides it saw it; told to its other owners as `speed` */
+    tac_time seen_awake; /* no tick is skipped before, as who decides it found */
     uint8_t live;
     uint8_t overslept; /* a skipped tick may not have been silent */
     uint8_t listed;    /* scratch of the candidate list */

@@ -64,19 +64,31 @@ static inline void rub(struct tac_sim *sim, const struct tac_pair *p, const stru
     }
 }
 
+/* Room for one nap more. Where a log is full its pairs stay awake; but all owners of a shared pair must do alike. */
+static bool nap_room(struct tac_sim *sim, const struct tac_pair *p)
+{
+    struct tac_active *active = &sim->active;
+    if (active->nap_count < active->nap_capacity)
+        return true;
+    if (!p->shared)
+        return false;
+    tac_ranks_failed(
+        sim, tac_grow(sim->ctx, &active->nap, &active->nap_capacity, 2 * active->nap_count + 1, sizeof *active->nap));
+    return active->nap_count < active->nap_capacity;
+}
+
 /* A silent tick of a layer group, whose pair is `room` away from its first layer, m, at a distance of at least
  * clear + room.  Its next ticks are skipped while the pair, at twice its speed in the last window, cannot come there;
- * that it did not is proven at the window's end, by its speed in this one (validation.c).  On several ranks the owners
- * of a pair would have to agree about it. */
+ * that it did not is proven at the window's end, by its speed in this one (validation.c).  All owners of a shared pair
+ * do alike, from the same distance and a speed that they have agreed on (orders.c). */
 static inline void nap(struct tac_sim *sim, struct tac_layer_group *e, struct tac_pair *p,
                        const struct tac_rate_group *c, tac_time t, double clear, double room)
 {
     struct tac_active *active = &sim->active;
-    if (!(p->speed > 0) || p->shared || t < p->awake || sim->find.mode != TAC_DISCOVER_SPECULATE ||
-        active->nap_count == active->nap_capacity)
+    if (!(p->speed > 0) || t < p->awake || sim->find.mode != TAC_DISCOVER_SPECULATE)
         return;
     const double all = room / (2 * p->speed * c->h_s), ticks = all < MOST_SKIPPED ? all : MOST_SKIPPED;
-    if (!(ticks >= 1))
+    if (!(ticks >= 1) || !nap_room(sim, p))
         return;
     const tac_time skipped = (tac_time)ticks;
     const double speed = room / ((double)skipped * c->h_s);

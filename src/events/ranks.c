@@ -358,6 +358,7 @@ void tac_ranks_destroy(struct tac_sim *sim)
     free(r->shared);
     free(r->wanted);
     free(r->order);
+    free(r->pace);
     free(r->rerun);
     free(r->has_path);
     free(r);

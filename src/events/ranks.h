@@ -34,6 +34,12 @@ struct tac_order {
     double d; /* distance now, m */
 };
 
+/* The speed that naps of a shared pair go by from now on, for its other owners. */
+struct tac_nap_pace {
+    int32_t slot;
+    double speed; /* m/s; 0: it stays awake */
+};
+
 struct tac_ranks {
     struct tac_halo halo; /* neighbours, ghosts, messages */
     uint64_t mask;        /* nested: union of all lanes' masks */
@@ -49,6 +55,9 @@ struct tac_ranks {
 
     size_t order_count, order_capacity;
     struct tac_order *order; /* owned: layer groups that were active or dropped here since the last talk */
+
+    size_t pace_count, pace_capacity;
+    struct tac_nap_pace *pace; /* owned: to be told with the orders */
 
     tac_time shortest; /* period of a layer group that is shared with others; TAC_TIME_NEVER: none is */
     int64_t chatter;   /* tick messages since the last rebalancing while that was deep (rebalance.h) */
@@ -135,6 +144,10 @@ enum tac_err tac_ranks_reduce(struct tac_sim *sim, int64_t *tell);
 void tac_prime(struct tac_sim *sim, int32_t slot, double d);
 /* Local. A layer group of this pair was active (it must be primed), or is about to be dropped: to be told. */
 enum tac_err tac_order(struct tac_sim *sim, int32_t slot, bool drop);
+/* Local. The speeds that naps of shared pairs go by in the next window.  On one rank nothing happens. */
+enum tac_err tac_paces(struct tac_sim *sim);
+/* Local. A pair has overslept: if it is shared, all its owners keep it awake when the pass is run again. */
+enum tac_err tac_pace_stop(struct tac_sim *sim, int32_t slot);
 /* Neighbours. Tells, hears and obeys.  On one rank nothing happens. */
 void tac_orders_exchange(struct tac_sim *sim);
 

@@ -9,8 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* METIS takes some kilobytes per vertex of a mesh with contacts; so many are a few hundred megabytes at most. */
-enum { MOST = 1 << 17, MOST_PER_RANK = 64, CLUSTERS_OF_MEAN = 4 };
+/* METIS takes up to two kilobytes for a cluster of a mesh with contacts; so many take up to 64 megabytes. */
+enum {
+    MOST = 1 << 15,
+    MOST_PER_PART = 64,
+    CLUSTERS_OF_MEAN = 4,
+    TOGETHER = MOST / MOST_PER_PART, /* ranks; more are cut in groups */
+    GROUP = TOGETHER / 2
+};
 
 struct cut {
     const struct tac_graph *graph;
@@ -80,13 +86,11 @@ static void answer_first(const void *known, tac_gid id, void *record)
     memcpy(record, &k->first[id - k->begin], sizeof *k->first);
 }
 
-/* first[i]: id of the cluster of vertex id[i]. Through a directory: the rank whose block an id is in knows. */
-static enum tac_err ask_clusters(struct tac_ctx *ctx, enum tac_err err, const struct cut *c, size_t n,
-                                 const tac_gid *id, tac_gid *first)
+enum tac_err tac_cut_ask(struct tac_ctx *ctx, enum tac_err err, const struct tac_graph *graph, const tac_gid *value,
+                         size_t n, const tac_gid *id, tac_gid *out)
 {
-    const struct tac_graph *graph = c->graph;
     struct told {
-        tac_gid id, first;
+        tac_gid id, value;
     } *tell = NULL, *told = NULL;
     int32_t *to = NULL;
     tac_gid *table = NULL;
@@ -101,25 +105,40 @@ static enum tac_err ask_clusters(struct tac_ctx *ctx, enum tac_err err, const st
     if (err == TAC_OK)
         err = tac_alloc(ctx, (size_t)(end - begin), sizeof *table, &table);
     for (tac_lid i = 0; err == TAC_OK && i < graph->count; i++) {
-        tell[i] = (struct told){graph->id[i], graph->id[c->cluster[i]]};
+        tell[i] = (struct told){graph->id[i], value[i]};
         to[i] = tac_block_rank(graph->total, ctx->size, graph->id[i]);
     }
     TAC_TRY(tac_distribute(ctx, err, (size_t)graph->count, to, tell, sizeof *tell, &told, &total));
     for (size_t k = 0; k < (size_t)(end - begin); k++)
         table[k] = -1;
     for (size_t k = 0; k < total; k++)
-        table[told[k].id - begin] = told[k].first;
+        table[told[k].id - begin] = told[k].value;
     for (size_t k = 0; k < n; k++)
         to[k] = tac_block_rank(graph->total, ctx->size, id[k]);
     const struct known known = {begin, table};
-    TAC_TRY(tac_ask(ctx, TAC_OK, n, to, id, answer_first, &known, sizeof *first, first));
+    TAC_TRY(tac_ask(ctx, TAC_OK, n, to, id, answer_first, &known, sizeof *out, out));
     for (size_t k = 0; k < n; k++)
-        TAC_CHECK(first[k] >= 0); /* an edge to a vertex that no rank has */
+        TAC_CHECK(out[k] >= 0); /* an edge to a vertex that no rank has */
 done:
     free(tell);
     free(told);
     free(to);
     free(table);
+    return err;
+}
+
+/* first[i]: id of the cluster of vertex id[i]. */
+static enum tac_err ask_clusters(struct tac_ctx *ctx, enum tac_err err, const struct cut *c, size_t n,
+                                 const tac_gid *id, tac_gid *first)
+{
+    const struct tac_graph *graph = c->graph;
+    tac_gid *mine = NULL;
+    if (err == TAC_OK)
+        err = tac_alloc(ctx, (size_t)graph->count, sizeof *mine, &mine);
+    for (tac_lid i = 0; err == TAC_OK && i < graph->count; i++)
+        mine[i] = graph->id[c->cluster[i]];
+    err = tac_cut_ask(ctx, err, graph, mine, n, id, first);
+    free(mine);
     return err;
 }
 
@@ -187,7 +206,8 @@ done:
 }
 
 /* Rank 0 cuts; part (clusters): of this rank's clusters. */
-static enum tac_err cut_on_first(struct tac_ctx *ctx, enum tac_err err, struct cut *c, int32_t *part, double *figures)
+static enum tac_err cut_on_first(struct tac_ctx *ctx, enum tac_err err, struct cut *c, int parts_wanted, int32_t *part,
+                                 double *figures)
 {
     struct cut_node *node = NULL;
     struct cut_edge *edge = NULL;
@@ -212,7 +232,7 @@ static enum tac_err cut_on_first(struct tac_ctx *ctx, enum tac_err err, struct c
         for (size_t k = 0; k < edges; k++)
             figures[1] += edge[k].weight;
         if (err == TAC_OK)
-            err = tac_cut_serial(ctx, nodes, node, edges, edge, ctx->size, parts, &figures[0], &figures[2]);
+            err = tac_cut_serial(ctx, nodes, node, edges, edge, parts_wanted, parts, &figures[0], &figures[2]);
     }
     TAC_TRY(tac_agree(ctx, err));
     TAC_TRY(tac_exchange(ctx, parts, count + size, sizeof *parts, &back, count + 2 * size));
@@ -229,21 +249,21 @@ done:
     return err;
 }
 
-enum tac_err tac_cut(struct tac_ctx *ctx, const struct tac_graph *graph, const int32_t *present, tac_gid most,
-                     int32_t *owner, double *cut, double *balance)
+enum tac_err tac_cut_once(struct tac_ctx *ctx, const struct tac_graph *graph, const int32_t *present, tac_gid most,
+                          int parts, int32_t *owner, double *cut, double *balance)
 {
     struct cut c = {.graph = graph};
     double figures[3] = {0, 0, 1}; /* weight of cut edges, of all between clusters, balance */
     int32_t *part = NULL;
     enum tac_err err = TAC_OK;
     if (most <= 0)
-        most = (tac_gid)MOST_PER_RANK * ctx->size > MOST ? (tac_gid)MOST_PER_RANK * ctx->size : MOST;
+        most = (tac_gid)MOST_PER_PART * parts > MOST ? (tac_gid)MOST_PER_PART * parts : MOST;
     TAC_TRY(tac_agree(ctx, prepare(ctx, &c)));
-    if (ctx->size > 1) {
+    if (parts > 1) {
         err = graph->total > most ? collect_contracted(ctx, &c, most) : collect(ctx, &c, graph->neighbor);
         if (err == TAC_OK)
             err = tac_alloc(ctx, c.clusters, sizeof *part, &part);
-        TAC_TRY(cut_on_first(ctx, err, &c, part, figures));
+        TAC_TRY(cut_on_first(ctx, err, &c, parts, part, figures));
         size_t n = 0;
         for (tac_lid i = 0; i < graph->count; i++)
             owner[i] = c.cluster[i] == i ? part[n++] : owner[c.cluster[i]];
@@ -262,4 +282,12 @@ done:
     free(part);
     destroy(&c);
     return err;
+}
+
+enum tac_err tac_cut(struct tac_ctx *ctx, const struct tac_graph *graph, const int32_t *present, tac_gid most,
+                     int32_t *owner, double *cut, double *balance)
+{
+    if (ctx->size > TOGETHER)
+        return tac_cut_in_groups(ctx, graph, present, most, GROUP, owner, cut, balance);
+    return tac_cut_once(ctx, graph, present, most, ctx->size, owner, cut, balance);
 }

@@ -84,6 +84,14 @@ enum tac_err tac_scene_read_pieces(struct tac_ctx *ctx, const char *path, const 
 enum tac_err tac_scene_source_pieces(struct tac_ctx *ctx, const struct tac_scene_source *source,
                                      struct tac_scene **common, struct tac_pieces **pieces);
 
+/* Collective. tac_scene_resume() in pieces: no rank gets the geometry of the checkpoint whole, of which each has its
+ * rows.  *common is NULL where the scene is another one than the checkpoint's: tac_scene_resume() tells in what. */
+enum tac_err tac_scene_resume_pieces(struct tac_ctx *ctx, const struct tac_scene_source *source, const json_t *stored,
+                                     const char *stored_sha256, const struct tac_geometry *geometry,
+                                     struct tac_scene **common, struct tac_pieces **pieces);
+/* Local. Is a scene of this geometry large enough for that?  Small ones take a few megabytes on each rank. */
+bool tac_scene_is_large(const struct tac_geometry *geometry);
+
 /* Collective. Edges (ids as in tac_topology: the rank of (min, max) vertex), valences and hinges, made in parallel from
  * the pieces' triangles and segments: every edge is made where its smaller vertex' block is. */
 enum tac_err tac_pieces_topology(struct tac_ctx *ctx, struct tac_pieces *pieces);

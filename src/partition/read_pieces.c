@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SMALLEST = 1 << 17 }; /* rows: below, a mesh takes a few megabytes */
+
 static void fill_pieces(const struct tac_reader *reader, struct tac_pieces *p)
 {
     const struct tac_scene *s = reader->scene;
@@ -121,7 +123,15 @@ static void destroy(struct tac_reader *reader)
     tac_pieces_destroy(&reader->pieces);
 }
 
-static const struct tac_spread spread_table = {spread_pieces, check_manifold, find_hinged, destroy};
+static void add_masses(const struct tac_reader *reader, void (*add)(uint64_t *sum, tac_gid id, double mass),
+                       uint64_t *sum)
+{
+    const struct tac_pieces *p = reader->pieces;
+    for (tac_lid i = 0; i < p->vertex_count; i++)
+        add(sum, p->vertex_id[i], p->mass[i]);
+}
+
+static const struct tac_spread spread_table = {spread_pieces, check_manifold, find_hinged, destroy, add_masses};
 
 /* Whether some mesh of the scene is to be spread; what is wrong with the scene is told by its reader. */
 static bool wants_spread(const struct tac_ctx *ctx, const struct tac_scene_source *source, int64_t smallest)
@@ -172,10 +182,34 @@ enum tac_err tac_scene_read_spread(struct tac_ctx *ctx, const char *path, const 
     return read_spread(ctx, &source, smallest, common, pieces);
 }
 
+enum tac_err tac_scene_resume_pieces(struct tac_ctx *ctx, const struct tac_scene_source *source, const json_t *stored,
+                                     const char *stored_sha256, const struct tac_geometry *geometry,
+                                     struct tac_scene **common, struct tac_pieces **pieces)
+{
+    struct tac_resume resume = {.geometry = geometry, .from_stored = source->path == NULL};
+    struct tac_reader reader = {.ctx = ctx,
+                                .file = source->path != NULL ? source->path : TAC_RESUMED_NAME,
+                                .resume = &resume,
+                                .spread = &spread_table,
+                                .smallest = SMALLEST};
+    const enum tac_err err = tac_scene_resume_by(&reader, source->set, source->set_count, stored, stored_sha256);
+    if (err == TAC_OK && reader.scene != NULL)
+        free_moved(reader.scene);
+    *common = reader.scene;
+    *pieces = reader.pieces;
+    return err;
+}
+
+bool tac_scene_is_large(const struct tac_geometry *geometry)
+{
+    const char *test = getenv("TACTUS_TEST_SPREAD");
+    return geometry->vertex_count + geometry->triangle_count + geometry->segment_count + geometry->tetrahedron_count >=
+           (test != NULL ? strtoll(test, NULL, 10) : SMALLEST);
+}
+
 enum tac_err tac_scene_source_pieces(struct tac_ctx *ctx, const struct tac_scene_source *source,
                                      struct tac_scene **common, struct tac_pieces **pieces)
 {
-    enum { SMALLEST = 1 << 17 }; /* rows: below, a mesh takes a few megabytes */
     bool spread = ctx->size > 1 && ctx->rank == 0 && wants_spread(ctx, source, SMALLEST);
     enum tac_err err = TAC_OK;
     *common = NULL;

@@ -170,18 +170,27 @@ static double shared_share(const struct tac_sim *sim)
     return sim->active.live_pairs ? (double)shared / (double)sim->active.live_pairs : 0;
 }
 
-/* Seconds in which this rank worked rather than waited. */
+/* What ticks cost that are no element's, in spring ticks (measured: tests/bench/bench_engine); a damper's, in ticks of
+ * its element; a spring tick, and a test of boxes, s. */
+static const double COST_PENALTY = 6, COST_DAMPER = 1.3, COST_LOAD = 1, SPRING_S = 6e-9, TEST_S = 25e-9;
+
+/* Ticks, and what candidate lists took; of kinetic structures nothing is counted that would stand for their time. */
 static void load(const void *state, double *busy_s, double *shared)
 {
     const struct tac_sim *sim = state;
     const struct tac_counters *c = &sim->books.counters;
-    *busy_s = c->seconds_forces + c->seconds_contact + c->seconds_discovery - c->seconds_waiting - c->seconds_exchange;
+    double ticks = COST_PENALTY * (double)(c->executed[TAC_KIND_PENALTY] + c->executed[TAC_KIND_LIMIT]) +
+                   COST_LOAD * (double)(c->executed[TAC_KIND_LOAD] + c->executed[TAC_KIND_GRAVITY]) +
+                   COST_DAMPER * (double)c->executed[TAC_KIND_DAMPING];
+    for (int k = 0; k < sim->elastic->element_count; k++)
+        ticks += sim->elastic->element[k]->cost * (double)c->executed[tac_kind_of_element(k)];
+    *busy_s = SPRING_S * ticks;
+    if (sim->find.mode == TAC_DISCOVER_SPECULATE && sim->view.candidates)
+        *busy_s += TEST_S * (double)(sim->view.candidates->cost.spent + TAC_LOOK_COST * sim->windows.looks);
+    else
+        *busy_s += fmax(0, c->seconds_discovery - c->seconds_exchange);
     *shared = shared_share(sim);
 }
-
-/* What ticks cost that are no element's, in spring ticks (measured: tests/bench/bench_engine); a damper's, in ticks of
- * its element. */
-static const double COST_PENALTY = 6, COST_DAMPER = 1.3, COST_LOAD = 1;
 
 static double rate_of(const struct tac_sim *sim, tac_time period)
 {

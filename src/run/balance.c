@@ -2,6 +2,7 @@
 #include "io/record/record.h"
 #include "run/rebalance.h"
 #include "run/simulation.h"
+#include <math.h>
 
 enum {
     PASSES_PER_LOOK = 32,
@@ -9,6 +10,10 @@ enum {
     CHATTER_PER_VERTEX = 2,
     CHATTER_MOST = 64 * CHATTER
 };
+
+static const double SKEWED = 1.2, TWICE = .15;
+/* What a deal takes: by itself, for each vertex of a rank, and for each vertex of the graph that rank 0 cuts, s. */
+static const double DEAL_S = .01, DEAL_VERTEX_S = 12e-6, CUT_VERTEX_S = 3e-6, CUT_MOST = 131072;
 
 /* joined: only clusters in deep contact change hands. */
 static enum tac_err distribute_again(struct tac_simulation *sim, bool joined)
@@ -58,9 +63,28 @@ done:
     return err;
 }
 
-static bool ctx_first(const struct tac_simulation *sim)
+/* About how long a deal takes. */
+static double deal_s(const struct tac_simulation *sim)
 {
-    return sim->ctx->rank == 0;
+    const double total = (double)sim->local->mesh->part->vertex_total;
+    return DEAL_S + DEAL_VERTEX_S * total / sim->ctx->size + CUT_VERTEX_S * fmin(total, CUT_MOST);
+}
+
+/* Has what was lost since the last deal, because ranks had unequal work or did it twice, become more than a deal
+ * costs?  So no run loses more than twice what it would lose if all were known beforehand. */
+static enum tac_err worth_it(struct tac_simulation *sim, double busy_s, double shared, bool *yes)
+{
+    const struct tac_balance *b = &sim->balance;
+    double most = busy_s - b->busy_s, sum[2] = {most, shared};
+    if (MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS ||
+        MPI_Allreduce(MPI_IN_PLACE, sum, 2, MPI_DOUBLE, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS ||
+        MPI_Bcast(sum, 2, MPI_DOUBLE, 0, sim->ctx->comm) != MPI_SUCCESS) /* to the last bit */
+        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while comparing the ranks' work");
+    const double mean = sum[0] / sim->ctx->size, twice = sum[1] / sim->ctx->size, cost = deal_s(sim);
+    const bool skewed = most > SKEWED * mean && most - mean > cost;
+    const bool talkative = twice > TWICE && !b->cut_known && twice * mean > cost;
+    *yes = skewed || talkative;
+    return TAC_OK;
 }
 
 /* Looked at after 4, 8, 16, 32 passes, and then every 32: what touches what is known soon after the start, and the
@@ -71,33 +95,24 @@ enum tac_err tac_simulation_balance(struct tac_simulation *sim)
     struct tac_balance *b = &sim->balance;
     const int64_t pass = ++b->passes;
     const bool look = pass % PASSES_PER_LOOK == 0 || (pass < PASSES_PER_LOOK && pass >= 4 && (pass & (pass - 1)) == 0);
-    const double now_s = tac_wall_s();
     double busy_s, shared;
+    bool deal = b->shuffle != 0;
     if (chatty(sim))
         return join_deep(sim);
-    if (sim->local == NULL || (!look && !b->shuffle))
+    if (sim->local == NULL || (!look && !deal && pass > 1))
         return TAC_OK;
     sim->way->load(sim->state, &busy_s, &shared);
-    /* By rank 0's clock, so that all decide alike: the span; whether the last move has paid by now. */
-    const double mine = busy_s - b->busy_s, span_s = now_s - b->wall_s;
-    double most[2] = {mine, ctx_first(sim) ? span_s : 0}, sum[2] = {mine, shared};
-    int paid = now_s - b->moved_wall_s > 10 * b->move_took_s;
-    if (MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS ||
-        MPI_Reduce(ctx_first(sim) ? MPI_IN_PLACE : sum, sum, 2, MPI_DOUBLE, MPI_SUM, 0, sim->ctx->comm) !=
-            MPI_SUCCESS ||
-        MPI_Bcast(sum, 2, MPI_DOUBLE, 0, sim->ctx->comm) != MPI_SUCCESS ||
-        MPI_Bcast(&paid, 1, MPI_INT, 0, sim->ctx->comm) != MPI_SUCCESS)
-        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while comparing the ranks' work");
-    const double mean = sum[0] / sim->ctx->size, twice = sum[1] / sim->ctx->size;
-    const bool skewed = most[0] > 1.2 * mean, talkative = twice > .15 && !b->cut_known;
-    if (!b->shuffle && (!paid || most[1] < .5 || !(skewed || talkative)))
+    if (pass == 1)
+        b->busy_s = busy_s; /* of a run that goes on: what was done before */
+    if (!deal)
+        TAC_TRY(worth_it(sim, busy_s, shared, &deal));
+    if (!deal)
         return TAC_OK;
     b->cut_known = true; /* a better cut for these contacts is not to be had */
     err = distribute_again(sim, false);
     b->busy_s = 0;
     if (sim->state)
         sim->way->load(sim->state, &b->busy_s, &shared);
-    b->wall_s = b->moved_wall_s = tac_wall_s();
-    b->move_took_s = b->moved_wall_s - now_s;
+done:
     return err;
 }

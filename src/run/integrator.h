@@ -99,8 +99,9 @@ struct tac_integrator {
      * and, of a plastic one, what its strain is measured against. */
     void (*elements)(const void *state, tac_element_visitor *visit, void *user);
 
-    /* Local. For balance: seconds of work so far, and the share of it that other ranks do too; costs and links of the
-     * vertices, into rows that are there. */
+    /* Local. For balance: work so far, in seconds as its counts foretell them, so that runs are alike on a machine that
+     * does other things too; and the share of it that other ranks do too; costs and links of the vertices, into rows
+     * that are there. */
     void (*load)(const void *state, double *busy_s, double *shared);
     enum tac_err (*weigh)(void *state, struct tac_rebalance_rows *rows);
     /* Local, alike on all ranks. Messages since the last clear that a join() could have spared; counted anew. */

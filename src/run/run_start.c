@@ -307,6 +307,15 @@ done:
     return err;
 }
 
+static enum tac_err resume(struct tac_ctx *ctx, const char *path, const struct tac_scene_source *source,
+                           struct tac_start *start, struct tac_pieces **pieces)
+{
+    const enum tac_err err = tac_start_resume(ctx, path, source, start);
+    *pieces = start->pieces;
+    start->pieces = NULL;
+    return err;
+}
+
 enum tac_err tac_run(struct tac_ctx *ctx, const struct tac_scene_source *source, const struct tac_run_options *options)
 {
     enum tac_err err;
@@ -323,7 +332,7 @@ enum tac_err tac_run(struct tac_ctx *ctx, const struct tac_scene_source *source,
         source = &kept;
     }
     if (options->restart != NULL)
-        TAC_TRY(tac_start_resume(ctx, options->restart, source, &start));
+        TAC_TRY(resume(ctx, options->restart, source, &start, &pieces));
     else if (ctx->size > 1)
         TAC_TRY(tac_scene_source_pieces(ctx, source, &start.scene, &pieces));
     else

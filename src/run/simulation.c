@@ -13,7 +13,6 @@ void tac_simulation_begin(struct tac_simulation *sim, struct tac_ctx *ctx, struc
     sim->ctx = ctx;
     sim->whole = scene;
     sim->way = tac_integrator_of(scene);
-    sim->balance.wall_s = tac_wall_s();
     sim->balance.shuffle = shuffle ? strtoul(shuffle, NULL, 10) : 0;
 }
 

@@ -14,15 +14,14 @@
 #include "partition/part.h"
 #include "run/integrator.h"
 
-/* When the ranks were last looked at, and what a move cost. */
+/* When the ranks were last dealt. */
 struct tac_balance {
     int64_t passes;
-    int64_t chatter;       /* so many messages of deep pairs are dearer than a rebalancing; 0: not known yet */
-    double busy_s, wall_s; /* work done when it was last looked at, and when that was */
-    double moved_wall_s, move_took_s; /* the last rebalancing: when, how long */
-    bool cut_known;                   /* some partition has known the contacts */
-    bool due;                         /* a step was made since */
-    uint64_t shuffle;                 /* tests: rebalance at every commit */
+    int64_t chatter;  /* so many messages of deep pairs are dearer than a rebalancing; 0: not known yet */
+    double busy_s;    /* work done until then */
+    bool cut_known;   /* some partition has known the contacts */
+    bool due;         /* a step was made since */
+    uint64_t shuffle; /* tests: rebalance at every commit */
 };
 
 struct tac_simulation {

@@ -2,22 +2,39 @@
 #include "run/start.h"
 #include "io/checkpoint/checkpoint.h"
 #include "io/checkpoint/geometry.h"
+#include "partition/part.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum tac_err tac_start_resume(struct tac_ctx *ctx, const char *path, const struct tac_scene_source *source,
-                              struct tac_start *out)
+/* A large scene on several ranks: no rank gets all of the geometry, unless the scene is another one; then what differs
+ * is told by whoever sees all. */
+static enum tac_err resume(struct tac_ctx *ctx, const struct tac_scene_source *source, const json_t *json,
+                           const char *sha256, struct tac_start *out)
 {
-    enum tac_err err;
+    enum tac_err err = TAC_OK;
     struct tac_gathered gathered = {0};
-    json_t *json = NULL;
-    char sha256[65];
-    TAC_TRY(tac_checkpoint_read(ctx, path, &out->file, &json, sha256, &out->checkpoint));
+    const struct tac_geometry here = tac_geometry_here(out->checkpoint);
+    if (ctx->size > 1 && tac_scene_is_large(&here))
+        TAC_TRY(tac_scene_resume_pieces(ctx, source, json, sha256, &here, &out->scene, &out->pieces));
+    if (out->scene != NULL)
+        goto done;
     TAC_TRY(tac_geometry_gather(ctx, out->checkpoint, &gathered));
     TAC_TRY(tac_scene_resume(ctx, source->path, source->set, source->set_count, json, sha256, &gathered.geometry,
                              &out->scene));
 done:
     tac_gathered_clear(&gathered);
+    return err;
+}
+
+enum tac_err tac_start_resume(struct tac_ctx *ctx, const char *path, const struct tac_scene_source *source,
+                              struct tac_start *out)
+{
+    enum tac_err err;
+    json_t *json = NULL;
+    char sha256[65];
+    TAC_TRY(tac_checkpoint_read(ctx, path, &out->file, &json, sha256, &out->checkpoint));
+    TAC_TRY(resume(ctx, source, json, sha256, out));
+done:
     json_decref(json);
     return err;
 }
@@ -26,6 +43,7 @@ void tac_start_clear(struct tac_start *start)
 {
     tac_checkpoint_destroy(&start->checkpoint);
     tac_scene_destroy(&start->scene);
+    tac_pieces_destroy(&start->pieces);
     free(start->file);
     memset(start, 0, sizeof *start);
 }

@@ -5,9 +5,11 @@
 #include <tactus/scene.h>
 
 struct tac_checkpoint;
+struct tac_pieces;
 
 struct tac_start {
     struct tac_scene *scene;           /* owned */
+    struct tac_pieces *pieces;         /* owned; of a large scene on several ranks, which `scene` has no arrays of */
     struct tac_checkpoint *checkpoint; /* owned */
     char *file;                        /* owned; which checkpoint it is */
 };

@@ -138,7 +138,9 @@ enum tac_err tac_simulation_restore(struct tac_ctx *ctx, const char *checkpoint,
         return err;
     TAC_TRY(tac_start_resume(&sim->own, checkpoint, source != NULL ? source : &none, &start));
     settle(sim, start.scene);
+    pieces = start.pieces;
     start.scene = NULL;
+    start.pieces = NULL;
     TAC_TRY(tac_simulation_pieces(sim, &pieces));
     TAC_TRY(tac_simulation_make(sim, &pieces));
     TAC_TRY(sim->way->state_in(sim->state, start.checkpoint));

@@ -212,11 +212,11 @@ static enum tac_err read_mesh(struct tac_reader *reader, json_t *object, const c
                            "or leave \"fill\" out"));
     TAC_TRY(resolve_path(reader, spec));
     snprintf(whole, sizeof whole, "%.250s: %s", reader->file, place);
-    TAC_TRY(tac_resume_mesh(reader, object, where, index, &mesh));
+    TAC_TRY(tac_resume_mesh(reader, object, where, index, &mesh, &extent));
     bool placed = mesh != NULL;
-    if (reader->spread) {
+    if (reader->spread && !placed) {
         TAC_TRY(tac_spread_mesh(reader, spec, whole, want, &mesh, &extent));
-    } else {
+    } else if (!reader->spread) {
         if (!placed)
             TAC_TRY(tac_mesh_create_as(reader->ctx, spec, whole, reader->base_dir, want, &mesh));
         extent = (struct tac_extent){

@@ -74,7 +74,13 @@ struct tac_spread {
     enum tac_err (*check_manifold)(struct tac_reader *reader);
     enum tac_err (*find_hinged)(struct tac_reader *reader, uint8_t *hinged); /* (body_count) */
     void (*destroy)(struct tac_reader *reader);                              /* local; the pieces */
+    /* Local. Calls add() for each vertex of the pieces. */
+    void (*add_masses)(const struct tac_reader *reader, void (*add)(uint64_t *sum, tac_gid id, double mass),
+                       uint64_t *sum);
 };
+
+/* What the scene that a checkpoint holds is called in sentences. */
+#define TAC_RESUMED_NAME "the scene in the checkpoint"
 
 /* Going on from a checkpoint (resume.c). */
 struct tac_resume {
@@ -83,6 +89,7 @@ struct tac_resume {
     size_t body_count;                   /* of it */
     tac_lid *begin;   /* owned, (body_count + 1, TAC_TABLES): where each body's rows of the tables begin */
     bool from_stored; /* no scene file: all geometry is the checkpoint's */
+    bool differs;     /* while spread: the scene is another one than the checkpoint's, and nothing is told yet */
 };
 
 /* Local. One for this source, at its beginning. */
@@ -252,10 +259,16 @@ enum tac_err tac_scene_read_by(struct tac_reader *reader, const char *const *set
 enum tac_err tac_scene_resolve(struct tac_reader *reader, json_t *root);
 enum tac_err tac_scene_load(struct tac_reader *reader, json_t **out);
 enum tac_err tac_scene_find_base(struct tac_reader *reader);
-/* resume.c, for body.c: the mesh of a body whose geometry is the checkpoint's, placed already; *mesh stays NULL where
- * the body's own mesh is to be made. */
+/* scene.c, for resume.c. While spread, ranks follow the text together: it must be the same.  Collective. */
+enum tac_err tac_reader_compare_texts(struct tac_reader *reader);
+/* resume.c, for body.c; collective while spread: the mesh of a body whose geometry is the checkpoint's, placed already,
+ * or its rows that are of this rank; *mesh stays NULL where the body's own mesh is to be made. */
 enum tac_err tac_resume_mesh(struct tac_reader *reader, json_t *body, const char *where, tac_lid index,
-                             struct tac_mesh **mesh);
+                             struct tac_mesh **mesh, struct tac_extent *extent);
+/* resume.c: what tac_scene_resume() is made of; reader->resume has the geometry, and tells whether there is a scene
+ * file.  The scene is in reader->scene. */
+enum tac_err tac_scene_resume_by(struct tac_reader *reader, const char *const *set, int set_count, const json_t *stored,
+                                 const char *stored_sha256);
 /* differ.c: the first key in which the scene read differs from the stored one, of those that count; TAC_ERR_INPUT. */
 enum tac_err tac_scene_differs(struct tac_reader *reader);
 /* differ.c: the same for what places body `index`, whose mesh is not made; TAC_OK if nothing differs. */

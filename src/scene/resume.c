@@ -1,10 +1,12 @@
 /* resume.c: the scene that a checkpoint goes on with.  It is read like a new one, but the bodies' geometry may be the
  * checkpoint's; at the end its hash must be the checkpoint's. */
+#include "base/exchange.h"
 #include "scene/read.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tactus/math.h>
 #include <unistd.h>
 
 /* The last one stands in checkpoints of scenes with solids alone. */
@@ -131,45 +133,152 @@ done:
     return err;
 }
 
+/* ---- in pieces: each rank has its rows of the checkpoint, and takes its rows of each body ---- */
+
+/* The rows of body `index` of one table, `width` numbers of 8 bytes each, that this rank is to have of `from`; owned by
+ * the caller, *count of them. */
+static enum tac_err take_rows(struct tac_reader *reader, tac_lid index, size_t table, size_t width, const void *from,
+                              struct tac_extent *extent, void *out, size_t *count)
+{
+    const struct tac_resume *resume = reader->resume;
+    const struct tac_geometry *g = resume->geometry;
+    const tac_gid begin = resume->begin[TAC_TABLES * (size_t)index + table],
+                  end = resume->begin[TAC_TABLES * ((size_t)index + 1) + table];
+    const tac_gid first = g->first[table] > begin ? g->first[table] : begin,
+                  past = g->first[table] + g->here[table] < end ? g->first[table] + g->here[table] : end;
+    const size_t n = past > first ? (size_t)(past - first) : 0;
+    int32_t *to = NULL;
+    tac_lid rows;
+    enum tac_err err;
+    extent->total[table] = (tac_lid)(end - begin);
+    tac_spread_block(reader->ctx, extent->total[table], &extent->number[table], &rows);
+    err = tac_alloc(reader->ctx, n, sizeof *to, &to);
+    for (size_t i = 0; i < n && !err; i++)
+        to[i] = tac_spread_rank(reader->ctx, extent->total[table], (tac_lid)(first - begin + (tac_gid)i));
+    const char *row = n > 0 ? (const char *)from + 8 * width * (size_t)(first - g->first[table]) : NULL;
+    TAC_TRY(tac_distribute(reader->ctx, err, n, to, row, 8 * width, out, count));
+    TAC_CHECK(*count == (size_t)rows); /* rows ascend with the ranks, here and there */
+done:
+    free(to);
+    return err;
+}
+
+/* Elements counted from their body's first vertex. */
+static enum tac_err count_from_body(struct tac_reader *reader, const tac_gid *element, size_t n, tac_lid index,
+                                    tac_lid **out)
+{
+    const tac_lid *begin = reader->resume->begin + TAC_TABLES * (size_t)index, *end = begin + TAC_TABLES;
+    enum tac_err err;
+    TAC_TRY(tac_alloc(reader->ctx, n, sizeof **out, out));
+    for (size_t i = 0; i < n; i++) {
+        if (element[i] < begin[0] || element[i] >= end[0])
+            TAC_TRY(fail_stored(reader, "an element reaches into another body"));
+        (*out)[i] = (tac_lid)(element[i] - begin[0]);
+    }
+done:
+    return err;
+}
+
+static enum tac_err take_spread(struct tac_reader *reader, tac_lid index, struct tac_mesh **out,
+                                struct tac_extent *extent)
+{
+    const struct tac_geometry *g = reader->resume->geometry;
+    const tac_gid *const from[TAC_TABLES] = {NULL, g->triangle, g->segment, g->tetrahedron};
+    struct tac_mesh *mesh = NULL;
+    tac_gid *element = NULL;
+    size_t count;
+    enum tac_err err;
+    TAC_TRY(tac_agree(reader->ctx, tac_alloc(reader->ctx, 1, sizeof *mesh, &mesh)));
+    TAC_TRY(take_rows(reader, index, TAC_VERTICES, 3, g->x, extent, &mesh->x, &count));
+    mesh->vertex_count = (tac_lid)count;
+    tac_lid **const to[TAC_TABLES] = {NULL, &mesh->triangle, &mesh->segment, &mesh->tetrahedron};
+    tac_lid *const rows[TAC_TABLES] = {NULL, &mesh->triangle_count, &mesh->segment_count, &mesh->tetrahedron_count};
+    for (size_t k = TAC_TRIANGLES; k < TAC_TABLES; k++) {
+        const size_t width = (size_t)tac_table_width((enum tac_table)k);
+        TAC_TRY(take_rows(reader, index, k, width, from[k], extent, &element, &count));
+        *rows[k] = (tac_lid)count;
+        TAC_TRY(tac_agree(reader->ctx, count_from_body(reader, element, width * count, index, to[k])));
+        free(element);
+        element = NULL;
+    }
+    *out = mesh;
+    mesh = NULL;
+done:
+    free(element);
+    tac_mesh_destroy(&mesh);
+    return tac_reader_agreed(reader, err);
+}
+
 static bool is_file(const json_t *mesh)
 {
     const char *kind = json_string_value(json_object_get(mesh, "kind"));
     return kind != NULL && strcmp(kind, "file") == 0;
 }
 
+/* Is the file of a mesh gone, by what rank 0 sees while ranks read together? */
+static bool is_gone(struct tac_reader *reader, const char *path, int *why)
+{
+    int told[2] = {access(path, R_OK) != 0, errno};
+    if (reader->spread)
+        MPI_Bcast(told, 2, MPI_INT, 0, reader->ctx->comm);
+    *why = told[1];
+    return told[0];
+}
+
 enum tac_err tac_resume_mesh(struct tac_reader *reader, json_t *body, const char *where, tac_lid index,
-                             struct tac_mesh **mesh)
+                             struct tac_mesh **mesh, struct tac_extent *extent)
 {
     const struct tac_resume *resume = reader->resume;
     enum tac_err err = TAC_OK;
     if (resume == NULL || (size_t)index >= resume->body_count)
         return TAC_OK;
+    if (reader->spread)
+        TAC_TRY(tac_reader_agree(reader, TAC_OK)); /* ranks that have failed already are met here */
     if (resume->from_stored) {
         TAC_TRY(tac_scene_placed_alike(reader, body, index)); /* --set may have moved it */
     } else {
         const json_t *spec = json_object_get(body, "mesh");
         const json_t *old = json_array_get(json_object_get(resume->stored, "bodies"), (size_t)index);
         const char *path = json_string_value(json_object_get(spec, "path"));
-        if (!is_file(spec) || !is_file(json_object_get(old, "mesh")) || path == NULL || access(path, R_OK) == 0)
+        int why;
+        if (!is_file(spec) || !is_file(json_object_get(old, "mesh")) || path == NULL || !is_gone(reader, path, &why))
             return TAC_OK;
-        int why = errno;
         char place[TAC_WHERE];
         tac_where(place, where, "mesh.path");
         TAC_TRY(tac_scene_placed_alike(reader, body, index));
         tac_scene_warn(reader, place, "'%.500s' cannot be read (%s); going on with the mesh that the checkpoint holds",
                        path, strerror(why));
     }
-    TAC_TRY(take_mesh(reader, index, mesh));
+    if (reader->spread)
+        TAC_TRY(take_spread(reader, index, mesh, extent));
+    else
+        TAC_TRY(take_mesh(reader, index, mesh));
 done:
     return err;
 }
 
-/* The masses are made from the geometry anew; that they are the same costs little to see. */
-static bool same_masses(const struct tac_scene *scene, const struct tac_geometry *g)
+/* Adds a vertex and its mass to a sum that does not depend on the order. */
+static void add_mass(uint64_t *sum, tac_gid id, double mass)
 {
-    return g->mass == NULL ||
-           (g->vertex_count == scene->mesh->vertex_count &&
-            memcmp(g->mass, scene->mesh->mass, (size_t)scene->mesh->vertex_count * sizeof *scene->mesh->mass) == 0);
+    uint64_t bits;
+    memcpy(&bits, &mass, sizeof bits);
+    *sum += tac_hash64((uint64_t)id, bits);
+}
+
+/* Collective while spread. The masses are made from the geometry anew; that they are the same costs little to see. */
+static bool same_masses(const struct tac_reader *reader, const struct tac_geometry *g)
+{
+    const struct tac_scene *scene = reader->scene;
+    uint64_t sum[2] = {0, 0};
+    if (!reader->spread)
+        return g->mass == NULL ||
+               (g->vertex_count == scene->mesh->vertex_count &&
+                memcmp(g->mass, scene->mesh->mass, (size_t)scene->mesh->vertex_count * sizeof *scene->mesh->mass) == 0);
+    for (tac_gid i = 0; i < g->here[TAC_VERTICES]; i++)
+        add_mass(&sum[0], g->first[TAC_VERTICES] + i, g->mass[i]);
+    reader->spread->add_masses(reader, add_mass, &sum[1]);
+    MPI_Allreduce(MPI_IN_PLACE, sum, 2, MPI_UINT64_T, MPI_SUM, reader->ctx->comm);
+    return sum[0] == sum[1];
 }
 
 /* What a checkpoint of an older version was run with, where its scene lacks a key of today: with the default of then.
@@ -210,12 +319,47 @@ static enum tac_err resume_local(struct tac_reader *reader, const char *const *s
         TAC_TRY(tac_scene_set(reader, scene->settings->json, set[i]));
     if (old)
         TAC_TRY(put_old_defaults(reader, scene->settings->json));
+    if (reader->spread)
+        TAC_TRY(tac_reader_compare_texts(reader));
     TAC_TRY(tac_scene_resolve(reader, scene->settings->json));
-    if (stored_sha256 != NULL && strcmp(scene->settings->sha256, stored_sha256) != 0)
+    resume->differs = stored_sha256 != NULL && strcmp(scene->settings->sha256, stored_sha256) != 0;
+    if (resume->differs && reader->spread)
+        return TAC_OK; /* whoever called reads the whole scene, to see in what */
+    if (resume->differs)
         TAC_TRY(tac_scene_differs(reader));
-    if (!same_masses(scene, resume->geometry))
+    if (!same_masses(reader, resume->geometry))
         TAC_TRY(fail_stored(reader, "its masses are not those of its scene"));
 done:
+    return err;
+}
+
+enum tac_err tac_scene_resume_by(struct tac_reader *reader, const char *const *set, int set_count, const json_t *stored,
+                                 const char *stored_sha256)
+{
+    struct tac_ctx *ctx = reader->ctx;
+    enum tac_err err = TAC_OK;
+    reader->resume->stored = json_deep_copy(stored);
+    if (!json_is_object(stored))
+        TAC_TRY(fail_stored(reader, "it is no JSON object"));
+    if (reader->resume->stored == NULL)
+        TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "out of memory while reading %s", reader->file));
+    TAC_TRY(tac_scene_make(ctx, NULL, &reader->scene));
+    TAC_TRY(resume_local(reader, set, set_count, stored_sha256));
+done:
+    free(reader->base_dir);
+    free(reader->rows);
+    free(reader->motion);
+    json_decref(reader->names);
+    json_decref(reader->resume->stored);
+    free(reader->resume->begin);
+    /* While spread, a failure may have been agreed upon already; then nobody comes here for it. */
+    if (!reader->agreed)
+        err = tac_agree(ctx, err);
+    if (err || reader->resume->differs) {
+        tac_scene_destroy(&reader->scene);
+        if (reader->spread)
+            reader->spread->destroy(reader);
+    }
     return err;
 }
 
@@ -224,27 +368,8 @@ enum tac_err tac_scene_resume(struct tac_ctx *ctx, const char *path, const char 
                               struct tac_scene **out)
 {
     struct tac_resume resume = {.geometry = geometry, .from_stored = path == NULL};
-    struct tac_reader reader = {
-        .ctx = ctx, .file = path != NULL ? path : "the scene in the checkpoint", .resume = &resume};
-    enum tac_err err = TAC_OK;
-    *out = NULL;
-    resume.stored = json_deep_copy(stored);
-    if (!json_is_object(stored))
-        TAC_TRY(fail_stored(&reader, "it is no JSON object"));
-    if (resume.stored == NULL)
-        TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "out of memory while reading %s", reader.file));
-    TAC_TRY(tac_scene_make(ctx, NULL, &reader.scene));
-    TAC_TRY(resume_local(&reader, set, set_count, stored_sha256));
-done:
-    free(reader.base_dir);
-    free(reader.rows);
-    free(reader.motion);
-    json_decref(reader.names);
-    json_decref(resume.stored);
-    free(resume.begin);
-    err = tac_agree(ctx, err);
-    if (err)
-        tac_scene_destroy(&reader.scene);
+    struct tac_reader reader = {.ctx = ctx, .file = path != NULL ? path : TAC_RESUMED_NAME, .resume = &resume};
+    const enum tac_err err = tac_scene_resume_by(&reader, set, set_count, stored, stored_sha256);
     *out = reader.scene;
     return err;
 }

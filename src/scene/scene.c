@@ -103,8 +103,7 @@ done:
     return err;
 }
 
-/* While spread, ranks follow the text together: it must be the same. */
-static enum tac_err compare_texts(struct tac_reader *reader)
+enum tac_err tac_reader_compare_texts(struct tac_reader *reader)
 {
     struct tac_ctx *ctx = reader->ctx;
     char *text = json_dumps(reader->scene->settings->json, JSON_COMPACT | JSON_REAL_PRECISION(17));
@@ -136,7 +135,7 @@ static enum tac_err read_local(struct tac_reader *reader, const char *const *set
     for (int i = 0; i < set_count; i++)
         TAC_TRY(tac_scene_set(reader, scene->settings->json, set[i]));
     if (reader->spread)
-        TAC_TRY(compare_texts(reader));
+        TAC_TRY(tac_reader_compare_texts(reader));
     TAC_TRY(tac_scene_resolve(reader, scene->settings->json));
 done:
     return err;

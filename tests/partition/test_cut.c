@@ -215,6 +215,15 @@ static double unavoidable(int parts)
     return sum > 0 ? fmax(1, parts / sum) : 1;
 }
 
+static int of_group; /* ranks of a group in which the graph is cut; 0: all of them */
+
+static enum tac_err cut_some_way(struct tac_ctx *ctx, const struct tac_graph *graph, const int32_t *present,
+                                 tac_gid most, int32_t *owner, double *cut, double *balance)
+{
+    return of_group ? tac_cut_in_groups(ctx, graph, present, most, of_group, owner, cut, balance)
+                    : tac_cut(ctx, graph, present, most, owner, cut, balance);
+}
+
 /* Cuts the whole graph as it is spread in some manner; owner (n) of all vertices on all ranks. */
 static void cut_whole(struct tac_ctx *ctx, int manner, const int32_t *present, tac_gid most, int32_t *owner,
                       double *balance)
@@ -227,7 +236,7 @@ static void cut_whole(struct tac_ctx *ctx, int manner, const int32_t *present, t
         mine[i] = -1;
         now[i] = present ? present[r.id[i]] : 0;
     }
-    const enum tac_err err = tac_cut(ctx, &r.graph, present ? now : NULL, most, mine, &cut, balance);
+    const enum tac_err err = cut_some_way(ctx, &r.graph, present ? now : NULL, most, mine, &cut, balance);
     CHECK(err == TAC_OK, "%s", ctx->error);
     for (tac_gid i = 0; i < whole.n; i++)
         owner[i] = r.local[i] >= 0 ? mine[r.local[i]] : -1;
@@ -266,6 +275,33 @@ static void check_spreads(struct tac_ctx *ctx)
                     cut_whole(ctx, manner, NULL, 1 + n / 5, other, &balance);
             }
     free(first);
+    free(other);
+}
+
+/* In groups, as more ranks than rank 0 can cut for.  Groups get equal shares, so with so few ranks those of a smaller
+ * group have more. */
+static void check_groups(struct tac_ctx *ctx)
+{
+    int32_t *owner = room(MOST_VERTICES, sizeof *owner), *other = room(MOST_VERTICES, sizeof *other);
+    double balance, cut, all, largest;
+    for (of_group = 2; of_group < 4 && ctx->size > 1; of_group++) {
+        const int groups = (ctx->size + of_group - 1) / of_group;
+        const double smallest = ctx->size / groups, mean = (double)ctx->size / groups;
+        for (int shape = 0; shape < SHAPES; shape++) {
+            make(shape, 50 * shape + 1, shape % 4);
+            cut_whole(ctx, 0, NULL, 0, owner, &balance);
+            cut_whole(ctx, 1, NULL, 0, other, &balance);
+            CHECK(memcmp(owner, other, (size_t)whole.n * sizeof *owner) == 0, "groups of %d, shape %d", of_group,
+                  shape);
+        }
+        make_grid(64);
+        cut_whole(ctx, 1, NULL, 3000, owner, &balance);
+        sum_parts(ctx->size, owner, &largest, &cut, &all);
+        CHECK(balance < 1.06 * mean / smallest, "groups of %d: balance %g", of_group, balance);
+        CHECK(cut <= 64 * ctx->size, "groups of %d: %g edges cut", of_group, cut);
+    }
+    of_group = 0;
+    free(owner);
     free(other);
 }
 
@@ -397,14 +433,16 @@ static void check_faults(struct tac_ctx *ctx)
 {
     seed++;
     make(GRID, 400, 2);
-    for (int contracted = 0; contracted < 2; contracted++) {
+    for (int way = 0; way < 3; way++) {
+        const bool contracted = way == 1;
         struct rows r = spread(ctx, 2);
         int32_t *mine = room((size_t)r.graph.count, sizeof *mine), *now = room((size_t)r.graph.count, sizeof *now);
         int failures = 0;
         for (int victim = 0; victim < ctx->size; victim++)
             for (long n = 0, over = 0; !over; n++) {
                 left = ctx->rank == victim ? n : -1;
-                const enum tac_err err = tac_cut(ctx, &r.graph, now, contracted ? 100 : 0, mine, NULL, NULL);
+                of_group = way == 2 ? 2 : 0;
+                const enum tac_err err = cut_some_way(ctx, &r.graph, now, contracted ? 100 : 0, mine, NULL, NULL);
                 over = ctx->rank == victim && left >= 0;
                 left = -1;
                 MPI_Bcast(&over, 1, MPI_LONG, victim, ctx->comm);
@@ -417,6 +455,7 @@ static void check_faults(struct tac_ctx *ctx)
         rows_free(&r);
         free(mine);
         free(now);
+        of_group = 0;
     }
 }
 
@@ -438,6 +477,7 @@ int main(int argc, char **argv)
     TAC_CHECK(said != NULL && terminal >= 0 && dup2(fileno(said), 1) == 1);
     check_spreads(&ctx);
     check_grid(&ctx);
+    check_groups(&ctx);
     check_names(&ctx);
     if (ctx.rank == 0)
         check_serial(&ctx);

@@ -65,8 +65,10 @@ static enum tac_err go_back(struct tac_sim *sim, const struct tac_validation *va
     TAC_TRY(tac_pass_restore(sim, validation->earliest));
     for (size_t k = 0; k < validation->count && !costly; k++) {
         struct tac_candidate *q = &c->list[validation->miss[k].candidate];
-        if (q->slot >= 0 && sim->active.pair[q->slot].overslept)
+        if (q->slot >= 0 && sim->active.pair[q->slot].overslept) {
+            TAC_TRY(tac_pace_stop(sim, q->slot));
             continue;
+        }
         if (q->slot >= 0 && sim->active.pair[q->slot].depth == sim->active.pair[q->slot].form.bottom)
             continue;
         TAC_TRY(active_more(sim, q, distance_now(sim, q)));
@@ -137,8 +139,11 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
             tac_sweep(type, x, u, q->next + wander, q->tolerance) <= 1) {
             TAC_TRY(active_more(sim, q, near.d));
             /* The speeds of its vertices are not known, which kept no breakpoints; a guess serves. */
-            if (p == NULL)
-                sim->active.pair[q->slot].speed = (q->change + SWINGS * deviation) / sim->windows.last_s;
+            if (p == NULL) {
+                struct tac_pair *fresh = &sim->active.pair[q->slot];
+                *(fresh->shared ? &fresh->seen_speed : &fresh->speed) =
+                    (q->change + SWINGS * deviation) / sim->windows.last_s;
+            }
         } else if (silent) {
             const double first = tac_model_reach(sim->model, &p->form, 1);
             const double margin = QUIET_MARGIN * (q->change + deviation);
@@ -165,12 +170,28 @@ done:
     return err;
 }
 
-/* Some vertices left their trajectory bounds: a repaired list, or *broken stays, and a new one is needed. */
-static enum tac_err mend_list(struct tac_sim *sim, tac_time reached, bool *broken)
+/* Collective, where some rank needs a new list or a repair with others, for vertices that left their bounds. What this
+ * rank has judged stands where its list stays as it was. */
+static enum tac_err mend_together(struct tac_sim *sim, tac_time reached, const struct tac_validation *own,
+                                  struct tac_validation *validation)
 {
-    bool done;
-    const enum tac_err err = tac_candidates_repair(&sim->view, sim->view.candidates, reached - sim->paths.start, &done);
-    *broken = !done;
+    enum tac_err err = TAC_OK;
+    enum tac_repair what = validation->repair;
+    bool touched = true;
+    if (what == TAC_REPAIR_TOGETHER)
+        TAC_TRY(tac_candidates_repair_together(&sim->view, sim->view.candidates, reached - sim->paths.start, &what,
+                                               &touched));
+    if (what == TAC_REPAIR_NOT) {
+        touched = true;
+        TAC_TRY(new_list(sim, reached));
+    }
+    const bool anew = touched || own->repair != TAC_REPAIR_DONE;
+    validation->earliest = own->earliest;
+    validation->bottom = own->bottom;
+    validation->period = own->period;
+    TAC_TRY(tac_validate(sim, reached, validation, anew ? TAC_JUDGE_LIST : TAC_JUDGE_NO_MORE));
+    TAC_TRY(tac_validation_reduce(sim, validation));
+done:
     return err;
 }
 
@@ -196,18 +217,17 @@ static enum tac_err try_pass(struct tac_sim *sim, tac_time end, bool again, stru
     if (tac_sim_halo(sim))
         tac_ranks_close(sim);
     const bool calm = bad < 0 && validation->wildest <= 256 * c->skin;
-    validation->broken = calm && !tac_windows_hold(sim, *reached, false);
-    if (validation->broken)
-        TAC_TRY(mend_list(sim, *reached, &validation->broken));
-    TAC_TRY(tac_validate(sim, *reached, validation,
-                         calm && !validation->broken && !(tac_sim_halo(sim) && tac_ranks_down(sim))));
+    validation->repair = TAC_REPAIR_DONE;
+    if (calm && !tac_windows_hold(sim, *reached, false))
+        TAC_TRY(tac_ranks_hold(sim,
+                               tac_candidates_repair(&sim->view, c, *reached - sim->paths.start, &validation->repair)));
+    const bool able = calm && validation->repair == TAC_REPAIR_DONE && !(tac_sim_halo(sim) && tac_ranks_down(sim));
+    TAC_TRY(tac_validate(sim, *reached, validation, able ? TAC_JUDGE_LIST : TAC_JUDGE_NOTHING));
+    const struct tac_validation own = *validation;
     TAC_TRY(tac_validation_reduce(sim, validation));
     validation->wild = validation->bad >= 0 || validation->wildest > 256 * c->skin;
-    if (!validation->wild && validation->broken) {
-        TAC_TRY(new_list(sim, *reached));
-        TAC_TRY(tac_validate(sim, *reached, validation, true));
-        TAC_TRY(tac_validation_reduce(sim, validation));
-    }
+    if (!validation->wild && validation->repair != TAC_REPAIR_DONE)
+        TAC_TRY(mend_together(sim, *reached, &own, validation));
     sim->books.counters.seconds_discovery += tac_wall_s() - begin_s;
 done:
     return err;
@@ -302,6 +322,7 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
     sim->windows.least_period = wanted < validation.period ? wanted : validation.period;
     TAC_TRY(tac_ranks_hold(sim, sort_pairs(sim)));
     TAC_TRY(tac_ranks_hold(sim, look_ahead(sim, (double)tac_windows_ask(sim) / (double)(reached - sim->paths.start))));
+    TAC_TRY(tac_ranks_hold(sim, tac_paces(sim)));
     tac_orders_exchange(sim);
     if (!tac_sim_halo(sim) && wanted == TAC_TIME_NEVER)
         sim->windows.least_period = tac_windows_least(sim); /* less what was dropped */

@@ -132,12 +132,16 @@ static void measure(const struct tac_sim *sim, struct tac_candidate *q, size_t c
     }
 }
 
-/* When may q first have come so near that a skipped tick was not silent, at this speed (m/s)?  All its vertices are of
- * this rank. */
-static tac_time sweep_naps(const struct tac_sim *sim, const struct tac_candidate *q, const struct tac_pair *p,
-                           double speed, tac_time end)
+/* When may q first have come so near that a skipped tick was not silent, at this speed (m/s)?  PENDING: the paths of
+ * some of its vertices are not here. */
+static tac_time sweep_naps(struct tac_sim *sim, const struct tac_candidate *q, const struct tac_pair *p, double speed,
+                           tac_time end)
 {
     tac_time earliest = TAC_TIME_NEVER;
+    if (speed < p->nap_speed || p->naps < 0)
+        return TAC_TIME_NEVER;
+    if (p->shared && !paths_here(sim, q))
+        return PENDING;
     for (int32_t k = p->naps; k >= 0; k = sim->active.nap[k].following) {
         const struct tac_nap *nap = &sim->active.nap[k];
         if (speed < nap->speed || nap->from >= end)
@@ -176,12 +180,14 @@ static tac_time look_at(struct tac_sim *sim, struct tac_candidate *q, const stru
     struct tac_pair *p = q->slot >= 0 ? &sim->active.pair[q->slot] : NULL;
     double x[4][3], u[4][3];
     if (p != NULL) {
-        p->speed = m->speed;
+        *(p->shared ? &p->seen_speed : &p->speed) = m->speed;
         p->overslept = 0;
-        const tac_time overslept = m->speed < p->nap_speed ? TAC_TIME_NEVER : sweep_naps(sim, q, p, m->speed, end);
+        const tac_time overslept = sweep_naps(sim, q, p, m->speed, end);
+        if (overslept == PENDING)
+            return PENDING;
         if (overslept != TAC_TIME_NEVER) {
             p->overslept = 1;
-            p->awake = end + AWAKE * (end - start);
+            *(p->shared ? &p->seen_awake : &p->awake) = end + AWAKE * (end - start);
             return overslept;
         }
     }
@@ -252,7 +258,7 @@ static enum tac_err validate(struct tac_sim *sim, tac_time end, struct tac_valid
     for (size_t k = c->known; k < active && sim->state.now > c->start; k++)
         c->list[k].d = -INFINITY; /* the list's start is past: look anew */
     c->known = active;
-    c->looks += (int64_t)active;
+    c->cost.looks += (int64_t)active;
     sim->windows.looks += (int64_t)active;
     for (size_t begin = 0; begin < active; begin += TOGETHER) {
         const size_t count = active - begin < TOGETHER ? active - begin : TOGETHER;
@@ -265,13 +271,16 @@ done:
     return err;
 }
 
-enum tac_err tac_validate(struct tac_sim *sim, tac_time end, struct tac_validation *validation, bool able)
+enum tac_err tac_validate(struct tac_sim *sim, tac_time end, struct tac_validation *validation, enum tac_judge judge)
 {
     enum tac_err err = TAC_OK;
-    validation->count = validation->open_count = 0;
-    validation->earliest = validation->bottom = TAC_TIME_NEVER;
-    validation->period = tac_windows_least(sim);
-    if (able)
+    validation->open_count = 0;
+    if (judge != TAC_JUDGE_NO_MORE) {
+        validation->count = 0;
+        validation->earliest = validation->bottom = TAC_TIME_NEVER;
+        validation->period = tac_windows_least(sim);
+    }
+    if (judge == TAC_JUDGE_LIST)
         TAC_TRY(validate(sim, end, validation));
 done:
     if (!tac_sim_halo(sim))
@@ -297,7 +306,7 @@ enum tac_err tac_validation_reduce(struct tac_sim *sim, struct tac_validation *v
     tell[TAC_TELL_EARLIEST] = -validation->earliest;
     tell[TAC_TELL_BOTTOM] = -validation->bottom;
     tell[TAC_TELL_WILDEST] = wildest;
-    tell[TAC_TELL_BROKEN] = validation->broken;
+    tell[TAC_TELL_BROKEN] = validation->repair;
     tell[TAC_TELL_BAD] = validation->bad >= 0 ? INT64_MAX - validation->bad : -1;
     tell[TAC_TELL_PERIOD] = -validation->period;
     tell[TAC_TELL_COST] = tac_windows_cost(sim);
@@ -305,7 +314,7 @@ enum tac_err tac_validation_reduce(struct tac_sim *sim, struct tac_validation *v
     validation->earliest = -tell[TAC_TELL_EARLIEST];
     validation->bottom = -tell[TAC_TELL_BOTTOM];
     memcpy(&validation->wildest, &tell[TAC_TELL_WILDEST], sizeof validation->wildest);
-    validation->broken = tell[TAC_TELL_BROKEN] != 0;
+    validation->repair = (enum tac_repair)tell[TAC_TELL_BROKEN];
     validation->bad = tell[TAC_TELL_BAD] >= 0 ? INT64_MAX - tell[TAC_TELL_BAD] : -1;
     validation->period = -tell[TAC_TELL_PERIOD];
     sim->windows.cost += (double)tell[TAC_TELL_COST];

@@ -7,9 +7,8 @@
 #ifndef TACTUS_EVENTS_SPECULATION_VALIDATION_H
 #define TACTUS_EVENTS_SPECULATION_VALIDATION_H
 
+#include "broadphase/candidates.h"
 #include "events/sim.h"
-
-struct tac_candidate;
 
 /* What was missed in a pass. */
 struct tac_missed_contact {
@@ -23,19 +22,20 @@ struct tac_validation {
     tac_time earliest;               /* of all ranks, once they have talked */
     tac_time bottom;                 /* the same of pairs whose layer stack has ended */
     size_t open_count, open_capacity;
-    size_t *open; /* owned: candidates that wait for paths of other ranks */
-    bool broken;  /* some vertex of some rank left its trajectory bound */
-    bool wild;    /* the motion was too wild for the window, or no motion at all */
-    tac_gid bad;  /* a vertex that is not finite, or -1 */
+    size_t *open;           /* owned: candidates that wait for paths of other ranks */
+    enum tac_repair repair; /* of the list; once ranks have talked, the most that any of them needs */
+    bool wild;              /* the motion was too wild for the window, or no motion at all */
+    tac_gid bad;            /* a vertex that is not finite, or -1 */
     double wildest;
     tac_time period; /* the shortest that is active or was missed */
 };
 
 /* Local. The places (m) of q's vertices at the start of the pass and their ways (m) over it. */
 void tac_validation_chords(const struct tac_sim *sim, const struct tac_candidate *q, double x[4][3], double u[4][3]);
-/* Neighbours. Judges the pass up to `end` with the list as it is.  All ranks come here together, also those that have
- * nothing to judge (able: false). */
-enum tac_err tac_validate(struct tac_sim *sim, tac_time end, struct tac_validation *validation, bool able);
+/* What a rank has to judge: nothing yet; its list; no more, because what it has judged stands. */
+enum tac_judge { TAC_JUDGE_NOTHING, TAC_JUDGE_LIST, TAC_JUDGE_NO_MORE };
+/* Neighbours. Judges the pass up to `end` with the list as it is.  All ranks come here together. */
+enum tac_err tac_validate(struct tac_sim *sim, tac_time end, struct tac_validation *validation, enum tac_judge judge);
 /* Collective. What all ranks found. */
 enum tac_err tac_validation_reduce(struct tac_sim *sim, struct tac_validation *validation);
 

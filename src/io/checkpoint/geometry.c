@@ -34,19 +34,30 @@ done:
     return err;
 }
 
+struct tac_geometry tac_geometry_here(const struct tac_checkpoint *c)
+{
+    const struct tac_vertex_rows *v = &c->vertices;
+    const struct tac_mesh_rows *m = &c->mesh;
+    return (struct tac_geometry){.vertex_count = c->vertex_total,
+                                 .triangle_count = c->triangle_total,
+                                 .segment_count = c->segment_total,
+                                 .tetrahedron_count = c->tetrahedron_total,
+                                 .first = {v->count > 0 ? v->id[0] : 0, m->triangle_count > 0 ? m->triangle_id[0] : 0,
+                                           m->segment_count > 0 ? m->segment_id[0] : 0,
+                                           m->tetrahedron_count > 0 ? m->tetrahedron_id[0] : 0},
+                                 .here = {v->count, m->triangle_count, m->segment_count, m->tetrahedron_count},
+                                 .x = v->start,
+                                 .mass = v->mass,
+                                 .triangle = m->triangle,
+                                 .segment = m->segment,
+                                 .tetrahedron = m->tetrahedron};
+}
+
 enum tac_err tac_geometry_gather(struct tac_ctx *ctx, const struct tac_checkpoint *c, struct tac_gathered *out)
 {
     enum tac_err err = TAC_OK;
     memset(out, 0, sizeof *out);
-    out->geometry = (struct tac_geometry){.vertex_count = c->vertex_total,
-                                          .triangle_count = c->triangle_total,
-                                          .segment_count = c->segment_total,
-                                          .tetrahedron_count = c->tetrahedron_total,
-                                          .x = c->vertices.start,
-                                          .mass = c->vertices.mass,
-                                          .triangle = c->mesh.triangle,
-                                          .segment = c->mesh.segment,
-                                          .tetrahedron = c->mesh.tetrahedron};
+    out->geometry = tac_geometry_here(c);
     if (ctx->size == 1)
         return TAC_OK;
     TAC_TRY(gather(ctx, c->vertex_total, c->vertices.count, c->vertices.id, c->vertices.start, 3 * sizeof(double),

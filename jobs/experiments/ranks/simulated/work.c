@@ -84,11 +84,11 @@ static void count(struct rank *r, int64_t done[WORK_KINDS])
     }
     if (list != NULL) {
         if (list->builds != r->lists) {
-            done[WORK_DISCOVERY] += list->build_cost;
+            done[WORK_DISCOVERY] += list->cost.build;
             r->repairs = 0;
         }
         r->lists = list->builds;
-        done[WORK_DISCOVERY] += more(&r->repairs, list->repair_cost);
+        done[WORK_DISCOVERY] += more(&r->repairs, list->cost.repair);
     }
     done[WORK_DISCOVERY] += TAC_LOOK_COST * more(&r->looks, sim->windows.looks);
     if (tac_sim_halo(sim) != NULL) {

@@ -1,0 +1,124 @@
+/* remote_arrange.c: the primitives of other ranks that are near, by body, each feature with one that stands for it. */
+#include "broadphase/remote.h"
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_primitives(const void *a, const void *b)
+{
+    const struct tac_primitive *p = a, *q = b;
+    if (p->body != q->body)
+        return p->body < q->body ? -1 : 1;
+    if (p->count != q->count)
+        return p->count > q->count ? -1 : 1;
+    return (p->id > q->id) - (p->id < q->id);
+}
+
+int64_t tac_remote_find(const struct tac_candidates *c, size_t count, const struct tac_primitive *p)
+{
+    const struct tac_primitive *at =
+        count > 0 ? bsearch(p, c->remote.primitive, count, sizeof *p, compare_primitives) : NULL;
+    return at != NULL ? at - c->remote.primitive : -1;
+}
+
+/* An edge or a vertex of a remote primitive. */
+struct feature {
+    tac_lid id;
+    int32_t primitive, k;
+};
+
+static int compare_features(const void *a, const void *b)
+{
+    const struct feature *p = a, *q = b;
+    if (p->id != q->id)
+        return p->id < q->id ? -1 : 1;
+    if (p->primitive != q->primitive)
+        return p->primitive < q->primitive ? -1 : 1;
+    return (p->k > q->k) - (p->k < q->k);
+}
+
+/* The first remote primitive with a feature stands for it. */
+static void place(struct tac_candidates *c, struct feature *list, size_t n, bool edges)
+{
+    if (n)
+        qsort(list, n, sizeof *list, compare_features);
+    for (size_t i = 0; i < n; i++) {
+        struct tac_primitive *p = &c->remote.primitive[list[i].primitive];
+        if (i == 0 || list[i].id != list[i - 1].id)
+            *(edges ? &p->edges : &p->vertices) |= (uint8_t)(1 << list[i].k);
+    }
+}
+
+/* Assigns to one remote primitive each every edge that belongs to no primitive of this rank, and every such vertex that
+ * never moves, because its owner leaves it to others to decide about it. */
+static enum tac_err place_features(struct tac_view *view, struct tac_candidates *c)
+{
+    enum tac_err err;
+    struct feature *list = NULL;
+    size_t n = 0;
+    const struct tac_part *part = view->scene->mesh->part;
+    TAC_TRY(tac_alloc(view->ctx, 3 * c->remote.count, sizeof *list, &list));
+    for (size_t i = 0; i < c->remote.count; i++)
+        c->remote.primitive[i].edges = c->remote.primitive[i].vertices = 0;
+    for (size_t i = 0; i < c->remote.count; i++) {
+        const int edges = c->remote.primitive[i].count == 3 ? 3 : c->remote.primitive[i].count == 2 ? 1 : 0;
+        for (int k = 0; k < edges; k++)
+            if (tac_id_find(part->edge_id, view->scene->mesh->topology->edge_count, c->remote.primitive[i].edge[k]) < 0)
+                list[n++] = (struct feature){c->remote.primitive[i].edge[k], (int32_t)i, k};
+    }
+    place(c, list, n, true);
+    n = 0;
+    for (size_t i = 0; i < c->remote.count && view->model->apart; i++)
+        for (int k = 0; k < c->remote.primitive[i].count; k++) {
+            const tac_lid v = c->remote.primitive[i].v[k];
+            /* Of the local mesh' vertices those of hinges alone have no leaf among our primitives. */
+            const bool ours = v < view->scene->mesh->vertex_count && c->taken[v];
+            if (!ours && !tac_model_takes_part(view->model, v))
+                list[n++] = (struct feature){v, (int32_t)i, k};
+        }
+    place(c, list, n, false);
+done:
+    free(list);
+    return err;
+}
+
+enum tac_err tac_remote_arrange(struct tac_view *view, struct tac_candidates *c)
+{
+    enum tac_err err = TAC_OK;
+    const size_t bodies = (size_t)c->body_count;
+    if (c->remote.begin == NULL) {
+        TAC_TRY(tac_alloc(view->ctx, bodies + 1, sizeof *c->remote.begin, &c->remote.begin));
+        TAC_TRY(tac_alloc(view->ctx, bodies, sizeof *c->remote.tree, &c->remote.tree));
+    }
+    if (c->remote.count)
+        qsort(c->remote.primitive, c->remote.count, sizeof *c->remote.primitive, compare_primitives);
+    memset(c->remote.begin, 0, (bodies + 1) * sizeof *c->remote.begin);
+    for (size_t i = 0; i < c->remote.count; i++)
+        c->remote.begin[c->remote.primitive[i].body + 1]++;
+    for (size_t b = 0; b < bodies; b++) {
+        tac_tree_destroy(&c->remote.tree[b]);
+        if (c->remote.begin[b + 1])
+            TAC_TRY(tac_tree_create(view->ctx, c->remote.begin[b + 1], &c->remote.tree[b]));
+        c->remote.begin[b + 1] += c->remote.begin[b];
+    }
+    TAC_TRY(tac_grow(view->ctx, &c->remote.box, &c->remote.box_capacity, c->remote.count, sizeof *c->remote.box));
+    TAC_TRY(tac_grow(view->ctx, &c->scratch, &c->scratch_capacity, c->remote.count, sizeof *c->scratch));
+    TAC_TRY(tac_grow(view->ctx, &c->remote.marked, &c->remote.marked_capacity, c->remote.count, 1));
+    TAC_TRY(place_features(view, c));
+    c->remote.fresh = true;
+done:
+    return err;
+}
+
+void tac_remote_destroy(struct tac_candidates *c)
+{
+    for (int32_t b = 0; c->remote.tree && b < c->body_count; b++)
+        tac_tree_destroy(&c->remote.tree[b]);
+    free(c->remote.tree);
+    free(c->remote.begin);
+    free(c->remote.box);
+    free(c->remote.primitive);
+    free(c->remote.group);
+    free(c->remote.outer);
+    free(c->remote.published);
+    free(c->remote.marked);
+}
