@@ -156,7 +156,7 @@ struct tac_implicit {
     int32_t *owner;                /* owned, (count): rank */
     struct tac_model *model;       /* owned */
     struct tac_element_set set;
-    struct tac_implicit_elements list[TAC_ELEMENTS];
+    struct tac_implicit_elements list[TAC_ELEMENT_LISTS];
     struct tac_implicit_given given;
 
     /* lengths of the scene and the tolerances that follow from them; the same on all ranks */

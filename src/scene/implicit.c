@@ -157,28 +157,6 @@ static enum tac_err check_laws(struct tac_reader *reader)
     return TAC_OK;
 }
 
-static enum tac_err check_materials(struct tac_reader *reader)
-{
-    const struct tac_settings *s = reader->scene->settings;
-    for (tac_lid i = 0; i < s->material_count; i++) {
-        const struct tac_material *m = &s->material[i];
-        const struct {
-            const char *key;
-            double value;
-        } missing[] = {{"stretch.limit", m->stretch_limit}, {"stretch.limit_principal", m->stretch_limit_principal}};
-        for (size_t k = 0; k < COUNT(missing); k++)
-            if (missing[k].value > 0) {
-                char where[TAC_WHERE];
-                snprintf(where, sizeof where, "materials.%.100s.%s", m->name, missing[k].key);
-                return tac_scene_fail(reader, where,
-                                      "is %s, which the implicit integrator does not have yet; leave the key out, or "
-                                      "use integrator.kind asynchronous",
-                                      tac_shown(missing[k].value).text);
-            }
-    }
-    return TAC_OK;
-}
-
 enum tac_err tac_scene_check_implicit(struct tac_reader *reader)
 {
     enum tac_err err = TAC_OK;
@@ -199,7 +177,6 @@ enum tac_err tac_scene_check_implicit(struct tac_reader *reader)
                            "of steps, so make it one",
                            tac_shown(s->checkpoint.every_t).text, tac_shown(s->implicit.step_s).text));
     TAC_TRY(check_laws(reader));
-    TAC_TRY(check_materials(reader));
 done:
     return err;
 }

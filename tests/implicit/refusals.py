@@ -43,7 +43,6 @@ REFUSED = [
     (["contact.friction_model=kinetic"], r"contact\.friction_model: is \"kinetic\", which"),
     (["discovery.mode=kds"], r"discovery\.mode: .* implicit integrator finds contacts in one way only"),
     (["clocks.mode=free"], r"clocks\.mode: is \"free\""),
-    (["materials.cloth.stretch.limit=0.1"], r"materials\.cloth\.stretch\.limit: is 0\.1, which .* not have yet"),
     (["integrator.kind=asynchronous"], r"integrator\.step_s: is no known key"),
 ]
 failures = []
