@@ -54,6 +54,7 @@ void tac_implicit_destroy(struct tac_implicit **out)
     free(sim->contact.touch);
     free(sim->given.wind);
     free(sim->contact.sliding);
+    free(sim->contact.area);
     if (sim->replica)
         tac_scene_destroy(&sim->scene);
     free(sim);
@@ -198,6 +199,7 @@ static enum tac_err make(struct tac_implicit *sim)
     measure(sim);
     TAC_TRY(make_scripts(sim));
     TAC_TRY(make_arrays(sim));
+    TAC_TRY(tac_implicit_weights_create(sim));
     tac_implicit_scripts_start(sim);
     TAC_TRY(tac_implicit_search_create(sim));
 done:

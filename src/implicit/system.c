@@ -89,7 +89,9 @@ enum tac_err tac_implicit_system_create(struct tac_implicit *sim)
     }
 done:
     err = tac_agree(sim->ctx, err);
-    return err ? err : tac_solver_create(sim->ctx, "invariant", "", &s->solver);
+    static const char *const kind[] = {[TAC_SOLVER_INVARIANT] = "invariant", [TAC_SOLVER_PETSC] = "petsc"};
+    const struct tac_implicit_settings *settings = &sim->scene->settings->implicit;
+    return err ? err : tac_solver_create(sim->ctx, kind[settings->solver], settings->solver_options, &s->solver);
 }
 
 enum tac_err tac_implicit_begin_system(struct tac_implicit *sim)
@@ -251,8 +253,9 @@ static void add_contacts(struct tac_implicit *sim, const double *x, struct tac_m
                 tac_barrier_hessian(&p->form, at, &sim->contact.touch[e].near, dense);
                 tac_implicit_project(n, held, dense);
             }
+            const double kappa = tac_implicit_kappa(sim, p, sim->newton.kappa);
             for (int i = 0; i < 9 * n * n; i++)
-                dense[i] *= sim->newton.kappa;
+                dense[i] *= kappa;
             tac_matrix_add(matrix, 1 + TAC_ELEMENT_LISTS + TAC_PAIR_TYPES + t, place++, dense);
         }
     }

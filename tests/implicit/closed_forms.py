@@ -266,9 +266,30 @@ def limited(folder):
     check(0.09 < largest < 0.1, "limited: a sheet under a ball stretches by %.4g, 0.1 are allowed" % largest)
 
 
+def weighed(folder):
+    """With weights of area a plate rests at a gap that its mesh hardly changes, where its pressure is that of the barrier."""
+    gaps = {}
+    for weights in ("area", "pairs"):
+        for n in (4, 8):
+            kappa = 100 / 4.33 if weights == "area" else 1.155e3
+            scene = {"time": {"end": 2, "frame": 1}, "gravity": [0, -10, 0], "contact": {"thickness": 0.01},
+                     "integrator": {"kind": "implicit", "step_s": 0.05, "barrier": {"stiffness": kappa, "weights": weights},
+                                    "newton": {"velocity_tol": 1e-7}, "solver": {"tolerance": 1e-8}},
+                     "materials": {"plate": {"density": 10, "stretch": {"model": "cst", "stiffness": 1e5}, "bend": {"model": "hinge", "stiffness": 1e3}}},
+                     "bodies": [{"name": "plate", "material": "plate", "mesh": {"kind": "grid", "size": [1, 1], "cells": [n, n]},
+                                 "position": [0, 0.0112, 0], "rotation": [0, 17, 0]},
+                                {"name": "floor", "fixed": True, "mesh": {"kind": "grid", "size": [2, 2], "cells": [2 * n, 2 * n]}}]}
+            t, x, v, row = run(folder, "plate-%s-%d" % (weights, n), scene, contact=n == 4)
+            gaps[weights, n] = x[-1, :(n + 1) ** 2, 1].mean() / 0.01
+    rise, plain = (gaps[w, 8] - gaps[w, 4] for w in ("area", "pairs"))
+    check(0.45 < gaps["area", 4] < 0.65 and abs(rise) < 0.05 < plain,
+          "weights of area: a plate at %.3f and, meshed finer, %.3f of the thickness; by pairs at %.3f and %.3f" %
+          (gaps["area", 4], gaps["area", 8], gaps["pairs", 4], gaps["pairs", 8]))
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for part in (free_fall, oscillator, orders, blown, rest, slide, slope, yielding, sagging, limited):
+        for part in (free_fall, oscillator, orders, blown, rest, slide, slope, yielding, sagging, limited, weighed):
             part(folder)
     return bool(failures)
 
