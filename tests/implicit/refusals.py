@@ -72,7 +72,7 @@ def main():
             lines = [line for line in text.splitlines() if line.startswith("tactus: ") and ": warning: " not in line]
             check(code == 2 and len(lines) == 1 and re.search(sentence, text), "refused: " + assignments[0], text)
         code, text = call("check", path)
-        check(code == 0 and "20 of 0.02 s, implicit Euler;" in text, "check: a sound scene", text)
+        check(code == 0 and "20 of 0.02 s, implicit Euler\n" in text, "check: a sound scene", text)
         code, text = call("run", path, "-o", out, "--quiet", "--until", "0.05")
         check(code == 2 and "ask for a multiple of integrator.step_s" in text and not os.path.exists(out + "/energy.csv"),
               "refused: an end between two steps", text)
