@@ -108,6 +108,7 @@ struct tac_status {
 /* What run.json tells beyond the counters. */
 struct tac_summary {
     const char *discovery, *clocks;
+    bool invariant; /* no bit of the trajectory depends on the number of ranks */
     int argc;
     char **argv;
     double book_residual;

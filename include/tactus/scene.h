@@ -32,6 +32,9 @@ enum tac_friction_model { TAC_FRICTION_ANCHOR, TAC_FRICTION_KINETIC };
 enum tac_structure { TAC_STRUCTURE_KDOP, TAC_STRUCTURE_PAIRS };
 enum tac_integrator_kind { TAC_INTEGRATOR_ASYNCHRONOUS, TAC_INTEGRATOR_IMPLICIT };
 enum tac_implicit_scheme { TAC_IMPLICIT_EULER, TAC_IMPLICIT_NEWMARK, TAC_IMPLICIT_BDF2 };
+enum tac_implicit_weights { TAC_WEIGHTS_PAIRS, TAC_WEIGHTS_AREA };
+enum tac_implicit_solver { TAC_SOLVER_INVARIANT, TAC_SOLVER_PETSC };
+enum { TAC_SOLVER_OPTIONS = 512 };
 enum tac_stretch_model { TAC_STRETCH_NONE, TAC_STRETCH_CST, TAC_STRETCH_SPRING };
 enum tac_solid_model { TAC_SOLID_NONE, TAC_SOLID_NEO_HOOKEAN, TAC_SOLID_STVK, TAC_SOLID_COROTATED };
 
@@ -173,14 +176,17 @@ struct tac_clock_settings {
 
 /* Of the implicit integrator alone (docs/implicit.md). */
 struct tac_implicit_settings {
-    double step_s;                   /* h */
-    enum tac_implicit_scheme scheme; /* how a step is made of positions, velocities and accelerations */
-    double velocity_tol;             /* Newton stops where no vertex would go faster than this, m/s; 0: 1e-2 l / s */
-    int64_t most;                    /* Newton iterations of a step */
-    double stiffness;                /* kappa of the barrier; 0: adaptive */
-    double friction_velocity;        /* under it friction is smoothed, m/s; 0: 1e-3 l / s */
-    int64_t lags;                    /* how often the forces that friction goes by are refreshed in a step */
-    double solver_tolerance;         /* residual of the linear solver, relative */
+    double step_s;                     /* h */
+    enum tac_implicit_scheme scheme;   /* how a step is made of positions, velocities and accelerations */
+    double velocity_tol;               /* Newton stops where no vertex would go faster than this, m/s; 0: 1e-2 l / s */
+    int64_t most;                      /* Newton iterations of a step */
+    double stiffness;                  /* kappa of the barrier; 0: adaptive */
+    enum tac_implicit_weights weights; /* what a pair counts: 1, or the area that it stands for (kappa in Pa then) */
+    double friction_velocity;          /* under it friction is smoothed, m/s; 0: 1e-3 l / s */
+    int64_t lags;                      /* how often the forces that friction goes by are refreshed in a step */
+    double solver_tolerance;           /* residual of the linear solver, relative */
+    enum tac_implicit_solver solver;
+    char solver_options[TAC_SOLVER_OPTIONS]; /* of a solver that has some; else empty */
 };
 
 struct tac_discovery_settings {

@@ -15,6 +15,10 @@
 /* A gap within this share of the smallest one measured is near enough to what is reported. */
 #define ENOUGH .98
 
+/* Boxes of a query of a whole piece, and of parts of one for which that was not enough; the shortest such part. */
+enum { MOST_BOXES = 1000000, FEW_BOXES = 20000 };
+#define SHORTEST 0x1p-12
+
 struct part {
     double x0[4][3], x1[4][3], stray[2];
 };
@@ -126,13 +130,12 @@ static void found(struct prover *p, const struct part *part, const struct tac_cc
                                                      .gap = gap});
 }
 
-/* Continuous collision detection of a piece; what it does not prove goes into the report. */
-static enum tac_err ask(struct prover *p, const struct part *part, double t0_s, double t1_s, bool *apart)
+/* Continuous collision detection of a piece or a part of it. */
+static enum tac_err query(struct prover *p, const struct part *part, int64_t most_boxes, struct tac_ccd_result *result)
 {
     enum tac_err err = TAC_OK;
     double n[3];
-    struct tac_ccd_query query = {.type = (enum tac_ccd_type)p->pair->kind, .most_boxes = 1000000};
-    struct tac_ccd_result result;
+    struct tac_ccd_query query = {.type = (enum tac_ccd_type)p->pair->kind, .most_boxes = most_boxes};
     const double rounding = .5 * TAC_AUDIT_ROUND * large(p->pair); /* of two positions between breakpoints */
     memcpy(query.x0, part->x0, sizeof query.x0);
     memcpy(query.x1, part->x1, sizeof query.x1);
@@ -140,20 +143,61 @@ static enum tac_err ask(struct prover *p, const struct part *part, double t0_s, 
     query.separation = p->pair->keep + rounding;
     query.tolerance = fmax(1e-2 * (nearest - p->pair->keep), 2 * rounding + 1e-300);
     p->search->report->queries++;
-    TAC_TRY(tac_ccd(p->search->ctx, &query, &p->search->scratch, &result));
-    *apart = result.answer == TAC_CCD_FREE;
-    if (*apart)
-        goto done;
-    if (result.answer == TAC_CCD_HIT) {
+    TAC_TRY(tac_ccd(p->search->ctx, &query, &p->search->scratch, result));
+    if (result->answer == TAC_CCD_HIT) {
         /* Of the inflated pair.  Of the pair itself? */
         struct tac_ccd_result exact;
         query.separation = p->pair->keep;
         TAC_TRY(tac_ccd(p->search->ctx, &query, &p->search->scratch, &exact));
-        result = exact.answer == TAC_CCD_FREE ? result : exact;
         if (exact.answer == TAC_CCD_FREE)
-            result.answer = TAC_CCD_OPEN;
+            result->answer = TAC_CCD_OPEN;
+        else
+            *result = exact;
     }
-    found(p, part, &result, t0_s, t1_s);
+done:
+    return err;
+}
+
+/* The share s0..s1 of a piece that was left open, as long as everything before it is apart: long edges that are nearly
+ * parallel want more boxes than there are, but fewer as they turn less. */
+static enum tac_err ask_share(struct prover *p, const struct part *whole, double s0, double s1, bool *apart)
+{
+    enum tac_err err = TAC_OK;
+    struct part part = *whole;
+    struct tac_ccd_result result;
+    double middle[4][3], n[3];
+    const double half = .5 * (s0 + s1);
+    at_share(p, whole, s0, part.x0);
+    at_share(p, whole, s1, part.x1);
+    halfway(p, &part, middle);
+    tac_audit_near(p->pair->kind, middle, n);
+    if (!*apart || (!p->search->query_all && kept(p, &part, n) > 0))
+        return TAC_OK;
+    TAC_TRY(query(p, &part, FEW_BOXES, &result));
+    if (result.answer == TAC_CCD_FREE)
+        goto done;
+    *apart = result.answer == TAC_CCD_OPEN && s1 - s0 > SHORTEST;
+    if (*apart) {
+        TAC_TRY(ask_share(p, whole, s0, half, apart));
+        TAC_TRY(ask_share(p, whole, half, s1, apart));
+    }
+done:
+    return err;
+}
+
+/* What is not proven of a piece goes into the report. */
+static enum tac_err ask(struct prover *p, const struct part *part, double t0_s, double t1_s, bool *apart)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_ccd_result result;
+    TAC_TRY(query(p, part, MOST_BOXES, &result));
+    *apart = result.answer != TAC_CCD_HIT;
+    if (result.answer == TAC_CCD_OPEN) {
+        TAC_TRY(ask_share(p, part, 0, .5, apart));
+        TAC_TRY(ask_share(p, part, .5, 1, apart));
+    }
+    if (!*apart)
+        found(p, part, &result, t0_s, t1_s);
 done:
     return err;
 }

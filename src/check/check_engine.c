@@ -249,8 +249,7 @@ static enum tac_err describe_steps(struct tac_ctx *ctx, const struct tac_scene *
     const double steps = floor(scene->settings->end_s / s->step_s + .5);
     static const char *const scheme[] = {"implicit Euler", "Newmark", "BDF2"};
     if (text)
-        fprintf(text, "steps      %.0f of %g s, %s; what they cost is not foretold\n", steps, s->step_s,
-                scheme[s->scheme]);
+        fprintf(text, "steps      %.0f of %g s, %s\n", steps, s->step_s, scheme[s->scheme]);
     if (json_object_set_new(report, "steps", json_pack("{s:f, s:f}", "count", steps, "step_s", s->step_s)) != 0)
         return no_memory(ctx);
     return TAC_OK;

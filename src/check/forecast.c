@@ -33,6 +33,17 @@ static void count_ticks(const struct tac_elastic *elastic, double end_s, struct 
     }
 }
 
+void tac_forecast_disk(const struct tac_scene *scene, struct tac_forecast *out)
+{
+    const double end = scene->settings->end_s, vertices = scene->mesh->vertex_count;
+    const double frames = 1 + ceil(end / scene->settings->frame_s);
+    const struct tac_checkpoint_settings *c = &scene->settings->checkpoint;
+    double kept = 1 + (c->every_t > 0 ? end / c->every_t : 0) + out->wall_s / c->every_s;
+    kept = fmin(floor(kept), c->keep);
+    out->frames = frames * (FRAME + DEFLATED * FRAME_VERTEX * vertices + ROW);
+    out->checkpoints = kept * (CHECKPOINT + CHECKPOINT_VERTEX * vertices + CHECKPOINT_PAIR * out->pairs);
+}
+
 enum tac_err tac_forecast_make(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_elastic *elastic,
                                const struct tac_speed *speed, struct tac_forecast *out)
 {
@@ -51,12 +62,7 @@ enum tac_err tac_forecast_make(struct tac_ctx *ctx, const struct tac_scene *scen
             elements += (double)elastic->rate[c].group[g].elastic.count;
     out->memory = MEMORY_PROCESS + MEMORY_VERTEX * vertices + MEMORY_ELEMENT * elements + MEMORY_PAIR * out->pairs +
                   MEMORY_NEAR * out->near + (scene->settings->contact.thickness > 0 ? MEMORY_TOUCHING * vertices : 0);
-    const double frames = 1 + ceil(end / scene->settings->frame_s);
-    const struct tac_checkpoint_settings *c = &scene->settings->checkpoint;
-    double kept = 1 + (c->every_t > 0 ? end / c->every_t : 0) + out->wall_s / c->every_s;
-    kept = fmin(floor(kept), c->keep);
-    out->frames = frames * (FRAME + DEFLATED * FRAME_VERTEX * vertices + ROW);
-    out->checkpoints = kept * (CHECKPOINT + CHECKPOINT_VERTEX * vertices + CHECKPOINT_PAIR * out->pairs);
+    tac_forecast_disk(scene, out);
     out->record = BREAKPOINT * (out->vertex + out->contact);
 done:
     tac_model_destroy(&model);

@@ -36,22 +36,30 @@
 #define TAC_FORECAST_WITHIN 5.
 #define TAC_FORECAST_MEMORY_WITHIN 2.
 #define TAC_FORECAST_DISK_WITHIN 5.
+/* The same of Newton iterations and processor seconds of implicit steps. */
+#define TAC_FORECAST_NEWTON_WITHIN 5.
 
 struct tac_forecast {
-    double elastic; /* ticks of springs, triangles, hinges and elements beyond them, until scene->t_end */
-    double other;   /* ticks of gravity, dampers and loads */
-    double contact; /* ticks of layer groups, of limits too */
-    double vertex;  /* instants of all vertices: how often elastic forces and gravity rewrite one */
-    double pairs;   /* layer groups that are watched at a time, when all have met */
-    double near;    /* pairs of meshes with themselves that are nearer than the thickness, about */
-    double wall_s;  /* on one rank */
-    double memory;  /* bytes, of one process */
+    double elastic;       /* ticks of springs, triangles, hinges and elements beyond them, until scene->t_end */
+    double other;         /* ticks of gravity, dampers and loads */
+    double contact;       /* ticks of layer groups, of limits too */
+    double vertex;        /* instants of all vertices: how often elastic forces and gravity rewrite one */
+    double pairs;         /* layer groups that are watched at a time, when all have met */
+    double near;          /* pairs of meshes with themselves that are nearer than the thickness, about */
+    double steps, newton; /* of the implicit integrator, which has no ticks: Newton iterations of a step */
+    double wall_s;        /* on one rank */
+    double memory;        /* bytes, of one process */
     double frames, checkpoints, record; /* bytes on the disk: with output as the scene has it; record: with --record */
 };
 
 /* Local. Of a scene that is whole here, with its elements. TAC_ERR_INPUT: its periods are too short. */
 enum tac_err tac_forecast_make(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_elastic *elastic,
                                const struct tac_speed *speed, struct tac_forecast *out);
+
+/* Local. The same of a scene for the implicit integrator. */
+void tac_forecast_steps(const struct tac_scene *scene, struct tac_forecast *out);
+/* Local. Fills frames and checkpoints of a forecast that has wall_s and pairs. */
+void tac_forecast_disk(const struct tac_scene *scene, struct tac_forecast *out);
 
 /* Local. Measures this machine; calibrate.c.  The engine's kernels on the scene's own forces, always the same work,
  * about a second of processor time.  TAC_ERR_RUN out of memory. */

@@ -123,6 +123,13 @@ done:
 
 /* ---- the whole ---- */
 
+static void print_room(FILE *text, const struct tac_forecast *f)
+{
+    fprintf(text, "memory     about %s on one rank\n", show_bytes(f->memory).text);
+    fprintf(text, "disk       about %s of frames, %s of checkpoints; with --record %s more\n",
+            show_bytes(f->frames).text, show_bytes(f->checkpoints).text, show_bytes(f->record).text);
+}
+
 static void print_forecast(FILE *text, const struct tac_forecast *f, const struct tac_speed *speed)
 {
     fprintf(text,
@@ -132,9 +139,7 @@ static void print_forecast(FILE *text, const struct tac_forecast *f, const struc
     fprintf(text, "wall       about %s on one core at %.3g ns an elastic tick and %.3g ns a contact tick, %s\n",
             show_seconds(f->wall_s).text, speed->elastic_ns, speed->contact_ns,
             speed->measured ? "measured on this machine" : "the usual speed");
-    fprintf(text, "memory     about %s on one rank\n", show_bytes(f->memory).text);
-    fprintf(text, "disk       about %s of frames, %s of checkpoints; with --record %s more\n",
-            show_bytes(f->frames).text, show_bytes(f->checkpoints).text, show_bytes(f->record).text);
+    print_room(text, f);
 }
 
 static json_t *describe(const struct tac_forecast *f, const struct tac_speed *speed)
@@ -168,6 +173,32 @@ static void warn_of_days(struct tac_ctx *ctx, const struct tac_forecast *f, cons
                  show_seconds(f->wall_s).text);
 }
 
+/* The implicit integrator has no ticks. */
+static enum tac_err describe_steps(struct tac_ctx *ctx, const struct tac_scene *scene, json_t *report, FILE *text)
+{
+    struct tac_forecast f;
+    const double within = TAC_FORECAST_NEWTON_WITHIN;
+    tac_forecast_steps(scene, &f);
+    if (text) {
+        fprintf(text, "forecast   %.0f steps, about %.2g Newton iterations in each (%.2g to %.2g)\n", f.steps, f.newton,
+                fmax(1, f.newton / within), f.newton * within);
+        fprintf(text, "wall       about %s on one core (%s to %s), on the machine where it was measured\n",
+                show_seconds(f.wall_s).text, show_seconds(f.wall_s / within).text,
+                show_seconds(f.wall_s * within).text);
+        print_room(text, &f);
+    }
+    if (f.wall_s > DAY)
+        warn_of_days(ctx, &f, NULL);
+    json_t *object = json_pack("{s:o, s:{s:o, s:o, s:o}, s:{s:o, s:o, s:o}, s:o, s:{s:o, s:o, s:o}}", "steps",
+                               tac_json_real(f.steps), "newton", "likely", tac_json_real(f.newton), "least",
+                               tac_json_real(fmax(1, f.newton / within)), "most", tac_json_real(f.newton * within),
+                               "wall_s", "likely", tac_json_real(f.wall_s), "least", tac_json_real(f.wall_s / within),
+                               "most", tac_json_real(f.wall_s * within), "memory", tac_json_real(f.memory), "disk",
+                               "frames", tac_json_real(f.frames), "checkpoints", tac_json_real(f.checkpoints), "record",
+                               tac_json_real(f.record));
+    return json_object_set_new(report, "forecast", object) == 0 ? TAC_OK : no_memory(ctx);
+}
+
 enum tac_err tac_check_forecast(struct tac_ctx *ctx, const struct tac_scene *scene, enum tac_calibration when,
                                 json_t *report, FILE *text)
 {
@@ -178,8 +209,8 @@ enum tac_err tac_check_forecast(struct tac_ctx *ctx, const struct tac_scene *sce
     size_t count = 0;
     json_t *object = NULL, *levels = NULL;
     struct tac_speed speed = tac_speed_usual();
-    if (scene->settings->integrator != TAC_INTEGRATOR_ASYNCHRONOUS) /* ticks are what is foretold */
-        return TAC_OK;
+    if (scene->settings->integrator == TAC_INTEGRATOR_IMPLICIT)
+        return describe_steps(ctx, scene, report, text);
     TAC_TRY(tac_elastic_create(ctx, scene, &elastic));
     TAC_TRY(tac_forecast_make(ctx, scene, elastic, &speed, &f));
     if (when == TAC_CALIBRATE_ALWAYS || (when == TAC_CALIBRATE_LONG && f.wall_s >= TAC_LONG_S)) {

@@ -12,9 +12,9 @@ static double limit_of(const struct tac_scene *s, tac_lid vertex)
     return material >= 0 ? s->settings->material[material].stretch_limit_principal : 0;
 }
 
-void tac_model_rest(const struct tac_model *m, const tac_lid *v, double rest[3])
+void tac_principal_rest(const struct tac_scene *scene, const tac_lid *v, double rest[3])
 {
-    const double *x = m->scene->mesh->x;
+    const double *x = scene->mesh->x;
     double e1[3], e2[3], n[3];
     tac_sub(e1, &x[3 * v[1]], &x[3 * v[0]]);
     tac_sub(e2, &x[3 * v[2]], &x[3 * v[0]]);
@@ -23,6 +23,24 @@ void tac_model_rest(const struct tac_model *m, const tac_lid *v, double rest[3])
     rest[0] = tac_dot(e1, e2) / square;
     rest[1] = area / square;
     rest[2] = area / sqrt(square);
+}
+
+void tac_model_rest(const struct tac_model *m, const tac_lid *v, double rest[3])
+{
+    tac_principal_rest(m->scene, v, rest);
+}
+
+void tac_principal_order(const struct tac_scene *s, const tac_lid given[3], tac_lid v[3])
+{
+    double square[3], d[3];
+    int longest = 0;
+    for (int k = 0; k < 3; k++) {
+        tac_sub(d, &s->mesh->x[3 * given[(k + 1) % 3]], &s->mesh->x[3 * given[k]]);
+        square[k] = tac_dot(d, d);
+        longest = square[k] > square[longest] ? k : longest;
+    }
+    for (int k = 0; k < 3; k++)
+        v[k] = given[(longest + k) % 3];
 }
 
 /* r(1): what it takes over from has a stiffness, N/m, for the strain of the whole area; here it is for the change of
@@ -64,17 +82,9 @@ bool tac_model_limits_triangle(const struct tac_model *m, tac_lid triangle, tac_
 {
     const struct tac_scene *s = m->scene;
     const tac_lid *given = &s->mesh->triangle[3 * triangle];
-    double square[3], d[3];
-    int longest = 0;
     if (!(limit_of(s, given[0]) > 0))
         return false;
-    for (int k = 0; k < 3; k++) {
-        tac_sub(d, &s->mesh->x[3 * given[(k + 1) % 3]], &s->mesh->x[3 * given[k]]);
-        square[k] = tac_dot(d, d);
-        longest = square[k] > square[longest] ? k : longest;
-    }
-    for (int k = 0; k < 3; k++)
-        v[k] = given[(longest + k) % 3];
+    tac_principal_order(s, given, v);
     return tac_model_is_pair(m, TAC_PAIR_WIDE, v);
 }
 
@@ -194,8 +204,8 @@ enum tac_err tac_principal_extremes(struct tac_ctx *ctx, struct tac_model *m, do
     if (!m->wide)
         return TAC_OK;
     TAC_TRY(refuse_bent(ctx, m));
-    if (tac_clock_period(s, *shortest_s) >= 4096)
-        return TAC_OK;
+    if (s->settings->integrator != TAC_INTEGRATOR_ASYNCHRONOUS || tac_clock_period(s, *shortest_s) >= 4096)
+        return TAC_OK; /* the implicit integrator has no layers */
     first = tightest = mine == *shortest_s ? tightest : INT64_MAX;
     if (s->mesh->part && MPI_Allreduce(&tightest, &first, 1, TAC_GID_MPI, MPI_MIN, ctx->comm) != MPI_SUCCESS)
         return tac_fail(ctx, TAC_ERR_RUN, "MPI failed to find the stiffest triangle");

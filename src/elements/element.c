@@ -113,6 +113,15 @@ done:
     return err;
 }
 
+enum tac_err tac_element_set_add(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_element *element,
+                                 struct tac_element_set *set)
+{
+    TAC_CHECK(set->count < TAC_ELEMENT_LISTS);
+    struct tac_element_list *list = &set->list[set->count++];
+    list->element = element;
+    return fill(ctx, scene, list);
+}
+
 void tac_element_set_destroy(struct tac_element_set *set)
 {
     for (int k = 0; k < set->count; k++) {

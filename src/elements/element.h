@@ -30,7 +30,8 @@
 enum {
     TAC_ELEMENT_NODES = 4,  /* most nodes of an element; checkpoints have as many columns */
     TAC_ELEMENT_MEMORY = 6, /* most numbers of a strain; of elements that yield 3; likewise */
-    TAC_ELEMENT_SIZE = 3 * TAC_ELEMENT_NODES
+    TAC_ELEMENT_SIZE = 3 * TAC_ELEMENT_NODES,
+    TAC_ELEMENT_LISTS = TAC_ELEMENTS + 2 /* lists of a set: those of the table, and what an integrator adds */
 };
 
 /* Bounds of an element's stiffness at the start. */
@@ -153,12 +154,16 @@ struct tac_element_list {
 
 struct tac_element_set {
     int count;
-    struct tac_element_list list[TAC_ELEMENTS]; /* by the order of the table */
+    struct tac_element_list list[TAC_ELEMENT_LISTS]; /* by the order of the table, then those added */
 };
 
 /* Local. Elements with a node that is free at some time and one that is ours. */
 enum tac_err tac_element_set_create(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_element_set *out);
 void tac_element_set_destroy(struct tac_element_set *set);
+/* Local. A list of elements of a kind that is not in the table, at the end of the set; none where no material has it.
+ */
+enum tac_err tac_element_set_add(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_element *element,
+                                 struct tac_element_set *set);
 
 static inline const void *tac_element_record(const struct tac_element_list *list, size_t e)
 {

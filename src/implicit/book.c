@@ -195,7 +195,8 @@ static void enter_contacts(const struct tac_implicit *sim, double kappa, struct 
         tac_implicit_gather(sim->x, p->v, tac_pair_vertices(p->form.type), at);
         row->contacts++;
         row->min_distance = fmin(row->min_distance, near->d - p->form.radius);
-        tac_accum_add(&sum[CONTACT], kappa / sim->weight * tac_barrier_energy(&p->form, at, near));
+        tac_accum_add(&sum[CONTACT],
+                      tac_implicit_kappa(sim, p, kappa) / sim->weight * tac_barrier_energy(&p->form, at, near));
     }
 }
 
@@ -258,7 +259,7 @@ static void tell_contact(const struct tac_implicit *sim, const struct tac_implic
     tac_contact_make(p->form.type, p->key, p->v, sim->scene->mesh->vertex_body, at, near, p->form.radius, out);
     for (int i = 0; i < 4; i++)
         out->vertex[i] = i < out->vertex_count ? p->v[i] : -1;
-    out->force = kappa / sim->weight * tac_barrier_gradient(&p->form, at, near, gradient);
+    out->force = tac_implicit_kappa(sim, p, kappa) / sim->weight * tac_barrier_gradient(&p->form, at, near, gradient);
 }
 
 enum tac_err tac_implicit_contacts(struct tac_implicit *sim, struct tac_contact **out, size_t *count)

@@ -1,4 +1,5 @@
 /* create.c: an implicit simulation of a scene at its start, and sums over ranks. */
+#include "contact/limit_elements.h"
 #include "implicit/implicit.h"
 #include "partition/part.h"
 #include <math.h>
@@ -21,7 +22,7 @@ void tac_implicit_destroy(struct tac_implicit **out)
         return;
     tac_implicit_search_destroy(&sim->search);
     tac_implicit_system_destroy(&sim->system);
-    for (int k = 0; k < TAC_ELEMENTS; k++)
+    for (int k = 0; k < TAC_ELEMENT_LISTS; k++)
         clear_elements(&sim->list[k]);
     tac_element_set_destroy(&sim->set);
     tac_loads_free(&sim->given.loads);
@@ -53,6 +54,7 @@ void tac_implicit_destroy(struct tac_implicit **out)
     free(sim->contact.touch);
     free(sim->given.wind);
     free(sim->contact.sliding);
+    free(sim->contact.area);
     if (sim->replica)
         tac_scene_destroy(&sim->scene);
     free(sim);
@@ -163,11 +165,30 @@ done:
     return err;
 }
 
+/* Elements of the table, then limits of stretch where a material has them. */
+static enum tac_err make_set(struct tac_implicit *sim)
+{
+    enum tac_err err;
+    const struct tac_settings *s = sim->scene->settings;
+    bool limit = false, principal = false;
+    TAC_TRY(tac_element_set_create(sim->ctx, sim->scene, &sim->set));
+    for (tac_lid m = 0; m < s->material_count; m++) {
+        limit |= s->material[m].stretch_limit > 0;
+        principal |= s->material[m].stretch_limit_principal > 0;
+    }
+    if (limit)
+        TAC_TRY(tac_element_set_add(sim->ctx, sim->scene, &tac_element_limit, &sim->set));
+    if (principal)
+        TAC_TRY(tac_element_set_add(sim->ctx, sim->scene, &tac_element_limit_principal, &sim->set));
+done:
+    return err;
+}
+
 /* What a rank makes alone. */
 static enum tac_err make(struct tac_implicit *sim)
 {
     enum tac_err err;
-    TAC_TRY(tac_element_set_create(sim->ctx, sim->scene, &sim->set));
+    TAC_TRY(make_set(sim));
     for (int k = 0; k < sim->set.count; k++)
         TAC_TRY(make_elements(sim, k));
     TAC_TRY(tac_implicit_plastic_create(sim));
@@ -178,6 +199,7 @@ static enum tac_err make(struct tac_implicit *sim)
     measure(sim);
     TAC_TRY(make_scripts(sim));
     TAC_TRY(make_arrays(sim));
+    TAC_TRY(tac_implicit_weights_create(sim));
     tac_implicit_scripts_start(sim);
     TAC_TRY(tac_implicit_search_create(sim));
 done:

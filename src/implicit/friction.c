@@ -50,7 +50,7 @@ enum tac_err tac_implicit_lag(struct tac_implicit *sim, const double *x)
         memcpy(s->v, p->v, sizeof s->v);
         memcpy(s->w, near->w, sizeof s->w);
         memcpy(s->n, near->n, sizeof s->n);
-        s->limit = p->friction * sim->newton.kappa * push;
+        s->limit = p->friction * tac_implicit_kappa(sim, p, sim->newton.kappa) * push;
         s->counted = p->counted;
     }
 done:

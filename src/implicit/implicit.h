@@ -41,6 +41,7 @@ struct tac_implicit_pair {
     struct tac_barrier_pair form;
     double friction; /* mu */
     double before;   /* distance at the iterate before, m; INFINITY: not known */
+    double share;    /* what of kappa it has: 1, or with weights of area the volume over which it acts over s^^2, 1/m */
     bool counted;    /* this rank enters it in sums: it owns the lowest vertex */
 };
 
@@ -99,6 +100,7 @@ struct tac_implicit_contact {
     const double *touch_of;           /* sim->x or sim->newton.trial; NULL: the list is of no place */
     size_t sliding_count, sliding_capacity;
     struct tac_sliding *sliding; /* owned */
+    double *area;                /* owned, (count): that vertices stand for, m^2; NULL: pairs have no weights */
 };
 
 /* Lengths of the scene and the tolerances that follow from them; the same on all ranks. */
@@ -156,7 +158,7 @@ struct tac_implicit {
     int32_t *owner;                /* owned, (count): rank */
     struct tac_model *model;       /* owned */
     struct tac_element_set set;
-    struct tac_implicit_elements list[TAC_ELEMENTS];
+    struct tac_implicit_elements list[TAC_ELEMENT_LISTS];
     struct tac_implicit_given given;
 
     /* lengths of the scene and the tolerances that follow from them; the same on all ranks */
@@ -330,6 +332,14 @@ static inline const struct tac_implicit_pair *tac_implicit_touching(const struct
 {
     return &sim->contact.pair[sim->contact.touch[e].pair];
 }
+
+/* Local. kappa of a pair; weights.c: its share of it. */
+static inline double tac_implicit_kappa(const struct tac_implicit *sim, const struct tac_implicit_pair *p, double kappa)
+{
+    return sim->scene->settings->implicit.weights == TAC_WEIGHTS_AREA ? kappa * (p->share * sim->weight) : kappa;
+}
+enum tac_err tac_implicit_weights_create(struct tac_implicit *sim);
+void tac_implicit_weigh(const struct tac_implicit *sim, struct tac_implicit_pair *p);
 
 /* terms.c. Collective: the incremental potential at x, and the sum of the sizes of its terms. */
 enum tac_err tac_implicit_potential(struct tac_implicit *sim, const double *x, double *value, double *size);

@@ -209,6 +209,7 @@ static enum tac_err take(void *context, int32_t i, int32_t j)
         tac_implicit_gather(sim->scene->mesh->x, v, 4, rest);
         p->form.parallel = tac_barrier_parallel(rest);
     }
+    tac_implicit_weigh(sim, p);
 done:
     return err;
 }

@@ -1,6 +1,7 @@
 /* step.c: one step of time: Newton's method on the incremental potential, from one state without contact to the next
  * (docs/implicit.md, One step). */
 #include "contact/advance.h"
+#include "contact/limit_elements.h"
 #include "implicit/implicit.h"
 #include "partition/part.h"
 #include <math.h>
@@ -58,11 +59,30 @@ done:
 
 /* ---- bounds ---- */
 
+/* The largest share of sim->newton.p that leaves every limit of stretch a part of what is left to it. */
+static double bound_limits(const struct tac_implicit *sim)
+{
+    double least = 1;
+    for (int k = 0; k < sim->set.count; k++) {
+        const struct tac_implicit_elements *l = &sim->list[k];
+        const bool limit = l->element == &tac_element_limit || l->element == &tac_element_limit_principal;
+        for (size_t e = 0; limit && e < l->count; e++) {
+            const tac_lid *v = tac_element_stencil(&sim->set.list[k], l->of[e]);
+            double x[4][3], p[4][3];
+            tac_implicit_gather(sim->x, v, l->element->nodes, x);
+            tac_implicit_gather(sim->newton.p, v, l->element->nodes, p);
+            least = fmin(least,
+                         tac_limit_advance(l->element, v, (const double(*)[3])x, (const double(*)[3])p, TAC_GAP_KEPT));
+        }
+    }
+    return least;
+}
+
 /* The largest share of sim->newton.p that leaves every pair a part of its gap. */
 static enum tac_err bound(struct tac_implicit *sim, double *share)
 {
-    double least = 1;
     const double begin_s = tac_wall_s();
+    double least = bound_limits(sim);
     for (size_t e = 0; e < sim->contact.pair_count; e++) {
         const struct tac_implicit_pair *c = &sim->contact.pair[e];
         double x[4][3], p[4][3];

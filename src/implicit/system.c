@@ -8,16 +8,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_ITERATIONS = 10000, WINDS = 1 + TAC_ELEMENTS + 2 * TAC_PAIR_TYPES, LISTS };
+enum { MOST_ITERATIONS = 10000, WINDS = 1 + TAC_ELEMENT_LISTS + 2 * TAC_PAIR_TYPES, LISTS };
 
 struct tac_implicit_system {
     struct tac_solver *solver; /* owned */
     struct tac_nodes nodes;
-    tac_gid *id;                         /* owned, (count): of the nodes: own vertices, then all others */
-    int32_t *owner;                      /* owned, (count) */
-    tac_lid *local;                      /* owned, (count): place of a vertex among the nodes */
-    tac_lid *diagonal;                   /* owned, (owned): 0, 1, ... */
-    tac_lid *element_node[TAC_ELEMENTS]; /* owned */
+    tac_gid *id;                              /* owned, (count): of the nodes: own vertices, then all others */
+    int32_t *owner;                           /* owned, (count) */
+    tac_lid *local;                           /* owned, (count): place of a vertex among the nodes */
+    tac_lid *diagonal;                        /* owned, (owned): 0, 1, ... */
+    tac_lid *element_node[TAC_ELEMENT_LISTS]; /* owned */
     size_t node_capacity;
     tac_lid *node;                   /* owned: of friction's stencils and contacts */
     double *b, *position, *solution; /* owned, (owned, 3), (owned, 3), (count, 3) */
@@ -37,7 +37,7 @@ void tac_implicit_system_destroy(struct tac_implicit_system **system)
     free(s->owner);
     free(s->local);
     free(s->diagonal);
-    for (int k = 0; k < TAC_ELEMENTS; k++)
+    for (int k = 0; k < TAC_ELEMENT_LISTS; k++)
         free(s->element_node[k]);
     free(s->node);
     free(s->b);
@@ -89,7 +89,9 @@ enum tac_err tac_implicit_system_create(struct tac_implicit *sim)
     }
 done:
     err = tac_agree(sim->ctx, err);
-    return err ? err : tac_solver_create(sim->ctx, "invariant", "", &s->solver);
+    static const char *const kind[] = {[TAC_SOLVER_INVARIANT] = "invariant", [TAC_SOLVER_PETSC] = "petsc"};
+    const struct tac_implicit_settings *settings = &sim->scene->settings->implicit;
+    return err ? err : tac_solver_create(sim->ctx, kind[settings->solver], settings->solver_options, &s->solver);
 }
 
 enum tac_err tac_implicit_begin_system(struct tac_implicit *sim)
@@ -114,7 +116,7 @@ static enum tac_err list_stencils(struct tac_implicit *sim, struct tac_stencil_l
     enum tac_err err;
     struct tac_implicit_system *s = sim->system;
     list[0] = (struct tac_stencil_list){(size_t)sim->owned, 1, s->diagonal};
-    for (int k = 0; k < TAC_ELEMENTS; k++)
+    for (int k = 0; k < TAC_ELEMENT_LISTS; k++)
         list[1 + k] = k < sim->set.count ? (struct tac_stencil_list){sim->list[k].count, sim->list[k].element->nodes,
                                                                      s->element_node[k]}
                                          : (struct tac_stencil_list){0, 1, NULL};
@@ -123,7 +125,7 @@ static enum tac_err list_stencils(struct tac_implicit *sim, struct tac_stencil_l
                      sizeof *s->node));
     tac_lid *to = s->node;
     for (int t = 0; t < TAC_PAIR_TYPES; t++) {
-        struct tac_stencil_list *l = &list[1 + TAC_ELEMENTS + t];
+        struct tac_stencil_list *l = &list[1 + TAC_ELEMENT_LISTS + t];
         *l = (struct tac_stencil_list){0, tac_pair_vertices((enum tac_pair_type)t), to};
         for (size_t e = 0; e < sim->contact.sliding_count; e++)
             if ((int)sim->contact.sliding[e].type == t) {
@@ -132,7 +134,7 @@ static enum tac_err list_stencils(struct tac_implicit *sim, struct tac_stencil_l
             }
     }
     for (int t = 0; t < TAC_PAIR_TYPES; t++) {
-        struct tac_stencil_list *l = &list[1 + TAC_ELEMENTS + TAC_PAIR_TYPES + t];
+        struct tac_stencil_list *l = &list[1 + TAC_ELEMENT_LISTS + TAC_PAIR_TYPES + t];
         *l = (struct tac_stencil_list){0, tac_pair_vertices((enum tac_pair_type)t), to};
         for (size_t e = 0; e < sim->contact.touch_count; e++) {
             const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
@@ -228,7 +230,7 @@ static void add_friction(struct tac_implicit *sim, const double *x, struct tac_m
             if ((int)sim->contact.sliding[e].type != t)
                 continue;
             friction_hessian(sim, &sim->contact.sliding[e], x, dense);
-            tac_matrix_add(matrix, 1 + TAC_ELEMENTS + t, place++, dense);
+            tac_matrix_add(matrix, 1 + TAC_ELEMENT_LISTS + t, place++, dense);
         }
     }
 }
@@ -251,9 +253,10 @@ static void add_contacts(struct tac_implicit *sim, const double *x, struct tac_m
                 tac_barrier_hessian(&p->form, at, &sim->contact.touch[e].near, dense);
                 tac_implicit_project(n, held, dense);
             }
+            const double kappa = tac_implicit_kappa(sim, p, sim->newton.kappa);
             for (int i = 0; i < 9 * n * n; i++)
-                dense[i] *= sim->newton.kappa;
-            tac_matrix_add(matrix, 1 + TAC_ELEMENTS + TAC_PAIR_TYPES + t, place++, dense);
+                dense[i] *= kappa;
+            tac_matrix_add(matrix, 1 + TAC_ELEMENT_LISTS + TAC_PAIR_TYPES + t, place++, dense);
         }
     }
 }

@@ -106,7 +106,8 @@ static void contact_energy(const struct tac_implicit *sim, const double *x, stru
         if (!p->counted)
             continue;
         tac_implicit_gather(x, p->v, tac_pair_vertices(p->form.type), at);
-        enter(t, sim->newton.kappa * tac_barrier_energy(&p->form, at, &sim->contact.touch[e].near));
+        enter(t, tac_implicit_kappa(sim, p, sim->newton.kappa) *
+                     tac_barrier_energy(&p->form, at, &sim->contact.touch[e].near));
     }
 }
 
@@ -118,9 +119,10 @@ void tac_implicit_add_contact(struct tac_implicit *sim, const double *x)
         double at[4][3], g[4][3];
         tac_implicit_gather(x, p->v, n, at);
         tac_barrier_gradient(&p->form, at, &sim->contact.touch[e].near, g);
+        const double kappa = tac_implicit_kappa(sim, p, sim->newton.kappa);
         for (int i = 0; i < n; i++)
             for (int k = 0; k < 3; k++)
-                g[i][k] *= sim->newton.kappa;
+                g[i][k] *= kappa;
         scatter(sim, p->v, n, g);
     }
 }

@@ -29,7 +29,7 @@ static enum tac_err distribute_again(struct tac_simulation *sim, bool joined)
             pieces->owner[i] = sim->ctx->rank;
     else
         TAC_TRY(tac_rebalance_again(sim, pieces, b->shuffle ? b->shuffle + (uint64_t)b->passes : 0, &balance));
-    if (!b->shuffle)
+    if (!b->shuffle && sim->way->join != NULL)
         TAC_TRY(sim->way->join(sim->state, pieces));
     if (sim->record != NULL)
         TAC_TRY(tac_record_distribute(sim->record));
@@ -45,7 +45,7 @@ done:
 static bool chatty(struct tac_simulation *sim)
 {
     struct tac_balance *b = &sim->balance;
-    if (sim->local == NULL || b->shuffle)
+    if (sim->local == NULL || b->shuffle || sim->way->chatter == NULL)
         return false;
     if (b->chatter == 0)
         b->chatter = CHATTER + CHATTER_PER_VERTEX * sim->local->mesh->part->vertex_total / sim->ctx->size;
@@ -61,6 +61,14 @@ static enum tac_err join_deep(struct tac_simulation *sim)
     sim->way->clear_chatter(sim->state);
 done:
     return err;
+}
+
+/* An integrator that does not tell its work is never dealt anew for its sake. */
+static void look_at_load(const struct tac_simulation *sim, double *busy_s, double *shared)
+{
+    *busy_s = *shared = 0;
+    if (sim->way->load != NULL)
+        sim->way->load(sim->state, busy_s, shared);
 }
 
 /* About how long a deal takes. */
@@ -101,7 +109,7 @@ enum tac_err tac_simulation_balance(struct tac_simulation *sim)
         return join_deep(sim);
     if (sim->local == NULL || (!look && !deal && pass > 1))
         return TAC_OK;
-    sim->way->load(sim->state, &busy_s, &shared);
+    look_at_load(sim, &busy_s, &shared);
     if (pass == 1)
         b->busy_s = busy_s; /* of a run that goes on: what was done before */
     if (!deal)
@@ -112,7 +120,7 @@ enum tac_err tac_simulation_balance(struct tac_simulation *sim)
     err = distribute_again(sim, false);
     b->busy_s = 0;
     if (sim->state)
-        sim->way->load(sim->state, &b->busy_s, &shared);
+        look_at_load(sim, &b->busy_s, &shared);
 done:
     return err;
 }

@@ -76,30 +76,14 @@ static enum tac_err state_in(void *state, const struct tac_checkpoint *in)
     return tac_implicit_state_in(state, in);
 }
 
-/* A row follows from the state alone. */
-static bool knows_row(const void *state)
-{
-    return true;
-}
-
 static enum tac_err energy(void *state, struct tac_energy_row *row)
 {
     return tac_implicit_energy(state, row);
 }
 
-static void begin_row(void *state)
-{
-}
-
 static enum tac_err counters(const void *state, struct tac_counters *sum)
 {
     return tac_implicit_counters(state, sum);
-}
-
-/* There is no book of kicks. */
-static double book_residual(void *state)
-{
-    return 0;
 }
 
 static enum tac_err contacts(void *state, struct tac_contact **out, size_t *count)
@@ -127,12 +111,6 @@ static void view(void *state, struct tac_state_view *out)
                                    .counters = &sim->books.counters};
     for (tac_lid i = 0; i < sim->owned && sim->own_v != sim->v; i++)
         memcpy(&sim->own_v[3 * (size_t)i], &sim->v[3 * (size_t)tac_implicit_vertex(sim, i)], 3 * sizeof(double));
-}
-
-static enum tac_err sum_impulses(void *state)
-{
-    (void)state;
-    return TAC_OK; /* owners have them */
 }
 
 static void positions(const void *state, double *x)
@@ -229,12 +207,6 @@ static void elements(const void *state, tac_element_visitor *visit, void *user)
 
 /* ---- balance ---- */
 
-static void load(const void *state, double *busy_s, double *shared)
-{
-    *busy_s = 0;
-    *shared = 0;
-}
-
 /* Elements are what costs; contacts come and go. */
 static enum tac_err weigh(void *state, struct tac_rebalance_rows *rows)
 {
@@ -255,51 +227,6 @@ done:
     return err;
 }
 
-static int64_t chatter(const void *state)
-{
-    return 0;
-}
-
-static void clear_chatter(void *state)
-{
-}
-
-static enum tac_err join(void *state, struct tac_pieces *pieces)
-{
-    return TAC_OK;
-}
-
-static void pace_out(const void *state, struct tac_pace *pace)
-{
-    memset(pace, 0, sizeof *pace);
-}
-
-static void pace_in(void *state, const struct tac_pace *pace)
-{
-}
-
-/* ---- changes of the scene: the state at a step's end holds nothing that a scene could change ---- */
-
-static enum tac_err change_out(void *state, void **kept)
-{
-    *kept = NULL;
-    return TAC_OK;
-}
-
-static void change_fit(const void *state, const struct tac_scene *scene, const uint8_t *motion,
-                       struct tac_checkpoint *checkpoint)
-{
-}
-
-static enum tac_err change_in(void *state, const uint8_t *motion, const void *kept)
-{
-    return TAC_OK;
-}
-
-static void change_clear(void **kept)
-{
-}
-
 const struct tac_integrator tac_integrator_implicit = {
     .name = "implicit",
     .create = create,
@@ -307,15 +234,11 @@ const struct tac_integrator tac_integrator_implicit = {
     .advance = advance,
     .state_out = state_out,
     .state_in = state_in,
-    .knows_row = knows_row,
     .energy = energy,
-    .begin_row = begin_row,
     .counters = counters,
-    .book_residual = book_residual,
     .contacts = contacts,
     .contact_count = contact_count,
     .view = view,
-    .sum_impulses = sum_impulses,
     .positions = positions,
     .status = status,
     .discovery = discovery,
@@ -326,15 +249,5 @@ const struct tac_integrator tac_integrator_implicit = {
     .record = record,
     .look = look,
     .elements = elements,
-    .load = load,
     .weigh = weigh,
-    .chatter = chatter,
-    .clear_chatter = clear_chatter,
-    .join = join,
-    .pace_out = pace_out,
-    .pace_in = pace_in,
-    .change_out = change_out,
-    .change_fit = change_fit,
-    .change_in = change_in,
-    .change_clear = change_clear,
 };

@@ -56,14 +56,16 @@ struct tac_integrator {
     /* Collective. The state at now, and into a new one. */
     enum tac_err (*state_out)(void *state, struct tac_checkpoint **out);
     enum tac_err (*state_in)(void *state, const struct tac_checkpoint *in);
-    /* Collective. Can the row of now be told: is now 0 or the limit of the last advance(), or did nothing happen at it?
+    /* NULL: always.  Collective. Can the row of now be told: is now 0 or the limit of the last advance(), or did
+     * nothing happen at it?
      */
     bool (*knows_row)(const void *state);
     /* Collective. That row; it changes nothing. */
     enum tac_err (*energy)(void *state, struct tac_energy_row *row);
-    /* Local. The row of now is the last one from now on: what it counts since the last one begins anew. */
+    /* NULL: nothing is.  Local. The row of now is the last one from now on: what it counts since the last one begins
+     * anew. */
     void (*begin_row)(void *state);
-    /* Collective. Counters of all ranks; the book's residual (run.json). */
+    /* Collective. Counters of all ranks; the book's residual (run.json), NULL: there is no book. */
     enum tac_err (*counters)(const void *state, struct tac_counters *sum);
     double (*book_residual)(void *state);
     /* Collective. Contacts of now that this rank decides; *out is owned by the caller. */
@@ -73,7 +75,8 @@ struct tac_integrator {
 
     /* Local. */
     void (*view)(void *state, struct tac_state_view *out);
-    /* Collective. The impulses of view() are whole, and must be set to 0 before the next step. */
+    /* NULL: they are whole at any time.  Collective. The impulses of view() are whole, and must be set to 0 before the
+     * next step. */
     enum tac_err (*sum_impulses)(void *state);
     /* Local. x (owned, 3) at now. */
     void (*positions)(const void *state, double *x);
@@ -100,11 +103,13 @@ struct tac_integrator {
     void (*elements)(const void *state, tac_element_visitor *visit, void *user);
 
     /* Local. For balance: work so far, in seconds as its counts foretell them, so that runs are alike on a machine that
-     * does other things too; and the share of it that other ranks do too; costs and links of the vertices, into rows
-     * that are there. */
+     * does other things too, and the share of it that other ranks do too (load NULL: its ranks are not balanced by
+     * their work); costs and links of the vertices, into rows that are there. */
     void (*load)(const void *state, double *busy_s, double *shared);
     enum tac_err (*weigh)(void *state, struct tac_rebalance_rows *rows);
-    /* Local, alike on all ranks. Messages since the last clear that a join() could have spared; counted anew. */
+    /* chatter, clear_chatter and join are NULL together: there are no such messages; pace_out and pace_in, too: there
+     * are no such lengths.  Local, alike on all ranks. Messages since the last clear that a join() could have spared;
+     * counted anew. */
     int64_t (*chatter)(const void *state);
     void (*clear_chatter)(void *state);
     /* Collective. Owners as the pieces have them, but what would talk too much goes to one rank. */
@@ -112,10 +117,10 @@ struct tac_integrator {
     void (*pace_out)(const void *state, struct tac_pace *pace);
     void (*pace_in)(void *state, const struct tac_pace *pace);
 
-    /* Collective. Around a change of the scene: change_out() of the old state gives what a checkpoint does not hold
-     * (NULL after a failure); change_fit() (local) takes out of the old state's checkpoint what the changed scene has
-     * no use for; change_in() brings the rest into the new state.  motion: (motions) those that go on with another
-     * path; NULL: none. */
+    /* All NULL: a checkpoint holds all, and nothing that a scene could change.  Collective. Around a change of the
+     * scene: change_out() of the old state gives what a checkpoint does not hold (NULL after a failure); change_fit()
+     * (local) takes out of the old state's checkpoint what the changed scene has no use for; change_in() brings the
+     * rest into the new state.  motion: (motions) those that go on with another path; NULL: none. */
     enum tac_err (*change_out)(void *state, void **kept);
     void (*change_fit)(const void *state, const struct tac_scene *scene, const uint8_t *motion,
                        struct tac_checkpoint *checkpoint);

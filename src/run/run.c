@@ -69,7 +69,8 @@ static enum tac_err write_frame(struct tac_running *run)
     struct tac_simulation *sim = &run->sim;
     const struct tac_state_view view = tac_simulation_view(sim);
     const double begin_s = tac_wall_s(), span = seconds(run, view.now - sim->last_frame);
-    TAC_TRY(sim->way->sum_impulses(sim->state));
+    if (sim->way->sum_impulses != NULL)
+        TAC_TRY(sim->way->sum_impulses(sim->state));
     TAC_TRY(tac_follow_reactions(sim, run->out));
     TAC_TRY(tac_agree(run->ctx, make_room(run, (size_t)view.owned)));
     sim->way->positions(sim->state, run->position);
@@ -86,7 +87,7 @@ static enum tac_err write_frame(struct tac_running *run)
     TAC_TRY(record_frame(run));
     if (run->row_at != view.now)
         TAC_TRY(sim->way->energy(sim->state, &run->row));
-    sim->way->begin_row(sim->state);
+    tac_simulation_begin_row(sim);
     run->row_at = -1;
     TAC_TRY(tac_output_frame(run->ctx, run->out, &frame));
     run->contacts = run->row.contacts;
@@ -252,12 +253,14 @@ enum tac_err tac_running_finish(struct tac_running *run, enum tac_err err)
     struct tac_summary summary;
     memset(&summary, 0, sizeof summary);
     summary.clocks = run->sim.whole->settings->clocks.mode == TAC_CLOCKS_NESTED ? "nested" : "free";
+    summary.invariant = run->sim.whole->settings->integrator == TAC_INTEGRATOR_ASYNCHRONOUS ||
+                        run->sim.whole->settings->implicit.solver == TAC_SOLVER_INVARIANT;
     summary.argc = run->options->argc;
     summary.argv = run->options->argv;
     struct tac_simulation *sim = &run->sim;
     if (sim->state) {
         summary.discovery = sim->way->discovery(sim->state);
-        summary.book_residual = sim->way->book_residual(sim->state);
+        summary.book_residual = sim->way->book_residual != NULL ? sim->way->book_residual(sim->state) : 0;
         fill_status(run, &summary.status, err == TAC_OK ? "finished" : err == TAC_ERR_STOPPED ? "stopped" : "failed");
         last = sim->way->counters(sim->state, &summary.status.counters);
         const double ticks = (double)(tac_simulation_ticks(&summary.status.counters) - run->all_before);

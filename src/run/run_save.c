@@ -32,7 +32,7 @@ static enum tac_err tell_row(struct tac_running *run)
     if (run->row_at == now || sim->last_frame == now)
         return TAC_OK;
     run->row_at = -1;
-    if (!sim->way->knows_row(sim->state))
+    if (sim->way->knows_row != NULL && !sim->way->knows_row(sim->state))
         return TAC_OK;
     TAC_TRY(sim->way->energy(sim->state, &run->row));
     run->row_at = now;

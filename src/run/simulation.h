@@ -81,6 +81,13 @@ void tac_simulation_end(struct tac_simulation *sim);
 /* Local. Force ticks that were committed, of all kinds. */
 int64_t tac_simulation_ticks(const struct tac_counters *counters);
 
+/* Local. The row of now is the last one from now on. */
+static inline void tac_simulation_begin_row(struct tac_simulation *sim)
+{
+    if (sim->way->begin_row != NULL)
+        sim->way->begin_row(sim->state);
+}
+
 /* Local. */
 static inline struct tac_state_view tac_simulation_view(const struct tac_simulation *sim)
 {

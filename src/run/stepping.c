@@ -106,7 +106,7 @@ enum tac_err tac_simulation_create(struct tac_ctx *ctx, const struct tac_scene_s
     TAC_TRY(tac_simulation_check(sim, pieces, NULL));
     TAC_TRY(tac_simulation_make(sim, &pieces));
     TAC_TRY(sim->way->energy(sim->state, &row)); /* the defect counts from here */
-    sim->way->begin_row(sim->state);
+    tac_simulation_begin_row(sim);
     sim->has_row = true;
 done:
     tac_pieces_destroy(&pieces);
@@ -328,7 +328,7 @@ enum tac_err tac_simulation_energy(struct tac_simulation *sim, struct tac_energy
                         tac_simulation_time(sim));
     err = sim->way->energy(sim->state, row);
     if (!err)
-        sim->way->begin_row(sim->state);
+        tac_simulation_begin_row(sim);
     return tac_simulation_leave(sim, err, true);
 }
 

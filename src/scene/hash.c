@@ -142,6 +142,12 @@ static void put_implicit(struct digest *d, const struct tac_scene *s)
     put_double(d, m->friction_velocity);
     put_u64(d, (uint64_t)m->lags);
     put_double(d, m->solver_tolerance);
+    if (m->weights == TAC_WEIGHTS_AREA)
+        put_tag(d, "area");
+    if (m->solver == TAC_SOLVER_PETSC) {
+        put_tag(d, "petsc");
+        put_tag(d, m->solver_options);
+    }
 }
 
 static void put_bodies(struct digest *d, const struct tac_scene *s)

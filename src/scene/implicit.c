@@ -6,7 +6,8 @@
 static const char *const kinds[] = {"asynchronous", "implicit", NULL};
 static const char *const schemes[] = {"euler", "newmark", "bdf2", NULL};
 static const char *const stiffnesses[] = {"adaptive", NULL};
-static const char *const solvers[] = {"invariant", NULL};
+static const char *const weights[] = {"pairs", "area", NULL};
+static const char *const solvers[] = {"invariant", "petsc", NULL};
 
 #define AT(member) offsetof(struct tac_settings, member)
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -36,7 +37,10 @@ static const struct tac_field newton_fields[] = {
     {.key = "most", .kind = TAC_FIELD_INTEGER, .offset = AT(implicit.most), .fallback = 1000, .min = 1, .max = 1000000},
 };
 
-static const struct tac_field barrier_fields[] = {{.key = "stiffness", .kind = TAC_FIELD_OTHER}};
+static const struct tac_field barrier_fields[] = {
+    {.key = "stiffness", .kind = TAC_FIELD_OTHER},
+    {.key = "weights", .kind = TAC_FIELD_CHOICE, .offset = AT(implicit.weights), .choice = weights},
+};
 
 static const struct tac_field friction_fields[] = {
     {.key = "velocity",
@@ -49,7 +53,8 @@ static const struct tac_field friction_fields[] = {
 };
 
 static const struct tac_field solver_fields[] = {
-    {.key = "kind", .kind = TAC_FIELD_CHOICE, .offset = TAC_NOWHERE, .choice = solvers},
+    {.key = "kind", .kind = TAC_FIELD_CHOICE, .offset = AT(implicit.solver), .choice = solvers},
+    {.key = "options", .kind = TAC_FIELD_OTHER},
     {.key = "tolerance",
      .kind = TAC_FIELD_NUMBER,
      .offset = AT(implicit.solver_tolerance),
@@ -67,7 +72,8 @@ static enum tac_err read_barrier(struct tac_reader *reader, json_t *section)
     static const struct tac_field word = {
         .key = "stiffness", .kind = TAC_FIELD_CHOICE, .offset = TAC_NOWHERE, .choice = stiffnesses};
     enum tac_err err;
-    TAC_TRY(tac_fields_read(reader, section, "integrator.barrier", barrier_fields, COUNT(barrier_fields), NULL));
+    struct tac_settings *s = reader->scene->settings;
+    TAC_TRY(tac_fields_read(reader, section, "integrator.barrier", barrier_fields, COUNT(barrier_fields), s));
     const json_t *value = json_object_get(section, "stiffness");
     if (value == NULL) {
         if (json_object_set_new(section, "stiffness", json_string("adaptive")) != 0)
@@ -75,9 +81,33 @@ static enum tac_err read_barrier(struct tac_reader *reader, json_t *section)
     } else if (json_is_string(value)) {
         TAC_TRY(tac_field_read(reader, &word, value, "integrator.barrier.stiffness", NULL));
     } else {
-        TAC_TRY(
-            tac_field_read(reader, &stiffness_field, value, "integrator.barrier.stiffness", reader->scene->settings));
+        TAC_TRY(tac_field_read(reader, &stiffness_field, value, "integrator.barrier.stiffness", s));
     }
+    if (s->implicit.weights == TAC_WEIGHTS_AREA && !(s->implicit.stiffness > 0))
+        TAC_TRY(
+            tac_scene_fail(reader, "integrator.barrier.weights",
+                           "is \"area\", and integrator.barrier.stiffness is adaptive; with weights of area it is a "
+                           "pressure: give it a number, Pa"));
+done:
+    return err;
+}
+
+static enum tac_err read_options(struct tac_reader *reader, json_t *section)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_implicit_settings *s = &reader->scene->settings->implicit;
+    const json_t *value = json_object_get(section, "options");
+    const char *where = "integrator.solver.options", *text = value != NULL ? json_string_value(value) : "";
+    if (text == NULL)
+        TAC_TRY(tac_scene_fail(reader, where, "must be a string"));
+    if (strlen(text) >= sizeof s->solver_options)
+        TAC_TRY(tac_scene_fail(reader, where, "has %zu characters; at most %zu are allowed", strlen(text),
+                               sizeof s->solver_options - 1));
+    if (text[0] != '\0' && s->solver == TAC_SOLVER_INVARIANT)
+        TAC_TRY(tac_scene_fail(reader, where, "are for the kind \"petsc\"; the kind \"invariant\" has none"));
+    snprintf(s->solver_options, sizeof s->solver_options, "%s", text);
+    if (value == NULL && json_object_set_new(section, "options", json_string("")) != 0)
+        TAC_TRY(tac_fail(reader->ctx, TAC_ERR_RUN, "out of memory while reading %s", reader->file));
 done:
     return err;
 }
@@ -130,6 +160,7 @@ enum tac_err tac_scene_read_implicit(struct tac_reader *reader, json_t *integrat
     TAC_TRY(tac_fields_read(reader, section, "integrator.friction", friction_fields, COUNT(friction_fields), s));
     TAC_TRY(tac_section(reader, integrator, "integrator", "solver", &section));
     TAC_TRY(tac_fields_read(reader, section, "integrator.solver", solver_fields, COUNT(solver_fields), s));
+    TAC_TRY(read_options(reader, section));
     TAC_TRY(check_step(reader));
 done:
     return err;
@@ -157,28 +188,6 @@ static enum tac_err check_laws(struct tac_reader *reader)
     return TAC_OK;
 }
 
-static enum tac_err check_materials(struct tac_reader *reader)
-{
-    const struct tac_settings *s = reader->scene->settings;
-    for (tac_lid i = 0; i < s->material_count; i++) {
-        const struct tac_material *m = &s->material[i];
-        const struct {
-            const char *key;
-            double value;
-        } missing[] = {{"stretch.limit", m->stretch_limit}, {"stretch.limit_principal", m->stretch_limit_principal}};
-        for (size_t k = 0; k < COUNT(missing); k++)
-            if (missing[k].value > 0) {
-                char where[TAC_WHERE];
-                snprintf(where, sizeof where, "materials.%.100s.%s", m->name, missing[k].key);
-                return tac_scene_fail(reader, where,
-                                      "is %s, which the implicit integrator does not have yet; leave the key out, or "
-                                      "use integrator.kind asynchronous",
-                                      tac_shown(missing[k].value).text);
-            }
-    }
-    return TAC_OK;
-}
-
 enum tac_err tac_scene_check_implicit(struct tac_reader *reader)
 {
     enum tac_err err = TAC_OK;
@@ -199,7 +208,6 @@ enum tac_err tac_scene_check_implicit(struct tac_reader *reader)
                            "of steps, so make it one",
                            tac_shown(s->checkpoint.every_t).text, tac_shown(s->implicit.step_s).text));
     TAC_TRY(check_laws(reader));
-    TAC_TRY(check_materials(reader));
 done:
     return err;
 }

@@ -224,38 +224,6 @@ static struct look make_side(struct tac_invariant *s, const double *b)
     return look(s, s->side);
 }
 
-static enum tac_err tell(struct tac_ctx *ctx, const struct tac_solve_result *r, double tolerance)
-{
-    switch (r->outcome) {
-    case TAC_SOLVE_CONVERGED:
-    case TAC_SOLVE_ROUGH:
-        return TAC_OK;
-    case TAC_SOLVE_LIMIT:
-        return tac_fail(
-            ctx, TAC_ERR_RUN,
-            "the linear solver has not converged: after %d iterations the residual is %.3g of the right side, "
-            "and %.3g is asked for; allow more iterations",
-            r->iterations, r->residual, tolerance);
-    case TAC_SOLVE_STALLED:
-        return tac_fail(
-            ctx, TAC_ERR_RUN,
-            "the linear solver has not converged: after %d iterations rounding keeps the residual at %.3g of "
-            "the right side, and %.3g is asked for; ask for less, or scale down the largest stiffness",
-            r->iterations, r->residual, tolerance);
-    case TAC_SOLVE_NOT_POSITIVE:
-        return tac_fail(
-            ctx, TAC_ERR_RUN,
-            "the linear system's matrix is not positive: iteration %d of the linear solver found a direction "
-            "without stiffness",
-            r->iterations + 1);
-    case TAC_SOLVE_NOT_FINITE:
-        break;
-    }
-    return tac_fail(ctx, TAC_ERR_RUN,
-                    "the linear system has numbers that are not finite, or came to some in iteration %d",
-                    r->iterations + 1);
-}
-
 static enum tac_err solve(void *self, const double *b, double *x, const struct tac_solve_rule *rule,
                           struct tac_solve_result *result)
 {
@@ -286,7 +254,7 @@ static enum tac_err solve(void *self, const double *b, double *x, const struct t
             memcpy(x + 3 * (size_t)i, b + 3 * (size_t)i, 3 * sizeof *x);
     tac_nodes_halo_refresh(s->halo, x, 3 * sizeof *x);
     result->wall_s = tac_wall_s() - begin_s;
-    return tell(s->ctx, result, rule->tolerance);
+    return tac_solver_tell(s->ctx, result, rule->tolerance);
 }
 
 const struct tac_solver_kind tac_solver_invariant = {"invariant", true, create, destroy, cut, factor, solve};

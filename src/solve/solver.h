@@ -97,6 +97,9 @@ enum tac_err tac_solver_solve(struct tac_solver *solver, const double *b, double
 bool tac_solver_is_invariant(const struct tac_solver *solver);
 const struct tac_solver_stats *tac_solver_stats(const struct tac_solver *solver);
 
+/* Local; for a kind's solve(): the sentence of an outcome. */
+enum tac_err tac_solver_tell(struct tac_ctx *ctx, const struct tac_solve_result *result, double tolerance);
+
 /* What a kind of solver is: the functions behind those above. `self` is its own. */
 struct tac_solver_kind {
     const char *name;

@@ -122,6 +122,21 @@ def near_misses():
             check(r["pieces"]["crossing"] >= 1 and r["pieces"]["open"] == 0, "edges that cross in mid-piece: %s" % r["pieces"])
 
 
+def turning():
+    """Two edges of 2 m, 1e-6 m apart and nearly parallel, whose common normal turns within one piece: a million boxes do not tell of
+    all of it, but they do of its parts. From the run of a falling arch."""
+    def places(*lines):
+        return np.array([[float.fromhex(x) for x in line.split()] for line in lines])
+    begin = places("0x1.d16fc2c689479p+2 0x1.3ae8c778a8fe8p+2 -0x1.7f25670c25c86p-1", "0x1.0d3ae5da77dep+3 0x1.793a73af45809p+2 -0x1.7f397c8fa01f9p-1",
+                   "0x1.d16d78edc4056p+2 0x1.3ae6d90d2ff0bp+2 -0x1.7f273ee900feep-1", "0x1.0d39aee24e12dp+3 0x1.7938704d9d929p+2 -0x1.7f3a83089de61p-1")
+    end = places("0x1.d16fc679ff492p+2 0x1.3ae8a8712aaf5p+2 -0x1.7f2b667d10f76p-1", "0x1.0d3adcebf39bap+3 0x1.793a70be779cep+2 -0x1.7f4185efae6e7p-1",
+                 "0x1.d16da24286e4fp+2 0x1.3ae6d9ce2bd63p+2 -0x1.7f21a12db2bd4p-1", "0x1.0d39b646da5a7p+3 0x1.79388e5121d63p+2 -0x1.7f331d464e8b1p-1")
+    f = Folder("turning", [Body("one", begin[:2], segments=[[0, 1]]), Body("other", begin[2:], segments=[[0, 1]])], thickness=1e-6)
+    f.interval(0, [[(0, a), (T, b)] for a, b in zip(begin, end)])
+    r = both(f, code=0)
+    check(r["pieces"]["open"] == 0 and r["queries"] > 1, "edges that turn: %s, %d queries" % (r["pieces"], r["queries"]))
+
+
 def touching():
     f, p = falling("touch", (0, [0, 0, 0]), (T // 2, [0, -0.3, 0]), (T, [0, 0, 0]))
     f.interval(0, p)
@@ -421,6 +436,7 @@ def no_contact_at_all():
 
 passes_between_frames()
 near_misses()
+turning()
 touching()
 breakpoints_of_others()
 radii()

@@ -2,7 +2,7 @@
 """closed_forms.py: the implicit integrator against what it must do exactly.
 
 Free fall to the last digits; an oscillator's loss per step and the order of each scheme; the gap at which a particle comes to rest; how far one slides; a slope on
-which it stays or goes.  If it fails, a step solves another equation than docs/implicit.md says."""
+which it stays or goes; limits of stretch.  If it fails, a step solves another equation than docs/implicit.md says."""
 
 import json
 import math
@@ -224,9 +224,72 @@ def sagging(folder):
           "sagging: %.6g m, with damping %.6g m and %.3g J of heat" % (free, damped, heat))
 
 
+def limited(folder):
+    """A mass that falls into a rope is never longer than 1.3 m away, and hangs at rest where spring and limit hold it; a sheet that a heavy
+    ball hits never stretches beyond its limit, in any direction."""
+    stiffness, limit, weight = 10.0, 0.3, 20.0
+    scene = {"time": {"end": 6, "frame": 0.05}, "gravity": [0, -10, 0],
+             "integrator": {"kind": "implicit", "step_s": 0.05, "newton": {"velocity_tol": 1e-9}, "solver": {"tolerance": 1e-12}},
+             "materials": {"rope": {"stretch": {"model": "spring", "stiffness": stiffness, "limit": limit, "damping": 0.1}}},
+             "bodies": [{"name": "rope", "material": "rope", "mass": weight / 10,
+                         "mesh": {"kind": "segments", "vertices": [[0, 0, 0], [0, -1, 0]], "edges": [[0, 1]]}}],
+             "motions": [{"body": "rope", "vertices": [0], "path": [[0, [0, 0, 0]]]}]}
+    t, x, v, row = run(folder, "limited", scene, contact=False)
+    length = numpy.linalg.norm(x[:, 1] - x[:, 0], axis=1)
+    low, high = 1.0, 1.0 + limit
+    for k in range(200):
+        middle = (low + high) / 2
+        y = (middle - 1) / limit
+        force = stiffness * (middle - 1) + stiffness * limit / 2 * (y * y / (1 - y) - 2 * y * math.log(1 - y)) if y < 1 else math.inf
+        low, high = (low, middle) if force > weight else (middle, high)
+    check(1.25 < length.max() < 1.3 and abs(length[-1] - low) < 1e-7,
+          "limited: between %.6g and %.6g m long, at rest %.8g m, exactly %.8g" % (length.min(), length.max(), length[-1], low))
+    cloth = {"density": 0.1, "stretch": {"model": "cst", "stiffness": 20, "poisson": 0.3, "limit": 0.2, "limit_principal": 0.1},
+             "bend": {"model": "hinge", "stiffness": 1e-6}}
+    scene = {"time": {"end": 0.2, "frame": 0.01}, "contact": {"thickness": 0.002}, "integrator": {"kind": "implicit", "step_s": 0.01},
+             "materials": {"cloth": cloth},
+             "bodies": [{"name": "sheet", "material": "cloth", "mesh": {"kind": "grid", "size": [0.3, 0.3], "cells": [6, 6]}},
+                        {"name": "ball", "mass": 0.01, "velocity": [0, -20, 0], "position": [0, 0.06, 0],
+                         "material": "ball", "mesh": {"kind": "sphere", "radius": 0.05, "level": 1}}],
+             "motions": [{"body": "sheet", "vertices": [0, 6, 42, 48], "path": [[0, [0, 0, 0]]]}]}
+    scene["materials"]["ball"] = {"stretch": {"model": "cst", "stiffness": 1000}, "bend": {"model": "hinge", "stiffness": 0.1}}
+    t, x, v, row = run(folder, "jumping", scene)
+    with h5py.File(os.path.join(folder, "jumping.run", "frames.h5")) as file:
+        triangles = file["mesh"]["triangles"][()]
+    triangles = triangles[(triangles < 49).all(axis=1)]
+
+    def edges(places):
+        return numpy.stack([places[triangles[:, 1]] - places[triangles[:, 0]], places[triangles[:, 2]] - places[triangles[:, 0]]], axis=-1)
+
+    rest = edges(x[0])[:, (0, 2), :]
+    largest = max(numpy.linalg.norm(edges(places) @ numpy.linalg.inv(rest), ord=2, axis=(1, 2)).max() for places in x) - 1
+    check(0.09 < largest < 0.1, "limited: a sheet under a ball stretches by %.4g, 0.1 are allowed" % largest)
+
+
+def weighed(folder):
+    """With weights of area a plate rests at a gap that its mesh hardly changes, where its pressure is that of the barrier."""
+    gaps = {}
+    for weights in ("area", "pairs"):
+        for n in (4, 8):
+            kappa = 100 / 4.33 if weights == "area" else 1.155e3
+            scene = {"time": {"end": 2, "frame": 1}, "gravity": [0, -10, 0], "contact": {"thickness": 0.01},
+                     "integrator": {"kind": "implicit", "step_s": 0.05, "barrier": {"stiffness": kappa, "weights": weights},
+                                    "newton": {"velocity_tol": 1e-7}, "solver": {"tolerance": 1e-8}},
+                     "materials": {"plate": {"density": 10, "stretch": {"model": "cst", "stiffness": 1e5}, "bend": {"model": "hinge", "stiffness": 1e3}}},
+                     "bodies": [{"name": "plate", "material": "plate", "mesh": {"kind": "grid", "size": [1, 1], "cells": [n, n]},
+                                 "position": [0, 0.0112, 0], "rotation": [0, 17, 0]},
+                                {"name": "floor", "fixed": True, "mesh": {"kind": "grid", "size": [2, 2], "cells": [2 * n, 2 * n]}}]}
+            t, x, v, row = run(folder, "plate-%s-%d" % (weights, n), scene, contact=n == 4)
+            gaps[weights, n] = x[-1, :(n + 1) ** 2, 1].mean() / 0.01
+    rise, plain = (gaps[w, 8] - gaps[w, 4] for w in ("area", "pairs"))
+    check(0.45 < gaps["area", 4] < 0.65 and abs(rise) < 0.05 < plain,
+          "weights of area: a plate at %.3f and, meshed finer, %.3f of the thickness; by pairs at %.3f and %.3f" %
+          (gaps["area", 4], gaps["area", 8], gaps["pairs", 4], gaps["pairs", 8]))
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for part in (free_fall, oscillator, orders, blown, rest, slide, slope, yielding, sagging):
+        for part in (free_fall, oscillator, orders, blown, rest, slide, slope, yielding, sagging, limited, weighed):
             part(folder)
     return bool(failures)
 

@@ -25,6 +25,8 @@ def make(seed):
     if r.random() < 0.5:
         cloth["stretch"]["yield"], cloth["bend"]["yield"] = 0.002, 0.2
     rope = {"density": 0.05, "stretch": {"model": "spring", "stiffness": 200}}
+    if seed % 5 == 4:
+        cloth["stretch"]["limit_principal"], rope["stretch"]["limit"] = 0.08, 0.02
     ball = {"name": "ball", "mesh": {"kind": "sphere", "radius": 0.1, "level": 1}, "position": [0, -0.12, 0]}
     bodies = [{"name": "sheet", "material": "cloth", "position": [0.02, 0.02, 0.01], "rotation": [r.uniform(-9, 9), r.uniform(0, 90), 0],
                "mesh": {"kind": "grid", "size": [0.4, 0.4], "cells": [r.randint(3, 6), r.randint(3, 6)]}},

@@ -345,7 +345,7 @@ static enum tac_err write_run(struct tac_ctx *ctx, const struct options *o, cons
     }
 done:
     if (*out != NULL && !o->no_finish) {
-        struct tac_summary summary = {"speculate", "nested", argc, argv, 1e-15, 2.5, 3.5, status};
+        struct tac_summary summary = {"speculate", "nested", true, argc, argv, 1e-15, 2.5, 3.5, status};
         summary.status.state = err ? "failed" : o->state;
         summary.status.error = err ? ctx->error : NULL;
         enum tac_err end = tac_output_finish(ctx, *out, &summary);

@@ -91,9 +91,10 @@ def good(probe):
     yield scene(clocks={"accuracy": "fine", "contact_safety": 0.1})
     yield scene(contact={"thickness": 0.01, "friction": 0.3},
                 integrator={"kind": "implicit", "step_s": 0.25, "scheme": "euler", "newton": {"velocity_tol": 0.01, "most": 100},
-                            "barrier": {"stiffness": 10}, "friction": {"velocity": 0.001, "lags": 2},
+                            "barrier": {"stiffness": 10, "weights": "area"}, "friction": {"velocity": 0.001, "lags": 2},
                             "solver": {"kind": "invariant", "tolerance": 1e-6}})
-    yield scene(integrator={"kind": "implicit", "step_s": 0.125, "barrier": {"stiffness": "adaptive"}})
+    yield scene(integrator={"kind": "implicit", "step_s": 0.125, "barrier": {"stiffness": "adaptive"},
+                            "solver": {"kind": "petsc", "options": "-pc_type gamg"}})
     yield scene(discovery={"mode": "kds", "vagueness": 0, "kdop": 26, "structure": "pairs", "queue": "binary"})
     for m in [{"kind": "ribbon", "curve": [[0, 0, 0], [1, 0, 0], [1, 1, 0]], "width": 0.2, "cells": [6, 2], "up": [0, 0, 1]},
               {"kind": "sphere", "radius": 0.5, "level": 1},

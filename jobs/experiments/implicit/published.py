@@ -104,8 +104,8 @@ def arch(friction):
                       + d[0][2] * (d[1][0] * d[2][1] - d[1][1] * d[2][0]))
             tets.append(path if volume > 0 else [path[0], path[2], path[1], path[3]])
         bodies.append({"name": "stone%d" % k, "material": "gel", "mesh": {"kind": "inline", "vertices": corners, "tetrahedra": tets}})
-    made = scene("an arch, friction %g" % friction, 0.01, 0.5, 1e-6, 2e10, bodies,
-                 integrator={"newton": {"velocity_tol": 1e-4 * 22}, "friction": {"velocity": 1e-5 * 22}})
+    made = scene("an arch, friction %g" % friction, 0.01, 1 if friction > .3 else .7, 1e-6, 2e10, bodies,
+                 integrator={"newton": {"velocity_tol": 1e-4 * 22}, "friction": {"velocity": 1e-5 * 22, "lags": 0 if friction > .3 else 1}})
     made["contact"]["friction"] = friction
     made["materials"]["gel"] = solid(2e10, 2300, 0.2)
     return made

@@ -200,8 +200,8 @@ static json_t *options_json(const struct tac_summary *summary)
     json_t *arguments = json_array();
     for (int i = 0; i < summary->argc; i++)
         tac_json_append(&arguments, tac_json_text(summary->argv[i]));
-    return json_pack("{s:s?, s:s?, s:o}", "discovery", summary->discovery, "clocks", summary->clocks, "arguments",
-                     arguments);
+    return json_pack("{s:s?, s:s?, s:b, s:o}", "discovery", summary->discovery, "clocks", summary->clocks, "invariant",
+                     summary->invariant, "arguments", arguments);
 }
 
 enum tac_err tac_output_branched(struct tac_ctx *ctx, struct tac_output *out, const struct tac_output_branch *branch)

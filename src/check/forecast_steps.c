@@ -1,0 +1,51 @@
+/* forecast_steps.c: what a run of the implicit integrator will cost (docs/forecast.md, Implicit steps).  How many
+ * Newton iterations a step takes follows from what comes to touch what, and is not known before; the numbers were found
+ * in runs (jobs/experiments/implicit). */
+#include "check/forecast.h"
+#include <math.h>
+
+/* Newton iterations of a step in the mean: of sheets and ropes that drape, of solids, of particles. */
+static const double NEWTON_SHEET = 15, NEWTON_SOLID = 5, NEWTON_GRAIN = 3;
+/* Seconds of a Newton iteration on one core, for each vertex that can move. */
+static const double SHEET_S = 22e-6, SOLID_S = 12e-6;
+/* Bytes: the process with its solver, and what comes for each vertex that can move, and for each. */
+static const double MEMORY = 105e6, MEMORY_FREE = 7500, MEMORY_VERTEX = 700;
+/* Of a record: for each iterate of each vertex that can move. */
+static const double ITERATE = 23;
+
+/* Vertices that can move: of sheets and ropes, of solids, of particles. */
+static void count_free(const struct tac_scene *scene, double count[3])
+{
+    const struct tac_local_mesh *m = scene->mesh;
+    const tac_lid *tet = m->tetrahedron;
+    count[0] = count[1] = count[2] = 0;
+    for (tac_lid b = 0; b < scene->settings->body_count; b++) {
+        const struct tac_body *body = &scene->settings->body[b];
+        double *sort = &count[body->has_elements ? 0 : 2];
+        for (tac_lid t = 0; t < m->tetrahedron_count; t++)
+            if (m->vertex_body[tet[4 * (size_t)t]] == b) {
+                sort = &count[1];
+                break;
+            }
+        for (tac_gid v = body->vertex_begin; v < body->vertex_end; v++)
+            *sort += m->ever_free[v] != 0;
+    }
+}
+
+void tac_forecast_steps(const struct tac_scene *scene, struct tac_forecast *out)
+{
+    const struct tac_settings *s = scene->settings;
+    double count[3];
+    *out = (struct tac_forecast){0};
+    count_free(scene, count);
+    const double all = count[0] + count[1] + count[2];
+    out->steps = floor(s->end_s / s->implicit.step_s + .5);
+    /* The system is one: what converges last decides. */
+    out->newton = count[0] > 0 ? NEWTON_SHEET : count[1] > 0 ? NEWTON_SOLID : NEWTON_GRAIN;
+    if (!(s->contact.thickness > 0))
+        out->newton = NEWTON_GRAIN;
+    out->wall_s = out->steps * out->newton * (SHEET_S * (count[0] + count[2]) + SOLID_S * count[1]);
+    out->memory = MEMORY + MEMORY_FREE * all + MEMORY_VERTEX * scene->mesh->vertex_count;
+    tac_forecast_disk(scene, out);
+    out->record = ITERATE * out->steps * out->newton * all;
+}

@@ -1,0 +1,28 @@
+/* limit_elements.h: limits of stretch as elastic energies, for integrators without layers (docs/implicit.md, Limits of
+ * stretch).
+ *
+ * An edge of length L at rest that may not be longer than (1 + s) L has, over L, the energy k/2 (s L)^2 beta(y) with
+ * y = (l - L)/(s L) and
+ *
+ *     beta(y) = -y^2 ln(1 - y) for y > 0, else 0
+ *
+ * which is smooth at rest, convex, and grows over all bounds towards the limit.  k is the stiffness of the stretch
+ * model that acts below the limit.  A segment that may not be shorter than (1 - s) L has the same for (L - l)/(s L), a
+ * triangle the sum over both principal stretches with its area in the place of L^2.
+ *
+ * They are elements as those of the table, but of the scene's shape at the start and without damping or plasticity.
+ * They keep their limits only if nothing moves farther in one step than tac_limit_advance() allows.
+ */
+#ifndef TACTUS_CONTACT_LIMIT_ELEMENTS_H
+#define TACTUS_CONTACT_LIMIT_ELEMENTS_H
+
+#include "elements/element.h"
+
+extern const struct tac_element tac_element_limit, tac_element_limit_principal;
+
+/* Local; element: one of both.  The largest share of the motion p (nodes, 3), at most 1, on whose way no limit loses
+ * more than 1 - keep of what is left to it. */
+double tac_limit_advance(const struct tac_element *element, const void *record, const double (*x)[3],
+                         const double (*p)[3], double keep);
+
+#endif

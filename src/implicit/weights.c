@@ -1,0 +1,70 @@
+/* weights.c: the areas that pairs stand for, where the barrier has weights (docs/implicit.md, The barrier). */
+#include "implicit/implicit.h"
+#include <math.h>
+
+/* Two surfaces that are meshed alike press by the vertices of each on the triangles of the other, and by their edges: a
+ * third each.  Edges of lengths a and b, each of which stands for sqrt 3/6 of its square, cross 24/(pi a b) times in a
+ * unit of area in the mean over directions, so their areas' mean counts about this much: */
+#define TAC_EDGE_SHARE .45
+
+enum tac_err tac_implicit_weights_create(struct tac_implicit *sim)
+{
+    enum tac_err err = TAC_OK;
+    const struct tac_local_mesh *m = sim->scene->mesh;
+    if (sim->scene->settings->implicit.weights != TAC_WEIGHTS_AREA)
+        return TAC_OK;
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->count, sizeof *sim->contact.area, &sim->contact.area));
+    for (tac_lid t = 0; t < m->triangle_count; t++) {
+        const tac_lid *v = &m->triangle[3 * (size_t)t];
+        double e1[3], e2[3], n[3];
+        tac_sub(e1, &m->x[3 * (size_t)v[1]], &m->x[3 * (size_t)v[0]]);
+        tac_sub(e2, &m->x[3 * (size_t)v[2]], &m->x[3 * (size_t)v[0]]);
+        tac_cross(n, e1, e2);
+        for (int k = 0; k < 3; k++)
+            sim->contact.area[v[k]] += sqrt(tac_dot(n, n)) / 6;
+    }
+done:
+    return err;
+}
+
+/* A width for what has none. */
+static double width(const struct tac_implicit *sim, const struct tac_implicit_pair *p, tac_lid v)
+{
+    return 2 * sim->scene->settings->body[sim->scene->mesh->vertex_body[v]].radius + p->form.thickness;
+}
+
+static double length(const struct tac_implicit *sim, tac_lid a, tac_lid b)
+{
+    double d[3];
+    tac_sub(d, &sim->scene->mesh->x[3 * (size_t)a], &sim->scene->mesh->x[3 * (size_t)b]);
+    return sqrt(tac_dot(d, d));
+}
+
+/* Of an edge: with triangles as much as of an equilateral mesh, else its length times its width. */
+static double edge_area(const struct tac_implicit *sim, const struct tac_implicit_pair *p, tac_lid a, tac_lid b)
+{
+    const double l = length(sim, a, b);
+    return sim->contact.area[a] > 0 ? .28867513459481287 * l * l : l * width(sim, p, a);
+}
+
+void tac_implicit_weigh(const struct tac_implicit *sim, struct tac_implicit_pair *p)
+{
+    const struct tac_barrier_pair *f = &p->form;
+    const double s_hat = f->thickness * (2 * f->radius + f->thickness);
+    double area, wide;
+    p->share = 1;
+    if (sim->contact.area == NULL)
+        return;
+    switch (f->type) {
+    case TAC_PAIR_EDGE_EDGE:
+        area = TAC_EDGE_SHARE * sqrt(edge_area(sim, p, p->v[0], p->v[1]) * edge_area(sim, p, p->v[2], p->v[3]));
+        break;
+    case TAC_PAIR_VERTEX_SEGMENT:
+        area = length(sim, p->v[1], p->v[2]) * width(sim, p, p->v[1]);
+        break;
+    default:
+        wide = width(sim, p, p->v[0]);
+        area = sim->contact.area[p->v[0]] > 0 ? sim->contact.area[p->v[0]] : wide * wide;
+    }
+    p->share = area / 3 * f->thickness / (s_hat * s_hat);
+}

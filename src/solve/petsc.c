@@ -1,0 +1,342 @@
+/* petsc.c: linear systems by PETSc (Balay et al. 2022), where the build has it (docs/solver.md, PETSc).
+ *
+ * Its bits depend on the number of ranks.  By default conjugate gradients whose preconditioner is MUMPS' Cholesky
+ * factor of the whole matrix: one or two iterations, whatever the stiffness.  The options of a scene, in PETSc's own
+ * words, choose something else.  Prescribed nodes keep their rows, as ones of the identity.
+ */
+#include "solve/petsc.h"
+#include <math.h>
+#include <petscksp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TAC_PETSC_DEFAULTS "-ksp_type cg -pc_type cholesky -pc_factor_mat_solver_type mumps"
+
+struct petsc {
+    struct tac_ctx *ctx;
+    char *text;           /* owned: options */
+    PetscOptions options; /* owned */
+    KSP ksp;              /* owned */
+    Mat matrix;           /* owned; NULL before the first factor */
+    Vec x, b;             /* owned */
+    struct tac_system system;
+    struct tac_nodes_halo *halo; /* owned */
+    tac_lid count;               /* nodes that halo, row and home are of */
+    PetscInt *row;               /* owned, (count): of a node's block */
+    double *home, *side;         /* owned, (count, 3), (owned, 3) */
+};
+
+static enum tac_err failed(struct petsc *p, PetscErrorCode code, const char *what)
+{
+    const char *text = NULL;
+    if (code == 0)
+        return TAC_OK;
+    PetscErrorMessage(code, &text, NULL);
+    return tac_fail(p->ctx, TAC_ERR_RUN, "PETSc failed while %s: %s (its error %d)", what,
+                    text ? text : "no more is known", code);
+}
+
+/* Once for the process.  It would take over signals, and print what we say in one sentence. */
+static enum tac_err start(struct tac_ctx *ctx)
+{
+    PetscBool there = PETSC_FALSE;
+    PetscInitialized(&there);
+    if (there)
+        return TAC_OK;
+    PETSC_COMM_WORLD = ctx->comm;
+    if (PetscOptionsSetValue(NULL, "-no_signal_handler", "1") || PetscInitializeNoArguments())
+        return tac_fail(ctx, TAC_ERR_RUN, "PETSc could not be started");
+    PetscPushErrorHandler(PetscReturnErrorHandler, NULL);
+    return TAC_OK;
+}
+
+static void clear_nodes(struct petsc *p)
+{
+    tac_nodes_halo_destroy(&p->halo);
+    free(p->row);
+    free(p->home);
+    free(p->side);
+    p->row = NULL;
+    p->home = p->side = NULL;
+}
+
+static void destroy(void *self)
+{
+    struct petsc *p = self;
+    clear_nodes(p);
+    KSPDestroy(&p->ksp);
+    MatDestroy(&p->matrix);
+    VecDestroy(&p->x);
+    VecDestroy(&p->b);
+    PetscOptionsDestroy(&p->options);
+    free(p->text);
+    free(p);
+}
+
+static enum tac_err create(struct tac_ctx *ctx, const char *options, void **self)
+{
+    enum tac_err err;
+    struct petsc *p = NULL;
+    TAC_TRY(tac_agree(ctx, start(ctx)));
+    TAC_TRY(tac_agree(ctx, tac_alloc(ctx, 1, sizeof *p, &p)));
+    p->ctx = ctx;
+    PetscErrorCode code = PetscOptionsCreate(&p->options);
+    if (!code)
+        code = PetscOptionsInsertString(p->options, TAC_PETSC_DEFAULTS);
+    if (!code && options[0] != '\0')
+        code = PetscOptionsInsertString(p->options, options);
+    TAC_TRY(tac_agree(ctx, failed(p, code, "reading integrator.solver.options")));
+done:
+    if (err && p != NULL) {
+        destroy(p);
+        p = NULL;
+    }
+    *self = p;
+    return err;
+}
+
+/* ---- the matrix ---- */
+
+/* Numbers of the rows, over all ranks: those of one rank follow each other. */
+static enum tac_err number(struct petsc *p, const struct tac_system *system)
+{
+    enum tac_err err;
+    const tac_lid count = system->nodes.count, owned = system->nodes.owned;
+    PetscInt first = 0, mine = owned;
+    clear_nodes(p);
+    TAC_TRY(tac_nodes_halo_create(p->ctx, &system->nodes, &p->halo));
+    err = tac_alloc(p->ctx, (size_t)count, sizeof *p->row, &p->row);
+    if (!err)
+        err = tac_alloc(p->ctx, 3 * (size_t)count, sizeof *p->home, &p->home);
+    if (!err)
+        err = tac_alloc(p->ctx, 3 * (size_t)owned, sizeof *p->side, &p->side);
+    TAC_TRY(tac_agree(p->ctx, err));
+    MPI_Exscan(&mine, &first, 1, MPIU_INT, MPI_SUM, p->ctx->comm);
+    for (tac_lid i = 0; i < owned; i++)
+        p->row[i] = (p->ctx->rank > 0 ? first : 0) + i;
+    tac_nodes_halo_refresh(p->halo, p->row, sizeof *p->row);
+    p->count = count;
+done:
+    return err;
+}
+
+static PetscErrorCode make_matrix(struct petsc *p)
+{
+    const tac_lid owned = p->system.nodes.owned;
+    const struct tac_matrix *m = p->system.matrix;
+    PetscInt *inside = malloc(((size_t)owned + 1) * sizeof *inside),
+             *outside = malloc(((size_t)owned + 1) * sizeof *outside);
+    PetscErrorCode code = inside && outside ? 0 : PETSC_ERR_MEM;
+    for (tac_lid i = 0; i < owned && !code; i++) {
+        inside[i] = outside[i] = 0;
+        for (size_t k = m->row[i]; k < m->row[i + 1]; k++)
+            (*(m->column[k] < owned ? &inside[i] : &outside[i]))++;
+    }
+    MatDestroy(&p->matrix);
+    VecDestroy(&p->x);
+    VecDestroy(&p->b);
+    code = code ? code : MatCreate(p->ctx->comm, &p->matrix);
+    code = code ? code : MatSetSizes(p->matrix, 3 * owned, 3 * owned, PETSC_DETERMINE, PETSC_DETERMINE);
+    code = code ? code : MatSetBlockSize(p->matrix, 3);
+    code = code ? code : MatSetType(p->matrix, MATAIJ);
+    code = code ? code : MatXAIJSetPreallocation(p->matrix, 3, inside, outside, NULL, NULL);
+    code = code ? code : MatSetOption(p->matrix, MAT_SPD, PETSC_TRUE);
+    code = code ? code : MatCreateVecs(p->matrix, &p->x, &p->b);
+    free(inside);
+    free(outside);
+    return code;
+}
+
+static bool is_fixed(const struct petsc *p, tac_lid node)
+{
+    return p->home[3 * (size_t)node] != 0;
+}
+
+static PetscErrorCode fill_matrix(struct petsc *p)
+{
+    static const double one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, none[9];
+    const struct tac_matrix *m = p->system.matrix;
+    PetscErrorCode code = 0;
+    for (tac_lid i = 0; i < p->system.nodes.owned && !code; i++)
+        for (size_t k = m->row[i]; k < m->row[i + 1] && !code; k++) {
+            const tac_lid j = m->column[k];
+            const double *block = !is_fixed(p, i) && !is_fixed(p, j) ? &m->block[9 * k] : i == j ? one : none;
+            code = MatSetValuesBlocked(p->matrix, 1, &p->row[i], 1, &p->row[j], block, INSERT_VALUES);
+        }
+    code = code ? code : MatAssemblyBegin(p->matrix, MAT_FINAL_ASSEMBLY);
+    return code ? code : MatAssemblyEnd(p->matrix, MAT_FINAL_ASSEMBLY);
+}
+
+/* Rigid motions, for preconditioners that ask for them (algebraic multigrid). */
+static PetscErrorCode tell_motions(struct petsc *p)
+{
+    MatNullSpace space = NULL;
+    Vec place = NULL;
+    PetscErrorCode code = 0;
+    if (p->system.translate != NULL || p->system.position == NULL)
+        return 0;
+    code = MatCreateVecs(p->matrix, &place, NULL);
+    double *x = NULL;
+    code = code ? code : VecSetBlockSize(place, 3);
+    code = code ? code : VecGetArray(place, &x);
+    if (!code)
+        memcpy(x, p->system.position, 3 * (size_t)p->system.nodes.owned * sizeof *x);
+    code = code ? code : VecRestoreArray(place, &x);
+    code = code ? code : MatNullSpaceCreateRigidBody(place, &space);
+    code = code ? code : MatSetNearNullSpace(p->matrix, space);
+    MatNullSpaceDestroy(&space);
+    VecDestroy(&place);
+    return code;
+}
+
+static PetscErrorCode make_solver(struct petsc *p)
+{
+    KSPDestroy(&p->ksp);
+    PetscErrorCode code = KSPCreate(p->ctx->comm, &p->ksp);
+    PC pc = NULL;
+    code = code ? code : KSPGetPC(p->ksp, &pc);
+    code = code ? code : PetscObjectSetOptions((PetscObject)p->ksp, p->options);
+    code = code ? code : PetscObjectSetOptions((PetscObject)pc, p->options);
+    code = code ? code : KSPSetOperators(p->ksp, p->matrix, p->matrix);
+    code = code ? code : KSPSetNormType(p->ksp, KSP_NORM_UNPRECONDITIONED);
+    code = code ? code : KSPSetFromOptions(p->ksp);
+    return code ? code : KSPSetUp(p->ksp);
+}
+
+static enum tac_err cut(void *self, const struct tac_system *system, struct tac_solver_stats *stats)
+{
+    struct petsc *p = self;
+    return number(p, system);
+}
+
+static enum tac_err factor(void *self, const struct tac_system *system, struct tac_solver_stats *stats)
+{
+    enum tac_err err = TAC_OK;
+    struct petsc *p = self;
+    const double begin_s = tac_wall_s();
+    const tac_lid owned = system->nodes.owned;
+    int64_t sum[2] = {0, (int64_t)system->matrix->row[owned]};
+    if (p->row == NULL)
+        TAC_TRY(number(p, system));
+    p->system = *system;
+    for (tac_lid i = 0; i < owned; i++) {
+        p->home[3 * (size_t)i] = system->fixed != NULL && system->fixed[i];
+        sum[0] += p->home[3 * (size_t)i] != 0 ? 0 : 3;
+    }
+    tac_nodes_halo_refresh(p->halo, p->home, 3 * sizeof *p->home);
+    MPI_Allreduce(MPI_IN_PLACE, sum, 2, MPI_INT64_T, MPI_SUM, p->ctx->comm);
+    PetscErrorCode code = make_matrix(p);
+    code = code ? code : fill_matrix(p);
+    code = code ? code : tell_motions(p);
+    TAC_TRY(tac_agree(p->ctx, failed(p, code, "taking over a matrix")));
+    TAC_TRY(tac_agree(p->ctx, failed(p, make_solver(p), "preparing to solve")));
+    stats->unknowns = sum[0];
+    stats->blocks = sum[1];
+    stats->factor_s = tac_wall_s() - begin_s;
+done:
+    return err;
+}
+
+/* ---- the solution ---- */
+
+/* home: b at prescribed nodes, else 0; side: b less what they contribute. */
+static void make_side(struct petsc *p, const double *b)
+{
+    const tac_lid owned = p->system.nodes.owned;
+    const uint8_t *fixed = p->system.fixed;
+    for (tac_lid i = 0; i < owned; i++)
+        for (size_t k = 3 * (size_t)i; k < 3 * (size_t)i + 3; k++)
+            p->home[k] = fixed != NULL && fixed[i] ? b[k] : 0;
+    tac_nodes_halo_refresh(p->halo, p->home, 3 * sizeof *p->home);
+    tac_matrix_multiply(p->system.matrix, p->home, p->side);
+    for (tac_lid i = 0; i < owned; i++)
+        for (size_t k = 3 * (size_t)i; k < 3 * (size_t)i + 3; k++)
+            p->side[k] = fixed != NULL && fixed[i] ? b[k] : b[k] - p->side[k];
+}
+
+static PetscErrorCode iterate(struct petsc *p, double *x, const struct tac_solve_rule *rule, KSPConvergedReason *reason,
+                              PetscInt *iterations)
+{
+    const size_t bytes = 3 * (size_t)p->system.nodes.owned * sizeof(double);
+    double *array = NULL;
+    PetscErrorCode code = VecGetArray(p->b, &array);
+    if (!code)
+        memcpy(array, p->side, bytes);
+    code = code ? code : VecRestoreArray(p->b, &array);
+    code = code ? code : KSPSetTolerances(p->ksp, .5 * rule->tolerance, 0, PETSC_DEFAULT, rule->limit);
+    code = code ? code : KSPSetInitialGuessNonzero(p->ksp, rule->go_on ? PETSC_TRUE : PETSC_FALSE);
+    code = code ? code : KSPSolve(p->ksp, p->b, p->x);
+    code = code ? code : KSPGetConvergedReason(p->ksp, reason);
+    code = code ? code : KSPGetIterationNumber(p->ksp, iterations);
+    code = code ? code : VecGetArray(p->x, &array);
+    if (!code)
+        memcpy(x, array, bytes);
+    return code ? code : VecRestoreArray(p->x, &array);
+}
+
+/* |side - A x| / |side| over the nodes that are not fixed; x (count, 3) with ghosts, 0 at those that are. */
+static double residual(struct petsc *p, const double *x)
+{
+    double square[2] = {0, 0};
+    const tac_lid owned = p->system.nodes.owned;
+    memcpy(p->home, x, 3 * (size_t)p->count * sizeof *x);
+    for (tac_lid i = 0; i < owned; i++)
+        for (size_t k = 3 * (size_t)i; k < 3 * (size_t)i + 3 && p->system.fixed != NULL && p->system.fixed[i]; k++)
+            p->home[k] = 0;
+    tac_nodes_halo_refresh(p->halo, p->home, 3 * sizeof *p->home);
+    double *product = malloc(3 * (size_t)owned * sizeof *product + 1);
+    if (product != NULL)
+        tac_matrix_multiply(p->system.matrix, p->home, product);
+    for (tac_lid i = 0; i < owned; i++)
+        for (size_t k = 3 * (size_t)i; k < 3 * (size_t)i + 3 && !(p->system.fixed != NULL && p->system.fixed[i]); k++) {
+            const double off = product != NULL ? p->side[k] - product[k] : NAN;
+            square[0] += off * off;
+            square[1] += p->side[k] * p->side[k];
+        }
+    free(product);
+    MPI_Allreduce(MPI_IN_PLACE, square, 2, MPI_DOUBLE, MPI_SUM, p->ctx->comm);
+    return square[1] > 0 ? sqrt(square[0] / square[1]) : 0;
+}
+
+static enum tac_solve_outcome judge(KSPConvergedReason reason, double off, double tolerance)
+{
+    if (reason == KSP_DIVERGED_NANORINF || !isfinite(off))
+        return TAC_SOLVE_NOT_FINITE;
+    if (off <= tolerance)
+        return TAC_SOLVE_CONVERGED;
+    if (reason == KSP_DIVERGED_INDEFINITE_MAT || reason == KSP_DIVERGED_INDEFINITE_PC ||
+        reason == KSP_DIVERGED_PC_FAILED)
+        return TAC_SOLVE_NOT_POSITIVE;
+    return reason == KSP_DIVERGED_ITS ? TAC_SOLVE_LIMIT : TAC_SOLVE_STALLED;
+}
+
+static enum tac_err solve(void *self, const double *b, double *x, const struct tac_solve_rule *rule,
+                          struct tac_solve_result *result)
+{
+    enum tac_err err;
+    struct petsc *p = self;
+    const double begin_s = tac_wall_s();
+    const tac_lid owned = p->system.nodes.owned;
+    KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+    PetscInt iterations = 0;
+    *result = (struct tac_solve_result){.outcome = TAC_SOLVE_NOT_FINITE};
+    memset(x, 0, 3 * (size_t)p->system.nodes.count * sizeof *x);
+    make_side(p, b);
+    TAC_TRY(tac_agree(p->ctx, failed(p, iterate(p, x, rule, &reason, &iterations), "solving")));
+    tac_nodes_halo_refresh(p->halo, x, 3 * sizeof *x);
+    result->residual = residual(p, x);
+    result->iterations = (int)iterations;
+    result->outcome = judge(reason, result->residual, rule->tolerance);
+    if (result->outcome == TAC_SOLVE_NOT_FINITE)
+        memset(x, 0, 3 * (size_t)p->system.nodes.count * sizeof *x);
+    for (tac_lid i = 0; i < owned && p->system.fixed != NULL; i++)
+        if (p->system.fixed[i])
+            memcpy(x + 3 * (size_t)i, b + 3 * (size_t)i, 3 * sizeof *x);
+    tac_nodes_halo_refresh(p->halo, x, 3 * sizeof *x);
+    result->wall_s = tac_wall_s() - begin_s;
+    err = tac_solver_tell(p->ctx, result, rule->tolerance);
+done:
+    return err;
+}
+
+const struct tac_solver_kind tac_solver_petsc = {"petsc", false, create, destroy, cut, factor, solve};

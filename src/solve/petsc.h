@@ -1,0 +1,9 @@
+/* petsc.h: the kind of solver "petsc" (solver.h), of builds that have PETSc (docs/solver.md, PETSc). */
+#ifndef TACTUS_SOLVE_PETSC_H
+#define TACTUS_SOLVE_PETSC_H
+
+#include "solve/solver.h"
+
+extern const struct tac_solver_kind tac_solver_petsc;
+
+#endif
