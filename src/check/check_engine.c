@@ -25,7 +25,7 @@ static enum tac_err describe_classes(struct tac_ctx *ctx, const struct tac_elast
     double ticks = 0, one_rate = 0;
     for (size_t i = 0; i < elastic->class_count; i++) {
         const struct tac_rate_class *rate = &elastic->rate[i];
-        json_t *item = json_pack("{s:f}", "period", rate->h_s);
+        json_t *item = json_pack("{s:o}", "period", tac_json_real(rate->h_s));
         if (text && i < SHOWN)
             fprintf(text, "%-10s %.6g s:", i == 0 ? "periods" : "", rate->h_s);
         for (int k = TAC_KIND_GRAVITY; k < TAC_KINDS; k++) {
@@ -48,7 +48,7 @@ static enum tac_err describe_classes(struct tac_ctx *ctx, const struct tac_elast
         fprintf(text, "ticks      %.4g a second, %.0f %% of what one clock for all would take\n", ticks,
                 100 * ticks / one_rate);
     const int failed = json_object_set_new(report, "periods", list) |
-                       json_object_set_new(report, "ticks_per_second", json_real(ticks));
+                       json_object_set_new(report, "ticks_per_second", tac_json_real(ticks));
     return failed ? no_memory(ctx) : TAC_OK;
 }
 
@@ -85,8 +85,9 @@ static enum tac_err describe_layers(struct tac_ctx *ctx, const struct tac_scene 
             if (text)
                 fprintf(text, "           layers %d..%d: eta %.4g m, r %.4g N/m, period %.4g s\n", l, last, reach,
                         stiffness, h);
-            tac_json_append(&groups, json_pack("{s:i, s:i, s:f, s:f, s:f}", "first", (int)l, "last", (int)last,
-                                               "thickness", reach, "stiffness", stiffness, "period", h));
+            tac_json_append(&groups, json_pack("{s:i, s:i, s:o, s:o, s:o}", "first", (int)l, "last", (int)last,
+                                               "thickness", tac_json_real(reach), "stiffness", tac_json_real(stiffness),
+                                               "period", tac_json_real(h)));
         }
         tac_json_append(&list, json_pack("{s:s, s:i, s:o}", "pair", side == 0 ? "fastest" : "slowest", "layers",
                                          (int)form.bottom, "rungs", groups));
@@ -125,9 +126,10 @@ static enum tac_err describe_bounce(struct tac_ctx *ctx, const struct tac_scene 
                 "elastic %.1g,\n           gravity %.1g); %s makes most of it\n",
                 speed, body, b->total, b->contact, b->elastic, b->gravity, largest);
     if (json_object_set_new(report, "bounce",
-                            json_pack("{s:f, s:f, s:s, s:f, s:f, s:f, s:f}", "speed", speed, "fall", fall, "body", body,
-                                      "contact", b->contact, "elastic", b->elastic, "gravity", b->gravity, "total",
-                                      b->total)) != 0)
+                            json_pack("{s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "speed", tac_json_real(speed), "fall",
+                                      tac_json_real(fall), "body", body, "contact", tac_json_real(b->contact),
+                                      "elastic", tac_json_real(b->elastic), "gravity", tac_json_real(b->gravity),
+                                      "total", tac_json_real(b->total))) != 0)
         err = no_memory(ctx);
 done:
     tac_model_destroy(&model);
@@ -233,9 +235,10 @@ static enum tac_err describe_shake(struct tac_ctx *ctx, const struct tac_scene *
                 "shake      gravity ticks every %.4g s, the fastest first layers every %.4g s: what friction holds may "
                 "creep;\n           clocks.gravity_s = %.4g holds it better\n",
                 gravity, first, first);
-    if (json_object_set_new(report, "shake",
-                            shakes ? json_pack("{s:f, s:f}", "gravity", gravity, "first_layer", first) : json_null()) !=
-        0)
+    if (json_object_set_new(
+            report, "shake",
+            shakes ? json_pack("{s:o, s:o}", "gravity", tac_json_real(gravity), "first_layer", tac_json_real(first))
+                   : json_null()) != 0)
         err = no_memory(ctx);
 done:
     tac_model_destroy(&model);
