@@ -129,8 +129,9 @@ struct tac_active {
     struct tac_friction *friction; /* owned; NULL: none rubs */
 };
 
-/* Fetches what a look at a candidate asks of its pair into the cache; slot -1: it has none. */
-static inline void tac_pair_fetch(const struct tac_active *active, int32_t slot)
+/* Fetches what a look at a candidate asks of its pair into the cache; slot -1: it has none.  Always inline: gcc takes a
+ * function that only fetches for one without effect, and leaves out calls of it. */
+static inline __attribute__((always_inline)) void tac_pair_fetch(const struct tac_active *active, int32_t slot)
 {
     if (slot < 0)
         return;

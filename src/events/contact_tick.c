@@ -15,6 +15,7 @@ enum {
     FEW = 3,                /* pairs that four lanes serve better than one after the other */
     CHUNK = 32,             /* layer groups that are evaluated before they tick */
     AHEAD = 32,             /* layer groups between the one that is fetched and the one that is next */
+    CACHED = 1 << 20,       /* bytes of pairs that stay in the cache from instant to instant: none is fetched */
     MOST_SKIPPED = 1 << 20, /* silent ticks of a layer group at once */
     FORESIGHT = 2 /* ticks of the deepest layer group within which the next one must not be reached inactive */
 };
@@ -212,8 +213,9 @@ static void tick_group(struct tac_sim *sim, const struct due_group *due, const s
 }
 
 /* The pairs of a class are mostly in the order of memory (slots.c), those that came since are not.  So a pair is
- * fetched while those before it tick. */
-static inline void prefetch_pair(const struct tac_sim *sim, const struct tac_layer_group *e)
+ * fetched while those before it tick.  Always inline, as tac_pair_fetch() is. */
+static inline __attribute__((always_inline)) void prefetch_pair(const struct tac_sim *sim,
+                                                                const struct tac_layer_group *e)
 {
     const char *p = (const char *)&sim->active.pair[e->pair];
     for (size_t k = 0; k <= offsetof(struct tac_pair, form); k += 64)
@@ -264,7 +266,8 @@ static void tick_groups(struct tac_sim *sim, struct tac_rate_group *c, tac_time 
 {
     struct due_group due[CHUNK];
     size_t i = 0, j = 0;
-    for (size_t k = 0; k < c->count && k < AHEAD; k++)
+    const bool fetch = sim->active.pair_count * sizeof(struct tac_pair) > CACHED;
+    for (size_t k = 0; fetch && k < c->count && k < AHEAD; k++)
         if (c->group[k].wake <= t)
             prefetch_pair(sim, &c->group[k]);
     while (i < c->count || j < c->extra_count) {
@@ -273,9 +276,9 @@ static void tick_groups(struct tac_sim *sim, struct tac_rate_group *c, tac_time 
             const bool from_extra =
                 j < c->extra_count && (i >= c->count || tac_groups_before(&c->extra[j], &c->group[i]));
             struct tac_layer_group *e = from_extra ? &c->extra[j++] : &c->group[i++];
-            if (from_extra)
+            if (fetch && from_extra)
                 prefetch_pair(sim, e);
-            else if (i + AHEAD <= c->count && c->group[i + AHEAD - 1].wake <= t)
+            else if (fetch && i + AHEAD <= c->count && c->group[i + AHEAD - 1].wake <= t)
                 prefetch_pair(sim, &c->group[i + AHEAD - 1]);
             if (e->wake > t)
                 continue;
