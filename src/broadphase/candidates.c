@@ -61,7 +61,6 @@ static enum tac_err make_primitives(struct tac_view *view, struct tac_candidates
     size_t total = (size_t)s->mesh->triangle_count + (size_t)s->mesh->segment_count + (size_t)particles;
     size_t most = total > (size_t)s->mesh->vertex_count ? total : (size_t)s->mesh->vertex_count;
     TAC_TRY(tac_alloc(view->ctx, total, sizeof *c->primitive, &c->primitive));
-    TAC_TRY(tac_alloc(view->ctx, total, sizeof *c->box, &c->box));
     TAC_TRY(tac_alloc(view->ctx, most, sizeof *c->scratch, &c->scratch));
     c->scratch_capacity = most;
     TAC_TRY(tac_alloc(view->ctx, (size_t)c->body_count + 1, sizeof *c->primitive_begin, &c->primitive_begin));
@@ -86,8 +85,6 @@ static enum tac_err make_primitives(struct tac_view *view, struct tac_candidates
     for (tac_lid i = 0; i < view->state->owned; i++)
         if (view->model->particle[i])
             add_primitive(c, view->model, 1, i, &i, taken, edge_taken, fill);
-    for (tac_lid b = 0; b < c->body_count; b++)
-        TAC_TRY(tac_tree_create(view->ctx, c->primitive_begin[b + 1] - c->primitive_begin[b], &c->tree[b]));
     c->taken = taken;
     taken = NULL;
 done:
@@ -184,6 +181,12 @@ done:
     return err;
 }
 
+static enum tac_err make_tree(struct tac_view *view, struct tac_candidates *c, tac_lid b)
+{
+    const enum tac_err err = tac_tree_create(view->ctx, c->primitive_begin[b + 1] - c->primitive_begin[b], &c->tree[b]);
+    return !err && c->patches[b] ? tac_tree_group(view->ctx, c->tree[b], c->patches[b]->of) : err;
+}
+
 enum tac_err tac_candidates_create(struct tac_view *view, struct tac_candidates **out)
 {
     enum tac_err err;
@@ -192,8 +195,11 @@ enum tac_err tac_candidates_create(struct tac_view *view, struct tac_candidates 
     c->body_count = view->scene->settings->body_count;
     TAC_TRY(tac_agree(view->ctx, allocate(view, c)));
     TAC_TRY(measure_bodies(view, c));
+    /* Patches before the tree of a body: the tree that sorts primitives into patches is gone by then. */
     for (tac_lid b = 0; b < c->body_count && err == TAC_OK; b++)
         err = tac_patches_create(view, c, b);
+    for (tac_lid b = 0; b < c->body_count && err == TAC_OK; b++)
+        err = make_tree(view, c, b);
     TAC_TRY(tac_agree(view->ctx, err));
 done:
     if (err)
@@ -228,7 +234,6 @@ void tac_candidates_destroy(struct tac_candidates **candidates)
     free(c->primitive);
     free(c->primitive_begin);
     free(c->taken);
-    free(c->box);
     free(c->scratch);
     free(c->frame);
     free(c->still);
@@ -279,15 +284,17 @@ void tac_candidates_frames(struct tac_view *view, struct tac_candidates *c)
             c->frame[3 * b + k] /= fmax(1, c->sorted.sweep[b]);
 }
 
-void tac_candidates_box(struct tac_view *view, struct tac_candidates *c, const struct tac_primitive *q,
-                        struct tac_dop *box)
+void tac_candidates_box(void *context, int32_t i, struct tac_dop *box)
 {
-    const struct tac_settings *s = view->scene->settings;
+    const struct tac_boxes *boxes = context;
+    const struct tac_candidates *c = boxes->c;
+    const struct tac_primitive *q = &boxes->primitive[i];
+    const struct tac_settings *s = boxes->view->scene->settings;
     const double margin = .5 * s->contact.thickness + s->body[q->body].radius + 1e-12 * c->extent,
                  *frame = &c->frame[3 * q->body];
     tac_dop_empty(box);
-    for (int i = 0; i < q->count; i++) {
-        const struct tac_path_bound *path_bound = &c->path_bound[q->v[i]];
+    for (int n = 0; n < q->count; n++) {
+        const struct tac_path_bound *path_bound = &c->path_bound[q->v[n]];
         double begin[3], end[3], at[TAC_DOP_AXES], later[TAC_DOP_AXES];
         for (int k = 0; k < 3; k++) {
             begin[k] = path_bound->x[k] + c->from_s * (path_bound->v[k] - frame[k]);
@@ -306,14 +313,13 @@ void tac_candidates_box(struct tac_view *view, struct tac_candidates *c, const s
 }
 
 void tac_candidates_boxes(struct tac_view *view, struct tac_candidates *c, tac_lid b,
-                          const struct tac_primitive *primitive, int32_t begin, int32_t end_of, struct tac_dop *boxes,
-                          struct tac_tree *tree)
+                          const struct tac_primitive *primitive, struct tac_tree *tree)
 {
-    for (int32_t p = begin; p < end_of; p++)
-        tac_candidates_box(view, c, &primitive[p], &boxes[p]);
+    struct tac_boxes boxes = {view, c, primitive};
     if (!view->scene->settings->body[b].has_elements)
         tree->stale = true; /* particles mix */
-    tac_tree_refit(tree, &boxes[begin], c->scratch);
+    if (tree->count > 0)
+        tac_tree_refit(tree, c->path_bound[primitive[0].v[0]].x, tac_candidates_box, &boxes, c->scratch);
 }
 
 void tac_candidates_drift(const struct tac_candidates *c, tac_lid a, tac_lid b, double lo[TAC_DOP_AXES],
@@ -332,10 +338,10 @@ void tac_candidates_drift(const struct tac_candidates *c, tac_lid a, tac_lid b, 
 void tac_candidates_sweep(const struct tac_candidates *c, tac_lid b, const struct tac_tree *tree, double *lo,
                           double *hi)
 {
-    const struct tac_dop *root = &tree->node[0].dop;
     const double drift = c->span_s * c->frame[3 * b];
-    *lo = root->lo[0] + fmin(0, drift);
-    *hi = root->hi[0] + fmax(0, drift);
+    tac_tree_extent(tree, 0, lo, hi);
+    *lo += fmin(0, drift);
+    *hi += fmax(0, drift);
 }
 
 int tac_candidates_slice(const struct tac_candidate *q)
@@ -397,11 +403,9 @@ static enum tac_err make_list(struct tac_view *view, struct tac_candidates *c)
     tac_candidates_frames(view, c);
     for (tac_lid b = 0; b < c->body_count; b++) {
         if (!c->still[b] || c->tree[b]->stale)
-            tac_candidates_boxes(view, c, b, c->primitive, c->primitive_begin[b], c->primitive_begin[b + 1], c->box,
-                                 c->tree[b]);
+            tac_candidates_boxes(view, c, b, &c->primitive[c->primitive_begin[b]], c->tree[b]);
         if (c->remote.count && c->remote.begin[b + 1] > c->remote.begin[b])
-            tac_candidates_boxes(view, c, b, c->remote.primitive, c->remote.begin[b], c->remote.begin[b + 1],
-                                 c->remote.box, c->remote.tree[b]);
+            tac_candidates_boxes(view, c, b, &c->remote.primitive[c->remote.begin[b]], c->remote.tree[b]);
     }
     c->remote.fresh = false;
     /* The old list is not needed any more; its memory takes what the search finds. */

@@ -62,9 +62,8 @@ struct tac_path_bound {
 
 /* Several ranks: primitives of other ranks that our own may touch while the trajectory bounds hold. */
 struct tac_remote_primitives {
-    size_t count, capacity, box_capacity;
+    size_t count, capacity;
     struct tac_primitive *primitive; /* owned, by body */
-    struct tac_dop *box;             /* owned */
     int32_t *begin;                  /* owned, (bodies + 1) */
     struct tac_tree **tree;          /* owned, (bodies) */
     int32_t *group;                  /* owned, one per primitive of ours: the published box that holds it */
@@ -129,7 +128,6 @@ struct tac_candidates {
     struct tac_primitive *primitive; /* owned, all bodies */
     int32_t *primitive_begin;        /* owned, (bodies + 1) */
     uint8_t *taken;                  /* owned, (vertices of the local mesh): 1: a primitive stands for it */
-    struct tac_dop *box;             /* owned, one per primitive */
     int32_t *scratch;                /* owned */
     size_t scratch_capacity;
     double *frame;  /* owned, (bodies, 3): velocity of each body's frame */
@@ -204,15 +202,18 @@ enum tac_err tac_candidates_find_changed(struct tac_view *view, struct tac_candi
 enum tac_err tac_candidates_find(struct tac_view *view, struct tac_candidates *c, size_t *count);
 /* Local. c->frame, each body's: the mean of the velocities of its trajectory bounds here. */
 void tac_candidates_frames(struct tac_view *view, struct tac_candidates *c);
-/* Local. The box of one primitive, see below. */
-void tac_candidates_box(struct tac_view *view, struct tac_candidates *c, const struct tac_primitive *q,
-                        struct tac_dop *box);
-/* Local. Boxes (boxes[begin..end_of)) of primitives of body b in its frame: its vertices' trajectory bounds over the
- * lifetime, and half the reach of a contact; the tree over them, built if it is stale.  c->scratch holds one number
- * each. */
+/* The box of primitive i of these in the frame of its body: its vertices' trajectory bounds over the lifetime, and half
+ * the reach of a contact.  context: a tac_boxes; a tac_tree_box. */
+struct tac_boxes {
+    struct tac_view *view;
+    struct tac_candidates *c;
+    const struct tac_primitive *primitive;
+};
+void tac_candidates_box(void *context, int32_t i, struct tac_dop *box);
+/* Local. The tree over the boxes of all these primitives, which are of body b; built if it is stale.  c->scratch holds
+ * one number each. */
 void tac_candidates_boxes(struct tac_view *view, struct tac_candidates *c, tac_lid b,
-                          const struct tac_primitive *primitive, int32_t begin, int32_t end_of, struct tac_dop *boxes,
-                          struct tac_tree *tree);
+                          const struct tac_primitive *primitive, struct tac_tree *tree);
 /* Local. How far the frame of body a drifts against that of body b over the lifetime, along each axis of a k-DOP, m:
  * from lo to hi, as tac_tree_overlaps() asks for. */
 void tac_candidates_drift(const struct tac_candidates *c, tac_lid a, tac_lid b, double lo[TAC_DOP_AXES],

@@ -95,8 +95,8 @@ done:
     return err;
 }
 
-/* Which bodies have leavers? Their boxes, trees and sweeps become those of the new trajectory bounds. */
-static bool refit_body(struct tac_view *view, struct tac_candidates *c, tac_lid b)
+/* Has body b leavers?  Marks its primitives that have. */
+static bool mark_body(struct tac_candidates *c, tac_lid b)
 {
     const int32_t begin = c->primitive_begin[b], end = c->primitive_begin[b + 1];
     bool any = false;
@@ -105,8 +105,6 @@ static bool refit_body(struct tac_view *view, struct tac_candidates *c, tac_lid 
     for (int32_t p = begin; p < end; p++) {
         c->repair.marked[p] = tac_has_leaver(c, c->primitive[p].v, c->primitive[p].count);
         any |= c->repair.marked[p];
-        if (c->repair.marked[p])
-            tac_candidates_box(view, c, &c->primitive[p], &c->box[p]);
     }
     return any;
 }
@@ -123,13 +121,12 @@ static bool refit_remote(struct tac_view *view, struct tac_candidates *c, tac_li
         const struct tac_primitive *q = &c->remote.primitive[p];
         c->remote.marked[p] = tac_has_leaver(c, q->v, q->count);
         any |= c->remote.marked[p];
-        if (c->remote.marked[p] && !c->remote.fresh)
-            tac_candidates_box(view, c, q, &c->remote.box[p]);
     }
+    struct tac_boxes boxes = {view, c, &c->remote.primitive[begin]};
     if (c->remote.fresh)
-        tac_candidates_boxes(view, c, b, c->remote.primitive, begin, end, c->remote.box, tree);
+        tac_candidates_boxes(view, c, b, boxes.primitive, tree);
     if (any)
-        tac_tree_refit_changed(tree, &c->remote.box[begin], &c->remote.marked[begin]);
+        tac_tree_refit_changed(tree, tac_candidates_box, &boxes, &c->remote.marked[begin]);
     else
         memset(tree->changed, 0, (size_t)tree->node_count);
     return any;
@@ -161,9 +158,10 @@ static enum tac_err search_changed(struct tac_search *search)
     /* Those with leavers first in c->sorted.order, so that the trees of all are refitted before any is searched. */
     for (tac_lid b = 0; b < c->body_count; b++) {
         struct tac_tree *tree = c->tree[b];
-        const bool any = refit_body(search->view, c, b);
+        const bool any = mark_body(c, b);
         if (any) {
-            tac_tree_refit_changed(tree, &c->box[c->primitive_begin[b]], &c->repair.marked[c->primitive_begin[b]]);
+            struct tac_boxes boxes = {search->view, c, &c->primitive[c->primitive_begin[b]]};
+            tac_tree_refit_changed(tree, tac_candidates_box, &boxes, &c->repair.marked[c->primitive_begin[b]]);
             tac_candidates_sweep(c, b, tree, &c->sorted.sweep[2 * b], &c->sorted.sweep[2 * b + 1]);
             c->sorted.order[changed++] = b;
         } else {

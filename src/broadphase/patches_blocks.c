@@ -5,8 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void start_box(const struct tac_patches_build *b, const struct tac_primitive *p, struct tac_dop *box)
+/* The box of a primitive at the start; context: a tac_patches_build. */
+static void start_box(void *context, int32_t primitive, struct tac_dop *box)
 {
+    const struct tac_patches_build *b = context;
+    const struct tac_primitive *p = &b->primitive[primitive];
     const double reach =
         .5 * b->view->scene->settings->contact.thickness + b->view->scene->settings->body[b->body].radius + b->c->skin;
     tac_dop_empty(box);
@@ -41,7 +44,7 @@ static void number_blocks(struct tac_patches_build *b, const struct tac_tree *tr
 }
 
 /* Sorts the primitives by their blocks, and makes the boxes of blocks of theirs. */
-static enum tac_err sort_blocks(struct tac_patches_build *b, const struct tac_dop *box, struct tac_dop *block_box)
+static enum tac_err sort_blocks(struct tac_patches_build *b, struct tac_dop *block_box)
 {
     enum tac_err err;
     const int32_t *of = b->out->of;
@@ -54,11 +57,12 @@ static enum tac_err sort_blocks(struct tac_patches_build *b, const struct tac_do
     for (int32_t k = 0; k < b->out->count; k++)
         b->begin[k + 1] += b->begin[k];
     for (int32_t p = b->primitive_count; p-- > 0;) {
-        struct tac_dop *whole = &block_box[of[p]];
+        struct tac_dop *whole = &block_box[of[p]], box;
+        start_box(b, p, &box);
         b->member[--b->begin[of[p]]] = p;
         for (int k = 0; k < TAC_DOP_AXES; k++) {
-            whole->lo[k] = fmin(whole->lo[k], box[p].lo[k]);
-            whole->hi[k] = fmax(whole->hi[k], box[p].hi[k]);
+            whole->lo[k] = fmin(whole->lo[k], box.lo[k]);
+            whole->hi[k] = fmax(whole->hi[k], box.hi[k]);
         }
     }
 done:
@@ -99,34 +103,37 @@ done:
     return err;
 }
 
+/* context: the boxes of all blocks. */
+static void block_box_of(void *context, int32_t block, struct tac_dop *box)
+{
+    *box = ((const struct tac_dop *)context)[block];
+}
+
 enum tac_err tac_patches_blocks(struct tac_patches_build *b)
 {
     enum tac_err err;
-    struct tac_dop *box = NULL, *block_box = NULL;
+    struct tac_dop *block_box = NULL;
     struct tac_tree *tree = NULL, *blocks = NULL;
     int32_t *node = NULL, *scratch = NULL;
     const size_t n = (size_t)b->primitive_count;
-    TAC_TRY(tac_alloc(b->view->ctx, n, sizeof *box, &box));
     TAC_TRY(tac_alloc(b->view->ctx, 2 * n, sizeof *node, &node));
     TAC_TRY(tac_alloc(b->view->ctx, 2 * n, sizeof *scratch, &scratch));
     TAC_TRY(tac_alloc(b->view->ctx, n, sizeof *b->out->of, &b->out->of));
     TAC_TRY(tac_tree_create(b->view->ctx, b->primitive_count, &tree));
-    for (size_t p = 0; p < n; p++)
-        start_box(b, &b->primitive[p], &box[p]);
-    tac_tree_refit(tree, box, scratch);
+    const double *origin = &b->view->scene->mesh->x[3 * (size_t)b->primitive[0].v[0]];
+    tac_tree_refit(tree, origin, start_box, b, scratch);
     number_blocks(b, tree, node, scratch);
     tac_tree_destroy(&tree);
     TAC_TRY(tac_alloc(b->view->ctx, (size_t)b->out->count, sizeof *block_box, &block_box));
-    TAC_TRY(sort_blocks(b, box, block_box));
+    TAC_TRY(sort_blocks(b, block_box));
     TAC_TRY(tac_tree_create(b->view->ctx, b->out->count, &blocks));
-    tac_tree_refit(blocks, block_box, scratch);
+    tac_tree_refit(blocks, origin, block_box_of, block_box, scratch);
     int64_t tests = 0;
     TAC_TRY(tac_tree_overlaps(blocks, blocks, NULL, NULL, meet, b, &tests));
     TAC_TRY(list_meetings(b));
 done:
     tac_tree_destroy(&tree);
     tac_tree_destroy(&blocks);
-    free(box);
     free(block_box);
     free(node);
     free(scratch);

@@ -330,7 +330,6 @@ enum tac_err tac_patches_create(struct tac_view *view, struct tac_candidates *c,
         TAC_TRY(make_patch(&b, k));
     give_back(&out->near, b.near_count);
     give_back(&out->vertex, b.vertex_count);
-    TAC_TRY(tac_tree_group(view->ctx, c->tree[body], out->of));
 done:
     if (err)
         tac_patches_destroy(&out);

@@ -100,7 +100,6 @@ enum tac_err tac_remote_arrange(struct tac_view *view, struct tac_candidates *c)
             TAC_TRY(tac_tree_create(view->ctx, c->remote.begin[b + 1], &c->remote.tree[b]));
         c->remote.begin[b + 1] += c->remote.begin[b];
     }
-    TAC_TRY(tac_grow(view->ctx, &c->remote.box, &c->remote.box_capacity, c->remote.count, sizeof *c->remote.box));
     TAC_TRY(tac_grow(view->ctx, &c->scratch, &c->scratch_capacity, c->remote.count, sizeof *c->scratch));
     TAC_TRY(tac_grow(view->ctx, &c->remote.marked, &c->remote.marked_capacity, c->remote.count, 1));
     TAC_TRY(place_features(view, c));
@@ -115,7 +114,6 @@ void tac_remote_destroy(struct tac_candidates *c)
         tac_tree_destroy(&c->remote.tree[b]);
     free(c->remote.tree);
     free(c->remote.begin);
-    free(c->remote.box);
     free(c->remote.primitive);
     free(c->remote.group);
     free(c->remote.outer);

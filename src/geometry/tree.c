@@ -1,5 +1,7 @@
 /* tree.c: builds and refits trees of k-DOPs, and finds the pairs of boxes of two trees that overlap. */
 #include "geometry/tree.h"
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +33,9 @@ void tac_dop_project(const double x[3], double out[TAC_DOP_AXES])
 #endif
 }
 
+/* How much a sum of two bounds and a distance of origins can be off, over the distance. */
+#define ROUNDED 0x1p-50
+
 enum tac_err tac_tree_create(struct tac_ctx *ctx, int32_t count, struct tac_tree **out)
 {
     enum tac_err err;
@@ -41,6 +46,7 @@ enum tac_err tac_tree_create(struct tac_ctx *ctx, int32_t count, struct tac_tree
     tree->stale = true;
     TAC_TRY(tac_alloc(ctx, (size_t)tree->node_count, sizeof *tree->node, &tree->node));
     TAC_TRY(tac_alloc(ctx, (size_t)count, sizeof *tree->leaf, &tree->leaf));
+    TAC_TRY(tac_alloc(ctx, 3 * (size_t)count, sizeof *tree->centre, &tree->centre));
     TAC_TRY(tac_alloc(ctx, (size_t)tree->node_count, 1, &tree->changed));
 done:
     if (err)
@@ -55,28 +61,47 @@ void tac_tree_destroy(struct tac_tree **tree)
         return;
     free((*tree)->node);
     free((*tree)->leaf);
+    free((*tree)->centre);
     free((*tree)->changed);
     free((*tree)->group);
     free(*tree);
     *tree = NULL;
 }
 
-static double centre(const struct tac_dop *box, int axis)
+/* Single precision below and above: a float is within 2^-24 of what it stands for, and the least one is 2^-149. */
+static float below(double x)
 {
-    return box->lo[axis] + box->hi[axis];
+    const double y = x - 0x1p-23 * fabs(x) - 0x1p-140;
+    return y > FLT_MAX ? FLT_MAX : (float)y;
+}
+
+static float above(double x)
+{
+    const double y = x + 0x1p-23 * fabs(x) + 0x1p-140;
+    return y < -FLT_MAX ? -FLT_MAX : (float)y;
+}
+
+static void set_leaf(struct tac_tree *tree, struct tac_node *node, tac_tree_box *make, void *context)
+{
+    struct tac_dop box;
+    make(context, node->primitive, &box);
+    for (int k = 0; k < TAC_DOP_AXES; k++) {
+        node->dop.lo[k] = below(box.lo[k] - tree->origin[k]);
+        node->dop.hi[k] = above(box.hi[k] - tree->origin[k]);
+    }
 }
 
 /* Moves the `half` primitives with the least centres to the front (quickselect with a middle pivot). */
-static void split(const struct tac_dop *box, int32_t *p, int32_t n, int32_t half, int axis)
+static void split(const float *centre, int32_t *p, int32_t n, int32_t half, int axis)
 {
     int32_t lo = 0, hi = n - 1;
     while (lo < hi) {
-        double pivot = centre(&box[p[lo + (hi - lo) / 2]], axis);
+        float pivot = centre[3 * (size_t)p[lo + (hi - lo) / 2] + (size_t)axis];
         int32_t i = lo, j = hi;
         while (i <= j) {
-            while (centre(&box[p[i]], axis) < pivot)
+            while (centre[3 * (size_t)p[i] + (size_t)axis] < pivot)
                 i++;
-            while (centre(&box[p[j]], axis) > pivot)
+            while (centre[3 * (size_t)p[j] + (size_t)axis] > pivot)
                 j--;
             if (i <= j) {
                 int32_t swap = p[i];
@@ -93,27 +118,23 @@ static void split(const struct tac_dop *box, int32_t *p, int32_t n, int32_t half
     }
 }
 
-static int widest(const struct tac_dop *box, const int32_t *p, int32_t n)
+static int widest(const float *centre, const int32_t *p, int32_t n)
 {
     int best = 0;
-    double width = -1;
-    for (int k = 0; k < 3; k++) {
-        double lo = 1e300, hi = -1e300;
-        for (int32_t i = 0; i < n; i++) {
-            double c = centre(&box[p[i]], k);
-            lo = c < lo ? c : lo;
-            hi = c > hi ? c : hi;
+    float lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int32_t i = 0; i < n; i++)
+        for (int k = 0; k < 3; k++) {
+            const float c = centre[3 * (size_t)p[i] + (size_t)k];
+            lo[k] = c < lo[k] ? c : lo[k];
+            hi[k] = c > hi[k] ? c : hi[k];
         }
-        if (hi - lo > width) {
-            width = hi - lo;
-            best = k;
-        }
-    }
+    for (int k = 1; k < 3; k++)
+        best = hi[k] - lo[k] > hi[best] - lo[best] ? k : best;
     return best;
 }
 
 /* Depth is log2 of the count: recursion is safe. */
-static void build(struct tac_tree *tree, const struct tac_dop *box, int32_t *p, int32_t n, int32_t at, int32_t *next)
+static void build(struct tac_tree *tree, int32_t *p, int32_t n, int32_t at, int32_t *next)
 {
     struct tac_node *node = &tree->node[at];
     if (n == 1) {
@@ -123,17 +144,17 @@ static void build(struct tac_tree *tree, const struct tac_dop *box, int32_t *p, 
         return;
     }
     int32_t half = n / 2, left = *next;
-    split(box, p, n, half, widest(box, p, n));
+    split(tree->centre, p, n, half, widest(tree->centre, p, n));
     node->left = left;
     node->primitive = -1;
     *next += 2;
-    build(tree, box, p, half, left, next);
-    build(tree, box, p + half, n - half, left + 1, next);
+    build(tree, p, half, left, next);
+    build(tree, p + half, n - half, left + 1, next);
 }
 
 static void merge_children(struct tac_tree *tree, struct tac_node *node)
 {
-    const struct tac_dop *l = &tree->node[node->left].dop, *r = &tree->node[node->left + 1].dop;
+    const struct tac_slim_dop *l = &tree->node[node->left].dop, *r = &tree->node[node->left + 1].dop;
     for (int k = 0; k < TAC_DOP_AXES; k++) {
         node->dop.lo[k] = l->lo[k] < r->lo[k] ? l->lo[k] : r->lo[k];
         node->dop.hi[k] = l->hi[k] > r->hi[k] ? l->hi[k] : r->hi[k];
@@ -161,37 +182,47 @@ done:
     return err;
 }
 
-void tac_tree_refit(struct tac_tree *tree, const struct tac_dop *box, int32_t *scratch)
+static void build_anew(struct tac_tree *tree, tac_tree_box *make, void *context, int32_t *scratch)
+{
+    int32_t next = 1;
+    for (int32_t i = 0; i < tree->count; i++) {
+        struct tac_dop box;
+        make(context, i, &box);
+        for (int k = 0; k < 3; k++)
+            tree->centre[3 * (size_t)i + (size_t)k] = (float)(box.lo[k] + box.hi[k] - 2 * tree->origin[k]);
+        scratch[i] = i;
+    }
+    build(tree, scratch, tree->count, 0, &next);
+    tree->stale = false;
+    tree->tests_fresh = 0;
+    if (tree->of)
+        group_nodes(tree);
+}
+
+void tac_tree_refit(struct tac_tree *tree, const double origin[3], tac_tree_box *box, void *context, int32_t *scratch)
 {
     if (tree->count == 0)
         return;
-    if (tree->stale) {
-        int32_t next = 1;
-        for (int32_t i = 0; i < tree->count; i++)
-            scratch[i] = i;
-        build(tree, box, scratch, tree->count, 0, &next);
-        tree->stale = false;
-        tree->tests_fresh = 0;
-        if (tree->of)
-            group_nodes(tree);
-    }
+    tac_dop_project(origin, tree->origin);
+    if (tree->stale)
+        build_anew(tree, box, context, scratch);
     for (int32_t i = tree->node_count; i-- > 0;) {
         struct tac_node *node = &tree->node[i];
         if (node->left < 0)
-            node->dop = box[node->primitive];
+            set_leaf(tree, node, box, context);
         else
             merge_children(tree, node);
     }
 }
 
-bool tac_tree_refit_changed(struct tac_tree *tree, const struct tac_dop *box, const uint8_t *marked)
+bool tac_tree_refit_changed(struct tac_tree *tree, tac_tree_box *box, void *context, const uint8_t *marked)
 {
     for (int32_t i = tree->node_count; i-- > 0;) {
         struct tac_node *node = &tree->node[i];
         if (node->left < 0) {
             tree->changed[i] = marked[node->primitive];
             if (tree->changed[i])
-                node->dop = box[node->primitive];
+                set_leaf(tree, node, box, context);
         } else {
             tree->changed[i] = tree->changed[node->left] | tree->changed[node->left + 1];
             if (tree->changed[i])
@@ -201,7 +232,7 @@ bool tac_tree_refit_changed(struct tac_tree *tree, const struct tac_dop *box, co
     return tree->count > 0 && tree->changed[0];
 }
 
-static bool overlap(const struct tac_dop *a, const struct tac_dop *b)
+static bool overlap(const struct tac_slim_dop *a, const struct tac_slim_dop *b)
 {
     for (int k = 0; k < TAC_DOP_AXES; k++)
         if (a->lo[k] > b->hi[k] || b->lo[k] > a->hi[k])
@@ -209,10 +240,11 @@ static bool overlap(const struct tac_dop *a, const struct tac_dop *b)
     return true;
 }
 
-static bool overlap_drifting(const struct tac_dop *a, const struct tac_dop *b, const double *lo, const double *hi)
+static bool overlap_drifting(const struct tac_slim_dop *a, const struct tac_slim_dop *b, const double *lo,
+                             const double *hi)
 {
     for (int k = 0; k < TAC_DOP_AXES; k++)
-        if (a->lo[k] + lo[k] > b->hi[k] || b->lo[k] > a->hi[k] + hi[k])
+        if ((double)a->lo[k] + lo[k] > (double)b->hi[k] || (double)b->lo[k] > (double)a->hi[k] + hi[k])
             return false;
     return true;
 }
@@ -228,8 +260,14 @@ static inline __attribute__((always_inline)) enum tac_err search(const struct ta
     } stack[DEEPEST];
     int top = 0;
     enum tac_err err = TAC_OK;
+    double lo[TAC_DOP_AXES], hi[TAC_DOP_AXES];
     if (a->count == 0 || b->count == 0)
         return TAC_OK;
+    for (int k = 0; drift_lo && k < TAC_DOP_AXES; k++) {
+        const double apart = a->origin[k] - b->origin[k];
+        lo[k] = drift_lo[k] + apart - ROUNDED * fabs(apart);
+        hi[k] = drift_hi[k] + apart + ROUNDED * fabs(apart);
+    }
     stack[top].a = 0;
     stack[top++].b = 0;
     while (top > 0) {
@@ -248,7 +286,7 @@ static inline __attribute__((always_inline)) enum tac_err search(const struct ta
             continue;
         }
         ++*tests;
-        if (!(drift_lo ? overlap_drifting(&na->dop, &nb->dop, drift_lo, drift_hi) : overlap(&na->dop, &nb->dop)))
+        if (!(drift_lo ? overlap_drifting(&na->dop, &nb->dop, lo, hi) : overlap(&na->dop, &nb->dop)))
             continue;
         if (leave_out && a->group[ia] >= 0 && a->group[ib] >= 0 && leave_out(context, a->group[ia], a->group[ib]))
             continue;

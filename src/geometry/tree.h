@@ -19,37 +19,57 @@ struct tac_dop {
     double lo[TAC_DOP_AXES], hi[TAC_DOP_AXES];
 };
 
+/* A box of a tree, from the tree's origin on, each bound rounded outwards: half the memory of a tac_dop, and a search
+ * waits for memory. */
+struct tac_slim_dop {
+    float lo[TAC_DOP_AXES], hi[TAC_DOP_AXES];
+};
+
 struct tac_node {
-    struct tac_dop dop;
+    struct tac_slim_dop dop;
     int32_t left;      /* children are left and left + 1; -1: a leaf */
     int32_t primitive; /* leaf: index of its primitive */
 };
 
 struct tac_tree {
-    int32_t count;         /* primitives */
-    int32_t node_count;    /* 2 count - 1 */
-    struct tac_node *node; /* owned; [0] is the root */
-    int32_t *leaf;         /* owned, (count): node of each primitive */
-    uint8_t *changed;      /* owned, (node_count): 1: holds a primitive that the last partial refit changed */
-    int64_t tests_fresh;   /* node tests of the first traversal after it was built; 0: none yet */
-    bool stale;            /* build again at the next refit */
-    const int32_t *of;     /* borrowed, (count): the group of each primitive, from 0; NULL: there are none */
-    int32_t *group;        /* owned, (node_count): the group of all that a node holds; -1: of several */
+    int32_t count;               /* primitives */
+    int32_t node_count;          /* 2 count - 1 */
+    struct tac_node *node;       /* owned; [0] is the root */
+    int32_t *leaf;               /* owned, (count): node of each primitive */
+    float *centre;               /* owned, (count, 3): twice the centre of each primitive's box; scratch of a build */
+    double origin[TAC_DOP_AXES]; /* where the boxes are measured from, along each axis, m: a point of the body */
+    uint8_t *changed;            /* owned, (node_count): 1: holds a primitive that the last partial refit changed */
+    int64_t tests_fresh;         /* node tests of the first traversal after it was built; 0: none yet */
+    bool stale;                  /* build again at the next refit */
+    const int32_t *of;           /* borrowed, (count): the group of each primitive, from 0; NULL: there are none */
+    int32_t *group;              /* owned, (node_count): the group of all that a node holds; -1: of several */
 };
 
 /* Local. Empty at first: the first refit builds it. */
 enum tac_err tac_tree_create(struct tac_ctx *ctx, int32_t count, struct tac_tree **out);
 void tac_tree_destroy(struct tac_tree **tree);
 
-/* Local. Builds (if stale) by median splits of the boxes' centres, and refits to the primitives' boxes (count). */
-void tac_tree_refit(struct tac_tree *tree, const struct tac_dop *box, int32_t *scratch);
+/* The box of a primitive, m. */
+typedef void tac_tree_box(void *context, int32_t primitive, struct tac_dop *box);
+
+/* Local. Builds (if stale) by median splits of the boxes' centres, and refits to the boxes of all primitives. `origin`
+ * (m) is a point of or near the body, so that single precision is enough: a box grows by at most its distance from
+ * there over 2^22.  scratch: (count).  box() is called once for each primitive, twice when the tree is built. */
+void tac_tree_refit(struct tac_tree *tree, const double origin[3], tac_tree_box *box, void *context, int32_t *scratch);
 
 /* Local. Sorts the primitives into groups: of[] (borrowed) tells that of each.  For tac_tree_overlaps_grouped(). */
 enum tac_err tac_tree_group(struct tac_ctx *ctx, struct tac_tree *tree, const int32_t *of);
 
 /* Local. Refits the primitives marked (count; 1: its box has changed) and the nodes above them, and marks those nodes
  * for tac_tree_overlaps_changed(). The tree is built, and not stale.  False: none is marked. */
-bool tac_tree_refit_changed(struct tac_tree *tree, const struct tac_dop *box, const uint8_t *marked);
+bool tac_tree_refit_changed(struct tac_tree *tree, tac_tree_box *box, void *context, const uint8_t *marked);
+
+/* Bounds of all boxes along an axis, m. */
+static inline void tac_tree_extent(const struct tac_tree *tree, int axis, double *lo, double *hi)
+{
+    *lo = tree->origin[axis] + (double)tree->node[0].dop.lo[axis];
+    *hi = tree->origin[axis] + (double)tree->node[0].dop.hi[axis];
+}
 
 /* Distances of a point along the axes. */
 void tac_dop_project(const double x[3], double out[TAC_DOP_AXES]);

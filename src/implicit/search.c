@@ -21,7 +21,6 @@ struct shape {
     tac_lid count;
     tac_lid *id;           /* owned, (count) */
     tac_lid *vertex;       /* owned, (count, nodes) */
-    struct tac_dop *box;   /* owned, (count) */
     struct tac_tree *tree; /* owned; NULL: none of them */
 };
 
@@ -37,7 +36,6 @@ static void clear_shape(struct shape *s)
 {
     free(s->id);
     free(s->vertex);
-    free(s->box);
     tac_tree_destroy(&s->tree);
 }
 
@@ -87,7 +85,6 @@ static enum tac_err make_shape(struct tac_implicit *sim, const struct source *fr
         memcpy(&s->vertex[(size_t)s->count * (size_t)from->nodes], v, (size_t)from->nodes * sizeof *v);
         s->id[s->count++] = i;
     }
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)s->count, sizeof *s->box, &s->box));
     if (s->count > 0)
         TAC_TRY(tac_tree_create(sim->ctx, s->count, &s->tree));
 done:
@@ -140,8 +137,17 @@ static void grow_to(struct tac_dop *box, const double x[3])
     }
 }
 
-static void make_box(const struct tac_implicit *sim, const struct shape *s, tac_lid i, struct tac_dop *box)
+struct boxes {
+    const struct tac_implicit *sim;
+    const struct shape *shape;
+};
+
+/* context: a struct boxes; a tac_tree_box. */
+static void make_box(void *context, int32_t i, struct tac_dop *box)
 {
+    const struct boxes *boxes = context;
+    const struct tac_implicit *sim = boxes->sim;
+    const struct shape *s = boxes->shape;
     const struct tac_implicit_search *search = sim->search;
     double large = 0;
     const tac_lid *v = &s->vertex[(size_t)i * (size_t)s->nodes];
@@ -279,9 +285,8 @@ static enum tac_err make_list(struct tac_implicit *sim)
             struct shape *shape = &s->shape[k][sort];
             if (shape->count == 0 || ((sort & STILL) && s->boxed))
                 continue;
-            for (tac_lid i = 0; i < shape->count; i++)
-                make_box(sim, shape, i, &shape->box[i]);
-            tac_tree_refit(shape->tree, shape->box, s->scratch);
+            struct boxes boxes = {sim, shape};
+            tac_tree_refit(shape->tree, &s->from[3 * (size_t)shape->vertex[0]], make_box, &boxes, s->scratch);
         }
     s->boxed = true;
     sim->contact.pair_count = 0;

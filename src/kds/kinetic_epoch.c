@@ -14,7 +14,6 @@ struct sweep {
 
 struct epoch {
     tac_lid body_count;
-    struct tac_dop *box;    /* owned, one per primitive */
     struct tac_tree **tree; /* owned, (bodies); NULL: nothing of it is here */
     struct sweep *sweep;    /* owned, (bodies) */
 };
@@ -30,7 +29,6 @@ static void destroy(void *self)
     struct epoch *e = self;
     for (tac_lid b = 0; e->tree && b < e->body_count; b++)
         tac_tree_destroy(&e->tree[b]);
-    free(e->box);
     free(e->tree);
     free(e->sweep);
     free(e);
@@ -44,7 +42,6 @@ static enum tac_err create(struct tac_kinetic *k, void **self)
     TAC_TRY(tac_alloc(k->view->ctx, 1, sizeof *e, &e));
     *self = e;
     e->body_count = k->body_count;
-    TAC_TRY(tac_alloc(k->view->ctx, (size_t)k->primitive_count, sizeof *e->box, &e->box));
     TAC_TRY(tac_alloc(k->view->ctx, bodies, sizeof *e->tree, &e->tree));
     TAC_TRY(tac_alloc(k->view->ctx, bodies, sizeof *e->sweep, &e->sweep));
     for (tac_lid b = 0; b < k->body_count; b++)
@@ -93,8 +90,7 @@ static enum tac_err build(struct tac_kinetic *k, void *self)
     for (tac_lid b = 0; b < e->body_count; b++) {
         if (e->tree[b] == NULL)
             continue;
-        tac_candidates_boxes(k->view, c, b, k->primitive, k->primitive_begin[b], k->primitive_begin[b + 1], e->box,
-                             e->tree[b]);
+        tac_candidates_boxes(k->view, c, b, &k->primitive[k->primitive_begin[b]], e->tree[b]);
         struct sweep *sweep = &e->sweep[n++];
         sweep->body = b;
         tac_candidates_sweep(c, b, e->tree[b], &sweep->lo, &sweep->hi);
