@@ -217,7 +217,7 @@ static void pack_portion(struct tac_ctx *ctx, const struct table *t, size_t firs
     for (int r = 1; r < ctx->size; r++)
         next[r] = next[r - 1] + sent[r - 1];
     for (size_t i = first; i < end; i++)
-        t->fill(t->from, t->which[i], out + (size_t)next[t->to[i]]++ * t->size);
+        t->fill(t->from, t->which ? t->which[i] : (tac_lid)i, out + (size_t)next[t->to[i]]++ * t->size);
 }
 
 /* Appends what one round brought. */

@@ -80,8 +80,8 @@ enum tac_err tac_distribute(struct tac_ctx *ctx, enum tac_err err, size_t n, con
 /* Local. Writes record `index` of what is distributed of `from`. */
 typedef void tac_fill(const void *from, tac_lid index, void *record);
 
-/* Collective. As tac_distribute(), for large tables: record which[i], made by `fill` as it is needed, goes to rank
- * to[i]; what comes is in no certain order.  Beside what comes it takes a few megabytes. */
+/* Collective. As tac_distribute(), for large tables: record which[i] (NULL: i), made by `fill` as it is needed, goes to
+ * rank to[i]; what comes is in no certain order.  Beside what comes it takes a few megabytes. */
 enum tac_err tac_distribute_table(struct tac_ctx *ctx, enum tac_err err, size_t n, const tac_lid *which,
                                   const int32_t *to, tac_fill *fill, const void *from, size_t size, void *received,
                                   size_t *total);

@@ -1,5 +1,6 @@
 /* checkpoint_write_rows.c: the tables of a checkpoint: rows to the ranks that write them, in the file's order, which is
  * the same for any number of ranks. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,14 +54,37 @@ enum tac_err tac_checkpoint_write_columns(struct tac_ctx *ctx, struct tac_checkp
     return err;
 }
 
-/* The records of this rank for a table. */
+/* The records of this rank for a table.  They are made as they are sent: a large scene has no room for all of them. */
 struct records {
-    const void *record;
-    size_t count, size;                           /* size of one, bytes */
+    tac_fill *fill;
+    const void *from;
+    size_t count, size;                           /* size of one, at most LARGEST bytes */
     size_t owner;                                 /* offset of the id (tac_gid) by which its writer is found */
     tac_gid ids;                                  /* how many of those ids there are */
     int (*compare)(const void *a, const void *b); /* the file's order */
 };
+
+/* Records that are there, for a tac_fill. */
+struct array {
+    const char *record;
+    size_t size;
+};
+
+static void copy(const void *from, tac_lid index, void *record)
+{
+    const struct array *array = from;
+    memcpy(record, array->record + array->size * (size_t)index, array->size);
+}
+
+/* Into the file's order.  On one rank, and on several after a deal by ids, they mostly are. */
+static void sort(void *record, size_t count, const struct records *r)
+{
+    for (size_t k = 1; k < count; k++)
+        if (r->compare((char *)record + r->size * (k - 1), (char *)record + r->size * k) > 0) {
+            qsort(record, count, r->size, r->compare);
+            return;
+        }
+}
 
 /* Collective. Each record goes to the rank that writes the row of its id among all ids; that rank sorts what comes, and
  * writes it.  err: an error that this rank had before; then it is the error of all ranks. */
@@ -68,90 +92,107 @@ static enum tac_err write_table(struct tac_ctx *ctx, struct tac_checkpoint_write
                                 const struct tac_checkpoint_column *column, size_t columns, enum tac_err err,
                                 const struct records *r)
 {
+    enum { LARGEST = 512 };
     void *came = NULL;
     size_t total = 0;
     int32_t *to = NULL;
+    _Alignas(max_align_t) char one[LARGEST];
+    TAC_CHECK(r->size <= LARGEST);
     if (!err)
         err = tac_alloc(ctx, r->count, sizeof *to, &to);
     for (size_t k = 0; k < r->count && !err; k++) {
         tac_gid id;
-        memcpy(&id, (const char *)r->record + r->size * k + r->owner, sizeof id);
+        r->fill(r->from, (tac_lid)k, one);
+        memcpy(&id, one + r->owner, sizeof id);
         to[k] = tac_rank_of_row(ctx, r->ids, id);
     }
-    err = tac_distribute(ctx, err, err ? 0 : r->count, to, r->record, r->size, &came, &total);
+    err = tac_distribute_table(ctx, err, err ? 0 : r->count, NULL, to, r->fill, r->from, r->size, &came, &total);
     free(to);
-    if (!err && total)
-        qsort(came, total, r->size, r->compare);
+    if (!err)
+        sort(came, total, r);
     if (!err)
         err = tac_checkpoint_write_columns(ctx, w, column, columns, came, r->size, total);
     free(came);
     return err;
 }
 
+static void fill_vertex(const void *from, tac_lid k, void *record)
+{
+    const struct tac_checkpoint *c = from;
+    struct tac_vertex_record *row = record;
+    const size_t at = 3 * (size_t)k;
+    memset(row, 0, sizeof *row);
+    row->id = c->vertices.id[k];
+    row->mass = c->vertices.mass[k];
+    row->t = c->vertices.t[k];
+    memcpy(row->start, &c->vertices.start[at], sizeof row->start);
+    memcpy(row->x, &c->vertices.x[at], sizeof row->x);
+    memcpy(row->v, &c->vertices.v[at], sizeof row->v);
+    memcpy(row->impulse, &c->vertices.impulse[at], sizeof row->impulse);
+    if (c->vertices.rest != NULL)
+        memcpy(row->rest, &c->vertices.rest[at], sizeof row->rest);
+}
+
 static enum tac_err write_vertices(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const struct tac_checkpoint *c)
 {
-    enum tac_err err;
-    const size_t n = (size_t)c->vertices.count;
-    struct tac_vertex_record *row = NULL;
-    TAC_TRY(tac_alloc(ctx, n, sizeof *row, &row));
-    for (size_t k = 0; k < n; k++) {
-        row[k].id = c->vertices.id[k];
-        row[k].mass = c->vertices.mass[k];
-        row[k].t = c->vertices.t[k];
-        memcpy(row[k].start, &c->vertices.start[3 * k], sizeof row[k].start);
-        memcpy(row[k].x, &c->vertices.x[3 * k], sizeof row[k].x);
-        memcpy(row[k].v, &c->vertices.v[3 * k], sizeof row[k].v);
-        memcpy(row[k].impulse, &c->vertices.impulse[3 * k], sizeof row[k].impulse);
-        if (c->vertices.rest != NULL)
-            memcpy(row[k].rest, &c->vertices.rest[3 * k], sizeof row[k].rest);
-    }
-done:
-    err = write_table(
-        ctx, w, TAC_VERTEX_COLUMNS, 7, err,
-        &(struct records){row, n, sizeof *row, offsetof(struct tac_vertex_record, id), c->vertex_total, compare_first});
-    free(row);
-    return err;
+    const struct records r = {fill_vertex,
+                              c,
+                              (size_t)c->vertices.count,
+                              sizeof(struct tac_vertex_record),
+                              offsetof(struct tac_vertex_record, id),
+                              c->vertex_total,
+                              compare_first};
+    return write_table(ctx, w, TAC_VERTEX_COLUMNS, 7, TAC_OK, &r);
+}
+
+static void fill_past(const void *from, tac_lid k, void *record)
+{
+    const struct tac_checkpoint *c = from;
+    struct tac_past_record *row = record;
+    row->id = c->vertices.id[k];
+    memcpy(row->value, &c->vertices.past[TAC_PAST_NUMBERS * (size_t)k], sizeof row->value);
 }
 
 /* What an integrator remembers besides, where it does. */
 static enum tac_err write_past(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const struct tac_checkpoint *c)
 {
-    enum tac_err err;
-    const size_t n = (size_t)c->vertices.count;
-    struct tac_past_record *row = NULL;
-    if (!c->has_past)
-        return TAC_OK;
-    TAC_TRY(tac_alloc(ctx, n, sizeof *row, &row));
-    for (size_t k = 0; k < n; k++) {
-        row[k].id = c->vertices.id[k];
-        memcpy(row[k].value, &c->vertices.past[TAC_PAST_NUMBERS * k], sizeof row[k].value);
-    }
-done:
-    err = write_table(
-        ctx, w, TAC_PAST_COLUMNS, 1, err,
-        &(struct records){row, n, sizeof *row, offsetof(struct tac_past_record, id), c->vertex_total, compare_first});
-    free(row);
-    return err;
+    const struct records r = {fill_past,
+                              c,
+                              (size_t)c->vertices.count,
+                              sizeof(struct tac_past_record),
+                              offsetof(struct tac_past_record, id),
+                              c->vertex_total,
+                              compare_first};
+    return c->has_past ? write_table(ctx, w, TAC_PAST_COLUMNS, 1, TAC_OK, &r) : TAC_OK;
+}
+
+struct elements {
+    const tac_gid *id, *v;
+    size_t corners;
+};
+
+static void fill_element(const void *from, tac_lid k, void *record)
+{
+    const struct elements *e = from;
+    struct tac_element_record *row = record;
+    memset(row, 0, sizeof *row);
+    row->id = e->id[k];
+    memcpy(row->v, &e->v[e->corners * (size_t)k], e->corners * sizeof *e->v);
 }
 
 static enum tac_err write_elements(struct tac_ctx *ctx, struct tac_checkpoint_writer *w,
                                    const struct tac_checkpoint_column *column, tac_gid all, tac_lid count,
                                    const tac_gid *id, const tac_gid *v, int corners)
 {
-    enum tac_err err;
-    const size_t n = (size_t)count;
-    struct tac_element_record *row = NULL;
-    TAC_TRY(tac_alloc(ctx, n, sizeof *row, &row));
-    for (size_t k = 0; k < n; k++) {
-        row[k].id = id[k];
-        memcpy(row[k].v, &v[(size_t)corners * k], (size_t)corners * sizeof *v);
-    }
-done:
-    err = write_table(
-        ctx, w, column, 1, err,
-        &(struct records){row, n, sizeof *row, offsetof(struct tac_element_record, id), all, compare_first});
-    free(row);
-    return err;
+    const struct elements e = {id, v, (size_t)corners};
+    const struct records r = {fill_element,
+                              &e,
+                              (size_t)count,
+                              sizeof(struct tac_element_record),
+                              offsetof(struct tac_element_record, id),
+                              all,
+                              compare_first};
+    return write_table(ctx, w, column, 1, TAC_OK, &r);
 }
 
 static enum tac_err write_scripts(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const struct tac_checkpoint *c)
@@ -171,8 +212,8 @@ static enum tac_err write_scripts(struct tac_ctx *ctx, struct tac_checkpoint_wri
     }
 done:
     err = write_table(ctx, w, TAC_SCRIPT_COLUMNS, 8, err,
-                      &(struct records){row, n, sizeof *row, offsetof(struct tac_script_record, vertex),
-                                        c->vertex_total, compare_first});
+                      &(struct records){copy, &(struct array){(char *)row, sizeof *row}, n, sizeof *row,
+                                        offsetof(struct tac_script_record, vertex), c->vertex_total, compare_first});
     free(row);
     return err;
 }
@@ -210,11 +251,11 @@ static enum tac_err write_pairs(struct tac_ctx *ctx, struct tac_checkpoint_write
     }
 done:
     err = write_table(ctx, w, TAC_PAIR_COLUMNS, 4, err,
-                      &(struct records){row, n, sizeof *row, offsetof(struct tac_pair_record, vertex), c->vertex_total,
-                                        compare_pairs});
+                      &(struct records){copy, &(struct array){(char *)row, sizeof *row}, n, sizeof *row,
+                                        offsetof(struct tac_pair_record, vertex), c->vertex_total, compare_pairs});
     err = write_table(ctx, w, &LAST, 1, err,
-                      &(struct records){last, m, sizeof *last, offsetof(struct last_record, pair.vertex),
-                                        c->vertex_total, compare_lasts});
+                      &(struct records){copy, &(struct array){(char *)last, sizeof *last}, m, sizeof *last,
+                                        offsetof(struct last_record, pair.vertex), c->vertex_total, compare_lasts});
     free(row);
     free(last);
     return err;
@@ -224,12 +265,22 @@ enum tac_err tac_checkpoint_write_rows(struct tac_ctx *ctx, struct tac_checkpoin
                                        const struct tac_checkpoint *c)
 {
     enum tac_err err;
-    const struct records element = {c->element,         (size_t)c->element_count,
-                                    sizeof *c->element, offsetof(struct tac_element_state, vertex),
-                                    c->vertex_total,    tac_element_state_compare};
-    const struct records friction = {c->friction_state,         (size_t)c->friction_state_count,
-                                     sizeof *c->friction_state, offsetof(struct tac_friction_row, vertex),
-                                     c->vertex_total,           tac_friction_row_compare};
+    const struct array states = {(const char *)c->element, sizeof *c->element},
+                       grips = {(const char *)c->friction_state, sizeof *c->friction_state};
+    const struct records element = {copy,
+                                    &states,
+                                    (size_t)c->element_count,
+                                    sizeof *c->element,
+                                    offsetof(struct tac_element_state, vertex),
+                                    c->vertex_total,
+                                    tac_element_state_compare};
+    const struct records friction = {copy,
+                                     &grips,
+                                     (size_t)c->friction_state_count,
+                                     sizeof *c->friction_state,
+                                     offsetof(struct tac_friction_row, vertex),
+                                     c->vertex_total,
+                                     tac_friction_row_compare};
     TAC_TRY(write_vertices(ctx, w, c));
     TAC_TRY(write_past(ctx, w, c));
     TAC_TRY(write_elements(ctx, w, TAC_TRIANGLE_COLUMNS, c->triangle_total, c->mesh.triangle_count, c->mesh.triangle_id,
