@@ -1,5 +1,6 @@
 /* run_start.c: a whole run from its scene or checkpoint to its run folder, and what is left when it has ended. */
 #include "io/checkpoint/checkpoint.h"
+#include "io/folder/output.h"
 #include "io/record/record.h"
 #include "run/running.h"
 #include "run/start.h"
@@ -287,6 +288,8 @@ static enum tac_err run_scene(struct tac_running *run, struct tac_start *start, 
             TAC_TRY(look_at_end(ctx, sim->whole, run->dir, start, &over));
         if (over)
             goto done;
+    } else if (!options->overwrite) {
+        TAC_TRY(tac_folder_taken(ctx, run->dir));
     }
     TAC_TRY(tac_simulation_pieces(sim, pieces));
     if (!resume)

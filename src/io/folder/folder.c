@@ -46,26 +46,6 @@ static bool is_run_file(const char *name)
     return is_checkpoint(stem) || strcmp(name, "status.json.tmp") == 0;
 }
 
-/* The folder's status.json if a run wrote it, else NULL; new reference. */
-static json_t *read_mark(int folder)
-{
-    int fd = openat(folder, "status.json", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat s;
-    if (fd < 0)
-        return NULL;
-    json_t *mark = NULL;
-    json_error_t error;
-    if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode))
-        mark = tac_json_read_fd(fd, 0, &error);
-    close(fd);
-    const char *format = json_string_value(json_object_get(mark, "format"));
-    if (format == NULL || strncmp(format, "tactus-status/", strlen("tactus-status/")) != 0) {
-        json_decref(mark);
-        return NULL;
-    }
-    return mark;
-}
-
 /* Calls `each` for every run's file in the folder until it returns true; *name is that file's. */
 static bool visit(int folder, bool (*each)(int folder, const char *name), char *name, size_t size)
 {
@@ -254,13 +234,9 @@ enum tac_err tac_folder_claim(struct tac_ctx *ctx, const char *dir, bool overwri
     char name[256];
     json_t *mark = NULL;
     TAC_TRY(open_folder(ctx, dir, f));
-    mark = read_mark(f->fd);
-    if (mark != NULL && !overwrite) {
-        err =
-            tac_fail(ctx, TAC_ERR_INPUT,
-                     "'%s' already holds a run; give --overwrite to replace it, or choose another folder with -o", dir);
-        goto done;
-    }
+    TAC_TRY(tac_folder_mark(ctx, f->fd, &mark));
+    if (!overwrite)
+        TAC_TRY(tac_folder_refuse_run(ctx, dir, mark));
     if (mark != NULL)
         TAC_TRY(remove_old_run(ctx, f, mark));
     if (visit(f->fd, any, name, sizeof name)) {
@@ -289,18 +265,21 @@ static bool no_checkpoint(int folder, const char *name)
 }
 
 /* A run that was killed just now may take a moment to go: how mpirun ends is no sign that its ranks have ended. */
-static void wait_for_end(const struct tac_folder *f)
+static enum tac_err wait_for_end(struct tac_ctx *ctx, const struct tac_folder *f)
 {
     enum { TRIES = 30, EVERY_US = 100000 };
     for (int i = 0; i < TRIES; i++) {
-        json_t *mark = read_mark(f->fd);
+        json_t *mark = NULL;
+        if (tac_folder_mark(ctx, f->fd, &mark) != TAC_OK)
+            return TAC_ERR_RUN;
         const char *state = json_string_value(json_object_get(mark, "state"));
         bool wait = state != NULL && strcmp(state, "running") == 0 && tac_process_alive(mark) == TAC_ALIVE_YES;
         json_decref(mark);
         if (!wait)
-            return;
+            return TAC_OK;
         usleep(EVERY_US);
     }
+    return TAC_OK;
 }
 
 enum tac_err tac_folder_resume(struct tac_ctx *ctx, const char *dir, bool here, int64_t told, struct tac_folder *f,
@@ -310,8 +289,8 @@ enum tac_err tac_folder_resume(struct tac_ctx *ctx, const char *dir, bool here, 
     char name[256];
     json_t *mark = NULL;
     TAC_TRY(open_folder(ctx, dir, f));
-    wait_for_end(f);
-    mark = read_mark(f->fd);
+    TAC_TRY(wait_for_end(ctx, f));
+    TAC_TRY(tac_folder_mark(ctx, f->fd, &mark));
     if (mark != NULL)
         TAC_TRY(refuse_alive(ctx, f, mark));
     TAC_TRY(lock_folder(ctx, f));

@@ -97,6 +97,15 @@ void tac_space_release(int fd);
  * this process has of the file, but `keep`, at memory: closing can succeed then, and the file stays as it is. */
 void tac_space_abandon(const char *path, int keep);
 
+/* ---- mark.c: status.json, by which a folder is known to be a run's ---- */
+/* Local. The status.json in the folder (a descriptor) if a run wrote it, else NULL; new reference.  TAC_ERR_RUN: no
+ * memory. */
+enum tac_err tac_folder_mark(struct tac_ctx *ctx, int folder, json_t **mark);
+/* Local. TAC_ERR_INPUT if there is a mark. */
+enum tac_err tac_folder_refuse_run(struct tac_ctx *ctx, const char *dir, const json_t *mark);
+/* Collective. TAC_ERR_INPUT if the folder holds a run already: for a scene that takes long to prepare, before that. */
+enum tac_err tac_folder_taken(struct tac_ctx *ctx, const char *dir);
+
 /* ---- folder.c: rank 0 only ---- */
 struct tac_folder {
     char *dir;    /* owned; as the user gave it */
