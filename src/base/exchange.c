@@ -162,38 +162,57 @@ enum tac_err tac_distribute(struct tac_ctx *ctx, enum tac_err err, size_t n, con
     return err;
 }
 
+enum tac_err tac_questions_send(struct tac_ctx *ctx, enum tac_err err, struct tac_questions *q, size_t n,
+                                const int32_t *to, const void *record, size_t size, void *received)
+{
+    const size_t ranks = (size_t)ctx->size;
+    *q = (struct tac_questions){.n = n};
+    if (err == TAC_OK)
+        err = tac_alloc(ctx, 3 * ranks, sizeof *q->count, &q->count);
+    if (err == TAC_OK)
+        err = tac_alloc(ctx, n, sizeof *q->place, &q->place);
+    err = tac_distribute_traced(ctx, err, n, to, record, size, received, q->count, q->count ? q->count + ranks : NULL,
+                                q->place);
+    for (size_t r = 0; r < ranks && err == TAC_OK; r++)
+        q->total += (size_t)q->count[ranks + r];
+    return err;
+}
+
+enum tac_err tac_questions_answer(struct tac_ctx *ctx, enum tac_err err, const struct tac_questions *q,
+                                  const void *answers, size_t size, void *out)
+{
+    char *got = NULL;
+    TAC_TRY(tac_agree(ctx, err));
+    TAC_TRY(tac_exchange(ctx, answers, q->count + ctx->size, size, &got, q->count + 2 * ctx->size));
+    for (size_t i = 0; i < q->n; i++)
+        memcpy((char *)out + i * size, got + (size_t)q->place[i] * size, size);
+done:
+    free(got);
+    return err;
+}
+
+void tac_questions_end(struct tac_questions *q)
+{
+    free(q->count);
+    free(q->place);
+    *q = (struct tac_questions){0};
+}
+
 enum tac_err tac_ask(struct tac_ctx *ctx, enum tac_err err, size_t n, const int32_t *to, const tac_gid *id,
                      tac_answer *answer, const void *known, size_t size, void *out)
 {
+    struct tac_questions q;
     tac_gid *asked = NULL;
-    int64_t *count = NULL, *place = NULL, *sent = NULL, *came = NULL, *back = NULL;
-    char *answers = NULL, *got = NULL;
-    size_t total = 0;
-    if (err == TAC_OK)
-        err = tac_alloc(ctx, 3 * (size_t)ctx->size, sizeof *count, &count);
-    if (err == TAC_OK)
-        err = tac_alloc(ctx, n, sizeof *place, &place);
-    if (err == TAC_OK) {
-        sent = count;
-        came = count + ctx->size;
-        back = count + 2 * ctx->size;
-    }
-    TAC_TRY(tac_distribute_traced(ctx, err, n, to, id, sizeof *id, &asked, sent, came, place));
-    for (int r = 0; r < ctx->size; r++)
-        total += (size_t)came[r];
-    err = tac_alloc(ctx, total, size, &answers);
-    for (size_t i = 0; i < total && err == TAC_OK; i++)
+    char *answers = NULL;
+    TAC_TRY(tac_questions_send(ctx, err, &q, n, to, id, sizeof *id, &asked));
+    err = tac_alloc(ctx, q.total, size, &answers);
+    for (size_t i = 0; i < q.total && err == TAC_OK; i++)
         answer(known, asked[i], answers + i * size);
-    TAC_TRY(tac_agree(ctx, err));
-    TAC_TRY(tac_exchange(ctx, answers, came, size, &got, back));
-    for (size_t i = 0; i < n; i++)
-        memcpy((char *)out + i * size, got + (size_t)place[i] * size, size);
+    TAC_TRY(tac_questions_answer(ctx, err, &q, answers, size, out));
 done:
-    free(got);
+    tac_questions_end(&q);
     free(answers);
     free(asked);
-    free(place);
-    free(count);
     return err;
 }
 

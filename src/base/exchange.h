@@ -93,6 +93,22 @@ typedef void tac_answer(const void *known, tac_gid id, void *record);
 enum tac_err tac_ask(struct tac_ctx *ctx, enum tac_err err, size_t n, const int32_t *to, const tac_gid *id,
                      tac_answer *answer, const void *known, size_t size, void *out);
 
+/* Records that went to other ranks and want answers. */
+struct tac_questions {
+    size_t n, total; /* records that this rank sent; that came here */
+    int64_t *count;  /* owned, (3, ranks): sent, came, answers that come back */
+    int64_t *place;  /* owned, (n): where record i went in what was sent */
+};
+
+/* Collective. As tac_distribute(); q->total records come here.  End with tac_questions_end(), also after a failure. */
+enum tac_err tac_questions_send(struct tac_ctx *ctx, enum tac_err err, struct tac_questions *q, size_t n,
+                                const int32_t *to, const void *record, size_t size, void *received);
+/* Collective. answers: one of `size` bytes for each record that came, in their order; out: that to each record that
+ * this rank sent. */
+enum tac_err tac_questions_answer(struct tac_ctx *ctx, enum tac_err err, const struct tac_questions *q,
+                                  const void *answers, size_t size, void *out);
+void tac_questions_end(struct tac_questions *q);
+
 /* Collective. tac_distribute for records that want an answer: `place` (n) tells where record i went in what was sent,
  * and `sent`, `came` (ranks) how many, so that tac_exchange(answers, came, ...) brings the answer to record i at
  * place[i].

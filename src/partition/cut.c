@@ -211,41 +211,29 @@ static enum tac_err cut_on_first(struct tac_ctx *ctx, enum tac_err err, struct c
 {
     struct cut_node *node = NULL;
     struct cut_edge *edge = NULL;
-    int32_t *to = NULL, *parts = NULL, *back = NULL;
-    int64_t *count = NULL, *place = NULL;
-    size_t nodes = 0, edges = 0;
-    const size_t most = err != TAC_OK ? 0 : c->clusters > c->edges ? c->clusters : c->edges, size = (size_t)ctx->size;
+    int32_t *to = NULL, *parts = NULL;
+    struct tac_questions q = {0};
+    size_t edges = 0;
+    const size_t most = err != TAC_OK ? 0 : c->clusters > c->edges ? c->clusters : c->edges;
     if (err == TAC_OK)
         err = tac_alloc(ctx, most, sizeof *to, &to); /* all to rank 0 */
-    if (err == TAC_OK)
-        err = tac_alloc(ctx, c->clusters, sizeof *place, &place);
-    if (err == TAC_OK)
-        err = tac_alloc(ctx, 3 * size, sizeof *count, &count);
-    TAC_TRY(tac_distribute_traced(ctx, err, c->clusters, to, c->out, sizeof *c->out, &node, count,
-                                  count ? count + size : NULL, place));
+    TAC_TRY(tac_questions_send(ctx, err, &q, c->clusters, to, c->out, sizeof *c->out, &node));
     TAC_TRY(tac_distribute(ctx, TAC_OK, c->edges, to, c->edge, sizeof *c->edge, &edge, &edges));
-    for (size_t r = 0; r < size; r++)
-        nodes += (size_t)count[size + r];
-    err = tac_alloc(ctx, nodes, sizeof *parts, &parts);
+    err = tac_alloc(ctx, q.total, sizeof *parts, &parts);
     if (err == TAC_OK && ctx->rank == 0) {
         err = tac_cut_merge(ctx, &edges, edge);
         for (size_t k = 0; k < edges; k++)
             figures[1] += edge[k].weight;
         if (err == TAC_OK)
-            err = tac_cut_serial(ctx, nodes, node, edges, edge, parts_wanted, parts, &figures[0], &figures[2]);
+            err = tac_cut_serial(ctx, q.total, node, edges, edge, parts_wanted, parts, &figures[0], &figures[2]);
     }
-    TAC_TRY(tac_agree(ctx, err));
-    TAC_TRY(tac_exchange(ctx, parts, count + size, sizeof *parts, &back, count + 2 * size));
-    for (size_t k = 0; k < c->clusters; k++)
-        part[k] = back[place[k]];
+    TAC_TRY(tac_questions_answer(ctx, err, &q, parts, sizeof *parts, part));
 done:
+    tac_questions_end(&q);
     free(node);
     free(edge);
     free(to);
     free(parts);
-    free(back);
-    free(count);
-    free(place);
     return err;
 }
 

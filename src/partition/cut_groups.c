@@ -192,30 +192,24 @@ static enum tac_err cut_groups(struct tac_ctx *ctx, const struct tac_graph *grap
                                const tac_gid *there, int groups, tac_gid most, int32_t *owner)
 {
     enum tac_err err;
-    const size_t n = (size_t)graph->count, size = (size_t)ctx->size;
+    const size_t n = (size_t)graph->count;
     struct part p = {.rows = 0};
+    struct tac_questions q = {0};
     struct row *row = NULL;
     struct link *link = NULL;
-    int32_t *to = NULL, *answer = NULL, *back = NULL;
-    int64_t *count = NULL, *place = NULL;
+    int32_t *to = NULL, *answer = NULL;
     size_t links = 0;
     int mine = 0;
     err = tac_alloc(ctx, n, sizeof *row, &row);
     if (err == TAC_OK)
         err = tac_alloc(ctx, n, sizeof *to, &to);
-    if (err == TAC_OK)
-        err = tac_alloc(ctx, n, sizeof *place, &place);
-    if (err == TAC_OK)
-        err = tac_alloc(ctx, 3 * size, sizeof *count, &count);
     for (size_t i = 0; i < n && err == TAC_OK; i++) {
         const int first = first_of(ctx, groups, group[i]), past = first_of(ctx, groups, group[i] + 1);
         row[i] = (struct row){graph->id[i], graph->weight[i]};
         to[i] = first + ctx->rank % (past - first);
     }
-    TAC_TRY(
-        tac_distribute_traced(ctx, err, n, to, row, sizeof *row, &p.row, count, count ? count + size : NULL, place));
-    for (size_t r = 0; r < size; r++)
-        p.rows += (size_t)count[size + r];
+    TAC_TRY(tac_questions_send(ctx, err, &q, n, to, row, sizeof *row, &p.row));
+    p.rows = q.total;
     TAC_TRY(send_links(ctx, TAC_OK, graph, group, there, to, &link, &links));
     TAC_TRY(tac_agree(ctx, make_rows(ctx, graph->total, link, links, &p)));
     while (first_of(ctx, groups, mine + 1) <= ctx->rank)
@@ -223,21 +217,16 @@ static enum tac_err cut_groups(struct tac_ctx *ctx, const struct tac_graph *grap
     err = cut_part(ctx, mine, most, &p);
     if (err == TAC_OK)
         err = tac_alloc(ctx, p.rows, sizeof *answer, &answer);
-    TAC_TRY(tac_agree(ctx, err));
-    for (size_t i = 0; i < p.rows; i++)
+    for (size_t i = 0; i < p.rows && err == TAC_OK; i++)
         answer[p.order[i].index] = first_of(ctx, groups, mine) + p.owner[i];
-    TAC_TRY(tac_exchange(ctx, answer, count + size, sizeof *answer, &back, count + 2 * size));
-    for (size_t i = 0; i < n; i++)
-        owner[i] = back[place[i]];
+    TAC_TRY(tac_questions_answer(ctx, err, &q, answer, sizeof *answer, owner));
 done:
+    tac_questions_end(&q);
     destroy(&p);
     free(row);
     free(link);
     free(to);
     free(answer);
-    free(back);
-    free(count);
-    free(place);
     return err;
 }
 
