@@ -54,12 +54,11 @@ static enum tac_err describe_classes(struct tac_ctx *ctx, const struct tac_elast
 
 /* The first layer groups of the layer stack for the lightest vertex against something fixed: the fastest that such a
  * pair can be. */
-static enum tac_err describe_layers(struct tac_ctx *ctx, const struct tac_scene *scene, json_t *report, FILE *text)
+static enum tac_err describe_layers(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_model *model,
+                                    json_t *report, FILE *text)
 {
     enum { SHOWN = 5 };
-    enum tac_err err;
-    struct tac_model *model = NULL;
-    TAC_TRY(tac_model_create(ctx, scene, &model));
+    enum tac_err err = TAC_OK;
     if (!(scene->settings->contact.thickness > 0) || !(model->h1_max_s > 0))
         goto done;
     json_t *list = json_array();
@@ -95,19 +94,16 @@ static enum tac_err describe_layers(struct tac_ctx *ctx, const struct tac_scene 
     if (json_object_set_new(report, "nest", list) != 0)
         err = no_memory(ctx);
 done:
-    tac_model_destroy(&model);
     return err;
 }
 
 /* The error of the energy that a bounce at the scene's own speeds leaves. */
-static enum tac_err describe_bounce(struct tac_ctx *ctx, const struct tac_scene *scene,
+static enum tac_err describe_bounce(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_model *model,
                                     const struct tac_elastic *elastic, json_t *report, FILE *text)
 {
     enum tac_err err;
-    struct tac_model *model = NULL;
     struct tac_estimate e;
     double fall = 0, speed = tac_estimate_speed(scene, &fall);
-    TAC_TRY(tac_model_create(ctx, scene, &model));
     TAC_TRY(tac_estimate_bounce(ctx, scene, elastic, model, speed, &e));
     if (e.body < 0) {
         if (json_object_set_new(report, "bounce", json_null()) != 0)
@@ -132,7 +128,6 @@ static enum tac_err describe_bounce(struct tac_ctx *ctx, const struct tac_scene 
                                       "total", tac_json_real(b->total))) != 0)
         err = no_memory(ctx);
 done:
-    tac_model_destroy(&model);
     return err;
 }
 
@@ -147,14 +142,12 @@ static const char *largest_part(const struct tac_defect *d)
 }
 
 /* What the defect of the whole run may become. */
-static enum tac_err describe_defect(struct tac_ctx *ctx, const struct tac_scene *scene,
+static enum tac_err describe_defect(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_model *model,
                                     const struct tac_elastic *elastic, json_t *report, FILE *text)
 {
     enum tac_err err;
-    struct tac_model *model = NULL;
     struct tac_defect d;
     json_t *object = json_null();
-    TAC_TRY(tac_model_create(ctx, scene, &model));
     TAC_TRY(tac_estimate_defect(ctx, scene, elastic, model, &d));
     if (d.total > 0 && d.energy > 0) {
         const bool steady = d.landing + d.pressing + d.resting + d.rows > d.chance;
@@ -178,18 +171,16 @@ static enum tac_err describe_defect(struct tac_ctx *ctx, const struct tac_scene 
     if (json_object_set_new(report, "defect", object) != 0)
         err = no_memory(ctx);
 done:
-    tac_model_destroy(&model);
     return err;
 }
 
 /* How deep weight will press the layers; a warning where it is deeper than it should. */
-static enum tac_err describe_rest(struct tac_ctx *ctx, const struct tac_scene *scene, json_t *report, FILE *text)
+static enum tac_err describe_rest(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_model *model,
+                                  json_t *report, FILE *text)
 {
     enum tac_err err;
-    struct tac_model *model = NULL;
     struct tac_rest r;
     json_t *object = json_null();
-    TAC_TRY(tac_model_create(ctx, scene, &model));
     TAC_TRY(tac_estimate_rest(ctx, scene, model, &r));
     if (r.body >= 0) {
         const char *body = scene->settings->body[r.body].name, *under = scene->settings->body[r.under].name;
@@ -212,18 +203,15 @@ static enum tac_err describe_rest(struct tac_ctx *ctx, const struct tac_scene *s
     if (json_object_set_new(report, "rest", object) != 0)
         err = no_memory(ctx);
 done:
-    tac_model_destroy(&model);
     return err;
 }
 
 /* Gravity that ticks less often than the first layers shakes what rests; friction gives way a little at each shake. */
-static enum tac_err describe_shake(struct tac_ctx *ctx, const struct tac_scene *scene,
+static enum tac_err describe_shake(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_model *model,
                                    const struct tac_elastic *elastic, json_t *report, FILE *text)
 {
-    enum tac_err err;
-    struct tac_model *model = NULL;
+    enum tac_err err = TAC_OK;
     double gravity = 0, first = 0;
-    TAC_TRY(tac_model_create(ctx, scene, &model));
     for (size_t i = 0; i < elastic->class_count; i++)
         if (elastic->rate[i].pulled)
             gravity = elastic->rate[i].h_s;
@@ -240,8 +228,6 @@ static enum tac_err describe_shake(struct tac_ctx *ctx, const struct tac_scene *
             shakes ? json_pack("{s:o, s:o}", "gravity", tac_json_real(gravity), "first_layer", tac_json_real(first))
                    : json_null()) != 0)
         err = no_memory(ctx);
-done:
-    tac_model_destroy(&model);
     return err;
 }
 
@@ -264,14 +250,17 @@ static enum tac_err describe_asynchronous(struct tac_ctx *ctx, const struct tac_
 {
     enum tac_err err;
     struct tac_elastic *elastic = NULL;
+    struct tac_model *model = NULL;
     TAC_TRY(tac_elastic_create(ctx, scene, &elastic));
+    TAC_TRY(tac_model_create(ctx, scene, &model)); /* once: a nest may have a million layers */
     TAC_TRY(describe_classes(ctx, elastic, report, text));
-    TAC_TRY(describe_layers(ctx, scene, report, text));
-    TAC_TRY(describe_bounce(ctx, scene, elastic, report, text));
-    TAC_TRY(describe_defect(ctx, scene, elastic, report, text));
-    TAC_TRY(describe_rest(ctx, scene, report, text));
-    TAC_TRY(describe_shake(ctx, scene, elastic, report, text));
+    TAC_TRY(describe_layers(ctx, scene, model, report, text));
+    TAC_TRY(describe_bounce(ctx, scene, model, elastic, report, text));
+    TAC_TRY(describe_defect(ctx, scene, model, elastic, report, text));
+    TAC_TRY(describe_rest(ctx, scene, model, report, text));
+    TAC_TRY(describe_shake(ctx, scene, model, elastic, report, text));
 done:
+    tac_model_destroy(&model);
     tac_elastic_destroy(&elastic);
     return err;
 }
