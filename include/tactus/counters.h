@@ -37,7 +37,6 @@ struct tac_counters {
     int64_t deepest_layer;
     int64_t certificates_created, certificates_failed, certificates_rescheduled; /* kinetic structures */
     int64_t certificates_reconfirmed, plans_filed;
-    int64_t plans_told; /* new plans that went to other ranks */
     /* broad phase: lists built, times that a list was repaired, pairs in the newest list */
     int64_t candidate_builds, candidate_repairs, candidates;
     int64_t messages_sent, bytes_sent; /* between ranks, in passes and discovery */

@@ -23,52 +23,50 @@ int tac_block_rank(tac_gid total, int size, tac_gid id)
     return rank;
 }
 
-/* More records than MPI's int counts: rank by rank, in portions. */
-static void exchange_in_portions(struct tac_ctx *ctx, const char *send, const int64_t *count, char *receive,
-                                 const int64_t *receive_count, size_t size, int portion, MPI_Datatype type)
+enum { TAG_RECORDS = 19 };
+
+/* How many messages so many records take. */
+static size_t portions(int64_t count, int64_t limit)
 {
-    for (int step = 0; step < ctx->size; step++) {
-        const int to = (ctx->rank + step) % ctx->size, from = (ctx->rank - step + ctx->size) % ctx->size;
-        int64_t out = 0, in = 0;
-        const char *first = send;
-        char *target = receive;
-        for (int r = 0; r < to; r++)
-            first += (size_t)count[r] * size;
-        for (int r = 0; r < from; r++)
-            target += (size_t)receive_count[r] * size;
-        while (out < count[to] || in < receive_count[from]) {
-            const int64_t left = count[to] - out, missing = receive_count[from] - in;
-            const int go = left < portion ? (int)left : portion, come = missing < portion ? (int)missing : portion;
-            MPI_Sendrecv(first + (size_t)out * size, go, type, go > 0 ? to : MPI_PROC_NULL, 0,
-                         target + (size_t)in * size, come, type, come > 0 ? from : MPI_PROC_NULL, 0, ctx->comm,
-                         MPI_STATUS_IGNORE);
-            out += go;
-            in += come;
-        }
-    }
+    return (size_t)((count + limit - 1) / limit);
 }
 
-/* Counts and places fit MPI's ints. */
-static void exchange_at_once(struct tac_ctx *ctx, const void *send, const int64_t *count, void *receive,
-                             const int64_t *receive_count, MPI_Datatype type, int *room)
+/* Posts the messages from or to each rank but this one, of at most `limit` records each, which is within MPI's ints. */
+static size_t post(struct tac_ctx *ctx, char *data, const int64_t *count, size_t size, int64_t limit, MPI_Datatype type,
+                   bool send, MPI_Request *request)
 {
-    int *c[2] = {room, room + ctx->size}, *d[2] = {room + 2 * ctx->size, room + 3 * ctx->size};
-    const int64_t *from[2] = {count, receive_count};
-    for (int way = 0; way < 2; way++) {
-        int sum = 0;
-        for (int r = 0; r < ctx->size; r++) {
-            c[way][r] = (int)from[way][r];
-            d[way][r] = sum;
-            sum += c[way][r];
+    size_t n = 0;
+    for (int r = 0; r < ctx->size; r++) {
+        for (int64_t at = 0; at < count[r] && r != ctx->rank; at += limit) {
+            const int64_t left = count[r] - at;
+            const int part = (int)(left < limit ? left : limit);
+            char *first = data + (size_t)at * size;
+            if (send)
+                MPI_Isend(first, part, type, r, TAG_RECORDS, ctx->comm, &request[n++]);
+            else
+                MPI_Irecv(first, part, type, r, TAG_RECORDS, ctx->comm, &request[n++]);
         }
+        data += (size_t)count[r] * size;
     }
-    MPI_Alltoallv(send, c[0], d[0], type, receive, c[1], d[1], type, ctx->comm);
+    return n;
+}
+
+/* What this rank keeps. */
+static void keep_own(const struct tac_ctx *ctx, const char *send, const int64_t *count, char *receive,
+                     const int64_t *receive_count, size_t size)
+{
+    for (int r = 0; r < ctx->rank; r++) {
+        send += (size_t)count[r] * size;
+        receive += (size_t)receive_count[r] * size;
+    }
+    if (count[ctx->rank] > 0)
+        memcpy(receive, send, (size_t)count[ctx->rank] * size);
 }
 
 enum tac_err tac_exchange(struct tac_ctx *ctx, const void *send, const int64_t *count, size_t size, void *receive,
                           int64_t *receive_count)
 {
-    /* Well below INT_MAX: some implementations count in bytes or pieces of their own inside. */
+    /* A message is well below INT_MAX bytes: some implementations count in bytes or pieces of their own inside. */
     return tac_exchange_limited(ctx, send, count, size, receive, receive_count, INT_MAX / 2 / (int64_t)size);
 }
 
@@ -76,30 +74,31 @@ enum tac_err tac_exchange_limited(struct tac_ctx *ctx, const void *send, const i
                                   void *receive, int64_t *receive_count, int64_t limit)
 {
     enum tac_err err = TAC_OK;
-    char *arrived = NULL;
-    int *room = NULL;
-    int64_t total[2] = {0, 0}, most;
+    char *arrived = NULL, *leaving;
+    MPI_Request *request = NULL;
+    size_t total = 0, messages = 0;
     MPI_Datatype type;
+    limit = limit > 0 ? limit : 1;
+    memcpy(&leaving, &send, sizeof leaving);
     MPI_Alltoall(count, 1, MPI_INT64_T, receive_count, 1, MPI_INT64_T, ctx->comm);
     for (int r = 0; r < ctx->size; r++) {
-        total[0] += count[r];
-        total[1] += receive_count[r];
+        total += (size_t)receive_count[r];
+        messages += portions(count[r], limit) + portions(receive_count[r], limit);
     }
-    most = total[0] > total[1] ? total[0] : total[1];
-    MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT64_T, MPI_MAX, ctx->comm);
-    err = tac_alloc(ctx, (size_t)total[1], size, &arrived);
+    err = tac_alloc(ctx, total, size, &arrived);
     if (err == TAC_OK)
-        err = tac_alloc(ctx, 4 * (size_t)ctx->size, sizeof *room, &room);
+        err = tac_alloc(ctx, messages, sizeof *request, &request);
     TAC_TRY(tac_agree(ctx, err));
     MPI_Type_contiguous((int)size, MPI_BYTE, &type);
     MPI_Type_commit(&type);
-    if (most <= limit)
-        exchange_at_once(ctx, send, count, arrived, receive_count, type, room);
-    else
-        exchange_in_portions(ctx, send, count, arrived, receive_count, size, (int)(limit / ctx->size + 1), type);
+    /* Only between ranks that have something for each other: with many ranks those are few. */
+    messages = post(ctx, arrived, receive_count, size, limit, type, false, request);
+    messages += post(ctx, leaving, count, size, limit, type, true, request + messages);
+    keep_own(ctx, send, count, arrived, receive_count, size);
+    MPI_Waitall((int)messages, request, MPI_STATUSES_IGNORE);
     MPI_Type_free(&type);
 done:
-    free(room);
+    free(request);
     if (err) {
         free(arrived);
         arrived = NULL;

@@ -20,8 +20,7 @@ int tac_block_rank(tac_gid total, int size, tac_gid id);
 enum tac_err tac_exchange(struct tac_ctx *ctx, const void *send, const int64_t *count, size_t size, void *receive,
                           int64_t *receive_count);
 
-/* Collective. tac_exchange() that goes rank by rank, in portions, where some rank would send or receive more than
- * `limit` records. */
+/* Collective. tac_exchange() in messages of at most `limit` records. */
 enum tac_err tac_exchange_limited(struct tac_ctx *ctx, const void *send, const int64_t *count, size_t size,
                                   void *receive, int64_t *receive_count, int64_t limit);
 

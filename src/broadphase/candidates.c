@@ -31,13 +31,16 @@ static void add_primitive(struct tac_candidates *c, const struct tac_model *mode
                                            : part->vertex_id)[id];
     p->count = (uint8_t)count;
     p->body = body;
+    p->inner = 1;
     for (tac_lid k = 0; k < count; k++) {
         p->v[k] = v[k];
+        p->inner = p->inner && v[k] < owned;
         if ((v[k] < owned || !tac_model_takes_part(model, v[k])) && !taken[v[k]]) {
             taken[v[k]] = 1;
             p->vertices |= (uint8_t)(1 << k);
         }
     }
+    c->bordered[body] |= !p->inner;
     tac_lid edges = count == 3 ? 3 : count == 2 ? 1 : 0;
     for (tac_lid k = 0; k < edges; k++) {
         const tac_lid e = count == 3 ? s->mesh->topology->triangle_edge[3 * id + k] : c->scratch[id];
@@ -169,6 +172,7 @@ static enum tac_err allocate(struct tac_view *view, struct tac_candidates *c)
     TAC_TRY(tac_alloc(view->ctx, bodies, sizeof *c->patches, &c->patches));
     TAC_TRY(tac_alloc(view->ctx, 3 * bodies, sizeof *c->frame, &c->frame));
     TAC_TRY(tac_alloc(view->ctx, bodies, 1, &c->still));
+    TAC_TRY(tac_alloc(view->ctx, bodies, 1, &c->bordered));
     TAC_TRY(tac_alloc(view->ctx, bodies, sizeof *c->sorted.order, &c->sorted.order));
     TAC_TRY(tac_alloc(view->ctx, 2 * bodies, sizeof *c->sorted.sweep, &c->sorted.sweep));
     if (view->halo)
@@ -237,6 +241,7 @@ void tac_candidates_destroy(struct tac_candidates **candidates)
     free(c->scratch);
     free(c->frame);
     free(c->still);
+    free(c->bordered);
     free(c->sorted.order);
     free(c->sorted.sweep);
     tac_remote_destroy(c);
@@ -440,25 +445,6 @@ enum tac_err tac_candidates_build(struct tac_view *view, struct tac_candidates *
     c->builds++;
     view->counters->candidate_builds++;
     view->counters->candidates = (int64_t)c->count;
-done:
-    return err;
-}
-
-enum tac_err tac_candidates_gather(struct tac_view *view, struct tac_candidates *c, tac_time window, tac_time lifetime)
-{
-    enum tac_err err;
-    c->span = lifetime > window ? lifetime : window;
-    c->span_s = tac_state_seconds(view->state, c->span);
-    lay_path_bounds(view, c, tac_state_seconds(view->state, window));
-    TAC_TRY(tac_agree(view->ctx, tac_remote_fetch(view, c)));
-    c->start = view->state->now;
-    c->end = view->state->now + c->span;
-    memset(view->halo->mark, 0, (size_t)view->state->count);
-    for (size_t k = 0; k < c->remote.count; k++)
-        for (int i = 0; i < c->remote.primitive[k].count; i++)
-            view->halo->mark[c->remote.primitive[k].v[i]] = 1;
-    TAC_TRY(take_part(view));
-    c->builds++;
 done:
     return err;
 }

@@ -45,6 +45,7 @@ struct tac_primitive {
     uint8_t count;    /* vertices: 3, 2, 1 */
     uint8_t vertices; /* bit k: stands for v[k] */
     uint8_t edges;    /* bit k: stands for edge[k] */
+    uint8_t inner;    /* 1: all its vertices are this rank's */
     tac_lid edge[3];
     tac_lid body;
 };
@@ -67,7 +68,6 @@ struct tac_remote_primitives {
     int32_t *begin;                  /* owned, (bodies + 1) */
     struct tac_tree **tree;          /* owned, (bodies) */
     int32_t *group;                  /* owned, one per primitive of ours: the published box that holds it */
-    uint8_t *outer;                  /* owned, one per primitive of ours: may come near one of another rank */
     struct tac_box *published;       /* owned, (ranks, so many boxes): what holds the primitives of each rank */
     uint8_t *marked;                 /* owned: in a repair, 1: it has a leaver */
     size_t marked_capacity;
@@ -111,7 +111,8 @@ struct tac_candidates {
     double farthest; /* m; of coordinates: beyond, what they are rounded by tells no neighbours apart */
     double extent;   /* largest coordinate, m */
 
-    size_t known; /* of the list: their d is kept up to date; the others' is that of the list's start */
+    bool crossing; /* pairs of inner primitives are not listed: kinetic structures prove them */
+    size_t known;  /* of the list: their d is kept up to date; the others' is that of the list's start */
     size_t count, capacity;
     struct tac_candidate *list; /* owned; by time slice of their first possible contact */
     size_t capacity_found;
@@ -130,8 +131,9 @@ struct tac_candidates {
     uint8_t *taken;                  /* owned, (vertices of the local mesh): 1: a primitive stands for it */
     int32_t *scratch;                /* owned */
     size_t scratch_capacity;
-    double *frame;  /* owned, (bodies, 3): velocity of each body's frame */
-    uint8_t *still; /* owned, (bodies): never moves */
+    double *frame;     /* owned, (bodies, 3): velocity of each body's frame */
+    uint8_t *still;    /* owned, (bodies): never moves */
+    uint8_t *bordered; /* owned, (bodies): some of its primitives here are not inner */
     struct tac_sorted_bodies sorted;
     struct tac_remote_primitives remote;
     int64_t builds;
@@ -157,9 +159,6 @@ void tac_candidates_destroy(struct tac_candidates **candidates);
 /* Collective; local on one rank. A new list from view->state->now for `lifetime` quanta, trajectory bounds along move[]
  * over the pass of `window` quanta. */
 enum tac_err tac_candidates_build(struct tac_view *view, struct tac_candidates *c, tac_time window, tac_time lifetime);
-/* Collective, several ranks. The same trajectory bounds and the same remote primitives, with no list of pairs; from now
- * on we hear of the vertices of those primitives. */
-enum tac_err tac_candidates_gather(struct tac_view *view, struct tac_candidates *c, tac_time window, tac_time lifetime);
 /* Collective; local on one rank. How long the next list should live (c->horizon), by what lists of this lifetime cost
  * per time.  The window under way began at `start`; all before `reached` is run; `length`: of windows. */
 enum tac_err tac_candidates_horizon(struct tac_view *view, struct tac_candidates *c, tac_time start, tac_time reached,

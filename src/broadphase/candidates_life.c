@@ -27,8 +27,6 @@ enum tac_err tac_candidates_horizon(struct tac_view *view, struct tac_candidates
         c->descent = (struct tac_descent){.shorter = true};
     } else if (cost > 0) {
         horizon *= tac_descent_step(&c->descent, cost / (double)(age > 0 ? age : 1), STEP);
-    } else if (reached > c->end) {
-        horizon *= 2; /* of lists without pairs (kds) no costs are known */
     }
     c->horizon = horizon < (double)least ? least : horizon > (double)most ? most : (tac_time)horizon;
 done:

@@ -378,6 +378,8 @@ enum tac_err tac_search_visit(void *context, int32_t ia, int32_t ib)
     const struct tac_primitive *a = &search->a[ia], *b = &search->b[ib];
     const bool edges = a->edges && b->edges && !search->view->scene->settings->two_d;
     struct placed pa, pb;
+    if (search->c->crossing && a->inner && b->inner)
+        goto done;
     search->cost += TAC_VISIT_COST;
     if (!a->vertices && !b->vertices && !edges)
         goto done;

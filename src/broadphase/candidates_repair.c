@@ -116,7 +116,7 @@ enum tac_err tac_candidates_repair(struct tac_view *view, struct tac_candidates 
     c->from_s = tac_state_seconds(view->state, view->state->now - c->start);
     for (size_t k = 0; k < c->repair.leaver_count; k++)
         tac_candidates_bound(view, c, c->repair.leaver[k], window_s, c->from_s);
-    if (c->extent > 2 * extent || (view->halo && !view->model->apart))
+    if (c->extent > 2 * extent)
         return TAC_OK; /* the margins for rounding of all other boxes and pairs were made for a smaller one */
     mark(c, 1);
     if (view->halo && !tac_remote_unconcerned(view, c)) {

@@ -30,6 +30,11 @@ static enum tac_err search_bodies(struct tac_search *search, tac_lid a, tac_lid 
     search->a = &c->primitive[c->primitive_begin[a]];
     search->b = remote ? &c->remote.primitive[c->remote.begin[b]] : &c->primitive[c->primitive_begin[b]];
     struct tac_tree *other = remote ? c->remote.tree[b] : c->tree[b];
+    const bool ours = c->crossing && !remote, part = search->changed || ours;
+    if (ours && !c->bordered[a] && !c->bordered[b])
+        return TAC_OK;
+    if (part && !c->tree[a]->changed[0] && !other->changed[0])
+        return TAC_OK;
     search->reach = s->settings->contact.thickness + s->settings->body[a].radius + s->settings->body[b].radius;
     /* In coarser meshes hardly any pair has less than the whole thickness: not worth asking. */
     search->fine = a == b && s->settings->body[a].has_elements && s->settings->body[a].radius == 0 &&
@@ -42,9 +47,9 @@ static enum tac_err search_bodies(struct tac_search *search, tac_lid a, tac_lid 
     search->patches = within ? c->patches[a] : NULL;
     if (search->patches) {
         tac_patches_ask(search->patches);
-        err = tac_tree_overlaps_grouped(c->tree[a], search->changed, tac_search_visit, cannot_touch, search, &tests);
+        err = tac_tree_overlaps_grouped(c->tree[a], part, tac_search_visit, cannot_touch, search, &tests);
     } else {
-        err = (search->changed ? tac_tree_overlaps_changed : tac_tree_overlaps)(
+        err = (part ? tac_tree_overlaps_changed : tac_tree_overlaps)(
             c->tree[a], other, within ? NULL : lo, within ? NULL : hi, tac_search_visit, search, &tests);
     }
     search->cost += tests;
@@ -194,6 +199,8 @@ static enum tac_err add_limits(struct tac_search *search)
     struct tac_limit limit = {0};
     while (tac_limits_next(view->model, &limit)) {
         struct tac_form form;
+        if (c->crossing && limit.v[1] < view->state->owned && limit.v[2] < view->state->owned)
+            continue;
         TAC_TRY(tac_grow(view->ctx, &c->found, &c->capacity_found, search->count + 1, sizeof *c->found));
         struct tac_candidate *q = &c->found[search->count++];
         tac_model_form(view->model, limit.type, limit.v, &form);
@@ -223,7 +230,8 @@ static enum tac_err keep_active(struct tac_search *search)
             view->active->pair[c->found[k].slot].listed = 1;
     for (size_t k = 0; k < view->active->pair_count; k++) {
         struct tac_pair *p = &view->active->pair[k];
-        if (p->live && !p->listed && tac_model_decider(view->model, p->v, p->count) < view->state->owned) {
+        if (p->live && !p->listed && !(c->crossing && p->proven) &&
+            tac_model_decider(view->model, p->v, p->count) < view->state->owned) {
             TAC_TRY(tac_grow(view->ctx, &c->found, &c->capacity_found, search->count + 1, sizeof *c->found));
             struct tac_candidate *q = &c->found[search->count++];
             memset(q, 0, sizeof *q);
@@ -242,9 +250,23 @@ done:
     return err;
 }
 
+/* Marks what is not inner, in trees that have just been refitted: of the rest no pair is looked for. */
+static void mark_border(struct tac_view *view, struct tac_candidates *c)
+{
+    for (int32_t p = 0; p < c->primitive_begin[c->body_count]; p++)
+        c->repair.marked[p] = !c->primitive[p].inner;
+    for (tac_lid b = 0; b < c->body_count; b++) {
+        struct tac_boxes boxes = {view, c, &c->primitive[c->primitive_begin[b]]};
+        if (c->tree[b]->count > 0)
+            tac_tree_refit_changed(c->tree[b], tac_candidates_box, &boxes, &c->repair.marked[c->primitive_begin[b]]);
+    }
+}
+
 enum tac_err tac_candidates_find(struct tac_view *view, struct tac_candidates *c, size_t *count)
 {
     struct tac_search search = {.view = view, .c = c};
+    if (c->crossing)
+        mark_border(view, c);
     enum tac_err err = view->scene->settings->contact.thickness > 0 ? search_all(&search) : TAC_OK;
     if (!err)
         err = tac_search_flush(&search);

@@ -121,7 +121,6 @@ static enum tac_err pack_for(struct tac_view *view, struct tac_candidates *c, st
             continue;
         for (int k = 0; k < TAC_REMOTE_BOXES && !meets; k++)
             meets = tac_boxes_meet(&own[i], &published[k]);
-        c->remote.outer[i] |= meets;
         if (meets && concerns(view, p, target))
             TAC_TRY(put(view, c, out, p, target, begin));
     }
@@ -138,7 +137,6 @@ static enum tac_err pack(struct tac_view *view, struct tac_candidates *c, struct
     enum tac_err err = TAC_OK;
     struct tac_box mine, theirs;
     TAC_TRY(outbox_make(view, out));
-    memset(c->remote.outer, 0, (size_t)c->primitive_begin[c->body_count]);
     tac_box_empty(&mine);
     for (int k = 0; k < TAC_REMOTE_BOXES; k++)
         tac_box_merge(&mine, &published[TAC_REMOTE_BOXES * view->ctx->rank + k]);

@@ -116,7 +116,6 @@ void tac_remote_destroy(struct tac_candidates *c)
     free(c->remote.begin);
     free(c->remote.primitive);
     free(c->remote.group);
-    free(c->remote.outer);
     free(c->remote.published);
     free(c->remote.marked);
 }

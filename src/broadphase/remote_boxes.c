@@ -109,10 +109,8 @@ static enum tac_err make_groups(struct tac_view *view, struct tac_candidates *c)
     enum tac_err err = TAC_OK;
     struct place *place = NULL;
     const int32_t n = c->primitive_begin[c->body_count];
-    if (c->remote.group == NULL) {
-        TAC_TRY(tac_alloc(view->ctx, (size_t)n, 1, &c->remote.outer));
+    if (c->remote.group == NULL)
         TAC_TRY(tac_alloc(view->ctx, (size_t)n, sizeof *c->remote.group, &c->remote.group));
-    }
     TAC_TRY(tac_alloc(view->ctx, (size_t)n, sizeof *place, &place));
     int32_t moving = 0, still = n;
     for (int32_t p = 0; p < n; p++) {

@@ -18,15 +18,10 @@
 struct tac_activation {
     /* Watches one more layer group of a pair from now on; a new pair gets a slot. *slot told. */
     enum tac_err (*active)(void *self, uint64_t key, const tac_lid v[4], int32_t *slot);
-    /* A pair newly active has no tick to foresee from: gives it its distance now, m. */
-    void (*prime)(void *self, int32_t slot, double d);
     /* Between two instants: puts the layer group that watch() has just added where it can tick. */
     enum tac_err (*place)(void *self, int32_t slot);
     /* Drops the deepest layer group of a pair, which must be silent; the pair with its last one. */
     void (*drop)(void *self, int32_t slot);
-    /* A layer group of this pair was active (it must be primed), or is about to be dropped: its other owners are told.
-     */
-    enum tac_err (*order)(void *self, int32_t slot, bool drop);
     /* Does friction hold the pair?  Then its outermost layer group must stay. */
     bool (*holds)(void *self, int32_t slot);
 };
@@ -54,10 +49,6 @@ static inline enum tac_err tac_view_active(struct tac_view *view, uint64_t key, 
 {
     return view->activation->active(view->self, key, v, slot);
 }
-static inline void tac_view_prime(struct tac_view *view, int32_t slot, double d)
-{
-    view->activation->prime(view->self, slot, d);
-}
 static inline enum tac_err tac_view_place(struct tac_view *view, int32_t slot)
 {
     return view->activation->place(view->self, slot);
@@ -65,10 +56,6 @@ static inline enum tac_err tac_view_place(struct tac_view *view, int32_t slot)
 static inline void tac_view_drop(struct tac_view *view, int32_t slot)
 {
     view->activation->drop(view->self, slot);
-}
-static inline enum tac_err tac_view_order(struct tac_view *view, int32_t slot, bool drop)
-{
-    return view->activation->order(view->self, slot, drop);
 }
 static inline bool tac_view_has_friction(struct tac_view *view, int32_t slot)
 {

@@ -49,6 +49,7 @@ struct tac_pair {
     uint8_t live;
     uint8_t overslept; /* a skipped tick may not have been silent */
     uint8_t listed;    /* scratch of the candidate list */
+    uint8_t proven;    /* kinetic structures prove which of its layers are silent: nothing of it is judged afterwards */
 };
 _Static_assert(offsetof(struct tac_pair, near) == 64 && offsetof(struct tac_pair, form) == 192, "the lines of a pair");
 

@@ -126,7 +126,7 @@ static enum tac_err new_pair(struct tac_sim *sim, uint64_t key, const tac_lid v[
     sim->active.unsorted++;
     for (int k = 0; k < p->count; k++)
         if (sim->paths.near_pairs[p->v[k]]++ == 0) {
-            sim->paths.near[p->v[k]] = 1;
+            sim->paths.near[p->v[k]] = sim->paths.running ? 2 : 1; /* its path has begun without breakpoints */
             sim->paths.break_head[p->v[k]] = -1;
             sim->paths.near_changed = true;
         }
@@ -237,17 +237,22 @@ bool tac_active_deepen(struct tac_sim *sim, int32_t slot, tac_time t)
 static enum tac_err list_near(struct tac_sim *sim)
 {
     enum tac_err err = TAC_OK;
+    size_t near = 0;
     sim->paths.near_count = 0;
     /* Kinetic structures watch in mid-pass; and several ranks may have to run it again. */
     const bool all = sim->find.mode == TAC_DISCOVER_KDS && tac_sim_halo(sim);
-    for (tac_lid i = 0; i < sim->state.owned; i++)
-        if (all || sim->paths.near_pairs[i] > 0)
+    for (tac_lid i = 0; i < sim->state.owned; i++) {
+        sim->paths.near[i] = sim->paths.near_pairs[i] > 0;
+        near += sim->paths.near[i];
+        if (all || sim->paths.near[i])
             sim->paths.near_list[sim->paths.near_count++] = i;
+    }
     TAC_TRY(tac_still_list(sim, all));
     sim->paths.near_changed = false;
-    const size_t each = sim->find.mode == TAC_DISCOVER_KDS ? 1 : BREAKS_PER_VERTEX; /* kds keeps those of one instant */
-    TAC_TRY(tac_grow(sim->ctx, &sim->paths.breaks, &sim->paths.break_capacity, sim->paths.near_count * each + 1024,
-                     sizeof *sim->paths.breaks));
+    /* Kinetic structures of one rank keep those of one instant. */
+    const size_t each = sim->find.mode == TAC_DISCOVER_KDS && !sim->find.judges ? 1 : BREAKS_PER_VERTEX;
+    TAC_TRY(tac_grow(sim->ctx, &sim->paths.breaks, &sim->paths.break_capacity,
+                     near * each + (all ? sim->paths.near_count : 0) + 1024, sizeof *sim->paths.breaks));
 done:
     return err;
 }

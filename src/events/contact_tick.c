@@ -86,7 +86,7 @@ static inline void nap(struct tac_sim *sim, struct tac_layer_group *e, struct ta
                        const struct tac_rate_group *c, tac_time t, double clear, double room)
 {
     struct tac_active *active = &sim->active;
-    if (!(p->speed > 0) || t < p->awake || sim->find.mode != TAC_DISCOVER_SPECULATE)
+    if (!(p->speed > 0) || t < p->awake || !sim->find.judges)
         return;
     const double all = room / (2 * p->speed * c->h_s), ticks = all < MOST_SKIPPED ? all : MOST_SKIPPED;
     if (!(ticks >= 1) || !nap_room(sim, p))
@@ -113,7 +113,7 @@ static inline double silent_over(const struct tac_sim *sim, const struct tac_lay
     const double clear = e->clear + p->guard, calm = (p->d_tick + .25 * p->next) / 1.25;
     if (sim->find.mode == TAC_DISCOVER_ALL_PAIRS || tac_pair_grows((enum tac_pair_type)p->type))
         return INFINITY;
-    return sim->find.mode == TAC_DISCOVER_SPECULATE && e->last == p->depth && calm > clear ? calm : clear;
+    return sim->find.judges && e->last == p->depth && calm > clear ? calm : clear;
 }
 
 /* A silent tick, which the bound of the distance alone shows. */
@@ -142,7 +142,7 @@ static void tick_group(struct tac_sim *sim, const struct due_group *due, const s
     struct tac_pair *p = &sim->active.pair[e->pair];
     const struct tac_model *model = sim->model;
     const double eta1 = p->form.thickness;
-    const bool foresees = sim->find.mode == TAC_DISCOVER_SPECULATE && e->last == p->depth;
+    const bool foresees = sim->find.judges && e->last == p->depth && !p->proven;
     sim->books.ticks[tac_pair_is_limit((enum tac_pair_type)p->type) ? TAC_KIND_LIMIT : TAC_KIND_PENALTY]++;
     if (due->silent) {
         tick_silent(sim, e, c, t, due->bound);

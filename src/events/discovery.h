@@ -2,9 +2,9 @@
 #ifndef TACTUS_EVENTS_DISCOVERY_H
 #define TACTUS_EVENTS_DISCOVERY_H
 
+#include <stdbool.h>
 #include <tactus/scene.h>
 
-struct tac_flights;
 struct tac_kinetic;
 struct tac_sim;
 
@@ -23,9 +23,9 @@ extern const struct tac_discovery tac_discovery_none, tac_discovery_all_pairs, t
 struct tac_find {
     enum tac_discovery_mode mode;
     const struct tac_discovery *way;
+    bool judges;                 /* windows are judged when they have been run: speculate, and kds on several ranks */
     void *oracle;                /* owned by all-pairs */
     struct tac_kinetic *kinetic; /* owned by kds */
-    struct tac_flights *flights; /* owned by kds; NULL: one rank */
     size_t kicked_count;         /* kds: vertices that contacts brought to the instant under way */
     tac_lid *kicked;             /* owned by kds, (V); NULL: nobody asks */
 };

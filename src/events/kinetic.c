@@ -3,7 +3,6 @@
  * is run twice. */
 #include "events/kinetic.h"
 #include "events/ranks.h"
-#include "kds/flights.h"
 #include <stdlib.h>
 
 /* When a window ends all vertices and all active pairs are gone through: it has as many ticks as that costs. */
@@ -31,7 +30,6 @@ done:
 static void destroy(struct tac_sim *sim)
 {
     tac_kinetic_destroy(&sim->find.kinetic);
-    tac_flights_destroy(&sim->find.flights);
     tac_candidates_destroy(&sim->view.candidates);
     free(sim->find.kicked);
     sim->find.kicked = NULL;
@@ -91,7 +89,9 @@ enum tac_err tac_kinetic_step(struct tac_sim *sim, tac_time limit)
         goto done;
     const double proven_s = tac_wall_s(), waited_s = tac_pass_waited(sim);
     sim->books.counters.seconds_discovery += proven_s - begin_s;
-    sim->paths.break_count = sim->find.kicked_count = 0;
+    sim->find.kicked_count = 0;
+    if (!tac_sim_halo(sim))
+        sim->paths.break_count = 0;
     if (due)
         tac_pass_step(sim, t);
     const double run_s = tac_wall_s();
@@ -112,7 +112,7 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
     enum tac_err err;
     struct tac_kinetic *k = sim->find.kinetic;
     if (tac_sim_halo(sim))
-        return tac_kinetic_advance_together(sim, limit);
+        return tac_discovery_speculate.advance(sim, limit);
     int64_t tell[TAC_TELLS] = {0};
     double begin_s = tac_wall_s();
     TAC_TRY(tac_pass_begin(sim));

@@ -216,10 +216,9 @@ bool tac_ranks_synchronise(struct tac_sim *sim, tac_time t)
 
 /* ---- closing ---- */
 
-/* With kinetic structures ranks know each other's plans. */
 static bool motions_wanted(const struct tac_sim *sim)
 {
-    return sim->view.candidates && sim->find.mode == TAC_DISCOVER_SPECULATE && !sim->ranks->halo.down;
+    return sim->view.candidates && sim->find.judges && !sim->ranks->halo.down;
 }
 
 static void send_closing(struct tac_sim *sim, struct tac_neighbor *n)

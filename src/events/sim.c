@@ -100,10 +100,6 @@ static enum tac_err view_activate(void *self, uint64_t key, const tac_lid v[4], 
 {
     return tac_activate(self, key, v, slot);
 }
-static void view_prime(void *self, int32_t slot, double d)
-{
-    tac_prime(self, slot, d);
-}
 static enum tac_err view_place(void *self, int32_t slot)
 {
     return tac_active_place(self, slot);
@@ -112,17 +108,12 @@ static void view_drop(void *self, int32_t slot)
 {
     tac_active_drop(self, slot);
 }
-static enum tac_err view_order(void *self, int32_t slot, bool drop)
-{
-    return tac_order(self, slot, drop);
-}
 static bool view_has_friction(void *self, int32_t slot)
 {
     const struct tac_sim *sim = self;
     return tac_friction_has_state(&sim->active, slot);
 }
-static const struct tac_activation activation = {view_activate, view_prime, view_place,
-                                                 view_drop,     view_order, view_has_friction};
+static const struct tac_activation activation = {view_activate, view_place, view_drop, view_has_friction};
 
 static void fill_view(struct tac_sim *sim)
 {
@@ -177,8 +168,9 @@ enum tac_err tac_sim_create(struct tac_ctx *ctx, struct tac_scene *scene, enum t
     TAC_TRY(tac_agree(ctx, tac_elastic_create(ctx, scene, &sim->elastic)));
     TAC_TRY(tac_agree(ctx, tac_model_create(ctx, scene, &sim->model)));
     sim->contact = sim->model->layer_count > 0;
+    sim->find.judges = mode == TAC_DISCOVER_SPECULATE || (mode == TAC_DISCOVER_KDS && scene->mesh->part != NULL);
     /* The other ways of discovery leave a pair to the owner of its first vertex. */
-    sim->model->apart = mode == TAC_DISCOVER_SPECULATE;
+    sim->model->apart = sim->find.judges;
     sim->find.way = !sim->contact                    ? &tac_discovery_none
                     : mode == TAC_DISCOVER_ALL_PAIRS ? &tac_discovery_all_pairs
                     : mode == TAC_DISCOVER_KDS       ? &tac_discovery_kinetic

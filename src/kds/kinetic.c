@@ -10,64 +10,41 @@ enum { TICKS_PER_LIFE = 8, STEPS_PER_LIFE = 4 };
 
 /* ---- making and destroying ---- */
 
-/* Takes the primitives of list[begin..end) that the structure needs: with trajectory bounds, those near what other
- * ranks have. */
-static void take(struct tac_kinetic *k, const struct tac_primitive *list, int32_t begin, int32_t end,
-                 const uint8_t *outer)
-{
-    const bool remote = k->path_bounds && outer == NULL;
-    for (int32_t p = begin; p < end; p++) {
-        int side = remote ? TAC_SIDE_FOREIGN : TAC_SIDE_INNER;
-        for (int i = 0; i < list[p].count && !remote; i++)
-            side = list[p].v[i] < k->view->state->owned ? side : TAC_SIDE_BORDER;
-        if (k->path_bounds ? side == TAC_SIDE_INNER && !outer[p] : side != TAC_SIDE_INNER)
-            continue;
-        k->side[k->primitive_count] = (uint8_t)side;
-        k->primitive[k->primitive_count++] = list[p];
-    }
-}
-
-/* The primitives of the candidate lists, by body. */
+/* The inner primitives of the candidate lists, by body. */
 static enum tac_err take_primitives(struct tac_kinetic *k, const struct tac_candidates *c)
 {
     enum tac_err err;
-    const size_t own = (size_t)c->primitive_begin[c->body_count], remote = k->path_bounds ? c->remote.count : 0;
     k->body_count = c->body_count;
-    TAC_TRY(tac_alloc(k->view->ctx, own + remote, sizeof *k->primitive, &k->primitive));
-    TAC_TRY(tac_alloc(k->view->ctx, own + remote, 1, &k->side));
+    TAC_TRY(tac_alloc(k->view->ctx, (size_t)c->primitive_begin[c->body_count], sizeof *k->primitive, &k->primitive));
     TAC_TRY(tac_alloc(k->view->ctx, (size_t)k->body_count + 1, sizeof *k->primitive_begin, &k->primitive_begin));
     TAC_TRY(tac_alloc(k->view->ctx, (size_t)k->body_count, 1, &k->still));
     for (int32_t b = 0; b < k->body_count; b++) {
         k->still[b] = c->still[b];
-        take(k, c->primitive, c->primitive_begin[b], c->primitive_begin[b + 1], c->remote.outer);
-        if (remote)
-            take(k, c->remote.primitive, c->remote.begin[b], c->remote.begin[b + 1], NULL);
+        for (int32_t p = c->primitive_begin[b]; p < c->primitive_begin[b + 1]; p++)
+            if (c->primitive[p].inner)
+                k->primitive[k->primitive_count++] = c->primitive[p];
         k->primitive_begin[b + 1] = k->primitive_count;
     }
 done:
     return err;
 }
 
-static enum tac_err create(struct tac_view *view, const struct tac_candidates *c, bool path_bounds,
-                           struct tac_kinetic **out)
+enum tac_err tac_kinetic_create(struct tac_view *view, const struct tac_candidates *c, struct tac_kinetic **out)
 {
     enum tac_err err;
-    const size_t n = (size_t)(path_bounds ? view->state->count : view->state->owned);
+    const size_t n = (size_t)view->state->owned;
     struct tac_kinetic *k = NULL;
     TAC_TRY(tac_alloc(view->ctx, 1, sizeof *k, &k));
     k->view = view;
-    k->path_bounds = path_bounds;
     k->vertices = n;
     k->bad = -1;
     k->stuck_at = k->cut_at = k->cut_period = TAC_TIME_NEVER;
-    k->eps = path_bounds ? 0 : view->scene->settings->discovery.vagueness;
+    k->eps = view->scene->settings->discovery.vagueness;
     k->tau = TICKS_PER_LIFE * view->main_period;
     k->tau_s = tac_state_seconds(view->state, k->tau);
     k->farthest = c->farthest;
-    k->structure[TAC_KINETIC_BROAD] = view->scene->settings->discovery.structure == TAC_STRUCTURE_PAIRS
-                                          ? &tac_kinetic_pairs
-                                      : path_bounds ? &tac_kinetic_epoch
-                                                    : &tac_kinetic_lists;
+    k->structure[TAC_KINETIC_BROAD] =
+        view->scene->settings->discovery.structure == TAC_STRUCTURE_PAIRS ? &tac_kinetic_pairs : &tac_kinetic_lists;
     k->structure[TAC_KINETIC_NARROW] = &tac_kinetic_slabs;
     k->seconds[TAC_KINETIC_BROAD] = view->counters->seconds_lists;
     k->seconds[TAC_KINETIC_NARROW] = view->counters->seconds_slabs;
@@ -82,17 +59,6 @@ done:
         tac_kinetic_destroy(&k);
     *out = k;
     return err;
-}
-
-enum tac_err tac_kinetic_create(struct tac_view *view, const struct tac_candidates *c, struct tac_kinetic **out)
-{
-    return create(view, c, false, out);
-}
-
-enum tac_err tac_kinetic_create_path_bounds(struct tac_view *view, const struct tac_candidates *c,
-                                            struct tac_kinetic **out)
-{
-    return create(view, c, true, out);
 }
 
 void tac_kinetic_destroy(struct tac_kinetic **kinetic)
@@ -110,7 +76,6 @@ void tac_kinetic_destroy(struct tac_kinetic **kinetic)
     free(k->primitive);
     free(k->primitive_begin);
     free(k->still);
-    free(k->side);
     free(k);
     *kinetic = NULL;
 }
@@ -279,7 +244,7 @@ static enum tac_err add_limits(struct tac_kinetic *k)
     struct tac_limit limit = {0};
     while (tac_limits_next(view->model, &limit)) {
         int32_t head = -1;
-        if (k->path_bounds == (limit.v[1] >= view->state->owned || limit.v[2] >= view->state->owned))
+        if (limit.v[1] < view->state->owned && limit.v[2] < view->state->owned)
             TAC_TRY(tac_slabs_add(k, limit.type, limit.a, limit.b, &limit.v[0], &limit.v[1], -1, &head));
     }
 done:
@@ -421,7 +386,7 @@ enum tac_err tac_kinetic_tidy(struct tac_kinetic *k)
     struct tac_view *view = k->view;
     k->now = view->state->now > k->now ? view->state->now : k->now;
     for (size_t slot = 0; slot < view->active->pair_count; slot++)
-        if (view->active->pair[slot].live)
+        if (view->active->pair[slot].live && (view->halo == NULL || view->active->pair[slot].proven))
             TAC_TRY(tac_slabs_drop_of(k, (int32_t)slot));
 done:
     return err;

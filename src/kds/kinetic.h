@@ -9,7 +9,7 @@
  *
  * Certificates belong to *structures*, which all look alike (struct tac_kinetic_structure): the slabs between two
  * primitives (kinetic_slab.c), and one of several ways to know which primitives need a slab (the broad phase:
- * kinetic_lists.c, kinetic_pairs.c; between ranks kinetic_epoch.c).
+ * kinetic_lists.c, kinetic_pairs.c).
  *
  *     tac_kinetic_create(view, &k);
  *     tac_kinetic_prove(k, t, &next);      every certificate holds until `next`, the instant t or an earlier one
@@ -26,13 +26,12 @@
 
 /* A flight plan: |v(t) - v| <= eps from when it was filed. */
 struct tac_plan {
-    double v[3];   /* m/s */
-    double eps2;   /* square of eps, m^2/s^2 */
-    double reach;  /* eps, and what rounding may add to a velocity, m/s */
-    tac_time t;    /* when it was filed */
-    double x[3];   /* where the vertex was then, m */
-    double radius; /* of a plan between ranks: |x(t) - (x + (t - t0) v)| <= radius, and eps is 0; m */
-    bool left;     /* among those that have left it */
+    double v[3];  /* m/s */
+    double eps2;  /* square of eps, m^2/s^2 */
+    double reach; /* eps, and what rounding may add to a velocity, m/s */
+    tac_time t;   /* when it was filed */
+    double x[3];  /* where the vertex was then, m */
+    bool left;    /* among those that have left it */
 };
 
 /* How often rounding moves a vertex off its path (kinetic_rounding.c). */
@@ -45,9 +44,6 @@ struct tac_rounding {
     double level;           /* instants at once so far */
     tac_time last, dense;   /* the last instant; when the gap was last changed */
 };
-
-/* Whose a primitive is, where ranks prove together. */
-enum tac_side { TAC_SIDE_INNER = 1, TAC_SIDE_BORDER = 2, TAC_SIDE_FOREIGN = 4 };
 
 struct tac_kinetic;
 
@@ -76,7 +72,7 @@ struct tac_kinetic_structure {
      * be built again? */
     bool (*stale)(const struct tac_kinetic *k, const void *self);
 };
-extern const struct tac_kinetic_structure tac_kinetic_slabs, tac_kinetic_lists, tac_kinetic_pairs, tac_kinetic_epoch;
+extern const struct tac_kinetic_structure tac_kinetic_slabs, tac_kinetic_lists, tac_kinetic_pairs;
 
 enum { TAC_KINETIC_BROAD, TAC_KINETIC_NARROW, TAC_KINETIC_STRUCTURES };
 
@@ -93,10 +89,6 @@ struct tac_kinetic {
     struct tac_rounding rounding;
     double eps; /* m/s for all; under 0: chosen per vertex */
     bool built;
-    bool path_bounds; /* plans are those that ranks file with each other: where a vertex is, its plan says */
-    double
-        narrow;  /* trajectory bounds: radius above which a slab may wait for narrower ones, m; infinity: it may not */
-    bool coarse; /* trajectory bounds: some slab waits for narrower ones */
     size_t vertices;       /* V */
     struct tac_plan *plan; /* owned, (V) */
     double *wish;          /* owned, (V): eps of the next plan, m/s */
@@ -121,15 +113,10 @@ struct tac_kinetic {
     struct tac_primitive *primitive; /* owned, by body */
     int32_t *primitive_begin;        /* owned, (bodies + 1) */
     uint8_t *still;                  /* owned, (bodies): never moves */
-    uint8_t *side;                   /* owned, one per primitive: enum tac_side; NULL: all inner */
 };
 
 /* Local. Certificates among the primitives whose vertices are all this rank's; `c` (borrowed) has them all. */
 enum tac_err tac_kinetic_create(struct tac_view *view, const struct tac_candidates *c, struct tac_kinetic **out);
-/* Local. Certificates between primitives of this rank and others that have remote vertices (kinetic_ranks.h): plans
- * are trajectory bounds, which the caller files; then he builds. */
-enum tac_err tac_kinetic_create_path_bounds(struct tac_view *view, const struct tac_candidates *c,
-                                            struct tac_kinetic **out);
 void tac_kinetic_destroy(struct tac_kinetic **kinetic);
 /* Local. Certificates from the plans and the state of k->now, which the caller has set. */
 enum tac_err tac_kinetic_build(struct tac_kinetic *k);
@@ -189,24 +176,10 @@ static inline void tac_kinetic_velocity(const struct tac_view *view, tac_lid v, 
     out[2] = from[2];
 }
 
-/* Where a vertex is at k->now, m: for trajectory bounds their middle. */
+/* Where a vertex is at k->now, m. */
 static inline void tac_kinetic_place(const struct tac_kinetic *k, tac_lid v, double x[3])
 {
-    const struct tac_plan *plan = &k->plan[v];
-    if (!k->path_bounds) {
-        tac_state_position(k->view->state, k->view->scripts, v, k->now, x);
-        return;
-    }
-    const double dt = tac_state_seconds(k->view->state, k->now - plan->t);
-    for (int i = 0; i < 3; i++)
-        x[i] = plan->x[i] + dt * plan->v[i];
-}
-
-/* Are there pairs to prove between primitives of these sides (or several sides)? Ours among each other are proven
- * without trajectory bounds, those of others by others. */
-static inline bool tac_kinetic_sides(const struct tac_kinetic *k, int a, int b)
-{
-    return !k->path_bounds || (((a | b) & ~TAC_SIDE_INNER) != 0 && ((a | b) & ~TAC_SIDE_FOREIGN) != 0);
+    tac_state_position(k->view->state, k->view->scripts, v, k->now, x);
 }
 
 /* Slabs between all that two primitives (a, b; not the same) stand for; they are linked from *head on, which is -1 at
@@ -226,8 +199,6 @@ enum tac_err tac_slabs_drop_of(struct tac_kinetic *k, int32_t slot);
 void tac_slabs_validate(struct tac_kinetic *k);
 /* Local. All slabs in doubt are due now. */
 void tac_slabs_doubt_again(struct tac_kinetic *k);
-/* Tubes: life, quanta, that a slab should have so that nothing need be active for it now. */
-tac_time tac_slabs_worth(const struct tac_kinetic *k, tac_time period);
 /* May the primitives of body a and those of body b touch (a may be b)? */
 bool tac_kinetic_may_touch(const struct tac_kinetic *k, tac_lid a, tac_lid b);
 

@@ -22,8 +22,7 @@ static enum tac_err build(struct tac_kinetic *k, void *self)
     for (int32_t a = 0; a < k->primitive_count; a++)
         for (int32_t b = a + 1; b < k->primitive_count; b++) {
             int32_t head = -1;
-            if (tac_kinetic_sides(k, k->side[a], k->side[b]) &&
-                tac_kinetic_may_touch(k, k->primitive[a].body, k->primitive[b].body))
+            if (tac_kinetic_may_touch(k, k->primitive[a].body, k->primitive[b].body))
                 TAC_TRY(tac_slabs_between(k, &k->primitive[a], &k->primitive[b], -1, &head));
         }
 done:

@@ -7,8 +7,7 @@
 enum {
     LEAST_TICKS = 2, /* life of a slab, in ticks that activating the layer would cost, below which it is not worth it */
     SHED_TICKS = 32, /* a layer is dropped when its slab lives that long */
-    TICKS_PER_WINDOW = 16, /* trajectory bounds: the same, where a shorter life makes the window shorter for all */
-    BLAME = 4              /* a failure costs as much as timing that many slabs anew; .5 to 8 are as good */
+    BLAME = 4        /* a failure costs as much as timing that many slabs anew; .5 to 8 are as good */
 };
 
 static struct tac_slabs *slabs_of(const struct tac_kinetic *k)
@@ -71,6 +70,7 @@ static enum tac_err bind(struct tac_kinetic *k, struct tac_slabs *all, int32_t s
     for (size_t i = before; i < all->of_slot_capacity; i++)
         all->of_slot[i] = -1;
     all->of_slot[slot] = id;
+    k->view->active->pair[slot].proven = 1;
 done:
     return err;
 }
@@ -86,7 +86,7 @@ static bool too_often(struct tac_kinetic *k, const struct tac_slab *s)
     return true;
 }
 
-static enum tac_err active(struct tac_kinetic *k, int32_t id, double d)
+static enum tac_err active(struct tac_kinetic *k, int32_t id)
 {
     enum tac_err err;
     struct tac_slabs *all = slabs_of(k);
@@ -94,12 +94,6 @@ static enum tac_err active(struct tac_kinetic *k, int32_t id, double d)
     struct tac_view *view = k->view;
     TAC_TRY(tac_view_active(view, s->key, s->v, &s->slot));
     TAC_TRY(bind(k, all, s->slot, id));
-    if (k->path_bounds) { /* between two passes; others may own some of its vertices */
-        tac_view_prime(view, s->slot, d);
-        TAC_TRY(tac_view_order(view, s->slot, false));
-        look_deeper(k, s);
-        goto done;
-    }
     TAC_TRY(tac_view_place(view, s->slot));
     const tac_time period = view->active->pair[s->slot].deep_period, tick = (k->now / period + 1) * period;
     if (tick < k->next)
@@ -137,29 +131,7 @@ static void blame(struct tac_kinetic *k, const struct tac_slab *s, int which)
     k->wish[v] *= 1 - share * fmin(.5, BLAME / (stands + 1));
 }
 
-/* Is there no room for a slab only because the trajectory bounds are so wide? Then a shorter window with narrower
- * trajectory bounds is better, if the window is long in ticks of the layer group that would have to be active. */
-static bool too_wide(const struct tac_kinetic *k, const struct tac_slab *s, double d)
-{
-    double a = 0, b = 0;
-    for (int i = 0; i < s->count; i++) {
-        const double radius = k->plan[s->v[i]].radius;
-        if (i < s->first)
-            a = radius > a ? radius : a;
-        else
-            b = radius > b ? radius : b;
-    }
-    return k->tau > TICKS_PER_WINDOW * s->period && fmax(a, b) > k->narrow && a + b > .5 * fabs(d - s->next);
-}
-
-tac_time tac_slabs_worth(const struct tac_kinetic *k, tac_time period)
-{
-    const tac_time ticks = TICKS_PER_WINDOW * period;
-    return period == 0 || ticks > k->tau ? k->tau : ticks;
-}
-
-/* Makes a slab that holds at k->until, and watches the layer groups that this requires. With trajectory bounds it may
- * also end a window early, if that is not too short. */
+/* Makes a slab that holds at k->until, and watches the layer groups that this requires. */
 static enum tac_err renew(struct tac_kinetic *k, int32_t id)
 {
     enum tac_err err = TAC_OK;
@@ -171,9 +143,7 @@ static enum tac_err renew(struct tac_kinetic *k, int32_t id)
         struct tac_slab *s = &all->slab[id];
         const double life = tac_slab_lay(k, s, x, s->next + s->tolerance, &d, &which);
         const tac_time t = life > 0 ? tac_kinetic_after(k, life) : k->now;
-        const tac_time least = k->path_bounds ? tac_slabs_worth(k, s->period) : LEAST_TICKS * s->period;
-        const bool worth = t - k->now >= least;
-        if (life > 0 && (t >= k->until || k->path_bounds) && worth) {
+        if (life > 0 && t >= k->until && t - k->now >= LEAST_TICKS * s->period) {
             tac_queue_set(all->queue, id, t);
             break;
         }
@@ -181,14 +151,9 @@ static enum tac_err renew(struct tac_kinetic *k, int32_t id)
             TAC_TRY(doubt(k, id));
             break;
         }
-        if (k->path_bounds && too_wide(k, s, d)) {
-            k->coarse = true;
-            tac_queue_set(all->queue, id, k->now);
+        if (too_often(k, s))
             break;
-        }
-        if (!k->path_bounds && too_often(k, s))
-            break;
-        TAC_TRY(active(k, id, d));
+        TAC_TRY(active(k, id));
     }
 done:
     return err;
@@ -314,7 +279,6 @@ static enum tac_err shed_one(struct tac_kinetic *k, int32_t slot)
     double x[4][3], d;
     int which;
     if (id < 0) { /* proven apart by the broad phase */
-        TAC_TRY(tac_view_order(view, slot, true));
         tac_view_drop(view, slot);
         goto done;
     }
@@ -323,7 +287,6 @@ static enum tac_err shed_one(struct tac_kinetic *k, int32_t slot)
     const double life = tac_slab_lay(k, &trial, x, p->deep_reach + s->tolerance, &d, &which);
     if (!(life > SHED_TICKS * tac_state_seconds(view->state, p->deep_period)))
         return TAC_OK;
-    TAC_TRY(tac_view_order(view, slot, true));
     tac_view_drop(view, slot);
     if (!view->active->pair[slot].live) {
         all->of_slot[slot] = -1;

@@ -21,13 +21,12 @@ static double root_s(double a, double b, double c)
  * plans leave open adds twice the largest of it. */
 double tac_slab_widening_s(const struct tac_kinetic *k, const struct tac_slab *slab, double longest)
 {
-    double x[4][3], v[4][3], p[3], q[3], r[3], s[3], reach = 0, radius = 0;
+    double x[4][3], v[4][3], p[3], q[3], r[3], s[3], reach = 0;
     tac_slab_places(k, slab, x);
     for (int i = 0; i < 3; i++) {
         const struct tac_plan *plan = &k->plan[slab->v[i]];
         memcpy(v[i], plan->v, sizeof v[i]);
         reach = fmax(reach, plan->reach);
-        radius = fmax(radius, plan->radius);
     }
     tac_stretch_columns(x, x[3], p, q);
     tac_stretch_columns(v, x[3], r, s);
@@ -35,7 +34,6 @@ double tac_slab_widening_s(const struct tac_kinetic *k, const struct tac_slab *s
     const double slope = tac_larger_eigenvalue(2 * tac_dot(p, r), tac_dot(p, s) + tac_dot(q, r), 2 * tac_dot(q, s));
     const double bend = tac_larger_eigenvalue(tac_dot(r, r), tac_dot(r, s), tac_dot(s, s));
     const double e = 2 * reach;
-    longest -= 2 * radius;
     const double c = now - longest * longest;
     return c < 0 && longest > 0 ? root_s(bend - e * e, .5 * slope + longest * e, c) : 0;
 }
@@ -47,7 +45,6 @@ double tac_slab_stretch_s(const struct tac_kinetic *k, const struct tac_slab *s,
     const struct tac_plan *p = &k->plan[s->v[0]], *q = &k->plan[s->v[1]];
     const double e = p->reach + q->reach;
     double x[3], y[3], r[3], u[3];
-    longest -= p->radius + q->radius;
     tac_kinetic_place(k, s->v[0], x);
     tac_kinetic_place(k, s->v[1], y);
     tac_sub(r, y, x);

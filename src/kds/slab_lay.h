@@ -27,10 +27,8 @@ static inline double tac_slab_entry_s(const struct tac_kinetic *k, const struct 
     const double along = tac_dot(s->n, x);
     const struct tac_plan *plan = &k->plan[s->v[i]];
     const double shift = s->speed * tac_state_seconds(k->view->state, k->now - s->laid), v = tac_dot(s->n, plan->v);
-    const double gap = (i < s->first ? along - (s->upper + shift) : s->lower + shift - along) - plan->radius;
+    const double gap = (i < s->first ? along - (s->upper + shift) : s->lower + shift - along);
     const double closing = (i < s->first ? s->speed - v : v - s->speed) + plan->reach;
-    if (k->path_bounds && gap <= 0)
-        return 0; /* its trajectory bound reaches into the slab, however it moves */
     return closing > 0 ? gap > 0 ? gap / closing : 0 : INFINITY;
 }
 

@@ -2,7 +2,6 @@
 #include "broadphase/candidates.h"
 #include "events/ranks.h"
 #include "events/still.h"
-#include "kds/flights.h"
 #include "partition/part.h"
 #include "run/integrator.h"
 #include "run/rebalance_join.h"
@@ -297,7 +296,7 @@ static enum tac_err join(void *state, struct tac_pieces *pieces)
 
 /* ---- lengths ---- */
 
-enum { PACE_LENGTH, PACE_HORIZON, PACE_SPAN, PACE_FAIL_AT };
+enum { PACE_LENGTH, PACE_HORIZON, PACE_FAIL_AT };
 
 static void pace_out(const void *state, struct tac_pace *pace)
 {
@@ -305,7 +304,6 @@ static void pace_out(const void *state, struct tac_pace *pace)
     memset(pace, 0, sizeof *pace);
     pace->value[PACE_LENGTH] = sim->windows.length;
     pace->value[PACE_HORIZON] = sim->view.candidates ? sim->view.candidates->horizon : 0;
-    pace->value[PACE_SPAN] = sim->find.flights ? sim->find.flights->span : 0;
     const int64_t *fail_at = tac_ranks_fail_at(sim);
     pace->value[PACE_FAIL_AT] = fail_at ? *fail_at : 0;
 }
@@ -320,8 +318,6 @@ static void pace_in(void *state, const struct tac_pace *pace)
         sim->windows.length = pace->value[PACE_LENGTH];
     if (sim->view.candidates)
         sim->view.candidates->horizon = pace->value[PACE_HORIZON];
-    if (sim->find.flights)
-        sim->find.flights->span = pace->value[PACE_SPAN];
 }
 
 /* ---- changes of the scene ---- */

@@ -157,7 +157,7 @@ enum tac_err tac_state_counters(const struct tac_sim *sim, struct tac_counters *
     /* Windows and lists are the same everywhere; ticks and messages add up; seconds are means; of passes thrown away
      * the most of any rank count. */
     int64_t most[2] = {sum->deepest_layer, sum->rollbacks};
-    int64_t whole[2 * TAC_KINDS + 13];
+    int64_t whole[2 * TAC_KINDS + 12];
     double seconds[6] = {sum->seconds_forces,  sum->seconds_contact,  sum->seconds_discovery,
                          sum->seconds_waiting, sum->seconds_exchange, sum->seconds_output};
     int n = 0;
@@ -173,7 +173,6 @@ enum tac_err tac_state_counters(const struct tac_sim *sim, struct tac_counters *
                              &sum->certificates_rescheduled,
                              &sum->certificates_reconfirmed,
                              &sum->plans_filed,
-                             &sum->plans_told,
                              &sum->candidate_repairs,
                              &sum->candidates,
                              &sum->messages_sent,

@@ -26,11 +26,12 @@ struct tac_paths {
     struct tac_line *line; /* owned, (V) */
     double *impulse_start; /* owned, (V, 3): only entries of near vertices are kept */
     double *speed2;      /* owned, (owned): of near vertices, the largest |v - line.v|^2 before a breakpoint, m^2/s^2 */
-    uint8_t *near;       /* owned, (V): 1 if it keeps breakpoints */
+    uint8_t *near;       /* owned, (V): 1: it keeps breakpoints; 2: from some instant of the pass on */
     int32_t *near_pairs; /* owned, (V): active pairs at the vertex */
     int32_t *break_head; /* owned, (V): newest breakpoint, or -1 */
     int32_t *break_first; /* owned, (V): oldest, if there is a newest */
     bool near_changed;
+    bool running; /* several ranks, kds: a pass is under way: who becomes near in it has no whole path */
     size_t near_count;
     tac_lid *near_list; /* owned: vertices with near_pairs > 0 */
     size_t break_count, break_capacity;

@@ -38,6 +38,6 @@ MUTANTS = [
         ("t = tac_slab_entry_s(k, s, i, x[i]);", "t = 2 * tac_slab_entry_s(k, s, i, x[i]);")]),
     ("kept-plan", "kinetic structures: who is kicked by a contact is taken to keep to its plan", "src/events/kinetic.c", [
         ("        tac_kinetic_check(k, sim->find.kicked[i]);\n", "        (void)sim->find.kicked[i];\n")]),
-    ("broken-tube", "kinetic structures: a vertex that leaves its tube tells no other rank", "src/kds/flights.c", [
-        ("if (worst + move->deviation <= plan->radius)", "if (worst + move->deviation >= 0)")]),
+    ("crossing", "kinetic structures: what is beside a primitive of several ranks is taken to be proven", "src/broadphase/candidates_pairs.c", [
+        ("if (search->c->crossing && a->inner && b->inner)", "if (search->c->crossing && (a->inner || b->inner))")]),
 ]

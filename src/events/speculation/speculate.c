@@ -2,6 +2,7 @@
  * a window is run, then searched for a missed layer, and run again with that layer if there is one. */
 #include "broadphase/candidates.h"
 #include "contact/friction.h"
+#include "events/kinetic.h"
 #include "events/ranks.h"
 #include "events/speculation/validation.h"
 #include "events/speculation/windows.h"
@@ -57,12 +58,22 @@ done:
     return err;
 }
 
+/* Back to the window's start.  With kinetic structures all that the pass added stays, which is only silent: a rank may
+ * have put it where it can tick by now. */
+static enum tac_err restore(struct tac_sim *sim, tac_time committed)
+{
+    if (sim->find.kinetic == NULL)
+        return tac_pass_restore(sim, committed);
+    tac_kinetic_restored(sim);
+    return tac_pass_restore(sim, TAC_TIME_NEVER);
+}
+
 /* After a miss: back to the window's start, and watch what was found, unless it would tick too often until then. */
 static enum tac_err go_back(struct tac_sim *sim, const struct tac_validation *validation, bool costly)
 {
     enum tac_err err;
     struct tac_candidates *c = sim->view.candidates;
-    TAC_TRY(tac_pass_restore(sim, validation->earliest));
+    TAC_TRY(restore(sim, validation->earliest));
     for (size_t k = 0; k < validation->count && !costly; k++) {
         struct tac_candidate *q = &c->list[validation->miss[k].candidate];
         if (q->slot >= 0 && sim->active.pair[q->slot].overslept) {
@@ -115,6 +126,8 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
         const bool silent = was_silent(sim, q->slot);
         /* In the next window its vertices will leave their chords about as far as in this one. */
         double deviation = 0;
+        if (p != NULL && p->proven)
+            continue;
         for (int i = 0; i < q->count; i++)
             deviation = c->move[q->v[i]].deviation > deviation ? c->move[q->v[i]].deviation : deviation;
         const double wander = WANDER * deviation, soon = q->next + soon_after(q) + wander;
@@ -195,6 +208,15 @@ done:
     return err;
 }
 
+/* Runs the pass, with kinetic structures if there are some.  How far it came. */
+static tac_time run(struct tac_sim *sim, tac_time end)
+{
+    if (sim->find.kinetic == NULL)
+        return tac_pass_run(sim, end);
+    tac_ranks_failed(sim, tac_kinetic_run(sim, end));
+    return end;
+}
+
 /* Runs a pass to `end`, unless it stands as it was run (not `again`), and judges it.  *reached: how far it came. */
 static enum tac_err try_pass(struct tac_sim *sim, tac_time end, bool again, struct tac_validation *validation,
                              tac_time *reached)
@@ -209,7 +231,7 @@ static enum tac_err try_pass(struct tac_sim *sim, tac_time end, bool again, stru
     else
         tac_ranks_again(sim);
     if (again && (!tac_sim_halo(sim) || !tac_ranks_down(sim)))
-        *reached = tac_pass_run(sim, end);
+        *reached = run(sim, end);
     begin_s = tac_wall_s();
     validation->bad = -1;
     if (!tac_windows_measure(sim, *reached, &bad, &validation->wildest))
@@ -280,7 +302,7 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
             /* Nonsense, or motion too wild for one window: a shorter one.  One instant alone is straight. */
             const tac_time shorter = (reached - sim->state.now) / 4;
             if (shorter > 0) {
-                TAC_TRY(tac_ranks_hold(sim, tac_pass_restore(sim, sim->state.now)));
+                TAC_TRY(tac_ranks_hold(sim, restore(sim, sim->state.now)));
                 end = sim->state.now + shorter;
                 continue;
             }
@@ -320,7 +342,10 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
     TAC_TRY(tac_ranks_hold(sim, tac_pass_commit(sim, reached)));
     tac_windows_adapt(sim, attempts, asked);
     sim->windows.least_period = wanted < validation.period ? wanted : validation.period;
-    TAC_TRY(tac_ranks_hold(sim, sort_pairs(sim)));
+    if (sim->find.kinetic == NULL)
+        TAC_TRY(tac_ranks_hold(sim, sort_pairs(sim)));
+    else if (!tac_ranks_down(sim))
+        TAC_TRY(tac_ranks_hold(sim, tac_kinetic_committed(sim)));
     TAC_TRY(tac_ranks_hold(sim, look_ahead(sim, (double)tac_windows_ask(sim) / (double)(reached - sim->paths.start))));
     TAC_TRY(tac_ranks_hold(sim, tac_paces(sim)));
     tac_orders_exchange(sim);

@@ -4,6 +4,7 @@
 #include "events/speculation/validation.h"
 #include "base/four.h"
 #include "broadphase/candidates.h"
+#include "events/kinetic.h"
 #include "events/ranks.h"
 #include "events/speculation/path.h"
 #include "events/speculation/windows.h"
@@ -179,6 +180,11 @@ static tac_time look_at(struct tac_sim *sim, struct tac_candidate *q, const stru
     const enum tac_pair_type type = (enum tac_pair_type)q->type;
     struct tac_pair *p = q->slot >= 0 ? &sim->active.pair[q->slot] : NULL;
     double x[4][3], u[4][3];
+    if (p != NULL && p->proven) {
+        q->d = -INFINITY;
+        q->d_end = tac_pair_least(type);
+        return TAC_TIME_NEVER;
+    }
     if (p != NULL) {
         *(p->shared ? &p->seen_speed : &p->speed) = m->speed;
         p->overslept = 0;
@@ -279,6 +285,8 @@ enum tac_err tac_validate(struct tac_sim *sim, tac_time end, struct tac_validati
         validation->count = 0;
         validation->earliest = validation->bottom = TAC_TIME_NEVER;
         validation->period = tac_windows_least(sim);
+        if (sim->find.kinetic != NULL)
+            tac_kinetic_judge(sim, validation);
     }
     if (judge == TAC_JUDGE_LIST)
         TAC_TRY(validate(sim, end, validation));

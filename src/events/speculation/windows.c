@@ -163,7 +163,7 @@ bool tac_windows_measure(struct tac_sim *sim, tac_time end, tac_lid *bad, double
     for (tac_lid i = 0; i < sim->state.owned; i++) {
         struct tac_move *move = &c->move[i];
         double *x = &c->x[3 * (size_t)i], to[3];
-        move->near = sim->state.vel[i].w == 0 || sim->paths.near[i];
+        move->near = sim->state.vel[i].w == 0 || sim->paths.near[i] == 1;
         if (sim->state.vel[i].w == 0) {
             move->speed = 0;
             if (sim->scripts.of[i] < 0)
@@ -185,7 +185,7 @@ bool tac_windows_measure(struct tac_sim *sim, tac_time end, tac_lid *bad, double
         tac_sub(move->u, to, x);
         move->deviation = sqrt(line->deviation2) + sqrt(tac_dot(off, off));
         move->speed = INFINITY;
-        if (sim->paths.near[i]) { /* the velocities of its pieces, and the last one */
+        if (sim->paths.near[i] == 1) { /* the velocities of its pieces, and the last one */
             tac_sub(turn, sim->state.vel[i].v, line->v);
             fastest = tac_dot(turn, turn);
             fastest = fastest > sim->paths.speed2[i] ? fastest : sim->paths.speed2[i];

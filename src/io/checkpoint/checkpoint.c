@@ -80,7 +80,7 @@ static void carry_ticks(struct tac_counters *k, int begin, int end, int64_t *int
 static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool out)
 {
     struct tac_counters *k = &c->counters;
-    int64_t has_start = c->has_start, has_row = c->has_row;
+    int64_t has_start = c->has_start, has_row = c->has_row, plans_told = 0 /* of former versions */;
     int64_t *const whole[] = {
         &c->now,
         &c->frame,
@@ -119,7 +119,7 @@ static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool
     integer += sizeof whole / sizeof whole[0];
     carry_ticks(k, 0, FIRST_KINDS, integer, out);
     /* Later ones: older checkpoints have 0 here. */
-    int64_t *const more[] = {&k->certificates_reconfirmed, &k->plans_filed, &k->plans_told, &has_row, &c->entry_count};
+    int64_t *const more[] = {&k->certificates_reconfirmed, &k->plans_filed, &plans_told, &has_row, &c->entry_count};
     integer += 2 * FIRST_KINDS;
     for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
         if (out)

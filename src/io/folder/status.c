@@ -56,7 +56,7 @@ json_t *tac_counters_json(const struct tac_counters *c, const char *const *kind_
               put_integer(object, "certificates_failed", c->certificates_failed) &&
               put_integer(object, "certificates_rescheduled", c->certificates_rescheduled) &&
               put_integer(object, "certificates_reconfirmed", c->certificates_reconfirmed) &&
-              put_integer(object, "plans_filed", c->plans_filed) && put_integer(object, "plans_told", c->plans_told) &&
+              put_integer(object, "plans_filed", c->plans_filed) &&
               put_integer(object, "candidate_builds", c->candidate_builds) &&
               put_integer(object, "candidate_repairs", c->candidate_repairs) &&
               put_integer(object, "candidates", c->candidates) &&
