@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """chain.py: rings of a soft solid that hang in each other, the topmost held: a load that goes from body to body by contact alone.
 
-They fall, are caught, come to rest, and stay linked: every two that follow each other still go through each other once, and the held one
+Rings so thick that a whole ring is nearer to itself than the thickness are no pairs where they cannot touch.  The others
+fall, are caught, come to rest, and stay linked: every two that follow each other still go through each other once, and the held one
 carries the weight of all others.  If it fails, a ring was lost, or the forces that contact hands on do not add up."""
 
 import csv
@@ -44,6 +45,19 @@ def linking(a, b):
     return float((volume / numpy.linalg.norm(r, axis=2) ** 3).sum() / (4 * numpy.pi))
 
 
+def thick(folder):
+    """Pairs of one ring have a smaller thickness than the scene, so most of those within the scene's are no candidates."""
+    scene = literature.chain(folder, False, 2, 1e6, 1000)
+    scene["time"], scene["output"], scene["contact"]["thickness"] = {"end": 0.2, "frame": 0.04}, {}, 0.016
+    path, out = os.path.join(folder, "thick.json"), os.path.join(folder, "thick.run")
+    with open(path, "w") as file:
+        json.dump(scene, file)
+    subprocess.run([TACTUS, "run", path, "-o", out, "--quiet"], check=True)
+    with open(os.path.join(out, "run.json")) as file:
+        candidates = json.load(file)["counters"]["candidates"]
+    check(0 < candidates < 45000, "two rings, a thickness of over half of their tubes' radius: %d candidates (55,693 by the scene's thickness)" % candidates)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         scene = literature.chain(folder, True, LINKS, 1e6, 1000)
@@ -69,6 +83,7 @@ def main():
         a, b, c, d = (x[tets[:, k]] for k in range(4))
         weight = 9.81 * 1000 * (LINKS - 1) * numpy.einsum("ij,ij->", b - a, numpy.cross(c - a, d - a)) / 6
         check(abs(held / weight - 1) < .02, "the held one carries %.2f N, the weight of the others is %.2f N" % (held, weight))
+        thick(folder)
     return bool(failures)
 
 
