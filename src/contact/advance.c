@@ -13,7 +13,7 @@ static double longest(const double p[4][3], int from, int to)
 }
 
 double tac_advance_safely(enum tac_pair_type type, const double x[4][3], const double p[4][3], double radius,
-                          double keep, double most)
+                          double keep, double most, double enough)
 {
     const int n = tac_pair_vertices(type), first = tac_pair_first(type);
     double at[4][3] = {{0}}, move[4][3] = {{0}}, mean[3] = {0, 0, 0}, size = 0, share = 0;
@@ -43,8 +43,8 @@ double tac_advance_safely(enum tac_pair_type type, const double x[4][3], const d
         /* At most `gap - left` may be used up; a part of it, and on from there. */
         double step = (round == 0 ? gap - left : TAC_ADVANCE_PART * (gap - .5 * left)) / speed;
         const bool end = share + step >= 1;
-        if (end && round == 0)
-            return 1;
+        if (round == 0 && share + step >= enough) /* the first advance is safe without a look */
+            return end ? 1 : share + step;
         if (end)
             step = 1 - share;
         for (int i = 0; i < n; i++)
@@ -57,6 +57,8 @@ double tac_advance_safely(enum tac_pair_type type, const double x[4][3], const d
         if (end)
             return 1;
         share += step;
+        if (share >= enough)
+            break;
     }
     return share;
 }

@@ -11,8 +11,10 @@
 
 /* Local. A share of the step p (4, 3), 0 to 1, at which the distance of the pair at x, less radius, is over `keep`
  * times what it is at x, or over keep times `most`, if that is less; on the way there it is never under half of that.
- * Where the step brings the pair no nearer than that it is 1.  0: they touch already, within rounding. */
+ * Where the step brings the pair no nearer than that it is 1.  0: they touch already, within rounding.  A share of
+ * `enough` or more need not be the same for another `enough`, only as safe: of the least over many pairs `enough` is
+ * the least so far. */
 double tac_advance_safely(enum tac_pair_type type, const double x[4][3], const double p[4][3], double radius,
-                          double keep, double most);
+                          double keep, double most, double enough);
 
 #endif

@@ -175,7 +175,7 @@ static enum tac_err look_ahead(struct tac_implicit *sim, double *kappa)
         sim->newton.held[v] = !sim->scene->mesh->ever_free[v] && sim->scripts.script_of[v] < 0;
     sim->newton.pull = 0;
     memset(sim->newton.p, 0, 3 * (size_t)sim->count * sizeof *sim->newton.p);
-    TAC_TRY(tac_implicit_find(sim, sim->x, sim->newton.p));
+    TAC_TRY(tac_implicit_find(sim, sim->x, sim->newton.p, 1));
     TAC_TRY(tac_agree(sim->ctx, tac_implicit_touch(sim, sim->x)));
     TAC_TRY(tac_implicit_begin_stiffness(sim, sim->x, kappa));
 done:

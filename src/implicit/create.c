@@ -52,6 +52,7 @@ void tac_implicit_destroy(struct tac_implicit **out)
     free(sim->flow_vel);
     free(sim->contact.pair);
     free(sim->contact.touch);
+    free(sim->contact.close);
     free(sim->given.wind);
     free(sim->contact.sliding);
     free(sim->contact.area);

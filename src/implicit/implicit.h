@@ -40,7 +40,6 @@ struct tac_implicit_pair {
     tac_lid v[4];
     struct tac_barrier_pair form;
     double friction; /* mu */
-    double before;   /* distance at the iterate before, m; INFINITY: not known */
     double share;    /* what of kappa it has: 1, or with weights of area the volume over which it acts over s^^2, 1/m */
     bool counted;    /* this rank enters it in sums: it owns the lowest vertex */
 };
@@ -58,6 +57,12 @@ struct tac_sliding {
     double w[4], n[3]; /* of its nearest points at the lag's start */
     double limit;      /* mu lambda h^2, N s^2 */
     bool counted;
+};
+
+/* A pair whose gap is so small that kappa may have to grow (stiffness.c). */
+struct tac_implicit_close {
+    uint64_t key;
+    double gap; /* m */
 };
 
 /* The elements of one kind that reach a vertex of this rank, ascending by id. */
@@ -100,7 +105,9 @@ struct tac_implicit_contact {
     const double *touch_of;           /* sim->x or sim->newton.trial; NULL: the list is of no place */
     size_t sliding_count, sliding_capacity;
     struct tac_sliding *sliding; /* owned */
-    double *area;                /* owned, (count): that vertices stand for, m^2; NULL: pairs have no weights */
+    size_t close_count;
+    struct tac_implicit_close *close; /* owned: at the iterate before, ascending by key */
+    double *area;                     /* owned, (count): that vertices stand for, m^2; NULL: pairs have no weights */
 };
 
 /* Lengths of the scene and the tolerances that follow from them; the same on all ranks. */
@@ -322,9 +329,11 @@ void tac_implicit_scripts_begin(struct tac_implicit *sim, tac_time from, tac_tim
 /* search.c. Local. */
 enum tac_err tac_implicit_search_create(struct tac_implicit *sim);
 void tac_implicit_search_destroy(struct tac_implicit_search **search);
-/* Collective. Makes sim->contact.pair complete for all places between x and x + p: no other pair is nearer than its
- * thickness, there or on the way.  A list that still is so is kept. */
-enum tac_err tac_implicit_find(struct tac_implicit *sim, const double *x, const double *p);
+/* Collective. Makes sim->contact.pair complete for all places between x and x + part p: no other pair is nearer than
+ * its thickness, there or on the way.  A list that still is so is kept. */
+enum tac_err tac_implicit_find(struct tac_implicit *sim, const double *x, const double *p, double part);
+/* The part of p for which to find pairs first: 1, unless p is long and the list that there is does not do. */
+double tac_implicit_first_part(const struct tac_implicit *sim, const double *x, const double *p);
 
 /* touch.c. Local. Makes the list of the pairs that touch at x, sim->x or sim->newton.trial; a list of x is kept. */
 enum tac_err tac_implicit_touch(struct tac_implicit *sim, const double *x);

@@ -12,6 +12,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define TAC_MARGIN 1.125   /* of the thickness: tac_advance_safely stops no pair at a distance over 1.1 of it */
+#define TAC_SKIN_EDGE .25  /* of the mean edge: a larger skin lets whole bodies be pairs with themselves */
+#define TAC_FIRST_SKINS 64 /* of a longer way a beginning of so many skins is searched first */
+
 /* Kinds of primitives; of each the own ones and those of other ranks, that ever move and that do not. */
 enum { VERTICES, TRIANGLES, EDGES, SEGMENTS, PARTICLES, SHAPES };
 enum { OTHER = 1, STILL = 2, SORTS = 4 };
@@ -26,7 +30,7 @@ struct shape {
 
 struct tac_implicit_search {
     struct shape shape[SHAPES][SORTS]; /* [.][0]: own ones that move */
-    double skin, reach;                /* reach: half of the largest thickness */
+    double skin, reach;                /* reach: half of the largest thickness, with its margin */
     double *from, *way;                /* owned, (count, 3): what the list was made for; from NULL: there is none */
     bool made, boxed;                  /* boxed: so are what never moves */
     int32_t *scratch;                  /* owned: as many as the largest shape */
@@ -91,6 +95,19 @@ done:
     return err;
 }
 
+/* At t = 0, m; of a scene without edges INFINITY. */
+static double mean_edge(const struct tac_local_mesh *mesh)
+{
+    double sum = 0;
+    for (tac_lid e = 0; e < mesh->topology->edge_count; e++) {
+        double r[3];
+        tac_sub(r, &mesh->x[3 * (size_t)mesh->topology->edge[2 * (size_t)e + 1]],
+                &mesh->x[3 * (size_t)mesh->topology->edge[2 * (size_t)e]]);
+        sum += sqrt(tac_dot(r, r));
+    }
+    return mesh->topology->edge_count > 0 ? sum / (double)mesh->topology->edge_count : INFINITY;
+}
+
 enum tac_err tac_implicit_search_create(struct tac_implicit *sim)
 {
     enum tac_err err = TAC_OK;
@@ -101,8 +118,8 @@ enum tac_err tac_implicit_search_create(struct tac_implicit *sim)
         return TAC_OK;
     TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *s, &s));
     sim->search = s;
-    s->reach = .5 * sim->scene->settings->contact.thickness;
-    s->skin = sim->scene->settings->contact.thickness;
+    s->reach = .5 * TAC_MARGIN * sim->scene->settings->contact.thickness;
+    s->skin = fmin(sim->scene->settings->contact.thickness, TAC_SKIN_EDGE * mean_edge(mesh));
     TAC_TRY(tac_alloc(sim->ctx, (size_t)mesh->vertex_count, sizeof *particle, &particle));
     for (tac_lid i = 0; i < mesh->vertex_count; i++)
         particle[i] = sim->model->particle[i] ? i : -1;
@@ -176,6 +193,34 @@ struct finding {
     const struct shape *a, *b;
 };
 
+/* Can surfaces be nearer than `thickness` on their ways, or within the skin of them?  Their boxes meet, which were made
+ * for the scene's thickness. */
+static bool may_touch(const struct finding *f, int32_t i, int32_t j, double thickness)
+{
+    const struct tac_tree *s = f->a->tree, *t = f->b->tree;
+    const struct tac_slim_dop *a = &s->node[s->leaf[i]].dop, *b = &t->node[t->leaf[j]].dop;
+    const double spare = 2 * f->sim->search->reach - TAC_MARGIN * thickness;
+    for (int axis = 0; axis < TAC_DOP_AXES; axis++)
+        if (fmin(s->origin[axis] + (double)a->hi[axis], t->origin[axis] + (double)b->hi[axis]) -
+                fmax(s->origin[axis] + (double)a->lo[axis], t->origin[axis] + (double)b->lo[axis]) <
+            spare * tac_dop_length[axis])
+            return false;
+    return true;
+}
+
+/* No pair has more thickness than its part of the distance between two of its vertices at the start. */
+static double most_thickness(const struct tac_implicit *sim, const tac_lid *v, int first)
+{
+    const struct tac_local_mesh *mesh = sim->scene->mesh;
+    double r[3];
+    tac_sub(r, &mesh->x[3 * (size_t)v[0]], &mesh->x[3 * (size_t)v[first]]);
+    const tac_lid a = mesh->vertex_body[v[0]], b = mesh->vertex_body[v[first]];
+    const double part = a == b && sim->scene->settings->body[a].has_elements
+                            ? sim->scene->settings->contact.rest_fraction
+                            : TAC_REST_FRACTION_MOST;
+    return fmin(sim->scene->settings->contact.thickness, part * sqrt(tac_dot(r, r)) * (1 + 0x1p-40));
+}
+
 static enum tac_err take(void *context, int32_t i, int32_t j)
 {
     enum tac_err err = TAC_OK;
@@ -194,11 +239,11 @@ static enum tac_err take(void *context, int32_t i, int32_t j)
     const int first = tac_pair_first(f->type), n = tac_pair_vertices(f->type);
     for (int k = 0; k < n; k++)
         v[k] = k < first ? va[k] : vb[k - first];
-    if (!tac_model_is_pair(sim->model, f->type, v))
+    if (!may_touch(f, i, j, most_thickness(sim, v, first)) || !tac_model_is_pair(sim->model, f->type, v))
         return TAC_OK;
     struct tac_form form;
     tac_model_first(sim->model, f->type, v, &form);
-    if (!(form.thickness > 0))
+    if (!(form.thickness > 0) || !may_touch(f, i, j, form.thickness))
         return TAC_OK;
     TAC_TRY(tac_grow(sim->ctx, &sim->contact.pair, &sim->contact.pair_capacity, sim->contact.pair_count + 1,
                      sizeof *sim->contact.pair));
@@ -206,7 +251,6 @@ static enum tac_err take(void *context, int32_t i, int32_t j)
     double rest[4][3];
     *p = (struct tac_implicit_pair){.key = tac_pair_key(f->type, a, b),
                                     .form = {f->type, form.radius, form.thickness, 0},
-                                    .before = INFINITY,
                                     .counted = tac_implicit_counts(sim, v, n)};
     memcpy(p->v, v, sizeof v);
     const tac_lid *body = sim->scene->mesh->vertex_body;
@@ -313,22 +357,41 @@ static bool within(const struct tac_implicit_search *s, tac_lid i, const double 
     return tac_dot(r, r) <= s->skin * s->skin * (1 - 0x1p-20);
 }
 
-enum tac_err tac_implicit_find(struct tac_implicit *sim, const double *x, const double *p)
+/* Does the list have all pairs on the ways from x to x + part p? */
+static bool is_complete(const struct tac_implicit *sim, const double *x, const double *p, double part)
+{
+    const struct tac_implicit_search *s = sim->search;
+    bool complete = s->made;
+    for (tac_lid i = 0; i < sim->count && complete; i++) {
+        const double *a = &x[3 * (size_t)i], *b = &p[3 * (size_t)i];
+        const double to[3] = {a[0] + part * b[0], a[1] + part * b[1], a[2] + part * b[2]};
+        complete = within(s, i, a) && within(s, i, to);
+    }
+    return complete;
+}
+
+double tac_implicit_first_part(const struct tac_implicit *sim, const double *x, const double *p)
+{
+    double longest = 0;
+    if (sim->search == NULL)
+        return 1;
+    for (tac_lid i = 0; i < sim->count; i++)
+        longest = fmax(longest, tac_dot(&p[3 * (size_t)i], &p[3 * (size_t)i]));
+    const double part = TAC_FIRST_SKINS * sim->search->skin / sqrt(longest);
+    return part < 1 && !is_complete(sim, x, p, 1) ? part : 1;
+}
+
+enum tac_err tac_implicit_find(struct tac_implicit *sim, const double *x, const double *p, double part)
 {
     enum tac_err err = TAC_OK;
     struct tac_implicit_search *s = sim->search;
-    bool complete = s != NULL && s->made;
     const double begin_s = tac_wall_s();
     if (s == NULL)
         return TAC_OK;
-    for (tac_lid i = 0; i < sim->count && complete; i++) {
-        const double *a = &x[3 * (size_t)i], *b = &p[3 * (size_t)i];
-        const double to[3] = {a[0] + b[0], a[1] + b[1], a[2] + b[2]};
-        complete = within(s, i, a) && within(s, i, to);
-    }
-    if (!complete) {
+    if (!is_complete(sim, x, p, part)) {
         memcpy(s->from, x, 3 * (size_t)sim->count * sizeof *x);
-        memcpy(s->way, p, 3 * (size_t)sim->count * sizeof *p);
+        for (size_t c = 0; c < 3 * (size_t)sim->count; c++)
+            s->way[c] = part * p[c];
         err = make_list(sim);
         s->made = err == TAC_OK;
         sim->books.counters.candidate_builds++;

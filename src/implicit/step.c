@@ -13,7 +13,8 @@
 #define TAC_PULL_MOST 1e8  /* likewise */
 #define TAC_ARRIVED .999   /* of the way of scripted vertices: then the rest is gone at once */
 #define TAC_NEARLY .99     /* likewise: then multipliers do better than a stronger pull */
-#define TAC_ROUGH .002     /* how exact linear systems need be before the end (struct tac_solve_rule) */
+#define TAC_PART_GROWS 16.
+#define TAC_ROUGH .002 /* how exact linear systems need be before the end (struct tac_solve_rule) */
 enum { HALVINGS = 60 };
 
 tac_time tac_implicit_step_time(const struct tac_implicit *sim, int64_t k)
@@ -46,9 +47,8 @@ static enum tac_err begin(struct tac_implicit *sim)
     tac_implicit_begin_wind(sim);
     tac_implicit_begin_dampers(sim);
     memset(sim->newton.p, 0, 3 * (size_t)sim->count * sizeof *sim->newton.p);
-    TAC_TRY(tac_implicit_find(sim, sim->x, sim->newton.p));
-    for (size_t e = 0; e < sim->contact.pair_count; e++)
-        sim->contact.pair[e].before = INFINITY; /* a list that was kept knows no more than a new one */
+    TAC_TRY(tac_implicit_find(sim, sim->x, sim->newton.p, 1));
+    sim->contact.close_count = 0;
     TAC_TRY(tac_agree(sim->ctx, tac_implicit_touch(sim, sim->x)));
     TAC_TRY(tac_implicit_begin_stiffness(sim, sim->x, &sim->newton.kappa));
     TAC_TRY(tac_agree(sim->ctx, tac_implicit_lag(sim, sim->x)));
@@ -89,7 +89,8 @@ static enum tac_err bound(struct tac_implicit *sim, double *share)
         const int n = tac_pair_vertices(c->form.type);
         tac_implicit_gather(sim->x, c->v, n, x);
         tac_implicit_gather(sim->newton.p, c->v, n, p);
-        least = fmin(least, tac_advance_safely(c->form.type, x, p, c->form.radius, TAC_GAP_KEPT, c->form.thickness));
+        least =
+            fmin(least, tac_advance_safely(c->form.type, x, p, c->form.radius, TAC_GAP_KEPT, c->form.thickness, least));
     }
     if (sim->ctx->size > 1 &&
         MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS)
@@ -98,6 +99,23 @@ static enum tac_err bound(struct tac_implicit *sim, double *share)
     sim->told.least_share = fmin(sim->told.least_share, least);
     sim->books.counters.seconds_discovery += tac_wall_s() - begin_s;
     return TAC_OK;
+}
+
+/* The share of sim->newton.p that contact allows. Where p is much longer than the skin, first the pairs on its
+ * beginning are looked at: those on the whole of it may be thousands of times as many, and no other pair can stop p
+ * before that beginning's end (TAC_MARGIN in search.c). */
+static enum tac_err reach(struct tac_implicit *sim, double *share)
+{
+    enum tac_err err;
+    double part = tac_implicit_first_part(sim, sim->x, sim->newton.p);
+    for (;; part = fmin(1, TAC_PART_GROWS * part)) {
+        TAC_TRY(tac_implicit_find(sim, sim->x, sim->newton.p, part));
+        TAC_TRY(bound(sim, share));
+        if (*share <= part)
+            break;
+    }
+done:
+    return err;
 }
 
 static double largest(const struct tac_implicit *sim, const double *p)
@@ -185,8 +203,7 @@ static enum tac_err move_scripted(struct tac_implicit *sim, bool *there)
     }
     *there = true;
     if (any) {
-        TAC_TRY(tac_implicit_find(sim, sim->x, sim->newton.p));
-        TAC_TRY(bound(sim, &share));
+        TAC_TRY(reach(sim, &share));
         *there = share == 1;
         go(sim, share);
     }
@@ -301,8 +318,7 @@ static enum tac_err search_line(struct tac_implicit *sim, double *value, double 
     enum tac_err err;
     double share;
     const double most = *value + TAC_SLACK * *size;
-    TAC_TRY(tac_implicit_find(sim, sim->x, sim->newton.p));
-    TAC_TRY(bound(sim, &share));
+    TAC_TRY(reach(sim, &share));
     for (int halving = 0;; halving++) {
         go(sim, share);
         const double begin_s = tac_wall_s();

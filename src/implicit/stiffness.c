@@ -51,24 +51,51 @@ enum tac_err tac_implicit_begin_stiffness(struct tac_implicit *sim, const double
     return err;
 }
 
+/* Of a pair that acts, m. */
+static double gap_of(const struct tac_implicit *sim, size_t touch)
+{
+    const struct tac_implicit_touch *t = &sim->contact.touch[touch];
+    return t->near.d - sim->contact.pair[t->pair].form.radius;
+}
+
 enum tac_err tac_implicit_adapt_stiffness(struct tac_implicit *sim, bool *changed)
 {
     const double close = TAC_KAPPA_CLOSE * sim->scale.diagonal_m, most = TAC_KAPPA_RANGE * sim->scale.stiffness_least;
+    enum tac_err err = TAC_OK;
+    struct tac_implicit_contact *c = &sim->contact;
+    struct tac_implicit_close *now = NULL;
+    size_t count = 0, at = 0;
     int pressed = 0;
     *changed = false;
     if (sim->scene->settings->implicit.stiffness > 0)
         return TAC_OK;
-    for (size_t e = 0; e < sim->contact.touch_count; e++) {
-        struct tac_implicit_pair *p = &sim->contact.pair[sim->contact.touch[e].pair];
-        const double gap = sim->contact.touch[e].near.d - p->form.radius;
-        pressed |= gap < close && p->before < close && gap < p->before;
-        p->before = gap;
+    /* Both lists ascend by key.  They are not the candidates', which may be made anew at any iterate, and at another
+     * one after a restart. */
+    for (size_t e = 0; e < c->touch_count; e++)
+        count += gap_of(sim, e) < close;
+    if (count > 0)
+        err = tac_alloc(sim->ctx, count, sizeof *now, &now);
+    count = 0;
+    for (size_t e = 0; e < c->touch_count && !err; e++) {
+        const uint64_t key = c->pair[c->touch[e].pair].key;
+        const double gap = gap_of(sim, e);
+        if (!(gap < close))
+            continue;
+        while (at < c->close_count && c->close[at].key < key)
+            at++;
+        pressed |= at < c->close_count && c->close[at].key == key && gap < c->close[at].gap;
+        now[count++] = (struct tac_implicit_close){key, gap};
     }
+    free(c->close);
+    c->close = now;
+    c->close_count = count;
+    TAC_TRY(tac_agree(sim->ctx, err));
     if (sim->ctx->size > 1 && MPI_Allreduce(MPI_IN_PLACE, &pressed, 1, MPI_INT, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS)
         return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while adapting the barrier's stiffness");
     if (pressed && sim->newton.kappa < most) {
         sim->newton.kappa = fmin(most, 2 * sim->newton.kappa);
         *changed = true;
     }
-    return TAC_OK;
+done:
+    return err;
 }

@@ -142,7 +142,10 @@ static void advances(void)
             }
         tac_near_pair(type, x, &near);
         const double radius = round % 2 ? 0 : .3 * near.d, gap = near.d - radius;
-        const double keep = .2, share = tac_advance_safely(type, x, p, radius, keep, INFINITY);
+        const double keep = .2, share = tac_advance_safely(type, x, p, radius, keep, INFINITY, 1);
+        const double enough = uniform(0, 1), less = tac_advance_safely(type, x, p, radius, keep, INFINITY, enough);
+        CHECK(fmin(less, enough) == fmin(share, enough) && less <= share,
+              "an advance by %g is one by %g where %g is enough", share, less, enough);
         for (int s = 0; s <= 50; s++) {
             for (int i = 0; i < n; i++)
                 for (int k = 0; k < 3; k++)
@@ -161,7 +164,7 @@ static void advances(void)
     CHECK(stopped > 300, "only %d advances met something", stopped);
     /* What goes straight at a wall and through it is stopped before it. */
     const double x[4][3] = {{0, 1, 0}, {-1, 0, -1}, {2, 0, -1}, {-1, 0, 2}}, p[4][3] = {{0, -1000, 0}};
-    const double share = tac_advance_safely(TAC_PAIR_VERTEX_TRIANGLE, x, p, 0, .2, INFINITY);
+    const double share = tac_advance_safely(TAC_PAIR_VERTEX_TRIANGLE, x, p, 0, .2, INFINITY, 1);
     CHECK(share > .0004 && share <= .0008 * (1 + 1e-9), "a bullet goes on for %g", share);
 }
 
