@@ -17,6 +17,18 @@ double tac_implicit_slide_force(double y, double w)
     return y < w ? (2 - y / w) / w : 1 / y;
 }
 
+double tac_implicit_slide_along(const struct tac_sliding *s, const double *way, double u[3])
+{
+    u[0] = u[1] = u[2] = 0;
+    for (int i = 0; i < tac_pair_vertices(s->type); i++)
+        for (int k = 0; k < 3; k++)
+            u[k] += s->w[i] * way[3 * (size_t)s->v[i] + (size_t)k];
+    const double along = tac_dot(u, s->n);
+    for (int k = 0; k < 3; k++)
+        u[k] -= along * s->n[k];
+    return sqrt(tac_dot(u, u));
+}
+
 double tac_implicit_slide(const struct tac_implicit *sim, const struct tac_sliding *s, const double *x, double u[3])
 {
     u[0] = u[1] = u[2] = 0;

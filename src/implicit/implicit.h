@@ -387,6 +387,8 @@ enum tac_err tac_implicit_lag(struct tac_implicit *sim, const double *x);
 /* f0, and f1 / y of a slide y >= 0 under friction that is smooth under w. */
 double tac_implicit_slide_energy(double y, double w);
 double tac_implicit_slide_force(double y, double w);
+/* Local. How a pair slides where vertices go the way (3 numbers each): a vector along its surface; its length. */
+double tac_implicit_slide_along(const struct tac_sliding *s, const double *way, double u[3]);
 /* Local. How a pair has slid since the step's start: a vector along its surface; its length. */
 double tac_implicit_slide(const struct tac_implicit *sim, const struct tac_sliding *s, const double *x, double u[3]);
 

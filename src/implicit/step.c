@@ -13,6 +13,7 @@
 #define TAC_PULL_MOST 1e8  /* likewise */
 #define TAC_ARRIVED .999   /* of the way of scripted vertices: then the rest is gone at once */
 #define TAC_NEARLY .99     /* likewise: then multipliers do better than a stronger pull */
+#define TAC_HELD .25       /* of what friction is smoothed under: what it holds moves by less at the last iterate */
 #define TAC_PART_GROWS 16.
 #define TAC_ROUGH .002 /* how exact linear systems need be before the end (struct tac_solve_rule) */
 enum { HALVINGS = 60 };
@@ -334,6 +335,25 @@ done:
     return err;
 }
 
+/* Does friction hold a pair now that p would move by more than a small part of what friction is smoothed under?  The
+ * first p of what is about to slide is at least half of that, for it is made with the stiffness of what is held: a
+ * coarser tolerance would take it for the last one, and nothing would ever slide. */
+static enum tac_err any_breaks_loose(struct tac_implicit *sim, bool *any)
+{
+    const double w = sim->scale.h * sim->scale.friction_velocity;
+    int loose = 0;
+    for (size_t e = 0; e < sim->contact.sliding_count && !loose; e++) {
+        const struct tac_sliding *s = &sim->contact.sliding[e];
+        double u[3], along[3];
+        loose = tac_implicit_slide(sim, s, sim->x, u) < w &&
+                tac_implicit_slide_along(s, sim->newton.p, along) > TAC_HELD * w;
+    }
+    if (sim->ctx->size > 1 && MPI_Allreduce(MPI_IN_PLACE, &loose, 1, MPI_INT, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS)
+        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed in Newton's method");
+    *any = loose;
+    return TAC_OK;
+}
+
 /* To the minimum for the forces that friction goes by now. */
 static enum tac_err minimise(struct tac_implicit *sim, bool *there)
 {
@@ -357,10 +377,13 @@ static enum tac_err minimise(struct tac_implicit *sim, bool *there)
             TAC_TRY(fail_step(sim, "leaves the range of numbers"));
         if (!known)
             TAC_TRY(tac_implicit_potential(sim, sim->x, &value, &size));
+        bool loose = false;
+        if (speed <= sim->scale.velocity_tol)
+            TAC_TRY(any_breaks_loose(sim, &loose));
         TAC_TRY(search_line(sim, &value, &size));
         TAC_TRY(accept(sim, &stiffer));
         known = *there && !stiffer; /* the potential is still the same one */
-        ready = speed <= sim->scale.velocity_tol && *there && !stiffer && tac_implicit_is_exact(sim);
+        ready = speed <= sim->scale.velocity_tol && !loose && *there && !stiffer && tac_implicit_is_exact(sim);
         if (!*there)
             TAC_TRY(pull_scripted(sim, speed, there));
     }

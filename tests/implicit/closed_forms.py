@@ -190,6 +190,17 @@ def slope(folder):
             check(abs(rate / exact - 1) < 0.01, "slope: mu = %g, goes with %.4g m/s^2, exactly %.4g" % (mu, rate, exact))
 
 
+def slipping(folder):
+    """On that slope, with a tolerance far over what friction is smoothed below: what is not held must go all the same."""
+    g = [10 / math.sqrt(5), -20 / math.sqrt(5), 0]
+    t, x, v, row = run(folder, "slip", {"time": {"end": 0.5, "frame": 0.1}, "gravity": g, "contact": {"thickness": 0.01, "friction": 0.4},
+                                        "integrator": {"kind": "implicit", "step_s": 0.01, "newton": {"velocity_tol": 0.05},
+                                                       "friction": {"velocity": 1e-3}},
+                                        "bodies": [particle([3, START, 1]), FLOOR]})
+    rate, exact = (v[-1, 0, 0] - v[1, 0, 0]) / (t[-1] - t[1]), g[0] + 0.4 * g[1]
+    check(abs(rate / exact - 1) < 0.05, "slope: with a coarse tolerance it goes with %.4g m/s^2, exactly %.4g" % (rate, exact))
+
+
 def yielding(folder):
     """A rope of two springs is pulled out by 0.3 m and pushed back: it yields at 4 N, so that takes 4 N times 0.2 m and then 0.1 m."""
     h = 0.01
@@ -289,7 +300,7 @@ def weighed(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for part in (free_fall, oscillator, orders, blown, rest, slide, slope, yielding, sagging, limited, weighed):
+        for part in (free_fall, oscillator, orders, blown, rest, slide, slope, slipping, yielding, sagging, limited, weighed):
             part(folder)
     return bool(failures)
 
