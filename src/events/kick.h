@@ -25,16 +25,16 @@ TAC_FOUR_INLINE tac_four tac_kick_vertex(struct tac_sim *sim, tac_lid i, tac_tim
 {
     struct tac_vel *vel = &sim->state.vel[i];
     const double w = vel->w;
-    if (kick != TAC_KICK_LIMIT && w == 0 && sim->model->still[i]) {
-        if (kick == TAC_KICK_DECIDED)
-            tac_still_add(sim, i, j);
-    } else if (kick != TAC_KICK_LIMIT) {
+    const bool summed = kick != TAC_KICK_LIMIT && (w != 0 || !sim->model->still[i]);
+    if (summed) {
         double *sum = &sim->state.impulse[3 * (size_t)i];
         sum[0] += j[0];
         sum[1] += j[1];
         sum[2] += j[2];
     }
-    if (w == 0) {
+    if (__builtin_expect(w == 0, 0)) {
+        if (kick == TAC_KICK_DECIDED && !summed)
+            tac_still_add(sim, i, j);
         if (sim->scripts.of[i] >= 0) {
             const double impulse[3] = {j[0], j[1], j[2]};
             tac_script_work(sim, i, impulse, t, period);
