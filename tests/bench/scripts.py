@@ -13,6 +13,7 @@ import importlib.util
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -91,6 +92,16 @@ def programs_are_compared(home):
     check(done.returncode == 2 and "neither a folder nor a commit" in done.stderr, f"compare with nothing: {done.stderr}")
 
 
+def misses_are_counted(home):
+    if not shutil.which("valgrind"):
+        return
+    path = os.path.join(scenes.ROOT, "jobs/box-900.json")
+    done = call([os.path.join(scenes.HERE, "misses"), path, "--until", ".002", "--build", os.path.dirname(TACTUS), "--lines", "4000"], home)
+    rows = [line.split("|") for line in done.stdout.splitlines() if line.startswith("| ")][1:]
+    check(done.returncode == 0 and sum(float(row[2]) for row in rows) > 0, f"misses: {done.stdout[-500:]}{done.stderr[-500:]}")
+    check(any(row[1].strip() == "tac_activate" for row in rows), "misses does not name the engine's functions")
+
+
 def dearer_is_seen(home):
     loader = importlib.machinery.SourceFileLoader("instructions", os.path.join(scenes.HERE, "instructions"))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("instructions", loader))
@@ -115,7 +126,7 @@ def dearer_is_seen(home):
 
 
 def main():
-    for part in (scenes_are_sound, runs_are_told, programs_are_compared, dearer_is_seen):
+    for part in (scenes_are_sound, runs_are_told, programs_are_compared, misses_are_counted, dearer_is_seen):
         with tempfile.TemporaryDirectory(prefix="tactus-bench-scripts-") as home:
             part(home)
     print(f"{len(failures)} failures")
