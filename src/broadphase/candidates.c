@@ -229,7 +229,7 @@ void tac_candidates_destroy(struct tac_candidates **candidates)
     free(c->path_bound);
     free(c->list);
     free(c->found);
-    free(c->slice);
+    free(c->slack.of);
     free(c->repair.leaver);
     free(c->repair.left);
     free(c->repair.heard);
@@ -349,6 +349,25 @@ void tac_candidates_sweep(const struct tac_candidates *c, tac_lid b, const struc
     *hi += fmax(0, drift);
 }
 
+struct tac_slack tac_candidates_no_slack(const struct tac_candidate *q)
+{
+    struct tac_slack slack = {{q->v[0], q->v[1], q->v[2], q->v[3]}, -INFINITY, -INFINITY};
+    if (q->type == TAC_PAIR_EDGE_EDGE)
+        slack.v[0] = ~slack.v[0];
+    return slack;
+}
+
+/* All of the list must be looked at. */
+static enum tac_err lay_slacks(struct tac_ctx *ctx, struct tac_candidates *c)
+{
+    enum tac_err err;
+    TAC_TRY(tac_grow(ctx, &c->slack.of, &c->slack.capacity, c->count, sizeof *c->slack.of));
+    for (size_t k = 0; k < c->count; k++)
+        c->slack.of[k] = tac_candidates_no_slack(&c->list[k]);
+done:
+    return err;
+}
+
 int tac_candidates_slice(const struct tac_candidate *q)
 {
     const int slice = (int)(q->d_end * SLICES);
@@ -424,7 +443,7 @@ static enum tac_err make_list(struct tac_view *view, struct tac_candidates *c)
     c->list = c->found;
     c->capacity = c->capacity_found;
     c->found = NULL;
-    return err;
+    return err ? err : lay_slacks(view->ctx, c);
 }
 
 enum tac_err tac_candidates_build(struct tac_view *view, struct tac_candidates *c, tac_time window, tac_time lifetime)

@@ -28,6 +28,21 @@ struct tac_candidate {
     double tolerance; /* m */
 };
 
+/* What a pair of a vertex and a triangle or of two edges, which is not active, has left until it must be looked at.
+ * Most windows ask for this record alone (events/speculation/slack.c). */
+struct tac_slack {
+    tac_lid v[4];     /* of two edges the first is ~v[0] */
+    float start, end; /* at the start and the end of the window under way, m, rounded down; -infinity: it must be */
+};
+
+/* One for each entry of the list. */
+struct tac_slacks {
+    size_t capacity;
+    struct tac_slack *of; /* owned */
+    double factor;        /* of a window's change of distance, that a slack must be over; see slack.c */
+    bool committed;       /* the window under way begins at `end` */
+};
+
 /* How a vertex moved in the pass under way: its path stays within `deviation` of the chord x .. x + u, and its velocity
  * within `speed` (m/s) of the chord's. */
 struct tac_move {
@@ -115,9 +130,9 @@ struct tac_candidates {
     size_t known;  /* of the list: their d is kept up to date; the others' is that of the list's start */
     size_t count, capacity;
     struct tac_candidate *list; /* owned; by time slice of their first possible contact */
+    struct tac_slacks slack;
     size_t capacity_found;
     struct tac_candidate *found; /* owned: as found, before they are sorted */
-    uint8_t *slice;              /* owned */
     size_t slice_end[17];        /* the list up to slice k may touch before start + (k + 1)/16 of the lifetime */
 
     struct tac_candidates_repair repair;
@@ -186,6 +201,8 @@ size_t tac_candidates_active(const struct tac_candidates *c, tac_time t);
 
 /* ---- between the files of this room ---- */
 
+/* The slack of an entry that must be looked at. */
+struct tac_slack tac_candidates_no_slack(const struct tac_candidate *q);
 /* Which slice of time a new entry belongs to: its d_end is the share of the lifetime before which nothing happens. */
 int tac_candidates_slice(const struct tac_candidate *q);
 /* Local. The trajectory bound of vertex v along move[] over a window of window_s that began from_s after the list's

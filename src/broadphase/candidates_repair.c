@@ -32,8 +32,10 @@ static void take_out(struct tac_view *view, struct tac_candidates *c)
             if (left && q->slot < 0 && !tac_pair_is_limit((enum tac_pair_type)q->type))
                 continue;
             known += k < c->known;
-            if (n < k)
+            if (n < k) {
                 c->list[n] = *q;
+                c->slack.of[n] = c->slack.of[k];
+            }
             n++;
         }
         c->slice_end[slice] = n;
@@ -63,12 +65,17 @@ static void enter(struct tac_candidates *c, size_t count)
         const size_t begin = k > 0 ? c->slice_end[k - 1] : 0, end = c->slice_end[k];
         before -= more[k];
         const size_t moved = before < end - begin ? before : end - begin;
-        if (moved > 0)
+        if (moved > 0) {
             memcpy(&c->list[end + before - moved], &c->list[begin], moved * sizeof *c->list);
+            memcpy(&c->slack.of[end + before - moved], &c->slack.of[begin], moved * sizeof *c->slack.of);
+        }
         c->slice_end[k] = end + before;
     }
-    for (size_t k = 0; k < count; k++)
-        c->list[c->slice_end[slice_from(&c->repair.fresh[k], last)]++] = c->repair.fresh[k];
+    for (size_t k = 0; k < count; k++) {
+        const size_t at = c->slice_end[slice_from(&c->repair.fresh[k], last)]++;
+        c->list[at] = c->repair.fresh[k];
+        c->slack.of[at] = tac_candidates_no_slack(&c->list[at]);
+    }
     c->known += more[last];
     c->count += count;
 }
@@ -97,6 +104,7 @@ static enum tac_err find_anew(struct tac_view *view, struct tac_candidates *c)
             view->active->pair[c->list[k].slot].listed = 0;
     TAC_TRY(err);
     TAC_TRY(tac_grow(view->ctx, &c->list, &c->capacity, c->count + count, sizeof *c->list));
+    TAC_TRY(tac_grow(view->ctx, &c->slack.of, &c->slack.capacity, c->count + count, sizeof *c->slack.of));
     enter(c, count);
     c->repair.fresh_count = count;
     view->counters->candidate_repairs++;

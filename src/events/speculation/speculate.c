@@ -4,14 +4,14 @@
 #include "contact/friction.h"
 #include "events/kinetic.h"
 #include "events/ranks.h"
+#include "events/speculation/slack.h"
 #include "events/speculation/validation.h"
 #include "events/speculation/windows.h"
 #include "geometry/sweep.h"
 #include <stdlib.h>
 #include <string.h>
 
-static const double WANDER = 4; /* deviations */
-enum { SWINGS = 32 };           /* of a vertex about its chord in a window, times 2 pi */
+enum { SWINGS = 32 }; /* of a vertex about its chord in a window, times 2 pi */
 enum { QUIET_MARGIN = 4, COSTLY_MISSES = 4 };
 enum { FETCHED = 16 }; /* candidates between the one whose pair is fetched and the one that is looked at */
 
@@ -94,13 +94,6 @@ done:
     return err;
 }
 
-/* Margin above its next layer in which a candidate is looked at more closely: a twentieth of the distance; of a limit,
- * of its thickness, which its tolerance tells. */
-static double soon_after(const struct tac_candidate *q)
-{
-    return .05 * (tac_pair_is_limit((enum tac_pair_type)q->type) ? 1e7 * q->tolerance : q->next);
-}
-
 /* Did the deepest layer group of a pair do nothing in the pass? */
 static bool was_silent(const struct tac_sim *sim, int32_t slot)
 {
@@ -116,11 +109,14 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
     struct tac_candidates *c = sim->view.candidates;
     const bool deepens = sim->scene->settings->clocks.mode == TAC_CLOCKS_NESTED;
     const double ahead = 2 * fmax(1, next_over_this); /* windows of the next length to look ahead */
+    tac_slack_commit(c, ahead);
     for (size_t k = 0; k < c->known; k++) {
+        if (tac_slack_left(c, k))
+            continue;
         struct tac_candidate *q = &c->list[k];
         struct tac_pair *p = q->slot >= 0 ? &sim->active.pair[q->slot] : NULL;
         const enum tac_pair_type type = (enum tac_pair_type)q->type;
-        if (k + FETCHED < c->known)
+        if (k + FETCHED < c->known && !tac_slack_left(c, k + FETCHED))
             tac_pair_fetch(&sim->active, q[FETCHED].slot);
         q->d = q->d_end;
         const bool silent = was_silent(sim, q->slot);
@@ -130,12 +126,13 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
             continue;
         for (int i = 0; i < q->count; i++)
             deviation = c->move[q->v[i]].deviation > deviation ? c->move[q->v[i]].deviation : deviation;
-        const double wander = WANDER * deviation, soon = q->next + soon_after(q) + wander;
+        const double wander = TAC_WANDER * deviation, soon = q->next + tac_slack_margin(q) + wander;
         bool approaching =
             (p == NULL || (!deepens && p->depth < p->form.bottom)) && q->d - 2 * ahead * q->change < soon;
         if (!silent && !approaching) {
             if (p != NULL)
                 q->next = p->next;
+            tac_slack_lay(c, k);
             continue;
         }
         double x[4][3], u[4][3];
@@ -167,6 +164,7 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
             q->next = p->live ? p->next : first;
             q->slot = p->live ? q->slot : -1;
         }
+        tac_slack_lay(c, k);
     }
 done:
     return err;

@@ -7,13 +7,14 @@
 #include "events/kinetic.h"
 #include "events/ranks.h"
 #include "events/speculation/path.h"
+#include "events/speculation/slack.h"
 #include "events/speculation/windows.h"
 #include <string.h>
 
 enum {
     PENDING = -1,
-    TOGETHER = 32, /* candidates whose motions are measured together */
-    AWAKE = 8      /* windows in which no tick is skipped of a pair that was nearer than its speed let expect */
+    GLANCES = 8, /* candidates whose slack is used, at the cost of one look */
+    AWAKE = 8    /* windows in which no tick is skipped of a pair that was nearer than its speed let expect */
 };
 
 static bool all_near(const struct tac_candidates *c, const struct tac_candidate *q)
@@ -83,8 +84,10 @@ TAC_FOUR_INLINE double greatest(tac_four a)
 TAC_FOUR_INLINE double chords_change(const struct tac_move *const move[4], bool edges, double deviation[2])
 {
     tac_four row[4], d[3];
-    for (int i = 0; i < 4; i++)
-        memcpy(&row[i], move[i]->u, sizeof row[i]);
+    memcpy(&row[0], move[0]->u, sizeof row[0]); /* no loop: gcc would copy by halves, through memory */
+    memcpy(&row[1], move[1]->u, sizeof row[1]);
+    memcpy(&row[2], move[2]->u, sizeof row[2]);
+    memcpy(&row[3], move[3]->u, sizeof row[3]);
     if (edges) {
         deviation[0] = row[0][3] > row[1][3] ? row[0][3] : row[1][3];
         deviation[1] = row[2][3] > row[3][3] ? row[2][3] : row[3][3];
@@ -98,13 +101,14 @@ TAC_FOUR_INLINE double chords_change(const struct tac_move *const move[4], bool 
     return sqrt(greatest(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]));
 }
 
-/* Where candidates [0, count) may have moved in the pass, count at most TOGETHER.  Apart from the looks, whose branches
- * follow from these numbers: a branch that was foreseen wrongly costs all that its condition is computed from. */
+/* Where the candidates due[0 .. count - 1] may have moved in the pass.  Apart from the looks, whose branches follow
+ * from these numbers: a branch that was foreseen wrongly costs all that its condition is computed from. */
 TAC_MORE_VERSIONS
-static void measure(const struct tac_sim *sim, struct tac_candidate *q, size_t count, tac_time end, struct motion *m)
+static void measure(const struct tac_sim *sim, const size_t *due, size_t count, tac_time end, struct motion *m)
 {
     const double window_s = tac_seconds(sim, end - sim->paths.start);
-    for (size_t k = 0; k < count; k++, q++, m++) {
+    for (size_t k = 0; k < count; k++, m++) {
+        struct tac_candidate *q = &sim->view.candidates->list[due[k]];
         const enum tac_pair_type type = (enum tac_pair_type)q->type;
         const struct tac_move *move[4] = {NULL};
         double deviation[2] = {0, 0}, speed[2] = {0, 0};
@@ -261,18 +265,28 @@ static enum tac_err validate(struct tac_sim *sim, tac_time end, struct tac_valid
     enum tac_err err = TAC_OK;
     struct tac_candidates *c = sim->view.candidates;
     const size_t active = tac_candidates_active(c, end);
-    for (size_t k = c->known; k < active && sim->state.now > c->start; k++)
-        c->list[k].d = -INFINITY; /* the list's start is past: look anew */
-    c->known = active;
-    c->cost.looks += (int64_t)active;
-    sim->windows.looks += (int64_t)active;
-    for (size_t begin = 0; begin < active; begin += TOGETHER) {
-        const size_t count = active - begin < TOGETHER ? active - begin : TOGETHER;
-        struct motion motion[TOGETHER];
-        measure(sim, &c->list[begin], count, end, motion);
-        for (size_t k = begin; k < begin + count; k++)
-            TAC_TRY(enter(sim, validation, k, look_at(sim, &c->list[k], &motion[k - begin], end)));
+    size_t looks = 0;
+    for (size_t k = c->known; k < active; k++) {
+        if (sim->state.now > c->start)
+            c->list[k].d = -INFINITY; /* the list's start is past: look anew */
+        c->slack.of[k].start = c->slack.of[k].end =
+            -INFINITY; /* a longer pass, which was run again, may have laid it */
     }
+    c->known = active;
+    tac_slack_begin(sim, end);
+    for (size_t begin = 0; begin < active; begin += TAC_SLACKS) {
+        size_t due[TAC_SLACKS];
+        struct motion motion[TAC_SLACKS];
+        const size_t count = tac_slack_use(c, begin, active - begin < TAC_SLACKS ? active - begin : TAC_SLACKS, due);
+        measure(sim, due, count, end, motion);
+        for (size_t k = 0; k < count; k++)
+            TAC_TRY(enter(sim, validation, due[k], look_at(sim, &c->list[due[k]], &motion[k], end)));
+        looks += count;
+    }
+    c->slack.committed = false;
+    looks += (active - looks) / GLANCES;
+    c->cost.looks += (int64_t)looks;
+    sim->windows.looks += (int64_t)looks;
 done:
     return err;
 }
@@ -298,7 +312,7 @@ done:
     for (size_t k = 0; k < validation->open_count && !tac_ranks_down(sim); k++) {
         struct tac_candidate *q = &sim->view.candidates->list[validation->open[k]];
         struct motion motion;
-        measure(sim, q, 1, end, &motion);
+        measure(sim, &validation->open[k], 1, end, &motion);
         tac_time t = look_at(sim, q, &motion, end);
         TAC_CHECK(t != PENDING);
         tac_ranks_failed(sim, enter(sim, validation, validation->open[k], t));

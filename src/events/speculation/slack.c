@@ -1,0 +1,120 @@
+/* slack.c: which candidates must be looked at after a window (docs/engine.md, Windows).
+ *
+ * Most candidates are far from their first layer in most windows.  Such a one keeps its *slack*: how far its distance
+ * is over the one under which it must be looked at.  Each window takes from the slack what the distance may have
+ * changed by.  So a small record, two of which fit into three quarters of a cache line, and the motions of four
+ * vertices are all that most candidates are asked for; their own records are touched when the slack is used up.
+ *
+ * A pass may be run again. So a slack has two ends, at the start and at the end of the pass, and only a commit makes
+ * the second one the first. */
+#include "events/speculation/slack.h"
+#include "base/four.h"
+#include "events/speculation/windows.h"
+#include <string.h>
+
+/* What is foreseen about the next window's length when a pass is judged. */
+static const double LONGER = 2;
+
+TAC_FOUR_INLINE double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* u and, behind it, the deviation. */
+TAC_FOUR_INLINE tac_four row_of(const struct tac_move *move)
+{
+    tac_four row;
+    memcpy(&row, move->u, sizeof row);
+    return row;
+}
+
+/* The most that the distance of a pair changes by over the pass along its chords, m; *deviation: and beside them. */
+TAC_FOUR_INLINE double change_of(const struct tac_move *move, const struct tac_slack *s, double *deviation)
+{
+    const bool edges = s->v[0] < 0;
+    const long long all = edges ? -1 : 0;
+    const tac_four_mask two = {all, all, all, all};
+    tac_four d[3];
+    const tac_four p = row_of(&move[edges ? ~s->v[0] : s->v[0]]), q = row_of(&move[s->v[1]]),
+                   r = row_of(&move[s->v[2]]), t = row_of(&move[s->v[3]]);
+    /* Of vertex and triangle 0-2, 0-3, 0-1 and 0-3 again; of edges 0-2, 0-3, 1-2, 1-3. */
+    const tac_four from = tac_four_select(two, q, p), to = tac_four_select(two, r, q);
+    tac_four_columns(d, p - r, p - t, from - to, from - t);
+    const tac_four square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+    *deviation = larger(p[3], from[3]) + larger(larger(r[3], t[3]), to[3]);
+    /* In single precision, because that takes half as long; rounded up, and over what is too small for it. */
+    const float most = (float)larger(larger(square[0], square[1]), larger(square[2], square[3]));
+    return (1 + 0x1p-20) * (double)sqrtf(most) + 0x1p-60;
+}
+
+/* What a candidate with this slack has as its distance, at least; its tolerance, which the slack is over, too, is for
+ * rounding. */
+TAC_FOUR_INLINE double distance_of(const struct tac_candidate *q, double slack)
+{
+    return q->next + tac_slack_margin(q) + slack;
+}
+
+/* Rounds down to single precision what is not negative. */
+TAC_FOUR_INLINE float lower(double x)
+{
+    return (float)(x * (1 - 0x1p-22));
+}
+
+void tac_slack_begin(const struct tac_sim *sim, tac_time end)
+{
+    struct tac_candidates *c = sim->view.candidates;
+    const double next = LONGER * (double)tac_windows_ask(sim) / (double)(end - sim->paths.start);
+    /* Of the change: what this window takes, and what look_ahead() foresees, twice each. */
+    c->slack.factor = 1 + 2 * (2 * fmax(1, next));
+}
+
+TAC_MORE_VERSIONS size_t tac_slack_use(struct tac_candidates *c, size_t begin, size_t count, size_t due[TAC_SLACKS])
+{
+    const struct tac_move *move = c->move;
+    const bool committed = c->slack.committed;
+    const double factor = c->slack.factor;
+    size_t found = 0;
+    for (size_t k = begin; k < begin + count; k++) {
+        struct tac_slack *s = &c->slack.of[k];
+        double deviation;
+        const float now = committed ? s->end : s->start;
+        s->start = now;
+        if (now > 0) {
+            const double change = change_of(move, s, &deviation);
+            if (now > factor * change + TAC_WANDER * deviation) {
+                s->end = lower(now - change);
+                continue;
+            }
+            c->list[k].d = distance_of(&c->list[k], now);
+        }
+        s->start = s->end = -INFINITY;
+        due[found++] = k;
+    }
+    return found;
+}
+
+void tac_slack_commit(struct tac_candidates *c, double ahead)
+{
+    c->slack.committed = true;
+    if (1 + 2 * ahead <= c->slack.factor)
+        return;
+    /* The next window is longer than was foreseen: all are looked at now. */
+    for (size_t k = 0; k < c->known; k++) {
+        struct tac_slack *s = &c->slack.of[k];
+        double deviation;
+        if (!(s->start > 0))
+            continue;
+        c->list[k].change = change_of(c->move, s, &deviation);
+        c->list[k].d_end = distance_of(&c->list[k], s->end);
+        s->start = s->end = -INFINITY;
+    }
+}
+
+void tac_slack_lay(struct tac_candidates *c, size_t k)
+{
+    const struct tac_candidate *q = &c->list[k];
+    const double slack = q->d - q->next - q->tolerance - tac_slack_margin(q);
+    /* What would be used up in the next window is not asked for. */
+    const bool lasts = q->slot < 0 && q->type <= TAC_PAIR_EDGE_EDGE && slack > c->slack.factor * q->change;
+    c->slack.of[k].end = lasts ? lower(slack) : -INFINITY;
+}
