@@ -354,6 +354,8 @@ struct tac_slack tac_candidates_no_slack(const struct tac_candidate *q)
     struct tac_slack slack = {{q->v[0], q->v[1], q->v[2], q->v[3]}, -INFINITY, -INFINITY};
     if (q->type == TAC_PAIR_EDGE_EDGE)
         slack.v[0] = ~slack.v[0];
+    for (int i = q->count; i < 4; i++)
+        slack.v[i] = slack.v[i - 1];
     return slack;
 }
 

@@ -28,10 +28,10 @@ struct tac_candidate {
     double tolerance; /* m */
 };
 
-/* What a pair of a vertex and a triangle or of two edges, which is not active, has left until it must be looked at.
- * Most windows ask for this record alone (events/speculation/slack.c). */
+/* What a pair that is not active has left until it must be looked at.  Most windows ask for this record alone
+ * (events/speculation/slack.c). */
 struct tac_slack {
-    tac_lid v[4];     /* of two edges the first is ~v[0] */
+    tac_lid v[4];     /* of two edges the first is ~v[0]; behind the last one comes that one again */
     float start, end; /* at the start and the end of the window under way, m, rounded down; -infinity: it must be */
 };
 

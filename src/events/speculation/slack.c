@@ -37,7 +37,7 @@ TAC_FOUR_INLINE double change_of(const struct tac_move *move, const struct tac_s
     tac_four d[3];
     const tac_four p = row_of(&move[edges ? ~s->v[0] : s->v[0]]), q = row_of(&move[s->v[1]]),
                    r = row_of(&move[s->v[2]]), t = row_of(&move[s->v[3]]);
-    /* Of vertex and triangle 0-2, 0-3, 0-1 and 0-3 again; of edges 0-2, 0-3, 1-2, 1-3. */
+    /* Of a vertex and what it may meet 0-2, 0-3, 0-1 and 0-3 again; of edges 0-2, 0-3, 1-2, 1-3. */
     const tac_four from = tac_four_select(two, q, p), to = tac_four_select(two, r, q);
     tac_four_columns(d, p - r, p - t, from - to, from - t);
     const tac_four square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
@@ -115,6 +115,6 @@ void tac_slack_lay(struct tac_candidates *c, size_t k)
     const struct tac_candidate *q = &c->list[k];
     const double slack = q->d - q->next - q->tolerance - tac_slack_margin(q);
     /* What would be used up in the next window is not asked for. */
-    const bool lasts = q->slot < 0 && q->type <= TAC_PAIR_EDGE_EDGE && slack > c->slack.factor * q->change;
+    const bool lasts = q->slot < 0 && q->type < TAC_PAIR_TYPES && slack > c->slack.factor * q->change;
     c->slack.of[k].end = lasts ? lower(slack) : -INFINITY;
 }

@@ -13,8 +13,7 @@
 
 enum {
     PENDING = -1,
-    GLANCES = 8, /* candidates whose slack is used, at the cost of one look */
-    AWAKE = 8    /* windows in which no tick is skipped of a pair that was nearer than its speed let expect */
+    AWAKE = 8 /* windows in which no tick is skipped of a pair that was nearer than its speed let expect */
 };
 
 static bool all_near(const struct tac_candidates *c, const struct tac_candidate *q)
@@ -265,7 +264,6 @@ static enum tac_err validate(struct tac_sim *sim, tac_time end, struct tac_valid
     enum tac_err err = TAC_OK;
     struct tac_candidates *c = sim->view.candidates;
     const size_t active = tac_candidates_active(c, end);
-    size_t looks = 0;
     for (size_t k = c->known; k < active; k++) {
         if (sim->state.now > c->start)
             c->list[k].d = -INFINITY; /* the list's start is past: look anew */
@@ -273,6 +271,8 @@ static enum tac_err validate(struct tac_sim *sim, tac_time end, struct tac_valid
             -INFINITY; /* a longer pass, which was run again, may have laid it */
     }
     c->known = active;
+    c->cost.looks += (int64_t)active;
+    sim->windows.looks += (int64_t)active;
     tac_slack_begin(sim, end);
     for (size_t begin = 0; begin < active; begin += TAC_SLACKS) {
         size_t due[TAC_SLACKS];
@@ -281,12 +281,8 @@ static enum tac_err validate(struct tac_sim *sim, tac_time end, struct tac_valid
         measure(sim, due, count, end, motion);
         for (size_t k = 0; k < count; k++)
             TAC_TRY(enter(sim, validation, due[k], look_at(sim, &c->list[due[k]], &motion[k], end)));
-        looks += count;
     }
     c->slack.committed = false;
-    looks += (active - looks) / GLANCES;
-    c->cost.looks += (int64_t)looks;
-    sim->windows.looks += (int64_t)looks;
 done:
     return err;
 }
