@@ -26,7 +26,8 @@ enum tac_err tac_candidates_horizon(struct tac_view *view, struct tac_candidates
         horizon /= 2;
         c->descent = (struct tac_descent){.shorter = true};
     } else if (cost > 0) {
-        horizon *= tac_descent_step(&c->descent, cost / (double)(age > 0 ? age : 1), STEP);
+        horizon = tac_descent_next(&c->descent, cost / (double)(age > 0 ? age : 1), STEP, horizon, (double)least,
+                                   (double)most);
     }
     c->horizon = horizon < (double)least ? least : horizon > (double)most ? most : (tac_time)horizon;
 done:
