@@ -14,10 +14,11 @@
 #include <stdbool.h>
 
 struct tac_descent {
-    double last;         /* cost per time of the length that is kept; 0: not known */
-    double kept;         /* that length, while another one is tried; 0: none is */
-    bool shorter;        /* the direction */
-    int stays, patience; /* how often the length is kept until the next trial; and after the last one that did not pay */
+    double last;  /* cost per time of the length that is kept; 0: not known */
+    double kept;  /* that length, while another one is tried; 0: none is */
+    bool shorter; /* the direction */
+    int stays,
+        patience; /* how often the length is kept until the next trial; and after the last one that did not pay */
 };
 
 enum { TAC_DESCENT_PATIENCE = 8 };

@@ -143,8 +143,8 @@ void tac_windows_adapt(struct tac_sim *sim, int attempts, tac_time asked)
     w->cost_s += w->last_s;
     if (++w->count < TRIED)
         return;
-    w->length = (tac_time)tac_descent_next(&w->descent, w->cost / w->cost_s, STEP, (double)w->length,
-                                           (double)w->brief, (double)w->most);
+    w->length = (tac_time)tac_descent_next(&w->descent, w->cost / w->cost_s, STEP, (double)w->length, (double)w->brief,
+                                           (double)w->most);
     w->cost = w->cost_s = w->count = 0;
 }
 
