@@ -18,7 +18,7 @@ struct look {
     double start;  /* distance at the start of the scene, m */
 };
 
-/* Enters a pair if it may touch while the trajectory bounds hold. */
+/* Enters a pair if it may touch while the trajectory bounds hold.  Whether it is active is asked later, of all. */
 static enum tac_err enter(struct tac_search *search, enum tac_pair_type type, const struct tac_waiting_pair *pair,
                           const struct look *look)
 {
@@ -28,28 +28,23 @@ static enum tac_err enter(struct tac_search *search, enum tac_pair_type type, co
     struct tac_form form;
     tac_model_thickness(view->model, pair->v[0], pair->v[tac_pair_first(type)], look->start, &form);
     const double first = tac_model_reach(view->model, &form, 1), room = look->room - first;
-    /* Of what is left of the lifetime, before which nothing happens.  Active pairs come onto the list without this. */
+    /* Of what is left of the lifetime, before which nothing happens. */
     const double wait = room <= 0 ? 0 : room / look->travel;
     if (wait > 1)
         return TAC_OK;
-    const uint64_t key = tac_pair_key(type, pair->id[0], pair->id[1]);
-    const int32_t slot = tac_active_find(view->active, key);
-    if (slot >= 0 && view->active->pair[slot].listed)
-        return TAC_OK; /* a repair: it stayed on the list */
-    const double share = slot >= 0 ? 0 : wait;
     TAC_TRY(tac_grow(view->ctx, &c->found, &c->capacity_found, search->count + 1, sizeof *c->found));
     struct tac_candidate *q = &c->found[search->count++];
     memset(q, 0, sizeof *q);
-    q->key = key;
+    q->key = tac_pair_key(type, pair->id[0], pair->id[1]);
     memcpy(q->v, pair->v, sizeof q->v);
-    q->slot = slot;
+    q->slot = -1;
     q->type = (uint8_t)type;
     q->count = (uint8_t)tac_pair_vertices(type);
     q->first = (uint8_t)tac_pair_first(type);
     q->d = search->changed ? -INFINITY : look->d; /* centres of trajectory bounds are places only when these are new */
-    q->next = slot >= 0 ? view->active->pair[slot].next : first;
+    q->next = first;
     q->tolerance = 1e-7 * form.thickness + 1e-14 * c->extent;
-    q->d_end = (c->from_s + share * (c->span_s - c->from_s)) / c->span_s; /* until it is sorted */
+    q->d_end = (c->from_s + wait * (c->span_s - c->from_s)) / c->span_s; /* until it is sorted */
 done:
     return err;
 }

@@ -190,6 +190,40 @@ done:
     return err;
 }
 
+/* Which of the pairs that were found are active: these may be needed at once.  In a repair, active pairs that stayed on
+ * the list are not entered again.  What a table in memory tells is fetched for many pairs before it is asked. */
+static void find_slots(struct tac_search *search)
+{
+    enum { TOGETHER = 32 };
+    const struct tac_active *active = search->view->active;
+    struct tac_candidates *c = search->c;
+    size_t count = 0;
+    for (size_t begin = 0; begin < search->count; begin += TOGETHER) {
+        const size_t end = begin + TOGETHER < search->count ? begin + TOGETHER : search->count;
+        uint32_t tag[TOGETHER];
+        for (size_t k = begin; k < end; k++) {
+            tag[k - begin] = tac_active_tag(c->found[k].key);
+            tac_active_fetch(active, tag[k - begin]);
+        }
+        for (size_t k = begin; k < end; k++)
+            tac_active_fetch_pair(active, tag[k - begin]);
+        for (size_t k = begin; k < end; k++) {
+            struct tac_candidate *q = &c->found[k];
+            q->slot = tac_active_find_tagged(active, q->key, tag[k - begin]);
+            if (q->slot >= 0) {
+                if (active->pair[q->slot].listed)
+                    continue;
+                q->next = active->pair[q->slot].next;
+                q->d_end = c->from_s / c->span_s;
+            }
+            if (count < k)
+                c->found[count] = *q;
+            count++;
+        }
+    }
+    search->count = count;
+}
+
 /* Limits are always on the list. */
 static enum tac_err add_limits(struct tac_search *search)
 {
@@ -270,6 +304,7 @@ enum tac_err tac_candidates_find(struct tac_view *view, struct tac_candidates *c
     enum tac_err err = view->scene->settings->contact.thickness > 0 ? search_all(&search) : TAC_OK;
     if (!err)
         err = tac_search_flush(&search);
+    find_slots(&search);
     if (!err)
         err = add_limits(&search);
     if (!err)
@@ -287,6 +322,7 @@ enum tac_err tac_candidates_find_changed(struct tac_view *view, struct tac_candi
     enum tac_err err = view->scene->settings->contact.thickness > 0 ? search_changed(&search) : TAC_OK;
     if (!err)
         err = tac_search_flush(&search);
+    find_slots(&search);
     const int64_t cost = search.cost + MARK_COST * (int64_t)c->primitive_begin[c->body_count];
     *count = search.count;
     c->cost.repair += cost;

@@ -2,13 +2,13 @@
  *
  * Let R be two orthonormal axes in space, u_i the flat coordinates of vertex i, and M a matrix of 2 by 2.  With
  * R^T q_i = M u_i + t + r_i a point p of one primitive and a point s of another, being means of their vertices, have
- *     |p - s| >= |R^T (p - s)| >= lambda |u(p) - u(s)| - 2 max |r_i|,
- * where lambda is the least eigenvalue of the symmetric part of M.  Bending alone makes R^T q shorter in second order
- * only.  The places q_i move on straight lines, and M and t with them: r_i is linear in time, its length convex, and
- * lambda concave, so that the ends of the lifetime are the worst.
+ *     |p - s| >= |R^T (p - s)| >= lambda |u(p) - u(s)| - max |r_i| - max |r_j|,
+ * over the vertices i of the one and j of the other, where lambda is the least eigenvalue of the symmetric part of M.
+ * Bending alone makes R^T q shorter in second order only.  The places q_i move on straight lines, and M and t with
+ * them: r_i is linear in time, its length convex, and lambda concave, so that the ends of the lifetime are the worst.
  */
 #include "broadphase/patches.h"
-#include "base/four.h"
+#include "geometry/distance_four.h"
 #include <math.h>
 #include <string.h>
 
@@ -16,42 +16,49 @@ enum { VERTEX_COST = 2 }; /* tests of boxes */
 
 /* A vertex of a patch at both ends of the time that is searched. */
 struct spot {
-    double u[2], q[2][3]; /* from the first vertex' place */
+    tac_four q[2]; /* from the first vertex' place; the fourth number means nothing */
+    double u[2];
     double radius;
 };
 
 /* The linear map from flat coordinates to places that fits best, at both ends, and the mean of the places. */
 struct map {
-    double column[2][2][3], mean[2][3];
+    double column[2][2][4], mean[2][4];
 };
 
 TAC_FOUR_INLINE void fit(const struct tac_candidates *c, const double *start, const struct tac_patch *patch,
                          const tac_lid *vertex, struct spot *spot, struct map *map)
 {
-    const double t[2] = {c->from_s, c->span_s};
-    const struct tac_path_bound *first = &c->path_bound[vertex[0]];
-    memset(map, 0, sizeof *map);
+    const tac_four from = tac_four_all(c->from_s), span = tac_four_all(c->span_s);
+    tac_four x0, v0, column[2][2] = {{{0}}}, mean[2] = {{0}};
+    memcpy(&x0, c->path_bound[vertex[0]].x, sizeof x0);
+    memcpy(&v0, c->path_bound[vertex[0]].v, sizeof v0);
     for (int32_t i = 0; i < patch->vertex_count; i++, spot++) {
         const struct tac_path_bound *bound = &c->path_bound[vertex[i]];
-        double d[3], w[2];
+        tac_four x, v;
+        double d[3];
+        memcpy(&x, bound->x, sizeof x);
+        memcpy(&v, bound->v, sizeof v);
         tac_sub(d, &start[3 * (size_t)vertex[i]], patch->centre);
         spot->u[0] = tac_dot(d, patch->axis[0]);
         spot->u[1] = tac_dot(d, patch->axis[1]);
-        spot->radius = bound->radius;
-        w[0] = patch->inverse[0] * spot->u[0] + patch->inverse[1] * spot->u[1];
-        w[1] = patch->inverse[1] * spot->u[0] + patch->inverse[2] * spot->u[1];
-        for (int end = 0; end < 2; end++)
-            for (int k = 0; k < 3; k++) {
-                const double q = bound->x[k] - first->x[k] + t[end] * (bound->v[k] - first->v[k]);
-                spot->q[end][k] = q;
-                map->mean[end][k] += q;
-                map->column[end][0][k] += q * w[0];
-                map->column[end][1][k] += q * w[1];
-            }
+        spot->radius = v[3]; /* it is behind v */
+        spot->q[0] = x - x0 + from * (v - v0);
+        spot->q[1] = x - x0 + span * (v - v0);
+        const tac_four wx = tac_four_all(patch->inverse[0] * spot->u[0] + patch->inverse[1] * spot->u[1]),
+                       wy = tac_four_all(patch->inverse[1] * spot->u[0] + patch->inverse[2] * spot->u[1]);
+        for (int end = 0; end < 2; end++) {
+            mean[end] += spot->q[end];
+            column[end][0] += spot->q[end] * wx;
+            column[end][1] += spot->q[end] * wy;
+        }
     }
-    for (int end = 0; end < 2; end++)
-        for (int k = 0; k < 3; k++)
-            map->mean[end][k] /= patch->vertex_count;
+    for (int end = 0; end < 2; end++) {
+        mean[end] /= tac_four_all(patch->vertex_count);
+        memcpy(map->mean[end], &mean[end], sizeof mean[end]);
+        for (int j = 0; j < 2; j++)
+            memcpy(map->column[end][j], &column[end][j], sizeof column[end][j]);
+    }
 }
 
 /* Orthonormal axes R along the mean of the maps: its polar factor.  False: it is too thin for one. */
@@ -86,68 +93,93 @@ static double least_of(const double m[2][2][2])
     return lambda;
 }
 
-TAC_MORE_VERSIONS
-static bool holds(const struct tac_candidates *c, const double *start, const struct tac_patch *patch,
-                  const tac_lid *vertex)
+/* How far the farthest of the first 1, 2, .. vertices may be from where the maps m bring them, m.  False: some number
+ * is none. */
+TAC_FOUR_INLINE bool rests(const struct tac_patch *patch, const struct spot *spot, const struct map *map,
+                           const double axis[2][3], const double m[2][2][2], double *rest)
 {
+    tac_four along[3], column[2], mean[2];
+    double worst = 0;
+    /* Side by side: along both axes at the start, and at the end. */
+    for (int k = 0; k < 3; k++)
+        along[k] = (tac_four){axis[0][k], axis[1][k], axis[0][k], axis[1][k]};
+    for (int j = 0; j < 2; j++) {
+        column[j] = (tac_four){m[0][0][j], m[0][1][j], m[1][0][j], m[1][1][j]};
+        memcpy(&mean[j], map->mean[j], sizeof mean[j]);
+    }
+    for (int32_t i = 0; i < patch->vertex_count; i++) {
+        const tac_four p = spot[i].q[0] - mean[0], q = spot[i].q[1] - mean[1],
+                       x = __builtin_shufflevector(p, q, 0, 0, 4, 4), y = __builtin_shufflevector(p, q, 1, 1, 5, 5),
+                       z = __builtin_shufflevector(p, q, 2, 2, 6, 6),
+                       r = along[0] * x + along[1] * y + along[2] * z - column[0] * tac_four_all(spot[i].u[0]) -
+                           column[1] * tac_four_all(spot[i].u[1]),
+                       rr = r * r;
+        const double begin = rr[0] + rr[1], end = rr[2] + rr[3], off = spot[i].radius + sqrt(begin > end ? begin : end);
+        if (!(begin < INFINITY && off < INFINITY))
+            return false;
+        worst = off > worst ? off : worst;
+        rest[i] = worst;
+    }
+    return true;
+}
+
+/* Which blocks of a patch hold. */
+TAC_MORE_VERSIONS
+static void judge(const struct tac_candidates *c, const double *start, struct tac_patches *patches,
+                  const struct tac_patch *patch)
+{
+    struct tac_patch_near *near = &patches->beside[patch->near];
     struct spot spot[TAC_PATCH_MOST];
     struct map map;
-    double axis[2][3], m[2][2][2], worst = 0;
-    fit(c, start, patch, vertex, spot, &map);
+    double axis[2][3], m[2][2][2], rest[TAC_PATCH_MOST];
+    for (int32_t k = 0; k < patch->near_count; k++)
+        near[k].holds = 0;
+    fit(c, start, patch, &patches->vertex[patch->vertex], spot, &map);
     if (!axes(&map, axis))
-        return false;
+        return;
     for (int end = 0; end < 2; end++)
         for (int i = 0; i < 2; i++)
             for (int j = 0; j < 2; j++)
                 m[end][i][j] = tac_dot(axis[i], map.column[end][j]);
-    const double most = .5 * (tac_patch_room(patch, least_of(m)) - patch->margin - 8e-12 * c->extent);
-    for (int32_t i = 0; i < patch->vertex_count; i++) {
-        double squared[2];
-        for (int end = 0; end < 2; end++) {
-            double d[3];
-            tac_sub(d, spot[i].q[end], map.mean[end]);
-            const double rx = tac_dot(axis[0], d) - m[end][0][0] * spot[i].u[0] - m[end][0][1] * spot[i].u[1],
-                         ry = tac_dot(axis[1], d) - m[end][1][0] * spot[i].u[0] - m[end][1][1] * spot[i].u[1];
-            squared[end] = rx * rx + ry * ry;
-        }
-        const double rest = spot[i].radius + sqrt(squared[0] > squared[1] ? squared[0] : squared[1]);
-        if (!(rest < most)) /* also of what is no number */
-            return false;
-        worst = rest > worst ? rest : worst;
-    }
-    return worst < most;
+    if (!rests(patch, spot, &map, axis, m, rest))
+        return;
+    const double lambda = least_of(m), own = rest[patch->own - 1] + patch->margin + 8e-12 * c->extent;
+    for (int32_t k = 0; k < patch->near_count; k++)
+        near[k].holds = own + rest[near[k].vertices - 1] < tac_patch_room(patches, &near[k], lambda);
 }
 
 void tac_patches_ask(struct tac_patches *patches)
 {
     if (patches)
-        memset(patches->state, TAC_PATCH_UNKNOWN, (size_t)patches->count);
+        memset(patches->asked, 0, (size_t)patches->count);
 }
 
-static bool is_near(const struct tac_patches *patches, int32_t a, int32_t b)
+/* The place of a block in what a patch has near, or -1. */
+TAC_FOUR_INLINE int32_t place_of(const struct tac_patches *patches, const struct tac_patch *patch, int32_t block)
 {
-    const struct tac_patch *patch = &patches->patch[a];
     const int32_t *near = &patches->near[patch->near];
-    for (int32_t k = 0; k < patch->near_count; k++)
-        if (near[k] >= b)
-            return near[k] == b;
-    return false;
+    int32_t place = -1;
+    for (int32_t k = 0; k < patch->near_count; k++) /* without a branch */
+        place = near[k] == block ? k : place;
+    return place;
 }
 
+TAC_VERSIONS
 bool tac_patches_hold(const struct tac_candidates *c, const double *start, struct tac_patches *patches, int32_t a,
                       int32_t b, int64_t *cost)
 {
     for (int side = 0; side < (a == b ? 1 : 2); side++) {
         const int32_t of = side ? b : a, with = side ? a : b;
         const struct tac_patch *patch = &patches->patch[of];
-        if (patches->state[of] == TAC_PATCH_FAILS || !is_near(patches, of, with))
+        const int32_t place = place_of(patches, patch, with);
+        if (place < 0)
             continue;
-        if (patches->state[of] == TAC_PATCH_UNKNOWN) {
+        if (!patches->asked[of]) {
             *cost += VERTEX_COST * patch->vertex_count;
-            patches->state[of] =
-                holds(c, start, patch, &patches->vertex[patch->vertex]) ? TAC_PATCH_HOLDS : TAC_PATCH_FAILS;
+            judge(c, start, patches, patch);
+            patches->asked[of] = 1;
         }
-        if (patches->state[of] == TAC_PATCH_HOLDS)
+        if (patches->beside[patch->near + place].holds)
             return true;
     }
     return false;

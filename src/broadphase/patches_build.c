@@ -10,6 +10,8 @@ enum { SMALLEST = 64 }; /* primitives of a body: with fewer there is nothing to 
 /* Distances are told up to the thickness and this many skins.  Neighbours that a map of .9 brings nearer to their first
  * layer than the other number of skins are not taken into a patch, because it would never hold. */
 static const double ENOUGH = 10, WANTED = 2.2;
+/* What numbers are kept as in single precision is this part of themselves on the safe side. */
+static const double ROUNDED = 0x1p-22;
 
 /* ---- how near the pairs of two blocks are, seen along the normal of a patch ---- */
 
@@ -101,14 +103,11 @@ static void lower_by_edges(const struct tac_primitive *p, const struct flat *fp,
         }
 }
 
-/* Lowers *nearest to the least flat distance of the pairs of two blocks. */
-static void lower_by_blocks(const struct tac_patches_build *b, const struct tac_patch *patch, int32_t k, int32_t l,
-                            double *nearest)
+/* Lowers *nearest to the least flat distance of the pairs of two blocks; flat[]: the primitives of block k. */
+static void lower_by_blocks(const struct tac_patches_build *b, const struct tac_patch *patch, int32_t k,
+                            const struct flat *flat, int32_t l, double *nearest)
 {
     const int32_t *mine = &b->member[b->begin[k]], count = b->begin[k + 1] - b->begin[k];
-    struct flat flat[TAC_PATCH_BLOCK];
-    for (int32_t i = 0; i < count; i++)
-        flatten(b, patch, &b->primitive[mine[i]], &flat[i]);
     for (int32_t j = b->begin[l]; j < b->begin[l + 1]; j++) {
         const struct tac_primitive *q = &b->primitive[b->member[j]];
         struct flat fq;
@@ -124,22 +123,6 @@ static void lower_by_blocks(const struct tac_patches_build *b, const struct tac_
             lower_by_vertices(q, &fq, p, &flat[i], nearest);
             lower_by_edges(p, &flat[i], q, &fq, nearest);
         }
-    }
-}
-
-/* What follows from the flat distance of the nearest pair and from how far the patch reaches along its normal (m): a
- * pair is at the start at most sqrt(flat^2 + height^2) apart, and its first layer grows with that distance up to that
- * of the scene. */
-static void measure(const struct tac_patches_build *b, struct tac_patch *patch, double nearest, double height)
-{
-    const struct tac_settings *s = b->view->scene->settings;
-    const double fraction = s->contact.rest_fraction, bump = .5 * height * height / nearest,
-                 radius = 2 * s->body[b->body].radius;
-    patch->nearest = patch->far = nearest;
-    patch->first = patch->most = s->contact.thickness + radius;
-    if (radius == 0 && fraction * (nearest + bump) < patch->most) {
-        patch->first = fraction * (nearest + bump);
-        patch->far = patch->most / fraction - bump;
     }
 }
 
@@ -217,12 +200,6 @@ done:
     return err;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Moves the centre to the mean of the vertices, and sums what a fit needs. */
 static void finish_patch(const struct tac_patches_build *b, struct tac_patch *patch)
 {
@@ -252,51 +229,88 @@ static void finish_patch(const struct tac_patches_build *b, struct tac_patch *pa
         patch->near_count = 0;
 }
 
+static int nearer(const void *a, const void *b)
+{
+    const struct tac_patch_ring *x = a, *y = b;
+    return x->nearest != y->nearest ? (x->nearest > y->nearest) - (x->nearest < y->nearest)
+                                    : (x->block > y->block) - (x->block < y->block);
+}
+
+/* The blocks beside block k into b->ring, in the order of their flat distances from it; how many. */
+static enum tac_err sort_rings(struct tac_patches_build *b, const struct tac_patch *patch, int32_t k, int32_t *count)
+{
+    enum tac_err err;
+    const double enough = b->view->scene->settings->contact.thickness + ENOUGH * b->c->skin;
+    struct flat flat[TAC_PATCH_BLOCK];
+    for (int32_t i = b->begin[k]; i < b->begin[k + 1]; i++)
+        flatten(b, patch, &b->primitive[b->member[i]], &flat[i - b->begin[k]]);
+    *count = b->beside_begin[k + 1] - b->beside_begin[k];
+    TAC_TRY(tac_grow(b->view->ctx, &b->ring, &b->ring_capacity, (size_t)*count, sizeof *b->ring));
+    for (int32_t i = 0; i < *count; i++) {
+        struct tac_patch_ring *ring = &b->ring[i];
+        *ring = (struct tac_patch_ring){b->beside[b->beside_begin[k] + i], enough};
+        lower_by_blocks(b, patch, k, flat, ring->block, &ring->nearest);
+    }
+    qsort(b->ring, (size_t)*count, sizeof *b->ring, nearer);
+done:
+    return err;
+}
+
+/* Takes a block into patch k, if its pairs may ever be proven. `own`: the range of heights of the patch' own block.  A
+ * pair was at most sqrt(flat^2 + height^2) apart at the start, height that of both blocks together. */
+static enum tac_err take_in(struct tac_patches_build *b, int32_t k, const struct tac_patch_ring *ring,
+                            const double own[2])
+{
+    enum tac_err err = TAC_OK;
+    struct tac_patch *patch = &b->out->patch[k];
+    double range[2] = {own[0], own[1]};
+    bool fits;
+    rise(b, patch, ring->block, range);
+    const double height = range[1] - range[0], bump = .5 * height * height / ring->nearest;
+    const struct tac_patch_near near = {(float)(ring->nearest * (1 - ROUNDED)), (float)(bump * (1 + ROUNDED)), 0, 0};
+    if (!(tac_patch_room(b->out, &near, .9) > WANTED * b->c->skin))
+        return TAC_OK;
+    TAC_TRY(add_vertices(b, k, ring->block, &fits));
+    if (!fits)
+        return TAC_OK;
+    TAC_TRY(tac_grow(b->view->ctx, &b->out->near, &b->near_capacity, b->near_count + 1, sizeof *b->out->near));
+    TAC_TRY(tac_grow(b->view->ctx, &b->out->beside, &b->known_capacity, b->near_count + 1, sizeof *b->out->beside));
+    b->out->near[b->near_count] = ring->block;
+    b->out->beside[b->near_count] = near;
+    b->out->beside[b->near_count++].vertices = (uint8_t)patch->vertex_count;
+    patch->near_count++;
+done:
+    return err;
+}
+
 static enum tac_err make_patch(struct tac_patches_build *b, int32_t k)
 {
     enum tac_err err = TAC_OK;
     struct tac_patch *patch = &b->out->patch[k];
+    double range[2] = {0, 0};
+    int32_t count;
+    bool fits;
     patch->near = (int32_t)b->near_count;
     patch->vertex = (int32_t)b->vertex_count;
     if (!lay_axes(b, k, patch))
         goto done;
-    double nearest = b->view->scene->settings->contact.thickness + ENOUGH * b->c->skin, range[2] = {0, 0};
-    for (int32_t i = b->beside_begin[k]; i < b->beside_begin[k + 1]; i++) {
-        const int32_t l = b->beside[i];
-        double least = nearest, heights[2] = {range[0], range[1]};
-        bool fits;
-        lower_by_blocks(b, patch, k, l, &least);
-        rise(b, patch, l, heights);
-        struct tac_patch with = *patch;
-        measure(b, &with, least, heights[1] - heights[0]);
-        if (!(tac_patch_room(&with, .9) > WANTED * b->c->skin)) {
-            if (l == k)
-                goto done; /* its own primitives are part of each of its pairs */
-            continue;
-        }
-        TAC_TRY(add_vertices(b, k, l, &fits));
-        if (!fits)
-            continue;
-        nearest = least;
-        memcpy(range, heights, sizeof range);
-        measure(b, patch, nearest, range[1] - range[0]);
-        TAC_TRY(tac_grow(b->view->ctx, &b->out->near, &b->near_capacity, b->near_count + 1, sizeof *b->out->near));
-        b->out->near[b->near_count++] = l;
-        patch->near_count++;
-    }
-    if (patch->near_count > 0) {
-        qsort(&b->out->near[patch->near], (size_t)patch->near_count, sizeof *b->out->near, ascending);
+    TAC_TRY(sort_rings(b, patch, k, &count));
+    TAC_TRY(add_vertices(b, k, k, &fits)); /* part of each of its pairs */
+    rise(b, patch, k, range);
+    patch->own = patch->vertex_count;
+    for (int32_t i = 0; i < count; i++)
+        TAC_TRY(take_in(b, k, &b->ring[i], range));
+    if (patch->near_count > 0)
         finish_patch(b, patch);
-    }
 done:
     return err;
 }
 
 /* What an array that was grown by doubling does not need. */
-static void give_back(int32_t **array, size_t count)
+static void *give_back(void *array, size_t count, size_t size)
 {
-    int32_t *shorter = count > 0 ? realloc(*array, count * sizeof **array) : NULL;
-    *array = shorter != NULL ? shorter : *array;
+    void *shorter = count > 0 ? realloc(array, count * size) : NULL;
+    return shorter != NULL ? shorter : array;
 }
 
 static bool serves(const struct tac_view *view, const struct tac_candidates *c, tac_lid body)
@@ -322,14 +336,18 @@ enum tac_err tac_patches_create(struct tac_view *view, struct tac_candidates *c,
         goto done;
     TAC_TRY(tac_alloc(view->ctx, 1, sizeof *out, &out));
     b.out = out;
+    const double radius = 2 * view->scene->settings->body[body].radius;
+    out->most = view->scene->settings->contact.thickness + radius;
+    out->fraction = radius == 0 ? view->scene->settings->contact.rest_fraction : INFINITY;
     TAC_TRY(tac_patches_blocks(&b));
     TAC_TRY(tac_alloc(view->ctx, (size_t)out->count, sizeof *out->patch, &out->patch));
-    TAC_TRY(tac_alloc(view->ctx, (size_t)out->count, 1, &out->state));
+    TAC_TRY(tac_alloc(view->ctx, (size_t)out->count, 1, &out->asked));
     TAC_TRY(tac_alloc(view->ctx, (size_t)view->scene->mesh->vertex_count, sizeof *b.taken, &b.taken));
     for (int32_t k = 0; k < out->count; k++)
         TAC_TRY(make_patch(&b, k));
-    give_back(&out->near, b.near_count);
-    give_back(&out->vertex, b.vertex_count);
+    out->near = give_back(out->near, b.near_count, sizeof *out->near);
+    out->beside = give_back(out->beside, b.near_count, sizeof *out->beside);
+    out->vertex = give_back(out->vertex, b.vertex_count, sizeof *out->vertex);
 done:
     if (err)
         tac_patches_destroy(&out);
@@ -340,6 +358,7 @@ done:
     free(b.beside_begin);
     free(b.beside);
     free(b.taken);
+    free(b.ring);
     return err;
 }
 
@@ -351,7 +370,8 @@ void tac_patches_destroy(struct tac_patches **patches)
     free((*patches)->patch);
     free((*patches)->near);
     free((*patches)->vertex);
-    free((*patches)->state);
+    free((*patches)->beside);
+    free((*patches)->asked);
     free(*patches);
     *patches = NULL;
 }

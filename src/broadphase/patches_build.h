@@ -7,6 +7,12 @@
 
 enum { TAC_PATCH_BLOCK = 4 }; /* most primitives of a block */
 
+/* A block beside another one, and the least flat distance of their pairs, m. */
+struct tac_patch_ring {
+    int32_t block;
+    double nearest;
+};
+
 struct tac_patches_build {
     struct tac_view *view;
     const struct tac_candidates *c;
@@ -19,7 +25,9 @@ struct tac_patches_build {
     size_t meeting_count, meeting_capacity;
     int32_t *beside_begin, *beside; /* owned: the same by block, itself first */
     int32_t *taken;                 /* owned, (V): the last patch that has a vertex, + 1 */
-    size_t near_count, near_capacity, vertex_count, vertex_capacity;
+    struct tac_patch_ring *ring;    /* owned: those beside the block of the patch under way */
+    size_t ring_capacity;
+    size_t near_count, near_capacity, known_capacity, vertex_count, vertex_capacity;
 };
 
 /* Local. Sorts the primitives of a body into blocks, b->out->of[], and finds for each block those whose boxes meet its

@@ -107,15 +107,22 @@ struct tac_loss {
     bool listed;      /* in tac_active.lossy */
 };
 
+/* A place in the table of pairs by key.  The tag is a part of the key's hash: the key itself is in the pair, far away
+ * in memory, and is asked for only where the tags are alike. */
+struct tac_slot_place {
+    int32_t slot; /* -1: empty */
+    uint32_t tag;
+};
+
 /* Watched contacts. */
 struct tac_active {
     size_t pair_count, pair_capacity; /* slots, live or not */
     struct tac_pair *pair;            /* owned */
     size_t unsorted;                  /* pairs that came since slots were in the order of keys */
     size_t live_pairs, free_count, free_capacity;
-    int32_t *free_slot; /* owned */
-    size_t hash_size;   /* power of two */
-    int32_t *hash;      /* owned: slots by key, -1 empty */
+    int32_t *free_slot;          /* owned */
+    size_t hash_size;            /* power of two, at most 2^32 */
+    struct tac_slot_place *hash; /* owned: slots by key, open addressing */
     size_t rate_group_count, rate_group_capacity;
     struct tac_rate_group *rate_group; /* owned, ascending period */
     size_t first_rate_group;           /* no class before it has a layer group */
@@ -148,22 +155,47 @@ static inline __attribute__((always_inline)) void tac_pair_fetch(const struct ta
  * caller) tells the new slot of each old one; else it is NULL. */
 enum tac_err tac_active_sort(struct tac_ctx *ctx, struct tac_active *active, int32_t **slot);
 
-/* Where a pair's slot is looked for first. */
-static inline size_t tac_active_home(const struct tac_active *active, uint64_t key)
+/* What the table of slots has of a key. */
+static inline uint32_t tac_active_tag(uint64_t key)
 {
-    return (size_t)(tac_hash64(key, 0) & (active->hash_size - 1));
+    return (uint32_t)tac_hash64(key, 0);
 }
 
-/* Local. The slot of a pair that is active, or -1. */
-static inline int32_t tac_active_find(const struct tac_active *active, uint64_t key)
+/* Where the slot of a pair is looked for first. */
+static inline size_t tac_active_home(const struct tac_active *active, uint32_t tag)
+{
+    return (size_t)tag & (active->hash_size - 1);
+}
+
+/* Fetches into the cache what tac_active_find_tagged() will ask for first, and then what it will ask for next. */
+static inline __attribute__((always_inline)) void tac_active_fetch(const struct tac_active *active, uint32_t tag)
+{
+    if (active->hash_size > 0)
+        __builtin_prefetch(&active->hash[tac_active_home(active, tag)]);
+}
+static inline __attribute__((always_inline)) void tac_active_fetch_pair(const struct tac_active *active, uint32_t tag)
+{
+    if (active->hash_size == 0)
+        return;
+    const struct tac_slot_place *place = &active->hash[tac_active_home(active, tag)];
+    if (place->tag == tag)
+        tac_pair_fetch(active, place->slot);
+}
+
+/* Local. The slot of a pair that is active, or -1.  The same where the tag of its key is known. */
+static inline int32_t tac_active_find_tagged(const struct tac_active *active, uint64_t key, uint32_t tag)
 {
     if (active->hash_size == 0)
         return -1;
-    for (size_t i = tac_active_home(active, key);; i = (i + 1) & (active->hash_size - 1)) {
-        const int32_t slot = active->hash[i];
-        if (slot < 0 || active->pair[slot].key == key)
-            return slot;
+    for (size_t i = tac_active_home(active, tag);; i = (i + 1) & (active->hash_size - 1)) {
+        const struct tac_slot_place *place = &active->hash[i];
+        if (place->slot < 0 || (place->tag == tag && active->pair[place->slot].key == key))
+            return place->slot;
     }
+}
+static inline int32_t tac_active_find(const struct tac_active *active, uint64_t key)
+{
+    return tac_active_find_tagged(active, key, tac_active_tag(key));
 }
 
 #endif

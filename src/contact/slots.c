@@ -129,8 +129,8 @@ enum tac_err tac_active_sort(struct tac_ctx *ctx, struct tac_active *active, int
     }
     TAC_TRY(order_anchors(ctx, active));
     for (size_t i = 0; i < active->hash_size; i++)
-        if (active->hash[i] >= 0)
-            active->hash[i] = to[active->hash[i]];
+        if (active->hash[i].slot >= 0)
+            active->hash[i].slot = to[active->hash[i].slot];
     active->pair_count = active->live_pairs;
     active->free_count = 0;
     active->unsorted = 0;

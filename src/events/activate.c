@@ -13,33 +13,35 @@ enum { FIRST_EXTRA = 64, BREAKS_PER_VERTEX = 128, NAPS = 8 /* a pair */ };
 
 static void hash_put(struct tac_sim *sim, int32_t slot)
 {
-    size_t i = tac_active_home(&sim->active, sim->active.pair[slot].key);
-    while (sim->active.hash[i] >= 0)
+    const uint32_t tag = tac_active_tag(sim->active.pair[slot].key);
+    size_t i = tac_active_home(&sim->active, tag);
+    while (sim->active.hash[i].slot >= 0)
         i = (i + 1) & (sim->active.hash_size - 1);
-    sim->active.hash[i] = slot;
+    sim->active.hash[i] = (struct tac_slot_place){slot, tag};
 }
 
-static void hash_remove(struct tac_sim *sim, uint64_t key)
+static void hash_remove(struct tac_sim *sim, int32_t slot)
 {
+    struct tac_slot_place *hash = sim->active.hash;
     const size_t mask = sim->active.hash_size - 1;
-    size_t i = tac_active_home(&sim->active, key);
-    while (sim->active.pair[sim->active.hash[i]].key != key)
+    size_t i = tac_active_home(&sim->active, tac_active_tag(sim->active.pair[slot].key));
+    while (hash[i].slot != slot)
         i = (i + 1) & mask;
     /* Close the gap: move back whatever may not stay behind it. */
-    for (size_t j = (i + 1) & mask; sim->active.hash[j] >= 0; j = (j + 1) & mask) {
-        size_t k = tac_active_home(&sim->active, sim->active.pair[sim->active.hash[j]].key);
+    for (size_t j = (i + 1) & mask; hash[j].slot >= 0; j = (j + 1) & mask) {
+        size_t k = tac_active_home(&sim->active, hash[j].tag);
         if (((j - k) & mask) >= ((j - i) & mask)) {
-            sim->active.hash[i] = sim->active.hash[j];
+            hash[i] = hash[j];
             i = j;
         }
     }
-    sim->active.hash[i] = -1;
+    hash[i].slot = -1;
 }
 
 static enum tac_err hash_room(struct tac_sim *sim)
 {
     enum tac_err err = TAC_OK;
-    int32_t *table = NULL;
+    struct tac_slot_place *table = NULL;
     if (2 * (sim->active.live_pairs + 1) <= sim->active.hash_size)
         return TAC_OK;
     size_t size = sim->active.hash_size ? 2 * sim->active.hash_size : 256;
@@ -371,7 +373,7 @@ void tac_active_drop(struct tac_sim *sim, int32_t slot)
         refresh(sim, p);
         return;
     }
-    hash_remove(sim, p->key);
+    hash_remove(sim, slot);
     p->live = 0;
     sim->active.live_pairs--;
     for (int k = 0; k < p->count; k++)

@@ -232,12 +232,26 @@ bool tac_tree_refit_changed(struct tac_tree *tree, tac_tree_box *box, void *cont
     return tree->count > 0 && tree->changed[0];
 }
 
-static bool overlap(const struct tac_slim_dop *a, const struct tac_slim_dop *b)
+/* Four axes side by side, without a branch: one that is foreseen wrongly costs more than all of them. */
+static inline bool overlap(const struct tac_slim_dop *a, const struct tac_slim_dop *b)
 {
-    for (int k = 0; k < TAC_DOP_AXES; k++)
-        if (a->lo[k] > b->hi[k] || b->lo[k] > a->hi[k])
-            return false;
-    return true;
+    typedef float four __attribute__((vector_size(16)));
+    typedef int four_mask __attribute__((vector_size(16)));
+    typedef long long two_mask __attribute__((vector_size(16)));
+    four_mask apart = {0};
+    int alone = 0, k = 0;
+    for (; k + 4 <= TAC_DOP_AXES; k += 4) {
+        four lo_a, hi_a, lo_b, hi_b;
+        memcpy(&lo_a, &a->lo[k], sizeof lo_a);
+        memcpy(&hi_a, &a->hi[k], sizeof hi_a);
+        memcpy(&lo_b, &b->lo[k], sizeof lo_b);
+        memcpy(&hi_b, &b->hi[k], sizeof hi_b);
+        apart |= (lo_a > hi_b) | (lo_b > hi_a);
+    }
+    for (; k < TAC_DOP_AXES; k++)
+        alone |= (a->lo[k] > b->hi[k]) | (b->lo[k] > a->hi[k]);
+    const two_mask any = (two_mask)apart;
+    return !((any[0] | any[1]) | alone);
 }
 
 static bool overlap_drifting(const struct tac_slim_dop *a, const struct tac_slim_dop *b, const double *lo,
@@ -257,6 +271,7 @@ static inline __attribute__((always_inline)) enum tac_err search(const struct ta
     enum { DEEPEST = 512 }; /* a pair descends at most twice the depth of a tree, three pushes each */
     struct {
         int32_t a, b;
+        bool stays; /* leave_out() has said no of their groups */
     } stack[DEEPEST];
     int top = 0;
     enum tac_err err = TAC_OK;
@@ -268,28 +283,38 @@ static inline __attribute__((always_inline)) enum tac_err search(const struct ta
         lo[k] = drift_lo[k] + apart - ROUNDED * fabs(apart);
         hi[k] = drift_hi[k] + apart + ROUNDED * fabs(apart);
     }
-    stack[top].a = 0;
-    stack[top++].b = 0;
+    stack[top].a = stack[top].b = 0;
+    stack[top++].stays = leave_out == NULL;
     while (top > 0) {
         int32_t ia = stack[--top].a, ib = stack[top].b;
+        bool stays = stack[top].stays;
         const struct tac_node *na = &a->node[ia], *nb = &b->node[ib];
         TAC_CHECK(top + 4 < DEEPEST);
         if (changed && !(a->changed[ia] | b->changed[ib]))
             continue;
         if (a == b && ia == ib) {
-            if (na->left >= 0 && !(leave_out && a->group[ia] >= 0 && leave_out(context, a->group[ia], a->group[ia]))) {
-                const int32_t l = na->left;
-                stack[top].a = l, stack[top++].b = l;
-                stack[top].a = l + 1, stack[top++].b = l + 1;
-                stack[top].a = l, stack[top++].b = l + 1;
+            if (na->left < 0)
+                continue;
+            if (!stays && a->group[ia] >= 0) {
+                if (leave_out(context, a->group[ia], a->group[ia]))
+                    continue;
+                stays = true;
+            }
+            for (int32_t pair = 0; pair < 3; pair++) {
+                stack[top].a = na->left + (pair == 1);
+                stack[top].b = na->left + (pair > 0);
+                stack[top++].stays = stays;
             }
             continue;
         }
         ++*tests;
         if (!(drift_lo ? overlap_drifting(&na->dop, &nb->dop, lo, hi) : overlap(&na->dop, &nb->dop)))
             continue;
-        if (leave_out && a->group[ia] >= 0 && a->group[ib] >= 0 && leave_out(context, a->group[ia], a->group[ib]))
-            continue;
+        if (!stays && a->group[ia] >= 0 && a->group[ib] >= 0) {
+            if (leave_out(context, a->group[ia], a->group[ib]))
+                continue;
+            stays = true;
+        }
         if (na->left < 0 && nb->left < 0) {
             TAC_TRY(visit(context, na->primitive, nb->primitive));
             continue;
@@ -301,7 +326,8 @@ static inline __attribute__((always_inline)) enum tac_err search(const struct ta
                                                                 nb->dop.lo[1] + nb->dop.hi[2] - nb->dop.lo[2]);
         for (int32_t side = 0; side < 2; side++) {
             stack[top].a = open_a ? na->left + side : ia;
-            stack[top++].b = open_a ? ib : nb->left + side;
+            stack[top].b = open_a ? ib : nb->left + side;
+            stack[top++].stays = stays;
         }
     }
 done:

@@ -90,7 +90,7 @@ typedef enum tac_err tac_tree_visit(void *context, int32_t primitive_a, int32_t 
 enum tac_err tac_tree_overlaps(const struct tac_tree *a, const struct tac_tree *b, const double *drift_lo,
                                const double *drift_hi, tac_tree_visit *visit, void *context, int64_t *tests);
 /* The same of one tree with itself, or (changed) of what tac_tree_overlaps_changed() looks for in it, without the
- * pairs of primitives of groups that leave_out() says yes to; it may be asked again and again. */
+ * pairs of primitives of groups that leave_out() says yes to. */
 typedef bool tac_tree_leave_out(void *context, int32_t group_a, int32_t group_b);
 enum tac_err tac_tree_overlaps_grouped(const struct tac_tree *tree, bool changed, tac_tree_visit *visit,
                                        tac_tree_leave_out *leave_out, void *context, int64_t *tests);
