@@ -44,12 +44,12 @@ static enum tac_err start_vertices(struct tac_ctx *ctx, const struct tac_system 
     const struct tac_nodes *nodes = &system->nodes;
     struct tac_keyed *ours = NULL;
     tac_lid owned = 0, n;
-    TAC_TRY(tac_alloc(ctx, (size_t)nodes->owned, sizeof *ours, &ours));
-    TAC_TRY(tac_alloc(ctx, (size_t)nodes->count, sizeof *s->vertex, &s->vertex));
-    TAC_TRY(tac_alloc(ctx, (size_t)nodes->count, sizeof *s->node, &s->node));
-    TAC_TRY(tac_alloc(ctx, (size_t)nodes->count, sizeof *g->id, &g->id));
-    TAC_TRY(tac_alloc(ctx, (size_t)nodes->count, sizeof *g->owner, &g->owner));
-    TAC_TRY(tac_alloc(ctx, (size_t)nodes->count, sizeof *g->size, &g->size));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)nodes->owned, sizeof *ours, &ours));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)nodes->count, sizeof *s->vertex, &s->vertex));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)nodes->count, sizeof *s->node, &s->node));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)nodes->count, sizeof *g->id, &g->id));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)nodes->count, sizeof *g->owner, &g->owner));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)nodes->count, sizeof *g->size, &g->size));
     for (tac_lid i = 0; i < nodes->owned; i++)
         if (!fixed[i])
             ours[owned++] = (struct tac_keyed){nodes->id[i], i};
@@ -77,7 +77,7 @@ static enum tac_err start_roots(struct tac_ctx *ctx, const struct tac_system *sy
 {
     enum tac_err err;
     const struct tac_matrix *m = system->matrix;
-    TAC_TRY(tac_alloc(ctx, (size_t)m->count, sizeof *s->root, &s->root));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)m->count, sizeof *s->root, &s->root));
     for (tac_lid i = 0; i < m->owned; i++)
         for (size_t k = m->row[i]; k < m->row[i + 1]; k++)
             if (m->column[k] == i)
@@ -92,9 +92,9 @@ static enum tac_err start_edges(struct tac_ctx *ctx, const struct tac_system *sy
     enum tac_err err;
     const struct tac_matrix *m = system->matrix;
     size_t end = 0;
-    TAC_TRY(tac_alloc(ctx, (size_t)g->nodes.owned + 1, sizeof *g->row, &g->row));
-    TAC_TRY(tac_alloc(ctx, m->row[m->owned], sizeof *g->column, &g->column));
-    TAC_TRY(tac_alloc(ctx, m->row[m->owned], sizeof *g->weight, &g->weight));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)g->nodes.owned + 1, sizeof *g->row, &g->row));
+    TAC_TRY(tac_alloc_brief(ctx, m->row[m->owned], sizeof *g->column, &g->column));
+    TAC_TRY(tac_alloc_brief(ctx, m->row[m->owned], sizeof *g->weight, &g->weight));
     for (tac_lid v = 0; v < g->nodes.owned; v++) {
         const tac_lid i = s->node[v];
         g->row[v] = end;
@@ -131,8 +131,8 @@ static enum tac_err gather(struct tac_ctx *ctx, const struct tac_graph *last, st
     const size_t mine = (size_t)last->nodes.owned;
     struct cluster *out = NULL;
     int32_t *to = NULL;
-    TAC_TRY(tac_alloc(ctx, mine * (size_t)ctx->size, sizeof *out, &out));
-    TAC_TRY(tac_alloc(ctx, mine * (size_t)ctx->size, sizeof *to, &to));
+    TAC_TRY(tac_alloc_brief(ctx, mine * (size_t)ctx->size, sizeof *out, &out));
+    TAC_TRY(tac_alloc_brief(ctx, mine * (size_t)ctx->size, sizeof *to, &to));
     for (int r = 0; r < ctx->size; r++)
         for (size_t k = 0; k < mine; k++) {
             out[(size_t)r * mine + k] = (struct cluster){last->id[k], last->size[k], 0};
@@ -142,7 +142,7 @@ done:
     err = tac_distribute(ctx, err, mine * (size_t)ctx->size, to, out, sizeof *out, &all->list, &all->count);
     if (!err) {
         err = tac_sort_records(ctx, all->count, sizeof *all->list, all->list);
-        err = err ? err : tac_alloc(ctx, all->count, sizeof *all->id, &all->id);
+        err = err ? err : tac_alloc_brief(ctx, all->count, sizeof *all->id, &all->id);
         err = tac_agree(ctx, err);
     }
     for (size_t k = 0; k < all->count && !err; k++)
@@ -158,8 +158,8 @@ static enum tac_err number(struct tac_ctx *ctx, struct clusters *all, int64_t mo
     enum tac_err err;
     const bool packed = all->count > MOST_SUBDOMAINS;
     int64_t n = 0;
-    TAC_TRY(tac_alloc(ctx, all->count, sizeof *cut->size, &cut->size));
-    TAC_TRY(tac_alloc(ctx, all->count, sizeof *cut->rank, &cut->rank));
+    TAC_TRY(tac_alloc_brief(ctx, all->count, sizeof *cut->size, &cut->size));
+    TAC_TRY(tac_alloc_brief(ctx, all->count, sizeof *cut->rank, &cut->rank));
     for (size_t k = 0; k < all->count; k++) {
         if (n == 0 || !packed || cut->size[n - 1] + all->list[k].size > most)
             n++;
@@ -178,7 +178,7 @@ static enum tac_err place_subdomains(struct tac_ctx *ctx, tac_lid owned, struct 
     struct {
         int count, rank;
     } *share = NULL;
-    TAC_TRY(tac_alloc(ctx, (size_t)cut->subdomains, sizeof *share, &share));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)cut->subdomains, sizeof *share, &share));
     for (int s = 0; s < cut->subdomains; s++)
         share[s].rank = ctx->rank;
     for (tac_lid i = 0; i < owned; i++)
@@ -222,13 +222,13 @@ static enum tac_err unroll(struct tac_ctx *ctx, const struct levels *levels, tac
     enum tac_err err = TAC_OK;
     tac_gid *now = NULL, *below = NULL;
     const int top = levels->count;
-    err = tac_alloc(ctx, (size_t)levels->owned[top], sizeof *now, &now);
+    err = tac_alloc_brief(ctx, (size_t)levels->owned[top], sizeof *now, &now);
     for (tac_lid u = 0; u < levels->owned[top] && !err; u++)
         now[u] = levels->id[top][u];
     for (int l = top - 1; l >= 0; l--) {
         const struct tac_graph_step *step = &levels->step[l], above = {.owned = levels->owned[l + 1]};
         const struct level_answer known = {&above, levels->id[l + 1], now};
-        err = err ? err : tac_alloc(ctx, (size_t)step->owned, sizeof *below, &below);
+        err = err ? err : tac_alloc_brief(ctx, (size_t)step->owned, sizeof *below, &below);
         err = tac_ask(ctx, err, (size_t)step->owned, step->owner, step->id, answer_end, &known, sizeof *below, below);
         free(now);
         now = below;
@@ -254,10 +254,10 @@ static enum tac_err merge(struct tac_ctx *ctx, struct tac_graph *graph, int64_t 
         struct tac_graph coarse = {0};
         const int l = levels->count;
         levels->owned[l] = graph->nodes.owned;
-        err = tac_alloc(ctx, (size_t)graph->nodes.owned, sizeof **levels->id, &levels->id[l]);
+        err = tac_alloc_brief(ctx, (size_t)graph->nodes.owned, sizeof **levels->id, &levels->id[l]);
         for (tac_lid u = 0; u < graph->nodes.owned && !err; u++)
             levels->id[l][u] = graph->id[u];
-        err = err ? err : tac_alloc(ctx, (size_t)graph->nodes.owned, sizeof *mate, &mate);
+        err = err ? err : tac_alloc_brief(ctx, (size_t)graph->nodes.owned, sizeof *mate, &mate);
         err = tac_agree(ctx, err);
         err = err ? err : tac_graph_match(ctx, graph, most, mate, &pairs);
         if (!err && pairs > 0 && l < MOST_LEVELS) {
@@ -296,8 +296,8 @@ enum tac_err tac_cut_make(struct tac_ctx *ctx, const struct tac_system *system, 
     tac_gid *end = NULL;
     int64_t total = 0, most;
     tac_cut_free(cut);
-    TAC_TRY(tac_alloc(ctx, 1, sizeof *levels, &levels));
-    TAC_TRY(tac_alloc(ctx, (size_t)nodes->count, sizeof *cut->subdomain, &cut->subdomain));
+    TAC_TRY(tac_alloc_brief(ctx, 1, sizeof *levels, &levels));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)nodes->count, sizeof *cut->subdomain, &cut->subdomain));
     TAC_TRY(start_vertices(ctx, system, fixed, &start, &graph));
     TAC_TRY(start_roots(ctx, system, &start));
 done:
