@@ -129,6 +129,13 @@ void tac_abort(const char *file, int line, const char *condition)
     abort();
 }
 
+static enum tac_err no_room(struct tac_ctx *ctx, size_t count, size_t size)
+{
+    return tac_fail(ctx, TAC_ERR_RUN,
+                    "out of memory: %zu bytes asked for; use a smaller scene or a machine with more memory",
+                    count * size);
+}
+
 enum tac_err tac_alloc(struct tac_ctx *ctx, size_t count, size_t size, void *out)
 {
     /* Large arrays start on a cache line: no 32-byte record straddles two. */
@@ -141,9 +148,17 @@ enum tac_err tac_alloc(struct tac_ctx *ctx, size_t count, size_t size, void *out
             memset(memory, 0, bytes);
     }
     if (memory == NULL)
-        return tac_fail(ctx, TAC_ERR_RUN,
-                        "out of memory: %zu bytes asked for; use a smaller scene or a machine with more memory",
-                        count * size);
+        return no_room(ctx, count, size);
+    memcpy(out, &memory, sizeof memory);
+    return TAC_OK;
+}
+
+enum tac_err tac_alloc_brief(struct tac_ctx *ctx, size_t count, size_t size, void *out)
+{
+    const size_t bytes = size == 0 || count <= SIZE_MAX / 2 / size ? count * size : SIZE_MAX;
+    void *memory = bytes < SIZE_MAX ? calloc(bytes ? bytes : 1, 1) : NULL;
+    if (memory == NULL)
+        return no_room(ctx, count, size);
     memcpy(out, &memory, sizeof memory);
     return TAC_OK;
 }
@@ -159,9 +174,7 @@ enum tac_err tac_grow(struct tac_ctx *ctx, void *array, size_t *capacity, size_t
     memcpy(&old, array, sizeof old);
     memory = realloc(old, more * size);
     if (memory == NULL)
-        return tac_fail(ctx, TAC_ERR_RUN,
-                        "out of memory: %zu bytes asked for; use a smaller scene or a machine with more memory",
-                        more * size);
+        return no_room(ctx, more, size);
     memcpy(array, &memory, sizeof memory);
     *capacity = more;
     return TAC_OK;

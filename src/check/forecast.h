@@ -48,7 +48,8 @@ struct tac_forecast {
     double near;          /* pairs of meshes with themselves that are nearer than the thickness, about */
     double steps, newton; /* of the implicit integrator, which has no ticks: Newton iterations of a step */
     double wall_s;        /* on one rank */
-    double memory;        /* bytes, of one process */
+    double memory;        /* bytes, of one process, without a record */
+    double memory_record; /* bytes that a record adds; of implicit steps, else 0 */
     double frames, checkpoints, record; /* bytes on the disk: with output as the scene has it; record: with --record */
 };
 

@@ -299,22 +299,28 @@ static int compare(const void *a, const void *b)
     return (x->key > y->key) - (x->key < y->key);
 }
 
-/* Ascending by key. */
+/* Ascending by key.  Pairs move in place, cycle by cycle: a second list of them would be what takes most memory. */
 static enum tac_err sort_pairs(struct tac_implicit *sim)
 {
     enum tac_err err;
     struct place *place = NULL;
-    struct tac_implicit_pair *sorted = NULL;
+    struct tac_implicit_pair *pair = sim->contact.pair;
     const size_t n = sim->contact.pair_count;
-    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *place, &place));
-    TAC_TRY(tac_alloc(sim->ctx, sim->contact.pair_capacity, sizeof *sorted, &sorted));
+    TAC_TRY(tac_alloc_brief(sim->ctx, n, sizeof *place, &place));
     for (size_t e = 0; e < n; e++)
-        place[e] = (struct place){sim->contact.pair[e].key, e};
+        place[e] = (struct place){pair[e].key, e};
     qsort(place, n, sizeof *place, compare);
-    for (size_t e = 0; e < n; e++)
-        sorted[e] = sim->contact.pair[place[e].at];
-    free(sim->contact.pair);
-    sim->contact.pair = sorted;
+    for (size_t e = 0; e < n; e++) {
+        const struct tac_implicit_pair first = pair[e];
+        size_t hole = e;
+        for (size_t from = place[e].at; from != e; from = place[hole].at) {
+            pair[hole] = pair[from];
+            place[hole].at = hole;
+            hole = from;
+        }
+        pair[hole] = first;
+        place[hole].at = hole;
+    }
 done:
     free(place);
     return err;

@@ -107,15 +107,15 @@ static enum tac_err prepare(struct tac_ctx *ctx, const struct tac_local_system *
     out->ctx = ctx;
     out->subdomains = cut->subdomains;
     out->size = TAC_MODES * cut->subdomains;
-    TAC_TRY(tac_alloc(ctx, 3 * n, sizeof *out->centre, &out->centre));
-    TAC_TRY(tac_alloc(ctx, n, sizeof *out->basis, &out->basis));
-    TAC_TRY(tac_alloc(ctx, 4 * (size_t)local->count, sizeof *out->arm, &out->arm));
-    TAC_TRY(tac_alloc(ctx, (size_t)ctx->size, sizeof *out->count, &out->count));
-    TAC_TRY(tac_alloc(ctx, (size_t)ctx->size, sizeof *out->start, &out->start));
-    TAC_TRY(tac_alloc(ctx, n, sizeof *out->slot, &out->slot));
-    TAC_TRY(tac_alloc(ctx, (size_t)out->size, sizeof *out->mine, &out->mine));
-    TAC_TRY(tac_alloc(ctx, (size_t)out->size, sizeof *out->all, &out->all));
-    TAC_TRY(tac_alloc(ctx, (size_t)out->size, sizeof *out->value, &out->value));
+    TAC_TRY(tac_alloc_brief(ctx, 3 * n, sizeof *out->centre, &out->centre));
+    TAC_TRY(tac_alloc_brief(ctx, n, sizeof *out->basis, &out->basis));
+    TAC_TRY(tac_alloc_brief(ctx, 4 * (size_t)local->count, sizeof *out->arm, &out->arm));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)ctx->size, sizeof *out->count, &out->count));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)ctx->size, sizeof *out->start, &out->start));
+    TAC_TRY(tac_alloc_brief(ctx, n, sizeof *out->slot, &out->slot));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)out->size, sizeof *out->mine, &out->mine));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)out->size, sizeof *out->all, &out->all));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)out->size, sizeof *out->value, &out->value));
     for (size_t s = 0; s < n; s++)
         out->slot[s] = out->count[cut->rank[s]]++;
     for (int r = 1; r < ctx->size; r++)
@@ -133,7 +133,7 @@ enum tac_err tac_coarse_make(struct tac_ctx *ctx, const struct tac_local_system 
     struct shape *shape = NULL;
     tac_coarse_free(out);
     err = prepare(ctx, local, cut, out);
-    err = err ? err : tac_alloc(ctx, (size_t)cut->subdomains, sizeof *shape, &shape);
+    err = err ? err : tac_alloc_brief(ctx, (size_t)cut->subdomains, sizeof *shape, &shape);
     TAC_TRY(tac_agree(ctx, err));
     /* Subdomains without nodes that move are on no rank, and stay 0. */
     for (int k = 0; k < local->subdomains; k++) {

@@ -178,14 +178,14 @@ static enum tac_err share(struct tac_ctx *ctx, const struct making *m, struct co
     enum tac_err err;
     const int bytes = (int)(m->block_count * sizeof **all);
     int *count = NULL, *start = NULL;
-    err = tac_alloc(ctx, (size_t)ctx->size, sizeof *count, &count);
-    err = err ? err : tac_alloc(ctx, (size_t)ctx->size + 1, sizeof *start, &start);
+    err = tac_alloc_brief(ctx, (size_t)ctx->size, sizeof *count, &count);
+    err = err ? err : tac_alloc_brief(ctx, (size_t)ctx->size + 1, sizeof *start, &start);
     TAC_TRY(tac_agree(ctx, err));
     MPI_Allgather(&bytes, 1, MPI_INT, count, 1, MPI_INT, ctx->comm);
     for (int r = 0; r < ctx->size; r++)
         start[r + 1] = start[r] + count[r];
     *total = (size_t)start[ctx->size] / sizeof **all;
-    TAC_TRY(tac_agree(ctx, tac_alloc(ctx, *total, sizeof **all, all)));
+    TAC_TRY(tac_agree(ctx, tac_alloc_brief(ctx, *total, sizeof **all, all)));
     MPI_Allgatherv(m->block, bytes, MPI_BYTE, *all, count, start, MPI_BYTE, ctx->comm);
 done:
     free(count);
@@ -199,11 +199,11 @@ static enum tac_err make_rows(struct tac_ctx *ctx, struct making *m)
     const struct tac_local_system *local = m->local;
     struct tac_coarse *out = m->coarse;
     int64_t *block_of = NULL;
-    TAC_TRY(tac_alloc(ctx, (size_t)out->subdomains, sizeof *block_of, &block_of));
-    TAC_TRY(tac_alloc(ctx, (size_t)local->subdomains + 1, sizeof *out->outside_from, &out->outside_from));
-    TAC_TRY(tac_alloc(ctx, (size_t)local->count, sizeof *m->place, &m->place));
-    TAC_TRY(tac_alloc(ctx, (size_t)local->owned, sizeof *m->outer_row, &m->outer_row));
-    TAC_TRY(tac_alloc(ctx, ROW * (size_t)local->owned, sizeof *m->coarse->inner_rows, &m->coarse->inner_rows));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)out->subdomains, sizeof *block_of, &block_of));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)local->subdomains + 1, sizeof *out->outside_from, &out->outside_from));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)local->count, sizeof *m->place, &m->place));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)local->owned, sizeof *m->outer_row, &m->outer_row));
+    TAC_TRY(tac_alloc_brief(ctx, ROW * (size_t)local->owned, sizeof *m->coarse->inner_rows, &m->coarse->inner_rows));
     memset(block_of, 0xff, (size_t)out->subdomains * sizeof *block_of);
     memset(m->place, 0xff, (size_t)local->count * sizeof *m->place);
     memset(m->outer_row, 0xff, (size_t)local->owned * sizeof *m->outer_row);

@@ -44,12 +44,12 @@ static enum tac_err start_vertices(struct tac_ctx *ctx, const struct tac_system 
     const struct tac_nodes *nodes = &system->nodes;
     struct tac_keyed *ours = NULL;
     tac_lid owned = 0, n;
-    TAC_TRY(tac_alloc(ctx, (size_t)nodes->owned, sizeof *ours, &ours));
-    TAC_TRY(tac_alloc(ctx, (size_t)nodes->count, sizeof *s->vertex, &s->vertex));
-    TAC_TRY(tac_alloc(ctx, (size_t)nodes->count, sizeof *s->node, &s->node));
-    TAC_TRY(tac_alloc(ctx, (size_t)nodes->count, sizeof *g->id, &g->id));
-    TAC_TRY(tac_alloc(ctx, (size_t)nodes->count, sizeof *g->owner, &g->owner));
-    TAC_TRY(tac_alloc(ctx, (size_t)nodes->count, sizeof *g->size, &g->size));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)nodes->owned, sizeof *ours, &ours));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)nodes->count, sizeof *s->vertex, &s->vertex));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)nodes->count, sizeof *s->node, &s->node));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)nodes->count, sizeof *g->id, &g->id));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)nodes->count, sizeof *g->owner, &g->owner));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)nodes->count, sizeof *g->size, &g->size));
     for (tac_lid i = 0; i < nodes->owned; i++)
         if (!fixed[i])
             ours[owned++] = (struct tac_keyed){nodes->id[i], i};
@@ -77,7 +77,7 @@ static enum tac_err start_roots(struct tac_ctx *ctx, const struct tac_system *sy
 {
     enum tac_err err;
     const struct tac_matrix *m = system->matrix;
-    TAC_TRY(tac_alloc(ctx, (size_t)m->count, sizeof *s->root, &s->root));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)m->count, sizeof *s->root, &s->root));
     for (tac_lid i = 0; i < m->owned; i++)
         for (size_t k = m->row[i]; k < m->row[i + 1]; k++)
             if (m->column[k] == i)
@@ -92,9 +92,9 @@ static enum tac_err start_edges(struct tac_ctx *ctx, const struct tac_system *sy
     enum tac_err err;
     const struct tac_matrix *m = system->matrix;
     size_t end = 0;
-    TAC_TRY(tac_alloc(ctx, (size_t)g->nodes.owned + 1, sizeof *g->row, &g->row));
-    TAC_TRY(tac_alloc(ctx, m->row[m->owned], sizeof *g->column, &g->column));
-    TAC_TRY(tac_alloc(ctx, m->row[m->owned], sizeof *g->weight, &g->weight));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)g->nodes.owned + 1, sizeof *g->row, &g->row));
+    TAC_TRY(tac_alloc_brief(ctx, m->row[m->owned], sizeof *g->column, &g->column));
+    TAC_TRY(tac_alloc_brief(ctx, m->row[m->owned], sizeof *g->weight, &g->weight));
     for (tac_lid v = 0; v < g->nodes.owned; v++) {
         const tac_lid i = s->node[v];
         g->row[v] = end;
@@ -131,8 +131,8 @@ static enum tac_err gather(struct tac_ctx *ctx, const struct tac_graph *last, st
     const size_t mine = (size_t)last->nodes.owned;
     struct cluster *out = NULL;
     int32_t *to = NULL;
-    TAC_TRY(tac_alloc(ctx, mine * (size_t)ctx->size, sizeof *out, &out));
-    TAC_TRY(tac_alloc(ctx, mine * (size_t)ctx->size, sizeof *to, &to));
+    TAC_TRY(tac_alloc_brief(ctx, mine * (size_t)ctx->size, sizeof *out, &out));
+    TAC_TRY(tac_alloc_brief(ctx, mine * (size_t)ctx->size, sizeof *to, &to));
     for (int r = 0; r < ctx->size; r++)
         for (size_t k = 0; k < mine; k++) {
             out[(size_t)r * mine + k] = (struct cluster){last->id[k], last->size[k], 0};
@@ -142,7 +142,7 @@ done:
     err = tac_distribute(ctx, err, mine * (size_t)ctx->size, to, out, sizeof *out, &all->list, &all->count);
     if (!err) {
         err = tac_sort_records(ctx, all->count, sizeof *all->list, all->list);
-        err = err ? err : tac_alloc(ctx, all->count, sizeof *all->id, &all->id);
+        err = err ? err : tac_alloc_brief(ctx, all->count, sizeof *all->id, &all->id);
         err = tac_agree(ctx, err);
     }
     for (size_t k = 0; k < all->count && !err; k++)
@@ -158,8 +158,8 @@ static enum tac_err number(struct tac_ctx *ctx, struct clusters *all, int64_t mo
     enum tac_err err;
     const bool packed = all->count > MOST_SUBDOMAINS;
     int64_t n = 0;
-    TAC_TRY(tac_alloc(ctx, all->count, sizeof *cut->size, &cut->size));
-    TAC_TRY(tac_alloc(ctx, all->count, sizeof *cut->rank, &cut->rank));
+    TAC_TRY(tac_alloc_brief(ctx, all->count, sizeof *cut->size, &cut->size));
+    TAC_TRY(tac_alloc_brief(ctx, all->count, sizeof *cut->rank, &cut->rank));
     for (size_t k = 0; k < all->count; k++) {
         if (n == 0 || !packed || cut->size[n - 1] + all->list[k].size > most)
             n++;
@@ -171,27 +171,80 @@ done:
     return err;
 }
 
-/* The rank that owns most nodes of each subdomain; of equals the first. */
-static enum tac_err place_subdomains(struct tac_ctx *ctx, tac_lid owned, struct tac_cut *cut)
+/* The rank that has most work in each subdomain; of equals the first. work: (ranks, subdomains). */
+static void place_at_home(const struct tac_ctx *ctx, const int64_t *work, struct tac_cut *cut)
+{
+    for (int s = 0; s < cut->subdomains; s++) {
+        cut->rank[s] = 0;
+        for (int r = 1; r < ctx->size; r++)
+            if (work[r * cut->subdomains + s] > work[cut->rank[s] * cut->subdomains + s])
+                cut->rank[s] = r;
+    }
+}
+
+/* The subdomain of rank `from` whose rows need travel least to rank `to`, of those that make the more loaded of both
+ * lighter; -1: none. */
+static int choose_moved(const int64_t *work, const int64_t *all, const int64_t *load, int from, int to,
+                        const struct tac_cut *cut)
+{
+    int best = -1;
+    int64_t best_cost = 0;
+    for (int s = 0; s < cut->subdomains; s++) {
+        const int64_t cost = work[from * cut->subdomains + s] - work[to * cut->subdomains + s];
+        if (cut->rank[s] == from && load[to] + all[s] < load[from] && (best < 0 || cost < best_cost)) {
+            best = s;
+            best_cost = cost;
+        }
+    }
+    return best;
+}
+
+/* Moves subdomains from the most to the least loaded rank as long as that makes the former lighter. */
+static void balance(const struct tac_ctx *ctx, const int64_t *work, const int64_t *all, int64_t *load,
+                    struct tac_cut *cut)
+{
+    for (int s = 0; s < cut->subdomains; s++)
+        load[cut->rank[s]] += all[s];
+    for (int moves = 0; moves < cut->subdomains; moves++) {
+        int from = 0, to = 0;
+        for (int r = 1; r < ctx->size; r++) {
+            from = load[r] > load[from] ? r : from;
+            to = load[r] < load[to] ? r : to;
+        }
+        const int s = choose_moved(work, all, load, from, to, cut);
+        if (s < 0)
+            return;
+        load[from] -= all[s];
+        load[to] += all[s];
+        cut->rank[s] = to;
+    }
+}
+
+/* Which rank works on which subdomain: by the blocks of their rows, which is what an iteration costs. */
+static enum tac_err place_subdomains(struct tac_ctx *ctx, const struct tac_system *system, struct tac_cut *cut)
 {
     enum tac_err err;
-    struct {
-        int count, rank;
-    } *share = NULL;
-    TAC_TRY(tac_alloc(ctx, (size_t)cut->subdomains, sizeof *share, &share));
-    for (int s = 0; s < cut->subdomains; s++)
-        share[s].rank = ctx->rank;
-    for (tac_lid i = 0; i < owned; i++)
+    const size_t n = (size_t)cut->subdomains;
+    int64_t *work = NULL, *all = NULL, *load = NULL;
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)ctx->size * n, sizeof *work, &work));
+    TAC_TRY(tac_alloc_brief(ctx, n, sizeof *all, &all));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)ctx->size, sizeof *load, &load));
+    for (tac_lid i = 0; i < system->nodes.owned; i++)
         if (cut->subdomain[i] >= 0)
-            share[cut->subdomain[i]].count++;
+            work[(size_t)ctx->rank * n + (size_t)cut->subdomain[i]] +=
+                (int64_t)(system->matrix->row[i + 1] - system->matrix->row[i]);
 done:
     err = tac_agree(ctx, err);
     if (!err) {
-        MPI_Allreduce(MPI_IN_PLACE, share, cut->subdomains, MPI_2INT, MPI_MAXLOC, ctx->comm);
-        for (int s = 0; s < cut->subdomains; s++)
-            cut->rank[s] = share[s].rank;
+        MPI_Allreduce(MPI_IN_PLACE, work, (int)((size_t)ctx->size * n), MPI_INT64_T, MPI_SUM, ctx->comm);
+        for (size_t k = 0; k < (size_t)ctx->size * n; k++)
+            all[k % n] += work[k];
+        place_at_home(ctx, work, cut);
+        balance(ctx, work, all, load, cut);
     }
-    free(share);
+    free(work);
+    free(all);
+    free(load);
     return err;
 }
 
@@ -222,13 +275,13 @@ static enum tac_err unroll(struct tac_ctx *ctx, const struct levels *levels, tac
     enum tac_err err = TAC_OK;
     tac_gid *now = NULL, *below = NULL;
     const int top = levels->count;
-    err = tac_alloc(ctx, (size_t)levels->owned[top], sizeof *now, &now);
+    err = tac_alloc_brief(ctx, (size_t)levels->owned[top], sizeof *now, &now);
     for (tac_lid u = 0; u < levels->owned[top] && !err; u++)
         now[u] = levels->id[top][u];
     for (int l = top - 1; l >= 0; l--) {
         const struct tac_graph_step *step = &levels->step[l], above = {.owned = levels->owned[l + 1]};
         const struct level_answer known = {&above, levels->id[l + 1], now};
-        err = err ? err : tac_alloc(ctx, (size_t)step->owned, sizeof *below, &below);
+        err = err ? err : tac_alloc_brief(ctx, (size_t)step->owned, sizeof *below, &below);
         err = tac_ask(ctx, err, (size_t)step->owned, step->owner, step->id, answer_end, &known, sizeof *below, below);
         free(now);
         now = below;
@@ -254,10 +307,10 @@ static enum tac_err merge(struct tac_ctx *ctx, struct tac_graph *graph, int64_t 
         struct tac_graph coarse = {0};
         const int l = levels->count;
         levels->owned[l] = graph->nodes.owned;
-        err = tac_alloc(ctx, (size_t)graph->nodes.owned, sizeof **levels->id, &levels->id[l]);
+        err = tac_alloc_brief(ctx, (size_t)graph->nodes.owned, sizeof **levels->id, &levels->id[l]);
         for (tac_lid u = 0; u < graph->nodes.owned && !err; u++)
             levels->id[l][u] = graph->id[u];
-        err = err ? err : tac_alloc(ctx, (size_t)graph->nodes.owned, sizeof *mate, &mate);
+        err = err ? err : tac_alloc_brief(ctx, (size_t)graph->nodes.owned, sizeof *mate, &mate);
         err = tac_agree(ctx, err);
         err = err ? err : tac_graph_match(ctx, graph, most, mate, &pairs);
         if (!err && pairs > 0 && l < MOST_LEVELS) {
@@ -296,8 +349,8 @@ enum tac_err tac_cut_make(struct tac_ctx *ctx, const struct tac_system *system, 
     tac_gid *end = NULL;
     int64_t total = 0, most;
     tac_cut_free(cut);
-    TAC_TRY(tac_alloc(ctx, 1, sizeof *levels, &levels));
-    TAC_TRY(tac_alloc(ctx, (size_t)nodes->count, sizeof *cut->subdomain, &cut->subdomain));
+    TAC_TRY(tac_alloc_brief(ctx, 1, sizeof *levels, &levels));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)nodes->count, sizeof *cut->subdomain, &cut->subdomain));
     TAC_TRY(start_vertices(ctx, system, fixed, &start, &graph));
     TAC_TRY(start_roots(ctx, system, &start));
 done:
@@ -322,7 +375,7 @@ done:
     for (tac_lid v = 0; v < owned; v++)
         cut->subdomain[start.node[v]] = (int32_t)all.list[tac_id_find(all.id, (tac_lid)all.count, end[v])].subdomain;
     tac_nodes_halo_refresh(halo, cut->subdomain, sizeof *cut->subdomain);
-    err = place_subdomains(ctx, nodes->owned, cut);
+    err = place_subdomains(ctx, system, cut);
 out:
     free(start.vertex);
     free(start.root);

@@ -22,7 +22,7 @@ struct tac_cut {
     tac_lid count;      /* local nodes */
     int32_t *subdomain; /* owned, (count), ghosts too; -1: fixed when the cut was made */
     int subdomains;     /* of all ranks; their order is that of their smallest ids */
-    int32_t *rank;      /* owned, (subdomains): the rank that owns most of its nodes */
+    int32_t *rank;      /* owned, (subdomains): that works on it: one that owns many of its nodes */
     int64_t *size;      /* owned, (subdomains): nodes */
 };
 

@@ -70,7 +70,7 @@ static enum tac_err name_vertices(struct tac_ctx *ctx, struct contraction *c, st
     struct tac_keyed *ghost = NULL;
     size_t ghosts = 0;
     tac_lid owned = 0;
-    TAC_TRY(tac_alloc(ctx, (size_t)g->nodes.count + c->in_count, sizeof *ghost, &ghost));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)g->nodes.count + c->in_count, sizeof *ghost, &ghost));
     for (tac_lid v = 0; v < g->nodes.count; v++)
         if (c->part[v].owner == ctx->rank)
             owned += v < g->nodes.owned && c->part[v].id == g->id[v];
@@ -80,9 +80,9 @@ static enum tac_err name_vertices(struct tac_ctx *ctx, struct contraction *c, st
         if (c->in[k].owner != ctx->rank)
             ghost[ghosts++] = (struct tac_keyed){c->in[k].column, c->in[k].owner};
     TAC_TRY(tac_sort_keyed(ctx, ghosts, ghost));
-    TAC_TRY(tac_alloc(ctx, (size_t)owned + ghosts, sizeof *coarse->id, &coarse->id));
-    TAC_TRY(tac_alloc(ctx, (size_t)owned + ghosts, sizeof *coarse->owner, &coarse->owner));
-    TAC_TRY(tac_alloc(ctx, (size_t)owned + ghosts, sizeof *coarse->size, &coarse->size));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)owned + ghosts, sizeof *coarse->id, &coarse->id));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)owned + ghosts, sizeof *coarse->owner, &coarse->owner));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)owned + ghosts, sizeof *coarse->size, &coarse->size));
     tac_lid n = 0;
     for (tac_lid u = 0; u < g->nodes.owned; u++)
         if (c->part[u].owner == ctx->rank && c->part[u].id == g->id[u]) {
@@ -113,7 +113,7 @@ static enum tac_err sort_arrived(struct tac_ctx *ctx, struct contraction *c, con
     enum tac_err err;
     const tac_lid owned = coarse->nodes.owned;
     TAC_TRY(tac_sort_records(ctx, c->in_count, sizeof *c->in, c->in));
-    TAC_TRY(tac_alloc(ctx, (size_t)owned + 1, sizeof *c->arrived, &c->arrived));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)owned + 1, sizeof *c->arrived, &c->arrived));
     size_t k = 0;
     for (tac_lid u = 0; u < owned; u++) {
         c->arrived[u] = k;
@@ -167,9 +167,9 @@ static enum tac_err make_rows(struct tac_ctx *ctx, struct contraction *c, struct
     enum tac_err err;
     struct row_maker m = {.graph = coarse};
     const tac_lid owned = coarse->nodes.owned;
-    TAC_TRY(tac_alloc(ctx, (size_t)owned + 1, sizeof *coarse->row, &coarse->row));
-    TAC_TRY(tac_alloc(ctx, (size_t)coarse->nodes.count, sizeof *m.slot, &m.slot));
-    TAC_TRY(tac_alloc(ctx, (size_t)c->fine->nodes.count, sizeof *c->place, &c->place));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)owned + 1, sizeof *coarse->row, &coarse->row));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)coarse->nodes.count, sizeof *m.slot, &m.slot));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)c->fine->nodes.count, sizeof *c->place, &c->place));
     for (tac_lid v = 0; v < c->fine->nodes.count; v++)
         c->place[v] = find(coarse, c->part[v].id, c->part[v].owner == ctx->rank);
     for (tac_lid u = 0; u < c->fine->nodes.owned; u++) {
@@ -196,10 +196,10 @@ enum tac_err tac_graph_contract(struct tac_ctx *ctx, const struct tac_graph *fin
     const tac_lid owned = fine->nodes.owned;
     struct contraction c = {.fine = fine, .mate = mate};
     step->owned = owned;
-    TAC_TRY(tac_alloc(ctx, (size_t)fine->nodes.count, sizeof *c.part, &c.part));
-    TAC_TRY(tac_alloc(ctx, (size_t)owned, sizeof *step->id, &step->id));
-    TAC_TRY(tac_alloc(ctx, (size_t)owned, sizeof *step->owner, &step->owner));
-    TAC_TRY(tac_alloc(ctx, 1, sizeof *c.to, &c.to));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)fine->nodes.count, sizeof *c.part, &c.part));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)owned, sizeof *step->id, &step->id));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)owned, sizeof *step->owner, &step->owner));
+    TAC_TRY(tac_alloc_brief(ctx, 1, sizeof *c.to, &c.to));
     c.to_capacity = 1;
     for (tac_lid u = 0; u < owned; u++) {
         const tac_lid first = mate[u] >= 0 && fine->id[mate[u]] < fine->id[u] ? mate[u] : u;

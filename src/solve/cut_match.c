@@ -46,9 +46,9 @@ enum tac_err tac_graph_match(struct tac_ctx *ctx, const struct tac_graph *graph,
     tac_gid *wish = NULL;
     tac_lid *chosen = NULL;
     int64_t found = 0;
-    TAC_TRY(tac_alloc(ctx, (size_t)count, sizeof *taken, &taken));
-    TAC_TRY(tac_alloc(ctx, (size_t)count, sizeof *wish, &wish));
-    TAC_TRY(tac_alloc(ctx, (size_t)owned, sizeof *chosen, &chosen));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)count, sizeof *taken, &taken));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)count, sizeof *wish, &wish));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)owned, sizeof *chosen, &chosen));
     for (tac_lid u = 0; u < owned; u++)
         mate[u] = -1;
 done:

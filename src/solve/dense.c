@@ -18,10 +18,10 @@ enum tac_err tac_dense_make(struct tac_ctx *ctx, int size, struct tac_dense *out
     out->size = size;
     out->stride = (size + PAD - 1) / PAD * PAD;
     const size_t n = (size_t)out->stride;
-    TAC_TRY(tac_alloc(ctx, n * n, sizeof *out->matrix, &out->matrix));
-    TAC_TRY(tac_alloc(ctx, n, sizeof *out->inverse, &out->inverse));
-    TAC_TRY(tac_alloc(ctx, n, sizeof *out->work, &out->work));
-    TAC_TRY(tac_alloc(ctx, n, sizeof *out->from, &out->from));
+    TAC_TRY(tac_alloc_brief(ctx, n * n, sizeof *out->matrix, &out->matrix));
+    TAC_TRY(tac_alloc_brief(ctx, n, sizeof *out->inverse, &out->inverse));
+    TAC_TRY(tac_alloc_brief(ctx, n, sizeof *out->work, &out->work));
+    TAC_TRY(tac_alloc_brief(ctx, n, sizeof *out->from, &out->from));
 done:
     if (err)
         tac_dense_free(out);
@@ -124,7 +124,7 @@ static enum tac_err keep(struct tac_ctx *ctx, struct tac_dense *d)
         d->from[i] = total;
         total += (size_t)((i + PAD - 1) / PAD * PAD);
     }
-    TAC_TRY(tac_alloc(ctx, total, sizeof *d->factor, &d->factor));
+    TAC_TRY(tac_alloc_brief(ctx, total, sizeof *d->factor, &d->factor));
     for (int i = 0; i < d->size; i++)
         for (int j = 0; j < i; j++) {
             const double x = d->inverse[i] > 0 && d->inverse[j] > 0 ? tac_dense_row(d, i)[j] : 0;
@@ -138,8 +138,8 @@ enum tac_err tac_dense_factor(struct tac_ctx *ctx, struct tac_dense *dense)
 {
     enum tac_err err;
     double *panel = NULL, *first = NULL;
-    TAC_TRY(tac_alloc(ctx, (size_t)PANEL * (size_t)dense->stride, sizeof *panel, &panel));
-    TAC_TRY(tac_alloc(ctx, (size_t)dense->stride, sizeof *first, &first));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)PANEL * (size_t)dense->stride, sizeof *panel, &panel));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)dense->stride, sizeof *first, &first));
     for (int i = 0; i < dense->size; i++)
         first[i] = tac_dense_row(dense, i)[i];
     for (int begin = 0; begin < dense->size; begin += PANEL) {

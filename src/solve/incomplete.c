@@ -113,12 +113,12 @@ enum tac_err tac_incomplete_make(struct tac_ctx *ctx, const struct tac_local_sys
         nodes = n > nodes ? n : nodes;
         most = blocks > most ? blocks : most;
     }
-    TAC_TRY(tac_alloc(ctx, 9 * rows->from[local->owned] + 1, sizeof *out->lower, &out->lower));
-    TAC_TRY(tac_alloc(ctx, 9 * (size_t)local->owned + 1, sizeof *out->inverse, &out->inverse));
-    TAC_TRY(tac_alloc(ctx, 4 * nodes, sizeof *out->half, &out->half));
-    TAC_TRY(tac_alloc(ctx, 9 * most, sizeof *w.upper, &w.upper));
-    TAC_TRY(tac_alloc(ctx, 9 * most, sizeof *w.lower, &w.lower));
-    TAC_TRY(tac_alloc(ctx, (size_t)local->owned, sizeof *w.place, &w.place));
+    TAC_TRY(tac_alloc_brief(ctx, 9 * rows->from[local->owned] + 1, sizeof *out->lower, &out->lower));
+    TAC_TRY(tac_alloc_brief(ctx, 9 * (size_t)local->owned + 1, sizeof *out->inverse, &out->inverse));
+    TAC_TRY(tac_alloc_brief(ctx, 4 * nodes, sizeof *out->half, &out->half));
+    TAC_TRY(tac_alloc_brief(ctx, 9 * most, sizeof *w.upper, &w.upper));
+    TAC_TRY(tac_alloc_brief(ctx, 9 * most, sizeof *w.lower, &w.lower));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)local->owned, sizeof *w.place, &w.place));
     memset(w.place, 0xff, (size_t)local->owned * sizeof *w.place);
     out->bad = find_bad(local);
     for (int k = 0; k < local->subdomains && out->bad < 0; k++) {

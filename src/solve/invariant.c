@@ -11,7 +11,7 @@ static enum tac_err create(struct tac_ctx *ctx, const char *options, void **self
     if (options[0] != '\0')
         return tac_fail(ctx, TAC_ERR_INPUT, "the invariant solver has no options, and \"%s\" was given; leave it empty",
                         options);
-    err = tac_agree(ctx, tac_alloc(ctx, 1, sizeof *s, &s));
+    err = tac_agree(ctx, tac_alloc_brief(ctx, 1, sizeof *s, &s));
     if (err) {
         free(s);
         return err;
@@ -62,7 +62,7 @@ static enum tac_err cut(void *self, const struct tac_system *system, struct tac_
     tac_nodes_halo_destroy(&s->halo);
     free(s->fixed);
     s->fixed = NULL;
-    err = tac_alloc(s->ctx, (size_t)system->nodes.count, 1, &s->fixed);
+    err = tac_alloc_brief(s->ctx, (size_t)system->nodes.count, 1, &s->fixed);
     TAC_TRY(tac_agree(s->ctx, err));
     TAC_TRY(tac_nodes_halo_create(s->ctx, &system->nodes, &s->halo));
     find_fixed(s, system);
@@ -117,11 +117,11 @@ static enum tac_err make_vectors(struct tac_invariant *s)
     const size_t owned = 4 * (size_t)s->local.owned, count = 4 * (size_t)s->local.count;
     double **const short_ones[] = {&s->x, &s->r, &s->b, &s->q}, **const long_ones[] = {&s->p, &s->z};
     for (int k = 0; k < 4; k++)
-        TAC_TRY(tac_alloc(s->ctx, owned, sizeof(double), short_ones[k]));
+        TAC_TRY(tac_alloc_brief(s->ctx, owned, sizeof(double), short_ones[k]));
     for (int k = 0; k < 2; k++)
-        TAC_TRY(tac_alloc(s->ctx, count, sizeof(double), long_ones[k]));
-    TAC_TRY(tac_alloc(s->ctx, 3 * (size_t)s->system.nodes.count, sizeof(double), &s->home));
-    TAC_TRY(tac_alloc(s->ctx, 3 * (size_t)s->system.nodes.owned, sizeof(double), &s->side));
+        TAC_TRY(tac_alloc_brief(s->ctx, count, sizeof(double), long_ones[k]));
+    TAC_TRY(tac_alloc_brief(s->ctx, 3 * (size_t)s->system.nodes.count, sizeof(double), &s->home));
+    TAC_TRY(tac_alloc_brief(s->ctx, 3 * (size_t)s->system.nodes.owned, sizeof(double), &s->side));
 done:
     return err;
 }

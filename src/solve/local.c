@@ -60,10 +60,10 @@ static enum tac_err send(struct tac_ctx *ctx, struct making *m)
             nodes++;
             blocks += a->row[i + 1] - a->row[i];
         }
-    TAC_TRY(tac_alloc(ctx, nodes, sizeof *node, &node));
-    TAC_TRY(tac_alloc(ctx, nodes, sizeof *to_node, &to_node));
-    TAC_TRY(tac_alloc(ctx, blocks, sizeof *block, &block));
-    TAC_TRY(tac_alloc(ctx, blocks, sizeof *to_block, &to_block));
+    TAC_TRY(tac_alloc_brief(ctx, nodes, sizeof *node, &node));
+    TAC_TRY(tac_alloc_brief(ctx, nodes, sizeof *to_node, &to_node));
+    TAC_TRY(tac_alloc_brief(ctx, blocks, sizeof *block, &block));
+    TAC_TRY(tac_alloc_brief(ctx, blocks, sizeof *to_block, &to_block));
     nodes = blocks = 0;
     for (tac_lid i = 0; i < a->owned; i++) {
         if (m->number[i] < 0 || m->cut->rank[m->number[i]] == ctx->rank)
@@ -100,9 +100,9 @@ static enum tac_err order_nodes(struct tac_ctx *ctx, struct making *m, struct ta
     size_t n = 0, block = 0;
     TAC_TRY(tac_sort_records(ctx, m->block_count, sizeof *m->block, m->block));
     TAC_TRY(tac_sort_records(ctx, m->came_count, sizeof *m->came, m->came));
-    TAC_TRY(tac_alloc(ctx, (size_t)home + m->came_count, sizeof *key, &key));
-    TAC_TRY(tac_alloc(ctx, (size_t)home + m->came_count, sizeof *origin, &origin));
-    TAC_TRY(tac_alloc(ctx, (size_t)home + m->came_count, sizeof *node, &node));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)home + m->came_count, sizeof *key, &key));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)home + m->came_count, sizeof *origin, &origin));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)home + m->came_count, sizeof *node, &node));
     for (tac_lid i = 0; i < home; i++)
         if (m->number[i] >= 0 && m->cut->rank[m->number[i]] == ctx->rank) {
             origin[n] = (struct origin){.home = i};
@@ -122,13 +122,13 @@ static enum tac_err order_nodes(struct tac_ctx *ctx, struct making *m, struct ta
         key[k].key = node[key[k].index].number;
     TAC_TRY(tac_sort_keyed(ctx, n, key));
     out->owned = (tac_lid)n;
-    TAC_TRY(tac_alloc(ctx, n, sizeof *m->origin, &m->origin));
-    TAC_TRY(tac_alloc(ctx, n, sizeof *out->subdomain, &out->subdomain));
+    TAC_TRY(tac_alloc_brief(ctx, n, sizeof *m->origin, &m->origin));
+    TAC_TRY(tac_alloc_brief(ctx, n, sizeof *out->subdomain, &out->subdomain));
     /* Room for as many ghosts as there can be. */
     const size_t room = n + (size_t)m->system->nodes.count + m->block_count;
-    TAC_TRY(tac_alloc(ctx, room, sizeof *out->id, &out->id));
-    TAC_TRY(tac_alloc(ctx, room, sizeof *out->owner, &out->owner));
-    TAC_TRY(tac_alloc(ctx, room, sizeof *out->number, &out->number));
+    TAC_TRY(tac_alloc_brief(ctx, room, sizeof *out->id, &out->id));
+    TAC_TRY(tac_alloc_brief(ctx, room, sizeof *out->owner, &out->owner));
+    TAC_TRY(tac_alloc_brief(ctx, room, sizeof *out->number, &out->number));
     for (size_t k = 0; k < n; k++) {
         const size_t from = (size_t)key[k].index;
         m->origin[k] = origin[from];
@@ -154,9 +154,9 @@ static enum tac_err name_columns(struct tac_ctx *ctx, struct making *m, struct t
     struct tac_keyed *key = NULL;
     tac_gid *id = NULL;
     size_t ghosts = 0, n = 0;
-    TAC_TRY(tac_alloc(ctx, (size_t)a->count, sizeof *m->new_node, &m->new_node));
-    TAC_TRY(tac_alloc(ctx, m->block_count, sizeof *m->block_column, &m->block_column));
-    TAC_TRY(tac_alloc(ctx, (size_t)out->owned + (size_t)a->count + m->block_count, sizeof *key, &key));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)a->count, sizeof *m->new_node, &m->new_node));
+    TAC_TRY(tac_alloc_brief(ctx, m->block_count, sizeof *m->block_column, &m->block_column));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)out->owned + (size_t)a->count + m->block_count, sizeof *key, &key));
     memset(m->new_node, 0xff, (size_t)a->count * sizeof *m->new_node); /* 0xff..: not wanted */
     for (tac_lid k = 0; k < out->owned; k++)
         if (m->origin[k].home >= 0)
@@ -179,7 +179,7 @@ static enum tac_err name_columns(struct tac_ctx *ctx, struct making *m, struct t
     for (n = 0; n < (size_t)out->count; n++)
         key[n] = (struct tac_keyed){out->id[n], (int64_t)n};
     TAC_TRY(tac_sort_keyed(ctx, n, key));
-    TAC_TRY(tac_alloc(ctx, n, sizeof *id, &id));
+    TAC_TRY(tac_alloc_brief(ctx, n, sizeof *id, &id));
     for (size_t k = 0; k < n; k++)
         id[k] = key[k].key;
     for (tac_lid i = 0; i < a->count; i++) {
@@ -232,9 +232,9 @@ static void put(struct tac_rows *rows, size_t at, tac_lid column, const double *
 static enum tac_err rows_make(struct tac_ctx *ctx, size_t rows, size_t blocks, struct tac_rows *out)
 {
     enum tac_err err;
-    TAC_TRY(tac_alloc(ctx, rows + 1, sizeof *out->from, &out->from));
-    TAC_TRY(tac_alloc(ctx, blocks, sizeof *out->column, &out->column));
-    TAC_TRY(tac_alloc(ctx, 9 * blocks + 1, sizeof *out->block, &out->block));
+    TAC_TRY(tac_alloc_brief(ctx, rows + 1, sizeof *out->from, &out->from));
+    TAC_TRY(tac_alloc_brief(ctx, blocks, sizeof *out->column, &out->column));
+    TAC_TRY(tac_alloc_brief(ctx, 9 * blocks + 1, sizeof *out->block, &out->block));
 done:
     return err;
 }
@@ -256,8 +256,8 @@ static enum tac_err fill_rows(struct tac_ctx *ctx, struct making *m, struct tac_
     }
     TAC_TRY(rows_make(ctx, (size_t)out->owned, lower, &out->lower));
     TAC_TRY(rows_make(ctx, (size_t)rows, outer, &out->outer));
-    TAC_TRY(tac_alloc(ctx, (size_t)rows, sizeof *out->outer_node, &out->outer_node));
-    TAC_TRY(tac_alloc(ctx, 9 * (size_t)out->owned + 1, sizeof *out->diagonal, &out->diagonal));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)rows, sizeof *out->outer_node, &out->outer_node));
+    TAC_TRY(tac_alloc_brief(ctx, 9 * (size_t)out->owned + 1, sizeof *out->diagonal, &out->diagonal));
     lower = outer = 0;
     for (tac_lid i = 0; i < out->owned; i++) {
         const size_t before = outer;
@@ -287,10 +287,10 @@ static enum tac_err make_transfers(struct tac_ctx *ctx, struct making *m, struct
     int32_t *owner = NULL;
     struct tac_nodes bring, back;
     size_t most = (size_t)home + m->came_count + (size_t)out->owned;
-    TAC_TRY(tac_alloc(ctx, 2 * most, sizeof *id, &id));
-    TAC_TRY(tac_alloc(ctx, 2 * most, sizeof *owner, &owner));
-    TAC_TRY(tac_alloc(ctx, (size_t)out->owned, sizeof *out->from, &out->from));
-    TAC_TRY(tac_alloc(ctx, (size_t)home, sizeof *out->gone_node, &out->gone_node));
+    TAC_TRY(tac_alloc_brief(ctx, 2 * most, sizeof *id, &id));
+    TAC_TRY(tac_alloc_brief(ctx, 2 * most, sizeof *owner, &owner));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)out->owned, sizeof *out->from, &out->from));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)home, sizeof *out->gone_node, &out->gone_node));
     out->home_count = home;
     out->came = (tac_lid)m->came_count;
     bring = (struct tac_nodes){home + out->came, home, id, owner};
@@ -313,8 +313,8 @@ static enum tac_err make_transfers(struct tac_ctx *ctx, struct making *m, struct
     back = (struct tac_nodes){out->owned + out->gone, out->owned, id, owner};
     id -= most;
     owner -= most;
-    TAC_TRY(tac_alloc(ctx, 3 * (size_t)bring.count, sizeof *out->bring_value, &out->bring_value));
-    TAC_TRY(tac_alloc(ctx, 3 * (size_t)back.count, sizeof *out->back_value, &out->back_value));
+    TAC_TRY(tac_alloc_brief(ctx, 3 * (size_t)bring.count, sizeof *out->bring_value, &out->bring_value));
+    TAC_TRY(tac_alloc_brief(ctx, 3 * (size_t)back.count, sizeof *out->back_value, &out->back_value));
 done:
     err = tac_agree(ctx, err);
     if (!err)
@@ -329,7 +329,7 @@ done:
 static enum tac_err make_places(struct tac_ctx *ctx, const struct making *m, struct tac_local_system *out)
 {
     enum tac_err err;
-    TAC_TRY(tac_alloc(ctx, 4 * (size_t)out->count, sizeof *out->place, &out->place));
+    TAC_TRY(tac_alloc_brief(ctx, 4 * (size_t)out->count, sizeof *out->place, &out->place));
     for (tac_lid k = 0; k < out->owned; k++) {
         const struct origin *o = &m->origin[k];
         const struct moving_node node = o->home >= 0 ? describe(ctx, m, o->home) : m->came[o->came];
@@ -346,7 +346,7 @@ enum tac_err tac_local_system_make(struct tac_ctx *ctx, const struct tac_system 
     struct making m = {.system = system, .cut = cut};
     struct tac_nodes nodes;
     tac_local_system_free(out);
-    err = tac_alloc(ctx, (size_t)system->nodes.count, sizeof *m.number, &m.number);
+    err = tac_alloc_brief(ctx, (size_t)system->nodes.count, sizeof *m.number, &m.number);
     if ((err = tac_agree(ctx, err)) != TAC_OK)
         goto done;
     for (tac_lid i = 0; i < system->nodes.count; i++)

@@ -24,7 +24,7 @@ static enum tac_err incidence_make(struct tac_ctx *ctx, tac_lid owned, int list_
                                    const struct tac_stencil_list *list, struct incidence *out)
 {
     enum tac_err err;
-    TAC_TRY(tac_alloc(ctx, (size_t)owned + 2, sizeof *out->from, &out->from));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)owned + 2, sizeof *out->from, &out->from));
     size_t *next = out->from + 1; /* becomes from[0 ..] while the lists are filled */
     for (int l = 0; l < list_count; l++)
         for (size_t k = 0; k < list[l].count * (size_t)list[l].nodes; k++)
@@ -32,8 +32,8 @@ static enum tac_err incidence_make(struct tac_ctx *ctx, tac_lid owned, int list_
                 next[list[l].node[k] + 1]++;
     for (tac_lid i = 0; i < owned; i++)
         next[i + 1] += next[i];
-    TAC_TRY(tac_alloc(ctx, next[owned], sizeof *out->which, &out->which));
-    TAC_TRY(tac_alloc(ctx, next[owned], sizeof *out->list, &out->list));
+    TAC_TRY(tac_alloc_brief(ctx, next[owned], sizeof *out->which, &out->which));
+    TAC_TRY(tac_alloc_brief(ctx, next[owned], sizeof *out->list, &out->list));
     for (int l = 0; l < list_count; l++)
         for (size_t e = 0; e < list[l].count; e++)
             for (int a = 0; a < list[l].nodes; a++) {
@@ -117,26 +117,26 @@ enum tac_err tac_matrix_create(struct tac_ctx *ctx, const struct tac_nodes *node
     enum tac_err err;
     struct tac_matrix *matrix = NULL;
     struct making m = {.nodes = nodes, .list = list};
-    TAC_TRY(tac_alloc(ctx, 1, sizeof *matrix, &matrix));
+    TAC_TRY(tac_alloc_brief(ctx, 1, sizeof *matrix, &matrix));
     matrix->count = nodes->count;
     matrix->owned = nodes->owned;
     matrix->list_count = list_count;
-    TAC_TRY(tac_alloc(ctx, (size_t)nodes->owned + 1, sizeof *matrix->row, &matrix->row));
-    TAC_TRY(tac_alloc(ctx, (size_t)list_count, sizeof *matrix->list, &matrix->list));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)nodes->owned + 1, sizeof *matrix->row, &matrix->row));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)list_count, sizeof *matrix->list, &matrix->list));
     for (int l = 0; l < list_count; l++) {
         const size_t slots = list[l].count * (size_t)(list[l].nodes * list[l].nodes);
         TAC_CHECK(list[l].nodes >= 1 && list[l].nodes <= TAC_STENCIL_NODES);
         matrix->list[l].count = list[l].count;
         matrix->list[l].nodes = list[l].nodes;
-        TAC_TRY(tac_alloc(ctx, slots, sizeof *matrix->list[l].slot, &matrix->list[l].slot));
+        TAC_TRY(tac_alloc_brief(ctx, slots, sizeof *matrix->list[l].slot, &matrix->list[l].slot));
         memset(matrix->list[l].slot, 0xff, slots * sizeof *matrix->list[l].slot);
     }
     TAC_TRY(incidence_make(ctx, nodes->owned, list_count, list, &m.at));
-    TAC_TRY(tac_alloc(ctx, (size_t)nodes->count, sizeof *m.seen, &m.seen));
-    TAC_TRY(tac_alloc(ctx, (size_t)nodes->count, sizeof *m.place, &m.place));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)nodes->count, sizeof *m.seen, &m.seen));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)nodes->count, sizeof *m.place, &m.place));
     for (tac_lid i = 0; i < nodes->owned; i++)
         TAC_TRY(make_row(ctx, &m, i, matrix));
-    TAC_TRY(tac_alloc(ctx, 9 * matrix->row[nodes->owned], sizeof *matrix->block, &matrix->block));
+    TAC_TRY(tac_alloc_brief(ctx, 9 * matrix->row[nodes->owned], sizeof *matrix->block, &matrix->block));
 done:
     free(m.at.from);
     free(m.at.which);

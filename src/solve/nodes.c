@@ -37,16 +37,16 @@ static enum tac_err side_make(struct tac_ctx *ctx, const int64_t *per_rank, stru
     size_t total = 0;
     for (int r = 0; r < ctx->size; r++)
         s->count += per_rank[r] > 0;
-    TAC_TRY(tac_alloc(ctx, (size_t)s->count, sizeof *s->rank, &s->rank));
-    TAC_TRY(tac_alloc(ctx, (size_t)s->count + 1, sizeof *s->from, &s->from));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)s->count, sizeof *s->rank, &s->rank));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)s->count + 1, sizeof *s->from, &s->from));
     for (int r = 0, k = 0; r < ctx->size; r++)
         if (per_rank[r] > 0) {
             s->rank[k] = r;
             total += (size_t)per_rank[r];
             s->from[++k] = total;
         }
-    TAC_TRY(tac_alloc(ctx, total, sizeof *s->node, &s->node));
-    TAC_TRY(tac_alloc(ctx, total, MOST_BYTES, &s->message));
+    TAC_TRY(tac_alloc_brief(ctx, total, sizeof *s->node, &s->node));
+    TAC_TRY(tac_alloc_brief(ctx, total, MOST_BYTES, &s->message));
 done:
     return err;
 }
@@ -57,7 +57,7 @@ static enum tac_err list_needs(struct tac_ctx *ctx, const struct tac_nodes *node
 {
     enum tac_err err;
     int64_t *next = NULL;
-    TAC_TRY(tac_alloc(ctx, (size_t)ctx->size, sizeof *next, &next));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)ctx->size, sizeof *next, &next));
     for (tac_lid i = nodes->owned; i < nodes->count; i++) {
         if (nodes->owner[i] < 0 || nodes->owner[i] >= ctx->size || nodes->owner[i] == ctx->rank) {
             err = tac_fail(ctx, TAC_ERR_RUN, "node %" TAC_PRIGID " is said to be of rank %d, which cannot be: a bug",
@@ -67,7 +67,7 @@ static enum tac_err list_needs(struct tac_ctx *ctx, const struct tac_nodes *node
         count[nodes->owner[i]]++;
     }
     TAC_TRY(side_make(ctx, count, &halo->need));
-    TAC_TRY(tac_alloc(ctx, (size_t)(nodes->count - nodes->owned), sizeof **ids, ids));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)(nodes->count - nodes->owned), sizeof **ids, ids));
     for (int k = 0; k < halo->need.count; k++)
         next[halo->need.rank[k]] = (int64_t)halo->need.from[k];
     for (tac_lid i = nodes->owned; i < nodes->count; i++) {
@@ -88,8 +88,8 @@ static enum tac_err list_gives(struct tac_ctx *ctx, const struct tac_nodes *node
     struct tac_keyed *sorted = NULL;
     tac_gid *ascending = NULL;
     TAC_TRY(side_make(ctx, count, &halo->give));
-    TAC_TRY(tac_alloc(ctx, (size_t)nodes->owned, sizeof *sorted, &sorted));
-    TAC_TRY(tac_alloc(ctx, (size_t)nodes->owned, sizeof *ascending, &ascending));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)nodes->owned, sizeof *sorted, &sorted));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)nodes->owned, sizeof *ascending, &ascending));
     for (tac_lid i = 0; i < nodes->owned; i++)
         sorted[i] = (struct tac_keyed){nodes->id[i], i};
     TAC_TRY(tac_sort_keyed(ctx, (size_t)nodes->owned, sorted));
@@ -118,9 +118,9 @@ enum tac_err tac_nodes_halo_create(struct tac_ctx *ctx, const struct tac_nodes *
     int64_t *count = NULL;
     tac_gid *ids = NULL, *asked = NULL;
     *out = NULL;
-    TAC_TRY(tac_alloc(ctx, 1, sizeof *halo, &halo));
+    TAC_TRY(tac_alloc_brief(ctx, 1, sizeof *halo, &halo));
     halo->comm = ctx->comm;
-    TAC_TRY(tac_alloc(ctx, 2 * (size_t)ctx->size, sizeof *count, &count));
+    TAC_TRY(tac_alloc_brief(ctx, 2 * (size_t)ctx->size, sizeof *count, &count));
     TAC_TRY(list_needs(ctx, nodes, halo, count, &ids));
 done:
     err = tac_agree(ctx, err);
@@ -129,7 +129,8 @@ done:
     if (!err) {
         err = list_gives(ctx, nodes, halo, count + ctx->size, asked);
         if (!err)
-            err = tac_alloc(ctx, (size_t)(halo->give.count + halo->need.count), sizeof *halo->request, &halo->request);
+            err = tac_alloc_brief(ctx, (size_t)(halo->give.count + halo->need.count), sizeof *halo->request,
+                                  &halo->request);
         err = tac_agree(ctx, err);
     }
     free(count);
