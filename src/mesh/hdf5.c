@@ -354,8 +354,10 @@ enum tac_err tac_hdf5_create(struct tac_ctx *ctx, const char *path, const int64_
     struct tac_hdf5_writer *w = NULL;
     hid_t access = -1;
     enum tac_err err = TAC_OK;
-    TAC_TRY(tac_agree(ctx, tac_alloc(ctx, 1, sizeof *w, &w)));
-    w->file = w->set[0] = w->set[1] = w->set[2] = -1;
+    err = tac_alloc(ctx, 1, sizeof *w, &w);
+    if (w != NULL) /* before the ranks agree: who has one destroys it where another has none */
+        w->file = w->set[0] = w->set[1] = w->set[2] = -1;
+    TAC_TRY(tac_agree(ctx, err));
     access = H5Pcreate(H5P_FILE_ACCESS);
     w->transfer = H5Pcreate(H5P_DATASET_XFER);
     TAC_TRY(agree_written(ctx, path,

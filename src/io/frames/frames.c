@@ -103,10 +103,13 @@ enum tac_err tac_frames_handle(struct tac_ctx *ctx, const char *dir, const char 
     enum tac_err err = TAC_OK;
     struct tac_frames *w = NULL;
     *out = NULL;
-    TAC_TRY(tac_agree(ctx, tac_alloc(ctx, 1, sizeof *w, &w)));
-    w->file = w->frames = w->collective = -1;
-    w->space_fd = -1;
-    w->disk = -1;
+    err = tac_alloc(ctx, 1, sizeof *w, &w);
+    if (w != NULL) { /* before the ranks agree: who has one destroys it where another has none */
+        w->file = w->frames = w->collective = -1;
+        w->space_fd = -1;
+        w->disk = -1;
+    }
+    TAC_TRY(tac_agree(ctx, err));
     TAC_TRY(tac_agree(ctx, make_path(ctx, w, dir, name, create)));
     *out = w;
     w = NULL;
