@@ -2,50 +2,16 @@
  *
  * Most candidates are far from their first layer in most windows.  Such a one keeps its *slack*: how far its distance
  * is over the one under which it must be looked at.  Each window takes from the slack what the distance may have
- * changed by.  So a small record, two of which fit into three quarters of a cache line, and the motions of four
- * vertices are all that most candidates are asked for; their own records are touched when the slack is used up.
+ * changed by.  So a record of 24 bytes and the motions of four vertices are all that most candidates are asked for;
+ * their own records are touched when the slack is used up.
  *
  * A pass may be run again. So a slack has two ends, at the start and at the end of the pass, and only a commit makes
  * the second one the first. */
 #include "events/speculation/slack.h"
-#include "base/four.h"
 #include "events/speculation/windows.h"
-#include <string.h>
 
 /* What is foreseen about the next window's length when a pass is judged. */
 static const double LONGER = 2;
-
-TAC_FOUR_INLINE double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
-/* u and, behind it, the deviation. */
-TAC_FOUR_INLINE tac_four row_of(const struct tac_move *move)
-{
-    tac_four row;
-    memcpy(&row, move->u, sizeof row);
-    return row;
-}
-
-/* The most that the distance of a pair changes by over the pass along its chords, m; *deviation: and beside them. */
-TAC_FOUR_INLINE double change_of(const struct tac_move *move, const struct tac_slack *s, double *deviation)
-{
-    const bool edges = s->v[0] < 0;
-    const long long all = edges ? -1 : 0;
-    const tac_four_mask two = {all, all, all, all};
-    tac_four d[3];
-    const tac_four p = row_of(&move[edges ? ~s->v[0] : s->v[0]]), q = row_of(&move[s->v[1]]),
-                   r = row_of(&move[s->v[2]]), t = row_of(&move[s->v[3]]);
-    /* Of a vertex and what it may meet 0-2, 0-3, 0-1 and 0-3 again; of edges 0-2, 0-3, 1-2, 1-3. */
-    const tac_four from = tac_four_select(two, q, p), to = tac_four_select(two, r, q);
-    tac_four_columns(d, p - r, p - t, from - to, from - t);
-    const tac_four square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-    *deviation = larger(p[3], from[3]) + larger(larger(r[3], t[3]), to[3]);
-    /* In single precision, because that takes half as long; rounded up, and over what is too small for it. */
-    const float most = (float)larger(larger(square[0], square[1]), larger(square[2], square[3]));
-    return (1 + 0x1p-20) * (double)sqrtf(most) + 0x1p-60;
-}
 
 /* What a candidate with this slack has as its distance, at least; its tolerance, which the slack is over, too, is for
  * rounding. */
@@ -80,14 +46,14 @@ TAC_MORE_VERSIONS size_t tac_slack_use(struct tac_candidates *c, size_t begin, s
         const float now = committed ? s->end : s->start;
         s->start = now;
         if (now > 0) {
-            const double change = change_of(move, s, &deviation);
+            const double change = tac_slack_change(move, s, &deviation);
             if (now > factor * change + TAC_WANDER * deviation) {
                 s->end = lower(now - change);
                 continue;
             }
             c->list[k].d = distance_of(&c->list[k], now);
         }
-        s->start = s->end = -INFINITY;
+        tac_slack_clear(c, k);
         due[found++] = k;
     }
     return found;
@@ -104,9 +70,9 @@ void tac_slack_commit(struct tac_candidates *c, double ahead)
         double deviation;
         if (!(s->start > 0))
             continue;
-        c->list[k].change = change_of(c->move, s, &deviation);
+        c->list[k].change = tac_slack_change(c->move, s, &deviation);
         c->list[k].d_end = distance_of(&c->list[k], s->end);
-        s->start = s->end = -INFINITY;
+        tac_slack_clear(c, k);
     }
 }
 

@@ -3,8 +3,10 @@
 #ifndef TACTUS_EVENTS_SPECULATION_SLACK_H
 #define TACTUS_EVENTS_SPECULATION_SLACK_H
 
+#include "base/four.h"
 #include "broadphase/candidates.h"
 #include "events/sim.h"
+#include <string.h>
 
 enum { TAC_SLACKS = 32 }; /* candidates that are asked for together */
 
@@ -16,6 +18,44 @@ enum { TAC_SLACKS = 32 }; /* candidates that are asked for together */
 static inline double tac_slack_margin(const struct tac_candidate *q)
 {
     return .05 * (tac_pair_is_limit((enum tac_pair_type)q->type) ? 1e7 * q->tolerance : q->next);
+}
+
+TAC_FOUR_INLINE double tac_slack_larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* u of a vertex and, behind it, its deviation. */
+TAC_FOUR_INLINE tac_four tac_slack_row(const struct tac_move *move)
+{
+    tac_four row;
+    memcpy(&row, move->u, sizeof row);
+    return row;
+}
+
+/* The most that the distance of a contact changes by over the pass along its chords, m, as tac_relative() tells it;
+ * *deviation: and beside them.  The four (or fewer) pairs of vertices of different primitives are computed side by
+ * side.  The rows are not an array: gcc would copy them in a loop, by halves and through memory. */
+TAC_FOUR_INLINE double tac_slack_change(const struct tac_move *move, const struct tac_slack *s, double *deviation)
+{
+    const bool edges = s->v[0] < 0;
+    const long long all = edges ? -1 : 0;
+    const tac_four_mask two = {all, all, all, all};
+    tac_four d[3];
+    const tac_four p = tac_slack_row(&move[edges ? ~s->v[0] : s->v[0]]), q = tac_slack_row(&move[s->v[1]]),
+                   r = tac_slack_row(&move[s->v[2]]), t = tac_slack_row(&move[s->v[3]]);
+    /* Of a vertex and what it may meet 0-2, 0-3, 0-1 and 0-3 again; of edges 0-2, 0-3, 1-2, 1-3. */
+    const tac_four from = tac_four_select(two, q, p), to = tac_four_select(two, r, q);
+    tac_four_columns(d, p - r, p - t, from - to, from - t);
+    const tac_four square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+    *deviation = tac_slack_larger(p[3], from[3]) + tac_slack_larger(tac_slack_larger(r[3], t[3]), to[3]);
+    return sqrt(tac_slack_larger(tac_slack_larger(square[0], square[1]), tac_slack_larger(square[2], square[3])));
+}
+
+/* Candidate k must be looked at. */
+static inline void tac_slack_clear(struct tac_candidates *c, size_t k)
+{
+    c->slack.of[k].start = c->slack.of[k].end = -INFINITY;
 }
 
 /* Local. Once for each judgement of a pass up to `end`, before tac_slack_use(). */

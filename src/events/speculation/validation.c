@@ -2,7 +2,6 @@
  * Windows).
  */
 #include "events/speculation/validation.h"
-#include "base/four.h"
 #include "broadphase/candidates.h"
 #include "events/kinetic.h"
 #include "events/ranks.h"
@@ -72,50 +71,23 @@ struct motion {
     double speed;     /* most that its distance changes by in a second, m/s */
 };
 
-TAC_FOUR_INLINE double greatest(tac_four a)
-{
-    const double one = a[0] > a[1] ? a[0] : a[1], two = a[2] > a[3] ? a[2] : a[3];
-    return one > two ? one : two;
-}
-
-/* tac_relative() and the two largest deviations of a pair of four vertices: its four (three) pairs of vertices of
- * different primitives side by side.  A row of struct tac_move holds u and, behind it, the deviation. */
-TAC_FOUR_INLINE double chords_change(const struct tac_move *const move[4], bool edges, double deviation[2])
-{
-    tac_four row[4], d[3];
-    memcpy(&row[0], move[0]->u, sizeof row[0]); /* no loop: gcc would copy by halves, through memory */
-    memcpy(&row[1], move[1]->u, sizeof row[1]);
-    memcpy(&row[2], move[2]->u, sizeof row[2]);
-    memcpy(&row[3], move[3]->u, sizeof row[3]);
-    if (edges) {
-        deviation[0] = row[0][3] > row[1][3] ? row[0][3] : row[1][3];
-        deviation[1] = row[2][3] > row[3][3] ? row[2][3] : row[3][3];
-        tac_four_columns(d, row[0] - row[2], row[0] - row[3], row[1] - row[2], row[1] - row[3]);
-    } else {
-        deviation[0] = row[0][3];
-        deviation[1] = row[1][3] > row[2][3] ? row[1][3] : row[2][3];
-        deviation[1] = row[3][3] > deviation[1] ? row[3][3] : deviation[1];
-        tac_four_columns(d, row[0] - row[1], row[0] - row[2], row[0] - row[3], row[0] - row[3]);
-    }
-    return sqrt(greatest(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]));
-}
-
 /* Where the candidates due[0 .. count - 1] may have moved in the pass.  Apart from the looks, whose branches follow
  * from these numbers: a branch that was foreseen wrongly costs all that its condition is computed from. */
 TAC_MORE_VERSIONS
 static void measure(const struct tac_sim *sim, const size_t *due, size_t count, tac_time end, struct motion *m)
 {
+    const struct tac_candidates *c = sim->view.candidates;
     const double window_s = tac_seconds(sim, end - sim->paths.start);
     for (size_t k = 0; k < count; k++, m++) {
-        struct tac_candidate *q = &sim->view.candidates->list[due[k]];
+        struct tac_candidate *q = &c->list[due[k]];
         const enum tac_pair_type type = (enum tac_pair_type)q->type;
         const struct tac_move *move[4] = {NULL};
         double deviation[2] = {0, 0}, speed[2] = {0, 0};
         tac_pair_fetch(&sim->active, q->slot);
         for (int i = 0; i < q->count; i++)
-            move[i] = &sim->view.candidates->move[q->v[i]];
-        if (type <= TAC_PAIR_EDGE_EDGE) {
-            q->change = chords_change(move, type == TAC_PAIR_EDGE_EDGE, deviation);
+            move[i] = &c->move[q->v[i]];
+        if (!tac_pair_is_limit(type)) {
+            q->change = tac_slack_change(c->move, &c->slack.of[due[k]], &m->deviation);
         } else {
             double u[4][3];
             for (int i = 0; i < q->count; i++) {
@@ -124,8 +96,8 @@ static void measure(const struct tac_sim *sim, const size_t *due, size_t count, 
                 deviation[side] = move[i]->deviation > deviation[side] ? move[i]->deviation : deviation[side];
             }
             q->change = tac_relative(type, u);
+            m->deviation = type == TAC_PAIR_WIDE ? 2 * fmax(deviation[0], deviation[1]) : deviation[0] + deviation[1];
         }
-        m->deviation = type == TAC_PAIR_WIDE ? 2 * fmax(deviation[0], deviation[1]) : deviation[0] + deviation[1];
         m->speed = INFINITY;
         if (q->slot < 0)
             continue; /* it is asked for where layers are active */
@@ -267,8 +239,7 @@ static enum tac_err validate(struct tac_sim *sim, tac_time end, struct tac_valid
     for (size_t k = c->known; k < active; k++) {
         if (sim->state.now > c->start)
             c->list[k].d = -INFINITY; /* the list's start is past: look anew */
-        c->slack.of[k].start = c->slack.of[k].end =
-            -INFINITY; /* a longer pass, which was run again, may have laid it */
+        tac_slack_clear(c, k);        /* a longer pass, which was run again, may have used it */
     }
     c->known = active;
     c->cost.looks += (int64_t)active;
