@@ -136,26 +136,29 @@ static enum tac_err no_room(struct tac_ctx *ctx, size_t count, size_t size)
                     count * size);
 }
 
+/* SIZE_MAX: more than there can be. */
+static size_t bytes_of(size_t count, size_t size)
+{
+    return size == 0 || count <= SIZE_MAX / 2 / size ? count * size : SIZE_MAX;
+}
+
 enum tac_err tac_alloc(struct tac_ctx *ctx, size_t count, size_t size, void *out)
 {
     /* Large arrays start on a cache line: no 32-byte record straddles two. */
-    void *memory = NULL;
-    if (size == 0 || count <= SIZE_MAX / 2 / size) {
-        size_t bytes = count * size;
-        if (bytes < 4096)
-            memory = calloc(bytes ? bytes : 1, 1);
-        else if ((memory = aligned_alloc(64, (bytes + 63) / 64 * 64)) != NULL)
-            memset(memory, 0, bytes);
-    }
+    const size_t bytes = bytes_of(count, size);
+    if (bytes < 4096)
+        return tac_alloc_brief(ctx, count, size, out);
+    void *memory = bytes < SIZE_MAX ? aligned_alloc(64, (bytes + 63) / 64 * 64) : NULL;
     if (memory == NULL)
         return no_room(ctx, count, size);
+    memset(memory, 0, bytes);
     memcpy(out, &memory, sizeof memory);
     return TAC_OK;
 }
 
 enum tac_err tac_alloc_brief(struct tac_ctx *ctx, size_t count, size_t size, void *out)
 {
-    const size_t bytes = size == 0 || count <= SIZE_MAX / 2 / size ? count * size : SIZE_MAX;
+    const size_t bytes = bytes_of(count, size);
     void *memory = bytes < SIZE_MAX ? calloc(bytes ? bytes : 1, 1) : NULL;
     if (memory == NULL)
         return no_room(ctx, count, size);

@@ -17,11 +17,16 @@ struct tac_descent {
     double last;  /* cost per time of the length that is kept; 0: not known */
     double kept;  /* that length, while another one is tried; 0: none is */
     bool shorter; /* the direction */
-    int stays,
-        patience; /* how often the length is kept until the next trial; and after the last one that did not pay */
+    int stays;    /* how often the length is kept until the next trial */
+    int patience; /* how often it was kept after the last one that did not pay */
 };
 
 enum { TAC_DESCENT_PATIENCE = 8 };
+
+static inline double tac_descent_within(double length, double least, double most)
+{
+    return length < least ? least : length > most ? most : length;
+}
 
 /* Local. The length that follows one that cost so much per time: within least .. most, a factor `step` (> 1) from it,
  * or the same. */
@@ -35,7 +40,7 @@ static inline double tac_descent_next(struct tac_descent *d, double cost_per_tim
         d->patience = d->patience ? 2 * d->patience : 1;
         d->patience = d->patience < TAC_DESCENT_PATIENCE ? d->patience : TAC_DESCENT_PATIENCE;
         d->stays = d->patience;
-        return kept < least ? least : kept > most ? most : kept;
+        return tac_descent_within(kept, least, most);
     }
     if (d->kept > 0)
         d->patience = 0;
@@ -48,10 +53,9 @@ static inline double tac_descent_next(struct tac_descent *d, double cost_per_tim
     if (d->shorter ? length <= least : length >= most)
         d->shorter = !d->shorter;
     if (d->shorter ? length <= least : length >= most)
-        return length < least ? least : most; /* there is no other */
+        return tac_descent_within(length, least, most); /* there is no other */
     d->kept = length;
-    const double next = d->shorter ? length / step : length * step;
-    return next < least ? least : next > most ? most : next;
+    return tac_descent_within(d->shorter ? length / step : length * step, least, most);
 }
 
 #endif

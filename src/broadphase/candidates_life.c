@@ -29,7 +29,7 @@ enum tac_err tac_candidates_horizon(struct tac_view *view, struct tac_candidates
         horizon = tac_descent_next(&c->descent, cost / (double)(age > 0 ? age : 1), STEP, horizon, (double)least,
                                    (double)most);
     }
-    c->horizon = horizon < (double)least ? least : horizon > (double)most ? most : (tac_time)horizon;
+    c->horizon = (tac_time)tac_descent_within(horizon, (double)least, (double)most);
 done:
     return err;
 }
