@@ -192,13 +192,13 @@ static enum tac_err describe_steps(struct tac_ctx *ctx, const struct tac_scene *
     }
     if (f.wall_s > DAY)
         warn_of_days(ctx, &f, NULL);
-    json_t *object = json_pack("{s:o, s:{s:o, s:o, s:o}, s:{s:o, s:o, s:o}, s:o, s:f, s:{s:o, s:o, s:o}}", "steps",
-                               tac_json_real(f.steps), "newton", "likely", tac_json_real(f.newton), "least",
-                               tac_json_real(fmax(1, f.newton / within)), "most", tac_json_real(f.newton * within),
-                               "wall_s", "likely", tac_json_real(f.wall_s), "least", tac_json_real(f.wall_s / within),
-                               "most", tac_json_real(f.wall_s * within), "memory", tac_json_real(f.memory),
-                               "memory_record", f.memory_record, "disk", "frames", tac_json_real(f.frames),
-                               "checkpoints", tac_json_real(f.checkpoints), "record", tac_json_real(f.record));
+    json_t *object = json_pack(
+        "{s:o, s:{s:o, s:o, s:o}, s:{s:o, s:o, s:o}, s:o, s:o, s:{s:o, s:o, s:o}}", "steps", tac_json_real(f.steps),
+        "newton", "likely", tac_json_real(f.newton), "least", tac_json_real(fmax(1, f.newton / within)), "most",
+        tac_json_real(f.newton * within), "wall_s", "likely", tac_json_real(f.wall_s), "least",
+        tac_json_real(f.wall_s / within), "most", tac_json_real(f.wall_s * within), "memory", tac_json_real(f.memory),
+        "memory_record", tac_json_real(f.memory_record), "disk", "frames", tac_json_real(f.frames), "checkpoints",
+        tac_json_real(f.checkpoints), "record", tac_json_real(f.record));
     return json_object_set_new(report, "forecast", object) == 0 ? TAC_OK : no_memory(ctx);
 }
 
