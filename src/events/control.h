@@ -22,8 +22,10 @@ struct tac_windows {
     tac_time length, least, brief, most, unit; /* asked for; its bounds; brief: the shortest that is tried */
     struct tac_descent descent;                /* of `length` */
     double cost, cost_s;                       /* of the last windows of this length, and their time, s */
-    int32_t count;                             /* of those windows */
+    double cost_counted;                       /* cost up to the last window that was not cut by a frame or a knot */
+    int32_t count, cut;                        /* of those windows; windows that were cut, one after another */
     bool known;                                /* costs are counted */
+    bool is_free;                              /* nothing but contact and gravity has a period, on any rank */
     int64_t looks, cost_told; /* at candidates since the start; this rank's costs up to the last pass */
     tac_time period_wanted;   /* shortest period of a layer group that the pass under way would not take on */
     tac_time least_period;    /* the shortest that all ranks had or wanted in the last pass */

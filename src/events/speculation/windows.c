@@ -11,8 +11,11 @@ static const double STEP = 2; /* of lengths: with nested clocks a window then en
  * in a window, of a tick that was silent or is computed again, of a pair that begins to be watched, and, on several
  * ranks, of a window's messages and collective calls. */
 enum { VERTEX_COST = 10, WATCHED_COST = 2, TICK_COST = 4, FOUND_COST = 60, MEET_COST = 4000 };
+/* Without elastic forces all ticks are those of contacts, which cost more than the mean, and vertices move on lines. */
+enum { FREE_VERTEX_COST = 2, FREE_TICK_COST = 10 };
 enum {
     TICKS_PER_WINDOW = 16, /* at first */
+    FREE_AT_FIRST = 2,     /* units, where nothing but contact has a period */
     TICKS_AT_LEAST = 4,
     TICKS_AT_MOST = 16,
     TRIED = 4,       /* windows of one length, then another is tried */
@@ -64,10 +67,11 @@ enum tac_err tac_windows_choose(struct tac_sim *sim)
     sim->windows.period_wanted = TAC_TIME_NEVER;
     sim->windows.descent.shorter = true; /* to try first */
     sim->windows.unit = period ? period : 2 * first;
+    sim->windows.is_free = period == 0;
     sim->windows.most = period ? TICKS_AT_MOST * period : (tac_time)1 << 60;
     sim->windows.least = period ? period : first;
     sim->windows.brief = period ? TICKS_AT_LEAST * period : first;
-    sim->windows.length = TICKS_PER_WINDOW * sim->windows.unit;
+    sim->windows.length = (period ? TICKS_PER_WINDOW : FREE_AT_FIRST) * sim->windows.unit;
     tac_time lo = to_quanta(sim, sim->scene->settings->discovery.window_s[0]),
              hi = to_quanta(sim, sim->scene->settings->discovery.window_s[1]);
     if (hi > 0) {
@@ -110,13 +114,34 @@ tac_time tac_windows_ask(const struct tac_sim *sim)
 int64_t tac_windows_cost(struct tac_sim *sim)
 {
     const struct tac_counters *k = &sim->books.counters;
-    const int64_t passes = k->windows + k->rollbacks + 1,
-                  all = passes * (VERTEX_COST * (int64_t)sim->state.owned + (tac_sim_halo(sim) ? MEET_COST : 0)) +
+    const bool is_free = sim->windows.is_free;
+    const int64_t vertex = is_free ? FREE_VERTEX_COST : VERTEX_COST, tick = is_free ? FREE_TICK_COST : TICK_COST,
+                  passes = k->windows + k->rollbacks + 1,
+                  all = passes * (vertex * (int64_t)sim->state.owned + (tac_sim_halo(sim) ? MEET_COST : 0)) +
                         TAC_LOOK_COST * sim->windows.looks + FOUND_COST * k->contacts_found +
-                        TICK_COST * (k->silent + sim->books.silent + k->repeated_ticks),
+                        tick * (k->silent + sim->books.silent + k->repeated_ticks),
                   since = all - sim->windows.cost_told;
     sim->windows.cost_told = all;
     return since + WATCHED_COST * (int64_t)sim->active.pair_count;
+}
+
+/* Nothing is known of this length. */
+static void forget_costs(struct tac_windows *w)
+{
+    w->cost = w->cost_counted = w->cost_s = w->count = w->cut = 0;
+}
+
+/* A frame or a knot cut a window: its cost is not one of this length.  Where all windows are cut so, the length is one
+ * that cannot be had, and a shorter one comes, of which costs can be known. */
+static void leave_out_cut(struct tac_windows *w)
+{
+    w->cost = w->cost_counted;
+    if (++w->cut < TRIED || w->length <= w->brief)
+        return;
+    w->length = (tac_time)tac_descent_within((double)w->length / STEP, (double)w->brief, (double)w->most);
+    w->descent.kept = 0;
+    w->descent.shorter = true;
+    forget_costs(w);
 }
 
 void tac_windows_adapt(struct tac_sim *sim, int attempts, tac_time asked)
@@ -124,28 +149,34 @@ void tac_windows_adapt(struct tac_sim *sim, int attempts, tac_time asked)
     struct tac_windows *w = &sim->windows;
     if (asked < w->length) {
         /* Cut: by a deep layer group, or by a frame or a knot. */
-        if (tac_windows_ask(sim) < w->length) {
+        const bool deep = tac_windows_ask(sim) < w->length;
+        if (deep) {
             if (attempts > 0)
                 w->halved += w->halved < MOST_HALVED;
             else if (w->halved > 0)
                 w->halved--;
         }
         if (asked < w->length - w->length / 4) {
-            w->cost = w->cost_s = w->count = 0; /* its costs are not those of this length */
+            if (deep)
+                forget_costs(w); /* those of a shorter length are not its own */
+            else
+                leave_out_cut(w);
             return;
         }
     }
+    w->cut = 0;
     if (!w->known) {
         w->known = true; /* what the first window found is what any would find */
         w->cost = 0;
         return;
     }
     w->cost_s += w->last_s;
+    w->cost_counted = w->cost;
     if (++w->count < TRIED)
         return;
     w->length = (tac_time)tac_descent_next(&w->descent, w->cost / w->cost_s, STEP, (double)w->length, (double)w->brief,
                                            (double)w->most);
-    w->cost = w->cost_s = w->count = 0;
+    forget_costs(w);
 }
 
 /* Is every coordinate known, and at most so far from the origin? */
