@@ -3,7 +3,7 @@
 # `release`: not in the build with sanitizers.
 set(TACTUS_LABEL_release
   # About figures, which are the same in every build, or about the build, the jobs and the text of the sources.
-  bench_* physics_* kds_figures install_consumer install_package jobs_install jobs_usage jobs_raster jobs_render jobs_report jobs_submit jobs_job jobs_messages jobs_walk jobs_browser jobs_paraview jobs_slurm mutation_texts style_*
+  bench_* physics_* kds_figures run_windows install_consumer install_package jobs_install jobs_usage jobs_raster jobs_render jobs_report jobs_submit jobs_job jobs_messages jobs_walk jobs_browser jobs_paraview jobs_slurm mutation_texts style_*
   # Calls that fail on purpose: the library that makes them fail finds leaks itself.
   faults_*
   # Five ranks and four go through the code that three go through.
@@ -28,7 +28,7 @@ endif()
 
 # `slow`: not in `jobs/test --quick`: more than ten seconds on a core that is busy with other things too.
 set(TACTUS_LABEL_slow
-  audit_cases audit_random audit_runs audit_tied bench_instructions equality_scenes faults_one faults_ranks io_checkpoints io_disk
+  audit_cases audit_random audit_runs audit_tied bench_instructions equality_scenes faults_one faults_ranks faults_files io_checkpoints io_disk
   io_faults io_goes_on app_launch install_package jobs_walk run_outputs jobs_browser jobs_paraview io_looks io_resume io_times jobs_render jobs_job jobs_report jobs_slurm jobs_submit
   implicit_equality kds_figures partition_cut_3 partition_cut_5 partition_pieces_5 partition_read partition_read_3 partition_read_5
   physics_box physics_clocks physics_friction python_examples python_left python_package python_stepping

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""faults.py [--count N] [--cases PATTERN] [--kinds alloc,file,...] : makes calls of the program fail, one a run, and looks how it ends.
+"""faults.py [--count N] [--cases PATTERN] [--kinds alloc,...] [--places FILE,...] : makes calls of the program fail, one a run, and looks how it ends.
 
 Every run must end in time, without a signal, with one sentence and exit code 2 or 3, or as if nothing had happened; with its
 memory, handles and files given back; and what it leaves must be whole or plainly failed. TACTUS names the program,
@@ -209,11 +209,23 @@ def with_lines(words):
     return " ".join(lines.get(w, w) for w in words)
 
 
+def at_places(calls, places):
+    """Numbers, from 1, of the calls that one of these source files makes, itself or through helpers of base/."""
+    if not places:
+        return list(range(1, len(calls) + 1))
+    addresses = [[w for w in call if re.fullmatch(r"[0-9a-f]{4,8}", w)] for call in calls]
+    lines = source_lines([a for some in addresses for a in some])
+    files = [[lines.get(a, "").split(":")[0] for a in some] for some in addresses]
+    callers = [next((f for f in some if not f.startswith("base/")), "") for some in files]
+    return [n for n, caller in enumerate(callers, 1) if caller in places.split(",")]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=200, help="faults in all (%(default)s)")
     parser.add_argument("--cases", default="*", help="names of cases, a pattern; several with commas")
     parser.add_argument("--kinds", default="alloc,file,mpi,hdf5,json,other")
+    parser.add_argument("--places", help="source files below src/, with commas: only calls that these make, themselves or through base/")
     parser.add_argument("--after", action="store_true", help="what fails is done all the same")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
@@ -246,13 +258,13 @@ def plan(options, home, draw):
         sound = Sound(case, home, options.limit)
         for rank in sorted(sound.calls):
             calls = [c for c in sound.calls[rank] if c[0] in kinds]
-            work.append((case, sound, rank, calls))
+            work.append((case, sound, rank, calls, at_places(calls, options.places)))
     left, out = options.count, []
     weights = sum(w[0].weight / w[0].ranks for w in work)
-    for case, sound, rank, calls in sorted(work, key=lambda w: len(w[3]) / w[0].weight):
+    for case, sound, rank, calls, numbers in sorted(work, key=lambda w: len(w[4]) / w[0].weight):
         share = case.weight / case.ranks
         most = max(1, round(left * share / weights)) if left > 0 else 0
-        some = choose(calls, most, draw)
+        some = [numbers[k - 1] for k in choose([calls[n - 1] for n in numbers], most, draw)]
         left, weights = left - len(some), weights - share
         out += [(case, sound, rank, n, calls[n - 1]) for n in some]
     draw.shuffle(out)
