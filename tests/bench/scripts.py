@@ -99,7 +99,7 @@ def misses_are_counted(home):
     done = call([os.path.join(scenes.HERE, "misses"), path, "--until", ".002", "--build", os.path.dirname(TACTUS), "--lines", "4000"], home)
     rows = [line.split("|") for line in done.stdout.splitlines() if line.startswith("| ")][1:]
     check(done.returncode == 0 and sum(float(row[2]) for row in rows) > 0, f"misses: {done.stdout[-500:]}{done.stderr[-500:]}")
-    check(any(row[1].strip() == "tac_activate" for row in rows), "misses does not name the engine's functions")
+    check(any(row[1].strip() == "tac_pass_begin" for row in rows), "misses does not name the engine's functions")
 
 
 def dearer_is_seen(home):
