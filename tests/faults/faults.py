@@ -204,8 +204,12 @@ def source_lines(addresses):
     return dict(zip(wanted, names)) if len(names) == len(wanted) else {}
 
 
+def addresses_in(words):
+    return [w for w in words if re.fullmatch(r"[0-9a-f]{4,8}", w)]
+
+
 def with_lines(words):
-    lines = source_lines([w for w in words if re.fullmatch(r"[0-9a-f]{4,8}", w)])
+    lines = source_lines(addresses_in(words))
     return " ".join(lines.get(w, w) for w in words)
 
 
@@ -213,7 +217,7 @@ def at_places(calls, places):
     """Numbers, from 1, of the calls that one of these source files makes, itself or through helpers of base/."""
     if not places:
         return list(range(1, len(calls) + 1))
-    addresses = [[w for w in call if re.fullmatch(r"[0-9a-f]{4,8}", w)] for call in calls]
+    addresses = [addresses_in(call) for call in calls]
     lines = source_lines([a for some in addresses for a in some])
     files = [[lines.get(a, "").split(":")[0] for a in some] for some in addresses]
     callers = [next((f for f in some if not f.startswith("base/")), "") for some in files]

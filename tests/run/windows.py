@@ -5,23 +5,21 @@
 windows stayed as long as they began, which frames that were shorter than a window made them do. Counts, no seconds.
 
 A failure means that a gas of particles costs twice what it must."""
-import importlib.util
 import json
 import os
 import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bench"))
+import scenes  # noqa: E402
+
 TACTUS = os.environ["TACTUS"]
-BALLS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "jobs", "experiments", "speed", "balls.py")
 END, MOST = .0625, .2  # s; repeated ticks in those that were executed
 
 
 def repeated(home, frame):
-    spec = importlib.util.spec_from_file_location("balls", BALLS)
-    balls = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(balls)
-    scene = balls.scene(4096, END)
+    scene = scenes.module(scenes.SPEED + "balls.py").scene(4096, END)
     scene["time"]["frame"] = frame
     with open(os.path.join(home, "balls.json"), "w") as file:
         json.dump(scene, file)
