@@ -52,8 +52,8 @@ struct tac_mesh_kind {
     size_t param_count;
     /* The library's own: makes the mesh of a checked description, whole ... */
     enum tac_err (*make)(const struct tac_params *p, struct tac_builder *b);
-    /* ... or by rows; NULL: the kind is made as a whole only. */
-    void (*blocks)(const struct tac_params *p, struct tac_mesh_blocks *b);
+    /* ... or by rows; NULL, or false: such a mesh is made as a whole only. */
+    bool (*blocks)(const struct tac_params *p, struct tac_mesh_blocks *b);
 };
 
 extern const struct tac_mesh_kind tac_mesh_kinds[];

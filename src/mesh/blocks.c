@@ -125,8 +125,7 @@ bool tac_mesh_find_blocks(const struct tac_ctx *ctx, const json_t *spec, struct 
     if (name == NULL || tac_mesh_kind_find(&silent, "", name, &kind) != TAC_OK || kind->blocks == NULL ||
         tac_params_check(&p, kind->param, kind->param_count, "kind") != TAC_OK)
         return false;
-    kind->blocks(&p, out);
-    return out->vertex_count <= TAC_MESH_LIMIT && out->triangle_count <= TAC_MESH_LIMIT;
+    return kind->blocks(&p, out) && out->vertex_count <= TAC_MESH_LIMIT && out->triangle_count <= TAC_MESH_LIMIT;
 }
 
 enum tac_err tac_mesh_write_blocks(struct tac_ctx *ctx, const json_t *spec, const char *path, int64_t smallest,

@@ -177,7 +177,7 @@ const struct tac_mesh_kind tac_mesh_kinds[] = {
     KIND("icosahedron", solid, tac_make_icosahedron, "regular, centred"),
     KIND("spikes", spikes, tac_make_spikes, "a plate in the plane y = 0 with spikes up"),
     KIND("segments", segments, tac_make_segments, "a chain or net of segments"),
-    KIND("points", points, tac_make_points, "particles"),
+    {"points", "particles", points, COUNT(points), tac_make_points, tac_points_blocks},
     KIND("inline", inlined, tac_make_inline, "vertices and elements written down here"),
     KIND("file", file, tac_make_file, "a mesh read from a file"),
 };

@@ -10,7 +10,7 @@ struct tac_mesh_blocks {
     int64_t vertex_count, triangle_count;
     double size[3]; /* of the kind: whatever its rows are made of */
     int64_t cells[3];
-    /* Local. Row i: x (3); three vertex numbers. */
+    /* Local. Row i: x (3); three vertex numbers (NULL where there is no triangle). */
     void (*vertex)(const struct tac_mesh_blocks *b, int64_t i, double x[3]);
     void (*triangle)(const struct tac_mesh_blocks *b, int64_t i, int64_t v[3]);
 };
@@ -20,7 +20,8 @@ struct tac_mesh_blocks {
 bool tac_mesh_find_blocks(const struct tac_ctx *ctx, const json_t *spec, struct tac_mesh_blocks *out);
 
 /* Generators, by file. */
-void tac_grid_blocks(const struct tac_params *p, struct tac_mesh_blocks *b);
+bool tac_grid_blocks(const struct tac_params *p, struct tac_mesh_blocks *b);
+bool tac_points_blocks(const struct tac_params *p, struct tac_mesh_blocks *b);
 enum tac_err tac_make_grid(const struct tac_params *p, struct tac_builder *b);
 enum tac_err tac_make_box(const struct tac_params *p, struct tac_builder *b);
 /* filled.c: whether the description says "fill": "tets"; TAC_ERR_INPUT: it says something else. */

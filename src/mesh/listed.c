@@ -128,20 +128,54 @@ done:
 }
 
 /* Points on a lattice about the origin, x fastest. */
-static enum tac_err lattice(const struct tac_params *p, struct tac_builder *b)
+static void lattice_vertex(const struct tac_mesh_blocks *b, int64_t i, double x[3])
+{
+    const int64_t *n = b->cells, place[3] = {i % n[0], i / n[0] % n[1], i / n[0] / n[1]};
+    for (int k = 0; k < 3; k++)
+        x[k] = .5 * b->size[0] * (double)(2 * place[k] - n[k] + 1);
+}
+
+static void find_lattice(const struct tac_params *p, struct tac_mesh_blocks *b)
+{
+    struct tac_params inner = *p;
+    inner.object = json_object_get(p->object, "lattice");
+    tac_params_counts(&inner, "count", 3, b->cells);
+    b->size[0] = tac_params_number(&inner, "spacing");
+    b->triangle_count = 0;
+    b->vertex = lattice_vertex;
+    b->triangle = NULL;
+}
+
+/* More points than a mesh may have, maybe more than can be counted, are refused where the mesh is made whole. */
+static bool too_many(const int64_t n[3])
+{
+    return (double)n[0] * (double)n[1] * (double)n[2] > TAC_MESH_LIMIT;
+}
+
+bool tac_points_blocks(const struct tac_params *p, struct tac_mesh_blocks *b)
+{
+    if (!tac_params_has(p, "lattice") || tac_params_has(p, "vertices") || tac_params_has(p, "path"))
+        return false;
+    find_lattice(p, b);
+    if (too_many(b->cells))
+        return false;
+    b->vertex_count = b->cells[0] * b->cells[1] * b->cells[2];
+    return true;
+}
+
+static enum tac_err make_lattice(const struct tac_params *p, struct tac_builder *b)
 {
     enum tac_err err = TAC_OK;
-    struct tac_params inner = *p;
-    int64_t n[3];
-    inner.object = json_object_get(p->object, "lattice");
-    tac_params_counts(&inner, "count", 3, n);
-    const double h = .5 * tac_params_number(&inner, "spacing");
-    TAC_TRY(tac_builder_reserve(b, (double)n[0] * (double)n[1] * (double)n[2], 0, 0));
-    for (int64_t k = 0; k < n[2]; k++)
-        for (int64_t j = 0; j < n[1]; j++)
-            for (int64_t i = 0; i < n[0]; i++)
-                TAC_TRY(tac_builder_vertex(b, h * (double)(2 * i - n[0] + 1), h * (double)(2 * j - n[1] + 1),
-                                           h * (double)(2 * k - n[2] + 1)));
+    struct tac_mesh_blocks lattice = {0};
+    double x[3];
+    find_lattice(p, &lattice);
+    TAC_TRY(
+        tac_builder_reserve(b, (double)lattice.cells[0] * (double)lattice.cells[1] * (double)lattice.cells[2], 0, 0));
+    const int64_t count = lattice.cells[0] * lattice.cells[1] * lattice.cells[2];
+    for (int64_t i = 0; i < count; i++) {
+        lattice_vertex(&lattice, i, x);
+        TAC_TRY(tac_builder_vertex(b, x[0], x[1], x[2]));
+    }
 done:
     return err;
 }
@@ -156,5 +190,5 @@ enum tac_err tac_make_points(const struct tac_params *p, struct tac_builder *b)
             strcmp(p->where, "--") == 0 ? "tactus mesh points" : p->where, sources == 0 ? "none" : "several");
     if (path)
         return tac_make_file(p, b);
-    return vertices ? push_vertices(p, b) : lattice(p, b);
+    return vertices ? push_vertices(p, b) : make_lattice(p, b);
 }

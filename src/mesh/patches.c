@@ -26,7 +26,7 @@ static void grid_triangle(const struct tac_mesh_blocks *b, int64_t i, int64_t v[
         v[k] = corner[CORNER[(column + row) % 2][i % 2][k]];
 }
 
-void tac_grid_blocks(const struct tac_params *p, struct tac_mesh_blocks *b)
+bool tac_grid_blocks(const struct tac_params *p, struct tac_mesh_blocks *b)
 {
     tac_params_numbers(p, "size", 2, b->size);
     tac_params_counts(p, "cells", 2, b->cells);
@@ -34,6 +34,7 @@ void tac_grid_blocks(const struct tac_params *p, struct tac_mesh_blocks *b)
     b->triangle_count = 2 * b->cells[0] * b->cells[1];
     b->vertex = grid_vertex;
     b->triangle = grid_triangle;
+    return true;
 }
 
 enum tac_err tac_make_grid(const struct tac_params *p, struct tac_builder *b)
@@ -44,7 +45,7 @@ enum tac_err tac_make_grid(const struct tac_params *p, struct tac_builder *b)
     double x[3];
     tac_params_counts(p, "cells", 2, n);
     TAC_TRY(tac_builder_reserve(b, (double)(n[0] + 1) * (double)(n[1] + 1), 2 * (double)n[0] * (double)n[1], 0));
-    tac_grid_blocks(p, &grid);
+    (void)tac_grid_blocks(p, &grid);
     for (int64_t i = 0; i < grid.vertex_count; i++) {
         grid.vertex(&grid, i, x);
         TAC_TRY(tac_builder_vertex(b, x[0], x[1], x[2]));

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SMALLEST = 1 << 17 }; /* rows: below, a mesh takes a few megabytes */
+enum {
+    SMALLEST = 1 << 17,     /* rows of a scene: below, it takes a few megabytes */
+    SMALLEST_MESH = 1 << 13 /* rows of one of its meshes: below, ranks that make some each save nothing */
+};
 
 static void fill_pieces(const struct tac_reader *reader, struct tac_pieces *p)
 {
@@ -100,7 +103,7 @@ static enum tac_err check_manifold(struct tac_reader *reader)
     const struct tac_body *body = &scene->settings->body[index];
     const struct tac_rows here = reader->rows[index][TAC_VERTICES];
     number = edge[0] - body->vertex_begin;
-    TAC_TRY(tac_spread_ask(ctx, TAC_OK, body->vertex_end - body->vertex_begin, 1, &number, here.number,
+    TAC_TRY(tac_spread_ask(ctx, TAC_OK, index, body->vertex_end - body->vertex_begin, 1, &number, here.number,
                            p->x + 3 * (size_t)here.begin, x));
     if (side >= 0)
         err = tac_scene_fail_manifold(reader, edge, x, p->triangle_valence[side]);
@@ -133,24 +136,26 @@ static void add_masses(const struct tac_reader *reader, void (*add)(uint64_t *su
 
 static const struct tac_spread spread_table = {spread_pieces, check_manifold, find_hinged, destroy, add_masses};
 
-/* Whether some mesh of the scene is to be spread; what is wrong with the scene is told by its reader. */
-static bool wants_spread(const struct tac_ctx *ctx, const struct tac_scene_source *source, int64_t smallest)
+/* Whether the scene is so large that no rank should have all of it.  Meshes that are needed as wholes are not counted,
+ * and what is wrong with the scene is told by its reader. */
+static bool wants_spread(const struct tac_ctx *ctx, const struct tac_scene_source *source)
 {
     struct tac_ctx silent = *ctx;
     struct tac_reader reader = tac_reader_of(&silent, source);
     json_t *root = NULL, *body;
     size_t i;
-    bool wanted = false, good = tac_scene_load(&reader, &root) == TAC_OK && tac_scene_find_base(&reader) == TAC_OK;
+    int64_t rows = 0;
+    bool good = tac_scene_load(&reader, &root) == TAC_OK && tac_scene_find_base(&reader) == TAC_OK;
     for (int k = 0; good && k < source->set_count; k++)
         good = tac_scene_set(&reader, root, source->set[k]) == TAC_OK;
     if (good)
         json_array_foreach(json_object_get(root, "bodies"), i, body)
         {
-            wanted = wanted || tac_spread_wanted(&silent, json_object_get(body, "mesh"), reader.base_dir, smallest);
+            rows += tac_spread_mesh_rows(&silent, json_object_get(body, "mesh"), reader.base_dir);
         }
     free(reader.base_dir);
     json_decref(root);
-    return wanted;
+    return rows >= SMALLEST;
 }
 
 static void free_moved(struct tac_scene *scene)
@@ -191,7 +196,7 @@ enum tac_err tac_scene_resume_pieces(struct tac_ctx *ctx, const struct tac_scene
                                 .file = source->path != NULL ? source->path : TAC_RESUMED_NAME,
                                 .resume = &resume,
                                 .spread = &spread_table,
-                                .smallest = SMALLEST};
+                                .smallest = SMALLEST_MESH};
     const enum tac_err err = tac_scene_resume_by(&reader, source->set, source->set_count, stored, stored_sha256);
     if (err == TAC_OK && reader.scene != NULL)
         free_moved(reader.scene);
@@ -210,14 +215,14 @@ bool tac_scene_is_large(const struct tac_geometry *geometry)
 enum tac_err tac_scene_source_pieces(struct tac_ctx *ctx, const struct tac_scene_source *source,
                                      struct tac_scene **common, struct tac_pieces **pieces)
 {
-    bool spread = ctx->size > 1 && ctx->rank == 0 && wants_spread(ctx, source, SMALLEST);
+    bool spread = ctx->size > 1 && ctx->rank == 0 && wants_spread(ctx, source);
     enum tac_err err = TAC_OK;
     *common = NULL;
     *pieces = NULL;
     if (ctx->size > 1)
         MPI_Bcast(&spread, 1, MPI_C_BOOL, 0, ctx->comm);
     if (spread)
-        return read_spread(ctx, source, SMALLEST, common, pieces);
+        return read_spread(ctx, source, SMALLEST_MESH, common, pieces);
     TAC_TRY(tac_scene_source_read(ctx, source, common));
     TAC_TRY(tac_pieces_from_scene(ctx, *common, pieces));
     tac_scene_free_arrays(*common);

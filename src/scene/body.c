@@ -215,7 +215,7 @@ static enum tac_err read_mesh(struct tac_reader *reader, json_t *object, const c
     TAC_TRY(tac_resume_mesh(reader, object, where, index, &mesh, &extent));
     bool placed = mesh != NULL;
     if (reader->spread && !placed) {
-        TAC_TRY(tac_spread_mesh(reader, spec, whole, want, &mesh, &extent));
+        TAC_TRY(tac_spread_mesh(reader, index, spec, whole, want, &mesh, &extent));
     } else if (!reader->spread) {
         if (!placed)
             TAC_TRY(tac_mesh_create_as(reader->ctx, spec, whole, reader->base_dir, want, &mesh));

@@ -317,7 +317,7 @@ static enum tac_err gather_digests(struct tac_reader *reader, unsigned char **di
         for (int k = 0; k < TAC_TABLES; k++) {
             const tac_lid rows = table_rows(&s->settings->body[b], k);
             for (tac_lid c = 0; c < chunks(rows); c++) {
-                const int rank = tac_spread_rank(ctx, rows, c * TAC_SCENE_CHUNK);
+                const int rank = tac_spread_rank(ctx, b, rows, c * TAC_SCENE_CHUNK);
                 memcpy(to + DIGEST * (*count)++, from + DIGEST * (size_t)at[rank]++, DIGEST);
             }
         }

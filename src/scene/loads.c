@@ -266,7 +266,7 @@ static enum tac_err sets_of_elements(struct tac_reader *reader, tac_lid index, e
         err = tac_alloc(reader->ctx, n, sizeof *to, &to);
     for (size_t i = 0; i < n && err == TAC_OK; i++) {
         number[i] = element[i] - body->vertex_begin;
-        to[i] = tac_spread_rank(reader->ctx, body->vertex_end - body->vertex_begin, (tac_lid)number[i]);
+        to[i] = tac_spread_rank(reader->ctx, index, body->vertex_end - body->vertex_begin, (tac_lid)number[i]);
     }
     err = tac_ask(reader->ctx, err, n, to, number, tell_set, &block, sizeof **set, *set);
     free(number);

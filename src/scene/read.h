@@ -61,7 +61,7 @@ struct tac_reader {
     /* While it is being read, the scene's arrays hold the rows of this rank: all rows, unless `spread`. */
     const struct tac_spread *spread;     /* not NULL: the meshes are spread over the ranks, and reading is collective */
     bool agreed;                         /* the failure under way is known to all ranks */
-    int64_t smallest;                    /* rows of an HDF5 mesh from which on no rank reads it whole */
+    int64_t smallest;                    /* rows of a mesh from which on no rank reads or makes it whole */
     tac_lid total[TAC_TABLES];           /* rows of the scene so far */
     struct tac_rows (*rows)[TAC_TABLES]; /* owned, (body_count) */
     tac_lid *motion;                     /* owned, (rows): the motion of each vertex, or -1 */
@@ -240,17 +240,18 @@ enum tac_err tac_scene_fail_vanished(struct tac_reader *reader, const char *wher
                                      const char *what, tac_lid number, const char *size);
 
 /* Spread: collective counterparts of the above.  See spread.c. */
-/* Local. Of a table of `total` rows: the rank that has row `number`; the rows that a rank has. */
-int tac_spread_rank(const struct tac_ctx *ctx, tac_lid total, tac_lid number);
-void tac_spread_block(const struct tac_ctx *ctx, tac_lid total, tac_lid *first, tac_lid *count);
-/* Local. Whether an HDF5 mesh file has at least `smallest` rows; false where it cannot be told. */
-bool tac_spread_wanted(const struct tac_ctx *ctx, const json_t *spec, const char *base_dir, int64_t smallest);
-/* Collective. Positions of n vertices (numbers below `total`) from the ranks' blocks x, of which ours starts at number
- * `first`. */
-enum tac_err tac_spread_ask(struct tac_ctx *ctx, enum tac_err err, tac_lid total, size_t n, const tac_gid *number,
-                            tac_lid first, const double *x, double *out);
-enum tac_err tac_spread_mesh(struct tac_reader *reader, const json_t *spec, const char *where, enum tac_mesh_want want,
-                             struct tac_mesh **out, struct tac_extent *extent);
+/* Local. Of a table of `total` rows of a body (its index): the rank that has row `number`; the rows that a rank has. */
+int tac_spread_rank(const struct tac_ctx *ctx, tac_lid body, tac_lid total, tac_lid number);
+void tac_spread_block(const struct tac_ctx *ctx, tac_lid body, tac_lid total, tac_lid *first, tac_lid *count);
+/* Local. The rows of a mesh of which a rank can read (HDF5) or make some alone; 0 where it is needed as a whole, or
+ * where something is wrong with it. */
+int64_t tac_spread_mesh_rows(const struct tac_ctx *ctx, const json_t *spec, const char *base_dir);
+/* Collective. Positions of n vertices of a body (numbers below `total`) from the ranks' blocks x, of which ours starts
+ * at number `first`. */
+enum tac_err tac_spread_ask(struct tac_ctx *ctx, enum tac_err err, tac_lid body, tac_lid total, size_t n,
+                            const tac_gid *number, tac_lid first, const double *x, double *out);
+enum tac_err tac_spread_mesh(struct tac_reader *reader, tac_lid body, const json_t *spec, const char *where,
+                             enum tac_mesh_want want, struct tac_mesh **out, struct tac_extent *extent);
 enum tac_err tac_spread_lump(struct tac_reader *reader, tac_lid body, const char *where, double density);
 
 /* Collective. Reads reader->file, with settings, into reader->scene; what tac_scene_read() is made of. */

@@ -151,10 +151,10 @@ static enum tac_err take_rows(struct tac_reader *reader, tac_lid index, size_t t
     tac_lid rows;
     enum tac_err err;
     extent->total[table] = (tac_lid)(end - begin);
-    tac_spread_block(reader->ctx, extent->total[table], &extent->number[table], &rows);
+    tac_spread_block(reader->ctx, index, extent->total[table], &extent->number[table], &rows);
     err = tac_alloc(reader->ctx, n, sizeof *to, &to);
     for (size_t i = 0; i < n && !err; i++)
-        to[i] = tac_spread_rank(reader->ctx, extent->total[table], (tac_lid)(first - begin + (tac_gid)i));
+        to[i] = tac_spread_rank(reader->ctx, index, extent->total[table], (tac_lid)(first - begin + (tac_gid)i));
     const char *row = n > 0 ? (const char *)from + 8 * width * (size_t)(first - g->first[table]) : NULL;
     TAC_TRY(tac_distribute(reader->ctx, err, n, to, row, 8 * width, out, count));
     TAC_CHECK(*count == (size_t)rows); /* rows ascend with the ranks, here and there */

@@ -5,6 +5,7 @@
 #include "partition/part.h"
 #include "partition/read_pieces.h"
 #include "scene/read.h"
+#include <malloc.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,30 +15,52 @@
 void *__real_calloc(size_t count, size_t size);
 void *__real_aligned_alloc(size_t alignment, size_t size);
 void *__real_realloc(void *memory, size_t size);
+void __real_free(void *memory);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_aligned_alloc(size_t alignment, size_t size);
 void *__wrap_realloc(void *memory, size_t size);
+void __wrap_free(void *memory);
 
-static long left = -1; /* allocations until one fails; -1: none does */
+static long left = -1;          /* allocations until one fails; -1: none does */
+static int64_t held, most_held; /* bytes */
 
 static bool fails(void)
 {
     return left >= 0 && left-- == 0;
 }
 
+static void *hold(void *memory)
+{
+    held += (int64_t)malloc_usable_size(memory);
+    most_held = held > most_held ? held : most_held;
+    return memory;
+}
+
 void *__wrap_calloc(size_t count, size_t size)
 {
-    return fails() ? NULL : __real_calloc(count, size);
+    return fails() ? NULL : hold(__real_calloc(count, size));
 }
 
 void *__wrap_aligned_alloc(size_t alignment, size_t size)
 {
-    return fails() ? NULL : __real_aligned_alloc(alignment, size);
+    return fails() ? NULL : hold(__real_aligned_alloc(alignment, size));
 }
 
 void *__wrap_realloc(void *memory, size_t size)
 {
-    return fails() ? NULL : __real_realloc(memory, size);
+    if (fails())
+        return NULL;
+    const int64_t before = (int64_t)malloc_usable_size(memory);
+    void *after = __real_realloc(memory, size);
+    if (after != NULL)
+        held -= before;
+    return after != NULL ? hold(after) : NULL;
+}
+
+void __wrap_free(void *memory)
+{
+    held -= (int64_t)malloc_usable_size(memory);
+    __real_free(memory);
 }
 
 static struct tac_ctx all, self;
@@ -264,6 +287,10 @@ static const char *const BAD[] = {
                    "[1, 1], \"cells\": [70000, 70000]}}]}",
 };
 
+/* A lattice of more points than a mesh may have. */
+static const char *const TOO_MANY = HEAD "\"bodies\": [{\"name\": \"p\", \"mass\": 1, \"mesh\": {\"kind\": \"points\", "
+                                         "\"lattice\": {\"count\": [2000000, 2000000, 2000000], \"spacing\": 1}}}]}";
+
 static const char *const SHEET_ONLY = HEAD CLOTH(BEND) "\"bodies\": [" SHEET("") "]}";
 
 /* One thing wrong in the file, at its beginning, in the middle and at its end. */
@@ -378,6 +405,37 @@ static void check_faults(const char *text)
     tac_scene_destroy(&whole);
 }
 
+/* A scene that is large by its many bodies, none of which is large, is on no rank whole, and no rank has much more of
+ * it than the others. */
+static void check_many(const char *mesh, bool by_bytes)
+{
+    enum { BODIES = 20 };
+    struct tac_scene *whole = NULL, *common = NULL;
+    struct tac_pieces *pieces = NULL;
+    char text[BODIES * 256 + 256];
+    int n = snprintf(text, sizeof text, "%s", HEAD CLOTH(BEND) "\"bodies\": [");
+    for (int k = 0; k < BODIES; k++)
+        n += snprintf(text + n, sizeof text - (size_t)n, "%s{\"name\": \"%d\", %s, \"position\": [0, %d, 0]}",
+                      k > 0 ? ", " : "", k, mesh, 9 * k);
+    snprintf(text + n, sizeof text - (size_t)n, "]}");
+    write_scene(text);
+    CHECK(compare(mesh, false) == TAC_OK, "%s", all.error);
+    int64_t before = held;
+    most_held = held;
+    CHECK(tac_scene_read(&self, path_to("scene.json"), NULL, 0, &whole) == TAC_OK, "%s", self.error);
+    const int64_t one = most_held - before;
+    before = most_held = held;
+    CHECK(tac_scene_read_pieces(&all, path_to("scene.json"), NULL, 0, &common, &pieces) == TAC_OK, "%s", all.error);
+    const int64_t many = most_held - before;
+    CHECK(all.size == 1 || !by_bytes || many * all.size < 3 * one, "%" PRId64 " bytes, and %" PRId64 " on one rank",
+          many, one);
+    CHECK(pieces->vertex_count * all.size < 2 * pieces->vertex_total, "%d vertices of %d", (int)pieces->vertex_count,
+          (int)pieces->vertex_total);
+    tac_scene_destroy(&whole);
+    tac_scene_destroy(&common);
+    tac_pieces_destroy(&pieces);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -405,7 +463,12 @@ int main(int argc, char **argv)
             CHECK(compare(BAD[i], true) == TAC_ERR_INPUT, "%s", BAD[i]);
         }
     }
+    write_scene(TOO_MANY);
+    CHECK(compare(TOO_MANY, true) == TAC_ERR_INPUT);
     check_spoilt();
+    check_many("\"mass\": 1, \"mesh\": {\"kind\": \"points\", \"lattice\": {\"count\": [22, 22, 22], \"spacing\": 1}}",
+               true);
+    check_many("\"material\": \"m\", \"mesh\": {\"kind\": \"grid\", \"size\": [1, 1], \"cells\": [60, 60]}", false);
     check_faults(GOOD[1]);
     check_faults(GOOD[2]);
     /* Large enough that the public door spreads it. */

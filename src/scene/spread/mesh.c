@@ -15,18 +15,18 @@ static const char *file_of(const json_t *spec)
     return json_string_value(json_object_get(spec, "path"));
 }
 
-bool tac_spread_wanted(const struct tac_ctx *ctx, const json_t *spec, const char *base_dir, int64_t smallest)
+int64_t tac_spread_mesh_rows(const struct tac_ctx *ctx, const json_t *spec, const char *base_dir)
 {
     struct tac_ctx silent = *ctx; /* what is wrong with the file is told by whoever reads it */
     const char *path = file_of(spec);
     struct tac_hdf5 *mesh = NULL;
     char *whole = NULL;
     struct tac_mesh_blocks blocks;
-    int64_t rows = -1;
+    int64_t rows = 0;
     if (tac_mesh_find_blocks(ctx, spec, &blocks))
-        return blocks.vertex_count + blocks.triangle_count >= smallest;
+        return blocks.vertex_count + blocks.triangle_count;
     if (path == NULL || path[0] == '\0')
-        return false;
+        return 0;
     const size_t size = strlen(base_dir) + strlen(path) + 2;
     if (tac_alloc(&silent, size, 1, &whole) == TAC_OK) {
         snprintf(whole, size, "%s%s%s", path[0] == '/' ? "" : base_dir, path[0] == '/' ? "" : "/", path);
@@ -40,7 +40,7 @@ bool tac_spread_wanted(const struct tac_ctx *ctx, const json_t *spec, const char
     }
     tac_hdf5_close(&mesh);
     free(whole);
-    return rows >= smallest;
+    return rows;
 }
 
 /* All ranks see a mesh of the same size, or one of them reads another file. */
@@ -57,13 +57,13 @@ static enum tac_err compare_sizes(struct tac_ctx *ctx, const char *where, const 
 }
 
 /* Keeps this rank's rows of a mesh that is here whole. */
-static void cut_rows(const struct tac_ctx *ctx, struct tac_mesh *mesh, struct tac_extent *extent)
+static void cut_rows(const struct tac_ctx *ctx, tac_lid body, struct tac_mesh *mesh, struct tac_extent *extent)
 {
     tac_lid *count[TAC_TABLES] = {&mesh->vertex_count, &mesh->triangle_count, &mesh->segment_count,
                                   &mesh->tetrahedron_count};
     for (int k = 0; k < TAC_TABLES; k++) {
         extent->total[k] = *count[k];
-        tac_spread_block(ctx, extent->total[k], &extent->number[k], count[k]);
+        tac_spread_block(ctx, body, extent->total[k], &extent->number[k], count[k]);
     }
     char *const array[TAC_TABLES] = {(char *)mesh->x, (char *)mesh->triangle, (char *)mesh->segment,
                                      (char *)mesh->tetrahedron};
@@ -78,7 +78,7 @@ static void choose_rows(struct tac_spread_large *l)
 {
     tac_lid *const count[3] = {&l->mesh->vertex_count, &l->mesh->triangle_count, &l->mesh->segment_count};
     for (int k = 0; k < 3; k++)
-        tac_spread_block(l->ctx, l->rows->total[k], &l->rows->number[k], count[k]);
+        tac_spread_block(l->ctx, l->body, l->rows->total[k], &l->rows->number[k], count[k]);
 }
 
 static enum tac_err open_large(struct tac_spread_large *l, const char *where)
@@ -197,18 +197,18 @@ done:
     return err;
 }
 
-enum tac_err tac_spread_mesh(struct tac_reader *reader, const json_t *spec, const char *where, enum tac_mesh_want want,
-                             struct tac_mesh **out, struct tac_extent *extent)
+enum tac_err tac_spread_mesh(struct tac_reader *reader, tac_lid body, const json_t *spec, const char *where,
+                             enum tac_mesh_want want, struct tac_mesh **out, struct tac_extent *extent)
 {
     struct tac_ctx *ctx = reader->ctx;
     enum tac_err err = TAC_OK;
     TAC_TRY(tac_agree(ctx, TAC_OK)); /* ranks that have failed already are met here */
     /* A solid's surface is derived from all of its tetrahedra: such a mesh is made whole. */
-    bool large =
-        ctx->rank == 0 && want != TAC_MESH_SOLID && tac_spread_wanted(ctx, spec, reader->base_dir, reader->smallest);
+    bool large = ctx->rank == 0 && want != TAC_MESH_SOLID &&
+                 tac_spread_mesh_rows(ctx, spec, reader->base_dir) >= reader->smallest;
     MPI_Bcast(&large, 1, MPI_C_BOOL, 0, ctx->comm);
     if (large) {
-        struct tac_spread_large l = {.ctx = ctx, .path = file_of(spec), .rows = extent};
+        struct tac_spread_large l = {.ctx = ctx, .body = body, .path = file_of(spec), .rows = extent};
         if (l.path != NULL) {
             err = read_large(&l, where);
         } else {
@@ -229,7 +229,7 @@ enum tac_err tac_spread_mesh(struct tac_reader *reader, const json_t *spec, cons
     TAC_TRY(compare_sizes(ctx, where,
                           (tac_lid[TAC_TABLES]){(*out)->vertex_count, (*out)->triangle_count, (*out)->segment_count,
                                                 (*out)->tetrahedron_count}));
-    cut_rows(ctx, *out, extent);
+    cut_rows(ctx, body, *out, extent);
 done:
     return tac_reader_agreed(reader, err);
 }

@@ -11,6 +11,7 @@
 /* A mesh that is read or made by blocks. */
 struct tac_spread_large {
     struct tac_ctx *ctx;   /* borrowed */
+    tac_lid body;          /* whose mesh it is */
     const char *path;      /* borrowed: of the file; of a mesh that is made, what sentences begin with */
     struct tac_hdf5 *file; /* owned; NULL: made */
     struct tac_mesh_blocks blocks;

@@ -42,8 +42,8 @@ enum tac_err tac_spread_check_sizes(struct tac_spread_large *l, enum tac_table t
     enum tac_err err = list_corners(l, table, &unique, &uniques, &at);
     if (err == TAC_OK)
         err = tac_alloc(l->ctx, 3 * uniques, sizeof *x, &x);
-    TAC_TRY(tac_spread_ask(l->ctx, err, l->rows->total[TAC_VERTICES], uniques, unique, l->rows->number[TAC_VERTICES],
-                           l->mesh->x, x));
+    TAC_TRY(tac_spread_ask(l->ctx, err, l->body, l->rows->total[TAC_VERTICES], uniques, unique,
+                           l->rows->number[TAC_VERTICES], l->mesh->x, x));
     err = tac_agree(l->ctx, tac_check_sizes(&origin, (size_t)l->rows->number[table], (size_t)tac_spread_rows(l, table),
                                             tac_spread_width(table), tac_spread_elements(l, table), at, x));
 done:
@@ -114,7 +114,7 @@ enum tac_err tac_spread_check_repeats(struct tac_spread_large *l, enum tac_table
     for (size_t i = 0; i < n && err == TAC_OK; i++) {
         name_element(tac_spread_elements(l, table) + (size_t)width * i, width, l->rows->number[table] + (int64_t)i,
                      &named[i]);
-        to[i] = tac_spread_rank(l->ctx, l->rows->total[TAC_VERTICES], (tac_lid)named[i].vertex[0]);
+        to[i] = tac_spread_rank(l->ctx, l->body, l->rows->total[TAC_VERTICES], (tac_lid)named[i].vertex[0]);
     }
     TAC_TRY(tac_distribute(l->ctx, err, n, to, named, sizeof *named, &came, &count));
     err = tac_alloc(l->ctx, count, sizeof *order, &order);
@@ -187,11 +187,11 @@ static enum tac_err move_vertices(struct tac_spread_large *l, struct numbers *nu
         if (numbers->after[i] < 0)
             continue;
         memcpy(kept + 3 * n, l->mesh->x + 3 * i, 3 * sizeof *kept);
-        to[n++] = tac_spread_rank(l->ctx, numbers->kept_total, numbers->after[i]);
+        to[n++] = tac_spread_rank(l->ctx, l->body, numbers->kept_total, numbers->after[i]);
     }
     TAC_TRY(tac_distribute(l->ctx, err, n, to, kept, 3 * sizeof *kept, &came, &count));
     l->rows->total[TAC_VERTICES] = numbers->kept_total;
-    tac_spread_block(l->ctx, numbers->kept_total, &l->rows->number[TAC_VERTICES], &l->mesh->vertex_count);
+    tac_spread_block(l->ctx, l->body, numbers->kept_total, &l->rows->number[TAC_VERTICES], &l->mesh->vertex_count);
     TAC_CHECK(count == (size_t)l->mesh->vertex_count);
     free(l->mesh->x);
     l->mesh->x = came;
@@ -230,7 +230,7 @@ enum tac_err tac_spread_drop_unused(struct tac_spread_large *l)
         if (err == TAC_OK)
             err = tac_alloc(l->ctx, uniques[k], sizeof *to[k], &to[k]);
         for (size_t i = 0; i < uniques[k] && err == TAC_OK; i++)
-            to[k][i] = tac_spread_rank(l->ctx, l->rows->total[TAC_VERTICES], (tac_lid)unique[k][i]);
+            to[k][i] = tac_spread_rank(l->ctx, l->body, l->rows->total[TAC_VERTICES], (tac_lid)unique[k][i]);
     }
     if (err == TAC_OK)
         err = tac_alloc(l->ctx, uniques[0] + uniques[1], sizeof *all, &all);

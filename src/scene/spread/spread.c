@@ -1,9 +1,10 @@
 /* spread.c: scenes too large for one rank to read.
  *
  * Every rank reads the JSON, but of each body's tables (vertices, triangles, segments) only a block of rows: whole
- * chunks of TAC_SCENE_CHUNK rows, blocks ascending with the ranks.  The parts of the reader work on the rows that are
- * there; where one needs rows of others (coordinates of an element's vertices, masses), the functions here ask for
- * them.  What is added up is added in the order of the elements, or exactly, so that no bit depends on the ranks.
+ * chunks of TAC_SCENE_CHUNK rows, blocks ascending with the ranks, and of a small body the chunk is on some rank.  The
+ * parts of the reader work on the rows that are there; where one needs rows of others (coordinates of an element's
+ * vertices, masses), the functions here ask for them.  What is added up is added in the order of the elements, or
+ * exactly, so that no bit depends on the ranks.
  *
  * A failure of one rank only (memory, its part of the file) is agreed upon before the next collective step: a rank that
  * fails goes straight to the end of the reader, where its tac_agree() meets that of the others.
@@ -20,15 +21,32 @@ static tac_gid chunks(tac_lid rows)
     return rows / TAC_SCENE_CHUNK + (rows % TAC_SCENE_CHUNK != 0);
 }
 
-int tac_spread_rank(const struct tac_ctx *ctx, tac_lid total, tac_lid number)
+/* Chunk c of C is on rank (c size + shift) / C: ascending, and as even as can be.  Bodies of fewer chunks than there
+ * are ranks have different shifts, spread evenly by the golden ratio, or many small bodies would all be on the same
+ * ranks.
+ */
+static tac_gid shift(const struct tac_ctx *ctx, tac_lid body)
 {
-    return tac_block_rank(chunks(total), ctx->size, number / TAC_SCENE_CHUNK);
+    const uint32_t turn = (uint32_t)body * 2654435769u;
+    return (tac_gid)((uint64_t)turn * (uint64_t)ctx->size >> 32);
 }
 
-void tac_spread_block(const struct tac_ctx *ctx, tac_lid total, tac_lid *first, tac_lid *count)
+int tac_spread_rank(const struct tac_ctx *ctx, tac_lid body, tac_lid total, tac_lid number)
 {
-    const tac_gid begin = TAC_SCENE_CHUNK * tac_block_begin(chunks(total), ctx->size, ctx->rank);
-    const tac_gid end = TAC_SCENE_CHUNK * tac_block_begin(chunks(total), ctx->size, ctx->rank + 1);
+    return (int)((number / TAC_SCENE_CHUNK * (tac_gid)ctx->size + shift(ctx, body)) / chunks(total));
+}
+
+/* The first chunk of those that ranks from this one on have. */
+static tac_gid first_chunk(const struct tac_ctx *ctx, tac_lid body, tac_lid total, int rank)
+{
+    const tac_gid over = rank * chunks(total) - shift(ctx, body);
+    return over > 0 ? (over + ctx->size - 1) / ctx->size : 0;
+}
+
+void tac_spread_block(const struct tac_ctx *ctx, tac_lid body, tac_lid total, tac_lid *first, tac_lid *count)
+{
+    const tac_gid begin = TAC_SCENE_CHUNK * first_chunk(ctx, body, total, ctx->rank);
+    const tac_gid end = TAC_SCENE_CHUNK * first_chunk(ctx, body, total, ctx->rank + 1);
     *first = (tac_lid)(begin < total ? begin : total);
     *count = (tac_lid)(end < total ? end : total) - *first;
 }
@@ -44,15 +62,15 @@ static void tell_position(const void *known, tac_gid number, void *record)
     memcpy(record, block->x + 3 * (size_t)(number - block->first), 3 * sizeof(double));
 }
 
-enum tac_err tac_spread_ask(struct tac_ctx *ctx, enum tac_err err, tac_lid total, size_t n, const tac_gid *number,
-                            tac_lid first, const double *x, double *out)
+enum tac_err tac_spread_ask(struct tac_ctx *ctx, enum tac_err err, tac_lid body, tac_lid total, size_t n,
+                            const tac_gid *number, tac_lid first, const double *x, double *out)
 {
     const struct block_positions block = {first, x};
     int32_t *to = NULL;
     if (err == TAC_OK)
         err = tac_alloc(ctx, n, sizeof *to, &to);
     for (size_t i = 0; i < n && err == TAC_OK; i++)
-        to[i] = tac_spread_rank(ctx, total, (tac_lid)number[i]);
+        to[i] = tac_spread_rank(ctx, body, total, (tac_lid)number[i]);
     err = tac_ask(ctx, err, n, to, number, tell_position, &block, 3 * sizeof *out, out);
     free(to);
     return err;
@@ -87,7 +105,7 @@ static enum tac_err make_shares(struct tac_reader *reader, tac_lid index, enum t
         for (size_t k = 0; k < width; k++) {
             const size_t s = width * (size_t)i + k;
             share[s] = (struct share){number[s], density * size / (double)width};
-            to[s] = tac_spread_rank(reader->ctx, total, (tac_lid)number[s]);
+            to[s] = tac_spread_rank(reader->ctx, index, total, (tac_lid)number[s]);
         }
     }
     return TAC_OK;
@@ -122,7 +140,7 @@ static enum tac_err lump_table(struct tac_reader *reader, tac_lid index, enum ta
         err = tac_compress(ctx, n, number, &unique, &uniques, at);
     if (err == TAC_OK)
         err = tac_alloc(ctx, 3 * uniques, sizeof *x, &x);
-    TAC_TRY(tac_spread_ask(ctx, err, body->vertex_end - body->vertex_begin, uniques, unique, here.number,
+    TAC_TRY(tac_spread_ask(ctx, err, index, body->vertex_end - body->vertex_begin, uniques, unique, here.number,
                            scene->mesh->x + 3 * (size_t)here.begin, x));
     err = make_shares(reader, index, table, where, density, number, at, x, share, to);
     TAC_TRY(tac_distribute(ctx, err, density > 0 ? n : 0, to, share, sizeof *share, &came, &came_count));

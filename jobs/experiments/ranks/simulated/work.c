@@ -14,6 +14,9 @@
 #include <simgrid/engine.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+enum { LARGEST = 1 << 28 }; /* bytes of a message */
 
 struct rank {
     struct tac_simulation *sim; /* borrowed; NULL: nothing is declared */
@@ -24,8 +27,7 @@ struct rank {
     int64_t messages, bytes;
     double called_s; /* simulated time at which the call of MPI under way began */
     struct work told;
-    int source, tag; /* of the message that was probed */
-    MPI_Comm comm;
+    void *arrived; /* owned, LARGEST: the message that came; only pages that messages reach take memory */
 };
 
 static struct rank *rank; /* owned, one per simulated rank: all of them are in this process */
@@ -146,17 +148,17 @@ int work_probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     struct rank *r = mine();
     work_declare();
-    const int err = MPI_Probe(source, tag, comm, status);
-    if (r != NULL) {
-        r->source = status->MPI_SOURCE;
-        r->tag = status->MPI_TAG;
-        r->comm = comm;
+    if (r->arrived == NULL) {
+        r->arrived = mmap(NULL, LARGEST, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (r->arrived == MAP_FAILED)
+            abort();
     }
+    const int err = MPI_Recv(r->arrived, LARGEST, MPI_BYTE, source, tag, comm, status);
     return work_spent(WORK_NEIGHBOURS, err);
 }
 
-int work_receive(void *data, int count_of, MPI_Datatype type, MPI_Status *status)
+int work_receive(void *data, int bytes)
 {
-    const struct rank *r = mine();
-    return MPI_Recv(data, count_of, type, r->source, r->tag, r->comm, status);
+    memcpy(data, mine()->arrived, (size_t)bytes);
+    return MPI_SUCCESS;
 }
