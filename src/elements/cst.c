@@ -122,16 +122,15 @@ static void convex(const void *record, const double *rest, const double (*x)[3],
 static inline __attribute__((always_inline)) void four(const struct tac_cst *c, int n, double h,
                                                        const struct tac_pos *restrict pos, tac_four j[3][3])
 {
-    tac_four x[3][3], b00, b01, b11, ha, hb;
+    tac_four x[3][3], b[2], more[2];
     const struct tac_cst *q[FOUR] = {c, c + (n > 1 ? 1 : 0), c + (n > 2 ? 2 : 0), c + (n > 3 ? 3 : 0)};
     const tac_lid *const stencil[FOUR] = STENCILS;
     gather(x, pos, stencil, 3);
-    b00 = LANES(b00);
-    b01 = LANES(b01);
-    b11 = LANES(b11);
-    ha = h * LANES(a);
-    hb = h * LANES(b);
-    tac_four_cst(b00, b01, b11, ha, hb, x, j);
+    const double *const first[FOUR] = {&q[0]->b00, &q[1]->b00, &q[2]->b00, &q[3]->b00};
+    const double *const third[FOUR] = {&q[0]->b11, &q[1]->b11, &q[2]->b11, &q[3]->b11};
+    lanes_of_two(b, first);
+    lanes_of_two(more, third); /* b11 and a */
+    tac_four_cst(b[0], b[1], more[0], h * more[1], h * LANES(b), x, j);
 }
 
 TAC_MORE_VERSIONS

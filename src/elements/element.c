@@ -168,7 +168,7 @@ void tac_element_tick_each(const struct tac_element *element, const void *record
         element->push(r, NULL, h, (const double(*)[3])x, j);
         for (int i = 0; i < nodes; i++) {
             const tac_four w = tac_map_kick(&vel[v[i]], (tac_four){j[i][0], j[i][1], j[i][2], 0});
-            one += w[0] + w[1] + w[2];
+            one += .5 * (w[0] + w[1] + w[2]);
         }
         work += one;
         absolute += fabs(one);

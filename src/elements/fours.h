@@ -16,6 +16,19 @@ enum { FOUR = 4 };
 /* One field of the four elements q[]; past the end of a class the first is repeated, and not kicked. */
 #define LANES(field) ((tac_four){q[0]->field, q[1]->field, q[2]->field, q[3]->field})
 
+/* Two fields of them that lie one after the other, from p[0] .. p[3] on: they are loaded together. */
+static inline __attribute__((always_inline)) void lanes_of_two(tac_four field[2], const double *const p[FOUR])
+{
+    typedef double two __attribute__((vector_size(16)));
+    two row[FOUR];
+    for (int l = 0; l < FOUR; l++)
+        memcpy(&row[l], p[l], sizeof row[l]);
+    const tac_four even = __builtin_shufflevector(row[0], row[2], 0, 1, 2, 3);
+    const tac_four odd = __builtin_shufflevector(row[1], row[3], 0, 1, 2, 3);
+    field[0] = __builtin_shufflevector(even, odd, 0, 4, 2, 6);
+    field[1] = __builtin_shufflevector(even, odd, 1, 5, 3, 7);
+}
+
 /* Impulses of four elements on one of their vertices, from coordinates side by side to one row (jx, jy, jz, 0) each. */
 static inline __attribute__((always_inline)) void rows(tac_four row[FOUR], const tac_four j[3])
 {
@@ -30,12 +43,12 @@ static inline __attribute__((always_inline)) void rows(tac_four row[FOUR], const
     row[3] = __builtin_shufflevector(xy_hi, z_hi, 2, 3, 6, 7);
 }
 
-/* A book of four lanes, closed into the real one at the end of a loop. */
+/* A book of four lanes, of twice the works, closed into the real one at the end of a loop. */
 struct four_book {
     tac_four work, absolute;
 };
 
-/* Enters the works of four elements, given by coordinates. */
+/* Enters the works of four elements, given by coordinates, twice. */
 static inline __attribute__((always_inline)) void enter(struct four_book *book, const tac_four work[FOUR])
 {
     const tac_four_mask magnitude = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
@@ -52,8 +65,8 @@ static inline __attribute__((always_inline)) void enter(struct four_book *book, 
 
 static inline __attribute__((always_inline)) void close_book(struct tac_book *book, const struct four_book *sum)
 {
-    book->work += (sum->work[0] + sum->work[1]) + (sum->work[2] + sum->work[3]);
-    book->absolute += (sum->absolute[0] + sum->absolute[1]) + (sum->absolute[2] + sum->absolute[3]);
+    book->work += .5 * ((sum->work[0] + sum->work[1]) + (sum->work[2] + sum->work[3]));
+    book->absolute += .5 * ((sum->absolute[0] + sum->absolute[1]) + (sum->absolute[2] + sum->absolute[3]));
 }
 
 /* Positions of four vertices, transposed: x[k] holds coordinate k of all four. */

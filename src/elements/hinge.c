@@ -1,6 +1,8 @@
 /* hinge.c: discrete shells' bending, V = k 3|e|^2/(A1+A2) (theta - theta0)^2 (Grinspun et al. 2003, section 4.1); its
  * damping and plasticity.  Derivatives of the angle: docs/elements.md. */
-#include "elements/fours.h"
+#include "elements/hinge.h"
+#include "elements/kernels.h"
+#include <string.h>
 
 static bool make(const struct tac_scene *s, const struct tac_material *m, const tac_lid *v, void *record,
                  struct tac_element_bound *bound)
@@ -195,143 +197,6 @@ static void convex(const void *record, const double *rest, const double (*x)[3],
     tac_element_complete(4, h);
 }
 
-/* ---- ticks ---- */
-
-/* The loops are pipelines.  An angle is a chain of some 200 cycles of which each operation waits for the one before; of
- * five fours the first is kicked in a turn of the loop, while the others are at their impulses, the two halvings of
- * their angles, and their triangles.  So what is in one turn does not wait for each other. */
-enum { TO_PUSH = 3, TO_KICK = 4, LINE = 8 }; /* turns after the first; LINE: a power of two over them */
-
-struct line {
-    struct tac_four_fold fold[LINE];
-    tac_four tangent[LINE], j[LINE][4][3];
-};
-
-/* The triangles of n hinges, 1 to 4, whose records are `size` bytes apart from `first` on. */
-static inline __attribute__((always_inline)) void fold(struct tac_four_fold *out, const void *first, size_t size, int n,
-                                                       const struct tac_pos *restrict pos)
-{
-    const tac_lid *stencil[FOUR];
-    tac_four x[4][3];
-    struct tac_four_fold f; /* of its own, so that nothing is stored before all is computed */
-    stencils(stencil, first, size, n);
-    gather(x, pos, stencil, 4);
-    tac_four_fold_triangles(x, &f);
-    *out = f;
-}
-
-/* The two halvings of angles that are due in this turn, of `fours` in all. */
-static inline __attribute__((always_inline)) void halve(struct line *line, size_t turn, size_t fours)
-{
-    if (turn >= 1 && turn - 1 < fours) {
-        struct tac_four_fold *f = &line->fold[(turn - 1) % LINE];
-        tac_four_fold_point(f);
-        line->tangent[(turn - 1) % LINE] = tac_four_half_tangent(f->rise, f->across);
-    }
-    if (turn >= 2 && turn - 2 < fours)
-        line->tangent[(turn - 2) % LINE] = tac_four_halved_tangent(line->tangent[(turn - 2) % LINE]);
-}
-
-/* Runs `call`, which leaves impulses in j, for all hinges from `first` on, `count` of them, and kicks: of n of them,
- * from number i on, the folds are f, the angles theta. What is left of whole fours goes at the end. */
-#define IN_LINE(first, count, i, n, call)                                                                              \
-    do {                                                                                                               \
-        const size_t fours = (count) / FOUR, size = sizeof *(first);                                                   \
-        struct line line;                                                                                              \
-        for (size_t turn = 0; turn < fours + TO_KICK; turn++) {                                                        \
-            if (turn < fours)                                                                                          \
-                fold(&line.fold[turn % LINE], &(first)[FOUR * turn], size, FOUR, pos);                                 \
-            halve(&line, turn, fours);                                                                                 \
-            if (turn >= TO_PUSH && turn - TO_PUSH < fours) {                                                           \
-                const size_t at = (turn - TO_PUSH) % LINE, i = FOUR * (turn - TO_PUSH);                                \
-                enum { n = FOUR };                                                                                     \
-                tac_four j[4][3];                                                                                      \
-                const struct tac_four_fold *f = &line.fold[at];                                                        \
-                const tac_four theta = tac_four_whole_angle(line.tangent[at], f->rise, f->across);                     \
-                call;                                                                                                  \
-                memcpy(line.j[at], j, sizeof j);                                                                       \
-            }                                                                                                          \
-            if (turn >= TO_KICK)                                                                                       \
-                scatter_from(vel, &(first)[FOUR * (turn - TO_KICK)], size, FOUR, 4, line.j[(turn - TO_KICK) % LINE],   \
-                             &sum);                                                                                    \
-        }                                                                                                              \
-        if (FOUR * fours < (count)) {                                                                                  \
-            const size_t i = FOUR * fours;                                                                             \
-            const int n = (int)((count)-i);                                                                            \
-            tac_four j[4][3];                                                                                          \
-            struct tac_four_fold *f = &line.fold[0];                                                                   \
-            fold(f, &(first)[i], size, n, pos);                                                                        \
-            tac_four_fold_point(f);                                                                                    \
-            const tac_four theta = tac_four_fold_angle(f);                                                             \
-            call;                                                                                                      \
-            scatter_from(vel, &(first)[i], size, n, 4, j, &sum);                                                       \
-        }                                                                                                              \
-    } while (0)
-
-/* n elements from g on, 1 to 4. */
-static inline __attribute__((always_inline)) void four(const struct tac_hinge *g, int n, double h,
-                                                       const struct tac_four_fold *f, tac_four theta, tac_four j[4][3])
-{
-    const struct tac_hinge *q[FOUR] = {g, g + (n > 1 ? 1 : 0), g + (n > 2 ? 2 : 0), g + (n > 3 ? 3 : 0)};
-    tac_four_fold_push(2 * h * LANES(stiffness) * (theta - LANES(angle)), f, j);
-}
-
-TAC_MORE_VERSIONS
-static void tick(const void *record, size_t count, double h, const struct tac_pos *restrict pos,
-                 struct tac_vel *restrict vel, struct tac_book *book)
-{
-    const struct tac_hinge *g = record;
-    struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
-    IN_LINE(g, count, i, n, four(&g[i], n, h, f, theta, j));
-    close_book(book, &sum);
-}
-
-/* n dampers from g on, 1 to 4, and what they remember. */
-static inline __attribute__((always_inline)) void four_dampers(const struct tac_hinge_damper *g, double *last, int n,
-                                                               const struct tac_four_fold *f, tac_four theta,
-                                                               tac_four j[4][3])
-{
-    tac_four angle = recall(last, 1, n);
-    const struct tac_hinge_damper *q[FOUR] = {g, g + (n > 1 ? 1 : 0), g + (n > 2 ? 2 : 0), g + (n > 3 ? 3 : 0)};
-    tac_four_hinge_damper(LANES(rate), LANES(most), f, theta, &angle, j);
-    keep(last, 1, n, angle);
-}
-
-TAC_MORE_VERSIONS
-static void tick_dampers(const void *damper, double *last, size_t count, const struct tac_pos *restrict pos,
-                         struct tac_vel *restrict vel, struct tac_book *book)
-{
-    const struct tac_hinge_damper *g = damper;
-    struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
-    IN_LINE(g, count, i, n, four_dampers(&g[i], &last[i], n, f, theta, j));
-    close_book(book, &sum);
-}
-
-/* n elements from g on, the i-th plastic ones. */
-static inline __attribute__((always_inline)) void four_plastic(const struct tac_hinge *g, size_t i, int n,
-                                                               const struct tac_flowing *flowing,
-                                                               const struct tac_four_fold *f, tac_four theta,
-                                                               tac_four j[4][3])
-{
-    const tac_four none = {0, 0, 0, 0};
-    tac_four rest = recall(&flowing->rest[i], 1, n), loss;
-    const struct tac_hinge *q[FOUR] = {g, g + (n > 1 ? 1 : 0), g + (n > 2 ? 2 : 0), g + (n > 3 ? 3 : 0)};
-    tac_four_plastic_hinge(LANES(stiffness), recall(&flowing->yield[i], 1, n), none + flowing->h, f, theta, &rest, j,
-                           &loss);
-    keep(&flowing->rest[i], 1, n, rest);
-    enter_flow(flowing->lost, &flowing->mine[i], n, loss);
-}
-
-TAC_MORE_VERSIONS
-static void tick_plastic(const void *record, size_t count, const struct tac_flowing *flowing,
-                         const struct tac_pos *restrict pos, struct tac_vel *restrict vel, struct tac_book *book)
-{
-    const struct tac_hinge *g = record;
-    struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
-    IN_LINE(g, count, i, n, four_plastic(&g[i], i, n, flowing, f, theta, j));
-    close_book(book, &sum);
-}
-
 /* ---- damping and plasticity ---- */
 
 static double damping(const struct tac_material *m)
@@ -372,8 +237,10 @@ static void damp(const void *damper, double *last, const double (*x)[3], double 
 {
     const struct tac_hinge_damper *g = damper;
     struct tac_one_fold f;
+    struct tac_one_bend b;
     tac_one_fold(x, &f);
-    tac_one_hinge_damper(g->rate, g->most, &f, tac_one_fold_angle(&f), last, j);
+    tac_one_bend(&f, &b);
+    tac_one_hinge_damper(g->rate, g->most, &b, tac_one_fold_angle(&f), last, j);
 }
 
 /* What is bent further than its limit before t = 0 has flowed before. */
@@ -400,9 +267,9 @@ static const struct tac_element_memory memory = {
     .damper_size = sizeof(struct tac_hinge_damper),
     .make_damper = make_damper,
     .damp = damp,
-    .tick_dampers = tick_dampers,
+    .tick_dampers = tac_hinge_tick_dampers,
     .start = start,
-    .tick_plastic = tick_plastic,
+    .tick_plastic = tac_hinge_tick_plastic,
     .sensible = sensible,
 };
 
@@ -421,6 +288,6 @@ const struct tac_element tac_element_hinge = {
     .push = push,
     .hessian = hessian,
     .convex = convex,
-    .tick = tick,
+    .tick = tac_hinge_tick,
     .memory = &memory,
 };

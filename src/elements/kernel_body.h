@@ -75,44 +75,69 @@ static inline void NAME(cst)(REAL b00, REAL b01, REAL b11, REAL ha, REAL hb, con
 
 /* Angle of the point (x, y), -pi..pi, to a few ulp; 0 at the origin.  Halved twice it is at most pi/8, where a
  * polynomial in the square of its tangent serves (interpolated at Chebyshev points of 0 .. tan^2(pi/8); error 3e-18).
- * Without branches, so that four go side by side.  In three steps, because each is a chain of operations of which one
- * waits for the other; loops take them for different elements at a time.
+ * Without branches, so that four go side by side.  In steps of one root, one division or a part of the polynomial each,
+ * because each waits for the one before; loops take them for different elements at a time (hinge.c).
  *
- * The tangent of half the angle, of |x| in the place of x: y / (r + |x|). */
-static inline REAL NAME(half_tangent)(REAL y, REAL x)
+ * The tangent of half the angle, of |x| in the place of x, is y / (r + |x|); the denominator. */
+static inline REAL NAME(half_across)(REAL y, REAL x)
 {
-    REAL zero = x * 0, size = SELECT(x < zero, -x, x) + SQRT(x * x + y * y);
-    return SELECT(size > zero, y / size, zero);
+    REAL zero = x * 0;
+    return SELECT(x < zero, -x, x) + SQRT(x * x + y * y);
 }
 
-/* Of half of an angle whose tangent is t. */
-static inline REAL NAME(halved_tangent)(REAL t)
+static inline REAL NAME(half_tangent)(REAL y, REAL half_across)
 {
-    return t / (1 + SQRT(1 + t * t));
+    REAL zero = y * 0;
+    return SELECT(half_across > zero, y / half_across, zero);
 }
 
-/* The angle, from the tangent t of its quarter. */
-static inline REAL NAME(whole_angle)(REAL t, REAL y, REAL x)
+/* The tangent of half of an angle whose tangent is t is t over this. */
+static inline REAL NAME(halved_across)(REAL t)
 {
-    REAL zero = x * 0, u = t * t;
+    return 1 + SQRT(1 + t * t);
+}
+
+/* The polynomial in u = t^2 in three parts, and the angle from it; t is the tangent of its quarter. */
+static inline REAL NAME(series_head)(REAL t)
+{
+    REAL u = t * t;
     REAL p = 0x1.36fe6ceac2341p-5 - 0x1.23af4c132d343p-6 * u;
     p = -0x1.9c78017ec5211p-5 + u * p;
-    p = 0x1.def98ad7a0823p-5 + u * p;
+    return 0x1.def98ad7a0823p-5 + u * p;
+}
+
+static inline REAL NAME(series_middle)(REAL t, REAL p)
+{
+    REAL u = t * t;
     p = -0x1.10ea166e4946dp-4 + u * p;
     p = 0x1.3b10f0618d2bap-4 + u * p;
     p = -0x1.745cf6458cd1ep-4 + u * p;
-    p = 0x1.c71c70cb2e539p-4 + u * p;
+    return 0x1.c71c70cb2e539p-4 + u * p;
+}
+
+static inline REAL NAME(series_tail)(REAL t, REAL p)
+{
+    REAL u = t * t;
     p = -0x1.2492492258f80p-3 + u * p;
     p = 0x1.999999999464bp-3 + u * p;
     p = -0x1.555555555552fp-2 + u * p;
-    REAL a = 4 * (t + t * (u * p));
+    return 4 * (t + t * (u * p));
+}
+
+/* a: the angle of (|x|, y). */
+static inline REAL NAME(whole_angle)(REAL a, REAL y, REAL x)
+{
+    REAL zero = x * 0;
     REAL turned = SELECT(y < zero, -TAC_PI - a, TAC_PI - a);
     return SELECT(x < zero, turned, a);
 }
 
 static inline REAL NAME(angle)(REAL y, REAL x)
 {
-    return NAME(whole_angle)(NAME(halved_tangent)(NAME(half_tangent)(y, x)), y, x);
+    REAL half = NAME(half_tangent)(y, NAME(half_across)(y, x));
+    REAL t = half / NAME(halved_across)(half);
+    REAL series = NAME(series_middle)(t, NAME(series_head)(t));
+    return NAME(whole_angle)(NAME(series_tail)(t, series), y, x);
 }
 
 /* Two triangles at an edge: the edge e, the opposite vertices a and b from its start, the triangles' normals n1, n2
@@ -139,12 +164,17 @@ static inline void NAME(fold_triangles)(const REAL x[4][3], struct NAME(fold) * 
     f->across = NAME(dot)(f->n1, f->n2);
 }
 
+static inline REAL NAME(fold_rise)(REAL turn, REAL length)
+{
+    REAL zero = length * 0;
+    return SELECT(length > zero, turn / length, zero);
+}
+
 /* The rest. */
 static inline void NAME(fold_point)(struct NAME(fold) * f)
 {
-    REAL zero = f->ee * 0;
     f->length = SQRT(f->ee);
-    f->rise = SELECT(f->length > zero, f->turn / f->length, zero);
+    f->rise = NAME(fold_rise)(f->turn, f->length);
 }
 
 static inline void NAME(fold)(const REAL x[4][3], struct NAME(fold) * f)
@@ -159,25 +189,76 @@ static inline REAL NAME(fold_angle)(const struct NAME(fold) * f)
     return NAME(angle)(f->rise, f->across);
 }
 
-/* `size` times the gradient of the angle, on all four vertices. The smaller |n|^2, 0 if a triangle has collapsed: it
- * has no normal to push along, and a NaN would spread. */
-static inline REAL NAME(fold_push)(REAL size, const struct NAME(fold) * f, REAL j[4][3])
+/* What the gradient of a fold's angle follows from: its normals, their squares, |e|, and where along the edge the
+ * opposite vertices are, as shares of it.  `least`: the smaller |n|^2, 0 if a triangle has collapsed: it has no normal
+ * to push along, and a NaN would spread. */
+struct NAME(bend) {
+    REAL n1[3], n2[3], nn1, nn2, least, length, share_a, share_b;
+};
+
+/* All but length; the shares are still to be divided by |e|^2. */
+static inline void NAME(bend_triangles)(const struct NAME(fold) * f, struct NAME(bend) * b)
 {
-    REAL nn1 = NAME(dot)(f->n1, f->n1), nn2 = NAME(dot)(f->n2, f->n2), zero = f->ee * 0;
-    /* d theta/d x2 = -|e| n1/|n1|^2, likewise x3; the edge's vertices balance force and torque. */
-    size = size * f->length;
-    REAL least = SELECT(nn1 < nn2, nn1, nn2);
-    REAL one = zero + 1, ok1 = SELECT(least > zero, nn1, one), ok2 = SELECT(least > zero, nn2, one);
-    REAL ok_e = SELECT(least > zero, f->ee, one);
-    size = SELECT(least > zero, size, zero);
-    REAL f2 = size / ok1, f3 = size / ok2, s = NAME(dot)(f->a, f->e) / ok_e, t = NAME(dot)(f->b, f->e) / ok_e;
     for (int k = 0; k < 3; k++) {
-        j[2][k] = f2 * f->n1[k];
-        j[3][k] = f3 * f->n2[k];
-        j[1][k] = -(s * j[2][k] + t * j[3][k]);
+        b->n1[k] = f->n1[k];
+        b->n2[k] = f->n2[k];
+    }
+    b->nn1 = NAME(dot)(f->n1, f->n1);
+    b->nn2 = NAME(dot)(f->n2, f->n2);
+    b->least = SELECT(b->nn1 < b->nn2, b->nn1, b->nn2);
+    b->share_a = NAME(dot)(f->a, f->e);
+    b->share_b = NAME(dot)(f->b, f->e);
+}
+
+/* The shares. */
+static inline void NAME(bend_shares)(REAL ee, struct NAME(bend) * b)
+{
+    REAL zero = ee * 0, ok_e = SELECT(b->least > zero, ee, zero + 1);
+    b->share_a = b->share_a / ok_e;
+    b->share_b = b->share_b / ok_e;
+}
+
+static inline void NAME(bend)(const struct NAME(fold) * f, struct NAME(bend) * b)
+{
+    NAME(bend_triangles)(f, b);
+    NAME(bend_shares)(f->ee, b);
+    b->length = f->length;
+}
+
+/* `size` times the gradient of the angle, on the two opposite vertices as parts of n1 and n2, and then on all four:
+ * d theta/d x2 = -|e| n1/|n1|^2, likewise x3; the edge's vertices balance force and torque. */
+static inline void NAME(bend_parts)(REAL size, const struct NAME(bend) * b, REAL part[2])
+{
+    REAL zero = b->least * 0, one = zero + 1;
+    size = SELECT(b->least > zero, size * b->length, zero);
+    part[0] = size / SELECT(b->least > zero, b->nn1, one);
+    part[1] = size / SELECT(b->least > zero, b->nn2, one);
+}
+
+static inline void NAME(bend_impulses)(const REAL part[2], const struct NAME(bend) * b, REAL j[4][3])
+{
+    for (int k = 0; k < 3; k++) {
+        j[2][k] = part[0] * b->n1[k];
+        j[3][k] = part[1] * b->n2[k];
+        j[1][k] = -(b->share_a * j[2][k] + b->share_b * j[3][k]);
         j[0][k] = -(j[1][k] + j[2][k] + j[3][k]);
     }
-    return least;
+}
+
+static inline void NAME(bend_push)(REAL size, const struct NAME(bend) * b, REAL j[4][3])
+{
+    REAL part[2];
+    NAME(bend_parts)(size, b, part);
+    NAME(bend_impulses)(part, b, j);
+}
+
+/* `size` times the gradient of the angle, on all four vertices. The smaller |n|^2, 0 if a triangle has collapsed. */
+static inline REAL NAME(fold_push)(REAL size, const struct NAME(fold) * f, REAL j[4][3])
+{
+    struct NAME(bend) b;
+    NAME(bend)(f, &b);
+    NAME(bend_push)(size, &b, j);
+    return b.least;
 }
 
 /* Impulses on all four vertices. hk: twice the step times the stiffness. */
@@ -225,13 +306,13 @@ static inline void NAME(cst_damper)(REAL b00, REAL b01, REAL b11, REAL a, REAL b
 }
 
 /* rate: twice damping times stiffness. most: likewise, of the angle's gradient squared, 1/m^2. */
-static inline void NAME(hinge_damper)(REAL rate, REAL most, const struct NAME(fold) * f, REAL theta, REAL *last,
+static inline void NAME(hinge_damper)(REAL rate, REAL most, const struct NAME(bend) * b, REAL theta, REAL *last,
                                       REAL j[4][3])
 {
-    REAL zero = f->ee * 0, one = zero + 1, size;
-    REAL least = NAME(fold_push)(one, f, j);
+    REAL zero = b->least * 0, one = zero + 1, size;
+    NAME(bend_push)(one, b, j);
     REAL push = rate * NAME(turn)(theta - *last);
-    *last = SELECT(least > zero, theta, *last); /* a collapsed hinge has no angle */
+    *last = SELECT(b->least > zero, theta, *last); /* a collapsed hinge has no angle */
     size = (NAME(dot)(j[0], j[0]) + NAME(dot)(j[1], j[1])) + (NAME(dot)(j[2], j[2]) + NAME(dot)(j[3], j[3]));
     push = push * SELECT(size > most, most / size, one);
     for (int i = 0; i < 4; i++)
@@ -290,13 +371,13 @@ static inline void NAME(plastic_cst)(REAL b00, REAL b01, REAL b11, REAL a, REAL 
 }
 
 /* Flow of an angle; of its turns the one nearest to the rest counts. */
-static inline void NAME(plastic_hinge)(REAL stiffness, REAL yield, REAL h, const struct NAME(fold) * f, REAL theta,
+static inline void NAME(plastic_hinge)(REAL stiffness, REAL yield, REAL h, const struct NAME(bend) * b, REAL theta,
                                        REAL *rest, REAL j[4][3], REAL *loss)
 {
-    REAL zero = f->ee * 0, flow;
+    REAL zero = b->least * 0, flow;
     REAL near = *rest + NAME(turn)(theta - *rest);
     REAL moved = NAME(follow)(near, *rest, yield, &flow);
-    REAL least = NAME(fold_push)(2 * h * stiffness * (near - moved), f, j);
-    *rest = SELECT(least > zero, NAME(turn)(moved), *rest);
-    *loss = SELECT(least > zero, 2 * stiffness * yield * flow, zero);
+    NAME(bend_push)(2 * h * stiffness * (near - moved), b, j);
+    *rest = SELECT(b->least > zero, NAME(turn)(moved), *rest);
+    *loss = SELECT(b->least > zero, 2 * stiffness * yield * flow, zero);
 }

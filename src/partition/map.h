@@ -72,17 +72,15 @@ void tac_map_mass(const struct tac_map *map, const double *u, double *out);
 double tac_map_apply(const struct tac_map *map, double *u, const tac_lid *stencil, int n, const double (*j)[3]);
 
 /* Local. The same for a point that is a node of its own, with the inverse mass in vel->w (0: it is held): v += w j.  j
- * ends with 0.  Returns the work by coordinates. */
+ * ends with 0.  Returns twice the work by coordinates. */
 static inline __attribute__((always_inline)) tac_four tac_map_kick(struct tac_vel *vel, tac_four j)
 {
     tac_four v;
     memcpy(&v, vel, sizeof v);
     const double w = vel->w; /* loaded by itself: cheaper than to spread what is in a register */
-    tac_four d = (tac_four){w, w, w, w} * j;
-    tac_four work = j * (v + .5 * d);
-    v += d;
-    memcpy(vel, &v, sizeof v);
-    return work;
+    const tac_four after = v + (tac_four){w, w, w, w} * j; /* its fourth number: w, as before */
+    memcpy(vel, &after, sizeof after);
+    return j * (v + after);
 }
 
 #endif
