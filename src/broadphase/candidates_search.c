@@ -274,7 +274,7 @@ static enum tac_err keep_active(struct tac_search *search)
             q->slot = (int32_t)k;
             q->type = p->type;
             q->count = p->count;
-            q->first = p->first;
+            q->first = (uint8_t)tac_pair_first((enum tac_pair_type)p->type);
             q->next = p->next;
             q->tolerance = 1e-7 * p->form.thickness + 1e-14 * c->extent;
         }

@@ -11,9 +11,10 @@ struct tac_friction;
 /* An active pair.  A silent tick touches the first three lines of 64 bytes, another tick four. */
 struct tac_pair {
     tac_lid v[4];
-    uint8_t type, count, first; /* vertices in all, in the first primitive */
-    uint8_t shared;             /* its vertices are of several ranks */
-    int32_t depth;              /* deepest active layer; 0: none */
+    uint8_t type, count; /* vertices in all */
+    uint8_t shared;      /* its vertices are of several ranks */
+    uint8_t proven;      /* kinetic structures prove which of its layers are silent: nothing of it is judged afterwards */
+    int32_t depth;       /* deepest active layer; 0: none */
     double next;     /* distance under which the first layer not active (or the end of the layer stack) is reached */
     double guard;    /* rounding of a distance of this pair, m */
     tac_time t_near; /* instant of `near`; -1: none */
@@ -49,7 +50,6 @@ struct tac_pair {
     uint8_t live;
     uint8_t overslept; /* a skipped tick may not have been silent */
     uint8_t listed;    /* scratch of the candidate list */
-    uint8_t proven;    /* kinetic structures prove which of its layers are silent: nothing of it is judged afterwards */
 };
 _Static_assert(offsetof(struct tac_pair, near) == 64 && offsetof(struct tac_pair, form) == 192, "the lines of a pair");
 

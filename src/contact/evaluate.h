@@ -15,11 +15,12 @@
 static inline bool tac_pair_beyond(const struct tac_pair *p, const double x[4][3], double clear, double *bound)
 {
     const double *n = p->near.n;
+    const int first = tac_pair_first((enum tac_pair_type)p->type);
     double least = INFINITY, most = -INFINITY;
     for (int k = 0; k < p->count; k++) {
         /* From vertex 0, so that coordinates far from the origin cost no accuracy. */
         double along = n[0] * (x[k][0] - x[0][0]) + n[1] * (x[k][1] - x[0][1]) + n[2] * (x[k][2] - x[0][2]);
-        if (k < p->first)
+        if (k < first)
             least = along < least ? along : least;
         else
             most = along > most ? along : most;

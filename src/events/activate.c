@@ -109,7 +109,6 @@ static enum tac_err new_pair(struct tac_sim *sim, uint64_t key, const tac_lid v[
     p->key = key;
     p->type = (uint8_t)tac_key_type(key);
     p->count = (uint8_t)tac_pair_vertices(tac_key_type(key));
-    p->first = (uint8_t)tac_pair_first(tac_key_type(key));
     p->live = 1;
     p->t_near = -1;
     p->d_tick = INFINITY;

@@ -13,8 +13,7 @@
 
 enum {
     FEW = 3,                /* pairs that four lanes serve better than one after the other */
-    CHUNK = 32,             /* layer groups that are evaluated before they tick */
-    AHEAD = 32,             /* layer groups between the one that is fetched and the one that is next */
+    CHUNK = 32,             /* layer groups that are evaluated before they tick, and fetched before that */
     CACHED = 1 << 20,       /* bytes of pairs that stay in the cache from instant to instant: none is fetched */
     MOST_SKIPPED = 1 << 20, /* silent ticks of a layer group at once */
     FORESIGHT = 2 /* ticks of the deepest layer group within which the next one must not be reached inactive */
@@ -261,32 +260,47 @@ static void evaluate(struct tac_sim *sim, struct due_group *due, int count, tac_
     }
 }
 
-/* The ticks of one class, in the order of keys. */
+/* A class under way: the next of its groups, and of those that were born in this pass. */
+struct walk {
+    struct tac_rate_group *c;
+    size_t i, j;
+};
+
+/* The next groups that are due, CHUNK at most, in the order of keys; how many. */
+static int next_due(struct walk *w, tac_time t, struct due_group *due)
+{
+    struct tac_rate_group *c = w->c;
+    int count = 0;
+    while (count < CHUNK && (w->i < c->count || w->j < c->extra_count)) {
+        const bool from_extra =
+            w->j < c->extra_count && (w->i >= c->count || tac_groups_before(&c->extra[w->j], &c->group[w->i]));
+        struct tac_layer_group *e = from_extra ? &c->extra[w->j++] : &c->group[w->i++];
+        if (e->wake <= t)
+            due[count++] = (struct due_group){e, 0, false};
+    }
+    return count;
+}
+
+/* The ticks of one class, in the order of keys.  The pairs of the chunk behind the one that ticks are fetched one a
+ * tick: so many at once would fill what the processor has for lines that are under way, and it would wait. */
 static void tick_groups(struct tac_sim *sim, struct tac_rate_group *c, tac_time t)
 {
-    struct due_group due[CHUNK];
-    size_t i = 0, j = 0;
+    struct due_group chunk[2][CHUNK];
+    struct walk walk = {c, 0, 0};
     const bool fetch = sim->active.pair_count * sizeof(struct tac_pair) > CACHED;
-    for (size_t k = 0; fetch && k < c->count && k < AHEAD; k++)
-        if (c->group[k].wake <= t)
-            prefetch_pair(sim, &c->group[k]);
-    while (i < c->count || j < c->extra_count) {
-        int count = 0;
-        while (count < CHUNK && (i < c->count || j < c->extra_count)) {
-            const bool from_extra =
-                j < c->extra_count && (i >= c->count || tac_groups_before(&c->extra[j], &c->group[i]));
-            struct tac_layer_group *e = from_extra ? &c->extra[j++] : &c->group[i++];
-            if (fetch && from_extra)
-                prefetch_pair(sim, e);
-            else if (fetch && i + AHEAD <= c->count && c->group[i + AHEAD - 1].wake <= t)
-                prefetch_pair(sim, &c->group[i + AHEAD - 1]);
-            if (e->wake > t)
-                continue;
-            due[count++] = (struct due_group){e, 0, false};
-        }
+    int count = next_due(&walk, t, chunk[0]);
+    for (int k = 0; fetch && k < count; k++)
+        prefetch_pair(sim, chunk[0][k].group);
+    for (int turn = 0; count > 0; turn ^= 1) {
+        struct due_group *due = chunk[turn], *behind = chunk[turn ^ 1];
+        const int count_behind = next_due(&walk, t, behind);
         evaluate(sim, due, count, t);
-        for (int k = 0; k < count; k++)
+        for (int k = 0; k < count; k++) {
+            if (fetch && k < count_behind)
+                prefetch_pair(sim, behind[k].group);
             tick_group(sim, &due[k], c, t);
+        }
+        count = count_behind;
     }
 }
 
