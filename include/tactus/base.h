@@ -132,6 +132,8 @@ TAC_NORETURN void tac_abort(const char *file, int line, const char *condition);
 enum tac_err tac_alloc(struct tac_ctx *ctx, size_t count, size_t size, void *out);
 enum tac_err tac_alloc_brief(struct tac_ctx *ctx, size_t count, size_t size, void *out);
 enum tac_err tac_grow(struct tac_ctx *ctx, void *array, size_t *capacity, size_t need, size_t size);
+/* Local. The same for an array that begins on a cache line, of which the first `count` elements are to be kept. */
+enum tac_err tac_grow_lines(struct tac_ctx *ctx, void *array, size_t *capacity, size_t count, size_t need, size_t size);
 
 /* Returns the known name nearest to `word` by edit distance, or NULL if none is so near that it may be meant. */
 const char *tac_nearest(const char *word, const char *const *known, size_t count);

@@ -166,18 +166,40 @@ enum tac_err tac_alloc_brief(struct tac_ctx *ctx, size_t count, size_t size, voi
     return TAC_OK;
 }
 
+/* To what an array that is too small for `need` elements is to grow. */
+static size_t grown(size_t capacity, size_t need)
+{
+    const size_t more = capacity < 8 ? 16 : capacity * 2;
+    return more < need ? need : more;
+}
+
 enum tac_err tac_grow(struct tac_ctx *ctx, void *array, size_t *capacity, size_t need, size_t size)
 {
     if (need <= *capacity)
         return TAC_OK;
-    size_t more = *capacity < 8 ? 16 : *capacity * 2;
-    if (more < need)
-        more = need;
+    const size_t more = grown(*capacity, need);
     void *old, *memory;
     memcpy(&old, array, sizeof old);
     memory = realloc(old, more * size);
     if (memory == NULL)
         return no_room(ctx, more, size);
+    memcpy(array, &memory, sizeof memory);
+    *capacity = more;
+    return TAC_OK;
+}
+
+enum tac_err tac_grow_lines(struct tac_ctx *ctx, void *array, size_t *capacity, size_t count, size_t need, size_t size)
+{
+    if (need <= *capacity)
+        return TAC_OK;
+    const size_t more = grown(*capacity, need), bytes = bytes_of(more, size);
+    void *old, *memory = bytes < SIZE_MAX ? aligned_alloc(64, (bytes + 63) / 64 * 64) : NULL;
+    if (memory == NULL)
+        return no_room(ctx, more, size);
+    memcpy(&old, array, sizeof old);
+    if (old != NULL)
+        memcpy(memory, old, count * size);
+    free(old);
     memcpy(array, &memory, sizeof memory);
     *capacity = more;
     return TAC_OK;

@@ -8,37 +8,44 @@
 
 struct tac_friction;
 
-/* An active pair.  A silent tick touches the first three lines of 64 bytes, another tick four. */
+/* What a pair is at an instant. */
+struct tac_pair_geometry {
+    struct tac_near near;
+    double mollifier; /* 1 but for near-parallel edges */
+};
+
+/* An active pair.  Nearly all ticks touch only its first two lines of 64 bytes: what they ask of `form` is there too.
+ * Those that go over memory from tick to tick are what contact costs in a large scene (docs/performance.md). */
 struct tac_pair {
     tac_lid v[4];
     uint8_t type, count; /* vertices in all */
     uint8_t shared;      /* its vertices are of several ranks */
-    uint8_t proven;      /* kinetic structures prove which of its layers are silent: nothing of it is judged afterwards */
-    int32_t depth;       /* deepest active layer; 0: none */
+    uint8_t proven;  /* kinetic structures prove which of its layers are silent: nothing of it is judged afterwards */
+    int32_t depth;   /* deepest active layer; 0: none */
+    float normal[3]; /* when it was evaluated last, no longer than 1; 0: never */
+    float guard;     /* rounding of a distance of this pair then, m */
+    int32_t groups;  /* active layer groups */
+    int32_t active;  /* first layer of the deepest layer group that acted in this pass; 0: none */
     double next;     /* distance under which the first layer not active (or the end of the layer stack) is reached */
-    double guard;    /* rounding of a distance of this pair, m */
-    tac_time t_near; /* instant of `near`; -1: none */
     double d_tick;   /* distance at t_tick, the deepest group's last tick; infinity: none */
+
     tac_time t_tick;
-
-    struct tac_near near; /* at t_near */
-
     double d_least;       /* least distance at the deepest group's ticks since the window's start or the group's birth,
                            * m; infinity: it has not ticked since */
     double deep_last;     /* last_d of the deepest layer group */
-    double speed;         /* bound of its relative speed in the last window that was looked at, m/s, which naps go by;
-                           * 0: not known. Of a shared pair, what its owners have agreed on */
-    double nap_speed;     /* the skipped ticks of this pass were silent if it was slower than this, m/s */
-    int32_t naps;         /* the newest of its naps in this pass, or -1 */
-    int32_t active;       /* first layer of the deepest layer group that acted in this pass; 0: none */
-    tac_time awake;       /* no tick is skipped before */
     tac_time deep_period; /* of the deepest layer group */
-    double mollifier;     /* at t_near; 1 but for near-parallel edges */
-
     struct tac_form form;
+
     uint64_t key;
-    int32_t groups; /* active layer groups */
-    int32_t births; /* layer groups born in this pass; first of them in sim->birth */
+    double speed;     /* bound of its relative speed in the last window that was looked at, m/s, which naps go by;
+                       * 0: not known. Of a shared pair, what its owners have agreed on */
+    double nap_speed; /* the skipped ticks of this pass were silent if it was slower than this, m/s */
+    tac_time awake;   /* no tick is skipped before */
+    int32_t naps;     /* the newest of its naps in this pass, or -1 */
+    int32_t births;   /* layer groups born in this pass; first of them in sim->birth */
+
+    tac_time t_kept; /* several layer groups: instant of `kept`, which serves them all; -1: none */
+    struct tac_pair_geometry kept;
 
     double d_tick_start; /* d_tick and t_tick at the window's start */
     tac_time t_tick_start;
@@ -51,7 +58,9 @@ struct tac_pair {
     uint8_t overslept; /* a skipped tick may not have been silent */
     uint8_t listed;    /* scratch of the candidate list */
 };
-_Static_assert(offsetof(struct tac_pair, near) == 64 && offsetof(struct tac_pair, form) == 192, "the lines of a pair");
+enum { TAC_PAIR_LINES = 2 }; /* those that a tick touches */
+_Static_assert(offsetof(struct tac_pair, t_tick) == 64 && offsetof(struct tac_pair, form.h_s) == 128,
+               "the lines of a pair");
 
 /* A layer group of a pair: layers first..last, one period.  `last_d` is state: the distance at its last tick if that
  * was active, else infinity; born at the first active tick, erased at the first silent one (docs/method.md, Friction).
@@ -117,7 +126,7 @@ struct tac_slot_place {
 /* Watched contacts. */
 struct tac_active {
     size_t pair_count, pair_capacity; /* slots, live or not */
-    struct tac_pair *pair;            /* owned */
+    struct tac_pair *pair;            /* owned, on whole lines: each begins one */
     size_t unsorted;                  /* pairs that came since slots were in the order of keys */
     size_t live_pairs, free_count, free_capacity;
     int32_t *free_slot;          /* owned */
@@ -145,9 +154,8 @@ static inline __attribute__((always_inline)) void tac_pair_fetch(const struct ta
         return;
     const char *p = (const char *)&active->pair[slot];
     __builtin_prefetch(p, 1);
-    __builtin_prefetch(p + offsetof(struct tac_pair, d_least), 1);
-    __builtin_prefetch(p + offsetof(struct tac_pair, form), 1);
-    __builtin_prefetch(p + offsetof(struct tac_pair, births), 1);
+    __builtin_prefetch(p + offsetof(struct tac_pair, t_tick), 1);
+    __builtin_prefetch(p + offsetof(struct tac_pair, key), 1);
 }
 
 /* ---- slots.c ---- */

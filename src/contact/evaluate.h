@@ -14,7 +14,7 @@
  * is the distance under which it matters; the bound is told. */
 static inline bool tac_pair_beyond(const struct tac_pair *p, const double x[4][3], double clear, double *bound)
 {
-    const double *n = p->near.n;
+    const double n[3] = {p->normal[0], p->normal[1], p->normal[2]};
     const int first = tac_pair_first((enum tac_pair_type)p->type);
     double least = INFINITY, most = -INFINITY;
     for (int k = 0; k < p->count; k++) {
@@ -29,21 +29,33 @@ static inline bool tac_pair_beyond(const struct tac_pair *p, const double x[4][3
     return *bound > clear;
 }
 
-/* Distance, normal, weights and mollifier of the pair at t, from x (count, 3), m: near, mollifier, guard, t_near. */
-static inline void tac_pair_evaluate(struct tac_pair *p, const double x[4][3], tac_time t)
+/* What a pair keeps of its evaluation at t: a normal in single precision, shortened by more than its rounding, so that
+ * no extent along it is longer than it is. */
+static inline void tac_pair_evaluated(struct tac_pair *p, const struct tac_pair_geometry *g, double guard, tac_time t)
+{
+    for (int k = 0; k < 3; k++)
+        p->normal[k] = (float)((1 - 0x1p-22) * g->near.n[k]);
+    p->guard = (float)guard;
+    if (p->groups > 1) {
+        p->kept = *g;
+        p->t_kept = t;
+    }
+}
+
+/* Distance, normal, weights and mollifier of the pair at t, from x (count, 3), m. */
+static inline void tac_pair_evaluate(struct tac_pair *p, const double x[4][3], tac_time t, struct tac_pair_geometry *g)
 {
     double gradient[4][3];
-    tac_near_pair((enum tac_pair_type)p->type, x, &p->near);
-    p->mollifier = 1;
+    tac_near_pair((enum tac_pair_type)p->type, x, &g->near);
+    g->mollifier = 1;
     if (p->type == TAC_PAIR_EDGE_EDGE)
-        tac_mollifier(x, &p->mollifier, gradient);
-    p->t_near = t;
+        tac_mollifier(x, &g->mollifier, gradient);
     /* Rounding of the distance and of the bound: 2^-50 of the longest way between vertices, with room to grow. */
     double size = 0;
     for (int k = 1; k < p->count; k++)
         for (int c = 0; c < 3; c++)
             size += fabs(x[k][c] - x[0][c]);
-    p->guard = 0x1p-44 * size;
+    tac_pair_evaluated(p, g, 0x1p-44 * size, t);
     (void)gradient;
 }
 
@@ -63,18 +75,6 @@ static inline int32_t tac_layers_force(const struct tac_model *model, double eta
         *g2 += rg * g;
     }
     return l - 1;
-}
-
-/* The impulse j [N s] on vertex k of the pair: normal w n + mollified dm/dx. */
-static inline void tac_pair_impulse(const struct tac_pair *p, int k, double normal, double mollified,
-                                    const double gradient[4][3], double j[3])
-{
-    const double f = normal * p->near.w[k];
-    for (int c = 0; c < 3; c++)
-        j[c] = f * p->near.n[c];
-    if (mollified != 0)
-        for (int c = 0; c < 3; c++)
-            j[c] += mollified * gradient[k][c];
 }
 
 #endif

@@ -2,6 +2,7 @@
  * positions, whether they are silent, and else their distance.  evaluate.h computes the same for one pair alone.
  */
 #include "contact/evaluate_four.h"
+#include "contact/evaluate.h"
 #include "geometry/distance_four.h"
 #include <string.h>
 
@@ -39,8 +40,6 @@ TAC_FOUR_INLINE void gather(tac_four x[3], const struct tac_vertex_state *state,
     tac_four_columns(x, a, b, c, d);
 }
 
-#define LANES(field) ((tac_four){p[0]->field, p[1]->field, p[2]->field, p[3]->field})
-
 TAC_FOUR_INLINE tac_four lesser(tac_four a, tac_four b)
 {
     return tac_four_select(a < b, a, b);
@@ -53,7 +52,13 @@ TAC_FOUR_INLINE tac_four greater(tac_four a, tac_four b)
 /* Lower bounds of the distances: the primitives' extents along the last normals (tac_pair_beyond). */
 TAC_FOUR_INLINE tac_four bounds(const tac_four x[4][3], struct tac_pair *const p[4], int first)
 {
-    const tac_four n[3] = {LANES(near.n[0]), LANES(near.n[1]), LANES(near.n[2])};
+    typedef float four_floats __attribute__((vector_size(16)));
+    four_floats row[4];
+    tac_four n[3];
+    for (int l = 0; l < 4; l++)
+        memcpy(&row[l], p[l]->normal, sizeof row[l]); /* and the guard behind it */
+    tac_four_columns(n, __builtin_convertvector(row[0], tac_four), __builtin_convertvector(row[1], tac_four),
+                     __builtin_convertvector(row[2], tac_four), __builtin_convertvector(row[3], tac_four));
     tac_four least = tac_four_all(0), most = tac_four_all(-INFINITY);
     for (int k = 1; k < 4; k++) {
         const tac_four along = n[0] * (x[k][0] - x[0][0]) + n[1] * (x[k][1] - x[0][1]) + n[2] * (x[k][2] - x[0][2]);
@@ -77,7 +82,7 @@ TAC_FOUR_INLINE tac_four guards(const tac_four x[4][3])
 
 TAC_MORE_VERSIONS int tac_pairs_evaluate_four(const struct tac_vertex_state *state, const struct tac_scripts *scripts,
                                               struct tac_pair *const p[4], const double silent_over[4], double bound[4],
-                                              tac_time t)
+                                              tac_time t, struct tac_pair_geometry *const g[4])
 {
     const enum tac_pair_type type = (enum tac_pair_type)p[0]->type;
     tac_four x[4][3], over;
@@ -96,15 +101,13 @@ TAC_MORE_VERSIONS int tac_pairs_evaluate_four(const struct tac_vertex_state *sta
     for (int l = 0; l < 4; l++) {
         if (silent >> l & 1)
             continue;
-        struct tac_pair *q = p[l];
+        struct tac_pair_geometry *q = g[l];
         q->near.d = near.d[l];
         for (int k = 0; k < 3; k++)
             q->near.n[k] = near.n[k][l];
         for (int k = 0; k < 4; k++)
             q->near.w[k] = near.w[k][l];
         q->mollifier = 1;
-        q->guard = guard[l];
-        q->t_near = t;
         if (careful >> l & 1) {
             double y[4][3], gradient[4][3];
             for (int k = 0; k < 4; k++)
@@ -115,6 +118,7 @@ TAC_MORE_VERSIONS int tac_pairs_evaluate_four(const struct tac_vertex_state *sta
             else
                 tac_near_vertex_triangle(y, &q->near);
         }
+        tac_pair_evaluated(p[l], q, guard[l], t);
     }
     return silent;
 }

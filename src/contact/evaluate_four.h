@@ -7,10 +7,10 @@
 
 /* Local. Evaluates at t four pairs of one type, of a vertex and a triangle or of two edges; one pair may stand for
  * several.  A pair whose distance is certainly over silent_over [m] is silent: bit l of the result; of the others,
- * near, mollifier, guard and t_near are set, with the bits of tac_pair_evaluate().  bound: lower bounds of the
- * distances, m.
+ * g[l] and what the pair keeps are set, with the bits of tac_pair_evaluate().  bound: lower bounds of the distances, m.
  */
 int tac_pairs_evaluate_four(const struct tac_vertex_state *state, const struct tac_scripts *scripts,
-                            struct tac_pair *const p[4], const double silent_over[4], double bound[4], tac_time t);
+                            struct tac_pair *const p[4], const double silent_over[4], double bound[4], tac_time t,
+                            struct tac_pair_geometry *const g[4]);
 
 #endif

@@ -208,10 +208,9 @@ TAC_FOUR_INLINE void tangential(const double n[3], double u[3])
 }
 
 /* Brings the pair's state to t: the way gone since its last tick, in *slip per second. */
-TAC_FOUR_INLINE void follow(const struct tac_friction *f, const struct tac_pair *p, const double x[4][3],
-                            struct tac_friction_values *g, tac_time t, double slip[3])
+TAC_FOUR_INLINE void follow(const struct tac_friction *f, const struct tac_pair *p, const struct tac_near *near,
+                            const double x[4][3], struct tac_friction_values *g, tac_time t, double slip[3])
 {
-    const struct tac_near *near = &p->near;
     slip[0] = slip[1] = slip[2] = 0;
     if (g->t < 0) {
         g->born = t;
@@ -242,7 +241,7 @@ TAC_FOUR_INLINE void kinetic(const struct tac_law *law, const double slip[3], do
 }
 
 /* What a layer group's anchor would like: pull [N], and how far it is from where the pair is, u [m]. */
-TAC_FOUR_INLINE void pull_of(const struct tac_friction *f, const struct tac_pair *p,
+TAC_FOUR_INLINE void pull_of(const struct tac_friction *f, const struct tac_pair *p, const double normal[3],
                              const struct tac_friction_values *g, const struct tac_friction_entry *entry, double mass,
                              const double slip[3], double u[3], double pull[3])
 {
@@ -251,7 +250,7 @@ TAC_FOUR_INLINE void pull_of(const struct tac_friction *f, const struct tac_pair
     u[0] = u[1] = u[2] = 0;
     if (!entry->fresh && a->born == g->born)
         tac_sub(u, g->way, a->hold);
-    tangential(p->near.n, u);
+    tangential(normal, u);
     for (int c = 0; c < 3; c++)
         pull[c] = entry->stiffness * u[c] + damping * slip[c];
 }
@@ -274,17 +273,18 @@ TAC_FOUR_INLINE const struct tac_friction_entry *after(const struct tac_friction
 }
 
 /* Anchors pull, as far as the budget goes; one that cannot hold is dragged along. */
-TAC_FOUR_INLINE void anchors(struct tac_friction *f, const struct tac_pair *p, struct tac_friction_values *g,
-                             const struct tac_friction_entry *first, const double slip[3], double j[3])
+TAC_FOUR_INLINE void anchors(struct tac_friction *f, const struct tac_pair *p, const struct tac_near *near,
+                             struct tac_friction_values *g, const struct tac_friction_entry *first,
+                             const double slip[3], double j[3])
 {
     double w2 = 0, share = 1, u[3], pull[3];
     const struct tac_friction_entry *entry = first;
     j[0] = j[1] = j[2] = 0;
     for (int i = 0; i < p->count; i++)
-        w2 += p->near.w[i] * p->near.w[i] * f->model->w_ever[p->v[i]];
+        w2 += near->w[i] * near->w[i] * f->model->w_ever[p->v[i]];
     const double mass = w2 > 0 ? 1 / w2 : 0; /* 0: nobody here can be moved */
     for (; entry != NULL; entry = after(f, entry)) {
-        pull_of(f, p, g, entry, mass, slip, u, pull);
+        pull_of(f, p, near->n, g, entry, mass, slip, u, pull);
         for (int c = 0; c < 3; c++)
             j[c] += entry->h_s * pull[c];
     }
@@ -295,7 +295,7 @@ TAC_FOUR_INLINE void anchors(struct tac_friction *f, const struct tac_pair *p, s
         hold(f, g, first, share, u, pull);
     } else {
         for (entry = first; entry != NULL; entry = after(f, entry)) {
-            pull_of(f, p, g, entry, mass, slip, u, pull);
+            pull_of(f, p, near->n, g, entry, mass, slip, u, pull);
             hold(f, g, entry, share, u, pull);
         }
     }
@@ -314,8 +314,8 @@ TAC_FOUR_INLINE bool multiple(tac_time t, tac_time period)
 }
 
 /* The kick of a pair at t by these entries; its state goes on to t. */
-TAC_FOUR_INLINE void rub(struct tac_active *active, const struct tac_friction_entry *first, tac_time t,
-                         const double x[4][3], struct tac_friction_kick *kick)
+TAC_FOUR_INLINE void rub(struct tac_active *active, const struct tac_friction_entry *first, const struct tac_near *near,
+                         tac_time t, const double x[4][3], struct tac_friction_kick *kick)
 {
     struct tac_friction *f = active->friction;
     const struct tac_pair *p = &active->pair[first->pair];
@@ -331,7 +331,7 @@ TAC_FOUR_INLINE void rub(struct tac_active *active, const struct tac_friction_en
         kick->period = entry->period > kick->period ? entry->period : kick->period;
     }
     keep(f, state, first->pair);
-    follow(f, p, x, g, t, slip);
+    follow(f, p, near, x, g, t, slip);
     if (f->kind == TAC_FRICTION_KINETIC) {
         kinetic(law, slip, impulse, kick->j);
     } else {
@@ -342,7 +342,7 @@ TAC_FOUR_INLINE void rub(struct tac_active *active, const struct tac_friction_en
         g->stock[0] += impulse;
         const double earned = g->budget + law->friction * impulse, most = law->friction * (g->stock[0] + g->stock[1]);
         g->budget = earned < most ? earned : most;
-        anchors(f, p, g, first, slip, kick->j);
+        anchors(f, p, near, g, first, slip, kick->j);
     }
     tac_cross(kick->couple, g->p, kick->j);
     state->head = -1;
@@ -351,21 +351,22 @@ TAC_FOUR_INLINE void rub(struct tac_active *active, const struct tac_friction_en
     kick->count = p->count;
     kick->here = !p->shared && !tac_pair_is_limit((enum tac_pair_type)p->type);
     memcpy(kick->v, p->v, sizeof kick->v);
-    memcpy(kick->w, p->near.w, sizeof kick->w);
+    memcpy(kick->w, near->w, sizeof kick->w);
 }
 
 TAC_VERSIONS void tac_friction_tick_only(struct tac_active *active, const struct tac_layer_group *e,
-                                         const struct tac_rate_group *c, double impulse, tac_time t,
-                                         const double x[4][3])
+                                         const struct tac_rate_group *c, double impulse, const struct tac_near *near,
+                                         tac_time t, const double x[4][3])
 {
     const struct tac_friction_entry entry = entry_of(active, e, c, impulse, -1);
-    rub(active, &entry, t, x, &active->friction->kick[active->friction->kick_count++]);
+    rub(active, &entry, near, t, x, &active->friction->kick[active->friction->kick_count++]);
 }
 
 void tac_friction_tick(struct tac_active *active, struct tac_friction_kick *kick, tac_time t, const double x[4][3])
 {
     const struct tac_friction *f = active->friction;
-    rub(active, &f->friction_entry[f->friction_state[kick->pair].head], t, x, kick);
+    rub(active, &f->friction_entry[f->friction_state[kick->pair].head], &active->pair[kick->pair].kept.near, t, x,
+        kick);
 }
 
 void tac_friction_close(struct tac_active *active)

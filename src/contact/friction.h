@@ -117,9 +117,9 @@ void tac_friction_restore(struct tac_active *active);
 /* Local. An active tick of layer group e at t, with this normal impulse [N s].  Where the pair has others too. */
 void tac_friction_enter(struct tac_active *active, const struct tac_layer_group *e, const struct tac_rate_group *c,
                         double impulse);
-/* Local. The same of a pair's only layer group; x (count, 3): positions of its vertices at t, m. */
+/* Local. The same of a pair's only layer group; the pair is `near` at t; x (count, 3): positions of its vertices, m. */
 void tac_friction_tick_only(struct tac_active *active, const struct tac_layer_group *e, const struct tac_rate_group *c,
-                            double impulse, tac_time t, const double x[4][3]);
+                            double impulse, const struct tac_near *near, tac_time t, const double x[4][3]);
 /* Local. Computes a kick that is open, from the positions x (count, 3) [m] of its vertices at t. */
 void tac_friction_tick(struct tac_active *active, struct tac_friction_kick *kick, tac_time t, const double x[4][3]);
 /* Local. A silent tick of a pair's outermost layer group. */

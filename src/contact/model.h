@@ -53,10 +53,10 @@ struct tac_law {
 struct tac_form {
     double thickness;          /* eta(1) of this pair, m */
     double radius;             /* r_a + r_b, shrunk where a mesh is finer, m */
-    double h_s;                /* bound of h(1) before rounding to a clock, s */
     double stiffness;          /* r(1), N/m */
-    int32_t bottom;            /* L: deepest layer that exists */
     const struct tac_law *law; /* borrowed from the model */
+    double h_s;                /* bound of h(1) before rounding to a clock, s */
+    int32_t bottom;            /* L: deepest layer that exists */
 };
 
 /* Local. TAC_ERR_INPUT if the first layer of some pair needs a period under 2^12 quanta. */

@@ -4,8 +4,8 @@
  * polynomial, some 250 cycles long, in which each operation waits for the one before.  A processor looks only some
  * hundred of such operations ahead, and would stand still at them.  So a turn takes a dozen fours, each one step
  * further than the next, and no step has more than one root or division, or as long a chain of other operations. */
-#include "elements/hinge.h"
 #include "elements/fours.h"
+#include "elements/hinge.h"
 
 /* The steps, and of how many turns before the hinges are that are at it. */
 enum { TRIANGLES, FIRST, ANGLE = 10, PARTS, KICK, LINE = 16 };
@@ -16,7 +16,7 @@ struct under_way {
     tac_four ee, turn, across, rise;
     tac_four tangent, below; /* of half the angle, then of its quarter; what it is to be divided by */
     tac_four series;
-    tac_four size; /* what ANGLE leaves to PARTS */
+    tac_four size;  /* what ANGLE leaves to PARTS */
     tac_four apart; /* so that no two lie at the same place of two pages, where loads seem to need what is stored */
 };
 
@@ -105,8 +105,7 @@ static inline __attribute__((always_inline)) tac_four angle(const struct under_w
             at_angle;                                                                                                  \
         }                                                                                                              \
         if (all || turn - KICK < fours)                                                                                \
-            scatter_from(vel, &(first)[FOUR * (turn - KICK)], sizeof *(first), FOUR, 4,                                \
-                         line_j[(turn - 1) % 2], &sum);                                                                \
+            scatter_from(vel, &(first)[FOUR * (turn - KICK)], sizeof *(first), FOUR, 4, line_j[(turn - 1) % 2], &sum); \
     } while (0)
 
 /* Runs `at_angle` and then `at_push` for all hinges from `first` on, `count` of them, and kicks: of n of them, from
@@ -156,8 +155,7 @@ void tac_hinge_tick(const void *record, size_t count, double h, const struct tac
 {
     const struct tac_hinge *g = record;
     struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
-    IN_LINE(g, count, i, n, at, at->size = size_of(&g[i], n, h, theta),
-            tac_four_bend_push(at->size, &at->bend, j));
+    IN_LINE(g, count, i, n, at, at->size = size_of(&g[i], n, h, theta), tac_four_bend_push(at->size, &at->bend, j));
     close_book(book, &sum);
 }
 
@@ -178,8 +176,7 @@ void tac_hinge_tick_dampers(const void *damper, double *last, size_t count, cons
 {
     const struct tac_hinge_damper *g = damper;
     struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
-    IN_LINE(g, count, i, n, at, at->size = theta,
-            four_dampers(&g[i], &last[i], n, &at->bend, at->size, j));
+    IN_LINE(g, count, i, n, at, at->size = theta, four_dampers(&g[i], &last[i], n, &at->bend, at->size, j));
     close_book(book, &sum);
 }
 
@@ -204,7 +201,6 @@ void tac_hinge_tick_plastic(const void *record, size_t count, const struct tac_f
 {
     const struct tac_hinge *g = record;
     struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
-    IN_LINE(g, count, i, n, at, at->size = theta,
-            four_plastic(&g[i], i, n, flowing, &at->bend, at->size, j));
+    IN_LINE(g, count, i, n, at, at->size = theta, four_plastic(&g[i], i, n, flowing, &at->bend, at->size, j));
     close_book(book, &sum);
 }

@@ -96,8 +96,8 @@ static enum tac_err new_pair(struct tac_sim *sim, uint64_t key, const tac_lid v[
     if (sim->active.free_count) {
         *slot = sim->active.free_slot[--sim->active.free_count];
     } else {
-        TAC_TRY(tac_grow(sim->ctx, &sim->active.pair, &sim->active.pair_capacity, sim->active.pair_count + 1,
-                         sizeof *sim->active.pair));
+        TAC_TRY(tac_grow_lines(sim->ctx, &sim->active.pair, &sim->active.pair_capacity, sim->active.pair_count,
+                               sim->active.pair_count + 1, sizeof *sim->active.pair));
         /* Every slot may come free: dropping a pair must not fail. */
         TAC_TRY(tac_grow(sim->ctx, &sim->active.free_slot, &sim->active.free_capacity, sim->active.pair_capacity,
                          sizeof *sim->active.free_slot));
@@ -110,10 +110,9 @@ static enum tac_err new_pair(struct tac_sim *sim, uint64_t key, const tac_lid v[
     p->type = (uint8_t)tac_key_type(key);
     p->count = (uint8_t)tac_pair_vertices(tac_key_type(key));
     p->live = 1;
-    p->t_near = -1;
+    p->t_kept = -1;
     p->d_tick = INFINITY;
     p->deep_last = INFINITY;
-    p->mollifier = 1;
     memcpy(p->v, v, sizeof p->v);
     const int owner = tac_sim_owner(sim, tac_model_decider(sim->model, v, p->count));
     for (int k = 0; k < p->count; k++)

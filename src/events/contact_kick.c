@@ -10,12 +10,12 @@
 #include "events/kick.h"
 
 /* Impulses on a pair's vertices: `normal` along its normal, `mollified` along the gradient of its mollifier. */
-TAC_FOUR_INLINE void impulses(const struct tac_sim *sim, const struct tac_pair *p, tac_time t, double normal,
-                              double mollified, tac_four j[4])
+TAC_FOUR_INLINE void impulses(const struct tac_sim *sim, const struct tac_pair *p, const struct tac_near *near,
+                              tac_time t, double normal, double mollified, tac_four j[4])
 {
-    const tac_four n = {p->near.n[0], p->near.n[1], p->near.n[2], 0};
+    const tac_four n = {near->n[0], near->n[1], near->n[2], 0};
     for (int k = 0; k < p->count; k++)
-        j[k] = normal * p->near.w[k] * n;
+        j[k] = normal * near->w[k] * n;
     if (mollified != 0) {
         double x[4][3], gradient[4][3], m;
         for (int k = 0; k < p->count; k++)
@@ -26,22 +26,22 @@ TAC_FOUR_INLINE void impulses(const struct tac_sim *sim, const struct tac_pair *
     }
 }
 
-TAC_VERSIONS void tac_contact_kick_pair(struct tac_sim *sim, const struct tac_pair *p, tac_time t, tac_time period,
-                                        double normal, double mollified)
+TAC_VERSIONS void tac_contact_kick_pair(struct tac_sim *sim, const struct tac_pair *p, const struct tac_near *near,
+                                        tac_time t, tac_time period, double normal, double mollified)
 {
     const enum tac_kick kick = tac_kick_of(sim, p);
     tac_four j[4], work = {0, 0, 0, 0};
-    impulses(sim, p, t, normal, mollified, j);
+    impulses(sim, p, near, t, normal, mollified, j);
     for (int k = 0; k < p->count; k++)
         work += tac_kick_vertex(sim, p->v[k], t, period, j[k], kick);
     tac_kick_book(sim, work);
 }
 
-TAC_VERSIONS void tac_contact_lose_pair(struct tac_sim *sim, const struct tac_pair *p, tac_time t, tac_time period,
-                                        double normal, double mollified)
+TAC_VERSIONS void tac_contact_lose_pair(struct tac_sim *sim, const struct tac_pair *p, const struct tac_near *near,
+                                        tac_time t, tac_time period, double normal, double mollified)
 {
     tac_four j[4];
-    impulses(sim, p, t, normal, mollified, j);
+    impulses(sim, p, near, t, normal, mollified, j);
     for (int k = 0; k < p->count; k++)
         tac_contact_lose(sim, p->v[k], t, period, j[k], false);
 }

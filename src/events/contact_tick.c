@@ -52,15 +52,15 @@ static void kick_triangle(struct tac_sim *sim, struct tac_pair *p, const struct 
 }
 
 /* Friction of an active tick. */
-static inline void rub(struct tac_sim *sim, const struct tac_pair *p, const struct tac_layer_group *e,
-                       const struct tac_rate_group *c, tac_time t, double normal)
+static inline void rub(struct tac_sim *sim, const struct tac_pair *p, const struct tac_near *near,
+                       const struct tac_layer_group *e, const struct tac_rate_group *c, tac_time t, double normal)
 {
     if (p->groups > 1) {
         tac_friction_enter(&sim->active, e, c, normal);
     } else {
         double x[4][3];
         gather(sim, p, t, x);
-        tac_friction_tick_only(&sim->active, e, c, normal, t, x);
+        tac_friction_tick_only(&sim->active, e, c, normal, near, t, x);
     }
 }
 
@@ -102,7 +102,8 @@ static inline void nap(struct tac_sim *sim, struct tac_layer_group *e, struct ta
 struct due_group {
     struct tac_layer_group *group;
     double bound; /* lower bound of the distance now, m, if it is silent by that */
-    bool silent;
+    bool silent, evaluated;
+    struct tac_pair_geometry geometry; /* if it is evaluated */
 };
 
 /* The distance over which a group's tick is silent whatever else the pair does, m: nothing acts there, and if it is the
@@ -135,7 +136,7 @@ static void tick_silent(struct tac_sim *sim, struct tac_layer_group *e, const st
 }
 
 /* One tick of a layer group: layers first..last of a pair, all with the same period. */
-static void tick_group(struct tac_sim *sim, const struct due_group *due, const struct tac_rate_group *c, tac_time t)
+static void tick_group(struct tac_sim *sim, struct due_group *due, const struct tac_rate_group *c, tac_time t)
 {
     struct tac_layer_group *e = due->group;
     struct tac_pair *p = &sim->active.pair[e->pair];
@@ -147,67 +148,70 @@ static void tick_group(struct tac_sim *sim, const struct due_group *due, const s
         tick_silent(sim, e, c, t, due->bound);
         return;
     }
-    if (p->t_near != t) {
+    const struct tac_pair_geometry *g = &due->geometry;
+    if (p->groups > 1 && p->t_kept == t) {
+        g = &p->kept;
+    } else if (!due->evaluated) {
         double x[4][3], bound;
         gather(sim, p, t, x);
         if (!tac_pair_grows((enum tac_pair_type)p->type) && tac_pair_beyond(p, x, silent_over(sim, e, p), &bound)) {
             tick_silent(sim, e, c, t, bound);
             return;
         }
-        tac_pair_evaluate(p, x, t);
+        tac_pair_evaluate(p, x, t, &due->geometry);
     }
-    const double d = p->near.d - p->form.radius;
+    const double d = g->near.d - p->form.radius;
     if (d >= eta1 * model->reach[e->first]) {
         e->last_d = INFINITY;
         sim->books.silent++;
         if (e->first == 1 && e->anchor >= 0)
             tac_friction_erase(&sim->active, e->pair);
         const double clear = e->clear + p->guard;
-        nap(sim, e, p, c, t, clear, p->near.d - p->guard - clear);
+        nap(sim, e, p, c, t, clear, g->near.d - p->guard - clear);
     } else {
         double f, g2;
         const int32_t deepest = tac_layers_force(model, eta1, d, e->first, e->last, &f, &g2);
         if (deepest > sim->books.deepest_layer && !tac_pair_is_limit((enum tac_pair_type)p->type))
             sim->books.deepest_layer = deepest;
         double hr = c->h_s * p->form.stiffness;
-        double normal = hr * f * p->mollifier, mollified = p->mollifier < 1 ? -.5 * hr * g2 : 0;
+        double normal = hr * f * g->mollifier, mollified = g->mollifier < 1 ? -.5 * hr * g2 : 0;
         /* All active layers of a layer group were active at its last tick or are approached: one test serves them. */
         if (e->last_d < d && p->form.law->e2 != 1) {
-            tac_contact_lose_pair(sim, p, t, c->period, (p->form.law->e2 - 1) * normal,
+            tac_contact_lose_pair(sim, p, &g->near, t, c->period, (p->form.law->e2 - 1) * normal,
                                   (p->form.law->e2 - 1) * mollified);
             normal *= p->form.law->e2;
             mollified *= p->form.law->e2;
         }
         if (e->anchor >= 0)
-            rub(sim, p, e, c, t, normal);
+            rub(sim, p, &g->near, e, c, t, normal);
         e->last_d = d;
         p->active = e->first > p->active ? e->first : p->active;
         if (p->type == TAC_PAIR_WIDE)
             kick_triangle(sim, p, e, c, t, normal);
         else
-            tac_contact_kick_pair(sim, p, t, c->period, normal, mollified);
+            tac_contact_kick_pair(sim, p, &g->near, t, c->period, normal, mollified);
     }
     if (e->last == p->depth) {
         p->deep_last = e->last_d;
-        p->d_least = p->near.d < p->d_least ? p->near.d : p->d_least;
+        p->d_least = g->near.d < p->d_least ? g->near.d : p->d_least;
     }
     if (!foresees)
         return;
     /* The pair's deepest active layer group: is the next one about to be needed? */
-    if (p->near.d < p->next) {
+    if (g->near.d < p->next) {
         sim->control.stop =
             tac_sim_halo(sim) ? TAC_STOP_NONE : TAC_STOP_ABORT; /* other ranks wait for what comes after */
-    } else if (p->depth < p->form.bottom && p->d_tick < INFINITY && p->d_tick > p->near.d && p->t_tick < t) {
-        double speed = (p->near.d - p->d_tick) / tac_seconds(sim, t - p->t_tick);
-        while (p->depth < p->form.bottom && p->near.d + FORESIGHT * speed * tac_seconds(sim, p->deep_period) < p->next)
+    } else if (p->d_tick < INFINITY && p->d_tick > g->near.d && p->t_tick < t) {
+        double speed = (g->near.d - p->d_tick) / tac_seconds(sim, t - p->t_tick);
+        while (g->near.d + FORESIGHT * speed * tac_seconds(sim, p->deep_period) < p->next && p->depth < p->form.bottom)
             if (!tac_active_deepen(sim, e->pair, t)) {
                 sim->control.stop = tac_sim_halo(sim) ? TAC_STOP_NONE : TAC_STOP_ABORT;
                 break;
             } else {
-                p->d_least = p->near.d;
+                p->d_least = g->near.d;
             }
     }
-    p->d_tick = p->near.d;
+    p->d_tick = g->near.d;
     p->t_tick = t;
 }
 
@@ -217,8 +221,8 @@ static inline __attribute__((always_inline)) void prefetch_pair(const struct tac
                                                                 const struct tac_layer_group *e)
 {
     const char *p = (const char *)&sim->active.pair[e->pair];
-    for (size_t k = 0; k <= offsetof(struct tac_pair, form); k += 64)
-        __builtin_prefetch(p + k, 1);
+    for (int k = 0; k < TAC_PAIR_LINES; k++)
+        __builtin_prefetch(p + 64 * k, 1);
     if (e->anchor >= 0 && e->last_d < INFINITY) { /* it acted, so it will */
         p = (const char *)&sim->active.friction->friction_state[e->pair];
         for (size_t k = 0; k < sizeof(struct tac_friction_state); k += 64)
@@ -238,23 +242,26 @@ static void evaluate(struct tac_sim *sim, struct due_group *due, int count, tac_
         const int kind = flush ? i - count : sim->active.pair[due[i].group->pair].type == TAC_PAIR_EDGE_EDGE;
         if (!flush) {
             const struct tac_pair *p = &sim->active.pair[due[i].group->pair];
-            if (p->t_near == t || p->type > TAC_PAIR_EDGE_EDGE)
+            if ((p->groups > 1 && p->t_kept == t) || p->type > TAC_PAIR_EDGE_EDGE)
                 continue;
             batch[kind][filled[kind]++] = &due[i];
         }
         if (filled[kind] < (flush ? FEW : 4))
             continue;
         struct tac_pair *p[4];
+        struct tac_pair_geometry *g[4];
         double over[4], bound[4];
         for (int l = 0; l < 4; l++) {
-            const struct due_group *d = batch[kind][l < filled[kind] ? l : 0];
+            struct due_group *d = batch[kind][l < filled[kind] ? l : 0];
             p[l] = &sim->active.pair[d->group->pair];
+            g[l] = &d->geometry;
             over[l] = silent_over(sim, d->group, p[l]);
         }
-        const int silent = tac_pairs_evaluate_four(&sim->state, &sim->scripts, p, over, bound, t);
+        const int silent = tac_pairs_evaluate_four(&sim->state, &sim->scripts, p, over, bound, t, g);
         for (int l = 0; l < filled[kind]; l++) {
             batch[kind][l]->silent = silent >> l & 1;
             batch[kind][l]->bound = bound[l];
+            batch[kind][l]->evaluated = true;
         }
         filled[kind] = 0;
     }
@@ -276,7 +283,7 @@ static int next_due(struct walk *w, tac_time t, struct due_group *due)
             w->j < c->extra_count && (w->i >= c->count || tac_groups_before(&c->extra[w->j], &c->group[w->i]));
         struct tac_layer_group *e = from_extra ? &c->extra[w->j++] : &c->group[w->i++];
         if (e->wake <= t)
-            due[count++] = (struct due_group){e, 0, false};
+            due[count].group = e, due[count].silent = due[count].evaluated = false, count++;
     }
     return count;
 }
@@ -287,7 +294,7 @@ static void tick_groups(struct tac_sim *sim, struct tac_rate_group *c, tac_time 
 {
     struct due_group chunk[2][CHUNK];
     struct walk walk = {c, 0, 0};
-    const bool fetch = sim->active.pair_count * sizeof(struct tac_pair) > CACHED;
+    const bool fetch = sim->active.pair_count * TAC_PAIR_LINES * 64 > CACHED;
     int count = next_due(&walk, t, chunk[0]);
     for (int k = 0; fetch && k < count; k++)
         prefetch_pair(sim, chunk[0][k].group);

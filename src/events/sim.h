@@ -91,13 +91,13 @@ void tac_pass_took(struct tac_sim *sim, double wall_s, double waited_s);
 void tac_contact_tick(struct tac_sim *sim, tac_time t);
 
 /* ---- contact_kick.c ---- */
-/* Local. Kicks the vertices of a pair that is evaluated at t, by a force of this period: impulses [N s] `normal` along
+/* Local. Kicks the vertices of a pair, which is `near` at t, by a force of this period: impulses [N s] `normal` along
  * its normal and `mollified` along the gradient of its mollifier. */
-void tac_contact_kick_pair(struct tac_sim *sim, const struct tac_pair *p, tac_time t, tac_time period, double normal,
-                           double mollified);
+void tac_contact_kick_pair(struct tac_sim *sim, const struct tac_pair *p, const struct tac_near *near, tac_time t,
+                           tac_time period, double normal, double mollified);
 /* Local. The same of what restitution left out of the kicks: enters what is lost. */
-void tac_contact_lose_pair(struct tac_sim *sim, const struct tac_pair *p, tac_time t, tac_time period, double normal,
-                           double mollified);
+void tac_contact_lose_pair(struct tac_sim *sim, const struct tac_pair *p, const struct tac_near *near, tac_time t,
+                           tac_time period, double normal, double mollified);
 /* Local. The friction of all pairs that ticked at t, after their layers. */
 void tac_friction_apply(struct tac_sim *sim, tac_time t);
 /* Local. Enters the impulse j (3, N s) on scripted vertex i of a force of this period, which restitution left out at t
