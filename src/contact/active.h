@@ -14,8 +14,9 @@ struct tac_pair_geometry {
     double mollifier; /* 1 but for near-parallel edges */
 };
 
-/* An active pair.  Nearly all ticks touch only its first two lines of 64 bytes: what they ask of `form` is there too.
- * Those that go over memory from tick to tick are what contact costs in a large scene (docs/performance.md). */
+/* An active pair.  Nearly all ticks touch only its first two lines of 64 bytes, where what they ask of `form` is too, and
+ * what is done in each window for each pair only the third one besides: what has to come from memory is what contact
+ * costs in a large scene (docs/performance.md). */
 struct tac_pair {
     tac_lid v[4];
     uint8_t type, count; /* vertices in all */
@@ -36,30 +37,30 @@ struct tac_pair {
     tac_time deep_period; /* of the deepest layer group */
     struct tac_form form;
 
-    uint64_t key;
-    double speed;     /* bound of its relative speed in the last window that was looked at, m/s, which naps go by;
-                       * 0: not known. Of a shared pair, what its owners have agreed on */
-    double nap_speed; /* the skipped ticks of this pass were silent if it was slower than this, m/s */
-    tac_time awake;   /* no tick is skipped before */
-    int32_t naps;     /* the newest of its naps in this pass, or -1 */
-    int32_t births;   /* layer groups born in this pass; first of them in sim->birth */
-
-    tac_time t_kept; /* several layer groups: instant of `kept`, which serves them all; -1: none */
-    struct tac_pair_geometry kept;
-
+    double speed;        /* bound of its relative speed in the last window that was looked at, m/s, which naps go by;
+                          * 0: not known. Of a shared pair, what its owners have agreed on */
+    double nap_speed;    /* the skipped ticks of this pass were silent if it was slower than this, m/s */
     double d_tick_start; /* d_tick and t_tick at the window's start */
     tac_time t_tick_start;
-    double deep_reach;  /* distance under which the deepest group's first layer acts, m */
-    int32_t deep_first; /* its first layer */
-    int32_t first_birth;
-    double seen_speed;   /* a shared pair's speed, as who decides it saw it; told to its other owners as `speed` */
-    tac_time seen_awake; /* no tick is skipped before, as who decides it found */
+    int32_t naps;       /* the newest of its naps in this pass, or -1 */
+    int32_t births;     /* layer groups born in this pass; first of them in sim->birth */
+    int32_t deep_first; /* first layer of the deepest layer group */
     uint8_t live;
     uint8_t overslept; /* a skipped tick may not have been silent */
     uint8_t listed;    /* scratch of the candidate list */
+
+    uint64_t key;
+    tac_time awake;    /* no tick is skipped before */
+    double deep_reach; /* distance under which the deepest group's first layer acts, m */
+    double seen_speed; /* a shared pair's speed, as who decides it saw it; told to its other owners as `speed` */
+    tac_time seen_awake; /* no tick is skipped before, as who decides it found */
+    int32_t first_birth;
+    tac_time t_kept; /* several layer groups: instant of `kept`, which serves them all; -1: none */
+    struct tac_pair_geometry kept;
 };
 enum { TAC_PAIR_LINES = 2 }; /* those that a tick touches */
-_Static_assert(offsetof(struct tac_pair, t_tick) == 64 && offsetof(struct tac_pair, form.h_s) == 128,
+_Static_assert(offsetof(struct tac_pair, t_tick) == 64 && offsetof(struct tac_pair, form.h_s) == 128 &&
+                   offsetof(struct tac_pair, key) == 192 && sizeof(struct tac_pair) == 320,
                "the lines of a pair");
 
 /* A layer group of a pair: layers first..last, one period.  `last_d` is state: the distance at its last tick if that
@@ -155,7 +156,7 @@ static inline __attribute__((always_inline)) void tac_pair_fetch(const struct ta
     const char *p = (const char *)&active->pair[slot];
     __builtin_prefetch(p, 1);
     __builtin_prefetch(p + offsetof(struct tac_pair, t_tick), 1);
-    __builtin_prefetch(p + offsetof(struct tac_pair, key), 1);
+    __builtin_prefetch(p + offsetof(struct tac_pair, speed), 1);
 }
 
 /* ---- slots.c ---- */

@@ -139,6 +139,7 @@ static void deepen(struct tac_sim *sim, struct tac_pair *p, int32_t first, int32
 {
     p->depth = last;
     p->groups++;
+    p->t_kept = -1; /* of a pass that was thrown away */
     p->deep_period = period;
     p->deep_last = INFINITY;
     p->deep_first = first;

@@ -94,12 +94,11 @@ done:
     return err;
 }
 
-/* Did the deepest layer group of a pair do nothing in the pass? */
+/* Did the deepest layer group of a pair do nothing in the pass, and is nothing of it to be kept? */
 static bool was_silent(const struct tac_sim *sim, int32_t slot)
 {
     const struct tac_pair *p = slot >= 0 ? &sim->active.pair[slot] : NULL;
-    return p != NULL && p->deep_last == INFINITY && p->active < p->deep_first &&
-           !tac_friction_has_state(&sim->active, slot);
+    return p != NULL && tac_validation_silent(p) && !tac_friction_has_state(&sim->active, slot);
 }
 
 /* A clean pass: watch what will be near, drop what has long been silent. */
@@ -114,9 +113,13 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
         if (tac_slack_left(c, k))
             continue;
         struct tac_candidate *q = &c->list[k];
+        if (q->slot >= 0 && q->acted && deepens) { /* most pairs, where much touches: the record is not asked for */
+            q->d = q->d_end;
+            continue;
+        }
         struct tac_pair *p = q->slot >= 0 ? &sim->active.pair[q->slot] : NULL;
         const enum tac_pair_type type = (enum tac_pair_type)q->type;
-        if (k + FETCHED < c->known && !tac_slack_left(c, k + FETCHED))
+        if (k + FETCHED < c->known && !tac_slack_left(c, k + FETCHED) && !(q[FETCHED].acted && deepens))
             tac_pair_fetch(&sim->active, q[FETCHED].slot);
         q->d = q->d_end;
         const bool silent = was_silent(sim, q->slot);

@@ -156,10 +156,12 @@ static tac_time look_at(struct tac_sim *sim, struct tac_candidate *q, const stru
     struct tac_pair *p = q->slot >= 0 ? &sim->active.pair[q->slot] : NULL;
     double x[4][3], u[4][3];
     if (p != NULL && p->proven) {
+        q->acted = false;
         q->d = -INFINITY;
         q->d_end = tac_pair_least(type);
         return TAC_TIME_NEVER;
     }
+    q->acted = p != NULL && p->births == 0 && !tac_validation_silent(p);
     if (p != NULL) {
         *(p->shared ? &p->seen_speed : &p->speed) = m->speed;
         p->overslept = 0;

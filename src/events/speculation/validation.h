@@ -32,6 +32,11 @@ struct tac_validation {
 
 /* Local. The places (m) of q's vertices at the start of the pass and their ways (m) over it. */
 void tac_validation_chords(const struct tac_sim *sim, const struct tac_candidate *q, double x[4][3], double u[4][3]);
+/* Did the deepest layer group of a pair do nothing in the pass? */
+static inline bool tac_validation_silent(const struct tac_pair *p)
+{
+    return p->deep_last == INFINITY && p->active < p->deep_first;
+}
 /* What a rank has to judge: nothing yet; its list; no more, because what it has judged stands. */
 enum tac_judge { TAC_JUDGE_NOTHING, TAC_JUDGE_LIST, TAC_JUDGE_NO_MORE };
 /* Neighbours. Judges the pass up to `end` with the list as it is.  All ranks come here together. */
