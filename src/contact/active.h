@@ -40,8 +40,7 @@ struct tac_pair {
     double speed;        /* bound of its relative speed in the last window that was looked at, m/s, which naps go by;
                           * 0: not known. Of a shared pair, what its owners have agreed on */
     double nap_speed;    /* the skipped ticks of this pass were silent if it was slower than this, m/s */
-    double d_tick_start; /* d_tick and t_tick at the window's start */
-    tac_time t_tick_start;
+    tac_time awake;      /* no tick is skipped before */
     int32_t naps;       /* the newest of its naps in this pass, or -1 */
     int32_t births;     /* layer groups born in this pass; first of them in sim->birth */
     int32_t deep_first; /* first layer of the deepest layer group */
@@ -50,7 +49,8 @@ struct tac_pair {
     uint8_t listed;    /* scratch of the candidate list */
 
     uint64_t key;
-    tac_time awake;    /* no tick is skipped before */
+    double d_tick_start; /* d_tick and t_tick at the window's start */
+    tac_time t_tick_start;
     double deep_reach; /* distance under which the deepest group's first layer acts, m */
     double seen_speed; /* a shared pair's speed, as who decides it saw it; told to its other owners as `speed` */
     tac_time seen_awake; /* no tick is skipped before, as who decides it found */
@@ -60,7 +60,7 @@ struct tac_pair {
 };
 enum { TAC_PAIR_LINES = 2 }; /* those that a tick touches */
 _Static_assert(offsetof(struct tac_pair, t_tick) == 64 && offsetof(struct tac_pair, form.h_s) == 128 &&
-                   offsetof(struct tac_pair, key) == 192 && sizeof(struct tac_pair) == 320,
+                   offsetof(struct tac_pair, key) == 184 && sizeof(struct tac_pair) == 320,
                "the lines of a pair");
 
 /* A layer group of a pair: layers first..last, one period.  `last_d` is state: the distance at its last tick if that

@@ -57,8 +57,8 @@ enum tac_err tac_friction_pair(struct tac_ctx *ctx, struct tac_active *active, i
     struct tac_friction *f = active->friction;
     if (f == NULL)
         return TAC_OK;
-    TAC_TRY(
-        tac_grow(ctx, &f->friction_state, &f->friction_state_capacity, (size_t)slot + 1, sizeof *f->friction_state));
+    TAC_TRY(tac_grow_lines(ctx, &f->friction_state, &f->friction_state_capacity, f->friction_state_count,
+                           (size_t)slot + 1, sizeof *f->friction_state));
     TAC_TRY(tac_grow(ctx, &f->kept, &f->kept_capacity, f->friction_state_capacity, sizeof *f->kept));
     for (; f->friction_state_count <= (size_t)slot; f->friction_state_count++)
         f->friction_state[f->friction_state_count].kept = -1;

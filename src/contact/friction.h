@@ -32,6 +32,7 @@ struct tac_friction_state {
     int32_t kept; /* where its values at the window's start are kept; -1: they are still the same */
     int32_t head; /* this instant's entries; -1: none */
 };
+_Static_assert(sizeof(struct tac_friction_state) == 128, "two lines, which a tick touches");
 /* Values at the window's start. */
 struct tac_friction_kept {
     struct tac_friction_values values;
@@ -78,7 +79,7 @@ struct tac_friction {
     enum tac_friction_model kind;
     double quantum_s;
     const struct tac_model *model;
-    struct tac_friction_state *friction_state;            /* owned, by pair slot */
+    struct tac_friction_state *friction_state;            /* owned, by pair slot; on whole lines */
     size_t friction_state_count, friction_state_capacity; /* count: slots that ever were */
     struct tac_friction_kept *kept;                       /* owned: of pairs touched since the window's start */
     size_t kept_count, kept_capacity;

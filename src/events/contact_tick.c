@@ -223,11 +223,14 @@ static inline __attribute__((always_inline)) void prefetch_pair(const struct tac
     const char *p = (const char *)&sim->active.pair[e->pair];
     for (int k = 0; k < TAC_PAIR_LINES; k++)
         __builtin_prefetch(p + 64 * k, 1);
+    if (e->last_d == INFINITY) /* it was silent, so it may nap */
+        __builtin_prefetch(p + offsetof(struct tac_pair, speed), 1);
     if (e->anchor >= 0 && e->last_d < INFINITY) { /* it acted, so it will */
         p = (const char *)&sim->active.friction->friction_state[e->pair];
         for (size_t k = 0; k < sizeof(struct tac_friction_state); k += 64)
             __builtin_prefetch(p + k, 1);
         __builtin_prefetch(&sim->active.friction->anchor[e->anchor], 1);
+        __builtin_prefetch(&sim->active.friction->anchor[e->anchor].kept, 1); /* it may be on two lines */
     }
 }
 
