@@ -21,7 +21,7 @@ struct tac_candidate {
     tac_lid v[4];
     int32_t slot; /* active pair, or -1 */
     uint8_t type, count, first;
-    uint8_t acted; /* its pair acted in the pass under way, and became no deeper: nothing is to be done ahead */
+    uint8_t acted;    /* its pair acted in the pass under way, and became no deeper: nothing is to be done ahead */
     double d;         /* lower bound of the distance at view->state->now, m */
     double next;      /* distance under which the first layer not active is reached, m */
     double d_end;     /* lower bound at the end of the pass under way */

@@ -14,9 +14,9 @@ struct tac_pair_geometry {
     double mollifier; /* 1 but for near-parallel edges */
 };
 
-/* An active pair.  Nearly all ticks touch only its first two lines of 64 bytes, where what they ask of `form` is too, and
- * what is done in each window for each pair only the third one besides: what has to come from memory is what contact
- * costs in a large scene (docs/performance.md). */
+/* An active pair.  Nearly all ticks touch only its first two lines of 64 bytes, where what they ask of `form` is too,
+ * and what is done in each window for each pair only the third one besides: what has to come from memory is what
+ * contact costs in a large scene (docs/performance.md). */
 struct tac_pair {
     tac_lid v[4];
     uint8_t type, count; /* vertices in all */
@@ -37,10 +37,10 @@ struct tac_pair {
     tac_time deep_period; /* of the deepest layer group */
     struct tac_form form;
 
-    double speed;        /* bound of its relative speed in the last window that was looked at, m/s, which naps go by;
-                          * 0: not known. Of a shared pair, what its owners have agreed on */
-    double nap_speed;    /* the skipped ticks of this pass were silent if it was slower than this, m/s */
-    tac_time awake;      /* no tick is skipped before */
+    double speed;       /* bound of its relative speed in the last window that was looked at, m/s, which naps go by;
+                         * 0: not known. Of a shared pair, what its owners have agreed on */
+    double nap_speed;   /* the skipped ticks of this pass were silent if it was slower than this, m/s */
+    tac_time awake;     /* no tick is skipped before */
     int32_t naps;       /* the newest of its naps in this pass, or -1 */
     int32_t births;     /* layer groups born in this pass; first of them in sim->birth */
     int32_t deep_first; /* first layer of the deepest layer group */
@@ -51,8 +51,8 @@ struct tac_pair {
     uint64_t key;
     double d_tick_start; /* d_tick and t_tick at the window's start */
     tac_time t_tick_start;
-    double deep_reach; /* distance under which the deepest group's first layer acts, m */
-    double seen_speed; /* a shared pair's speed, as who decides it saw it; told to its other owners as `speed` */
+    double deep_reach;   /* distance under which the deepest group's first layer acts, m */
+    double seen_speed;   /* a shared pair's speed, as who decides it saw it; told to its other owners as `speed` */
     tac_time seen_awake; /* no tick is skipped before, as who decides it found */
     int32_t first_birth;
     tac_time t_kept; /* several layer groups: instant of `kept`, which serves them all; -1: none */
