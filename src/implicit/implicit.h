@@ -113,6 +113,7 @@ struct tac_implicit_contact {
 /* Lengths of the scene and the tolerances that follow from them; the same on all ranks. */
 struct tac_implicit_scale {
     double h, diagonal_m, velocity_tol, friction_velocity, mean_mass, stiffness_least;
+    double radius; /* of the thinnest pair, both together, m */
 };
 
 /* What is recorded of a step. */
@@ -152,6 +153,7 @@ struct tac_implicit_newton {
     double *gradient;   /* owned, (count, 3): of own vertices */
     uint8_t *held;      /* owned, (count): is not moved by Newton */
     double kappa, pull; /* of the barrier; of the augmented Lagrangian (0: not under way) */
+    double kappa_most;  /* of this step, where kappa is adaptive */
 };
 
 struct tac_implicit {
