@@ -177,6 +177,9 @@ static enum tac_err make_set(struct tac_implicit *sim)
     const struct tac_settings *s = sim->scene->settings;
     bool limit = false, principal = false;
     TAC_TRY(tac_element_set_create(sim->ctx, sim->scene, &sim->set));
+    for (int k = 0; k < sim->set.count; k++) /* no step turns a tetrahedron inside out (bound.c) */
+        if (sim->set.list[k].element == &tac_element_neo_hookean)
+            sim->set.list[k].element = &tac_element_neo_hookean_whole;
     for (tac_lid m = 0; m < s->material_count; m++) {
         limit |= s->material[m].stretch_limit > 0;
         principal |= s->material[m].stretch_limit_principal > 0;

@@ -337,6 +337,11 @@ enum tac_err tac_implicit_find(struct tac_implicit *sim, const double *x, const 
 /* The part of p for which to find pairs first: 1, unless p is long and the list that there is does not do. */
 double tac_implicit_first_part(const struct tac_implicit *sim, const double *x, const double *p);
 
+/* bound.c. Collective. The largest share of sim->newton.p that contact and elements allow. */
+enum tac_err tac_implicit_reach(struct tac_implicit *sim, double *share);
+/* Local. The largest share of the way p before which a tetrahedron's volume is never under `keep` of what it is at x; 0
+ * where it has none there. */
+double tac_implicit_keep_volume(const double x[4][3], const double p[4][3], double keep);
 /* touch.c. Local. Makes the list of the pairs that touch at x, sim->x or sim->newton.trial; a list of x is kept. */
 enum tac_err tac_implicit_touch(struct tac_implicit *sim, const double *x);
 static inline const struct tac_implicit_pair *tac_implicit_touching(const struct tac_implicit *sim, size_t e)

@@ -1,21 +1,17 @@
 /* step.c: one step of time: Newton's method on the incremental potential, from one state without contact to the next
  * (docs/implicit.md, One step). */
-#include "contact/advance.h"
-#include "contact/limit_elements.h"
 #include "implicit/implicit.h"
 #include "partition/part.h"
 #include <math.h>
 #include <stdlib.h>
 
-#define TAC_GAP_KEPT .2    /* of a gap, by one iterate */
 #define TAC_SLACK 0x1p-48  /* of the sizes of all terms: what rounding may add to the potential */
 #define TAC_PULL_FIRST 1e6 /* of a scripted vertex to its place, per mass */
 #define TAC_PULL_MOST 1e8  /* likewise */
 #define TAC_ARRIVED .999   /* of the way of scripted vertices: then the rest is gone at once */
 #define TAC_NEARLY .99     /* likewise: then multipliers do better than a stronger pull */
 #define TAC_HELD .25       /* of what friction is smoothed under: what it holds moves by less at the last iterate */
-#define TAC_PART_GROWS 16.
-#define TAC_ROUGH .002 /* how exact linear systems need be before the end (struct tac_solve_rule) */
+#define TAC_ROUGH .002     /* how exact linear systems need be before the end (struct tac_solve_rule) */
 enum { HALVINGS = 60 };
 
 tac_time tac_implicit_step_time(const struct tac_implicit *sim, int64_t k)
@@ -58,66 +54,7 @@ done:
     return err;
 }
 
-/* ---- bounds ---- */
-
-/* The largest share of sim->newton.p that leaves every limit of stretch a part of what is left to it. */
-static double bound_limits(const struct tac_implicit *sim)
-{
-    double least = 1;
-    for (int k = 0; k < sim->set.count; k++) {
-        const struct tac_implicit_elements *l = &sim->list[k];
-        const bool limit = l->element == &tac_element_limit || l->element == &tac_element_limit_principal;
-        for (size_t e = 0; limit && e < l->count; e++) {
-            const tac_lid *v = tac_element_stencil(&sim->set.list[k], l->of[e]);
-            double x[4][3], p[4][3];
-            tac_implicit_gather(sim->x, v, l->element->nodes, x);
-            tac_implicit_gather(sim->newton.p, v, l->element->nodes, p);
-            least = fmin(least,
-                         tac_limit_advance(l->element, v, (const double(*)[3])x, (const double(*)[3])p, TAC_GAP_KEPT));
-        }
-    }
-    return least;
-}
-
-/* The largest share of sim->newton.p that leaves every pair a part of its gap. */
-static enum tac_err bound(struct tac_implicit *sim, double *share)
-{
-    const double begin_s = tac_wall_s();
-    double least = bound_limits(sim);
-    for (size_t e = 0; e < sim->contact.pair_count; e++) {
-        const struct tac_implicit_pair *c = &sim->contact.pair[e];
-        double x[4][3], p[4][3];
-        const int n = tac_pair_vertices(c->form.type);
-        tac_implicit_gather(sim->x, c->v, n, x);
-        tac_implicit_gather(sim->newton.p, c->v, n, p);
-        least =
-            fmin(least, tac_advance_safely(c->form.type, x, p, c->form.radius, TAC_GAP_KEPT, c->form.thickness, least));
-    }
-    if (sim->ctx->size > 1 &&
-        MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS)
-        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while bounding a step");
-    *share = least;
-    sim->told.least_share = fmin(sim->told.least_share, least);
-    sim->books.counters.seconds_discovery += tac_wall_s() - begin_s;
-    return TAC_OK;
-}
-
-/* The share of sim->newton.p that contact allows. Where p is much longer than the skin, first the pairs on its
- * beginning are looked at: those on the whole of it may be thousands of times as many, and no other pair can stop p
- * before that beginning's end (TAC_MARGIN in search.c). */
-static enum tac_err reach(struct tac_implicit *sim, double *share)
-{
-    enum tac_err err;
-    double part = tac_implicit_first_part(sim, sim->x, sim->newton.p);
-    for (;; part = fmin(1, TAC_PART_GROWS * part)) {
-        TAC_TRY(tac_implicit_find(sim, sim->x, sim->newton.p, part));
-        TAC_TRY(bound(sim, share));
-        if (*share <= part)
-            break;
-    }
-done:
-    return err;
-}
+/* ---- iterates ---- */
 
 static double largest(const struct tac_implicit *sim, const double *p)
 {
@@ -126,8 +63,6 @@ static double largest(const struct tac_implicit *sim, const double *p)
         most = fmax(most, fabs(p[c]));
     return most;
 }
-
-/* ---- iterates ---- */
 
 static enum tac_err keep_iterate(struct tac_implicit *sim)
 {
@@ -204,7 +139,7 @@ static enum tac_err move_scripted(struct tac_implicit *sim, bool *there)
     }
     *there = true;
     if (any) {
-        TAC_TRY(reach(sim, &share));
+        TAC_TRY(tac_implicit_reach(sim, &share));
         *there = share == 1;
         go(sim, share);
     }
@@ -319,7 +254,7 @@ static enum tac_err search_line(struct tac_implicit *sim, double *value, double 
     enum tac_err err;
     double share;
     const double most = *value + TAC_SLACK * *size;
-    TAC_TRY(reach(sim, &share));
+    TAC_TRY(tac_implicit_reach(sim, &share));
     for (int halving = 0;; halving++) {
         go(sim, share);
         const double begin_s = tac_wall_s();

@@ -235,6 +235,33 @@ def sagging(folder):
           "sagging: %.6g m, with damping %.6g m and %.3g J of heat" % (free, damped, heat))
 
 
+def crushed(folder):
+    """A neo-Hookean block without Poisson's ratio, pressed to a tenth of its height in three steps: mu (1/s - s) per area stands against that,
+    however small its volume is. Then one that falls fast onto a floor, with a step in which it would fly through itself: it is never inside out."""
+    youngs, area, s = 1e4, 0.01, 0.1
+    scene = {"time": {"end": 0.2, "frame": 0.1}, "integrator": {"kind": "implicit", "step_s": 0.01, "newton": {"velocity_tol": 1e-9}, "solver": {"tolerance": 1e-12}},
+             "materials": {"gel": {"density": 1, "solid": {"model": "neo-hookean", "youngs": youngs, "poisson": 0}}},
+             "bodies": [{"name": "block", "material": "gel", "mesh": {"kind": "box", "size": [0.1, 0.1, 0.1], "cells": [1, 2, 1], "fill": "tets"}}],
+             "motions": [{"body": "block", "vertices": [4, 5, 10, 11], "path": [[0, [0, 0, 0]], [0.03, [0, -0.1 * (1 - s), 0]]]},
+                         {"body": "block", "vertices": [0, 1, 6, 7], "path": [[0, [0, 0, 0]]]}], "output": {"histories": [{"name": "top", "body": "block", "vertices": [4, 5, 10, 11], "every": 0.1}]}}
+    t, x, v, row = run(folder, "crushed", scene, contact=False)
+    with h5py.File(os.path.join(folder, "crushed.run", "histories.h5")) as file:
+        force = file["histories/000000/elastic_force"][-1, 1]
+    exact = area * youngs / 2 * (1 / s - s)
+    check(abs(force / exact - 1) < 1e-8, "crushed: %.10g N push the lid, exactly %.10g" % (force, exact))
+    scene = {"time": {"end": 0.2, "frame": 0.05}, "contact": {"thickness": 0.002}, "integrator": {"kind": "implicit", "step_s": 0.05},
+             "materials": {"gel": {"density": 1000, "solid": {"model": "neo-hookean", "youngs": 1e4, "poisson": 0.3}}},
+             "bodies": [{"name": "block", "material": "gel", "velocity": [0, -1000, 0], "position": [0, 0.3, 0], "rotation": [20, 10, 30],
+                         "mesh": {"kind": "box", "size": [0.1, 0.1, 0.1], "cells": [3, 3, 3], "fill": "tets"}}, FLOOR]}
+    t, x, v, row = run(folder, "thrown", scene)
+    with h5py.File(os.path.join(folder, "thrown.run", "frames.h5")) as file:
+        tets = file["mesh"]["tetrahedra"][()]
+    edges = x[:, tets[:, 1:]] - x[:, tets[:, :1]]
+    volume = numpy.linalg.det(edges)
+    least = (volume / volume[0]).min()
+    check(0 < least < 0.3, "crushed: what is thrown at a floor keeps %.3g of a tetrahedron's volume" % least)
+
+
 def limited(folder):
     """A mass that falls into a rope is never longer than 1.3 m away, and hangs at rest where spring and limit hold it; a sheet that a heavy
     ball hits never stretches beyond its limit, in any direction."""
@@ -300,7 +327,7 @@ def weighed(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for part in (free_fall, oscillator, orders, blown, rest, slide, slope, slipping, yielding, sagging, limited, weighed):
+        for part in (free_fall, oscillator, orders, blown, rest, slide, slope, slipping, yielding, sagging, crushed, limited, weighed):
             part(folder)
     return bool(failures)
 
