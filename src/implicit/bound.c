@@ -1,11 +1,11 @@
-/* bound.c: how far along Newton's direction a step may go (docs/implicit.md, Bound of a step): every pair keeps a part of
- * its gap, every limit of stretch a part of what is left to it, every neo-Hookean tetrahedron a part of its volume. */
+/* bound.c: how far along Newton's direction a step may go (docs/implicit.md, Bound of a step): every pair keeps a part
+ * of its gap, every limit of stretch a part of what is left to it, every neo-Hookean tetrahedron a part of its volume.
+ */
 #include "contact/advance.h"
 #include "contact/limit_elements.h"
 #include "implicit/implicit.h"
 #include <math.h>
 
-#define TAC_GAP_KEPT .2 /* of a gap, a limit or a volume, by one iterate */
 #define TAC_PART_GROWS 16.
 enum { HALVINGS = 50 };
 
@@ -74,10 +74,10 @@ static double bound_elements(const struct tac_implicit *sim)
             double x[4][3], p[4][3];
             tac_implicit_gather(sim->x, v, l->element->nodes, x);
             tac_implicit_gather(sim->newton.p, v, l->element->nodes, p);
-            least = fmin(least, limit ? tac_limit_advance(l->element, v, (const double(*)[3])x, (const double(*)[3])p,
-                                                          TAC_GAP_KEPT)
-                                      : tac_implicit_keep_volume((const double(*)[3])x, (const double(*)[3])p,
-                                                                 TAC_GAP_KEPT));
+            least = fmin(
+                least,
+                limit ? tac_limit_advance(l->element, v, (const double(*)[3])x, (const double(*)[3])p, TAC_GAP_KEPT)
+                      : tac_implicit_keep_volume((const double(*)[3])x, (const double(*)[3])p, TAC_GAP_KEPT));
         }
     }
     return least;
@@ -110,8 +110,9 @@ enum tac_err tac_implicit_reach(struct tac_implicit *sim, double *share)
 {
     enum tac_err err;
     double part = tac_implicit_first_part(sim, sim->x, sim->newton.p);
-    /* Where p is much longer than the skin, first the pairs on its beginning are looked at: those on the whole of it may
-     * be thousands of times as many, and no other pair can stop p before that beginning's end (TAC_MARGIN in search.c).
+    /* Where p is much longer than the skin, first the pairs on its beginning are looked at: those on the whole of it
+     * may be thousands of times as many, and no other pair can stop p before that beginning's end (TAC_MARGIN in
+     * search.c).
      */
     for (;; part = fmin(1, TAC_PART_GROWS * part)) {
         TAC_TRY(tac_implicit_find(sim, sim->x, sim->newton.p, part));

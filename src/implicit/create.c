@@ -53,6 +53,7 @@ void tac_implicit_destroy(struct tac_implicit **out)
     free(sim->contact.pair);
     free(sim->contact.touch);
     free(sim->contact.close);
+    free(sim->contact.foreseen);
     free(sim->given.wind);
     free(sim->contact.sliding);
     free(sim->contact.area);

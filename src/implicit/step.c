@@ -12,6 +12,8 @@
 #define TAC_NEARLY .99     /* likewise: then multipliers do better than a stronger pull */
 #define TAC_HELD .25       /* of what friction is smoothed under: what it holds moves by less at the last iterate */
 #define TAC_ROUGH .002     /* how exact linear systems need be before the end (struct tac_solve_rule) */
+#define TAC_STRAIGHT                                                                                                   \
+    .9 /* of its slope the potential falls by along a direction that is too short: half is the model's */
 enum { HALVINGS = 60 };
 
 tac_time tac_implicit_step_time(const struct tac_implicit *sim, int64_t k)
@@ -34,6 +36,7 @@ static enum tac_err begin(struct tac_implicit *sim)
     sim->told.least_share = 1;
     sim->kept.iterates = 0;
     sim->contact.sliding_count = 0;
+    sim->contact.foreseen_count = 0;
     sim->newton.pull = 0;
     memcpy(sim->newton.x0, sim->x, 3 * (size_t)sim->count * sizeof *sim->x);
     tac_implicit_scripts_begin(sim, tac_implicit_step_time(sim, sim->step), tac_implicit_step_time(sim, sim->step + 1));
@@ -247,14 +250,47 @@ static enum tac_err gradient_at(struct tac_implicit *sim, const double *x)
     return TAC_OK;
 }
 
+static void stretch(struct tac_implicit *sim, double times)
+{
+    for (size_t c = 0; c < 3 * (size_t)sim->count; c++)
+        sim->newton.p[c] *= times;
+}
+
+/* All of sim->newton.p is allowed, and lowers the potential from `before` to *value. Where it does so by its slope, for
+ * the quadratic model, whose curvature is never negative, foretells half of that, the direction is too short: twice as
+ * far, if that is allowed and lower. */
+static enum tac_err go_farther(struct tac_implicit *sim, double before, double *value, double *size)
+{
+    enum tac_err err = TAC_OK;
+    double share, far = INFINITY, far_size = 0;
+    if (!(before - *value > -TAC_STRAIGHT * sim->newton.slope))
+        goto done;
+    stretch(sim, 2);
+    TAC_TRY(tac_implicit_reach(sim, &share));
+    if (share == 1) {
+        go(sim, 1);
+        TAC_TRY(tac_implicit_potential(sim, sim->newton.trial, &far, &far_size));
+    }
+    if (far < *value) {
+        *value = far;
+        *size = far_size;
+    } else {
+        stretch(sim, .5);
+        go(sim, 1);
+    }
+done:
+    return err;
+}
+
 /* Along sim->newton.p from sim->x to sim->newton.trial: as far as no pair loses too much of its gap, and the potential
  * falls; it and the sum of its terms' sizes before and after. */
 static enum tac_err search_line(struct tac_implicit *sim, double *value, double *size)
 {
     enum tac_err err;
-    double share;
-    const double most = *value + TAC_SLACK * *size;
+    double share, bound;
+    const double before = *value, most = *value + TAC_SLACK * *size;
     TAC_TRY(tac_implicit_reach(sim, &share));
+    bound = share;
     for (int halving = 0;; halving++) {
         go(sim, share);
         const double begin_s = tac_wall_s();
@@ -265,6 +301,40 @@ static enum tac_err search_line(struct tac_implicit *sim, double *value, double 
         if (halving == HALVINGS || !(share > 0))
             TAC_TRY(fail_step(sim, "finds no way down"));
         share *= .5;
+    }
+    if (share == 1)
+        TAC_TRY(go_farther(sim, before, value, size));
+    TAC_TRY(tac_implicit_foresee(sim, bound));
+done:
+    return err;
+}
+
+/* Newton's direction at sim->x, and the largest speed in it. What is foreseen is no part of the potential, so with it
+ * the direction may lead uphill, and does not tell how near the minimum is: then it is found anew without. */
+static enum tac_err direct(struct tac_implicit *sim, bool there, double *speed)
+{
+    enum tac_err err;
+    const double close = fmax(sim->scale.velocity_tol, there ? 0 : learning_speed(sim));
+    bool foreseen = true;
+    TAC_TRY(gradient_at(sim, sim->x));
+    while (foreseen) {
+        struct tac_accum along = {{0}, 0, 0};
+        TAC_TRY(tac_implicit_direction(sim, sim->x, TAC_ROUGH));
+        *speed = largest(sim, sim->newton.p) / sim->scale.h;
+        for (tac_lid i = 0; i < sim->owned; i++) {
+            const size_t v = (size_t)tac_implicit_vertex(sim, i);
+            if (!sim->newton.held[v])
+                tac_accum_add(&along, tac_dot(&sim->newton.gradient[3 * v], &sim->newton.p[3 * v]));
+        }
+        TAC_TRY(tac_implicit_sum(sim->ctx, &along, 1));
+        sim->newton.slope = tac_accum_value(&along);
+        if (sim->newton.slope < 0 && *speed > close)
+            break;
+        TAC_TRY(tac_implicit_drop_foreseen(sim, &foreseen));
+    }
+    if (*speed <= close) { /* if it is not only too rough */
+        TAC_TRY(tac_implicit_sharpen(sim));
+        *speed = largest(sim, sim->newton.p) / sim->scale.h;
     }
 done:
     return err;
@@ -296,17 +366,11 @@ static enum tac_err minimise(struct tac_implicit *sim, bool *there)
     double value, size;
     for (bool ready = false, known = false; !ready;) {
         bool stiffer;
+        double speed;
         if (sim->told.newton == sim->scene->settings->implicit.most)
             TAC_TRY(fail_step(sim, *there ? "does not converge" : "cannot bring what is scripted to its place"));
         sim->told.newton++;
-        TAC_TRY(gradient_at(sim, sim->x));
-        TAC_TRY(tac_implicit_direction(sim, sim->x, TAC_ROUGH));
-        double speed = largest(sim, sim->newton.p) / sim->scale.h;
-        if (speed <=
-            fmax(sim->scale.velocity_tol, *there ? 0 : learning_speed(sim))) { /* if it is not only too rough */
-            TAC_TRY(tac_implicit_sharpen(sim));
-            speed = largest(sim, sim->newton.p) / sim->scale.h;
-        }
+        TAC_TRY(direct(sim, *there, &speed));
         sim->told.residual_speed = speed;
         if (!(speed < INFINITY))
             TAC_TRY(fail_step(sim, "leaves the range of numbers"));
