@@ -42,8 +42,7 @@ static bool stops(const struct tac_implicit *sim, const struct tac_implicit_pair
     struct tac_near near;
     tac_implicit_gather(sim->x, c->v, n, x);
     tac_implicit_gather(sim->newton.p, c->v, n, p);
-    const double share =
-        tac_advance_safely(c->form.type, x, p, c->form.radius, TAC_GAP_KEPT, c->form.thickness, part);
+    const double share = tac_advance_safely(c->form.type, x, p, c->form.radius, TAC_GAP_KEPT, c->form.thickness, part);
     if (!(share < part))
         return false;
     tac_near_pair(c->form.type, x, &near);

@@ -346,6 +346,20 @@ void tac_implicit_scripts_start(struct tac_implicit *sim);
 /* Local. Which vertices are scripted in the step to t, and where to. Begins it: origins of those caught. */
 void tac_implicit_scripts_begin(struct tac_implicit *sim, tac_time from, tac_time to);
 
+/* Collective. Moves scripted vertices straight to their targets, as far as others let them; there, they are held. */
+enum tac_err tac_implicit_move_scripted(struct tac_implicit *sim, bool *there);
+/* Local. Under it the rest has followed what is scripted well enough to pull harder, m/s. */
+double tac_implicit_learning_speed(const struct tac_implicit *sim);
+/* Collective. They are not there, and Newton's method goes at `speed`: pulls harder, or lets multipliers learn. */
+enum tac_err tac_implicit_pull_scripted(struct tac_implicit *sim, double speed, bool *there);
+
+/* newton.c. Collective. To the minimum for the forces that friction goes by now; there: scripted vertices are. */
+enum tac_err tac_implicit_minimise(struct tac_implicit *sim, bool *there);
+/* Local. sim->newton.trial: `share` of the way. */
+void tac_implicit_go(struct tac_implicit *sim, double share);
+/* Collective. It becomes the next iterate; does kappa grow? */
+enum tac_err tac_implicit_accept(struct tac_implicit *sim, bool *stiffer);
+
 /* search.c. Local. */
 enum tac_err tac_implicit_search_create(struct tac_implicit *sim);
 void tac_implicit_search_destroy(struct tac_implicit_search **search);
