@@ -60,7 +60,7 @@ static bool stops(const struct tac_implicit *sim, const struct tac_implicit_pair
     f->thickness = c->form.thickness;
     f->radius = radius;
     const double d = radius + f->middle;
-    tac_barrier(f->middle * (d + radius), f->thickness * (2 * radius + f->thickness), b);
+    tac_barrier_rough(c->form.rough, f->middle * (d + radius), f->thickness * (2 * radius + f->thickness), b);
     f->slope = 2 * d * b[1];
     f->curve = 2 * b[1] + 4 * d * d * b[2];
     return f->curve > 0;

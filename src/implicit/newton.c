@@ -4,10 +4,11 @@
 #include "partition/part.h"
 #include <math.h>
 
-#define TAC_SLACK 0x1p-48  /* of the sizes of all terms: what rounding may add to the potential */
-#define TAC_HELD .25       /* of what friction is smoothed under: what it holds moves by less at the last iterate */
-#define TAC_ROUGH .002     /* how exact linear systems need be before the end (struct tac_solve_rule) */
-#define TAC_STRAIGHT .9 /* of its slope the potential falls by along a direction that is too short: half is the model's */
+#define TAC_SLACK 0x1p-48 /* of the sizes of all terms: what rounding may add to the potential */
+#define TAC_HELD .25      /* of what friction is smoothed under: what it holds moves by less at the last iterate */
+#define TAC_ROUGH .002    /* how exact linear systems need be before the end (struct tac_solve_rule) */
+#define TAC_STRAIGHT                                                                                                   \
+    .9 /* of its slope the potential falls by along a direction that is too short: half is the model's */
 enum { HALVINGS = 60 };
 
 /* ---- iterates ---- */

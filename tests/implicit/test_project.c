@@ -84,7 +84,7 @@ static void try_one(int nodes, int rank, const bool *held, double bias)
  * points are points, the projection itself. */
 static void try_barrier(int round)
 {
-    const struct tac_barrier_pair p = {(enum tac_pair_type)(round % TAC_PAIR_TYPES), round % 3 ? 0 : .2, .7, 0};
+    const struct tac_barrier_pair p = {(enum tac_pair_type)(round % TAC_PAIR_TYPES), round % 3 ? 0 : .2, .7, 0, 0};
     const int nodes = tac_pair_vertices(p.type), n = 3 * nodes;
     const bool none[4] = {false}, some[4] = {round % 5 == 0, round % 7 < 3, round % 2, round % 11 < 4};
     const bool *held = round % 2 ? some : none;
