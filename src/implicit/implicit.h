@@ -216,8 +216,8 @@ struct tac_implicit {
     struct {
         int64_t newton, linear, contacts;              /* iterations; pairs nearer than their thickness at its end */
         double least_share, residual_speed, least_gap; /* of p that contact allowed; |p|/h at last, m/s; m, NaN: none */
-        double wall_s;
-    } told; /* of the last step */
+        double wall_s, part_s[3];                      /* of all; of candidates and bounds, forces, linear systems */
+    } told;                                            /* of the last step */
 
     struct tac_implicit_kept kept;
 };
