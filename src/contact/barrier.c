@@ -20,6 +20,18 @@ void tac_barrier(double s, double s_hat, double b[3])
     b[2] = -2 * log_s + gap * (s_hat + 3 * s) / (s * s);
 }
 
+void tac_barrier_rough(int rough, double s, double s_hat, double b[3])
+{
+    const double log_s = tac_log(s / s_hat), gap = s_hat - s;
+    if (rough == 0) {
+        tac_barrier(s, s_hat, b);
+        return;
+    }
+    b[0] = -s_hat * (rough == 1 ? gap : s_hat) * log_s;
+    b[1] = s_hat * (rough == 1 ? log_s - gap / s : -s_hat / s);
+    b[2] = s_hat * ((rough == 1 ? 1 / s : 0) + s_hat / (s * s));
+}
+
 double tac_barrier_parallel(const double rest[4][3])
 {
     double u[3], v[3];
@@ -50,7 +62,7 @@ static bool evaluate(const struct tac_barrier_pair *p, const double x[4][3], con
     if (!(s > 0))
         return false;
     if (s < s_hat)
-        tac_barrier(s, s_hat, out->b);
+        tac_barrier_rough(p->rough, s, s_hat, out->b);
     else
         memset(out->b, 0, sizeof out->b);
     if (p->type == TAC_PAIR_EDGE_EDGE) {

@@ -10,7 +10,7 @@
  * that the sum over all pairs has no kink where the nearest points of parallel edges jump.  Everything is computed from
  * differences of coordinates, and is exactly 0 at a distance of radius + thickness and beyond.
  *
- *     struct tac_barrier_pair pair = {type, radius, thickness, tac_barrier_parallel(rest)};
+ *     struct tac_barrier_pair pair = {type, radius, thickness, tac_barrier_parallel(rest), 0};
  *     if (tac_barrier_near(&pair, x, &near)) { e += kappa * tac_barrier_energy(&pair, x, &near); ... }
  */
 #ifndef TACTUS_CONTACT_BARRIER_H
@@ -23,10 +23,13 @@ struct tac_barrier_pair {
     double radius;           /* of both together, m */
     double thickness;        /* m */
     double parallel;         /* of two edges: tac_barrier_parallel(); else 0 */
+    int rough;               /* 0; for tests that show why, how many derivatives fewer are continuous at s^: 1 or 2 */
 };
 
 /* b, b' and b'' of s, for 0 < s < s^. */
 void tac_barrier(double s, double s_hat, double b[3]);
+/* The same with fewer continuous derivatives at s^: 1 has -s^ (s^ - s) ln(s / s^), 2 has -s^^2 ln(s / s^). */
+void tac_barrier_rough(int rough, double s, double s_hat, double b[3]);
 
 /* Of two edges with these places at rest (4, 3): where |e1 x e2|^2 is under this, m is under 1. */
 double tac_barrier_parallel(const double rest[4][3]);

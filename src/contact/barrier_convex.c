@@ -128,7 +128,7 @@ bool tac_barrier_convex(const struct tac_barrier_pair *p, const double x[4][3], 
     memset(matrix, 0, (size_t)(9 * n * n) * sizeof *matrix);
     if (!(s > 0 && s < s_hat))
         return true;
-    tac_barrier(s, s_hat, b);
+    tac_barrier_rough(p->rough, s, s_hat, b);
     const double slope = -2 * d * b[1], bend = 4 * d * d * b[2] + 2 * b[1];
     for (int i = 0; i < 3 * n; i++)
         z[i] = held[i / 3] ? 0 : near->w[i / 3] * near->n[i % 3];

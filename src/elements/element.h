@@ -112,6 +112,9 @@ struct tac_element {
 
 extern const struct tac_element tac_element_spring, tac_element_cst, tac_element_hinge;
 extern const struct tac_element tac_element_neo_hookean, tac_element_stvk, tac_element_corotated;
+/* Not in the table: the neo-Hookean solid whose energy is without bound as a tetrahedron loses its volume; for volumes
+ * above 0 alone.  Implicit steps, which keep them so, have it instead (docs/implicit.md, Bound of a step). */
+extern const struct tac_element tac_element_neo_hookean_whole;
 
 /* Local. The program's table and then what ctx->added_elements adds; returns their number, at most TAC_ELEMENTS. */
 int tac_element_table(const struct tac_ctx *ctx, const struct tac_element *out[TAC_ELEMENTS]);

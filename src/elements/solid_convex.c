@@ -115,14 +115,14 @@ static void add_square(double times, const double q[9], double a[81])
             a[9 * i + k] += times * (q[i] * q[k]);
 }
 
-void tac_solid_convex_neo_hookean(double mu, double lambda, const double f[9], double a[81])
+void tac_solid_convex_neo_hookean(double mu, double lambda, double small, const double f[9], double a[81])
 {
     double u[3][3], v[3][3], s[3], d[3][3], e[3][3], q[9];
     singular(f, u, v, s);
-    const double volume = s[0] * s[1] * s[2], at = fmax(volume, TAC_SOLID_SMALL);
-    const double log = volume > TAC_SOLID_SMALL ? tac_one_log(volume) : TAC_SOLID_LOG_SMALL;
+    const double volume = s[0] * s[1] * s[2], at = fmax(volume, small);
+    const double log = volume > small ? tac_one_log(volume) : TAC_SOLID_LOG_SMALL;
     const double bend = (mu + lambda * (1 - log)) / (at * at);
-    const double slope = (lambda * log - mu) / at + (volume > TAC_SOLID_SMALL ? 0 : bend * (volume - TAC_SOLID_SMALL));
+    const double slope = (lambda * log - mu) / at + (volume > small ? 0 : bend * (volume - small));
     const double c[3] = {s[1] * s[2], s[2] * s[0], s[0] * s[1]};
     memset(a, 0, 81 * sizeof *a);
     for (int i = 0; i < 3; i++)

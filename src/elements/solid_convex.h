@@ -1,13 +1,13 @@
 /* solid_convex.h: second derivatives of solids' energies in the space of F (9, row by row) without negative curvature:
  * what Newton's method goes by.
  *
- *     tac_solid_convex_neo_hookean(mu, lambda, f, a);      the upper half of a (9, 9)
+ *     tac_solid_convex_neo_hookean(mu, lambda, small, f, a);      the upper half of a (9, 9)
  */
 #ifndef TACTUS_ELEMENTS_SOLID_CONVEX_H
 #define TACTUS_ELEMENTS_SOLID_CONVEX_H
 
-/* Local. mu, lambda: as the stress has them. */
-void tac_solid_convex_neo_hookean(double mu, double lambda, const double f[9], double a[81]);
+/* Local. mu, lambda: as the stress has them; small: solid_energy.h. */
+void tac_solid_convex_neo_hookean(double mu, double lambda, double small, const double f[9], double a[81]);
 /* Local. Takes the negative principal values out of a symmetric matrix. */
 void tac_solid_leave_tension(double s[3][3]);
 

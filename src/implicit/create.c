@@ -53,6 +53,7 @@ void tac_implicit_destroy(struct tac_implicit **out)
     free(sim->contact.pair);
     free(sim->contact.touch);
     free(sim->contact.close);
+    free(sim->contact.foreseen);
     free(sim->given.wind);
     free(sim->contact.sliding);
     free(sim->contact.area);
@@ -121,8 +122,11 @@ static void measure(struct tac_implicit *sim)
     const struct tac_implicit_settings *s = &sim->scene->settings->implicit;
     double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY}, r[3];
     struct tac_accum mass = {{0}, 0, 0};
-    double heavy = 0;
+    double heavy = 0, thin[2] = {INFINITY, INFINITY}; /* least radius of what moves; of all */
     for (tac_lid v = 0; v < sim->count; v++) {
+        const double radius = sim->scene->settings->body[mesh->vertex_body[v]].radius;
+        thin[1] = fmin(thin[1], radius);
+        thin[0] = mesh->ever_free[v] ? fmin(thin[0], radius) : thin[0];
         for (int k = 0; k < 3; k++) {
             lo[k] = fmin(lo[k], mesh->x[3 * (size_t)v + (size_t)k]);
             hi[k] = fmax(hi[k], mesh->x[3 * (size_t)v + (size_t)k]);
@@ -137,6 +141,7 @@ static void measure(struct tac_implicit *sim)
     if (!(sim->scale.diagonal_m > 0)) /* a single particle */
         sim->scale.diagonal_m = 1;
     sim->scale.mean_mass = heavy > 0 ? tac_accum_value(&mass) / heavy : 1;
+    sim->scale.radius = heavy > 0 ? thin[0] + thin[1] : 0;
     sim->scale.h = s->step_s;
     sim->scale.velocity_tol = s->velocity_tol > 0 ? s->velocity_tol : 1e-2 * sim->scale.diagonal_m;
     sim->scale.friction_velocity = s->friction_velocity > 0 ? s->friction_velocity : 1e-3 * sim->scale.diagonal_m;
@@ -173,6 +178,9 @@ static enum tac_err make_set(struct tac_implicit *sim)
     const struct tac_settings *s = sim->scene->settings;
     bool limit = false, principal = false;
     TAC_TRY(tac_element_set_create(sim->ctx, sim->scene, &sim->set));
+    for (int k = 0; k < sim->set.count; k++) /* no step turns a tetrahedron inside out (bound.c) */
+        if (sim->set.list[k].element == &tac_element_neo_hookean)
+            sim->set.list[k].element = &tac_element_neo_hookean_whole;
     for (tac_lid m = 0; m < s->material_count; m++) {
         limit |= s->material[m].stretch_limit > 0;
         principal |= s->material[m].stretch_limit_principal > 0;

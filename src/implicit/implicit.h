@@ -31,6 +31,8 @@
 
 enum { TAC_LOST_FRICTION, TAC_LOST_DAMPING, TAC_LOST_PLASTICITY, TAC_LOST };
 
+#define TAC_GAP_KEPT .2 /* of a gap, a limit or a volume, by one iterate */
+
 struct tac_implicit_search;
 struct tac_implicit_system;
 
@@ -57,6 +59,19 @@ struct tac_sliding {
     double w[4], n[3]; /* of its nearest points at the lag's start */
     double limit;      /* mu lambda h^2, N s^2 */
     bool counted;
+};
+
+/* A pair that is not in contact yet, but has stopped the direction before: in the next system it is a parabola of its
+ * gap, which is linear in places (foresee.c). */
+struct tac_foreseen {
+    uint64_t key;
+    enum tac_pair_type type;
+    tac_lid v[4];
+    double at[4][3], gap;        /* where it was stopped, m; its gap there, m */
+    double w[4], n[3];           /* of its nearest points there */
+    double radius, thickness;    /* m */
+    double middle, slope, curve; /* the gap at which the parabola touches the barrier, m; its derivatives there */
+    double share;                /* of kappa, as of its pair */
 };
 
 /* A pair whose gap is so small that kappa may have to grow (stiffness.c). */
@@ -105,6 +120,8 @@ struct tac_implicit_contact {
     const double *touch_of;           /* sim->x or sim->newton.trial; NULL: the list is of no place */
     size_t sliding_count, sliding_capacity;
     struct tac_sliding *sliding; /* owned */
+    size_t foreseen_count;
+    struct tac_foreseen *foreseen; /* owned: ascending by key */
     size_t close_count;
     struct tac_implicit_close *close; /* owned: at the iterate before, ascending by key */
     double *area;                     /* owned, (count): that vertices stand for, m^2; NULL: pairs have no weights */
@@ -113,6 +130,7 @@ struct tac_implicit_contact {
 /* Lengths of the scene and the tolerances that follow from them; the same on all ranks. */
 struct tac_implicit_scale {
     double h, diagonal_m, velocity_tol, friction_velocity, mean_mass, stiffness_least;
+    double radius; /* of the thinnest pair, both together, m */
 };
 
 /* What is recorded of a step. */
@@ -152,6 +170,8 @@ struct tac_implicit_newton {
     double *gradient;   /* owned, (count, 3): of own vertices */
     uint8_t *held;      /* owned, (count): is not moved by Newton */
     double kappa, pull; /* of the barrier; of the augmented Lagrangian (0: not under way) */
+    double slope;       /* the potential's along p, at the place where p was found */
+    double kappa_most;  /* of this step, where kappa is adaptive */
 };
 
 struct tac_implicit {
@@ -196,8 +216,8 @@ struct tac_implicit {
     struct {
         int64_t newton, linear, contacts;              /* iterations; pairs nearer than their thickness at its end */
         double least_share, residual_speed, least_gap; /* of p that contact allowed; |p|/h at last, m/s; m, NaN: none */
-        double wall_s;
-    } told; /* of the last step */
+        double wall_s, part_s[3];                      /* of all; of candidates and bounds, forces, linear systems */
+    } told;                                            /* of the last step */
 
     struct tac_implicit_kept kept;
 };
@@ -326,6 +346,20 @@ void tac_implicit_scripts_start(struct tac_implicit *sim);
 /* Local. Which vertices are scripted in the step to t, and where to. Begins it: origins of those caught. */
 void tac_implicit_scripts_begin(struct tac_implicit *sim, tac_time from, tac_time to);
 
+/* Collective. Moves scripted vertices straight to their targets, as far as others let them; there, they are held. */
+enum tac_err tac_implicit_move_scripted(struct tac_implicit *sim, bool *there);
+/* Local. Under it the rest has followed what is scripted well enough to pull harder, m/s. */
+double tac_implicit_learning_speed(const struct tac_implicit *sim);
+/* Collective. They are not there, and Newton's method goes at `speed`: pulls harder, or lets multipliers learn. */
+enum tac_err tac_implicit_pull_scripted(struct tac_implicit *sim, double speed, bool *there);
+
+/* newton.c. Collective. To the minimum for the forces that friction goes by now; there: scripted vertices are. */
+enum tac_err tac_implicit_minimise(struct tac_implicit *sim, bool *there);
+/* Local. sim->newton.trial: `share` of the way. */
+void tac_implicit_go(struct tac_implicit *sim, double share);
+/* Collective. It becomes the next iterate; does kappa grow? */
+enum tac_err tac_implicit_accept(struct tac_implicit *sim, bool *stiffer);
+
 /* search.c. Local. */
 enum tac_err tac_implicit_search_create(struct tac_implicit *sim);
 void tac_implicit_search_destroy(struct tac_implicit_search **search);
@@ -335,6 +369,18 @@ enum tac_err tac_implicit_find(struct tac_implicit *sim, const double *x, const 
 /* The part of p for which to find pairs first: 1, unless p is long and the list that there is does not do. */
 double tac_implicit_first_part(const struct tac_implicit *sim, const double *x, const double *p);
 
+/* bound.c. Collective. The largest share of sim->newton.p that contact and elements allow. */
+enum tac_err tac_implicit_reach(struct tac_implicit *sim, double *share);
+/* Local. The largest share of the way p before which a tetrahedron's volume is never under `keep` of what it is at x; 0
+ * where it has none there. */
+double tac_implicit_keep_volume(const double x[4][3], const double p[4][3], double keep);
+/* foresee.c. Collective. What the next system is to know of the pairs that stopped sim->newton.p at `share`; the next
+ * place is sim->newton.trial. */
+enum tac_err tac_implicit_foresee(struct tac_implicit *sim, double share);
+/* Collective. Forgets them; were there any? */
+enum tac_err tac_implicit_drop_foreseen(struct tac_implicit *sim, bool *any);
+/* Local. The derivative of its parabola, over kappa, with vertices at x. */
+double tac_implicit_foreseen_force(const struct tac_foreseen *f, const double *x);
 /* touch.c. Local. Makes the list of the pairs that touch at x, sim->x or sim->newton.trial; a list of x is kept. */
 enum tac_err tac_implicit_touch(struct tac_implicit *sim, const double *x);
 static inline const struct tac_implicit_pair *tac_implicit_touching(const struct tac_implicit *sim, size_t e)
@@ -343,9 +389,13 @@ static inline const struct tac_implicit_pair *tac_implicit_touching(const struct
 }
 
 /* Local. kappa of a pair; weights.c: its share of it. */
+static inline double tac_implicit_kappa_of(const struct tac_implicit *sim, double share, double kappa)
+{
+    return sim->scene->settings->implicit.weights == TAC_WEIGHTS_AREA ? kappa * (share * sim->weight) : kappa;
+}
 static inline double tac_implicit_kappa(const struct tac_implicit *sim, const struct tac_implicit_pair *p, double kappa)
 {
-    return sim->scene->settings->implicit.weights == TAC_WEIGHTS_AREA ? kappa * (p->share * sim->weight) : kappa;
+    return tac_implicit_kappa_of(sim, p->share, kappa);
 }
 enum tac_err tac_implicit_weights_create(struct tac_implicit *sim);
 void tac_implicit_weigh(const struct tac_implicit *sim, struct tac_implicit_pair *p);

@@ -6,6 +6,10 @@
 #include "implicit/implicit.h"
 #include <math.h>
 
+#define TAC_PULL_MOST 1e8 /* of a scripted vertex to its place, per mass */
+#define TAC_ARRIVED .999  /* of the way of scripted vertices: then the rest is gone at once */
+#define TAC_NEARLY .99    /* likewise: then multipliers do better than a stronger pull */
+
 /* Where a motion puts at t, quanta, a vertex whose path starts at `origin`; t may be past the last knot of a motion
  * that releases: then the last piece goes on. */
 static void place(const struct tac_implicit *sim, const struct tac_motion *m, const double origin[3], tac_time t,
@@ -89,4 +93,93 @@ void tac_implicit_scripts_begin(struct tac_implicit *sim, tac_time from, tac_tim
             place(sim, m, s->origin, to, s->target);
         memset(s->lambda, 0, sizeof s->lambda);
     }
+}
+
+/* ---- their way within a step ---- */
+
+/* Scripted vertices' distances from their targets: square sums now and at the step's start; 1: all are there. */
+static enum tac_err way_gone(struct tac_implicit *sim, double *gone)
+{
+    struct tac_accum sum[2] = {{{0}, 0, 0}};
+    for (size_t k = 0; k < sim->scripts.script_count; k++) {
+        const struct tac_implicit_script *s = &sim->scripts.script[k];
+        double now[3], first[3];
+        if (!s->on || !tac_implicit_mine(sim, s->vertex))
+            continue;
+        tac_sub(now, s->target, &sim->x[3 * (size_t)s->vertex]);
+        tac_sub(first, s->target, &sim->newton.x0[3 * (size_t)s->vertex]);
+        tac_accum_add(&sum[0], tac_dot(now, now));
+        tac_accum_add(&sum[1], tac_dot(first, first));
+    }
+    const enum tac_err err = tac_implicit_sum(sim->ctx, sum, 2);
+    const double left = tac_accum_value(&sum[0]), all = tac_accum_value(&sum[1]);
+    *gone = left == 0 ? 1 : 1 - sqrt(left / all);
+    return err;
+}
+
+/* Moves scripted vertices straight to their targets, as far as others let them; there, they are held. */
+enum tac_err tac_implicit_move_scripted(struct tac_implicit *sim, bool *there)
+{
+    enum tac_err err = TAC_OK;
+    double share;
+    bool any = false, stiffer;
+    memset(sim->newton.p, 0, 3 * (size_t)sim->count * sizeof *sim->newton.p);
+    for (size_t k = 0; k < sim->scripts.script_count; k++) {
+        const struct tac_implicit_script *s = &sim->scripts.script[k];
+        for (size_t c = 0; s->on && c < 3; c++) {
+            double *p = &sim->newton.p[3 * (size_t)s->vertex + c];
+            *p = s->target[c] - sim->x[3 * (size_t)s->vertex + c];
+            any |= *p != 0;
+        }
+    }
+    *there = true;
+    if (any) {
+        TAC_TRY(tac_implicit_reach(sim, &share));
+        *there = share == 1;
+        tac_implicit_go(sim, share);
+    }
+    for (size_t k = 0; k < sim->scripts.script_count && *there; k++) {
+        const struct tac_implicit_script *s = &sim->scripts.script[k];
+        if (any && s->on)
+            memcpy(&sim->newton.trial[3 * (size_t)s->vertex], s->target, sizeof s->target);
+        sim->newton.held[s->vertex] = s->on;
+    }
+    if (any)
+        TAC_TRY(tac_implicit_accept(sim, &stiffer));
+    if (*there)
+        sim->newton.pull = 0;
+done:
+    return err;
+}
+
+/* Under it the rest has followed what is scripted well enough to pull harder, m/s. */
+double tac_implicit_learning_speed(const struct tac_implicit *sim)
+{
+    return fmax(1e-2 * sim->scale.diagonal_m, sim->scale.velocity_tol);
+}
+
+/* The scripted vertices are not there: pulls them harder, or lets multipliers learn. */
+enum tac_err tac_implicit_pull_scripted(struct tac_implicit *sim, double speed, bool *there)
+{
+    enum tac_err err;
+    double gone;
+    TAC_TRY(way_gone(sim, &gone));
+    if (gone >= TAC_ARRIVED) {
+        TAC_TRY(tac_implicit_move_scripted(sim, there));
+        if (*there)
+            goto done;
+    }
+    if (!(speed < tac_implicit_learning_speed(sim)))
+        goto done;
+    if (gone < TAC_NEARLY && sim->newton.pull < TAC_PULL_MOST) {
+        sim->newton.pull *= 2;
+        goto done;
+    }
+    for (size_t k = 0; k < sim->scripts.script_count; k++) {
+        struct tac_implicit_script *s = &sim->scripts.script[k];
+        for (size_t c = 0; s->on && c < 3; c++)
+            s->lambda[c] -= sim->newton.pull * (sim->x[3 * (size_t)s->vertex + c] - s->target[c]);
+    }
+done:
+    return err;
 }

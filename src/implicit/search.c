@@ -4,6 +4,9 @@
  * Pairs whose boxes meet are the candidates.  The list stays complete as long as every vertex stays within the skin of
  * the way that its boxes were made for.
  *
+ * For tests, TACTUS_TEST_SKIN makes the skin so many times as large, which may change no bit, and TACTUS_TEST_ROUGH
+ * takes derivatives from the barrier (struct tac_barrier_pair), which shows what they are for.
+ *
  * A rank looks for the pairs that reach a vertex of its own: its own primitives against each other, and against those
  * of the others.  Primitives that never move meet only what does, and their boxes are made once.
  */
@@ -30,6 +33,7 @@ struct shape {
 
 struct tac_implicit_search {
     struct shape shape[SHAPES][SORTS]; /* [.][0]: own ones that move */
+    int rough;                         /* of the barriers: of tests */
     double skin, reach;                /* reach: half of the largest thickness, with its margin */
     double *from, *way;                /* owned, (count, 3): what the list was made for; from NULL: there is none */
     bool made, boxed;                  /* boxed: so are what never moves */
@@ -120,6 +124,9 @@ enum tac_err tac_implicit_search_create(struct tac_implicit *sim)
     sim->search = s;
     s->reach = .5 * TAC_MARGIN * sim->scene->settings->contact.thickness;
     s->skin = fmin(sim->scene->settings->contact.thickness, TAC_SKIN_EDGE * mean_edge(mesh));
+    const char *skins = getenv("TACTUS_TEST_SKIN"), *fewer = getenv("TACTUS_TEST_ROUGH");
+    s->skin *= skins ? atof(skins) : 1;
+    s->rough = fewer ? atoi(fewer) : 0;
     TAC_TRY(tac_alloc(sim->ctx, (size_t)mesh->vertex_count, sizeof *particle, &particle));
     for (tac_lid i = 0; i < mesh->vertex_count; i++)
         particle[i] = sim->model->particle[i] ? i : -1;
@@ -250,7 +257,7 @@ static enum tac_err take(void *context, int32_t i, int32_t j)
     struct tac_implicit_pair *p = &sim->contact.pair[sim->contact.pair_count++];
     double rest[4][3];
     *p = (struct tac_implicit_pair){.key = tac_pair_key(f->type, a, b),
-                                    .form = {f->type, form.radius, form.thickness, 0},
+                                    .form = {f->type, form.radius, form.thickness, 0, sim->search->rough},
                                     .counted = tac_implicit_counts(sim, v, n)};
     memcpy(p->v, v, sizeof v);
     const tac_lid *body = sim->scene->mesh->vertex_body;

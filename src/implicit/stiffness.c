@@ -1,10 +1,12 @@
-/* stiffness.c: kappa, the stiffness of the barrier (docs/implicit.md, The barrier; Li et al. 2020, supplement). */
+/* stiffness.c: kappa, the stiffness of the barrier (docs/implicit.md, The barrier; Li et al. 2020, supplement, but for
+ * the part of it that follows from forces). */
 #include "implicit/implicit.h"
 #include <math.h>
 
 #define TAC_KAPPA_LEAST 1e11 /* times the mean mass over the curvature of the barrier at a tiny gap */
 #define TAC_KAPPA_RANGE 100  /* most over least */
 #define TAC_KAPPA_GAP 1e-8   /* of the scene's diagonal: where that curvature is taken */
+#define TAC_KAPPA_PUSH 3.    /* times a vertex' force a pair carries at half of the thickness */
 #define TAC_KAPPA_CLOSE 1e-9 /* of the scene's diagonal: under it a gap that shrinks asks for more */
 
 double tac_implicit_least_stiffness(const struct tac_implicit *sim)
@@ -18,9 +20,39 @@ double tac_implicit_least_stiffness(const struct tac_implicit *sim)
     return TAC_KAPPA_LEAST * sim->scale.mean_mass / (4e-16 * l * l * b[2]);
 }
 
+/* The least kappa with which a pair at half of the thickness pushes TAC_KAPPA_PUSH times as much as what a vertex has
+ * to be pushed with now: a vertex' force is the mean square of what inertia and elasticity ask of those that move, in
+ * the units of the potential (N s^2), so it is what stops them in one step.  Where kappa is much less, gaps must shrink
+ * to a thousandth of the thickness until they carry it, by a fifth in an iterate. */
+static enum tac_err stiffness_of_forces(struct tac_implicit *sim, double *kappa)
+{
+    struct tac_accum sum[2] = {{{0}, 0, 0}};
+    double b[3];
+    for (tac_lid i = 0; i < sim->owned; i++) {
+        const size_t v = (size_t)tac_implicit_vertex(sim, i);
+        const double *g = &sim->newton.gradient[3 * v], *speed = &sim->v[3 * v];
+        const double push = sim->scale.mean_mass * sim->scale.h;
+        if (sim->newton.held[v])
+            continue;
+        const bool scripted = sim->scripts.script_of[v] >= 0 && sim->scripts.script[sim->scripts.script_of[v]].on;
+        tac_accum_add(&sum[0], scripted ? push * push * tac_dot(speed, speed) : tac_dot(g, g));
+        tac_accum_add(&sum[1], 1);
+    }
+    const enum tac_err err = tac_implicit_sum(sim->ctx, sum, 2);
+    const double count = tac_accum_value(&sum[1]), t = sim->scene->settings->contact.thickness, r = sim->scale.radius;
+    const double d = r + .5 * t;
+    *kappa = 0;
+    if (err || !(count > 0) || !(t > 0))
+        return err;
+    tac_barrier(.5 * t * (2 * r + .5 * t), t * (2 * r + t), b);
+    *kappa = TAC_KAPPA_PUSH * sqrt(tac_accum_value(&sum[0]) / count) / (-b[1] * 2 * d);
+    return TAC_OK;
+}
+
 enum tac_err tac_implicit_begin_stiffness(struct tac_implicit *sim, const double *x, double *kappa)
 {
-    const double least = sim->scale.stiffness_least, most = TAC_KAPPA_RANGE * least;
+    double least = sim->scale.stiffness_least, pushed;
+    enum tac_err err;
     const struct tac_implicit_settings *settings = &sim->scene->settings->implicit;
     const size_t size = 3 * (size_t)sim->count * sizeof *sim->newton.gradient;
     struct tac_accum sum[2] = {{{0}, 0, 0}};
@@ -32,6 +64,9 @@ enum tac_err tac_implicit_begin_stiffness(struct tac_implicit *sim, const double
     memset(sim->newton.gradient, 0, size);
     tac_implicit_add_inertia(sim, x);
     tac_implicit_add_elements(sim, x, false);
+    TAC_TRY(stiffness_of_forces(sim, &pushed));
+    least = fmax(least, pushed);
+    sim->newton.kappa_most = TAC_KAPPA_RANGE * least;
     memcpy(sim->newton.trial, sim->newton.gradient, size);
     memset(sim->newton.gradient, 0, size);
     sim->newton.kappa = 1;
@@ -45,9 +80,10 @@ enum tac_err tac_implicit_begin_stiffness(struct tac_implicit *sim, const double
         tac_accum_add(&sum[0], tac_dot(g, &sim->newton.trial[3 * v]));
         tac_accum_add(&sum[1], tac_dot(g, g));
     }
-    const enum tac_err err = tac_implicit_sum(sim->ctx, sum, 2);
+    TAC_TRY(tac_implicit_sum(sim->ctx, sum, 2));
     const double along = -tac_accum_value(&sum[0]), square = tac_accum_value(&sum[1]);
-    *kappa = square > 0 ? fmin(most, fmax(least, along / square)) : least;
+    *kappa = square > 0 ? fmin(sim->newton.kappa_most, fmax(least, along / square)) : least;
+done:
     return err;
 }
 
@@ -60,7 +96,7 @@ static double gap_of(const struct tac_implicit *sim, size_t touch)
 
 enum tac_err tac_implicit_adapt_stiffness(struct tac_implicit *sim, bool *changed)
 {
-    const double close = TAC_KAPPA_CLOSE * sim->scale.diagonal_m, most = TAC_KAPPA_RANGE * sim->scale.stiffness_least;
+    const double close = TAC_KAPPA_CLOSE * sim->scale.diagonal_m, most = sim->newton.kappa_most;
     enum tac_err err = TAC_OK;
     struct tac_implicit_contact *c = &sim->contact;
     struct tac_implicit_close *now = NULL;

@@ -8,7 +8,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_ITERATIONS = 10000, WINDS = 1 + TAC_ELEMENT_LISTS + 2 * TAC_PAIR_TYPES, LISTS };
+enum {
+    MOST_ITERATIONS = 10000,
+    WINDS = 1 + TAC_ELEMENT_LISTS + 2 * TAC_PAIR_TYPES,
+    FORESEEN,
+    LISTS = FORESEEN + TAC_PAIR_TYPES
+};
 
 struct tac_implicit_system {
     struct tac_solver *solver; /* owned */
@@ -121,7 +126,9 @@ static enum tac_err list_stencils(struct tac_implicit *sim, struct tac_stencil_l
                                                                      s->element_node[k]}
                                          : (struct tac_stencil_list){0, 1, NULL};
     TAC_TRY(tac_grow(sim->ctx, &s->node, &s->node_capacity,
-                     4 * (sim->contact.sliding_count + sim->contact.touch_count + sim->given.wind_count) + 1,
+                     4 * (sim->contact.sliding_count + sim->contact.touch_count + sim->contact.foreseen_count +
+                          sim->given.wind_count) +
+                         1,
                      sizeof *s->node));
     tac_lid *to = s->node;
     for (int t = 0; t < TAC_PAIR_TYPES; t++) {
@@ -149,6 +156,15 @@ static enum tac_err list_stencils(struct tac_implicit *sim, struct tac_stencil_l
         const struct tac_load_element *l = &sim->given.loads.element[sim->given.wind[k].element];
         TAC_CHECK(l->count == list[WINDS].nodes);
         to = append(s, l->v, l->count, to);
+    }
+    for (int t = 0; t < TAC_PAIR_TYPES; t++) {
+        struct tac_stencil_list *l = &list[FORESEEN + t];
+        *l = (struct tac_stencil_list){0, tac_pair_vertices((enum tac_pair_type)t), to};
+        for (size_t e = 0; e < sim->contact.foreseen_count; e++)
+            if ((int)sim->contact.foreseen[e].type == t) {
+                to = append(s, sim->contact.foreseen[e].v, l->nodes, to);
+                l->count++;
+            }
     }
 done:
     return err;
@@ -270,6 +286,25 @@ static void add_wind(struct tac_implicit *sim, const double *x, struct tac_matri
     }
 }
 
+static void add_foreseen(struct tac_implicit *sim, struct tac_matrix *matrix)
+{
+    for (int t = 0; t < TAC_PAIR_TYPES; t++) {
+        size_t place = 0;
+        for (size_t e = 0; e < sim->contact.foreseen_count; e++) {
+            const struct tac_foreseen *f = &sim->contact.foreseen[e];
+            const int n = tac_pair_vertices(f->type), size = 3 * n;
+            double dense[144];
+            if ((int)f->type != t)
+                continue;
+            const double curve = tac_implicit_kappa_of(sim, f->share, sim->newton.kappa) * f->curve;
+            for (int i = 0; i < size; i++)
+                for (int j = 0; j < size; j++)
+                    dense[size * i + j] = curve * ((f->w[i / 3] * f->n[i % 3]) * (f->w[j / 3] * f->n[j % 3]));
+            tac_matrix_add(matrix, FORESEEN + t, place++, dense);
+        }
+    }
+}
+
 /* ---- the solution ---- */
 
 static void set_right_side(struct tac_implicit *sim, const double *x)
@@ -282,6 +317,14 @@ static void set_right_side(struct tac_implicit *sim, const double *x)
             s->position[3 * (size_t)i + k] = x[3 * v + k];
             s->b[3 * (size_t)i + k] = sim->newton.held[v] ? 0 : -sim->newton.gradient[3 * v + k];
         }
+    }
+    for (size_t e = 0; e < sim->contact.foreseen_count; e++) {
+        const struct tac_foreseen *f = &sim->contact.foreseen[e];
+        const double force =
+            tac_implicit_kappa_of(sim, f->share, sim->newton.kappa) * tac_implicit_foreseen_force(f, x);
+        for (int i = 0; i < tac_pair_vertices(f->type); i++)
+            for (size_t k = 0; tac_implicit_mine(sim, f->v[i]) && !sim->newton.held[f->v[i]] && k < 3; k++)
+                s->b[3 * (size_t)s->local[f->v[i]] + k] -= force * f->w[i] * f->n[k];
     }
 }
 
@@ -343,6 +386,7 @@ enum tac_err tac_implicit_direction(struct tac_implicit *sim, const double *x, d
     add_friction(sim, x, matrix);
     add_contacts(sim, x, matrix);
     add_wind(sim, x, matrix);
+    add_foreseen(sim, matrix);
     set_right_side(sim, x);
 done:
     err = tac_agree(sim->ctx, err);

@@ -82,7 +82,8 @@ static void compare(const struct tac_barrier_pair *p, const double x[4][3])
 static void derivatives(void)
 {
     for (int round = 0; round < 40000; round++) {
-        struct tac_barrier_pair p = {(enum tac_pair_type)(round % TAC_PAIR_TYPES), round % 3 ? 0 : .2, .5, 0};
+        struct tac_barrier_pair p = {(enum tac_pair_type)(round % TAC_PAIR_TYPES), round % 3 ? 0 : .2, .5, 0,
+                                     round % 7 == 6 ? round / 7 % 3 : 0};
         double x[4][3], rest[4][3];
         for (int i = 0; i < 4; i++)
             for (int k = 0; k < 3; k++) {

@@ -224,6 +224,53 @@ static void test_small(const struct tac_scene *scene, const struct tac_element_l
     CHECK(worst[0] < 1e-8 && worst[1] < 1e-6, "%s: derivatives where it is crushed", list->element->keys.name);
 }
 
+/* The neo-Hookean solid of implicit steps: the same as the other one while volumes are not small; derivatives hold down
+ * to a tenth of the volume; without volume its energy is infinite; what stands for the Hessian is positive and no
+ * softer. */
+static void test_whole(const struct tac_scene *scene, const struct tac_element_list *list)
+{
+    struct tac_element_list whole = *list;
+    double worst[2] = {0, 0}, soft = 0;
+    whole.element = &tac_element_neo_hookean_whole;
+    test_patch(scene, &whole, TAC_SOLID_NEO_HOOKEAN);
+    test_rigid(scene, &whole);
+    for (int n = 0; n < 46; n++) {
+        double x[4][3], off[2], h[144], c[144];
+        positions(list, 0, scene->mesh->x, x);
+        for (int i = 0; i < 4; i++) {
+            x[i][1] *= 1 - n / 50.;
+            x[i][0] += .1 * x[i][2];
+        }
+        const double energy = whole.element->energy(list->record, NULL, (const double(*)[3])x);
+        const double other = tac_element_energy(list->element, list->record, NULL, (const double(*)[3])x);
+        CHECK(n > 35 ? energy > other : energy == other, "energies %.17g and %.17g at volume %g", energy, other,
+              1 - n / 50.);
+        differences(&whole, (const double(*)[3])x, &off[0], &off[1]);
+        for (int k = 0; k < 2; k++)
+            worst[k] = fmax(worst[k], off[k]);
+        tac_element_hessian(whole.element, list->record, NULL, (const double(*)[3])x, h);
+        whole.element->convex(list->record, NULL, (const double(*)[3])x, c);
+        for (int round = 0; round < 50; round++) {
+            double v[12], vc = 0, vh = 0;
+            for (int i = 0; i < 12; i++)
+                v[i] = uniform(-1, 1);
+            for (int i = 0; i < 144; i++) {
+                vc += v[i / 12] * c[i] * v[i % 12];
+                vh += v[i / 12] * h[i] * v[i % 12];
+            }
+            soft = fmax(soft, fmax(-vc, vh - vc) / largest(h, 144));
+        }
+    }
+    double flat[4][3];
+    positions(list, 0, scene->mesh->x, flat);
+    for (int i = 0; i < 4; i++)
+        flat[i][1] = 0;
+    CHECK(tac_element_energy(whole.element, list->record, NULL, (const double(*)[3])flat) == INFINITY, "flat");
+    printf("whole       crushed: gradient off by %.2g m, Hessian by %.2g; softer than it by %.2g\n", worst[0], worst[1],
+           soft);
+    CHECK(worst[0] < 1e-8 && worst[1] < 1e-5 && soft < 1e-13, "derivatives of the neo-Hookean solid of implicit steps");
+}
+
 /* All nodes at one place, on a line, mirrored: no NaN. */
 static void test_collapsed(const struct tac_element_list *list)
 {
@@ -293,6 +340,8 @@ int main(void)
                 test_fours(scene, &set.list[l]);
                 test_small(scene, &set.list[l], kind[k].model);
                 test_collapsed(&set.list[l]);
+                if (k == 0)
+                    test_whole(scene, &set.list[l]);
                 seen++;
             } else {
                 CHECK(!tac_element_is_solid(&tac_element_spring), "a spring is no solid");

@@ -1,6 +1,7 @@
 /* The projection of Hessians against what defines it: the result has no negative eigenvalue, the difference to the
  * matrix has no positive one, and the two have nothing to do with each other; of nodes that are held nothing counts.
- * The closed forms that stand for it are positive, and no less stiff than the Hessian in any direction. */
+ * The closed forms that stand for it are positive, and no less stiff than the Hessian in any direction.  And how far a
+ * tetrahedron may go that keeps a part of its volume. */
 #include "implicit/implicit.h"
 #include <check.h>
 #include <math.h>
@@ -8,7 +9,7 @@
 #include <string.h>
 
 static uint64_t counter;
-static int compared[2];
+static int compared[2], volumes;
 static double excess;
 
 static double uniform(double low, double high)
@@ -83,7 +84,7 @@ static void try_one(int nodes, int rank, const bool *held, double bias)
  * points are points, the projection itself. */
 static void try_barrier(int round)
 {
-    const struct tac_barrier_pair p = {(enum tac_pair_type)(round % TAC_PAIR_TYPES), round % 3 ? 0 : .2, .7, 0};
+    const struct tac_barrier_pair p = {(enum tac_pair_type)(round % TAC_PAIR_TYPES), round % 3 ? 0 : .2, .7, 0, 0};
     const int nodes = tac_pair_vertices(p.type), n = 3 * nodes;
     const bool none[4] = {false}, some[4] = {round % 5 == 0, round % 7 < 3, round % 2, round % 11 < 4};
     const bool *held = round % 2 ? some : none;
@@ -123,6 +124,41 @@ static void try_barrier(int round)
           projected);
 }
 
+/* Of a tetrahedron's volume a part is kept on all of the way that is allowed, and hardly more at its end. */
+static void try_volume(int round)
+{
+    const double keep = round % 2 ? .2 : .7;
+    double x[4][3], p[4][3], at[4][3], least = INFINITY;
+    for (int i = 0; i < 12; i++) {
+        x[i / 3][i % 3] = uniform(-1, 1);
+        p[i / 3][i % 3] = round % 7 == 3 && i % 3 ? 0 : uniform(-3, 3) * (round % 3 ? 1 : .1);
+    }
+    double first = 0;
+    const double share = tac_implicit_keep_volume((const double(*)[3])x, (const double(*)[3])p, keep);
+    for (int k = 0; k <= 1010; k++) { /* the last ones beyond the share */
+        double e[3][3], n[3];
+        for (int i = 0; i < 12; i++)
+            at[i / 3][i % 3] = x[i / 3][i % 3] + (k > 1000 ? 1.01 : k / 1000.) * share * p[i / 3][i % 3];
+        for (int i = 0; i < 3; i++)
+            tac_sub(e[i], at[i + 1], at[0]);
+        tac_cross(n, e[1], e[2]);
+        const double volume = tac_dot(e[0], n);
+        if (k == 0)
+            first = volume;
+        if (k == 0 && !(volume > 0)) {
+            CHECK(share == 0, "a tetrahedron that is inside out may move");
+            return;
+        }
+        if (k <= 1000)
+            least = fmin(least, volume / first);
+        else if (share < 1)
+            CHECK(share > 0 && volume < keep * first, "share %g is too short: beyond it are %g of the volume", share,
+                  volume / first);
+    }
+    volumes += share < 1;
+    CHECK(least > keep - 1e-9, "share %g leaves %g of the volume, not %g", share, least, keep);
+}
+
 int main(void)
 {
     for (int round = 0; round < 2000; round++) {
@@ -133,6 +169,9 @@ int main(void)
     }
     for (int round = 0; round < 4000; round++)
         try_barrier(round);
+    for (int round = 0; round < 2000; round++)
+        try_volume(round);
+    CHECK(volumes > 500, "volumes bound %d ways", volumes);
     printf("closed forms: %d of points, %d others; stiffer than the projection by %.2g of its trace in the mean\n",
            compared[1], compared[0], excess / (compared[0] + compared[1]));
     CHECK(compared[0] > 100 && compared[1] > 100 && excess < .2 * (compared[0] + compared[1]), "closed forms");

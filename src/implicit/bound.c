@@ -1,0 +1,125 @@
+/* bound.c: how far along Newton's direction a step may go (docs/implicit.md, Bound of a step): every pair keeps a part
+ * of its gap, every limit of stretch a part of what is left to it, every neo-Hookean tetrahedron a part of its volume.
+ */
+#include "contact/advance.h"
+#include "contact/limit_elements.h"
+#include "implicit/implicit.h"
+#include <math.h>
+
+#define TAC_PART_GROWS 16.
+enum { HALVINGS = 50 };
+
+/* The volume of a tetrahedron is a cubic of the share; returns its largest share before which it never falls under
+ * `keep` times that at share 0, to 2^-HALVINGS; 0 where there is no volume. */
+double tac_implicit_keep_volume(const double x[4][3], const double p[4][3], double keep)
+{
+    double a[3][3], b[3][3], ab[3], n[3], m[3], cut[4] = {0, 1, 1, 1};
+    for (int i = 0; i < 3; i++) {
+        tac_sub(a[i], x[i + 1], x[0]);
+        tac_sub(b[i], p[i + 1], p[0]);
+    }
+    /* (a0 + t b0) . (n + t ab + t^2 m) */
+    tac_cross(n, a[1], a[2]);
+    tac_cross(m, b[1], b[2]);
+    tac_cross(ab, a[1], b[2]);
+    double other[3];
+    tac_cross(other, b[1], a[2]);
+    for (int k = 0; k < 3; k++)
+        ab[k] += other[k];
+    const double c[4] = {tac_dot(a[0], n), tac_dot(a[0], ab) + tac_dot(b[0], n), tac_dot(a[0], m) + tac_dot(b[0], ab),
+                         tac_dot(b[0], m)};
+    const double left = (1 - keep) * c[0]; /* how much may be lost */
+    if (!(c[0] > 0))
+        return 0;
+    /* It is monotonic between the roots of c1 + 2 c2 t + 3 c3 t^2, of which those in 0 .. 1 cut the way. */
+    const double root = c[2] * c[2] - 3 * c[3] * c[1];
+    int cuts = 1;
+    if (root >= 0) {
+        const double q = -(c[2] + copysign(sqrt(root), c[2]));
+        const double one = c[3] != 0 ? q / (3 * c[3]) : 2, two = q != 0 ? c[1] / q : 2;
+        const double first = fmin(one, two), second = fmax(one, two);
+        if (first > 0 && first < 1)
+            cut[cuts++] = first;
+        if (second > 0 && second < 1)
+            cut[cuts++] = second;
+    }
+    for (int k = 1; k <= cuts; k++) {
+        double low = cut[k - 1], high = k < cuts ? cut[k] : 1;
+        if (high * (c[1] + high * (c[2] + high * c[3])) >= -left)
+            continue;
+        for (int h = 0; h < HALVINGS; h++) {
+            const double t = .5 * (low + high);
+            if (t * (c[1] + t * (c[2] + t * c[3])) >= -left)
+                low = t;
+            else
+                high = t;
+        }
+        return low;
+    }
+    return 1;
+}
+
+/* The largest share of sim->newton.p that leaves every limit of stretch a part of what is left to it, and every
+ * tetrahedron whose energy is without bound at no volume a part of it. */
+static double bound_elements(const struct tac_implicit *sim)
+{
+    double least = 1;
+    for (int k = 0; k < sim->set.count; k++) {
+        const struct tac_implicit_elements *l = &sim->list[k];
+        const bool limit = l->element == &tac_element_limit || l->element == &tac_element_limit_principal;
+        if (!limit && l->element != &tac_element_neo_hookean_whole)
+            continue;
+        for (size_t e = 0; e < l->count; e++) {
+            const tac_lid *v = tac_element_stencil(&sim->set.list[k], l->of[e]);
+            double x[4][3], p[4][3];
+            tac_implicit_gather(sim->x, v, l->element->nodes, x);
+            tac_implicit_gather(sim->newton.p, v, l->element->nodes, p);
+            least = fmin(
+                least,
+                limit ? tac_limit_advance(l->element, v, (const double(*)[3])x, (const double(*)[3])p, TAC_GAP_KEPT)
+                      : tac_implicit_keep_volume((const double(*)[3])x, (const double(*)[3])p, TAC_GAP_KEPT));
+        }
+    }
+    return least;
+}
+
+/* The largest share of sim->newton.p that leaves every pair a part of its gap, and elements what they need. */
+static enum tac_err bound(struct tac_implicit *sim, double *share)
+{
+    const double begin_s = tac_wall_s();
+    double least = bound_elements(sim);
+    for (size_t e = 0; e < sim->contact.pair_count; e++) {
+        const struct tac_implicit_pair *c = &sim->contact.pair[e];
+        double x[4][3], p[4][3];
+        const int n = tac_pair_vertices(c->form.type);
+        tac_implicit_gather(sim->x, c->v, n, x);
+        tac_implicit_gather(sim->newton.p, c->v, n, p);
+        least =
+            fmin(least, tac_advance_safely(c->form.type, x, p, c->form.radius, TAC_GAP_KEPT, c->form.thickness, least));
+    }
+    if (sim->ctx->size > 1 &&
+        MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS)
+        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while bounding a step");
+    *share = least;
+    sim->told.least_share = fmin(sim->told.least_share, least);
+    sim->books.counters.seconds_discovery += tac_wall_s() - begin_s;
+    return TAC_OK;
+}
+
+enum tac_err tac_implicit_reach(struct tac_implicit *sim, double *share)
+{
+    enum tac_err err;
+    double part = tac_implicit_first_part(sim, sim->x, sim->newton.p);
+    /* Where p is much longer than the skin, first the pairs on its beginning are looked at: those on the whole of it
+     * may be thousands of times as many, and no other pair can stop p before that beginning's end (TAC_MARGIN in
+     * search.c).
+     */
+    for (;; part = fmin(1, TAC_PART_GROWS * part)) {
+        TAC_TRY(tac_implicit_find(sim, sim->x, sim->newton.p, part));
+        TAC_TRY(bound(sim, share));
+        if (*share <= part)
+            break;
+    }
+done:
+    return err;
+}

@@ -1,0 +1,258 @@
+/* newton.c: Newton's method on the incremental potential, from one state without contact to the next (docs/implicit.md,
+ * One step). */
+#include "implicit/implicit.h"
+#include "partition/part.h"
+#include <math.h>
+
+#define TAC_SLACK 0x1p-48 /* of the sizes of all terms: what rounding may add to the potential */
+#define TAC_HELD .25      /* of what friction is smoothed under: what it holds moves by less at the last iterate */
+#define TAC_ROUGH .002    /* how exact linear systems need be before the end (struct tac_solve_rule) */
+#define TAC_STRAIGHT                                                                                                   \
+    .9 /* of its slope the potential falls by along a direction that is too short: half is the model's */
+enum { HALVINGS = 60 };
+
+/* ---- iterates ---- */
+
+static double largest(const struct tac_implicit *sim, const double *p)
+{
+    double most = 0;
+    for (size_t c = 0; c < 3 * (size_t)sim->count; c++)
+        most = fmax(most, fabs(p[c]));
+    return most;
+}
+
+static enum tac_err keep_iterate(struct tac_implicit *sim)
+{
+    enum tac_err err = TAC_OK;
+    const size_t size = 3 * (size_t)sim->owned;
+    if (sim->kept.record == NULL)
+        return TAC_OK;
+    TAC_TRY(tac_grow(sim->ctx, &sim->kept.iterate, &sim->kept.iterate_capacity, (sim->kept.iterates + 1) * size + 1,
+                     sizeof *sim->kept.iterate));
+    for (size_t i = 0; i < (size_t)sim->owned; i++)
+        memcpy(&sim->kept.iterate[sim->kept.iterates * size + 3 * i],
+               &sim->x[3 * (size_t)tac_implicit_vertex(sim, (tac_lid)i)], 3 * sizeof *sim->x);
+    sim->kept.iterates++;
+done:
+    return err;
+}
+
+/* The next iterate: sim->newton.trial. */
+enum tac_err tac_implicit_accept(struct tac_implicit *sim, bool *stiffer)
+{
+    enum tac_err err;
+    double *x = sim->x;
+    sim->x = sim->newton.trial;
+    sim->newton.trial = x;
+    err = tac_implicit_touch(sim, sim->x);
+    TAC_TRY(tac_agree(sim->ctx, err ? err : keep_iterate(sim)));
+    TAC_TRY(tac_implicit_adapt_stiffness(sim, stiffer));
+done:
+    return err;
+}
+
+void tac_implicit_go(struct tac_implicit *sim, double share)
+{
+    if (sim->contact.touch_of == sim->newton.trial)
+        sim->contact.touch_of = NULL;
+    for (size_t c = 0; c < 3 * (size_t)sim->count; c++)
+        sim->newton.trial[c] = sim->x[c] + share * sim->newton.p[c];
+}
+
+/* ---- Newton ---- */
+
+/* Why a step failed, with the pair that is nearest. */
+static enum tac_err fail_step(struct tac_implicit *sim, const char *why)
+{
+    double least = INFINITY, all;
+    uint64_t key = 0;
+    tac_gid v[4] = {-1, -1, -1, -1};
+    int which[2] = {0, sim->ctx->rank}, first = 0;
+    char pair[300] = "";
+    for (size_t e = 0; e < sim->contact.pair_count; e++) {
+        const struct tac_implicit_pair *c = &sim->contact.pair[e];
+        double at[4][3];
+        struct tac_near near;
+        tac_implicit_gather(sim->x, c->v, tac_pair_vertices(c->form.type), at);
+        tac_near_pair(c->form.type, at, &near);
+        if (near.d - c->form.radius < least) {
+            least = near.d - c->form.radius;
+            key = c->key;
+            for (int i = 0; i < 4; i++)
+                v[i] = c->v[i];
+        }
+    }
+    all = least;
+    if (sim->ctx->size > 1) {
+        MPI_Allreduce(&least, &all, 1, MPI_DOUBLE, MPI_MIN, sim->ctx->comm);
+        which[0] = least == all ? sim->ctx->rank : sim->ctx->size;
+        MPI_Allreduce(&which[0], &first, 1, MPI_INT, MPI_MIN, sim->ctx->comm);
+        MPI_Bcast(&key, 1, MPI_UINT64_T, first, sim->ctx->comm);
+        MPI_Bcast(v, 4, MPI_INT64_T, first, sim->ctx->comm);
+    }
+    if (all < INFINITY) {
+        char told[220];
+        tac_key_describe(sim->scene, key, v, told, sizeof told);
+        snprintf(pair, sizeof pair, "; the smallest gap is %.3g m, of %s", all, told);
+    }
+    return tac_fail(sim->ctx, TAC_ERR_RUN,
+                    "the step from t = %.9g s %s: after %lld Newton iterations the next one would go at %.3g m/s "
+                    "(integrator.newton.velocity_tol %.3g), with kappa %.3g%s; make integrator.step_s smaller, or see "
+                    "docs/implicit.md, When a step fails",
+                    (double)sim->now * sim->scene->settings->quantum_s, why, (long long)sim->told.newton,
+                    sim->told.residual_speed, sim->scale.velocity_tol, sim->newton.kappa, pair);
+}
+
+static enum tac_err gradient_at(struct tac_implicit *sim, const double *x)
+{
+    const double begin_s = tac_wall_s();
+    memset(sim->newton.gradient, 0, 3 * (size_t)sim->count * sizeof *sim->newton.gradient);
+    tac_implicit_add_inertia(sim, x);
+    tac_implicit_add_elements(sim, x, false);
+    tac_implicit_add_elements(sim, x, true);
+    tac_implicit_add_friction(sim, x);
+    tac_implicit_add_wind(sim, x);
+    tac_implicit_add_contact(sim, x);
+    sim->books.counters.seconds_forces += tac_wall_s() - begin_s;
+    return TAC_OK;
+}
+
+static void stretch(struct tac_implicit *sim, double times)
+{
+    for (size_t c = 0; c < 3 * (size_t)sim->count; c++)
+        sim->newton.p[c] *= times;
+}
+
+/* All of sim->newton.p is allowed, and lowers the potential from `before` to *value. Where it does so by its slope, for
+ * the quadratic model, whose curvature is never negative, foretells half of that, the direction is too short: twice as
+ * far, if that is allowed and lower. */
+static enum tac_err go_farther(struct tac_implicit *sim, double before, double *value, double *size)
+{
+    enum tac_err err = TAC_OK;
+    double share, far = INFINITY, far_size = 0;
+    if (!(before - *value > -TAC_STRAIGHT * sim->newton.slope))
+        goto done;
+    stretch(sim, 2);
+    TAC_TRY(tac_implicit_reach(sim, &share));
+    if (share == 1) {
+        tac_implicit_go(sim, 1);
+        TAC_TRY(tac_implicit_potential(sim, sim->newton.trial, &far, &far_size));
+    }
+    if (far < *value) {
+        *value = far;
+        *size = far_size;
+    } else {
+        stretch(sim, .5);
+        tac_implicit_go(sim, 1);
+    }
+done:
+    return err;
+}
+
+/* Along sim->newton.p from sim->x to sim->newton.trial: as far as no pair loses too much of its gap, and the potential
+ * falls; it and the sum of its terms' sizes before and after. */
+static enum tac_err search_line(struct tac_implicit *sim, double *value, double *size)
+{
+    enum tac_err err;
+    double share, bound;
+    const double before = *value, most = *value + TAC_SLACK * *size;
+    TAC_TRY(tac_implicit_reach(sim, &share));
+    bound = share;
+    for (int halving = 0;; halving++) {
+        tac_implicit_go(sim, share);
+        const double begin_s = tac_wall_s();
+        TAC_TRY(tac_implicit_potential(sim, sim->newton.trial, value, size));
+        sim->books.counters.seconds_forces += tac_wall_s() - begin_s;
+        if (*value <= most)
+            break;
+        if (halving == HALVINGS || !(share > 0))
+            TAC_TRY(fail_step(sim, "finds no way down"));
+        share *= .5;
+    }
+    if (share == 1)
+        TAC_TRY(go_farther(sim, before, value, size));
+    TAC_TRY(tac_implicit_foresee(sim, bound));
+done:
+    return err;
+}
+
+/* Newton's direction at sim->x, and the largest speed in it. What is foreseen is no part of the potential, so with it
+ * the direction may lead uphill, and does not tell how near the minimum is: then it is found anew without. */
+static enum tac_err direct(struct tac_implicit *sim, bool there, double *speed)
+{
+    enum tac_err err;
+    const double close = fmax(sim->scale.velocity_tol, there ? 0 : tac_implicit_learning_speed(sim));
+    bool foreseen = true;
+    TAC_TRY(gradient_at(sim, sim->x));
+    while (foreseen) {
+        struct tac_accum along = {{0}, 0, 0};
+        TAC_TRY(tac_implicit_direction(sim, sim->x, TAC_ROUGH));
+        *speed = largest(sim, sim->newton.p) / sim->scale.h;
+        for (tac_lid i = 0; i < sim->owned; i++) {
+            const size_t v = (size_t)tac_implicit_vertex(sim, i);
+            if (!sim->newton.held[v])
+                tac_accum_add(&along, tac_dot(&sim->newton.gradient[3 * v], &sim->newton.p[3 * v]));
+        }
+        TAC_TRY(tac_implicit_sum(sim->ctx, &along, 1));
+        sim->newton.slope = tac_accum_value(&along);
+        if (sim->newton.slope < 0 && *speed > close)
+            break;
+        TAC_TRY(tac_implicit_drop_foreseen(sim, &foreseen));
+    }
+    if (*speed <= close) { /* if it is not only too rough */
+        TAC_TRY(tac_implicit_sharpen(sim));
+        *speed = largest(sim, sim->newton.p) / sim->scale.h;
+    }
+done:
+    return err;
+}
+
+/* Does friction hold a pair now that p would move by more than a small part of what friction is smoothed under?  The
+ * first p of what is about to slide is at least half of that, for it is made with the stiffness of what is held: a
+ * coarser tolerance would take it for the last one, and nothing would ever slide. */
+static enum tac_err any_breaks_loose(struct tac_implicit *sim, bool *any)
+{
+    const double w = sim->scale.h * sim->scale.friction_velocity;
+    int loose = 0;
+    for (size_t e = 0; e < sim->contact.sliding_count && !loose; e++) {
+        const struct tac_sliding *s = &sim->contact.sliding[e];
+        double u[3], along[3];
+        loose = tac_implicit_slide(sim, s, sim->x, u) < w &&
+                tac_implicit_slide_along(s, sim->newton.p, along) > TAC_HELD * w;
+    }
+    if (sim->ctx->size > 1 && MPI_Allreduce(MPI_IN_PLACE, &loose, 1, MPI_INT, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS)
+        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed in Newton's method");
+    *any = loose;
+    return TAC_OK;
+}
+
+/* To the minimum for the forces that friction goes by now. */
+enum tac_err tac_implicit_minimise(struct tac_implicit *sim, bool *there)
+{
+    enum tac_err err;
+    double value, size;
+    for (bool ready = false, known = false; !ready;) {
+        bool stiffer;
+        double speed;
+        if (sim->told.newton == sim->scene->settings->implicit.most)
+            TAC_TRY(fail_step(sim, *there ? "does not converge" : "cannot bring what is scripted to its place"));
+        sim->told.newton++;
+        TAC_TRY(direct(sim, *there, &speed));
+        sim->told.residual_speed = speed;
+        if (!(speed < INFINITY))
+            TAC_TRY(fail_step(sim, "leaves the range of numbers"));
+        if (!known)
+            TAC_TRY(tac_implicit_potential(sim, sim->x, &value, &size));
+        bool loose = false;
+        if (speed <= sim->scale.velocity_tol)
+            TAC_TRY(any_breaks_loose(sim, &loose));
+        TAC_TRY(search_line(sim, &value, &size));
+        TAC_TRY(tac_implicit_accept(sim, &stiffer));
+        known = *there && !stiffer; /* the potential is still the same one */
+        ready = speed <= sim->scale.velocity_tol && !loose && *there && !stiffer && tac_implicit_is_exact(sim);
+        if (!*there)
+            TAC_TRY(tac_implicit_pull_scripted(sim, speed, there));
+    }
+done:
+    return err;
+}
