@@ -5,6 +5,7 @@
 #include "partition/cut.h"
 #include "run/rebalance_rows.h"
 #include "run/simulation.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tactus/math.h>
@@ -23,6 +24,8 @@ void tac_rebalance_rows_free(struct tac_rebalance_rows *rows)
 {
     free(rows->link);
     free(rows->weight);
+    free(rows->contact);
+    free(rows->found);
 }
 
 static int compare_links(const void *a, const void *b)
@@ -72,6 +75,56 @@ done:
 
 /* ---- dealing again ---- */
 
+/* What a rank has worked lately. */
+static struct tac_workload worked_lately(const struct tac_simulation *sim)
+{
+    const struct tac_workload *before = &sim->balance.looked;
+    struct tac_workload now = {0};
+    if (sim->way->load != NULL)
+        sim->way->load(sim->state, &now);
+    now.ticks_s = fmax(0, now.ticks_s - before->ticks_s);
+    now.contact_s = fmax(0, now.contact_s - before->contact_s);
+    now.discovery_s = fmax(0, now.discovery_s - before->discovery_s);
+    return now;
+}
+
+/* Forces, contacts and the finding of contacts weigh what they took lately, s: the first two shared out among all
+ * vertices by the rates of their ticks (of which contacts leave out many), the third among those of its rank. */
+static void weigh_by_seconds(struct tac_simulation *sim, tac_lid n, struct tac_rebalance_rows *rows)
+{
+    enum { FORCES, CONTACT, FORCES_S, CONTACT_S, SUMS };
+    const struct tac_workload lately = worked_lately(sim);
+    double sum[SUMS] = {0, 0, lately.ticks_s - lately.contact_s, lately.contact_s}, found = 0;
+    for (tac_lid i = 0; i < n; i++) {
+        sum[FORCES] += rows->weight[i];
+        sum[CONTACT] += rows->contact[i];
+        found += rows->found[i];
+    }
+    MPI_Allreduce(MPI_IN_PLACE, sum, SUMS, MPI_DOUBLE, MPI_SUM, sim->ctx->comm);
+    MPI_Bcast(sum, SUMS, MPI_DOUBLE, 0, sim->ctx->comm); /* to the last bit */
+    if (!(sum[FORCES_S] + sum[CONTACT_S] > 0))           /* nothing is known */
+        sum[FORCES_S] = sum[FORCES], sum[CONTACT_S] = sum[CONTACT];
+    const double force = sum[FORCES] > 0 ? sum[FORCES_S] / sum[FORCES] : 0;
+    const double contact = sum[CONTACT] > 0 ? sum[CONTACT_S] / sum[CONTACT] : 0;
+    const double find = found > 0 ? lately.discovery_s / found : 0;
+    for (tac_lid i = 0; i < n; i++)
+        rows->weight[i] = force * rows->weight[i] + contact * rows->contact[i] + find * rows->found[i];
+}
+
+/* Weights by what was seen, and by nothing: looking at a vertex costs something too. */
+static void finish_weights(const struct tac_pieces *pieces, uint64_t shuffle, double *weight)
+{
+    const tac_lid n = pieces->vertex_count;
+    double unit = 0;
+    for (tac_lid i = 0; i < n; i++)
+        unit += weight[i] / n;
+    for (tac_lid i = 0; i < n; i++) {
+        weight[i] += .02 * unit;
+        if (shuffle)
+            weight[i] *= 1 + (double)(tac_hash64(shuffle, (uint64_t)pieces->vertex_id[i] / 5) % 8);
+    }
+}
+
 enum tac_err tac_rebalance_again(struct tac_simulation *sim, struct tac_pieces *pieces, uint64_t shuffle,
                                  double *balance)
 {
@@ -81,24 +134,21 @@ enum tac_err tac_rebalance_again(struct tac_simulation *sim, struct tac_pieces *
     int32_t *present = NULL;
     double *x = NULL;
     TAC_TRY(tac_alloc(sim->ctx, (size_t)n, sizeof *rows.weight, &rows.weight));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)n, sizeof *rows.contact, &rows.contact));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)n, sizeof *rows.found, &rows.found));
     TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)n, sizeof *x, &x));
     TAC_TRY(tac_alloc(sim->ctx, (size_t)n, sizeof *present, &present));
     TAC_TRY(sim->way->weigh(sim->state, &rows));
-    double unit = 0;
-    for (tac_lid i = 0; i < n; i++) {
+    for (tac_lid i = 0; i < n; i++)
         present[i] = sim->ctx->rank;
-        unit += rows.weight[i] / n;
-    }
-    for (tac_lid i = 0; i < n; i++) {
-        rows.weight[i] += .02 * unit; /* looking at it costs something too */
-        if (shuffle)
-            rows.weight[i] *= 1 + (double)(tac_hash64(shuffle, (uint64_t)pieces->vertex_id[i] / 5) % 8);
-    }
     sim->way->positions(sim->state, x);
 done:
     err = tac_agree(sim->ctx, err);
-    if (!err)
+    if (!err) {
+        weigh_by_seconds(sim, n, &rows);
+        finish_weights(pieces, shuffle, rows.weight);
         err = tac_rebalance_near(sim->ctx, sim->whole->settings, pieces, x, &rows);
+    }
     if (!err)
         err = tac_rebalance_cut(sim->ctx, pieces->vertex_total, n, pieces->vertex_id, &rows, shuffle ? NULL : present,
                                 pieces->owner, balance);

@@ -16,6 +16,9 @@ struct tac_rebalance_rows {
     size_t count, capacity;
     struct tac_rebalance_link *link; /* owned */
     double *weight;                  /* owned, (vertices) */
+    /* Of vertices that are dealt anew, owned, (vertices); else NULL. */
+    double *contact; /* as `weight`, which has the other forces then */
+    double *found;   /* by which the time that a rank finds contacts in is shared out */
 };
 
 /* Local. */
