@@ -278,9 +278,10 @@ static enum tac_err weigh(void *state, struct tac_rebalance_rows *rows)
     for (tac_lid i = 0; i < sim->state.owned; i++)
         rows->found[i] = sim->scene->mesh->ever_free[i] ? 1 : 0;
     for (size_t k = 0; sim->view.candidates && k < sim->view.candidates->count; k++) {
-        const tac_lid v = sim->view.candidates->list[k].v[0];
-        if (v < sim->state.owned)
-            rows->found[v]++;
+        const struct tac_candidate *q = &sim->view.candidates->list[k];
+        for (int i = 0; i < q->count; i++)
+            if (q->v[i] < sim->state.owned && tac_model_takes_part(sim->model, q->v[i]))
+                rows->found[q->v[i]] += 1. / q->count;
     }
 done:
     return err;

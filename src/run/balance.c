@@ -52,17 +52,6 @@ static bool chatty(struct tac_simulation *sim)
     return sim->way->chatter(sim->state) > b->chatter;
 }
 
-static enum tac_err join_deep(struct tac_simulation *sim)
-{
-    enum tac_err err;
-    struct tac_balance *b = &sim->balance;
-    b->chatter = b->chatter < CHATTER_MOST ? 2 * b->chatter : b->chatter;
-    TAC_TRY(distribute_again(sim, true));
-    sim->way->clear_chatter(sim->state);
-done:
-    return err;
-}
-
 /* An integrator that does not tell its work is never dealt anew for its sake. */
 static struct tac_workload look_at_load(const struct tac_simulation *sim)
 {
@@ -70,6 +59,30 @@ static struct tac_workload look_at_load(const struct tac_simulation *sim)
     if (sim->way->load != NULL)
         sim->way->load(sim->state, &load);
     return load;
+}
+
+static void move_load(struct tac_workload *load, const struct tac_workload *from, const struct tac_workload *to)
+{
+    load->ticks_s += to->ticks_s - from->ticks_s;
+    load->contact_s += to->contact_s - from->contact_s;
+    load->discovery_s += to->discovery_s - from->discovery_s;
+}
+
+/* What ranks have worked since the last deal by balance stands: a new simulation begins with other counts, those of all
+ * ranks on the first one. */
+static enum tac_err join_deep(struct tac_simulation *sim)
+{
+    enum tac_err err;
+    struct tac_balance *b = &sim->balance;
+    const struct tac_workload before = look_at_load(sim);
+    b->chatter = b->chatter < CHATTER_MOST ? 2 * b->chatter : b->chatter;
+    TAC_TRY(distribute_again(sim, true));
+    sim->way->clear_chatter(sim->state);
+    const struct tac_workload after = look_at_load(sim);
+    move_load(&b->load, &before, &after);
+    move_load(&b->looked, &before, &after);
+done:
+    return err;
 }
 
 /* About how long a deal takes. */

@@ -88,9 +88,9 @@ static struct tac_workload worked_lately(const struct tac_simulation *sim)
     return now;
 }
 
-/* Forces, contacts and the finding of contacts weigh what they took lately, s: the first two shared out among all
- * vertices by the rates of their ticks (of which contacts leave out many), the third among those of its rank. */
-static void weigh_by_seconds(struct tac_simulation *sim, tac_lid n, struct tac_rebalance_rows *rows)
+/* Collective. Forces, contacts and the finding of contacts weigh what they took lately, s: the first two shared out
+ * among all vertices by the rates of their ticks (of which contacts leave out many), the third among those of its rank. */
+static enum tac_err weigh_by_seconds(struct tac_simulation *sim, tac_lid n, struct tac_rebalance_rows *rows)
 {
     enum { FORCES, CONTACT, FORCES_S, CONTACT_S, SUMS };
     const struct tac_workload lately = worked_lately(sim);
@@ -100,15 +100,17 @@ static void weigh_by_seconds(struct tac_simulation *sim, tac_lid n, struct tac_r
         sum[CONTACT] += rows->contact[i];
         found += rows->found[i];
     }
-    MPI_Allreduce(MPI_IN_PLACE, sum, SUMS, MPI_DOUBLE, MPI_SUM, sim->ctx->comm);
-    MPI_Bcast(sum, SUMS, MPI_DOUBLE, 0, sim->ctx->comm); /* to the last bit */
-    if (!(sum[FORCES_S] + sum[CONTACT_S] > 0))           /* nothing is known */
+    if (MPI_Allreduce(MPI_IN_PLACE, sum, SUMS, MPI_DOUBLE, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS ||
+        MPI_Bcast(sum, SUMS, MPI_DOUBLE, 0, sim->ctx->comm) != MPI_SUCCESS) /* to the last bit */
+        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while weighing the ranks' work");
+    if (!(sum[FORCES_S] + sum[CONTACT_S] > 0)) /* nothing is known */
         sum[FORCES_S] = sum[FORCES], sum[CONTACT_S] = sum[CONTACT];
     const double force = sum[FORCES] > 0 ? sum[FORCES_S] / sum[FORCES] : 0;
     const double contact = sum[CONTACT] > 0 ? sum[CONTACT_S] / sum[CONTACT] : 0;
     const double find = found > 0 ? lately.discovery_s / found : 0;
     for (tac_lid i = 0; i < n; i++)
         rows->weight[i] = force * rows->weight[i] + contact * rows->contact[i] + find * rows->found[i];
+    return TAC_OK;
 }
 
 /* Weights by what was seen, and by nothing: looking at a vertex costs something too. */
@@ -144,10 +146,11 @@ enum tac_err tac_rebalance_again(struct tac_simulation *sim, struct tac_pieces *
     sim->way->positions(sim->state, x);
 done:
     err = tac_agree(sim->ctx, err);
+    if (!err)
+        err = tac_agree(sim->ctx, weigh_by_seconds(sim, n, &rows));
     if (!err) {
-        weigh_by_seconds(sim, n, &rows);
         finish_weights(pieces, shuffle, rows.weight);
-        err = tac_rebalance_near(sim->ctx, sim->whole->settings, pieces, x, &rows);
+        err = tac_rebalance_near(sim->ctx, sim->whole, pieces, x, &rows);
     }
     if (!err)
         err = tac_rebalance_cut(sim->ctx, pieces->vertex_total, n, pieces->vertex_id, &rows, shuffle ? NULL : present,
