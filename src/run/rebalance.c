@@ -89,7 +89,8 @@ static struct tac_workload worked_lately(const struct tac_simulation *sim)
 }
 
 /* Collective. Forces, contacts and the finding of contacts weigh what they took lately, s: the first two shared out
- * among all vertices by the rates of their ticks (of which contacts leave out many), the third among those of its rank. */
+ * among all vertices by the rates of their ticks (of which contacts leave out many), the third among those of its rank.
+ */
 static enum tac_err weigh_by_seconds(struct tac_simulation *sim, tac_lid n, struct tac_rebalance_rows *rows)
 {
     enum { FORCES, CONTACT, FORCES_S, CONTACT_S, SUMS };

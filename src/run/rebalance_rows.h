@@ -26,8 +26,8 @@ enum tac_err tac_rebalance_link(struct tac_ctx *ctx, struct tac_rebalance_rows *
                                 double weight);
 void tac_rebalance_rows_free(struct tac_rebalance_rows *rows);
 
-/* Collective. Links of what lies over each other at x (of the pieces' vertices, 3), and of particles and bodies that lie
- * near each other, by the mean of the links so far. */
+/* Collective. Links of what lies over each other at x (of the pieces' vertices, 3), and of particles and bodies that
+ * lie near each other, by the mean of the links so far. */
 enum tac_err tac_rebalance_near(struct tac_ctx *ctx, const struct tac_scene *common, const struct tac_pieces *p,
                                 const double *x, struct tac_rebalance_rows *rows);
 
