@@ -268,12 +268,13 @@ static enum tac_err weigh(void *state, struct tac_rebalance_rows *rows)
         TAC_TRY(add_class(sim, rows, &sim->elastic->rate[c]));
     for (size_t k = 0; sim->contact && k < sim->active.pair_count; k++) {
         const struct tac_pair *p = &sim->active.pair[k];
-        double cost = 0;
+        int32_t last;
         if (!p->live)
             continue;
-        for (int32_t first = 1, last; first <= p->depth; first = last + 1)
-            cost += COST_PENALTY * rate_of(sim, tac_model_layer_group(sim->model, &p->form, first, &last));
-        TAC_TRY(add_pair(sim, rows, p, cost));
+        /* By its first layer group alone: the deep ones tick so often that the few pairs that are pressed deep just now
+         * would have all the weight, and the next looks would find the ranks out of balance the other way. */
+        TAC_TRY(
+            add_pair(sim, rows, p, COST_PENALTY * rate_of(sim, tac_model_layer_group(sim->model, &p->form, 1, &last))));
     }
     for (tac_lid i = 0; i < sim->state.owned; i++)
         rows->found[i] = sim->scene->mesh->ever_free[i] ? 1 : 0;

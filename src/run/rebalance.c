@@ -88,29 +88,30 @@ static struct tac_workload worked_lately(const struct tac_simulation *sim)
     return now;
 }
 
-/* Collective. Forces, contacts and the finding of contacts weigh what they took lately, s: the first two shared out
- * among all vertices by the rates of their ticks (of which contacts leave out many), the third among those of its rank.
+/* Collective. Forces, contacts and the finding of contacts weigh what they took lately, s: forces and finding are
+ * shared out among all vertices, those by the rates of their ticks and this by how many candidates there are.  Contacts
+ * leave out many of their ticks, on one rank more than on another, so a rank's are shared out among its own vertices.
  */
 static enum tac_err weigh_by_seconds(struct tac_simulation *sim, tac_lid n, struct tac_rebalance_rows *rows)
 {
-    enum { FORCES, CONTACT, FORCES_S, CONTACT_S, SUMS };
+    enum { FORCES, FOUND, FORCES_S, FINDING_S, CONTACT_S, SUMS };
     const struct tac_workload lately = worked_lately(sim);
-    double sum[SUMS] = {0, 0, lately.ticks_s - lately.contact_s, lately.contact_s}, found = 0;
+    double sum[SUMS] = {0, 0, lately.ticks_s - lately.contact_s, lately.discovery_s, lately.contact_s}, contacts = 0;
     for (tac_lid i = 0; i < n; i++) {
         sum[FORCES] += rows->weight[i];
-        sum[CONTACT] += rows->contact[i];
-        found += rows->found[i];
+        sum[FOUND] += rows->found[i];
+        contacts += rows->contact[i];
     }
     if (MPI_Allreduce(MPI_IN_PLACE, sum, SUMS, MPI_DOUBLE, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS ||
         MPI_Bcast(sum, SUMS, MPI_DOUBLE, 0, sim->ctx->comm) != MPI_SUCCESS) /* to the last bit */
         return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while weighing the ranks' work");
-    if (!(sum[FORCES_S] + sum[CONTACT_S] > 0)) /* nothing is known */
-        sum[FORCES_S] = sum[FORCES], sum[CONTACT_S] = sum[CONTACT];
-    const double force = sum[FORCES] > 0 ? sum[FORCES_S] / sum[FORCES] : 0;
-    const double contact = sum[CONTACT] > 0 ? sum[CONTACT_S] / sum[CONTACT] : 0;
-    const double find = found > 0 ? lately.discovery_s / found : 0;
+    if (!(sum[FORCES_S] + sum[FINDING_S] + sum[CONTACT_S] > 0))
+        return TAC_OK; /* nothing has been done yet, or is told: by rates */
+    const double force_s = sum[FORCES] > 0 ? sum[FORCES_S] / sum[FORCES] : 0;
+    const double find_s = sum[FOUND] > 0 ? sum[FINDING_S] / sum[FOUND] : 0;
+    const double contact_s = contacts > 0 ? lately.contact_s / contacts : 0;
     for (tac_lid i = 0; i < n; i++)
-        rows->weight[i] = force * rows->weight[i] + contact * rows->contact[i] + find * rows->found[i];
+        rows->weight[i] = force_s * rows->weight[i] + contact_s * rows->contact[i] + find_s * rows->found[i];
     return TAC_OK;
 }
 
