@@ -9,8 +9,8 @@ enum {
     REGROUP = 32,
     FAN = 8,             /* boxes within the one that is around them */
     FEWEST = FAN * FAN,  /* boxes of a rank */
-    IN_ALL = 65536,      /* of all ranks, where these have more than the fewest */
-    VERTICES_PER_BOX = 4 /* at least, where they have */
+    IN_ALL = 65536,      /* boxes of all ranks at most, where a rank has more than the fewest */
+    VERTICES_PER_BOX = 4 /* at least, there */
 };
 
 /* Without the care for what is no number, which makes calls of fmin() and fmax(). */
@@ -289,7 +289,7 @@ static int grow_mine(struct tac_view *view, struct tac_candidates *c, size_t cou
     int n = 0;
     for (size_t i = 0; i < count; i++) {
         const int group = c->remote.group[changed[i]];
-        if (box_within(&box[i], &published[group]))
+        if (group < 0 || box_within(&box[i], &published[group]))
             continue;
         struct tac_box wide = box[i];
         widen(&wide, c->skin); /* not to grow at each repair */
