@@ -61,6 +61,15 @@ static struct tac_workload look_at_load(const struct tac_simulation *sim)
     return load;
 }
 
+/* `from` moves halfway to `load`: what was worked in between counts half as much as what will be worked until the next
+ * look.  Contacts come and go: what was worked since one look alone says too little about what will come. */
+static void forget_half(struct tac_workload *from, const struct tac_workload *load)
+{
+    from->ticks_s += .5 * (load->ticks_s - from->ticks_s);
+    from->contact_s += .5 * (load->contact_s - from->contact_s);
+    from->discovery_s += .5 * (load->discovery_s - from->discovery_s);
+}
+
 static void move_load(struct tac_workload *load, const struct tac_workload *from, const struct tac_workload *to)
 {
     load->ticks_s += to->ticks_s - from->ticks_s;
@@ -80,7 +89,7 @@ static enum tac_err join_deep(struct tac_simulation *sim)
     sim->way->clear_chatter(sim->state);
     const struct tac_workload after = look_at_load(sim);
     move_load(&b->load, &before, &after);
-    move_load(&b->looked, &before, &after);
+    move_load(&b->recent, &before, &after);
 done:
     return err;
 }
@@ -126,16 +135,16 @@ enum tac_err tac_simulation_balance(struct tac_simulation *sim)
         return TAC_OK;
     load = look_at_load(sim);
     if (pass == 1)
-        b->load = b->looked = load; /* of a run that goes on: what was done before */
+        b->load = b->recent = load; /* of a run that goes on: what was done before */
     if (!deal)
         TAC_TRY(worth_it(sim, &load, &deal));
     if (!deal) {
-        b->looked = load;
+        forget_half(&b->recent, &load);
         return TAC_OK;
     }
     b->cut_known = true; /* a better cut for these contacts is not to be had */
     err = distribute_again(sim, false);
-    b->load = b->looked = sim->state ? look_at_load(sim) : (struct tac_workload){0};
+    b->load = b->recent = sim->state ? look_at_load(sim) : (struct tac_workload){0};
 done:
     return err;
 }

@@ -78,7 +78,7 @@ done:
 /* What a rank has worked lately. */
 static struct tac_workload worked_lately(const struct tac_simulation *sim)
 {
-    const struct tac_workload *before = &sim->balance.looked;
+    const struct tac_workload *before = &sim->balance.recent;
     struct tac_workload now = {0};
     if (sim->way->load != NULL)
         sim->way->load(sim->state, &now);
