@@ -83,8 +83,10 @@ struct tac_remote_primitives {
     struct tac_primitive *primitive; /* owned, by body */
     int32_t *begin;                  /* owned, (bodies + 1) */
     struct tac_tree **tree;          /* owned, (bodies) */
-    int32_t *group;                  /* owned, one per primitive of ours: the published box that holds it */
-    struct tac_box *published;       /* owned, (ranks, so many boxes): what holds the primitives of each rank */
+    int32_t *group;                  /* owned, one per primitive of ours: the published box that holds it; -1: none */
+    int boxes, above;                /* that a rank publishes: a power of 8; boxes around 8 of them, 64 of them, ... */
+    struct tac_box *published;       /* owned, (ranks, boxes): what holds the primitives of each rank that can move */
+    struct tac_box *around;          /* owned, (ranks, above): the box around all, those around each eighth, ... */
     uint8_t *marked;                 /* owned: in a repair, 1: it has a leaver */
     size_t marked_capacity;
     bool fresh; /* some are new: the trees must be built */

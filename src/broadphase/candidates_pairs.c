@@ -189,7 +189,7 @@ static enum tac_err consider(struct tac_search *search, enum tac_pair_type type,
         pair.v[i] = i < first ? va[i] : vb[i - first];
         w += view->model->w_ever[pair.v[i]];
     }
-    if (w == 0 || tac_model_decider(view->model, pair.v, n) >= view->state->owned) /* another rank decides it */
+    if (w == 0 || tac_model_decider(view->model, type, pair.v) >= view->state->owned) /* another rank decides it */
         return TAC_OK;
     for (int i = 0; i < first; i++)
         for (int j = first; j < n; j++)

@@ -265,7 +265,7 @@ static enum tac_err keep_active(struct tac_search *search)
     for (size_t k = 0; k < view->active->pair_count; k++) {
         struct tac_pair *p = &view->active->pair[k];
         if (p->live && !p->listed && !(c->crossing && p->proven) &&
-            tac_model_decider(view->model, p->v, p->count) < view->state->owned) {
+            tac_model_decider(view->model, (enum tac_pair_type)p->type, p->v) < view->state->owned) {
             TAC_TRY(tac_grow(view->ctx, &c->found, &c->capacity_found, search->count + 1, sizeof *c->found));
             struct tac_candidate *q = &c->found[search->count++];
             memset(q, 0, sizeof *q);

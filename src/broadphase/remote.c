@@ -105,25 +105,14 @@ static void outbox_free(struct outbox *out)
 }
 
 static enum tac_err pack_for(struct tac_view *view, struct tac_candidates *c, struct outbox *out, int target,
-                             const struct tac_box *published, const struct tac_box *own)
+                             const struct tac_box *own)
 {
     enum tac_err err = TAC_OK;
-    struct tac_box whole;
     const int32_t n = c->primitive_begin[c->body_count];
     const size_t begin = out->vertex_count, parcels = out->count;
-    tac_box_empty(&whole);
-    for (int k = 0; k < TAC_REMOTE_BOXES; k++)
-        tac_box_merge(&whole, &published[k]);
-    for (int32_t i = 0; i < n; i++) {
-        const struct tac_primitive *p = &c->primitive[i];
-        bool meets = false;
-        if (!tac_boxes_meet(&own[i], &whole))
-            continue;
-        for (int k = 0; k < TAC_REMOTE_BOXES && !meets; k++)
-            meets = tac_boxes_meet(&own[i], &published[k]);
-        if (meets && concerns(view, p, target))
-            TAC_TRY(put(view, c, out, p, target, begin));
-    }
+    for (int32_t i = 0; i < n; i++)
+        if (tac_remote_meets(c, target, &own[i]) && concerns(view, &c->primitive[i], target))
+            TAC_TRY(put(view, c, out, &c->primitive[i], target, begin));
     out->vertices[target] = (int64_t)(out->vertex_count - begin);
     out->parcels[target] = (int64_t)(out->count - parcels);
 done:
@@ -131,22 +120,17 @@ done:
 }
 
 /* For a new list: all that is near each rank. */
-static enum tac_err pack(struct tac_view *view, struct tac_candidates *c, struct outbox *out,
-                         const struct tac_box *published, const struct tac_box *own)
+static enum tac_err pack(struct tac_view *view, struct tac_candidates *c, struct outbox *out, const struct tac_box *own)
 {
     enum tac_err err = TAC_OK;
-    struct tac_box mine, theirs;
+    struct tac_box mine; /* more than was published: also what never moves */
     TAC_TRY(outbox_make(view, out));
     tac_box_empty(&mine);
-    for (int k = 0; k < TAC_REMOTE_BOXES; k++)
-        tac_box_merge(&mine, &published[TAC_REMOTE_BOXES * view->ctx->rank + k]);
-    for (int r = 0; r < view->ctx->size; r++) {
-        tac_box_empty(&theirs);
-        for (int k = 0; k < TAC_REMOTE_BOXES; k++)
-            tac_box_merge(&theirs, &published[TAC_REMOTE_BOXES * r + k]);
-        if (r != view->ctx->rank && tac_boxes_meet(&mine, &theirs))
-            TAC_TRY(pack_for(view, c, out, r, &published[TAC_REMOTE_BOXES * r], own));
-    }
+    for (int32_t i = 0; i < c->primitive_begin[c->body_count]; i++)
+        tac_box_merge(&mine, &own[i]);
+    for (int r = 0; r < view->ctx->size; r++)
+        if (r != view->ctx->rank && tac_boxes_meet(&mine, tac_remote_whole(c, r)))
+            TAC_TRY(pack_for(view, c, out, r, own));
 done:
     return err;
 }
@@ -164,14 +148,10 @@ static enum tac_err pack_changes_for(struct tac_view *view, struct tac_candidate
                                      const struct changes *changes)
 {
     enum tac_err err = TAC_OK;
-    const struct tac_box *published = &c->remote.published[TAC_REMOTE_BOXES * target];
     const size_t begin = out->vertex_count, parcels = out->count;
     for (size_t i = 0; i < changes->count; i++) {
         const struct tac_primitive *p = &c->primitive[changes->primitive[i]];
-        bool meets = false;
-        for (int k = 0; k < TAC_REMOTE_BOXES && !meets; k++)
-            meets = tac_boxes_meet(&changes->box[i], &published[k]);
-        if (meets && concerns(view, p, target))
+        if (tac_remote_meets(c, target, &changes->box[i]) && concerns(view, p, target))
             TAC_TRY(put(view, c, out, p, target, begin));
     }
     bool grew = false;
@@ -304,7 +284,7 @@ enum tac_err tac_remote_fetch(struct tac_view *view, struct tac_candidates *c)
     if (!err)
         err = tac_remote_lay(view, c, own);
     TAC_TRY(tac_remote_publish(view, c, err));
-    TAC_TRY(exchange(view, c, pack(view, c, &out, c->remote.published, own), &out, false));
+    TAC_TRY(exchange(view, c, pack(view, c, &out, own), &out, false));
     TAC_TRY(tac_remote_arrange(view, c));
 done:
     free(own);

@@ -9,11 +9,6 @@
 
 #include "broadphase/candidates.h"
 
-enum {
-    TAC_REMOTE_BOXES = 64, /* of a rank */
-    TAC_REMOTE_MOVING = 48 /* of those: of primitives that can move */
-};
-
 static inline bool tac_boxes_meet(const struct tac_box *a, const struct tac_box *b)
 {
     for (int k = 0; k < 3; k++)
@@ -31,6 +26,10 @@ void tac_remote_box(const struct tac_view *view, const struct tac_candidates *c,
                     struct tac_box *box);
 
 /* ---- remote_boxes.c: the published boxes ---- */
+/* Local. Does the box meet one that the rank has published? */
+bool tac_remote_meets(const struct tac_candidates *c, int rank, const struct tac_box *box);
+/* Local. The box around all that the rank has published. */
+const struct tac_box *tac_remote_whole(const struct tac_candidates *c, int rank);
 /* Local. This rank's part of c->remote.published, from the trajectory bounds; own (primitives): their boxes. */
 enum tac_err tac_remote_lay(struct tac_view *view, struct tac_candidates *c, struct tac_box *own);
 /* Collective, with the code of what was done before: all boxes to all ranks. */

@@ -117,5 +117,6 @@ void tac_remote_destroy(struct tac_candidates *c)
     free(c->remote.primitive);
     free(c->remote.group);
     free(c->remote.published);
+    free(c->remote.around);
     free(c->remote.marked);
 }

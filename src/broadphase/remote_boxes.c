@@ -5,7 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REGROUP = 32 };
+enum {
+    REGROUP = 32,
+    FAN = 8,             /* boxes within the one that is around them */
+    FEWEST = FAN * FAN,  /* boxes of a rank */
+    IN_ALL = 65536,      /* boxes of all ranks at most, where a rank has more than the fewest */
+    VERTICES_PER_BOX = 4 /* at least, there */
+};
+
+/* Without the care for what is no number, which makes calls of fmin() and fmax(). */
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
 
 void tac_box_empty(struct tac_box *box)
 {
@@ -18,8 +35,8 @@ void tac_box_empty(struct tac_box *box)
 void tac_box_merge(struct tac_box *box, const struct tac_box *other)
 {
     for (int k = 0; k < 3; k++) {
-        box->lo[k] = fmin(box->lo[k], other->lo[k]);
-        box->hi[k] = fmax(box->hi[k], other->hi[k]);
+        box->lo[k] = smaller(box->lo[k], other->lo[k]);
+        box->hi[k] = larger(box->hi[k], other->hi[k]);
     }
 }
 
@@ -34,10 +51,15 @@ void tac_remote_box(const struct tac_view *view, const struct tac_candidates *c,
         const double reach = path_bound->radius + margin;
         for (int k = 0; k < 3; k++) {
             const double end = path_bound->x[k] + c->span_s * path_bound->v[k];
-            box->lo[k] = fmin(box->lo[k], fmin(path_bound->x[k], end) - reach);
-            box->hi[k] = fmax(box->hi[k], fmax(path_bound->x[k], end) + reach);
+            box->lo[k] = smaller(box->lo[k], smaller(path_bound->x[k], end) - reach);
+            box->hi[k] = larger(box->hi[k], larger(path_bound->x[k], end) + reach);
         }
     }
+}
+
+static struct tac_box *published_by(const struct tac_candidates *c, int rank)
+{
+    return &c->remote.published[(size_t)rank * (size_t)c->remote.boxes];
 }
 
 static bool box_within(const struct tac_box *a, const struct tac_box *b)
@@ -56,11 +78,11 @@ static void widen(struct tac_box *box, double by)
     }
 }
 
-/* Can the primitive move? */
+/* Can the primitive move, so that pairs that it is in may be decided here? */
 static bool moves(const struct tac_view *view, const struct tac_primitive *p)
 {
     for (int i = 0; i < p->count; i++)
-        if (!view->model->still[p->v[i]])
+        if (tac_model_takes_part(view->model, p->v[i]))
             return true;
     return false;
 }
@@ -81,7 +103,34 @@ static int compare_places(const void *a, const void *b)
     return (p->primitive > q->primitive) - (p->primitive < q->primitive);
 }
 
-/* Halves the longer axis until each box has its share. */
+/* Puts the first `count` of n places in front. */
+static void select_first(struct place *place, int32_t n, int32_t count)
+{
+    int32_t begin = 0, end = n;
+    while (end - begin > 1) {
+        const struct place pivot = place[begin + (end - begin) / 2];
+        int32_t i = begin, j = end - 1;
+        while (i <= j) {
+            while (compare_places(&place[i], &pivot) < 0)
+                i++;
+            while (compare_places(&pivot, &place[j]) < 0)
+                j--;
+            if (i <= j) {
+                const struct place other = place[i];
+                place[i++] = place[j];
+                place[j--] = other;
+            }
+        }
+        if (count <= j)
+            end = j + 1;
+        else if (count >= i)
+            begin = i;
+        else
+            return;
+    }
+}
+
+/* Halves the longest axis until each box has its share. */
 static void split(struct tac_candidates *c, struct place *place, int32_t n, int first, int boxes)
 {
     if (boxes == 1 || n <= 1) {
@@ -92,16 +141,16 @@ static void split(struct tac_candidates *c, struct place *place, int32_t n, int 
     double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (int32_t i = 0; i < n; i++)
         for (int k = 0; k < 3; k++) {
-            lo[k] = fmin(lo[k], place[i].x[k]);
-            hi[k] = fmax(hi[k], place[i].x[k]);
+            lo[k] = smaller(lo[k], place[i].x[k]);
+            hi[k] = larger(hi[k], place[i].x[k]);
         }
     int axis = hi[1] - lo[1] > hi[0] - lo[0] ? 1 : 0;
     axis = hi[2] - lo[2] > hi[axis] - lo[axis] ? 2 : axis;
     for (int32_t i = 0; i < n; i++)
         place[i].along = place[i].x[axis];
-    qsort(place, (size_t)n, sizeof *place, compare_places);
+    select_first(place, n, n / 2);
     split(c, place, n / 2, first, boxes / 2);
-    split(c, place + n / 2, n - n / 2, first + boxes / 2, boxes - boxes / 2);
+    split(c, place + n / 2, n - n / 2, first + boxes / 2, boxes / 2);
 }
 
 static enum tac_err make_groups(struct tac_view *view, struct tac_candidates *c)
@@ -109,26 +158,90 @@ static enum tac_err make_groups(struct tac_view *view, struct tac_candidates *c)
     enum tac_err err = TAC_OK;
     struct place *place = NULL;
     const int32_t n = c->primitive_begin[c->body_count];
+    int32_t moving = 0;
     if (c->remote.group == NULL)
         TAC_TRY(tac_alloc(view->ctx, (size_t)n, sizeof *c->remote.group, &c->remote.group));
     TAC_TRY(tac_alloc(view->ctx, (size_t)n, sizeof *place, &place));
-    int32_t moving = 0, still = n;
     for (int32_t p = 0; p < n; p++) {
         struct tac_box box;
-        struct place *at = &place[moves(view, &c->primitive[p]) ? moving++ : --still];
+        c->remote.group[p] = -1;
+        if (!moves(view, &c->primitive[p]))
+            continue;
         tac_remote_box(view, c, &c->primitive[p], &box);
         for (int k = 0; k < 3; k++)
-            at->x[k] = box.lo[k] + box.hi[k];
-        at->primitive = p;
+            place[moving].x[k] = box.lo[k] + box.hi[k];
+        place[moving++].primitive = p;
     }
-    split(c, place, moving, 0, TAC_REMOTE_MOVING);
-    split(c, place + moving, n - moving, TAC_REMOTE_MOVING, TAC_REMOTE_BOXES - TAC_REMOTE_MOVING);
+    split(c, place, moving, 0, c->remote.boxes);
 done:
     free(place);
     return err;
 }
 
+/* ---- the boxes around boxes ---- */
+
+/* The boxes of a rank are in order of place, so 8 that follow each other are near each other; and so on. */
+static void lay_around(struct tac_candidates *c, int rank)
+{
+    struct tac_box *around = &c->remote.around[(size_t)rank * (size_t)c->remote.above];
+    const struct tac_box *below = &c->remote.published[(size_t)rank * (size_t)c->remote.boxes];
+    for (int count = c->remote.boxes / FAN; count > 0; count /= FAN) {
+        struct tac_box *level = &around[(count - 1) / (FAN - 1)]; /* behind 1 + 8 + 64 + ... */
+        for (int k = 0; k < count; k++) {
+            level[k] = below[FAN * k];
+            for (int i = 1; i < FAN; i++)
+                tac_box_merge(&level[k], &below[FAN * k + i]);
+        }
+        below = level;
+    }
+}
+
+/* Is a box that the rank has published such that holds(box, it), and only then holds for what is around it?  Box k of
+ * the `count` ones of its level. */
+static bool any_box(const struct tac_candidates *c, int rank, const struct tac_box *box, int count, int k,
+                    bool (*holds)(const struct tac_box *, const struct tac_box *))
+{
+    const bool leaf = count == c->remote.boxes;
+    const struct tac_box *other =
+        leaf ? &c->remote.published[(size_t)rank * (size_t)c->remote.boxes + (size_t)k]
+             : &c->remote.around[(size_t)rank * (size_t)c->remote.above + (size_t)((count - 1) / (FAN - 1) + k)];
+    const bool held = holds(box, other);
+    if (!held || leaf)
+        return held;
+    for (int i = 0; i < FAN; i++)
+        if (any_box(c, rank, box, FAN * count, FAN * k + i, holds))
+            return true;
+    return false;
+}
+
+bool tac_remote_meets(const struct tac_candidates *c, int rank, const struct tac_box *box)
+{
+    return any_box(c, rank, box, 1, 0, tac_boxes_meet);
+}
+
+const struct tac_box *tac_remote_whole(const struct tac_candidates *c, int rank)
+{
+    return &c->remote.around[(size_t)rank * (size_t)c->remote.above];
+}
+
 /* ---- publishing ---- */
+
+/* Fine boxes leave more of the others' primitives out, so a rank has as many as the memory of all ranks allows. */
+static enum tac_err make_room(struct tac_view *view, struct tac_candidates *c)
+{
+    enum tac_err err;
+    const size_t size = (size_t)view->ctx->size;
+    const tac_gid vertices = view->scene->mesh->part->vertex_total / view->ctx->size;
+    int boxes = FEWEST;
+    while (FAN * boxes <= IN_ALL / view->ctx->size && FAN * boxes <= vertices / VERTICES_PER_BOX)
+        boxes *= FAN;
+    c->remote.boxes = boxes;
+    c->remote.above = (boxes - 1) / (FAN - 1);
+    TAC_TRY(tac_alloc(view->ctx, size * (size_t)c->remote.above, sizeof *c->remote.around, &c->remote.around));
+    TAC_TRY(tac_alloc(view->ctx, size * (size_t)boxes, sizeof *c->remote.published, &c->remote.published));
+done:
+    return err;
+}
 
 enum tac_err tac_remote_lay(struct tac_view *view, struct tac_candidates *c, struct tac_box *own)
 {
@@ -136,18 +249,18 @@ enum tac_err tac_remote_lay(struct tac_view *view, struct tac_candidates *c, str
     const int32_t n = c->primitive_begin[c->body_count];
     const double room = c->skin; /* for repairs of lists */
     if (c->remote.published == NULL)
-        TAC_TRY(tac_alloc(view->ctx, TAC_REMOTE_BOXES * (size_t)view->ctx->size, sizeof *c->remote.published,
-                          &c->remote.published));
-    struct tac_box *mine = &c->remote.published[TAC_REMOTE_BOXES * view->ctx->rank];
+        TAC_TRY(make_room(view, c));
+    struct tac_box *mine = published_by(c, view->ctx->rank);
     if (c->builds % REGROUP == 0)
         TAC_TRY(make_groups(view, c));
-    for (int k = 0; k < TAC_REMOTE_BOXES; k++)
+    for (int k = 0; k < c->remote.boxes; k++)
         tac_box_empty(&mine[k]);
     for (int32_t p = 0; p < n; p++) {
         tac_remote_box(view, c, &c->primitive[p], &own[p]);
-        tac_box_merge(&mine[c->remote.group[p]], &own[p]);
+        if (c->remote.group[p] >= 0)
+            tac_box_merge(&mine[c->remote.group[p]], &own[p]);
     }
-    for (int k = 0; k < TAC_REMOTE_MOVING; k++)
+    for (int k = 0; k < c->remote.boxes; k++)
         widen(&mine[k], room);
 done:
     return err;
@@ -159,30 +272,31 @@ enum tac_err tac_remote_publish(struct tac_view *view, struct tac_candidates *c,
     err = tac_agree(view->ctx, err);
     if (!err &&
         MPI_Allgather(MPI_IN_PLACE, 0, MPI_BYTE, c->remote.published,
-                      TAC_REMOTE_BOXES * (int)sizeof *c->remote.published, MPI_BYTE, view->ctx->comm) != MPI_SUCCESS)
+                      c->remote.boxes * (int)sizeof *c->remote.published, MPI_BYTE, view->ctx->comm) != MPI_SUCCESS)
         err = tac_fail(view->ctx, TAC_ERR_RUN, "MPI failed while publishing boxes");
+    for (int r = 0; r < view->ctx->size && !err; r++)
+        lay_around(c, r);
     return err;
 }
 
 /* ---- growing ---- */
 
-/* This rank's boxes that do not hold their primitives any more, grown. */
+/* This rank's boxes that do not hold their primitives any more, grown; grows (boxes): all false. */
 static int grow_mine(struct tac_view *view, struct tac_candidates *c, size_t count, const int32_t *changed,
-                     const struct tac_box *box, struct tac_grown_box mine[TAC_REMOTE_MOVING])
+                     const struct tac_box *box, bool *grows, struct tac_grown_box *mine)
 {
-    struct tac_box *published = &c->remote.published[TAC_REMOTE_BOXES * view->ctx->rank];
-    bool grows[TAC_REMOTE_BOXES] = {false};
+    struct tac_box *published = published_by(c, view->ctx->rank);
     int n = 0;
     for (size_t i = 0; i < count; i++) {
         const int group = c->remote.group[changed[i]];
-        if (box_within(&box[i], &published[group]))
+        if (group < 0 || box_within(&box[i], &published[group]))
             continue;
         struct tac_box wide = box[i];
         widen(&wide, c->skin); /* not to grow at each repair */
         tac_box_merge(&published[group], &wide);
         grows[group] = true;
     }
-    for (int k = 0; k < TAC_REMOTE_MOVING; k++)
+    for (int k = 0; k < c->remote.boxes; k++)
         if (grows[k])
             mine[n++] = (struct tac_grown_box){view->ctx->rank, k, published[k]};
     return n;
@@ -193,14 +307,19 @@ enum tac_err tac_remote_grow(struct tac_view *view, struct tac_candidates *c, si
 {
     enum tac_err err = TAC_OK;
     struct tac_ctx *ctx = view->ctx;
-    struct tac_grown_box mine[TAC_REMOTE_MOVING];
-    const int bytes = (int)sizeof *mine * grow_mine(view, c, count, changed, box, mine);
+    struct tac_grown_box *mine = NULL;
+    bool *grows = NULL;
     int *many = NULL, *at = NULL, total = 0;
     *grown_count = 0;
     err = tac_alloc(ctx, (size_t)ctx->size, sizeof *many, &many);
     if (!err)
         err = tac_alloc(ctx, (size_t)ctx->size, sizeof *at, &at);
+    if (!err)
+        err = tac_alloc(ctx, (size_t)c->remote.boxes, sizeof *grows, &grows);
+    if (!err)
+        err = tac_alloc(ctx, count, sizeof *mine, &mine);
     TAC_TRY(tac_agree(ctx, err));
+    const int bytes = (int)sizeof *mine * grow_mine(view, c, count, changed, box, grows, mine);
     if (MPI_Allgather(&bytes, 1, MPI_INT, many, 1, MPI_INT, ctx->comm) != MPI_SUCCESS)
         TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "MPI failed while boxes grew"));
     for (int r = 0; r < ctx->size; r++) {
@@ -213,9 +332,15 @@ enum tac_err tac_remote_grow(struct tac_view *view, struct tac_candidates *c, si
     if (MPI_Allgatherv(mine, bytes, MPI_BYTE, *grown, many, at, MPI_BYTE, ctx->comm) != MPI_SUCCESS)
         TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "MPI failed while boxes grew"));
     *grown_count = (size_t)total / sizeof **grown;
-    for (size_t k = 0; k < *grown_count; k++)
-        c->remote.published[TAC_REMOTE_BOXES * (*grown)[k].rank + (*grown)[k].group] = (*grown)[k].box;
+    for (size_t k = 0; k < *grown_count; k++) {
+        const int rank = (int)(*grown)[k].rank;
+        published_by(c, rank)[(*grown)[k].group] = (*grown)[k].box;
+        if (k + 1 == *grown_count || (*grown)[k + 1].rank != rank)
+            lay_around(c, rank);
+    }
 done:
+    free(mine);
+    free(grows);
     free(many);
     free(at);
     return err;
@@ -227,13 +352,10 @@ done:
 static bool is_private(const struct tac_view *view, const struct tac_candidates *c, const struct tac_box *box)
 {
     const int me = view->ctx->rank;
-    bool within = false;
-    for (int k = 0; k < TAC_REMOTE_MOVING && !within; k++)
-        within = box_within(box, &c->remote.published[TAC_REMOTE_BOXES * me + k]);
-    for (int r = 0; r < view->ctx->size && within; r++)
-        for (int k = 0; k < TAC_REMOTE_MOVING && r != me && within; k++)
-            within = !tac_boxes_meet(box, &c->remote.published[TAC_REMOTE_BOXES * r + k]);
-    return within;
+    bool private = any_box(c, me, box, 1, 0, box_within);
+    for (int r = 0; r < view->ctx->size && private; r++)
+    private = r == me || !tac_remote_meets(c, r, box);
+    return private;
 }
 
 bool tac_remote_unconcerned(const struct tac_view *view, const struct tac_candidates *c)

@@ -9,7 +9,7 @@ static bool of_edge(const struct tac_model *model, tac_lid edge, struct tac_limi
     const bool swap = tac_scene_id(model->scene, e[0]) > tac_scene_id(model->scene, e[1]);
     limit->v[0] = e[swap];
     limit->v[1] = e[!swap];
-    if (tac_model_decider(model, limit->v, 2) >= tac_scene_owned(model->scene) ||
+    if (tac_model_decider(model, limit->type, limit->v) >= tac_scene_owned(model->scene) ||
         !tac_model_limits(model, limit->type, edge))
         return false;
     limit->a = (tac_lid)tac_scene_id(model->scene, limit->v[0]);
@@ -21,7 +21,7 @@ static bool of_triangle(const struct tac_model *model, tac_lid triangle, struct 
 {
     const struct tac_part *part = model->scene->mesh->part;
     if (!tac_model_limits_triangle(model, triangle, limit->v) ||
-        tac_model_decider(model, limit->v, 3) >= tac_scene_owned(model->scene))
+        tac_model_decider(model, TAC_PAIR_WIDE, limit->v) >= tac_scene_owned(model->scene))
         return false;
     limit->a = 0;
     limit->b = part ? (tac_lid)part->triangle_id[triangle] : triangle;

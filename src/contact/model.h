@@ -18,6 +18,8 @@
 #define TACTUS_CONTACT_MODEL_H
 
 #include "geometry/distance.h"
+#include "partition/part.h"
+#include <tactus/math.h>
 #include <tactus/scene.h>
 
 struct tac_model {
@@ -111,10 +113,27 @@ static inline tac_lid tac_model_mover(const struct tac_model *model, const tac_l
     return v[k];
 }
 
-/* The vertex whose owner decides the pair of n vertices. */
-static inline tac_lid tac_model_decider(const struct tac_model *model, const tac_lid *v, int n)
+/* The vertex whose owner decides the pair. Of pairs that every owner of a vertex comes by in its search, two edges and
+ * two particles, a hash of the vertices tells which one: the owner of the first would be the rank with the lower ids in
+ * nearly all of them, and it would have the candidates. */
+static inline tac_lid tac_model_decider(const struct tac_model *model, enum tac_pair_type type, const tac_lid *v)
 {
-    return model->apart ? tac_model_mover(model, v, n) : v[0];
+    const int n = tac_pair_vertices(type);
+    const tac_lid owned = tac_scene_owned(model->scene);
+    bool ours = true;
+    if (!model->apart)
+        return v[0];
+    for (int k = 0; k < n; k++)
+        ours = ours && v[k] < owned;
+    if (ours || (type != TAC_PAIR_EDGE_EDGE && type != TAC_PAIR_VERTEX_VERTEX))
+        return tac_model_mover(model, v, n);
+    uint64_t hash = 0;
+    for (int k = 0; k < n; k++)
+        hash = tac_hash64(hash, (uint64_t)tac_scene_id(model->scene, v[k]));
+    tac_lid turned[4];
+    for (int k = 0; k < n; k++)
+        turned[k] = v[(hash + (uint64_t)k) % (uint64_t)n];
+    return tac_model_mover(model, turned, n);
 }
 
 /* Period of the layer group that begins with layer `first`, in quanta, and its last layer. first <= form->bottom. */

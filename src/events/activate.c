@@ -114,7 +114,7 @@ static enum tac_err new_pair(struct tac_sim *sim, uint64_t key, const tac_lid v[
     p->d_tick = INFINITY;
     p->deep_last = INFINITY;
     memcpy(p->v, v, sizeof p->v);
-    const int owner = tac_sim_owner(sim, tac_model_decider(sim->model, v, p->count));
+    const int owner = tac_sim_owner(sim, tac_model_decider(sim->model, tac_key_type(key), v));
     for (int k = 0; k < p->count; k++)
         p->shared |= tac_model_takes_part(sim->model, v[k]) && tac_sim_owner(sim, v[k]) != owner;
     if (p->shared)

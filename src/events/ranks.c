@@ -197,18 +197,30 @@ static void receive_positions(struct tac_sim *sim, struct tac_neighbor *n, tac_t
     }
 }
 
-bool tac_ranks_synchronise(struct tac_sim *sim, tac_time t)
+/* Nested clocks: is nothing sent or received at t? */
+static bool alone(const struct tac_ranks *r, tac_time t)
+{
+    return r->halo.nested && (r->mask & (((uint64_t)t & -(uint64_t)t) * 2 - 1)) == 0;
+}
+
+bool tac_ranks_send(struct tac_sim *sim, tac_time t)
 {
     struct tac_ranks *r = sim->ranks;
-    if (r->halo.down)
-        return false;
-    if (sim->ranks->halo.nested && (r->mask & (((uint64_t)t & -(uint64_t)t) * 2 - 1)) == 0)
-        return true;
+    if (r->halo.down || alone(r, t))
+        return r->halo.down == TAC_OK;
     if (r->fail_at && --r->fail_at == 0)
         tac_ranks_failed(sim, tac_fail(sim->ctx, TAC_ERR_RUN, "rank %d fails on purpose at t = %.9g s", sim->ctx->rank,
                                        tac_seconds(sim, t)));
     for (size_t k = 0; k < r->halo.count && !r->halo.down; k++)
         send_positions(sim, &r->halo.neighbor[k], t);
+    return r->halo.down == TAC_OK;
+}
+
+bool tac_ranks_receive(struct tac_sim *sim, tac_time t)
+{
+    struct tac_ranks *r = sim->ranks;
+    if (r->halo.down || alone(r, t))
+        return r->halo.down == TAC_OK;
     for (size_t k = 0; k < r->halo.count && !r->halo.down; k++)
         receive_positions(sim, &r->halo.neighbor[k], t);
     return r->halo.down == TAC_OK;

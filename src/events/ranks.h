@@ -109,8 +109,10 @@ void tac_ranks_again(struct tac_sim *sim);
 /* Collective. After a miss: must this rank run again?  Those must that own a vertex of a pair marked by some rank
  * (mark: ranks (size), 1 or 0; changed), and all that hang together with one of those by stencils that they share. */
 bool tac_ranks_concerned(struct tac_sim *sim, uint8_t *mark);
-/* Neighbours. Exchanges what is due at t.  False if someone is down. */
-bool tac_ranks_synchronise(struct tac_sim *sim, tac_time t);
+/* Neighbours. Sends what is due at t, and receives it; what needs no vertex of another rank is done in between.  False
+ * if someone is down. */
+bool tac_ranks_send(struct tac_sim *sim, tac_time t);
+bool tac_ranks_receive(struct tac_sim *sim, tac_time t);
 /* Local, in mid-pass. A shared pair ticks with this period too from now on. */
 void tac_ranks_deepen(struct tac_sim *sim, const struct tac_pair *p, tac_time period);
 /* Neighbours. Closes the pass: motions of what others watch; theirs are put into sim->view.candidates. */

@@ -181,7 +181,7 @@ static inline int tac_sim_owner(const struct tac_sim *sim, tac_lid i)
 /* Is it this rank that decides a pair, and counts it? */
 static inline bool tac_sim_decides(const struct tac_sim *sim, const struct tac_pair *p)
 {
-    return tac_model_decider(sim->model, p->v, p->count) < sim->state.owned;
+    return tac_model_decider(sim->model, (enum tac_pair_type)p->type, p->v) < sim->state.owned;
 }
 
 /* Seconds of t quanta. */

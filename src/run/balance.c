@@ -11,7 +11,7 @@ enum {
     CHATTER_MOST = 64 * CHATTER
 };
 
-static const double SKEWED = 1.2, TWICE = .15;
+static const double SKEWED = 1.08, TWICE = .15;
 /* What a deal takes: by itself, for each vertex of a rank, and for each vertex of the graph that rank 0 cuts, s. */
 static const double DEAL_S = .01, DEAL_VERTEX_S = 12e-6, CUT_VERTEX_S = 3e-6, CUT_MOST = 131072;
 
@@ -52,23 +52,46 @@ static bool chatty(struct tac_simulation *sim)
     return sim->way->chatter(sim->state) > b->chatter;
 }
 
+/* An integrator that does not tell its work is never dealt anew for its sake. */
+static struct tac_workload look_at_load(const struct tac_simulation *sim)
+{
+    struct tac_workload load = {0};
+    if (sim->way->load != NULL)
+        sim->way->load(sim->state, &load);
+    return load;
+}
+
+/* `from` moves halfway to `load`: what was worked in between counts half as much as what will be worked until the next
+ * look.  Contacts come and go: what was worked since one look alone says too little about what will come. */
+static void forget_half(struct tac_workload *from, const struct tac_workload *load)
+{
+    from->ticks_s += .5 * (load->ticks_s - from->ticks_s);
+    from->contact_s += .5 * (load->contact_s - from->contact_s);
+    from->discovery_s += .5 * (load->discovery_s - from->discovery_s);
+}
+
+static void move_load(struct tac_workload *load, const struct tac_workload *from, const struct tac_workload *to)
+{
+    load->ticks_s += to->ticks_s - from->ticks_s;
+    load->contact_s += to->contact_s - from->contact_s;
+    load->discovery_s += to->discovery_s - from->discovery_s;
+}
+
+/* What ranks have worked since the last deal by balance stands: a new simulation begins with other counts, those of all
+ * ranks on the first one. */
 static enum tac_err join_deep(struct tac_simulation *sim)
 {
     enum tac_err err;
     struct tac_balance *b = &sim->balance;
+    const struct tac_workload before = look_at_load(sim);
     b->chatter = b->chatter < CHATTER_MOST ? 2 * b->chatter : b->chatter;
     TAC_TRY(distribute_again(sim, true));
     sim->way->clear_chatter(sim->state);
+    const struct tac_workload after = look_at_load(sim);
+    move_load(&b->load, &before, &after);
+    move_load(&b->recent, &before, &after);
 done:
     return err;
-}
-
-/* An integrator that does not tell its work is never dealt anew for its sake. */
-static void look_at_load(const struct tac_simulation *sim, double *busy_s, double *shared)
-{
-    *busy_s = *shared = 0;
-    if (sim->way->load != NULL)
-        sim->way->load(sim->state, busy_s, shared);
 }
 
 /* About how long a deal takes. */
@@ -78,19 +101,20 @@ static double deal_s(const struct tac_simulation *sim)
     return DEAL_S + DEAL_VERTEX_S * total / sim->ctx->size + CUT_VERTEX_S * fmin(total, CUT_MOST);
 }
 
-/* Has what was lost since the last deal, because ranks had unequal work or did it twice, become more than a deal
- * costs?  So no run loses more than twice what it would lose if all were known beforehand. */
-static enum tac_err worth_it(struct tac_simulation *sim, double busy_s, double shared, bool *yes)
+/* Has what was lost since the last deal, because ranks had unequal work or evaluated contacts twice, become more than a
+ * deal costs?  So no run loses more than twice what it would lose if all were known beforehand. */
+static enum tac_err worth_it(struct tac_simulation *sim, const struct tac_workload *load, bool *yes)
 {
     const struct tac_balance *b = &sim->balance;
-    double most = busy_s - b->busy_s, sum[2] = {most, shared};
+    const double ticks_s = load->ticks_s - b->load.ticks_s, contact_s = load->contact_s - b->load.contact_s;
+    double most = ticks_s + load->discovery_s - b->load.discovery_s, sum[3] = {most, load->shared, contact_s};
     if (MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS ||
-        MPI_Allreduce(MPI_IN_PLACE, sum, 2, MPI_DOUBLE, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS ||
-        MPI_Bcast(sum, 2, MPI_DOUBLE, 0, sim->ctx->comm) != MPI_SUCCESS) /* to the last bit */
+        MPI_Allreduce(MPI_IN_PLACE, sum, 3, MPI_DOUBLE, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS ||
+        MPI_Bcast(sum, 3, MPI_DOUBLE, 0, sim->ctx->comm) != MPI_SUCCESS) /* to the last bit */
         return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while comparing the ranks' work");
     const double mean = sum[0] / sim->ctx->size, twice = sum[1] / sim->ctx->size, cost = deal_s(sim);
     const bool skewed = most > SKEWED * mean && most - mean > cost;
-    const bool talkative = twice > TWICE && !b->cut_known && twice * mean > cost;
+    const bool talkative = twice > TWICE && !b->cut_known && twice * (sum[2] / sim->ctx->size) > cost;
     *yes = skewed || talkative;
     return TAC_OK;
 }
@@ -103,24 +127,24 @@ enum tac_err tac_simulation_balance(struct tac_simulation *sim)
     struct tac_balance *b = &sim->balance;
     const int64_t pass = ++b->passes;
     const bool look = pass % PASSES_PER_LOOK == 0 || (pass < PASSES_PER_LOOK && pass >= 4 && (pass & (pass - 1)) == 0);
-    double busy_s, shared;
+    struct tac_workload load;
     bool deal = b->shuffle != 0;
     if (chatty(sim))
         return join_deep(sim);
     if (sim->local == NULL || (!look && !deal && pass > 1))
         return TAC_OK;
-    look_at_load(sim, &busy_s, &shared);
+    load = look_at_load(sim);
     if (pass == 1)
-        b->busy_s = busy_s; /* of a run that goes on: what was done before */
+        b->load = b->recent = load; /* of a run that goes on: what was done before */
     if (!deal)
-        TAC_TRY(worth_it(sim, busy_s, shared, &deal));
-    if (!deal)
+        TAC_TRY(worth_it(sim, &load, &deal));
+    if (!deal) {
+        forget_half(&b->recent, &load);
         return TAC_OK;
+    }
     b->cut_known = true; /* a better cut for these contacts is not to be had */
     err = distribute_again(sim, false);
-    b->busy_s = 0;
-    if (sim->state)
-        look_at_load(sim, &b->busy_s, &shared);
+    b->load = b->recent = sim->state ? look_at_load(sim) : (struct tac_workload){0};
 done:
     return err;
 }

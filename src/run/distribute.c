@@ -96,26 +96,10 @@ done:
     return err;
 }
 
-enum tac_err tac_rebalance_near(struct tac_ctx *ctx, const struct tac_settings *settings, const struct tac_pieces *p,
-                                const double *x, struct tac_rebalance_rows *rows)
-{
-    struct tac_corners corners = {0};
-    struct tac_telling t = {0};
-    enum tac_err err = TAC_OK;
-    double sum[2] = {0, (double)rows->count};
-    for (size_t k = 0; k < rows->count; k++)
-        sum[0] += rows->link[k].weight;
-    MPI_Allreduce(MPI_IN_PLACE, sum, 2, MPI_DOUBLE, MPI_SUM, ctx->comm);
-    TAC_TRY(tac_corners_find(ctx, p, &corners));
-    err = tac_distribute_near(ctx, settings, p, &corners, x, sum[1] > 0 ? sum[0] / sum[1] : 1, &t);
-    TAC_TRY(bring(ctx, err, p, &t, rows));
-done:
-    tac_corners_free(&corners);
-    return err;
-}
-
 /* ---- what hangs together by no element should still lie near its neighbours: particles and first vertices of bodies
  * are threaded along a space-filling curve by weak edges ---- */
+
+static const double THREAD = .25; /* in edges of elements */
 
 /* Bits of the place along the curve. */
 static uint64_t morton(const double x[3], const double lo[3], double size)
@@ -164,15 +148,15 @@ static bool threaded(const struct tac_scene *common, const struct tac_pieces *p,
 
 /* Our vertices that are threaded, along the curve. */
 static enum tac_err list_spots(struct tac_ctx *ctx, const struct tac_scene *common, const struct tac_pieces *p,
-                               struct spot **out, size_t *count)
+                               const double *x, struct spot **out, size_t *count)
 {
     double box[6] = {INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY}, size = 0; /* lo, -hi */
     size_t n = 0;
     for (tac_lid i = 0; i < p->vertex_count; i++) {
         n += threaded(common, p, i);
         for (size_t k = 0; k < 3; k++) {
-            box[k] = fmin(box[k], p->x[3 * (size_t)i + k]);
-            box[k + 3] = fmin(box[k + 3], -p->x[3 * (size_t)i + k]);
+            box[k] = fmin(box[k], x[3 * (size_t)i + k]);
+            box[k + 3] = fmin(box[k + 3], -x[3 * (size_t)i + k]);
         }
     }
     MPI_Allreduce(MPI_IN_PLACE, box, 6, MPI_DOUBLE, MPI_MIN, ctx->comm);
@@ -183,7 +167,7 @@ static enum tac_err list_spots(struct tac_ctx *ctx, const struct tac_scene *comm
     n = 0;
     for (tac_lid i = 0; i < p->vertex_count && err == TAC_OK; i++)
         if (threaded(common, p, i))
-            (*out)[n++] = (struct spot){morton(&p->x[3 * (size_t)i], box, size), p->vertex_id[i], ctx->rank};
+            (*out)[n++] = (struct spot){morton(&x[3 * (size_t)i], box, size), p->vertex_id[i], ctx->rank};
     sort_spots(*count, *out);
     return err;
 }
@@ -231,14 +215,14 @@ done:
 }
 
 static enum tac_err thread(struct tac_ctx *ctx, const struct tac_scene *common, const struct tac_pieces *p,
-                           struct tac_rebalance_rows *rows)
+                           const double *x, double weight, struct tac_rebalance_rows *rows)
 {
     struct spot *spot = NULL, *sorted = NULL;
     struct tac_telling t = {0};
     int32_t *to = NULL;
     size_t n, count = 0;
     tac_gid before = -1;
-    enum tac_err err = list_spots(ctx, common, p, &spot, &n);
+    enum tac_err err = list_spots(ctx, common, p, x, &spot, &n);
     if (err == TAC_OK)
         err = tac_alloc(ctx, n, sizeof *to, &to);
     TAC_TRY(choose_sorters(ctx, err, spot, n, to));
@@ -247,7 +231,7 @@ static enum tac_err thread(struct tac_ctx *ctx, const struct tac_scene *common, 
     TAC_TRY(spot_before(ctx, sorted, count, &before));
     for (size_t k = 0; k < count && err == TAC_OK; k++) {
         if (before >= 0)
-            err = tac_tell(ctx, &t, (int32_t)sorted[k].holder, sorted[k].vertex, before, .25);
+            err = tac_tell(ctx, &t, (int32_t)sorted[k].holder, sorted[k].vertex, before, THREAD * weight);
         before = sorted[k].vertex;
     }
     TAC_TRY(bring(ctx, err, p, &t, rows));
@@ -255,6 +239,26 @@ done:
     free(spot);
     free(sorted);
     free(to);
+    return err;
+}
+
+enum tac_err tac_rebalance_near(struct tac_ctx *ctx, const struct tac_scene *common, const struct tac_pieces *p,
+                                const double *x, struct tac_rebalance_rows *rows)
+{
+    struct tac_corners corners = {0};
+    struct tac_telling t = {0};
+    enum tac_err err = TAC_OK;
+    double sum[2] = {0, (double)rows->count};
+    for (size_t k = 0; k < rows->count; k++)
+        sum[0] += rows->link[k].weight;
+    MPI_Allreduce(MPI_IN_PLACE, sum, 2, MPI_DOUBLE, MPI_SUM, ctx->comm);
+    const double edge = sum[1] > 0 ? sum[0] / sum[1] : 1;
+    TAC_TRY(tac_corners_find(ctx, p, &corners));
+    err = tac_distribute_near(ctx, common->settings, p, &corners, x, edge, &t);
+    TAC_TRY(bring(ctx, err, p, &t, rows));
+    TAC_TRY(thread(ctx, common, p, x, edge, rows));
+done:
+    tac_corners_free(&corners);
     return err;
 }
 
@@ -268,7 +272,7 @@ enum tac_err tac_distribute_first(struct tac_ctx *ctx, const struct tac_scene *c
         rows.weight[i] = pieces->ever_free[i] ? 1 : .02;
     TAC_TRY(tac_agree(ctx, err));
     TAC_TRY(link_elements(ctx, common, pieces, &rows));
-    TAC_TRY(thread(ctx, common, pieces, &rows));
+    TAC_TRY(thread(ctx, common, pieces, pieces->x, 1, &rows));
     TAC_TRY(tac_rebalance_cut(ctx, pieces->vertex_total, n, pieces->vertex_id, &rows, NULL, pieces->owner, NULL));
 done:
     tac_rebalance_rows_free(&rows);

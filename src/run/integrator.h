@@ -41,6 +41,14 @@ struct tac_pace {
     int64_t value[8];
 };
 
+/* What a rank has worked, in seconds as counts foretell them, so that runs are alike on a machine that does other
+ * things too. */
+struct tac_workload {
+    double ticks_s, contact_s; /* all ticks; those of contact among them */
+    double discovery_s;
+    double shared; /* share of the active contacts that other ranks evaluate too */
+};
+
 struct tac_element;
 typedef void tac_element_visitor(void *user, const struct tac_element *element, const void *record, const double *rest);
 
@@ -102,10 +110,9 @@ struct tac_integrator {
      * and, of a plastic one, what its strain is measured against. */
     void (*elements)(const void *state, tac_element_visitor *visit, void *user);
 
-    /* Local. For balance: work so far, in seconds as its counts foretell them, so that runs are alike on a machine that
-     * does other things too, and the share of it that other ranks do too (load NULL: its ranks are not balanced by
-     * their work); costs and links of the vertices, into rows that are there. */
-    void (*load)(const void *state, double *busy_s, double *shared);
+    /* Local. For balance: work so far (load NULL: its ranks are not balanced by their work); costs and links of the
+     * vertices, into rows that are there. */
+    void (*load)(const void *state, struct tac_workload *load);
     enum tac_err (*weigh)(void *state, struct tac_rebalance_rows *rows);
     /* chatter, clear_chatter and join are NULL together: there are no such messages; pace_out and pace_in, too: there
      * are no such lengths.  Local, alike on all ranks. Messages since the last clear that a join() could have spared;

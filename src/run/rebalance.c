@@ -5,6 +5,7 @@
 #include "partition/cut.h"
 #include "run/rebalance_rows.h"
 #include "run/simulation.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tactus/math.h>
@@ -23,6 +24,8 @@ void tac_rebalance_rows_free(struct tac_rebalance_rows *rows)
 {
     free(rows->link);
     free(rows->weight);
+    free(rows->contact);
+    free(rows->found);
 }
 
 static int compare_links(const void *a, const void *b)
@@ -72,6 +75,60 @@ done:
 
 /* ---- dealing again ---- */
 
+/* What a rank has worked lately. */
+static struct tac_workload worked_lately(const struct tac_simulation *sim)
+{
+    const struct tac_workload *before = &sim->balance.recent;
+    struct tac_workload now = {0};
+    if (sim->way->load != NULL)
+        sim->way->load(sim->state, &now);
+    now.ticks_s = fmax(0, now.ticks_s - before->ticks_s);
+    now.contact_s = fmax(0, now.contact_s - before->contact_s);
+    now.discovery_s = fmax(0, now.discovery_s - before->discovery_s);
+    return now;
+}
+
+/* Collective. Forces, contacts and the finding of contacts weigh what they took lately, s: forces and finding are
+ * shared out among all vertices, those by the rates of their ticks and this by how many candidates there are.  Contacts
+ * leave out many of their ticks, on one rank more than on another, so a rank's are shared out among its own vertices.
+ */
+static enum tac_err weigh_by_seconds(struct tac_simulation *sim, tac_lid n, struct tac_rebalance_rows *rows)
+{
+    enum { FORCES, FOUND, FORCES_S, FINDING_S, CONTACT_S, SUMS };
+    const struct tac_workload lately = worked_lately(sim);
+    double sum[SUMS] = {0, 0, lately.ticks_s - lately.contact_s, lately.discovery_s, lately.contact_s}, contacts = 0;
+    for (tac_lid i = 0; i < n; i++) {
+        sum[FORCES] += rows->weight[i];
+        sum[FOUND] += rows->found[i];
+        contacts += rows->contact[i];
+    }
+    if (MPI_Allreduce(MPI_IN_PLACE, sum, SUMS, MPI_DOUBLE, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS ||
+        MPI_Bcast(sum, SUMS, MPI_DOUBLE, 0, sim->ctx->comm) != MPI_SUCCESS) /* to the last bit */
+        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while weighing the ranks' work");
+    if (!(sum[FORCES_S] + sum[FINDING_S] + sum[CONTACT_S] > 0))
+        return TAC_OK; /* nothing has been done yet, or is told: by rates */
+    const double force_s = sum[FORCES] > 0 ? sum[FORCES_S] / sum[FORCES] : 0;
+    const double find_s = sum[FOUND] > 0 ? sum[FINDING_S] / sum[FOUND] : 0;
+    const double contact_s = contacts > 0 ? lately.contact_s / contacts : 0;
+    for (tac_lid i = 0; i < n; i++)
+        rows->weight[i] = force_s * rows->weight[i] + contact_s * rows->contact[i] + find_s * rows->found[i];
+    return TAC_OK;
+}
+
+/* Weights by what was seen, and by nothing: looking at a vertex costs something too. */
+static void finish_weights(const struct tac_pieces *pieces, uint64_t shuffle, double *weight)
+{
+    const tac_lid n = pieces->vertex_count;
+    double unit = 0;
+    for (tac_lid i = 0; i < n; i++)
+        unit += weight[i] / n;
+    for (tac_lid i = 0; i < n; i++) {
+        weight[i] += .02 * unit;
+        if (shuffle)
+            weight[i] *= 1 + (double)(tac_hash64(shuffle, (uint64_t)pieces->vertex_id[i] / 5) % 8);
+    }
+}
+
 enum tac_err tac_rebalance_again(struct tac_simulation *sim, struct tac_pieces *pieces, uint64_t shuffle,
                                  double *balance)
 {
@@ -81,24 +138,22 @@ enum tac_err tac_rebalance_again(struct tac_simulation *sim, struct tac_pieces *
     int32_t *present = NULL;
     double *x = NULL;
     TAC_TRY(tac_alloc(sim->ctx, (size_t)n, sizeof *rows.weight, &rows.weight));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)n, sizeof *rows.contact, &rows.contact));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)n, sizeof *rows.found, &rows.found));
     TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)n, sizeof *x, &x));
     TAC_TRY(tac_alloc(sim->ctx, (size_t)n, sizeof *present, &present));
     TAC_TRY(sim->way->weigh(sim->state, &rows));
-    double unit = 0;
-    for (tac_lid i = 0; i < n; i++) {
+    for (tac_lid i = 0; i < n; i++)
         present[i] = sim->ctx->rank;
-        unit += rows.weight[i] / n;
-    }
-    for (tac_lid i = 0; i < n; i++) {
-        rows.weight[i] += .02 * unit; /* looking at it costs something too */
-        if (shuffle)
-            rows.weight[i] *= 1 + (double)(tac_hash64(shuffle, (uint64_t)pieces->vertex_id[i] / 5) % 8);
-    }
     sim->way->positions(sim->state, x);
 done:
     err = tac_agree(sim->ctx, err);
     if (!err)
-        err = tac_rebalance_near(sim->ctx, sim->whole->settings, pieces, x, &rows);
+        err = tac_agree(sim->ctx, weigh_by_seconds(sim, n, &rows));
+    if (!err) {
+        finish_weights(pieces, shuffle, rows.weight);
+        err = tac_rebalance_near(sim->ctx, sim->whole, pieces, x, &rows);
+    }
     if (!err)
         err = tac_rebalance_cut(sim->ctx, pieces->vertex_total, n, pieces->vertex_id, &rows, shuffle ? NULL : present,
                                 pieces->owner, balance);

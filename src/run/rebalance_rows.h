@@ -16,6 +16,9 @@ struct tac_rebalance_rows {
     size_t count, capacity;
     struct tac_rebalance_link *link; /* owned */
     double *weight;                  /* owned, (vertices) */
+    /* Of vertices that are dealt anew, owned, (vertices); else NULL. */
+    double *contact; /* as `weight`, which has the other forces then */
+    double *found;   /* by which the time that a rank finds contacts in is shared out */
 };
 
 /* Local. */
@@ -23,8 +26,9 @@ enum tac_err tac_rebalance_link(struct tac_ctx *ctx, struct tac_rebalance_rows *
                                 double weight);
 void tac_rebalance_rows_free(struct tac_rebalance_rows *rows);
 
-/* Collective. Links of what lies over each other at x (of the pieces' vertices, 3), by the mean of the links so far. */
-enum tac_err tac_rebalance_near(struct tac_ctx *ctx, const struct tac_settings *settings, const struct tac_pieces *p,
+/* Collective. Links of what lies over each other at x (of the pieces' vertices, 3), and of particles and bodies that
+ * lie near each other, by the mean of the links so far. */
+enum tac_err tac_rebalance_near(struct tac_ctx *ctx, const struct tac_scene *common, const struct tac_pieces *p,
                                 const double *x, struct tac_rebalance_rows *rows);
 
 /* Collective. tac_cut() of these rows; id: (n) of the vertices, of `total`. */

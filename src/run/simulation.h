@@ -17,11 +17,12 @@
 /* When the ranks were last dealt. */
 struct tac_balance {
     int64_t passes;
-    int64_t chatter;  /* so many messages of deep pairs are dearer than a rebalancing; 0: not known yet */
-    double busy_s;    /* work done until then */
-    bool cut_known;   /* some partition has known the contacts */
-    bool due;         /* a step was made since */
-    uint64_t shuffle; /* tests: rebalance at every commit */
+    int64_t chatter;            /* so many messages of deep pairs are dearer than a rebalancing; 0: not known yet */
+    struct tac_workload load;   /* work done until the last deal */
+    struct tac_workload recent; /* from which on it says what the next deal should weigh */
+    bool cut_known;             /* some partition has known the contacts */
+    bool due;                   /* a step was made since */
+    uint64_t shuffle;           /* tests: rebalance at every commit */
 };
 
 struct tac_simulation {

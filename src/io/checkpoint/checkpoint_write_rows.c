@@ -62,6 +62,7 @@ struct records {
     size_t owner;                                 /* offset of the id (tac_gid) by which its writer is found */
     tac_gid ids;                                  /* how many of those ids there are */
     int (*compare)(const void *a, const void *b); /* the file's order */
+    bool many; /* an id has as many records as it likes: they are compressed by all ranks, so all get some of the ids */
 };
 
 /* Records that are there, for a tac_fill. */
@@ -86,8 +87,8 @@ static void sort(void *record, size_t count, const struct records *r)
         }
 }
 
-/* Collective. Each record goes to the rank that writes the row of its id among all ids; that rank sorts what comes, and
- * writes it.  err: an error that this rank had before; then it is the error of all ranks. */
+/* Collective. Each record goes to the rank that writes the rows of its id; that rank sorts what comes, and writes it.
+ * err: an error that this rank had before; then it is the error of all ranks. */
 static enum tac_err write_table(struct tac_ctx *ctx, struct tac_checkpoint_writer *w,
                                 const struct tac_checkpoint_column *column, size_t columns, enum tac_err err,
                                 const struct records *r)
@@ -104,7 +105,7 @@ static enum tac_err write_table(struct tac_ctx *ctx, struct tac_checkpoint_write
         tac_gid id;
         r->fill(r->from, (tac_lid)k, one);
         memcpy(&id, one + r->owner, sizeof id);
-        to[k] = tac_rank_of_row(ctx, r->ids, id);
+        to[k] = r->many ? (int32_t)(id * ctx->size / r->ids) : tac_rank_of_row(ctx, r->ids, id);
     }
     err = tac_distribute_table(ctx, err, err ? 0 : r->count, NULL, to, r->fill, r->from, r->size, &came, &total);
     free(to);
@@ -141,7 +142,8 @@ static enum tac_err write_vertices(struct tac_ctx *ctx, struct tac_checkpoint_wr
                               sizeof(struct tac_vertex_record),
                               offsetof(struct tac_vertex_record, id),
                               c->vertex_total,
-                              compare_first};
+                              compare_first,
+                              false};
     return write_table(ctx, w, TAC_VERTEX_COLUMNS, 7, TAC_OK, &r);
 }
 
@@ -162,7 +164,8 @@ static enum tac_err write_past(struct tac_ctx *ctx, struct tac_checkpoint_writer
                               sizeof(struct tac_past_record),
                               offsetof(struct tac_past_record, id),
                               c->vertex_total,
-                              compare_first};
+                              compare_first,
+                              false};
     return c->has_past ? write_table(ctx, w, TAC_PAST_COLUMNS, 1, TAC_OK, &r) : TAC_OK;
 }
 
@@ -191,7 +194,8 @@ static enum tac_err write_elements(struct tac_ctx *ctx, struct tac_checkpoint_wr
                               sizeof(struct tac_element_record),
                               offsetof(struct tac_element_record, id),
                               all,
-                              compare_first};
+                              compare_first,
+                              false};
     return write_table(ctx, w, column, 1, TAC_OK, &r);
 }
 
@@ -213,7 +217,8 @@ static enum tac_err write_scripts(struct tac_ctx *ctx, struct tac_checkpoint_wri
 done:
     err = write_table(ctx, w, TAC_SCRIPT_COLUMNS, 8, err,
                       &(struct records){copy, &(struct array){(char *)row, sizeof *row}, n, sizeof *row,
-                                        offsetof(struct tac_script_record, vertex), c->vertex_total, compare_first});
+                                        offsetof(struct tac_script_record, vertex), c->vertex_total, compare_first,
+                                        true});
     free(row);
     return err;
 }
@@ -250,12 +255,14 @@ static enum tac_err write_pairs(struct tac_ctx *ctx, struct tac_checkpoint_write
             last[k] = (struct last_record){row[i], r, c->last[p->last + r]};
     }
 done:
-    err = write_table(ctx, w, TAC_PAIR_COLUMNS, 4, err,
-                      &(struct records){copy, &(struct array){(char *)row, sizeof *row}, n, sizeof *row,
-                                        offsetof(struct tac_pair_record, vertex), c->vertex_total, compare_pairs});
-    err = write_table(ctx, w, &LAST, 1, err,
-                      &(struct records){copy, &(struct array){(char *)last, sizeof *last}, m, sizeof *last,
-                                        offsetof(struct last_record, pair.vertex), c->vertex_total, compare_lasts});
+    err =
+        write_table(ctx, w, TAC_PAIR_COLUMNS, 4, err,
+                    &(struct records){copy, &(struct array){(char *)row, sizeof *row}, n, sizeof *row,
+                                      offsetof(struct tac_pair_record, vertex), c->vertex_total, compare_pairs, true});
+    err =
+        write_table(ctx, w, &LAST, 1, err,
+                    &(struct records){copy, &(struct array){(char *)last, sizeof *last}, m, sizeof *last,
+                                      offsetof(struct last_record, pair.vertex), c->vertex_total, compare_lasts, true});
     free(row);
     free(last);
     return err;
@@ -273,14 +280,16 @@ enum tac_err tac_checkpoint_write_rows(struct tac_ctx *ctx, struct tac_checkpoin
                                     sizeof *c->element,
                                     offsetof(struct tac_element_state, vertex),
                                     c->vertex_total,
-                                    tac_element_state_compare};
+                                    tac_element_state_compare,
+                                    true};
     const struct records friction = {copy,
                                      &grips,
                                      (size_t)c->friction_state_count,
                                      sizeof *c->friction_state,
                                      offsetof(struct tac_friction_row, vertex),
                                      c->vertex_total,
-                                     tac_friction_row_compare};
+                                     tac_friction_row_compare,
+                                     true};
     TAC_TRY(write_vertices(ctx, w, c));
     TAC_TRY(write_past(ctx, w, c));
     TAC_TRY(write_elements(ctx, w, TAC_TRIANGLE_COLUMNS, c->triangle_total, c->mesh.triangle_count, c->mesh.triangle_id,
