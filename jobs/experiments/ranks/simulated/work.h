@@ -7,7 +7,10 @@
 #ifndef TACTUS_SIMULATED_WORK_H
 #define TACTUS_SIMULATED_WORK_H
 
+#include "quiet.h"
+
 #include <mpi.h>
+#include <stdbool.h>
 #include <time.h>
 
 /* Local. Declares this rank's work since the last call: its simulated clock goes on by what that costs. */
@@ -19,31 +22,32 @@ int work_spent(enum work_with with, int result);
  * own probe asks again and again, and each time lets the simulated clock go on by a tenth of a millisecond or more. */
 int work_probe(int source, int tag, MPI_Comm comm, MPI_Status *status);
 int work_receive(void *data, int bytes);
+int work_arrived(void); /* bytes of the message that was probed */
 
 #define MPI_Mprobe(source, tag, comm, message, status) ((void)(message), work_probe(source, tag, comm, status))
 #define MPI_Mrecv(data, count, type, message, status) ((void)(message), work_receive(data, count))
+#define MPI_Get_count(status, type, count) (*(count) = work_arrived(), MPI_SUCCESS)
 
-/* A call of MPI, and the simulated time that this rank spent in it. */
-#define WORK_CALL(with, call) (work_declare(), work_spent(with, call))
-#define MPI_Allreduce(...) WORK_CALL(WORK_ALL, MPI_Allreduce(__VA_ARGS__))
+/* A call of MPI, and the simulated time that this rank spent in it; where nothing is counted, it takes none (quiet.h). */
+bool work_is_counted(void);
+#define WORK_CALL(with, call, quiet) (work_is_counted() ? (work_declare(), work_spent(with, call)) : (quiet))
+#define MPI_Allreduce(...) WORK_CALL(WORK_ALL, MPI_Allreduce(__VA_ARGS__), quiet_allreduce(__VA_ARGS__))
 /* SMPI has n^2 messages in it where no call may block. */
 #define MPI_Iallreduce(in, out, count, type, op, comm, request)                                                        \
-    (*(request) = MPI_REQUEST_NULL, WORK_CALL(WORK_ALL, MPI_Allreduce(in, out, count, type, op, comm)))
-#define MPI_Reduce(...) WORK_CALL(WORK_ALL, MPI_Reduce(__VA_ARGS__))
-#define MPI_Scan(...) WORK_CALL(WORK_ALL, MPI_Scan(__VA_ARGS__))
-#define MPI_Exscan(...) WORK_CALL(WORK_ALL, MPI_Exscan(__VA_ARGS__))
-#define MPI_Bcast(...) WORK_CALL(WORK_ALL, MPI_Bcast(__VA_ARGS__))
-#define MPI_Allgather(...) WORK_CALL(WORK_ALL, MPI_Allgather(__VA_ARGS__))
-#define MPI_Allgatherv(...) WORK_CALL(WORK_ALL, MPI_Allgatherv(__VA_ARGS__))
-#define MPI_Alltoall(...) WORK_CALL(WORK_ALL, MPI_Alltoall(__VA_ARGS__))
-#define MPI_Alltoallv(...) WORK_CALL(WORK_ALL, MPI_Alltoallv(__VA_ARGS__))
-#define MPI_Barrier(...) WORK_CALL(WORK_ALL, MPI_Barrier(__VA_ARGS__))
-#define MPI_Test(...) WORK_CALL(WORK_ALL, MPI_Test(__VA_ARGS__))
-#define MPI_Sendrecv(...) WORK_CALL(WORK_NEIGHBOURS, MPI_Sendrecv(__VA_ARGS__))
-#define MPI_Isend(...) WORK_CALL(WORK_NEIGHBOURS, MPI_Isend(__VA_ARGS__))
-#define MPI_Irecv(...) WORK_CALL(WORK_NEIGHBOURS, MPI_Irecv(__VA_ARGS__))
-#define MPI_Wait(...) WORK_CALL(WORK_NEIGHBOURS, MPI_Wait(__VA_ARGS__))
-#define MPI_Waitall(...) WORK_CALL(WORK_NEIGHBOURS, MPI_Waitall(__VA_ARGS__))
+    (*(request) = MPI_REQUEST_NULL, MPI_Allreduce(in, out, count, type, op, comm))
+#define MPI_Reduce(...) WORK_CALL(WORK_ALL, MPI_Reduce(__VA_ARGS__), quiet_reduce(__VA_ARGS__))
+#define MPI_Scan(...) WORK_CALL(WORK_ALL, MPI_Scan(__VA_ARGS__), quiet_scan(__VA_ARGS__))
+#define MPI_Exscan(...) WORK_CALL(WORK_ALL, MPI_Exscan(__VA_ARGS__), quiet_exscan(__VA_ARGS__))
+#define MPI_Bcast(...) WORK_CALL(WORK_ALL, MPI_Bcast(__VA_ARGS__), quiet_bcast(__VA_ARGS__))
+#define MPI_Allgather(...) WORK_CALL(WORK_ALL, MPI_Allgather(__VA_ARGS__), quiet_allgather(__VA_ARGS__))
+#define MPI_Allgatherv(...) WORK_CALL(WORK_ALL, MPI_Allgatherv(__VA_ARGS__), quiet_allgatherv(__VA_ARGS__))
+#define MPI_Alltoall(...) WORK_CALL(WORK_ALL, MPI_Alltoall(__VA_ARGS__), quiet_alltoall(__VA_ARGS__))
+#define MPI_Barrier(...) WORK_CALL(WORK_ALL, MPI_Barrier(__VA_ARGS__), quiet_barrier(__VA_ARGS__))
+#define MPI_Test(...) WORK_CALL(WORK_ALL, MPI_Test(__VA_ARGS__), MPI_Test(__VA_ARGS__))
+#define MPI_Isend(...) WORK_CALL(WORK_NEIGHBOURS, MPI_Isend(__VA_ARGS__), quiet_isend(__VA_ARGS__))
+#define MPI_Irecv(...) WORK_CALL(WORK_NEIGHBOURS, MPI_Irecv(__VA_ARGS__), quiet_irecv(__VA_ARGS__))
+#define MPI_Wait(...) WORK_CALL(WORK_NEIGHBOURS, MPI_Wait(__VA_ARGS__), MPI_Wait(__VA_ARGS__))
+#define MPI_Waitall(...) WORK_CALL(WORK_NEIGHBOURS, MPI_Waitall(__VA_ARGS__), quiet_waitall())
 
 #undef SEED /* a name of SMPI's own */
 #undef clock_gettime
