@@ -73,8 +73,8 @@ static struct team *team_of(MPI_Comm comm)
         t = t->next;
     if (t == NULL) {
         t = checked(calloc(1, sizeof *t));
-        *t = (struct team){first, size, sg_barrier_init((unsigned)size),
-                           checked(calloc((size_t)size, sizeof *t->in)), NULL, teams};
+        *t = (struct team){first, size, sg_barrier_init((unsigned)size), checked(calloc((size_t)size, sizeof *t->in)),
+                           NULL,  teams};
         teams = t;
     }
     return t;

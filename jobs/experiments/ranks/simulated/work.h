@@ -28,7 +28,8 @@ int work_arrived(void); /* bytes of the message that was probed */
 #define MPI_Mrecv(data, count, type, message, status) ((void)(message), work_receive(data, count))
 #define MPI_Get_count(status, type, count) (*(count) = work_arrived(), MPI_SUCCESS)
 
-/* A call of MPI, and the simulated time that this rank spent in it; where nothing is counted, it takes none (quiet.h). */
+/* A call of MPI, and the simulated time that this rank spent in it; where nothing is counted, it takes none (quiet.h).
+ */
 bool work_is_counted(void);
 #define WORK_CALL(with, call, quiet) (work_is_counted() ? (work_declare(), work_spent(with, call)) : (quiet))
 #define MPI_Allreduce(...) WORK_CALL(WORK_ALL, MPI_Allreduce(__VA_ARGS__), quiet_allreduce(__VA_ARGS__))
