@@ -24,6 +24,10 @@ enum tac_err tac_exchange(struct tac_ctx *ctx, const void *send, const int64_t *
 enum tac_err tac_exchange_limited(struct tac_ctx *ctx, const void *send, const int64_t *count, size_t size,
                                   void *receive, int64_t *receive_count, int64_t limit);
 
+/* Neighbours. Sends the same `bytes` to each of n ranks, which all send as many here; receive (n, bytes). */
+enum tac_err tac_swap(struct tac_ctx *ctx, size_t n, const int32_t *rank, const void *send, size_t bytes,
+                      void *receive);
+
 struct tac_keyed {
     tac_gid key; /* not negative */
     int64_t index;

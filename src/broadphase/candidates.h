@@ -83,8 +83,12 @@ struct tac_remote_primitives {
     int32_t *begin;                  /* owned, (bodies + 1) */
     struct tac_tree **tree;          /* owned, (bodies) */
     int32_t *group;                  /* owned, one per primitive of ours: the published box that holds it */
-    struct tac_box *published;       /* owned, (ranks, so many boxes): what holds the primitives of each rank */
-    uint8_t *marked;                 /* owned: in a repair, 1: it has a leaver */
+    struct tac_box *mine;            /* owned, (so many boxes): what this rank has published */
+    struct tac_box *whole;           /* owned, (ranks, 2): around those of each rank, and more */
+    size_t near_count, near_capacity, published_capacity;
+    int32_t *near;             /* owned, ascending: other ranks whose whole boxes meet this rank's */
+    struct tac_box *published; /* owned, (near, so many boxes): what holds the primitives of each of them */
+    uint8_t *marked;           /* owned: in a repair, 1: it has a leaver */
     size_t marked_capacity;
     bool fresh; /* some are new: the trees must be built */
 };

@@ -104,6 +104,13 @@ static void outbox_free(struct outbox *out)
     free(out->stamp);
 }
 
+/* How many of a rank's boxes matter to others: where vertices that never move leave pairs to those that can, a rank
+ * decides none for the sake of what never moves. */
+static int boxes_that_decide(const struct tac_view *view)
+{
+    return view->model->apart ? TAC_REMOTE_MOVING : TAC_REMOTE_BOXES;
+}
+
 static enum tac_err pack_for(struct tac_view *view, struct tac_candidates *c, struct outbox *out, int target,
                              const struct tac_box *published, const struct tac_box *own)
 {
@@ -111,15 +118,16 @@ static enum tac_err pack_for(struct tac_view *view, struct tac_candidates *c, st
     struct tac_box whole;
     const int32_t n = c->primitive_begin[c->body_count];
     const size_t begin = out->vertex_count, parcels = out->count;
+    const int boxes = boxes_that_decide(view);
     tac_box_empty(&whole);
-    for (int k = 0; k < TAC_REMOTE_BOXES; k++)
+    for (int k = 0; k < boxes; k++)
         tac_box_merge(&whole, &published[k]);
     for (int32_t i = 0; i < n; i++) {
         const struct tac_primitive *p = &c->primitive[i];
         bool meets = false;
         if (!tac_boxes_meet(&own[i], &whole))
             continue;
-        for (int k = 0; k < TAC_REMOTE_BOXES && !meets; k++)
+        for (int k = 0; k < boxes && !meets; k++)
             meets = tac_boxes_meet(&own[i], &published[k]);
         if (meets && concerns(view, p, target))
             TAC_TRY(put(view, c, out, p, target, begin));
@@ -131,22 +139,12 @@ done:
 }
 
 /* For a new list: all that is near each rank. */
-static enum tac_err pack(struct tac_view *view, struct tac_candidates *c, struct outbox *out,
-                         const struct tac_box *published, const struct tac_box *own)
+static enum tac_err pack(struct tac_view *view, struct tac_candidates *c, struct outbox *out, const struct tac_box *own)
 {
     enum tac_err err = TAC_OK;
-    struct tac_box mine, theirs;
     TAC_TRY(outbox_make(view, out));
-    tac_box_empty(&mine);
-    for (int k = 0; k < TAC_REMOTE_BOXES; k++)
-        tac_box_merge(&mine, &published[TAC_REMOTE_BOXES * view->ctx->rank + k]);
-    for (int r = 0; r < view->ctx->size; r++) {
-        tac_box_empty(&theirs);
-        for (int k = 0; k < TAC_REMOTE_BOXES; k++)
-            tac_box_merge(&theirs, &published[TAC_REMOTE_BOXES * r + k]);
-        if (r != view->ctx->rank && tac_boxes_meet(&mine, &theirs))
-            TAC_TRY(pack_for(view, c, out, r, &published[TAC_REMOTE_BOXES * r], own));
-    }
+    for (size_t k = 0; k < c->remote.near_count; k++)
+        TAC_TRY(pack_for(view, c, out, c->remote.near[k], &c->remote.published[TAC_REMOTE_BOXES * k], own));
 done:
     return err;
 }
@@ -161,15 +159,15 @@ struct changes {
 
 /* For a repair: what has changed and is near the rank, and what is near its boxes that have grown. */
 static enum tac_err pack_changes_for(struct tac_view *view, struct tac_candidates *c, struct outbox *out, int target,
-                                     const struct changes *changes)
+                                     const struct tac_box *published, const struct changes *changes)
 {
     enum tac_err err = TAC_OK;
-    const struct tac_box *published = &c->remote.published[TAC_REMOTE_BOXES * target];
     const size_t begin = out->vertex_count, parcels = out->count;
+    const int boxes = boxes_that_decide(view);
     for (size_t i = 0; i < changes->count; i++) {
         const struct tac_primitive *p = &c->primitive[changes->primitive[i]];
         bool meets = false;
-        for (int k = 0; k < TAC_REMOTE_BOXES && !meets; k++)
+        for (int k = 0; k < boxes && !meets; k++)
             meets = tac_boxes_meet(&changes->box[i], &published[k]);
         if (meets && concerns(view, p, target))
             TAC_TRY(put(view, c, out, p, target, begin));
@@ -200,9 +198,8 @@ static enum tac_err pack_changes(struct tac_view *view, struct tac_candidates *c
 {
     enum tac_err err = TAC_OK;
     TAC_TRY(outbox_make(view, out));
-    for (int r = 0; r < view->ctx->size; r++)
-        if (r != view->ctx->rank && changes->count + changes->grown_count > 0)
-            TAC_TRY(pack_changes_for(view, c, out, r, changes));
+    for (size_t k = 0; k < c->remote.near_count && changes->count + changes->grown_count > 0; k++)
+        TAC_TRY(pack_changes_for(view, c, out, c->remote.near[k], &c->remote.published[TAC_REMOTE_BOXES * k], changes));
 done:
     return err;
 }
@@ -304,7 +301,7 @@ enum tac_err tac_remote_fetch(struct tac_view *view, struct tac_candidates *c)
     if (!err)
         err = tac_remote_lay(view, c, own);
     TAC_TRY(tac_remote_publish(view, c, err));
-    TAC_TRY(exchange(view, c, pack(view, c, &out, c->remote.published, own), &out, false));
+    TAC_TRY(exchange(view, c, pack(view, c, &out, own), &out, false));
     TAC_TRY(tac_remote_arrange(view, c));
 done:
     free(own);

@@ -1,5 +1,6 @@
 /* remote_boxes.c: the boxes that ranks publish around their primitives: laid for a new list, grown in repairs, and who
  * is alone in its own (docs/distribution.md, Discovery). */
+#include "base/exchange.h"
 #include "broadphase/remote.h"
 #include "broadphase/search.h"
 #include <stdlib.h>
@@ -135,10 +136,9 @@ enum tac_err tac_remote_lay(struct tac_view *view, struct tac_candidates *c, str
     enum tac_err err = TAC_OK;
     const int32_t n = c->primitive_begin[c->body_count];
     const double room = c->skin; /* for repairs of lists */
-    if (c->remote.published == NULL)
-        TAC_TRY(tac_alloc(view->ctx, TAC_REMOTE_BOXES * (size_t)view->ctx->size, sizeof *c->remote.published,
-                          &c->remote.published));
-    struct tac_box *mine = &c->remote.published[TAC_REMOTE_BOXES * view->ctx->rank];
+    if (c->remote.mine == NULL)
+        TAC_TRY(tac_alloc(view->ctx, TAC_REMOTE_BOXES, sizeof *c->remote.mine, &c->remote.mine));
+    struct tac_box *mine = c->remote.mine;
     if (c->builds % REGROUP == 0)
         TAC_TRY(make_groups(view, c));
     for (int k = 0; k < TAC_REMOTE_BOXES; k++)
@@ -153,14 +153,59 @@ done:
     return err;
 }
 
+/* Do the whole boxes of this rank and another one meet?  The other one finds the same.  Where none decides for the sake
+ * of what never moves, those around it need not meet. */
+static bool is_near(const struct tac_view *view, const struct tac_candidates *c, int rank)
+{
+    const struct tac_box *mine = &c->remote.whole[2 * view->ctx->rank], *theirs = &c->remote.whole[2 * rank];
+    return tac_boxes_meet(&mine[0], &theirs[0]) || tac_boxes_meet(&mine[0], &theirs[1]) ||
+           tac_boxes_meet(&mine[1], &theirs[0]) || (!view->model->apart && tac_boxes_meet(&mine[1], &theirs[1]));
+}
+
+static enum tac_err grow_near(struct tac_view *view, struct tac_candidates *c, size_t count)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_remote_primitives *r = &c->remote;
+    TAC_TRY(tac_grow(view->ctx, &r->near, &r->near_capacity, count, sizeof *r->near));
+    TAC_TRY(tac_grow(view->ctx, &r->published, &r->published_capacity, TAC_REMOTE_BOXES * count, sizeof *r->published));
+done:
+    return err;
+}
+
+/* The boxes around this rank's boxes of what moves and of what does not, to all ranks. */
+static enum tac_err publish_whole(struct tac_view *view, struct tac_candidates *c, enum tac_err err)
+{
+    struct tac_ctx *ctx = view->ctx;
+    if (!err && c->remote.whole == NULL)
+        err = tac_alloc(ctx, 2 * (size_t)ctx->size, sizeof *c->remote.whole, &c->remote.whole);
+    TAC_TRY(tac_agree(ctx, err)); /* before any of them sends */
+    struct tac_box *whole = &c->remote.whole[2 * ctx->rank];
+    tac_box_empty(&whole[0]);
+    tac_box_empty(&whole[1]);
+    for (int k = 0; k < TAC_REMOTE_BOXES; k++)
+        tac_box_merge(&whole[k >= TAC_REMOTE_MOVING], &c->remote.mine[k]);
+    widen(&whole[0], c->skin); /* so that boxes may grow in repairs and meet none but those that are known here */
+    if (MPI_Allgather(MPI_IN_PLACE, 0, MPI_BYTE, c->remote.whole, 2 * (int)sizeof *whole, MPI_BYTE, ctx->comm) !=
+        MPI_SUCCESS)
+        err = tac_fail(ctx, TAC_ERR_RUN, "MPI failed while publishing boxes");
+done:
+    return err;
+}
+
 enum tac_err tac_remote_publish(struct tac_view *view, struct tac_candidates *c, enum tac_err err)
 {
-    /* All ranks agree that they can send before any of them sends. */
-    err = tac_agree(view->ctx, err);
-    if (!err &&
-        MPI_Allgather(MPI_IN_PLACE, 0, MPI_BYTE, c->remote.published,
-                      TAC_REMOTE_BOXES * (int)sizeof *c->remote.published, MPI_BYTE, view->ctx->comm) != MPI_SUCCESS)
-        err = tac_fail(view->ctx, TAC_ERR_RUN, "MPI failed while publishing boxes");
+    struct tac_remote_primitives *r = &c->remote;
+    size_t n = 0;
+    TAC_TRY(publish_whole(view, c, err));
+    for (int k = 0; k < view->ctx->size; k++)
+        n += k != view->ctx->rank && is_near(view, c, k);
+    TAC_TRY(tac_agree(view->ctx, grow_near(view, c, n)));
+    r->near_count = 0;
+    for (int k = 0; k < view->ctx->size; k++)
+        if (k != view->ctx->rank && is_near(view, c, k))
+            r->near[r->near_count++] = k;
+    err = tac_swap(view->ctx, r->near_count, r->near, r->mine, TAC_REMOTE_BOXES * sizeof *r->mine, r->published);
+done:
     return err;
 }
 
@@ -170,7 +215,7 @@ enum tac_err tac_remote_publish(struct tac_view *view, struct tac_candidates *c,
 static int grow_mine(struct tac_view *view, struct tac_candidates *c, size_t count, const int32_t *changed,
                      const struct tac_box *box, struct tac_grown_box mine[TAC_REMOTE_MOVING])
 {
-    struct tac_box *published = &c->remote.published[TAC_REMOTE_BOXES * view->ctx->rank];
+    struct tac_box *published = c->remote.mine;
     bool grows[TAC_REMOTE_BOXES] = {false};
     int n = 0;
     for (size_t i = 0; i < count; i++) {
@@ -186,6 +231,48 @@ static int grow_mine(struct tac_view *view, struct tac_candidates *c, size_t cou
         if (grows[k])
             mine[n++] = (struct tac_grown_box){view->ctx->rank, k, published[k]};
     return n;
+}
+
+/* Ranks whose boxes had been far are near now: of those only the whole boxes are known. */
+static enum tac_err find_new_near(struct tac_view *view, struct tac_candidates *c)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_remote_primitives *r = &c->remote;
+    size_t at = 0;
+    for (int k = 0; k < view->ctx->size; k++) {
+        while (at < r->near_count && r->near[at] < k)
+            at++;
+        if (k == view->ctx->rank || (at < r->near_count && r->near[at] == k) || !is_near(view, c, k))
+            continue;
+        TAC_TRY(grow_near(view, c, r->near_count + 1));
+        struct tac_box *boxes = &r->published[TAC_REMOTE_BOXES * at];
+        memmove(&r->near[at + 1], &r->near[at], (r->near_count - at) * sizeof *r->near);
+        memmove(boxes + TAC_REMOTE_BOXES, boxes, (r->near_count - at) * TAC_REMOTE_BOXES * sizeof *boxes);
+        r->near_count++;
+        r->near[at] = k;
+        for (int i = 0; i < TAC_REMOTE_BOXES; i++)
+            tac_box_empty(&boxes[i]);
+        boxes[0] = r->whole[2 * k];
+        boxes[TAC_REMOTE_MOVING] = r->whole[2 * k + 1];
+    }
+done:
+    return err;
+}
+
+/* What grew on any rank is entered here. */
+static enum tac_err take_grown(struct tac_view *view, struct tac_candidates *c, size_t count,
+                               const struct tac_grown_box *grown)
+{
+    struct tac_remote_primitives *r = &c->remote;
+    size_t at = 0;
+    for (size_t k = 0; k < count; k++) { /* by ascending ranks */
+        tac_box_merge(&r->whole[2 * grown[k].rank], &grown[k].box);
+        while (at < r->near_count && r->near[at] < grown[k].rank)
+            at++;
+        if (at < r->near_count && r->near[at] == grown[k].rank) /* of a rank that became near all is in the first box */
+            tac_box_merge(&r->published[TAC_REMOTE_BOXES * at + (size_t)grown[k].group], &grown[k].box);
+    }
+    return find_new_near(view, c);
 }
 
 enum tac_err tac_remote_grow(struct tac_view *view, struct tac_candidates *c, size_t count, const int32_t *changed,
@@ -213,8 +300,7 @@ enum tac_err tac_remote_grow(struct tac_view *view, struct tac_candidates *c, si
     if (MPI_Allgatherv(mine, bytes, MPI_BYTE, *grown, many, at, MPI_BYTE, ctx->comm) != MPI_SUCCESS)
         TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "MPI failed while boxes grew"));
     *grown_count = (size_t)total / sizeof **grown;
-    for (size_t k = 0; k < *grown_count; k++)
-        c->remote.published[TAC_REMOTE_BOXES * (*grown)[k].rank + (*grown)[k].group] = (*grown)[k].box;
+    err = take_grown(view, c, *grown_count, *grown); /* a code that the next exchange agrees on */
 done:
     free(many);
     free(at);
@@ -224,28 +310,27 @@ done:
 /* ---- who is alone ---- */
 
 /* Within a box that this rank has published, and in none of another one's. */
-static bool is_private(const struct tac_view *view, const struct tac_candidates *c, const struct tac_box *box)
+static bool is_private(const struct tac_candidates *c, const struct tac_box *box)
 {
-    const int me = view->ctx->rank;
     bool within = false;
     for (int k = 0; k < TAC_REMOTE_MOVING && !within; k++)
-        within = box_within(box, &c->remote.published[TAC_REMOTE_BOXES * me + k]);
-    for (int r = 0; r < view->ctx->size && within; r++)
-        for (int k = 0; k < TAC_REMOTE_MOVING && r != me && within; k++)
-            within = !tac_boxes_meet(box, &c->remote.published[TAC_REMOTE_BOXES * r + k]);
+        within = box_within(box, &c->remote.mine[k]);
+    for (size_t r = 0; r < c->remote.near_count && within; r++)
+        for (int k = 0; k < TAC_REMOTE_MOVING && within; k++)
+            within = !tac_boxes_meet(box, &c->remote.published[TAC_REMOTE_BOXES * r + (size_t)k]);
     return within;
 }
 
 bool tac_remote_unconcerned(const struct tac_view *view, const struct tac_candidates *c)
 {
-    if (c->remote.published == NULL || !view->model->apart)
+    if (c->remote.mine == NULL || !view->model->apart)
         return false;
     for (int32_t p = 0; p < c->primitive_begin[c->body_count]; p++) {
         struct tac_box box;
         if (!tac_has_leaver(c, c->primitive[p].v, c->primitive[p].count))
             continue;
         tac_remote_box(view, c, &c->primitive[p], &box);
-        if (!is_private(view, c, &box))
+        if (!is_private(c, &box))
             return false;
     }
     return true;
