@@ -80,12 +80,13 @@ enum tac_err tac_exchange_limited(struct tac_ctx *ctx, const void *send, const i
     MPI_Datatype type;
     limit = limit > 0 ? limit : 1;
     memcpy(&leaving, &send, sizeof leaving);
-    MPI_Alltoall(count, 1, MPI_INT64_T, receive_count, 1, MPI_INT64_T, ctx->comm);
+    err = tac_tell_counts(ctx, count, receive_count);
     for (int r = 0; r < ctx->size; r++) {
         total += (size_t)receive_count[r];
         messages += portions(count[r], limit) + portions(receive_count[r], limit);
     }
-    err = tac_alloc(ctx, total, size, &arrived);
+    if (err == TAC_OK)
+        err = tac_alloc(ctx, total, size, &arrived);
     if (err == TAC_OK)
         err = tac_alloc(ctx, messages, sizeof *request, &request);
     TAC_TRY(tac_agree(ctx, err));
