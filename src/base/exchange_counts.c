@@ -17,7 +17,8 @@ struct told {
     int64_t count;
 };
 
-/* What is on its way, at this rank: before each step at most one from each distance, and of these at most half go on. */
+/* What is on its way, at this rank: before each step at most one from each distance, and of these at most half go on.
+ */
 struct told_list {
     size_t count;
     struct told *of; /* owned, (ranks) */
