@@ -23,7 +23,7 @@ int tac_block_rank(tac_gid total, int size, tac_gid id)
     return rank;
 }
 
-enum { TAG_RECORDS = 19 };
+enum { TAG_RECORDS = 19, TAG_SWAP = 20 };
 
 /* How many messages so many records take. */
 static size_t portions(int64_t count, int64_t limit)
@@ -80,12 +80,13 @@ enum tac_err tac_exchange_limited(struct tac_ctx *ctx, const void *send, const i
     MPI_Datatype type;
     limit = limit > 0 ? limit : 1;
     memcpy(&leaving, &send, sizeof leaving);
-    MPI_Alltoall(count, 1, MPI_INT64_T, receive_count, 1, MPI_INT64_T, ctx->comm);
+    err = tac_tell_counts(ctx, count, receive_count);
     for (int r = 0; r < ctx->size; r++) {
         total += (size_t)receive_count[r];
         messages += portions(count[r], limit) + portions(receive_count[r], limit);
     }
-    err = tac_alloc(ctx, total, size, &arrived);
+    if (err == TAC_OK)
+        err = tac_alloc(ctx, total, size, &arrived);
     if (err == TAC_OK)
         err = tac_alloc(ctx, messages, sizeof *request, &request);
     TAC_TRY(tac_agree(ctx, err));
@@ -104,6 +105,20 @@ done:
         arrived = NULL;
     }
     memcpy(receive, &arrived, sizeof arrived);
+    return err;
+}
+
+enum tac_err tac_swap(struct tac_ctx *ctx, size_t n, const int32_t *rank, const void *send, size_t bytes, void *receive)
+{
+    MPI_Request *request = NULL;
+    const enum tac_err err = tac_agree(ctx, tac_alloc(ctx, 2 * n, sizeof *request, &request));
+    for (size_t k = 0; k < n && !err; k++)
+        MPI_Irecv((char *)receive + k * bytes, (int)bytes, MPI_BYTE, rank[k], TAG_SWAP, ctx->comm, &request[k]);
+    for (size_t k = 0; k < n && !err; k++)
+        MPI_Isend(send, (int)bytes, MPI_BYTE, rank[k], TAG_SWAP, ctx->comm, &request[n + k]);
+    if (!err)
+        MPI_Waitall((int)(2 * n), request, MPI_STATUSES_IGNORE);
+    free(request);
     return err;
 }
 

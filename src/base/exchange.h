@@ -20,9 +20,16 @@ int tac_block_rank(tac_gid total, int size, tac_gid id);
 enum tac_err tac_exchange(struct tac_ctx *ctx, const void *send, const int64_t *count, size_t size, void *receive,
                           int64_t *receive_count);
 
+/* Collective, but the code may be of one rank only. receive_count (ranks): what count[this rank] is on each of them. */
+enum tac_err tac_tell_counts(struct tac_ctx *ctx, const int64_t *count, int64_t *receive_count);
+
 /* Collective. tac_exchange() in messages of at most `limit` records. */
 enum tac_err tac_exchange_limited(struct tac_ctx *ctx, const void *send, const int64_t *count, size_t size,
                                   void *receive, int64_t *receive_count, int64_t limit);
+
+/* Neighbours. Sends the same `bytes` to each of n ranks, which all send as many here; receive (n, bytes). */
+enum tac_err tac_swap(struct tac_ctx *ctx, size_t n, const int32_t *rank, const void *send, size_t bytes,
+                      void *receive);
 
 struct tac_keyed {
     tac_gid key; /* not negative */

@@ -85,9 +85,15 @@ struct tac_remote_primitives {
     struct tac_tree **tree;          /* owned, (bodies) */
     int32_t *group;                  /* owned, one per primitive of ours: the published box that holds it; -1: none */
     int boxes, above;                /* that a rank publishes: a power of 8; boxes around 8 of them, 64 of them, ... */
-    struct tac_box *published;       /* owned, (ranks, boxes): what holds the primitives of each rank that can move */
-    struct tac_box *around;          /* owned, (ranks, above): the box around all, those around each eighth, ... */
-    uint8_t *marked;                 /* owned: in a repair, 1: it has a leaver */
+    struct tac_box *mine;            /* owned, (boxes): what this rank has published around what can move */
+    struct tac_box *around_mine;     /* owned, (above): the box around all of them, those around each eighth, ... */
+    struct tac_box still;            /* around this rank's primitives that have no published box */
+    struct tac_box *whole;           /* owned, (ranks, 2): around the published ones of each rank, and `still` */
+    size_t near_count, near_capacity, published_capacity, around_capacity;
+    int32_t *near;             /* owned, ascending: other ranks whose whole boxes meet this rank's */
+    struct tac_box *published; /* owned, (near, boxes): as `mine`, of each of them */
+    struct tac_box *around;    /* owned, (near, above) */
+    uint8_t *marked;           /* owned: in a repair, 1: it has a leaver */
     size_t marked_capacity;
     bool fresh; /* some are new: the trees must be built */
 };

@@ -222,8 +222,8 @@ static enum tac_err spread(struct tac_view *view, struct tac_candidates *c, doub
     if (!err)
         err = list_changed(view, c, &changed, &box, &count);
     TAC_TRY(tac_agree(view->ctx, err));
-    TAC_TRY(tac_remote_grow(view, c, count, changed, box, &grown, &grown_count));
-    TAC_TRY(tac_remote_send_changed(view, c, TAC_OK, count, changed, box, grown, grown_count, added));
+    err = tac_remote_grow(view, c, count, changed, box, &grown, &grown_count);
+    TAC_TRY(tac_remote_send_changed(view, c, err, count, changed, box, grown, grown_count, added));
     if (*added)
         TAC_TRY(tac_remote_arrange(view, c));
 done:

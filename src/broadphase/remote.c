@@ -104,14 +104,16 @@ static void outbox_free(struct outbox *out)
     free(out->stamp);
 }
 
-static enum tac_err pack_for(struct tac_view *view, struct tac_candidates *c, struct outbox *out, int target,
+/* Of this rank's primitives, whose boxes are own, those for the near rank number `near`. */
+static enum tac_err pack_for(struct tac_view *view, struct tac_candidates *c, struct outbox *out, size_t near,
                              const struct tac_box *own)
 {
     enum tac_err err = TAC_OK;
+    const int target = c->remote.near[near];
     const int32_t n = c->primitive_begin[c->body_count];
     const size_t begin = out->vertex_count, parcels = out->count;
     for (int32_t i = 0; i < n; i++)
-        if (tac_remote_meets(c, target, &own[i]) && concerns(view, &c->primitive[i], target))
+        if (tac_remote_meets(c, near, &own[i]) && concerns(view, &c->primitive[i], target))
             TAC_TRY(put(view, c, out, &c->primitive[i], target, begin));
     out->vertices[target] = (int64_t)(out->vertex_count - begin);
     out->parcels[target] = (int64_t)(out->count - parcels);
@@ -123,14 +125,9 @@ done:
 static enum tac_err pack(struct tac_view *view, struct tac_candidates *c, struct outbox *out, const struct tac_box *own)
 {
     enum tac_err err = TAC_OK;
-    struct tac_box mine; /* more than was published: also what never moves */
     TAC_TRY(outbox_make(view, out));
-    tac_box_empty(&mine);
-    for (int32_t i = 0; i < c->primitive_begin[c->body_count]; i++)
-        tac_box_merge(&mine, &own[i]);
-    for (int r = 0; r < view->ctx->size; r++)
-        if (r != view->ctx->rank && tac_boxes_meet(&mine, tac_remote_whole(c, r)))
-            TAC_TRY(pack_for(view, c, out, r, own));
+    for (size_t k = 0; k < c->remote.near_count; k++)
+        TAC_TRY(pack_for(view, c, out, k, own));
 done:
     return err;
 }
@@ -144,14 +141,15 @@ struct changes {
 };
 
 /* For a repair: what has changed and is near the rank, and what is near its boxes that have grown. */
-static enum tac_err pack_changes_for(struct tac_view *view, struct tac_candidates *c, struct outbox *out, int target,
+static enum tac_err pack_changes_for(struct tac_view *view, struct tac_candidates *c, struct outbox *out, size_t near,
                                      const struct changes *changes)
 {
     enum tac_err err = TAC_OK;
+    const int target = c->remote.near[near];
     const size_t begin = out->vertex_count, parcels = out->count;
     for (size_t i = 0; i < changes->count; i++) {
         const struct tac_primitive *p = &c->primitive[changes->primitive[i]];
-        if (tac_remote_meets(c, target, &changes->box[i]) && concerns(view, p, target))
+        if (tac_remote_meets(c, near, &changes->box[i]) && concerns(view, p, target))
             TAC_TRY(put(view, c, out, p, target, begin));
     }
     bool grew = false;
@@ -180,9 +178,8 @@ static enum tac_err pack_changes(struct tac_view *view, struct tac_candidates *c
 {
     enum tac_err err = TAC_OK;
     TAC_TRY(outbox_make(view, out));
-    for (int r = 0; r < view->ctx->size; r++)
-        if (r != view->ctx->rank && changes->count + changes->grown_count > 0)
-            TAC_TRY(pack_changes_for(view, c, out, r, changes));
+    for (size_t k = 0; k < c->remote.near_count && changes->count + changes->grown_count > 0; k++)
+        TAC_TRY(pack_changes_for(view, c, out, k, changes));
 done:
     return err;
 }

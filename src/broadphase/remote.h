@@ -1,8 +1,8 @@
 /* remote.h: what the files about primitives of other ranks share (docs/distribution.md, Discovery).
  *
  * Every rank publishes a few boxes that hold its primitives while the trajectory bounds hold. The owner of a primitive
- * (by its lowest vertex) sends it to all ranks whose boxes it meets and which do not hold it themselves. The boxes go
- * to all ranks; everything else is sent between neighbours.
+ * (by its lowest vertex) sends it to all ranks whose boxes it meets and which do not hold it themselves. Two whole
+ * boxes of each rank go to all ranks; everything else is sent between near ranks, whose whole boxes meet.
  */
 #ifndef TACTUS_BROADPHASE_REMOTE_H
 #define TACTUS_BROADPHASE_REMOTE_H
@@ -26,13 +26,11 @@ void tac_remote_box(const struct tac_view *view, const struct tac_candidates *c,
                     struct tac_box *box);
 
 /* ---- remote_boxes.c: the published boxes ---- */
-/* Local. Does the box meet one that the rank has published? */
-bool tac_remote_meets(const struct tac_candidates *c, int rank, const struct tac_box *box);
-/* Local. The box around all that the rank has published. */
-const struct tac_box *tac_remote_whole(const struct tac_candidates *c, int rank);
-/* Local. This rank's part of c->remote.published, from the trajectory bounds; own (primitives): their boxes. */
+/* Local. Does the box meet one that the near rank number `near` has published? */
+bool tac_remote_meets(const struct tac_candidates *c, size_t near, const struct tac_box *box);
+/* Local. This rank's boxes, c->remote.mine, from the trajectory bounds; own (primitives): their boxes. */
 enum tac_err tac_remote_lay(struct tac_view *view, struct tac_candidates *c, struct tac_box *own);
-/* Collective, with the code of what was done before: all boxes to all ranks. */
+/* Collective, with the code of what was done before: the boxes go to the ranks that are near (c->remote.near). */
 enum tac_err tac_remote_publish(struct tac_view *view, struct tac_candidates *c, enum tac_err err);
 /* Collective. The box of a group of some rank's primitives has grown. */
 struct tac_grown_box {

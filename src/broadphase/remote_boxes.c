@@ -1,5 +1,6 @@
 /* remote_boxes.c: the boxes that ranks publish around their primitives: laid for a new list, grown in repairs, and who
  * is alone in its own (docs/distribution.md, Discovery). */
+#include "base/exchange.h"
 #include "broadphase/remote.h"
 #include "broadphase/search.h"
 #include <stdlib.h>
@@ -55,11 +56,6 @@ void tac_remote_box(const struct tac_view *view, const struct tac_candidates *c,
             box->hi[k] = larger(box->hi[k], larger(path_bound->x[k], end) + reach);
         }
     }
-}
-
-static struct tac_box *published_by(const struct tac_candidates *c, int rank)
-{
-    return &c->remote.published[(size_t)rank * (size_t)c->remote.boxes];
 }
 
 static bool box_within(const struct tac_box *a, const struct tac_box *b)
@@ -180,13 +176,29 @@ done:
 
 /* ---- the boxes around boxes ---- */
 
-/* The boxes of a rank are in order of place, so 8 that follow each other are near each other; and so on. */
-static void lay_around(struct tac_candidates *c, int rank)
+/* The boxes of a rank, and those around them. */
+struct nest {
+    int boxes;
+    struct tac_box *published, *around;
+};
+
+static struct nest nest_of_mine(const struct tac_candidates *c)
 {
-    struct tac_box *around = &c->remote.around[(size_t)rank * (size_t)c->remote.above];
-    const struct tac_box *below = &c->remote.published[(size_t)rank * (size_t)c->remote.boxes];
-    for (int count = c->remote.boxes / FAN; count > 0; count /= FAN) {
-        struct tac_box *level = &around[(count - 1) / (FAN - 1)]; /* behind 1 + 8 + 64 + ... */
+    return (struct nest){c->remote.boxes, c->remote.mine, c->remote.around_mine};
+}
+
+static struct nest nest_of_near(const struct tac_candidates *c, size_t near)
+{
+    return (struct nest){c->remote.boxes, &c->remote.published[near * (size_t)c->remote.boxes],
+                         &c->remote.around[near * (size_t)c->remote.above]};
+}
+
+/* The boxes of a rank are in order of place, so 8 that follow each other are near each other; and so on. */
+static void lay_around(struct nest nest)
+{
+    const struct tac_box *below = nest.published;
+    for (int count = nest.boxes / FAN; count > 0; count /= FAN) {
+        struct tac_box *level = &nest.around[(count - 1) / (FAN - 1)]; /* behind 1 + 8 + 64 + ... */
         for (int k = 0; k < count; k++) {
             level[k] = below[FAN * k];
             for (int i = 1; i < FAN; i++)
@@ -198,30 +210,24 @@ static void lay_around(struct tac_candidates *c, int rank)
 
 /* Is a box that the rank has published such that holds(box, it), and only then holds for what is around it?  Box k of
  * the `count` ones of its level. */
-static bool any_box(const struct tac_candidates *c, int rank, const struct tac_box *box, int count, int k,
+static bool any_box(const struct nest *nest, const struct tac_box *box, int count, int k,
                     bool (*holds)(const struct tac_box *, const struct tac_box *))
 {
-    const bool leaf = count == c->remote.boxes;
-    const struct tac_box *other =
-        leaf ? &c->remote.published[(size_t)rank * (size_t)c->remote.boxes + (size_t)k]
-             : &c->remote.around[(size_t)rank * (size_t)c->remote.above + (size_t)((count - 1) / (FAN - 1) + k)];
+    const bool leaf = count == nest->boxes;
+    const struct tac_box *other = leaf ? &nest->published[k] : &nest->around[(count - 1) / (FAN - 1) + k];
     const bool held = holds(box, other);
     if (!held || leaf)
         return held;
     for (int i = 0; i < FAN; i++)
-        if (any_box(c, rank, box, FAN * count, FAN * k + i, holds))
+        if (any_box(nest, box, FAN * count, FAN * k + i, holds))
             return true;
     return false;
 }
 
-bool tac_remote_meets(const struct tac_candidates *c, int rank, const struct tac_box *box)
+bool tac_remote_meets(const struct tac_candidates *c, size_t near, const struct tac_box *box)
 {
-    return any_box(c, rank, box, 1, 0, tac_boxes_meet);
-}
-
-const struct tac_box *tac_remote_whole(const struct tac_candidates *c, int rank)
-{
-    return &c->remote.around[(size_t)rank * (size_t)c->remote.above];
+    const struct nest nest = nest_of_near(c, near);
+    return any_box(&nest, box, 1, 0, tac_boxes_meet);
 }
 
 /* ---- publishing ---- */
@@ -230,15 +236,15 @@ const struct tac_box *tac_remote_whole(const struct tac_candidates *c, int rank)
 static enum tac_err make_room(struct tac_view *view, struct tac_candidates *c)
 {
     enum tac_err err;
-    const size_t size = (size_t)view->ctx->size;
     const tac_gid vertices = view->scene->mesh->part->vertex_total / view->ctx->size;
     int boxes = FEWEST;
     while (FAN * boxes <= IN_ALL / view->ctx->size && FAN * boxes <= vertices / VERTICES_PER_BOX)
         boxes *= FAN;
     c->remote.boxes = boxes;
     c->remote.above = (boxes - 1) / (FAN - 1);
-    TAC_TRY(tac_alloc(view->ctx, size * (size_t)c->remote.above, sizeof *c->remote.around, &c->remote.around));
-    TAC_TRY(tac_alloc(view->ctx, size * (size_t)boxes, sizeof *c->remote.published, &c->remote.published));
+    TAC_TRY(tac_alloc(view->ctx, (size_t)c->remote.above, sizeof *c->remote.around_mine, &c->remote.around_mine));
+    TAC_TRY(tac_alloc(view->ctx, 2 * (size_t)view->ctx->size, sizeof *c->remote.whole, &c->remote.whole));
+    TAC_TRY(tac_alloc(view->ctx, (size_t)boxes, sizeof *c->remote.mine, &c->remote.mine));
 done:
     return err;
 }
@@ -248,34 +254,77 @@ enum tac_err tac_remote_lay(struct tac_view *view, struct tac_candidates *c, str
     enum tac_err err = TAC_OK;
     const int32_t n = c->primitive_begin[c->body_count];
     const double room = c->skin; /* for repairs of lists */
-    if (c->remote.published == NULL)
+    if (c->remote.mine == NULL)
         TAC_TRY(make_room(view, c));
-    struct tac_box *mine = published_by(c, view->ctx->rank);
+    struct tac_box *mine = c->remote.mine;
     if (c->builds % REGROUP == 0)
         TAC_TRY(make_groups(view, c));
     for (int k = 0; k < c->remote.boxes; k++)
         tac_box_empty(&mine[k]);
+    tac_box_empty(&c->remote.still);
     for (int32_t p = 0; p < n; p++) {
         tac_remote_box(view, c, &c->primitive[p], &own[p]);
-        if (c->remote.group[p] >= 0)
-            tac_box_merge(&mine[c->remote.group[p]], &own[p]);
+        tac_box_merge(c->remote.group[p] >= 0 ? &mine[c->remote.group[p]] : &c->remote.still, &own[p]);
     }
     for (int k = 0; k < c->remote.boxes; k++)
         widen(&mine[k], room);
+    lay_around(nest_of_mine(c));
+done:
+    return err;
+}
+
+/* Do the whole boxes of this rank and another one meet?  The other one finds the same.  None decides anything for the
+ * sake of what has no published box, so two such boxes need not meet. */
+static bool is_near(const struct tac_view *view, const struct tac_candidates *c, int rank)
+{
+    const struct tac_box *mine = &c->remote.whole[2 * view->ctx->rank], *theirs = &c->remote.whole[2 * rank];
+    return tac_boxes_meet(&mine[0], &theirs[0]) || tac_boxes_meet(&mine[0], &theirs[1]) ||
+           tac_boxes_meet(&mine[1], &theirs[0]);
+}
+
+static enum tac_err grow_near(struct tac_view *view, struct tac_candidates *c, size_t count)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_remote_primitives *r = &c->remote;
+    TAC_TRY(tac_grow(view->ctx, &r->near, &r->near_capacity, count, sizeof *r->near));
+    TAC_TRY(tac_grow(view->ctx, &r->published, &r->published_capacity, (size_t)r->boxes * count, sizeof *r->published));
+    TAC_TRY(tac_grow(view->ctx, &r->around, &r->around_capacity, (size_t)r->above * count, sizeof *r->around));
+done:
+    return err;
+}
+
+/* The boxes around this rank's boxes of what moves, and around what does not, to all ranks. */
+static enum tac_err publish_whole(struct tac_view *view, struct tac_candidates *c, enum tac_err err)
+{
+    struct tac_ctx *ctx = view->ctx;
+    TAC_TRY(tac_agree(ctx, err)); /* before any of them sends */
+    struct tac_box *whole = &c->remote.whole[2 * ctx->rank];
+    whole[0] = c->remote.around_mine[0];
+    whole[1] = c->remote.still;
+    widen(&whole[0], c->skin); /* so that boxes may grow in repairs and meet none but those that are known here */
+    if (MPI_Allgather(MPI_IN_PLACE, 0, MPI_BYTE, c->remote.whole, 2 * (int)sizeof *whole, MPI_BYTE, ctx->comm) !=
+        MPI_SUCCESS)
+        err = tac_fail(ctx, TAC_ERR_RUN, "MPI failed while publishing boxes");
 done:
     return err;
 }
 
 enum tac_err tac_remote_publish(struct tac_view *view, struct tac_candidates *c, enum tac_err err)
 {
-    /* All ranks agree that they can send before any of them sends. */
-    err = tac_agree(view->ctx, err);
-    if (!err &&
-        MPI_Allgather(MPI_IN_PLACE, 0, MPI_BYTE, c->remote.published,
-                      c->remote.boxes * (int)sizeof *c->remote.published, MPI_BYTE, view->ctx->comm) != MPI_SUCCESS)
-        err = tac_fail(view->ctx, TAC_ERR_RUN, "MPI failed while publishing boxes");
-    for (int r = 0; r < view->ctx->size && !err; r++)
-        lay_around(c, r);
+    struct tac_remote_primitives *r = &c->remote;
+    size_t n = 0;
+    TAC_TRY(publish_whole(view, c, err));
+    for (int k = 0; k < view->ctx->size; k++)
+        n += k != view->ctx->rank && is_near(view, c, k);
+    TAC_TRY(tac_agree(view->ctx, grow_near(view, c, n)));
+    r->near_count = 0;
+    for (int k = 0; k < view->ctx->size; k++)
+        if (k != view->ctx->rank && is_near(view, c, k))
+            r->near[r->near_count++] = k;
+    TAC_TRY(tac_swap(view->ctx, r->near_count, r->near, r->mine, (size_t)r->boxes * sizeof *r->mine, r->published));
+    for (size_t k = 0; k < r->near_count; k++)
+        lay_around(nest_of_near(c, k));
+done:
     return err;
 }
 
@@ -285,21 +334,69 @@ enum tac_err tac_remote_publish(struct tac_view *view, struct tac_candidates *c,
 static int grow_mine(struct tac_view *view, struct tac_candidates *c, size_t count, const int32_t *changed,
                      const struct tac_box *box, bool *grows, struct tac_grown_box *mine)
 {
-    struct tac_box *published = published_by(c, view->ctx->rank);
     int n = 0;
     for (size_t i = 0; i < count; i++) {
         const int group = c->remote.group[changed[i]];
-        if (group < 0 || box_within(&box[i], &published[group]))
+        if (group < 0 || box_within(&box[i], &c->remote.mine[group]))
             continue;
         struct tac_box wide = box[i];
         widen(&wide, c->skin); /* not to grow at each repair */
-        tac_box_merge(&published[group], &wide);
+        tac_box_merge(&c->remote.mine[group], &wide);
         grows[group] = true;
     }
     for (int k = 0; k < c->remote.boxes; k++)
         if (grows[k])
-            mine[n++] = (struct tac_grown_box){view->ctx->rank, k, published[k]};
+            mine[n++] = (struct tac_grown_box){view->ctx->rank, k, c->remote.mine[k]};
+    if (n > 0)
+        lay_around(nest_of_mine(c));
     return n;
+}
+
+/* Ranks whose boxes had been far are near now: of those only the whole box is known. */
+static enum tac_err find_new_near(struct tac_view *view, struct tac_candidates *c)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_remote_primitives *r = &c->remote;
+    const size_t boxes = (size_t)r->boxes, above = (size_t)r->above;
+    size_t at = 0;
+    for (int k = 0; k < view->ctx->size; k++) {
+        while (at < r->near_count && r->near[at] < k)
+            at++;
+        if (k == view->ctx->rank || (at < r->near_count && r->near[at] == k) || !is_near(view, c, k))
+            continue;
+        TAC_TRY(grow_near(view, c, r->near_count + 1));
+        const size_t behind = r->near_count - at;
+        memmove(&r->near[at + 1], &r->near[at], behind * sizeof *r->near);
+        memmove(&r->published[boxes * (at + 1)], &r->published[boxes * at], behind * boxes * sizeof *r->published);
+        memmove(&r->around[above * (at + 1)], &r->around[above * at], behind * above * sizeof *r->around);
+        r->near_count++;
+        r->near[at] = k;
+        for (size_t i = 0; i < boxes; i++)
+            tac_box_empty(&r->published[boxes * at + i]);
+        r->published[boxes * at] = r->whole[2 * k];
+        lay_around(nest_of_near(c, at));
+    }
+done:
+    return err;
+}
+
+/* What grew on any rank is entered here. */
+static enum tac_err take_grown(struct tac_view *view, struct tac_candidates *c, size_t count,
+                               const struct tac_grown_box *grown)
+{
+    struct tac_remote_primitives *r = &c->remote;
+    size_t at = 0;
+    for (size_t k = 0; k < count; k++) { /* by ascending ranks */
+        tac_box_merge(&r->whole[2 * grown[k].rank], &grown[k].box);
+        while (at < r->near_count && r->near[at] < grown[k].rank)
+            at++;
+        if (at == r->near_count || r->near[at] != grown[k].rank) /* of one that becomes near now all is in the whole */
+            continue;
+        tac_box_merge(&r->published[(size_t)r->boxes * at + (size_t)grown[k].group], &grown[k].box);
+        if (k + 1 == count || grown[k + 1].rank != grown[k].rank)
+            lay_around(nest_of_near(c, at));
+    }
+    return find_new_near(view, c);
 }
 
 enum tac_err tac_remote_grow(struct tac_view *view, struct tac_candidates *c, size_t count, const int32_t *changed,
@@ -332,12 +429,7 @@ enum tac_err tac_remote_grow(struct tac_view *view, struct tac_candidates *c, si
     if (MPI_Allgatherv(mine, bytes, MPI_BYTE, *grown, many, at, MPI_BYTE, ctx->comm) != MPI_SUCCESS)
         TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "MPI failed while boxes grew"));
     *grown_count = (size_t)total / sizeof **grown;
-    for (size_t k = 0; k < *grown_count; k++) {
-        const int rank = (int)(*grown)[k].rank;
-        published_by(c, rank)[(*grown)[k].group] = (*grown)[k].box;
-        if (k + 1 == *grown_count || (*grown)[k + 1].rank != rank)
-            lay_around(c, rank);
-    }
+    err = take_grown(view, c, *grown_count, *grown); /* a code that the next exchange agrees on */
 done:
     free(mine);
     free(grows);
@@ -349,25 +441,25 @@ done:
 /* ---- who is alone ---- */
 
 /* Within a box that this rank has published, and in none of another one's. */
-static bool is_private(const struct tac_view *view, const struct tac_candidates *c, const struct tac_box *box)
+static bool is_private(const struct tac_candidates *c, const struct tac_box *box)
 {
-    const int me = view->ctx->rank;
-    bool private = any_box(c, me, box, 1, 0, box_within);
-    for (int r = 0; r < view->ctx->size && private; r++)
-    private = r == me || !tac_remote_meets(c, r, box);
+    const struct nest mine = nest_of_mine(c);
+    bool private = any_box(&mine, box, 1, 0, box_within);
+    for (size_t k = 0; k < c->remote.near_count && private; k++)
+    private = !tac_remote_meets(c, k, box);
     return private;
 }
 
 bool tac_remote_unconcerned(const struct tac_view *view, const struct tac_candidates *c)
 {
-    if (c->remote.published == NULL || !view->model->apart)
+    if (c->remote.mine == NULL || !view->model->apart)
         return false;
     for (int32_t p = 0; p < c->primitive_begin[c->body_count]; p++) {
         struct tac_box box;
         if (!tac_has_leaver(c, c->primitive[p].v, c->primitive[p].count))
             continue;
         tac_remote_box(view, c, &c->primitive[p], &box);
-        if (!is_private(view, c, &box))
+        if (!is_private(c, &box))
             return false;
     }
     return true;

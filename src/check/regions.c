@@ -1,6 +1,8 @@
 /* regions.c: cuts space into one box for each rank, with about as many points in each. */
 #include "check/regions.h"
 
+#include "base/exchange.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,37 +51,49 @@ static void cut(struct tac_split *split, int first, int end, struct sample *samp
     cut(split, middle, end, sample + below, n - below);
 }
 
+/* Rank 0 cuts by the samples that came to it. */
+static enum tac_err cut_samples(struct tac_ctx *ctx, size_t n, const double *x, struct tac_regions *out)
+{
+    struct sample *sample = NULL;
+    enum tac_err err = tac_alloc(ctx, n, sizeof *sample, &sample);
+    for (size_t i = 0; i < n && !err; i++)
+        memcpy(sample[i].x, x + 3 * i, sizeof sample[i].x);
+    if (!err)
+        cut(out->split, 0, out->count, sample, n);
+    free(sample);
+    return err;
+}
+
 enum tac_err tac_regions_make(struct tac_ctx *ctx, int count, size_t n, const double *x, struct tac_regions *out)
 {
-    enum { SAMPLES = 256 };
+    /* Of a rank; and so many of all ranks together that rank 0 cuts them in no time, but always some of each. */
+    enum { SAMPLES = 256, TOGETHER = 1 << 16, LEAST = 16 };
+    const size_t share = TOGETHER / (size_t)ctx->size,
+                 wanted = share > SAMPLES ? SAMPLES
+                          : share < LEAST ? LEAST
+                                          : share,
+                 known = n < wanted ? n : wanted;
     double *mine = NULL, *all = NULL;
-    struct sample *sample = NULL;
-    size_t most = SAMPLES * (size_t)ctx->size, known = 0;
+    int32_t *to = NULL;
+    size_t total = 0;
     enum tac_err err = tac_alloc(ctx, (size_t)count, sizeof *out->split, &out->split);
     out->count = count;
     if (err == TAC_OK)
-        err = tac_alloc(ctx, 3 * SAMPLES, sizeof *mine, &mine);
+        err = tac_alloc(ctx, 3 * known, sizeof *mine, &mine);
     if (err == TAC_OK)
-        err = tac_alloc(ctx, 3 * most, sizeof *all, &all);
-    if (err == TAC_OK)
-        err = tac_alloc(ctx, most, sizeof *sample, &sample);
+        err = tac_alloc(ctx, known, sizeof *to, &to); /* all to rank 0 */
     TAC_TRY(tac_agree(ctx, err));
     if (count == 1)
         goto done;
-    for (size_t k = 0; k < SAMPLES; k++) {
-        const size_t from = n >= SAMPLES ? n / SAMPLES * k : k;
-        for (size_t c = 0; c < 3; c++)
-            mine[3 * k + c] = from < n ? x[3 * from + c] : NAN;
-    }
-    MPI_Allgather(mine, 3 * SAMPLES, MPI_DOUBLE, all, 3 * SAMPLES, MPI_DOUBLE, ctx->comm);
-    for (size_t i = 0; i < most; i++)
-        if (!isnan(all[3 * i]))
-            memcpy(sample[known++].x, all + 3 * i, sizeof sample->x);
-    cut(out->split, 0, count, sample, known);
+    for (size_t k = 0; k < known; k++)
+        memcpy(mine + 3 * k, x + 3 * (n / known * k), 3 * sizeof *x);
+    TAC_TRY(tac_distribute(ctx, TAC_OK, known, to, mine, 3 * sizeof *mine, &all, &total));
+    TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? cut_samples(ctx, total, all, out) : TAC_OK));
+    MPI_Bcast(out->split, count * (int)sizeof *out->split, MPI_BYTE, 0, ctx->comm);
 done:
     free(mine);
     free(all);
-    free(sample);
+    free(to);
     return err;
 }
 

@@ -172,30 +172,45 @@ static enum tac_err list_spots(struct tac_ctx *ctx, const struct tac_scene *comm
     return err;
 }
 
-/* Which rank sorts each spot: samples say which codes are how many. */
+/* Codes from which on each rank but the first sorts: rank 0 chooses them, by samples of all. */
+static enum tac_err choose_codes(struct tac_ctx *ctx, const struct spot *spot, size_t n, uint64_t *from)
+{
+    enum { SAMPLES = 16 };
+    const size_t known = n < SAMPLES ? n : SAMPLES;
+    uint64_t mine[SAMPLES], *all = NULL;
+    int32_t to[SAMPLES] = {0};
+    size_t total = 0;
+    enum tac_err err = TAC_OK;
+    for (size_t k = 0; k < known; k++)
+        mine[k] = spot[n / known * k].code;
+    TAC_TRY(tac_distribute(ctx, TAC_OK, known, to, mine, sizeof *mine, &all, &total));
+    if (total > 0)
+        qsort(all, total, sizeof *all, compare_codes);
+    for (size_t r = 0; r < (size_t)ctx->size; r++)
+        from[r] = total > 0 ? all[total * r / (size_t)ctx->size] : 0;
+    MPI_Bcast(from, ctx->size, MPI_UINT64_T, 0, ctx->comm);
+done:
+    free(all);
+    return err;
+}
+
+/* Which rank sorts each spot. */
 static enum tac_err choose_sorters(struct tac_ctx *ctx, enum tac_err err, const struct spot *spot, size_t n,
                                    int32_t *to)
 {
-    enum { SAMPLES = 16 };
-    uint64_t mine[SAMPLES], *all = NULL;
-    size_t known = 0;
+    uint64_t *from = NULL;
     if (err == TAC_OK)
-        err = tac_alloc(ctx, SAMPLES * (size_t)ctx->size, sizeof *all, &all);
+        err = tac_alloc(ctx, (size_t)ctx->size, sizeof *from, &from);
     TAC_TRY(tac_agree(ctx, err));
-    for (size_t k = 0; k < SAMPLES; k++)
-        mine[k] = n >= SAMPLES ? spot[n / SAMPLES * k].code : k < n ? spot[k].code : UINT64_MAX;
-    MPI_Allgather(mine, SAMPLES, MPI_UINT64_T, all, SAMPLES, MPI_UINT64_T, ctx->comm);
-    qsort(all, SAMPLES * (size_t)ctx->size, sizeof *all, compare_codes);
-    while (known < SAMPLES * (size_t)ctx->size && all[known] != UINT64_MAX) /* codes have 63 bits */
-        known++;
+    TAC_TRY(choose_codes(ctx, spot, n, from));
     int rank = 0;
     for (size_t i = 0; i < n; i++) {
-        while (rank + 1 < ctx->size && spot[i].code >= all[known * (size_t)(rank + 1) / (size_t)ctx->size])
+        while (rank + 1 < ctx->size && spot[i].code >= from[rank + 1])
             rank++;
         to[i] = rank;
     }
 done:
-    free(all);
+    free(from);
     return err;
 }
 

@@ -18,10 +18,10 @@ THICKNESS = 0.002  # m
 GAP = 0.0023       # m, from cloth to cloth
 
 
-def scene(vertices, end):
-    cells = min(CELLS, max(2, round(math.sqrt(vertices / 2)) - 1))
+def scene(vertices, end, most_cells=CELLS, side=None):
+    cells = min(most_cells, max(2, round(math.sqrt(vertices / 2)) - 1))
     cloths = max(1, round(vertices / (cells + 1) ** 2))
-    side = min(4, max(1, math.isqrt(cloths)))
+    side = side or min(4, max(1, math.isqrt(cloths)))
     size, pitch = cells * SPACING, 1.5 * cells * SPACING
     bodies = [{"name": "plate", "fixed": True, "position": [0, -GAP, 0],
                "mesh": {"kind": "grid", "size": [1.6 * side * size] * 2, "cells": [4 * side, 4 * side]}}]
@@ -47,11 +47,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("vertices", type=int)
     parser.add_argument("--end", type=float, default=0.0078125, help="simulated time, s (%(default)s)")
+    parser.add_argument("--cells", type=int, default=CELLS, metavar="N", help="of a cloth, along each side, at most (%(default)s)")
+    parser.add_argument("--side", type=int, metavar="N", help="piles along each side (at most 4): for weak scaling, a pile for so many ranks")
     parser.add_argument("-o", metavar="FILE", help="default: standard output")
     arguments = parser.parse_args()
     if arguments.vertices < 18 or not 0 < arguments.end < 128:
         parser.error("at least 18 vertices, and an end above 0 and under 128 s")
-    text = json.dumps(scene(arguments.vertices, arguments.end), indent=1) + "\n"
+    if arguments.cells < 2 or (arguments.side or 1) < 1:
+        parser.error("at least 2 cells, and a pile")
+    text = json.dumps(scene(arguments.vertices, arguments.end, arguments.cells, arguments.side), indent=1) + "\n"
     if arguments.o:
         with open(arguments.o, "w") as file:
             file.write(text)

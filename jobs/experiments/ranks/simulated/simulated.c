@@ -15,9 +15,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { TIMES = 4, SUMS = WORK_KINDS + TIMES, COUNTS = 6 };
+enum { TIMES = 6, SUMS = WORK_KINDS + TIMES, COUNTS = 6 };
 
-static const char *const name[] = {"forces", "contact", "discovery", "neighbours", "all"};
+static const char *const name[] = {"forces", "contact",         "discovery", "neighbours",
+                                   "all",    "neighbours_wait", "all_wait"};
 static const char *const counted[COUNTS] = {"force_ticks",    "contact_ticks", "tests_of_boxes",
                                             "repeated_ticks", "messages",      "bytes"};
 
@@ -43,10 +44,12 @@ static enum tac_err advance(struct tac_ctx *ctx, char **argv)
     for (int k = 0; k < WORK_KINDS; k++)
         mine[k] = told.seconds[k];
     c = &((struct tac_sim *)sim->state)->books.counters;
-    for (int k = 0; k < WORK_WITH; k++)
+    for (int k = 0; k < WORK_WITH; k++) {
         mine[WORK_KINDS + k] = told.spent_s[k];
-    mine[WORK_KINDS + 2] = mine[WORK_FORCES] + mine[WORK_CONTACT] + mine[WORK_DISCOVERY];
-    mine[WORK_KINDS + 3] = wall_s;
+        mine[WORK_KINDS + WORK_WITH + k] = told.waited_s[k];
+    }
+    mine[SUMS - 2] = mine[WORK_FORCES] + mine[WORK_CONTACT] + mine[WORK_DISCOVERY];
+    mine[SUMS - 1] = wall_s;
     int64_t counts[COUNTS] = {told.count[WORK_FORCES],      told.count[WORK_CONTACT],      told.count[WORK_DISCOVERY],
                               c->repeated_ticks - repeated, told.messages - none.messages, told.bytes - none.bytes};
     MPI_Reduce(mine, sum, SUMS, MPI_DOUBLE, MPI_SUM, 0, ctx->comm);

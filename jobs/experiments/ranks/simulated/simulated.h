@@ -13,12 +13,13 @@ enum work_kind { WORK_FORCES, WORK_CONTACT, WORK_DISCOVERY, WORK_KINDS };
 struct work {
     int64_t count[WORK_KINDS];
     double seconds[WORK_KINDS];
-    double spent_s[WORK_WITH]; /* in calls of MPI: transfers, and waiting for others */
-    int64_t messages, bytes;   /* in passes and discovery */
+    double spent_s[WORK_WITH];  /* in calls of MPI: transfers, and waiting for others ... */
+    double waited_s[WORK_WITH]; /* ... of it until the last of these had come */
+    int64_t messages, bytes;    /* in passes and discovery */
 };
 
 /* Local. Call on each rank after MPI_Init(): of how many ranks, and what one unit of each kind costs, s. */
-void work_begin(int size, const double cost_s[WORK_KINDS]);
+void work_begin(int ranks, const double cost_s[WORK_KINDS]);
 /* Local. From now on the work of this rank is that of `sim` (borrowed); NULL: it has none. */
 void work_watch(struct tac_simulation *sim);
 /* Local. All that this rank declared. */

@@ -18,6 +18,12 @@
 
 enum { LARGEST = 1 << 28 }; /* bytes of a message */
 
+/* A message between two ranks, and when it was sent, s. */
+struct sent {
+    int from, tag;
+    double at_s;
+};
+
 struct rank {
     struct tac_simulation *sim; /* borrowed; NULL: nothing is declared */
     const struct tac_sim
@@ -25,13 +31,50 @@ struct rank {
     int64_t ticks[TAC_KINDS]; /* of the pass under way, as last seen */
     int64_t lists, repairs, looks; /* candidate lists built, cost of the newest one's repairs, looks at candidates */
     int64_t messages, bytes;
-    double called_s; /* simulated time at which the call of MPI under way began */
+    double called_s; /* simulated time at which the call of MPI under way began ... */
+    double
+        came_s; /* ... and at which the last of those had come whom it is with; before it began: nobody is waited for */
+    size_t meetings;   /* calls of all ranks so far */
+    struct sent *sent; /* owned: messages that are on their way here */
+    size_t sent_count, sent_capacity;
+    struct sent *wish; /* owned: messages that the next work_waitall() waits for */
+    size_t wish_count, wish_capacity;
     struct work told;
-    void *arrived; /* owned, LARGEST: the message that came; only pages that messages reach take memory */
+    int bytes_arrived; /* of the message that was probed ... */
+    void *letter;      /* ... owned: it, where nothing is counted */
+    void *arrived;     /* ... owned, LARGEST: the message that came; only pages that messages reach take memory */
 };
 
+static int size;          /* of all ranks */
 static struct rank *rank; /* owned, one per simulated rank: all of them are in this process */
 static double cost_s[WORK_KINDS];
+/* When the last rank came to each call of all ranks, s. */
+static double *last_come_s; /* owned */
+static size_t last_come_capacity;
+
+static void put(struct sent **list, size_t *count, size_t *capacity, struct sent message)
+{
+    if (*count == *capacity) {
+        *capacity = 2 * *capacity + 16;
+        *list = realloc(*list, *capacity * sizeof **list);
+        if (*list == NULL)
+            abort();
+    }
+    (*list)[(*count)++] = message;
+}
+
+/* Takes the first message from a rank off the list of those on their way; returns when it was sent. */
+static double take_sent(struct rank *r, int from, int tag)
+{
+    for (size_t k = 0; k < r->sent_count; k++) {
+        if (r->sent[k].from != from || r->sent[k].tag != tag)
+            continue;
+        const double at_s = r->sent[k].at_s;
+        memmove(&r->sent[k], &r->sent[k + 1], (--r->sent_count - k) * sizeof *r->sent);
+        return at_s;
+    }
+    return 0; /* sent while nothing was counted */
+}
 
 static struct rank *mine(void)
 {
@@ -42,9 +85,10 @@ static struct rank *mine(void)
     return me < 0 ? NULL : &rank[me];
 }
 
-void work_begin(int size, const double cost[WORK_KINDS])
+void work_begin(int ranks, const double cost[WORK_KINDS])
 {
     if (rank == NULL) { /* the first of all ranks: they take turns, and share what is static */
+        size = ranks;
         rank = calloc((size_t)size, sizeof *rank);
         for (int k = 0; k < WORK_KINDS; k++)
             cost_s[k] = cost[k];
@@ -117,6 +161,7 @@ void work_declare(void)
     if (r == NULL || r->sim == NULL)
         return;
     r->called_s = simgrid_get_clock();
+    r->came_s = 0;
     if (r->sim->state == NULL)
         return;
     count(r, done);
@@ -133,9 +178,65 @@ void work_declare(void)
 int work_spent(enum work_with with, int result)
 {
     struct rank *r = mine();
-    if (r != NULL && r->sim != NULL)
-        r->told.spent_s[with] += simgrid_get_clock() - r->called_s;
+    if (r == NULL || r->sim == NULL)
+        return result;
+    const double now_s = simgrid_get_clock();
+    if (with == WORK_ALL && r->meetings > 0 && last_come_s[r->meetings - 1] > r->came_s)
+        r->came_s = last_come_s[r->meetings - 1];
+    const double until_s = r->came_s < now_s ? r->came_s : now_s;
+    r->told.spent_s[with] += now_s - r->called_s;
+    r->told.waited_s[with] += until_s > r->called_s ? until_s - r->called_s : 0;
     return result;
+}
+
+void work_meet(void)
+{
+    struct rank *r = mine();
+    work_declare();
+    if (r->meetings == last_come_capacity) {
+        last_come_capacity = 2 * last_come_capacity + 1024;
+        last_come_s = realloc(last_come_s, last_come_capacity * sizeof *last_come_s);
+        if (last_come_s == NULL)
+            abort();
+        for (size_t k = r->meetings; k < last_come_capacity; k++)
+            last_come_s[k] = 0;
+    }
+    if (r->called_s > last_come_s[r->meetings])
+        last_come_s[r->meetings] = r->called_s;
+    r->meetings++;
+}
+
+int work_send(const void *data, int count_of, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    struct rank *r = mine();
+    struct sent message = {(int)(r - rank), tag, r->called_s};
+    int sub;
+    PMPI_Comm_size(comm, &sub);
+    if (&rank[to] != r && sub == size) /* of parts of the ranks nothing is told apart */
+        put(&rank[to].sent, &rank[to].sent_count, &rank[to].sent_capacity, message);
+    return PMPI_Isend(data, count_of, type, to, tag, comm, request);
+}
+
+int work_wish(void *data, int count_of, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    struct rank *r = mine();
+    int sub;
+    PMPI_Comm_size(comm, &sub);
+    if (sub == size)
+        put(&r->wish, &r->wish_count, &r->wish_capacity, (struct sent){from, tag, 0});
+    return PMPI_Irecv(data, count_of, type, from, tag, comm, request);
+}
+
+int work_waitall(int count_of, MPI_Request *request, MPI_Status *status)
+{
+    struct rank *r = mine();
+    const int err = PMPI_Waitall(count_of, request, status);
+    for (size_t k = 0; k < r->wish_count; k++) {
+        const double at_s = take_sent(r, r->wish[k].from, r->wish[k].tag);
+        r->came_s = at_s > r->came_s ? at_s : r->came_s;
+    }
+    r->wish_count = 0;
+    return err;
 }
 
 struct work work_told(void)
@@ -144,21 +245,42 @@ struct work work_told(void)
     return mine()->told;
 }
 
+bool work_is_counted(void)
+{
+    const struct rank *r = mine();
+    return r != NULL && r->sim != NULL;
+}
+
 int work_probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     struct rank *r = mine();
+    if (!work_is_counted()) {
+        free(r->letter);
+        r->letter = quiet_take(source, tag, comm, &r->bytes_arrived);
+        return MPI_SUCCESS;
+    }
     work_declare();
+    free(r->letter);
+    r->letter = NULL;
     if (r->arrived == NULL) {
         r->arrived = mmap(NULL, LARGEST, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (r->arrived == MAP_FAILED)
             abort();
     }
     const int err = MPI_Recv(r->arrived, LARGEST, MPI_BYTE, source, tag, comm, status);
+    PMPI_Get_count(status, MPI_BYTE, &r->bytes_arrived);
+    r->came_s = take_sent(r, source, tag);
     return work_spent(WORK_NEIGHBOURS, err);
+}
+
+int work_arrived(void)
+{
+    return mine()->bytes_arrived;
 }
 
 int work_receive(void *data, int bytes)
 {
-    memcpy(data, mine()->arrived, (size_t)bytes);
+    const struct rank *r = mine();
+    memcpy(data, r->letter != NULL ? r->letter : r->arrived, (size_t)bytes);
     return MPI_SUCCESS;
 }
