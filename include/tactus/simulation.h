@@ -96,8 +96,8 @@ enum tac_err tac_simulation_copy(struct tac_simulation *sim, tac_lid room, tac_g
 const struct tac_scene *tac_simulation_scene(const struct tac_simulation *sim);
 
 /* Collective. Tells the present contacts, ascending by kind and ids, in *list, which is valid until the next call or
- * until the simulation is stepped, changed or destroyed.  Each contact is on one rank: the owner of its first vertex.
- * All of them together are those that energy.csv counts. */
+ * until the simulation is stepped, changed or destroyed.  Each contact is on one rank: the owner of its first vertex
+ * that can move.  All of them together are those that energy.csv counts. */
 enum tac_err tac_simulation_contacts(struct tac_simulation *sim, const struct tac_contact **list, size_t *count);
 /* Collective. Computes the row of energy.csv for the present time, the same on all ranks. deepest_layer is that since
  * the last call; the defect counts from t = 0. TAC_ERR_INPUT: right after tac_simulation_restore() there is no row,

@@ -26,7 +26,7 @@ static inline bool tac_pair_beyond(const struct tac_pair *p, const double x[4][3
             most = along > most ? along : most;
     }
     *bound = least - most;
-    return *bound > clear;
+    return *bound > clear && *bound < INFINITY; /* infinity: of numbers that are none, in a pass that went astray */
 }
 
 /* What a pair keeps of its evaluation at t: a normal in single precision, shortened by more than its rounding, so that

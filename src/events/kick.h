@@ -48,8 +48,12 @@ TAC_FOUR_INLINE tac_four tac_kick_vertex(struct tac_sim *sim, tac_lid i, tac_tim
     }
     tac_four v;
     memcpy(&v, vel, sizeof v);
+    /* The fourth, w, stays as it is also in a pass that goes astray: an infinite impulse times 0 is no number, and what
+     * a window is restored from has no w. */
+    const tac_four_mask three = {-1, -1, -1, 0};
+    j = (tac_four)((tac_four_mask)j & three);
     const tac_four work = j * v + .5 * w * (j * j);
-    v += w * j; /* the fourth, w, stays as it is */
+    v += w * j;
     memcpy(vel, &v, sizeof v);
     return work;
 }

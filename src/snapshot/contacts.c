@@ -39,6 +39,13 @@ static bool describe(const struct tac_sim *sim, const struct tac_pair *p, struct
     return true;
 }
 
+/* Does this rank tell of the pair?  The owner of its first vertex that can move does, whoever decides it: all owners of
+ * its vertices know all of it. */
+static bool is_told_here(const struct tac_sim *sim, const struct tac_pair *p)
+{
+    return (sim->model->apart ? tac_model_mover(sim->model, p->v, p->count) : p->v[0]) < sim->state.owned;
+}
+
 enum tac_err tac_sim_contacts(struct tac_sim *sim, struct tac_contact **out, size_t *count)
 {
     enum tac_err err = TAC_OK;
@@ -47,7 +54,7 @@ enum tac_err tac_sim_contacts(struct tac_sim *sim, struct tac_contact **out, siz
     TAC_TRY(tac_sim_look_ghosts(sim));
     for (size_t k = 0; k < sim->active.pair_count; k++) {
         const struct tac_pair *p = &sim->active.pair[k];
-        if (!p->live || !tac_sim_decides(sim, p) || tac_pair_is_limit((enum tac_pair_type)p->type) ||
+        if (!p->live || !is_told_here(sim, p) || tac_pair_is_limit((enum tac_pair_type)p->type) ||
             !describe(sim, p, &one))
             continue;
         TAC_TRY(tac_grow(sim->ctx, &list, &capacity, n + 1, sizeof *list));

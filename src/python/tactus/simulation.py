@@ -543,7 +543,7 @@ class Simulation:
         return slice(*np.searchsorted(self.ids, [wanted.start, wanted.stop]).tolist())
 
     def contacts(self) -> np.ndarray:
-        """Collective.  The present contacts, structured: each is on one rank, that of its first vertex.
+        """Collective.  The present contacts, structured: each is on one rank, that of its first vertex that can move.
 
         Fields: kind (0 vertex-triangle, 1 edge-edge, 2 vertex-segment, 3 vertex-vertex), primitive (2) and vertex (4)
         global numbers, -1 unused, body (2) places in `bodies`, vertex_count, first_count, place (3) m, normal (3) from
