@@ -20,15 +20,17 @@ struct tac_pair_geometry {
 struct tac_pair {
     tac_lid v[4];
     uint8_t type, count; /* vertices in all */
-    uint8_t shared;      /* its vertices are of several ranks */
-    uint8_t proven;  /* kinetic structures prove which of its layers are silent: nothing of it is judged afterwards */
-    int32_t depth;   /* deepest active layer; 0: none */
-    float normal[3]; /* when it was evaluated last, no longer than 1; 0: never */
-    float guard;     /* rounding of a distance of this pair then, m */
-    int32_t groups;  /* active layer groups */
-    int32_t active;  /* first layer of the deepest layer group that acted in this pass; 0: none */
-    double next;     /* distance under which the first layer not active (or the end of the layer stack) is reached */
-    double d_tick;   /* distance at t_tick, the deepest group's last tick; infinity: none */
+    uint8_t shared : 1;  /* its vertices are of several ranks */
+    uint8_t
+        proven : 1;   /* kinetic structures prove which of its layers are silent: nothing of it is judged afterwards */
+    uint8_t rubs : 1; /* it has a state of friction */
+    int32_t depth;    /* deepest active layer; 0: none */
+    float normal[3];  /* when it was evaluated last, no longer than 1; 0: never */
+    float guard;      /* rounding of a distance of this pair then, m */
+    int32_t groups;   /* active layer groups */
+    int32_t active;   /* first layer of the deepest layer group that acted in this pass; 0: none */
+    double next;      /* distance under which the first layer not active (or the end of the layer stack) is reached */
+    double d_tick;    /* distance at t_tick, the deepest group's last tick; infinity: none */
 
     tac_time t_tick;
     double d_least;       /* least distance at the deepest group's ticks since the window's start or the group's birth,

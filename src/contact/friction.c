@@ -112,8 +112,7 @@ void tac_friction_free(struct tac_active *active, int32_t anchor)
 
 bool tac_friction_has_state(const struct tac_active *active, int32_t slot)
 {
-    return active->friction != NULL && active->pair[slot].groups == 1 &&
-           active->friction->friction_state[slot].now.t >= 0;
+    return active->pair[slot].groups == 1 && active->pair[slot].rubs;
 }
 
 /* ---- the window's start: values are kept where they are first touched ---- */
@@ -135,8 +134,10 @@ void tac_friction_restore(struct tac_active *active)
     struct tac_friction *f = active->friction;
     if (f == NULL)
         return;
-    for (size_t k = 0; k < f->kept_count; k++)
+    for (size_t k = 0; k < f->kept_count; k++) {
         f->friction_state[f->kept[k].slot].now = f->kept[k].values;
+        active->pair[f->kept[k].slot].rubs = f->kept[k].values.t >= 0;
+    }
     for (size_t k = 0; k < f->anchor_kept_count; k++)
         f->anchor[f->anchor_kept[k].anchor].now = f->anchor_kept[k].values;
     tac_friction_begin(active);
@@ -194,10 +195,11 @@ void tac_friction_erase(struct tac_active *active, int32_t slot)
 {
     struct tac_friction *f = active->friction;
     struct tac_friction_state *state = &f->friction_state[slot];
-    if (state->now.t < 0)
+    if (!active->pair[slot].rubs) /* the state itself has left the cache */
         return;
     keep(f, state, slot);
     erase(&state->now);
+    active->pair[slot].rubs = 0;
 }
 
 TAC_FOUR_INLINE void tangential(const double n[3], double u[3])
@@ -318,7 +320,7 @@ TAC_FOUR_INLINE void rub(struct tac_active *active, const struct tac_friction_en
                          tac_time t, const double x[4][3], struct tac_friction_kick *kick)
 {
     struct tac_friction *f = active->friction;
-    const struct tac_pair *p = &active->pair[first->pair];
+    struct tac_pair *p = &active->pair[first->pair];
     struct tac_friction_state *state = &f->friction_state[first->pair];
     struct tac_friction_values *g = &state->now;
     const struct tac_law *law = p->form.law;
@@ -332,6 +334,7 @@ TAC_FOUR_INLINE void rub(struct tac_active *active, const struct tac_friction_en
     }
     keep(f, state, first->pair);
     follow(f, p, near, x, g, t, slip);
+    p->rubs = 1;
     if (f->kind == TAC_FRICTION_KINETIC) {
         kinetic(law, slip, impulse, kick->j);
     } else {

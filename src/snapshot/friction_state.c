@@ -77,6 +77,7 @@ static enum tac_err put_back(struct tac_sim *sim, const struct tac_friction_row 
     struct tac_friction_values *g = &f->friction_state[slot].now;
     g->born = row->t[0];
     g->t = row->t[1];
+    sim->active.pair[slot].rubs = g->t >= 0;
     memcpy(g->stock, row->value, sizeof g->stock);
     g->budget = row->value[2];
     memcpy(g->w, &row->value[3], sizeof g->w);
