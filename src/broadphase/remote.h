@@ -25,6 +25,10 @@ void tac_box_merge(struct tac_box *box, const struct tac_box *other);
 void tac_remote_box(const struct tac_view *view, const struct tac_candidates *c, const struct tac_primitive *p,
                     struct tac_box *box);
 
+/* ---- remote_groups.c ---- */
+/* Local. Sorts this rank's primitives that can move into c->remote.boxes groups by where they are: c->remote.group. */
+enum tac_err tac_remote_group(struct tac_view *view, struct tac_candidates *c);
+
 /* ---- remote_boxes.c: the published boxes ---- */
 /* Local. Does the box meet one that the near rank number `near` has published? */
 bool tac_remote_meets(const struct tac_candidates *c, size_t near, const struct tac_box *box);

@@ -74,106 +74,6 @@ static void widen(struct tac_box *box, double by)
     }
 }
 
-/* Can the primitive move, so that pairs that it is in may be decided here? */
-static bool moves(const struct tac_view *view, const struct tac_primitive *p)
-{
-    for (int i = 0; i < p->count; i++)
-        if (tac_model_takes_part(view->model, p->v[i]))
-            return true;
-    return false;
-}
-
-/* ---- groups: near primitives share a published box ---- */
-
-struct place {
-    double x[3];
-    double along; /* of x, the coordinate that they are sorted by */
-    int32_t primitive;
-};
-
-static int compare_places(const void *a, const void *b)
-{
-    const struct place *p = a, *q = b;
-    if (p->along != q->along)
-        return p->along < q->along ? -1 : 1;
-    return (p->primitive > q->primitive) - (p->primitive < q->primitive);
-}
-
-/* Puts the first `count` of n places in front. */
-static void select_first(struct place *place, int32_t n, int32_t count)
-{
-    int32_t begin = 0, end = n;
-    while (end - begin > 1) {
-        const struct place pivot = place[begin + (end - begin) / 2];
-        int32_t i = begin, j = end - 1;
-        while (i <= j) {
-            while (compare_places(&place[i], &pivot) < 0)
-                i++;
-            while (compare_places(&pivot, &place[j]) < 0)
-                j--;
-            if (i <= j) {
-                const struct place other = place[i];
-                place[i++] = place[j];
-                place[j--] = other;
-            }
-        }
-        if (count <= j)
-            end = j + 1;
-        else if (count >= i)
-            begin = i;
-        else
-            return;
-    }
-}
-
-/* Halves the longest axis until each box has its share. */
-static void split(struct tac_candidates *c, struct place *place, int32_t n, int first, int boxes)
-{
-    if (boxes == 1 || n <= 1) {
-        for (int32_t k = 0; k < n; k++)
-            c->remote.group[place[k].primitive] = first;
-        return;
-    }
-    double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
-    for (int32_t i = 0; i < n; i++)
-        for (int k = 0; k < 3; k++) {
-            lo[k] = smaller(lo[k], place[i].x[k]);
-            hi[k] = larger(hi[k], place[i].x[k]);
-        }
-    int axis = hi[1] - lo[1] > hi[0] - lo[0] ? 1 : 0;
-    axis = hi[2] - lo[2] > hi[axis] - lo[axis] ? 2 : axis;
-    for (int32_t i = 0; i < n; i++)
-        place[i].along = place[i].x[axis];
-    select_first(place, n, n / 2);
-    split(c, place, n / 2, first, boxes / 2);
-    split(c, place + n / 2, n - n / 2, first + boxes / 2, boxes / 2);
-}
-
-static enum tac_err make_groups(struct tac_view *view, struct tac_candidates *c)
-{
-    enum tac_err err = TAC_OK;
-    struct place *place = NULL;
-    const int32_t n = c->primitive_begin[c->body_count];
-    int32_t moving = 0;
-    if (c->remote.group == NULL)
-        TAC_TRY(tac_alloc(view->ctx, (size_t)n, sizeof *c->remote.group, &c->remote.group));
-    TAC_TRY(tac_alloc(view->ctx, (size_t)n, sizeof *place, &place));
-    for (int32_t p = 0; p < n; p++) {
-        struct tac_box box;
-        c->remote.group[p] = -1;
-        if (!moves(view, &c->primitive[p]))
-            continue;
-        tac_remote_box(view, c, &c->primitive[p], &box);
-        for (int k = 0; k < 3; k++)
-            place[moving].x[k] = box.lo[k] + box.hi[k];
-        place[moving++].primitive = p;
-    }
-    split(c, place, moving, 0, c->remote.boxes);
-done:
-    free(place);
-    return err;
-}
-
 /* ---- the boxes around boxes ---- */
 
 /* The boxes of a rank, and those around them. */
@@ -258,7 +158,7 @@ enum tac_err tac_remote_lay(struct tac_view *view, struct tac_candidates *c, str
         TAC_TRY(make_room(view, c));
     struct tac_box *mine = c->remote.mine;
     if (c->builds % REGROUP == 0)
-        TAC_TRY(make_groups(view, c));
+        TAC_TRY(tac_remote_group(view, c));
     for (int k = 0; k < c->remote.boxes; k++)
         tac_box_empty(&mine[k]);
     tac_box_empty(&c->remote.still);
