@@ -207,6 +207,20 @@ static void clear_folders(struct folders *list)
 
 /* ---- the command ---- */
 
+/* A job may end between the reading of its files and Slurm's answer: where Slurm calls a job over of which the files tell
+ * no end, the files are read once more, for they are then younger than the answer. */
+static enum tac_err judge(struct tac_ctx *ctx, struct tac_look *look)
+{
+    enum tac_err err = TAC_OK;
+    tac_look_judge(look);
+    if (look->queue == TAC_QUEUE_SILENT || strcmp(look->condition, "gone") != 0)
+        return err;
+    tac_look_clear(look);
+    err = tac_look_read(ctx, look);
+    tac_look_judge(look);
+    return err;
+}
+
 /* Looks once at all folders, and prints.  *lives: one of them goes on.  In a table a folder that cannot be read does
  * not hide the others: the sentence about the last one is the command's. */
 static enum tac_err look_once(struct tac_ctx *ctx, const struct folders *list, bool as_json, bool clear, bool *lives)
@@ -227,7 +241,8 @@ static enum tac_err look_once(struct tac_ctx *ctx, const struct folders *list, b
     }
     tac_queue_ask(look, count);
     for (int i = 0; i < count; i++) {
-        tac_look_judge(&look[i]);
+        const enum tac_err judged = judge(ctx, &look[i]);
+        bad = judged ? judged : bad;
         *lives = *lives || tac_look_lives(&look[i]);
     }
     if (clear)

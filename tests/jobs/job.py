@@ -55,7 +55,7 @@ FAKES = {"srun": 'case $1 in --mpi=list) echo "MPI plugin types are... ${PLUGINS
          "mpirun": 'echo "mpirun $1 $2" >>"$PLAN.slurm"; shift 2; exec "$@"',
          "scontrol": 'echo "scontrol $*" >>"$PLAN.slurm"; [ -z "${NO_REQUEUE-}" ] || { echo "Job requeue is disabled" >&2; exit 1; }',
          "sbatch": 'echo "sbatch $*" >>"$PLAN.slurm"; [ -n "${SBATCH-}" ] || exit 1; echo "$SBATCH"',
-         "squeue": 'case "$*" in *%e*) echo "${ENDS-}";; *) cat "$PLAN.queue" 2>/dev/null || exit 1;; esac'}
+         "squeue": 'case "$*" in *%e*) echo "${ENDS-}";; *) cat "$PLAN.queue" 2>/dev/null || exit 1; [ ! -e "$PLAN.ends" ] || mv "$PLAN.ends" "$PLAN_FOLDER/job-state.json";; esac'}
 os.mkdir("bin")
 for name, body in list(FAKES.items()) + [("tactus", None)]:
     with open("bin/" + name, "w") as file:
@@ -230,6 +230,17 @@ for failed, state in ((0, "running"), (1, "failed")):
                    '  "stopped_at": "",\n  "node": "n",\n  "updated": 5\n}\n' % failed)
     code, s = job.run()
     check(s["state"] == ("finished" if failed == 0 else "failed") and s["sittings"] == 5, "after a node's failure: %s" % s)
+
+# It ends between the reading of its files and Slurm's answer: its own word counts.
+for queue in ("7|FAILED|NonZeroExitCode\n", "slurm_load_jobs error: Invalid job id specified\n"):
+    job = Job("kill||", options=["--tries", "1"])
+    ended = expect(job, 1, "failed", 1)
+    with open(job.folder + "/job-state.json", "w") as file:
+        file.write(json.dumps(dict(ended, state="running")))
+    with open(job.plan + ".ends", "w") as file:
+        file.write(json.dumps(ended))
+    told = job.status(queue)
+    check(told["condition"] == "failed" and told["why"] == ended["reason"], "an end beside %r: %s" % (queue, told))
 
 # Launchers.
 for options, more, begins in ((["--ntasks", "2"], {}, "srun --mpi=pmix --kill-on-bad-exit=0 --wait=10 --ntasks=2"), (["--ntasks", "2"], {"PLUGINS": "none pmi2"}, "mpirun -n 2"),
