@@ -207,8 +207,8 @@ static void clear_folders(struct folders *list)
 
 /* ---- the command ---- */
 
-/* A job may end between the reading of its files and Slurm's answer: where Slurm calls a job over of which the files tell
- * no end, the files are read once more, for they are then younger than the answer. */
+/* A job may end between the reading of its files and Slurm's answer: where Slurm calls a job over of which the files
+ * tell no end, the files are read once more, for they are then younger than the answer. */
 static enum tac_err judge(struct tac_ctx *ctx, struct tac_look *look)
 {
     enum tac_err err = TAC_OK;
