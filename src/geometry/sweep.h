@@ -1,7 +1,9 @@
 /* sweep.h: may a pair come under a distance while its vertices move on straight lines?  Conservative answers.
  *
  * By conservative advancement: from a point in time at which the distance is d, the pair cannot be under `threshold`
- * before (d - threshold) / speed, speed the largest relative speed of its vertices.
+ * before (d - threshold) / speed, speed the largest relative speed of its vertices.  Nor can it before its extents
+ * along any fixed direction come so near: along the direction between its nearest points that is often much later,
+ * because two primitives that slide along each other do not approach in it.
  */
 #ifndef TACTUS_GEOMETRY_SWEEP_H
 #define TACTUS_GEOMETRY_SWEEP_H
@@ -25,6 +27,26 @@ static inline double tac_relative(enum tac_pair_type type, const double u[4][3])
             most = squared > most ? squared : most;
         }
     return sqrt(most);
+}
+
+/* A lower bound of the distance of a pair, m, while it moves from x by u on straight lines (4,3): by its primitives'
+ * extents along n, a vector no longer than 1 + 2^-50.  Not for limits of what grows.  Its rounding is that of the
+ * distance. */
+static inline double tac_separation(enum tac_pair_type type, const double x[4][3], const double u[4][3],
+                                    const double n[3])
+{
+    const int count = tac_pair_vertices(type), first = tac_pair_first(type);
+    double least = INFINITY;
+    for (int i = 0; i < first; i++)
+        for (int j = first; j < count; j++) {
+            double r[3], moved[3];
+            tac_sub(r, x[i], x[j]);
+            tac_sub(moved, u[i], u[j]);
+            const double begin = tac_dot(n, r), end = begin + tac_dot(n, moved);
+            least = begin < least ? begin : least;
+            least = end < least ? end : least;
+        }
+    return least;
 }
 
 /* Local. The pair moves from x (4,3; tac_model_gather) by u (4,3) at constant velocities. A fraction s in 0..1 before

@@ -49,6 +49,7 @@ tac_time tac_path_sweep(const struct tac_sim *sim, enum tac_pair_type type, cons
     struct walker walker[4];
     struct tac_near near;
     double x[4][3], u[4][3], bound = -INFINITY; /* a lower bound of the distance now */
+    bool known = false;                         /* is near.n a direction by which the pair is bounded? */
     for (int i = 0; i < n; i++)
         start_walk(sim, &walker[i], v[i], t0);
     tac_model_gather(sim->model, type, v, x);
@@ -64,11 +65,12 @@ tac_time tac_path_sweep(const struct tac_sim *sim, enum tac_pair_type type, cons
                 u[i][k] = dt * walker[i].v[k];
             }
         double change = tac_relative(type, u);
-        if (!(bound - change > limit)) {
+        if (!(bound - change > limit) && !(known && tac_separation(type, x, u, near.n) > limit)) {
             tac_near_pair(type, x, &near);
             bound = near.d;
+            known = !tac_pair_grows(type);
         }
-        if (bound - change > limit) {
+        if (bound - change > limit || (known && tac_separation(type, x, u, near.n) > limit)) {
             bound -= change;
         } else {
             double s = tac_sweep(type, x, u, threshold, tolerance);
