@@ -22,15 +22,16 @@ struct tac_pair {
     uint8_t type, count; /* vertices in all */
     uint8_t shared : 1;  /* its vertices are of several ranks */
     uint8_t
-        proven : 1;   /* kinetic structures prove which of its layers are silent: nothing of it is judged afterwards */
-    uint8_t rubs : 1; /* it has a state of friction */
-    int32_t depth;    /* deepest active layer; 0: none */
-    float normal[3];  /* when it was evaluated last, no longer than 1; 0: never */
-    float guard;      /* rounding of a distance of this pair then, m */
-    int32_t groups;   /* active layer groups */
-    int32_t active;   /* first layer of the deepest layer group that acted in this pass; 0: none */
-    double next;      /* distance under which the first layer not active (or the end of the layer stack) is reached */
-    double d_tick;    /* distance at t_tick, the deepest group's last tick; infinity: none */
+        proven : 1;    /* kinetic structures prove which of its layers are silent: nothing of it is judged afterwards */
+    uint8_t rubs : 1;  /* it has a state of friction */
+    uint8_t kept_sign; /* of t_kept: if it is not that of an instant, t_kept is another one */
+    int32_t depth;     /* deepest active layer; 0: none */
+    float normal[3];   /* when it was evaluated last, no longer than 1; 0: never */
+    float guard;       /* rounding of a distance of this pair then, m */
+    int32_t groups;    /* active layer groups */
+    int32_t active;    /* first layer of the deepest layer group that acted in this pass; 0: none */
+    double next;       /* distance under which the first layer not active (or the end of the layer stack) is reached */
+    double d_tick;     /* distance at t_tick, the deepest group's last tick; infinity: none */
 
     tac_time t_tick;
     double d_least;       /* least distance at the deepest group's ticks since the window's start or the group's birth,
@@ -65,6 +66,12 @@ _Static_assert(offsetof(struct tac_pair, t_tick) == 64 && offsetof(struct tac_pa
                    offsetof(struct tac_pair, key) == 184 && sizeof(struct tac_pair) == 320,
                "the lines of a pair");
 
+/* The sign of an instant: a byte of its hash. */
+static inline uint8_t tac_pair_sign(tac_time t)
+{
+    return (uint8_t)((uint64_t)t * UINT64_C(0x9e3779b97f4a7c15) >> 56);
+}
+
 /* A layer group of a pair: layers first..last, one period.  `last_d` is state: the distance at its last tick if that
  * was active, else infinity; born at the first active tick, erased at the first silent one (docs/method.md, Friction).
  */
@@ -75,7 +82,7 @@ struct tac_layer_group {
     int32_t anchor; /* friction.h; -1: none */
     tac_time born;
     double last_d, saved_d;
-    tac_time wake; /* ticks before are skipped: the group is silent in them, which the window's end proves */
+    tac_time wake; /* of one of `extra`, as tac_rate_group.wake */
     double clear;  /* distance under which its first layer acts, m */
 };
 
@@ -85,6 +92,9 @@ struct tac_rate_group {
     double h_s;
     size_t count, capacity;
     struct tac_layer_group *group; /* owned, by key */
+    size_t wake_capacity;
+    tac_time *wake; /* owned, (count): ticks of a group before are skipped: it is silent in them, which the window's end
+                     * proves.  Apart from the groups, because where most skip, nothing else of them is asked for */
     size_t extra_count, extra_capacity;
     struct tac_layer_group *extra; /* owned, by key */
     size_t extra_wanted;           /* room asked for in vain during a pass */

@@ -39,6 +39,7 @@ static inline void tac_pair_evaluated(struct tac_pair *p, const struct tac_pair_
     if (p->groups > 1) {
         p->kept = *g;
         p->t_kept = t;
+        p->kept_sign = tac_pair_sign(t);
     }
 }
 

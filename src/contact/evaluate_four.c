@@ -49,16 +49,22 @@ TAC_FOUR_INLINE tac_four greater(tac_four a, tac_four b)
     return tac_four_select(a > b, a, b);
 }
 
-/* Lower bounds of the distances: the primitives' extents along the last normals (tac_pair_beyond). */
-TAC_FOUR_INLINE tac_four bounds(const tac_four x[4][3], struct tac_pair *const p[4], int first)
+/* The last normals of four pairs. */
+TAC_FOUR_INLINE void normals(tac_four n[3], struct tac_pair *const p[4])
 {
     typedef float four_floats __attribute__((vector_size(16)));
     four_floats row[4];
-    tac_four n[3];
     for (int l = 0; l < 4; l++)
         memcpy(&row[l], p[l]->normal, sizeof row[l]); /* and the guard behind it */
     tac_four_columns(n, __builtin_convertvector(row[0], tac_four), __builtin_convertvector(row[1], tac_four),
                      __builtin_convertvector(row[2], tac_four), __builtin_convertvector(row[3], tac_four));
+}
+
+/* Lower bounds of the distances: the primitives' extents along the last normals (tac_pair_beyond). */
+TAC_FOUR_INLINE tac_four bounds(const tac_four x[4][3], struct tac_pair *const p[4], int first)
+{
+    tac_four n[3];
+    normals(n, p);
     tac_four least = tac_four_all(0), most = tac_four_all(-INFINITY);
     for (int k = 1; k < 4; k++) {
         const tac_four along = n[0] * (x[k][0] - x[0][0]) + n[1] * (x[k][1] - x[0][1]) + n[2] * (x[k][2] - x[0][2]);
@@ -118,6 +124,44 @@ TAC_MORE_VERSIONS int tac_pairs_evaluate_four(const struct tac_vertex_state *sta
             else
                 tac_near_vertex_triangle(y, &q->near);
         }
+        tac_pair_evaluated(p[l], q, guard[l], t);
+    }
+    return silent;
+}
+
+/* The same of four pairs of particles: half of the vertices, and no case to select. */
+TAC_MORE_VERSIONS int tac_particles_evaluate_four(const struct tac_vertex_state *state,
+                                                  const struct tac_scripts *scripts, struct tac_pair *const p[4],
+                                                  const double silent_over[4], double bound[4], tac_time t,
+                                                  struct tac_pair_geometry *const g[4])
+{
+    tac_four a[3], b[3], r[3], n[3], over, along, size = tac_four_all(0);
+    struct tac_near_four near;
+    gather(a, state, scripts, p, 0, t);
+    gather(b, state, scripts, p, 1, t);
+    normals(n, p);
+    tac_four_sub(r, b, a);
+    along = n[0] * r[0] + n[1] * r[1] + n[2] * r[2];
+    for (int c = 0; c < 3; c++)
+        size += tac_four_absolute(r[c]);
+    const tac_four least = tac_four_all(0) - along, guard = tac_four_all(0x1p-44) * size;
+    memcpy(&over, silent_over, sizeof over);
+    memcpy(bound, &least, sizeof least);
+    const int silent = tac_four_lanes(least > over);
+    if (silent == 0xf)
+        return silent;
+    tac_four_sub(r, a, b);
+    tac_near_four_finish(r, &near);
+    for (int l = 0; l < 4; l++) {
+        if (silent >> l & 1)
+            continue;
+        struct tac_pair_geometry *q = g[l];
+        q->near.d = near.d[l];
+        for (int k = 0; k < 3; k++)
+            q->near.n[k] = near.n[k][l];
+        q->near.w[0] = 1;
+        q->near.w[1] = -1;
+        q->mollifier = 1;
         tac_pair_evaluated(p[l], q, guard[l], t);
     }
     return silent;

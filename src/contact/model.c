@@ -391,19 +391,42 @@ static tac_time layer_period(const struct tac_model *m, const struct tac_form *f
     return tac_clock_period(m->scene, fmin(form->h_s / sqrt(m->sum[l]), m->scene->settings->clocks.contact_s));
 }
 
+/* The farthest layer from `from` towards `end`, inclusive, that has this period, as `from` has.  Periods do not
+ * increase with depth, and few layers have the same one: by steps that double, and then by halves. */
+static int32_t like(const struct tac_model *m, const struct tac_form *form, int32_t from, tac_time period, int32_t end,
+                    int32_t way)
+{
+    int32_t has = from, step = 1, left = way * (end - from);
+    while (step <= left && layer_period(m, form, has + way * step) == period) {
+        has += way * step;
+        left -= step;
+        step *= 2;
+    }
+    step = step < left + 1 ? step : left + 1;
+    /* `step` farther no layer has it, or there is none. */
+    while (step > 1) {
+        const int32_t half = step / 2;
+        if (layer_period(m, form, has + way * half) == period) {
+            has += way * half;
+            step -= half;
+        } else {
+            step = half;
+        }
+    }
+    return has;
+}
+
 tac_time tac_model_layer_group(const struct tac_model *m, const struct tac_form *form, int32_t first, int32_t *last)
 {
-    tac_time period = layer_period(m, form, first);
-    /* Periods do not increase with l: bisect for the last layer that has this period. */
-    int32_t lo = first, hi = form->bottom + 1;
-    while (hi - lo > 1) {
-        int32_t mid = lo + (hi - lo) / 2;
-        if (layer_period(m, form, mid) == period)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    *last = lo;
+    const tac_time period = layer_period(m, form, first);
+    *last = like(m, form, first, period, form->bottom, 1);
+    return period;
+}
+
+tac_time tac_model_group_of(const struct tac_model *m, const struct tac_form *form, int32_t layer, int32_t *first)
+{
+    const tac_time period = layer_period(m, form, layer);
+    *first = like(m, form, layer, period, 1, -1);
     return period;
 }
 

@@ -139,6 +139,8 @@ static inline tac_lid tac_model_decider(const struct tac_model *model, enum tac_
 /* Period of the layer group that begins with layer `first`, in quanta, and its last layer. first <= form->bottom. */
 tac_time tac_model_layer_group(const struct tac_model *model, const struct tac_form *form, int32_t first,
                                int32_t *last);
+/* Period of the layer group that a layer is in, in quanta, and its first layer. */
+tac_time tac_model_group_of(const struct tac_model *model, const struct tac_form *form, int32_t layer, int32_t *first);
 
 /* Distance of the primitives (radius included) under which layer l acts; l may be bottom + 1, the end of the layer
  * stack. */

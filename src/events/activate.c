@@ -60,20 +60,9 @@ done:
 /* What is the pair's deepest layer group now? Sets period, last distance, and where the next one begins. */
 static struct tac_layer_group *refresh(struct tac_sim *sim, struct tac_pair *p)
 {
-    int32_t before = 0, begin = p->depth,
-            last; /* with free clocks there may be hundreds of layer groups: bisect for the last */
-    tac_time period = 0;
+    int32_t begin = 0;
+    const tac_time period = p->depth > 0 ? tac_model_group_of(sim->model, &p->form, p->depth, &begin) : 0;
     size_t index = 0;
-    while (begin - before > 1) {
-        const int32_t middle = before + (begin - before) / 2;
-        tac_model_layer_group(sim->model, &p->form, middle, &last);
-        if (last >= p->depth)
-            begin = middle;
-        else
-            before = middle;
-    }
-    if (p->depth > 0)
-        period = tac_model_layer_group(sim->model, &p->form, begin, &last);
     p->next = tac_model_reach(sim->model, &p->form, p->depth + 1);
     p->deep_period = period;
     p->deep_last = INFINITY;
@@ -387,6 +376,7 @@ void tac_active_destroy(struct tac_sim *sim)
 {
     for (size_t k = 0; k < sim->active.rate_group_count; k++) {
         free(sim->active.rate_group[k].group);
+        free(sim->active.rate_group[k].wake);
         free(sim->active.rate_group[k].extra);
     }
     free(sim->active.rate_group);

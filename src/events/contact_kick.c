@@ -37,6 +37,16 @@ TAC_VERSIONS void tac_contact_kick_pair(struct tac_sim *sim, const struct tac_pa
     tac_kick_book(sim, work);
 }
 
+TAC_VERSIONS void tac_contact_kick_particles(struct tac_sim *sim, const struct tac_pair *p, const struct tac_near *near,
+                                             tac_time t, tac_time period, double normal)
+{
+    const enum tac_kick kick = tac_kick_of(sim, p);
+    const tac_four j = normal * (tac_four){near->n[0], near->n[1], near->n[2], 0};
+    tac_four work = tac_kick_vertex(sim, p->v[0], t, period, j, kick);
+    work += tac_kick_vertex(sim, p->v[1], t, period, -j, kick);
+    tac_kick_book(sim, work);
+}
+
 TAC_VERSIONS void tac_contact_lose_pair(struct tac_sim *sim, const struct tac_pair *p, const struct tac_near *near,
                                         tac_time t, tac_time period, double normal, double mollified)
 {

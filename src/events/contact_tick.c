@@ -81,8 +81,8 @@ static bool nap_room(struct tac_sim *sim, const struct tac_pair *p)
  * clear + room.  Its next ticks are skipped while the pair, at twice its speed in the last window, cannot come there;
  * that it did not is proven at the window's end, by its speed in this one (validation.c).  All owners of a shared pair
  * do alike, from the same distance and a speed that they have agreed on (orders.c). */
-static inline void nap(struct tac_sim *sim, struct tac_layer_group *e, struct tac_pair *p,
-                       const struct tac_rate_group *c, tac_time t, double clear, double room)
+static inline void nap(struct tac_sim *sim, tac_time *wake, struct tac_pair *p, const struct tac_rate_group *c,
+                       tac_time t, double clear, double room)
 {
     struct tac_active *active = &sim->active;
     if (!(p->speed > 0) || t < p->awake || !sim->find.judges)
@@ -92,34 +92,38 @@ static inline void nap(struct tac_sim *sim, struct tac_layer_group *e, struct ta
         return;
     const tac_time skipped = (tac_time)ticks;
     const double speed = room / ((double)skipped * c->h_s);
-    e->wake = t + (skipped + 1) * c->period;
+    *wake = t + (skipped + 1) * c->period;
     p->nap_speed = speed < p->nap_speed ? speed : p->nap_speed;
-    active->nap[active->nap_count] = (struct tac_nap){t, e->wake - c->period, clear, speed, p->naps};
+    active->nap[active->nap_count] = (struct tac_nap){t, *wake - c->period, clear, speed, p->naps};
     p->naps = (int32_t)active->nap_count++;
 }
 
 /* A layer group that is due. */
 struct due_group {
     struct tac_layer_group *group;
-    double bound; /* lower bound of the distance now, m, if it is silent by that */
+    tac_time *wake;
+    struct tac_pair_geometry *geometry; /* room for it; filled if it is evaluated */
+    double bound;                       /* lower bound of the distance now, m, if it is silent by that */
     bool silent, evaluated;
-    struct tac_pair_geometry geometry; /* if it is evaluated */
 };
 
 /* The distance over which a group's tick is silent whatever else the pair does, m: nothing acts there, and if it is the
- * deepest one, the next one will not be needed soon. */
+ * deepest one, the next one will not be needed soon.  Whether it is the deepest one no processor foresees, so there is
+ * no branch for it. */
 static inline double silent_over(const struct tac_sim *sim, const struct tac_layer_group *e, const struct tac_pair *p)
 {
-    const double clear = e->clear + p->guard, calm = (p->d_tick + .25 * p->next) / 1.25;
+    const double clear = e->clear + p->guard, calm = .8 * (p->d_tick + .25 * p->next),
+                 over[2] = {clear, calm > clear ? calm : clear};
     if (sim->find.mode == TAC_DISCOVER_ALL_PAIRS || tac_pair_grows((enum tac_pair_type)p->type))
         return INFINITY;
-    return sim->find.judges && e->last == p->depth && calm > clear ? calm : clear;
+    return over[sim->find.judges & (e->last == p->depth)];
 }
 
 /* A silent tick, which the bound of the distance alone shows. */
-static void tick_silent(struct tac_sim *sim, struct tac_layer_group *e, const struct tac_rate_group *c, tac_time t,
+static void tick_silent(struct tac_sim *sim, const struct due_group *due, const struct tac_rate_group *c, tac_time t,
                         double bound)
 {
+    struct tac_layer_group *e = due->group;
     struct tac_pair *p = &sim->active.pair[e->pair];
     const double clear = e->clear + p->guard;
     e->last_d = INFINITY;
@@ -132,33 +136,28 @@ static void tick_silent(struct tac_sim *sim, struct tac_layer_group *e, const st
         p->d_tick = bound;
         p->t_tick = t;
     }
-    nap(sim, e, p, c, t, clear, bound - p->guard - clear);
+    nap(sim, due->wake, p, c, t, clear, bound - p->guard - clear);
 }
 
-/* One tick of a layer group: layers first..last of a pair, all with the same period. */
+/* One tick of a layer group, layers first..last of a pair, all with the same period, whose distance is asked for. */
 static void tick_group(struct tac_sim *sim, struct due_group *due, const struct tac_rate_group *c, tac_time t)
 {
     struct tac_layer_group *e = due->group;
     struct tac_pair *p = &sim->active.pair[e->pair];
     const struct tac_model *model = sim->model;
     const double eta1 = p->form.thickness;
-    const bool foresees = sim->find.judges && e->last == p->depth && !p->proven;
     sim->books.ticks[tac_pair_is_limit((enum tac_pair_type)p->type) ? TAC_KIND_LIMIT : TAC_KIND_PENALTY]++;
-    if (due->silent) {
-        tick_silent(sim, e, c, t, due->bound);
-        return;
-    }
-    const struct tac_pair_geometry *g = &due->geometry;
-    if (p->groups > 1 && p->t_kept == t) {
+    const struct tac_pair_geometry *g = due->geometry;
+    if (!due->evaluated && p->groups > 1 && p->t_kept == t) {
         g = &p->kept;
     } else if (!due->evaluated) {
         double x[4][3], bound;
         gather(sim, p, t, x);
         if (!tac_pair_grows((enum tac_pair_type)p->type) && tac_pair_beyond(p, x, silent_over(sim, e, p), &bound)) {
-            tick_silent(sim, e, c, t, bound);
+            tick_silent(sim, due, c, t, bound);
             return;
         }
-        tac_pair_evaluate(p, x, t, &due->geometry);
+        tac_pair_evaluate(p, x, t, due->geometry);
     }
     const double d = g->near.d - p->form.radius;
     if (d >= eta1 * model->reach[e->first]) {
@@ -167,7 +166,7 @@ static void tick_group(struct tac_sim *sim, struct due_group *due, const struct 
         if (e->first == 1 && e->anchor >= 0)
             tac_friction_erase(&sim->active, e->pair);
         const double clear = e->clear + p->guard;
-        nap(sim, e, p, c, t, clear, g->near.d - p->guard - clear);
+        nap(sim, due->wake, p, c, t, clear, g->near.d - p->guard - clear);
     } else {
         double f, g2;
         const int32_t deepest = tac_layers_force(model, eta1, d, e->first, e->last, &f, &g2);
@@ -176,7 +175,7 @@ static void tick_group(struct tac_sim *sim, struct due_group *due, const struct 
         double hr = c->h_s * p->form.stiffness;
         double normal = hr * f * g->mollifier, mollified = g->mollifier < 1 ? -.5 * hr * g2 : 0;
         /* All active layers of a layer group were active at its last tick or are approached: one test serves them. */
-        if (e->last_d < d && p->form.law->e2 != 1) {
+        if (p->form.law->e2 != 1 && e->last_d < d) {
             tac_contact_lose_pair(sim, p, &g->near, t, c->period, (p->form.law->e2 - 1) * normal,
                                   (p->form.law->e2 - 1) * mollified);
             normal *= p->form.law->e2;
@@ -188,14 +187,16 @@ static void tick_group(struct tac_sim *sim, struct due_group *due, const struct 
         p->active = e->first > p->active ? e->first : p->active;
         if (p->type == TAC_PAIR_WIDE)
             kick_triangle(sim, p, e, c, t, normal);
+        else if (p->type == TAC_PAIR_VERTEX_VERTEX)
+            tac_contact_kick_particles(sim, p, &g->near, t, c->period, normal);
         else
             tac_contact_kick_pair(sim, p, &g->near, t, c->period, normal, mollified);
     }
-    if (e->last == p->depth) {
-        p->deep_last = e->last_d;
-        p->d_least = g->near.d < p->d_least ? g->near.d : p->d_least;
-    }
-    if (!foresees)
+    if (e->last != p->depth)
+        return;
+    p->deep_last = e->last_d;
+    p->d_least = g->near.d < p->d_least ? g->near.d : p->d_least;
+    if (!sim->find.judges || p->proven)
         return;
     /* The pair's deepest active layer group: is the next one about to be needed? */
     if (g->near.d < p->next) {
@@ -238,16 +239,20 @@ static inline __attribute__((always_inline)) void prefetch_pair(const struct tac
  * rarer types, are left to the tick.  Kicks of this instant do not change the positions at it. */
 static void evaluate(struct tac_sim *sim, struct due_group *due, int count, tac_time t)
 {
-    struct due_group *batch[2][4];
-    int filled[2] = {0, 0};
-    for (int i = 0; i < count + 2; i++) {
-        const bool flush = i >= count; /* at the end: what is left of either type */
-        const int kind = flush ? i - count : sim->active.pair[due[i].group->pair].type == TAC_PAIR_EDGE_EDGE;
+    enum { TRIANGLES, EDGES, PARTICLES, KINDS };
+    struct due_group *batch[KINDS][5]; /* the fifth is scratch */
+    int filled[KINDS] = {0};
+    const uint8_t sign = tac_pair_sign(t);
+    for (int i = 0; i < count + KINDS; i++) {
+        const bool flush = i >= count; /* at the end: what is left of each type */
+        int kind = i - count;
         if (!flush) {
             const struct tac_pair *p = &sim->active.pair[due[i].group->pair];
-            if ((p->groups > 1 && p->t_kept == t) || p->type > TAC_PAIR_EDGE_EDGE)
+            if (p->type > TAC_PAIR_EDGE_EDGE && p->type != TAC_PAIR_VERTEX_VERTEX)
                 continue;
-            batch[kind][filled[kind]++] = &due[i];
+            kind = p->type == TAC_PAIR_VERTEX_VERTEX ? PARTICLES : p->type == TAC_PAIR_EDGE_EDGE ? EDGES : TRIANGLES;
+            batch[kind][filled[kind]] = &due[i];
+            filled[kind] += !((p->groups > 1) & (p->kept_sign == sign)); /* a branch would be foreseen wrongly */
         }
         if (filled[kind] < (flush ? FEW : 4))
             continue;
@@ -257,10 +262,12 @@ static void evaluate(struct tac_sim *sim, struct due_group *due, int count, tac_
         for (int l = 0; l < 4; l++) {
             struct due_group *d = batch[kind][l < filled[kind] ? l : 0];
             p[l] = &sim->active.pair[d->group->pair];
-            g[l] = &d->geometry;
+            g[l] = d->geometry;
             over[l] = silent_over(sim, d->group, p[l]);
         }
-        const int silent = tac_pairs_evaluate_four(&sim->state, &sim->scripts, p, over, bound, t, g);
+        const int silent = kind == PARTICLES
+                               ? tac_particles_evaluate_four(&sim->state, &sim->scripts, p, over, bound, t, g)
+                               : tac_pairs_evaluate_four(&sim->state, &sim->scripts, p, over, bound, t, g);
         for (int l = 0; l < filled[kind]; l++) {
             batch[kind][l]->silent = silent >> l & 1;
             batch[kind][l]->bound = bound[l];
@@ -276,18 +283,27 @@ struct walk {
     size_t i, j;
 };
 
-/* The next groups that are due, CHUNK at most, in the order of keys; how many. */
+/* The next groups that are due, CHUNK at most, in the order of keys; how many.  `due` has room for one more. */
 static int next_due(struct walk *w, tac_time t, struct due_group *due)
 {
     struct tac_rate_group *c = w->c;
     int count = 0;
-    while (count < CHUNK && (w->i < c->count || w->j < c->extra_count)) {
-        const bool from_extra =
-            w->j < c->extra_count && (w->i >= c->count || tac_groups_before(&c->extra[w->j], &c->group[w->i]));
-        struct tac_layer_group *e = from_extra ? &c->extra[w->j++] : &c->group[w->i++];
-        if (e->wake <= t)
-            due[count].group = e, due[count].silent = due[count].evaluated = false, count++;
+    while (count < CHUNK && w->j < c->extra_count) {
+        struct tac_layer_group *extra = &c->extra[w->j];
+        const bool from_extra = w->i >= c->count || tac_groups_before(extra, &c->group[w->i]);
+        due[count].group = from_extra ? extra : &c->group[w->i];
+        due[count].wake = from_extra ? &extra->wake : &c->wake[w->i];
+        w->j += from_extra;
+        w->i += !from_extra;
+        count += *due[count].wake <= t; /* a branch would be foreseen wrongly */
     }
+    size_t i = w->i;
+    for (; count < CHUNK && i < c->count; i++) {
+        due[count].group = &c->group[i];
+        due[count].wake = &c->wake[i];
+        count += c->wake[i] <= t;
+    }
+    w->i = i;
     return count;
 }
 
@@ -295,7 +311,8 @@ static int next_due(struct walk *w, tac_time t, struct due_group *due)
  * tick: so many at once would fill what the processor has for lines that are under way, and it would wait. */
 static void tick_groups(struct tac_sim *sim, struct tac_rate_group *c, tac_time t)
 {
-    struct due_group chunk[2][CHUNK];
+    struct due_group chunk[2][CHUNK + 1];
+    struct tac_pair_geometry geometry[CHUNK];
     struct walk walk = {c, 0, 0};
     const bool fetch = sim->active.pair_count * TAC_PAIR_LINES * 64 > CACHED;
     int count = next_due(&walk, t, chunk[0]);
@@ -304,11 +321,26 @@ static void tick_groups(struct tac_sim *sim, struct tac_rate_group *c, tac_time 
     for (int turn = 0; count > 0; turn ^= 1) {
         struct due_group *due = chunk[turn], *behind = chunk[turn ^ 1];
         const int count_behind = next_due(&walk, t, behind);
+        for (int k = 0; k < count; k++) {
+            due[k].geometry = &geometry[k];
+            due[k].silent = due[k].evaluated = false;
+        }
         evaluate(sim, due, count, t);
+        /* Silent ones move nothing, so they tick first: which ones they are no processor foresees. */
+        int silent[CHUNK], other[CHUNK], silent_count = 0, other_count = 0;
+        for (int k = 0; k < count; k++) {
+            silent[silent_count] = other[other_count] = k;
+            silent_count += due[k].silent;
+            other_count += !due[k].silent;
+        }
+        sim->books.ticks[TAC_KIND_PENALTY] += silent_count; /* limits are not evaluated side by side */
         for (int k = 0; k < count; k++) {
             if (fetch && k < count_behind)
                 prefetch_pair(sim, behind[k].group);
-            tick_group(sim, &due[k], c, t);
+            if (k < silent_count)
+                tick_silent(sim, &due[silent[k]], c, t, due[silent[k]].bound);
+            else
+                tick_group(sim, &due[other[k - silent_count]], c, t);
         }
         count = count_behind;
     }

@@ -194,11 +194,15 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
     sim->active.nap_count = 0;
     tac_friction_begin(&sim->active);
     memcpy(sim->books.couple_start, sim->books.couple, sizeof sim->books.couple);
-    for (size_t c = 0; c < sim->active.rate_group_count; c++)
-        for (size_t k = 0; k < sim->active.rate_group[c].count; k++) {
-            sim->active.rate_group[c].group[k].saved_d = sim->active.rate_group[c].group[k].last_d;
-            sim->active.rate_group[c].group[k].wake = 0;
-        }
+    for (size_t c = 0; c < sim->active.rate_group_count; c++) {
+        struct tac_rate_group *groups = &sim->active.rate_group[c];
+        for (size_t k = 0; k < groups->count; k++)
+            groups->group[k].saved_d = groups->group[k].last_d;
+        if (groups->count > 0)
+            memset(groups->wake, 0, groups->count * sizeof *groups->wake);
+        for (size_t k = 0; k < groups->extra_count; k++)
+            groups->extra[k].wake = 0;
+    }
     for (size_t k = 0; k < sim->active.pair_count; k++) {
         struct tac_pair *p = &sim->active.pair[k];
         if (p->groups > 1)

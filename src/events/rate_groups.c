@@ -106,18 +106,23 @@ enum tac_err tac_groups_settle(struct tac_sim *sim, struct tac_rate_group *c)
     if (c->dropped) {
         size_t n = 0;
         for (size_t i = 0; i < c->count; i++)
-            if (c->group[i].pair >= 0)
+            if (c->group[i].pair >= 0) {
+                c->wake[n] = c->wake[i];
                 c->group[n++] = c->group[i];
+            }
         c->count = n;
         c->dropped = 0;
     }
     if (c->extra_count) {
         TAC_TRY(tac_grow(sim->ctx, &c->group, &c->capacity, c->count + c->extra_count, sizeof *c->group));
+        TAC_TRY(tac_grow(sim->ctx, &c->wake, &c->wake_capacity, c->count + c->extra_count, sizeof *c->wake));
         qsort(c->extra, c->extra_count, sizeof *c->extra, compare_groups);
         size_t i = c->count, j = c->extra_count;
         for (size_t k = i + j; j > 0;) {
             bool take_extra = i == 0 || tac_groups_before(&c->group[i - 1], &c->extra[j - 1]);
-            c->group[--k] = take_extra ? c->extra[--j] : c->group[--i];
+            --k;
+            c->wake[k] = take_extra ? c->extra[j - 1].wake : c->wake[i - 1];
+            c->group[k] = take_extra ? c->extra[--j] : c->group[--i];
         }
         c->count += c->extra_count;
         c->extra_count = 0;

@@ -95,6 +95,9 @@ void tac_contact_tick(struct tac_sim *sim, tac_time t);
  * its normal and `mollified` along the gradient of its mollifier. */
 void tac_contact_kick_pair(struct tac_sim *sim, const struct tac_pair *p, const struct tac_near *near, tac_time t,
                            tac_time period, double normal, double mollified);
+/* Local. The same of two particles, which are at no edge. */
+void tac_contact_kick_particles(struct tac_sim *sim, const struct tac_pair *p, const struct tac_near *near, tac_time t,
+                                tac_time period, double normal);
 /* Local. The same of what restitution left out of the kicks: enters what is lost. */
 void tac_contact_lose_pair(struct tac_sim *sim, const struct tac_pair *p, const struct tac_near *near, tac_time t,
                            tac_time period, double normal, double mollified);
