@@ -24,7 +24,7 @@ struct tac_pair {
     uint8_t
         proven : 1;    /* kinetic structures prove which of its layers are silent: nothing of it is judged afterwards */
     uint8_t rubs : 1;  /* it has a state of friction */
-    uint8_t kept_sign; /* of t_kept: if it is not that of an instant, t_kept is another one */
+    uint8_t kept_sign; /* of the instant of `kept`: if it is not that of another one, `kept` is not of that either */
     int32_t depth;     /* deepest active layer; 0: none */
     float normal[3];   /* when it was evaluated last, no longer than 1; 0: never */
     float guard;       /* rounding of a distance of this pair then, m */
@@ -58,12 +58,12 @@ struct tac_pair {
     double seen_speed;   /* a shared pair's speed, as who decides it saw it; told to its other owners as `speed` */
     tac_time seen_awake; /* no tick is skipped before, as who decides it found */
     int32_t first_birth;
-    tac_time t_kept; /* several layer groups: instant of `kept`, which serves them all; -1: none */
-    struct tac_pair_geometry kept;
+    int32_t kept; /* several layer groups: where what serves all that tick at an instant was put (tac_active.kept) */
+    double unused[2]; /* to whole lines */
 };
 enum { TAC_PAIR_LINES = 2 }; /* those that a tick touches */
 _Static_assert(offsetof(struct tac_pair, t_tick) == 64 && offsetof(struct tac_pair, form.h_s) == 128 &&
-                   offsetof(struct tac_pair, key) == 184 && sizeof(struct tac_pair) == 320,
+                   offsetof(struct tac_pair, key) == 184 && sizeof(struct tac_pair) == 256,
                "the lines of a pair");
 
 /* The sign of an instant: a byte of its hash. */
@@ -71,6 +71,12 @@ static inline uint8_t tac_pair_sign(tac_time t)
 {
     return (uint8_t)((uint64_t)t * UINT64_C(0x9e3779b97f4a7c15) >> 56);
 }
+
+/* What a pair of several layer groups is at the instant under way. */
+struct tac_kept {
+    int32_t pair;
+    struct tac_pair_geometry geometry;
+};
 
 /* A layer group of a pair: layers first..last, one period.  `last_d` is state: the distance at its last tick if that
  * was active, else infinity; born at the first active tick, erased at the first silent one (docs/method.md, Friction).
@@ -152,8 +158,10 @@ struct tac_active {
     size_t birth_count, birth_capacity;
     struct tac_birth *birth; /* owned */
     size_t nap_count, nap_capacity;
-    struct tac_nap *nap;   /* owned */
-    struct tac_loss *loss; /* owned, (owned vertices) */
+    struct tac_nap *nap;              /* owned */
+    size_t kept_count, kept_capacity; /* of the instant under way */
+    struct tac_kept *kept;            /* owned */
+    struct tac_loss *loss;            /* owned, (owned vertices) */
     size_t lossy_count;
     tac_lid *lossy;                /* owned, (owned vertices): those with a loss in this instant */
     struct tac_friction *friction; /* owned; NULL: none rubs */

@@ -29,22 +29,17 @@ static inline bool tac_pair_beyond(const struct tac_pair *p, const double x[4][3
     return *bound > clear && *bound < INFINITY; /* infinity: of numbers that are none, in a pass that went astray */
 }
 
-/* What a pair keeps of its evaluation at t: a normal in single precision, shortened by more than its rounding, so that
+/* What a pair keeps of its evaluation: a normal in single precision, shortened by more than its rounding, so that
  * no extent along it is longer than it is. */
-static inline void tac_pair_evaluated(struct tac_pair *p, const struct tac_pair_geometry *g, double guard, tac_time t)
+static inline void tac_pair_evaluated(struct tac_pair *p, const struct tac_pair_geometry *g, double guard)
 {
     for (int k = 0; k < 3; k++)
         p->normal[k] = (float)((1 - 0x1p-22) * g->near.n[k]);
     p->guard = (float)guard;
-    if (p->groups > 1) {
-        p->kept = *g;
-        p->t_kept = t;
-        p->kept_sign = tac_pair_sign(t);
-    }
 }
 
-/* Distance, normal, weights and mollifier of the pair at t, from x (count, 3), m. */
-static inline void tac_pair_evaluate(struct tac_pair *p, const double x[4][3], tac_time t, struct tac_pair_geometry *g)
+/* Distance, normal, weights and mollifier of the pair, from x (count, 3), m. */
+static inline void tac_pair_evaluate(struct tac_pair *p, const double x[4][3], struct tac_pair_geometry *g)
 {
     double gradient[4][3];
     tac_near_pair((enum tac_pair_type)p->type, x, &g->near);
@@ -56,7 +51,7 @@ static inline void tac_pair_evaluate(struct tac_pair *p, const double x[4][3], t
     for (int k = 1; k < p->count; k++)
         for (int c = 0; c < 3; c++)
             size += fabs(x[k][c] - x[0][c]);
-    tac_pair_evaluated(p, g, 0x1p-44 * size, t);
+    tac_pair_evaluated(p, g, 0x1p-44 * size);
     (void)gradient;
 }
 

@@ -124,7 +124,7 @@ TAC_MORE_VERSIONS int tac_pairs_evaluate_four(const struct tac_vertex_state *sta
             else
                 tac_near_vertex_triangle(y, &q->near);
         }
-        tac_pair_evaluated(p[l], q, guard[l], t);
+        tac_pair_evaluated(p[l], q, guard[l]);
     }
     return silent;
 }
@@ -162,7 +162,7 @@ TAC_MORE_VERSIONS int tac_particles_evaluate_four(const struct tac_vertex_state 
         q->near.w[0] = 1;
         q->near.w[1] = -1;
         q->mollifier = 1;
-        tac_pair_evaluated(p[l], q, guard[l], t);
+        tac_pair_evaluated(p[l], q, guard[l]);
     }
     return silent;
 }

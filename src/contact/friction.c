@@ -368,8 +368,8 @@ TAC_VERSIONS void tac_friction_tick_only(struct tac_active *active, const struct
 void tac_friction_tick(struct tac_active *active, struct tac_friction_kick *kick, tac_time t, const double x[4][3])
 {
     const struct tac_friction *f = active->friction;
-    rub(active, &f->friction_entry[f->friction_state[kick->pair].head], &active->pair[kick->pair].kept.near, t, x,
-        kick);
+    rub(active, &f->friction_entry[f->friction_state[kick->pair].head],
+        &active->kept[active->pair[kick->pair].kept].geometry.near, t, x, kick);
 }
 
 void tac_friction_close(struct tac_active *active)

@@ -99,7 +99,6 @@ static enum tac_err new_pair(struct tac_sim *sim, uint64_t key, const tac_lid v[
     p->type = (uint8_t)tac_key_type(key);
     p->count = (uint8_t)tac_pair_vertices(tac_key_type(key));
     p->live = 1;
-    p->t_kept = -1;
     p->d_tick = INFINITY;
     p->deep_last = INFINITY;
     memcpy(p->v, v, sizeof p->v);
@@ -128,7 +127,6 @@ static void deepen(struct tac_sim *sim, struct tac_pair *p, int32_t first, int32
 {
     p->depth = last;
     p->groups++;
-    p->t_kept = -1; /* of a pass that was thrown away */
     p->deep_period = period;
     p->deep_last = INFINITY;
     p->deep_first = first;
@@ -273,6 +271,8 @@ enum tac_err tac_active_settle(struct tac_sim *sim)
                      sizeof *sim->active.birth));
     TAC_TRY(tac_grow(sim->ctx, &sim->active.nap, &sim->active.nap_capacity, NAPS * sim->active.live_pairs + 1024,
                      sizeof *sim->active.nap));
+    TAC_TRY(tac_grow(sim->ctx, &sim->active.kept, &sim->active.kept_capacity, sim->active.live_pairs,
+                     sizeof *sim->active.kept));
     TAC_TRY(tac_friction_reserve(sim->ctx, &sim->active, room));
     if (sim->paths.near_changed)
         TAC_TRY(list_near(sim));
@@ -296,6 +296,8 @@ enum tac_err tac_active_place(struct tac_sim *sim, int32_t slot)
         TAC_TRY(tac_groups_settle(sim, c));
     sim->active.first_rate_group = index < sim->active.first_rate_group ? index : sim->active.first_rate_group;
     sim->active.group_count++;
+    TAC_TRY(tac_grow(sim->ctx, &sim->active.kept, &sim->active.kept_capacity, sim->active.live_pairs,
+                     sizeof *sim->active.kept));
     TAC_TRY(tac_grow(sim->ctx, &sim->paths.breaks, &sim->paths.break_capacity, 4 * sim->active.live_pairs,
                      sizeof *sim->paths.breaks));
 done:
@@ -385,6 +387,7 @@ void tac_active_destroy(struct tac_sim *sim)
     free(sim->active.free_slot);
     free(sim->active.birth);
     free(sim->active.nap);
+    free(sim->active.kept);
     free(sim->active.loss);
     free(sim->active.lossy);
 }

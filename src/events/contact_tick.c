@@ -81,8 +81,8 @@ static bool nap_room(struct tac_sim *sim, const struct tac_pair *p)
  * clear + room.  Its next ticks are skipped while the pair, at twice its speed in the last window, cannot come there;
  * that it did not is proven at the window's end, by its speed in this one (validation.c).  All owners of a shared pair
  * do alike, from the same distance and a speed that they have agreed on (orders.c). */
-static inline void nap(struct tac_sim *sim, tac_time *wake, struct tac_pair *p, const struct tac_rate_group *c,
-                       tac_time t, double clear, double room)
+static inline void nap(struct tac_sim *sim, struct tac_layer_group *e, struct tac_pair *p,
+                       const struct tac_rate_group *c, tac_time t, double clear, double room)
 {
     struct tac_active *active = &sim->active;
     if (!(p->speed > 0) || t < p->awake || !sim->find.judges)
@@ -92,18 +92,40 @@ static inline void nap(struct tac_sim *sim, tac_time *wake, struct tac_pair *p, 
         return;
     const tac_time skipped = (tac_time)ticks;
     const double speed = room / ((double)skipped * c->h_s);
+    const size_t at = ((uintptr_t)e - (uintptr_t)c->group) / sizeof *e; /* huge if it is one of `extra` before it */
+    tac_time *wake = at < c->count ? &c->wake[at] : &e->wake;
     *wake = t + (skipped + 1) * c->period;
     p->nap_speed = speed < p->nap_speed ? speed : p->nap_speed;
     active->nap[active->nap_count] = (struct tac_nap){t, *wake - c->period, clear, speed, p->naps};
     p->naps = (int32_t)active->nap_count++;
 }
 
+/* Keeps what a pair is at this instant for the other layer groups of it that tick now, and for its friction.  There is
+ * room for each pair. */
+static inline void keep(struct tac_active *active, int32_t slot, const struct tac_pair_geometry *g, tac_time t)
+{
+    struct tac_pair *p = &active->pair[slot];
+    if (p->groups < 2)
+        return;
+    TAC_CHECK(active->kept_count < active->kept_capacity);
+    p->kept = (int32_t)active->kept_count++;
+    p->kept_sign = tac_pair_sign(t);
+    active->kept[p->kept] = (struct tac_kept){slot, *g};
+}
+
+/* What was kept of the pair at this instant, or NULL. */
+static inline const struct tac_pair_geometry *kept_of(const struct tac_active *active, int32_t slot)
+{
+    const struct tac_pair *p = &active->pair[slot];
+    if (p->groups < 2 || (size_t)p->kept >= active->kept_count || active->kept[p->kept].pair != slot)
+        return NULL;
+    return &active->kept[p->kept].geometry;
+}
+
 /* A layer group that is due. */
 struct due_group {
     struct tac_layer_group *group;
-    tac_time *wake;
-    struct tac_pair_geometry *geometry; /* room for it; filled if it is evaluated */
-    double bound;                       /* lower bound of the distance now, m, if it is silent by that */
+    double bound; /* lower bound of the distance now, m, if it is silent by that */
     bool silent, evaluated;
 };
 
@@ -136,20 +158,23 @@ static void tick_silent(struct tac_sim *sim, const struct due_group *due, const 
         p->d_tick = bound;
         p->t_tick = t;
     }
-    nap(sim, due->wake, p, c, t, clear, bound - p->guard - clear);
+    nap(sim, e, p, c, t, clear, bound - p->guard - clear);
 }
 
-/* One tick of a layer group, layers first..last of a pair, all with the same period, whose distance is asked for. */
-static void tick_group(struct tac_sim *sim, struct due_group *due, const struct tac_rate_group *c, tac_time t)
+/* One tick of a layer group, layers first..last of a pair, all with the same period, whose distance is asked for.  What
+ * the pair is at this instant is in `geometry` if it has been evaluated; else there is room for it. */
+static void tick_group(struct tac_sim *sim, struct due_group *due, const struct tac_rate_group *c, tac_time t,
+                       struct tac_pair_geometry *geometry)
 {
     struct tac_layer_group *e = due->group;
     struct tac_pair *p = &sim->active.pair[e->pair];
     const struct tac_model *model = sim->model;
     const double eta1 = p->form.thickness;
     sim->books.ticks[tac_pair_is_limit((enum tac_pair_type)p->type) ? TAC_KIND_LIMIT : TAC_KIND_PENALTY]++;
-    const struct tac_pair_geometry *g = due->geometry;
-    if (!due->evaluated && p->groups > 1 && p->t_kept == t) {
-        g = &p->kept;
+    const struct tac_pair_geometry *g = geometry;
+    const struct tac_pair_geometry *kept = due->evaluated ? NULL : kept_of(&sim->active, e->pair);
+    if (kept != NULL) {
+        g = kept;
     } else if (!due->evaluated) {
         double x[4][3], bound;
         gather(sim, p, t, x);
@@ -157,7 +182,8 @@ static void tick_group(struct tac_sim *sim, struct due_group *due, const struct 
             tick_silent(sim, due, c, t, bound);
             return;
         }
-        tac_pair_evaluate(p, x, t, due->geometry);
+        tac_pair_evaluate(p, x, geometry);
+        keep(&sim->active, e->pair, geometry, t);
     }
     const double d = g->near.d - p->form.radius;
     if (d >= eta1 * model->reach[e->first]) {
@@ -166,7 +192,7 @@ static void tick_group(struct tac_sim *sim, struct due_group *due, const struct 
         if (e->first == 1 && e->anchor >= 0)
             tac_friction_erase(&sim->active, e->pair);
         const double clear = e->clear + p->guard;
-        nap(sim, due->wake, p, c, t, clear, g->near.d - p->guard - clear);
+        nap(sim, e, p, c, t, clear, g->near.d - p->guard - clear);
     } else {
         double f, g2;
         const int32_t deepest = tac_layers_force(model, eta1, d, e->first, e->last, &f, &g2);
@@ -237,7 +263,8 @@ static inline __attribute__((always_inline)) void prefetch_pair(const struct tac
 
 /* Evaluates the pairs of due groups, four of one type side by side.  What is evaluated at this instant already, and the
  * rarer types, are left to the tick.  Kicks of this instant do not change the positions at it. */
-static void evaluate(struct tac_sim *sim, struct due_group *due, int count, tac_time t)
+static void evaluate(struct tac_sim *sim, struct due_group *due, int count, tac_time t,
+                     struct tac_pair_geometry *geometry)
 {
     enum { TRIANGLES, EDGES, PARTICLES, KINDS };
     struct due_group *batch[KINDS][5]; /* the fifth is scratch */
@@ -262,7 +289,7 @@ static void evaluate(struct tac_sim *sim, struct due_group *due, int count, tac_
         for (int l = 0; l < 4; l++) {
             struct due_group *d = batch[kind][l < filled[kind] ? l : 0];
             p[l] = &sim->active.pair[d->group->pair];
-            g[l] = d->geometry;
+            g[l] = &geometry[d - due];
             over[l] = silent_over(sim, d->group, p[l]);
         }
         const int silent = kind == PARTICLES
@@ -272,6 +299,8 @@ static void evaluate(struct tac_sim *sim, struct due_group *due, int count, tac_
             batch[kind][l]->silent = silent >> l & 1;
             batch[kind][l]->bound = bound[l];
             batch[kind][l]->evaluated = true;
+            if (!(silent >> l & 1))
+                keep(&sim->active, batch[kind][l]->group->pair, g[l], t);
         }
         filled[kind] = 0;
     }
@@ -292,15 +321,13 @@ static int next_due(struct walk *w, tac_time t, struct due_group *due)
         struct tac_layer_group *extra = &c->extra[w->j];
         const bool from_extra = w->i >= c->count || tac_groups_before(extra, &c->group[w->i]);
         due[count].group = from_extra ? extra : &c->group[w->i];
-        due[count].wake = from_extra ? &extra->wake : &c->wake[w->i];
+        count += (from_extra ? extra->wake : c->wake[w->i]) <= t; /* a branch would be foreseen wrongly */
         w->j += from_extra;
         w->i += !from_extra;
-        count += *due[count].wake <= t; /* a branch would be foreseen wrongly */
     }
     size_t i = w->i;
     for (; count < CHUNK && i < c->count; i++) {
         due[count].group = &c->group[i];
-        due[count].wake = &c->wake[i];
         count += c->wake[i] <= t;
     }
     w->i = i;
@@ -322,10 +349,9 @@ static void tick_groups(struct tac_sim *sim, struct tac_rate_group *c, tac_time 
         struct due_group *due = chunk[turn], *behind = chunk[turn ^ 1];
         const int count_behind = next_due(&walk, t, behind);
         for (int k = 0; k < count; k++) {
-            due[k].geometry = &geometry[k];
             due[k].silent = due[k].evaluated = false;
         }
-        evaluate(sim, due, count, t);
+        evaluate(sim, due, count, t, geometry);
         /* Silent ones move nothing, so they tick first: which ones they are no processor foresees. */
         int silent[CHUNK], other[CHUNK], silent_count = 0, other_count = 0;
         for (int k = 0; k < count; k++) {
@@ -340,7 +366,7 @@ static void tick_groups(struct tac_sim *sim, struct tac_rate_group *c, tac_time 
             if (k < silent_count)
                 tick_silent(sim, &due[silent[k]], c, t, due[silent[k]].bound);
             else
-                tick_group(sim, &due[other[k - silent_count]], c, t);
+                tick_group(sim, &due[other[k - silent_count]], c, t, &geometry[other[k - silent_count]]);
         }
         count = count_behind;
     }
@@ -349,6 +375,7 @@ static void tick_groups(struct tac_sim *sim, struct tac_rate_group *c, tac_time 
 /* Penalty layers and their friction. */
 void tac_contact_tick(struct tac_sim *sim, tac_time t)
 {
+    sim->active.kept_count = 0;
     for (size_t i = 0; i < sim->clocks.due_group_count; i++)
         tick_groups(sim, &sim->active.rate_group[sim->clocks.due_group[i]], t);
     if (sim->active.friction != NULL && sim->active.friction->kick_count)

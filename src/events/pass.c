@@ -205,8 +205,6 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
     }
     for (size_t k = 0; k < sim->active.pair_count; k++) {
         struct tac_pair *p = &sim->active.pair[k];
-        if (p->groups > 1)
-            p->t_kept = -1;
         p->active = 0;
         p->d_least = INFINITY;
         p->nap_speed = INFINITY;
