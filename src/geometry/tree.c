@@ -263,6 +263,15 @@ static bool overlap_drifting(const struct tac_slim_dop *a, const struct tac_slim
     return true;
 }
 
+/* How far tree a drifts against tree b along an axis, seen from their origins, rounded outwards. */
+static inline void drift(const struct tac_tree *a, const struct tac_tree *b, const double *drift_lo,
+                         const double *drift_hi, int axis, double *lo, double *hi)
+{
+    const double apart = a->origin[axis] - b->origin[axis];
+    *lo = drift_lo[axis] + apart - ROUNDED * fabs(apart);
+    *hi = drift_hi[axis] + apart + ROUNDED * fabs(apart);
+}
+
 static inline __attribute__((always_inline)) enum tac_err search(const struct tac_tree *a, const struct tac_tree *b,
                                                                  const double *drift_lo, const double *drift_hi,
                                                                  tac_tree_visit *visit, tac_tree_leave_out *leave_out,
@@ -278,11 +287,8 @@ static inline __attribute__((always_inline)) enum tac_err search(const struct ta
     double lo[TAC_DOP_AXES], hi[TAC_DOP_AXES];
     if (a->count == 0 || b->count == 0)
         return TAC_OK;
-    for (int k = 0; drift_lo && k < TAC_DOP_AXES; k++) {
-        const double apart = a->origin[k] - b->origin[k];
-        lo[k] = drift_lo[k] + apart - ROUNDED * fabs(apart);
-        hi[k] = drift_hi[k] + apart + ROUNDED * fabs(apart);
-    }
+    for (int k = 0; drift_lo && k < TAC_DOP_AXES; k++)
+        drift(a, b, drift_lo, drift_hi, k, &lo[k], &hi[k]);
     stack[top].a = stack[top].b = 0;
     stack[top++].stays = leave_out == NULL;
     while (top > 0) {
@@ -340,10 +346,94 @@ enum tac_err tac_tree_overlaps(const struct tac_tree *a, const struct tac_tree *
     return search(a, b, drift_lo, drift_hi, visit, NULL, context, tests, false);
 }
 
+/* What a search for the boxes that overlap those of changed leaves has in common. */
+struct query {
+    const struct tac_tree *of, *in; /* whose leaves are looked at, and where what overlaps them is looked for */
+    const double *lo, *hi;          /* how `of` drifts against `in`; NULL: not */
+    bool swapped;                   /* visit() gets the primitive of `in` first */
+    bool others;                    /* leaves of `in` that have changed, too, have been looked at */
+    tac_tree_visit *visit;
+    void *context;
+    int64_t tests;
+};
+
+/* The leaves of q->in whose boxes overlap that of leaf `node` of q->of. */
+static enum tac_err find_overlaps(struct query *q, int32_t node)
+{
+    enum { DEEPEST = 128 };
+    int32_t stack[DEEPEST];
+    int top = 0;
+    enum tac_err err = TAC_OK;
+    const struct tac_node *leaf = &q->of->node[node];
+    stack[top++] = 0;
+    while (top > 0) {
+        const int32_t k = stack[--top];
+        const struct tac_node *n = &q->in->node[k];
+        TAC_CHECK(top + 2 < DEEPEST);
+        q->tests++;
+        if (!(q->lo ? overlap_drifting(&leaf->dop, &n->dop, q->lo, q->hi) : overlap(&leaf->dop, &n->dop)))
+            continue;
+        if (n->left >= 0) {
+            stack[top++] = n->left;
+            stack[top++] = n->left + 1;
+            continue;
+        }
+        /* Each pair once: of one tree, two that have changed are found from both. */
+        if ((q->others && q->in->changed[k]) || (q->of == q->in && (k == node || (q->in->changed[k] && k < node))))
+            continue;
+        TAC_TRY(q->visit(q->context, q->swapped ? n->primitive : leaf->primitive,
+                         q->swapped ? leaf->primitive : n->primitive));
+    }
+done:
+    return err;
+}
+
+/* The same of all leaves of q->of that have changed. */
+static enum tac_err find_all_overlaps(struct query *q)
+{
+    enum tac_err err = TAC_OK;
+    for (int32_t p = 0; p < q->of->count; p++)
+        if (q->of->changed[q->of->leaf[p]])
+            TAC_TRY(find_overlaps(q, q->of->leaf[p]));
+done:
+    return err;
+}
+
+static int32_t changed_leaves(const struct tac_tree *tree)
+{
+    int32_t count = 0;
+    for (int32_t p = 0; p < tree->count; p++)
+        count += tree->changed[tree->leaf[p]];
+    return count;
+}
+
 enum tac_err tac_tree_overlaps_changed(const struct tac_tree *a, const struct tac_tree *b, const double *drift_lo,
                                        const double *drift_hi, tac_tree_visit *visit, void *context, int64_t *tests)
 {
-    return search(a, b, drift_lo, drift_hi, visit, NULL, context, tests, true);
+    enum { FEW = 16 }; /* one of so many has changed: each is looked for by itself */
+    if (a->count == 0 || b->count == 0)
+        return TAC_OK;
+    const int32_t of_a = changed_leaves(a), of_b = a == b ? of_a : changed_leaves(b);
+    if (FEW * of_a > a->count || FEW * of_b > b->count)
+        return search(a, b, drift_lo, drift_hi, visit, NULL, context, tests, true);
+    double lo[TAC_DOP_AXES], hi[TAC_DOP_AXES], back_lo[TAC_DOP_AXES], back_hi[TAC_DOP_AXES];
+    for (int k = 0; drift_lo && k < TAC_DOP_AXES; k++) {
+        drift(a, b, drift_lo, drift_hi, k, &lo[k], &hi[k]);
+        back_lo[k] = -hi[k];
+        back_hi[k] = -lo[k];
+    }
+    struct query q = {a, b, drift_lo ? lo : NULL, hi, false, false, visit, context, 0};
+    enum tac_err err = find_all_overlaps(&q);
+    if (a != b && !err) {
+        q.of = b;
+        q.in = a;
+        q.lo = drift_lo ? back_lo : NULL;
+        q.hi = back_hi;
+        q.swapped = q.others = true;
+        err = find_all_overlaps(&q);
+    }
+    *tests += q.tests;
+    return err;
 }
 
 enum tac_err tac_tree_overlaps_grouped(const struct tac_tree *tree, bool changed, tac_tree_visit *visit,
