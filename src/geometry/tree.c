@@ -353,6 +353,7 @@ struct query {
     bool swapped;                   /* visit() gets the primitive of `in` first */
     bool others;                    /* leaves of `in` that have changed, too, have been looked at */
     tac_tree_visit *visit;
+    tac_tree_leave_out *leave_out; /* NULL: none; else `of` and `in` are one tree */
     void *context;
     int64_t tests;
 };
@@ -361,21 +362,33 @@ struct query {
 static enum tac_err find_overlaps(struct query *q, int32_t node)
 {
     enum { DEEPEST = 128 };
-    int32_t stack[DEEPEST];
+    struct {
+        int32_t node;
+        bool stays; /* leave_out() has said no */
+    } stack[DEEPEST];
     int top = 0;
     enum tac_err err = TAC_OK;
     const struct tac_node *leaf = &q->of->node[node];
-    stack[top++] = 0;
+    stack[top].node = 0;
+    stack[top++].stays = q->leave_out == NULL;
     while (top > 0) {
-        const int32_t k = stack[--top];
+        const int32_t k = stack[--top].node;
+        bool stays = stack[top].stays;
         const struct tac_node *n = &q->in->node[k];
         TAC_CHECK(top + 2 < DEEPEST);
         q->tests++;
         if (!(q->lo ? overlap_drifting(&leaf->dop, &n->dop, q->lo, q->hi) : overlap(&leaf->dop, &n->dop)))
             continue;
+        if (!stays && q->in->group[k] >= 0) {
+            if (q->leave_out(q->context, q->of->group[node], q->in->group[k]))
+                continue;
+            stays = true;
+        }
         if (n->left >= 0) {
-            stack[top++] = n->left;
-            stack[top++] = n->left + 1;
+            for (int32_t side = 0; side < 2; side++) {
+                stack[top].node = n->left + side;
+                stack[top++].stays = stays;
+            }
             continue;
         }
         /* Each pair once: of one tree, two that have changed are found from both. */
@@ -399,22 +412,22 @@ done:
     return err;
 }
 
-static int32_t changed_leaves(const struct tac_tree *tree)
+/* Have so few leaves changed that each is looked for by itself? */
+static bool few_changed(const struct tac_tree *tree)
 {
+    enum { FEW = 16 }; /* one of so many */
     int32_t count = 0;
     for (int32_t p = 0; p < tree->count; p++)
         count += tree->changed[tree->leaf[p]];
-    return count;
+    return FEW * count <= tree->count;
 }
 
 enum tac_err tac_tree_overlaps_changed(const struct tac_tree *a, const struct tac_tree *b, const double *drift_lo,
                                        const double *drift_hi, tac_tree_visit *visit, void *context, int64_t *tests)
 {
-    enum { FEW = 16 }; /* one of so many has changed: each is looked for by itself */
     if (a->count == 0 || b->count == 0)
         return TAC_OK;
-    const int32_t of_a = changed_leaves(a), of_b = a == b ? of_a : changed_leaves(b);
-    if (FEW * of_a > a->count || FEW * of_b > b->count)
+    if (!few_changed(a) || !(a == b || few_changed(b)))
         return search(a, b, drift_lo, drift_hi, visit, NULL, context, tests, true);
     double lo[TAC_DOP_AXES], hi[TAC_DOP_AXES], back_lo[TAC_DOP_AXES], back_hi[TAC_DOP_AXES];
     for (int k = 0; drift_lo && k < TAC_DOP_AXES; k++) {
@@ -422,7 +435,7 @@ enum tac_err tac_tree_overlaps_changed(const struct tac_tree *a, const struct ta
         back_lo[k] = -hi[k];
         back_hi[k] = -lo[k];
     }
-    struct query q = {a, b, drift_lo ? lo : NULL, hi, false, false, visit, context, 0};
+    struct query q = {a, b, drift_lo ? lo : NULL, hi, false, false, visit, NULL, context, 0};
     enum tac_err err = find_all_overlaps(&q);
     if (a != b && !err) {
         q.of = b;
@@ -439,6 +452,12 @@ enum tac_err tac_tree_overlaps_changed(const struct tac_tree *a, const struct ta
 enum tac_err tac_tree_overlaps_grouped(const struct tac_tree *tree, bool changed, tac_tree_visit *visit,
                                        tac_tree_leave_out *leave_out, void *context, int64_t *tests)
 {
-    return changed ? search(tree, tree, NULL, NULL, visit, leave_out, context, tests, true)
-                   : search(tree, tree, NULL, NULL, visit, leave_out, context, tests, false);
+    if (!changed)
+        return search(tree, tree, NULL, NULL, visit, leave_out, context, tests, false);
+    if (!few_changed(tree))
+        return search(tree, tree, NULL, NULL, visit, leave_out, context, tests, true);
+    struct query q = {tree, tree, NULL, NULL, false, false, visit, leave_out, context, 0};
+    const enum tac_err err = find_all_overlaps(&q);
+    *tests += q.tests;
+    return err;
 }
