@@ -1,5 +1,6 @@
 /* balance.c: ranks that are out of balance: the scene is distributed anew while it runs. */
 #include "io/record/record.h"
+#include "partition/cut.h"
 #include "run/rebalance.h"
 #include "run/simulation.h"
 #include <math.h>
@@ -13,7 +14,7 @@ enum {
 
 static const double SKEWED = 1.08, TWICE = .15;
 /* What a deal takes: by itself, for each vertex of a rank, and for each vertex of the graph that rank 0 cuts, s. */
-static const double DEAL_S = .01, DEAL_VERTEX_S = 12e-6, CUT_VERTEX_S = 3e-6, CUT_MOST = 131072;
+static const double DEAL_S = .01, DEAL_VERTEX_S = 12e-6, CUT_VERTEX_S = 3e-6;
 
 /* joined: only clusters in deep contact change hands. */
 static enum tac_err distribute_again(struct tac_simulation *sim, bool joined)
@@ -98,7 +99,7 @@ done:
 static double deal_s(const struct tac_simulation *sim)
 {
     const double total = (double)sim->local->mesh->part->vertex_total;
-    return DEAL_S + DEAL_VERTEX_S * total / sim->ctx->size + CUT_VERTEX_S * fmin(total, CUT_MOST);
+    return DEAL_S + DEAL_VERTEX_S * total / sim->ctx->size + CUT_VERTEX_S * fmin(total, TAC_CUT_MOST);
 }
 
 /* Has what was lost since the last deal, because ranks had unequal work or evaluated contacts twice, become more than a
