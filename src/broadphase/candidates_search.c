@@ -334,8 +334,7 @@ enum tac_err tac_candidates_find_changed(struct tac_view *view, struct tac_candi
     if (!err)
         err = tac_search_flush(&search);
     find_slots(&search);
-    const int64_t cost =
-        search.cost + MARK_COST * (int64_t)c->primitive_begin[c->body_count] + cost_for_others(c);
+    const int64_t cost = search.cost + MARK_COST * (int64_t)c->primitive_begin[c->body_count] + cost_for_others(c);
     *count = search.count;
     c->cost.repair += cost;
     c->cost.spent += cost;
