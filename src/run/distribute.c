@@ -31,10 +31,7 @@ static enum tac_err bring(struct tac_ctx *ctx, enum tac_err err, const struct ta
     for (size_t i = 0; i < count && err == TAC_OK; i++) {
         const tac_lid row = tac_id_find(p->vertex_id, p->vertex_count, came[i].row);
         TAC_CHECK(row >= 0);
-        if (came[i].neighbor == came[i].row)
-            rows->weight[row] += came[i].weight;
-        else
-            err = tac_rebalance_link(ctx, rows, row, came[i].neighbor, came[i].weight);
+        err = tac_rebalance_link(ctx, rows, row, came[i].neighbor, came[i].weight);
     }
     err = tac_agree(ctx, err);
 done:
@@ -90,7 +87,7 @@ static enum tac_err link_elements(struct tac_ctx *ctx, const struct tac_scene *c
     enum tac_err err = TAC_OK;
     TAC_TRY(tac_corners_find(ctx, p, &corners));
     err = tell_elements(ctx, p, &corners, &t);
-    const enum tac_err near = tac_distribute_near(ctx, common->settings, p, &corners, p->x, 1, true, &t);
+    const enum tac_err near = tac_distribute_near(ctx, common->settings, p, &corners, p->x, 1, &t);
     err = err ? err : near;
     tac_corners_free(&corners);
     TAC_TRY(bring(ctx, err, p, &t, rows));
@@ -272,7 +269,7 @@ enum tac_err tac_rebalance_near(struct tac_ctx *ctx, const struct tac_scene *com
     MPI_Allreduce(MPI_IN_PLACE, sum, 2, MPI_DOUBLE, MPI_SUM, ctx->comm);
     const double edge = sum[1] > 0 ? sum[0] / sum[1] : 1;
     TAC_TRY(tac_corners_find(ctx, p, &corners));
-    err = tac_distribute_near(ctx, common->settings, p, &corners, x, edge, false, &t);
+    err = tac_distribute_near(ctx, common->settings, p, &corners, x, edge, &t);
     TAC_TRY(bring(ctx, err, p, &t, rows));
     TAC_TRY(thread(ctx, common, p, x, edge, rows));
 done:

@@ -17,7 +17,6 @@
 
 static const double WIDTH = 1.5;                   /* of a column, in mean edges */
 static const double NEAR_WEIGHT = 2, WEIGHT = .25; /* in edges of elements */
-static const double BURDEN = 2;                    /* of what may soon touch on one side, in that of its elements */
 
 /* A vertex on its way to the rank that has its column. */
 struct stand {
@@ -96,24 +95,8 @@ static void stand_on(const double *x, const double axis[3][3], bool falls, doubl
     out->height = tac_dot(x, axis[2]);
 }
 
-/* How many sides of stand k, above and below, have another body that is near. */
-static int near_sides(const struct stand *stand, size_t count, size_t k, double width)
-{
-    size_t below = k, above = k;
-    while (below > 0 && stand[below].column == stand[k].column && stand[below].body == stand[k].body)
-        below--;
-    while (above + 1 < count && stand[above].column == stand[k].column && stand[above].body == stand[k].body)
-        above++;
-    const struct stand *side[2] = {&stand[below], &stand[above]};
-    int sides = 0;
-    for (int i = 0; i < 2; i++)
-        sides += side[i]->column == stand[k].column && side[i]->body != stand[k].body &&
-                 fabs(side[i]->height - stand[k].height) < width;
-    return sides;
-}
-
 enum tac_err tac_distribute_near(struct tac_ctx *ctx, const struct tac_settings *settings, const struct tac_pieces *p,
-                                 const struct tac_corners *corners, const double *x, double weight, bool burdens,
+                                 const struct tac_corners *corners, const double *x, double weight,
                                  struct tac_telling *t)
 {
     enum tac_err err = TAC_OK;
@@ -146,11 +129,6 @@ enum tac_err tac_distribute_near(struct tac_ctx *ctx, const struct tac_settings 
         if (a->column == b->column && a->body != b->body)
             err = tac_tell(ctx, t, (int32_t)a->holder, a->vertex, b->vertex,
                            weight * (b->height - a->height < width ? NEAR_WEIGHT : WEIGHT));
-    }
-    for (size_t k = 0; k < count && burdens && !err; k++) {
-        const int sides = near_sides(came, count, k, width);
-        if (sides > 0)
-            err = tac_tell(ctx, t, (int32_t)came[k].holder, came[k].vertex, came[k].vertex, BURDEN * sides);
     }
 done:
     free(stand);

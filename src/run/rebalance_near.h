@@ -21,10 +21,9 @@ enum tac_err tac_tell(struct tac_ctx *ctx, struct tac_telling *t, int32_t to, ta
                       double weight);
 
 /* Collective, but for its result. Edges between vertices of different bodies that lie over each other.  corners: of the
- * pieces; x (of their vertices, 3): where they are, m; weight: of an edge of an element.  burdens: also what vertices
- * that are near others will cost more, in what a vertex costs else, as edges from them to themselves. */
+ * pieces; x (of their vertices, 3): where they are, m; weight: of an edge of an element. */
 enum tac_err tac_distribute_near(struct tac_ctx *ctx, const struct tac_settings *settings, const struct tac_pieces *p,
-                                 const struct tac_corners *corners, const double *x, double weight, bool burdens,
+                                 const struct tac_corners *corners, const double *x, double weight,
                                  struct tac_telling *t);
 
 #endif
