@@ -9,7 +9,8 @@ enum {
     PASSES_PER_LOOK = 32,
     CHATTER = 2048, /* so many messages, and some for each vertex of a rank, take about as long as a rebalancing */
     CHATTER_PER_VERTEX = 2,
-    CHATTER_MOST = 64 * CHATTER
+    CHATTER_MOST = 64 * CHATTER,
+    SOON = 8 /* passes */
 };
 
 static const double SKEWED = 1.08, TWICE = .15;
@@ -41,15 +42,20 @@ done:
     return err;
 }
 
+static int64_t least_chatter(const struct tac_simulation *sim)
+{
+    return CHATTER + CHATTER_PER_VERTEX * sim->local->mesh->part->vertex_total / sim->ctx->size;
+}
+
 /* Have ranks sent each other so many messages for the sake of deep pairs that a rebalancing would have been cheaper?
- * Where a deal did not help, or not for long, the next one waits for more. */
+ * Where a deal has not helped, so that there is as much to tell soon after it, the next one waits for more. */
 static bool chatty(struct tac_simulation *sim)
 {
     struct tac_balance *b = &sim->balance;
     if (sim->local == NULL || b->shuffle || sim->way->chatter == NULL)
         return false;
     if (b->chatter == 0)
-        b->chatter = CHATTER + CHATTER_PER_VERTEX * sim->local->mesh->part->vertex_total / sim->ctx->size;
+        b->chatter = least_chatter(sim);
     return sim->way->chatter(sim->state) > b->chatter;
 }
 
@@ -85,7 +91,9 @@ static enum tac_err join_deep(struct tac_simulation *sim)
     enum tac_err err;
     struct tac_balance *b = &sim->balance;
     const struct tac_workload before = look_at_load(sim);
-    b->chatter = b->chatter < CHATTER_MOST ? 2 * b->chatter : b->chatter;
+    const bool soon = b->joined_at > 0 && b->passes - b->joined_at < SOON;
+    b->chatter = !soon ? least_chatter(sim) : b->chatter < CHATTER_MOST ? 2 * b->chatter : b->chatter;
+    b->joined_at = b->passes;
     TAC_TRY(distribute_again(sim, true));
     sim->way->clear_chatter(sim->state);
     const struct tac_workload after = look_at_load(sim);
