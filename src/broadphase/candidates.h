@@ -96,6 +96,9 @@ struct tac_remote_primitives {
     uint8_t *marked;           /* owned: in a repair, 1: it has a leaver */
     size_t marked_capacity;
     bool fresh; /* some are new: the trees must be built */
+    /* what this rank did for others since a list or a repair was last found: its primitives that it looked at, and
+     * published boxes that they were held against */
+    int64_t looked, tests;
 };
 
 /* Repairs of a list (candidates_repair.c). */
@@ -252,7 +255,7 @@ enum tac_err tac_remote_fetch(struct tac_view *view, struct tac_candidates *c);
 /* Local. Is what becomes of the leavers' primitives no matter to other ranks?  It is, if their boxes stay within those
  * that this rank has published, and meet none in which another rank has primitives that can move: then that rank
  * decides no pair of theirs, and this one has all that others have near them. */
-bool tac_remote_unconcerned(const struct tac_view *view, const struct tac_candidates *c);
+bool tac_remote_unconcerned(const struct tac_view *view, struct tac_candidates *c);
 void tac_remote_destroy(struct tac_candidates *c);
 
 #endif

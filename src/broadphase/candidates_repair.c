@@ -92,6 +92,7 @@ static enum tac_err find_anew(struct tac_view *view, struct tac_candidates *c)
     enum tac_err err;
     size_t count = 0;
     c->cost.repair += ENTRY_COST * (int64_t)c->count;
+    c->cost.spent += ENTRY_COST * (int64_t)c->count;
     take_out(view, c);
     c->found = c->repair.fresh;
     c->capacity_found = c->repair.fresh_capacity;
@@ -201,6 +202,7 @@ static enum tac_err list_changed(struct tac_view *view, struct tac_candidates *c
     for (int32_t p = 0; p < n; p++)
         if (tac_has_leaver(c, c->primitive[p].v, c->primitive[p].count)) {
             tac_remote_box(view, c, &c->primitive[p], &(*box)[*count]);
+            c->remote.looked++;
             (*changed)[(*count)++] = p;
         }
 done:

@@ -9,6 +9,9 @@
 
 /* What a primitive and its nodes cost, in tests of boxes: a new box, and a look at whether it needs one. */
 enum { BOX_COST = 8, MARK_COST = 1 };
+/* A primitive that another rank may need, and a published box that one is held against, are cheap: so many of them cost
+ * as much as a test. */
+enum { LOOKED_PER_TEST = 3, HELD_PER_TEST = 8 };
 
 /* Is there no pair of two blocks of one body (search->patches) that may touch? */
 static bool cannot_touch(void *context, int32_t block_a, int32_t block_b)
@@ -296,6 +299,14 @@ static void mark_border(struct tac_view *view, struct tac_candidates *c)
     }
 }
 
+/* What was done for other ranks since the last list or repair, in tests of boxes. */
+static int64_t cost_for_others(struct tac_candidates *c)
+{
+    const int64_t cost = c->remote.looked / LOOKED_PER_TEST + c->remote.tests / HELD_PER_TEST;
+    c->remote.looked = c->remote.tests = 0;
+    return cost;
+}
+
 enum tac_err tac_candidates_find(struct tac_view *view, struct tac_candidates *c, size_t *count)
 {
     struct tac_search search = {.view = view, .c = c};
@@ -310,7 +321,7 @@ enum tac_err tac_candidates_find(struct tac_view *view, struct tac_candidates *c
     if (!err)
         err = keep_active(&search);
     *count = search.count;
-    c->cost.build = search.cost + BOX_COST * (int64_t)c->primitive_begin[c->body_count];
+    c->cost.build = search.cost + BOX_COST * (int64_t)c->primitive_begin[c->body_count] + cost_for_others(c);
     c->cost.repair = c->cost.looks = 0;
     c->cost.spent += c->cost.build;
     return err;
@@ -323,7 +334,7 @@ enum tac_err tac_candidates_find_changed(struct tac_view *view, struct tac_candi
     if (!err)
         err = tac_search_flush(&search);
     find_slots(&search);
-    const int64_t cost = search.cost + MARK_COST * (int64_t)c->primitive_begin[c->body_count];
+    const int64_t cost = search.cost + MARK_COST * (int64_t)c->primitive_begin[c->body_count] + cost_for_others(c);
     *count = search.count;
     c->cost.repair += cost;
     c->cost.spent += cost;

@@ -162,6 +162,7 @@ static enum tac_err pack_changes_for(struct tac_view *view, struct tac_candidate
         if (!concerns(view, p, target) || tac_has_leaver(c, p->v, p->count))
             continue;
         tac_remote_box(view, c, p, &box);
+        c->remote.looked++;
         for (size_t k = 0; k < changes->grown_count && !meets; k++)
             meets = changes->grown[k].rank == target && tac_boxes_meet(&box, &changes->grown[k].box);
         if (meets)

@@ -31,7 +31,7 @@ enum tac_err tac_remote_group(struct tac_view *view, struct tac_candidates *c);
 
 /* ---- remote_boxes.c: the published boxes ---- */
 /* Local. Does the box meet one that the near rank number `near` has published? */
-bool tac_remote_meets(const struct tac_candidates *c, size_t near, const struct tac_box *box);
+bool tac_remote_meets(struct tac_candidates *c, size_t near, const struct tac_box *box);
 /* Local. This rank's boxes, c->remote.mine, from the trajectory bounds; own (primitives): their boxes. */
 enum tac_err tac_remote_lay(struct tac_view *view, struct tac_candidates *c, struct tac_box *own);
 /* Collective, with the code of what was done before: the boxes go to the ranks that are near (c->remote.near). */

@@ -111,23 +111,24 @@ static void lay_around(struct nest nest)
 /* Is a box that the rank has published such that holds(box, it), and only then holds for what is around it?  Box k of
  * the `count` ones of its level. */
 static bool any_box(const struct nest *nest, const struct tac_box *box, int count, int k,
-                    bool (*holds)(const struct tac_box *, const struct tac_box *))
+                    bool (*holds)(const struct tac_box *, const struct tac_box *), int64_t *tests)
 {
+    (*tests)++;
     const bool leaf = count == nest->boxes;
     const struct tac_box *other = leaf ? &nest->published[k] : &nest->around[(count - 1) / (FAN - 1) + k];
     const bool held = holds(box, other);
     if (!held || leaf)
         return held;
     for (int i = 0; i < FAN; i++)
-        if (any_box(nest, box, FAN * count, FAN * k + i, holds))
+        if (any_box(nest, box, FAN * count, FAN * k + i, holds, tests))
             return true;
     return false;
 }
 
-bool tac_remote_meets(const struct tac_candidates *c, size_t near, const struct tac_box *box)
+bool tac_remote_meets(struct tac_candidates *c, size_t near, const struct tac_box *box)
 {
     const struct nest nest = nest_of_near(c, near);
-    return any_box(&nest, box, 1, 0, tac_boxes_meet);
+    return any_box(&nest, box, 1, 0, tac_boxes_meet, &c->remote.tests);
 }
 
 /* ---- publishing ---- */
@@ -162,6 +163,7 @@ enum tac_err tac_remote_lay(struct tac_view *view, struct tac_candidates *c, str
     for (int k = 0; k < c->remote.boxes; k++)
         tac_box_empty(&mine[k]);
     tac_box_empty(&c->remote.still);
+    c->remote.looked += n;
     for (int32_t p = 0; p < n; p++) {
         tac_remote_box(view, c, &c->primitive[p], &own[p]);
         tac_box_merge(c->remote.group[p] >= 0 ? &mine[c->remote.group[p]] : &c->remote.still, &own[p]);
@@ -341,16 +343,16 @@ done:
 /* ---- who is alone ---- */
 
 /* Within a box that this rank has published, and in none of another one's. */
-static bool is_private(const struct tac_candidates *c, const struct tac_box *box)
+static bool is_private(struct tac_candidates *c, const struct tac_box *box)
 {
     const struct nest mine = nest_of_mine(c);
-    bool private = any_box(&mine, box, 1, 0, box_within);
+    bool private = any_box(&mine, box, 1, 0, box_within, &c->remote.tests);
     for (size_t k = 0; k < c->remote.near_count && private; k++)
     private = !tac_remote_meets(c, k, box);
     return private;
 }
 
-bool tac_remote_unconcerned(const struct tac_view *view, const struct tac_candidates *c)
+bool tac_remote_unconcerned(const struct tac_view *view, struct tac_candidates *c)
 {
     if (c->remote.mine == NULL || !view->model->apart)
         return false;
@@ -359,6 +361,7 @@ bool tac_remote_unconcerned(const struct tac_view *view, const struct tac_candid
         if (!tac_has_leaver(c, c->primitive[p].v, c->primitive[p].count))
             continue;
         tac_remote_box(view, c, &c->primitive[p], &box);
+        c->remote.looked++;
         if (!is_private(c, &box))
             return false;
     }

@@ -367,6 +367,7 @@ void tac_ranks_destroy(struct tac_sim *sim)
     tac_halo_destroy(&r->halo);
     free(r->fixed);
     free(r->shared);
+    free(r->place);
     free(r->wanted);
     free(r->order);
     free(r->pace);

@@ -48,6 +48,8 @@ struct tac_ranks {
     struct tac_shared *fixed; /* owned: what elements share */
     size_t shared_count, shared_capacity;
     struct tac_shared *shared; /* owned: scratch of the schedule */
+    size_t place_size;         /* a power of two */
+    int32_t *place;            /* owned, (place_size): where something is in `shared`, or -1; open addressing */
 
     size_t wanted_count, wanted_capacity;
     tac_lid *wanted;   /* owned: ghosts whose paths are asked for */

@@ -3,6 +3,7 @@
 #include "events/ranks.h"
 #include <stdlib.h>
 #include <string.h>
+#include <tactus/math.h>
 
 /* ---- schedule ---- */
 
@@ -119,11 +120,74 @@ static size_t unique(const struct tac_sim *sim, struct tac_shared *list, size_t 
     return n;
 }
 
+/* ---- pairs say the same thing many times: each is kept once before they are sorted ---- */
+
+/* Where something is in the table, or where it may be put: nested clocks have one period for a vertex and way. */
+static int32_t *place_of(const struct tac_sim *sim, const struct tac_shared *e)
+{
+    const struct tac_ranks *r = sim->ranks;
+    const uint64_t who = (uint64_t)e->v << 32 | (uint64_t)(uint32_t)(2 * e->rank + e->receive);
+    const bool nested = r->halo.nested;
+    size_t i = (size_t)tac_hash64(who, nested ? 0 : (uint64_t)e->period) & (r->place_size - 1);
+    for (; r->place[i] >= 0; i = (i + 1) & (r->place_size - 1)) {
+        const struct tac_shared *other = &r->shared[r->place[i]];
+        if (other->v == e->v && other->rank == e->rank && other->receive == e->receive &&
+            (nested || other->period == e->period))
+            break;
+    }
+    return &r->place[i];
+}
+
+/* The first `count` of what is shared, each of which is there once, in a table that has room for twice as many. */
+static enum tac_err fill_places(struct tac_sim *sim, size_t count)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_ranks *r = sim->ranks;
+    size_t size = 64;
+    while (size < 4 * count)
+        size *= 2;
+    if (size > r->place_size) {
+        free(r->place);
+        r->place = NULL;
+        r->place_size = 0;
+        TAC_TRY(tac_alloc(sim->ctx, size, sizeof *r->place, &r->place));
+        r->place_size = size;
+    }
+    memset(r->place, 0xff, r->place_size * sizeof *r->place);
+    for (size_t k = 0; k < count; k++)
+        *place_of(sim, &r->shared[k]) = (int32_t)k;
+done:
+    return err;
+}
+
+/* What was added behind the first `known` stays where it is new; of what is there the shortest period counts. */
+static enum tac_err keep_new(struct tac_sim *sim, size_t known)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_ranks *r = sim->ranks;
+    const size_t count = r->shared_count;
+    for (size_t k = r->shared_count = known; k < count; k++) {
+        const struct tac_shared e = r->shared[k];
+        int32_t *place = place_of(sim, &e);
+        if (*place >= 0) {
+            tac_time *period = &r->shared[*place].period;
+            *period = e.period < *period ? e.period : *period;
+        } else {
+            *place = (int32_t)r->shared_count;
+            r->shared[r->shared_count++] = e;
+        }
+    }
+    if (2 * r->shared_count > r->place_size)
+        err = fill_places(sim, r->shared_count);
+    return err;
+}
+
 static enum tac_err share_pairs(struct tac_sim *sim)
 {
     enum tac_err err = TAC_OK;
     struct tac_ranks *r = sim->ranks;
     r->shortest = TAC_TIME_NEVER;
+    TAC_TRY(fill_places(sim, r->shared_count));
     for (size_t k = 0; k < sim->active.pair_count; k++) {
         const struct tac_pair *p = &sim->active.pair[k];
         if (!p->live || !p->shared)
@@ -131,9 +195,11 @@ static enum tac_err share_pairs(struct tac_sim *sim)
         r->shortest = p->deep_period < r->shortest ? p->deep_period : r->shortest;
         for (int32_t first = 1, last; first <= p->depth; first = last + 1) {
             tac_time period = tac_model_layer_group(sim->model, &p->form, first, &last);
+            const size_t known = r->shared_count;
             if (sim->ranks->halo.nested && last < p->depth)
                 continue; /* a deeper layer group ticks at all of its instants */
             TAC_TRY(share_pair(sim, p, period));
+            TAC_TRY(keep_new(sim, known));
         }
     }
 done:

@@ -9,12 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* METIS takes up to two kilobytes for a cluster of a mesh with contacts; so many take up to 64 megabytes. */
 enum {
-    MOST = 1 << 15,
     MOST_PER_PART = 64,
     CLUSTERS_OF_MEAN = 4,
-    TOGETHER = MOST / MOST_PER_PART, /* ranks; more are cut in groups */
+    TOGETHER = TAC_CUT_MOST / MOST_PER_PART, /* ranks; more are cut in groups */
     GROUP = TOGETHER / 2
 };
 
@@ -245,7 +243,7 @@ enum tac_err tac_cut_once(struct tac_ctx *ctx, const struct tac_graph *graph, co
     int32_t *part = NULL;
     enum tac_err err = TAC_OK;
     if (most <= 0)
-        most = (tac_gid)MOST_PER_PART * parts > MOST ? (tac_gid)MOST_PER_PART * parts : MOST;
+        most = (tac_gid)MOST_PER_PART * parts > TAC_CUT_MOST ? (tac_gid)MOST_PER_PART * parts : TAC_CUT_MOST;
     TAC_TRY(tac_agree(ctx, prepare(ctx, &c)));
     if (parts > 1) {
         err = graph->total > most ? collect_contracted(ctx, &c, most) : collect(ctx, &c, graph->neighbor);

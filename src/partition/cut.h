@@ -4,6 +4,10 @@
 
 #include <tactus/base.h>
 
+/* So many vertices, or clusters of them, are cut by one rank: METIS takes up to two kilobytes for each where a mesh has
+ * contacts, 64 megabytes in all. */
+enum { TAC_CUT_MOST = 1 << 15 };
+
 /* This rank's rows of the graph, in compressed form.  Every vertex of the graph is on exactly one rank. An edge may be
  * told by one of its ends or by both (then its weights add up); no vertex is its own neighbour. */
 struct tac_graph {

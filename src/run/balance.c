@@ -1,5 +1,6 @@
 /* balance.c: ranks that are out of balance: the scene is distributed anew while it runs. */
 #include "io/record/record.h"
+#include "partition/cut.h"
 #include "run/rebalance.h"
 #include "run/simulation.h"
 #include <math.h>
@@ -8,12 +9,13 @@ enum {
     PASSES_PER_LOOK = 32,
     CHATTER = 2048, /* so many messages, and some for each vertex of a rank, take about as long as a rebalancing */
     CHATTER_PER_VERTEX = 2,
-    CHATTER_MOST = 64 * CHATTER
+    CHATTER_MOST = 64 * CHATTER,
+    SOON = 8 /* passes */
 };
 
 static const double SKEWED = 1.08, TWICE = .15;
 /* What a deal takes: by itself, for each vertex of a rank, and for each vertex of the graph that rank 0 cuts, s. */
-static const double DEAL_S = .01, DEAL_VERTEX_S = 12e-6, CUT_VERTEX_S = 3e-6, CUT_MOST = 131072;
+static const double DEAL_S = .01, DEAL_VERTEX_S = 12e-6, CUT_VERTEX_S = 3e-6;
 
 /* joined: only clusters in deep contact change hands. */
 static enum tac_err distribute_again(struct tac_simulation *sim, bool joined)
@@ -40,15 +42,20 @@ done:
     return err;
 }
 
+static int64_t least_chatter(const struct tac_simulation *sim)
+{
+    return CHATTER + CHATTER_PER_VERTEX * sim->local->mesh->part->vertex_total / sim->ctx->size;
+}
+
 /* Have ranks sent each other so many messages for the sake of deep pairs that a rebalancing would have been cheaper?
- * Where a deal did not help, or not for long, the next one waits for more. */
+ * Where a deal has not helped, so that there is as much to tell soon after it, the next one waits for more. */
 static bool chatty(struct tac_simulation *sim)
 {
     struct tac_balance *b = &sim->balance;
     if (sim->local == NULL || b->shuffle || sim->way->chatter == NULL)
         return false;
     if (b->chatter == 0)
-        b->chatter = CHATTER + CHATTER_PER_VERTEX * sim->local->mesh->part->vertex_total / sim->ctx->size;
+        b->chatter = least_chatter(sim);
     return sim->way->chatter(sim->state) > b->chatter;
 }
 
@@ -84,7 +91,9 @@ static enum tac_err join_deep(struct tac_simulation *sim)
     enum tac_err err;
     struct tac_balance *b = &sim->balance;
     const struct tac_workload before = look_at_load(sim);
-    b->chatter = b->chatter < CHATTER_MOST ? 2 * b->chatter : b->chatter;
+    const bool soon = b->joined_at > 0 && b->passes - b->joined_at < SOON;
+    b->chatter = !soon ? least_chatter(sim) : b->chatter < CHATTER_MOST ? 2 * b->chatter : b->chatter;
+    b->joined_at = b->passes;
     TAC_TRY(distribute_again(sim, true));
     sim->way->clear_chatter(sim->state);
     const struct tac_workload after = look_at_load(sim);
@@ -98,7 +107,7 @@ done:
 static double deal_s(const struct tac_simulation *sim)
 {
     const double total = (double)sim->local->mesh->part->vertex_total;
-    return DEAL_S + DEAL_VERTEX_S * total / sim->ctx->size + CUT_VERTEX_S * fmin(total, CUT_MOST);
+    return DEAL_S + DEAL_VERTEX_S * total / sim->ctx->size + CUT_VERTEX_S * fmin(total, TAC_CUT_MOST);
 }
 
 /* Has what was lost since the last deal, because ranks had unequal work or evaluated contacts twice, become more than a

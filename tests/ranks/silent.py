@@ -7,7 +7,7 @@ too many, messages for each window: ranks that share a deep pair tell each other
 contact ticks on several ranks for each on the first number of them: what two ranks share is evaluated by both, and what never
 moves shares nothing; and, where --lists says so, lists of candidates for each there: a vertex that leaves its bound near a cut
 does not end the lists of all; and, where --windows says so, windows for each there: what bounces near a cut does not make the
-windows of all short. A SCENE is as for run_ranks.py.
+windows of all short; and, where --repeated says so, ticks computed again for each there: a pass is repeated as often. A SCENE is as for run_ranks.py.
 
     TACTUS=build/tactus tests/ranks/silent.py --ranks 1,2 tests/ranks/scenes/chain.json
 """
@@ -41,6 +41,7 @@ def main():
     parser.add_argument("--twice", type=float, default=float("inf"), help="most contact ticks for each on the first number of ranks")
     parser.add_argument("--lists", type=float, default=float("inf"), help="most lists for each on the first number of ranks")
     parser.add_argument("--windows", type=float, default=float("inf"), help="most windows for each on the first number of ranks")
+    parser.add_argument("--repeated", type=float, default=float("inf"), help="most ticks computed again for each on the first number of ranks")
     parser.add_argument("--discover", default="speculate", help="the way to find contacts (%(default)s)")
     parser.add_argument("--limit", type=float, default=120)
     options = parser.parse_args()
@@ -60,13 +61,16 @@ def main():
                 trouble = "" if ratio <= options.most else "more than %g silent ticks for each that acted" % options.most
                 ticks = c["committed"]["penalty"] + c["committed"]["limit"]
                 lists = c["candidate_builds"]
-                first = first or (ticks, lists, c["windows"])
+                first = first or (ticks, lists, c["windows"], c["repeated_ticks"])
                 if ticks > options.twice * first[0]:
                     trouble = "%d contact ticks, more than %g times those on %d" % (ticks, options.twice, options.ranks[0])
                 if lists > options.lists * first[1]:
                     trouble = "%d lists, more than %g times those on %d" % (lists, options.lists, options.ranks[0])
                 if c["windows"] > options.windows * first[2]:
                     trouble = "%d windows, more than %g times those on %d" % (c["windows"], options.windows, options.ranks[0])
+                if c["repeated_ticks"] > options.repeated * first[3]:
+                    trouble = "%d ticks computed again, more than %g times those on %d" % (
+                        c["repeated_ticks"], options.repeated, options.ranks[0])
                 if told > options.messages:
                     trouble = "more than %g messages a window" % options.messages
             if trouble:

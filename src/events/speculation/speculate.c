@@ -90,6 +90,7 @@ static enum tac_err go_back(struct tac_sim *sim, const struct tac_validation *va
     for (size_t k = 0; k < c->count; k++)
         if (c->list[k].slot >= 0)
             c->list[k].next = sim->active.pair[c->list[k].slot].next;
+    err = tac_paces(sim); /* the pass that is thrown away told how fast pairs are, also those of several ranks */
 done:
     return err;
 }
