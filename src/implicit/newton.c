@@ -182,9 +182,9 @@ static enum tac_err direct(struct tac_implicit *sim, bool there, double *speed)
 {
     enum tac_err err;
     const double close = fmax(sim->scale.velocity_tol, there ? 0 : tac_implicit_learning_speed(sim));
-    bool foreseen = true;
+    bool again = true;
     TAC_TRY(gradient_at(sim, sim->x));
-    while (foreseen) {
+    while (again) {
         struct tac_accum along = {{0}, 0, 0};
         TAC_TRY(tac_implicit_direction(sim, sim->x, TAC_ROUGH));
         *speed = largest(sim, sim->newton.p) / sim->scale.h;
@@ -197,7 +197,9 @@ static enum tac_err direct(struct tac_implicit *sim, bool there, double *speed)
         sim->newton.slope = tac_accum_value(&along);
         if (sim->newton.slope < 0 && *speed > close)
             break;
-        TAC_TRY(tac_implicit_drop_foreseen(sim, &foreseen));
+        TAC_TRY(tac_implicit_drop_foreseen(sim, &again));
+        if (!again && sim->newton.slope >= 0 && *speed > close)
+            again = tac_implicit_leave_curvature(sim);
     }
     if (*speed <= close) { /* if it is not only too rough */
         TAC_TRY(tac_implicit_sharpen(sim));
