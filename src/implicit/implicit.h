@@ -453,14 +453,15 @@ double tac_implicit_least_stiffness(const struct tac_implicit *sim);
 void tac_implicit_project(int nodes, const bool *held, double *h);
 
 /* system.c. Collective. Newton's direction into sim->newton.p, of all vertices; rough: as of struct tac_solve_rule;
- * sharpen: then as exact as the scene asks for.  leave_curvature: the direction leads uphill; true: it is to be found
- * again, without the negative curvature that it was found with. */
+ * sharpen: then as exact as the scene asks for. */
 enum tac_err tac_implicit_system_create(struct tac_implicit *sim);
 void tac_implicit_system_destroy(struct tac_implicit_system **system);
 enum tac_err tac_implicit_begin_system(struct tac_implicit *sim);
 enum tac_err tac_implicit_direction(struct tac_implicit *sim, const double *x, double rough);
 enum tac_err tac_implicit_sharpen(struct tac_implicit *sim);
-bool tac_implicit_leave_curvature(struct tac_implicit *sim);
+/* Local. The direction led downhill all the way, or it did not.  Had it been found with negative curvature of solids? A
+ * direction after a bad one like that is found without. */
+bool tac_implicit_judge(struct tac_implicit *sim, bool good);
 /* Local. Does the length of sim->newton.p tell whether a step has converged? */
 bool tac_implicit_is_exact(const struct tac_implicit *sim);
 

@@ -3,7 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_ITERATIONS = 10000, MOST_WAITS = 8 };
+enum {
+    MOST_ITERATIONS = 10000,
+    MOST_WAITS = 8,
+    MOST_WHOLE = 150 /* Newton iterations of a step: a longer one goes on as if solids had no negative curvature */
+};
 
 void tac_implicit_system_destroy(struct tac_implicit_system **system)
 {
@@ -139,8 +143,8 @@ bool tac_implicit_is_exact(const struct tac_implicit *sim)
     return !sim->system->cut_short;
 }
 
-/* The last matrix had the negative curvature of solids, and too much of it: the next directions go without, more of
- * them each time that this happens again. */
+/* The negative curvature of solids was of no good in the last matrix: the next directions go without, more of them each
+ * time that this happens again. */
 static void note_failure(struct tac_implicit_system *s)
 {
     s->failed = s->failed < MOST_WAITS ? s->failed + 1 : MOST_WAITS;
@@ -188,12 +192,10 @@ enum tac_err tac_implicit_direction(struct tac_implicit *sim, const double *x, d
     struct tac_implicit_system *s = sim->system;
     if (s->waits > 0) {
         s->waits--;
-    } else if (s->solids) {
+    } else if (s->solids && sim->told.newton <= MOST_WHOLE) {
         const enum tac_err err = direct(sim, x, true, rough);
-        if (!err && !s->cut_short) {
-            s->failed = 0;
+        if (!err && !s->cut_short)
             return TAC_OK;
-        }
         /* An error, too, may be that of a node whose block is not positive; any other comes again. */
         sim->ctx->error[0] = '\0';
         note_failure(s);
@@ -201,10 +203,12 @@ enum tac_err tac_implicit_direction(struct tac_implicit *sim, const double *x, d
     return direct(sim, x, false, rough);
 }
 
-bool tac_implicit_leave_curvature(struct tac_implicit *sim)
+bool tac_implicit_judge(struct tac_implicit *sim, bool good)
 {
     struct tac_implicit_system *s = sim->system;
-    if (s->whole)
+    if (s->whole && good)
+        s->failed = 0;
+    if (s->whole && !good)
         note_failure(s);
     return s->whole;
 }
