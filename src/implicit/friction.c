@@ -68,3 +68,33 @@ enum tac_err tac_implicit_lag(struct tac_implicit *sim, const double *x)
 done:
     return err;
 }
+
+enum tac_err tac_implicit_lag_residual(struct tac_implicit *sim, double *residual)
+{
+    enum tac_err err;
+    const size_t size = 3 * (size_t)sim->count * sizeof *sim->newton.gradient;
+    double *before = sim->newton.trial;
+    struct tac_accum sum[3] = {{{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}};
+    if (sim->contact.touch_of == before)
+        sim->contact.touch_of = NULL;
+    memset(sim->newton.gradient, 0, size);
+    tac_implicit_add_friction(sim, sim->x);
+    memcpy(before, sim->newton.gradient, size);
+    err = tac_implicit_touch(sim, sim->x);
+    TAC_TRY(tac_agree(sim->ctx, err ? err : tac_implicit_lag(sim, sim->x)));
+    memset(sim->newton.gradient, 0, size);
+    tac_implicit_add_friction(sim, sim->x);
+    for (tac_lid i = 0; i < sim->owned; i++) {
+        const size_t v = 3 * (size_t)tac_implicit_vertex(sim, i);
+        double off[3];
+        tac_sub(off, &sim->newton.gradient[v], &before[v]);
+        tac_accum_add(&sum[0], tac_dot(off, off));
+        tac_accum_add(&sum[1], tac_dot(&sim->newton.gradient[v], &sim->newton.gradient[v]));
+        tac_accum_add(&sum[2], tac_dot(&before[v], &before[v]));
+    }
+    TAC_TRY(tac_implicit_sum(sim->ctx, sum, 3));
+    const double most = fmax(tac_accum_value(&sum[1]), tac_accum_value(&sum[2]));
+    *residual = most > 0 ? sqrt(tac_accum_value(&sum[0]) / most) : 0;
+done:
+    return err;
+}

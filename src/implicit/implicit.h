@@ -216,6 +216,7 @@ struct tac_implicit {
     struct {
         int64_t newton, linear, contacts;              /* iterations; pairs nearer than their thickness at its end */
         double least_share, residual_speed, least_gap; /* of p that contact allowed; |p|/h at last, m/s; m, NaN: none */
+        double lag_residual;                           /* tac_implicit_lag_residual() */
         double wall_s, part_s[3];                      /* of all; of candidates and bounds, forces, linear systems */
     } told;                                            /* of the last step */
 
@@ -434,6 +435,9 @@ static inline const double *tac_implicit_rest(const struct tac_implicit_elements
 /* friction.c */
 /* Local. What friction goes by from now on: the pairs that touch at x. */
 enum tac_err tac_implicit_lag(struct tac_implicit *sim, const double *x);
+/* Collective; at a step's end. How far friction's forces would change if they were taken anew from there: 2-norm of the
+ * change over all vertices, over the larger of both; 0 without friction.  They are anew then. */
+enum tac_err tac_implicit_lag_residual(struct tac_implicit *sim, double *residual);
 /* f0, and f1 / y of a slide y >= 0 under friction that is smooth under w. */
 double tac_implicit_slide_energy(double y, double w);
 double tac_implicit_slide_force(double y, double w);
@@ -459,6 +463,9 @@ void tac_implicit_system_destroy(struct tac_implicit_system **system);
 enum tac_err tac_implicit_begin_system(struct tac_implicit *sim);
 enum tac_err tac_implicit_direction(struct tac_implicit *sim, const double *x, double rough);
 enum tac_err tac_implicit_sharpen(struct tac_implicit *sim);
+/* Local. The direction led downhill all the way, or it did not.  Had it been found with negative curvature of solids? A
+ * direction after a bad one like that is found without. */
+bool tac_implicit_judge(struct tac_implicit *sim, bool good);
 /* Local. Does the length of sim->newton.p tell whether a step has converged? */
 bool tac_implicit_is_exact(const struct tac_implicit *sim);
 

@@ -7,6 +7,7 @@
 #define TAC_SLACK 0x1p-48 /* of the sizes of all terms: what rounding may add to the potential */
 #define TAC_HELD .25      /* of what friction is smoothed under: what it holds moves by less at the last iterate */
 #define TAC_ROUGH .002    /* how exact linear systems need be before the end (struct tac_solve_rule) */
+#define TAC_GOOD .1       /* of a direction that contact allows: a much longer one is not worth its curvature */
 #define TAC_STRAIGHT                                                                                                   \
     .9 /* of its slope the potential falls by along a direction that is too short: half is the model's */
 enum { HALVINGS = 60 };
@@ -155,10 +156,11 @@ static enum tac_err search_line(struct tac_implicit *sim, double *value, double 
 {
     enum tac_err err;
     double share, bound;
+    int halving = 0;
     const double before = *value, most = *value + TAC_SLACK * *size;
     TAC_TRY(tac_implicit_reach(sim, &share));
     bound = share;
-    for (int halving = 0;; halving++) {
+    for (;; halving++) {
         tac_implicit_go(sim, share);
         const double begin_s = tac_wall_s();
         TAC_TRY(tac_implicit_potential(sim, sim->newton.trial, value, size));
@@ -169,6 +171,7 @@ static enum tac_err search_line(struct tac_implicit *sim, double *value, double 
             TAC_TRY(fail_step(sim, "finds no way down"));
         share *= .5;
     }
+    tac_implicit_judge(sim, halving == 0 && bound >= TAC_GOOD);
     if (share == 1)
         TAC_TRY(go_farther(sim, before, value, size));
     TAC_TRY(tac_implicit_foresee(sim, bound));
@@ -182,9 +185,9 @@ static enum tac_err direct(struct tac_implicit *sim, bool there, double *speed)
 {
     enum tac_err err;
     const double close = fmax(sim->scale.velocity_tol, there ? 0 : tac_implicit_learning_speed(sim));
-    bool foreseen = true;
+    bool again = true;
     TAC_TRY(gradient_at(sim, sim->x));
-    while (foreseen) {
+    while (again) {
         struct tac_accum along = {{0}, 0, 0};
         TAC_TRY(tac_implicit_direction(sim, sim->x, TAC_ROUGH));
         *speed = largest(sim, sim->newton.p) / sim->scale.h;
@@ -197,7 +200,9 @@ static enum tac_err direct(struct tac_implicit *sim, bool there, double *speed)
         sim->newton.slope = tac_accum_value(&along);
         if (sim->newton.slope < 0 && *speed > close)
             break;
-        TAC_TRY(tac_implicit_drop_foreseen(sim, &foreseen));
+        TAC_TRY(tac_implicit_drop_foreseen(sim, &again));
+        if (!again && sim->newton.slope >= 0 && *speed > close)
+            again = tac_implicit_judge(sim, false);
     }
     if (*speed <= close) { /* if it is not only too rough */
         TAC_TRY(tac_implicit_sharpen(sim));

@@ -114,6 +114,8 @@ enum tac_err tac_implicit_step(struct tac_implicit *sim, tac_time limit)
         settled = !any_friction(sim) || (lag > 0 && sim->told.newton == before + 1);
     }
     TAC_TRY(tac_implicit_enter_step(sim));
+    if (any_friction(sim))
+        TAC_TRY(tac_implicit_lag_residual(sim, &sim->told.lag_residual));
     tac_implicit_flow(sim);
     tac_implicit_end_scheme(sim);
     if (sim->kept.record != NULL)

@@ -4,6 +4,7 @@
 Free fall to the last digits; an oscillator's loss per step and the order of each scheme; the gap at which a particle comes to rest; how far one slides; a slope on
 which it stays or goes; limits of stretch.  If it fails, a step solves another equation than docs/implicit.md says."""
 
+import csv
 import json
 import math
 import os
@@ -192,6 +193,21 @@ def slope(folder):
             check(abs(rate / exact - 1) < 0.01, "slope: mu = %g, goes with %.4g m/s^2, exactly %.4g" % (mu, rate, exact))
 
 
+def lag(folder):
+    """A particle falls onto a rough floor with a sideways speed.  Friction that is taken anew until nothing changes is converged at each
+    step's end: the column lag_residual says so.  Friction of the step's start is not, while the particle's weight comes to press."""
+    worst = {}
+    for lags in (0, 1):
+        name = "lag-%d" % lags
+        run(folder, name, {"time": {"end": 0.3, "frame": 0.1}, "gravity": [0, -9.81, 0], "contact": {"thickness": 0.01, "friction": 0.4},
+                           "integrator": {"kind": "implicit", "step_s": 0.01, "friction": {"lags": lags}, "newton": {"velocity_tol": 1e-7},
+                                          "solver": {"tolerance": 1e-10}, "barrier": {"stiffness": 1e4}},
+                           "bodies": [{**particle([3, START, 1]), "velocity": [1, 0, 0]}, FLOOR]})
+        with open(os.path.join(folder, name + ".run", "steps.csv")) as file:
+            worst[lags] = max(float(row["lag_residual"]) for row in csv.DictReader(file))
+    check(worst[0] < 1e-3 and worst[1] > 1e-2, "lag: the largest residual is %.3g where friction is taken anew, %.3g where it is not" % (worst[0], worst[1]))
+
+
 def kink(folder):
     """Why the barrier has two derivatives where it begins: one without any, which pushes with a force there that is more than the weight, has its
     minimum at a kink, and Newton's method does not get there; with one it does."""
@@ -347,7 +363,7 @@ def weighed(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for part in (free_fall, oscillator, orders, blown, rest, slide, slope, kink, slipping, yielding, sagging, crushed, limited, weighed):
+        for part in (free_fall, oscillator, orders, blown, rest, slide, slope, lag, kink, slipping, yielding, sagging, crushed, limited, weighed):
             part(folder)
     return bool(failures)
 

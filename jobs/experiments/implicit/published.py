@@ -53,6 +53,8 @@ SCENES = {
     "ball1000": (lambda d, s: of.tunnel(d, s, 1000), 19.5, 10, 876, 8.2),
     "twist20": (lambda d, s: of.twist(d, s, 20, 2), UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN),
     "twist40": (lambda d, s: of.twist(d, s, 40, 10), 7.6, 2000, 4600, 1.3),
+    "twist100": (lambda d, s: of.twist(d, s, 100, 10), UNKNOWN, UNKNOWN, UNKNOWN, 9.6),
+    "twist127": (lambda d, s: of.twist(d, s, 127, 10), UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN),
     "arch": (lambda d, s: of.arch(d, s, .5), 5.7, 101, 118, .05),
     "arch-falls": (lambda d, s: of.arch(d, s, .2), UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN),
 }

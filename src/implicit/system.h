@@ -1,0 +1,43 @@
+/* system.h: what system.c and assemble.c share: the linear system of a Newton step. */
+#ifndef TACTUS_IMPLICIT_SYSTEM_H
+#define TACTUS_IMPLICIT_SYSTEM_H
+
+#include "implicit/implicit.h"
+#include "solve/solver.h"
+
+/* The lists of stencils: masses, elements, friction by type of pair, contacts likewise, wind, what is foreseen. */
+enum {
+    TAC_FRICTION_STENCILS = 1 + TAC_ELEMENT_LISTS,
+    TAC_CONTACT_STENCILS = TAC_FRICTION_STENCILS + TAC_PAIR_TYPES,
+    TAC_WIND_STENCILS = TAC_CONTACT_STENCILS + TAC_PAIR_TYPES,
+    TAC_FORESEEN_STENCILS,
+    TAC_STENCIL_LISTS = TAC_FORESEEN_STENCILS + TAC_PAIR_TYPES
+};
+
+struct tac_implicit_system {
+    struct tac_solver *solver; /* owned */
+    struct tac_nodes nodes;
+    tac_gid *id;                              /* owned, (count): of the nodes: own vertices, then all others */
+    int32_t *owner;                           /* owned, (count) */
+    tac_lid *local;                           /* owned, (count): place of a vertex among the nodes */
+    tac_lid *diagonal;                        /* owned, (owned): 0, 1, ... */
+    tac_lid *element_node[TAC_ELEMENT_LISTS]; /* owned */
+    size_t node_capacity;
+    tac_lid *node;                   /* owned: of friction's stencils and contacts */
+    double *b, *position, *solution; /* owned, (owned, 3), (owned, 3), (count, 3) */
+    uint8_t *fixed;                  /* owned, (owned) */
+    bool cut;                        /* made in this step */
+    bool rough;                      /* the last solution: tac_implicit_sharpen() would make it more exact */
+    bool cut_short;                  /* the last solution: the matrix, or what rounding made of it, is indefinite */
+    bool solids;                     /* the scene has some */
+    bool whole;                      /* the last matrix: solids have their negative curvature */
+    int failed, waits;               /* matrices like that which were indefinite since the last good one; how many
+                                        directions go without a trial from now on */
+};
+
+/* assemble.c. Local. The stencils of all terms at sim->x. */
+enum tac_err tac_implicit_list_stencils(struct tac_implicit *sim, struct tac_stencil_list list[TAC_STENCIL_LISTS]);
+/* Local. Adds the Hessians of all terms at x; whole: those of solids with their negative curvature. */
+void tac_implicit_assemble(struct tac_implicit *sim, const double *x, bool whole, struct tac_matrix *matrix);
+
+#endif
