@@ -161,6 +161,7 @@ TAC_MORE_VERSIONS int tac_particles_evaluate_four(const struct tac_vertex_state 
             q->near.n[k] = near.n[k][l];
         q->near.w[0] = 1;
         q->near.w[1] = -1;
+        q->near.w[2] = q->near.w[3] = 0; /* friction keeps all four */
         q->mollifier = 1;
         tac_pair_evaluated(p[l], q, guard[l]);
     }

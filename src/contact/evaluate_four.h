@@ -12,7 +12,7 @@
 int tac_pairs_evaluate_four(const struct tac_vertex_state *state, const struct tac_scripts *scripts,
                             struct tac_pair *const p[4], const double silent_over[4], double bound[4], tac_time t,
                             struct tac_pair_geometry *const g[4]);
-/* The same of pairs of two particles; of the weights only the two that such a pair has are set. */
+/* The same of pairs of two particles. */
 int tac_particles_evaluate_four(const struct tac_vertex_state *state, const struct tac_scripts *scripts,
                                 struct tac_pair *const p[4], const double silent_over[4], double bound[4], tac_time t,
                                 struct tac_pair_geometry *const g[4]);
