@@ -86,6 +86,14 @@ TAC_FOUR_INLINE tac_four guards(const tac_four x[4][3])
     return tac_four_all(0x1p-44) * size;
 }
 
+/* Distance and normal of one of four pairs. */
+TAC_FOUR_INLINE void tell(const struct tac_near_four *four, int l, struct tac_near *near)
+{
+    near->d = four->d[l];
+    for (int k = 0; k < 3; k++)
+        near->n[k] = four->n[k][l];
+}
+
 TAC_MORE_VERSIONS int tac_pairs_evaluate_four(const struct tac_vertex_state *state, const struct tac_scripts *scripts,
                                               struct tac_pair *const p[4], const double silent_over[4], double bound[4],
                                               tac_time t, struct tac_pair_geometry *const g[4])
@@ -108,9 +116,7 @@ TAC_MORE_VERSIONS int tac_pairs_evaluate_four(const struct tac_vertex_state *sta
         if (silent >> l & 1)
             continue;
         struct tac_pair_geometry *q = g[l];
-        q->near.d = near.d[l];
-        for (int k = 0; k < 3; k++)
-            q->near.n[k] = near.n[k][l];
+        tell(&near, l, &q->near);
         for (int k = 0; k < 4; k++)
             q->near.w[k] = near.w[k][l];
         q->mollifier = 1;
@@ -156,9 +162,7 @@ TAC_MORE_VERSIONS int tac_particles_evaluate_four(const struct tac_vertex_state 
         if (silent >> l & 1)
             continue;
         struct tac_pair_geometry *q = g[l];
-        q->near.d = near.d[l];
-        for (int k = 0; k < 3; k++)
-            q->near.n[k] = near.n[k][l];
+        tell(&near, l, &q->near);
         q->near.w[0] = 1;
         q->near.w[1] = -1;
         q->near.w[2] = q->near.w[3] = 0; /* friction keeps all four */

@@ -350,8 +350,8 @@ enum tac_err tac_tree_overlaps(const struct tac_tree *a, const struct tac_tree *
 struct query {
     const struct tac_tree *of, *in; /* whose leaves are looked at, and where what overlaps them is looked for */
     const double *lo, *hi;          /* how `of` drifts against `in`; NULL: not */
-    bool swapped;                   /* visit() gets the primitive of `in` first */
-    bool others;                    /* leaves of `in` that have changed, too, have been looked at */
+    bool swapped; /* the other way round, after it: visit() gets the primitive of `in` first, whose changed leaves have
+                   * been looked at */
     tac_tree_visit *visit;
     tac_tree_leave_out *leave_out; /* NULL: none; else `of` and `in` are one tree */
     void *context;
@@ -392,7 +392,7 @@ static enum tac_err find_overlaps(struct query *q, int32_t node)
             continue;
         }
         /* Each pair once: of one tree, two that have changed are found from both. */
-        if ((q->others && q->in->changed[k]) || (q->of == q->in && (k == node || (q->in->changed[k] && k < node))))
+        if ((q->swapped && q->in->changed[k]) || (q->of == q->in && (k == node || (q->in->changed[k] && k < node))))
             continue;
         TAC_TRY(q->visit(q->context, q->swapped ? n->primitive : leaf->primitive,
                          q->swapped ? leaf->primitive : n->primitive));
@@ -435,14 +435,14 @@ enum tac_err tac_tree_overlaps_changed(const struct tac_tree *a, const struct ta
         back_lo[k] = -hi[k];
         back_hi[k] = -lo[k];
     }
-    struct query q = {a, b, drift_lo ? lo : NULL, hi, false, false, visit, NULL, context, 0};
+    struct query q = {a, b, drift_lo ? lo : NULL, hi, false, visit, NULL, context, 0};
     enum tac_err err = find_all_overlaps(&q);
     if (a != b && !err) {
         q.of = b;
         q.in = a;
         q.lo = drift_lo ? back_lo : NULL;
         q.hi = back_hi;
-        q.swapped = q.others = true;
+        q.swapped = true;
         err = find_all_overlaps(&q);
     }
     *tests += q.tests;
@@ -456,7 +456,7 @@ enum tac_err tac_tree_overlaps_grouped(const struct tac_tree *tree, bool changed
         return search(tree, tree, NULL, NULL, visit, leave_out, context, tests, false);
     if (!few_changed(tree))
         return search(tree, tree, NULL, NULL, visit, leave_out, context, tests, true);
-    struct query q = {tree, tree, NULL, NULL, false, false, visit, leave_out, context, 0};
+    struct query q = {tree, tree, NULL, NULL, false, visit, leave_out, context, 0};
     const enum tac_err err = find_all_overlaps(&q);
     *tests += q.tests;
     return err;

@@ -65,12 +65,14 @@ tac_time tac_path_sweep(const struct tac_sim *sim, enum tac_pair_type type, cons
                 u[i][k] = dt * walker[i].v[k];
             }
         double change = tac_relative(type, u);
-        if (!(bound - change > limit) && !(known && tac_separation(type, x, u, near.n) > limit)) {
+        bool over = bound - change > limit || (known && tac_separation(type, x, u, near.n) > limit);
+        if (!over) {
             tac_near_pair(type, x, &near);
             bound = near.d;
             known = !tac_pair_grows(type);
+            over = bound - change > limit || (known && tac_separation(type, x, u, near.n) > limit);
         }
-        if (bound - change > limit || (known && tac_separation(type, x, u, near.n) > limit)) {
+        if (over) {
             bound -= change;
         } else {
             double s = tac_sweep(type, x, u, threshold, tolerance);
