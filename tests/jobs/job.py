@@ -18,7 +18,7 @@ work = os.path.realpath(tempfile.mkdtemp(prefix="tactus-job-"))
 os.chdir(work)
 
 # Each call of the program takes the first line of the plan: its exit code, what it does before (c: a checkpoint; t=1: its time; w: waits for a
-# signal, r: waits until the file "ready" is seen), and its last words.
+# signal, u: does not say that the run has ended), and its last words.
 PROGRAM = r"""#!/usr/bin/python3
 import os, signal, sys, time
 caught = []
@@ -42,7 +42,7 @@ if "w" in does.split():
     open(plan + ".waits", "w").close()
     while not caught:
         time.sleep(.01)
-if code != "2":
+if code != "2" and "u" not in does.split():
     status(state)
 if words:
     print("tactus: " + words, file=sys.stderr)
@@ -143,6 +143,11 @@ expect(job, 0, "finished", 4)
 calls = [eval(call) for call in job.calls()]
 check(calls[0] == ["run", work + "/scene.json", "-o", job.folder, "--set", "name=a b$x", "--record"] and "--overwrite" in calls[1]
       and calls[2] == calls[3] == ["run", "--restart", job.folder, "--record"], "starts and restarts: %s" % calls)
+
+# A launcher's code 0 is no end of a run that has not said so itself: a node has failed under it.
+s = expect(Job("0|u c|", "0|u|", "0||"), 0, "finished", 3)
+check(s["failures"] == 2, "failures after a launcher's code 0: %s" % s)
+expect(Job(*["0|u|"] * 9, options=["--tries", "3"]), 1, "failed", 3, "before the run's end")
 
 # Failures without a new checkpoint are bounded; a new one begins the count anew.
 expect(Job(*["kill||"] * 9, options=["--tries", "3"]), 1, "failed", 3, "tried 3 times from the start")

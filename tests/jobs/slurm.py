@@ -52,14 +52,16 @@ def read(path):
 
 
 class Job:
-    """One scenario's job: its folder has an odd name (Slurm expands %j in some paths); its gate, while it is there, holds the run up at every frame."""
+    """One scenario's job, on one node, and not on the one that dies; its folder has an odd name (Slurm expands %j in some paths); its gate,
+    while it is there, holds the run up at every frame."""
 
-    def __init__(self, name, *options, scene="a scene.json", gate=True):
+    def __init__(self, name, *options, scene="a scene.json", gate=True, nodes="one"):
         self.folder, self.gate = os.path.join(work, "%s $HOME 'x' \"y\"\nz" % name + ("%j" if name in ("cancel", "rank") else "")), os.path.join(work, name + ".gate")
         if gate:
             open(self.gate, "w").close()
         more = dict(TACTUS_TEST_GATE=self.gate)
-        done = cluster.call(SUBMIT, os.path.join(work, scene), "-o", self.folder, "--program", TACTUS, "--setup", "export LD_PRELOAD=%s" % SLOW, *options, **more)
+        done = cluster.call(SUBMIT, os.path.join(work, scene), "-o", self.folder, "--program", TACTUS, "--setup", "export LD_PRELOAD=%s" % SLOW,
+                            "--sbatch=--nodelist=" + nodes, *options, **more)
         must(done.returncode == 0, "submit: %s%s" % (done.stdout, done.stderr))
         self.id = done.stdout.split("submitted job ")[1].split(":")[0]
 
@@ -148,35 +150,44 @@ def cancel():
 
 
 def node():
-    """A node dies with all that runs on it; Slurm queues the job again when it notices."""
-    job = Job("node", "--sbatch=--nodelist=two", "--retry-wait", "1")
-    job.wait_checkpoint()
+    """A node dies with all that runs on it, and with one of the two ranks of a job whose script is on another node; Slurm queues both jobs
+    again when it notices."""
+    jobs = [Job("node", "--retry-wait", "1", nodes="two"),
+            Job("nodes", "--retry-wait", "1", "--ntasks", "2", "--nodes", "2", "--launcher", "mpirun", nodes="one,two")]
+    for job in jobs:
+        job.wait_checkpoint()
+    killed = [pid for job in jobs for pid in cluster.processes(SLURM_JOB_ID=job.id, SLURMD_NODENAME="two")]
     cluster.daemons["slurmd-two"].kill()
-    for pid in stepds(job.id): # first: it must not tell Slurm of the script's end
-        os.kill(pid, signal.SIGKILL)
-    for pid in cluster.processes(SLURM_JOB_ID=job.id):
-        os.kill(pid, signal.SIGKILL)
-    s = job.wait_condition("requeued")
-    must(s["why"], "why it waits: %s" % s)
+    for pid in sorted({step for step in map(stepd_of, killed) if step}) + killed: # first those of Slurm: they must not tell of an end
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass # mpirun's or srun's own processes end each other
+    for job in jobs:
+        s = job.wait_condition("requeued")
+        must(s["why"], "why it waits: %s" % s)
     cluster.daemons["slurmd-two"].wait()
     cluster.start_node("two")
-    job.open()
-    job.wait_condition("finished")
-    job.must_equal()
-    must(job.state()["tries"] >= 2, "tries: %s" % job.state())
+    for job in jobs:
+        job.open()
+    for job in jobs:
+        job.wait_condition("finished")
+        job.must_equal()
+        must(job.state()["tries"] >= 2 and job.state()["sittings"] >= 2, "tries: %s" % job.state())
 
 
-def stepds(job):
-    found = []
-    for pid in (name for name in os.listdir("/proc") if name.isdigit()):
-        try:
-            with open("/proc/%s/cmdline" % pid, "rb") as file:
-                title = file.read().replace(b"\0", b" ")
-        except OSError:
-            continue
-        if title.startswith(b"slurmstepd: [%s." % job.encode()) and int(pid) in cluster.processes():
-            found.append(int(pid))
-    return found
+def stepd_of(pid):
+    """The number of the slurmstepd that has started a process; None: there is none."""
+    try:
+        while pid > 1:
+            with open("/proc/%d/cmdline" % pid, "rb") as file:
+                if file.read().startswith(b"slurmstepd: ["):
+                    return pid
+            with open("/proc/%d/stat" % pid) as file:
+                pid = int(file.read().rsplit(")", 1)[1].split()[1])
+    except OSError:
+        pass
+    return None
 
 
 def rank():
