@@ -334,41 +334,47 @@ static int next_due(struct walk *w, tac_time t, struct due_group *due)
     return count;
 }
 
-/* The ticks of one class, in the order of keys.  The pairs of the chunk behind the one that ticks are fetched one a
- * tick: so many at once would fill what the processor has for lines that are under way, and it would wait. */
+/* The ticks of one class, in the order of keys.  While the groups of a chunk tick, the pairs of the next chunk and the
+ * groups of the one behind it are fetched, one a tick: so many at once would fill what the processor has for lines that
+ * are under way, and it would wait. */
 static void tick_groups(struct tac_sim *sim, struct tac_rate_group *c, tac_time t)
 {
-    struct due_group chunk[2][CHUNK + 1];
+    enum { AHEAD = 3 };
+    struct due_group chunk[AHEAD][CHUNK + 1];
+    int count[AHEAD];
     struct tac_pair_geometry geometry[CHUNK];
     struct walk walk = {c, 0, 0};
     const bool fetch = sim->active.pair_count * TAC_PAIR_LINES * 64 > CACHED;
-    int count = next_due(&walk, t, chunk[0]);
-    for (int k = 0; fetch && k < count; k++)
+    for (int i = 0; i < AHEAD - 1; i++)
+        count[i] = next_due(&walk, t, chunk[i]);
+    for (int k = 0; fetch && k < count[0]; k++)
         prefetch_pair(sim, chunk[0][k].group);
-    for (int turn = 0; count > 0; turn ^= 1) {
-        struct due_group *due = chunk[turn], *behind = chunk[turn ^ 1];
-        const int count_behind = next_due(&walk, t, behind);
-        for (int k = 0; k < count; k++) {
+    for (int turn = 0; count[turn] > 0; turn = (turn + 1) % AHEAD) {
+        const int next = (turn + 1) % AHEAD, last = (turn + 2) % AHEAD, now = count[turn];
+        struct due_group *due = chunk[turn];
+        count[last] = next_due(&walk, t, chunk[last]);
+        for (int k = 0; k < now; k++) {
             due[k].silent = due[k].evaluated = false;
         }
-        evaluate(sim, due, count, t, geometry);
+        evaluate(sim, due, now, t, geometry);
         /* Silent ones move nothing, so they tick first: which ones they are no processor foresees. */
         int silent[CHUNK], other[CHUNK], silent_count = 0, other_count = 0;
-        for (int k = 0; k < count; k++) {
+        for (int k = 0; k < now; k++) {
             silent[silent_count] = other[other_count] = k;
             silent_count += due[k].silent;
             other_count += !due[k].silent;
         }
         sim->books.ticks[TAC_KIND_PENALTY] += silent_count; /* limits are not evaluated side by side */
-        for (int k = 0; k < count; k++) {
-            if (fetch && k < count_behind)
-                prefetch_pair(sim, behind[k].group);
+        for (int k = 0; k < now; k++) {
+            if (fetch && k < count[next])
+                prefetch_pair(sim, chunk[next][k].group);
+            if (fetch && k < count[last])
+                __builtin_prefetch(chunk[last][k].group, 1);
             if (k < silent_count)
                 tick_silent(sim, &due[silent[k]], c, t, due[silent[k]].bound);
             else
                 tick_group(sim, &due[other[k - silent_count]], c, t, &geometry[other[k - silent_count]]);
         }
-        count = count_behind;
     }
 }
 
