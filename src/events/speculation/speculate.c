@@ -111,6 +111,10 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
     const double ahead = 2 * fmax(1, next_over_this); /* windows of the next length to look ahead */
     tac_slack_commit(c, ahead);
     for (size_t k = 0; k < c->known; k++) {
+        if (k + 2 * FETCHED < c->known && !tac_slack_left(c, k + 2 * FETCHED)) {
+            __builtin_prefetch(&c->list[k + 2 * FETCHED], 1); /* it may be on two lines */
+            __builtin_prefetch(&c->list[k + 2 * FETCHED].tolerance, 1);
+        }
         if (tac_slack_left(c, k))
             continue;
         struct tac_candidate *q = &c->list[k];
