@@ -182,6 +182,10 @@ void tac_moves_exchange(struct tac_view *view);
 
 /* Collective. Local on one rank. */
 enum tac_err tac_candidates_create(struct tac_view *view, struct tac_candidates **out);
+/* Local. What they have from the scene: the primitives of each body. */
+enum tac_err tac_candidates_primitives(struct tac_view *view, struct tac_candidates *c);
+/* Collective; local on one rank. The skin, and the bodies that never move. */
+enum tac_err tac_candidates_measure(struct tac_view *view, struct tac_candidates *c);
 void tac_candidates_destroy(struct tac_candidates **candidates);
 /* Collective; local on one rank. A new list from view->state->now for `lifetime` quanta, trajectory bounds along move[]
  * over the pass of `window` quanta. */

@@ -68,7 +68,7 @@ static enum tac_err fail_step(struct tac_implicit *sim, const char *why)
     double least = INFINITY, all;
     uint64_t key = 0;
     tac_gid v[4] = {-1, -1, -1, -1};
-    int which[2] = {0, sim->ctx->rank}, first = 0;
+    int which, first = 0;
     char pair[300] = "";
     for (size_t e = 0; e < sim->contact.pair_count; e++) {
         const struct tac_implicit_pair *c = &sim->contact.pair[e];
@@ -76,8 +76,9 @@ static enum tac_err fail_step(struct tac_implicit *sim, const char *why)
         struct tac_near near;
         tac_implicit_gather(sim->x, c->v, tac_pair_vertices(c->form.type), at);
         tac_near_pair(c->form.type, at, &near);
-        if (near.d - c->form.radius < least) {
-            least = near.d - c->form.radius;
+        const double gap = near.d - c->form.radius;
+        if (gap < least || (gap == least && c->key < key)) { /* of equals the same one on any ranks */
+            least = gap;
             key = c->key;
             for (int i = 0; i < 4; i++)
                 v[i] = c->v[i];
@@ -86,9 +87,10 @@ static enum tac_err fail_step(struct tac_implicit *sim, const char *why)
     all = least;
     if (sim->ctx->size > 1) {
         MPI_Allreduce(&least, &all, 1, MPI_DOUBLE, MPI_MIN, sim->ctx->comm);
-        which[0] = least == all ? sim->ctx->rank : sim->ctx->size;
-        MPI_Allreduce(&which[0], &first, 1, MPI_INT, MPI_MIN, sim->ctx->comm);
-        MPI_Bcast(&key, 1, MPI_UINT64_T, first, sim->ctx->comm);
+        const uint64_t mine = least == all ? key : UINT64_MAX;
+        MPI_Allreduce(&mine, &key, 1, MPI_UINT64_T, MPI_MIN, sim->ctx->comm);
+        which = mine == key ? sim->ctx->rank : sim->ctx->size;
+        MPI_Allreduce(&which, &first, 1, MPI_INT, MPI_MIN, sim->ctx->comm);
         MPI_Bcast(v, 4, MPI_INT64_T, first, sim->ctx->comm);
     }
     if (all < INFINITY) {
@@ -231,6 +233,16 @@ static enum tac_err any_breaks_loose(struct tac_implicit *sim, bool *any)
     return TAC_OK;
 }
 
+/* What `most` iterations have not sufficed for. */
+static const char *why_not(const struct tac_implicit *sim, bool there)
+{
+    if (!there)
+        return "cannot bring what is scripted to its place";
+    if (sim->told.residual_speed <= sim->scale.velocity_tol && !tac_implicit_is_exact(sim))
+        return "does not converge, because rounding leaves its linear system without stiffness in some direction";
+    return "does not converge";
+}
+
 /* To the minimum for the forces that friction goes by now. */
 enum tac_err tac_implicit_minimise(struct tac_implicit *sim, bool *there)
 {
@@ -240,7 +252,7 @@ enum tac_err tac_implicit_minimise(struct tac_implicit *sim, bool *there)
         bool stiffer;
         double speed;
         if (sim->told.newton == sim->scene->settings->implicit.most)
-            TAC_TRY(fail_step(sim, *there ? "does not converge" : "cannot bring what is scripted to its place"));
+            TAC_TRY(fail_step(sim, why_not(sim, *there)));
         sim->told.newton++;
         TAC_TRY(direct(sim, *there, &speed));
         sim->told.residual_speed = speed;

@@ -107,6 +107,20 @@ static void set_right_side(struct tac_implicit *sim, const double *x)
     }
 }
 
+/* A vertex' own block is not positive, or not finite: next to what is added to it, its mass and stiffness are lost to
+ * rounding. */
+static enum tac_err fail_at(struct tac_implicit *sim, tac_gid v)
+{
+    const struct tac_body *body = &sim->scene->settings->body[tac_scene_body_of(sim->scene, v)];
+    sim->ctx->error[0] = '\0'; /* the solver's own sentence, which knows no step */
+    return tac_fail(sim->ctx, TAC_ERR_RUN,
+                    "the step from t = %.9g s cannot be computed: its linear system is not positive at vertex "
+                    "%" TAC_PRIGID " of body `%s` (Newton iteration %lld, kappa %.3g): next to the largest forces and "
+                    "stiffnesses there its mass is lost to rounding; make them, or integrator.step_s, smaller",
+                    (double)sim->now * sim->scene->settings->quantum_s, v - body->vertex_begin, body->name,
+                    (long long)sim->told.newton, sim->newton.kappa);
+}
+
 /* What is not converged may still lead downhill; the line search decides.  system NULL: on from the last solution. */
 static enum tac_err solve(struct tac_implicit *sim, const struct tac_system *system, double rough)
 {
@@ -121,7 +135,11 @@ static enum tac_err solve(struct tac_implicit *sim, const struct tac_system *sys
         if (!s->cut)
             TAC_TRY(tac_solver_cut(s->solver, system));
         s->cut = true;
-        TAC_TRY(tac_solver_factor(s->solver, system));
+        err = tac_solver_factor(s->solver, system);
+        if (err && tac_solver_stats(s->solver)->bad != INT64_MAX)
+            err = fail_at(sim, tac_solver_stats(s->solver)->bad);
+        if (err)
+            goto done;
     }
     err = tac_solver_solve_by(s->solver, s->b, s->solution, &rule, &result);
     s->rough = !err && result.outcome == TAC_SOLVE_ROUGH;

@@ -206,7 +206,7 @@ done:
 
 enum tac_err tac_scene_differs(struct tac_reader *reader)
 {
-    static const char *const sections[] = {"gravity", "contact", "clocks", NULL};
+    static const char *const sections[] = {"gravity", "contact", "clocks", "integrator", NULL};
     const json_t *now = reader->scene->settings->json, *then = reader->resume->stored;
     enum tac_err err = TAC_OK;
     TAC_TRY(compare_keys(reader, "", now, then, sections));

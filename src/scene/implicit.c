@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+static const double THINNEST = 1e-50; /* m: of contact */
+
 static const char *const kinds[] = {"asynchronous", "implicit", NULL};
 static const char *const schemes[] = {"euler", "newmark", "bdf2", NULL};
 static const char *const stiffnesses[] = {"adaptive", NULL};
@@ -207,6 +209,9 @@ enum tac_err tac_scene_check_implicit(struct tac_reader *reader)
                            "is %s s, which is no multiple of integrator.step_s, %s s; the state is known at the ends "
                            "of steps, so make it one",
                            tac_shown(s->checkpoint.every_t).text, tac_shown(s->implicit.step_s).text));
+    if (s->contact.thickness > 0 && s->contact.thickness < THINNEST)
+        TAC_TRY(tac_scene_fail(reader, "contact.thickness", "is %s m; the implicit integrator needs 0 or at least %s m",
+                               tac_shown(s->contact.thickness).text, tac_shown(THINNEST).text));
     TAC_TRY(check_laws(reader));
 done:
     return err;

@@ -30,6 +30,9 @@ struct tac_cut {
 enum tac_err tac_cut_make(struct tac_ctx *ctx, const struct tac_system *system, const uint8_t *fixed,
                           struct tac_nodes_halo *halo, struct tac_cut *cut);
 void tac_cut_free(struct tac_cut *cut);
+/* Collective. cut->rank, of which subdomains are known: the rank that has most of a subdomain's rows, unless another
+ * has less to do. */
+enum tac_err tac_cut_place(struct tac_ctx *ctx, const struct tac_system *system, struct tac_cut *cut);
 
 /* ---- the graph of one level ---- */
 

@@ -152,6 +152,7 @@ static enum tac_err factor(void *self, const struct tac_system *system, struct t
     free_factor(s);
     s->system = *system;
     tac_gid bad = find_not_finite(s, system);
+    stats->bad = bad;
     if (bad != INT64_MAX) {
         err = tac_fail(s->ctx, TAC_ERR_RUN,
                        "node %" TAC_PRIGID ": its row of the linear system's matrix, or its position, is not finite",
@@ -162,6 +163,7 @@ static enum tac_err factor(void *self, const struct tac_system *system, struct t
     err = tac_incomplete_make(s->ctx, &s->local, &s->factor);
     TAC_TRY(tac_agree(s->ctx, err));
     bad = lowest(s->ctx, s->factor.bad < 0 ? INT64_MAX : s->factor.bad);
+    stats->bad = bad;
     if (bad != INT64_MAX) {
         err = tac_fail(s->ctx, TAC_ERR_RUN,
                        "node %" TAC_PRIGID

@@ -1,58 +1,25 @@
 /* local.c: brings the rows of each subdomain to the rank that works on it, and puts them in order. */
-#include "solve/local.h"
 #include "base/exchange.h"
+#include "solve/local_making.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* A node on its way. */
-struct moving_node {
-    tac_gid id;
-    int64_t number, home; /* subdomain, rank that it comes from */
-    double place[4];
-};
-
-/* A block on its way; those of a row come by ascending column. */
-struct moving_block {
-    tac_gid row, column;
-    int64_t number; /* the column's subdomain */
-    double block[9];
-};
-
-/* Where an owned node of the new order comes from. */
-struct origin {
-    tac_lid home;    /* local node of the caller, or -1: it came */
-    size_t from, to; /* blocks that came */
-    size_t came;     /* number of the node that came */
-};
-
-struct making {
-    const struct tac_system *system;
-    const struct tac_cut *cut;
-    int32_t *number; /* owned, (caller's nodes): subdomain; -1: fixed */
-    struct moving_node *came;
-    struct moving_block *block;
-    size_t came_count, block_count;
-    struct origin *origin; /* owned, (owned of the new order) */
-    tac_lid *new_node;     /* owned, (caller's nodes): in the new order; -1: not there */
-    tac_lid *block_column; /* owned, (block_count): in the new order */
-};
-
-static struct moving_node describe(const struct tac_ctx *ctx, const struct making *m, tac_lid i)
+static struct tac_moving_node describe(const struct tac_ctx *ctx, const struct tac_making *m, tac_lid i)
 {
     const double *x = m->system->position + 3 * (size_t)i;
-    return (struct moving_node){m->system->nodes.id[i],
-                                m->number[i],
-                                ctx->rank,
-                                {x[0], x[1], x[2], m->system->translate ? m->system->translate[i] : 1}};
+    return (struct tac_moving_node){m->system->nodes.id[i],
+                                    m->number[i],
+                                    ctx->rank,
+                                    {x[0], x[1], x[2], m->system->translate ? m->system->translate[i] : 1}};
 }
 
 /* Nodes and rows of subdomains that other ranks work on. */
-static enum tac_err send(struct tac_ctx *ctx, struct making *m)
+static enum tac_err send(struct tac_ctx *ctx, struct tac_making *m)
 {
     enum tac_err err = TAC_OK;
     const struct tac_matrix *a = m->system->matrix;
-    struct moving_node *node = NULL;
-    struct moving_block *block = NULL;
+    struct tac_moving_node *node = NULL;
+    struct tac_moving_block *block = NULL;
     int32_t *to_node = NULL, *to_block = NULL;
     size_t nodes = 0, blocks = 0;
     for (tac_lid i = 0; i < a->owned; i++)
@@ -75,7 +42,8 @@ static enum tac_err send(struct tac_ctx *ctx, struct making *m)
             if (m->number[j] < 0)
                 continue;
             to_block[blocks] = m->cut->rank[m->number[i]];
-            block[blocks] = (struct moving_block){m->system->nodes.id[i], m->system->nodes.id[j], m->number[j], {0}};
+            block[blocks] =
+                (struct tac_moving_block){m->system->nodes.id[i], m->system->nodes.id[j], m->number[j], {0}};
             memcpy(block[blocks++].block, a->block + 9 * k, sizeof block->block);
         }
     }
@@ -90,13 +58,13 @@ done:
 }
 
 /* Owned nodes of the new order, and the subdomains. */
-static enum tac_err order_nodes(struct tac_ctx *ctx, struct making *m, struct tac_local_system *out)
+static enum tac_err order_nodes(struct tac_ctx *ctx, struct tac_making *m, struct tac_local_system *out)
 {
     enum tac_err err;
     const tac_lid home = m->system->nodes.owned;
     struct tac_keyed *key = NULL;
-    struct origin *origin = NULL;
-    struct moving_node *node = NULL;
+    struct tac_origin *origin = NULL;
+    struct tac_moving_node *node = NULL;
     size_t n = 0, block = 0;
     TAC_TRY(tac_sort_records(ctx, m->block_count, sizeof *m->block, m->block));
     TAC_TRY(tac_sort_records(ctx, m->came_count, sizeof *m->came, m->came));
@@ -105,11 +73,11 @@ static enum tac_err order_nodes(struct tac_ctx *ctx, struct making *m, struct ta
     TAC_TRY(tac_alloc_brief(ctx, (size_t)home + m->came_count, sizeof *node, &node));
     for (tac_lid i = 0; i < home; i++)
         if (m->number[i] >= 0 && m->cut->rank[m->number[i]] == ctx->rank) {
-            origin[n] = (struct origin){.home = i};
+            origin[n] = (struct tac_origin){.home = i};
             node[n++] = describe(ctx, m, i);
         }
     for (size_t k = 0; k < m->came_count; k++) {
-        origin[n] = (struct origin){.home = -1, .from = block, .came = k};
+        origin[n] = (struct tac_origin){.home = -1, .from = block, .came = k};
         while (block < m->block_count && m->block[block].row == m->came[k].id)
             block++;
         origin[n].to = block;
@@ -147,7 +115,7 @@ done:
 }
 
 /* Ghosts of the new order, by ascending id, and every column's place in it. */
-static enum tac_err name_columns(struct tac_ctx *ctx, struct making *m, struct tac_local_system *out)
+static enum tac_err name_columns(struct tac_ctx *ctx, struct tac_making *m, struct tac_local_system *out)
 {
     enum tac_err err;
     const struct tac_matrix *a = m->system->matrix;
@@ -194,92 +162,8 @@ done:
     return err;
 }
 
-/* Goes over the blocks of an owned node's row, by ascending id of the column. */
-struct walk {
-    size_t at, end;
-    bool home;
-};
-
-static struct walk walk_row(const struct making *m, tac_lid k)
-{
-    const struct origin *o = &m->origin[k];
-    const struct tac_matrix *a = m->system->matrix;
-    return o->home >= 0 ? (struct walk){a->row[o->home], a->row[o->home + 1], true}
-                        : (struct walk){o->from, o->to, false};
-}
-
-static bool next_block(const struct making *m, struct walk *w, tac_lid *column, const double **block)
-{
-    for (; w->at < w->end; w->at++) {
-        *column = w->home ? m->new_node[m->system->matrix->column[w->at]] : m->block_column[w->at];
-        *block = w->home ? m->system->matrix->block + 9 * w->at : m->block[w->at].block;
-        if (*column >= 0) {
-            w->at++;
-            return true;
-        }
-    }
-    return false;
-}
-
-static void put(struct tac_rows *rows, size_t at, tac_lid column, const double *block)
-{
-    rows->column[at] = column;
-    for (int c = 0; c < 3; c++)
-        for (int d = 0; d < 3; d++)
-            rows->block[9 * at + (size_t)(3 * d + c)] = block[3 * c + d];
-}
-
-static enum tac_err rows_make(struct tac_ctx *ctx, size_t rows, size_t blocks, struct tac_rows *out)
-{
-    enum tac_err err;
-    TAC_TRY(tac_alloc_brief(ctx, rows + 1, sizeof *out->from, &out->from));
-    TAC_TRY(tac_alloc_brief(ctx, blocks, sizeof *out->column, &out->column));
-    TAC_TRY(tac_alloc_brief(ctx, 9 * blocks + 1, sizeof *out->block, &out->block));
-done:
-    return err;
-}
-
-static enum tac_err fill_rows(struct tac_ctx *ctx, struct making *m, struct tac_local_system *out)
-{
-    enum tac_err err;
-    size_t lower = 0, outer = 0;
-    tac_lid rows = 0, j;
-    const double *block;
-    for (tac_lid i = 0; i < out->owned; i++) {
-        const size_t before = outer;
-        for (struct walk w = walk_row(m, i); next_block(m, &w, &j, &block);) {
-            lower += out->number[j] == out->number[i] && j < i;
-            outer += out->number[j] != out->number[i];
-            out->nonzero++;
-        }
-        rows += outer > before;
-    }
-    TAC_TRY(rows_make(ctx, (size_t)out->owned, lower, &out->lower));
-    TAC_TRY(rows_make(ctx, (size_t)rows, outer, &out->outer));
-    TAC_TRY(tac_alloc_brief(ctx, (size_t)rows, sizeof *out->outer_node, &out->outer_node));
-    TAC_TRY(tac_alloc_brief(ctx, 9 * (size_t)out->owned + 1, sizeof *out->diagonal, &out->diagonal));
-    lower = outer = 0;
-    for (tac_lid i = 0; i < out->owned; i++) {
-        const size_t before = outer;
-        for (struct walk w = walk_row(m, i); next_block(m, &w, &j, &block);)
-            if (j == i)
-                memcpy(out->diagonal + 9 * (size_t)i, block, 9 * sizeof *block);
-            else if (out->number[j] != out->number[i])
-                put(&out->outer, outer++, j, block);
-            else if (j < i)
-                put(&out->lower, lower++, j, block);
-        out->lower.from[i + 1] = lower;
-        if (outer > before) {
-            out->outer_node[out->outer_count++] = i;
-            out->outer.from[out->outer_count] = outer;
-        }
-    }
-done:
-    return err;
-}
-
 /* The two halos between the caller's nodes and ours, and `from`. */
-static enum tac_err make_transfers(struct tac_ctx *ctx, struct making *m, struct tac_local_system *out)
+static enum tac_err make_transfers(struct tac_ctx *ctx, struct tac_making *m, struct tac_local_system *out)
 {
     enum tac_err err;
     const tac_lid home = m->system->nodes.owned;
@@ -326,13 +210,13 @@ done:
     return err;
 }
 
-static enum tac_err make_places(struct tac_ctx *ctx, const struct making *m, struct tac_local_system *out)
+static enum tac_err make_places(struct tac_ctx *ctx, const struct tac_making *m, struct tac_local_system *out)
 {
     enum tac_err err;
     TAC_TRY(tac_alloc_brief(ctx, 4 * (size_t)out->count, sizeof *out->place, &out->place));
     for (tac_lid k = 0; k < out->owned; k++) {
-        const struct origin *o = &m->origin[k];
-        const struct moving_node node = o->home >= 0 ? describe(ctx, m, o->home) : m->came[o->came];
+        const struct tac_origin *o = &m->origin[k];
+        const struct tac_moving_node node = o->home >= 0 ? describe(ctx, m, o->home) : m->came[o->came];
         memcpy(out->place + 4 * (size_t)k, node.place, sizeof node.place);
     }
 done:
@@ -343,7 +227,7 @@ enum tac_err tac_local_system_make(struct tac_ctx *ctx, const struct tac_system 
                                    const struct tac_cut *cut, struct tac_local_system *out)
 {
     enum tac_err err;
-    struct making m = {.system = system, .cut = cut};
+    struct tac_making m = {.system = system, .cut = cut};
     struct tac_nodes nodes;
     tac_local_system_free(out);
     err = tac_alloc_brief(ctx, (size_t)system->nodes.count, sizeof *m.number, &m.number);
@@ -354,7 +238,7 @@ enum tac_err tac_local_system_make(struct tac_ctx *ctx, const struct tac_system 
     TAC_TRY(send(ctx, &m));
     err = order_nodes(ctx, &m, out);
     err = err ? err : name_columns(ctx, &m, out);
-    err = err ? err : fill_rows(ctx, &m, out);
+    err = err ? err : tac_local_rows(ctx, &m, out);
     err = err ? err : make_places(ctx, &m, out);
     TAC_TRY(tac_agree(ctx, err));
     nodes = (struct tac_nodes){out->count, out->owned, out->id, out->owner};

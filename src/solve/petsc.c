@@ -14,8 +14,8 @@
 
 struct petsc {
     struct tac_ctx *ctx;
-    char *text;           /* owned: options */
     PetscOptions options; /* owned */
+    bool checked;         /* every option has been asked for */
     KSP ksp;              /* owned */
     Mat matrix;           /* owned; NULL before the first factor */
     Vec x, b;             /* owned */
@@ -69,7 +69,6 @@ static void destroy(void *self)
     VecDestroy(&p->x);
     VecDestroy(&p->b);
     PetscOptionsDestroy(&p->options);
-    free(p->text);
     free(p);
 }
 
@@ -189,18 +188,32 @@ static PetscErrorCode tell_motions(struct petsc *p)
     return code;
 }
 
-static PetscErrorCode make_solver(struct petsc *p)
+/* The solvers of a preconditioner's blocks and levels are made late, and ask the process' options, not those of the
+ * solver that they are of: ours are the process' while PETSc prepares or solves. */
+static PetscErrorCode with_options(struct petsc *p, PetscErrorCode (*call)(struct petsc *))
+{
+    PetscErrorCode code = PetscOptionsPush(p->options);
+    if (code)
+        return code;
+    code = call(p);
+    const PetscErrorCode last = PetscOptionsPop();
+    return code ? code : last;
+}
+
+static PetscErrorCode set_up(struct petsc *p)
 {
     KSPDestroy(&p->ksp);
     PetscErrorCode code = KSPCreate(p->ctx->comm, &p->ksp);
-    PC pc = NULL;
-    code = code ? code : KSPGetPC(p->ksp, &pc);
-    code = code ? code : PetscObjectSetOptions((PetscObject)p->ksp, p->options);
-    code = code ? code : PetscObjectSetOptions((PetscObject)pc, p->options);
     code = code ? code : KSPSetOperators(p->ksp, p->matrix, p->matrix);
     code = code ? code : KSPSetNormType(p->ksp, KSP_NORM_UNPRECONDITIONED);
     code = code ? code : KSPSetFromOptions(p->ksp);
-    return code ? code : KSPSetUp(p->ksp);
+    code = code ? code : KSPSetUp(p->ksp);
+    return code ? code : KSPSetUpOnBlocks(p->ksp);
+}
+
+static PetscErrorCode iterate(struct petsc *p)
+{
+    return KSPSolve(p->ksp, p->b, p->x);
 }
 
 static enum tac_err cut(void *self, const struct tac_system *system, struct tac_solver_stats *stats)
@@ -229,7 +242,7 @@ static enum tac_err factor(void *self, const struct tac_system *system, struct t
     code = code ? code : fill_matrix(p);
     code = code ? code : tell_motions(p);
     TAC_TRY(tac_agree(p->ctx, failed(p, code, "taking over a matrix")));
-    TAC_TRY(tac_agree(p->ctx, failed(p, make_solver(p), "preparing to solve")));
+    TAC_TRY(tac_agree(p->ctx, failed(p, with_options(p, set_up), "preparing to solve")));
     stats->unknowns = sum[0];
     stats->blocks = sum[1];
     stats->factor_s = tac_wall_s() - begin_s;
@@ -254,8 +267,8 @@ static void make_side(struct petsc *p, const double *b)
             p->side[k] = fixed != NULL && fixed[i] ? b[k] : b[k] - p->side[k];
 }
 
-static PetscErrorCode iterate(struct petsc *p, double *x, const struct tac_solve_rule *rule, KSPConvergedReason *reason,
-                              PetscInt *iterations)
+static PetscErrorCode run(struct petsc *p, double *x, const struct tac_solve_rule *rule, KSPConvergedReason *reason,
+                          PetscInt *iterations)
 {
     const size_t bytes = 3 * (size_t)p->system.nodes.owned * sizeof(double);
     double *array = NULL;
@@ -265,13 +278,34 @@ static PetscErrorCode iterate(struct petsc *p, double *x, const struct tac_solve
     code = code ? code : VecRestoreArray(p->b, &array);
     code = code ? code : KSPSetTolerances(p->ksp, .5 * rule->tolerance, 0, PETSC_DEFAULT, rule->limit);
     code = code ? code : KSPSetInitialGuessNonzero(p->ksp, rule->go_on ? PETSC_TRUE : PETSC_FALSE);
-    code = code ? code : KSPSolve(p->ksp, p->b, p->x);
+    code = code ? code : with_options(p, iterate);
     code = code ? code : KSPGetConvergedReason(p->ksp, reason);
     code = code ? code : KSPGetIterationNumber(p->ksp, iterations);
     code = code ? code : VecGetArray(p->x, &array);
     if (!code)
         memcpy(x, array, bytes);
     return code ? code : VecRestoreArray(p->x, &array);
+}
+
+/* Once a system has been solved, every option has been asked for, but those that nothing knows. */
+static enum tac_err refuse_unknown(struct petsc *p)
+{
+    enum tac_err err = TAC_OK;
+    PetscInt left = 0;
+    char **name = NULL, **value = NULL;
+    if (p->checked)
+        return TAC_OK;
+    err = failed(p, PetscOptionsLeftGet(p->options, &left, &name, &value), "looking at its options");
+    for (PetscInt k = 0; k < left && !err; k++)
+        if (strcmp(name[k], "pc_factor_mat_solver_type") != 0) /* our own default */
+            err = tac_fail(p->ctx, TAC_ERR_RUN,
+                           "integrator.solver.options: PETSc has no use for \"-%s\" with the other options; see its "
+                           "manual, or leave it out",
+                           name[k]);
+    if (name != NULL)
+        PetscOptionsLeftRestore(p->options, &left, &name, &value);
+    p->checked = true;
+    return err;
 }
 
 /* |side - A x| / |side| over the nodes that are not fixed; x (count, 3) with ghosts, 0 at those that are. */
@@ -322,7 +356,8 @@ static enum tac_err solve(void *self, const double *b, double *x, const struct t
     *result = (struct tac_solve_result){.outcome = TAC_SOLVE_NOT_FINITE};
     memset(x, 0, 3 * (size_t)p->system.nodes.count * sizeof *x);
     make_side(p, b);
-    TAC_TRY(tac_agree(p->ctx, failed(p, iterate(p, x, rule, &reason, &iterations), "solving")));
+    TAC_TRY(tac_agree(p->ctx, failed(p, run(p, x, rule, &reason, &iterations), "solving")));
+    TAC_TRY(tac_agree(p->ctx, refuse_unknown(p)));
     tac_nodes_halo_refresh(p->halo, x, 3 * sizeof *x);
     result->residual = residual(p, x);
     result->iterations = (int)iterations;

@@ -71,6 +71,7 @@ enum tac_err tac_solver_cut(struct tac_solver *solver, const struct tac_system *
 
 enum tac_err tac_solver_factor(struct tac_solver *solver, const struct tac_system *system)
 {
+    solver->stats.bad = INT64_MAX;
     return solver->kind->factor(solver->self, system, &solver->stats);
 }
 

@@ -66,6 +66,7 @@ struct tac_solver_stats {
     int subdomains, coarse; /* coarse: size of the dense matrix */
     int shifted;            /* subdomains whose incomplete factor needed a larger diagonal */
     int dropped;            /* coarse modes left out, as they depend on others */
+    tac_gid bad;            /* lowest id of a node that the factor failed at; INT64_MAX: at none */
     double cut_s, factor_s; /* wall */
 };
 
@@ -80,8 +81,8 @@ void tac_solver_destroy(struct tac_solver **solver);
 enum tac_err tac_solver_cut(struct tac_solver *solver, const struct tac_system *system);
 
 /* Collective. The preconditioner; cuts first where no cut has been made.  TAC_ERR_RUN: memory; the matrix is not
- * finite, or a diagonal block is not positive, with the lowest such node's id in the sentence, and in
- * tac_solver_stats nothing. */
+ * finite, or a diagonal block is not positive, with the lowest such node's id in the sentence and
+ * in tac_solver_stats. */
 enum tac_err tac_solver_factor(struct tac_solver *solver, const struct tac_system *system);
 
 /* Collective. b (owned, 3); x (count, 3) is written, ghosts too.  result: the same on all ranks but for wall_s.  Every

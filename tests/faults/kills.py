@@ -32,12 +32,15 @@ SCENE = {
     "materials": {"cloth": {"density": 0.15, "stretch": {"model": "spring", "stiffness": 50}}},
     "bodies": [{"name": "sheet", "material": "cloth", "mesh": {"kind": "grid", "size": [0.5, 0.5], "cells": [3, 3]}},
                {"name": "floor", "fixed": True, "position": [0, -0.02, 0], "mesh": {"kind": "grid", "size": [1, 1], "cells": [1, 1]}}]}
+# The same by steps of 1/128 s.
+IMPLICIT = dict(SCENE, contact={"thickness": 0.01}, integrator={"kind": "implicit", "step_s": 0.0078125})
 # name: (the end, what is run before, what is killed); {}: the folder
 CASES = {
     "off-grid": (OFF, [], ["run", "scene.json", "-o", "{}", "--record"]),
     "on-grid": (ON, [], ["run", "scene.json", "-o", "{}", "--record"]),
     "until": (ON, [], ["run", "scene.json", "-o", "{}", "--record", "--until", str(OFF)]),
     "further": (ON, [["run", "scene.json", "-o", "{}", "--record", "--until", "0.08"]], ["run", "--restart", "{}", "--record"]),
+    "implicit": (OFF, [], ["run", "scene.json", "-o", "{}", "--record"]),
     "back": (OFF, [["run", "scene.json", "-o", "{}", "--record"]], ["run", "--restart", "{}/checkpoint-000002.h5", "--record"]),
 }
 
@@ -80,7 +83,7 @@ class Case:
         self.end, self.before, self.killed = CASES[name]
         self.scene = os.path.join(home, name + ".json")
         with open(self.scene, "w") as file:
-            json.dump(dict(SCENE, time=dict(SCENE["time"], end=self.end)), file)
+            json.dump(dict(IMPLICIT if name == "implicit" else SCENE, time=dict(SCENE["time"], end=self.end)), file)
 
     def run(self, words, folder, ranks=1, **environment):
         arguments = [w.replace("scene.json", self.scene).replace("{}", folder) for w in words]

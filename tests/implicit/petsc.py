@@ -63,6 +63,12 @@ def main():
             check(json.load(file)["options"]["invariant"] is True, "invariant: run.json says so")
         code, text = run("wrong", kind="petsc", options="-pc_type nonsense")
         check(code == 3 and text.count("tactus: ") == 1 and "PETSc failed while" in text, "wrong options: code 3 and one sentence", "%d %s" % (code, text))
+        code, text = run("wrong2", kind="petsc", options="-pc_type bjacobi -sub_pc_type nonsense")
+        check(code == 3 and "PETSc failed while" in text, "wrong options of the blocks' solvers are seen, too", "%d %s" % (code, text))
+        for ranks in (1, 2):
+            code, text = run("unknown%d" % ranks, ranks, kind="petsc", options="-pc_type bjacobi -sub_pc_tpye icc")
+            check(code == 3 and text.count("tactus: ") == 1 and 'PETSc has no use for "-sub_pc_tpye"' in text,
+                  "an option that PETSc does not know, %d ranks: code 3 and one sentence" % ranks, "%d %s" % (code, text))
     return bool(failures)
 
 

@@ -46,6 +46,7 @@ REFUSED = [
     (["contact.friction_model=kinetic"], r"contact\.friction_model: is \"kinetic\", which"),
     (["discovery.mode=kds"], r"discovery\.mode: .* implicit integrator finds contacts in one way only"),
     (["clocks.mode=free"], r"clocks\.mode: is \"free\""),
+    (["contact.thickness=1e-51"], r"contact\.thickness: is 1e-51 m; the implicit integrator needs 0 or at least 1e-50 m"),
     (["integrator.kind=asynchronous"], r"integrator\.step_s: is no known key"),
 ]
 failures = []

@@ -35,6 +35,16 @@ def tolerance(diagonal, part=1e-2):
     return {"newton": {"velocity_tol": part * diagonal}}
 
 
+def two_tets(folder, small):
+    """A tetrahedron falls with its corner first onto one that is fixed, off its middle, slides off and falls on."""
+    corner = numpy.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]]) * 0.1 / math.sqrt(8)
+    x, tets = shapes.upright(corner, numpy.array([[0, 1, 2, 3]]))
+    mesh = {"kind": "inline", "vertices": x.tolist(), "tetrahedra": tets.tolist()}
+    bodies = [{"name": "lower", "fixed": True, "material": "gel", "mesh": mesh},
+              {"name": "upper", "material": "gel", "mesh": mesh, "position": [0.02, 0.15, 0.01], "rotation": [50, 20, 30]}]
+    return scene("two tetrahedra", 0.025, 0.25 if small else 2.5, 3e-4, 1e5, bodies, integrator=tolerance(0.3))
+
+
 def cubes(folder, small):
     bodies = [floor(0, 2)]
     for k in range(5):
