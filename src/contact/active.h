@@ -142,6 +142,12 @@ struct tac_slot_place {
     uint32_t tag;
 };
 
+/* A pair that will come under its next layer soon. */
+struct tac_deeper {
+    int32_t slot;
+    double d, speed; /* distance at this instant, m; how it grows, m/s */
+};
+
 /* Watched contacts. */
 struct tac_active {
     size_t pair_count, pair_capacity; /* slots, live or not */
@@ -157,6 +163,8 @@ struct tac_active {
     size_t group_count;                /* in all classes, but for those born in this pass */
     size_t birth_count, birth_capacity;
     struct tac_birth *birth; /* owned */
+    size_t deeper_count, deeper_capacity;
+    struct tac_deeper *deeper; /* owned: pairs to be made deeper when all of this instant has ticked */
     size_t nap_count, nap_capacity;
     struct tac_nap *nap;              /* owned */
     size_t kept_count, kept_capacity; /* of the instant under way */
