@@ -187,6 +187,16 @@ static inline __attribute__((always_inline)) void tac_pair_fetch(const struct ta
     __builtin_prefetch(p + offsetof(struct tac_pair, speed), 1);
 }
 
+/* Ticks of the deepest layer group within which the next one must not be reached inactive. */
+enum { TAC_FORESIGHT = 2 };
+
+/* At a tick of its deepest layer group, where its distance is d, m, and grows by so much until the next tick, m: will
+ * the pair come under its next layer soon? */
+static inline bool tac_pair_is_soon(const struct tac_pair *p, double d, double growth)
+{
+    return d + TAC_FORESIGHT * growth < p->next && p->depth < p->form.bottom;
+}
+
 /* ---- slots.c ---- */
 /* Local. Lays the pairs in the order of their keys if many came since, between passes.  Then *slot (owned by the
  * caller) tells the new slot of each old one; else it is NULL. */

@@ -229,7 +229,8 @@ static void tick_group(struct tac_sim *sim, struct due_group *due, const struct 
             tac_sim_halo(sim) ? TAC_STOP_NONE : TAC_STOP_ABORT; /* other ranks wait for what comes after */
     } else if (p->d_tick < INFINITY && p->d_tick > g->near.d && p->t_tick < t) {
         double speed = (g->near.d - p->d_tick) / tac_seconds(sim, t - p->t_tick);
-        if (!tac_active_foresee(sim, e->pair, t, g->near.d, speed))
+        if (tac_pair_is_soon(p, g->near.d, speed * tac_seconds(sim, p->deep_period)) &&
+            !tac_active_foresee(sim, e->pair, t, g->near.d, speed))
             sim->control.stop = tac_sim_halo(sim) ? TAC_STOP_NONE : TAC_STOP_ABORT;
     }
     p->d_tick = g->near.d;

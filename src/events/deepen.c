@@ -8,10 +8,7 @@
 #include "events/ranks.h"
 #include "events/rate_groups.h"
 
-enum {
-    FORESIGHT = 2,     /* ticks of the deepest layer group within which the next one must not be reached inactive */
-    SHARED_BIRTHS = 32 /* of a pair of several ranks in a pass, with free clocks */
-};
+enum { SHARED_BIRTHS = 32 /* of a pair of several ranks in a pass, with free clocks */ };
 
 /* More room in mid-pass: where several ranks run a pair, none may lack it. */
 static bool make_room(struct tac_sim *sim, struct tac_rate_group *c)
@@ -95,17 +92,10 @@ static bool deepen(struct tac_sim *sim, int32_t slot, tac_time t)
     return true;
 }
 
-/* At the deepest layer group's tick at t: will the pair come under the next one within two of its ticks?  The distance
- * is d, m, and grows by speed, m/s. */
-static bool is_soon(const struct tac_sim *sim, const struct tac_pair *p, double d, double speed)
-{
-    return d + FORESIGHT * speed * tac_seconds(sim, p->deep_period) < p->next && p->depth < p->form.bottom;
-}
-
 static bool deepen_while_soon(struct tac_sim *sim, int32_t slot, tac_time t, double d, double speed)
 {
     struct tac_pair *p = &sim->active.pair[slot];
-    while (is_soon(sim, p, d, speed)) {
+    while (tac_pair_is_soon(p, d, speed * tac_seconds(sim, p->deep_period))) {
         if (!deepen(sim, slot, t))
             return false;
         p->d_least = d;
@@ -117,8 +107,6 @@ bool tac_active_foresee(struct tac_sim *sim, int32_t slot, tac_time t, double d,
 {
     struct tac_active *active = &sim->active;
     enum tac_err err;
-    if (!is_soon(sim, &active->pair[slot], d, speed))
-        return true;
     if (sim->scene->settings->clocks.mode == TAC_CLOCKS_NESTED)
         return deepen_while_soon(sim, slot, t, d, speed);
     if (!tac_sim_halo(sim))
