@@ -142,6 +142,12 @@ struct tac_slot_place {
     uint32_t tag;
 };
 
+/* A pair that will come under its next layer soon. */
+struct tac_deeper {
+    int32_t slot;
+    double d, speed; /* distance at this instant, m; how it grows, m/s */
+};
+
 /* Watched contacts. */
 struct tac_active {
     size_t pair_count, pair_capacity; /* slots, live or not */
@@ -157,6 +163,8 @@ struct tac_active {
     size_t group_count;                /* in all classes, but for those born in this pass */
     size_t birth_count, birth_capacity;
     struct tac_birth *birth; /* owned */
+    size_t deeper_count, deeper_capacity;
+    struct tac_deeper *deeper; /* owned: pairs to be made deeper when all of this instant has ticked */
     size_t nap_count, nap_capacity;
     struct tac_nap *nap;              /* owned */
     size_t kept_count, kept_capacity; /* of the instant under way */
@@ -177,6 +185,16 @@ static inline __attribute__((always_inline)) void tac_pair_fetch(const struct ta
     __builtin_prefetch(p, 1);
     __builtin_prefetch(p + offsetof(struct tac_pair, t_tick), 1);
     __builtin_prefetch(p + offsetof(struct tac_pair, speed), 1);
+}
+
+/* Ticks of the deepest layer group within which the next one must not be reached inactive. */
+enum { TAC_FORESIGHT = 2 };
+
+/* At a tick of its deepest layer group, where its distance is d, m, and grows by so much until the next tick, m: will
+ * the pair come under its next layer soon? */
+static inline bool tac_pair_is_soon(const struct tac_pair *p, double d, double growth)
+{
+    return d + TAC_FORESIGHT * growth < p->next && p->depth < p->form.bottom;
 }
 
 /* ---- slots.c ---- */

@@ -122,8 +122,7 @@ done:
     return err;
 }
 
-/* The pair's deepest layer group is from now on the one of layers first..last. */
-static void deepen(struct tac_sim *sim, struct tac_pair *p, int32_t first, int32_t last, tac_time period)
+void tac_active_deepest(struct tac_sim *sim, struct tac_pair *p, int32_t first, int32_t last, tac_time period)
 {
     p->depth = last;
     p->groups++;
@@ -151,24 +150,11 @@ enum tac_err tac_activate(struct tac_sim *sim, uint64_t key, const tac_lid v[4],
     TAC_TRY(tac_grow(sim->ctx, &c->extra, &c->extra_capacity, c->extra_count + 1, sizeof *c->extra));
     TAC_TRY(tac_friction_reserve(sim->ctx, &sim->active, 1));
     c->extra[c->extra_count++] = tac_groups_new(sim, *slot, first, last, sim->state.now);
-    deepen(sim, p, first, last, period);
+    tac_active_deepest(sim, p, first, last, period);
     if (p->shared)
         tac_ranks_changed(sim);
 done:
     return err;
-}
-
-/* More room in mid-pass: where several ranks run a pair, none may lack it. */
-static bool make_room(struct tac_sim *sim, struct tac_rate_group *c)
-{
-    enum tac_err err;
-    TAC_TRY(tac_grow(sim->ctx, &c->extra, &c->extra_capacity, c->extra_count + 1, sizeof *c->extra));
-    TAC_TRY(tac_grow(sim->ctx, &sim->active.birth, &sim->active.birth_capacity, sim->active.birth_count + 1,
-                     sizeof *sim->active.birth));
-    TAC_TRY(tac_friction_reserve(sim->ctx, &sim->active, 1));
-done:
-    tac_ranks_failed(sim, err);
-    return err != TAC_OK;
 }
 
 void tac_active_set_last(struct tac_sim *sim, int32_t slot, double last_d)
@@ -179,47 +165,6 @@ void tac_active_set_last(struct tac_sim *sim, int32_t slot, double last_d)
         return;
     struct tac_rate_group *c = &sim->active.rate_group[index];
     c->extra[c->extra_count - 1].last_d = p->deep_last = last_d;
-}
-
-bool tac_active_deepen(struct tac_sim *sim, int32_t slot, tac_time t)
-{
-    struct tac_pair *p = &sim->active.pair[slot];
-    int32_t first = p->depth + 1, last;
-    if (p->depth >= p->form.bottom || sim->scene->settings->clocks.mode == TAC_CLOCKS_FREE)
-        return false;
-    tac_time period = tac_model_layer_group(sim->model, &p->form, first, &last);
-    if ((sim->paths.end - t) / (2 * sim->windows.ticks) > period) {
-        /* Most of its ticks would be silent: rather a shorter window (windows.h). All owners find so alike. */
-        sim->windows.period_wanted = period < sim->windows.period_wanted ? period : sim->windows.period_wanted;
-        return false;
-    }
-    size_t index = (size_t)__builtin_ctzll((unsigned long long)period);
-    struct tac_rate_group *c = &sim->active.rate_group[index];
-    if (c->extra_count == c->extra_capacity || sim->active.birth_count == sim->active.birth_capacity) {
-        if (!tac_sim_halo(sim)) {
-            c->extra_wanted = c->extra_count == c->extra_capacity ? 2 * c->extra_capacity : c->extra_wanted;
-            return false;
-        }
-        /* All owners of a pair must decide alike. */
-        if (make_room(sim, c))
-            return false;
-    }
-    tac_groups_append(sim, c, slot, first, last, t);
-    sim->active.first_rate_group = index < sim->active.first_rate_group ? index : sim->active.first_rate_group;
-    int32_t birth = (int32_t)sim->active.birth_count++;
-    sim->active.birth[birth] = (struct tac_birth){slot, -1, t, p->next, p->d_least, p->deep_period};
-    if (p->births++ == 0) {
-        p->first_birth = birth;
-    } else {
-        int32_t k = p->first_birth;
-        while (sim->active.birth[k].following >= 0)
-            k = sim->active.birth[k].following;
-        sim->active.birth[k].following = birth;
-    }
-    deepen(sim, p, first, last, period);
-    if (p->shared)
-        tac_ranks_deepen(sim, p, period);
-    return true;
 }
 
 static enum tac_err list_near(struct tac_sim *sim)
@@ -386,6 +331,7 @@ void tac_active_destroy(struct tac_sim *sim)
     free(sim->active.hash);
     free(sim->active.free_slot);
     free(sim->active.birth);
+    free(sim->active.deeper);
     free(sim->active.nap);
     free(sim->active.kept);
     free(sim->active.loss);

@@ -21,16 +21,26 @@ static bool rate_group_empty(const struct tac_rate_group *c)
     return c->count + c->extra_count == 0;
 }
 
+/* All classes of layer groups may be due at once. */
+static enum tac_err room_for_due(struct tac_sim *sim)
+{
+    enum tac_err err = TAC_OK;
+    if (sim->clocks.due_group_capacity >= sim->active.rate_group_capacity)
+        return TAC_OK;
+    free(sim->clocks.due_group);
+    sim->clocks.due_group = NULL;
+    sim->clocks.due_group_capacity = 0;
+    TAC_TRY(
+        tac_alloc(sim->ctx, sim->active.rate_group_capacity, sizeof *sim->clocks.due_group, &sim->clocks.due_group));
+    sim->clocks.due_group_capacity = sim->active.rate_group_capacity;
+done:
+    return err;
+}
+
 enum tac_err tac_clock_start(struct tac_sim *sim)
 {
     enum tac_err err = TAC_OK;
-    if (sim->clocks.due_group_capacity < sim->active.rate_group_capacity) {
-        free(sim->clocks.due_group);
-        sim->clocks.due_group = NULL;
-        TAC_TRY(tac_alloc(sim->ctx, sim->active.rate_group_capacity, sizeof *sim->clocks.due_group,
-                          &sim->clocks.due_group));
-        sim->clocks.due_group_capacity = sim->active.rate_group_capacity;
-    }
+    TAC_TRY(room_for_due(sim));
     if (sim->scene->settings->clocks.mode == TAC_CLOCKS_NESTED)
         goto done;
     size_t most = sim->elastic->class_count + sim->active.rate_group_count;
@@ -49,6 +59,33 @@ enum tac_err tac_clock_start(struct tac_sim *sim)
         }
     for (size_t i = sim->clocks.heap_count / 2; i-- > 0;)
         sift_down(sim->clocks.heap, sim->clocks.heap_count, i);
+done:
+    return err;
+}
+
+enum tac_err tac_clock_shift(struct tac_sim *sim, size_t index)
+{
+    for (size_t k = 0; k < sim->clocks.heap_count; k++) {
+        int32_t *class = &sim->clocks.heap[k].index;
+        if (*class < 0 && (size_t) ~*class >= index)
+            --*class; /* ~(i + 1) */
+    }
+    sim->clocks.due_group_count = 0; /* all of them have ticked */
+    return room_for_due(sim);
+}
+
+enum tac_err tac_clock_add(struct tac_sim *sim, size_t index, tac_time t)
+{
+    enum tac_err err;
+    const tac_time period = sim->active.rate_group[index].period;
+    const struct tac_alarm alarm = {(t / period + 1) * period, period, ~(int32_t)index};
+    TAC_TRY(tac_grow(sim->ctx, &sim->clocks.heap, &sim->clocks.heap_capacity, sim->clocks.heap_count + 1,
+                     sizeof *sim->clocks.heap));
+    struct tac_alarm *heap = sim->clocks.heap;
+    size_t i = sim->clocks.heap_count++;
+    for (size_t parent; i > 0 && heap[parent = (i - 1) / 2].t > alarm.t; i = parent)
+        heap[i] = heap[parent];
+    heap[i] = alarm;
 done:
     return err;
 }

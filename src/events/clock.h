@@ -25,5 +25,10 @@ struct tac_clocks {
 enum tac_err tac_clock_start(struct tac_sim *sim);
 /* Local. The next instant after t, with the due classes in sim->due_*. TAC_TIME_NEVER if none before `limit`. */
 tac_time tac_clock_next(struct tac_sim *sim, tac_time t, tac_time limit);
+/* Local, free clocks, at the end of an instant of a pass: a class of layer groups was inserted at `index`. */
+enum tac_err tac_clock_shift(struct tac_sim *sim, size_t index);
+/* Local, free clocks, at the end of instant t of a pass: the class at `index`, which had no layer group, ticks too from
+ * then on. */
+enum tac_err tac_clock_add(struct tac_sim *sim, size_t index, tac_time t);
 
 #endif

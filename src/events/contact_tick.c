@@ -3,7 +3,7 @@
  * does; here its impulses are applied.
  *
  * Nothing here logs, and on one rank nothing allocates. On several ranks a pair that becomes deeper may need room that
- * all its owners must have (tac_active_deepen). */
+ * all its owners must have (deepen.c). */
 #include "contact/evaluate.h"
 #include "contact/evaluate_four.h"
 #include "contact/friction.h"
@@ -12,11 +12,10 @@
 #include "events/rate_groups.h"
 
 enum {
-    FEW = 3,                /* pairs that four lanes serve better than one after the other */
-    CHUNK = 32,             /* layer groups that are evaluated before they tick, and fetched before that */
-    CACHED = 1 << 20,       /* bytes of pairs that stay in the cache from instant to instant: none is fetched */
-    MOST_SKIPPED = 1 << 20, /* silent ticks of a layer group at once */
-    FORESIGHT = 2 /* ticks of the deepest layer group within which the next one must not be reached inactive */
+    FEW = 3,               /* pairs that four lanes serve better than one after the other */
+    CHUNK = 32,            /* layer groups that are evaluated before they tick, and fetched before that */
+    CACHED = 1 << 20,      /* bytes of pairs that stay in the cache from instant to instant: none is fetched */
+    MOST_SKIPPED = 1 << 20 /* silent ticks of a layer group at once */
 };
 
 /* The positions of a pair at t. */
@@ -230,13 +229,9 @@ static void tick_group(struct tac_sim *sim, struct due_group *due, const struct 
             tac_sim_halo(sim) ? TAC_STOP_NONE : TAC_STOP_ABORT; /* other ranks wait for what comes after */
     } else if (p->d_tick < INFINITY && p->d_tick > g->near.d && p->t_tick < t) {
         double speed = (g->near.d - p->d_tick) / tac_seconds(sim, t - p->t_tick);
-        while (g->near.d + FORESIGHT * speed * tac_seconds(sim, p->deep_period) < p->next && p->depth < p->form.bottom)
-            if (!tac_active_deepen(sim, e->pair, t)) {
-                sim->control.stop = tac_sim_halo(sim) ? TAC_STOP_NONE : TAC_STOP_ABORT;
-                break;
-            } else {
-                p->d_least = g->near.d;
-            }
+        if (tac_pair_is_soon(p, g->near.d, speed * tac_seconds(sim, p->deep_period)) &&
+            !tac_active_foresee(sim, e->pair, t, g->near.d, speed))
+            sim->control.stop = tac_sim_halo(sim) ? TAC_STOP_NONE : TAC_STOP_ABORT;
     }
     p->d_tick = g->near.d;
     p->t_tick = t;
@@ -386,4 +381,6 @@ void tac_contact_tick(struct tac_sim *sim, tac_time t)
         tick_groups(sim, &sim->active.rate_group[sim->clocks.due_group[i]], t);
     if (sim->active.friction != NULL && sim->active.friction->kick_count)
         tac_friction_apply(sim, t);
+    if (sim->active.deeper_count)
+        tac_active_deepen(sim, t);
 }

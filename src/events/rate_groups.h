@@ -9,7 +9,8 @@
 
 /* Local. The order in which layer groups of a class tick: by key, then first layer. */
 bool tac_groups_before(const struct tac_layer_group *a, const struct tac_layer_group *b);
-/* Local. The class of a period (quanta); with free clocks it may have to be made (only between passes). */
+/* Local. The class of a period (quanta); with free clocks it may have to be made (between passes, or when
+ * all of an instant has ticked: tac_clock_shift()). */
 enum tac_err tac_rate_group_of(struct tac_sim *sim, tac_time period, size_t *index);
 /* Local. The layer group of a pair in a class; first tells layer groups of one pair apart. NULL if it has none there.
  */

@@ -110,16 +110,24 @@ void tac_contact_lose_scripted(struct tac_sim *sim, tac_lid i, const double j[3]
 /* Local. After all kicks of instant t: what restitution and friction took away, booked and emptied. */
 void tac_contact_losses(struct tac_sim *sim, tac_time t);
 
+/* ---- deepen.c ---- */
+/* Local. In the event loop, at a tick of the deepest layer group of slot at t, where its distance is d, m, and grows by
+ * speed, m/s, so that it is soon under the next one (tac_pair_is_soon()): watches that, and more if need be; false if
+ * the pass must end for it. Room is made in tac_active_settle(): on one rank nothing is allocated here.  On several,
+ * where all owners of a pair must decide alike, more room is made at once. */
+bool tac_active_foresee(struct tac_sim *sim, int32_t slot, tac_time t, double d, double speed);
+/* Local. Several ranks with free clocks, when all of instant t has ticked: does what tac_active_foresee() has put off.
+ */
+void tac_active_deepen(struct tac_sim *sim, tac_time t);
+
 /* ---- activate.c ---- */
 /* Local. Watches one more layer group of a pair (from sim->state.now); a new pair gets a slot. *slot told. Call between
  * passes. */
 enum tac_err tac_activate(struct tac_sim *sim, uint64_t key, const tac_lid v[4], int32_t *slot);
 /* Local. Between two instants of a pass: puts the layer group that tac_activate() has just added where it can tick. */
 enum tac_err tac_active_place(struct tac_sim *sim, int32_t slot);
-/* Local. Watches one more layer group of slot from t on, in the event loop; false if there is no room or no further
- * layer. Room is made in tac_active_settle(): on one rank nothing is allocated here.  On several, where all owners of a
- * pair must decide alike, more room is made at once. */
-bool tac_active_deepen(struct tac_sim *sim, int32_t slot, tac_time t);
+/* Local. The pair's deepest layer group is from now on the one of layers first..last, with this period. */
+void tac_active_deepest(struct tac_sim *sim, struct tac_pair *p, int32_t first, int32_t last, tac_time period);
 /* Local. Sorts newly active layer groups into their classes and makes room for a pass. Call before each pass. */
 enum tac_err tac_active_settle(struct tac_sim *sim);
 /* Local. Drops the deepest layer group of a pair (must be silent); the pair with its last one. Call between passes. */

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <tactus/math.h>
 
-static const double WIDTH = 1.5;                   /* of a column, in mean edges */
+static const double WIDTH = .75, NEAR = 1.5;       /* of a column, and what is near in it, in mean edges */
 static const double NEAR_WEIGHT = 2, WEIGHT = .25; /* in edges of elements */
 
 /* A vertex on its way to the rank that has its column. */
@@ -104,7 +104,7 @@ enum tac_err tac_distribute_near(struct tac_ctx *ctx, const struct tac_settings 
     int32_t *to = NULL;
     size_t n = 0, count = 0;
     double axis[3][3];
-    const double width = WIDTH * mean_edge(ctx, p, corners);
+    const double edge = mean_edge(ctx, p, corners), width = WIDTH * edge;
     const bool falls = directions(settings, axis);
     if (!(width > 0) || ctx->size == 1)
         return TAC_OK; /* alike on all ranks */
@@ -128,7 +128,7 @@ enum tac_err tac_distribute_near(struct tac_ctx *ctx, const struct tac_settings 
         const struct stand *a = &came[k - 1], *b = &came[k];
         if (a->column == b->column && a->body != b->body)
             err = tac_tell(ctx, t, (int32_t)a->holder, a->vertex, b->vertex,
-                           weight * (b->height - a->height < width ? NEAR_WEIGHT : WEIGHT));
+                           weight * (b->height - a->height < NEAR * edge ? NEAR_WEIGHT : WEIGHT));
     }
 done:
     free(stand);
