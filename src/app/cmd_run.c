@@ -120,8 +120,10 @@ enum tac_err tac_cmd_run(struct tac_ctx *ctx, int argc, char **argv)
         if (ctx->rank == 0)
             tac_options_help("run", usage, about, option, options);
     } else if (a.restart && a.overwrite) {
-        err = tac_fail(ctx, TAC_ERR_INPUT,
-                       "--overwrite would remove the run that --restart goes on with; leave one of them out");
+        err =
+            tac_fail(ctx, TAC_ERR_INPUT,
+                     "--restart and --overwrite exclude each other, because a run that goes on removes nothing; leave "
+                     "--overwrite out, and give -o a folder that holds no run if not the checkpoint's own");
     } else if (a.branch && (a.restart == NULL || a.dir == NULL || a.set.count == 0)) {
         err = tac_fail(ctx, TAC_ERR_INPUT,
                        "--branch needs the run to branch from, what is to change, and a new folder: tactus run "
