@@ -202,13 +202,12 @@ at_stop() {
 # judge: what the exit code means for the job.
 judge() {
     local died="the program ended with code $code${words:+: $words}"
-    case $code in
-    0)
+    if [ "$code" = 0 ]; then
         # srun and mpirun may end with code 0 after a node has failed under the ranks; the run itself says how it ended.
         if [ "$(json_key "$folder/status.json" state)" = finished ]; then finish 0 finished ""; fi
-        if [ -n "$ended" ] && ! limit_hit; then at_stop; fi
-        failed_try "the program ended with code 0, but before the run's end (a node that fails?)"
-        ;;
+        died="the program ended with code 0, but before the run's end (a node that fails?)"
+    fi
+    case $code in
     75)
         [ -z "$warned$ended" ] || at_stop
         finish 75 stopped "${words:-the program was stopped by a signal}; it goes on with: $again"

@@ -29,6 +29,13 @@ struct tac_candidate {
     double tolerance; /* m */
 };
 
+/* Fetches a candidate into the cache, which may be on two lines.  Always inline, as tac_pair_fetch() is. */
+static inline __attribute__((always_inline)) void tac_candidate_fetch(const struct tac_candidate *q)
+{
+    __builtin_prefetch(q, 1);
+    __builtin_prefetch(&q->tolerance, 1);
+}
+
 /* What a pair that is not active has left until it must be looked at.  Most windows ask for this record alone
  * (events/speculation/slack.c). */
 struct tac_slack {

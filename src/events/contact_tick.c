@@ -140,6 +140,15 @@ static inline double silent_over(const struct tac_sim *sim, const struct tac_lay
     return over[sim->find.judges & (e->last == p->depth)];
 }
 
+/* What every silent tick of a layer group does. */
+static inline void be_silent(struct tac_sim *sim, struct tac_layer_group *e)
+{
+    e->last_d = INFINITY;
+    sim->books.silent++;
+    if (e->first == 1 && e->anchor >= 0)
+        tac_friction_erase(&sim->active, e->pair);
+}
+
 /* A silent tick, which the bound of the distance alone shows. */
 static void tick_silent(struct tac_sim *sim, const struct due_group *due, const struct tac_rate_group *c, tac_time t,
                         double bound)
@@ -147,10 +156,7 @@ static void tick_silent(struct tac_sim *sim, const struct due_group *due, const 
     struct tac_layer_group *e = due->group;
     struct tac_pair *p = &sim->active.pair[e->pair];
     const double clear = e->clear + p->guard;
-    e->last_d = INFINITY;
-    sim->books.silent++;
-    if (e->first == 1 && e->anchor >= 0)
-        tac_friction_erase(&sim->active, e->pair);
+    be_silent(sim, e);
     if (e->last == p->depth) {
         p->d_least = bound - p->guard < p->d_least ? bound - p->guard : p->d_least;
         p->deep_last = INFINITY;
@@ -186,10 +192,7 @@ static void tick_group(struct tac_sim *sim, struct due_group *due, const struct 
     }
     const double d = g->near.d - p->form.radius;
     if (d >= eta1 * model->reach[e->first]) {
-        e->last_d = INFINITY;
-        sim->books.silent++;
-        if (e->first == 1 && e->anchor >= 0)
-            tac_friction_erase(&sim->active, e->pair);
+        be_silent(sim, e);
         const double clear = e->clear + p->guard;
         nap(sim, e, p, c, t, clear, g->near.d - p->guard - clear);
     } else {

@@ -20,15 +20,9 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "jobs", "experiments", "implic
 import literature  # noqa: E402
 import shapes  # noqa: E402
 
-TACTUS = os.environ["TACTUS"]
+from program import TACTUS, check, failures
+
 ALONG, AROUND, LINKS = 10, 6, 4
-failures = []
-
-
-def check(ok, what):
-    print(("ok      " if ok else "FAILED  ") + what)
-    if not ok:
-        failures.append(what)
 
 
 def linking(a, b):

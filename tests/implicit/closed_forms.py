@@ -15,14 +15,7 @@ import tempfile
 import h5py
 import numpy
 
-TACTUS = os.environ["TACTUS"]
-failures = []
-
-
-def check(ok, what):
-    print(("ok      " if ok else "FAILED  ") + what)
-    if not ok:
-        failures.append(what)
+from program import TACTUS, check, failures
 
 
 def run(folder, name, scene, contact=True):

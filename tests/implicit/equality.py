@@ -9,11 +9,11 @@ something."""
 import json
 import os
 import random
-import subprocess
 import sys
 import tempfile
 
-TACTUS = os.environ["TACTUS"]
+from program import call
+
 PLAIN_LIBRARY = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-AVX512F,-AVX512VL,-FMA,-FMA4,-AVX"}
 
 
@@ -53,12 +53,6 @@ def make(seed):
     if r.random() < 0.5:
         scene["loads"] = [{"body": "sheet", "pressure": 3, "path": [[0, 0], [0.1, 1]]}, {"body": "sheet", "wind": [1, 0.5, 0], "drag": 1.2}]
     return scene
-
-
-def call(*words, ranks=1, **environment):
-    words = (["mpirun", "-n", str(ranks)] if ranks > 1 else []) + [TACTUS] + list(words)
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, **environment})
-    return done.returncode, done.stdout
 
 
 def must(ok, what, text):

@@ -11,7 +11,8 @@ import subprocess
 import sys
 import tempfile
 
-TACTUS = os.environ["TACTUS"]
+from program import TACTUS, check, failures
+
 BASE = {"format": "tactus-scene/1", "time": {"end": 0.4, "frame": 0.04}, "gravity": [0, -9.81, 0], "contact": {"thickness": 0.004, "friction": 0.2},
         "integrator": {"kind": "implicit", "step_s": 0.02}}
 CLOTH = {"materials": {"cloth": {"density": 0.15, "stretch": {"model": "cst", "stiffness": 1000, "poisson": 0.3}, "bend": {"model": "hinge", "stiffness": 1e-5}}},
@@ -20,7 +21,6 @@ CLOTH = {"materials": {"cloth": {"density": 0.15, "stretch": {"model": "cst", "s
 MAT = {"materials": {"gel": {"density": 1000, "solid": {"model": "neo-hookean", "youngs": 2e4, "poisson": 0.4}}},
        "bodies": [{"name": "mat", "material": "gel", "position": [0, 0.04, 0], "mesh": {"kind": "box", "size": [0.4, 0.05, 0.4], "cells": [12, 2, 12], "fill": "tets"}},
                   {"name": "knife", "fixed": True, "mesh": {"kind": "inline", "vertices": [[0, 0, -0.3], [0, 0, 0.3], [0, -0.3, 0]], "triangles": [[0, 1, 2]]}}]}
-failures = []
 
 
 def solid(folder, name, scene):
@@ -33,12 +33,6 @@ def solid(folder, name, scene):
     with open(os.path.join(out, "run.json")) as file:
         memory = json.load(file)["peak_memory_bytes"]
     check(0.5 < memory / told < 2 or "ASAN_OPTIONS" in os.environ, "%s: %.0f MB, %.0f foretold: %.2f" % (name, memory / 1e6, told / 1e6, memory / told))
-
-
-def check(ok, what):
-    print(("ok      " if ok else "FAILED  ") + what)
-    if not ok:
-        failures.append(what)
 
 
 def main():

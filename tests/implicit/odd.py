@@ -13,7 +13,8 @@ import subprocess
 import sys
 import tempfile
 
-TACTUS = os.environ["TACTUS"]
+from program import call, check, failures
+
 MATERIALS = {"cloth": {"density": 0.1, "stretch": {"model": "cst", "stiffness": 100, "poisson": 0.3}, "bend": {"model": "hinge", "stiffness": 1e-5}},
              "gel": {"density": 500, "solid": {"model": "neo-hookean", "youngs": 1e4, "poisson": 0.3}},
              "diamond": {"density": 500, "solid": {"model": "stvk", "youngs": 1e50, "poisson": 0.3}},
@@ -21,7 +22,6 @@ MATERIALS = {"cloth": {"density": 0.1, "stretch": {"model": "cst", "stiffness": 
              "tape": {"density": 0.05, "stretch": {"model": "spring", "stiffness": 200, "limit": 0.05}}}
 FLOOR = {"name": "floor", "mesh": {"kind": "grid", "size": [1, 1], "cells": [1, 1]}, "fixed": True}
 CORNERS = [[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]]
-failures = []
 
 
 def sheet(name="sheet", **keys):
@@ -104,18 +104,6 @@ CASES = [
     ("a modulus of 1e50 Pa", scene(block(material="diamond"), FLOOR), 3, "rounding leaves its linear system without stiffness"),
     ("points 1e-60 m apart", scene(point("a", [0, 0, 0], velocity=[0, -1, 0]), point("b", [0, -1e-60, 0]), {**FLOOR, "position": [0, -1, 0]}), 3, "does not converge"),
 ]
-
-
-def check(ok, what, text=""):
-    print(("ok      " if ok else "FAILED  ") + what + ("" if ok else "\n" + text))
-    if not ok:
-        failures.append(what)
-
-
-def call(*words, ranks=1):
-    words = (["mpirun", "-n", str(ranks)] if ranks > 1 else []) + [TACTUS, *words]
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    return done.returncode, done.stdout
 
 
 def sentences(text):

@@ -6,11 +6,11 @@ Skipped (77) where the program was built without PETSc (docs/solver.md, PETSc). 
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
-TACTUS = os.environ["TACTUS"]
+from program import call, check, failures
+
 SCENE = {"format": "tactus-scene/1", "time": {"end": 0.12, "frame": 0.04}, "gravity": [0, -9.81, 0], "contact": {"thickness": 0.004, "friction": 0.2},
          "integrator": {"kind": "implicit", "step_s": 0.02, "newton": {"velocity_tol": 1e-8}, "solver": {"tolerance": 1e-10}},
          "materials": {"cloth": {"density": 0.1, "stretch": {"model": "cst", "stiffness": 1000}, "bend": {"model": "hinge", "stiffness": 1e-5}}},
@@ -19,19 +19,6 @@ SCENE = {"format": "tactus-scene/1", "time": {"end": 0.12, "frame": 0.04}, "grav
                     {"name": "floor", "mesh": {"kind": "grid", "size": [1, 1], "cells": [1, 1]}, "fixed": True}],
          "motions": [{"body": "sheet", "vertices": [0], "path": [[0, [0, 0, 0]], [0.12, [0.01, 0.02, 0]]]}]}
 TOLERANCE = "1e-7"  # of places, m, and of all that is compared
-failures = []
-
-
-def check(ok, what, text=""):
-    print(("ok      " if ok else "FAILED  ") + what + ("" if ok else "\n" + text))
-    if not ok:
-        failures.append(what)
-
-
-def call(*words, ranks=1):
-    words = (["mpirun", "-n", str(ranks)] if ranks > 1 else []) + [TACTUS, *words]
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    return done.returncode, done.stdout
 
 
 def main():

@@ -11,7 +11,8 @@ import subprocess
 import sys
 import tempfile
 
-TACTUS = os.environ["TACTUS"]
+from program import TACTUS, check, failures
+
 SCENE = {"format": "tactus-scene/1", "time": {"end": 0.4, "frame": 0.04}, "gravity": [0, -9.81, 0],
          "contact": {"thickness": 0.004, "friction": 0.3}, "integrator": {"kind": "implicit", "step_s": 0.02},
          "materials": {"cloth": {"density": 0.1, "stretch": {"model": "cst", "stiffness": 100}, "bend": {"model": "hinge", "stiffness": 1e-5}}},
@@ -49,13 +50,6 @@ REFUSED = [
     (["contact.thickness=1e-51"], r"contact\.thickness: is 1e-51 m; the implicit integrator needs 0 or at least 1e-50 m"),
     (["integrator.kind=asynchronous"], r"integrator\.step_s: is no known key"),
 ]
-failures = []
-
-
-def check(ok, what, text=""):
-    print(("ok      " if ok else "FAILED  ") + what + ("" if ok else "\n" + text))
-    if not ok:
-        failures.append(what)
 
 
 def call(*words):

@@ -54,8 +54,7 @@ TAC_MORE_VERSIONS size_t tac_slack_use(struct tac_candidates *c, size_t begin, s
             c->list[k].d = distance_of(&c->list[k], now);
         }
         tac_slack_clear(c, k);
-        __builtin_prefetch(&c->list[k], 1); /* it will be looked at; it may be on two lines */
-        __builtin_prefetch(&c->list[k].tolerance, 1);
+        tac_candidate_fetch(&c->list[k]); /* it will be looked at */
         due[found++] = k;
     }
     return found;

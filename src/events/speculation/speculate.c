@@ -13,7 +13,7 @@
 
 enum { SWINGS = 32 }; /* of a vertex about its chord in a window, times 2 pi */
 enum { QUIET_MARGIN = 4, COSTLY_MISSES = 4 };
-enum { FETCHED = 16 }; /* candidates between the one whose pair is fetched and the one that is looked at */
+enum { FETCHED = 16 }; /* candidates that are looked at between the fetching of one, of its pair, and the look at it */
 
 static enum tac_err create(struct tac_sim *sim)
 {
@@ -111,10 +111,8 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
     const double ahead = 2 * fmax(1, next_over_this); /* windows of the next length to look ahead */
     tac_slack_commit(c, ahead);
     for (size_t k = 0; k < c->known; k++) {
-        if (k + 2 * FETCHED < c->known && !tac_slack_left(c, k + 2 * FETCHED)) {
-            __builtin_prefetch(&c->list[k + 2 * FETCHED], 1); /* it may be on two lines */
-            __builtin_prefetch(&c->list[k + 2 * FETCHED].tolerance, 1);
-        }
+        if (k + 2 * FETCHED < c->known && !tac_slack_left(c, k + 2 * FETCHED))
+            tac_candidate_fetch(&c->list[k + 2 * FETCHED]);
         if (tac_slack_left(c, k))
             continue;
         struct tac_candidate *q = &c->list[k];
