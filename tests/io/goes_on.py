@@ -125,7 +125,7 @@ json.dump(dict(SCENE, bodies=SCENE["bodies"][:1]), open("other.json", "w"))
 for words, *parts in ((("drop.json", "--restart", CHECKPOINT, "--set", "contact.stiffness=300"), "contact.stiffness: is 300, but 200 "),
                       (("--restart", CHECKPOINT, "--set", "bodies.sheet.position=[0,1,0]"), r"bodies\[0\].position\[1\]: is 1, but 0 "),
                       (("other.json", "--restart", CHECKPOINT), "bodies: has 1 elements, but 2 "),
-                      (("--restart", CHECKPOINT, "--overwrite"), "--overwrite would remove"),
+                      (("--restart", CHECKPOINT, "--overwrite"), "--restart and --overwrite exclude each other"),
                       (("--restart", CHECKPOINT, "--until", ".05"), "after the end, 0.05 s", "--until"),
                       (("--restart", CHECKPOINT, "--until", "1e9"), "2\\^53 quanta"),
                       (("--restart", CHECKPOINT, "--until", "-1"), "--until"),
