@@ -104,13 +104,15 @@ void tac_candidates_destroy(struct tac_candidates **candidates)
     free(c->x);
     free(c->path_bound);
     free(c->list);
-    free(c->found);
+    free(c->found.of);
+    free(c->found.slack);
     free(c->slack.of);
     free(c->repair.leaver);
     free(c->repair.left);
     free(c->repair.heard);
     free(c->repair.marked);
-    free(c->repair.fresh);
+    free(c->repair.fresh.of);
+    free(c->repair.fresh.slack);
     free(c->primitive);
     free(c->primitive_begin);
     free(c->taken);
@@ -225,30 +227,30 @@ void tac_candidates_sweep(const struct tac_candidates *c, tac_lid b, const struc
     *hi += fmax(0, drift);
 }
 
-struct tac_slack tac_candidates_no_slack(const struct tac_candidate *q)
-{
-    struct tac_slack slack = {{q->v[0], q->v[1], q->v[2], q->v[3]}, -INFINITY, -INFINITY};
-    if (q->type == TAC_PAIR_EDGE_EDGE)
-        slack.v[0] = ~slack.v[0];
-    for (int i = q->count; i < 4; i++)
-        slack.v[i] = slack.v[i - 1];
-    return slack;
-}
-
-/* All of the list must be looked at. */
-static enum tac_err lay_slacks(struct tac_ctx *ctx, struct tac_candidates *c)
+enum tac_err tac_candidates_append(struct tac_view *view, struct tac_candidates *c, size_t count,
+                                   struct tac_candidate q, const tac_lid v[4])
 {
     enum tac_err err;
-    TAC_TRY(tac_grow(ctx, &c->slack.of, &c->slack.capacity, c->count, sizeof *c->slack.of));
-    for (size_t k = 0; k < c->count; k++)
-        c->slack.of[k] = tac_candidates_no_slack(&c->list[k]);
+    struct tac_found *found = &c->found;
+    TAC_TRY(tac_grow_lines(view->ctx, &found->of, &found->capacity, count, count + 1, sizeof *found->of));
+    TAC_TRY(tac_grow(view->ctx, &found->slack, &found->slack_capacity, count + 1, sizeof *found->slack));
+    const enum tac_pair_type type = (enum tac_pair_type)q.type;
+    struct tac_slack slack = {{v[0], v[1], v[2], v[3]}, -INFINITY, -INFINITY};
+    q.count = (uint8_t)tac_pair_vertices(type);
+    q.first = (uint8_t)tac_pair_first(type);
+    if (type == TAC_PAIR_EDGE_EDGE)
+        slack.v[0] = ~slack.v[0];
+    for (int i = q.count; i < 4; i++)
+        slack.v[i] = slack.v[i - 1];
+    found->of[count] = q;
+    found->slack[count] = slack;
 done:
     return err;
 }
 
 int tac_candidates_slice(const struct tac_candidate *q)
 {
-    const int slice = (int)(q->d_end * SLICES);
+    const int slice = (int)(q->change * SLICES);
     return slice < SLICES ? slice : SLICES - 1;
 }
 
@@ -257,22 +259,26 @@ static void sort_by_slice(struct tac_candidates *c, size_t count)
 {
     size_t at[SLICES + 1] = {0};
     for (size_t k = 0; k < count; k++)
-        at[tac_candidates_slice(&c->found[k]) + 1]++;
+        at[tac_candidates_slice(&c->found.of[k]) + 1]++;
     for (int k = 0; k < SLICES; k++) {
         at[k + 1] += at[k];
         c->slice_end[k] = at[k + 1];
     }
     for (int k = 0; k < SLICES; k++)
         while (at[k] < c->slice_end[k]) {
-            struct tac_candidate *q = &c->found[at[k]];
+            struct tac_candidate *q = &c->found.of[at[k]];
+            struct tac_slack *s = &c->found.slack[at[k]];
             const int slice = tac_candidates_slice(q);
             if (slice == k) {
                 at[k]++;
                 continue;
             }
-            struct tac_candidate other = c->found[at[slice]];
-            c->found[at[slice]++] = *q;
+            const struct tac_candidate other = c->found.of[at[slice]];
+            const struct tac_slack other_slack = c->found.slack[at[slice]];
+            c->found.of[at[slice]] = *q;
+            c->found.slack[at[slice]++] = *s;
             *q = other;
+            *s = other_slack;
         }
     c->count = count;
 }
@@ -291,9 +297,12 @@ static enum tac_err subscribe(struct tac_view *view, const struct tac_candidates
     for (size_t k = 0; k < c->remote.count; k++) /* repairs may find pairs with them */
         for (int i = 0; i < c->remote.primitive[k].count; i++)
             view->halo->mark[c->remote.primitive[k].v[i]] = 2;
-    for (size_t k = 0; k < c->count; k++)
+    for (size_t k = 0; k < c->count; k++) {
+        tac_lid v[4];
+        tac_slack_vertices(&c->slack.of[k], &c->list[k], v);
         for (int i = 0; i < c->list[k].count; i++)
-            view->halo->mark[c->list[k].v[i]] = tac_model_takes_part(view->model, c->list[k].v[i]) ? 1 : 2;
+            view->halo->mark[v[i]] = tac_model_takes_part(view->model, v[i]) ? 1 : 2;
+    }
     return take_part(view);
 }
 
@@ -311,17 +320,19 @@ static enum tac_err make_list(struct tac_view *view, struct tac_candidates *c)
     }
     c->remote.fresh = false;
     /* The old list is not needed any more; its memory takes what the search finds. */
-    c->found = c->list;
-    c->capacity_found = c->capacity;
+    c->found = (struct tac_found){c->capacity, c->slack.capacity, c->list, c->slack.of};
     c->list = NULL;
+    c->slack.of = NULL;
     c->count = 0;
     err = tac_candidates_find(view, c, &count);
     if (!err)
         sort_by_slice(c, count);
-    c->list = c->found;
-    c->capacity = c->capacity_found;
-    c->found = NULL;
-    return err ? err : lay_slacks(view->ctx, c);
+    c->list = c->found.of;
+    c->capacity = c->found.capacity;
+    c->slack.of = c->found.slack;
+    c->slack.capacity = c->found.slack_capacity;
+    c->found = (struct tac_found){0};
+    return err;
 }
 
 enum tac_err tac_candidates_build(struct tac_view *view, struct tac_candidates *c, tac_time window, tac_time lifetime)

@@ -9,6 +9,7 @@
 #define TACTUS_BROADPHASE_CANDIDATES_H
 
 #include "base/descent.h"
+#include "base/single.h"
 #include "broadphase/view.h"
 #include "geometry/tree.h"
 #include "partition/halo.h"
@@ -16,32 +17,48 @@
 /* What a look at a candidate costs, when a window has been run and ahead, in tests of boxes (25 ns). */
 enum { TAC_LOOK_COST = 5 };
 
+/* An entry of the list; its vertices are in its slack.  Half a line of the cache: in large scenes there are more of
+ * these than of anything else.  Lengths are in single precision, rounded to the side where more pairs are looked at. */
 struct tac_candidate {
     uint64_t key;
-    tac_lid v[4];
     int32_t slot; /* active pair, or -1 */
     uint8_t type, count, first;
-    uint8_t acted;    /* its pair acted in the pass under way, and became no deeper: nothing is to be done ahead */
-    double d;         /* lower bound of the distance at view->state->now, m */
-    double next;      /* distance under which the first layer not active is reached, m */
-    double d_end;     /* lower bound at the end of the pass under way */
-    double change;    /* most that the distance may have changed over the pass under way */
-    double tolerance; /* m */
+    uint8_t acted;   /* its pair acted in the pass under way, and became no deeper: nothing is to be done ahead */
+    float d;         /* lower bound of the distance at view->state->now, m */
+    float next;      /* distance under which the first layer not active is reached, or a little more, m */
+    float change;    /* most that the distance may have changed over the pass under way, m; until the list is sorted:
+                      * the share of the lifetime before which nothing happens */
+    float tolerance; /* m */
 };
+_Static_assert(sizeof(struct tac_candidate) == 32, "half a line of a candidate");
 
-/* Fetches a candidate into the cache, which may be on two lines.  Always inline, as tac_pair_fetch() is. */
+/* Fetches a candidate into the cache.  Always inline, as tac_pair_fetch() is. */
 static inline __attribute__((always_inline)) void tac_candidate_fetch(const struct tac_candidate *q)
 {
     __builtin_prefetch(q, 1);
-    __builtin_prefetch(&q->tolerance, 1);
 }
 
-/* What a pair that is not active has left until it must be looked at.  Most windows ask for this record alone
- * (events/speculation/slack.c). */
+/* Lower bound of its distance at the end of the pass under way, m. */
+static inline double tac_candidate_end(const struct tac_candidate *q)
+{
+    const double least = tac_pair_least((enum tac_pair_type)q->type), left = (double)q->d - q->change;
+    return left > least ? left : least;
+}
+
+/* The vertices of a candidate, and what it has left until it must be looked at if it is not active.  Most windows ask
+ * for this record alone (events/speculation/slack.c). */
 struct tac_slack {
     tac_lid v[4];     /* of two edges the first is ~v[0]; behind the last one comes that one again */
     float start, end; /* at the start and the end of the window under way, m, rounded down; -infinity: it must be */
 };
+
+/* The vertices of an entry; -1 behind the last one. */
+static inline void tac_slack_vertices(const struct tac_slack *s, const struct tac_candidate *q, tac_lid v[4])
+{
+    v[0] = s->v[0] < 0 ? ~s->v[0] : s->v[0];
+    for (int i = 1; i < 4; i++)
+        v[i] = i < q->count ? s->v[i] : -1;
+}
 
 /* One for each entry of the list. */
 struct tac_slacks {
@@ -49,6 +66,13 @@ struct tac_slacks {
     struct tac_slack *of; /* owned */
     double factor;        /* of a window's change of distance, that a slack must be over; see slack.c */
     bool committed;       /* the window under way begins at `end` */
+};
+
+/* What a search has found, as entries of a list; all of them must be looked at. */
+struct tac_found {
+    size_t capacity, slack_capacity;
+    struct tac_candidate *of; /* owned, on whole lines */
+    struct tac_slack *slack;  /* owned */
 };
 
 /* How a vertex moved in the pass under way: its path stays within `deviation` of the chord x .. x + u, and its velocity
@@ -113,11 +137,11 @@ struct tac_candidates_repair {
     size_t leaver_count, leaver_most; /* over leaver_most: too many, and not all told */
     tac_lid *leaver;                  /* owned, (leaver_most): vertices that left their trajectory bounds */
     size_t heard_count, heard_capacity;
-    tac_lid *heard;              /* owned: leavers that are other ranks' */
-    uint8_t *left;               /* owned, (V): 1: a leaver; all 0 between repairs */
-    uint8_t *marked;             /* owned, one per primitive: 1: it has a leaver */
-    struct tac_candidate *fresh; /* owned: what a repair finds */
-    size_t fresh_count, fresh_capacity;
+    tac_lid *heard;         /* owned: leavers that are other ranks' */
+    uint8_t *left;          /* owned, (V): 1: a leaver; all 0 between repairs */
+    uint8_t *marked;        /* owned, one per primitive: 1: it has a leaver */
+    struct tac_found fresh; /* what a repair finds */
+    size_t fresh_count;
 };
 
 /* What lists have cost, in tests of boxes. */
@@ -148,11 +172,10 @@ struct tac_candidates {
     bool crossing; /* pairs of inner primitives are not listed: kinetic structures prove them */
     size_t known;  /* of the list: their d is kept up to date; the others' is that of the list's start */
     size_t count, capacity;
-    struct tac_candidate *list; /* owned; by time slice of their first possible contact */
+    struct tac_candidate *list; /* owned, on whole lines; by time slice of their first possible contact */
     struct tac_slacks slack;
-    size_t capacity_found;
-    struct tac_candidate *found; /* owned: as found, before they are sorted */
-    size_t slice_end[17];        /* the list up to slice k may touch before start + (k + 1)/16 of the lifetime */
+    struct tac_found found; /* before they are sorted */
+    size_t slice_end[17];   /* the list up to slice k may touch before start + (k + 1)/16 of the lifetime */
 
     struct tac_candidates_repair repair;
     struct tac_candidates_cost cost;
@@ -224,10 +247,18 @@ size_t tac_candidates_active(const struct tac_candidates *c, tac_time t);
 
 /* ---- between the files of this room ---- */
 
-/* The slack of an entry that must be looked at. */
-struct tac_slack tac_candidates_no_slack(const struct tac_candidate *q);
-/* Which slice of time a new entry belongs to: its d_end is the share of the lifetime before which nothing happens. */
+/* Which slice of time a new entry belongs to: its `change` is the share of the lifetime before which nothing happens.
+ */
 int tac_candidates_slice(const struct tac_candidate *q);
+/* Of a pair whose first layer has this thickness, m. */
+static inline float tac_candidates_tolerance(const struct tac_candidates *c, double thickness)
+{
+    return tac_single_above(1e-7 * thickness + 1e-14 * c->extent);
+}
+/* Local. Enters a pair of these vertices behind the first `count` of c->found; the numbers of its vertices are filled
+ * in. */
+enum tac_err tac_candidates_append(struct tac_view *view, struct tac_candidates *c, size_t count,
+                                   struct tac_candidate q, const tac_lid v[4]);
 /* Local. The trajectory bound of vertex v along move[] over a window of window_s that began from_s after the list's
  * start. */
 void tac_candidates_bound(struct tac_view *view, struct tac_candidates *c, tac_lid v, double window_s, double from_s);

@@ -32,19 +32,17 @@ static enum tac_err enter(struct tac_search *search, enum tac_pair_type type, co
     const double wait = room <= 0 ? 0 : room / look->travel;
     if (wait > 1)
         return TAC_OK;
-    TAC_TRY(tac_grow(view->ctx, &c->found, &c->capacity_found, search->count + 1, sizeof *c->found));
-    struct tac_candidate *q = &c->found[search->count++];
-    memset(q, 0, sizeof *q);
-    q->key = tac_pair_key(type, pair->id[0], pair->id[1]);
-    memcpy(q->v, pair->v, sizeof q->v);
-    q->slot = -1;
-    q->type = (uint8_t)type;
-    q->count = (uint8_t)tac_pair_vertices(type);
-    q->first = (uint8_t)tac_pair_first(type);
-    q->d = search->changed ? -INFINITY : look->d; /* centres of trajectory bounds are places only when these are new */
-    q->next = first;
-    q->tolerance = 1e-7 * form.thickness + 1e-14 * c->extent;
-    q->d_end = (c->from_s + wait * (c->span_s - c->from_s)) / c->span_s; /* until it is sorted */
+    const struct tac_candidate q = {.key = tac_pair_key(type, pair->id[0], pair->id[1]),
+                                    .slot = -1,
+                                    .type = (uint8_t)type,
+                                    /* centres of trajectory bounds are places only when these are new */
+                                    .d = search->changed ? -INFINITY : tac_single_below(look->d),
+                                    .next = tac_single_above(first),
+                                    .change =
+                                        tac_single_below((c->from_s + wait * (c->span_s - c->from_s)) / c->span_s),
+                                    .tolerance = tac_candidates_tolerance(c, form.thickness)};
+    TAC_TRY(tac_candidates_append(view, c, search->count, q, pair->v));
+    search->count++;
 done:
     return err;
 }

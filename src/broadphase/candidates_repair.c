@@ -24,9 +24,11 @@ static void take_out(struct tac_view *view, struct tac_candidates *c)
     for (int slice = 0; slice < SLICES; slice++) {
         for (; k < c->slice_end[slice]; k++) {
             const struct tac_candidate *q = &c->list[k];
+            tac_lid v[4];
             bool left = false;
+            tac_slack_vertices(&c->slack.of[k], q, v);
             for (int i = 0; i < q->count; i++)
-                left |= c->repair.left[q->v[i]];
+                left |= c->repair.left[v[i]];
             if (left && q->slot >= 0)
                 view->active->pair[q->slot].listed = 1;
             if (left && q->slot < 0 && !tac_pair_is_limit((enum tac_pair_type)q->type))
@@ -59,7 +61,7 @@ static void enter(struct tac_candidates *c, size_t count)
     while (c->slice_end[last] < c->known)
         last++;
     for (size_t k = 0; k < count; k++)
-        more[slice_from(&c->repair.fresh[k], last)]++;
+        more[slice_from(&c->repair.fresh.of[k], last)]++;
     /* From the back, each slice makes room for what comes before it: as many of its first go behind its last. */
     for (int k = SLICES - 1; k >= 0; k--) {
         const size_t begin = k > 0 ? c->slice_end[k - 1] : 0, end = c->slice_end[k];
@@ -72,9 +74,9 @@ static void enter(struct tac_candidates *c, size_t count)
         c->slice_end[k] = end + before;
     }
     for (size_t k = 0; k < count; k++) {
-        const size_t at = c->slice_end[slice_from(&c->repair.fresh[k], last)]++;
-        c->list[at] = c->repair.fresh[k];
-        c->slack.of[at] = tac_candidates_no_slack(&c->list[at]);
+        const size_t at = c->slice_end[slice_from(&c->repair.fresh.of[k], last)]++;
+        c->list[at] = c->repair.fresh.of[k];
+        c->slack.of[at] = c->repair.fresh.slack[k];
     }
     c->known += more[last];
     c->count += count;
@@ -95,16 +97,14 @@ static enum tac_err find_anew(struct tac_view *view, struct tac_candidates *c)
     c->cost.spent += ENTRY_COST * (int64_t)c->count;
     take_out(view, c);
     c->found = c->repair.fresh;
-    c->capacity_found = c->repair.fresh_capacity;
     err = tac_candidates_find_changed(view, c, &count);
     c->repair.fresh = c->found;
-    c->repair.fresh_capacity = c->capacity_found;
-    c->found = NULL;
+    c->found = (struct tac_found){0};
     for (size_t k = 0; k < c->count; k++)
         if (c->list[k].slot >= 0)
             view->active->pair[c->list[k].slot].listed = 0;
     TAC_TRY(err);
-    TAC_TRY(tac_grow(view->ctx, &c->list, &c->capacity, c->count + count, sizeof *c->list));
+    TAC_TRY(tac_grow_lines(view->ctx, &c->list, &c->capacity, c->count, c->count + count, sizeof *c->list));
     TAC_TRY(tac_grow(view->ctx, &c->slack.of, &c->slack.capacity, c->count + count, sizeof *c->slack.of));
     enter(c, count);
     c->repair.fresh_count = count;
@@ -239,15 +239,18 @@ done:
 static bool wants_motions(struct tac_view *view, const struct tac_candidates *c)
 {
     bool any = false;
-    for (size_t k = 0; k < c->repair.fresh_count; k++)
-        for (int i = 0; i < c->repair.fresh[k].count; i++) {
-            const tac_lid v = c->repair.fresh[k].v[i];
-            if (v < view->scene->mesh->vertex_count || view->halo->mark[v] == 1 ||
-                !tac_model_takes_part(view->model, v))
+    for (size_t k = 0; k < c->repair.fresh_count; k++) {
+        const struct tac_candidate *q = &c->repair.fresh.of[k];
+        tac_lid v[4];
+        tac_slack_vertices(&c->repair.fresh.slack[k], q, v);
+        for (int i = 0; i < q->count; i++) {
+            if (v[i] < view->scene->mesh->vertex_count || view->halo->mark[v[i]] == 1 ||
+                !tac_model_takes_part(view->model, v[i]))
                 continue;
-            view->halo->mark[v] = 1;
+            view->halo->mark[v[i]] = 1;
             any = true;
         }
+    }
     return any;
 }
 

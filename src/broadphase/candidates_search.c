@@ -205,22 +205,24 @@ static void find_slots(struct tac_search *search)
         const size_t end = begin + TOGETHER < search->count ? begin + TOGETHER : search->count;
         uint32_t tag[TOGETHER];
         for (size_t k = begin; k < end; k++) {
-            tag[k - begin] = tac_active_tag(c->found[k].key);
+            tag[k - begin] = tac_active_tag(c->found.of[k].key);
             tac_active_fetch(active, tag[k - begin]);
         }
         for (size_t k = begin; k < end; k++)
             tac_active_fetch_pair(active, tag[k - begin]);
         for (size_t k = begin; k < end; k++) {
-            struct tac_candidate *q = &c->found[k];
+            struct tac_candidate *q = &c->found.of[k];
             q->slot = tac_active_find_tagged(active, q->key, tag[k - begin]);
             if (q->slot >= 0) {
                 if (active->pair[q->slot].listed)
                     continue;
-                q->next = active->pair[q->slot].next;
-                q->d_end = c->from_s / c->span_s;
+                q->next = tac_single_above(active->pair[q->slot].next);
+                q->change = tac_single_below(c->from_s / c->span_s);
             }
-            if (count < k)
-                c->found[count] = *q;
+            if (count < k) {
+                c->found.of[count] = *q;
+                c->found.slack[count] = c->found.slack[k];
+            }
             count++;
         }
     }
@@ -238,19 +240,17 @@ static enum tac_err add_limits(struct tac_search *search)
         struct tac_form form;
         if (c->crossing && limit.v[1] < view->state->owned && limit.v[2] < view->state->owned)
             continue;
-        TAC_TRY(tac_grow(view->ctx, &c->found, &c->capacity_found, search->count + 1, sizeof *c->found));
-        struct tac_candidate *q = &c->found[search->count++];
         tac_model_form(view->model, limit.type, limit.v, &form);
-        memset(q, 0, sizeof *q);
-        q->key = limit.key;
-        memcpy(q->v, limit.v, sizeof q->v);
-        q->slot = tac_active_find(view->active, q->key);
-        q->type = (uint8_t)limit.type;
-        q->count = (uint8_t)tac_pair_vertices(limit.type);
-        q->first = 1;
-        q->d = -INFINITY;
-        q->next = q->slot >= 0 ? view->active->pair[q->slot].next : tac_model_reach(view->model, &form, 1);
-        q->tolerance = 1e-7 * form.thickness + 1e-14 * c->extent;
+        const int32_t slot = tac_active_find(view->active, limit.key);
+        const struct tac_candidate q = {.key = limit.key,
+                                        .slot = slot,
+                                        .type = (uint8_t)limit.type,
+                                        .d = -INFINITY,
+                                        .next = tac_single_above(slot >= 0 ? view->active->pair[slot].next
+                                                                           : tac_model_reach(view->model, &form, 1)),
+                                        .tolerance = tac_candidates_tolerance(c, form.thickness)};
+        TAC_TRY(tac_candidates_append(view, c, search->count, q, limit.v));
+        search->count++;
     }
 done:
     return err;
@@ -263,23 +263,19 @@ static enum tac_err keep_active(struct tac_search *search)
     struct tac_view *view = search->view;
     struct tac_candidates *c = search->c;
     for (size_t k = 0; k < search->count; k++)
-        if (c->found[k].slot >= 0)
-            view->active->pair[c->found[k].slot].listed = 1;
+        if (c->found.of[k].slot >= 0)
+            view->active->pair[c->found.of[k].slot].listed = 1;
     for (size_t k = 0; k < view->active->pair_count; k++) {
         struct tac_pair *p = &view->active->pair[k];
         if (p->live && !p->listed && !(c->crossing && p->proven) &&
             tac_model_decider(view->model, (enum tac_pair_type)p->type, p->v) < view->state->owned) {
-            TAC_TRY(tac_grow(view->ctx, &c->found, &c->capacity_found, search->count + 1, sizeof *c->found));
-            struct tac_candidate *q = &c->found[search->count++];
-            memset(q, 0, sizeof *q);
-            q->key = p->key;
-            memcpy(q->v, p->v, sizeof q->v);
-            q->slot = (int32_t)k;
-            q->type = p->type;
-            q->count = p->count;
-            q->first = (uint8_t)tac_pair_first((enum tac_pair_type)p->type);
-            q->next = p->next;
-            q->tolerance = 1e-7 * p->form.thickness + 1e-14 * c->extent;
+            const struct tac_candidate q = {.key = p->key,
+                                            .slot = (int32_t)k,
+                                            .type = p->type,
+                                            .next = tac_single_above(p->next),
+                                            .tolerance = tac_candidates_tolerance(c, p->form.thickness)};
+            TAC_TRY(tac_candidates_append(view, c, search->count, q, p->v));
+            search->count++;
         }
         p->listed = 0;
     }

@@ -109,9 +109,11 @@ static void forget_dropped(struct tac_sim *sim)
         struct tac_form form;
         if (p == NULL || (p->live && p->key == q->key))
             continue;
-        tac_model_form(sim->model, (enum tac_pair_type)q->type, q->v, &form);
+        tac_lid v[4];
+        tac_slack_vertices(&c->slack.of[i], q, v);
+        tac_model_form(sim->model, (enum tac_pair_type)q->type, v, &form);
         q->slot = -1;
-        q->next = tac_model_reach(sim->model, &form, 1);
+        q->next = tac_single_above(tac_model_reach(sim->model, &form, 1));
         q->d = -INFINITY;
     }
 }

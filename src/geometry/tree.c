@@ -1,6 +1,6 @@
 /* tree.c: builds and refits trees of k-DOPs, and finds the pairs of boxes of two trees that overlap. */
 #include "geometry/tree.h"
-#include <float.h>
+#include "base/single.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,26 +68,13 @@ void tac_tree_destroy(struct tac_tree **tree)
     *tree = NULL;
 }
 
-/* Single precision below and above: a float is within 2^-24 of what it stands for, and the least one is 2^-149. */
-static float below(double x)
-{
-    const double y = x - 0x1p-23 * fabs(x) - 0x1p-140;
-    return y > FLT_MAX ? FLT_MAX : (float)y;
-}
-
-static float above(double x)
-{
-    const double y = x + 0x1p-23 * fabs(x) + 0x1p-140;
-    return y < -FLT_MAX ? -FLT_MAX : (float)y;
-}
-
 static void set_leaf(struct tac_tree *tree, struct tac_node *node, tac_tree_box *make, void *context)
 {
     struct tac_dop box;
     make(context, node->primitive, &box);
     for (int k = 0; k < TAC_DOP_AXES; k++) {
-        node->dop.lo[k] = below(box.lo[k] - tree->origin[k]);
-        node->dop.hi[k] = above(box.hi[k] - tree->origin[k]);
+        node->dop.lo[k] = tac_single_below(box.lo[k] - tree->origin[k]);
+        node->dop.hi[k] = tac_single_above(box.hi[k] - tree->origin[k]);
     }
 }
 

@@ -280,9 +280,11 @@ static enum tac_err weigh(void *state, struct tac_rebalance_rows *rows)
         rows->found[i] = sim->scene->mesh->ever_free[i] ? 1 : 0;
     for (size_t k = 0; sim->view.candidates && k < sim->view.candidates->count; k++) {
         const struct tac_candidate *q = &sim->view.candidates->list[k];
+        tac_lid v[4];
+        tac_slack_vertices(&sim->view.candidates->slack.of[k], q, v);
         for (int i = 0; i < q->count; i++)
-            if (q->v[i] < sim->state.owned && tac_model_takes_part(sim->model, q->v[i]))
-                rows->found[q->v[i]] += 1. / q->count;
+            if (v[i] < sim->state.owned && tac_model_takes_part(sim->model, v[i]))
+                rows->found[v[i]] += 1. / q->count;
     }
 done:
     return err;

@@ -51,7 +51,7 @@ TAC_MORE_VERSIONS size_t tac_slack_use(struct tac_candidates *c, size_t begin, s
                 s->end = lower(now - change);
                 continue;
             }
-            c->list[k].d = distance_of(&c->list[k], now);
+            c->list[k].d = tac_single_below(distance_of(&c->list[k], now));
         }
         tac_slack_clear(c, k);
         tac_candidate_fetch(&c->list[k]); /* it will be looked at */
@@ -71,8 +71,9 @@ void tac_slack_commit(struct tac_candidates *c, double ahead)
         double deviation;
         if (!(s->start > 0))
             continue;
-        c->list[k].change = tac_slack_change(c->move, s, &deviation);
-        c->list[k].d_end = distance_of(&c->list[k], s->end);
+        const double change = tac_slack_change(c->move, s, &deviation);
+        c->list[k].change = tac_single_above(change);
+        c->list[k].d = tac_single_below(distance_of(&c->list[k], s->end) + change);
         tac_slack_clear(c, k);
     }
 }
@@ -80,7 +81,7 @@ void tac_slack_commit(struct tac_candidates *c, double ahead)
 void tac_slack_lay(struct tac_candidates *c, size_t k)
 {
     const struct tac_candidate *q = &c->list[k];
-    const double slack = q->d - q->next - q->tolerance - tac_slack_margin(q);
+    const double slack = (double)q->d - q->next - q->tolerance - tac_slack_margin(q);
     /* What would be used up in the next window is not asked for. */
     const bool lasts = q->slot < 0 && q->type < TAC_PAIR_TYPES && slack > c->slack.factor * q->change;
     c->slack.of[k].end = lasts ? lower(slack) : -INFINITY;

@@ -17,7 +17,7 @@ enum { TAC_SLACKS = 32 }; /* candidates that are asked for together */
  * of its thickness, which its tolerance tells. */
 static inline double tac_slack_margin(const struct tac_candidate *q)
 {
-    return .05 * (tac_pair_is_limit((enum tac_pair_type)q->type) ? 1e7 * q->tolerance : q->next);
+    return .05 * (tac_pair_is_limit((enum tac_pair_type)q->type) ? 1e7 * q->tolerance : (double)q->next);
 }
 
 TAC_FOUR_INLINE double tac_slack_larger(double a, double b)

@@ -32,28 +32,28 @@ static void destroy(struct tac_sim *sim)
     tac_candidates_destroy(&sim->view.candidates);
 }
 
-static double distance_now(const struct tac_sim *sim, const struct tac_candidate *q)
+static double distance_now(const struct tac_sim *sim, const struct tac_candidate *q, const tac_lid v[4])
 {
     double x[4][3], u[4][3];
     struct tac_near near;
-    tac_validation_chords(sim, q, x, u);
+    tac_validation_chords(sim, q, v, x, u);
     tac_near_pair((enum tac_pair_type)q->type, x, &near);
     return near.d;
 }
 
-/* Watches one layer group more of q, whose distance is d now.  With free clocks a layer is a layer group, and those of
- * one depth tick about equally often: some more at once. */
-static enum tac_err active_more(struct tac_sim *sim, struct tac_candidate *q, double d)
+/* Watches one layer group more of q, of vertices v, whose distance is d now.  With free clocks a layer is a layer
+ * group, and those of one depth tick about equally often: some more at once. */
+static enum tac_err active_more(struct tac_sim *sim, struct tac_candidate *q, const tac_lid v[4], double d)
 {
     enum tac_err err;
     const bool nested = sim->scene->settings->clocks.mode == TAC_CLOCKS_NESTED;
     int32_t more = nested || q->slot < 0 ? 1 : 1 + sim->active.pair[q->slot].depth / 4;
     do {
-        TAC_TRY(tac_activate(sim, q->key, q->v, &q->slot));
+        TAC_TRY(tac_activate(sim, q->key, v, &q->slot));
         tac_prime(sim, q->slot, d);
         TAC_TRY(tac_order(sim, q->slot, false));
     } while (--more > 0 && sim->active.pair[q->slot].depth < sim->active.pair[q->slot].form.bottom);
-    q->next = sim->active.pair[q->slot].next;
+    q->next = tac_single_above(sim->active.pair[q->slot].next);
 done:
     return err;
 }
@@ -82,14 +82,16 @@ static enum tac_err go_back(struct tac_sim *sim, const struct tac_validation *va
         }
         if (q->slot >= 0 && sim->active.pair[q->slot].depth == sim->active.pair[q->slot].form.bottom)
             continue;
-        TAC_TRY(active_more(sim, q, distance_now(sim, q)));
+        tac_lid v[4];
+        tac_slack_vertices(&c->slack.of[validation->miss[k].candidate], q, v);
+        TAC_TRY(active_more(sim, q, v, distance_now(sim, q, v)));
     }
     for (size_t k = 0; k < validation->count; k++)
         if (c->list[validation->miss[k].candidate].slot >= 0)
             sim->active.pair[c->list[validation->miss[k].candidate].slot].overslept = 0;
     for (size_t k = 0; k < c->count; k++)
         if (c->list[k].slot >= 0)
-            c->list[k].next = sim->active.pair[c->list[k].slot].next;
+            c->list[k].next = tac_single_above(sim->active.pair[c->list[k].slot].next);
     err = tac_paces(sim); /* the pass that is thrown away told how fast pairs are, also those of several ranks */
 done:
     return err;
@@ -117,43 +119,45 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
             continue;
         struct tac_candidate *q = &c->list[k];
         if (q->slot >= 0 && q->acted && deepens) { /* most pairs, where much touches: the record is not asked for */
-            q->d = q->d_end;
+            q->d = tac_single_below(tac_candidate_end(q));
             continue;
         }
         struct tac_pair *p = q->slot >= 0 ? &sim->active.pair[q->slot] : NULL;
         const enum tac_pair_type type = (enum tac_pair_type)q->type;
         if (k + FETCHED < c->known && !tac_slack_left(c, k + FETCHED) && !(q[FETCHED].acted && deepens))
             tac_pair_fetch(&sim->active, q[FETCHED].slot);
-        q->d = q->d_end;
+        q->d = tac_single_below(tac_candidate_end(q));
         const bool silent = was_silent(sim, q->slot);
         /* In the next window its vertices will leave their chords about as far as in this one. */
         double deviation = 0;
         if (p != NULL && p->proven)
             continue;
+        tac_lid v[4];
+        tac_slack_vertices(&c->slack.of[k], q, v);
         for (int i = 0; i < q->count; i++)
-            deviation = c->move[q->v[i]].deviation > deviation ? c->move[q->v[i]].deviation : deviation;
+            deviation = c->move[v[i]].deviation > deviation ? c->move[v[i]].deviation : deviation;
         const double wander = TAC_WANDER * deviation, soon = q->next + tac_slack_margin(q) + wander;
         bool approaching =
             (p == NULL || (!deepens && p->depth < p->form.bottom)) && q->d - 2 * ahead * q->change < soon;
         if (!silent && !approaching) {
             if (p != NULL)
-                q->next = p->next;
+                q->next = tac_single_above(p->next);
             tac_slack_lay(c, k);
             continue;
         }
         double x[4][3], u[4][3];
         struct tac_near near;
-        tac_validation_chords(sim, q, x, u);
+        tac_validation_chords(sim, q, v, x, u);
         for (int i = 0; i < q->count; i++)
             for (int j = 0; j < 3; j++) {
                 x[i][j] += u[i][j];
                 u[i][j] *= ahead;
             }
         tac_near_pair(type, x, &near);
-        q->d = near.d - q->tolerance;
+        q->d = tac_single_below(near.d - q->tolerance);
         if (approaching && q->d - 2 * ahead * q->change < soon &&
             tac_sweep(type, x, u, q->next + wander, q->tolerance) <= 1) {
-            TAC_TRY(active_more(sim, q, near.d));
+            TAC_TRY(active_more(sim, q, v, near.d));
             /* The speeds of its vertices are not known, which kept no breakpoints; a guess serves. */
             if (p == NULL) {
                 struct tac_pair *fresh = &sim->active.pair[q->slot];
@@ -167,7 +171,7 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
                 TAC_TRY(tac_order(sim, q->slot, true));
                 tac_active_drop(sim, q->slot);
             }
-            q->next = p->live ? p->next : first;
+            q->next = tac_single_above(p->live ? p->next : first);
             q->slot = p->live ? q->slot : -1;
         }
         tac_slack_lay(c, k);
@@ -267,9 +271,12 @@ static bool must_repeat(struct tac_sim *sim, const struct tac_validation *valida
         return true;
     uint8_t *mark = tac_ranks_marks(sim);
     for (size_t k = 0; k < validation->count; k++) {
-        const struct tac_candidate *q = &sim->view.candidates->list[validation->miss[k].candidate];
+        const size_t at = validation->miss[k].candidate;
+        const struct tac_candidate *q = &sim->view.candidates->list[at];
+        tac_lid v[4];
+        tac_slack_vertices(&sim->view.candidates->slack.of[at], q, v);
         for (int i = 0; i < q->count; i++)
-            mark[tac_sim_owner(sim, q->v[i])] |= tac_model_takes_part(sim->model, q->v[i]);
+            mark[tac_sim_owner(sim, v[i])] |= tac_model_takes_part(sim->model, v[i]);
     }
     return tac_ranks_concerned(sim, mark);
 }

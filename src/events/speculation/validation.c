@@ -15,35 +15,35 @@ enum {
     AWAKE = 8 /* windows in which no tick is skipped of a pair that was nearer than its speed let expect */
 };
 
-static bool all_near(const struct tac_candidates *c, const struct tac_candidate *q)
+static bool all_near(const struct tac_candidates *c, const struct tac_candidate *q, const tac_lid v[4])
 {
     for (int i = 0; i < q->count; i++)
-        if (!c->move[q->v[i]].near)
+        if (!c->move[v[i]].near)
             return false;
     return true;
 }
 
 /* Are the paths of all its vertices here? Asks for those that are not. */
-static bool paths_here(struct tac_sim *sim, const struct tac_candidate *q)
+static bool paths_here(struct tac_sim *sim, const struct tac_candidate *q, const tac_lid v[4])
 {
     bool here = true;
     for (int i = 0; i < q->count; i++) {
-        const tac_lid v = q->v[i];
-        if (v < sim->state.owned || (!sim->scene->mesh->ever_free[v] && !sim->scene->mesh->part->scripted[v]))
+        if (v[i] < sim->state.owned || (!sim->scene->mesh->ever_free[v[i]] && !sim->scene->mesh->part->scripted[v[i]]))
             continue;
-        here = tac_ranks_want_path(sim, v) && here;
+        here = tac_ranks_want_path(sim, v[i]) && here;
     }
     return here;
 }
 
-void tac_validation_chords(const struct tac_sim *sim, const struct tac_candidate *q, double x[4][3], double u[4][3])
+void tac_validation_chords(const struct tac_sim *sim, const struct tac_candidate *q, const tac_lid v[4], double x[4][3],
+                           double u[4][3])
 {
     const struct tac_candidates *c = sim->view.candidates;
     for (int i = 0; i < q->count; i++) {
-        memcpy(x[i], &c->x[3 * (size_t)q->v[i]], sizeof x[i]);
-        memcpy(u[i], c->move[q->v[i]].u, sizeof u[i]);
+        memcpy(x[i], &c->x[3 * (size_t)v[i]], sizeof x[i]);
+        memcpy(u[i], c->move[v[i]].u, sizeof u[i]);
     }
-    tac_model_gather(sim->model, (enum tac_pair_type)q->type, q->v, x);
+    tac_model_gather(sim->model, (enum tac_pair_type)q->type, v, x);
 }
 
 /* The ticks of a pair's deepest layer group tell its distance at instants that are at most its period apart, and apart
@@ -83,11 +83,13 @@ static void measure(const struct tac_sim *sim, const size_t *due, size_t count, 
         const enum tac_pair_type type = (enum tac_pair_type)q->type;
         const struct tac_move *move[4] = {NULL};
         double deviation[2] = {0, 0}, speed[2] = {0, 0};
+        tac_lid v[4];
         tac_pair_fetch(&sim->active, q->slot);
+        tac_slack_vertices(&c->slack.of[due[k]], q, v);
         for (int i = 0; i < q->count; i++)
-            move[i] = &c->move[q->v[i]];
+            move[i] = &c->move[v[i]];
         if (!tac_pair_is_limit(type)) {
-            q->change = tac_slack_change(c->move, &c->slack.of[due[k]], &m->deviation);
+            q->change = tac_single_above(tac_slack_change(c->move, &c->slack.of[due[k]], &m->deviation));
         } else {
             double u[4][3];
             for (int i = 0; i < q->count; i++) {
@@ -95,7 +97,7 @@ static void measure(const struct tac_sim *sim, const size_t *due, size_t count, 
                 memcpy(u[i], move[i]->u, sizeof u[i]);
                 deviation[side] = move[i]->deviation > deviation[side] ? move[i]->deviation : deviation[side];
             }
-            q->change = tac_relative(type, u);
+            q->change = tac_single_above(tac_relative(type, u));
             m->deviation = type == TAC_PAIR_WIDE ? 2 * fmax(deviation[0], deviation[1]) : deviation[0] + deviation[1];
         }
         m->speed = INFINITY;
@@ -110,47 +112,50 @@ static void measure(const struct tac_sim *sim, const size_t *due, size_t count, 
 
 /* When may q first have come so near that a skipped tick was not silent, at this speed (m/s)?  PENDING: the paths of
  * some of its vertices are not here. */
-static tac_time sweep_naps(struct tac_sim *sim, const struct tac_candidate *q, const struct tac_pair *p, double speed,
-                           tac_time end)
+static tac_time sweep_naps(struct tac_sim *sim, const struct tac_candidate *q, const tac_lid v[4],
+                           const struct tac_pair *p, double speed, tac_time end)
 {
     tac_time earliest = TAC_TIME_NEVER;
     if (speed < p->nap_speed || p->naps < 0)
         return TAC_TIME_NEVER;
-    if (p->shared && !paths_here(sim, q))
+    if (p->shared && !paths_here(sim, q, v))
         return PENDING;
     for (int32_t k = p->naps; k >= 0; k = sim->active.nap[k].following) {
         const struct tac_nap *nap = &sim->active.nap[k];
         if (speed < nap->speed || nap->from >= end)
             continue;
-        const tac_time t = tac_path_sweep(sim, (enum tac_pair_type)q->type, q->v, nap->from,
-                                          nap->to < end ? nap->to : end, nap->clear, q->tolerance);
+        const tac_time t = tac_path_sweep(sim, (enum tac_pair_type)q->type, v, nap->from, nap->to < end ? nap->to : end,
+                                          nap->clear, q->tolerance);
         earliest = t < earliest ? t : earliest;
     }
     return earliest;
 }
 
 /* When may q first come under its next layer in the pass, by the paths of its vertices?  As look_at(). */
-static tac_time sweep_paths(struct tac_sim *sim, struct tac_candidate *q, const struct tac_pair *p, tac_time end)
+static tac_time sweep_paths(struct tac_sim *sim, const struct tac_candidate *q, const tac_lid v[4],
+                            const struct tac_pair *p, tac_time end)
 {
     const enum tac_pair_type type = (enum tac_pair_type)q->type;
     tac_time from = sim->paths.start;
-    if (!paths_here(sim, q))
+    if (!paths_here(sim, q, v))
         return PENDING;
     /* Each part of the window against the first layer not active in it. */
     for (int32_t k = p != NULL && p->births > 0 ? p->first_birth : -1; k >= 0; k = sim->active.birth[k].following) {
         const struct tac_birth *birth = &sim->active.birth[k];
-        tac_time t = tac_path_sweep(sim, type, q->v, from, birth->t, birth->next, q->tolerance);
+        tac_time t = tac_path_sweep(sim, type, v, from, birth->t, birth->next, q->tolerance);
         if (t != TAC_TIME_NEVER)
             return t;
         from = birth->t;
     }
-    return tac_path_sweep(sim, type, q->v, from, end, p != NULL && p->births > 0 ? p->next : q->next, q->tolerance);
+    return tac_path_sweep(sim, type, v, from, end, p != NULL && p->births > 0 ? p->next : q->next, q->tolerance);
 }
 
-/* When may q first come under its next layer in the pass?  TAC_TIME_NEVER: not at all, proven. */
-static tac_time look_at(struct tac_sim *sim, struct tac_candidate *q, const struct motion *m, tac_time end)
+/* When may candidate k first come under its next layer in the pass?  TAC_TIME_NEVER: not at all, proven. */
+static tac_time look_at(struct tac_sim *sim, size_t k, const struct motion *m, tac_time end)
 {
     struct tac_candidates *c = sim->view.candidates;
+    struct tac_candidate *q = &c->list[k];
+    tac_lid v[4];
     const tac_time start = sim->paths.start;
     const enum tac_pair_type type = (enum tac_pair_type)q->type;
     struct tac_pair *p = q->slot >= 0 ? &sim->active.pair[q->slot] : NULL;
@@ -158,14 +163,14 @@ static tac_time look_at(struct tac_sim *sim, struct tac_candidate *q, const stru
     if (p != NULL && p->proven) {
         q->acted = false;
         q->d = -INFINITY;
-        q->d_end = tac_pair_least(type);
         return TAC_TIME_NEVER;
     }
+    tac_slack_vertices(&c->slack.of[k], q, v);
     q->acted = p != NULL && p->births == 0 && !tac_validation_silent(p);
     if (p != NULL) {
         *(p->shared ? &p->seen_speed : &p->speed) = m->speed;
         p->overslept = 0;
-        const tac_time overslept = sweep_naps(sim, q, p, m->speed, end);
+        const tac_time overslept = sweep_naps(sim, q, v, p, m->speed, end);
         if (overslept == PENDING)
             return PENDING;
         if (overslept != TAC_TIME_NEVER) {
@@ -176,29 +181,26 @@ static tac_time look_at(struct tac_sim *sim, struct tac_candidate *q, const stru
     }
     if (p != NULL && ticks_prove(sim, q, p, m->speed)) {
         q->d = -INFINITY; /* where the ticks do not prove a later pass, it is looked at anew */
-        q->d_end = tac_pair_least(type);
         return TAC_TIME_NEVER;
     }
     if (p != NULL && p->births > 0) {
-        q->d_end = tac_pair_least(type);
-        return sweep_paths(sim, q, p, end);
+        q->d = -INFINITY;
+        return sweep_paths(sim, q, v, p, end);
     }
-    const double limit = q->next + q->tolerance + m->deviation;
-    if (!(q->d - q->change > limit)) {
-        struct tac_near near;
-        tac_validation_chords(sim, q, x, u);
-        tac_near_pair(type, x, &near);
-        q->d = near.d;
-    }
-    const double least = tac_pair_least(type), left = q->d - q->change;
-    q->d_end = left > least ? left : least;
-    if (left > limit)
+    const double limit = (double)q->next + q->tolerance + m->deviation, change = q->change;
+    if (q->d - change > limit)
         return TAC_TIME_NEVER;
-    double s = tac_sweep(type, x, u, q->next + m->deviation, q->tolerance);
+    struct tac_near near;
+    tac_validation_chords(sim, q, v, x, u);
+    tac_near_pair(type, x, &near);
+    q->d = tac_single_below(near.d);
+    if (near.d - change > limit)
+        return TAC_TIME_NEVER;
+    const double s = tac_sweep(type, x, u, q->next + m->deviation, q->tolerance);
     if (s > 1)
         return TAC_TIME_NEVER;
-    if (all_near(c, q))
-        return sweep_paths(sim, q, p, end);
+    if (all_near(c, q, v))
+        return sweep_paths(sim, q, v, p, end);
     return start + (tac_time)(s * (double)(end - start));
 }
 
@@ -253,7 +255,7 @@ static enum tac_err validate(struct tac_sim *sim, tac_time end, struct tac_valid
         const size_t count = tac_slack_use(c, begin, active - begin < TAC_SLACKS ? active - begin : TAC_SLACKS, due);
         measure(sim, due, count, end, motion);
         for (size_t k = 0; k < count; k++)
-            TAC_TRY(enter(sim, validation, due[k], look_at(sim, &c->list[due[k]], &motion[k], end)));
+            TAC_TRY(enter(sim, validation, due[k], look_at(sim, due[k], &motion[k], end)));
     }
     c->slack.committed = false;
 done:
@@ -279,10 +281,9 @@ done:
     tac_ranks_failed(sim, err);
     tac_ranks_paths(sim);
     for (size_t k = 0; k < validation->open_count && !tac_ranks_down(sim); k++) {
-        struct tac_candidate *q = &sim->view.candidates->list[validation->open[k]];
         struct motion motion;
         measure(sim, &validation->open[k], 1, end, &motion);
-        tac_time t = look_at(sim, q, &motion, end);
+        tac_time t = look_at(sim, validation->open[k], &motion, end);
         TAC_CHECK(t != PENDING);
         tac_ranks_failed(sim, enter(sim, validation, validation->open[k], t));
     }

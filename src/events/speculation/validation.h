@@ -30,8 +30,9 @@ struct tac_validation {
     tac_time period; /* the shortest that is active or was missed */
 };
 
-/* Local. The places (m) of q's vertices at the start of the pass and their ways (m) over it. */
-void tac_validation_chords(const struct tac_sim *sim, const struct tac_candidate *q, double x[4][3], double u[4][3]);
+/* Local. The places (m) of v, which are q's vertices, at the start of the pass and their ways (m) over it. */
+void tac_validation_chords(const struct tac_sim *sim, const struct tac_candidate *q, const tac_lid v[4], double x[4][3],
+                           double u[4][3]);
 /* Did the deepest layer group of a pair do nothing in the pass? */
 static inline bool tac_validation_silent(const struct tac_pair *p)
 {
