@@ -232,7 +232,7 @@ enum tac_err tac_candidates_append(struct tac_view *view, struct tac_candidates 
 {
     enum tac_err err;
     struct tac_found *found = &c->found;
-    TAC_TRY(tac_grow_lines(view->ctx, &found->of, &found->capacity, count, count + 1, sizeof *found->of));
+    TAC_TRY(tac_grow(view->ctx, &found->of, &found->capacity, count + 1, sizeof *found->of));
     TAC_TRY(tac_grow(view->ctx, &found->slack, &found->slack_capacity, count + 1, sizeof *found->slack));
     const enum tac_pair_type type = (enum tac_pair_type)q.type;
     struct tac_slack slack = {{v[0], v[1], v[2], v[3]}, -INFINITY, -INFINITY};

@@ -36,6 +36,7 @@ _Static_assert(sizeof(struct tac_candidate) == 32, "half a line of a candidate")
 static inline __attribute__((always_inline)) void tac_candidate_fetch(const struct tac_candidate *q)
 {
     __builtin_prefetch(q, 1);
+    __builtin_prefetch(&q->tolerance, 1);
 }
 
 /* Lower bound of its distance at the end of the pass under way, m. */

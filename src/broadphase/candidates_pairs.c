@@ -267,7 +267,7 @@ static bool is_far(const double *x, const double (*y)[4], int n, double away)
 }
 
 /* The same of two edges: along the way from middle to middle. */
-static bool edges_are_far(const double *a0, const double *a1, const double *b0, const double *b1, double away)
+TAC_FOUR_INLINE bool edges_are_far(const double *a0, const double *a1, const double *b0, const double *b1, double away)
 {
     double a[3], b[3], along[3];
     for (int k = 0; k < 3; k++) {

@@ -104,7 +104,7 @@ static enum tac_err find_anew(struct tac_view *view, struct tac_candidates *c)
         if (c->list[k].slot >= 0)
             view->active->pair[c->list[k].slot].listed = 0;
     TAC_TRY(err);
-    TAC_TRY(tac_grow_lines(view->ctx, &c->list, &c->capacity, c->count, c->count + count, sizeof *c->list));
+    TAC_TRY(tac_grow(view->ctx, &c->list, &c->capacity, c->count + count, sizeof *c->list));
     TAC_TRY(tac_grow(view->ctx, &c->slack.of, &c->slack.capacity, c->count + count, sizeof *c->slack.of));
     enter(c, count);
     c->repair.fresh_count = count;

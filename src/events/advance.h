@@ -31,10 +31,11 @@ static inline __attribute__((always_inline)) void tac_advance_to(struct tac_sim 
     if (sim->paths.near[i]) {
         tac_sub(r, vel->v, line->v);
         r2 = tac_dot(r, r);
-        sim->paths.speed2[i] = r2 > sim->paths.speed2[i] ? r2 : sim->paths.speed2[i];
+        struct tac_near_motion *restrict motion = &sim->paths.motion[i];
+        motion->speed2 = r2 > motion->speed2 ? r2 : motion->speed2;
+        memcpy(motion->v, vel->v, sizeof motion->v);
         int32_t k = (int32_t)sim->paths.break_count++, head = sim->paths.break_head[i];
-        sim->paths.breaks[k] =
-            (struct tac_break){t, {pos->x[0], pos->x[1], pos->x[2]}, {vel->v[0], vel->v[1], vel->v[2]}, -1, 0};
+        sim->paths.breaks[k] = (struct tac_break){t, {pos->x[0], pos->x[1], pos->x[2]}, -1, 0};
         if (head >= 0)
             sim->paths.breaks[head].next = k;
         else

@@ -114,11 +114,10 @@ void tac_contact_losses(struct tac_sim *sim, tac_time t)
         const tac_lid i = sim->active.lossy[n];
         struct tac_loss *loss = &sim->active.loss[i];
         if (sim->state.vel[i].w != 0) {
-            const struct tac_break *b = &sim->paths.breaks[sim->paths.break_head[i]];
             double v[3];
-            TAC_ASSERT(b->t == t);
+            TAC_ASSERT(sim->paths.breaks[sim->paths.break_head[i]].t == t);
             for (int c = 0; c < 3; c++)
-                v[c] = .5 * (b->v[c] + sim->state.vel[i].v[c]);
+                v[c] = .5 * (sim->paths.motion[i].v[c] + sim->state.vel[i].v[c]);
             book(sim, &sim->books.dissipated, &sim->books.dissipated_ahead, loss->j, v, t);
             if (sim->active.friction != NULL)
                 book(sim, &sim->books.losses.friction, &sim->books.friction_ahead, loss->rub, v, t);

@@ -187,7 +187,7 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
         size_t i = (size_t)sim->paths.near_list[k];
         memcpy(&sim->paths.impulse_start[3 * i], &sim->state.impulse[3 * i], 3 * sizeof(double));
         sim->paths.break_head[i] = -1;
-        sim->paths.speed2[i] = 0;
+        sim->paths.motion[i].speed2 = 0;
     }
     tac_still_begin(sim);
     sim->paths.break_count = 0;

@@ -29,7 +29,7 @@ static void keep_question(void *self, struct tac_neighbor *n)
     (void)n; /* it stays in n->heard until it is answered */
 }
 
-/* A vertex' path over the pass as breakpoints; the last one ends its last piece. */
+/* A vertex' path over the pass as breakpoints; the last one, behind the end of the pass, ends its last piece. */
 static size_t path_pieces(const struct tac_sim *sim, tac_lid v)
 {
     size_t count = 1;
@@ -45,6 +45,14 @@ struct path_head {
     int64_t pieces;
     struct tac_line line; /* from */
 };
+
+/* Where a vertex will be at b->t that is at x at t and moves with v. */
+static void go_on(const struct tac_sim *sim, const double x[3], const double v[3], tac_time t, struct tac_break *b)
+{
+    const double dt = tac_seconds(sim, b->t - t);
+    for (int k = 0; k < 3; k++)
+        b->x[k] = x[k] + dt * v[k];
+}
 
 static size_t answer(void *self, struct tac_neighbor *n)
 {
@@ -68,18 +76,18 @@ static size_t answer(void *self, struct tac_neighbor *n)
         head->pieces = (int64_t)path_pieces(sim, v);
         struct tac_break *piece = (struct tac_break *)(head + 1);
         const struct tac_script *s = sim->scripts.of[v] >= 0 ? &sim->scripts.script[sim->scripts.of[v]] : NULL;
-        struct tac_break last = {TAC_TIME_NEVER, {0, 0, 0}, {0, 0, 0}, -1, 0};
+        struct tac_break last = {2 * sim->paths.end - sim->paths.start + 1, {0, 0, 0}, -1, 0};
         if (sim->state.vel[v].w != 0) {
+            const struct tac_pos *pos = &sim->state.pos[v];
             head->line = sim->paths.line[v];
             for (int32_t b = sim->paths.break_head[v] >= 0 ? sim->paths.break_first[v] : -1; b >= 0;
                  b = sim->paths.breaks[b].next)
                 *piece++ = sim->paths.breaks[b];
-            memcpy(last.v, sim->state.vel[v].v, sizeof last.v);
+            go_on(sim, pos->x, sim->state.vel[v].v, pos->t, &last);
         } else {
             tac_position(sim, v, sim->paths.start, head->line.x);
             head->line.t = sim->paths.start;
-            if (s)
-                memcpy(last.v, s->v, sizeof last.v);
+            go_on(sim, head->line.x, s ? s->v : (const double[3]){0, 0, 0}, sim->paths.start, &last);
         }
         *piece++ = last;
         at = (char *)piece;

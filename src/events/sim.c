@@ -23,7 +23,7 @@ static enum tac_err make_state(struct tac_sim *sim)
         TAC_TRY(tac_alloc(sim->ctx, n, sizeof *sim->paths.line, &sim->paths.line));
         TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)sim->state.owned, sizeof *sim->paths.impulse_start,
                           &sim->paths.impulse_start));
-        TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->state.owned, sizeof *sim->paths.speed2, &sim->paths.speed2));
+        TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->state.owned, sizeof *sim->paths.motion, &sim->paths.motion));
         TAC_TRY(tac_alloc(sim->ctx, n, 1, &sim->paths.near));
         TAC_TRY(tac_alloc(sim->ctx, n, sizeof *sim->paths.near_pairs, &sim->paths.near_pairs));
         TAC_TRY(tac_alloc(sim->ctx, n, sizeof *sim->paths.break_head, &sim->paths.break_head));
@@ -212,7 +212,7 @@ void tac_sim_destroy(struct tac_sim **out)
     free(sim->books.damped);
     free(sim->paths.line);
     free(sim->paths.impulse_start);
-    free(sim->paths.speed2);
+    free(sim->paths.motion);
     free(sim->paths.near);
     free(sim->paths.near_pairs);
     free(sim->paths.break_head);

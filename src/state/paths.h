@@ -12,24 +12,31 @@ struct tac_line {
     double deviation2; /* m^2 */
 };
 
-/* A breakpoint of a near vertex: it was at x at t, and moved with v before. */
+/* A breakpoint of a near vertex: it was at x at t.  Its path is straight from one to the next.  There are more of these
+ * in a window than of anything else, so the velocity between two of them is not kept. */
 struct tac_break {
     tac_time t;
-    double x[3], v[3];
+    double x[3];
     int32_t next; /* index of the vertex' next breakpoint, or -1 */
     int32_t unused;
 };
 
+/* How a near vertex moves. */
+struct tac_near_motion {
+    double v[3];   /* before its newest breakpoint, m/s */
+    double speed2; /* the largest |v - line.v|^2 before a breakpoint, m^2/s^2 */
+};
+
 /* Paths since the window's start. */
 struct tac_paths {
-    tac_time start, end;   /* of the window; of the pass under way */
-    struct tac_line *line; /* owned, (V) */
-    double *impulse_start; /* owned, (V, 3): only entries of near vertices are kept */
-    double *speed2;      /* owned, (owned): of near vertices, the largest |v - line.v|^2 before a breakpoint, m^2/s^2 */
-    uint8_t *near;       /* owned, (V): 1: it keeps breakpoints; 2: from some instant of the pass on */
-    int32_t *near_pairs; /* owned, (V): active pairs at the vertex */
-    int32_t *break_head; /* owned, (V): newest breakpoint, or -1 */
-    int32_t *break_first; /* owned, (V): oldest, if there is a newest */
+    tac_time start, end;            /* of the window; of the pass under way */
+    struct tac_line *line;          /* owned, (V) */
+    double *impulse_start;          /* owned, (V, 3): only entries of near vertices are kept */
+    struct tac_near_motion *motion; /* owned, (owned): of near vertices */
+    uint8_t *near;                  /* owned, (V): 1: it keeps breakpoints; 2: from some instant of the pass on */
+    int32_t *near_pairs;            /* owned, (V): active pairs at the vertex */
+    int32_t *break_head;            /* owned, (V): newest breakpoint, or -1 */
+    int32_t *break_first;           /* owned, (V): oldest, if there is a newest */
     bool near_changed;
     bool running; /* several ranks, kds: a pass is under way: who becomes near in it has no whole path */
     size_t near_count;

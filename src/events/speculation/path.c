@@ -10,10 +10,17 @@ struct walker {
     double x[3], v[3]; /* at the time reached, and until `end` */
 };
 
-static void enter_piece(const struct tac_sim *sim, struct walker *w, int32_t next)
+/* The piece that begins at x at t, and ends with breakpoint `next`. */
+static void enter_piece(const struct tac_sim *sim, struct walker *w, const double x[3], tac_time t, int32_t next)
 {
     w->end = next >= 0 ? &sim->paths.breaks[next] : NULL;
-    memcpy(w->v, w->end ? w->end->v : sim->state.vel[w->vertex].v, sizeof w->v);
+    if (w->end == NULL) {
+        memcpy(w->v, sim->state.vel[w->vertex].v, sizeof w->v);
+        return;
+    }
+    const double rate = 1 / tac_seconds(sim, w->end->t - t);
+    for (int k = 0; k < 3; k++)
+        w->v[k] = rate * (w->end->x[k] - x[k]);
 }
 
 static void start_walk(const struct tac_sim *sim, struct walker *w, tac_lid vertex, tac_time t0)
@@ -29,14 +36,15 @@ static void start_walk(const struct tac_sim *sim, struct walker *w, tac_lid vert
         return;
     }
     const struct tac_line *line = &sim->paths.line[vertex];
-    double dt = tac_seconds(sim, t0 - line->t);
+    tac_time t = line->t;
     const double *from = line->x;
-    enter_piece(sim, w, sim->paths.break_head[vertex] >= 0 ? sim->paths.break_first[vertex] : -1);
-    while (w->end != NULL && w->end->t <= t0) {
-        dt = tac_seconds(sim, t0 - w->end->t);
-        from = w->end->x;
-        enter_piece(sim, w, w->end->next);
+    int32_t next = sim->paths.break_head[vertex] >= 0 ? sim->paths.break_first[vertex] : -1;
+    for (; next >= 0 && sim->paths.breaks[next].t <= t0; next = sim->paths.breaks[next].next) {
+        t = sim->paths.breaks[next].t;
+        from = sim->paths.breaks[next].x;
     }
+    enter_piece(sim, w, from, t, next);
+    const double dt = tac_seconds(sim, t0 - t);
     for (int k = 0; k < 3; k++)
         w->x[k] = from[k] + dt * w->v[k];
 }
@@ -85,7 +93,7 @@ tac_time tac_path_sweep(const struct tac_sim *sim, enum tac_pair_type type, cons
         for (int i = 0; i < n; i++) {
             if (walker[i].end != NULL && walker[i].end->t == next) {
                 memcpy(walker[i].x, walker[i].end->x, sizeof walker[i].x);
-                enter_piece(sim, &walker[i], walker[i].end->next);
+                enter_piece(sim, &walker[i], walker[i].x, next, walker[i].end->next);
             } else {
                 for (int k = 0; k < 3; k++)
                     walker[i].x[k] += u[i][k];

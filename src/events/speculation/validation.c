@@ -81,30 +81,32 @@ static void measure(const struct tac_sim *sim, const size_t *due, size_t count, 
     for (size_t k = 0; k < count; k++, m++) {
         struct tac_candidate *q = &c->list[due[k]];
         const enum tac_pair_type type = (enum tac_pair_type)q->type;
-        const struct tac_move *move[4] = {NULL};
         double deviation[2] = {0, 0}, speed[2] = {0, 0};
         tac_lid v[4];
         tac_pair_fetch(&sim->active, q->slot);
-        tac_slack_vertices(&c->slack.of[due[k]], q, v);
-        for (int i = 0; i < q->count; i++)
-            move[i] = &c->move[v[i]];
+        m->speed = INFINITY;
         if (!tac_pair_is_limit(type)) {
             q->change = tac_single_above(tac_slack_change(c->move, &c->slack.of[due[k]], &m->deviation));
+            if (q->slot < 0)
+                continue; /* the speed is asked for where layers are active */
+            tac_slack_vertices(&c->slack.of[due[k]], q, v);
         } else {
             double u[4][3];
+            tac_slack_vertices(&c->slack.of[due[k]], q, v);
             for (int i = 0; i < q->count; i++) {
                 const int side = i >= q->first;
-                memcpy(u[i], move[i]->u, sizeof u[i]);
-                deviation[side] = move[i]->deviation > deviation[side] ? move[i]->deviation : deviation[side];
+                memcpy(u[i], c->move[v[i]].u, sizeof u[i]);
+                deviation[side] = fmax(deviation[side], c->move[v[i]].deviation);
             }
             q->change = tac_single_above(tac_relative(type, u));
             m->deviation = type == TAC_PAIR_WIDE ? 2 * fmax(deviation[0], deviation[1]) : deviation[0] + deviation[1];
         }
-        m->speed = INFINITY;
         if (q->slot < 0)
-            continue; /* it is asked for where layers are active */
-        for (int i = 0; i < q->count; i++)
-            speed[i >= q->first] = move[i]->speed > speed[i >= q->first] ? move[i]->speed : speed[i >= q->first];
+            continue;
+        for (int i = 0; i < q->count; i++) {
+            const double of = c->move[v[i]].speed;
+            speed[i >= q->first] = of > speed[i >= q->first] ? of : speed[i >= q->first];
+        }
         m->speed = type == TAC_PAIR_WIDE ? 2 * fmax(speed[0], speed[1]) : speed[0] + speed[1];
         m->speed += q->change / window_s;
     }
@@ -165,11 +167,11 @@ static tac_time look_at(struct tac_sim *sim, size_t k, const struct motion *m, t
         q->d = -INFINITY;
         return TAC_TIME_NEVER;
     }
-    tac_slack_vertices(&c->slack.of[k], q, v);
     q->acted = p != NULL && p->births == 0 && !tac_validation_silent(p);
     if (p != NULL) {
         *(p->shared ? &p->seen_speed : &p->speed) = m->speed;
         p->overslept = 0;
+        tac_slack_vertices(&c->slack.of[k], q, v);
         const tac_time overslept = sweep_naps(sim, q, v, p, m->speed, end);
         if (overslept == PENDING)
             return PENDING;
@@ -191,6 +193,7 @@ static tac_time look_at(struct tac_sim *sim, size_t k, const struct motion *m, t
     if (q->d - change > limit)
         return TAC_TIME_NEVER;
     struct tac_near near;
+    tac_slack_vertices(&c->slack.of[k], q, v);
     tac_validation_chords(sim, q, v, x, u);
     tac_near_pair(type, x, &near);
     q->d = tac_single_below(near.d);

@@ -219,7 +219,7 @@ bool tac_windows_measure(struct tac_sim *sim, tac_time end, tac_lid *bad, double
         if (sim->paths.near[i] == 1) { /* the velocities of its pieces, and the last one */
             tac_sub(turn, sim->state.vel[i].v, line->v);
             fastest = tac_dot(turn, turn);
-            fastest = fastest > sim->paths.speed2[i] ? fastest : sim->paths.speed2[i];
+            fastest = fastest > sim->paths.motion[i].speed2 ? fastest : sim->paths.motion[i].speed2;
             for (int k = 0; k < 3; k++)
                 turn[k] = move->u[k] / length_s - line->v[k];
             move->speed = sqrt(fastest) + sqrt(tac_dot(turn, turn));
