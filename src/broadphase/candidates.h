@@ -17,8 +17,9 @@
 /* What a look at a candidate costs, when a window has been run and ahead, in tests of boxes (25 ns). */
 enum { TAC_LOOK_COST = 5 };
 
-/* An entry of the list; its vertices are in its slack.  Half a line of the cache: in large scenes there are more of
- * these than of anything else.  Lengths are in single precision, rounded to the side where more pairs are looked at. */
+/* An entry of the list; its vertices are in its slack.  As long as half a line of the cache: in large scenes there are
+ * more of these than of anything else.  Lengths are in single precision, rounded to the side where more pairs are
+ * looked at. */
 struct tac_candidate {
     uint64_t key;
     int32_t slot; /* active pair, or -1 */
@@ -32,7 +33,7 @@ struct tac_candidate {
 };
 _Static_assert(sizeof(struct tac_candidate) == 32, "half a line of a candidate");
 
-/* Fetches a candidate into the cache.  Always inline, as tac_pair_fetch() is. */
+/* Fetches a candidate into the cache, which may be on two lines.  Always inline, as tac_pair_fetch() is. */
 static inline __attribute__((always_inline)) void tac_candidate_fetch(const struct tac_candidate *q)
 {
     __builtin_prefetch(q, 1);
@@ -72,7 +73,7 @@ struct tac_slacks {
 /* What a search has found, as entries of a list; all of them must be looked at. */
 struct tac_found {
     size_t capacity, slack_capacity;
-    struct tac_candidate *of; /* owned, on whole lines */
+    struct tac_candidate *of; /* owned */
     struct tac_slack *slack;  /* owned */
 };
 
@@ -173,7 +174,7 @@ struct tac_candidates {
     bool crossing; /* pairs of inner primitives are not listed: kinetic structures prove them */
     size_t known;  /* of the list: their d is kept up to date; the others' is that of the list's start */
     size_t count, capacity;
-    struct tac_candidate *list; /* owned, on whole lines; by time slice of their first possible contact */
+    struct tac_candidate *list; /* owned; by time slice of their first possible contact */
     struct tac_slacks slack;
     struct tac_found found; /* before they are sorted */
     size_t slice_end[17];   /* the list up to slice k may touch before start + (k + 1)/16 of the lifetime */
