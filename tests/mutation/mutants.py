@@ -22,7 +22,7 @@ MUTANTS = [
     ("half-repair", "a repair looks only for pairs within a body", "src/broadphase/candidates_search.c", [
         ("            if (c->tree[b]->count > 0 && !(both && b < a) &&", "            if (a == b && c->tree[b]->count > 0 && !(both && b < a) &&")]),
     ("late-watch", "a pair is watched only when its third layer is reached", "src/broadphase/candidates_pairs.c", [
-        ("q->next = first;", "q->next = tac_model_reach(view->model, &form, 3);")]),
+        (".next = tac_single_above(first),", ".next = tac_single_above(tac_model_reach(view->model, &form, 3)),")]),
     ("ghost-late", "positions told to neighbours are one quantum old", "src/events/ranks.c", [
         ("tac_position(sim, g->v[i], t, x + 3 * i);", "tac_position(sim, g->v[i], t - 1, x + 3 * i);")]),
     ("straddling", "a pair of two ranks is a billionth stiffer on one of them", "src/events/activate.c", [
