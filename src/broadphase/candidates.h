@@ -96,6 +96,7 @@ struct tac_remote_primitives {
     struct tac_box *around_mine;     /* owned, (above): the box around all of them, those around each eighth, ... */
     struct tac_box still;            /* around this rank's primitives that have no published box */
     struct tac_box *whole;           /* owned, (ranks, 2): around the published ones of each rank, and `still` */
+    bool alone;                      /* no other rank has anything */
     char *growth;                    /* owned: what all ranks tell of their boxes that grow (remote_boxes.c) */
     size_t near_count, near_capacity, sent_capacity, published_capacity, around_capacity;
     int32_t *near;             /* owned, ascending: other ranks whose whole boxes meet this rank's */

@@ -209,6 +209,10 @@ static enum tac_err publish_whole(struct tac_view *view, struct tac_candidates *
     if (MPI_Allgather(MPI_IN_PLACE, 0, MPI_BYTE, c->remote.whole, 2 * (int)sizeof *whole, MPI_BYTE, ctx->comm) !=
         MPI_SUCCESS)
         err = tac_fail(ctx, TAC_ERR_RUN, "MPI failed while publishing boxes");
+    c->remote.alone = true;
+    for (int r = 0; r < 2 * ctx->size; r++)
+        if (r / 2 != ctx->rank)
+            c->remote.alone = c->remote.alone && c->remote.whole[r].lo[0] == INFINITY; /* an empty one */
 done:
     return err;
 }
@@ -341,7 +345,7 @@ bool tac_remote_unconcerned(const struct tac_view *view, struct tac_candidates *
 {
     if (c->remote.mine == NULL || !view->model->apart)
         return false;
-    for (int32_t p = 0; p < c->primitive_begin[c->body_count]; p++) {
+    for (int32_t p = 0; p < c->primitive_begin[c->body_count] && !c->remote.alone; p++) {
         struct tac_box box;
         if (!tac_has_leaver(c, c->primitive[p].v, c->primitive[p].count))
             continue;

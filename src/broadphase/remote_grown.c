@@ -1,5 +1,5 @@
-/* remote_grown.c: ranks tell each other which of the boxes that they publish have grown in a repair (docs/distribution.md,
- * Discovery).  Mostly a rank has a few of them at most: these go to all ranks in one call. */
+/* remote_grown.c: ranks tell each other which of the boxes that they publish have grown in a repair
+ * (docs/distribution.md, Discovery).  Mostly a rank has a few of them at most: these go to all ranks in one call. */
 #include "broadphase/remote.h"
 #include <stdlib.h>
 
@@ -28,8 +28,8 @@ static struct growth *growth_of(const void *told, size_t each, int rank)
 }
 
 /* Those that grew of all ranks, where some rank has more than what all tell at once.  err: of the caller's. */
-static enum tac_err gather_grown(struct tac_ctx *ctx, enum tac_err err, const struct tac_grown_box *mine, const void *told,
-                                 size_t each, struct tac_grown_box *grown)
+static enum tac_err gather_grown(struct tac_ctx *ctx, enum tac_err err, const struct tac_grown_box *mine,
+                                 const void *told, size_t each, struct tac_grown_box *grown)
 {
     int *many = NULL, *at = NULL;
     if (!err)
