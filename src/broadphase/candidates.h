@@ -122,8 +122,11 @@ struct tac_remote_primitives {
     struct tac_box *around_mine;     /* owned, (above): the box around all of them, those around each eighth, ... */
     struct tac_box still;            /* around this rank's primitives that have no published box */
     struct tac_box *whole;           /* owned, (ranks, 2): around the published ones of each rank, and `still` */
-    size_t near_count, near_capacity, published_capacity, around_capacity;
+    bool alone;                      /* no other rank has anything */
+    char *growth;                    /* owned: what all ranks tell of their boxes that grow (remote_boxes.c) */
+    size_t near_count, near_capacity, sent_capacity, published_capacity, around_capacity;
     int32_t *near;             /* owned, ascending: other ranks whose whole boxes meet this rank's */
+    MPI_Request *sent;         /* owned, (near): of messages to them that are under way */
     struct tac_box *published; /* owned, (near, boxes): as `mine`, of each of them */
     struct tac_box *around;    /* owned, (near, above) */
     uint8_t *marked;           /* owned: in a repair, 1: it has a leaver */

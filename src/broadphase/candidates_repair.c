@@ -204,7 +204,8 @@ done:
     return err;
 }
 
-/* Collective. Leavers are known to all whom they concern, and what they changed is where it may touch something. */
+/* Collective. Leavers are known to all whom they concern, and what they changed is where it may touch something.  The
+ * code may be of this rank only. */
 static enum tac_err spread(struct tac_view *view, struct tac_candidates *c, double window_s, size_t *added)
 {
     enum tac_err err;
@@ -218,9 +219,8 @@ static enum tac_err spread(struct tac_view *view, struct tac_candidates *c, doub
     err = t.err ? t.err : view->halo->down;
     if (!err)
         err = list_changed(view, c, &changed, &box, &count);
-    TAC_TRY(tac_agree(view->ctx, err));
-    err = tac_remote_grow(view, c, count, changed, box, &grown, &grown_count);
-    TAC_TRY(tac_remote_send_changed(view, c, err, count, changed, box, grown, grown_count, added));
+    TAC_TRY(tac_remote_grow(view, c, err, count, changed, box, &grown, &grown_count));
+    TAC_TRY(tac_remote_send_changed(view, c, TAC_OK, count, changed, box, grown, grown_count, added));
     if (*added)
         TAC_TRY(tac_remote_arrange(view, c));
 done:
@@ -253,8 +253,9 @@ enum tac_err tac_candidates_repair_together(struct tac_view *view, struct tac_ca
                                             enum tac_repair *what, bool *touched)
 {
     const double window_s = tac_state_seconds(view->state, window), extent = c->extent;
+    enum { MOTIONS, NOT, FAILED, WISHES };
     size_t added;
-    int wishes[2] = {0, 0};
+    int wishes[WISHES] = {0};
     c->from_s = tac_state_seconds(view->state, view->state->now - c->start);
     c->repair.heard_count = c->repair.fresh_count = 0;
     mark(c, 1);
@@ -266,13 +267,15 @@ enum tac_err tac_candidates_repair_together(struct tac_view *view, struct tac_ca
     for (size_t k = 0; k < c->repair.heard_count; k++)
         c->repair.left[c->repair.heard[k]] = 0;
     c->repair.leaver_count = 0;
-    TAC_TRY(tac_agree(view->ctx, err));
-    wishes[0] = wants_motions(view, c);
-    wishes[1] = c->extent > 2 * extent; /* the margins for rounding were made for a smaller one */
-    if (MPI_Allreduce(MPI_IN_PLACE, wishes, 2, MPI_INT, MPI_MAX, view->ctx->comm) != MPI_SUCCESS)
+    wishes[MOTIONS] = !err && wants_motions(view, c);
+    wishes[NOT] = c->extent > 2 * extent; /* the margins for rounding were made for a smaller one */
+    wishes[FAILED] = err != TAC_OK;
+    if (MPI_Allreduce(MPI_IN_PLACE, wishes, WISHES, MPI_INT, MPI_MAX, view->ctx->comm) != MPI_SUCCESS)
         TAC_TRY(tac_fail(view->ctx, TAC_ERR_RUN, "MPI failed while repairing a list of candidates"));
-    *what = wishes[1] ? TAC_REPAIR_NOT : TAC_REPAIR_DONE;
-    if (wishes[0] && !wishes[1]) {
+    if (wishes[FAILED])
+        TAC_TRY(tac_agree(view->ctx, err));
+    *what = wishes[NOT] ? TAC_REPAIR_NOT : TAC_REPAIR_DONE;
+    if (wishes[MOTIONS] && !wishes[NOT]) {
         TAC_TRY(tac_agree(view->ctx, tac_halo_subscribe(view->halo)));
         tac_moves_exchange(view);
     }

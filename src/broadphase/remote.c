@@ -2,6 +2,7 @@
  * for repairs that several ranks make together (docs/distribution.md, Discovery). */
 #include "broadphase/remote.h"
 #include "broadphase/search.h"
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -185,14 +186,94 @@ done:
     return err;
 }
 
-/* ---- receiving ---- */
+/* ---- messages: one to each near rank, and one from each ---- */
 
-/* What came from all ranks, one behind the other. */
-struct inbox {
-    struct parcel_vertex *vertex; /* owned */
-    struct parcel *parcel;        /* owned */
-    int64_t *vertices, *parcels;  /* owned, (size) */
+enum { TAG_PARCELS = 24 };
+
+/* What begins a message: so much follows; down: the sender has failed. */
+struct parcel_head {
+    int64_t vertices, parcels, down;
 };
+
+/* Messages are counted in whole numbers of this. */
+typedef int64_t tac_unit;
+_Static_assert(sizeof(struct parcel_head) % sizeof(tac_unit) == 0 &&
+                   sizeof(struct parcel_vertex) % sizeof(tac_unit) == 0 &&
+                   sizeof(struct parcel) % sizeof(tac_unit) == 0,
+               "a message is whole units");
+
+static size_t units(const struct parcel_head *head)
+{
+    return (sizeof *head + (size_t)head->vertices * sizeof(struct parcel_vertex) +
+            (size_t)head->parcels * sizeof(struct parcel)) /
+           sizeof(tac_unit);
+}
+
+static struct parcel_head head_for(const struct tac_candidates *c, const struct outbox *out, size_t near)
+{
+    return (struct parcel_head){out->vertices[c->remote.near[near]], out->parcels[c->remote.near[near]], TAC_OK};
+}
+
+/* The messages to all near ranks, one behind the other; *message (owned by the caller). */
+static enum tac_err seal(struct tac_view *view, const struct tac_candidates *c, const struct outbox *out,
+                         tac_unit **message)
+{
+    enum tac_err err;
+    size_t total = 0;
+    const struct parcel_vertex *vertex = out->vertex;
+    const struct parcel *parcel = out->parcel;
+    for (size_t k = 0; k < c->remote.near_count; k++) {
+        const struct parcel_head head = head_for(c, out, k);
+        if (units(&head) > INT_MAX)
+            return tac_fail(view->ctx, TAC_ERR_RUN, "a rank has too much near another one; use more ranks");
+        total += units(&head);
+    }
+    TAC_TRY(tac_alloc(view->ctx, total, sizeof **message, message));
+    char *at = (char *)*message;
+    for (size_t k = 0; k < c->remote.near_count; k++) {
+        const struct parcel_head head = head_for(c, out, k);
+        memcpy(at, &head, sizeof head);
+        at += sizeof head;
+        if (head.vertices > 0)
+            memcpy(at, vertex, (size_t)head.vertices * sizeof *vertex);
+        at += (size_t)head.vertices * sizeof *vertex;
+        if (head.parcels > 0)
+            memcpy(at, parcel, (size_t)head.parcels * sizeof *parcel);
+        at += (size_t)head.parcels * sizeof *parcel;
+        vertex += head.vertices;
+        parcel += head.parcels;
+    }
+done:
+    return err;
+}
+
+/* Posts the messages; where there are none (NULL) each near rank hears that this one has failed. */
+static void post(struct tac_view *view, struct tac_candidates *c, const struct outbox *out, const tac_unit *message)
+{
+    static const struct parcel_head failed = {0, 0, TAC_ERR_RUN};
+    for (size_t k = 0; k < c->remote.near_count; k++) {
+        const struct parcel_head head = message ? head_for(c, out, k) : failed;
+        MPI_Isend(message ? (const void *)message : &failed, (int)units(&head), MPI_INT64_T, c->remote.near[k],
+                  TAG_PARCELS, view->ctx->comm, &c->remote.sent[k]);
+        message = message ? message + units(&head) : NULL;
+    }
+}
+
+/* The message of a rank, owned by the caller. */
+static const struct parcel_head *hear(struct tac_view *view, int rank, tac_unit **message)
+{
+    MPI_Message matched;
+    MPI_Status status;
+    int count;
+    MPI_Mprobe(rank, TAG_PARCELS, view->ctx->comm, &matched, &status);
+    MPI_Get_count(&status, MPI_INT64_T, &count);
+    if (tac_alloc(view->ctx, (size_t)count, sizeof **message, message) != TAC_OK)
+        tac_give_up(view->ctx); /* the sender waits until its message is received */
+    MPI_Mrecv(*message, count, MPI_INT64_T, &matched, MPI_STATUS_IGNORE);
+    return (const struct parcel_head *)*message;
+}
+
+/* ---- receiving ---- */
 
 /* A vertex that is new here, or whose trajectory bound is another one now, counts as a leaver. */
 static enum tac_err take_vertex(struct tac_view *view, struct tac_candidates *c, const struct parcel_vertex *p,
@@ -217,59 +298,55 @@ done:
     return err;
 }
 
-/* Appends what came to the remote primitives; in a repair only what is not among them. */
-static enum tac_err unpack(struct tac_view *view, struct tac_candidates *c, const struct inbox *in, bool repair)
+/* Appends what came from a rank to the remote primitives; but not what is among the first `known` of them. */
+static enum tac_err unpack(struct tac_view *view, struct tac_candidates *c, const struct parcel_head *head,
+                           size_t known, bool repair)
 {
     enum tac_err err = TAC_OK;
-    size_t first_vertex = 0, k = 0;
-    const size_t known = repair ? c->remote.count : 0;
-    c->remote.count = known;
-    for (int r = 0; r < view->ctx->size; r++) {
-        for (size_t i = first_vertex; i < first_vertex + (size_t)in->vertices[r]; i++)
-            TAC_TRY(take_vertex(view, c, &in->vertex[i], repair));
-        for (int64_t i = 0; i < in->parcels[r]; i++, k++) {
-            struct tac_primitive p;
-            memset(&p, 0, sizeof p);
-            p.id = in->parcel[k].id;
-            p.count = (uint8_t)in->parcel[k].count;
-            memcpy(p.edge, in->parcel[k].edge, sizeof p.edge);
-            for (int j = 0; j < p.count; j++)
-                p.v[j] = tac_ghost_find(view->halo, in->vertex[first_vertex + (size_t)in->parcel[k].v[j]].ghost.id);
-            p.body = view->scene->mesh->vertex_body[p.v[0]];
-            if (tac_remote_find(c, known, &p) >= 0)
-                continue;
-            TAC_TRY(tac_grow(view->ctx, &c->remote.primitive, &c->remote.capacity, c->remote.count + 1,
-                             sizeof *c->remote.primitive));
-            c->remote.primitive[c->remote.count++] = p;
-        }
-        first_vertex += (size_t)in->vertices[r];
+    const struct parcel_vertex *vertex = (const struct parcel_vertex *)(head + 1);
+    const struct parcel *parcel = (const struct parcel *)(vertex + head->vertices);
+    for (int64_t i = 0; i < head->vertices; i++)
+        TAC_TRY(take_vertex(view, c, &vertex[i], repair));
+    for (int64_t i = 0; i < head->parcels; i++) {
+        struct tac_primitive p;
+        memset(&p, 0, sizeof p);
+        p.id = parcel[i].id;
+        p.count = (uint8_t)parcel[i].count;
+        memcpy(p.edge, parcel[i].edge, sizeof p.edge);
+        for (int j = 0; j < p.count; j++)
+            p.v[j] = tac_ghost_find(view->halo, vertex[parcel[i].v[j]].ghost.id);
+        p.body = view->scene->mesh->vertex_body[p.v[0]];
+        if (tac_remote_find(c, known, &p) >= 0)
+            continue;
+        TAC_TRY(tac_grow(view->ctx, &c->remote.primitive, &c->remote.capacity, c->remote.count + 1,
+                         sizeof *c->remote.primitive));
+        c->remote.primitive[c->remote.count++] = p;
     }
 done:
     return err;
 }
 
-/* Collective. What the outboxes hold goes to its ranks and becomes remote primitives there. */
+/* Neighbours. What the outboxes hold goes to the near ranks and becomes remote primitives there; in a repair only what
+ * is not among them yet.  A code that is not of all ranks: those who fail take part, and the next agreement tells. */
 static enum tac_err exchange(struct tac_view *view, struct tac_candidates *c, enum tac_err err,
                              const struct outbox *out, bool repair)
 {
-    struct tac_ctx *ctx = view->ctx;
-    struct inbox in = {NULL, NULL, NULL, NULL};
+    tac_unit *message = NULL;
     if (!err)
-        err = tac_alloc(ctx, (size_t)ctx->size, sizeof *in.vertices, &in.vertices);
-    if (!err)
-        err = tac_alloc(ctx, (size_t)ctx->size, sizeof *in.parcels, &in.parcels);
-    TAC_TRY(tac_agree(ctx, err));
-    err = tac_exchange(ctx, out->vertex, out->vertices, sizeof *out->vertex, &in.vertex, in.vertices);
-    const enum tac_err second =
-        tac_exchange(ctx, out->parcel, out->parcels, sizeof *out->parcel, &in.parcel, in.parcels);
-    err = err ? err : second;
-    if (!err)
-        err = unpack(view, c, &in, repair);
-done:
-    free(in.vertex);
-    free(in.parcel);
-    free(in.vertices);
-    free(in.parcels);
+        err = seal(view, c, out, &message);
+    post(view, c, out, message);
+    if (!repair)
+        c->remote.count = 0;
+    const size_t known = c->remote.count;
+    for (size_t k = 0; k < c->remote.near_count; k++) {
+        tac_unit *came = NULL;
+        const struct parcel_head *head = hear(view, c->remote.near[k], &came);
+        if (!err)
+            err = head->down ? (enum tac_err)head->down : unpack(view, c, head, known, repair);
+        free(came);
+    }
+    MPI_Waitall((int)c->remote.near_count, c->remote.sent, MPI_STATUSES_IGNORE);
+    free(message);
     return err;
 }
 

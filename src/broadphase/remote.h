@@ -41,15 +41,26 @@ struct tac_grown_box {
     int64_t rank, group;
     struct tac_box box;
 };
-/* Collective. This rank's boxes grow to hold those primitives that changed (count; with their boxes); all ranks hear
- * of it. *grown: what grew anywhere, owned by the caller. */
-enum tac_err tac_remote_grow(struct tac_view *view, struct tac_candidates *c, size_t count, const int32_t *changed,
-                             const struct tac_box *box, struct tac_grown_box **grown, size_t *grown_count);
+/* Collective, with the code of what was done before. This rank's boxes grow to hold those primitives that changed
+ * (count; with their boxes); all ranks hear of it. *grown: what grew anywhere, owned by the caller. */
+enum tac_err tac_remote_grow(struct tac_view *view, struct tac_candidates *c, enum tac_err err, size_t count,
+                             const int32_t *changed, const struct tac_box *box, struct tac_grown_box **grown,
+                             size_t *grown_count);
+
+/* ---- remote_grown.c ---- */
+/* Local. Bytes of what a rank tells of its boxes that grow. */
+size_t tac_remote_growth_bytes(const struct tac_ctx *ctx);
+/* Collective, with the code of what was done before. growth: room for those bytes of each rank; mine (count): this
+ * rank's boxes that have grown. *grown: those of all ranks, by ascending rank, owned by the caller, where there are
+ * some. */
+enum tac_err tac_remote_tell_grown(struct tac_ctx *ctx, enum tac_err err, void *growth, int count,
+                                   const struct tac_grown_box *mine, struct tac_grown_box **grown, size_t *grown_count);
 
 /* ---- remote.c: primitives on their way ---- */
-/* Collective, with the code of what was done before. Those that leavers changed (count; with their boxes) and those
- * that the grown boxes meet go to the ranks whose boxes they meet. What came is in c->remote, its bounds are known, and
- * vertices whose bounds were other ones here are leavers (tac_candidates_leave()). *added: primitives that are new. */
+/* Neighbours, with the code of what was done before; the code may be of this rank only, and the next agreement tells
+ * all. Those that leavers changed (count; with their boxes) and those that the grown boxes meet go to the ranks whose
+ * boxes they meet. What came is in c->remote, its bounds are known, and vertices whose bounds were other ones here are
+ * leavers (tac_candidates_leave()). *added: primitives that are new. */
 enum tac_err tac_remote_send_changed(struct tac_view *view, struct tac_candidates *c, enum tac_err err, size_t count,
                                      const int32_t *changed, const struct tac_box *box,
                                      const struct tac_grown_box *grown, size_t grown_count, size_t *added);

@@ -118,7 +118,9 @@ void tac_remote_destroy(struct tac_candidates *c)
     free(c->remote.group);
     free(c->remote.mine);
     free(c->remote.whole);
+    free(c->remote.growth);
     free(c->remote.near);
+    free(c->remote.sent);
     free(c->remote.published);
     free(c->remote.around);
     free(c->remote.marked);

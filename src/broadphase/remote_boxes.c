@@ -145,6 +145,7 @@ static enum tac_err make_room(struct tac_view *view, struct tac_candidates *c)
     c->remote.above = (boxes - 1) / (FAN - 1);
     TAC_TRY(tac_alloc(view->ctx, (size_t)c->remote.above, sizeof *c->remote.around_mine, &c->remote.around_mine));
     TAC_TRY(tac_alloc(view->ctx, 2 * (size_t)view->ctx->size, sizeof *c->remote.whole, &c->remote.whole));
+    TAC_TRY(tac_alloc(view->ctx, (size_t)view->ctx->size, tac_remote_growth_bytes(view->ctx), &c->remote.growth));
     TAC_TRY(tac_alloc(view->ctx, (size_t)boxes, sizeof *c->remote.mine, &c->remote.mine));
 done:
     return err;
@@ -189,6 +190,7 @@ static enum tac_err grow_near(struct tac_view *view, struct tac_candidates *c, s
     enum tac_err err = TAC_OK;
     struct tac_remote_primitives *r = &c->remote;
     TAC_TRY(tac_grow(view->ctx, &r->near, &r->near_capacity, count, sizeof *r->near));
+    TAC_TRY(tac_grow(view->ctx, &r->sent, &r->sent_capacity, count, sizeof *r->sent));
     TAC_TRY(tac_grow(view->ctx, &r->published, &r->published_capacity, (size_t)r->boxes * count, sizeof *r->published));
     TAC_TRY(tac_grow(view->ctx, &r->around, &r->around_capacity, (size_t)r->above * count, sizeof *r->around));
 done:
@@ -207,6 +209,10 @@ static enum tac_err publish_whole(struct tac_view *view, struct tac_candidates *
     if (MPI_Allgather(MPI_IN_PLACE, 0, MPI_BYTE, c->remote.whole, 2 * (int)sizeof *whole, MPI_BYTE, ctx->comm) !=
         MPI_SUCCESS)
         err = tac_fail(ctx, TAC_ERR_RUN, "MPI failed while publishing boxes");
+    c->remote.alone = true;
+    for (int r = 0; r < 2 * ctx->size; r++)
+        if (r / 2 != ctx->rank)
+            c->remote.alone = c->remote.alone && c->remote.whole[r].lo[0] == INFINITY; /* an empty one */
 done:
     return err;
 }
@@ -283,8 +289,7 @@ done:
 }
 
 /* What grew on any rank is entered here. */
-static enum tac_err take_grown(struct tac_view *view, struct tac_candidates *c, size_t count,
-                               const struct tac_grown_box *grown)
+static void take_grown(struct tac_view *view, struct tac_candidates *c, size_t count, const struct tac_grown_box *grown)
 {
     struct tac_remote_primitives *r = &c->remote;
     size_t at = 0;
@@ -298,45 +303,29 @@ static enum tac_err take_grown(struct tac_view *view, struct tac_candidates *c, 
         if (k + 1 == count || grown[k + 1].rank != grown[k].rank)
             lay_around(nest_of_near(c, at));
     }
-    return find_new_near(view, c);
+    if (find_new_near(view, c) != TAC_OK)
+        tac_give_up(view->ctx); /* a rank that is near now would wait for a message that cannot be */
 }
 
-enum tac_err tac_remote_grow(struct tac_view *view, struct tac_candidates *c, size_t count, const int32_t *changed,
-                             const struct tac_box *box, struct tac_grown_box **grown, size_t *grown_count)
+enum tac_err tac_remote_grow(struct tac_view *view, struct tac_candidates *c, enum tac_err err, size_t count,
+                             const int32_t *changed, const struct tac_box *box, struct tac_grown_box **grown,
+                             size_t *grown_count)
 {
-    enum tac_err err = TAC_OK;
-    struct tac_ctx *ctx = view->ctx;
     struct tac_grown_box *mine = NULL;
     bool *grows = NULL;
-    int *many = NULL, *at = NULL, total = 0;
-    *grown_count = 0;
-    err = tac_alloc(ctx, (size_t)ctx->size, sizeof *many, &many);
+    int own = 0;
     if (!err)
-        err = tac_alloc(ctx, (size_t)ctx->size, sizeof *at, &at);
+        err = tac_alloc(view->ctx, (size_t)c->remote.boxes, sizeof *grows, &grows);
     if (!err)
-        err = tac_alloc(ctx, (size_t)c->remote.boxes, sizeof *grows, &grows);
+        err = tac_alloc(view->ctx, count, sizeof *mine, &mine);
     if (!err)
-        err = tac_alloc(ctx, count, sizeof *mine, &mine);
-    TAC_TRY(tac_agree(ctx, err));
-    const int bytes = (int)sizeof *mine * grow_mine(view, c, count, changed, box, grows, mine);
-    if (MPI_Allgather(&bytes, 1, MPI_INT, many, 1, MPI_INT, ctx->comm) != MPI_SUCCESS)
-        TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "MPI failed while boxes grew"));
-    for (int r = 0; r < ctx->size; r++) {
-        at[r] = total;
-        total += many[r];
-    }
-    if (total == 0)
-        goto done; /* alike on all ranks */
-    TAC_TRY(tac_agree(ctx, tac_alloc(ctx, (size_t)total / sizeof **grown, sizeof **grown, grown)));
-    if (MPI_Allgatherv(mine, bytes, MPI_BYTE, *grown, many, at, MPI_BYTE, ctx->comm) != MPI_SUCCESS)
-        TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "MPI failed while boxes grew"));
-    *grown_count = (size_t)total / sizeof **grown;
-    err = take_grown(view, c, *grown_count, *grown); /* a code that the next exchange agrees on */
+        own = grow_mine(view, c, count, changed, box, grows, mine);
+    TAC_TRY(tac_remote_tell_grown(view->ctx, err, c->remote.growth, own, mine, grown, grown_count));
+    if (*grown_count > 0) /* alike on all ranks */
+        take_grown(view, c, *grown_count, *grown);
 done:
     free(mine);
     free(grows);
-    free(many);
-    free(at);
     return err;
 }
 
@@ -356,7 +345,7 @@ bool tac_remote_unconcerned(const struct tac_view *view, struct tac_candidates *
 {
     if (c->remote.mine == NULL || !view->model->apart)
         return false;
-    for (int32_t p = 0; p < c->primitive_begin[c->body_count]; p++) {
+    for (int32_t p = 0; p < c->primitive_begin[c->body_count] && !c->remote.alone; p++) {
         struct tac_box box;
         if (!tac_has_leaver(c, c->primitive[p].v, c->primitive[p].count))
             continue;

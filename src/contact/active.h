@@ -84,13 +84,15 @@ struct tac_kept {
 struct tac_layer_group {
     uint64_t key;
     int32_t pair;
-    int32_t first, last;
-    int32_t anchor; /* friction.h; -1: none */
+    int32_t first, last : 31;
+    uint32_t shared : 1; /* of a pair of several ranks */
+    int32_t anchor;      /* friction.h; -1: none */
     tac_time born;
     double last_d, saved_d;
     tac_time wake; /* of one of `extra`, as tac_rate_group.wake */
     double clear;  /* distance under which its first layer acts, m */
 };
+_Static_assert(sizeof(struct tac_layer_group) == 64, "a line");
 
 /* All active layer groups of one period.  `extra` are those born while running, merged in when the pass has ended. */
 struct tac_rate_group {

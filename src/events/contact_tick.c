@@ -2,8 +2,8 @@
  * away (docs/method.md, Penalty layers, Restitution, Friction; ACM 2009, section 4).  src/contact evaluates what a pair
  * does; here its impulses are applied.
  *
- * Nothing here logs, and on one rank nothing allocates. On several ranks a pair that becomes deeper may need room that
- * all its owners must have (deepen.c). */
+ * Nothing here logs, and on one rank with nested clocks nothing allocates. On several ranks, and with free clocks, a
+ * pair that becomes deeper may need room that it must have at once (deepen.c). */
 #include "contact/evaluate.h"
 #include "contact/evaluate_four.h"
 #include "contact/friction.h"

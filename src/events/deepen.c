@@ -2,13 +2,22 @@
  * Windows).
  *
  * With nested clocks there is a class for each period, and one rank alone makes room before the pass. With free clocks
- * the layer group may need a class of its own, between those that tick at this instant: one rank alone ends the pass
- * there, several ranks, which cannot, add the class when all of the instant has ticked. */
+ * the layer group may need a class of its own, between those that tick at this instant, so it is added when all of the
+ * instant has ticked, and room for it is made then. */
 #include "contact/friction.h"
 #include "events/ranks.h"
 #include "events/rate_groups.h"
 
 enum { SHARED_BIRTHS = 32 /* of a pair of several ranks in a pass, with free clocks */ };
+
+/* There is no memory: several ranks hear of it at the end of the pass, one rank alone ends the pass. */
+static void failed(struct tac_sim *sim, enum tac_err err)
+{
+    if (tac_sim_halo(sim))
+        tac_ranks_failed(sim, err);
+    else if (err)
+        sim->control.failed = err;
+}
 
 /* More room in mid-pass: where several ranks run a pair, none may lack it. */
 static bool make_room(struct tac_sim *sim, struct tac_rate_group *c)
@@ -19,7 +28,7 @@ static bool make_room(struct tac_sim *sim, struct tac_rate_group *c)
                      sizeof *sim->active.birth));
     TAC_TRY(tac_friction_reserve(sim->ctx, &sim->active, 1));
 done:
-    tac_ranks_failed(sim, err);
+    failed(sim, err);
     return err != TAC_OK;
 }
 
@@ -63,11 +72,11 @@ static bool deepen(struct tac_sim *sim, int32_t slot, tac_time t)
     size_t index;
     const enum tac_err err = class_from(sim, period, t, &index);
     if (err) {
-        tac_ranks_failed(sim, err); /* free clocks: only several ranks come here */
+        failed(sim, err);
         return false;
     }
     struct tac_rate_group *c = &sim->active.rate_group[index];
-    if (tac_sim_halo(sim)) {
+    if (tac_sim_halo(sim) || sim->scene->settings->clocks.mode == TAC_CLOCKS_FREE) {
         if (make_room(sim, c)) /* all owners of a pair must decide alike */
             return false;
     } else if (c->extra_count == c->extra_capacity || sim->active.birth_count == sim->active.birth_capacity) {
@@ -109,22 +118,20 @@ bool tac_active_foresee(struct tac_sim *sim, int32_t slot, tac_time t, double d,
     enum tac_err err;
     if (sim->scene->settings->clocks.mode == TAC_CLOCKS_NESTED)
         return deepen_while_soon(sim, slot, t, d, speed);
-    if (!tac_sim_halo(sim))
-        return false;
     TAC_TRY(tac_grow(sim->ctx, &active->deeper, &active->deeper_capacity, active->deeper_count + 1,
                      sizeof *active->deeper));
     active->deeper[active->deeper_count++] = (struct tac_deeper){slot, d, speed};
 done:
-    if (err)
-        tac_ranks_failed(sim, err);
-    return true;
+    failed(sim, err);
+    return err == TAC_OK;
 }
 
 void tac_active_deepen(struct tac_sim *sim, tac_time t)
 {
     for (size_t k = 0; k < sim->active.deeper_count; k++) {
         const struct tac_deeper *deeper = &sim->active.deeper[k];
-        (void)deepen_while_soon(sim, deeper->slot, t, deeper->d, deeper->speed); /* else a miss is found */
+        if (!deepen_while_soon(sim, deeper->slot, t, deeper->d, deeper->speed) && !tac_sim_halo(sim))
+            sim->control.stop = TAC_STOP_ABORT; /* on several ranks a miss is found */
     }
     sim->active.deeper_count = 0;
 }

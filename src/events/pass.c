@@ -1,8 +1,9 @@
 /* pass.c: runs the instants of a window (docs/method.md, Trajectories, and Time and order; ACM 2009, section 3,
  * algorithm 1).
  *
- * Nothing here logs, and on one rank nothing allocates: a pass ends where the room that was made before it does not
- * suffice. On several ranks a rank that has no room left makes more, because the others wait for it; and a record whose
+ * Nothing here logs, and on one rank with nested clocks nothing allocates: a pass ends where the room that was made
+ * before it does not suffice. On several ranks a rank that has no room left makes more, because the others wait for it;
+ * with free clocks a pair that becomes deeper may need a class that nobody could foresee (deepen.c); and a record whose
  * log is full writes it out (io/record/record_log.c). */
 #include "contact/friction.h"
 #include "events/advance.h"
@@ -158,6 +159,7 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
     const tac_lid n = sim->state.owned;
     sim->paths.start = sim->state.now;
     sim->control.stop = TAC_STOP_NONE;
+    sim->control.failed = TAC_OK;
     memset(sim->books.ticks, 0, sizeof sim->books.ticks);
     sim->books.silent = 0;
     sim->books.dissipated_start = sim->books.dissipated;

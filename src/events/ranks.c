@@ -77,6 +77,7 @@ enum tac_err tac_ranks_begin(struct tac_sim *sim)
     struct tac_ranks *r = sim->ranks;
     if (r->halo.changed)
         TAC_TRY(tac_ranks_schedule(sim));
+    TAC_TRY(tac_ranks_list_meetings(sim));
     tac_ranks_again(sim);
 done:
     return err;
@@ -211,8 +212,10 @@ bool tac_ranks_send(struct tac_sim *sim, tac_time t)
     if (r->fail_at && --r->fail_at == 0)
         tac_ranks_failed(sim, tac_fail(sim->ctx, TAC_ERR_RUN, "rank %d fails on purpose at t = %.9g s", sim->ctx->rank,
                                        tac_seconds(sim, t)));
+    tac_ranks_wake(sim, t);
     for (size_t k = 0; k < r->halo.count && !r->halo.down; k++)
-        send_positions(sim, &r->halo.neighbor[k], t);
+        if (r->halo.neighbor[k].awake)
+            send_positions(sim, &r->halo.neighbor[k], t);
     return r->halo.down == TAC_OK;
 }
 
@@ -222,7 +225,8 @@ bool tac_ranks_receive(struct tac_sim *sim, tac_time t)
     if (r->halo.down || alone(r, t))
         return r->halo.down == TAC_OK;
     for (size_t k = 0; k < r->halo.count && !r->halo.down; k++)
-        receive_positions(sim, &r->halo.neighbor[k], t);
+        if (r->halo.neighbor[k].awake)
+            receive_positions(sim, &r->halo.neighbor[k], t);
     return r->halo.down == TAC_OK;
 }
 
@@ -368,6 +372,7 @@ void tac_ranks_destroy(struct tac_sim *sim)
     free(r->fixed);
     free(r->shared);
     free(r->place);
+    free(r->meeting);
     free(r->wanted);
     free(r->order);
     free(r->pace);

@@ -40,6 +40,12 @@ struct tac_nap_pace {
     double speed; /* m/s; 0: it stays awake */
 };
 
+/* A layer group of a shared pair, by its place in its class, and a neighbour that shares it. */
+struct tac_meeting {
+    uint32_t group;
+    int32_t neighbor;
+};
+
 struct tac_ranks {
     struct tac_halo halo; /* neighbours, ghosts, messages */
     uint64_t mask;        /* nested: union of all lanes' masks */
@@ -50,6 +56,10 @@ struct tac_ranks {
     struct tac_shared *shared; /* owned: scratch of the schedule */
     size_t place_size;         /* a power of two */
     int32_t *place;            /* owned, (place_size): where something is in `shared`, or -1; open addressing */
+
+    bool skips; /* where all shared layer groups sleep, nothing is sent: nested clocks, without kinetic structures */
+    size_t meeting_begin[TAC_GROUPS + 1], meeting_capacity;
+    struct tac_meeting *meeting; /* owned, by class: layer groups of this pass, but for those born in it */
 
     size_t wanted_count, wanted_capacity;
     tac_lid *wanted;   /* owned: ghosts whose paths are asked for */
@@ -104,6 +114,10 @@ static inline bool tac_ranks_down(const struct tac_sim *sim)
 enum tac_err tac_ranks_share_elements(struct tac_sim *sim);
 /* Local. The schedule anew, from elements and active layer groups. */
 enum tac_err tac_ranks_schedule(struct tac_sim *sim);
+/* Local. Before a pass: the layer groups that are shared with others. */
+enum tac_err tac_ranks_list_meetings(struct tac_sim *sim);
+/* Local. Before anything is sent at instant t: neighbor[].awake. */
+void tac_ranks_wake(struct tac_sim *sim, tac_time t);
 /* Local. Before a pass: the schedule, if it has changed. */
 enum tac_err tac_ranks_begin(struct tac_sim *sim);
 /* Local. Before a pass that stays as it was run is judged again. */

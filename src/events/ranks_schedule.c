@@ -214,9 +214,13 @@ enum tac_err tac_ranks_schedule(struct tac_sim *sim)
         lane_clear(sim, &r->halo.neighbor[k].send);
         lane_clear(sim, &r->halo.neighbor[k].receive);
         r->halo.neighbor[k].met = false;
+        r->halo.neighbor[k].fixed = 0;
     }
-    for (size_t k = 0; k < r->fixed_count; k++)
-        r->halo.neighbor[r->halo.index[r->fixed[k].rank]].met = true;
+    for (size_t k = 0; k < r->fixed_count; k++) {
+        struct tac_neighbor *n = &r->halo.neighbor[r->halo.index[r->fixed[k].rank]];
+        n->met = true;
+        n->fixed |= (uint64_t)r->fixed[k].period;
+    }
     TAC_TRY(tac_grow(sim->ctx, &r->shared, &r->shared_capacity, r->fixed_count + 1, sizeof *r->shared));
     if (r->fixed_count)
         memcpy(r->shared, r->fixed, r->fixed_count * sizeof *r->shared);
@@ -271,4 +275,72 @@ void tac_ranks_deepen(struct tac_sim *sim, const struct tac_pair *p, tac_time pe
     r->shortest = period < r->shortest ? period : r->shortest;
     r->halo.changed = true;
     tac_ranks_failed(sim, err);
+}
+
+/* ---- who is awake: where all layer groups that two ranks share sleep through an instant (contact_tick.c), and no
+ * element that they share ticks, they tell each other nothing.  Both know, because they nap alike ---- */
+
+/* The neighbours that share a pair: each once. */
+static int sharers(const struct tac_sim *sim, const struct tac_pair *p, int32_t neighbor[4])
+{
+    int n = 0;
+    for (int i = 0; i < p->count; i++) {
+        const int owner = tac_sim_owner(sim, p->v[i]);
+        if (owner == sim->ctx->rank || !tac_model_takes_part(sim->model, p->v[i]))
+            continue;
+        const int32_t k = sim->ranks->halo.index[owner];
+        bool again = false;
+        for (int j = 0; j < n; j++)
+            again |= neighbor[j] == k;
+        if (!again)
+            neighbor[n++] = k;
+    }
+    return n;
+}
+
+enum tac_err tac_ranks_list_meetings(struct tac_sim *sim)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_ranks *r = sim->ranks;
+    size_t count = 0;
+    r->skips = r->halo.nested && sim->contact && sim->find.kinetic == NULL;
+    for (size_t c = 0; c < TAC_GROUPS; c++) {
+        r->meeting_begin[c] = count;
+        const struct tac_rate_group *groups =
+            r->skips && c < sim->active.rate_group_count ? &sim->active.rate_group[c] : NULL;
+        for (size_t k = 0; groups != NULL && k < groups->count; k++) {
+            int32_t neighbor[4];
+            if (!groups->group[k].shared)
+                continue;
+            const int n = sharers(sim, &sim->active.pair[groups->group[k].pair], neighbor);
+            TAC_TRY(tac_grow(sim->ctx, &r->meeting, &r->meeting_capacity, count + 4, sizeof *r->meeting));
+            for (int i = 0; i < n; i++)
+                r->meeting[count++] = (struct tac_meeting){(uint32_t)k, neighbor[i]};
+        }
+    }
+    r->meeting_begin[TAC_GROUPS] = count;
+done:
+    return err;
+}
+
+void tac_ranks_wake(struct tac_sim *sim, tac_time t)
+{
+    struct tac_ranks *r = sim->ranks;
+    const uint64_t due = ((uint64_t)t & -(uint64_t)t) * 2 - 1;
+    for (size_t k = 0; k < r->halo.count; k++)
+        r->halo.neighbor[k].awake = !r->skips || (r->halo.neighbor[k].fixed & due) != 0;
+    for (size_t i = 0; i < sim->clocks.due_group_count && r->skips; i++) {
+        const size_t class = (size_t)sim->clocks.due_group[i];
+        const struct tac_rate_group *c = &sim->active.rate_group[class];
+        for (size_t k = r->meeting_begin[class]; k < r->meeting_begin[class + 1]; k++)
+            r->halo.neighbor[r->meeting[k].neighbor].awake |= c->wake[r->meeting[k].group] <= t;
+        for (size_t k = 0; k < c->extra_count; k++) {
+            int32_t neighbor[4];
+            if (!c->extra[k].shared || c->extra[k].wake > t)
+                continue;
+            const int n = sharers(sim, &sim->active.pair[c->extra[k].pair], neighbor);
+            for (int j = 0; j < n; j++)
+                r->halo.neighbor[neighbor[j]].awake = true;
+        }
+    }
 }

@@ -83,7 +83,16 @@ struct tac_layer_group tac_groups_new(struct tac_sim *sim, int32_t slot, int32_t
     const struct tac_pair *p = &sim->active.pair[slot];
     const int32_t anchor = tac_friction_anchor(&sim->active, slot);
     const double clear = tac_model_reach(sim->model, &p->form, first);
-    return (struct tac_layer_group){p->key, slot, first, last, anchor, t, INFINITY, INFINITY, 0, clear};
+    return (struct tac_layer_group){.key = p->key,
+                                    .pair = slot,
+                                    .first = first,
+                                    .last = last,
+                                    .shared = p->shared,
+                                    .anchor = anchor,
+                                    .born = t,
+                                    .last_d = INFINITY,
+                                    .saved_d = INFINITY,
+                                    .clear = clear};
 }
 
 void tac_groups_append(struct tac_sim *sim, struct tac_rate_group *c, int32_t slot, int32_t first, int32_t last,

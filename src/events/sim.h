@@ -113,11 +113,10 @@ void tac_contact_losses(struct tac_sim *sim, tac_time t);
 /* ---- deepen.c ---- */
 /* Local. In the event loop, at a tick of the deepest layer group of slot at t, where its distance is d, m, and grows by
  * speed, m/s, so that it is soon under the next one (tac_pair_is_soon()): watches that, and more if need be; false if
- * the pass must end for it. Room is made in tac_active_settle(): on one rank nothing is allocated here.  On several,
- * where all owners of a pair must decide alike, more room is made at once. */
+ * the pass must end for it. Room is made in tac_active_settle(): on one rank with nested clocks nothing is allocated
+ * here.  On several, where all owners of a pair must decide alike, and with free clocks, more room is made at once. */
 bool tac_active_foresee(struct tac_sim *sim, int32_t slot, tac_time t, double d, double speed);
-/* Local. Several ranks with free clocks, when all of instant t has ticked: does what tac_active_foresee() has put off.
- */
+/* Local. Free clocks, when all of instant t has ticked: does what tac_active_foresee() has put off. */
 void tac_active_deepen(struct tac_sim *sim, tac_time t);
 
 /* ---- activate.c ---- */

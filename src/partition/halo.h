@@ -37,9 +37,11 @@ struct tac_lane {
 
 struct tac_neighbor {
     int rank;
-    bool linked; /* takes part in closing messages */
-    bool met;    /* some stencil is shared */
-    bool closed; /* its closing message of this pass is in */
+    bool linked;    /* takes part in closing messages */
+    bool met;       /* some stencil is shared */
+    bool closed;    /* its closing message of this pass is in */
+    bool awake;     /* at the instant under way some stencil that is shared is evaluated */
+    uint64_t fixed; /* nested clocks: the periods of shared elements; a bit is a period */
     struct tac_lane send, receive;
     size_t need_count, need_capacity, give_count, give_capacity;
     tac_lid *need, *give; /* owned: ghosts whose motion we hear of; our vertices whose motion we tell */

@@ -187,10 +187,12 @@ static void load(const void *state, struct tac_workload *load)
         ticks += sim->elastic->element[k]->cost * (double)c->executed[tac_kind_of_element(k)];
     load->ticks_s = SPRING_S * ticks;
     load->contact_s = SPRING_S * contact;
-    if (sim->find.mode == TAC_DISCOVER_SPECULATE && sim->view.candidates)
+    const bool counts = sim->find.mode == TAC_DISCOVER_SPECULATE && sim->view.candidates;
+    if (counts)
         load->discovery_s = TEST_S * (double)(sim->view.candidates->cost.spent + TAC_LOOK_COST * sim->windows.looks);
     else
         load->discovery_s = fmax(0, c->seconds_discovery - c->seconds_exchange);
+    load->counted_s = load->ticks_s + (counts ? load->discovery_s : 0);
     load->shared = shared_share(sim);
 }
 

@@ -10,12 +10,41 @@ enum {
     CHATTER = 2048, /* so many messages, and some for each vertex of a rank, take about as long as a rebalancing */
     CHATTER_PER_VERTEX = 2,
     CHATTER_MOST = 64 * CHATTER,
-    SOON = 8 /* passes */
+    SOON = 8,       /* passes */
+    ON_ONE = 1024,  /* balls: such a scene begins on one rank */
+    OF_ELEMENTS = 4 /* a vertex with elements takes as long as so many balls */
 };
 
 static const double SKEWED = 1.08, TWICE = .15;
 /* What a deal takes: by itself, for each vertex of a rank, and for each vertex of the graph that rank 0 cuts, s. */
 static const double DEAL_S = .01, DEAL_VERTEX_S = 12e-6, CUT_VERTEX_S = 3e-6;
+/* What a window takes several ranks beside the work: meeting at its instants and at its end, and waiting there, s. */
+static const double MEET_S = 350e-6;
+/* What a vertex takes in each window whatever it does, s: without elements, where it is least. */
+static const double VERTEX_S = 50e-9;
+
+/* All to the first rank. */
+static void gather(struct tac_pieces *pieces)
+{
+    for (tac_lid i = 0; i < pieces->vertex_count; i++)
+        pieces->owner[i] = 0;
+}
+
+enum tac_err tac_simulation_deal(struct tac_simulation *sim, struct tac_pieces *pieces)
+{
+    struct tac_balance *b = &sim->balance;
+    int64_t work = 0;
+    for (tac_lid i = 0; i < pieces->vertex_count; i++)
+        if (pieces->ever_free[i])
+            work += sim->whole->settings->body[pieces->body[i]].has_elements ? OF_ELEMENTS : 1;
+    if (MPI_Allreduce(MPI_IN_PLACE, &work, 1, MPI_INT64_T, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS)
+        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while counting vertices");
+    b->gathered = work < ON_ONE && sim->way->load != NULL && !b->shuffle && !b->deals;
+    if (!b->gathered)
+        return tac_distribute_first(sim->ctx, sim->whole, pieces);
+    gather(pieces);
+    return TAC_OK;
+}
 
 /* joined: only clusters in deep contact change hands. */
 static enum tac_err distribute_again(struct tac_simulation *sim, bool joined)
@@ -26,12 +55,14 @@ static enum tac_err distribute_again(struct tac_simulation *sim, bool joined)
     int64_t moved = 0;
     double balance;
     TAC_TRY(tac_pieces_of(sim->ctx, sim->local, &pieces));
-    if (joined)
+    if (b->gathered)
+        gather(pieces);
+    else if (joined)
         for (tac_lid i = 0; i < pieces->vertex_count; i++)
             pieces->owner[i] = sim->ctx->rank;
     else
         TAC_TRY(tac_rebalance_again(sim, pieces, b->shuffle ? b->shuffle + (uint64_t)b->passes : 0, &balance));
-    if (!b->shuffle && sim->way->join != NULL)
+    if (!b->shuffle && !b->gathered && sim->way->join != NULL)
         TAC_TRY(sim->way->join(sim->state, pieces));
     if (sim->record != NULL)
         TAC_TRY(tac_record_distribute(sim->record));
@@ -75,6 +106,7 @@ static void forget_half(struct tac_workload *from, const struct tac_workload *lo
     from->ticks_s += .5 * (load->ticks_s - from->ticks_s);
     from->contact_s += .5 * (load->contact_s - from->contact_s);
     from->discovery_s += .5 * (load->discovery_s - from->discovery_s);
+    from->counted_s += .5 * (load->counted_s - from->counted_s);
 }
 
 static void move_load(struct tac_workload *load, const struct tac_workload *from, const struct tac_workload *to)
@@ -82,6 +114,7 @@ static void move_load(struct tac_workload *load, const struct tac_workload *from
     load->ticks_s += to->ticks_s - from->ticks_s;
     load->contact_s += to->contact_s - from->contact_s;
     load->discovery_s += to->discovery_s - from->discovery_s;
+    load->counted_s += to->counted_s - from->counted_s;
 }
 
 /* What ranks have worked since the last deal by balance stands: a new simulation begins with other counts, those of all
@@ -110,21 +143,30 @@ static double deal_s(const struct tac_simulation *sim)
     return DEAL_S + DEAL_VERTEX_S * total / sim->ctx->size + CUT_VERTEX_S * fmin(total, TAC_CUT_MOST);
 }
 
-/* Has what was lost since the last deal, because ranks had unequal work or evaluated contacts twice, become more than a
- * deal costs?  So no run loses more than twice what it would lose if all were known beforehand. */
+/* Has what was lost since the last deal, because ranks had unequal work or evaluated contacts twice, or because they
+ * had so little work that one of them would have been done sooner, or one had so much, become more than a deal costs?
+ * So no run loses more than twice what it would lose if all were known beforehand. */
 static enum tac_err worth_it(struct tac_simulation *sim, const struct tac_workload *load, bool *yes)
 {
-    const struct tac_balance *b = &sim->balance;
+    struct tac_balance *b = &sim->balance;
     const double ticks_s = load->ticks_s - b->load.ticks_s, contact_s = load->contact_s - b->load.contact_s;
-    double most = ticks_s + load->discovery_s - b->load.discovery_s, sum[3] = {most, load->shared, contact_s};
+    double most = ticks_s + load->discovery_s - b->load.discovery_s,
+           sum[4] = {most, load->shared, contact_s, load->counted_s - b->load.counted_s};
     if (MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS ||
-        MPI_Allreduce(MPI_IN_PLACE, sum, 3, MPI_DOUBLE, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS ||
-        MPI_Bcast(sum, 3, MPI_DOUBLE, 0, sim->ctx->comm) != MPI_SUCCESS) /* to the last bit */
+        MPI_Allreduce(MPI_IN_PLACE, sum, 4, MPI_DOUBLE, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS ||
+        MPI_Bcast(sum, 4, MPI_DOUBLE, 0, sim->ctx->comm) != MPI_SUCCESS) /* to the last bit */
         return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while comparing the ranks' work");
     const double mean = sum[0] / sim->ctx->size, twice = sum[1] / sim->ctx->size, cost = deal_s(sim);
     const bool skewed = most > SKEWED * mean && most - mean > cost;
     const bool talkative = twice > TWICE && !b->cut_known && twice * (sum[2] / sim->ctx->size) > cost;
-    *yes = skewed || talkative;
+    /* What all ranks gain over one, or lose: by counts, because the clock of a busy machine would share out anything.
+     */
+    const double windows = (double)(b->passes - b->dealt_at), size = sim->ctx->size,
+                 all = sum[3] + windows * VERTEX_S * (double)sim->local->mesh->part->vertex_total,
+                 gain = all * (1 - 1 / size) - windows * MEET_S;
+    const bool other = b->gathered ? gain > cost : -gain > cost && !b->deals && sim->way->load != NULL;
+    b->gathered = b->gathered != other;
+    *yes = other || (!b->gathered && (skewed || talkative));
     return TAC_OK;
 }
 
@@ -151,7 +193,8 @@ enum tac_err tac_simulation_balance(struct tac_simulation *sim)
         forget_half(&b->recent, &load);
         return TAC_OK;
     }
-    b->cut_known = true; /* a better cut for these contacts is not to be had */
+    b->cut_known = !b->gathered; /* a better cut for these contacts is not to be had */
+    b->dealt_at = pass;
     err = distribute_again(sim, false);
     b->load = b->recent = sim->state ? look_at_load(sim) : (struct tac_workload){0};
 done:

@@ -46,7 +46,8 @@ struct tac_pace {
 struct tac_workload {
     double ticks_s, contact_s; /* all ticks; those of contact among them */
     double discovery_s;
-    double shared; /* share of the active contacts that other ranks evaluate too */
+    double counted_s; /* of all that: what counts foretell, and no clock has measured */
+    double shared;    /* share of the active contacts that other ranks evaluate too */
 };
 
 struct tac_element;

@@ -2,18 +2,18 @@
 #include "run/simulation.h"
 #include "check/overlap.h"
 #include "io/checkpoint/checkpoint.h"
-#include "run/rebalance.h"
 #include <stdlib.h>
 #include <string.h>
 
 void tac_simulation_begin(struct tac_simulation *sim, struct tac_ctx *ctx, struct tac_scene *scene)
 {
-    const char *shuffle = getenv("TACTUS_TEST_MIGRATE");
+    const char *shuffle = getenv("TACTUS_TEST_MIGRATE"), *deal = getenv("TACTUS_TEST_DEAL");
     memset(sim, 0, sizeof *sim);
     sim->ctx = ctx;
     sim->whole = scene;
     sim->way = tac_integrator_of(scene);
     sim->balance.shuffle = shuffle ? strtoul(shuffle, NULL, 10) : 0;
+    sim->balance.deals = deal != NULL && strcmp(deal, "0") != 0;
 }
 
 enum tac_err tac_simulation_pieces(struct tac_simulation *sim, struct tac_pieces **pieces)
@@ -39,7 +39,7 @@ enum tac_err tac_simulation_make(struct tac_simulation *sim, struct tac_pieces *
 {
     enum tac_err err = TAC_OK;
     if (*pieces != NULL) {
-        TAC_TRY(tac_distribute_first(sim->ctx, sim->whole, *pieces));
+        TAC_TRY(tac_simulation_deal(sim, *pieces));
         TAC_TRY(tac_local_create(sim->ctx, sim->whole, *pieces, &sim->local));
     }
     tac_pieces_destroy(pieces);

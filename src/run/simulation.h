@@ -21,7 +21,10 @@ struct tac_balance {
     int64_t joined_at;          /* the pass after which deep pairs last went to one rank; 0: never */
     struct tac_workload load;   /* work done until the last deal */
     struct tac_workload recent; /* from which on it says what the next deal should weigh */
+    int64_t dealt_at;           /* the pass after which that was */
     bool cut_known;             /* some partition has known the contacts */
+    bool gathered;              /* one rank has all: more would be slower */
+    bool deals;                 /* tests: however little there is to do */
     bool due;                   /* a step was made since */
     uint64_t shuffle;           /* tests: rebalance at every commit */
 };
@@ -103,6 +106,9 @@ static inline tac_time tac_simulation_now(const struct tac_simulation *sim)
 }
 
 /* ---- balance.c ---- */
+/* Collective. The first deal: owners of the pieces' vertices.  A small scene goes to one rank until it is known to have
+ * more work. */
+enum tac_err tac_simulation_deal(struct tac_simulation *sim, struct tac_pieces *pieces);
 /* Collective; after a step. Are the ranks out of balance, or do they talk too much, and is it worth the move?  If so
  * the scene is distributed anew, by what is known of contacts. */
 enum tac_err tac_simulation_balance(struct tac_simulation *sim);

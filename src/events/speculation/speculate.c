@@ -240,6 +240,7 @@ static enum tac_err try_pass(struct tac_sim *sim, tac_time end, bool again, stru
         tac_ranks_again(sim);
     if (again && (!tac_sim_halo(sim) || !tac_ranks_down(sim)))
         *reached = run(sim, end);
+    TAC_TRY(sim->control.failed);
     begin_s = tac_wall_s();
     validation->bad = -1;
     if (!tac_windows_measure(sim, *reached, &bad, &validation->wildest))
