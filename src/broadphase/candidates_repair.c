@@ -46,14 +46,8 @@ static void take_out(struct tac_view *view, struct tac_candidates *c)
     c->known = known;
 }
 
-/* Which slice of time a pair found anew goes into: its own, or the last one that is known if its own is past. */
-static int slice_from(const struct tac_candidate *q, int last)
-{
-    const int slice = tac_candidates_slice(q);
-    return slice > last ? slice : last;
-}
-
-/* Enters what was found into its slices of time; there is room. */
+/* Enters what was found into its slices of time; there is room. Into its own, also where the pass has asked for later
+ * ones: it may be run again, and then end sooner. */
 static void enter(struct tac_candidates *c, size_t count)
 {
     size_t more[SLICES] = {0}, before = count;
@@ -61,7 +55,7 @@ static void enter(struct tac_candidates *c, size_t count)
     while (c->slice_end[last] < c->known)
         last++;
     for (size_t k = 0; k < count; k++)
-        more[slice_from(&c->repair.fresh.of[k], last)]++;
+        more[tac_candidates_slice(&c->repair.fresh.of[k])]++;
     /* From the back, each slice makes room for what comes before it: as many of its first go behind its last. */
     for (int k = SLICES - 1; k >= 0; k--) {
         const size_t begin = k > 0 ? c->slice_end[k - 1] : 0, end = c->slice_end[k];
@@ -74,11 +68,12 @@ static void enter(struct tac_candidates *c, size_t count)
         c->slice_end[k] = end + before;
     }
     for (size_t k = 0; k < count; k++) {
-        const size_t at = c->slice_end[slice_from(&c->repair.fresh.of[k], last)]++;
+        const size_t at = c->slice_end[tac_candidates_slice(&c->repair.fresh.of[k])]++;
         c->list[at] = c->repair.fresh.of[k];
         c->slack.of[at] = c->repair.fresh.slack[k];
     }
-    c->known += more[last];
+    for (int k = 0; k <= last; k++)
+        c->known += more[k];
     c->count += count;
 }
 
