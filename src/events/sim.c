@@ -263,7 +263,7 @@ static void straight_on(const struct tac_sim *sim, const struct tac_pair *p, tac
 struct stuck {
     const struct tac_pair *pair;
     int64_t how[2]; /* 0, when it comes under its bottom, quanta; 1, bits of how far it stays away, in thicknesses */
-    tac_time t;     /* its next tick */
+    tac_time t;     /* its next tick, or the scene's end if that comes before it */
     double at[3];   /* the point between the two then, m */
 };
 
@@ -273,7 +273,9 @@ static void foresee(const struct tac_sim *sim, const struct tac_pair *p, struct 
     double from[4][3], x[4][3], u[4][3], size = 0;
     struct tac_near near;
     out->pair = p;
-    out->t = (sim->state.now / p->deep_period + 1) * p->deep_period;
+    const tac_time last = sim->state.now / p->deep_period * p->deep_period, end = sim->scene->settings->t_end;
+    /* A layer that hardly pushes has a period longer than the scene: nobody looks for what happens after its end. */
+    out->t = end - last < p->deep_period ? end : last + p->deep_period;
     straight_on(sim, p, sim->state.now, from);
     straight_on(sim, p, out->t, x);
     for (int i = 0; i < p->count; i++)
@@ -293,7 +295,7 @@ static void foresee(const struct tac_sim *sim, const struct tac_pair *p, struct 
     if (share <= 1) {
         const tac_time hit = sim->state.now + (tac_time)(share * (double)(out->t - sim->state.now));
         out->how[0] = 0;
-        out->how[1] = hit - hit % (p->deep_period / 256 + 1);
+        out->how[1] = hit - hit % ((out->t - last) / 256 + 1);
     } else {
         const double left = fabs(near.d - p->next) / p->form.thickness;
         out->how[0] = 1;
