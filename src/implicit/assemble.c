@@ -1,13 +1,40 @@
 /* assemble.c: the matrix of a Newton step (docs/implicit.md, Newton iterations).
  *
  * Each term's Hessian is made positive on its own, so the sum is positive; or, where that is tried, solids have all of
- * theirs.  Lists of stencils, and the stencils within a list, have an order that follows from the scene; every rank
- * adds those that reach a vertex of its own.
+ * theirs, or solids and barriers.  Lists of stencils, and the stencils within a list, have an order that follows from
+ * the scene; every rank adds those that reach a vertex of its own.
  */
 #include "implicit/system.h"
 #include <math.h>
 
 /* ---- structure ---- */
+
+/* One sort of pairs: each of its types has a list of stencils of its own. */
+struct sort {
+    int stencils; /* the first type's list */
+    size_t count;
+    const tac_lid *(*pair)(const struct tac_implicit *sim, size_t e, enum tac_pair_type *type); /* its vertices */
+    void (*hessian)(const struct tac_implicit *sim, size_t e, const double *x, enum tac_curvature curvature,
+                    double *dense);
+};
+
+static const tac_lid *sliding_pair(const struct tac_implicit *sim, size_t e, enum tac_pair_type *type)
+{
+    *type = sim->contact.sliding[e].type;
+    return sim->contact.sliding[e].v;
+}
+
+static const tac_lid *touching_pair(const struct tac_implicit *sim, size_t e, enum tac_pair_type *type)
+{
+    *type = tac_implicit_touching(sim, e)->form.type;
+    return tac_implicit_touching(sim, e)->v;
+}
+
+static const tac_lid *foreseen_pair(const struct tac_implicit *sim, size_t e, enum tac_pair_type *type)
+{
+    *type = sim->contact.foreseen[e].type;
+    return sim->contact.foreseen[e].v;
+}
 
 /* Appends a stencil of local ids. */
 static tac_lid *append(const struct tac_implicit_system *s, const tac_lid *v, int n, tac_lid *to)
@@ -17,59 +44,39 @@ static tac_lid *append(const struct tac_implicit_system *s, const tac_lid *v, in
     return to;
 }
 
-/* Stencils of one type of pair of friction, then of contact, follow each other in s->node. */
-enum tac_err tac_implicit_list_stencils(struct tac_implicit *sim, struct tac_stencil_list list[TAC_STENCIL_LISTS])
+static tac_lid *list_pairs(const struct tac_implicit *sim, const struct sort *sort, struct tac_stencil_list *list,
+                           tac_lid *to)
 {
-    enum tac_err err;
-    struct tac_implicit_system *s = sim->system;
-    list[0] = (struct tac_stencil_list){(size_t)sim->owned, 1, s->diagonal};
-    for (int k = 0; k < TAC_ELEMENT_LISTS; k++)
-        list[1 + k] = k < sim->set.count ? (struct tac_stencil_list){sim->list[k].count, sim->list[k].element->nodes,
-                                                                     s->element_node[k]}
-                                         : (struct tac_stencil_list){0, 1, NULL};
-    TAC_TRY(tac_grow(sim->ctx, &s->node, &s->node_capacity,
-                     4 * (sim->contact.sliding_count + sim->contact.touch_count + sim->contact.foreseen_count +
-                          sim->given.wind_count) +
-                         1,
-                     sizeof *s->node));
-    tac_lid *to = s->node;
     for (int t = 0; t < TAC_PAIR_TYPES; t++) {
-        struct tac_stencil_list *l = &list[TAC_FRICTION_STENCILS + t];
+        struct tac_stencil_list *l = &list[sort->stencils + t];
         *l = (struct tac_stencil_list){0, tac_pair_vertices((enum tac_pair_type)t), to};
-        for (size_t e = 0; e < sim->contact.sliding_count; e++)
-            if ((int)sim->contact.sliding[e].type == t) {
-                to = append(s, sim->contact.sliding[e].v, l->nodes, to);
-                l->count++;
-            }
-    }
-    for (int t = 0; t < TAC_PAIR_TYPES; t++) {
-        struct tac_stencil_list *l = &list[TAC_CONTACT_STENCILS + t];
-        *l = (struct tac_stencil_list){0, tac_pair_vertices((enum tac_pair_type)t), to};
-        for (size_t e = 0; e < sim->contact.touch_count; e++) {
-            const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
-            if ((int)p->form.type == t) {
-                to = append(s, p->v, l->nodes, to);
+        for (size_t e = 0; e < sort->count; e++) {
+            enum tac_pair_type type;
+            const tac_lid *v = sort->pair(sim, e, &type);
+            if ((int)type == t) {
+                to = append(sim->system, v, l->nodes, to);
                 l->count++;
             }
         }
     }
-    list[TAC_WIND_STENCILS] = (struct tac_stencil_list){sim->given.wind_count, sim->scene->settings->two_d ? 2 : 3, to};
-    for (size_t k = 0; k < sim->given.wind_count; k++) {
-        const struct tac_load_element *l = &sim->given.loads.element[sim->given.wind[k].element];
-        TAC_CHECK(l->count == list[TAC_WIND_STENCILS].nodes);
-        to = append(s, l->v, l->count, to);
-    }
+    return to;
+}
+
+static void add_pairs(struct tac_implicit *sim, const struct sort *sort, const double *x, enum tac_curvature curvature,
+                      struct tac_matrix *matrix)
+{
     for (int t = 0; t < TAC_PAIR_TYPES; t++) {
-        struct tac_stencil_list *l = &list[TAC_FORESEEN_STENCILS + t];
-        *l = (struct tac_stencil_list){0, tac_pair_vertices((enum tac_pair_type)t), to};
-        for (size_t e = 0; e < sim->contact.foreseen_count; e++)
-            if ((int)sim->contact.foreseen[e].type == t) {
-                to = append(s, sim->contact.foreseen[e].v, l->nodes, to);
-                l->count++;
-            }
+        size_t place = 0;
+        for (size_t e = 0; e < sort->count; e++) {
+            double dense[144];
+            enum tac_pair_type type;
+            sort->pair(sim, e, &type);
+            if ((int)type != t)
+                continue;
+            sort->hessian(sim, e, x, curvature, dense);
+            tac_matrix_add(matrix, sort->stencils + t, place++, dense);
+        }
     }
-done:
-    return err;
 }
 
 /* ---- values ---- */
@@ -98,11 +105,12 @@ static void project(const struct tac_implicit *sim, const tac_lid *v, int n, dou
     tac_implicit_project(n, held, dense);
 }
 
-static void add_elements(struct tac_implicit *sim, const double *x, bool whole, struct tac_matrix *matrix)
+static void add_elements(struct tac_implicit *sim, const double *x, enum tac_curvature curvature,
+                         struct tac_matrix *matrix)
 {
     for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);) {
         const struct tac_element *element = w.list->element;
-        const bool as_is = whole && element->stencils == TAC_STENCILS_TETRAHEDRA;
+        const bool as_is = curvature != TAC_CURVATURE_NONE && element->stencils == TAC_STENCILS_TETRAHEDRA;
         void (*const hessian)(const void *, const double *, const double(*)[3], double *) =
             element->convex && !as_is ? element->convex : element->hessian;
         const int size = 9 * w.nodes * w.nodes;
@@ -122,9 +130,10 @@ static void add_elements(struct tac_implicit *sim, const double *x, bool whole, 
     }
 }
 
-static void friction_hessian(const struct tac_implicit *sim, const struct tac_sliding *s, const double *x,
+static void friction_hessian(const struct tac_implicit *sim, size_t e, const double *x, enum tac_curvature curvature,
                              double *dense)
 {
+    const struct tac_sliding *s = &sim->contact.sliding[e];
     const int n = tac_pair_vertices(s->type), size = 3 * n;
     const double w = sim->scale.h * sim->scale.friction_velocity;
     double u[3], m[3][3];
@@ -140,44 +149,37 @@ static void friction_hessian(const struct tac_implicit *sim, const struct tac_sl
                     dense[size * (3 * i + k) + 3 * j + l] = s->w[i] * s->w[j] * m[k][l];
 }
 
-static void add_friction(struct tac_implicit *sim, const double *x, struct tac_matrix *matrix)
+static void contact_hessian(const struct tac_implicit *sim, size_t e, const double *x, enum tac_curvature curvature,
+                            double *dense)
 {
-    for (int t = 0; t < TAC_PAIR_TYPES; t++) {
-        size_t place = 0;
-        for (size_t e = 0; e < sim->contact.sliding_count; e++) {
-            double dense[144];
-            if ((int)sim->contact.sliding[e].type != t)
-                continue;
-            friction_hessian(sim, &sim->contact.sliding[e], x, dense);
-            tac_matrix_add(matrix, TAC_FRICTION_STENCILS + t, place++, dense);
-        }
+    const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
+    const struct tac_near *near = &sim->contact.touch[e].near;
+    const int n = tac_pair_vertices(p->form.type);
+    const double kappa = tac_implicit_kappa(sim, p, sim->newton.kappa);
+    double at[4][3];
+    bool held[4];
+    tac_implicit_gather(x, p->v, n, at);
+    for (int i = 0; i < n; i++)
+        held[i] = sim->newton.held[p->v[i]];
+    if (curvature == TAC_CURVATURE_ALL) {
+        tac_barrier_hessian(&p->form, at, near, dense);
+    } else if (!tac_barrier_convex(&p->form, at, near, held, dense)) {
+        tac_barrier_hessian(&p->form, at, near, dense);
+        tac_implicit_project(n, held, dense);
     }
+    for (int i = 0; i < 9 * n * n; i++)
+        dense[i] *= kappa;
 }
 
-static void add_contacts(struct tac_implicit *sim, const double *x, struct tac_matrix *matrix)
+static void foreseen_hessian(const struct tac_implicit *sim, size_t e, const double *x, enum tac_curvature curvature,
+                             double *dense)
 {
-    for (int t = 0; t < TAC_PAIR_TYPES; t++) {
-        size_t place = 0;
-        for (size_t e = 0; e < sim->contact.touch_count; e++) {
-            const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
-            const int n = tac_pair_vertices(p->form.type);
-            double at[4][3], dense[144];
-            bool held[4];
-            if ((int)p->form.type != t)
-                continue;
-            tac_implicit_gather(x, p->v, n, at);
-            for (int i = 0; i < n; i++)
-                held[i] = sim->newton.held[p->v[i]];
-            if (!tac_barrier_convex(&p->form, at, &sim->contact.touch[e].near, held, dense)) {
-                tac_barrier_hessian(&p->form, at, &sim->contact.touch[e].near, dense);
-                tac_implicit_project(n, held, dense);
-            }
-            const double kappa = tac_implicit_kappa(sim, p, sim->newton.kappa);
-            for (int i = 0; i < 9 * n * n; i++)
-                dense[i] *= kappa;
-            tac_matrix_add(matrix, TAC_CONTACT_STENCILS + t, place++, dense);
-        }
-    }
+    const struct tac_foreseen *f = &sim->contact.foreseen[e];
+    const int size = 3 * tac_pair_vertices(f->type);
+    const double curve = tac_implicit_kappa_of(sim, f->share, sim->newton.kappa) * f->curve;
+    for (int i = 0; i < size; i++)
+        for (int j = 0; j < size; j++)
+            dense[size * i + j] = curve * ((f->w[i / 3] * f->n[i % 3]) * (f->w[j / 3] * f->n[j % 3]));
 }
 
 static void add_wind(struct tac_implicit *sim, const double *x, struct tac_matrix *matrix)
@@ -189,31 +191,55 @@ static void add_wind(struct tac_implicit *sim, const double *x, struct tac_matri
     }
 }
 
-static void add_foreseen(struct tac_implicit *sim, struct tac_matrix *matrix)
+/* ---- all of it ---- */
+
+enum { SLIDING, TOUCHING, FORESEEN, SORTS };
+
+static void sort_pairs(const struct tac_implicit *sim, struct sort sort[SORTS])
 {
-    for (int t = 0; t < TAC_PAIR_TYPES; t++) {
-        size_t place = 0;
-        for (size_t e = 0; e < sim->contact.foreseen_count; e++) {
-            const struct tac_foreseen *f = &sim->contact.foreseen[e];
-            const int n = tac_pair_vertices(f->type), size = 3 * n;
-            double dense[144];
-            if ((int)f->type != t)
-                continue;
-            const double curve = tac_implicit_kappa_of(sim, f->share, sim->newton.kappa) * f->curve;
-            for (int i = 0; i < size; i++)
-                for (int j = 0; j < size; j++)
-                    dense[size * i + j] = curve * ((f->w[i / 3] * f->n[i % 3]) * (f->w[j / 3] * f->n[j % 3]));
-            tac_matrix_add(matrix, TAC_FORESEEN_STENCILS + t, place++, dense);
-        }
-    }
+    const struct tac_implicit_contact *c = &sim->contact;
+    sort[SLIDING] = (struct sort){TAC_FRICTION_STENCILS, c->sliding_count, sliding_pair, friction_hessian};
+    sort[TOUCHING] = (struct sort){TAC_CONTACT_STENCILS, c->touch_count, touching_pair, contact_hessian};
+    sort[FORESEEN] = (struct sort){TAC_FORESEEN_STENCILS, c->foreseen_count, foreseen_pair, foreseen_hessian};
 }
 
-void tac_implicit_assemble(struct tac_implicit *sim, const double *x, bool whole, struct tac_matrix *matrix)
+enum tac_err tac_implicit_list_stencils(struct tac_implicit *sim, struct tac_stencil_list list[TAC_STENCIL_LISTS])
 {
+    enum tac_err err;
+    struct tac_implicit_system *s = sim->system;
+    struct sort sort[SORTS];
+    sort_pairs(sim, sort);
+    list[0] = (struct tac_stencil_list){(size_t)sim->owned, 1, s->diagonal};
+    for (int k = 0; k < TAC_ELEMENT_LISTS; k++)
+        list[1 + k] = k < sim->set.count ? (struct tac_stencil_list){sim->list[k].count, sim->list[k].element->nodes,
+                                                                     s->element_node[k]}
+                                         : (struct tac_stencil_list){0, 1, NULL};
+    TAC_TRY(
+        tac_grow(sim->ctx, &s->node, &s->node_capacity,
+                 4 * (sort[SLIDING].count + sort[TOUCHING].count + sort[FORESEEN].count + sim->given.wind_count) + 1,
+                 sizeof *s->node));
+    tac_lid *to = s->node;
+    for (int k = 0; k < SORTS; k++)
+        to = list_pairs(sim, &sort[k], list, to);
+    list[TAC_WIND_STENCILS] = (struct tac_stencil_list){sim->given.wind_count, sim->scene->settings->two_d ? 2 : 3, to};
+    for (size_t k = 0; k < sim->given.wind_count; k++) {
+        const struct tac_load_element *l = &sim->given.loads.element[sim->given.wind[k].element];
+        TAC_CHECK(l->count == list[TAC_WIND_STENCILS].nodes);
+        to = append(s, l->v, l->count, to);
+    }
+done:
+    return err;
+}
+
+void tac_implicit_assemble(struct tac_implicit *sim, const double *x, enum tac_curvature curvature,
+                           struct tac_matrix *matrix)
+{
+    struct sort sort[SORTS];
+    sort_pairs(sim, sort);
     add_diagonal(sim, matrix);
-    add_elements(sim, x, whole, matrix);
-    add_friction(sim, x, matrix);
-    add_contacts(sim, x, matrix);
+    add_elements(sim, x, curvature, matrix);
+    add_pairs(sim, &sort[SLIDING], x, curvature, matrix);
+    add_pairs(sim, &sort[TOUCHING], x, curvature, matrix);
     add_wind(sim, x, matrix);
-    add_foreseen(sim, matrix);
+    add_pairs(sim, &sort[FORESEEN], x, curvature, matrix);
 }

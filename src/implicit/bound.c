@@ -3,7 +3,7 @@
  */
 #include "contact/advance.h"
 #include "contact/limit_elements.h"
-#include "implicit/implicit.h"
+#include "implicit/parts.h"
 #include <math.h>
 
 #define TAC_PART_GROWS 16.

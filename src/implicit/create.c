@@ -1,6 +1,6 @@
 /* create.c: an implicit simulation of a scene at its start, and sums over ranks. */
 #include "contact/limit_elements.h"
-#include "implicit/implicit.h"
+#include "implicit/parts.h"
 #include "partition/part.h"
 #include <math.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
  * stop the direction before a share up to which any list is complete.
  */
 #include "contact/advance.h"
-#include "implicit/implicit.h"
+#include "implicit/parts.h"
 #include <math.h>
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
  * how far its nearest points have slid along each other since the step's start.  Force and nearest points are those of
  * the lag's start; so the tangent plane needs no basis, for only what of the slide lies across the normal counts.
  */
-#include "implicit/implicit.h"
+#include "implicit/parts.h"
 #include <math.h>
 
 double tac_implicit_slide_energy(double y, double w)

@@ -240,32 +240,12 @@ enum tac_err tac_implicit_step(struct tac_implicit *sim, tac_time limit);
 /* Local. When step k ends. */
 tac_time tac_implicit_step_time(const struct tac_implicit *sim, int64_t k);
 
-/* ---- schemes: scheme.c ---- */
-
-/* Local. Weights of the step that begins now. */
-void tac_implicit_begin_scheme(struct tac_implicit *sim);
-/* Local. sim->newton.ahead: where inertia and gravity would take the vertices, and loads if they are asked for. */
-void tac_implicit_predict(struct tac_implicit *sim, bool loads);
-/* Collective. Accelerations at t = 0, of a scheme that remembers them. */
-enum tac_err tac_implicit_start_scheme(struct tac_implicit *sim);
-/* Local. Strains that damping measures from in the step that begins. */
-void tac_implicit_begin_dampers(struct tac_implicit *sim);
-/* Local. Velocities, and what is remembered of the step from x0 to x. */
-void tac_implicit_end_scheme(struct tac_implicit *sim);
-/* Local. Where a load finds its element in the step under way, and the mean of its factor; its forces, N, of one that
- * is no wind. */
-void tac_implicit_load_places(const struct tac_implicit *sim, const struct tac_load_element *load, double at[4][3],
-                              double *mean);
-void tac_implicit_load(const struct tac_implicit *sim, const struct tac_load_element *load, double push[3][3]);
-
 /* ---- the book: book.c ---- */
 
 /* Collective. */
 enum tac_err tac_implicit_energy(struct tac_implicit *sim, struct tac_energy_row *row);
 enum tac_err tac_implicit_contacts(struct tac_implicit *sim, struct tac_contact **out, size_t *count);
 enum tac_err tac_implicit_counters(const struct tac_implicit *sim, struct tac_counters *sum);
-/* Collective. Adds what the step from x0 to x has dissipated, its scripts' and loads' work, and impulses. */
-enum tac_err tac_implicit_enter_step(struct tac_implicit *sim);
 
 /* ---- checkpoints: state.c ---- */
 
@@ -273,36 +253,12 @@ enum tac_err tac_implicit_enter_step(struct tac_implicit *sim);
 enum tac_err tac_implicit_state_out(struct tac_implicit *sim, struct tac_checkpoint **out);
 enum tac_err tac_implicit_state_in(struct tac_implicit *sim, const struct tac_checkpoint *in);
 
-/* ---- the parts of a step, for this room ---- */
+/* ---- what can be read ---- */
 
-static inline bool tac_implicit_mine(const struct tac_implicit *sim, tac_lid v)
-{
-    return sim->owner == NULL || sim->owner[v] == sim->ctx->rank;
-}
-/* Does this rank enter a term over these vertices in sums? */
-static inline bool tac_implicit_counts(const struct tac_implicit *sim, const tac_lid *v, int n)
-{
-    tac_lid low = v[0];
-    for (int i = 1; i < n; i++)
-        low = v[i] < low ? v[i] : low;
-    return tac_implicit_mine(sim, low);
-}
-static inline bool tac_implicit_reaches(const struct tac_implicit *sim, const tac_lid *v, int n)
-{
-    bool mine = false;
-    for (int i = 0; i < n; i++)
-        mine |= tac_implicit_mine(sim, v[i]);
-    return mine;
-}
 /* The vertex of a rank's place i. */
 static inline tac_lid tac_implicit_vertex(const struct tac_implicit *sim, tac_lid i)
 {
     return sim->id ? (tac_lid)sim->id[i] : i;
-}
-static inline void tac_implicit_gather(const double *x, const tac_lid *v, int n, double out[4][3])
-{
-    for (int i = 0; i < n; i++)
-        memcpy(out[i], &x[3 * (size_t)v[i]], 3 * sizeof(double));
 }
 
 /* The elements that reach a vertex of this rank, kind by kind, ascending by id:
@@ -336,137 +292,10 @@ static inline bool tac_implicit_next(const struct tac_implicit *sim, struct tac_
     w->from = &w->list->at_start[w->e * (size_t)w->list->element->width];
     return true;
 }
-
-/* Collective. Exact sums over all ranks, carried. */
-enum tac_err tac_implicit_sum(struct tac_ctx *ctx, struct tac_accum *sum, int count);
-/* Collective. x (count, 3): own vertices' values to all ranks. */
-enum tac_err tac_implicit_share(struct tac_implicit *sim, double *x);
-
-/* scripts.c. Local. Which vertices are scripted at t = 0. */
-void tac_implicit_scripts_start(struct tac_implicit *sim);
-/* Local. Which vertices are scripted in the step to t, and where to. Begins it: origins of those caught. */
-void tac_implicit_scripts_begin(struct tac_implicit *sim, tac_time from, tac_time to);
-
-/* Collective. Moves scripted vertices straight to their targets, as far as others let them; there, they are held. */
-enum tac_err tac_implicit_move_scripted(struct tac_implicit *sim, bool *there);
-/* Local. Under it the rest has followed what is scripted well enough to pull harder, m/s. */
-double tac_implicit_learning_speed(const struct tac_implicit *sim);
-/* Collective. They are not there, and Newton's method goes at `speed`: pulls harder, or lets multipliers learn. */
-enum tac_err tac_implicit_pull_scripted(struct tac_implicit *sim, double speed, bool *there);
-
-/* newton.c. Collective. To the minimum for the forces that friction goes by now; there: scripted vertices are. */
-enum tac_err tac_implicit_minimise(struct tac_implicit *sim, bool *there);
-/* Local. sim->newton.trial: `share` of the way. */
-void tac_implicit_go(struct tac_implicit *sim, double share);
-/* Collective. It becomes the next iterate; does kappa grow? */
-enum tac_err tac_implicit_accept(struct tac_implicit *sim, bool *stiffer);
-
-/* search.c. Local. */
-enum tac_err tac_implicit_search_create(struct tac_implicit *sim);
-void tac_implicit_search_destroy(struct tac_implicit_search **search);
-/* Collective. Makes sim->contact.pair complete for all places between x and x + part p: no other pair is nearer than
- * its thickness, there or on the way.  A list that still is so is kept. */
-enum tac_err tac_implicit_find(struct tac_implicit *sim, const double *x, const double *p, double part);
-/* The part of p for which to find pairs first: 1, unless p is long and the list that there is does not do. */
-double tac_implicit_first_part(const struct tac_implicit *sim, const double *x, const double *p);
-
-/* bound.c. Collective. The largest share of sim->newton.p that contact and elements allow. */
-enum tac_err tac_implicit_reach(struct tac_implicit *sim, double *share);
-/* Local. The largest share of the way p before which a tetrahedron's volume is never under `keep` of what it is at x; 0
- * where it has none there. */
-double tac_implicit_keep_volume(const double x[4][3], const double p[4][3], double keep);
-/* foresee.c. Collective. What the next system is to know of the pairs that stopped sim->newton.p at `share`; the next
- * place is sim->newton.trial. */
-enum tac_err tac_implicit_foresee(struct tac_implicit *sim, double share);
-/* Collective. Forgets them; were there any? */
-enum tac_err tac_implicit_drop_foreseen(struct tac_implicit *sim, bool *any);
-/* Local. The derivative of its parabola, over kappa, with vertices at x. */
-double tac_implicit_foreseen_force(const struct tac_foreseen *f, const double *x);
-/* touch.c. Local. Makes the list of the pairs that touch at x, sim->x or sim->newton.trial; a list of x is kept. */
-enum tac_err tac_implicit_touch(struct tac_implicit *sim, const double *x);
-static inline const struct tac_implicit_pair *tac_implicit_touching(const struct tac_implicit *sim, size_t e)
-{
-    return &sim->contact.pair[sim->contact.touch[e].pair];
-}
-
-/* Local. kappa of a pair; weights.c: its share of it. */
-static inline double tac_implicit_kappa_of(const struct tac_implicit *sim, double share, double kappa)
-{
-    return sim->scene->settings->implicit.weights == TAC_WEIGHTS_AREA ? kappa * (share * sim->weight) : kappa;
-}
-static inline double tac_implicit_kappa(const struct tac_implicit *sim, const struct tac_implicit_pair *p, double kappa)
-{
-    return tac_implicit_kappa_of(sim, p->share, kappa);
-}
-enum tac_err tac_implicit_weights_create(struct tac_implicit *sim);
-void tac_implicit_weigh(const struct tac_implicit *sim, struct tac_implicit_pair *p);
-
-/* terms.c. Collective: the incremental potential at x, and the sum of the sizes of its terms. */
-enum tac_err tac_implicit_potential(struct tac_implicit *sim, const double *x, double *value, double *size);
-/* Local. What inertia, elasticity, contact (the pairs that touch) add to sim->newton.gradient of own vertices at x. */
-void tac_implicit_add_inertia(struct tac_implicit *sim, const double *x);
-void tac_implicit_add_elements(struct tac_implicit *sim, const double *x, bool dampers);
-void tac_implicit_add_contact(struct tac_implicit *sim, const double *x);
-void tac_implicit_add_friction(struct tac_implicit *sim, const double *x);
-void tac_implicit_add_wind(struct tac_implicit *sim, const double *x);
-
-/* wind.c. Local. Normals and speeds of the step that begins; an element's relative speed, its potential, its force on
- * each of its vertices, N, and its Hessian (3 count, 3 count). */
-enum tac_err tac_implicit_wind_create(struct tac_implicit *sim);
-void tac_implicit_begin_wind(struct tac_implicit *sim);
-double tac_implicit_wind_speed(const struct tac_implicit *sim, const struct tac_implicit_wind *w, const double *x);
-double tac_implicit_wind_energy(const struct tac_implicit *sim, const struct tac_implicit_wind *w, const double *x);
-void tac_implicit_wind_push(const struct tac_implicit *sim, const struct tac_implicit_wind *w, const double *x,
-                            double push[3]);
-void tac_implicit_wind_hessian(const struct tac_implicit *sim, const struct tac_implicit_wind *w, const double *x,
-                               double *dense);
-
-/* plastic.c. Local. */
-enum tac_err tac_implicit_plastic_create(struct tac_implicit *sim);
-void tac_implicit_flow(struct tac_implicit *sim);
-enum tac_err tac_implicit_rests_out(struct tac_implicit *sim, struct tac_checkpoint *c);
-void tac_implicit_rests_in(struct tac_implicit *sim, const struct tac_element_state *row, size_t count);
 /* What the strain of element e is measured against; NULL: it does not yield. */
 static inline const double *tac_implicit_rest(const struct tac_implicit_elements *l, size_t e)
 {
     return l->yield != NULL && l->yield[e] > 0 ? &l->rest[e * (size_t)l->element->width] : NULL;
 }
-
-/* friction.c */
-/* Local. What friction goes by from now on: the pairs that touch at x. */
-enum tac_err tac_implicit_lag(struct tac_implicit *sim, const double *x);
-/* Collective; at a step's end. How far friction's forces would change if they were taken anew from there: 2-norm of the
- * change over all vertices, over the larger of both; 0 without friction.  They are anew then. */
-enum tac_err tac_implicit_lag_residual(struct tac_implicit *sim, double *residual);
-/* f0, and f1 / y of a slide y >= 0 under friction that is smooth under w. */
-double tac_implicit_slide_energy(double y, double w);
-double tac_implicit_slide_force(double y, double w);
-/* Local. How a pair slides where vertices go the way (3 numbers each): a vector along its surface; its length. */
-double tac_implicit_slide_along(const struct tac_sliding *s, const double *way, double u[3]);
-/* Local. How a pair has slid since the step's start: a vector along its surface; its length. */
-double tac_implicit_slide(const struct tac_implicit *sim, const struct tac_sliding *s, const double *x, double u[3]);
-
-/* stiffness.c. Collective. kappa at the step's start; after an iterate.  By the pairs that touch at x. */
-enum tac_err tac_implicit_begin_stiffness(struct tac_implicit *sim, const double *x, double *kappa);
-enum tac_err tac_implicit_adapt_stiffness(struct tac_implicit *sim, bool *changed);
-/* Local. kappa's lower bound where it is adaptive. */
-double tac_implicit_least_stiffness(const struct tac_implicit *sim);
-
-/* project.c. Local. Makes of a symmetric matrix, (3 nodes, 3 nodes), that is blind to translations the nearest positive
- * semi-definite one, looking at the nodes that are not held (nodes). */
-void tac_implicit_project(int nodes, const bool *held, double *h);
-
-/* system.c. Collective. Newton's direction into sim->newton.p, of all vertices; rough: as of struct tac_solve_rule;
- * sharpen: then as exact as the scene asks for. */
-enum tac_err tac_implicit_system_create(struct tac_implicit *sim);
-void tac_implicit_system_destroy(struct tac_implicit_system **system);
-enum tac_err tac_implicit_begin_system(struct tac_implicit *sim);
-enum tac_err tac_implicit_direction(struct tac_implicit *sim, const double *x, double rough);
-enum tac_err tac_implicit_sharpen(struct tac_implicit *sim);
-/* Local. The direction led downhill all the way, or it did not.  Had it been found with negative curvature of solids? A
- * direction after a bad one like that is found without. */
-bool tac_implicit_judge(struct tac_implicit *sim, bool good);
-/* Local. Does the length of sim->newton.p tell whether a step has converged? */
-bool tac_implicit_is_exact(const struct tac_implicit *sim);
 
 #endif

@@ -1,6 +1,6 @@
 /* newton.c: Newton's method on the incremental potential, from one state without contact to the next (docs/implicit.md,
  * One step). */
-#include "implicit/implicit.h"
+#include "implicit/parts.h"
 #include "partition/part.h"
 #include <math.h>
 
@@ -10,6 +10,7 @@
 #define TAC_GOOD .1       /* of a direction that contact allows: a much longer one is not worth its curvature */
 #define TAC_STRAIGHT                                                                                                   \
     .9 /* of its slope the potential falls by along a direction that is too short: half is the model's */
+#define TAC_FARTHEST 64 /* of such a direction is tried */
 enum { HALVINGS = 60 };
 
 /* ---- iterates ---- */
@@ -128,25 +129,27 @@ static void stretch(struct tac_implicit *sim, double times)
 
 /* All of sim->newton.p is allowed, and lowers the potential from `before` to *value. Where it does so by its slope, for
  * the quadratic model, whose curvature is never negative, foretells half of that, the direction is too short: twice as
- * far, if that is allowed and lower. */
+ * far, if that is allowed and lower, and again as long as that is so. */
 static enum tac_err go_farther(struct tac_implicit *sim, double before, double *value, double *size)
 {
     enum tac_err err = TAC_OK;
-    double share, far = INFINITY, far_size = 0;
-    if (!(before - *value > -TAC_STRAIGHT * sim->newton.slope))
-        goto done;
-    stretch(sim, 2);
-    TAC_TRY(tac_implicit_reach(sim, &share));
-    if (share == 1) {
-        tac_implicit_go(sim, 1);
-        TAC_TRY(tac_implicit_potential(sim, sim->newton.trial, &far, &far_size));
-    }
-    if (far < *value) {
+    double times = 1;
+    while (before - *value > -TAC_STRAIGHT * sim->newton.slope * times && times < TAC_FARTHEST) {
+        double share, far = INFINITY, far_size = 0;
+        stretch(sim, 2);
+        TAC_TRY(tac_implicit_reach(sim, &share));
+        if (share == 1) {
+            tac_implicit_go(sim, 1);
+            TAC_TRY(tac_implicit_potential(sim, sim->newton.trial, &far, &far_size));
+        }
+        if (!(far < *value)) {
+            stretch(sim, .5);
+            tac_implicit_go(sim, 1);
+            break;
+        }
         *value = far;
         *size = far_size;
-    } else {
-        stretch(sim, .5);
-        tac_implicit_go(sim, 1);
+        times *= 2;
     }
 done:
     return err;
@@ -174,6 +177,7 @@ static enum tac_err search_line(struct tac_implicit *sim, double *value, double 
         share *= .5;
     }
     tac_implicit_judge(sim, halving == 0 && bound >= TAC_GOOD);
+    tac_implicit_note_fall(sim, share == 1 ? (before - *value) / -sim->newton.slope : 0);
     if (share == 1)
         TAC_TRY(go_farther(sim, before, value, size));
     TAC_TRY(tac_implicit_foresee(sim, bound));
@@ -248,6 +252,7 @@ enum tac_err tac_implicit_minimise(struct tac_implicit *sim, bool *there)
 {
     enum tac_err err;
     double value, size;
+    tac_implicit_note_fall(sim, 0); /* what went before was along another potential */
     for (bool ready = false, known = false; !ready;) {
         bool stiffer;
         double speed;

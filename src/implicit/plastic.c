@@ -1,6 +1,6 @@
 /* plastic.c: elements that yield (docs/implicit.md, Plasticity): at a step's end what their strain is measured against
  * flows, by the same rule as a tick of the asynchronous integrator.  A rest value is state. */
-#include "implicit/implicit.h"
+#include "implicit/parts.h"
 #include <stdlib.h>
 
 /* The yield limit of the material, of an element that has one; else 0. */

@@ -7,7 +7,7 @@
  * order.
  */
 #include "base/four.h"
-#include "implicit/implicit.h"
+#include "implicit/parts.h"
 #include <math.h>
 
 /* ROW: so that rows are whole vectors. */

@@ -1,5 +1,5 @@
 /* replicate.c: all ranks' parts of a scene together, on every rank. */
-#include "implicit/implicit.h"
+#include "implicit/parts.h"
 #include "partition/part.h"
 #include <stdlib.h>
 

@@ -11,7 +11,7 @@
  * 1/2).  A rate of strain is brought to the form rate (e+ - from), so that damping is an elastic energy of what is
  * measured `from` there.
  */
-#include "implicit/implicit.h"
+#include "implicit/parts.h"
 
 static enum tac_implicit_scheme scheme_of(const struct tac_implicit *sim)
 {

@@ -3,7 +3,7 @@
  * A vertex is scripted in a step if its motion holds it at the step's start.  It is at the path's place at the step's
  * end, and goes there in straight lines.
  */
-#include "implicit/implicit.h"
+#include "implicit/parts.h"
 #include <math.h>
 
 #define TAC_PULL_MOST 1e8 /* of a scripted vertex to its place, per mass */

@@ -5,7 +5,7 @@
 
 #include "base/descent.h"
 #include "geometry/tree.h"
-#include "implicit/implicit.h"
+#include "implicit/parts.h"
 
 #define TAC_MARGIN 1.125 /* of the thickness: tac_advance_safely stops no pair at a distance over 1.1 of it */
 

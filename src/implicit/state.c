@@ -1,6 +1,6 @@
 /* state.c: the state at the end of a step into a checkpoint, and back, on any number of ranks. */
 #include "base/exchange.h"
-#include "implicit/implicit.h"
+#include "implicit/parts.h"
 #include <stdlib.h>
 
 /* ---- out ---- */

@@ -1,6 +1,6 @@
 /* step.c: one step of time: Newton's method on the incremental potential, from one state without contact to the next
  * (docs/implicit.md, One step). */
-#include "implicit/implicit.h"
+#include "implicit/parts.h"
 #include "partition/part.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* stiffness.c: kappa, the stiffness of the barrier (docs/implicit.md, The barrier; Li et al. 2020, supplement, but for
  * the part of it that follows from forces). */
-#include "implicit/implicit.h"
+#include "implicit/parts.h"
 #include <math.h>
 
 #define TAC_KAPPA_LEAST 1e11 /* times the mean mass over the curvature of the barrier at a tiny gap */

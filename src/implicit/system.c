@@ -3,6 +3,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define TAC_CRAWL                                                                                                      \
+    .6 /* of its slope the potential falls by along a direction that is too short: half is the model's                 \
+        */
+#define TAC_CRAWL_EVEN .05 /* two falls that differ by less are those of a crawl */
+#define TAC_FALL_GOOD .1   /* from a half: of a direction with all curvature, after which the next one has it, too */
+
 enum {
     MOST_ITERATIONS = 10000,
     MOST_WAITS = 8,
@@ -79,8 +85,10 @@ done:
 
 enum tac_err tac_implicit_begin_system(struct tac_implicit *sim)
 {
-    sim->system->cut = false;
-    sim->system->failed = sim->system->waits = 0;
+    struct tac_implicit_system *s = sim->system;
+    s->cut = s->crawls = false;
+    s->failed = s->waits = s->all_failed = s->all_waits = 0;
+    s->fall = 0;
     return TAC_OK;
 }
 
@@ -161,12 +169,12 @@ bool tac_implicit_is_exact(const struct tac_implicit *sim)
     return !sim->system->cut_short;
 }
 
-/* The negative curvature of solids was of no good in the last matrix: the next directions go without, more of them each
- * time that this happens again. */
-static void note_failure(struct tac_implicit_system *s)
+/* Negative curvature was of no good in the last matrix: the next directions go without, more of them each time that
+ * this happens again. */
+static void note_failure(int *failed, int *waits)
 {
-    s->failed = s->failed < MOST_WAITS ? s->failed + 1 : MOST_WAITS;
-    s->waits = s->failed;
+    *failed = *failed < MOST_WAITS ? *failed + 1 : MOST_WAITS;
+    *waits = *failed;
 }
 
 enum tac_err tac_implicit_sharpen(struct tac_implicit *sim)
@@ -174,24 +182,25 @@ enum tac_err tac_implicit_sharpen(struct tac_implicit *sim)
     const double begin_s = tac_wall_s();
     struct tac_implicit_system *s = sim->system;
     const enum tac_err err = s->rough ? solve(sim, NULL, 0) : TAC_OK;
-    if (!err && s->whole && s->cut_short)
-        note_failure(s);
+    if (!err && s->last == TAC_CURVATURE_ALL && s->cut_short)
+        note_failure(&s->all_failed, &s->all_waits);
+    if (!err && s->last != TAC_CURVATURE_NONE && s->cut_short)
+        note_failure(&s->failed, &s->waits);
     sim->books.counters.seconds_contact += tac_wall_s() - begin_s;
     return err;
 }
 
-/* The direction from the matrix with all curvature of solids, or without its negative part. */
-static enum tac_err direct(struct tac_implicit *sim, const double *x, bool whole, double rough)
+static enum tac_err direct(struct tac_implicit *sim, const double *x, enum tac_curvature curvature, double rough)
 {
     enum tac_err err;
     struct tac_implicit_system *s = sim->system;
     struct tac_matrix *matrix = NULL;
     struct tac_stencil_list list[TAC_STENCIL_LISTS];
     const double begin_s = tac_wall_s();
-    s->whole = whole;
+    s->last = curvature;
     TAC_TRY(tac_implicit_list_stencils(sim, list));
     TAC_TRY(tac_matrix_create(sim->ctx, &s->nodes, TAC_STENCIL_LISTS, list, &matrix));
-    tac_implicit_assemble(sim, x, whole, matrix);
+    tac_implicit_assemble(sim, x, curvature, matrix);
     set_right_side(sim, x);
 done:
     err = tac_agree(sim->ctx, err);
@@ -205,28 +214,60 @@ done:
     return err;
 }
 
+/* The direction from a matrix with negative curvature; done: it had none along the direction.  Else the direction is to
+ * be found without.  An error, too, may be that of a node whose block is not positive; any other comes again. */
+static bool try_curvature(struct tac_implicit *sim, const double *x, enum tac_curvature curvature, double rough)
+{
+    const enum tac_err err = direct(sim, x, curvature, rough);
+    if (err)
+        sim->ctx->error[0] = '\0';
+    return !err && !sim->system->cut_short;
+}
+
 enum tac_err tac_implicit_direction(struct tac_implicit *sim, const double *x, double rough)
 {
     struct tac_implicit_system *s = sim->system;
+    if (s->crawls) {
+        s->crawls = false;
+        if (try_curvature(sim, x, TAC_CURVATURE_ALL, rough)) {
+            s->all_failed = 0;
+            return TAC_OK;
+        }
+        note_failure(&s->all_failed, &s->all_waits);
+    }
     if (s->waits > 0) {
         s->waits--;
     } else if (s->solids && sim->told.newton <= MOST_WHOLE) {
-        const enum tac_err err = direct(sim, x, true, rough);
-        if (!err && !s->cut_short)
+        if (try_curvature(sim, x, TAC_CURVATURE_SOLIDS, rough))
             return TAC_OK;
-        /* An error, too, may be that of a node whose block is not positive; any other comes again. */
-        sim->ctx->error[0] = '\0';
-        note_failure(s);
+        note_failure(&s->failed, &s->waits);
     }
-    return direct(sim, x, false, rough);
+    return direct(sim, x, TAC_CURVATURE_NONE, rough);
 }
 
 bool tac_implicit_judge(struct tac_implicit *sim, bool good)
 {
     struct tac_implicit_system *s = sim->system;
-    if (s->whole && good)
+    if (s->last != TAC_CURVATURE_NONE && good)
         s->failed = 0;
-    if (s->whole && !good)
-        note_failure(s);
-    return s->whole;
+    if (s->last != TAC_CURVATURE_NONE && !good)
+        note_failure(&s->failed, &s->waits);
+    return s->last != TAC_CURVATURE_NONE;
+}
+
+/* Where solids have their curvature and directions are too short all the same, twice by the same part, the end comes
+ * nearer by the same part in each iteration: what barriers leave out is what is missing.  Far from the minimum that
+ * would be of no use, for there the potential bends more than by its second derivatives. */
+void tac_implicit_note_fall(struct tac_implicit *sim, double fall)
+{
+    struct tac_implicit_system *s = sim->system;
+    const double before = s->fall;
+    s->fall = s->last != TAC_CURVATURE_NONE ? fall : 0;
+    s->crawls = s->last == TAC_CURVATURE_ALL
+                    ? fabs(s->fall - .5) < TAC_FALL_GOOD
+                    : s->fall > TAC_CRAWL && before > TAC_CRAWL && fabs(s->fall - before) < TAC_CRAWL_EVEN;
+    if (s->crawls && s->all_waits > 0) {
+        s->all_waits--;
+        s->crawls = false;
+    }
 }

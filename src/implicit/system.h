@@ -2,7 +2,7 @@
 #ifndef TACTUS_IMPLICIT_SYSTEM_H
 #define TACTUS_IMPLICIT_SYSTEM_H
 
-#include "implicit/implicit.h"
+#include "implicit/parts.h"
 #include "solve/solver.h"
 
 /* The lists of stencils: masses, elements, friction by type of pair, contacts likewise, wind, what is foreseen. */
@@ -13,6 +13,9 @@ enum {
     TAC_FORESEEN_STENCILS,
     TAC_STENCIL_LISTS = TAC_FORESEEN_STENCILS + TAC_PAIR_TYPES
 };
+
+/* How much negative curvature a matrix has: what is left out makes directions too short. */
+enum tac_curvature { TAC_CURVATURE_NONE, TAC_CURVATURE_SOLIDS, TAC_CURVATURE_ALL /* of solids and barriers */ };
 
 struct tac_implicit_system {
     struct tac_solver *solver; /* owned */
@@ -30,14 +33,18 @@ struct tac_implicit_system {
     bool rough;                      /* the last solution: tac_implicit_sharpen() would make it more exact */
     bool cut_short;                  /* the last solution: the matrix, or what rounding made of it, is indefinite */
     bool solids;                     /* the scene has some */
-    bool whole;                      /* the last matrix: solids have their negative curvature */
-    int failed, waits;               /* matrices like that which were indefinite since the last good one; how many
-                                        directions go without a trial from now on */
+    enum tac_curvature last;         /* of the last matrix */
+    int failed, waits;               /* matrices with that of solids which were indefinite since the last good one; how
+                                        many directions go without a trial from now on */
+    int all_failed, all_waits;       /* the same of those with all */
+    double fall;                     /* of tac_implicit_note_fall(), where solids had theirs; else 0 */
+    bool crawls;                     /* the next matrix is tried with all */
 };
 
 /* assemble.c. Local. The stencils of all terms at sim->x. */
 enum tac_err tac_implicit_list_stencils(struct tac_implicit *sim, struct tac_stencil_list list[TAC_STENCIL_LISTS]);
-/* Local. Adds the Hessians of all terms at x; whole: those of solids with their negative curvature. */
-void tac_implicit_assemble(struct tac_implicit *sim, const double *x, bool whole, struct tac_matrix *matrix);
+/* Local. Adds the Hessians of all terms at x. */
+void tac_implicit_assemble(struct tac_implicit *sim, const double *x, enum tac_curvature curvature,
+                           struct tac_matrix *matrix);
 
 #endif

@@ -1,5 +1,5 @@
 /* terms.c: the incremental potential of a step and its gradient (docs/implicit.md, One step). */
-#include "implicit/implicit.h"
+#include "implicit/parts.h"
 #include <math.h>
 
 /* Value and sum of sizes, both exact. */

@@ -1,6 +1,6 @@
 /* touch.c: the pairs whose barrier acts at a place.  Distances are computed once for each place; potential, gradient,
  * Hessian, friction and the book share them. */
-#include "implicit/implicit.h"
+#include "implicit/parts.h"
 
 enum tac_err tac_implicit_touch(struct tac_implicit *sim, const double *x)
 {

@@ -1,5 +1,5 @@
 /* weights.c: the areas that pairs stand for, where the barrier has weights (docs/implicit.md, The barrier). */
-#include "implicit/implicit.h"
+#include "implicit/parts.h"
 #include <math.h>
 
 /* Two surfaces that are meshed alike press by the vertices of each on the triangles of the other, and by their edges: a

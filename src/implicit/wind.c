@@ -8,7 +8,7 @@
  *
  * which is convex, so no drag, step or lightness can turn the motion around.
  */
-#include "implicit/implicit.h"
+#include "implicit/parts.h"
 #include <math.h>
 #include <stdlib.h>
 

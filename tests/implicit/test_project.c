@@ -2,7 +2,7 @@
  * matrix has no positive one, and the two have nothing to do with each other; of nodes that are held nothing counts.
  * The closed forms that stand for it are positive, and no less stiff than the Hessian in any direction.  And how far a
  * tetrahedron may go that keeps a part of its volume. */
-#include "implicit/implicit.h"
+#include "implicit/parts.h"
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>

@@ -45,6 +45,26 @@ def two_tets(folder, small):
     return scene("two tetrahedra", 0.025, 0.25 if small else 2.5, 3e-4, 1e5, bodies, integrator=tolerance(0.3))
 
 
+def corner(folder, small):
+    """A tetrahedron falls with its right-angled corner first into the corner of three fixed boxes. 28 nodes, 19 tetrahedra and 40 faces are told:
+    those of three boxes and a tetrahedron. Its three faces come to lie on the boxes' at a thickness of 1e-6 of the diagonal."""
+    y = numpy.ones(3) / math.sqrt(3)  # of the corner: what is up
+    x = numpy.array([1, -1, 0]) / math.sqrt(2)
+    up = numpy.array([x, y, numpy.cross(x, y)])
+    side, thick, wide = 0.1, 0.05, 0.15
+    bodies = []
+    for axis in range(3):
+        low, high = numpy.full(3, 1e-4), numpy.full(3, wide)
+        low[axis], high[axis] = -thick, 0
+        at, tets = shapes.upright(numpy.array([[(low, high)[c >> k & 1][k] for k in range(3)] for c in range(8)]) @ up.T, numpy.array(shapes.KUHN))
+        bodies.append({"name": "box%d" % axis, "fixed": True, "material": "gel",
+                       "mesh": {"kind": "inline", "vertices": at.tolist(), "tetrahedra": tets.tolist()}})
+    at, tets = shapes.upright((numpy.concatenate([numpy.zeros((1, 3)), side * numpy.eye(3)]) + 0.05 * y) @ up.T, numpy.array([[0, 1, 2, 3]]))
+    bodies.append({"name": "tetrahedron", "material": "gel", "mesh": {"kind": "inline", "vertices": at.tolist(), "tetrahedra": tets.tolist()}})
+    diagonal = (wide + thick) * math.sqrt(3)
+    return scene("a tetrahedron in a corner", 0.025, 0.25 if small else 2.5, 1e-6 * diagonal, 1e5, bodies, integrator=tolerance(diagonal))
+
+
 def cubes(folder, small):
     bodies = [floor(0, 2)]
     for k in range(5):

@@ -34,6 +34,7 @@ def with_step(h, *figures):
 # name: (scene, iterations per step, contacts mean, most, seconds per step: of the literature)
 SCENES = {
     "tets": (of.two_tets, 2.3, 0, 6, .0014),
+    "corner": (of.corner, 3.9, 5, 21, .002),
     "cubes": (of.cubes, 3.25, 8, 69, .006),
     "knives": (of.knives, 5.5, 291, 472, 1.4),
     "chain5": (lambda d, s: of.chain(d, s, 5, 1e5, 1000), 4.3, 185, 260, .2),
