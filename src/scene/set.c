@@ -158,6 +158,8 @@ enum tac_err tac_scene_set(struct tac_reader *reader, json_t *root, const char *
         tac_json_read_text(equals + 1, strlen(equals + 1), JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &error);
     if (value == NULL && tac_json_no_memory(&error))
         return tac_fail(reader->ctx, TAC_ERR_RUN, "out of memory while reading %s", reader->file);
+    if (value == NULL && equals[1] != '\0' && strchr("[{\"", equals[1]) != NULL)
+        return bad(reader, assignment, "the value cannot be read as JSON: ", error.text);
     if (value == NULL)
         value = json_string(equals + 1); /* a bare word */
     if (value == NULL)

@@ -372,7 +372,7 @@ def bad_input():
     def without_any(record):
         record["record"].clear()
 
-    damaged("no group", without_any, "no group")
+    damaged("no group", without_any, "no interval that is whole")
     damaged("no /record", without("record"), "/record")
     damaged("times that do not ascend", replace("time", put(1, 0)), "ascend")
     damaged("another start", replace("time", put(2, 5)), "first time")
@@ -408,7 +408,7 @@ def bad_input():
         g["start"], g["time"], g["position"] = np.array([0, 2]), np.array([0, T]), np.zeros((2, 3))
 
     damaged("another format", of_tomorrow, "tactus-record/9", "tactus-record/1")
-    damaged("nothing finished", unfinished_alone, "to its end")
+    damaged("nothing finished", unfinished_alone, "no interval that is whole")
     damaged("other vertices", of_other_vertices, "of 1 vertices", "are of 6;")
     for size in (0, 5, 100, len(good) // 2, len(good) - 1):
         with open("bad/record.h5", "wb") as out:

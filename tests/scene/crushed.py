@@ -69,8 +69,13 @@ SCENE.update(gravity=[0, 0, 0], loads=[], bodies=[thread("slow", 10, [1, 0], 1e-
                                                   thread("fast", -.5, [1, 0], 10), thread("faster", .5, [0, 1], -10)])
 with open("scene.json", "w") as out:
     json.dump(SCENE, out)
-for mode, ranks in (("all-pairs", 1), ("speculate", 1), ("speculate", 2)):
+for mode, ranks in (("all-pairs", 1), ("speculate", 1), ("speculate", 2), ("kds", 1), ("kds", 2)):
     shutil.rmtree("%s-%d" % (mode, ranks), ignore_errors=True)
     said, counted = run(mode, ranks, r"cannot go on at t = 0\.2 s: edge 0-1 of body `fast` and edge 0-1 of body `faster` near .* are pressed through all")
+
+# Such a run ends before the first interval of its record is whole, and an audit says that, and not that the record is damaged.
+subprocess.run([TACTUS, "run", "scene.json", "-o", "recorded", "--quiet", "--record"], stderr=subprocess.DEVNULL)
+r = subprocess.run([TACTUS, "audit", "recorded"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+check(r.returncode == 2 and "holds no interval that is whole" in r.stderr, "audit: %d %s" % (r.returncode, r.stderr))
 print("%d failures" % len(failures))
 sys.exit(1 if failures else 0)

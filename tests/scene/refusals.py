@@ -218,7 +218,7 @@ REFUSED = [
     ("bodies.sheet.mesh.kind=gird", r"bodies\[0\]\.mesh\.kind: .*'gird'.*'grid'"),
     ("bodies.sheet.mesh.cells=[1e9,1e9]", r"bodies\[0\]\.mesh"),
     ("bodies.sheet.mesh.cells=[100000,100000]", r"bodies\[0\]\.mesh"),
-    ("bodies.sheet.mesh.cells=[99999999999999999999,1]", r"bodies\[0\]\.mesh\.cells"),
+    ("bodies.sheet.mesh.cells=[99999999999999999999,1]", r"mesh.cells=.*: the value cannot be read as JSON: too big integer"),
     ("bodies.floor.mesh={\"kind\":\"file\",\"path\":\"no-such.obj\"}", r"no-such\.obj"),
     ("bodies.floor.mesh={\"kind\":\"inline\",\"vertices\":[[0,0,0],[1,0,0]],\"triangles\":[[0,1,2]]}",
      r"bodies\[1\]\.mesh\.triangles\[0\]\[2\]: vertex 2 does not exist"),
@@ -230,6 +230,7 @@ REFUSED = [
     # --set itself
     ("contact", r"--set contact: must be path=value"),
     ("=3", r"--set =3: must be path=value"),
+    ("gravity=[0,1", r"--set gravity=\[0,1: the value cannot be read as JSON: "),
     ("bodies.7.mass=1", r"--set bodies\.7\.mass=1: the index is past the end: the array's length is 3"),
     ("bodies.post.mass=1", r"--set bodies\.post\.mass=1: no element of the array is named \"post\""),
     ("bodies..mass=1", r"a name in the path is empty"),

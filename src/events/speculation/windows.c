@@ -26,11 +26,30 @@ enum {
                       * cost no more than what a window costs by itself */
 };
 
+/* Quanta; scenes are not longer (scene.h). A longer period is as good as this one, but sums of it would overflow. */
+static const tac_time LONGEST = (tac_time)1 << 53;
+
+static tac_time bounded(tac_time period)
+{
+    return period < LONGEST ? period : LONGEST;
+}
+
+/* The period that most of the elastic work has; 0: there is none. */
+static tac_time elastic_period(const struct tac_sim *sim, double *work)
+{
+    return bounded(tac_elastic_main_period(sim->elastic, DAMPER, work));
+}
+
+static tac_time first_period(const struct tac_sim *sim)
+{
+    return bounded(tac_clock_period(sim->scene, sim->model->h1_min_s));
+}
+
 tac_time tac_windows_main_period(const struct tac_sim *sim)
 {
     double work;
-    const tac_time period = tac_elastic_main_period(sim->elastic, DAMPER, &work);
-    return period ? period : tac_clock_period(sim->scene, sim->model->h1_min_s);
+    const tac_time period = elastic_period(sim, &work);
+    return period ? period : first_period(sim);
 }
 
 /* The period with the most work on any rank. */
@@ -55,8 +74,7 @@ enum tac_err tac_windows_choose(struct tac_sim *sim)
 {
     enum tac_err err;
     double work;
-    tac_time period = tac_elastic_main_period(sim->elastic, DAMPER, &work),
-             first = tac_clock_period(sim->scene, sim->model->h1_min_s);
+    tac_time period = elastic_period(sim, &work), first = first_period(sim);
     TAC_TRY(agree_period(sim, work, &period));
     int64_t vertices = sim->state.owned;
     if (tac_sim_halo(sim) &&

@@ -35,8 +35,11 @@ static enum tac_err take_groups(struct tac_ctx *ctx, struct tac_recorded *r)
     const struct tac_record_stored *f = r->file;
     const int64_t n = f->group_count + f->has_partial;
     if (n == 0)
-        return tac_recorded_damaged(
-            ctx, r, f->unfinished > 0 ? "no interval of it was recorded to its end" : "it has no group in /record");
+        return tac_fail(
+            ctx, TAC_ERR_INPUT,
+            "'%.1000s' holds no interval that is whole: its run did not come to the end of the first one, so "
+            "there is nothing to audit; status.json beside it says how the run stands",
+            f->path);
     if (f->vertex_count != r->vertex_count)
         return tac_fail(ctx, TAC_ERR_INPUT,
                         "'%.1000s' is of %" TAC_PRIGID " vertices, and the run's frames are of %" TAC_PRILID
