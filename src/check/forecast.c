@@ -2,10 +2,15 @@
 #include "check/forecast.h"
 #include <math.h>
 
-/* Bytes, by runs of two sizes each (jobs/experiments/speed/forecast.py): the process, and what comes for each. */
-static const double MEMORY_PROCESS = 33e6, MEMORY_VERTEX = 700, MEMORY_ELEMENT = 120, MEMORY_PAIR = 2000;
-/* Room for the breakpoints of a vertex that may touch something. */
-static const double MEMORY_TOUCHING = 5500, MEMORY_NEAR = 2500;
+/* Bytes, by runs of many sizes (jobs/experiments/speed/forecast.py): the process, and what comes for each; a pair is a
+ * layer group that ticks, with those beside it that are watched in vain; a near one is a candidate, and watched at
+ * times. */
+static const double MEMORY_PROCESS = 33e6, MEMORY_VERTEX = 700, MEMORY_ELEMENT = 120, MEMORY_PAIR = 5000,
+                    MEMORY_NEAR = 1200;
+/* Trees and bounds of a vertex that may touch something. */
+static const double MEMORY_TOUCHING = 1000;
+/* What HDF5 keeps of each frame, and at most. */
+static const double MEMORY_FRAME = .1e6, MEMORY_FRAMES = 40e6;
 /* Bytes on the disk: frames have positions and velocities of eight bytes, forces of four; deflated they keep this part.
  * Checkpoints are not deflated. */
 static const double FRAME = 12e3, FRAME_VERTEX = 60, DEFLATED = .75, CHECKPOINT = 50e3, CHECKPOINT_VERTEX = 110,
@@ -60,7 +65,8 @@ enum tac_err tac_forecast_make(struct tac_ctx *ctx, const struct tac_scene *scen
     for (size_t c = 0; c < elastic->class_count; c++)
         for (int g = 0; g < elastic->rate[c].group_count; g++)
             elements += (double)elastic->rate[c].group[g].elastic.count;
-    out->memory = MEMORY_PROCESS + MEMORY_VERTEX * vertices + MEMORY_ELEMENT * elements + MEMORY_PAIR * out->pairs +
+    out->memory = MEMORY_PROCESS + fmin(MEMORY_FRAMES, MEMORY_FRAME * ceil(end / scene->settings->frame_s)) +
+                  MEMORY_VERTEX * vertices + MEMORY_ELEMENT * elements + MEMORY_PAIR * out->pairs +
                   MEMORY_NEAR * out->near + (scene->settings->contact.thickness > 0 ? MEMORY_TOUCHING * vertices : 0);
     tac_forecast_disk(scene, out);
     out->record = BREAKPOINT * (out->vertex + out->contact);

@@ -8,13 +8,13 @@
  *              velocities make bodies meet from the start
  *     stand    a closed shell, or a sheet stiff enough to stand: WATCHED_STANDING layer groups, whatever its vertices
  *     drape    other sheets: as the root of the load, which is a vertex' weight over the full push of the first layer,
- *              for what is light trembles and touches now and then; where there is no gravity WATCHED_DRAPED per
- *              vertex; ropes, which fold: WATCHED_ROPE; particles: WATCHED_GRAIN
- *     lie      a flat sheet that begins within three thicknesses of what is under it: its vertices over the other's
- *              triangles, the other's under its own, and the edges that cross (2/pi of the product of their lengths per
- *              area, Buffon); of them a part that grows with the load
- *     mesh     in a mesh whose edges are shorter than the thickness: the pairs of each vertex within the thickness
- *     limit    WATCHED_LIMIT per edge that has a limit of stretch
+ *              for what is light trembles and touches now and then; where there is no gravity, as the root of what
+ *              inertia presses, density times the square of the speed at which things meet; ropes, which fold:
+ * WATCHED_ROPE; particles: WATCHED_GRAIN lie      a flat sheet that begins within three thicknesses of what is under
+ * it: its vertices over the other's triangles, the other's under its own, and the edges that cross (2/pi of the product
+ * of their lengths per area, Buffon); of them a part that grows with the load mesh     in a mesh whose edges are
+ * shorter than the thickness: the pairs of each vertex within the thickness limit    WATCHED_LIMIT per edge that has a
+ * limit of stretch
  *
  * each ticking with the period of its first layer; where weight presses layers deeper than the second (rest.h), those
  * of that body with the periods of all layers down to there.  The numbers were found in runs; the result is meant to be
@@ -45,7 +45,8 @@ struct tac_forecast {
     double contact;       /* ticks of layer groups, of limits too */
     double vertex;        /* instants of all vertices: how often elastic forces and gravity rewrite one */
     double pairs;         /* layer groups that are watched at a time, when all have met */
-    double near;          /* pairs of meshes with themselves that are nearer than the thickness, about */
+    double near;          /* pairs that are near all the time: of meshes with themselves within the thickness, of sheets
+                             that lie on others; about */
     double steps, newton; /* of the implicit integrator, which has no ticks: Newton iterations of a step */
     double wall_s;        /* on one rank */
     double memory;        /* bytes, of one process, without a record */

@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <tactus/math.h>
 
-/* Layer groups that tick: of a shell that stands, in all; per vertex of a sheet that drapes without weight, of a rope,
- * of a grain. */
-static const double WATCHED_STANDING = 3.2, WATCHED_DRAPED = .2, WATCHED_ROPE = 4, WATCHED_GRAIN = 2.5;
+/* Layer groups that tick: of a shell that stands, in all; per vertex of a rope, of a grain. */
+static const double WATCHED_STANDING = 3.2, WATCHED_ROPE = 4, WATCHED_GRAIN = 2.5;
+/* Without weight: times the root of what speed presses (swept()), per vertex of a sheet, at least. */
+static const double WATCHED_SWEPT = 12, LEAST_SWEPT = .1;
 /* With weight: times the root of load (the weight of a vertex over what the first layer can push), per vertex. */
 static const double WATCHED_LOADED = 20, MOST_LOADED = 15;
 /* Of the pairs of a sheet that lies: times load to that power, at most all. */
@@ -120,6 +121,14 @@ static double load(const struct meeting *m, tac_lid b)
     return s->mass * m->v.g / s->free / (law->stiffness * scene->settings->contact.thickness);
 }
 
+/* What the body's inertia presses, a force for each length, over the stiffness of the first layer: how fine its mesh is
+ * does not matter to it. */
+static double swept(const struct meeting *m, tac_lid b)
+{
+    const struct tac_shape *s = &m->v.body[b];
+    return s->mass / s->area * m->v.closing * m->v.closing / tac_scene_law(m->v.scene, b, b)->stiffness;
+}
+
 /* Pairs of a flat sheet with what it lies on: vertices of either, and edges that cross. */
 static double lying(const struct meeting *m, tac_lid b)
 {
@@ -130,14 +139,20 @@ static double lying(const struct meeting *m, tac_lid b)
                                                 m->v.scene->settings->body[s->under].vertex_begin) *
                                            fmin(1, both / o->area)
                                      : 0;
-    const double touching = fmin(1, WATCHED_LYING * tac_pow(load(m, b), LYING_POWER));
-    return touching * (s->share * s->free + under + 2 / TAC_PI * m->size[b].length * s->share * across);
+    return s->share * s->free + under + 2 / TAC_PI * m->size[b].length * s->share * across;
+}
+
+/* The part of them that ticks. */
+static double pressed(const struct meeting *m, tac_lid b)
+{
+    return fmin(1, WATCHED_LYING * tac_pow(load(m, b), LYING_POWER));
 }
 
 static double draped(const struct meeting *m, tac_lid b)
 {
-    const double per_vertex = m->v.g > 0 ? fmin(MOST_LOADED, WATCHED_LOADED * sqrt(load(m, b))) : WATCHED_DRAPED;
-    return per_vertex * m->v.body[b].free * share_of_others(m, b);
+    const double per_vertex =
+        m->v.g > 0 ? WATCHED_LOADED * sqrt(load(m, b)) : fmax(LEAST_SWEPT, WATCHED_SWEPT * sqrt(swept(m, b)));
+    return fmin(MOST_LOADED, per_vertex) * m->v.body[b].free * share_of_others(m, b);
 }
 
 static bool lies(const struct meeting *m, tac_lid b)
@@ -165,15 +180,15 @@ static void add_body(const struct meeting *m, tac_lid b, struct tac_forecast *ou
     const struct tac_body *body = &scene->settings->body[b];
     const struct tac_shape *s = &m->v.body[b];
     const double end = scene->settings->end_s, start = meets(m, b);
-    const double near = neighbours(m, b), own = WATCHED_NEIGHBOURS * near;
+    const double near = neighbours(m, b), own = WATCHED_NEIGHBOURS * near, beneath = lies(m, b) ? lying(m, b) : 0;
     const int32_t deepest = m->rest.body == b && m->rest.layer > TAC_REST_LAYER ? m->rest.layer : 1;
     const tac_lid obstacle = s->under >= 0 ? scene->settings->body[s->under].vertex_begin : -1;
     const double watched = !body->has_elements ? WATCHED_GRAIN * s->free
                            : stands(m, b)      ? WATCHED_STANDING
-                           : lies(m, b)        ? lying(m, b)
+                           : beneath > 0       ? beneath * pressed(m, b)
                            : s->area > 0       ? draped(m, b)
                                                : WATCHED_ROPE * s->free;
-    out->near += near;
+    out->near += near + beneath;
     out->contact += own * end * rate(m, b, -1, 1);
     out->pairs += own;
     if (!(start < end))

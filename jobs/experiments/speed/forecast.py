@@ -28,7 +28,7 @@ SCENES = (("two-sheets", "jobs/two-sheets.json", None, {}), ("reef-knot", "jobs/
           ("curtain", "jobs/curtain.json", None, {}), ("balloon", "jobs/balloon.json", None, {}), ("box-900", "jobs/box-900.json", None, {}),
           ("sphere-cloth", "jobs/experiments/speed/sphere-cloth.json", None, {"bodies.cloth.mesh.cells": [20, 20]}),
           ("cloth-pile", "jobs/experiments/speed/cloth-pile.json", .046875, {}), ("stack", "jobs/experiments/speed/stack.json", .0074005126953125, {}),
-          ("thin-strip", "jobs/experiments/speed/thin-strip.json", .1, {}), ("papers-knot", "jobs/experiments/speed/papers-knot.json", .01, {}),
+          ("thin-strip", "jobs/experiments/speed/thin-strip.json", .1, {}), ("papers-knot", "jobs/experiments/speed/papers-knot.json", .5, {}),
           ("sheet", "jobs/experiments/speed/sheet.json", .004, {"bodies.sheet.mesh.cells": [316, 316], "bodies.sheet.mesh.size": [.948, .948]}))
 
 
