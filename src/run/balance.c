@@ -30,6 +30,13 @@ static void gather(struct tac_pieces *pieces)
         pieces->owner[i] = 0;
 }
 
+/* May one rank have all?  With kinetic structures ranks meet less, and gain by their parts (docs/distribution.md). */
+static bool may_gather(const struct tac_simulation *sim)
+{
+    return sim->way->load != NULL && !sim->balance.deals && !sim->balance.shuffle &&
+           sim->whole->settings->discovery.mode != TAC_DISCOVER_KDS;
+}
+
 enum tac_err tac_simulation_deal(struct tac_simulation *sim, struct tac_pieces *pieces)
 {
     struct tac_balance *b = &sim->balance;
@@ -39,7 +46,7 @@ enum tac_err tac_simulation_deal(struct tac_simulation *sim, struct tac_pieces *
             work += sim->whole->settings->body[pieces->body[i]].has_elements ? OF_ELEMENTS : 1;
     if (MPI_Allreduce(MPI_IN_PLACE, &work, 1, MPI_INT64_T, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS)
         return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while counting vertices");
-    b->gathered = work < ON_ONE && sim->way->load != NULL && !b->shuffle && !b->deals;
+    b->gathered = work < ON_ONE && may_gather(sim);
     if (!b->gathered)
         return tac_distribute_first(sim->ctx, sim->whole, pieces);
     gather(pieces);
@@ -164,7 +171,7 @@ static enum tac_err worth_it(struct tac_simulation *sim, const struct tac_worklo
     const double windows = (double)(b->passes - b->dealt_at), size = sim->ctx->size,
                  all = sum[3] + windows * VERTEX_S * (double)sim->local->mesh->part->vertex_total,
                  gain = all * (1 - 1 / size) - windows * MEET_S;
-    const bool other = b->gathered ? gain > cost : -gain > cost && !b->deals && sim->way->load != NULL;
+    const bool other = b->gathered ? gain > cost : -gain > cost && may_gather(sim);
     b->gathered = b->gathered != other;
     *yes = other || (!b->gathered && (skewed || talkative));
     return TAC_OK;
