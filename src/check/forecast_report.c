@@ -10,7 +10,7 @@ static const double DAY = 86400;
 
 struct tac_speed tac_speed_usual(void)
 {
-    return (struct tac_speed){.elastic_ns = 40, .contact_ns = 550};
+    return (struct tac_speed){.elastic_ns = 20, .contact_ns = 200};
 }
 
 static enum tac_err no_memory(struct tac_ctx *ctx)
