@@ -38,9 +38,9 @@ static enum tac_err advance(void *state, tac_time limit, struct tac_step *step)
     return err;
 }
 
-static enum tac_err state_out(void *state, struct tac_checkpoint **out)
+static enum tac_err state_out(void *state, bool write, struct tac_checkpoint **out)
 {
-    return tac_state_collect(state, out);
+    return tac_state_collect(state, write, out);
 }
 
 static enum tac_err state_in(void *state, const struct tac_checkpoint *in)

@@ -66,7 +66,7 @@ done:
     return err;
 }
 
-static enum tac_err state_out(void *state, struct tac_checkpoint **out)
+static enum tac_err state_out(void *state, bool write, struct tac_checkpoint **out)
 {
     return tac_implicit_state_out(state, out);
 }

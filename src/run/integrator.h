@@ -62,8 +62,9 @@ struct tac_integrator {
     void (*destroy)(void **state);
     /* Collective. Commits something, at most up to limit > now, of which energy() can be asked if it comes there. */
     enum tac_err (*advance)(void *state, tac_time limit, struct tac_step *step);
-    /* Collective. The state at now, and into a new one. */
-    enum tac_err (*state_out)(void *state, struct tac_checkpoint **out);
+    /* Collective. The state at now, and into a new one.  write: what comes out is only written, before anything of the
+     * state changes, so rows of vertices need not be copied (tac_vertex_rows). */
+    enum tac_err (*state_out)(void *state, bool write, struct tac_checkpoint **out);
     enum tac_err (*state_in)(void *state, const struct tac_checkpoint *in);
     /* NULL: always.  Collective. Can the row of now be told: is now 0 or the limit of the last advance(), or did
      * nothing happen at it?

@@ -173,7 +173,7 @@ enum tac_err tac_rebalance_move(struct tac_simulation *sim, struct tac_pieces *p
     MPI_Allreduce(MPI_IN_PLACE, moved, 1, MPI_INT64_T, MPI_SUM, sim->ctx->comm);
     if (*moved == 0)
         return TAC_OK;
-    if ((err = sim->way->state_out(sim->state, &state)) != TAC_OK)
+    if ((err = sim->way->state_out(sim->state, false, &state)) != TAC_OK)
         return err; /* all is as it was */
     state->counters.migrations += *moved;
     err = tac_simulation_rebuild(sim, pieces, state);

@@ -70,7 +70,7 @@ enum tac_err tac_running_save(struct tac_running *run)
     TAC_TRY(save_record(run));
     TAC_TRY(tac_output_sync(run->ctx, run->out));
     TAC_TRY(tell_row(run));
-    TAC_TRY(sim->way->state_out(sim->state, &state));
+    TAC_TRY(sim->way->state_out(sim->state, true, &state));
     TAC_TRY(describe(run, state));
     state->wall_s = run->wall_before_s + begin_s - run->wall_start_s;
     TAC_TRY(tac_checkpoint_write(run->ctx, sim->whole, run->dir, sim->whole->settings->checkpoint.keep, state,

@@ -370,7 +370,7 @@ enum tac_err tac_simulation_save(struct tac_simulation *sim, const char *folder,
     if (err)
         return err;
     TAC_TRY(make_folder(sim, folder));
-    TAC_TRY(sim->way->state_out(sim->state, &state));
+    TAC_TRY(sim->way->state_out(sim->state, true, &state));
     state->frame = next_frame(sim);
     state->last_frame = sim->last_frame;
     state->restarts = sim->restarts;

@@ -76,7 +76,7 @@ enum tac_err tac_simulation_change(struct tac_simulation *sim, const char *assig
     TAC_TRY(tac_agree(sim->ctx, tac_scene_change(sim->ctx, sim->whole, assignment, tac_simulation_now(sim), &change)));
     if (sim->way->change_out != NULL)
         TAC_TRY(sim->way->change_out(sim->state, &kept));
-    TAC_TRY(sim->way->state_out(sim->state, &state));
+    TAC_TRY(sim->way->state_out(sim->state, false, &state));
     TAC_TRY(copy_state(sim->ctx, state, &fitted));
     if (sim->way->change_fit != NULL)
         sim->way->change_fit(sim->state, &change.scene, change.motion, &fitted);

@@ -4,7 +4,7 @@
  * written afterwards goes on with the same bits.  What a checkpoint does not hold, and what the change itself does to
  * the state, is done here.
  *
- *     tac_change_begin(sim, &change);  tac_state_collect(sim, &state);
+ *     tac_change_begin(sim, &change);  tac_state_collect(sim, false, &state);
  *     tac_change_fit(sim, scene, motion, state);  tac_sim_destroy(&sim);
  *     (the scene changes)
  *     tac_sim_create(...);  tac_state_restore(sim, state);

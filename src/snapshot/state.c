@@ -6,6 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The row of vertex k. */
+static void look_at_vertex(const void *from, tac_lid k, struct tac_vertex_record *row)
+{
+    const struct tac_sim *sim = from;
+    const size_t at = 3 * (size_t)k;
+    row->id = tac_sim_id(sim, k);
+    row->mass = sim->state.mass[k];
+    row->t = sim->state.pos[k].t;
+    memcpy(row->start, &sim->scene->mesh->x[at], sizeof row->start);
+    memcpy(row->x, sim->state.pos[k].x, sizeof row->x);
+    memcpy(row->v, sim->state.vel[k].v, sizeof row->v);
+    memcpy(row->impulse, &sim->state.impulse[at], sizeof row->impulse);
+    memcpy(row->rest, &sim->still.rest[at], sizeof row->rest);
+}
+
 static enum tac_err collect_vertices(struct tac_sim *sim, struct tac_checkpoint *c)
 {
     enum tac_err err;
@@ -21,15 +36,17 @@ static enum tac_err collect_vertices(struct tac_sim *sim, struct tac_checkpoint 
     TAC_TRY(tac_alloc(ctx, 3 * n, sizeof *c->vertices.impulse, &c->vertices.impulse));
     TAC_TRY(tac_alloc(ctx, 3 * n, sizeof *c->vertices.rest, &c->vertices.rest));
     for (size_t i = 0; i < n; i++) {
-        c->vertices.id[i] = tac_sim_id(sim, (tac_lid)i);
-        c->vertices.mass[i] = sim->state.mass[i];
-        c->vertices.t[i] = sim->state.pos[i].t;
-        memcpy(&c->vertices.x[3 * i], sim->state.pos[i].x, 3 * sizeof(double));
-        memcpy(&c->vertices.v[3 * i], sim->state.vel[i].v, 3 * sizeof(double));
+        struct tac_vertex_record row;
+        look_at_vertex(sim, (tac_lid)i, &row);
+        c->vertices.id[i] = row.id;
+        c->vertices.mass[i] = row.mass;
+        c->vertices.t[i] = row.t;
+        memcpy(&c->vertices.start[3 * i], row.start, sizeof row.start);
+        memcpy(&c->vertices.x[3 * i], row.x, sizeof row.x);
+        memcpy(&c->vertices.v[3 * i], row.v, sizeof row.v);
+        memcpy(&c->vertices.impulse[3 * i], row.impulse, sizeof row.impulse);
+        memcpy(&c->vertices.rest[3 * i], row.rest, sizeof row.rest);
     }
-    memcpy(c->vertices.start, sim->scene->mesh->x, 3 * n * sizeof(double));
-    memcpy(c->vertices.impulse, sim->state.impulse, 3 * n * sizeof(double));
-    memcpy(c->vertices.rest, sim->still.rest, 3 * n * sizeof(double));
 done:
     return err;
 }
@@ -229,7 +246,7 @@ done:
     return err;
 }
 
-enum tac_err tac_state_collect(struct tac_sim *sim, struct tac_checkpoint **out)
+enum tac_err tac_state_collect(struct tac_sim *sim, bool write, struct tac_checkpoint **out)
 {
     enum tac_err err;
     const struct tac_scene *s = sim->scene;
@@ -243,7 +260,10 @@ enum tac_err tac_state_collect(struct tac_sim *sim, struct tac_checkpoint **out)
     c->triangle_total = s->mesh->part ? s->mesh->part->triangle_total : s->mesh->triangle_count;
     c->segment_total = s->mesh->part ? s->mesh->part->segment_total : s->mesh->segment_count;
     c->tetrahedron_total = s->mesh->part ? s->mesh->part->tetrahedron_total : s->mesh->tetrahedron_count;
-    TAC_TRY(collect_vertices(sim, c));
+    if (write)
+        c->vertices = (struct tac_vertex_rows){.count = sim->state.owned, .look = look_at_vertex, .from = sim};
+    else
+        TAC_TRY(collect_vertices(sim, c));
     TAC_TRY(collect_elements(sim, c));
     TAC_TRY(collect_scripts(sim, c));
     if (sim->contact)

@@ -9,9 +9,9 @@
 #include "state/snapshot.h"
 
 /* Collective. The state at sim->state.now; this rank gives what it owns. Frames, wall time and restarts are left to the
- * caller.
+ * caller.  write: it is only written, before anything of the simulation changes, so vertices are not copied.
  */
-enum tac_err tac_state_collect(struct tac_sim *sim, struct tac_checkpoint **out);
+enum tac_err tac_state_collect(struct tac_sim *sim, bool write, struct tac_checkpoint **out);
 
 /* Collective. Puts a state into a new simulation.  Rows may lie on any rank; they are sent to the owners of their
  * vertices. */

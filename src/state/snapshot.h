@@ -57,14 +57,24 @@ int tac_friction_row_compare(const void *a, const void *b);
 
 enum { TAC_PAST_NUMBERS = 6 };
 
-/* Rows of vertices, by ascending id. */
+/* One of them: as below, and as it is stored. */
+struct tac_vertex_record {
+    tac_gid id;
+    double start[3], mass, x[3], v[3], impulse[3], rest[3];
+    tac_time t;
+};
+
+/* Rows of vertices, by ascending id.  Where they are only written, an integrator need not copy them: look() gives the
+ * row k of `from`, which stays as it is meanwhile, and all arrays are NULL. */
 struct tac_vertex_rows {
     tac_lid count;
-    tac_gid *id;     /* owned, (n) */
-    double *start;   /* owned, (n, 3): positions at t = 0, m */
-    double *mass;    /* owned, (n), kg */
-    double *x, *v;   /* owned, (n, 3): at the vertex' own t */
-    tac_time *t;     /* owned, (n) */
+    void (*look)(const void *from, tac_lid k, struct tac_vertex_record *row); /* NULL: the rows are in the arrays */
+    const void *from;                                                         /* borrowed */
+    tac_gid *id;                                                              /* owned, (n) */
+    double *start;                                                            /* owned, (n, 3): positions at t = 0, m */
+    double *mass;                                                             /* owned, (n), kg */
+    double *x, *v;                                                            /* owned, (n, 3): at the vertex' own t */
+    tac_time *t;                                                              /* owned, (n) */
     double *impulse; /* owned, (n, 3): contact impulse since the last frame, N s */
     double *rest;    /* owned, (n, 3): what it is rounded by where vertices never move, N s; NULL: 0 */
     double *past;    /* owned, (n, TAC_PAST_NUMBERS): what else an integrator remembers, SI; NULL where has_past is 0 */

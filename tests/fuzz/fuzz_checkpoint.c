@@ -41,7 +41,7 @@ static enum tac_err go_on(struct tac_ctx *ctx, struct tac_scene *scene, const st
     TAC_TRY(tac_sim_create(ctx, scene, scene->settings->discovery.mode, &sim));
     TAC_TRY(tac_state_restore(sim, checkpoint));
     /* What was taken is what would be given. */
-    TAC_TRY(tac_state_collect(sim, &again));
+    TAC_TRY(tac_state_collect(sim, false, &again));
     fuzz_must(again->now == checkpoint->now && again->vertices.count == checkpoint->vertices.count &&
                   again->pair_count == checkpoint->pair_count && again->script_count >= checkpoint->script_count,
               "a state that was restored is there");

@@ -69,8 +69,8 @@ static void scene(const char *file, const char *change, double share, const tac_
     begin(&b, file, &s);
     const double end_s = a.scene->settings->end_s;
     CHECK(run_to(&a, share * end_s), "%s", file);
-    CHECK(tac_state_collect(a.sim, &state) == TAC_OK && tac_state_restore(b.sim, state) == TAC_OK &&
-              tac_state_collect(b.sim, &again) == TAC_OK,
+    CHECK(tac_state_collect(a.sim, false, &state) == TAC_OK && tac_state_restore(b.sim, state) == TAC_OK &&
+              tac_state_collect(b.sim, false, &again) == TAC_OK,
           "%s: %s %s", file, a.ctx.error, b.ctx.error);
     if (again) {
         printf("%s: %d pairs, %d of elements, %d of friction\n", file, (int)state->pair_count,

@@ -30,11 +30,6 @@ struct tac_checkpoint_column {
     int columns;
     size_t offset; /* of the value in its record */
 };
-struct tac_vertex_record {
-    tac_gid id;
-    double start[3], mass, x[3], v[3], impulse[3], rest[3];
-    tac_time t;
-};
 struct tac_past_record {
     tac_gid id;
     double value[TAC_PAST_NUMBERS];
