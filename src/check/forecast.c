@@ -8,7 +8,7 @@
 static const double MEMORY_PROCESS = 33e6, MEMORY_VERTEX = 700, MEMORY_ELEMENT = 120, MEMORY_PAIR = 5000,
                     MEMORY_NEAR = 1200;
 /* Trees and bounds of a vertex that may touch something. */
-static const double MEMORY_TOUCHING = 1000;
+static const double MEMORY_TOUCHING = 800;
 /* What HDF5 keeps of each frame, and at most. */
 static const double MEMORY_FRAME = .1e6, MEMORY_FRAMES = 40e6;
 /* Bytes on the disk: frames have positions and velocities of eight bytes, forces of four; deflated they keep this part.
