@@ -36,9 +36,9 @@ static const char *argument_of(const struct tac_param *param)
     case TAC_PARAM_ROWS:
         return "A,B,C;...";
     case TAC_PARAM_INDICES:
-        return param->width == 2 ? "I,J;..." : "I,J,K;...";
-    case TAC_PARAM_STRING:
-        return "FILE";
+        return param->width == 2 ? "I,J;..." : param->width == 3 ? "I,J,K;..." : "I,J,K,L;...";
+    case TAC_PARAM_STRING: /* a file, or a word that the help tells */
+        return strcmp(param->name, "path") == 0 ? "FILE" : "WORD";
     case TAC_PARAM_OBJECT:
         return "JSON";
     case TAC_PARAM_FLAG:

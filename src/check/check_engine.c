@@ -237,6 +237,11 @@ static enum tac_err describe_steps(struct tac_ctx *ctx, const struct tac_scene *
     const struct tac_implicit_settings *s = &scene->settings->implicit;
     const double steps = floor(scene->settings->end_s / s->step_s + .5);
     static const char *const scheme[] = {"implicit Euler", "Newmark", "BDF2"};
+    struct tac_model *model = NULL;
+    const enum tac_err err = tac_model_create(ctx, scene, &model); /* it refuses what a run would */
+    tac_model_destroy(&model);
+    if (err)
+        return err;
     if (text)
         fprintf(text, "steps      %.0f of %g s, %s\n", steps, s->step_s, scheme[s->scheme]);
     if (json_object_set_new(report, "steps", json_pack("{s:f, s:f}", "count", steps, "step_s", s->step_s)) != 0)

@@ -9,12 +9,13 @@
  *     stand    a closed shell, or a sheet stiff enough to stand: WATCHED_STANDING layer groups, whatever its vertices
  *     drape    other sheets: as the root of the load, which is a vertex' weight over the full push of the first layer,
  *              for what is light trembles and touches now and then; where there is no gravity, as the root of what
- *              inertia presses, density times the square of the speed at which things meet; ropes, which fold:
- * WATCHED_ROPE; particles: WATCHED_GRAIN lie      a flat sheet that begins within three thicknesses of what is under
- * it: its vertices over the other's triangles, the other's under its own, and the edges that cross (2/pi of the product
- * of their lengths per area, Buffon); of them a part that grows with the load mesh     in a mesh whose edges are
- * shorter than the thickness: the pairs of each vertex within the thickness limit    WATCHED_LIMIT per edge that has a
- * limit of stretch
+ *              inertia presses, density times the square of the speed at which things meet
+ *     rope     ropes, which fold: WATCHED_ROPE; particles: WATCHED_GRAIN
+ *     lie      a flat sheet that begins within three thicknesses of what is under it: its vertices over the other's
+ *              triangles, the other's under its own, and the edges that cross (2/pi of the product of their lengths per
+ *              area, Buffon); of them a part that grows with the load
+ *     mesh     in a mesh whose edges are shorter than the thickness: the pairs of each vertex within the thickness
+ *     limit    WATCHED_LIMIT per edge that has a limit of stretch
  *
  * each ticking with the period of its first layer; where weight presses layers deeper than the second (rest.h), those
  * of that body with the periods of all layers down to there.  The numbers were found in runs; the result is meant to be

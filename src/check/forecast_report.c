@@ -51,6 +51,12 @@ static struct shown show_bytes(double bytes)
     return out;
 }
 
+/* The part of the time that it is now; 1 where nothing ticks now, so that nothing can change it. */
+static double part_of(double wall_s, const struct tac_forecast *now)
+{
+    return now->wall_s > 0 ? wall_s / now->wall_s : 1;
+}
+
 /* ---- what other values would save ---- */
 
 static json_t *describe_savings(const struct tac_change *change, size_t count, const struct tac_forecast *now)
@@ -62,7 +68,7 @@ static json_t *describe_savings(const struct tac_change *change, size_t count, c
                                   "instead", change[k].instead, "elastic", tac_json_real(change[k].forecast.elastic),
                                   "contact", tac_json_real(change[k].forecast.contact), "wall_s",
                                   tac_json_real(change[k].forecast.wall_s), "saves",
-                                  tac_json_real(1 - change[k].forecast.wall_s / now->wall_s)));
+                                  tac_json_real(1 - part_of(change[k].forecast.wall_s, now))));
     return list;
 }
 
@@ -71,7 +77,7 @@ static void print_savings(FILE *text, const struct tac_change *change, size_t co
 {
     enum { SHOWN = 3 };
     for (size_t k = 0; k < count && k < SHOWN; k++) {
-        const double saves = 1 - change[k].forecast.wall_s / now->wall_s;
+        const double saves = 1 - part_of(change[k].forecast.wall_s, now);
         if (saves < .01)
             return;
         fprintf(text, "%-10s %s %g instead of %g would save %.0f %% of the time%s%s\n", k ? "" : "savings",
@@ -95,9 +101,9 @@ static enum tac_err describe_levels(struct tac_ctx *ctx, const struct tac_scene 
         TAC_TRY(tac_forecast_level(ctx, scene, elastic, speed, level, &f, &can));
         if (!can)
             continue;
-        const double cost = f.wall_s / now->wall_s, contact_s = 1e-9 * speed->contact_ns * f.contact;
-        const double least = cost + contact_s * (a->contact.least / a->contact.median - 1) / now->wall_s;
-        const double most = cost + contact_s * (a->contact.most / a->contact.median - 1) / now->wall_s;
+        const double cost = part_of(f.wall_s, now), contact_s = 1e-9 * speed->contact_ns * f.contact;
+        const double least = part_of(f.wall_s + contact_s * (a->contact.least / a->contact.median - 1), now);
+        const double most = part_of(f.wall_s + contact_s * (a->contact.most / a->contact.median - 1), now);
         tac_json_append(&list, json_pack("{s:s, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:[f, f, f], s:[f, f, f]}",
                                          "level", tac_accuracy_names[level], "elastic_safety", a->elastic_safety,
                                          "contact_safety", a->contact_safety, "elastic", tac_json_real(f.elastic),

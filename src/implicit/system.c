@@ -3,9 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define TAC_CRAWL                                                                                                      \
-    .6 /* of its slope the potential falls by along a direction that is too short: half is the model's                 \
-        */
+/* Parts of its slope by which the potential falls along a direction (half is the model's). */
+#define TAC_CRAWL .6       /* over it the direction is too short */
 #define TAC_CRAWL_EVEN .05 /* two falls that differ by less are those of a crawl */
 #define TAC_FALL_GOOD .1   /* from a half: of a direction with all curvature, after which the next one has it, too */
 
@@ -124,9 +123,13 @@ static enum tac_err fail_at(struct tac_implicit *sim, tac_gid v)
     return tac_fail(sim->ctx, TAC_ERR_RUN,
                     "the step from t = %.9g s cannot be computed: its linear system is not positive at vertex "
                     "%" TAC_PRIGID " of body `%s` (Newton iteration %lld, kappa %.3g): next to the largest forces and "
-                    "stiffnesses there its mass is lost to rounding; make them, or integrator.step_s, smaller",
+                    "stiffnesses there its mass is lost to rounding; make them, or integrator.step_s, smaller%s",
                     (double)sim->now * sim->scene->settings->quantum_s, v - body->vertex_begin, body->name,
-                    (long long)sim->told.newton, sim->newton.kappa);
+                    (long long)sim->told.newton, sim->newton.kappa,
+                    sim->newton.pull > 0
+                        ? "; a contact or a limit of stretch keeps what is scripted from its place, so "
+                          "a slower or shorter path may be what is needed"
+                        : "");
 }
 
 /* What is not converged may still lead downhill; the line search decides.  system NULL: on from the last solution. */
@@ -134,7 +137,7 @@ static enum tac_err solve(struct tac_implicit *sim, const struct tac_system *sys
 {
     enum tac_err err;
     struct tac_implicit_system *s = sim->system;
-    struct tac_solve_result result;
+    struct tac_solve_result result = {.outcome = TAC_SOLVE_CONVERGED};
     const struct tac_solve_rule rule = {.tolerance = sim->scene->settings->implicit.solver_tolerance,
                                         .limit = MOST_ITERATIONS,
                                         .rough = rough,
@@ -144,12 +147,14 @@ static enum tac_err solve(struct tac_implicit *sim, const struct tac_system *sys
             TAC_TRY(tac_solver_cut(s->solver, system));
         s->cut = true;
         err = tac_solver_factor(s->solver, system);
-        if (err && tac_solver_stats(s->solver)->bad != INT64_MAX)
+        s->numbers = err && tac_solver_stats(s->solver)->bad != INT64_MAX;
+        if (s->numbers)
             err = fail_at(sim, tac_solver_stats(s->solver)->bad);
         if (err)
             goto done;
     }
     err = tac_solver_solve_by(s->solver, s->b, s->solution, &rule, &result);
+    s->numbers = err && result.outcome != TAC_SOLVE_CONVERGED;
     s->rough = !err && result.outcome == TAC_SOLVE_ROUGH;
     s->cut_short = err && result.outcome == TAC_SOLVE_NOT_POSITIVE;
     if (err && (s->cut_short || result.outcome == TAC_SOLVE_LIMIT || result.outcome == TAC_SOLVE_STALLED)) {
@@ -198,6 +203,7 @@ static enum tac_err direct(struct tac_implicit *sim, const double *x, enum tac_c
     struct tac_stencil_list list[TAC_STENCIL_LISTS];
     const double begin_s = tac_wall_s();
     s->last = curvature;
+    s->numbers = false;
     TAC_TRY(tac_implicit_list_stencils(sim, list));
     TAC_TRY(tac_matrix_create(sim->ctx, &s->nodes, TAC_STENCIL_LISTS, list, &matrix));
     tac_implicit_assemble(sim, x, curvature, matrix);
@@ -214,35 +220,43 @@ done:
     return err;
 }
 
-/* The direction from a matrix with negative curvature; done: it had none along the direction.  Else the direction is to
- * be found without.  An error, too, may be that of a node whose block is not positive; any other comes again. */
-static bool try_curvature(struct tac_implicit *sim, const double *x, enum tac_curvature curvature, double rough)
+/* The direction from a matrix with negative curvature; *found: it had none along the direction.  Else the direction is
+ * to be found without: numbers that are not positive or not finite may be so without it.  Any other error is one. */
+static enum tac_err try_curvature(struct tac_implicit *sim, const double *x, enum tac_curvature curvature, double rough,
+                                  bool *found)
 {
     const enum tac_err err = direct(sim, x, curvature, rough);
-    if (err)
-        sim->ctx->error[0] = '\0';
-    return !err && !sim->system->cut_short;
+    *found = !err && !sim->system->cut_short;
+    if (!err || !sim->system->numbers)
+        return err;
+    sim->ctx->error[0] = '\0';
+    return TAC_OK;
 }
 
 enum tac_err tac_implicit_direction(struct tac_implicit *sim, const double *x, double rough)
 {
+    enum tac_err err = TAC_OK;
+    bool found = false;
     struct tac_implicit_system *s = sim->system;
     if (s->crawls) {
         s->crawls = false;
-        if (try_curvature(sim, x, TAC_CURVATURE_ALL, rough)) {
+        TAC_TRY(try_curvature(sim, x, TAC_CURVATURE_ALL, rough, &found));
+        if (found)
             s->all_failed = 0;
-            return TAC_OK;
-        }
-        note_failure(&s->all_failed, &s->all_waits);
+        else
+            note_failure(&s->all_failed, &s->all_waits);
     }
-    if (s->waits > 0) {
+    if (!found && s->waits > 0) {
         s->waits--;
-    } else if (s->solids && sim->told.newton <= MOST_WHOLE) {
-        if (try_curvature(sim, x, TAC_CURVATURE_SOLIDS, rough))
-            return TAC_OK;
-        note_failure(&s->failed, &s->waits);
+    } else if (!found && s->solids && sim->told.newton <= MOST_WHOLE) {
+        TAC_TRY(try_curvature(sim, x, TAC_CURVATURE_SOLIDS, rough, &found));
+        if (!found)
+            note_failure(&s->failed, &s->waits);
     }
-    return direct(sim, x, TAC_CURVATURE_NONE, rough);
+    if (!found)
+        TAC_TRY(direct(sim, x, TAC_CURVATURE_NONE, rough));
+done:
+    return err;
 }
 
 bool tac_implicit_judge(struct tac_implicit *sim, bool good)

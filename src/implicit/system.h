@@ -32,6 +32,7 @@ struct tac_implicit_system {
     bool cut;                        /* made in this step */
     bool rough;                      /* the last solution: tac_implicit_sharpen() would make it more exact */
     bool cut_short;                  /* the last solution: the matrix, or what rounding made of it, is indefinite */
+    bool numbers;                    /* the last error: of the matrix' numbers, not of memory or of the machine */
     bool solids;                     /* the scene has some */
     enum tac_curvature last;         /* of the last matrix */
     int failed, waits;               /* matrices with that of solids which were indefinite since the last good one; how

@@ -92,18 +92,14 @@ static void view(void *state, struct tac_state_view *out)
                                    .velocity = sim->state.vel->v,
                                    .stride = sizeof *sim->state.vel,
                                    .impulse = sim->state.impulse,
+                                   .impulse_rest = sim->still.rest,
                                    .counters = &sim->books.counters};
 }
 
-static enum tac_err sum_impulses(void *state)
+static enum tac_err gather_impulses(void *state)
 {
     struct tac_sim *sim = state;
-    const enum tac_err err = tac_agree(sim->ctx, tac_still_gather(sim));
-    for (size_t k = 0; k < 3 * (size_t)sim->state.owned; k++) {
-        sim->state.impulse[k] += sim->still.rest[k];
-        sim->still.rest[k] = 0;
-    }
-    return err;
+    return tac_agree(sim->ctx, tac_still_gather(sim));
 }
 
 static void positions(const void *state, double *x)
@@ -385,7 +381,7 @@ const struct tac_integrator tac_integrator_asynchronous = {
     .contacts = contacts,
     .contact_count = contact_count,
     .view = view,
-    .sum_impulses = sum_impulses,
+    .gather_impulses = gather_impulses,
     .positions = positions,
     .status = status,
     .discovery = discovery,

@@ -70,7 +70,7 @@ static void clear(struct looking *l)
 static void contact_force(const struct looking *l, tac_lid i, double f[3])
 {
     for (int c = 0; c < 3; c++)
-        f[c] = l->span_s > 0 ? l->view.impulse[3 * (size_t)i + (size_t)c] / l->span_s : 0;
+        f[c] = l->span_s > 0 ? tac_state_impulse(&l->view, 3 * (size_t)i + (size_t)c) / l->span_s : 0;
 }
 
 static const double *velocity(const struct looking *l, tac_lid i)
@@ -356,6 +356,8 @@ enum tac_err tac_follow_histories(struct tac_simulation *sim, struct tac_output 
     enum tac_err err = TAC_OK;
     if (tac_follow_next(sim->whole, now, true) != now)
         return TAC_OK;
+    if (sim->way->gather_impulses != NULL)
+        TAC_TRY(sim->way->gather_impulses(sim->state));
     TAC_TRY(look(sim, &l));
     for (tac_lid k = 0; k < output->history_count; k++) {
         const struct tac_history *h = &output->history[k];

@@ -32,8 +32,14 @@ struct tac_state_view {
     const double *velocity;        /* of the first vertex, m/s */
     size_t stride;                 /* bytes to the next one's */
     double *impulse;               /* (owned, 3): of contact since they were last set to 0, N s */
+    double *impulse_rest;          /* (owned, 3): small parts to be added to them, and set to 0 with them; NULL: none */
     struct tac_counters *counters; /* of this rank */
 };
+
+static inline double tac_state_impulse(const struct tac_state_view *view, size_t component)
+{
+    return view->impulse[component] + (view->impulse_rest != NULL ? view->impulse_rest[component] : 0);
+}
 
 /* Lengths that an integrator has found to be good.  They have no influence on the trajectory, but are lost with the
  * state: handed from one state to the next. */
@@ -85,9 +91,9 @@ struct tac_integrator {
 
     /* Local. */
     void (*view)(void *state, struct tac_state_view *out);
-    /* NULL: they are whole at any time.  Collective. The impulses of view() are whole, and must be set to 0 before the
-     * next step. */
-    enum tac_err (*sum_impulses)(void *state);
+    /* NULL: they are whole at any time.  Collective. Before the impulses of view() are read: what other ranks have of
+     * them comes to the owners of the vertices. */
+    enum tac_err (*gather_impulses)(void *state);
     /* Local. x (owned, 3) at now. */
     void (*positions)(const void *state, double *x);
     /* Local. window_s, deepest_layer, counters. */

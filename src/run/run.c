@@ -69,16 +69,18 @@ static enum tac_err write_frame(struct tac_running *run)
     struct tac_simulation *sim = &run->sim;
     const struct tac_state_view view = tac_simulation_view(sim);
     const double begin_s = tac_wall_s(), span = seconds(run, view.now - sim->last_frame);
-    if (sim->way->sum_impulses != NULL)
-        TAC_TRY(sim->way->sum_impulses(sim->state));
+    if (sim->way->gather_impulses != NULL)
+        TAC_TRY(sim->way->gather_impulses(sim->state));
     TAC_TRY(tac_follow_reactions(sim, run->out));
     TAC_TRY(tac_agree(run->ctx, make_room(run, (size_t)view.owned)));
     sim->way->positions(sim->state, run->position);
     for (size_t i = 0; i < (size_t)view.owned; i++) {
         memcpy(&run->velocity[3 * i], (const char *)view.velocity + i * view.stride, 3 * sizeof(double));
         for (size_t c = 3 * i; c < 3 * i + 3; c++) {
-            run->force[c] = span > 0 ? (float)(view.impulse[c] / span) : 0;
+            run->force[c] = span > 0 ? (float)(tac_state_impulse(&view, c) / span) : 0;
             view.impulse[c] = 0;
+            if (view.impulse_rest != NULL)
+                view.impulse_rest[c] = 0;
         }
     }
     struct tac_frame frame = {

@@ -190,6 +190,17 @@ static enum tac_err check_laws(struct tac_reader *reader)
     return TAC_OK;
 }
 
+/* What asks for the state now and then. */
+static enum tac_err check_multiple(struct tac_reader *reader, const char *where, double every_s)
+{
+    if (is_multiple(reader->scene, every_s))
+        return TAC_OK;
+    return tac_scene_fail(reader, where,
+                          "is %s s, which is no multiple of integrator.step_s, %s s; the state is known at the ends of "
+                          "steps, so make it one",
+                          tac_shown(every_s).text, tac_shown(reader->scene->settings->implicit.step_s).text);
+}
+
 enum tac_err tac_scene_check_implicit(struct tac_reader *reader)
 {
     enum tac_err err = TAC_OK;
@@ -203,12 +214,13 @@ enum tac_err tac_scene_check_implicit(struct tac_reader *reader)
     if (s->clocks.mode != TAC_CLOCKS_NESTED)
         TAC_TRY(tac_scene_fail(reader, "clocks.mode",
                                "is \"free\", but the implicit integrator has one step for all; leave the key out"));
-    if (s->checkpoint.every_t > 0 && !is_multiple(reader->scene, s->checkpoint.every_t))
-        TAC_TRY(
-            tac_scene_fail(reader, "output.checkpoint_every_t",
-                           "is %s s, which is no multiple of integrator.step_s, %s s; the state is known at the ends "
-                           "of steps, so make it one",
-                           tac_shown(s->checkpoint.every_t).text, tac_shown(s->implicit.step_s).text));
+    if (s->checkpoint.every_t > 0)
+        TAC_TRY(check_multiple(reader, "output.checkpoint_every_t", s->checkpoint.every_t));
+    for (tac_lid i = 0; i < s->output.history_count; i++) {
+        char where[TAC_WHERE];
+        snprintf(where, sizeof where, "output.histories[%" TAC_PRILID "].every", i);
+        TAC_TRY(check_multiple(reader, where, s->output.history[i].every_s));
+    }
     if (s->contact.thickness > 0 && s->contact.thickness < THINNEST)
         TAC_TRY(tac_scene_fail(reader, "contact.thickness", "is %s m; the implicit integrator needs 0 or at least %s m",
                                tac_shown(s->contact.thickness).text, tac_shown(THINNEST).text));

@@ -130,6 +130,13 @@ static enum tac_err read_solid(struct tac_reader *reader, json_t *solid, const c
     while (strcmp(solid_models[k], model) != 0)
         k++;
     material->solid_model = TAC_SOLID_NEO_HOOKEAN + (enum tac_solid_model)k;
+    char place[TAC_WHERE];
+    tac_where(place, where, "poisson");
+    if (material->solid_model == TAC_SOLID_NEO_HOOKEAN && material->solid_poisson < 0)
+        TAC_TRY(tac_scene_fail(reader, place,
+                               "is %g; the energy of \"neo-hookean\" falls without end in a crushed tetrahedron where "
+                               "it is under 0: let it be 0 or more, or the model \"corotated\"",
+                               material->solid_poisson));
 done:
     return err;
 }

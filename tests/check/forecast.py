@@ -90,6 +90,12 @@ def main():
         expect(forecast(sheet, settings=["contact.thickness=0"])[0]["ticks"]["contact"] == 0, "contact off")
         expect(forecast({**sheet, "bodies": [SHEET]})[0]["ticks"]["contact"] == 0, "a sheet that falls alone")
 
+        # Where nothing ticks nothing is saved, and everything costs the same.
+        still, _ = forecast(scene([], thickness=.004))
+        costs = [level[key] for level in still["accuracy"] for key in ("cost", "cost_least", "cost_most")]
+        expect(still["wall_s"]["likely"] == 0 and still["savings"] and all(s["saves"] == 0 for s in still["savings"]) and set(costs) == {1}, f"{still}")
+        expect("nan" not in tactus("check", path).stdout, "a floor alone: a number that is none")
+
         # Weight on deep layers has its price, and the thickness that would save it is told.
         stone = {"name": "stone", "mass": 2, "position": [.013, .012, .05], "mesh": {"kind": "points", "vertices": [[0, 0, 0]]}}
         heavy, _ = forecast(scene([stone], thickness=.01, stiffness=200, friction=.5))

@@ -27,6 +27,14 @@ MIXED = {
                {"name": "floor", "mesh": {"kind": "box", "size": [1, 0.1, 1], "cells": [1, 1, 1]}, "position": [0, -0.06, 0], "fixed": True}],
     "motions": [{"body": "cloth", "vertices": [0, 1], "path": [[0.01, [0, 0, 0]], [0.02, [0.01, 0.01, 0]]], "release": True},
                 {"body": "floor", "path": [[0, [0, 0, 0]], [0.02, [0, 0.01, 0]]]}]}
+# Implicit steps, whose directions are tried with negative curvature: memory that fails in a trial is no answer to it.
+GEL = {
+    "format": "tactus-scene/1", "name": "a block on a floor", "time": {"end": 0.12, "frame": 0.04}, "gravity": [0, -9.8, 0],
+    "contact": {"thickness": 0.01, "friction": 0.2}, "integrator": {"kind": "implicit", "step_s": 0.02}, "output": {"checkpoint_every_t": 0.04},
+    "materials": {"gel": {"density": 500, "solid": {"model": "neo-hookean", "youngs": 2e3, "poisson": 0.3}}},
+    "bodies": [{"name": "block", "material": "gel", "mesh": {"kind": "box", "size": [0.1, 0.1, 0.1], "cells": [1, 2, 1], "fill": "tets"},
+                "position": [0, 0.07, 0], "rotation": [20, 0, 30], "velocity": [0, -3, 0]},
+               {"name": "floor", "fixed": True, "mesh": {"kind": "grid", "size": [1, 1], "cells": [1, 1]}, "position": [0, -0.05, 0]}]}
 CROSSING = {
     "format": "tactus-scene/1", "time": {"end": 1, "frame": 0.5}, "contact": {"thickness": 0.01},
     "bodies": [{"name": name, "mesh": {"kind": "grid", "size": [1, 1], "cells": [1, 1]}, "mass": 1, "rotation": [angle, 0, 0]}
@@ -81,6 +89,7 @@ def cases():
            Case("run-again", "run small.json -o done.run --overwrite --quiet", 1, ["small.json", "done.run"], "done.run"),
            Case("restart", "run --restart half.run --quiet", 1, ["half.run"], "half.run"),
            Case("restart-torn", "run --restart torn.run --quiet", 1, ["torn.run"], "torn.run")]
+    run += [run_of("gel.json", 1)]
     run += [run_of("small.json", 1, "--discover kds", "-kds"), run_of("mixed.json", 1, "--discover kds", "-kds")]
     run += [run_of("small.json", 1, "--record", "-record"), Case("restart-record", "run --restart begun.run --quiet --record", 1, ["begun.run"], "begun.run")]
     branch = "run --restart half.run --branch --set gravity=[0,-8,0] -o out.run --quiet"
@@ -91,6 +100,7 @@ def cases():
     ranks = [run_of("small.json", 2), run_of("small.json", 4), run_of("mixed.json", 2), run_of("crossing.json", 2),
              Case("restart-2", "run --restart half.run --quiet", 2, ["half.run"], "half.run")]
     ranks += [run_of("small.json", 2, "--discover kds", "-kds"), run_of("small.json", 4, "--discover kds", "-kds"), run_of("mixed.json", 2, "--discover kds", "-kds")]
+    ranks += [run_of("gel.json", 2)]
     ranks += [Case("branch-2", branch, 2, ["half.run"], "out.run")]
     ranks += [run_of("small.json", 2, "--record", "-record"), Case("audit-2", "audit recorded.run", 2, ["recorded.run"])]
     return mesh + check + info + diff + export + status + audit + run + ranks
@@ -101,7 +111,7 @@ def prepare(home, launch):
     def put(name, text):
         with open(os.path.join(home, name), "w") as file:
             file.write(text)
-    for name, scene in (("small.json", SMALL), ("mixed.json", MIXED), ("crossing.json", CROSSING)):
+    for name, scene in (("small.json", SMALL), ("mixed.json", MIXED), ("gel.json", GEL), ("crossing.json", CROSSING)):
         put(name, json.dumps(scene, indent=1))
     put("two.msh", GMSH2)
     put("four.msh", GMSH4)

@@ -19,6 +19,7 @@ MATERIALS = {"cloth": {"density": 0.1, "stretch": {"model": "cst", "stiffness": 
              "gel": {"density": 500, "solid": {"model": "neo-hookean", "youngs": 1e4, "poisson": 0.3}},
              "diamond": {"density": 500, "solid": {"model": "stvk", "youngs": 1e50, "poisson": 0.3}},
              "rope": {"density": 0.05, "stretch": {"model": "spring", "stiffness": 200}},
+             "sail": {"density": 0.1, "stretch": {"model": "cst", "stiffness": 100, "limit": 0.02}},
              "tape": {"density": 0.05, "stretch": {"model": "spring", "stiffness": 200, "limit": 0.05}}}
 FLOOR = {"name": "floor", "mesh": {"kind": "grid", "size": [1, 1], "cells": [1, 1]}, "fixed": True}
 CORNERS = [[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]]
@@ -99,6 +100,9 @@ CASES = [
     ("a rope that is pulled over its limit",
      scene({"name": "tape", "material": "tape", "position": [0, 0.5, 0], "mesh": {"kind": "segments", "from": [0, 0, 0], "to": [0.3, 0, 0], "cells": 3}},
            motions=[straight("tape", [0, 0, 0], vertices=[0]), straight("tape", [0.1, 0, 0], vertices=[3])]), 3, "cannot bring what is scripted to its place"),
+    ("a sail that is pulled over its limit",
+     scene(sheet(material="sail"), motions=[straight("sheet", [0.5, 0, 0], vertices=[0, 1]), straight("sheet", [0, 0, 0], vertices=[15])]), 3,
+     RIGID + ".*a limit of stretch keeps what is scripted from its place"),
     ("1e9 m from the origin", scene(sheet(position=[1e9, 0.05, 0]), {**FLOOR, "position": [1e9, 0, 0]}), 0, None),
     ("masses of 1e-30 and 1e10 kg", scene(sheet("light", mass=1e-30), sheet("heavy", mass=1e10, position=[0, 0.1, 0]), FLOOR), 0, None),
     ("a modulus of 1e50 Pa", scene(block(material="diamond"), FLOOR), 3, "rounding leaves its linear system without stiffness"),

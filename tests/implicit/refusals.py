@@ -31,6 +31,8 @@ REFUSED = [
     (["integrator.step_s=1e-9"], r"integrator\.step_s: is 1e-09 s; .* it must be at least"),
     (["time.end=0.41"], r"integrator\.step_s: is 0\.02 s, and time\.end 0\.41 s is no multiple of it"),
     (["output.checkpoint_every_t=0.05"], r"output\.checkpoint_every_t: is 0\.05 s, which is no multiple of integrator\.step_s"),
+    (['output.histories=[{"name":"all","body":"sheet","every":0.04},{"name":"rim","body":"sheet","every":0.03}]'],
+     r"output\.histories\[1\]\.every: is 0\.03 s, which is no multiple of integrator\.step_s, 0\.02 s"),
     (["integrator.scheme=leapfrog"], r"integrator\.scheme: .*is no known value; known: euler, newmark, bdf2"),
     (["integrator.newton.most=0"], r"integrator\.newton\.most: is 0; it must be"),
     (["integrator.newton.velocity_tol=-1"], r"velocity_tol: is -1; it must be greater than 0"),
@@ -48,6 +50,8 @@ REFUSED = [
     (["discovery.mode=kds"], r"discovery\.mode: .* implicit integrator finds contacts in one way only"),
     (["clocks.mode=free"], r"clocks\.mode: is \"free\""),
     (["contact.thickness=1e-51"], r"contact\.thickness: is 1e-51 m; the implicit integrator needs 0 or at least 1e-50 m"),
+    (["materials.cloth.stretch.limit_principal=0.1", "bodies.sheet.mesh={\"kind\":\"cube\",\"edge\":0.05}"],
+     r"materials\.cloth\.stretch\.limit_principal is 0\.1, but at vertex 0 the rest shape of body `sheet` turns by 90 degrees"),
     (["integrator.kind=asynchronous"], r"integrator\.step_s: is no known key"),
 ]
 

@@ -129,6 +129,8 @@ with tempfile.TemporaryDirectory() as folder:
             check(code == 0 and out.startswith("usage: tactus mesh %s " % kind), kind, code, out, err)
         for option in [w.split("=")[0] for w in words.split() if w.startswith("--")]:
             check(option + " " in everything and (out == "" or option + " " in out), kind, option, "is not in the help")
+    for words in ("--fill WORD ", "--path FILE ", "--edges I,J;... ", "--triangles I,J,K;... ", "--tetrahedra I,J,K,L;... "):
+        check("\n    " + words in everything, words, "is not in the help")
 
 for failure in failures:
     print(*failure)

@@ -21,7 +21,8 @@ NAME = 'sheet, "a" $HOME\'s'
 OUTPUT = {"fields": ["strain", "stress", "bending_angle", "plastic_strain", "contact_pressure", "rank"], "contacts": True, "reactions": True,
           "histories": [{"name": 'tip "x", 1', "body": "rope", "vertices": [4, 0, 2], "every": 0.002, "each": True},
                         {"name": "all", "body": NAME, "every": 0.005},
-                        {"name": "half", "body": NAME, "vertices": {"box": [[0, -1, -1], [1, 1, 1]]}, "every": 0.0033}]}
+                        {"name": "half", "body": NAME, "vertices": {"box": [[0, -1, -1], [1, 1, 1]]}, "every": 0.0033},
+                        {"name": "what never moves", "body": "ball", "every": 0.0025}]}
 
 
 def must(true, text):
@@ -155,7 +156,7 @@ def check_fields():
         held = [int(r["vertices"]) for r in table("one.run/reactions.csv") if r["name"] == NAME]
         must(held == [2, 2, 2, 2, 2, 0, 0], "held vertices: %s" % held)
     with h5py.File("one.run/histories.h5") as file, h5py.File("one.run/frames.h5") as frames:
-        each, mean, half = (file["histories"][name] for name in ("000000", "000001", "000002"))
+        each, mean, half, ball = (file["histories"][name] for name in ("000000", "000001", "000002", "000003"))
         must([g.attrs["name"].decode() if isinstance(g.attrs["name"], bytes) else g.attrs["name"] for g in (each, mean, half)] == ['tip "x", 1', "all", "half"], "names")
         must(each["position"].shape == (31, 3, 3) and list(each["vertex"][:]) == [0, 2, 4] and mean["position"].shape == (13, 3) and len(half["time"]) == 19, "shapes")
         for k in range(7):
@@ -165,6 +166,7 @@ def check_fields():
             must((each["velocity"][5 * k] == frame["velocity"][:][first + np.array([0, 2, 4])]).all(), "velocities of a history at frame %d" % k)
             near(mean["position"][2 * k], frame["position"][:][body == 0].mean(axis=0), "mean position", 1e-12)
             near(mean["contact_force"][2 * k], frame["contact_force"][:][body == 0].sum(axis=0), "contact force of a history", 1e-4)
+            near(ball["contact_force"][4 * k], frame["contact_force"][:][body == 1].sum(axis=0), "contact force on what never moves", 1e-4)
         near(mean["mass"][0], 0.2 * 0.2 * 0.2, "mass", 1e-12)
 
 
