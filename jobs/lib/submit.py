@@ -145,13 +145,14 @@ def warn_seconds(a, values, before):
     return warn
 
 
-def finite(text):
+def seconds(text):
+    """As --until of the program takes them: a job that waits for its turn and is refused then would come too late."""
     try:
-        value = float(text)
+        value = float(text.replace("_", "x"))  # Python alone reads 1_000
     except ValueError:
         value = float("nan")
-    if value != value or value in (float("inf"), float("-inf")):
-        raise Problem("--until needs a number of seconds, not '%s'" % text)
+    if not 0 < value < float("inf"):
+        raise Problem("--until needs a number of seconds greater than 0, not '%s'" % text)
     return text
 
 
@@ -188,7 +189,7 @@ def new_job(a):
     if a.discover:
         job["options"].append("--discover=" + a.discover)
     if a.until is not None:
-        job["options"].append("--until=" + finite(a.until))
+        job["options"].append("--until=" + seconds(a.until))
     if a.sweep:
         fixed = {text.partition("=")[0].strip() for text in a.set}
         keys, runs = sweeps.product([utf8("--sweep", text) for text in a.sweep], fixed)

@@ -40,13 +40,14 @@ TAC_FOUR_INLINE void gather(tac_four x[3], const struct tac_vertex_state *state,
     tac_four_columns(x, a, b, c, d);
 }
 
-TAC_FOUR_INLINE tac_four lesser(tac_four a, tac_four b)
+/* What is no number is passed over, as in tac_pair_beyond(). */
+TAC_FOUR_INLINE tac_four lesser(tac_four least, tac_four along)
 {
-    return tac_four_select(a < b, a, b);
+    return tac_four_select(along < least, along, least);
 }
-TAC_FOUR_INLINE tac_four greater(tac_four a, tac_four b)
+TAC_FOUR_INLINE tac_four greater(tac_four most, tac_four along)
 {
-    return tac_four_select(a > b, a, b);
+    return tac_four_select(along > most, along, most);
 }
 
 /* The last normals of four pairs. */
@@ -86,6 +87,27 @@ TAC_FOUR_INLINE tac_four guards(const tac_four x[4][3])
     return tac_four_all(0x1p-44) * size;
 }
 
+/* Lanes that are silent, by bounds of their distances. */
+TAC_FOUR_INLINE int lanes_beyond(tac_four bound, tac_four over)
+{
+    return tac_four_lanes((bound > over) & (bound < tac_four_all(INFINITY)));
+}
+
+/* Lanes of a pass that went astray, where products of coordinates are no numbers: each is evaluated alone.  All ranks
+ * that share a pair must find the same, whichever other pairs they evaluate beside it. */
+TAC_FOUR_INLINE int lanes_astray(tac_four guard)
+{
+    return tac_four_lanes(~(guard < tac_four_all(0x1p-44 * 1e70)));
+}
+
+/* Coordinates of one of four pairs. */
+TAC_FOUR_INLINE void lane_of(const tac_four x[4][3], int l, double y[4][3])
+{
+    for (int k = 0; k < 4; k++)
+        for (int c = 0; c < 3; c++)
+            y[k][c] = x[k][c][l];
+}
+
 /* Distance and normal of one of four pairs. */
 TAC_FOUR_INLINE void tell(const struct tac_near_four *four, int l, struct tac_near *near)
 {
@@ -106,25 +128,30 @@ TAC_MORE_VERSIONS int tac_pairs_evaluate_four(const struct tac_vertex_state *sta
     memcpy(&over, silent_over, sizeof over);
     const tac_four least = bounds(x, p, tac_pair_first(type));
     memcpy(bound, &least, sizeof least);
-    const int silent = tac_four_lanes(least > over);
+    const int silent = lanes_beyond(least, over);
     if (silent == 0xf)
         return silent;
     const int careful =
         type == TAC_PAIR_EDGE_EDGE ? tac_near_four_edge_edge(x, &near) : tac_near_four_vertex_triangle(x, &near);
     const tac_four guard = guards(x);
+    const int astray = lanes_astray(guard);
     for (int l = 0; l < 4; l++) {
         if (silent >> l & 1)
             continue;
         struct tac_pair_geometry *q = g[l];
+        if (astray >> l & 1) {
+            double y[4][3];
+            lane_of(x, l, y);
+            tac_pair_evaluate(p[l], (const double(*)[3])y, q);
+            continue;
+        }
         tell(&near, l, &q->near);
         for (int k = 0; k < 4; k++)
             q->near.w[k] = near.w[k][l];
         q->mollifier = 1;
         if (careful >> l & 1) {
             double y[4][3], gradient[4][3];
-            for (int k = 0; k < 4; k++)
-                for (int c = 0; c < 3; c++)
-                    y[k][c] = x[k][c][l];
+            lane_of(x, l, y);
             if (type == TAC_PAIR_EDGE_EDGE)
                 tac_mollifier(y, &q->mollifier, gradient);
             else
@@ -153,7 +180,7 @@ TAC_MORE_VERSIONS int tac_particles_evaluate_four(const struct tac_vertex_state 
     const tac_four least = tac_four_all(0) - along, guard = tac_four_all(0x1p-44) * size;
     memcpy(&over, silent_over, sizeof over);
     memcpy(bound, &least, sizeof least);
-    const int silent = tac_four_lanes(least > over);
+    const int silent = lanes_beyond(least, over);
     if (silent == 0xf)
         return silent;
     tac_four_sub(r, a, b);

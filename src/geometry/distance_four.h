@@ -1,7 +1,7 @@
 /* distance_four.h: the distances of distance.h for four pairs of one type side by side, without branches.
  *
  * Every case is computed and the right one is selected, with the operations of distance.h in their order: the bits are
- * those of distance.h (tests/geometry/test_distance_four.c).  Where distance.h would go on with a more careful method
+ * those of distance.h (tests/contact/test_evaluate_four.c).  Where distance.h would go on with a more careful method
  * (slivers), the lane is told, and the caller computes it alone.
  */
 #ifndef TACTUS_GEOMETRY_DISTANCE_FOUR_H

@@ -171,6 +171,9 @@ static double shared_share(const struct tac_sim *sim)
  * 180; balls in a box 124; without losses, where few pairs are active, 60 to 80). */
 static const double COST_PENALTY = 14, COST_DAMPER = 1.3, COST_LOAD = 1, SPRING_S = 9e-9, TEST_S = 25e-9;
 
+/* A layer of the tables that a simulation is made with, s: some have a million. */
+static const double LAYER_S = 3e-7;
+
 /* Of kinetic structures nothing is counted that would stand for their time. */
 static void load(const void *state, struct tac_workload *load)
 {
@@ -190,6 +193,7 @@ static void load(const void *state, struct tac_workload *load)
         load->discovery_s = fmax(0, c->seconds_discovery - c->seconds_exchange);
     load->counted_s = load->ticks_s + (counts ? load->discovery_s : 0);
     load->shared = shared_share(sim);
+    load->deal_s = LAYER_S * sim->model->layer_count;
 }
 
 static double rate_of(const struct tac_sim *sim, tac_time period)

@@ -80,9 +80,20 @@ done:
     return err;
 }
 
-static int64_t least_chatter(const struct tac_simulation *sim)
+/* An integrator that does not tell its work is never dealt anew for its sake. */
+static struct tac_workload look_at_load(const struct tac_simulation *sim)
 {
-    return CHATTER + CHATTER_PER_VERTEX * sim->local->mesh->part->vertex_total / sim->ctx->size;
+    struct tac_workload load = {0};
+    if (sim->way->load != NULL)
+        sim->way->load(sim->state, &load);
+    return load;
+}
+
+/* deal_s: of the workload. */
+static int64_t least_chatter(const struct tac_simulation *sim, double deal_s)
+{
+    return (int64_t)(CHATTER * (1 + deal_s / DEAL_S)) +
+           CHATTER_PER_VERTEX * sim->local->mesh->part->vertex_total / sim->ctx->size;
 }
 
 /* Have ranks sent each other so many messages for the sake of deep pairs that a rebalancing would have been cheaper?
@@ -93,17 +104,8 @@ static bool chatty(struct tac_simulation *sim)
     if (sim->local == NULL || b->shuffle || sim->way->chatter == NULL)
         return false;
     if (b->chatter == 0)
-        b->chatter = least_chatter(sim);
+        b->chatter = least_chatter(sim, look_at_load(sim).deal_s);
     return sim->way->chatter(sim->state) > b->chatter;
-}
-
-/* An integrator that does not tell its work is never dealt anew for its sake. */
-static struct tac_workload look_at_load(const struct tac_simulation *sim)
-{
-    struct tac_workload load = {0};
-    if (sim->way->load != NULL)
-        sim->way->load(sim->state, &load);
-    return load;
 }
 
 /* `from` moves halfway to `load`: what was worked in between counts half as much as what will be worked until the next
@@ -132,7 +134,7 @@ static enum tac_err join_deep(struct tac_simulation *sim)
     struct tac_balance *b = &sim->balance;
     const struct tac_workload before = look_at_load(sim);
     const bool soon = b->joined_at > 0 && b->passes - b->joined_at < SOON;
-    b->chatter = !soon ? least_chatter(sim) : b->chatter < CHATTER_MOST ? 2 * b->chatter : b->chatter;
+    b->chatter = !soon ? least_chatter(sim, before.deal_s) : b->chatter < CHATTER_MOST ? 2 * b->chatter : b->chatter;
     b->joined_at = b->passes;
     TAC_TRY(distribute_again(sim, true));
     sim->way->clear_chatter(sim->state);
@@ -144,10 +146,10 @@ done:
 }
 
 /* About how long a deal takes. */
-static double deal_s(const struct tac_simulation *sim)
+static double whole_deal_s(const struct tac_simulation *sim, const struct tac_workload *load)
 {
     const double total = (double)sim->local->mesh->part->vertex_total;
-    return DEAL_S + DEAL_VERTEX_S * total / sim->ctx->size + CUT_VERTEX_S * fmin(total, TAC_CUT_MOST);
+    return DEAL_S + load->deal_s + DEAL_VERTEX_S * total / sim->ctx->size + CUT_VERTEX_S * fmin(total, TAC_CUT_MOST);
 }
 
 /* Has what was lost since the last deal, because ranks had unequal work or evaluated contacts twice, or because they
@@ -163,7 +165,7 @@ static enum tac_err worth_it(struct tac_simulation *sim, const struct tac_worklo
         MPI_Allreduce(MPI_IN_PLACE, sum, 4, MPI_DOUBLE, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS ||
         MPI_Bcast(sum, 4, MPI_DOUBLE, 0, sim->ctx->comm) != MPI_SUCCESS) /* to the last bit */
         return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while comparing the ranks' work");
-    const double mean = sum[0] / sim->ctx->size, twice = sum[1] / sim->ctx->size, cost = deal_s(sim);
+    const double mean = sum[0] / sim->ctx->size, twice = sum[1] / sim->ctx->size, cost = whole_deal_s(sim, load);
     const bool skewed = most > SKEWED * mean && most - mean > cost;
     const bool talkative = twice > TWICE && !b->cut_known && twice * (sum[2] / sim->ctx->size) > cost;
     /* What all ranks gain over one, or lose: by counts, because the clock of a busy machine would share out anything.

@@ -54,6 +54,7 @@ struct tac_workload {
     double discovery_s;
     double counted_s; /* of all that: what counts foretell, and no clock has measured */
     double shared;    /* share of the active contacts that other ranks evaluate too */
+    double deal_s;    /* what a deal takes beside its vertices; on all ranks the same */
 };
 
 struct tac_element;

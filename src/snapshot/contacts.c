@@ -1,5 +1,6 @@
 /* contacts.c: the contacts of an instant, for those who ask: a function of positions, whatever is active beyond. */
 #include "contact/contacts.h"
+#include "base/exchange.h"
 #include "snapshot/contacts.h"
 #include <stdlib.h>
 #include <string.h>
@@ -39,36 +40,47 @@ static bool describe(const struct tac_sim *sim, const struct tac_pair *p, struct
     return true;
 }
 
-/* Does this rank tell of the pair?  The owner of its first vertex that can move does, whoever decides it: all owners of
- * its vertices know all of it. */
-static bool is_told_here(const struct tac_sim *sim, const struct tac_pair *p)
+/* Who tells of the pair: the owner of its first vertex that can move. */
+static int teller(const struct tac_sim *sim, const struct tac_pair *p)
 {
-    return (sim->model->apart ? tac_model_mover(sim->model, p->v, p->count) : p->v[0]) < sim->state.owned;
+    return tac_sim_owner(sim, sim->model->apart ? tac_model_mover(sim->model, p->v, p->count) : p->v[0]);
+}
+
+/* Those that this rank decides, of whose vertices it knows where they are now, and who tells of them. */
+static enum tac_err describe_decided(struct tac_sim *sim, struct tac_contact **list, int32_t **to, size_t *count)
+{
+    enum tac_err err = TAC_OK;
+    size_t capacity = 0, to_capacity = 0;
+    struct tac_contact one;
+    for (size_t k = 0; k < sim->active.pair_count; k++) {
+        const struct tac_pair *p = &sim->active.pair[k];
+        if (!p->live || !tac_sim_decides(sim, p) || tac_pair_is_limit((enum tac_pair_type)p->type) ||
+            !describe(sim, p, &one))
+            continue;
+        TAC_TRY(tac_grow(sim->ctx, list, &capacity, *count + 1, sizeof **list));
+        TAC_TRY(tac_grow(sim->ctx, to, &to_capacity, *count + 1, sizeof **to));
+        (*to)[*count] = teller(sim, p);
+        (*list)[(*count)++] = one;
+    }
+done:
+    return err;
 }
 
 enum tac_err tac_sim_contacts(struct tac_sim *sim, struct tac_contact **out, size_t *count)
 {
-    enum tac_err err = TAC_OK;
-    struct tac_contact *list = NULL, one;
-    size_t n = 0, capacity = 0;
+    enum tac_err err;
+    struct tac_contact *list = NULL, *told = NULL;
+    int32_t *to = NULL;
+    size_t n = 0;
     TAC_TRY(tac_sim_look_ghosts(sim));
-    for (size_t k = 0; k < sim->active.pair_count; k++) {
-        const struct tac_pair *p = &sim->active.pair[k];
-        if (!p->live || !is_told_here(sim, p) || tac_pair_is_limit((enum tac_pair_type)p->type) ||
-            !describe(sim, p, &one))
-            continue;
-        TAC_TRY(tac_grow(sim->ctx, &list, &capacity, n + 1, sizeof *list));
-        list[n++] = one;
-    }
+    err = describe_decided(sim, &list, &to, &n);
+    TAC_TRY(tac_distribute(sim->ctx, err, n, to, list, sizeof *list, &told, &n));
+    if (n > 0)
+        qsort(told, n, sizeof *told, tac_contact_compare);
 done:
-    if ((err = tac_agree(sim->ctx, err)) == TAC_OK && n > 0)
-        qsort(list, n, sizeof *list, tac_contact_compare);
-    if (err) {
-        free(list);
-        list = NULL;
-        n = 0;
-    }
-    *out = list;
-    *count = n;
+    free(list);
+    free(to);
+    *out = err ? NULL : told;
+    *count = err ? 0 : n;
     return err;
 }

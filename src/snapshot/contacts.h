@@ -5,7 +5,7 @@
 #include "events/sim.h"
 #include <tactus/contact.h>
 
-/* Collective. Those that this rank decides, in order; *out is owned by the caller. */
+/* Collective. Those whose first vertex that can move is of this rank, in order; *out is owned by the caller. */
 enum tac_err tac_sim_contacts(struct tac_sim *sim, struct tac_contact **out, size_t *count);
 
 #endif

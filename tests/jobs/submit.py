@@ -70,6 +70,7 @@ for words, arguments in (
         ("--job-name needs a name", ["scene.json", "--job-name", "a\nb"]), ("without blanks", ["scene.json", "--sbatch", "--gres=a b"]),
         ("has --time itself", ["scene.json", "--sbatch=--time=3"]), ("sets --signal itself", ["scene.json", "--sbatch=--signal=USR1"]),
         ("--tries needs", ["scene.json", "--tries", "0"]), ("--until needs", ["scene.json", "--until", "nan"]),
+        ("--until needs", ["scene.json", "--until", "-1"]), ("--until needs", ["scene.json", "--until", "0"]), ("--until needs", ["scene.json", "--until", "1_0"]),
         ("invalid choice", ["scene.json", "--launcher", "ssh"]), ("path=value", ["scene.json", "--set", "gravity"]),
         ("no program", ["scene.json", "--program", "scene.json"]), ("does not understand --setup", ["scene.json", "--dry-run", "-o", "syntax", "--setup", "if then"]),
         ("gravity", ["broken.json"]), ("with contact.friction=-1", ["scene.json", "--sweep", "contact.friction=0.1,-1"]),

@@ -181,6 +181,22 @@ def check_weight():
     near([float(last["moment_" + c]) for c in "xyz"], np.cross([0.3, 0.1, 0], [0, 0.01 * 9.81, 0]), "moment", 1e-3)
 
 
+def check_contacts():
+    """Of two particles or two edges one rank decides, and perhaps another one tells: it must tell where both are at that instant."""
+    threads = [{"name": "thread-%d" % k, "material": "string", "mass": 0.001, "position": [0, 0.006 * k, 0.3], "rotation": [0, 40 * k, 0],
+                "velocity": [0, -0.5 * k, 0], "mesh": {"kind": "segments", "from": [-0.1, 0, 0], "to": [0.1, 0, 0], "cells": 5}} for k in range(4)]
+    gas = {"name": "gas", "mass": 0.0001, "radius": 0.004, "random_speed": [0.5, 2], "seed": 5, "mesh": {"kind": "points", "lattice": {"count": [5, 5, 2], "spacing": 0.013}}}
+    path = write("contacts.json", scene(end=0.02, bodies=[gas] + threads, motions=[], output={"contacts": True}, time={"end": 0.02, "frame": 0.001}))
+    tactus("run", path, "-o", "contacts-1.run", "--quiet")
+    with h5py.File("contacts-1.run/frames.h5") as file:
+        kinds = np.concatenate([file["frames"][k]["contacts_kind"][:] for k in file["frames"]])
+    must((kinds == 1).sum() > 20 and (kinds == 3).sum() > 20, "too few contacts to say anything: %s" % np.bincount(kinds))
+    for ranks, mode in ((3, "speculate"), (2, "kds")):
+        folder = "contacts-%d.run" % ranks
+        tactus("run", path, "-o", folder, "--quiet", "--discover", mode, ranks=ranks)
+        must(tactus("diff", "contacts-1.run", folder, "--all-frames").endswith("equal\n"), "contacts on %d ranks, %s" % (ranks, mode))
+
+
 def check_kills(path):
     """kill -9 at several moments; between them whatever was written is a beginning, and in the end nothing is missing."""
     more = ["--set", "time.end=0.18", "--set", "output.checkpoint_every_t=0.013"]
@@ -212,6 +228,7 @@ def main():
     must(tactus("diff", "plain.run", "one.run", "--all-frames").endswith("equal\n"), "asking for output changes the run")
     check_fields()
     check_weight()
+    check_contacts()
     # Ranks, with a stop between two frames and off all grids; on with another number.
     tactus("run", path, "-o", "three.run", "--quiet", "--until", "0.0347", ranks=3)
     tactus("run", "--restart", "three.run", "--quiet", ranks=2)
