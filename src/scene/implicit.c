@@ -144,6 +144,7 @@ static enum tac_err check_step(struct tac_reader *reader)
                                "is %s s, and time.end %s s is no multiple of it; the state is known at the ends of "
                                "steps, so let the scene end at one",
                                tac_shown(h).text, tac_shown(s->end_s).text));
+    reader->scene->settings->t_end = tac_scene_end(scene);
 done:
     return err;
 }

@@ -175,6 +175,9 @@ enum tac_err tac_scene_check_implicit(struct tac_reader *reader);
 /* times.c.  The quantum of a scene that does not say, when its end is known: 2^-46 s, or the next power of two with
  * which the end fits 2^53 quanta; where it goes on from a checkpoint, the checkpoint's. */
 double tac_scene_default_quantum(const struct tac_reader *reader);
+/* end_s, which fits, in quanta; where that is a frame, or the end of an implicit step, but for the grid's rounding,
+ * its time. */
+tac_time tac_scene_end(const struct tac_scene *scene);
 /* That end and frame fit the quantum; sets t_end. */
 enum tac_err tac_scene_check_time(struct tac_reader *reader);
 /* Those that a running simulation may change: gravity, and the numbers of `contact`. */

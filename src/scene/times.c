@@ -157,15 +157,22 @@ tac_time tac_scene_frame_time(const struct tac_scene *scene, int64_t k)
     return t < scene->settings->t_end ? t : scene->settings->t_end;
 }
 
-/* `end` in quanta, which fits; where it is a frame of the grid but for the grid's rounding, that frame's time. */
-static tac_time end_time(const struct tac_scene *scene, double end_s)
+/* The multiple of every_s that `end` is but for the grid's rounding, or `end` itself. */
+static tac_time on_grid(const struct tac_scene *scene, double every_s, double end_s, tac_time end)
 {
-    const tac_time end = (tac_time)in_quanta(scene, end_s), most = (tac_time)MOST_QUANTA;
-    const double k = nearest(end_s / scene->settings->frame_s);
+    const double k = nearest(end_s / every_s);
     if (!(k >= 1 && k <= 0x1p40))
         return end;
-    const tac_time frame = tac_scene_grid(scene, scene->settings->frame_s, (int64_t)k);
-    return frame - end <= TAC_FRAME_GRAIN && end - frame <= TAC_FRAME_GRAIN && frame <= most ? frame : end;
+    const tac_time t = tac_scene_grid(scene, every_s, (int64_t)k);
+    return t - end <= TAC_FRAME_GRAIN && end - t <= TAC_FRAME_GRAIN && t <= (tac_time)MOST_QUANTA ? t : end;
+}
+
+tac_time tac_scene_end(const struct tac_scene *scene)
+{
+    const struct tac_settings *s = scene->settings;
+    const tac_time end = on_grid(scene, s->frame_s, s->end_s, (tac_time)in_quanta(scene, s->end_s));
+    /* The implicit integrator is known later than times are. */
+    return s->implicit.step_s > 0 ? on_grid(scene, s->implicit.step_s, s->end_s, end) : end;
 }
 
 /* The end itself may be at 2^53 quanta: the span from 0 to there is exact too. */
@@ -230,7 +237,7 @@ enum tac_err tac_scene_check_time(struct tac_reader *reader)
         TAC_TRY(tac_scene_fail(
             reader, "time.frame", "is %s s; frames lie on multiples of 2^16 quanta, so it must be at least %s s",
             tac_shown(scene->settings->frame_s).text, tac_shown(TAC_FRAME_GRAIN * scene->settings->quantum_s).text));
-    scene->settings->t_end = end_time(scene, scene->settings->end_s);
+    scene->settings->t_end = tac_scene_end(scene);
 done:
     return err;
 }
@@ -249,6 +256,6 @@ enum tac_err tac_scene_until(struct tac_ctx *ctx, struct tac_scene *scene, doubl
         return tac_fail(ctx, TAC_ERR_INPUT, "--until is %s s, which rounds to no quantum of %s s; end later",
                         tac_shown(t_s).text, tac_shown(scene->settings->quantum_s).text);
     scene->settings->end_s = t_s;
-    scene->settings->t_end = end_time(scene, t_s);
+    scene->settings->t_end = tac_scene_end(scene);
     return TAC_OK;
 }

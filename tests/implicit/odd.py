@@ -161,12 +161,36 @@ def other_step(folder):
             check(code == 2 and len(sentences(text)) == 1 and what in text, "%d ranks, gone on with %s: refused by name" % (ranks, assignment), "%d %s" % (code, text))
 
 
+def ends_between_frames(folder):
+    """An end at a step and between two frames is the step's: histories and checkpoints at that time find it, and what goes on has the same rows."""
+    path, whole, parts = (os.path.join(folder, name) for name in ("scene.json", "whole", "parts"))
+    history = {"name": "rim", "body": "sheet", "vertices": [0, 3], "every": 0.02}
+    with open(path, "w") as file:
+        json.dump(scene(sheet(), FLOOR, end=0.12, time={"frame": 0.04}, output={"histories": [history], "checkpoint_every_t": 0.02}), file)
+    code, text = call("run", path, "-o", whole, "--quiet")
+    check(code == 0, "a run with a history", text)
+    code, text = call("run", path, "-o", parts, "--quiet", "--until", "0.02")
+    check(code == 0, "its first step alone", text)
+    for end in ("0.06", "0.1", "0.12"):
+        code, text = call("run", "--restart", parts, "--quiet", "--until", end, ranks=2)
+        check(code == 0, "on to %s s" % end, text)
+    rows = []
+    for out in (whole, parts):
+        with open(os.path.join(out, "histories.csv")) as file:
+            rows.append(file.read())
+        with open(os.path.join(out, "steps.csv")) as file:
+            rows[-1] += "".join(",".join(line.split(",")[:10]) + "\n" for line in file)
+    code, text = call("diff", "--all-frames", whole, parts)
+    check(code == 0 and rows[0] == rows[1], "the same frames, histories and steps", text + rows[0] + rows[1])
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         for name, made, code, sentence in CASES:
             wrong = faults(folder, made, code, sentence)
             check(not wrong, "%s: code %d" % (name, code), wrong)
         other_step(folder)
+        ends_between_frames(folder)
     return bool(failures)
 
 
