@@ -6,6 +6,9 @@
 #include "geometry/distance_four.h"
 #include <string.h>
 
+/* The guard of a pair so large that products of its coordinates overflow, m. */
+static const double ASTRAY = 0x1p-44 * 1e70;
+
 /* The place of vertex i at t, as tac_state_position() tells it; the fourth number means nothing. */
 TAC_FOUR_INLINE void place(tac_four *row, const struct tac_vertex_state *state, const struct tac_scripts *scripts,
                            tac_lid i, tac_time t)
@@ -93,19 +96,16 @@ TAC_FOUR_INLINE int lanes_beyond(tac_four bound, tac_four over)
     return tac_four_lanes((bound > over) & (bound < tac_four_all(INFINITY)));
 }
 
-/* Lanes of a pass that went astray, where products of coordinates are no numbers: each is evaluated alone.  All ranks
- * that share a pair must find the same, whichever other pairs they evaluate beside it. */
-TAC_FOUR_INLINE int lanes_astray(tac_four guard)
+/* A pair of a pass that went astray, where products of coordinates are no numbers. All ranks that share it must find
+ * the same, whichever other pairs they evaluate beside it.  Not inline: the others shall not pay for it. */
+static __attribute__((noinline, cold)) void evaluate_alone(const struct tac_vertex_state *state,
+                                                           const struct tac_scripts *scripts, struct tac_pair *p,
+                                                           tac_time t, struct tac_pair_geometry *g)
 {
-    return tac_four_lanes(~(guard < tac_four_all(0x1p-44 * 1e70)));
-}
-
-/* Coordinates of one of four pairs. */
-TAC_FOUR_INLINE void lane_of(const tac_four x[4][3], int l, double y[4][3])
-{
-    for (int k = 0; k < 4; k++)
-        for (int c = 0; c < 3; c++)
-            y[k][c] = x[k][c][l];
+    double x[4][3];
+    for (int k = 0; k < p->count; k++)
+        tac_state_position(state, scripts, p->v[k], t, x[k]);
+    tac_pair_evaluate(p, (const double(*)[3])x, g);
 }
 
 /* Distance and normal of one of four pairs. */
@@ -134,30 +134,27 @@ TAC_MORE_VERSIONS int tac_pairs_evaluate_four(const struct tac_vertex_state *sta
     const int careful =
         type == TAC_PAIR_EDGE_EDGE ? tac_near_four_edge_edge(x, &near) : tac_near_four_vertex_triangle(x, &near);
     const tac_four guard = guards(x);
-    const int astray = lanes_astray(guard);
     for (int l = 0; l < 4; l++) {
         if (silent >> l & 1)
             continue;
         struct tac_pair_geometry *q = g[l];
-        if (astray >> l & 1) {
-            double y[4][3];
-            lane_of(x, l, y);
-            tac_pair_evaluate(p[l], (const double(*)[3])y, q);
-            continue;
-        }
         tell(&near, l, &q->near);
         for (int k = 0; k < 4; k++)
             q->near.w[k] = near.w[k][l];
         q->mollifier = 1;
         if (careful >> l & 1) {
             double y[4][3], gradient[4][3];
-            lane_of(x, l, y);
+            for (int k = 0; k < 4; k++)
+                for (int c = 0; c < 3; c++)
+                    y[k][c] = x[k][c][l];
             if (type == TAC_PAIR_EDGE_EDGE)
                 tac_mollifier(y, &q->mollifier, gradient);
             else
                 tac_near_vertex_triangle(y, &q->near);
         }
         tac_pair_evaluated(p[l], q, guard[l]);
+        if (__builtin_expect(!(guard[l] < ASTRAY), 0))
+            evaluate_alone(state, scripts, p[l], t, q);
     }
     return silent;
 }
