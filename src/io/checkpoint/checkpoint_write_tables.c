@@ -7,34 +7,47 @@
 #include "base/exchange.h"
 #include "io/checkpoint/checkpoint_room.h"
 
+static struct tac_dataset dataset_of(const struct tac_checkpoint_writer *w, const struct tac_checkpoint_column *column,
+                                     int64_t rows)
+{
+    return (struct tac_dataset){.group = w->file.file,
+                                .name = column->name,
+                                .units = column->units,
+                                .type = column->real ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64,
+                                .columns = column->columns,
+                                .rows = rows};
+}
+
+/* Collective. A column of `count` records of `size` bytes, in *data, owned by the caller. */
+static enum tac_err take_column(struct tac_ctx *ctx, const struct tac_checkpoint_column *column, const char *record,
+                                size_t size, size_t count, char **data)
+{
+    const size_t bytes = 8 * (size_t)(column->columns ? column->columns : 1);
+    const enum tac_err err = tac_agree(ctx, tac_alloc(ctx, count, bytes, data));
+    for (size_t k = 0; k < count && !err; k++)
+        memcpy(*data + bytes * k, record + size * k + column->offset, bytes);
+    return err;
+}
+
 enum tac_err tac_checkpoint_write_columns(struct tac_ctx *ctx, struct tac_checkpoint_writer *w,
                                           const struct tac_checkpoint_column *column, size_t columns,
                                           const char *record, size_t size, size_t count)
 {
     enum tac_err err = TAC_OK;
-    char *data = NULL;
     int64_t mine = (int64_t)count, before = 0, total = 0;
     MPI_Exscan(&mine, &before, 1, MPI_INT64_T, MPI_SUM, ctx->comm);
     before = ctx->rank == 0 ? 0 : before;
     MPI_Allreduce(&mine, &total, 1, MPI_INT64_T, MPI_SUM, ctx->comm);
     for (size_t c = 0; c < columns && !err; c++) {
-        const size_t bytes = 8 * (size_t)(column[c].columns ? column[c].columns : 1);
-        err = tac_agree(ctx, tac_alloc(ctx, count, bytes, &data));
-        for (size_t k = 0; k < count && !err; k++)
-            memcpy(data + bytes * k, record + size * k + column[c].offset, bytes);
-        const struct tac_dataset d = {w->file.file,
-                                      column[c].name,
-                                      column[c].units,
-                                      column[c].real ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64,
-                                      column[c].columns,
-                                      total,
-                                      before,
-                                      before + mine,
-                                      data};
+        char *data = NULL;
+        struct tac_dataset d = dataset_of(w, &column[c], total);
+        err = take_column(ctx, &column[c], record, size, count, &data);
+        d.begin = before;
+        d.end = before + mine;
+        d.data = data;
         if (!err)
             err = tac_dataset_write(ctx, &w->file, &d);
         free(data);
-        data = NULL;
     }
     return err;
 }
@@ -86,11 +99,11 @@ enum tac_err tac_checkpoint_write_table(struct tac_ctx *ctx, struct tac_checkpoi
 enum { SLICE_ROWS = 4 * TAC_CHUNK_ROWS, COLUMNS_MOST = 8 };
 
 struct slices {
-    tac_gid begin, end;     /* this rank's rows */
-    size_t count;           /* of the rank that has most */
-    size_t *first;          /* owned, (count + 1): a slice's records begin there in the next two */
-    tac_lid *which;         /* owned */
-    int32_t *to;            /* owned: the ranks that write them */
+    tac_gid begin, end; /* this rank's rows */
+    size_t count;       /* of the rank that has most */
+    size_t *first;      /* owned, (count + 2): a slice's records begin there in the next two; one more to sort them */
+    tac_lid *which;     /* owned */
+    int32_t *to;        /* owned: the ranks that write them */
     hid_t id[COLUMNS_MOST]; /* datasets; those that are not open: -1 */
 };
 
@@ -131,18 +144,6 @@ done:
     return err;
 }
 
-static struct tac_dataset dataset_of(const struct tac_checkpoint_writer *w, const struct tac_checkpoint_column *column,
-                                     const struct tac_records *r, const void *data)
-{
-    return (struct tac_dataset){.group = w->file.file,
-                                .name = column->name,
-                                .units = column->units,
-                                .type = column->real ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64,
-                                .columns = column->columns,
-                                .rows = r->ids,
-                                .data = data};
-}
-
 /* Collective. Rows begin .. of the slice, which came in any order. */
 static enum tac_err write_slice(struct tac_ctx *ctx, struct tac_checkpoint_writer *w,
                                 const struct tac_checkpoint_column *column, size_t columns, const struct tac_records *r,
@@ -150,19 +151,15 @@ static enum tac_err write_slice(struct tac_ctx *ctx, struct tac_checkpoint_write
 {
     enum tac_err err = TAC_OK;
     const struct tac_row_range part[2] = {{begin, begin + (tac_gid)count}, {0, 0}};
-    char *data = NULL;
-    for (size_t c = 0; c < columns; c++) {
-        const size_t bytes = 8 * (size_t)(column[c].columns ? column[c].columns : 1);
-        TAC_TRY(tac_agree(ctx, tac_alloc(ctx, count, bytes, &data)));
-        for (size_t k = 0; k < count; k++)
-            memcpy(data + bytes * k, record + r->size * k + column[c].offset, bytes);
-        const struct tac_dataset d = dataset_of(w, &column[c], r, data);
-        TAC_TRY(tac_dataset_put(ctx, &w->file, &d, s->id[c], part));
+    for (size_t c = 0; c < columns && !err; c++) {
+        char *data = NULL;
+        struct tac_dataset d = dataset_of(w, &column[c], r->ids);
+        err = take_column(ctx, &column[c], record, r->size, count, &data);
+        d.data = data;
+        if (!err)
+            err = tac_dataset_put(ctx, &w->file, &d, s->id[c], part);
         free(data);
-        data = NULL;
     }
-done:
-    free(data);
     return err;
 }
 
@@ -200,7 +197,7 @@ enum tac_err tac_checkpoint_write_by_id(struct tac_ctx *ctx, struct tac_checkpoi
         s.id[c] = -1;
     TAC_TRY(tac_agree(ctx, sort_slices(ctx, r, &s)));
     for (size_t c = 0; c < columns; c++) {
-        const struct tac_dataset d = dataset_of(w, &column[c], r, NULL);
+        const struct tac_dataset d = dataset_of(w, &column[c], r->ids);
         TAC_TRY(tac_dataset_create(ctx, &w->file, &d, &s.id[c]));
     }
     TAC_TRY(write_slices(ctx, w, column, columns, r, &s));
