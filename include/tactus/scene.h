@@ -31,7 +31,7 @@ enum tac_discovery_mode { TAC_DISCOVER_SPECULATE, TAC_DISCOVER_KDS, TAC_DISCOVER
 enum tac_friction_model { TAC_FRICTION_ANCHOR, TAC_FRICTION_KINETIC };
 enum tac_structure { TAC_STRUCTURE_KDOP, TAC_STRUCTURE_PAIRS };
 enum tac_integrator_kind { TAC_INTEGRATOR_ASYNCHRONOUS, TAC_INTEGRATOR_IMPLICIT };
-enum tac_implicit_scheme { TAC_IMPLICIT_EULER, TAC_IMPLICIT_NEWMARK, TAC_IMPLICIT_BDF2 };
+enum tac_implicit_scheme { TAC_IMPLICIT_EULER, TAC_IMPLICIT_NEWMARK, TAC_IMPLICIT_BDF2, TAC_IMPLICIT_STATIC };
 enum tac_implicit_weights { TAC_WEIGHTS_PAIRS, TAC_WEIGHTS_AREA };
 enum tac_implicit_solver { TAC_SOLVER_INVARIANT, TAC_SOLVER_PETSC };
 enum { TAC_SOLVER_OPTIONS = 512 };
@@ -183,7 +183,8 @@ struct tac_implicit_settings {
     int64_t most;                      /* Newton iterations of a step */
     double stiffness;                  /* kappa of the barrier; 0: adaptive */
     enum tac_implicit_weights weights; /* what a pair counts: 1, or the area that it stands for (kappa in Pa then) */
-    double friction_velocity;          /* under it friction is smoothed, m/s; 0: 1e-3 l / s */
+    double friction_velocity;          /* under it friction is smoothed, m/s; 0: 1e-3 l / s; not of the static scheme */
+    double friction_slip;              /* static scheme: under it friction is smoothed in an increment, m; 0: 1e-5 l */
     int64_t lags;                      /* how often the forces that friction goes by are refreshed in a step */
     double solver_tolerance;           /* residual of the linear solver, relative */
     enum tac_implicit_solver solver;

@@ -236,7 +236,7 @@ static enum tac_err describe_steps(struct tac_ctx *ctx, const struct tac_scene *
 {
     const struct tac_implicit_settings *s = &scene->settings->implicit;
     const double steps = floor(scene->settings->end_s / s->step_s + .5);
-    static const char *const scheme[] = {"implicit Euler", "Newmark", "BDF2"};
+    static const char *const scheme[] = {"implicit Euler", "Newmark", "BDF2", "quasi-static"};
     struct tac_model *model = NULL;
     const enum tac_err err = tac_model_create(ctx, scene, &model); /* it refuses what a run would */
     tac_model_destroy(&model);

@@ -87,7 +87,7 @@ static void add_diagonal(struct tac_implicit *sim, struct tac_matrix *matrix)
         const tac_lid v = tac_implicit_vertex(sim, i);
         const struct tac_implicit_script *script =
             sim->scripts.script_of[v] >= 0 ? &sim->scripts.script[sim->scripts.script_of[v]] : NULL;
-        double mass = sim->scene->mesh->mass[v], dense[9] = {0};
+        double mass = sim->inertia[v], dense[9] = {0};
         if (script != NULL && script->on && sim->newton.pull > 0)
             mass = sim->newton.pull * script->mass;
         if (sim->newton.held[v]) /* nothing is solved for there */

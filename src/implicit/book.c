@@ -61,6 +61,13 @@ static void enter_loads(struct tac_implicit *sim)
         if (sim->scene->settings->load[l->load].kind == TAC_LOAD_WIND)
             continue;
         tac_implicit_load(sim, l, push);
+        if (sim->is_static) { /* the mean of both ends: the way is not made at the end's force */
+            double first[3][3];
+            tac_implicit_load_at(sim, l, sim->newton.x0, sim->now, first);
+            for (int i = 0; i < l->count; i++)
+                for (int c = 0; c < 3; c++)
+                    push[i][c] = .5 * (first[i][c] + push[i][c]);
+        }
         for (int i = 0; i < l->count; i++) {
             const size_t v = (size_t)l->v[i];
             for (size_t c = 0; tac_implicit_mine(sim, l->v[i]) && is_free(sim, l->v[i]) && c < 3; c++)
@@ -159,8 +166,10 @@ static void enter_vertices(const struct tac_implicit *sim, struct tac_accum sum[
         if (!is_free(sim, v))
             continue;
         tac_cross(a, x, u);
-        tac_accum_add(&sum[KINETIC], .5 * m * tac_dot(u, u));
         tac_accum_add(&sum[GRAVITY], -m * tac_dot(sim->scene->settings->gravity, x));
+        if (sim->is_static) /* nothing has a velocity */
+            continue;
+        tac_accum_add(&sum[KINETIC], .5 * m * tac_dot(u, u));
         for (int k = 0; k < 3; k++) {
             tac_accum_add(&sum[MOMENTUM + k], m * u[k]);
             tac_accum_add(&sum[ANGULAR + k], m * a[k]);

@@ -62,6 +62,7 @@ void tac_implicit_destroy(struct tac_implicit **out)
     free(sim->contact.sliding);
     free(sim->contact.area);
     free(sim->contact.stiff);
+    tac_implicit_inertia_destroy(sim);
     if (sim->replica)
         tac_scene_destroy(&sim->scene);
     free(sim);
@@ -150,6 +151,11 @@ static void measure(struct tac_implicit *sim)
     sim->scale.h = s->step_s;
     sim->scale.velocity_tol = s->velocity_tol > 0 ? s->velocity_tol : 1e-2 * sim->scale.diagonal_m;
     sim->scale.friction_velocity = s->friction_velocity > 0 ? s->friction_velocity : 1e-3 * sim->scale.diagonal_m;
+    if (sim->is_static) { /* lengths, over the step */
+        const double l = sim->scale.diagonal_m;
+        sim->scale.velocity_tol = s->velocity_tol > 0 ? s->velocity_tol : 1e-4 * l / s->step_s;
+        sim->scale.friction_velocity = (s->friction_slip > 0 ? s->friction_slip : 1e-5 * l) / s->step_s;
+    }
     sim->scale.force_tol = s->force_tol;
     sim->newton.kappa = s->stiffness;
 }
@@ -179,12 +185,14 @@ static enum tac_err make_arrays(struct tac_implicit *sim)
     for (tac_lid t = 0; t < mesh->tetrahedron_count; t++)
         sim->newton.solid[mesh->vertex_body[mesh->tetrahedron[4 * (size_t)t]]] = true;
     sim->own_v = sim->v;
-    if (sim->id != NULL)
+    if (sim->id != NULL || sim->is_static)
         TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)sim->owned, sizeof *sim->own_v, &sim->own_v));
-    if (sim->scene->settings->implicit.scheme != TAC_IMPLICIT_EULER)
+    if (sim->scene->settings->implicit.scheme == TAC_IMPLICIT_NEWMARK ||
+        sim->scene->settings->implicit.scheme == TAC_IMPLICIT_BDF2)
         TAC_TRY(tac_alloc(sim->ctx, TAC_PAST_NUMBERS * (size_t)sim->count, sizeof *sim->past, &sim->past));
     memcpy(sim->x, sim->scene->mesh->x, n * sizeof *sim->x);
-    memcpy(sim->v, sim->scene->mesh->v, n * sizeof *sim->v);
+    if (!sim->is_static) /* of particles alone: a static scene has no start velocities */
+        memcpy(sim->v, sim->scene->mesh->v, n * sizeof *sim->v);
 done:
     return err;
 }
@@ -251,10 +259,14 @@ enum tac_err tac_implicit_create(struct tac_ctx *ctx, struct tac_scene *scene, s
         err = err ? err : tac_alloc(ctx, (size_t)sim->scene->mesh->vertex_count, sizeof *sim->local_of, &sim->local_of);
         TAC_TRY(tac_agree(ctx, err));
     }
+    sim->is_static = sim->scene->settings->implicit.scheme == TAC_IMPLICIT_STATIC;
+    sim->inertia = sim->scene->mesh->mass;
     sim->count = sim->scene->mesh->vertex_count;
     sim->owned = part ? part->owned : sim->count;
     TAC_TRY(tac_agree(ctx, make(sim)));
     TAC_TRY(tac_implicit_stiffness_create(sim));
+    TAC_TRY(tac_implicit_inertia_create(sim));
+    TAC_TRY(tac_implicit_check_held(sim));
     TAC_TRY(tac_implicit_system_create(sim));
 done:
     if (err)

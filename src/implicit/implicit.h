@@ -194,6 +194,9 @@ struct tac_implicit {
     /* lengths of the scene and the tolerances that follow from them; the same on all ranks */
     struct tac_implicit_scale scale;
 
+    bool is_static;        /* no inertia: time is a load parameter (scheme.c) */
+    const double *inertia; /* (count): mass that the potential has, kg: the mesh', borrowed; static: owned (static.c) */
+
     /* of the scheme in the step under way (scheme.c): what turns forces at the step's end into places, s^2; and rates
      * of strain are `rate` times the strain's distance from where damping measures from, 1/s */
     double weight, rate;
@@ -201,7 +204,7 @@ struct tac_implicit {
     /* state */
     tac_time now;
     int64_t step;    /* that ended at now */
-    double *x, *v;   /* owned, (count, 3): m, m/s */
+    double *x, *v;   /* owned, (count, 3): m, m/s; static: the last increment over the step */
     double *past;    /* owned, (count, TAC_PAST_NUMBERS): what the scheme remembers besides; NULL: nothing */
     double *own_v;   /* owned by `v` on one rank, else (owned, 3): velocities in the order of `id` */
     double *impulse; /* owned, (owned, 3): of contact since it was last set to 0, N s */

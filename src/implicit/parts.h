@@ -53,6 +53,9 @@ void tac_implicit_end_scheme(struct tac_implicit *sim);
 void tac_implicit_load_places(const struct tac_implicit *sim, const struct tac_load_element *load, double at[4][3],
                               double *mean);
 void tac_implicit_load(const struct tac_implicit *sim, const struct tac_load_element *load, double push[3][3]);
+/* Local. The same at a time, with the element at x (count, 3). */
+void tac_implicit_load_at(const struct tac_implicit *sim, const struct tac_load_element *load, const double *x,
+                          tac_time t, double push[3][3]);
 
 /* book.c. Collective. Adds what the step from x0 to x has dissipated, its scripts' and loads' work, and impulses. */
 enum tac_err tac_implicit_enter_step(struct tac_implicit *sim);
@@ -171,7 +174,18 @@ double tac_implicit_slide_along(const struct tac_sliding *s, const double *way, 
 /* Local. How a pair has slid since the step's start: a vector along its surface; its length. */
 double tac_implicit_slide(const struct tac_implicit *sim, const struct tac_sliding *s, const double *x, double u[3]);
 
-/* stiffness.c. Collective. How stiff vertices are by their elements at rest. */
+/* static.c. Collective. What is in the place of inertia with the static scheme; else the mesh' masses stay. */
+enum tac_err tac_implicit_inertia_create(struct tac_implicit *sim);
+void tac_implicit_inertia_destroy(struct tac_implicit *sim);
+/* Local. TAC_ERR_INPUT: a static scene pushes a body that nothing can hold; alike on all ranks. */
+enum tac_err tac_implicit_check_held(struct tac_implicit *sim);
+/* Collective. To the minimum for the forces that friction goes by now; with the static scheme to balance. */
+enum tac_err tac_implicit_balance(struct tac_implicit *sim, bool *there);
+
+/* stiffness.c. Collective. How stiff vertices are by their elements at rest, N/m: the least eigenvalue of the 3x3 block
+ * of each, and the mean one; (count), owned by the caller. */
+enum tac_err tac_implicit_vertex_stiffness(struct tac_implicit *sim, double **least, double **mean);
+/* Collective. For kappa. */
 enum tac_err tac_implicit_stiffness_create(struct tac_implicit *sim);
 /* Local. The least kappa of a pair, by its materials. */
 double tac_implicit_least_kappa(const struct tac_implicit *sim, const struct tac_implicit_pair *p);

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 
 #define TAC_PARTS_OF_LARGEST 0x1p30 /* that sizes are rounded to; 2^32 of them may be added */
-#define TAC_UNFELT 1e-4 /* of mean mass, step and velocity_tol: a body on which no more is left at a vertex is at rest */
+#define TAC_UNFELT                                                                                                     \
+    1e-4 /* of mean mass, step and velocity_tol: a body on which no more is left at a vertex is at rest */
 
 #define TAC_LOOSER 8. /* times what force_tol asks of bodies that touch what is scripted, for all others */
 
@@ -67,7 +68,8 @@ static void sizes_at(const struct tac_implicit *sim, tac_lid vertex, double size
         return;
     for (int k = 0; k < 4; k++)
         size[REST + k] = sqrt(tac_dot(&from[k][v], &from[k][v]));
-    size[MOMENTUM] = sim->scene->mesh->mass[vertex] * sim->scale.h * sqrt(tac_dot(&sim->v[v], &sim->v[v]));
+    if (!sim->is_static)
+        size[MOMENTUM] = sim->scene->mesh->mass[vertex] * sim->scale.h * sqrt(tac_dot(&sim->v[v], &sim->v[v]));
     size[GROSS] = sim->newton.gross[vertex];
 }
 

@@ -7,6 +7,10 @@
  *     newmark  h^2/4    x + h v + h^2/4 a                         2 (x+ - x) / h - v       2 (e+ - e) / h - e'
  *     bdf2     4h^2/9   (4 x - x-)/3 + 2h/9 (4 v - v-)            (3 x+ - 4 x + x-) / 2h   (3 e+ - 4 e + e-) / 2h
  *
+ *     static   h^2      x + h^2/m_s f                             way of the increment / h -
+ *
+ * Of the static scheme m_s is no mass: static.c.
+ *
  * x-, v-, e-: a step before; its first step is one of euler.  Newmark's is the rule of the trapezium (beta 1/4, gamma
  * 1/2).  A rate of strain is brought to the form rate (e+ - from), so that damping is an elastic energy of what is
  * measured `from` there.
@@ -24,6 +28,7 @@ void tac_implicit_begin_scheme(struct tac_implicit *sim)
     const double h = sim->scale.h;
     switch (scheme_of(sim)) {
     case TAC_IMPLICIT_EULER:
+    case TAC_IMPLICIT_STATIC: /* h is a scale alone */
         sim->weight = h * h;
         sim->rate = 1 / h;
         break;
@@ -54,9 +59,22 @@ void tac_implicit_load_places(const struct tac_implicit *sim, const struct tac_l
             at[i][k] += sim->scale.h * sim->v[3 * (size_t)l->v[i] + k];
 }
 
+void tac_implicit_load_at(const struct tac_implicit *sim, const struct tac_load_element *l, const double *x, tac_time t,
+                          double push[3][3])
+{
+    double at[4][3] = {{0}}, centre[3];
+    const double mean = tac_load_mean(sim->scene, &sim->given.load_times, l->load, t, 2);
+    tac_implicit_gather(x, l->v, l->count, at);
+    tac_load_impulse(sim->scene, l, at, 1, mean, push, centre);
+}
+
 void tac_implicit_load(const struct tac_implicit *sim, const struct tac_load_element *l, double push[3][3])
 {
     double at[4][3] = {{0}}, centre[3], mean;
+    if (sim->is_static) { /* at the step's end, where the element is now */
+        tac_implicit_load_at(sim, l, sim->x, tac_implicit_step_time(sim, sim->step + 1), push);
+        return;
+    }
     tac_implicit_load_places(sim, l, at, &mean);
     tac_load_impulse(sim->scene, l, at, 1, mean, push, centre);
 }
@@ -69,12 +87,13 @@ void tac_implicit_predict(struct tac_implicit *sim, bool loads)
         for (size_t k = 0; k < 3; k++) {
             const double x = sim->x[3 * v + k], u = sim->v[3 * v + k];
             const double *past = sim->past ? &sim->past[TAC_PAST_NUMBERS * v] : NULL;
-            double move = h * u;
+            double move = sim->is_static ? 0 : h * u;
             if (scheme == TAC_IMPLICIT_NEWMARK)
                 move += w * past[k];
             else if (scheme == TAC_IMPLICIT_BDF2)
                 move = (x - past[k]) / 3 + 2 * h / 9 * (4 * u - past[3 + k]);
-            sim->newton.ahead[3 * v + k] = x + (move + w * g[k]);
+            const double pull = sim->is_static && sim->inertia[v] > 0 ? mass[v] / sim->inertia[v] : 1;
+            sim->newton.ahead[3 * v + k] = x + (move + w * pull * g[k]);
         }
     for (size_t e = 0; e < sim->given.loads.count && loads; e++) {
         const struct tac_load_element *l = &sim->given.loads.element[e];
@@ -83,8 +102,8 @@ void tac_implicit_predict(struct tac_implicit *sim, bool loads)
             continue;
         tac_implicit_load(sim, l, push);
         for (int i = 0; i < l->count; i++)
-            for (size_t k = 0; k < 3 && mass[l->v[i]] > 0; k++)
-                sim->newton.ahead[3 * (size_t)l->v[i] + k] += w * push[i][k] / mass[l->v[i]];
+            for (size_t k = 0; k < 3 && sim->inertia[l->v[i]] > 0; k++)
+                sim->newton.ahead[3 * (size_t)l->v[i] + k] += w * push[i][k] / sim->inertia[l->v[i]];
     }
 }
 

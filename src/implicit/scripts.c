@@ -60,7 +60,7 @@ static bool holds(const struct tac_implicit *sim, const struct tac_motion *m, ta
 static void hand_over(struct tac_implicit *sim, tac_lid v, bool caught)
 {
     const double m = sim->scene->mesh->mass[v], *x = &sim->x[3 * (size_t)v], *u = &sim->v[3 * (size_t)v];
-    const double energy = m * (.5 * tac_dot(u, u) - tac_dot(sim->scene->settings->gravity, x));
+    const double energy = m * ((sim->is_static ? 0 : .5 * tac_dot(u, u)) - tac_dot(sim->scene->settings->gravity, x));
     if (tac_implicit_mine(sim, v))
         tac_accum_add(&sim->books.work, caught ? -energy : energy);
 }
@@ -230,7 +230,8 @@ done:
 /* Under it the rest has followed what is scripted well enough to pull harder, m/s. */
 double tac_implicit_learning_speed(const struct tac_implicit *sim)
 {
-    return fmax(1e-2 * sim->scale.diagonal_m, sim->scale.velocity_tol);
+    const double speed = 1e-2 * sim->scale.diagonal_m / (sim->is_static ? sim->scale.h : 1);
+    return fmax(speed, sim->scale.velocity_tol);
 }
 
 /* The scripted vertices are not there: pulls them harder, or lets multipliers learn. */

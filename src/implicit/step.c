@@ -107,7 +107,7 @@ enum tac_err tac_implicit_step(struct tac_implicit *sim, tac_time limit)
     for (int64_t lag = 0; lags > 0 ? lag < lags : !settled; lag++) {
         if (lag > 0)
             TAC_TRY(tac_agree(sim->ctx, tac_implicit_lag(sim, sim->x)));
-        TAC_TRY(tac_implicit_minimise(sim, &there));
+        TAC_TRY(tac_implicit_balance(sim, &there));
         settled = !any_friction(sim) || (lag > 0 && sim->newton.rests);
     }
     TAC_TRY(tac_implicit_enter_step(sim));

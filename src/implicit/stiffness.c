@@ -6,6 +6,7 @@
  */
 #include "implicit/parts.h"
 #include <math.h>
+#include <stdlib.h>
 
 #define TAC_KAPPA_TIMES 100. /* a pair's stiffness at half of the thickness, over that of its softer side */
 #define TAC_KAPPA_PUSH 3.    /* times a vertex' force a pair carries at half of the thickness */
@@ -34,16 +35,15 @@ static double least_eigenvalue(double a[3][3])
     return fmin(a[0][0], fmin(a[1][1], a[2][2]));
 }
 
-enum tac_err tac_implicit_stiffness_create(struct tac_implicit *sim)
+enum tac_err tac_implicit_vertex_stiffness(struct tac_implicit *sim, double **least, double **mean)
 {
     enum tac_err err;
     const size_t n = (size_t)sim->count;
-    double *block = NULL, *least = NULL;
-    if (sim->scene->settings->implicit.stiffness > 0 || !(sim->scene->settings->contact.thickness > 0))
-        return TAC_OK;
-    err = tac_alloc(sim->ctx, n, sizeof *sim->contact.stiff, &sim->contact.stiff);
+    double *block = NULL, *both = NULL;
+    err = tac_alloc(sim->ctx, n, sizeof **least, least);
+    err = err ? err : tac_alloc(sim->ctx, n, sizeof **mean, mean);
     err = err ? err : tac_alloc(sim->ctx, 9 * n, sizeof *block, &block);
-    err = err ? err : tac_alloc(sim->ctx, 3 * n, sizeof *least, &least);
+    err = err ? err : tac_alloc(sim->ctx, 3 * n, sizeof *both, &both);
     TAC_TRY(tac_agree(sim->ctx, err));
     for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);) {
         const int size = 3 * w.nodes;
@@ -59,14 +59,27 @@ enum tac_err tac_implicit_stiffness_create(struct tac_implicit *sim)
         const size_t v = (size_t)tac_implicit_vertex(sim, i);
         double a[3][3];
         memcpy(a, &block[9 * v], sizeof a);
-        least[3 * v] = fmax(0, least_eigenvalue(a));
+        both[3 * v + 1] = fmax(0, (a[0][0] + a[1][1] + a[2][2]) / 3);
+        both[3 * v] = fmax(0, least_eigenvalue(a));
     }
-    TAC_TRY(tac_implicit_share(sim, least));
-    for (size_t v = 0; v < n; v++)
-        sim->contact.stiff[v] = least[3 * v];
+    TAC_TRY(tac_implicit_share(sim, both));
+    for (size_t v = 0; v < n; v++) {
+        (*least)[v] = both[3 * v];
+        (*mean)[v] = both[3 * v + 1];
+    }
 done:
     free(block);
-    free(least);
+    free(both);
+    return err;
+}
+
+enum tac_err tac_implicit_stiffness_create(struct tac_implicit *sim)
+{
+    if (sim->scene->settings->implicit.stiffness > 0 || !(sim->scene->settings->contact.thickness > 0))
+        return TAC_OK;
+    double *mean = NULL;
+    const enum tac_err err = tac_implicit_vertex_stiffness(sim, &sim->contact.stiff, &mean);
+    free(mean);
     return err;
 }
 
@@ -82,7 +95,9 @@ static double stiffness_of(const struct tac_implicit *sim, const tac_lid *v, int
 {
     double sum = 0;
     for (int i = 0; i < n; i++)
-        sum += gives_way(sim, v[i]) ? sim->scene->mesh->mass[v[i]] + sim->weight * sim->contact.stiff[v[i]] : INFINITY;
+        sum += gives_way(sim, v[i])
+                   ? (sim->is_static ? 0 : sim->scene->mesh->mass[v[i]]) + sim->weight * sim->contact.stiff[v[i]]
+                   : INFINITY;
     return sum / n;
 }
 

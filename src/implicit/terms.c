@@ -24,7 +24,7 @@ static void inertia_energy(const struct tac_implicit *sim, const double *x, stru
 {
     for (tac_lid i = 0; i < sim->owned; i++) {
         const tac_lid v = tac_implicit_vertex(sim, i);
-        const double *mass = sim->scene->mesh->mass;
+        const double *mass = sim->inertia;
         double r[3];
         const struct tac_implicit_script *s =
             sim->scripts.script_of[v] >= 0 ? &sim->scripts.script[sim->scripts.script_of[v]] : NULL;
@@ -52,7 +52,7 @@ void tac_implicit_add_inertia(struct tac_implicit *sim, const double *x)
             if (s != NULL && s->on)
                 g[k] += sim->newton.pull > 0 ? s->mass * (sim->newton.pull * (at - s->target[k]) - s->lambda[k]) : 0;
             else if (!sim->newton.held[v])
-                g[k] += sim->scene->mesh->mass[v] * (at - sim->newton.ahead[3 * (size_t)v + k]);
+                g[k] += sim->inertia[v] * (at - sim->newton.ahead[3 * (size_t)v + k]);
         }
     }
 }

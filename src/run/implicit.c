@@ -109,7 +109,8 @@ static void view(void *state, struct tac_state_view *out)
                                    .stride = 3 * sizeof(double),
                                    .impulse = sim->impulse,
                                    .counters = &sim->books.counters};
-    for (tac_lid i = 0; i < sim->owned && sim->own_v != sim->v; i++)
+    /* Of a static scheme sim->own_v stays 0. */
+    for (tac_lid i = 0; i < sim->owned && sim->own_v != sim->v && !sim->is_static; i++)
         memcpy(&sim->own_v[3 * (size_t)i], &sim->v[3 * (size_t)tac_implicit_vertex(sim, i)], 3 * sizeof(double));
 }
 

@@ -141,6 +141,8 @@ static void put_implicit(struct digest *d, const struct tac_scene *s)
     put_u64(d, (uint64_t)m->most);
     put_double(d, m->stiffness);
     put_double(d, m->friction_velocity);
+    if (m->scheme == TAC_IMPLICIT_STATIC)
+        put_double(d, m->friction_slip);
     put_u64(d, (uint64_t)m->lags);
     put_double(d, m->solver_tolerance);
     if (m->weights == TAC_WEIGHTS_AREA)

@@ -6,7 +6,7 @@
 static const double THINNEST = 1e-50; /* m: of contact */
 
 static const char *const kinds[] = {"asynchronous", "implicit", NULL};
-static const char *const schemes[] = {"euler", "newmark", "bdf2", NULL};
+static const char *const schemes[] = {"euler", "newmark", "bdf2", "static", NULL};
 static const char *const stiffnesses[] = {"adaptive", NULL};
 static const char *const weights[] = {"pairs", "area", NULL};
 static const char *const solvers[] = {"invariant", "petsc", NULL};
@@ -49,6 +49,12 @@ static const struct tac_field friction_fields[] = {
     {.key = "velocity",
      .kind = TAC_FIELD_NUMBER,
      .offset = AT(implicit.friction_velocity),
+     .fallback = NAN,
+     .max = TAC_FARTHEST,
+     .min_open = true},
+    {.key = "slip",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = AT(implicit.friction_slip),
      .fallback = NAN,
      .max = TAC_FARTHEST,
      .min_open = true},
@@ -172,6 +178,52 @@ done:
 
 /* ---- what has no meaning with it, or is not there yet ---- */
 
+/* The static scheme has no velocities. */
+static enum tac_err check_static(struct tac_reader *reader)
+{
+    const struct tac_settings *s = reader->scene->settings;
+    const struct tac_implicit_settings *m = &s->implicit;
+    char where[TAC_WHERE];
+    if (m->scheme != TAC_IMPLICIT_STATIC)
+        return m->friction_slip > 0
+                   ? tac_scene_fail(reader, "integrator.friction.slip",
+                                    "is for the scheme \"static\"; give integrator.friction.velocity, m/s")
+                   : TAC_OK;
+    if (m->friction_velocity > 0)
+        return tac_scene_fail(reader, "integrator.friction.velocity",
+                              "is for schemes with velocities; with \"static\" give integrator.friction.slip, m");
+    for (tac_lid k = 0; k < s->material_count; k++) {
+        const struct tac_material *a = &s->material[k];
+        const double damping[3] = {a->stretch_damping, a->bend_damping, a->solid_damping};
+        static const char *const of[3] = {"stretch", "bend", "solid"};
+        for (int i = 0; i < 3; i++)
+            if (damping[i] > 0) {
+                snprintf(where, sizeof where, "materials.%.60s.%s.damping", a->name, of[i]);
+                return tac_scene_fail(reader, where,
+                                      "damps velocities, and the scheme \"static\" has none; leave it out");
+            }
+    }
+    for (tac_lid k = 0; k < s->load_count; k++)
+        if (s->load[k].kind == TAC_LOAD_WIND) {
+            snprintf(where, sizeof where, "loads[%" TAC_PRILID "].wind", k);
+            return tac_scene_fail(
+                reader, where, "pushes by velocities, and the scheme \"static\" has none; use a pressure or a force");
+        }
+    for (tac_lid b = 0; b < s->body_count; b++) {
+        const struct tac_body *body = &s->body[b];
+        bool moves = body->has_random_speed;
+        for (int k = 0; k < 3; k++)
+            moves = moves || body->velocity[k] != 0 || body->angular_velocity[k] != 0;
+        if (!moves)
+            continue;
+        snprintf(where, sizeof where, "bodies.%.60s", body->name);
+        return tac_scene_fail(reader, where,
+                              "has a start velocity, and the scheme \"static\" has none; leave velocity, "
+                              "angular_velocity and random_speed out");
+    }
+    return TAC_OK;
+}
+
 static enum tac_err check_laws(struct tac_reader *reader)
 {
     const struct tac_contact_settings *c = &reader->scene->settings->contact;
@@ -227,6 +279,7 @@ enum tac_err tac_scene_check_implicit(struct tac_reader *reader)
         TAC_TRY(tac_scene_fail(reader, "contact.thickness", "is %s m; the implicit integrator needs 0 or at least %s m",
                                tac_shown(s->contact.thickness).text, tac_shown(THINNEST).text));
     TAC_TRY(check_laws(reader));
+    TAC_TRY(check_static(reader));
 done:
     return err;
 }

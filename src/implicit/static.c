@@ -1,0 +1,125 @@
+/* static.c: the static scheme: every increment of the load parameter, time, ends where forces balance, without inertia.
+ *
+ * The incremental potential keeps its form (docs/implicit.md, The static scheme): in the place of a mass each vertex has
+ * TAC_STATIC_SHARE of its elements' stiffness at rest, times h^2, and it is drawn to where the last minimum was, not on
+ * by a velocity.  That alone holds what nothing else holds, so the linear systems have solutions; and as the minimum is
+ * looked for again and again from the last one, until nothing moves, it has no part in the balance that is found
+ * (Rockafellar 1976, the proximal point algorithm).
+ */
+#include "implicit/parts.h"
+#include <math.h>
+#include <stdlib.h>
+
+#define TAC_STATIC_SHARE 1e-8 /* of a vertex' stiffness, in the place of inertia */
+#define TAC_STATIC_AWAY 10.   /* diagonals of the scene: who goes farther in an increment is held by nothing */
+
+/* ---- what is in the place of inertia ---- */
+
+enum tac_err tac_implicit_inertia_create(struct tac_implicit *sim)
+{
+    enum tac_err err;
+    double *stiff = NULL, *mean = NULL;
+    struct tac_accum sum = {{0}, 0, 0};
+    int64_t count = 0;
+    if (!sim->is_static)
+        return TAC_OK;
+    TAC_TRY(tac_implicit_vertex_stiffness(sim, &stiff, &mean));
+    for (tac_lid v = 0; v < sim->count; v++)
+        if (sim->scene->mesh->ever_free[v] && mean[v] > 0) {
+            tac_accum_add(&sum, mean[v]);
+            count++;
+        }
+    /* Particles have no elements; where nothing has any, the scale is arbitrary. */
+    const double h = sim->scale.h, usual = count > 0 ? h * h * (tac_accum_value(&sum) / (double)count) : 1;
+    for (tac_lid v = 0; v < sim->count; v++) {
+        mean[v] = mean[v] > 0 ? h * h * mean[v] : usual;
+        if (sim->scripts.script_of[v] >= 0) /* with which a script pulls at it */
+            sim->scripts.script[sim->scripts.script_of[v]].mass = mean[v];
+        mean[v] *= TAC_STATIC_SHARE;
+    }
+    sim->scale.mean_mass = usual;
+    sim->inertia = mean;
+    mean = NULL;
+done:
+    free(stiff);
+    free(mean);
+    return err;
+}
+
+void tac_implicit_inertia_destroy(struct tac_implicit *sim)
+{
+    if (sim->is_static && sim->inertia != sim->scene->mesh->mass)
+        free((void *)(uintptr_t)sim->inertia);
+}
+
+/* ---- is everything held? ---- */
+
+/* Does something from outside push a body? */
+static bool is_pushed(const struct tac_implicit *sim, tac_lid body)
+{
+    const double *g = sim->scene->settings->gravity;
+    bool pushed = g[0] != 0 || g[1] != 0 || g[2] != 0;
+    for (size_t e = 0; e < sim->given.loads.count && !pushed; e++)
+        pushed = sim->scene->mesh->vertex_body[sim->given.loads.element[e].v[0]] == body;
+    return pushed;
+}
+
+/* Known before the first increment: of a body that is pushed no vertex is ever led, and it can touch no other body. */
+enum tac_err tac_implicit_check_held(struct tac_implicit *sim)
+{
+    const struct tac_settings *s = sim->scene->settings;
+    if (!sim->is_static)
+        return TAC_OK;
+    for (tac_lid b = 0; b < s->body_count; b++) {
+        bool free = false, led = false;
+        for (tac_lid v = s->body[b].vertex_begin; v < s->body[b].vertex_end; v++) {
+            free |= sim->scene->mesh->ever_free[v] != 0;
+            led |= !sim->scene->mesh->ever_free[v] || sim->scripts.script_of[v] >= 0;
+        }
+        if (free && !led && is_pushed(sim, b) && (s->body_count == 1 || !(s->contact.thickness > 0)))
+            return tac_fail(sim->ctx, TAC_ERR_INPUT,
+                            "bodies.%s: nothing holds \"%.60s\" against what pushes it, and it can touch no other body; "
+                            "with integrator.scheme \"static\" give it a motion or a fixed neighbour, or take the "
+                            "scheme \"euler\"",
+                            s->body[b].name, s->body[b].name);
+    }
+    return TAC_OK;
+}
+
+/* All ranks know all places: of equals it is the first vertex. */
+static enum tac_err check_near(struct tac_implicit *sim)
+{
+    double most = 0;
+    tac_lid far = 0;
+    for (tac_lid v = 0; v < sim->count; v++) {
+        double r[3];
+        tac_sub(r, &sim->x[3 * (size_t)v], &sim->newton.x0[3 * (size_t)v]);
+        const double way = sqrt(tac_dot(r, r));
+        if (!sim->newton.held[v] && !(way <= most)) {
+            most = way;
+            far = v;
+        }
+    }
+    if (most <= TAC_STATIC_AWAY * sim->scale.diagonal_m)
+        return TAC_OK;
+    return tac_fail(sim->ctx, TAC_ERR_RUN,
+                    "at t = %.9g s nothing holds \"%.60s\": it goes %.3g m in one increment; with integrator.scheme "
+                    "\"static\" let a motion or a contact hold it, or take the scheme \"euler\"",
+                    (double)sim->now * sim->scene->settings->quantum_s,
+                    sim->scene->settings->body[sim->scene->mesh->vertex_body[far]].name, most);
+}
+
+/* ---- an increment ---- */
+
+enum tac_err tac_implicit_balance(struct tac_implicit *sim, bool *there)
+{
+    enum tac_err err;
+    TAC_TRY(tac_implicit_minimise(sim, there));
+    while (sim->is_static && !sim->newton.rests) {
+        TAC_TRY(check_near(sim));
+        tac_implicit_predict(sim, true);
+        TAC_TRY(tac_implicit_minimise(sim, there));
+    }
+done:
+    return err;
+}
