@@ -125,7 +125,7 @@ struct tac_motion {
     double arm;           /* m, for a rotation: how far its vertices start from the axis, at most */
 };
 
-enum tac_load_kind { TAC_LOAD_FORCE, TAC_LOAD_PRESSURE, TAC_LOAD_WIND };
+enum tac_load_kind { TAC_LOAD_FORCE, TAC_LOAD_PRESSURE, TAC_LOAD_WIND, TAC_LOAD_ACCELERATION };
 
 /* A force that the scene prescribes. By its kind it is `force` on every vertex; `pressure` along the normals of
  * triangles, or in 2D on the right-hand side of segments; drag in a `wind`.  A triangle or segment is loaded if all its
@@ -134,7 +134,7 @@ struct tac_load {
     enum tac_load_kind kind;
     tac_lid body;
     tac_gid vertex_count; /* how many it selects */
-    double force[3];      /* N */
+    double force[3];      /* N on each vertex; of an acceleration m/s^2 */
     double pressure;      /* Pa; 2D: N/m */
     double wind[3];       /* m/s */
     double drag;          /* of the wind: the air's density times a coefficient, kg/m^3; 2D: kg/m^2 */
@@ -142,6 +142,12 @@ struct tac_load {
     double *knot_t_s;     /* owned, (knot_count), ascending strictly after rounding to quanta */
     double *factor;       /* owned, (knot_count), linear between knots, held before the first and after the last */
 };
+
+/* Local. Does it act on single vertices? Others act on triangles, or segments in 2D. */
+static inline bool tac_load_of_vertices(const struct tac_load *load)
+{
+    return load->kind == TAC_LOAD_FORCE || load->kind == TAC_LOAD_ACCELERATION;
+}
 
 /* The loads of a vertex: `load`, and those of the set `rest`, which all come before it in the scene. */
 struct tac_load_set {

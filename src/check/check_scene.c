@@ -179,11 +179,13 @@ static json_t *describe_motion(const struct tac_scene *scene, tac_lid index)
 
 static json_t *describe_load(const struct tac_scene *scene, const struct tac_load *l)
 {
-    static const char *const kind[] = {"force", "pressure", "wind"};
+    static const char *const kind[] = {"force", "pressure", "wind", "acceleration"};
     json_t *object = json_pack("{s:s, s:s, s:I, s:i}", "body", scene->settings->body[l->body].name, "kind",
                                kind[l->kind], "vertices", (json_int_t)l->vertex_count, "knots", (int)l->knot_count);
     if (l->kind == TAC_LOAD_FORCE)
         object = put(object, "force", vector(l->force));
+    if (l->kind == TAC_LOAD_ACCELERATION)
+        object = put(object, "acceleration", vector(l->force));
     if (l->kind == TAC_LOAD_PRESSURE)
         object = put(object, "pressure", json_real(l->pressure));
     if (l->kind == TAC_LOAD_WIND) {

@@ -117,6 +117,10 @@ void tac_load_impulse(const struct tac_scene *scene, const struct tac_load_eleme
         for (int k = 0; k < 3; k++)
             push[k] = scale * load->force[k];
         break;
+    case TAC_LOAD_ACCELERATION:
+        for (int k = 0; k < 3; k++)
+            push[k] = scale * (scene->mesh->mass[e->v[0]] * load->force[k]);
+        break;
     case TAC_LOAD_PRESSURE: /* a third of p A n each; in 2D half of p L n */
         normal(e, x, push);
         for (int k = 0; k < 3; k++)

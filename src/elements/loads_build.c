@@ -89,7 +89,7 @@ static enum tac_err add(struct tac_ctx *ctx, const struct tac_scene *s, const ta
         free_some_time |= s->mesh->ever_free[v[k]];
     }
     while (free_some_time && (load = tac_load_next(s, set, n)) >= 0) {
-        if ((n == 1) != (s->settings->load[load].kind == TAC_LOAD_FORCE))
+        if ((n == 1) != tac_load_of_vertices(&s->settings->load[load]))
             continue;
         TAC_TRY(tac_grow(ctx, &out->element, capacity, out->count + 1, sizeof *out->element));
         struct tac_load_element *e = &out->element[out->count++];
@@ -115,7 +115,7 @@ static void start(const struct tac_scene *s, struct tac_loads *loads)
         const struct tac_load *load = &s->settings->load[e->load];
         double x[3][3] = {{0}}, perimeter;
         loads->row[i] = 0;
-        if (load->kind == TAC_LOAD_FORCE)
+        if (tac_load_of_vertices(load))
             continue;
         for (int k = 0; k < e->count; k++)
             memcpy(x[k], s->mesh->x + 3 * (size_t)e->v[k], sizeof x[k]);
@@ -199,6 +199,8 @@ static double acceleration(const struct tac_scene *s, const struct tac_load_elem
         force = sqrt(tac_dot(load->force, load->force));
     else if (load->kind == TAC_LOAD_PRESSURE)
         force = fabs(load->pressure) * size_of(s, e, &perimeter);
+    else if (load->kind == TAC_LOAD_ACCELERATION)
+        return sqrt(tac_dot(load->force, load->force)) * largest_factor(load);
     return force * largest_factor(load) / lightest;
 }
 

@@ -116,14 +116,15 @@ static void find_held(const struct tac_implicit *sim, struct largest *most)
 
 /* What presses a body is told to the user as the force of what holds it, so where there is such a thing this counts; a
  * sheet is held by forces within it that are much larger than what they add up to at a vertex. */
-static double residual_of(const struct largest *most, const struct total *sum, bool solid)
+static double residual_of(const struct largest *most, const struct total *sum, bool solid, bool is_static)
 {
     double acts = 0;
     for (int k = INERTIA; k < GROSS; k++)
         acts = fmax(acts, (double)sum->size[k]);
     if (most->touches == NOTHING_HELD || (most->touches == FIXED && !solid))
         acts = fmax(acts, (double)sum->size[GROSS]);
-    return (double)sum->size[REST] / acts / (most->touches == SCRIPTED ? 1 : TAC_LOOSER);
+    /* Where nothing moves every force is asked for. */
+    return (double)sum->size[REST] / acts / (most->touches == SCRIPTED || is_static ? 1 : TAC_LOOSER);
 }
 
 enum tac_err tac_implicit_residual(struct tac_implicit *sim, double *residual)
@@ -157,7 +158,7 @@ enum tac_err tac_implicit_residual(struct tac_implicit *sim, double *residual)
     *residual = 0;
     for (size_t b = 0; b < bodies; b++)
         if (most[b].rest > unfelt)
-            *residual = fmax(*residual, residual_of(&most[b], &sum[b], sim->newton.solid[b]));
+            *residual = fmax(*residual, residual_of(&most[b], &sum[b], sim->newton.solid[b], sim->is_static));
 done:
     free(most);
     free(sum);

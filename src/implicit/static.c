@@ -1,10 +1,10 @@
 /* static.c: the static scheme: every increment of the load parameter, time, ends where forces balance, without inertia.
  *
- * The incremental potential keeps its form (docs/implicit.md, The static scheme): in the place of a mass each vertex has
- * TAC_STATIC_SHARE of its elements' stiffness at rest, times h^2, and it is drawn to where the last minimum was, not on
- * by a velocity.  That alone holds what nothing else holds, so the linear systems have solutions; and as the minimum is
- * looked for again and again from the last one, until nothing moves, it has no part in the balance that is found
- * (Rockafellar 1976, the proximal point algorithm).
+ * The incremental potential keeps its form (docs/implicit.md, The static scheme): in the place of a mass each vertex
+ * has TAC_STATIC_SHARE of its elements' stiffness at rest, times h^2, and it is drawn to where the last minimum was,
+ * not on by a velocity.  That alone holds what nothing else holds, so the linear systems have solutions; and as the
+ * minimum is looked for again and again from the last one, until nothing moves, it has no part in the balance that is
+ * found (Rockafellar 1976, the proximal point algorithm).
  */
 #include "implicit/parts.h"
 #include <math.h>
@@ -77,11 +77,12 @@ enum tac_err tac_implicit_check_held(struct tac_implicit *sim)
             led |= !sim->scene->mesh->ever_free[v] || sim->scripts.script_of[v] >= 0;
         }
         if (free && !led && is_pushed(sim, b) && (s->body_count == 1 || !(s->contact.thickness > 0)))
-            return tac_fail(sim->ctx, TAC_ERR_INPUT,
-                            "bodies.%s: nothing holds \"%.60s\" against what pushes it, and it can touch no other body; "
-                            "with integrator.scheme \"static\" give it a motion or a fixed neighbour, or take the "
-                            "scheme \"euler\"",
-                            s->body[b].name, s->body[b].name);
+            return tac_fail(
+                sim->ctx, TAC_ERR_INPUT,
+                "bodies.%s: nothing holds \"%.60s\" against what pushes it, and it can touch no other body; "
+                "with integrator.scheme \"static\" give it a motion or a fixed neighbour, or take the "
+                "scheme \"euler\"",
+                s->body[b].name, s->body[b].name);
     }
     return TAC_OK;
 }
@@ -115,11 +116,13 @@ enum tac_err tac_implicit_balance(struct tac_implicit *sim, bool *there)
 {
     enum tac_err err;
     TAC_TRY(tac_implicit_minimise(sim, there));
+    const bool rests = sim->newton.rests;
     while (sim->is_static && !sim->newton.rests) {
         TAC_TRY(check_near(sim));
         tac_implicit_predict(sim, true);
         TAC_TRY(tac_implicit_minimise(sim, there));
     }
+    sim->newton.rests = rests; /* for who asks whether it was in balance before */
 done:
     return err;
 }

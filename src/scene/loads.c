@@ -15,6 +15,11 @@ static const struct tac_field load_fields[] = {
      .offset = offsetof(struct tac_load, force),
      .fallback = NAN,
      .max = TAC_FARTHEST},
+    {.key = "acceleration",
+     .kind = TAC_FIELD_VECTOR,
+     .offset = offsetof(struct tac_load, force),
+     .fallback = NAN,
+     .max = TAC_FARTHEST},
     {.key = "pressure",
      .kind = TAC_FIELD_NUMBER,
      .offset = offsetof(struct tac_load, pressure),
@@ -58,13 +63,18 @@ static enum tac_err read_kind(struct tac_reader *reader, const json_t *object, c
 {
     const bool force = json_object_get(object, "force") != NULL, pressure = json_object_get(object, "pressure") != NULL;
     const bool wind = json_object_get(object, "wind") != NULL, drag = json_object_get(object, "drag") != NULL;
-    if (force + pressure + wind != 1)
-        return tac_scene_fail(reader, where, "must have either \"force\", \"pressure\" or \"wind\"%s",
-                              force || pressure || wind ? ", only one of them" : "");
+    const bool acceleration = json_object_get(object, "acceleration") != NULL;
+    const int kinds = force + pressure + wind + acceleration;
+    if (kinds != 1)
+        return tac_scene_fail(reader, where, "must have either \"force\", \"acceleration\", \"pressure\" or \"wind\"%s",
+                              kinds > 0 ? ", only one of them" : "");
     if (wind != drag)
         return tac_scene_fail(reader, where, "has \"%s\" without \"%s\"; a wind needs both", wind ? "wind" : "drag",
                               wind ? "drag" : "wind");
-    load->kind = force ? TAC_LOAD_FORCE : pressure ? TAC_LOAD_PRESSURE : TAC_LOAD_WIND;
+    load->kind = force          ? TAC_LOAD_FORCE
+                 : acceleration ? TAC_LOAD_ACCELERATION
+                 : pressure     ? TAC_LOAD_PRESSURE
+                                : TAC_LOAD_WIND;
     if (load->force[2] != 0 || load->wind[2] != 0)
         reader->leaves_plane = true;
     return TAC_OK;
@@ -303,14 +313,14 @@ enum tac_err tac_scene_check_loads(struct tac_reader *reader)
         err = tac_alloc(reader->ctx, (size_t)scene->settings->body_count, 1, &seen);
     TAC_TRY(tac_reader_agree(reader, err));
     for (tac_lid i = 0; i < scene->settings->load_count; i++)
-        if (scene->settings->load[i].kind != TAC_LOAD_FORCE && !seen[scene->settings->load[i].body]++)
+        if (!tac_load_of_vertices(&scene->settings->load[i]) && !seen[scene->settings->load[i].body]++)
             TAC_TRY(mark_loads(reader, scene->settings->load[i].body, table, mark));
     if (reader->spread)
         MPI_Allreduce(MPI_IN_PLACE, mark, scene->settings->load_count, MPI_UINT8_T, MPI_MAX, reader->ctx->comm);
     for (tac_lid i = 0; i < scene->settings->load_count; i++) {
         char where[TAC_WHERE];
         tac_where_index(where, "loads", (size_t)i);
-        if (scene->settings->load[i].kind != TAC_LOAD_FORCE && !mark[i])
+        if (!tac_load_of_vertices(&scene->settings->load[i]) && !mark[i])
             TAC_TRY(tac_scene_fail(reader, where, "selects no whole %s of \"%.60s\"; %s acts on %s",
                                    scene->settings->two_d ? "segment" : "triangle",
                                    scene->settings->body[scene->settings->load[i].body].name,

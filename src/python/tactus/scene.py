@@ -317,18 +317,19 @@ class Scene:
             made["rotate"] = section("rotate", rotate)
         self._add("motions", made, vertices)
 
-    def add_load(self, body: str, *, vertices=None, force=None, pressure: "float | None" = None, wind=None, drag: "float | None" = None,
+    def add_load(self, body: str, *, vertices=None, force=None, acceleration=None, pressure: "float | None" = None, wind=None, drag: "float | None" = None,
                  path=None) -> None:
-        """Puts a load on vertices of a body: one of `force`, `pressure` and `wind`.
+        """Puts a load on vertices of a body: one of `force`, `acceleration`, `pressure` and `wind`.
 
         Args:
             vertices: as for `motion()`
             force: (3) N on each vertex
+            acceleration: (3,) m/s^2: on each vertex its mass times this
             pressure: Pa on the triangles between them
             wind: (3) m/s, with `drag` in kg/m^3
             path: [[t in s, factor], ...]
         """
-        self._add("loads", given(body=body, force=force, pressure=pressure, wind=wind, drag=drag, path=path), vertices)
+        self._add("loads", given(body=body, force=force, acceleration=acceleration, pressure=pressure, wind=wind, drag=drag, path=path), vertices)
 
     def _add(self, key, made, vertices):
         made = plain(made, key)
