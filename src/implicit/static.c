@@ -117,7 +117,7 @@ enum tac_err tac_implicit_balance(struct tac_implicit *sim, bool *there)
     enum tac_err err;
     TAC_TRY(tac_implicit_minimise(sim, there));
     const bool rests = sim->newton.rests;
-    while (sim->is_static && !sim->newton.rests) {
+    while (sim->is_static && !sim->newton.rests && !(sim->part.astray && sim->part.level < TAC_LEVELS)) {
         TAC_TRY(check_near(sim));
         tac_implicit_predict(sim, true);
         TAC_TRY(tac_implicit_minimise(sim, there));
