@@ -7,7 +7,7 @@
 #include "implicit/parts.h"
 #include <math.h>
 
-#define TAC_KAPPA_TIMES 100. /* a pair's stiffness at half of the thickness, over that of its softer side */
+#define TAC_KAPPA_TIMES 30. /* a pair's stiffness at half of the thickness, over that of its softer side */
 #define TAC_KAPPA_PUSH 3.    /* times a vertex' force a pair carries at half of the thickness */
 enum { SWEEPS = 30 };
 
