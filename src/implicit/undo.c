@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 struct tac_implicit_undo {
-    double *x, *v, *past, *impulse;      /* owned, as in the simulation */
-    double *rest[TAC_ELEMENT_LISTS];     /* owned */
-    struct tac_implicit_script *script;  /* owned */
+    double *x, *v, *past, *impulse;     /* owned, as in the simulation */
+    double *rest[TAC_ELEMENT_LISTS];    /* owned */
+    struct tac_implicit_script *script; /* owned */
     struct tac_accum lost[TAC_LOST], work;
     tac_time now;
     int64_t level;
