@@ -49,7 +49,7 @@ enum tac_err tac_start_resume(struct tac_ctx *ctx, const char *path, const struc
     json_t *json = NULL;
     struct tac_checkpoint_about about;
     TAC_TRY(tac_checkpoint_read_about(ctx, path, &out->file, &json, &about, &out->checkpoint));
-    TAC_TRY(check_generation(ctx, out->file, json, &about, out->checkpoint->generation));
+    TAC_TRY(check_generation(ctx, out->file, json, &about, out->checkpoint->trajectory.generation));
     TAC_TRY(resume(ctx, source, json, about.sha256, out));
 done:
     json_decref(json);
