@@ -50,7 +50,8 @@ static enum tac_err find_command(struct tac_ctx *ctx, int argc, char **argv, con
     }
     if (strcmp(word, "--version") == 0) {
         if (ctx->rank == 0)
-            printf("tactus %s (commit %s)\n", tac_version(), tac_commit());
+            printf("tactus %s (commit %s, trajectory generation %d)\n", tac_version(), tac_commit(),
+                   TAC_TRAJECTORY_GENERATION);
         return TAC_OK;
     }
     for (int i = 0; i < COMMAND_COUNT; i++) {

@@ -311,6 +311,15 @@ static bool better(const struct stuck *a, const struct stuck *than)
     return than->pair == NULL || a->pair->key < than->pair->key;
 }
 
+/* What the layers' shortest period is bound by (contact/model.c). */
+static const char *shorter(const struct tac_sim *sim, const struct stuck *s)
+{
+    const struct tac_settings *set = sim->scene->settings;
+    const double asked = set->contact.min_period_s > 0 ? set->contact.min_period_s : s->pair->form.h_s * 0x1p-20;
+    return 4096 * set->quantum_s >= asked ? "clocks.quantum_s smaller (no period is under 4096 of them)"
+                                          : "contact.min_period_s shorter";
+}
+
 static void say_stuck(struct tac_sim *sim, const struct stuck *s)
 {
     tac_gid v[4] = {-1, -1, -1, -1};
@@ -322,15 +331,16 @@ static void say_stuck(struct tac_sim *sim, const struct stuck *s)
         tac_fail(
             sim->ctx, TAC_ERR_RUN,
             "the scene cannot go on at t = %.9g s: %s near (%.6g, %.6g, %.6g) through all %d layers of its limit; make "
-            "the material's limit larger, slow what pulls at it, or make contact.min_period_s shorter",
-            tac_seconds(sim, s->t), what, s->at[0], s->at[1], s->at[2], s->pair->form.bottom);
+            "the material's limit larger, slow what pulls at it, or make %s",
+            tac_seconds(sim, s->t), what, s->at[0], s->at[1], s->at[2], s->pair->form.bottom, shorter(sim, s));
         return;
     }
     tac_fail(
         sim->ctx, TAC_ERR_RUN,
         "the scene cannot go on at t = %.9g s: %s near (%.6g, %.6g, %.6g) are pressed through all %d layers between "
-        "them, to %.3g m; leave them room, slow what presses them, or make contact.min_period_s shorter",
-        tac_seconds(sim, s->t), what, s->at[0], s->at[1], s->at[2], s->pair->form.bottom, s->pair->next);
+        "them, to %.3g m; leave them room, slow what presses them, or make %s",
+        tac_seconds(sim, s->t), what, s->at[0], s->at[1], s->at[2], s->pair->form.bottom, s->pair->next,
+        shorter(sim, s));
 }
 
 /* All modes of discovery come here in the same stretch between two instants, if not at the same time in it, nor with

@@ -78,6 +78,16 @@ void tac_implicit_go(struct tac_implicit *sim, double share)
 
 /* ---- Newton ---- */
 
+const char *tac_implicit_what_helps(const struct tac_implicit *sim)
+{
+    if (sim->newton.pull > 0)
+        return "give what is scripted more room (contact.thickness counts on both sides) or a slower path";
+    if (sim->scene->settings->implicit.scheme != TAC_IMPLICIT_EULER)
+        return "make integrator.scheme \"euler\", which damps what does not come to rest, or integrator.step_s smaller "
+               "by a factor that is no power of two, as 1/5";
+    return "make integrator.step_s smaller by a factor that is no power of two, as 1/5, or contact.thickness larger";
+}
+
 /* Why a step failed, with the pair that is nearest. */
 static enum tac_err fail_step(struct tac_implicit *sim, const char *why)
 {
@@ -117,10 +127,11 @@ static enum tac_err fail_step(struct tac_implicit *sim, const char *why)
     }
     return tac_fail(sim->ctx, TAC_ERR_RUN,
                     "the step from t = %.9g s %s: after %lld Newton iterations the next one would go at %.3g m/s "
-                    "(integrator.newton.velocity_tol %.3g), with kappa %.3g%s; make integrator.step_s smaller, or see "
-                    "docs/implicit.md, When a step fails",
+                    "(integrator.newton.velocity_tol %.3g), with kappa %.3g%s; it is already 1/%d of integrator.step_s "
+                    "long; %s, or see docs/implicit.md, When a step fails",
                     (double)sim->now * sim->scene->settings->quantum_s, why, (long long)sim->part.newton,
-                    sim->told.residual_speed, sim->scale.velocity_tol, sim->newton.kappa, pair);
+                    sim->told.residual_speed, sim->scale.velocity_tol, sim->newton.kappa, pair, 1 << sim->part.level,
+                    tac_implicit_what_helps(sim));
 }
 
 static void stretch(struct tac_implicit *sim, double times)

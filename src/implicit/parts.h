@@ -79,6 +79,8 @@ enum tac_err tac_implicit_pull_scripted(struct tac_implicit *sim, double speed, 
 
 /* newton.c. Collective. To the minimum for the forces that friction goes by now; there: scripted vertices are. */
 enum tac_err tac_implicit_minimise(struct tac_implicit *sim, bool *there);
+/* Local. What may help where even the shortest part of a step was not solved: a clause. */
+const char *tac_implicit_what_helps(const struct tac_implicit *sim);
 /* Local. sim->newton.trial: `share` of the way. */
 void tac_implicit_go(struct tac_implicit *sim, double share);
 /* Collective. It becomes the next iterate. */

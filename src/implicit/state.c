@@ -91,8 +91,8 @@ static enum tac_err collect(struct tac_implicit *sim, struct tac_checkpoint *c)
     c->now = sim->now;
     c->has_past = sim->past != NULL;
     c->has_script_force = 1;
-    c->level = sim->level;
-    c->generation = TAC_TRAJECTORY_GENERATION;
+    c->trajectory.level = sim->level;
+    c->trajectory.generation = TAC_TRAJECTORY_GENERATION;
     c->vertex_total = m->vertex_count;
     c->triangle_total = m->triangle_count;
     c->segment_total = m->segment_count;
@@ -296,7 +296,7 @@ enum tac_err tac_implicit_state_in(struct tac_implicit *sim, const struct tac_ch
     TAC_TRY(take_rests(sim, c));
     sim->now = c->now;
     sim->step = step_of(sim, c->now);
-    sim->level = c->level;
+    sim->level = c->trajectory.level;
     for (int k = 0; k < TAC_LOST; k++)
         sim->books.lost[k] = first ? c->lost[k] : nothing;
     sim->books.work = first ? c->work : nothing;

@@ -21,13 +21,22 @@ static void begin_held(struct tac_implicit *sim)
 /* How far a vertex would go, m. */
 static double foretold(const struct tac_implicit *sim)
 {
-    double most = 0;
+    double most = 0, *way = sim->newton.p; /* of the wind, which is no part of x^ */
+    memset(way, 0, 3 * (size_t)sim->count * sizeof *way);
+    for (size_t k = 0; k < sim->given.wind_count; k++) {
+        const struct tac_load_element *l = &sim->given.loads.element[sim->given.wind[k].element];
+        double push[3];
+        tac_implicit_wind_push(sim, &sim->given.wind[k], sim->newton.x0, push);
+        for (int i = 0; i < l->count; i++)
+            for (size_t c = 0; c < 3 && sim->scene->mesh->mass[l->v[i]] > 0; c++)
+                way[3 * (size_t)l->v[i] + c] += sim->weight * push[c] / sim->scene->mesh->mass[l->v[i]];
+    }
     for (size_t v = 0; v < (size_t)sim->count; v++) {
         const struct tac_implicit_script *s =
             sim->scripts.script_of[v] >= 0 ? &sim->scripts.script[sim->scripts.script_of[v]] : NULL;
         const double *to = s != NULL && s->on ? s->target : &sim->newton.ahead[3 * v];
         for (size_t c = 0; c < 3 && !sim->newton.held[v]; c++)
-            most = fmax(most, fabs(to[c] - sim->newton.x0[3 * v + c]));
+            most = fmax(most, fabs(to[c] - sim->newton.x0[3 * v + c]) + fabs(way[3 * v + c]));
     }
     return most;
 }
@@ -46,8 +55,8 @@ static enum tac_err begin(struct tac_implicit *sim)
         tac_implicit_scripts_push(sim);
     TAC_TRY(tac_implicit_start_scheme(sim));
     tac_implicit_predict(sim, true);
-    sim->part.ahead = foretold(sim);
     tac_implicit_begin_wind(sim);
+    sim->part.ahead = foretold(sim);
     tac_implicit_begin_dampers(sim);
     memset(sim->newton.p, 0, 3 * (size_t)sim->count * sizeof *sim->newton.p);
     TAC_TRY(tac_implicit_find(sim, sim->x, sim->newton.p, 1));

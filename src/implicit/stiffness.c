@@ -8,8 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define TAC_KAPPA_TIMES 100. /* a pair's stiffness at half of the thickness, over that of its softer side */
-#define TAC_KAPPA_PUSH 3.    /* times a vertex' force a pair carries at half of the thickness */
+#define TAC_KAPPA_TIMES 30. /* a pair's stiffness at half of the thickness, over that of its softer side */
+#define TAC_KAPPA_PUSH 3.   /* times a vertex' force a pair carries at half of the thickness */
 enum { SWEEPS = 30 };
 
 /* ---- by the materials ---- */

@@ -124,9 +124,10 @@ static enum tac_err fail_at(struct tac_implicit *sim, tac_gid v)
     return tac_fail(sim->ctx, TAC_ERR_RUN,
                     "the step from t = %.9g s cannot be computed: its linear system is not positive at vertex "
                     "%" TAC_PRIGID " of body `%s` (Newton iteration %lld, kappa %.3g): next to the largest forces and "
-                    "stiffnesses there its mass is lost to rounding; make them, or integrator.step_s, smaller%s",
+                    "stiffnesses there its mass is lost to rounding; make them smaller; it is already 1/%d of "
+                    "integrator.step_s long; %s%s",
                     (double)sim->now * sim->scene->settings->quantum_s, v - body->vertex_begin, body->name,
-                    (long long)sim->part.newton, sim->newton.kappa,
+                    (long long)sim->part.newton, sim->newton.kappa, 1 << sim->part.level, tac_implicit_what_helps(sim),
                     sim->newton.pull > 0
                         ? "; a contact or a limit of stretch keeps what is scripted from its place, so "
                           "a slower or shorter path may be what is needed"

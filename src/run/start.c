@@ -26,14 +26,31 @@ done:
     return err;
 }
 
+/* Would this program take the steps that the run would have taken?  The asynchronous integrator's are the same since
+ * before there were generations. */
+static enum tac_err check_generation(struct tac_ctx *ctx, const char *file, const json_t *json,
+                                     const struct tac_checkpoint_about *about, int64_t generation)
+{
+    const json_t *kind = json_object_get(json_object_get(json, "integrator"), "kind");
+    const bool implicit = json_is_string(kind) && strcmp(json_string_value(kind), "implicit") == 0;
+    if (generation == TAC_TRAJECTORY_GENERATION || (!implicit && generation < TAC_TRAJECTORY_GENERATION))
+        return TAC_OK;
+    return tac_fail(ctx, TAC_ERR_INPUT,
+                    "'%.1000s' is of trajectory generation %lld, written by tactus %s (commit %s), and this program "
+                    "goes on with generation %d: its steps would be others than the run's; finish the run with the "
+                    "program that wrote it, or run the scene from its beginning",
+                    file, (long long)generation, about->version, about->commit, TAC_TRAJECTORY_GENERATION);
+}
+
 enum tac_err tac_start_resume(struct tac_ctx *ctx, const char *path, const struct tac_scene_source *source,
                               struct tac_start *out)
 {
     enum tac_err err;
     json_t *json = NULL;
-    char sha256[65];
-    TAC_TRY(tac_checkpoint_read(ctx, path, &out->file, &json, sha256, &out->checkpoint));
-    TAC_TRY(resume(ctx, source, json, sha256, out));
+    struct tac_checkpoint_about about;
+    TAC_TRY(tac_checkpoint_read_about(ctx, path, &out->file, &json, &about, &out->checkpoint));
+    TAC_TRY(check_generation(ctx, out->file, json, &about, out->checkpoint->trajectory.generation));
+    TAC_TRY(resume(ctx, source, json, about.sha256, out));
 done:
     json_decref(json);
     return err;

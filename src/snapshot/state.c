@@ -256,6 +256,7 @@ enum tac_err tac_state_collect(struct tac_sim *sim, bool write, struct tac_check
         return err;
     TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *c, &c));
     c->now = sim->state.now;
+    c->trajectory.generation = TAC_TRAJECTORY_GENERATION;
     c->vertex_total = s->mesh->part ? s->mesh->part->vertex_total : s->mesh->vertex_count;
     c->triangle_total = s->mesh->part ? s->mesh->part->triangle_total : s->mesh->triangle_count;
     c->segment_total = s->mesh->part ? s->mesh->part->segment_total : s->mesh->segment_count;

@@ -90,7 +90,7 @@ def good(probe):
     yield scene(clocks={"mode": "free"}, discovery={"mode": "speculate"}, materials={"m": {}})
     yield scene(clocks={"accuracy": "fine", "contact_safety": 0.1})
     yield scene(contact={"thickness": 0.01, "friction": 0.3},
-                integrator={"kind": "implicit", "step_s": 0.25, "scheme": "euler", "newton": {"velocity_tol": 0.01, "most": 100},
+                integrator={"kind": "implicit", "step_s": 0.25, "scheme": "euler", "newton": {"velocity_tol": 0.01, "force_tol": 0.01, "most": 100},
                             "barrier": {"stiffness": 10, "weights": "area"}, "friction": {"velocity": 0.001, "lags": 2},
                             "solver": {"kind": "invariant", "tolerance": 1e-6}})
     yield scene(integrator={"kind": "implicit", "step_s": 0.125, "barrier": {"stiffness": "adaptive"},
