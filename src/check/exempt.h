@@ -33,8 +33,8 @@ struct tac_exempt {
     bool any;         /* something is scripted for ever */
 };
 
-/* Local. Lists the pairs that are exempt as a whole. What is never free and of no body that is `fixed` follows a script.
- * Reads the scene's bodies, ever_free and vertex_body. */
+/* Local. Lists the pairs that are exempt as a whole. What is never free and of no body that is `fixed` follows a
+ * script. Reads the scene's bodies, ever_free and vertex_body. */
 enum tac_err tac_exempt_create(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_exempt **out);
 /* Local. NULL is allowed; leaves NULL. */
 void tac_exempt_destroy(struct tac_exempt **exempt);
@@ -48,13 +48,14 @@ enum tac_err tac_exempt_join(struct tac_ctx *ctx, struct tac_exempt *exempt);
 /* Local. How many pairs were seen to cross. */
 int64_t tac_exempt_crossing(const struct tac_exempt *exempt);
 
-/* Local. {pairs, crossing, instants, list [{a, b, whole, crossing, time [first, last] or null}]}; NULL: out of memory. */
+/* Local. {pairs, crossing, instants, list [{a, b, whole, crossing, time [first, last] or null}]}; NULL: out of memory.
+ */
 json_t *tac_exempt_json(const struct tac_scene *scene, const struct tac_exempt *exempt);
 /* Local. A pair in words, with `quote` around names. */
 void tac_exempt_describe(const struct tac_scene *scene, const struct tac_exempt_pair *pair, const char *quote,
                          char *text, size_t size);
-/* Local. Lines of text, nothing where there are no such pairs; the first begins with `begin`, the others are indented by
- * as much. */
+/* Local. Lines of text, nothing where there are no such pairs; the first begins with `begin`, the others are indented
+ * by as much. */
 void tac_exempt_print(FILE *out, const char *begin, const struct tac_scene *scene, const struct tac_exempt *exempt,
                       const char *quote);
 

@@ -1,4 +1,5 @@
-/* exempt_report.c: pairs of bodies that nothing keeps apart, in words and in JSON: for `tactus check` and `tactus audit`.
+/* exempt_report.c: pairs of bodies that nothing keeps apart, in words and in JSON: for `tactus check` and `tactus
+ * audit`.
  */
 #include "check/exempt.h"
 

@@ -54,6 +54,24 @@ def scene(end=0.06, **more):
                         {"body": "rope", "vertices": [0], "path": [[0, [0, 0, 0]]]}], **more}
 
 
+def areas_touched(x, tri, f):
+    """The area that each vertex' contact force acts on: that of its contacts with vertices or triangles, of the finer side, at most its own."""
+    part = np.cross(x[tri[:, 1]] - x[tri[:, 0]], x[tri[:, 2]] - x[tri[:, 0]]) / 6
+    own, size, touched, push = np.zeros((len(x), 3)), np.zeros(len(x)), np.zeros(len(x)), np.zeros((len(x), 3))
+    np.add.at(own, tri.ravel(), np.repeat(part, 3, axis=0))
+    np.add.at(size, tri.ravel(), np.repeat(np.linalg.norm(part, axis=1), 3))
+    for kind, v, place, n, force in zip(*(f["contacts_" + name][:] for name in ("kind", "vertices", "place", "normal", "force"))):
+        if kind == 0 and force > 0:
+            foot = np.linalg.lstsq(np.vstack([x[v[1:]].T, [1, 1, 1]]), np.append(2 * place - x[v[0]], 1), rcond=None)[0]
+            area = min(abs(own[v[0]] @ n), abs(foot) @ abs(own[v[1:]] @ n))
+            for i, w in zip(v, (1, *foot)):
+                touched[i] += w * area
+                push[i] += w * force * n
+    length = np.linalg.norm(push, axis=1)
+    along = np.abs(np.einsum("ij,ij->i", own, push)) / np.where(length > 0, length, 1)
+    return np.where((touched > 0) & (along > 0), np.minimum(touched, along), size)
+
+
 def write(name, value):
     with open(name, "w") as file:
         json.dump(value, file)
@@ -121,9 +139,7 @@ def check_fields():
                     for t in pair:
                         angle[t] = max(angle[t], bend)
             near(np.abs(f["bending_angle"][:]), angle, "bending_angle", 1e-4)
-            rest = np.linalg.norm(np.cross(x0[tri[:, 1]] - x0[tri[:, 0]], x0[tri[:, 2]] - x0[tri[:, 0]]), axis=1) / 2
-            share = np.zeros(len(x))
-            np.add.at(share, tri.ravel(), np.repeat(rest / 3, 3))
+            share = areas_touched(x, tri, f)
             force = np.linalg.norm(f["contact_force"][:].astype(float), axis=1)
             near(f["contact_pressure"][:], np.where(share > 0, force / np.where(share > 0, share, 1), 0), "contact_pressure")
             # Where nothing has flowed, stress follows from the strain: principal second Piola-Kirchhoff stresses, pushed forward.
