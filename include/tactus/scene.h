@@ -179,6 +179,7 @@ struct tac_implicit_settings {
     double step_s;                     /* h */
     enum tac_implicit_scheme scheme;   /* how a step is made of positions, velocities and accelerations */
     double velocity_tol;               /* Newton stops where no vertex would go faster than this, m/s; 0: 1e-2 l / s */
+    double force_tol;                  /* and where forces balance to this part of them; 0: they are not asked */
     int64_t most;                      /* Newton iterations of a step */
     double stiffness;                  /* kappa of the barrier; 0: adaptive */
     enum tac_implicit_weights weights; /* what a pair counts: 1, or the area that it stands for (kappa in Pa then) */

@@ -81,9 +81,25 @@ static enum tac_err over_ranks(const struct tac_implicit *sim, int64_t *contacts
     return TAC_OK;
 }
 
+/* Work of the mean of the forces at both ends of the way: of the second order, with any scheme.  sim->newton.gradient:
+ * of contact, friction and elements. */
+static void enter_scripts(struct tac_implicit *sim)
+{
+    for (size_t k = 0; k < sim->scripts.script_count; k++) {
+        struct tac_implicit_script *s = &sim->scripts.script[k];
+        const size_t v = 3 * (size_t)s->vertex;
+        for (size_t c = 0; s->on && tac_implicit_mine(sim, s->vertex) && c < 3; c++) {
+            const double force = sim->newton.gradient[v + c] / sim->weight;
+            tac_accum_add(&sim->books.work, .5 * (s->force[c] + force) * (sim->x[v + c] - sim->newton.x0[v + c]));
+            s->force[c] = force;
+        }
+    }
+}
+
 static enum tac_err count_contacts(struct tac_implicit *sim)
 {
     sim->told.contacts = 0;
+    sim->told.kappa = sim->newton.kappa;
     sim->told.least_gap = INFINITY;
     for (size_t e = 0; e < sim->contact.touch_count; e++) {
         const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
@@ -91,7 +107,12 @@ static enum tac_err count_contacts(struct tac_implicit *sim)
             continue;
         sim->told.contacts++;
         sim->told.least_gap = fmin(sim->told.least_gap, sim->contact.touch[e].near.d - p->form.radius);
+        if (sim->contact.stiff != NULL)
+            sim->told.kappa = fmax(sim->told.kappa, tac_implicit_kappa(sim, p, sim->newton.kappa));
     }
+    if (sim->ctx->size > 1 &&
+        MPI_Allreduce(MPI_IN_PLACE, &sim->told.kappa, 1, MPI_DOUBLE, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS)
+        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while counting contacts");
     return over_ranks(sim, &sim->told.contacts, &sim->told.least_gap);
 }
 
@@ -123,12 +144,7 @@ enum tac_err tac_implicit_enter_step(struct tac_implicit *sim)
                 sim->newton.gradient[3 * (size_t)tac_implicit_vertex(sim, i) + c] * (sim->scale.h / sim->weight);
     tac_implicit_add_elements(sim, sim->x, false);
     tac_implicit_add_elements(sim, sim->x, true);
-    for (size_t k = 0; k < sim->scripts.script_count; k++) {
-        const size_t v = (size_t)sim->scripts.script[k].vertex;
-        for (size_t c = 0; sim->scripts.script[k].on && tac_implicit_mine(sim, (tac_lid)v) && c < 3; c++)
-            tac_accum_add(&sim->books.work, sim->newton.gradient[3 * v + c] / sim->weight *
-                                                (sim->x[3 * v + c] - sim->newton.x0[3 * v + c]));
-    }
+    enter_scripts(sim);
     return count_contacts(sim);
 }
 
@@ -176,6 +192,7 @@ static enum tac_err look_ahead(struct tac_implicit *sim, double *kappa)
     sim->newton.pull = 0;
     memset(sim->newton.p, 0, 3 * (size_t)sim->count * sizeof *sim->newton.p);
     TAC_TRY(tac_implicit_find(sim, sim->x, sim->newton.p, 1));
+    tac_implicit_weigh_all(sim);
     TAC_TRY(tac_agree(sim->ctx, tac_implicit_touch(sim, sim->x)));
     TAC_TRY(tac_implicit_begin_stiffness(sim, sim->x, kappa));
 done:

@@ -37,6 +37,10 @@ void tac_implicit_destroy(struct tac_implicit **out)
                               sim->newton.ahead,
                               sim->newton.p,
                               sim->newton.gradient,
+                              sim->newton.part[0],
+                              sim->newton.part[1],
+                              sim->newton.part[2],
+                              sim->newton.gross,
                               sim->newton.trial,
                               sim->kept.iterate,
                               sim->past};
@@ -48,15 +52,16 @@ void tac_implicit_destroy(struct tac_implicit **out)
     free(sim->scripts.script);
     free(sim->scripts.script_of);
     free(sim->newton.held);
+    free(sim->newton.solid);
     free(sim->flow_pos);
     free(sim->flow_vel);
     free(sim->contact.pair);
     free(sim->contact.touch);
-    free(sim->contact.close);
     free(sim->contact.foreseen);
     free(sim->given.wind);
     free(sim->contact.sliding);
     free(sim->contact.area);
+    free(sim->contact.stiff);
     if (sim->replica)
         tac_scene_destroy(&sim->scene);
     free(sim);
@@ -145,21 +150,34 @@ static void measure(struct tac_implicit *sim)
     sim->scale.h = s->step_s;
     sim->scale.velocity_tol = s->velocity_tol > 0 ? s->velocity_tol : 1e-2 * sim->scale.diagonal_m;
     sim->scale.friction_velocity = s->friction_velocity > 0 ? s->friction_velocity : 1e-3 * sim->scale.diagonal_m;
-    sim->scale.stiffness_least = tac_implicit_least_stiffness(sim);
-    sim->newton.kappa = s->stiffness > 0 ? s->stiffness : sim->scale.stiffness_least;
+    sim->scale.force_tol = s->force_tol;
+    sim->newton.kappa = s->stiffness;
 }
 
 static enum tac_err make_arrays(struct tac_implicit *sim)
 {
     enum tac_err err;
+    const struct tac_local_mesh *mesh = sim->scene->mesh;
     const size_t n = 3 * (size_t)sim->count;
-    double **const array[] = {
-        &sim->x,           &sim->v, &sim->newton.x0, &sim->newton.ahead, &sim->newton.p, &sim->newton.gradient,
-        &sim->newton.trial};
+    double **const array[] = {&sim->x,
+                              &sim->v,
+                              &sim->newton.x0,
+                              &sim->newton.ahead,
+                              &sim->newton.p,
+                              &sim->newton.gradient,
+                              &sim->newton.trial,
+                              &sim->newton.part[0],
+                              &sim->newton.part[1],
+                              &sim->newton.part[2]};
     for (size_t k = 0; k < sizeof array / sizeof *array; k++)
         TAC_TRY(tac_alloc(sim->ctx, n, sizeof **array[k], array[k]));
     TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)sim->owned, sizeof *sim->impulse, &sim->impulse));
     TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->count, sizeof *sim->newton.held, &sim->newton.held));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->count, sizeof *sim->newton.gross, &sim->newton.gross));
+    TAC_TRY(
+        tac_alloc(sim->ctx, (size_t)sim->scene->settings->body_count, sizeof *sim->newton.solid, &sim->newton.solid));
+    for (tac_lid t = 0; t < mesh->tetrahedron_count; t++)
+        sim->newton.solid[mesh->vertex_body[mesh->tetrahedron[4 * (size_t)t]]] = true;
     sim->own_v = sim->v;
     if (sim->id != NULL)
         TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)sim->owned, sizeof *sim->own_v, &sim->own_v));
@@ -236,6 +254,7 @@ enum tac_err tac_implicit_create(struct tac_ctx *ctx, struct tac_scene *scene, s
     sim->count = sim->scene->mesh->vertex_count;
     sim->owned = part ? part->owned : sim->count;
     TAC_TRY(tac_agree(ctx, make(sim)));
+    TAC_TRY(tac_implicit_stiffness_create(sim));
     TAC_TRY(tac_implicit_system_create(sim));
 done:
     if (err)

@@ -42,8 +42,9 @@ struct tac_implicit_pair {
     tac_lid v[4];
     struct tac_barrier_pair form;
     double friction; /* mu */
-    double share;    /* what of kappa it has: 1, or with weights of area the volume over which it acts over s^^2, 1/m */
-    bool counted;    /* this rank enters it in sums: it owns the lowest vertex */
+    double share; /* 1; where kappa is adaptive the least kappa that it may have; with weights of area the volume over
+                   * which it acts over s^^2, 1/m */
+    bool counted; /* this rank enters it in sums: it owns the lowest vertex */
 };
 
 /* One that is nearer than its thickness. */
@@ -71,13 +72,7 @@ struct tac_foreseen {
     double w[4], n[3];           /* of its nearest points there */
     double radius, thickness;    /* m */
     double middle, slope, curve; /* the gap at which the parabola touches the barrier, m; its derivatives there */
-    double share;                /* of kappa, as of its pair */
-};
-
-/* A pair whose gap is so small that kappa may have to grow (stiffness.c). */
-struct tac_implicit_close {
-    uint64_t key;
-    double gap; /* m */
+    double share;                /* as of its pair */
 };
 
 /* The elements of one kind that reach a vertex of this rank, ascending by id. */
@@ -108,6 +103,7 @@ struct tac_implicit_script {
     double origin[3]; /* where its path starts, m */
     double target[3]; /* where this step takes it, m */
     double lambda[3]; /* multiplier of the augmented Lagrangian, m */
+    double force[3];  /* state: with which it was held at the last step's end, N; 0 where it was not */
     double mass;      /* kg; of one without mass the mean of the scene's */
 };
 
@@ -122,14 +118,13 @@ struct tac_implicit_contact {
     struct tac_sliding *sliding; /* owned */
     size_t foreseen_count;
     struct tac_foreseen *foreseen; /* owned: ascending by key */
-    size_t close_count;
-    struct tac_implicit_close *close; /* owned: at the iterate before, ascending by key */
-    double *area;                     /* owned, (count): that vertices stand for, m^2; NULL: pairs have no weights */
+    double *area;                  /* owned, (count): that vertices stand for, m^2; NULL: pairs have no weights */
+    double *stiff;                 /* owned, (count): of vertices, N/m (stiffness.c); NULL: kappa is a number */
 };
 
 /* Lengths of the scene and the tolerances that follow from them; the same on all ranks. */
 struct tac_implicit_scale {
-    double h, diagonal_m, velocity_tol, friction_velocity, mean_mass, stiffness_least;
+    double h, diagonal_m, velocity_tol, force_tol, friction_velocity, mean_mass;
     double radius; /* of the thinnest pair, both together, m */
 };
 
@@ -163,15 +158,23 @@ struct tac_implicit_books {
     struct tac_counters counters;
 };
 
+/* What the gradient is the sum of: inertia and wind; elements and dampers; contact and friction. */
+enum { TAC_PART_INERTIA, TAC_PART_ELEMENTS, TAC_PART_CONTACT, TAC_GRADIENT_PARTS };
+
 /* Newton's method in the step under way. */
 struct tac_implicit_newton {
-    double *x0, *ahead; /* owned, (count, 3): at its start; x^ of inertia, m */
-    double *p, *trial;  /* owned, (count, 3) */
-    double *gradient;   /* owned, (count, 3): of own vertices */
-    uint8_t *held;      /* owned, (count): is not moved by Newton */
-    double kappa, pull; /* of the barrier; of the augmented Lagrangian (0: not under way) */
-    double slope;       /* the potential's along p, at the place where p was found */
-    double kappa_most;  /* of this step, where kappa is adaptive */
+    double *x0, *ahead;               /* owned, (count, 3): at its start; x^ of inertia, m */
+    double *p, *trial;                /* owned, (count, 3) */
+    double *gradient;                 /* owned, (count, 3): of own vertices */
+    double *part[TAC_GRADIENT_PARTS]; /* owned, (count, 3): of the gradient */
+    double *gross;                    /* owned, (count): sum of the sizes of what single elements push a vertex with */
+    uint8_t *held;                    /* owned, (count): is not moved by Newton */
+    uint8_t *solid;                   /* owned, (bodies): of tetrahedra */
+    double kappa,
+        pull;        /* of the barrier, where a pair asks for no more; of the augmented Lagrangian (0: not under way) */
+    bool rests;      /* its first direction told that nothing moves */
+    double slope;    /* the potential's along p, at the place where p was found */
+    double rounding; /* what it changes by there as places are rounded */
 };
 
 struct tac_implicit {
@@ -217,6 +220,8 @@ struct tac_implicit {
         int64_t newton, linear, contacts;              /* iterations; pairs nearer than their thickness at its end */
         double least_share, residual_speed, least_gap; /* of p that contact allowed; |p|/h at last, m/s; m, NaN: none */
         double lag_residual;                           /* tac_implicit_lag_residual() */
+        double residual;                               /* tac_implicit_residual() */
+        double kappa;                                  /* the largest of a pair that acts; without: newton.kappa */
         double wall_s, part_s[3];                      /* of all; of candidates and bounds, forces, linear systems */
     } told;                                            /* of the last step */
 

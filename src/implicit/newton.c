@@ -10,7 +10,8 @@
 #define TAC_GOOD .1       /* of a direction that contact allows: a much longer one is not worth its curvature */
 #define TAC_STRAIGHT                                                                                                   \
     .9 /* of its slope the potential falls by along a direction that is too short: half is the model's */
-#define TAC_FARTHEST 64 /* of such a direction is tried */
+#define TAC_FARTHEST 64  /* of such a direction is tried */
+#define TAC_AT_REST 1e-4 /* of velocity_tol: a step ends there, for rounding lets forces come no nearer to balance */
 enum { HALVINGS = 60 };
 
 /* ---- iterates ---- */
@@ -40,17 +41,13 @@ done:
 }
 
 /* The next iterate: sim->newton.trial. */
-enum tac_err tac_implicit_accept(struct tac_implicit *sim, bool *stiffer)
+enum tac_err tac_implicit_accept(struct tac_implicit *sim)
 {
-    enum tac_err err;
     double *x = sim->x;
     sim->x = sim->newton.trial;
     sim->newton.trial = x;
-    err = tac_implicit_touch(sim, sim->x);
-    TAC_TRY(tac_agree(sim->ctx, err ? err : keep_iterate(sim)));
-    TAC_TRY(tac_implicit_adapt_stiffness(sim, stiffer));
-done:
-    return err;
+    const enum tac_err err = tac_implicit_touch(sim, sim->x);
+    return tac_agree(sim->ctx, err ? err : keep_iterate(sim));
 }
 
 void tac_implicit_go(struct tac_implicit *sim, double share)
@@ -107,20 +104,6 @@ static enum tac_err fail_step(struct tac_implicit *sim, const char *why)
                     sim->told.residual_speed, sim->scale.velocity_tol, sim->newton.kappa, pair);
 }
 
-static enum tac_err gradient_at(struct tac_implicit *sim, const double *x)
-{
-    const double begin_s = tac_wall_s();
-    memset(sim->newton.gradient, 0, 3 * (size_t)sim->count * sizeof *sim->newton.gradient);
-    tac_implicit_add_inertia(sim, x);
-    tac_implicit_add_elements(sim, x, false);
-    tac_implicit_add_elements(sim, x, true);
-    tac_implicit_add_friction(sim, x);
-    tac_implicit_add_wind(sim, x);
-    tac_implicit_add_contact(sim, x);
-    sim->books.counters.seconds_forces += tac_wall_s() - begin_s;
-    return TAC_OK;
-}
-
 static void stretch(struct tac_implicit *sim, double times)
 {
     for (size_t c = 0; c < 3 * (size_t)sim->count; c++)
@@ -162,7 +145,7 @@ static enum tac_err search_line(struct tac_implicit *sim, double *value, double 
     enum tac_err err;
     double share, bound;
     int halving = 0;
-    const double before = *value, most = *value + TAC_SLACK * *size;
+    const double before = *value, most = *value + (TAC_SLACK * *size + sim->newton.rounding);
     TAC_TRY(tac_implicit_reach(sim, &share));
     bound = share;
     for (;; halving++) {
@@ -192,18 +175,21 @@ static enum tac_err direct(struct tac_implicit *sim, bool there, double *speed)
     enum tac_err err;
     const double close = fmax(sim->scale.velocity_tol, there ? 0 : tac_implicit_learning_speed(sim));
     bool again = true;
-    TAC_TRY(gradient_at(sim, sim->x));
+    tac_implicit_gradient(sim, sim->x);
     while (again) {
-        struct tac_accum along = {{0}, 0, 0};
+        struct tac_accum sum[2] = {{{0}, 0, 0}, {{0}, 0, 0}};
         TAC_TRY(tac_implicit_direction(sim, sim->x, TAC_ROUGH));
         *speed = largest(sim, sim->newton.p) / sim->scale.h;
         for (tac_lid i = 0; i < sim->owned; i++) {
             const size_t v = (size_t)tac_implicit_vertex(sim, i);
-            if (!sim->newton.held[v])
-                tac_accum_add(&along, tac_dot(&sim->newton.gradient[3 * v], &sim->newton.p[3 * v]));
+            if (sim->newton.held[v])
+                continue;
+            tac_accum_add(&sum[0], tac_dot(&sim->newton.gradient[3 * v], &sim->newton.p[3 * v]));
+            tac_accum_add(&sum[1], tac_implicit_rounding_at(sim, sim->x, (tac_lid)v));
         }
-        TAC_TRY(tac_implicit_sum(sim->ctx, &along, 1));
-        sim->newton.slope = tac_accum_value(&along);
+        TAC_TRY(tac_implicit_sum(sim->ctx, sum, 2));
+        sim->newton.slope = tac_accum_value(&sum[0]);
+        sim->newton.rounding = tac_accum_value(&sum[1]);
         if (sim->newton.slope < 0 && *speed > close)
             break;
         TAC_TRY(tac_implicit_drop_foreseen(sim, &again));
@@ -253,8 +239,7 @@ enum tac_err tac_implicit_minimise(struct tac_implicit *sim, bool *there)
     enum tac_err err;
     double value, size;
     tac_implicit_note_fall(sim, 0); /* what went before was along another potential */
-    for (bool ready = false, known = false; !ready;) {
-        bool stiffer;
+    for (bool ready = false, known = false, first = true; !ready; first = false) {
         double speed;
         if (sim->told.newton == sim->scene->settings->implicit.most)
             TAC_TRY(fail_step(sim, why_not(sim, *there)));
@@ -269,9 +254,16 @@ enum tac_err tac_implicit_minimise(struct tac_implicit *sim, bool *there)
         if (speed <= sim->scale.velocity_tol)
             TAC_TRY(any_breaks_loose(sim, &loose));
         TAC_TRY(search_line(sim, &value, &size));
-        TAC_TRY(tac_implicit_accept(sim, &stiffer));
-        known = *there && !stiffer; /* the potential is still the same one */
-        ready = speed <= sim->scale.velocity_tol && !loose && *there && !stiffer && tac_implicit_is_exact(sim);
+        TAC_TRY(tac_implicit_accept(sim));
+        known = *there; /* the potential is still the same one */
+        ready = speed <= sim->scale.velocity_tol && !loose && *there && tac_implicit_is_exact(sim);
+        if (first)
+            sim->newton.rests = ready;
+        if (ready) {
+            TAC_TRY(tac_implicit_residual(sim, &sim->told.residual));
+            ready = sim->told.residual <= sim->scale.force_tol || !(sim->scale.force_tol > 0) ||
+                    speed <= TAC_AT_REST * sim->scale.velocity_tol;
+        }
         if (!*there)
             TAC_TRY(tac_implicit_pull_scripted(sim, speed, there));
     }

@@ -62,8 +62,11 @@ void tac_implicit_scripts_start(struct tac_implicit *sim);
 /* Local. Which vertices are scripted in the step to t, and where to. Begins it: origins of those caught. */
 void tac_implicit_scripts_begin(struct tac_implicit *sim, tac_time from, tac_time to);
 
-/* Collective. Moves scripted vertices straight to their targets, as far as others let them; there, they are held. */
-enum tac_err tac_implicit_move_scripted(struct tac_implicit *sim, bool *there);
+/* Local. At t = 0: the forces of scripts, by elements alone. */
+void tac_implicit_scripts_push(struct tac_implicit *sim);
+/* Collective. The step's first iterate: scripted vertices go straight to their targets, and all others on with their
+ * velocities, or stand if the scripts come farther so.  there: the scripts are, and are held. */
+enum tac_err tac_implicit_move_all(struct tac_implicit *sim, bool *there);
 /* Local. Under it the rest has followed what is scripted well enough to pull harder, m/s. */
 double tac_implicit_learning_speed(const struct tac_implicit *sim);
 /* Collective. They are not there, and Newton's method goes at `speed`: pulls harder, or lets multipliers learn. */
@@ -73,8 +76,8 @@ enum tac_err tac_implicit_pull_scripted(struct tac_implicit *sim, double speed, 
 enum tac_err tac_implicit_minimise(struct tac_implicit *sim, bool *there);
 /* Local. sim->newton.trial: `share` of the way. */
 void tac_implicit_go(struct tac_implicit *sim, double share);
-/* Collective. It becomes the next iterate; does kappa grow? */
-enum tac_err tac_implicit_accept(struct tac_implicit *sim, bool *stiffer);
+/* Collective. It becomes the next iterate. */
+enum tac_err tac_implicit_accept(struct tac_implicit *sim);
 
 /* search.c. Local. */
 enum tac_err tac_implicit_search_create(struct tac_implicit *sim);
@@ -104,17 +107,29 @@ static inline const struct tac_implicit_pair *tac_implicit_touching(const struct
     return &sim->contact.pair[sim->contact.touch[e].pair];
 }
 
-/* Local. kappa of a pair; weights.c: its share of it. */
+/* Local. kappa of a pair, by its share (weights.c, stiffness.c). */
 static inline double tac_implicit_kappa_of(const struct tac_implicit *sim, double share, double kappa)
 {
-    return sim->scene->settings->implicit.weights == TAC_WEIGHTS_AREA ? kappa * (share * sim->weight) : kappa;
+    if (sim->contact.stiff != NULL)
+        return kappa > share ? kappa : share;
+    return sim->contact.area != NULL ? kappa * (share * sim->weight) : kappa;
 }
 static inline double tac_implicit_kappa(const struct tac_implicit *sim, const struct tac_implicit_pair *p, double kappa)
 {
     return tac_implicit_kappa_of(sim, p->share, kappa);
 }
 enum tac_err tac_implicit_weights_create(struct tac_implicit *sim);
+/* Local. Sets the share of a pair; of all pairs of the list, as what it depends on is new in each step. */
 void tac_implicit_weigh(const struct tac_implicit *sim, struct tac_implicit_pair *p);
+void tac_implicit_weigh_all(struct tac_implicit *sim);
+
+/* residual.c. Local. The gradient at x, for the pairs that touch there, and its parts; what a vertex' share of the
+ * potential there changes by as places are rounded. */
+void tac_implicit_gradient(struct tac_implicit *sim, const double *x);
+double tac_implicit_rounding_at(const struct tac_implicit *sim, const double *x, tac_lid v);
+/* Collective. How far forces are from balance at sim->x: the largest of all bodies' shares (0: they are).  The gradient
+ * is that of sim->x then. */
+enum tac_err tac_implicit_residual(struct tac_implicit *sim, double *residual);
 
 /* terms.c. Collective: the incremental potential at x, and the sum of the sizes of its terms. */
 enum tac_err tac_implicit_potential(struct tac_implicit *sim, const double *x, double *value, double *size);
@@ -156,11 +171,12 @@ double tac_implicit_slide_along(const struct tac_sliding *s, const double *way, 
 /* Local. How a pair has slid since the step's start: a vector along its surface; its length. */
 double tac_implicit_slide(const struct tac_implicit *sim, const struct tac_sliding *s, const double *x, double u[3]);
 
-/* stiffness.c. Collective. kappa at the step's start; after an iterate.  By the pairs that touch at x. */
+/* stiffness.c. Collective. How stiff vertices are by their elements at rest. */
+enum tac_err tac_implicit_stiffness_create(struct tac_implicit *sim);
+/* Local. The least kappa of a pair, by its materials. */
+double tac_implicit_least_kappa(const struct tac_implicit *sim, const struct tac_implicit_pair *p);
+/* Collective. kappa by the forces at x, where it is adaptive: the least of all pairs in this step. */
 enum tac_err tac_implicit_begin_stiffness(struct tac_implicit *sim, const double *x, double *kappa);
-enum tac_err tac_implicit_adapt_stiffness(struct tac_implicit *sim, bool *changed);
-/* Local. kappa's lower bound where it is adaptive. */
-double tac_implicit_least_stiffness(const struct tac_implicit *sim);
 
 /* project.c. Local. Makes of a symmetric matrix, (3 nodes, 3 nodes), that is blind to translations the nearest positive
  * semi-definite one, looking at the nodes that are not held (nodes). */

@@ -6,9 +6,10 @@
 #include "implicit/parts.h"
 #include <math.h>
 
-#define TAC_PULL_MOST 1e8 /* of a scripted vertex to its place, per mass */
-#define TAC_ARRIVED .999  /* of the way of scripted vertices: then the rest is gone at once */
-#define TAC_NEARLY .99    /* likewise: then multipliers do better than a stronger pull */
+#define TAC_PULL_FIRST 1e6 /* of a scripted vertex to its place, per mass */
+#define TAC_PULL_MOST 1e8
+#define TAC_ARRIVED .999 /* of the way of scripted vertices: then the rest is gone at once */
+#define TAC_NEARLY .99   /* likewise: then multipliers do better than a stronger pull */
 
 /* Does the motion hold its vertices at t? */
 static bool holds(const struct tac_implicit *sim, const struct tac_motion *m, tac_time t)
@@ -36,6 +37,8 @@ static void take(struct tac_implicit *sim, struct tac_implicit_script *s, bool o
         s->caught = true;
         memcpy(s->origin, &sim->x[3 * (size_t)s->vertex], sizeof s->origin);
     }
+    if (!on)
+        memset(s->force, 0, sizeof s->force);
 }
 
 void tac_implicit_scripts_start(struct tac_implicit *sim)
@@ -56,6 +59,17 @@ void tac_implicit_scripts_begin(struct tac_implicit *sim, tac_time from, tac_tim
         if (on)
             tac_motion_place(sim->scene, m, s->origin, to, s->target);
         memset(s->lambda, 0, sizeof s->lambda);
+    }
+}
+
+void tac_implicit_scripts_push(struct tac_implicit *sim)
+{
+    memset(sim->newton.gradient, 0, 3 * (size_t)sim->count * sizeof *sim->newton.gradient);
+    tac_implicit_add_elements(sim, sim->x, false);
+    for (size_t k = 0; k < sim->scripts.script_count; k++) {
+        struct tac_implicit_script *s = &sim->scripts.script[k];
+        for (size_t c = 0; s->on && c < 3; c++)
+            s->force[c] = sim->newton.gradient[3 * (size_t)s->vertex + c] / sim->weight;
     }
 }
 
@@ -81,13 +95,14 @@ static enum tac_err way_gone(struct tac_implicit *sim, double *gone)
     return err;
 }
 
-/* Moves scripted vertices straight to their targets, as far as others let them; there, they are held. */
-enum tac_err tac_implicit_move_scripted(struct tac_implicit *sim, bool *there)
+/* sim->newton.p: scripted vertices straight to their targets; all others on with their velocities, if `all`.  Has a
+ * script a way to go? */
+static bool point(struct tac_implicit *sim, bool all)
 {
-    enum tac_err err = TAC_OK;
-    double share;
-    bool any = false, stiffer;
-    memset(sim->newton.p, 0, 3 * (size_t)sim->count * sizeof *sim->newton.p);
+    bool any = false;
+    for (size_t v = 0; v < (size_t)sim->count; v++)
+        for (size_t c = 3 * v; c < 3 * v + 3; c++)
+            sim->newton.p[c] = all && !sim->newton.held[v] ? sim->scale.h * sim->v[c] + 0. : 0;
     for (size_t k = 0; k < sim->scripts.script_count; k++) {
         const struct tac_implicit_script *s = &sim->scripts.script[k];
         for (size_t c = 0; s->on && c < 3; c++) {
@@ -96,22 +111,82 @@ enum tac_err tac_implicit_move_scripted(struct tac_implicit *sim, bool *there)
             any |= *p != 0;
         }
     }
-    *there = true;
-    if (any) {
-        TAC_TRY(tac_implicit_reach(sim, &share));
-        *there = share == 1;
-        tac_implicit_go(sim, share);
-    }
+    return any;
+}
+
+/* Goes this share of sim->newton.p; all of it: scripted vertices are held there. */
+static enum tac_err go_to(struct tac_implicit *sim, double share, bool *there)
+{
+    enum tac_err err;
+    *there = share == 1;
+    tac_implicit_go(sim, share);
     for (size_t k = 0; k < sim->scripts.script_count && *there; k++) {
         const struct tac_implicit_script *s = &sim->scripts.script[k];
-        if (any && s->on)
+        if (s->on)
             memcpy(&sim->newton.trial[3 * (size_t)s->vertex], s->target, sizeof s->target);
         sim->newton.held[s->vertex] = s->on;
     }
-    if (any)
-        TAC_TRY(tac_implicit_accept(sim, &stiffer));
+    TAC_TRY(tac_implicit_accept(sim));
     if (*there)
         sim->newton.pull = 0;
+done:
+    return err;
+}
+
+static void hold(struct tac_implicit *sim)
+{
+    for (size_t k = 0; k < sim->scripts.script_count; k++)
+        sim->newton.held[sim->scripts.script[k].vertex] = sim->scripts.script[k].on;
+    sim->newton.pull = 0;
+}
+
+/* What a scripted surface pushes ahead of it has mostly the speed to go with it.  If it stood, the surface would stop
+ * before it, and what it carries would have to be pulled on by a force that is not known yet. */
+enum tac_err tac_implicit_move_all(struct tac_implicit *sim, bool *there)
+{
+    enum tac_err err = TAC_OK;
+    double share;
+    *there = true;
+    if (!point(sim, true)) {
+        hold(sim);
+        return TAC_OK;
+    }
+    TAC_TRY(tac_implicit_reach(sim, &share));
+    if (share < 1) { /* what is free may be in its own way */
+        const double all = share;
+        point(sim, false);
+        TAC_TRY(tac_implicit_reach(sim, &share));
+        if (share <= all) {
+            point(sim, true);
+            TAC_TRY(tac_implicit_reach(sim, &share)); /* again, for the list of pairs must be that of this way */
+        }
+    }
+    TAC_TRY(go_to(sim, share, there));
+    if (*there)
+        goto done;
+    /* The scripts go on as unknowns that are pulled: first as hard as at the step's start. */
+    sim->newton.pull = TAC_PULL_FIRST;
+    for (size_t k = 0; k < sim->scripts.script_count; k++) {
+        struct tac_implicit_script *s = &sim->scripts.script[k];
+        for (int c = 0; c < 3; c++)
+            s->lambda[c] = sim->weight * s->force[c] / s->mass;
+    }
+done:
+    return err;
+}
+
+/* Moves scripted vertices straight to their targets, as far as others let them; there, they are held. */
+static enum tac_err move_scripted(struct tac_implicit *sim, bool *there)
+{
+    enum tac_err err;
+    double share;
+    *there = true;
+    if (!point(sim, false)) {
+        hold(sim);
+        return TAC_OK;
+    }
+    TAC_TRY(tac_implicit_reach(sim, &share));
+    TAC_TRY(go_to(sim, share, there));
 done:
     return err;
 }
@@ -129,7 +204,7 @@ enum tac_err tac_implicit_pull_scripted(struct tac_implicit *sim, double speed, 
     double gone;
     TAC_TRY(way_gone(sim, &gone));
     if (gone >= TAC_ARRIVED) {
-        TAC_TRY(tac_implicit_move_scripted(sim, there));
+        TAC_TRY(move_scripted(sim, there));
         if (*there)
             goto done;
     }

@@ -76,6 +76,7 @@ static enum tac_err collect_scripts(struct tac_implicit *sim, struct tac_checkpo
         o->on = s->on;
         o->caught = s->caught;
         memcpy(o->origin, s->origin, sizeof o->origin);
+        memcpy(o->force, s->force, sizeof o->force);
         memcpy(o->x, &sim->x[3 * (size_t)s->vertex], sizeof o->x);
         memcpy(o->v, &sim->v[3 * (size_t)s->vertex], sizeof o->v);
     }
@@ -89,6 +90,7 @@ static enum tac_err collect(struct tac_implicit *sim, struct tac_checkpoint *c)
     const struct tac_local_mesh *m = sim->scene->mesh;
     c->now = sim->now;
     c->has_past = sim->past != NULL;
+    c->has_script_force = 1;
     c->vertex_total = m->vertex_count;
     c->triangle_total = m->triangle_count;
     c->segment_total = m->segment_count;
@@ -150,7 +152,7 @@ struct vertex {
 
 struct script {
     tac_gid vertex;
-    double origin[3];
+    double origin[3], force[3];
     int32_t on, caught;
 };
 
@@ -226,8 +228,9 @@ static enum tac_err take_scripts(struct tac_implicit *sim, const struct tac_chec
     size_t total = 0;
     TAC_TRY(tac_alloc(sim->ctx, (size_t)c->script_count, sizeof *row, &row));
     for (tac_lid k = 0; k < c->script_count; k++) {
-        row[k] = (struct script){c->script[k].vertex, {0, 0, 0}, c->script[k].on, c->script[k].caught};
+        row[k] = (struct script){.vertex = c->script[k].vertex, .on = c->script[k].on, .caught = c->script[k].caught};
         memcpy(row[k].origin, c->script[k].origin, sizeof row[k].origin);
+        memcpy(row[k].force, c->script[k].force, sizeof row[k].force);
     }
 done:
     err = gather(sim->ctx, err, (size_t)c->script_count, row, sizeof *row, &all, &total);
@@ -244,6 +247,7 @@ done:
         s->on = all[k].on != 0;
         s->caught = all[k].caught != 0;
         memcpy(s->origin, all[k].origin, sizeof s->origin);
+        memcpy(s->force, all[k].force, sizeof s->force);
     }
     free(row);
     free(all);

@@ -5,8 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define TAC_PULL_FIRST 1e6 /* of a scripted vertex to its place, per mass */
-
 tac_time tac_implicit_step_time(const struct tac_implicit *sim, int64_t k)
 {
     return tac_scene_grid(sim->scene, sim->scale.h, k);
@@ -33,13 +31,15 @@ static enum tac_err begin(struct tac_implicit *sim)
     tac_implicit_scripts_begin(sim, tac_implicit_step_time(sim, sim->step), tac_implicit_step_time(sim, sim->step + 1));
     begin_held(sim);
     tac_implicit_begin_scheme(sim);
+    if (sim->step == 0)
+        tac_implicit_scripts_push(sim);
     TAC_TRY(tac_implicit_start_scheme(sim));
     tac_implicit_predict(sim, true);
     tac_implicit_begin_wind(sim);
     tac_implicit_begin_dampers(sim);
     memset(sim->newton.p, 0, 3 * (size_t)sim->count * sizeof *sim->newton.p);
     TAC_TRY(tac_implicit_find(sim, sim->x, sim->newton.p, 1));
-    sim->contact.close_count = 0;
+    tac_implicit_weigh_all(sim);
     TAC_TRY(tac_agree(sim->ctx, tac_implicit_touch(sim, sim->x)));
     TAC_TRY(tac_implicit_begin_stiffness(sim, sim->x, &sim->newton.kappa));
     TAC_TRY(tac_agree(sim->ctx, tac_implicit_lag(sim, sim->x)));
@@ -101,17 +101,14 @@ enum tac_err tac_implicit_step(struct tac_implicit *sim, tac_time limit)
     if (to > limit - TAC_FRAME_GRAIN) /* an end beside the grid */
         to = limit;
     TAC_TRY(begin(sim));
-    TAC_TRY(tac_implicit_move_scripted(sim, &there));
-    if (!there)
-        sim->newton.pull = TAC_PULL_FIRST;
+    TAC_TRY(tac_implicit_move_all(sim, &there));
     const int64_t lags = sim->scene->settings->implicit.lags;
     bool settled = false;
     for (int64_t lag = 0; lags > 0 ? lag < lags : !settled; lag++) {
-        const int64_t before = sim->told.newton;
         if (lag > 0)
             TAC_TRY(tac_agree(sim->ctx, tac_implicit_lag(sim, sim->x)));
         TAC_TRY(tac_implicit_minimise(sim, &there));
-        settled = !any_friction(sim) || (lag > 0 && sim->told.newton == before + 1);
+        settled = !any_friction(sim) || (lag > 0 && sim->newton.rests);
     }
     TAC_TRY(tac_implicit_enter_step(sim));
     if (any_friction(sim))

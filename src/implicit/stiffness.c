@@ -1,24 +1,112 @@
-/* stiffness.c: kappa, the stiffness of the barrier (docs/implicit.md, The barrier; Li et al. 2020, supplement, but for
- * the part of it that follows from forces). */
+/* stiffness.c: kappa, the stiffness of the barrier (docs/implicit.md, The barrier).
+ *
+ * A pair at half of its thickness is so many times as stiff as the softer of its two sides, by mass and by elements at
+ * rest; but no pair is softer than the forces of now ask for.  Neither knows what was before, so surfaces that come
+ * apart stand as far from each other under a force as they did when they came together.
+ */
 #include "implicit/parts.h"
 #include <math.h>
 
-#define TAC_KAPPA_LEAST 1e11 /* times the mean mass over the curvature of the barrier at a tiny gap */
-#define TAC_KAPPA_RANGE 100  /* most over least */
-#define TAC_KAPPA_GAP 1e-8   /* of the scene's diagonal: where that curvature is taken */
+#define TAC_KAPPA_TIMES 100. /* a pair's stiffness at half of the thickness, over that of its softer side */
 #define TAC_KAPPA_PUSH 3.    /* times a vertex' force a pair carries at half of the thickness */
-#define TAC_KAPPA_CLOSE 1e-9 /* of the scene's diagonal: under it a gap that shrinks asks for more */
+enum { SWEEPS = 30 };
 
-double tac_implicit_least_stiffness(const struct tac_implicit *sim)
+/* ---- by the materials ---- */
+
+/* Least eigenvalue of a symmetric (3, 3), by Jacobi's method in a fixed order. */
+static double least_eigenvalue(double a[3][3])
 {
-    const double d_hat = sim->scene->settings->contact.thickness, l = sim->scale.diagonal_m;
-    double b[3];
-    if (!(d_hat > 0))
-        return 1;
-    const double s_hat = d_hat * d_hat, s = fmin(TAC_KAPPA_GAP * l * (TAC_KAPPA_GAP * l), .25 * s_hat);
-    tac_barrier(s, s_hat, b);
-    return TAC_KAPPA_LEAST * sim->scale.mean_mass / (4e-16 * l * l * b[2]);
+    for (int sweep = 0; sweep < SWEEPS; sweep++)
+        for (int p = 0; p < 2; p++)
+            for (int q = p + 1; q < 3; q++) {
+                const int r = 3 - p - q;
+                if (a[p][q] == 0)
+                    continue;
+                const double half = .5 * (a[q][q] - a[p][p]), off = a[p][q];
+                const double t = (half >= 0 ? off : -off) / (fabs(half) + sqrt(half * half + off * off));
+                const double c = 1 / sqrt(t * t + 1), s = t * c, x = a[p][r], y = a[q][r];
+                a[p][p] -= t * off;
+                a[q][q] += t * off;
+                a[p][q] = a[q][p] = 0;
+                a[p][r] = a[r][p] = c * x - s * y;
+                a[q][r] = a[r][q] = s * x + c * y;
+            }
+    return fmin(a[0][0], fmin(a[1][1], a[2][2]));
 }
+
+enum tac_err tac_implicit_stiffness_create(struct tac_implicit *sim)
+{
+    enum tac_err err;
+    const size_t n = (size_t)sim->count;
+    double *block = NULL, *least = NULL;
+    if (sim->scene->settings->implicit.stiffness > 0 || !(sim->scene->settings->contact.thickness > 0))
+        return TAC_OK;
+    err = tac_alloc(sim->ctx, n, sizeof *sim->contact.stiff, &sim->contact.stiff);
+    err = err ? err : tac_alloc(sim->ctx, 9 * n, sizeof *block, &block);
+    err = err ? err : tac_alloc(sim->ctx, 3 * n, sizeof *least, &least);
+    TAC_TRY(tac_agree(sim->ctx, err));
+    for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);) {
+        const int size = 3 * w.nodes;
+        double at[4][3], dense[144];
+        tac_implicit_gather(sim->scene->mesh->x, w.v, w.nodes, at);
+        tac_element_hessian(w.list->element, w.record, NULL, at, dense);
+        for (int i = 0; i < w.nodes; i++)
+            for (int k = 0; k < 3; k++)
+                for (int l = 0; l < 3; l++)
+                    block[9 * (size_t)w.v[i] + (size_t)(3 * k + l)] += dense[size * (3 * i + k) + 3 * i + l];
+    }
+    for (tac_lid i = 0; i < sim->owned; i++) {
+        const size_t v = (size_t)tac_implicit_vertex(sim, i);
+        double a[3][3];
+        memcpy(a, &block[9 * v], sizeof a);
+        least[3 * v] = fmax(0, least_eigenvalue(a));
+    }
+    TAC_TRY(tac_implicit_share(sim, least));
+    for (size_t v = 0; v < n; v++)
+        sim->contact.stiff[v] = least[3 * v];
+done:
+    free(block);
+    free(least);
+    return err;
+}
+
+/* Is a vertex free to give way? */
+static bool gives_way(const struct tac_implicit *sim, tac_lid v)
+{
+    const int32_t s = sim->scripts.script_of[v];
+    return sim->scene->mesh->ever_free[v] && !(s >= 0 && sim->scripts.script[s].on);
+}
+
+/* Mean stiffness of some vertices, in the units of the potential (kg); INFINITY if one of them does not give way. */
+static double stiffness_of(const struct tac_implicit *sim, const tac_lid *v, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += gives_way(sim, v[i]) ? sim->scene->mesh->mass[v[i]] + sim->weight * sim->contact.stiff[v[i]] : INFINITY;
+    return sum / n;
+}
+
+/* How the barrier bends over kappa at half of a thickness, m^2. */
+static double curvature(double radius, double thickness)
+{
+    const double d = radius + .5 * thickness;
+    double b[3];
+    tac_barrier(.5 * thickness * (2 * radius + .5 * thickness), thickness * (2 * radius + thickness), b);
+    return 2 * b[1] + 4 * d * d * b[2];
+}
+
+double tac_implicit_least_kappa(const struct tac_implicit *sim, const struct tac_implicit_pair *p)
+{
+    const int n = tac_pair_vertices(p->form.type), first = tac_pair_first(p->form.type);
+    double soft = fmin(stiffness_of(sim, p->v, first), stiffness_of(sim, &p->v[first], n - first));
+    for (int i = 0; i < n && !(soft < INFINITY); i++) /* each side has a vertex that does not give way */
+        soft = stiffness_of(sim, &p->v[i], 1);
+    if (!(soft < INFINITY))
+        soft = sim->scale.mean_mass;
+    return TAC_KAPPA_TIMES * soft / curvature(p->form.radius, p->form.thickness);
+}
+
+/* ---- by the forces ---- */
 
 /* The least kappa with which a pair at half of the thickness pushes TAC_KAPPA_PUSH times as much as what a vertex has
  * to be pushed with now: a vertex' force is the mean square of what inertia and elasticity ask of those that move, in
@@ -51,87 +139,13 @@ static enum tac_err stiffness_of_forces(struct tac_implicit *sim, double *kappa)
 
 enum tac_err tac_implicit_begin_stiffness(struct tac_implicit *sim, const double *x, double *kappa)
 {
-    double least = sim->scale.stiffness_least, pushed;
-    enum tac_err err;
     const struct tac_implicit_settings *settings = &sim->scene->settings->implicit;
-    const size_t size = 3 * (size_t)sim->count * sizeof *sim->newton.gradient;
-    struct tac_accum sum[2] = {{{0}, 0, 0}};
     if (settings->stiffness > 0) {
         *kappa = settings->stiffness;
         return TAC_OK;
     }
-    /* The force on the surfaces that stand against each other now is balanced best by -g_c . g_E / |g_c|^2. */
-    memset(sim->newton.gradient, 0, size);
+    memset(sim->newton.gradient, 0, 3 * (size_t)sim->count * sizeof *sim->newton.gradient);
     tac_implicit_add_inertia(sim, x);
     tac_implicit_add_elements(sim, x, false);
-    TAC_TRY(stiffness_of_forces(sim, &pushed));
-    least = fmax(least, pushed);
-    sim->newton.kappa_most = TAC_KAPPA_RANGE * least;
-    memcpy(sim->newton.trial, sim->newton.gradient, size);
-    memset(sim->newton.gradient, 0, size);
-    sim->newton.kappa = 1;
-    tac_implicit_add_contact(sim, x);
-    for (tac_lid i = 0; i < sim->owned; i++) {
-        const size_t v = (size_t)tac_implicit_vertex(sim, i);
-        const double *g = &sim->newton.gradient[3 * v];
-        if (sim->newton.held[v] ||
-            (sim->scripts.script_of[v] >= 0 && sim->scripts.script[sim->scripts.script_of[v]].on))
-            continue;
-        tac_accum_add(&sum[0], tac_dot(g, &sim->newton.trial[3 * v]));
-        tac_accum_add(&sum[1], tac_dot(g, g));
-    }
-    TAC_TRY(tac_implicit_sum(sim->ctx, sum, 2));
-    const double along = -tac_accum_value(&sum[0]), square = tac_accum_value(&sum[1]);
-    *kappa = square > 0 ? fmin(sim->newton.kappa_most, fmax(least, along / square)) : least;
-done:
-    return err;
-}
-
-/* Of a pair that acts, m. */
-static double gap_of(const struct tac_implicit *sim, size_t touch)
-{
-    const struct tac_implicit_touch *t = &sim->contact.touch[touch];
-    return t->near.d - sim->contact.pair[t->pair].form.radius;
-}
-
-enum tac_err tac_implicit_adapt_stiffness(struct tac_implicit *sim, bool *changed)
-{
-    const double close = TAC_KAPPA_CLOSE * sim->scale.diagonal_m, most = sim->newton.kappa_most;
-    enum tac_err err = TAC_OK;
-    struct tac_implicit_contact *c = &sim->contact;
-    struct tac_implicit_close *now = NULL;
-    size_t count = 0, at = 0;
-    int pressed = 0;
-    *changed = false;
-    if (sim->scene->settings->implicit.stiffness > 0)
-        return TAC_OK;
-    /* Both lists ascend by key.  They are not the candidates', which may be made anew at any iterate, and at another
-     * one after a restart. */
-    for (size_t e = 0; e < c->touch_count; e++)
-        count += gap_of(sim, e) < close;
-    if (count > 0)
-        err = tac_alloc(sim->ctx, count, sizeof *now, &now);
-    count = 0;
-    for (size_t e = 0; e < c->touch_count && !err; e++) {
-        const uint64_t key = c->pair[c->touch[e].pair].key;
-        const double gap = gap_of(sim, e);
-        if (!(gap < close))
-            continue;
-        while (at < c->close_count && c->close[at].key < key)
-            at++;
-        pressed |= at < c->close_count && c->close[at].key == key && gap < c->close[at].gap;
-        now[count++] = (struct tac_implicit_close){key, gap};
-    }
-    free(c->close);
-    c->close = now;
-    c->close_count = count;
-    TAC_TRY(tac_agree(sim->ctx, err));
-    if (sim->ctx->size > 1 && MPI_Allreduce(MPI_IN_PLACE, &pressed, 1, MPI_INT, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS)
-        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while adapting the barrier's stiffness");
-    if (pressed && sim->newton.kappa < most) {
-        sim->newton.kappa = fmin(most, 2 * sim->newton.kappa);
-        *changed = true;
-    }
-done:
-    return err;
+    return stiffness_of_forces(sim, kappa);
 }

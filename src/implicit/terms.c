@@ -93,6 +93,8 @@ void tac_implicit_add_elements(struct tac_implicit *sim, const double *x, bool d
         else
             continue;
         scatter(sim, w.v, w.nodes, g);
+        for (int i = 0; i < w.nodes; i++)
+            sim->newton.gross[w.v[i]] += sqrt(tac_dot(g[i], g[i]));
     }
 }
 

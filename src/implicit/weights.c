@@ -1,4 +1,5 @@
-/* weights.c: the areas that pairs stand for, where the barrier has weights (docs/implicit.md, The barrier). */
+/* weights.c: what share of the barrier's stiffness a pair has: by the area that it stands for, where the barrier has
+ * weights (docs/implicit.md, The barrier). */
 #include "implicit/parts.h"
 #include <math.h>
 
@@ -52,7 +53,7 @@ void tac_implicit_weigh(const struct tac_implicit *sim, struct tac_implicit_pair
     const struct tac_barrier_pair *f = &p->form;
     const double s_hat = f->thickness * (2 * f->radius + f->thickness);
     double area, wide;
-    p->share = 1;
+    p->share = sim->contact.stiff != NULL ? tac_implicit_least_kappa(sim, p) : 1;
     if (sim->contact.area == NULL)
         return;
     switch (f->type) {
@@ -67,4 +68,10 @@ void tac_implicit_weigh(const struct tac_implicit *sim, struct tac_implicit_pair
         area = sim->contact.area[p->v[0]] > 0 ? sim->contact.area[p->v[0]] : wide * wide;
     }
     p->share = area / 3 * f->thickness / (s_hat * s_hat);
+}
+
+void tac_implicit_weigh_all(struct tac_implicit *sim)
+{
+    for (size_t e = 0; e < sim->contact.pair_count; e++)
+        tac_implicit_weigh(sim, &sim->contact.pair[e]);
 }

@@ -133,10 +133,11 @@ static void put_implicit(struct digest *d, const struct tac_scene *s)
     const struct tac_implicit_settings *m = &s->settings->implicit;
     if (s->settings->integrator != TAC_INTEGRATOR_IMPLICIT)
         return;
-    put_tag(d, "implicit/2");
+    put_tag(d, "implicit/3");
     put_double(d, m->step_s);
     put_u64(d, (uint64_t)m->scheme);
     put_double(d, m->velocity_tol);
+    put_double(d, m->force_tol);
     put_u64(d, (uint64_t)m->most);
     put_double(d, m->stiffness);
     put_double(d, m->friction_velocity);

@@ -36,6 +36,7 @@ static const struct tac_field newton_fields[] = {
      .fallback = NAN,
      .max = TAC_FARTHEST,
      .min_open = true},
+    {.key = "force_tol", .kind = TAC_FIELD_NUMBER, .offset = AT(implicit.force_tol), .fallback = 2.5e-3, .max = 1},
     {.key = "most", .kind = TAC_FIELD_INTEGER, .offset = AT(implicit.most), .fallback = 1000, .min = 1, .max = 1000000},
 };
 

@@ -17,6 +17,7 @@ struct tac_script_state {
     double origin[3];  /* where it was when it was caught, m */
     double x[3], v[3]; /* line of the piece under way, from t */
     double v_free[3];
+    double force[3]; /* with which it was held at the end of a step, N; only where has_script_force is set */
     tac_time t;
     int32_t on, caught;
 };
@@ -104,6 +105,8 @@ struct tac_checkpoint {
     int32_t has_losses;       /* 0: it comes from a version that did not tell them */
     int32_t has_start;
     int32_t has_past; /* of vertices */
+    int32_t has_script_force;
+    int64_t generation; /* of the trajectory (tactus/base.h); 0: it comes from a version that did not tell it */
     double kinetic_start, book_work, book_absolute;
     int64_t deepest_layer; /* since the last row */
     double wall_s;         /* of all runs so far */

@@ -20,7 +20,7 @@ const struct tac_checkpoint_column TAC_TRIANGLE_COLUMNS[1] = {{"triangles", NULL
 const struct tac_checkpoint_column TAC_SEGMENT_COLUMNS[1] = {{"segments", NULL, false, 2, AT(tac_element_record, v)}};
 const struct tac_checkpoint_column TAC_TETRAHEDRON_COLUMNS[1] = {
     {"tetrahedra", NULL, false, 4, AT(tac_element_record, v)}};
-const struct tac_checkpoint_column TAC_SCRIPT_COLUMNS[8] = {
+const struct tac_checkpoint_column TAC_SCRIPT_COLUMNS[9] = {
     {"script_vertex", NULL, false, 0, AT(tac_script_record, vertex)},
     {"script_next", NULL, false, 0, AT(tac_script_record, next)},
     {"script_t", "quanta", false, 0, AT(tac_script_record, t)},
@@ -29,6 +29,7 @@ const struct tac_checkpoint_column TAC_SCRIPT_COLUMNS[8] = {
     {"script_x", "m", true, 3, AT(tac_script_record, x)},
     {"script_v", "m/s", true, 3, AT(tac_script_record, v)},
     {"script_v_free", "m/s", true, 3, AT(tac_script_record, v_free)},
+    {"script_force", "N", true, 3, AT(tac_script_record, force)},
 };
 const struct tac_checkpoint_column TAC_PAIR_COLUMNS[4] = {
     {"pair_key", NULL, false, 0, AT(tac_pair_record, key)},
@@ -135,11 +136,15 @@ static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool
         integer[1] = c->has_losses;
         integer[2] = c->tetrahedron_total;
         integer[3] = c->has_past;
+        integer[4] = c->generation;
+        integer[5] = c->has_script_force;
     } else {
         k->candidate_repairs = integer[0];
         c->has_losses = integer[1] != 0;
         c->tetrahedron_total = integer[2];
         c->has_past = integer[3] != 0;
+        c->generation = integer[4];
+        c->has_script_force = integer[5] != 0;
     }
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
         if (out)

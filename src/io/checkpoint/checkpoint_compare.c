@@ -107,11 +107,12 @@ static void compare_script(struct tac_state_comparison *c, const struct tac_scri
                            const struct tac_script_state *b)
 {
     struct tac_tally *t = &c->tally[TAC_STATE_MOTION];
-    const double *const x[4] = {a->origin, a->x, a->v, a->v_free}, *const y[4] = {b->origin, b->x, b->v, b->v_free};
+    const double *const x[5] = {a->origin, a->x, a->v, a->v_free, a->force};
+    const double *const y[5] = {b->origin, b->x, b->v, b->v_free, b->force};
     bool largest = count_whole(t, a->next, b->next);
     largest = count_whole(t, a->t, b->t) || largest;
     largest = count_whole(t, 2 * a->on + a->caught, 2 * b->on + b->caught) || largest;
-    for (int k = 0; k < 12; k++)
+    for (int k = 0; k < 15; k++)
         largest = tac_tally_count(t, x[k / 3][k % 3], y[k / 3][k % 3], c->tolerance) || largest;
     if (largest) {
         t->vertex = (tac_lid)a->vertex;

@@ -220,7 +220,7 @@ static bool script_sensible(const struct tac_checkpoint *c, const struct tac_scr
 {
     return in_range(row->vertex, c->vertex_total) && row->next >= 0 && row->next <= INT32_MAX && row->t >= 0 &&
            row->t <= c->now && in_range(row->flags[0], 2) && in_range(row->flags[1], 2) && all_finite(row->origin, 3) &&
-           all_finite(row->x, 3) && all_finite(row->v, 3) && all_finite(row->v_free, 3);
+           all_finite(row->x, 3) && all_finite(row->v, 3) && all_finite(row->v_free, 3) && all_finite(row->force, 3);
 }
 
 static enum tac_err read_scripts(struct tac_checkpoint_reader *r)
@@ -229,7 +229,7 @@ static enum tac_err read_scripts(struct tac_checkpoint_reader *r)
     struct tac_checkpoint *c = r->c;
     struct tac_script_record *rows = NULL;
     struct span span;
-    TAC_TRY(read_span(r, TAC_SCRIPT_COLUMNS, 8, true, sizeof *rows, &span, &rows));
+    TAC_TRY(read_span(r, TAC_SCRIPT_COLUMNS, tac_checkpoint_script_columns(c), true, sizeof *rows, &span, &rows));
     TAC_TRY(tac_alloc(r->ctx, (size_t)(span.end - span.begin), sizeof *c->script, &c->script));
     c->script_count = (tac_lid)(span.end - span.begin);
     for (int64_t k = span.begin; k < span.end && !err; k++) {
@@ -246,6 +246,7 @@ static enum tac_err read_scripts(struct tac_checkpoint_reader *r)
         memcpy(s->x, row->x, sizeof s->x);
         memcpy(s->v, row->v, sizeof s->v);
         memcpy(s->v_free, row->v_free, sizeof s->v_free);
+        memcpy(s->force, row->force, sizeof s->force);
     }
 done:
     free(rows);

@@ -130,9 +130,10 @@ static enum tac_err write_scripts(struct tac_ctx *ctx, struct tac_checkpoint_wri
         memcpy(row[k].x, s->x, sizeof s->x);
         memcpy(row[k].v, s->v, sizeof s->v);
         memcpy(row[k].v_free, s->v_free, sizeof s->v_free);
+        memcpy(row[k].force, s->force, sizeof s->force);
     }
 done:
-    err = tac_checkpoint_write_table(ctx, w, TAC_SCRIPT_COLUMNS, 8, err,
+    err = tac_checkpoint_write_table(ctx, w, TAC_SCRIPT_COLUMNS, tac_checkpoint_script_columns(c), err,
                                      &(struct tac_records){copy, &(struct array){(char *)row, sizeof *row}, n,
                                                            sizeof *row, offsetof(struct tac_script_record, vertex),
                                                            c->vertex_total, compare_first});

@@ -1,0 +1,163 @@
+/* residual.c: the forces at a place, and whether they balance (docs/implicit.md, When a step has converged).
+ *
+ * Of each body, over the vertices that Newton's method moves: the sum of the sizes of what is left at a vertex, over
+ * the largest such sum of what acts there.  Sums are of whole numbers, in parts of the body's largest force, so they
+ * are the same for any number of ranks.
+ */
+#include "implicit/parts.h"
+#include <math.h>
+#include <stdlib.h>
+
+#define TAC_PARTS_OF_LARGEST 0x1p30 /* that sizes are rounded to; 2^32 of them may be added */
+#define TAC_UNFELT 1e-4 /* of mean mass, step and velocity_tol: a body on which no more is left at a vertex is at rest */
+
+#define TAC_LOOSER 8. /* times what force_tol asks of bodies that touch what is scripted, for all others */
+
+/* ---- the gradient, by what it comes from ---- */
+
+static void keep_part(struct tac_implicit *sim, int part)
+{
+    const size_t size = 3 * (size_t)sim->count * sizeof(double);
+    memcpy(sim->newton.part[part], sim->newton.gradient, size);
+    memset(sim->newton.gradient, 0, size);
+}
+
+void tac_implicit_gradient(struct tac_implicit *sim, const double *x)
+{
+    double *g = sim->newton.gradient, *const *part = sim->newton.part;
+    const double begin_s = tac_wall_s();
+    memset(g, 0, 3 * (size_t)sim->count * sizeof *g);
+    memset(sim->newton.gross, 0, (size_t)sim->count * sizeof *sim->newton.gross);
+    tac_implicit_add_inertia(sim, x);
+    tac_implicit_add_wind(sim, x);
+    keep_part(sim, TAC_PART_INERTIA);
+    tac_implicit_add_elements(sim, x, false);
+    tac_implicit_add_elements(sim, x, true);
+    keep_part(sim, TAC_PART_ELEMENTS);
+    tac_implicit_add_friction(sim, x);
+    tac_implicit_add_contact(sim, x);
+    keep_part(sim, TAC_PART_CONTACT);
+    for (size_t c = 0; c < 3 * (size_t)sim->count; c++)
+        g[c] = part[TAC_PART_INERTIA][c] + part[TAC_PART_ELEMENTS][c] + part[TAC_PART_CONTACT][c];
+    sim->books.counters.seconds_forces += tac_wall_s() - begin_s;
+}
+
+/* Places are rounded to 2^-53 of themselves, and the potential changes by that times what acts there. */
+double tac_implicit_rounding_at(const struct tac_implicit *sim, const double *x, tac_lid v)
+{
+    double sum = 0;
+    for (size_t c = 3 * (size_t)v; c < 3 * (size_t)v + 3; c++)
+        sum += fabs(x[c]) * (fabs(sim->newton.part[TAC_PART_INERTIA][c]) + sim->newton.gross[v] +
+                             fabs(sim->newton.part[TAC_PART_CONTACT][c]));
+    return 0x1p-53 * sum;
+}
+
+/* ---- is it in balance? ---- */
+
+enum { REST, INERTIA, ELEMENTS, CONTACT, MOMENTUM, GROSS, SIZES };
+
+/* Sizes at a vertex of what is left, and of what acts. */
+static void sizes_at(const struct tac_implicit *sim, tac_lid vertex, double size[SIZES])
+{
+    const size_t v = 3 * (size_t)vertex;
+    const double *const from[4] = {sim->newton.gradient, sim->newton.part[TAC_PART_INERTIA],
+                                   sim->newton.part[TAC_PART_ELEMENTS], sim->newton.part[TAC_PART_CONTACT]};
+    memset(size, 0, SIZES * sizeof *size);
+    if (sim->newton.held[vertex])
+        return;
+    for (int k = 0; k < 4; k++)
+        size[REST + k] = sqrt(tac_dot(&from[k][v], &from[k][v]));
+    size[MOMENTUM] = sim->scene->mesh->mass[vertex] * sim->scale.h * sqrt(tac_dot(&sim->v[v], &sim->v[v]));
+    size[GROSS] = sim->newton.gross[vertex];
+}
+
+/* Of a body: the largest size of any sort, and of what is left; what it touches. */
+struct largest {
+    double any, rest, touches;
+};
+enum { NOTHING_HELD, FIXED, SCRIPTED }; /* touches */
+struct total {
+    int64_t size[SIZES]; /* over the largest */
+};
+
+static enum tac_err over_ranks(struct tac_implicit *sim, void *value, int count, MPI_Datatype type, MPI_Op op)
+{
+    if (sim->ctx->size > 1 && MPI_Allreduce(MPI_IN_PLACE, value, count, type, op, sim->ctx->comm) != MPI_SUCCESS)
+        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed in Newton's method");
+    return TAC_OK;
+}
+
+static size_t body_of(const struct tac_implicit *sim, tac_lid v)
+{
+    return (size_t)sim->scene->mesh->vertex_body[v];
+}
+
+/* Whether bodies touch now what is fixed or scripted. */
+static void find_held(const struct tac_implicit *sim, struct largest *most)
+{
+    for (size_t e = 0; e < sim->contact.touch_count; e++) {
+        const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
+        const int n = tac_pair_vertices(p->form.type);
+        double held = NOTHING_HELD;
+        for (int i = 0; i < n; i++) {
+            const int32_t s = sim->scripts.script_of[p->v[i]];
+            held = fmax(held, s >= 0 && sim->scripts.script[s].on ? SCRIPTED
+                              : sim->newton.held[p->v[i]]         ? FIXED
+                                                                  : NOTHING_HELD);
+        }
+        for (int i = 0; i < n; i++) {
+            struct largest *l = &most[body_of(sim, p->v[i])];
+            l->touches = fmax(l->touches, held);
+        }
+    }
+}
+
+/* What presses a body is told to the user as the force of what holds it, so where there is such a thing this counts; a
+ * sheet is held by forces within it that are much larger than what they add up to at a vertex. */
+static double residual_of(const struct largest *most, const struct total *sum, bool solid)
+{
+    double acts = 0;
+    for (int k = INERTIA; k < GROSS; k++)
+        acts = fmax(acts, (double)sum->size[k]);
+    if (most->touches == NOTHING_HELD || (most->touches == FIXED && !solid))
+        acts = fmax(acts, (double)sum->size[GROSS]);
+    return (double)sum->size[REST] / acts / (most->touches == SCRIPTED ? 1 : TAC_LOOSER);
+}
+
+enum tac_err tac_implicit_residual(struct tac_implicit *sim, double *residual)
+{
+    enum tac_err err;
+    const size_t bodies = (size_t)sim->scene->settings->body_count;
+    const double unfelt = TAC_UNFELT * sim->scale.mean_mass * sim->scale.h * sim->scale.velocity_tol;
+    struct largest *most = NULL;
+    struct total *sum = NULL;
+    double size[SIZES];
+    err = tac_alloc(sim->ctx, bodies, sizeof *most, &most);
+    err = err ? err : tac_alloc(sim->ctx, bodies, sizeof *sum, &sum);
+    TAC_TRY(tac_agree(sim->ctx, err));
+    tac_implicit_gradient(sim, sim->x);
+    for (tac_lid i = 0; i < sim->owned; i++) {
+        struct largest *l = &most[body_of(sim, tac_implicit_vertex(sim, i))];
+        sizes_at(sim, tac_implicit_vertex(sim, i), size);
+        l->rest = fmax(l->rest, size[REST]);
+        for (int k = 0; k < SIZES; k++)
+            l->any = fmax(l->any, size[k]);
+    }
+    find_held(sim, most);
+    TAC_TRY(over_ranks(sim, most, (int)bodies * 3, MPI_DOUBLE, MPI_MAX));
+    for (tac_lid i = 0; i < sim->owned; i++) {
+        const size_t b = body_of(sim, tac_implicit_vertex(sim, i));
+        sizes_at(sim, tac_implicit_vertex(sim, i), size);
+        for (int k = 0; k < SIZES && most[b].any > 0; k++)
+            sum[b].size[k] += (int64_t)(size[k] / most[b].any * TAC_PARTS_OF_LARGEST + .5);
+    }
+    TAC_TRY(over_ranks(sim, sum, (int)bodies * SIZES, MPI_INT64_T, MPI_SUM));
+    *residual = 0;
+    for (size_t b = 0; b < bodies; b++)
+        if (most[b].rest > unfelt)
+            *residual = fmax(*residual, residual_of(&most[b], &sum[b], sim->newton.solid[b]));
+done:
+    free(most);
+    free(sum);
+    return err;
+}
