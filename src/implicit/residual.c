@@ -9,7 +9,8 @@
 #include <stdlib.h>
 
 #define TAC_PARTS_OF_LARGEST 0x1p30 /* that sizes are rounded to; 2^32 of them may be added */
-#define TAC_UNFELT 1e-4 /* of mean mass, step and velocity_tol: a body on which no more is left at a vertex is at rest */
+#define TAC_UNFELT                                                                                                     \
+    1e-4 /* of mean mass, step and velocity_tol: a body on which no more is left at a vertex is at rest */
 
 #define TAC_LOOSER 8. /* times what force_tol asks of bodies that touch what is scripted, for all others */
 

@@ -1,10 +1,11 @@
 /* pressure.c: contact pressure at vertices, also where a surface is meshed far more coarsely than what presses on it.
  *
- * A vertex' force is that of all contacts around it, and its own area may be far larger than what is touched: a plate of
- * two triangles under a ring has a quarter of its area at each corner.  So every contact of a vertex and a triangle has
- * an area, the one that the finer side has there, and gives it to its vertices by the weights by which they feel its
- * force.  A vertex' pressure is its force over the sum of these, but over no more than its own area; and over its own
- * area where no contact of now has one (what only edges hold, or what has bounced since the last frame).
+ * A vertex' force is that of all contacts around it, and its own area may be far larger than what is touched: a plate
+ * of two triangles under a ring has a quarter of its area at each corner.  So every contact has an area, the one that
+ * the finer side has there, and contacts of a vertex and a triangle give it to their vertices by the weights by which
+ * they feel the force.  A vertex' pressure is its force over the sum of these, but over no more than its own area; and,
+ * because edges push too, over no less than that or twice the mean of its contacts' areas.  Where it is in no contact
+ * now (what has bounced since the last frame) it is over its own area.
  *
  * Areas are thirds of triangles, now, as vectors, of which the part along the contact's normal counts: at the edge of a
  * box the sides that are not touched have none.
@@ -27,13 +28,14 @@ struct told {
     double area[3];
 };
 
-/* What contacts give to a vertex: an area, m^2, and the direction in which they push, times their forces. */
+/* What contacts give to a vertex: an area, m^2; forces, N, and these times their areas; and the direction in which they
+ * push, times forces. */
 struct touched {
-    double area, push[3];
+    double area, force, force_area, push[3];
 };
 
 struct gift {
-    tac_gid vertex, primitive[2];
+    tac_gid vertex, kind, primitive[2];
     struct touched touched;
 };
 
@@ -62,6 +64,8 @@ static int compare_gifts(const void *a, const void *b)
     const struct gift *p = a, *q = b;
     if (p->vertex != q->vertex)
         return p->vertex < q->vertex ? -1 : 1;
+    if (p->kind != q->kind)
+        return p->kind < q->kind ? -1 : 1;
     for (int k = 0; k < 2; k++)
         if (p->primitive[k] != q->primitive[k])
             return p->primitive[k] < q->primitive[k] ? -1 : 1;
@@ -123,12 +127,12 @@ done:
     return err;
 }
 
-/* Contacts of a vertex and a triangle that push; returns how many are left. */
-static size_t keep_faces(struct tac_contact *list, size_t count)
+/* Contacts of surfaces that push; returns how many are left. */
+static size_t keep_surfaces(struct tac_contact *list, size_t count)
 {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
-        if (list[i].kind == TAC_CONTACT_VERTEX_TRIANGLE && list[i].force > 0)
+        if (list[i].kind <= TAC_CONTACT_EDGE_EDGE && list[i].force > 0)
             list[kept++] = list[i];
     return kept;
 }
@@ -136,13 +140,14 @@ static size_t keep_faces(struct tac_contact *list, size_t count)
 /* What a contact gives to its vertex k. area (4): of its vertices. */
 static struct gift gift_of(const struct tac_contact *c, const double (*area)[3], int k)
 {
-    const double w = fabs(c->weight[k]);
-    const double vertex = fabs(tac_dot(area[0], c->normal));
-    double face = 0;
-    for (int i = 1; i < 4; i++)
-        face += fabs(c->weight[i]) * fabs(tac_dot(area[i], c->normal));
-    struct gift g = {.vertex = c->vertex[k], .primitive = {c->primitive[0], c->primitive[1]}};
-    g.touched.area = w * (vertex < face ? vertex : face);
+    double side[2] = {0, 0};
+    for (int i = 0; i < 4; i++)
+        side[i >= c->first_count] += fabs(c->weight[i]) * fabs(tac_dot(area[i], c->normal));
+    const double w = fabs(c->weight[k]), finer = side[0] < side[1] ? side[0] : side[1];
+    struct gift g = {.vertex = c->vertex[k], .kind = c->kind, .primitive = {c->primitive[0], c->primitive[1]}};
+    g.touched.area = c->kind == TAC_CONTACT_VERTEX_TRIANGLE ? w * finer : 0;
+    g.touched.force = w * c->force;
+    g.touched.force_area = w * c->force * finer;
     for (int i = 0; i < 3; i++)
         g.touched.push[i] = w * c->force * c->normal[i];
     return g;
@@ -168,6 +173,8 @@ static enum tac_err give(struct tac_simulation *sim, const struct tac_contact *l
     for (size_t i = 0; i < total; i++) {
         struct touched *t = &b->touched[came[i].vertex - b->begin];
         t->area += came[i].touched.area;
+        t->force += came[i].touched.force;
+        t->force_area += came[i].touched.force_area;
         for (int k = 0; k < 3; k++)
             t->push[k] += came[i].touched.push[k];
     }
@@ -179,8 +186,8 @@ done:
 }
 
 /* Asks the ranks of the blocks about n ids. */
-static enum tac_err ask(struct tac_simulation *sim, enum tac_err err, const struct block *b, size_t n, const tac_gid *id,
-                        tac_answer *answer, size_t size, void *out)
+static enum tac_err ask(struct tac_simulation *sim, enum tac_err err, const struct block *b, size_t n,
+                        const tac_gid *id, tac_answer *answer, size_t size, void *out)
 {
     int32_t *to = NULL;
     if (!err)
@@ -205,7 +212,7 @@ static enum tac_err find_touched(struct tac_simulation *sim, double (*area)[3], 
     enum tac_err err;
     TAC_TRY(share_areas(sim, area, owned, &block));
     TAC_TRY(sim->way->contacts(sim->state, &list, &count));
-    count = keep_faces(list, count);
+    count = keep_surfaces(list, count);
     err = tac_alloc(ctx, 4 * count + (size_t)owned, sizeof *id, &id);
     if (!err)
         err = tac_alloc(ctx, 4 * count, sizeof *of_contact, &of_contact);
@@ -229,10 +236,12 @@ done:
 static double acted_on(const double area[3], double sum, const struct touched *t)
 {
     const double push = sqrt(tac_dot(t->push, t->push));
-    const double own = push > 0 ? fabs(tac_dot(area, t->push)) / push : sum;
-    if (!(t->area > 0 && own > 0))
+    const double own = push > 0 ? fabs(tac_dot(area, t->push)) / push : 0;
+    if (!(own > 0 && t->force_area > 0))
         return sum;
-    return t->area < own ? t->area : own;
+    const double least = 2 * t->force_area / t->force;
+    const double touched = t->area > least ? t->area : least;
+    return touched < own ? touched : own;
 }
 
 enum tac_err tac_fields_pressure(struct tac_simulation *sim, const struct tac_fields *fields,

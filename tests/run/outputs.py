@@ -55,21 +55,28 @@ def scene(end=0.06, **more):
 
 
 def areas_touched(x, tri, f):
-    """The area that each vertex' contact force acts on: that of its contacts with vertices or triangles, of the finer side, at most its own."""
+    """The area that each vertex' contact force acts on: that of its contacts, of the finer side, at most its own, and no less than twice their mean."""
     part = np.cross(x[tri[:, 1]] - x[tri[:, 0]], x[tri[:, 2]] - x[tri[:, 0]]) / 6
-    own, size, touched, push = np.zeros((len(x), 3)), np.zeros(len(x)), np.zeros(len(x)), np.zeros((len(x), 3))
+    own, size, touched, push, area_force, forces = np.zeros((len(x), 3)), np.zeros(len(x)), np.zeros(len(x)), np.zeros((len(x), 3)), np.zeros(len(x)), np.zeros(len(x))
     np.add.at(own, tri.ravel(), np.repeat(part, 3, axis=0))
     np.add.at(size, tri.ravel(), np.repeat(np.linalg.norm(part, axis=1), 3))
-    for kind, v, place, n, force in zip(*(f["contacts_" + name][:] for name in ("kind", "vertices", "place", "normal", "force"))):
-        if kind == 0 and force > 0:
-            foot = np.linalg.lstsq(np.vstack([x[v[1:]].T, [1, 1, 1]]), np.append(2 * place - x[v[0]], 1), rcond=None)[0]
-            area = min(abs(own[v[0]] @ n), abs(foot) @ abs(own[v[1:]] @ n))
-            for i, w in zip(v, (1, *foot)):
-                touched[i] += w * area
-                push[i] += w * force * n
+    for kind, v, place, n, gap, force in zip(*(f["contacts_" + name][:] for name in ("kind", "vertices", "place", "normal", "gap", "force"))):
+        if kind > 1 or not force > 0:
+            continue
+        first, second = v[:2 - (kind == 0)], v[2 - (kind == 0):]
+        weights = []
+        for ids, foot in ((first, place + 0.5 * gap * n), (second, place - 0.5 * gap * n)):
+            weights.append(np.linalg.lstsq(np.vstack([x[ids].T, np.ones(len(ids))]), np.append(foot, 1), rcond=None)[0])
+        area = min(abs(w) @ abs(own[ids] @ n) for ids, w in zip((first, second), weights))
+        for i, w in zip(v, abs(np.concatenate(weights))):
+            touched[i] += w * area * (kind == 0)
+            forces[i] += w * force
+            area_force[i] += w * force * area
+            push[i] += w * force * n
     length = np.linalg.norm(push, axis=1)
     along = np.abs(np.einsum("ij,ij->i", own, push)) / np.where(length > 0, length, 1)
-    return np.where((touched > 0) & (along > 0), np.minimum(touched, along), size)
+    least = 2 * area_force / np.where(forces > 0, forces, 1)
+    return np.where((area_force > 0) & (along > 0), np.minimum(np.maximum(touched, least), along), size)
 
 
 def write(name, value):
