@@ -61,21 +61,19 @@ SHEAR = YOUNGS / (2 * (1 + POISSON))
 
 
 def cap(fine):
-    """A cap of the sphere, twice as wide as the contact, its lowest point at the origin."""
-    rings, around = math.ceil(2 * REACH / fine), 24
-    x, triangles = [[0, 0, 0]], []
-    for i in range(1, rings + 1):
-        r = 2 * REACH * i / rings
-        x += [[r * math.cos(2 * math.pi * (k + 0.5 * (i % 2)) / around), RADIUS - math.sqrt(RADIUS ** 2 - r * r), r * math.sin(2 * math.pi * (k + 0.5 * (i % 2)) / around)]
-              for k in range(around)]
-    for k in range(around):
-        triangles.append([0, 1 + k, 1 + (k + 1) % around])
-        for i in range(1, rings):
-            a, b, shift = 1 + (i - 1) * around, 1 + i * around, i % 2
-            low, next_low, high, next_high = a + k, a + (k + 1) % around, b + (k + shift) % around, b + (k + 1 + shift) % around
-            first = b + (k + shift - 1) % around if not shift else b + k
-            triangles += [[low, next_low, high], [low, high, first]] if first != high else [[low, next_low, next_high], [low, next_high, high]]
-    return {"kind": "inline", "vertices": x, "triangles": triangles}
+    """A cap of the sphere, twice as wide as the contact, its lowest point at the origin: a lattice of equilateral triangles, lifted."""
+    n, number, x, triangles = math.ceil(2 * REACH / fine), {}, [], []
+    for i, j in itertools.product(range(-n, n + 1), repeat=2):
+        a, b = fine * (i + j / 2), fine * j * math.sqrt(3) / 2
+        if math.hypot(a, b) <= 2 * REACH:
+            number[i, j] = len(x)
+            x.append([a, RADIUS - math.sqrt(RADIUS ** 2 - a * a - b * b), b])
+    for i, j in number:
+        for corners in (((i, j), (i, j + 1), (i + 1, j)), ((i + 1, j), (i, j + 1), (i + 1, j + 1))):
+            if all(corner in number for corner in corners):
+                triangles.append([number[corner] for corner in corners])
+    used = sorted({v for t in triangles for v in t})
+    return {"kind": "inline", "vertices": [x[v] for v in used], "triangles": [[used.index(v) for v in t] for t in triangles]}
 
 
 def half_space(folder, level):
@@ -269,15 +267,15 @@ def snap(folder, level, weights):
     way, time, steps = ramp + flat + 0.006, 4.0, 40
 
     def measure(out):
-        force, tip = -out.reaction("catch", "contact_force")[:, 0], out.position[:, :, 1]
+        force, tip = out.reaction("catch", "contact_force")[:, 0], out.position[:, :, 1]
         front = (out.body == 0) & (abs(out.position[0][:, 0] - length) < 1e-9)
         rises = (tip - tip[0])[:, front].mean(axis=1)
         slope, inertia = math.tan(angle + math.atan(rub)), 0.01 * thick ** 3 / 12
         arm = hook + thick / 2
-        highest = rises[abs(force).argmax()]
+        highest = rises[force.argmax()]
         bends = (length ** 3 / 3 - arm * slope * length ** 2 / 2) / (youngs * inertia)  # per newton, by Euler and Bernoulli
         exact = slope * highest / (bends + 1.2 * length / (youngs / 2 * 0.01 * thick))  # and by shear, Timoshenko
-        return [("largest force that pushes it in", abs(force).max(), exact, "N"), ("the hook's rise behind it", abs(rises[-1]), 0, "m")]
+        return [("largest force that pushes it in", force.max(), exact, "N"), ("the hook's rise behind it", abs(rises[-1]), 0, "m")]
     return scene(time, time / steps, 1e-4, weights, 1e5, friction=rub, integrator={"friction": {"velocity": 1e-4, "lags": 0}}, materials={"beam": rubber(youngs, 0, 1000)},
                  bodies=[{"name": "beam", "material": "beam", "mesh": shapes.save(os.path.join(folder, "beam-%d.h5" % level), mesh)},
                          {"name": "catch", "mesh": catch, "position": [length + gap, -hook - gap, 0]}],
@@ -316,7 +314,7 @@ def slope(folder, level, weights):
     weight = 1000 * size ** 3 * g
     along, down = weight / math.sqrt(5), 2 * weight / math.sqrt(5)
     limit = rub * down - along
-    rise, most, h = 0.5, 2 * limit, 0.02
+    rise, most, h = 0.5, 2 * limit, 0.01
     vertices = (n + 1) ** 3
 
     def exact(end):
@@ -338,7 +336,7 @@ def slope(folder, level, weights):
         return [("slid before the force suffices", x[1], 0, "m"), ("slid when the force is largest", x[2], exact(0.5)[0], "m"),
                 ("slid when it stands again", x[3], exact(1.2)[0], "m"), ("creeps then, in half a second", abs(x[4] - x[3]), 0, "m")]
     at = numpy.linspace(-size / 2, size / 2, n + 1)
-    made = scene(2, h, 1e-3, weights, 1e3, friction=rub, gravity=[g / math.sqrt(5), -2 * g / math.sqrt(5), 0], integrator={"friction": {"velocity": 1e-4, "lags": 0}},
+    made = scene(2, h, 1e-3, weights, 1e3, friction=rub, gravity=[g / math.sqrt(5), -2 * g / math.sqrt(5), 0], integrator={"scheme": "bdf2", "friction": {"velocity": 1e-4, "lags": 0}},
                  materials={"rubber": rubber(1e6, 0.3)},
                  bodies=[{"name": "block", "material": "rubber", "position": [0, size / 2 + 1.01e-3, 0], "mesh": shapes.save(os.path.join(folder, "cube-%d.h5" % level), grid(at, at, at))},
                          {"name": "slope", "fixed": True, "mesh": {"kind": "grid", "size": [4, 1], "cells": [1, 1]}}],
