@@ -51,6 +51,7 @@ void tac_implicit_destroy(struct tac_implicit **out)
     free(sim->owner);
     free(sim->scripts.script);
     free(sim->scripts.script_of);
+    free(sim->kept.t);
     free(sim->newton.held);
     free(sim->newton.solid);
     free(sim->flow_pos);

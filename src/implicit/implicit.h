@@ -133,6 +133,18 @@ struct tac_implicit_kept {
     struct tac_recorder *record; /* borrowed; NULL: none */
     double *iterate;             /* owned, (iterates, owned, 3): accepted in this step, while recorded */
     size_t iterates, iterate_capacity;
+    tac_time *t; /* owned: when each was, of the parts that are done */
+    size_t t_count, t_capacity;
+};
+
+/* The part of a step that is under way: all of it, or a half of what did not do in one piece. */
+struct tac_implicit_part {
+    tac_time from, to;
+    int level;      /* it is step_s / 2^level long */
+    double ahead;   /* how far inertia, gravity, loads and scripts would take a vertex in it, m */
+    bool astray;    /* an iterate went much farther: it is to be done in halves */
+    bool unsolved;  /* its last error: Newton's method found no end */
+    int64_t newton; /* iterations */
 };
 
 /* What acts from outside. */
@@ -200,7 +212,8 @@ struct tac_implicit {
 
     /* state */
     tac_time now;
-    int64_t step;    /* that ended at now */
+    int64_t step;    /* that ended at now, or before it while the parts of the next one are done */
+    int64_t level;   /* the step before, or its last part, was step_s / 2^level long */
     double *x, *v;   /* owned, (count, 3): m, m/s */
     double *past;    /* owned, (count, TAC_PAST_NUMBERS): what the scheme remembers besides; NULL: nothing */
     double *own_v;   /* owned by `v` on one rank, else (owned, 3): velocities in the order of `id` */
@@ -211,12 +224,16 @@ struct tac_implicit {
     struct tac_pos *flow_pos; /* owned, (count): scratch, where elements yield; else NULL */
     struct tac_vel *flow_vel; /* owned, likewise */
 
+    int halved; /* steps that were done in parts since it was made: of many only the first are told */
+
     /* of the step under way */
+    struct tac_implicit_part part;
     struct tac_implicit_newton newton;
     struct tac_implicit_contact contact;
     struct tac_implicit_search *search; /* owned */
     struct tac_implicit_system *system; /* owned */
     struct {
+        int64_t parts;                                 /* in which it was done */
         int64_t newton, linear, contacts;              /* iterations; pairs nearer than their thickness at its end */
         double least_share, residual_speed, least_gap; /* of p that contact allowed; |p|/h at last, m/s; m, NaN: none */
         double lag_residual;                           /* tac_implicit_lag_residual() */

@@ -10,7 +10,9 @@
 #define TAC_GOOD .1       /* of a direction that contact allows: a much longer one is not worth its curvature */
 #define TAC_STRAIGHT                                                                                                   \
     .9 /* of its slope the potential falls by along a direction that is too short: half is the model's */
-#define TAC_FARTHEST 64  /* of such a direction is tried */
+#define TAC_FARTHEST 64       /* of such a direction is tried */
+#define TAC_ASTRAY 10.        /* times what is foretold: a vertex that goes farther within a step has gone astray */
+#define TAC_ASTRAY_LEAST 1e-2 /* of the scene's diagonal; nothing that goes less far has */
 #define TAC_AT_REST 1e-4 /* of velocity_tol: a step ends there, for rounding lets forces come no nearer to balance */
 enum { HALVINGS = 60 };
 
@@ -40,6 +42,21 @@ done:
     return err;
 }
 
+/* Is a vertex that is free much farther from the part's start than anything would take it, and by a length that the
+ * scene shows?  Then it has gone over a hill, and only shorter parts can tell where it comes down. */
+static bool goes_astray(const struct tac_implicit *sim)
+{
+    const double most = fmax(TAC_ASTRAY * sim->part.ahead, TAC_ASTRAY_LEAST * sim->scale.diagonal_m);
+    for (size_t v = 0; v < (size_t)sim->count; v++) {
+        const int32_t s = sim->scripts.script_of[v];
+        for (size_t c = 3 * v; c < 3 * v + 3; c++)
+            if (!(fabs(sim->x[c] - sim->newton.x0[c]) <= most) && sim->scene->mesh->ever_free[v] &&
+                !(s >= 0 && sim->scripts.script[s].on))
+                return true;
+    }
+    return false;
+}
+
 /* The next iterate: sim->newton.trial. */
 enum tac_err tac_implicit_accept(struct tac_implicit *sim)
 {
@@ -47,6 +64,7 @@ enum tac_err tac_implicit_accept(struct tac_implicit *sim)
     sim->x = sim->newton.trial;
     sim->newton.trial = x;
     const enum tac_err err = tac_implicit_touch(sim, sim->x);
+    sim->part.astray = sim->part.astray || goes_astray(sim);
     return tac_agree(sim->ctx, err ? err : keep_iterate(sim));
 }
 
@@ -68,6 +86,7 @@ static enum tac_err fail_step(struct tac_implicit *sim, const char *why)
     tac_gid v[4] = {-1, -1, -1, -1};
     int which, first = 0;
     char pair[300] = "";
+    sim->part.unsolved = true;
     for (size_t e = 0; e < sim->contact.pair_count; e++) {
         const struct tac_implicit_pair *c = &sim->contact.pair[e];
         double at[4][3];
@@ -100,7 +119,7 @@ static enum tac_err fail_step(struct tac_implicit *sim, const char *why)
                     "the step from t = %.9g s %s: after %lld Newton iterations the next one would go at %.3g m/s "
                     "(integrator.newton.velocity_tol %.3g), with kappa %.3g%s; make integrator.step_s smaller, or see "
                     "docs/implicit.md, When a step fails",
-                    (double)sim->now * sim->scene->settings->quantum_s, why, (long long)sim->told.newton,
+                    (double)sim->now * sim->scene->settings->quantum_s, why, (long long)sim->part.newton,
                     sim->told.residual_speed, sim->scale.velocity_tol, sim->newton.kappa, pair);
 }
 
@@ -241,8 +260,9 @@ enum tac_err tac_implicit_minimise(struct tac_implicit *sim, bool *there)
     tac_implicit_note_fall(sim, 0); /* what went before was along another potential */
     for (bool ready = false, known = false, first = true; !ready; first = false) {
         double speed;
-        if (sim->told.newton == sim->scene->settings->implicit.most)
+        if (sim->part.newton == sim->scene->settings->implicit.most)
             TAC_TRY(fail_step(sim, why_not(sim, *there)));
+        sim->part.newton++;
         sim->told.newton++;
         TAC_TRY(direct(sim, *there, &speed));
         sim->told.residual_speed = speed;
@@ -264,6 +284,8 @@ enum tac_err tac_implicit_minimise(struct tac_implicit *sim, bool *there)
             ready = sim->told.residual <= sim->scale.force_tol || !(sim->scale.force_tol > 0) ||
                     speed <= TAC_AT_REST * sim->scale.velocity_tol;
         }
+        if (sim->part.astray && sim->part.level < TAC_LEVELS)
+            break;
         if (!*there)
             TAC_TRY(tac_implicit_pull_scripted(sim, speed, there));
     }

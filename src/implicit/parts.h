@@ -8,6 +8,8 @@
 
 #include "implicit/implicit.h"
 
+enum { TAC_LEVELS = 6 }; /* how often a step is halved */
+
 static inline bool tac_implicit_mine(const struct tac_implicit *sim, tac_lid v)
 {
     return sim->owner == NULL || sim->owner[v] == sim->ctx->rank;
@@ -177,6 +179,12 @@ enum tac_err tac_implicit_stiffness_create(struct tac_implicit *sim);
 double tac_implicit_least_kappa(const struct tac_implicit *sim, const struct tac_implicit_pair *p);
 /* Collective. kappa by the forces at x, where it is adaptive: the least of all pairs in this step. */
 enum tac_err tac_implicit_begin_stiffness(struct tac_implicit *sim, const double *x, double *kappa);
+
+/* undo.c. Local. A copy of the state of now; brings it back. */
+struct tac_implicit_undo;
+enum tac_err tac_implicit_undo_create(struct tac_implicit *sim, struct tac_implicit_undo **out);
+void tac_implicit_undo_destroy(struct tac_implicit_undo **undo);
+void tac_implicit_undo(struct tac_implicit *sim, const struct tac_implicit_undo *undo);
 
 /* project.c. Local. Makes of a symmetric matrix, (3 nodes, 3 nodes), that is blind to translations the nearest positive
  * semi-definite one, looking at the nodes that are not held (nodes). */

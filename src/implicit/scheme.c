@@ -7,16 +7,17 @@
  *     newmark  h^2/4    x + h v + h^2/4 a                         2 (x+ - x) / h - v       2 (e+ - e) / h - e'
  *     bdf2     4h^2/9   (4 x - x-)/3 + 2h/9 (4 v - v-)            (3 x+ - 4 x + x-) / 2h   (3 e+ - 4 e + e-) / 2h
  *
- * x-, v-, e-: a step before; its first step is one of euler.  Newmark's is the rule of the trapezium (beta 1/4, gamma
- * 1/2).  A rate of strain is brought to the form rate (e+ - from), so that damping is an elastic energy of what is
- * measured `from` there.
+ * x-, v-, e-: a step before; a step that is the first or not as long as the one before is one of euler.  Newmark's is
+ * the rule of the trapezium (beta 1/4, gamma 1/2).  A rate of strain is brought to the form rate (e+ - from), so that
+ * damping is an elastic energy of what is measured `from` there.
  */
 #include "implicit/parts.h"
 
 static enum tac_implicit_scheme scheme_of(const struct tac_implicit *sim)
 {
     const enum tac_implicit_scheme s = sim->scene->settings->implicit.scheme;
-    return s == TAC_IMPLICIT_BDF2 && sim->step == 0 ? TAC_IMPLICIT_EULER : s;
+    const bool as_before = sim->now > 0 && sim->part.level == sim->level;
+    return s == TAC_IMPLICIT_BDF2 && !as_before ? TAC_IMPLICIT_EULER : s;
 }
 
 void tac_implicit_begin_scheme(struct tac_implicit *sim)
@@ -46,7 +47,7 @@ void tac_implicit_load_places(const struct tac_implicit *sim, const struct tac_l
                               double *mean)
 {
     const bool second = scheme_of(sim) != TAC_IMPLICIT_EULER;
-    const tac_time from = tac_implicit_step_time(sim, sim->step), to = tac_implicit_step_time(sim, sim->step + 1);
+    const tac_time from = sim->part.from, to = sim->part.to;
     *mean = tac_load_mean(sim->scene, &sim->given.load_times, l->load, second ? to : from + (to - from) / 2, to - from);
     tac_implicit_gather(sim->newton.x0, l->v, l->count, at);
     for (int i = 0; i < l->count && second; i++)
@@ -192,7 +193,7 @@ enum tac_err tac_implicit_start_scheme(struct tac_implicit *sim)
 {
     enum tac_err err = TAC_OK;
     const double *g = sim->scene->settings->gravity, *mass = sim->scene->mesh->mass;
-    if (sim->step > 0 || scheme_of(sim) != TAC_IMPLICIT_NEWMARK)
+    if (sim->now > 0 || scheme_of(sim) != TAC_IMPLICIT_NEWMARK)
         return TAC_OK;
     push_at_start(sim);
     for (size_t c = 0; c < 3 * (size_t)sim->count; c++)

@@ -91,6 +91,8 @@ static enum tac_err collect(struct tac_implicit *sim, struct tac_checkpoint *c)
     c->now = sim->now;
     c->has_past = sim->past != NULL;
     c->has_script_force = 1;
+    c->level = sim->level;
+    c->generation = TAC_TRAJECTORY_GENERATION;
     c->vertex_total = m->vertex_count;
     c->triangle_total = m->triangle_count;
     c->segment_total = m->segment_count;
@@ -269,7 +271,7 @@ static enum tac_err take_rests(struct tac_implicit *sim, const struct tac_checkp
 /* The step that ended at `now`: the grid has rounded, and a run may have ended up to a grain beside it. */
 static int64_t step_of(const struct tac_implicit *sim, tac_time now)
 {
-    int64_t k = (int64_t)((double)now * sim->scene->settings->quantum_s / sim->scale.h);
+    int64_t k = (int64_t)((double)now * sim->scene->settings->quantum_s / sim->scene->settings->implicit.step_s);
     while (k > 0 && tac_implicit_step_time(sim, k) > now + TAC_FRAME_GRAIN)
         k--;
     while (tac_implicit_step_time(sim, k + 1) <= now + TAC_FRAME_GRAIN)
@@ -294,6 +296,7 @@ enum tac_err tac_implicit_state_in(struct tac_implicit *sim, const struct tac_ch
     TAC_TRY(take_rests(sim, c));
     sim->now = c->now;
     sim->step = step_of(sim, c->now);
+    sim->level = c->level;
     for (int k = 0; k < TAC_LOST; k++)
         sim->books.lost[k] = first ? c->lost[k] : nothing;
     sim->books.work = first ? c->work : nothing;

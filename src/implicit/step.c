@@ -7,7 +7,7 @@
 
 tac_time tac_implicit_step_time(const struct tac_implicit *sim, int64_t k)
 {
-    return tac_scene_grid(sim->scene, sim->scale.h, k);
+    return tac_scene_grid(sim->scene, sim->scene->settings->implicit.step_s, k);
 }
 
 /* ---- the step's start ---- */
@@ -18,23 +18,35 @@ static void begin_held(struct tac_implicit *sim)
         sim->newton.held[v] = !sim->scene->mesh->ever_free[v] && sim->scripts.script_of[v] < 0;
 }
 
+/* How far a vertex would go, m. */
+static double foretold(const struct tac_implicit *sim)
+{
+    double most = 0;
+    for (size_t v = 0; v < (size_t)sim->count; v++) {
+        const struct tac_implicit_script *s =
+            sim->scripts.script_of[v] >= 0 ? &sim->scripts.script[sim->scripts.script_of[v]] : NULL;
+        const double *to = s != NULL && s->on ? s->target : &sim->newton.ahead[3 * v];
+        for (size_t c = 0; c < 3 && !sim->newton.held[v]; c++)
+            most = fmax(most, fabs(to[c] - sim->newton.x0[3 * v + c]));
+    }
+    return most;
+}
+
 static enum tac_err begin(struct tac_implicit *sim)
 {
     enum tac_err err;
-    memset(&sim->told, 0, sizeof sim->told);
-    sim->told.least_share = 1;
-    sim->kept.iterates = 0;
     sim->contact.sliding_count = 0;
     sim->contact.foreseen_count = 0;
     sim->newton.pull = 0;
     memcpy(sim->newton.x0, sim->x, 3 * (size_t)sim->count * sizeof *sim->x);
-    tac_implicit_scripts_begin(sim, tac_implicit_step_time(sim, sim->step), tac_implicit_step_time(sim, sim->step + 1));
+    tac_implicit_scripts_begin(sim, sim->part.from, sim->part.to);
     begin_held(sim);
     tac_implicit_begin_scheme(sim);
-    if (sim->step == 0)
+    if (sim->now == 0)
         tac_implicit_scripts_push(sim);
     TAC_TRY(tac_implicit_start_scheme(sim));
     tac_implicit_predict(sim, true);
+    sim->part.ahead = foretold(sim);
     tac_implicit_begin_wind(sim);
     tac_implicit_begin_dampers(sim);
     memset(sim->newton.p, 0, 3 * (size_t)sim->count * sizeof *sim->newton.p);
@@ -47,28 +59,33 @@ static enum tac_err begin(struct tac_implicit *sim)
 done:
     return err;
 }
+
 /* ---- the step's end ---- */
 
-/* Every accepted iterate at an instant of its own, evenly spaced. */
-static void tell_record(struct tac_implicit *sim, tac_time to)
+/* Every accepted iterate of the part at an instant of its own, evenly spaced. */
+static enum tac_err date_iterates(struct tac_implicit *sim, tac_time from, tac_time to)
 {
-    for (size_t n = 0; n < sim->kept.iterates; n++) {
-        const tac_time t =
-            sim->now + (tac_time)((double)(to - sim->now) * ((double)(n + 1) / (double)sim->kept.iterates));
+    enum tac_err err = TAC_OK;
+    struct tac_implicit_kept *k = &sim->kept;
+    const size_t first = k->t_count, count = k->iterates - first;
+    if (k->record == NULL)
+        return TAC_OK;
+    TAC_TRY(tac_grow(sim->ctx, &k->t, &k->t_capacity, k->iterates + 1, sizeof *k->t));
+    for (size_t n = 1; n <= count; n++)
+        k->t[k->t_count++] = n == count ? to : from + (tac_time)((double)(to - from) * ((double)n / (double)count));
+done:
+    return err;
+}
+
+static void tell_record(struct tac_implicit *sim)
+{
+    for (size_t n = 0; n < sim->kept.iterates; n++)
         for (tac_lid i = 0; i < sim->owned; i++) {
             const tac_lid v = tac_implicit_vertex(sim, i);
             if (sim->scene->mesh->ever_free[v] || sim->scripts.script_of[v] >= 0)
-                tac_recorder_keep(sim->kept.record, i, n + 1 == sim->kept.iterates ? to : t,
+                tac_recorder_keep(sim->kept.record, i, sim->kept.t[n],
                                   &sim->kept.iterate[3 * (n * (size_t)sim->owned + (size_t)i)]);
         }
-    }
-}
-
-/* The state as it was when the step began. */
-static void take_back(struct tac_implicit *sim)
-{
-    memcpy(sim->x, sim->newton.x0, 3 * (size_t)sim->count * sizeof *sim->x);
-    sim->contact.touch_of = NULL;
 }
 
 /* Of any rank alike: without it friction's forces need not be taken anew. */
@@ -90,33 +107,152 @@ static void parts_so_far(const struct tac_implicit *sim, double s[3])
     s[2] = c->seconds_contact; /* of an implicit integrator: the linear solver's */
 }
 
+/* ---- parts ---- */
+
+/* To the minimum at the part's end, unless the way there goes astray. */
+static enum tac_err solve(struct tac_implicit *sim)
+{
+    enum tac_err err;
+    bool there, settled = false;
+    const int64_t lags = sim->scene->settings->implicit.lags;
+    TAC_TRY(begin(sim));
+    TAC_TRY(tac_implicit_move_all(sim, &there));
+    for (int64_t lag = 0; lags > 0 ? lag < lags : !settled; lag++) {
+        if (lag > 0)
+            TAC_TRY(tac_agree(sim->ctx, tac_implicit_lag(sim, sim->x)));
+        TAC_TRY(tac_implicit_minimise(sim, &there));
+        if (sim->part.astray && sim->part.level < TAC_LEVELS)
+            break;
+        settled = !any_friction(sim) || (lag > 0 && sim->newton.rests);
+    }
+done:
+    return err;
+}
+
+static enum tac_err finish(struct tac_implicit *sim)
+{
+    enum tac_err err;
+    TAC_TRY(tac_implicit_enter_step(sim));
+    if (any_friction(sim))
+        TAC_TRY(tac_implicit_lag_residual(sim, &sim->told.lag_residual));
+    tac_implicit_flow(sim);
+    tac_implicit_end_scheme(sim);
+    TAC_TRY(tac_agree(sim->ctx, date_iterates(sim, sim->part.from, sim->part.to)));
+    sim->now = sim->part.to;
+    sim->level = sim->part.level;
+    sim->told.parts++;
+done:
+    return err;
+}
+
+/* Was it Newton's method that failed, and not the machine? */
+static bool is_unsolved(struct tac_implicit *sim)
+{
+    int unsolved = sim->part.unsolved;
+    if (sim->ctx->size > 1 &&
+        MPI_Allreduce(MPI_IN_PLACE, &unsolved, 1, MPI_INT, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS)
+        return false;
+    return unsolved != 0;
+}
+
+/* The step's part that begins where the state is.  done: false, and the state is as it was, if it has to be halved. */
+static enum tac_err try_part(struct tac_implicit *sim, tac_time from, tac_time to, int level, bool *done)
+{
+    enum tac_err err;
+    struct tac_implicit_undo *undo = NULL;
+    sim->part = (struct tac_implicit_part){.from = from, .to = to, .level = level};
+    sim->scale.h = sim->scene->settings->implicit.step_s / (1 << level);
+    sim->kept.iterates = sim->kept.t_count;
+    TAC_TRY(tac_agree(sim->ctx, tac_implicit_undo_create(sim, &undo)));
+    err = solve(sim);
+    *done = !(sim->part.astray && level < TAC_LEVELS);
+    if (err) {
+        const bool again = is_unsolved(sim) && level < TAC_LEVELS;
+        *done = false;
+        tac_implicit_undo(sim, undo);
+        if (again) {
+            sim->ctx->error[0] = '\0';
+            err = TAC_OK;
+        }
+    } else if (*done) {
+        err = finish(sim);
+    } else {
+        tac_implicit_undo(sim, undo);
+    }
+done:
+    tac_implicit_undo_destroy(&undo);
+    return err;
+}
+
+/* Tells of a step that was done in parts; of many only the first ones, for steps.csv has all. */
+static void warn(struct tac_implicit *sim, double from_s, int level, bool astray)
+{
+    enum { MOST_WARNINGS = 8 };
+    if (sim->halved++ >= MOST_WARNINGS)
+        return;
+    tac_warn(sim->ctx,
+             "the step from t = %.9g s was done in %lld parts, the shortest of integrator.step_s / %d, because %s%s",
+             from_s, (long long)sim->told.parts, 1 << level,
+             astray ? "in one piece it took vertices much farther than anything would move them"
+                    : "Newton's method did not solve it in one piece",
+             sim->halved == MOST_WARNINGS ? "; further ones are only in the column `parts` of steps.csv" : "");
+}
+
+/* One after the other; what cannot be done in one piece is done in two halves. */
+static enum tac_err do_parts(struct tac_implicit *sim, tac_time to)
+{
+    enum { PARTS = 1 << TAC_LEVELS };
+    enum tac_err err = TAC_OK;
+    const tac_time from = sim->now, first = tac_implicit_step_time(sim, sim->step);
+    const tac_time part = (tac_implicit_step_time(sim, sim->step + 1) - first) / PARTS;
+    struct tac_implicit_undo *undo = NULL;
+    bool astray = false;
+    int level = 0, deepest = 0;
+    for (int at = 0; at < PARTS;) {
+        const int size = PARTS >> level;
+        bool done;
+        TAC_TRY(try_part(sim, first + at * part, first + (at + size) * part, level, &done));
+        if (!done) {
+            if (undo == NULL) {
+                astray = sim->part.astray;
+                TAC_TRY(tac_agree(sim->ctx, tac_implicit_undo_create(sim, &undo)));
+            }
+            level++;
+            deepest = level > deepest ? level : deepest;
+            continue;
+        }
+        at += size;
+        for (level = 0; at % (PARTS >> level) != 0;) /* the next part is as long as its place allows */
+            level++;
+    }
+    if (sim->kept.t_count > 0)
+        sim->kept.t[sim->kept.t_count - 1] = to;
+    if (deepest > 0)
+        warn(sim, (double)from * sim->scene->settings->quantum_s, deepest, astray);
+done:
+    if (err && undo != NULL)
+        tac_implicit_undo(sim, undo);
+    tac_implicit_undo_destroy(&undo);
+    sim->part = (struct tac_implicit_part){.level = 0};
+    sim->scale.h = sim->scene->settings->implicit.step_s;
+    return err;
+}
+
 enum tac_err tac_implicit_step(struct tac_implicit *sim, tac_time limit)
 {
     enum tac_err err;
-    bool there;
     const double begin_s = tac_wall_s();
     double before_s[3], after_s[3];
     parts_so_far(sim, before_s);
     tac_time to = tac_implicit_step_time(sim, sim->step + 1);
     if (to > limit - TAC_FRAME_GRAIN) /* an end beside the grid */
         to = limit;
-    TAC_TRY(begin(sim));
-    TAC_TRY(tac_implicit_move_all(sim, &there));
-    const int64_t lags = sim->scene->settings->implicit.lags;
-    bool settled = false;
-    for (int64_t lag = 0; lags > 0 ? lag < lags : !settled; lag++) {
-        if (lag > 0)
-            TAC_TRY(tac_agree(sim->ctx, tac_implicit_lag(sim, sim->x)));
-        TAC_TRY(tac_implicit_minimise(sim, &there));
-        settled = !any_friction(sim) || (lag > 0 && sim->newton.rests);
-    }
-    TAC_TRY(tac_implicit_enter_step(sim));
-    if (any_friction(sim))
-        TAC_TRY(tac_implicit_lag_residual(sim, &sim->told.lag_residual));
-    tac_implicit_flow(sim);
-    tac_implicit_end_scheme(sim);
+    memset(&sim->told, 0, sizeof sim->told);
+    sim->told.least_share = 1;
+    sim->kept.iterates = sim->kept.t_count = 0;
+    TAC_TRY(do_parts(sim, to));
     if (sim->kept.record != NULL)
-        tell_record(sim, to);
+        tell_record(sim);
     sim->step++;
     sim->now = to;
     sim->books.counters.windows++;
@@ -125,7 +261,5 @@ enum tac_err tac_implicit_step(struct tac_implicit *sim, tac_time limit)
     for (int k = 0; k < 3; k++)
         sim->told.part_s[k] = after_s[k] - before_s[k];
 done:
-    if (err)
-        take_back(sim);
     return err;
 }

@@ -120,12 +120,13 @@ static enum tac_err fail_at(struct tac_implicit *sim, tac_gid v)
 {
     const struct tac_body *body = &sim->scene->settings->body[tac_scene_body_of(sim->scene, v)];
     sim->ctx->error[0] = '\0'; /* the solver's own sentence, which knows no step */
+    sim->part.unsolved = true;
     return tac_fail(sim->ctx, TAC_ERR_RUN,
                     "the step from t = %.9g s cannot be computed: its linear system is not positive at vertex "
                     "%" TAC_PRIGID " of body `%s` (Newton iteration %lld, kappa %.3g): next to the largest forces and "
                     "stiffnesses there its mass is lost to rounding; make them, or integrator.step_s, smaller%s",
                     (double)sim->now * sim->scene->settings->quantum_s, v - body->vertex_begin, body->name,
-                    (long long)sim->told.newton, sim->newton.kappa,
+                    (long long)sim->part.newton, sim->newton.kappa,
                     sim->newton.pull > 0
                         ? "; a contact or a limit of stretch keeps what is scripted from its place, so "
                           "a slower or shorter path may be what is needed"
@@ -230,6 +231,7 @@ static enum tac_err try_curvature(struct tac_implicit *sim, const double *x, enu
     if (!err || !sim->system->numbers)
         return err;
     sim->ctx->error[0] = '\0';
+    sim->part.unsolved = false;
     return TAC_OK;
 }
 
@@ -248,7 +250,7 @@ enum tac_err tac_implicit_direction(struct tac_implicit *sim, const double *x, d
     }
     if (!found && s->waits > 0) {
         s->waits--;
-    } else if (!found && s->solids && sim->told.newton <= MOST_WHOLE) {
+    } else if (!found && s->solids && sim->part.newton <= MOST_WHOLE) {
         TAC_TRY(try_curvature(sim, x, TAC_CURVATURE_SOLIDS, rough, &found));
         if (!found)
             note_failure(&s->failed, &s->waits);

@@ -148,11 +148,12 @@ static int64_t step_number(const void *state)
 static void step_row(const void *state, char *row, size_t size)
 {
     const struct tac_implicit *sim = state;
-    snprintf(row, size, "%lld,%.17g,%lld,%lld,%.17g,%.17g,%.17g,%lld,%.17g,%.17g,%.3g,%.3g,%.3g,%.3g,%.17g",
+    snprintf(row, size, "%lld,%.17g,%lld,%lld,%.17g,%.17g,%.17g,%lld,%.17g,%.17g,%.3g,%.3g,%.3g,%.3g,%.17g,%lld",
              (long long)sim->step, (double)sim->now * sim->scene->settings->quantum_s, (long long)sim->told.newton,
              (long long)sim->told.linear, sim->told.least_share, sim->told.kappa, sim->told.residual_speed,
              (long long)sim->told.contacts, sim->told.least_gap, sim->told.lag_residual, sim->told.wall_s,
-             sim->told.part_s[0], sim->told.part_s[1], sim->told.part_s[2], sim->told.residual);
+             sim->told.part_s[0], sim->told.part_s[1], sim->told.part_s[2], sim->told.residual,
+             (long long)sim->told.parts);
 }
 
 /* ---- records ---- */
@@ -245,7 +246,7 @@ const struct tac_integrator tac_integrator_implicit = {
     .discovery = discovery,
     .hold = hold,
     .step_head = "step,time,newton,linear,share_min,kappa,speed,contacts,min_distance,lag_residual,seconds,"
-                 "seconds_candidates,seconds_forces,seconds_solver,residual",
+                 "seconds_candidates,seconds_forces,seconds_solver,residual,parts",
     .step_number = step_number,
     .step_row = step_row,
     .record = record,

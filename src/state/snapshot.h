@@ -106,6 +106,7 @@ struct tac_checkpoint {
     int32_t has_start;
     int32_t has_past; /* of vertices */
     int32_t has_script_force;
+    int64_t level;      /* the last step's last part was step_s / 2^level long */
     int64_t generation; /* of the trajectory (tactus/base.h); 0: it comes from a version that did not tell it */
     double kinetic_start, book_work, book_absolute;
     int64_t deepest_layer; /* since the last row */

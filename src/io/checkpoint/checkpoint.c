@@ -138,6 +138,7 @@ static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool
         integer[3] = c->has_past;
         integer[4] = c->generation;
         integer[5] = c->has_script_force;
+        integer[6] = c->level;
     } else {
         k->candidate_repairs = integer[0];
         c->has_losses = integer[1] != 0;
@@ -145,6 +146,7 @@ static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool
         c->has_past = integer[3] != 0;
         c->generation = integer[4];
         c->has_script_force = integer[5] != 0;
+        c->level = integer[6];
     }
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
         if (out)
