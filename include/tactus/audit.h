@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 struct tac_recorded; /* opaque: tactus/stored.h */
-struct tac_exempt;   /* src/check/exempt.h */
+struct tac_exempt;   /* tactus/exempt.h */
 
 /* What may pass through what. The first four kinds are those of the query (docs/ccd.md), in the same order. */
 enum tac_audit_kind {

@@ -1,6 +1,6 @@
 /* audit_report.c: what `tactus audit` prints. */
 #include "app/audit_report.h"
-#include "check/exempt.h"
+#include <tactus/exempt.h>
 
 #include <math.h>
 #include <string.h>

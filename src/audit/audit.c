@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/exempt.h"
 #include "check/overlap.h"
+#include <tactus/exempt.h>
 
 /* ---- places, earliest first ---- */
 

@@ -1,7 +1,7 @@
 /* check_exempt.c: the part of `tactus check` about pairs of bodies that nothing keeps apart: where do scripts take them
  * through each other? */
-#include "check/exempt.h"
 #include <tactus/check.h>
+#include <tactus/exempt.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* exempt.c: lists the pairs of bodies that nothing keeps apart because no vertex of them is ever free, and looks where
  * they cross. */
-#include "check/exempt.h"
+#include <tactus/exempt.h>
 
 #include "check/overlap.h"
 

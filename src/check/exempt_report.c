@@ -1,7 +1,7 @@
 /* exempt_report.c: pairs of bodies that nothing keeps apart, in words and in JSON: for `tactus check` and `tactus
  * audit`.
  */
-#include "check/exempt.h"
+#include <tactus/exempt.h>
 
 #include <stdlib.h>
 #include <string.h>

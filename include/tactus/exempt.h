@@ -1,4 +1,4 @@
-/* exempt.h: pairs of bodies that nothing keeps apart, because no vertex of them is ever free.
+/* tactus/exempt.h: pairs of bodies that nothing keeps apart, because no vertex of them is ever free.
  *
  * Scripts go through each other and through what is fixed, for nothing could give way: such pairs are no contact pairs,
  * and the audit proves nothing of them.  So that nobody takes them for proven, `tactus check` and `tactus audit` name
@@ -8,12 +8,16 @@
  *     TAC_TRY(tac_exempt_look(ctx, scene, t_s, exempt));   // for each instant, with the scene's x put there
  *     TAC_TRY(tac_exempt_join(ctx, exempt));               // where ranks have looked at different instants
  */
-#ifndef TACTUS_CHECK_EXEMPT_H
-#define TACTUS_CHECK_EXEMPT_H
+#ifndef TACTUS_EXEMPT_H
+#define TACTUS_EXEMPT_H
 
 #include <jansson.h>
 #include <tactus/base.h>
 #include <tactus/scene.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 enum { TAC_EXEMPT_MOST = 10000 }; /* pairs that are listed though they were not seen to cross */
 
@@ -59,4 +63,7 @@ void tac_exempt_describe(const struct tac_scene *scene, const struct tac_exempt_
 void tac_exempt_print(FILE *out, const char *begin, const struct tac_scene *scene, const struct tac_exempt *exempt,
                       const char *quote);
 
+#ifdef __cplusplus
+}
+#endif
 #endif
