@@ -27,6 +27,7 @@ extern "C" {
 #endif
 
 struct tac_recorded; /* opaque: tactus/stored.h */
+struct tac_exempt;   /* tactus/exempt.h */
 
 /* What may pass through what. The first four kinds are those of the query (docs/ccd.md), in the same order. */
 enum tac_audit_kind {
@@ -131,6 +132,8 @@ struct tac_audit_report {
     double smallest_bound_m;     /* nothing came nearer than this (less what is to be kept): rigorous */
     bool smallest_known;         /* some pair was measured nearer than watched_m: */
     struct tac_audit_place smallest;
+    struct tac_exempt
+        *exempt; /* owned: pairs of bodies of which nothing is proven, for no vertex of them is ever free */
     int listed;
     struct tac_audit_place place[TAC_AUDIT_LISTED]; /* the earliest of crossing, open, start_crossing */
 };

@@ -26,6 +26,11 @@ void tac_check_print(FILE *text, const char *path, const json_t *report);
 enum tac_err tac_check_engine(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, json_t *report,
                               FILE *text);
 
+/* Local. Names the pairs of bodies of which no vertex is ever free, so that nothing keeps them apart, and looks at up
+ * to 256 instants where scripts take them through each other, by the same conventions: the key `exempt`
+ * (docs/audit.md). Warns of each pair that crosses. */
+enum tac_err tac_check_exempt(struct tac_ctx *ctx, const struct tac_scene *scene, json_t *report, FILE *text);
+
 /* What a tick takes on one core, the work around it (windows, discovery) included: ns. */
 struct tac_speed {
     double elastic_ns; /* of an elastic force, gravity, a damper or a load */

@@ -25,8 +25,9 @@ struct tac_contact {
     double place[3];               /* m: between the two closest points */
     double normal[3];              /* unit: from the second primitive to the first */
     double gap;                    /* m: distance less both radii */
-    double force; /* N: the force of the layers at this distance, along the normal, without friction and without
-                     restitution */
+    double force;     /* N: the force of the layers at this distance, along the normal, without friction and without
+                         restitution */
+    double weight[4]; /* of the vertices: the first primitive's nearest point, and minus the second's; unused: 0 */
 };
 
 #ifdef __cplusplus

@@ -392,6 +392,11 @@ tac_lid tac_load_next(const struct tac_scene *scene, tac_lid *set, int n);
  * Motion knots are due at tac_scene_quanta(scene, knot_t_s[k]). */
 tac_time tac_scene_quanta(const struct tac_scene *scene, double t_s);
 
+/* Local. Where a motion puts at t, quanta, a vertex whose path starts at `origin` (3, m); t may be past the last knot
+ * of a motion that releases: then the last piece goes on. */
+void tac_motion_place(const struct tac_scene *scene, const struct tac_motion *motion, const double origin[3],
+                      tac_time t, double x[3]);
+
 /* Local. Returns k times every_s [s], computed with every_s as it is written in decimal (30 times 0.02 is 0.6), rounded
  * to the nearest multiple of 2^16 quanta, halves up; TAC_TIME_NEVER far beyond 2^53 quanta; 0 for k <= 0.  If every_s
  * is less than 2^16 quanta, 2^16 quanta are used. */

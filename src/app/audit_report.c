@@ -1,5 +1,6 @@
 /* audit_report.c: what `tactus audit` prints. */
 #include "app/audit_report.h"
+#include <tactus/exempt.h>
 
 #include <math.h>
 #include <string.h>
@@ -191,6 +192,12 @@ static void sentence(const struct tac_audited *a, const struct tac_audit_report 
             snprintf(text, size, "not proven: nothing passed through anything in [%.17g, %.17g] s, but %s", s[0], s[1],
                      why);
     }
+    if (r->proven && tac_exempt_crossing(r->exempt) > 0) {
+        const size_t length = strlen(text);
+        snprintf(text + length, size - length,
+                 "; pairs of bodies of which no vertex is ever free are exempt, and some cross (%" PRId64 ")",
+                 tac_exempt_crossing(r->exempt));
+    }
 }
 
 static json_t *vector_json(const double x[3])
@@ -243,6 +250,7 @@ enum tac_err tac_audit_print_record_json(struct tac_ctx *ctx, const struct tac_a
         json_object_set_new(o, "smallest", smallest);
     put_run(a, &r->part, &o);
     tac_json_put(&o, "frames", tie_json(scene, &r->tie));
+    tac_json_put(&o, "exempt", tac_exempt_json(scene, r->exempt));
     return tac_json_print(ctx, o);
 }
 
@@ -279,6 +287,7 @@ void tac_audit_print_record(const struct tac_audited *audited, const struct tac_
     } else {
         printf("  smallest   never under %.6g m\n", r->smallest_bound_m);
     }
+    tac_exempt_print(stdout, "  exempt     ", scene, r->exempt, "`");
     for (int i = 0; i < r->listed; i++)
         print_place(scene, &r->place[i]);
     if (r->crossing + r->open + r->start_crossing > r->listed)

@@ -29,6 +29,7 @@ static enum tac_err check(struct tac_ctx *ctx, const char *path, const struct ta
     TAC_TRY(tac_scene_read(ctx, path, set->item, set->count, &scene));
     TAC_TRY(tac_check_describe(ctx, scene, report, text));
     TAC_TRY(tac_check_engine(ctx, scene, dir, report, text));
+    TAC_TRY(tac_check_exempt(ctx, scene, report, text));
     TAC_TRY(tac_check_forecast(ctx, scene, when, report, text));
     if (as_json && ctx->rank == 0) {
         if (json_object_set_new(report, "warnings", json_integer(ctx->warnings)) != 0 ||

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "check/overlap.h"
+#include <tactus/exempt.h>
 
 /* ---- places, earliest first ---- */
 
@@ -52,17 +53,37 @@ struct work {
     int64_t unit; /* counts what is dealt out */
 };
 
+/* The scene's x becomes the places where the slab begins or, `end`, ends. */
+static void put_places(struct work *w, bool end)
+{
+    const size_t cells = (size_t)1 << w->slab.depth;
+    for (size_t i = 0; i < (size_t)w->scene->mesh->vertex_count; i++)
+        memcpy(w->scene->mesh->x + 3 * i, w->slab.grid + 3 * ((cells + 1) * i + (end ? cells : 0)),
+               3 * sizeof *w->scene->mesh->x);
+}
+
+/* Pairs of which nothing is proven: do they cross where the slab begins, and where the last one ends? */
+static enum tac_err look_at_exempt(struct work *w, bool last)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_exempt *exempt = w->report->exempt;
+    for (int end = 0; end <= (last ? 1 : 0) && tac_exempt_any(exempt); end++) {
+        put_places(w, end == 1);
+        TAC_TRY(tac_exempt_look(w->ctx, w->scene, w->recorded->file->quantum_s * (double)w->slab.t[end], exempt));
+    }
+done:
+    return err;
+}
+
 /* Edges that pass through something where a span begins: there no motion from a sound state has led to. */
 static enum tac_err look_at_start(struct work *w)
 {
     enum tac_err err = TAC_OK;
     struct tac_overlaps *overlaps = NULL;
-    const size_t row = ((size_t)1 << w->slab.depth) + 1;
     struct tac_settings settings = *w->scene->settings;
     const struct tac_scene scene = {&settings, w->scene->mesh};
     settings.contact.thickness = 1; /* also where contact is off */
-    for (size_t i = 0; i < (size_t)scene.mesh->vertex_count; i++)
-        memcpy(scene.mesh->x + 3 * i, w->slab.grid + 3 * row * i, 3 * sizeof *scene.mesh->x);
+    put_places(w, false);
     TAC_TRY(tac_overlap_find(w->ctx, &scene, &overlaps));
     for (size_t i = 0; i < overlaps->count; i++) {
         const struct tac_overlap *o = &overlaps->overlap[i];
@@ -103,6 +124,7 @@ static enum tac_err do_slab(struct work *w, int64_t g, int64_t k, bool start)
     TAC_TRY(tac_audit_slab_make(w->ctx, w->scene->mesh->vertex_count, &w->portion, t, &w->slab));
     if (start)
         TAC_TRY(look_at_start(w));
+    TAC_TRY(look_at_exempt(w, k + 1 == group->slabs));
     TAC_TRY(tac_audit_slab_search(&w->search));
     add_slab(w);
 done:
@@ -344,8 +366,10 @@ enum tac_err tac_audit_record(struct tac_ctx *ctx, struct tac_scene *scene, stru
     report->vertex_count = scene->mesh->vertex_count;
     report->watched_m = report->smallest_bound_m = choose_watched(scene, &plan);
     work.report = report;
+    TAC_TRY(tac_agree(ctx, tac_exempt_create(ctx, scene, &report->exempt)));
     TAC_TRY(tac_agree(ctx, do_ours(&work)));
     TAC_TRY(join_reports(ctx, report));
+    TAC_TRY(tac_exempt_join(ctx, report->exempt));
     add_ties(&plan, recorded, &report->tie);
     see_run(recorded, options, late, report);
     *out = report;
@@ -360,6 +384,7 @@ void tac_audit_report_destroy(struct tac_audit_report **report)
 {
     if (*report == NULL)
         return;
+    tac_exempt_destroy(&(*report)->exempt);
     free((*report)->span);
     free(*report);
     *report = NULL;

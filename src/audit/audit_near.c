@@ -123,3 +123,97 @@ double tac_audit_along(int kind, const double n[3], const double x0[4][3], const
     }
     return length2 > 0x1p-900 && length2 < 0x1p900 ? least / sqrt(length2) : NAN;
 }
+
+/* The largest component of v, at the two ends. */
+static double largest(const double v[2][3], double so_far)
+{
+    for (int end = 0; end < 2; end++)
+        for (int k = 0; k < 3; k++)
+            so_far = fmax(so_far, fabs(v[end][k]));
+    return so_far;
+}
+
+static double triple(const double a[3], const double b[3], const double c[3])
+{
+    double n[3];
+    tac_cross(n, b, c);
+    return tac_dot(a, n);
+}
+
+/* The Bernstein coefficients of b x c, which is quadratic in time. */
+static void product(const double b[2][3], const double c[2][3], double n[3][3])
+{
+    double m[3];
+    tac_cross(n[0], b[0], c[0]);
+    tac_cross(n[1], b[0], c[1]);
+    tac_cross(m, b[1], c[0]);
+    for (int k = 0; k < 3; k++)
+        n[1][k] = .5 * n[1][k] + .5 * m[k];
+    tac_cross(n[2], b[1], c[1]);
+}
+
+static double longest(int count, const double n[][3])
+{
+    double most = 0;
+    for (int i = 0; i < count; i++)
+        most = fmax(most, tac_dot(n[i], n[i]));
+    return sqrt(most) * (1 + 0x1p-40);
+}
+
+/* a . (b x c) over |b x c|.  Each coefficient is a mean of determinants of six products, all under D^3, which
+ * differences, products and sums make wrong by less than 12 u D^3 each: in all less than the 256 u D^3 that are taken
+ * off. */
+static double from_plane(const double a[2][3], const double b[2][3], const double c[2][3])
+{
+    const double v[4] = {
+        triple(a[0], b[0], c[0]),
+        (triple(a[1], b[0], c[0]) + triple(a[0], b[1], c[0]) + triple(a[0], b[0], c[1])) / 3,
+        (triple(a[1], b[1], c[0]) + triple(a[1], b[0], c[1]) + triple(a[0], b[1], c[1])) / 3,
+        triple(a[1], b[1], c[1]),
+    };
+    const double d = largest(a, largest(b, largest(c, 0))), lost = 0x1p-45 * d * d * d;
+    const double low = fmin(fmin(v[0], v[1]), fmin(v[2], v[3])), high = fmax(fmax(v[0], v[1]), fmax(v[2], v[3]));
+    double n[3][3];
+    product(b, c, n);
+    const double length = longest(3, n), least = fmax(low, -high) - lost;
+    return least > 0 && length > 0x1p-450 && length < 0x1p450 ? least / length * (1 - 0x1p-40) : 0;
+}
+
+/* |d x e| over |e|: d x e stays at least as far from 0 as its part along its own direction in the middle, whose
+ * rounding is less than 64 u D^2, of which twice as much is taken off. */
+static double from_line(const double d[2][3], const double e[2][3])
+{
+    double n[3][3], middle[3], least = INFINITY;
+    product(d, e, n);
+    for (int k = 0; k < 3; k++)
+        middle[k] = .25 * n[0][k] + .5 * n[1][k] + .25 * n[2][k];
+    const double length = sqrt(tac_dot(middle, middle)), most = longest(2, e), size = largest(d, largest(e, 0));
+    if (!(length > 0x1p-450 && length < 0x1p450 && most > 0x1p-450))
+        return 0;
+    for (int i = 0; i < 3; i++)
+        least = fmin(least, tac_dot(n[i], middle) / length);
+    least -= 0x1p-46 * size * size;
+    return least > 0 ? least / most * (1 - 0x1p-40) : 0;
+}
+
+double tac_audit_turning(int kind, const double x0[4][3], const double x1[4][3])
+{
+    double a[2][3], b[2][3], c[2][3];
+    for (int end = 0; end < 2; end++) {
+        const double(*x)[3] = end == 0 ? x0 : x1;
+        if (kind == TAC_AUDIT_EDGE_EDGE) {
+            tac_sub(a[end], x[0], x[2]);
+            tac_sub(b[end], x[1], x[0]);
+            tac_sub(c[end], x[3], x[2]);
+        } else {
+            tac_sub(a[end], x[0], x[1]);
+            if (kind == TAC_AUDIT_VERTEX_TRIANGLE || kind == TAC_AUDIT_VERTEX_EDGE)
+                tac_sub(b[end], x[2], x[1]);
+            if (kind == TAC_AUDIT_VERTEX_TRIANGLE)
+                tac_sub(c[end], x[3], x[1]);
+        }
+    }
+    return kind == TAC_AUDIT_VERTEX_TRIANGLE || kind == TAC_AUDIT_EDGE_EDGE ? from_plane(a, b, c)
+           : kind == TAC_AUDIT_VERTEX_EDGE                                  ? from_line(a, b)
+                                                                            : 0;
+}

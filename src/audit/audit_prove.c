@@ -53,6 +53,14 @@ static double kept(const struct prover *p, const struct part *part, const double
            p->pair->keep;
 }
 
+/* The same by the volume that the two span, whose error falls with the square of the part's length also where they
+ * turn; of a part in which all move straight. */
+static double kept_turning(const struct prover *p, const struct part *part)
+{
+    return tac_audit_turning(p->pair->kind, part->x0, part->x1) - part->stray[0] - part->stray[1] - p->pair->round -
+           p->pair->keep;
+}
+
 /* Is that a proof, and near enough to the smallest one measured? Then it is entered. */
 static bool settles(struct prover *p, double gap)
 {
@@ -79,7 +87,7 @@ static void refine(struct prover *p, const struct part *part, double t0_s, doubl
     double middle[4][3], n[3];
     halfway(p, part, middle);
     note(p, tac_audit_near(p->pair->kind, middle, n), .5 * t0_s + .5 * t1_s);
-    const double gap = kept(p, part, n);
+    const double gap = fmax(kept(p, part, n), kept_turning(p, part));
     if (settles(p, gap))
         return;
     floor = gap > floor ? gap : floor;

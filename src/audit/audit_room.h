@@ -144,6 +144,12 @@ double tac_audit_near(int kind, const double x[4][3], double n[3]);
  * less rounding of 75 u M.  NaN where n is no direction. */
 double tac_audit_along(int kind, const double n[3], const double x0[4][3], const double x1[4][3]);
 
+/* Local. With the vertices moving straight from x0 to x1: how far a vertex stays at least from the plane of its
+ * triangle or the line of its edge, an edge's line from the other's; rounding is taken off, that of x0 and x1 is not.
+ * Each is a polynomial of time over the length of another, and lies between the least and the largest of its Bernstein
+ * coefficients, which differ from it by the square of the part's length.  0 where that tells nothing. */
+double tac_audit_turning(int kind, const double x0[4][3], const double x1[4][3]);
+
 /* ---- audit_prove.c, audit_pairs.c ---- */
 
 /* A merged list of the times of a pair's vertices, and where the four are then. */

@@ -71,12 +71,22 @@ static void put_item(const struct tac_overlap_search *search, struct tac_box_ite
     *item = (struct tac_box_item){.body = body, .index = index, .kind = (uint8_t)element};
     for (int i = 0; i < count; i++) {
         const double *x = tac_overlap_at(search, vertex[i]);
-        item->active = item->active || search->scene->mesh->ever_free[vertex[i]];
+        item->active =
+            item->active || (search->scripted ? search->scripted : search->scene->mesh->ever_free)[vertex[i]];
         for (int k = 0; k < 3; k++) {
             item->lo[k] = i == 0 || x[k] < item->lo[k] ? x[k] : item->lo[k];
             item->hi[k] = i == 0 || x[k] > item->hi[k] ? x[k] : item->hi[k];
         }
     }
+}
+
+/* Is an element of no pair that is looked for? */
+static bool left_out(const struct tac_overlap_search *search, const tac_lid *vertex, int count)
+{
+    bool all_free = true;
+    for (int i = 0; i < count; i++)
+        all_free = all_free && search->scene->mesh->ever_free[vertex[i]];
+    return search->scripted != NULL && all_free;
 }
 
 static size_t put_items(const struct tac_overlap_search *search, struct tac_box_item *item)
@@ -85,12 +95,19 @@ static size_t put_items(const struct tac_overlap_search *search, struct tac_box_
     size_t count = 0;
     for (tac_lid b = 0; b < scene->settings->body_count; b++) {
         const struct tac_body *body = &scene->settings->body[b];
-        for (tac_lid i = body->triangle_begin; i < body->triangle_end; i++)
-            put_item(search, &item[count++], TRIANGLE, b, i, scene->mesh->triangle + 3 * (size_t)i, 3);
-        for (tac_lid i = body->segment_begin; i < body->segment_end; i++)
-            put_item(search, &item[count++], SEGMENT, b, i, scene->mesh->segment + 2 * (size_t)i, 2);
+        for (tac_lid i = body->triangle_begin; i < body->triangle_end; i++) {
+            const tac_lid *v = scene->mesh->triangle + 3 * (size_t)i;
+            if (!left_out(search, v, 3))
+                put_item(search, &item[count++], TRIANGLE, b, i, v, 3);
+        }
+        for (tac_lid i = body->segment_begin; i < body->segment_end; i++) {
+            const tac_lid *v = scene->mesh->segment + 2 * (size_t)i;
+            if (!left_out(search, v, 2))
+                put_item(search, &item[count++], SEGMENT, b, i, v, 2);
+        }
         for (tac_lid i = body->vertex_begin; i < body->vertex_end && !body->has_elements; i++)
-            put_item(search, &item[count++], PARTICLE, b, i, &i, 1);
+            if (!left_out(search, &i, 1))
+                put_item(search, &item[count++], PARTICLE, b, i, &i, 1);
     }
     return count;
 }
@@ -141,12 +158,13 @@ done:
     return err;
 }
 
-enum tac_err tac_overlap_find(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_overlaps **out)
+static enum tac_err find(struct tac_ctx *ctx, const struct tac_scene *scene, const uint8_t *scripted,
+                         struct tac_overlaps **out)
 {
     enum tac_err err = TAC_OK;
-    struct tac_overlap_search search = {.ctx = ctx, .scene = scene};
+    struct tac_overlap_search search = {.ctx = ctx, .scene = scene, .scripted = scripted};
     TAC_TRY(tac_alloc(ctx, 1, sizeof *search.out, &search.out));
-    if (scene->settings->contact.thickness > 0) {
+    if (scene->settings->contact.thickness > 0 || scripted != NULL) {
         TAC_TRY(tac_alloc(ctx, (size_t)scene->settings->contact.ignore_count, sizeof *search.ignore, &search.ignore));
         TAC_TRY(number_parts(&search));
         TAC_TRY(search_all(&search));
@@ -159,6 +177,28 @@ done:
     free(search.ignore);
     free(search.vertex_owner);
     free(search.segment_edge);
+    return err;
+}
+
+enum tac_err tac_overlap_find(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_overlaps **out)
+{
+    return find(ctx, scene, NULL, out);
+}
+
+enum tac_err tac_overlap_find_exempt(struct tac_ctx *ctx, const struct tac_scene *scene, const uint8_t *scripted,
+                                     struct tac_overlaps **out)
+{
+    size_t kept = 0;
+    const enum tac_err err = find(ctx, scene, scripted, out);
+    for (size_t i = 0; !err && i < (*out)->count; i++) {
+        const struct tac_overlap *o = &(*out)->overlap[i];
+        const struct tac_body *body = scene->settings->body;
+        const bool particle = !body[o->body[0]].has_elements || !body[o->body[1]].has_elements;
+        if (particle || o->kind == TAC_OVERLAP_EDGE_TRIANGLE || o->kind == TAC_OVERLAP_EDGE_CROSSES_EDGE)
+            (*out)->overlap[kept++] = *o;
+    }
+    if (!err)
+        (*out)->count = kept;
     return err;
 }
 

@@ -52,6 +52,11 @@ struct tac_overlaps {
 /* Local. Lists every overlap at t = 0 of the scene (an empty list if there is none). Reads scene's contact, body, x,
  * ever_free, triangles, segments and topology. About n log n for surfaces that lie apart. TAC_ERR_RUN out of memory. */
 enum tac_err tac_overlap_find(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_overlaps **out);
+/* Local. Likewise what no contact keeps apart: places of pairs that are no contact pairs because no vertex of them is
+ * ever free, of which a vertex is marked in `scripted` (V).  What touches, or is closer than the radii allow, is listed
+ * where a particle takes part; of surfaces only what crosses.  Also where thickness is 0. */
+enum tac_err tac_overlap_find_exempt(struct tac_ctx *ctx, const struct tac_scene *scene, const uint8_t *scripted,
+                                     struct tac_overlaps **out);
 /* Local. NULL is allowed; leaves NULL. */
 void tac_overlap_destroy(struct tac_overlaps **overlaps);
 

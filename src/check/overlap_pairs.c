@@ -25,26 +25,29 @@ static bool shared(const tac_lid *a, int na, const tac_lid *b, int nb)
     return false;
 }
 
-/* Shares no vertex, has one that is ever free, and boxes within the margin: a pair to look at. */
+/* Shares no vertex, has one that is ever free (or, of exempt pairs, none, and a scripted one), and boxes within the
+ * margin: a pair to look at. */
 static bool candidate(const struct tac_overlap_search *search, const tac_lid *a, int na, const tac_lid *b, int nb,
                       double distance)
 {
     if (shared(a, na, b, nb))
         return false;
-    bool free_vertex = false;
+    bool free_vertex = false, scripted = false;
     double lo[2][3], hi[2][3];
     for (int side = 0; side < 2; side++) {
         const tac_lid *vertex = side == 0 ? a : b;
         for (int i = 0; i < (side == 0 ? na : nb); i++) {
             const double *x = tac_overlap_at(search, vertex[i]);
             free_vertex = free_vertex || search->scene->mesh->ever_free[vertex[i]];
+            scripted = scripted || (search->scripted != NULL && search->scripted[vertex[i]]);
             for (int k = 0; k < 3; k++) {
                 lo[side][k] = i == 0 || x[k] < lo[side][k] ? x[k] : lo[side][k];
                 hi[side][k] = i == 0 || x[k] > hi[side][k] ? x[k] : hi[side][k];
             }
         }
     }
-    return free_vertex && !tac_boxes_apart(lo[0], hi[0], lo[1], hi[1], distance);
+    const bool wanted = search->scripted != NULL ? scripted && !free_vertex : free_vertex;
+    return wanted && !tac_boxes_apart(lo[0], hi[0], lo[1], hi[1], distance);
 }
 
 /* The largest coordinate and the extent of a pair's vertices. */

@@ -22,9 +22,10 @@ struct tac_overlap_search {
     size_t ignore_count;
     /* Each vertex and edge is looked at once: with the first element that has it. Numbers are those of the elements:
      * triangles, then segments, then particles. */
-    int64_t *vertex_owner; /* owned, (V) */
-    tac_lid *segment_edge; /* owned, (S) edge of each segment */
-    double touch;          /* TAC_OVERLAP_TOUCH times the scene's largest coordinate, m */
+    int64_t *vertex_owner;   /* owned, (V) */
+    tac_lid *segment_edge;   /* owned, (S) edge of each segment */
+    const uint8_t *scripted; /* borrowed, (V), or NULL: what tac_overlap_find_exempt() looks for */
+    double touch;            /* TAC_OVERLAP_TOUCH times the scene's largest coordinate, m */
 };
 
 /* Local. For the walk over the tree: looks at all contact pairs of two elements' parts, user is the search, and

@@ -26,6 +26,7 @@ static inline void tac_contact_make(enum tac_pair_type type, uint64_t key, const
             out->place[k] += .5 * fabs(near->w[i]) * x[i][k];
     memcpy(out->normal, near->n, sizeof out->normal);
     out->gap = near->d - radius;
+    memcpy(out->weight, near->w, sizeof out->weight);
 }
 
 /* For qsort(): by kind, then by the primitives' ids. */

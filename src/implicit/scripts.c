@@ -11,42 +11,6 @@
 #define TAC_ARRIVED .999 /* of the way of scripted vertices: then the rest is gone at once */
 #define TAC_NEARLY .99   /* likewise: then multipliers do better than a stronger pull */
 
-/* Where a motion puts at t, quanta, a vertex whose path starts at `origin`; t may be past the last knot of a motion
- * that releases: then the last piece goes on. */
-static void place(const struct tac_implicit *sim, const struct tac_motion *m, const double origin[3], tac_time t,
-                  double x[3])
-{
-    tac_lid k = 0;
-    double share = 0, turn = 0;
-    memcpy(x, origin, 3 * sizeof *x);
-    if (t < tac_scene_quanta(sim->scene, m->knot_t_s[0]))
-        return;
-    while (k + 1 < m->knot_count && tac_scene_quanta(sim->scene, m->knot_t_s[k + 1]) <= t)
-        k++;
-    const tac_lid from = k + 1 == m->knot_count && m->release && k > 0 ? k - 1 : k;
-    if (from + 1 < m->knot_count) {
-        const tac_time begin = tac_scene_quanta(sim->scene, m->knot_t_s[from]);
-        const tac_time end = tac_scene_quanta(sim->scene, m->knot_t_s[from + 1]);
-        share = (double)(t - begin) / (double)(end - begin);
-    }
-    if (m->displacement != NULL) {
-        const double *d = &m->displacement[3 * (size_t)from];
-        for (int c = 0; c < 3; c++)
-            x[c] = origin[c] + (share != 0 ? d[c] + share * (d[3 + c] - d[c]) : d[c]);
-        return;
-    }
-    turn = m->degrees[from] + (share != 0 ? share * (m->degrees[from + 1] - m->degrees[from]) : 0);
-    if (turn == 0)
-        return;
-    double vector[3], matrix[9], r[3];
-    for (int c = 0; c < 3; c++)
-        vector[c] = turn * (TAC_PI / 180) * m->axis[c];
-    tac_rotation(vector, matrix);
-    tac_sub(r, origin, m->center);
-    for (int c = 0; c < 3; c++)
-        x[c] = m->center[c] + tac_dot(&matrix[3 * c], r);
-}
-
 /* Does the motion hold its vertices at t? */
 static bool holds(const struct tac_implicit *sim, const struct tac_motion *m, tac_time t)
 {
@@ -93,7 +57,7 @@ void tac_implicit_scripts_begin(struct tac_implicit *sim, tac_time from, tac_tim
             hand_over(sim, s->vertex, on);
         take(sim, s, on);
         if (on)
-            place(sim, m, s->origin, to, s->target);
+            tac_motion_place(sim->scene, m, s->origin, to, s->target);
         memset(s->lambda, 0, sizeof s->lambda);
     }
 }

@@ -334,29 +334,6 @@ static void visit(void *user, const struct tac_element *element, const void *rec
     }
 }
 
-/* ---- at vertices ---- */
-
-/* The size of the contact force over a third of the triangles' area at the start. */
-static void fill_pressure(const struct filling *f, const struct tac_frame *frame, float *out)
-{
-    const struct tac_local_mesh *m = f->scene->mesh;
-    for (tac_lid i = 0; i < frame->count; i++) {
-        double area = 0;
-        const float *force = &frame->contact_force[3 * (size_t)i];
-        for (tac_lid k = f->around_at[i]; k < f->around_at[i + 1]; k++) {
-            const tac_lid *v = &m->triangle[3 * (size_t)f->around[k]];
-            double e1[3], e2[3], n[3];
-            tac_sub(e1, &m->x[3 * (size_t)v[1]], &m->x[3 * (size_t)v[0]]);
-            tac_sub(e2, &m->x[3 * (size_t)v[2]], &m->x[3 * (size_t)v[0]]);
-            tac_cross(n, e1, e2);
-            area += sqrt(tac_dot(n, n)) / 6;
-        }
-        const double size =
-            sqrt((double)force[0] * force[0] + (double)force[1] * force[1] + (double)force[2] * force[2]);
-        out[i] = area > 0 ? (float)(size / area) : 0;
-    }
-}
-
 /* ---- the whole ---- */
 
 void tac_fields_clear(struct tac_fields *fields)
@@ -407,8 +384,6 @@ static void fill(struct filling *f, struct tac_frame *frame, unsigned asked)
     const unsigned of_solids = whole->tetrahedron_count > 0 ? 1u << TAC_OUTPUT_STRAIN : 0;
     if (asked & (1u << TAC_OUTPUT_STRESS | 1u << TAC_OUTPUT_PLASTIC | of_solids))
         f->sim->way->elements(f->sim->state, visit, f);
-    if (asked & 1u << TAC_OUTPUT_PRESSURE)
-        fill_pressure(f, frame, f->fields->data[TAC_DATA_PRESSURE]);
     for (tac_lid i = 0; i < frame->count && asked & 1u << TAC_OUTPUT_RANK; i++)
         ((int32_t *)f->fields->data[TAC_DATA_RANK])[i] = f->sim->ctx->rank;
     for (int k = 0; k < TAC_DATASETS; k++) {
@@ -446,6 +421,8 @@ enum tac_err tac_fields_fill(struct tac_simulation *sim, struct tac_fields *fiel
             err = alloc_values(&f, frame, output->fields);
         TAC_TRY(tac_agree(sim->ctx, err));
         fill(&f, frame, output->fields);
+        if (output->fields & 1u << TAC_OUTPUT_PRESSURE)
+            TAC_TRY(tac_fields_pressure(sim, fields, frame, fields->data[TAC_DATA_PRESSURE]));
     }
     if (output->contacts)
         TAC_TRY(tac_fields_contacts(sim, fields, frame));

@@ -34,6 +34,11 @@ static inline const struct tac_scene *tac_fields_scene(const struct tac_simulati
     return sim->local ? sim->local : sim->whole;
 }
 
+/* ---- pressure.c ---- */
+/* Collective. out (frame->count): contact pressure, Pa, of this rank's vertices; fields: around and around_at. */
+enum tac_err tac_fields_pressure(struct tac_simulation *sim, const struct tac_fields *fields,
+                                 const struct tac_frame *frame, float *out);
+
 /* ---- contact_rows.c ---- */
 /* Collective. The list of contacts of now as fields, in the order of kinds and primitives. */
 enum tac_err tac_fields_contacts(struct tac_simulation *sim, struct tac_fields *fields, struct tac_frame *frame);

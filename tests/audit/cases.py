@@ -137,6 +137,23 @@ def turning():
     check(r["pieces"]["open"] == 0 and r["queries"] > 1, "edges that turn: %s, %d queries" % (r["pieces"], r["queries"]))
 
 
+def close_and_turning():
+    """A surface, and an edge, that turn by a right angle within one piece, 1e-7 m from a point or another edge: by fixed directions the
+    bound would need a thousand million parts of the piece."""
+    line = [[-1, 1, -1], [1, -1, -1], [0, 0, 1]]
+    for name, body, other in (("face", Body("one", line, [[0, 1, 2]]), Body("point", [[0, 1e-7, -0.2]])),
+                              ("edge", Body("one", line[:2], segments=[[0, 1]]), Body("point", [[0, 1e-7, -1]])),
+                              ("edges", Body("one", line, [[0, 1, 2]]), Body("other", [[0, 1e-7, -2], [0, 1e-7, 0]], segments=[[0, 1]]))):
+        f = Folder("turning-" + name, [body, other], thickness=1e-3)
+        p = f.still(0, T)
+        for i in range(len(body.x)):
+            p[i] = moved(f.x[i], (0, [0, 0, 0]), (T, [0, 2 * f.x[i][0], 0]))
+        f.interval(0, p)
+        smallest = both(f, code=0)["smallest"]
+        gap = smallest["measured"]["gap"]
+        check(0.9 * 1e-7 / 2 ** 0.5 < gap <= 1e-7 and 0.97 * gap < smallest["bound"] <= gap, "%s that turns: %s" % (name, smallest))
+
+
 def touching():
     f, p = falling("touch", (0, [0, 0, 0]), (T // 2, [0, -0.3, 0]), (T, [0, 0, 0]))
     f.interval(0, p)
@@ -437,6 +454,7 @@ def no_contact_at_all():
 passes_between_frames()
 near_misses()
 turning()
+close_and_turning()
 touching()
 breakpoints_of_others()
 radii()

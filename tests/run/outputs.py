@@ -54,6 +54,31 @@ def scene(end=0.06, **more):
                         {"body": "rope", "vertices": [0], "path": [[0, [0, 0, 0]]]}], **more}
 
 
+def areas_touched(x, tri, f):
+    """The area that each vertex' contact force acts on: that of its contacts, of the finer side, at most its own, and no less than twice their mean."""
+    part = np.cross(x[tri[:, 1]] - x[tri[:, 0]], x[tri[:, 2]] - x[tri[:, 0]]) / 6
+    own, size, touched, push, area_force, forces = np.zeros((len(x), 3)), np.zeros(len(x)), np.zeros(len(x)), np.zeros((len(x), 3)), np.zeros(len(x)), np.zeros(len(x))
+    np.add.at(own, tri.ravel(), np.repeat(part, 3, axis=0))
+    np.add.at(size, tri.ravel(), np.repeat(np.linalg.norm(part, axis=1), 3))
+    for kind, v, place, n, gap, force in zip(*(f["contacts_" + name][:] for name in ("kind", "vertices", "place", "normal", "gap", "force"))):
+        if kind > 1 or not force > 0:
+            continue
+        first, second = v[:2 - (kind == 0)], v[2 - (kind == 0):]
+        weights = []
+        for ids, foot in ((first, place + 0.5 * gap * n), (second, place - 0.5 * gap * n)):
+            weights.append(np.linalg.lstsq(np.vstack([x[ids].T, np.ones(len(ids))]), np.append(foot, 1), rcond=None)[0])
+        area = min(abs(w) @ abs(own[ids] @ n) for ids, w in zip((first, second), weights))
+        for i, w in zip(v, abs(np.concatenate(weights))):
+            touched[i] += w * area * (kind == 0)
+            forces[i] += w * force
+            area_force[i] += w * force * area
+            push[i] += w * force * n
+    length = np.linalg.norm(push, axis=1)
+    along = np.abs(np.einsum("ij,ij->i", own, push)) / np.where(length > 0, length, 1)
+    least = 2 * area_force / np.where(forces > 0, forces, 1)
+    return np.where((area_force > 0) & (along > 0), np.minimum(np.maximum(touched, least), along), size)
+
+
 def write(name, value):
     with open(name, "w") as file:
         json.dump(value, file)
@@ -121,9 +146,7 @@ def check_fields():
                     for t in pair:
                         angle[t] = max(angle[t], bend)
             near(np.abs(f["bending_angle"][:]), angle, "bending_angle", 1e-4)
-            rest = np.linalg.norm(np.cross(x0[tri[:, 1]] - x0[tri[:, 0]], x0[tri[:, 2]] - x0[tri[:, 0]]), axis=1) / 2
-            share = np.zeros(len(x))
-            np.add.at(share, tri.ravel(), np.repeat(rest / 3, 3))
+            share = areas_touched(x, tri, f)
             force = np.linalg.norm(f["contact_force"][:].astype(float), axis=1)
             near(f["contact_pressure"][:], np.where(share > 0, force / np.where(share > 0, share, 1), 0), "contact_pressure")
             # Where nothing has flowed, stress follows from the strain: principal second Piola-Kirchhoff stresses, pushed forward.

@@ -35,7 +35,7 @@ STRUCTS = {
                    pointer segment; tac_lid tetrahedron_count; pointer tetrahedron;""",
     "tac_contact": """enum tac_contact_kind kind; tac_gid primitive[2]; tac_lid body[2]; int vertex_count;
                       int first_count; tac_gid vertex[4]; double place[3]; double normal[3]; double gap;
-                      double force;""",
+                      double force; double weight[4];""",
     "tac_energy_row": """double time_s; double kinetic; double gravity; double stretch; double bend; double contact;
                          double total; double dissipated; double work; double defect; double momentum[3];
                          double angular_momentum[3]; double friction_couple[3]; int64_t contacts;

@@ -44,7 +44,7 @@ ENERGY_DTYPE = np.dtype(
 
 CONTACT_KINDS = ("vertex-triangle", "edge-edge", "vertex-segment", "vertex-vertex")
 CONTACT_DTYPE = np.dtype([("kind", "i4"), ("primitive", "i8", 2), ("body", "i4", 2), ("vertex_count", "i4"), ("first_count", "i4"),
-                          ("vertex", "i8", 4), ("place", "f8", 3), ("normal", "f8", 3), ("gap", "f8"), ("force", "f8")])
+                          ("vertex", "i8", 4), ("place", "f8", 3), ("normal", "f8", 3), ("gap", "f8"), ("force", "f8"), ("weight", "f8", 4)])
 
 _open = weakref.WeakSet()  # simulations that were not closed
 _mpi = None  # of this process, once it is needed
@@ -547,7 +547,8 @@ class Simulation:
 
         Fields: kind (0 vertex-triangle, 1 edge-edge, 2 vertex-segment, 3 vertex-vertex), primitive (2) and vertex (4)
         global numbers, -1 unused, body (2) places in `bodies`, vertex_count, first_count, place (3) m, normal (3) from
-        the second primitive to the first, gap in m, force in N along the normal, without friction and restitution.
+        the second primitive to the first, gap in m, force in N along the normal, without friction and restitution,
+        weight (4) of the vertices: of the first primitive's nearest point, and minus that of the second's.
         """
         with self._call():
             address, count = ctypes.c_void_p(), ctypes.c_size_t()
