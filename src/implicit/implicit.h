@@ -183,10 +183,12 @@ struct tac_implicit_newton {
     uint8_t *held;                    /* owned, (count): is not moved by Newton */
     uint8_t *solid;                   /* owned, (bodies): of tetrahedra */
     double kappa,
-        pull;        /* of the barrier, where a pair asks for no more; of the augmented Lagrangian (0: not under way) */
-    bool rests;      /* its first direction told that nothing moves */
-    double slope;    /* the potential's along p, at the place where p was found */
-    double rounding; /* what it changes by there as places are rounded */
+        pull;       /* of the barrier, where a pair asks for no more; of the augmented Lagrangian (0: not under way) */
+    double stiffer; /* times kappa, in the step under way: 1 at its start (stiffness.c) */
+    double least_gap; /* at the iterate before, m */
+    bool rests;       /* its first direction told that nothing moves */
+    double slope;     /* the potential's along p, at the place where p was found */
+    double rounding;  /* what it changes by there as places are rounded */
 };
 
 struct tac_implicit {

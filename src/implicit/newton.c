@@ -263,6 +263,13 @@ static const char *why_not(const struct tac_implicit *sim, bool there)
     return "does not converge";
 }
 
+/* What can be halved is not tried for long. */
+static int64_t most_iterations(const struct tac_implicit *sim)
+{
+    const int64_t most = sim->scene->settings->implicit.most;
+    return sim->part.level < TAC_LEVELS ? (most + TAC_TRIALS - 1) / TAC_TRIALS : most;
+}
+
 /* To the minimum for the forces that friction goes by now. */
 enum tac_err tac_implicit_minimise(struct tac_implicit *sim, bool *there)
 {
@@ -271,7 +278,7 @@ enum tac_err tac_implicit_minimise(struct tac_implicit *sim, bool *there)
     tac_implicit_note_fall(sim, 0); /* what went before was along another potential */
     for (bool ready = false, known = false, first = true; !ready; first = false) {
         double speed;
-        if (sim->part.newton == sim->scene->settings->implicit.most)
+        if (sim->part.newton == most_iterations(sim))
             TAC_TRY(fail_step(sim, why_not(sim, *there)));
         sim->part.newton++;
         sim->told.newton++;
@@ -286,8 +293,10 @@ enum tac_err tac_implicit_minimise(struct tac_implicit *sim, bool *there)
             TAC_TRY(any_breaks_loose(sim, &loose));
         TAC_TRY(search_line(sim, &value, &size));
         TAC_TRY(tac_implicit_accept(sim));
-        known = *there; /* the potential is still the same one */
-        ready = speed <= sim->scale.velocity_tol && !loose && *there && tac_implicit_is_exact(sim);
+        bool stiffer;
+        TAC_TRY(tac_implicit_stiffen(sim, &stiffer));
+        known = *there && !stiffer; /* the potential is still the same one */
+        ready = speed <= sim->scale.velocity_tol && !loose && known && tac_implicit_is_exact(sim);
         if (first)
             sim->newton.rests = ready;
         if (ready) {

@@ -8,7 +8,11 @@
 
 #include "implicit/implicit.h"
 
-enum { TAC_LEVELS = 6 }; /* how often a step is halved */
+enum {
+    TAC_LEVELS = 6, /* how often a step is halved */
+    TAC_TRIALS =
+        4 /* a part that can be halved has this part of `most` iterations; all parts of a step so many times it */
+};
 
 static inline bool tac_implicit_mine(const struct tac_implicit *sim, tac_lid v)
 {
@@ -118,7 +122,7 @@ static inline const struct tac_implicit_pair *tac_implicit_touching(const struct
 static inline double tac_implicit_kappa_of(const struct tac_implicit *sim, double share, double kappa)
 {
     if (sim->contact.stiff != NULL)
-        return kappa > share ? kappa : share;
+        return sim->newton.stiffer * (kappa > share ? kappa : share);
     return sim->contact.area != NULL ? kappa * (share * sim->weight) : kappa;
 }
 static inline double tac_implicit_kappa(const struct tac_implicit *sim, const struct tac_implicit_pair *p, double kappa)
@@ -193,6 +197,9 @@ enum tac_err tac_implicit_vertex_stiffness(struct tac_implicit *sim, double **le
 enum tac_err tac_implicit_stiffness_create(struct tac_implicit *sim);
 /* Local. The least kappa of a pair, by its materials. */
 double tac_implicit_least_kappa(const struct tac_implicit *sim, const struct tac_implicit_pair *p);
+/* Collective. After an iterate: makes all barriers stiffer for the rest of the step where a gap that is hardly more
+ * than rounding becomes smaller still. */
+enum tac_err tac_implicit_stiffen(struct tac_implicit *sim, bool *changed);
 /* Collective. kappa by the forces at x, where it is adaptive: the least of all pairs in this step. */
 enum tac_err tac_implicit_begin_stiffness(struct tac_implicit *sim, const double *x, double *kappa);
 

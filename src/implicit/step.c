@@ -176,7 +176,8 @@ static enum tac_err try_part(struct tac_implicit *sim, tac_time from, tac_time t
     err = solve(sim);
     *done = !(sim->part.astray && level < TAC_LEVELS);
     if (err) {
-        const bool again = is_unsolved(sim) && level < TAC_LEVELS;
+        const bool again = is_unsolved(sim) && level < TAC_LEVELS &&
+                           sim->told.newton < TAC_TRIALS * sim->scene->settings->implicit.most;
         *done = false;
         tac_implicit_undo(sim, undo);
         if (again) {

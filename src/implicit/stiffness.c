@@ -8,8 +8,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define TAC_KAPPA_TIMES 30. /* a pair's stiffness at half of the thickness, over that of its softer side */
-#define TAC_KAPPA_PUSH 3.   /* times a vertex' force a pair carries at half of the thickness */
+#define TAC_KAPPA_TIMES 30.  /* a pair's stiffness at half of the thickness, over that of its softer side */
+#define TAC_KAPPA_CLOSE 1e-9 /* of the scene's diagonal: no gap that becomes smaller should be under it */
+#define TAC_KAPPA_MOST 128.  /* times as stiff as at a step's start */
+#define TAC_KAPPA_PUSH 3.    /* times a vertex' force a pair carries at half of the thickness */
 enum { SWEEPS = 30 };
 
 /* ---- by the materials ---- */
@@ -152,9 +154,33 @@ static enum tac_err stiffness_of_forces(struct tac_implicit *sim, double *kappa)
     return TAC_OK;
 }
 
+/* Every iterate may take .8 of a gap; where forces are far larger than those that kappa was made for, gaps would shrink
+ * to what rounding leaves of them. */
+enum tac_err tac_implicit_stiffen(struct tac_implicit *sim, bool *changed)
+{
+    double least = INFINITY;
+    *changed = false;
+    if (sim->contact.stiff == NULL)
+        return TAC_OK;
+    for (size_t e = 0; e < sim->contact.touch_count; e++)
+        least = fmin(least, sim->contact.touch[e].near.d - tac_implicit_touching(sim, e)->form.radius);
+    if (sim->ctx->size > 1 &&
+        MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS)
+        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while adapting the barrier's stiffness");
+    if (least < TAC_KAPPA_CLOSE * sim->scale.diagonal_m && least < sim->newton.least_gap &&
+        sim->newton.stiffer < TAC_KAPPA_MOST) {
+        sim->newton.stiffer *= 2;
+        *changed = true;
+    }
+    sim->newton.least_gap = least;
+    return TAC_OK;
+}
+
 enum tac_err tac_implicit_begin_stiffness(struct tac_implicit *sim, const double *x, double *kappa)
 {
     const struct tac_implicit_settings *settings = &sim->scene->settings->implicit;
+    sim->newton.stiffer = 1;
+    sim->newton.least_gap = INFINITY;
     if (settings->stiffness > 0) {
         *kappa = settings->stiffness;
         return TAC_OK;
