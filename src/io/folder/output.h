@@ -14,17 +14,20 @@
 #define TAC_STATUS_FORMAT "tactus-status/1"
 #define TAC_RUN_FORMAT "tactus-run/1"
 
-/* ---- frames.c: frames.h5, written by all ranks together ---- */
+/* ---- frames.c: frames.h5 ---- */
+/* An HDF5 file that is written: frames.h5, record.h5, or a checkpoint. */
 struct tac_frames {
-    hid_t file, frames; /* the file and its group /frames; -1: closed */
+    hid_t file, frames; /* the file and its group /frames; -1: closed, or not written by this rank */
     hid_t collective;   /* transfer property list */
-    char *path;         /* owned */
-    int64_t reserved;   /* rank 0: disk space is reserved up to here, bytes from the start */
-    int space_fd;       /* rank 0: a descriptor of our own, to reserve disk space with; -1 elsewhere */
-    int disk_error;     /* one rank: errno of the first failure of its driver */
-    hid_t disk;         /* one rank: the driver; -1 elsewhere */
-    char reason[256];   /* the first failure of HDF5, in its words */
-    bool broken;        /* a write failed: nothing more is written */
+    bool root_only;   /* rank 0 alone writes it, and keeps it whole at every moment (io/h5/disk.h); else all ranks do */
+    bool open;        /* the same on all ranks */
+    char *path;       /* owned */
+    int64_t reserved; /* rank 0: disk space is reserved up to here, bytes from the start */
+    int space_fd;     /* rank 0: a descriptor of our own, to reserve disk space with; -1 elsewhere */
+    int disk_error;   /* errno of the first failure of the driver */
+    hid_t disk;       /* the driver, where one process writes the file; -1 elsewhere */
+    char reason[256]; /* the first failure of HDF5, in its words */
+    bool broken;      /* a write failed: nothing more is written */
     tac_lid vertex_count;
     tac_gid point_count;
     bool mixed; /* more than one of triangles, segments, points: /mesh/cells exists */

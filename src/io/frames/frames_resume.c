@@ -2,8 +2,8 @@
  * is what was written (frames_check.c).
  *
  * The run may have been killed in the middle of a write.  So rank 0 looks at the file, and removes frames, in child
- * processes (HDF5 crashes on some damage), through the driver whose file is whole at every moment; only then do all
- * ranks open it. */
+ * processes (HDF5 crashes on some damage), through the driver whose file is whole at every moment; only then does it
+ * open the file to write it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -266,14 +266,14 @@ void tac_frames_plan_clear(struct tac_frames_plan *plan)
 enum tac_err tac_frames_open_file(struct tac_ctx *ctx, struct tac_frames *w, const char *group)
 {
     enum tac_err err = TAC_OK;
-    hid_t access = tac_frames_access(ctx, w);
-    bool ok = access >= 0;
-    TAC_TRY(tac_frames_step(ctx, w, group, ok));
-    w->file = H5Fopen(w->path, H5F_ACC_RDWR, access);
-    TAC_TRY(tac_frames_change(ctx, w, group, w->file >= 0));
+    const bool writes = tac_frames_writes(ctx, w);
+    hid_t access = writes ? tac_frames_access(ctx, w) : -1;
+    w->file = access >= 0 ? H5Fopen(w->path, H5F_ACC_RDWR, access) : -1;
+    TAC_TRY(tac_frames_change(ctx, w, group, !writes || w->file >= 0));
+    w->open = true;
     TAC_TRY(tac_frames_transfer(ctx, w));
-    w->frames = H5Gopen2(w->file, group, H5P_DEFAULT);
-    TAC_TRY(tac_frames_change(ctx, w, group, w->frames >= 0));
+    w->frames = writes ? H5Gopen2(w->file, group, H5P_DEFAULT) : -1;
+    TAC_TRY(tac_frames_change(ctx, w, group, !writes || w->frames >= 0));
 done:
     if (access >= 0)
         H5Pclose(access);

@@ -1,7 +1,8 @@
 /* record_resume.c: continues the record.h5 of a run that goes on from a checkpoint: what is later is removed, and the
  * interval that was not complete is taken over. As with frames.h5 (frames_resume.c) rank 0 examines the file, and
- * removes groups, in child processes; only then do all ranks open it. If the earlier run came further, its group of
- * that interval is whole; it then becomes a partial group, so that another run from the same checkpoint finds it again.
+ * removes groups, in child processes; only then is it opened to be written. If the earlier run came further, its group
+ * of that interval is whole; it then becomes a partial group, so that another run from the same checkpoint finds it
+ * again.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -239,8 +240,8 @@ static enum tac_err prepare(struct tac_ctx *ctx, struct plan *p, bool *there)
 
 /* ---- taking over ---- */
 
-static enum tac_err take_rows(struct tac_record *r, const struct tac_record_rows *s, tac_time now, const int64_t *start,
-                              tac_time *time, double *position, struct tac_point *point)
+static enum tac_err take_rows(struct tac_record *r, const struct tac_record_rows *s, const struct plan *p,
+                              const int64_t *start, tac_time *time, double *position, struct tac_point *point)
 {
     enum tac_err err = TAC_OK;
     const int64_t rows = start[r->end - r->begin];
@@ -251,11 +252,11 @@ static enum tac_err take_rows(struct tac_record *r, const struct tac_record_rows
         size_t count = 0;
         if (!tac_record_rows_read(s, TAC_RECORD_TIME, at, n, time) ||
             !tac_record_rows_read(s, TAC_RECORD_POSITION, at, n, position))
-            TAC_TRY(tac_record_damaged(r->ctx, r->file->path, "the interval under way cannot be read"));
+            TAC_TRY(tac_record_damaged(r->ctx, p->path, "the interval under way cannot be read"));
         for (int64_t k = 0; k < n; k++, at++) {
             while (at >= start[vertex + 1 - r->begin])
                 vertex++;
-            if (time[k] >= now)
+            if (time[k] >= p->now)
                 continue;
             point[count].vertex = vertex;
             point[count].t = time[k];
@@ -272,6 +273,7 @@ static enum tac_err take_over(struct tac_record *r, const struct plan *p)
 {
     enum tac_err err = TAC_OK;
     const int64_t n = r->end - r->begin;
+    const hid_t file = tac_h5_open_read(p->path);
     struct tac_record_rows s = {{-1, -1, -1}, {0}, NULL};
     int64_t *start = NULL;
     tac_time *time = NULL;
@@ -281,15 +283,17 @@ static enum tac_err take_over(struct tac_record *r, const struct plan *p)
     TAC_TRY(tac_alloc(r->ctx, r->portion, sizeof *time, &time));
     TAC_TRY(tac_alloc(r->ctx, 3 * r->portion, sizeof *position, &position));
     TAC_TRY(tac_alloc(r->ctx, r->portion, sizeof *point, &point));
-    if (!tac_record_rows_open(r->file->file, p->source, r->vertex_total, &s) ||
+    if (file < 0 || !tac_record_rows_open(file, p->source, r->vertex_total, &s) ||
         !tac_record_rows_read(&s, TAC_RECORD_START, r->begin, n + 1, start))
-        TAC_TRY(tac_record_damaged(r->ctx, r->file->path, "the interval under way cannot be read"));
+        TAC_TRY(tac_record_damaged(r->ctx, p->path, "the interval under way cannot be read"));
     for (int64_t i = 0; i < n; i++)
         if (start[i] < 0 || start[i + 1] < start[i] || start[i + 1] > s.rows[TAC_RECORD_TIME])
-            TAC_TRY(tac_record_damaged(r->ctx, r->file->path, "its rows are out of order"));
-    TAC_TRY(take_rows(r, &s, p->now, start, time, position, point));
+            TAC_TRY(tac_record_damaged(r->ctx, p->path, "its rows are out of order"));
+    TAC_TRY(take_rows(r, &s, p, start, time, position, point));
 done:
     tac_record_rows_close(&s);
+    if (file >= 0)
+        H5Fclose(file);
     free(start);
     free(time);
     free(position);
@@ -310,19 +314,19 @@ static void warn(struct tac_ctx *ctx, const struct plan *p, bool there, bool rec
                  covered_s, now_s);
 }
 
-/* Collective. Opens the file that rank 0 has prepared. */
+/* Collective. Reads the interval under way from the file that rank 0 has prepared, and opens it to go on. */
 static enum tac_err go_on(struct tac_ctx *ctx, struct plan *p, const char *dir, struct tac_record **out)
 {
     enum tac_err err;
     struct tac_record *r = NULL;
     TAC_TRY(tac_record_blank(ctx, p->scene, dir, &r));
-    TAC_TRY(tac_frames_handle(ctx, dir, "record.h5", false, &r->file));
-    TAC_TRY(tac_frames_open_file(ctx, r->file, "record"));
     if (p->source[0] != '\0') {
         snprintf(p->source, sizeof p->source, "partial/%06" PRId64, p->index);
         r->partial = p->index;
         TAC_TRY(tac_agree(ctx, take_over(r, p)));
     }
+    TAC_TRY(tac_frames_handle(ctx, dir, "record.h5", false, &r->file));
+    TAC_TRY(tac_frames_open_file(ctx, r->file, "record"));
     *out = r;
     r = NULL;
 done:
