@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <tactus/output.h>
 
+#include "base/ranges.h"
 #include "io/h5/h5.h"
 #include "scene/kind.h"
 #include <tactus/report.h>
@@ -54,6 +55,8 @@ struct tac_frames_plan {
     bool there;                  /* it can be gone on with; else a new one begins */
     bool late;                   /* rank 0: something is to be removed */
     char aside[512];             /* rank 0: why it is put aside; empty: it is not */
+    char *aside_path;            /* rank 0: owned; its new name */
+    int64_t first;               /* rank 0: the first frame that should be there */
     struct tac_kept_frame *kept; /* owned, (count): the frames that stay */
     int64_t count;
 };
@@ -64,7 +67,8 @@ struct tac_frames_plan {
 enum tac_err tac_frames_look(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
                              const struct tac_output_past *past, bool here, struct tac_frames_plan *plan);
 /* Collective. Does as planned, and opens the file to go on with frame `next`: what is later is removed; a file that
- * cannot be opened is renamed, and a new one made.  Then plan->count is 0. */
+ * cannot be gone on with is renamed, and a new one made with those frames that can still be read; plan->kept becomes
+ * them. */
 enum tac_err tac_frames_resume(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_pieces *pieces,
                                const char *dir, int64_t next, struct tac_frames_plan *plan, struct tac_frames **out);
 void tac_frames_plan_clear(struct tac_frames_plan *plan);
@@ -72,6 +76,13 @@ void tac_frames_plan_clear(struct tac_frames_plan *plan);
  * they are in the file; nothing is unpacked.  TAC_ERR_INPUT: which one is not.  next: for the sentence. */
 enum tac_err tac_frames_check(struct tac_ctx *ctx, const char *path, const struct tac_kept_frame *kept, int64_t count,
                               int64_t next);
+/* Local. The same of one frame of an open file (hid_t); path: for the sentence, which ctx->error has. */
+bool tac_frames_frame_sound(struct tac_ctx *ctx, int64_t file, const char *path, int64_t index);
+/* Local to rank 0. Copies those frames from `first` to before `next` of a damaged file that can still be read, are at
+ * the scene's times and are what was written, into `to`; *kept (owned by the caller, (*count)): which. */
+enum tac_err tac_frames_salvage(struct tac_ctx *ctx, const struct tac_scene *scene, const char *path, int64_t first,
+                                int64_t next, struct tac_frames *to, struct tac_kept_frame **kept, int64_t *count,
+                                struct tac_ranges *lost);
 /* Collective. Brings the file to the disk. */
 enum tac_err tac_frames_sync(struct tac_ctx *ctx, struct tac_frames *w);
 /* Collective. Appends and flushes one frame. */

@@ -45,6 +45,9 @@ enum tac_err tac_field_write(struct tac_ctx *ctx, struct tac_frames *w, hid_t gr
                              const struct tac_frame_field *field);
 /* At most what the fields of a frame take on disk. */
 int64_t tac_fields_space(const struct tac_frame *frame);
+/* Local. Has a frame all it should have, in the right shapes?  Reads its time, and which fields it has; f->name says
+ * which frame. */
+bool tac_reader_frame_whole(const struct tac_reader *r, struct tac_reader_frame *f);
 /* Local. Are the fields that a frame has on request of the right shape? */
 bool tac_reader_fields_whole(const struct tac_reader *r, const struct tac_reader_frame *frame);
 /* Local. Compares those that two frames have, but for the ranks; looks_back: also what depends on the frame before. */
@@ -82,8 +85,8 @@ enum tac_err tac_frames_new_file(struct tac_ctx *ctx, struct tac_frames *w, cons
                                  const char *format, const char *group);
 /* Collective. Opens its file, and `group` as w->frames. */
 enum tac_err tac_frames_open_file(struct tac_ctx *ctx, struct tac_frames *w, const char *group);
-/* Local to rank 0. Renames a damaged file, with the warning "WHY; it is kept as '...', and BEGINS". */
-enum tac_err tac_frames_put_aside(struct tac_ctx *ctx, const char *path, const char *why, const char *begins);
+/* Local to rank 0. Renames a damaged file; *aside, owned by the caller: its new name. */
+enum tac_err tac_frames_put_aside(struct tac_ctx *ctx, const char *path, char **aside);
 /* Collective. */
 enum tac_err tac_frames_flush(struct tac_ctx *ctx, struct tac_frames *w, const char *what);
 /* Local. How the file is accessed; negative on failure. */

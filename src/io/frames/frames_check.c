@@ -104,6 +104,15 @@ static enum tac_err check_frame(struct check *c, const char *path, const struct 
     return TAC_OK;
 }
 
+bool tac_frames_frame_sound(struct tac_ctx *ctx, int64_t file, const char *path, int64_t index)
+{
+    struct check c = {.ctx = ctx, .file = (hid_t)file};
+    const struct tac_kept_frame frame = {.index = index};
+    const bool sound = check_frame(&c, path, &frame, index) == TAC_OK;
+    free(c.chunk);
+    return sound;
+}
+
 enum tac_err tac_frames_check(struct tac_ctx *ctx, const char *path, const struct tac_kept_frame *kept, int64_t count,
                               int64_t next)
 {

@@ -1,9 +1,9 @@
 /* dataset_gather.c: rows of a dataset from several ranks, in a file that rank 0 alone writes.
  *
  * Only one process can keep a file whole at every moment (disk.c): HDF5's parallel driver changes the structures of a
- * file in place, from several processes, and a rank that is killed there leaves a file that nobody can open.  What costs
- * time is shared all the same: every rank makes its own chunks as they are in the file (chunk.c), and rank 0 writes them,
- * one after the other, with room for one.
+ * file in place, from several processes, and a rank that is killed there leaves a file that nobody can open.  What
+ * costs time is shared all the same: every rank makes its own chunks as they are in the file (chunk.c), and rank 0
+ * writes them, one after the other, with room for one.
  *
  * A chunk of which a rank has only some rows is made by one rank: chunk k by rank k modulo their number. */
 #include <stdlib.h>
@@ -20,8 +20,8 @@ struct making {
     const struct tac_dataset *d;
     size_t row_bytes, value_bytes;
     tac_gid chunk_rows;
-    size_t chunk_bytes; /* of a whole one, unpacked */
-    size_t rows;        /* of fragments that this rank sends */
+    size_t chunk_bytes;           /* of a whole one, unpacked */
+    size_t rows;                  /* of fragments that this rank sends */
     unsigned char *scratch, *raw; /* owned, (chunk_bytes) */
     /* Chunks that are ready: the first row, as 8 bytes, and then the chunk. */
     unsigned char *message; /* owned, (capacity) */
@@ -236,7 +236,8 @@ enum tac_err tac_dataset_gather(struct tac_ctx *ctx, struct tac_frames *w, const
                                 const struct tac_row_range part[2])
 {
     enum tac_err err;
-    const size_t value_bytes = H5Tget_size(d->type), row_bytes = value_bytes * (size_t)(d->columns > 0 ? d->columns : 1);
+    const size_t value_bytes = H5Tget_size(d->type),
+                 row_bytes = value_bytes * (size_t)(d->columns > 0 ? d->columns : 1);
     const tac_gid chunk_rows = (tac_gid)tac_dataset_chunk_rows(d);
     struct making m = {.d = d,
                        .row_bytes = row_bytes,

@@ -17,32 +17,6 @@
 #include "io/record/record.h"
 #include "io/record/record_stored.h"
 
-/* Reads the whole group once, to check the checksums of its chunks, and the places where rows begin. */
-static bool read_through(hid_t file, const char *group, tac_gid vertices)
-{
-    enum { PORTION = TAC_CHUNK_ROWS };
-    struct tac_record_rows s;
-    int64_t before = 0;
-    double *data = malloc(3 * PORTION * sizeof *data);
-    const bool opened = data != NULL && tac_record_rows_open(file, group, vertices, &s);
-    bool ok = opened;
-    for (int k = 0; k < TAC_RECORD_DATASETS && ok; k++)
-        for (int64_t begin = 0; begin < s.rows[k] && ok; begin += PORTION) {
-            const int64_t n = s.rows[k] - begin < PORTION ? s.rows[k] - begin : PORTION;
-            ok = tac_record_rows_read(&s, k, begin, n, data);
-            for (int64_t i = 0; i < n && ok && k == TAC_RECORD_START; i++) {
-                const int64_t start = ((const int64_t *)data)[i];
-                ok = start >= before && (begin + i > 0 || start == 0);
-                before = start;
-            }
-        }
-    ok = ok && before == s.rows[TAC_RECORD_TIME];
-    if (opened)
-        tac_record_rows_close(&s);
-    free(data);
-    return ok;
-}
-
 /* ---- what is there, and what shall be ---- */
 
 struct plan {
@@ -53,6 +27,9 @@ struct plan {
     bool within;
     bool remote;      /* of another scene, or another quantum */
     char source[64];  /* the group with the interval so far; empty: none */
+    int64_t choice;   /* which of the groups that may have it: TAC_RECORD_SOURCES: none; below 0: not known yet */
+    char *aside;      /* owned; rank 0: the new name of a damaged file; NULL: there is none */
+    char why[512];    /* rank 0: what is wrong with it */
     tac_time covered; /* the record holds all up to here, but for the interval under way; 0: nothing */
     bool late;        /* something is to be removed, or to be renamed */
 };
@@ -94,11 +71,26 @@ static bool list(hid_t file, const char *where, struct names *names)
     return ok;
 }
 
-/* Does the group have everything of the incomplete interval that was before the checkpoint? */
-static bool serves(hid_t file, const struct plan *p, const char *group)
+void tac_record_source_name(int64_t index, int64_t k, char name[64])
 {
-    tac_time span[2];
-    return tac_record_span(file, group, p->scene->mesh->vertex_count, span) && span[0] < p->now && span[1] >= p->now;
+    if (k == 0)
+        snprintf(name, 64, "partial/" TAC_RECORD_NEXT);
+    else
+        snprintf(name, 64, "%s/%06" PRId64, k == 1 ? "partial" : "record", index);
+}
+
+/* The first one that has all of the interval so far, and whose chunks are what was written; TAC_RECORD_SOURCES: none.
+ */
+static int64_t choose_source(hid_t file, const struct plan *p)
+{
+    int64_t k = 0;
+    for (char name[64]; k < TAC_RECORD_SOURCES; k++) {
+        tac_record_source_name(p->index, k, name);
+        if (tac_record_serves(file, name, p->scene->mesh->vertex_count, p->now) &&
+            tac_record_reads_through(file, name, p->scene->mesh->vertex_count))
+            break;
+    }
+    return k;
 }
 
 /* Decides what is kept, removed and renamed. */
@@ -117,14 +109,10 @@ static enum tac_err look(struct tac_ctx *ctx, hid_t file, struct plan *p)
         goto done;
     if (!list(file, "record", &record) || !list(file, "partial", &partial))
         TAC_TRY(tac_record_damaged(ctx, p->path, "its list of groups cannot be read"));
-    if (p->within) {
-        char where[3][64] = {"partial/" TAC_RECORD_NEXT};
-        snprintf(where[1], sizeof where[1], "partial/%06" PRId64, p->index);
-        snprintf(where[2], sizeof where[2], "record/%06" PRId64, p->index);
-        for (int k = 0; k < 3 && p->source[0] == '\0'; k++)
-            if (serves(file, p, where[k]))
-                memcpy(p->source, where[k], sizeof p->source);
-    }
+    if (p->within && p->choice < 0) /* reads all of them, once */
+        p->choice = choose_source(file, p);
+    if (p->within && p->choice < TAC_RECORD_SOURCES)
+        tac_record_source_name(p->index, p->choice, p->source);
     tac_time span[2] = {0, 0};
     snprintf(group, sizeof group, "record/%06" PRId64, record.last);
     if (record.last >= 0 && !tac_record_span(file, group, p->scene->mesh->vertex_count, span))
@@ -146,8 +134,7 @@ static enum tac_err look_in_child(struct tac_ctx *ctx, void *data, int64_t *resu
     if (file < 0)
         return tac_record_damaged(ctx, p->path, "the HDF5 library cannot open it");
     enum tac_err err = look(ctx, file, p);
-    if (!err && p->source[0] != '\0' && !read_through(file, p->source, p->scene->mesh->vertex_count))
-        err = tac_record_damaged(ctx, p->path, "the interval under way cannot be read");
+    *result = p->choice;
     H5Fclose(file);
     return err;
 }
@@ -197,13 +184,13 @@ static enum tac_err remove_late(struct tac_ctx *ctx, void *data, int64_t *result
     return ok ? TAC_OK : tac_fail(ctx, TAC_ERR_INPUT, "'%s' is damaged: it cannot be written", p->path);
 }
 
-/* Rank 0: looks at the file and removes what is late.  *there: it can be gone on with. */
-static enum tac_err prepare(struct tac_ctx *ctx, struct plan *p, bool *there)
+/* Rank 0: looks at the file and removes what is late.  *there: it can be gone on with.  record: a damaged one makes
+ * room for another; else it stays where it is. */
+static enum tac_err prepare(struct tac_ctx *ctx, struct plan *p, bool record, bool *there)
 {
     enum tac_err err = TAC_OK;
     struct tac_ctx alone; /* what is wrong with the file is no error of this run */
     struct stat status = {0};
-    char begins[96];
     *there = false;
     tac_disk_recover(p->path);
     if (stat(p->path, &status) != 0 && errno == ENOENT)
@@ -214,7 +201,7 @@ static enum tac_err prepare(struct tac_ctx *ctx, struct plan *p, bool *there)
     tac_ctx_init(&alone, MPI_COMM_SELF);
     alone.quiet = true;
     struct plan tried = *p;
-    err = tac_child_try(&alone, p->path, status.st_size, look_in_child, &tried, NULL);
+    err = tac_child_try(&alone, p->path, status.st_size, look_in_child, &tried, &p->choice);
     if (!err) {
         hid_t file = tac_h5_open_read(p->path);
         err = file >= 0 ? look(&alone, file, p) : tac_record_damaged(&alone, p->path, "it cannot be opened");
@@ -232,8 +219,11 @@ static enum tac_err prepare(struct tac_ctx *ctx, struct plan *p, bool *there)
     if (err == TAC_ERR_INPUT) {
         p->source[0] = '\0';
         p->covered = 0;
-        snprintf(begins, sizeof begins, "a new record.h5 would begin with interval %" PRId64, p->index);
-        return tac_frames_put_aside(ctx, p->path, alone.error, begins);
+        snprintf(p->why, sizeof p->why, "%.500s", alone.error);
+        if (record)
+            return tac_frames_put_aside(ctx, p->path, &p->aside);
+        tac_warn_loss(ctx, "%s; it stays as it is: give --record again to go on with what can be read of it", p->why);
+        return TAC_OK;
     }
     return err ? tac_fail(ctx, err, "%s", alone.error) : TAC_OK;
 }
@@ -336,13 +326,43 @@ done:
     return err;
 }
 
+/* Collective. A new file, with what a damaged one still gives. */
+static enum tac_err begin_anew(struct tac_ctx *ctx, struct plan *p, const char *dir, struct tac_record **out)
+{
+    enum tac_err err;
+    struct tac_record *r = NULL;
+    struct tac_ranges lost = {.count = 0};
+    const struct tac_record_salvage s = {p->aside, p->scene, p->within ? p->index : -1, p->now};
+    TAC_TRY(tac_record_create(ctx, p->scene, dir, &r));
+    if (p->aside != NULL) {
+        err = tac_record_salvage(ctx, &s, p->index, r->file, &p->covered, p->source, &lost);
+        if (!err)
+            tac_warn_loss(ctx, "%s; it is kept as '%s', and what can be read of it was copied into a new record.h5%s%s",
+                          p->why, p->aside, lost.count > 0 ? "; lost: intervals " : "", tac_ranges_text(&lost));
+    }
+    TAC_TRY(tac_agree(ctx, err));
+    TAC_TRY(tac_frames_flush(ctx, r->file, "a new file"));
+    MPI_Bcast(p->source, sizeof p->source, MPI_CHAR, 0, ctx->comm);
+    if (p->source[0] != '\0') {
+        r->partial = p->index;
+        TAC_TRY(tac_agree(ctx, take_over(r, p)));
+    }
+    *out = r;
+    r = NULL;
+done:
+    if (r != NULL)
+        r->file->broken = true;
+    tac_record_destroy(&r);
+    return err;
+}
+
 enum tac_err tac_record_resume(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, tac_time now,
                                int64_t index, bool within, bool record, struct tac_record **out, bool *loaded)
 {
     enum tac_err err;
     bool there = false;
     char *path = NULL;
-    struct plan plan = {.scene = scene, .now = now, .index = index, .within = within};
+    struct plan plan = {.scene = scene, .now = now, .index = index, .within = within, .choice = -1};
     struct tac_h5_quiet quiet;
     const size_t size = strlen(dir) + sizeof "/record.h5";
     tac_h5_quiet(&quiet);
@@ -352,22 +372,21 @@ enum tac_err tac_record_resume(struct tac_ctx *ctx, const struct tac_scene *scen
     if (!err) {
         snprintf(path, size, "%s/record.h5", dir);
         plan.path = path;
-        err = ctx->rank == 0 ? prepare(ctx, &plan, &there) : TAC_OK;
+        err = ctx->rank == 0 ? prepare(ctx, &plan, record, &there) : TAC_OK;
     }
     TAC_TRY(tac_agree(ctx, err));
     MPI_Bcast(&there, 1, MPI_C_BOOL, 0, ctx->comm);
     MPI_Bcast(plan.source, sizeof plan.source, MPI_CHAR, 0, ctx->comm);
+    if (record && !there)
+        TAC_TRY(begin_anew(ctx, &plan, dir, out));
     if (ctx->rank == 0)
         warn(ctx, &plan, there, record);
-    if (!record)
-        goto done;
-    *loaded = plan.source[0] != '\0';
-    if (there)
+    if (record && there)
         TAC_TRY(go_on(ctx, &plan, dir, out));
-    else
-        TAC_TRY(tac_record_create(ctx, scene, dir, out));
+    *loaded = record && plan.source[0] != '\0';
 done:
     free(path);
+    free(plan.aside);
     tac_h5_restore(&quiet);
     return err;
 }
