@@ -3,7 +3,7 @@ _tactus() {
     local now=${COMP_WORDS[COMP_CWORD]} words=
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W "run check mesh info diff audit status export --help --version" -- "$now")
+        mapfile -t COMPREPLY < <(compgen -W "run check mesh info diff audit status export pack --help --version" -- "$now")
         return
     fi
     case ${COMP_WORDS[1]} in
@@ -15,6 +15,7 @@ _tactus() {
     audit) words="--frames --from --help --json --memory --query-all --until -h" ;;
     status) words="--help --json --watch -h" ;;
     export) words="--format --frames --help --overwrite -h -o" ;;
+    pack) words="--help --overwrite -h -o" ;;
     esac
     if [[ $now == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$now")

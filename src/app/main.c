@@ -23,6 +23,7 @@ static const struct command COMMANDS[] = {
     {"audit", tac_cmd_audit, "prove from a recorded run that nothing passed through anything"},
     {"status", tac_cmd_status, "progress of a running or ended run"},
     {"export", tac_cmd_export, "write frames of a run for ParaView, Blender and other programs"},
+    {"pack", tac_cmd_pack, "copy all frames of a run into one new file"},
 };
 enum { COMMAND_COUNT = sizeof COMMANDS / sizeof COMMANDS[0] };
 

@@ -67,8 +67,8 @@ static enum tac_err try_open(struct tac_ctx *ctx, void *path, int64_t *result)
     return tac_h5_open_read(path) >= 0 ? TAC_OK : tac_fail(ctx, TAC_ERR_INPUT, "HDF5 cannot open it");
 }
 
-enum tac_err tac_frames_salvage(struct tac_ctx *ctx, const struct tac_scene *scene, const char *path, int64_t first, int64_t next,
-                                struct tac_frames *to, struct tac_kept_frame **kept, int64_t *count,
+enum tac_err tac_frames_salvage(struct tac_ctx *ctx, const struct tac_scene *scene, const char *path, int64_t first,
+                                int64_t next, struct tac_frames *to, struct tac_kept_frame **kept, int64_t *count,
                                 struct tac_ranges *lost)
 {
     enum tac_err err = TAC_OK;
