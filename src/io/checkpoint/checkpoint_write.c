@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/create.h"
 #include "io/checkpoint/checkpoint_room.h"
 #include "io/h5/disk.h"
 
@@ -105,8 +106,7 @@ static enum tac_err make_file(struct tac_ctx *ctx, struct tac_checkpoint_writer 
     if (w->scene == NULL) {
         err = tac_fail(ctx, TAC_ERR_RUN, "out of memory while writing a checkpoint");
     } else if (ctx->rank == 0) {
-        unlink(w->file.path);
-        w->file.space_fd = open(w->file.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        w->file.space_fd = tac_create_new(AT_FDCWD, w->file.path, O_RDWR);
         if (w->file.space_fd < 0)
             err = tac_fail(ctx, TAC_ERR_RUN, "cannot create %s: %s; %s", w->file.path, strerror(errno),
                            errno == ENOENT ? "was the folder removed or renamed while the run was writing to it?"

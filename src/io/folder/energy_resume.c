@@ -188,7 +188,7 @@ enum tac_err tac_energy_resume(struct tac_ctx *ctx, struct tac_output *out, cons
     }
     if (plan->aside || !plan->there)
         return tac_energy_create(ctx, out, past->losses);
-    out->energy = openat(out->folder.fd, "energy.csv", O_WRONLY | O_APPEND | O_CLOEXEC);
+    out->energy = openat(out->folder.fd, "energy.csv", O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
     out->energy_losses = plan->losses;
     if (out->energy < 0 || ftruncate(out->energy, (off_t)plan->end) != 0)
         err = tac_fail(ctx, TAC_ERR_RUN, "cannot write %s/energy.csv: %s", dir, strerror(errno));

@@ -92,7 +92,7 @@ enum tac_err tac_output_blank(struct tac_ctx *ctx, const struct tac_scene *scene
     out->ctx = ctx;
     out->scene = scene;
     tac_kind_names(ctx, out->kind_name);
-    out->folder.fd = out->energy = -1;
+    out->folder.fd = out->folder.ranks = out->energy = -1;
     for (int k = 0; k < TAC_LINES; k++)
         out->series[k].fd = -1;
     out->start_wall_s = tac_wall_s();
@@ -110,6 +110,7 @@ enum tac_err tac_output_create(struct tac_ctx *ctx, const struct tac_scene *scen
     *result = NULL;
     TAC_TRY(tac_output_blank(ctx, scene, &out));
     TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? claim(ctx, out, dir, overwrite) : TAC_OK));
+    tac_folder_share_ranks(ctx, dir, &out->folder);
     TAC_TRY(tac_frames_create(ctx, scene, pieces, dir, &out->frames));
     TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? write_small(ctx, out) : TAC_OK));
     *result = out;
@@ -318,6 +319,9 @@ void tac_output_destroy(struct tac_output **p)
         fputc('\n', stderr);
     free(out->xdmf.text);
     free(out->entry);
+    /* All ranks have closed what they write.  Where one is lost, a restart has to wait for it. */
+    if (out->folder.fd >= 0 && out->folder.ranks >= 0 && !out->ctx->torn)
+        unlinkat(out->folder.fd, TAC_RANKS_LOCK, 0);
     tac_folder_close(&out->folder);
     free(out);
     *p = NULL;

@@ -109,7 +109,8 @@ enum tac_err tac_folder_taken(struct tac_ctx *ctx, const char *dir);
 /* ---- folder.c: rank 0 only ---- */
 struct tac_folder {
     char *dir;    /* owned; as the user gave it */
-    int fd;       /* of the folder: it may be renamed while we run; -1: none */
+    int fd;       /* of the folder, locked: it may be renamed while we run; -1: none */
+    int ranks;    /* every rank: of ranks.lock, shared; -1: none */
     bool made;    /* by us */
     bool claimed; /* status.json is ours */
 };
@@ -134,6 +135,20 @@ int tac_append_whole(int fd, const char *text, size_t length);
 /* For a full disk: writes over the file's own bytes, without a temporary. */
 bool tac_folder_rewrite(const struct tac_folder *folder, const char *name, const char *text, size_t length);
 void tac_folder_close(struct tac_folder *folder);
+
+/* ---- lock.c: rank 0 has the folder's lock alone, and all ranks share that of the file ranks.lock in it ---- */
+#define TAC_RANKS_LOCK "ranks.lock"
+/* Local to rank 0. Keeps the folder while this process lives: of two runs that begin at once one gets it.  Where the
+ * file system knows no locks, status.json alone has to tell.  TAC_ERR_INPUT: another run has it. */
+enum tac_err tac_folder_lock(struct tac_ctx *ctx, const struct tac_folder *folder);
+/* Local to rank 0, after tac_folder_lock(). Waits until no rank of an earlier run holds ranks.lock, then shares it.
+ * old: there was a run; where there are no locks that is told.  TAC_ERR_INPUT: they hold it for over a minute. */
+enum tac_err tac_folder_lock_ranks(struct tac_ctx *ctx, struct tac_folder *folder, bool old);
+/* Collective. All ranks share ranks.lock in folder `dir`, which rank 0 shares already.  Where a rank cannot, or locks do
+ * not reach from machine to machine, that is told. */
+void tac_folder_share_ranks(struct tac_ctx *ctx, const char *dir, struct tac_folder *folder);
+/* Local. Gives a lock back and closes its file; leaves -1. */
+void tac_lock_release(int *fd);
 
 /* ---- xdmf.c: frames.xdmf ---- */
 struct tac_xdmf {

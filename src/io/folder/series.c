@@ -84,7 +84,7 @@ enum tac_err tac_series_open(struct tac_ctx *ctx, struct tac_output *out, const 
     int64_t end = -1;
     FILE *file = NULL;
     int copy;
-    s->fd = past != NULL ? openat(out->folder.fd, s->name, O_RDWR | O_APPEND | O_CLOEXEC) : -1;
+    s->fd = past != NULL ? openat(out->folder.fd, s->name, O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC) : -1;
     if (s->fd < 0 && past != NULL && errno != ENOENT)
         return fail(ctx, out, s, errno);
     if (s->fd < 0)
