@@ -38,7 +38,8 @@ enum tac_err tac_energy_create(struct tac_ctx *ctx, struct tac_output *out, bool
     char header[sizeof ENERGY_HEADER + sizeof LOSSES_HEADER];
     const int length = snprintf(header, sizeof header, "%s%s\n", ENERGY_HEADER, losses ? LOSSES_HEADER : "");
     out->energy_losses = losses;
-    return append_energy(ctx, out, header, (size_t)length);
+    const enum tac_err err = append_energy(ctx, out, header, (size_t)length);
+    return err ? err : tac_sums_note(ctx, &out->sums[TAC_LINES_ENERGY], header, (size_t)length);
 }
 
 bool tac_energy_tells_losses(const char *header)
@@ -148,6 +149,11 @@ void tac_output_entries(const struct tac_output *out, const struct tac_output_en
 {
     *entry = out->entry;
     *count = (int64_t)out->entry_count;
+}
+
+const struct tac_output_sums *tac_output_sums(const struct tac_output *out)
+{
+    return out->sums;
 }
 
 struct line {
@@ -319,6 +325,8 @@ void tac_output_destroy(struct tac_output **p)
         fputc('\n', stderr);
     free(out->xdmf.text);
     free(out->entry);
+    for (int k = 0; k < TAC_LINES; k++)
+        free(out->sums[k].line);
     /* All ranks have closed what they write.  Where one is lost, a restart has to wait for it. */
     if (out->folder.fd >= 0 && out->folder.ranks >= 0 && !out->ctx->torn)
         unlinkat(out->folder.fd, TAC_RANKS_LOCK, 0);

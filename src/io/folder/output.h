@@ -158,7 +158,7 @@ struct tac_xdmf {
     double seconds, written_at; /* what the last rewrite cost, and when it was */
 };
 
-/* ---- series.c: reactions.csv, histories.csv ---- */
+/* ---- series.c: reactions.csv, histories.csv, steps.csv ---- */
 struct tac_series {
     const char *name, *header; /* of the file; its first line without the end */
     bool frames;               /* rows are at frames: one between two frames goes when a run goes on */
@@ -174,7 +174,8 @@ struct tac_output {
     struct tac_frames *frames;            /* owned */
     int energy;                           /* rank 0: descriptor of energy.csv; -1: none */
     bool energy_losses;                   /* rank 0: it has the columns of what was dissipated, by cause */
-    struct tac_series series[TAC_LINES];  /* rank 0 */
+    struct tac_series series[TAC_LINES];  /* rank 0; none of energy.csv */
+    struct tac_output_sums sums[TAC_LINES]; /* rank 0: owned: of what the tables hold */
     struct tac_xdmf xdmf;                 /* rank 0 */
     struct tac_output_entry *entry;       /* rank 0: owned, (entry_count): what the folder holds, by index */
     size_t entry_count, entry_capacity;
@@ -201,6 +202,7 @@ bool tac_energy_tells_losses(const char *header);
 struct tac_energy_plan {
     bool there, aside;            /* it is there; its header is not */
     bool losses;                  /* tac_energy_tells_losses() */
+    int64_t header;               /* CRC-32 of its header */
     int64_t end;                  /* where the rows end that stay, bytes */
     struct tac_output_entry *row; /* owned, (count): their frames and checksums */
     size_t count, capacity;
@@ -213,6 +215,12 @@ enum tac_err tac_energy_look(struct tac_ctx *ctx, const struct tac_output *out, 
 /* Local to rank 0. Does as planned: cuts the other rows off, or begins a new energy.csv. */
 enum tac_err tac_energy_resume(struct tac_ctx *ctx, struct tac_output *out, const struct tac_output_past *past,
                                const struct tac_energy_plan *plan);
+/* ---- sums.c ---- */
+/* Local. Adds the checksums of whole lines. */
+enum tac_err tac_sums_note(struct tac_ctx *ctx, struct tac_output_sums *sums, const char *text, size_t length);
+/* Local to rank 0. Are the lines of all tables that the checkpoint tells of what was written?  The checkpoint lies in
+ * the folder.  Changes nothing.  TAC_ERR_INPUT: which line of which file is not. */
+enum tac_err tac_sums_look(struct tac_ctx *ctx, const struct tac_output *out, const struct tac_output_past *past);
 /* Local. The frame before `next` that is at t_s [s], to the last bit; -1: there is none. */
 int64_t tac_energy_frame(const struct tac_scene *scene, double t_s, int64_t next);
 /* Local. Does the file lie in the folder? */
