@@ -203,7 +203,7 @@ enum tac_err tac_output_steps(struct tac_ctx *ctx, struct tac_output *out, const
     enum tac_err err = TAC_OK;
     FILE *old = NULL;
     const int fd = openat(out->folder.fd, s->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0 && errno != ENOENT && errno != ELOOP)
+    if (fd < 0 && errno != ENOENT)
         return fail(ctx, out, s, errno);
     old = fd >= 0 ? fdopen(fd, "r") : NULL;
     if (fd >= 0 && old == NULL) {
