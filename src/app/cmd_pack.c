@@ -30,8 +30,8 @@ static enum tac_err refuse_there(struct tac_ctx *ctx, const struct tac_reader *r
     if (S_ISDIR(a.st_mode))
         return tac_fail(ctx, TAC_ERR_INPUT, "'%s' is a folder; name a file with -o, such as %s/frames.h5", path, path);
     if (!overwrite)
-        return tac_fail(ctx, TAC_ERR_INPUT, "'%s' exists; give --overwrite to replace it, or choose another name with -o",
-                        path);
+        return tac_fail(ctx, TAC_ERR_INPUT,
+                        "'%s' exists; give --overwrite to replace it, or choose another name with -o", path);
     return TAC_OK;
 }
 
@@ -76,11 +76,12 @@ enum tac_err tac_cmd_pack(struct tac_ctx *ctx, int argc, char **argv)
     const size_t options = sizeof option / sizeof option[0];
     TAC_TRY(tac_options_parse(ctx, "pack", argc, argv, option, options, &run, 1, &count, &help));
     if (help) {
-        tac_options_help("pack", "DIR -o FILE [--overwrite]",
-                         "Copies the mesh and all frames of a run folder (or frames.h5) into one new HDF5 file, without\n"
-                         "the room that removed frames have left, and compares each frame with its checksums. The run\n"
-                         "folder stays as it is. Ends with code 1 if a frame is damaged and left out.",
-                         option, options);
+        tac_options_help(
+            "pack", "DIR -o FILE [--overwrite]",
+            "Copies the mesh and all frames of a run folder (or frames.h5) into one new HDF5 file, without\n"
+            "the room that removed frames have left, and compares each frame with its checksums. The run\n"
+            "folder stays as it is. Ends with code 1 if a frame is damaged and left out.",
+            option, options);
         goto done;
     }
     if (count != 1)

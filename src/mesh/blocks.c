@@ -1,9 +1,11 @@
 /* blocks.c: a mesh written to HDF5 by all ranks together, none of which ever holds more than a few thousand rows. */
+#include "base/create.h"
 #include "mesh/check.h"
 #include "mesh/kinds.h"
 #include "mesh/read.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -100,7 +102,7 @@ static enum tac_err write_file(struct writer *w, const char *path)
     MPI_Bcast(&pid, 1, MPI_LONG, 0, ctx->comm);
     snprintf(partial, size, "%s.partial-%ld", path, pid);
     if (ctx->rank == 0) {
-        FILE *probe = fopen(partial, "wb");
+        FILE *probe = tac_create_stream(AT_FDCWD, partial);
         if (probe == NULL || fclose(probe) != 0)
             err = tac_fail(ctx, TAC_ERR_INPUT, "%s: cannot be made: %s", path, strerror(errno));
     }

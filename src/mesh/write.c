@@ -1,7 +1,9 @@
 /* write.c: writes a mesh as OBJ, PLY, STL or HDF5. */
+#include "base/create.h"
 #include "mesh/read.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -122,7 +124,7 @@ static enum tac_err check_stl(struct tac_ctx *ctx, const struct tac_mesh *mesh, 
 static enum tac_err write_stream(struct tac_ctx *ctx, const struct tac_mesh *mesh, const char *path,
                                  void (*write)(FILE *, const struct tac_mesh *))
 {
-    FILE *f = fopen(path, "wb");
+    FILE *f = tac_create_stream(AT_FDCWD, path);
     bool good = f != NULL;
     if (good) {
         write(f, mesh);
@@ -154,7 +156,7 @@ enum tac_err tac_mesh_write(struct tac_ctx *ctx, const struct tac_mesh *mesh, co
     TAC_TRY(tac_alloc(ctx, size, 1, &partial));
     snprintf(partial, size, "%s.partial-%ld", path, (long)getpid());
     /* A name that cannot be made is the caller's mistake; what fails after that is the disk's. */
-    probe = fopen(partial, "wb");
+    probe = tac_create_stream(AT_FDCWD, partial);
     if (probe == NULL || fclose(probe) != 0) {
         err = tac_fail(ctx, TAC_ERR_INPUT, "%s: cannot be made: %s", path, strerror(errno));
         goto done;

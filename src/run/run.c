@@ -183,7 +183,7 @@ static enum tac_err after_step(void *user, tac_time t, const struct tac_step *st
     fill_status(run, &status, "running");
     enum tac_err told = tac_output_status(run->ctx, run->out, &status, false);
     if (!told)
-        told = tac_steps_row(run->ctx, run->sim.way, run->sim.state, run->steps);
+        told = tac_steps_row(run->ctx, run->sim.way, run->sim.state, run->out);
     TAC_TRY(run->sim.way->hold(run->sim.state, told));
     if (tac_simulation_now(&run->sim) < t)
         TAC_TRY(stop_or_save(run));
@@ -273,7 +273,6 @@ enum tac_err tac_running_finish(struct tac_running *run, enum tac_err err)
     }
     summary.wall_s = tac_wall_s() - run->wall_start_s;
     summary.wall_total_s = run->wall_before_s + summary.wall_s;
-    tac_steps_close(&run->steps);
     const enum tac_err record = tac_record_close(run->record);
     if (record && !err) {
         summary.status.state = "failed";

@@ -40,6 +40,21 @@ done:
     return err;
 }
 
+/* Rank 0: the checksums of the tables' lines. */
+static enum tac_err copy_sums(struct tac_running *run, struct tac_checkpoint *state)
+{
+    enum tac_err err = TAC_OK;
+    const struct tac_output_sums *sums = tac_output_sums(run->out);
+    for (int k = 0; k < TAC_LINES && !err; k++) {
+        const size_t n = (size_t)sums[k].count;
+        err = tac_alloc(run->ctx, n, sizeof *sums->line, &state->sums[k].line);
+        if (!err && n > 0)
+            memcpy(state->sums[k].line, sums[k].line, n * sizeof *sums->line);
+        state->sums[k].count = sums[k].count;
+    }
+    return err;
+}
+
 /* What is beside the simulation in a checkpoint. */
 static enum tac_err describe(struct tac_running *run, struct tac_checkpoint *state)
 {
@@ -55,9 +70,12 @@ static enum tac_err describe(struct tac_running *run, struct tac_checkpoint *sta
         TAC_TRY(tac_alloc(run->ctx, (size_t)state->entry_count, sizeof *entry, &state->entry));
         if (state->entry_count > 0)
             memcpy(state->entry, entry, (size_t)state->entry_count * sizeof *entry);
+        TAC_TRY(copy_sums(run, state));
     }
 done:
     MPI_Bcast(&state->entry_count, 1, MPI_INT64_T, 0, run->ctx->comm);
+    for (int k = 0; k < TAC_LINES; k++)
+        MPI_Bcast(&state->sums[k].count, 1, MPI_INT64_T, 0, run->ctx->comm);
     return tac_agree(run->ctx, err);
 }
 

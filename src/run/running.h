@@ -16,7 +16,6 @@ struct tac_running {
     const char *dir; /* borrowed: the run folder */
     struct tac_simulation sim;
     struct tac_output *out;
-    FILE *steps;                        /* owned: steps.csv; NULL: there is none here */
     struct tac_record *record;          /* owned; NULL: breakpoints are not kept */
     size_t room;                        /* vertices of the following three */
     double *position, *velocity;        /* owned, (room, 3) */

@@ -51,6 +51,13 @@ const struct tac_checkpoint_column TAC_ENTRY_COLUMNS[3] = {
     {"entry_frame", NULL, false, 0, AT(tac_output_entry, frame)},
     {"entry_row", NULL, false, 0, AT(tac_output_entry, row)},
 };
+/* A table of its own each, in the order of enum tac_lines. */
+const struct tac_checkpoint_column TAC_SUM_COLUMNS[] = {
+    {"lines_reactions", NULL, false, 0, 0},
+    {"lines_histories", NULL, false, 0, 0},
+    {"lines_steps", NULL, false, 0, 0},
+    {"lines_energy", NULL, false, 0, 0},
+};
 
 const struct tac_checkpoint_column TAC_GRIP_COLUMNS[5] = {
     {"grip_key", NULL, false, 0, AT(tac_friction_row, key)},
@@ -135,11 +142,15 @@ static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool
         integer[1] = c->has_losses;
         integer[2] = c->tetrahedron_total;
         integer[3] = c->has_past;
+        for (int i = 0; i < TAC_LINES; i++)
+            integer[4 + i] = c->sums[i].count;
     } else {
         k->candidate_repairs = integer[0];
         c->has_losses = integer[1] != 0;
         c->tetrahedron_total = integer[2];
         c->has_past = integer[3] != 0;
+        for (int i = 0; i < TAC_LINES; i++)
+            c->sums[i].count = integer[4 + i];
     }
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
         if (out)

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/create.h"
 #include "io/checkpoint/checkpoint_room.h"
 #include "io/h5/disk.h"
 
@@ -86,6 +87,10 @@ static enum tac_err write_folder(struct tac_ctx *ctx, struct tac_checkpoint_writ
     if (c->entry_count > 0)
         TAC_TRY(tac_checkpoint_write_columns(ctx, w, TAC_ENTRY_COLUMNS, 3, (const char *)c->entry, sizeof *c->entry,
                                              (size_t)(mine * c->entry_count)));
+    for (int k = 0; k < TAC_LINES; k++)
+        if (c->sums[k].count > 0)
+            TAC_TRY(tac_checkpoint_write_columns(ctx, w, &TAC_SUM_COLUMNS[k], 1, (const char *)c->sums[k].line,
+                                                 sizeof *c->sums[k].line, (size_t)(mine * c->sums[k].count)));
 done:
     return err;
 }
@@ -105,8 +110,7 @@ static enum tac_err make_file(struct tac_ctx *ctx, struct tac_checkpoint_writer 
     if (w->scene == NULL) {
         err = tac_fail(ctx, TAC_ERR_RUN, "out of memory while writing a checkpoint");
     } else if (ctx->rank == 0) {
-        unlink(w->file.path);
-        w->file.space_fd = open(w->file.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        w->file.space_fd = tac_create_new(AT_FDCWD, w->file.path, O_RDWR);
         if (w->file.space_fd < 0)
             err = tac_fail(ctx, TAC_ERR_RUN, "cannot create %s: %s; %s", w->file.path, strerror(errno),
                            errno == ENOENT ? "was the folder removed or renamed while the run was writing to it?"
@@ -121,7 +125,10 @@ done:
 static int64_t space_of(const struct tac_checkpoint_writer *w, const struct tac_checkpoint *c, int64_t pairs,
                         int64_t lasts, int64_t scripts, int64_t elements, int64_t friction_states)
 {
-    enum { DATASETS = 40, EACH = 2048 };
+    enum { DATASETS = 44, EACH = 2048 };
+    int64_t lines = 0;
+    for (int k = 0; k < TAC_LINES; k++)
+        lines += tac_dataset_space(c->sums[k].count, sizeof *c->sums[k].line);
     return tac_dataset_space(c->vertex_total, sizeof(struct tac_vertex_record)) +
            tac_dataset_space(c->triangle_total, 24) + tac_dataset_space(c->segment_total, 16) +
            tac_dataset_space(c->tetrahedron_total, 32) + tac_dataset_space(scripts, sizeof(struct tac_script_record)) +
@@ -129,7 +136,7 @@ static int64_t space_of(const struct tac_checkpoint_writer *w, const struct tac_
            tac_dataset_space(elements, sizeof(struct tac_element_state)) +
            tac_dataset_space(friction_states, sizeof(struct tac_friction_row)) +
            tac_dataset_space((tac_gid)strlen(w->scene), 1) + tac_dataset_space(c->entry_count, sizeof *c->entry) +
-           DATASETS * EACH;
+           lines + DATASETS * EACH;
 }
 
 static bool put_number(hid_t object, const char *name, int64_t value)

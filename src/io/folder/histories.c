@@ -1,5 +1,6 @@
 /* histories.c: histories.h5, made of histories.csv when a run ends: the rows of each history as arrays.  The table
  * grows row by row and survives any kill; the HDF5 file is made whole and renamed. */
+#include <fcntl.h>
 #include <hdf5.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/create.h"
 #include "io/folder/series.h"
 #include "io/h5/h5.h"
 
@@ -146,8 +148,12 @@ enum tac_err tac_histories_convert(struct tac_ctx *ctx, const struct tac_output 
     FILE *file = fopen(csv, "re");
     if (file == NULL)
         return tac_fail(ctx, TAC_ERR_RUN, "cannot read %s/histories.csv; is the disk in order?", out->folder.dir);
+    /* HDF5 would write through a link of that name. */
+    const int fresh = tac_create_new(out->folder.fd, "histories.h5.tmp", O_WRONLY);
+    if (fresh >= 0)
+        close(fresh);
     tac_h5_quiet(&quiet);
-    hid_t h5 = H5Fcreate(temporary, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t h5 = fresh < 0 ? -1 : H5Fcreate(temporary, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     hid_t group = h5 >= 0 ? H5Gcreate2(h5, "histories", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT) : -1;
     ok = group >= 0 && tac_h5_put_text(h5, "format", "tactus-histories/1") &&
          tac_h5_put_text(h5, "version", tac_version()) && tac_h5_put_text(h5, "commit", tac_commit()) &&

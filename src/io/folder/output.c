@@ -38,7 +38,8 @@ enum tac_err tac_energy_create(struct tac_ctx *ctx, struct tac_output *out, bool
     char header[sizeof ENERGY_HEADER + sizeof LOSSES_HEADER];
     const int length = snprintf(header, sizeof header, "%s%s\n", ENERGY_HEADER, losses ? LOSSES_HEADER : "");
     out->energy_losses = losses;
-    return append_energy(ctx, out, header, (size_t)length);
+    const enum tac_err err = append_energy(ctx, out, header, (size_t)length);
+    return err ? err : tac_sums_note(ctx, &out->sums[TAC_LINES_ENERGY], header, (size_t)length);
 }
 
 bool tac_energy_tells_losses(const char *header)
@@ -92,7 +93,7 @@ enum tac_err tac_output_blank(struct tac_ctx *ctx, const struct tac_scene *scene
     out->ctx = ctx;
     out->scene = scene;
     tac_kind_names(ctx, out->kind_name);
-    out->folder.fd = out->energy = -1;
+    out->folder.fd = out->folder.ranks = out->energy = -1;
     for (int k = 0; k < TAC_LINES; k++)
         out->series[k].fd = -1;
     out->start_wall_s = tac_wall_s();
@@ -110,6 +111,7 @@ enum tac_err tac_output_create(struct tac_ctx *ctx, const struct tac_scene *scen
     *result = NULL;
     TAC_TRY(tac_output_blank(ctx, scene, &out));
     TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? claim(ctx, out, dir, overwrite) : TAC_OK));
+    tac_folder_share_ranks(ctx, dir, &out->folder);
     TAC_TRY(tac_frames_create(ctx, scene, pieces, dir, &out->frames));
     TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? write_small(ctx, out) : TAC_OK));
     *result = out;
@@ -147,6 +149,11 @@ void tac_output_entries(const struct tac_output *out, const struct tac_output_en
 {
     *entry = out->entry;
     *count = (int64_t)out->entry_count;
+}
+
+const struct tac_output_sums *tac_output_sums(const struct tac_output *out)
+{
+    return out->sums;
 }
 
 struct line {
@@ -318,6 +325,11 @@ void tac_output_destroy(struct tac_output **p)
         fputc('\n', stderr);
     free(out->xdmf.text);
     free(out->entry);
+    for (int k = 0; k < TAC_LINES; k++)
+        free(out->sums[k].line);
+    /* All ranks have closed what they write.  Where one is lost, a restart has to wait for it. */
+    if (out->folder.fd >= 0 && out->folder.ranks >= 0 && !out->ctx->torn)
+        unlinkat(out->folder.fd, TAC_RANKS_LOCK, 0);
     tac_folder_close(&out->folder);
     free(out);
     *p = NULL;

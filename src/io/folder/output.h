@@ -123,7 +123,8 @@ enum tac_err tac_folder_taken(struct tac_ctx *ctx, const char *dir);
 /* ---- folder.c: rank 0 only ---- */
 struct tac_folder {
     char *dir;    /* owned; as the user gave it */
-    int fd;       /* of the folder: it may be renamed while we run; -1: none */
+    int fd;       /* of the folder, locked: it may be renamed while we run; -1: none */
+    int ranks;    /* every rank: of ranks.lock, shared; -1: none */
     bool made;    /* by us */
     bool claimed; /* status.json is ours */
 };
@@ -149,6 +150,20 @@ int tac_append_whole(int fd, const char *text, size_t length);
 bool tac_folder_rewrite(const struct tac_folder *folder, const char *name, const char *text, size_t length);
 void tac_folder_close(struct tac_folder *folder);
 
+/* ---- lock.c: rank 0 has the folder's lock alone, and all ranks share that of the file ranks.lock in it ---- */
+#define TAC_RANKS_LOCK "ranks.lock"
+/* Local to rank 0. Keeps the folder while this process lives: of two runs that begin at once one gets it.  Where the
+ * file system knows no locks, status.json alone has to tell.  TAC_ERR_INPUT: another run has it. */
+enum tac_err tac_folder_lock(struct tac_ctx *ctx, const struct tac_folder *folder);
+/* Local to rank 0, after tac_folder_lock(). Waits until no rank of an earlier run holds ranks.lock, then shares it.
+ * old: there was a run; where there are no locks that is told.  TAC_ERR_INPUT: they hold it for over a minute. */
+enum tac_err tac_folder_lock_ranks(struct tac_ctx *ctx, struct tac_folder *folder, bool old);
+/* Collective. All ranks share ranks.lock in folder `dir`, which rank 0 shares already.  Where a rank cannot, or locks
+ * do not reach from machine to machine, that is told. */
+void tac_folder_share_ranks(struct tac_ctx *ctx, const char *dir, struct tac_folder *folder);
+/* Local. Gives a lock back and closes its file; leaves -1. */
+void tac_lock_release(int *fd);
+
 /* ---- xdmf.c: frames.xdmf ---- */
 struct tac_xdmf {
     char *text; /* owned: the frames so far, without head and tail */
@@ -157,7 +172,7 @@ struct tac_xdmf {
     double seconds, written_at; /* what the last rewrite cost, and when it was */
 };
 
-/* ---- series.c: reactions.csv, histories.csv ---- */
+/* ---- series.c: reactions.csv, histories.csv, steps.csv ---- */
 struct tac_series {
     const char *name, *header; /* of the file; its first line without the end */
     bool frames;               /* rows are at frames: one between two frames goes when a run goes on */
@@ -166,16 +181,17 @@ struct tac_series {
 
 /* ---- the whole ---- */
 struct tac_output {
-    struct tac_ctx *ctx;                  /* borrowed: tac_output_destroy() may have files to close */
-    const struct tac_scene *scene;        /* borrowed */
-    const char *kind_name[TAC_KINDS + 1]; /* tac_kind_names() */
-    struct tac_folder folder;             /* rank 0 */
-    struct tac_frames *frames;            /* owned */
-    int energy;                           /* rank 0: descriptor of energy.csv; -1: none */
-    bool energy_losses;                   /* rank 0: it has the columns of what was dissipated, by cause */
-    struct tac_series series[TAC_LINES];  /* rank 0 */
-    struct tac_xdmf xdmf;                 /* rank 0 */
-    struct tac_output_entry *entry;       /* rank 0: owned, (entry_count): what the folder holds, by index */
+    struct tac_ctx *ctx;                    /* borrowed: tac_output_destroy() may have files to close */
+    const struct tac_scene *scene;          /* borrowed */
+    const char *kind_name[TAC_KINDS + 1];   /* tac_kind_names() */
+    struct tac_folder folder;               /* rank 0 */
+    struct tac_frames *frames;              /* owned */
+    int energy;                             /* rank 0: descriptor of energy.csv; -1: none */
+    bool energy_losses;                     /* rank 0: it has the columns of what was dissipated, by cause */
+    struct tac_series series[TAC_LINES];    /* rank 0; none of energy.csv */
+    struct tac_output_sums sums[TAC_LINES]; /* rank 0: owned: of what the tables hold */
+    struct tac_xdmf xdmf;                   /* rank 0 */
+    struct tac_output_entry *entry;         /* rank 0: owned, (entry_count): what the folder holds, by index */
     size_t entry_count, entry_capacity;
     bool here;                 /* it goes on from a checkpoint that lies in the folder */
     int64_t restarts;          /* rank 0 */
@@ -200,6 +216,7 @@ bool tac_energy_tells_losses(const char *header);
 struct tac_energy_plan {
     bool there, aside;            /* it is there; its header is not */
     bool losses;                  /* tac_energy_tells_losses() */
+    int64_t header;               /* CRC-32 of its header */
     int64_t end;                  /* where the rows end that stay, bytes */
     struct tac_output_entry *row; /* owned, (count): their frames and checksums */
     size_t count, capacity;
@@ -212,6 +229,12 @@ enum tac_err tac_energy_look(struct tac_ctx *ctx, const struct tac_output *out, 
 /* Local to rank 0. Does as planned: cuts the other rows off, or begins a new energy.csv. */
 enum tac_err tac_energy_resume(struct tac_ctx *ctx, struct tac_output *out, const struct tac_output_past *past,
                                const struct tac_energy_plan *plan);
+/* ---- sums.c ---- */
+/* Local. Adds the checksums of whole lines. */
+enum tac_err tac_sums_note(struct tac_ctx *ctx, struct tac_output_sums *sums, const char *text, size_t length);
+/* Local to rank 0. Are the lines of all tables that the checkpoint tells of what was written?  The checkpoint lies in
+ * the folder.  Changes nothing.  TAC_ERR_INPUT: which line of which file is not. */
+enum tac_err tac_sums_look(struct tac_ctx *ctx, const struct tac_output *out, const struct tac_output_past *past);
 /* Local. The frame before `next` that is at t_s [s], to the last bit; -1: there is none. */
 int64_t tac_energy_frame(const struct tac_scene *scene, double t_s, int64_t next);
 /* Local. Does the file lie in the folder? */

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/create.h"
 #include "io/frames/export_room.h"
 #include "io/frames/frames.h"
 #include "io/h5/disk.h"
@@ -28,7 +29,6 @@ static enum tac_err fail_write(struct tac_ctx *ctx, const struct packing *p, int
                     why != 0 ? strerror(why) : "the HDF5 library says no");
 }
 
-/* What is there is removed, not written over: it may be a link to another file. */
 static enum tac_err begin(struct tac_ctx *ctx, const struct tac_reader *r, struct packing *p)
 {
     enum tac_err err;
@@ -36,8 +36,7 @@ static enum tac_err begin(struct tac_ctx *ctx, const struct tac_reader *r, struc
     hid_t access = -1;
     TAC_TRY(tac_alloc(ctx, size, 1, &p->temporary));
     snprintf(p->temporary, size, "%s.tmp", p->path);
-    unlink(p->temporary);
-    const int made = open(p->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    const int made = tac_create_new(AT_FDCWD, p->temporary, O_WRONLY);
     if (made < 0)
         TAC_TRY(fail_write(ctx, p, errno));
     close(made);
@@ -159,8 +158,8 @@ static void write_index(FILE *f, const void *data)
     fputs(at, f);
 }
 
-enum tac_err tac_frames_pack_index(struct tac_ctx *ctx, const struct tac_reader *r, const char *path,
-                                   const char *index, bool *made)
+enum tac_err tac_frames_pack_index(struct tac_ctx *ctx, const struct tac_reader *r, const char *path, const char *index,
+                                   bool *made)
 {
     enum tac_err err = TAC_OK;
     const char *slash = strrchr(path, '/'), *of = strrchr(r->path, '/');
