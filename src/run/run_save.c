@@ -3,6 +3,7 @@
 #include "io/checkpoint/checkpoint.h"
 #include "io/record/record.h"
 #include "run/running.h"
+#include <stdlib.h>
 #include <string.h>
 
 /* A checkpoint within a frame interval: the record's part of it must survive too.  It ends with a look at now, which
@@ -79,12 +80,25 @@ done:
     return tac_agree(run->ctx, err);
 }
 
+/* HDF5 opens a checkpoint by its path, and the folder may have been renamed. */
+static enum tac_err follow_folder(struct tac_running *run)
+{
+    char *now = NULL;
+    const enum tac_err err = tac_output_where(run->ctx, run->out, run->dir, &now);
+    if (err)
+        return err;
+    free(run->moved);
+    run->dir = run->moved = now;
+    return TAC_OK;
+}
+
 enum tac_err tac_running_save(struct tac_running *run)
 {
     enum tac_err err;
     const struct tac_simulation *sim = &run->sim;
     struct tac_checkpoint *state = NULL;
     const double begin_s = tac_wall_s();
+    TAC_TRY(follow_folder(run));
     TAC_TRY(save_record(run));
     TAC_TRY(tac_output_sync(run->ctx, run->out));
     TAC_TRY(tell_row(run));

@@ -123,6 +123,8 @@ enum tac_err tac_folder_claim(struct tac_ctx *ctx, const char *dir, bool overwri
  * says of that. */
 enum tac_err tac_folder_resume(struct tac_ctx *ctx, const char *dir, bool here, int64_t before,
                                struct tac_folder *folder, int64_t *restarts);
+/* Where the folder is, in `path`: that of tac_folder.dir, or by the kernel where it was moved. */
+void tac_folder_where(const struct tac_folder *folder, char *path, size_t size);
 /* Removes all that a run makes, and the folder if we made it. */
 void tac_folder_abandon(struct tac_folder *folder);
 /* Writes NAME.tmp and renames it over NAME.  sync: contents reach the disk before the name does. */
