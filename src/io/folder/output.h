@@ -25,6 +25,7 @@ struct tac_frames {
     hid_t disk;         /* one rank: the driver; -1 elsewhere */
     char reason[256];   /* the first failure of HDF5, in its words */
     bool broken;        /* a write failed: nothing more is written */
+    bool stuck;         /* HDF5 could not close the file: it keeps the driver, which keeps this, until the process ends */
     tac_lid vertex_count;
     tac_gid point_count;
     bool mixed; /* more than one of triangles, segments, points: /mesh/cells exists */
