@@ -51,7 +51,7 @@ struct tac_comparison {
     int columns_only_a, columns_only_b;
     bool has_lines[TAC_TALLY_COUNT - TAC_REACTIONS]; /* both have reactions.csv, histories.csv, steps.csv */
     int64_t lines_only_a, lines_only_b;              /* rows of these that the other has not */
-    struct tac_reader *a, *b; /* owned; with their meshes */
+    struct tac_reader *a, *b;                        /* owned; with their meshes */
 };
 
 /* Counts one pair of values. Returns true if their difference is the largest so far; the caller then notes where it is.

@@ -159,8 +159,8 @@ const struct tac_output_sums *tac_output_sums(const struct tac_output *out);
 /* Collective. Brings frames and rows to the disk. Call it before a checkpoint is written; otherwise a machine that goes
  * down could leave a checkpoint that is later than the frames. */
 enum tac_err tac_output_sync(struct tac_ctx *ctx, struct tac_output *out);
-/* Collective. Where the run's folder is: a copy of `dir`, or where it was moved meanwhile, in *now (owned by the caller,
- * NULL at first; replaced).  A folder that was removed is where it was. */
+/* Collective. Where the run's folder is: a copy of `dir`, or where it was moved meanwhile, in *now (owned by the
+ * caller, NULL at first; replaced).  A folder that was removed is where it was. */
 enum tac_err tac_output_where(struct tac_ctx *ctx, const struct tac_output *out, const char *dir, char **now);
 /* Local. Notes that a checkpoint of this name was written into the folder, for status.json and run.json. */
 void tac_output_checkpoint(struct tac_output *out, const char *name);
@@ -170,9 +170,9 @@ enum tac_err tac_output_frame(struct tac_ctx *ctx, struct tac_output *out, const
 enum tac_err tac_output_row(struct tac_ctx *ctx, struct tac_output *out, const struct tac_energy_row *row);
 /* Local to rank 0. Begins steps.csv with the header, or goes on with it: rows of steps after `last` go. */
 enum tac_err tac_output_steps(struct tac_ctx *ctx, struct tac_output *out, const char *header, int64_t last);
-/* Local to rank 0. Appends whole lines to reactions.csv or histories.csv, which there are if the scene asks for them, or
- * to steps.csv after tac_output_steps().  Rows of a time come before the frame of that time, and before a checkpoint of
- * it. */
+/* Local to rank 0. Appends whole lines to reactions.csv or histories.csv, which there are if the scene asks for them,
+ * or to steps.csv after tac_output_steps().  Rows of a time come before the frame of that time, and before a checkpoint
+ * of it. */
 enum tac_err tac_output_lines(struct tac_ctx *ctx, struct tac_output *out, enum tac_lines which, const char *text,
                               size_t length);
 /* Local to rank 0; on other ranks it does nothing. Replaces status.json and draws the progress line on stderr (on a

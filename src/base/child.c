@@ -34,8 +34,8 @@ static int64_t space_now(void)
     return (int64_t)pages * sysconf(_SC_PAGESIZE);
 }
 
-/* deflate, the only filter that makes data smaller, makes at most 1032 bytes of one.  What asks for more memory than the
- * file can unpack to is damaged, and would take the machine's memory from others. */
+/* deflate, the only filter that makes data smaller, makes at most 1032 bytes of one.  What asks for more memory than
+ * the file can unpack to is damaged, and would take the machine's memory from others. */
 static void limit_memory(int64_t bytes)
 {
     enum { UNPACKED = 1032, LEAST = 1 << 30 };

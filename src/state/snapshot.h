@@ -113,8 +113,8 @@ struct tac_checkpoint {
     struct tac_energy_row row; /* a restart could not tell it: velocities from before the kicks of `now` are gone */
 
     /* What the run folder held, for whoever goes on with it. */
-    int64_t entry_count;            /* the same on all ranks */
-    struct tac_output_entry *entry; /* owned by rank 0, (entry_count) by index; NULL elsewhere */
+    int64_t entry_count;                    /* the same on all ranks */
+    struct tac_output_entry *entry;         /* owned by rank 0, (entry_count) by index; NULL elsewhere */
     struct tac_output_sums sums[TAC_LINES]; /* counts: the same on all ranks; lines: owned by rank 0, NULL elsewhere */
 
     /* this rank's rows */

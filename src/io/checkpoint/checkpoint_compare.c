@@ -135,8 +135,9 @@ static void compare_scripts(struct tac_state_comparison *c)
     }
 }
 
-/* How many of a pair's layer groups there are up to the last that ever acted.  What is behind it is inert: it is watched
- * where a bound of discovery could not rule it out, which depends on how the run was computed, and changes nothing. */
+/* How many of a pair's layer groups there are up to the last that ever acted.  What is behind it is inert: it is
+ * watched where a bound of discovery could not rule it out, which depends on how the run was computed, and changes
+ * nothing. */
 static int64_t acting(const struct tac_checkpoint *c, const struct tac_pair_state *p)
 {
     int64_t n = p != NULL ? p->groups : 0;

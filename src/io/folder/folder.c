@@ -332,8 +332,8 @@ static enum tac_err wait_for_end(struct tac_ctx *ctx, const struct tac_folder *f
 /* What goes on in a file goes on in the folder's own. */
 static enum tac_err refuse_links(struct tac_ctx *ctx, const struct tac_folder *f)
 {
-    static const char *const extended[] = {"frames.h5", "record.h5", "energy.csv", "reactions.csv", "histories.csv",
-                                           "steps.csv"};
+    static const char *const extended[] = {"frames.h5",     "record.h5",     "energy.csv",
+                                           "reactions.csv", "histories.csv", "steps.csv"};
     struct stat s;
     for (size_t i = 0; i < sizeof extended / sizeof extended[0]; i++)
         if (fstatat(f->fd, extended[i], &s, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(s.st_mode))

@@ -39,8 +39,8 @@ static int open_ranks(struct tac_folder *f)
 static bool has_name(const struct tac_folder *f, int fd)
 {
     struct stat a, b;
-    return fstat(fd, &a) == 0 && fstatat(f->fd, TAC_RANKS_LOCK, &b, AT_SYMLINK_NOFOLLOW) == 0 &&
-           a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    return fstat(fd, &a) == 0 && fstatat(f->fd, TAC_RANKS_LOCK, &b, AT_SYMLINK_NOFOLLOW) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
 }
 
 /* After how many seconds of waiting it is told; it is refused after six times as many. */

@@ -25,7 +25,7 @@ struct tac_frames {
     hid_t disk;         /* one rank: the driver; -1 elsewhere */
     char reason[256];   /* the first failure of HDF5, in its words */
     bool broken;        /* a write failed: nothing more is written */
-    bool stuck;         /* HDF5 could not close the file: it keeps the driver, which keeps this, until the process ends */
+    bool stuck; /* HDF5 could not close the file: it keeps the driver, which keeps this, until the process ends */
     tac_lid vertex_count;
     tac_gid point_count;
     bool mixed; /* more than one of triangles, segments, points: /mesh/cells exists */
@@ -147,8 +147,8 @@ enum tac_err tac_folder_lock(struct tac_ctx *ctx, const struct tac_folder *folde
 /* Local to rank 0, after tac_folder_lock(). Waits until no rank of an earlier run holds ranks.lock, then shares it.
  * old: there was a run; where there are no locks that is told.  TAC_ERR_INPUT: they hold it for over a minute. */
 enum tac_err tac_folder_lock_ranks(struct tac_ctx *ctx, struct tac_folder *folder, bool old);
-/* Collective. All ranks share ranks.lock in folder `dir`, which rank 0 shares already.  Where a rank cannot, or locks do
- * not reach from machine to machine, that is told. */
+/* Collective. All ranks share ranks.lock in folder `dir`, which rank 0 shares already.  Where a rank cannot, or locks
+ * do not reach from machine to machine, that is told. */
 void tac_folder_share_ranks(struct tac_ctx *ctx, const char *dir, struct tac_folder *folder);
 /* Local. Gives a lock back and closes its file; leaves -1. */
 void tac_lock_release(int *fd);
@@ -170,17 +170,17 @@ struct tac_series {
 
 /* ---- the whole ---- */
 struct tac_output {
-    struct tac_ctx *ctx;                  /* borrowed: tac_output_destroy() may have files to close */
-    const struct tac_scene *scene;        /* borrowed */
-    const char *kind_name[TAC_KINDS + 1]; /* tac_kind_names() */
-    struct tac_folder folder;             /* rank 0 */
-    struct tac_frames *frames;            /* owned */
-    int energy;                           /* rank 0: descriptor of energy.csv; -1: none */
-    bool energy_losses;                   /* rank 0: it has the columns of what was dissipated, by cause */
-    struct tac_series series[TAC_LINES];  /* rank 0; none of energy.csv */
+    struct tac_ctx *ctx;                    /* borrowed: tac_output_destroy() may have files to close */
+    const struct tac_scene *scene;          /* borrowed */
+    const char *kind_name[TAC_KINDS + 1];   /* tac_kind_names() */
+    struct tac_folder folder;               /* rank 0 */
+    struct tac_frames *frames;              /* owned */
+    int energy;                             /* rank 0: descriptor of energy.csv; -1: none */
+    bool energy_losses;                     /* rank 0: it has the columns of what was dissipated, by cause */
+    struct tac_series series[TAC_LINES];    /* rank 0; none of energy.csv */
     struct tac_output_sums sums[TAC_LINES]; /* rank 0: owned: of what the tables hold */
-    struct tac_xdmf xdmf;                 /* rank 0 */
-    struct tac_output_entry *entry;       /* rank 0: owned, (entry_count): what the folder holds, by index */
+    struct tac_xdmf xdmf;                   /* rank 0 */
+    struct tac_output_entry *entry;         /* rank 0: owned, (entry_count): what the folder holds, by index */
     size_t entry_count, entry_capacity;
     bool here;                 /* it goes on from a checkpoint that lies in the folder */
     int64_t restarts;          /* rank 0 */

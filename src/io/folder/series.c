@@ -143,8 +143,8 @@ static const struct tac_series all[TAC_LINES] = {
 enum tac_err tac_series_open_all(struct tac_ctx *ctx, struct tac_output *out, const struct tac_output_past *past)
 {
     const struct tac_output_settings *output = &out->scene->settings->output;
-    const bool asked[TAC_LINES] = {[TAC_LINES_REACTIONS] = output->reactions,
-                                   [TAC_LINES_HISTORIES] = output->history_count > 0};
+    const bool asked[TAC_LINES] = {
+        [TAC_LINES_REACTIONS] = output->reactions, [TAC_LINES_HISTORIES] = output->history_count > 0};
     enum tac_err err = TAC_OK;
     for (int k = 0; k < TAC_LINES && !err; k++) {
         out->series[k] = all[k];

@@ -1,5 +1,5 @@
-/* sums.c: checksums of the lines of tables: a checkpoint has those of all lines before it, so that a restart does not go
- * on with a table that was damaged. */
+/* sums.c: checksums of the lines of tables: a checkpoint has those of all lines before it, so that a restart does not
+ * go on with a table that was damaged. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -86,8 +86,8 @@ static enum tac_err compare_lines(const struct look *l, FILE *file, const struct
             break;
         }
         if (length <= 0 && ferror(file))
-            TAC_TRY(tac_fail(l->ctx, TAC_ERR_RUN, "cannot read %s/%s: %s", l->out->folder.dir, l->name,
-                             strerror(errno)));
+            TAC_TRY(
+                tac_fail(l->ctx, TAC_ERR_RUN, "cannot read %s/%s: %s", l->out->folder.dir, l->name, strerror(errno)));
         if (length <= 0)
             TAC_TRY(refuse(l, n + 1, "is missing"));
         if (sum_of(line, (size_t)length) != told->line[n])

@@ -1,5 +1,5 @@
-/* compare_lines.c: compares reactions.csv, histories.csv and steps.csv of two runs, each where both have it: rows of the
- * same time and of the same body, vertex or step. */
+/* compare_lines.c: compares reactions.csv, histories.csv and steps.csv of two runs, each where both have it: rows of
+ * the same time and of the same body, vertex or step. */
 #include "io/frames/frames.h"
 #include <tactus/compare.h>
 
@@ -30,10 +30,10 @@ static const struct kind KINDS[] = {
 struct lines {
     char *header; /* owned, cut into columns */
     const char *column[MOST_COLUMNS];
-    int columns;    /* of numbers */
-    bool named;     /* it has names */
-    double *value;  /* owned, (rows, columns) */
-    char **name;    /* owned, (rows), owned names; NULL entries: none */
+    int columns;   /* of numbers */
+    bool named;    /* it has names */
+    double *value; /* owned, (rows, columns) */
+    char **name;   /* owned, (rows), owned names; NULL entries: none */
     int64_t rows;
     size_t value_capacity, name_capacity;
 };
@@ -130,8 +130,8 @@ struct pair {
     struct tac_comparison *c;
     const struct kind *kind;
     struct lines t[2];
-    int key[2][MOST_KEYS], keys;  /* columns */
-    int same_as[MOST_COLUMNS];    /* of the first: the column of the second; -1: not compared */
+    int key[2][MOST_KEYS], keys; /* columns */
+    int same_as[MOST_COLUMNS];   /* of the first: the column of the second; -1: not compared */
     bool looks_back[MOST_COLUMNS];
     bool *used; /* owned, (rows of the second) */
 };

@@ -91,8 +91,8 @@ static bool dataset_sound(struct check *c, const char *path)
 
 static enum tac_err check_mesh(struct check *c, const char *path, int64_t next)
 {
-    static const char *const name[] = {"triangles",  "segments", "points", "body",
-                                       "body_names", "radius",   "free",   "cells", "tetrahedra"};
+    static const char *const name[] = {"triangles", "segments", "points", "body",      "body_names",
+                                       "radius",    "free",     "cells",  "tetrahedra"};
     char dataset[64];
     for (size_t k = 0; k < sizeof name / sizeof name[0]; k++) {
         snprintf(dataset, sizeof dataset, "/mesh/%s", name[k]);
