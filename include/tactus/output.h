@@ -159,6 +159,9 @@ const struct tac_output_sums *tac_output_sums(const struct tac_output *out);
 /* Collective. Brings frames and rows to the disk. Call it before a checkpoint is written; otherwise a machine that goes
  * down could leave a checkpoint that is later than the frames. */
 enum tac_err tac_output_sync(struct tac_ctx *ctx, struct tac_output *out);
+/* Collective. Where the run's folder is: a copy of `dir`, or where it was moved meanwhile, in *now (owned by the
+ * caller, NULL at first; replaced).  A folder that was removed is where it was. */
+enum tac_err tac_output_where(struct tac_ctx *ctx, const struct tac_output *out, const char *dir, char **now);
 /* Local. Notes that a checkpoint of this name was written into the folder, for status.json and run.json. */
 void tac_output_checkpoint(struct tac_output *out, const char *name);
 /* Collective. Appends a frame and flushes; rewrites frames.xdmf. */

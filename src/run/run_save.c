@@ -3,6 +3,7 @@
 #include "io/checkpoint/checkpoint.h"
 #include "io/record/record.h"
 #include "run/running.h"
+#include <stdlib.h>
 #include <string.h>
 
 /* A checkpoint within a frame interval: the record's part of it must survive too.  It ends with a look at now, which
@@ -79,20 +80,63 @@ done:
     return tac_agree(run->ctx, err);
 }
 
+/* HDF5 opens a checkpoint by its path, and the folder may have been renamed. */
+static enum tac_err follow_folder(struct tac_running *run)
+{
+    char *now = NULL;
+    const enum tac_err err = tac_output_where(run->ctx, run->out, run->dir, &now);
+    if (err)
+        return err;
+    free(run->moved);
+    run->dir = run->moved = now;
+    return TAC_OK;
+}
+
+/* Where the folder was renamed in the middle of it, the checkpoint is written once more, in the folder as it is called
+ * now. */
+static enum tac_err write_state(struct tac_running *run, const struct tac_checkpoint *state)
+{
+    enum { TRIES = 3 };
+    const struct tac_scene *scene = run->sim.whole;
+    enum tac_err err = TAC_OK;
+    for (int i = 0; i < TRIES; i++) {
+        char sentence[sizeof run->ctx->error], *tried = NULL;
+        err = tac_checkpoint_write(run->ctx, scene, run->dir, scene->settings->checkpoint.keep, state, run->saved,
+                                   sizeof run->saved);
+        if (!err || run->ctx->torn)
+            break;
+        memcpy(sentence, run->ctx->error, sizeof sentence);
+        run->ctx->error[0] = '\0';
+        tried = run->moved; /* is freed below, not by follow_folder(): it is compared */
+        run->moved = NULL;
+        const char *before = run->dir;
+        const enum tac_err followed = follow_folder(run);
+        const bool moved = !followed && strcmp(before, run->dir) != 0;
+        free(tried);
+        if (followed)
+            return followed;
+        if (!moved) {
+            memcpy(run->ctx->error, sentence, sizeof sentence);
+            break;
+        }
+    }
+    return err;
+}
+
 enum tac_err tac_running_save(struct tac_running *run)
 {
     enum tac_err err;
     const struct tac_simulation *sim = &run->sim;
     struct tac_checkpoint *state = NULL;
     const double begin_s = tac_wall_s();
+    TAC_TRY(follow_folder(run));
     TAC_TRY(save_record(run));
     TAC_TRY(tac_output_sync(run->ctx, run->out));
     TAC_TRY(tell_row(run));
     TAC_TRY(sim->way->state_out(sim->state, true, &state));
     TAC_TRY(describe(run, state));
     state->wall_s = run->wall_before_s + begin_s - run->wall_start_s;
-    TAC_TRY(tac_checkpoint_write(run->ctx, sim->whole, run->dir, sim->whole->settings->checkpoint.keep, state,
-                                 run->saved, sizeof run->saved));
+    TAC_TRY(write_state(run, state));
     tac_output_checkpoint(run->out, run->saved);
     run->saved_wall_s = tac_wall_s();
     run->save_took_s = run->saved_wall_s - begin_s;

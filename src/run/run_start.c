@@ -363,5 +363,6 @@ done:
     free(run.force);
     tac_fields_clear(&run.fields);
     free(folder);
+    free(run.moved);
     return err;
 }

@@ -14,6 +14,7 @@ struct tac_running {
     struct tac_ctx *ctx;
     const struct tac_run_options *options;
     const char *dir; /* borrowed: the run folder */
+    char *moved;     /* owned: where it is since it was renamed, then dir is this; NULL: it was not */
     struct tac_simulation sim;
     struct tac_output *out;
     struct tac_record *record;          /* owned; NULL: breakpoints are not kept */

@@ -198,7 +198,9 @@ static enum tac_err close_file(struct tac_ctx *ctx, struct tac_checkpoint_writer
     if (w->file.file >= 0)
         ok = H5Fclose(w->file.file) >= 0;
     w->file.file = w->file.collective = -1;
-    tac_disk_release(&w->file.disk);
+    w->file.stuck = w->file.stuck || !ok;
+    if (!w->file.stuck)
+        tac_disk_release(&w->file.disk);
     return w->file.broken ? TAC_ERR_RUN : tac_frames_step(ctx, &w->file, "a checkpoint", ok);
 }
 
@@ -313,30 +315,47 @@ done:
     return err;
 }
 
+static void put_away(struct tac_ctx *ctx, struct tac_checkpoint_writer **w, enum tac_err err)
+{
+    struct tac_frames *file = &(*w)->file;
+    if (err) {
+        file->broken = true; /* what is not whole is not worth waiting for */
+        if (file->file >= 0)
+            close_file(ctx, *w);
+        if (file->space_fd >= 0)
+            unlink(file->path);
+    }
+    if (!file->stuck)
+        tac_disk_release(&file->disk);
+    if (file->space_fd >= 0)
+        close(file->space_fd);
+    free((*w)->scene);
+    free(file->path);
+    if (!file->stuck) /* else the driver notes its failures there until the process ends */
+        free(*w);
+    *w = NULL;
+}
+
 enum tac_err tac_checkpoint_write(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, int keep,
                                   const struct tac_checkpoint *c, char *name, size_t size)
 {
     enum tac_err err;
-    struct tac_checkpoint_writer w = {.file = {.file = -1, .frames = -1, .collective = -1, .space_fd = -1, .disk = -1}};
+    struct tac_checkpoint_writer *w = NULL;
     struct tac_h5_quiet quiet;
     tac_h5_quiet(&quiet);
-    TAC_TRY(create(ctx, &w, scene, dir, c));
-    TAC_TRY(write_common(ctx, &w, c));
-    TAC_TRY(write_folder(ctx, &w, c));
-    TAC_TRY(tac_checkpoint_write_rows(ctx, &w, c));
-    TAC_TRY(close_file(ctx, &w));
-    TAC_TRY(finish(ctx, &w, dir, keep, name, size));
+    err = tac_alloc(ctx, 1, sizeof *w, &w);
+    if (w != NULL) /* before the ranks agree: who has one closes it where another has none */
+        w->file = (struct tac_frames){.file = -1, .frames = -1, .collective = -1, .space_fd = -1, .disk = -1};
+    TAC_TRY(tac_agree(ctx, err));
+    TAC_TRY(create(ctx, w, scene, dir, c));
+    TAC_TRY(write_common(ctx, w, c));
+    TAC_TRY(write_folder(ctx, w, c));
+    TAC_TRY(tac_checkpoint_write_rows(ctx, w, c));
+    TAC_TRY(close_file(ctx, w));
+    TAC_TRY(finish(ctx, w, dir, keep, name, size));
 done:
-    if (err) {
-        w.file.broken = true; /* what is not whole is not worth waiting for */
-        close_file(ctx, &w);
-        if (w.file.space_fd >= 0)
-            unlink(w.file.path);
-    }
-    if (w.file.space_fd >= 0)
-        close(w.file.space_fd);
-    free(w.scene);
-    free(w.file.path);
+    if (w != NULL)
+        put_away(ctx, &w, err);
     tac_h5_restore(&quiet);
     return err;
 }

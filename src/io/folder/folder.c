@@ -382,6 +382,21 @@ done:
     return err;
 }
 
+void tac_folder_where(const struct tac_folder *f, char *path, size_t size)
+{
+    char link[64];
+    struct stat mine, there;
+    snprintf(path, size, "%s", f->dir);
+    if (fstat(f->fd, &mine) != 0 || mine.st_nlink == 0 ||
+        (stat(f->dir, &there) == 0 && there.st_dev == mine.st_dev && there.st_ino == mine.st_ino))
+        return;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", f->fd);
+    const ssize_t n = readlink(link, path, size - 1);
+    path[n > 0 ? n : 0] = '\0';
+    if (n <= 0 || stat(path, &there) != 0 || there.st_dev != mine.st_dev || there.st_ino != mine.st_ino)
+        snprintf(path, size, "%s", f->dir);
+}
+
 void tac_folder_abandon(struct tac_folder *f)
 {
     char name[256];

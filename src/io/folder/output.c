@@ -1,6 +1,7 @@
 /* output.c: the run folder as a whole. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -200,6 +201,31 @@ static enum tac_err write_row(struct tac_ctx *ctx, struct tac_output *out, const
 enum tac_err tac_output_row(struct tac_ctx *ctx, struct tac_output *out, const struct tac_energy_row *row)
 {
     return tac_agree(ctx, ctx->rank == 0 ? write_row(ctx, out, row) : TAC_OK);
+}
+
+enum tac_err tac_output_where(struct tac_ctx *ctx, const struct tac_output *out, const char *dir, char **now)
+{
+    enum tac_err err;
+    char path[PATH_MAX] = "";
+    int64_t length = (int64_t)strlen(dir);
+    const char *is = dir;
+    *now = NULL;
+    if (ctx->rank == 0 && strlen(out->folder.dir) < sizeof path) {
+        tac_folder_where(&out->folder, path, sizeof path);
+        is = path;
+        length = (int64_t)strlen(path);
+    }
+    MPI_Bcast(&length, 1, MPI_INT64_T, 0, ctx->comm);
+    TAC_TRY(tac_agree(ctx, tac_alloc(ctx, (size_t)length + 1, 1, now)));
+    if (ctx->rank == 0)
+        memcpy(*now, is, (size_t)length);
+    MPI_Bcast(*now, (int)length, MPI_CHAR, 0, ctx->comm);
+done:
+    if (err) {
+        free(*now);
+        *now = NULL;
+    }
+    return err;
 }
 
 static json_t *options_json(const struct tac_summary *summary)

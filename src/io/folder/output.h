@@ -29,6 +29,7 @@ struct tac_frames {
     hid_t disk;       /* the driver, where one process writes the file; -1 elsewhere */
     char reason[256]; /* the first failure of HDF5, in its words */
     bool broken;      /* a write failed: nothing more is written */
+    bool stuck;       /* HDF5 could not close the file: it keeps the driver, which keeps this, until the process ends */
     tac_lid vertex_count;
     tac_gid point_count;
     bool mixed; /* more than one of triangles, segments, points: /mesh/cells exists */
@@ -137,6 +138,8 @@ enum tac_err tac_folder_claim(struct tac_ctx *ctx, const char *dir, bool overwri
  * says of that. */
 enum tac_err tac_folder_resume(struct tac_ctx *ctx, const char *dir, bool here, int64_t before,
                                struct tac_folder *folder, int64_t *restarts);
+/* Where the folder is, in `path`: that of tac_folder.dir, or by the kernel where it was moved. */
+void tac_folder_where(const struct tac_folder *folder, char *path, size_t size);
 /* Removes all that a run makes, and the folder if we made it. */
 void tac_folder_abandon(struct tac_folder *folder);
 /* Writes NAME.tmp and renames it over NAME.  sync: contents reach the disk before the name does. */

@@ -262,13 +262,11 @@ enum tac_err tac_frames_close(struct tac_ctx *ctx, struct tac_frames *w)
     tac_h5_quiet(&quiet);
     w->open = false;
     bool ok = (w->frames < 0 || H5Gclose(w->frames) >= 0) && (w->collective < 0 || H5Pclose(w->collective) >= 0);
-    const bool closed = w->file < 0 || H5Fclose(w->file) >= 0;
-    ok = closed && ok;
+    w->stuck = w->file >= 0 && H5Fclose(w->file) < 0;
+    ok = !w->stuck && ok;
     w->file = w->frames = w->collective = -1;
-    if (closed)
+    if (!w->stuck)
         tac_disk_release(&w->disk);
-    else
-        w->disk = -1; /* HDF5 goes on to use it until the process ends */
     if (!w->broken)
         err = tac_frames_step(ctx, w, "the end", ok);
     tac_space_release(w->space_fd);
@@ -281,7 +279,8 @@ void tac_frames_destroy(struct tac_ctx *ctx, struct tac_frames **w)
     if (*w == NULL)
         return;
     tac_frames_close(ctx, *w);
-    tac_disk_release(&(*w)->disk);
+    if (!(*w)->stuck)
+        tac_disk_release(&(*w)->disk);
     if ((*w)->space_fd >= 0)
         close((*w)->space_fd);
     free((*w)->path);
@@ -289,6 +288,7 @@ void tac_frames_destroy(struct tac_ctx *ctx, struct tac_frames **w)
     free((*w)->velocity);
     free((*w)->contact_force);
     free((*w)->seen);
-    free(*w);
+    if (!(*w)->stuck) /* else HDF5 calls the driver once more as MPI ends, and that notes its failures here */
+        free(*w);
     *w = NULL;
 }
