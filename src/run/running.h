@@ -16,6 +16,9 @@ struct tac_running {
     const char *dir; /* borrowed: the run folder */
     struct tac_simulation sim;
     struct tac_output *out;
+    struct tac_follow *follow; /* owned: what histories remember */
+    int64_t *followed;         /* owned, (followed_count): the same in the checkpoint that it goes on from */
+    int64_t followed_count;
     FILE *steps;                        /* owned: steps.csv; NULL: there is none here */
     struct tac_record *record;          /* owned; NULL: breakpoints are not kept */
     size_t room;                        /* vertices of the following three */

@@ -46,6 +46,7 @@ void tac_checkpoint_destroy(struct tac_checkpoint **checkpoint)
     free(c->element);
     free(c->friction_state);
     free(c->entry);
+    free(c->follow);
     free(c);
     *checkpoint = NULL;
 }

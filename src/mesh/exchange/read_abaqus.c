@@ -13,15 +13,14 @@ static const int CORNERS[] = {4, 3, 4, 2};
 static const struct {
     const char *type;
     enum fate fate;
-} TYPES[] = {{"C3D4", TETRAHEDRON}, {"C3D4H", TETRAHEDRON}, {"C3D4T", TETRAHEDRON}, {"S3", TRIANGLE},
-             {"S3R", TRIANGLE},     {"S3RS", TRIANGLE},     {"STRI3", TRIANGLE},    {"CPS3", TRIANGLE},
-             {"CPE3", TRIANGLE},    {"CPE3H", TRIANGLE},    {"M3D3", TRIANGLE},     {"R3D3", TRIANGLE},
-             {"SFM3D3", TRIANGLE},  {"S4", QUAD},           {"S4R", QUAD},          {"S4RS", QUAD},
-             {"S4R5", QUAD},        {"CPS4", QUAD},         {"CPS4R", QUAD},        {"CPE4", QUAD},
-             {"CPE4R", QUAD},       {"M3D4", QUAD},         {"M3D4R", QUAD},        {"R3D4", QUAD},
-             {"SFM3D4", QUAD},      {"SFM3D4R", QUAD},      {"T2D2", LINE},         {"T3D2", LINE},
-             {"T3D2H", LINE},       {"B21", LINE},          {"B23", LINE},          {"B31", LINE},
-             {"B33", LINE},         {"R2D2", LINE}};
+} TYPES[] = {
+    {"C3D4", TETRAHEDRON}, {"C3D4H", TETRAHEDRON}, {"C3D4T", TETRAHEDRON}, {"S3", TRIANGLE},   {"S3R", TRIANGLE},
+    {"S3RS", TRIANGLE},    {"STRI3", TRIANGLE},    {"CPS3", TRIANGLE},     {"CPE3", TRIANGLE}, {"CPE3H", TRIANGLE},
+    {"M3D3", TRIANGLE},    {"R3D3", TRIANGLE},     {"SFM3D3", TRIANGLE},   {"S4", QUAD},       {"S4R", QUAD},
+    {"S4RS", QUAD},        {"S4R5", QUAD},         {"CPS4", QUAD},         {"CPS4R", QUAD},    {"CPE4", QUAD},
+    {"CPE4R", QUAD},       {"M3D4", QUAD},         {"M3D4R", QUAD},        {"R3D4", QUAD},     {"SFM3D4", QUAD},
+    {"SFM3D4R", QUAD},     {"T2D2", LINE},         {"T3D2", LINE},         {"T3D2H", LINE},    {"B21", LINE},
+    {"B23", LINE},         {"B31", LINE},          {"B33", LINE},          {"R2D2", LINE}};
 
 struct node {
     int64_t tag;
@@ -36,8 +35,8 @@ struct element {
 struct inp {
     struct tac_builder *b; /* borrowed */
     struct tac_text text;
-    bool assembly, instance;   /* inside of these blocks */
-    struct node *node;         /* owned; sorted by tag once all are read */
+    bool assembly, instance; /* inside of these blocks */
+    struct node *node;       /* owned; sorted by tag once all are read */
     size_t node_count, node_capacity;
     struct element *element; /* owned; nodes may follow their elements, so these wait for the end */
     size_t element_count, element_capacity;
@@ -270,11 +269,12 @@ static enum tac_err read_block(struct inp *r)
         goto done;
     }
     if (nodes && k.system.size > 0 && !tac_word_is_nocase(k.system, "R")) {
-        err = tac_text_fail(&r->text, "*NODE has SYSTEM=%s; give rectangular coordinates",
-                            tac_word_show(k.system, text));
+        err =
+            tac_text_fail(&r->text, "*NODE has SYSTEM=%s; give rectangular coordinates", tac_word_show(k.system, text));
         goto done;
     }
-    r->assembly = (r->assembly || tac_word_is_nocase(k.name, "ASSEMBLY")) && !tac_word_is_nocase(k.name, "END ASSEMBLY");
+    r->assembly =
+        (r->assembly || tac_word_is_nocase(k.name, "ASSEMBLY")) && !tac_word_is_nocase(k.name, "END ASSEMBLY");
     if (tac_word_is_nocase(k.name, "END INSTANCE"))
         r->instance = false;
     if (tac_word_is_nocase(k.name, "INSTANCE"))

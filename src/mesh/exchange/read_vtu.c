@@ -103,9 +103,9 @@ static enum tac_err type_of(struct vtu *v, const char *const *list, struct tac_v
         const char *name;
         enum tac_vtu_kind kind;
         int width;
-    } types[] = {{"Float32", TAC_VTU_FLOAT, 4},   {"Float64", TAC_VTU_FLOAT, 8},   {"Int8", TAC_VTU_SIGNED, 1},
-                 {"Int16", TAC_VTU_SIGNED, 2},    {"Int32", TAC_VTU_SIGNED, 4},    {"Int64", TAC_VTU_SIGNED, 8},
-                 {"UInt8", TAC_VTU_UNSIGNED, 1},  {"UInt16", TAC_VTU_UNSIGNED, 2}, {"UInt32", TAC_VTU_UNSIGNED, 4},
+    } types[] = {{"Float32", TAC_VTU_FLOAT, 4},  {"Float64", TAC_VTU_FLOAT, 8},   {"Int8", TAC_VTU_SIGNED, 1},
+                 {"Int16", TAC_VTU_SIGNED, 2},   {"Int32", TAC_VTU_SIGNED, 4},    {"Int64", TAC_VTU_SIGNED, 8},
+                 {"UInt8", TAC_VTU_UNSIGNED, 1}, {"UInt16", TAC_VTU_UNSIGNED, 2}, {"UInt32", TAC_VTU_UNSIGNED, 4},
                  {"UInt64", TAC_VTU_UNSIGNED, 8}};
     const char *type = attribute(list, "type");
     for (size_t k = 0; k < sizeof types / sizeof types[0]; k++)
@@ -137,8 +137,8 @@ static enum tac_err begin_array(struct vtu *v, const char *const *list, struct t
     }
     a->format = format != NULL && strcmp(format, "binary") == 0 ? TAC_VTU_BINARY : TAC_VTU_ASCII;
     if (a->format == TAC_VTU_ASCII && format != NULL && strcmp(format, "ascii") != 0)
-        TAC_TRY(fail(v, "the array \"%s\" has the format '%.40s'; ascii, binary and appended are known", a->name,
-                     format));
+        TAC_TRY(
+            fail(v, "the array \"%s\" has the format '%.40s'; ascii, binary and appended are known", a->name, format));
     v->into = a;
     v->text_capacity = 0;
 done:
@@ -376,9 +376,9 @@ static enum tac_err add_piece(struct vtu *v, struct piece *p)
         TAC_TRY(tac_vtu_decode(v->ctx, v->file->path, &v->format, a,
                                k == CONNECTIVITY ? 8 * (size_t)TAC_MESH_LIMIT : wanted[k]));
         if (k != CONNECTIVITY && a->count != wanted[k]) {
-            err = tac_fail(v->ctx, TAC_ERR_INPUT,
-                           "%s, line %" PRId64 ": the array \"%s\" has %zu numbers instead of %zu", v->file->path,
-                           a->line, a->name, a->count, wanted[k]);
+            err =
+                tac_fail(v->ctx, TAC_ERR_INPUT, "%s, line %" PRId64 ": the array \"%s\" has %zu numbers instead of %zu",
+                         v->file->path, a->line, a->name, a->count, wanted[k]);
             goto done;
         }
     }

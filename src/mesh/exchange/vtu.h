@@ -20,12 +20,12 @@ struct tac_vtu_array {
     enum tac_vtu_kind kind;
     int width; /* bytes of a number */
     enum { TAC_VTU_ASCII, TAC_VTU_BINARY, TAC_VTU_APPENDED } format;
-    uint64_t offset;   /* appended: where it begins behind the '_' */
-    char *text;        /* owned; ascii, binary: what stands in the element */
-    size_t text_size;  /* of it */
-    int64_t line;      /* where the element begins */
-    char *number;      /* owned; the numbers, `width` bytes each, in this machine's order; ascii: double or int64 */
-    size_t count;      /* how many */
+    uint64_t offset;  /* appended: where it begins behind the '_' */
+    char *text;       /* owned; ascii, binary: what stands in the element */
+    size_t text_size; /* of it */
+    int64_t line;     /* where the element begins */
+    char *number;     /* owned; the numbers, `width` bytes each, in this machine's order; ascii: double or int64 */
+    size_t count;     /* how many */
 };
 
 /* Local. vtu_data.c: makes array->number of what the file stores.  most: more numbers than this are refused.
