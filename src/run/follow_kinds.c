@@ -106,8 +106,7 @@ static enum tac_err gather(struct tac_ctx *ctx, const struct tac_scene *scene, c
         if (scene->mesh->vertex_body[i] != body)
             continue;
         for (size_t c = 0; c < 3; c++)
-            (*out)[3 * (size_t)(tac_scene_id(scene, i) - begin) + c] =
-                tac_state_impulse(view, 3 * (size_t)i + c);
+            (*out)[3 * (size_t)(tac_scene_id(scene, i) - begin) + c] = tac_state_impulse(view, 3 * (size_t)i + c);
     }
     /* Each number comes from one rank, and 0 from the others: their sum is exact. */
     if (ctx->size > 1)

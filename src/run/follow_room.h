@@ -54,11 +54,11 @@ bool tac_follow_selected(const struct tac_looking *l, const struct tac_history *
 
 /* What a history remembers from row to row: the same on all ranks. */
 struct tac_followed {
-    bool begun;            /* flux: it has had a row */
-    tac_time last;         /* reaction: of the last row; before it, of the frame before */
-    size_t count;          /* vertices of its body or bodies */
-    uint8_t *front;        /* owned, (count): flux, 1: it is in front of the plane */
-    int64_t crossed[2];    /* flux: forward, back */
+    bool begun;         /* flux: it has had a row */
+    tac_time last;      /* reaction: of the last row; before it, of the frame before */
+    size_t count;       /* vertices of its body or bodies */
+    uint8_t *front;     /* owned, (count): flux, 1: it is in front of the plane */
+    int64_t crossed[2]; /* flux: forward, back */
     struct tac_accum mass[2];
     double *pending; /* owned, (count, 3): reaction, contact impulse since the last row that is not in the state any
                         more, less what is in it and was told already, N s */
