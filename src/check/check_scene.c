@@ -233,6 +233,12 @@ static const char *discovery_name(enum tac_discovery_mode mode)
 }
 
 /* The implicit one has no clocks, and its contact is a barrier: those keys then say nothing. */
+static double resolved(const struct tac_scene *scene, const char *section, const char *key)
+{
+    const json_t *object = json_object_get(json_object_get(scene->settings->json, "integrator"), section);
+    return json_number_value(json_object_get(object, key));
+}
+
 static json_t *describe_integrator(const struct tac_scene *scene)
 {
     const struct tac_implicit_settings *s = &scene->settings->implicit;
@@ -240,9 +246,10 @@ static json_t *describe_integrator(const struct tac_scene *scene)
     if (scene->settings->integrator != TAC_INTEGRATOR_IMPLICIT)
         return json_pack("{s:s}", "kind", "asynchronous");
     return json_pack("{s:s, s:f, s:s, s:f, s:I, s:f, s:s, s:f, s:I, s:f, s:s}", "kind", "implicit", "step_s", s->step_s,
-                     "scheme", scheme[s->scheme], "velocity_tol", s->velocity_tol, "max", (json_int_t)s->most,
-                     "stiffness", s->stiffness, "weights", s->weights == TAC_WEIGHTS_AREA ? "area" : "pairs",
-                     "friction_velocity", s->friction_velocity, "lags", (json_int_t)s->lags, "solver_tolerance",
+                     "scheme", scheme[s->scheme], "velocity_tol", resolved(scene, "newton", "velocity_tol"), "max",
+                     (json_int_t)s->most, "stiffness", s->stiffness, "weights",
+                     s->weights == TAC_WEIGHTS_AREA ? "area" : "pairs", "friction_velocity",
+                     resolved(scene, "friction", "velocity"), "lags", (json_int_t)s->lags, "solver_tolerance",
                      s->solver_tolerance, "solver", s->solver == TAC_SOLVER_PETSC ? "petsc" : "invariant");
 }
 

@@ -28,10 +28,10 @@ static const char *kind_of(const json_t *body)
     const bool solid = json_object_get(body, "tetrahedra") != NULL;
     if (whole(body, "free") == 0)
         return whole(body, "scripted") > 0 ? "moved obstacle" : "fixed obstacle";
-    return solid                           ? "solid"
-           : whole(body, "triangles") > 0  ? "cloth or shell"
-           : whole(body, "segments") > 0   ? "rope or net"
-                                           : "particles";
+    return solid                          ? "solid"
+           : whole(body, "triangles") > 0 ? "cloth or shell"
+           : whole(body, "segments") > 0  ? "rope or net"
+                                          : "particles";
 }
 
 static void print_bodies(FILE *out, const json_t *report)
@@ -98,10 +98,11 @@ static void print_integrator(FILE *out, const json_t *report, bool implicit)
 {
     const json_t *of = json_object_get(report, "integrator"), *periods = json_object_get(report, "periods");
     if (implicit)
-        fprintf(out,
-                "integrator implicit, which integrator.kind asks for: %g steps of %g s (%s); for what is stiff or slow; it "
-                "damps\n",
-                real(json_object_get(report, "steps"), "count"), real(of, "step_s"), text_of(of, "scheme"));
+        fprintf(
+            out,
+            "integrator implicit, which integrator.kind asks for: %g steps of %g s (%s); for what is stiff or slow; it "
+            "damps\n",
+            real(json_object_get(report, "steps"), "count"), real(of, "step_s"), text_of(of, "scheme"));
     else if (json_array_size(periods) > 0)
         fprintf(out,
                 "integrator asynchronous, the usual one: steps from %.3g s; exact balances, impacts; for what is stiff "
@@ -114,7 +115,8 @@ static void print_integrator(FILE *out, const json_t *report, bool implicit)
 static void print_cost(FILE *out, const json_t *report)
 {
     const json_t *f = json_object_get(report, "forecast"), *disk = json_object_get(f, "disk");
-    fprintf(out, "cost       about %s on one core (%s", tac_show_seconds(real(json_object_get(f, "wall_s"), "likely")).text,
+    fprintf(out, "cost       about %s on one core (%s",
+            tac_show_seconds(real(json_object_get(f, "wall_s"), "likely")).text,
             tac_show_seconds(real(json_object_get(f, "wall_s"), "least")).text);
     fprintf(out, " to %s), ", tac_show_seconds(real(json_object_get(f, "wall_s"), "most")).text);
     fprintf(out, "%s of memory, ", tac_show_bytes(real(f, "memory")).text);
@@ -142,6 +144,7 @@ void tac_check_summary(FILE *out, const char *path, const json_t *report, int64_
     else
         fputs("wrong      nothing was found; no surfaces overlap at the start\n", out);
     print_cost(out, report);
-    fputs("more       --details tells materials, bodies, periods, layers and what costs most; --json tells everything\n",
-          out);
+    fputs(
+        "more       --details tells materials, bodies, periods, layers and what costs most; --json tells everything\n",
+        out);
 }

@@ -79,17 +79,18 @@ static void doubt_stiffness(struct tac_reader *reader, const struct tac_material
                        "1 MPa is 1e6",
                        tac_shown(stiffness).text);
     if ((solid || stretch) && speed > FASTEST)
-        tac_scene_warn(reader, place,
-                       "is %s %s with a density of %s: sound would run at %.2g m/s, and in diamond it runs at 1.8e4; are "
-                       "both units right (%s)?",
-                       tac_shown(stiffness).text,
-                       solid                                        ? "Pa"
-                       : m->stretch_model == TAC_STRETCH_SPRING ? "N"
-                                                                    : "N/m",
-                       tac_shown(m->density).text, speed,
-                       solid                                        ? "Pa and kg/m^3"
-                       : m->stretch_model == TAC_STRETCH_SPRING ? "N and kg/m"
-                                                                    : "N/m, about 1e4 of cotton, and kg/m^2");
+        tac_scene_warn(
+            reader, place,
+            "is %s %s with a density of %s: sound would run at %.2g m/s, and in diamond it runs at 1.8e4; are "
+            "both units right (%s)?",
+            tac_shown(stiffness).text,
+            solid                                    ? "Pa"
+            : m->stretch_model == TAC_STRETCH_SPRING ? "N"
+                                                     : "N/m",
+            tac_shown(m->density).text, speed,
+            solid                                    ? "Pa and kg/m^3"
+            : m->stretch_model == TAC_STRETCH_SPRING ? "N and kg/m"
+                                                     : "N/m, about 1e4 of cotton, and kg/m^2");
 }
 
 static void doubt_materials(struct tac_reader *reader)
@@ -199,11 +200,12 @@ static void doubt_thickness(struct tac_reader *reader, const struct tac_body *bo
 {
     const double thickness = reader->scene->settings->contact.thickness;
     if (!reader->told_rest_fraction && thickness > THICKEST * shape->edge)
-        tac_scene_warn(reader, "contact.thickness",
-                       "is %s m, over half of the edges of \"%.60s\", which have %.2g m: contact reaches further than "
-                       "the mesh shows; make it smaller, or the mesh coarser, or give contact.rest_fraction to say that it "
-                       "is meant",
-                       tac_shown(thickness).text, body->name, shape->edge);
+        tac_scene_warn(
+            reader, "contact.thickness",
+            "is %s m, over half of the edges of \"%.60s\", which have %.2g m: contact reaches further than "
+            "the mesh shows; make it smaller, or the mesh coarser, or give contact.rest_fraction to say that it "
+            "is meant",
+            tac_shown(thickness).text, body->name, shape->edge);
 }
 
 /* A surface without a rim has no normal in the sum. */
@@ -222,10 +224,11 @@ static void doubt_pressure(struct tac_reader *reader, tac_lid b, const struct sh
             continue;
         tac_where_index(where, "loads", (size_t)k);
         tac_where(place, where, "pressure");
-        tac_scene_warn(reader, place,
-                       "presses \"%.60s\" together: its triangles face inward, and the pressure is along their normals; "
-                       "turn the triangles round, or give -%s Pa if that is meant",
-                       s->body[b].name, tac_shown(l->pressure).text);
+        tac_scene_warn(
+            reader, place,
+            "presses \"%.60s\" together: its triangles face inward, and the pressure is along their normals; "
+            "turn the triangles round, or give -%s Pa if that is meant",
+            s->body[b].name, tac_shown(l->pressure).text);
     }
 }
 
@@ -406,16 +409,18 @@ static enum tac_err doubt_foreign(struct tac_reader *reader, tac_lid b, const st
     if (most > 0)
         TAC_TRY(count_near(reader, b, most, &near));
     if (near > 0)
-        tac_scene_warn(reader, place,
-                       "has %lld vertices of %d that lie within %.1g m of another one: there its elements hang together "
-                       "nowhere; join them by \"weld\": %.1g",
-                       (long long)near, (int)(body->vertex_end - body->vertex_begin), most, most / body->scale);
+        tac_scene_warn(
+            reader, place,
+            "has %lld vertices of %d that lie within %.1g m of another one: there its elements hang together "
+            "nowhere; join them by \"weld\": %.1g",
+            (long long)near, (int)(body->vertex_end - body->vertex_begin), most, most / body->scale);
     TAC_TRY(count_flips(reader, b, &flips));
     if (flips > 0)
-        tac_scene_warn(reader, place,
-                       "has %lld edges at which one of the two triangles of \"%.60s\" faces the other way: pressure and "
-                       "bending take sides by that; let all of them go round alike",
-                       (long long)flips, body->name);
+        tac_scene_warn(
+            reader, place,
+            "has %lld edges at which one of the two triangles of \"%.60s\" faces the other way: pressure and "
+            "bending take sides by that; let all of them go round alike",
+            (long long)flips, body->name);
 done:
     return err;
 }
@@ -428,7 +433,8 @@ static void doubt_ranks(struct tac_reader *reader, const uint8_t *is_free)
         vertices += is_free[b] ? s->body[b].vertex_end - s->body[b].vertex_begin : 0;
     if (reader->ctx->size >= MANY && vertices < (tac_gid)FEWEST * reader->ctx->size)
         tac_scene_warn(reader, "",
-                       "has %" TAC_PRIGID " vertices that move, which are few for %d ranks: they will wait for each other "
+                       "has %" TAC_PRIGID
+                       " vertices that move, which are few for %d ranks: they will wait for each other "
                        "more than they work; one rank will be faster",
                        vertices, reader->ctx->size);
 }
