@@ -125,8 +125,8 @@ def body_numbers(run, names):
 
 
 def prepared(reader, run, hide=(), clip=None):
-    """What is left to be shown: without the bodies of those names; cut by a plane, clip: "y=0.05" keeps what is under it, "-y=0.05" what
-    is over it."""
+    """What is left to be shown: without the bodies of those names; cut by a plane, clip: "y=0.05" keeps what is under it, "y=0.05,over"
+    what is over it."""
     source = reader
     if hide:
         every, _ = bodies_with(reader, "POINTS", "body")
@@ -135,9 +135,11 @@ def prepared(reader, run, hide=(), clip=None):
             raise ValueError("all bodies are hidden")
         source = only_bodies(source, left)
     if clip:
-        sign, axis, at = -1 if clip.startswith("-") else 1, clip.lstrip("-")[:1], clip.partition("=")[2]
-        if axis not in "xyz" or not axis:
-            raise ValueError("--clip takes x=0.1, y=0.1 or z=0.1, or -x=0.1 for the other side; not %r" % clip)
+        axis, _, at = clip.partition("=")
+        at, _, side = at.partition(",")
+        if axis not in ("x", "y", "z") or side not in ("", "over"):
+            raise ValueError("--clip takes x=0.1, y=0.1 or z=0.1, or x=0.1,over for the other side; not %r" % clip)
+        sign = -1 if side else 1
         origin, normal = [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]
         origin["xyz".index(axis)], normal["xyz".index(axis)] = float(at), float(sign)
         cut = pv.Clip(Input=source)

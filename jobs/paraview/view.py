@@ -22,7 +22,7 @@ def main(words):
     parser.add_argument("run", help="a run folder")
     parser.add_argument("--colour", "--color", choices=list(macro.COLOURS), help="by what; without it contact force, or speed where nothing touches")
     parser.add_argument("--hide", default="", metavar="NAME,...", help="bodies that are not shown")
-    parser.add_argument("--clip", metavar="x=AT", help="cuts everything by a plane and shows what is under it: x=0.1, y=..., z=..., or over it: -x=0.1")
+    parser.add_argument("--clip", metavar="x=AT", help="cuts everything by a plane and shows what is under it: x=0.1, y=..., z=..., or what is over it: x=0.1,over")
     parser.add_argument("--frame", type=int, default=-1, help="which frame, from 0; -1 is the last")
     parser.add_argument("--size", default="1280x960", help="WIDTHxHEIGHT")
     parser.add_argument("-o", metavar="FILE", help="writes this picture (.png)")
