@@ -244,7 +244,10 @@ static void doubt_locking(struct tac_reader *reader, const struct tac_body *body
     const double strain = (8 * shape->edge / size) * (8 * shape->edge / size) / 16;
     const bool flat = sqrt(tac_dot(shape->normal, shape->normal)) > .9 * shape->area;
     const double weight = m->density * g * size;
-    if (!flat || weight <= 0 || .5 * m->stretch_stiffness * strain * strain < LOCKED * weight)
+    /* What is a few of its bending lengths in size stands by itself, as paper does. */
+    const double bends = m->bend && weight > 0 ? m->bend_stiffness / (m->density * g) : 0;
+    const bool small = bends > (size / 8) * (size / 8) * (size / 8);
+    if (!flat || weight <= 0 || small || .5 * m->stretch_stiffness * strain * strain < LOCKED * weight)
         return;
     char where[TAC_WHERE];
     tac_where(where, "materials", m->name);
