@@ -100,8 +100,8 @@ static void print_integrator(FILE *out, const json_t *report, bool implicit)
     if (implicit)
         fprintf(
             out,
-            "integrator implicit, which integrator.kind asks for: %g steps of %g s (%s); for what is stiff or slow; it "
-            "damps\n",
+            "integrator implicit, which integrator.kind asks for (for what is stiff or slow; it damps): steps, %.0f of "
+            "%g s, %s\n",
             real(json_object_get(report, "steps"), "count"), real(of, "step_s"), text_of(of, "scheme"));
     else if (json_array_size(periods) > 0)
         fprintf(out,

@@ -39,7 +39,7 @@ for name in ("two-sheets", "cotton", "soft-block", "box-900", "spring-on-plane",
     contact = [line for line in more.splitlines() if not line.startswith("material")]
     expect(not any(word in line for line in contact for word in foreign), name, "the other integrator's numbers", [line for line in contact if any(word in line for word in foreign)])
     if implicit:
-        expect("240 steps of 0.005 s (implicit Euler)" in lines[6] and report["integrator"]["step_s"] == 0.005, name, lines[6])
+        expect("240 of 0.005 s, implicit Euler" in lines[6] and report["integrator"]["step_s"] == 0.005, name, lines[6])
         expect("\nnewton     at most 1000 iterations" in more and "\nbarrier    weights by pairs" in more and "\nsolver     invariant" in more, name, more)
         expect("velocity_tol 0.5 m/s" in tactus("check", path, "--details", "--set", "integrator.newton.velocity_tol=0.5").stdout, name, "velocity_tol")
 

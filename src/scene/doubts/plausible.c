@@ -241,13 +241,15 @@ static void doubt_locking(struct tac_reader *reader, const struct tac_body *body
         return;
     const struct tac_material *m = &s->material[body->material];
     const double g = sqrt(tac_dot(s->gravity, s->gravity)), size = sqrt(shape->area);
-    const double strain = (8 * shape->edge / size) * (8 * shape->edge / size) / 16;
     const bool flat = sqrt(tac_dot(shape->normal, shape->normal)) > .9 * shape->area;
-    const double weight = m->density * g * size;
-    /* What is a few of its bending lengths in size stands by itself, as paper does. */
-    const double bends = m->bend && weight > 0 ? m->bend_stiffness / (m->density * g) : 0;
-    const bool small = bends > (size / 8) * (size / 8) * (size / 8);
-    if (!flat || weight <= 0 || small || .5 * m->stretch_stiffness * strain * strain < LOCKED * weight)
+    const double pull = m->density * g, weight = pull * size;
+    /* Folds are no tighter than some bending lengths, nor than the mesh can show. */
+    const double bends = m->bend && pull > 0 ? m->bend_stiffness / pull : 0;
+    double radius = fmax(size / 8, 1.5 * shape->edge);
+    while (bends > 0 && radius * radius * radius < 27 * bends)
+        radius *= 1.1;
+    const double strain = shape->edge / radius * (shape->edge / radius) / 16;
+    if (!flat || weight <= 0 || .5 * m->stretch_stiffness * strain * strain < LOCKED * weight)
         return;
     char where[TAC_WHERE];
     tac_where(where, "materials", m->name);
