@@ -21,7 +21,7 @@ set(TACTUS_LABEL_release
   # About the package and not about the library: python_stepping, python_faults and python_arrays load the library there.
   python_blender python_doctests python_examples python_headers python_left python_package python_reading python_schema
   # Whole runs of some minutes there; fuzz_check, check_* and scene_* run the code that doubts a scene.
-  scene_doubts)
+  scene_doubts scene_plausible)
 if(TACTUS_SANITIZE)
   list(APPEND TACTUS_LABEL_release io_disk) # there is a shorter io_disk_some
 endif()
@@ -34,7 +34,7 @@ set(TACTUS_LABEL_slow
   physics_box physics_clocks physics_friction python_examples python_left python_package python_stepping
   physics_layers physics_limits physics_motion physics_restitution ranks_damage ranks_kds ranks_kill ranks_pieces
   ranks_restart ranks_scenes ranks_stress record_faults record_restart record_same scene_crushed scene_doubts scene_refusals
-  scene_schema test_overlap_pieces_4)
+  scene_schema scene_plausible run_follow test_overlap_pieces_4)
 
 # tactus_labels(test...): gives tests their labels; to be called after the test's other properties are set.
 function(tactus_labels)

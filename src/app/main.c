@@ -29,8 +29,12 @@ enum { COMMAND_COUNT = sizeof COMMANDS / sizeof COMMANDS[0] };
 
 static void print_help(void)
 {
-    printf("usage: tactus COMMAND [argument ...] [--option value ...]\n\n"
-           "Tactus simulates thin deformable shells, ropes, particles and obstacles in contact.\n\ncommands:\n");
+    printf(
+        "usage: tactus COMMAND [argument ...] [--option value ...]\n\n"
+        "Tactus simulates cloth, shells, soft solids, ropes, particles and obstacles in contact, by an asynchronous\n"
+        "integrator (impacts, exact balances of energy) or an implicit one (large steps for what is stiff or slow).\n"
+        "No two surfaces pass through each other, and a scene has the same result on any number of processes.\n\n"
+        "commands:\n");
     for (int i = 0; i < COMMAND_COUNT; i++)
         printf("  %-8s %s\n", COMMANDS[i].name, COMMANDS[i].help);
     printf("\n'tactus COMMAND -h' explains a command; 'tactus --version' tells the version and commit.\n");

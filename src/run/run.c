@@ -72,6 +72,7 @@ static enum tac_err write_frame(struct tac_running *run)
     if (sim->way->gather_impulses != NULL)
         TAC_TRY(sim->way->gather_impulses(sim->state));
     TAC_TRY(tac_follow_reactions(sim, run->out));
+    TAC_TRY(tac_follow_frame(sim, run->follow));
     TAC_TRY(tac_agree(run->ctx, make_room(run, (size_t)view.owned)));
     sim->way->positions(sim->state, run->position);
     for (size_t i = 0; i < (size_t)view.owned; i++) {
@@ -217,7 +218,7 @@ enum tac_err tac_running_loop(struct tac_running *run)
     const tac_time t_end = run->sim.whole->settings->t_end;
     tac_progress_begin(&run->progress, tac_wall_s(), seconds(run, tac_simulation_now(&run->sim)));
     if (run->frame == 0) {
-        TAC_TRY(tac_follow_histories(&run->sim, run->out));
+        TAC_TRY(tac_follow_histories(&run->sim, run->follow, run->out));
         TAC_TRY(write_frame(run));
     }
     run->next_save = next_save(run);
@@ -229,7 +230,7 @@ enum tac_err tac_running_loop(struct tac_running *run)
         const tac_time follow = tac_follow_next(run->sim.whole, now, false), stop_at = follow < next ? follow : next;
         TAC_TRY(tac_simulation_go(&run->sim, stop_at, &observer));
         now = stop_at;
-        TAC_TRY(tac_follow_histories(&run->sim, run->out));
+        TAC_TRY(tac_follow_histories(&run->sim, run->follow, run->out));
         if (now < next) {
             TAC_TRY(stop_or_save(run));
             continue;

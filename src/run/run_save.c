@@ -2,6 +2,7 @@
  * them. */
 #include "io/checkpoint/checkpoint.h"
 #include "io/record/record.h"
+#include "run/follow.h"
 #include "run/running.h"
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,7 @@ static enum tac_err describe(struct tac_running *run, struct tac_checkpoint *sta
     state->restarts = run->restarts;
     state->has_row = run->row_at == tac_simulation_now(&run->sim);
     state->row = run->row;
+    TAC_TRY(tac_follow_store(&run->sim, run->follow, &state->follow, &state->follow_count));
     if (run->ctx->rank == 0) {
         tac_output_entries(run->out, &entry, &state->entry_count);
         TAC_TRY(tac_alloc(run->ctx, (size_t)state->entry_count, sizeof *entry, &state->entry));

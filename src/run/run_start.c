@@ -2,6 +2,7 @@
 #include "io/checkpoint/checkpoint.h"
 #include "io/folder/output.h"
 #include "io/record/record.h"
+#include "run/follow.h"
 #include "run/running.h"
 #include "run/start.h"
 #include <math.h>
@@ -96,6 +97,9 @@ static enum tac_err go_on(struct tac_running *run, struct tac_checkpoint **state
         run->row = (*state)->row;
         run->row_at = (*state)->now;
     }
+    run->followed = (*state)->follow;
+    run->followed_count = (*state)->follow_count;
+    (*state)->follow = NULL;
     tac_checkpoint_destroy(state);
     TAC_TRY(run->sim.way->contact_count(run->sim.state, &run->contacts)); /* until the next frame */
 done:
@@ -146,6 +150,8 @@ static enum tac_err run_on(struct tac_running *run, bool resume, enum tac_err er
         err = start_record(run, resume);
     if (!err)
         err = tac_agree(run->ctx, tac_steps_open(run->ctx, run->sim.way, run->sim.state, run->out));
+    if (!err)
+        err = tac_follow_create(&run->sim, run->followed, run->followed_count, &run->follow);
     if (!err)
         err = tac_running_loop(run);
     /* All have failed alike; one that did alone shall not leave the others waiting for ever. */
@@ -358,6 +364,8 @@ done:
     tac_start_clear(&start);
     free(kept_set);
     free(run.change);
+    tac_follow_destroy(&run.follow);
+    free(run.followed);
     free(run.position);
     free(run.velocity);
     free(run.force);

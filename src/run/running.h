@@ -17,6 +17,9 @@ struct tac_running {
     char *moved;     /* owned: where it is since it was renamed, then dir is this; NULL: it was not */
     struct tac_simulation sim;
     struct tac_output *out;
+    struct tac_follow *follow; /* owned: what histories remember */
+    int64_t *followed;         /* owned, (followed_count): the same in the checkpoint that it goes on from */
+    int64_t followed_count;
     struct tac_record *record;          /* owned; NULL: breakpoints are not kept */
     size_t room;                        /* vertices of the following three */
     double *position, *velocity;        /* owned, (room, 3) */

@@ -48,6 +48,7 @@ void tac_checkpoint_destroy(struct tac_checkpoint **checkpoint)
     free(c->entry);
     for (int k = 0; k < TAC_LINES; k++)
         free(c->sums[k].line);
+    free(c->follow);
     free(c);
     *checkpoint = NULL;
 }

@@ -112,6 +112,10 @@ struct tac_checkpoint {
     int32_t has_row;           /* the row of `now`: only where its frame is not written yet */
     struct tac_energy_row row; /* a restart could not tell it: velocities from before the kicks of `now` are gone */
 
+    /* What histories remember from row to row (run/follow.h), the same on all ranks. */
+    int64_t follow_count;
+    int64_t *follow; /* owned, (follow_count) */
+
     /* What the run folder held, for whoever goes on with it. */
     int64_t entry_count;                    /* the same on all ranks */
     struct tac_output_entry *entry;         /* owned by rank 0, (entry_count) by index; NULL elsewhere */

@@ -170,6 +170,7 @@ static enum tac_err read_folder(struct tac_checkpoint_reader *r)
     }
     TAC_TRY(read_losses(r));
     TAC_TRY(read_sums_of_lines(r));
+    TAC_TRY(tac_checkpoint_read_follow(r));
     if (c->entry_count == 0)
         goto done;
     TAC_TRY(tac_checkpoint_columns(r, TAC_ENTRY_COLUMNS, 3, c->entry_count, 0, mine, sizeof *c->entry, &c->entry));

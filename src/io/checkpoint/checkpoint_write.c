@@ -84,6 +84,10 @@ static enum tac_err write_folder(struct tac_ctx *ctx, struct tac_checkpoint_writ
         w->file.file, "row", NULL, H5T_NATIVE_DOUBLE, 0, TAC_CHECKPOINT_ROW, 0, mine * TAC_CHECKPOINT_ROW, value};
     if (c->has_row)
         TAC_TRY(tac_dataset_write(ctx, &w->file, &d));
+    const struct tac_dataset follow = {w->file.file,           "follow", NULL, H5T_NATIVE_INT64, 0, c->follow_count, 0,
+                                       mine * c->follow_count, c->follow};
+    if (c->follow_count > 0)
+        TAC_TRY(tac_dataset_write(ctx, &w->file, &follow));
     if (c->entry_count > 0)
         TAC_TRY(tac_checkpoint_write_columns(ctx, w, TAC_ENTRY_COLUMNS, 3, (const char *)c->entry, sizeof *c->entry,
                                              (size_t)(mine * c->entry_count)));
@@ -136,7 +140,7 @@ static int64_t space_of(const struct tac_checkpoint_writer *w, const struct tac_
            tac_dataset_space(elements, sizeof(struct tac_element_state)) +
            tac_dataset_space(friction_states, sizeof(struct tac_friction_row)) +
            tac_dataset_space((tac_gid)strlen(w->scene), 1) + tac_dataset_space(c->entry_count, sizeof *c->entry) +
-           lines + DATASETS * EACH;
+           lines + tac_dataset_space(c->follow_count, 8) + DATASETS * EACH;
 }
 
 static bool put_number(hid_t object, const char *name, int64_t value)

@@ -126,16 +126,31 @@ done:
     return err;
 }
 
+#define HISTORIES                                                                                                      \
+    "time,history,vertex,vertices,mass,kinetic,position_x,position_y,position_z,velocity_x,velocity_y,velocity_z,"     \
+    "contact_force_x,contact_force_y,contact_force_z,elastic_force_x,elastic_force_y,elastic_force_z,name"
+#define FLUX ",count_forward,count_back,mass_forward,mass_back"
+#define REACTION                                                                                                       \
+    ",stroke,displacement_x,displacement_y,displacement_z,force_x,force_y,force_z,moment_x,moment_y,moment_z"
+
+/* The columns of histories.csv: those of a kind are there if the scene has such histories. */
+static const char *histories_header(const struct tac_scene *scene)
+{
+    const unsigned kinds = tac_scene_history_kinds(scene);
+    const bool flux = kinds >> TAC_HISTORY_FLUX & 1, reaction = kinds >> TAC_HISTORY_REACTION & 1;
+    return flux && reaction ? HISTORIES FLUX REACTION
+           : flux           ? HISTORIES FLUX
+           : reaction       ? HISTORIES REACTION
+                            : HISTORIES;
+}
+
 /* In the order of enum tac_lines. */
 static const struct tac_series all[TAC_LINES] = {
     {"reactions.csv",
      "time,body,vertices,force_x,force_y,force_z,moment_x,moment_y,moment_z,contact_force_x,contact_force_y,"
      "contact_force_z,elastic_force_x,elastic_force_y,elastic_force_z,name",
      true, -1},
-    {"histories.csv",
-     "time,history,vertex,vertices,mass,kinetic,position_x,position_y,position_z,velocity_x,velocity_y,velocity_z,"
-     "contact_force_x,contact_force_y,contact_force_z,elastic_force_x,elastic_force_y,elastic_force_z,name",
-     false, -1},
+    {"histories.csv", HISTORIES, false, -1},
     {"steps.csv", NULL, false, -1},
     {"energy.csv", NULL, false, -1},
 };
@@ -148,6 +163,8 @@ enum tac_err tac_series_open_all(struct tac_ctx *ctx, struct tac_output *out, co
     enum tac_err err = TAC_OK;
     for (int k = 0; k < TAC_LINES && !err; k++) {
         out->series[k] = all[k];
+        if (k == TAC_LINES_HISTORIES)
+            out->series[k].header = histories_header(out->scene);
         if (asked[k])
             err = tac_series_open(ctx, out, past, &out->series[k]);
     }
