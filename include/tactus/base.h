@@ -91,6 +91,8 @@ enum tac_err tac_fail(struct tac_ctx *ctx, enum tac_err err, const char *format,
 
 /* Local. One line "tactus: warning: ..." on stderr, from rank 0 only, unless ctx->quiet. */
 void tac_warn(struct tac_ctx *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Local. The same of something that was lost: also where ctx->quiet, unless ctx->warned receives it. */
+void tac_warn_loss(struct tac_ctx *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Collective. Makes an error of one rank the error of all: returns the largest code, with the sentence of the lowest
  * rank that has it.  A rank with an error waits for the others for a minute (TACTUS_TEST_PATIENCE_S), for they may sit

@@ -13,11 +13,16 @@ extern "C" {
  * NULL. The keys are scene, name, sha256, dimensions, degrees_of_freedom, vertices {all, free, scripted, fixed},
  * triangles, segments, tetrahedra, edges, hinges, time {end, frame, frames, quantum_s}, gravity, contact {thickness,
  * stiffness, restitution, friction, friction_model, laws [{materials, stiffness, restitution, friction}], pairs,
- * ignore}, clocks {mode}, discovery {mode}, materials [...], bodies [...], motions [...]. */
+ * ignore}, integrator {kind, and what the implicit one has}, clocks {mode}, discovery {mode}, materials [...], bodies
+ * [...], motions [...]. */
 enum tac_err tac_check_describe(struct tac_ctx *ctx, const struct tac_scene *scene, json_t *report, FILE *text);
 
 /* Local. Prints what tac_check_describe() has put into a report. path: the name by which the user gave the scene. */
 void tac_check_print(FILE *text, const char *path, const json_t *report);
+
+/* Local. Prints ten plain lines from the whole report: what the scene is, what may be wrong with it, which integrator,
+ * what a run costs. */
+void tac_check_summary(FILE *text, const char *path, const json_t *report, int64_t warnings);
 
 /* Local. Describes what the engine makes of the scene, by the same conventions. The keys are periods [{period, spring,
  * cst, hinge, gravity}], ticks_per_second, layer stack [{pair, layers, layer groups}], bounce and defect

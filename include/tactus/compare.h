@@ -25,10 +25,21 @@ struct tac_tally {
     int64_t frame;   /* index; -1: none */
     tac_lid vertex;  /* -1: none */
     int component;   /* 0 .. 2 */
-    char column[64]; /* of energy.csv; of fields on request: which, where */
+    char column[64]; /* of a table; of fields on request: which, where */
 };
 
-enum { TAC_POSITION, TAC_VELOCITY, TAC_CONTACT_FORCE, TAC_TOPOLOGY, TAC_ENERGY, TAC_FIELDS, TAC_TALLY_COUNT };
+enum {
+    TAC_POSITION,
+    TAC_VELOCITY,
+    TAC_CONTACT_FORCE,
+    TAC_TOPOLOGY,
+    TAC_ENERGY,
+    TAC_FIELDS,
+    TAC_REACTIONS,
+    TAC_HISTORIES,
+    TAC_STEPS,
+    TAC_TALLY_COUNT
+};
 
 struct tac_comparison {
     double tolerance; /* NaN: to the last bit */
@@ -38,7 +49,9 @@ struct tac_comparison {
     bool has_energy;
     int64_t rows_compared, rows_only_a, rows_only_b;
     int columns_only_a, columns_only_b;
-    struct tac_reader *a, *b; /* owned; with their meshes */
+    bool has_lines[TAC_TALLY_COUNT - TAC_REACTIONS]; /* both have reactions.csv, histories.csv, steps.csv */
+    int64_t lines_only_a, lines_only_b;              /* rows of these that the other has not */
+    struct tac_reader *a, *b;                        /* owned; with their meshes */
 };
 
 /* Counts one pair of values. Returns true if their difference is the largest so far; the caller then notes where it is.
@@ -49,8 +62,8 @@ bool tac_tally_count(struct tac_tally *t, double a, double b, double tolerance);
  * of vertices, no time in common); TAC_OK also when they differ. */
 enum tac_err tac_compare(struct tac_ctx *ctx, const char *a, const char *b, double tolerance,
                          struct tac_comparison *out);
-/* Returns whether all values that were compared are equal and, if all_frames, whether both runs have the same frame
- * times. */
+/* Returns whether all values that were compared are equal and, if all_frames, whether both runs have the same
+ * frame times and rows. */
 bool tac_comparison_equal(const struct tac_comparison *c, bool all_frames);
 void tac_comparison_close(struct tac_comparison *c);
 

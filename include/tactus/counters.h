@@ -25,6 +25,15 @@ struct tac_output_entry {
     int64_t row;   /* CRC-32 of its row in energy.csv, the end of the line included; -1: there is none */
 };
 
+/* Tables that grow with a run beside the rows of energy.csv, of which only the header counts here. */
+enum tac_lines { TAC_LINES_REACTIONS, TAC_LINES_HISTORIES, TAC_LINES_STEPS, TAC_LINES_ENERGY, TAC_LINES };
+/* What the folder holds of one of them. */
+struct tac_output_sums {
+    int64_t *line; /* (count): CRC-32 of each line, its end included; the header is the first */
+    int64_t count;
+    size_t capacity;
+};
+
 enum { TAC_COUNTED_KINDS = 13 }; /* most kinds of forces whose ticks are counted */
 
 /* The counters in the progress line, status.json and run.json. All counts are sums over ranks. */

@@ -35,6 +35,20 @@ enum tac_err tac_export_pvd(struct tac_ctx *ctx, const struct tac_reader *r, con
  */
 enum tac_err tac_export_gltf(struct tac_ctx *ctx, const struct tac_reader *r, const bool *chosen, const char *path);
 
+/* What was packed. */
+struct tac_packed {
+    int64_t frames, bytes, bytes_before;
+    int64_t lost;          /* frames that are damaged and were left out */
+    char lost_frames[400]; /* which: "3, 7 to 9" */
+};
+/* Local. All frames of `r` as one new frames file, of the same format.  Writes PATH.tmp and renames it. */
+enum tac_err tac_frames_pack(struct tac_ctx *ctx, const struct tac_reader *r, const char *path,
+                             struct tac_packed *packed);
+/* Local. The frames.xdmf beside the file of `r`, for the file `path` that was packed of it.  *made: false if there is
+ * none. */
+enum tac_err tac_frames_pack_index(struct tac_ctx *ctx, const struct tac_reader *r, const char *path, const char *index,
+                                   bool *made);
+
 #ifdef __cplusplus
 }
 #endif

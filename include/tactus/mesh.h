@@ -55,14 +55,16 @@ enum tac_err tac_mesh_create(struct tac_ctx *ctx, const json_t *spec, const char
 enum tac_err tac_mesh_create_as(struct tac_ctx *ctx, const json_t *spec, const char *where, const char *base_dir,
                                 enum tac_mesh_want want, struct tac_mesh **out);
 
-/* Local. Reads OBJ, PLY (ascii and binary), STL (ascii and binary), Gmsh .msh 2.2/4.1 (ascii and binary) or HDF5
- * (/vertices (V,3) f8, /triangles (T,3) i8, /segments (S,2) i8, /tetrahedra (K,4) i8), told apart by content,
- * then extension.  Checks and drops like tac_mesh_create.  TAC_ERR_INPUT names the file and the line, byte or facet. */
+/* Local. Reads OBJ, PLY (ascii and binary), STL (ascii and binary), Gmsh .msh 2.2/4.1 (ascii and binary), VTK .vtu,
+ * Abaqus .inp or HDF5 (/vertices (V,3) f8, /triangles (T,3) i8, /segments (S,2) i8, /tetrahedra (K,4) i8), told apart
+ * by content, then extension.  Checks and drops like tac_mesh_create.  TAC_ERR_INPUT names the file and the line, byte
+ * or facet. */
 enum tac_err tac_mesh_read(struct tac_ctx *ctx, const char *path, struct tac_mesh **out);
 
-/* Local. Writes the format that the extension tells: .obj, .ply (binary), .stl (binary; triangles only), .h5. Writes to
- * a temporary name and renames, so that a file that is not complete never has the final name.  TAC_ERR_INPUT: the name
- * has another extension or cannot be made, or STL cannot hold the mesh; TAC_ERR_RUN: the disk failed. */
+/* Local. Writes the format that the extension tells: .obj, .ply (binary), .stl (binary; triangles only), .msh
+ * (Gmsh 2.2, ascii), .h5; the last two hold tetrahedra. Writes to a temporary name and renames, so that a file that is
+ * not complete never has the final name.  TAC_ERR_INPUT: the name has another extension or cannot be made, or STL
+ * cannot hold the mesh; TAC_ERR_RUN: the disk failed. */
 enum tac_err tac_mesh_write(struct tac_ctx *ctx, const struct tac_mesh *mesh, const char *path);
 
 /* Local. NULL is allowed; leaves NULL. */

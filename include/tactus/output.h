@@ -28,6 +28,7 @@ enum tac_dataset_name {
     TAC_DATA_STRAIN_MIN,
     TAC_DATA_STRESS_MAX,
     TAC_DATA_STRESS_MIN,
+    TAC_DATA_STRESS_MISES,
     TAC_DATA_BENDING_ANGLE,
     TAC_DATA_PLASTIC_STRAIN,
     TAC_DATA_PLASTIC_ANGLE,
@@ -92,6 +93,7 @@ struct tac_output_past {
     bool losses;                          /* it tells what was dissipated by which cause */
     int64_t entry_count;                  /* rank 0; 0: it does not tell what its folder held */
     const struct tac_output_entry *entry; /* (entry_count), by index; what its folder held; NULL on other ranks */
+    const struct tac_output_sums *sums;   /* rank 0: (TAC_LINES); count 0: it does not tell; NULL: of none */
 };
 
 struct tac_status {
@@ -153,18 +155,25 @@ enum tac_err tac_output_branched(struct tac_ctx *ctx, struct tac_output *out, co
 /* Local to rank 0. Tells what the folder holds so far: *count entries in *entry, which is borrowed and valid until the
  * next frame. */
 void tac_output_entries(const struct tac_output *out, const struct tac_output_entry **entry, int64_t *count);
+/* Local to rank 0. The checksums of the lines that the tables have so far: (TAC_LINES), borrowed and valid likewise. */
+const struct tac_output_sums *tac_output_sums(const struct tac_output *out);
 /* Collective. Brings frames and rows to the disk. Call it before a checkpoint is written; otherwise a machine that goes
  * down could leave a checkpoint that is later than the frames. */
 enum tac_err tac_output_sync(struct tac_ctx *ctx, struct tac_output *out);
+/* Collective. Where the run's folder is: a copy of `dir`, or where it was moved meanwhile, in *now (owned by the
+ * caller, NULL at first; replaced).  A folder that was removed is where it was. */
+enum tac_err tac_output_where(struct tac_ctx *ctx, const struct tac_output *out, const char *dir, char **now);
 /* Local. Notes that a checkpoint of this name was written into the folder, for status.json and run.json. */
 void tac_output_checkpoint(struct tac_output *out, const char *name);
 /* Collective. Appends a frame and flushes; rewrites frames.xdmf. */
 enum tac_err tac_output_frame(struct tac_ctx *ctx, struct tac_output *out, const struct tac_frame *frame);
 /* Collective (rank 0 writes). Appends the row of the frame that was written last, with %.17g, and flushes. */
 enum tac_err tac_output_row(struct tac_ctx *ctx, struct tac_output *out, const struct tac_energy_row *row);
-/* Local to rank 0. Appends whole lines to reactions.csv or histories.csv, which there are if the scene asks for them.
- * Rows of a time come before the frame of that time, and before a checkpoint of it. */
-enum tac_lines { TAC_LINES_REACTIONS, TAC_LINES_HISTORIES, TAC_LINES };
+/* Local to rank 0. Begins steps.csv with the header, or goes on with it: rows of steps after `last` go. */
+enum tac_err tac_output_steps(struct tac_ctx *ctx, struct tac_output *out, const char *header, int64_t last);
+/* Local to rank 0. Appends whole lines to reactions.csv or histories.csv, which there are if the scene asks for them,
+ * or to steps.csv after tac_output_steps().  Rows of a time come before the frame of that time, and before a checkpoint
+ * of it. */
 enum tac_err tac_output_lines(struct tac_ctx *ctx, struct tac_output *out, enum tac_lines which, const char *text,
                               size_t length);
 /* Local to rank 0; on other ranks it does nothing. Replaces status.json and draws the progress line on stderr (on a

@@ -223,11 +223,17 @@ enum tac_output_field {
     TAC_OUTPUT_FIELDS
 };
 
+enum tac_history_kind {
+    TAC_HISTORY_VERTICES, /* places, velocities and forces of vertices */
+    TAC_HISTORY_REACTION, /* the force that holds the held ones of them, and how far a motion has moved them */
+    TAC_HISTORY_FLUX      /* what has crossed a plane */
+};
 enum tac_history_select { TAC_HISTORY_ALL, TAC_HISTORY_LIST, TAC_HISTORY_BOX };
 
-/* Vertices of a body that are followed at an interval of their own. */
+/* What is followed at an interval of its own. */
 struct tac_history {
-    char *name;     /* owned */
+    char *name; /* owned */
+    enum tac_history_kind kind;
     double every_s; /* simulated time; instants are rounded like frames */
     bool each;      /* a row for each vertex; else one of their means */
     tac_lid body;
@@ -235,7 +241,11 @@ struct tac_history {
     tac_lid index_count;
     tac_lid *index;       /* owned, (index_count): a list, as the scene has it, of numbers within the body */
     double box[2][3];     /* m; of the positions at the start */
-    tac_gid vertex_count; /* how many are selected */
+    tac_gid vertex_count; /* how many are selected; flux: how many its bodies have */
+    tac_lid flux_count;   /* flux */
+    tac_lid *flux_body;   /* owned, (flux_count), as the scene lists them */
+    double point[3];      /* flux: a point of the plane, m, and its normal, of any length but 0 */
+    double normal[3];
 };
 
 struct tac_output_settings {
@@ -380,6 +390,9 @@ double tac_scene_step(const struct tac_scene *scene);
 
 /* Local. Returns the contact law of the bodies a and b: that of contact.pairs, or else the scene's. */
 const struct tac_contact_law *tac_scene_law(const struct tac_scene *scene, tac_lid a, tac_lid b);
+
+/* Local. Returns the kinds of histories that the scene asks for: 1 << enum tac_history_kind. */
+unsigned tac_scene_history_kinds(const struct tac_scene *scene);
 
 /* Local. Returns the body of a vertex, which is given by its id in the scene. */
 tac_lid tac_scene_body_of(const struct tac_scene *scene, tac_gid vertex);

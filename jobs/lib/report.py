@@ -71,6 +71,41 @@ def read_json(folder, name):
         return {}
 
 
+MOST_KNOTS = 4  # of a path; of longer ones the first and the last are shown
+
+
+def moved(scene, name):
+    """How a body moves: of its motions, which of its vertices."""
+    whole = [m.get("vertices", "all") == "all" for m in scene.get("motions", []) if m.get("body") == name]
+    return "free" if not whole else "scripted" if all(whole) and not any(m.get("release") for m in scene["motions"] if m.get("body") == name) else "partly scripted"
+
+
+def is_path(value):
+    """Knots [[time, value], ...]."""
+    return isinstance(value, list) and len(value) > MOST_KNOTS and all(isinstance(knot, list) and len(knot) == 2 and isinstance(knot[0], (int, float)) for knot in value)
+
+
+def short(value):
+    """A number, or a list of numbers, with six digits."""
+    return "[%s]" % ", ".join(map(short, value)) if isinstance(value, list) else "%.6g" % value if isinstance(value, (int, float)) else json.dumps(value)
+
+
+def flat(value, key):
+    """(dotted key, value) of everything in a JSON value; lists of numbers and of words stay whole, long paths become one line."""
+    if isinstance(value, dict) and value:
+        for name, part in value.items():
+            yield from flat(part, "%s.%s" % (key, name))
+    elif is_path(value):
+        yield key, "%d knots from %s s (%s) to %s s (%s)" % (len(value), short(value[0][0]), short(value[0][1]), short(value[-1][0]), short(value[-1][1]))
+    elif isinstance(value, list) and any(isinstance(part, (dict, list)) for part in value):
+        for k, part in enumerate(value):
+            yield from flat(part, "%s[%d]" % (key, k))
+    elif isinstance(value, list) and len(value) > 12:
+        yield key, "%d values, %s to %s" % (len(value), json.dumps(value[0]), json.dumps(value[-1]))
+    else:
+        yield key, value
+
+
 class Page:
     """The sections of a report; each can fail alone."""
 
@@ -136,9 +171,12 @@ class Page:
         if not self.scene:
             return note("There is no scene.json that can be read.")
         bodies = "".join("<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>" % (text(b.get("name")), text(b.get("mesh", {}).get("kind")), text(b.get("material") or "-"),
-                                                                               "fixed" if b.get("fixed") else "free") for b in self.scene.get("bodies", []))
-        keys = [(key, self.scene.get(key)) for key in ("time", "gravity", "contact", "materials", "motions", "loads", "discovery", "clocks") if self.scene.get(key)]
-        return "<table><tr><th>body</th><th>mesh</th><th>material</th><th></th></tr>%s</table>%s" % (bodies, rows(keys))
+                                                                               "fixed" if b.get("fixed") else moved(self.scene, b.get("name"))) for b in self.scene.get("bodies", []))
+        implicit = (self.scene.get("integrator") or {}).get("kind") == "implicit"
+        sections = ["time", "gravity", "integrator", "contact", "materials", "motions", "loads"] + ([] if implicit else ["discovery", "clocks"])
+        keys = [pair for section in sections if self.scene.get(section) for pair in flat(self.scene[section], section)]
+        return "<table><tr><th>body</th><th>mesh</th><th>material</th><th>moves</th></tr>%s</table>%s" % (
+            bodies, rows(keys).replace("<table>", "<table><tr><th>key</th><th>value</th></tr>", 1))
 
     def energy(self):
         home = tempfile.mkdtemp(prefix="tactus-report-")

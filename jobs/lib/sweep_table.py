@@ -12,8 +12,10 @@ from problem import Problem
 
 ABOUT = """\
 A row for each run of the sweep in the folder DIR (jobs/submit --sweep): its parameters, its state, the simulated time
-that it has reached, the energies of its last frame (energy.csv), counters (status.json), and why it waits or failed."""
+that it has reached, the energies of its last frame (energy.csv), counters (status.json), why it waits or failed; and for
+each history of kind "flux" what had crossed its plane in the last row: NAME.count_forward, and so on."""
 ENERGIES = ["kinetic", "gravity", "stretch", "bend", "contact", "total", "dissipated", "work"]
+CROSSED = ["count_forward", "count_back", "mass_forward", "mass_back"]
 COUNTERS = ["windows", "rollbacks", "contacts_found", "silent"]
 
 
@@ -62,6 +64,19 @@ def last_row(path):
     return dict(zip(names, rows[-1].strip().split(","))) if rows else {}
 
 
+def fluxes(path):
+    """Name of a history of kind flux -> texts of CROSSED in its last whole row."""
+    try:
+        with open(path, encoding="utf-8", errors="replace", newline="") as file:
+            found = {}
+            for row in csv.DictReader(line for line in file if line.endswith("\n")):
+                if row.get("count_forward", "nan") not in ("nan", None) and row.get(CROSSED[-1]) is not None:
+                    found[row["name"]] = [row[key] for key in CROSSED]
+            return found
+    except (OSError, csv.Error):
+        return {}
+
+
 def value(found):
     return "" if found is None else repr(found) if isinstance(found, float) else str(found)
 
@@ -70,12 +85,16 @@ def table(folder, program):
     job, parameters, runs = read_sweep(folder)
     known = statuses(program or job["program"], folder)
     head = ["folder"] + parameters + ["state", "time", "share", "wall_s", "restarts"] + ENERGIES + ["contacts", "deepest_layer"] + COUNTERS + ["why"]
+    crossed = {name: fluxes(os.path.join(folder, name, "histories.csv")) for name, _ in runs}
+    planes = list(dict.fromkeys(plane for of in crossed.values() for plane in of))
+    head += ["%s.%s" % (plane, key) for plane in planes for key in CROSSED]
     rows = []
     for name, values in runs:
         s, energy = known.get(name, {}), last_row(os.path.join(folder, name, "energy.csv"))
         row = [name] + values + [s.get("condition", "unknown")] + [value(s.get(key)) for key in ("time", "share", "wall_s", "restarts")]
         row += [energy.get(key, "") for key in ENERGIES + ["contacts", "deepest_layer"]]
-        rows.append(row + [value(s.get("counters", {}).get(key)) for key in COUNTERS] + [s.get("why") or ""])
+        row += [value(s.get("counters", {}).get(key)) for key in COUNTERS] + [s.get("why") or ""]
+        rows.append(row + [text for plane in planes for text in crossed[name].get(plane, [""] * len(CROSSED))])
     return head, rows
 
 

@@ -18,7 +18,8 @@ COLOURS = {
     "pressure": ("POINTS", "contact_pressure", None, None, False, "contact pressure [Pa]"),
     "strain": ("CELLS", "strain_max", None, "Cool to Warm", True, "largest principal strain"),
     "compression": ("CELLS", "strain_min", None, "Cool to Warm", True, "least principal strain"),
-    "stress": ("CELLS", "stress_max", None, "Cool to Warm", True, "largest principal stress [N/m]"),
+    "stress": ("CELLS", "stress_max", None, "Cool to Warm", True, "largest principal stress"),
+    "mises": ("CELLS", "stress_von_mises", None, "Viridis (matplotlib)", False, "von Mises stress"),
     "bending": ("CELLS", "bending_angle", None, "Cool to Warm", True, "bending angle [rad]"),
     "plastic": ("CELLS", "plastic_strain", None, "Plasma (matplotlib)", False, "plastic strain"),
     "body": ("POINTS", "body", None, "Rainbow Uniform", False, "body"),
@@ -54,17 +55,109 @@ def colours_of(reader):
     return [name for name, (where, array, *_) in COLOURS.items() if array in there[where]]
 
 
+def fetched(source):
+    """The data of now, as a list of its blocks."""
+    from paraview import servermanager
+    data = servermanager.Fetch(source)
+    return [data.GetBlock(k) for k in range(data.GetNumberOfBlocks())] if data.IsA("vtkMultiBlockDataSet") else [data]
+
+
+def unit_of_stress(source):
+    """Stress is a force per width in cloth, per area in solids, and a force in ropes: the unit of the cells that have one."""
+    kinds = set()
+    for block in fetched(source):
+        stress = block and block.GetCellData().GetArray("stress_max")
+        for cell in range(block.GetNumberOfCells()) if stress else []:
+            if stress.GetValue(cell) == stress.GetValue(cell):  # no nan
+                kinds.add({5: "N/m", 10: "Pa", 3: "N"}.get(block.GetCellType(cell), ""))
+    kinds.discard("")
+    return sorted(kinds)[0] if len(kinds) == 1 else "Pa in solids, N/m in cloth, N in ropes"
+
+
+def bodies_with(source, where, array):
+    """(numbers of all bodies, numbers of those that have finite values of a field now)."""
+    from vtkmodules.util.numpy_support import vtk_to_numpy
+    import numpy as np
+    every, some = set(), set()
+    for block in fetched(source):
+        body = block and block.GetPointData().GetArray("body")
+        if not body:
+            continue
+        body = vtk_to_numpy(body)
+        every |= set(body.tolist())
+        values = (block.GetPointData() if where == "POINTS" else block.GetCellData()).GetArray(array)
+        if values is None:
+            continue
+        known = vtk_to_numpy(values)
+        known = np.isfinite(known.reshape(len(known), -1)).all(axis=1)
+        if where == "POINTS":
+            some |= set(body[known].tolist())
+        else:
+            some |= {int(body[block.GetCell(int(c)).GetPointId(0)]) for c in np.flatnonzero(known)}
+    return every, some
+
+
+def only_bodies(source, numbers):
+    """A filter that leaves the bodies of these numbers."""
+    runs = []
+    for n in sorted(numbers):
+        if runs and runs[-1][1] == n - 1:
+            runs[-1][1] = n
+        else:
+            runs.append([n, n])
+    parts = []
+    for low, high in runs:
+        part = pv.Threshold(Input=source)
+        part.Scalars, part.LowerThreshold, part.UpperThreshold = ["POINTS", "body"], low, high
+        parts.append(part)
+    return parts[0] if len(parts) == 1 else pv.AppendDatasets(Input=parts)
+
+
+def body_numbers(run, names):
+    """Of names of bodies, as the run's scene.json has them."""
+    import json
+    with open(os.path.join(os.path.dirname(frames_file(run)), "scene.json")) as file:
+        known = [body["name"] for body in json.load(file)["bodies"]]
+    for name in names:
+        if name not in known:
+            raise ValueError("there is no body %r to hide; there are %s" % (name, ", ".join(known[:20])))
+    return {known.index(name) for name in names}
+
+
+def prepared(reader, run, hide=(), clip=None):
+    """What is left to be shown: without the bodies of those names; cut by a plane, clip: "y=0.05" keeps what is under it, "y=0.05,over"
+    what is over it."""
+    source = reader
+    if hide:
+        every, _ = bodies_with(reader, "POINTS", "body")
+        left = every - body_numbers(run, hide)
+        if not left:
+            raise ValueError("all bodies are hidden")
+        source = only_bodies(source, left)
+    if clip:
+        axis, _, at = clip.partition("=")
+        at, _, side = at.partition(",")
+        if axis not in ("x", "y", "z") or side not in ("", "over"):
+            raise ValueError("--clip takes x=0.1, y=0.1 or z=0.1, or x=0.1,over for the other side; not %r" % clip)
+        sign = -1 if side else 1
+        origin, normal = [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]
+        origin["xyz".index(axis)], normal["xyz".index(axis)] = float(at), float(sign)
+        cut = pv.Clip(Input=source)
+        cut.ClipType.Origin, cut.ClipType.Normal, cut.Invert = origin, normal, 1
+        source = cut
+    source.UpdatePipeline(pv.GetAnimationScene().AnimationTime)
+    return source
+
+
 def range_over_time(reader, where, array, component):
     """Least and greatest finite value in all frames."""
-    from paraview import servermanager
     from vtkmodules.util.numpy_support import vtk_to_numpy
     import numpy as np
     low, high = np.inf, -np.inf
     now = pv.GetAnimationScene().AnimationTime
-    for t in list(getattr(reader, "TimestepValues", None) or [now]):
+    for t in list(getattr(reader, "TimestepValues", None) or pv.GetTimeKeeper().TimestepValues or [now]):
         reader.UpdatePipeline(t)
-        data = servermanager.Fetch(reader)
-        for block in ([data.GetBlock(k) for k in range(data.GetNumberOfBlocks())] if data.IsA("vtkMultiBlockDataSet") else [data]):
+        for block in fetched(reader):
             part = block and (block.GetPointData() if where == "POINTS" else block.GetCellData()).GetArray(array)
             if part:
                 value = vtk_to_numpy(part).astype(float)
@@ -76,10 +169,30 @@ def range_over_time(reader, where, array, component):
     return (low, high) if low <= high else (0.0, 1.0)
 
 
+def with_field(source, array, view):
+    """The cells that have the field: others would hide them, as the surface of a solid hides its tetrahedra.  Bodies without it are shown
+    as a faint grey."""
+    every, some = bodies_with(source, "CELLS", array)
+    if not some:
+        return source
+    cells = pv.Threshold(Input=source)
+    cells.Scalars, cells.LowerThreshold, cells.UpperThreshold = ["CELLS", array], -1e300, 1e300
+    if every - some:
+        rest = pv.Show(only_bodies(source, every - some), view)
+        pv.ColorBy(rest, None)
+        rest.DiffuseColor, rest.Opacity = [0.6, 0.62, 0.65], 0.2
+    return cells
+
+
 def colour_by(reader, name, view=None):
     """Colours the run by one of colours_of(), with one range for all frames, and a legend."""
     where, array, component, palette, symmetric, title = COLOURS[name]
     view = view or pv.GetActiveViewOrCreate("RenderView")
+    if name in ("stress", "mises"):
+        title += " [%s]" % unit_of_stress(reader)
+    if where == "CELLS":
+        pv.Hide(reader, view)
+        reader = with_field(reader, array, view)
     display = pv.Show(reader, view)
     pv.HideScalarBarIfNotNeeded(display.LookupTable, view) if display.LookupTable else None
     pv.ColorBy(display, (where, array, component) if component else (where, array))

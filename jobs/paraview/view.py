@@ -3,6 +3,7 @@
 
     TACTUS_RUN=drop.run TACTUS_COLOUR=strain paraview --script=jobs/paraview/view.py       # the window
     pvpython jobs/paraview/view.py drop.run --colour strain --frame -1 -o drop.png         # a picture
+    pvpython jobs/paraview/view.py press.run --colour mises --hide top,bottom --clip z=0 -o press.png    # into a solid
 """
 import argparse
 import os
@@ -20,6 +21,8 @@ def main(words):
     parser = argparse.ArgumentParser(prog="view.py", description="A run of Tactus in ParaView.")
     parser.add_argument("run", help="a run folder")
     parser.add_argument("--colour", "--color", choices=list(macro.COLOURS), help="by what; without it contact force, or speed where nothing touches")
+    parser.add_argument("--hide", default="", metavar="NAME,...", help="bodies that are not shown")
+    parser.add_argument("--clip", metavar="x=AT", help="cuts everything by a plane and shows what is under it: x=0.1, y=..., z=..., or what is over it: x=0.1,over")
     parser.add_argument("--frame", type=int, default=-1, help="which frame, from 0; -1 is the last")
     parser.add_argument("--size", default="1280x960", help="WIDTHxHEIGHT")
     parser.add_argument("-o", metavar="FILE", help="writes this picture (.png)")
@@ -33,8 +36,8 @@ def main(words):
         view = pv.GetActiveViewOrCreate("RenderView")
         view.ViewSize = [width, height]
         pv.GetAnimationScene().AnimationTime = times[asked.frame]
-        macro.show(reader, asked.colour, view)
-    except (OSError, ValueError) as error:
+        macro.show(macro.prepared(reader, asked.run, [name for name in asked.hide.split(",") if name], asked.clip), asked.colour, view)
+    except (OSError, ValueError, KeyError) as error:
         parser.error(str(error))
     if asked.o:
         pv.SaveScreenshot(asked.o, view, ImageResolution=[width, height])

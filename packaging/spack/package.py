@@ -21,6 +21,7 @@ class Tactus(CMakePackage):
     depends_on("jansson@2.13:")
     depends_on("openssl@1.1.1:")
     depends_on("zlib-api")
+    depends_on("expat")
     depends_on("python@3.9:", type=("build", "run"), when="+python")
     depends_on("py-numpy", type="run", when="+python")
     depends_on("py-h5py", type="run", when="+python")

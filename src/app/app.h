@@ -38,5 +38,6 @@ enum tac_err tac_cmd_diff(struct tac_ctx *ctx, int argc, char **argv);
 enum tac_err tac_cmd_audit(struct tac_ctx *ctx, int argc, char **argv);
 enum tac_err tac_cmd_status(struct tac_ctx *ctx, int argc, char **argv);
 enum tac_err tac_cmd_export(struct tac_ctx *ctx, int argc, char **argv);
+enum tac_err tac_cmd_pack(struct tac_ctx *ctx, int argc, char **argv);
 
 #endif

@@ -10,11 +10,25 @@
 
 static const char AXIS[] = "xyz";
 
+static bool is_table(const struct tac_comparison *c, const struct tac_tally *t)
+{
+    return t == &c->tally[TAC_ENERGY] || t >= &c->tally[TAC_REACTIONS];
+}
+
+/* Is there something to tell? */
+static bool is_compared(const struct tac_comparison *c, int tally)
+{
+    return tally == TAC_ENERGY      ? c->has_energy
+           : tally == TAC_FIELDS    ? c->tally[tally].compared > 0
+           : tally >= TAC_REACTIONS ? c->has_lines[tally - TAC_REACTIONS]
+                                    : true;
+}
+
 /* "frame 3 (t = 0.375 s), body 'sheet', vertex 12, y" */
 static void place(const struct tac_comparison *c, const struct tac_tally *t, char *text, size_t size)
 {
     if (t->vertex < 0) {
-        if (t == &c->tally[TAC_ENERGY])
+        if (is_table(c, t))
             snprintf(text, size, "column %s at t = %.17g s", t->column, t->time_s);
         else
             snprintf(text, size, "%s", t->column);
@@ -59,10 +73,14 @@ static void print_text(const struct tac_comparison *c, bool all_frames)
         printf(" and %" PRId64 " rows of energy.csv", c->rows_compared);
     printf(", %s\n", how);
     for (int i = 0; i < TAC_TALLY_COUNT; i++)
-        if ((i != TAC_ENERGY || c->has_energy) && (i != TAC_FIELDS || c->tally[i].compared > 0))
+        if (is_compared(c, i))
             print_tally(c, &c->tally[i]);
     print_only("frame", c->frames_only_a, c->a->path, c->first_only_a_s);
     print_only("frame", c->frames_only_b, c->b->path, c->first_only_b_s);
+    if (c->lines_only_a + c->lines_only_b > 0)
+        printf("  of reactions.csv, histories.csv and steps.csv %" PRId64 " rows are only in %s, and %" PRId64
+               " only in %s\n",
+               c->lines_only_a, c->a->path, c->lines_only_b, c->b->path);
     if (c->columns_only_a + c->columns_only_b > 0)
         printf("  %d columns of energy.csv are in one only, and not compared\n", c->columns_only_a + c->columns_only_b);
     puts(tac_comparison_equal(c, all_frames) ? "equal" : "different");
@@ -85,7 +103,7 @@ static json_t *tally_json(const struct tac_comparison *c, const struct tac_tally
         tac_json_put(&largest, "vertex", json_integer(t->vertex));
         tac_json_put(&largest, "component", json_string(axis));
     } else {
-        if (t == &c->tally[TAC_ENERGY])
+        if (is_table(c, t))
             tac_json_put(&largest, "time", json_real(t->time_s));
         tac_json_put(&largest, "where", tac_json_text(t->column));
     }
@@ -95,14 +113,15 @@ static json_t *tally_json(const struct tac_comparison *c, const struct tac_tally
 
 static enum tac_err print_json(struct tac_ctx *ctx, const struct tac_comparison *c, bool all_frames)
 {
-    json_t *o = json_pack("{s:b, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "equal",
+    json_t *o = json_pack("{s:b, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "equal",
                           tac_comparison_equal(c, all_frames), "a", tac_json_text(c->a->path), "b",
                           tac_json_text(c->b->path), "tolerance", tac_json_real(c->tolerance), "frames",
                           (json_int_t)c->frames_compared, "frames_only_a", (json_int_t)c->frames_only_a,
                           "frames_only_b", (json_int_t)c->frames_only_b, "rows", (json_int_t)c->rows_compared,
-                          "rows_only_a", (json_int_t)c->rows_only_a, "rows_only_b", (json_int_t)c->rows_only_b);
+                          "rows_only_a", (json_int_t)c->rows_only_a, "rows_only_b", (json_int_t)c->rows_only_b,
+                          "lines_only_a", (json_int_t)c->lines_only_a, "lines_only_b", (json_int_t)c->lines_only_b);
     for (int i = 0; i < TAC_TALLY_COUNT; i++)
-        if ((i != TAC_ENERGY || c->has_energy) && (i != TAC_FIELDS || c->tally[i].compared > 0))
+        if (is_compared(c, i))
             tac_json_put(&o, c->tally[i].name, tally_json(c, &c->tally[i]));
     return tac_json_print(ctx, o);
 }
@@ -126,7 +145,8 @@ enum tac_err tac_cmd_diff(struct tac_ctx *ctx, int argc, char **argv)
         tac_options_help(
             "diff", "A B [--tol X] [--all-frames] [--json]",
             "Compares two run folders, or two frames.h5: topology, position, velocity, contact_force and\n"
-            "energy.csv at the times that both have; or two checkpoints: all that a run goes on from (a\n"
+            "energy.csv at the times that both have, and reactions.csv, histories.csv and steps.csv (but its\n"
+            "columns of seconds), each where both have it; or two checkpoints: all that a run goes on from (a\n"
             "folder beside a checkpoint stands for its newest one); or two record.h5: every breakpoint, in\n"
             "the intervals that both have. Exit code 0: equal; 1: they differ; 2: they cannot be compared.",
             option, options);

@@ -79,7 +79,7 @@ static size_t make_table(struct given *given, size_t count, const char **file, s
                                        .kind = TAC_OPTION_STRING,
                                        .value = (void *)file,
                                        .argument = "FILE",
-                                       .help = "where to write: .obj, .ply, .stl or .h5"};
+                                       .help = "where to write: .obj, .ply, .stl, .msh or .h5"};
     return count + 1;
 }
 
@@ -219,7 +219,8 @@ done:
 static void print_kinds(void)
 {
     printf("usage: tactus mesh KIND [--option value ...] -o FILE\n\n"
-           "Makes a mesh and writes it as .obj, .ply, .stl or .h5. Options have the names of the keys under \"mesh\" "
+           "Makes a mesh and writes it as .obj, .ply, .stl, .msh or .h5. Options have the names of the keys under "
+           "\"mesh\" "
            "in a\n"
            "scene; a value is a number, numbers with commas (1,2), rows with semicolons (0,0,0;1,0,0), or "
            "JSON.\n\nkinds:\n");
@@ -236,7 +237,7 @@ static void print_kinds(void)
                    given[i].param->required && given[i].parent == NULL ? " (needed)" : "");
         }
     }
-    printf("\n  %-26s %s\n  %-26s %s\n", "-o FILE", "where to write: .obj, .ply, .stl or .h5", "-h, --help",
+    printf("\n  %-26s %s\n  %-26s %s\n", "-o FILE", "where to write: .obj, .ply, .stl, .msh or .h5", "-h, --help",
            "this text; after a KIND, its options");
 }
 
@@ -248,7 +249,7 @@ static enum tac_err write_whole(struct tac_ctx *ctx, const json_t *spec, const c
     /* Of a file with tetrahedra that is written as a surface, the surface is meant. */
     const char *dot = strrchr(file, '.');
     const bool solid = json_object_get(spec, "fill") != NULL || json_object_get(spec, "tetrahedra") != NULL ||
-                       (dot != NULL && strcasecmp(dot, ".h5") == 0);
+                       (dot != NULL && (strcasecmp(dot, ".h5") == 0 || strcasecmp(dot, ".msh") == 0));
     TAC_TRY(tac_mesh_create_as(ctx, spec, "--", ".", solid ? TAC_MESH_ANY : TAC_MESH_SURFACE, &mesh));
     TAC_TRY(tac_mesh_write(ctx, mesh, file));
     printf("%s: %" TAC_PRILID " vertices, %" TAC_PRILID " triangles, %" TAC_PRILID " segments\n", file,

@@ -23,13 +23,18 @@ static const struct command COMMANDS[] = {
     {"audit", tac_cmd_audit, "prove from a recorded run that nothing passed through anything"},
     {"status", tac_cmd_status, "progress of a running or ended run"},
     {"export", tac_cmd_export, "write frames of a run for ParaView, Blender and other programs"},
+    {"pack", tac_cmd_pack, "copy all frames of a run into one new file"},
 };
 enum { COMMAND_COUNT = sizeof COMMANDS / sizeof COMMANDS[0] };
 
 static void print_help(void)
 {
-    printf("usage: tactus COMMAND [argument ...] [--option value ...]\n\n"
-           "Tactus simulates thin deformable shells, ropes, particles and obstacles in contact.\n\ncommands:\n");
+    printf(
+        "usage: tactus COMMAND [argument ...] [--option value ...]\n\n"
+        "Tactus simulates cloth, shells, soft solids, ropes, particles and obstacles in contact, by an asynchronous\n"
+        "integrator (impacts, exact balances of energy) or an implicit one (large steps for what is stiff or slow).\n"
+        "No two surfaces pass through each other, and a scene has the same result on any number of processes.\n\n"
+        "commands:\n");
     for (int i = 0; i < COMMAND_COUNT; i++)
         printf("  %-8s %s\n", COMMANDS[i].name, COMMANDS[i].help);
     printf("\n'tactus COMMAND -h' explains a command; 'tactus --version' tells the version and commit.\n");

@@ -38,21 +38,35 @@ enum tac_err tac_fail(struct tac_ctx *ctx, enum tac_err err, const char *format,
     return err;
 }
 
-void tac_warn(struct tac_ctx *ctx, const char *format, ...)
+/* aloud: it is printed. */
+static void warn(struct tac_ctx *ctx, bool aloud, const char *format, va_list args)
 {
     ctx->warnings++;
-    if ((ctx->quiet && ctx->warned == NULL) || ctx->rank != 0)
+    if ((!aloud && ctx->warned == NULL) || ctx->rank != 0)
         return;
     char sentence[sizeof ctx->error];
-    va_list args;
-    va_start(args, format);
     vsnprintf(sentence, sizeof sentence, format, args);
-    va_end(args);
     tac_tame(sentence);
     if (ctx->warned != NULL)
         ctx->warned(ctx->warned_user, sentence);
-    if (!ctx->quiet)
+    if (aloud)
         fprintf(stderr, "tactus: warning: %s\n", sentence);
+}
+
+void tac_warn(struct tac_ctx *ctx, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    warn(ctx, !ctx->quiet, format, args);
+    va_end(args);
+}
+
+void tac_warn_loss(struct tac_ctx *ctx, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    warn(ctx, !ctx->quiet || ctx->warned == NULL, format, args);
+    va_end(args);
 }
 
 _Noreturn void tac_give_up(const struct tac_ctx *ctx)

@@ -5,8 +5,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +20,35 @@ struct told {
     int64_t result;
     char error[sizeof((struct tac_ctx *)0)->error];
 };
+
+/* The address space that this process has now, bytes; 0: not told. */
+static int64_t space_now(void)
+{
+    long long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file == NULL)
+        return 0;
+    if (fscanf(file, "%lld", &pages) != 1)
+        pages = 0;
+    fclose(file);
+    return (int64_t)pages * sysconf(_SC_PAGESIZE);
+}
+
+/* deflate, the only filter that makes data smaller, makes at most 1032 bytes of one.  What asks for more memory than
+ * the file can unpack to is damaged, and would take the machine's memory from others. */
+static void limit_memory(int64_t bytes)
+{
+    enum { UNPACKED = 1032, LEAST = 1 << 30 };
+    const int64_t now = space_now(), most = INT64_MAX / 4;
+    struct rlimit space;
+    if (now <= 0 || getrlimit(RLIMIT_AS, &space) != 0)
+        return;
+    const rlim_t wanted =
+        (rlim_t)(now < most ? now : most) + LEAST + (rlim_t)(bytes < most / UNPACKED ? UNPACKED * bytes : most);
+    if (space.rlim_cur == RLIM_INFINITY || wanted < space.rlim_cur)
+        space.rlim_cur = wanted;
+    setrlimit(RLIMIT_AS, &space);
+}
 
 static void child_begin(int64_t bytes)
 {
@@ -36,6 +67,9 @@ static void child_begin(int64_t bytes)
     /* A disk may be slow, but who follows pointers in a circle computes. */
     const struct rlimit cpu = {LEAST_CPU_S + (rlim_t)more, LEAST_CPU_S + (rlim_t)more};
     setrlimit(RLIMIT_CPU, &cpu);
+    limit_memory(bytes);
+    /* Who waits for it may be killed: then nobody needs it, and it would keep the locks of a run's folder. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
 enum tac_err tac_child_try(struct tac_ctx *ctx, const char *name, int64_t bytes,

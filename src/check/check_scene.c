@@ -234,6 +234,27 @@ static const char *discovery_name(enum tac_discovery_mode mode)
     return mode == TAC_DISCOVER_SPECULATE ? "speculate" : mode == TAC_DISCOVER_KDS ? "kds" : "all-pairs";
 }
 
+/* The implicit one has no clocks, and its contact is a barrier: those keys then say nothing. */
+static double resolved(const struct tac_scene *scene, const char *section, const char *key)
+{
+    const json_t *object = json_object_get(json_object_get(scene->settings->json, "integrator"), section);
+    return json_number_value(json_object_get(object, key));
+}
+
+static json_t *describe_integrator(const struct tac_scene *scene)
+{
+    const struct tac_implicit_settings *s = &scene->settings->implicit;
+    static const char *const scheme[] = {"implicit Euler", "Newmark", "BDF2"};
+    if (scene->settings->integrator != TAC_INTEGRATOR_IMPLICIT)
+        return json_pack("{s:s}", "kind", "asynchronous");
+    return json_pack("{s:s, s:f, s:s, s:f, s:I, s:f, s:s, s:f, s:I, s:f, s:s}", "kind", "implicit", "step_s", s->step_s,
+                     "scheme", scheme[s->scheme], "velocity_tol", resolved(scene, "newton", "velocity_tol"), "max",
+                     (json_int_t)s->most, "stiffness", s->stiffness, "weights",
+                     s->weights == TAC_WEIGHTS_AREA ? "area" : "pairs", "friction_velocity",
+                     resolved(scene, "friction", "velocity"), "lags", (json_int_t)s->lags, "solver_tolerance",
+                     s->solver_tolerance, "solver", s->solver == TAC_SOLVER_PETSC ? "petsc" : "invariant");
+}
+
 /* The report's parts about the whole scene; not 0 when memory is out. */
 static int describe_whole(const struct tac_scene *scene, const struct tally *t, json_t *report)
 {
@@ -261,6 +282,7 @@ static int describe_whole(const struct tac_scene *scene, const struct tally *t, 
                                             "quantum_s", scene->settings->quantum_s));
     failed |= json_object_set_new(report, "gravity", vector(scene->settings->gravity));
     failed |= json_object_set_new(report, "contact", describe_contact(scene, t->free));
+    failed |= json_object_set_new(report, "integrator", describe_integrator(scene));
     failed |= json_object_set_new(
         report, "clocks",
         json_pack("{s:s}", "mode", scene->settings->clocks.mode == TAC_CLOCKS_NESTED ? "nested" : "free"));

@@ -2,6 +2,7 @@
 #include <tactus/check.h>
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 static double real(const json_t *object, const char *key)
@@ -34,7 +35,33 @@ static void print_box(FILE *text, const json_t *box)
     print_vector(text, json_array_get(box, 1));
 }
 
-static void print_contact(FILE *text, const json_t *contact)
+/* A value that the program finds where the scene does not give it. */
+static void print_found(FILE *text, const char *name, double value, const char *unit)
+{
+    if (value > 0)
+        fprintf(text, ", %s %g%s", name, value, unit);
+    else
+        fprintf(text, ", %s found by the program", name);
+}
+
+static void print_integrator(FILE *text, const json_t *report)
+{
+    const json_t *of = json_object_get(report, "integrator");
+    if (strcmp(word(of, "kind"), "implicit") != 0) {
+        fprintf(text, "clocks     %s; discovery %s\n", word(json_object_get(report, "clocks"), "mode"),
+                word(json_object_get(report, "discovery"), "mode"));
+        return;
+    }
+    fprintf(text, "newton     at most %lld iterations of a step", count(of, "max"));
+    print_found(text, "velocity_tol", real(of, "velocity_tol"), " m/s");
+    fprintf(text, "\nbarrier    weights by %s", word(of, "weights"));
+    print_found(text, "stiffness", real(of, "stiffness"), "");
+    fprintf(text, "\nfriction   %lld lags", count(of, "lags"));
+    print_found(text, "smoothed under a velocity", real(of, "friction_velocity"), " m/s");
+    fprintf(text, "\nsolver     %s, tolerance %g\n", word(of, "solver"), real(of, "solver_tolerance"));
+}
+
+static void print_contact(FILE *text, const json_t *contact, bool implicit)
 {
     size_t i;
     json_t *item;
@@ -42,9 +69,13 @@ static void print_contact(FILE *text, const json_t *contact)
         fputs("contact    none: contact.thickness is 0\n", text);
         return;
     }
-    fprintf(text, "contact    thickness %g m, stiffness %g N/m, restitution %g, friction %g\n",
-            real(contact, "thickness"), real(contact, "stiffness"), real(contact, "restitution"),
-            real(contact, "friction"));
+    if (implicit)
+        fprintf(text, "contact    thickness %g m, friction %g\n", real(contact, "thickness"),
+                real(contact, "friction"));
+    else
+        fprintf(text, "contact    thickness %g m, stiffness %g N/m, restitution %g, friction %g\n",
+                real(contact, "thickness"), real(contact, "stiffness"), real(contact, "restitution"),
+                real(contact, "friction"));
     json_array_foreach(json_object_get(contact, "laws"), i, item)
     {
         const json_t *materials = json_object_get(item, "materials");
@@ -190,9 +221,9 @@ void tac_check_print(FILE *text, const char *path, const json_t *report)
     fprintf(text, "freedom    %lld degrees: %lld vertices free, %lld scripted, %lld fixed; mass %g kg\n",
             count(report, "degrees_of_freedom"), count(vertices, "free"), count(vertices, "scripted"),
             count(vertices, "fixed"), real(report, "mass"));
-    print_contact(text, json_object_get(report, "contact"));
-    fprintf(text, "clocks     %s; discovery %s\n", word(json_object_get(report, "clocks"), "mode"),
-            word(json_object_get(report, "discovery"), "mode"));
+    print_contact(text, json_object_get(report, "contact"),
+                  strcmp(word(json_object_get(report, "integrator"), "kind"), "implicit") == 0);
+    print_integrator(text, report);
     print_materials(text, json_object_get(report, "materials"));
     print_bodies(text, json_object_get(report, "bodies"));
     print_motions(text, json_object_get(report, "motions"));

@@ -73,4 +73,12 @@ enum tac_err tac_forecast_calibrate(struct tac_ctx *ctx, const struct tac_scene 
 enum tac_err tac_forecast_contact(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_elastic *elastic,
                                   const struct tac_model *model, struct tac_forecast *out);
 
+/* A number of bytes or seconds in a unit that people read. */
+struct tac_amount {
+    char text[48];
+};
+/* Local. */
+struct tac_amount tac_show_seconds(double s);
+struct tac_amount tac_show_bytes(double bytes);
+
 #endif

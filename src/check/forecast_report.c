@@ -18,18 +18,13 @@ static enum tac_err no_memory(struct tac_ctx *ctx)
     return tac_fail(ctx, TAC_ERR_RUN, "out of memory while forecasting the run");
 }
 
-/* A number of bytes or seconds in a unit that people read. */
-struct shown {
-    char text[48];
-};
-
-static struct shown show_seconds(double s)
+struct tac_amount tac_show_seconds(double s)
 {
     static const struct {
         double unit;
         const char *name;
     } units[] = {{DAY, "days"}, {3600, "hours"}, {60, "minutes"}};
-    struct shown out;
+    struct tac_amount out;
     for (size_t k = 0; k < sizeof units / sizeof units[0]; k++)
         if (s >= 2 * units[k].unit) {
             const double n = s / units[k].unit;
@@ -40,10 +35,10 @@ static struct shown show_seconds(double s)
     return out;
 }
 
-static struct shown show_bytes(double bytes)
+struct tac_amount tac_show_bytes(double bytes)
 {
     static const char *const name[] = {"B", "kB", "MB", "GB", "TB", "PB"};
-    struct shown out;
+    struct tac_amount out;
     int k = 0;
     for (; bytes >= 1000 && k < 5; k++)
         bytes /= 1000;
@@ -131,12 +126,12 @@ done:
 
 static void print_room(FILE *text, const struct tac_forecast *f)
 {
-    fprintf(text, "memory     about %s on one rank", show_bytes(f->memory).text);
+    fprintf(text, "memory     about %s on one rank", tac_show_bytes(f->memory).text);
     if (f->memory_record > 0)
-        fprintf(text, "; with --record %s more", show_bytes(f->memory_record).text);
+        fprintf(text, "; with --record %s more", tac_show_bytes(f->memory_record).text);
     fputs("\n", text);
     fprintf(text, "disk       about %s of frames, %s of checkpoints; with --record %s more\n",
-            show_bytes(f->frames).text, show_bytes(f->checkpoints).text, show_bytes(f->record).text);
+            tac_show_bytes(f->frames).text, tac_show_bytes(f->checkpoints).text, tac_show_bytes(f->record).text);
 }
 
 static void print_forecast(FILE *text, const struct tac_forecast *f, const struct tac_speed *speed)
@@ -146,7 +141,7 @@ static void print_forecast(FILE *text, const struct tac_forecast *f, const struc
             "           (%.1g to %.1g): sheets that drape, shells that stand, no deep impacts\n",
             f->elastic, f->other, f->contact, f->contact / TAC_FORECAST_WITHIN, f->contact * TAC_FORECAST_WITHIN);
     fprintf(text, "wall       about %s on one core at %.3g ns an elastic tick and %.3g ns a contact tick, %s\n",
-            show_seconds(f->wall_s).text, speed->elastic_ns, speed->contact_ns,
+            tac_show_seconds(f->wall_s).text, speed->elastic_ns, speed->contact_ns,
             speed->measured ? "measured on this machine" : "the usual speed");
     print_room(text, f);
 }
@@ -175,11 +170,11 @@ static void warn_of_days(struct tac_ctx *ctx, const struct tac_forecast *f, cons
         tac_warn(ctx,
                  "a run will take some %s on one core; %s costs most: %g instead of %g would save %.0f %% of the time "
                  "(the forecast of tactus check tells what other keys would save)",
-                 show_seconds(f->wall_s).text, change->key, change->instead, change->now,
+                 tac_show_seconds(f->wall_s).text, change->key, change->instead, change->now,
                  100 * (1 - change->forecast.wall_s / f->wall_s));
     else
         tac_warn(ctx, "a run will take some %s on one core; fewer vertices or an earlier time.end would save time",
-                 show_seconds(f->wall_s).text);
+                 tac_show_seconds(f->wall_s).text);
 }
 
 /* The implicit integrator has no ticks. */
@@ -192,8 +187,8 @@ static enum tac_err describe_steps(struct tac_ctx *ctx, const struct tac_scene *
         fprintf(text, "forecast   %.0f steps, about %.2g Newton iterations in each (%.2g to %.2g)\n", f.steps, f.newton,
                 fmax(1, f.newton / within), f.newton * within);
         fprintf(text, "wall       about %s on one core (%s to %s), on the machine where it was measured\n",
-                show_seconds(f.wall_s).text, show_seconds(f.wall_s / within).text,
-                show_seconds(f.wall_s * within).text);
+                tac_show_seconds(f.wall_s).text, tac_show_seconds(f.wall_s / within).text,
+                tac_show_seconds(f.wall_s * within).text);
         print_room(text, &f);
     }
     if (f.wall_s > DAY)

@@ -1,8 +1,10 @@
 /* overlap_report.c: says which elements overlap, in sentences and in the file overlaps.obj. */
+#include "base/create.h"
 #include "check/overlap_search.h"
 #include "partition/part.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -181,7 +183,7 @@ enum tac_err tac_overlap_write_obj(struct tac_ctx *ctx, const struct tac_scene *
         entry[i] = (struct entry){overlap->body[side], overlap->element[side], shape_of(overlap->kind, side)};
     }
     qsort(entry, 2 * overlaps->count, sizeof *entry, compare_entries);
-    file = fopen(temporary, "w");
+    file = tac_create_stream(AT_FDCWD, temporary);
     if (file == NULL) {
         err = tac_fail(ctx, TAC_ERR_RUN, "cannot write %s: %s; choose another folder", temporary, strerror(errno));
         goto done;

@@ -90,7 +90,7 @@ static enum tac_err collect(struct tac_implicit *sim, struct tac_checkpoint *c)
     const struct tac_local_mesh *m = sim->scene->mesh;
     c->now = sim->now;
     c->has_past = sim->past != NULL;
-    c->has_script_force = 1;
+    c->trajectory.has_script_force = 1;
     c->trajectory.level = sim->level;
     c->trajectory.generation = TAC_TRAJECTORY_GENERATION;
     c->vertex_total = m->vertex_count;

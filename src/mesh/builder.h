@@ -61,6 +61,11 @@ enum tac_err tac_builder_quad(struct tac_builder *b, int64_t ll, int64_t hl, int
 enum tac_err tac_builder_patch(struct tac_builder *b, int64_t first, int64_t nu, int64_t nv, bool wrap_u, bool wrap_v,
                                bool flip);
 
+/* weld.c: vertices that lie nearer than `weld` [m] to a vertex before them that stays become the lowest such one;
+ * elements that then have a vertex twice are dropped.  Warns of how many.  TAC_ERR_INPUT: coordinates that are no
+ * numbers. */
+enum tac_err tac_builder_weld(struct tac_builder *b, double weld);
+
 /* Checks everything the header promises, drops vertices in no element if there are elements, moves the arrays into
  * *out. With points_only, the elements are dropped instead. */
 enum tac_err tac_builder_finish(struct tac_builder *b, bool points_only, enum tac_mesh_want want,

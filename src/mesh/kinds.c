@@ -88,6 +88,12 @@ static const struct tac_param spikes[] = {
         .name = "fill", .type = TAC_PARAM_STRING, .help = "tets: a solid of tetrahedra, not only its surface"          \
     }
 
+#define WELD                                                                                                           \
+    {                                                                                                                  \
+        .name = "weld", .type = TAC_PARAM_NUMBER,                                                                      \
+        .help = "vertices nearer to each other than this become one (default 0: none do)"                              \
+    }
+
 static const struct tac_param sphere[] = {
     {.name = "radius", .type = TAC_PARAM_NUMBER, .required = true, .positive = true, .help = "of the sphere"},
     {.name = "level",
@@ -124,6 +130,7 @@ static const struct tac_param segments[] = {
     {.name = "to", .type = TAC_PARAM_NUMBERS, .width = 3, .help = "[x, y, z], its end"},
     {.name = "cells", .type = TAC_PARAM_COUNT, .least = {1}, .help = "segments between from and to (default 1)"},
     {.name = "closed", .type = TAC_PARAM_FLAG, .help = "join the last vertex to the first"},
+    WELD,
 };
 static const struct tac_param lattice[] = {
     {.name = "count",
@@ -148,13 +155,15 @@ static const struct tac_param inlined[] = {
     {.name = "triangles", .type = TAC_PARAM_INDICES, .width = 3, .help = "[[i, j, k], ...], vertices counted from 0"},
     {.name = "edges", .type = TAC_PARAM_INDICES, .width = 2, .help = "[[i, j], ...], segments"},
     {.name = "tetrahedra", .type = TAC_PARAM_INDICES, .width = 4, .help = "[[i, j, k, l], ...], of a solid"},
+    WELD,
 };
 
 static const struct tac_param file[] = {
     {.name = "path",
      .type = TAC_PARAM_STRING,
      .required = true,
-     .help = "an OBJ, PLY, STL, Gmsh .msh (2.2, 4.1) or HDF5 file"},
+     .help = "an OBJ, PLY, STL, Gmsh .msh (2.2, 4.1), VTK .vtu, Abaqus .inp or HDF5 file"},
+    WELD,
 };
 
 #define KIND(name, table, make, help)                                                                                  \
@@ -236,6 +245,14 @@ enum tac_err tac_mesh_create_as(struct tac_ctx *ctx, const json_t *spec, const c
         b.where = kind->name;
     TAC_TRY(tac_params_check(&p, kind->param, kind->param_count, "kind"));
     TAC_TRY(kind->make(&p, &b));
+    const double weld = tac_params_has(&p, "weld") ? tac_params_number(&p, "weld") : 0;
+    if (weld < 0) {
+        err = tac_fail(ctx, TAC_ERR_INPUT, "%s: must be a length from 0, not %g", tac_params_path(&p, "weld", path),
+                       weld);
+        goto done;
+    }
+    if (weld > 0)
+        TAC_TRY(tac_builder_weld(&b, weld));
     TAC_TRY(tac_builder_finish(&b, kind->make == tac_make_points, want, out));
 done:
     tac_builder_clear(&b);

@@ -9,7 +9,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-enum format { UNKNOWN, OBJ, PLY, STL_TEXT, STL_BINARY, GMSH, HDF5 };
+enum format { UNKNOWN, OBJ, PLY, STL_TEXT, STL_BINARY, GMSH, HDF5, ABAQUS, VTU };
 
 /* The size of a binary STL file is fixed by its count; nothing else of this size has that count by chance. */
 static bool is_binary_stl(const struct tac_file *file)
@@ -44,6 +44,10 @@ static enum format by_content(const struct tac_file *file)
         return STL_BINARY;
     if (first.size > 1 && first.at[0] == '$')
         return GMSH;
+    if (first.size > 0 && first.at[0] == '*' && is_text(file))
+        return ABAQUS;
+    if ((first.size >= 5 && memcmp(first.at, "<?xml", 5) == 0) || tac_word_is(first, "<VTKFile"))
+        return VTU;
     /* Binary files may begin with "solid" too, but then bytes that no text has follow. */
     if (tac_word_is_nocase(first, "solid") && is_text(file))
         return STL_TEXT;
@@ -55,7 +59,8 @@ static enum format by_extension(const char *path)
     static const struct {
         const char *extension;
         enum format format;
-    } known[] = {{".obj", OBJ}, {".ply", PLY}, {".stl", STL_BINARY}, {".msh", GMSH}, {".h5", HDF5}, {".hdf5", HDF5}};
+    } known[] = {{".obj", OBJ}, {".ply", PLY},   {".stl", STL_BINARY}, {".msh", GMSH},
+                 {".h5", HDF5}, {".hdf5", HDF5}, {".inp", ABAQUS},     {".vtu", VTU}};
     const char *dot = strrchr(path, '.');
     for (size_t i = 0; dot != NULL && i < sizeof known / sizeof known[0]; i++) {
         if (strcasecmp(dot, known[i].extension) == 0)
@@ -100,6 +105,10 @@ static enum tac_err read_file(const struct tac_file *file, struct tac_builder *b
         return tac_read_stl_binary(file, b);
     case GMSH:
         return tac_read_gmsh(file, b);
+    case ABAQUS:
+        return tac_read_abaqus(file, b);
+    case VTU:
+        return tac_read_vtu(file, b);
     case HDF5:
         return tac_fail(file->ctx, TAC_ERR_INPUT, "%s: is no HDF5 file, though its name says so; it may be cut off",
                         file->path);
@@ -107,7 +116,9 @@ static enum tac_err read_file(const struct tac_file *file, struct tac_builder *b
         break;
     }
     return tac_fail(file->ctx, TAC_ERR_INPUT,
-                    "%s: is no mesh file that is known here; OBJ, PLY, STL, Gmsh .msh and HDF5 are", file->path);
+                    "%s: is no mesh file that is known here; OBJ, PLY, STL, Gmsh .msh, VTK .vtu, Abaqus .inp and "
+                    "HDF5 are",
+                    file->path);
 }
 
 static enum tac_err look_in_child(struct tac_ctx *ctx, void *path, int64_t *result)

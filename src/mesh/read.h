@@ -12,6 +12,8 @@ enum tac_err tac_read_ply(const struct tac_file *file, struct tac_builder *b);
 enum tac_err tac_read_stl_text(const struct tac_file *file, struct tac_builder *b);
 enum tac_err tac_read_stl_binary(const struct tac_file *file, struct tac_builder *b);
 enum tac_err tac_read_gmsh(const struct tac_file *file, struct tac_builder *b);
+enum tac_err tac_read_abaqus(const struct tac_file *file, struct tac_builder *b);
+enum tac_err tac_read_vtu(const struct tac_file *file, struct tac_builder *b);
 enum tac_err tac_read_hdf5(struct tac_ctx *ctx, const char *path, struct tac_builder *b);
 
 /* Local. Of any format, told apart by content, then by extension. `from` as in tac_file_load. The path is copied. */

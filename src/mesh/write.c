@@ -1,4 +1,4 @@
-/* write.c: writes a mesh as OBJ, PLY, STL or HDF5. */
+/* write.c: writes a mesh as OBJ, PLY, STL, Gmsh .msh or HDF5. */
 #include "mesh/read.h"
 
 #include <errno.h>
@@ -92,6 +92,30 @@ static void write_stl(FILE *f, const struct tac_mesh *mesh)
     }
 }
 
+/* Gmsh 2.2, ascii, which the most programs read.  Of a solid the tetrahedra alone: its triangles are their faces, and
+ * are found again.  Each kind of element is a group of its own (tags 1). */
+static void write_msh(FILE *f, const struct tac_mesh *mesh)
+{
+    const bool solid = mesh->tetrahedron_count > 0;
+    const tac_lid *const element[3] = {mesh->segment, mesh->triangle, mesh->tetrahedron};
+    const int64_t count[3] = {solid ? 0 : mesh->segment_count, solid ? 0 : mesh->triangle_count,
+                              mesh->tetrahedron_count};
+    static const int type[3] = {1, 2, 4};
+    int64_t number = 0;
+    fprintf(f, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n%" TAC_PRILID "\n", mesh->vertex_count);
+    for (int64_t i = 0; i < mesh->vertex_count; i++)
+        fprintf(f, "%" PRId64 " %.17g %.17g %.17g\n", i + 1, mesh->x[3 * i], mesh->x[3 * i + 1], mesh->x[3 * i + 2]);
+    fprintf(f, "$EndNodes\n$Elements\n%" PRId64 "\n", count[0] + count[1] + count[2]);
+    for (int k = 0; k < 3; k++)
+        for (int64_t e = 0; e < count[k]; e++) {
+            fprintf(f, "%" PRId64 " %d 2 1 1", ++number, type[k]);
+            for (int c = 0; c < k + 2; c++)
+                fprintf(f, " %" PRId64, (int64_t)element[k][(k + 2) * e + c] + 1);
+            fputc('\n', f);
+        }
+    fprintf(f, "$EndElements\n");
+}
+
 /* What STL cannot hold is refused rather than lost: it has triangles only, and single precision. */
 static enum tac_err check_stl(struct tac_ctx *ctx, const struct tac_mesh *mesh, const char *path)
 {
@@ -140,17 +164,19 @@ enum tac_err tac_mesh_write(struct tac_ctx *ctx, const struct tac_mesh *mesh, co
     const char *dot = strrchr(path, '.');
     const bool obj = dot != NULL && strcasecmp(dot, ".obj") == 0, ply = dot != NULL && strcasecmp(dot, ".ply") == 0;
     const bool stl = dot != NULL && strcasecmp(dot, ".stl") == 0, h5 = dot != NULL && strcasecmp(dot, ".h5") == 0;
+    const bool msh = dot != NULL && strcasecmp(dot, ".msh") == 0;
     const size_t size = strlen(path) + 32;
     char *partial = NULL;
     FILE *probe;
-    if (!obj && !ply && !stl && !h5)
-        return tac_fail(ctx, TAC_ERR_INPUT, "%s: the name must end in .obj, .ply, .stl or .h5, which says the format",
-                        path);
+    if (!obj && !ply && !stl && !msh && !h5)
+        return tac_fail(ctx, TAC_ERR_INPUT,
+                        "%s: the name must end in .obj, .ply, .stl, .msh or .h5, which says the format", path);
     if (stl && (err = check_stl(ctx, mesh, path)) != TAC_OK)
         return err;
-    if (!h5 && mesh->tetrahedron_count > 0)
+    if (!h5 && !msh && mesh->tetrahedron_count > 0)
         return tac_fail(ctx, TAC_ERR_INPUT,
-                        "%s: OBJ, PLY and STL hold surfaces only, and this mesh has tetrahedra; write .h5", path);
+                        "%s: OBJ, PLY and STL hold surfaces only, and this mesh has tetrahedra; write .h5 or .msh",
+                        path);
     TAC_TRY(tac_alloc(ctx, size, 1, &partial));
     snprintf(partial, size, "%s.partial-%ld", path, (long)getpid());
     /* A name that cannot be made is the caller's mistake; what fails after that is the disk's. */
@@ -162,7 +188,7 @@ enum tac_err tac_mesh_write(struct tac_ctx *ctx, const struct tac_mesh *mesh, co
     if (h5)
         err = tac_write_hdf5(ctx, mesh, partial);
     else
-        err = write_stream(ctx, mesh, partial, obj ? write_obj : ply ? write_ply : write_stl);
+        err = write_stream(ctx, mesh, partial, obj ? write_obj : ply ? write_ply : msh ? write_msh : write_stl);
     if (err == TAC_OK && rename(partial, path) != 0)
         err = tac_fail(ctx, TAC_ERR_INPUT, "%s: cannot be made: %s", path, strerror(errno));
     if (err != TAC_OK)

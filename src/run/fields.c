@@ -250,6 +250,13 @@ static void fill_angles(const struct filling *f)
 
 /* ---- stress and plasticity: from the elements ---- */
 
+/* The equivalent stress of von Mises, of principal values. */
+static double mises(const double s[3])
+{
+    const double a = s[0] - s[1], b = s[1] - s[2], c = s[2] - s[0];
+    return sqrt(.5 * (a * a + b * b + c * c));
+}
+
 /* Principal values of the Cauchy stress F S F^T / J, N/m: those of C S / J. */
 static void put_stress(const struct filling *f, const struct tac_cst *c, const double *rest, tac_lid row)
 {
@@ -265,6 +272,7 @@ static void put_stress(const struct filling *f, const struct tac_cst *c, const d
     const double root = sqrt(fmax(.25 * sum * sum - product, 0));
     put(f, TAC_DATA_STRESS_MAX, row, .5 * sum + root);
     put(f, TAC_DATA_STRESS_MIN, row, .5 * sum - root);
+    put(f, TAC_DATA_STRESS_MISES, row, mises((const double[3]){.5 * sum + root, .5 * sum - root, 0}));
 }
 
 static tac_lid find_segment(const struct filling *f, const tac_lid v[2])
@@ -295,6 +303,7 @@ static void visit_spring(const struct filling *f, const struct tac_spring *s, co
     const double tension = s->stiffness * (sqrt(tac_dot(d, d)) - (rest ? *rest : s->length));
     put(f, TAC_DATA_STRESS_MAX, row, tension);
     put(f, TAC_DATA_STRESS_MIN, row, tension);
+    put(f, TAC_DATA_STRESS_MISES, row, fabs(tension));
     if (rest != NULL)
         put(f, TAC_DATA_PLASTIC_STRAIN, row, fabs(*rest / s->length - 1));
 }
@@ -312,6 +321,7 @@ static void visit_solid(const struct filling *f, const struct tac_element *eleme
     put(f, TAC_DATA_STRAIN_MIN, row, sqrt(fmax(1 + 2 * strain[2], 0)) - 1);
     put(f, TAC_DATA_STRESS_MAX, row, known ? stress[0] : NAN);
     put(f, TAC_DATA_STRESS_MIN, row, known ? stress[2] : NAN);
+    put(f, TAC_DATA_STRESS_MISES, row, known ? mises(stress) : NAN);
 }
 
 static void visit(void *user, const struct tac_element *element, const void *record, const double *rest)

@@ -3,25 +3,15 @@
 #include "base/exchange.h"
 #include "elements/element.h"
 #include "run/fields.h"
+#include "run/follow_room.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tactus/math.h>
 
-/* What is known of this rank's vertices now. */
-struct looking {
-    struct tac_simulation *sim;
-    const struct tac_scene *scene;
-    struct tac_state_view view;
-    double span_s;   /* since the last frame */
-    double *x;       /* owned, (local vertices, 3), m */
-    double *elastic; /* owned, (owned, 3), N */
-    tac_lid *motion; /* owned, (owned): which motion moves it, or -1 */
-};
-
 static void push(void *user, const struct tac_element *element, const void *record, const double *rest)
 {
-    const struct looking *l = user;
+    const struct tac_looking *l = user;
     const tac_lid *v = record;
     double x[TAC_ELEMENT_NODES][3], f[TAC_ELEMENT_NODES][3];
     for (int k = 0; k < element->nodes; k++)
@@ -33,7 +23,7 @@ static void push(void *user, const struct tac_element *element, const void *reco
 }
 
 /* Collective. Positions and elastic forces; to be cleared also after a failure. */
-static enum tac_err look(struct tac_simulation *sim, struct looking *l)
+static enum tac_err look(struct tac_simulation *sim, struct tac_looking *l)
 {
     enum tac_err err;
     double *x = NULL;
@@ -60,44 +50,45 @@ done:
     return tac_agree(sim->ctx, err);
 }
 
-static void clear(struct looking *l)
+static void clear(struct tac_looking *l)
 {
     free(l->x);
     free(l->elastic);
     free(l->motion);
 }
 
-static void contact_force(const struct looking *l, tac_lid i, double f[3])
+static void contact_force(const struct tac_looking *l, tac_lid i, double f[3])
 {
     for (int c = 0; c < 3; c++)
         f[c] = l->span_s > 0 ? tac_state_impulse(&l->view, 3 * (size_t)i + (size_t)c) / l->span_s : 0;
 }
 
-static const double *velocity(const struct looking *l, tac_lid i)
+static const double *velocity(const struct tac_looking *l, tac_lid i)
 {
     return (const double *)((const char *)l->view.velocity + (size_t)i * l->view.stride);
 }
 
 /* ---- lines ---- */
 
-struct lines {
-    char *text; /* owned */
-    size_t length, capacity;
-};
+static char *print_values(char *at, const double *value, int count)
+{
+    for (int k = 0; k < count; k++)
+        at += isnan(value[k]) ? sprintf(at, ",nan") : sprintf(at, ",%.17g", value[k] + 0.);
+    return at;
+}
 
 /* name: as CSV has it, in quotes. */
-static enum tac_err add_line(struct tac_ctx *ctx, struct lines *lines, double t_s, const int64_t *whole, int wholes,
-                             const double *value, int values, const char *name)
+enum tac_err tac_follow_line(struct tac_ctx *ctx, struct tac_follow_lines *lines, const struct tac_follow_row *row)
 {
     enum tac_err err;
-    const size_t most = 32 * (size_t)(1 + wholes + values) + 2 * strlen(name) + 8;
+    const char *name = row->name;
+    const size_t most = 32 * (size_t)(1 + row->wholes + row->values + row->mores) + 2 * strlen(name) + 8;
     TAC_TRY(tac_grow(ctx, &lines->text, &lines->capacity, lines->length + most, 1));
     char *at = lines->text + lines->length;
-    at += sprintf(at, "%.17g", t_s);
-    for (int k = 0; k < wholes; k++)
-        at += sprintf(at, ",%" PRId64, whole[k]);
-    for (int k = 0; k < values; k++)
-        at += isnan(value[k]) ? sprintf(at, ",nan") : sprintf(at, ",%.17g", value[k] + 0.);
+    at += sprintf(at, "%.17g", row->t_s);
+    for (int k = 0; k < row->wholes; k++)
+        at += sprintf(at, ",%" PRId64, row->whole[k]);
+    at = print_values(at, row->value, row->values);
     *at++ = ',';
     *at++ = '"';
     for (; *name != '\0'; name++) {
@@ -106,6 +97,7 @@ static enum tac_err add_line(struct tac_ctx *ctx, struct lines *lines, double t_
         *at++ = *name;
     }
     *at++ = '"';
+    at = print_values(at, row->more, row->mores);
     *at++ = '\n';
     lines->length = (size_t)(at - lines->text);
 done:
@@ -117,7 +109,7 @@ done:
 enum { CONTACT, ELASTIC = 3, MOMENT = 6, HELD = 9, REACTION_SUMS = 10 };
 
 /* Is the vertex where its script, or nothing, puts it? */
-static bool held(const struct looking *l, tac_lid i)
+bool tac_follow_held(const struct tac_looking *l, tac_lid i)
 {
     const struct tac_scene *s = l->scene;
     if (!s->mesh->ever_free[i])
@@ -129,7 +121,7 @@ static bool held(const struct looking *l, tac_lid i)
                            l->view.now < tac_scene_quanta(s, m->knot_t_s[m->knot_count - 1]));
 }
 
-static void add_reaction(const struct looking *l, tac_lid i, struct tac_accum *sum)
+static void add_reaction(const struct tac_looking *l, tac_lid i, struct tac_accum *sum)
 {
     const double *x = &l->x[3 * (size_t)i], *elastic = &l->elastic[3 * (size_t)i];
     double contact[3], both[3], moment[3];
@@ -145,8 +137,8 @@ static void add_reaction(const struct looking *l, tac_lid i, struct tac_accum *s
     tac_accum_add(&sum[HELD], 1);
 }
 
-static enum tac_err add_reactions(struct tac_ctx *ctx, const struct looking *l, const uint8_t *tells,
-                                  struct tac_accum *sum, struct lines *lines)
+static enum tac_err add_reactions(struct tac_ctx *ctx, const struct tac_looking *l, const uint8_t *tells,
+                                  struct tac_accum *sum, struct tac_follow_lines *lines)
 {
     enum tac_err err = TAC_OK;
     const struct tac_settings *settings = l->scene->settings;
@@ -164,8 +156,13 @@ static enum tac_err add_reactions(struct tac_ctx *ctx, const struct looking *l, 
             value[6 + c] = tac_accum_value(&s[CONTACT + c]);
             value[9 + c] = tac_accum_value(&s[ELASTIC + c]);
         }
-        TAC_TRY(add_line(ctx, lines, (double)l->view.now * settings->quantum_s, whole, 2, value, 12,
-                         settings->body[b].name));
+        const struct tac_follow_row row = {.t_s = tac_follow_seconds(l),
+                                           .name = settings->body[b].name,
+                                           .whole = whole,
+                                           .wholes = 2,
+                                           .value = value,
+                                           .values = 12};
+        TAC_TRY(tac_follow_line(ctx, lines, &row));
     }
 done:
     return err;
@@ -175,8 +172,8 @@ enum tac_err tac_follow_reactions(struct tac_simulation *sim, struct tac_output 
 {
     struct tac_ctx *ctx = sim->ctx;
     const tac_lid bodies = sim->whole->settings->body_count;
-    struct looking l = {.sim = NULL};
-    struct lines lines = {NULL, 0, 0};
+    struct tac_looking l = {.sim = NULL};
+    struct tac_follow_lines lines = {NULL, 0, 0};
     struct tac_accum *sum = NULL;
     uint8_t *tells = NULL;
     enum tac_err err = TAC_OK;
@@ -190,7 +187,7 @@ enum tac_err tac_follow_reactions(struct tac_simulation *sim, struct tac_output 
     for (tac_lid i = 0; i < l.view.owned; i++) {
         const tac_lid body = l.scene->mesh->vertex_body[i];
         tells[body] |= l.motion[i] >= 0 || !l.scene->mesh->ever_free[i];
-        if (held(&l, i))
+        if (tac_follow_held(&l, i))
             add_reaction(&l, i, &sum[REACTION_SUMS * (size_t)body]);
     }
     MPI_Allreduce(MPI_IN_PLACE, tells, (int)bodies, MPI_UINT8_T, MPI_BOR, ctx->comm);
@@ -211,6 +208,24 @@ done:
 /* ---- histories ---- */
 
 enum { COUNT, MASS, KINETIC, PLACE, SPEED = 6, TOUCH = 9, PULL = 12, HISTORY_SUMS = 15 };
+_Static_assert(HISTORY_SUMS - 1 == TAC_FOLLOW_VALUES, "the columns of a history");
+
+struct tac_follow_row tac_follow_history_row(const struct tac_looking *l, const char *name, const int64_t *whole,
+                                             const double *value, const double *more)
+{
+    static const double none[TAC_FOLLOW_MORE] = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    const unsigned kinds = tac_scene_history_kinds(l->scene);
+    const bool flux = kinds >> TAC_HISTORY_FLUX & 1, reaction = kinds >> TAC_HISTORY_REACTION & 1;
+    more = more ? more : none;
+    return (struct tac_follow_row){.t_s = tac_follow_seconds(l),
+                                   .name = name,
+                                   .whole = whole,
+                                   .wholes = 3,
+                                   .value = value,
+                                   .values = TAC_FOLLOW_VALUES,
+                                   .more = more + (flux ? 0 : TAC_FOLLOW_FLUX),
+                                   .mores = (flux ? TAC_FOLLOW_FLUX : 0) + (reaction ? TAC_FOLLOW_REACTION : 0)};
+}
 
 /* A row of one vertex, on its way to rank 0. */
 struct vertex_row {
@@ -225,7 +240,7 @@ static int by_index(const void *a, const void *b)
 }
 
 /* A vertex of the history's body; index: its sorted list. */
-static bool selected(const struct looking *l, const struct tac_history *h, const tac_lid *index, tac_lid i)
+bool tac_follow_selected(const struct tac_looking *l, const struct tac_history *h, const tac_lid *index, tac_lid i)
 {
     const tac_lid number = (tac_lid)(tac_scene_id(l->scene, i) - l->scene->settings->body[h->body].vertex_begin);
     const double *start = &l->scene->mesh->x[3 * (size_t)i];
@@ -237,7 +252,7 @@ static bool selected(const struct looking *l, const struct tac_history *h, const
     return inside;
 }
 
-static void describe(const struct looking *l, tac_lid i, double value[HISTORY_SUMS])
+static void describe(const struct tac_looking *l, tac_lid i, double value[HISTORY_SUMS])
 {
     const double *v = velocity(l, i), m = l->scene->mesh->mass[i];
     value[COUNT] = 1;
@@ -250,8 +265,8 @@ static void describe(const struct looking *l, tac_lid i, double value[HISTORY_SU
 }
 
 /* One row: sums of masses, energies and forces, means of places and velocities. */
-static enum tac_err add_means(struct tac_ctx *ctx, const struct looking *l, tac_lid number, struct tac_accum *sum,
-                              struct lines *lines)
+static enum tac_err add_means(struct tac_ctx *ctx, const struct tac_looking *l, tac_lid number, struct tac_accum *sum,
+                              struct tac_follow_lines *lines)
 {
     const struct tac_history *h = &l->scene->settings->output.history[number];
     const double count = tac_accum_value(&sum[COUNT]);
@@ -261,11 +276,12 @@ static enum tac_err add_means(struct tac_ctx *ctx, const struct looking *l, tac_
         const bool mean = k >= PLACE && k < TOUCH;
         value[k - 1] = tac_accum_value(&sum[k]) / (mean ? count : 1);
     }
-    return add_line(ctx, lines, (double)l->view.now * l->scene->settings->quantum_s, whole, 3, value, HISTORY_SUMS - 1,
-                    h->name);
+    const struct tac_follow_row row = tac_follow_history_row(l, h->name, whole, value, NULL);
+    return tac_follow_line(ctx, lines, &row);
 }
 
-static enum tac_err follow_means(const struct looking *l, tac_lid number, const tac_lid *index, struct lines *lines)
+static enum tac_err follow_means(const struct tac_looking *l, tac_lid number, const tac_lid *index,
+                                 struct tac_follow_lines *lines)
 {
     struct tac_ctx *ctx = l->sim->ctx;
     const struct tac_history *h = &l->scene->settings->output.history[number];
@@ -274,7 +290,7 @@ static enum tac_err follow_means(const struct looking *l, tac_lid number, const 
     TAC_TRY(tac_agree(ctx, tac_alloc(ctx, HISTORY_SUMS, sizeof *sum, &sum)));
     for (tac_lid i = 0; i < l->view.owned; i++) {
         double value[HISTORY_SUMS];
-        if (l->scene->mesh->vertex_body[i] != h->body || !selected(l, h, index, i))
+        if (l->scene->mesh->vertex_body[i] != h->body || !tac_follow_selected(l, h, index, i))
             continue;
         describe(l, i, value);
         for (int k = 0; k < HISTORY_SUMS; k++)
@@ -289,7 +305,8 @@ done:
     return err;
 }
 
-static enum tac_err follow_each(const struct looking *l, tac_lid number, const tac_lid *index, struct lines *lines)
+static enum tac_err follow_each(const struct tac_looking *l, tac_lid number, const tac_lid *index,
+                                struct tac_follow_lines *lines)
 {
     struct tac_ctx *ctx = l->sim->ctx;
     const struct tac_history *h = &l->scene->settings->output.history[number];
@@ -299,7 +316,7 @@ static enum tac_err follow_each(const struct looking *l, tac_lid number, const t
     size_t count = 0, capacity = 0, total = 0;
     for (tac_lid i = 0; i < l->view.owned && !err; i++) {
         double value[HISTORY_SUMS];
-        if (l->scene->mesh->vertex_body[i] != h->body || !selected(l, h, index, i))
+        if (l->scene->mesh->vertex_body[i] != h->body || !tac_follow_selected(l, h, index, i))
             continue;
         err = tac_grow(ctx, &row, &capacity, count + 1, sizeof *row);
         if (err)
@@ -314,8 +331,8 @@ static enum tac_err follow_each(const struct looking *l, tac_lid number, const t
     err = tac_sort_records(ctx, total, sizeof *came, came);
     for (size_t k = 0; k < total && !err; k++) {
         const int64_t whole[] = {number, came[k].vertex, 1};
-        err = add_line(ctx, lines, (double)l->view.now * l->scene->settings->quantum_s, whole, 3, came[k].value,
-                       HISTORY_SUMS - 1, h->name);
+        const struct tac_follow_row line = tac_follow_history_row(l, h->name, whole, came[k].value, NULL);
+        err = tac_follow_line(ctx, lines, &line);
     }
     err = tac_agree(ctx, err);
 done:
@@ -346,12 +363,12 @@ tac_time tac_follow_next(const struct tac_scene *scene, tac_time now, bool from)
     return next;
 }
 
-enum tac_err tac_follow_histories(struct tac_simulation *sim, struct tac_output *out)
+enum tac_err tac_follow_histories(struct tac_simulation *sim, struct tac_follow *follow, struct tac_output *out)
 {
     const struct tac_output_settings *output = &sim->whole->settings->output;
     const tac_time now = tac_simulation_now(sim);
-    struct looking l = {.sim = NULL};
-    struct lines lines = {NULL, 0, 0};
+    struct tac_looking l = {.sim = NULL};
+    struct tac_follow_lines lines = {NULL, 0, 0};
     tac_lid *index = NULL;
     enum tac_err err = TAC_OK;
     if (tac_follow_next(sim->whole, now, true) != now)
@@ -368,7 +385,12 @@ enum tac_err tac_follow_histories(struct tac_simulation *sim, struct tac_output 
             memcpy(index, h->index, (size_t)h->index_count * sizeof *index);
             qsort(index, (size_t)h->index_count, sizeof *index, by_index);
         }
-        TAC_TRY(h->each ? follow_each(&l, k, index, &lines) : follow_means(&l, k, index, &lines));
+        if (h->kind == TAC_HISTORY_FLUX)
+            TAC_TRY(tac_follow_flux(&l, k, follow, &lines));
+        else if (h->kind == TAC_HISTORY_REACTION)
+            TAC_TRY(tac_follow_reaction(&l, k, index, follow, &lines));
+        else
+            TAC_TRY(h->each ? follow_each(&l, k, index, &lines) : follow_means(&l, k, index, &lines));
         free(index);
         index = NULL;
     }

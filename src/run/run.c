@@ -72,6 +72,7 @@ static enum tac_err write_frame(struct tac_running *run)
     if (sim->way->gather_impulses != NULL)
         TAC_TRY(sim->way->gather_impulses(sim->state));
     TAC_TRY(tac_follow_reactions(sim, run->out));
+    TAC_TRY(tac_follow_frame(sim, run->follow));
     TAC_TRY(tac_agree(run->ctx, make_room(run, (size_t)view.owned)));
     sim->way->positions(sim->state, run->position);
     for (size_t i = 0; i < (size_t)view.owned; i++) {
@@ -183,7 +184,7 @@ static enum tac_err after_step(void *user, tac_time t, const struct tac_step *st
     fill_status(run, &status, "running");
     enum tac_err told = tac_output_status(run->ctx, run->out, &status, false);
     if (!told)
-        told = tac_steps_row(run->ctx, run->sim.way, run->sim.state, run->steps);
+        told = tac_steps_row(run->ctx, run->sim.way, run->sim.state, run->out);
     TAC_TRY(run->sim.way->hold(run->sim.state, told));
     if (tac_simulation_now(&run->sim) < t)
         TAC_TRY(stop_or_save(run));
@@ -217,7 +218,7 @@ enum tac_err tac_running_loop(struct tac_running *run)
     const tac_time t_end = run->sim.whole->settings->t_end;
     tac_progress_begin(&run->progress, tac_wall_s(), seconds(run, tac_simulation_now(&run->sim)));
     if (run->frame == 0) {
-        TAC_TRY(tac_follow_histories(&run->sim, run->out));
+        TAC_TRY(tac_follow_histories(&run->sim, run->follow, run->out));
         TAC_TRY(write_frame(run));
     }
     run->next_save = next_save(run);
@@ -229,7 +230,7 @@ enum tac_err tac_running_loop(struct tac_running *run)
         const tac_time follow = tac_follow_next(run->sim.whole, now, false), stop_at = follow < next ? follow : next;
         TAC_TRY(tac_simulation_go(&run->sim, stop_at, &observer));
         now = stop_at;
-        TAC_TRY(tac_follow_histories(&run->sim, run->out));
+        TAC_TRY(tac_follow_histories(&run->sim, run->follow, run->out));
         if (now < next) {
             TAC_TRY(stop_or_save(run));
             continue;
@@ -273,7 +274,6 @@ enum tac_err tac_running_finish(struct tac_running *run, enum tac_err err)
     }
     summary.wall_s = tac_wall_s() - run->wall_start_s;
     summary.wall_total_s = run->wall_before_s + summary.wall_s;
-    tac_steps_close(&run->steps);
     const enum tac_err record = tac_record_close(run->record);
     if (record && !err) {
         summary.status.state = "failed";

@@ -2,7 +2,9 @@
  * them. */
 #include "io/checkpoint/checkpoint.h"
 #include "io/record/record.h"
+#include "run/follow.h"
 #include "run/running.h"
+#include <stdlib.h>
 #include <string.h>
 
 /* A checkpoint within a frame interval: the record's part of it must survive too.  It ends with a look at now, which
@@ -40,6 +42,21 @@ done:
     return err;
 }
 
+/* Rank 0: the checksums of the tables' lines. */
+static enum tac_err copy_sums(struct tac_running *run, struct tac_checkpoint *state)
+{
+    enum tac_err err = TAC_OK;
+    const struct tac_output_sums *sums = tac_output_sums(run->out);
+    for (int k = 0; k < TAC_LINES && !err; k++) {
+        const size_t n = (size_t)sums[k].count;
+        err = tac_alloc(run->ctx, n, sizeof *sums->line, &state->sums[k].line);
+        if (!err && n > 0)
+            memcpy(state->sums[k].line, sums[k].line, n * sizeof *sums->line);
+        state->sums[k].count = sums[k].count;
+    }
+    return err;
+}
+
 /* What is beside the simulation in a checkpoint. */
 static enum tac_err describe(struct tac_running *run, struct tac_checkpoint *state)
 {
@@ -50,15 +67,62 @@ static enum tac_err describe(struct tac_running *run, struct tac_checkpoint *sta
     state->restarts = run->restarts;
     state->has_row = run->row_at == tac_simulation_now(&run->sim);
     state->row = run->row;
+    TAC_TRY(tac_follow_store(&run->sim, run->follow, &state->follow, &state->follow_count));
     if (run->ctx->rank == 0) {
         tac_output_entries(run->out, &entry, &state->entry_count);
         TAC_TRY(tac_alloc(run->ctx, (size_t)state->entry_count, sizeof *entry, &state->entry));
         if (state->entry_count > 0)
             memcpy(state->entry, entry, (size_t)state->entry_count * sizeof *entry);
+        TAC_TRY(copy_sums(run, state));
     }
 done:
     MPI_Bcast(&state->entry_count, 1, MPI_INT64_T, 0, run->ctx->comm);
+    for (int k = 0; k < TAC_LINES; k++)
+        MPI_Bcast(&state->sums[k].count, 1, MPI_INT64_T, 0, run->ctx->comm);
     return tac_agree(run->ctx, err);
+}
+
+/* HDF5 opens a checkpoint by its path, and the folder may have been renamed. */
+static enum tac_err follow_folder(struct tac_running *run)
+{
+    char *now = NULL;
+    const enum tac_err err = tac_output_where(run->ctx, run->out, run->dir, &now);
+    if (err)
+        return err;
+    free(run->moved);
+    run->dir = run->moved = now;
+    return TAC_OK;
+}
+
+/* Where the folder was renamed in the middle of it, the checkpoint is written once more, in the folder as it is called
+ * now. */
+static enum tac_err write_state(struct tac_running *run, const struct tac_checkpoint *state)
+{
+    enum { TRIES = 3 };
+    const struct tac_scene *scene = run->sim.whole;
+    enum tac_err err = TAC_OK;
+    for (int i = 0; i < TRIES; i++) {
+        char sentence[sizeof run->ctx->error], *tried = NULL;
+        err = tac_checkpoint_write(run->ctx, scene, run->dir, scene->settings->checkpoint.keep, state, run->saved,
+                                   sizeof run->saved);
+        if (!err || run->ctx->torn)
+            break;
+        memcpy(sentence, run->ctx->error, sizeof sentence);
+        run->ctx->error[0] = '\0';
+        tried = run->moved; /* is freed below, not by follow_folder(): it is compared */
+        run->moved = NULL;
+        const char *before = run->dir;
+        const enum tac_err followed = follow_folder(run);
+        const bool moved = !followed && strcmp(before, run->dir) != 0;
+        free(tried);
+        if (followed)
+            return followed;
+        if (!moved) {
+            memcpy(run->ctx->error, sentence, sizeof sentence);
+            break;
+        }
+    }
+    return err;
 }
 
 enum tac_err tac_running_save(struct tac_running *run)
@@ -67,14 +131,14 @@ enum tac_err tac_running_save(struct tac_running *run)
     const struct tac_simulation *sim = &run->sim;
     struct tac_checkpoint *state = NULL;
     const double begin_s = tac_wall_s();
+    TAC_TRY(follow_folder(run));
     TAC_TRY(save_record(run));
     TAC_TRY(tac_output_sync(run->ctx, run->out));
     TAC_TRY(tell_row(run));
     TAC_TRY(sim->way->state_out(sim->state, true, &state));
     TAC_TRY(describe(run, state));
     state->wall_s = run->wall_before_s + begin_s - run->wall_start_s;
-    TAC_TRY(tac_checkpoint_write(run->ctx, sim->whole, run->dir, sim->whole->settings->checkpoint.keep, state,
-                                 run->saved, sizeof run->saved));
+    TAC_TRY(write_state(run, state));
     tac_output_checkpoint(run->out, run->saved);
     run->saved_wall_s = tac_wall_s();
     run->save_took_s = run->saved_wall_s - begin_s;

@@ -2,6 +2,7 @@
 #include "io/checkpoint/checkpoint.h"
 #include "io/folder/output.h"
 #include "io/record/record.h"
+#include "run/follow.h"
 #include "run/running.h"
 #include "run/start.h"
 #include <math.h>
@@ -96,6 +97,9 @@ static enum tac_err go_on(struct tac_running *run, struct tac_checkpoint **state
         run->row = (*state)->row;
         run->row_at = (*state)->now;
     }
+    run->followed = (*state)->follow;
+    run->followed_count = (*state)->follow_count;
+    (*state)->follow = NULL;
     tac_checkpoint_destroy(state);
     TAC_TRY(run->sim.way->contact_count(run->sim.state, &run->contacts)); /* until the next frame */
 done:
@@ -106,7 +110,7 @@ static struct tac_output_past past_of(const struct tac_start *start)
 {
     const struct tac_checkpoint *c = start->checkpoint;
     return (struct tac_output_past){start->file,        c->now,         c->frame, c->restarts,
-                                    c->has_losses != 0, c->entry_count, c->entry};
+                                    c->has_losses != 0, c->entry_count, c->entry, c->sums};
 }
 
 /* A checkpoint of where the run ends: the folder may be whole, and then there is nothing to do.  Else its end is made
@@ -145,7 +149,9 @@ static enum tac_err run_on(struct tac_running *run, bool resume, enum tac_err er
     if (!err)
         err = start_record(run, resume);
     if (!err)
-        err = tac_agree(run->ctx, tac_steps_open(run->ctx, run->sim.way, run->sim.state, run->dir, &run->steps));
+        err = tac_agree(run->ctx, tac_steps_open(run->ctx, run->sim.way, run->sim.state, run->out));
+    if (!err)
+        err = tac_follow_create(&run->sim, run->followed, run->followed_count, &run->follow);
     if (!err)
         err = tac_running_loop(run);
     /* All have failed alike; one that did alone shall not leave the others waiting for ever. */
@@ -213,6 +219,7 @@ static enum tac_err begin_branch(struct tac_running *run, struct tac_start *star
     snprintf(sha256, sizeof sha256, "%s", sim->whole->settings->sha256);
     past.entry = NULL; /* it is of another folder */
     past.entry_count = 0;
+    past.sums = NULL;
     TAC_TRY(tac_agree(run->ctx, check_new(run->ctx, run->dir)));
     TAC_TRY(tac_agree(run->ctx, check_parent(run->ctx, run->options->restart, start->file)));
     TAC_TRY(tac_simulation_make(sim, pieces));
@@ -357,10 +364,13 @@ done:
     tac_start_clear(&start);
     free(kept_set);
     free(run.change);
+    tac_follow_destroy(&run.follow);
+    free(run.followed);
     free(run.position);
     free(run.velocity);
     free(run.force);
     tac_fields_clear(&run.fields);
     free(folder);
+    free(run.moved);
     return err;
 }

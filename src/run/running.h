@@ -14,9 +14,12 @@ struct tac_running {
     struct tac_ctx *ctx;
     const struct tac_run_options *options;
     const char *dir; /* borrowed: the run folder */
+    char *moved;     /* owned: where it is since it was renamed, then dir is this; NULL: it was not */
     struct tac_simulation sim;
     struct tac_output *out;
-    FILE *steps;                        /* owned: steps.csv; NULL: there is none here */
+    struct tac_follow *follow; /* owned: what histories remember */
+    int64_t *followed;         /* owned, (followed_count): the same in the checkpoint that it goes on from */
+    int64_t followed_count;
     struct tac_record *record;          /* owned; NULL: breakpoints are not kept */
     size_t room;                        /* vertices of the following three */
     double *position, *velocity;        /* owned, (room, 3) */

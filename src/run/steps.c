@@ -1,71 +1,26 @@
 /* steps.c: writes steps.csv. */
 #include "run/steps.h"
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { ROW = 512 };
 
-static enum tac_err fail(struct tac_ctx *ctx, const char *path)
+enum tac_err tac_steps_open(struct tac_ctx *ctx, const struct tac_integrator *way, const void *state,
+                            struct tac_output *out)
 {
-    return tac_fail(ctx, TAC_ERR_RUN, "cannot write %s: %s; make room, or write to another folder with -o", path,
-                    strerror(errno));
-}
-
-/* The rows of `from` up to step `last`, behind the header. */
-static void copy(FILE *from, FILE *to, int64_t last)
-{
-    char row[ROW];
-    if (fgets(row, sizeof row, from) == NULL)
-        return;
-    while (fgets(row, sizeof row, from) != NULL && strchr(row, '\n') != NULL)
-        if (strtoll(row, NULL, 10) <= last)
-            fputs(row, to);
-}
-
-enum tac_err tac_steps_open(struct tac_ctx *ctx, const struct tac_integrator *way, const void *state, const char *dir,
-                            FILE **out)
-{
-    enum tac_err err = TAC_OK;
-    char *path = NULL, *whole = NULL;
-    const size_t size = strlen(dir) + sizeof "/steps.csv.part";
-    FILE *old = NULL;
-    *out = NULL;
+    char head[ROW];
     if (ctx->rank != 0 || way->step_head == NULL)
         return TAC_OK;
-    TAC_TRY(tac_alloc(ctx, size, 1, &path));
-    TAC_TRY(tac_alloc(ctx, size, 1, &whole));
-    snprintf(path, size, "%s/steps.csv.part", dir);
-    snprintf(whole, size, "%s/steps.csv", dir);
-    *out = fopen(path, "w");
-    if (*out == NULL)
-        TAC_TRY(fail(ctx, path));
-    fprintf(*out, "%s\n", way->step_head);
-    old = fopen(whole, "r");
-    if (old != NULL)
-        copy(old, *out, way->step_number(state));
-    if (fflush(*out) != 0 || ferror(*out) || rename(path, whole) != 0)
-        TAC_TRY(fail(ctx, whole));
-done:
-    if (old != NULL)
-        fclose(old);
-    free(path);
-    free(whole);
-    return err;
+    snprintf(head, sizeof head, "%s\n", way->step_head);
+    return tac_output_steps(ctx, out, head, way->step_number(state));
 }
 
-enum tac_err tac_steps_row(struct tac_ctx *ctx, const struct tac_integrator *way, const void *state, FILE *out)
+enum tac_err tac_steps_row(struct tac_ctx *ctx, const struct tac_integrator *way, const void *state,
+                           struct tac_output *out)
 {
     char row[ROW];
-    if (out == NULL)
+    if (ctx->rank != 0 || way->step_head == NULL)
         return TAC_OK;
-    way->step_row(state, row, sizeof row);
-    return fprintf(out, "%s\n", row) < 0 || fflush(out) != 0 ? fail(ctx, "steps.csv") : TAC_OK;
-}
-
-void tac_steps_close(FILE **out)
-{
-    if (*out != NULL)
-        fclose(*out);
-    *out = NULL;
+    way->step_row(state, row, sizeof row - 1);
+    const size_t length = strlen(row);
+    row[length] = '\n';
+    return tac_output_lines(ctx, out, TAC_LINES_STEPS, row, length + 1);
 }

@@ -1,6 +1,8 @@
 /* implicit.c: the keys of the implicit integrator (docs/implicit.md), and what a scene may not ask of it. */
 #include "scene/read.h"
 
+#include <tactus/math.h>
+
 #include <string.h>
 
 static const double THINNEST = 1e-50; /* m: of contact */
@@ -255,6 +257,54 @@ static enum tac_err check_multiple(struct tac_reader *reader, const char *where,
                           tac_shown(every_s).text, tac_shown(reader->scene->settings->implicit.step_s).text);
 }
 
+/* The diagonal of the box around all vertices at the start, as src/implicit/create.c has it; 1 m around a point. */
+static double diagonal(const struct tac_reader *reader)
+{
+    const struct tac_local_mesh *mesh = reader->scene->mesh;
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, side[3];
+    for (size_t k = 0; k < 3 * (size_t)mesh->vertex_count; k++) {
+        low[k % 3] = fmin(low[k % 3], mesh->x[k]);
+        high[k % 3] = fmax(high[k % 3], mesh->x[k]);
+    }
+    if (reader->spread) {
+        MPI_Allreduce(MPI_IN_PLACE, low, 3, MPI_DOUBLE, MPI_MIN, reader->ctx->comm);
+        MPI_Allreduce(MPI_IN_PLACE, high, 3, MPI_DOUBLE, MPI_MAX, reader->ctx->comm);
+    }
+    tac_sub(side, high, low);
+    const double length = sqrt(tac_dot(side, side));
+    return length > 0 ? length : 1;
+}
+
+/* A default that is a part of the diagonal: the resolved scene has its number, and a scene with that number is the
+ * same scene as one without it (0). */
+static enum tac_err put_default(struct tac_reader *reader, const char *section, const char *key, double fallback,
+                                double *value)
+{
+    json_t *object = json_object_get(json_object_get(reader->scene->settings->json, "integrator"), section);
+    if (*value == fallback)
+        *value = 0;
+    if (*value > 0 || json_object_set_new(object, key, json_real(fallback)) == 0)
+        return TAC_OK;
+    return tac_fail(reader->ctx, TAC_ERR_RUN, "out of memory while reading %s", reader->file);
+}
+
+static enum tac_err put_defaults(struct tac_reader *reader)
+{
+    struct tac_implicit_settings *m = &reader->scene->settings->implicit;
+    const double length = diagonal(reader);
+    enum tac_err err;
+    if (m->scheme == TAC_IMPLICIT_STATIC) {
+        err = put_default(reader, "newton", "velocity_tol", 1e-4 * length / m->step_s, &m->velocity_tol);
+        if (!err)
+            err = put_default(reader, "friction", "slip", 1e-5 * length, &m->friction_slip);
+        return tac_reader_agree(reader, err);
+    }
+    err = put_default(reader, "newton", "velocity_tol", 1e-2 * length, &m->velocity_tol);
+    if (!err)
+        err = put_default(reader, "friction", "velocity", 1e-3 * length, &m->friction_velocity);
+    return tac_reader_agree(reader, err);
+}
+
 enum tac_err tac_scene_check_implicit(struct tac_reader *reader)
 {
     enum tac_err err = TAC_OK;
@@ -280,6 +330,7 @@ enum tac_err tac_scene_check_implicit(struct tac_reader *reader)
                                tac_shown(s->contact.thickness).text, tac_shown(THINNEST).text));
     TAC_TRY(check_laws(reader));
     TAC_TRY(check_static(reader));
+    TAC_TRY(put_defaults(reader));
 done:
     return err;
 }

@@ -76,17 +76,47 @@ enum tac_err tac_scene_read_output(struct tac_reader *reader, json_t *section)
 
 /* ---- histories ---- */
 
-static const struct tac_field history_fields[] = {
-    {.key = "name", .kind = TAC_FIELD_OTHER, .required = true},
+/* In the order of enum tac_history_kind. */
+static const char *const history_kinds[] = {"vertices", "reaction", "flux", NULL};
+
+#define COMMON                                                                                                         \
+    {.key = "name", .kind = TAC_FIELD_OTHER, .required = true},                                                        \
+        {.key = "kind",                                                                                                \
+         .kind = TAC_FIELD_CHOICE,                                                                                     \
+         .offset = offsetof(struct tac_history, kind),                                                                 \
+         .choice = history_kinds},                                                                                     \
+    {                                                                                                                  \
+        .key = "every", .kind = TAC_FIELD_NUMBER, .offset = offsetof(struct tac_history, every_s), .max = INFINITY,    \
+        .min_open = true, .required = true                                                                             \
+    }
+
+static const struct tac_field vertices_fields[] = {
+    COMMON,
     {.key = "body", .kind = TAC_FIELD_OTHER, .required = true},
     {.key = "vertices", .kind = TAC_FIELD_OTHER},
-    {.key = "every",
-     .kind = TAC_FIELD_NUMBER,
-     .offset = offsetof(struct tac_history, every_s),
-     .max = INFINITY,
-     .min_open = true,
-     .required = true},
     {.key = "each", .kind = TAC_FIELD_BOOL, .offset = offsetof(struct tac_history, each)},
+};
+static const struct tac_field reaction_fields[] = {
+    COMMON,
+    {.key = "body", .kind = TAC_FIELD_OTHER, .required = true},
+    {.key = "vertices", .kind = TAC_FIELD_OTHER},
+};
+static const struct tac_field flux_fields[] = {
+    COMMON,
+    {.key = "bodies", .kind = TAC_FIELD_OTHER, .required = true},
+    {.key = "plane", .kind = TAC_FIELD_OTHER, .required = true},
+};
+static const struct tac_field plane_fields[] = {
+    {.key = "point",
+     .kind = TAC_FIELD_VECTOR,
+     .offset = offsetof(struct tac_history, point),
+     .max = TAC_FARTHEST,
+     .required = true},
+    {.key = "normal",
+     .kind = TAC_FIELD_VECTOR,
+     .offset = offsetof(struct tac_history, normal),
+     .max = TAC_FARTHEST,
+     .required = true},
 };
 
 static enum tac_err read_name(struct tac_reader *reader, const json_t *object, const char *where, tac_lid before,
@@ -125,15 +155,14 @@ done:
     return err;
 }
 
-static enum tac_err read_history(struct tac_reader *reader, json_t *object, tac_lid index, struct tac_history *history)
+/* The vertices of a body that a history is about. */
+static enum tac_err read_vertices(struct tac_reader *reader, json_t *object, const char *where,
+                                  struct tac_history *history)
 {
     enum { MOST = 10000 };
     enum tac_err err = TAC_OK;
     struct tac_selection selection = {.what = "history"};
-    char where[TAC_WHERE], place[TAC_WHERE];
-    tac_where_index(where, "output.histories", (size_t)index);
-    TAC_TRY(tac_fields_read(reader, object, where, history_fields, COUNT(history_fields), history));
-    TAC_TRY(read_name(reader, object, where, index, history));
+    char place[TAC_WHERE];
     tac_where(place, where, "body");
     TAC_TRY(tac_scene_find_body(reader, json_object_get(object, "body"), place, &history->body));
     TAC_TRY(tac_reader_agree(reader, tac_scene_select(reader, object, where, history->body, &selection)));
@@ -152,6 +181,90 @@ done:
     return err;
 }
 
+/* Is the body fixed, or does a motion move some of it at some time? */
+static enum tac_err check_held(struct tac_reader *reader, const json_t *root, const char *where,
+                               const struct tac_history *history)
+{
+    const struct tac_body *body = &reader->scene->settings->body[history->body];
+    bool held = body->fixed;
+    size_t i;
+    const json_t *motion;
+    json_array_foreach(json_object_get(root, "motions"), i, motion)
+    {
+        const char *name = json_string_value(json_object_get(motion, "body"));
+        held = held || (name != NULL && strcmp(name, body->name) == 0);
+    }
+    if (held)
+        return TAC_OK;
+    return tac_scene_fail(reader, where,
+                          "is a reaction of \"%.60s\", which nothing holds: it is not \"fixed\", and no motion moves "
+                          "it; name the body that holds or presses it",
+                          body->name);
+}
+
+static enum tac_err read_flux(struct tac_reader *reader, json_t *object, const char *where, struct tac_history *history)
+{
+    enum tac_err err = TAC_OK;
+    char place[TAC_WHERE], one[TAC_WHERE];
+    json_t *list, *plane = NULL;
+    tac_where(place, where, "bodies");
+    TAC_TRY(tac_list(reader, object, where, "bodies", &list));
+    if (json_array_size(list) == 0)
+        TAC_TRY(tac_scene_fail(reader, place, "is empty; name the bodies whose vertices are counted"));
+    TAC_TRY(tac_alloc(reader->ctx, json_array_size(list), sizeof *history->flux_body, &history->flux_body));
+    for (size_t k = 0; k < json_array_size(list); k++) {
+        tac_lid body = 0;
+        tac_where_index(one, place, k);
+        TAC_TRY(tac_scene_find_body(reader, json_array_get(list, k), one, &body));
+        for (tac_lid j = 0; j < history->flux_count; j++)
+            if (history->flux_body[j] == body)
+                TAC_TRY(
+                    tac_scene_fail(reader, one, "\"%.60s\" is there twice", reader->scene->settings->body[body].name));
+        history->flux_body[history->flux_count++] = body;
+        history->vertex_count +=
+            reader->scene->settings->body[body].vertex_end - reader->scene->settings->body[body].vertex_begin;
+    }
+    TAC_TRY(tac_section(reader, object, where, "plane", &plane));
+    tac_where(place, where, "plane");
+    TAC_TRY(tac_fields_read(reader, plane, place, plane_fields, COUNT(plane_fields), history));
+    tac_where(one, place, "normal");
+    if (history->normal[0] == 0 && history->normal[1] == 0 && history->normal[2] == 0)
+        TAC_TRY(tac_scene_fail(reader, one, "is [0, 0, 0]; give the direction across the plane"));
+done:
+    return err;
+}
+
+static enum tac_err read_history(struct tac_reader *reader, json_t *root, json_t *object, tac_lid index,
+                                 struct tac_history *history)
+{
+    static const struct {
+        const struct tac_field *field;
+        size_t count;
+    } tables[] = {{vertices_fields, COUNT(vertices_fields)},
+                  {reaction_fields, COUNT(reaction_fields)},
+                  {flux_fields, COUNT(flux_fields)}};
+    enum tac_err err = TAC_OK;
+    const char *kind = json_string_value(json_object_get(object, "kind"));
+    char where[TAC_WHERE], place[TAC_WHERE];
+    int k = 0;
+    while (kind != NULL && history_kinds[k] != NULL && strcmp(kind, history_kinds[k]) != 0)
+        k++;
+    tac_where_index(where, "output.histories", (size_t)index);
+    if (history_kinds[k] == NULL || (kind == NULL && json_object_get(object, "kind") != NULL)) {
+        tac_where(place, where, "kind");
+        return tac_field_read(reader, &vertices_fields[1], json_object_get(object, "kind"), place, history);
+    }
+    TAC_TRY(tac_fields_read(reader, object, where, tables[k].field, tables[k].count, history));
+    TAC_TRY(read_name(reader, object, where, index, history));
+    if (history->kind == TAC_HISTORY_FLUX)
+        return read_flux(reader, object, where, history);
+    TAC_TRY(read_vertices(reader, object, where, history));
+    if (history->kind == TAC_HISTORY_REACTION)
+        TAC_TRY(check_held(reader, root, where, history));
+done:
+    return err;
+}
+
 enum tac_err tac_scene_read_histories(struct tac_reader *reader, json_t *root)
 {
     struct tac_output_settings *output = &reader->scene->settings->output;
@@ -165,10 +278,19 @@ enum tac_err tac_scene_read_histories(struct tac_reader *reader, json_t *root)
                              tac_alloc(reader->ctx, json_array_size(list), sizeof *output->history, &output->history)));
     for (size_t i = 0; i < json_array_size(list); i++) {
         output->history_count++;
-        TAC_TRY(read_history(reader, json_array_get(list, i), (tac_lid)i, &output->history[i]));
+        TAC_TRY(read_history(reader, root, json_array_get(list, i), (tac_lid)i, &output->history[i]));
     }
 done:
     return err;
+}
+
+unsigned tac_scene_history_kinds(const struct tac_scene *scene)
+{
+    const struct tac_output_settings *output = &scene->settings->output;
+    unsigned kinds = 0;
+    for (tac_lid k = 0; k < output->history_count; k++)
+        kinds |= 1u << output->history[k].kind;
+    return kinds;
 }
 
 void tac_scene_free_histories(struct tac_output_settings *output)
@@ -176,6 +298,7 @@ void tac_scene_free_histories(struct tac_output_settings *output)
     for (tac_lid i = 0; i < output->history_count; i++) {
         free(output->history[i].name);
         free(output->history[i].index);
+        free(output->history[i].flux_body);
     }
     free(output->history);
 }

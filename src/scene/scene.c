@@ -18,6 +18,7 @@ enum tac_err tac_scene_resolve(struct tac_reader *reader, json_t *root)
     struct tac_scene *scene = reader->scene;
     const bool told_thickness = json_object_get(json_object_get(root, "contact"), "thickness") != NULL;
     enum tac_err err = TAC_OK;
+    reader->told_rest_fraction = json_object_get(json_object_get(root, "contact"), "rest_fraction") != NULL;
     TAC_TRY(tac_scene_read_settings(reader, root));
     TAC_TRY(tac_scene_read_materials(reader, root));
     TAC_TRY(tac_scene_read_laws(reader, json_object_get(root, "contact")));

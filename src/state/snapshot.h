@@ -105,10 +105,10 @@ struct tac_checkpoint {
     int32_t has_losses;       /* 0: it comes from a version that did not tell them */
     int32_t has_start;
     int32_t has_past; /* of vertices */
-    int32_t has_script_force;
     struct {
         int64_t level;      /* the last step's last part was step_s / 2^level long */
         int64_t generation; /* tactus/base.h; 0: it comes from a version that did not tell it */
+        int32_t has_script_force;
     } trajectory;
     double kinetic_start, book_work, book_absolute;
     int64_t deepest_layer; /* since the last row */
@@ -118,9 +118,14 @@ struct tac_checkpoint {
     int32_t has_row;           /* the row of `now`: only where its frame is not written yet */
     struct tac_energy_row row; /* a restart could not tell it: velocities from before the kicks of `now` are gone */
 
+    /* What histories remember from row to row (run/follow.h), the same on all ranks. */
+    int64_t follow_count;
+    int64_t *follow; /* owned, (follow_count) */
+
     /* What the run folder held, for whoever goes on with it. */
-    int64_t entry_count;            /* the same on all ranks */
-    struct tac_output_entry *entry; /* owned by rank 0, (entry_count) by index; NULL elsewhere */
+    int64_t entry_count;                    /* the same on all ranks */
+    struct tac_output_entry *entry;         /* owned by rank 0, (entry_count) by index; NULL elsewhere */
+    struct tac_output_sums sums[TAC_LINES]; /* counts: the same on all ranks; lines: owned by rank 0, NULL elsewhere */
 
     /* this rank's rows */
     struct tac_vertex_rows vertices;

@@ -94,7 +94,7 @@ def main():
         still, _ = forecast(scene([], thickness=.004))
         costs = [level[key] for level in still["accuracy"] for key in ("cost", "cost_least", "cost_most")]
         expect(still["wall_s"]["likely"] == 0 and still["savings"] and all(s["saves"] == 0 for s in still["savings"]) and set(costs) == {1}, f"{still}")
-        expect("nan" not in tactus("check", path).stdout, "a floor alone: a number that is none")
+        expect("nan" not in tactus("check", path, "--details").stdout, "a floor alone: a number that is none")
 
         # Weight on deep layers has its price, and the thickness that would save it is told.
         stone = {"name": "stone", "mass": 2, "position": [.013, .012, .05], "mesh": {"kind": "points", "vertices": [[0, 0, 0]]}}
@@ -121,7 +121,7 @@ def main():
         expect(not long["speed"]["measured"] and forecast(sheet, settings=["time.end=1000", "time.frame=1"])[0]["speed"]["measured"], "calibration of long runs")
         done = tactus("check", path, "--calibrate", "--no-calibrate")
         expect(done.returncode == 2 and "not both" in done.stderr, done.stderr)
-        text = tactus("check", path).stdout
+        text = tactus("check", path, "--details").stdout
         for line in ("forecast ", "wall ", "memory ", "disk ", "savings ", "accuracy "):
             expect(f"\n{line}" in text, f"no line '{line}' in\n{text}")
     print(f"{checks} checks, {len(failures)} failed")

@@ -89,7 +89,7 @@ def test_pushes(one, place):
 def test_keys(one, place):
     """`check` tells of it; keys that the table does not know are refused by name, and so is a checkpoint by a program
     without the element."""
-    text = call(PROGRAM, "check", SCENE)
+    text = call(PROGRAM, "check", SCENE, "--details")
     check(" volume" in text, "check does not tell of it: %s" % text)
     text = call(PROGRAM, "check", SCENE, "--set", "materials.ball.volume.stifness=1", code=2)
     check("materials.ball.volume" in text and "stifness" in text and "stiffness" in text, text)

@@ -42,7 +42,7 @@ def main():
             with open(path, "w") as file:
                 json.dump({**BASE, **scene}, file)
             told = json.loads(subprocess.run([TACTUS, "check", path, "--json"], stdout=subprocess.PIPE, check=True).stdout)["forecast"]
-            text = subprocess.run([TACTUS, "check", path], stdout=subprocess.PIPE, check=True, text=True).stdout
+            text = subprocess.run([TACTUS, "check", path, "--details"], stdout=subprocess.PIPE, check=True, text=True).stdout
             subprocess.run([TACTUS, "run", path, "-o", out, "--quiet", "--record"], check=True)
             with open(os.path.join(out, "steps.csv")) as file:
                 steps = list(csv.DictReader(file))

@@ -48,7 +48,7 @@ def recipes():
         build = [line.split()[1] for line in file if line.startswith("build ")]
     for package in build:
         must(re.search(r"\b%s\b" % re.escape(package), container), "the Containerfile does not install %s" % package)
-    for name in ("mpi", "hdf5", "metis", "jansson", "openssl", "zlib"):
+    for name in ("mpi", "hdf5", "metis", "jansson", "openssl", "zlib", "expat"):
         must('depends_on("' + name in recipe, "the Spack recipe does not depend on %s" % name)
 
 
@@ -61,7 +61,7 @@ def main():
     call("cpack", "-G", "DEB", "--config", os.path.join(BUILD, "CPackConfig.cmake"), "-B", os.path.abspath("out"), cwd=BUILD)
     package, = glob.glob("out/*.deb")
     told = call("dpkg-deb", "-I", package)
-    for word in ("openmpi-bin", "libhdf5-openmpi", "libjansson4", "libmetis5", "libssl3"):
+    for word in ("openmpi-bin", "libhdf5-openmpi", "libjansson4", "libexpat1", "libmetis5", "libssl3"):
         must(word in told, "the package does not depend on %s" % word)
     os.makedirs("root/var/lib/dpkg/updates")
     os.makedirs("root/var/lib/dpkg/info")

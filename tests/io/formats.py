@@ -85,7 +85,7 @@ def check_vtk(folder, kind):
             same(got["PointData", "body"], mesh["body"], "body")
             same(got["PointData", "radius"], mesh["radius"], "radius")
             cells = [name for name in frame if len(frame[name].shape) == 1 and len(frame[name]) == len(order)]
-            must(len(cells) == 7 and {n for part, n in got if part == "CellData"} == set(cells), "fields on cells: %s" % cells)
+            must(len(cells) == 8 and {n for part, n in got if part == "CellData"} == set(cells), "fields on cells: %s" % cells)
             for name in cells:
                 same(got["CellData", name], frame[name][:][order], name)
             parts = {"Verts": p[:, None], "Lines": s, "Polys": t}

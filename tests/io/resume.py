@@ -195,7 +195,7 @@ for ranks in (1, 2):
     mine = damaged[ranks - 1::2]
     broken = {f: open(f + "/frames.h5", "rb").read() for f in mine if os.path.exists(f + "/frames.h5")}
     said = resume_all(mine, 5, "--no-finish", ranks=ranks)
-    check(said.count("begins with frame 5") == len(broken), "damage is told: " + said)
+    check(said.count("into a new frames.h5") == len(broken), "damage is told: " + said)
     said = resume_all(mine, 8, ranks=3 - ranks)
     check("warning" not in said, "and not told again: " + said)
     for folder, data in broken.items():

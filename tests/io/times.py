@@ -96,7 +96,7 @@ refused(tactus("run", "--restart", "older.run", "--until", 0.6), 2, "after the e
 
 # Beyond 128 s.
 json.dump(dict(SCENE, time={"end": 200, "frame": 2}, contact={}, clocks={"gravity_s": 0.1}), open("long.json", "w"))
-r = tactus("check", "long.json")
+r = tactus("check", "long.json", "--details")
 check(r.code == 0 and "quantum 2.84217e-14 s (2^-45)" in r.out, "check of 200 s: %s%s" % (r.out[:300], r.err))
 run("long.json", "-o", "long.run")
 check(rows("long.run") == [2 * k for k in range(101)], "frames of 200 s: %s" % rows("long.run")[-3:])

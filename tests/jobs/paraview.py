@@ -116,6 +116,27 @@ def main():
         call("pvpython", JOBS + "/view.py", "four.run", "--colour", name, "--size", "320x240", "-o", name + ".png")
         must(colours(name + ".png")[0] > 320 * 240 * 0.05, "view.py --colour %s shows nothing" % name)
     must((colours("strain.png")[2] != colours("speed.png")[2]).any(), "strain looks like speed")
+    # A solid's surface and an obstacle have no stress: they must not hide what has some; and one can look inside.
+    solid = {"format": "tactus-scene/1", "time": {"end": 0.02, "frame": 0.01}, "contact": {"thickness": 0.004, "stiffness": 50}, "output": {"fields": ["stress"]},
+             "materials": {"jelly": {"density": 1000, "solid": {"model": "neo-hookean", "youngs": 2e4, "poisson": 0.3}}},
+             "bodies": [{"name": "block", "material": "jelly", "velocity": [0, -1, 0], "position": [0, 0.06, 0], "mesh": {"kind": "box", "size": [0.1, 0.1, 0.1], "cells": [3, 3, 3], "fill": "tets"}},
+                        {"name": "cover", "fixed": True, "mesh": {"kind": "sphere", "radius": 0.3, "level": 2}},
+                        {"name": "floor", "fixed": True, "mesh": {"kind": "grid", "size": [0.3, 0.3], "cells": [2, 2]}}]}
+    with open("solid.json", "w") as file:
+        json.dump(solid, file)
+    call(TACTUS, "run", "solid.json", "-o", "solid.run", "--quiet")
+    seen = {}
+    for key, words in (("all", []), ("hidden", ["--hide", "cover,floor"]), ("cut", ["--hide", "cover", "--clip", "y=0.06"]), ("over", ["--hide", "cover,floor", "--clip", "y=0.06,over"])):
+        call("pvpython", JOBS + "/view.py", "solid.run", "--colour", "mises", "--size", "320x240", "-o", key + ".png", *words)
+        seen[key] = colours(key + ".png")
+        must(seen[key][0] > 320 * 240 * 0.03 and seen[key][1] > 10, "view.py %s: %d pixels of %d colours" % (words, *seen[key][:2]))
+    must(all((seen[a][2] != seen[b][2]).any() for a, b in (("all", "hidden"), ("hidden", "cut"), ("cut", "over"))), "--hide and --clip change nothing")
+    unit = "import sys; sys.path.insert(0, sys.argv[1]); import os; os.environ['TACTUS_RUN'] = '-'; import macro; print('UNIT', macro.unit_of_stress(macro.open_run(sys.argv[2])))"
+    for run, wanted in (("solid.run", "Pa"), ("four.run", "N/m")):
+        with open("unit.py", "w") as file:
+            file.write(unit)
+        must("UNIT %s\n" % wanted in call("pvpython", "unit.py", JOBS, run), "the unit of %s" % run)
+    must("there is no body 'bloc' to hide" in call("pvpython", JOBS + "/view.py", "solid.run", "--hide", "bloc", "-o", "no.png", code=2), "a body that is not there")
     must("has no 'strain' to colour by; it has" in call("pvpython", JOBS + "/view.py", "one $HOME.run", "--colour", "strain", "-o", "no.png", code=2), "a field that is not there")
     must("there is no " in call("pvpython", JOBS + "/view.py", "nothing.run", "-o", "no.png", code=2), "a run that is not there")
     must("a.png: 6 frames" in call("pvbatch", JOBS + "/animate.py", "four.run", "--size", "160x120", "-o", "a.png"), "an animation")

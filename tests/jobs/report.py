@@ -105,6 +105,18 @@ def main():
     check("cannot be shown" not in page.text and "has not come to its end" not in page.text, "a whole run's page complains")
     check("left out" in report(whole, "--no-audit").text, "--no-audit")
 
+    # What moves how, a key for each line, and paths of many knots in one.
+    knots = [[k / 10000, [k / 1e6, 0, 0]] for k in range(200)]
+    scripted = dict(SCENE, bodies=SCENE["bodies"] + [{"name": "hand", "position": [0, 1, 0], "mesh": {"kind": "grid", "size": [.1, .1], "cells": [1, 1]}}],
+                    motions=[{"body": "hand", "path": knots}, {"body": "<i>sheet", "vertices": [0], "path": [[0, [0, 0, 0]]]}])
+    with open("scripted.json", "w") as file:
+        json.dump(scripted, file)
+    run("scripted.json", "-o", "scripted.run")
+    page = report("scripted.run")
+    part = page.source[page.source.index("<h2>Scene</h2>"):page.source.index("<h2>Energy and contacts</h2>")]
+    check("<td>hand</td><td>grid</td><td>-</td><td>scripted</td>" in part and "<td>partly scripted</td>" in part and "<td>fixed</td>" in part, "what moves how: " + part[:900])
+    check("<th>key</th><th>value</th>" in part and "<th>contact.stiffness</th><td>50</td>" in part and "<th>materials.cloth.stretch.stiffness</th><td>20</td>" in part, "a key in each line")
+    check("200 knots from 0 s ([0, 0, 0]) to 0.0199 s ([0.000199, 0, 0])" in part and len(part) < 6000, "knots by the hundred: %d" % len(part))
     run("scene.json", "-o", "half.run", "--until", "0.015")
     run("--restart", "half.run", "--branch", "--set", "gravity=[0,0,0]", "-o", "branch.run")
     page = report("branch.run")

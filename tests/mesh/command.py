@@ -76,7 +76,7 @@ MISTAKES = [
     ("points --lattice.count 1,1,1 -o a.obj", 2, "--lattice.spacing: is missing"),
     ("points --lattice {\"count\":[1,1,1]} --lattice.count 1,1,1 -o a.obj", 2, "--lattice.count: is given twice"),
     ("file --path none.obj -o a.obj", 2, "--path: cannot read the mesh file 'none.obj': No such file or directory"),
-    ("sphere --radius 1 -o a.vtk", 2, "a.vtk: the name must end in .obj, .ply, .stl or .h5"),
+    ("sphere --radius 1 -o a.vtk", 2, "a.vtk: the name must end in .obj, .ply, .stl, .msh or .h5"),
     ("sphere --radius 1 -o none/a.obj", 2, "none/a.obj: cannot be made: No such file or directory"),
     ("segments --from 0,0,0 --to 1,0,0 -o a.stl", 2, "a.stl: STL holds triangles only"),
 ]

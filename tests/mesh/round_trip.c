@@ -101,8 +101,8 @@ static void check_all_refused(void)
     struct tac_mesh *fine =
         make("{'kind':'inline','vertices':[[1,0,0],[1.000000001,0,0],[0,1,0]],'triangles':[[0,1,2]]}");
     struct tac_mesh *huge = make("{'kind':'sphere','radius':1e50}");
-    check_refused(mesh, inside("a.vtk"), TAC_ERR_INPUT, "must end in .obj, .ply, .stl or .h5");
-    check_refused(mesh, inside("obj"), TAC_ERR_INPUT, "must end in .obj, .ply, .stl or .h5");
+    check_refused(mesh, inside("a.vtk"), TAC_ERR_INPUT, "must end in .obj, .ply, .stl, .msh or .h5");
+    check_refused(mesh, inside("obj"), TAC_ERR_INPUT, "must end in .obj, .ply, .stl, .msh or .h5");
     check_refused(mesh, inside("none/a.obj"), TAC_ERR_INPUT, "cannot be made: No such file or directory");
     check_refused(mesh, inside("none/a.h5"), TAC_ERR_INPUT, "cannot be made: No such file or directory");
     check_refused(chain, inside("c.stl"), TAC_ERR_INPUT, "holds triangles only, and this mesh has segments");

@@ -61,9 +61,9 @@ def signatures():
 def mesh(spec):
     keys = {NAMES.get(key, key): value for key, value in spec.items() if key != "kind"}
     if spec["kind"] == "inline" and ("triangles" in keys or "edges" in keys):
-        return tactus.mesh(np.array(keys["vertices"], float), keys.get("triangles"), keys.get("edges"), unused="drop")
+        return tactus.mesh(np.array(keys["vertices"], float), keys.get("triangles"), keys.get("edges"), unused="drop", weld=keys.get("weld"))
     if spec["kind"] == "file":
-        return tactus.mesh_file(keys["path"])
+        return tactus.mesh_file(**keys)
     if spec["kind"] == "inline":
         return tactus.Mesh("inline", **keys)
     return getattr(tactus, spec["kind"])(**keys)

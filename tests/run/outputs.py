@@ -157,6 +157,7 @@ def check_fields():
             must(elastic.sum() > 10 or k == "000006", "nothing is elastic in frame %s" % k)
             near(f["stress_max"][:][:len(tri)][elastic], sigma[elastic, 0], "stress_max", 1e-5)
             near(f["stress_min"][:][:len(tri)][elastic], sigma[elastic, 1], "stress_min", 1e-5)
+            near(f["stress_von_mises"][:][:len(tri)][elastic], np.sqrt(sigma[elastic, 0] ** 2 - sigma[elastic, 0] * sigma[elastic, 1] + sigma[elastic, 1] ** 2), "stress_von_mises", 1e-5)
             must(np.isnan(f["stress_max"][:][:len(tri)][body[tri[:, 0]] == 1]).all() and np.isnan(f["stress_max"][-2:]).all(), "stress of what has none")
             near(f["stress_max"][len(tri):len(tri) + 4], 5 * stretch, "tension of the rope", 1e-5)
         must(f["plastic_strain"][:].max() > 0 and np.abs(f["plastic_angle"][:]).max() > 0, "nothing flowed")

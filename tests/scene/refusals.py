@@ -350,7 +350,7 @@ def program(probe):
     code, out, error = run(path, "--json", "--set", "name=odd")
     if code or error or json.loads(out)["degrees_of_freedom"] != 3 * (9 - 2 + 2) or json.loads(out)["name"] != "odd":
         yield f"tactus check --json: {code} '{out}' '{error}'"
-    code, out, error = run(path)
+    code, out, error = run(path, "--details")
     for text in ['"sheet": 9 vertices, 8 triangles', "edge-edge", "4 vertices, 2 triangles, 0 segments, fixed", "3D"]:
         if code or text not in out:
             yield f"tactus check does not tell '{text}': {code} '{out}' '{error}'"

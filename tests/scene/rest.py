@@ -44,7 +44,7 @@ def foretold(scene, here, name):
     done = tactus("check", write(scene, here), "--json")
     if done.returncode:
         raise SystemExit(f"{name}: check ends with {done.returncode}: {done.stderr}")
-    report, text = json.loads(done.stdout), tactus("check", os.path.join(here, "scene.json")).stdout
+    report, text = json.loads(done.stdout), tactus("check", os.path.join(here, "scene.json"), "--details").stdout
     rest, warns = report["rest"], "will rest on" in done.stderr
     deep = rest is not None and rest["layer"] > 2
     expect(warns == deep == any("will rest on" in w for w in report["warned"]), f"{name}: rest {rest}, standard error {done.stderr!r}")
@@ -128,7 +128,7 @@ def main():
 
         # Laws and materials, in both reports.
         path = os.path.join(os.environ["TACTUS_SOURCE"], "tests", "events", "scenes", "every-force.json")
-        told, text = json.loads(tactus("check", path, "--json").stdout), tactus("check", path).stdout
+        told, text = json.loads(tactus("check", path, "--json").stdout), tactus("check", path, "--details").stdout
         with open(path) as file:
             given = json.load(file)
         contact, laws = given["contact"], told["contact"]["laws"]

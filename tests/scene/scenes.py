@@ -71,7 +71,9 @@ def good(probe):
                 "contact_safety": 0.15, "contact_s": 0.001, "gravity_s": 0.001},
         integrator={"kind": "asynchronous"}, discovery={"mode": "all-pairs", "window_s": [0.001, 0.1]},
         output={"checkpoint_every_s": 60, "checkpoint_every_t": 0.5, "checkpoint_keep": 3, "fields": ["strain", "rank"], "contacts": True, "reactions": True,
-                "histories": [{"name": "h", "body": "sheet", "vertices": [0, 1], "every": 0.1, "each": True}]},
+                "histories": [{"name": "h", "body": "sheet", "vertices": [0, 1], "every": 0.1, "each": True},
+                              {"name": "r", "kind": "reaction", "body": "sheet", "vertices": "all", "every": 0.5},
+                              {"name": "f", "kind": "flux", "bodies": ["sheet"], "plane": {"point": [0, 1, 0], "normal": [0, 0, 2]}, "every": 0.25}]},
         materials={"cloth": cloth, "rope": rope, "stuff": {"density": 1}},
         bodies=[{"name": "sheet", "material": "cloth", "mesh": {"kind": "grid", "size": [0.5, 0.15], "cells": [4, 2]},
                  "radius": 0.001, "position": [0, 0.2, 0], "rotation": [0, 30, 0], "scale": 2, "velocity": [0, -1, 0],
@@ -104,9 +106,9 @@ def good(probe):
               {"kind": "box", "size": [1, 2, 3], "cells": [1, 2, 1]},
               {"kind": "tetrahedron", "edge": 1, "level": 1}, {"kind": "cube", "edge": 1, "level": 0},
               {"kind": "octahedron", "edge": 1, "level": 0}, {"kind": "dodecahedron", "edge": 1, "level": 0},
-              {"kind": "icosahedron", "edge": 1, "level": 0}, {"kind": "file", "path": "meshes/tetrahedron.obj"},
+              {"kind": "icosahedron", "edge": 1, "level": 0}, {"kind": "file", "path": "meshes/tetrahedron.obj", "weld": 0.0001},
               {"kind": "spikes", "size": [1, 1], "count": [2, 2], "height": 0.2, "base": 0.1, "sides": 3},
-              {"kind": "inline", "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [2, 2, 2]], "triangles": [[0, 1, 2]],
+              {"kind": "inline", "weld": 0.125, "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [2, 2, 2]], "triangles": [[0, 1, 2]],
                "edges": [[2, 3]]},
               {"kind": "file", "path": mesh}]:
         yield scene(materials={"m": cloth}, bodies=[{"name": "b", "material": "m", "mesh": m}])
@@ -117,7 +119,7 @@ def good(probe):
         yield scene(materials={"m": {"density": 900, "solid": {"model": model, "youngs": 1e4, "poisson": 0.3, "damping": 0.001}}},
                     bodies=[{"name": "b", "material": "m", "mesh": m}])
     for m in [{"kind": "segments", "from": [0, 0, 0], "to": [1, 0, 0], "cells": 3, "closed": False},
-              {"kind": "segments", "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0]], "edges": [[0, 1], [1, 2], [0, 2]]}]:
+              {"kind": "segments", "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0]], "edges": [[0, 1], [1, 2], [0, 2]], "weld": 0}]:
         yield scene(materials={"m": rope}, bodies=[{"name": "b", "material": "m", "mesh": m}])
     for m in [{"kind": "points", "path": "meshes/dust.obj"},
               {"kind": "points", "lattice": {"count": [2, 3, 1], "spacing": 0.5}}]:

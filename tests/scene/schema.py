@@ -36,6 +36,8 @@ ONLY_READER = {
     r"places vertex \d+ at coordinate": "geometry",
     r"vertex \d+ does not exist|names a vertex that does not exist": "indices within the mesh",
     r"names vertex \d+ twice|the same vertices|degenerate|no length|no area|so thin|coincide|duplicate": "geometry",
+    r"every element collapses": "geometry",
+    r"which nothing holds": "a body and its motions, seen over two objects",
     r"No such file|cannot be opened|cannot open|not a mesh": "files",
     r"or the torus cuts itself": "a relation of two numbers",
     r"cannot be simulated; stay under": "speeds, by sizes and steps",

@@ -21,7 +21,7 @@ def check(text, **changes):
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump({**SCENE, **changes}, file)
         file.flush()
-        done = subprocess.run([os.environ["TACTUS"], "check", file.name] + ([] if text else ["--json"]), stdout=subprocess.PIPE, text=True, check=True)
+        done = subprocess.run([os.environ["TACTUS"], "check", file.name] + (["--details"] if text else ["--json"]), stdout=subprocess.PIPE, text=True, check=True)
     return done.stdout if text else json.loads(done.stdout)
 
 

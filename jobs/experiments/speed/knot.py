@@ -56,7 +56,7 @@ def scene():
         "format": "tactus-scene/1",
         "name": "the reef knot of ACM 2009, section 8, at its resolution: 10,642 vertices",
         "time": {"end": END, "frame": 2.0 ** -5},
-        "contact": {"thickness": THICKNESS, "stiffness": 1, "restitution": 0},
+        "contact": {"thickness": THICKNESS, "rest_fraction": 0.5, "stiffness": 1, "restitution": 0},
         "clocks": {"elastic_safety": .25},
         "materials": {"ribbon": {"density": 1, "stretch": {"model": "cst", "stiffness": .75, "poisson": .3, "damping": 1.3333e-4},
                                  "bend": {"model": "hinge", "stiffness": 1e-9}}},

@@ -52,6 +52,13 @@ const struct tac_checkpoint_column TAC_ENTRY_COLUMNS[3] = {
     {"entry_frame", NULL, false, 0, AT(tac_output_entry, frame)},
     {"entry_row", NULL, false, 0, AT(tac_output_entry, row)},
 };
+/* A table of its own each, in the order of enum tac_lines. */
+const struct tac_checkpoint_column TAC_SUM_COLUMNS[] = {
+    {"lines_reactions", NULL, false, 0, 0},
+    {"lines_histories", NULL, false, 0, 0},
+    {"lines_steps", NULL, false, 0, 0},
+    {"lines_energy", NULL, false, 0, 0},
+};
 
 const struct tac_checkpoint_column TAC_GRIP_COLUMNS[5] = {
     {"grip_key", NULL, false, 0, AT(tac_friction_row, key)},
@@ -81,6 +88,7 @@ static void carry_ticks(struct tac_counters *k, int begin, int end, int64_t *int
 static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool out)
 {
     struct tac_counters *k = &c->counters;
+    const int64_t *const first = integer;
     int64_t has_start = c->has_start, has_row = c->has_row, plans_told = 0 /* of former versions */;
     int64_t *const whole[] = {
         &c->now,
@@ -136,18 +144,22 @@ static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool
         integer[1] = c->has_losses;
         integer[2] = c->tetrahedron_total;
         integer[3] = c->has_past;
-        integer[4] = c->trajectory.generation;
-        integer[5] = c->has_script_force;
-        integer[6] = c->trajectory.level;
+        for (int i = 0; i < TAC_LINES; i++)
+            integer[4 + i] = c->sums[i].count;
+        integer[4 + TAC_LINES] = c->trajectory.generation;
+        integer[5 + TAC_LINES] = 2 * c->trajectory.level + c->trajectory.has_script_force;
     } else {
         k->candidate_repairs = integer[0];
         c->has_losses = integer[1] != 0;
         c->tetrahedron_total = integer[2];
         c->has_past = integer[3] != 0;
-        c->trajectory.generation = integer[4];
-        c->has_script_force = integer[5] != 0;
-        c->trajectory.level = integer[6];
+        for (int i = 0; i < TAC_LINES; i++)
+            c->sums[i].count = integer[4 + i];
+        c->trajectory.generation = integer[4 + TAC_LINES];
+        c->trajectory.has_script_force = integer[5 + TAC_LINES] % 2 != 0;
+        c->trajectory.level = integer[5 + TAC_LINES] / 2;
     }
+    TAC_CHECK(integer + 6 + TAC_LINES <= first + TAC_CHECKPOINT_INTEGERS);
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
         if (out)
             real[i] = *reals[i];

@@ -136,13 +136,33 @@ static void compare_scripts(struct tac_state_comparison *c)
     }
 }
 
+/* How many of a pair's layer groups there are up to the last that ever acted.  What is behind it is inert: it is
+ * watched where a bound of discovery could not rule it out, which depends on how the run was computed, and changes
+ * nothing. */
+static int64_t acting(const struct tac_checkpoint *c, const struct tac_pair_state *p)
+{
+    int64_t n = p != NULL ? p->groups : 0;
+    while (n > 0 && c->last[p->last + n - 1] == INFINITY)
+        n--;
+    return n;
+}
+
+static bool count_depth(struct tac_state_comparison *c, const struct tac_pair_state *p, const struct tac_pair_state *q)
+{
+    struct tac_tally *t = &c->tally[TAC_STATE_CONTACTS];
+    const int64_t n = acting(c->a.state, p), m = acting(c->b.state, q);
+    if (p != NULL && q != NULL && n == p->groups && m == q->groups)
+        return count_whole(t, p->depth, q->depth);
+    return count_whole(t, n, m);
+}
+
 /* A pair of one file or of both; NULL: not active there. */
 static void compare_pair(struct tac_state_comparison *c, const struct tac_pair_state *p, const struct tac_pair_state *q)
 {
     struct tac_tally *t = &c->tally[TAC_STATE_CONTACTS], *last = &c->tally[TAC_STATE_LAST];
     const tac_gid vertex = p != NULL ? p->vertex[0] : q->vertex[0];
     const int64_t n = p != NULL ? p->groups : 0, m = q != NULL ? q->groups : 0;
-    if (count_whole(t, p != NULL ? p->depth : 0, q != NULL ? q->depth : 0)) {
+    if (count_depth(c, p, q)) {
         t->vertex = (tac_lid)vertex;
         t->component = -1;
     }

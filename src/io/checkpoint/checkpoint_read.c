@@ -140,6 +140,20 @@ static bool row_sensible(const double value[TAC_CHECKPOINT_ROW])
     return true;
 }
 
+/* The checksums of the folder's tables: of rank 0.  An older file does not tell. */
+static enum tac_err read_sums_of_lines(struct tac_checkpoint_reader *r)
+{
+    enum tac_err err = TAC_OK;
+    for (int k = 0; k < TAC_LINES; k++) {
+        struct tac_output_sums *s = &r->c->sums[k];
+        if (s->count > 0)
+            TAC_TRY(tac_checkpoint_columns(r, &TAC_SUM_COLUMNS[k], 1, s->count, 0, r->ctx->rank == 0 ? s->count : 0,
+                                           sizeof *s->line, &s->line));
+    }
+done:
+    return err;
+}
+
 /* What its folder held: of rank 0.  An older file does not tell. */
 static enum tac_err read_folder(struct tac_checkpoint_reader *r)
 {
@@ -155,6 +169,8 @@ static enum tac_err read_folder(struct tac_checkpoint_reader *r)
         tac_checkpoint_row(&c->row, value, false);
     }
     TAC_TRY(read_losses(r));
+    TAC_TRY(read_sums_of_lines(r));
+    TAC_TRY(tac_checkpoint_read_follow(r));
     if (c->entry_count == 0)
         goto done;
     TAC_TRY(tac_checkpoint_columns(r, TAC_ENTRY_COLUMNS, 3, c->entry_count, 0, mine, sizeof *c->entry, &c->entry));

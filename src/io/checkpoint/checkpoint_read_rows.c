@@ -103,6 +103,20 @@ done:
     return err;
 }
 
+enum tac_err tac_checkpoint_read_follow(struct tac_checkpoint_reader *r)
+{
+    static const struct tac_checkpoint_column column = {"follow", NULL, false, 0, 0};
+    enum tac_err err = TAC_OK;
+    int64_t rows = 0;
+    if (H5Lexists(r->stored.file, column.name, H5P_DEFAULT) <= 0)
+        return TAC_OK;
+    TAC_TRY(count_rows(r, &column, &rows));
+    TAC_TRY(tac_checkpoint_columns(r, &column, 1, rows, 0, rows, 8, &r->c->follow));
+    r->c->follow_count = rows;
+done:
+    return err;
+}
+
 /* This rank's rows of a table, and the one before them where there is one, by which the order is seen. */
 struct span {
     int64_t begin, end; /* rows of the file */

@@ -23,6 +23,8 @@ enum tac_err tac_checkpoint_wrong(const struct tac_checkpoint_reader *r, const c
 enum tac_err tac_checkpoint_columns(const struct tac_checkpoint_reader *r, const struct tac_checkpoint_column *column,
                                     size_t columns, int64_t total, int64_t begin, int64_t end, size_t size,
                                     void *records);
+/* Local. What histories remember, into r->c; nothing where the file has none. */
+enum tac_err tac_checkpoint_read_follow(struct tac_checkpoint_reader *r);
 /* Local. This rank's rows of all tables but the last distances, into r->c, whose totals are known.  TAC_ERR_INPUT. */
 enum tac_err tac_checkpoint_read_rows(struct tac_checkpoint_reader *r);
 /* Local. The last distances of this rank's pairs, that stand in the file after `before` others; `total` in all. */

@@ -50,11 +50,11 @@ struct tac_pair_record {
 /* How many columns of TAC_SCRIPT_COLUMNS a file has. */
 static inline size_t tac_checkpoint_script_columns(const struct tac_checkpoint *c)
 {
-    return c->has_script_force ? 9 : 8;
+    return c->trajectory.has_script_force ? 9 : 8;
 }
 extern const struct tac_checkpoint_column TAC_VERTEX_COLUMNS[7], TAC_PAST_COLUMNS[1], TAC_TRIANGLE_COLUMNS[1],
     TAC_SEGMENT_COLUMNS[1], TAC_TETRAHEDRON_COLUMNS[1], TAC_SCRIPT_COLUMNS[9], TAC_PAIR_COLUMNS[4],
-    TAC_ELEMENT_STATE_COLUMNS[6], TAC_GRIP_COLUMNS[5], TAC_ENTRY_COLUMNS[3];
+    TAC_ELEMENT_STATE_COLUMNS[6], TAC_GRIP_COLUMNS[5], TAC_ENTRY_COLUMNS[3], TAC_SUM_COLUMNS[TAC_LINES];
 
 /* Collective. CRC of the `length` bytes behind the user block, each rank its stripe.  TAC_ERR_RUN: it cannot be read.
  */

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/create.h"
 #include "io/checkpoint/checkpoint_room.h"
 #include "io/h5/disk.h"
 
@@ -83,9 +84,17 @@ static enum tac_err write_folder(struct tac_ctx *ctx, struct tac_checkpoint_writ
         w->file.file, "row", NULL, H5T_NATIVE_DOUBLE, 0, TAC_CHECKPOINT_ROW, 0, mine * TAC_CHECKPOINT_ROW, value};
     if (c->has_row)
         TAC_TRY(tac_dataset_write(ctx, &w->file, &d));
+    const struct tac_dataset follow = {w->file.file,           "follow", NULL, H5T_NATIVE_INT64, 0, c->follow_count, 0,
+                                       mine * c->follow_count, c->follow};
+    if (c->follow_count > 0)
+        TAC_TRY(tac_dataset_write(ctx, &w->file, &follow));
     if (c->entry_count > 0)
         TAC_TRY(tac_checkpoint_write_columns(ctx, w, TAC_ENTRY_COLUMNS, 3, (const char *)c->entry, sizeof *c->entry,
                                              (size_t)(mine * c->entry_count)));
+    for (int k = 0; k < TAC_LINES; k++)
+        if (c->sums[k].count > 0)
+            TAC_TRY(tac_checkpoint_write_columns(ctx, w, &TAC_SUM_COLUMNS[k], 1, (const char *)c->sums[k].line,
+                                                 sizeof *c->sums[k].line, (size_t)(mine * c->sums[k].count)));
 done:
     return err;
 }
@@ -105,8 +114,7 @@ static enum tac_err make_file(struct tac_ctx *ctx, struct tac_checkpoint_writer 
     if (w->scene == NULL) {
         err = tac_fail(ctx, TAC_ERR_RUN, "out of memory while writing a checkpoint");
     } else if (ctx->rank == 0) {
-        unlink(w->file.path);
-        w->file.space_fd = open(w->file.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        w->file.space_fd = tac_create_new(AT_FDCWD, w->file.path, O_RDWR);
         if (w->file.space_fd < 0)
             err = tac_fail(ctx, TAC_ERR_RUN, "cannot create %s: %s; %s", w->file.path, strerror(errno),
                            errno == ENOENT ? "was the folder removed or renamed while the run was writing to it?"
@@ -121,7 +129,10 @@ done:
 static int64_t space_of(const struct tac_checkpoint_writer *w, const struct tac_checkpoint *c, int64_t pairs,
                         int64_t lasts, int64_t scripts, int64_t elements, int64_t friction_states)
 {
-    enum { DATASETS = 40, EACH = 2048 };
+    enum { DATASETS = 44, EACH = 2048 };
+    int64_t lines = 0;
+    for (int k = 0; k < TAC_LINES; k++)
+        lines += tac_dataset_space(c->sums[k].count, sizeof *c->sums[k].line);
     return tac_dataset_space(c->vertex_total, sizeof(struct tac_vertex_record)) +
            tac_dataset_space(c->triangle_total, 24) + tac_dataset_space(c->segment_total, 16) +
            tac_dataset_space(c->tetrahedron_total, 32) + tac_dataset_space(scripts, sizeof(struct tac_script_record)) +
@@ -129,7 +140,7 @@ static int64_t space_of(const struct tac_checkpoint_writer *w, const struct tac_
            tac_dataset_space(elements, sizeof(struct tac_element_state)) +
            tac_dataset_space(friction_states, sizeof(struct tac_friction_row)) +
            tac_dataset_space((tac_gid)strlen(w->scene), 1) + tac_dataset_space(c->entry_count, sizeof *c->entry) +
-           DATASETS * EACH;
+           lines + tac_dataset_space(c->follow_count, 8) + DATASETS * EACH;
 }
 
 static bool put_number(hid_t object, const char *name, int64_t value)
@@ -191,7 +202,9 @@ static enum tac_err close_file(struct tac_ctx *ctx, struct tac_checkpoint_writer
     if (w->file.file >= 0)
         ok = H5Fclose(w->file.file) >= 0;
     w->file.file = w->file.collective = -1;
-    tac_disk_release(&w->file.disk);
+    w->file.stuck = w->file.stuck || !ok;
+    if (!w->file.stuck)
+        tac_disk_release(&w->file.disk);
     return w->file.broken ? TAC_ERR_RUN : tac_frames_step(ctx, &w->file, "a checkpoint", ok);
 }
 
@@ -306,30 +319,47 @@ done:
     return err;
 }
 
+static void put_away(struct tac_ctx *ctx, struct tac_checkpoint_writer **w, enum tac_err err)
+{
+    struct tac_frames *file = &(*w)->file;
+    if (err) {
+        file->broken = true; /* what is not whole is not worth waiting for */
+        if (file->file >= 0)
+            close_file(ctx, *w);
+        if (file->space_fd >= 0)
+            unlink(file->path);
+    }
+    if (!file->stuck)
+        tac_disk_release(&file->disk);
+    if (file->space_fd >= 0)
+        close(file->space_fd);
+    free((*w)->scene);
+    free(file->path);
+    if (!file->stuck) /* else the driver notes its failures there until the process ends */
+        free(*w);
+    *w = NULL;
+}
+
 enum tac_err tac_checkpoint_write(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, int keep,
                                   const struct tac_checkpoint *c, char *name, size_t size)
 {
     enum tac_err err;
-    struct tac_checkpoint_writer w = {.file = {.file = -1, .frames = -1, .collective = -1, .space_fd = -1, .disk = -1}};
+    struct tac_checkpoint_writer *w = NULL;
     struct tac_h5_quiet quiet;
     tac_h5_quiet(&quiet);
-    TAC_TRY(create(ctx, &w, scene, dir, c));
-    TAC_TRY(write_common(ctx, &w, c));
-    TAC_TRY(write_folder(ctx, &w, c));
-    TAC_TRY(tac_checkpoint_write_rows(ctx, &w, c));
-    TAC_TRY(close_file(ctx, &w));
-    TAC_TRY(finish(ctx, &w, dir, keep, name, size));
+    err = tac_alloc(ctx, 1, sizeof *w, &w);
+    if (w != NULL) /* before the ranks agree: who has one closes it where another has none */
+        w->file = (struct tac_frames){.file = -1, .frames = -1, .collective = -1, .space_fd = -1, .disk = -1};
+    TAC_TRY(tac_agree(ctx, err));
+    TAC_TRY(create(ctx, w, scene, dir, c));
+    TAC_TRY(write_common(ctx, w, c));
+    TAC_TRY(write_folder(ctx, w, c));
+    TAC_TRY(tac_checkpoint_write_rows(ctx, w, c));
+    TAC_TRY(close_file(ctx, w));
+    TAC_TRY(finish(ctx, w, dir, keep, name, size));
 done:
-    if (err) {
-        w.file.broken = true; /* what is not whole is not worth waiting for */
-        close_file(ctx, &w);
-        if (w.file.space_fd >= 0)
-            unlink(w.file.path);
-    }
-    if (w.file.space_fd >= 0)
-        close(w.file.space_fd);
-    free(w.scene);
-    free(w.file.path);
+    if (w != NULL)
+        put_away(ctx, &w, err);
     tac_h5_restore(&quiet);
     return err;
 }

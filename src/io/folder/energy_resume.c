@@ -83,6 +83,7 @@ static enum tac_err read_rows(struct tac_ctx *ctx, const struct tac_output *out,
     plan->aside = !(length > 5 && text[length - 1] == '\n' && strncmp(text, "time,", 5) == 0);
     plan->end = plan->aside ? 0 : length;
     plan->losses = !plan->aside && tac_energy_tells_losses(text);
+    plan->header = plan->aside ? 0 : (int64_t)crc32(crc32(0, Z_NULL, 0), (const Bytef *)text, (uInt)length);
     /* What comes after the row of the last frame is later, whatever it is. */
     while (!plan->aside && index < past->next_frame - 1 && (length = getline(&text, &capacity, file)) > 0) {
         const bool inside = is == LAST; /* the line before was not the last one */
@@ -163,6 +164,8 @@ enum tac_err tac_energy_look(struct tac_ctx *ctx, const struct tac_output *out, 
         }
         TAC_TRY(read_rows(ctx, out, past, file, plan));
     }
+    if (here)
+        TAC_TRY(tac_sums_look(ctx, out, past));
     if (here && plan->count > 0)
         TAC_TRY(compare(ctx, out, past, plan));
     else if (here && !plan->aside && tells_rows(past))
@@ -188,8 +191,14 @@ enum tac_err tac_energy_resume(struct tac_ctx *ctx, struct tac_output *out, cons
     }
     if (plan->aside || !plan->there)
         return tac_energy_create(ctx, out, past->losses);
-    out->energy = openat(out->folder.fd, "energy.csv", O_WRONLY | O_APPEND | O_CLOEXEC);
+    out->energy = openat(out->folder.fd, "energy.csv", O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
     out->energy_losses = plan->losses;
+    struct tac_output_sums *sums = &out->sums[TAC_LINES_ENERGY];
+    err = tac_grow(ctx, &sums->line, &sums->capacity, 1, sizeof *sums->line);
+    if (err)
+        return err;
+    sums->line[0] = plan->header;
+    sums->count = 1;
     if (out->energy < 0 || ftruncate(out->energy, (off_t)plan->end) != 0)
         err = tac_fail(ctx, TAC_ERR_RUN, "cannot write %s/energy.csv: %s", dir, strerror(errno));
     return err;

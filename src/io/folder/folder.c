@@ -6,11 +6,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/create.h"
 #include "base/json_read.h"
 #include "io/folder/output.h"
 
@@ -19,6 +19,7 @@ static const char *const RUN_FILES[] = {"frames.h5",     "frames.xdmf",   "energ
                                         "run.json",      "record.h5",     "checkpoint.h5", "branch.json",
                                         "reactions.csv", "histories.csv", "histories.h5",  "steps.csv"};
 enum { RUN_FILE_COUNT = sizeof RUN_FILES / sizeof RUN_FILES[0] };
+#define MARK_ASIDE "status.json.tmp"
 
 /* checkpoint-NNNNNN.h5, six digits or more */
 static bool is_checkpoint(const char *name)
@@ -30,7 +31,7 @@ static bool is_checkpoint(const char *name)
     return n >= 6 && n <= 18 && strcmp(digits + n, ".h5") == 0;
 }
 
-/* A run's file, or the temporary of one. */
+/* A run's file, or the temporary of one.  Those of the mark, and the ranks' lock, are handled apart. */
 static bool is_run_file(const char *name)
 {
     char stem[256];
@@ -43,7 +44,7 @@ static bool is_run_file(const char *name)
     for (int i = 0; i < RUN_FILE_COUNT; i++)
         if (strcmp(stem, RUN_FILES[i]) == 0)
             return true;
-    return is_checkpoint(stem) || strcmp(name, "status.json.tmp") == 0;
+    return is_checkpoint(stem) || strcmp(name, "steps.csv.part") == 0; /* the last: of earlier versions */
 }
 
 /* Calls `each` for every run's file in the folder until it returns true; *name is that file's. */
@@ -111,28 +112,28 @@ static enum tac_err refuse_alive(struct tac_ctx *ctx, const struct tac_folder *f
     return TAC_OK;
 }
 
-/* Keeps the folder while this process lives: of two runs that begin at once one gets it.  Where the file system knows
- * no locks, status.json alone has to tell. */
-static enum tac_err lock_folder(struct tac_ctx *ctx, const struct tac_folder *f)
-{
-    if (flock(f->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
-        return TAC_OK;
-    return tac_fail(ctx, TAC_ERR_INPUT,
-                    "a run is still writing to '%s'; stop it first or choose another folder with -o", f->dir);
-}
-
-static enum tac_err remove_old_run(struct tac_ctx *ctx, const struct tac_folder *f, const json_t *mark)
+/* The folder is locked. */
+static enum tac_err remove_old_run(struct tac_ctx *ctx, const struct tac_folder *f)
 {
     char name[256];
-    enum tac_err err = refuse_alive(ctx, f, mark);
-    if (!err)
-        err = lock_folder(ctx, f);
-    if (err)
-        return err;
     if (visit(f->fd, cannot_remove, name, sizeof name) || cannot_remove(f->fd, "status.json"))
         return tac_fail(ctx, TAC_ERR_INPUT, "cannot remove the old run from '%s': %s; choose another folder with -o",
                         f->dir, strerror(errno));
     return TAC_OK;
+}
+
+/* Where a run was killed before it had its mark there is none, or (of earlier versions) an empty one.  Nothing else of
+ * that run can be there, so nothing is lost. */
+static bool mark_unfinished(int folder)
+{
+    struct stat s;
+    return fstatat(folder, "status.json", &s, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(s.st_mode) && s.st_size == 0;
+}
+
+static void remove_unfinished_mark(int folder)
+{
+    if (mark_unfinished(folder))
+        unlinkat(folder, "status.json", 0);
 }
 
 /* mkdir -p; *made tells whether the last part is new. */
@@ -181,26 +182,61 @@ int tac_append_whole(int fd, const char *text, size_t length)
     return end >= 0 && ftruncate(fd, end) != 0 ? errno : why;
 }
 
+/* Writes NAME.tmp; 0 or the errno.  *made: the file could be made at all. */
+static int write_aside(const struct tac_folder *f, const char *temporary, const char *text, size_t length, bool sync,
+                       bool *made)
+{
+    const int fd = tac_create_new(f->fd, temporary, O_WRONLY);
+    *made = fd >= 0;
+    errno = fd >= 0 ? 0 : errno;
+    bool ok = fd >= 0 && write_all(fd, text, length) && (!sync || fsync(fd) == 0);
+    int why = errno != 0 ? errno : EIO;
+    if (fd >= 0 && close(fd) != 0 && ok) {
+        ok = false;
+        why = errno;
+    }
+    return ok ? 0 : why;
+}
+
+/* Gives the mark its name, unless there is one already; 0 or the errno.  A file system without hard links has another
+ * way, or at least the lock. */
+static int name_mark(const struct tac_folder *f)
+{
+    if (linkat(f->fd, MARK_ASIDE, f->fd, "status.json", 0) == 0) {
+        unlinkat(f->fd, MARK_ASIDE, 0);
+        return 0;
+    }
+    if (errno == EEXIST || errno == ENOENT || errno == ENOSPC || errno == EDQUOT || errno == EIO)
+        return errno;
+    if (renameat2(f->fd, MARK_ASIDE, f->fd, "status.json", RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS && errno != EPERM)
+        return errno;
+    if (faccessat(f->fd, "status.json", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        return EEXIST;
+    return renameat(f->fd, MARK_ASIDE, f->fd, "status.json") == 0 ? 0 : errno;
+}
+
+/* The folder is locked.  The mark gets its name when it is whole: a run that is killed before leaves no half of it. */
 static enum tac_err set_mark(struct tac_ctx *ctx, struct tac_folder *f, const char *text)
 {
-    int fd = openat(f->fd, "status.json", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0 && errno == EEXIST)
+    bool made = false;
+    int why = write_aside(f, MARK_ASIDE, text, strlen(text), true, &made);
+    if (!made)
+        return tac_fail(ctx, TAC_ERR_INPUT, "cannot write to the folder '%s': %s; choose another with -o", f->dir,
+                        strerror(why));
+    if (why == 0)
+        why = name_mark(f);
+    if (why == 0) {
+        f->claimed = true;
+        return TAC_OK;
+    }
+    unlinkat(f->fd, MARK_ASIDE, 0);
+    if (why == EEXIST)
         return tac_fail(ctx, TAC_ERR_INPUT,
                         "'%s' holds a status.json that is not a run's, or another run has just begun there; choose "
                         "another folder with -o",
                         f->dir);
-    if (fd < 0)
-        return tac_fail(ctx, TAC_ERR_INPUT, "cannot write to the folder '%s': %s; choose another with -o", f->dir,
-                        strerror(errno));
-    f->claimed = true;
-    bool ok = write_all(fd, text, strlen(text));
-    int why = errno;
-    if (close(fd) != 0 && ok) {
-        ok = false;
-        why = errno;
-    }
-    if (ok)
-        return TAC_OK;
     return tac_fail(ctx, TAC_ERR_RUN, "cannot write %s/status.json: %s; free some space or write elsewhere with -o",
                     f->dir, strerror(why));
 }
@@ -209,7 +245,7 @@ static enum tac_err set_mark(struct tac_ctx *ctx, struct tac_folder *f, const ch
 static enum tac_err open_folder(struct tac_ctx *ctx, const char *dir, struct tac_folder *f)
 {
     enum tac_err err = TAC_OK;
-    *f = (struct tac_folder){.fd = -1};
+    *f = (struct tac_folder){.fd = -1, .ranks = -1};
     if (dir[0] == '\0')
         return tac_fail(ctx, TAC_ERR_INPUT, "the name of the run folder is empty; name one with -o");
     TAC_TRY(tac_alloc(ctx, strlen(dir) + 1, 1, &f->dir));
@@ -227,26 +263,37 @@ done:
     return err;
 }
 
+/* The folder is locked.  Without a mark, files of a run's names are not ours. */
+static enum tac_err refuse_foreign(struct tac_ctx *ctx, const struct tac_folder *f)
+{
+    char name[256] = "status.json";
+    if (!visit(f->fd, any, name, sizeof name) &&
+        (faccessat(f->fd, "status.json", F_OK, AT_SYMLINK_NOFOLLOW) != 0 || mark_unfinished(f->fd)))
+        return TAC_OK;
+    return tac_fail(ctx, TAC_ERR_INPUT,
+                    "'%s' holds a file '%s' that no run in this folder made (there is no status.json of a run); "
+                    "move it away or choose another folder with -o",
+                    f->dir, name);
+}
+
 enum tac_err tac_folder_claim(struct tac_ctx *ctx, const char *dir, bool overwrite, const char *text,
                               struct tac_folder *f)
 {
     enum tac_err err = TAC_OK;
-    char name[256];
     json_t *mark = NULL;
     TAC_TRY(open_folder(ctx, dir, f));
     TAC_TRY(tac_folder_mark(ctx, f->fd, &mark));
     if (!overwrite)
         TAC_TRY(tac_folder_refuse_run(ctx, dir, mark));
     if (mark != NULL)
-        TAC_TRY(remove_old_run(ctx, f, mark));
-    if (visit(f->fd, any, name, sizeof name)) {
-        err = tac_fail(ctx, TAC_ERR_INPUT,
-                       "'%s' holds a file '%s' that no run in this folder made (there is no status.json of a run); "
-                       "move it away or choose another folder with -o",
-                       dir, name);
-        goto done;
-    }
-    TAC_TRY(lock_folder(ctx, f));
+        TAC_TRY(refuse_alive(ctx, f, mark));
+    TAC_TRY(tac_folder_lock(ctx, f));
+    if (mark == NULL)
+        TAC_TRY(refuse_foreign(ctx, f));
+    TAC_TRY(tac_folder_lock_ranks(ctx, f, mark != NULL));
+    if (mark != NULL)
+        TAC_TRY(remove_old_run(ctx, f));
+    remove_unfinished_mark(f->fd);
     TAC_TRY(set_mark(ctx, f, text));
     remove_overlaps(f->fd);
 done:
@@ -282,6 +329,21 @@ static enum tac_err wait_for_end(struct tac_ctx *ctx, const struct tac_folder *f
     return TAC_OK;
 }
 
+/* What goes on in a file goes on in the folder's own. */
+static enum tac_err refuse_links(struct tac_ctx *ctx, const struct tac_folder *f)
+{
+    static const char *const extended[] = {"frames.h5",     "record.h5",     "energy.csv",
+                                           "reactions.csv", "histories.csv", "steps.csv"};
+    struct stat s;
+    for (size_t i = 0; i < sizeof extended / sizeof extended[0]; i++)
+        if (fstatat(f->fd, extended[i], &s, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(s.st_mode))
+            return tac_fail(ctx, TAC_ERR_INPUT,
+                            "'%s/%s' is a symbolic link, and a run writes only to files in its own folder; put the "
+                            "file itself there, or go on in another folder with -o",
+                            f->dir, extended[i]);
+    return TAC_OK;
+}
+
 enum tac_err tac_folder_resume(struct tac_ctx *ctx, const char *dir, bool here, int64_t told, struct tac_folder *f,
                                int64_t *restarts)
 {
@@ -293,19 +355,26 @@ enum tac_err tac_folder_resume(struct tac_ctx *ctx, const char *dir, bool here, 
     TAC_TRY(tac_folder_mark(ctx, f->fd, &mark));
     if (mark != NULL)
         TAC_TRY(refuse_alive(ctx, f, mark));
-    TAC_TRY(lock_folder(ctx, f));
+    TAC_TRY(tac_folder_lock(ctx, f));
+    if (mark == NULL)
+        remove_unfinished_mark(f->fd);
     if (mark == NULL && !here &&
-        (faccessat(f->fd, "status.json", F_OK, 0) == 0 || visit(f->fd, no_checkpoint, name, sizeof name)))
+        (faccessat(f->fd, "status.json", F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
+         visit(f->fd, no_checkpoint, name, sizeof name)))
         TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT,
                          "'%s' holds files that no run in this folder made (there is no status.json of a run); move "
                          "them away or choose another folder with -o",
                          dir));
+    TAC_TRY(refuse_links(ctx, f));
+    TAC_TRY(tac_folder_lock_ranks(ctx, f, mark != NULL));
     const json_t *before = json_object_get(mark, "restarts");
     *restarts = 1 + (json_is_integer(before) && json_integer_value(before) >= 0 ? json_integer_value(before)
                      : here                                                     ? told
                                                                                 : 0);
 done:
     json_decref(mark);
+    if (err && f->ranks >= 0)
+        unlinkat(f->fd, TAC_RANKS_LOCK, 0);
     if (err && f->made)
         rmdir(f->dir);
     if (err)
@@ -313,14 +382,32 @@ done:
     return err;
 }
 
+void tac_folder_where(const struct tac_folder *f, char *path, size_t size)
+{
+    char link[64];
+    struct stat mine, there;
+    snprintf(path, size, "%s", f->dir);
+    if (fstat(f->fd, &mine) != 0 || mine.st_nlink == 0 ||
+        (stat(f->dir, &there) == 0 && there.st_dev == mine.st_dev && there.st_ino == mine.st_ino))
+        return;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", f->fd);
+    const ssize_t n = readlink(link, path, size - 1);
+    path[n > 0 ? n : 0] = '\0';
+    if (n <= 0 || stat(path, &there) != 0 || there.st_dev != mine.st_dev || there.st_ino != mine.st_ino)
+        snprintf(path, size, "%s", f->dir);
+}
+
 void tac_folder_abandon(struct tac_folder *f)
 {
     char name[256];
     if (f->fd >= 0 && (f->claimed || f->made)) {
         visit(f->fd, cannot_remove, name, sizeof name);
+        unlinkat(f->fd, MARK_ASIDE, 0);
         unlinkat(f->fd, "status.json", 0);
         f->claimed = false;
     }
+    if (f->fd >= 0 && f->ranks >= 0)
+        unlinkat(f->fd, TAC_RANKS_LOCK, 0);
     if (f->made)
         rmdir(f->dir);
     f->made = false;
@@ -330,21 +417,14 @@ enum tac_err tac_folder_replace(struct tac_ctx *ctx, const struct tac_folder *f,
                                 size_t length, bool sync)
 {
     char temporary[64];
+    bool made = false;
     snprintf(temporary, sizeof temporary, "%s.tmp", name);
-    int fd = openat(f->fd, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    bool ok = fd >= 0 && write_all(fd, text, length) && (!sync || fsync(fd) == 0);
-    int why = errno;
-    if (fd >= 0 && close(fd) != 0 && ok) {
-        ok = false;
+    int why = write_aside(f, temporary, text, length, sync, &made);
+    if (why == 0 && renameat(f->fd, temporary, f->fd, name) != 0)
         why = errno;
-    }
-    if (ok && renameat(f->fd, temporary, f->fd, name) != 0) {
-        ok = false;
-        why = errno;
-    }
-    if (ok)
+    if (why == 0)
         return TAC_OK;
-    if (fd >= 0)
+    if (made)
         unlinkat(f->fd, temporary, 0);
     return tac_fail(ctx, TAC_ERR_RUN, "cannot write %s/%s: %s; %s", f->dir, name, strerror(why),
                     why == ENOENT ? "the folder was removed while the run was writing to it"
@@ -367,7 +447,7 @@ enum tac_err tac_folder_replace_json(struct tac_ctx *ctx, const struct tac_folde
 
 bool tac_folder_rewrite(const struct tac_folder *f, const char *name, const char *text, size_t length)
 {
-    int fd = openat(f->fd, name, O_WRONLY | O_CLOEXEC);
+    int fd = openat(f->fd, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return false;
     bool ok = write_all(fd, text, length) && ftruncate(fd, (off_t)length) == 0;
@@ -376,9 +456,8 @@ bool tac_folder_rewrite(const struct tac_folder *f, const char *name, const char
 
 void tac_folder_close(struct tac_folder *f)
 {
-    if (f->fd >= 0)
-        close(f->fd);
-    f->fd = -1;
+    tac_lock_release(&f->ranks);
+    tac_lock_release(&f->fd);
     free(f->dir);
     f->dir = NULL;
 }

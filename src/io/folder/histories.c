@@ -1,5 +1,6 @@
 /* histories.c: histories.h5, made of histories.csv when a run ends: the rows of each history as arrays.  The table
  * grows row by row and survives any kill; the HDF5 file is made whole and renamed. */
+#include <fcntl.h>
 #include <hdf5.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,31 +8,81 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/create.h"
 #include "io/folder/series.h"
 #include "io/h5/h5.h"
 
-/* The columns behind time and history, by datasets. */
-static const struct {
+/* The datasets of a history, by kind: columns of histories.csv, counted without the name. */
+struct set {
     const char *name, *units;
     int columns;
-} SETS[] = {{"mass", "kg", 1},      {"kinetic", "J", 1},       {"position", "m", 3},
-            {"velocity", "m/s", 3}, {"contact_force", "N", 3}, {"elastic_force", "N", 3}};
+    int first; /* among those behind time, history, vertex, vertices; FLUX, REACTION: from where that kind's begin */
+};
 enum {
-    SET_COUNT = sizeof SETS / sizeof SETS[0],
-    VALUES = 16,
-    BEFORE = 4
-}; /* BEFORE: time, history, vertex, vertices */
+    BEFORE = 4,
+    VALUES = 14,
+    FLUX_VALUES = 4,
+    REACTION_VALUES = 10,
+    FLUX = 100,
+    REACTION = 200,
+    MOST = 32,
+    SETS = 7
+};
+static const struct set sets[][SETS] = {
+    [TAC_HISTORY_VERTICES] = {{"mass", "kg", 1, 0},
+                              {"kinetic", "J", 1, 1},
+                              {"position", "m", 3, 2},
+                              {"velocity", "m/s", 3, 5},
+                              {"contact_force", "N", 3, 8},
+                              {"elastic_force", "N", 3, 11},
+                              {NULL, NULL, 0, 0}},
+    [TAC_HISTORY_REACTION] = {{"contact_force", "N", 3, 8},
+                              {"elastic_force", "N", 3, 11},
+                              {"stroke", "m", 1, REACTION},
+                              {"displacement", "m", 3, REACTION + 1},
+                              {"force", "N", 3, REACTION + 4},
+                              {"moment", "N m", 3, REACTION + 7},
+                              {NULL, NULL, 0, 0}},
+    [TAC_HISTORY_FLUX] = {{"count_forward", NULL, 1, FLUX},
+                          {"count_back", NULL, 1, FLUX + 1},
+                          {"mass_forward", "kg", 1, FLUX + 2},
+                          {"mass_back", "kg", 1, FLUX + 3},
+                          {NULL, NULL, 0, 0}},
+};
+
+/* How the rows of a scene look. */
+struct columns {
+    int count;          /* all but the name */
+    int flux, reaction; /* where those of these kinds begin, behind BEFORE */
+};
+
+static struct columns columns_of(const struct tac_scene *scene)
+{
+    const unsigned kinds = tac_scene_history_kinds(scene);
+    struct columns c = {.flux = VALUES, .reaction = VALUES};
+    c.reaction += kinds >> TAC_HISTORY_FLUX & 1 ? FLUX_VALUES : 0;
+    c.count = BEFORE + c.reaction + (kinds >> TAC_HISTORY_REACTION & 1 ? REACTION_VALUES : 0);
+    return c;
+}
+
+static int place_of(const struct columns *c, const struct set *set)
+{
+    const int first = set->first >= REACTION ? c->reaction + set->first - REACTION
+                      : set->first >= FLUX   ? c->flux + set->first - FLUX
+                                             : set->first;
+    return BEFORE + first;
+}
 
 struct rows {
     size_t count, capacity;
-    double *row; /* owned, (count, VALUES): time, vertex, then the values of SETS */
+    double *row; /* owned, (count, MOST): the numbers of the lines */
 };
 
 /* A line's numbers, if it is of this history. */
-static bool parse(const char *line, tac_lid history, const char *name, double value[BEFORE + VALUES - 2])
+static bool parse(const struct columns *c, const char *line, tac_lid history, const char *name, double value[MOST])
 {
     char *rest;
-    for (int k = 0; k < BEFORE + VALUES - 2; k++) {
+    for (int k = 0; k < BEFORE + VALUES; k++) {
         value[k] = strtod(line, &rest);
         if (rest == line || *rest != ',')
             return false;
@@ -43,26 +94,32 @@ static bool parse(const char *line, tac_lid history, const char *name, double va
     for (; *name != '\0'; name++, line++)
         if (*line != *name || (*name == '"' && *++line != '"'))
             return false;
-    return *line == '"';
+    if (*line++ != '"')
+        return false;
+    for (int k = BEFORE + VALUES; k < c->count; k++) {
+        value[k] = *line == ',' ? strtod(line + 1, &rest) : 0;
+        if (*line != ',' || rest == line + 1)
+            return false;
+        line = rest;
+    }
+    return true;
 }
 
-static enum tac_err read_rows(struct tac_ctx *ctx, FILE *file, tac_lid history, const char *name, struct rows *rows)
+static enum tac_err read_rows(struct tac_ctx *ctx, const struct columns *columns, FILE *file, tac_lid history,
+                              const char *name, struct rows *rows)
 {
     enum tac_err err = TAC_OK;
     char *line = NULL;
     size_t capacity = 0;
     rewind(file);
     while (!err && getline(&line, &capacity, file) > 0) {
-        double value[BEFORE + VALUES - 2];
-        if (!parse(line, history, name, value))
+        double value[MOST] = {0};
+        if (!parse(columns, line, history, name, value))
             continue;
-        err = tac_grow(ctx, &rows->row, &rows->capacity, VALUES * (rows->count + 1), sizeof *rows->row);
+        err = tac_grow(ctx, &rows->row, &rows->capacity, MOST * (rows->count + 1), sizeof *rows->row);
         if (err)
             break;
-        double *row = &rows->row[VALUES * rows->count++];
-        row[0] = value[0];
-        row[1] = value[2];
-        memcpy(row + 2, value + BEFORE, (VALUES - 2) * sizeof *row);
+        memcpy(&rows->row[MOST * rows->count++], value, sizeof value);
     }
     free(line);
     return err;
@@ -83,29 +140,40 @@ static bool write_set(hid_t group, const char *name, const char *units, int rank
     return ok;
 }
 
+/* Of what it is: a body, or the bodies and the plane of a flux. */
+static bool put_about(hid_t group, const struct tac_settings *settings, const struct tac_history *h)
+{
+    static const char *const kind[] = {"vertices", "reaction", "flux"};
+    bool ok = tac_h5_put_text(group, "name", h->name) && tac_h5_put_text(group, "kind", kind[h->kind]);
+    if (h->kind != TAC_HISTORY_FLUX)
+        return ok && tac_h5_put_text(group, "body", settings->body[h->body].name);
+    return ok &&
+           write_set(group, "plane", "m", 2, (hsize_t[]){2, 3},
+                     (const double[]){h->point[0], h->point[1], h->point[2], h->normal[0], h->normal[1], h->normal[2]});
+}
+
 /* buffer: (rows, 3).  Rows of one time are one behind the other, `each` of them. */
-static bool write_history(hid_t group, const struct tac_output *out, const struct tac_history *h,
-                          const struct rows *rows, double *buffer)
+static bool write_history(hid_t group, const struct tac_output *out, const struct columns *columns,
+                          const struct tac_history *h, const struct rows *rows, double *buffer)
 {
     const size_t each = h->each ? (size_t)h->vertex_count : 1, times = rows->count / each;
-    bool ok = tac_h5_put_text(group, "name", h->name) &&
-              tac_h5_put_text(group, "body", out->scene->settings->body[h->body].name);
+    bool ok = put_about(group, out->scene->settings, h);
     for (size_t k = 0; k < times; k++)
-        buffer[k] = rows->row[VALUES * each * k];
+        buffer[k] = rows->row[MOST * each * k];
     ok = ok && write_set(group, "time", "s", 1, (hsize_t[]){times}, buffer);
     for (size_t k = 0; k < each && k < rows->count; k++)
-        buffer[k] = rows->row[VALUES * k + 1];
+        buffer[k] = rows->row[MOST * k + 2];
     if (h->each)
         ok = ok && write_set(group, "vertex", NULL, 1, (hsize_t[]){rows->count > 0 ? each : 0}, buffer);
-    for (int s = 0, at = 2; s < SET_COUNT; at += SETS[s++].columns) {
-        const size_t width = (size_t)SETS[s].columns;
+    for (const struct set *set = sets[h->kind]; set->name != NULL; set++) {
+        const size_t width = (size_t)set->columns, at = (size_t)place_of(columns, set);
         hsize_t size[3] = {times, each, width};
         int rank = h->each ? 2 : 1;
         if (!h->each)
             size[1] = width;
         for (size_t k = 0; k < times * each; k++)
-            memcpy(&buffer[width * k], &rows->row[VALUES * k + (size_t)at], width * sizeof *buffer);
-        ok = ok && write_set(group, SETS[s].name, SETS[s].units, rank + (width > 1), size, buffer);
+            memcpy(&buffer[width * k], &rows->row[MOST * k + at], width * sizeof *buffer);
+        ok = ok && write_set(group, set->name, set->units, rank + (width > 1), size, buffer);
     }
     return ok;
 }
@@ -113,17 +181,18 @@ static bool write_history(hid_t group, const struct tac_output *out, const struc
 static enum tac_err write_all(struct tac_ctx *ctx, const struct tac_output *out, FILE *file, hid_t parent, bool *ok)
 {
     const struct tac_output_settings *output = &out->scene->settings->output;
+    const struct columns columns = columns_of(out->scene);
     enum tac_err err = TAC_OK;
     for (tac_lid h = 0; h < output->history_count && *ok && !err; h++) {
         struct rows rows = {0};
         double *buffer = NULL;
         char name[16];
         snprintf(name, sizeof name, "%06d", (int)h);
-        err = read_rows(ctx, file, h, output->history[h].name, &rows);
+        err = read_rows(ctx, &columns, file, h, output->history[h].name, &rows);
         if (!err)
             err = tac_alloc(ctx, 3 * rows.count + 1, sizeof *buffer, &buffer);
         const hid_t group = err ? -1 : H5Gcreate2(parent, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-        *ok = err || (group >= 0 && write_history(group, out, &output->history[h], &rows, buffer));
+        *ok = err || (group >= 0 && write_history(group, out, &columns, &output->history[h], &rows, buffer));
         if (group >= 0)
             H5Gclose(group);
         free(rows.row);
@@ -146,8 +215,12 @@ enum tac_err tac_histories_convert(struct tac_ctx *ctx, const struct tac_output 
     FILE *file = fopen(csv, "re");
     if (file == NULL)
         return tac_fail(ctx, TAC_ERR_RUN, "cannot read %s/histories.csv; is the disk in order?", out->folder.dir);
+    /* HDF5 would write through a link of that name. */
+    const int fresh = tac_create_new(out->folder.fd, "histories.h5.tmp", O_WRONLY);
+    if (fresh >= 0)
+        close(fresh);
     tac_h5_quiet(&quiet);
-    hid_t h5 = H5Fcreate(temporary, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t h5 = fresh < 0 ? -1 : H5Fcreate(temporary, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     hid_t group = h5 >= 0 ? H5Gcreate2(h5, "histories", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT) : -1;
     ok = group >= 0 && tac_h5_put_text(h5, "format", "tactus-histories/1") &&
          tac_h5_put_text(h5, "version", tac_version()) && tac_h5_put_text(h5, "commit", tac_commit()) &&

@@ -1,6 +1,7 @@
 /* output.c: the run folder as a whole. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,8 @@ enum tac_err tac_energy_create(struct tac_ctx *ctx, struct tac_output *out, bool
     char header[sizeof ENERGY_HEADER + sizeof LOSSES_HEADER];
     const int length = snprintf(header, sizeof header, "%s%s\n", ENERGY_HEADER, losses ? LOSSES_HEADER : "");
     out->energy_losses = losses;
-    return append_energy(ctx, out, header, (size_t)length);
+    const enum tac_err err = append_energy(ctx, out, header, (size_t)length);
+    return err ? err : tac_sums_note(ctx, &out->sums[TAC_LINES_ENERGY], header, (size_t)length);
 }
 
 bool tac_energy_tells_losses(const char *header)
@@ -92,7 +94,7 @@ enum tac_err tac_output_blank(struct tac_ctx *ctx, const struct tac_scene *scene
     out->ctx = ctx;
     out->scene = scene;
     tac_kind_names(ctx, out->kind_name);
-    out->folder.fd = out->energy = -1;
+    out->folder.fd = out->folder.ranks = out->energy = -1;
     for (int k = 0; k < TAC_LINES; k++)
         out->series[k].fd = -1;
     out->start_wall_s = tac_wall_s();
@@ -110,6 +112,7 @@ enum tac_err tac_output_create(struct tac_ctx *ctx, const struct tac_scene *scen
     *result = NULL;
     TAC_TRY(tac_output_blank(ctx, scene, &out));
     TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? claim(ctx, out, dir, overwrite) : TAC_OK));
+    tac_folder_share_ranks(ctx, dir, &out->folder);
     TAC_TRY(tac_frames_create(ctx, scene, pieces, dir, &out->frames));
     TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? write_small(ctx, out) : TAC_OK));
     *result = out;
@@ -147,6 +150,11 @@ void tac_output_entries(const struct tac_output *out, const struct tac_output_en
 {
     *entry = out->entry;
     *count = (int64_t)out->entry_count;
+}
+
+const struct tac_output_sums *tac_output_sums(const struct tac_output *out)
+{
+    return out->sums;
 }
 
 struct line {
@@ -193,6 +201,31 @@ static enum tac_err write_row(struct tac_ctx *ctx, struct tac_output *out, const
 enum tac_err tac_output_row(struct tac_ctx *ctx, struct tac_output *out, const struct tac_energy_row *row)
 {
     return tac_agree(ctx, ctx->rank == 0 ? write_row(ctx, out, row) : TAC_OK);
+}
+
+enum tac_err tac_output_where(struct tac_ctx *ctx, const struct tac_output *out, const char *dir, char **now)
+{
+    enum tac_err err;
+    char path[PATH_MAX] = "";
+    int64_t length = (int64_t)strlen(dir);
+    const char *is = dir;
+    *now = NULL;
+    if (ctx->rank == 0 && strlen(out->folder.dir) < sizeof path) {
+        tac_folder_where(&out->folder, path, sizeof path);
+        is = path;
+        length = (int64_t)strlen(path);
+    }
+    MPI_Bcast(&length, 1, MPI_INT64_T, 0, ctx->comm);
+    TAC_TRY(tac_agree(ctx, tac_alloc(ctx, (size_t)length + 1, 1, now)));
+    if (ctx->rank == 0)
+        memcpy(*now, is, (size_t)length);
+    MPI_Bcast(*now, (int)length, MPI_CHAR, 0, ctx->comm);
+done:
+    if (err) {
+        free(*now);
+        *now = NULL;
+    }
+    return err;
 }
 
 static json_t *options_json(const struct tac_summary *summary)
@@ -318,6 +351,11 @@ void tac_output_destroy(struct tac_output **p)
         fputc('\n', stderr);
     free(out->xdmf.text);
     free(out->entry);
+    for (int k = 0; k < TAC_LINES; k++)
+        free(out->sums[k].line);
+    /* All ranks have closed what they write.  Where one is lost, a restart has to wait for it. */
+    if (out->folder.fd >= 0 && out->folder.ranks >= 0 && !out->ctx->torn)
+        unlinkat(out->folder.fd, TAC_RANKS_LOCK, 0);
     tac_folder_close(&out->folder);
     free(out);
     *p = NULL;

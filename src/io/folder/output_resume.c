@@ -124,6 +124,7 @@ enum tac_err tac_output_resume(struct tac_ctx *ctx, const struct tac_scene *scen
     }
     TAC_TRY(tac_agree(ctx, err));
     MPI_Bcast(&out->here, 1, MPI_C_BOOL, 0, ctx->comm);
+    tac_folder_share_ranks(ctx, dir, &out->folder);
     /* All is looked at before anything is changed. */
     const bool held = out->here && holds_output(&out->folder);
     TAC_TRY(tac_frames_look(ctx, scene, dir, past, held, &frames));

@@ -1,4 +1,4 @@
-/* series.c: tables of rows by time, reactions.csv and histories.csv. */
+/* series.c: tables of rows by time, reactions.csv and histories.csv; and steps.csv, of rows by step. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/create.h"
 #include "io/folder/series.h"
 
 static enum tac_err fail(struct tac_ctx *ctx, const struct tac_output *out, const struct tac_series *s, int why)
@@ -21,16 +22,28 @@ enum tac_err tac_series_append(struct tac_ctx *ctx, const struct tac_output *out
     return why == 0 ? TAC_OK : fail(ctx, out, s, why);
 }
 
+static struct tac_output_sums *sums_of(struct tac_output *out, const struct tac_series *s)
+{
+    return &out->sums[s - out->series];
+}
+
+static enum tac_err append(struct tac_ctx *ctx, struct tac_output *out, const struct tac_series *s, const char *text,
+                           size_t length)
+{
+    const enum tac_err err = tac_series_append(ctx, out, s, text, length);
+    return err ? err : tac_sums_note(ctx, sums_of(out, s), text, length);
+}
+
 static enum tac_err create(struct tac_ctx *ctx, struct tac_output *out, struct tac_series *s)
 {
     char line[1024];
     const int length = snprintf(line, sizeof line, "%s\n", s->header);
     s->fd = openat(out->folder.fd, s->name, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
-    return s->fd < 0 ? fail(ctx, out, s, errno) : tac_series_append(ctx, out, s, line, (size_t)length);
+    return s->fd < 0 ? fail(ctx, out, s, errno) : append(ctx, out, s, line, (size_t)length);
 }
 
 /* Where the rows end that stay; -1: it has another header. */
-static enum tac_err find_end(struct tac_ctx *ctx, const struct tac_output *out, const struct tac_output_past *past,
+static enum tac_err find_end(struct tac_ctx *ctx, struct tac_output *out, const struct tac_output_past *past,
                              const struct tac_series *s, FILE *file, int64_t *end)
 {
     const double now_s = (double)past->now * out->scene->settings->quantum_s;
@@ -45,6 +58,7 @@ static enum tac_err find_end(struct tac_ctx *ctx, const struct tac_output *out, 
     if (length != (ssize_t)header + 1 || memcmp(line, s->header, header) != 0 || line[header] != '\n')
         goto done;
     *end = length;
+    TAC_TRY(tac_sums_note(ctx, sums_of(out, s), line, (size_t)length));
     while ((length = getline(&line, &capacity, file)) > 0 && line[length - 1] == '\n') {
         const double at = strtod(line, &rest);
         number++;
@@ -60,6 +74,7 @@ static enum tac_err find_end(struct tac_ctx *ctx, const struct tac_output *out, 
         if (at > now_s || (s->frames && tac_energy_frame(out->scene, at, past->next_frame) < 0))
             break;
         *end += length;
+        TAC_TRY(tac_sums_note(ctx, sums_of(out, s), line, (size_t)length));
     }
 done:
     free(line);
@@ -84,7 +99,7 @@ enum tac_err tac_series_open(struct tac_ctx *ctx, struct tac_output *out, const 
     int64_t end = -1;
     FILE *file = NULL;
     int copy;
-    s->fd = past != NULL ? openat(out->folder.fd, s->name, O_RDWR | O_APPEND | O_CLOEXEC) : -1;
+    s->fd = past != NULL ? openat(out->folder.fd, s->name, O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC) : -1;
     if (s->fd < 0 && past != NULL && errno != ENOENT)
         return fail(ctx, out, s, errno);
     if (s->fd < 0)
@@ -111,25 +126,45 @@ done:
     return err;
 }
 
+#define HISTORIES                                                                                                      \
+    "time,history,vertex,vertices,mass,kinetic,position_x,position_y,position_z,velocity_x,velocity_y,velocity_z,"     \
+    "contact_force_x,contact_force_y,contact_force_z,elastic_force_x,elastic_force_y,elastic_force_z,name"
+#define FLUX ",count_forward,count_back,mass_forward,mass_back"
+#define REACTION                                                                                                       \
+    ",stroke,displacement_x,displacement_y,displacement_z,force_x,force_y,force_z,moment_x,moment_y,moment_z"
+
+/* The columns of histories.csv: those of a kind are there if the scene has such histories. */
+static const char *histories_header(const struct tac_scene *scene)
+{
+    const unsigned kinds = tac_scene_history_kinds(scene);
+    const bool flux = kinds >> TAC_HISTORY_FLUX & 1, reaction = kinds >> TAC_HISTORY_REACTION & 1;
+    return flux && reaction ? HISTORIES FLUX REACTION
+           : flux           ? HISTORIES FLUX
+           : reaction       ? HISTORIES REACTION
+                            : HISTORIES;
+}
+
 /* In the order of enum tac_lines. */
 static const struct tac_series all[TAC_LINES] = {
     {"reactions.csv",
      "time,body,vertices,force_x,force_y,force_z,moment_x,moment_y,moment_z,contact_force_x,contact_force_y,"
      "contact_force_z,elastic_force_x,elastic_force_y,elastic_force_z,name",
      true, -1},
-    {"histories.csv",
-     "time,history,vertex,vertices,mass,kinetic,position_x,position_y,position_z,velocity_x,velocity_y,velocity_z,"
-     "contact_force_x,contact_force_y,contact_force_z,elastic_force_x,elastic_force_y,elastic_force_z,name",
-     false, -1},
+    {"histories.csv", HISTORIES, false, -1},
+    {"steps.csv", NULL, false, -1},
+    {"energy.csv", NULL, false, -1},
 };
 
 enum tac_err tac_series_open_all(struct tac_ctx *ctx, struct tac_output *out, const struct tac_output_past *past)
 {
     const struct tac_output_settings *output = &out->scene->settings->output;
-    const bool asked[TAC_LINES] = {output->reactions, output->history_count > 0};
+    const bool asked[TAC_LINES] = {
+        [TAC_LINES_REACTIONS] = output->reactions, [TAC_LINES_HISTORIES] = output->history_count > 0};
     enum tac_err err = TAC_OK;
     for (int k = 0; k < TAC_LINES && !err; k++) {
         out->series[k] = all[k];
+        if (k == TAC_LINES_HISTORIES)
+            out->series[k].header = histories_header(out->scene);
         if (asked[k])
             err = tac_series_open(ctx, out, past, &out->series[k]);
     }
@@ -157,5 +192,54 @@ void tac_series_close_all(struct tac_output *out)
 enum tac_err tac_output_lines(struct tac_ctx *ctx, struct tac_output *out, enum tac_lines which, const char *text,
                               size_t length)
 {
-    return length > 0 ? tac_series_append(ctx, out, &out->series[which], text, length) : TAC_OK;
+    return length > 0 ? append(ctx, out, &out->series[which], text, length) : TAC_OK;
+}
+
+/* The rows of `from` up to step `last`, behind its header. */
+static enum tac_err copy_steps(struct tac_ctx *ctx, struct tac_output *out, FILE *from, int64_t last)
+{
+    enum tac_err err = TAC_OK;
+    const struct tac_series *s = &out->series[TAC_LINES_STEPS];
+    char *row = NULL;
+    size_t capacity = 0;
+    ssize_t length = getline(&row, &capacity, from);
+    while (length > 0 && (length = getline(&row, &capacity, from)) > 0 && row[length - 1] == '\n')
+        if (strtoll(row, NULL, 10) <= last)
+            TAC_TRY(append(ctx, out, s, row, (size_t)length));
+    if (ferror(from))
+        err = fail(ctx, out, s, errno);
+done:
+    free(row);
+    return err;
+}
+
+enum tac_err tac_output_steps(struct tac_ctx *ctx, struct tac_output *out, const char *header, int64_t last)
+{
+    static const char aside[] = "steps.csv.tmp";
+    struct tac_series *s = &out->series[TAC_LINES_STEPS];
+    enum tac_err err = TAC_OK;
+    FILE *old = NULL;
+    const int fd = openat(out->folder.fd, s->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 && errno != ENOENT)
+        return fail(ctx, out, s, errno);
+    old = fd >= 0 ? fdopen(fd, "r") : NULL;
+    if (fd >= 0 && old == NULL) {
+        err = fail(ctx, out, s, errno);
+        close(fd);
+        return err;
+    }
+    s->fd = tac_create_new(out->folder.fd, aside, O_WRONLY | O_APPEND);
+    if (s->fd < 0)
+        TAC_TRY(fail(ctx, out, s, errno));
+    TAC_TRY(append(ctx, out, s, header, strlen(header)));
+    if (old != NULL)
+        TAC_TRY(copy_steps(ctx, out, old, last));
+    if (renameat(out->folder.fd, aside, out->folder.fd, s->name) != 0)
+        err = fail(ctx, out, s, errno);
+done:
+    if (old != NULL)
+        fclose(old);
+    if (err)
+        unlinkat(out->folder.fd, aside, 0);
+    return err;
 }

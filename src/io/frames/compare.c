@@ -260,8 +260,9 @@ done:
 
 enum tac_err tac_compare(struct tac_ctx *ctx, const char *a, const char *b, double tolerance, struct tac_comparison *c)
 {
-    static const char *const names[TAC_TALLY_COUNT] = {"position", "velocity",   "contact_force",
-                                                       "topology", "energy.csv", "fields"};
+    static const char *const names[TAC_TALLY_COUNT] = {"position",      "velocity",      "contact_force",
+                                                       "topology",      "energy.csv",    "fields",
+                                                       "reactions.csv", "histories.csv", "steps.csv"};
     enum tac_err err = TAC_OK;
     memset(c, 0, sizeof *c);
     c->tolerance = tolerance;
@@ -282,6 +283,7 @@ enum tac_err tac_compare(struct tac_ctx *ctx, const char *a, const char *b, doub
     compare_topology(c);
     TAC_TRY(compare_frames(ctx, c));
     TAC_TRY(compare_energy(ctx, c));
+    TAC_TRY(tac_compare_lines(ctx, c));
 done:
     if (err)
         tac_comparison_close(c);
@@ -293,8 +295,8 @@ bool tac_comparison_equal(const struct tac_comparison *c, bool all_frames)
     for (int i = 0; i < TAC_TALLY_COUNT; i++)
         if (c->tally[i].differing > 0)
             return false;
-    return !all_frames ||
-           (c->frames_only_a == 0 && c->frames_only_b == 0 && c->rows_only_a == 0 && c->rows_only_b == 0);
+    return !all_frames || (c->frames_only_a == 0 && c->frames_only_b == 0 && c->rows_only_a == 0 &&
+                           c->rows_only_b == 0 && c->lines_only_a == 0 && c->lines_only_b == 0);
 }
 
 void tac_comparison_close(struct tac_comparison *c)

@@ -2,9 +2,12 @@
 #include "io/frames/export_room.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/create.h"
 
 /* A body's name as one word of an OBJ file. */
 static void put_name(FILE *f, const char *name)
@@ -83,7 +86,7 @@ enum tac_err tac_export_file(struct tac_ctx *ctx, const char *path, tac_export_c
     FILE *f = NULL;
     TAC_TRY(tac_alloc(ctx, size, 1, &temporary));
     snprintf(temporary, size, "%s.tmp", path);
-    f = fopen(temporary, "we");
+    f = tac_create_stream(AT_FDCWD, temporary);
     int why = errno;
     if (f != NULL) {
         errno = 0;

@@ -15,6 +15,7 @@ static const struct tac_field_info info[TAC_DATASETS] = {
     {"strain_min", "1", CELL, TAC_VALUE_FLOAT, 0, 1u << TAC_OUTPUT_STRAIN},
     {"stress_max", "N/m", CELL, TAC_VALUE_FLOAT, 0, 1u << TAC_OUTPUT_STRESS},
     {"stress_min", "N/m", CELL, TAC_VALUE_FLOAT, 0, 1u << TAC_OUTPUT_STRESS},
+    {"stress_von_mises", "N/m", CELL, TAC_VALUE_FLOAT, 0, 1u << TAC_OUTPUT_STRESS},
     {"bending_angle", "rad", CELL, TAC_VALUE_FLOAT, 0, 1u << TAC_OUTPUT_BENDING},
     {"plastic_strain", "1", CELL, TAC_VALUE_FLOAT, 0, 1u << TAC_OUTPUT_PLASTIC},
     {"plastic_angle", "rad", CELL, TAC_VALUE_FLOAT, 0, 1u << TAC_OUTPUT_PLASTIC},

@@ -1,4 +1,7 @@
-/* frames.c: frames.h5: the file, and its frames. */
+/* frames.c: frames.h5: the file, and its frames.
+ *
+ * Rank 0 alone has the file open, and keeps it whole at every moment (io/h5/disk.h); the others send it their chunks
+ * (io/h5/dataset_gather.c).  So a kill of any rank at any write leaves a file with all frames that were flushed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,23 +13,24 @@
 
 enum tac_err tac_frames_flush(struct tac_ctx *ctx, struct tac_frames *w, const char *what)
 {
-    return tac_frames_step(ctx, w, what, H5Fflush(w->file, H5F_SCOPE_GLOBAL) >= 0);
+    return tac_frames_step(ctx, w, what, !tac_frames_writes(ctx, w) || H5Fflush(w->file, H5F_SCOPE_GLOBAL) >= 0);
 }
 
-/* Several ranks write through MPI-IO.  One rank needs none of it: MPI-IO's flush waits for the disk, which would cost
- * milliseconds a frame.  No locks in either case: who looks at a run shall not be refused. */
+/* Several ranks write one file through MPI-IO.  One process needs none of it: MPI-IO's flush waits for the disk, which
+ * would cost milliseconds a frame.  No locks in either case: who looks at a run shall not be refused. */
 hid_t tac_frames_access(struct tac_ctx *ctx, struct tac_frames *w)
 {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     if (access < 0)
         return -1;
+    const bool together = ctx->size > 1 && !w->root_only;
     bool ok = H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) >= 0;
-    if (ctx->size > 1 && H5Pset_fapl_mpio(access, ctx->comm, MPI_INFO_NULL) < 0) {
+    if (together && H5Pset_fapl_mpio(access, ctx->comm, MPI_INFO_NULL) < 0) {
         /* It copies the communicator: the others do that now, and would take any talk of ours for its own. */
         tac_fail(ctx, TAC_ERR_RUN, "cannot write %s: HDF5 cannot use MPI on rank %d", w->path, ctx->rank);
         tac_give_up(ctx);
     }
-    ok = ok && (ctx->size > 1 || tac_disk_use(access, &w->disk_error, &w->disk));
+    ok = ok && (together || tac_disk_use(access, &w->disk_error, &w->disk));
 #if H5_VERSION_GE(1, 10, 7)
     ok = ok && H5Pset_file_locking(access, false, true) >= 0;
 #endif
@@ -40,27 +44,26 @@ enum tac_err tac_frames_transfer(struct tac_ctx *ctx, struct tac_frames *w)
 {
     w->collective = H5Pcreate(H5P_DATASET_XFER);
     return tac_frames_step(ctx, w, "frames",
-                           w->collective >= 0 &&
-                               (ctx->size == 1 || H5Pset_dxpl_mpio(w->collective, H5FD_MPIO_COLLECTIVE) >= 0));
+                           w->collective >= 0 && (ctx->size == 1 || w->root_only ||
+                                                  H5Pset_dxpl_mpio(w->collective, H5FD_MPIO_COLLECTIVE) >= 0));
 }
 
 enum tac_err tac_frames_new_file(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_scene *scene,
                                  const char *format, const char *group)
 {
     enum tac_err err = TAC_OK;
-    hid_t access = tac_frames_access(ctx, w);
-    bool ok = access >= 0;
-    /* Whatever one rank lacks, all stay away from the collective create. */
-    TAC_TRY(tac_frames_step(ctx, w, "a new file", ok));
-    w->file = H5Fcreate(w->path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
-    TAC_TRY(tac_frames_change(ctx, w, "a new file", w->file >= 0));
+    const bool writes = tac_frames_writes(ctx, w);
+    hid_t access = writes ? tac_frames_access(ctx, w) : -1;
+    w->file = access >= 0 ? H5Fcreate(w->path, H5F_ACC_TRUNC, H5P_DEFAULT, access) : -1;
+    TAC_TRY(tac_frames_change(ctx, w, "a new file", !writes || w->file >= 0));
+    w->open = true;
     TAC_TRY(tac_frames_transfer(ctx, w));
     TAC_TRY(tac_frames_reserve(ctx, w, 0));
-    ok = tac_h5_put_text(w->file, "format", format) && tac_h5_put_text(w->file, "version", tac_version()) &&
-         tac_h5_put_text(w->file, "commit", tac_commit()) && tac_h5_put_text(w->file, "name", scene->settings->name) &&
-         tac_h5_put_text(w->file, "scene_sha256", scene->settings->sha256);
-    w->frames = ok ? H5Gcreate2(w->file, group, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT) : -1;
-    TAC_TRY(tac_frames_change(ctx, w, "a new file", w->frames >= 0));
+    if (writes && tac_h5_put_text(w->file, "format", format) && tac_h5_put_text(w->file, "version", tac_version()) &&
+        tac_h5_put_text(w->file, "commit", tac_commit()) && tac_h5_put_text(w->file, "name", scene->settings->name) &&
+        tac_h5_put_text(w->file, "scene_sha256", scene->settings->sha256))
+        w->frames = H5Gcreate2(w->file, group, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    TAC_TRY(tac_frames_change(ctx, w, "a new file", !writes || w->frames >= 0));
 done:
     if (access >= 0)
         H5Pclose(access);
@@ -106,6 +109,7 @@ enum tac_err tac_frames_handle(struct tac_ctx *ctx, const char *dir, const char 
     err = tac_alloc(ctx, 1, sizeof *w, &w);
     if (w != NULL) { /* before the ranks agree: who has one destroys it where another has none */
         w->file = w->frames = w->collective = -1;
+        w->root_only = true;
         w->space_fd = -1;
         w->disk = -1;
     }
@@ -161,10 +165,10 @@ enum tac_err tac_frames_sync(struct tac_ctx *ctx, struct tac_frames *w)
 {
     enum tac_err err = TAC_OK;
     struct tac_h5_quiet quiet;
-    if (w->broken || w->file < 0)
+    if (w->broken || !w->open)
         return TAC_OK;
     tac_h5_quiet(&quiet);
-    TAC_TRY(tac_frames_flush(ctx, w, "frames")); /* several ranks: MPI-IO waits for the disk itself */
+    TAC_TRY(tac_frames_flush(ctx, w, "frames"));
     if (ctx->rank == 0 && fsync(w->space_fd) != 0)
         err = tac_fail(ctx, TAC_ERR_RUN, "cannot write %s: %s; is the disk in order?", w->path, strerror(errno));
 done:
@@ -174,7 +178,7 @@ done:
 
 /* ---- frames ---- */
 
-/* Kept in the object header, under its checksum; all ranks write the same there. */
+/* Kept in the object header, under its checksum. */
 static bool write_time(struct tac_frames *w, hid_t group, double time_s)
 {
     hid_t space = H5Screate(H5S_SCALAR), list = tac_dataset_list(), id = -1;
@@ -200,10 +204,10 @@ static enum tac_err write_frame(struct tac_ctx *ctx, struct tac_frames *w, const
     enum tac_err err = TAC_OK;
     char name[32], what[64];
     bool closed;
+    hid_t group = -1;
     snprintf(name, sizeof name, "%06" PRId64, frame->index);
     snprintf(what, sizeof what, "frame %" PRId64, frame->index);
-    hid_t group = H5Gcreate2(w->frames, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    TAC_TRY(tac_frames_change(ctx, w, what, group >= 0));
+    TAC_TRY(tac_frames_group(ctx, w, w->frames, name, what, &group));
     struct tac_dataset d = {group,           "position",   "m",        H5T_NATIVE_DOUBLE, 3,
                             w->vertex_count, w->row_begin, w->row_end, position};
     TAC_TRY(tac_dataset_write(ctx, w, &d));
@@ -219,7 +223,7 @@ static enum tac_err write_frame(struct tac_ctx *ctx, struct tac_frames *w, const
     for (int k = 0; k < frame->field_count; k++)
         TAC_TRY(tac_field_write(ctx, w, group, &frame->field[k]));
     /* Last: a reader takes a frame without a time for one that was not finished. */
-    TAC_TRY(tac_frames_change(ctx, w, what, write_time(w, group, frame->time_s)));
+    TAC_TRY(tac_frames_change(ctx, w, what, !tac_frames_writes(ctx, w) || write_time(w, group, frame->time_s)));
 done:
     closed = group < 0 || H5Gclose(group) >= 0;
     if (!err)
@@ -233,7 +237,7 @@ enum tac_err tac_frames_write(struct tac_ctx *ctx, struct tac_frames *w, const s
 {
     enum tac_err err = TAC_OK;
     struct tac_h5_quiet quiet;
-    TAC_CHECK(w->file >= 0 && frame->index >= 0 && (ctx->size > 1 || frame->count == w->vertex_count));
+    TAC_CHECK(w->open && frame->index >= 0 && (ctx->size > 1 || frame->count == w->vertex_count));
     if (w->broken)
         return tac_fail(ctx, TAC_ERR_RUN, "%s could not be written before; no frame is added", w->path);
     tac_h5_quiet(&quiet);
@@ -253,23 +257,18 @@ enum tac_err tac_frames_close(struct tac_ctx *ctx, struct tac_frames *w)
 {
     enum tac_err err = TAC_OK;
     struct tac_h5_quiet quiet;
-    if (w == NULL || w->file < 0)
+    if (w == NULL || !w->open)
         return TAC_OK;
     tac_h5_quiet(&quiet);
-    if (ctx->torn) {
-        /* Ranks would wait for each other in H5Fclose(): the file stays open until the process ends. */
-        w->file = w->frames = w->collective = -1;
-        goto done;
-    }
-    if (w->broken && ctx->size > 1)
-        tac_space_abandon(w->path, w->space_fd);
+    w->open = false;
     bool ok = (w->frames < 0 || H5Gclose(w->frames) >= 0) && (w->collective < 0 || H5Pclose(w->collective) >= 0);
-    ok = H5Fclose(w->file) >= 0 && ok;
+    w->stuck = w->file >= 0 && H5Fclose(w->file) < 0;
+    ok = !w->stuck && ok;
     w->file = w->frames = w->collective = -1;
-    tac_disk_release(&w->disk);
+    if (!w->stuck)
+        tac_disk_release(&w->disk);
     if (!w->broken)
         err = tac_frames_step(ctx, w, "the end", ok);
-done:
     tac_space_release(w->space_fd);
     tac_h5_restore(&quiet);
     return err;
@@ -280,7 +279,8 @@ void tac_frames_destroy(struct tac_ctx *ctx, struct tac_frames **w)
     if (*w == NULL)
         return;
     tac_frames_close(ctx, *w);
-    tac_disk_release(&(*w)->disk);
+    if (!(*w)->stuck)
+        tac_disk_release(&(*w)->disk);
     if ((*w)->space_fd >= 0)
         close((*w)->space_fd);
     free((*w)->path);
@@ -288,6 +288,7 @@ void tac_frames_destroy(struct tac_ctx *ctx, struct tac_frames **w)
     free((*w)->velocity);
     free((*w)->contact_force);
     free((*w)->seen);
-    free(*w);
+    if (!(*w)->stuck) /* else HDF5 calls the driver once more as MPI ends, and that notes its failures here */
+        free(*w);
     *w = NULL;
 }

@@ -7,32 +7,7 @@
 #include <string.h>
 
 #include "io/folder/output.h"
-
-/* Fletcher's checksum of 32 bits over words of 16, as HDF5 computes it. */
-static uint32_t fletcher32(const unsigned char *data, size_t bytes)
-{
-    enum { BLOCK = 360 }; /* words after which sums of 32 bits may overflow */
-    uint32_t a = 0, b = 0;
-    for (size_t words = bytes / 2; words > 0;) {
-        const size_t n = words < BLOCK ? words : BLOCK;
-        for (size_t k = 0; k < n; k++, data += 2) {
-            a += (uint32_t)data[0] << 8 | data[1];
-            b += a;
-        }
-        words -= n;
-        a = (a & 0xffff) + (a >> 16);
-        b = (b & 0xffff) + (b >> 16);
-    }
-    if (bytes % 2) {
-        a += (uint32_t)*data << 8;
-        b += a;
-        a = (a & 0xffff) + (a >> 16);
-        b = (b & 0xffff) + (b >> 16);
-    }
-    a = (a & 0xffff) + (a >> 16);
-    b = (b & 0xffff) + (b >> 16);
-    return b << 16 | a;
-}
+#include "io/h5/chunk.h"
 
 struct check {
     struct tac_ctx *ctx;
@@ -45,17 +20,15 @@ struct check {
 #if H5_VERSION_GE(1, 10, 3)
 static bool chunk_sound(struct check *c, hid_t dataset, const hsize_t *offset)
 {
-    enum { SUM = 4, MOST = 1 << 29 };
+    enum { MOST = 1 << 29 };
     hsize_t size = 0;
     uint32_t mask = 0;
-    if (H5Dget_chunk_storage_size(dataset, offset, &size) < 0 || size <= SUM || size > MOST)
+    if (H5Dget_chunk_storage_size(dataset, offset, &size) < 0 || size > MOST)
         return false;
     c->err = tac_grow(c->ctx, &c->chunk, &c->capacity, (size_t)size, 1);
     if (c->err || H5Dread_chunk(dataset, H5P_DEFAULT, offset, &mask, c->chunk) < 0 || mask != 0)
         return false;
-    const unsigned char *sum = c->chunk + size - SUM;
-    return fletcher32(c->chunk, (size_t)size - SUM) ==
-           ((uint32_t)sum[0] | (uint32_t)sum[1] << 8 | (uint32_t)sum[2] << 16 | (uint32_t)sum[3] << 24);
+    return tac_chunk_sound(c->chunk, (size_t)size);
 }
 #else
 static bool chunk_sound(struct check *c, hid_t dataset, const hsize_t *offset)
@@ -91,8 +64,8 @@ static bool dataset_sound(struct check *c, const char *path)
 
 static enum tac_err check_mesh(struct check *c, const char *path, int64_t next)
 {
-    static const char *const name[] = {"triangles",  "segments", "points", "body",
-                                       "body_names", "radius",   "free",   "cells"};
+    static const char *const name[] = {"triangles", "segments", "points", "body",      "body_names",
+                                       "radius",    "free",     "cells",  "tetrahedra"};
     char dataset[64];
     for (size_t k = 0; k < sizeof name / sizeof name[0]; k++) {
         snprintf(dataset, sizeof dataset, "/mesh/%s", name[k]);
@@ -129,6 +102,15 @@ static enum tac_err check_frame(struct check *c, const char *path, const struct 
                         path, which, frame->index, frame->time_s, next);
     }
     return TAC_OK;
+}
+
+bool tac_frames_frame_sound(struct tac_ctx *ctx, int64_t file, const char *path, int64_t index)
+{
+    struct check c = {.ctx = ctx, .file = (hid_t)file};
+    const struct tac_kept_frame frame = {.index = index};
+    const bool sound = check_frame(&c, path, &frame, index) == TAC_OK;
+    free(c.chunk);
+    return sound;
 }
 
 enum tac_err tac_frames_check(struct tac_ctx *ctx, const char *path, const struct tac_kept_frame *kept, int64_t count,

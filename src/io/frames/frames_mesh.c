@@ -300,8 +300,7 @@ enum tac_err tac_frames_mesh(struct tac_ctx *ctx, struct tac_frames *w, const st
                                tac_dataset_space(triangles, 24) + tac_dataset_space(segments, 16) +
                                    tac_dataset_space(tetrahedra, 32) + tac_dataset_space(w->point_count, 8) +
                                    tac_dataset_space(cells, 8) + tac_dataset_space(w->vertex_count, 13)));
-    mesh = H5Gcreate2(w->file, "mesh", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    TAC_TRY(tac_frames_change(ctx, w, "/mesh", mesh >= 0));
+    TAC_TRY(tac_frames_group(ctx, w, w->file, "mesh", "/mesh", &mesh));
     TAC_TRY(fetch_triangles(ctx, &source, triangles, 1));
     TAC_TRY(write_ids(ctx, w, mesh, "triangles", triangles, 3, &source, triangle_value));
     TAC_TRY(fetch_segments(ctx, &source, segments, 0, 1));

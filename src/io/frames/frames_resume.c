@@ -2,8 +2,8 @@
  * is what was written (frames_check.c).
  *
  * The run may have been killed in the middle of a write.  So rank 0 looks at the file, and removes frames, in child
- * processes (HDF5 crashes on some damage), through the driver whose file is whole at every moment; only then do all
- * ranks open it. */
+ * processes (HDF5 crashes on some damage), through the driver whose file is whole at every moment; only then does it
+ * open the file to write it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -119,29 +119,41 @@ static enum tac_err remove_late(struct tac_ctx *ctx, void *data, int64_t *remove
     return ok ? TAC_OK : tac_fail(ctx, TAC_ERR_INPUT, "'%s' is damaged: it cannot be written", removal->path);
 }
 
-/* Out of the way, but not lost: what it holds can perhaps be saved with HDF5's own tools. */
-enum tac_err tac_frames_put_aside(struct tac_ctx *ctx, const char *path, const char *why, const char *begins)
+/* Out of the way, but not lost: what cannot be saved of it now can perhaps be saved by other means. */
+enum tac_err tac_frames_put_aside(struct tac_ctx *ctx, const char *path, char **aside)
 {
     enum tac_err err = TAC_OK;
-    char *aside = NULL;
-    size_t size = strlen(path) + 32;
-    TAC_TRY(tac_alloc(ctx, size, 1, &aside));
-    snprintf(aside, size, "%s.damaged", path);
-    for (int n = 2; faccessat(AT_FDCWD, aside, F_OK, AT_SYMLINK_NOFOLLOW) == 0; n++)
-        snprintf(aside, size, "%s.damaged-%d", path, n);
-    if (rename(path, aside) != 0)
+    const size_t size = strlen(path) + 32;
+    TAC_TRY(tac_alloc(ctx, size, 1, aside));
+    snprintf(*aside, size, "%s.damaged", path);
+    for (int n = 2; faccessat(AT_FDCWD, *aside, F_OK, AT_SYMLINK_NOFOLLOW) == 0; n++)
+        snprintf(*aside, size, "%s.damaged-%d", path, n);
+    if (rename(path, *aside) != 0)
         TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "cannot rename %s: %s", path, strerror(errno)));
-    tac_warn(ctx, "%s; it is kept as '%s', and %s", why, aside, begins);
 done:
-    free(aside);
     return err;
 }
 
-static enum tac_err put_aside(struct tac_ctx *ctx, const char *path, int64_t next, const char *why)
+/* Rank 0: into the new file what the damaged one still gives. */
+static enum tac_err salvage(struct tac_ctx *ctx, const struct tac_scene *scene, int64_t next,
+                            struct tac_frames_plan *plan, struct tac_frames *to)
 {
-    char begins[64];
-    snprintf(begins, sizeof begins, "a new frames.h5 begins with frame %" PRId64, next);
-    return tac_frames_put_aside(ctx, path, why, begins);
+    struct tac_ranges lost = {.count = 0};
+    free(plan->kept);
+    plan->kept = NULL;
+    const enum tac_err err =
+        tac_frames_salvage(ctx, scene, plan->aside_path, plan->first, next, to, &plan->kept, &plan->count, &lost);
+    if (err)
+        return err;
+    if (lost.count == 0)
+        tac_warn_loss(ctx, "%s; it is kept as '%s', and its %" PRId64 " frames were copied into a new frames.h5",
+                      plan->aside, plan->aside_path, plan->count);
+    else
+        tac_warn_loss(ctx,
+                      "%s; it is kept as '%s', and %" PRId64 " of its frames were copied into a new frames.h5; lost: "
+                      "frame%s %s; a restart from a checkpoint before them makes them again",
+                      plan->aside, plan->aside_path, plan->count, lost.count > 1 ? "s" : "", tac_ranges_text(&lost));
+    return TAC_OK;
 }
 
 /* Are those frames there that the checkpoint tells of?  None at all is told, and taken. */
@@ -222,6 +234,8 @@ enum tac_err tac_frames_look(struct tac_ctx *ctx, const struct tac_scene *scene,
     }
     if (!err && first && here)
         err = find_told(ctx, past, plan);
+    for (int64_t k = past->entry_count; k-- > 0;) /* a run that began from a checkpoint has no frames before it */
+        plan->first = past->entry[k].frame ? past->entry[k].index : plan->first;
     TAC_TRY(tac_agree(ctx, err));
     MPI_Bcast(&plan->there, 1, MPI_C_BOOL, 0, ctx->comm);
     MPI_Bcast(&plan->count, 1, MPI_INT64_T, 0, ctx->comm);
@@ -238,7 +252,7 @@ done:
 }
 
 /* Rank 0: does as planned.  What cannot be written any more is put aside too. */
-static enum tac_err prepare(struct tac_ctx *ctx, int64_t next, struct tac_frames_plan *plan)
+static enum tac_err prepare(struct tac_ctx *ctx, struct tac_frames_plan *plan)
 {
     enum tac_err err = TAC_OK;
     struct tac_ctx alone;
@@ -253,27 +267,28 @@ static enum tac_err prepare(struct tac_ctx *ctx, int64_t next, struct tac_frames
     plan->there = plan->there && !err;
     if (err)
         snprintf(plan->aside, sizeof plan->aside, "%.500s", alone.error);
-    return plan->aside[0] != '\0' ? put_aside(ctx, plan->path, next, plan->aside) : TAC_OK;
+    return plan->aside[0] != '\0' ? tac_frames_put_aside(ctx, plan->path, &plan->aside_path) : TAC_OK;
 }
 
 void tac_frames_plan_clear(struct tac_frames_plan *plan)
 {
     free(plan->path);
     free(plan->kept);
+    free(plan->aside_path);
     *plan = (struct tac_frames_plan){.path = NULL};
 }
 
 enum tac_err tac_frames_open_file(struct tac_ctx *ctx, struct tac_frames *w, const char *group)
 {
     enum tac_err err = TAC_OK;
-    hid_t access = tac_frames_access(ctx, w);
-    bool ok = access >= 0;
-    TAC_TRY(tac_frames_step(ctx, w, group, ok));
-    w->file = H5Fopen(w->path, H5F_ACC_RDWR, access);
-    TAC_TRY(tac_frames_change(ctx, w, group, w->file >= 0));
+    const bool writes = tac_frames_writes(ctx, w);
+    hid_t access = writes ? tac_frames_access(ctx, w) : -1;
+    w->file = access >= 0 ? H5Fopen(w->path, H5F_ACC_RDWR, access) : -1;
+    TAC_TRY(tac_frames_change(ctx, w, group, !writes || w->file >= 0));
+    w->open = true;
     TAC_TRY(tac_frames_transfer(ctx, w));
-    w->frames = H5Gopen2(w->file, group, H5P_DEFAULT);
-    TAC_TRY(tac_frames_change(ctx, w, group, w->frames >= 0));
+    w->frames = writes ? H5Gopen2(w->file, group, H5P_DEFAULT) : -1;
+    TAC_TRY(tac_frames_change(ctx, w, group, !writes || w->frames >= 0));
 done:
     if (access >= 0)
         H5Pclose(access);
@@ -288,11 +303,15 @@ enum tac_err tac_frames_resume(struct tac_ctx *ctx, const struct tac_scene *scen
     struct tac_h5_quiet quiet;
     tac_h5_quiet(&quiet);
     *out = NULL;
-    TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? prepare(ctx, next, plan) : TAC_OK));
+    TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? prepare(ctx, plan) : TAC_OK));
     MPI_Bcast(&plan->there, 1, MPI_C_BOOL, 0, ctx->comm);
     if (!plan->there) {
         plan->count = 0;
-        err = tac_frames_create(ctx, scene, pieces, dir, out);
+        TAC_TRY(tac_frames_create(ctx, scene, pieces, dir, &w));
+        TAC_TRY(tac_agree(ctx, plan->aside_path != NULL ? salvage(ctx, scene, next, plan, w) : TAC_OK));
+        TAC_TRY(tac_frames_flush(ctx, w, "frames"));
+        *out = w;
+        w = NULL;
         goto done;
     }
     TAC_TRY(tac_frames_blank(ctx, scene, dir, false, &w));

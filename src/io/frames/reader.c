@@ -68,7 +68,7 @@ static bool read_time(const struct tac_reader *r, struct tac_reader_frame *f)
     return ok;
 }
 
-static bool whole_frame(const struct tac_reader *r, struct tac_reader_frame *f)
+bool tac_reader_frame_whole(const struct tac_reader *r, struct tac_reader_frame *f)
 {
     static const struct {
         const char *name;
@@ -148,7 +148,7 @@ static enum tac_err list_frames(struct tac_ctx *ctx, struct tac_reader *r, int64
     }
     for (int64_t k = 0; k < r->frame_count; k++) {
         struct tac_reader_frame *f = &r->frame[k];
-        if (whole == INT64_MAX ? !whole_frame(r, f) : !read_time(r, f)) {
+        if (whole == INT64_MAX ? !tac_reader_frame_whole(r, f) : !read_time(r, f)) {
             if (whole != INT64_MAX || k < r->frame_count - 1)
                 return tac_fail(ctx, TAC_ERR_INPUT, "'%s' is damaged: /frames/%s is not whole", r->path, f->name);
             r->frame_count--; /* the writer was stopped in the middle of it */

@@ -1,4 +1,5 @@
-/* dataset.c: datasets of frames.h5, written by all ranks together. */
+/* dataset.c: makes datasets of frames.h5, record.h5 and checkpoints, and writes their rows: by all ranks together
+ * through MPI-IO, or by rank 0 for all of them (dataset_gather.c). */
 #include <string.h>
 
 #include "io/frames/frames.h"
@@ -26,6 +27,13 @@ static enum tac_err step(struct tac_ctx *ctx, struct tac_frames *w, const char *
     return err;
 }
 
+enum tac_err tac_frames_agree(struct tac_ctx *ctx, struct tac_frames *w, enum tac_err err)
+{
+    err = tac_agree(ctx, err);
+    w->broken = w->broken || err;
+    return err;
+}
+
 enum tac_err tac_frames_step(struct tac_ctx *ctx, struct tac_frames *w, const char *what, bool ok)
 {
     return step(ctx, w, what, ok, tac_agree);
@@ -33,7 +41,21 @@ enum tac_err tac_frames_step(struct tac_ctx *ctx, struct tac_frames *w, const ch
 
 enum tac_err tac_frames_change(struct tac_ctx *ctx, struct tac_frames *w, const char *what, bool ok)
 {
-    return step(ctx, w, what, ok, tac_agree_step);
+    /* Where rank 0 alone has the file open no two accounts of it can differ. */
+    return step(ctx, w, what, ok, w->root_only ? tac_agree : tac_agree_step);
+}
+
+bool tac_frames_writes(const struct tac_ctx *ctx, const struct tac_frames *w)
+{
+    return ctx->rank == 0 || !w->root_only;
+}
+
+enum tac_err tac_frames_group(struct tac_ctx *ctx, struct tac_frames *w, hid_t parent, const char *name,
+                              const char *what, hid_t *group)
+{
+    const bool writes = tac_frames_writes(ctx, w);
+    *group = writes ? H5Gcreate2(parent, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT) : -1;
+    return tac_frames_change(ctx, w, what, !writes || *group >= 0);
 }
 
 /* Tracking the order of attributes makes HDF5 write object headers of version 2, which have checksums.  (Groups of the
@@ -50,18 +72,25 @@ hid_t tac_dataset_list(void)
     return list;
 }
 
+hsize_t tac_dataset_chunk_rows(const struct tac_dataset *d)
+{
+    enum { CHUNK_BYTES = 1 << 22 }; /* at most: names may be long */
+    const hsize_t rows = (hsize_t)(d->rows < TAC_CHUNK_ROWS ? d->rows : TAC_CHUNK_ROWS);
+    const size_t bytes = H5Tget_size(d->type);
+    if (bytes == 0 || rows * bytes <= CHUNK_BYTES || d->columns > 0)
+        return rows;
+    return bytes < CHUNK_BYTES ? CHUNK_BYTES / bytes : 1;
+}
+
 static hid_t creation_list(const struct tac_dataset *d)
 {
     hid_t list = tac_dataset_list();
-    enum { CHUNK_BYTES = 1 << 22 }; /* at most: names may be long */
-    hsize_t chunk[2] = {(hsize_t)(d->rows < TAC_CHUNK_ROWS ? d->rows : TAC_CHUNK_ROWS), (hsize_t)d->columns};
-    size_t bytes = H5Tget_size(d->type);
-    if (bytes > 0 && chunk[0] * bytes > CHUNK_BYTES && d->columns == 0)
-        chunk[0] = bytes < CHUNK_BYTES ? CHUNK_BYTES / bytes : 1;
+    const hsize_t chunk[2] = {tac_dataset_chunk_rows(d), (hsize_t)d->columns};
     if (list < 0 || d->rows == 0)
         return list; /* a chunk may not be empty */
     if (H5Pset_chunk(list, d->columns > 0 ? 2 : 1, chunk) < 0 || H5Pset_shuffle(list) < 0 ||
-        H5Pset_deflate(list, 1) < 0 || H5Pset_fletcher32(list) < 0 || H5Pset_fill_time(list, H5D_FILL_TIME_NEVER) < 0) {
+        H5Pset_deflate(list, TAC_DATASET_DEFLATE) < 0 || H5Pset_fletcher32(list) < 0 ||
+        H5Pset_fill_time(list, H5D_FILL_TIME_NEVER) < 0) {
         H5Pclose(list);
         return -1;
     }
@@ -73,12 +102,14 @@ enum tac_err tac_dataset_create(struct tac_ctx *ctx, struct tac_frames *w, const
     enum tac_err err;
     const hsize_t size[2] = {(hsize_t)d->rows, (hsize_t)d->columns};
     hid_t list = creation_list(d), space = H5Screate_simple(d->columns > 0 ? 2 : 1, size, NULL);
+    bool ok = list >= 0 && space >= 0;
     *out = -1;
-    TAC_TRY(tac_frames_step(ctx, w, d->name, list >= 0 && space >= 0));
-    *out = H5Dcreate2(d->group, d->name, d->type, space, H5P_DEFAULT, list, H5P_DEFAULT);
-    tac_frames_note(w, *out >= 0);
-    TAC_TRY(tac_frames_change(ctx, w, d->name,
-                              *out >= 0 && (d->units == NULL || tac_h5_put_text(*out, "units", d->units))));
+    TAC_TRY(tac_frames_step(ctx, w, d->name, ok));
+    if (tac_frames_writes(ctx, w)) {
+        *out = H5Dcreate2(d->group, d->name, d->type, space, H5P_DEFAULT, list, H5P_DEFAULT);
+        ok = tac_frames_note(w, *out >= 0) && (d->units == NULL || tac_h5_put_text(*out, "units", d->units));
+    }
+    TAC_TRY(tac_frames_change(ctx, w, d->name, ok));
 done:
     if (list >= 0)
         H5Pclose(list);
@@ -88,8 +119,8 @@ done:
 }
 
 /* Every rank transfers, also the ones without rows, for filters need it. */
-enum tac_err tac_dataset_put(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_dataset *d, hid_t id,
-                             const struct tac_row_range part[2])
+static enum tac_err put_together(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_dataset *d, hid_t id,
+                                 const struct tac_row_range part[2])
 {
     static const double nothing[3];
     enum tac_err err;
@@ -117,6 +148,12 @@ done:
     if (space >= 0)
         H5Sclose(space);
     return err;
+}
+
+enum tac_err tac_dataset_put(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_dataset *d, hid_t id,
+                             const struct tac_row_range part[2])
+{
+    return w->root_only && ctx->size > 1 ? tac_dataset_gather(ctx, w, d, id, part) : put_together(ctx, w, d, id, part);
 }
 
 enum tac_err tac_dataset_write(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_dataset *d)

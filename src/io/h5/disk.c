@@ -43,7 +43,8 @@ static H5FD_t *disk_open(const char *name, unsigned flags, hid_t access, haddr_t
     struct stat s;
     const struct settings *settings = H5Pget_driver_info(access);
     int mode = (flags & H5F_ACC_RDWR ? O_RDWR : O_RDONLY) | (flags & H5F_ACC_TRUNC ? O_TRUNC : 0) |
-               (flags & H5F_ACC_CREAT ? O_CREAT : 0) | (flags & H5F_ACC_EXCL ? O_EXCL : 0) | O_CLOEXEC;
+               (flags & H5F_ACC_CREAT ? O_CREAT : 0) | (flags & H5F_ACC_EXCL ? O_EXCL : 0) |
+               (flags & H5F_ACC_RDWR ? O_NOFOLLOW : 0) | O_CLOEXEC;
     struct disk *disk = calloc(1, sizeof *disk);
     if (disk == NULL || settings == NULL || (disk->fd = open(name, mode, 0666)) < 0) {
         free(disk);
@@ -257,7 +258,7 @@ void tac_disk_recover(const char *path)
 {
     struct trailer t;
     struct stat s;
-    const int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    const int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
     if (fd < 0)
         return; /* the next attempt to open it tells why */
     if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_size > (off_t)sizeof t) {

@@ -92,7 +92,6 @@ done:
     return err;
 }
 
-/* Collective: all ranks write the same. */
 static bool put_number(hid_t object, const char *name, hid_t type, const void *value)
 {
     hid_t space = H5Screate(H5S_SCALAR), id = -1;
@@ -118,8 +117,8 @@ enum tac_err tac_record_create(struct tac_ctx *ctx, const struct tac_scene *scen
     TAC_TRY(tac_record_blank(ctx, scene, dir, &r));
     TAC_TRY(tac_frames_handle(ctx, dir, "record.h5", true, &r->file));
     TAC_TRY(tac_frames_new_file(ctx, r->file, scene, TAC_RECORD_FORMAT, "record"));
-    partial = H5Gcreate2(r->file->file, "partial", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    bool ok = partial >= 0 && put_number(r->file->frames, "quantum_s", H5T_NATIVE_DOUBLE, &r->quantum_s);
+    TAC_TRY(tac_frames_group(ctx, r->file, r->file->file, "partial", "a new file", &partial));
+    bool ok = partial < 0 || put_number(r->file->frames, "quantum_s", H5T_NATIVE_DOUBLE, &r->quantum_s);
     if (partial >= 0)
         ok = H5Gclose(partial) >= 0 && ok;
     TAC_TRY(tac_frames_change(ctx, r->file, "a new file", ok));
@@ -186,7 +185,7 @@ static enum tac_err reserve_rows(struct tac_record *r, tac_gid rows)
 
 /* Collective. Rows begin .. end - 1 are this rank's. Chunks of this rank alone are written round by round; chunks that
  * it shares with other ranks are all written in one last round, because a chunk that is written twice is compressed
- * twice, and leaves a hole. */
+ * twice, and leaves a hole (on several ranks it cannot even be made of a part of its rows). */
 static enum tac_err put_rows(struct stage *s, tac_gid begin, tac_gid end)
 {
     enum tac_err err = TAC_OK;
@@ -268,8 +267,7 @@ static enum tac_err write_group(struct tac_record *r, hid_t parent, const char *
     MPI_Allreduce(&mine, &all, 1, MPI_INT64_T, MPI_SUM, ctx->comm);
     TAC_TRY(tac_agree(ctx, open_stage(r, &s)));
     TAC_TRY(tac_frames_reserve(ctx, r->file, all / TAC_CHUNK_ROWS * 4096));
-    group = H5Gcreate2(parent, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    TAC_TRY(tac_frames_change(ctx, r->file, what, group >= 0));
+    TAC_TRY(tac_frames_group(ctx, r->file, parent, name, what, &group));
     s.times = (struct tac_dataset){group, "time", NULL, TAC_TIME_HDF5, 0, all, 0, 0, NULL};
     s.positions = (struct tac_dataset){group, "position", "m", H5T_NATIVE_DOUBLE, 3, all, 0, 0, NULL};
     TAC_TRY(tac_dataset_create(ctx, r->file, &s.times, &s.time_id));
@@ -285,7 +283,10 @@ done:;
     /* There is no room for the rest of the group: nothing half-written stays. */
     if (err && group >= 0 && !r->file->broken && (!closed || H5Ldelete(parent, name, H5P_DEFAULT) < 0))
         r->file->broken = true;
-    return err ? err : tac_frames_change(ctx, r->file, what, closed);
+    if (!err)
+        return tac_frames_change(ctx, r->file, what, closed);
+    MPI_Bcast(&r->file->broken, 1, MPI_C_BOOL, 0, ctx->comm);
+    return err;
 }
 
 static enum tac_err refuse_broken(const struct tac_record *r)
@@ -301,12 +302,13 @@ static enum tac_err drop_partial(struct tac_record *r, hid_t partial, int64_t ne
 {
     enum tac_err err = TAC_OK;
     char name[32];
+    const bool writes = tac_frames_writes(r->ctx, r->file);
     bool ok = true;
-    if (r->partial >= 0) {
+    if (writes && r->partial >= 0) {
         snprintf(name, sizeof name, "%06" PRId64, r->partial);
         ok = H5Ldelete(partial, name, H5P_DEFAULT) >= 0;
     }
-    if (next >= 0) {
+    if (writes && next >= 0) {
         snprintf(name, sizeof name, "%06" PRId64, next);
         ok = ok && H5Lmove(partial, TAC_RECORD_NEXT, partial, name, H5P_DEFAULT, H5P_DEFAULT) >= 0;
     }
@@ -317,9 +319,12 @@ done:
     return err;
 }
 
-static hid_t open_partial(const struct tac_record *r)
+/* Collective. *partial: -1 on ranks that do not write the file. */
+static enum tac_err open_partial(struct tac_record *r, hid_t *partial)
 {
-    return H5Gopen2(r->file->file, "partial", H5P_DEFAULT);
+    const bool writes = tac_frames_writes(r->ctx, r->file);
+    *partial = writes ? H5Gopen2(r->file->file, "partial", H5P_DEFAULT) : -1;
+    return tac_frames_change(r->ctx, r->file, "/partial", !writes || *partial >= 0);
 }
 
 enum tac_err tac_record_group(struct tac_record *r, int64_t index)
@@ -339,8 +344,7 @@ enum tac_err tac_record_group(struct tac_record *r, int64_t index)
     memset(r->rows, 0, (size_t)(r->end - r->begin) * sizeof *r->rows);
     if (r->partial < 0)
         goto done;
-    partial = open_partial(r);
-    TAC_TRY(tac_frames_change(r->ctx, r->file, "/partial", partial >= 0));
+    TAC_TRY(open_partial(r, &partial));
     TAC_TRY(drop_partial(r, partial, -1));
 done:
     if (partial >= 0)
@@ -362,8 +366,7 @@ enum tac_err tac_record_partial(struct tac_record *r, int64_t index)
     TAC_TRY(tac_agree(r->ctx, refuse_broken(r)));
     memcpy(r->before, r->rows, rows_bytes);
     TAC_TRY(tac_record_distribute(r));
-    partial = open_partial(r);
-    TAC_TRY(tac_frames_change(r->ctx, r->file, "/partial", partial >= 0));
+    TAC_TRY(open_partial(r, &partial));
     TAC_TRY(write_group(r, partial, TAC_RECORD_NEXT, what));
     TAC_TRY(tac_frames_flush(r->ctx, r->file, what));
     TAC_TRY(drop_partial(r, partial, index));

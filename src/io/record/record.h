@@ -23,6 +23,7 @@
 #ifndef TACTUS_IO_RECORD_RECORD_H
 #define TACTUS_IO_RECORD_RECORD_H
 
+#include "base/ranges.h"
 #include "base/recorder.h"
 #include <tactus/scene.h>
 
@@ -131,10 +132,26 @@ enum tac_err tac_record_create(struct tac_ctx *ctx, const struct tac_scene *scen
 /* Collective. Goes on with DIR/record.h5 at `now`, in interval `index`, whose beginning was before (`within`) or is
  * now. Intervals that are not over at `now` are removed; the breakpoints of this one from before now are taken over
  * (*loaded tells whether there were any; those of now are left to the caller).  A new record begins where there is
- * none, or none that can be read (renamed to record.h5.damaged, with a warning).  Not `record`: the file is brought to
- * the same state, a warning says where it ends, and *out is NULL.  TAC_ERR_INPUT: it is of another scene. */
+ * none; of one that is damaged, and is renamed to record.h5.damaged with a warning, it takes what can be read.  Not
+ * `record`: the file is brought to the same state, a warning says where it ends, and *out is NULL.  TAC_ERR_INPUT: it
+ * is of another scene. */
 enum tac_err tac_record_resume(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, tac_time now,
                                int64_t index, bool within, bool record, struct tac_record **out, bool *loaded);
+/* The groups that may have the interval under way, `index`. */
+enum { TAC_RECORD_SOURCES = 3 };
+/* Local. Name of the k-th of them. */
+void tac_record_source_name(int64_t index, int64_t k, char name[64]);
+/* What is to be saved of a damaged file. */
+struct tac_record_salvage {
+    const char *path; /* borrowed */
+    const struct tac_scene *scene;
+    int64_t under_way; /* the interval that was not over; below 0: none */
+    tac_time now;
+};
+/* Local to rank 0. Copies the intervals 0 .. count - 1 that can still be read, and the one under way, into `to`.
+ * *covered: the end of the last one, quanta; source: the group that has the one under way, empty where none has. */
+enum tac_err tac_record_salvage(struct tac_ctx *ctx, const struct tac_record_salvage *s, int64_t count,
+                                struct tac_frames *to, tac_time *covered, char source[64], struct tac_ranges *lost);
 /* Collective. A run without --record that goes on where it ends, at `now`: DIR/record.h5, if there is one, stays as it
  * is, and a warning says if it does not have all up to then. */
 enum tac_err tac_record_end(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, tac_time now);

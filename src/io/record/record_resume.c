@@ -1,7 +1,8 @@
 /* record_resume.c: continues the record.h5 of a run that goes on from a checkpoint: what is later is removed, and the
  * interval that was not complete is taken over. As with frames.h5 (frames_resume.c) rank 0 examines the file, and
- * removes groups, in child processes; only then do all ranks open it. If the earlier run came further, its group of
- * that interval is whole; it then becomes a partial group, so that another run from the same checkpoint finds it again.
+ * removes groups, in child processes; only then is it opened to be written. If the earlier run came further, its group
+ * of that interval is whole; it then becomes a partial group, so that another run from the same checkpoint finds it
+ * again.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,32 +17,6 @@
 #include "io/record/record.h"
 #include "io/record/record_stored.h"
 
-/* Reads the whole group once, to check the checksums of its chunks, and the places where rows begin. */
-static bool read_through(hid_t file, const char *group, tac_gid vertices)
-{
-    enum { PORTION = TAC_CHUNK_ROWS };
-    struct tac_record_rows s;
-    int64_t before = 0;
-    double *data = malloc(3 * PORTION * sizeof *data);
-    const bool opened = data != NULL && tac_record_rows_open(file, group, vertices, &s);
-    bool ok = opened;
-    for (int k = 0; k < TAC_RECORD_DATASETS && ok; k++)
-        for (int64_t begin = 0; begin < s.rows[k] && ok; begin += PORTION) {
-            const int64_t n = s.rows[k] - begin < PORTION ? s.rows[k] - begin : PORTION;
-            ok = tac_record_rows_read(&s, k, begin, n, data);
-            for (int64_t i = 0; i < n && ok && k == TAC_RECORD_START; i++) {
-                const int64_t start = ((const int64_t *)data)[i];
-                ok = start >= before && (begin + i > 0 || start == 0);
-                before = start;
-            }
-        }
-    ok = ok && before == s.rows[TAC_RECORD_TIME];
-    if (opened)
-        tac_record_rows_close(&s);
-    free(data);
-    return ok;
-}
-
 /* ---- what is there, and what shall be ---- */
 
 struct plan {
@@ -52,6 +27,9 @@ struct plan {
     bool within;
     bool remote;      /* of another scene, or another quantum */
     char source[64];  /* the group with the interval so far; empty: none */
+    int64_t choice;   /* which of the groups that may have it: TAC_RECORD_SOURCES: none; below 0: not known yet */
+    char *aside;      /* owned; rank 0: the new name of a damaged file; NULL: there is none */
+    char why[512];    /* rank 0: what is wrong with it */
     tac_time covered; /* the record holds all up to here, but for the interval under way; 0: nothing */
     bool late;        /* something is to be removed, or to be renamed */
 };
@@ -93,11 +71,26 @@ static bool list(hid_t file, const char *where, struct names *names)
     return ok;
 }
 
-/* Does the group have everything of the incomplete interval that was before the checkpoint? */
-static bool serves(hid_t file, const struct plan *p, const char *group)
+void tac_record_source_name(int64_t index, int64_t k, char name[64])
 {
-    tac_time span[2];
-    return tac_record_span(file, group, p->scene->mesh->vertex_count, span) && span[0] < p->now && span[1] >= p->now;
+    if (k == 0)
+        snprintf(name, 64, "partial/" TAC_RECORD_NEXT);
+    else
+        snprintf(name, 64, "%s/%06" PRId64, k == 1 ? "partial" : "record", index);
+}
+
+/* The first one that has all of the interval so far, and whose chunks are what was written; TAC_RECORD_SOURCES: none.
+ */
+static int64_t choose_source(hid_t file, const struct plan *p)
+{
+    int64_t k = 0;
+    for (char name[64]; k < TAC_RECORD_SOURCES; k++) {
+        tac_record_source_name(p->index, k, name);
+        if (tac_record_serves(file, name, p->scene->mesh->vertex_count, p->now) &&
+            tac_record_reads_through(file, name, p->scene->mesh->vertex_count))
+            break;
+    }
+    return k;
 }
 
 /* Decides what is kept, removed and renamed. */
@@ -116,14 +109,10 @@ static enum tac_err look(struct tac_ctx *ctx, hid_t file, struct plan *p)
         goto done;
     if (!list(file, "record", &record) || !list(file, "partial", &partial))
         TAC_TRY(tac_record_damaged(ctx, p->path, "its list of groups cannot be read"));
-    if (p->within) {
-        char where[3][64] = {"partial/" TAC_RECORD_NEXT};
-        snprintf(where[1], sizeof where[1], "partial/%06" PRId64, p->index);
-        snprintf(where[2], sizeof where[2], "record/%06" PRId64, p->index);
-        for (int k = 0; k < 3 && p->source[0] == '\0'; k++)
-            if (serves(file, p, where[k]))
-                memcpy(p->source, where[k], sizeof p->source);
-    }
+    if (p->within && p->choice < 0) /* reads all of them, once */
+        p->choice = choose_source(file, p);
+    if (p->within && p->choice < TAC_RECORD_SOURCES)
+        tac_record_source_name(p->index, p->choice, p->source);
     tac_time span[2] = {0, 0};
     snprintf(group, sizeof group, "record/%06" PRId64, record.last);
     if (record.last >= 0 && !tac_record_span(file, group, p->scene->mesh->vertex_count, span))
@@ -145,8 +134,7 @@ static enum tac_err look_in_child(struct tac_ctx *ctx, void *data, int64_t *resu
     if (file < 0)
         return tac_record_damaged(ctx, p->path, "the HDF5 library cannot open it");
     enum tac_err err = look(ctx, file, p);
-    if (!err && p->source[0] != '\0' && !read_through(file, p->source, p->scene->mesh->vertex_count))
-        err = tac_record_damaged(ctx, p->path, "the interval under way cannot be read");
+    *result = p->choice;
     H5Fclose(file);
     return err;
 }
@@ -196,13 +184,13 @@ static enum tac_err remove_late(struct tac_ctx *ctx, void *data, int64_t *result
     return ok ? TAC_OK : tac_fail(ctx, TAC_ERR_INPUT, "'%s' is damaged: it cannot be written", p->path);
 }
 
-/* Rank 0: looks at the file and removes what is late.  *there: it can be gone on with. */
-static enum tac_err prepare(struct tac_ctx *ctx, struct plan *p, bool *there)
+/* Rank 0: looks at the file and removes what is late.  *there: it can be gone on with.  record: a damaged one makes
+ * room for another; else it stays where it is. */
+static enum tac_err prepare(struct tac_ctx *ctx, struct plan *p, bool record, bool *there)
 {
     enum tac_err err = TAC_OK;
     struct tac_ctx alone; /* what is wrong with the file is no error of this run */
     struct stat status = {0};
-    char begins[96];
     *there = false;
     tac_disk_recover(p->path);
     if (stat(p->path, &status) != 0 && errno == ENOENT)
@@ -213,7 +201,7 @@ static enum tac_err prepare(struct tac_ctx *ctx, struct plan *p, bool *there)
     tac_ctx_init(&alone, MPI_COMM_SELF);
     alone.quiet = true;
     struct plan tried = *p;
-    err = tac_child_try(&alone, p->path, status.st_size, look_in_child, &tried, NULL);
+    err = tac_child_try(&alone, p->path, status.st_size, look_in_child, &tried, &p->choice);
     if (!err) {
         hid_t file = tac_h5_open_read(p->path);
         err = file >= 0 ? look(&alone, file, p) : tac_record_damaged(&alone, p->path, "it cannot be opened");
@@ -231,16 +219,19 @@ static enum tac_err prepare(struct tac_ctx *ctx, struct plan *p, bool *there)
     if (err == TAC_ERR_INPUT) {
         p->source[0] = '\0';
         p->covered = 0;
-        snprintf(begins, sizeof begins, "a new record.h5 would begin with interval %" PRId64, p->index);
-        return tac_frames_put_aside(ctx, p->path, alone.error, begins);
+        snprintf(p->why, sizeof p->why, "%.500s", alone.error);
+        if (record)
+            return tac_frames_put_aside(ctx, p->path, &p->aside);
+        tac_warn_loss(ctx, "%s; it stays as it is: give --record again to go on with what can be read of it", p->why);
+        return TAC_OK;
     }
     return err ? tac_fail(ctx, err, "%s", alone.error) : TAC_OK;
 }
 
 /* ---- taking over ---- */
 
-static enum tac_err take_rows(struct tac_record *r, const struct tac_record_rows *s, tac_time now, const int64_t *start,
-                              tac_time *time, double *position, struct tac_point *point)
+static enum tac_err take_rows(struct tac_record *r, const struct tac_record_rows *s, const struct plan *p,
+                              const int64_t *start, tac_time *time, double *position, struct tac_point *point)
 {
     enum tac_err err = TAC_OK;
     const int64_t rows = start[r->end - r->begin];
@@ -251,11 +242,11 @@ static enum tac_err take_rows(struct tac_record *r, const struct tac_record_rows
         size_t count = 0;
         if (!tac_record_rows_read(s, TAC_RECORD_TIME, at, n, time) ||
             !tac_record_rows_read(s, TAC_RECORD_POSITION, at, n, position))
-            TAC_TRY(tac_record_damaged(r->ctx, r->file->path, "the interval under way cannot be read"));
+            TAC_TRY(tac_record_damaged(r->ctx, p->path, "the interval under way cannot be read"));
         for (int64_t k = 0; k < n; k++, at++) {
             while (at >= start[vertex + 1 - r->begin])
                 vertex++;
-            if (time[k] >= now)
+            if (time[k] >= p->now)
                 continue;
             point[count].vertex = vertex;
             point[count].t = time[k];
@@ -272,6 +263,7 @@ static enum tac_err take_over(struct tac_record *r, const struct plan *p)
 {
     enum tac_err err = TAC_OK;
     const int64_t n = r->end - r->begin;
+    const hid_t file = tac_h5_open_read(p->path);
     struct tac_record_rows s = {{-1, -1, -1}, {0}, NULL};
     int64_t *start = NULL;
     tac_time *time = NULL;
@@ -281,15 +273,17 @@ static enum tac_err take_over(struct tac_record *r, const struct plan *p)
     TAC_TRY(tac_alloc(r->ctx, r->portion, sizeof *time, &time));
     TAC_TRY(tac_alloc(r->ctx, 3 * r->portion, sizeof *position, &position));
     TAC_TRY(tac_alloc(r->ctx, r->portion, sizeof *point, &point));
-    if (!tac_record_rows_open(r->file->file, p->source, r->vertex_total, &s) ||
+    if (file < 0 || !tac_record_rows_open(file, p->source, r->vertex_total, &s) ||
         !tac_record_rows_read(&s, TAC_RECORD_START, r->begin, n + 1, start))
-        TAC_TRY(tac_record_damaged(r->ctx, r->file->path, "the interval under way cannot be read"));
+        TAC_TRY(tac_record_damaged(r->ctx, p->path, "the interval under way cannot be read"));
     for (int64_t i = 0; i < n; i++)
         if (start[i] < 0 || start[i + 1] < start[i] || start[i + 1] > s.rows[TAC_RECORD_TIME])
-            TAC_TRY(tac_record_damaged(r->ctx, r->file->path, "its rows are out of order"));
-    TAC_TRY(take_rows(r, &s, p->now, start, time, position, point));
+            TAC_TRY(tac_record_damaged(r->ctx, p->path, "its rows are out of order"));
+    TAC_TRY(take_rows(r, &s, p, start, time, position, point));
 done:
     tac_record_rows_close(&s);
+    if (file >= 0)
+        H5Fclose(file);
     free(start);
     free(time);
     free(position);
@@ -310,23 +304,53 @@ static void warn(struct tac_ctx *ctx, const struct plan *p, bool there, bool rec
                  covered_s, now_s);
 }
 
-/* Collective. Opens the file that rank 0 has prepared. */
+/* Collective. Reads the interval under way from the file that rank 0 has prepared, and opens it to go on. */
 static enum tac_err go_on(struct tac_ctx *ctx, struct plan *p, const char *dir, struct tac_record **out)
 {
     enum tac_err err;
     struct tac_record *r = NULL;
     TAC_TRY(tac_record_blank(ctx, p->scene, dir, &r));
-    TAC_TRY(tac_frames_handle(ctx, dir, "record.h5", false, &r->file));
-    TAC_TRY(tac_frames_open_file(ctx, r->file, "record"));
     if (p->source[0] != '\0') {
         snprintf(p->source, sizeof p->source, "partial/%06" PRId64, p->index);
+        r->partial = p->index;
+        TAC_TRY(tac_agree(ctx, take_over(r, p)));
+    }
+    TAC_TRY(tac_frames_handle(ctx, dir, "record.h5", false, &r->file));
+    TAC_TRY(tac_frames_open_file(ctx, r->file, "record"));
+    *out = r;
+    r = NULL;
+done:
+    if (r != NULL && r->file != NULL)
+        r->file->broken = true;
+    tac_record_destroy(&r);
+    return err;
+}
+
+/* Collective. A new file, with what a damaged one still gives. */
+static enum tac_err begin_anew(struct tac_ctx *ctx, struct plan *p, const char *dir, struct tac_record **out)
+{
+    enum tac_err err;
+    struct tac_record *r = NULL;
+    struct tac_ranges lost = {.count = 0};
+    const struct tac_record_salvage s = {p->aside, p->scene, p->within ? p->index : -1, p->now};
+    TAC_TRY(tac_record_create(ctx, p->scene, dir, &r));
+    if (p->aside != NULL) {
+        err = tac_record_salvage(ctx, &s, p->index, r->file, &p->covered, p->source, &lost);
+        if (!err)
+            tac_warn_loss(ctx, "%s; it is kept as '%s', and what can be read of it was copied into a new record.h5%s%s",
+                          p->why, p->aside, lost.count > 0 ? "; lost: intervals " : "", tac_ranges_text(&lost));
+    }
+    TAC_TRY(tac_agree(ctx, err));
+    TAC_TRY(tac_frames_flush(ctx, r->file, "a new file"));
+    MPI_Bcast(p->source, sizeof p->source, MPI_CHAR, 0, ctx->comm);
+    if (p->source[0] != '\0') {
         r->partial = p->index;
         TAC_TRY(tac_agree(ctx, take_over(r, p)));
     }
     *out = r;
     r = NULL;
 done:
-    if (r != NULL && r->file != NULL)
+    if (r != NULL)
         r->file->broken = true;
     tac_record_destroy(&r);
     return err;
@@ -338,7 +362,7 @@ enum tac_err tac_record_resume(struct tac_ctx *ctx, const struct tac_scene *scen
     enum tac_err err;
     bool there = false;
     char *path = NULL;
-    struct plan plan = {.scene = scene, .now = now, .index = index, .within = within};
+    struct plan plan = {.scene = scene, .now = now, .index = index, .within = within, .choice = -1};
     struct tac_h5_quiet quiet;
     const size_t size = strlen(dir) + sizeof "/record.h5";
     tac_h5_quiet(&quiet);
@@ -348,22 +372,21 @@ enum tac_err tac_record_resume(struct tac_ctx *ctx, const struct tac_scene *scen
     if (!err) {
         snprintf(path, size, "%s/record.h5", dir);
         plan.path = path;
-        err = ctx->rank == 0 ? prepare(ctx, &plan, &there) : TAC_OK;
+        err = ctx->rank == 0 ? prepare(ctx, &plan, record, &there) : TAC_OK;
     }
     TAC_TRY(tac_agree(ctx, err));
     MPI_Bcast(&there, 1, MPI_C_BOOL, 0, ctx->comm);
     MPI_Bcast(plan.source, sizeof plan.source, MPI_CHAR, 0, ctx->comm);
+    if (record && !there)
+        TAC_TRY(begin_anew(ctx, &plan, dir, out));
     if (ctx->rank == 0)
         warn(ctx, &plan, there, record);
-    if (!record)
-        goto done;
-    *loaded = plan.source[0] != '\0';
-    if (there)
+    if (record && there)
         TAC_TRY(go_on(ctx, &plan, dir, out));
-    else
-        TAC_TRY(tac_record_create(ctx, scene, dir, out));
+    *loaded = record && plan.source[0] != '\0';
 done:
     free(path);
+    free(plan.aside);
     tac_h5_restore(&quiet);
     return err;
 }

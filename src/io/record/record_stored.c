@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/child.h"
+#include "io/folder/output.h"
 #include "io/h5/stored.h"
 #include "io/record/record.h"
 
@@ -90,6 +91,37 @@ bool tac_record_span(hid_t file, const char *group, tac_gid vertices, tac_time s
     span[0] = g.begin;
     span[1] = g.end;
     return true;
+}
+
+bool tac_record_reads_through(hid_t file, const char *group, tac_gid vertices)
+{
+    enum { PORTION = TAC_CHUNK_ROWS };
+    struct tac_record_rows s;
+    int64_t before = 0;
+    double *data = malloc(3 * PORTION * sizeof *data);
+    const bool opened = data != NULL && tac_record_rows_open(file, group, vertices, &s);
+    bool ok = opened;
+    for (int k = 0; k < TAC_RECORD_DATASETS && ok; k++)
+        for (int64_t begin = 0; begin < s.rows[k] && ok; begin += PORTION) {
+            const int64_t n = s.rows[k] - begin < PORTION ? s.rows[k] - begin : PORTION;
+            ok = tac_record_rows_read(&s, k, begin, n, data);
+            for (int64_t i = 0; i < n && ok && k == TAC_RECORD_START; i++) {
+                const int64_t start = ((const int64_t *)data)[i];
+                ok = start >= before && (begin + i > 0 || start == 0);
+                before = start;
+            }
+        }
+    ok = ok && before == s.rows[TAC_RECORD_TIME];
+    if (opened)
+        tac_record_rows_close(&s);
+    free(data);
+    return ok;
+}
+
+bool tac_record_serves(hid_t file, const char *group, tac_gid vertices, tac_time now)
+{
+    tac_time span[2];
+    return tac_record_span(file, group, vertices, span) && span[0] < now && span[1] >= now;
 }
 
 bool tac_record_quantum(hid_t file, double *quantum_s)

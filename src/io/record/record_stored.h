@@ -62,6 +62,10 @@ bool tac_record_rows_read(const struct tac_record_rows *rows, int which, int64_t
 void tac_record_rows_close(struct tac_record_rows *rows);
 /* Local. The times at which a group begins and ends, which are those of its first vertex. */
 bool tac_record_span(hid_t file, const char *group, tac_gid vertices, tac_time span[2]);
+/* Local. Has the group everything of an interval that was before `now`? */
+bool tac_record_serves(hid_t file, const char *group, tac_gid vertices, tac_time now);
+/* Local. Reads the whole group once: are its chunks what was written, and its rows in order? */
+bool tac_record_reads_through(hid_t file, const char *group, tac_gid vertices);
 /* Local. Seconds in a quantum; false if it is not told. */
 bool tac_record_quantum(hid_t file, double *quantum_s);
 /* Local. The sentence for a file that is not what it should be; TAC_ERR_INPUT. */

@@ -214,10 +214,11 @@ def spikes(size, count, height, base, sides=None):
     return Mesh("spikes", size=size, count=count, height=height, base=base, sides=sides)
 
 
-def segments(vertices=None, edges=None, start=None, end=None, cells=None, closed=None):
+def segments(vertices=None, edges=None, start=None, end=None, cells=None, closed=None, weld=None):
     """Ropes and nets: `vertices` (V, 3) in m as a chain (closed: a ring) or with `edges` (S, 2), or from `start` to
-    `end` (3) in m in `cells` parts.  (In a scene's text `start` and `end` are "from" and "to".)"""
-    return Mesh("segments", vertices=vertices, edges=edges, cells=cells, closed=closed, **{"from": start, "to": end})
+    `end` (3) in m in `cells` parts.  (In a scene's text `start` and `end` are "from" and "to".)
+    weld: vertices nearer to each other than this, m, become one."""
+    return Mesh("segments", vertices=vertices, edges=edges, cells=cells, closed=closed, weld=weld, **{"from": start, "to": end})
 
 
 def points(vertices=None, path=None, lattice=None):
@@ -225,12 +226,13 @@ def points(vertices=None, path=None, lattice=None):
     return Mesh("points", os.getcwd(), vertices=vertices, path=None if path is None else os.fspath(path), lattice=lattice)
 
 
-def mesh_file(path, folder=None):
-    """A mesh of a file: OBJ, PLY, STL, Gmsh .msh, HDF5.  A relative path starts at `folder`, or at what is the current one now."""
-    return Mesh("file", os.getcwd() if folder is None else os.fspath(folder), path=os.fspath(path))
+def mesh_file(path, folder=None, weld=None):
+    """A mesh of a file: OBJ, PLY, STL, Gmsh .msh, VTK .vtu, Abaqus .inp, HDF5.  A relative path starts at `folder`, or at
+    what is the current one now.  weld: vertices nearer to each other than this, m, become one: the seams of the file."""
+    return Mesh("file", os.getcwd() if folder is None else os.fspath(folder), path=os.fspath(path), weld=weld)
 
 
-def mesh(vertices, triangles=None, edges=None, unused="error", tetrahedra=None):
+def mesh(vertices, triangles=None, edges=None, unused="error", tetrahedra=None, weld=None):
     """A mesh of arrays, or of an object of meshio or trimesh.
 
     Args:
@@ -240,6 +242,7 @@ def mesh(vertices, triangles=None, edges=None, unused="error", tetrahedra=None):
         unused: what to do if the mesh has elements and a vertex is in none of them, which the program would
             drop: "error", or "drop" them here; the numbers of the others change then
         tetrahedra: (K, 4) integers: a solid; its triangles are then its surface, which the program finds
+        weld: vertices nearer to each other than this, m, become one
     """
     if triangles is None and edges is None and tetrahedra is None and not isinstance(vertices, (np.ndarray, list, tuple)):
         vertices, triangles, edges, tetrahedra = _foreign(vertices)
@@ -248,7 +251,7 @@ def mesh(vertices, triangles=None, edges=None, unused="error", tetrahedra=None):
         raise InputError(f"unused is {unused!r}; it must be 'error' or 'drop'")
     if triangles is None and edges is None and tetrahedra is None:
         return Mesh("points", vertices=vertices)
-    made = Mesh("inline", vertices=vertices, triangles=triangles, edges=edges, tetrahedra=tetrahedra)
+    made = Mesh("inline", vertices=vertices, triangles=triangles, edges=edges, tetrahedra=tetrahedra, weld=weld)
     lists = [made.keys[key] for key in COUNTS if key in made.keys and len(made.keys[key])]
     if not lists:
         return made

@@ -86,6 +86,7 @@ enum tac_err tac_scene_doubts(struct tac_reader *reader, bool told_thickness)
         doubt_contact(reader);
     see_free(reader, is_free);
     doubt_cloth(reader, is_free);
+    TAC_TRY(tac_scene_doubt_numbers(reader, is_free));
 done:
     free(is_free);
     return err;
