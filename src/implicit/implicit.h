@@ -144,6 +144,7 @@ struct tac_implicit_part {
     double ahead;   /* how far inertia, gravity, loads and scripts would take a vertex in it, m */
     bool astray;    /* an iterate went much farther: it is to be done in halves */
     bool unsolved;  /* its last error: Newton's method found no end */
+    bool rounding;  /* because numbers are lost to rounding */
     int64_t newton; /* iterations */
 };
 

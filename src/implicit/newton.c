@@ -125,13 +125,13 @@ static enum tac_err fail_step(struct tac_implicit *sim, const char *why)
         tac_key_describe(sim->scene, key, v, told, sizeof told);
         snprintf(pair, sizeof pair, "; the smallest gap is %.3g m, of %s", all, told);
     }
-    return tac_fail(sim->ctx, TAC_ERR_RUN,
-                    "the step from t = %.9g s %s: after %lld Newton iterations the next one would go at %.3g m/s "
-                    "(integrator.newton.velocity_tol %.3g), with kappa %.3g%s; it is already 1/%d of integrator.step_s "
-                    "long; %s, or see docs/implicit.md, When a step fails",
-                    (double)sim->now * sim->scene->settings->quantum_s, why, (long long)sim->part.newton,
-                    sim->told.residual_speed, sim->scale.velocity_tol, sim->newton.kappa, pair, 1 << sim->part.level,
-                    tac_implicit_what_helps(sim));
+    return tac_fail(
+        sim->ctx, TAC_ERR_RUN,
+        "the step from t = %.9g s %s: after %lld Newton iterations the next one would go at %.3g m/s "
+        "(integrator.newton.velocity_tol %.3g), with kappa %.3g%s%s; %s, or see docs/implicit.md, When a step fails",
+        (double)sim->now * sim->scene->settings->quantum_s, why, (long long)sim->part.newton, sim->told.residual_speed,
+        sim->scale.velocity_tol, sim->newton.kappa, pair, "; parts of it, down to a 64th, fail too",
+        tac_implicit_what_helps(sim));
 }
 
 static void stretch(struct tac_implicit *sim, double times)
@@ -263,13 +263,6 @@ static const char *why_not(const struct tac_implicit *sim, bool there)
     return "does not converge";
 }
 
-/* What can be halved is not tried for long. */
-static int64_t most_iterations(const struct tac_implicit *sim)
-{
-    const int64_t most = sim->scene->settings->implicit.most;
-    return sim->part.level < TAC_LEVELS ? (most + TAC_TRIALS - 1) / TAC_TRIALS : most;
-}
-
 /* To the minimum for the forces that friction goes by now. */
 enum tac_err tac_implicit_minimise(struct tac_implicit *sim, bool *there)
 {
@@ -278,7 +271,7 @@ enum tac_err tac_implicit_minimise(struct tac_implicit *sim, bool *there)
     tac_implicit_note_fall(sim, 0); /* what went before was along another potential */
     for (bool ready = false, known = false, first = true; !ready; first = false) {
         double speed;
-        if (sim->part.newton == most_iterations(sim))
+        if (sim->part.newton == sim->scene->settings->implicit.most)
             TAC_TRY(fail_step(sim, why_not(sim, *there)));
         sim->part.newton++;
         sim->told.newton++;

@@ -9,9 +9,10 @@
 #include "implicit/implicit.h"
 
 enum {
-    TAC_LEVELS = 6, /* how often a step is halved */
-    TAC_TRIALS =
-        4 /* a part that can be halved has this part of `most` iterations; all parts of a step so many times it */
+    TAC_LEVELS = 6,             /* how often a step is halved */
+    TAC_LEVELS_OF_ROUNDING = 3, /* where numbers are lost to rounding */
+    TAC_TRIALS = 4, /* times `most` iterations, or TAC_FEWEST if that is more: then no part is halved any more */
+    TAC_FEWEST = 200
 };
 
 static inline bool tac_implicit_mine(const struct tac_implicit *sim, tac_lid v)

@@ -154,18 +154,26 @@ done:
     return err;
 }
 
-/* Was it Newton's method that failed, and not the machine? */
-static bool is_unsolved(struct tac_implicit *sim)
+/* How far a part is halved that failed: not at all where it was not Newton's method that did, but the machine; not far
+ * where numbers are lost to rounding, which smaller steps seldom mend. */
+static int deepest_level(struct tac_implicit *sim)
 {
-    int unsolved = sim->part.unsolved;
-    if (sim->ctx->size > 1 &&
-        MPI_Allreduce(MPI_IN_PLACE, &unsolved, 1, MPI_INT, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS)
-        return false;
-    return unsolved != 0;
+    int level = !sim->part.unsolved ? 0 : sim->part.rounding ? TAC_LEVELS_OF_ROUNDING : TAC_LEVELS;
+    if (sim->ctx->size > 1 && MPI_Allreduce(MPI_IN_PLACE, &level, 1, MPI_INT, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS)
+        return 0;
+    return level;
 }
 
-/* The step's part that begins where the state is.  done: false, and the state is as it was, if it has to be halved. */
-static enum tac_err try_part(struct tac_implicit *sim, tac_time from, tac_time to, int level, bool *done)
+/* A scene that has no solution is not tried for ever. */
+static int64_t most_in_all(const struct tac_implicit *sim)
+{
+    const int64_t most = sim->scene->settings->implicit.most;
+    return TAC_TRIALS * (most > TAC_FEWEST ? most : TAC_FEWEST);
+}
+
+/* The step's part that begins where the state is.  done: false, and the state is as it was, if it has to be halved.
+ * said: as ctx->error; the sentence of the first part of this step that failed. */
+static enum tac_err try_part(struct tac_implicit *sim, tac_time from, tac_time to, int level, char *said, bool *done)
 {
     enum tac_err err;
     struct tac_implicit_undo *undo = NULL;
@@ -176,8 +184,12 @@ static enum tac_err try_part(struct tac_implicit *sim, tac_time from, tac_time t
     err = solve(sim);
     *done = !(sim->part.astray && level < TAC_LEVELS);
     if (err) {
-        const bool again = is_unsolved(sim) && level < TAC_LEVELS &&
-                           sim->told.newton < TAC_TRIALS * sim->scene->settings->implicit.most;
+        const int deepest = deepest_level(sim);
+        const bool unsolved = deepest > 0, again = level < deepest && sim->told.newton < most_in_all(sim);
+        if (unsolved && said[0] == '\0')
+            memcpy(said, sim->ctx->error, sizeof sim->ctx->error);
+        else if (unsolved && !again) /* why it failed in one piece tells more */
+            memcpy(sim->ctx->error, said, sizeof sim->ctx->error);
         *done = false;
         tac_implicit_undo(sim, undo);
         if (again) {
@@ -216,12 +228,13 @@ static enum tac_err do_parts(struct tac_implicit *sim, tac_time to)
     const tac_time from = sim->now, first = tac_implicit_step_time(sim, sim->step);
     const tac_time part = (tac_implicit_step_time(sim, sim->step + 1) - first) / PARTS;
     struct tac_implicit_undo *undo = NULL;
+    char said[sizeof sim->ctx->error] = "";
     bool astray = false;
     int level = 0, deepest = 0;
     for (int at = 0; at < PARTS;) {
         const int size = PARTS >> level;
         bool done;
-        TAC_TRY(try_part(sim, first + at * part, first + (at + size) * part, level, &done));
+        TAC_TRY(try_part(sim, first + at * part, first + (at + size) * part, level, said, &done));
         if (!done) {
             if (undo == NULL) {
                 astray = sim->part.astray;

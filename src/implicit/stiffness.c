@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define TAC_KAPPA_TIMES 30.  /* a pair's stiffness at half of the thickness, over that of its softer side */
+#define TAC_KAPPA_TIMES 100. /* a pair's stiffness at half of the thickness, over that of its softer side */
 #define TAC_KAPPA_CLOSE 1e-9 /* of the scene's diagonal: no gap that becomes smaller should be under it */
 #define TAC_KAPPA_MOST 128.  /* times as stiff as at a step's start */
 #define TAC_KAPPA_PUSH 3.    /* times a vertex' force a pair carries at half of the thickness */

@@ -120,14 +120,13 @@ static enum tac_err fail_at(struct tac_implicit *sim, tac_gid v)
 {
     const struct tac_body *body = &sim->scene->settings->body[tac_scene_body_of(sim->scene, v)];
     sim->ctx->error[0] = '\0'; /* the solver's own sentence, which knows no step */
-    sim->part.unsolved = true;
+    sim->part.unsolved = sim->part.rounding = true;
     return tac_fail(sim->ctx, TAC_ERR_RUN,
                     "the step from t = %.9g s cannot be computed: its linear system is not positive at vertex "
                     "%" TAC_PRIGID " of body `%s` (Newton iteration %lld, kappa %.3g): next to the largest forces and "
-                    "stiffnesses there its mass is lost to rounding; make them smaller; it is already 1/%d of "
-                    "integrator.step_s long; %s%s",
+                    "stiffnesses there its mass is lost to rounding; make them smaller; %s%s",
                     (double)sim->now * sim->scene->settings->quantum_s, v - body->vertex_begin, body->name,
-                    (long long)sim->part.newton, sim->newton.kappa, 1 << sim->part.level, tac_implicit_what_helps(sim),
+                    (long long)sim->part.newton, sim->newton.kappa, tac_implicit_what_helps(sim),
                     sim->newton.pull > 0
                         ? "; a contact or a limit of stretch keeps what is scripted from its place, so "
                           "a slower or shorter path may be what is needed"
@@ -232,7 +231,7 @@ static enum tac_err try_curvature(struct tac_implicit *sim, const double *x, enu
     if (!err || !sim->system->numbers)
         return err;
     sim->ctx->error[0] = '\0';
-    sim->part.unsolved = false;
+    sim->part.unsolved = sim->part.rounding = false;
     return TAC_OK;
 }
 

@@ -77,7 +77,7 @@ CASES = [
     ("a tetrahedron that is inside out", tets(CORNERS, [[0, 2, 1, 3]]), 0, None),
     ("a flat tetrahedron", tets(CORNERS[:3] + [[0.1, 0.1, 0]], [[0, 1, 2, 3]]), 2, "line 13: tetrahedron 0 .*is flat"),
     ("tetrahedra that overlap", tets(CORNERS + [[0.03, 0.03, 0.03]], [[0, 1, 2, 3], [0, 1, 2, 4]]), 2, "both the tetrahedra 0 and 1, which lie on the same side"),
-    ("a triangle of 1e-9 m", scene(cloth([[0, 0, 0], [0.1, 0, 0], [0.05, 0, 1e-9]], [[0, 2, 1]]), FLOOR, end=0.2), 3, RIGID),
+    ("a triangle of 1e-9 m", scene(cloth([[0, 0, 0], [0.1, 0, 0], [0.05, 0, 1e-9]], [[0, 2, 1]]), FLOOR, end=0.2), 0, None),
     ("vertices that are doubled", scene(cloth([[0, 0, 0], [0.1, 0, 0], [0, 0, 0.1], [0.1, 0, 0], [0.1, 0, 0.1], [0, 0, 0.1]], [[0, 2, 1], [3, 5, 4]])), 2,
      "surfaces overlap in"),
     ("a body in a body", scene({"name": "ball", "material": "cloth", "position": [0, 0.3, 0], "mesh": {"kind": "sphere", "radius": 0.2, "level": 1}},
@@ -105,7 +105,7 @@ CASES = [
      RIGID + ".*a limit of stretch keeps what is scripted from its place"),
     ("1e9 m from the origin", scene(sheet(position=[1e9, 0.05, 0]), {**FLOOR, "position": [1e9, 0, 0]}), 0, None),
     ("masses of 1e-30 and 1e10 kg", scene(sheet("light", mass=1e-30), sheet("heavy", mass=1e10, position=[0, 0.1, 0]), FLOOR), 0, None),
-    ("a modulus of 1e50 Pa", scene(block(material="diamond"), FLOOR), 3, "rounding leaves its linear system without stiffness"),
+    ("a modulus of 1e50 Pa", scene(block(material="diamond"), FLOOR), 0, None),
     ("points 1e-60 m apart", scene(point("a", [0, 0, 0], velocity=[0, -1, 0]), point("b", [0, -1e-60, 0]), {**FLOOR, "position": [0, -1, 0]}), 3, "does not converge"),
 ]
 
