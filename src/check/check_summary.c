@@ -112,6 +112,25 @@ static void print_integrator(FILE *out, const json_t *report, bool implicit)
         fputs("integrator asynchronous, the usual one: exact balances, impacts; nothing is elastic here\n", out);
 }
 
+/* With the first pair of bodies that cross although nothing keeps them apart (docs/audit.md). */
+static void print_wrong(FILE *out, const json_t *report, int64_t warnings)
+{
+    const json_t *exempt = json_object_get(report, "exempt"), *list = json_object_get(exempt, "list");
+    const char *s = warnings == 1 ? "" : "s", *more = whole(exempt, "crossing") > 1 ? ", and others" : "";
+    size_t k = 0;
+    while (k < json_array_size(list) && whole(json_array_get(list, k), "crossing") == 0)
+        k++;
+    const char *one = text_of(json_array_get(list, k), "a"), *two = text_of(json_array_get(list, k), "b");
+    const char *quote = strcmp(one, two) == 0 ? "" : "\"";
+    if (warnings > 0)
+        fprintf(out, "wrong      %lld thing%s may be: see the warning%s", (long long)warnings, s, s);
+    else
+        fputs("wrong      nothing was found", out);
+    if (k < json_array_size(list))
+        fprintf(out, "; \"%s\" and %s%s%s cross%s", one, quote, quote[0] ? two : "itself", quote, more);
+    fputs("; no surfaces overlap at the start\n", out);
+}
+
 static void print_cost(FILE *out, const json_t *report)
 {
     const json_t *f = json_object_get(report, "forecast"), *disk = json_object_get(f, "disk");
@@ -138,11 +157,7 @@ void tac_check_summary(FILE *out, const char *path, const json_t *report, int64_
     fprintf(out, "time       %g s in %lld frames, one every %g s\n", real(time, "end"), whole(time, "frames"),
             real(time, "frame"));
     print_integrator(out, report, implicit);
-    if (warnings > 0)
-        fprintf(out, "wrong      %lld thing%s may be: see the warning%s; no surfaces overlap at the start\n",
-                (long long)warnings, warnings == 1 ? "" : "s", warnings == 1 ? "" : "s");
-    else
-        fputs("wrong      nothing was found; no surfaces overlap at the start\n", out);
+    print_wrong(out, report, warnings);
     print_cost(out, report);
     fputs(
         "more       --details tells materials, bodies, periods, layers and what costs most; --json tells everything\n",

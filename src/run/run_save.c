@@ -49,10 +49,10 @@ static enum tac_err copy_sums(struct tac_running *run, struct tac_checkpoint *st
     const struct tac_output_sums *sums = tac_output_sums(run->out);
     for (int k = 0; k < TAC_LINES && !err; k++) {
         const size_t n = (size_t)sums[k].count;
-        err = tac_alloc(run->ctx, n, sizeof *sums->line, &state->sums[k].line);
+        err = tac_alloc(run->ctx, n, sizeof *sums->line, &state->folder.sums[k].line);
         if (!err && n > 0)
-            memcpy(state->sums[k].line, sums[k].line, n * sizeof *sums->line);
-        state->sums[k].count = sums[k].count;
+            memcpy(state->folder.sums[k].line, sums[k].line, n * sizeof *sums->line);
+        state->folder.sums[k].count = sums[k].count;
     }
     return err;
 }
@@ -69,16 +69,16 @@ static enum tac_err describe(struct tac_running *run, struct tac_checkpoint *sta
     state->row = run->row;
     TAC_TRY(tac_follow_store(&run->sim, run->follow, &state->follow, &state->follow_count));
     if (run->ctx->rank == 0) {
-        tac_output_entries(run->out, &entry, &state->entry_count);
-        TAC_TRY(tac_alloc(run->ctx, (size_t)state->entry_count, sizeof *entry, &state->entry));
-        if (state->entry_count > 0)
-            memcpy(state->entry, entry, (size_t)state->entry_count * sizeof *entry);
+        tac_output_entries(run->out, &entry, &state->folder.entry_count);
+        TAC_TRY(tac_alloc(run->ctx, (size_t)state->folder.entry_count, sizeof *entry, &state->folder.entry));
+        if (state->folder.entry_count > 0)
+            memcpy(state->folder.entry, entry, (size_t)state->folder.entry_count * sizeof *entry);
         TAC_TRY(copy_sums(run, state));
     }
 done:
-    MPI_Bcast(&state->entry_count, 1, MPI_INT64_T, 0, run->ctx->comm);
+    MPI_Bcast(&state->folder.entry_count, 1, MPI_INT64_T, 0, run->ctx->comm);
     for (int k = 0; k < TAC_LINES; k++)
-        MPI_Bcast(&state->sums[k].count, 1, MPI_INT64_T, 0, run->ctx->comm);
+        MPI_Bcast(&state->folder.sums[k].count, 1, MPI_INT64_T, 0, run->ctx->comm);
     return tac_agree(run->ctx, err);
 }
 

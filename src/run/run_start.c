@@ -109,8 +109,9 @@ done:
 static struct tac_output_past past_of(const struct tac_start *start)
 {
     const struct tac_checkpoint *c = start->checkpoint;
-    return (struct tac_output_past){start->file,        c->now,         c->frame, c->restarts,
-                                    c->has_losses != 0, c->entry_count, c->entry, c->sums};
+    return (struct tac_output_past){
+        start->file,           c->now,          c->frame,      c->restarts, c->has_losses != 0,
+        c->folder.entry_count, c->folder.entry, c->folder.sums};
 }
 
 /* A checkpoint of where the run ends: the folder may be whole, and then there is nothing to do.  Else its end is made

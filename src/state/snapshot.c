@@ -45,9 +45,9 @@ void tac_checkpoint_destroy(struct tac_checkpoint **checkpoint)
     free(c->last);
     free(c->element);
     free(c->friction_state);
-    free(c->entry);
+    free(c->folder.entry);
     for (int k = 0; k < TAC_LINES; k++)
-        free(c->sums[k].line);
+        free(c->folder.sums[k].line);
     free(c->follow);
     free(c);
     *checkpoint = NULL;

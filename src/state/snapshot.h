@@ -123,9 +123,12 @@ struct tac_checkpoint {
     int64_t *follow; /* owned, (follow_count) */
 
     /* What the run folder held, for whoever goes on with it. */
-    int64_t entry_count;                    /* the same on all ranks */
-    struct tac_output_entry *entry;         /* owned by rank 0, (entry_count) by index; NULL elsewhere */
-    struct tac_output_sums sums[TAC_LINES]; /* counts: the same on all ranks; lines: owned by rank 0, NULL elsewhere */
+    struct {
+        int64_t entry_count;            /* the same on all ranks */
+        struct tac_output_entry *entry; /* owned by rank 0, (entry_count) by index; NULL elsewhere */
+        /* counts: the same on all ranks; lines: owned by rank 0, NULL elsewhere */
+        struct tac_output_sums sums[TAC_LINES];
+    } folder;
 
     /* this rank's rows */
     struct tac_vertex_rows vertices;

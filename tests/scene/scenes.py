@@ -95,6 +95,11 @@ def good(probe):
                 integrator={"kind": "implicit", "step_s": 0.25, "scheme": "euler", "newton": {"velocity_tol": 0.01, "force_tol": 0.01, "most": 100},
                             "barrier": {"stiffness": 10, "weights": "area"}, "friction": {"velocity": 0.001, "lags": 2},
                             "solver": {"kind": "invariant", "tolerance": 1e-6}})
+    yield scene(contact={"thickness": 0.01, "friction": 0.3},
+                integrator={"kind": "implicit", "step_s": 0.25, "scheme": "static", "friction": {"slip": 0.0001, "lags": 0}},
+                motions=[{"body": "a", "vertices": [0], "path": [[0, [0, 0, 0]], [1, [0, 1, 0]]]}],
+                loads=[{"body": "a", "vertices": "all", "acceleration": [0, -9.81, 0], "path": [[0, 0], [1, 1]]}])
+    yield scene(loads=[{"body": "a", "vertices": [1], "acceleration": [0, 0, 1.5]}])
     yield scene(integrator={"kind": "implicit", "step_s": 0.125, "barrier": {"stiffness": "adaptive"},
                             "solver": {"kind": "petsc", "options": "-pc_type gamg"}})
     yield scene(discovery={"mode": "kds", "vagueness": 0, "kdop": 26, "structure": "pairs", "queue": "binary"})

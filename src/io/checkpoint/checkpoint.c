@@ -128,7 +128,8 @@ static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool
     integer += sizeof whole / sizeof whole[0];
     carry_ticks(k, 0, FIRST_KINDS, integer, out);
     /* Later ones: older checkpoints have 0 here. */
-    int64_t *const more[] = {&k->certificates_reconfirmed, &k->plans_filed, &plans_told, &has_row, &c->entry_count};
+    int64_t *const more[] = {&k->certificates_reconfirmed, &k->plans_filed, &plans_told, &has_row,
+                             &c->folder.entry_count};
     integer += 2 * FIRST_KINDS;
     for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
         if (out)
@@ -145,7 +146,7 @@ static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool
         integer[2] = c->tetrahedron_total;
         integer[3] = c->has_past;
         for (int i = 0; i < TAC_LINES; i++)
-            integer[4 + i] = c->sums[i].count;
+            integer[4 + i] = c->folder.sums[i].count;
         integer[4 + TAC_LINES] = c->trajectory.generation;
         integer[5 + TAC_LINES] = 2 * c->trajectory.level + c->trajectory.has_script_force;
     } else {
@@ -154,7 +155,7 @@ static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool
         c->tetrahedron_total = integer[2];
         c->has_past = integer[3] != 0;
         for (int i = 0; i < TAC_LINES; i++)
-            c->sums[i].count = integer[4 + i];
+            c->folder.sums[i].count = integer[4 + i];
         c->trajectory.generation = integer[4 + TAC_LINES];
         c->trajectory.has_script_force = integer[5 + TAC_LINES] % 2 != 0;
         c->trajectory.level = integer[5 + TAC_LINES] / 2;

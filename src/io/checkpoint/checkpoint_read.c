@@ -145,7 +145,7 @@ static enum tac_err read_sums_of_lines(struct tac_checkpoint_reader *r)
 {
     enum tac_err err = TAC_OK;
     for (int k = 0; k < TAC_LINES; k++) {
-        struct tac_output_sums *s = &r->c->sums[k];
+        struct tac_output_sums *s = &r->c->folder.sums[k];
         if (s->count > 0)
             TAC_TRY(tac_checkpoint_columns(r, &TAC_SUM_COLUMNS[k], 1, s->count, 0, r->ctx->rank == 0 ? s->count : 0,
                                            sizeof *s->line, &s->line));
@@ -161,7 +161,7 @@ static enum tac_err read_folder(struct tac_checkpoint_reader *r)
     enum tac_err err = TAC_OK;
     struct tac_checkpoint *c = r->c;
     double *value = NULL;
-    const int64_t mine = r->ctx->rank == 0 ? c->entry_count : 0;
+    const int64_t mine = r->ctx->rank == 0 ? c->folder.entry_count : 0;
     int64_t before = -1;
     if (c->has_row) {
         TAC_TRY(tac_checkpoint_columns(r, &column, 1, TAC_CHECKPOINT_ROW, 0, TAC_CHECKPOINT_ROW, 8, &value));
@@ -171,11 +171,12 @@ static enum tac_err read_folder(struct tac_checkpoint_reader *r)
     TAC_TRY(read_losses(r));
     TAC_TRY(read_sums_of_lines(r));
     TAC_TRY(tac_checkpoint_read_follow(r));
-    if (c->entry_count == 0)
+    if (c->folder.entry_count == 0)
         goto done;
-    TAC_TRY(tac_checkpoint_columns(r, TAC_ENTRY_COLUMNS, 3, c->entry_count, 0, mine, sizeof *c->entry, &c->entry));
+    TAC_TRY(tac_checkpoint_columns(r, TAC_ENTRY_COLUMNS, 3, c->folder.entry_count, 0, mine, sizeof *c->folder.entry,
+                                   &c->folder.entry));
     for (int64_t k = 0; k < mine && !err; k++) {
-        const struct tac_output_entry *e = &c->entry[k];
+        const struct tac_output_entry *e = &c->folder.entry[k];
         if (e->index <= before || e->index >= c->frame || (e->frame != 0 && e->frame != 1) || e->row < -1 ||
             e->row > UINT32_MAX)
             err = tac_checkpoint_wrong(r, "what it says of its folder makes no sense");

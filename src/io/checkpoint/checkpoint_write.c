@@ -88,13 +88,14 @@ static enum tac_err write_folder(struct tac_ctx *ctx, struct tac_checkpoint_writ
                                        mine * c->follow_count, c->follow};
     if (c->follow_count > 0)
         TAC_TRY(tac_dataset_write(ctx, &w->file, &follow));
-    if (c->entry_count > 0)
-        TAC_TRY(tac_checkpoint_write_columns(ctx, w, TAC_ENTRY_COLUMNS, 3, (const char *)c->entry, sizeof *c->entry,
-                                             (size_t)(mine * c->entry_count)));
+    if (c->folder.entry_count > 0)
+        TAC_TRY(tac_checkpoint_write_columns(ctx, w, TAC_ENTRY_COLUMNS, 3, (const char *)c->folder.entry,
+                                             sizeof *c->folder.entry, (size_t)(mine * c->folder.entry_count)));
     for (int k = 0; k < TAC_LINES; k++)
-        if (c->sums[k].count > 0)
-            TAC_TRY(tac_checkpoint_write_columns(ctx, w, &TAC_SUM_COLUMNS[k], 1, (const char *)c->sums[k].line,
-                                                 sizeof *c->sums[k].line, (size_t)(mine * c->sums[k].count)));
+        if (c->folder.sums[k].count > 0)
+            TAC_TRY(tac_checkpoint_write_columns(ctx, w, &TAC_SUM_COLUMNS[k], 1, (const char *)c->folder.sums[k].line,
+                                                 sizeof *c->folder.sums[k].line,
+                                                 (size_t)(mine * c->folder.sums[k].count)));
 done:
     return err;
 }
@@ -132,15 +133,16 @@ static int64_t space_of(const struct tac_checkpoint_writer *w, const struct tac_
     enum { DATASETS = 44, EACH = 2048 };
     int64_t lines = 0;
     for (int k = 0; k < TAC_LINES; k++)
-        lines += tac_dataset_space(c->sums[k].count, sizeof *c->sums[k].line);
+        lines += tac_dataset_space(c->folder.sums[k].count, sizeof *c->folder.sums[k].line);
     return tac_dataset_space(c->vertex_total, sizeof(struct tac_vertex_record)) +
            tac_dataset_space(c->triangle_total, 24) + tac_dataset_space(c->segment_total, 16) +
            tac_dataset_space(c->tetrahedron_total, 32) + tac_dataset_space(scripts, sizeof(struct tac_script_record)) +
            tac_dataset_space(pairs, sizeof(struct tac_pair_record)) + tac_dataset_space(lasts, 8) +
            tac_dataset_space(elements, sizeof(struct tac_element_state)) +
            tac_dataset_space(friction_states, sizeof(struct tac_friction_row)) +
-           tac_dataset_space((tac_gid)strlen(w->scene), 1) + tac_dataset_space(c->entry_count, sizeof *c->entry) +
-           lines + tac_dataset_space(c->follow_count, 8) + DATASETS * EACH;
+           tac_dataset_space((tac_gid)strlen(w->scene), 1) +
+           tac_dataset_space(c->folder.entry_count, sizeof *c->folder.entry) + lines +
+           tac_dataset_space(c->follow_count, 8) + DATASETS * EACH;
 }
 
 static bool put_number(hid_t object, const char *name, int64_t value)

@@ -57,6 +57,7 @@ PROTOTYPES = {
     "tac_scene_frame_time": "tac_time (const struct tac_scene *, int64_t)",
     "tac_check_describe": "enum tac_err (struct tac_ctx *, const struct tac_scene *, json_t *, FILE *)",
     "tac_check_engine": "enum tac_err (struct tac_ctx *, const struct tac_scene *, const char *, json_t *, FILE *)",
+    "tac_check_exempt": "enum tac_err (struct tac_ctx *, const struct tac_scene *, json_t *, FILE *)",
     "tac_check_forecast": "enum tac_err (struct tac_ctx *, const struct tac_scene *, enum tac_calibration, json_t *, "
                           "FILE *)",
     "tac_mesh_create": "enum tac_err (struct tac_ctx *, const json_t *, const char *, const char *, "

@@ -543,6 +543,7 @@ class Scene:
                 code = library.tac_scene_parse(context.address, self.text().encode(), folder, None, 0, ctypes.byref(scene))
                 code = code or library.tac_check_describe(context.address, scene.value, report, None)
                 code = code or library.tac_check_engine(context.address, scene.value, None, report, None)
+                code = code or library.tac_check_exempt(context.address, scene.value, report, None)
                 code = code or library.tac_check_forecast(context.address, scene.value, when, report, None)
             warned, context.warned[:] = list(context.warned), []
             context.check(code)
