@@ -17,7 +17,7 @@ set(TACTUS_LABEL_release
   # Their other tests, on one rank and on three, run the same code.
   solve_memory_2 solve_solver_3 solve_equal_4
   # Whole runs on several ranks; implicit_closed_forms and implicit_refusals run the same code there.
-  implicit_equality
+  implicit_equality implicit_presses implicit_benchmarks implicit_benchmarks_default implicit_pressure record_salvage
   # About the package and not about the library: python_stepping, python_faults and python_arrays load the library there.
   python_blender python_doctests python_examples python_headers python_left python_package python_reading python_schema
   # Whole runs of some minutes there; fuzz_check, check_* and scene_* run the code that doubts a scene.
@@ -30,7 +30,7 @@ endif()
 set(TACTUS_LABEL_slow
   audit_cases audit_random audit_runs audit_tied bench_instructions equality_scenes faults_one faults_ranks faults_files io_checkpoints io_disk
   io_faults io_goes_on app_launch install_package jobs_walk run_outputs run_damage run_links run_locks run_moved jobs_browser jobs_paraview io_looks io_resume io_times jobs_render jobs_job jobs_report jobs_slurm jobs_submit
-  implicit_equality kds_figures partition_cut_3 partition_cut_5 partition_pieces_5 partition_read partition_read_3 partition_read_5
+  implicit_equality implicit_odd implicit_halves implicit_presses implicit_static implicit_benchmarks record_salvage kds_figures partition_cut_3 partition_cut_5 partition_pieces_5 partition_read partition_read_3 partition_read_5
   physics_box physics_clocks physics_friction python_examples python_left python_package python_stepping
   physics_layers physics_limits physics_motion physics_restitution ranks_damage ranks_kds ranks_kill ranks_pieces
   ranks_restart ranks_scenes ranks_stress record_faults record_restart record_same scene_crushed scene_doubts scene_refusals
