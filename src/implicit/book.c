@@ -52,22 +52,20 @@ static void enter_dissipation(struct tac_implicit *sim)
     }
 }
 
-/* Loads push as in the step's prediction; what they push of scripted vertices is their scripts' work. */
+/* Work of the mean of the forces at both ends of the way, as that of scripts; what loads push of scripted vertices is
+ * their scripts' work. */
 static void enter_loads(struct tac_implicit *sim)
 {
     for (size_t e = 0; e < sim->given.loads.count; e++) {
         const struct tac_load_element *l = &sim->given.loads.element[e];
-        double push[3][3];
+        double push[3][3], first[3][3];
         if (sim->scene->settings->load[l->load].kind == TAC_LOAD_WIND)
             continue;
-        tac_implicit_load(sim, l, push);
-        if (sim->is_static) { /* the mean of both ends: the way is not made at the end's force */
-            double first[3][3];
-            tac_implicit_load_at(sim, l, sim->newton.x0, sim->now, first);
-            for (int i = 0; i < l->count; i++)
-                for (int c = 0; c < 3; c++)
-                    push[i][c] = .5 * (first[i][c] + push[i][c]);
-        }
+        tac_implicit_load_at(sim, l, sim->newton.x0, sim->part.from, first);
+        tac_implicit_load_at(sim, l, sim->x, sim->part.to, push);
+        for (int i = 0; i < l->count; i++)
+            for (int c = 0; c < 3; c++)
+                push[i][c] = .5 * (first[i][c] + push[i][c]);
         for (int i = 0; i < l->count; i++) {
             const size_t v = (size_t)l->v[i];
             for (size_t c = 0; tac_implicit_mine(sim, l->v[i]) && is_free(sim, l->v[i]) && c < 3; c++)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """static.py: the static scheme: increments without inertia end where forces balance. Closed forms, the book of energy, the press of presses.py with
-the same forces as with inertia, what is refused, and the same bits on any number of ranks and across a restart. If this
+the same forces as with inertia, what is refused, the work of loads with other schemes, and the same bits on any number of ranks and across a restart. If this
 fails, an engineer's curve of force over displacement is wrong, or a run that cannot balance does not say so."""
 import csv
 import json
@@ -118,6 +118,14 @@ code, text = run("free", {"materials": solid(), "gravity": [0, -9.81, 0], "bodie
 check(code == 2 and 'nothing holds "body"' in text, "refused at the start: a body that nothing can hold", text)
 code, text = run("miss", {"materials": solid(), "gravity": [0, -9.81, 0], "contact": {"thickness": 0.01}, "bodies": [block([0.1, 0.1, 0.1], [1, 1, 1], position=[5, 0, 0]), FLOOR]})
 check(code == 3 and 'nothing holds "body"' in text, "ends the run: a body that falls past the floor", text)
+
+# ---- and with inertia: work of a load that grows is of the second order with the schemes that are
+for scheme in ("bdf2", "newmark"):
+    code, text = run(scheme, {"materials": solid(1e5, 0.3), "bodies": [block([0.1, 1, 0.1], [1, 5, 1])], "motions": [PIN],
+                              "integrator": {"kind": "implicit", "step_s": 0.0125, "scheme": scheme, "newton": {"velocity_tol": 1e-6}},
+                              "loads": [{"body": "body", "vertices": {"box": [[-1, -0.51, -1], [1, -0.49, 1]]}, "force": [0, -10, 0], "path": [[0, 0], [1, 1]]}]})
+    work, defect = last(scheme, "work", "defect")
+    check(code == 0 and work > 0.01 and abs(defect) < 2e-3 * work, "%s: of %.4g J that a load works %.2g are in defect" % (scheme, work, defect), text)
 
 # ---- what has no meaning
 for what, change, part in (

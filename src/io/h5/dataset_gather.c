@@ -144,7 +144,7 @@ static enum tac_err join_fragments(struct tac_ctx *ctx, struct making *m, const 
 {
     enum tac_err err;
     const size_t size = sizeof(tac_gid) + m->row_bytes;
-    struct fragments f = {NULL};
+    struct fragments f = {.record = NULL};
     unsigned char *came = NULL;
     size_t total = 0;
     TAC_TRY(tac_alloc(ctx, m->rows, size, &f.record));
