@@ -234,7 +234,8 @@ enum tac_err tac_frames_look(struct tac_ctx *ctx, const struct tac_scene *scene,
     }
     if (!err && first && here)
         err = find_told(ctx, past, plan);
-    for (int64_t k = past->entry_count; k-- > 0;) /* a run that began from a checkpoint has no frames before it */
+    /* A run that began from a checkpoint has no frames before it. */
+    for (int64_t k = first ? past->entry_count : 0; k-- > 0;)
         plan->first = past->entry[k].frame ? past->entry[k].index : plan->first;
     TAC_TRY(tac_agree(ctx, err));
     MPI_Bcast(&plan->there, 1, MPI_C_BOOL, 0, ctx->comm);
