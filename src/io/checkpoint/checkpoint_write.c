@@ -194,7 +194,8 @@ static enum tac_err close_file(struct tac_ctx *ctx, struct tac_checkpoint_writer
 {
     bool ok = true;
     if (ctx->torn) {
-        w->file.file = w->file.collective = -1; /* see tac_frames_close() */
+        /* Ranks would wait for each other in H5Fclose(): the file stays open until the process ends. */
+        w->file.file = w->file.collective = -1;
         return TAC_ERR_RUN;
     }
     if (w->file.collective >= 0)
