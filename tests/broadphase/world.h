@@ -59,7 +59,7 @@ enum world_owners { BLOCKS, SCATTERED, ONE_HAS_ALL, ONE_HAS_A_TRIANGLE, BY_BODIE
 struct world_kind {
     double size, offset; /* m: of the bodies; how far the scene is from the origin */
     int bodies;
-    bool together;    /* all bodies at one place */
+    bool together;    /* all bodies at one place; without radii, over which no scene may begin */
     const char *mesh; /* NULL: random ones */
     double stir;      /* how far vertices move, in parts of the size */
 };
@@ -81,7 +81,7 @@ static inline void add_body(struct world *w, const struct world_kind *kind, int 
     const bool points = strstr(mesh, "points") != NULL;
     snprintf(text + strlen(text), size - strlen(text),
              "%s{\"name\":\"b%d\",\"mesh\":%s,\"scale\":%g,\"radius\":%g,\"position\":[%.17g,%.17g,%.17g],%s%s}",
-             number ? "," : "", number, mesh, kind->size, pick(w, 3) ? 0 : .02 * kind->size,
+             number ? "," : "", number, mesh, kind->size, pick(w, 3) || kind->together ? 0 : .02 * kind->size,
              kind->offset + room * at[0] * kind->size, kind->offset + room * at[1] * kind->size,
              room * at[2] * kind->size, points ? "\"mass\":0.01" : "\"material\":\"stuff\"",
              number > 0 && pick(w, 4) == 0 ? ",\"fixed\":true" : "");
