@@ -297,13 +297,14 @@ static void run(uint64_t seed, const struct world_kind *kind, enum world_owners 
 int main(int argc, char **argv)
 {
     static const struct world_kind kinds[] = {
-        {1, 0, 5, false, NULL, .1},
-        {1e-6, 0, 4, false, NULL, .1},
-        {1, 1e6, 4, false, NULL, .1},
-        {1, 0, 3, true, "{\"kind\":\"cube\",\"edge\":0.5}", .1}, /* coincident boxes */
-        {1, 0, 1, false, "{\"kind\":\"inline\",\"vertices\":[[0,0,0],[%g,0,0],[0,0,0.5]],\"triangles\":[[0,1,2]]}", .1},
+        {1, 0, 5, false, NULL, .1, NULL},
+        {1e-6, 0, 4, false, NULL, .1, NULL},
+        {1, 1e6, 4, false, NULL, .1, NULL},
+        {1, 0, 3, true, "{\"kind\":\"cube\",\"edge\":0.5}", .1, NULL}, /* coincident boxes */
+        {1, 0, 1, false, "{\"kind\":\"inline\",\"vertices\":[[0,0,0],[%g,0,0],[0,0,0.5]],\"triangles\":[[0,1,2]]}", .1,
+         NULL},
         /* Small ones, of as many triangles that published boxes are full, and each is far from most others. */
-        {1, 0, 16, false, "{\"kind\":\"octahedron\",\"edge\":0.16,\"level\":1}", .002},
+        {1, 0, 16, false, "{\"kind\":\"octahedron\",\"edge\":0.16,\"level\":1}", .002, NULL},
     };
     MPI_Init(&argc, &argv);
     for (int k = 0; k < (int)(sizeof kinds / sizeof *kinds); k++)

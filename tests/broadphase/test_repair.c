@@ -270,14 +270,15 @@ static void run(uint64_t seed, const struct world_kind *kind, enum world_owners 
 int main(int argc, char **argv)
 {
     static const struct world_kind kinds[] = {
-        {1, 0, 4, false, NULL, .1},
-        {1, 0, 6, false, NULL, .1},
-        {1e-6, 0, 4, false, NULL, .1},
-        {1, 1e6, 4, false, NULL, .1},
-        {1, 0, 3, true, NULL, .1},
-        {1, 0, 3, true, "{\"kind\":\"cube\",\"edge\":0.5}", .1}, /* coincident boxes */
-        {1, 0, 1, false, "{\"kind\":\"inline\",\"vertices\":[[0,0,0],[%g,0,0],[0,0,0.5]],\"triangles\":[[0,1,2]]}", .1},
-        {1, 0, 2, false, "{\"kind\":\"grid\",\"size\":[%g,1.2],\"cells\":[8,12]}", .002}, /* with patches */
+        {1, 0, 4, false, NULL, .1, NULL},
+        {1, 0, 6, false, NULL, .1, NULL},
+        {1e-6, 0, 4, false, NULL, .1, NULL},
+        {1, 1e6, 4, false, NULL, .1, NULL},
+        {1, 0, 3, true, NULL, .1, NULL},
+        {1, 0, 3, true, "{\"kind\":\"cube\",\"edge\":0.5}", .1, NULL}, /* coincident boxes */
+        {1, 0, 1, false, "{\"kind\":\"inline\",\"vertices\":[[0,0,0],[%g,0,0],[0,0,0.5]],\"triangles\":[[0,1,2]]}", .1,
+         NULL},
+        {1, 0, 2, false, "{\"kind\":\"grid\",\"size\":[%g,1.2],\"cells\":[8,12]}", .002, NULL}, /* with patches */
     };
     int size;
     MPI_Init(&argc, &argv);

@@ -59,9 +59,10 @@ enum world_owners { BLOCKS, SCATTERED, ONE_HAS_ALL, ONE_HAS_A_TRIANGLE, BY_BODIE
 struct world_kind {
     double size, offset; /* m: of the bodies; how far the scene is from the origin */
     int bodies;
-    bool together;    /* all bodies at one place; without radii, over which no scene may begin */
-    const char *mesh; /* NULL: random ones */
-    double stir;      /* how far vertices move, in parts of the size */
+    bool together;      /* all bodies at one place; without radii, over which no scene may begin */
+    const char *mesh;   /* NULL: random ones */
+    double stir;        /* how far vertices move, in parts of the size */
+    const char *clocks; /* NULL: nested */
 };
 
 static inline void add_body(struct world *w, const struct world_kind *kind, int number, char *text, size_t size)
@@ -126,10 +127,10 @@ static inline void world_begin(struct world *w, uint64_t seed, const struct worl
     snprintf(
         text, sizeof text,
         "{\"format\":\"tactus-scene/1\",\"time\":{\"end\":1,\"frame\":0.125},\"contact\":{\"thickness\":%g,"
-        "\"stiffness\":%g,\"rest_fraction\":0.5},"
+        "\"stiffness\":%g,\"rest_fraction\":0.5},\"clocks\":{\"mode\":\"%s\"},"
         "\"materials\":{\"stuff\":{\"density\":1,\"stretch\":{\"model\":\"spring\",\"stiffness\":%g,\"limit\":0.5}}},"
         "\"bodies\":[",
-        w->thickness, 100 * kind->size * kind->size, kind->size * kind->size);
+        w->thickness, 100 * kind->size * kind->size, kind->clocks ? kind->clocks : "nested", kind->size * kind->size);
     for (int k = 0; k < kind->bodies; k++)
         add_body(w, kind, k, text, sizeof text);
     snprintf(text + strlen(text), sizeof text - strlen(text), "]}");

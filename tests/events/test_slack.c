@@ -208,11 +208,11 @@ static void run(uint64_t seed, const struct world_kind *kind)
 int main(int argc, char **argv)
 {
     static const struct world_kind kinds[] = {
-        {1, 0, 4, false, NULL, .2},
-        {1e-6, 0, 3, false, NULL, .2},
-        {1, 1e6, 3, false, NULL, .2},
-        {1, 0, 2, true, "{\"kind\":\"cube\",\"edge\":0.5}", .1},
-        {1, 0, 6, false, "{\"kind\":\"points\",\"vertices\":[[0,0,0],[%g,0,0],[0.1,0.2,0.1],[0.3,0.1,0.2]]}", .3},
+        {1, 0, 4, false, NULL, .2, NULL},
+        {1e-6, 0, 3, false, NULL, .2, NULL},
+        {1, 1e6, 3, false, NULL, .2, NULL},
+        {1, 0, 2, true, "{\"kind\":\"cube\",\"edge\":0.5}", .1, NULL},
+        {1, 0, 6, false, "{\"kind\":\"points\",\"vertices\":[[0,0,0],[%g,0,0],[0.1,0.2,0.1],[0.3,0.1,0.2]]}", .3, NULL},
     };
     MPI_Init(&argc, &argv);
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
