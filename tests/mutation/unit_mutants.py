@@ -118,4 +118,10 @@ MUTANTS = [
      "events_schedule", 2),
     ("clock-late", "nested clocks: the first instant after one is left out", "src/events/clock.c",
      [("    tac_time next = (t & -shortest) + shortest;", "    tac_time next = (t & -shortest) + 2 * shortest;")], "events_schedule", 2),
+    ("lengths-window", "windows get the length at which one window costs the least, not a second", WINDOWS,
+     [("tac_descent_next(&w->descent, w->cost / w->cost_s, STEP,", "tac_descent_next(&w->descent, w->cost, STEP,")], "events_lengths", 1),
+    ("lengths-cut", "where frames cut all windows these keep the length that they cannot have", WINDOWS,
+     [("    if (++w->cut < TRIED || w->length <= w->brief)", "    if (++w->cut < 1000 || w->length <= w->brief)")], "events_lengths", 1),
+    ("lengths-halved", "windows that a deep layer made short stay so after it has been calm", WINDOWS,
+     [("                w->halved--;", "                w->halved += 0;")], "events_lengths", 1),
 ]
