@@ -7,6 +7,7 @@ With --texts nothing is compiled: only whether every fault can be put into its f
 """
 import argparse
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -20,16 +21,14 @@ class Test:
 
     def __init__(self, build, name):
         self.build = build
-        target = "tests/%s/%s" % (name.partition("_")[0], name)
         done = subprocess.run(["ninja", "-C", build.folder, "-t", "commands", name], capture_output=True, text=True)
-        self.link = [c for c in done.stdout.splitlines() if " -o %s " % target in c]
+        self.link = [c for c in done.stdout.splitlines() if re.search(r" -o \S*/%s " % name, c)]
         if len(self.link) != 1:
-            sys.exit("no way to link %s found among the build's commands" % target)
-        self.target = target
+            sys.exit("no way to link %s found among the build's commands" % name)
 
     def run(self, mutant, home):
         """What the test says of the fault, or an empty text."""
-        name, _, path, changes, _, ranks = mutant
+        name, _, path, changes, test, ranks = mutant
         source, wrong, program = (os.path.join(home, name + end) for end in (".c", ".o", ""))
         with open(source, "w") as file:
             file.write(changed(self.build.source, mutant))
@@ -39,7 +38,7 @@ class Test:
             sys.exit("no way to compile %s found among the build's commands" % path)
         words = compiling[0].split(" -MD ")[0] + " -Wno-error -w -iquote %s -o %s -c %s" % (os.path.dirname(original), wrong, source)
         # The linker takes from the library only what it lacks: this file's functions are here already.
-        linking = self.link[0].replace(" -o %s " % self.target, " -o %s %s " % (program, wrong))
+        linking = re.sub(r" -o \S*/%s " % test, " -o %s %s " % (program, wrong), self.link[0])
         for command in (words, linking):
             done = subprocess.run(command, shell=True, cwd=self.build.folder, capture_output=True, text=True)
             if done.returncode != 0:
