@@ -275,7 +275,7 @@ enum tac_err tac_implicit_energy(struct tac_implicit *sim, struct tac_energy_row
 enum tac_err tac_implicit_contacts(struct tac_implicit *sim, struct tac_contact **out, size_t *count);
 enum tac_err tac_implicit_counters(const struct tac_implicit *sim, struct tac_counters *sum);
 
-/* ---- checkpoints: state.c ---- */
+/* ---- checkpoints: implicit_state.c ---- */
 
 /* Collective. */
 enum tac_err tac_implicit_state_out(struct tac_implicit *sim, struct tac_checkpoint **out);

@@ -11,8 +11,10 @@
 #ifndef TACTUS_RUN_SIMULATION_H
 #define TACTUS_RUN_SIMULATION_H
 
+#include "integrators/integrator.h"
 #include "partition/part.h"
-#include "run/integrator.h"
+#include <tactus/output.h>
+#include <tactus/simulation.h>
 
 /* When the ranks were last dealt. */
 struct tac_balance {

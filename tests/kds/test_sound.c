@@ -3,8 +3,8 @@
  * by kinetic structures and by all pairs.  A layer left out wrongly changes a bit.  test_sound [scenes [first]]. */
 #include "check.h"
 #include "check/overlap.h"
+#include "events/ranks/still.h"
 #include "events/sim.h"
-#include "events/still.h"
 #include <stdlib.h>
 #include <string.h>
 #include <tactus/math.h>
