@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 enum tac_err tac_graph_link(struct tac_ctx *ctx, struct tac_graph_rows *rows, tac_lid row, tac_gid neighbor,
-                                double weight)
+                            double weight)
 {
     enum tac_err err;
     TAC_TRY(tac_grow(ctx, &rows->link, &rows->capacity, rows->count + 1, sizeof *rows->link));
@@ -30,7 +30,7 @@ static int compare_links(const void *a, const void *b)
 }
 
 enum tac_err tac_graph_cut_rows(struct tac_ctx *ctx, tac_gid total, tac_lid n, const tac_gid *id,
-                               struct tac_graph_rows *rows, const int32_t *present, int32_t *owner, double *balance)
+                                struct tac_graph_rows *rows, const int32_t *present, int32_t *owner, double *balance)
 {
     enum tac_err err;
     int64_t *row = NULL;

@@ -25,13 +25,14 @@ ROOMS = {
     "contact": ["elements"],
     "broadphase": ["contact"],
     "io": ["state"],
+    "inspect": ["io"],
     "check": ["contact", "io"],
     "audit": ["io", "check"],
     "kds": ["broadphase"],
     "events": ["kds", "integrators"],
     "implicit": ["contact", "solve", "integrators"],
     "run": ["implicit", "events", "io", "check", "audit"],
-    "app": ["run"],
+    "app": ["run", "inspect"],
 }
 PICTURE = "docs/pictures/rooms.dot"
 # A table of functions, and no code: every test of a run goes through it.
@@ -43,7 +44,7 @@ MOST_FIELDS = 40  # of a struct; one in it that has a name of its own counts for
 # Public headers belong to the rooms that implement them.
 PUBLIC = {"base": "base", "accum": "base", "math": "base", "process": "base", "mesh": "mesh", "mesh_kinds": "mesh",
           "scene": "scene", "counters": "scene", "contact": "contact", "output": "io", "reader": "io", "report": "io",
-          "stored": "io", "table": "io", "compare": "io", "export": "io", "check": "check", "exempt": "check", "audit": "audit", "run": "run",
+          "stored": "io", "table": "io", "compare": "inspect", "export": "inspect", "check": "check", "exempt": "check", "audit": "audit", "run": "run",
           "simulation": "run"}
 
 

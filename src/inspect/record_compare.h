@@ -1,6 +1,6 @@
-/* io/record/record_compare.h: two records, value by value (equality as in tactus/compare.h). */
-#ifndef TACTUS_IO_RECORD_RECORD_COMPARE_H
-#define TACTUS_IO_RECORD_RECORD_COMPARE_H
+/* inspect/record_compare.h: two records, value by value (equality as in tactus/compare.h). */
+#ifndef TACTUS_INSPECT_RECORD_COMPARE_H
+#define TACTUS_INSPECT_RECORD_COMPARE_H
 
 #include "io/record/record_stored.h"
 #include <tactus/compare.h>

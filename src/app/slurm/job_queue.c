@@ -1,5 +1,5 @@
 /* job_queue.c: asks Slurm's squeue how jobs are. */
-#include "app/job_look.h"
+#include "app/slurm/job_look.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* record_compare.c: compares two records value by value. */
-#include "io/record/record_compare.h"
+#include "inspect/record_compare.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "io/checkpoint/checkpoint_compare.h"
+#include "inspect/checkpoint_compare.h"
 #include <tactus/report.h>
 
 /* ---- info ---- */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/frames/export_room.h"
+#include "inspect/export_room.h"
 
 struct glb {
     struct tac_ctx *ctx;

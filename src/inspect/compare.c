@@ -1,6 +1,5 @@
 /* compare.c: compares the frames and energies of two runs value by value. */
-#include "io/frames/frames.h"
-#include <tactus/compare.h>
+#include "inspect/compare_parts.h"
 
 #include <errno.h>
 #include <math.h>

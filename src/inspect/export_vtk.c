@@ -5,7 +5,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "io/frames/export_room.h"
+#include "inspect/export_room.h"
 #include <tactus/output.h>
 
 enum { BLOCK = 1 << 18, ARRAYS = 12 + TAC_DATASETS };

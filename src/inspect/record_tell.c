@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "io/record/record_compare.h"
+#include "inspect/record_compare.h"
 #include "io/record/record_stored.h"
 #include <tactus/report.h>
 

@@ -1,5 +1,5 @@
 /* export.c: writes one frame as an OBJ or PLY file, or hands it to the writers of other formats. */
-#include "io/frames/export_room.h"
+#include "inspect/export_room.h"
 
 #include <errno.h>
 #include <fcntl.h>

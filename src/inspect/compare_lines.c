@@ -1,7 +1,6 @@
 /* compare_lines.c: compares reactions.csv, histories.csv and steps.csv of two runs, each where both have it: rows of
  * the same time and of the same body, vertex or step. */
-#include "io/frames/frames.h"
-#include <tactus/compare.h>
+#include "inspect/compare_parts.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* export_room.h: what the files of export share: a file is written under another name and then renamed. */
-#ifndef TACTUS_IO_FRAMES_EXPORT_ROOM_H
-#define TACTUS_IO_FRAMES_EXPORT_ROOM_H
+#ifndef TACTUS_INSPECT_EXPORT_ROOM_H
+#define TACTUS_INSPECT_EXPORT_ROOM_H
 
 #include <stdio.h>
 #include <tactus/export.h>

@@ -8,8 +8,8 @@
  *     puts(look.condition);
  *     tac_look_clear(&look);
  */
-#ifndef TACTUS_APP_JOB_LOOK_H
-#define TACTUS_APP_JOB_LOOK_H
+#ifndef TACTUS_APP_SLURM_JOB_LOOK_H
+#define TACTUS_APP_SLURM_JOB_LOOK_H
 
 #include <tactus/report.h>
 

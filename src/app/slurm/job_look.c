@@ -1,5 +1,5 @@
 /* job_look.c: reads what a run folder tells of its run and its job, and judges how the run is. */
-#include "app/job_look.h"
+#include "app/slurm/job_look.h"
 
 #include <ctype.h>
 #include <math.h>

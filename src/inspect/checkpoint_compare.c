@@ -1,5 +1,5 @@
 /* checkpoint_compare.c: compares two checkpoints value by value. */
-#include "io/checkpoint/checkpoint_compare.h"
+#include "inspect/checkpoint_compare.h"
 
 #include <math.h>
 #include <stdlib.h>

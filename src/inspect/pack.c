@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/create.h"
-#include "io/frames/export_room.h"
+#include "inspect/export_room.h"
 #include "io/frames/frames.h"
 #include "io/h5/disk.h"
 

@@ -1,9 +1,9 @@
-/* io/checkpoint/checkpoint_compare.h: two checkpoints, value by value (equality as in tactus/compare.h).
+/* inspect/checkpoint_compare.h: two checkpoints, value by value (equality as in tactus/compare.h).
  *
  * Compared is what the trajectory and its books go on from.  Wall time, counters and restarts are about how a state was
  * computed, and the residual of the book depends on the number of ranks; they do not count. */
-#ifndef TACTUS_IO_CHECKPOINT_CHECKPOINT_COMPARE_H
-#define TACTUS_IO_CHECKPOINT_CHECKPOINT_COMPARE_H
+#ifndef TACTUS_INSPECT_CHECKPOINT_COMPARE_H
+#define TACTUS_INSPECT_CHECKPOINT_COMPARE_H
 
 #include "io/checkpoint/checkpoint.h"
 #include <tactus/compare.h>
