@@ -14,8 +14,8 @@
  *         }
  *     tac_element_set_destroy(&set);
  *
- * To add one: a file with its record, its functions and its entry, and one line in table.c.  A host program adds one
- * without touching the library: it puts the entry in ctx->added_elements before it reads the scene.
+ * To add one: a file with its record, its functions and its entry, and one line in element_table.c.  A host program
+ * adds one without touching the library: it puts the entry in ctx->added_elements before it reads the scene.
  */
 #ifndef TACTUS_ELEMENTS_ELEMENT_H
 #define TACTUS_ELEMENTS_ELEMENT_H

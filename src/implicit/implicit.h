@@ -251,7 +251,7 @@ struct tac_implicit {
     struct tac_implicit_kept kept;
 };
 
-/* ---- life: create.c, replicate.c ---- */
+/* ---- life: implicit_create.c, replicate.c ---- */
 
 /* Collective. At t = 0. */
 enum tac_err tac_implicit_create(struct tac_ctx *ctx, struct tac_scene *scene, struct tac_implicit **out);

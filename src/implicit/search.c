@@ -1,9 +1,9 @@
 /* search.c: in which primitives pairs are looked for, and when anew (docs/implicit.md, Candidates).
  *
  * Every primitive has a box around its way from x to x + p, larger by half of the thickness, its radius and a skin.
- * Pairs whose boxes meet are the candidates (candidates.c).  The list stays complete as long as every vertex stays
- * within the skin of the way that its boxes were made for.  So a larger skin makes lists last, and longer; which one
- * pays is tried, by counts of what was done.
+ * Pairs whose boxes meet are the candidates (implicit_candidates.c).  The list stays complete as long as every vertex
+ * stays within the skin of the way that its boxes were made for.  So a larger skin makes lists last, and longer; which
+ * one pays is tried, by counts of what was done.
  *
  * For tests, TACTUS_TEST_SKIN makes the skin so many times as large, which may change no bit, and TACTUS_TEST_ROUGH
  * takes derivatives from the barrier (struct tac_barrier_pair), which shows what they are for.

@@ -2,7 +2,7 @@
 #include "partition/read_pieces.h"
 #include "base/exchange.h"
 #include "partition/pieces.h"
-#include "scene/read.h"
+#include "scene/scene_read.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,8 +2,8 @@
 #include "run/follow.h"
 #include "base/exchange.h"
 #include "elements/element.h"
-#include "run/fields.h"
 #include "run/follow_room.h"
+#include "run/requested_fields.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * first layer on the way must be in the list. If it failed, contacts would be found late or never. */
 #include "broadphase/candidates.h"
 #include "events/support.h"
-#include "geometry/distance.h"
+#include "geometry/closest_points.h"
 
 #include <math.h>
 

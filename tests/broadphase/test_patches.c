@@ -5,7 +5,7 @@
  * within a cloth would be missed, or every list would go past all neighbours. */
 #include "broadphase/patches.h"
 #include "events/support.h"
-#include "geometry/distance.h"
+#include "geometry/closest_points.h"
 
 #include <math.h>
 

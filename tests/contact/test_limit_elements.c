@@ -3,7 +3,7 @@
  * failed, an implicit step would go along a wrong direction, or an edge would be longer than its material says. */
 #include "contact/limit_elements.h"
 #include "elements/support.h"
-#include "geometry/distance.h"
+#include "geometry/closest_points.h"
 
 static const char materials[] =
     "'cloth': {'density': 1, 'stretch': {'model': 'cst', 'stiffness': 50, 'limit': 0.2}},"

@@ -1,5 +1,5 @@
-/* with_volume.c: the table of src/elements/table.c with one line more.  A program that has this file takes its table
- * from here, and not from the library. */
+/* with_volume.c: the table of src/elements/element_table.c with one line more.  A program that has this file takes its
+ * table from here, and not from the library. */
 #include "elements/element.h"
 
 extern const struct tac_element tac_element_volume;

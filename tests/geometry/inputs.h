@@ -2,7 +2,7 @@
 #ifndef TACTUS_TESTS_CONTACT_INPUTS_H
 #define TACTUS_TESTS_CONTACT_INPUTS_H
 
-#include <geometry/distance.h>
+#include <geometry/closest_points.h>
 #include <math.h>
 #include <string.h>
 

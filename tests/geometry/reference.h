@@ -4,7 +4,7 @@
 #ifndef TACTUS_TESTS_CONTACT_REFERENCE_H
 #define TACTUS_TESTS_CONTACT_REFERENCE_H
 
-#include <geometry/distance.h>
+#include <geometry/closest_points.h>
 #include <math.h>
 #include <stdbool.h>
 

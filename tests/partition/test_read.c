@@ -4,7 +4,7 @@
 
 #include "partition/part.h"
 #include "partition/read_pieces.h"
-#include "scene/read.h"
+#include "scene/scene_read.h"
 #include <malloc.h>
 #include <math.h>
 #include <stdlib.h>

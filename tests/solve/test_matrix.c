@@ -4,7 +4,7 @@
  * If it failed, rows would depend on the rank that has them, or the matrix would not be symmetric.  Run on one rank
  * and on several. */
 #include "check.h"
-#include "solve/cut.h"
+#include "solve/subdomains.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

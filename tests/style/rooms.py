@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""rooms.py [--graph]: the rooms of src/ include only rooms below them, and no include goes round in a circle; no room and no struct is too large;
-every room has a folder of tests of its own.
+"""rooms.py [--graph]: the rooms of src/ include only rooms below them, and no include goes round in a circle; no room, no file and no struct is too large;
+no two files have one name; every room has a folder of tests of its own.
 
 The order is that of ROOMS; a room may include itself and the rooms that are listed for it.  Reads every #include of src/,
 public headers (<tactus/...>) counting as part of the room that implements them.  With --graph it prints the arrows in the
@@ -40,6 +40,7 @@ UNTESTED = {"integrators"}
 # Folders of tests/ that belong to no room, because they test the whole program, or something else than the program.
 WHOLE = {"equality", "ranks", "record", "faults", "fuzz", "physics", "matrix", "mutation", "bench", "jobs", "install", "python", "style"}
 MOST_LINES = 6000  # of a room; a folder in a room counts for itself
+MOST_OF_FILE = 800  # lines of a file, which is one subject
 MOST_FIELDS = 40  # of a struct; one in it that has a name of its own counts for itself
 # Public headers belong to the rooms that implement them.
 PUBLIC = {"base": "base", "accum": "base", "math": "base", "process": "base", "mesh": "mesh", "mesh_kinds": "mesh",
@@ -80,6 +81,19 @@ def sizes(source):
                 room = os.path.relpath(folder, source)
                 lines[room] = lines.get(room, 0) + sum(1 for _ in f)
     return lines
+
+
+def longest(source):
+    """Lines of every C file of src/, and, by its name, where it lies."""
+    lines, homes = {}, {}
+    for folder, _, files in os.walk(os.path.join(source, "src")):
+        for name in files:
+            if name.endswith((".c", ".h")):
+                path = os.path.relpath(os.path.join(folder, name), source)
+                homes.setdefault(name, []).append(path)
+                with open(os.path.join(source, path)) as f:
+                    lines[path] = sum(1 for _ in f)
+    return lines, homes
 
 
 def structs(source):
@@ -131,6 +145,9 @@ def main():
         if room != other:
             arrows[room, other] = arrows.get((room, other), 0) + 1
     wrong += ["%s has %d lines; over %d, a room is two" % (room, n, MOST_LINES) for room, n in sizes(SOURCE).items() if n > MOST_LINES]
+    lines, homes = longest(SOURCE)
+    wrong += ["%s has %d lines; over %d, it is several subjects" % (path, n, MOST_OF_FILE) for path, n in lines.items() if n > MOST_OF_FILE]
+    wrong += ["%s have one name; nobody could tell which is meant" % " and ".join(sorted(paths)) for paths in homes.values() if len(paths) > 1]
     wrong += ["%s: struct %s has %d fields; over %d, it has several owners" % (file, name, n, MOST_FIELDS)
               for file, name, n in structs(SOURCE) if n > MOST_FIELDS]
     wrong += layout(SOURCE)

@@ -1,11 +1,11 @@
-/* read.h: the parts of the scene's reader, and how they read one JSON object.
+/* scene_read.h: the parts of the scene's reader, and how they read one JSON object.
  *
  * Each object of the format is a table of `struct tac_field`; tac_fields_read() checks it against the table (unknown
  * keys, types, ranges), stores the values and writes the defaults back into the JSON, which
  * so becomes the resolved scene.  What a table cannot say (references, lists, meshes) is code next to it.
  */
-#ifndef TACTUS_SCENE_READ_H
-#define TACTUS_SCENE_READ_H
+#ifndef TACTUS_SCENE_SCENE_READ_H
+#define TACTUS_SCENE_SCENE_READ_H
 
 #include <jansson.h>
 #include <math.h>
@@ -169,8 +169,8 @@ enum tac_err tac_scene_read_settings(struct tac_reader *reader, json_t *root);
 enum tac_err tac_scene_read_output(struct tac_reader *reader, json_t *section);
 enum tac_err tac_scene_read_histories(struct tac_reader *reader, json_t *root);
 void tac_scene_free_histories(struct tac_output_settings *output);
-/* implicit.c. The section `integrator` of that kind, after `clocks`; and, when all has been read, what has no meaning
- * with it or is not there yet. */
+/* implicit_settings.c. The section `integrator` of that kind, after `clocks`; and, when all has been read, what has no
+ * meaning with it or is not there yet. */
 enum tac_err tac_scene_read_implicit(struct tac_reader *reader, json_t *integrator);
 enum tac_err tac_scene_check_implicit(struct tac_reader *reader);
 /* times.c.  The quantum of a scene that does not say, when its end is known: 2^-46 s, or the next power of two with
@@ -216,7 +216,7 @@ enum tac_err tac_scene_knots(struct tac_reader *reader, const json_t *path, cons
  * the JSON of its value.  what: names the value in sentences. */
 enum tac_err tac_scene_knot(struct tac_reader *reader, const json_t *knot, const char *where, const char *what,
                             double *knot_t_s, tac_lid *count, const json_t **value);
-/* loads.c. tac_scene_check_loads(): that each has what it acts on; after it is known whether the scene is 2D. */
+/* scene_loads.c. tac_scene_check_loads(): that each has what it acts on; after it is known whether the scene is 2D. */
 enum tac_err tac_scene_read_loads(struct tac_reader *reader, json_t *root);
 enum tac_err tac_scene_check_loads(struct tac_reader *reader);
 enum tac_err tac_scene_find_body(struct tac_reader *reader, const json_t *value, const char *where, tac_lid *out);

@@ -1,5 +1,6 @@
-/* distance.c: the parts of distance.h that are not inline: the distance of a vertex and a triangle that is a sliver. */
-#include "geometry/distance.h"
+/* closest_points.c: the parts of closest_points.h that are not inline: the distance of a vertex and a triangle that is
+ * a sliver. */
+#include "geometry/closest_points.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* cut.h: a cut of a matrix' nodes into subdomains that does not know the ranks.
+/* subdomains.h: a cut of a matrix' nodes into subdomains that does not know the ranks.
  *
  * Clusters of nodes are merged in pairs, level by level.  In each round every cluster chooses, among the neighbours
  * that it may be merged with, the one it is most strongly coupled to; two that choose each other are a pair
@@ -13,8 +13,8 @@
  * Sources: levels, Karypis and Kumar 1998; weights over sizes, Holtgrewe et al. 2010; matching by rounds, Catalyurek
  * et al. 2012.
  */
-#ifndef TACTUS_SOLVE_CUT_H
-#define TACTUS_SOLVE_CUT_H
+#ifndef TACTUS_SOLVE_SUBDOMAINS_H
+#define TACTUS_SOLVE_SUBDOMAINS_H
 
 #include "solve/solver.h"
 

@@ -1,6 +1,7 @@
-/* builder.h: the lists from which rate classes are made.  Private to elastic_build.c, memory_build.c and classes.c. */
-#ifndef TACTUS_ELEMENTS_BUILDER_H
-#define TACTUS_ELEMENTS_BUILDER_H
+/* elastic_builder.h: the lists from which rate classes are made.  Private to elastic_build.c, memory_build.c and
+ * classes.c. */
+#ifndef TACTUS_ELEMENTS_ELASTIC_BUILDER_H
+#define TACTUS_ELEMENTS_ELASTIC_BUILDER_H
 
 #include "elements/elastic.h"
 #include "elements/loads.h"

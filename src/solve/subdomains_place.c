@@ -1,5 +1,6 @@
-/* cut_place.c: which rank works on which subdomain: by the blocks of their rows, which is what an iteration costs. */
-#include "solve/cut.h"
+/* subdomains_place.c: which rank works on which subdomain: by the blocks of their rows, which is what an iteration
+ * costs. */
+#include "solve/subdomains.h"
 #include <stdlib.h>
 
 /* The rank that has most work in each subdomain; of equals the first. work: (ranks, subdomains). */

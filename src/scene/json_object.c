@@ -1,5 +1,5 @@
-/* fields.c: reading one JSON object by a table of its keys. */
-#include "scene/read.h"
+/* json_object.c: reading one JSON object by a table of its keys. */
+#include "scene/scene_read.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* cut_contract.c: the graph of the clusters that pairs of clusters become. */
+/* subdomains_contract.c: the graph of the clusters that pairs of clusters become. */
 #include "base/exchange.h"
-#include "solve/cut.h"
+#include "solve/subdomains.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* fields.c: what frames have on request, beside position, velocity and contact_force: one table for all who write,
- * check or read it; and how it is written. */
+/* frames_fields.c: what frames have on request, beside position, velocity and contact_force: one table for all who
+ * write, check or read it; and how it is written. */
 #include <stdlib.h>
 #include <string.h>
 

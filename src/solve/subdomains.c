@@ -1,5 +1,5 @@
-/* cut.c: subdomains from a matrix: its graph, levels of merged clusters, and numbers for those that are left. */
-#include "solve/cut.h"
+/* subdomains.c: subdomains from a matrix: its graph, levels of merged clusters, and numbers for those that are left. */
+#include "solve/subdomains.h"
 #include "base/exchange.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* table.c: reads an energy.csv. */
+/* energy_table.c: reads an energy.csv. */
 #include <tactus/table.h>
 
 #include <errno.h>

@@ -1,6 +1,7 @@
-/* search.h: a search for candidates under way, and what looks at two primitives; for the files of this room. */
-#ifndef TACTUS_BROADPHASE_SEARCH_H
-#define TACTUS_BROADPHASE_SEARCH_H
+/* candidates_search.h: a search for candidates under way, and what looks at two primitives; for the files of this room.
+ */
+#ifndef TACTUS_BROADPHASE_CANDIDATES_SEARCH_H
+#define TACTUS_BROADPHASE_CANDIDATES_SEARCH_H
 
 #include "broadphase/candidates.h"
 

@@ -1,4 +1,4 @@
-/* create.c: an implicit simulation of a scene at its start, and sums over ranks. */
+/* implicit_create.c: an implicit simulation of a scene at its start, and sums over ranks. */
 #include "contact/limit_elements.h"
 #include "implicit/parts.h"
 #include "partition/part.h"

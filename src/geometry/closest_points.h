@@ -1,4 +1,4 @@
-/* distance.h: distance of two primitives, the weights of their closest points, and the direction between them.
+/* closest_points.h: distance of two primitives, the weights of their closest points, and the direction between them.
  *
  * These run at every tick of every contact, so they are inline.  Which feature is nearest is decided with triple
  * products instead of the usual differences of products (by Lagrange's identity d1 d4 - d3 d2 = (ab x ac).(ab x ap),
@@ -9,8 +9,8 @@
  *     tac_near_pair(TAC_PAIR_EDGE_EDGE, x, &near);     x: the four vertices in the pair's order (or tac_model_gather)
  *     gradient of near.d with respect to vertex k is near.w[k] * near.n
  */
-#ifndef TACTUS_GEOMETRY_DISTANCE_H
-#define TACTUS_GEOMETRY_DISTANCE_H
+#ifndef TACTUS_GEOMETRY_CLOSEST_POINTS_H
+#define TACTUS_GEOMETRY_CLOSEST_POINTS_H
 
 #include <math.h>
 #include <stdbool.h>

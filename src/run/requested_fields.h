@@ -1,12 +1,12 @@
-/* fields.h: what frames have on request (output.fields, output.contacts), from positions at one instant.
+/* requested_fields.h: what frames have on request (output.fields, output.contacts), from positions at one instant.
  *
  * Strains and angles follow from the mesh alone; stress, plastic strain and elastic forces from the elements that the
  * integrator lists.  Each triangle, segment and point is told by one rank, that of its lowest vertex, with the same
  * bits on any number of ranks: whoever has a vertex has all elements around it, in one order.  The owner of the buffers
  * is struct tac_fields; a frame borrows them until the next one.
  */
-#ifndef TACTUS_RUN_FIELDS_H
-#define TACTUS_RUN_FIELDS_H
+#ifndef TACTUS_RUN_REQUESTED_FIELDS_H
+#define TACTUS_RUN_REQUESTED_FIELDS_H
 
 #include "run/simulation.h"
 #include <tactus/output.h>

@@ -1,5 +1,5 @@
-/* implicit.c: the keys of the implicit integrator (docs/implicit.md), and what a scene may not ask of it. */
-#include "scene/read.h"
+/* implicit_settings.c: the keys of the implicit integrator (docs/implicit.md), and what a scene may not ask of it. */
+#include "scene/scene_read.h"
 
 #include <tactus/math.h>
 
@@ -257,7 +257,8 @@ static enum tac_err check_multiple(struct tac_reader *reader, const char *where,
                           tac_shown(every_s).text, tac_shown(reader->scene->settings->implicit.step_s).text);
 }
 
-/* The diagonal of the box around all vertices at the start, as src/implicit/create.c has it; 1 m around a point. */
+/* The diagonal of the box around all vertices at the start, as src/implicit/implicit_create.c has it; 1 m around a
+ * point. */
 static double diagonal(const struct tac_reader *reader)
 {
     const struct tac_local_mesh *mesh = reader->scene->mesh;

@@ -1,5 +1,5 @@
-/* rows.c: ranks own vertices as the partition likes; files want them in the scene's order.  Each rank writes a run of
- * whole chunks, so every vertex travels once, from its owner to the rank that writes its row. */
+/* rows_by_writer.c: ranks own vertices as the partition likes; files want them in the scene's order.  Each rank writes
+ * a run of whole chunks, so every vertex travels once, from its owner to the rank that writes its row. */
 #include <stdlib.h>
 #include <string.h>
 

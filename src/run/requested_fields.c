@@ -1,5 +1,5 @@
-/* fields.c: strains, stresses, angles and pressures of a frame. */
-#include "run/fields.h"
+/* requested_fields.c: strains, stresses, angles and pressures of a frame. */
+#include "run/requested_fields.h"
 #include "base/exchange.h"
 #include "elements/element.h"
 #include "elements/kernels.h"

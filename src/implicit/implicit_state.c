@@ -1,4 +1,4 @@
-/* state.c: the state at the end of a step into a checkpoint, and back, on any number of ranks. */
+/* implicit_state.c: the state at the end of a step into a checkpoint, and back, on any number of ranks. */
 #include "base/exchange.h"
 #include "implicit/parts.h"
 #include <stdlib.h>

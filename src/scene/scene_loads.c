@@ -1,6 +1,6 @@
-/* loads.c: the loads of a scene, and which vertices they act on. */
+/* scene_loads.c: the loads of a scene, and which vertices they act on. */
 #include "base/exchange.h"
-#include "scene/read.h"
+#include "scene/scene_read.h"
 
 #include <stdlib.h>
 #include <string.h>

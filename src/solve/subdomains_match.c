@@ -1,5 +1,5 @@
-/* cut_match.c: which clusters of a graph become one: handshakes by rounds. */
-#include "solve/cut.h"
+/* subdomains_match.c: which clusters of a graph become one: handshakes by rounds. */
+#include "solve/subdomains.h"
 #include <stdlib.h>
 #include <string.h>
 

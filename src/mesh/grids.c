@@ -1,4 +1,4 @@
-/* patches.c: generators of flat and box-shaped surfaces: grid, box. */
+/* grids.c: generators of flat and box-shaped surfaces: grid, box. */
 #include "mesh/kinds.h"
 
 /* Point i of n + 1 evenly spaced over -size/2 .. size/2: exact at the ends and the middle, symmetric to the last bit.

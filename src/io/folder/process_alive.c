@@ -1,5 +1,5 @@
-/* process.c: tells whether the process that writes a run folder is still alive, because a run that was killed leaves
- * "running" in its status.json. */
+/* process_alive.c: tells whether the process that writes a run folder is still alive, because a run that was killed
+ * leaves "running" in its status.json. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
