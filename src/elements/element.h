@@ -87,7 +87,7 @@ struct tac_element {
     enum tac_energy_column column;
     int nodes, width;     /* width: numbers of a strain */
     size_t size;          /* bytes of a record, which begins with `nodes` local ids */
-    double cost;          /* of a tick, in ticks of a spring (measured: tests/bench/bench_engine): balances ranks */
+    double cost;          /* of a tick, in ticks of a spring (measured: tests/speed/bench_engine): balances ranks */
     double window_weight; /* of a tick, where windows are measured in the period that most work has */
 
     /* Record and bounds of the element on nodes v (nodes), from the positions at the start. False: the material has

@@ -49,7 +49,7 @@ static inline double tac_pair_least(enum tac_pair_type type)
 }
 
 /* |d - true distance| <= this x the longest distance between two of the pair's vertices; the worst of 1e8 random and
- * degenerate pairs was 6.6 x 2^-53 (tests/geometry/test_distance.c). */
+ * degenerate pairs was 6.6 x 2^-53 (tests/unit/geometry/test_distance.c). */
 #define TAC_NEAR_ERROR 0x1p-50
 
 struct tac_near {

@@ -1,8 +1,8 @@
 /* distance_four.h: the distances of closest_points.h for four pairs of one type side by side, without branches.
  *
  * Every case is computed and the right one is selected, with the operations of closest_points.h in their order: the
- * bits are those of closest_points.h (tests/contact/test_evaluate_four.c).  Where closest_points.h would go on with a
- * more careful method (slivers), the lane is told, and the caller computes it alone.
+ * bits are those of closest_points.h (tests/unit/contact/test_evaluate_four.c).  Where closest_points.h would go on
+ * with a more careful method (slivers), the lane is told, and the caller computes it alone.
  */
 #ifndef TACTUS_GEOMETRY_DISTANCE_FOUR_H
 #define TACTUS_GEOMETRY_DISTANCE_FOUR_H

@@ -37,8 +37,10 @@ ROOMS = {
 PICTURE = "docs/pictures/rooms.dot"
 # A table of functions, and no code: every test of a run goes through it.
 UNTESTED = {"integrators"}
-# Folders of tests/ that belong to no room, because they test the whole program, or something else than the program.
-WHOLE = {"equality", "ranks", "record", "faults", "fuzz", "physics", "matrix", "mutation", "bench", "jobs", "install", "python", "style"}
+# Folders of tests/ that are not of one room: what they test is the whole program, or something else than the program.
+WHOLE = {"": {"unit", "system", "ranks", "faults", "fuzz", "speed", "style"},
+         "system": {"equality", "record", "physics", "jobs", "install", "python", "matrix", "mutation"}}
+ELSEWHERE = {"check": "check"}  # folders of tests/ of rooms whose tests are not in tests/unit/ROOM
 MOST_LINES = 6000  # of a room; a folder in a room counts for itself
 MOST_OF_FILE = 800  # lines of a file, which is one subject
 MOST_FIELDS = 40  # of a struct; one in it that has a name of its own counts for itself
@@ -110,22 +112,28 @@ def structs(source):
                     yield os.path.relpath(os.path.join(folder, name), source), struct, count
 
 
+def folders(path):
+    return {name for name in os.listdir(path) if os.path.isdir(os.path.join(path, name)) and name != "__pycache__"}
+
+
 def layout(source):
-    """What is wrong with the folders of tests/: one for each room, with a test; and those of WHOLE."""
+    """What is wrong with the folders of tests/: unit has one for each room, with a test; the others are those of WHOLE."""
     tests = os.path.join(source, "tests")
-    folders = {name for name in os.listdir(tests) if os.path.isdir(os.path.join(tests, name)) and name != "__pycache__"}
     for room in sorted(set(ROOMS) - UNTESTED):
-        lists = os.path.join(tests, room, "CMakeLists.txt")
+        home = ELSEWHERE.get(room, "unit/" + room)
+        lists = os.path.join(tests, home, "CMakeLists.txt")
         registered = ""
         if os.path.exists(lists):
             with open(lists) as f:
                 registered = f.read()
         if not re.search(r"^ *(tactus_test|tactus_script|add_test)\(", registered, re.M):
-            yield "tests/%s registers no test of the room src/%s" % (room, room)
-    for name in sorted(folders - set(ROOMS) - WHOLE):
-        yield "tests/%s belongs to no room of src/, nor is it one of WHOLE in tests/style/rooms.py" % name
-    for name in sorted(WHOLE - folders):
-        yield "tests/%s is in WHOLE in tests/style/rooms.py, and is not there" % name
+            yield "tests/%s registers no test of the room src/%s" % (home, room)
+    for name in sorted(folders(os.path.join(tests, "unit")) - set(ROOMS)):
+        yield "tests/unit/%s belongs to no room of src/" % name
+    for home, names in WHOLE.items():
+        there = folders(os.path.join(tests, home)) - (set(ELSEWHERE.values()) if home == "" else set())
+        for name in sorted(there ^ names):
+            yield "%s is in only one of tests/ and WHOLE in tests/style/rooms.py" % os.path.join("tests", home, name)
 
 
 def picture(arrows):

@@ -1,6 +1,6 @@
 """What the package uses of the C library, written as in its headers, and turned into ctypes.
 
-The tables below are the only declarations.  A test compiles them against the headers (tests/python/headers.py): every
+The tables below are the only declarations.  A test compiles them against the headers (tests/system/python/headers.py): every
 prototype, every field with its type and place, and every constant.  So a header that changes cannot silently break
 the package.
 """
