@@ -30,9 +30,10 @@ done <jobs/lib/packages
 twice=$(awk '!/^#/ && NF { print $2 }' jobs/lib/packages | sort | uniq -d)
 [ -z "$twice" ] || fail "jobs/lib/packages lists twice: $twice"
 
-# README names every scene, and everything it links to exists.
-for scene in jobs/*.json; do
-    grep -qF "${scene#jobs/}" README.md || fail "README.md does not mention $scene"
+# README names every scene by the path jobs/NAME.json, which is a link, and everything it links to exists.
+for scene in jobs/scenes/*.json; do
+    grep -qF "(jobs/${scene##*/})" README.md || fail "README.md does not mention $scene"
+    [ "jobs/${scene##*/}" -ef "$scene" ] || fail "jobs/${scene##*/} is not the scene $scene"
 done
 for page in README.md CONTRIBUTING.md docs/tour.md docs/building.md; do
     while read -r link; do
