@@ -7,13 +7,12 @@
 
 void tac_simulation_begin(struct tac_simulation *sim, struct tac_ctx *ctx, struct tac_scene *scene)
 {
-    const char *shuffle = getenv("TACTUS_TEST_MIGRATE"), *deal = getenv("TACTUS_TEST_DEAL");
     memset(sim, 0, sizeof *sim);
     sim->ctx = ctx;
     sim->whole = scene;
     sim->way = tac_integrator_of(scene);
-    sim->balance.shuffle = shuffle ? strtoul(shuffle, NULL, 10) : 0;
-    sim->balance.deals = deal != NULL && strcmp(deal, "0") != 0;
+    sim->balance.shuffle = ctx->hooks.migrate;
+    sim->balance.deals = ctx->hooks.deals;
 }
 
 enum tac_err tac_simulation_pieces(struct tac_simulation *sim, struct tac_pieces **pieces)

@@ -284,21 +284,15 @@ void tac_ranks_close(struct tac_sim *sim)
 
 /* ---- life ---- */
 
-static void read_test_settings(struct tac_sim *sim)
+static void take_hooks(struct tac_sim *sim)
 {
     struct tac_ranks *r = sim->ranks;
-    const char *text = getenv("TACTUS_TEST_DELAY");
-    unsigned long seed = 0;
-    int us = 0, rank = -1;
-    long nth = 0;
-    if (text && sscanf(text, "%lu,%d", &seed, &us) == 2) {
-        r->halo.delay_us = us;
-        r->halo.delay_seed = seed * 1000003u + (uint64_t)sim->ctx->rank;
-    }
-    r->everyone = getenv("TACTUS_TEST_EVERYONE") != NULL;
-    text = getenv("TACTUS_TEST_FAIL");
-    if (text && sscanf(text, "%d,%ld", &rank, &nth) == 2 && rank == sim->ctx->rank)
-        r->fail_at = nth;
+    const struct tac_hooks *hooks = &sim->ctx->hooks;
+    r->halo.delay_us = hooks->delay_us;
+    r->halo.delay_seed = hooks->delay_seed * 1000003u + (uint64_t)sim->ctx->rank;
+    r->everyone = hooks->everyone;
+    if (hooks->fail_rank == sim->ctx->rank)
+        r->fail_at = hooks->fail_nth;
 }
 
 /* A new ghost: at its start, silent, until its owner tells of it. */
@@ -358,7 +352,7 @@ enum tac_err tac_ranks_create(struct tac_sim *sim, struct tac_scene *local)
     enter_arrays(sim);
     TAC_TRY(tac_ranks_share_elements(sim));
     r->shortest = TAC_TIME_NEVER;
-    read_test_settings(sim);
+    take_hooks(sim);
 done:
     return err;
 }
