@@ -369,6 +369,21 @@ static void change_clear(void **kept)
     *kept = NULL;
 }
 
+static const struct tac_integrator_book BOOK = {
+    .knows_row = knows_row, .begin_row = begin_row, .residual = book_residual, .gather_impulses = gather_impulses};
+
+static const struct tac_integrator_record RECORD = {.begin = record, .look = look};
+
+static const struct tac_integrator_balance BALANCE = {.load = load,
+                                                      .chatter = chatter,
+                                                      .clear_chatter = clear_chatter,
+                                                      .join = join,
+                                                      .pace_out = pace_out,
+                                                      .pace_in = pace_in};
+
+static const struct tac_integrator_change CHANGE = {
+    .out = change_out, .fit = change_fit, .in = change_in, .clear = change_clear};
+
 const struct tac_integrator tac_integrator_asynchronous = {
     .name = "asynchronous",
     .create = create,
@@ -376,31 +391,19 @@ const struct tac_integrator tac_integrator_asynchronous = {
     .advance = advance,
     .state_out = state_out,
     .state_in = state_in,
-    .knows_row = knows_row,
     .energy = energy,
-    .begin_row = begin_row,
     .counters = counters,
-    .book_residual = book_residual,
     .contacts = contacts,
     .contact_count = contact_count,
     .view = view,
-    .gather_impulses = gather_impulses,
     .positions = positions,
     .status = status,
     .discovery = discovery,
     .hold = hold,
-    .record = record,
-    .look = look,
     .elements = elements,
-    .load = load,
     .weigh = weigh,
-    .chatter = chatter,
-    .clear_chatter = clear_chatter,
-    .join = join,
-    .pace_out = pace_out,
-    .pace_in = pace_in,
-    .change_out = change_out,
-    .change_fit = change_fit,
-    .change_in = change_in,
-    .change_clear = change_clear,
+    .record = &RECORD,
+    .book = &BOOK,
+    .balance = &BALANCE,
+    .change = &CHANGE,
 };

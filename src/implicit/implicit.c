@@ -230,6 +230,15 @@ done:
     return err;
 }
 
+static const struct tac_integrator_record RECORD = {.begin = record, .look = look};
+
+static const struct tac_integrator_steps STEPS = {
+    .head = "step,time,newton,linear,share_min,kappa,speed,contacts,min_distance,lag_residual,seconds,"
+            "seconds_candidates,seconds_forces,seconds_solver,residual,parts",
+    .number = step_number,
+    .row = step_row,
+};
+
 const struct tac_integrator tac_integrator_implicit = {
     .name = "implicit",
     .create = create,
@@ -246,12 +255,8 @@ const struct tac_integrator tac_integrator_implicit = {
     .status = status,
     .discovery = discovery,
     .hold = hold,
-    .step_head = "step,time,newton,linear,share_min,kappa,speed,contacts,min_distance,lag_residual,seconds,"
-                 "seconds_candidates,seconds_forces,seconds_solver,residual,parts",
-    .step_number = step_number,
-    .step_row = step_row,
-    .record = record,
-    .look = look,
     .elements = elements,
     .weigh = weigh,
+    .record = &RECORD,
+    .steps = &STEPS,
 };

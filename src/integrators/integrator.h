@@ -63,8 +63,66 @@ struct tac_workload {
 struct tac_element;
 typedef void tac_element_visitor(void *user, const struct tac_element *element, const void *record, const double *rest);
 
+/* Of an integrator that sums up, beside its state, what a run does. */
+struct tac_integrator_book {
+    /* Collective. Can the row of now be told: is now 0 or the limit of the last advance(), or did nothing happen at it?
+     */
+    bool (*knows_row)(const void *state);
+    /* Local. The row of now is the last one from now on: what it counts since the last one begins anew. */
+    void (*begin_row)(void *state);
+    /* Collective. What the book lacks (run.json). */
+    double (*residual)(void *state);
+    /* Collective. Before the impulses of view() are read: what other ranks have of them comes to the owners of the
+     * vertices. */
+    enum tac_err (*gather_impulses)(void *state);
+};
+
+/* Of an integrator that has steps. */
+struct tac_integrator_steps {
+    const char *head; /* of steps.csv */
+    /* Local. Which step ended at now; its row, which begins with that number, without the end of the line. */
+    int64_t (*number)(const void *state);
+    void (*row)(const void *state, char *row, size_t size);
+};
+
+/* Records of a run. */
+struct tac_integrator_record {
+    /* Local. Breakpoints go to `recorder` (borrowed; NULL: nowhere) from now on; which vertices' places are told to it
+     * now. */
+    enum tac_err (*begin)(void *state, struct tac_recorder *recorder);
+    void (*look)(void *state, enum tac_look which);
+};
+
+/* Of an integrator whose ranks are balanced by their work. */
+struct tac_integrator_balance {
+    /* Local. Work so far. */
+    void (*load)(const void *state, struct tac_workload *load);
+    /* Local, alike on all ranks. Messages since the last clear that a join() could have spared; counted anew. */
+    int64_t (*chatter)(const void *state);
+    void (*clear_chatter)(void *state);
+    /* Collective. Owners as the pieces have them, but what would talk too much goes to one rank. */
+    enum tac_err (*join)(void *state, struct tac_pieces *pieces);
+    /* Local. Lengths, from one state to the next. */
+    void (*pace_out)(const void *state, struct tac_pace *pace);
+    void (*pace_in)(void *state, const struct tac_pace *pace);
+};
+
+/* Of an integrator with a state that a checkpoint does not hold, or that a changed scene may have no use for.
+ * Collective. Around a change of the scene: out() of the old state gives what a checkpoint does not hold (NULL after a
+ * failure); fit() (local) takes out of the old state's checkpoint what the changed scene has no use for; in() brings
+ * the rest into the new state.  motion: (motions) those that go on with another path; NULL: none. */
+struct tac_integrator_change {
+    enum tac_err (*out)(void *state, void **kept);
+    void (*fit)(const void *state, const struct tac_scene *scene, const uint8_t *motion,
+                struct tac_checkpoint *checkpoint);
+    enum tac_err (*in)(void *state, const uint8_t *motion, const void *kept);
+    void (*clear)(void **kept);
+};
+
 struct tac_integrator {
     const char *name; /* integrator.kind */
+
+    /* ---- what each has ---- */
 
     /* Collective. scene: borrowed; a local one may get ghosts.  At t = 0, or empty for state_in(). */
     enum tac_err (*create)(struct tac_ctx *ctx, struct tac_scene *scene, void **state);
@@ -76,28 +134,16 @@ struct tac_integrator {
      * state changes, so rows of vertices need not be copied (tac_vertex_rows). */
     enum tac_err (*state_out)(void *state, bool write, struct tac_checkpoint **out);
     enum tac_err (*state_in)(void *state, const struct tac_checkpoint *in);
-    /* NULL: always.  Collective. Can the row of now be told: is now 0 or the limit of the last advance(), or did
-     * nothing happen at it?
-     */
-    bool (*knows_row)(const void *state);
-    /* Collective. That row; it changes nothing. */
+    /* Collective. The row of energy.csv of now; it changes nothing. */
     enum tac_err (*energy)(void *state, struct tac_energy_row *row);
-    /* NULL: nothing is.  Local. The row of now is the last one from now on: what it counts since the last one begins
-     * anew. */
-    void (*begin_row)(void *state);
-    /* Collective. Counters of all ranks; the book's residual (run.json), NULL: there is no book. */
+    /* Collective. Counters of all ranks. */
     enum tac_err (*counters)(const void *state, struct tac_counters *sum);
-    double (*book_residual)(void *state);
     /* Collective. Contacts of now that this rank decides; *out is owned by the caller. */
     enum tac_err (*contacts)(void *state, struct tac_contact **out, size_t *count);
     /* Collective; right after state_in(). How many there are on all ranks; contacts() can be asked from then on. */
     enum tac_err (*contact_count)(void *state, int64_t *count);
-
     /* Local. */
     void (*view)(void *state, struct tac_state_view *out);
-    /* NULL: they are whole at any time.  Collective. Before the impulses of view() are read: what other ranks have of
-     * them comes to the owners of the vertices. */
-    enum tac_err (*gather_impulses)(void *state);
     /* Local. x (owned, 3) at now. */
     void (*positions)(const void *state, double *x);
     /* Local. window_s, deepest_layer, counters. */
@@ -106,45 +152,19 @@ struct tac_integrator {
     const char *(*discovery)(const void *state);
     /* Local. A failure of this rank alone, which all will hear of in the next step; on one rank it is returned. */
     enum tac_err (*hold)(void *state, enum tac_err err);
-
-    /* Of an integrator that has steps: the header of steps.csv (NULL: there is none).  Local: which step ended at now;
-     * its row, which begins with that number, without the end of the line. */
-    const char *step_head;
-    int64_t (*step_number)(const void *state);
-    void (*step_row)(const void *state, char *row, size_t size);
-
-    /* Local. Breakpoints go to `record` (borrowed; NULL: nowhere) from now on; which vertices' places are told to it
-     * now. */
-    enum tac_err (*record)(void *state, struct tac_recorder *record);
-    void (*look)(void *state, enum tac_look which);
-
     /* Local. The elements here (all that touch a vertex of ours), always in the same order: visit() is given the record
      * and, of a plastic one, what its strain is measured against. */
     void (*elements)(const void *state, tac_element_visitor *visit, void *user);
-
-    /* Local. For balance: work so far (load NULL: its ranks are not balanced by their work); costs and links of the
-     * vertices, into rows that are there. */
-    void (*load)(const void *state, struct tac_workload *load);
+    /* Local. Costs and links of the vertices, into rows that are there. */
     enum tac_err (*weigh)(void *state, struct tac_graph_rows *rows);
-    /* chatter, clear_chatter and join are NULL together: there are no such messages; pace_out and pace_in, too: there
-     * are no such lengths.  Local, alike on all ranks. Messages since the last clear that a join() could have spared;
-     * counted anew. */
-    int64_t (*chatter)(const void *state);
-    void (*clear_chatter)(void *state);
-    /* Collective. Owners as the pieces have them, but what would talk too much goes to one rank. */
-    enum tac_err (*join)(void *state, struct tac_pieces *pieces);
-    void (*pace_out)(const void *state, struct tac_pace *pace);
-    void (*pace_in)(void *state, const struct tac_pace *pace);
+    const struct tac_integrator_record *record;
 
-    /* All NULL: a checkpoint holds all, and nothing that a scene could change.  Collective. Around a change of the
-     * scene: change_out() of the old state gives what a checkpoint does not hold (NULL after a failure); change_fit()
-     * (local) takes out of the old state's checkpoint what the changed scene has no use for; change_in() brings the
-     * rest into the new state.  motion: (motions) those that go on with another path; NULL: none. */
-    enum tac_err (*change_out)(void *state, void **kept);
-    void (*change_fit)(const void *state, const struct tac_scene *scene, const uint8_t *motion,
-                       struct tac_checkpoint *checkpoint);
-    enum tac_err (*change_in)(void *state, const uint8_t *motion, const void *kept);
-    void (*change_clear)(void **kept);
+    /* ---- what one may have; NULL: it has not ---- */
+
+    const struct tac_integrator_book *book;       /* the row of now can always be told, and impulses are whole */
+    const struct tac_integrator_steps *steps;     /* there is no steps.csv */
+    const struct tac_integrator_balance *balance; /* ranks stay as the scene was first dealt */
+    const struct tac_integrator_change *change;   /* a checkpoint holds all, and nothing that a scene could change */
 };
 
 /* The integrator of a scene. */

@@ -14,8 +14,8 @@ static struct tac_workload worked_lately(const struct tac_simulation *sim)
 {
     const struct tac_workload *before = &sim->balance.recent;
     struct tac_workload now = {0};
-    if (sim->way->load != NULL)
-        sim->way->load(sim->state, &now);
+    if (sim->way->balance != NULL)
+        sim->way->balance->load(sim->state, &now);
     now.ticks_s = fmax(0, now.ticks_s - before->ticks_s);
     now.contact_s = fmax(0, now.contact_s - before->contact_s);
     now.discovery_s = fmax(0, now.discovery_s - before->discovery_s);

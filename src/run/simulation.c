@@ -60,10 +60,10 @@ enum tac_err tac_simulation_rebuild(struct tac_simulation *sim, struct tac_piece
 {
     enum tac_err err = TAC_OK;
     struct tac_pace pace;
-    const bool begun = sim->state != NULL, paced = begun && sim->way->pace_out != NULL;
+    const bool begun = sim->state != NULL, paced = begun && sim->way->balance != NULL;
     int64_t ticks = 0;
     if (paced)
-        sim->way->pace_out(sim->state, &pace);
+        sim->way->balance->pace_out(sim->state, &pace);
     if (begun)
         ticks = tac_simulation_ticks(tac_simulation_view(sim).counters) - sim->ticks_before;
     sim->way->destroy(&sim->state); /* two of them may not fit */
@@ -74,7 +74,7 @@ enum tac_err tac_simulation_rebuild(struct tac_simulation *sim, struct tac_piece
     TAC_TRY(sim->way->create(sim->ctx, sim->local ? sim->local : sim->whole, &sim->state));
     TAC_TRY(sim->way->state_in(sim->state, state));
     if (paced)
-        sim->way->pace_in(sim->state, &pace);
+        sim->way->balance->pace_in(sim->state, &pace);
     if (begun) /* the new state counts those of all ranks as one's */
         sim->ticks_before = tac_simulation_ticks(tac_simulation_view(sim).counters) - ticks;
 done:
