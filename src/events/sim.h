@@ -14,7 +14,7 @@
 
 #include "base/recorder.h"
 #include "broadphase/view.h"
-#include "contact/active.h"
+#include "contact/pairs/active.h"
 #include "elements/elastic.h"
 #include "events/clock/clock.h"
 #include "events/forces/book.h"

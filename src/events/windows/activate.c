@@ -1,5 +1,5 @@
-/* activate.c: active pairs and their layer groups: adds pairs and layer groups, keeps or undoes what a window added,
- * and drops them again. */
+/* activate.c: active pairs and their layer groups: adds pairs (contact/pairs) and layer groups, keeps or undoes what
+ * a window added, and drops them again. */
 #include "contact/friction.h"
 #include "events/clock/rate_groups.h"
 #include "events/ranks/ranks.h"
@@ -8,54 +8,6 @@
 #include <string.h>
 
 enum { FIRST_EXTRA = 64, BREAKS_PER_VERTEX = 128, NAPS = 8 /* a pair */ };
-
-/* ---- pairs by key: open addressing, linear probing ---- */
-
-static void hash_put(struct tac_sim *sim, int32_t slot)
-{
-    const uint32_t tag = tac_active_tag(sim->active.pair[slot].key);
-    size_t i = tac_active_home(&sim->active, tag);
-    while (sim->active.hash[i].slot >= 0)
-        i = (i + 1) & (sim->active.hash_size - 1);
-    sim->active.hash[i] = (struct tac_slot_place){slot, tag};
-}
-
-static void hash_remove(struct tac_sim *sim, int32_t slot)
-{
-    struct tac_slot_place *hash = sim->active.hash;
-    const size_t mask = sim->active.hash_size - 1;
-    size_t i = tac_active_home(&sim->active, tac_active_tag(sim->active.pair[slot].key));
-    while (hash[i].slot != slot)
-        i = (i + 1) & mask;
-    /* Close the gap: move back whatever may not stay behind it. */
-    for (size_t j = (i + 1) & mask; hash[j].slot >= 0; j = (j + 1) & mask) {
-        size_t k = tac_active_home(&sim->active, hash[j].tag);
-        if (((j - k) & mask) >= ((j - i) & mask)) {
-            hash[i] = hash[j];
-            i = j;
-        }
-    }
-    hash[i].slot = -1;
-}
-
-static enum tac_err hash_room(struct tac_sim *sim)
-{
-    enum tac_err err = TAC_OK;
-    struct tac_slot_place *table = NULL;
-    if (2 * (sim->active.live_pairs + 1) <= sim->active.hash_size)
-        return TAC_OK;
-    size_t size = sim->active.hash_size ? 2 * sim->active.hash_size : 256;
-    TAC_TRY(tac_alloc(sim->ctx, size, sizeof *table, &table));
-    memset(table, 0xff, size * sizeof *table);
-    free(sim->active.hash);
-    sim->active.hash = table;
-    sim->active.hash_size = size;
-    for (size_t k = 0; k < sim->active.pair_count; k++)
-        if (sim->active.pair[k].live)
-            hash_put(sim, (int32_t)k);
-done:
-    return err;
-}
 
 /* What is the pair's deepest layer group now? Sets period, last distance, and where the next one begins. */
 static struct tac_layer_group *refresh(struct tac_sim *sim, struct tac_pair *p)
@@ -81,27 +33,8 @@ static struct tac_layer_group *refresh(struct tac_sim *sim, struct tac_pair *p)
 static enum tac_err new_pair(struct tac_sim *sim, uint64_t key, const tac_lid v[4], int32_t *slot)
 {
     enum tac_err err;
-    TAC_TRY(hash_room(sim));
-    if (sim->active.free_count) {
-        *slot = sim->active.free_slot[--sim->active.free_count];
-    } else {
-        TAC_TRY(tac_grow_lines(sim->ctx, &sim->active.pair, &sim->active.pair_capacity, sim->active.pair_count,
-                               sim->active.pair_count + 1, sizeof *sim->active.pair));
-        /* Every slot may come free: dropping a pair must not fail. */
-        TAC_TRY(tac_grow(sim->ctx, &sim->active.free_slot, &sim->active.free_capacity, sim->active.pair_capacity,
-                         sizeof *sim->active.free_slot));
-        *slot = (int32_t)sim->active.pair_count++;
-    }
-    TAC_TRY(tac_friction_pair(sim->ctx, &sim->active, *slot));
+    TAC_TRY(tac_pairs_add(sim->ctx, &sim->active, key, v, slot));
     struct tac_pair *p = &sim->active.pair[*slot];
-    memset(p, 0, sizeof *p);
-    p->key = key;
-    p->type = (uint8_t)tac_key_type(key);
-    p->count = (uint8_t)tac_pair_vertices(tac_key_type(key));
-    p->live = 1;
-    p->d_tick = INFINITY;
-    p->deep_last = INFINITY;
-    memcpy(p->v, v, sizeof p->v);
     const int owner = tac_sim_owner(sim, tac_model_decider(sim->model, tac_key_type(key), v));
     for (int k = 0; k < p->count; k++)
         p->shared |= tac_model_takes_part(sim->model, v[k]) && tac_sim_owner(sim, v[k]) != owner;
@@ -109,9 +42,6 @@ static enum tac_err new_pair(struct tac_sim *sim, uint64_t key, const tac_lid v[
         tac_ranks_changed(sim);
     tac_model_form(sim->model, tac_key_type(key), p->v, &p->form);
     p->next = tac_model_reach(sim->model, &p->form, 1);
-    hash_put(sim, *slot);
-    sim->active.live_pairs++;
-    sim->active.unsorted++;
     for (int k = 0; k < p->count; k++)
         if (sim->paths.near_pairs[p->v[k]]++ == 0) {
             sim->paths.near[p->v[k]] = sim->paths.running ? 2 : 1; /* its path has begun without breakpoints */
@@ -308,15 +238,12 @@ void tac_active_drop(struct tac_sim *sim, int32_t slot)
         refresh(sim, p);
         return;
     }
-    hash_remove(sim, slot);
-    p->live = 0;
-    sim->active.live_pairs--;
+    tac_pairs_remove(&sim->active, slot);
     for (int k = 0; k < p->count; k++)
         if (--sim->paths.near_pairs[p->v[k]] == 0) {
             sim->paths.near[p->v[k]] = 0;
             sim->paths.near_changed = true;
         }
-    sim->active.free_slot[sim->active.free_count++] = slot;
 }
 
 void tac_active_destroy(struct tac_sim *sim)

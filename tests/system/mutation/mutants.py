@@ -26,9 +26,9 @@ MUTANTS = [
     ("ghost-late", "positions told to neighbours are one quantum old", "src/events/ranks/ranks.c", [
         ("tac_position(sim, g->v[i], t, x + 3 * i);", "tac_position(sim, g->v[i], t - 1, x + 3 * i);")]),
     ("straddling", "a pair of two ranks is a billionth stiffer on one of them", "src/events/windows/activate.c", [
-        ("    p->next = tac_model_reach(sim->model, &p->form, 1);\n    hash_put(",
+        ("    p->next = tac_model_reach(sim->model, &p->form, 1);\n    for (int k = 0;",
          "    if (p->shared && sim->ctx->rank == 1)\n        p->form.stiffness *= 1 + 1e-9;\n"
-         "    p->next = tac_model_reach(sim->model, &p->form, 1);\n    hash_put(")]),
+         "    p->next = tac_model_reach(sim->model, &p->form, 1);\n    for (int k = 0;")]),
     ("restart-rung", "a restart forgets how near its rungs were", "src/events/state/state_restore.c", [
         ("        tac_active_set_last(sim, slot, last[k]);\n", "        tac_active_set_last(sim, slot, INFINITY);\n")]),
     ("late-slab", "kinetic structures: a slab is believed for twice its life", "src/kds/slab_lay.c", [

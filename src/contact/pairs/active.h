@@ -1,6 +1,6 @@
 /* active.h: the active contacts: pairs of primitives, and their layer groups by period. */
-#ifndef TACTUS_CONTACT_ACTIVE_H
-#define TACTUS_CONTACT_ACTIVE_H
+#ifndef TACTUS_CONTACT_PAIRS_ACTIVE_H
+#define TACTUS_CONTACT_PAIRS_ACTIVE_H
 
 #include "contact/model.h"
 #include <stddef.h>
@@ -198,6 +198,13 @@ static inline bool tac_pair_is_soon(const struct tac_pair *p, double d, double g
 {
     return d + TAC_FORESIGHT * growth < p->next && p->depth < p->form.bottom;
 }
+
+/* ---- pair_table.c ---- */
+/* Local. A slot for a pair that is not there: without layer groups, its form not known yet. */
+enum tac_err tac_pairs_add(struct tac_ctx *ctx, struct tac_active *active, uint64_t key, const tac_lid v[4],
+                           int32_t *slot);
+/* Local. Frees the slot of a pair without layer groups. */
+void tac_pairs_remove(struct tac_active *active, int32_t slot);
 
 /* ---- slots.c ---- */
 /* Local. Lays the pairs in the order of their keys if many came since, between passes.  Then *slot (owned by the
