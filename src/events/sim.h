@@ -64,7 +64,7 @@ struct tac_sim {
 /* ---- windows/pass.c ---- */
 /* Local. x of vertex i at t (docs/method.md, Time and order): looks, does not touch. */
 void tac_position(const struct tac_sim *sim, tac_lid i, tac_time t, double x[3]);
-/* Local. Marks the window's start (what tac_pass_restore goes back to). */
+/* Local. Marks the window's start (what tac_pass_rollback goes back to). */
 enum tac_err tac_pass_begin(struct tac_sim *sim);
 /* Local. Runs all instants in (window_start, end]; returns the time reached: `end`, or the instant at which a pass
  * that can no longer be right stopped (sim->control.stop). */
@@ -72,7 +72,7 @@ tac_time tac_pass_run(struct tac_sim *sim, tac_time end);
 /* Local. Runs one instant, whose classes tac_clock_next() has just told: what tac_pass_run() does with each. */
 void tac_pass_step(struct tac_sim *sim, tac_time t);
 /* Local. Back to the window's start; layer groups born after `believed` in this pass are dropped. */
-enum tac_err tac_pass_restore(struct tac_sim *sim, tac_time committed);
+enum tac_err tac_pass_rollback(struct tac_sim *sim, tac_time committed);
 /* Local. What was run is right: now = end. */
 enum tac_err tac_pass_commit(struct tac_sim *sim, tac_time end);
 

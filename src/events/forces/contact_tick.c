@@ -166,6 +166,17 @@ static void tick_silent(struct tac_sim *sim, const struct due_group *due, const 
     nap(sim, e, p, c, t, clear, bound - p->guard - clear);
 }
 
+/* Restitution: a pair that separates pushes with e^2 of its stiffness (docs/method.md, Restitution); what its impulses
+ * lose by that is booked. */
+static inline void apply_restitution(struct tac_sim *sim, const struct tac_pair *p, const struct tac_near *near,
+                                     const struct tac_rate_group *c, tac_time t, double *normal, double *mollified)
+{
+    const double e2 = p->form.law->e2;
+    tac_contact_lose_pair(sim, p, near, t, c->period, (e2 - 1) * *normal, (e2 - 1) * *mollified);
+    *normal *= e2;
+    *mollified *= e2;
+}
+
 /* One tick of a layer group, layers first..last of a pair, all with the same period, whose distance is asked for.  What
  * the pair is at this instant is in `geometry` if it has been evaluated; else there is room for it. */
 static void tick_group(struct tac_sim *sim, struct due_group *due, const struct tac_rate_group *c, tac_time t,
@@ -203,12 +214,8 @@ static void tick_group(struct tac_sim *sim, struct due_group *due, const struct 
         double hr = c->h_s * p->form.stiffness;
         double normal = hr * f * g->mollifier, mollified = g->mollifier < 1 ? -.5 * hr * g2 : 0;
         /* All active layers of a layer group were active at its last tick or are approached: one test serves them. */
-        if (p->form.law->e2 != 1 && e->last_d < d) {
-            tac_contact_lose_pair(sim, p, &g->near, t, c->period, (p->form.law->e2 - 1) * normal,
-                                  (p->form.law->e2 - 1) * mollified);
-            normal *= p->form.law->e2;
-            mollified *= p->form.law->e2;
-        }
+        if (p->form.law->e2 != 1 && e->last_d < d)
+            apply_restitution(sim, p, &g->near, c, t, &normal, &mollified);
         if (e->anchor >= 0)
             rub(sim, p, &g->near, e, c, t, normal);
         e->last_d = d;

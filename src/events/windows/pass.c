@@ -277,7 +277,7 @@ tac_time tac_pass_run(struct tac_sim *sim, tac_time end)
     return reached;
 }
 
-enum tac_err tac_pass_restore(struct tac_sim *sim, tac_time committed)
+enum tac_err tac_pass_rollback(struct tac_sim *sim, tac_time committed)
 {
     for (tac_lid i = 0; i < sim->state.owned; i++) {
         const struct tac_line *line = &sim->paths.line[i];

@@ -63,9 +63,9 @@ done:
 static enum tac_err restore(struct tac_sim *sim, tac_time committed)
 {
     if (sim->find.kinetic == NULL)
-        return tac_pass_restore(sim, committed);
+        return tac_pass_rollback(sim, committed);
     tac_kinetic_restored(sim);
-    return tac_pass_restore(sim, TAC_TIME_NEVER);
+    return tac_pass_rollback(sim, TAC_TIME_NEVER);
 }
 
 /* After a miss: back to the window's start, and watch what was found, unless it would tick too often until then. */

@@ -280,7 +280,7 @@ static void shuffled(struct tac_sim *sim, wrong_force *wrong, struct state *out,
     }
     permute_all(sim, &orders, true);
     capture(sim, out);
-    TAC_CHECK(tac_pass_restore(sim, sim->state.now) == TAC_OK);
+    TAC_CHECK(tac_pass_rollback(sim, sim->state.now) == TAC_OK);
     free(groups);
     free(before);
 }
@@ -369,7 +369,7 @@ static void look(struct experiment *e, struct seen *seen)
     seen->losses += memcmp(&sim->books.dissipated, &sim->books.dissipated_start, sizeof sim->books.dissipated) != 0;
     seen->groups += (int64_t)groups;
     seen->instants++;
-    TAC_CHECK(tac_pass_restore(sim, sim->state.now) == TAC_OK);
+    TAC_CHECK(tac_pass_rollback(sim, sim->state.now) == TAC_OK);
     for (int n = 0; n < ORDERS; n++) {
         shuffled(sim, NULL, &other, scale);
         compare(sim, t, &first, &other, scale);
