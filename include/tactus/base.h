@@ -165,7 +165,7 @@ double tac_wall_s(void);
 #define TAC_VERSION "0.1.0"
 /* Which trajectory the implicit integrator computes of a scene: a checkpoint of another one cannot be gone on with. The
  * asynchronous integrator's has been the same since before there was this number (0). */
-#define TAC_TRAJECTORY_GENERATION 1
+#define TAC_TRAJECTORY_GENERATION 2
 /* Return the version of the library, and the commit that it was built from. */
 const char *tac_version(void);
 const char *tac_commit(void);

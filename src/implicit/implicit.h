@@ -183,6 +183,8 @@ struct tac_implicit_newton {
     double *gross;                    /* owned, (count): sum of the sizes of what single elements push a vertex with */
     uint8_t *held;                    /* owned, (count): is not moved by Newton */
     uint8_t *solid;                   /* owned, (bodies): of tetrahedra */
+    uint8_t *driven;                  /* owned, (bodies): motions move them as wholes, as a die or a plate of a press */
+    bool any_driven;                  /* is there such a body? */
     double kappa,
         pull;       /* of the barrier, where a pair asks for no more; of the augmented Lagrangian (0: not under way) */
     double stiffer; /* times kappa, in the step under way: 1 at its start (stiffness.c) */

@@ -54,6 +54,7 @@ void tac_implicit_destroy(struct tac_implicit **out)
     free(sim->kept.t);
     free(sim->newton.held);
     free(sim->newton.solid);
+    free(sim->newton.driven);
     free(sim->flow_pos);
     free(sim->flow_vel);
     free(sim->contact.pair);
@@ -161,6 +162,24 @@ static void measure(struct tac_implicit *sim)
     sim->newton.kappa = s->stiffness;
 }
 
+static enum tac_err find_driven(struct tac_implicit *sim)
+{
+    enum tac_err err;
+    const size_t bodies = (size_t)sim->scene->settings->body_count;
+    uint8_t *driven = NULL;
+    TAC_TRY(tac_alloc(sim->ctx, bodies, sizeof *driven, &driven));
+    for (size_t k = 0; k < sim->scripts.script_count; k++)
+        driven[sim->scene->mesh->vertex_body[sim->scripts.script[k].vertex]] = true;
+    for (tac_lid v = 0; v < sim->count; v++)
+        if (sim->scene->mesh->ever_free[v] && sim->scripts.script_of[v] < 0)
+            driven[sim->scene->mesh->vertex_body[v]] = false;
+    for (size_t b = 0; b < bodies; b++)
+        sim->newton.any_driven |= driven[b];
+    sim->newton.driven = driven;
+done:
+    return err;
+}
+
 static enum tac_err make_arrays(struct tac_implicit *sim)
 {
     enum tac_err err;
@@ -185,6 +204,7 @@ static enum tac_err make_arrays(struct tac_implicit *sim)
         tac_alloc(sim->ctx, (size_t)sim->scene->settings->body_count, sizeof *sim->newton.solid, &sim->newton.solid));
     for (tac_lid t = 0; t < mesh->tetrahedron_count; t++)
         sim->newton.solid[mesh->vertex_body[mesh->tetrahedron[4 * (size_t)t]]] = true;
+    TAC_TRY(find_driven(sim));
     sim->own_v = sim->v;
     if (sim->id != NULL || sim->is_static)
         TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)sim->owned, sizeof *sim->own_v, &sim->own_v));

@@ -161,6 +161,8 @@ double tac_implicit_wind_speed(const struct tac_implicit *sim, const struct tac_
 double tac_implicit_wind_energy(const struct tac_implicit *sim, const struct tac_implicit_wind *w, const double *x);
 void tac_implicit_wind_push(const struct tac_implicit *sim, const struct tac_implicit_wind *w, const double *x,
                             double push[3]);
+/* Local. The force at the start or at the end of the step, with the element's own velocity there. */
+void tac_implicit_wind_at(const struct tac_implicit *sim, const struct tac_implicit_wind *w, bool end, double push[3]);
 void tac_implicit_wind_hessian(const struct tac_implicit *sim, const struct tac_implicit_wind *w, const double *x,
                                double *dense);
 

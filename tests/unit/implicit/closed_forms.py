@@ -105,7 +105,7 @@ def blown(folder):
     """A plate before a wind along its normal: m v' = drag/2 A (w - v)^2, so w - v = w / (1 + drag A w t / 2 m)."""
     wind, drag, area, mass = 5.0, 1.2, 0.5, 0.3
     for scheme, order in (("newmark", 2), ("bdf2", 2)):
-        errors = []
+        errors, defects = [], []
         for n in (32, 64):
             scene = {"time": {"end": 1, "frame": 0.25},
                      "integrator": {"kind": "implicit", "step_s": 1 / n, "scheme": scheme, "newton": {"velocity_tol": 1e-11},
@@ -116,7 +116,10 @@ def blown(folder):
             t, x, v, row = run(folder, "blown-%s-%d" % (scheme, n), scene, contact=False)
             exact = wind - wind / (1 + drag * area * wind * t / (2 * mass))
             errors.append(abs(v[:, :, 1] - exact[:, None]).max())
+            defects.append(abs(row["defect"][-1] / row["work"][-1]))
         measured = math.log2(errors[0] / errors[1])
+        check(defects[1] < 1e-10 or abs(math.log2(defects[0] / defects[1]) - order) < 0.3,
+              "%s: %.2g and %.2g of the wind's work is in `defect`" % (scheme, *defects))
         check(abs(measured - order) < 0.15 and abs(v[:, :, (0, 2)]).max() < 1e-12,
               "%s: a plate before the wind, errors %.3g and %.3g m/s, so of order %.3f" % (scheme, *errors, measured))
 

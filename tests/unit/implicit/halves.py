@@ -62,6 +62,42 @@ def works(folder):
         check(code == 0 and share < 2e-3, "%s: %.2g of the work of a slow pull is in `defect`, at most 2e-3" % (scheme, share), text)
 
 
+def tight(folder):
+    """A weight swings on a stiff spring with small steps; a tolerance near what rounding allows must not end the run."""
+    for tolerance in (1e-9, 1e-12):
+        path, out = os.path.join(folder, "pendulum.json"), os.path.join(folder, "pendulum")
+        with open(path, "w") as file:
+            json.dump({"format": "tactus-scene/1", "time": {"end": 0.1, "frame": 0.025}, "gravity": [0, -9.81, 0],
+                       "integrator": {"kind": "implicit", "step_s": 0.00125, "newton": {"velocity_tol": tolerance}},
+                       "materials": {"rope": {"density": 1, "stretch": {"model": "spring", "stiffness": 1e5}}},
+                       "bodies": [{"name": "rope", "material": "rope", "mesh": {"kind": "segments", "from": [0, 0, 0], "to": [1, 0, 0], "cells": 1}}],
+                       "motions": [{"body": "rope", "vertices": [0], "path": [[0, [0, 0, 0]]]}]}, file)
+        code, text = call("run", path, "-o", out, "--overwrite", "--quiet")
+        check(code == 0 and len(rows(out, "steps.csv")) == 80, "a pendulum with a tolerance of %g m/s ends well" % tolerance, text)
+
+
+def snaps(folder):
+    """The middle of two struts is drawn through their line by two long ropes, whose ends move slowly. It snaps over within one step, much farther than anything
+    would move it, so this step is halved until inertia tells where it comes down."""
+    path, out = os.path.join(folder, "snap.json"), os.path.join(folder, "snap")
+    places = [[-1, 0, 0], [0, 0.3, 0], [1, 0, 0], [-10, 0.3, 0], [10, 0.3, 0]]
+    with open(path, "w") as file:
+        json.dump({"format": "tactus-scene/1", "time": {"end": 20, "frame": 0.1},
+                   "integrator": {"kind": "implicit", "step_s": 0.1, "newton": {"velocity_tol": 1e-6}},
+                   "materials": {"rope": {"density": 0.01, "stretch": {"model": "spring", "stiffness": 1e4}}},
+                   "bodies": [{"name": "rope", "material": "rope",
+                               "mesh": {"kind": "inline", "vertices": places, "segments": [[0, 1], [1, 2], [3, 1], [1, 4]]}}],
+                   "motions": [{"body": "rope", "vertices": [0, 2], "path": [[0, [0, 0, 0]]]},
+                               {"body": "rope", "vertices": [3, 4], "path": [[0, [0, 0, 0]], [20, [0, -4, 0]]]}]}, file)
+    code, text = call("run", path, "-o", out, "--overwrite")
+    parts = [int(r["parts"]) for r in rows(out, "steps.csv")]
+    with h5py.File(os.path.join(out, "frames.h5")) as file:
+        keys = sorted(file["frames"])
+        first, last = (file["frames"][k]["position"][1][1] for k in (keys[0], keys[-1]))
+    check(code == 0 and first > 0.1 and last < -0.1, "the middle is drawn from %.2g to %.2g m, through the line of its struts" % (first, last), text)
+    check(max(parts) > 1 and "much farther than anything" in text, "the step in which it snaps is done in %d parts, and a warning tells why" % max(parts), text)
+
+
 def older(folder):
     """A checkpoint whose generation is 0, as those have that do not tell it."""
     scene, out = os.path.join(folder, "scene.json"), os.path.join(folder, "old")
@@ -72,7 +108,7 @@ def older(folder):
     with h5py.File(path, "r+") as file:
         whole = file["integers"][()]
         kinds = len(whole)
-        place = max((k for k in range(kinds) if whole[k] == 1 and k + 1 < kinds and whole[k + 1] == 1), default=-1)  # generation, has_script_force
+        place = max((k for k in range(kinds) if whole[k] == 2 and k + 1 < kinds and whole[k + 1] == 1), default=-1)  # generation, has_script_force
         whole[place] = 0
         file["integers"][...] = whole
     with open(path, "rb") as file:
@@ -80,12 +116,12 @@ def older(folder):
     with open(path, "wb") as file:
         file.write(data[:12] + zlib.crc32(data[512:]).to_bytes(4, "little") + data[16:])
     code, text = call("run", "--restart", path, "-o", os.path.join(folder, "new"), "--quiet")
-    check(code == 2 and "trajectory generation 0" in text and "generation 1" in text and text.count("tactus: ") == 1,
+    check(code == 2 and "trajectory generation 0" in text and "generation 2" in text and text.count("tactus: ") == 1,
           "a checkpoint of generation 0 is refused, naming both", text)
     code, text = call("--version")
-    check(code == 0 and "trajectory generation 1" in text, "--version names the generation", text)
+    check(code == 0 and "trajectory generation 2" in text, "--version names the generation", text)
     with open(os.path.join(out, "run.json")) as file:
-        check(json.load(file).get("trajectory_generation") == 1, "run.json has the generation")
+        check(json.load(file).get("trajectory_generation") == 2, "run.json has the generation")
 
 
 def main():
@@ -93,6 +129,8 @@ def main():
         halved(folder, 4, 12)
         halved(folder, 5, 12)
         works(folder)
+        tight(folder)
+        snaps(folder)
         older(folder)
     return bool(failures)
 
