@@ -12,7 +12,7 @@ set(TACTUS_LABEL_release
   partition_cut_3 partition_read_3 test_overlap_pieces_3
   # Dear there, and they run code that others run too: of 20,400 branches of src/ that the tests take (tests/matrix/covered)
   # these alone take some 90.
-  events_walls events_spring events_estimate scene_crushed audit_runs audit_random record_faults record_restart record_memory record_same
+  events_walls events_spring scene_crushed audit_runs audit_random record_faults record_restart record_memory record_same
   record_path io_goes_on io_ranks io_child ranks_restart
   # Their other tests, on one rank and on three, run the same code.
   solve_memory_2 solve_solver_3 solve_equal_4

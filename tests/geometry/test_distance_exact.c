@@ -1,7 +1,7 @@
 /* Rational arithmetic against the double-double references that test_distance.c judges by (if it failed, those judged
  * wrongly), and against the kernels themselves. An argument sets the inputs per kernel and family. */
-#include "check/rational.h"
 #include "inputs.h"
+#include "overlap/rational.h"
 #include "reference.h"
 
 #include <check.h>

@@ -3,7 +3,7 @@
 #include "audit/ccd/exact.h"
 #include "audit/ccd/queries.h"
 #include "check.h"
-#include "check/rational.h"
+#include "overlap/rational.h"
 
 enum { SAMPLES = 8, HALVINGS = 20 };
 
