@@ -16,19 +16,19 @@
 #include <tactus/check.h>
 
 struct tac_forecast {
-    double elastic;         /* ticks of springs, triangles, hinges and elements beyond them, until the scene's end */
-    double other;           /* ticks of gravity, dampers and loads */
-    double vertex;          /* instants of all vertices: how often elastic forces and gravity rewrite one */
-    double steps;           /* of the implicit integrator, which has no ticks */
-    double free;            /* vertices that can move at some time */
-    double memory;          /* bytes of one process that has the whole scene, without contacts */
-    double output_memory;   /* of them: what HDF5 keeps of the frames that it has written */
-    double frame_count;     /* frames until the end */
-    double frames;          /* bytes of frames and rows on the disk if nothing could be compressed */
-    double frames_packed;   /* part of frames' bytes that are compressed */
-    double checkpoint;      /* bytes of one checkpoint without contacts */
-    double checkpoints;     /* so many are kept at most */
-    double record;          /* bytes that --record adds on the disk, without breakpoints of contact */
+    double elastic;       /* ticks of springs, triangles, hinges and elements beyond them, until the scene's end */
+    double other;         /* ticks of gravity, dampers and loads */
+    double vertex;        /* instants of all vertices: how often elastic forces and gravity rewrite one */
+    double steps;         /* of the implicit integrator, which has no ticks */
+    double free;          /* vertices that can move at some time */
+    double memory;        /* bytes of one process that has the whole scene, without contacts */
+    double output_memory; /* of them: what HDF5 keeps of the frames that it has written */
+    double frame_count;   /* frames until the end */
+    double frames;        /* bytes of frames and rows on the disk if nothing could be compressed */
+    double frames_packed; /* part of frames' bytes that are compressed */
+    double checkpoint;    /* bytes of one checkpoint without contacts */
+    double checkpoints;   /* so many are kept at most */
+    double record;        /* bytes that --record adds on the disk, without breakpoints of contact */
 };
 
 /* Bytes on the disk of a breakpoint in a record, and of an iterate of an implicit step, for each vertex. */

@@ -1,5 +1,5 @@
-/* forecast_report.c: the forecast of `tactus check`: exact counts; with a pilot also time, contact, memory and disk with
- * their spread, which key costs most, and what each level of clocks.accuracy would cost. */
+/* forecast_report.c: the forecast of `tactus check`: exact counts; with a pilot also time, contact, memory and disk
+ * with their spread, which key costs most, and what each level of clocks.accuracy would cost. */
 #include "forecast/forecast.h"
 #include "forecast/levers.h"
 #include "forecast/pilot.h"
@@ -55,9 +55,7 @@ static void extend(struct told *t)
     t->elastic_ns = ticks > 0 ? 1e9 * forces_s * p->ranks / ticks : 0;
     t->contact_ns = contact > 0 ? 1e9 * contact_s * p->ranks / contact : 0;
     t->waiting = wall_s > 0 ? fmin(1, tac_pilot_recent(p, TAC_SAMPLE_WAITING_S) / wall_s) : 0;
-    t->base = (struct tac_lever_base){f->elastic + f->other,
-                                      t->contact.likely,
-                                      t->wall_s.likely,
+    t->base = (struct tac_lever_base){f->elastic + f->other, t->contact.likely, t->wall_s.likely,
                                       wall_s > 0 ? t->wall_s.likely * fmin(1, forces_s / wall_s) : 0,
                                       wall_s > 0 ? t->wall_s.likely * fmin(1, contact_s / wall_s) : 0};
 }
@@ -82,8 +80,7 @@ static double checkpoints_of(const struct told *t)
     if (t->pilot == NULL)
         return t->exact.checkpoints * t->exact.checkpoint;
     const double made = 1 + (c->every_t > 0 ? s->end_s / c->every_t : 0) + t->wall_s.likely / c->every_s;
-    return fmin(floor(made), c->keep) *
-           (t->exact.checkpoint + TAC_FORECAST_CHECKPOINT_CONTACT * t->pilot->contacts);
+    return fmin(floor(made), c->keep) * (t->exact.checkpoint + TAC_FORECAST_CHECKPOINT_CONTACT * t->pilot->contacts);
 }
 
 /* Bytes of a record; NaN: not known without a pilot. */
@@ -154,8 +151,8 @@ static void print_pilot(FILE *text, const struct told *t)
     const double touched_s = tac_pilot_touched_s(p);
     char note[96];
     tac_pilot_note(p, note, sizeof note);
-    fprintf(text, "pilot      from t = %.4g s to %.4g s of %.4g s, on %d rank%s", tac_pilot_from_s(p), tac_pilot_to_s(p),
-            p->end_s, p->ranks, p->ranks == 1 ? "" : "s");
+    fprintf(text, "pilot      from t = %.4g s to %.4g s of %.4g s, on %d rank%s", tac_pilot_from_s(p),
+            tac_pilot_to_s(p), p->end_s, p->ranks, p->ranks == 1 ? "" : "s");
     if (!isnan(touched_s))
         fprintf(text, "; contact since %.4g s", touched_s);
     fprintf(text, "%s%s\n", note[0] != '\0' ? "; " : "", note);
@@ -211,11 +208,11 @@ static json_t *describe_savings(const struct tac_lever *lever, size_t count, con
 {
     json_t *list = json_array();
     for (size_t k = 0; k < count; k++)
-        tac_json_append(&list, json_pack("{s:s, s:f, s:f, s:o, s:o, s:o, s:o}", "key", lever[k].key, "now",
-                                         lever[k].now, "instead", lever[k].instead, "elastic",
-                                         tac_json_real(lever[k].elastic), "contact", tac_json_real(lever[k].contact),
-                                         "wall_s", tac_json_real(lever[k].wall_s), "saves",
-                                         tac_json_real(1 - part_of(lever[k].wall_s, t))));
+        tac_json_append(&list,
+                        json_pack("{s:s, s:f, s:f, s:o, s:o, s:o, s:o}", "key", lever[k].key, "now", lever[k].now,
+                                  "instead", lever[k].instead, "elastic", tac_json_real(lever[k].elastic), "contact",
+                                  tac_json_real(lever[k].contact), "wall_s", tac_json_real(lever[k].wall_s), "saves",
+                                  tac_json_real(1 - part_of(lever[k].wall_s, t))));
     return list;
 }
 
@@ -279,8 +276,7 @@ static void warn_of_days(struct tac_ctx *ctx, const struct told *t, const struct
                  tac_show_seconds(t->wall_s.likely).text, t->pilot->ranks, ranks, lever->key, lever->instead,
                  lever->now, 100 * (1 - part_of(lever->wall_s, t)));
     else
-        tac_warn(ctx,
-                 "the run will take some %s on %d rank%s; fewer vertices or an earlier time.end would save time",
+        tac_warn(ctx, "the run will take some %s on %d rank%s; fewer vertices or an earlier time.end would save time",
                  tac_show_seconds(t->wall_s.likely).text, t->pilot->ranks, ranks);
 }
 

@@ -1,8 +1,9 @@
 /* levers.h: which keys of a scene cost most, by what a pilot has measured.
  *
  * The scene's settings are copied, one value is changed, and the ticks of elastic forces are counted anew, exactly.
- * Contact is taken to need as many more or fewer ticks as the first layers' period is shorter or longer. The time of the
- * pilot, in its parts for elastic forces and for contact, is scaled by both; what remains (discovery, windows) stays.
+ * Contact is taken to need as many more or fewer ticks as the first layers' period is shorter or longer. The time of
+ * the pilot, in its parts for elastic forces and for contact, is scaled by both; what remains (discovery, windows)
+ * stays.
  *
  *     TAC_TRY(tac_levers_find(ctx, scene, elastic, &base, &lever, &count));
  *     lever[0].key           the key that costs most
@@ -15,8 +16,8 @@
 
 /* What the run costs as it is. */
 struct tac_lever_base {
-    double ticks;                            /* of elastic forces, gravity, dampers and loads */
-    double contact;                          /* ticks of contact */
+    double ticks;                                  /* of elastic forces, gravity, dampers and loads */
+    double contact;                                /* ticks of contact */
     double wall_s, elastic_wall_s, contact_wall_s; /* the whole; its parts for the two kinds of ticks */
 };
 
@@ -29,7 +30,8 @@ struct tac_lever {
     double wall_least_s, wall_most_s; /* of a level: for the least and the largest quotient of contact */
 };
 
-/* Local. Of each key that may cost much: a quarter of stiffnesses, no damping, larger safeties; ascending wall time. TAC_ERR_RUN out of memory. */
+/* Local. Of each key that may cost much: a quarter of stiffnesses, no damping, larger safeties; ascending wall time.
+ * TAC_ERR_RUN out of memory. */
 enum tac_err tac_levers_find(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_lever_base *base,
                              struct tac_lever **out, size_t *count);
 /* Local. NULL is allowed; leaves NULL. */

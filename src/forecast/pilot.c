@@ -22,9 +22,10 @@ struct pilot_run {
     double begin_s, memory_s;   /* wall times: the first step; the memory was last read */
     double memory;              /* bytes then */
     double steps, newton, touching;
-    int64_t passes, every; /* a sample is taken after every so many passes, alike on all ranks */
-    int stopped;           /* TIME_OVER, INTERRUPTED; 0: not */
-    size_t room;           /* bytes of the following three */
+    int64_t passes, every;              /* a sample is taken after every so many passes, alike on all ranks */
+    tac_time end;                       /* of the pilot */
+    int stopped;                        /* TIME_OVER, INTERRUPTED; 0: not */
+    size_t room;                        /* bytes of the following three */
     unsigned char *raw, *scratch, *out; /* owned: an array of a frame on its way through compression */
 };
 
@@ -95,8 +96,7 @@ static enum tac_err take_sample(struct pilot_run *r)
     struct tac_sample *s = &p->sample[p->count++];
     s->of[TAC_SAMPLE_T] = (double)tac_simulation_now(sim) * sim->whole->settings->quantum_s;
     s->of[TAC_SAMPLE_WALL] = wall_s;
-    s->of[TAC_SAMPLE_CONTACT] =
-        stepped ? 0 : (double)(c->committed[TAC_KIND_PENALTY] + c->committed[TAC_KIND_LIMIT]);
+    s->of[TAC_SAMPLE_CONTACT] = stepped ? 0 : (double)(c->committed[TAC_KIND_PENALTY] + c->committed[TAC_KIND_LIMIT]);
     s->of[TAC_SAMPLE_ACTING] = stepped ? r->touching : (double)(c->committed[TAC_KIND_PENALTY] - c->silent);
     s->of[TAC_SAMPLE_STEPS] = r->steps;
     s->of[TAC_SAMPLE_NEWTON] = r->newton;
@@ -129,7 +129,11 @@ static enum tac_err join_samples(struct tac_ctx *ctx, struct tac_pilot *p)
             of[k] = all[k] / ctx->size;
     }
     double bytes[2] = {p->raw, p->packed};
+    double part[2] = {p->raw > 0 ? -p->packing.least : -INFINITY, p->packing.most};
     MPI_Allreduce(MPI_IN_PLACE, bytes, 2, MPI_DOUBLE, MPI_SUM, ctx->comm);
+    MPI_Allreduce(MPI_IN_PLACE, part, 2, MPI_DOUBLE, MPI_MAX, ctx->comm);
+    p->packing.least = -part[0];
+    p->packing.most = part[1];
     MPI_Allreduce(MPI_IN_PLACE, &p->peak, 1, MPI_INT64_T, MPI_MAX, ctx->comm);
     p->raw = bytes[0];
     p->packed = bytes[1];
@@ -170,8 +174,7 @@ static void pack_arrays(struct pilot_run *r, const struct tac_state_view *view)
 {
     struct tac_pilot *p = r->pilot;
     const size_t n = (size_t)view->owned;
-    const double span_s =
-        (double)(view->now - r->sim->last_frame) * r->sim->whole->settings->quantum_s;
+    const double span_s = (double)(view->now - r->sim->last_frame) * r->sim->whole->settings->quantum_s;
     r->sim->way->positions(r->sim->state, (double *)r->raw);
     double packed = (double)pack(r, 3 * n * sizeof(double), sizeof(double));
     for (size_t i = 0; i < n; i++)
@@ -230,7 +233,7 @@ static enum tac_err after_step(void *user, tac_time t, const struct tac_step *st
     enum tac_err err = TAC_OK;
     struct pilot_run *r = user;
     count_step(r);
-    if (++r->passes % r->every == 0 || step->told_stop || tac_simulation_now(r->sim) == t)
+    if (++r->passes % r->every == 0 || step->told_stop || tac_simulation_now(r->sim) == r->end)
         TAC_TRY(r->sim->way->hold(r->sim->state, take_sample(r)));
     r->stopped = step->told_stop;
     if (r->stopped)
@@ -245,7 +248,9 @@ static enum tac_err step_on(struct pilot_run *r)
     struct tac_simulation *sim = r->sim;
     const struct tac_scene *scene = sim->whole;
     const struct tac_observer observer = {r, before_step, after_step};
-    const tac_time end = scene->settings->t_end;
+    const double until_s = r->options->until_s;
+    const tac_time until = until_s > 0 ? tac_scene_quanta(scene, until_s) : TAC_TIME_NEVER;
+    const tac_time end = r->end = until < scene->settings->t_end ? until : scene->settings->t_end;
     tac_time now = tac_simulation_now(sim);
     int64_t frame = (int64_t)((double)now * scene->settings->quantum_s / scene->settings->frame_s);
     r->begin_s = tac_wall_s();
@@ -295,10 +300,11 @@ static enum tac_err run_pilot(struct tac_ctx *ctx, const struct tac_scene_source
     p->may_touch = s->contact.thickness > 0;
     p->setup_s = tac_wall_s() - begin_s;
     if (tac_simulation_now(r->sim) >= s->t_end)
-        TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT,
-                         "the checkpoint '%s' is at t = %.9g s, and the scene ends at %.9g s, so a pilot has nothing to "
-                         "run; give a later end with --set time.end=T",
-                         o->restart, tac_simulation_time(r->sim), p->end_s));
+        TAC_TRY(
+            tac_fail(ctx, TAC_ERR_INPUT,
+                     "the checkpoint '%s' is at t = %.9g s, and the scene ends at %.9g s, so a pilot has nothing to "
+                     "run; give a later end with --set time.end=T",
+                     o->restart, tac_simulation_time(r->sim), p->end_s));
     err = step_on(r);
     tac_simulation_leave(r->sim, err, true);
     TAC_TRY(err);

@@ -2,8 +2,9 @@
  *
  * The pilot steps a simulation like tactus run, frame after frame, and writes nothing: there is no folder. After each
  * pass it takes a sample of what was counted until then (pilot.c). When its time is over, the samples are extended to
- * the end of the scene (pilot_extend.c): only what came after the first contact counts, in four parts of equal simulated
- * time. The likely rate is that of the last two parts; the parts with the least and the largest rate give the spread.
+ * the end of the scene (pilot_extend.c): only what came after the first contact counts, in four parts of equal
+ * simulated time. The likely rate is that of the last two parts; the parts with the least and the largest rate give the
+ * spread.
  */
 #ifndef TACTUS_FORECAST_PILOT_H
 #define TACTUS_FORECAST_PILOT_H

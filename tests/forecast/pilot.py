@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""pilot.py: `tactus check --pilot` against whole runs: counts that the pilot extends to the end are those of the run within a factor, from the start and
-from a checkpoint, of both integrators, on one rank and on several; a pilot that has seen no contact says so; it writes nothing, also when it is killed.
-If it fails, users book hours of a cluster by numbers that are wrong, or find folders that nobody made.
+"""pilot.py: `tactus check --pilot` against whole runs: from a checkpoint at which the cloth has come to rest, the counts that the pilot extends to the
+end are those of the run within a factor, of both integrators, on one rank and on several; a pilot that has seen no contact says so; it writes nothing,
+also when it is killed.  If it fails, users book hours of a cluster by numbers that are wrong, or find folders that nobody made.
 
-Only counts are compared: seconds depend on what else the machine does.
+Only counts are compared: seconds depend on what else the machine does, and so does how far a pilot comes.  Pilots from the start that end at a given
+simulated time: test_pilot_run.c.
 """
 import csv
 import json
@@ -15,11 +16,11 @@ import tempfile
 import time
 
 TACTUS = os.environ["TACTUS"]
-WITHIN = 2.  # the pilot's likely count against the run's; the scenes come to rest
+WITHIN = 2.  # the pilot's likely count against the run's
 CLOTH = {"density": .2, "stretch": {"model": "cst", "stiffness": 60, "poisson": .3}, "bend": {"model": "hinge", "stiffness": 1e-6}}
 FLOOR = {"name": "floor", "fixed": True, "mesh": {"kind": "grid", "size": [4, 4], "cells": [1, 1]}}
-SHEET = {"name": "sheet", "material": "cloth", "position": [0, .006, 0], "mesh": {"kind": "grid", "size": [.2, .2], "cells": [8, 8]}}
-BALL = {"name": "ball", "fixed": True, "position": [0, -.1, 0], "mesh": {"kind": "sphere", "radius": .1, "level": 1}}
+SHEET = {"name": "sheet", "material": "cloth", "position": [.02, .16, 0], "mesh": {"kind": "grid", "size": [.2, .2], "cells": [8, 8]}}
+BALL = {"name": "ball", "fixed": True, "position": [0, .1, 0], "mesh": {"kind": "sphere", "radius": .05, "level": 1}}
 failures, checks = [], 0
 
 
@@ -33,11 +34,11 @@ def expect(true, *what):
 
 def scene(end, bodies, **more):
     return {"format": "tactus-scene/1", "time": {"end": end, "frame": end / 64}, "gravity": [0, -9.81, 0],
-            "contact": {"thickness": .004, "stiffness": 50, "friction": .2}, "materials": {"cloth": CLOTH}, "bodies": bodies, **more}
+            "contact": {"thickness": .004, "stiffness": 50, "friction": .5}, "materials": {"cloth": CLOTH}, "bodies": bodies, **more}
 
 
-RESTING = scene(64, [FLOOR, SHEET])
-DRAPING = scene(8, [BALL, {**SHEET, "position": [0, .01, 0]}], integrator={"kind": "implicit", "step_s": .0078125})
+RESTING = scene(8, [FLOOR, BALL, SHEET])
+DRAPING = scene(8, [FLOOR, BALL, SHEET], integrator={"kind": "implicit", "step_s": .0078125})
 FALLING = scene(2, [FLOOR, {**SHEET, "position": [0, 15, 0]}])
 
 
@@ -62,13 +63,9 @@ def main():
             return json.loads(done.stdout)["forecast"]
 
         def count(folder):
-            """Ticks of contact, or Newton iterations, of a whole run."""
+            """Ticks of contact of a whole run."""
             with open(os.path.join(here, folder, "run.json")) as file:
-                ticks = json.load(file)["counters"]["committed"]
-            if ticks["penalty"]:
-                return ticks["penalty"]
-            with open(os.path.join(here, folder, "steps.csv")) as file:
-                return sum(int(row["newton"]) for row in csv.DictReader(file))
+                return json.load(file)["counters"]["committed"]["penalty"]
 
         def near(what, told, is_):
             expect(is_ / WITHIN <= told <= is_ * WITHIN, f"{what}: {told:.4g} told, and the run has {is_:.4g}")
@@ -77,12 +74,11 @@ def main():
         for name in ("resting", "draping"):
             done = run("run", name + ".json", "-o", os.path.join(here, name + ".run"), "--quiet")
             expect(done.returncode == 0, done.stderr)
-            done = run("run", name + ".json", "-o", os.path.join(here, name + ".half"), "--quiet", "--until", str({"resting": 16, "draping": 2}[name]))
+            done = run("run", name + ".json", "-o", os.path.join(here, name + ".half"), "--quiet", "--until", "3")
             expect(done.returncode == 0, done.stderr)
 
         whole = count("resting.run")
         told = pilot("resting", .5)
-        near("resting", told["ticks"]["contact"], whole)
         expect(0 < told["pilot"]["to"] and told["pilot"]["touched"] is not None and told["pilot"]["from"] == 0 and not told["pilot"]["whole"], told["pilot"])
         expect(told["ticks"]["contact_least"] <= told["ticks"]["contact"] <= told["ticks"]["contact_most"] and told["ticks"]["within"] >= 1, told["ticks"])
         expect(told["wall_s"]["least"] <= told["wall_s"]["likely"] <= told["wall_s"]["most"] and told["speed"]["measured"], told["wall_s"], told["speed"])
@@ -96,25 +92,22 @@ def main():
         half = os.path.join(here, "resting.half")
         before = sorted(os.listdir(half))
         told = pilot("resting", .5, "--restart", half)
-        near("resting, from 16 s", told["ticks"]["contact"], whole)
-        expect(told["pilot"]["from"] == 16 and not told["pilot"]["whole"] and sorted(os.listdir(half)) == before, told["pilot"], os.listdir(half))
-        done = run("check", "--restart", half, "--pilot", ".2", "--set", "time.end=60")
+        near("resting, from 3 s", told["ticks"]["contact"], whole)
+        expect(told["pilot"]["from"] == 3 and not told["pilot"]["whole"] and sorted(os.listdir(half)) == before, told["pilot"], os.listdir(half))
+        done = run("check", "--restart", half, "--pilot", ".2", "--set", "time.end=7")
         expect(done.returncode == 0 and done.stdout.startswith("scene      " + half), "without a scene", done.stdout, done.stderr)
         done = run("check", "resting.json", "--restart", os.path.join(here, "resting.run"), "--pilot", "1")
         expect(done.returncode == 2 and "nothing to run" in done.stderr and done.stderr.count("\n") == 1, "at the end", done.stderr)
-        told = pilot("resting", 1, ranks=2)
-        near("resting, two ranks", told["ticks"]["contact"], whole)
+        told = pilot("resting", 1, "--restart", half, ranks=2)
+        near("resting, from 3 s, two ranks", told["ticks"]["contact"], whole)
         expect(told["pilot"]["ranks"] == 2 and 0 <= told["pilot"]["waiting"] <= 1, told["pilot"])
 
-        whole = count("draping.run")
-        for words, start in (((), 0), (("--restart", os.path.join(here, "draping.half")), 2)):
-            told = pilot("draping", .5, *words)
-            steps = told["steps"] * (1 - start / 8)
-            with open(os.path.join(here, "draping.run", "steps.csv")) as file:
-                newton = sum(int(row["newton"]) for row in csv.DictReader(file) if float(row["time"]) > start)
-            near(f"draping, from {start} s", told["newton"]["likely"] * steps, newton)
-            expect(told["steps"] == 1024 and told["pilot"]["from"] == start and not told["pilot"]["whole"] and told["pilot"]["touched"] is not None, told["pilot"])
-            expect(told["disk"]["record"] > 0, told["disk"])
+        told = pilot("draping", .2, "--restart", os.path.join(here, "draping.half"))
+        with open(os.path.join(here, "draping.run", "steps.csv")) as file:
+            newton = sum(int(row["newton"]) for row in csv.DictReader(file) if float(row["time"]) > 3)
+        near("draping, from 3 s", told["newton"]["likely"] * told["steps"] * 5 / 8, newton)
+        expect(told["steps"] == 1024 and told["pilot"]["from"] == 3 and not told["pilot"]["whole"] and told["pilot"]["touched"] is not None, told["pilot"])
+        expect(told["disk"]["record"] > 0, told["disk"])
 
         # It falls for longer than the pilot looks; cut off at once the pilot has a pass at least.
         told = pilot("falling", .01, "--set", "time.end=200", "--set", "time.frame=50", "--set", "bodies.sheet.position.1=190000")

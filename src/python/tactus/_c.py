@@ -24,7 +24,7 @@ STRUCTS = {
     "tac_ctx": """MPI_Comm comm; int rank; int size; bool quiet; char error[2048]; int warnings; pointer warned;
                   pointer warned_user; bool torn; pointer added_elements;""",
     "tac_scene_source": "pointer path; pointer text; pointer folder; pointer set; int set_count;",
-    "tac_pilot_options": "double seconds; pointer restart; pointer go_on; pointer user;",
+    "tac_pilot_options": "double seconds; double until_s; pointer restart; pointer go_on; pointer user;",
     "tac_settings": """int users; pointer name; pointer path; pointer json; char sha256[65]; pointer row_digest.value;
                        size_t row_digest.count; double fastest; double end_s; double frame_s; double quantum_s; ...""",
     "tac_local_mesh": """tac_lid vertex_count; pointer x; pointer v; pointer mass; pointer ever_free;
