@@ -9,6 +9,12 @@
 extern "C" {
 #endif
 
+/* Local, of one rank. Reads the scene that a run would have: that of the source's file, or with `restart` (a
+ * checkpoint, or the folder with it) as tac_run() does. *out is owned by the caller. TAC_ERR_INPUT: the scene or the
+ * checkpoint is wrong. */
+enum tac_err tac_check_read(struct tac_ctx *ctx, const struct tac_scene_source *source, const char *restart,
+                            struct tac_scene **out);
+
 /* Local. Describes the scene. Adds keys to the object `report`, and prints the same as text on `text` unless that is
  * NULL. The keys are scene, name, sha256, dimensions, degrees_of_freedom, vertices {all, free, scripted, fixed},
  * triangles, segments, tetrahedra, edges, hinges, time {end, frame, frames, quantum_s}, gravity, contact {thickness,

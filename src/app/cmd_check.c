@@ -1,6 +1,5 @@
 /* cmd_check.c: `tactus check SCENE`: validates a scene and describes it; with --pilot it is run for some seconds. */
 #include "app/app.h"
-#include "run/start.h"
 #include <tactus/check.h>
 
 #include <math.h>
@@ -44,52 +43,44 @@ static bool is_wanted(void *user)
     return tac_signal_caught() == 0;
 }
 
-/* The scene: that of the file, or the checkpoint's. */
-static enum tac_err read_scene(struct tac_ctx *ctx, const struct arguments *a, struct tac_start *start)
-{
-    const struct tac_scene_source source = {.path = a->scene, .set = a->set.item, .set_count = a->set.count};
-    if (a->restart != NULL)
-        return tac_start_resume(ctx, a->restart, &source, start);
-    return tac_scene_read(ctx, a->scene, a->set.item, a->set.count, &start->scene);
-}
-
 /* All but what it costs. */
-static enum tac_err describe(struct tac_ctx *ctx, const struct arguments *a, struct report *r)
+static enum tac_err describe(struct tac_ctx *ctx, const struct arguments *a, const struct tac_scene_source *source,
+                             struct report *r)
 {
     enum tac_err err = TAC_OK;
-    struct tac_start start = {0};
+    struct tac_scene *scene = NULL;
     if (a->details && !a->json) {
         r->text = open_memstream(&r->written, &r->length);
         if (r->text == NULL)
             TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "out of memory while describing the scene"));
     }
-    TAC_TRY(read_scene(ctx, a, &start));
-    TAC_TRY(tac_check_describe(ctx, start.scene, r->json, r->text));
-    TAC_TRY(tac_check_engine(ctx, start.scene, a->dir, r->json, r->text));
-    TAC_TRY(tac_check_exempt(ctx, start.scene, r->json, r->text));
+    TAC_TRY(tac_check_read(ctx, source, a->restart, &scene));
+    TAC_TRY(tac_check_describe(ctx, scene, r->json, r->text));
+    TAC_TRY(tac_check_engine(ctx, scene, a->dir, r->json, r->text));
+    TAC_TRY(tac_check_exempt(ctx, scene, r->json, r->text));
     if (isnan(a->pilot))
-        TAC_TRY(tac_check_forecast(ctx, start.scene, NULL, r->json, r->text));
+        TAC_TRY(tac_check_forecast(ctx, scene, NULL, r->json, r->text));
 done:
-    tac_start_clear(&start);
+    tac_scene_destroy(&scene);
     return err;
 }
 
 /* What it costs by the pilot. The scene was given back before the pilot, whose memory is measured, and is read once
  * more; what is wrong with it was said the first time. */
-static enum tac_err describe_cost(struct tac_ctx *ctx, const struct arguments *a, const struct tac_pilot *pilot,
-                                  struct report *r)
+static enum tac_err describe_cost(struct tac_ctx *ctx, const struct arguments *a, const struct tac_scene_source *source,
+                                  const struct tac_pilot *pilot, struct report *r)
 {
     enum tac_err err;
-    struct tac_start start = {0};
+    struct tac_scene *scene = NULL;
     struct tac_ctx silent = *ctx;
     silent.quiet = true;
     silent.warned = NULL;
-    err = read_scene(&silent, a, &start);
+    err = tac_check_read(&silent, source, a->restart, &scene);
     if (err)
         memcpy(ctx->error, silent.error, sizeof ctx->error);
     else
-        err = tac_check_forecast(ctx, start.scene, pilot, r->json, r->text);
-    tac_start_clear(&start);
+        err = tac_check_forecast(ctx, scene, pilot, r->json, r->text);
+    tac_scene_destroy(&scene);
     return err;
 }
 
@@ -134,7 +125,7 @@ static enum tac_err check(struct tac_ctx *ctx, const struct arguments *a)
     alone.warned = keep;
     alone.warned_user = &r.warned;
     if (ctx->rank == 0)
-        err = describe(&alone, a, &r);
+        err = describe(&alone, a, &source, &r);
     memcpy(ctx->error, alone.error, sizeof ctx->error);
     TAC_TRY(tac_agree(ctx, err));
     if (!isnan(a->pilot)) {
@@ -144,7 +135,7 @@ static enum tac_err check(struct tac_ctx *ctx, const struct arguments *a)
         ctx->quiet = quiet;
         TAC_TRY(err);
         if (ctx->rank == 0)
-            err = describe_cost(&alone, a, pilot, &r);
+            err = describe_cost(&alone, a, &source, pilot, &r);
         memcpy(ctx->error, alone.error, sizeof ctx->error);
         TAC_TRY(tac_agree(ctx, err));
     }

@@ -1,4 +1,5 @@
 /* check_scene.c: the scene's part of `tactus check`: what was read, in numbers. */
+#include "run/start.h"
 #include <tactus/check.h>
 
 #include <math.h>
@@ -289,6 +290,20 @@ static int describe_whole(const struct tac_scene *scene, const struct tally *t, 
     failed |= json_object_set_new(report, "discovery",
                                   json_pack("{s:s}", "mode", discovery_name(scene->settings->discovery.mode)));
     return failed;
+}
+
+enum tac_err tac_check_read(struct tac_ctx *ctx, const struct tac_scene_source *source, const char *restart,
+                            struct tac_scene **out)
+{
+    struct tac_start start = {0};
+    *out = NULL;
+    if (restart == NULL)
+        return tac_scene_source_read(ctx, source, out);
+    const enum tac_err err = tac_start_resume(ctx, restart, source, &start);
+    *out = start.scene;
+    start.scene = NULL;
+    tac_start_clear(&start);
+    return err;
 }
 
 enum tac_err tac_check_describe(struct tac_ctx *ctx, const struct tac_scene *scene, json_t *report, FILE *text)

@@ -1,6 +1,6 @@
-/* A pilot that ends amid a run, against one that goes to the end: the counts that it extends to the end are those of the
- * whole run within a factor, where it has seen the cloth come to rest; where it has not, it says so. All by simulated
- * time, so the machine has no part in it. If this fails, users plan with counts that are wrong. */
+/* A pilot that ends amid a run, against one that goes to the end: the counts that it extends to the end are those of
+ * the whole run within a factor, where it has seen the cloth come to rest; where it has not, it says so. All by
+ * simulated time, so the machine has no part in it. If this fails, users plan with counts that are wrong. */
 #include "check.h"
 #include "forecast/pilot.h"
 #include <math.h>
