@@ -141,6 +141,16 @@ def repository():
     for report in (told, mine):
         report.pop("scene", None)
     expect(told == mine, f"check() tells something else than the program: {sorted(key for key in {*told, *mine} if told.get(key) != mine.get(key))}")
+    ran = tactus.Scene.load(path).check(pilot=.2)
+    pilot = ran["forecast"].pop("pilot")
+    expect(pilot["seconds"] == .2 and 0 < pilot["to"] and pilot["ranks"] == 1 and ran["forecast"]["wall_s"]["likely"] > 0, f"check(pilot=.2): {pilot}")
+    expect(all(ran[key] == mine[key] for key in mine if key != "forecast"), "check(pilot=.2) describes another scene")
+    for wrong in (0, -1, float("nan"), "5", True):
+        try:
+            tactus.Scene.load(path).check(pilot=wrong)
+            expect(False, f"check(pilot={wrong!r}) is taken")
+        except tactus.InputError as error:
+            expect("pilot" in str(error), f"check(pilot={wrong!r}): {error}")
 
 
 def changes():
