@@ -5,8 +5,9 @@
 
 Six scenes are run by the asynchronous integrator and four by the implicit one.  Some pilots begin at a checkpoint, which a run until then
 has written; their whole run goes on from there, too.  `counts` are ticks of contact, or Newton iterations.
-told/run    what the pilot says is likely, over what the run took.  Where the pilot says that it tells a lower bound, only that counts:
-            the run must not take less than 1/1.5 of it.  Everywhere else time and memory must be within 1.5.
+told/run    what the pilot says is likely, over what the run took.  Where the pilot says that it tells a lower bound, the run must not take
+            less than 1/1.5 of it.  Where it says that it has seen little, nothing is asked of its time.  Everywhere else time and
+            memory must be within 1.5.
 
 Times are of the processor, because the machine does other things too: what the pilot tells is multiplied by the part of the
 processor that the pilot had.  --part 4: pilots of a quarter of the seconds, and scenes that end earlier.  --quick: two short scenes,
@@ -36,8 +37,8 @@ SCENES = (
     ("cloth on a sphere", "jobs/experiments/speed/sphere-cloth.json", {"bodies.cloth.mesh.cells": [32, 32]}, .5),
     ("cotton", "jobs/cotton.json", {}, 0),
     ("cotton, later", "jobs/cotton.json", {}, .6),
-    ("two sheets, implicit", "jobs/two-sheets.json", {"integrator": {"kind": "implicit", "step_s": 2 ** -7}}, .1875),
-    ("soft block, implicit", "jobs/soft-block.json", {"integrator": {"kind": "implicit", "step_s": 2 ** -10}}, 0),
+    ("two sheets, implicit", "jobs/two-sheets.json", {"integrator": {"kind": "implicit", "step_s": 2 ** -7}}, .375),
+    ("soft block, implicit", "jobs/soft-block.json", {"integrator": {"kind": "implicit", "step_s": 2 ** -10}}, .5),
 )
 QUICK = ("cloth on a sphere", "soft block, implicit")
 
@@ -99,7 +100,7 @@ def main():
         options.pilot, options.part = 4, 4
     print("| scene | pilot, from s to s | end, s | time told, s | run, s | told/run | memory told, MB | run, MB | told/run | counts told/run | note |")
     print("|---|---|---|---|---|---|---|---|---|---|---|")
-    wrong, bounds, number = [], 0, 0
+    wrong, noted, number = [], 0, 0
     with tempfile.TemporaryDirectory(prefix="pilot-") as home:
         home = options.keep or home
         os.makedirs(home, exist_ok=True)
@@ -113,14 +114,14 @@ def main():
             print("| %s | %.3g to %.3g | %.3g | %.3g | %.3g | %.2f | %.0f | %.0f | %.2f | %.2f | %s |" % (
                 row[0], pilot["from"], pilot["to"], end, says[0], took[0], quotient[0], says[1] / 1e6, took[1] / 1e6, quotient[1], quotient[2],
                 pilot["note"]), flush=True)
-            bounds += pilot["lower_bound"]
+            noted += pilot["note"] != ""
             for what, q in zip(("time", "memory", "counts"), quotient):
-                good = q <= WITHIN if pilot["lower_bound"] else 1 / WITHIN <= q <= WITHIN
+                good = 1 / WITHIN <= q <= WITHIN or (q <= WITHIN if pilot["lower_bound"] else what != "memory" and pilot["note"] != "")
                 if not good and what in (("counts",) if options.quick else ("time", "memory")):
                     wrong.append(f"{row[0]}: {what} {q:.2f}")
     for line in wrong:
         print("FAILS: " + line)
-    print(f"{number} scenes, {bounds} lower bounds, {len(wrong)} figures beyond a factor of {WITHIN}")
+    print(f"{number} scenes, {noted} of which say that they have not seen enough, {len(wrong)} figures beyond a factor of {WITHIN}")
     sys.exit(1 if wrong or not number else 0)
 
 

@@ -123,14 +123,14 @@ def suggest_time(job, seconds, until):
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
     try:
         told = json.loads(done.stdout.decode("utf-8", "replace"))["forecast"]
-        wall, note = told["wall_s"], told["pilot"]["note"]
+        wall, pilot = told["wall_s"], told["pilot"]
         most = slurm.clock(max(60, 60 * math.ceil(1.25 * wall["most"] / 60)))
     except (ValueError, KeyError, TypeError, OverflowError):
         said = done.stderr.decode("utf-8", "replace").strip().split("\n")[-1]
         return "the pilot run ended with code %d, so no --time is suggested: %s" % (done.returncode, re.sub(r"^tactus: ", "", said))
-    if note:
-        return "by a pilot run of %d s it takes at least %s on one rank (%s); --time is not given, so the partition's limit holds" % (
-            seconds, slurm.clock(math.ceil(wall["likely"])), note)
+    if pilot["note"]:
+        return "by a pilot run of %d s it takes %s %s on one rank (%s); --time is not given, so the partition's limit holds" % (
+            seconds, "at least" if pilot["lower_bound"] else "about", slurm.clock(math.ceil(wall["likely"])), pilot["note"])
     return "by a pilot run of %d s it takes about %s on one rank (%s to %s): --time %s would do in one sitting" % (
         seconds, *(slurm.clock(math.ceil(wall[key])) for key in ("likely", "least", "most")), most)
 

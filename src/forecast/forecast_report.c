@@ -137,12 +137,12 @@ static json_t *describe_pilot(const struct told *t)
     char note[96];
     if (p == NULL)
         return json_null();
-    tac_pilot_note(p, note, sizeof note);
+    const enum tac_pilot_worth worth = tac_pilot_note(p, note, sizeof note);
     return json_pack("{s:f, s:i, s:o, s:o, s:o, s:b, s:b, s:o, s:f, s:s}", "seconds", p->seconds, "ranks", p->ranks,
                      "from", tac_json_real(tac_pilot_from_s(p)), "to", tac_json_real(tac_pilot_to_s(p)), "touched",
                      tac_json_real(tac_pilot_touched_s(p)), "whole", tac_pilot_is_whole(p), "lower_bound",
-                     note[0] != '\0', "wall_s", tac_json_real(p->sample[p->count - 1].of[TAC_SAMPLE_WALL]), "waiting",
-                     t->waiting, "note", note);
+                     worth == TAC_PILOT_LOWER_BOUND, "wall_s",
+                     tac_json_real(p->sample[p->count - 1].of[TAC_SAMPLE_WALL]), "waiting", t->waiting, "note", note);
 }
 
 static void print_pilot(FILE *text, const struct told *t)

@@ -64,8 +64,14 @@ struct tac_span tac_pilot_extend(const struct tac_pilot *pilot, enum tac_sample_
 struct tac_span tac_pilot_memory(const struct tac_pilot *pilot, double output);
 /* Local. What a field grew by while something touched (else: in all of the pilot). */
 double tac_pilot_recent(const struct tac_pilot *pilot, enum tac_sample_field field);
-/* Local. Why the pilot's figures are lower bounds: "no contact yet: a lower bound" and the like; empty: they are none.
+/* How far a pilot's figures can be trusted. */
+enum tac_pilot_worth {
+    TAC_PILOT_SOUND,
+    TAC_PILOT_ROUGH,      /* it has seen a small part of the time with contact only */
+    TAC_PILOT_LOWER_BOUND /* what costs most was not seen */
+};
+/* Local. Tells it, and why in words: "no contact yet: a lower bound" and the like; empty where the figures are sound.
  */
-const char *tac_pilot_note(const struct tac_pilot *pilot, char *text, size_t size);
+enum tac_pilot_worth tac_pilot_note(const struct tac_pilot *pilot, char *text, size_t size);
 
 #endif

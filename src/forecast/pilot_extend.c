@@ -6,6 +6,8 @@ enum { PARTS = 4 };
 
 /* Where the last part costs so much more than the one before the last two, the cost has not come to rest. */
 static const double RISES = 1.5;
+/* A pilot that has seen less of the time with contact has seen how it begins, and not how it goes on. */
+static const double ENOUGH = .2;
 
 static const double *first(const struct tac_pilot *p)
 {
@@ -106,16 +108,24 @@ struct tac_span tac_pilot_memory(const struct tac_pilot *p, double output)
     return (struct tac_span){peak + output, peak, peak + output + grows};
 }
 
-const char *tac_pilot_note(const struct tac_pilot *p, char *text, size_t size)
+enum tac_pilot_worth tac_pilot_note(const struct tac_pilot *p, char *text, size_t size)
 {
+    const double begin_s = begin_of_window(p), seen = (tac_pilot_to_s(p) - begin_s) / (p->end_s - begin_s);
+    enum tac_pilot_worth worth = TAC_PILOT_LOWER_BOUND;
     text[0] = '\0';
     if (tac_pilot_is_whole(p))
-        return text;
-    if (p->may_touch && isnan(tac_pilot_touched_s(p)))
+        return TAC_PILOT_SOUND;
+    if (p->may_touch && isnan(tac_pilot_touched_s(p))) {
         snprintf(text, size, "no contact yet: a lower bound");
-    else if (!isnan(p->later_s))
+    } else if (!isnan(p->later_s)) {
         snprintf(text, size, "a motion or a load begins at %.4g s: a lower bound", p->later_s);
-    else if (rises(p))
+    } else if (rises(p)) {
         snprintf(text, size, "the cost still rises: a lower bound");
-    return text;
+    } else if (p->may_touch && seen < ENOUGH) {
+        snprintf(text, size, "%.0f %% of the time with contact seen: a rough guess", 100 * seen);
+        worth = TAC_PILOT_ROUGH;
+    } else {
+        worth = TAC_PILOT_SOUND;
+    }
+    return worth;
 }

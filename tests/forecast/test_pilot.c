@@ -52,7 +52,11 @@ static void check_near(const char *what, double is, double should)
 static void check_note(const struct tac_pilot *p, const char *should)
 {
     char text[96];
-    CHECK(strcmp(tac_pilot_note(p, text, sizeof text), should) == 0, "'%s', '%s' expected", text, should);
+    const enum tac_pilot_worth worth = tac_pilot_note(p, text, sizeof text);
+    const enum tac_pilot_worth meant = should[0] == '\0'                       ? TAC_PILOT_SOUND
+                                       : strstr(should, "lower bound") != NULL ? TAC_PILOT_LOWER_BOUND
+                                                                               : TAC_PILOT_ROUGH;
+    CHECK(strcmp(text, should) == 0 && worth == meant, "'%s', '%s' expected", text, should);
 }
 
 int main(void)
@@ -75,6 +79,11 @@ int main(void)
     check_near("memory", s.least, 1000);
     CHECK(s.least <= s.likely && s.likely <= s.most && s.likely >= 1007, "memory %g (%g to %g)", s.likely, s.least,
           s.most);
+    free(p.sample);
+
+    /* It has seen little of it. */
+    p = make(2, 1, steady);
+    check_note(&p, "11 % of the time with contact seen: a rough guess");
     free(p.sample);
 
     /* No contact yet. */

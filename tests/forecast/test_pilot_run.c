@@ -59,8 +59,11 @@ static void compare(struct tac_ctx *ctx, const char *more, enum tac_sample_field
           tac_pilot_to_s(part));
     CHECK(fabs(tac_pilot_touched_s(part) - tac_pilot_touched_s(whole)) < .0625, "contact since %g s, since %g s",
           tac_pilot_touched_s(part), tac_pilot_touched_s(whole));
-    CHECK(strcmp(tac_pilot_note(early, note, sizeof note), "no contact yet: a lower bound") == 0, "'%s'", note);
-    CHECK(tac_pilot_note(whole, note, sizeof note)[0] == '\0', "'%s'", note);
+    CHECK(tac_pilot_note(early, note, sizeof note) == TAC_PILOT_LOWER_BOUND &&
+              strcmp(note, "no contact yet: a lower bound") == 0,
+          "'%s'", note);
+    CHECK(tac_pilot_note(part, note, sizeof note) == TAC_PILOT_SOUND, "'%s'", note);
+    CHECK(tac_pilot_note(whole, note, sizeof note) == TAC_PILOT_SOUND && note[0] == '\0', "'%s'", note);
     CHECK(part->packing.least <= part->packing.likely && part->packing.likely <= part->packing.most &&
               part->packing.most < 1.1,
           "packing %g", part->packing.likely);
