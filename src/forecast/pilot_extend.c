@@ -7,7 +7,7 @@ enum { PARTS = 4 };
 /* Where the last part costs so much more than the one before the last two, the cost has not come to rest. */
 static const double RISES = 1.5;
 /* A pilot that has seen less of the time with contact has seen how it begins, and not how it goes on. */
-static const double ENOUGH = .2;
+static const double SEEN_ENOUGH = .2;
 
 static const double *first(const struct tac_pilot *p)
 {
@@ -121,7 +121,7 @@ enum tac_pilot_worth tac_pilot_note(const struct tac_pilot *p, char *text, size_
         snprintf(text, size, "a motion or a load begins at %.4g s: a lower bound", p->later_s);
     } else if (rises(p)) {
         snprintf(text, size, "the cost still rises: a lower bound");
-    } else if (p->may_touch && seen < ENOUGH) {
+    } else if (p->may_touch && seen < SEEN_ENOUGH) {
         snprintf(text, size, "%.0f %% of the time with contact seen: a rough guess", 100 * seen);
         worth = TAC_PILOT_ROUGH;
     } else {
