@@ -51,12 +51,12 @@ static void count_step(struct pilot_run *r)
 {
     char row[512] = "";
     const struct tac_integrator *way = r->sim->way;
-    if (way->step_head == NULL)
+    if (way->steps == NULL)
         return;
-    way->step_row(r->sim->state, row, sizeof row);
+    way->steps->row(r->sim->state, row, sizeof row);
     r->steps++;
-    r->newton += find_column(way->step_head, row, "newton");
-    r->touching += find_column(way->step_head, row, "contacts");
+    r->newton += find_column(way->steps->head, row, "newton");
+    r->touching += find_column(way->steps->head, row, "contacts");
 }
 
 static double memory_now(struct pilot_run *r, double wall_s)
@@ -84,7 +84,7 @@ static enum tac_err take_sample(struct pilot_run *r)
     const struct tac_simulation *sim = r->sim;
     struct tac_status status;
     const double wall_s = tac_wall_s() - r->begin_s;
-    const bool stepped = sim->way->step_head != NULL;
+    const bool stepped = sim->way->steps != NULL;
     if (p->count == MOST_SAMPLES) {
         thin_out(p);
         r->every *= 2;
@@ -202,8 +202,8 @@ static enum tac_err make_frame(struct pilot_run *r)
     enum tac_err err = TAC_OK;
     struct tac_simulation *sim = r->sim;
     struct tac_energy_row row;
-    if (sim->way->gather_impulses != NULL)
-        TAC_TRY(sim->way->gather_impulses(sim->state));
+    if (sim->way->book != NULL)
+        TAC_TRY(sim->way->book->gather_impulses(sim->state));
     const struct tac_state_view view = tac_simulation_view(sim);
     TAC_TRY(tac_agree(sim->ctx, make_room(r, 3 * (size_t)view.owned * sizeof(double))));
     pack_arrays(r, &view);
