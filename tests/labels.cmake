@@ -12,7 +12,7 @@ set(TACTUS_LABEL_release
   partition_cut_3 partition_read_3 test_overlap_pieces_3
   # Dear there, and they run code that others run too: of 20,400 branches of src/ that the tests take (tests/system/matrix/covered)
   # these alone take some 90.
-  events_walls events_spring events_estimate scene_crushed audit_runs audit_random record_faults record_restart record_memory record_same
+  events_walls events_spring scene_crushed audit_runs audit_random record_faults record_restart record_memory record_same
   record_path io_goes_on io_ranks io_child ranks_restart
   # Their other tests, on one rank and on three, run the same code.
   solve_memory_2 solve_solver_3 solve_equal_4
@@ -28,7 +28,7 @@ endif()
 
 # `slow`: not in `jobs/test --quick`: more than ten seconds on a core that is busy with other things too.
 set(TACTUS_LABEL_slow
-  audit_cases audit_random audit_runs audit_tied bench_instructions equality_scenes faults_one faults_ranks faults_files io_checkpoints io_disk
+  audit_cases audit_random audit_runs audit_tied bench_instructions check_pilot equality_scenes faults_one faults_ranks faults_files io_checkpoints io_disk
   io_faults io_goes_on app_launch install_package jobs_walk run_outputs run_damage run_links run_locks run_moved jobs_browser jobs_paraview io_looks io_resume io_times jobs_render jobs_job jobs_report jobs_slurm jobs_submit
   implicit_equality implicit_odd implicit_halves implicit_presses implicit_static implicit_benchmarks record_salvage kds_figures partition_cut_3 partition_cut_5 partition_pieces_5 partition_read partition_read_3 partition_read_5
   physics_box physics_clocks physics_friction python_examples python_left python_package python_stepping
