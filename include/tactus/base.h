@@ -76,8 +76,8 @@ struct tac_ctx {
     void (*warned)(void *user, const char *sentence); /* rank 0: told each warning, also a quiet one; NULL: nobody is */
     void *warned_user;                                /* borrowed */
     bool torn; /* a file of several ranks cannot be closed, as MPI_Finalize() would: end with MPI_Abort() */
-    /* borrowed, ends with NULL: elements beyond the program's own (docs/elements.md), set before the scene is read and
-     * kept until the simulation is destroyed; the same on all ranks; NULL: none */
+    /* borrowed, ends with NULL: elements beyond the program's own (docs/reference/elements.md), set before the scene is
+     * read and kept until the simulation is destroyed; the same on all ranks; NULL: none */
     const struct tac_element_keys *const *added_elements;
 };
 

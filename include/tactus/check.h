@@ -26,14 +26,14 @@ void tac_check_summary(FILE *text, const char *path, const json_t *report, int64
 
 /* Local. Describes what the engine makes of the scene, by the same conventions. The keys are periods [{period, spring,
  * cst, hinge, gravity}], ticks_per_second, layer stack [{pair, layers, layer groups}], bounce and defect
- * (docs/energy.md), rest, overlaps. TAC_ERR_INPUT for periods that are too short and for surfaces that overlap at the
- * start, which are written to dir/overlaps.obj unless dir is NULL. */
+ * (docs/reference/energy-estimate.md), rest, overlaps. TAC_ERR_INPUT for periods that are too short and for surfaces
+ * that overlap at the start, which are written to dir/overlaps.obj unless dir is NULL. */
 enum tac_err tac_check_engine(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, json_t *report,
                               FILE *text);
 
 /* Local. Names the pairs of bodies of which no vertex is ever free, so that nothing keeps them apart, and looks at up
  * to 256 instants where scripts take them through each other, by the same conventions: the key `exempt`
- * (docs/audit.md). Warns of each pair that crosses. */
+ * (docs/explanation/audit.md). Warns of each pair that crosses. */
 enum tac_err tac_check_exempt(struct tac_ctx *ctx, const struct tac_scene *scene, json_t *report, FILE *text);
 
 /* What a tick takes on one core, the work around it (windows, discovery) included: ns. */
@@ -43,7 +43,7 @@ struct tac_speed {
     bool measured;     /* on this machine; else that of tac_speed_usual() */
 };
 
-/* Local. Returns the speed of the machine that docs/forecast.md was measured on. */
+/* Local. Returns the speed of the machine that docs/how-to/why-is-it-slow.md was measured on. */
 struct tac_speed tac_speed_usual(void);
 
 /* Is the speed of this machine measured?  That takes up to a second. */
@@ -56,7 +56,7 @@ enum tac_calibration {
 
 /* Local. Forecasts what a run costs, by the same conventions: the key `forecast` has ticks, wall time, memory, disk,
  * what other values of the dearest keys would save, and what each level of clocks.accuracy would cost and lose
- * (docs/forecast.md).  Warns of a run of more than a day.  TAC_ERR_RUN out of memory. */
+ * (docs/how-to/why-is-it-slow.md).  Warns of a run of more than a day.  TAC_ERR_RUN out of memory. */
 enum tac_err tac_check_forecast(struct tac_ctx *ctx, const struct tac_scene *scene, enum tac_calibration when,
                                 json_t *report, FILE *text);
 

@@ -159,7 +159,7 @@ static enum tac_err describe_defect(struct tac_ctx *ctx, const struct tac_scene 
         if (text)
             fprintf(text,
                     "defect     about %.1g of the %.3g J there are (landing %.1g, pressing %.1g, resting %.1g, chance "
-                    "%.1g, rows %.1g);\n           %s; within a factor of %g in the scenes of docs/energy.md; "
+                    "%.1g, rows %.1g);\n           %s; within a factor of %g in the scenes of docs/results/energy.md; "
                     "left out:\n           friction, %show a body comes to lie, falls from one obstacle to the next\n",
                     d.total / d.energy, d.energy, d.landing / d.energy, d.pressing / d.energy, d.resting / d.energy,
                     d.chance / d.energy, d.rows / d.energy, largest_part(&d),

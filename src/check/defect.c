@@ -1,5 +1,5 @@
 /* defect.c: estimates how large the defect of a run's energy will become, as the sum of landing, pressing, resting,
- * chance and rows (docs/energy.md, The estimate of `tactus check`). */
+ * chance and rows (docs/reference/energy-estimate.md, The estimate of `tactus check`). */
 #include "check/defect.h"
 
 #include "check/defect_shape.h"

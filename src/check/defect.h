@@ -1,4 +1,5 @@
-/* defect.h: how large will the defect of a run's energy become?  The derivation is in docs/energy.md.
+/* defect.h: how large will the defect of a run's energy become?  The derivation is in
+ * docs/reference/energy-estimate.md.
  *
  * estimate.h tells what one bounce leaves by chance.  A run has more, and most of it has one sign:
  *

@@ -1,5 +1,5 @@
-/* defect_kicks.c: what steady kicks leave in the energy while contact holds a vertex against them (docs/energy.md, The
- * estimate of `tactus check`). */
+/* defect_kicks.c: what steady kicks leave in the energy while contact holds a vertex against them
+ * (docs/reference/energy-estimate.md, The estimate of `tactus check`). */
 #include "check/defect.h"
 
 static double squared(double x)

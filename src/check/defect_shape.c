@@ -1,5 +1,5 @@
 /* defect_shape.c: measures the bodies for the estimate of the defect: sizes, what lies under them, curvatures, and how
- * stiffly they spring back (docs/energy.md). */
+ * stiffly they spring back (docs/reference/energy-estimate.md). */
 #include "check/defect_shape.h"
 #include "elements/records.h"
 

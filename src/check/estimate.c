@@ -1,5 +1,5 @@
 /* estimate.c: estimates the error of the energy that one bounce leaves, from the periods and speeds of a scene
- * (docs/energy.md, The estimate of `tactus check`). */
+ * (docs/reference/energy-estimate.md, The estimate of `tactus check`). */
 #include "check/estimate.h"
 
 #include <math.h>

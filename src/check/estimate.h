@@ -1,18 +1,19 @@
 /* estimate.h: how large an error of the energy will a bounce leave?
  *
  * A bounce falls at a random phase between the ticks of the forces on its vertices, and what each of them leaves is of
- * the order of its force times its period times the speed (docs/method.md, Energy and the book), less where the period
- * is short against the time tau that the contact takes to turn the vertex around:
+ * the order of its force times its period times the speed (docs/explanation/method.md, Energy and the book), less where
+ * the period is short against the time tau that the contact takes to turn the vertex around:
  *
  *     contact  c1 sqrt(n/3) r(1) h(1)^2 v^2                   where the first layer's force sets in; n pairs press
  *     elastic  c2 (m omega v) h v min(1, (h/tau)^2)           m omega v: the force of a body that rings at speed v
  *     gravity  c3 m g h v min(1, (h/tau)^2)
  *     tau = min(pi / omega_contact, 0.3 eta(1) / v)
  *
- * rms over phases.  c1 and c3 come from one particle and a plane, c2 from a shell and two sheets (docs/energy.md); the
- * whole is meant to be right within a factor of ten, and rather too large.  For a body, contact errors of its vertices
- * add as random numbers; elastic ones count for three vertices that are turned while the rest still moves on (where all
- * are turned at once nothing pulls); gravity ticks for all at once.  K bounces leave sqrt(K) times as much.
+ * rms over phases.  c1 and c3 come from one particle and a plane, c2 from a shell and two sheets
+ * (docs/results/energy.md); the whole is meant to be right within a factor of ten, and rather too large.  For a body,
+ * contact errors of its vertices add as random numbers; elastic ones count for three vertices that are turned while the
+ * rest still moves on (where all are turned at once nothing pulls); gravity ticks for all at once.  K bounces leave
+ * sqrt(K) times as much.
  *
  *     struct tac_estimate e;
  *     tac_estimate_bounce(ctx, scene, elastic, model, tac_estimate_speed(scene, NULL), &e);

@@ -1,6 +1,6 @@
-/* forecast_steps.c: what a run of the implicit integrator will cost (docs/forecast.md, Implicit steps).  How many
- * Newton iterations a step takes follows from what comes to touch what, and is not known before; the numbers were found
- * in runs (jobs/experiments/implicit). */
+/* forecast_steps.c: what a run of the implicit integrator will cost (docs/how-to/why-is-it-slow.md, Implicit steps).
+ * How many Newton iterations a step takes follows from what comes to touch what, and is not known before; the numbers
+ * were found in runs (jobs/experiments/implicit). */
 #include "check/forecast.h"
 #include <math.h>
 

@@ -1,4 +1,5 @@
-/* element.h: what the program knows of each kind of elastic element: one table, one entry each (docs/elements.md).
+/* element.h: what the program knows of each kind of elastic element: one table, one entry each
+ * (docs/reference/elements.md).
  *
  * An element is an energy V(x) of a few nodes and some numbers made once from the scene (its record).  Everything else
  * that the program does with it goes through its entry: kicks of the asynchronous integrator, energies, periods,

@@ -1,5 +1,5 @@
-/* advance.h: computes where a vertex is at an instant, and moves it there (docs/method.md, Time and order). The
- * functions are inline because they are called for each kick. */
+/* advance.h: computes where a vertex is at an instant, and moves it there (docs/explanation/method.md, Time and order).
+ * The functions are inline because they are called for each kick. */
 #ifndef TACTUS_EVENTS_ADVANCE_H
 #define TACTUS_EVENTS_ADVANCE_H
 

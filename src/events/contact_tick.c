@@ -1,6 +1,6 @@
 /* contact_tick.c: the ticks of contact: penalty layers, limits of stretch and friction, and the energy that they take
- * away (docs/method.md, Penalty layers, Restitution, Friction; ACM 2009, section 4).  src/contact evaluates what a pair
- * does; here its impulses are applied.
+ * away (docs/explanation/method.md, Penalty layers, Restitution, Friction; ACM 2009, section 4).  src/contact evaluates
+ * what a pair does; here its impulses are applied.
  *
  * Nothing here logs, and on one rank with nested clocks nothing allocates. On several ranks, and with free clocks, a
  * pair that becomes deeper may need room that it must have at once (deepen.c). */

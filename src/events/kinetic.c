@@ -1,6 +1,6 @@
-/* kinetic.c: contact discovery by kinetic data structures (docs/kds.md; ACM 2009, section 5): the simulation goes from
- * instant to instant, and before each one all certificates that may fail before it are renewed or replaced. So nothing
- * is run twice. */
+/* kinetic.c: contact discovery by kinetic data structures (docs/reference/kinetic.md; ACM 2009, section 5): the
+ * simulation goes from instant to instant, and before each one all certificates that may fail before it are renewed or
+ * replaced. So nothing is run twice. */
 #include "events/kinetic.h"
 #include "events/ranks.h"
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* kinetic.h: runs windows with kinetic data structures (docs/kds.md). On several ranks kinetic_ranks.c does this. */
+/* kinetic.h: runs windows with kinetic data structures (docs/reference/kinetic.md). On several ranks kinetic_ranks.c
+ * does this. */
 #ifndef TACTUS_EVENTS_KINETIC_H
 #define TACTUS_EVENTS_KINETIC_H
 

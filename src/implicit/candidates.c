@@ -7,7 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What the parts of a list cost, ns (docs/performance.md tells how such numbers are found): the skin is chosen by it.
+/* What the parts of a list cost, ns (docs/results/performance.md tells how such numbers are found): the skin is chosen
+ * by it.
  */
 #define TAC_BOX_COST 60.  /* a primitive's box and its share of a tree */
 #define TAC_TEST_COST 6.  /* two nodes */

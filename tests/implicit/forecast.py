@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """forecast.py: what `tactus check` foretells of implicit runs, against the runs: steps exactly, Newton iterations, memory, frames and record
-within the factors that docs/forecast.md states.
+within the factors that docs/how-to/why-is-it-slow.md states.
 
 If it fails, users plan with numbers that are wrong."""
 

@@ -20,11 +20,11 @@ said=$(jobs/quickstart no-such-scene.json 2>&1) || code=$?
 # .ci/run is jobs/test.
 [ "$(grep -cvE '^(#|$)' .ci/run)" = 1 ] && grep -q 'jobs/test' .ci/run || fail ".ci/run does more than call jobs/test"
 
-# docs/building.md gives a reason for each package.
+# docs/how-to/build.md gives a reason for each package.
 while read -r group package why; do
     case $group in '' | '#'*) continue ;; esac
     [ -n "$why" ] || fail "jobs/lib/packages gives no reason for $package"
-    grep -qF "\`$package\`" docs/building.md || fail "docs/building.md does not mention $package"
+    grep -qF "\`$package\`" docs/how-to/build.md || fail "docs/how-to/build.md does not mention $package"
 done <jobs/lib/packages
 
 twice=$(awk '!/^#/ && NF { print $2 }' jobs/lib/packages | sort | uniq -d)
@@ -34,7 +34,7 @@ twice=$(awk '!/^#/ && NF { print $2 }' jobs/lib/packages | sort | uniq -d)
 for scene in jobs/*.json; do
     grep -qF "${scene#jobs/}" README.md || fail "README.md does not mention $scene"
 done
-for page in README.md CONTRIBUTING.md docs/tour.md docs/building.md; do
+for page in README.md CONTRIBUTING.md docs/developers/tour.md docs/how-to/build.md; do
     while read -r link; do
         [ -e "$(dirname "$page")/${link%%#*}" ] || fail "$page links to $link, which is not there"
     done < <(grep -oP '\]\(\K(?!https?:|#)[^)]+' "$page")
@@ -44,5 +44,5 @@ done
 tree=$(git ls-files)
 while read -r file; do
     [ "$file" != cmd_NAME.c ] || continue
-    grep -qE "(^|/)${file//./\\.}\$" <<<"$tree" || fail "docs/tour.md speaks of $file, which is not there"
-done < <(grep -oE '[A-Za-z0-9_./-]+\.(c|h|py|md)\b' docs/tour.md | sed 's|^src/app/cmd_NAME.c$|cmd_NAME.c|' | sort -u)
+    grep -qE "(^|/)${file//./\\.}\$" <<<"$tree" || fail "docs/developers/tour.md speaks of $file, which is not there"
+done < <(grep -oE '[A-Za-z0-9_./-]+\.(c|h|py|md)\b' docs/developers/tour.md | sed 's|^src/app/cmd_NAME.c$|cmd_NAME.c|' | sort -u)

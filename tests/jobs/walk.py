@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""walk.py [--full]: every command line of README.md and docs/cluster.md is run, in their order, in a clean copy of the repository's files.
+"""walk.py [--full]: every command line of README.md and docs/how-to/cluster-jobs.md is run, in their order, in a clean copy of the repository's files.
 
 Lines that submit or cancel a Slurm job are run with --dry-run, or told as left to slurm.py, which has a real Slurm; a line that this test does not know
 makes it fail, so that no command of the documents goes untried.  The scene is README's, in the test with a coarser cloth and a shorter end; --full
@@ -65,7 +65,7 @@ def prepare():
 def main():
     prepare()
     ran = 0
-    for path, line in [*lines("README.md"), *lines("docs/cluster.md")]:
+    for path, line in [*lines("README.md"), *lines("docs/how-to/cluster-jobs.md")]:
         reason = next((why for pattern, why in ELSEWHERE.items() if re.match(pattern, line)), None)
         if reason:
             print("%s: %s: left out: %s" % (path, line, reason))

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""docs.py PROBE: docs/scene-format.md tells about every key, and its examples and those of docs/materials.md are scenes that the reader takes
+"""docs.py PROBE: docs/reference/scene-format.md tells about every key, and its examples and those of docs/reference/materials.md are scenes that the reader takes
 without a warning.  If it fails, a user who copies from the reference gets an error, or a key is undocumented."""
 
 import json

@@ -7,7 +7,7 @@ Scenes of several bounces, of ordinary materials, a few hundred vertices each: c
 steady    As the scenes are: landing, pressing, resting. The ratio must be within the factor that check states.
 rows      Three of them with frames that are no multiples of gravity's period.
 chance    Without friction at restitution 1, where only chance is left: the factor that check states for that.
-once      A ball that bounces once; not within the factor, and said to be so in docs/energy.md.
+once      A ball that bounces once; not within the factor, and said to be so in docs/results/energy.md.
 """
 import json
 import math
