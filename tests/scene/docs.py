@@ -35,13 +35,13 @@ def words(node):
 
 def main():
     docs = os.path.join(os.environ["TACTUS_SOURCE"], "docs")
-    with open(os.path.join(docs, "scene-format.md")) as file:
+    with open(os.path.join(docs, "reference/scene-format.md")) as file:
         text = file.read()
     with open(os.path.join(docs, "scene.schema.json")) as file:
         schema = json.load(file)
     failures = [f"'{word}' of the schema is not in scene-format.md" for word in sorted(set(keys(schema)) | set(words(schema)))
                 if not re.search(rf'(?:[`".]|## ){re.escape(word)}(?:[`"]|\n)', text)]
-    with open(os.path.join(docs, "materials.md")) as file:
+    with open(os.path.join(docs, "reference/materials.md")) as file:
         examples = re.findall(r"```json\n(.*?)```", text + file.read(), re.S)
     probe = scenes.Probe(sys.argv[1])
     for example, reply in zip(examples, probe.ask(examples)):
