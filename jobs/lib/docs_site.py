@@ -14,6 +14,8 @@ ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
 # Pages from outside of docs/, and their names in the site.
 OUTSIDE = {"README.md": "project/readme.md", "CONTRIBUTING.md": "project/contributing.md", "CHANGELOG.md": "project/changelog.md",
            "SECURITY.md": "project/security.md", "tests/README.md": "project/tests.md"}
+# Pages of docs/reference that are made here.
+MADE = ("c-headers.md", "python-modules.md")
 
 
 def stop(text):
@@ -38,7 +40,7 @@ def adapted(page, text):
         if not path or re.match(r"[a-z]+:", path):
             return link
         path = os.path.normpath(os.path.join(os.path.dirname(page), path))
-        if path in ("docs/reference/c-headers.md", "docs/reference/python-modules.md"):
+        if os.path.basename(path) in MADE:
             return os.path.relpath(path[len("docs/"):-3] + ".rst", here)
         there = place(path)
         return there and os.path.relpath(there, here) + ("#" + anchor if anchor else "")

@@ -15,7 +15,7 @@ import time
 
 SOURCE = os.environ["TACTUS_SOURCE"]
 # What is looked for, and a page that must be among those found.
-WORDS = {"capstan": "how-to/measure-forces.html", "requeue": "how-to/cluster-jobs.html", "kappa": "reference/glossary.html"}
+WORDS = {"capstan": "how-to/measure-forces.html", "requeue": "how-to/cluster-jobs.html", "kappa": "how-to/choose-thickness-and-stiffness.html"}
 NOWHERE = "quokkaquince"
 NODE = r"""
 const fs = require("fs"), vm = require("vm"), folder = process.argv[2];
