@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$TACTUS_SOURCE"
 fail() { echo "usage.sh: $*"; exit 1; }
 
-for job in jobs/quickstart jobs/test jobs/submit jobs/sweep-table; do
+for job in jobs/quickstart jobs/test jobs/docs jobs/submit jobs/sweep-table; do
     $job --help | grep "^usage: $job" >/dev/null || fail "$job --help does not tell its usage"
 done
 code=0
