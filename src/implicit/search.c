@@ -1,9 +1,9 @@
 /* search.c: in which primitives pairs are looked for, and when anew (docs/implicit.md, Candidates).
  *
  * Every primitive has a box around its way from x to x + p, larger by half of the thickness, its radius and a skin.
- * Pairs whose boxes meet are the candidates (candidates.c).  The list stays complete as long as every vertex stays
- * within the skin of the way that its boxes were made for.  So a larger skin makes lists last, and longer; which one
- * pays is tried, by counts of what was done.
+ * Pairs whose boxes meet are the candidates (implicit_candidates.c).  The list stays complete as long as every vertex
+ * stays within the skin of the way that its boxes were made for.  So a larger skin makes lists last, and longer; which
+ * one pays is tried, by counts of what was done.
  *
  * For tests, TACTUS_TEST_SKIN makes the skin so many times as large, which may change no bit, and TACTUS_TEST_ROUGH
  * takes derivatives from the barrier (struct tac_barrier_pair), which shows what they are for.
@@ -107,12 +107,11 @@ enum tac_err tac_implicit_search_create(struct tac_implicit *sim)
     sim->search = s;
     s->reach = .5 * TAC_MARGIN * sim->scene->settings->contact.thickness;
     s->skin = fmin(sim->scene->settings->contact.thickness, TAC_SKIN_EDGE * mean_edge(mesh));
-    const char *skins = getenv("TACTUS_TEST_SKIN"), *fewer = getenv("TACTUS_TEST_ROUGH");
     s->skin_most = s->skin;
-    s->skin *= skins ? atof(skins) : TAC_SKIN_START;
-    s->skin_fixed = skins != NULL;
+    s->skin_fixed = sim->ctx->hooks.skin > 0;
+    s->skin *= s->skin_fixed ? sim->ctx->hooks.skin : TAC_SKIN_START;
     s->descent.shorter = true;
-    s->rough = fewer ? atoi(fewer) : 0;
+    s->rough = sim->ctx->hooks.rough;
     TAC_TRY(tac_alloc(sim->ctx, (size_t)mesh->vertex_count, sizeof *particle, &particle));
     for (tac_lid i = 0; i < mesh->vertex_count; i++)
         particle[i] = sim->model->particle[i] ? i : -1;

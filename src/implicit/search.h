@@ -1,5 +1,5 @@
-/* search.h: what search.c and candidates.c share: the primitives in which pairs are looked for, and what the list of
- * pairs was made for (docs/implicit.md, Candidates). */
+/* search.h: what search.c and implicit_candidates.c share: the primitives in which pairs are looked for, and what the
+ * list of pairs was made for (docs/implicit.md, Candidates). */
 #ifndef TACTUS_IMPLICIT_SEARCH_H
 #define TACTUS_IMPLICIT_SEARCH_H
 
@@ -39,8 +39,8 @@ struct tac_implicit_search {
     int32_t *scratch;   /* owned: as many as the largest shape */
 };
 
-/* candidates.c. Local. Makes sim->contact.pair for search->from, way and skin; *cost: what that has cost, ns, by counts
- * of what was done. */
+/* implicit_candidates.c. Local. Makes sim->contact.pair for search->from, way and skin; *cost: what that has cost, ns,
+ * by counts of what was done. */
 enum tac_err tac_implicit_make_list(struct tac_implicit *sim, double *cost);
 
 #endif
