@@ -180,7 +180,7 @@ struct tac_clock_settings {
     double gravity_s;
 };
 
-/* Of the implicit integrator alone (docs/implicit.md). */
+/* Of the implicit integrator alone (docs/reference/implicit.md). */
 struct tac_implicit_settings {
     double step_s;                     /* h */
     enum tac_implicit_scheme scheme;   /* how a step is made of positions, velocities and accelerations */

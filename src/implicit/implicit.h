@@ -1,4 +1,4 @@
-/* implicit.h: steps of an implicit integrator whose contacts are barriers (docs/implicit.md).
+/* implicit.h: steps of an implicit integrator whose contacts are barriers (docs/reference/implicit.md).
  *
  * A step minimises an incremental potential: inertia, elasticity, damping, a barrier for every pair of surfaces that is
  * nearer than its thickness, and friction.  Newton's method does it, from one state without contact to the next: no
@@ -53,7 +53,7 @@ struct tac_implicit_touch {
     struct tac_near near;
 };
 
-/* A pair as friction sees it throughout a lag (docs/implicit.md, Friction). */
+/* A pair as friction sees it throughout a lag (docs/reference/implicit.md, Friction). */
 struct tac_sliding {
     enum tac_pair_type type;
     tac_lid v[4];

@@ -1,4 +1,5 @@
-/* implicit_candidates.c: makes the list of pairs that can come near each other (docs/implicit.md, Candidates).
+/* implicit_candidates.c: makes the list of pairs that can come near each other (docs/reference/implicit.md,
+ * Candidates).
  *
  * Boxes of primitives that meet are found by their trees.  What is left of them is first a short note of each pair, in
  * the order of the trees; the notes are sorted by the pairs' keys, and then pairs are written in that order.

@@ -1,5 +1,5 @@
-/* newton.c: Newton's method on the incremental potential, from one state without contact to the next (docs/implicit.md,
- * One step). */
+/* newton.c: Newton's method on the incremental potential, from one state without contact to the next
+ * (docs/reference/implicit.md, One step). */
 #include "implicit/parts.h"
 #include "partition/part.h"
 #include <math.h>
@@ -125,13 +125,13 @@ static enum tac_err fail_step(struct tac_implicit *sim, const char *why)
         tac_key_describe(sim->scene, key, v, told, sizeof told);
         snprintf(pair, sizeof pair, "; the smallest gap is %.3g m, of %s", all, told);
     }
-    return tac_fail(
-        sim->ctx, TAC_ERR_RUN,
-        "the step from t = %.9g s %s: after %lld Newton iterations the next one would go at %.3g m/s "
-        "(integrator.newton.velocity_tol %.3g), with kappa %.3g%s%s; %s, or see docs/implicit.md, When a step fails",
-        (double)sim->now * sim->scene->settings->quantum_s, why, (long long)sim->part.newton, sim->told.residual_speed,
-        sim->scale.velocity_tol, sim->newton.kappa, pair, "; parts of it, down to a 64th, fail too",
-        tac_implicit_what_helps(sim));
+    return tac_fail(sim->ctx, TAC_ERR_RUN,
+                    "the step from t = %.9g s %s: after %lld Newton iterations the next one would go at %.3g m/s "
+                    "(integrator.newton.velocity_tol %.3g), with kappa %.3g%s%s; %s, or see "
+                    "docs/reference/implicit.md, When a step fails",
+                    (double)sim->now * sim->scene->settings->quantum_s, why, (long long)sim->part.newton,
+                    sim->told.residual_speed, sim->scale.velocity_tol, sim->newton.kappa, pair,
+                    "; parts of it, down to a 64th, fail too", tac_implicit_what_helps(sim));
 }
 
 static void stretch(struct tac_implicit *sim, double times)

@@ -1,5 +1,5 @@
 /* step.c: one step of time: Newton's method on the incremental potential, from one state without contact to the next
- * (docs/implicit.md, One step). */
+ * (docs/reference/implicit.md, One step). */
 #include "implicit/parts.h"
 #include "partition/part.h"
 #include <math.h>

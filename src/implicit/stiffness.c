@@ -1,4 +1,4 @@
-/* stiffness.c: kappa, the stiffness of the barrier (docs/implicit.md, The barrier).
+/* stiffness.c: kappa, the stiffness of the barrier (docs/reference/implicit.md, The barrier).
  *
  * A pair at half of its thickness is so many times as stiff as the softer of its two sides, by mass and by elements at
  * rest; but no pair is softer than the forces of now ask for.  Neither knows what was before, so surfaces that come
