@@ -3,7 +3,7 @@
 # `release`: not in the build with sanitizers.
 set(TACTUS_LABEL_release
   # About figures, which are the same in every build, or about the build, the jobs and the text of the sources.
-  bench_* physics_* kds_figures run_windows install_consumer install_package jobs_install jobs_usage jobs_raster jobs_render jobs_report jobs_submit jobs_job jobs_messages jobs_walk jobs_browser jobs_paraview jobs_slurm mutation_texts style_*
+  bench_* physics_* kds_figures run_windows install_consumer install_package jobs_install jobs_usage jobs_raster jobs_render jobs_report jobs_submit jobs_job jobs_messages jobs_walk jobs_browser jobs_paraview jobs_slurm mutation_texts style_* docs_*
   # Calls that fail on purpose: the library that makes them fail finds leaks itself.
   faults_*
   # Five ranks and four go through the code that three go through.
@@ -56,7 +56,7 @@ set(TACTUS_LABEL_quick
 set(TACTUS_LONG
   ranks_scenes ranks_scenes_shipped equality_scenes jobs_slurm record_same record_restart ranks_restart record_faults ranks_kds
   implicit_halves faults_one faults_ranks audit_runs check_pilot physics_box kds_figures implicit_benchmarks
-  implicit_closed_forms implicit_equality_limits python_package python_examples io_goes_on install_package jobs_walk run_outputs
+  implicit_closed_forms docs_digests docs_search implicit_equality_limits python_package python_examples io_goes_on install_package jobs_walk run_outputs
   ranks_stress ranks_kill ranks_pieces io_resume implicit_equality python_left ranks_damage faults_kills jobs_submit jobs_job
   jobs_report jobs_render scene_schema scene_refusals scene_crushed scene_doubts scene_plausible bench_instructions faults_files
   audit_cases audit_random audit_tied io_looks equality_random io_faults io_checkpoints io_disk io_times python_faults
@@ -65,7 +65,7 @@ set(TACTUS_LONG
   physics_restitution run_damage run_links run_locks run_moved run_follow app_launch test_overlap_pieces_4)
 
 # Tests on several ranks run as the program is shipped: a scene with too little to do for several ranks begins on one of
-# them, and is shared out when that pays (docs/distribution.md). These are about what several ranks compute or write
+# them, and is shared out when that pays (docs/reference/ranks.md). These are about what several ranks compute or write
 # together, and most of their scenes are so small that no contact or element would lie across ranks: TACTUS_TEST_DEAL=1
 # shares them out from the start. It makes no difference for kinetic structures, for the implicit integrator, where
 # vertices migrate at every commit, and for large scenes.
