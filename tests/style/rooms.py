@@ -29,7 +29,7 @@ ROOMS = {
     "kds": ["broadphase"],
     "events": ["kds"],
     "snapshot": ["events"],
-    "implicit": ["contact", "solve"],
+    "implicit": ["broadphase", "solve"],
     "run": ["implicit", "snapshot", "io", "check", "audit"],
     "app": ["run"],
 }
