@@ -10,7 +10,7 @@ set(TACTUS_LABEL_release
   partition_pieces_5 partition_read_5 partition_cut_5 test_overlap_pieces_4
   # What they do on three ranks partition_pieces_3 does there too.
   partition_cut_3 partition_read_3 test_overlap_pieces_3
-  # Dear there, and they run code that others run too: of 20,400 branches of src/ that the tests take (tests/matrix/covered)
+  # Dear there, and they run code that others run too: of 20,400 branches of src/ that the tests take (tests/system/matrix/covered)
   # these alone take some 90.
   events_walls events_spring events_estimate scene_crushed audit_runs audit_random record_faults record_restart record_memory record_same
   record_path io_goes_on io_ranks io_child ranks_restart

@@ -65,6 +65,24 @@ enum tac_err {
 
 struct tac_element_keys; /* tactus/scene.h */
 
+/* What the project's own tests make different, of which no bit of a trajectory depends.  tac_ctx_init() reads it from
+ * the environment (TACTUS_TEST_...); 0: as usual. */
+struct tac_hooks {
+    double patience_s;   /* how long a rank with an error waits for the others */
+    double lock_s;       /* how long a run waits for ranks of an earlier one before it says so */
+    double skin;         /* implicit: the skin of the list of candidates, in its largest one */
+    int rough;           /* implicit: so many derivatives of the barrier are left out */
+    int64_t spill_bytes; /* so many bytes of breakpoints stay in memory */
+    int64_t spread_from; /* scenes of so many vertices and elements count as large */
+    uint64_t migrate;    /* vertices go to other ranks at every commit, by this seed */
+    uint64_t delay_seed; /* ranks sleep now and then before they send, by this seed, */
+    int delay_us;        /* so long at most */
+    int fail_rank;       /* of this rank the n-th thing that can fail does so: */
+    long fail_nth;       /* n */
+    bool deals;          /* a small scene is shared out, too */
+    bool everyone;       /* all ranks meet at each instant */
+};
+
 /* The run context: which rank this is, and what went wrong. The caller creates it, one for each program or simulation.
  */
 struct tac_ctx {
@@ -79,6 +97,7 @@ struct tac_ctx {
     /* borrowed, ends with NULL: elements beyond the program's own (docs/elements.md), set before the scene is read and
      * kept until the simulation is destroyed; the same on all ranks; NULL: none */
     const struct tac_element_keys *const *added_elements;
+    struct tac_hooks hooks;
 };
 
 /* Local. Sets up a context on a communicator, which stays the caller's. */
@@ -146,7 +165,7 @@ double tac_wall_s(void);
 #define TAC_VERSION "0.1.0"
 /* Which trajectory the implicit integrator computes of a scene: a checkpoint of another one cannot be gone on with. The
  * asynchronous integrator's has been the same since before there was this number (0). */
-#define TAC_TRAJECTORY_GENERATION 1
+#define TAC_TRAJECTORY_GENERATION 2
 /* Return the version of the library, and the commit that it was built from. */
 const char *tac_version(void);
 const char *tac_commit(void);

@@ -56,6 +56,18 @@ struct tac_counters {
     double seconds_plans, seconds_slabs[2], seconds_lists[2];
 };
 
+/* How far a run is: status.json and the progress line. */
+struct tac_status {
+    const char *state;                         /* running, finished, stopped, failed */
+    double time_s, end_s, wall_s, wall_left_s; /* wall_left_s: at the recent speed; NaN if unknown */
+    double window_s;
+    int64_t contacts;      /* of the last row; after a restart, until there is one, at the checkpoint */
+    int64_t deepest_layer; /* that ever acted */
+    double ticks_per_s;    /* since the start or the last restart */
+    const char *error;     /* NULL: none */
+    struct tac_counters counters;
+};
+
 #ifdef __cplusplus
 }
 #endif

@@ -96,17 +96,6 @@ struct tac_output_past {
     const struct tac_output_sums *sums;   /* rank 0: (TAC_LINES); count 0: it does not tell; NULL: of none */
 };
 
-struct tac_status {
-    const char *state;                         /* running, finished, stopped, failed */
-    double time_s, end_s, wall_s, wall_left_s; /* wall_left_s: at the recent speed; NaN if unknown */
-    double window_s;
-    int64_t contacts;      /* of the last row; after a restart, until there is one, at the checkpoint */
-    int64_t deepest_layer; /* that ever acted */
-    double ticks_per_s;    /* since the start or the last restart */
-    const char *error;     /* NULL: none */
-    struct tac_counters counters;
-};
-
 /* What run.json tells beyond the counters. */
 struct tac_summary {
     const char *discovery, *clocks;

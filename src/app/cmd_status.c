@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "app/app.h"
-#include "app/job_look.h"
+#include "app/slurm/job_look.h"
 #include <tactus/report.h>
 
 static const char about[] =

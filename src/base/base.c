@@ -1,6 +1,6 @@
 /* base.c: the context of a program: errors and warnings in one sentence, agreement of all ranks on an error code,
  * memory, and the wall clock. */
-#include <tactus/base.h>
+#include "base/hooks.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -13,6 +13,7 @@ void tac_ctx_init(struct tac_ctx *ctx, MPI_Comm comm)
     ctx->comm = comm;
     MPI_Comm_rank(comm, &ctx->rank);
     MPI_Comm_size(comm, &ctx->size);
+    tac_hooks_read(&ctx->hooks);
 }
 
 char *tac_tame(char *text)
@@ -84,17 +85,16 @@ _Noreturn void tac_give_up(const struct tac_ctx *ctx)
 }
 
 /* How long a rank with an error waits for the others, s. */
-static double patience_s(void)
+static double patience_s(const struct tac_ctx *ctx)
 {
     enum { USUAL_S = 60 };
-    const char *test = getenv("TACTUS_TEST_PATIENCE_S");
-    return test != NULL ? strtod(test, NULL) : USUAL_S;
+    return ctx->hooks.patience_s > 0 ? ctx->hooks.patience_s : USUAL_S;
 }
 
 static void wait_with_patience(const struct tac_ctx *ctx, MPI_Request *request)
 {
     const struct timespec pause = {.tv_nsec = 200000};
-    const double until_s = tac_wall_s() + patience_s();
+    const double until_s = tac_wall_s() + patience_s(ctx);
     for (int done = 0; MPI_Test(request, &done, MPI_STATUS_IGNORE), !done; nanosleep(&pause, NULL))
         if (tac_wall_s() > until_s)
             tac_give_up(ctx);

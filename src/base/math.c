@@ -2,7 +2,7 @@
  * (CONTRIBUTING.md, The invariance law): only + - * / sqrt, exact scalings, and integers are used.
  *
  * A "pair" is an unevaluated sum hi + lo of two doubles, |lo| <= ulp(hi)/2: about 106 bits. The constants are derived
- * by tests/base/math_coefficients.py; the polynomials are minimax, named after what they complete. */
+ * by tests/unit/base/math_coefficients.py; the polynomials are minimax, named after what they complete. */
 #include <tactus/math.h>
 
 #include <math.h>

@@ -48,7 +48,7 @@ static inline double tac_candidate_end(const struct tac_candidate *q)
 }
 
 /* The vertices of a candidate, and what it has left until it must be looked at if it is not active.  Most windows ask
- * for this record alone (events/speculation/slack.c). */
+ * for this record alone (events/windows/slack.c). */
 struct tac_slack {
     tac_lid v[4];     /* of two edges the first is ~v[0]; behind the last one comes that one again */
     float start, end; /* at the start and the end of the window under way, m, rounded down; -infinity: it must be */

@@ -3,7 +3,7 @@
  * A pair of primitives whose boxes overlap is left at once where a lower bound of the distance shows that it cannot
  * touch.  The pairs of features that remain are looked at four of one type side by side (geometry/distance_four.h).
  */
-#include "broadphase/search.h"
+#include "broadphase/candidates_search.h"
 #include "geometry/distance_four.h"
 #include "geometry/sweep.h"
 #include <string.h>

@@ -6,9 +6,9 @@
  * looked for anew (its primitives' boxes have changed, so the search of the changed parts of the trees comes by it),
  * and every other pair stays as it was found.
  */
+#include "broadphase/candidates_search.h"
 #include "broadphase/remote.h"
-#include "broadphase/search.h"
-#include "geometry/distance.h"
+#include "geometry/closest_points.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* candidates_search.c: which pairs may touch while the trajectory bounds hold, by trees of boxes; with limits and what
  * is active.
  */
+#include "broadphase/candidates_search.h"
 #include "broadphase/patches.h"
-#include "broadphase/search.h"
 #include "contact/limits.h"
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * Candidates).
  */
 #include "broadphase/patches_build.h"
-#include "geometry/distance.h"
+#include "geometry/closest_points.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #ifndef TACTUS_BROADPHASE_VIEW_H
 #define TACTUS_BROADPHASE_VIEW_H
 
-#include "contact/active.h"
+#include "contact/pairs/active.h"
 #include "partition/halo.h"
 #include "state/paths.h"
 #include "state/scripts.h"

@@ -6,7 +6,7 @@
  * together with the times of the same kernels (USUAL_...).  Always the same work; the processor's time counts, so that
  * other work on the machine does little. */
 #include "check/forecast.h"
-#include "geometry/distance.h"
+#include "geometry/closest_points.h"
 #include <stdlib.h>
 #include <time.h>
 

@@ -7,7 +7,7 @@
 #ifndef TACTUS_CONTACT_ADVANCE_H
 #define TACTUS_CONTACT_ADVANCE_H
 
-#include "geometry/distance.h"
+#include "geometry/closest_points.h"
 
 /* Local. A share of the step p (4, 3), 0 to 1, at which the distance of the pair at x, less radius, is over `keep`
  * times what it is at x, or over keep times `most`, if that is less; on the way there it is never under half of that.

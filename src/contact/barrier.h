@@ -16,7 +16,7 @@
 #ifndef TACTUS_CONTACT_BARRIER_H
 #define TACTUS_CONTACT_BARRIER_H
 
-#include "geometry/distance.h"
+#include "geometry/closest_points.h"
 
 struct tac_barrier_pair {
     enum tac_pair_type type; /* of contact */

@@ -7,7 +7,7 @@
 #ifndef TACTUS_CONTACT_EVALUATE_H
 #define TACTUS_CONTACT_EVALUATE_H
 
-#include "contact/active.h"
+#include "contact/pairs/active.h"
 
 /* Is the pair certainly silent, in the arithmetic of its tick?  The two primitives' extents along the last normal
  * bound their distance from below, for a quarter of the price of the distance.  x (count, 3): positions, m.  `clear`

@@ -2,7 +2,7 @@
 #ifndef TACTUS_CONTACT_EVALUATE_FOUR_H
 #define TACTUS_CONTACT_EVALUATE_FOUR_H
 
-#include "contact/active.h"
+#include "contact/pairs/active.h"
 #include "state/scripts.h"
 
 /* Local. Evaluates at t four pairs of one type, of a vertex and a triangle or of two edges; one pair may stand for

@@ -15,7 +15,7 @@
 #ifndef TACTUS_CONTACT_FRICTION_H
 #define TACTUS_CONTACT_FRICTION_H
 
-#include "contact/active.h"
+#include "contact/pairs/active.h"
 #include <tactus/accum.h>
 
 /* The state of a pair that rubs. */

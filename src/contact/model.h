@@ -17,7 +17,7 @@
 #ifndef TACTUS_CONTACT_MODEL_H
 #define TACTUS_CONTACT_MODEL_H
 
-#include "geometry/distance.h"
+#include "geometry/closest_points.h"
 #include "partition/part.h"
 #include <tactus/math.h>
 #include <tactus/scene.h>
@@ -66,7 +66,7 @@ enum tac_err tac_model_create(struct tac_ctx *ctx, const struct tac_scene *scene
 void tac_model_destroy(struct tac_model **model);
 
 /* False for what is no pair: a shared vertex, no vertex that can ever be free, bodies that may pass, no self contact. v
- * in the order of distance.h. */
+ * in the order of closest_points.h. */
 bool tac_model_is_pair(const struct tac_model *model, enum tac_pair_type type, const tac_lid *v);
 
 /* How a primitive with vertex a and one with vertex b touch. */
@@ -85,12 +85,12 @@ double tac_model_first(const struct tac_model *model, enum tac_pair_type type, c
  * nor shorter; so the edges of segments alone have the second (docs/method.md, Limits of stretch). */
 bool tac_model_limits(const struct tac_model *model, enum tac_pair_type type, tac_lid edge);
 
-/* Has a local triangle a limit of its principal stretch?  v: its vertices in the order of distance.h, which follows
- * from the start positions alone. */
+/* Has a local triangle a limit of its principal stretch?  v: its vertices in the order of closest_points.h, which
+ * follows from the start positions alone. */
 bool tac_model_limits_triangle(const struct tac_model *model, tac_lid triangle, tac_lid v[3]);
 
-/* The shape at rest of the triangle v (3), in the order of distance.h: where along its first edge its third vertex
- * stands, and how high, over the edge's length; the height, m. */
+/* The shape at rest of the triangle v (3), in the order of closest_points.h: where along its first edge its third
+ * vertex stands, and how high, over the edge's length; the height, m. */
 void tac_model_rest(const struct tac_model *model, const tac_lid *v, double rest[3]);
 
 /* What the distance of a pair needs besides the places of its vertices: the fourth place of a triangle's limit. */

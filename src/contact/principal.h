@@ -19,7 +19,8 @@ bool tac_principal_is_pair(const struct tac_model *model, const tac_lid *v);
 double tac_principal_form(const struct tac_model *model, const tac_lid *v, const double rest[3], struct tac_form *form,
                           double *pairs);
 
-/* tac_model_rest() of a triangle of the scene; its vertices in the order of distance.h: the longest edge first. */
+/* tac_model_rest() of a triangle of the scene; its vertices in the order of closest_points.h: the longest edge first.
+ */
 void tac_principal_rest(const struct tac_scene *scene, const tac_lid *v, double rest[3]);
 void tac_principal_order(const struct tac_scene *scene, const tac_lid given[3], tac_lid v[3]);
 

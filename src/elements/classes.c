@@ -1,6 +1,6 @@
 /* classes.c: sorts elements into rate classes, and lists the vertices of each class (docs/engine.md, State and clocks).
  */
-#include "elements/builder.h"
+#include "elements/elastic_builder.h"
 #include "partition/part.h"
 #include <stdlib.h>
 #include <string.h>

@@ -14,8 +14,8 @@
  *         }
  *     tac_element_set_destroy(&set);
  *
- * To add one: a file with its record, its functions and its entry, and one line in table.c.  A host program adds one
- * without touching the library: it puts the entry in ctx->added_elements before it reads the scene.
+ * To add one: a file with its record, its functions and its entry, and one line in element_table.c.  A host program
+ * adds one without touching the library: it puts the entry in ctx->added_elements before it reads the scene.
  */
 #ifndef TACTUS_ELEMENTS_ELEMENT_H
 #define TACTUS_ELEMENTS_ELEMENT_H
@@ -87,7 +87,7 @@ struct tac_element {
     enum tac_energy_column column;
     int nodes, width;     /* width: numbers of a strain */
     size_t size;          /* bytes of a record, which begins with `nodes` local ids */
-    double cost;          /* of a tick, in ticks of a spring (measured: tests/bench/bench_engine): balances ranks */
+    double cost;          /* of a tick, in ticks of a spring (measured: tests/speed/bench_engine): balances ranks */
     double window_weight; /* of a tick, where windows are measured in the period that most work has */
 
     /* Record and bounds of the element on nodes v (nodes), from the positions at the start. False: the material has

@@ -1,9 +1,9 @@
 /* sim.c: makes and destroys a simulation, advances it without contact, and reports a simulation that cannot go on. */
 #include "base/recorder.h"
 #include "contact/friction.h"
-#include "events/ranks.h"
-#include "events/speculation/windows.h"
-#include "events/still.h"
+#include "events/ranks/ranks.h"
+#include "events/ranks/still.h"
+#include "events/windows/windows.h"
 #include "geometry/sweep.h"
 #include <stdlib.h>
 #include <string.h>

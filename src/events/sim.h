@@ -14,13 +14,13 @@
 
 #include "base/recorder.h"
 #include "broadphase/view.h"
-#include "contact/active.h"
+#include "contact/pairs/active.h"
 #include "elements/elastic.h"
-#include "events/book.h"
-#include "events/clock.h"
-#include "events/control.h"
-#include "events/discovery.h"
-#include "events/script.h"
+#include "events/clock/clock.h"
+#include "events/forces/book.h"
+#include "events/forces/script.h"
+#include "events/windows/control.h"
+#include "events/windows/discovery.h"
 #include "partition/part.h"
 #include "state/paths.h"
 #include "state/vertex_state.h"
@@ -61,10 +61,10 @@ struct tac_sim {
     struct tac_view view; /* of the above, for discovery */
 };
 
-/* ---- pass.c ---- */
+/* ---- windows/pass.c ---- */
 /* Local. x of vertex i at t (docs/method.md, Time and order): looks, does not touch. */
 void tac_position(const struct tac_sim *sim, tac_lid i, tac_time t, double x[3]);
-/* Local. Marks the window's start (what tac_pass_restore goes back to). */
+/* Local. Marks the window's start (what tac_pass_rollback goes back to). */
 enum tac_err tac_pass_begin(struct tac_sim *sim);
 /* Local. Runs all instants in (window_start, end]; returns the time reached: `end`, or the instant at which a pass
  * that can no longer be right stopped (sim->control.stop). */
@@ -72,7 +72,7 @@ tac_time tac_pass_run(struct tac_sim *sim, tac_time end);
 /* Local. Runs one instant, whose classes tac_clock_next() has just told: what tac_pass_run() does with each. */
 void tac_pass_step(struct tac_sim *sim, tac_time t);
 /* Local. Back to the window's start; layer groups born after `believed` in this pass are dropped. */
-enum tac_err tac_pass_restore(struct tac_sim *sim, tac_time committed);
+enum tac_err tac_pass_rollback(struct tac_sim *sim, tac_time committed);
 /* Local. What was run is right: now = end. */
 enum tac_err tac_pass_commit(struct tac_sim *sim, tac_time end);
 
@@ -85,12 +85,12 @@ static inline double tac_pass_waited(const struct tac_sim *sim)
  */
 void tac_pass_took(struct tac_sim *sim, double wall_s, double waited_s);
 
-/* ---- contact_tick.c ---- */
+/* ---- forces/contact_tick.c ---- */
 /* Local. The penalty layer groups due at t (sim->clocks.due_group), limits of stretch among them, and then the friction
  * of their pairs (docs/method.md). Fills sim->active.loss. */
 void tac_contact_tick(struct tac_sim *sim, tac_time t);
 
-/* ---- contact_kick.c ---- */
+/* ---- forces/contact_kick.c ---- */
 /* Local. Kicks the vertices of a pair, which is `near` at t, by a force of this period: impulses [N s] `normal` along
  * its normal and `mollified` along the gradient of its mollifier. */
 void tac_contact_kick_pair(struct tac_sim *sim, const struct tac_pair *p, const struct tac_near *near, tac_time t,
@@ -110,7 +110,7 @@ void tac_contact_lose_scripted(struct tac_sim *sim, tac_lid i, const double j[3]
 /* Local. After all kicks of instant t: what restitution and friction took away, booked and emptied. */
 void tac_contact_losses(struct tac_sim *sim, tac_time t);
 
-/* ---- deepen.c ---- */
+/* ---- windows/deepen.c ---- */
 /* Local. In the event loop, at a tick of the deepest layer group of slot at t, where its distance is d, m, and grows by
  * speed, m/s, so that it is soon under the next one (tac_pair_is_soon()): watches that, and more if need be; false if
  * the pass must end for it. Room is made in tac_active_settle(): on one rank with nested clocks nothing is allocated
@@ -119,7 +119,7 @@ bool tac_active_foresee(struct tac_sim *sim, int32_t slot, tac_time t, double d,
 /* Local. Free clocks, when all of instant t has ticked: does what tac_active_foresee() has put off. */
 void tac_active_deepen(struct tac_sim *sim, tac_time t);
 
-/* ---- activate.c ---- */
+/* ---- windows/activate.c ---- */
 /* Local. Watches one more layer group of a pair (from sim->state.now); a new pair gets a slot. *slot told. Call between
  * passes. */
 enum tac_err tac_activate(struct tac_sim *sim, uint64_t key, const tac_lid v[4], int32_t *slot);
@@ -146,14 +146,14 @@ void tac_active_set_last(struct tac_sim *sim, int32_t slot, double last_d);
 enum tac_err tac_active_create(struct tac_sim *sim);
 void tac_active_destroy(struct tac_sim *sim);
 
-/* ---- record.c ---- */
+/* ---- windows/breakpoints.c ---- */
 /* Local. Breakpoints go to `record` (borrowed, nothing kept in it) from now on; NULL: they are not kept. */
 enum tac_err tac_sim_record(struct tac_sim *sim, struct tac_recorder *record);
 /* Local. Records where vertices are now: all, at an end of a frame interval; those that were rewritten at this instant,
  * or those that were not. */
 void tac_sim_look(struct tac_sim *sim, enum tac_look which);
 
-/* ---- loads.c ---- */
+/* ---- forces/load_ticks.c ---- */
 /* Local. Before an instant's first kick: keeps the velocities that the works of due loads need. */
 void tac_loads_before(struct tac_sim *sim);
 /* Local. Ticks all due loads, the instant's last kicks, and enters their works. */

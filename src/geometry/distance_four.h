@@ -1,14 +1,14 @@
-/* distance_four.h: the distances of distance.h for four pairs of one type side by side, without branches.
+/* distance_four.h: the distances of closest_points.h for four pairs of one type side by side, without branches.
  *
- * Every case is computed and the right one is selected, with the operations of distance.h in their order: the bits are
- * those of distance.h (tests/contact/test_evaluate_four.c).  Where distance.h would go on with a more careful method
- * (slivers), the lane is told, and the caller computes it alone.
+ * Every case is computed and the right one is selected, with the operations of closest_points.h in their order: the
+ * bits are those of closest_points.h (tests/unit/contact/test_evaluate_four.c).  Where closest_points.h would go on
+ * with a more careful method (slivers), the lane is told, and the caller computes it alone.
  */
 #ifndef TACTUS_GEOMETRY_DISTANCE_FOUR_H
 #define TACTUS_GEOMETRY_DISTANCE_FOUR_H
 
 #include "base/four.h"
-#include "geometry/distance.h"
+#include "geometry/closest_points.h"
 
 /* As struct tac_near, lane by lane. */
 struct tac_near_four {
@@ -62,8 +62,8 @@ TAC_FOUR_INLINE void tac_near_four_finish(const tac_four r[3], struct tac_near_f
     near->n[2] = r[2] * inverse;
 }
 
-/* x: coordinates of p, a, b, c.  Returns the lanes (bits) that distance.h would hand to tac_near_sliver() or refine;
- * what is told of those means nothing. */
+/* x: coordinates of p, a, b, c.  Returns the lanes (bits) that closest_points.h would hand to tac_near_sliver() or
+ * refine; what is told of those means nothing. */
 TAC_FOUR_INLINE int tac_near_four_vertex_triangle(const tac_four x[4][3], struct tac_near_four *near)
 {
     const tac_four zero = tac_four_all(0), one = tac_four_all(1);
@@ -84,7 +84,8 @@ TAC_FOUR_INLINE int tac_near_four_vertex_triangle(const tac_four x[4][3], struct
     const tac_four vb = tac_four_dot(n, s);
     tac_four_cross(s, bp, cp);
     const tac_four va = tac_four_dot(n, s), e1 = d4 - d3, e2 = d5 - d6;
-    /* The regions of distance.h, the first that holds counts: corners a, b, c, then edges ab, ac, bc, then inside. */
+    /* The regions of closest_points.h, the first that holds counts: corners a, b, c, then edges ab, ac, bc, then
+     * inside. */
     const tac_four_mask at_a = (d1 <= zero) & (d2 <= zero), at_b = (d3 >= zero) & (d4 <= d3) & ~at_a,
                         at_c = (d6 >= zero) & (d5 <= d6) & ~at_a & ~at_b, corner = at_a | at_b | at_c;
     const tac_four_mask on_ab = (vc <= zero) & (d1 >= zero) & (d3 <= zero) & ~corner,

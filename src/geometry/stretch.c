@@ -1,6 +1,6 @@
 /* stretch.c: the largest stretch of a triangle as a distance: minus the larger singular value of its deformation, in
  * metres (docs/engine.md, Limits of stretch). */
-#include "geometry/distance.h"
+#include "geometry/closest_points.h"
 
 /* What the direction q of the rest plane has become: its stretch, where it points now, and the weights of it. */
 static void along(const double x[4][3], const double e1[3], const double e2[3], const double q[2],

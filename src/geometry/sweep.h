@@ -8,7 +8,7 @@
 #ifndef TACTUS_GEOMETRY_SWEEP_H
 #define TACTUS_GEOMETRY_SWEEP_H
 
-#include "geometry/distance.h"
+#include "geometry/closest_points.h"
 
 /* "Nothing within the piece." */
 #define TAC_SWEEP_CLEAR 2.0

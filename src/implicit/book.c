@@ -125,12 +125,14 @@ static void enter_wind(struct tac_implicit *sim)
 {
     for (size_t k = 0; k < sim->given.wind_count; k++) {
         const struct tac_load_element *l = &sim->given.loads.element[sim->given.wind[k].element];
-        double push[3];
-        tac_implicit_wind_push(sim, &sim->given.wind[k], sim->x, push);
+        double first[3], last[3];
+        tac_implicit_wind_at(sim, &sim->given.wind[k], false, first);
+        tac_implicit_wind_at(sim, &sim->given.wind[k], true, last);
         for (int i = 0; i < l->count; i++) {
             const size_t v = (size_t)l->v[i];
             for (size_t c = 0; tac_implicit_mine(sim, l->v[i]) && is_free(sim, l->v[i]) && c < 3; c++)
-                tac_accum_add(&sim->books.work, push[c] * (sim->x[3 * v + c] - sim->newton.x0[3 * v + c]));
+                tac_accum_add(&sim->books.work,
+                              .5 * (first[c] + last[c]) * (sim->x[3 * v + c] - sim->newton.x0[3 * v + c]));
         }
     }
 }

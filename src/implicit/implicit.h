@@ -183,6 +183,8 @@ struct tac_implicit_newton {
     double *gross;                    /* owned, (count): sum of the sizes of what single elements push a vertex with */
     uint8_t *held;                    /* owned, (count): is not moved by Newton */
     uint8_t *solid;                   /* owned, (bodies): of tetrahedra */
+    uint8_t *driven;                  /* owned, (bodies): motions move them as wholes, as a die or a plate of a press */
+    bool any_driven;                  /* is there such a body? */
     double kappa,
         pull;       /* of the barrier, where a pair asks for no more; of the augmented Lagrangian (0: not under way) */
     double stiffer; /* times kappa, in the step under way: 1 at its start (stiffness.c) */
@@ -251,7 +253,7 @@ struct tac_implicit {
     struct tac_implicit_kept kept;
 };
 
-/* ---- life: create.c, replicate.c ---- */
+/* ---- life: implicit_create.c, replicate.c ---- */
 
 /* Collective. At t = 0. */
 enum tac_err tac_implicit_create(struct tac_ctx *ctx, struct tac_scene *scene, struct tac_implicit **out);
@@ -275,7 +277,7 @@ enum tac_err tac_implicit_energy(struct tac_implicit *sim, struct tac_energy_row
 enum tac_err tac_implicit_contacts(struct tac_implicit *sim, struct tac_contact **out, size_t *count);
 enum tac_err tac_implicit_counters(const struct tac_implicit *sim, struct tac_counters *sum);
 
-/* ---- checkpoints: state.c ---- */
+/* ---- checkpoints: implicit_state.c ---- */
 
 /* Collective. */
 enum tac_err tac_implicit_state_out(struct tac_implicit *sim, struct tac_checkpoint **out);

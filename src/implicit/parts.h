@@ -1,7 +1,8 @@
 /* parts.h: the parts of an implicit step, for this room only (implicit.h is for all).
  *
  * step.c calls them in this order: the scheme and scripts say where the step goes; newton.c minimises the potential
- * (terms.c, wind.c, friction.c) along directions of system.c, as far as candidates.c and bound.c let it; the book sums.
+ * (terms.c, wind.c, implicit_friction.c) along directions of system.c, as far as implicit_candidates.c and bound.c let
+ * it; the book sums.
  */
 #ifndef TACTUS_IMPLICIT_PARTS_H
 #define TACTUS_IMPLICIT_PARTS_H
@@ -91,7 +92,7 @@ void tac_implicit_go(struct tac_implicit *sim, double share);
 /* Collective. It becomes the next iterate. */
 enum tac_err tac_implicit_accept(struct tac_implicit *sim);
 
-/* candidates.c. Collective. */
+/* implicit_candidates.c. Collective. */
 enum tac_err tac_implicit_search_create(struct tac_implicit *sim);
 void tac_implicit_search_destroy(struct tac_implicit_search **search);
 /* Collective. Makes sim->contact.pair complete for all places between x and x + part p: no other pair is nearer than
@@ -160,6 +161,8 @@ double tac_implicit_wind_speed(const struct tac_implicit *sim, const struct tac_
 double tac_implicit_wind_energy(const struct tac_implicit *sim, const struct tac_implicit_wind *w, const double *x);
 void tac_implicit_wind_push(const struct tac_implicit *sim, const struct tac_implicit_wind *w, const double *x,
                             double push[3]);
+/* Local. The force at the start or at the end of the step, with the element's own velocity there. */
+void tac_implicit_wind_at(const struct tac_implicit *sim, const struct tac_implicit_wind *w, bool end, double push[3]);
 void tac_implicit_wind_hessian(const struct tac_implicit *sim, const struct tac_implicit_wind *w, const double *x,
                                double *dense);
 
@@ -169,7 +172,7 @@ void tac_implicit_flow(struct tac_implicit *sim);
 enum tac_err tac_implicit_rests_out(struct tac_implicit *sim, struct tac_checkpoint *c);
 void tac_implicit_rests_in(struct tac_implicit *sim, const struct tac_element_state *row, size_t count);
 
-/* friction.c */
+/* implicit_friction.c */
 /* Local. What friction goes by from now on: the pairs that touch at x. */
 enum tac_err tac_implicit_lag(struct tac_implicit *sim, const double *x);
 /* Collective; at a step's end. How far friction's forces would change if they were taken anew from there: 2-norm of the

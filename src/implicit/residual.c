@@ -12,7 +12,8 @@
 #define TAC_UNFELT                                                                                                     \
     1e-4 /* of mean mass, step and velocity_tol: a body on which no more is left at a vertex is at rest */
 
-#define TAC_LOOSER 8. /* times what force_tol asks of bodies that touch what is scripted, for all others */
+#define TAC_LOOSER_FIXED 8. /* times what force_tol asks of a body in a press, for one that touches what is fixed */
+#define TAC_LOOSER_FREE 40. /* and for one that touches neither */
 
 /* ---- the gradient, by what it comes from ---- */
 
@@ -77,10 +78,54 @@ static void sizes_at(const struct tac_implicit *sim, tac_lid vertex, double size
 struct largest {
     double any, rest, touches;
 };
-enum { NOTHING_HELD, FIXED, SCRIPTED }; /* touches */
+enum { NOTHING_HELD, FIXED, PRESSED }; /* touches */
 struct total {
     int64_t size[SIZES]; /* over the largest */
 };
+
+static size_t body_of(const struct tac_implicit *sim, tac_lid v)
+{
+    return (size_t)sim->scene->mesh->vertex_body[v];
+}
+
+/* What single bodies touch now that is held. */
+static void find_held(const struct tac_implicit *sim, struct largest *most)
+{
+    for (size_t e = 0; e < sim->contact.touch_count; e++) {
+        const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
+        const int n = tac_pair_vertices(p->form.type);
+        double held = NOTHING_HELD;
+        for (int i = 0; i < n; i++)
+            held = fmax(held, sim->newton.driven[body_of(sim, p->v[i])] ? PRESSED
+                              : sim->newton.held[p->v[i]]               ? FIXED
+                                                                        : NOTHING_HELD);
+        for (int i = 0; i < n; i++) {
+            struct largest *l = &most[body_of(sim, p->v[i])];
+            l->touches = fmax(l->touches, held);
+        }
+    }
+}
+
+/* A body that touches one in a press passes the press' force on, so it is in the press, too: through all bodies that
+ * this rank sees touch, but not through what is fixed.  Has any been found? */
+static bool spread(const struct tac_implicit *sim, struct largest *most)
+{
+    bool any = false;
+    for (bool again = true; again;) {
+        again = false;
+        for (size_t e = 0; e < sim->contact.touch_count; e++) {
+            const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
+            const int n = tac_pair_vertices(p->form.type);
+            struct largest *l[2] = {&most[body_of(sim, p->v[0])], &most[body_of(sim, p->v[n - 1])]};
+            const bool holds = sim->newton.held[p->v[0]] || sim->newton.held[p->v[n - 1]];
+            if (holds || (l[0]->touches == PRESSED) == (l[1]->touches == PRESSED))
+                continue;
+            l[0]->touches = l[1]->touches = PRESSED;
+            again = any = true;
+        }
+    }
+    return any;
+}
 
 static enum tac_err over_ranks(struct tac_implicit *sim, void *value, int count, MPI_Datatype type, MPI_Op op)
 {
@@ -89,29 +134,20 @@ static enum tac_err over_ranks(struct tac_implicit *sim, void *value, int count,
     return TAC_OK;
 }
 
-static size_t body_of(const struct tac_implicit *sim, tac_lid v)
+/* The largest sizes of all ranks, and what bodies touch by the pairs of all ranks. */
+static enum tac_err agree_on_largest(struct tac_implicit *sim, struct largest *most)
 {
-    return (size_t)sim->scene->mesh->vertex_body[v];
-}
-
-/* Whether bodies touch now what is fixed or scripted. */
-static void find_held(const struct tac_implicit *sim, struct largest *most)
-{
-    for (size_t e = 0; e < sim->contact.touch_count; e++) {
-        const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
-        const int n = tac_pair_vertices(p->form.type);
-        double held = NOTHING_HELD;
-        for (int i = 0; i < n; i++) {
-            const int32_t s = sim->scripts.script_of[p->v[i]];
-            held = fmax(held, s >= 0 && sim->scripts.script[s].on ? SCRIPTED
-                              : sim->newton.held[p->v[i]]         ? FIXED
-                                                                  : NOTHING_HELD);
-        }
-        for (int i = 0; i < n; i++) {
-            struct largest *l = &most[body_of(sim, p->v[i])];
-            l->touches = fmax(l->touches, held);
-        }
+    enum tac_err err;
+    const int count = (int)sim->scene->settings->body_count * (int)(sizeof *most / sizeof(double));
+    int any = true;
+    find_held(sim, most);
+    while (any) {
+        TAC_TRY(over_ranks(sim, most, count, MPI_DOUBLE, MPI_MAX));
+        any = sim->newton.any_driven && spread(sim, most);
+        TAC_TRY(over_ranks(sim, &any, 1, MPI_INT, MPI_MAX));
     }
+done:
+    return err;
 }
 
 /* What presses a body is told to the user as the force of what holds it, so where there is such a thing this counts; a
@@ -124,7 +160,10 @@ static double residual_of(const struct largest *most, const struct total *sum, b
     if (most->touches == NOTHING_HELD || (most->touches == FIXED && !solid))
         acts = fmax(acts, (double)sum->size[GROSS]);
     /* Where nothing moves every force is asked for. */
-    return (double)sum->size[REST] / acts / (most->touches == SCRIPTED || is_static ? 1 : TAC_LOOSER);
+    const double looser = most->touches == PRESSED || is_static ? 1
+                          : most->touches == FIXED              ? TAC_LOOSER_FIXED
+                                                                : TAC_LOOSER_FREE;
+    return (double)sum->size[REST] / acts / looser;
 }
 
 enum tac_err tac_implicit_residual(struct tac_implicit *sim, double *residual)
@@ -146,8 +185,7 @@ enum tac_err tac_implicit_residual(struct tac_implicit *sim, double *residual)
         for (int k = 0; k < SIZES; k++)
             l->any = fmax(l->any, size[k]);
     }
-    find_held(sim, most);
-    TAC_TRY(over_ranks(sim, most, (int)bodies * 3, MPI_DOUBLE, MPI_MAX));
+    TAC_TRY(agree_on_largest(sim, most));
     for (tac_lid i = 0; i < sim->owned; i++) {
         const size_t b = body_of(sim, tac_implicit_vertex(sim, i));
         sizes_at(sim, tac_implicit_vertex(sim, i), size);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #define TAC_KAPPA_TIMES 100. /* a pair's stiffness at half of the thickness, over that of its softer side */
+#define TAC_KAPPA_FREE 1.    /* the same where both sides are free and nothing presses them */
 #define TAC_KAPPA_CLOSE 1e-9 /* of the scene's diagonal: no gap that becomes smaller should be under it */
 #define TAC_KAPPA_MOST 128.  /* times as stiff as at a step's start */
 #define TAC_KAPPA_PUSH 3.    /* times a vertex' force a pair carries at half of the thickness */
@@ -115,12 +116,16 @@ static double curvature(double radius, double thickness)
 double tac_implicit_least_kappa(const struct tac_implicit *sim, const struct tac_implicit_pair *p)
 {
     const int n = tac_pair_vertices(p->form.type), first = tac_pair_first(p->form.type);
-    double soft = fmin(stiffness_of(sim, p->v, first), stiffness_of(sim, &p->v[first], n - first));
+    const double side[2] = {stiffness_of(sim, p->v, first), stiffness_of(sim, &p->v[first], n - first)};
+    /* What is read of a press are forces over a stroke, so its gaps must be stiff; of bodies that only fall on each
+     * other Newton's method finds the soft ones sooner. */
+    const bool pressed = sim->is_static || sim->newton.any_driven || !(side[0] < INFINITY && side[1] < INFINITY);
+    double soft = fmin(side[0], side[1]);
     for (int i = 0; i < n && !(soft < INFINITY); i++) /* each side has a vertex that does not give way */
         soft = stiffness_of(sim, &p->v[i], 1);
     if (!(soft < INFINITY))
         soft = sim->scale.mean_mass;
-    return TAC_KAPPA_TIMES * soft / curvature(p->form.radius, p->form.thickness);
+    return (pressed ? TAC_KAPPA_TIMES : TAC_KAPPA_FREE) * soft / curvature(p->form.radius, p->form.thickness);
 }
 
 /* ---- by the forces ---- */

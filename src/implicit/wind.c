@@ -95,6 +95,22 @@ void tac_implicit_wind_push(const struct tac_implicit *sim, const struct tac_imp
         push[c] = force / count * w->n[c];
 }
 
+void tac_implicit_wind_at(const struct tac_implicit *sim, const struct tac_implicit_wind *w, bool end, double push[3])
+{
+    const struct tac_load_element *l = &sim->given.loads.element[w->element];
+    const struct tac_load *load = &sim->scene->settings->load[l->load];
+    const tac_time t = end ? sim->part.to : sim->part.from;
+    double own = 0; /* speed of the element along n */
+    for (int i = 0; i < l->count && !end; i++)
+        own += tac_dot(w->n, &sim->v[3 * (size_t)l->v[i]]) / l->count;
+    if (end)
+        own = w->speed - tac_implicit_wind_speed(sim, w, sim->x);
+    const double air = tac_load_mean(sim->scene, &sim->given.load_times, l->load, t, 2) * tac_dot(w->n, load->wind);
+    const double u = air - own, force = w->drag * fabs(u) * u;
+    for (int c = 0; c < 3; c++)
+        push[c] = force / l->count * w->n[c];
+}
+
 void tac_implicit_wind_hessian(const struct tac_implicit *sim, const struct tac_implicit_wind *w, const double *x,
                                double *dense)
 {

@@ -16,9 +16,9 @@ static double root_s(double a, double b, double c)
     return t * (1 - 1e-9);
 }
 
-/* With [p q] of its places and [r s] of its velocities (distance.h) the matrix of squares changes by t and t^2 times
- * two others, and its largest eigenvalue by no more than theirs; so a rotation costs nothing to first order.  What the
- * plans leave open adds twice the largest of it. */
+/* With [p q] of its places and [r s] of its velocities (closest_points.h) the matrix of squares changes by t and t^2
+ * times two others, and its largest eigenvalue by no more than theirs; so a rotation costs nothing to first order. What
+ * the plans leave open adds twice the largest of it. */
 double tac_slab_widening_s(const struct tac_kinetic *k, const struct tac_slab *slab, double longest)
 {
     double x[4][3], v[4][3], p[3], q[3], r[3], s[3], reach = 0;

@@ -90,7 +90,7 @@ enum tac_err tac_scene_resume_pieces(struct tac_ctx *ctx, const struct tac_scene
                                      const char *stored_sha256, const struct tac_geometry *geometry,
                                      struct tac_scene **common, struct tac_pieces **pieces);
 /* Local. Is a scene of this geometry large enough for that?  Small ones take a few megabytes on each rank. */
-bool tac_scene_is_large(const struct tac_geometry *geometry);
+bool tac_scene_is_large(const struct tac_ctx *ctx, const struct tac_geometry *geometry);
 
 /* Collective. Edges (ids as in tac_topology: the rank of (min, max) vertex), valences and hinges, made in parallel from
  * the pieces' triangles and segments: every edge is made where its smaller vertex' block is. */

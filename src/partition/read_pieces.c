@@ -2,7 +2,7 @@
 #include "partition/read_pieces.h"
 #include "base/exchange.h"
 #include "partition/pieces.h"
-#include "scene/read.h"
+#include "scene/scene_read.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -205,11 +205,10 @@ enum tac_err tac_scene_resume_pieces(struct tac_ctx *ctx, const struct tac_scene
     return err;
 }
 
-bool tac_scene_is_large(const struct tac_geometry *geometry)
+bool tac_scene_is_large(const struct tac_ctx *ctx, const struct tac_geometry *geometry)
 {
-    const char *test = getenv("TACTUS_TEST_SPREAD");
     return geometry->vertex_count + geometry->triangle_count + geometry->segment_count + geometry->tetrahedron_count >=
-           (test != NULL ? strtoll(test, NULL, 10) : SMALLEST);
+           (ctx->hooks.spread_from > 0 ? ctx->hooks.spread_from : SMALLEST);
 }
 
 enum tac_err tac_scene_source_pieces(struct tac_ctx *ctx, const struct tac_scene_source *source,

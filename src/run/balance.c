@@ -33,7 +33,7 @@ static void gather(struct tac_pieces *pieces)
 /* May one rank have all?  With kinetic structures ranks meet less, and gain by their parts (docs/distribution.md). */
 static bool may_gather(const struct tac_simulation *sim)
 {
-    return sim->way->load != NULL && !sim->balance.deals && !sim->balance.shuffle &&
+    return sim->way->balance != NULL && !sim->balance.deals && !sim->balance.shuffle &&
            sim->whole->settings->discovery.mode != TAC_DISCOVER_KDS;
 }
 
@@ -69,12 +69,12 @@ static enum tac_err distribute_again(struct tac_simulation *sim, bool joined)
             pieces->owner[i] = sim->ctx->rank;
     else
         TAC_TRY(tac_rebalance_again(sim, pieces, b->shuffle ? b->shuffle + (uint64_t)b->passes : 0, &balance));
-    if (!b->shuffle && !b->gathered && sim->way->join != NULL)
-        TAC_TRY(sim->way->join(sim->state, pieces));
+    if (!b->shuffle && !b->gathered && sim->way->balance != NULL)
+        TAC_TRY(sim->way->balance->join(sim->state, pieces));
     if (sim->record != NULL)
         TAC_TRY(tac_record_distribute(sim->record));
     TAC_TRY(tac_rebalance_move(sim, pieces, &moved));
-    TAC_TRY(tac_agree(sim->ctx, sim->way->record(sim->state, sim->record ? &sim->record->log : NULL)));
+    TAC_TRY(tac_agree(sim->ctx, sim->way->record->begin(sim->state, sim->record ? &sim->record->log : NULL)));
 done:
     tac_pieces_destroy(&pieces);
     return err;
@@ -84,8 +84,8 @@ done:
 static struct tac_workload look_at_load(const struct tac_simulation *sim)
 {
     struct tac_workload load = {0};
-    if (sim->way->load != NULL)
-        sim->way->load(sim->state, &load);
+    if (sim->way->balance != NULL)
+        sim->way->balance->load(sim->state, &load);
     return load;
 }
 
@@ -101,11 +101,11 @@ static int64_t least_chatter(const struct tac_simulation *sim, double deal_s)
 static bool chatty(struct tac_simulation *sim)
 {
     struct tac_balance *b = &sim->balance;
-    if (sim->local == NULL || b->shuffle || sim->way->chatter == NULL)
+    if (sim->local == NULL || b->shuffle || sim->way->balance == NULL)
         return false;
     if (b->chatter == 0)
         b->chatter = least_chatter(sim, look_at_load(sim).deal_s);
-    return sim->way->chatter(sim->state) > b->chatter;
+    return sim->way->balance->chatter(sim->state) > b->chatter;
 }
 
 /* `from` moves halfway to `load`: what was worked in between counts half as much as what will be worked until the next
@@ -137,7 +137,7 @@ static enum tac_err join_deep(struct tac_simulation *sim)
     b->chatter = !soon ? least_chatter(sim, before.deal_s) : b->chatter < CHATTER_MOST ? 2 * b->chatter : b->chatter;
     b->joined_at = b->passes;
     TAC_TRY(distribute_again(sim, true));
-    sim->way->clear_chatter(sim->state);
+    sim->way->balance->clear_chatter(sim->state);
     const struct tac_workload after = look_at_load(sim);
     move_load(&b->load, &before, &after);
     move_load(&b->recent, &before, &after);

@@ -2,7 +2,7 @@
  * primitives' ids. */
 #include "base/exchange.h"
 #include "contact/contacts.h"
-#include "run/fields.h"
+#include "run/requested_fields.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* distribute.c: the first distribution of a scene over the ranks, from the graph of the elements in its pieces
  * (docs/distribution.md, Reading and the first deal). */
 #include "partition/corners.h"
+#include "partition/graph_rows.h"
 #include "run/rebalance.h"
 #include "run/rebalance_near.h"
-#include "run/rebalance_rows.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ done:
 
 /* What was told becomes rows where it belongs. */
 static enum tac_err bring(struct tac_ctx *ctx, enum tac_err err, const struct tac_pieces *p, struct tac_telling *t,
-                          struct tac_rebalance_rows *rows)
+                          struct tac_graph_rows *rows)
 {
     struct tac_told *came = NULL;
     size_t count = 0;
@@ -31,7 +31,7 @@ static enum tac_err bring(struct tac_ctx *ctx, enum tac_err err, const struct ta
     for (size_t i = 0; i < count && err == TAC_OK; i++) {
         const tac_lid row = tac_id_find(p->vertex_id, p->vertex_count, came[i].row);
         TAC_CHECK(row >= 0);
-        err = tac_rebalance_link(ctx, rows, row, came[i].neighbor, came[i].weight);
+        err = tac_graph_link(ctx, rows, row, came[i].neighbor, came[i].weight);
     }
     err = tac_agree(ctx, err);
 done:
@@ -80,7 +80,7 @@ done:
 }
 
 static enum tac_err link_elements(struct tac_ctx *ctx, const struct tac_scene *common, const struct tac_pieces *p,
-                                  struct tac_rebalance_rows *rows)
+                                  struct tac_graph_rows *rows)
 {
     struct tac_corners corners = {0};
     struct tac_telling t = {0};
@@ -230,7 +230,7 @@ done:
 }
 
 static enum tac_err thread(struct tac_ctx *ctx, const struct tac_scene *common, const struct tac_pieces *p,
-                           const double *x, double weight, struct tac_rebalance_rows *rows)
+                           const double *x, double weight, struct tac_graph_rows *rows)
 {
     struct spot *spot = NULL, *sorted = NULL;
     struct tac_telling t = {0};
@@ -258,7 +258,7 @@ done:
 }
 
 enum tac_err tac_rebalance_near(struct tac_ctx *ctx, const struct tac_scene *common, const struct tac_pieces *p,
-                                const double *x, struct tac_rebalance_rows *rows)
+                                const double *x, struct tac_graph_rows *rows)
 {
     struct tac_corners corners = {0};
     struct tac_telling t = {0};
@@ -280,7 +280,7 @@ done:
 enum tac_err tac_distribute_first(struct tac_ctx *ctx, const struct tac_scene *common, struct tac_pieces *pieces)
 {
     enum tac_err err;
-    struct tac_rebalance_rows rows = {0};
+    struct tac_graph_rows rows = {0};
     const tac_lid n = pieces->vertex_count;
     err = tac_alloc(ctx, (size_t)n, sizeof *rows.weight, &rows.weight);
     for (tac_lid i = 0; i < n && err == TAC_OK; i++)
@@ -288,8 +288,8 @@ enum tac_err tac_distribute_first(struct tac_ctx *ctx, const struct tac_scene *c
     TAC_TRY(tac_agree(ctx, err));
     TAC_TRY(link_elements(ctx, common, pieces, &rows));
     TAC_TRY(thread(ctx, common, pieces, pieces->x, 1, &rows));
-    TAC_TRY(tac_rebalance_cut(ctx, pieces->vertex_total, n, pieces->vertex_id, &rows, NULL, pieces->owner, NULL));
+    TAC_TRY(tac_graph_cut_rows(ctx, pieces->vertex_total, n, pieces->vertex_id, &rows, NULL, pieces->owner, NULL));
 done:
-    tac_rebalance_rows_free(&rows);
+    tac_graph_rows_free(&rows);
     return err;
 }

@@ -2,8 +2,8 @@
 #include "run/follow.h"
 #include "base/exchange.h"
 #include "elements/element.h"
-#include "run/fields.h"
 #include "run/follow_room.h"
+#include "run/requested_fields.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -373,8 +373,8 @@ enum tac_err tac_follow_histories(struct tac_simulation *sim, struct tac_follow 
     enum tac_err err = TAC_OK;
     if (tac_follow_next(sim->whole, now, true) != now)
         return TAC_OK;
-    if (sim->way->gather_impulses != NULL)
-        TAC_TRY(sim->way->gather_impulses(sim->state));
+    if (sim->way->book != NULL)
+        TAC_TRY(sim->way->book->gather_impulses(sim->state));
     TAC_TRY(look(sim, &l));
     for (tac_lid k = 0; k < output->history_count; k++) {
         const struct tac_history *h = &output->history[k];

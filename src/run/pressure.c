@@ -16,7 +16,7 @@
 #include "base/exchange.h"
 #include "contact/contacts.h"
 #include "partition/part.h"
-#include "run/fields.h"
+#include "run/requested_fields.h"
 
 #include <stdlib.h>
 #include <string.h>

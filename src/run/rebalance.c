@@ -2,86 +2,20 @@
  * (docs/distribution.md, Dealing again). */
 #include "run/rebalance.h"
 #include "io/checkpoint/checkpoint.h"
-#include "partition/cut.h"
-#include "run/rebalance_rows.h"
+#include "partition/graph_rows.h"
 #include "run/simulation.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tactus/math.h>
 
-enum tac_err tac_rebalance_link(struct tac_ctx *ctx, struct tac_rebalance_rows *rows, tac_lid row, tac_gid neighbor,
-                                double weight)
-{
-    enum tac_err err;
-    TAC_TRY(tac_grow(ctx, &rows->link, &rows->capacity, rows->count + 1, sizeof *rows->link));
-    rows->link[rows->count++] = (struct tac_rebalance_link){row, neighbor, weight};
-done:
-    return err;
-}
-
-void tac_rebalance_rows_free(struct tac_rebalance_rows *rows)
-{
-    free(rows->link);
-    free(rows->weight);
-    free(rows->contact);
-    free(rows->found);
-}
-
-static int compare_links(const void *a, const void *b)
-{
-    const struct tac_rebalance_link *x = a, *y = b;
-    if (x->row != y->row)
-        return x->row < y->row ? -1 : 1;
-    return (x->neighbor > y->neighbor) - (x->neighbor < y->neighbor);
-}
-
-enum tac_err tac_rebalance_cut(struct tac_ctx *ctx, tac_gid total, tac_lid n, const tac_gid *id,
-                               struct tac_rebalance_rows *rows, const int32_t *present, int32_t *owner, double *balance)
-{
-    enum tac_err err;
-    int64_t *row = NULL;
-    tac_gid *neighbor = NULL;
-    double *edge = NULL, share;
-    size_t m = 0;
-    TAC_TRY(tac_alloc(ctx, (size_t)n + 1, sizeof *row, &row));
-    TAC_TRY(tac_alloc(ctx, rows->count, sizeof *neighbor, &neighbor));
-    TAC_TRY(tac_alloc(ctx, rows->count, sizeof *edge, &edge));
-    if (rows->count)
-        qsort(rows->link, rows->count, sizeof *rows->link, compare_links);
-    for (size_t k = 0; k < rows->count; k++) {
-        const struct tac_rebalance_link *l = &rows->link[k];
-        if (k > 0 && l[-1].row == l->row && l[-1].neighbor == l->neighbor) {
-            edge[m - 1] += l->weight;
-            continue;
-        }
-        neighbor[m] = l->neighbor;
-        edge[m++] = l->weight;
-        row[l->row + 1]++;
-    }
-    for (tac_lid i = 0; i < n; i++)
-        row[i + 1] += row[i];
-done:
-    err = tac_agree(ctx, err);
-    if (!err) {
-        const struct tac_graph graph = {total, n, id, rows->weight, row, neighbor, edge};
-        err = tac_cut(ctx, &graph, present, 0, owner, &share, balance);
-    }
-    free(row);
-    free(neighbor);
-    free(edge);
-    return err;
-}
-
-/* ---- dealing again ---- */
-
 /* What a rank has worked lately. */
 static struct tac_workload worked_lately(const struct tac_simulation *sim)
 {
     const struct tac_workload *before = &sim->balance.recent;
     struct tac_workload now = {0};
-    if (sim->way->load != NULL)
-        sim->way->load(sim->state, &now);
+    if (sim->way->balance != NULL)
+        sim->way->balance->load(sim->state, &now);
     now.ticks_s = fmax(0, now.ticks_s - before->ticks_s);
     now.contact_s = fmax(0, now.contact_s - before->contact_s);
     now.discovery_s = fmax(0, now.discovery_s - before->discovery_s);
@@ -92,7 +26,7 @@ static struct tac_workload worked_lately(const struct tac_simulation *sim)
  * shared out among all vertices, those by the rates of their ticks and this by how many candidates there are.  Contacts
  * leave out many of their ticks, on one rank more than on another, so a rank's are shared out among its own vertices.
  */
-static enum tac_err weigh_by_seconds(struct tac_simulation *sim, tac_lid n, struct tac_rebalance_rows *rows)
+static enum tac_err weigh_by_seconds(struct tac_simulation *sim, tac_lid n, struct tac_graph_rows *rows)
 {
     enum { FORCES, FOUND, FORCES_S, FINDING_S, CONTACT_S, SUMS };
     const struct tac_workload lately = worked_lately(sim);
@@ -133,7 +67,7 @@ enum tac_err tac_rebalance_again(struct tac_simulation *sim, struct tac_pieces *
                                  double *balance)
 {
     enum tac_err err;
-    struct tac_rebalance_rows rows = {0};
+    struct tac_graph_rows rows = {0};
     const tac_lid n = pieces->vertex_count;
     int32_t *present = NULL;
     double *x = NULL;
@@ -155,9 +89,9 @@ done:
         err = tac_rebalance_near(sim->ctx, sim->whole, pieces, x, &rows);
     }
     if (!err)
-        err = tac_rebalance_cut(sim->ctx, pieces->vertex_total, n, pieces->vertex_id, &rows, shuffle ? NULL : present,
-                                pieces->owner, balance);
-    tac_rebalance_rows_free(&rows);
+        err = tac_graph_cut_rows(sim->ctx, pieces->vertex_total, n, pieces->vertex_id, &rows, shuffle ? NULL : present,
+                                 pieces->owner, balance);
+    tac_graph_rows_free(&rows);
     free(present);
     free(x);
     return err;

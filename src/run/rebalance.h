@@ -5,6 +5,7 @@
 
 #include "partition/part.h"
 
+struct tac_graph_rows;
 struct tac_simulation;
 
 /* Collective. owner of every vertex of the pieces (with topology) of a scene, of which `common` is what all know. */
@@ -17,5 +18,10 @@ enum tac_err tac_rebalance_again(struct tac_simulation *sim, struct tac_pieces *
 
 /* Collective. The same simulation by other owners.  *moved: vertices that went. */
 enum tac_err tac_rebalance_move(struct tac_simulation *sim, struct tac_pieces *pieces, int64_t *moved);
+
+/* Collective. Links of what lies over each other at x (of the pieces' vertices, 3), and of particles and bodies that
+ * lie near each other, by the mean of the links so far. */
+enum tac_err tac_rebalance_near(struct tac_ctx *ctx, const struct tac_scene *common, const struct tac_pieces *p,
+                                const double *x, struct tac_graph_rows *rows);
 
 #endif

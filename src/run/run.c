@@ -36,10 +36,10 @@ static enum tac_err record_frame(struct tac_running *run)
     if (run->record == NULL)
         return TAC_OK;
     if (run->frame > 0) {
-        run->sim.way->look(run->sim.state, TAC_LOOK_OTHERS);
+        run->sim.way->record->look(run->sim.state, TAC_LOOK_OTHERS);
         TAC_TRY(tac_record_group(run->record, run->frame - 1));
     }
-    run->sim.way->look(run->sim.state, TAC_LOOK_ALL);
+    run->sim.way->record->look(run->sim.state, TAC_LOOK_ALL);
 done:
     return err;
 }
@@ -69,8 +69,8 @@ static enum tac_err write_frame(struct tac_running *run)
     struct tac_simulation *sim = &run->sim;
     const struct tac_state_view view = tac_simulation_view(sim);
     const double begin_s = tac_wall_s(), span = seconds(run, view.now - sim->last_frame);
-    if (sim->way->gather_impulses != NULL)
-        TAC_TRY(sim->way->gather_impulses(sim->state));
+    if (sim->way->book != NULL)
+        TAC_TRY(sim->way->book->gather_impulses(sim->state));
     TAC_TRY(tac_follow_reactions(sim, run->out));
     TAC_TRY(tac_follow_frame(sim, run->follow));
     TAC_TRY(tac_agree(run->ctx, make_room(run, (size_t)view.owned)));
@@ -263,7 +263,7 @@ enum tac_err tac_running_finish(struct tac_running *run, enum tac_err err)
     struct tac_simulation *sim = &run->sim;
     if (sim->state) {
         summary.discovery = sim->way->discovery(sim->state);
-        summary.book_residual = sim->way->book_residual != NULL ? sim->way->book_residual(sim->state) : 0;
+        summary.book_residual = sim->way->book != NULL ? sim->way->book->residual(sim->state) : 0;
         fill_status(run, &summary.status, err == TAC_OK ? "finished" : err == TAC_ERR_STOPPED ? "stopped" : "failed");
         last = sim->way->counters(sim->state, &summary.status.counters);
         const double ticks = (double)(tac_simulation_ticks(&summary.status.counters) - run->all_before);

@@ -17,7 +17,7 @@ static enum tac_err save_record(struct tac_running *run)
     if (tac_simulation_now(&run->sim) == run->sim.last_frame)
         return tac_record_sync(run->record);
     TAC_TRY(tac_record_distribute(run->record));
-    run->sim.way->look(run->sim.state, TAC_LOOK_OTHERS);
+    run->sim.way->record->look(run->sim.state, TAC_LOOK_OTHERS);
     TAC_TRY(tac_record_partial(run->record, run->frame - 1));
 done:
     return err;
@@ -34,7 +34,7 @@ static enum tac_err tell_row(struct tac_running *run)
     if (run->row_at == now || sim->last_frame == now)
         return TAC_OK;
     run->row_at = -1;
-    if (sim->way->knows_row != NULL && !sim->way->knows_row(sim->state))
+    if (sim->way->book != NULL && !sim->way->book->knows_row(sim->state))
         return TAC_OK;
     TAC_TRY(sim->way->energy(sim->state, &run->row));
     run->row_at = now;

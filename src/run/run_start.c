@@ -75,9 +75,9 @@ static enum tac_err start_record(struct tac_running *run, bool resume)
     else if (o->record)
         TAC_TRY(tac_record_create(run->ctx, sim->whole, run->dir, &run->record));
     sim->record = run->record;
-    TAC_TRY(tac_agree(run->ctx, sim->way->record(sim->state, run->record ? &run->record->log : NULL)));
+    TAC_TRY(tac_agree(run->ctx, sim->way->record->begin(sim->state, run->record ? &run->record->log : NULL)));
     if (resume && run->record != NULL)
-        sim->way->look(sim->state, loaded ? TAC_LOOK_REWRITTEN : TAC_LOOK_ALL);
+        sim->way->record->look(sim->state, loaded ? TAC_LOOK_REWRITTEN : TAC_LOOK_ALL);
 done:
     return err;
 }

@@ -3,8 +3,8 @@
 #ifndef TACTUS_RUN_RUNNING_H
 #define TACTUS_RUN_RUNNING_H
 
-#include "run/fields.h"
 #include "run/progress.h"
+#include "run/requested_fields.h"
 #include "run/simulation.h"
 #include "run/steps.h"
 #include <tactus/output.h>

@@ -7,13 +7,12 @@
 
 void tac_simulation_begin(struct tac_simulation *sim, struct tac_ctx *ctx, struct tac_scene *scene)
 {
-    const char *shuffle = getenv("TACTUS_TEST_MIGRATE"), *deal = getenv("TACTUS_TEST_DEAL");
     memset(sim, 0, sizeof *sim);
     sim->ctx = ctx;
     sim->whole = scene;
     sim->way = tac_integrator_of(scene);
-    sim->balance.shuffle = shuffle ? strtoul(shuffle, NULL, 10) : 0;
-    sim->balance.deals = deal != NULL && strcmp(deal, "0") != 0;
+    sim->balance.shuffle = ctx->hooks.migrate;
+    sim->balance.deals = ctx->hooks.deals;
 }
 
 enum tac_err tac_simulation_pieces(struct tac_simulation *sim, struct tac_pieces **pieces)
@@ -61,10 +60,10 @@ enum tac_err tac_simulation_rebuild(struct tac_simulation *sim, struct tac_piece
 {
     enum tac_err err = TAC_OK;
     struct tac_pace pace;
-    const bool begun = sim->state != NULL, paced = begun && sim->way->pace_out != NULL;
+    const bool begun = sim->state != NULL, paced = begun && sim->way->balance != NULL;
     int64_t ticks = 0;
     if (paced)
-        sim->way->pace_out(sim->state, &pace);
+        sim->way->balance->pace_out(sim->state, &pace);
     if (begun)
         ticks = tac_simulation_ticks(tac_simulation_view(sim).counters) - sim->ticks_before;
     sim->way->destroy(&sim->state); /* two of them may not fit */
@@ -75,7 +74,7 @@ enum tac_err tac_simulation_rebuild(struct tac_simulation *sim, struct tac_piece
     TAC_TRY(sim->way->create(sim->ctx, sim->local ? sim->local : sim->whole, &sim->state));
     TAC_TRY(sim->way->state_in(sim->state, state));
     if (paced)
-        sim->way->pace_in(sim->state, &pace);
+        sim->way->balance->pace_in(sim->state, &pace);
     if (begun) /* the new state counts those of all ranks as one's */
         sim->ticks_before = tac_simulation_ticks(tac_simulation_view(sim).counters) - ticks;
 done:

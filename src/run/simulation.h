@@ -11,8 +11,10 @@
 #ifndef TACTUS_RUN_SIMULATION_H
 #define TACTUS_RUN_SIMULATION_H
 
+#include "integrators/integrator.h"
 #include "partition/part.h"
-#include "run/integrator.h"
+#include <tactus/output.h>
+#include <tactus/simulation.h>
 
 /* When the ranks were last dealt. */
 struct tac_balance {
@@ -89,8 +91,8 @@ int64_t tac_simulation_ticks(const struct tac_counters *counters);
 /* Local. The row of now is the last one from now on. */
 static inline void tac_simulation_begin_row(struct tac_simulation *sim)
 {
-    if (sim->way->begin_row != NULL)
-        sim->way->begin_row(sim->state);
+    if (sim->way->book != NULL)
+        sim->way->book->begin_row(sim->state);
 }
 
 /* Local. */

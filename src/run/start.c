@@ -14,7 +14,7 @@ static enum tac_err resume(struct tac_ctx *ctx, const struct tac_scene_source *s
     enum tac_err err = TAC_OK;
     struct tac_gathered gathered = {0};
     const struct tac_geometry here = tac_geometry_here(out->checkpoint);
-    if (ctx->size > 1 && tac_scene_is_large(&here))
+    if (ctx->size > 1 && tac_scene_is_large(ctx, &here))
         TAC_TRY(tac_scene_resume_pieces(ctx, source, json, sha256, &here, &out->scene, &out->pieces));
     if (out->scene != NULL)
         goto done;

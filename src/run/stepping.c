@@ -78,7 +78,7 @@ static enum tac_err make_empty(struct tac_ctx *ctx, struct tac_simulation **out)
 static void settle(struct tac_simulation *sim, struct tac_scene *scene)
 {
     struct tac_ctx own = sim->own, *host = sim->host;
-    tac_simulation_begin(sim, NULL, scene);
+    tac_simulation_begin(sim, &own, scene);
     sim->own = own;
     sim->ctx = &sim->own;
     sim->host = host;

@@ -2,7 +2,7 @@
 #ifndef TACTUS_RUN_STEPS_H
 #define TACTUS_RUN_STEPS_H
 
-#include "run/integrator.h"
+#include "integrators/integrator.h"
 #include <string.h>
 #include <tactus/output.h>
 

@@ -1,5 +1,5 @@
 /* body.c: the bodies of a scene: their keys, their meshes, and where they are placed. */
-#include "scene/read.h"
+#include "scene/scene_read.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* change.c: a scene in mid-run.  The change is made in a copy of the scene's text, which is then read again as far as
  * it may have changed; so it is refused for the same reasons as in a scene file, and means the same. */
 #include "scene/change.h"
-#include "scene/read.h"
+#include "scene/scene_read.h"
 
 #include <stdlib.h>
 #include <string.h>

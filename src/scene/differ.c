@@ -1,7 +1,7 @@
 /* differ.c: names the key by which a scene differs from the one that a checkpoint was made from.
  *
  * The hash has already told that the scenes differ. Keys that the hash leaves out are not compared. */
-#include "scene/read.h"
+#include "scene/scene_read.h"
 
 #include <stdlib.h>
 #include <string.h>

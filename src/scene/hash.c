@@ -8,7 +8,7 @@
  * The rows of each body's tables go in as hashes of chunks of TAC_SCENE_CHUNK rows, so that ranks that hold some rows
  * each make the hash together; it is the same for any number of ranks.
  */
-#include "scene/read.h"
+#include "scene/scene_read.h"
 
 #include <openssl/evp.h>
 #include <stdlib.h>

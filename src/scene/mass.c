@@ -1,5 +1,5 @@
 /* mass.c: lumped masses, initial velocities, and what can only be judged once all bodies are placed. */
-#include "scene/read.h"
+#include "scene/scene_read.h"
 
 #include <stdlib.h>
 #include <string.h>

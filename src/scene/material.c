@@ -1,5 +1,5 @@
 /* material.c: the materials of a scene. */
-#include "scene/read.h"
+#include "scene/scene_read.h"
 
 #include <stdlib.h>
 #include <string.h>

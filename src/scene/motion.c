@@ -1,5 +1,5 @@
 /* motion.c: the scripts of a scene, and which vertices are ever free. */
-#include "scene/read.h"
+#include "scene/scene_read.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* outputs.c: the section `output` of a scene: checkpoints, and what is written beside positions and velocities.  None
  * of it has an influence on the trajectory, and the scene's hash leaves it out. */
-#include "scene/read.h"
+#include "scene/scene_read.h"
 
 #include <stdlib.h>
 #include <string.h>

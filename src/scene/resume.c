@@ -1,7 +1,7 @@
 /* resume.c: the scene that a checkpoint goes on with.  It is read like a new one, but the bodies' geometry may be the
  * checkpoint's; at the end its hash must be the checkpoint's. */
 #include "base/exchange.h"
-#include "scene/read.h"
+#include "scene/scene_read.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* scene.c: a scene from its file to its arrays: load, --set, then the parts in their order; the rest is in settings.c,
  * material.c, body.c, motion.c, mass.c and hash.c; resume.c does the same for a scene that goes on from a checkpoint.
  */
-#include "scene/read.h"
+#include "scene/scene_read.h"
 
 #include <errno.h>
 #include <libgen.h>

@@ -1,7 +1,7 @@
 /* sections.c: objects of materials that belong to elements beyond stretch and bend (docs/elements.md). */
 #include "scene/sections.h"
 #include "scene/kind.h"
-#include "scene/read.h"
+#include "scene/scene_read.h"
 #include <string.h>
 
 int tac_elements_known(const struct tac_ctx *ctx, const struct tac_element_keys **out, int most)

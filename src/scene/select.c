@@ -1,5 +1,5 @@
 /* select.c: the vertices of a body that a motion or a load is about. */
-#include "scene/read.h"
+#include "scene/scene_read.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* set.c: --set path=value, applied to the scene's JSON before it is validated. */
-#include "scene/read.h"
+#include "scene/scene_read.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* settings.c: the scalar sections of a scene (time, gravity, contact, clocks, discovery, output). */
 #include "scene/accuracy.h"
-#include "scene/read.h"
+#include "scene/scene_read.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  *
  * The limit is MOST_SIZES times the size of the largest body in one step, the shortest of clocks.gravity_s,
  * clocks.elastic_s and time.frame: 1e9 m/s for a body of a metre and the usual clocks. */
-#include "scene/read.h"
+#include "scene/scene_read.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * A user writes a time between frames in decimal, and 30 times 0.02 is to be 0.6.  The double nearest to 0.02 is not
  * 0.02, so frame k is worked out from the shortest decimal that reads back as that double, which is what the user
  * wrote: in whole numbers, rounded once. */
-#include "scene/read.h"
+#include "scene/scene_read.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -17,7 +17,7 @@
 #define TACTUS_SOLVE_LOCAL_H
 
 #include "base/four.h"
-#include "solve/cut.h"
+#include "solve/subdomains.h"
 
 /* A subdomain of this rank: nodes [begin, end). */
 struct tac_subdomain {

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "app/alone.h"
+#include "events/state/state_transfer.h"
 #include "io/checkpoint/geometry.h"
-#include "snapshot/state.h"
 #include <tactus/stored.h>
 
 static void end_mpi(void)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scene/read.h"
+#include "scene/scene_read.h"
 
 static const char scene_text[] =
     "{\"format\": \"tactus-scene/1\", \"name\": \"n\", \"time\": {\"end\": 1, \"frame\": 0.5},\n"

@@ -1,4 +1,4 @@
-"""What the scripts of this folder and of tests/matrix share: starting the program on some ranks, and what it said.
+"""What the scripts of this folder and of tests/system/matrix share: starting the program on some ranks, and what it said.
 
 TACTUS names the program, TACTUS_MPIRUN what starts it on several ranks (mpirun). Each run gets a folder of its own for what MPI leaves behind.
 """
@@ -14,7 +14,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCENES = os.path.join(HERE, "scenes")
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "equality"))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "system", "equality"))
 
 # One rank does without the daemon and the network of mpirun: it starts in 10 ms instead of 400.
 ALONE = {"OMPI_MCA_ess_singleton_isolated": "1", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self", "OMPI_MCA_mtl": "^ofi,psm2"}

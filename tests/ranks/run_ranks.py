@@ -14,7 +14,7 @@ included.
 
     TACTUS=build/tactus tests/ranks/run_ranks.py --ranks 2,3,4 --ways speculate,moving tests/ranks/scenes/*.json soup:1..10
 
-A SCENE is a file, or KIND:SEED or KIND:FIRST..LAST for scenes of tests/equality/random_scene.py, or experiment:NAME,...
+A SCENE is a file, or KIND:SEED or KIND:FIRST..LAST for scenes of tests/system/equality/random_scene.py, or experiment:NAME,...
 (or all) for those of experiment_scenes.py there. With --some each scene takes one number of ranks for each way, in turn. A
 run that stops because the scene cannot go on must do so in every way, with the same sentence. Where two runs differ, or
 one fails or hangs, their folders are kept and named, and the exit code is 1.

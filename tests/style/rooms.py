@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""rooms.py [--graph]: the rooms of src/ include only rooms below them, and no include goes round in a circle; no room and no struct is too large;
-every room has a folder of tests of its own.
+"""rooms.py [--graph]: the rooms of src/ include only rooms below them, and no include goes round in a circle; no room, no file and no struct is too large;
+no two files have one name; every room has a folder of tests of its own.
 
 The order is that of ROOMS; a room may include itself and the rooms that are listed for it.  Reads every #include of src/,
 public headers (<tactus/...>) counting as part of the room that implements them.  With --graph it prints the arrows in the
@@ -20,28 +20,34 @@ ROOMS = {
     "scene": ["mesh"],
     "partition": ["scene"],
     "state": ["partition"],
+    "integrators": ["scene"],
     "elements": ["state"],
     "contact": ["elements"],
     "broadphase": ["contact"],
     "io": ["state"],
+    "inspect": ["io"],
     "check": ["contact", "io"],
     "audit": ["io", "check"],
     "kds": ["broadphase"],
-    "events": ["kds"],
-    "snapshot": ["events"],
-    "implicit": ["broadphase", "solve"],
-    "run": ["implicit", "snapshot", "io", "check", "audit"],
-    "app": ["run"],
+    "events": ["kds", "integrators"],
+    "implicit": ["broadphase", "solve", "integrators"],
+    "run": ["implicit", "events", "io", "check", "audit"],
+    "app": ["run", "inspect"],
 }
 PICTURE = "docs/pictures/rooms.dot"
-# Folders of tests/ that belong to no room, because they test the whole program, or something else than the program.
-WHOLE = {"equality", "ranks", "record", "faults", "fuzz", "physics", "matrix", "mutation", "bench", "jobs", "install", "python", "style"}
+# A table of functions, and no code: every test of a run goes through it.
+UNTESTED = {"integrators"}
+# Folders of tests/ that are not of one room: what they test is the whole program, or something else than the program.
+WHOLE = {"": {"unit", "system", "ranks", "faults", "fuzz", "speed", "style"},
+         "system": {"equality", "record", "physics", "jobs", "install", "python", "matrix", "mutation"}}
+ELSEWHERE = {"check": "check"}  # folders of tests/ of rooms whose tests are not in tests/unit/ROOM
 MOST_LINES = 6000  # of a room; a folder in a room counts for itself
+MOST_OF_FILE = 800  # lines of a file, which is one subject
 MOST_FIELDS = 40  # of a struct; one in it that has a name of its own counts for itself
 # Public headers belong to the rooms that implement them.
 PUBLIC = {"base": "base", "accum": "base", "math": "base", "process": "base", "mesh": "mesh", "mesh_kinds": "mesh",
           "scene": "scene", "counters": "scene", "contact": "contact", "output": "io", "reader": "io", "report": "io",
-          "stored": "io", "table": "io", "compare": "io", "export": "io", "check": "check", "exempt": "check", "audit": "audit", "run": "run",
+          "stored": "io", "table": "io", "compare": "inspect", "export": "inspect", "check": "check", "exempt": "check", "audit": "audit", "run": "run",
           "simulation": "run"}
 
 
@@ -79,6 +85,19 @@ def sizes(source):
     return lines
 
 
+def longest(source):
+    """Lines of every C file of src/, and, by its name, where it lies."""
+    lines, homes = {}, {}
+    for folder, _, files in os.walk(os.path.join(source, "src")):
+        for name in files:
+            if name.endswith((".c", ".h")):
+                path = os.path.relpath(os.path.join(folder, name), source)
+                homes.setdefault(name, []).append(path)
+                with open(os.path.join(source, path)) as f:
+                    lines[path] = sum(1 for _ in f)
+    return lines, homes
+
+
 def structs(source):
     """(file, name, fields) of every named struct of src/ and include/. `double a, b;` is two fields; a nameless struct in another is one."""
     for top in ("src", "include"):
@@ -93,22 +112,28 @@ def structs(source):
                     yield os.path.relpath(os.path.join(folder, name), source), struct, count
 
 
+def folders(path):
+    return {name for name in os.listdir(path) if os.path.isdir(os.path.join(path, name)) and name != "__pycache__"}
+
+
 def layout(source):
-    """What is wrong with the folders of tests/: one for each room, with a test; and those of WHOLE."""
+    """What is wrong with the folders of tests/: unit has one for each room, with a test; the others are those of WHOLE."""
     tests = os.path.join(source, "tests")
-    folders = {name for name in os.listdir(tests) if os.path.isdir(os.path.join(tests, name)) and name != "__pycache__"}
-    for room in ROOMS:
-        lists = os.path.join(tests, room, "CMakeLists.txt")
+    for room in sorted(set(ROOMS) - UNTESTED):
+        home = ELSEWHERE.get(room, "unit/" + room)
+        lists = os.path.join(tests, home, "CMakeLists.txt")
         registered = ""
         if os.path.exists(lists):
             with open(lists) as f:
                 registered = f.read()
         if not re.search(r"^ *(tactus_test|tactus_script|add_test)\(", registered, re.M):
-            yield "tests/%s registers no test of the room src/%s" % (room, room)
-    for name in sorted(folders - set(ROOMS) - WHOLE):
-        yield "tests/%s belongs to no room of src/, nor is it one of WHOLE in tests/style/rooms.py" % name
-    for name in sorted(WHOLE - folders):
-        yield "tests/%s is in WHOLE in tests/style/rooms.py, and is not there" % name
+            yield "tests/%s registers no test of the room src/%s" % (home, room)
+    for name in sorted(folders(os.path.join(tests, "unit")) - set(ROOMS)):
+        yield "tests/unit/%s belongs to no room of src/" % name
+    for home, names in WHOLE.items():
+        there = folders(os.path.join(tests, home)) - (set(ELSEWHERE.values()) if home == "" else set())
+        for name in sorted(there ^ names):
+            yield "%s is in only one of tests/ and WHOLE in tests/style/rooms.py" % os.path.join("tests", home, name)
 
 
 def picture(arrows):
@@ -128,6 +153,9 @@ def main():
         if room != other:
             arrows[room, other] = arrows.get((room, other), 0) + 1
     wrong += ["%s has %d lines; over %d, a room is two" % (room, n, MOST_LINES) for room, n in sizes(SOURCE).items() if n > MOST_LINES]
+    lines, homes = longest(SOURCE)
+    wrong += ["%s has %d lines; over %d, it is several subjects" % (path, n, MOST_OF_FILE) for path, n in lines.items() if n > MOST_OF_FILE]
+    wrong += ["%s have one name; nobody could tell which is meant" % " and ".join(sorted(paths)) for paths in homes.values() if len(paths) > 1]
     wrong += ["%s: struct %s has %d fields; over %d, it has several owners" % (file, name, n, MOST_FIELDS)
               for file, name, n in structs(SOURCE) if n > MOST_FIELDS]
     wrong += layout(SOURCE)

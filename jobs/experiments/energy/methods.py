@@ -7,7 +7,7 @@ tactus      every layer ticks at the multiples of its period, whenever it was to
 re-phased   a layer's clock starts anew at the instant at which it is touched (in this file)
 reflecting  no layers: the velocity is reflected at the instant of contact (in this file)
 
-The spring is that of tests/events/scenes/spring-on-plane.json. Gravity and the spring tick every --period (2^-9 s), the
+The spring is that of tests/unit/events/scenes/spring-on-plane.json. Gravity and the spring tick every --period (2^-9 s), the
 first layer at the next power of two under what it may (2^-10 s). The program in this file with regular clocks is
 compared with tactus first, so that nothing but the clock is different. Prints the relative error of the energy at five times.
 """

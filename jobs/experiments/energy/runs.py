@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 PROGRAM = os.environ.get("TACTUS", os.path.join(ROOT, "build", "tactus"))
-SCENES = os.path.join(ROOT, "tests", "events", "scenes")
+SCENES = os.path.join(ROOT, "tests", "unit", "events", "scenes")
 
 
 class Run:
@@ -55,7 +55,7 @@ class Run:
 
 
 def run(scene, **settings):
-    """Runs a scene (a path, or one of tests/events/scenes) with settings ("a.b" written a__b) and returns its Run."""
+    """Runs a scene (a path, or one of tests/unit/events/scenes) with settings ("a.b" written a__b) and returns its Run."""
     path = scene if os.path.sep in scene else os.path.join(SCENES, scene)
     keep = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     folder = tempfile.mkdtemp(prefix="tactus-energy-", dir=keep)

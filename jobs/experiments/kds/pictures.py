@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Pictures of the kinetic structures at work, from what a run holds (build/tests/kds/kds_look): docs/kds.md.
+"""Pictures of the kinetic structures at work, from what a run holds (build/tests/unit/kds/kds_look): docs/kds.md.
 
     jobs/experiments/kds/pictures.py [slabs] [lists] [layers] -o FOLDER
 
@@ -19,7 +19,7 @@ import numpy as np
 
 from runs import ALONE, SOURCE
 
-LOOK = os.environ.get("KDS_LOOK", os.path.join(SOURCE, "build/tests/kds/kds_look"))
+LOOK = os.environ.get("KDS_LOOK", os.path.join(SOURCE, "build/tests/unit/kds/kds_look"))
 APART, SPLIT, OPEN = 1, 2, 3
 
 

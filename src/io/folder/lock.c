@@ -44,18 +44,17 @@ static bool has_name(const struct tac_folder *f, int fd)
 }
 
 /* After how many seconds of waiting it is told; it is refused after six times as many. */
-static double tell_after_s(void)
+static double tell_after_s(const struct tac_ctx *ctx)
 {
     enum { USUAL_S = 10 };
-    const char *test = getenv("TACTUS_TEST_LOCK_S");
-    return test != NULL ? strtod(test, NULL) : USUAL_S;
+    return ctx->hooks.lock_s > 0 ? ctx->hooks.lock_s : USUAL_S;
 }
 
 /* Waits for the lock of no other; 0, EWOULDBLOCK: others have it still, or why there are no locks. */
 static int wait_for_ranks(struct tac_ctx *ctx, const struct tac_folder *f, int fd)
 {
     enum { EVERY_US = 50000, REFUSED = 6 };
-    const double begin_s = tac_wall_s(), tell_s = tell_after_s();
+    const double begin_s = tac_wall_s(), tell_s = tell_after_s(ctx);
     bool told = false;
     while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
         const double waited_s = tac_wall_s() - begin_s;

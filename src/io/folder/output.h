@@ -93,7 +93,7 @@ enum tac_err tac_frames_close(struct tac_ctx *ctx, struct tac_frames *w);
 /* Collective; closes if still open. */
 void tac_frames_destroy(struct tac_ctx *ctx, struct tac_frames **w);
 
-/* ---- rows.c: from the vertices that ranks own to the rows that they write ---- */
+/* ---- rows_by_writer.c: from the vertices that ranks own to the rows that they write ---- */
 #define TAC_CHUNK_ROWS 16384
 /* The rows [*begin, *end) of `count` that rank `rank` of `size` writes: whole chunks, fixed by the numbers alone. */
 void tac_rows_of_rank(tac_gid count, int rank, int size, tac_gid *begin, tac_gid *end);

@@ -6,7 +6,7 @@
 
 #include "base/exchange.h"
 #include "io/folder/output.h"
-#include <tactus/compare.h>
+#include <tactus/reader.h>
 
 enum { TAC_DATASET_DEFLATE = 1 }; /* level */
 
@@ -50,11 +50,6 @@ int64_t tac_fields_space(const struct tac_frame *frame);
 bool tac_reader_frame_whole(const struct tac_reader *r, struct tac_reader_frame *f);
 /* Local. Are the fields that a frame has on request of the right shape? */
 bool tac_reader_fields_whole(const struct tac_reader *r, const struct tac_reader_frame *frame);
-/* Local. Compares those that two frames have, but for the ranks; looks_back: also what depends on the frame before. */
-enum tac_err tac_compare_fields(struct tac_ctx *ctx, struct tac_comparison *c, int64_t ka, int64_t kb, bool looks_back);
-/* Local. Compares reactions.csv, histories.csv and steps.csv of two run folders, each where both have it.
- * TAC_ERR_INPUT: one is no such table. */
-enum tac_err tac_compare_lines(struct tac_ctx *ctx, struct tac_comparison *c);
 /* Local. Which datasets of the table a frame's group has: 1 << enum tac_dataset_name. */
 unsigned tac_fields_found(hid_t group);
 /* At most what a dataset takes on disk. */

@@ -12,8 +12,7 @@
 static int64_t budget(struct tac_ctx *ctx)
 {
     enum { USUAL = 64 << 20, LEAST = 16 * sizeof(struct tac_point) };
-    const char *text = getenv("TACTUS_TEST_SPILL");
-    int64_t bytes = text != NULL ? strtoll(text, NULL, 10) : USUAL;
+    int64_t bytes = ctx->hooks.spill_bytes > 0 ? ctx->hooks.spill_bytes : USUAL;
     bytes = bytes < LEAST ? LEAST : bytes < USUAL ? bytes : USUAL;
     MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_INT64_T, MPI_MIN, ctx->comm);
     return bytes;

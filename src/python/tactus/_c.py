@@ -1,6 +1,6 @@
 """What the package uses of the C library, written as in its headers, and turned into ctypes.
 
-The tables below are the only declarations.  A test compiles them against the headers (tests/python/headers.py): every
+The tables below are the only declarations.  A test compiles them against the headers (tests/system/python/headers.py): every
 prototype, every field with its type and place, and every constant.  So a header that changes cannot silently break
 the package.
 """
@@ -23,7 +23,10 @@ CONSTANTS = {
 # its first fields.
 STRUCTS = {
     "tac_ctx": """MPI_Comm comm; int rank; int size; bool quiet; char error[2048]; int warnings; pointer warned;
-                  pointer warned_user; bool torn; pointer added_elements;""",
+                  pointer warned_user; bool torn; pointer added_elements; double hooks.patience_s; double hooks.lock_s;
+                  double hooks.skin; int hooks.rough; int64_t hooks.spill_bytes; int64_t hooks.spread_from;
+                  uint64_t hooks.migrate; uint64_t hooks.delay_seed; int hooks.delay_us; int hooks.fail_rank;
+                  long hooks.fail_nth; bool hooks.deals; bool hooks.everyone;""",
     "tac_scene_source": "pointer path; pointer text; pointer folder; pointer set; int set_count;",
     "tac_settings": """int users; pointer name; pointer path; pointer json; char sha256[65]; pointer row_digest.value;
                        size_t row_digest.count; double fastest; double end_s; double frame_s; double quantum_s; ...""",
@@ -95,7 +98,7 @@ WARNED = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
 
 SCALARS = {
     "void": None, "bool": ctypes.c_bool, "char": ctypes.c_char, "int": ctypes.c_int, "double": ctypes.c_double,
-    "size_t": ctypes.c_size_t, "int64_t": ctypes.c_int64, "tac_lid": ctypes.c_int32, "tac_gid": ctypes.c_int64,
+    "size_t": ctypes.c_size_t, "long": ctypes.c_long, "int64_t": ctypes.c_int64, "uint64_t": ctypes.c_uint64, "tac_lid": ctypes.c_int32, "tac_gid": ctypes.c_int64,
     "tac_time": ctypes.c_int64, "pointer": ctypes.c_void_p,
 }
 

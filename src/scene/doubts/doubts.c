@@ -1,6 +1,6 @@
 /* doubts.c: warnings about scenes that are valid but hardly what was meant: nothing keeps surfaces apart, or nothing
  * holds a cloth together. */
-#include "scene/read.h"
+#include "scene/scene_read.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* plausible.c: warnings about numbers and meshes that are valid and hardly what was meant: a unit that is another one,
  * a mesh that falls apart, triangles that face the wrong way.  One sentence each; nothing is refused. */
 #include "base/exchange.h"
-#include "scene/read.h"
+#include "scene/scene_read.h"
 
 #include <stdlib.h>
 #include <string.h>

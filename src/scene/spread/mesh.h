@@ -6,7 +6,7 @@
 #include "mesh/check.h"
 #include "mesh/kinds.h"
 #include "mesh/read.h"
-#include "scene/read.h"
+#include "scene/scene_read.h"
 
 /* A mesh that is read or made by blocks. */
 struct tac_spread_large {

@@ -11,7 +11,7 @@
  */
 #include "base/exchange.h"
 #include "mesh/read.h"
-#include "scene/read.h"
+#include "scene/scene_read.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "simulated.h"
 
 #include "broadphase/candidates.h"
-#include "events/ranks.h"
+#include "events/ranks/ranks.h"
 #include "events/sim.h"
 #include "run/simulation.h"
 

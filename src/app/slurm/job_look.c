@@ -1,0 +1,244 @@
+/* job_look.c: reads what a run folder tells of its run and its job, and judges how the run is. */
+#include "app/slurm/job_look.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *text_of(const json_t *o, const char *key)
+{
+    const char *text = json_string_value(json_object_get(o, key));
+    return text != NULL ? text : "";
+}
+
+double tac_look_real(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static double now_s(void)
+{
+    return difftime(time(NULL), (time_t)0);
+}
+
+/* dir/name, or NULL if memory is out; the caller frees it. */
+static char *join(const char *dir, const char *name)
+{
+    const size_t size = strlen(dir) + strlen(name) + 2;
+    char *path = malloc(size);
+    if (path != NULL)
+        snprintf(path, size, "%s/%s", dir, name);
+    return path;
+}
+
+static bool is_there(const char *dir, const char *name)
+{
+    char *path = join(dir, name);
+    const bool there = path != NULL && access(path, F_OK) == 0;
+    free(path);
+    return there;
+}
+
+/* Seconds since a file was written; NaN: not known. */
+static double file_age_s(const char *dir, const char *name)
+{
+    struct stat s;
+    char *path = strchr(name, '/') == NULL && name[0] != '\0' ? join(dir, name) : NULL;
+    const bool known = path != NULL && stat(path, &s) == 0;
+    free(path);
+    return known ? fmax(0, now_s() - difftime(s.st_mtime, (time_t)0)) : NAN;
+}
+
+enum tac_err tac_look_read(struct tac_ctx *ctx, struct tac_look *look)
+{
+    enum tac_err err;
+    look->age_s = look->saved_age_s = NAN;
+    look->alive = TAC_ALIVE_UNKNOWN;
+    TAC_TRY(tac_folder_job(ctx, look->dir, &look->job, &look->state));
+    if (look->job != NULL && !is_there(look->dir, "status.json"))
+        goto done;
+    TAC_TRY(tac_folder_status(ctx, look->dir, &look->status));
+    look->alive = tac_process_alive(look->status);
+    look->age_s = now_s() - tac_look_real(look->status, "updated");
+    look->saved_age_s = file_age_s(look->dir, text_of(look->status, "checkpoint"));
+done:
+    return err;
+}
+
+const char *tac_look_job(const struct tac_look *look)
+{
+    const char *text = text_of(look->state, "job"), *other = text_of(look->job, "job");
+    text = strspn(text, "0123456789_") == strlen(text) && isdigit((unsigned char)text[0]) && strcmp(text, "0") != 0
+               ? text
+               : other;
+    return text[0] != '\0' && strspn(text, "0123456789_") == strlen(text) ? text : NULL;
+}
+
+void tac_look_clear(struct tac_look *look)
+{
+    json_decref(look->status);
+    json_decref(look->job);
+    json_decref(look->state);
+    look->status = look->job = look->state = NULL;
+}
+
+/* ---- judging ---- */
+
+static bool among(const char *word, const char *const *list)
+{
+    for (; *list != NULL; list++)
+        if (strcmp(word, *list) == 0)
+            return true;
+    return false;
+}
+
+/* What Slurm's commonest reasons mean. */
+static const char *explain(const char *reason)
+{
+    static const char *const known[][2] = {
+        {"Priority", "jobs with a higher priority come first"},
+        {"Resources", "it waits for free nodes"},
+        {"BeginTime", "Slurm lets it wait some time after a requeue"},
+        {"Dependency", "it waits for another job"},
+        {"JobHeldUser", "it is held; release it: scontrol release"},
+        {"JobHeldAdmin", "an administrator holds it"},
+        {"JobArrayTaskLimit", "so many of the sweep run at once already"},
+        {"PartitionTimeLimit", "it asks for more time than the partition allows, and will not start"},
+        {"PartitionNodeLimit", "it asks for more nodes than the partition allows, and will not start"},
+        {"ReqNodeNotAvail", "nodes that it needs are down or reserved"},
+        {"launch failed requeued held", "its nodes failed to start it; release it: scontrol release"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strncmp(reason, known[i][0], strlen(known[i][0])) == 0)
+            return known[i][1];
+    return NULL;
+}
+
+static void say(struct tac_look *look, const char *condition, const char *why)
+{
+    look->condition = condition;
+    snprintf(look->why, sizeof look->why, "%s", why);
+}
+
+/* Without a job, or after it: what the program wrote. */
+static void judge_program(struct tac_look *look)
+{
+    static const char *const known[] = {"running", "finished", "stopped", "failed", NULL};
+    const char *state = text_of(look->status, "state");
+    for (int i = 0; known[i] != NULL; i++)
+        if (strcmp(state, known[i]) == 0)
+            say(look, known[i], text_of(look->status, "error"));
+    if (look->condition == NULL)
+        say(look, "unknown", "");
+    if (strcmp(look->condition, "running") == 0 && look->alive == TAC_ALIVE_NO) {
+        look->condition = "gone";
+        snprintf(look->why, sizeof look->why, "its process %lld is gone",
+                 (long long)json_integer_value(json_object_get(look->status, "pid")));
+    }
+}
+
+/* The job has said how it ended: stopped, failed, finished. */
+static bool judge_end(struct tac_look *look)
+{
+    static const char *const ends[] = {"finished", "stopped", "failed", NULL};
+    const char *state = text_of(look->state, "state");
+    if (strcmp(text_of(look->status, "state"), "finished") == 0) {
+        say(look, "finished", "");
+        return true;
+    }
+    for (int i = 0; ends[i] != NULL; i++)
+        if (strcmp(state, ends[i]) == 0) {
+            say(look, ends[i], text_of(look->state, "reason"));
+            /* Somebody went on with it by hand. */
+            if (tac_look_real(look->status, "updated") > tac_look_real(look->state, "updated") + 5)
+                judge_program(look);
+            return true;
+        }
+    return false;
+}
+
+/* The job's script is at work, as far as is known. */
+static void judge_at_work(struct tac_look *look)
+{
+    const char *state = text_of(look->state, "state");
+    const bool running = strcmp(text_of(look->status, "state"), "running") == 0;
+    if (judge_end(look))
+        return;
+    if (strcmp(state, "requeued") == 0 || strcmp(state, "waiting") == 0)
+        say(look, strcmp(state, "requeued") == 0 ? "requeued" : "waiting", text_of(look->state, "reason"));
+    else if (running && look->alive == TAC_ALIVE_NO && look->queue != TAC_QUEUE_KNOWN)
+        judge_program(look);
+    else if (running && look->alive != TAC_ALIVE_NO)
+        say(look, "running", "");
+    else
+        say(look, "starting", "");
+}
+
+static void judge_pending(struct tac_look *look)
+{
+    const char *more = explain(look->queue_reason);
+    look->condition = look->state == NULL ? "pending" : "requeued";
+    snprintf(look->why, sizeof look->why, "%s%s%s", look->queue_reason, more != NULL ? ": " : "",
+             more != NULL ? more : "");
+}
+
+/* The batch system says that the job is over. */
+static void judge_over(struct tac_look *look)
+{
+    char word[sizeof look->queue_state];
+    const char *again = text_of(look->job, "again");
+    if (judge_end(look))
+        return;
+    snprintf(word, sizeof word, "%s", look->queue_state);
+    for (char *c = word; *c != '\0'; c++)
+        *c = *c == '_' ? ' ' : (char)tolower((unsigned char)*c);
+    look->condition = strcmp(look->queue_state, "CANCELLED") == 0 ? "stopped" : "gone";
+    snprintf(look->why, sizeof look->why, "Slurm says of job %s: %s%s%s", tac_look_job(look), word,
+             again[0] != '\0' ? "; it goes on with: " : "", again);
+}
+
+void tac_look_judge(struct tac_look *look)
+{
+    static const char *const waits[] = {"PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", NULL};
+    static const char *const works[] = {"RUNNING",   "CONFIGURING", "COMPLETING", "SUSPENDED",
+                                        "SIGNALING", "STAGE_OUT",   "STOPPED",    NULL};
+    const char *again = text_of(look->job, "again");
+    look->condition = NULL;
+    look->why[0] = '\0';
+    if (look->job == NULL) {
+        judge_program(look);
+    } else if (tac_look_job(look) == NULL && look->state == NULL && look->status == NULL) {
+        snprintf(look->why, sizeof look->why, "no job was submitted yet; submit it with: %s", again);
+        look->condition = "pending";
+    } else if (look->queue == TAC_QUEUE_KNOWN && among(look->queue_state, waits)) {
+        judge_pending(look);
+    } else if (look->queue == TAC_QUEUE_KNOWN && among(look->queue_state, works)) {
+        judge_at_work(look);
+    } else if (look->queue == TAC_QUEUE_KNOWN) {
+        judge_over(look);
+    } else if (look->queue == TAC_QUEUE_UNKNOWN) {
+        if (!judge_end(look)) {
+            look->condition = "gone";
+            snprintf(look->why, sizeof look->why,
+                     "Slurm does not know job %s any more, and it has not said how it ended%s%s", tac_look_job(look),
+                     again[0] != '\0' ? "; it goes on with: " : "", again);
+        }
+    } else if (look->state == NULL && look->status == NULL) {
+        say(look, "pending", "squeue does not tell why");
+    } else if (look->state == NULL) {
+        judge_program(look);
+    } else {
+        judge_at_work(look);
+    }
+}
+
+bool tac_look_lives(const struct tac_look *look)
+{
+    static const char *const lives[] = {"pending", "starting", "running", "waiting", "requeued", NULL};
+    return look->condition != NULL && among(look->condition, lives);
+}

@@ -1,0 +1,257 @@
+/* active.h: the active contacts: pairs of primitives, and their layer groups by period. */
+#ifndef TACTUS_CONTACT_PAIRS_ACTIVE_H
+#define TACTUS_CONTACT_PAIRS_ACTIVE_H
+
+#include "contact/model.h"
+#include <stddef.h>
+#include <tactus/math.h>
+
+struct tac_friction;
+
+/* What a pair is at an instant. */
+struct tac_pair_geometry {
+    struct tac_near near;
+    double mollifier; /* 1 but for near-parallel edges */
+};
+
+/* An active pair.  Nearly all ticks touch only its first two lines of 64 bytes, where what they ask of `form` is too,
+ * and what is done in each window for each pair only the third one besides: what has to come from memory is what
+ * contact costs in a large scene (docs/performance.md). */
+struct tac_pair {
+    tac_lid v[4];
+    uint8_t type, count; /* vertices in all */
+    uint8_t shared : 1;  /* its vertices are of several ranks */
+    uint8_t
+        proven : 1;    /* kinetic structures prove which of its layers are silent: nothing of it is judged afterwards */
+    uint8_t rubs : 1;  /* it has a state of friction */
+    uint8_t kept_sign; /* of the instant of `kept`: if it is not that of another one, `kept` is not of that either */
+    int32_t depth;     /* deepest active layer; 0: none */
+    float normal[3];   /* when it was evaluated last, no longer than 1; 0: never */
+    float guard;       /* rounding of a distance of this pair then, m */
+    int32_t groups;    /* active layer groups */
+    int32_t active;    /* first layer of the deepest layer group that acted in this pass; 0: none */
+    double next;       /* distance under which the first layer not active (or the end of the layer stack) is reached */
+    double d_tick;     /* distance at t_tick, the deepest group's last tick; infinity: none */
+
+    tac_time t_tick;
+    double d_least;       /* least distance at the deepest group's ticks since the window's start or the group's birth,
+                           * m; infinity: it has not ticked since */
+    double deep_last;     /* last_d of the deepest layer group */
+    tac_time deep_period; /* of the deepest layer group */
+    struct tac_form form;
+
+    double speed;       /* bound of its relative speed in the last window that was looked at, m/s, which naps go by;
+                         * 0: not known. Of a shared pair, what its owners have agreed on */
+    double nap_speed;   /* the skipped ticks of this pass were silent if it was slower than this, m/s */
+    tac_time awake;     /* no tick is skipped before */
+    int32_t naps;       /* the newest of its naps in this pass, or -1 */
+    int32_t births;     /* layer groups born in this pass; first of them in sim->birth */
+    int32_t deep_first; /* first layer of the deepest layer group */
+    uint8_t live;
+    uint8_t overslept; /* a skipped tick may not have been silent */
+    uint8_t listed;    /* scratch of the candidate list */
+
+    uint64_t key;
+    double d_tick_start; /* d_tick and t_tick at the window's start */
+    tac_time t_tick_start;
+    double deep_reach;   /* distance under which the deepest group's first layer acts, m */
+    double seen_speed;   /* a shared pair's speed, as who decides it saw it; told to its other owners as `speed` */
+    tac_time seen_awake; /* no tick is skipped before, as who decides it found */
+    int32_t first_birth;
+    int32_t kept; /* several layer groups: where what serves all that tick at an instant was put (tac_active.kept) */
+    double unused[2]; /* to whole lines */
+};
+enum { TAC_PAIR_LINES = 2 }; /* those that a tick touches */
+_Static_assert(offsetof(struct tac_pair, t_tick) == 64 && offsetof(struct tac_pair, form.h_s) == 128 &&
+                   offsetof(struct tac_pair, key) == 184 && sizeof(struct tac_pair) == 256,
+               "the lines of a pair");
+
+/* The sign of an instant: a byte of its hash. */
+static inline uint8_t tac_pair_sign(tac_time t)
+{
+    return (uint8_t)((uint64_t)t * UINT64_C(0x9e3779b97f4a7c15) >> 56);
+}
+
+/* What a pair of several layer groups is at the instant under way. */
+struct tac_kept {
+    int32_t pair;
+    struct tac_pair_geometry geometry;
+};
+
+/* A layer group of a pair: layers first..last, one period.  `last_d` is state: the distance at its last tick if that
+ * was active, else infinity; born at the first active tick, erased at the first silent one (docs/method.md, Friction).
+ */
+struct tac_layer_group {
+    uint64_t key;
+    int32_t pair;
+    int32_t first, last : 31;
+    uint32_t shared : 1; /* of a pair of several ranks */
+    int32_t anchor;      /* friction.h; -1: none */
+    tac_time born;
+    double last_d, saved_d;
+    tac_time wake; /* of one of `extra`, as tac_rate_group.wake */
+    double clear;  /* distance under which its first layer acts, m */
+};
+_Static_assert(sizeof(struct tac_layer_group) == 64, "a line");
+
+/* All active layer groups of one period.  `extra` are those born while running, merged in when the pass has ended. */
+struct tac_rate_group {
+    tac_time period;
+    double h_s;
+    size_t count, capacity;
+    struct tac_layer_group *group; /* owned, by key */
+    size_t wake_capacity;
+    tac_time *wake; /* owned, (count): ticks of a group before are skipped: it is silent in them, which the window's end
+                     * proves.  Apart from the groups, because where most skip, nothing else of them is asked for */
+    size_t extra_count, extra_capacity;
+    struct tac_layer_group *extra; /* owned, by key */
+    size_t extra_wanted;           /* room asked for in vain during a pass */
+    size_t dropped;                /* layer groups marked (pair < 0) to be taken out */
+};
+
+/* A layer group born during a pass: until t the pair was active only down to `next`. */
+struct tac_birth {
+    int32_t pair;
+    int32_t following; /* next birth of the same pair, or -1 */
+    tac_time t;
+    double next;
+    double least;    /* d_least of that time */
+    tac_time period; /* of the deepest layer group of that time */
+};
+
+/* Ticks of a layer group that were skipped in this pass: they were silent if the pair's distance did not come under
+ * `clear` (m) from `from` to `to`, and certainly if its speed was under `speed` (m/s). */
+struct tac_nap {
+    tac_time from, to;
+    double clear, speed;
+    int32_t following; /* the pair's nap before it, or -1 */
+};
+
+/* What contacts lost at a vertex in the instant under way, summed in the order of the ticks; entered when the instant
+ * is over, with one product and one exact sum (events/contact_kick.c). */
+struct tac_loss {
+    double j[4];      /* impulses that restitution left out, and those of friction, N s; the fourth is 0 */
+    double rub[4];    /* of them: those of friction */
+    double couple[3]; /* that friction takes from the angular momentum in pairs of which this is the first that can
+                       * move, N m s */
+    bool listed;      /* in tac_active.lossy */
+};
+
+/* A place in the table of pairs by key.  The tag is a part of the key's hash: the key itself is in the pair, far away
+ * in memory, and is asked for only where the tags are alike. */
+struct tac_slot_place {
+    int32_t slot; /* -1: empty */
+    uint32_t tag;
+};
+
+/* A pair that will come under its next layer soon. */
+struct tac_deeper {
+    int32_t slot;
+    double d, speed; /* distance at this instant, m; how it grows, m/s */
+};
+
+/* Watched contacts. */
+struct tac_active {
+    size_t pair_count, pair_capacity; /* slots, live or not */
+    struct tac_pair *pair;            /* owned, on whole lines: each begins one */
+    size_t unsorted;                  /* pairs that came since slots were in the order of keys */
+    size_t live_pairs, free_count, free_capacity;
+    int32_t *free_slot;          /* owned */
+    size_t hash_size;            /* power of two, at most 2^32 */
+    struct tac_slot_place *hash; /* owned: slots by key, open addressing */
+    size_t rate_group_count, rate_group_capacity;
+    struct tac_rate_group *rate_group; /* owned, ascending period */
+    size_t first_rate_group;           /* no class before it has a layer group */
+    size_t group_count;                /* in all classes, but for those born in this pass */
+    size_t birth_count, birth_capacity;
+    struct tac_birth *birth; /* owned */
+    size_t deeper_count, deeper_capacity;
+    struct tac_deeper *deeper; /* owned: pairs to be made deeper when all of this instant has ticked */
+    size_t nap_count, nap_capacity;
+    struct tac_nap *nap;              /* owned */
+    size_t kept_count, kept_capacity; /* of the instant under way */
+    struct tac_kept *kept;            /* owned */
+    struct tac_loss *loss;            /* owned, (owned vertices) */
+    size_t lossy_count;
+    tac_lid *lossy;                /* owned, (owned vertices): those with a loss in this instant */
+    struct tac_friction *friction; /* owned; NULL: none rubs */
+};
+
+/* Fetches what a look at a candidate asks of its pair into the cache; slot -1: it has none.  Always inline: gcc takes a
+ * function that only fetches for one without effect, and leaves out calls of it. */
+static inline __attribute__((always_inline)) void tac_pair_fetch(const struct tac_active *active, int32_t slot)
+{
+    if (slot < 0)
+        return;
+    const char *p = (const char *)&active->pair[slot];
+    __builtin_prefetch(p, 1);
+    __builtin_prefetch(p + offsetof(struct tac_pair, t_tick), 1);
+    __builtin_prefetch(p + offsetof(struct tac_pair, speed), 1);
+}
+
+/* Ticks of the deepest layer group within which the next one must not be reached inactive. */
+enum { TAC_FORESIGHT = 2 };
+
+/* At a tick of its deepest layer group, where its distance is d, m, and grows by so much until the next tick, m: will
+ * the pair come under its next layer soon? */
+static inline bool tac_pair_is_soon(const struct tac_pair *p, double d, double growth)
+{
+    return d + TAC_FORESIGHT * growth < p->next && p->depth < p->form.bottom;
+}
+
+/* ---- pair_table.c ---- */
+/* Local. A slot for a pair that is not there: without layer groups, its form not known yet. */
+enum tac_err tac_pairs_add(struct tac_ctx *ctx, struct tac_active *active, uint64_t key, const tac_lid v[4],
+                           int32_t *slot);
+/* Local. Frees the slot of a pair without layer groups. */
+void tac_pairs_remove(struct tac_active *active, int32_t slot);
+
+/* ---- slots.c ---- */
+/* Local. Lays the pairs in the order of their keys if many came since, between passes.  Then *slot (owned by the
+ * caller) tells the new slot of each old one; else it is NULL. */
+enum tac_err tac_active_sort(struct tac_ctx *ctx, struct tac_active *active, int32_t **slot);
+
+/* What the table of slots has of a key. */
+static inline uint32_t tac_active_tag(uint64_t key)
+{
+    return (uint32_t)tac_hash64(key, 0);
+}
+
+/* Where the slot of a pair is looked for first. */
+static inline size_t tac_active_home(const struct tac_active *active, uint32_t tag)
+{
+    return (size_t)tag & (active->hash_size - 1);
+}
+
+/* Fetches into the cache what tac_active_find_tagged() will ask for first, and then what it will ask for next. */
+static inline __attribute__((always_inline)) void tac_active_fetch(const struct tac_active *active, uint32_t tag)
+{
+    if (active->hash_size > 0)
+        __builtin_prefetch(&active->hash[tac_active_home(active, tag)]);
+}
+static inline __attribute__((always_inline)) void tac_active_fetch_pair(const struct tac_active *active, uint32_t tag)
+{
+    if (active->hash_size == 0)
+        return;
+    const struct tac_slot_place *place = &active->hash[tac_active_home(active, tag)];
+    if (place->tag == tag)
+        tac_pair_fetch(active, place->slot);
+}
+
+/* Local. The slot of a pair that is active, or -1.  The same where the tag of its key is known. */
+static inline int32_t tac_active_find_tagged(const struct tac_active *active, uint64_t key, uint32_t tag)
+{
+    if (active->hash_size == 0)
+        return -1;
+    for (size_t i = tac_active_home(active, tag);; i = (i + 1) & (active->hash_size - 1)) {
+        const struct tac_slot_place *place = &active->hash[i];
+        if (place->slot < 0 || (place->tag == tag && active->pair[place->slot].key == key))
+            return place->slot;
+    }
+}
+static inline int32_t tac_active_find(const struct tac_active *active, uint64_t key)
+{
+    return tac_active_find_tagged(active, key, tac_active_tag(key));
+}
+
+#endif

@@ -1,0 +1,409 @@
+/* asynchronous.c: asynchronous contact mechanics as an integrator: events/ behind the table. */
+#include "broadphase/candidates.h"
+#include "events/ranks/ranks.h"
+#include "events/ranks/rebalance_join.h"
+#include "events/ranks/still.h"
+#include "events/state/changed_scene.h"
+#include "events/state/present_contacts.h"
+#include "integrators/integrator.h"
+#include "partition/graph_rows.h"
+#include "partition/part.h"
+#include <stdlib.h>
+#include <string.h>
+
+static enum tac_err create(struct tac_ctx *ctx, struct tac_scene *scene, void **state)
+{
+    struct tac_sim *sim = NULL;
+    const enum tac_err err = tac_sim_create(ctx, scene, scene->settings->discovery.mode, &sim);
+    *state = sim;
+    return err;
+}
+
+static void destroy(void **state)
+{
+    struct tac_sim *sim = *state;
+    tac_sim_destroy(&sim);
+    *state = NULL;
+}
+
+static enum tac_err advance(void *state, tac_time limit, struct tac_step *step)
+{
+    struct tac_sim *sim = state;
+    sim->books.before_at = limit;
+    sim->control.ask_stop = step->ask_stop;
+    sim->control.ask_save = step->ask_save;
+    const enum tac_err err = tac_sim_advance(sim, limit);
+    step->told_stop = sim->control.told_stop;
+    step->told_save = sim->control.told_save;
+    return err;
+}
+
+static enum tac_err state_out(void *state, bool write, struct tac_checkpoint **out)
+{
+    return tac_state_collect(state, write, out);
+}
+
+static enum tac_err state_in(void *state, const struct tac_checkpoint *in)
+{
+    return tac_state_restore(state, in);
+}
+
+static bool knows_row(const void *state)
+{
+    return tac_sim_knows_row(state);
+}
+
+static enum tac_err energy(void *state, struct tac_energy_row *row)
+{
+    return tac_sim_energy(state, row);
+}
+
+static void begin_row(void *state)
+{
+    ((struct tac_sim *)state)->books.deepest_layer = 0;
+}
+
+static enum tac_err counters(const void *state, struct tac_counters *sum)
+{
+    return tac_state_counters(state, sum);
+}
+
+static double book_residual(void *state)
+{
+    return tac_sim_book_residual(state);
+}
+
+static enum tac_err contacts(void *state, struct tac_contact **out, size_t *count)
+{
+    return tac_sim_contacts(state, out, count);
+}
+
+static enum tac_err contact_count(void *state, int64_t *count)
+{
+    return tac_sim_contact_count(state, count);
+}
+
+static void view(void *state, struct tac_state_view *out)
+{
+    struct tac_sim *sim = state;
+    *out = (struct tac_state_view){.now = sim->state.now,
+                                   .owned = sim->state.owned,
+                                   .id = sim->scene->mesh->part ? sim->scene->mesh->part->vertex_id : NULL,
+                                   .velocity = sim->state.vel->v,
+                                   .stride = sizeof *sim->state.vel,
+                                   .impulse = sim->state.impulse,
+                                   .impulse_rest = sim->still.rest,
+                                   .counters = &sim->books.counters};
+}
+
+static enum tac_err gather_impulses(void *state)
+{
+    struct tac_sim *sim = state;
+    return tac_agree(sim->ctx, tac_still_gather(sim));
+}
+
+static void positions(const void *state, double *x)
+{
+    const struct tac_sim *sim = state;
+    for (tac_lid i = 0; i < sim->state.owned; i++)
+        tac_position(sim, i, sim->state.now, &x[3 * (size_t)i]);
+}
+
+static void status(const void *state, struct tac_status *out)
+{
+    const struct tac_sim *sim = state;
+    out->window_s = sim->windows.last_s;
+    out->deepest_layer = sim->books.deepest_ever;
+    out->counters = sim->books.counters;
+    if (tac_sim_halo(sim)) {
+        out->counters.messages_sent += tac_sim_halo(sim)->messages;
+        out->counters.bytes_sent += tac_sim_halo(sim)->bytes;
+    }
+}
+
+static const char *discovery(const void *state)
+{
+    return ((const struct tac_sim *)state)->find.way->name;
+}
+
+static enum tac_err hold(void *state, enum tac_err err)
+{
+    return tac_ranks_hold(state, err);
+}
+
+static enum tac_err record(void *state, struct tac_recorder *record)
+{
+    return tac_sim_record(state, record);
+}
+
+static void look(void *state, enum tac_look which)
+{
+    tac_sim_look(state, which);
+}
+
+static void elements(const void *state, tac_element_visitor *visit, void *user)
+{
+    const struct tac_elastic *elastic = ((const struct tac_sim *)state)->elastic;
+    for (size_t c = 0; c < elastic->class_count; c++)
+        for (int k = 0; k < elastic->element_count; k++) {
+            const struct tac_element_group *g = &elastic->rate[c].group[k];
+            const size_t plain = g->elastic.count - g->rest.count; /* plastic ones come last */
+            for (size_t e = 0; e < g->elastic.count; e++)
+                visit(user, g->element, tac_forces_record(&g->elastic, e),
+                      e < plain ? NULL : &g->rest.value[(e - plain) * (size_t)g->element->width]);
+        }
+}
+
+/* ---- balance ---- */
+
+/* Share of the active pairs here that other ranks tick too. */
+static double shared_share(const struct tac_sim *sim)
+{
+    size_t shared = 0;
+    for (size_t k = 0; k < sim->active.pair_count; k++)
+        shared += sim->active.pair[k].live && sim->active.pair[k].shared;
+    return sim->active.live_pairs ? (double)shared / (double)sim->active.live_pairs : 0;
+}
+
+/* What ticks cost that are no element's, in spring ticks; a damper's, in ticks of its element; a spring tick, and a
+ * test of boxes, s.  From whole runs on one rank: their seconds of forces and of contact by the ticks that were
+ * executed (jobs/two-sheets.json 26 ns a triangle's or hinge's tick and 134 ns one of contact; stack.py 160000 26 and
+ * 180; balls in a box 124; without losses, where few pairs are active, 60 to 80). */
+static const double COST_PENALTY = 14, COST_DAMPER = 1.3, COST_LOAD = 1, SPRING_S = 9e-9, TEST_S = 25e-9;
+
+/* A layer of the tables that a simulation is made with, s: some have a million. */
+static const double LAYER_S = 3e-7;
+
+/* Of kinetic structures nothing is counted that would stand for their time. */
+static void load(const void *state, struct tac_workload *load)
+{
+    const struct tac_sim *sim = state;
+    const struct tac_counters *c = &sim->books.counters;
+    const double contact = COST_PENALTY * (double)(c->executed[TAC_KIND_PENALTY] + c->executed[TAC_KIND_LIMIT]);
+    double ticks = contact + COST_LOAD * (double)(c->executed[TAC_KIND_LOAD] + c->executed[TAC_KIND_GRAVITY]) +
+                   COST_DAMPER * (double)c->executed[TAC_KIND_DAMPING];
+    for (int k = 0; k < sim->elastic->element_count; k++)
+        ticks += sim->elastic->element[k]->cost * (double)c->executed[tac_kind_of_element(k)];
+    load->ticks_s = SPRING_S * ticks;
+    load->contact_s = SPRING_S * contact;
+    const bool counts = sim->find.mode == TAC_DISCOVER_SPECULATE && sim->view.candidates;
+    if (counts)
+        load->discovery_s = TEST_S * (double)(sim->view.candidates->cost.spent + TAC_LOOK_COST * sim->windows.looks);
+    else
+        load->discovery_s = fmax(0, c->seconds_discovery - c->seconds_exchange);
+    load->counted_s = load->ticks_s + (counts ? load->discovery_s : 0);
+    load->shared = shared_share(sim);
+    load->deal_s = LAYER_S * sim->model->layer_count;
+}
+
+static double rate_of(const struct tac_sim *sim, tac_time period)
+{
+    return 1 / tac_seconds(sim, period);
+}
+
+/* Adds a stencil: its cost to the vertices that are ours, in `weight`, and edges from its lowest vertex, if that is
+ * ours. */
+static enum tac_err add_stencil(struct tac_sim *sim, struct tac_graph_rows *rows, double *weight, const tac_lid *v,
+                                int n, double cost)
+{
+    enum tac_err err = TAC_OK;
+    tac_lid low = v[0];
+    for (int i = 0; i < n; i++) {
+        if (v[i] < sim->state.owned)
+            weight[v[i]] += cost / n;
+        if (tac_sim_id(sim, v[i]) < tac_sim_id(sim, low))
+            low = v[i];
+    }
+    for (int i = 0; i < n && low < sim->state.owned; i++)
+        if (v[i] != low)
+            TAC_TRY(tac_graph_link(sim->ctx, rows, low, tac_sim_id(sim, v[i]), cost / n));
+done:
+    return err;
+}
+
+/* A list of forces of one class, each of which costs so much. */
+static enum tac_err add_forces(struct tac_sim *sim, struct tac_graph_rows *rows, const struct tac_forces *f, int nodes,
+                               double cost)
+{
+    enum tac_err err = TAC_OK;
+    for (size_t e = 0; e < f->count; e++)
+        TAC_TRY(add_stencil(sim, rows, rows->weight, tac_forces_stencil(f, e), nodes, cost));
+done:
+    return err;
+}
+
+static enum tac_err add_class(struct tac_sim *sim, struct tac_graph_rows *rows, const struct tac_rate_class *rate)
+{
+    enum tac_err err = TAC_OK;
+    const double often = rate_of(sim, rate->period);
+    for (int k = 0; k < rate->group_count; k++) {
+        const struct tac_element *e = rate->group[k].element;
+        TAC_TRY(add_forces(sim, rows, &rate->group[k].elastic, e->nodes, e->cost * often));
+    }
+    for (int k = 0; k < rate->group_count; k++) {
+        const struct tac_element *e = rate->group[k].element;
+        TAC_TRY(add_forces(sim, rows, &rate->group[k].damper, e->nodes, COST_DAMPER * e->cost * often));
+    }
+    for (size_t e = 0; e < rate->load_count; e++)
+        TAC_TRY(add_stencil(sim, rows, rows->weight, rate->load[e].v, rate->load[e].count, COST_LOAD * often));
+done:
+    return err;
+}
+
+/* A pair, by its vertices that have a part in it. */
+static enum tac_err add_pair(struct tac_sim *sim, struct tac_graph_rows *rows, const struct tac_pair *p, double cost)
+{
+    tac_lid v[4];
+    int n = 0;
+    for (int i = 0; i < p->count; i++)
+        if (tac_model_takes_part(sim->model, p->v[i]))
+            v[n++] = p->v[i];
+    return add_stencil(sim, rows, rows->contact, v, n, cost);
+}
+
+static enum tac_err weigh(void *state, struct tac_graph_rows *rows)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_sim *sim = state;
+    for (size_t c = 0; c < sim->elastic->class_count; c++)
+        TAC_TRY(add_class(sim, rows, &sim->elastic->rate[c]));
+    for (size_t k = 0; sim->contact && k < sim->active.pair_count; k++) {
+        const struct tac_pair *p = &sim->active.pair[k];
+        int32_t last;
+        if (!p->live)
+            continue;
+        /* By its first layer group alone: the deep ones tick so often that the few pairs that are pressed deep just now
+         * would have all the weight, and the next looks would find the ranks out of balance the other way. */
+        TAC_TRY(
+            add_pair(sim, rows, p, COST_PENALTY * rate_of(sim, tac_model_layer_group(sim->model, &p->form, 1, &last))));
+    }
+    for (tac_lid i = 0; i < sim->state.owned; i++)
+        rows->found[i] = sim->scene->mesh->ever_free[i] ? 1 : 0;
+    for (size_t k = 0; sim->view.candidates && k < sim->view.candidates->count; k++) {
+        const struct tac_candidate *q = &sim->view.candidates->list[k];
+        tac_lid v[4];
+        tac_slack_vertices(&sim->view.candidates->slack.of[k], q, v);
+        for (int i = 0; i < q->count; i++)
+            if (v[i] < sim->state.owned && tac_model_takes_part(sim->model, v[i]))
+                rows->found[v[i]] += 1. / q->count;
+    }
+done:
+    return err;
+}
+
+/* ---- messages for the sake of deep pairs ---- */
+
+static int64_t chatter(const void *state)
+{
+    return ((const struct tac_sim *)state)->control.told_chatter;
+}
+
+static void clear_chatter(void *state)
+{
+    struct tac_sim *sim = state;
+    tac_ranks_forget_chatter(sim);
+    sim->control.told_chatter = 0;
+}
+
+static enum tac_err join(void *state, struct tac_pieces *pieces)
+{
+    return tac_rebalance_join(state, pieces);
+}
+
+/* ---- lengths ---- */
+
+enum { PACE_LENGTH, PACE_HORIZON, PACE_FAIL_AT };
+
+static void pace_out(const void *state, struct tac_pace *pace)
+{
+    const struct tac_sim *sim = state;
+    memset(pace, 0, sizeof *pace);
+    pace->value[PACE_LENGTH] = sim->windows.length;
+    pace->value[PACE_HORIZON] = sim->view.candidates ? sim->view.candidates->horizon : 0;
+    const int64_t *fail_at = tac_ranks_fail_at(sim);
+    pace->value[PACE_FAIL_AT] = fail_at ? *fail_at : 0;
+}
+
+static void pace_in(void *state, const struct tac_pace *pace)
+{
+    struct tac_sim *sim = state;
+    int64_t *fail_at = tac_ranks_fail_at(sim);
+    if (fail_at)
+        *fail_at = pace->value[PACE_FAIL_AT];
+    if (pace->value[PACE_LENGTH])
+        sim->windows.length = pace->value[PACE_LENGTH];
+    if (sim->view.candidates)
+        sim->view.candidates->horizon = pace->value[PACE_HORIZON];
+}
+
+/* ---- changes of the scene ---- */
+
+static enum tac_err change_out(void *state, void **kept)
+{
+    struct tac_sim *sim = state;
+    struct tac_change *change = NULL;
+    enum tac_err err;
+    TAC_TRY(tac_agree(sim->ctx, tac_alloc(sim->ctx, 1, sizeof *change, &change)));
+    TAC_TRY(tac_change_begin(sim, change));
+done:
+    *kept = change;
+    return err;
+}
+
+static void change_fit(const void *state, const struct tac_scene *scene, const uint8_t *motion,
+                       struct tac_checkpoint *checkpoint)
+{
+    tac_change_fit(state, scene, motion, checkpoint);
+}
+
+static enum tac_err change_in(void *state, const uint8_t *motion, const void *kept)
+{
+    return tac_change_end(state, motion, kept);
+}
+
+static void change_clear(void **kept)
+{
+    if (*kept != NULL)
+        tac_change_clear(*kept);
+    free(*kept);
+    *kept = NULL;
+}
+
+static const struct tac_integrator_book BOOK = {
+    .knows_row = knows_row, .begin_row = begin_row, .residual = book_residual, .gather_impulses = gather_impulses};
+
+static const struct tac_integrator_record RECORD = {.begin = record, .look = look};
+
+static const struct tac_integrator_balance BALANCE = {.load = load,
+                                                      .chatter = chatter,
+                                                      .clear_chatter = clear_chatter,
+                                                      .join = join,
+                                                      .pace_out = pace_out,
+                                                      .pace_in = pace_in};
+
+static const struct tac_integrator_change CHANGE = {
+    .out = change_out, .fit = change_fit, .in = change_in, .clear = change_clear};
+
+const struct tac_integrator tac_integrator_asynchronous = {
+    .name = "asynchronous",
+    .create = create,
+    .destroy = destroy,
+    .advance = advance,
+    .state_out = state_out,
+    .state_in = state_in,
+    .energy = energy,
+    .counters = counters,
+    .contacts = contacts,
+    .contact_count = contact_count,
+    .view = view,
+    .positions = positions,
+    .status = status,
+    .discovery = discovery,
+    .hold = hold,
+    .elements = elements,
+    .weigh = weigh,
+    .record = &RECORD,
+    .book = &BOOK,
+    .balance = &BALANCE,
+    .change = &CHANGE,
+};

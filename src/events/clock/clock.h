@@ -1,0 +1,34 @@
+/* clock.h: tells at which instants forces are due, and which of them are due at an instant. */
+#ifndef TACTUS_EVENTS_CLOCK_CLOCK_H
+#define TACTUS_EVENTS_CLOCK_CLOCK_H
+
+#include <tactus/base.h>
+
+struct tac_sim;
+
+struct tac_alarm {
+    tac_time t, period;
+    int32_t index; /* >= 0: elastic class; < 0: layer group class ~index */
+};
+
+/* What is due at the instant under way, and with free clocks when classes tick next. */
+struct tac_clocks {
+    size_t heap_count, heap_capacity;
+    struct tac_alarm *heap; /* owned; free clocks only */
+    size_t due_elastic_count, due_group_count;
+    int32_t *due_elastic; /* owned: indices of classes, ascending period */
+    int32_t *due_group;   /* owned */
+    size_t due_group_capacity;
+};
+
+/* Local. Prepares the clocks for a pass from sim->now. */
+enum tac_err tac_clock_start(struct tac_sim *sim);
+/* Local. The next instant after t, with the due classes in sim->due_*. TAC_TIME_NEVER if none before `limit`. */
+tac_time tac_clock_next(struct tac_sim *sim, tac_time t, tac_time limit);
+/* Local, free clocks, at the end of an instant of a pass: a class of layer groups was inserted at `index`. */
+enum tac_err tac_clock_shift(struct tac_sim *sim, size_t index);
+/* Local, free clocks, at the end of instant t of a pass: the class at `index`, which had no layer group, ticks too from
+ * then on. */
+enum tac_err tac_clock_add(struct tac_sim *sim, size_t index, tac_time t);
+
+#endif

@@ -1,0 +1,130 @@
+/* contact_kick.c: gives the impulses of pairs to their vertices: those of their layers as they tick, and, when all have
+ * ticked, those of friction (docs/method.md, Penalty layers, Friction); and books the energy that restitution and
+ * friction take away (docs/method.md, Energy and the book).
+ *
+ * A lost impulse takes its product with the vertex' mean velocity over the kicks of the instant, which is one for all
+ * that the vertex lost.  So they are summed first, in plain numbers and in the order of force keys, by the vertex'
+ * owner, who has them all: the sum is the same for any ranks.  Each vertex then makes one exact sum.  A scripted
+ * vertex' mean velocity depends on the period of the force, and on no kick: there each impulse is booked at once. */
+#include "contact/friction.h"
+#include "events/forces/kick.h"
+
+/* Impulses on a pair's vertices: `normal` along its normal, `mollified` along the gradient of its mollifier. */
+TAC_FOUR_INLINE void impulses(const struct tac_sim *sim, const struct tac_pair *p, const struct tac_near *near,
+                              tac_time t, double normal, double mollified, tac_four j[4])
+{
+    const tac_four n = {near->n[0], near->n[1], near->n[2], 0};
+    for (int k = 0; k < p->count; k++)
+        j[k] = normal * near->w[k] * n;
+    if (mollified != 0) {
+        double x[4][3], gradient[4][3], m;
+        for (int k = 0; k < p->count; k++)
+            tac_position(sim, p->v[k], t, x[k]);
+        tac_mollifier(x, &m, gradient);
+        for (int k = 0; k < p->count; k++)
+            j[k] += mollified * (tac_four){gradient[k][0], gradient[k][1], gradient[k][2], 0};
+    }
+}
+
+TAC_VERSIONS void tac_contact_kick_pair(struct tac_sim *sim, const struct tac_pair *p, const struct tac_near *near,
+                                        tac_time t, tac_time period, double normal, double mollified)
+{
+    const enum tac_kick kick = tac_kick_of(sim, p);
+    tac_four j[4], work = {0, 0, 0, 0};
+    impulses(sim, p, near, t, normal, mollified, j);
+    for (int k = 0; k < p->count; k++)
+        work += tac_kick_vertex(sim, p->v[k], t, period, j[k], kick);
+    tac_kick_book(sim, work);
+}
+
+TAC_VERSIONS void tac_contact_kick_particles(struct tac_sim *sim, const struct tac_pair *p, const struct tac_near *near,
+                                             tac_time t, tac_time period, double normal)
+{
+    const enum tac_kick kick = tac_kick_of(sim, p);
+    const tac_four j = normal * (tac_four){near->n[0], near->n[1], near->n[2], 0};
+    tac_four work = tac_kick_vertex(sim, p->v[0], t, period, j, kick);
+    work += tac_kick_vertex(sim, p->v[1], t, period, -j, kick);
+    tac_kick_book(sim, work);
+}
+
+TAC_VERSIONS void tac_contact_lose_pair(struct tac_sim *sim, const struct tac_pair *p, const struct tac_near *near,
+                                        tac_time t, tac_time period, double normal, double mollified)
+{
+    tac_four j[4];
+    impulses(sim, p, near, t, normal, mollified, j);
+    for (int k = 0; k < p->count; k++)
+        tac_contact_lose(sim, p->v[k], t, period, j[k], false);
+}
+
+TAC_VERSIONS void tac_friction_apply(struct tac_sim *sim, tac_time t)
+{
+    struct tac_friction *f = sim->active.friction;
+    for (size_t n = 0; n < f->kick_count; n++) {
+        struct tac_friction_kick *kick = &f->kick[n];
+        if (kick->open) { /* it waited until all layer groups of its pair had ticked */
+            double x[4][3];
+            for (int k = 0; k < sim->active.pair[kick->pair].count; k++)
+                tac_position(sim, sim->active.pair[kick->pair].v[k], t, x[k]);
+            tac_friction_tick(&sim->active, kick, t, x);
+        }
+        const tac_four j = {kick->j[0], kick->j[1], kick->j[2], 0};
+        tac_four work = {0, 0, 0, 0};
+        const tac_lid mover = tac_model_mover(sim->model, kick->v, kick->count);
+        if (mover < sim->state.owned) {
+            struct tac_loss *loss = tac_loss_of(sim, mover);
+            for (int c = 0; c < 3; c++)
+                loss->couple[c] += kick->couple[c];
+        }
+        /* The pair itself has left the cache since it ticked. */
+        const enum tac_kick how = kick->here ? TAC_KICK_DECIDED : tac_kick_of(sim, &sim->active.pair[kick->pair]);
+        for (int k = 0; k < kick->count; k++) {
+            const tac_four each = -kick->w[k] * j;
+            work += tac_kick_vertex(sim, kick->v[k], t, kick->period, each, how);
+            tac_contact_lose(sim, kick->v[k], t, kick->period, each, true);
+        }
+        tac_kick_book(sim, work);
+    }
+    tac_friction_close(&sim->active);
+}
+
+/* Enters the work of a lost impulse j at instant t with the mean velocity v into a sum, and its part after t. */
+static void book(const struct tac_sim *sim, struct tac_accum *sum, struct tac_accum *ahead, const double j[3],
+                 const double v[3], tac_time t)
+{
+    const double work = tac_dot(j, v);
+    tac_accum_add(sum, -work);
+    if (t == sim->books.kept_at)
+        tac_accum_add(ahead, -.5 * work);
+}
+
+void tac_contact_lose_scripted(struct tac_sim *sim, tac_lid i, const double j[3], tac_time t, tac_time period,
+                               bool friction)
+{
+    struct tac_books *books = &sim->books;
+    double v[3];
+    tac_script_velocity(sim, i, t, period, v, NULL);
+    book(sim, &books->dissipated, &books->dissipated_ahead, j, v, t);
+    if (friction)
+        book(sim, &books->losses.friction, &books->friction_ahead, j, v, t);
+}
+
+void tac_contact_losses(struct tac_sim *sim, tac_time t)
+{
+    for (size_t n = 0; n < sim->active.lossy_count; n++) {
+        const tac_lid i = sim->active.lossy[n];
+        struct tac_loss *loss = &sim->active.loss[i];
+        if (sim->state.vel[i].w != 0) {
+            double v[3];
+            TAC_ASSERT(sim->paths.breaks[sim->paths.break_head[i]].t == t);
+            for (int c = 0; c < 3; c++)
+                v[c] = .5 * (sim->paths.motion[i].v[c] + sim->state.vel[i].v[c]);
+            book(sim, &sim->books.dissipated, &sim->books.dissipated_ahead, loss->j, v, t);
+            if (sim->active.friction != NULL)
+                book(sim, &sim->books.losses.friction, &sim->books.friction_ahead, loss->rub, v, t);
+        }
+        for (int c = 0; c < 3 && sim->active.friction != NULL; c++)
+            tac_accum_add(&sim->books.couple[c], -loss->couple[c]);
+        *loss = (struct tac_loss){0};
+    }
+    sim->active.lossy_count = 0;
+}

@@ -1,0 +1,106 @@
+/* kick.h: gives a vertex an impulse of a contact, and enters one that it lost.  The functions are inline because they
+ * are called for each vertex of each tick; three numbers are kept as four, the last of them 0, because a record of four
+ * is one vector operation. */
+#ifndef TACTUS_EVENTS_FORCES_KICK_H
+#define TACTUS_EVENTS_FORCES_KICK_H
+
+#include "base/four.h"
+#include "events/forces/vertex_position.h"
+#include "events/ranks/still.h"
+
+/* Whose impulses are added up for frames: no limit's; and where a vertex never moves, those of the pairs that this rank
+ * decides. */
+enum tac_kick { TAC_KICK_LIMIT, TAC_KICK_CONTACT, TAC_KICK_DECIDED };
+
+static inline enum tac_kick tac_kick_of(const struct tac_sim *sim, const struct tac_pair *p)
+{
+    if (tac_pair_is_limit((enum tac_pair_type)p->type))
+        return TAC_KICK_LIMIT;
+    return p->shared && sim->model->apart && !tac_sim_decides(sim, p) ? TAC_KICK_CONTACT : TAC_KICK_DECIDED;
+}
+
+/* Kicks vertex i by j [N s] at t, by a force of this period.  Returns its work in J, as a sum of the four numbers. */
+TAC_FOUR_INLINE tac_four tac_kick_vertex(struct tac_sim *sim, tac_lid i, tac_time t, tac_time period, tac_four j,
+                                         enum tac_kick kick)
+{
+    struct tac_vel *vel = &sim->state.vel[i];
+    const double w = vel->w;
+    const bool summed = kick != TAC_KICK_LIMIT && (w != 0 || !sim->model->still[i]);
+    if (summed) {
+        double *sum = &sim->state.impulse[3 * (size_t)i];
+        sum[0] += j[0];
+        sum[1] += j[1];
+        sum[2] += j[2];
+    }
+    if (__builtin_expect(w == 0, 0)) {
+        if (kick == TAC_KICK_DECIDED && !summed)
+            tac_still_add(sim, i, j);
+        if (sim->scripts.of[i] >= 0) {
+            const double impulse[3] = {j[0], j[1], j[2]};
+            tac_script_work(sim, i, impulse, t, period);
+        }
+        return (tac_four){0, 0, 0, 0};
+    }
+    if (sim->state.pos[i].t != t) {
+        tac_advance_to(sim, i, t, true, sim->record != NULL);
+        if (sim->find.kicked)
+            sim->find.kicked[sim->find.kicked_count++] = i;
+    }
+    tac_four v;
+    memcpy(&v, vel, sizeof v);
+    /* The fourth, w, stays as it is also in a pass that goes astray: an infinite impulse times 0 is no number, and what
+     * a window is restored from has no w. */
+    const tac_four_mask three = {-1, -1, -1, 0};
+    j = (tac_four)((tac_four_mask)j & three);
+    const tac_four work = j * v + .5 * w * (j * j);
+    v += w * j;
+    memcpy(vel, &v, sizeof v);
+    return work;
+}
+
+/* Enters the works of a pair's kicks. */
+TAC_FOUR_INLINE void tac_kick_book(struct tac_sim *sim, tac_four work)
+{
+    const double sum = work[0] + work[1] + work[2] + work[3];
+    sim->books.book.work += sum;
+    sim->books.book.absolute += fabs(sum);
+}
+
+/* What contacts lost at vertex i in the instant under way. */
+TAC_FOUR_INLINE struct tac_loss *tac_loss_of(struct tac_sim *sim, tac_lid i)
+{
+    struct tac_loss *loss = &sim->active.loss[i];
+    if (!loss->listed) {
+        loss->listed = true;
+        sim->active.lossy[sim->active.lossy_count++] = i;
+    }
+    return loss;
+}
+
+/* Enters the impulse j [N s] on vertex i of a force of this period, which restitution left out at t or which friction
+ * gave. */
+TAC_FOUR_INLINE void tac_contact_lose(struct tac_sim *sim, tac_lid i, tac_time t, tac_time period, tac_four j,
+                                      bool friction)
+{
+    if (i >= sim->state.owned)
+        return;
+    if (sim->state.vel[i].w == 0) {
+        if (sim->scripts.of[i] >= 0) {
+            const double impulse[3] = {j[0], j[1], j[2]};
+            tac_contact_lose_scripted(sim, i, impulse, t, period, friction);
+        }
+        return;
+    }
+    struct tac_loss *loss = tac_loss_of(sim, i);
+    tac_four sum;
+    memcpy(&sum, loss->j, sizeof sum);
+    sum += j;
+    memcpy(loss->j, &sum, sizeof sum);
+    if (!friction)
+        return;
+    memcpy(&sum, loss->rub, sizeof sum);
+    sum += j;
+    memcpy(loss->rub, &sum, sizeof sum);
+}
+
+#endif

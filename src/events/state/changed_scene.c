@@ -1,0 +1,88 @@
+/* changed_scene.c: what goes from a simulation to the one of its changed scene beside the state of a checkpoint. */
+#include "events/state/changed_scene.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum tac_err tac_change_begin(struct tac_sim *sim, struct tac_change *c)
+{
+    enum tac_err err;
+    const size_t n = 3 * (size_t)sim->state.owned;
+    memset(c, 0, sizeof *c);
+    TAC_TRY(tac_sim_look_ghosts(sim));
+    err = tac_alloc(sim->ctx, n, sizeof *c->v_before, &c->v_before);
+    if (!err)
+        err = tac_elements_glance(sim, &c->glance, &c->glances);
+    TAC_TRY(tac_agree(sim->ctx, err));
+    memcpy(c->v_before, sim->books.v_before, n * sizeof *c->v_before);
+    c->kept_at = sim->books.kept_at;
+    c->dissipated_ahead = sim->books.dissipated_ahead;
+    c->damping_ahead = sim->books.damping_ahead;
+    c->friction_ahead = sim->books.friction_ahead;
+    c->work_ahead = sim->books.work_ahead;
+    memcpy(c->gravity, sim->scene->settings->gravity, sizeof c->gravity);
+    c->gravity_period = tac_gravity_period(sim);
+done:
+    return err;
+}
+
+void tac_change_fit(const struct tac_sim *sim, const struct tac_scene *scene, const uint8_t *motion,
+                    struct tac_checkpoint *state)
+{
+    tac_friction_drop(scene, state);
+    for (tac_lid k = 0; k < state->script_count; k++) /* rows and scripts have one order */
+        if (motion[sim->scripts.script[k].motion])
+            state->script[k].next = 0;
+}
+
+/* How long gravity has pulled since its last tick beyond the half period that the tick stands for, s. */
+static double pulled(const struct tac_sim *sim, tac_time h)
+{
+    return h ? tac_seconds(sim, sim->state.now % h - h / 2) : 0;
+}
+
+/* A vertex between two ticks of gravity has the energy m v.v/2 - m g.x + m s g.v, s as above (script.c does the same
+ * where a vertex changes hands).  The row of an instant at which gravity ticked stands for the middle of its kicks. */
+static void book_gravity(struct tac_sim *sim, const struct tac_change *c)
+{
+    const double *old = c->gravity, *new = sim->scene->settings->gravity;
+    const double s = pulled(sim, c->gravity_period), t = pulled(sim, tac_gravity_period(sim));
+    if (memcmp(old, new, sizeof c->gravity) == 0)
+        return;
+    for (tac_lid i = 0; i < sim->state.owned; i++) {
+        const double m = sim->state.mass[i], *v = sim->state.vel[i].v;
+        double x[3];
+        if (sim->state.vel[i].w == 0)
+            continue;
+        tac_position(sim, i, sim->state.now, x);
+        const double ahead = m * (t * tac_dot(new, v) - s * tac_dot(old, v));
+        tac_accum_add(&sim->books.work, m * (tac_dot(old, x) - tac_dot(new, x)));
+        tac_accum_add(&sim->books.work, ahead);
+        if (sim->books.kept_at == sim->state.now)
+            tac_accum_add(&sim->books.work_ahead, ahead);
+    }
+}
+
+enum tac_err tac_change_end(struct tac_sim *sim, const uint8_t *motion, const struct tac_change *c)
+{
+    enum tac_err err;
+    sim->books.kept_at = c->kept_at;
+    sim->books.dissipated_ahead = c->dissipated_ahead;
+    sim->books.damping_ahead = c->damping_ahead;
+    sim->books.friction_ahead = c->friction_ahead;
+    sim->books.work_ahead = c->work_ahead;
+    memcpy(sim->books.v_before, c->v_before, 3 * (size_t)sim->state.owned * sizeof *c->v_before);
+    if (motion != NULL)
+        tac_scripts_renew(sim, motion);
+    book_gravity(sim, c);
+    TAC_TRY(tac_agree(sim->ctx, tac_elements_retime(sim, c->glance, c->glances)));
+    TAC_TRY(tac_sim_ask_ghosts(sim)); /* it may be asked about contacts before it goes on */
+done:
+    return err;
+}
+
+void tac_change_clear(struct tac_change *c)
+{
+    free(c->v_before);
+    free(c->glance);
+    memset(c, 0, sizeof *c);
+}

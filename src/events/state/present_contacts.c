@@ -1,0 +1,87 @@
+/* present_contacts.c: the contacts of an instant, for those who ask: a function of positions, whatever is active
+ * beyond. */
+#include "events/state/present_contacts.h"
+#include "base/exchange.h"
+#include "contact/contacts.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* What the layers that act at distance d (less the radius) push with, N. */
+static double push(const struct tac_sim *sim, const struct tac_pair *p, double d)
+{
+    double sum = 0;
+    for (int32_t l = 1; l <= p->form.bottom; l++) {
+        const double g = p->form.thickness * sim->model->reach[l] - d;
+        if (g <= 0)
+            break;
+        sum += sim->model->rate[l] * g;
+    }
+    return p->form.stiffness * sum;
+}
+
+/* Fills *out if the pair is in contact. */
+static bool describe(const struct tac_sim *sim, const struct tac_pair *p, struct tac_contact *out)
+{
+    const enum tac_pair_type type = (enum tac_pair_type)p->type;
+    double x[4][3], gradient[4][3], m = 1;
+    struct tac_near near;
+    for (int i = 0; i < p->count; i++)
+        tac_position(sim, p->v[i], sim->state.now, x[i]);
+    tac_near_pair(type, x, &near);
+    const double gap = near.d - p->form.radius;
+    if (gap >= p->form.thickness * sim->model->reach[1])
+        return false;
+    if (type == TAC_PAIR_EDGE_EDGE)
+        tac_mollifier(x, &m, gradient);
+    tac_contact_make(type, p->key, p->v, sim->scene->mesh->vertex_body, (const double(*)[3])x, &near, p->form.radius,
+                     out);
+    for (int i = 0; i < 4; i++)
+        out->vertex[i] = i < p->count ? tac_sim_id(sim, p->v[i]) : -1;
+    out->force = m * push(sim, p, gap);
+    return true;
+}
+
+/* Who tells of the pair: the owner of its first vertex that can move. */
+static int teller(const struct tac_sim *sim, const struct tac_pair *p)
+{
+    return tac_sim_owner(sim, sim->model->apart ? tac_model_mover(sim->model, p->v, p->count) : p->v[0]);
+}
+
+/* Those that this rank decides, of whose vertices it knows where they are now, and who tells of them. */
+static enum tac_err describe_decided(struct tac_sim *sim, struct tac_contact **list, int32_t **to, size_t *count)
+{
+    enum tac_err err = TAC_OK;
+    size_t capacity = 0, to_capacity = 0;
+    struct tac_contact one;
+    for (size_t k = 0; k < sim->active.pair_count; k++) {
+        const struct tac_pair *p = &sim->active.pair[k];
+        if (!p->live || !tac_sim_decides(sim, p) || tac_pair_is_limit((enum tac_pair_type)p->type) ||
+            !describe(sim, p, &one))
+            continue;
+        TAC_TRY(tac_grow(sim->ctx, list, &capacity, *count + 1, sizeof **list));
+        TAC_TRY(tac_grow(sim->ctx, to, &to_capacity, *count + 1, sizeof **to));
+        (*to)[*count] = teller(sim, p);
+        (*list)[(*count)++] = one;
+    }
+done:
+    return err;
+}
+
+enum tac_err tac_sim_contacts(struct tac_sim *sim, struct tac_contact **out, size_t *count)
+{
+    enum tac_err err;
+    struct tac_contact *list = NULL, *told = NULL;
+    int32_t *to = NULL;
+    size_t n = 0;
+    TAC_TRY(tac_sim_look_ghosts(sim));
+    err = describe_decided(sim, &list, &to, &n);
+    TAC_TRY(tac_distribute(sim->ctx, err, n, to, list, sizeof *list, &told, &n));
+    if (n > 0)
+        qsort(told, n, sizeof *told, tac_contact_compare);
+done:
+    free(list);
+    free(to);
+    *out = err ? NULL : told;
+    *count = err ? 0 : n;
+    return err;
+}

@@ -1,0 +1,33 @@
+/* discovery.h: what each way of finding contacts keeps from window to window. */
+#ifndef TACTUS_EVENTS_WINDOWS_DISCOVERY_H
+#define TACTUS_EVENTS_WINDOWS_DISCOVERY_H
+
+#include <stdbool.h>
+#include <tactus/scene.h>
+
+struct tac_kinetic;
+struct tac_sim;
+
+/* One table of functions per way of finding contacts. */
+struct tac_discovery {
+    const char *name;
+    enum tac_err (*create)(struct tac_sim *sim);
+    /* Commits at least one step, at most to `limit`. */
+    enum tac_err (*advance)(struct tac_sim *sim, tac_time limit);
+    void (*destroy)(struct tac_sim *sim);
+};
+extern const struct tac_discovery tac_discovery_none, tac_discovery_all_pairs, tac_discovery_speculate,
+    tac_discovery_kinetic;
+
+/* The way of this simulation, and what it keeps. */
+struct tac_find {
+    enum tac_discovery_mode mode;
+    const struct tac_discovery *way;
+    bool judges;                 /* windows are judged when they have been run: speculate, and kds on several ranks */
+    void *oracle;                /* owned by all-pairs */
+    struct tac_kinetic *kinetic; /* owned by kds */
+    size_t kicked_count;         /* kds: vertices that contacts brought to the instant under way */
+    tac_lid *kicked;             /* owned by kds, (V); NULL: nobody asks */
+};
+
+#endif

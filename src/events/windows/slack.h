@@ -1,0 +1,77 @@
+/* slack.h: which candidates must be looked at after a window, and which cannot have become near (docs/engine.md,
+ * Windows). */
+#ifndef TACTUS_EVENTS_WINDOWS_SLACK_H
+#define TACTUS_EVENTS_WINDOWS_SLACK_H
+
+#include "base/four.h"
+#include "broadphase/candidates.h"
+#include "events/sim.h"
+#include <string.h>
+
+enum { TAC_SLACKS = 32 }; /* candidates that are asked for together */
+
+/* In the next windows a vertex is expected to leave its chord by up to so many times what it did in the last. */
+#define TAC_WANDER 4.
+
+/* Margin above its next layer in which a candidate is looked at more closely: a twentieth of the distance; of a limit,
+ * of its thickness, which its tolerance tells. */
+static inline double tac_slack_margin(const struct tac_candidate *q)
+{
+    return .05 * (tac_pair_is_limit((enum tac_pair_type)q->type) ? 1e7 * q->tolerance : (double)q->next);
+}
+
+TAC_FOUR_INLINE double tac_slack_larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* u of a vertex and, behind it, its deviation. */
+TAC_FOUR_INLINE tac_four tac_slack_row(const struct tac_move *move)
+{
+    tac_four row;
+    memcpy(&row, move->u, sizeof row);
+    return row;
+}
+
+/* The most that the distance of a contact changes by over the pass along its chords, m, as tac_relative() tells it;
+ * *deviation: and beside them.  The four (or fewer) pairs of vertices of different primitives are computed side by
+ * side.  The rows are not an array: gcc would copy them in a loop, by halves and through memory. */
+TAC_FOUR_INLINE double tac_slack_change(const struct tac_move *move, const struct tac_slack *s, double *deviation)
+{
+    const bool edges = s->v[0] < 0;
+    const long long all = edges ? -1 : 0;
+    const tac_four_mask two = {all, all, all, all};
+    tac_four d[3];
+    const tac_four p = tac_slack_row(&move[edges ? ~s->v[0] : s->v[0]]), q = tac_slack_row(&move[s->v[1]]),
+                   r = tac_slack_row(&move[s->v[2]]), t = tac_slack_row(&move[s->v[3]]);
+    /* Of a vertex and what it may meet 0-2, 0-3, 0-1 and 0-3 again; of edges 0-2, 0-3, 1-2, 1-3. */
+    const tac_four from = tac_four_select(two, q, p), to = tac_four_select(two, r, q);
+    tac_four_columns(d, p - r, p - t, from - to, from - t);
+    const tac_four square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+    *deviation = tac_slack_larger(p[3], from[3]) + tac_slack_larger(tac_slack_larger(r[3], t[3]), to[3]);
+    return sqrt(tac_slack_larger(tac_slack_larger(square[0], square[1]), tac_slack_larger(square[2], square[3])));
+}
+
+/* Candidate k must be looked at. */
+static inline void tac_slack_clear(struct tac_candidates *c, size_t k)
+{
+    c->slack.of[k].start = c->slack.of[k].end = -INFINITY;
+}
+
+/* Local. Once for each judgement of a pass up to `end`, before tac_slack_use(). */
+void tac_slack_begin(const struct tac_sim *sim, tac_time end);
+/* Local. Uses up what the motions of the pass take of the slacks of candidates [begin, begin + count) of the list,
+ * count at most TAC_SLACKS.  Those that must be looked at are told in due[], in their order; how many. */
+size_t tac_slack_use(struct tac_candidates *c, size_t begin, size_t count, size_t due[TAC_SLACKS]);
+/* Local. The pass is right, and the next window will be at most `ahead` / 2 times as long. */
+void tac_slack_commit(struct tac_candidates *c, double ahead);
+/* Local. After a commit: need candidate k not be looked at, ahead or in the window that was run? */
+static inline bool tac_slack_left(const struct tac_candidates *c, size_t k)
+{
+    return c->slack.of[k].start > -INFINITY;
+}
+/* Local. After a commit: candidate k, whose distance now is at least q->d, has that as its slack, if it can have one.
+ */
+void tac_slack_lay(struct tac_candidates *c, size_t k);
+
+#endif

@@ -1,0 +1,262 @@
+/* implicit.c: the implicit integrator (src/implicit) behind the table of integrators. */
+#include "implicit/implicit.h"
+#include "integrators/integrator.h"
+#include "partition/graph_rows.h"
+#include "partition/part.h"
+#include <math.h>
+#include <stdlib.h>
+
+/* The scene's own end is one of a step; --until may be another. */
+static enum tac_err check_end(struct tac_ctx *ctx, const struct tac_scene *scene)
+{
+    const double h = scene->settings->implicit.step_s, q = scene->settings->quantum_s;
+    const tac_time end = scene->settings->t_end;
+    const tac_time off = tac_scene_grid(scene, h, (int64_t)floor((double)end * q / h + .5)) - end;
+    if (off <= TAC_FRAME_GRAIN && off >= -TAC_FRAME_GRAIN)
+        return TAC_OK;
+    return tac_fail(
+        ctx, TAC_ERR_INPUT,
+        "a run of the implicit integrator cannot end at t = %.9g s, between two of its steps of %.9g s; ask for "
+        "a multiple of integrator.step_s",
+        (double)end * q, h);
+}
+
+static enum tac_err create(struct tac_ctx *ctx, struct tac_scene *scene, void **state)
+{
+    struct tac_implicit *sim = NULL;
+    enum tac_err err = check_end(ctx, scene);
+    if (!err)
+        err = tac_implicit_create(ctx, scene, &sim);
+    *state = sim;
+    return err;
+}
+
+static void destroy(void **state)
+{
+    struct tac_implicit *sim = *state;
+    tac_implicit_destroy(&sim);
+    *state = NULL;
+}
+
+/* The state is known at the ends of steps alone. */
+static enum tac_err check_limit(const struct tac_implicit *sim, tac_time limit, tac_time end)
+{
+    if (end <= limit + TAC_FRAME_GRAIN)
+        return TAC_OK;
+    return tac_fail(
+        sim->ctx, TAC_ERR_INPUT,
+        "the implicit integrator cannot stop at t = %.9g s: its steps are %.9g s long, and the next one ends "
+        "at %.9g s; ask for a multiple of integrator.step_s",
+        (double)limit * sim->scene->settings->quantum_s, sim->scale.h, (double)end * sim->scene->settings->quantum_s);
+}
+
+static enum tac_err advance(void *state, tac_time limit, struct tac_step *step)
+{
+    enum tac_err err;
+    struct tac_implicit *sim = state;
+    int64_t ask[2] = {step->ask_stop, step->ask_save};
+    TAC_TRY(check_limit(sim, limit, tac_implicit_step_time(sim, sim->step + 1)));
+    TAC_TRY(tac_implicit_step(sim, limit));
+    TAC_TRY(tac_agree(sim->ctx, tac_recorder_error(sim->kept.record)));
+    if (sim->ctx->size > 1 && MPI_Allreduce(MPI_IN_PLACE, ask, 2, MPI_INT64_T, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS)
+        TAC_TRY(tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed at the end of a step"));
+    step->told_stop = (int)ask[0];
+    step->told_save = (int)ask[1];
+done:
+    return err;
+}
+
+static enum tac_err state_out(void *state, bool write, struct tac_checkpoint **out)
+{
+    return tac_implicit_state_out(state, out);
+}
+
+static enum tac_err state_in(void *state, const struct tac_checkpoint *in)
+{
+    return tac_implicit_state_in(state, in);
+}
+
+static enum tac_err energy(void *state, struct tac_energy_row *row)
+{
+    return tac_implicit_energy(state, row);
+}
+
+static enum tac_err counters(const void *state, struct tac_counters *sum)
+{
+    return tac_implicit_counters(state, sum);
+}
+
+static enum tac_err contacts(void *state, struct tac_contact **out, size_t *count)
+{
+    return tac_implicit_contacts(state, out, count);
+}
+
+static enum tac_err contact_count(void *state, int64_t *count)
+{
+    struct tac_energy_row row;
+    const enum tac_err err = tac_implicit_energy(state, &row);
+    *count = row.contacts;
+    return err;
+}
+
+static void view(void *state, struct tac_state_view *out)
+{
+    struct tac_implicit *sim = state;
+    *out = (struct tac_state_view){.now = sim->now,
+                                   .owned = sim->owned,
+                                   .id = sim->id,
+                                   .velocity = sim->own_v,
+                                   .stride = 3 * sizeof(double),
+                                   .impulse = sim->impulse,
+                                   .counters = &sim->books.counters};
+    /* Of a static scheme sim->own_v stays 0. */
+    for (tac_lid i = 0; i < sim->owned && sim->own_v != sim->v && !sim->is_static; i++)
+        memcpy(&sim->own_v[3 * (size_t)i], &sim->v[3 * (size_t)tac_implicit_vertex(sim, i)], 3 * sizeof(double));
+}
+
+static void positions(const void *state, double *x)
+{
+    const struct tac_implicit *sim = state;
+    for (tac_lid i = 0; i < sim->owned; i++)
+        memcpy(&x[3 * (size_t)i], &sim->x[3 * (size_t)tac_implicit_vertex(sim, i)], 3 * sizeof(double));
+}
+
+static void status(const void *state, struct tac_status *out)
+{
+    const struct tac_implicit *sim = state;
+    out->window_s = sim->scale.h;
+    out->counters = sim->books.counters;
+}
+
+static const char *discovery(const void *state)
+{
+    return "boxes around steps";
+}
+
+static enum tac_err hold(void *state, enum tac_err err)
+{
+    const struct tac_implicit *sim = state;
+    return tac_agree(sim->ctx, err);
+}
+
+/* ---- steps.csv ---- */
+
+static int64_t step_number(const void *state)
+{
+    return ((const struct tac_implicit *)state)->step;
+}
+
+static void step_row(const void *state, char *row, size_t size)
+{
+    const struct tac_implicit *sim = state;
+    snprintf(row, size, "%lld,%.17g,%lld,%lld,%.17g,%.17g,%.17g,%lld,%.17g,%.17g,%.3g,%.3g,%.3g,%.3g,%.17g,%lld",
+             (long long)sim->step, (double)sim->now * sim->scene->settings->quantum_s, (long long)sim->told.newton,
+             (long long)sim->told.linear, sim->told.least_share, sim->told.kappa, sim->told.residual_speed,
+             (long long)sim->told.contacts, sim->told.least_gap, sim->told.lag_residual, sim->told.wall_s,
+             sim->told.part_s[0], sim->told.part_s[1], sim->told.part_s[2], sim->told.residual,
+             (long long)sim->told.parts);
+}
+
+/* ---- records ---- */
+
+static enum tac_err record(void *state, struct tac_recorder *log)
+{
+    struct tac_implicit *sim = state;
+    sim->kept.record = log;
+    return log != NULL ? log->call->vertices(log, sim->owned, sim->id) : TAC_OK;
+}
+
+/* A step rewrites whatever can ever move. */
+static void look(void *state, enum tac_look which)
+{
+    struct tac_implicit *sim = state;
+    for (tac_lid i = 0; i < sim->owned; i++) {
+        const tac_lid v = tac_implicit_vertex(sim, i);
+        const bool rewritten = sim->now > 0 && (sim->scene->mesh->ever_free[v] || sim->scripts.script_of[v] >= 0);
+        if (which == TAC_LOOK_ALL || rewritten == (which == TAC_LOOK_REWRITTEN))
+            tac_recorder_keep(sim->kept.record, i, sim->now, &sim->x[3 * (size_t)v]);
+    }
+}
+
+/* ---- elements ---- */
+
+/* On several ranks with the ids that this rank's part of the scene has for their nodes. */
+static void elements(const void *state, tac_element_visitor *visit, void *user)
+{
+    enum { WIDEST = 1024 };
+    const struct tac_implicit *sim = state;
+    if (sim->local != NULL) {
+        const struct tac_local_mesh *mesh = sim->local->mesh;
+        memset(sim->local_of, 0xff, (size_t)sim->count * sizeof *sim->local_of);
+        for (tac_lid i = 0; i < mesh->vertex_count; i++)
+            sim->local_of[mesh->part->vertex_id[i]] = i;
+    }
+    for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);) {
+        _Alignas(16) char record[WIDEST];
+        const size_t size = w.list->element->size;
+        tac_lid v[TAC_ELEMENT_NODES];
+        bool here = true;
+        TAC_CHECK(size <= WIDEST);
+        for (int i = 0; i < w.nodes; i++) {
+            v[i] = sim->local ? sim->local_of[w.v[i]] : w.v[i];
+            here = here && v[i] >= 0;
+        }
+        memcpy(record, w.record, size);
+        memcpy(record, v, (size_t)w.nodes * sizeof *v);
+        if (here)
+            visit(user, w.list->element, record, tac_implicit_rest(w.list, w.e));
+    }
+}
+
+/* ---- balance ---- */
+
+/* Elements are what costs; contacts come and go. */
+static enum tac_err weigh(void *state, struct tac_graph_rows *rows)
+{
+    enum tac_err err = TAC_OK;
+    const struct tac_implicit *sim = state;
+    for (tac_lid i = 0; i < sim->owned; i++)
+        rows->weight[i] = 1;
+    for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);) {
+        tac_lid low = w.v[0];
+        for (int i = 1; i < w.nodes; i++)
+            low = w.v[i] < low ? w.v[i] : low;
+        const tac_lid place = sim->id ? tac_id_find(sim->id, sim->owned, low) : low;
+        for (int i = 0; i < w.nodes && place >= 0; i++)
+            if (w.v[i] != low)
+                TAC_TRY(tac_graph_link(sim->ctx, rows, place, w.v[i], 1));
+    }
+done:
+    return err;
+}
+
+static const struct tac_integrator_record RECORD = {.begin = record, .look = look};
+
+static const struct tac_integrator_steps STEPS = {
+    .head = "step,time,newton,linear,share_min,kappa,speed,contacts,min_distance,lag_residual,seconds,"
+            "seconds_candidates,seconds_forces,seconds_solver,residual,parts",
+    .number = step_number,
+    .row = step_row,
+};
+
+const struct tac_integrator tac_integrator_implicit = {
+    .name = "implicit",
+    .create = create,
+    .destroy = destroy,
+    .advance = advance,
+    .state_out = state_out,
+    .state_in = state_in,
+    .energy = energy,
+    .counters = counters,
+    .contacts = contacts,
+    .contact_count = contact_count,
+    .view = view,
+    .positions = positions,
+    .status = status,
+    .discovery = discovery,
+    .hold = hold,
+    .elements = elements,
+    .weigh = weigh,
+    .record = &RECORD,
+    .steps = &STEPS,
+};

@@ -1,0 +1,191 @@
+/* implicit_candidates.c: the list of pairs that can come near each other (docs/implicit.md, Candidates).
+ *
+ * The broad phase finds them along the way from x to x + p (broadphase/along.h), in no certain order.  Here they are
+ * sorted by their keys, and become terms of the potential in that order.
+ *
+ * For tests, TACTUS_TEST_SKIN makes the skin so many times as large, which may change no bit, and TACTUS_TEST_ROUGH
+ * takes derivatives from the barrier (struct tac_barrier_pair), which shows what they are for.
+ */
+#include "broadphase/along.h"
+#include "implicit/parts.h"
+#include <stdlib.h>
+
+/* Of the thickness: tac_advance_safely() stops no pair at a distance over 1.1 of it. */
+static const double MARGIN = 1.125;
+
+/* A pair that was found. */
+struct found {
+    uint64_t key;
+    tac_lid v[4];
+    double radius, thickness; /* m */
+};
+
+/* Where a pair is among those found. */
+struct place {
+    uint64_t key;
+    size_t at;
+};
+
+struct tac_implicit_search {
+    struct tac_view view; /* of the simulation, for the broad phase; the next two are a part of it */
+    struct tac_vertex_state state;
+    struct tac_scripts scripts;
+    struct tac_along *along; /* owned */
+    int rough;               /* of the barriers: of tests */
+    size_t count, capacity;
+    struct found *found; /* owned: of a list in the making */
+    size_t order_capacity;
+    struct place *order; /* owned: of all found by their keys, and as much again to sort in */
+};
+
+static void fill_view(struct tac_implicit *sim, struct tac_implicit_search *s)
+{
+    s->state = (struct tac_vertex_state){.owned = sim->count, .count = sim->count, .capacity = sim->count};
+    s->scripts = (struct tac_scripts){.of = sim->scripts.script_of};
+    s->view = (struct tac_view){.ctx = sim->ctx,
+                                .scene = sim->scene,
+                                .model = sim->model,
+                                .state = &s->state,
+                                .scripts = &s->scripts,
+                                .counters = &sim->books.counters,
+                                .margin = MARGIN,
+                                .owner = sim->owner,
+                                .self = sim};
+}
+
+enum tac_err tac_implicit_search_create(struct tac_implicit *sim)
+{
+    enum tac_err err;
+    struct tac_implicit_search *s = NULL;
+    if (sim->scene->settings->contact.thickness == 0)
+        return TAC_OK;
+    TAC_TRY(tac_agree(sim->ctx, tac_alloc(sim->ctx, 1, sizeof *s, &s)));
+    sim->search = s;
+    s->rough = sim->ctx->hooks.rough;
+    fill_view(sim, s);
+    TAC_TRY(tac_along_create(&s->view, sim->ctx->hooks.skin, &s->along));
+done:
+    return err;
+}
+
+void tac_implicit_search_destroy(struct tac_implicit_search **search)
+{
+    if (*search == NULL)
+        return;
+    tac_along_destroy(&(*search)->along);
+    free((*search)->found);
+    free((*search)->order);
+    free(*search);
+    *search = NULL;
+}
+
+/* context: the simulation; a tac_take_pair. */
+static enum tac_err take(void *context, const struct tac_found_pair *pair)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_implicit *sim = context;
+    struct tac_implicit_search *s = sim->search;
+    if (!(pair->thickness > 0) || !(pair->wait <= 1)) /* it never acts, or places are no numbers */
+        return TAC_OK;
+    TAC_TRY(tac_grow(sim->ctx, &s->found, &s->capacity, s->count + 1, sizeof *s->found));
+    struct found *f = &s->found[s->count++];
+    f->key = tac_pair_key(pair->type, pair->id[0], pair->id[1]);
+    memcpy(f->v, pair->v, sizeof f->v);
+    f->radius = pair->radius;
+    f->thickness = pair->thickness;
+done:
+    return err;
+}
+
+/* Makes s->order ascend by key: digit by digit from the last one, of those in which keys differ. */
+static enum tac_err sort(struct tac_implicit *sim)
+{
+    enum { BITS = 11, DIGITS = 1 << BITS };
+    enum tac_err err = TAC_OK;
+    struct tac_implicit_search *s = sim->search;
+    uint64_t differ = 0;
+    TAC_TRY(tac_grow(sim->ctx, &s->order, &s->order_capacity, 2 * s->count, sizeof *s->order));
+    struct place *from = s->order, *to = s->order + s->count;
+    for (size_t k = 0; k < s->count; k++) {
+        from[k] = (struct place){s->found[k].key, k};
+        differ |= s->found[k].key ^ s->found[0].key;
+    }
+    for (int shift = 0; shift < 64; shift += BITS) {
+        size_t at[DIGITS + 1] = {0};
+        if ((differ >> shift) % DIGITS == 0)
+            continue;
+        for (size_t k = 0; k < s->count; k++)
+            at[(from[k].key >> shift) % DIGITS + 1]++;
+        for (size_t d = 0; d < DIGITS; d++)
+            at[d + 1] += at[d];
+        for (size_t k = 0; k < s->count; k++)
+            to[at[(from[k].key >> shift) % DIGITS]++] = from[k];
+        struct place *sorted = to;
+        to = from;
+        from = sorted;
+    }
+    if (from != s->order && s->count > 0)
+        memcpy(s->order, from, s->count * sizeof *from);
+done:
+    return err;
+}
+
+/* A pair's terms. */
+static void write_pair(const struct tac_implicit *sim, const struct found *found, struct tac_implicit_pair *p)
+{
+    const enum tac_pair_type type = tac_key_type(found->key);
+    *p = (struct tac_implicit_pair){.key = found->key,
+                                    .form = {type, found->radius, found->thickness, 0, sim->search->rough}};
+    memcpy(p->v, found->v, sizeof p->v);
+    p->counted = tac_implicit_counts(sim, p->v, tac_pair_vertices(type));
+    p->friction = tac_model_law(sim->model, p->v[0], p->v[tac_pair_first(type)])->friction;
+    if (type == TAC_PAIR_EDGE_EDGE) {
+        double rest[4][3];
+        tac_implicit_gather(sim->scene->mesh->x, p->v, 4, rest);
+        p->form.parallel = tac_barrier_parallel(rest);
+    }
+    tac_implicit_weigh(sim, p);
+}
+
+static enum tac_err write_list(struct tac_implicit *sim)
+{
+    enum tac_err err;
+    struct tac_implicit_contact *c = &sim->contact;
+    const struct tac_implicit_search *s = sim->search;
+    TAC_TRY(sort(sim));
+    TAC_TRY(tac_grow(sim->ctx, &c->pair, &c->pair_capacity, s->count, sizeof *c->pair));
+    for (size_t k = 0; k < s->count; k++)
+        write_pair(sim, &s->found[s->order[k].at], &c->pair[k]);
+    c->pair_count = s->count;
+    tac_along_enter(s->along, s->count);
+done:
+    return err;
+}
+
+double tac_implicit_first_part(const struct tac_implicit *sim, const double *x, const double *p)
+{
+    return sim->search ? tac_along_begin(sim->search->along, x, p) : 1;
+}
+
+enum tac_err tac_implicit_find(struct tac_implicit *sim, const double *x, const double *p, double part)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_implicit_search *s = sim->search;
+    const double begin_s = tac_wall_s();
+    if (s == NULL)
+        return TAC_OK;
+    if (!tac_along_holds(s->along, x, p, part)) {
+        s->count = sim->contact.pair_count = 0;
+        sim->contact.touch_of = NULL;
+        sim->books.counters.candidate_builds++;
+        TAC_TRY(tac_along_find(s->along, x, p, part, take, sim));
+        err = write_list(sim);
+        s->along->made = err == TAC_OK;
+        TAC_TRY(tac_agree(sim->ctx, err));
+    }
+    tac_along_use(s->along, sim->contact.pair_count);
+    sim->books.counters.candidates = (int64_t)sim->contact.pair_count;
+done:
+    sim->books.counters.seconds_discovery += tac_wall_s() - begin_s;
+    return err;
+}

@@ -1,0 +1,12 @@
+/* integrator.c: which integrators there are. */
+#include "integrators/integrator.h"
+#include <tactus/scene.h>
+
+/* By enum tac_integrator_kind. */
+static const struct tac_integrator *const TABLE[] = {
+    [TAC_INTEGRATOR_ASYNCHRONOUS] = &tac_integrator_asynchronous, [TAC_INTEGRATOR_IMPLICIT] = &tac_integrator_implicit};
+
+const struct tac_integrator *tac_integrator_of(const struct tac_scene *scene)
+{
+    return TABLE[scene->settings->integrator];
+}

@@ -1,0 +1,33 @@
+/* graph_rows.h: the rows of the graph that is cut, while they are collected: what each vertex costs, and the edges
+ * between vertices, each from one of its ends. */
+#ifndef TACTUS_PARTITION_GRAPH_ROWS_H
+#define TACTUS_PARTITION_GRAPH_ROWS_H
+
+#include "partition/part.h"
+
+/* One entry per edge, told by one end. */
+struct tac_graph_link {
+    tac_lid row;
+    tac_gid neighbor;
+    double weight;
+};
+
+struct tac_graph_rows {
+    size_t count, capacity;
+    struct tac_graph_link *link; /* owned */
+    double *weight;              /* owned, (vertices) */
+    /* Of vertices that are dealt anew, owned, (vertices); else NULL. */
+    double *contact; /* as `weight`, which has the other forces then */
+    double *found;   /* by which the time that a rank finds contacts in is shared out */
+};
+
+/* Local. */
+enum tac_err tac_graph_link(struct tac_ctx *ctx, struct tac_graph_rows *rows, tac_lid row, tac_gid neighbor,
+                            double weight);
+void tac_graph_rows_free(struct tac_graph_rows *rows);
+
+/* Collective. tac_cut() of these rows; id: (n) of the vertices, of `total`. */
+enum tac_err tac_graph_cut_rows(struct tac_ctx *ctx, tac_gid total, tac_lid n, const tac_gid *id,
+                                struct tac_graph_rows *rows, const int32_t *present, int32_t *owner, double *balance);
+
+#endif

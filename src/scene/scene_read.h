@@ -1,0 +1,285 @@
+/* scene_read.h: the parts of the scene's reader, and how they read one JSON object.
+ *
+ * Each object of the format is a table of `struct tac_field`; tac_fields_read() checks it against the table (unknown
+ * keys, types, ranges), stores the values and writes the defaults back into the JSON, which
+ * so becomes the resolved scene.  What a table cannot say (references, lists, meshes) is code next to it.
+ */
+#ifndef TACTUS_SCENE_SCENE_READ_H
+#define TACTUS_SCENE_SCENE_READ_H
+
+#include <jansson.h>
+#include <math.h>
+#include <stddef.h>
+#include <tactus/base.h>
+#include <tactus/scene.h>
+
+#define TAC_WHERE 256               /* bytes of a JSON path in a sentence; longer ones are cut */
+#define TAC_FARTHEST 1e50           /* m and m/s: beyond, squares of squares leave the range of double */
+#define TAC_MOST_ELEMENTS 536870911 /* vertices, triangles, segments of a scene: edges are still counted by tac_lid */
+#define TAC_SCENE_CHUNK 4096        /* rows of a body's table that are hashed together, and lie on one rank */
+
+enum tac_table { TAC_VERTICES, TAC_TRIANGLES, TAC_SEGMENTS, TAC_TETRAHEDRA, TAC_TABLES };
+
+/* Vertices of an element of a table; the elements of a mesh. */
+static inline int tac_table_width(enum tac_table table)
+{
+    return table == TAC_SEGMENTS ? 2 : table == TAC_TETRAHEDRA ? 4 : 3;
+}
+static inline tac_lid **tac_table_elements(struct tac_local_mesh *mesh, enum tac_table table)
+{
+    return table == TAC_TRIANGLES ? &mesh->triangle : table == TAC_SEGMENTS ? &mesh->segment : &mesh->tetrahedron;
+}
+
+/* The rows of one body's table that this rank reads. */
+struct tac_rows {
+    tac_lid begin, end; /* where they are in the scene's arrays */
+    tac_lid number;     /* of row `begin` within the body */
+};
+
+/* The table of a mesh before it is part of the scene: all of it, or some rows. */
+struct tac_extent {
+    tac_lid total[TAC_TABLES];  /* rows of the whole mesh */
+    tac_lid number[TAC_TABLES]; /* of the first row that is here */
+};
+
+struct tac_pieces;
+
+struct tac_reader {
+    struct tac_ctx *ctx;     /* borrowed */
+    const char *file;        /* borrowed; the scene's path, as given; of a text, what it is called in sentences */
+    const char *text;        /* borrowed; the scene's JSON; NULL: it is in the file */
+    const char *folder;      /* borrowed; where the text's relative paths start; NULL: the current folder */
+    const char *setter;      /* borrowed; what brings assignments, in sentences; NULL: --set */
+    char *base_dir;          /* owned; absolute folder that relative paths start at */
+    struct tac_scene *scene; /* owned until it is handed out */
+    bool told_rest_fraction; /* the scene itself says what contact.rest_fraction is */
+    bool leaves_plane;       /* something has a z part: the scene is not 2D */
+    json_t *names;           /* owned; body name -> index */
+    size_t x_capacity, body_capacity, triangle_capacity, segment_capacity,
+        tetrahedron_capacity;  /* of the scene's growing arrays */
+    struct tac_resume *resume; /* borrowed; NULL: the scene is new */
+
+    /* While it is being read, the scene's arrays hold the rows of this rank: all rows, unless `spread`. */
+    const struct tac_spread *spread;     /* not NULL: the meshes are spread over the ranks, and reading is collective */
+    bool agreed;                         /* the failure under way is known to all ranks */
+    int64_t smallest;                    /* rows of a mesh from which on no rank reads or makes it whole */
+    tac_lid total[TAC_TABLES];           /* rows of the scene so far */
+    struct tac_rows (*rows)[TAC_TABLES]; /* owned, (body_count) */
+    tac_lid *motion;                     /* owned, (rows): the motion of each vertex, or -1 */
+    struct tac_pieces *pieces;           /* owned until it is handed out; of a spread scene; made by `spread` */
+};
+
+/* What only the distributed mesh knows of a scene that is spread (partition/read_pieces.c).  All are collective. */
+struct tac_spread {
+    enum tac_err (*pieces)(struct tac_reader *reader); /* makes reader->pieces; the scene loses its arrays */
+    enum tac_err (*check_manifold)(struct tac_reader *reader);
+    enum tac_err (*find_hinged)(struct tac_reader *reader, uint8_t *hinged); /* (body_count) */
+    void (*destroy)(struct tac_reader *reader);                              /* local; the pieces */
+    /* Local. Calls add() for each vertex of the pieces. */
+    void (*add_masses)(const struct tac_reader *reader, void (*add)(uint64_t *sum, tac_gid id, double mass),
+                       uint64_t *sum);
+};
+
+/* What the scene that a checkpoint holds is called in sentences. */
+#define TAC_RESUMED_NAME "the scene in the checkpoint"
+
+/* Going on from a checkpoint (resume.c). */
+struct tac_resume {
+    const struct tac_geometry *geometry; /* borrowed */
+    json_t *stored;                      /* owned; the resolved scene of the checkpoint */
+    size_t body_count;                   /* of it */
+    tac_lid *begin;   /* owned, (body_count + 1, TAC_TABLES): where each body's rows of the tables begin */
+    bool from_stored; /* no scene file: all geometry is the checkpoint's */
+    bool differs;     /* while spread: the scene is another one than the checkpoint's, and nothing is told yet */
+};
+
+/* Local. One for this source, at its beginning. */
+struct tac_reader tac_reader_of(struct tac_ctx *ctx, const struct tac_scene_source *source);
+/* Local, or collective while spread: makes a failure of one rank the failure of all. */
+enum tac_err tac_reader_agree(struct tac_reader *reader, enum tac_err err);
+/* Local. Collective functions return the same code on all ranks: notes that this one has been agreed upon. */
+enum tac_err tac_reader_agreed(struct tac_reader *reader, enum tac_err err);
+
+enum tac_field_kind {
+    TAC_FIELD_NUMBER,  /* double */
+    TAC_FIELD_INTEGER, /* int64_t */
+    TAC_FIELD_VECTOR,  /* double[3], no component beyond +-max */
+    TAC_FIELD_RANGE,   /* double[2], the first at most the second, both in the field's range */
+    TAC_FIELD_BOOL,    /* bool */
+    TAC_FIELD_CHOICE,  /* int-sized enum: the place of the string in `choice` */
+    TAC_FIELD_OTHER    /* known; read by code */
+};
+
+#define TAC_NOWHERE ((size_t)-1) /* offset of a field that is checked but not stored */
+
+struct tac_field {
+    const char *key;
+    enum tac_field_kind kind;
+    size_t offset;           /* of the value in the struct that is filled, or TAC_NOWHERE */
+    double fallback;         /* default (choice: its place); NAN: none, the value is left as it is */
+    double min, max;         /* allowed range, ends included ... */
+    bool min_open, max_open; /* ... unless said here */
+    bool required;
+    const char *const *choice; /* NULL-terminated */
+};
+
+/* Local. "FILE: WHERE" and the sentence; returns TAC_ERR_INPUT. */
+enum tac_err tac_scene_fail(struct tac_reader *reader, const char *where, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void tac_scene_warn(struct tac_reader *reader, const char *where, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* A number in the fewest digits that read back as it: for sentences. */
+struct tac_shown {
+    char text[32];
+};
+struct tac_shown tac_shown(double value);
+
+/* Local. "a string", "an array", ...: for sentences. */
+const char *tac_json_type(const json_t *value);
+
+/* Local. where + "." + key into out; where "" gives key. */
+void tac_where(char out[TAC_WHERE], const char *where, const char *key);
+void tac_where_index(char out[TAC_WHERE], const char *where, size_t index);
+
+/* Local. Reads `object` (checked to be one) by the table into `base`, and writes defaults into it. */
+enum tac_err tac_fields_read(struct tac_reader *reader, json_t *object, const char *where,
+                             const struct tac_field *field, size_t count, void *base);
+/* Local. Reads one value by its field; where: its JSON path. */
+enum tac_err tac_field_read(struct tac_reader *reader, const struct tac_field *field, const json_t *value,
+                            const char *where, void *base);
+/* Local. The object under `key` of `parent`, made empty where it is missing; borrowed. */
+enum tac_err tac_section(struct tac_reader *reader, json_t *parent, const char *where, const char *key, json_t **out);
+/* Local. The array under `key`, made empty where missing; borrowed. */
+enum tac_err tac_list(struct tac_reader *reader, json_t *parent, const char *where, const char *key, json_t **out);
+/* Local. Single values.  A number comes without the sign of zero. */
+enum tac_err tac_number(struct tac_reader *reader, const json_t *value, const char *where, double *out);
+enum tac_err tac_integer(struct tac_reader *reader, const json_t *value, const char *where, int64_t min, int64_t max,
+                         int64_t *out);
+enum tac_err tac_vector(struct tac_reader *reader, const json_t *value, const char *where, double out[3]);
+enum tac_err tac_string(struct tac_reader *reader, const json_t *value, const char *where, const char **out);
+/* Names go to terminals, files and other programs: no control characters. */
+enum tac_err tac_check_name(struct tac_reader *reader, const char *name, const char *where);
+enum tac_err tac_copy(struct tac_ctx *ctx, const char *text, char **out);
+
+/* The parts, in the order they run. */
+enum tac_err tac_scene_set(struct tac_reader *reader, json_t *root, const char *assignment);
+enum tac_err tac_scene_read_settings(struct tac_reader *reader, json_t *root);
+/* outputs.c. The scene's section `output`; and its histories, when bodies are there.  Collective while spread. */
+enum tac_err tac_scene_read_output(struct tac_reader *reader, json_t *section);
+enum tac_err tac_scene_read_histories(struct tac_reader *reader, json_t *root);
+void tac_scene_free_histories(struct tac_output_settings *output);
+/* implicit_settings.c. The section `integrator` of that kind, after `clocks`; and, when all has been read, what has no
+ * meaning with it or is not there yet. */
+enum tac_err tac_scene_read_implicit(struct tac_reader *reader, json_t *integrator);
+enum tac_err tac_scene_check_implicit(struct tac_reader *reader);
+/* times.c.  The quantum of a scene that does not say, when its end is known: 2^-46 s, or the next power of two with
+ * which the end fits 2^53 quanta; where it goes on from a checkpoint, the checkpoint's. */
+double tac_scene_default_quantum(const struct tac_reader *reader);
+/* end_s, which fits, in quanta; where that is a frame, or the end of an implicit step, but for the grid's rounding,
+ * its time. */
+tac_time tac_scene_end(const struct tac_scene *scene);
+/* That end and frame fit the quantum; sets t_end. */
+enum tac_err tac_scene_check_time(struct tac_reader *reader);
+/* Those that a running simulation may change: gravity, and the numbers of `contact`. */
+enum tac_err tac_scene_reread_settings(struct tac_reader *reader, json_t *root);
+enum tac_err tac_scene_read_materials(struct tac_reader *reader, json_t *root);
+/* sections.c. `fields` (count of them are there) gets the sections of all elements; returns their number. */
+size_t tac_scene_section_fields(const struct tac_reader *reader, struct tac_field *fields, size_t count);
+enum tac_err tac_scene_read_sections(struct tac_reader *reader, json_t *object, const char *where,
+                                     struct tac_material *material);
+enum tac_err tac_scene_find_material(struct tac_reader *reader, const json_t *value, const char *where, tac_lid *out);
+/* `contact`: the scene's section; after the materials. */
+enum tac_err tac_scene_read_laws(struct tac_reader *reader, json_t *contact);
+enum tac_err tac_scene_read_bodies(struct tac_reader *reader, json_t *root);
+/* `contact`: the scene's section. */
+enum tac_err tac_scene_read_ignore(struct tac_reader *reader, json_t *contact);
+enum tac_err tac_scene_read_motions(struct tac_reader *reader, json_t *root);
+/* The paths of motions, and what loads do, anew into empty ones; neither bodies nor vertices are looked at. */
+enum tac_err tac_scene_reread_motions(struct tac_reader *reader, json_t *root);
+enum tac_err tac_scene_reread_loads(struct tac_reader *reader, json_t *root);
+/* The vertices that a motion or a load is about. */
+struct tac_selection {
+    const char *what; /* borrowed; "motion", "load": for sentences */
+    tac_lid count;
+    tac_lid *vertex; /* owned by the caller, also after a failure: ascending ids in the scene, of the rows that are here
+                      */
+};
+/* select.c. Collective while spread. By `vertices` of the object, which is set where it is missing. */
+enum tac_err tac_scene_select(struct tac_reader *reader, json_t *object, const char *where, tac_lid body,
+                              struct tac_selection *selection);
+/* motion.c. Begins a path: room for the times (*knot_t_s) and values (*value, `width` numbers each) of its knots, whose
+ * number is that of the array.  empty: the sentence for a path without knots. */
+enum tac_err tac_scene_knots(struct tac_reader *reader, const json_t *path, const char *where, const char *empty,
+                             size_t width, double **knot_t_s, double **value);
+/* Reads a knot [time, value]: its time is added to the *count times in knot_t_s, s, and must lie after them; *value is
+ * the JSON of its value.  what: names the value in sentences. */
+enum tac_err tac_scene_knot(struct tac_reader *reader, const json_t *knot, const char *where, const char *what,
+                            double *knot_t_s, tac_lid *count, const json_t **value);
+/* scene_loads.c. tac_scene_check_loads(): that each has what it acts on; after it is known whether the scene is 2D. */
+enum tac_err tac_scene_read_loads(struct tac_reader *reader, json_t *root);
+enum tac_err tac_scene_check_loads(struct tac_reader *reader);
+enum tac_err tac_scene_find_body(struct tac_reader *reader, const json_t *value, const char *where, tac_lid *out);
+enum tac_err tac_scene_masses(struct tac_reader *reader);
+enum tac_err tac_scene_velocities(struct tac_reader *reader);
+/* Warns of what is hardly meant. told_thickness: the scene itself says what contact.thickness is. */
+enum tac_err tac_scene_doubts(struct tac_reader *reader, bool told_thickness);
+/* plausible.c. The part of it about numbers and meshes.  is_free: (bodies) has it a vertex that is free at some time?
+ */
+enum tac_err tac_scene_doubt_numbers(struct tac_reader *reader, const uint8_t *is_free);
+/* Sets scene->fastest, and refuses what starts or is moved faster. */
+enum tac_err tac_scene_check_speeds(struct tac_reader *reader);
+/* Local. The same of gravity and motions that were read anew; of a motion `arm` is known. */
+enum tac_err tac_scene_recheck_speeds(struct tac_reader *reader);
+/* Whether the triangles of a body may bend, and so must not meet three at an edge. */
+bool tac_scene_bends(const struct tac_scene *scene, tac_lid body);
+enum tac_err tac_scene_fail_manifold(struct tac_reader *reader, const tac_gid edge[2], const double x[3],
+                                     tac_lid valence);
+enum tac_err tac_scene_check_elements(struct tac_reader *reader);
+enum tac_err tac_scene_hash(struct tac_reader *reader);
+/* Local. The hash anew, after settings, motions or loads were changed, from the rows' part as it was kept. */
+enum tac_err tac_scene_rehash(struct tac_reader *reader);
+double tac_scene_area(const double *a, const double *b, const double *c);
+double tac_scene_length(const double *a, const double *b);
+double tac_scene_volume(const double *a, const double *b, const double *c, const double *d);
+/* "triangle", its number within the body and "area" in the sentence for an element that vanished. */
+enum tac_err tac_scene_fail_vanished(struct tac_reader *reader, const char *where, const struct tac_body *body,
+                                     const char *what, tac_lid number, const char *size);
+
+/* Spread: collective counterparts of the above.  See spread.c. */
+/* Local. Of a table of `total` rows of a body (its index): the rank that has row `number`; the rows that a rank has. */
+int tac_spread_rank(const struct tac_ctx *ctx, tac_lid body, tac_lid total, tac_lid number);
+void tac_spread_block(const struct tac_ctx *ctx, tac_lid body, tac_lid total, tac_lid *first, tac_lid *count);
+/* Local. The rows of a mesh of which a rank can read (HDF5) or make some alone; 0 where it is needed as a whole, or
+ * where something is wrong with it. */
+int64_t tac_spread_mesh_rows(const struct tac_ctx *ctx, const json_t *spec, const char *base_dir);
+/* Collective. Positions of n vertices of a body (numbers below `total`) from the ranks' blocks x, of which ours starts
+ * at number `first`. */
+enum tac_err tac_spread_ask(struct tac_ctx *ctx, enum tac_err err, tac_lid body, tac_lid total, size_t n,
+                            const tac_gid *number, tac_lid first, const double *x, double *out);
+enum tac_err tac_spread_mesh(struct tac_reader *reader, tac_lid body, const json_t *spec, const char *where,
+                             enum tac_mesh_want want, struct tac_mesh **out, struct tac_extent *extent);
+enum tac_err tac_spread_lump(struct tac_reader *reader, tac_lid body, const char *where, double density);
+
+/* Collective. Reads reader->file, with settings, into reader->scene; what tac_scene_read() is made of. */
+enum tac_err tac_scene_read_by(struct tac_reader *reader, const char *const *set, int set_count);
+/* scene.c, for resume.c: everything from the JSON; `root` becomes the resolved scene. */
+enum tac_err tac_scene_resolve(struct tac_reader *reader, json_t *root);
+enum tac_err tac_scene_load(struct tac_reader *reader, json_t **out);
+enum tac_err tac_scene_find_base(struct tac_reader *reader);
+/* scene.c, for resume.c. While spread, ranks follow the text together: it must be the same.  Collective. */
+enum tac_err tac_reader_compare_texts(struct tac_reader *reader);
+/* resume.c, for body.c; collective while spread: the mesh of a body whose geometry is the checkpoint's, placed already,
+ * or its rows that are of this rank; *mesh stays NULL where the body's own mesh is to be made. */
+enum tac_err tac_resume_mesh(struct tac_reader *reader, json_t *body, const char *where, tac_lid index,
+                             struct tac_mesh **mesh, struct tac_extent *extent);
+/* resume.c: what tac_scene_resume() is made of; reader->resume has the geometry, and tells whether there is a scene
+ * file.  The scene is in reader->scene. */
+enum tac_err tac_scene_resume_by(struct tac_reader *reader, const char *const *set, int set_count, const json_t *stored,
+                                 const char *stored_sha256);
+/* differ.c: the first key in which the scene read differs from the stored one, of those that count; TAC_ERR_INPUT. */
+enum tac_err tac_scene_differs(struct tac_reader *reader);
+/* differ.c: the same for what places body `index`, whose mesh is not made; TAC_OK if nothing differs. */
+enum tac_err tac_scene_placed_alike(struct tac_reader *reader, json_t *body, tac_lid index);
+
+#endif

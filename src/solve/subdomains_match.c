@@ -1,0 +1,76 @@
+/* subdomains_match.c: which clusters of a graph become one: handshakes by rounds. */
+#include "solve/subdomains.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUNDS = 4, RATING_SHIFT = 20 };
+
+/* Ties of equal ratings: mixed ids, or else a row of equal elements would be matched one pair a round. */
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+    uint64_t h = a * UINT64_C(0x9e3779b97f4a7c15) ^ (b + UINT64_C(0x632be59bd9b4e019)) * UINT64_C(0xff51afd7ed558ccd);
+    h ^= h >> 32;
+    h *= UINT64_C(0xd6e8feb86659fd93);
+    return h ^ h >> 29;
+}
+
+/* The neighbour that cluster u would be merged with; -1: none fits.  A total order of edges, the same from both ends.
+ */
+static tac_lid choose(const struct tac_graph *g, int64_t most, const uint8_t *taken, tac_lid u)
+{
+    uint64_t best = 0, best_tie = 0;
+    tac_lid chosen = -1;
+    for (size_t k = g->row[u]; k < g->row[u + 1]; k++) {
+        const tac_lid v = g->column[k];
+        if (taken[v] || g->size[u] + g->size[v] > most)
+            continue;
+        const uint64_t rating = ((uint64_t)g->weight[k] << RATING_SHIFT) / (uint64_t)(g->size[u] * g->size[v]);
+        const tac_gid a = g->id[u], b = g->id[v];
+        const uint64_t tie = a < b ? mix((uint64_t)a, (uint64_t)b) : mix((uint64_t)b, (uint64_t)a);
+        if (chosen < 0 || rating > best ||
+            (rating == best && (tie > best_tie || (tie == best_tie && b < g->id[chosen])))) {
+            chosen = v;
+            best = rating;
+            best_tie = tie;
+        }
+    }
+    return chosen;
+}
+
+enum tac_err tac_graph_match(struct tac_ctx *ctx, const struct tac_graph *graph, int64_t most, tac_lid *mate,
+                             int64_t *pairs)
+{
+    enum tac_err err;
+    const tac_lid owned = graph->nodes.owned, count = graph->nodes.count;
+    uint8_t *taken = NULL;
+    tac_gid *wish = NULL;
+    tac_lid *chosen = NULL;
+    int64_t found = 0;
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)count, sizeof *taken, &taken));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)count, sizeof *wish, &wish));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)owned, sizeof *chosen, &chosen));
+    for (tac_lid u = 0; u < owned; u++)
+        mate[u] = -1;
+done:
+    err = tac_agree(ctx, err);
+    for (int round = 0; round < ROUNDS && !err; round++) {
+        for (tac_lid u = 0; u < owned; u++) {
+            chosen[u] = taken[u] ? -1 : choose(graph, most, taken, u);
+            wish[u] = chosen[u] < 0 ? -1 : graph->id[chosen[u]];
+        }
+        tac_nodes_halo_refresh(graph->halo, wish, sizeof *wish);
+        for (tac_lid u = 0; u < owned; u++)
+            if (chosen[u] >= 0 && wish[chosen[u]] == graph->id[u]) {
+                mate[u] = chosen[u];
+                taken[u] = 1;
+                found++;
+            }
+        tac_nodes_halo_refresh(graph->halo, taken, sizeof *taken);
+    }
+    if (!err)
+        MPI_Allreduce(&found, pairs, 1, MPI_INT64_T, MPI_SUM, ctx->comm);
+    free(taken);
+    free(wish);
+    free(chosen);
+    return err;
+}

@@ -1,0 +1,99 @@
+/* test_restore.c: the state that is taken out of a simulation and put into a new one. Taken out of that one again it is
+ * the same, and both simulations go on with the same bits. Looking changes nothing. The scenes have friction, damping,
+ * plasticity, scripts and loads. If it failed, restarts and migrations would change trajectories. */
+#include "events/state/state_transfer.h"
+#include "unit/events/support.h"
+
+static void same_bytes(const char *what, const void *a, const void *b, tac_lid count, tac_lid other, size_t size)
+{
+    CHECK(count == other && (count == 0 || memcmp(a, b, (size_t)count * size) == 0), "%s: %d and %d rows", what,
+          (int)count, (int)other);
+}
+
+/* Rows of pairs are in order; the entries of their layer groups lie anywhere in the table `last`. */
+static void same_pairs(const struct tac_checkpoint *a, const struct tac_checkpoint *b)
+{
+    CHECK(a->pair_count == b->pair_count && a->last_count == b->last_count, "pairs: %d and %d rows", (int)a->pair_count,
+          (int)b->pair_count);
+    for (tac_lid i = 0; i < a->pair_count && i < b->pair_count; i++) {
+        struct tac_pair_state p = a->pair[i], q = b->pair[i];
+        CHECK(p.groups == q.groups &&
+                  memcmp(a->last + p.last, b->last + q.last, (size_t)p.groups * sizeof *a->last) == 0,
+              "layer groups of pair %d", (int)i);
+        p.last = q.last = 0;
+        CHECK(memcmp(&p, &q, sizeof p) == 0, "pair %d", (int)i);
+    }
+}
+
+/* Sorts the rows of friction, which come in any order. */
+static void same_state(struct tac_checkpoint *a, struct tac_checkpoint *b)
+{
+    const struct tac_vertex_rows *u = &a->vertices, *v = &b->vertices;
+    const size_t vector = 3 * sizeof(double);
+    CHECK(a->now == b->now, "times");
+    same_bytes("vertices: id", u->id, v->id, u->count, v->count, sizeof *u->id);
+    same_bytes("vertices: x", u->x, v->x, u->count, v->count, vector);
+    same_bytes("vertices: v", u->v, v->v, u->count, v->count, vector);
+    same_bytes("vertices: t", u->t, v->t, u->count, v->count, sizeof *u->t);
+    same_bytes("vertices: impulse", u->impulse, v->impulse, u->count, v->count, vector);
+    same_bytes("vertices: rest of the impulse", u->rest, v->rest, u->count, v->count, vector);
+    same_pairs(a, b);
+    same_bytes("elements", a->element, b->element, a->element_count, b->element_count, sizeof *a->element);
+    qsort(a->friction_state, (size_t)a->friction_state_count, sizeof *a->friction_state, tac_friction_row_compare);
+    qsort(b->friction_state, (size_t)b->friction_state_count, sizeof *b->friction_state, tac_friction_row_compare);
+    same_bytes("friction", a->friction_state, b->friction_state, a->friction_state_count, b->friction_state_count,
+               sizeof *a->friction_state);
+    same_bytes("scripts", a->script, b->script, a->script_count, b->script_count, sizeof *a->script);
+}
+
+static void same_now(struct experiment *a, struct experiment *b, double t_s)
+{
+    CHECK(run_to(a, t_s) && run_to(b, t_s), "t = %g s", t_s);
+    CHECK(memcmp(&a->row, &b->row, sizeof a->row) == 0, "energies at t = %g s", t_s);
+    for (tac_lid i = 0; i < a->scene->mesh->vertex_count; i++) {
+        double x[2][3];
+        tac_position(a->sim, i, a->sim->state.now, x[0]);
+        tac_position(b->sim, i, b->sim->state.now, x[1]);
+        CHECK(memcmp(x[0], x[1], sizeof x[0]) == 0, "vertex %d at t = %g s", (int)i, t_s);
+    }
+}
+
+/* Stops at `share` of the run. `least`: rows that there must be of what elements remember, of pairs and of friction. */
+static void scene(const char *file, const char *change, double share, const tac_lid least[3])
+{
+    struct settings s = {.count = 0};
+    struct experiment a, b;
+    struct tac_checkpoint *state = NULL, *again = NULL;
+    set(&s, "%s", change);
+    begin(&a, file, &s);
+    begin(&b, file, &s);
+    const double end_s = a.scene->settings->end_s;
+    CHECK(run_to(&a, share * end_s), "%s", file);
+    CHECK(tac_state_collect(a.sim, false, &state) == TAC_OK && tac_state_restore(b.sim, state) == TAC_OK &&
+              tac_state_collect(b.sim, false, &again) == TAC_OK,
+          "%s: %s %s", file, a.ctx.error, b.ctx.error);
+    if (again) {
+        printf("%s: %d pairs, %d of elements, %d of friction\n", file, (int)state->pair_count,
+               (int)state->element_count, (int)state->friction_state_count);
+        CHECK(state->pair_count >= least[0] && state->element_count >= least[1] &&
+                  state->friction_state_count >= least[2],
+              "%s: too little is remembered for this to test something", file);
+        same_state(state, again);
+        for (int k = 1; k <= 4; k++)
+            same_now(&a, &b, end_s * (share + (1 - share) * k / 4));
+    }
+    tac_checkpoint_destroy(&state);
+    tac_checkpoint_destroy(&again);
+    end(&a);
+    end(&b);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    scene("tests/unit/events/scenes/every-force.json", "time.end=0.25", .6, (const tac_lid[]){1, 1, 0});
+    scene("tests/system/equality/scenes/crossing-ribbons.json", "contact.friction=0.3", .5,
+          (const tac_lid[]){10, 0, 10});
+    MPI_Finalize();
+    return check_result();
+}

@@ -1,0 +1,100 @@
+/* test_equal.c: the solver gives the same bits and takes the same iterations on 1, 2, 3 and 4 ranks, however the nodes
+ * are dealt.  If it failed, a run's bits would depend on the number of ranks.
+ *
+ * To be run on 4 ranks: they form groups of each size.  A fault made on purpose must be seen. */
+#include "check.h"
+#include "unit/solve/bar.h"
+
+struct answer {
+    enum tac_err err;
+    uint64_t bits;
+    int iterations, subdomains, shifted;
+    double residual;
+};
+
+/* On the first `ranks` ranks; the others have nothing to do. */
+static struct answer solve_on(int ranks, const struct bar_options *options, double tolerance)
+{
+    int rank;
+    struct answer answer = {0};
+    MPI_Comm comm;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_split(MPI_COMM_WORLD, rank < ranks ? 0 : MPI_UNDEFINED, rank, &comm);
+    if (comm != MPI_COMM_NULL) {
+        struct tac_ctx ctx;
+        struct bar bar;
+        struct tac_solver *solver = NULL;
+        struct tac_solve_result result = {0};
+        tac_ctx_init(&ctx, comm);
+        answer.err = bar_make(&ctx, options, &bar);
+        const struct tac_system system = bar_system(&bar);
+        double *x = calloc(3 * (size_t)bar.nodes.count + 1, sizeof *x);
+        answer.err = answer.err ? answer.err : tac_solver_create(&ctx, "invariant", "", &solver);
+        answer.err = answer.err ? answer.err : tac_solver_factor(solver, &system);
+        answer.err = answer.err ? answer.err : tac_solver_solve(solver, bar.side, x, tolerance, 2000, &result);
+        answer.bits = bar_digest(&ctx, &bar, x);
+        answer.iterations = result.iterations;
+        answer.residual = result.residual;
+        if (solver) {
+            answer.subdomains = tac_solver_stats(solver)->subdomains;
+            answer.shifted = tac_solver_stats(solver)->shifted;
+        }
+        if (answer.err)
+            printf("%s\n", ctx.error);
+        free(x);
+        tac_solver_destroy(&solver);
+        bar_free(&bar);
+        MPI_Comm_free(&comm);
+    }
+    MPI_Bcast(&answer, sizeof answer, MPI_BYTE, 0, MPI_COMM_WORLD);
+    return answer;
+}
+
+static void check_scene(const char *name, struct bar_options options, double tolerance, int least_subdomains,
+                        int most_iterations)
+{
+    options.deal = BAR_SLABS;
+    const struct answer one = solve_on(1, &options, tolerance);
+    CHECK(one.err == TAC_OK && one.residual <= tolerance, "%s: residual %g", name, one.residual);
+    CHECK(one.subdomains >= least_subdomains, "%s: only %d subdomains", name, one.subdomains);
+    CHECK(one.iterations > 0 && one.iterations <= most_iterations, "%s: %d iterations", name, one.iterations);
+    for (int ranks = 2; ranks <= 4; ranks++)
+        for (int deal = 0; deal < BAR_DEALS; deal++) {
+            options.deal = (enum bar_deal)deal;
+            const struct answer other = solve_on(ranks, &options, tolerance);
+            CHECK(other.err == TAC_OK && other.iterations == one.iterations && other.bits == one.bits &&
+                      memcmp(&other.residual, &one.residual, sizeof one.residual) == 0,
+                  "%s on %d ranks, deal %d: %d iterations and bits %016" PRIx64 ", on one %d and %016" PRIx64, name,
+                  ranks, deal, other.iterations, other.bits, one.iterations, one.bits);
+        }
+}
+
+int main(int argc, char **argv)
+{
+    int ranks, rank;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    CHECK(ranks == 4, "this test wants 4 ranks, not %d", ranks);
+    const struct bar_options folded = {.nx = 24, .ny = 6, .nz = 6, .decades = 3, .step_s = .04, .held = true};
+    struct bar_options other = folded;
+    check_scene("a folded bar", folded, 1e-8, 5, 90);
+    other.held = false;
+    other.decades = 8;
+    other.step_s = .01;
+    check_scene("free, contacts of eight decades", other, 1e-6, 5, 135);
+    other.decades = -1; /* no contacts */
+    other.nx = 9;
+    other.ny = other.nz = 2;
+    check_scene("one subdomain", other, 1e-10, 1, 36);
+
+    /* What this test is for is seen: rows summed in another order on one rank only. */
+    struct bar_options broken = folded;
+    broken.broken = true;
+    const struct answer right = solve_on(2, &folded, 1e-8), wrong = solve_on(2, &broken, 1e-8);
+    CHECK(wrong.err == TAC_OK && wrong.bits != right.bits, "a broken order of sums has not changed the bits");
+    int failed = rank == 0 ? check_result() : 0;
+    MPI_Bcast(&failed, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return failed;
+}
