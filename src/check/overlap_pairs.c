@@ -2,7 +2,7 @@
  * allow? */
 #include "check/distance.h"
 #include "check/overlap_search.h"
-#include "check/predicates.h"
+#include "geometry/exact/predicates.h"
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /* The predicates against rational arithmetic: points on small lattices (where every tie occurs), near-coplanar ones,
  * and coordinates of all magnitudes. */
 #include "check.h"
-#include "check/predicates.h"
 #include "check/rational.h"
+#include "geometry/exact/predicates.h"
 
 #include <float.h>
 #include <math.h>
