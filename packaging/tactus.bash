@@ -8,7 +8,7 @@ _tactus() {
     fi
     case ${COMP_WORDS[1]} in
     run) words="--branch --discover --help --overwrite --quiet --record --restart --set --until --wall-limit -h -o" ;;
-    check) words="--calibrate --details --help --json --no-calibrate --set -h -o" ;;
+    check) words="--details --help --json --pilot --restart --set -h -o" ;;
     mesh) words="--base --cells --closed --count --curve --edge --edges --fill --from --height --help --lattice --level --path --radii --radius --sides --size --tetrahedra --to --triangles --up --vertices --weld --width -h -o" ;;
     info) words="--help --json -h" ;;
     diff) words="--all-frames --help --json --tol -h" ;;

@@ -2,6 +2,7 @@
 import argparse
 import difflib
 import json
+import math
 import os
 import re
 import shutil
@@ -49,6 +50,7 @@ def parser():
     g.add_argument("--exclusive", action="store_true", help="nodes that no other job uses")
     g.add_argument("--job-name", metavar="NAME", help="the job's name in the queue (default: the scene's)")
     g.add_argument("--sbatch", action="append", default=[], metavar="OPTION", help="another option of sbatch, e.g. --sbatch=--gres=tmp:10G")
+    g.add_argument("--pilot", metavar="S", help="where --time is not given: run the scene for S seconds here, to suggest one (default: 20; 0: do not)")
     g = p.add_argument_group("how it survives")
     g.add_argument("--warn", metavar="S", help="save the checkpoint S seconds before the time limit (default: 300, or a quarter of --time where that is less)")
     g.add_argument("--tries", metavar="N", help="give up after N tries from the same checkpoint (default: 4)")
@@ -99,7 +101,7 @@ def find_program(given):
 def examine(job, quiet):
     """What cannot be run is told before it waits in a queue."""
     for k, run in enumerate(job["sweep"]["runs"] if job["sweep"] else [{"set": []}]):
-        command = [job["program"], "check", job["scene"], "--no-calibrate", "-o", job["home"]] + slurm.set_options(job["set"] + run["set"])
+        command = [job["program"], "check", job["scene"], "-o", job["home"]] + slurm.set_options(job["set"] + run["set"])
         try:
             done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
         except OSError as error:
@@ -111,6 +113,26 @@ def examine(job, quiet):
         if done.returncode:
             where = " (with %s)" % ", ".join(run["set"]) if run["set"] else ""
             raise Problem("the scene cannot be run%s: %s" % (where, re.sub(r"^tactus: ", "", said[-1]) or "tactus check ended with code %d" % done.returncode))
+
+
+def suggest_time(job, seconds, until):
+    """A pilot run here tells how long the run will take, on one rank; a job may well be shorter, for it goes on in its next sitting."""
+    first = job["sweep"]["runs"][0]["set"] if job["sweep"] else []
+    end = ["time.end=%r" % float(until)] if until is not None else []
+    command = [job["program"], "check", job["scene"], "--json", "--pilot=%d" % seconds] + slurm.set_options(job["set"] + first + end)
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    try:
+        told = json.loads(done.stdout.decode("utf-8", "replace"))["forecast"]
+        wall, pilot = told["wall_s"], told["pilot"]
+        most = slurm.clock(max(60, 60 * math.ceil(1.25 * wall["most"] / 60)))
+    except (ValueError, KeyError, TypeError, OverflowError):
+        said = done.stderr.decode("utf-8", "replace").strip().split("\n")[-1]
+        return "the pilot run ended with code %d, so no --time is suggested: %s" % (done.returncode, re.sub(r"^tactus: ", "", said))
+    if pilot["note"]:
+        return "by a pilot run of %d s it takes %s %s on one rank (%s); --time is not given, so the partition's limit holds" % (
+            seconds, "at least" if pilot["lower_bound"] else "about", slurm.clock(math.ceil(wall["likely"])), pilot["note"])
+    return "by a pilot run of %d s it takes about %s on one rank (%s to %s): --time %s would do in one sitting" % (
+        seconds, *(slurm.clock(math.ceil(wall[key])) for key in ("likely", "least", "most")), most)
 
 
 def slurm_values(a, before):
@@ -348,11 +370,16 @@ def tell(job, number_of):
 def main(arguments):
     a = parse(arguments)
     job = old_job(a) if a.again is not None else new_job(a)
+    pilot = 20 if a.pilot is None else slurm.number("--pilot", a.pilot, 0, 86400)
+    if a.no_check or a.again is not None:
+        pilot = 0
     if a.again is None:
         refuse_folder(job, a.dir)
     if not a.no_check and a.again is None:
         examine(job, False)
     text = make_folder(job)
+    if pilot > 0 and "time" not in job["slurm"] and (a.dry_run or shutil.which("sbatch")):
+        print("jobs/submit: " + suggest_time(job, pilot, a.until), file=sys.stderr)
     if a.dry_run:
         sys.stdout.write(text)
         print("jobs/submit: nothing was submitted; the script is %s, and you can submit it with: %s"

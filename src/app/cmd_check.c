@@ -1,15 +1,35 @@
-/* cmd_check.c: `tactus check SCENE`: validates a scene and describes it; nothing is run. */
+/* cmd_check.c: `tactus check SCENE`: validates a scene and describes it; with --pilot it is run for some seconds. */
 #include "app/app.h"
 #include <tactus/check.h>
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include <tactus/process.h>
 #include <tactus/report.h>
 
-static const char usage[] = "SCENE [-o DIR] [--set path=value ...] [--calibrate | --no-calibrate] [--details] [--json]";
+static const char usage[] =
+    "SCENE [-o DIR] [--set path=value ...] [--pilot SECONDS [--restart FILE|DIR]] [--details] [--json]";
 static const char about[] =
     "Reads a scene as 'tactus run' would, refuses what cannot be run, and tells in ten lines what it is.\n"
-    "Exit code 0: the scene is sound; 2: it is not, and the sentence on stderr says why.";
+    "With --pilot it runs the scene for so many seconds, writes nothing, and tells what the whole run will cost.\n"
+    "Exit code 0: the scene is sound; 2: it is not, and the sentence on stderr says why; 3: the pilot run failed.";
+
+struct arguments {
+    const char *scene, *dir, *restart;
+    struct tac_strings set;
+    double pilot; /* s; NaN: none */
+    bool details, json, help;
+};
+
+/* What is told, on rank 0. */
+struct report {
+    json_t *json, *warned; /* owned */
+    FILE *text;            /* owned; NULL: no details are asked for */
+    char *written;         /* owned: the details, which come behind the summary */
+    size_t length;
+};
 
 /* Keeps a warning for the report. */
 static void keep(void *list, const char *sentence)
@@ -17,86 +37,160 @@ static void keep(void *list, const char *sentence)
     tac_json_append(list, tac_json_text(sentence));
 }
 
-static enum tac_err check(struct tac_ctx *ctx, const char *path, const struct tac_strings *set, const char *dir,
-                          enum tac_calibration when, bool details, bool as_json)
+static bool is_wanted(void *user)
 {
-    struct tac_scene *scene = NULL;
-    json_t *report = json_object(), *warned = json_array();
-    char *written = NULL; /* the details, which come behind the summary */
-    size_t length = 0;
-    FILE *text = NULL;
+    (void)user;
+    return tac_signal_caught() == 0;
+}
+
+/* All but what it costs. */
+static enum tac_err describe(struct tac_ctx *ctx, const struct arguments *a, const struct tac_scene_source *source,
+                             struct report *r)
+{
     enum tac_err err = TAC_OK;
-    ctx->warned = keep;
-    ctx->warned_user = &warned;
-    if (details && ctx->rank == 0) {
-        text = open_memstream(&written, &length);
-        if (text == NULL)
+    struct tac_scene *scene = NULL;
+    if (a->details && !a->json) {
+        r->text = open_memstream(&r->written, &r->length);
+        if (r->text == NULL)
             TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "out of memory while describing the scene"));
     }
-    TAC_TRY(tac_scene_read(ctx, path, set->item, set->count, &scene));
-    TAC_TRY(tac_check_describe(ctx, scene, report, text));
-    TAC_TRY(tac_check_engine(ctx, scene, dir, report, text));
-    TAC_TRY(tac_check_exempt(ctx, scene, report, text));
-    TAC_TRY(tac_check_forecast(ctx, scene, when, report, text));
-    if (as_json && ctx->rank == 0) {
-        if (json_object_set_new(report, "warnings", json_integer(ctx->warnings)) != 0 ||
-            json_object_set(report, "warned", warned) != 0)
-            TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "out of memory while describing the scene"));
-        if (json_dumpf(report, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) != 0)
-            TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "the report cannot be written to standard output; check the disk"));
-        putchar('\n');
-    }
-    if (!as_json && ctx->rank == 0)
-        tac_check_summary(stdout, path, report, ctx->warnings);
+    TAC_TRY(tac_check_read(ctx, source, a->restart, &scene));
+    TAC_TRY(tac_check_describe(ctx, scene, r->json, r->text));
+    TAC_TRY(tac_check_engine(ctx, scene, a->dir, r->json, r->text));
+    TAC_TRY(tac_check_exempt(ctx, scene, r->json, r->text));
+    if (isnan(a->pilot))
+        TAC_TRY(tac_check_forecast(ctx, scene, NULL, r->json, r->text));
 done:
-    if (text != NULL) {
-        fclose(text);
-        if (err == TAC_OK)
-            fputs("\n", stdout);
-        fputs(written, stdout);
-    }
-    free(written);
-    ctx->warned = NULL;
-    ctx->warned_user = NULL;
-    json_decref(warned);
-    json_decref(report);
     tac_scene_destroy(&scene);
     return err;
 }
 
+/* What it costs by the pilot. The scene was given back before the pilot, whose memory is measured, and is read once
+ * more; what is wrong with it was said the first time. */
+static enum tac_err describe_cost(struct tac_ctx *ctx, const struct arguments *a, const struct tac_scene_source *source,
+                                  const struct tac_pilot *pilot, struct report *r)
+{
+    enum tac_err err;
+    struct tac_scene *scene = NULL;
+    struct tac_ctx silent = *ctx;
+    silent.quiet = true;
+    silent.warned = NULL;
+    err = tac_check_read(&silent, source, a->restart, &scene);
+    if (err)
+        memcpy(ctx->error, silent.error, sizeof ctx->error);
+    else
+        err = tac_check_forecast(ctx, scene, pilot, r->json, r->text);
+    tac_scene_destroy(&scene);
+    return err;
+}
+
+static enum tac_err print(struct tac_ctx *ctx, const struct arguments *a, struct report *r)
+{
+    if (!a->json) {
+        tac_check_summary(stdout, a->scene != NULL ? a->scene : a->restart, r->json, ctx->warnings);
+        return TAC_OK;
+    }
+    if (json_object_set_new(r->json, "warnings", json_integer(ctx->warnings)) != 0 ||
+        json_object_set(r->json, "warned", r->warned) != 0)
+        return tac_fail(ctx, TAC_ERR_RUN, "out of memory while describing the scene");
+    if (json_dumpf(r->json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) != 0)
+        return tac_fail(ctx, TAC_ERR_RUN, "the report cannot be written to standard output; check the disk");
+    putchar('\n');
+    return TAC_OK;
+}
+
+/* The details come behind the summary, and are told as far as they came if something is wrong. */
+static void print_details(struct report *r, bool after_summary)
+{
+    if (r->text != NULL) {
+        fclose(r->text);
+        if (after_summary)
+            fputs("\n", stdout);
+        fputs(r->written, stdout);
+    }
+    free(r->written);
+}
+
+/* Collective. Rank 0 alone describes the scene; all of them run the pilot. */
+static enum tac_err check(struct tac_ctx *ctx, const struct arguments *a)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_ctx alone = *ctx;
+    struct tac_pilot *pilot = NULL;
+    struct report r = {.json = json_object(), .warned = json_array()};
+    const struct tac_scene_source source = {.path = a->scene, .set = a->set.item, .set_count = a->set.count};
+    const struct tac_pilot_options options = {.seconds = a->pilot, .restart = a->restart, .go_on = is_wanted};
+    if (ctx->size > 1)
+        tac_ctx_init(&alone, MPI_COMM_SELF);
+    alone.warned = keep;
+    alone.warned_user = &r.warned;
+    if (ctx->rank == 0)
+        err = describe(&alone, a, &source, &r);
+    memcpy(ctx->error, alone.error, sizeof ctx->error);
+    TAC_TRY(tac_agree(ctx, err));
+    if (!isnan(a->pilot)) {
+        const bool quiet = ctx->quiet;
+        ctx->quiet = true; /* it reads the scene once more */
+        err = tac_pilot_run(ctx, &source, &options, &pilot);
+        ctx->quiet = quiet;
+        TAC_TRY(err);
+        if (ctx->rank == 0)
+            err = describe_cost(&alone, a, &source, pilot, &r);
+        memcpy(ctx->error, alone.error, sizeof ctx->error);
+        TAC_TRY(tac_agree(ctx, err));
+    }
+    if (ctx->rank == 0)
+        err = print(&alone, a, &r);
+    memcpy(ctx->error, alone.error, sizeof ctx->error);
+done:
+    print_details(&r, err == TAC_OK);
+    ctx->warnings = alone.warnings;
+    tac_pilot_destroy(&pilot);
+    json_decref(r.warned);
+    json_decref(r.json);
+    return err;
+}
+
+/* What the command line alone tells. */
+static enum tac_err examine(struct tac_ctx *ctx, const struct arguments *a, int scenes)
+{
+    if (!isnan(a->pilot) && !(a->pilot > 0 && isfinite(a->pilot)))
+        return tac_fail(ctx, TAC_ERR_INPUT,
+                        "--pilot needs a number of seconds greater than 0, not %g; 20 is enough for most scenes",
+                        a->pilot);
+    if (a->restart != NULL && isnan(a->pilot))
+        return tac_fail(ctx, TAC_ERR_INPUT,
+                        "--restart tells where a pilot run begins; give --pilot SECONDS too, or leave it out");
+    if (scenes < 1 && a->restart == NULL)
+        return tac_fail(ctx, TAC_ERR_INPUT, "tactus check needs a scene: tactus check %s", usage);
+    return TAC_OK;
+}
+
 enum tac_err tac_cmd_check(struct tac_ctx *ctx, int argc, char **argv)
 {
-    const char *scene = NULL, *dir = NULL;
-    struct tac_strings set = {NULL, 0};
-    bool json = false, details = false, help = false, calibrate = false, no_calibrate = false;
+    struct arguments a = {.pilot = NAN};
     int count = 0;
     const struct tac_option option[] = {
-        {"-o", TAC_OPTION_STRING, &dir, "DIR", "folder for overlaps.obj, written when surfaces overlap"},
-        {"--set", TAC_OPTION_LIST, &set, "path=value", "change a key of the scene, e.g. contact.restitution=0.5"},
-        {"--calibrate", TAC_OPTION_FLAG, &calibrate, NULL,
-         "measure this machine's speed for a second; without it only for scenes of 100 s or more"},
-        {"--no-calibrate", TAC_OPTION_FLAG, &no_calibrate, NULL, "forecast with the usual speed of a core"},
-        {"--details", TAC_OPTION_FLAG, &details, NULL, "then tell the rest: materials, bodies, periods, layers, costs"},
-        {"--json", TAC_OPTION_FLAG, &json, NULL, "print the report as JSON"},
+        {"-o", TAC_OPTION_STRING, &a.dir, "DIR", "folder for overlaps.obj, written when surfaces overlap"},
+        {"--set", TAC_OPTION_LIST, &a.set, "path=value", "change a key of the scene, e.g. contact.restitution=0.5"},
+        {"--pilot", TAC_OPTION_NUMBER, &a.pilot, "SECONDS",
+         "run the scene for so long, in memory, and tell what the whole run will cost"},
+        {"--restart", TAC_OPTION_STRING, &a.restart, "FILE|DIR",
+         "with --pilot: begin at a checkpoint, or at the newest whole one in a run folder"},
+        {"--details", TAC_OPTION_FLAG, &a.details, NULL,
+         "then tell the rest: materials, bodies, periods, layers, costs"},
+        {"--json", TAC_OPTION_FLAG, &a.json, NULL, "print the report as JSON"},
     };
     const size_t options = sizeof option / sizeof option[0];
     enum tac_err err = TAC_OK;
-    TAC_TRY(tac_options_parse(ctx, "check", argc, argv, option, options, &scene, 1, &count, &help));
-    if (help) {
-        if (ctx->rank == 0)
-            tac_options_help("check", usage, about, option, options);
-    } else if (count < 1) {
-        err = tac_fail(ctx, TAC_ERR_INPUT, "tactus check needs a scene: tactus check %s", usage);
-    } else if (calibrate && no_calibrate) {
-        err = tac_fail(ctx, TAC_ERR_INPUT, "tactus check takes --calibrate or --no-calibrate, not both");
-    } else {
-        err = check(ctx, scene, &set, dir,
-                    calibrate      ? TAC_CALIBRATE_ALWAYS
-                    : no_calibrate ? TAC_CALIBRATE_NEVER
-                                   : TAC_CALIBRATE_LONG,
-                    details && !json, json);
-    }
+    TAC_TRY(tac_options_parse(ctx, "check", argc, argv, option, options, &a.scene, 1, &count, &a.help));
+    if (a.help && ctx->rank == 0)
+        tac_options_help("check", usage, about, option, options);
+    if (a.help)
+        goto done;
+    TAC_TRY(examine(ctx, &a, count));
+    err = check(ctx, &a);
 done:
-    free(set.item);
+    free(a.set.item);
     return err;
 }

@@ -16,7 +16,7 @@ struct command {
 
 static const struct command COMMANDS[] = {
     {"run", tac_cmd_run, "run a scene"},
-    {"check", tac_cmd_check, "validate a scene and describe it; nothing is run"},
+    {"check", tac_cmd_check, "validate a scene, describe it, and tell what its run will cost"},
     {"mesh", tac_cmd_mesh, "make a mesh and write it to a file"},
     {"info", tac_cmd_info, "what a frames file, run folder or mesh holds"},
     {"diff", tac_cmd_diff, "compare two runs to the last bit, or within a tolerance"},
@@ -83,12 +83,16 @@ static bool is_command(int argc, char **argv, const char *name)
     return argc > 1 && strcmp(argv[1], name) == 0;
 }
 
-/* Only `run`, `mesh` and `audit` use several ranks; the others work on rank 0 alone, and the rest hear how it ended. */
+/* Only `run`, `check`, `mesh` and `audit` use several ranks; the others work on rank 0 alone, and the rest hear how it
+ * ended. */
 static enum tac_err run_command(struct tac_ctx *ctx, const struct command *command, int argc, char **argv)
 {
     enum tac_err err = TAC_OK;
-    if (ctx->size == 1 || strcmp(command->name, "run") == 0 || strcmp(command->name, "mesh") == 0 ||
-        strcmp(command->name, "audit") == 0)
+    static const char *const together[] = {"run", "check", "mesh", "audit"};
+    bool all = ctx->size == 1;
+    for (size_t i = 0; i < sizeof together / sizeof together[0]; i++)
+        all = all || strcmp(command->name, together[i]) == 0;
+    if (all)
         return command->run(ctx, argc, argv);
     if (ctx->rank == 0) {
         struct tac_ctx alone;
@@ -107,13 +111,24 @@ static bool asks_help(int argc, char **argv)
     return false;
 }
 
+/* A run, or the pilot run of `check`: both step a scene, and stop in good order on a signal. */
+static bool steps_scene(int argc, char **argv)
+{
+    if (is_command(argc, argv, "run"))
+        return true;
+    for (int i = 2; is_command(argc, argv, "check") && i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--pilot") == 0 || strncmp(argv[i], "--pilot=", 8) == 0)
+            return true;
+    return false;
+}
+
 /* Starting MPI takes a third of a second and a helper process, and may fail where there is no launcher that it
  * understands.  A run has to; what one process does goes without. */
 static bool wants_mpi(const struct tac_launch *launch, int argc, char **argv)
 {
     if (asks_help(argc, argv))
         return false;
-    if (is_command(argc, argv, "run"))
+    if (steps_scene(argc, argv))
         return true;
     if (launch->how == TAC_LAUNCH_PERHAPS)
         return is_command(argc, argv, "audit");
@@ -175,10 +190,10 @@ int main(int argc, char **argv)
     enum tac_err err = TAC_OK;
     /* After a damaged file HDF5 may complain when it closes down; by then all files are closed. */
     tac_hdf5_leave();
-    if (is_command(argc, argv, "run"))
+    if (steps_scene(argc, argv))
         tac_signals_catch();
     if (launch.how == TAC_LAUNCH_APART && !asks_help(argc, argv) &&
-        (is_command(argc, argv, "run") || is_command(argc, argv, "audit"))) {
+        (steps_scene(argc, argv) || is_command(argc, argv, "audit"))) {
         ctx.rank = launch.rank;
         err = tac_launch_fail(&ctx, &launch, argv[1]);
     } else if (mpi) {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/overlap.h"
+#include "overlap/overlap.h"
 #include <tactus/exempt.h>
 
 /* ---- places, earliest first ---- */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/overlap.h"
+#include "overlap/overlap.h"
 #include <tactus/audit.h>
 
 static bool is_crossing(const struct tac_overlap *o)

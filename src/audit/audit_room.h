@@ -16,8 +16,8 @@
 #define TACTUS_AUDIT_AUDIT_ROOM_H
 
 #include "audit/ccd.h"
-#include "check/box_tree.h"
 #include "io/record/record_read.h"
+#include "overlap/box_tree.h"
 #include <tactus/audit.h>
 
 #define TAC_AUDIT_ROUND 0x1p-46 /* 128 u */

@@ -1,7 +1,7 @@
 /* simulation.c: a simulation on its ranks, and the one loop that steps it. */
 #include "run/simulation.h"
-#include "check/overlap.h"
 #include "io/checkpoint/checkpoint.h"
+#include "overlap/overlap.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -82,8 +82,7 @@ class Process:
         self.temporary = tempfile.mkdtemp(prefix="tactus-mpi-")
         self.output = tempfile.TemporaryFile()
         command = [program()] + [str(a) for a in arguments]
-        # Scenes of tests are small: the program would leave most of them to one rank.
-        env = {"TACTUS_TEST_DEAL": "1", **os.environ, "OMPI_MCA_orte_tmpdir_base": self.temporary, **MANY}
+        env = {**os.environ, "OMPI_MCA_orte_tmpdir_base": self.temporary, **MANY}
         if ranks > 1:
             command = os.environ.get("TACTUS_MPIRUN", "mpirun").split() + ["-n", str(ranks)] + command
         else:

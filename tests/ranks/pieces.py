@@ -2,7 +2,7 @@
 """Scenes that no rank reads whole: large grids and large HDF5 meshes run as on one rank, and scenes whose surfaces
 overlap are refused with the same sentence and the same overlaps.obj on any number of ranks.
 
-    TACTUS=build/tactus tests/ranks/pieces.py
+    TACTUS=build/tactus TACTUS_TEST_DEAL=1 tests/ranks/pieces.py
 """
 import json
 import os

@@ -5,6 +5,8 @@ Each scene is run on one rank, and then on others, in some of these ways; `tactu
 included.
 
     speculate   as it is
+    shipped     on ranks as the program is shipped: a small scene begins on one of them; the other ways share it out
+                where TACTUS_TEST_DEAL=1
     all-pairs   contacts found by all pairs at all instants; all-pairs-moving: with that as well
     kds         by kinetic data structures; kds-moving, kds-delays, kds-pairs: with that as well
     moving      a new partition at every commit
@@ -12,7 +14,7 @@ included.
     until       stopped at ten random times (--until), each time to go on on another number of ranks
     stops       stopped at ten random moments (SIGUSR1), each time to go on on another number of ranks
 
-    TACTUS=build/tactus tests/ranks/run_ranks.py --ranks 2,3,4 --ways speculate,moving tests/ranks/scenes/*.json soup:1..10
+    TACTUS=build/tactus TACTUS_TEST_DEAL=1 tests/ranks/run_ranks.py --ranks 2,3,4 --ways speculate,moving tests/ranks/scenes/*.json soup:1..10
 
 A SCENE is a file, or KIND:SEED or KIND:FIRST..LAST for scenes of tests/system/equality/random_scene.py, or experiment:NAME,...
 (or all) for those of experiment_scenes.py there. With --some each scene takes one number of ranks for each way, in turn. A
@@ -36,6 +38,7 @@ import launch
 STOPS = 10
 WAYS = {
     "speculate": ([], {}),
+    "shipped": ([], {"TACTUS_TEST_DEAL": "0"}),
     "all-pairs": (["--discover", "all-pairs"], {}),
     "all-pairs-moving": (["--discover", "all-pairs"], {"TACTUS_TEST_MIGRATE": "{seed}"}),
     "kds": (["--discover", "kds"], {}),

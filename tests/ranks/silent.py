@@ -10,7 +10,7 @@ does not end the lists of all; and, where --windows says so, windows for each th
 windows of all short; and, where --repeated says so, ticks computed again for each there: a pass is repeated as often; and, where --moved says so,
 vertices that several ranks have dealt anew: a scene that one of them began with is shared out (--stay: that is not worth what it takes). A SCENE is as for run_ranks.py.
 
-    TACTUS=build/tactus tests/ranks/silent.py --ranks 1,2 tests/ranks/scenes/chain.json
+    TACTUS=build/tactus TACTUS_TEST_DEAL=1 tests/ranks/silent.py --ranks 1,2 tests/ranks/scenes/chain.json
 """
 import argparse
 import json

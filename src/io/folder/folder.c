@@ -79,7 +79,7 @@ static bool cannot_remove(int folder, const char *name)
 }
 
 /* A refused try leaves only overlaps.obj: that is no run, but nothing to keep beside one either.  Whose it is, its
- * first line tells (src/check/overlap_report.c). */
+ * first line tells (src/overlap/overlap_report.c). */
 static void remove_overlaps(int folder)
 {
     static const char first[] = "# surfaces that cross, touch or lie closer than their radius allows: ";

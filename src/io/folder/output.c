@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #include "base/json_read.h"
+#include "base/memory_use.h"
 #include "io/folder/series.h"
 
 static const char ENERGY_HEADER[] =
@@ -281,20 +282,6 @@ static json_t *run_json(struct tac_ctx *ctx, const struct tac_output *out, const
         tac_json_real(summary->book_residual), "branch", branch_json(out));
 }
 
-/* The most memory that this process ever had, by the kernel's account; 0: not told. */
-static int64_t peak_memory_bytes(void)
-{
-    long long kib = 0;
-    char line[256];
-    FILE *status = fopen("/proc/self/status", "re");
-    while (status != NULL && fgets(line, sizeof line, status) != NULL)
-        if (sscanf(line, "VmHWM: %lld kB", &kib) == 1)
-            break;
-    if (status != NULL)
-        fclose(status);
-    return kib * 1024;
-}
-
 static enum tac_err write_last(struct tac_ctx *ctx, struct tac_output *out, const struct tac_summary *summary)
 {
     enum tac_err err = tac_xdmf_write(ctx, out, true);
@@ -325,7 +312,7 @@ enum tac_err tac_output_finish(struct tac_ctx *ctx, struct tac_output *out, cons
 {
     enum tac_err err = tac_frames_close(ctx, out->frames);
     struct tac_summary told = *summary;
-    int64_t peak = peak_memory_bytes();
+    int64_t peak = tac_memory_peak();
     MPI_Reduce(&peak, &out->peak_memory_bytes, 1, MPI_INT64_T, MPI_MAX, 0, ctx->comm);
     if (err) {
         told.status.state = "failed";

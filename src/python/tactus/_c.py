@@ -14,7 +14,6 @@ HEADERS = ["tactus/base.h", "tactus/check.h", "tactus/contact.h", "tactus/counte
 
 CONSTANTS = {
     "TAC_OK": 0, "TAC_ERR_NO": 1, "TAC_ERR_INPUT": 2, "TAC_ERR_RUN": 3, "TAC_ERR_STOPPED": 75,
-    "TAC_CALIBRATE_LONG": 0, "TAC_CALIBRATE_ALWAYS": 1, "TAC_CALIBRATE_NEVER": 2,
     "TAC_CONTACT_VERTEX_TRIANGLE": 0, "TAC_CONTACT_EDGE_EDGE": 1, "TAC_CONTACT_VERTEX_SEGMENT": 2,
     "TAC_CONTACT_VERTEX_VERTEX": 3,
 }
@@ -28,6 +27,7 @@ STRUCTS = {
                   uint64_t hooks.migrate; uint64_t hooks.delay_seed; int hooks.delay_us; int hooks.fail_rank;
                   long hooks.fail_nth; bool hooks.deals; bool hooks.everyone;""",
     "tac_scene_source": "pointer path; pointer text; pointer folder; pointer set; int set_count;",
+    "tac_pilot_options": "double seconds; double until_s; pointer restart; pointer go_on; pointer user;",
     "tac_settings": """int users; pointer name; pointer path; pointer json; char sha256[65]; pointer row_digest.value;
                        size_t row_digest.count; double fastest; double end_s; double frame_s; double quantum_s; ...""",
     "tac_local_mesh": """tac_lid vertex_count; pointer x; pointer v; pointer mass; pointer ever_free;
@@ -61,8 +61,11 @@ PROTOTYPES = {
     "tac_check_describe": "enum tac_err (struct tac_ctx *, const struct tac_scene *, json_t *, FILE *)",
     "tac_check_engine": "enum tac_err (struct tac_ctx *, const struct tac_scene *, const char *, json_t *, FILE *)",
     "tac_check_exempt": "enum tac_err (struct tac_ctx *, const struct tac_scene *, json_t *, FILE *)",
-    "tac_check_forecast": "enum tac_err (struct tac_ctx *, const struct tac_scene *, enum tac_calibration, json_t *, "
+    "tac_check_forecast": "enum tac_err (struct tac_ctx *, const struct tac_scene *, const struct tac_pilot *, json_t *, "
                           "FILE *)",
+    "tac_pilot_run": "enum tac_err (struct tac_ctx *, const struct tac_scene_source *, "
+                     "const struct tac_pilot_options *, struct tac_pilot **)",
+    "tac_pilot_destroy": "void (struct tac_pilot **)",
     "tac_mesh_create": "enum tac_err (struct tac_ctx *, const json_t *, const char *, const char *, "
                        "struct tac_mesh **)",
     "tac_mesh_destroy": "void (struct tac_mesh **)",

@@ -5,6 +5,7 @@ import functools
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -168,6 +169,21 @@ def turn():
         yield
     finally:
         _turn.release()
+
+
+@contextlib.contextmanager
+def interrupts():
+    """Gives a list that Ctrl-C adds to, instead of raising KeyboardInterrupt.  Nothing changes in other threads than the
+    main one, and where the host handles the signal itself."""
+    seen = []
+    mine = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if mine:
+        signal.signal(signal.SIGINT, lambda number, frame: seen.append(number))
+    try:
+        yield seen
+    finally:
+        if mine:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def take_json(library, address):

@@ -526,17 +526,19 @@ class Scene:
             finally:
                 library.tac_scene_destroy(ctypes.byref(scene))
 
-    def check(self, calibrate=None) -> dict:
+    def check(self, pilot=None) -> dict:
         """What `tactus check --json` tells: sha256, vertices, periods, forecast, warnings, ...
 
         Args:
-            calibrate: measure this machine's speed for the forecast: True, False, or None: for long runs only
+            pilot: run the scene for so many seconds, in memory, and tell what the whole run will cost (docs/forecast.md);
+                under mpirun all ranks call it together
         Raises:
             InputError: the scene is wrong, or surfaces overlap at the start
+            RunError: the pilot run fails
+            KeyboardInterrupt: Ctrl-C has ended the pilot run
         """
-        when = _c.CONSTANTS[{None: "TAC_CALIBRATE_LONG", True: "TAC_CALIBRATE_ALWAYS", False: "TAC_CALIBRATE_NEVER"}[calibrate]]
         library, context = _library.load(), _library.Context()
-        scene, report, warned = ctypes.c_void_p(), library.json_object(), []
+        scene, report, warned, ran = ctypes.c_void_p(), library.json_object(), [], ctypes.c_void_p()
         folder = None if self.folder is None else _library.encode(self.folder)
         try:
             with _library.turn():
@@ -544,16 +546,44 @@ class Scene:
                 code = code or library.tac_check_describe(context.address, scene.value, report, None)
                 code = code or library.tac_check_engine(context.address, scene.value, None, report, None)
                 code = code or library.tac_check_exempt(context.address, scene.value, report, None)
-                code = code or library.tac_check_forecast(context.address, scene.value, when, report, None)
+                if not code and pilot is not None:
+                    self._run_pilot(library, pilot, ran)
+                code = code or library.tac_check_forecast(context.address, scene.value, ran, report, None)
             warned, context.warned[:] = list(context.warned), []
             context.check(code)
             told, report = _library.take_json(library, report), None
         finally:
+            library.tac_pilot_destroy(ctypes.byref(ran))
             library.tac_scene_destroy(ctypes.byref(scene))
             if report:
                 library.json_delete(report)
         told["warnings"], told["warned"] = len(warned), warned
         return told
+
+    def _run_pilot(self, library, seconds, out):
+        """Runs the scene for so many seconds; out becomes the address of what the library knows then."""
+        from . import simulation
+        if isinstance(seconds, bool) or not isinstance(seconds, numbers.Real):
+            raise InputError(f"pilot is {seconds!r}; a number of seconds is needed")
+        simulation.start_mpi()
+        context = _library.Context()
+        library.tac_mpi_begin(context.address, ctypes.byref(ctypes.c_bool(False)))
+        context.listen()
+        source = library.struct["tac_scene_source"]()
+        text = ctypes.create_string_buffer(self.text().encode())
+        folder = None if self.folder is None else ctypes.create_string_buffer(_library.encode(self.folder))
+        source.text = ctypes.addressof(text)
+        source.folder = None if folder is None else ctypes.addressof(folder)
+        options = library.struct["tac_pilot_options"]()
+        options.seconds = seconds
+        with _library.interrupts() as seen:
+            watch = _c.WATCHER(lambda user: not seen)
+            options.go_on = ctypes.cast(watch, ctypes.c_void_p)
+            code = library.tac_pilot_run(context.address, ctypes.addressof(source), ctypes.addressof(options), ctypes.byref(out))
+        if seen:
+            raise KeyboardInterrupt
+        if code:
+            raise context.error(code)
 
     @property
     def sha256(self) -> str:

@@ -23,7 +23,6 @@ import ctypes
 import json
 import os
 import shutil
-import signal
 import sys
 import tempfile
 import threading
@@ -120,7 +119,8 @@ class _Mpi:
             shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def _mpi_of_process():
+def start_mpi():
+    """MPI of this process, which is started by the first call."""
     global _mpi
     if _mpi is None:
         _mpi = _Mpi()
@@ -196,7 +196,7 @@ class Simulation:
         self._closed_why = "the simulation was not made"
         self._forget()
         self.library = _library.load()
-        mpi = _mpi_of_process()
+        mpi = start_mpi()
         self._pid = mpi.pid
         self._context = _library.Context()
         if comm is None and "mpi4py.MPI" in sys.modules:
@@ -305,19 +305,8 @@ class Simulation:
     @contextlib.contextmanager
     def _interruptible(self):
         """Ctrl-C ends the step between two windows, and raises KeyboardInterrupt when the library has returned."""
-        self._interrupted = False
-        mine = (threading.current_thread() is threading.main_thread()
-                and signal.getsignal(signal.SIGINT) is signal.default_int_handler)
-
-        def note(number, frame):
-            self._interrupted = True
-        if mine:
-            signal.signal(signal.SIGINT, note)
-        try:
+        with _library.interrupts() as self._interrupted:
             yield
-        finally:
-            if mine:
-                signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def _agree(self, error=None):
         """Collective. An exception on some rank is one on all: its own there, RankError on the others."""

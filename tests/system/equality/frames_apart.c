@@ -4,7 +4,7 @@
  * The modes of discovery share the distance kernels and the bisection of paths; were those wrong, all would agree. This
  * check shares nothing with them: it is the search for overlaps at the start of a scene, with the positions of a frame.
  */
-#include "check/overlap.h"
+#include "overlap/overlap.h"
 
 #include <hdf5.h>
 #include <stdlib.h>

@@ -70,7 +70,7 @@ for words, arguments in (
         ("--job-name needs a name", ["scene.json", "--job-name", "a\nb"]), ("without blanks", ["scene.json", "--sbatch", "--gres=a b"]),
         ("has --time itself", ["scene.json", "--sbatch=--time=3"]), ("sets --signal itself", ["scene.json", "--sbatch=--signal=USR1"]),
         ("--tries needs", ["scene.json", "--tries", "0"]), ("--until needs", ["scene.json", "--until", "nan"]),
-        ("--until needs", ["scene.json", "--until", "-1"]), ("--until needs", ["scene.json", "--until", "0"]), ("--until needs", ["scene.json", "--until", "1_0"]),
+        ("--until needs", ["scene.json", "--until", "-1"]), ("--pilot needs a whole number", ["scene.json", "--pilot", "1.5"]), ("--until needs", ["scene.json", "--until", "0"]), ("--until needs", ["scene.json", "--until", "1_0"]),
         ("invalid choice", ["scene.json", "--launcher", "ssh"]), ("path=value", ["scene.json", "--set", "gravity"]),
         ("no program", ["scene.json", "--program", "scene.json"]), ("does not understand --setup", ["scene.json", "--dry-run", "-o", "syntax", "--setup", "if then"]),
         ("gravity", ["broken.json"]), ("with contact.friction=-1", ["scene.json", "--sweep", "contact.friction=0.1,-1"]),
@@ -111,6 +111,16 @@ for options in (["--sweep", "contact.friction=0.1,0.2", "--sweep", "gravity=[0,-
     shellcheck(name + "/job.sbatch")
 job = json.load(open("s4/job.json"))
 check([run["values"] for run in job["sweep"]["runs"]] == [["0.1", "[0,-9.81,0]"], ["0.1", "[0,0,0]"], ["0.2", "[0,-9.81,0]"], ["0.2", "[0,0,0]"]], "the product: %s" % job)
+
+# Where --time is not given a pilot run suggests one; it leaves nothing, and it can be left out.
+before = set(os.listdir())
+for words, options in (("--time 00:01:00 would do", []), ("--time 00:01:00 would do", ["--until", ".008"]), ("at least", ["--set", "contact.thickness=0.001", "--set", "time.end=1e6"]),
+                       ("", ["--pilot", "0"]), ("", ["--time", "10"]), ("", ["--no-check"])):
+    done = submit("scene.json", "--dry-run", "-o", "asked", *([] if "--pilot" in options else ["--pilot", "1"]), *options)
+    told = [line for line in done.stderr.splitlines() if "pilot run" in line]
+    check(done.returncode == 0 and (len(told) == 1 and words in told[0] if words else told == []), "%s: %s" % (options, done.stderr))
+    check(set(os.listdir()) == before | {"asked"}, "a pilot run leaves %s" % (set(os.listdir()) - before))
+    shutil.rmtree("asked")
 
 # Values of a sweep.
 for text, values in (("1,2", ["1", "2"]), (" 1 , 2 ", ["1", "2"]), ("[1,2],[3,[4,5]]", ["[1,2]", "[3,[4,5]]"]), ('{"a":[1,2],"b":3},4', ['{"a":[1,2],"b":3}', "4"]),

@@ -34,6 +34,7 @@ from launch import MANY as MPI
 
 ORACLES = ["stops", "audit", "modes", "kds", "ranks", "moving", "restart", "sound"]
 TESTS = os.path.dirname(HERE)
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 # Scene, what is changed in it, where it stops on the way, on how many ranks it runs too, and on how many while its vertices
 # migrate. (Of the faults, only runs with migrations show broken-tube, and only the scene whose lists live longest shows
 # old-list.)
@@ -62,7 +63,7 @@ class Build:
         if done.returncode != 0:
             sys.exit("no commands from ninja in %s: %s" % (folder, done.stderr or done.stdout))
         self.commands = done.stdout.splitlines()
-        self.source = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
+        self.source = SOURCE
 
     def make(self, mutant, home, only_compile=False):
         """The program with this fault; its path. Or only whether it can be compiled."""

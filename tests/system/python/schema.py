@@ -119,7 +119,7 @@ def hashes(folder):
         again = tactus.Scene.from_json(json.loads(json.dumps(made.to_json())))
         expect(again.sha256 == of_made, f"scene {k} has another hash when it was written and read again")
         if k % 8 == 0:
-            expect(json.loads(program("check", "--no-calibrate", path, "--json"))["sha256"] == of_made, f"scene {k}: the program has another hash")
+            expect(json.loads(program("check", path, "--json"))["sha256"] == of_made, f"scene {k}: the program has another hash")
     expect(len(seen) > 20, f"only {len(seen)} different scenes were compared")
     for where, key in sorted(declared - used):
         expect(False, f"no scene of this test sets {where}/{key} from Python")
@@ -137,10 +137,20 @@ def repository():
         expect(build(data).sha256 == tactus.Scene.load(path).sha256, f"{name}, built in Python, has another hash")
         os.chdir(here)
     path = os.path.join(SOURCE, "docs/examples/drop.json")
-    told, mine = json.loads(program("check", "--no-calibrate", path, "--json")), tactus.Scene.load(path).check(calibrate=False)
+    told, mine = json.loads(program("check", path, "--json")), tactus.Scene.load(path).check()
     for report in (told, mine):
         report.pop("scene", None)
     expect(told == mine, f"check() tells something else than the program: {sorted(key for key in {*told, *mine} if told.get(key) != mine.get(key))}")
+    ran = tactus.Scene.load(path).check(pilot=.2)
+    pilot = ran["forecast"].pop("pilot")
+    expect(pilot["seconds"] == .2 and 0 < pilot["to"] and pilot["ranks"] == 1 and ran["forecast"]["wall_s"]["likely"] > 0, f"check(pilot=.2): {pilot}")
+    expect(all(ran[key] == mine[key] for key in mine if key != "forecast"), "check(pilot=.2) describes another scene")
+    for wrong in (0, -1, float("nan"), "5", True):
+        try:
+            tactus.Scene.load(path).check(pilot=wrong)
+            expect(False, f"check(pilot={wrong!r}) is taken")
+        except tactus.InputError as error:
+            expect("pilot" in str(error), f"check(pilot={wrong!r}): {error}")
 
 
 def changes():
@@ -150,7 +160,7 @@ def changes():
         key, _, value = change.partition("=")
         s = tactus.Scene.load(path)
         s.set(key, json.loads(value) if value[0] in "[0123456789" else value)
-        told = json.loads(program("check", "--no-calibrate", path, "--json", "--set", change))["sha256"]
+        told = json.loads(program("check", path, "--json", "--set", change))["sha256"]
         expect(s.sha256 == told, f"set({change}) gives another scene than --set")
     for key in ("bodies.bell.position", "loads.7.force", "gravity.5", ""):
         try:

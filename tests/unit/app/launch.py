@@ -59,10 +59,11 @@ check(command(["run", "fall.json"], {}, mpi=False).code == 99, "NO_MPI serves it
 
 # A run of one process works wherever that is; several that cannot find each other are told what to type, once.
 for how, env in ALONE.items():
-    r = command(["run", "fall.json", "-o", "one.run", "--overwrite", "--quiet"], env, mpi=True)
-    check(r.code == 0, "run %s: %d %s" % (how, r.code, r.err))
+    for words in (["run", "fall.json", "-o", "one.run", "--overwrite", "--quiet"], ["check", "fall.json", "--pilot", "1"]):
+        r = command(words, env, mpi=True)
+        check(r.code == 0, "%s %s: %d %s" % (words[0], how, r.code, r.err))
 for how, env in {"by srun": step(4), "by srun --mpi=pmi2": dict(step(4), PMI_RANK="0", PMI_SIZE="4")}.items():
-    for words in (["run", "fall.json"], ["audit", "a.run"]):
+    for words in (["run", "fall.json"], ["audit", "a.run"], ["check", "fall.json", "--pilot=1"]):
         refused(command(words, env, mpi=False), 2, "^tactus: 4 processes .*'srun --mpi=pmix tactus %s ...'.*'mpirun tactus %s ...'" % (words[0], words[0]))
 r = command(["run", "fall.json"], step(4, 3), mpi=False)
 check((r.code, r.out, r.err) == (2, "", ""), "one sentence of all: %d %s" % (r.code, r.err))

@@ -1,50 +1,8 @@
 /* test_restore.c: the state that is taken out of a simulation and put into a new one. Taken out of that one again it is
  * the same, and both simulations go on with the same bits. Looking changes nothing. The scenes have friction, damping,
  * plasticity, scripts and loads. If it failed, restarts and migrations would change trajectories. */
-#include "events/state/state_transfer.h"
+#include "same_state.h"
 #include "unit/events/support.h"
-
-static void same_bytes(const char *what, const void *a, const void *b, tac_lid count, tac_lid other, size_t size)
-{
-    CHECK(count == other && (count == 0 || memcmp(a, b, (size_t)count * size) == 0), "%s: %d and %d rows", what,
-          (int)count, (int)other);
-}
-
-/* Rows of pairs are in order; the entries of their layer groups lie anywhere in the table `last`. */
-static void same_pairs(const struct tac_checkpoint *a, const struct tac_checkpoint *b)
-{
-    CHECK(a->pair_count == b->pair_count && a->last_count == b->last_count, "pairs: %d and %d rows", (int)a->pair_count,
-          (int)b->pair_count);
-    for (tac_lid i = 0; i < a->pair_count && i < b->pair_count; i++) {
-        struct tac_pair_state p = a->pair[i], q = b->pair[i];
-        CHECK(p.groups == q.groups &&
-                  memcmp(a->last + p.last, b->last + q.last, (size_t)p.groups * sizeof *a->last) == 0,
-              "layer groups of pair %d", (int)i);
-        p.last = q.last = 0;
-        CHECK(memcmp(&p, &q, sizeof p) == 0, "pair %d", (int)i);
-    }
-}
-
-/* Sorts the rows of friction, which come in any order. */
-static void same_state(struct tac_checkpoint *a, struct tac_checkpoint *b)
-{
-    const struct tac_vertex_rows *u = &a->vertices, *v = &b->vertices;
-    const size_t vector = 3 * sizeof(double);
-    CHECK(a->now == b->now, "times");
-    same_bytes("vertices: id", u->id, v->id, u->count, v->count, sizeof *u->id);
-    same_bytes("vertices: x", u->x, v->x, u->count, v->count, vector);
-    same_bytes("vertices: v", u->v, v->v, u->count, v->count, vector);
-    same_bytes("vertices: t", u->t, v->t, u->count, v->count, sizeof *u->t);
-    same_bytes("vertices: impulse", u->impulse, v->impulse, u->count, v->count, vector);
-    same_bytes("vertices: rest of the impulse", u->rest, v->rest, u->count, v->count, vector);
-    same_pairs(a, b);
-    same_bytes("elements", a->element, b->element, a->element_count, b->element_count, sizeof *a->element);
-    qsort(a->friction_state, (size_t)a->friction_state_count, sizeof *a->friction_state, tac_friction_row_compare);
-    qsort(b->friction_state, (size_t)b->friction_state_count, sizeof *b->friction_state, tac_friction_row_compare);
-    same_bytes("friction", a->friction_state, b->friction_state, a->friction_state_count, b->friction_state_count,
-               sizeof *a->friction_state);
-    same_bytes("scripts", a->script, b->script, a->script_count, b->script_count, sizeof *a->script);
-}
 
 static void same_now(struct experiment *a, struct experiment *b, double t_s)
 {

@@ -1,8 +1,8 @@
 /* Rational arithmetic against the double-double references that test_distance.c judges by (if it failed, those judged
  * wrongly), and against the kernels themselves. An argument sets the inputs per kernel and family. */
-#include "check/rational.h"
 #include "inputs.h"
 #include "reference.h"
+#include "unit/overlap/rational.h"
 
 #include <check.h>
 #include <float.h>

@@ -86,7 +86,7 @@ def snaps(folder):
                    "integrator": {"kind": "implicit", "step_s": 0.1, "newton": {"velocity_tol": 1e-6}},
                    "materials": {"rope": {"density": 0.01, "stretch": {"model": "spring", "stiffness": 1e4}}},
                    "bodies": [{"name": "rope", "material": "rope",
-                               "mesh": {"kind": "inline", "vertices": places, "segments": [[0, 1], [1, 2], [3, 1], [1, 4]]}}],
+                               "mesh": {"kind": "inline", "vertices": places, "edges": [[0, 1], [1, 2], [3, 1], [1, 4]]}}],
                    "motions": [{"body": "rope", "vertices": [0, 2], "path": [[0, [0, 0, 0]]]},
                                {"body": "rope", "vertices": [3, 4], "path": [[0, [0, 0, 0]], [20, [0, -4, 0]]]}]}, file)
     code, text = call("run", path, "-o", out, "--overwrite")

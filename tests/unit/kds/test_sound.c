@@ -2,9 +2,9 @@
  * absurdly vague, all k, all queues, coordinates so far out that they are coarse, long ways between two instants - run
  * by kinetic structures and by all pairs.  A layer left out wrongly changes a bit.  test_sound [scenes [first]]. */
 #include "check.h"
-#include "check/overlap.h"
 #include "events/ranks/still.h"
 #include "events/sim.h"
+#include "overlap/overlap.h"
 #include <stdlib.h>
 #include <string.h>
 #include <tactus/math.h>

@@ -1,9 +1,9 @@
 /* Is the truth of exact.h true?  Both of its ways of finding zeros must agree; exact distances at some times may not
  * contradict a "no"; and where it says "yes", the first time that it tells by bisection has that distance. */
 #include "check.h"
-#include "check/rational.h"
 #include "unit/audit/ccd/exact.h"
 #include "unit/audit/ccd/queries.h"
+#include "unit/overlap/rational.h"
 
 enum { SAMPLES = 8, HALVINGS = 20 };
 

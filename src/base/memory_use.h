@@ -1,0 +1,15 @@
+/* memory_use.h: how much memory this process has, by the kernel's account (/proc/self, Linux). */
+#ifndef TACTUS_BASE_MEMORY_USE_H
+#define TACTUS_BASE_MEMORY_USE_H
+
+#include <stdint.h>
+
+/* Local. Bytes in memory now; the most since the process began, or since the last tac_memory_forget_peak(). 0: the
+ * kernel does not tell. */
+int64_t tac_memory_now(void);
+int64_t tac_memory_peak(void);
+/* Local. Gives memory that was freed back to the system, and has the peak counted from now on. Where the kernel does
+ * not allow that, the peak stays what it was. */
+void tac_memory_forget_peak(void);
+
+#endif

@@ -1,0 +1,32 @@
+/* overlap_part.h: elements on their way between ranks, and the small scenes that are made of them.  Private to the
+ * check of a scene in pieces. */
+#ifndef TACTUS_OVERLAP_OVERLAP_PART_H
+#define TACTUS_OVERLAP_OVERLAP_PART_H
+
+#include "overlap/overlap.h"
+#include "partition/part.h"
+
+/* A triangle, segment or vertex.  Keys ascend: ids of triangles, then of segments, then of vertices. */
+struct tac_overlap_record {
+    tac_gid key, vertex[3];
+    double x[3][3];
+    uint8_t ever_free[8];
+};
+
+/* What is read of a scene that looks for overlaps, or tells of them. */
+struct tac_overlap_part {
+    struct tac_scene scene;       /* of the two below */
+    struct tac_settings settings; /* what is needed of the common scene's, borrowed; body is owned */
+    struct tac_local_mesh mesh;   /* its own arrays */
+    struct tac_part ids;          /* mesh.part: vertex_id, triangle_id owned */
+};
+
+/* Local. The scene of these elements, `record` (n) ascending by key, each once; vertices and triangles by ascending id,
+ * so that whatever depends on their order is as in the whole scene.  Ranges of bodies are of this scene, or (`whole`)
+ * those of the whole one, for telling.  total: pieces' counts. Start with {0}; free also after a failure. */
+enum tac_err tac_overlap_part_make(struct tac_ctx *ctx, const struct tac_scene *common, const struct tac_pieces *total,
+                                   size_t n, const struct tac_overlap_record *record, bool whole,
+                                   struct tac_overlap_part *out);
+void tac_overlap_part_free(struct tac_overlap_part *part);
+
+#endif
