@@ -1,5 +1,5 @@
-/* along.c: when a list of pairs along a straight way must be made anew, and with which skin (docs/implicit.md,
- * Candidates). */
+/* along.c: when a list of pairs along a straight way must be made anew, and with which skin
+ * (docs/reference/implicit.md, Candidates). */
 #include "broadphase/along.h"
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@ static const double LEAST = .03; /* of it */
 static const double STEP = 1.6;  /* of skins */
 static const double FIRST = 64;  /* of a longer way a beginning of so many skins is searched first */
 
-/* What was done takes so long, ns (docs/performance.md tells how such numbers are found). */
+/* What was done takes so long, ns (docs/results/performance.md tells how such numbers are found). */
 static const double TEST_NS = 6;   /* two boxes */
 static const double USE_NS = 80;   /* of a pair, in one use of a list */
 static const double ENTER_NS = 60; /* of a pair, into a list */

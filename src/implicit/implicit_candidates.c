@@ -1,4 +1,4 @@
-/* implicit_candidates.c: the list of pairs that can come near each other (docs/implicit.md, Candidates).
+/* implicit_candidates.c: the list of pairs that can come near each other (docs/reference/implicit.md, Candidates).
  *
  * The broad phase finds them along the way from x to x + p (broadphase/along.h), in no certain order.  Here they are
  * sorted by their keys, and become terms of the potential in that order.
