@@ -2,8 +2,9 @@
 #ifndef TACTUS_STATE_SCRIPTS_H
 #define TACTUS_STATE_SCRIPTS_H
 
-#include "state/vertex_state.h"
-#include <string.h>
+#include "base/state.h"
+#include <stdbool.h>
+#include <stddef.h>
 
 /* A vertex that is scripted at some time. */
 struct tac_script {
@@ -36,26 +37,5 @@ struct tac_scripts {
     tac_time next_knot;    /* first time at which some script of the scene changes */
     int32_t *motion_knot;  /* owned, (motions + 1): each motion's first knot in `knot` */
 };
-
-/* Local. x of vertex i at t (docs/engine.md): looks, and changes nothing. */
-static inline __attribute__((always_inline)) void tac_state_position(const struct tac_vertex_state *state,
-                                                                     const struct tac_scripts *scripts, tac_lid i,
-                                                                     tac_time t, double x[3])
-{
-    const struct tac_pos *pos = &state->pos[i];
-    const struct tac_vel *vel = &state->vel[i];
-    if (pos->t == t) {
-        memcpy(x, pos->x, sizeof pos->x);
-    } else if (vel->w == 0 && scripts->of[i] >= 0) {
-        const struct tac_script *s = &scripts->script[scripts->of[i]];
-        const double dt = tac_state_seconds(state, t - s->t);
-        for (int k = 0; k < 3; k++)
-            x[k] = s->x[k] + dt * s->v[k];
-    } else {
-        const double dt = tac_state_seconds(state, t - pos->t);
-        for (int k = 0; k < 3; k++)
-            x[k] = pos->x[k] + dt * vel->v[k];
-    }
-}
 
 #endif
