@@ -209,7 +209,7 @@ static enum tac_err check_section(struct tac_reader *reader, const char *assignm
 }
 
 /* Empty places for what will be read again. */
-static enum tac_err make_room(struct tac_reader *reader, const struct tac_scene *then)
+static enum tac_err make_empty_places(struct tac_reader *reader, const struct tac_scene *then)
 {
     struct tac_scene *scene = reader->scene;
     enum tac_err err = TAC_OK;
@@ -270,7 +270,7 @@ enum tac_err tac_scene_change(struct tac_ctx *ctx, const struct tac_scene *scene
     out->scene = (struct tac_scene){&out->settings, scene->mesh};
     out->settings.json = NULL;
     out->motion = NULL;
-    TAC_TRY(make_room(&reader, scene));
+    TAC_TRY(make_empty_places(&reader, scene));
     TAC_TRY(tac_alloc(ctx, (size_t)scene->settings->motion_count, 1, &out->motion));
     TAC_TRY(check_section(&reader, assignment));
     TAC_TRY(copy_text(&reader, scene->settings->json, &out->scene.settings->json));

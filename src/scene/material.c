@@ -1,4 +1,4 @@
-/* material.c: the materials of a scene. */
+/* material.c: reads the materials of a scene, and the contact laws between them. */
 #include "scene/scene_read.h"
 
 #include <stdlib.h>
