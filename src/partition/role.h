@@ -1,8 +1,8 @@
 /* role.h: what a vertex of the local scene is to this rank.
  *
- * Each local vertex has one role from the start of a run (or the arrival of the ghost) to its end.  It says who computes
- * the motion of the vertex.  `owned` of part.h says something else: which rows the rank stores and writes; the owner of
- * an immovable vertex has no more to do for it than any other rank.
+ * Each local vertex has one role from the start of a run (or the arrival of the ghost) to its end.  It says who
+ * computes the motion of the vertex.  `owned` of part.h says something else: which rows the rank stores and writes; the
+ * owner of an immovable vertex has no more to do for it than any other rank.
  */
 #ifndef TACTUS_PARTITION_ROLE_H
 #define TACTUS_PARTITION_ROLE_H
