@@ -1,4 +1,5 @@
-/* position.h: where a vertex is at a time, whatever moves it: forces, a script, another rank, or nothing (docs/engine.md).
+/* position.h: where a vertex is at a time, whatever moves it: forces, a script, another rank, or nothing
+ * (docs/engine.md).
  *
  * The functions are inline because they are called for each vertex of each pair that ticks.
  */
@@ -40,8 +41,8 @@ static inline __attribute__((always_inline)) void tac_state_position(const struc
 }
 
 /* Local. The same as one row of four numbers; the fourth means nothing. */
-TAC_FOUR_INLINE void tac_state_position_row(tac_four *row, const struct tac_vertex_state *state, const struct tac_scripts *scripts,
-                           tac_lid i, tac_time t)
+TAC_FOUR_INLINE void tac_state_position_row(tac_four *row, const struct tac_vertex_state *state,
+                                            const struct tac_scripts *scripts, tac_lid i, tac_time t)
 {
     const tac_four_mask three = {-1, -1, -1, 0}; /* the fourth number of a position is a time */
     const struct tac_pos *pos = &state->pos[i];

@@ -10,10 +10,10 @@
 struct tac_script {
     tac_lid vertex;
     tac_lid motion;
-    int32_t knot_begin, knot_count; /* its pieces in sim->knot */
+    int32_t knot_begin, knot_count; /* its knots in tac_scripts.knot */
     int32_t next;                   /* first knot not yet passed */
     bool on;                        /* scripted now */
-    double origin[3];               /* where it was when it was caught, m */
+    double origin[3];               /* where it was when the script began, m */
     double x[3], v[3];              /* line of the piece under way, from t */
     tac_time t;
     bool caught;      /* was free before its first knot, and moved with v_free */
