@@ -1,6 +1,6 @@
 /* audit_run.c: checks that the files of a folder belong to one run.  Record, frames, mesh, scene.json and run.json
- * belong to one scene if all of them contain its hash, and if their contents have that hash (docs/audit.md, Of which
- * run). */
+ * belong to one scene if all of them contain its hash, and if their contents have that hash (docs/reference/audit.md,
+ * Of which run). */
 #include "io/record/record_read.h"
 #include <tactus/audit.h>
 

@@ -1,6 +1,6 @@
 /* kernel_solid.h: stresses of the solid models, written once and compiled twice, like kernel_body.h: for one
- * tetrahedron and for four side by side.  No include guard: solid_kernels.h includes it.  Formulas: docs/elements.md.
- * Matrices are row by row.
+ * tetrahedron and for four side by side.  No include guard: solid_kernels.h includes it.  Formulas:
+ * docs/reference/elements.md. Matrices are row by row.
  *
  * NAME(x) stands for tac_one_x and tac_four_x, so a search for a name of a function does not find its definition. The
  * functions are:

@@ -1,4 +1,4 @@
-/* cut.h: decides which rank shall own which vertex (docs/distribution.md), by METIS on the graph of vertices. */
+/* cut.h: decides which rank shall own which vertex (docs/reference/ranks.md), by METIS on the graph of vertices. */
 #ifndef TACTUS_PARTITION_CUT_H
 #define TACTUS_PARTITION_CUT_H
 

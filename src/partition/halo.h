@@ -5,7 +5,7 @@
  * array enters it (tac_halo_grows()), and may register a function that is called for new ghosts (struct tac_halo_user).
  * A slot whose ghost is not needed any more is used again.
  *
- * A rank that fails in the middle of a window goes on to the next meeting of all ranks (docs/distribution.md): it is
+ * A rank that fails in the middle of a window goes on to the next meeting of all ranks (docs/reference/ranks.md): it is
  * *down*, computes nothing, and says so in its messages.
  *
  *     tac_halo_create(ctx, local, nested, &halo);

@@ -1,4 +1,4 @@
-/* sections.h: objects of materials that belong to elements beyond stretch and bend (docs/elements.md).
+/* sections.h: objects of materials that belong to elements beyond stretch and bend (docs/reference/elements.md).
  *
  * The scene reads them by the keys in an element's entry, and knows no more about elements.  The table itself is
  * defined with the elements (elements/element_table.c), a room above this one.

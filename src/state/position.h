@@ -1,5 +1,5 @@
 /* position.h: where a vertex is at a time, whatever moves it: forces, a script, another rank, or nothing
- * (docs/engine.md).
+ * (docs/reference/engine.md).
  *
  * The functions are inline because they are called for each vertex of each pair that ticks.
  */
