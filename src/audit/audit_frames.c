@@ -61,7 +61,7 @@ static enum tac_err look_at_frame(struct tac_ctx *ctx, struct tac_scene *scene, 
         if (!(fabs(scene->mesh->x[i]) <= 1e50)) {
             const tac_lid v = (tac_lid)(i / 3), b = scene->mesh->vertex_body[v];
             err = tac_fail(ctx, TAC_ERR_INPUT,
-                           "'%s' cannot be judged: in frame %s the position of vertex %" TAC_PRILID
+                           "'%s' cannot be audited: in frame %s the position of vertex %" TAC_PRILID
                            " of body `%s` is no number, or beyond 1e50 m",
                            frames->path, frames->frame[k].name, v - scene->settings->body[b].vertex_begin,
                            scene->settings->body[b].name);

@@ -87,8 +87,8 @@ enum tac_err tac_check_exempt(struct tac_ctx *ctx, const struct tac_scene *scene
         if (exempt->pair[i].crossing > 0) {
             tac_exempt_describe(scene, &exempt->pair[i], "\"", words, sizeof words);
             tac_warn(ctx,
-                     "%s: scripts take them through each other, or they are so from the start; no vertex of them is "
-                     "ever free, so nothing could give way",
+                     "%s: scripts move them through each other, or they overlap from the start; none of their vertices "
+                     "is ever free, so neither can give way",
                      words);
         }
     if (text)

@@ -83,8 +83,8 @@ static enum tac_err check_keys(struct tac_reader *reader, const json_t *then, co
         tac_where(place, where, "rotate");
         if ((a != NULL) != (b != NULL) || (b != NULL && !json_is_object(b)))
             TAC_TRY(tac_scene_fail(reader, place,
-                                   "cannot come or go while the simulation runs: what follows a path keeps to a path, "
-                                   "and what turns keeps turning"));
+                                   "cannot be added or removed while the simulation runs: a motion with a path keeps a "
+                                   "path, and a rotation stays a rotation"));
         if (b != NULL)
             TAC_TRY(same_but(reader, place, a, b, rotate));
     }
@@ -99,8 +99,9 @@ static enum tac_err check_restitution(struct tac_reader *reader, const struct ta
     for (tac_lid i = 0; i < now->settings->contact.law_count && !(now->settings->contact.pairs_per_vertex > 0); i++)
         if ((now->settings->contact.law[i].restitution == 1) != (then->settings->contact.law[i].restitution == 1))
             return tac_scene_fail(reader, "contact",
-                                  "a restitution of 1 cannot come or go while the simulation runs, for the periods of "
-                                  "layers follow from it; set contact.pairs_per_vertex in the scene, and it can");
+                                  "a restitution cannot change to or from 1 while the simulation runs, because the "
+                                  "periods of layers depend on it; set contact.pairs_per_vertex in the scene to "
+                                  "allow this");
     return TAC_OK;
 }
 

@@ -414,17 +414,16 @@ static enum tac_err doubt_foreign(struct tac_reader *reader, tac_lid b, const st
     if (most > 0)
         TAC_TRY(count_near(reader, b, most, &near));
     if (near > 0)
-        tac_scene_warn(
-            reader, place,
-            "has %lld vertices of %d that lie within %.1g m of another one: there its elements hang together "
-            "nowhere; join them by \"weld\": %.1g",
-            (long long)near, (int)(body->vertex_end - body->vertex_begin), most, most / body->scale);
+        tac_scene_warn(reader, place,
+                       "has %lld vertices of %d that lie within %.1g m of another one: its elements are not joined "
+                       "there; join them by \"weld\": %.1g",
+                       (long long)near, (int)(body->vertex_end - body->vertex_begin), most, most / body->scale);
     TAC_TRY(count_flips(reader, b, &flips));
     if (flips > 0)
         tac_scene_warn(
             reader, place,
             "has %lld edges at which one of the two triangles of \"%.60s\" faces the other way: pressure and "
-            "bending take sides by that; let all of them go round alike",
+            "bending depend on the side; give all triangles the same orientation",
             (long long)flips, body->name);
 done:
     return err;
