@@ -1,8 +1,8 @@
 /* overlap_pairs.c: examines one pair of elements: whether they cross or touch, or some of their parts are closer than
  * the radii allow. */
+#include "geometry/exact/predicates.h"
 #include "overlap/distance.h"
 #include "overlap/overlap_search.h"
-#include "overlap/predicates.h"
 
 #include <math.h>
 
